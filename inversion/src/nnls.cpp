@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/inversion/nnls.h"
+
+#include "tessera/autodiff/error.h"
+
+#include <Eigen/Dense>
+
+#include <algorithm>
+#include <string>
+
+namespace tessera::inversion {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+using MatrixRef = Eigen::Map<const MatrixXd>;
+using VectorRef = Eigen::Map<const VectorXd>;
+
+/// The columns allowed to be positive.
+using ActiveSet = std::vector<Index>;
+
+VectorXd least_squares(const MatrixRef& a, const VectorRef& b, const ActiveSet& set) {
+  MatrixXd sub(a.rows(), static_cast<Index>(set.size()));
+  for (std::size_t k = 0; k < set.size(); ++k) sub.col(static_cast<Index>(k)) = a.col(set[k]);
+  return Eigen::HouseholderQR<MatrixXd>(sub).solve(b);
+}
+
+void remove_where(ActiveSet& set, const std::vector<bool>& drop) {
+  ActiveSet kept;
+  for (std::size_t k = 0; k < set.size(); ++k)
+    if (!drop[k]) kept.push_back(set[k]);
+  set = std::move(kept);
+}
+
+/// Moves x (positive on the active columns) towards the least-squares solution; whenever a
+/// component would turn negative the step stops there and the column leaves the set.
+void solve_feasibly(const MatrixRef& a, const VectorRef& b, ActiveSet& columns, VectorXd& x) {
+  while (!columns.empty()) {
+    const VectorXd s = least_squares(a, b, columns);
+    double step = 1.0;
+    for (std::size_t k = 0; k < columns.size(); ++k) {
+      const double to = s[static_cast<Index>(k)], from = x[columns[k]];
+      if (to <= 0) step = std::min(step, from / (from - to));
+    }
+    const bool feasible = (s.array() > 0).all();
+    std::vector<bool> drop(columns.size(), false);
+    for (std::size_t k = 0; k < columns.size(); ++k) {
+      double& value = x[columns[k]];
+      const double to = s[static_cast<Index>(k)];
+      if (feasible) {
+        value = to;
+        continue;
+      }
+      const bool blocking = to <= 0 && value <= step * (value - to) * (1 + 1e-14);
+      value += step * (to - value);
+      if (blocking || value <= 0) {
+        value = 0;
+        drop[k] = true;
+      }
+    }
+    if (feasible) return;
+    remove_where(columns, drop);
+  }
+}
+
+}  // namespace
+
+NnlsResult nnls(const Matrix& a, std::span<const double> b, double tolerance,
+                std::span<const std::size_t> start) {
+  if (b.size() != a.rows)
+    throw Error("[nnls] A has " + std::to_string(a.rows) + " rows but b has " +
+                std::to_string(b.size()) + " numbers");
+  const auto n = static_cast<Index>(a.cols);
+  const MatrixRef mat(a.values.data(), static_cast<Index>(a.rows), n);
+  const VectorRef rhs(b.data(), static_cast<Index>(b.size()));
+  ActiveSet set;
+  VectorXd x = VectorXd::Zero(n);
+  std::vector<bool> in_set(a.cols, false);
+
+  if (!start.empty()) {  // a warm start: the positive part of the solution on the given columns
+    for (std::size_t j : start) set.push_back(static_cast<Index>(j));
+    const VectorXd s = least_squares(mat, rhs, set);
+    std::vector<bool> drop(start.size());
+    for (std::size_t k = 0; k < start.size(); ++k) {
+      drop[k] = !(s[static_cast<Index>(k)] > 0);
+      if (!drop[k]) x[static_cast<Index>(start[k])] = s[static_cast<Index>(k)];
+    }
+    remove_where(set, drop);
+    solve_feasibly(mat, rhs, set, x);
+  }
+
+  NnlsResult result;
+  const int limit = static_cast<int>(3 * (a.rows + a.cols)) + 100;
+  std::vector<bool> refused(a.cols, false);  // columns that rounding throws straight out again
+  VectorXd residual = rhs - mat * x;
+  double best = residual.squaredNorm();
+  for (; result.iterations < limit; ++result.iterations) {
+    std::fill(in_set.begin(), in_set.end(), false);
+    for (Index j : set) in_set[static_cast<std::size_t>(j)] = true;
+    const VectorXd dual = mat.transpose() * residual;
+    Index enter = -1;
+    double largest = tolerance;
+    for (Index j = 0; j < n; ++j) {
+      const auto k = static_cast<std::size_t>(j);
+      if (in_set[k] || refused[k] || dual[j] <= largest) continue;
+      enter = j;
+      largest = dual[j];
+    }
+    if (enter < 0 || set.size() >= a.rows) {
+      result.converged = true;
+      break;
+    }
+    ActiveSet trial = set;
+    trial.push_back(enter);
+    VectorXd trial_x = x;
+    solve_feasibly(mat, rhs, trial, trial_x);
+    const VectorXd trial_residual = rhs - mat * trial_x;
+    const double value = trial_residual.squaredNorm();
+    if (!(value < best)) {  // no descent left along this column at working precision
+      refused[static_cast<std::size_t>(enter)] = true;
+      continue;
+    }
+    set = std::move(trial);
+    x = std::move(trial_x);
+    residual = trial_residual;
+    best = value;
+    std::fill(refused.begin(), refused.end(), false);
+  }
+  result.x.assign(x.data(), x.data() + n);
+  result.residual.assign(residual.data(), residual.data() + residual.size());
+  for (Index j : set) result.active.push_back(static_cast<std::size_t>(j));
+  std::sort(result.active.begin(), result.active.end());
+  return result;
+}
+
+}  // namespace tessera::inversion
