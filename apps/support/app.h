@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "tessera/data/config.h"
+#include "tessera/data/diagnostic.h"
+#include "tessera/data/exit_code.h"
+#include "tessera/data/options.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tessera::data {
+class RunFolder;
+class Log;
+class StopGuard;
+struct Manifest;
+enum class ProgressStyle;
+}  // namespace tessera::data
+
+namespace tessera::apps {
+
+/// What the command line says about any run, whatever the app.
+struct RunOptions {
+  bool force = false;                ///< --force: replace the results in an existing run folder
+  bool keep_going = false;           ///< --keep-going: leave bad inputs out instead of stopping
+  std::optional<double> max_time_s;  ///< --max-time
+  double checkpoint_every_s = 300;   ///< --checkpoint-every
+  int keep_checkpoints = 3;          ///< --keep
+  std::string progress = "auto";     ///< --progress=auto|bar|plain|json|none
+  int threads = 0;                   ///< --threads; 0: as many as the machine has
+  int verbosity = 0;                 ///< -q: -1, -v: 1
+};
+
+/// What `check` and `estimate` see: the configuration, already free of errors, and the command
+/// line.
+struct AppContext {
+  const data::Config& config;
+  RunOptions options;
+};
+
+/// What `run` and `resume` see besides. The verb has made the folder, written input.toml and
+/// resolved.toml, begun the manifest, opened the log and installed the signal handling; it also
+/// ends them. The app reads its inputs, goes on from the newest checkpoint if there is one (a
+/// resumed run and a fresh one are the same call), writes results, metrics, checkpoints and plots,
+/// and returns `stopped_resumable` when `stop.poll()` asks it to.
+struct RunContext : AppContext {
+  data::RunFolder& folder;
+  data::Log& log;
+  data::StopGuard& stop;
+  data::Manifest& manifest;  ///< add input files, seeds and final metrics
+  data::ProgressStyle progress_style;
+};
+
+/// What `check` has to say after reading the inputs: findings about files, and lines for the user
+/// (stdout).
+struct CheckReport {
+  std::vector<data::Diagnostic> findings;
+  std::vector<std::string> lines;
+};
+
+/// What a run will take, found without running it (a short calibration is allowed).
+struct Estimate {
+  std::vector<std::pair<std::string, std::uint64_t>> memory_bytes;  ///< by category
+  std::uint64_t disk_bytes = 0;  ///< results, plots and kept checkpoints
+  double seconds = 0;
+  std::vector<std::string> notes;
+};
+
+/// One app. Everything the verbs need; each function throws data::InputError for bad input.
+struct App {
+  std::string name;     ///< "inversion.mt1d": folder, dot, name
+  std::string summary;  ///< one line for `tessera list apps`
+  std::reference_wrapper<const data::OptionTable> options;
+  std::function<CheckReport(const AppContext&)> check;
+  std::function<Estimate(const AppContext&)> estimate;
+  std::function<data::ExitCode(RunContext&)> run;
+  /// `tessera new NAME DIR`: writes a small runnable case into the empty folder `dir`; returns its
+  /// configuration file.
+  std::function<std::filesystem::path(const std::filesystem::path& dir, std::uint64_t seed)>
+      make_example;
+  /// `tessera plot RUN`: draws the pictures anew from the results; returns the files.
+  std::function<std::vector<std::filesystem::path>(const std::filesystem::path& run_dir)> plot;
+};
+
+/// Every app that is linked in, sorted by name.
+const std::vector<App>& all_apps();
+const App* find_app(const std::string& name);
+
+/// Makes an app known. One namespace-scope object in the app's file is all it takes:
+///
+///     const tessera::apps::RegisterApp registered([] { return App{.name = "inversion.mt1d", ...};
+///     });
+///
+/// The function is called on first use of `all_apps`, not before `main`.
+struct RegisterApp {
+  explicit RegisterApp(App (*make)());
+};
+
+}  // namespace tessera::apps

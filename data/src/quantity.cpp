@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/data/quantity.h"
+
+#include <charconv>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <optional>
+
+namespace tessera::data {
+namespace {
+
+constexpr std::size_t kMaxText = 256;
+constexpr int kMaxPower = 9, kMaxNesting = 8, kMaxExponent = 600;
+
+struct Named {
+  const char* symbol;
+  Unit unit;
+  bool prefixes;
+};
+
+using namespace dimension;
+constexpr Dimension kAmount{{0, 0, 0, 0, 0, 1, 0, 0}}, kLight{{0, 0, 0, 0, 0, 0, 1, 0}};
+constexpr Dimension kForce{{1, 1, -2, 0, 0, 0, 0, 0}}, kPower{{2, 1, -3, 0, 0, 0, 0, 0}};
+constexpr Dimension kFlux{{2, 1, -2, -1, 0, 0, 0, 0}}, kVolume{{3, 0, 0, 0, 0, 0, 0, 0}};
+constexpr Dimension kCapacitance{{-2, -1, 4, 2, 0, 0, 0, 0}},
+    kInductance{{2, 1, -2, -2, 0, 0, 0, 0}};
+constexpr Dimension kConductance{{-2, -1, 3, 2, 0, 0, 0, 0}}, kDipole{{1, 0, 1, 1, 0, 0, 0, 0}};
+constexpr Dimension kAcceleration{{1, 0, -2, 0, 0, 0, 0, 0}}, kMolar{{-3, 0, 0, 0, 0, 1, 0, 0}};
+
+// Constants: 2019 SI (e, exact), CODATA 2018 (amu), thermochemical calorie, debye = 1e-21/c C m.
+constexpr Named kUnits[] = {
+    {"m", {length}, true},
+    {"g", {mass, 1, -3}, true},
+    {"s", {time}, true},
+    {"A", {current}, true},
+    {"K", {temperature}, true},
+    {"mol", {kAmount}, true},
+    {"cd", {kLight}, true},
+    {"rad", {angle}, true},
+    {"Hz", {frequency}, true},
+    {"N", {kForce}, true},
+    {"Pa", {pressure}, true},
+    {"J", {energy}, true},
+    {"W", {kPower}, true},
+    {"C", {charge}, true},
+    {"V", {voltage}, true},
+    {"F", {kCapacitance}, true},
+    {"ohm", {resistance}, true},
+    {"\xce\xa9", {resistance}, true},
+    {"\xe2\x84\xa6", {resistance}, true},
+    {"S", {kConductance}, true},
+    {"Wb", {kFlux}, true},
+    {"T", {magnetic_flux_density}, true},
+    {"H", {kInductance}, true},
+    {"L", {kVolume, 1, -3}, true},
+    {"M", {kMolar, 1, 3}, true},
+    {"eV", {energy, 1.602176634e-19}, true},
+    {"cal", {energy, 4.184}, true},
+    {"bar", {pressure, 1, 5}, true},
+    {"Da", {mass, 1.66053906660e-27}, true},
+    {"Gal", {kAcceleration, 1, -2}, true},
+    {"min", {time, 60}, false},
+    {"h", {time, 3600}, false},
+    {"d", {time, 86400}, false},
+    {"deg", {angle, 0.017453292519943295}, false},
+    {"%", {number, 1, -2}, false},
+    {"ppm", {number, 1, -6}, false},
+    {"e", {charge, 1.602176634e-19}, false},
+    {"amu", {mass, 1.66053906660e-27}, false},
+    {"angstrom", {length, 1, -10}, false},
+    {"atm", {pressure, 101325}, false},
+    {"debye", {kDipole, 3.3356409519815204e-30}, false},
+    {"gauss", {magnetic_flux_density, 1, -4}, false},
+};
+
+struct Prefix {
+  const char* symbol;
+  int exponent;
+};
+constexpr Prefix kPrefixes[] = {
+    {"Y", 24},  {"Z", 21},  {"E", 18},        {"P", 15},        {"T", 12}, {"G", 9},
+    {"M", 6},   {"k", 3},   {"h", 2},         {"da", 1},        {"d", -1}, {"c", -2},
+    {"m", -3},  {"u", -6},  {"\xc2\xb5", -6}, {"\xce\xbc", -6}, {"n", -9}, {"p", -12},
+    {"f", -15}, {"a", -18}, {"z", -21},       {"y", -24},
+};
+
+/// Spellings that people read in different ways, and what to write instead.
+struct Ambiguous {
+  const char* symbol;
+  const char* hint;
+};
+constexpr Ambiguous kAmbiguous[] = {
+    {"G", "write 'gauss'; giga is a prefix"},
+    {"l", "write 'L' for litre"},
+    {"u", "write 'amu' for the atomic mass unit"},
+    {"t", "write '1000 kg'"},
+    {"a", "write 'd' for days"},
+    {"yr", "write 'd' for days"},
+    {"y", "write 'd' for days"},
+    {"sec", "write 's'"},
+    {"hr", "write 'h'"},
+    {"mins", "write 'min'"},
+    {"micron", "write 'um'"},
+    {"degC", "temperatures are in K"},
+    {"C\xc2\xb0", "temperatures are in K"},
+    {"\xc2\xb0"
+     "C",
+     "temperatures are in K"},
+    {"\xc2\xb0", "write 'deg'"},
+    {"degree", "write 'deg'"},
+    {"degrees", "write 'deg'"},
+    {"F\xc2\xb0", "temperatures are in K"},
+    {"D", "write 'debye' or 'd'"},
+    {"dB", "give the plain ratio"},
+    {"A\xcc\x8a", "write 'angstrom'"},
+    {"\xc3\x85", "write 'angstrom'"},
+    {"Ohm", "write 'ohm'"},
+    {"hz", "write 'Hz'"},
+    {"ohmm", "write 'ohm*m'"},
+    {"KHz", "write 'kHz'"},
+    {"mhz", "write 'MHz' or 'mHz'"},
+    {"ghz", "write 'GHz'"},
+    {"hours", "write 'h'"},
+    {"days", "write 'd'"},
+    {"seconds", "write 's'"},
+    {"meter", "write 'm'"},
+};
+
+[[noreturn]] void fail(std::size_t at, std::string message, std::string hint = {}) {
+  throw QuantityError(211, at, std::move(message), std::move(hint));
+}
+
+const Named* find_unit(std::string_view symbol) {
+  for (const Named& n : kUnits)
+    if (symbol == n.symbol) return &n;
+  return nullptr;
+}
+
+Unit named_unit(std::string_view symbol, std::size_t at) {
+  for (const Ambiguous& a : kAmbiguous)
+    if (symbol == a.symbol)
+      fail(at, "unit '" + std::string(symbol) + "' can be read in more than one way", a.hint);
+  if (const Named* n = find_unit(symbol)) return n->unit;
+  for (const Prefix& p : kPrefixes) {
+    const std::string_view head = p.symbol;
+    if (symbol.size() <= head.size() || symbol.substr(0, head.size()) != head) continue;
+    const Named* n = find_unit(symbol.substr(head.size()));
+    if (!n || !n->prefixes) continue;
+    Unit u = n->unit;
+    u.exponent += p.exponent;
+    return u;
+  }
+  fail(at, "unknown unit '" + std::string(symbol) + "'");
+}
+
+bool symbol_byte(char c) {
+  const auto u = static_cast<unsigned char>(c);
+  return (u >= 'a' && u <= 'z') || (u >= 'A' && u <= 'Z') || u == '%' || u >= 0x80;
+}
+bool digit(char c) { return c >= '0' && c <= '9'; }
+
+/// unit = factor { ('*' | '/') factor };  factor = ( symbol | '(' unit ')' ) [ '^' integer ]
+class UnitParser {
+ public:
+  UnitParser(std::string_view text, std::size_t begin) : text_(text), at_(begin) {}
+
+  Unit parse() {
+    const Unit u = product(0);
+    if (at_ < text_.size()) unexpected();
+    return u;
+  }
+
+ private:
+  [[noreturn]] void unexpected() {
+    if (at_ >= text_.size()) fail(at_, "the unit ends too early");
+    const char c = text_[at_];
+    const std::string shown = c >= 0x20 && c < 0x7f ? std::string("'") + c + "'" : "byte";
+    if (digit(c)) fail(at_, "unexpected " + shown + " in the unit", "write powers as m^2");
+    if (c == ' ' || c == '-' || c == '.' || c == '\t')
+      fail(at_, "unexpected " + shown + " in the unit", "write products as ohm*m");
+    fail(at_, "unexpected " + shown + " in the unit");
+  }
+
+  Unit product(int depth) {
+    if (depth > kMaxNesting) fail(at_, "parentheses in the unit are nested too deep");
+    Unit u;
+    bool divided = false;
+    if (at_ + 1 < text_.size() && text_[at_] == '1' && text_[at_ + 1] == '/') {
+      ++at_;
+    } else {
+      u = factor(depth);
+    }
+    while (at_ < text_.size() && (text_[at_] == '*' || text_[at_] == '/')) {
+      const bool divide = text_[at_] == '/';
+      if (!divide && divided)
+        fail(at_, "a product after a quotient can be read in two ways", "write J/(kg*K) or J*K/kg");
+      ++at_;
+      const std::size_t where = at_;
+      combine(u, factor(depth), divide ? -1 : 1, where);
+      divided = divided || divide;
+    }
+    return u;
+  }
+
+  Unit factor(int depth) {
+    if (at_ >= text_.size()) unexpected();
+    const std::size_t begin = at_;
+    Unit base;
+    if (text_[at_] == '(') {
+      ++at_;
+      base = product(depth + 1);
+      if (at_ >= text_.size() || text_[at_] != ')') fail(begin, "parenthesis is not closed");
+      ++at_;
+    } else {
+      while (at_ < text_.size() && symbol_byte(text_[at_])) ++at_;
+      if (at_ == begin) unexpected();
+      base = named_unit(text_.substr(begin, at_ - begin), begin);
+    }
+    if (at_ >= text_.size() || text_[at_] != '^') return base;
+    ++at_;
+    int power = 0;
+    const auto [end, ec] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), power);
+    if (ec != std::errc() || power == 0 || power > kMaxPower || power < -kMaxPower)
+      fail(at_, "expected a whole power from -9 to 9, not 0");
+    at_ = static_cast<std::size_t>(end - text_.data());
+    Unit u;
+    combine(u, base, power, begin);
+    return u;
+  }
+
+  static void combine(Unit& u, const Unit& by, int power, std::size_t at) {
+    for (std::size_t i = 0; i < u.dimension.power.size(); ++i) {
+      const int sum = u.dimension.power[i] + by.dimension.power[i] * power;
+      if (sum > 100 || sum < -100) fail(at, "the power of a base unit is out of range");
+      u.dimension.power[i] = static_cast<std::int8_t>(sum);
+    }
+    u.exponent += by.exponent * power;
+    u.factor *= std::pow(by.factor, power);
+    if (u.exponent > kMaxExponent || u.exponent < -kMaxExponent ||
+        !(u.factor > 1e-300 && u.factor < 1e300))
+      fail(at, "the unit is out of the range of numbers");
+  }
+
+  std::string_view text_;
+  std::size_t at_;
+};
+
+/// The number at the head of `text`, as sign, digits and decimal exponent, so that a prefix can be
+/// added exactly.
+struct Decimal {
+  std::string_view mantissa;
+  long exponent = 0;
+  std::size_t length = 0;
+};
+
+std::optional<Decimal> scan_decimal(std::string_view t) {
+  std::size_t i = !t.empty() && t[0] == '-' ? 1 : 0;
+  const auto digits = [&] {
+    const std::size_t begin = i;
+    while (i < t.size() && digit(t[i])) ++i;
+    return i > begin;
+  };
+  if (!digits()) return std::nullopt;
+  if (i < t.size() && t[i] == '.') {
+    ++i;
+    if (!digits()) return std::nullopt;
+  }
+  Decimal d{t.substr(0, i), 0, i};
+  if (i < t.size() && (t[i] == 'e' || t[i] == 'E')) {
+    std::size_t k = i + 1;
+    if (k < t.size() && t[k] == '+') ++k;
+    const auto [end, ec] = std::from_chars(t.data() + k, t.data() + t.size(), d.exponent);
+    const auto stop = static_cast<std::size_t>(end - t.data());
+    if (stop > k && (ec == std::errc() || ec == std::errc::result_out_of_range)) {
+      if (ec != std::errc()) d.exponent = std::numeric_limits<int>::max();
+      d.length = stop;
+    }
+  }
+  return d;
+}
+
+/// mantissa * 10^exponent * factor, E0211 where that is no ordinary double.
+double evaluate(const Decimal& d, const Unit& u) {
+  double value = 0;
+  const std::string text = std::string(d.mantissa) + "e" + std::to_string(d.exponent + u.exponent);
+  const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool zero = d.mantissa.find_first_of("123456789") == std::string_view::npos;
+  if (zero) return 0.0;
+  value *= u.factor;
+  if (ec != std::errc() || end != text.data() + text.size() || !std::isfinite(value) ||
+      std::fabs(value) < std::numeric_limits<double>::min())
+    fail(0, "the value is out of the range of double precision");
+  return value;
+}
+
+std::string shortest(double value) {
+  char buffer[64];
+  const auto [end, ec] = std::to_chars(buffer, buffer + sizeof buffer, value);
+  return ec == std::errc() ? std::string(buffer, end) : std::string("0");
+}
+
+/// `digits` times 10^shift, in plain notation where that stays short.
+std::string shifted(double value, int shift) {
+  char buffer[64];
+  const auto [end, ec] =
+      std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific);
+  if (ec != std::errc()) return "0";
+  const std::string text(buffer, end);
+  const std::size_t e = text.find('e');
+  const int exponent = std::stoi(text.substr(e + 1)) + shift;
+  const bool negative = text[0] == '-';
+  std::string digits;
+  for (const char c : text.substr(0, e))
+    if (digit(c)) digits += c;
+  const int n = static_cast<int>(digits.size());
+  std::string out;
+  if (exponent >= 0 && exponent < 15) {
+    if (n <= exponent + 1) {
+      out = digits + std::string(static_cast<std::size_t>(exponent + 1 - n), '0');
+    } else {
+      out = digits.substr(0, static_cast<std::size_t>(exponent) + 1) + "." +
+            digits.substr(static_cast<std::size_t>(exponent) + 1);
+    }
+  } else if (exponent < 0 && exponent >= -4) {
+    out = "0." + std::string(static_cast<std::size_t>(-exponent - 1), '0') + digits;
+  } else {
+    out = digits.substr(0, 1) + (n > 1 ? "." + digits.substr(1) : "") + "e" +
+          std::to_string(exponent);
+  }
+  return (negative ? "-" : "") + out;
+}
+
+}  // namespace
+
+Unit parse_unit(std::string_view text) {
+  if (text.size() > kMaxText) fail(0, "the unit is too long");
+  if (text.empty()) return {};
+  return UnitParser(text, 0).parse();
+}
+
+Quantity parse_quantity(std::string_view text) {
+  if (text.size() > kMaxText) fail(0, "the quantity is too long");
+  if (text.empty()) fail(0, "expected a number and a unit, got nothing");
+  const std::optional<Decimal> number = scan_decimal(text);
+  if (!number)
+    fail(0, "expected a decimal number, then its unit",
+         "e.g. \"2.4 GHz\"; no sign +, no nan, no inf");
+  std::size_t at = number->length;
+  if (at < text.size() && text[at] == ',')
+    fail(at, "unexpected ',' in a number", "the decimal sign is a point");
+  const std::size_t end = at;
+  while (at < text.size() && (text[at] == ' ' || text[at] == '\t')) ++at;
+  if (at == text.size()) {
+    if (at != end) fail(end, "blanks after the number but no unit");
+    return {evaluate(*number, {}), dimension::number};
+  }
+  if (text.substr(at) == "e" && at == end)
+    fail(at, "'e' right behind a number can be read in two ways", "write \"2 e\" for a charge");
+  const Unit unit = UnitParser(text, at).parse();
+  return {evaluate(*number, unit), unit.dimension};
+}
+
+double parse_quantity(std::string_view text, const Dimension& expected) {
+  const Quantity q = parse_quantity(text);
+  if (!(q.dimension == expected)) {
+    const std::string unit = si_unit(expected);
+    throw QuantityError(
+        212, 0, "expected " + dimension_name(expected) + ", got " + dimension_name(q.dimension),
+        unit.empty() ? "give a plain number" : "give a unit such as " + unit);
+  }
+  return q.value;
+}
+
+std::string print_quantity(double value, std::string_view unit) {
+  const Unit u = parse_unit(unit);
+  const auto joined = [&](std::string number) {
+    return unit.empty() ? number : number + " " + std::string(unit);
+  };
+  if (value == 0) return joined("0");
+  if (u.factor == 1) return joined(shifted(value, -u.exponent));
+  const double power = std::pow(10.0, u.exponent);
+  if (std::isfinite(power) && power > 0) {
+    // Neighbours of the quotient: rounding may have moved it by an ulp or two. Few digits first.
+    const double guess = value / u.factor / power;
+    for (int digits = 6; digits <= 17; digits += digits < 15 ? 9 : 1) {
+      char buffer[64];
+      const auto end =
+          std::to_chars(buffer, buffer + sizeof buffer, guess, std::chars_format::general, digits)
+              .ptr;
+      const std::string text(buffer, end);
+      const auto d = scan_decimal(text);
+      if (d && d->length == text.size() && evaluate(*d, u) == value) return joined(text);
+    }
+    for (double x : {guess, std::nextafter(guess, HUGE_VAL), std::nextafter(guess, -HUGE_VAL)}) {
+      const std::string text = shortest(x);
+      const auto d = scan_decimal(text);
+      if (d && d->length == text.size() && evaluate(*d, u) == value) return joined(text);
+    }
+  }
+  const std::string base = si_unit(u.dimension);
+  return shifted(value, 0) + (base.empty() ? "" : " " + base);
+}
+
+std::string si_unit(const Dimension& d) {
+  static constexpr const char* names[] = {"m", "kg", "s", "A", "K", "mol", "cd", "rad"};
+  // Kilograms lead, as physicists write it.
+  static constexpr std::size_t order[] = {1, 0, 2, 3, 4, 5, 6, 7};
+  std::string above, below;
+  int n_below = 0;
+  for (const std::size_t i : order) {
+    const int p = d.power[i];
+    if (!p) continue;
+    std::string& side = p > 0 ? above : below;
+    n_below += p < 0;
+    side += (side.empty() ? "" : "*") + std::string(names[i]);
+    if (std::abs(p) > 1) side += "^" + std::to_string(std::abs(p));
+  }
+  if (below.empty()) return above;
+  return (above.empty() ? "1" : above) + "/" + (n_below > 1 ? "(" + below + ")" : below);
+}
+
+std::string dimension_name(const Dimension& d) {
+  static const struct {
+    Dimension d;
+    const char* name;
+  } names[] = {
+      {number, "a plain number"},
+      {length, "length"},
+      {mass, "mass"},
+      {time, "time"},
+      {current, "electric current"},
+      {temperature, "temperature"},
+      {kAmount, "amount of substance"},
+      {kLight, "luminous intensity"},
+      {angle, "angle"},
+      {frequency, "frequency"},
+      {velocity, "velocity"},
+      {kAcceleration, "acceleration"},
+      {kForce, "force"},
+      {pressure, "pressure"},
+      {energy, "energy"},
+      {kPower, "power"},
+      {charge, "electric charge"},
+      {voltage, "voltage"},
+      {resistance, "electrical resistance"},
+      {resistivity, "electrical resistivity"},
+      {conductivity, "electrical conductivity"},
+      {kConductance, "electrical conductance"},
+      {magnetic_flux_density, "magnetic flux density"},
+      {kFlux, "magnetic flux"},
+      {kCapacitance, "capacitance"},
+      {kInductance, "inductance"},
+      {kVolume, "volume"},
+      {kMolar, "concentration"},
+      {kDipole, "electric dipole moment"},
+      {{{2, 0, 0, 0, 0, 0, 0, 0}}, "area"},
+      {{{-3, 1, 0, 0, 0, 0, 0, 0}}, "density"},
+      {{{2, 1, -2, 0, 0, -1, 0, 0}}, "energy per amount of substance"},
+      {{{1, 1, -3, -1, 0, 0, 0, 0}}, "electric field"},
+      {{{-1, 0, 0, 1, 0, 0, 0, 0}}, "magnetic field strength"},
+  };
+  for (const auto& n : names)
+    if (n.d == d) return n.name;
+  return si_unit(d);
+}
+
+std::vector<std::string> unit_symbols() {
+  std::vector<std::string> out;
+  for (const Named& n : kUnits) out.emplace_back(n.symbol);
+  return out;
+}
+
+}  // namespace tessera::data
