@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// All scalar function bodies; vmath_basic.h says what they promise.
+#include "vmath_exp.h"
+#include "vmath_log.h"
+#include "vmath_trig.h"

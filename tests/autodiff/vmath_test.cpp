@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// The scalar function bodies against a table made with mpmath (references/make_vmath_reference.py),
+// at special values, and the promise that a vectorised loop gives the bits of single calls.
+#include "autodiff/src/kernels/vmath.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <limits>
+#include <map>
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace vm = tessera::kernels::vm;
+
+struct Unary {
+  const char* name;
+  double max_ulp;  // largest error allowed, in units of the last place of the exact value
+  double (*one64)(double);
+  float (*one32)(float);
+  void (*many64)(const double*, double*, std::size_t);
+  void (*many32)(const float*, float*, std::size_t);
+};
+
+template <class F, class T>
+__attribute__((noinline)) T one(T x) {
+  return F{}(x);
+}
+template <class F, class T>
+__attribute__((noinline)) void many(const T* x, T* y, std::size_t n) {
+#pragma GCC ivdep
+  for (std::size_t i = 0; i < n; ++i) y[i] = F{}(x[i]);
+}
+template <class F>
+Unary unary(const char* name, double max_ulp) {
+  return {name, max_ulp, one<F, double>, one<F, float>, many<F, double>, many<F, float>};
+}
+template <class F, class Mapped>
+Unary unary_mapped(const char* name, double max_ulp) {
+  return {name,
+          max_ulp,
+          one<F, double>,
+          one<F, float>,
+          vm::map_trig<Mapped, double>,
+          vm::map_trig<Mapped, float>};
+}
+
+#define FUNCTION(NAME)        \
+  struct Call_##NAME {        \
+    template <class T>        \
+    T operator()(T x) const { \
+      return vm::NAME(x);     \
+    }                         \
+  };
+FUNCTION(exp)
+FUNCTION(exp2)
+FUNCTION(expm1)
+FUNCTION(log)
+FUNCTION(log1p)
+FUNCTION(sin)
+FUNCTION(cos)
+FUNCTION(tan)
+FUNCTION(tanh)
+FUNCTION(sinh)
+FUNCTION(cosh)
+FUNCTION(logistic)
+FUNCTION(softplus)
+#undef FUNCTION
+
+// Bounds: half an ulp of the last rounding plus what the steps before it can add, measured on
+// millions of arguments (docs/reference/accuracy-vmath.md) and rounded up.
+const std::vector<Unary>& functions() {
+  static const std::vector<Unary> all = {
+      unary<Call_exp>("exp", 0.8),
+      unary<Call_exp2>("exp2", 0.8),
+      unary<Call_expm1>("expm1", 1.1),
+      unary<Call_log>("log", 0.8),
+      unary<Call_log1p>("log1p", 1.0),
+      unary_mapped<Call_sin, vm::Sin>("sin", 0.9),
+      unary_mapped<Call_cos, vm::Cos>("cos", 0.9),
+      unary_mapped<Call_tan, vm::Tan>("tan", 2.2),
+      unary<Call_tanh>("tanh", 2.5),
+      unary<Call_sinh>("sinh", 2.2),
+      unary<Call_cosh>("cosh", 1.2),
+      unary<Call_logistic>("logistic", 2.3),
+      unary<Call_softplus>("softplus", 1.6),
+  };
+  return all;
+}
+
+/// |got - exact| in units of the last place that exact has in the format of T (of denormals below
+/// the normals).
+template <class T>
+double ulp_error(T got, long double exact) {
+  using L = std::numeric_limits<T>;
+  if (!std::isfinite(got)) return std::numeric_limits<double>::infinity();
+  int exponent = 0;
+  std::frexp(exact, &exponent);
+  if (exact == 0 || exponent < L::min_exponent) exponent = L::min_exponent;
+  return static_cast<double>(
+      std::abs((static_cast<long double>(got) - exact) / std::ldexp(1.0L, exponent - L::digits)));
+}
+
+struct Row {
+  std::string function;
+  int bits;
+  std::vector<double> arguments;
+  long double value;
+};
+
+/// The values carry 20 digits; long double keeps 64 bits of them: 2^-11 ulp of a double.
+std::vector<Row> read_reference() {
+  std::ifstream in(std::string(TESSERA_SOURCE_DIR) +
+                   "/tests/autodiff/references/vmath_reference.csv");
+  std::vector<Row> rows;
+  std::string line;
+  while (std::getline(in, line)) {
+    if (line.empty() || line[0] == '#') continue;
+    std::istringstream cells(line);
+    std::vector<std::string> cell;
+    for (std::string c; std::getline(cells, c, ',');) cell.push_back(c);
+    Row row{cell.at(0), std::stoi(cell.at(1)), {}, std::strtold(cell.back().c_str(), nullptr)};
+    for (std::size_t i = 2; i + 1 < cell.size(); ++i)
+      row.arguments.push_back(std::strtod(cell[i].c_str(), nullptr));
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+TEST(Vmath, UnaryFunctionsMatchTheReferenceTable) {
+  const std::vector<Row> rows = read_reference();
+  ASSERT_GT(rows.size(), 1000u);
+  std::map<std::string, int> seen;
+  for (const Unary& f : functions()) {
+    double worst[2] = {0, 0};
+    for (const Row& row : rows) {
+      if (row.function != f.name || row.arguments.size() != 1) continue;
+      ++seen[row.function];
+      const double x = row.arguments[0];
+      const double error = row.bits == 64 ? ulp_error(f.one64(x), row.value)
+                                          : ulp_error(f.one32(static_cast<float>(x)), row.value);
+      EXPECT_LE(error, f.max_ulp) << f.name << row.bits << "(" << x << "), exact " << row.value;
+      worst[row.bits == 32] = std::max(worst[row.bits == 32], error);
+    }
+    EXPECT_GT(seen[f.name], 50) << "no reference rows for " << f.name;
+    RecordProperty(std::string(f.name) + "_f64_ulp", std::to_string(worst[0]));
+    RecordProperty(std::string(f.name) + "_f32_ulp", std::to_string(worst[1]));
+  }
+}
+
+template <class T>
+bool same(T a, T b) {
+  return vm::to_bits(a) == vm::to_bits(b) || (std::isnan(a) && std::isnan(b));
+}
+
+/// Arguments of every kind: ordinary, tiny, huge, denormal, zeros, infinities, NaN.
+template <class T>
+std::vector<T> mixed_arguments(std::size_t n) {
+  std::mt19937_64 random(7);
+  std::uniform_real_distribution<double> small(-4, 4), large(-1000, 1000);
+  std::vector<T> x(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    switch (random() % 8) {
+      case 0:
+        x[i] = vm::from_bits<T>(static_cast<vm::BitsOf<T>>(random()));
+        break;
+      case 1:
+        x[i] = static_cast<T>(large(random));
+        break;
+      case 2:
+        x[i] = std::numeric_limits<T>::denorm_min() * static_cast<T>(random() % 1000);
+        break;
+      case 3:
+        x[i] = random() % 2 != 0 ? T(0) : -T(0);
+        break;
+      case 4:
+        x[i] = static_cast<T>(small(random) * 1e-3);
+        break;
+      default:
+        x[i] = static_cast<T>(small(random));
+        break;
+    }
+  }
+  x[n / 2] = vm::kInfinity<T>;
+  x[n / 3] = -vm::kInfinity<T>;
+  x[n / 4] = vm::kNaN<T>;
+  return x;
+}
+
+template <class T>
+void expect_position_free(const char* name, T (*one)(T), void (*many)(const T*, T*, std::size_t)) {
+  const std::vector<T> x = mixed_arguments<T>(1200);
+  std::vector<T> expected(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) expected[i] = one(x[i]);
+  std::vector<T> y(x.size());
+  auto check = [&](std::size_t start, std::size_t n) {
+    std::fill(y.begin(), y.end(), T(-7));
+    many(x.data() + start, y.data() + start, n);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const bool inside = i >= start && i < start + n;
+      ASSERT_TRUE(same(y[i], inside ? expected[i] : T(-7)))
+          << name << " at " << i << " of [" << start << ", " << start + n << "), x = " << x[i];
+    }
+  };
+  for (std::size_t start = 0; start < 17; ++start) check(start, x.size() - start);  // offsets
+  for (std::size_t n = 0; n < 40; ++n) check(5, n);                                 // tails
+}
+
+TEST(Vmath, VectorLoopsGiveTheBitsOfSingleCalls) {
+  for (const Unary& f : functions()) {
+    expect_position_free(f.name, f.one64, f.many64);
+    expect_position_free(f.name, f.one32, f.many32);
+  }
+}
+
+template <class T>
+struct Special {
+  const char* name;
+  T x, y;
+};
+
+template <class T>
+std::vector<Special<T>> specials() {
+  const T inf = vm::kInfinity<T>, nan = vm::kNaN<T>, tiny = std::numeric_limits<T>::denorm_min();
+  const T big = std::numeric_limits<T>::max();
+  return {
+      {"exp", T(0), T(1)},      {"exp", -T(0), T(1)},      {"exp", inf, inf},
+      {"exp", -inf, T(0)},      {"exp", big, inf},         {"exp", -big, T(0)},
+      {"exp2", T(10), T(1024)}, {"exp2", T(-3), T(0.125)}, {"exp2", inf, inf},
+      {"exp2", -inf, T(0)},     {"expm1", -T(0), -T(0)},   {"expm1", tiny, tiny},
+      {"expm1", inf, inf},      {"expm1", -inf, T(-1)},    {"expm1", big, inf},
+      {"log", T(1), T(0)},      {"log", T(0), -inf},       {"log", -T(0), -inf},
+      {"log", T(-1), nan},      {"log", inf, inf},         {"log", -inf, nan},
+      {"log1p", -T(0), -T(0)},  {"log1p", T(-1), -inf},    {"log1p", T(-2), nan},
+      {"log1p", inf, inf},      {"log1p", tiny, tiny},     {"sin", -T(0), -T(0)},
+      {"sin", T(0), T(0)},      {"sin", inf, nan},         {"sin", -inf, nan},
+      {"sin", tiny, tiny},      {"cos", T(0), T(1)},       {"cos", -T(0), T(1)},
+      {"cos", inf, nan},        {"tan", -T(0), -T(0)},     {"tan", inf, nan},
+      {"tan", -tiny, -tiny},    {"tanh", -T(0), -T(0)},    {"tanh", inf, T(1)},
+      {"tanh", -inf, T(-1)},    {"tanh", tiny, tiny},      {"tanh", -big, T(-1)},
+      {"sinh", -T(0), -T(0)},   {"sinh", inf, inf},        {"sinh", -inf, -inf},
+      {"sinh", tiny, tiny},     {"sinh", big, inf},        {"cosh", T(0), T(1)},
+      {"cosh", -inf, inf},      {"cosh", big, inf},        {"logistic", T(0), T(0.5)},
+      {"logistic", inf, T(1)},  {"logistic", -inf, T(0)},  {"softplus", -inf, T(0)},
+      {"softplus", inf, inf},   {"softplus", big, big},
+  };
+}
+
+template <class T>
+void check_specials(const Unary& f, T (*one)(T)) {
+  EXPECT_TRUE(std::isnan(one(vm::kNaN<T>))) << f.name << "(NaN)";
+  for (const Special<T>& s : specials<T>()) {
+    if (s.name != std::string(f.name)) continue;
+    EXPECT_TRUE(same(one(s.x), s.y))
+        << f.name << "(" << s.x << ") = " << one(s.x) << ", not " << s.y;
+  }
+}
+
+TEST(Vmath, SpecialValues) {
+  for (const Unary& f : functions()) {
+    check_specials(f, f.one64);
+    check_specials(f, f.one32);
+  }
+}
+
+}  // namespace
