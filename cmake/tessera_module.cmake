@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # tessera_add_module(NAME [PUBLIC_DEPS ...] [PRIVATE_DEPS ...]): folder = namespace = target Tessera::NAME.
 # Sources are src/**/*.cpp; public headers lie in include/tessera/NAME/.
 function(tessera_add_module NAME)
@@ -13,12 +14,17 @@ function(tessera_add_module NAME)
   endif()
   add_library(tessera_${NAME} ${sources})
   add_library(Tessera::${NAME} ALIAS tessera_${NAME})
-  set_target_properties(tessera_${NAME} PROPERTIES EXPORT_NAME ${NAME})
+  set_target_properties(tessera_${NAME} PROPERTIES EXPORT_NAME ${NAME}
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
   target_include_directories(tessera_${NAME}
     PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>
     PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/src)
   target_compile_features(tessera_${NAME} PUBLIC cxx_std_20)
-  target_link_libraries(tessera_${NAME} PUBLIC ${M_PUBLIC_DEPS} PRIVATE $<BUILD_INTERFACE:tessera_flags> ${M_PRIVATE_DEPS})
+  # Private parts stay out of the exported target: whoever links Tessera need not have their headers.
+  set(private_deps ${M_PRIVATE_DEPS})
+  list(TRANSFORM private_deps REPLACE "(.+)" "$<BUILD_INTERFACE:\\1>")
+  target_link_libraries(tessera_${NAME} PUBLIC ${M_PUBLIC_DEPS} PRIVATE $<BUILD_INTERFACE:tessera_flags> ${private_deps})
+  set_property(GLOBAL APPEND PROPERTY TESSERA_MODULES ${NAME})
 endfunction()
 
 # tessera_add_tests(NAME [DEPS ...]): every tests/NAME/*_test.cpp in one program, each test case one ctest entry.

@@ -1,4 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
 # Compiler flags and output folders for every target of ours.
+include(GNUInstallDirs)
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -8,12 +10,30 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+# An installed program finds the libraries beside it wherever the tree is moved.
+set(CMAKE_INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}" "$ORIGIN")
+
+# Two build types beside CMake's own: optimised enough to run the whole test suite, with exact stacks.
+set(CMAKE_CXX_FLAGS_SANITIZE "-O1 -g1 -fno-omit-frame-pointer" CACHE STRING "Flags of the sanitizer builds")
+set(CMAKE_C_FLAGS_SANITIZE "-O1 -g1 -fno-omit-frame-pointer" CACHE STRING "")
+set(CMAKE_CXX_FLAGS_COVERAGE "-O0 -g --coverage -fprofile-update=atomic" CACHE STRING "Flags of the coverage build")
+set(CMAKE_C_FLAGS_COVERAGE "-O0 -g --coverage -fprofile-update=atomic" CACHE STRING "")
+
+# Third-party configurations know only Release and Debug.
+set(CMAKE_MAP_IMPORTED_CONFIG_SANITIZE "" Release RelWithDebInfo None NoConfig)
+set(CMAKE_MAP_IMPORTED_CONFIG_COVERAGE "" Release RelWithDebInfo None NoConfig)
+
+include(CheckPIESupported)
+check_pie_supported(LANGUAGES CXX)
 
 find_program(TESSERA_CCACHE ccache)
 if(TESSERA_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${TESSERA_CCACHE})
   set(CMAKE_C_COMPILER_LAUNCHER ${TESSERA_CCACHE})
 endif()
+
+set(TESSERA_SANITIZE "" CACHE STRING "e.g. address,undefined or thread")
 
 add_library(tessera_flags INTERFACE)
 # -ffp-contract=off and no -ffast-math: a value never depends on how a loop was vectorised.
@@ -25,8 +45,16 @@ endif()
 target_compile_definitions(tessera_flags INTERFACE
   $<$<BOOL:${TESSERA_CHECKS}>:TESSERA_CHECKS> $<$<BOOL:${TESSERA_STD_THREADS}>:TESSERA_STD_THREADS>)
 
-set(TESSERA_SANITIZE "" CACHE STRING "e.g. address,undefined or thread")
+# Hardening of what users run: stack and heap-copy checks, read-only relocations, control-flow marks.
+# (Position-independent executables come from CMAKE_POSITION_INDEPENDENT_CODE above.)
+if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT TESSERA_SANITIZE)
+  target_compile_options(tessera_flags INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-U_FORTIFY_SOURCE;-D_FORTIFY_SOURCE=2;-fstack-protector-strong;-fstack-clash-protection;-fno-semantic-interposition>)
+  target_link_options(tessera_flags INTERFACE LINKER:-z,relro LINKER:-z,now LINKER:-z,noexecstack)
+endif()
+
 if(TESSERA_SANITIZE)
-  target_compile_options(tessera_flags INTERFACE -fsanitize=${TESSERA_SANITIZE} -fno-omit-frame-pointer -g)
+  target_compile_options(tessera_flags INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${TESSERA_SANITIZE};-fno-sanitize-recover=all>)
   target_link_options(tessera_flags INTERFACE -fsanitize=${TESSERA_SANITIZE})
 endif()

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+function(must_run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT result EQUAL 0)
+    list(JOIN ARGN " " command)
+    message(FATAL_ERROR "${command}\nended with ${result}:\n${output}")
+  endif()
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+file(REMOVE_RECURSE ${WORK})
+must_run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/first --config ${CONFIG})
+file(RENAME ${WORK}/first ${WORK}/moved)
+
+# Nothing that others compile or configure with may name the place it was built in.
+file(GLOB_RECURSE texts ${WORK}/moved/*.cmake ${WORK}/moved/*.h ${WORK}/moved/*.pc)
+foreach(text ${texts})
+  file(READ ${text} content)
+  foreach(place ${BUILD} ${WORK}/first)
+    string(FIND "${content}" "${place}" at)
+    if(NOT at EQUAL -1)
+      message(FATAL_ERROR "${text} names ${place}")
+    endif()
+  endforeach()
+endforeach()
+
+must_run(${CMAKE_COMMAND} -S ${OUTSIDE} -B ${WORK}/outside -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${COMPILER}
+  -DCMAKE_PREFIX_PATH=${WORK}/moved -DSANITIZE=${SANITIZE})
+must_run(${CMAKE_COMMAND} --build ${WORK}/outside)
+must_run(${WORK}/outside/outside)
+string(FIND "${output}" "Tessera ${VERSION}" at)
+if(at EQUAL -1)
+  message(FATAL_ERROR "the outside program printed:\n${output}")
+endif()
+if(EXISTS ${WORK}/moved/bin/tessera)
+  must_run(${WORK}/moved/bin/tessera --version)
+endif()
