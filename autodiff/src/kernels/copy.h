@@ -5,4 +5,6 @@
 namespace tessera::kernels {
 /// Copies `in` to the contiguous `out` of the same type and shape, whatever the strides of `in`.
 void copy(const View& in, const View& out);
+/// The same into an output of any strides.
+void copy_strided(const View& in, const View& out);
 }  // namespace tessera::kernels

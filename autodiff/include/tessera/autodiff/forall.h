@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <type_traits>
 
 #if defined(__CUDACC__)
 #define TESSERA_HD __host__ __device__

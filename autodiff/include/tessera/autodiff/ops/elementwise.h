@@ -95,6 +95,7 @@ namespace detail {
 Tensor to_tensor(const char* op, const Arg& a, Dtype like = Dtype::f64);
 /// Both operands with one type and one shape.
 std::pair<Tensor, Tensor> meet(const char* op, const Arg& a, const Arg& b);
+Tensor abs_complex(const Tensor& z, Where where);
 }  // namespace detail
 
 }  // namespace tessera
