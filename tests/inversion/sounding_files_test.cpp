@@ -56,7 +56,9 @@ TEST_F(SoundingFiles, EveryFileReadsAndIsInOrder) {
       EXPECT_EQ(s.azimuth_deg.size(), s.size()) << s.file;
       for (std::size_t i = 0; i < s.size(); ++i) {
         EXPECT_GT(s.frequency_hz[i], 0) << s.file;
-        if (i) EXPECT_LT(s.frequency_hz[i], s.frequency_hz[i - 1]) << s.file;
+        if (i > 0) {
+          EXPECT_LT(s.frequency_hz[i], s.frequency_hz[i - 1]) << s.file;
+        }
         for (const auto& row : s.impedance_error[i])
           for (const double e : row) EXPECT_TRUE(std::isnan(e) || (e > 0 && e < 1e6)) << s.file;
       }
