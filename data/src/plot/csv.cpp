@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plot/layout.h"
+
+#include <charconv>
+#include <cmath>
+
+namespace tessera::data {
+namespace {
+
+/// The shortest number that reads back as the same double; an empty field for NaN.
+std::string number(double v) {
+  if (std::isnan(v)) return "";
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof text, v).ptr};
+}
+
+/// Quoted where RFC 4180 asks for it.
+std::string field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
+  return out + "\"";
+}
+
+/// Text without line breaks, for a comment line.
+std::string one_line(std::string text) {
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < 0x20) c = ' ';
+  return text;
+}
+
+std::string axis_words(const Axis& a) {
+  return one_line(plot::axis_title(a, 0)) + (a.log ? ", logarithmic" : "");
+}
+
+struct Row {
+  std::string x, x_low, x_high, y, y_low, y_high, value, masked, text;
+};
+
+struct Writer {
+  std::string out;
+  std::string head;  // panel and series of the current row
+
+  void row(const char* kind, const Row& r) {
+    out += head + kind;
+    for (const std::string* f :
+         {&r.x, &r.x_low, &r.x_high, &r.y, &r.y_low, &r.y_high, &r.value, &r.masked, &r.text})
+      out += "," + *f;
+    out += "\n";
+  }
+
+  void operator()(const Line& s) {
+    for (std::size_t i = 0; i < s.x.size(); ++i)
+      row("line", {.x = number(s.x[i]), .y = number(s.y[i])});
+  }
+  void operator()(const Steps& s) {
+    for (std::size_t i = 0; i < s.value.size(); ++i) {
+      const std::string v = number(s.value[i]), lo = number(s.edge[i]), hi = number(s.edge[i + 1]);
+      row("steps", s.vertical ? Row{.x = v, .y_low = lo, .y_high = hi}
+                              : Row{.x_low = lo, .x_high = hi, .y = v});
+    }
+  }
+  void operator()(const Points& s) {
+    const auto end = [](double v, const std::vector<double>& length, std::size_t i, double sign) {
+      return length.empty() ? std::string() : number(v + sign * length[i]);
+    };
+    for (std::size_t i = 0; i < s.x.size(); ++i)
+      row("points", {.x = number(s.x[i]),
+                     .x_low = end(s.x[i], s.x_minus, i, -1),
+                     .x_high = end(s.x[i], s.x_plus, i, 1),
+                     .y = number(s.y[i]),
+                     .y_low = end(s.y[i], s.y_minus, i, -1),
+                     .y_high = end(s.y[i], s.y_plus, i, 1)});
+  }
+  void operator()(const Band& s) {
+    const bool stepped = s.at.size() == s.low.size() + 1;
+    for (std::size_t i = 0; i < s.low.size(); ++i) {
+      const std::string at = number(s.at[i]), next = stepped ? number(s.at[i + 1]) : "",
+                        lo = number(s.low[i]), hi = number(s.high[i]);
+      Row r;
+      (s.vertical ? r.x_low : r.y_low) = lo;
+      (s.vertical ? r.x_high : r.y_high) = hi;
+      if (stepped) {
+        (s.vertical ? r.y_low : r.x_low) = at;
+        (s.vertical ? r.y_high : r.x_high) = next;
+      } else {
+        (s.vertical ? r.y : r.x) = at;
+      }
+      row("band", r);
+    }
+  }
+  void operator()(const HeatMap& s) {
+    const std::size_t nx = s.x_edge.empty() ? 0 : s.x_edge.size() - 1;
+    for (std::size_t k = 0; k < s.value.size(); ++k) {
+      const std::size_t i = k % nx, j = k / nx;
+      row("cell", {.x_low = number(s.x_edge[i]),
+                   .x_high = number(s.x_edge[i + 1]),
+                   .y_low = number(s.y_edge[j]),
+                   .y_high = number(s.y_edge[j + 1]),
+                   .value = number(s.value[k]),
+                   .masked = s.masked.empty() ? ""
+                             : s.masked[k]    ? "1"
+                                              : "0"});
+    }
+  }
+  void operator()(const Text& s) {
+    row("text", {.x = number(s.x), .y = number(s.y), .text = field(s.text)});
+  }
+  void operator()(const Rule& s) {
+    row("rule", s.vertical ? Row{.x = number(s.at)} : Row{.y = number(s.at)});
+  }
+  void operator()(const Ellipses& s) {
+    // The shape goes into text, as three numbers: semi-axes in points and angle in degrees.
+    for (std::size_t i = 0; i < s.x.size(); ++i)
+      row("ellipse",
+          {.x = number(s.x[i]),
+           .y = number(s.y[i]),
+           .value = s.value.empty() ? "" : number(s.value[i]),
+           .text = number(s.major[i]) + " " + number(s.minor[i]) + " " + number(s.angle[i])});
+  }
+};
+
+}  // namespace
+
+std::string to_csv(const Figure& figure) {
+  plot::check_sizes(figure);
+  Writer writer;
+  if (!figure.title.empty()) writer.out += "# " + one_line(figure.title) + "\n";
+  if (!figure.subtitle.empty()) writer.out += "# " + one_line(figure.subtitle) + "\n";
+  for (const Panel& p : figure.panels)
+    writer.out += "# panel " + one_line(plot::panel_name(p)) + ": x = " + axis_words(p.x) +
+                  "; y = " + axis_words(p.y) +
+                  (p.colour.axis.label.empty() ? "" : "; value = " + axis_words(p.colour.axis)) +
+                  "\n";
+  writer.out += "panel,series,kind,x,x_low,x_high,y,y_low,y_high,value,masked,text\n";
+  for (const Panel& p : figure.panels) {
+    for (const Series& s : p.series) {
+      writer.head = field(plot::panel_name(p)) + "," + field(plot::series_label(s)) + ",";
+      std::visit(writer, s);
+    }
+    writer.head = field(plot::panel_name(p)) + ",,";
+    for (const TopMark& m : p.top_marks)
+      writer.row("mark", {.x = number(m.x), .text = field(m.label)});
+  }
+  return writer.out;
+}
+
+}  // namespace tessera::data

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "tessera/data/plot.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+/// The pictures of magnetotelluric work, from plain numbers. Periods in s, apparent resistivities
+/// in ohm m, phases in degrees (e^{+iωt}: 45 over a half-space), depths in m below the surface,
+/// distances in m. NaN means "no value".
+namespace tessera::inversion {
+
+/// Apparent resistivity and phase of one mode against period.
+struct ModeCurve {
+  std::string name;  ///< "xy", "yx", "det" …
+  std::vector<double> period;
+  std::vector<double> rho_a, rho_a_error;  ///< errors may be empty; one standard deviation
+  std::vector<double> phase, phase_error;
+  bool inverted = true;  ///< false: shown pale, for comparison only
+};
+
+/// The response that the model predicts.
+struct PredictedCurve {
+  std::string name = "predicted";
+  std::vector<double> period, rho_a, phase;
+};
+
+/// A layered earth: layer i reaches from top[i] to top[i + 1], the last one down without end.
+struct LayeredModel {
+  std::string name;
+  std::vector<double> top;          ///< top[0] = 0, rising
+  std::vector<double> resistivity;  ///< as long as top
+};
+
+struct SoundingFigure {
+  std::string station;
+  std::vector<ModeCurve> observed;
+  std::optional<PredictedCurve> predicted;
+  /// Normalized residuals of what was fitted, (observed - predicted) / error; the two parts share
+  /// the periods.
+  std::vector<double> residual_period, residual_real, residual_imag;
+
+  std::optional<LayeredModel> model;
+  std::vector<double> low50, high50, low90,
+      high90;  ///< resistivity bands, one entry per layer of `model`; or empty
+  std::vector<LayeredModel> reference;  ///< starting, reference or true models
+  std::vector<double> bostick_depth, bostick_resistivity;
+  std::optional<double> depth_of_investigation;
+  std::optional<double>
+      greatest_depth;  ///< of the drawing; from depth of investigation and model if not given
+  bool log_depth = true;
+
+  std::optional<double> rms,
+      rms_bound;  ///< reached, and the least that any layered earth reaches (D+)
+  std::optional<int> iterations;
+  std::string note;  ///< more for the line under the title
+};
+
+/// Curves at the left, the model at the right, residuals below: a full page wide.
+data::Figure sounding_figure(const SoundingFigure& s);
+
+/// Responses of a whole profile. Maps are [station][period]: value[s * n_periods + p]. Stations
+/// rise with distance.
+struct ProfileData {
+  std::string title, mode;
+  std::vector<std::string> station;
+  std::vector<double> distance;
+  std::vector<double> period;
+  std::vector<double> rho_a, phase;                      ///< observed
+  std::vector<double> predicted_rho_a, predicted_phase;  ///< may be empty: then observed only
+  std::vector<double> rho_a_error, phase_error;  ///< with them residuals are in standard deviations
+};
+
+/// Observed, predicted and residual (rows) of apparent resistivity and phase (columns) against
+/// distance and period.
+data::Figure pseudo_section(const ProfileData& p);
+
+struct SectionFigure {
+  std::string title;
+  std::vector<std::string> station;
+  std::vector<double> distance;
+  std::vector<LayeredModel> model;
+  std::vector<double> depth_of_investigation;  ///< one for each station, or empty
+  std::vector<double> rms;                     ///< likewise
+  std::optional<double> greatest_depth;
+  std::optional<double> least_resistivity, greatest_resistivity;  ///< ends of the colour axis
+  bool log_depth = false;
+};
+
+/// The 1-D models side by side, each over half the way to its neighbours; hatched below the depth
+/// of investigation.
+data::Figure stitched_section(const SectionFigure& s);
+
+struct IterationRow {
+  int iteration = 0;
+  double rms = 0, roughness = 0, mu = 0;
+};
+
+/// RMS, roughness and regularization parameter against iteration.
+data::Figure iteration_figure(const std::string& title, const std::vector<IterationRow>& rows,
+                              std::optional<double> target_rms, std::optional<double> rms_bound);
+
+/// Phase tensors of one sounding (Caldwell, Bibby and Brown 2004), angles in degrees clockwise from
+/// north.
+struct PhaseTensorFigure {
+  std::string station;
+  std::vector<double> period, phi_max, phi_min;  ///< principal values (tangents of phases)
+  std::vector<double> azimuth;                   ///< of the greater principal axis: alpha - beta
+  std::vector<double> skew;                      ///< beta, degrees
+};
+
+/// Ellipses coloured by skew, and strike and skew against period.
+data::Figure phase_tensor_figure(const PhaseTensorFigure& p);
+
+}  // namespace tessera::inversion
