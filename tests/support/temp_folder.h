@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -26,6 +27,7 @@ class TempFolder {
   TempFolder& operator=(const TempFolder&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path operator/(std::string_view name) const { return path_ / name; }
   /// Writes `content` to `name` (folders are made) and returns the full path.
   std::filesystem::path write(const std::string& name, std::string_view content) const {
     const std::filesystem::path full = path_ / name;
@@ -37,5 +39,11 @@ class TempFolder {
  private:
   std::filesystem::path path_;
 };
+
+/// The bytes of a file; empty when there is none.
+inline std::string read_bytes(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
 
 }  // namespace tessera::testing

@@ -71,6 +71,17 @@ TESSERA_HD inline T exp_shifted(T x, T shift) {
   return scale(sum + (((1 - sum) + r) + rest), n + shift);
 }
 
+/// exp(x + low) for a low that is about a rounding error of x: exp(x) (1 + low).
+template <Real T>
+TESSERA_HD inline T exp_of_sum(T x, T low) {
+  using C = ExpConstants<T>;
+  x = x > C::kLargest ? C::kLargest : x;
+  x = x < C::kSmallest ? C::kSmallest : x;
+  const auto [n, r, rest] = exp_parts(x);
+  const T sum = 1 + r;
+  return scale(sum + (((1 - sum) + r) + fma(low, sum + rest, rest)), n);
+}
+
 /// expm1(x) / 4, which does not overflow where sinh is finite. Loses the last bits of denormals.
 template <Real T>
 TESSERA_HD inline T expm1_quarter(T x) {

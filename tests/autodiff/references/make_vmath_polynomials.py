@@ -8,7 +8,8 @@ what the polynomial itself adds to the rounding errors of the evaluation.
 """
 import sys
 
-from mpmath import atan, asin, cos, exp, expm1, inf, log, log1p, lu_solve, matrix, mp, mpf, pi, sin, sqrt
+from mpmath import (asin, atan, cbrt, cos, digamma, erf, erfc, erfinv, euler, exp, expm1, findroot, log, loggamma,
+                    lu_solve, matrix, mp, mpf, pi, sin, sqrt)
 
 mp.dps = 60
 
@@ -77,11 +78,6 @@ def show(name, f, weight, a, b, degree, bits):
     print("  " + ", ".join(double_literal(c, bits) for c in coefficients) + "\n")
 
 
-def series_safe(f, limit, small):
-    """f away from zero, its series value `small` near zero where f cancels."""
-    return lambda x: small(x) if abs(x) < limit else f(x)
-
-
 def exp_rest(x):  # (exp(x) - 1 - x) / x^2
     if abs(x) < mpf(10) ** -8:
         return mpf(1) / 2 + x / 6 + x * x / 24
@@ -109,35 +105,101 @@ def cos_rest(z):  # (cos(x) - 1 + x^2/2) / x^4; z = x^2
     return (cos(x) - 1 + z / 2) / (z * z)
 
 
-def atan_rest(z):  # (atan(x) - x) / x^3
+def odd_rest(function, third):
+    """(function(x) - x) / x^3 in z = x^2; `third` is the value at 0."""
+    def rest(z):
+        if z < mpf(10) ** -16:
+            return third
+        x = sqrt(z)
+        return (function(x) - x) / (x * z)
+    return rest
+
+
+def log_second_rest(z):  # (R(z) - 2/3) / z with R of log_rest
+    return mpf(2) / 5 if z < mpf(10) ** -12 else (log_rest(z) - mpf(2) / 3) / z
+
+
+def erf_over_x(z):  # erf(x) / x - 1
     if z < mpf(10) ** -16:
-        return -mpf(1) / 3 + z / 5
+        return 2 / sqrt(pi) * (1 - z / 3) - 1
     x = sqrt(z)
-    return (atan(x) - x) / (x * z)
+    return erf(x) / x - 1
 
 
-def asin_rest(z):  # (asin(x) - x) / x^3
-    if z < mpf(10) ** -16:
-        return mpf(1) / 6 + 3 * z / 40
-    x = sqrt(z)
-    return (asin(x) - x) / (x * z)
+def scaled_erfc(t):  # (1 + 2 x) exp(x^2) erfc(x) - 1 in t = (x - 4) / (x + 4)
+    x = 4 * (1 + t) / (1 - t)
+    return (1 + 2 * x) * exp(x * x) * erfc(x) - 1
 
 
+def erfinv_center(v):  # erfinv(y) / y in v = w - 2.5, w = -log(1 - y^2)
+    w = v + mpf(5) / 2
+    y = sqrt(-expm1(-w))
+    return erfinv(y) / y if w > mpf(10) ** -20 else sqrt(pi) / 2
+
+
+def erfinv_tail(v):  # erfinv(y) in v = sqrt(w) - 4
+    w = (v + 4) ** 2
+    return erfinv(sqrt(-expm1(-w)))
+
+
+def loggamma_below(z):  # lgamma(1 - z) / z for z = 1 - x in [0, 0.5]
+    return euler + z * pi * pi / 12 if z < mpf(10) ** -15 else loggamma(1 - z) / z
+
+
+def loggamma_unit(v):  # lgamma(x) / ((x - 1)(x - 2)), v = x - 1.5
+    x = v + mpf(3) / 2
+    d = mpf(10) ** -25
+    if abs(x - 1) < d or abs(x - 2) < d:
+        x += 3 * d
+    return loggamma(x) / ((x - 1) * (x - 2))
+
+
+def loggamma_above(v):  # lgamma(x) / (x - 2), v = x - 2.5
+    x = v + mpf(5) / 2
+    if abs(x - 2) < mpf(10) ** -25:
+        x += 3 * mpf(10) ** -25
+    return loggamma(x) / (x - 2)
+
+
+digamma_root = findroot(digamma, mpf("1.4616321449683623"))
+
+
+def digamma_unit(v):  # psi(x) / (x - root), v = x - 1.5
+    x = v + mpf(3) / 2
+    if abs(x - digamma_root) < mpf(10) ** -25:
+        x += 3 * mpf(10) ** -25
+    return digamma(x) / (x - digamma_root)
+
+
+tiny = mpf(10) ** -30
 half_ln2 = log(mpf(2)) / 2 * mpf("1.0005")
 log_z = ((sqrt(mpf(2)) - 1) / (sqrt(mpf(2)) + 1)) ** 2 * mpf("1.0005")
 quarter_pi2 = (pi / 4) ** 2 * mpf("1.0005")
+quarter_pi2_wide = (pi / 4) ** 2 * mpf("1.02")
+tan2_eighth = (sqrt(mpf(2)) - 1) ** 2 * mpf("1.0005")
+root_half = sqrt(mpf(1) / 2)
 # What matters is the error relative to the function itself: weight = |factor of p in f| / |f|.
 TABLE = {
-    "exp_f64": (exp_rest, lambda x: x * x / exp(x), -half_ln2, half_ln2, 9, 53),
-    "expm1_f64": (exp_rest, lambda x: abs(x) + mpf(10) ** -30, -half_ln2, half_ln2, 10, 53),
-    "exp_f32": (exp_rest, lambda x: x * x / exp(x), -half_ln2, half_ln2, 4, 24),
-    "expm1_f32": (exp_rest, lambda x: abs(x) + mpf(10) ** -30, -half_ln2, half_ln2, 4, 24),
-    "log_f64": (log_rest, lambda z: z / 2 + mpf(10) ** -30, 0, log_z, 6, 53),
-    "log_f32": (log_rest, lambda z: z / 2 + mpf(10) ** -30, 0, log_z, 3, 24),
-    "sin_f64": (sin_rest, lambda z: z + mpf(10) ** -30, 0, quarter_pi2, 5, 53),
-    "cos_f64": (cos_rest, lambda z: z * z + mpf(10) ** -30, 0, quarter_pi2, 5, 53),
-    "sin_f32": (sin_rest, lambda z: z + mpf(10) ** -30, 0, quarter_pi2, 2, 24),
-    "cos_f32": (cos_rest, lambda z: z * z + mpf(10) ** -30, 0, quarter_pi2, 2, 24),
+    "exp_rest f64": (exp_rest, lambda x: abs(x) + tiny, -half_ln2, half_ln2, 10, 53),
+    "exp_rest f32": (exp_rest, lambda x: abs(x) + tiny, -half_ln2, half_ln2, 5, 24),
+    "log_rest f64": (log_rest, lambda z: z / 2 + tiny, 0, log_z, 6, 53),
+    "log_rest f32": (log_rest, lambda z: z / 2 + tiny, 0, log_z, 3, 24),
+    "log_second_rest": (log_second_rest, lambda z: z * z / 2 + tiny, 0, log_z, 7, 53),
+    "sin_rest f64": (sin_rest, lambda z: z + tiny, 0, quarter_pi2, 5, 53),
+    "cos_rest f64": (cos_rest, lambda z: z * z + tiny, 0, quarter_pi2, 5, 53),
+    "sin_rest f32": (sin_rest, lambda z: z + tiny, 0, quarter_pi2_wide, 3, 24),
+    "cos_rest f32": (cos_rest, lambda z: z * z + tiny, 0, quarter_pi2_wide, 2, 24),
+    "atan_rest": (odd_rest(atan, -mpf(1) / 3), lambda z: z + tiny, 0, tan2_eighth, 10, 53),
+    "asin_rest": (odd_rest(asin, mpf(1) / 6), lambda z: z + tiny, 0, mpf(1) / 4, 11, 53),
+    "inverse_cbrt": (lambda m: 1 / cbrt(m), lambda m: cbrt(m), root_half, 1 / root_half, 5, 53),
+    "erf_small": (erf_over_x, lambda z: 1, 0, mpf("0.65") ** 2, 10, 53),
+    "erfc_scaled": (scaled_erfc, lambda t: 1 / (1 + scaled_erfc(t)), -mpf("0.75"), mpf("0.75"), 22, 53),
+    "erfinv_center": (erfinv_center, lambda v: 1, -mpf(5) / 2, mpf(5) / 2, 9, 53),
+    "erfinv_tail": (erfinv_tail, lambda v: 1 / erfinv_tail(v), sqrt(mpf(5)) - 4, mpf("6.1") - 4, 8, 53),
+    "lgamma_below": (loggamma_below, lambda z: 1 / loggamma_below(z), 0, mpf(1) / 2, 22, 53),
+    "lgamma_unit": (loggamma_unit, lambda v: 1 / loggamma_unit(v), -mpf(1) / 2, mpf(1) / 2, 21, 53),
+    "lgamma_above": (loggamma_above, lambda v: 1 / loggamma_above(v), -mpf(1) / 2, mpf(1) / 2, 16, 53),
+    "digamma_unit": (digamma_unit, lambda v: 1 / digamma_unit(v), -mpf(1) / 2, mpf(1) / 2, 21, 53),
 }
 
 if __name__ == "__main__":

@@ -84,7 +84,69 @@ UNARY = {
                  [-708.5, -744.0, -103.0]),
     "softplus": (softplus, lambda x: -746 < x, [uniform(-1, 1), uniform(-40, 40), uniform(-745, -88)],
                  [-708.5, -744.0, -103.0, 1e300]),
+    "asin": (m.asin, lambda x: abs(x) <= 1, [uniform(-1, 1), UNIT], []),
+    "acos": (m.acos, lambda x: abs(x) <= 1, [uniform(-1, 1), UNIT], []),
+    "atan": (m.atan, lambda x: True, [uniform(-1, 1), uniform(-4, 4), ANY], [2.41421, 2.41422, 0.41421, 0.41422]),
+    "asinh": (m.asinh, lambda x: True, [uniform(-1, 1), uniform(-1000, 1000), ANY], [2.0**100, 2.0**101]),
+    "acosh": (m.acosh, lambda x: x >= 1, [uniform(1, 1.01), uniform(1, 1000), POSITIVE], [2.0**100, 2.0**101]),
+    "atanh": (m.atanh, lambda x: abs(x) < 1, [uniform(-1, 1), UNIT], []),
+    "cbrt": (lambda x: m.sign(x) * m.cbrt(abs(x)), lambda x: True, [uniform(-4, 4), ANY], [27.0, -64.0, 1e300]),
+    "rsqrt": (lambda x: 1 / m.sqrt(x), lambda x: x > 0, [uniform(0, 4), POSITIVE], []),
+    "erf": (m.erf, lambda x: True, [uniform(-1, 1), uniform(-6, 6), UNIT], [0.649, 0.651, 5.9]),
+    "erfc": (m.erfc, lambda x: x < 27.3, [uniform(-1, 1), uniform(-6, 6), uniform(2, 27)], [0.649, 0.651, 26.5, 27.2]),
+    "erfinv": (lambda x: plain_erfinv(x), lambda x: abs(x) < 1, [uniform(-1, 1), uniform(0.999, 1), UNIT], [0.4999, 0.99326, 0.9933]),
+    "lgamma": (m.loggamma, lambda x: x > 0, [uniform(0, 3), uniform(3, 12), POSITIVE], [2.5e305, 3.0, 1.9999, 2.0001]),
+    "digamma": (m.digamma, lambda x: x > 0, [uniform(0, 3), uniform(1.4, 1.5), uniform(3, 12), POSITIVE],
+                [1.4616321449683623, 10.0]),
+    "trigamma": (lambda x: m.polygamma(1, x), lambda x: x > mpf(2) ** -500 and x < mpf(2) ** 60,
+                 [uniform(0, 3), uniform(3, 30), logarithmic(1e-30, 1e15)], []),
 }
+
+
+def plain_erfinv(y):
+    """Newton's method on erf: mpmath's own loses digits next to 1."""
+    with m.workdps(80):
+        x = m.erfinv(mpf(float(y))) if abs(y) < 0.9 else m.sign(y) * m.sqrt(-m.log(1 - abs(y)))
+        for _ in range(60):
+            step = (m.erf(x) - y) * m.sqrt(m.pi) / 2 * m.exp(x * x)
+            step /= 1 + x * step
+            x -= step
+            if abs(step) < abs(x) * mpf(10) ** -50:
+                break
+        return x
+
+
+def pow_arguments():
+    pairs = [(2.0, 0.5), (2.0, -1073.5), (0.999, 1e5), (1 + 2.0**-52, 2.0**52), (1 - 2.0**-53, 2.0**55), (10.0, 308.0),
+             (-3.0, 3.0), (-2.5, 4.0), (1e-300, 1.05), (5e-324, 0.25), (1e300, -1.06), (-1.5, 2.0**31 + 1)]
+    pairs += [(random.uniform(0, 3), random.uniform(-40, 40)) for _ in range(20)]
+    pairs += [(random.uniform(0.9, 1.1), random.uniform(-6000, 6000)) for _ in range(20)]
+    pairs += [(POSITIVE(64), random.uniform(-1, 1)) for _ in range(20)]
+    return pairs
+
+
+def atan2_arguments():
+    values = [2.0**-1074, 1e-300, 1e-8, 0.4, 0.42, 1.0, 2.4, 2.5, 1e8, 1e300, 1.7e308]
+    pairs = [(y * s, x * t) for y in values for x in values for s, t in ((1, 1), (-1, -1))]
+    return pairs + [(random.uniform(-3, 3), random.uniform(-3, 3)) for _ in range(30)]
+
+
+def polygamma_arguments():
+    return [(float(n), x) for n in (1, 2, 3, 5, 10, 40) for x in
+            [1e-6, 0.3, 1.0, 2.5, 9.9, 10.1, 47.0, 1000.0, -0.3, -1.7, -20.25, random.uniform(0, 5)]]
+
+
+BINARY = {
+    "pow": (lambda x, y: m.re(m.power(x, y)), pow_arguments),
+    "atan2": (m.atan2, atan2_arguments),
+    "polygamma": (lambda n, x: m.re(m.polygamma(int(n), x)), polygamma_arguments),
+}
+
+
+def representable(y, bits):
+    """Finite, and rounded to a finite value of the format."""
+    largest = mpf(2) ** (1024 if bits == 64 else 128)
+    return m.isfinite(y) and abs(y) < largest * (1 - mpf(2) ** (-54 if bits == 64 else -25))
 
 
 def rows(name, bits, function, domain, generators, extra, count):
@@ -98,8 +160,7 @@ def rows(name, bits, function, domain, generators, extra, count):
             continue
         seen.add(x)
         y = function(mpf(x))
-        largest = mpf(2) ** (1024 if bits == 64 else 128)
-        if not m.isfinite(y) or abs(y) >= largest * (1 - mpf(2) ** (-54 if bits == 64 else -25)):
+        if not representable(y, bits):
             continue
         yield f"{name},{bits},{short_hex(x)},{m.nstr(y, 20, strip_zeros=True)}"
 
@@ -107,9 +168,18 @@ def rows(name, bits, function, domain, generators, extra, count):
 def main():
     print("# function,bits,argument,value -- written by make_vmath_reference.py")
     for name, (function, domain, generators, extra) in UNARY.items():
-        for bits, count in ((64, 14), (32, 8)):
+        for bits, count in ((64, 11), (32, 6)):
             for row in rows(name, bits, function, domain, generators, extra, count):
                 print(row)
+    for name, (function, arguments) in BINARY.items():
+        for x, y in arguments():
+            for bits in (64, 32):
+                a, b = (x, y) if bits == 64 else (as_float(x), as_float(y))
+                if a is None or b is None or not m.isfinite(a * b) or a == 0 or b == 0:
+                    continue
+                value = function(mpf(a), mpf(b))
+                if representable(value, bits):
+                    print(f"{name},{bits},{short_hex(a)},{short_hex(b)},{m.nstr(value, 20)}")
 
 
 if __name__ == "__main__":

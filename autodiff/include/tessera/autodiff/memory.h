@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+
+namespace tessera {
+
+/// Bytes held by live tensors and plans (`in_use`), their highest value since the last reset (`peak`),
+/// bytes kept for reuse (`cached`), and the number of large allocations made.
+struct MemoryStats {
+  std::size_t in_use = 0, peak = 0, cached = 0, allocations = 0;
+};
+MemoryStats memory_stats();
+void reset_peak_memory();
+
+/// Allocations that would take `in_use` beyond `bytes` throw, naming both figures. 0 removes the limit.
+void set_memory_limit(std::size_t bytes);
+std::size_t memory_limit();
+
+/// Returns cached blocks to the operating system.
+void release_cached_memory();
+
+}  // namespace tessera

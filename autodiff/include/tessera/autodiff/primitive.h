@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How an operation tells the engine all that every transform needs. One struct per primitive:
+//
+//   struct Sin : Elementwise<Sin, 1> {
+//     static constexpr const char* name = "sin";
+//     static constexpr DtypeSet dtypes = kInexact;
+//     static KernelFn kernel(std::span<const Dtype> in);                   // the body for these types
+//     static Tensor d(int, std::span<const Tensor> x, const Tensor&) { return cos(x[0]); }
+//   };
+//   Tensor sin(Arg x) { return bind1(primitive<Sin>(), ...); }
+//
+// `primitive<P>()` proves at compile time that P has every rule its class demands. Classes:
+//   linear       jvp = apply to the tangent;           `transpose` required
+//   bilinear     jvp = product rule;                   `transpose` required
+//   elementwise  jvp = sum_k d(k, x, y) * t_k;         derivative expressions `d` required
+//   zero         no derivative (integers, comparisons)
+//   hand         `jvp` written by hand
+// Every class but elementwise must say `batch`; a primitive whose leading dimensions are already a batch
+// derives from LeadingBatch. A rule that cannot exist is said aloud: `static constexpr None transpose{"why"}`.
+#pragma once
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "tessera/autodiff/tensor.h"
+
+namespace tessera {
+
+using Types = std::vector<Type>;
+using Inputs = std::span<const View* const>;
+using Outputs = std::span<View* const>;
+
+/// Parameters of one application (axes, permutation, sub-graph, ...). Equality and text make CSE and
+/// printing possible.
+struct Attributes {
+  virtual ~Attributes() = default;
+  virtual bool equal(const Attributes&) const = 0;
+  virtual std::string text() const = 0;
+};
+using AttributesPtr = std::shared_ptr<const Attributes>;
+
+namespace detail {
+std::string text_of(Index v);
+std::string text_of(const Shape& v);
+std::string text_of(const std::vector<Index>& v);
+std::string text_of(Dtype v);
+std::string text_of(double v);
+std::string text_of(c128 v);
+std::string text_of(const std::shared_ptr<const void>& v);
+inline std::string text_of(bool v) { return v ? "true" : "false"; }
+inline std::string text_of(int v) { return text_of(static_cast<Index>(v)); }
+}  // namespace detail
+
+/// Attributes from a plain struct T with `auto fields() const { return std::tie(...); }`.
+template <class T>
+struct AttributesOf final : Attributes {
+  T value;
+  explicit AttributesOf(T v) : value(std::move(v)) {}
+  bool equal(const Attributes& o) const override {
+    const auto* other = dynamic_cast<const AttributesOf*>(&o);
+    return other && value.fields() == other->value.fields();
+  }
+  std::string text() const override {
+    std::string out;
+    std::apply([&](const auto&... f) { ((out += (out.empty() ? "" : " ") + detail::text_of(f)), ...); },
+               value.fields());
+    return out;
+  }
+};
+template <class T>
+AttributesPtr attributes(T value) {
+  return std::make_shared<AttributesOf<T>>(std::move(value));
+}
+template <class T>
+const T& get(const Attributes* a) {
+  return static_cast<const AttributesOf<T>*>(a)->value;
+}
+
+using KernelFn = void (*)(Inputs in, Outputs out, const Attributes* attr);
+
+/// One application of a primitive, as a derivative rule sees it. Where an input is the linear unknown of a
+/// transpose it is undefined, but its type is known.
+struct Application {
+  std::span<const Tensor> in;
+  std::span<const Tensor> out;
+  std::span<const Type> in_types;
+  AttributesPtr attr;
+  template <class T>
+  const T& get() const { return tessera::get<T>(attr.get()); }
+};
+
+enum class RuleClass : std::uint8_t { linear, bilinear, elementwise, zero, hand };
+
+/// What the engine knows of a primitive; built once by `primitive<P>()`.
+struct Primitive {
+  const char* name;
+  RuleClass rule;
+  /// Types of the results; throws with the operation, what was expected and what came.
+  Types (*infer)(std::span<const Type> in, const Attributes*);
+  /// The body for these element types; null where it is not defined.
+  KernelFn (*kernel)(std::span<const Dtype> in, const Attributes*);
+  /// Makes `out` a view of in[0] instead of computing it; null for primitives that compute.
+  bool (*view)(const View& in, const Attributes*, View& out);
+  /// Output tangents from input tangents; an undefined tangent is zero.
+  void (*jvp)(const Application&, std::span<const Tensor> t_in, std::span<Tensor> t_out);
+  /// Cotangents of the inputs whose `linear` flag is set from those of the outputs (undefined = zero).
+  void (*transpose)(const Application&, std::span<const bool> linear, std::span<const Tensor> ct_out,
+                    std::span<Tensor> ct_in);
+  /// The same application over a leading axis of `size` of those inputs that are flagged; all results carry it.
+  void (*batch)(const Application&, std::span<const bool> batched, Index size, std::span<Tensor> out);
+  Dtype (*result)(std::span<const Dtype> in);  ///< elementwise only: type of the result
+  bool elementwise;       ///< output element i depends on input elements i alone, all shapes equal
+  bool takes_strides;     ///< kernel accepts any strides; else inputs are made contiguous first
+  std::uint32_t linear_in;  ///< bit k: linear in operand k (linear and bilinear classes)
+};
+
+/// A rule that cannot exist, and why.
+struct None {
+  const char* reason;
+};
+
+// ---- applying a primitive ---------------------------------------------------------------------------------
+/// Runs `p` at once, or records it in the innermost recording that one of the inputs belongs to.
+void bind(const Primitive& p, std::span<const Tensor* const> in, AttributesPtr attr, Where where,
+          std::span<Tensor> out);
+/// The same for one result.
+Tensor bind1(const Primitive& p, std::span<const Tensor* const> in, AttributesPtr attr = {}, Where where = {});
+template <class... T>
+Tensor apply(const Primitive& p, const AttributesPtr& attr, Where where, const T&... in) {
+  const Tensor* list[] = {&in...};
+  return bind1(p, list, attr, where);
+}
+
+/// Throws Error with the operation, its message, the user's line and the transforms in force.
+[[noreturn]] void fail(const char* op, const std::string& message, Where where = {});
+
+// ---- rule classes -----------------------------------------------------------------------------------------
+using DtypeSet = std::uint16_t;
+constexpr DtypeSet set_of(Dtype t) { return DtypeSet(1u << static_cast<int>(t)); }
+inline constexpr DtypeSet kReal = set_of(Dtype::f32) | set_of(Dtype::f64);
+inline constexpr DtypeSet kComplex = set_of(Dtype::c64) | set_of(Dtype::c128);
+inline constexpr DtypeSet kInexact = kReal | kComplex;
+inline constexpr DtypeSet kInteger =
+    set_of(Dtype::u8) | set_of(Dtype::i32) | set_of(Dtype::i64) | set_of(Dtype::u32);
+inline constexpr DtypeSet kBool = set_of(Dtype::boolean);
+inline constexpr DtypeSet kNumber = kInexact | kInteger;
+inline constexpr DtypeSet kAny = kNumber | kBool;
+constexpr bool contains(DtypeSet s, Dtype t) { return s & set_of(t); }
+std::string to_string(DtypeSet s);
+
+template <class P>
+struct Linear {
+  static constexpr RuleClass rule = RuleClass::linear;
+  static constexpr std::uint32_t linear_in = ~0u;
+};
+template <class P>
+struct Bilinear {
+  static constexpr RuleClass rule = RuleClass::bilinear;
+  static constexpr std::uint32_t linear_in = 3u;
+};
+template <class P>
+struct Zero {
+  static constexpr RuleClass rule = RuleClass::zero;
+};
+template <class P>
+struct Hand {
+  static constexpr RuleClass rule = RuleClass::hand;
+};
+/// N operands of one shape and one type; the result has `result(dtype)`.
+template <class P, int N>
+struct Elementwise {
+  static constexpr RuleClass rule = RuleClass::elementwise;
+  static constexpr int operands = N;
+  static constexpr bool elementwise = true;
+};
+
+namespace detail {
+// Defaults, written once in rules.cpp.
+Types infer_elementwise(const char* name, int operands, DtypeSet allowed, std::span<const Type> in,
+                        Dtype (*result)(std::span<const Dtype>));
+void jvp_linear(const Primitive&, const Application&, std::span<const Tensor>, std::span<Tensor>);
+void jvp_bilinear(const Primitive&, const Application&, std::span<const Tensor>, std::span<Tensor>);
+void jvp_elementwise(Tensor (*d)(int, std::span<const Tensor>, const Tensor&), const Application&,
+                     std::span<const Tensor>, std::span<Tensor>);
+void batch_elementwise(const Primitive&, const Application&, std::span<const bool>, Index, std::span<Tensor>);
+void batch_leading(const Primitive&, const Application&, std::span<const bool>, Index, std::span<Tensor>);
+[[noreturn]] void no_rule(const char* primitive, const char* rule, const char* reason);
+
+template <class P>
+concept HasInfer = requires(std::span<const Type> t, const Attributes* a) { { P::infer(t, a) } -> std::same_as<Types>; };
+template <class P>
+concept HasKernel = requires(std::span<const Dtype> t, const Attributes* a) { { P::kernel(t, a) } -> std::same_as<KernelFn>; };
+template <class P>
+concept HasJvp = requires(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) { P::jvp(a, t, o); };
+template <class P>
+concept HasTranspose = requires(const Application& a, std::span<const bool> l, std::span<const Tensor> c,
+                                std::span<Tensor> o) { P::transpose(a, l, c, o); };
+template <class P>
+concept HasBatch = requires(const Application& a, std::span<const bool> b, Index n, std::span<Tensor> o) { P::batch(a, b, n, o); };
+template <class P>
+concept HasDerivative = requires(std::span<const Tensor> x, const Tensor& y) { { P::d(0, x, y) } -> std::same_as<Tensor>; };
+template <class P>
+concept SaysNoTranspose = requires { { P::transpose.reason } -> std::convertible_to<const char*>; };
+template <class P>
+concept HasView = requires(const View& i, const Attributes* a, View& o) { { P::view(i, a, o) } -> std::same_as<bool>; };
+template <class P>
+concept HasResult = requires(std::span<const Dtype> t) { { P::result(t) } -> std::same_as<Dtype>; };
+}  // namespace detail
+
+/// Marks a primitive whose kernel treats leading dimensions as a batch, in all operands alike.
+struct LeadingBatch {
+  static constexpr bool leading_batch = true;
+};
+
+/// The engine's record of P; a missing or misplaced rule does not compile.
+template <class P>
+const Primitive& primitive();
+
+namespace detail {
+template <class P>
+constexpr bool is_elementwise = requires { P::elementwise; };
+template <class P>
+constexpr bool is_leading_batch = requires { P::leading_batch; };
+template <class P>
+constexpr bool any_strides = requires { P::takes_strides; } || is_elementwise<P> || HasView<P>;
+
+template <class P>
+Dtype result_of(std::span<const Dtype> in) {
+  if constexpr (HasResult<P>) return P::result(in);
+  else return in[0];
+}
+
+template <class P>
+void prove_rules() {
+  constexpr RuleClass r = P::rule;
+  static_assert(HasInfer<P> || is_elementwise<P>, "primitive: `infer` is missing");
+  static_assert(HasKernel<P>, "primitive: `kernel` is missing");
+  static_assert(r != RuleClass::linear || HasTranspose<P>, "linear primitive: `transpose` is missing");
+  static_assert(r != RuleClass::bilinear || HasTranspose<P>, "bilinear primitive: `transpose` is missing");
+  static_assert(r != RuleClass::bilinear || !HasJvp<P>, "bilinear primitive: its jvp is the product rule; remove `jvp` or choose the class `Hand`");
+  static_assert(r != RuleClass::elementwise || HasDerivative<P>, "elementwise primitive: derivative expression `d` is missing");
+  static_assert(r != RuleClass::hand || HasJvp<P>, "hand-written primitive: `jvp` is missing");
+  static_assert(r != RuleClass::hand || HasTranspose<P> || SaysNoTranspose<P>,
+                "hand-written primitive: `transpose` is missing; write it or say `static constexpr None transpose{\"why\"}`");
+  static_assert(r != RuleClass::zero || (!HasJvp<P> && !HasDerivative<P>), "zero-derivative primitive: wrong class, it has a derivative rule");
+  static_assert(r == RuleClass::elementwise || !HasDerivative<P> || HasTranspose<P>, "wrong class: `d` belongs to the class Elementwise");
+  static_assert(HasBatch<P> || is_elementwise<P> || is_leading_batch<P>, "primitive: `batch` is missing");
+}
+}  // namespace detail
+
+template <class P>
+const Primitive& primitive() {
+  detail::prove_rules<P>();
+  static const Primitive self = [] {
+    Primitive p{};
+    p.name = P::name;
+    p.rule = P::rule;
+    p.infer = [](std::span<const Type> in, const Attributes* a) -> Types {
+      if constexpr (detail::HasInfer<P>) return P::infer(in, a);
+      else return (void)a, detail::infer_elementwise(P::name, P::operands, P::dtypes, in, detail::result_of<P>);
+    };
+    if constexpr (detail::is_elementwise<P>) p.result = detail::result_of<P>;
+    p.kernel = [](std::span<const Dtype> in, const Attributes* a) -> KernelFn { return P::kernel(in, a); };
+    if constexpr (detail::HasView<P>) p.view = [](const View& in, const Attributes* a, View& out) { return P::view(in, a, out); };
+    p.jvp = [](const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
+      if constexpr (detail::HasJvp<P>) P::jvp(a, t, o);
+      else if constexpr (P::rule == RuleClass::linear) detail::jvp_linear(primitive<P>(), a, t, o);
+      else if constexpr (P::rule == RuleClass::bilinear) detail::jvp_bilinear(primitive<P>(), a, t, o);
+      else if constexpr (P::rule == RuleClass::elementwise) detail::jvp_elementwise([](int k, std::span<const Tensor> x, const Tensor& y) -> Tensor { return P::d(k, x, y); }, a, t, o);
+      else { (void)a; (void)t; (void)o; }
+    };
+    p.transpose = [](const Application& a, std::span<const bool> l, std::span<const Tensor> c, std::span<Tensor> o) {
+      if constexpr (detail::HasTranspose<P>) P::transpose(a, l, c, o);
+      else if constexpr (detail::SaysNoTranspose<P>) detail::no_rule(P::name, "transpose", P::transpose.reason);
+      else detail::no_rule(P::name, "transpose", "it is not linear");
+    };
+    p.batch = [](const Application& a, std::span<const bool> b, Index n, std::span<Tensor> o) {
+      if constexpr (detail::HasBatch<P>) P::batch(a, b, n, o);
+      else if constexpr (detail::is_elementwise<P>) detail::batch_elementwise(primitive<P>(), a, b, n, o);
+      else detail::batch_leading(primitive<P>(), a, b, n, o);
+    };
+    p.elementwise = detail::is_elementwise<P>;
+    p.takes_strides = detail::any_strides<P>;
+    if constexpr (requires { P::linear_in; }) p.linear_in = P::linear_in;
+    return p;
+  }();
+  return self;
+}
+
+/// Every primitive registers itself so that the op table test can prove its own completeness.
+std::vector<const Primitive*> registered_primitives();
+namespace detail {
+bool register_primitive(const Primitive& p);
+}
+/// Put once per primitive at namespace scope in its .cpp: proves the rules and lists the primitive.
+#define TESSERA_REGISTER(P) [[maybe_unused]] static const bool registered_##P = ::tessera::detail::register_primitive(::tessera::primitive<P>())
+
+}  // namespace tessera

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+
+#include "tessera/autodiff/dtype.h"
+#include "tessera/autodiff/error.h"
+
+namespace tessera {
+
+using Index = std::int64_t;
+inline constexpr int kMaxDims = 8;
+
+/// Up to eight integers held inline: a shape, strides, axes or a permutation.
+class Shape {
+ public:
+  Shape() = default;
+  Shape(std::initializer_list<Index> dims) : Shape(std::span<const Index>(dims.begin(), dims.size())) {}
+  explicit Shape(std::span<const Index> dims) {
+    if (dims.size() > kMaxDims) throw Error("[shape] at most 8 dimensions, got " + std::to_string(dims.size()));
+    for (Index d : dims) dims_[n_++] = d;
+  }
+  /// `n` copies of `value`.
+  static Shape filled(int n, Index value) {
+    Shape s;
+    for (int i = 0; i < n; ++i) s.push_back(value);
+    return s;
+  }
+
+  int size() const { return n_; }
+  bool empty() const { return n_ == 0; }
+  Index operator[](int i) const { return dims_[i]; }
+  Index& operator[](int i) { return dims_[i]; }
+  const Index* begin() const { return dims_; }
+  const Index* end() const { return dims_ + n_; }
+  Index* begin() { return dims_; }
+  Index* end() { return dims_ + n_; }
+  Index back() const { return dims_[n_ - 1]; }
+  void push_back(Index d) {
+    if (n_ == kMaxDims) throw Error("[shape] more than 8 dimensions");
+    dims_[n_++] = d;
+  }
+  void insert(int at, Index d) {
+    push_back(d);
+    for (int i = n_ - 1; i > at; --i) dims_[i] = dims_[i - 1];
+    dims_[at] = d;
+  }
+  void erase(int at) {
+    for (int i = at; i + 1 < n_; ++i) dims_[i] = dims_[i + 1];
+    --n_;
+  }
+  /// Product of all entries; 1 for the empty shape.
+  Index count() const {
+    Index n = 1;
+    for (int i = 0; i < n_; ++i) n *= dims_[i];
+    return n;
+  }
+  bool operator==(const Shape& o) const {
+    if (n_ != o.n_) return false;
+    for (int i = 0; i < n_; ++i)
+      if (dims_[i] != o.dims_[i]) return false;
+    return true;
+  }
+
+ private:
+  std::uint8_t n_ = 0;
+  Index dims_[kMaxDims] = {};
+};
+
+std::string to_string(const Shape& s);  ///< `[3,4]`
+
+/// Row-major strides in elements.
+inline Shape row_major(const Shape& s) {
+  Shape r = s;
+  Index step = 1;
+  for (int i = s.size() - 1; i >= 0; --i) {
+    r[i] = step;
+    step *= s[i];
+  }
+  return r;
+}
+
+/// What is known of a value before it is computed.
+struct Type {
+  Dtype dtype = Dtype::f64;
+  Shape shape;
+  bool operator==(const Type&) const = default;
+};
+std::string to_string(const Type& t);  ///< `f64[3,4]`
+
+/// A strided block of elements in memory; strides count elements and may be 0 or negative.
+struct View {
+  void* data = nullptr;
+  Dtype dtype = Dtype::f64;
+  Shape shape;
+  Shape strides;
+
+  Index count() const { return shape.count(); }
+  bool contiguous() const {
+    Index step = 1;
+    for (int i = shape.size() - 1; i >= 0; --i) {
+      if (shape[i] != 1 && strides[i] != step) return false;
+      step *= shape[i];
+    }
+    return true;
+  }
+  Type type() const { return {dtype, shape}; }
+};
+
+}  // namespace tessera

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The one door through which every operation goes: run it now, or record it.
+#include <mutex>
+
+#include "context.h"
+#include "kernels/copy.h"
+#include "tensor_internal.h"
+#include "transform_internal.h"
+#include "tessera/autodiff/graph.h"
+
+namespace tessera {
+namespace detail {
+
+Where context_where() { return context().where; }
+
+Context& context() {
+  static thread_local Context c;
+  return c;
+}
+
+namespace {
+
+constexpr int kMaxIn = 64;
+
+/// Results of `p` on concrete inputs.
+void run(const Primitive& p, std::span<const Tensor* const> in, const Attributes* attr, std::span<Tensor> out) {
+  Dtype dtypes[kMaxIn];
+  const View* views[kMaxIn];
+  const std::size_t n = in.size();
+  if (n > kMaxIn) fail(p.name, "more than 64 operands");
+  for (std::size_t k = 0; k < n; ++k) {
+    views[k] = &in[k]->view();
+    dtypes[k] = views[k]->dtype;
+  }
+  if (p.elementwise) {
+    const KernelFn kernel = p.kernel({dtypes, n}, attr);
+    bool same = kernel != nullptr;
+    for (std::size_t k = 1; same && k < n; ++k) same = views[k]->shape == views[0]->shape;
+    if (!same) {
+      Types t;
+      for (const View* v : std::span(views, n)) t.push_back(v->type());
+      p.infer(t, attr);
+      fail(p.name, "no kernel for these types");
+    }
+    out[0] = empty_result(p.result({dtypes, n}), views[0]->shape);
+    View* o = &out[0].impl()->view;
+    kernel({views, n}, {&o, 1}, attr);
+    return;
+  }
+  Types types;
+  types.reserve(n);
+  for (const View* v : std::span(views, n)) types.push_back(v->type());
+  const Types results = p.infer(types, attr);
+  if (p.view) {
+    View v;
+    if (p.view(*views[0], attr, v)) {
+      out[0] = view_result(*in[0], v);
+      return;
+    }
+    const Tensor packed = contiguous_copy(*views[0]);
+    if (p.view(packed.view(), attr, v)) {
+      out[0] = view_result(packed, v);
+      return;
+    }
+  }
+  const KernelFn kernel = p.kernel({dtypes, n}, attr);
+  if (!kernel) fail(p.name, "not defined for " + to_string(types[0]));
+  std::vector<Tensor> packed;
+  if (!p.takes_strides)
+    for (std::size_t k = 0; k < n; ++k)
+      if (!views[k]->contiguous()) {
+        packed.push_back(contiguous_copy(*views[k]));
+        views[k] = &packed.back().impl()->view;
+      }
+  View* outs[kMaxIn];
+  for (std::size_t k = 0; k < results.size(); ++k) {
+    out[k] = empty_result(results[k].dtype, results[k].shape);
+    outs[k] = &out[k].impl()->view;
+  }
+  kernel({views, n}, {outs, results.size()}, attr);
+}
+
+}  // namespace
+}  // namespace detail
+
+void fail(const char* op, const std::string& message, Where where) {
+  const detail::Context& c = detail::context();
+  if (!where.line) where = c.where;
+  std::string text = std::string("[") + op + "] " + message;
+  if (where.line) text += std::string("\n  at ") + where.file + ":" + std::to_string(where.line);
+  if (!c.transforms.empty()) {
+    text += "\n  inside ";
+    for (std::size_t i = 0; i < c.transforms.size(); ++i) text += std::string(i ? " > " : "") + c.transforms[i];
+  }
+  throw Error(text);
+}
+
+void bind(const Primitive& p, std::span<const Tensor* const> in, AttributesPtr attr, Where where,
+          std::span<Tensor> out) {
+  detail::context().where = where;
+  const std::shared_ptr<Recorder>* innermost = nullptr;
+  for (const Tensor* t : in) {
+    if (!t->defined()) fail(p.name, "an operand is undefined", where);
+    if (!t->is_traced()) continue;
+    const std::shared_ptr<Recorder>& r = t->impl()->recorder;
+    if (!r->open())
+      fail(p.name, std::string("an operand escaped from `") + r->transform() +
+                       "`: it names a value inside a transform that has ended; return it from the function instead", where);
+    if (!innermost || r->depth() > (*innermost)->depth()) innermost = &r;
+  }
+  if (innermost) {
+    const std::shared_ptr<Recorder> self = *innermost;
+    Recorder::record(self, p, in, std::move(attr), where, out);
+  } else {
+    detail::run(p, in, attr.get(), out);
+  }
+}
+
+Tensor bind1(const Primitive& p, std::span<const Tensor* const> in, AttributesPtr attr, Where where) {
+  Tensor out;
+  bind(p, in, std::move(attr), where, {&out, 1});
+  return out;
+}
+
+namespace {
+struct Registry {
+  std::mutex mutex;
+  std::vector<const Primitive*> all;
+};
+Registry& registry() {
+  static Registry r;
+  return r;
+}
+}  // namespace
+
+std::vector<const Primitive*> registered_primitives() {
+  std::lock_guard lock(registry().mutex);
+  return registry().all;
+}
+bool detail::register_primitive(const Primitive& p) {
+  std::lock_guard lock(registry().mutex);
+  registry().all.push_back(&p);
+  return true;
+}
+
+}  // namespace tessera

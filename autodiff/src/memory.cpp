@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Blocks are reused: small ones from a list per thread and size class, large ones from one shared list, so
+// that a chain of operations on large arrays does not pay page faults for every result.
+#include "memory_internal.h"
+
+#include <sys/mman.h>
+
+#include <array>
+#include <bit>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <new>
+
+#include "tessera/autodiff/error.h"
+#include "tessera/autodiff/memory.h"
+
+namespace tessera {
+namespace {
+
+constexpr std::size_t kAlign = 64;
+constexpr std::size_t kSmall = 1 << 16;          // largest block kept per thread
+constexpr std::size_t kCacheLimit = 512u << 20;  // bytes of large free blocks kept
+
+std::atomic<std::size_t> in_use{0}, peak{0}, cached{0}, allocations{0}, limit{0};
+
+/// Sizes are rounded so that blocks fit again: powers of two in eighths.
+std::size_t rounded(std::size_t bytes) {
+  if (bytes <= kAlign) return kAlign;
+  const std::size_t step = std::max<std::size_t>(kAlign, std::bit_floor(bytes) / 8);
+  return (bytes + step - 1) / step * step;
+}
+
+struct LargeCache {
+  std::mutex mutex;
+  std::multimap<std::size_t, void*> blocks;
+};
+LargeCache& large() {
+  static LargeCache* cache = new LargeCache;  // outlives every static tensor
+  return *cache;
+}
+
+struct SmallCache {
+  struct Node {
+    Node* next;
+  };
+  static constexpr int kClasses = 96;
+  std::array<Node*, kClasses> head{};
+  std::array<int, kClasses> count{};
+  static int class_of(std::size_t r) {  // r is a rounded size: (power of two) x (8..15)/8
+    const int log = std::bit_width(r) - 1;
+    return (log - 6) * 8 + static_cast<int>((r >> (log - 3)) & 7);
+  }
+  ~SmallCache() {
+    for (Node* n : head)
+      while (n) {
+        Node* next = n->next;
+        std::free(n);
+        n = next;
+      }
+  }
+};
+// Tensors may die after this thread's cache did (static destructors); then they are freed plainly.
+thread_local bool small_cache_alive = false;
+struct SmallCacheOwner {
+  SmallCache cache;
+  SmallCacheOwner() { small_cache_alive = true; }
+  ~SmallCacheOwner() { small_cache_alive = false; }
+};
+SmallCache* small_cache() {
+  static thread_local SmallCacheOwner owner;
+  return small_cache_alive ? &owner.cache : nullptr;
+}
+
+void* fresh(std::size_t r) {
+  void* p = std::aligned_alloc(r >= (2u << 20) ? std::size_t{2} << 20 : kAlign,
+                               r >= (2u << 20) ? (r + (2u << 20) - 1) / (2u << 20) * (2u << 20) : r);
+  if (!p) throw Error("[memory] the system has no block of " + std::to_string(r) + " bytes");
+  if (r >= (2u << 20)) madvise(p, r, MADV_HUGEPAGE);
+  return p;
+}
+
+}  // namespace
+
+namespace detail {
+
+void* allocate(std::size_t bytes) {
+  const std::size_t r = rounded(bytes);
+  const std::size_t now = in_use.fetch_add(r, std::memory_order_relaxed) + r;
+  const std::size_t cap = limit.load(std::memory_order_relaxed);
+  if (cap && now > cap) {
+    in_use.fetch_sub(r, std::memory_order_relaxed);
+    throw Error("[memory] " + std::to_string(r) + " bytes more would exceed the limit of " + std::to_string(cap) +
+                " bytes (" + std::to_string(now - r) + " in use); raise it with set_memory_limit");
+  }
+  for (std::size_t seen = peak.load(std::memory_order_relaxed); now > seen && !peak.compare_exchange_weak(seen, now);) {
+  }
+  if (r <= kSmall) {
+    if (SmallCache* c = small_cache()) {
+      const int k = SmallCache::class_of(r);
+      if (SmallCache::Node* n = c->head[k]) {
+        c->head[k] = n->next;
+        --c->count[k];
+        return n;
+      }
+    }
+    return fresh(r);
+  }
+  {
+    std::lock_guard lock(large().mutex);
+    if (auto it = large().blocks.find(r); it != large().blocks.end()) {
+      void* p = it->second;
+      large().blocks.erase(it);
+      cached.fetch_sub(r, std::memory_order_relaxed);
+      return p;
+    }
+  }
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  return fresh(r);
+}
+
+void deallocate(void* p, std::size_t bytes) {
+  const std::size_t r = rounded(bytes);
+  in_use.fetch_sub(r, std::memory_order_relaxed);
+  if (r <= kSmall) {
+    SmallCache* c = small_cache();
+    const int k = SmallCache::class_of(r);
+    if (!c || c->count[k] > 256) return std::free(p);
+    auto* n = static_cast<SmallCache::Node*>(p);
+    n->next = c->head[k];
+    c->head[k] = n;
+    ++c->count[k];
+    return;
+  }
+  std::lock_guard lock(large().mutex);
+  if (cached.load(std::memory_order_relaxed) + r > kCacheLimit) return std::free(p);
+  large().blocks.emplace(r, p);
+  cached.fetch_add(r, std::memory_order_relaxed);
+}
+
+}  // namespace detail
+
+MemoryStats memory_stats() { return {in_use.load(), peak.load(), cached.load(), allocations.load()}; }
+void reset_peak_memory() { peak.store(in_use.load()); }
+void set_memory_limit(std::size_t bytes) { limit.store(bytes); }
+std::size_t memory_limit() { return limit.load(); }
+void release_cached_memory() {
+  std::lock_guard lock(large().mutex);
+  for (auto& [r, p] : large().blocks) std::free(p);
+  large().blocks.clear();
+  cached.store(0);
+}
+
+}  // namespace tessera

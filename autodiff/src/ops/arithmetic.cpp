@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sums, products, choices and comparisons.
+#include <utility>
+
+#include "../kernels/map.h"
+#include "../kernels/scalar.h"
+#include "../transform_internal.h"
+#include "tessera/autodiff/ops.h"
+
+namespace tessera {
+namespace {
+
+using namespace kernels;
+using detail::zeros_of;
+
+/// Linear in all operands, element-wise.
+template <class P, DtypeSet S>
+struct LinearBinary : Binary<P, S> {
+  static constexpr RuleClass rule = RuleClass::linear;
+  static constexpr std::uint32_t linear_in = 3u;
+};
+
+struct Add : LinearBinary<Add, kNumber> {
+  static constexpr const char* name = "add";
+  template <class T>
+  TESSERA_HD static T eval(T x, T y) { return wrapping(x, y, [](auto a, auto b) { return a + b; }); }
+  static void jvp(const Application&, std::span<const Tensor> t, std::span<Tensor> o) { o[0] = detail::add_tangents(t[0], t[1]); }
+  static void transpose(const Application&, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
+    for (int k : {0, 1}) if (linear[k]) o[k] = ct[0];
+  }
+};
+struct Sub : LinearBinary<Sub, kNumber> {
+  static constexpr const char* name = "sub";
+  template <class T>
+  TESSERA_HD static T eval(T x, T y) { return wrapping(x, y, [](auto a, auto b) { return a - b; }); }
+  static void jvp(const Application&, std::span<const Tensor> t, std::span<Tensor> o) {
+    o[0] = !t[1].defined() ? t[0] : t[0].defined() ? sub(t[0], t[1]) : neg(t[1]);
+  }
+  static void transpose(const Application&, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
+    if (linear[0]) o[0] = ct[0];
+    if (linear[1]) o[1] = neg(ct[0]);
+  }
+};
+struct Mul : Binary<Mul, kNumber> {
+  static constexpr RuleClass rule = RuleClass::bilinear;
+  static constexpr std::uint32_t linear_in = 3u;
+  static constexpr const char* name = "mul";
+  template <class T>
+  TESSERA_HD static T eval(T x, T y) {
+    if constexpr (is_cplx<T>) return multiply(x, y);
+    else return wrapping(x, y, [](auto a, auto b) { return a * b; });
+  }
+  static void transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
+    if (linear[0] && linear[1]) detail::no_rule("mul", "transpose", "it is not linear in both operands together");
+    if (linear[0]) o[0] = mul(ct[0], conj(a.in[1]));
+    if (linear[1]) o[1] = mul(conj(a.in[0]), ct[0]);
+  }
+};
+struct Div : Binary<Div, kNumber> {
+  static constexpr RuleClass rule = RuleClass::hand;
+  static constexpr const char* name = "div";
+  template <class T>
+  TESSERA_HD static T eval(T x, T y) { return divide(x, y); }
+  static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
+    Tensor top = t[0];
+    if (t[1].defined()) {
+      const Tensor rest = mul(a.out[0], t[1]);
+      top = top.defined() ? sub(top, rest) : neg(rest);
+    }
+    if (top.defined()) o[0] = div(top, a.in[1]);
+  }
+  static void transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
+    if (linear[1]) detail::no_rule("div", "transpose", "it is not linear in the denominator");
+    o[0] = div(ct[0], conj(a.in[1]));
+  }
+};
+struct Neg : Unary<Neg, kNumber> {
+  static constexpr RuleClass rule = RuleClass::linear;
+  static constexpr std::uint32_t linear_in = 1u;
+  static constexpr const char* name = "neg";
+  template <class T>
+  TESSERA_HD static T eval(T x) {
+    if constexpr (std::is_integral_v<T>) return wrapping(T(0), x, [](auto a, auto b) { return a - b; });
+    else return -x;
+  }
+  static void transpose(const Application&, std::span<const bool>, std::span<const Tensor> ct, std::span<Tensor> o) { o[0] = neg(ct[0]); }
+};
+
+// ---- choices ----
+template <class T>
+TESSERA_HD bool is_nan(T x) { return x != x; }
+
+struct Maximum : Binary<Maximum, kReal | kInteger> {
+  static constexpr const char* name = "maximum";
+  template <class T>
+  TESSERA_HD static T eval(T x, T y) { return is_nan(x) ? x : is_nan(y) ? y : x < y ? y : x; }
+  static Tensor d(int k, std::span<const Tensor> x, const Tensor&) {
+    const Tensor &mine = x[k], &other = x[1 - k];
+    return where(less(other, mine), 1.0, where(equal(mine, other), cast(0.5, mine.dtype()), cast(0.0, mine.dtype())));
+  }
+};
+struct Minimum : Binary<Minimum, kReal | kInteger> {
+  static constexpr const char* name = "minimum";
+  template <class T>
+  TESSERA_HD static T eval(T x, T y) { return is_nan(x) ? x : is_nan(y) ? y : y < x ? y : x; }
+  static Tensor d(int k, std::span<const Tensor> x, const Tensor&) {
+    const Tensor &mine = x[k], &other = x[1 - k];
+    return where(less(mine, other), 1.0, where(equal(mine, other), cast(0.5, mine.dtype()), cast(0.0, mine.dtype())));
+  }
+};
+
+struct Select : Elementwise<Select, 3> {
+  static constexpr RuleClass rule = RuleClass::linear;
+  static constexpr std::uint32_t linear_in = 6u;
+  static constexpr const char* name = "select";
+  static Types infer(std::span<const Type> in, const Attributes*) {
+    if (in.size() != 3 || in[0].dtype != Dtype::boolean || in[1] != in[2] || in[0].shape != in[1].shape)
+      fail("where", "needs a bool condition and two choices of one type and shape");
+    return {in[1]};
+  }
+  static Dtype result(std::span<const Dtype> in) { return in[1]; }
+  static KernelFn kernel(std::span<const Dtype> in, const Attributes*) {
+    static constexpr auto table = kernel_table<kAny>([](auto tag) -> KernelFn {
+      using T = typename decltype(tag)::type;
+      return [](Inputs in, Outputs out, const Attributes*) {
+        map3<bool, T, T>(*in[0], *in[1], *in[2], *out[0], [](bool c, T x, T y) { return c ? x : y; });
+      };
+    });
+    return in[0] == Dtype::boolean && in[1] == in[2] ? table[static_cast<int>(in[1])] : nullptr;
+  }
+  static void transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
+    const Tensor zero = zeros_of(ct[0].type());
+    if (linear[1]) o[1] = where(a.in[0], ct[0], zero);
+    if (linear[2]) o[2] = where(a.in[0], zero, ct[0]);
+  }
+};
+
+// ---- comparisons and logic: zero derivative ----
+template <class P, DtypeSet S>
+struct Compare : Binary<P, S> {
+  static constexpr RuleClass rule = RuleClass::zero;
+  static Dtype result(std::span<const Dtype>) { return Dtype::boolean; }
+};
+struct Equal : Compare<Equal, kAny> {
+  static constexpr const char* name = "equal";
+  template <class T>
+  TESSERA_HD static bool eval(T x, T y) { return x == y; }
+};
+struct NotEqual : Compare<NotEqual, kAny> {
+  static constexpr const char* name = "not_equal";
+  template <class T>
+  TESSERA_HD static bool eval(T x, T y) { return x != y; }
+};
+struct Less : Compare<Less, kReal | kInteger> {
+  static constexpr const char* name = "less";
+  template <class T>
+  TESSERA_HD static bool eval(T x, T y) { return x < y; }
+};
+struct LessEqual : Compare<LessEqual, kReal | kInteger> {
+  static constexpr const char* name = "less_equal";
+  template <class T>
+  TESSERA_HD static bool eval(T x, T y) { return x <= y; }
+};
+template <class P>
+struct Logic : Binary<P, kBool | kInteger> {
+  static constexpr RuleClass rule = RuleClass::zero;
+};
+struct And : Logic<And> {
+  static constexpr const char* name = "and";
+  template <class T>
+  TESSERA_HD static T eval(T x, T y) { return static_cast<T>(x & y); }
+};
+struct Or : Logic<Or> {
+  static constexpr const char* name = "or";
+  template <class T>
+  TESSERA_HD static T eval(T x, T y) { return static_cast<T>(x | y); }
+};
+struct Xor : Logic<Xor> {
+  static constexpr const char* name = "xor";
+  template <class T>
+  TESSERA_HD static T eval(T x, T y) { return static_cast<T>(x ^ y); }
+};
+template <class P>
+struct Shift : Binary<P, kInteger> {
+  static constexpr RuleClass rule = RuleClass::zero;
+};
+struct ShiftLeft : Shift<ShiftLeft> {
+  static constexpr const char* name = "shift_left";
+  template <class T>
+  TESSERA_HD static T eval(T x, T y) {
+    using U = std::make_unsigned_t<T>;
+    return static_cast<U>(y) >= 8 * sizeof(T) ? T(0) : static_cast<T>(static_cast<U>(x) << y);
+  }
+};
+struct ShiftRight : Shift<ShiftRight> {
+  static constexpr const char* name = "shift_right";
+  template <class T>
+  TESSERA_HD static T eval(T x, T y) {
+    using U = std::make_unsigned_t<T>;
+    return static_cast<U>(y) >= 8 * sizeof(T) ? static_cast<T>(x < 0 ? T(-1) : T(0)) : static_cast<T>(x >> y);
+  }
+};
+struct Not : Unary<Not, kBool | kInteger> {
+  static constexpr RuleClass rule = RuleClass::zero;
+  static constexpr const char* name = "not";
+  template <class T>
+  TESSERA_HD static T eval(T x) {
+    if constexpr (std::is_same_v<T, bool>) return !x;
+    else return static_cast<T>(~x);
+  }
+};
+
+TESSERA_REGISTER(Add);
+TESSERA_REGISTER(Sub);
+TESSERA_REGISTER(Mul);
+TESSERA_REGISTER(Div);
+TESSERA_REGISTER(Neg);
+TESSERA_REGISTER(Maximum);
+TESSERA_REGISTER(Minimum);
+TESSERA_REGISTER(Select);
+TESSERA_REGISTER(Equal);
+TESSERA_REGISTER(NotEqual);
+TESSERA_REGISTER(Less);
+TESSERA_REGISTER(LessEqual);
+TESSERA_REGISTER(And);
+TESSERA_REGISTER(Or);
+TESSERA_REGISTER(Xor);
+TESSERA_REGISTER(ShiftLeft);
+TESSERA_REGISTER(ShiftRight);
+TESSERA_REGISTER(Not);
+
+template <class P>
+Tensor binary(const Arg& a, const Arg& b) {
+  if (a.tensor && b.tensor && a.tensor->defined() && b.tensor->defined() && a.tensor->dtype() == b.tensor->dtype() &&
+      a.tensor->shape() == b.tensor->shape())
+    return apply(primitive<P>(), {}, a.where, *a.tensor, *b.tensor);
+  const auto [x, y] = detail::meet(P::name, a, b);
+  return apply(primitive<P>(), {}, a.where, x, y);
+}
+
+}  // namespace
+
+Tensor add(Arg a, Arg b) { return binary<Add>(a, b); }
+Tensor sub(Arg a, Arg b) { return binary<Sub>(a, b); }
+Tensor mul(Arg a, Arg b) { return binary<Mul>(a, b); }
+Tensor div(Arg a, Arg b) { return binary<Div>(a, b); }
+Tensor neg(Arg x) { return apply(primitive<Neg>(), {}, x.where, detail::to_tensor("neg", x)); }
+Tensor maximum(Arg a, Arg b) { return binary<Maximum>(a, b); }
+Tensor minimum(Arg a, Arg b) { return binary<Minimum>(a, b); }
+Tensor equal(Arg a, Arg b) { return binary<Equal>(a, b); }
+Tensor not_equal(Arg a, Arg b) { return binary<NotEqual>(a, b); }
+Tensor less(Arg a, Arg b) { return binary<Less>(a, b); }
+Tensor less_equal(Arg a, Arg b) { return binary<LessEqual>(a, b); }
+Tensor logical_and(Arg a, Arg b) { return binary<And>(a, b); }
+Tensor logical_or(Arg a, Arg b) { return binary<Or>(a, b); }
+Tensor logical_xor(Arg a, Arg b) { return binary<Xor>(a, b); }
+Tensor shift_left(Arg a, Arg b) { return binary<ShiftLeft>(a, b); }
+Tensor shift_right(Arg a, Arg b) { return binary<ShiftRight>(a, b); }
+Tensor logical_not(Arg x) { return apply(primitive<Not>(), {}, x.where, detail::to_tensor("not", x)); }
+
+Tensor where(Arg condition, Arg a, Arg b) {
+  Tensor c = detail::to_tensor("where", condition, Dtype::boolean);
+  if (c.dtype() != Dtype::boolean) fail("where", "the condition must be bool, got " + to_string(c.type()), condition.where);
+  auto [x, y] = detail::meet("where", a, b);
+  if (c.shape() != x.shape()) {
+    // Broadcast all three to their common shape by letting the condition meet a bool of the choices' shape.
+    auto [wide, other] = detail::meet("where", c, broadcast_to(scalar(0.0, Dtype::boolean), x.shape()));
+    c = wide;
+    x = broadcast_to(x, other.shape());
+    y = broadcast_to(y, other.shape());
+  }
+  return apply(primitive<Select>(), {}, condition.where, c, x, y);
+}
+
+}  // namespace tessera

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Complex numbers as pairs of reals, and conversion between types. Transposes are adjoints for the pairing
+// <c, t> = Re(conj(c) t), so that the gradient of a real loss points along steepest ascent.
+#include "../kernels/functions.h"
+#include "../kernels/map.h"
+#include "../transform_internal.h"
+#include "tessera/autodiff/ops.h"
+
+namespace tessera {
+namespace {
+
+using namespace kernels;
+
+/// Re<c, A t> = Re<A^T c, t>; identity on real input.
+template <class P>
+struct Part : Unary<P, kComplex> {
+  static constexpr RuleClass rule = RuleClass::linear;
+  static constexpr std::uint32_t linear_in = 1u;
+  static Dtype result(std::span<const Dtype> in) { return real_of(in[0]); }
+};
+struct Real : Part<Real> {
+  static constexpr const char* name = "real";
+  template <class T>
+  TESSERA_HD static auto eval(T z) { return z.real(); }
+  static void transpose(const Application&, std::span<const bool>, std::span<const Tensor> ct, std::span<Tensor> o) {
+    o[0] = complex(ct[0], zeros({}, ct[0].dtype()));
+  }
+};
+struct Imag : Part<Imag> {
+  static constexpr const char* name = "imag";
+  template <class T>
+  TESSERA_HD static auto eval(T z) { return z.imag(); }
+  static void transpose(const Application&, std::span<const bool>, std::span<const Tensor> ct, std::span<Tensor> o) {
+    o[0] = complex(zeros({}, ct[0].dtype()), ct[0]);
+  }
+};
+struct Conj : Unary<Conj, kComplex> {
+  static constexpr RuleClass rule = RuleClass::linear;
+  static constexpr std::uint32_t linear_in = 1u;
+  static constexpr const char* name = "conj";
+  template <class T>
+  TESSERA_HD static T eval(T z) { return {z.real(), -z.imag()}; }
+  static void transpose(const Application&, std::span<const bool>, std::span<const Tensor> ct, std::span<Tensor> o) { o[0] = conj(ct[0]); }
+};
+struct Complex : Binary<Complex, kReal> {
+  static constexpr RuleClass rule = RuleClass::linear;
+  static constexpr std::uint32_t linear_in = 3u;
+  static constexpr const char* name = "complex";
+  static Dtype result(std::span<const Dtype> in) { return complex_of(in[0]); }
+  template <class T>
+  TESSERA_HD static std::complex<T> eval(T x, T y) { return {x, y}; }
+  static void transpose(const Application&, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
+    if (linear[0]) o[0] = real(ct[0]);
+    if (linear[1]) o[1] = imag(ct[0]);
+  }
+};
+/// |z|; d|z| = Re(conj(z/|z|) dz), 0 at 0.
+struct AbsComplex : Unary<AbsComplex, kComplex> {
+  static constexpr RuleClass rule = RuleClass::hand;
+  static constexpr const char* name = "abs_complex";
+  static constexpr None transpose{"it is not linear"};
+  static Dtype result(std::span<const Dtype> in) { return real_of(in[0]); }
+  template <class T>
+  TESSERA_HD static auto eval(T z) { return fn::hypot(z.real(), z.imag()); }
+  static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
+    if (t[0].defined()) o[0] = real(conj(sign(a.in[0])) * t[0]);
+  }
+};
+/// The value with derivative zero.
+struct StopGradient : Unary<StopGradient, kAny> {
+  static constexpr RuleClass rule = RuleClass::zero;
+  static constexpr const char* name = "stop_gradient";
+  template <class T>
+  TESSERA_HD static T eval(T x) { return x; }
+};
+
+struct CastTo {
+  Dtype to;
+  auto fields() const { return std::tie(to); }
+};
+/// Conversion of the element type; complex to real keeps the real part, anything to bool asks "not zero?".
+struct Cast : Elementwise<Cast, 1> {
+  static constexpr RuleClass rule = RuleClass::linear;
+  static constexpr std::uint32_t linear_in = 1u;
+  static constexpr const char* name = "cast";
+  static constexpr DtypeSet dtypes = kAny;
+  static Types infer(std::span<const Type> in, const Attributes* a) { return {{get<CastTo>(a).to, in[0].shape}}; }
+  template <class To, class From>
+  TESSERA_HD static To convert(From x) {
+    if constexpr (std::is_same_v<To, bool>) return x != From(0);
+    else if constexpr (is_cplx<To>) {
+      using R = typename To::value_type;
+      if constexpr (is_cplx<From>) return To(static_cast<R>(x.real()), static_cast<R>(x.imag()));
+      else return To(static_cast<R>(x), R(0));
+    } else if constexpr (is_cplx<From>) return convert<To>(x.real());
+    else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+      // Saturate: the plain conversion is undefined outside the range. NaN becomes 0.
+      constexpr auto lo = std::numeric_limits<To>::min(), hi = std::numeric_limits<To>::max();
+      return x != x ? To(0) : x <= static_cast<From>(lo) ? lo : x >= static_cast<From>(hi) ? hi : static_cast<To>(x);
+    } else return static_cast<To>(x);
+  }
+  static KernelFn kernel(std::span<const Dtype> in, const Attributes* a) {
+    return visit_dtype(in[0], [&](auto from) -> KernelFn {
+      return visit_dtype(get<CastTo>(a).to, [&](auto to) -> KernelFn {
+        using F = typename decltype(from)::type;
+        using T = typename decltype(to)::type;
+        return [](Inputs in, Outputs out, const Attributes*) { map1<F>(*in[0], *out[0], [](F x) { return convert<T>(x); }); };
+      });
+    });
+  }
+  static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
+    if (t[0].defined() && is_inexact(a.get<CastTo>().to)) o[0] = cast(t[0], a.get<CastTo>().to);
+  }
+  static void transpose(const Application& a, std::span<const bool>, std::span<const Tensor> ct, std::span<Tensor> o) {
+    o[0] = cast(ct[0], a.in_types[0].dtype);
+  }
+};
+
+TESSERA_REGISTER(Real);
+TESSERA_REGISTER(Imag);
+TESSERA_REGISTER(Conj);
+TESSERA_REGISTER(Complex);
+TESSERA_REGISTER(AbsComplex);
+TESSERA_REGISTER(StopGradient);
+TESSERA_REGISTER(Cast);
+
+}  // namespace
+
+Tensor detail::abs_complex(const Tensor& z, Where w) { return apply(primitive<AbsComplex>(), {}, w, z); }
+
+Tensor real(Arg z) {
+  const Tensor t = detail::to_tensor("real", z);
+  return is_complex(t.dtype()) ? apply(primitive<Real>(), {}, z.where, t) : t;
+}
+Tensor imag(Arg z) {
+  const Tensor t = detail::to_tensor("imag", z);
+  return is_complex(t.dtype()) ? apply(primitive<Imag>(), {}, z.where, t) : detail::zeros_of(t.type());
+}
+Tensor conj(Arg z) {
+  const Tensor t = detail::to_tensor("conj", z);
+  return is_complex(t.dtype()) ? apply(primitive<Conj>(), {}, z.where, t) : t;
+}
+Tensor complex(Arg re, Arg im) {
+  const auto [x, y] = detail::meet("complex", re, im);
+  return apply(primitive<Complex>(), {}, re.where, x, y);
+}
+Tensor arg(Arg z) {
+  const Tensor t = detail::to_tensor("arg", z);
+  return atan2(imag(t), real(t));
+}
+Tensor stop_gradient(Arg x) { return apply(primitive<StopGradient>(), {}, x.where, detail::to_tensor("stop_gradient", x)); }
+Tensor cast(Arg x, Dtype dtype) {
+  if (x.kind != Arg::Kind::tensor) return scalar(x.scalar, dtype);
+  const Tensor t = detail::to_tensor("cast", x);
+  if (t.dtype() == dtype) return t;
+  return apply(primitive<Cast>(), attributes(CastTo{dtype}), x.where, t);
+}
+
+}  // namespace tessera

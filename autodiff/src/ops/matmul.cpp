@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../kernels/map.h"
+#include "../kernels/scalar.h"
+#include "../tensor_internal.h"
+#include "../transform_internal.h"
+#include "tessera/autodiff/ops.h"
+
+namespace tessera {
+namespace {
+
+using namespace kernels;
+
+/// A matrix as BLAS sees it: row-major with a leading dimension, perhaps transposed.
+struct Blas {
+  bool transposed;
+  Index ld;
+};
+/// How the last two axes of `v` can be handed to BLAS, if they can.
+bool as_blas(const View& v, Blas& b) {
+  const int n = v.shape.size();
+  const Index rows = v.shape[n - 2], cols = v.shape[n - 1], sr = v.strides[n - 2], sc = v.strides[n - 1];
+  if ((sc == 1 || cols == 1) && (sr >= std::max<Index>(1, cols) || rows == 1)) return b = {false, std::max({sr, cols, Index{1}})}, true;
+  if ((sr == 1 || rows == 1) && (sc >= std::max<Index>(1, rows) || cols == 1)) return b = {true, std::max({sc, rows, Index{1}})}, true;
+  return false;
+}
+
+/// [B..., m, k] x [B..., k, n] with equal leading axes B.
+struct MatMul : Bilinear<MatMul> {
+  static constexpr const char* name = "matmul";
+  static constexpr bool takes_strides = true;
+  static Types infer(std::span<const Type> in, const Attributes*) {
+    const Shape &a = in[0].shape, &b = in[1].shape;
+    const int n = a.size();
+    bool ok = n >= 2 && b.size() == n && in[0].dtype == in[1].dtype && contains(kInexact, in[0].dtype);
+    for (int d = 0; ok && d < n - 2; ++d) ok = a[d] == b[d];
+    if (!ok) fail(name, "cannot multiply " + to_string(in[0]) + " and " + to_string(in[1]));
+    if (a[n - 1] != b[n - 2]) fail(name, "inner sizes differ: " + to_string(in[0]) + " x " + to_string(in[1]));
+    Shape s = a;
+    s[n - 1] = b[n - 1];
+    return {{in[0].dtype, s}};
+  }
+  static KernelFn kernel(std::span<const Dtype> in, const Attributes*) {
+    static constexpr auto table = kernel_table<kInexact>([](auto tag) -> KernelFn {
+      using T = typename decltype(tag)::type;
+      return [](Inputs in, Outputs out, const Attributes*) { run<T>(*in[0], *in[1], *out[0]); };
+    });
+    return table[static_cast<int>(in[0])];
+  }
+  template <class T>
+  static void run(const View& a, const View& b, const View& o) {
+    const int nd = a.shape.size();
+    const Index m = a.shape[nd - 2], k = a.shape[nd - 1], n = b.shape[nd - 1];
+    Blas fa, fb;
+    if (!as_blas(a, fa)) return run<T>(detail::contiguous_copy(a).view(), b, o);
+    if (!as_blas(b, fb)) return run<T>(a, detail::contiguous_copy(b).view(), o);
+    View oa = a, ob = b;
+    for (View* v : {&oa, &ob})
+      for (int d = 0; d < 2; ++d) v->shape.erase(v->shape.size() - 1), v->strides.erase(v->strides.size() - 1);
+    const Rows<2> rows(oa.shape, {&oa, &ob});
+    const Index batch = oa.shape.count();
+    T* c = static_cast<T*>(o.data);
+    auto one = [&](Index i) {
+      const Index r = i / rows.inner, q = i % rows.inner;
+      const T* pa = static_cast<const T*>(a.data) + rows.offset(0, r) + q * rows.inner_stride[0];
+      const T* pb = static_cast<const T*>(b.data) + rows.offset(1, r) + q * rows.inner_stride[1];
+      gemm<T>(fa.transposed, fb.transposed, m, n, k, pa, fa.ld, pb, fb.ld, c + i * m * n);
+    };
+    if (m * n * k == 0) {
+      std::fill(c, c + batch * m * n, T(0));
+    } else if (batch > 1 && m * n * k < (1 << 18)) {
+      for_rows(batch, m * n * k, one);
+    } else {
+      for (Index i = 0; i < batch; ++i) one(i);
+    }
+  }
+  template <class T>
+  static void gemm(bool ta, bool tb, Index m, Index n, Index k, const T* a, Index lda, const T* b, Index ldb, T* c) {
+    for (Index i = 0; i < m; ++i)
+      for (Index j = 0; j < n; ++j) {
+        T s(0);
+        for (Index l = 0; l < k; ++l) s += multiply(ta ? a[l * lda + i] : a[i * lda + l], tb ? b[j * ldb + l] : b[l * ldb + j]);
+        c[i * n + j] = s;
+      }
+  }
+  static void transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
+    if (linear[0] && linear[1]) detail::no_rule("matmul", "transpose", "it is not linear in both operands together");
+    const Where w = detail::context_where();
+    if (linear[0]) o[0] = apply(primitive<MatMul>(), {}, w, ct[0], tessera::transpose(conj(a.in[1])));
+    if (linear[1]) o[1] = apply(primitive<MatMul>(), {}, w, tessera::transpose(conj(a.in[0])), ct[0]);
+  }
+  static void batch(const Application& a, std::span<const bool> batched, Index n, std::span<Tensor> o) {
+    const Where w = detail::context_where();
+    if (batched[0] && !batched[1] && a.in[1].ndim() == 2) {  // one matrix for all: the batch becomes rows
+      const Tensor& x = a.in[0];
+      const Index m = x.dim(-2), k = x.dim(-1);
+      const Tensor flat = apply(primitive<MatMul>(), {}, w, reshape(x, {n * m, k}), a.in[1]);
+      o[0] = reshape(flat, {n, m, a.in[1].dim(-1)});
+      return;
+    }
+    o[0] = apply(primitive<MatMul>(), {}, w, detail::with_batch(a.in[0], batched[0], n), detail::with_batch(a.in[1], batched[1], n));
+  }
+};
+TESSERA_REGISTER(MatMul);
+
+}  // namespace
+
+Tensor matmul(Arg a, Arg b) {
+  Tensor x = detail::to_tensor("matmul", a), y = detail::to_tensor("matmul", b);
+  if (x.ndim() == 0 || y.ndim() == 0) fail("matmul", "cannot multiply " + to_string(x.type()) + " and " + to_string(y.type()) + "; use * for scalars", a.where);
+  if (!can_promote(x.dtype(), y.dtype()) || !is_inexact(promote(x.dtype(), y.dtype())))
+    fail("matmul", "cannot multiply " + to_string(x.type()) + " and " + to_string(y.type()) + "; use cast", a.where);
+  const Dtype d = promote(x.dtype(), y.dtype());
+  x = cast(x, d), y = cast(y, d);
+  const bool row = x.ndim() == 1, column = y.ndim() == 1;
+  if (x.shape().back() != y.shape()[column ? 0 : y.ndim() - 2])
+    fail("matmul", "inner sizes differ: " + to_string(x.type()) + " x " + to_string(y.type()), a.where);
+  if (row) x = expand_dims(x, 0);
+  if (column) y = expand_dims(y, 1);
+  Tensor z;
+  if (x.ndim() > 2 && y.ndim() == 2) {  // one matrix for all: leading axes become rows
+    Shape s = x.shape();
+    s[s.size() - 1] = y.dim(1);
+    z = reshape(apply(primitive<MatMul>(), {}, a.where, reshape(x, {x.size() / std::max<Index>(1, x.dim(-1)), x.dim(-1)}), y), s);
+  } else {
+    Shape lead;
+    const int n = std::max(x.ndim(), y.ndim()) - 2;
+    for (int k = 0; k < n; ++k) {
+      const int kx = k - (n - (x.ndim() - 2)), ky = k - (n - (y.ndim() - 2));
+      const Index dx = kx >= 0 ? x.shape()[kx] : 1, dy = ky >= 0 ? y.shape()[ky] : 1;
+      if (dx != dy && dx != 1 && dy != 1) fail("matmul", "leading axes of " + to_string(x.type()) + " and " + to_string(y.type()) + " do not broadcast", a.where);
+      lead.push_back(dx == 1 ? dy : dx);
+    }
+    auto wide = [&](const Tensor& t) {
+      Shape s = lead;
+      s.push_back(t.dim(-2)), s.push_back(t.dim(-1));
+      return broadcast_to(t, s);
+    };
+    z = apply(primitive<MatMul>(), {}, a.where, wide(x), wide(y));
+  }
+  if (row) z = squeeze(z, -2);
+  if (column) z = squeeze(z, -1);
+  return z;
+}
+Tensor dot(Arg a, Arg b) { return sum(mul(a, b)); }
+
+}  // namespace tessera

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/autodiff/ops/reduce.h"
+
+#include <limits>
+
+#include "../kernels/copy.h"
+#include "../kernels/reduce.h"
+#include "../kernels/scalar.h"
+#include "../tensor_internal.h"
+#include "../transform_internal.h"
+#include "tessera/autodiff/ops.h"
+
+namespace tessera {
+namespace {
+
+using namespace kernels;
+
+struct AxesAttr {
+  Shape axes;  ///< rising
+  auto fields() const { return std::tie(axes); }
+};
+
+bool is_in(const Shape& axes, Index d) { return std::find(axes.begin(), axes.end(), d) != axes.end(); }
+
+Shape kept_axes(const Shape& axes, int ndim) {
+  Shape kept;
+  for (int d = 0; d < ndim; ++d)
+    if (!is_in(axes, d)) kept.push_back(d);
+  return kept;
+}
+
+template <class P, DtypeSet S>
+struct Reduction {
+  static constexpr DtypeSet dtypes = S;
+  static constexpr bool takes_strides = true;
+  static Types infer(std::span<const Type> in, const Attributes* a) {
+    const Shape& axes = get<AxesAttr>(a).axes;
+    Shape s;
+    for (Index d : kept_axes(axes, in[0].shape.size())) s.push_back(in[0].shape[static_cast<int>(d)]);
+    for (Index d : axes)
+      if (!P::has_identity && in[0].shape[static_cast<int>(d)] == 0)
+        fail(P::name, "an empty axis " + std::to_string(d) + " of " + to_string(in[0]) + " has no extreme");
+    if (!contains(S, in[0].dtype)) fail(P::name, "not defined for " + to_string(in[0]) + "; it takes " + to_string(S));
+    return {{in[0].dtype, s}};
+  }
+  static KernelFn kernel(std::span<const Dtype> in, const Attributes*) {
+    static constexpr auto table = kernel_table<S>([](auto tag) -> KernelFn {
+      using T = typename decltype(tag)::type;
+      return [](Inputs in, Outputs out, const Attributes* a) {
+        const Shape& axes = get<AxesAttr>(a).axes;
+        View v = *in[0];
+        v.shape = v.strides = {};
+        auto take = [&](Index d) {
+          v.shape.push_back(in[0]->shape[static_cast<int>(d)]);
+          v.strides.push_back(in[0]->strides[static_cast<int>(d)]);
+        };
+        for (Index d : kept_axes(axes, in[0]->shape.size())) take(d);
+        for (Index d : axes) take(d);
+        T* o = static_cast<T*>(out[0]->data);
+        auto op = [](T x, T y) { return P::combine(x, y); };
+        const T identity = P::template identity<T>();
+        if (reduce<T>(v, axes.size(), o, identity, op)) return;
+        const Tensor packed = detail::contiguous_copy(v);
+        reduce<T>(packed.view(), axes.size(), o, identity, op);
+      };
+    });
+    return table[static_cast<int>(in[0])];
+  }
+  static void batch(const Application& a, std::span<const bool>, Index, std::span<Tensor> o) {
+    Shape axes = a.get<AxesAttr>().axes;
+    for (Index& d : axes) ++d;
+    o[0] = apply(primitive<P>(), attributes(AxesAttr{axes}), detail::context_where(), a.in[0]);
+  }
+};
+
+struct ReduceSum : Reduction<ReduceSum, kNumber> {
+  static constexpr RuleClass rule = RuleClass::linear;
+  static constexpr std::uint32_t linear_in = 1u;
+  static constexpr const char* name = "reduce_sum";
+  static constexpr bool has_identity = true;
+  template <class T>
+  static T identity() { return T(0); }
+  template <class T>
+  static T combine(T x, T y) { return wrapping(x, y, [](auto a, auto b) { return a + b; }); }
+  static void transpose(const Application& a, std::span<const bool>, std::span<const Tensor> ct, std::span<Tensor> o) {
+    const Shape& in = a.in_types[0].shape;
+    o[0] = broadcast_in_dim(ct[0], in, kept_axes(a.get<AxesAttr>().axes, in.size()));
+  }
+};
+
+/// The derivative goes to the first extreme element, in row-major order of the reduced axes.
+template <class P>
+struct Extreme : Reduction<P, kReal | kInteger | kBool> {
+  static constexpr RuleClass rule = RuleClass::hand;
+  static constexpr bool has_identity = false;
+  static constexpr None transpose{"it is not linear"};
+  static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
+    if (!t[0].defined()) return;
+    const Tensor& x = a.in[0];
+    const Shape& axes = a.get<AxesAttr>().axes;
+    Shape reduced;
+    for (Index d : axes) reduced.push_back(x.shape()[static_cast<int>(d)]);
+    const Tensor position = broadcast_in_dim(reshape(arange(reduced.count()), reduced), x.shape(), axes);
+    const Tensor hit = equal(x, broadcast_in_dim(a.out[0], x.shape(), kept_axes(axes, x.ndim())));
+    const Tensor first = min(where(hit, position, static_cast<std::int64_t>(reduced.count())), axes, true);
+    o[0] = sum(where(equal(position, first), t[0], detail::zeros_of(x.type())), axes);
+  }
+};
+struct ReduceMax : Extreme<ReduceMax> {
+  static constexpr const char* name = "reduce_max";
+  template <class T>
+  static T identity() { return std::is_floating_point_v<T> ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest(); }
+  template <class T>
+  static T combine(T x, T y) { return x != x ? x : y != y ? y : x < y ? y : x; }
+};
+struct ReduceMin : Extreme<ReduceMin> {
+  static constexpr const char* name = "reduce_min";
+  template <class T>
+  static T identity() { return std::is_floating_point_v<T> ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max(); }
+  template <class T>
+  static T combine(T x, T y) { return x != x ? x : y != y ? y : y < x ? y : x; }
+};
+
+/// Position of the extreme along the last axis.
+template <class P>
+struct ArgExtreme : LeadingBatch {
+  static constexpr RuleClass rule = RuleClass::zero;
+  static Types infer(std::span<const Type> in, const Attributes*) {
+    if (in[0].shape.empty() || in[0].shape.back() == 0) fail(P::name, "needs elements along its axis, got " + to_string(in[0]));
+    if (!contains(kReal | kInteger, in[0].dtype)) fail(P::name, "not defined for " + to_string(in[0]));
+    Shape s = in[0].shape;
+    s.erase(s.size() - 1);
+    return {{Dtype::i64, s}};
+  }
+  static KernelFn kernel(std::span<const Dtype> in, const Attributes*) {
+    static constexpr auto table = kernel_table<kReal | kInteger>([](auto tag) -> KernelFn {
+      using T = typename decltype(tag)::type;
+      return [](Inputs in, Outputs out, const Attributes*) {
+        const Index n = in[0]->shape.back(), rows = n ? in[0]->count() / n : 0;
+        const T* x = static_cast<const T*>(in[0]->data);
+        auto* o = static_cast<std::int64_t*>(out[0]->data);
+        for_rows(rows, n, [&](Index r) {
+          const T* row = x + r * n;
+          Index best = 0;
+          for (Index i = 1; i < n && row[best] == row[best]; ++i)
+            if (row[i] != row[i] || P::better(row[i], row[best])) best = i;
+          o[r] = best;
+        });
+      };
+    });
+    return table[static_cast<int>(in[0])];
+  }
+};
+struct ArgMax : ArgExtreme<ArgMax> {
+  static constexpr const char* name = "argmax";
+  template <class T>
+  static bool better(T x, T y) { return x > y; }
+};
+struct ArgMin : ArgExtreme<ArgMin> {
+  static constexpr const char* name = "argmin";
+  template <class T>
+  static bool better(T x, T y) { return x < y; }
+};
+
+TESSERA_REGISTER(ReduceSum);
+TESSERA_REGISTER(ReduceMax);
+TESSERA_REGISTER(ReduceMin);
+TESSERA_REGISTER(ArgMax);
+TESSERA_REGISTER(ArgMin);
+
+/// Axes counted from the front, rising, each once.
+Shape normal_axes(const char* op, const Tensor& t, const Shape& axes, Where where) {
+  bool chosen[kMaxDims] = {};
+  for (Index d : axes) {
+    if (d < -t.ndim() || d >= t.ndim() || chosen[d < 0 ? d + t.ndim() : d])
+      fail(op, "axes " + to_string(axes) + " of " + to_string(t.type()), where);
+    chosen[d < 0 ? d + t.ndim() : d] = true;
+  }
+  Shape out;
+  for (int d = 0; d < t.ndim(); ++d)
+    if (chosen[d]) out.push_back(d);
+  return out;
+}
+Shape all_axes(const Arg& x) {
+  Shape s;
+  if (x.tensor)
+    for (int d = 0; d < x.tensor->ndim(); ++d) s.push_back(d);
+  return s;
+}
+Tensor restore(const Tensor& reduced, const Shape& full, const Shape& axes) {
+  Shape s = full;
+  for (Index d : axes) s[static_cast<int>(d)] = 1;
+  return reshape(reduced, s);
+}
+template <class P>
+Tensor reduction(const Arg& x, const Shape& axes, bool keep_dims) {
+  const Tensor t = detail::to_tensor(P::name, x);
+  const Shape a = normal_axes(P::name, t, axes, x.where);
+  const Tensor r = a.empty() ? t : apply(primitive<P>(), attributes(AxesAttr{a}), x.where, t);
+  return keep_dims ? restore(r, t.shape(), a) : r;
+}
+
+}  // namespace
+
+Tensor sum(Arg x, const Shape& axes, bool keep_dims) {
+  if (x.tensor && x.tensor->defined() && x.tensor->dtype() == Dtype::boolean) return sum(Arg(cast(x, Dtype::i64), x.where), axes, keep_dims);
+  return reduction<ReduceSum>(x, axes, keep_dims);
+}
+Tensor max(Arg x, const Shape& axes, bool keep_dims) { return reduction<ReduceMax>(x, axes, keep_dims); }
+Tensor min(Arg x, const Shape& axes, bool keep_dims) { return reduction<ReduceMin>(x, axes, keep_dims); }
+Tensor any(Arg x, const Shape& axes, bool keep_dims) { return max(Arg(cast(x, Dtype::boolean), x.where), axes, keep_dims); }
+Tensor all(Arg x, const Shape& axes, bool keep_dims) { return min(Arg(cast(x, Dtype::boolean), x.where), axes, keep_dims); }
+Tensor mean(Arg x, const Shape& axes, bool keep_dims) {
+  const Tensor t = detail::to_tensor("mean", x);
+  Index n = 1;
+  for (Index d : normal_axes("mean", t, axes, x.where)) n *= t.shape()[static_cast<int>(d)];
+  return sum(Arg(t, x.where), axes, keep_dims) / static_cast<double>(n);
+}
+/// A tree of element-wise products of halves: exact derivatives at zeros, of any order.
+Tensor prod(Arg x, const Shape& axes, bool keep_dims) {
+  const Tensor t = detail::to_tensor("prod", x);
+  const Shape a = normal_axes("prod", t, axes, x.where);
+  Shape order = kept_axes(a, t.ndim()), kept;
+  for (Index d : order) kept.push_back(t.shape()[static_cast<int>(d)]);
+  for (Index d : a) order.push_back(d);
+  Shape flat = kept;
+  flat.push_back(a.empty() ? 1 : t.size() / std::max<Index>(1, kept.count()));
+  if (t.size() == 0 && kept.count() != 0) return full(keep_dims ? Shape(kept) : kept, 1.0, t.dtype());
+  Tensor p = reshape(transpose(Arg(t, x.where), order), flat);
+  for (Index n = p.dim(-1); n > 1; n = p.dim(-1)) {
+    const Index half = n / 2;
+    Tensor q = slice(p, -1, 0, half) * slice(p, -1, half, 2 * half);
+    p = n % 2 ? concatenate({q, slice(p, -1, n - 1, n)}, -1) : q;
+  }
+  p = reshape(p, kept);
+  return keep_dims ? restore(p, t.shape(), a) : p;
+}
+Tensor sum(Arg x) { return sum(x, all_axes(x)); }
+Tensor mean(Arg x) { return mean(x, all_axes(x)); }
+Tensor prod(Arg x) { return prod(x, all_axes(x)); }
+Tensor max(Arg x) { return max(x, all_axes(x)); }
+Tensor min(Arg x) { return min(x, all_axes(x)); }
+Tensor any(Arg x) { return any(x, all_axes(x)); }
+Tensor all(Arg x) { return all(x, all_axes(x)); }
+Tensor argmax(Arg x, int axis) { return apply(primitive<ArgMax>(), {}, x.where, moveaxis(x, axis, -1)); }
+Tensor argmin(Arg x, int axis) { return apply(primitive<ArgMin>(), {}, x.where, moveaxis(x, axis, -1)); }
+
+}  // namespace tessera

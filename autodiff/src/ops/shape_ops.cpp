@@ -1,0 +1,483 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rearrangements. All are linear; most are views.
+#include <algorithm>
+#include <numeric>
+
+#include "../kernels/copy.h"
+#include "../kernels/map.h"
+#include "../transform_internal.h"
+#include "tessera/autodiff/ops.h"
+
+namespace tessera {
+namespace {
+
+using detail::zeros_of;
+
+/// Axis numbers counted from the front, checked.
+int axis_of(const char* op, int axis, int ndim, Where where) {
+  if (axis < -ndim || axis >= ndim)
+    fail(op, "axis " + std::to_string(axis) + " of a tensor with " + std::to_string(ndim) + " axes", where);
+  return axis < 0 ? axis + ndim : axis;
+}
+
+struct ShapeAttr {
+  Shape shape;
+  auto fields() const { return std::tie(shape); }
+};
+
+struct Reshape : Linear<Reshape> {
+  static constexpr const char* name = "reshape";
+  static Types infer(std::span<const Type> in, const Attributes* a) {
+    const Shape& s = get<ShapeAttr>(a).shape;
+    if (s.count() != in[0].shape.count()) fail(name, "cannot make " + to_string(s) + " of " + to_string(in[0]));
+    return {{in[0].dtype, s}};
+  }
+  static KernelFn kernel(std::span<const Dtype>, const Attributes*) { return nullptr; }
+  static bool view(const View& in, const Attributes* a, View& out) {
+    if (!in.contiguous()) return false;
+    const Shape& s = get<ShapeAttr>(a).shape;
+    out = {in.data, in.dtype, s, row_major(s)};
+    return true;
+  }
+  static void transpose(const Application& a, std::span<const bool>, std::span<const Tensor> ct, std::span<Tensor> o) {
+    o[0] = reshape(ct[0], a.in_types[0].shape);
+  }
+  static void batch(const Application& a, std::span<const bool>, Index n, std::span<Tensor> o) {
+    Shape s = a.get<ShapeAttr>().shape;
+    s.insert(0, n);
+    o[0] = reshape(a.in[0], s);
+  }
+};
+
+struct Transpose : Linear<Transpose> {
+  static constexpr const char* name = "transpose";
+  static Types infer(std::span<const Type> in, const Attributes* a) {
+    const Shape& p = get<ShapeAttr>(a).shape;
+    Shape s;
+    bool seen[kMaxDims] = {};
+    for (Index d : p) {
+      if (p.size() != in[0].shape.size() || d < 0 || d >= p.size() || seen[d])
+        fail(name, to_string(p) + " is not a permutation of the axes of " + to_string(in[0]));
+      seen[d] = true;
+      s.push_back(in[0].shape[static_cast<int>(d)]);
+    }
+    if (p.size() != in[0].shape.size()) fail(name, to_string(p) + " is not a permutation of the axes of " + to_string(in[0]));
+    return {{in[0].dtype, s}};
+  }
+  static KernelFn kernel(std::span<const Dtype>, const Attributes*) { return nullptr; }
+  static bool view(const View& in, const Attributes* a, View& out) {
+    out = {in.data, in.dtype, {}, {}};
+    for (Index d : get<ShapeAttr>(a).shape) {
+      out.shape.push_back(in.shape[static_cast<int>(d)]);
+      out.strides.push_back(in.strides[static_cast<int>(d)]);
+    }
+    return true;
+  }
+  static void transpose(const Application& a, std::span<const bool>, std::span<const Tensor> ct, std::span<Tensor> o) {
+    const Shape& p = a.get<ShapeAttr>().shape;
+    Shape inverse = p;
+    for (int d = 0; d < p.size(); ++d) inverse[static_cast<int>(p[d])] = d;
+    o[0] = tessera::transpose(ct[0], inverse);
+  }
+  static void batch(const Application& a, std::span<const bool>, Index, std::span<Tensor> o) {
+    Shape p = {0};
+    for (Index d : a.get<ShapeAttr>().shape) p.push_back(d + 1);
+    o[0] = tessera::transpose(a.in[0], p);
+  }
+};
+
+struct BroadcastAttr {
+  Shape shape, dims;
+  auto fields() const { return std::tie(shape, dims); }
+};
+/// Axis k of the operand becomes axis dims[k]; its transpose is the sum over all that was repeated.
+struct Broadcast : Linear<Broadcast> {
+  static constexpr const char* name = "broadcast";
+  static Types infer(std::span<const Type> in, const Attributes* a) {
+    const auto& [shape, dims] = get<BroadcastAttr>(a);
+    bool ok = dims.size() == in[0].shape.size();
+    for (int k = 0; ok && k < dims.size(); ++k)
+      ok = dims[k] >= 0 && dims[k] < shape.size() && (k == 0 || dims[k] > dims[k - 1]) &&
+           (in[0].shape[k] == 1 || in[0].shape[k] == shape[static_cast<int>(dims[k])]);
+    if (!ok) fail(name, "cannot make " + to_string(shape) + " of " + to_string(in[0]) + " along axes " + to_string(dims));
+    return {{in[0].dtype, shape}};
+  }
+  static KernelFn kernel(std::span<const Dtype>, const Attributes*) { return nullptr; }
+  static bool view(const View& in, const Attributes* a, View& out) {
+    const auto& [shape, dims] = get<BroadcastAttr>(a);
+    out = {in.data, in.dtype, shape, Shape::filled(shape.size(), 0)};
+    for (int k = 0; k < dims.size(); ++k)
+      if (in.shape[k] != 1) out.strides[static_cast<int>(dims[k])] = in.strides[k];
+    return true;
+  }
+  static void transpose(const Application& a, std::span<const bool>, std::span<const Tensor> ct, std::span<Tensor> o) {
+    const auto& [shape, dims] = a.get<BroadcastAttr>();
+    const Shape& in = a.in_types[0].shape;
+    Shape repeated;
+    for (int d = 0, k = 0; d < shape.size(); ++d) {
+      const bool kept = k < dims.size() && dims[k] == d;
+      if (!kept || (in[k] == 1 && shape[d] != 1)) repeated.push_back(d);
+      if (kept) ++k;
+    }
+    const Tensor s = repeated.empty() ? ct[0] : sum(ct[0], repeated);
+    o[0] = s.shape() == in ? s : reshape(s, in);
+  }
+  static void batch(const Application& a, std::span<const bool>, Index n, std::span<Tensor> o) {
+    auto [shape, dims] = a.get<BroadcastAttr>();
+    shape.insert(0, n);
+    for (Index& d : dims) ++d;
+    dims.insert(0, 0);
+    o[0] = broadcast_in_dim(a.in[0], shape, dims);
+  }
+};
+
+struct SliceAttr {
+  Shape start, stop, step;
+  auto fields() const { return std::tie(start, stop, step); }
+};
+struct Slice : Linear<Slice> {
+  static constexpr const char* name = "slice";
+  static Types infer(std::span<const Type> in, const Attributes* a) {
+    const auto& [start, stop, step] = get<SliceAttr>(a);
+    Shape s;
+    const int n = in[0].shape.size();
+    bool ok = start.size() == n && stop.size() == n && step.size() == n;
+    for (int d = 0; ok && d < n; ++d) {
+      ok = 0 <= start[d] && start[d] <= stop[d] && stop[d] <= in[0].shape[d] && step[d] > 0;
+      if (ok) s.push_back((stop[d] - start[d] + step[d] - 1) / step[d]);
+    }
+    if (!ok)
+      fail(name, "start " + to_string(start) + ", stop " + to_string(stop) + ", step " + to_string(step) + " do not fit " + to_string(in[0]));
+    return {{in[0].dtype, s}};
+  }
+  static KernelFn kernel(std::span<const Dtype>, const Attributes*) { return nullptr; }
+  static bool view(const View& in, const Attributes* a, View& out) {
+    const auto& [start, stop, step] = get<SliceAttr>(a);
+    out = {in.data, in.dtype, in.shape, in.strides};
+    Index offset = 0;
+    for (int d = 0; d < in.shape.size(); ++d) {
+      offset += start[d] * in.strides[d];
+      out.shape[d] = (stop[d] - start[d] + step[d] - 1) / step[d];
+      out.strides[d] = in.strides[d] * step[d];
+    }
+    if (out.shape.count() > 0) out.data = static_cast<std::byte*>(in.data) + offset * static_cast<Index>(size_of(in.dtype));
+    return true;
+  }
+  static void transpose(const Application& a, std::span<const bool>, std::span<const Tensor> ct, std::span<Tensor> o) {
+    const auto& [start, stop, step] = a.get<SliceAttr>();
+    Shape high = start, interior = start;
+    for (int d = 0; d < start.size(); ++d) {
+      const Index n = ct[0].shape()[d];
+      interior[d] = step[d] - 1;
+      high[d] = a.in_types[0].shape[d] - start[d] - (n ? (n - 1) * step[d] + 1 : 0);
+    }
+    o[0] = pad(ct[0], start, high, interior);
+  }
+  static void batch(const Application& a, std::span<const bool>, Index n, std::span<Tensor> o) {
+    auto [start, stop, step] = a.get<SliceAttr>();
+    start.insert(0, 0), stop.insert(0, n), step.insert(0, 1);
+    o[0] = slice(a.in[0], start, stop, step);
+  }
+};
+
+struct Reverse : Linear<Reverse> {
+  static constexpr const char* name = "reverse";
+  static Types infer(std::span<const Type> in, const Attributes*) { return {in[0]}; }
+  static KernelFn kernel(std::span<const Dtype>, const Attributes*) { return nullptr; }
+  static bool view(const View& in, const Attributes* a, View& out) {
+    out = {in.data, in.dtype, in.shape, in.strides};
+    if (in.shape.count() == 0) return true;
+    Index offset = 0;
+    for (Index axis : get<ShapeAttr>(a).shape) {
+      const int d = static_cast<int>(axis);
+      offset += (in.shape[d] - 1) * in.strides[d];
+      out.strides[d] = -in.strides[d];
+    }
+    out.data = static_cast<std::byte*>(in.data) + offset * static_cast<Index>(size_of(in.dtype));
+    return true;
+  }
+  static void transpose(const Application& a, std::span<const bool>, std::span<const Tensor> ct, std::span<Tensor> o) {
+    o[0] = reverse(ct[0], a.get<ShapeAttr>().shape);
+  }
+  static void batch(const Application& a, std::span<const bool>, Index, std::span<Tensor> o) {
+    Shape axes = a.get<ShapeAttr>().shape;
+    for (Index& d : axes) ++d;
+    o[0] = reverse(a.in[0], axes);
+  }
+};
+
+struct PadAttr {
+  Shape low, high, interior;
+  auto fields() const { return std::tie(low, high, interior); }
+};
+/// Operands x and the value around it; linear in both.
+struct Pad : Linear<Pad> {
+  static constexpr const char* name = "pad";
+  static constexpr bool takes_strides = true;
+  static Types infer(std::span<const Type> in, const Attributes* a) {
+    const auto& [low, high, interior] = get<PadAttr>(a);
+    const int n = in[0].shape.size();
+    Shape s;
+    bool ok = low.size() == n && high.size() == n && interior.size() == n && in[1].shape.empty() && in[1].dtype == in[0].dtype;
+    for (int d = 0; ok && d < n; ++d) {
+      ok = low[d] >= 0 && high[d] >= 0 && interior[d] >= 0;
+      s.push_back(low[d] + high[d] + in[0].shape[d] + std::max<Index>(in[0].shape[d] - 1, 0) * interior[d]);
+    }
+    if (!ok)
+      fail(name, "low " + to_string(low) + ", high " + to_string(high) + ", interior " + to_string(interior) + " do not fit " + to_string(in[0]));
+    return {{in[0].dtype, s}};
+  }
+  static KernelFn kernel(std::span<const Dtype>, const Attributes*) {
+    return [](Inputs in, Outputs out, const Attributes* a) {
+      const auto& [low, high, interior] = get<PadAttr>(a);
+      View around = *in[1];
+      around.shape = out[0]->shape;
+      around.strides = Shape::filled(out[0]->shape.size(), 0);
+      kernels::copy(around, *out[0]);
+      View at = *out[0];
+      Index offset = 0;
+      for (int d = 0; d < at.shape.size(); ++d) {
+        offset += low[d] * at.strides[d];
+        at.strides[d] *= interior[d] + 1;
+        at.shape[d] = in[0]->shape[d];
+      }
+      if (in[0]->count() == 0) return;
+      at.data = static_cast<std::byte*>(at.data) + offset * static_cast<Index>(size_of(at.dtype));
+      kernels::copy_strided(*in[0], at);
+    };
+  }
+  static void transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
+    const auto& [low, high, interior] = a.get<PadAttr>();
+    const Shape& s = a.in_types[0].shape;
+    Shape stop = low, step = low;
+    for (int d = 0; d < low.size(); ++d) {
+      step[d] = interior[d] + 1;
+      stop[d] = s[d] ? low[d] + (s[d] - 1) * step[d] + 1 : low[d];
+    }
+    const Tensor inner = slice(ct[0], low, stop, step);
+    if (linear[0]) o[0] = inner;
+    if (linear[1]) o[1] = sum(ct[0]) - sum(inner);
+  }
+  static void batch(const Application& a, std::span<const bool> batched, Index n, std::span<Tensor> o) {
+    auto attr = a.get<PadAttr>();
+    for (Shape* s : {&attr.low, &attr.high, &attr.interior}) s->insert(0, 0);
+    const Tensor x = detail::with_batch(a.in[0], batched[0], n);
+    if (!batched[1]) {
+      o[0] = apply(primitive<Pad>(), attributes(attr), detail::context_where(), x, a.in[1]);
+      return;
+    }
+    // A value per batch element: pad with zeros, and choose.
+    const Tensor padded = apply(primitive<Pad>(), attributes(attr), detail::context_where(), x, scalar(0.0, x.dtype()));
+    const Tensor inside = apply(primitive<Pad>(), attributes(attr), detail::context_where(),
+                                broadcast_to(scalar(1.0, Dtype::boolean), x.shape()), scalar(0.0, Dtype::boolean));
+    o[0] = where(inside, padded, broadcast_in_dim(a.in[1], padded.shape(), {0}));
+  }
+};
+
+struct AxisAttr {
+  int axis;
+  auto fields() const { return std::tie(axis); }
+};
+struct Concatenate : Linear<Concatenate> {
+  static constexpr const char* name = "concatenate";
+  static constexpr bool takes_strides = true;
+  static Types infer(std::span<const Type> in, const Attributes* a) {
+    const int axis = get<AxisAttr>(a).axis;
+    Type t = in[0];
+    for (std::size_t k = 1; k < in.size(); ++k) {
+      Shape expect = in[0].shape;
+      if (in[k].shape.size() == expect.size()) expect[axis] = in[k].shape[axis];
+      if (in[k].dtype != t.dtype || in[k].shape != expect)
+        fail(name, to_string(in[0]) + " and " + to_string(in[k]) + " differ beyond axis " + std::to_string(axis));
+      t.shape[axis] += in[k].shape[axis];
+    }
+    return {t};
+  }
+  static KernelFn kernel(std::span<const Dtype>, const Attributes*) {
+    return [](Inputs in, Outputs out, const Attributes* a) {
+      const int axis = get<AxisAttr>(a).axis;
+      View at = *out[0];
+      for (const View* v : in) {
+        at.shape[axis] = v->shape[axis];
+        if (v->count()) kernels::copy_strided(*v, at);
+        at.data = static_cast<std::byte*>(at.data) + v->shape[axis] * at.strides[axis] * static_cast<Index>(size_of(at.dtype));
+      }
+    };
+  }
+  static void transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
+    const int axis = a.get<AxisAttr>().axis;
+    Index at = 0;
+    for (std::size_t k = 0; k < a.in_types.size(); ++k) {
+      const Index n = a.in_types[k].shape[axis];
+      if (linear[k]) o[k] = slice(ct[0], axis, at, at + n);
+      at += n;
+    }
+  }
+  static void batch(const Application& a, std::span<const bool> batched, Index n, std::span<Tensor> o) {
+    std::vector<Tensor> parts;
+    for (std::size_t k = 0; k < a.in.size(); ++k) parts.push_back(detail::with_batch(a.in[k], batched[k], n));
+    o[0] = concatenate(parts, a.get<AxisAttr>().axis + 1, detail::context_where());
+  }
+};
+
+/// The same values in row-major memory.
+struct Copy : Unary<Copy, kAny> {
+  static constexpr RuleClass rule = RuleClass::linear;
+  static constexpr std::uint32_t linear_in = 1u;
+  static constexpr const char* name = "copy";
+  template <class T>
+  TESSERA_HD static T eval(T x) { return x; }
+  static void transpose(const Application&, std::span<const bool>, std::span<const Tensor> ct, std::span<Tensor> o) { o[0] = ct[0]; }
+};
+
+TESSERA_REGISTER(Reshape);
+TESSERA_REGISTER(Transpose);
+TESSERA_REGISTER(Broadcast);
+TESSERA_REGISTER(Slice);
+TESSERA_REGISTER(Reverse);
+TESSERA_REGISTER(Pad);
+TESSERA_REGISTER(Concatenate);
+TESSERA_REGISTER(Copy);
+
+}  // namespace
+
+Tensor reshape(Arg x, Shape shape) {
+  const Tensor t = detail::to_tensor("reshape", x);
+  Index known = 1;
+  int open = -1;
+  for (int d = 0; d < shape.size(); ++d) {
+    if (shape[d] == -1 && open < 0) open = d;
+    else if (shape[d] < 0) fail("reshape", "sizes must not be negative, got " + to_string(shape), x.where);
+    else known *= shape[d];
+  }
+  if (open >= 0) {
+    if (known == 0 || t.size() % known) fail("reshape", "cannot make " + to_string(shape) + " of " + to_string(t.type()), x.where);
+    shape[open] = t.size() / known;
+  }
+  if (shape == t.shape()) return t;
+  return apply(primitive<Reshape>(), attributes(ShapeAttr{shape}), x.where, t);
+}
+Tensor flatten(Arg x) { return reshape(x, {-1}); }
+
+Tensor transpose(Arg x, Shape permutation) {
+  const Tensor t = detail::to_tensor("transpose", x);
+  for (Index& d : permutation)
+    if (d < 0) d += t.ndim();
+  bool identity = permutation.size() == t.ndim();
+  for (int d = 0; identity && d < t.ndim(); ++d) identity = permutation[d] == d;
+  return identity ? t : apply(primitive<Transpose>(), attributes(ShapeAttr{permutation}), x.where, t);
+}
+Tensor transpose(Arg x) {
+  const Tensor t = detail::to_tensor("transpose", x);
+  if (t.ndim() < 2) fail("transpose", "needs at least two axes, got " + to_string(t.type()), x.where);
+  return moveaxis(Arg(t, x.where), -1, -2);
+}
+Tensor moveaxis(Arg x, int from, int to) {
+  const Tensor t = detail::to_tensor("moveaxis", x);
+  from = axis_of("moveaxis", from, t.ndim(), x.where), to = axis_of("moveaxis", to, t.ndim(), x.where);
+  Shape p;
+  for (int d = 0; d < t.ndim(); ++d)
+    if (d != from) p.push_back(d);
+  p.insert(to, from);
+  return transpose(Arg(t, x.where), p);
+}
+Tensor expand_dims(Arg x, int axis) {
+  const Tensor t = detail::to_tensor("expand_dims", x);
+  axis = axis_of("expand_dims", axis, t.ndim() + 1, x.where);
+  Shape s = t.shape();
+  s.insert(axis, 1);
+  return reshape(Arg(t, x.where), s);
+}
+Tensor squeeze(Arg x, int axis) {
+  const Tensor t = detail::to_tensor("squeeze", x);
+  axis = axis_of("squeeze", axis, t.ndim(), x.where);
+  Shape s = t.shape();
+  if (s[axis] != 1) fail("squeeze", "axis " + std::to_string(axis) + " of " + to_string(t.type()) + " is not of size 1", x.where);
+  s.erase(axis);
+  return reshape(Arg(t, x.where), s);
+}
+Tensor broadcast_in_dim(Arg x, const Shape& shape, const Shape& dims) {
+  const Tensor t = detail::to_tensor("broadcast", x);
+  if (t.shape() == shape) return t;
+  return apply(primitive<Broadcast>(), attributes(BroadcastAttr{shape, dims}), x.where, t);
+}
+Tensor broadcast_to(Arg x, const Shape& shape) {
+  const Tensor t = detail::to_tensor("broadcast", x);
+  if (t.ndim() > shape.size()) fail("broadcast", to_string(t.type()) + " has more axes than " + to_string(shape), x.where);
+  Shape dims;
+  for (int d = 0; d < t.ndim(); ++d) dims.push_back(shape.size() - t.ndim() + d);
+  return broadcast_in_dim(Arg(t, x.where), shape, dims);
+}
+Tensor slice(Arg x, const Shape& start, const Shape& stop, Shape step) {
+  const Tensor t = detail::to_tensor("slice", x);
+  if (step.empty()) step = Shape::filled(t.ndim(), 1);
+  bool whole = start.size() == t.ndim() && stop == t.shape();
+  for (int d = 0; whole && d < t.ndim(); ++d) whole = start[d] == 0 && step[d] == 1;
+  return whole ? t : apply(primitive<Slice>(), attributes(SliceAttr{start, stop, step}), x.where, t);
+}
+Tensor slice(Arg x, int axis, Index start, Index stop, Index step) {
+  const Tensor t = detail::to_tensor("slice", x);
+  axis = axis_of("slice", axis, t.ndim(), x.where);
+  const Index n = t.shape()[axis];
+  Shape a = Shape::filled(t.ndim(), 0), b = t.shape(), c = Shape::filled(t.ndim(), 1);
+  a[axis] = start < 0 ? start + n : start;
+  b[axis] = stop < 0 ? stop + n : stop;
+  c[axis] = step;
+  return slice(Arg(t, x.where), a, b, c);
+}
+Tensor select(Arg x, int axis, Index position) {
+  const Tensor t = detail::to_tensor("select", x);
+  axis = axis_of("select", axis, t.ndim(), x.where);
+  const Index n = t.shape()[axis];
+  if (position < -n || position >= n)
+    fail("select", "position " + std::to_string(position) + " on axis " + std::to_string(axis) + " of " + to_string(t.type()), x.where);
+  if (position < 0) position += n;
+  return squeeze(Arg(slice(Arg(t, x.where), axis, position, position + 1), x.where), axis);
+}
+Tensor reverse(Arg x, const Shape& axes) {
+  const Tensor t = detail::to_tensor("reverse", x);
+  Shape a = axes;
+  for (Index& d : a) d = axis_of("reverse", static_cast<int>(d), t.ndim(), x.where);
+  return apply(primitive<Reverse>(), attributes(ShapeAttr{a}), x.where, t);
+}
+Tensor pad(Arg x, const Shape& low, const Shape& high, Shape interior, double value) {
+  const Tensor t = detail::to_tensor("pad", x);
+  if (interior.empty()) interior = Shape::filled(t.ndim(), 0);
+  return apply(primitive<Pad>(), attributes(PadAttr{low, high, interior}), x.where, t, scalar(value, t.dtype()));
+}
+Tensor concatenate(const std::vector<Tensor>& parts, int axis, Where where) {
+  if (parts.empty()) fail("concatenate", "needs at least one part", where);
+  axis = axis_of("concatenate", axis, parts[0].ndim(), where);
+  if (parts.size() == 1) return parts[0];
+  if (parts.size() > 32) {  // in two levels, so that no operation has more operands than the engine takes
+    std::vector<Tensor> groups;
+    for (std::size_t k = 0; k < parts.size(); k += 32)
+      groups.push_back(concatenate({parts.begin() + k, parts.begin() + std::min(parts.size(), k + 32)}, axis, where));
+    return concatenate(groups, axis, where);
+  }
+  std::vector<const Tensor*> in;
+  for (const Tensor& p : parts) in.push_back(&p);
+  return bind1(primitive<Concatenate>(), in, attributes(AxisAttr{axis}), where);
+}
+Tensor stack(const std::vector<Tensor>& parts, int axis, Where where) {
+  std::vector<Tensor> wide;
+  for (const Tensor& p : parts) wide.push_back(expand_dims(Arg(p, where), axis));
+  return concatenate(wide, axis, where);
+}
+std::vector<Tensor> split(Arg x, int parts, int axis) {
+  const Tensor t = detail::to_tensor("split", x);
+  axis = axis_of("split", axis, t.ndim(), x.where);
+  const Index n = t.shape()[axis];
+  if (parts <= 0 || n % parts) fail("split", "axis of size " + std::to_string(n) + " into " + std::to_string(parts) + " equal parts", x.where);
+  std::vector<Tensor> out;
+  for (Index k = 0; k < parts; ++k) out.push_back(slice(Arg(t, x.where), axis, k * (n / parts), (k + 1) * (n / parts)));
+  return out;
+}
+Tensor contiguous(Arg x) {
+  const Tensor t = detail::to_tensor("contiguous", x);
+  if (!t.is_traced() && t.view().contiguous()) return t;
+  return apply(primitive<Copy>(), {}, x.where, t);
+}
+
+}  // namespace tessera

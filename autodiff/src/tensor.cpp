@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/autodiff/tensor.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "kernels/copy.h"
+#include "memory_internal.h"
+#include "tensor_internal.h"
+#include "tessera/autodiff/graph.h"
+#include "tessera/autodiff/ops/elementwise.h"
+
+namespace tessera {
+namespace detail {
+namespace {
+
+Buffer* new_buffer(std::size_t bytes) {
+  void* block = allocate(bytes + 64);
+  auto* b = new (block) Buffer;
+  b->data = static_cast<std::byte*>(block) + 64;
+  b->bytes = bytes;
+  return b;
+}
+static_assert(sizeof(Buffer) <= 64);
+
+void drop(Buffer* b) {
+  if (b->refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  if (b->release) {
+    b->release();
+    delete b;
+    return;
+  }
+  const std::size_t bytes = b->bytes;
+  b->~Buffer();
+  deallocate(b, bytes + 64);
+}
+
+// Bodies of dead tensors, kept for the next one on this thread.
+struct ImplCache {
+  static constexpr int kMax = 1024;
+  void* slots[kMax];
+  int n = 0;
+  bool alive = true;
+  ~ImplCache() {
+    alive = false;
+    while (n) ::operator delete(slots[--n], std::align_val_t{16});
+  }
+};
+thread_local ImplCache impl_cache;
+
+}  // namespace
+
+TensorImpl* new_impl() {
+  ImplCache& c = impl_cache;
+  void* p = c.alive && c.n ? c.slots[--c.n] : ::operator new(sizeof(TensorImpl), std::align_val_t{16});
+  return new (p) TensorImpl;
+}
+
+void destroy(TensorImpl* p) {
+  if (p->buffer) drop(p->buffer);
+  p->~TensorImpl();
+  ImplCache& c = impl_cache;
+  if (c.alive && c.n < ImplCache::kMax) c.slots[c.n++] = p;
+  else ::operator delete(p, std::align_val_t{16});
+}
+
+Tensor empty_result(Dtype dtype, const Shape& shape) {
+  TensorImpl* p = new_impl();
+  p->view.dtype = dtype;
+  p->view.shape = shape;
+  const Index n = shape.count();
+  if (n == 1) {
+    p->view.strides = Shape::filled(shape.size(), 1);
+    p->view.data = p->scalar;
+  } else {
+    p->view.strides = row_major(shape);
+    try {
+      p->buffer = new_buffer(static_cast<std::size_t>(n) * size_of(dtype));
+    } catch (...) {
+      destroy(p);
+      throw;
+    }
+    p->view.data = p->buffer->data;
+  }
+  return Tensor(p);
+}
+
+Tensor view_result(const Tensor& base, const View& view) {
+  TensorImpl* p = new_impl();
+  p->view = view;
+  TensorImpl* b = base.impl();
+  if (b->buffer) {
+    p->buffer = b->buffer;
+    p->buffer->refs.fetch_add(1, std::memory_order_relaxed);
+  } else {  // one element: tensors are immutable, so a copy is as good as a view
+    std::memcpy(p->scalar, view.data, size_of(view.dtype));
+    p->view.data = p->scalar;
+  }
+  return Tensor(p);
+}
+
+Tensor contiguous_copy(const View& v) {
+  Tensor t = empty_result(v.dtype, v.shape);
+  kernels::copy(v, t.impl()->view);
+  return t;
+}
+
+const Tensor& concrete(const char* op, const Tensor& t, Where where) {
+  if (!t.defined()) fail(op, "the tensor is undefined", where);
+  const Tensor* at = &t;
+  while (at->is_traced()) {
+    const Recorder& r = *at->impl()->recorder;
+    if (r.values().empty() || !r.live())
+      fail(op, std::string("the value of a ") + to_string(at->type()) + " is not known inside `" + r.transform() +
+                   "`, where one recording stands for many values; use `where(condition, a, b)` for a choice "
+                   "between values, make the argument a constant captured by the function, or read the value "
+                   "outside of the transform",
+           where);
+    at = &r.values()[at->impl()->id];
+  }
+  return *at;
+}
+
+}  // namespace detail
+
+Tensor empty(const Type& type) { return detail::empty_result(type.dtype, type.shape); }
+
+Tensor full(const Shape& shape, c128 value, Dtype dtype) {
+  for (Index d : shape)
+    if (d < 0) fail("full", "negative size in " + to_string(shape));
+  Tensor one = scalar(value, dtype);
+  Tensor t = detail::empty_result(dtype, shape);
+  View spread = one.view();
+  spread.shape = shape;
+  spread.strides = Shape::filled(shape.size(), 0);
+  kernels::copy(spread, t.impl()->view);
+  return t;
+}
+Tensor zeros(const Shape& shape, Dtype dtype) { return full(shape, 0.0, dtype); }
+Tensor ones(const Shape& shape, Dtype dtype) { return full(shape, 1.0, dtype); }
+
+Tensor scalar(c128 value, Dtype dtype) {
+  Tensor t = detail::empty_result(dtype, {});
+  visit_dtype(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    T v;
+    if constexpr (std::is_same_v<T, c64> || std::is_same_v<T, c128>) v = T(value.real(), value.imag());
+    else if constexpr (std::is_same_v<T, bool>) v = value.real() != 0;
+    else v = static_cast<T>(value.real());
+    *static_cast<T*>(t.impl()->view.data) = v;
+  });
+  return t;
+}
+Tensor::Tensor(double value) {
+  *this = scalar(value, Dtype::f64);
+}
+
+Tensor eye(Index n, Dtype dtype) {
+  Tensor t = zeros({n, n}, dtype);
+  visit_dtype(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    for (Index i = 0; i < n; ++i) static_cast<T*>(t.impl()->view.data)[i * (n + 1)] = T(1);
+  });
+  return t;
+}
+
+Tensor arange(Index n, Dtype dtype) {
+  if (n < 0) fail("arange", "negative length " + std::to_string(n));
+  Tensor t = detail::empty_result(dtype, {n});
+  visit_dtype(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    for (Index i = 0; i < n; ++i) {
+      if constexpr (std::is_same_v<T, c64>) static_cast<T*>(t.impl()->view.data)[i] = T(static_cast<float>(i));
+      else if constexpr (std::is_same_v<T, c128>) static_cast<T*>(t.impl()->view.data)[i] = T(static_cast<double>(i));
+      else static_cast<T*>(t.impl()->view.data)[i] = static_cast<T>(i);
+    }
+  });
+  return t;
+}
+
+Tensor linspace(double first, double last, Index n, Dtype dtype) {
+  if (!is_inexact(dtype)) fail("linspace", std::string("needs a floating type, got ") + name_of(dtype));
+  std::vector<double> v(static_cast<std::size_t>(std::max<Index>(n, 0)));
+  for (Index i = 0; i < n; ++i)
+    v[i] = n == 1 ? first : i == n - 1 ? last : first + (last - first) * (static_cast<double>(i) / static_cast<double>(n - 1));
+  return cast(tensor(v), dtype);
+}
+
+template <class T>
+Tensor from_span(std::span<const T> values, const Shape& shape) {
+  for (Index d : shape)
+    if (d < 0) fail("from_span", "negative size in " + to_string(shape));
+  if (shape.count() != static_cast<Index>(values.size()))
+    fail("from_span", "shape " + to_string(shape) + " holds " + std::to_string(shape.count()) + " elements, got " +
+                          std::to_string(values.size()));
+  Tensor t = detail::empty_result(dtype_of<T>(), shape);
+  std::copy(values.begin(), values.end(), static_cast<T*>(t.impl()->view.data));
+  return t;
+}
+
+template <class T>
+Tensor from_pointer(const T* data, const Shape& shape, std::function<void()> release, Shape strides) {
+  if (!strides.empty() && strides.size() != shape.size())
+    fail("from_pointer", "shape " + to_string(shape) + " and strides " + to_string(strides) + " differ in length");
+  detail::TensorImpl* p = detail::new_impl();
+  p->view = {const_cast<T*>(data), dtype_of<T>(), shape, strides.empty() ? row_major(shape) : strides};
+  p->buffer = new Buffer;
+  p->buffer->data = p->view.data;
+  p->buffer->release = release ? std::move(release) : [] {};
+  return Tensor(p);
+}
+
+#define TESSERA_INSTANTIATE(T)                                        \
+  template Tensor from_span<T>(std::span<const T>, const Shape&);     \
+  template Tensor from_pointer<T>(const T*, const Shape&, std::function<void()>, Shape); \
+  template std::vector<T> Tensor::to_vector<T>(Where) const;          \
+  template std::span<const T> Tensor::data<T>(Where) const;           \
+  template T Tensor::item<T>(Where) const;
+
+Index Tensor::dim(int axis) const {
+  const int n = ndim();
+  if (axis < -n || axis >= n) fail("dim", "axis " + std::to_string(axis) + " of a " + to_string(type()));
+  return shape()[axis < 0 ? axis + n : axis];
+}
+
+template <class T>
+T Tensor::item(Where where) const {
+  const Tensor& t = detail::concrete("item", *this, where);
+  if (t.size() != 1) fail("item", "needs exactly one element, got " + to_string(t.type()), where);
+  if (t.dtype() == dtype_of<T>()) return *static_cast<const T*>(t.view().data);
+  if (!can_promote(t.dtype(), dtype_of<T>()) || promote(t.dtype(), dtype_of<T>()) != dtype_of<T>())
+    fail("item", std::string("a ") + name_of(t.dtype()) + " is not read as " + name_of(dtype_of<T>()) + " silently; use cast", where);
+  return *static_cast<const T*>(cast(t, dtype_of<T>()).view().data);
+}
+
+template <class T>
+std::vector<T> Tensor::to_vector(Where where) const {
+  const Tensor& t = detail::concrete("to_vector", *this, where);
+  if (t.dtype() != dtype_of<T>())
+    fail("to_vector", std::string("the tensor holds ") + name_of(t.dtype()) + ", asked for " + name_of(dtype_of<T>()) + "; use cast", where);
+  const Tensor flat = t.view().contiguous() ? t : detail::contiguous_copy(t.view());
+  const T* p = static_cast<const T*>(flat.view().data);
+  return std::vector<T>(p, p + t.size());
+}
+
+template <class T>
+std::span<const T> Tensor::data(Where where) const {
+  if (!defined() || is_traced()) fail("data", "needs a concrete tensor", where);
+  if (dtype() != dtype_of<T>()) fail("data", std::string("the tensor holds ") + name_of(dtype()) + ", asked for " + name_of(dtype_of<T>()), where);
+  if (!view().contiguous()) fail("data", "the tensor is a strided view; use contiguous() first", where);
+  return {static_cast<const T*>(view().data), static_cast<std::size_t>(size())};
+}
+
+TESSERA_INSTANTIATE(bool)
+TESSERA_INSTANTIATE(std::uint8_t)
+TESSERA_INSTANTIATE(std::int32_t)
+TESSERA_INSTANTIATE(std::int64_t)
+TESSERA_INSTANTIATE(std::uint32_t)
+TESSERA_INSTANTIATE(float)
+TESSERA_INSTANTIATE(double)
+TESSERA_INSTANTIATE(c64)
+TESSERA_INSTANTIATE(c128)
+
+}  // namespace tessera

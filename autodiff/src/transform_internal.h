@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "tessera/autodiff/graph.h"
+
+namespace tessera::detail {
+
+/// Zeros that occupy one element.
+Tensor zeros_of(const Type& t);
+/// Sum of two tangents or cotangents, of which an undefined one is zero.
+Tensor add_tangents(const Tensor& a, const Tensor& b);
+/// x with a leading axis of `size`, repeated unless it has one already.
+Tensor with_batch(const Tensor& x, bool batched, Index size);
+/// The user's line of the operation whose rule is running.
+Where context_where();
+
+}  // namespace tessera::detail

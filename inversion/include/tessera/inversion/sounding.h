@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "tessera/data/diagnostic.h"
+
+#include <array>
+#include <complex>
+#include <cstddef>
+#include <filesystem>
+#include <numbers>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tessera::inversion {
+
+/// Magnetic permeability used throughout magnetotellurics, exactly 4 pi 1e-7 H/m.
+inline constexpr double kMu0 = 4e-7 * std::numbers::pi;
+/// One field unit of impedance, 1 mV/km/nT (E/B), as E/H in ohm: 1e3 mu0 = 4 pi 1e-4.
+inline constexpr double kOhmPerFieldUnit = 4e-4 * std::numbers::pi;
+
+using Complex = std::complex<double>;
+/// Rows are outputs (Ex, Ey), columns inputs (Hx, Hy): `t[0][1]` is xy.
+template <class T>
+using Tensor2 = std::array<std::array<T, 2>, 2>;
+
+enum class ImpedanceUnits {
+  ohm,   ///< E/H in V/A
+  field  ///< E/B in mV/km/nT
+};
+enum class TimeSign {
+  plus,  ///< e^{+i omega t}: the xy phase of a layered earth lies in 0..90 degrees
+  minus  ///< e^{-i omega t}: it lies in -90..0 degrees
+};
+
+/// What the user says about files that do not say it, or say it wrongly. Given values override the
+/// file.
+struct ReadOptions {
+  std::optional<TimeSign> sign;
+  std::optional<ImpedanceUnits> units;
+};
+
+/// Apparent resistivity (ohm m) and phase (degrees), element by element; NaN where not given.
+struct ResistivityPhase {
+  std::vector<Tensor2<double>> rho, rho_error;  ///< [n][2][2] ohm m
+  std::vector<Tensor2<double>> phase,
+      phase_error;  ///< [n][2][2] degrees, phase of the impedance element
+  bool empty() const { return rho.empty(); }
+};
+
+/// Second-order statistics from which every variance and covariance of a transfer function follows
+/// (Egbert and Booker 1986; Eisel and Egbert 2001, Geophys. J. Int. 144, 65-82):
+/// Cov(T_ij, T_kl^*) = residual[i][k] * signal_inverse[j][l]. Units: those of impedance^2 (ohm^2)
+/// in the product.
+struct Covariance {
+  std::vector<Tensor2<Complex>> signal_inverse;  ///< [n][2][2] over the inputs Hx, Hy; Hermitian
+  std::vector<Tensor2<Complex>> residual;        ///< [n][2][2] over the outputs Ex, Ey; Hermitian
+  bool empty() const { return signal_inverse.empty(); }
+};
+
+/// One magnetotelluric sounding after reading and conversion.
+/// Conventions: x along `azimuth_deg` (0 = north), y 90 degrees clockwise of x (east), z down,
+/// e^{+i omega t}, impedance E/H in ohm. Frequencies fall strictly (periods rise), so index 0 is
+/// the shallowest. A number that the file does not have is NaN, in values and in errors; an error
+/// is never 0 or infinite.
+struct Sounding {
+  std::string station;  ///< as the file spells it, blanks kept
+  std::string file;
+  std::string format;  ///< "EDI", "EDI SPECTRA", "EDI rho/phase", "EMTF XML", "Jones J" or "EMTF Z"
+  std::optional<double> latitude_deg, longitude_deg, elevation_m;
+  std::optional<double> declination_deg;  ///< if the file tells it; never applied by the reader
+
+  std::vector<double> frequency_hz;  ///< [n], strictly falling
+  std::vector<double> azimuth_deg;   ///< [n], clockwise from north, in (-180, 180]
+
+  std::vector<Tensor2<Complex>> impedance;  ///< [n] ohm; empty if the file has none
+  /// [n] ohm: standard deviation of the real part and of the imaginary part, each. EDI: sqrt(VAR);
+  /// EMTF files and SPECTRA, whose variance is that of the complex number: sqrt(VAR/2); J: the
+  /// error column.
+  std::vector<Tensor2<double>> impedance_error;
+  Covariance impedance_covariance;  ///< of the complex elements (twice the variance of one part);
+                                    ///< may be empty
+
+  std::vector<std::array<Complex, 2>>
+      tipper;  ///< [n] Hz = Tx Hx + Ty Hy; empty if the file has none
+  std::vector<std::array<double, 2>> tipper_error;  ///< [n] as impedance_error
+  Covariance tipper_covariance;                     ///< residual[n][0][0] is that of Hz
+
+  ResistivityPhase
+      resistivity;  ///< as the file gives it (EDI RHO/PHS, J R blocks); empty if it does not
+  bool impedance_from_resistivity =
+      false;  ///< the file had RHO/PHS only and the impedance was computed from it
+
+  ImpedanceUnits source_units = ImpedanceUnits::field;  ///< that were converted from
+  TimeSign source_sign = TimeSign::plus;
+  bool units_stated = false;  ///< the file (or ReadOptions) said so; otherwise the format's default
+  bool sign_stated = false;
+
+  std::vector<data::Diagnostic> findings;  ///< warnings and notes; errors are thrown
+
+  std::size_t size() const { return frequency_hz.size(); }
+  bool has_impedance() const { return !impedance.empty(); }
+  bool has_tipper() const { return !tipper.empty(); }
+};
+
+/// What `read_soundings` could and could not read, in the order given.
+struct SoundingSet {
+  std::vector<Sounding> soundings;
+  std::vector<data::Diagnostic> errors;     ///< all errors of all files
+  std::vector<std::string> rejected_files;  ///< files that have at least one error
+};
+
+/// Reads SEG EDI, EMTF XML, Jones J or EMTF Z; which one is told by the content, not by the name.
+/// Throws data::InputError (exit code 4) with every finding that has a place in the file.
+Sounding read_sounding(const std::filesystem::path& file, const ReadOptions& options = {});
+
+/// The same from bytes already in memory; `name` stands for the file in messages.
+Sounding parse_sounding(std::string_view bytes, const std::string& name,
+                        const ReadOptions& options = {});
+
+/// Reads all of them and collects every error instead of stopping at the first.
+SoundingSet read_soundings(std::span<const std::filesystem::path> files,
+                           const ReadOptions& options = {});
+
+/// The files of a folder whose names end in .edi, .xml, .j, .dat, .zmm, .zrr or .zss (any case),
+/// sorted by name with numbers in them compared as numbers (gv9 before gv10). Subfolders are not
+/// entered. Throws data::InputError if the folder cannot be read or has no such file.
+std::vector<std::filesystem::path> list_sounding_files(const std::filesystem::path& folder);
+
+/// Whether the content looks like one of the formats ("EDI", "EMTF XML", "Jones J", "EMTF Z");
+/// empty if not.
+std::string sniff_sounding_format(std::string_view bytes);
+
+}  // namespace tessera::inversion

@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sounding_finish.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace tessera::inversion {
+namespace {
+
+constexpr double kPi = std::numbers::pi;
+// Rocks and sea water lie far inside; a mistaken unit is a factor of (4 pi 1e-4)^2, six decades.
+constexpr double kLowestRho = 0.05, kHighestRho = 1e6;
+
+/// EMPTY, 1e32, 1e33 and whatever else stands for "nothing measured".
+bool is_missing(double v) { return !(std::abs(v) < 1e30); }
+
+double median(std::vector<double> v) {
+  if (v.empty()) return std::nan("");
+  const auto middle = v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2);
+  std::nth_element(v.begin(), middle, v.end());
+  return *middle;
+}
+
+template <class T>
+void permute(std::vector<T>& v, const std::vector<std::size_t>& order) {
+  if (v.empty()) return;
+  std::vector<T> out;
+  out.reserve(order.size());
+  for (const std::size_t i : order) out.push_back(v[i]);
+  v = std::move(out);
+}
+
+void check_frequencies(const Sounding& s, const std::vector<std::size_t>& offsets,
+                       Findings& findings) {
+  for (std::size_t i = 0; i < s.size(); ++i) {
+    const double f = s.frequency_hz[i];
+    if (!(f > 0) || is_missing(f))
+      findings.error(305, offsets[i],
+                     fmt::format("frequency number {} is {:g}; it must be positive", i + 1, f));
+  }
+  std::vector<std::size_t> order(s.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return s.frequency_hz[a] < s.frequency_hz[b];
+  });
+  for (std::size_t i = 1; i < order.size(); ++i)
+    if (s.frequency_hz[order[i]] == s.frequency_hz[order[i - 1]] && s.frequency_hz[order[i]] > 0)
+      findings.error(306, offsets[order[i]],
+                     fmt::format("frequency {:g} Hz is given twice (numbers {} and {})",
+                                 s.frequency_hz[order[i]], order[i - 1] + 1, order[i] + 1));
+}
+
+/// Keeps the listed frequencies, in that order.
+void select(Sounding& s, const std::vector<std::size_t>& order) {
+  permute(s.azimuth_deg, order);
+  permute(s.impedance, order);
+  permute(s.impedance_error, order);
+  permute(s.impedance_covariance.signal_inverse, order);
+  permute(s.impedance_covariance.residual, order);
+  permute(s.tipper, order);
+  permute(s.tipper_error, order);
+  permute(s.tipper_covariance.signal_inverse, order);
+  permute(s.tipper_covariance.residual, order);
+  permute(s.resistivity.rho, order);
+  permute(s.resistivity.rho_error, order);
+  permute(s.resistivity.phase, order);
+  permute(s.resistivity.phase_error, order);
+  permute(s.frequency_hz, order);
+}
+
+void sort_by_frequency(Sounding& s, Findings& findings) {
+  const auto& f = s.frequency_hz;
+  if (!std::is_sorted(f.begin(), f.end()) && !std::is_sorted(f.rbegin(), f.rend()))
+    findings.note(334, "frequencies neither rise nor fall throughout; sorted");
+  std::vector<std::size_t> order(s.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return f[a] > f[b]; });
+  select(s, order);
+}
+
+/// Files of fixed size fill up with rows that hold no value. Some programs (BIRRP, then JONES 2.3)
+/// write 999 for such a frequency and leave only a tipper beside it, whose true frequency is lost.
+void drop_empty_rows(Sounding& s, std::vector<std::size_t>& offsets, Findings& findings) {
+  const auto absent = [](Complex z) { return is_missing(z.real()) || is_missing(z.imag()); };
+  std::vector<std::size_t> kept;
+  std::size_t first_dropped = 0;
+  for (std::size_t i = 0; i < s.size(); ++i) {
+    bool any = false;
+    if (s.has_impedance())
+      for (const auto& row : s.impedance[i])
+        for (const Complex z : row) any |= !absent(z);
+    const bool filler = s.has_impedance() && std::abs(s.frequency_hz[i]) == 999;
+    if (s.has_tipper() && !filler)
+      for (const Complex z : s.tipper[i]) any |= !absent(z);
+    if (any)
+      kept.push_back(i);
+    else if (kept.size() == i)
+      first_dropped = i;
+  }
+  if (kept.size() == s.size() || kept.empty()) return;
+  findings.warn(
+      356, offsets[first_dropped],
+      fmt::format(
+          "{} of {} frequencies are fillers without an impedance or hold no value: left out",
+          s.size() - kept.size(), s.size()));
+  select(s, kept);
+  permute(offsets, kept);
+}
+
+Complex cleaned(Complex z) { return is_missing(z.real()) || is_missing(z.imag()) ? kMissing : z; }
+
+/// Units and time sign of every number that has them.
+void convert(Sounding& s, double factor, bool conjugate) {
+  const auto turned = [&](Complex z) { return conjugate ? std::conj(z) : z; };
+  for (auto& t : s.impedance)
+    for (auto& row : t)
+      for (auto& z : row) z = factor * turned(cleaned(z));
+  for (auto& t : s.impedance_error)
+    for (auto& row : t)
+      for (auto& e : row) e *= factor;
+  for (auto& t : s.tipper)
+    for (auto& z : t) z = turned(cleaned(z));
+  // The product residual * signal_inverse carries impedance^2; the residual takes the factor.
+  for (auto* c : {&s.impedance_covariance, &s.tipper_covariance})
+    for (auto* list : {&c->signal_inverse, &c->residual})
+      for (auto& t : *list)
+        for (auto& row : t)
+          for (auto& z : row)
+            z = turned(cleaned(z)) *
+                (c == &s.impedance_covariance && list == &c->residual ? factor * factor : 1.0);
+  for (auto& t : s.resistivity.phase)
+    for (auto& row : t)
+      for (auto& p : row) p = is_missing(p) ? std::nan("") : (conjugate ? -p : p);
+  for (auto& t : s.resistivity.rho)
+    for (auto& row : t)
+      for (auto& r : row) r = is_missing(r) || !(r > 0) ? std::nan("") : r;
+}
+
+struct ErrorCount {
+  std::size_t given = 0, zero = 0, missing = 0, negative = 0;
+};
+
+/// An error of zero means that none was given, never that the value is exact.
+void clean_error(double& e, ErrorCount& count) {
+  if (std::isnan(e) || is_missing(e))
+    ++count.missing;
+  else if (e == 0)
+    ++count.zero;
+  else if (e < 0)
+    ++count.negative;
+  else {
+    ++count.given;
+    return;
+  }
+  e = std::nan("");
+}
+
+void report_errors(const ErrorCount& c, const char* what, Findings& findings) {
+  const std::size_t all = c.given + c.zero + c.missing + c.negative;
+  if (c.zero)
+    findings.warn(
+        335,
+        fmt::format("{} of {} variances of the {} are zero: taken as not given", c.zero, all, what),
+        "set an error floor; a missing error never becomes an infinite weight");
+  if (c.negative)
+    findings.warn(342, fmt::format("{} of {} errors of the {} are negative: taken as not given",
+                                   c.negative, all, what));
+  if (c.missing)
+    findings.note(336,
+                  fmt::format("{} of {} errors of the {} are not given", c.missing, all, what));
+}
+
+void review_values(const Sounding& s, Findings& findings) {
+  std::size_t empty = 0, all = 0;
+  for (const auto& t : s.impedance)
+    for (const auto& row : t)
+      for (const auto& z : row) ++all, empty += std::isnan(z.real());
+  if (empty) findings.note(337, fmt::format("{} of {} impedance elements are missing", empty, all));
+}
+
+/// The two ways to misread an impedance show in the xy phase and in the size of the apparent
+/// resistivity.
+void review_conventions(const Sounding& s, const ReadOptions& options, Findings& findings) {
+  std::vector<double> rho;
+  std::size_t outside = 0, mirrored = 0, n = 0;
+  std::vector<double> phases;
+  for (std::size_t i = 0; i < s.size(); ++i) {
+    const double omega = 2 * kPi * s.frequency_hz[i];
+    for (const Complex z : {s.impedance[i][0][1], s.impedance[i][1][0]})
+      if (std::abs(z) > 0) rho.push_back(std::norm(z) / (omega * kMu0));
+    const Complex xy = s.impedance[i][0][1];
+    if (!(std::abs(xy) > 0)) continue;
+    const double phase = std::arg(xy) * 180 / kPi;
+    ++n;
+    phases.push_back(phase);
+    outside += phase < 0 || phase > 90;
+    mirrored += phase < 0 && phase >= -90;
+  }
+  if (outside) {
+    std::string hint;
+    if (2 * mirrored > n)
+      hint =
+          options.sign
+              ? "the sign = option in force may be wrong for this file"
+              : "if the file uses e^{-i omega t}, read it with sign = \"-\"; nothing was converted";
+    findings.warn(
+        330,
+        fmt::format(
+            "the xy phase leaves 0..90 degrees at {} of {} frequencies (median {:.0f} degrees)",
+            outside, n, median(phases)),
+        hint);
+  }
+  const double typical = median(rho);
+  if (typical > 0 && (typical < kLowestRho || typical > kHighestRho)) {
+    const bool from_ohm = s.source_units == ImpedanceUnits::ohm;
+    const double other = typical * std::pow(kOhmPerFieldUnit, from_ohm ? 2 : -2);
+    std::string message =
+        fmt::format("the median apparent resistivity is {:.2g} ohm m with the impedance in {}",
+                    typical, from_ohm ? "ohm" : "mV/km/nT");
+    std::string hint;
+    if (other >= kLowestRho && other <= kHighestRho)
+      hint = fmt::format(
+          "in {} it would be {:.3g} ohm m: read it with units = \"{}\"; nothing was converted",
+          from_ohm ? "mV/km/nT" : "ohm", other, from_ohm ? "field" : "ohm");
+    findings.warn(331, message, hint);
+  }
+}
+
+/// Apparent resistivities beside impedances tell whether both are in the units we think.
+void review_resistivities(const Sounding& s, Findings& findings) {
+  if (s.resistivity.empty() || s.impedance.empty() || s.impedance_from_resistivity) return;
+  std::vector<double> ratio;
+  for (std::size_t i = 0; i < s.size(); ++i)
+    for (const auto& [r, c] : {std::pair{0, 1}, std::pair{1, 0}}) {
+      const double from_z = std::norm(s.impedance[i][r][c]) / (2 * kPi * s.frequency_hz[i] * kMu0);
+      const double given = s.resistivity.rho[i][r][c];
+      if (from_z > 0 && given > 0) ratio.push_back(given / from_z);
+    }
+  const double typical = median(ratio);
+  if (!ratio.empty() && std::abs(typical - 1) > 0.02)
+    findings.warn(
+        338, fmt::format(
+                 "the apparent resistivities in the file are {:.3g} times those of its impedances "
+                 "(median); the impedances are used",
+                 typical));
+}
+
+void review_azimuth(const Sounding& s, Findings& findings) {
+  if (s.azimuth_deg.empty()) return;
+  const auto [low, high] = std::minmax_element(s.azimuth_deg.begin(), s.azimuth_deg.end());
+  if (*high - *low > 0.01)
+    findings.warn(
+        339,
+        fmt::format("the axes turn with frequency: x lies {:g} to {:g} degrees east of north", *low,
+                    *high),
+        "rotate to one direction before comparing elements");
+  else if (std::abs(*low) > 0.01)
+    findings.note(339, fmt::format("the axes are turned: x lies {:g} degrees east of north", *low));
+}
+
+}  // namespace
+
+double wrap_degrees(double angle) {
+  double a = std::fmod(angle, 360.0);
+  if (a > 180) a -= 360;
+  if (a <= -180) a += 360;
+  return a;
+}
+
+void errors_from_covariance(Sounding& s) {
+  const auto& cz = s.impedance_covariance;
+  if (!cz.empty()) {
+    s.impedance_error.assign(s.size(), {});
+    for (std::size_t i = 0; i < s.size(); ++i)
+      for (int r = 0; r < 2; ++r)
+        for (int c = 0; c < 2; ++c)
+          s.impedance_error[i][r][c] =
+              std::sqrt(cz.residual[i][r][r].real() * cz.signal_inverse[i][c][c].real() / 2);
+  }
+  const auto& ct = s.tipper_covariance;
+  if (!ct.empty()) {
+    s.tipper_error.assign(s.size(), {});
+    for (std::size_t i = 0; i < s.size(); ++i)
+      for (int c = 0; c < 2; ++c)
+        s.tipper_error[i][c] =
+            std::sqrt(ct.residual[i][0][0].real() * ct.signal_inverse[i][c][c].real() / 2);
+  }
+}
+
+bool impedance_from_resistivity(Sounding& s) {
+  ResistivityPhase& rp = s.resistivity;
+  std::vector<double> yx;
+  for (const auto& p : rp.phase)
+    if (!is_missing(p[1][0])) yx.push_back(p[1][0]);
+  const double typical = median(yx);
+  const bool first_quadrant = typical > 0 && typical < 90;
+  if (first_quadrant)
+    for (auto& p : rp.phase) p[1][0] -= 180;
+  const double nan = std::nan("");
+  s.impedance.assign(s.size(), {{{kMissing, kMissing}, {kMissing, kMissing}}});
+  s.impedance_error.assign(s.size(), {{{nan, nan}, {nan, nan}}});
+  for (std::size_t i = 0; i < s.size(); ++i)
+    for (int r = 0; r < 2; ++r)
+      for (int c = 0; c < 2; ++c) {
+        const double rho = rp.rho[i][r][c], phase = rp.phase[i][r][c];
+        if (!(rho > 0) || is_missing(rho) || is_missing(phase) || !(s.frequency_hz[i] > 0))
+          continue;
+        const double size = std::sqrt(2 * kPi * s.frequency_hz[i] * kMu0 * rho);
+        s.impedance[i][r][c] = std::polar(size, phase * kPi / 180);
+        // The phase error has one meaning; that of the resistivity is in log10 units in some
+        // programs.
+        const double by_phase = rp.phase_error[i][r][c] * kPi / 180,
+                     by_rho = rp.rho_error[i][r][c] / (2 * rho);
+        s.impedance_error[i][r][c] = size * (by_phase > 0 ? by_phase : by_rho);
+      }
+  s.impedance_from_resistivity = true;
+  return first_quadrant;
+}
+
+void use_channel_azimuths(Sounding& s, const ChannelAzimuths& channels, std::size_t offset,
+                          Findings& findings) {
+  const auto apart = [](double a, double b) { return std::abs(wrap_degrees(a - b)); };
+  s.azimuth_deg.assign(s.size(), wrap_degrees(channels.hx));
+  if (apart(channels.hy, channels.hx + 90) < 0.01 && apart(channels.ex, channels.hx) < 0.01 &&
+      apart(channels.ey, channels.hx + 90) < 0.01)
+    return;
+
+  using Real2 = Tensor2<double>;
+  // Measured components from those on right-angled axes: rows (cos a, sin a), a counted from Hx.
+  const auto projection = [&](double x, double y) {
+    const double a = (x - channels.hx) * kPi / 180, b = (y - channels.hx) * kPi / 180;
+    return Real2{{{std::cos(a), std::sin(a)}, {std::cos(b), std::sin(b)}}};
+  };
+  const auto inverse = [](const Real2& m) {
+    const double det = m[0][0] * m[1][1] - m[0][1] * m[1][0];
+    return Real2{{{m[1][1] / det, -m[0][1] / det}, {-m[1][0] / det, m[0][0] / det}}};
+  };
+  const auto parallel = [](const Real2& m) {
+    return std::abs(m[0][0] * m[1][1] - m[0][1] * m[1][0]) < 0.05;
+  };
+  const Real2 uh = projection(channels.hx, channels.hy), ue = projection(channels.ex, channels.ey);
+  if (parallel(uh) || (s.has_impedance() && parallel(ue))) {
+    findings.error(
+        318, offset,
+        fmt::format("channels are nearly parallel: Hx {:g}, Hy {:g}, Ex {:g}, Ey {:g} degrees",
+                    channels.hx, channels.hy, channels.ex, channels.ey));
+    findings.throw_if_errors();
+  }
+  const auto product = [](const auto& a, const auto& b) {
+    Tensor2<Complex> out{};
+    for (int i = 0; i < 2; ++i)
+      for (int j = 0; j < 2; ++j)
+        for (int k = 0; k < 2; ++k) out[i][j] += a[i][k] * b[k][j];
+    return out;
+  };
+  const auto transposed = [](const Real2& m) {
+    return Real2{{{m[0][0], m[1][0]}, {m[0][1], m[1][1]}}};
+  };
+  // E_m = Ue E and H_m = Uh H, so Z = Ue^-1 Z_m Uh; <H H+>^-1 = Uh^T <H_m H_m+>^-1 Uh; N = Ue^-1
+  // N_m Ue^-T.
+  if (s.has_impedance()) {
+    const Real2 ie = inverse(ue);
+    for (auto& z : s.impedance) z = product(product(ie, z), uh);
+    for (auto& m : s.impedance_covariance.signal_inverse)
+      m = product(product(transposed(uh), m), uh);
+    for (auto& m : s.impedance_covariance.residual) m = product(product(ie, m), transposed(ie));
+    if (s.impedance_covariance.empty() && !s.impedance_error.empty()) {
+      // Elements taken as independent: variances add with squared coefficients.
+      for (auto& e : s.impedance_error) {
+        Real2 out{};
+        for (int i = 0; i < 2; ++i)
+          for (int j = 0; j < 2; ++j) {
+            for (int k = 0; k < 2; ++k)
+              for (int l = 0; l < 2; ++l) out[i][j] += std::pow(ie[i][k] * e[k][l] * uh[l][j], 2);
+            out[i][j] = std::sqrt(out[i][j]);
+          }
+        e = out;
+      }
+    }
+  }
+  for (auto& t : s.tipper)
+    t = {t[0] * uh[0][0] + t[1] * uh[1][0], t[0] * uh[0][1] + t[1] * uh[1][1]};
+  for (auto& m : s.tipper_covariance.signal_inverse) m = product(product(transposed(uh), m), uh);
+  if (s.tipper_covariance.empty())
+    for (auto& e : s.tipper_error)
+      e = {std::hypot(e[0] * uh[0][0], e[1] * uh[1][0]),
+           std::hypot(e[0] * uh[0][1], e[1] * uh[1][1])};
+  errors_from_covariance(s);
+  findings.note(
+      340, offset,
+      fmt::format(
+          "channels point to Hx {:g}, Hy {:g}, Ex {:g}, Ey {:g} degrees; turned to right-angled "
+          "axes with x along Hx",
+          channels.hx, channels.hy, channels.ex, channels.ey));
+}
+
+void finish_sounding(Sounding& s, const FileConventions& file, const ReadOptions& options,
+                     std::vector<std::size_t> frequency_offsets, Findings& findings) {
+  findings.throw_if_errors();
+  drop_empty_rows(s, frequency_offsets, findings);
+  check_frequencies(s, frequency_offsets, findings);
+  findings.throw_if_errors();
+
+  s.file = findings.text().path;
+  s.source_sign = options.sign.value_or(file.stated_sign.value_or(file.default_sign));
+  s.source_units = options.units.value_or(file.stated_units.value_or(file.default_units));
+  s.sign_stated = options.sign || file.stated_sign;
+  s.units_stated = options.units || file.stated_units;
+  const bool field = s.source_units == ImpedanceUnits::field && !s.impedance_from_resistivity;
+  convert(s, field ? kOhmPerFieldUnit : 1.0, s.source_sign == TimeSign::minus);
+
+  ErrorCount z_errors, t_errors;
+  for (auto& t : s.impedance_error)
+    for (auto& row : t)
+      for (auto& e : row) clean_error(e, z_errors);
+  for (auto& t : s.tipper_error)
+    for (auto& e : t) clean_error(e, t_errors);
+  if (s.has_impedance() && s.impedance_error.empty()) {
+    s.impedance_error.assign(s.size(), {{{NAN, NAN}, {NAN, NAN}}});
+    findings.warn(341, "the file gives no errors of the impedance", "set an error floor");
+  } else {
+    report_errors(z_errors, "impedance", findings);
+  }
+  if (s.has_tipper() && s.tipper_error.empty())
+    s.tipper_error.assign(s.size(), {NAN, NAN});
+  else
+    report_errors(t_errors, "tipper", findings);
+  for (auto* list : {&s.resistivity.rho_error, &s.resistivity.phase_error})
+    for (auto& t : *list)
+      for (auto& row : t)
+        for (auto& e : row)
+          if (is_missing(e) || !(e > 0)) e = std::nan("");
+
+  if (s.azimuth_deg.empty()) s.azimuth_deg.assign(s.size(), 0.0);
+  for (double& a : s.azimuth_deg) a = wrap_degrees(a);
+  sort_by_frequency(s, findings);
+
+  if (!s.has_impedance() && s.has_tipper())
+    findings.note(343, "the file has a tipper only, no impedance");
+  if (s.latitude_deg && s.longitude_deg && *s.latitude_deg == 0 && *s.longitude_deg == 0) {
+    findings.warn(333, "the position is 0 N, 0 E: taken as not given");
+    s.latitude_deg.reset();
+    s.longitude_deg.reset();
+  } else if (!s.latitude_deg || !s.longitude_deg) {
+    findings.warn(333, "the file gives no position");
+  }
+  review_values(s, findings);
+  if (s.has_impedance()) review_conventions(s, options, findings);
+  review_resistivities(s, findings);
+  review_azimuth(s, findings);
+  s.findings = findings.take_remarks();
+}
+
+}  // namespace tessera::inversion
