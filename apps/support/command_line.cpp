@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// The only file that sees CLI11.
+#include "support/command_line.h"
+
+#include "tessera/data/build_info.h"
+#include "tessera/data/quantity.h"
+
+#include <CLI/CLI.hpp>
+
+#include <iostream>
+
+namespace tessera::apps {
+namespace {
+
+/// `5min`, `23.5h`, `90 s`: a time longer than none.
+CLI::Validator duration() {
+  return CLI::Validator(
+      [](std::string& text) {
+        try {
+          if (data::parse_quantity(text, data::dimension::time) > 0) return std::string();
+          return "'" + text + "' is not a positive time";
+        } catch (const data::QuantityError& e) {
+          return "'" + text + "': " + e.what() + ", e.g. 5min";
+        }
+      },
+      "TIME");
+}
+
+/// The declarations of all verbs, writing into one CommandLine.
+struct Grammar {
+  CommandLine line;
+  std::string max_time, checkpoint_every = "5min";
+  bool quiet = false;
+  int verbose = 0;
+  CLI::App app{
+      "Tessera: differentiable tensors, electromagnetics, molecular dynamics, inversion.\n"
+      "The app comes from the file: app = \"inversion.mt1d\". Results go to stdout, progress and "
+      "errors to stderr.",
+      "tessera"};
+
+  Grammar() {
+    app.require_subcommand(1);
+    app.fallthrough();
+    app.set_version_flag("--version", "tessera " + std::string(data::build_info().version));
+    app.add_flag("--json", line.json, "errors and results as JSON on stdout");
+    app.add_flag("-q,--quiet", quiet, "only warnings and errors");
+    app.add_flag("-v,--verbose", verbose, "say more");
+    app.footer(
+        "`tessera VERB --help` says more. Environment: NO_COLOR, TESSERA_*. Exit codes: "
+        "docs/reference/exit-codes.md");
+
+    auto* v = verb("new", "write a small runnable example of an app");
+    v->add_option("APP", line.word, "e.g. inversion.mt1d; see `tessera list apps`")->required();
+    v->add_option("DIR", line.path, "where to (default: the app's name)");
+    v->add_option("--seed", line.seed, "seed of its synthetic data")->capture_default_str();
+    v->add_flag("--force", line.run.force, "write into a folder that is not empty");
+
+    v = verb("check", "read a case and its inputs, tell what is wrong");
+    add_case(v);
+
+    v = verb("estimate", "tell memory, time and disk space of a case without running it");
+    add_case(v);
+    add_threads(v);
+
+    v = verb("run", "run a case");
+    add_case(v);
+    v->add_option("-o,--output", line.output,
+                  "the run folder (default: the case's name with .run)");
+    v->add_flag("--force", line.run.force, "replace the results in an existing run folder");
+    add_running(v);
+
+    v = verb("resume", "go on with a stopped or killed run, to the same bits");
+    v->add_option("RUN", line.path, "the run folder")->required();
+    add_running(v);
+
+    v = verb("plot", "draw the pictures of a run anew");
+    v->add_option("RUN", line.path, "the run folder")->required();
+
+    v = verb("list", "list apps, examples, units or verbs");
+    v->add_option("WHAT", line.word, "apps, examples, units or verbs")
+        ->required()
+        ->check(CLI::IsMember({"apps", "examples", "units", "verbs"}));
+
+    v = verb("explain", "explain a key of a configuration or an error number");
+    v->add_option("KEY", line.word, "e.g. data.error_floor or E0213")->required();
+
+    v = verb("schema", "print the JSON schema (draft-07) of an app's configuration");
+    v->add_option("APP", line.word, "e.g. inversion.mt1d")->required();
+
+    verb("doctor", "print versions and parts, test writing and arithmetic");
+
+    v = verb("completion", "print a completion script");
+    v->add_option("SHELL", line.word, "bash, zsh or fish")
+        ->required()
+        ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  }
+
+  CLI::App* verb(const std::string& name, const std::string& doc) {
+    auto* v = app.add_subcommand(name, doc);
+    v->fallthrough();
+    return v;
+  }
+  void add_case(CLI::App* v) {
+    v->add_option("CASE", line.path, "the configuration, TOML or JSON")->required();
+    v->add_option("--set", line.overrides, "override a key: --set section.key=value")
+        ->allow_extra_args(false)
+        ->type_name("KEY=VALUE");
+    v->add_flag("--keep-going", line.run.keep_going,
+                "leave bad input files out instead of stopping");
+  }
+  void add_threads(CLI::App* v) {
+    v->add_option("--threads", line.run.threads, "number of threads (default: all)")
+        ->check(CLI::Range(1, 4096));
+  }
+  void add_running(CLI::App* v) {
+    add_threads(v);
+    v->add_option("--max-time", max_time, "stop with a checkpoint after this time, e.g. 23.5h")
+        ->check(duration());
+    v->add_option("--checkpoint-every", checkpoint_every, "time between checkpoints")
+        ->check(duration())
+        ->capture_default_str();
+    v->add_option("--keep", line.run.keep_checkpoints, "checkpoints to keep")
+        ->check(CLI::Range(1, 1000))
+        ->capture_default_str();
+    v->add_option("--progress", line.run.progress, "auto, bar, plain, json or none")
+        ->check(CLI::IsMember({"auto", "bar", "plain", "json", "none"}))
+        ->capture_default_str();
+  }
+};
+
+}  // namespace
+
+ParseResult parse_command_line(int argc, const char* const* argv) {
+  Grammar g;
+  try {
+    g.app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    if (e.get_exit_code() == 0) {
+      g.app.exit(e, std::cout, std::cerr);
+      return {{}, data::ExitCode::ok};
+    }
+    std::cerr << "tessera: error: " << e.what() << "\n";
+    const auto verbs = g.app.get_subcommands();
+    std::cerr << "  see: tessera " << (verbs.empty() ? "" : verbs.front()->get_name() + " ")
+              << "--help\n";
+    return {{}, data::ExitCode::usage};
+  }
+  CommandLine& line = g.line;
+  line.verb = g.app.get_subcommands().front()->get_name();
+  line.run.verbosity = g.quiet ? -1 : g.verbose;
+  if (!g.max_time.empty())
+    line.run.max_time_s = data::parse_quantity(g.max_time, data::dimension::time);
+  line.run.checkpoint_every_s = data::parse_quantity(g.checkpoint_every, data::dimension::time);
+  line.arguments.assign(argv, argv + argc);
+  return {std::move(line), data::ExitCode::ok};
+}
+
+std::vector<VerbInfo> all_verbs() {
+  const Grammar g;
+  std::vector<VerbInfo> out;
+  const auto flags_of = [](const CLI::App& app) {
+    std::vector<FlagInfo> flags;
+    for (const CLI::Option* o : app.get_options()) {
+      for (const std::string& s : o->get_snames())
+        flags.push_back({"-" + s, o->get_description(), o->get_items_expected_max() > 0});
+      for (const std::string& l : o->get_lnames())
+        flags.push_back({"--" + l, o->get_description(), o->get_items_expected_max() > 0});
+    }
+    return flags;
+  };
+  for (const CLI::App* v : g.app.get_subcommands([](const CLI::App*) { return true; })) {
+    VerbInfo info{v->get_name(), v->get_description(), flags_of(*v)};
+    for (FlagInfo& f : flags_of(g.app))
+      if (f.name != "--help" && f.name != "-h" && f.name != "--version")
+        info.flags.push_back(std::move(f));
+    out.push_back(std::move(info));
+  }
+  return out;
+}
+
+}  // namespace tessera::apps

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "support/app.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tessera::apps {
+
+/// What the user asked for, whatever the verb: each verb reads the members that it declares.
+struct CommandLine {
+  std::string verb;
+  std::filesystem::path path;          ///< CASE, RUN, FILE or DIR
+  std::string word;                    ///< app, key, shell, kind of list
+  std::filesystem::path output;        ///< -o
+  std::vector<std::string> overrides;  ///< --set, in order
+  std::uint64_t seed = 1;
+  bool json = false;
+  RunOptions run;
+  std::vector<std::string> arguments;  ///< as typed, for the manifest
+};
+
+/// One flag or verb as completion scripts need it.
+struct FlagInfo {
+  std::string name;  ///< "--set", "-o"
+  std::string doc;
+  bool takes_value = false;
+};
+struct VerbInfo {
+  std::string name, doc;
+  std::vector<FlagInfo> flags;
+};
+
+struct ParseResult {
+  std::optional<CommandLine> command;  ///< empty: help, version or an error has been printed
+  data::ExitCode code = data::ExitCode::ok;
+};
+
+/// Reads argv. Prints help and version to stdout, mistakes to stderr (exit 2).
+ParseResult parse_command_line(int argc, const char* const* argv);
+
+/// Every verb with its flags, from the same declarations that parse.
+std::vector<VerbInfo> all_verbs();
+
+}  // namespace tessera::apps

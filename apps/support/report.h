@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "support/command_line.h"
+#include "tessera/data/diagnostic.h"
+
+#include <string>
+#include <vector>
+
+namespace tessera::apps {
+
+/// Findings for people on stderr (in colour on a terminal, unless NO_COLOR is set), or with --json
+/// as an array on stdout:
+/// [{"severity", "number", "file", "line", "column", "byte", "message", "hint", "source_line"}].
+void report(const std::vector<data::Diagnostic>& findings, bool json);
+
+bool has_errors(const std::vector<data::Diagnostic>& findings);
+
+/// A mistake on the command line itself: exit 2.
+data::InputError usage_error(std::string message, std::string hint = {});
+
+/// "1.5 MiB", "12 bytes"
+std::string bytes_text(double bytes);
+
+/// What docs/reference/errors.md says of E-number `number` ("E0213"); empty if it is not listed.
+std::string explain_error(const std::string& number);
+
+}  // namespace tessera::apps

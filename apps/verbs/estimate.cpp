@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/report.h"
+#include "verbs/verbs.h"
+
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+#include <iomanip>
+#include <iostream>
+
+namespace tessera::apps {
+namespace {
+
+/// Memory that the system can still give, from /proc/meminfo; 0 where that is unknown.
+std::uint64_t memory_available() {
+  std::ifstream file("/proc/meminfo");
+  for (std::string key, unit; file >> key;) {
+    std::uint64_t kib = 0;
+    if (key == "MemAvailable:") return file >> kib ? kib * 1024 : 0;
+    std::getline(file, unit);
+  }
+  return 0;
+}
+
+std::uint64_t disk_available() {
+  std::error_code ec;
+  const auto space = std::filesystem::space(std::filesystem::current_path(ec), ec);
+  return ec ? 0 : space.available;
+}
+
+}  // namespace
+
+data::ExitCode verb_estimate(const CommandLine& line) {
+  const Case c = read_case(line.path, line.overrides);
+  const Estimate e = c.app.estimate({c.config, line.run});
+  std::uint64_t memory = 0;
+  for (const auto& [what, bytes] : e.memory_bytes) memory += bytes;
+  const std::uint64_t memory_free = memory_available(), disk_free = disk_available();
+  const bool fits =
+      (!memory_free || memory <= memory_free) && (!disk_free || e.disk_bytes <= disk_free);
+  if (line.json) {
+    nlohmann::ordered_json parts = nlohmann::ordered_json::object();
+    for (const auto& [what, bytes] : e.memory_bytes) parts[what] = bytes;
+    const nlohmann::ordered_json j = {{"app", c.app.name},
+                                      {"memory_bytes", parts},
+                                      {"memory_total_bytes", memory},
+                                      {"memory_available_bytes", memory_free},
+                                      {"disk_bytes", e.disk_bytes},
+                                      {"disk_available_bytes", disk_free},
+                                      {"seconds", e.seconds},
+                                      {"fits", fits},
+                                      {"notes", e.notes}};
+    std::cout << j.dump(2) << "\n";
+  } else {
+    std::cout << "memory\n";
+    for (const auto& [what, bytes] : e.memory_bytes)
+      std::cout << "  " << std::left << std::setw(24) << what
+                << bytes_text(static_cast<double>(bytes)) << "\n";
+    std::cout << "  " << std::left << std::setw(24) << "total"
+              << bytes_text(static_cast<double>(memory)) << " of "
+              << bytes_text(static_cast<double>(memory_free)) << " available\n"
+              << "disk                      " << bytes_text(static_cast<double>(e.disk_bytes))
+              << " of " << bytes_text(static_cast<double>(disk_free)) << " available\n"
+              << "time                      " << std::setprecision(3) << e.seconds << " s\n";
+    for (const std::string& note : e.notes) std::cout << "note: " << note << "\n";
+  }
+  if (fits) return data::ExitCode::ok;
+  std::cerr << "tessera: error: this case would not fit on this machine\n";
+  return data::ExitCode::would_not_fit;
+}
+
+}  // namespace tessera::apps

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// list, explain, schema: what the registries say of themselves.
+#include "support/report.h"
+#include "tessera/data/quantity.h"
+#include "verbs/verbs.h"
+
+#include <algorithm>
+#include <iomanip>
+#include <iostream>
+#include <set>
+
+namespace tessera::apps {
+
+data::ExitCode verb_list(const CommandLine& line) {
+  const auto row = [](const std::string& name, const std::string& doc) {
+    std::cout << std::left << std::setw(24) << name << doc << "\n";
+  };
+  if (line.word == "apps")
+    for (const App& a : all_apps()) row(a.name, a.summary);
+  if (line.word == "examples")
+    for (const App& a : all_apps())
+      if (a.make_example) row(a.name, "tessera new " + a.name);
+  if (line.word == "verbs")
+    for (const VerbInfo& v : all_verbs()) row(v.name, v.doc);
+  if (line.word == "units")
+    for (const std::string& u : data::unit_symbols())
+      row(u, data::dimension_name(data::parse_unit(u).dimension));
+  return data::ExitCode::ok;
+}
+
+data::ExitCode verb_explain(const CommandLine& line) {
+  const std::string& word = line.word;
+  if (word.size() == 5 && word[0] == 'E' &&
+      word.find_first_not_of("0123456789", 1) == std::string::npos) {
+    const std::string text = explain_error(word);
+    if (text.empty()) throw usage_error("there is no error number " + word);
+    std::cout << text;
+    return data::ExitCode::ok;
+  }
+  bool found = false;
+  std::vector<std::string> near;
+  for (const App& a : all_apps()) {
+    const std::string text = a.options.get().explain(word);
+    if (!text.empty()) std::cout << text;
+    found = found || !text.empty();
+    for (std::string& key : a.options.get().nearest(word)) near.push_back(std::move(key));
+  }
+  if (!found)
+    throw usage_error("no app has the key '" + word + "'",
+                      near.empty() ? "" : "did you mean '" + near.front() + "'?");
+  return data::ExitCode::ok;
+}
+
+data::ExitCode verb_schema(const CommandLine& line) {
+  std::cout << app_called(line.word).options.get().json_schema();
+  return data::ExitCode::ok;
+}
+
+}  // namespace tessera::apps

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/report.h"
+#include "verbs/verbs.h"
+
+#include <iostream>
+
+namespace tessera::apps {
+namespace fs = std::filesystem;
+
+data::ExitCode verb_new(const CommandLine& line) {
+  const App& app = app_called(line.word);
+  if (!app.make_example) throw usage_error(app.name + " has no example");
+  const fs::path dir =
+      line.path.empty() ? fs::path(app.name.substr(app.name.find('.') + 1)) : line.path;
+  const bool existed = fs::exists(fs::symlink_status(dir));
+  if (existed && !fs::is_directory(dir))
+    throw usage_error("'" + dir.string() + "' exists and is no folder");
+  if (existed && !fs::is_empty(dir) && !line.run.force)
+    throw usage_error("the folder '" + dir.string() + "' is not empty",
+                      "name another one, or give --force to write into it");
+  fs::create_directories(dir);
+  try {
+    const fs::path file = app.make_example(dir, line.seed);
+    std::cout << file.string() << "\n";
+    if (line.run.verbosity >= 0) std::cerr << "next: tessera run " << file.string() << "\n";
+  } catch (...) {
+    std::error_code ignored;
+    if (!existed) fs::remove_all(dir, ignored);
+    throw;
+  }
+  return data::ExitCode::ok;
+}
+
+}  // namespace tessera::apps

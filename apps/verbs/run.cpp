@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// run and resume: the same call of the app, in a new folder or in the one of an interrupted run.
+#include "tessera/data/run.h"
+
+#include "support/report.h"
+#include "tessera/data/log.h"
+#include "tessera/data/manifest.h"
+#include "tessera/data/progress.h"
+#include "tessera/data/sha256.h"
+#include "tessera/data/stop.h"
+#include "verbs/verbs.h"
+
+#include <algorithm>
+#include <iostream>
+#include <thread>
+
+namespace tessera::apps {
+namespace {
+
+namespace fs = std::filesystem;
+using data::ExitCode;
+
+/// What the manifest and the last line say.
+std::string reason_of(ExitCode code) {
+  switch (code) {
+    case ExitCode::ok:
+      return "finished";
+    case ExitCode::not_converged:
+      return "not converged; the results are kept and marked";
+    case ExitCode::blow_up:
+      return "numerical blow-up";
+    case ExitCode::stopped_resumable:
+      return "stopped";
+    default:
+      return "failed";
+  }
+}
+
+int thread_count(const RunOptions& options) {
+  return options.threads > 0 ? options.threads
+                             : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+/// Runs the app in `folder` and keeps the manifest true whatever happens.
+ExitCode run_in(data::RunFolder& folder, const Case& c, const CommandLine& line,
+                data::Manifest manifest) {
+  const RunOptions& options = line.run;
+  data::Log log({.file = folder.log_txt(),
+                 .terminal = options.verbosity < 0   ? data::LogLevel::warning
+                             : options.verbosity > 0 ? data::LogLevel::debug
+                                                     : data::LogLevel::info});
+  data::StopGuard stop({.stop_file = folder.stop_file(), .max_time_s = options.max_time_s});
+  folder.write_manifest(manifest);
+  log.info(c.app.name + ", precision " + manifest.precision + ", " +
+           std::to_string(manifest.threads) + (manifest.threads == 1 ? " thread" : " threads"));
+  RunContext context{
+      {c.config, options}, folder, log, stop, manifest, data::progress_style(options.progress)};
+  const auto end = [&](ExitCode code, std::string reason) {
+    data::finish_manifest(manifest, code, std::move(reason));
+    folder.write_manifest(manifest);
+  };
+  try {
+    const ExitCode code = c.app.run(context);
+    log.flush();
+    const std::string why =
+        code == ExitCode::stopped_resumable ? data::to_string(stop.poll()) : std::string();
+    end(code, why.empty() ? reason_of(code) : why);
+    if (code == ExitCode::stopped_resumable)
+      std::cerr << "go on with: tessera resume " << folder.path().string() << "\n";
+    return code;
+  } catch (const data::InputError& e) {
+    // The first cause is what the user must see, also where its record cannot be written (disk
+    // full).
+    try {
+      log.error(e.what());
+      end(e.code(), e.findings().empty() ? e.what() : e.findings().front().message);
+    } catch (const data::InputError&) {
+    }
+    throw;
+  } catch (const std::exception& e) {
+    try {
+      log.error(e.what());
+      end(ExitCode::internal_fault, e.what());
+    } catch (const data::InputError&) {
+    }
+    throw;
+  }
+}
+
+}  // namespace
+
+ExitCode verb_run(const CommandLine& line) {
+  const Case c = read_case(line.path, line.overrides);
+  // Everything that can be wrong with the inputs is told before the first file is written.
+  const CheckReport inputs = c.app.check({c.config, line.run});
+  if (has_errors(inputs.findings) && !line.run.keep_going)
+    throw data::InputError(ExitCode::input_invalid, inputs.findings);
+  if (!line.json) report(inputs.findings, false);
+
+  const fs::path path = line.output.empty() ? line.path.stem().concat(".run") : line.output;
+  data::RunFolder folder = data::RunFolder::create(path, line.run.force);
+  const std::string resolved = c.app.options.get().resolved_toml(c.config);
+  folder.write_text(
+      "input" + (line.path.extension() == ".json" ? std::string(".json") : std::string(".toml")),
+      c.config.sources.front().text);
+  folder.write_text("resolved.toml", resolved);
+  data::Manifest manifest =
+      data::begin_manifest(c.app.name, line.arguments, thread_count(line.run));
+  manifest.config_sha256 = data::sha256_hex(resolved);
+  const ExitCode code = run_in(folder, c, line, std::move(manifest));
+  if (!line.json) std::cout << folder.path().string() << "\n";
+  return code;
+}
+
+ExitCode verb_resume(const CommandLine& line) {
+  data::RunFolder folder = data::RunFolder::reopen(line.path);
+  const data::Manifest before = folder.read_manifest();
+  if (before.exit_code == static_cast<int>(ExitCode::ok)) {
+    std::cerr << "this run has finished; nothing is left to do\n";
+    if (!line.json) std::cout << folder.path().string() << "\n";
+    return ExitCode::ok;
+  }
+  const Case c = read_case(folder.resolved_toml(), {});
+  if (c.app.name != before.app)
+    throw usage_error("the run is of " + before.app + " but resolved.toml names " + c.app.name);
+  const ExitCode code = run_in(
+      folder, c, line, data::resume_manifest(before, line.arguments, thread_count(line.run)));
+  if (!line.json) std::cout << folder.path().string() << "\n";
+  return code;
+}
+
+ExitCode verb_plot(const CommandLine& line) {
+  const fs::path resolved = line.path / "resolved.toml";
+  if (!fs::is_directory(line.path) || !fs::exists(resolved))
+    throw usage_error("'" + line.path.string() + "' is no run folder",
+                      "name the folder that `tessera run` has made");
+  const Case c = read_case(resolved, {});
+  if (!c.app.plot) throw usage_error(c.app.name + " draws no pictures");
+  for (const fs::path& file : c.app.plot(line.path)) std::cout << file.string() << "\n";
+  return ExitCode::ok;
+}
+
+}  // namespace tessera::apps

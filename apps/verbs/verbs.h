@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "support/command_line.h"
+
+namespace tessera::apps {
+
+// One function per verb. Results go to stdout; bad input throws data::InputError.
+data::ExitCode verb_new(const CommandLine& line);
+data::ExitCode verb_check(const CommandLine& line);
+data::ExitCode verb_estimate(const CommandLine& line);
+data::ExitCode verb_run(const CommandLine& line);
+data::ExitCode verb_resume(const CommandLine& line);
+data::ExitCode verb_plot(const CommandLine& line);
+data::ExitCode verb_list(const CommandLine& line);
+data::ExitCode verb_explain(const CommandLine& line);
+data::ExitCode verb_schema(const CommandLine& line);
+data::ExitCode verb_doctor(const CommandLine& line);
+data::ExitCode verb_completion(const CommandLine& line);
+
+/// The app that is called `name`. Throws InputError (exit 2) with a suggestion.
+const App& app_called(const std::string& name);
+
+/// A configuration that has passed the option table of its app.
+struct Case {
+  data::Config config;
+  const App& app;
+};
+/// Reads the file, finds its app and checks every key. Throws InputError (exit 5) with all
+/// findings.
+Case read_case(const std::filesystem::path& path, const std::vector<std::string>& overrides);
+
+}  // namespace tessera::apps
