@@ -62,7 +62,7 @@ void Recorder::record(const std::shared_ptr<Recorder>& self, const Primitive& p,
       held.resize(out.size());
       live_out = held;
     }
-    bind(p, {values, in.size()}, attr, where, live_out);
+    dispatch(p, {values, in.size()}, attr, where, live_out);
     for (Tensor& v : live_out) {
       results.push_back(v.type());
       r.values_.push_back(std::move(v));
@@ -134,7 +134,7 @@ std::vector<Tensor> evaluate(const Graph& g, std::span<const Tensor> inputs) {
     const Graph::Equation& e = g.equations[k];
     in.clear();
     for (Graph::Id id : g.in(e)) in.push_back(&values[id]);
-    bind(*e.primitive, in, e.attr, e.where, {values.data() + e.out_begin, e.out_count});
+    dispatch(*e.primitive, in, e.attr, e.where, {values.data() + e.out_begin, e.out_count});
     for (Graph::Id id : g.in(e))
       if (last_use[id] == k) values[id] = Tensor();
   }

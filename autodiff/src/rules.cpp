@@ -49,7 +49,7 @@ void jvp_linear(const Primitive& p, const Application& a, std::span<const Tensor
     else if (t_in[k].defined()) operands[k] = &t_in[k];
     else operands[k] = &(held[k] = zeros_of(a.in[k].type()));
   }
-  bind(p, operands, a.attr, context_where(), t_out);
+  dispatch(p, operands, a.attr, context_where(), t_out);
 }
 
 void jvp_bilinear(const Primitive& p, const Application& a, std::span<const Tensor> t, std::span<Tensor> t_out) {
@@ -82,7 +82,7 @@ void batch_leading(const Primitive& p, const Application& a, std::span<const boo
   in.reserve(a.in.size());
   for (std::size_t k = 0; k < a.in.size(); ++k) in.push_back(with_batch(a.in[k], batched[k], size));
   for (const Tensor& t : in) operands.push_back(&t);
-  bind(p, operands, a.attr, context_where(), out);
+  dispatch(p, operands, a.attr, context_where(), out);
 }
 
 void batch_elementwise(const Primitive& p, const Application& a, std::span<const bool> batched, Index size,

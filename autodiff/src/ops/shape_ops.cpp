@@ -458,7 +458,7 @@ Tensor concatenate(const std::vector<Tensor>& parts, int axis, Where where) {
   }
   std::vector<const Tensor*> in;
   for (const Tensor& p : parts) in.push_back(&p);
-  return bind1(primitive<Concatenate>(), in, attributes(AxisAttr{axis}), where);
+  return dispatch1(primitive<Concatenate>(), in, attributes(AxisAttr{axis}), where);
 }
 Tensor stack(const std::vector<Tensor>& parts, int axis, Where where) {
   std::vector<Tensor> wide;

@@ -8,7 +8,7 @@
 //     static KernelFn kernel(std::span<const Dtype> in);                   // the body for these types
 //     static Tensor d(int, std::span<const Tensor> x, const Tensor&) { return cos(x[0]); }
 //   };
-//   Tensor sin(Arg x) { return bind1(primitive<Sin>(), ...); }
+//   Tensor sin(Arg x) { return dispatch1(primitive<Sin>(), ...); }
 //
 // `primitive<P>()` proves at compile time that P has every rule its class demands. Classes:
 //   linear       jvp = apply to the tangent;           `transpose` required
@@ -124,14 +124,14 @@ struct None {
 
 // ---- applying a primitive ---------------------------------------------------------------------------------
 /// Runs `p` at once, or records it in the innermost recording that one of the inputs belongs to.
-void bind(const Primitive& p, std::span<const Tensor* const> in, AttributesPtr attr, Where where,
+void dispatch(const Primitive& p, std::span<const Tensor* const> in, AttributesPtr attr, Where where,
           std::span<Tensor> out);
 /// The same for one result.
-Tensor bind1(const Primitive& p, std::span<const Tensor* const> in, AttributesPtr attr = {}, Where where = {});
+Tensor dispatch1(const Primitive& p, std::span<const Tensor* const> in, AttributesPtr attr = {}, Where where = {});
 template <class... T>
 Tensor apply(const Primitive& p, const AttributesPtr& attr, Where where, const T&... in) {
   const Tensor* list[] = {&in...};
-  return bind1(p, list, attr, where);
+  return dispatch1(p, list, attr, where);
 }
 
 /// Throws Error with the operation, its message, the user's line and the transforms in force.

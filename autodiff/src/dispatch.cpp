@@ -96,7 +96,7 @@ void fail(const char* op, const std::string& message, Where where) {
   throw Error(text);
 }
 
-void bind(const Primitive& p, std::span<const Tensor* const> in, AttributesPtr attr, Where where,
+void dispatch(const Primitive& p, std::span<const Tensor* const> in, AttributesPtr attr, Where where,
           std::span<Tensor> out) {
   detail::context().where = where;
   const std::shared_ptr<Recorder>* innermost = nullptr;
@@ -117,9 +117,9 @@ void bind(const Primitive& p, std::span<const Tensor* const> in, AttributesPtr a
   }
 }
 
-Tensor bind1(const Primitive& p, std::span<const Tensor* const> in, AttributesPtr attr, Where where) {
+Tensor dispatch1(const Primitive& p, std::span<const Tensor* const> in, AttributesPtr attr, Where where) {
   Tensor out;
-  bind(p, in, std::move(attr), where, {&out, 1});
+  dispatch(p, in, std::move(attr), where, {&out, 1});
   return out;
 }
 
