@@ -91,6 +91,16 @@ describe_system() {
   esac
 }
 
+# A folder entered by chroot may lack /proc, which some packages' set-up reads (Java's, that VTK's depends on).
+ensure_proc() {
+  if [ -e /proc/self ] || [ "$(id -u)" != 0 ]; then return 0; fi
+  if mount -t proc proc /proc 2>/dev/null; then
+    trap 'umount /proc 2>/dev/null || true' EXIT
+  else
+    say "there is no /proc here and it cannot be mounted: some packages may fail to set up"
+  fi
+}
+
 install_packages() {
   step "packages"
   describe_system
@@ -100,7 +110,7 @@ install_packages() {
     say "and, where wanted: $(echo $optional_packages)"
     return 0
   fi
-  local required optional need name wanted=() unknown=()
+  local required optional
   required=$(missing_of "$required_packages")
   optional=$(missing_of "$optional_packages")
   if [ -z "$required$optional" ]; then say "all there"; return 0; fi
@@ -116,19 +126,22 @@ install_packages() {
   fi
   say "to install: $(echo $required $optional)"
   if [ "$print_only" = yes ]; then return 0; fi
+  ensure_proc
   apt_get update >/dev/null || die "apt-get update failed: is the network there?"
-  for need in $required $optional; do
+  apt_install $required || die "apt-get install failed; see the messages above"
+  apt_install $optional || say "some of these could not be installed: $(echo $optional); going on without"
+}
+
+apt_install() {  # installs the needs given; fails when one has no package here or apt fails
+  local need name wanted=() all_known=0
+  for need in "$@"; do
     name=$(choose_package "$need")
-    if [ -n "$name" ]; then wanted+=("$name"); else unknown+=("$need"); fi
+    if [ -n "$name" ]; then wanted+=("$name"); else say "this release has no package for '$need'"; all_known=1; fi
   done
-  for need in ${unknown[@]+"${unknown[@]}"}; do
-    case " $(echo $optional) " in
-      *" $need "*) say "this release has no $need: built without it" ;;
-      *) die "this release has no package for '$need', which Tessera needs" ;;
-    esac
-  done
-  apt_get install --no-install-recommends "${wanted[@]}" | package_progress "${#wanted[@]}" \
-    || die "apt-get install failed; see the messages above"
+  if [ ${#wanted[@]} -gt 0 ]; then
+    apt_get install --no-install-recommends "${wanted[@]}" | package_progress || return 1
+  fi
+  return $all_known
 }
 
 package_progress() {  # apt's thousand lines as a count, and whatever went wrong
