@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the acceptance rows share: places, programs, running them, reading numbers from them, peers.
+
+A row is a file rows/<topic>/NN_name.py with
+
+    WHAT = "what is measured"
+    BAR = "the figure it must reach"
+    SLOW = True                 # optional: only with --slow
+    def measure(work):          # -> (holds: bool, text: str); raises NotMeasured or Failed
+"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+NUMBER_LINE = re.compile(r"^([A-Za-z][\w.\[\]-]*) +([-+]?(?:\d[\d.]*(?:[eE][-+]?\d+)?|nan|inf)) +(\S+)$")
+
+
+class NotMeasured(Exception):
+    """The row cannot be measured on this machine or with this build; the text says what is missing."""
+
+
+class Failed(Exception):
+    """The row was measured and does not hold."""
+
+
+class Done:
+    """A process that ended: code, out, err, seconds, peak_mib."""
+
+    def __init__(self, code, out, err, seconds, peak_mib):
+        self.code, self.out, self.err, self.seconds, self.peak_mib = code, out, err, seconds, peak_mib
+
+    def must_succeed(self, what):
+        if self.code != 0:
+            tail = "\n".join((self.out + self.err).strip().splitlines()[-15:])
+            raise Failed(f"{what} ended with {self.code}:\n{tail}")
+        return self
+
+
+class Work:
+    def __init__(self, build=None):
+        self.root = pathlib.Path(__file__).resolve().parents[2]
+        self.build = pathlib.Path(build).resolve() if build else self.root / "build" / "bench"
+        self.data = pathlib.Path(os.environ.get("TESSERA_TEST_DATA", self.root.parent / "shared" / "data"))
+        self.peers = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache")) / "tessera" / "peers"
+
+    # ---- build ----
+    def bring_up_to_date(self):
+        print(f"bringing {self.build.relative_to(self.root)} up to date ...", flush=True)
+        for command in (["cmake", "--preset", "bench"], ["cmake", "--build", "--preset", "bench"]):
+            done = self.run(command, cwd=self.root)
+            if done.code != 0:
+                sys.exit("\n".join((done.out + done.err).splitlines()[-30:]))
+
+    def program(self, name):
+        path = self.build / "bin" / name
+        if not path.exists():
+            raise NotMeasured(f"there is no program '{name}' in {self.build.name}/bin")
+        return str(path)
+
+    def tessera(self):
+        return self.program("tessera")
+
+    def test_data(self, *parts):
+        path = self.data.joinpath(*parts)
+        if not path.exists():
+            raise NotMeasured(f"test data not found: {path} (set TESSERA_TEST_DATA)")
+        return path
+
+    # ---- running ----
+    def run(self, command, timeout=3600, cwd=None, env=None, stdin=None):
+        """Runs to the end, keeping output; peak memory is that of the largest process of the call."""
+        with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+            begin = time.monotonic()
+            process = subprocess.Popen([str(c) for c in command], cwd=cwd, env={**os.environ, **(env or {})},
+                                       stdout=out, stderr=err, stdin=stdin or subprocess.DEVNULL,
+                                       errors="replace", start_new_session=True)
+            peak, code = self._wait(process, begin + timeout)
+            seconds = time.monotonic() - begin
+            out.seek(0)
+            err.seek(0)
+            return Done(code, out.read(), err.read(), seconds, peak)
+
+    @staticmethod
+    def _wait(process, deadline):
+        while True:
+            pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+            if pid:
+                process.returncode = os.waitstatus_to_exitcode(status)
+                return usage.ru_maxrss / 1024, process.returncode
+            if time.monotonic() > deadline:
+                os.killpg(process.pid, 9)
+                _, _, usage = os.wait4(process.pid, 0)
+                process.returncode = -9
+                return usage.ru_maxrss / 1024, 124
+            time.sleep(0.005)
+
+    def temp(self):
+        """A scratch folder, removed at the end of the 'with'."""
+        return tempfile.TemporaryDirectory(prefix="tessera_acceptance_")
+
+    def numbers(self, program, *args, timeout=3600):
+        """Runs a benchmark; its stdout lines 'name value unit' as {name: value}. Other lines are commentary."""
+        done = self.run([self.program(program), *args], timeout=timeout).must_succeed(program)
+        found = {}
+        for line in done.out.splitlines():
+            match = NUMBER_LINE.match(line.strip())
+            if match:
+                found[match[1]] = float(match[2])
+        return found
+
+    def gtest(self, program, pattern, timeout=3600):
+        """Runs the tests that match; {'passed': n, 'failed': [...], 'skipped': n, 'numbers': {name: text}}.
+        The numbers are what the tests noted by RecordProperty. No test matching is NotMeasured."""
+        with self.temp() as folder:
+            report = pathlib.Path(folder) / "report.json"
+            self.run([self.program(program), f"--gtest_filter={pattern}", f"--gtest_output=json:{report}"],
+                     timeout=timeout, cwd=folder)
+            if not report.exists():
+                raise Failed(f"{program} died before it wrote its report")
+            suites = json.loads(report.read_text())["testsuites"]
+        result = {"passed": 0, "failed": [], "skipped": 0, "numbers": {}}
+        fixed = {"name", "file", "line", "status", "result", "timestamp", "time", "classname", "failures", "skipped",
+                 "value_param", "type_param"}
+        for suite in suites:
+            for test in suite["testsuite"]:
+                if test["result"] == "SKIPPED":
+                    result["skipped"] += 1
+                elif test.get("failures"):
+                    result["failed"].append(f"{suite['name']}.{test['name']}: {test['failures'][0]['failure'][:300]}")
+                elif test["result"] == "COMPLETED":
+                    result["passed"] += 1
+                result["numbers"].update({k: v for k, v in test.items() if k not in fixed})
+        if result["passed"] + len(result["failed"]) == 0:
+            why = f"all {result['skipped']} skipped" if result["skipped"] else "no such test"
+            raise NotMeasured(f"{program} {pattern}: {why}")
+        return result
+
+    def gtest_row(self, program, pattern, minimum=1):
+        """A row that holds when the tests pass: (holds, text)."""
+        result = self.gtest(program, pattern)
+        noted = "".join(f"; {k} = {v}" for k, v in sorted(result["numbers"].items()))
+        text = f"{result['passed']} tests passed, {len(result['failed'])} failed, {result['skipped']} skipped{noted}"
+        text += "".join("\n" + failure for failure in result["failed"])
+        return not result["failed"] and not result["skipped"] and result["passed"] >= minimum, text
+
+    # ---- peers ----
+    def venv(self, name, *packages):
+        """The Python of a virtual environment outside the project that holds the packages (made on first use)."""
+        place = self.peers / name
+        python = place / "bin" / "python"
+        stamp = place / "installed"
+        wanted = "\n".join(packages)
+        if stamp.exists() and stamp.read_text() == wanted:
+            return str(python)
+        shutil.rmtree(place, ignore_errors=True)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        for command in ([sys.executable, "-m", "venv", place], [python, "-m", "pip", "install", "-q", *packages]):
+            done = self.run(command, timeout=1200)
+            if done.code != 0:
+                tail = "\n".join(done.err.strip().splitlines()[-3:])
+                raise NotMeasured(f"the peer {', '.join(packages)} could not be installed: {tail}")
+        stamp.write_text(wanted)
+        return str(python)
+
+
+def need(numbers, *names):
+    """The values of these names, in order; NotMeasured when the program did not print one."""
+    missing = [n for n in names if n not in numbers]
+    if missing:
+        raise NotMeasured(f"not printed by the benchmark: {', '.join(missing)}")
+    return [numbers[n] for n in names]
