@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sounding_finish.h"
 
+#include "tessera/inversion/mt_transform.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,15 +26,6 @@ double median(std::vector<double> v) {
   return *middle;
 }
 
-template <class T>
-void permute(std::vector<T>& v, const std::vector<std::size_t>& order) {
-  if (v.empty()) return;
-  std::vector<T> out;
-  out.reserve(order.size());
-  for (const std::size_t i : order) out.push_back(v[i]);
-  v = std::move(out);
-}
-
 void check_frequencies(const Sounding& s, const std::vector<std::size_t>& offsets,
                        Findings& findings) {
   for (std::size_t i = 0; i < s.size(); ++i) {
@@ -53,24 +46,6 @@ void check_frequencies(const Sounding& s, const std::vector<std::size_t>& offset
                                  s.frequency_hz[order[i]], order[i - 1] + 1, order[i] + 1));
 }
 
-/// Keeps the listed frequencies, in that order.
-void select(Sounding& s, const std::vector<std::size_t>& order) {
-  permute(s.azimuth_deg, order);
-  permute(s.impedance, order);
-  permute(s.impedance_error, order);
-  permute(s.impedance_covariance.signal_inverse, order);
-  permute(s.impedance_covariance.residual, order);
-  permute(s.tipper, order);
-  permute(s.tipper_error, order);
-  permute(s.tipper_covariance.signal_inverse, order);
-  permute(s.tipper_covariance.residual, order);
-  permute(s.resistivity.rho, order);
-  permute(s.resistivity.rho_error, order);
-  permute(s.resistivity.phase, order);
-  permute(s.resistivity.phase_error, order);
-  permute(s.frequency_hz, order);
-}
-
 void sort_by_frequency(Sounding& s, Findings& findings) {
   const auto& f = s.frequency_hz;
   if (!std::is_sorted(f.begin(), f.end()) && !std::is_sorted(f.rbegin(), f.rend()))
@@ -78,7 +53,7 @@ void sort_by_frequency(Sounding& s, Findings& findings) {
   std::vector<std::size_t> order(s.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return f[a] > f[b]; });
-  select(s, order);
+  select_frequencies(s, order);
 }
 
 /// Files of fixed size fill up with rows that hold no value. Some programs (BIRRP, then JONES 2.3)
@@ -106,8 +81,9 @@ void drop_empty_rows(Sounding& s, std::vector<std::size_t>& offsets, Findings& f
       fmt::format(
           "{} of {} frequencies are fillers without an impedance or hold no value: left out",
           s.size() - kept.size(), s.size()));
-  select(s, kept);
-  permute(offsets, kept);
+  select_frequencies(s, kept);
+  for (std::size_t k = 0; k < kept.size(); ++k) offsets[k] = offsets[kept[k]];  // kept[k] >= k
+  offsets.resize(kept.size());
 }
 
 Complex cleaned(Complex z) { return is_missing(z.real()) || is_missing(z.imag()) ? kMissing : z; }
