@@ -55,12 +55,10 @@ Stations place_stations(const std::vector<std::string>& names,
   const double least = length > 0 ? 1e-3 * length / scale : 1;
   for (std::size_t i = 0; i < distance.size(); ++i) {
     double x = distance[i] / scale;
-    if (i && x < s.x.back() + least) {
-      if (x < s.x.back())
-        throw Error("[profile figure] distances must not fall along the profile; station '" +
-                    names[i] + "' does");
-      x = s.x.back() + least;
-    }
+    if (i && distance[i] < distance[i - 1])
+      throw Error("[profile figure] distances must not fall along the profile; station '" +
+                  names[i] + "' does");
+    if (i) x = std::max(x, s.x.back() + least);
     s.x.push_back(x);
     s.marks.push_back({x, names[i]});
   }

@@ -330,6 +330,26 @@ class PlotFile : public testing::Test {
   void TearDown() override { std::filesystem::remove_all(folder); }
 };
 
+TEST_F(PlotFile, WithoutAnyFontTextIsStillDrawnAndItIsSaid) {
+  // In a fresh process, since fontconfig reads its settings once: a configuration that names an
+  // empty folder.
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const std::filesystem::path conf = folder / "fonts.conf";
+  std::ofstream(conf)
+      << "<?xml version=\"1.0\"?><!DOCTYPE fontconfig SYSTEM \"fonts.dtd\"><fontconfig><dir>"
+      << folder.string() << "</dir><cachedir>" << folder.string() << "</cachedir></fontconfig>";
+  const auto draw_without_fonts = [&] {
+    ::setenv("FONTCONFIG_FILE", conf.c_str(), 1);
+    PlotReport report;
+    Figure f = rich_figure();
+    const tests::Image image = tests::read_png(render(f, "png", &report));
+    const bool said =
+        report.notes.size() == 1 && report.notes[0].find("fonts-dejavu-core") != std::string::npos;
+    std::exit(plot_font().empty() && said && image.ink(0, 0, 0.5, 0.08) > 0.01 ? 0 : 1);
+  };
+  EXPECT_EXIT(draw_without_fonts(), testing::ExitedWithCode(0), "");
+}
+
 TEST_F(PlotFile, SaveLeavesOneWholeFile) {
   const Figure f = rich_figure();
   for (const char* name : {"a.png", "a.svg"}) {

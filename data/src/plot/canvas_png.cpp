@@ -6,9 +6,11 @@
 
 #include <cairo.h>
 
+#include <algorithm>
 #include <cmath>
-#include <mutex>
 #include <numbers>
+#include <string_view>
+#include <utility>
 
 namespace tessera::data::plot {
 namespace {
@@ -40,6 +42,41 @@ void set_font(cairo_t* cr, double size, bool bold) {
   cairo_select_font_face(cr, kFamily, CAIRO_FONT_SLANT_NORMAL,
                          bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
   cairo_set_font_size(cr, size);
+}
+
+/// Without any font on the machine, Cairo falls back to its built-in stroke font, which is of the
+/// type "user" and has ASCII letters only.
+bool builtin_font(cairo_t* cr) {
+  return cairo_scaled_font_get_type(cairo_get_scaled_font(cr)) == CAIRO_FONT_TYPE_USER;
+}
+
+/// The letters of our own labels spelt in ASCII; any other letter becomes a question mark.
+std::string in_ascii(const std::string& text) {
+  static constexpr std::pair<std::string_view, std::string_view> kSpelt[] = {
+      {"Ω", "ohm"},    {"ρ", "rho"},    {"φ", "phi"}, {"σ", "sigma"}, {"β", "beta"},
+      {"μ", "mu"},     {"°", "deg"},    {"±", "+-"},  {"×", "x"},     {"·", "-"},
+      {"\u2212", "-"}, {"\u2009", " "}, {"…", "..."}, {"–", "-"}};
+  std::string out;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::string_view rest = std::string_view(text).substr(i);
+    const auto found = std::find_if(std::begin(kSpelt), std::end(kSpelt),
+                                    [&](const auto& s) { return rest.starts_with(s.first); });
+    const auto lead = static_cast<unsigned char>(text[i]);
+    if (found != std::end(kSpelt)) {
+      out += found->second;
+      i += found->first.size();
+    } else if (lead < 0x80) {
+      out += text[i++];
+    } else {
+      out += '?';
+      i += lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+    }
+  }
+  return out;
+}
+
+std::string drawable(cairo_t* cr, const std::string& text) {
+  return builtin_font(cr) ? in_ascii(text) : text;
 }
 
 double advance(cairo_t* cr, const std::string& text) {
@@ -117,8 +154,9 @@ class PngCanvas final : public Canvas {
       set_font(cr_.get(), style.size * (run.level ? kScript : 1), style.bold);
       const double up = run.level > 0 ? kRaise : run.level < 0 ? -kLower : 0;
       cairo_move_to(cr_.get(), x, -up * style.size);
-      cairo_show_text(cr_.get(), run.text.c_str());
-      x += advance(cr_.get(), run.text);
+      const std::string shown = drawable(cr_.get(), run.text);
+      cairo_show_text(cr_.get(), shown.c_str());
+      x += advance(cr_.get(), shown);
     }
     cairo_restore(cr_.get());
     cairo_new_path(cr_.get());
@@ -170,7 +208,7 @@ double text_width(const std::string& markup, double size, bool bold) {
   set_font(cr, kUnit, bold);
   double width = 0;
   for (const Run& run : parse_markup(markup))
-    width += advance(cr, run.text) * (run.level ? kScript : 1);
+    width += advance(cr, drawable(cr, run.text)) * (run.level ? kScript : 1);
   return width * size / kUnit;
 }
 
@@ -183,12 +221,9 @@ std::unique_ptr<Canvas> png_canvas(double width, double height, double dots_per_
 namespace tessera::data {
 
 std::string plot_font() {
-  // Without any font, Cairo falls back to its built-in stroke font, which is of the type "user".
   cairo_t* cr = plot::measuring_context();
   plot::set_font(cr, 10, false);
-  return cairo_scaled_font_get_type(cairo_get_scaled_font(cr)) == CAIRO_FONT_TYPE_USER
-             ? ""
-             : plot::kFamily;
+  return plot::builtin_font(cr) ? "" : plot::kFamily;
 }
 
 }  // namespace tessera::data
