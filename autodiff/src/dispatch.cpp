@@ -43,7 +43,7 @@ void run(const Primitive& p, std::span<const Tensor* const> in, const Attributes
       p.infer(t, attr);
       fail(p.name, "no kernel for these types");
     }
-    out[0] = empty_result(p.result({dtypes, n}), views[0]->shape);
+    out[0] = empty_result(p.result({dtypes, n}, attr), views[0]->shape);
     View* o = &out[0].impl()->view;
     kernel({views, n}, {&o, 1}, attr);
     return;

@@ -26,7 +26,7 @@ Tensor add_tangents(const Tensor& a, const Tensor& b) {
 }
 
 Types infer_elementwise(const char* name, int operands, DtypeSet allowed, std::span<const Type> in,
-                        Dtype (*result)(std::span<const Dtype>)) {
+                        const Attributes* attr, Dtype (*result)(std::span<const Dtype>, const Attributes*)) {
   if (static_cast<int>(in.size()) != operands)
     fail(name, "takes " + std::to_string(operands) + " operands, got " + std::to_string(in.size()));
   Dtype dtypes[8];
@@ -37,7 +37,7 @@ Types infer_elementwise(const char* name, int operands, DtypeSet allowed, std::s
   }
   if (!contains(allowed, in[0].dtype))
     fail(name, "not defined for " + to_string(in[0]) + "; it takes " + to_string(allowed));
-  return {{result({dtypes, in.size()}), in[0].shape}};
+  return {{result({dtypes, in.size()}, attr), in[0].shape}};
 }
 
 void jvp_linear(const Primitive& p, const Application& a, std::span<const Tensor> t_in, std::span<Tensor> t_out) {

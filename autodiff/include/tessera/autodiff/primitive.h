@@ -111,7 +111,7 @@ struct Primitive {
                     std::span<Tensor> ct_in);
   /// The same application over a leading axis of `size` of those inputs that are flagged; all results carry it.
   void (*batch)(const Application&, std::span<const bool> batched, Index size, std::span<Tensor> out);
-  Dtype (*result)(std::span<const Dtype> in);  ///< elementwise only: type of the result
+  Dtype (*result)(std::span<const Dtype> in, const Attributes*);  ///< elementwise only: type of the result
   bool elementwise;       ///< output element i depends on input elements i alone, all shapes equal
   bool takes_strides;     ///< kernel accepts any strides; else inputs are made contiguous first
   std::uint32_t linear_in;  ///< bit k: linear in operand k (linear and bilinear classes)
@@ -180,7 +180,7 @@ struct Elementwise {
 namespace detail {
 // Defaults, written once in rules.cpp.
 Types infer_elementwise(const char* name, int operands, DtypeSet allowed, std::span<const Type> in,
-                        Dtype (*result)(std::span<const Dtype>));
+                        const Attributes*, Dtype (*result)(std::span<const Dtype>, const Attributes*));
 void jvp_linear(const Primitive&, const Application&, std::span<const Tensor>, std::span<Tensor>);
 void jvp_bilinear(const Primitive&, const Application&, std::span<const Tensor>, std::span<Tensor>);
 void jvp_elementwise(Tensor (*d)(int, std::span<const Tensor>, const Tensor&), const Application&,
@@ -208,6 +208,8 @@ template <class P>
 concept HasView = requires(const View& i, const Attributes* a, View& o) { { P::view(i, a, o) } -> std::same_as<bool>; };
 template <class P>
 concept HasResult = requires(std::span<const Dtype> t) { { P::result(t) } -> std::same_as<Dtype>; };
+template <class P>
+concept HasResultBy = requires(std::span<const Dtype> t, const Attributes* a) { { P::result(t, a) } -> std::same_as<Dtype>; };
 }  // namespace detail
 
 /// Marks a primitive whose kernel treats leading dimensions as a batch, in all operands alike.
@@ -228,8 +230,9 @@ template <class P>
 constexpr bool any_strides = requires { P::takes_strides; } || is_elementwise<P> || HasView<P>;
 
 template <class P>
-Dtype result_of(std::span<const Dtype> in) {
-  if constexpr (HasResult<P>) return P::result(in);
+Dtype result_of(std::span<const Dtype> in, [[maybe_unused]] const Attributes* a) {
+  if constexpr (HasResultBy<P>) return P::result(in, a);
+  else if constexpr (HasResult<P>) return P::result(in);
   else return in[0];
 }
 
@@ -260,7 +263,7 @@ const Primitive& primitive() {
     p.rule = P::rule;
     p.infer = [](std::span<const Type> in, const Attributes* a) -> Types {
       if constexpr (detail::HasInfer<P>) return P::infer(in, a);
-      else return (void)a, detail::infer_elementwise(P::name, P::operands, P::dtypes, in, detail::result_of<P>);
+      else return detail::infer_elementwise(P::name, P::operands, P::dtypes, in, a, detail::result_of<P>);
     };
     if constexpr (detail::is_elementwise<P>) p.result = detail::result_of<P>;
     p.kernel = [](std::span<const Dtype> in, const Attributes* a) -> KernelFn { return P::kernel(in, a); };

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Explicit compilation: `jit(f)` records f once for each combination of argument types, removes dead and
+// repeated work, lays all intermediate results out in one block of memory ahead of time, and then runs the
+// plan without allocation or dispatch. Results are the same bits as without jit.
+//
+//   auto step = jit([&](Tensor x) { return value_and_grad(loss)(x); });
+//   auto [y, g] = step(x);      // first call records; later ones run the plan
+//
+// Tensors that f captures become constants of the plan. Values may not be read while it is recorded. Inside
+// another transform jit is transparent: grad(jit(f)) equals grad(f). Calls from several threads may overlap.
+#pragma once
+#include <any>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "tessera/autodiff/grad.h"
+
+namespace tessera {
+
+/// A graph made ready to run. Immutable; `run` may be called from several threads at once.
+class Plan {
+ public:
+  explicit Plan(const Graph& g);
+  ~Plan();
+  Plan(const Plan&) = delete;
+  std::vector<Tensor> run(std::span<const Tensor> inputs) const;
+  std::size_t steps() const;         ///< kernels per run
+  std::size_t arena_bytes() const;   ///< memory of all intermediate results
+  std::size_t naive_bytes() const;   ///< the same without reuse
+  struct Body;
+
+ private:
+  std::unique_ptr<Body> body_;
+};
+
+/// The same computation without equations that nobody uses or that repeat an earlier one.
+Graph optimize(const Graph& g);
+
+namespace detail {
+/// Plans of one function, by argument types.
+class PlanCache {
+ public:
+  /// Runs `f` through its plan; `f` itself where an argument, or something it captures, is traced.
+  std::vector<Tensor> run(const FlatFunction& f, const std::vector<Tensor>& x);
+  /// The shape of the result tree: learnt when f ran (`fresh`), remembered by the sizes of the argument trees.
+  template <class R>
+  R prototype(const std::vector<std::size_t>& sizes, const std::optional<R>& fresh) {
+    std::lock_guard lock(mutex_);
+    if (fresh) prototypes_.insert_or_assign(sizes, std::any(*fresh));
+    return std::any_cast<const R&>(prototypes_.at(sizes));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::pair<std::vector<Type>, std::shared_ptr<const Plan>>> plans_;
+  std::map<std::vector<std::size_t>, std::any> prototypes_;
+};
+}  // namespace detail
+
+template <class F>
+auto jit(F f) {
+  auto cache = std::make_shared<detail::PlanCache>();
+  return [f = std::move(f), cache]<IsTree... A>(const A&... x) {
+    using R = detail::result_t<F, A...>;
+    static_assert(sizeof...(A) > 0, "jit: the function takes no tensors");
+    detail::Result<R> r;
+    const std::vector<Tensor> y = cache->run(detail::flat(f, r, x...), flatten_tree(x...));
+    return unflatten_tree(cache->template prototype<R>({flatten_tree(x).size()...}, r.like), y);
+  };
+}
+
+}  // namespace tessera

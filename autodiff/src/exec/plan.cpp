@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From a graph to a list of kernel calls on fixed memory. Every value is a view of a *root*: an argument, a
+// constant, a block of the arena, or fresh memory for a result. Views (reshape, slice, ...) cost nothing at
+// run time; an element-wise step writes over an operand that dies there.
+#include <algorithm>
+#include <map>
+
+#include "../context.h"
+#include "../kernels/copy.h"
+#include "../memory_internal.h"
+#include "../tensor_internal.h"
+#include "tessera/autodiff/jit.h"
+
+namespace tessera {
+namespace {
+
+constexpr std::size_t kAlign = 64;
+constexpr std::uint32_t kNone = ~0u;
+
+struct Root {
+  enum class Kind : std::uint8_t { argument, constant, arena, result } kind;
+  std::uint32_t index = 0;  ///< argument or result number, constant number
+  std::size_t bytes = 0;    ///< arena, result
+  std::size_t offset = 0;   ///< arena
+  Type type;                ///< result
+  std::uint32_t last_use = 0;
+};
+/// A value as a view of a root; `view.data` holds the byte offset.
+struct Placed {
+  std::uint32_t root = kNone;
+  View view;
+};
+struct Step {
+  KernelFn kernel;
+  const Attributes* attr;
+  std::uint32_t in_begin, in_count, out_begin, out_count;  ///< ranges of `Body::operands`
+  Where where;
+};
+
+std::byte* at(void* base, const View& v) { return static_cast<std::byte*>(base) + reinterpret_cast<std::ptrdiff_t>(v.data); }
+std::size_t bytes_of(const Type& t) { return static_cast<std::size_t>(t.shape.count()) * size_of(t.dtype); }
+
+/// Blocks of the arena by first fit in time: taken when a value is made, given back after its last use.
+class Arena {
+ public:
+  std::size_t take(std::size_t bytes) {
+    const std::size_t need = std::max(kAlign, (bytes + kAlign - 1) / kAlign * kAlign);
+    auto best = free_.end();
+    for (auto it = free_.begin(); it != free_.end(); ++it)
+      if (it->second >= need && (best == free_.end() || it->second < best->second)) best = it;
+    if (best == free_.end()) {
+      // Grow, starting in the last free block if that touches the end.
+      std::size_t begin = size_;
+      if (!free_.empty() && std::prev(free_.end())->first + std::prev(free_.end())->second == size_) {
+        begin = std::prev(free_.end())->first;
+        free_.erase(std::prev(free_.end()));
+      }
+      size_ = begin + need;
+      return begin;
+    }
+    const auto [begin, length] = *best;
+    free_.erase(best);
+    if (length > need) free_.emplace(begin + need, length - need);
+    return begin;
+  }
+  void give(std::size_t begin, std::size_t bytes) {
+    std::size_t length = std::max(kAlign, (bytes + kAlign - 1) / kAlign * kAlign);
+    auto next = free_.lower_bound(begin);
+    if (next != free_.end() && begin + length == next->first) {
+      length += next->second;
+      next = free_.erase(next);
+    }
+    if (next != free_.begin()) {
+      auto before = std::prev(next);
+      if (before->first + before->second == begin) {
+        before->second += length;
+        return;
+      }
+    }
+    free_.emplace(begin, length);
+  }
+  std::size_t size() const { return size_; }
+
+ private:
+  std::map<std::size_t, std::size_t> free_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace
+
+struct Plan::Body {
+  std::vector<Root> roots;
+  std::vector<Placed> slots;             ///< one per operand of any step
+  std::vector<Step> steps;
+  std::vector<Tensor> constants;         ///< contiguous
+  std::vector<AttributesPtr> attributes;  ///< kept alive
+  std::vector<Type> argument_types;
+  std::vector<Placed> outputs;
+  std::size_t arena = 0, naive = 0;
+
+  /// Memory of one run in flight.
+  struct Instance {
+    std::byte* arena = nullptr;
+    std::size_t bytes = 0;
+    std::vector<View> views;
+    std::vector<const View*> in;
+    std::vector<View*> out;
+    ~Instance() {
+      if (arena) detail::deallocate(arena, bytes);
+    }
+  };
+  mutable std::mutex mutex;
+  mutable std::vector<std::unique_ptr<Instance>> idle;
+  std::vector<std::uint32_t> moving;  ///< slots whose root is an argument or a result
+
+  std::unique_ptr<Instance> instance() const {
+    {
+      std::lock_guard lock(mutex);
+      if (!idle.empty()) {
+        auto i = std::move(idle.back());
+        idle.pop_back();
+        return i;
+      }
+    }
+    auto i = std::make_unique<Instance>();
+    if (arena) {
+      i->arena = static_cast<std::byte*>(detail::allocate(arena));
+      i->bytes = arena;
+    }
+    i->views.reserve(slots.size());
+    for (const Placed& s : slots) {
+      const Root& r = roots[s.root];
+      View v = s.view;
+      if (r.kind == Root::Kind::arena) v.data = at(i->arena + r.offset, s.view);
+      if (r.kind == Root::Kind::constant) v.data = at(constants[r.index].view().data, s.view);
+      i->views.push_back(v);
+    }
+    for (View& v : i->views) {
+      i->in.push_back(&v);
+      i->out.push_back(&v);
+    }
+    return i;
+  }
+};
+
+Plan::Plan(const Graph& g) : body_(std::make_unique<Body>()) {
+  Body& b = *body_;
+  std::vector<Placed> placed(g.types.size());
+  auto root_of_value = [&](Root::Kind kind, Graph::Id id, std::uint32_t index) {
+    b.roots.push_back({kind, index, bytes_of(g.types[id]), 0, g.types[id], 0});
+    placed[id] = {static_cast<std::uint32_t>(b.roots.size() - 1),
+                  {nullptr, g.types[id].dtype, g.types[id].shape, row_major(g.types[id].shape)}};
+  };
+  for (Graph::Id id : g.inputs) {
+    root_of_value(Root::Kind::argument, id, static_cast<std::uint32_t>(b.argument_types.size()));
+    b.argument_types.push_back(g.types[id]);
+  }
+  for (const auto& [id, t] : g.captures) {
+    root_of_value(Root::Kind::constant, id, static_cast<std::uint32_t>(b.constants.size()));
+    // A repeated value stays a repeated value: its strides are part of the view.
+    b.constants.push_back(t);
+    placed[id].view.strides = t.view().strides;
+  }
+
+  // First pass: steps with their operands; views resolve to their root, kernels that need it get packed copies.
+  struct Pending {
+    const Graph::Equation* e;
+    std::vector<Placed> in;
+    std::vector<std::uint32_t> out_roots;
+    KernelFn kernel;
+    bool elementwise;
+  };
+  std::vector<Pending> pending;
+  auto new_arena_root = [&](const Type& t) {
+    b.roots.push_back({Root::Kind::arena, 0, bytes_of(t), 0, t, 0});
+    b.naive += b.roots.back().bytes;
+    return static_cast<std::uint32_t>(b.roots.size() - 1);
+  };
+  auto packed = [&](const Graph::Equation& e, const Placed& p) {
+    const Type t = p.view.type();
+    const std::uint32_t root = new_arena_root(t);
+    pending.push_back({&e, {p}, {root}, [](Inputs in, Outputs out, const Attributes*) { kernels::copy(*in[0], *out[0]); }, false});
+    return Placed{root, {nullptr, t.dtype, t.shape, row_major(t.shape)}};
+  };
+  for (const Graph::Equation& e : g.equations) {
+    const Primitive& p = *e.primitive;
+    std::vector<Placed> in;
+    std::vector<Dtype> dtypes;
+    for (Graph::Id id : g.in(e)) {
+      in.push_back(placed[id]);
+      dtypes.push_back(g.types[id].dtype);
+    }
+    if (p.view) {
+      View v;
+      if (!p.view(in[0].view, e.attr.get(), v)) {
+        in[0] = packed(e, in[0]);
+        if (!p.view(in[0].view, e.attr.get(), v)) fail(p.name, "cannot be planned");
+      }
+      placed[e.out_begin] = {in[0].root, v};
+      continue;
+    }
+    const KernelFn kernel = p.kernel(dtypes, e.attr.get());
+    if (!kernel) fail(p.name, "not defined for " + to_string(g.types[g.in(e)[0]]), e.where);
+    if (!p.takes_strides)
+      for (Placed& operand : in)
+        if (!operand.view.contiguous()) operand = packed(e, operand);
+    Pending step{&e, std::move(in), {}, kernel, p.elementwise};
+    for (Graph::Id k = 0; k < e.out_count; ++k) {
+      const Graph::Id id = e.out_begin + k;
+      step.out_roots.push_back(new_arena_root(g.types[id]));
+      placed[id] = {step.out_roots.back(), {nullptr, g.types[id].dtype, g.types[id].shape, row_major(g.types[id].shape)}};
+    }
+    pending.push_back(std::move(step));
+  }
+
+  // Results live in fresh memory for every run.
+  for (Graph::Id id : g.outputs) {
+    Root& r = b.roots[placed[id].root];
+    if (r.kind == Root::Kind::arena) {
+      r.kind = Root::Kind::result;
+      b.naive -= r.bytes;
+    }
+    b.outputs.push_back(placed[id]);
+  }
+  std::uint32_t results = 0;
+  for (Root& r : b.roots)
+    if (r.kind == Root::Kind::result) r.index = results++;
+
+  // Second pass: memory.
+  for (std::uint32_t n = 0; n < pending.size(); ++n) {
+    for (const Placed& p : pending[n].in) b.roots[p.root].last_use = n;
+    for (std::uint32_t root : pending[n].out_roots) b.roots[root].last_use = std::max(b.roots[root].last_use, n);
+  }
+  Arena arena;
+  for (std::uint32_t n = 0; n < pending.size(); ++n) {
+    Pending& step = pending[n];
+    std::uint32_t reused = kNone;
+    if (step.elementwise && b.roots[step.out_roots[0]].kind == Root::Kind::arena) {
+      const Root& out = b.roots[step.out_roots[0]];
+      for (const Placed& p : step.in) {
+        const Root& r = b.roots[p.root];
+        bool fits = r.kind == Root::Kind::arena && r.last_use == n && r.bytes == out.bytes &&
+                    size_of(p.view.dtype) == size_of(out.type.dtype);
+        // Every operand on that block must be the whole block in its order.
+        for (const Placed& q : step.in)
+          if (q.root == p.root) fits = fits && q.view.data == nullptr && q.view.contiguous() && static_cast<std::size_t>(q.view.count()) * size_of(q.view.dtype) == r.bytes;
+        if (fits) {
+          reused = p.root;
+          break;
+        }
+      }
+    }
+    for (std::uint32_t root : step.out_roots) {
+      Root& r = b.roots[root];
+      if (r.kind != Root::Kind::arena) continue;
+      r.offset = reused != kNone ? b.roots[reused].offset : arena.take(r.bytes);
+    }
+    std::vector<std::uint32_t> dying;
+    for (const Placed& p : step.in) dying.push_back(p.root);
+    for (std::uint32_t root : step.out_roots) dying.push_back(root);
+    std::sort(dying.begin(), dying.end());
+    dying.erase(std::unique(dying.begin(), dying.end()), dying.end());
+    for (std::uint32_t root : dying) {
+      const Root& r = b.roots[root];
+      if (r.kind == Root::Kind::arena && r.last_use == n && root != reused) arena.give(r.offset, r.bytes);
+    }
+    Step s{step.kernel, step.e->attr.get(), static_cast<std::uint32_t>(b.slots.size()), static_cast<std::uint32_t>(step.in.size()), 0,
+           static_cast<std::uint32_t>(step.out_roots.size()), step.e->where};
+    if (step.e->attr) b.attributes.push_back(step.e->attr);
+    for (const Placed& p : step.in) b.slots.push_back(p);
+    s.out_begin = static_cast<std::uint32_t>(b.slots.size());
+    for (std::uint32_t root : step.out_roots) {
+      const Type& t = b.roots[root].type;
+      b.slots.push_back({root, {nullptr, t.dtype, t.shape, row_major(t.shape)}});
+    }
+    b.steps.push_back(s);
+  }
+  b.arena = arena.size();
+  for (std::uint32_t k = 0; k < b.slots.size(); ++k) {
+    const Root::Kind kind = b.roots[b.slots[k].root].kind;
+    if (kind == Root::Kind::argument || kind == Root::Kind::result) b.moving.push_back(k);
+  }
+}
+
+Plan::~Plan() = default;
+std::size_t Plan::steps() const { return body_->steps.size(); }
+std::size_t Plan::arena_bytes() const { return body_->arena; }
+std::size_t Plan::naive_bytes() const { return body_->naive; }
+
+std::vector<Tensor> Plan::run(std::span<const Tensor> inputs) const {
+  const Body& b = *body_;
+  std::vector<Tensor> arguments(inputs.begin(), inputs.end()), results;
+  for (std::size_t k = 0; k < arguments.size(); ++k)
+    if (!arguments[k].view().contiguous()) arguments[k] = detail::contiguous_copy(arguments[k].view());
+  for (const Root& r : b.roots)
+    if (r.kind == Root::Kind::result) results.push_back(detail::empty_result(r.type.dtype, r.type.shape));
+  std::unique_ptr<Body::Instance> i = b.instance();
+  for (std::uint32_t k : b.moving) {
+    const Placed& p = b.slots[k];
+    const Root& r = b.roots[p.root];
+    const Tensor& base = r.kind == Root::Kind::argument ? arguments[r.index] : results[r.index];
+    i->views[k].data = at(base.view().data, p.view);
+  }
+  detail::Context& c = detail::context();
+  for (const Step& s : b.steps) {
+    c.where = s.where;
+    s.kernel({i->in.data() + s.in_begin, s.in_count}, {i->out.data() + s.out_begin, s.out_count}, s.attr);
+  }
+  {
+    std::lock_guard lock(b.mutex);
+    b.idle.push_back(std::move(i));
+  }
+  std::vector<Tensor> out;
+  for (const Placed& p : b.outputs) {
+    const Root& r = b.roots[p.root];
+    const Tensor& base = r.kind == Root::Kind::argument ? arguments[r.index] : r.kind == Root::Kind::constant ? b.constants[r.index] : results[r.index];
+    View v = p.view;
+    v.data = at(base.view().data, p.view);
+    out.push_back(v.data == base.view().data && v.shape == base.shape() && v.strides == base.view().strides ? base : detail::view_result(base, v));
+  }
+  return out;
+}
+
+namespace detail {
+
+std::vector<Tensor> PlanCache::run(const FlatFunction& f, const std::vector<Tensor>& x) {
+  std::vector<Type> types;
+  for (const Tensor& t : x) {
+    if (t.is_traced()) return f(x);
+    types.push_back(t.type());
+  }
+  std::shared_ptr<const Plan> plan;
+  {
+    std::lock_guard lock(mutex_);
+    for (const auto& [known, p] : plans_)
+      if (known == types) plan = p;
+  }
+  if (!plan) {
+    const Recording r = record_abstract("jit", f, types);
+    for (const auto& [id, t] : r.graph.captures)
+      if (t.is_traced()) return evaluate(r.graph, x);
+    plan = std::make_shared<Plan>(optimize(r.graph));
+    std::lock_guard lock(mutex_);
+    plans_.emplace_back(types, plan);
+  }
+  return plan->run(x);
+}
+
+}  // namespace detail
+}  // namespace tessera
