@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints what the readers make of each file, one JSON object a line, for comparison with another
 // reader:
-//   dump_sounding [--sign + | -] [--units ohm | field] FILE...
+//   dump_sounding [--sign + | -] [--units ohm | field] [--write-edi FOLDER] FILE...
+// With --write-edi each is also written to FOLDER/N.edi, N counting from 0.
 // Exit code 4 if a file cannot be read; its findings go to stderr.
 #include "tessera/inversion/sounding.h"
+#include "tessera/inversion/sounding_write.h"
 
 #include <fmt/format.h>
 
@@ -70,7 +72,8 @@ void dump(const inversion::Sounding& s) {
 
 int main(int argc, char** argv) {
   inversion::ReadOptions options;
-  int code = 0;
+  std::string folder;
+  int code = 0, n = 0;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i], next = i + 1 < argc ? argv[i + 1] : "";
     if (word == "--sign") {
@@ -80,9 +83,14 @@ int main(int argc, char** argv) {
       options.units =
           next == "ohm" ? inversion::ImpedanceUnits::ohm : inversion::ImpedanceUnits::field;
       ++i;
+    } else if (word == "--write-edi") {
+      folder = next;
+      ++i;
     } else {
       try {
-        dump(inversion::read_sounding(word, options));
+        const inversion::Sounding s = inversion::read_sounding(word, options);
+        dump(s);
+        if (!folder.empty()) inversion::write_edi(fmt::format("{}/{}.edi", folder, n++), s);
       } catch (const data::InputError& e) {
         std::fprintf(stderr, "%s\n", e.what());
         code = static_cast<int>(e.code());
