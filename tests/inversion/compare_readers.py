@@ -6,9 +6,10 @@
 
 DUMP_SOUNDING is the test program of that name. The independent readers are the small ones in plain_mt_readers.py
 and, where it is installed, mt_metadata. Prints the largest relative difference of an impedance element, relative to
-the largest element of its tensor, for each file and for the EDI file that we write of it. Exit code 1 beyond the limit or if a file was not read, 77 without data.
 the largest element of its tensor, for each file and for the EDI file that we write of it. Exit code 1 beyond the
 limit or if a file was not read, 77 without data.
+"""
+import argparse
 import glob
 import json
 import math
