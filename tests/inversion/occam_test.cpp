@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/inversion/occam.h"
+
+#include "oracle_forward.h"
+#include "synthetic_sounding.h"
+#include "tessera/autodiff/error.h"
+#include "tessera/inversion/dplus.h"
+#include "tessera/inversion/layering.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace tessera::inversion {
+namespace {
+
+struct Case {
+  Response1d response;
+  Layering layering;
+  SmoothPrior smooth;
+  InverseProblem problem;
+  Smoothing smoothing() const {
+    return {[p = smooth](double mu) { return p.at(mu); },
+            [p = smooth](const std::vector<double>& m) { return p.roughness(m); }};
+  }
+};
+
+Case make(const Response1d& r, int n = 50) {
+  Case c;
+  c.response = r;
+  c.layering = layering_from_data(r, n);
+  c.smooth.mean.assign(c.layering.size(), std::log(typical_resistivity(r)));
+  c.smooth.log10_depth = c.layering.log10_depth;
+  c.problem.forward = oracle::layered_forward(r.frequency_hz, c.layering.thickness_m);
+  c.problem.data = to_real(r.impedance_ohm);
+  c.problem.sigma = sigma_of_data(r);
+  return c;
+}
+
+const std::vector<double> rho{100, 5, 800}, h{400, 1500};
+Response1d noisy(std::uint64_t seed = 4, double noise = 1) {
+  std::mt19937_64 random(seed);
+  return oracle::synthetic(oracle::log_frequencies(1e-3, 300, 35), rho, h, 0.05, noise, random);
+}
+
+TEST(GaussNewton, ReachesAStationaryPoint) {
+  const Case c = make(noisy());
+  const GaussianPrior prior = c.smooth.at(1.0);
+  const auto r = gauss_newton(c.problem, prior, c.smooth.mean);
+  ASSERT_EQ(r.reason, Reason::converged);
+  const auto phi = [&](const std::vector<double>& m) {
+    return misfit({}, normalised_residual(c.problem.data, c.problem.forward.predict(m),
+                                          c.problem.sigma)) +
+           prior.penalty(m);
+  };
+  EXPECT_NEAR(phi(r.m), r.objective, 1e-9 * r.objective);
+  for (std::size_t j = 0; j < r.m.size(); j += 7) {
+    auto up = r.m, down = r.m;
+    up[j] += 1e-4;
+    down[j] -= 1e-4;
+    EXPECT_NEAR((phi(up) - phi(down)) / 2e-4, 0, 2e-2) << j;
+  }
+}
+
+TEST(GaussNewton, HalfSpaceDataGiveTheHalfSpace) {
+  std::mt19937_64 random(1);
+  const Case c = make(
+      oracle::synthetic(oracle::log_frequencies(1e-2, 100, 20), {37.0}, {}, 0.05, 0, random), 20);
+  auto start = c.smooth.mean;
+  for (double& v : start) v += 1.5;
+  const auto r = gauss_newton(c.problem, c.smooth.at(1e3), start);
+  for (double v : r.m) EXPECT_NEAR(std::exp(v), 37.0, 1e-3);
+}
+
+TEST(GaussNewton, FixedLayersKeepTheirValue) {
+  Case c = make(noisy());
+  c.problem.fixed.assign(c.layering.size(), false);
+  c.problem.fixed[3] = c.problem.fixed[20] = true;
+  auto start = c.smooth.mean;
+  start[3] = std::log(250.0);
+  const auto r = gauss_newton(c.problem, c.smooth.at(1.0), start);
+  EXPECT_EQ(r.m[3], start[3]);
+  EXPECT_EQ(r.m[20], start[20]);
+  EXPECT_NE(r.m[4], start[4]);
+}
+
+TEST(Occam, FindsASmoothModelAtTheTarget) {
+  const Case c = make(noisy());
+  const OccamResult r = occam(c.problem, c.smoothing(), c.smooth.mean);
+  ASSERT_EQ(r.reason, Reason::target_reached) << describe(r.reason);
+  EXPECT_LE(r.rms, 1.0);
+  EXPECT_GE(r.rms, 0.98);
+  // The conductor is seen at its depth, and nothing rougher than needed was taken: a rougher
+  // model fits better, a smoother one does not reach the target.
+  const auto z = bottoms(c.layering.thickness_m);
+  for (std::size_t j = 0; j < z.size(); ++j) {
+    if (z[j] > 700 && z[j] < 1300) EXPECT_LT(std::exp(r.m[j]), 20.0);
+    if (z[j] > 20000 && z[j] < 30000) EXPECT_GT(std::exp(r.m[j]), 100.0);
+  }
+  EXPECT_GT(gauss_newton(c.problem, c.smooth.at(1.2 * r.mu), r.m).rms, 1.0);
+  EXPECT_LT(gauss_newton(c.problem, c.smooth.at(0.5 * r.mu), r.m).rms, r.rms);
+  for (const Iteration& i : r.iterations) EXPECT_GT(i.forwards, 0);
+}
+
+TEST(Occam, ComesNearTheBoundOnDataNoEarthFits) {
+  // Three times the stated noise: the bound is well above 1, and 1.15 of it must be reachable.
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const Case c = make(noisy(seed, 3.0), 70);
+    const double bound = dplus(c.response).rms;
+    ASSERT_GT(bound, 1.5);
+    const OccamResult r =
+        occam(c.problem, c.smoothing(), c.smooth.mean, {.target_rms = 1.15 * bound});
+    EXPECT_EQ(r.reason, Reason::target_reached) << seed;
+    EXPECT_LE(r.rms, 1.15 * bound) << seed;
+    EXPECT_GE(r.rms, bound) << seed;
+  }
+}
+
+TEST(Occam, SaysSoWhenTheTargetIsOutOfReach) {
+  const Case c = make(noisy(2, 3.0), 40);
+  const OccamResult r = occam(c.problem, c.smoothing(), c.smooth.mean, {.target_rms = 0.5});
+  EXPECT_NE(r.reason, Reason::target_reached);
+  EXPECT_GT(r.rms, 0.5);
+}
+
+TEST(Occam, RobustMisfitShrugsOffOutliers) {
+  Response1d r = noisy(6);
+  for (std::size_t i : {5u, 17u, 26u}) r.impedance_ohm[i] *= 2.0;  // twenty standard deviations
+  Case l2 = make(r), huber = make(r);
+  huber.problem.loss = {Loss::Kind::huber, 1.345};
+  const auto mu = 1.0;
+  const auto a = gauss_newton(l2.problem, l2.smooth.at(mu), l2.smooth.mean);
+  const auto b = gauss_newton(huber.problem, huber.smooth.at(mu), huber.smooth.mean);
+  ASSERT_EQ(b.reason, Reason::converged);
+  // Distance to the clean data in standard deviations: the robust fit is at least twice as near.
+  std::mt19937_64 random(6);
+  const auto clean =
+      to_real(oracle::synthetic(r.frequency_hz, rho, h, 0.05, 0, random).impedance_ohm);
+  const double away_l2 = rms({}, normalised_residual(clean, a.predicted, l2.problem.sigma));
+  const double away_huber = rms({}, normalised_residual(clean, b.predicted, l2.problem.sigma));
+  EXPECT_LT(away_huber, 0.5 * away_l2);
+}
+
+TEST(Occam, ANonFiniteStartIsAResultAndAWrongSizeAnError) {
+  const Case c = make(noisy());
+  auto start = c.smooth.mean;
+  start[0] = 800;  // e^800 overflows
+  EXPECT_EQ(occam(c.problem, c.smoothing(), start).reason, Reason::not_finite);
+  start.pop_back();
+  EXPECT_THROW(occam(c.problem, c.smoothing(), start), Error);
+}
+
+}  // namespace
+}  // namespace tessera::inversion
