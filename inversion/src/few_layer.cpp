@@ -30,14 +30,14 @@ class RangeCost {
   std::vector<double> w_{0.0}, wv_{0.0}, wvv_{0.0};
 };
 
-std::vector<double> parameters(const LayeredModel& model) {
+std::vector<double> parameters(const LayeredEarth& model) {
   std::vector<double> m;
   for (double rho : model.resistivity_ohm_m) m.push_back(std::log(rho));
   for (double h : model.thickness_m) m.push_back(std::log(h));
   return m;
 }
 
-GaussianPrior prior_about(const LayeredModel& start, double typical_ln_rho,
+GaussianPrior prior_about(const LayeredEarth& start, double typical_ln_rho,
                           const FewLayerOptions& options) {
   const std::size_t layers = start.resistivity_ohm_m.size();
   GaussianPrior prior;
@@ -53,7 +53,7 @@ GaussianPrior prior_about(const LayeredModel& start, double typical_ln_rho,
 
 }  // namespace
 
-LayeredModel segment(const Layering& layering, const std::vector<double>& ln_rho, int n_layers) {
+LayeredEarth segment(const Layering& layering, const std::vector<double>& ln_rho, int n_layers) {
   const std::size_t n = layering.size();
   const auto wanted = static_cast<std::size_t>(n_layers);
   if (ln_rho.size() != n || n_layers < 1 || wanted > n)
@@ -82,7 +82,7 @@ LayeredModel segment(const Layering& layering, const std::vector<double>& ln_rho
   std::vector<std::size_t> cut{n};
   for (std::size_t k = wanted; k-- > 1;) cut.insert(cut.begin(), from[k][cut.front()]);
   const auto z = bottoms(layering.thickness_m);
-  LayeredModel model;
+  LayeredEarth model;
   double top = 0;
   for (std::size_t k = 0, first = 0; k < wanted; first = cut[k++]) {
     model.resistivity_ohm_m.push_back(std::exp(range.mean(first, cut[k])));
@@ -111,7 +111,7 @@ FewLayerResult few_layer(const InverseProblem& problem,
     InverseProblem p = problem;
     p.forward = forward(layers);
     p.fixed.clear();
-    const LayeredModel start = segment(layering, smooth_ln_rho, layers);
+    const LayeredEarth start = segment(layering, smooth_ln_rho, layers);
     const GaussianPrior prior = prior_about(start, typical, options);
     FewLayerResult here;
     here.objective = INFINITY;

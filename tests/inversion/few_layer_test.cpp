@@ -17,7 +17,7 @@ TEST(Segment, FindsTheStepsOfASteppedModel) {
   const auto z = bottoms(layering.thickness_m);
   std::vector<double> ln_rho(32);
   for (std::size_t j = 0; j < 32; ++j) ln_rho[j] = j < 9 ? 1.0 : j < 20 ? 4.0 : 2.5;
-  const LayeredModel m = segment(layering, ln_rho, 3);
+  const LayeredEarth m = segment(layering, ln_rho, 3);
   ASSERT_EQ(m.resistivity_ohm_m.size(), 3u);
   EXPECT_NEAR(std::log(m.resistivity_ohm_m[1]), 4.0, 1e-12);
   EXPECT_NEAR(m.thickness_m[0], z[8], 1e-9);

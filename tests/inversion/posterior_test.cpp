@@ -109,7 +109,7 @@ TEST(Posterior, HessianIsExact) {
     };
     const Posterior post = laplace(p, prior, fit.m);
     ASSERT_TRUE(post.exact_hessian);
-    for (const auto [i, j] : {std::pair{2u, 2u}, {4u, 5u}, {6u, 3u}, {11u, 11u}}) {
+    for (const auto& [i, j] : {std::pair{2u, 2u}, {4u, 5u}, {6u, 3u}, {11u, 11u}}) {
       const double s = 1e-3;
       const auto at = [&](double a, double b) {
         auto m = fit.m;

@@ -21,7 +21,7 @@ struct FewLayerOptions {
 };
 
 struct FewLayerResult : GaussNewtonResult {
-  LayeredModel model;
+  LayeredEarth model;
   GaussianPrior prior;            ///< of (ln rho [n], ln h [n - 1]); laplace() takes it
   std::vector<double> by_layers;  ///< best RMS with 1, 2, ... layers (only the number asked for)
   int starts_agreeing = 0;        ///< how many starts end within 1 % of the least objective
@@ -38,6 +38,6 @@ FewLayerResult few_layer(const InverseProblem& problem,
 
 /// The piecewise-constant model of `n_layers` closest to ln rho given on a layering, in the mean
 /// square over log depth.
-LayeredModel segment(const Layering& layering, const std::vector<double>& ln_rho, int n_layers);
+LayeredEarth segment(const Layering& layering, const std::vector<double>& ln_rho, int n_layers);
 
 }  // namespace tessera::inversion

@@ -7,7 +7,7 @@
 namespace tessera::inversion {
 
 /// Layers from the surface down; the last one is a half-space and has no thickness.
-struct LayeredModel {
+struct LayeredEarth {
   std::vector<double> resistivity_ohm_m;  ///< [n]
   std::vector<double> thickness_m;        ///< [n - 1]
 };
