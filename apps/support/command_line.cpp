@@ -128,6 +128,13 @@ struct Grammar {
   }
 };
 
+/// The first argument that is no flag.
+std::string first_word(int argc, const char* const* argv) {
+  for (int i = 1; i < argc; ++i)
+    if (argv[i][0] != '-') return std::string(argv[i]).substr(0, 80);
+  return {};
+}
+
 }  // namespace
 
 ParseResult parse_command_line(int argc, const char* const* argv) {
@@ -139,8 +146,17 @@ ParseResult parse_command_line(int argc, const char* const* argv) {
       g.app.exit(e, std::cout, std::cerr);
       return {{}, data::ExitCode::ok};
     }
-    std::cerr << "tessera: error: " << e.what() << "\n";
     const auto verbs = g.app.get_subcommands();
+    const std::string typed = verbs.empty() ? first_word(argc, argv) : "";
+    if (typed.empty()) {
+      std::cerr << "tessera: error: " << e.what() << "\n";
+    } else {
+      std::cerr << "tessera: error: there is no verb '" << typed << "'\n";
+      std::vector<std::string> names;
+      for (const VerbInfo& v : all_verbs()) names.push_back(v.name);
+      const auto near = data::nearest_names(typed, names);
+      if (!near.empty()) std::cerr << "  hint: did you mean '" << near.front() << "'?\n";
+    }
     std::cerr << "  see: tessera " << (verbs.empty() ? "" : verbs.front()->get_name() + " ")
               << "--help\n";
     return {{}, data::ExitCode::usage};

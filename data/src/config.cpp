@@ -93,7 +93,7 @@ class Reader {
       else
         parts.back() += c;
     }
-    if (parts.size() > static_cast<std::size_t>(detail::kMaxDepth)) bad("key has too many parts");
+    if (parts.size() > detail::kMaxDepth) bad("key has too many parts");
     for (const std::string& part : parts)
       if (part.empty() || part.find_first_not_of(
                               "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") !=

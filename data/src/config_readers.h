@@ -11,7 +11,7 @@ namespace tessera::data::detail {
 
 /// Deepest nesting of tables and lists. Both parsers and every walk over the tree recurse this far
 /// at most.
-inline constexpr int kMaxDepth = 64;
+inline constexpr std::size_t kMaxDepth = 64;
 
 /// The two readers: a Table whose origins point into `text` as source number `source`. Values that
 /// are well formed but mean nothing (NaN, Inf) go to `findings`; the first syntax error is thrown

@@ -56,7 +56,7 @@ class JsonReader {
     return true;
   }
 
-  Value value(int depth) {
+  Value value(std::size_t depth) {
     blanks();
     if (at_ >= text_.size()) fail(111, "the text ends where a value is due");
     if (depth > kMaxDepth) fail(112, "nested deeper than " + std::to_string(kMaxDepth) + " levels");
@@ -82,7 +82,7 @@ class JsonReader {
     return v;
   }
 
-  Table object(int depth) {
+  Table object(std::size_t depth) {
     ++at_;
     Table out;
     if (take('}')) return out;
@@ -108,7 +108,7 @@ class JsonReader {
     return out;
   }
 
-  Array array(int depth) {
+  Array array(std::size_t depth) {
     ++at_;
     Array out;
     if (take(']')) return out;

@@ -144,22 +144,6 @@ std::string toml_text(const OptionSpec& spec, const OptionValue& value) {
   return out + "]";
 }
 
-std::vector<std::string> nearest_names(std::string_view text,
-                                       const std::vector<std::string>& known) {
-  if (text.size() > 100) return {};
-  std::vector<std::pair<std::size_t, std::string>> near;
-  for (const std::string& k : known) {
-    const std::size_t d = distance(text, k);
-    if (d <= std::max<std::size_t>(1, std::min<std::size_t>(k.size(), text.size()) / 3))
-      near.emplace_back(d, k);
-  }
-  std::stable_sort(near.begin(), near.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::vector<std::string> out;
-  for (auto& [d, k] : near) out.push_back(std::move(k));
-  return out;
-}
-
 std::string nearest_hint(std::string_view text, const std::vector<std::string>& known) {
   const auto near = nearest_names(text, known);
   return near.empty() ? "" : "did you mean '" + near.front() + "'?";
@@ -182,17 +166,33 @@ bool in_range(const OptionSpec& spec, double si) {
 
 }  // namespace detail
 
+std::vector<std::string> nearest_names(std::string_view text,
+                                       const std::vector<std::string>& known) {
+  if (text.size() > 100) return {};
+  std::vector<std::pair<std::size_t, std::string>> near;
+  for (const std::string& k : known) {
+    const std::size_t d = detail::distance(text, k);
+    if (d <= std::max<std::size_t>(1, std::min<std::size_t>(k.size(), text.size()) / 3))
+      near.emplace_back(d, k);
+  }
+  std::stable_sort(near.begin(), near.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::string> out;
+  for (auto& [d, k] : near) out.push_back(std::move(k));
+  return out;
+}
+
 std::vector<std::string> OptionTable::nearest(std::string_view key) const {
   std::vector<std::string> keys;
   for (const OptionSpec& s : specs_) keys.push_back(s.key);
-  std::vector<std::string> near = detail::nearest_names(key, keys);
+  std::vector<std::string> near = nearest_names(key, keys);
   // A key that is right but stands in another section, or was given without one.
   const std::string_view last =
       key.substr(key.rfind('.') == std::string_view::npos ? 0 : key.rfind('.') + 1);
   std::vector<std::string> tails;
   for (const OptionSpec& s : specs_)
     tails.push_back(s.key.substr(s.key.rfind('.') == std::string::npos ? 0 : s.key.rfind('.') + 1));
-  for (const std::string& tail : detail::nearest_names(last, tails))
+  for (const std::string& tail : nearest_names(last, tails))
     for (const OptionSpec& s : specs_)
       if (s.key.size() >= tail.size() &&
           s.key.compare(s.key.size() - tail.size(), tail.size(), tail) == 0 &&

@@ -25,10 +25,6 @@ std::string toml_text(const OptionSpec& spec, const OptionValue& value);
 std::string toml_string(std::string_view text);
 /// "did you mean 'x'?" or nothing.
 std::string nearest_hint(std::string_view text, const std::vector<std::string>& known);
-/// Those of `known` within a third of their length of `text`, nearest first (Damerau-Levenshtein,
-/// adjacent swaps).
-std::vector<std::string> nearest_names(std::string_view text,
-                                       const std::vector<std::string>& known);
 
 std::pair<std::int64_t, std::int64_t> integer_range(const OptionSpec& spec);
 bool in_range(const OptionSpec& spec, double si);

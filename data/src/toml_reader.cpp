@@ -1,6 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // The only file that sees toml++. The library recurses over nested values and, in destructors, over
-// dotted keys, so depth is counted by a small lexer of our own before it sees the text.
+// dotted keys, so depth is counted by a small lexer of our own before it sees the text. Its parser
+// states what it expects of itself by assertions that some malformed texts break (`a = [}`); a
+// release build would turn them into assumptions and go on blindly, so here they throw instead.
+#undef NDEBUG
+#include <stdexcept>
+
+namespace {
+struct BrokenAssertion : std::logic_error {
+  using std::logic_error::logic_error;
+};
+}  // namespace
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wterminate"  // some of them stand in functions that may not throw
+#endif
+#define TOML_ASSERT(expr) ((expr) ? void() : throw BrokenAssertion(#expr))
 #include "config_readers.h"
 
 #include <toml++/toml.h>
@@ -14,15 +28,16 @@
 namespace tessera::data::detail {
 namespace {
 
-/// Walks over comments and the four kinds of strings as TOML 1.0 defines them and counts open
-/// brackets and the parts of dotted keys. Where the text is not TOML the library stops at the same
-/// place at the latest.
+/// Walks over comments and the four kinds of strings as TOML 1.0 defines them and matches
+/// brackets and counts the parts of dotted keys. Where the text is not TOML the library stops at
+/// the same place at the latest.
 class DepthGuard {
  public:
   explicit DepthGuard(const TextFile& file) : file_(file), text_(file.text) {}
 
   void check() {
-    int open = 0, parts = 1;
+    std::string open;  // brackets
+    std::size_t parts = 1;
     while (at_ < text_.size()) {
       const char c = text_[at_];
       if (c == '#') {
@@ -33,11 +48,16 @@ class DepthGuard {
         skip_string(c);
         continue;
       }
-      if (c == '[' || c == '{') ++open;
-      if ((c == ']' || c == '}') && open > 0) --open;
+      if (c == '[' || c == '{') open += c;
+      if (c == ']' || c == '}') {
+        if (open.empty() || open.back() != (c == ']' ? '[' : '{'))
+          throw InputError(file_.error(110, at_, std::string("unexpected '") + c + "'"),
+                           ExitCode::config_invalid);
+        open.pop_back();
+      }
       if (c == '.') ++parts;
       if (c == '\n' || c == '=' || c == ',' || c == '[' || c == '{') parts = 1;
-      if (open > kMaxDepth || parts > kMaxDepth)
+      if (open.size() > kMaxDepth || parts > kMaxDepth)
         throw InputError(
             file_.error(112, at_, "nested deeper than " + std::to_string(kMaxDepth) + " levels"),
             ExitCode::config_invalid);
@@ -180,6 +200,10 @@ Value read_toml(const TextFile& text, std::uint32_t source, std::vector<Diagnost
                                 .message = std::move(message),
                                 .source_line = std::string(text.line(at.line).substr(0, 1 << 16))},
                      ExitCode::config_invalid);
+  } catch (const BrokenAssertion&) {
+    throw InputError(
+        Diagnostic{.number = 110, .place = {text.path, 0, 0, {}}, .message = "this is no TOML"},
+        ExitCode::config_invalid);
   }
 }
 

@@ -108,6 +108,9 @@ TEST(Config, RejectsWhatIsNoToml) {
       {"= 1\n", 110, 1},
       {"a = 1 2\n", 110, 1},
       {"a.b = 1\na.b.c = 2\n", 113, 2},
+      {"a = [}\n", 110, 1},
+      {"b = 1\na = {x = [}]\n", 110, 2},
+      {"a = 1]\n", 110, 1},
   };
   for (const auto& c : cases) {
     const Diagnostic d = failure(c.text);

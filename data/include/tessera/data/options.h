@@ -108,6 +108,11 @@ class OptionTable {
   std::vector<OptionSpec> specs_;
 };
 
+/// Those of `known` that `text` may have been meant to be, nearest first: within a third of their
+/// length in insertions, deletions, replacements and swaps of neighbours.
+std::vector<std::string> nearest_names(std::string_view text,
+                                       const std::vector<std::string>& known);
+
 namespace detail {
 
 template <class T>

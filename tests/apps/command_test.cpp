@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command as users meet it: exit codes, what goes to which output, what is left on disk.
+#include "run_program.h"
+#include "temp_folder.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <chrono>
+#include <set>
+#include <thread>
+
+using namespace tessera::testing;
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+namespace {
+
+class Command : public testing::Test {
+ protected:
+  static std::vector<std::string> program(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), TESSERA_SAMPLE_PROGRAM);
+    return arguments;
+  }
+  Outcome tessera(std::vector<std::string> arguments) {
+    return RunningProgram(program(std::move(arguments)), here()).wait();
+  }
+  const fs::path& here() const { return folder_.path(); }
+  std::string read(const fs::path& name) const {
+    std::ostringstream all;
+    all << std::ifstream(here() / name).rdbuf();
+    return all.str();
+  }
+  std::set<std::string> listing() const {
+    std::set<std::string> names;
+    for (const auto& e : fs::recursive_directory_iterator(here()))
+      names.insert(fs::relative(e.path(), here()));
+    return names;
+  }
+  TempFolder folder_;
+};
+
+bool holds(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_F(Command, HelpListsEveryVerbOnStdout) {
+  const Outcome o = tessera({"--help"});
+  EXPECT_EQ(o.code, 0);
+  EXPECT_EQ(o.err, "");
+  for (const char* verb : {"new", "check", "estimate", "run", "resume", "plot", "list", "explain",
+                           "schema", "doctor", "completion"})
+    EXPECT_TRUE(holds(o.out, "\n  " + std::string(verb) + " ")) << verb;
+  EXPECT_EQ(tessera({"--version"}).out.rfind("tessera ", 0), 0u);
+}
+
+TEST_F(Command, EveryVerbHasHelpInTheSameShape) {
+  std::istringstream verbs(tessera({"list", "verbs"}).out);
+  int count = 0;
+  for (std::string line; std::getline(verbs, line); ++count) {
+    const std::string verb = line.substr(0, line.find(' '));
+    const Outcome o = tessera({verb, "--help"});
+    EXPECT_EQ(o.code, 0) << verb;
+    EXPECT_TRUE(holds(o.out, "Usage: tessera " + verb)) << o.out;
+    EXPECT_TRUE(holds(o.out, "--help")) << o.out;
+    // Documented: the summary of the list is the first line of the help.
+    EXPECT_TRUE(holds(o.out, line.substr(line.find_first_not_of(' ', verb.size())))) << o.out;
+  }
+  EXPECT_GE(count, 11);
+}
+
+TEST_F(Command, MistakesOnTheCommandLineEndWith2AndLeaveStdoutEmpty) {
+  fs::create_directory(here() / "full");
+  folder_.write("full/x", "x");
+  const std::vector<std::vector<std::string>> wrong = {{},
+                                                       {"nonsense"},
+                                                       {"run"},
+                                                       {"run", "a", "b"},
+                                                       {"run", "a", "--nonsense"},
+                                                       {"list", "nonsense"},
+                                                       {"run", "a", "--max-time", "5 m"},
+                                                       {"run", "a", "--max-time", "-5 s"},
+                                                       {"run", "a", "--threads", "0"},
+                                                       {"run", "a", "--progress", "loud"},
+                                                       {"new", "no.app"},
+                                                       {"schema", "no.app"},
+                                                       {"explain", "no.key"},
+                                                       {"explain", "E9999"},
+                                                       {"new", "demo.sample", "full"},
+                                                       {"new", "demo.sample", "full/x"},
+                                                       {"resume", "full"},
+                                                       {"resume", "absent"},
+                                                       {"plot", "full"}};
+  for (const auto& arguments : wrong) {
+    const Outcome o = tessera(arguments);
+    EXPECT_EQ(o.code, 2) << testing::PrintToString(arguments) << o.err;
+    EXPECT_EQ(o.out, "") << testing::PrintToString(arguments);
+    EXPECT_TRUE(holds(o.err, "error")) << testing::PrintToString(arguments) << o.err;
+  }
+  EXPECT_TRUE(holds(tessera({"rnu", "a"}).err, "did you mean 'run'?"));
+}
+
+TEST_F(Command, NewCheckRunPlotWorkOneAfterAnother) {
+  const Outcome made = tessera({"new", "demo.sample", "case", "--seed", "7"});
+  ASSERT_EQ(made.code, 0) << made.err;
+  EXPECT_EQ(made.out, "case/case.toml\n");
+  EXPECT_EQ(read("case/input.txt"), "seed 7\n");
+  const Outcome checked = tessera({"check", "case/case.toml"});
+  EXPECT_EQ(checked.code, 0) << checked.err;
+  EXPECT_EQ(checked.out, "100 terms\ncase/case.toml: ok (demo.sample)\n");
+  EXPECT_EQ(checked.err, "");
+  const Outcome ran = tessera({"run", "case/case.toml", "-o", "RUN", "--threads", "2"});
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  EXPECT_EQ(ran.out, "RUN\n");
+  for (const char* name : {"input.toml", "resolved.toml", "manifest.json", "log.txt", "sum.txt"})
+    EXPECT_TRUE(fs::exists(here() / "RUN" / name)) << name;
+  EXPECT_EQ(read("RUN/input.toml"), read("case/case.toml"));
+  const Json manifest = Json::parse(read("RUN/manifest.json"));
+  EXPECT_EQ(manifest["exit_code"], 0);
+  EXPECT_EQ(manifest["threads"], 2);
+  EXPECT_EQ(manifest["app"], "demo.sample");
+  // The resolved configuration is itself a case, with the same meaning.
+  EXPECT_EQ(tessera({"run", "RUN/resolved.toml", "-o", "AGAIN"}).code, 0);
+  EXPECT_EQ(read("AGAIN/resolved.toml"), read("RUN/resolved.toml"));
+  EXPECT_EQ(read("AGAIN/sum.txt"), read("RUN/sum.txt"));
+  EXPECT_EQ(tessera({"plot", "RUN"}).out, "RUN/plots.txt\n");
+  EXPECT_EQ(tessera({"resume", "RUN"}).code, 0);  // finished: nothing to do
+}
+
+TEST_F(Command, AnExistingRunIsNotOverwrittenWithoutForce) {
+  folder_.write("c.toml", "app = \"demo.sample\"\n");
+  ASSERT_EQ(tessera({"run", "c.toml"}).code, 0);
+  EXPECT_TRUE(fs::exists(here() / "c.run/manifest.json"));
+  const std::string before = read("c.run/manifest.json");
+  EXPECT_EQ(tessera({"run", "c.toml"}).code, 2);
+  EXPECT_EQ(read("c.run/manifest.json"), before);
+  EXPECT_EQ(tessera({"run", "c.toml", "--force"}).code, 0);
+}
+
+TEST_F(Command, EveryEndingHasItsExitCodeAndManifest) {
+  const std::pair<const char*, int> endings[] = {
+      {"finish", 0}, {"not_converged", 6}, {"blow_up", 7}, {"fault", 1}, {"bad_input", 4}};
+  folder_.write("c.toml", "app = \"demo.sample\"\n");
+  for (const auto& [ending, code] : endings) {
+    const std::string run = std::string("R_") + ending;
+    const Outcome o =
+        tessera({"run", "c.toml", "-o", run, "--set", std::string("ending=") + ending});
+    EXPECT_EQ(o.code, code) << o.err;
+    EXPECT_EQ(Json::parse(read(run + "/manifest.json"))["exit_code"], code) << ending;
+  }
+  EXPECT_EQ(tessera({"run", "absent.toml"}).code, 5);
+  folder_.write("bad.toml", "app = \"demo.sample\"\nzebra = 1\n");
+  EXPECT_EQ(tessera({"run", "bad.toml"}).code, 5);
+  folder_.write("data.toml", "app = \"demo.sample\"\ndata.input = \"gone.txt\"\n");
+  EXPECT_EQ(tessera({"run", "data.toml"}).code, 4);
+  EXPECT_EQ(tessera({"check", "data.toml"}).code, 4);
+  EXPECT_EQ(tessera({"run", "data.toml", "--keep-going"}).code, 0);
+  EXPECT_EQ(tessera({"estimate", "c.toml", "--set", "memory=1e18"}).code, 3);
+}
+
+TEST_F(Command, EstimateTellsMemoryDiskAndTime) {
+  folder_.write("c.toml", "app = \"demo.sample\"\n");
+  const Outcome o = tessera({"estimate", "c.toml"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  for (const char* part : {"memory", "terms", "976.6 KiB", "disk", "0.5 s", "note: a note"})
+    EXPECT_TRUE(holds(o.out, part)) << o.out;
+  const Json j = Json::parse(tessera({"estimate", "c.toml", "--json"}).out);
+  EXPECT_EQ(j["memory_total_bytes"], 1000000);
+  EXPECT_EQ(j["fits"], true);
+}
+
+TEST_F(Command, StopsOnSigtermAndResumesToTheSameBytes) {
+  folder_.write("c.toml", "app = \"demo.sample\"\nsum.terms = 400\nsum.pause = \"5 ms\"\n");
+  ASSERT_EQ(tessera({"run", "c.toml", "-o", "WHOLE", "--set", "sum.pause=0 s"}).code, 0);
+  RunningProgram p(program({"run", "c.toml", "-o", "RUN"}), here());
+  for (int i = 0; i < 2000 && !fs::exists(here() / "RUN/manifest.json"); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  ASSERT_EQ(::kill(p.pid(), SIGTERM), 0);
+  const Outcome stopped = p.wait();
+  ASSERT_EQ(stopped.code, 75) << stopped.err;
+  EXPECT_TRUE(holds(stopped.err, "tessera resume RUN")) << stopped.err;
+  EXPECT_FALSE(fs::exists(here() / "RUN/sum.txt"));
+  const Outcome resumed = tessera({"resume", "RUN"});
+  ASSERT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_TRUE(holds(resumed.err, "goes on at term")) << resumed.err;
+  EXPECT_EQ(read("RUN/sum.txt"), read("WHOLE/sum.txt"));
+  EXPECT_EQ(Json::parse(read("RUN/manifest.json"))["resumed"], 1);
+}
+
+TEST_F(Command, TimeLimitAndStopFileEndWith75) {
+  folder_.write("c.toml", "app = \"demo.sample\"\nsum.terms = 1000000\nsum.pause = \"2 ms\"\n");
+  EXPECT_EQ(tessera({"run", "c.toml", "-o", "A", "--max-time", "0.2s"}).code, 75);
+  RunningProgram p(program({"run", "c.toml", "-o", "B"}), here());
+  for (int i = 0; i < 2000 && !fs::exists(here() / "B/manifest.json"); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  folder_.write("B/STOP", "");
+  EXPECT_EQ(p.wait().code, 75);
+}
+
+TEST_F(Command, ErrorsAreAJsonArrayOnRequest) {
+  folder_.write("c.toml", "app = \"demo.sample\"\nzebra = 1\n[sum]\nterms = \"x\"\n");
+  for (const char* verb : {"check", "run", "estimate"}) {
+    const Outcome o = tessera({verb, "c.toml", "--json"});
+    EXPECT_EQ(o.code, 5);
+    EXPECT_EQ(o.err, "");
+    const Json j = Json::parse(o.out);
+    ASSERT_EQ(j.size(), 2u);
+    EXPECT_EQ(j[0]["number"], "E0213");
+    EXPECT_EQ(j[0]["file"], "c.toml");
+    EXPECT_EQ(j[0]["line"], 2);
+    EXPECT_EQ(j[0]["column"], 1);
+    EXPECT_EQ(j[1]["number"], "E0210");
+    EXPECT_EQ(j[1]["severity"], "error");
+  }
+  folder_.write("good.toml", "app = \"demo.sample\"\n");
+  EXPECT_EQ(Json::parse(tessera({"--json", "check", "good.toml"}).out), Json::array());
+}
+
+TEST_F(Command, ErrorsShowPlaceCaretAndHint) {
+  folder_.write("c.toml", "app = \"demo.sample\"\n[sum]\ntrems = 5\nscale = \"2 s\"\n");
+  const Outcome o = tessera({"check", "c.toml"});
+  EXPECT_EQ(o.err,
+            "c.toml:3:1: error E0213: unknown key 'trems' in [sum]\n    trems = 5\n    ^\n  hint: "
+            "did you mean 'terms'?\n"
+            "c.toml:4:9: error E0212: 'sum.scale' = '2 s': expected length, got time\n    scale = "
+            "\"2 s\"\n            ^\n  hint: e.g. \"1 m\"\n");
+}
+
+TEST_F(Command, ExplainsKeysAndErrorNumbers) {
+  EXPECT_TRUE(holds(tessera({"explain", "sum.scale"}).out, "range: above 0 m"));
+  const std::string text = tessera({"explain", "E0213"}).out;
+  EXPECT_EQ(text.rfind("E0213: ", 0), 0u);
+  EXPECT_TRUE(holds(text, "cure: "));
+  EXPECT_TRUE(holds(tessera({"explain", "sum.scal"}).err, "did you mean 'sum.scale'?"));
+}
+
+TEST_F(Command, SchemaIsDraft07AndKnowsEveryKey) {
+  const Json schema = Json::parse(tessera({"schema", "demo.sample"}).out);
+  EXPECT_EQ(schema["$schema"], "http://json-schema.org/draft-07/schema#");
+  EXPECT_EQ(schema["additionalProperties"], false);
+  const Json& terms = schema["properties"]["sum"]["properties"]["terms"];
+  EXPECT_EQ(terms["type"], "integer");
+  EXPECT_EQ(terms["minimum"], 1);
+  EXPECT_EQ(terms["default"], 100);
+  EXPECT_EQ(schema["properties"]["ending"]["enum"].size(), 5u);
+  EXPECT_EQ(schema["properties"]["sum"]["properties"]["scale"]["examples"][0], "1 m");
+  EXPECT_EQ(schema["required"], Json::array({"app"}));
+  // A JSON configuration written by that schema is accepted.
+  folder_.write("c.json",
+                "{\"app\": \"demo.sample\", \"sum\": {\"terms\": 3, \"scale\": \"2 m\"}}");
+  EXPECT_EQ(tessera({"run", "c.json", "-o", "R"}).code, 0);
+  EXPECT_EQ(read("R/sum.txt"), "2.7222222222222223\n");
+}
+
+TEST_F(Command, CompletionScriptsAreValidShellAndComplete) {
+  const std::string script = tessera({"completion", "bash"}).out;
+  folder_.write(
+      "t.bash",
+      script +
+          "\nCOMP_WORDS=(tessera sch); COMP_CWORD=1; _tessera; echo \"${COMPREPLY[*]}\"\n"
+          "COMP_WORDS=(tessera schema de); COMP_CWORD=2; _tessera; echo \"${COMPREPLY[*]}\"\n"
+          "COMP_WORDS=(tessera run --ma); COMP_CWORD=2; _tessera; echo \"${COMPREPLY[*]}\"\n");
+  EXPECT_EQ(RunningProgram({"/bin/bash", "t.bash"}, here()).wait().out,
+            "schema\ndemo.sample\n--max-time\n");
+  for (const char* shell : {"zsh", "fish"})
+    EXPECT_TRUE(holds(tessera({"completion", shell}).out, "estimate")) << shell;
+}
+
+TEST_F(Command, DoctorIsHealthyHere) {
+  const Outcome o = tessera({"doctor"});
+  EXPECT_EQ(o.code, 0) << o.out << o.err;
+  for (const char* part : {"tessera", "compiler", "vector units", "cores", "PETSc", "MPI", "CUDA",
+                           "NCCL", "VTK", "write here      ok", "engine"})
+    EXPECT_TRUE(holds(o.out, part)) << part;
+  EXPECT_EQ(Json::parse(tessera({"doctor", "--json"}).out)["healthy"], true);
+  EXPECT_TRUE(fs::is_empty(here()));
+}
+
+TEST_F(Command, ListsWhatThereIs) {
+  EXPECT_TRUE(holds(tessera({"list", "apps"}).out, "demo.sample"));
+  EXPECT_TRUE(holds(tessera({"list", "examples"}).out, "tessera new demo.sample"));
+  EXPECT_TRUE(holds(tessera({"list", "units"}).out, "ohm"));
+}
+
+TEST_F(Command, AFullOutputIsSaid) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
+  folder_.write(
+      "t.sh", std::string("exec ") + TESSERA_SAMPLE_PROGRAM + " schema demo.sample > /dev/full\n");
+  const Outcome o = RunningProgram({"/bin/sh", "t.sh"}, here()).wait();
+  EXPECT_EQ(o.code, 1);
+  EXPECT_TRUE(holds(o.err, "standard output could not be written"));
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// A small app for the tests of the command: sums 1/k^2 term by term, reads one text file, and can
+// be told to end in every way an app can end. Linked with the command into the program
+// tessera_sample.
+#include "support/app.h"
+#include "tessera/data/checkpoint.h"
+#include "tessera/data/log.h"
+#include "tessera/data/manifest.h"
+#include "tessera/data/metrics.h"
+#include "tessera/data/run.h"
+#include "tessera/data/stop.h"
+#include "tessera/data/text_file.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <thread>
+
+namespace {
+
+using namespace tessera;
+using namespace tessera::apps;
+using data::ExitCode;
+
+enum class Ending { finish, not_converged, blow_up, fault, bad_input };
+struct Sample {
+  std::int64_t terms = 100;
+  double pause_s = 0;
+  double scale = 1;
+  std::optional<std::filesystem::path> input;
+  Ending ending = Ending::finish;
+  double memory_bytes = 1e6;
+};
+
+const data::Options<Sample>& options() {
+  static const auto table = [] {
+    data::Options<Sample> o("demo.sample", "A sum, for the tests of the command");
+    o.add("sum.terms", &Sample::terms, {.doc = "How many terms are summed", .min = 1, .max = 1e9})
+        .add("sum.pause", &Sample::pause_s, {.doc = "Rest after each term", .unit = "ms", .min = 0})
+        .add("sum.scale", &Sample::scale,
+             {.doc = "Length that each term is multiplied with", .unit = "m", .above = 0})
+        .add("data.input", &Sample::input, {.doc = "A text file that is read"})
+        .add("ending", &Sample::ending,
+             {.doc = "How the run ends",
+              .choices = {"finish", "not_converged", "blow_up", "fault", "bad_input"}})
+        .add("memory", &Sample::memory_bytes, {.doc = "Bytes that the estimate claims", .min = 0});
+    return o;
+  }();
+  return table;
+}
+
+CheckReport check(const AppContext& c) {
+  const Sample s = options().read(c.config);
+  CheckReport r;
+  if (s.input) {
+    try {
+      data::read_text_file(*s.input);
+    } catch (const data::InputError& e) {
+      r.findings = e.findings();
+    }
+  }
+  r.lines.push_back(std::to_string(s.terms) + " terms");
+  return r;
+}
+
+Estimate estimate(const AppContext& c) {
+  const Sample s = options().read(c.config);
+  return {.memory_bytes = {{"terms", static_cast<std::uint64_t>(s.memory_bytes)}},
+          .disk_bytes = 1000,
+          .seconds = 0.5,
+          .notes = {"a note"}};
+}
+
+ExitCode run(RunContext& c) {
+  const Sample s = options().read(c.config);
+  if (s.ending == Ending::fault) throw std::runtime_error("a bug");
+  if (s.ending == Ending::bad_input)
+    throw data::InputError({.number = 101, .place = {"late.txt"}, .message = "gone"});
+  std::int64_t k = 0;
+  double sum = 0;
+  if (const auto loaded = data::load_newest_checkpoint(c.folder.checkpoints())) {
+    data::check_resumable(loaded->checkpoint, "demo.sample", c.manifest.config_sha256, {});
+    k = loaded->checkpoint.scalar<std::int64_t>("k");
+    sum = loaded->checkpoint.scalar<double>("sum");
+    c.log.info("goes on at term " + std::to_string(k));
+  }
+  const auto save = [&] {
+    data::Checkpoint ckpt{.app = "demo.sample",
+                          .step = static_cast<std::uint64_t>(k),
+                          .config_sha256 = c.manifest.config_sha256};
+    ckpt.put("k", k);
+    ckpt.put("sum", sum);
+    data::write_checkpoint(c.folder.checkpoints(), ckpt, c.options.keep_checkpoints);
+  };
+  data::Periodic periodic(c.options.checkpoint_every_s);
+  while (k < s.terms) {
+    ++k;
+    sum += s.scale / (static_cast<double>(k) * static_cast<double>(k));
+    if (s.pause_s > 0) std::this_thread::sleep_for(std::chrono::duration<double>(s.pause_s));
+    const bool asked = c.stop.poll() != data::StopReason::none;
+    if (asked || periodic.due()) save();
+    if (asked) return ExitCode::stopped_resumable;
+  }
+  c.folder.write_text("sum.txt", data::number_text(sum) + "\n");
+  c.manifest.metrics.emplace_back("sum", sum);
+  if (s.ending == Ending::not_converged) return ExitCode::not_converged;
+  if (s.ending == Ending::blow_up) return ExitCode::blow_up;
+  return ExitCode::ok;
+}
+
+std::filesystem::path make_example(const std::filesystem::path& dir, std::uint64_t seed) {
+  std::ofstream(dir / "input.txt") << "seed " << seed << "\n";
+  std::ofstream(dir / "case.toml") << "app = \"demo.sample\"\ndata.input = \"input.txt\"\n";
+  return dir / "case.toml";
+}
+
+std::vector<std::filesystem::path> plot(const std::filesystem::path& run_dir) {
+  std::ofstream(run_dir / "plots.txt") << "drawn\n";
+  return {run_dir / "plots.txt"};
+}
+
+const RegisterApp registered([] {
+  return App{.name = "demo.sample",
+             .summary = "A sum, for the tests",
+             .options = options(),
+             .check = check,
+             .estimate = estimate,
+             .run = run,
+             .make_example = make_example,
+             .plot = plot};
+});
+
+}  // namespace
