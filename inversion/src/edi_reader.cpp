@@ -375,14 +375,13 @@ class DataSection {
 };
 
 void check_end(EdiContext& c) {
-  if (c.first("END")) return;
-  const std::string& text = c.findings.text().text;
-  const std::size_t at = text.size() - 1;
-  if (text.back() != '\n')
-    c.findings.error(308, at, "the file breaks off: no >END and no end of line",
-                     "copy the file again");
-  else
-    c.findings.warn(308, at, "no >END; is the file complete?");
+  if (const EdiBlock* end = c.first("END")) {
+    if (!edi_tokens(c.text(), end->body_begin, end->body_end).empty())
+      c.findings.warn(357, end->body_begin, "text behind >END is not read");
+    return;
+  }
+  c.findings.error(308, c.text().size() - 1, "the file breaks off: it has no >END",
+                   "copy the file again; if it is whole, add a line >END");
 }
 
 }  // namespace
@@ -449,11 +448,11 @@ Sounding read_edi(const data::TextFile& text, const ReadOptions& options) {
       s.declination_deg = option_number(c, o);
   FileConventions conventions;
   read_statements(c, head, conventions);
-  check_end(c);
   if (spectra)
     read_edi_spectra(c, s);
   else
     DataSection(c, s).read();
+  check_end(c);
   finish_sounding(s, conventions, options, c.frequency_offsets, findings);
   return s;
 }
