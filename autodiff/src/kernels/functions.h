@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Scalar functions by element type: our vectorising bodies (vmath.h) for real numbers.
+// Scalar functions by element type: our vectorising bodies (vmath.h) for real numbers, the standard library's
+// for complex ones.
 #pragma once
 #include <cmath>
 
@@ -9,52 +10,62 @@
 
 namespace tessera::kernels::fn {
 
-#define TESSERA_BOTH(NAME)                                  \
-  template <class T>                                        \
-  TESSERA_HD inline T NAME(T x) {                           \
-    if constexpr (is_cplx<T>) return std::NAME(x);          \
-    else return vm::NAME(x);                                \
+#define TESSERA_BOTH(NAME)                         \
+  template <class T>                               \
+  TESSERA_HD inline T NAME(T x) {                  \
+    if constexpr (is_cplx<T>) return std::NAME(x); \
+    else return vm::NAME(x);                       \
   }
+TESSERA_BOTH(sqrt)
 TESSERA_BOTH(exp)
 TESSERA_BOTH(log)
 TESSERA_BOTH(sin)
 TESSERA_BOTH(cos)
 TESSERA_BOTH(tan)
+TESSERA_BOTH(asin)
+TESSERA_BOTH(acos)
+TESSERA_BOTH(atan)
 TESSERA_BOTH(sinh)
 TESSERA_BOTH(cosh)
 TESSERA_BOTH(tanh)
+TESSERA_BOTH(asinh)
+TESSERA_BOTH(acosh)
+TESSERA_BOTH(atanh)
 #undef TESSERA_BOTH
-#define TESSERA_STD(NAME) \
-  template <class T>      \
-  inline T NAME(T x) { return std::NAME(x); }
-TESSERA_STD(sqrt)
-TESSERA_STD(asin)
-TESSERA_STD(acos)
-TESSERA_STD(atan)
-TESSERA_STD(asinh)
-TESSERA_STD(acosh)
-TESSERA_STD(atanh)
-TESSERA_STD(cbrt)
-TESSERA_STD(erf)
-TESSERA_STD(erfc)
-#undef TESSERA_STD
+
+#define TESSERA_REAL(NAME) \
+  template <class T>       \
+  TESSERA_HD inline T NAME(T x) { return vm::NAME(x); }
+TESSERA_REAL(cbrt)
+TESSERA_REAL(softplus)
+TESSERA_REAL(erf)
+TESSERA_REAL(erfc)
+TESSERA_REAL(erfinv)
+TESSERA_REAL(lgamma)
+TESSERA_REAL(digamma)
+#undef TESSERA_REAL
 
 template <class T>
-TESSERA_HD inline T rsqrt(T x) { return divide(T(1), sqrt(x)); }
+TESSERA_HD inline T rsqrt(T x) {
+  if constexpr (is_cplx<T>) return divide(T(1), std::sqrt(x));
+  else return vm::rsqrt(x);
+}
+/// e^z - 1 = (e^a - 1) cos b - 2 sin^2(b/2) + i e^a sin b, z = a + i b.
 template <class T>
 TESSERA_HD inline T expm1(T x) {
   if constexpr (is_cplx<T>) {
     using R = typename T::value_type;
-    const R s = std::sin(x.imag() / 2), e = vm::expm1(x.real());
-    return {e * std::cos(x.imag()) - 2 * s * s, std::exp(x.real()) * std::sin(x.imag())};
+    const R s = vm::sin(x.imag() / 2), e = vm::expm1(x.real());
+    return {e * vm::cos(x.imag()) - 2 * s * s, vm::exp(x.real()) * vm::sin(x.imag())};
   } else return vm::expm1(x);
 }
+/// log(1 + z): its real part from a (2 + a) + b^2, which does not cancel for small z.
 template <class T>
 TESSERA_HD inline T log1p(T x) {
   if constexpr (is_cplx<T>) {
     using R = typename T::value_type;
     const R a = x.real(), b = x.imag();
-    return {vm::log1p(a * (2 + a) + b * b) / 2, std::atan2(b, 1 + a)};
+    return {vm::log1p(a * (2 + a) + b * b) / 2, vm::atan2(b, 1 + a)};
   } else return vm::log1p(x);
 }
 template <class T>
@@ -63,26 +74,23 @@ TESSERA_HD inline T logistic(T x) {
   else return vm::logistic(x);
 }
 template <class T>
-TESSERA_HD inline T softplus(T x) { return vm::softplus(x); }
-template <class T>
 TESSERA_HD inline T abs(T x) { return x < T(0) ? static_cast<T>(T(0) - x) : x == T(0) ? T(0) : x; }
 template <class T>
-TESSERA_HD inline T pow(T x, T y) { return std::pow(x, y); }
+TESSERA_HD inline T polygamma(int n, T x) { return vm::polygamma(n, x); }
 template <class T>
-TESSERA_HD inline T atan2(T y, T x) { return std::atan2(y, x); }
+TESSERA_HD inline T pow(T x, T y) {
+  if constexpr (is_cplx<T>) return std::pow(x, y);
+  else return vm::pow(x, y);
+}
 template <class T>
-TESSERA_HD inline T hypot(T x, T y) { return std::hypot(x, y); }
+TESSERA_HD inline T atan2(T y, T x) { return vm::atan2(y, x); }
+/// sqrt(x^2 + y^2) without overflow.
 template <class T>
-inline T lgamma(T x) {
-  int sign;
-  if constexpr (std::is_same_v<T, float>) return ::lgammaf_r(x, &sign);
-  else return ::lgamma_r(x, &sign);
+TESSERA_HD inline T hypot(T x, T y) {
+  const T a = vm::abs(x), b = vm::abs(y), big = a < b ? b : a, small = a < b ? a : b;
+  const T r = big > T(0) ? small / big : T(0);
+  const T h = big * vm::sqrt(1 + r * r);
+  return big == std::numeric_limits<T>::infinity() || small == std::numeric_limits<T>::infinity() ? std::numeric_limits<T>::infinity() : h;
 }
 
 }  // namespace tessera::kernels::fn
-// FIXME-special
-namespace tessera::kernels::fn {
-template <class T> inline T erfinv(T x) { return x; }
-template <class T> inline T digamma(T x) { return x; }
-template <class T> inline T polygamma(int, T x) { return x; }
-}

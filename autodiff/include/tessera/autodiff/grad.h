@@ -176,7 +176,11 @@ auto vmap(F f, std::vector<std::optional<int>> in_axes = {}, int out_axis = 0) {
     detail::Result<R> r;
     std::vector<std::optional<int>> axes;
     std::size_t k = 0;
-    (axes.insert(axes.end(), flatten_tree(x).size(), k < in_axes.size() ? in_axes[k] : std::optional<int>(0)), ..., ++k);
+    const auto add = [&](std::size_t leaves) {
+      axes.insert(axes.end(), leaves, k < in_axes.size() ? in_axes[k] : std::optional<int>(0));
+      ++k;
+    };
+    (add(flatten_tree(x).size()), ...);
     const auto y = detail::vmap_flat(detail::flat(f, r, x...), flatten_tree(x...), axes, out_axis);
     return unflatten_tree(*r.like, y);
   };
