@@ -9,3 +9,10 @@
 #define TESSERA_HD
 #endif
 #endif
+
+// The same, inlined however large: a loop over a kernel body only becomes vector code when nothing is called.
+#ifdef __CUDACC__
+#define TESSERA_HD_INLINE TESSERA_HD __forceinline__
+#else
+#define TESSERA_HD_INLINE inline __attribute__((always_inline))
+#endif

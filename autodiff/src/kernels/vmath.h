@@ -2,6 +2,7 @@
 #pragma once
 
 /// All scalar function bodies; vmath_basic.h says what they promise.
+#include "vmath_complex.h"
 #include "vmath_erf.h"
 #include "vmath_exp.h"
 #include "vmath_gamma.h"

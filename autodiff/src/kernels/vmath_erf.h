@@ -11,7 +11,7 @@ namespace detail {
 
 inline constexpr double kErfSplit = 0.65;
 
-TESSERA_HD inline double erf_small(double x) {
+TESSERA_HD_INLINE double erf_small(double x) {
   const double z = x * x;
   return fma(x,
              poly(z, 0x1.06eba8214db69p-3, -0x1.812746b0379e6p-2, 0x1.ce2f21a042b5p-4,
@@ -22,7 +22,7 @@ TESSERA_HD inline double erf_small(double x) {
 }
 
 /// erfc(x) for x >= kErfSplit.
-TESSERA_HD inline double erfc_large(double x) {
+TESSERA_HD_INLINE double erfc_large(double x) {
   const double a = x > 28 ? 28.0 : x;
   const double t = (a - 4) / (a + 4);
   const double q = poly(
@@ -39,13 +39,13 @@ TESSERA_HD inline double erfc_large(double x) {
 
 }  // namespace detail
 
-TESSERA_HD inline double erf(double x) {
+TESSERA_HD_INLINE double erf(double x) {
   const double a = abs(x);
   const double small = detail::erf_small(a), large = 1 - detail::erfc_large(a);
   return with_sign(a < detail::kErfSplit ? small : large, sign_of(x));
 }
 
-TESSERA_HD inline double erfc(double x) {
+TESSERA_HD_INLINE double erfc(double x) {
   const double a = abs(x);
   const double center = 1 - detail::erf_small(x), tail = detail::erfc_large(a);
   const double outer = x < 0 ? 2 - tail : tail;
@@ -54,7 +54,7 @@ TESSERA_HD inline double erfc(double x) {
 
 /// The x with erf(x) = y; infinite at +-1, NaN beyond. A fit good to 2^-22 and one step of Halley's
 /// method on erf(x) - y below y = 1/2 and on erfc(x) - (1 - y) above, where 1 - y is exact.
-TESSERA_HD inline double erfinv(double y) {
+TESSERA_HD_INLINE double erfinv(double y) {
   const double a = abs(y);
   const double w = -log((1 - a) * (1 + a));
   const double center =
@@ -75,8 +75,8 @@ TESSERA_HD inline double erfinv(double y) {
   return with_sign(a == 1 ? kInfinity<double> : root, sign_of(y));
 }
 
-TESSERA_HD inline float erf(float x) { return static_cast<float>(erf(double(x))); }
-TESSERA_HD inline float erfc(float x) { return static_cast<float>(erfc(double(x))); }
-TESSERA_HD inline float erfinv(float y) { return static_cast<float>(erfinv(double(y))); }
+TESSERA_HD_INLINE float erf(float x) { return static_cast<float>(erf(double(x))); }
+TESSERA_HD_INLINE float erfc(float x) { return static_cast<float>(erfc(double(x))); }
+TESSERA_HD_INLINE float erfinv(float y) { return static_cast<float>(erfinv(double(y))); }
 
 }  // namespace tessera::kernels::vm

@@ -17,13 +17,13 @@ struct ExpParts {
   T n, r, rest;
 };
 
-TESSERA_HD inline double exp_rest(double r) {
+TESSERA_HD_INLINE double exp_rest(double r) {
   return poly(r, 0x1p-1, 0x1.5555555555559p-3, 0x1.555555555555ap-5, 0x1.111111110f699p-7,
               0x1.6c16c16c14444p-10, 0x1.a01a01afeeea3p-13, 0x1.a01a01b0bb0ffp-16,
               0x1.71ddf8387001dp-19, 0x1.27e4c597d4446p-22, 0x1.af5ef28c9b758p-26,
               0x1.1f9571eef8cefp-29);
 }
-TESSERA_HD inline float exp_rest(float r) {
+TESSERA_HD_INLINE float exp_rest(float r) {
   return poly(r, 0x1p-1f, 0x1.555556p-3f, 0x1.5554aep-5f, 0x1.11109p-7f, 0x1.6d74ccp-10f,
               0x1.a1a1bap-13f);
 }
@@ -51,7 +51,7 @@ struct ExpConstants<float> {
 };
 
 template <Real T>
-TESSERA_HD inline ExpParts<T> exp_parts(T x) {
+TESSERA_HD_INLINE ExpParts<T> exp_parts(T x) {
   using C = ExpConstants<T>;
   const T n = fma(x, C::kLog2e, Format<T>::kMagic) - Format<T>::kMagic;
   const T high = fma(-n, C::kLn2High, x);  // exact
@@ -62,7 +62,7 @@ TESSERA_HD inline ExpParts<T> exp_parts(T x) {
 
 /// 2^shift exp(x).
 template <Real T>
-TESSERA_HD inline T exp_shifted(T x, T shift) {
+TESSERA_HD_INLINE T exp_shifted(T x, T shift) {
   using C = ExpConstants<T>;
   x = x > C::kLargest ? C::kLargest : x;
   x = x < C::kSmallest ? C::kSmallest : x;
@@ -73,7 +73,7 @@ TESSERA_HD inline T exp_shifted(T x, T shift) {
 
 /// exp(x + low) for a low that is about a rounding error of x: exp(x) (1 + low).
 template <Real T>
-TESSERA_HD inline T exp_of_sum(T x, T low) {
+TESSERA_HD_INLINE T exp_of_sum(T x, T low) {
   using C = ExpConstants<T>;
   x = x > C::kLargest ? C::kLargest : x;
   x = x < C::kSmallest ? C::kSmallest : x;
@@ -84,7 +84,7 @@ TESSERA_HD inline T exp_of_sum(T x, T low) {
 
 /// expm1(x) / 4, which does not overflow where sinh is finite. Loses the last bits of denormals.
 template <Real T>
-TESSERA_HD inline T expm1_quarter(T x) {
+TESSERA_HD_INLINE T expm1_quarter(T x) {
   using C = ExpConstants<T>;
   x = x > C::kLargest ? C::kLargest : x;
   x = x < C::kMinusOne ? C::kMinusOne : x;
@@ -99,13 +99,13 @@ TESSERA_HD inline T expm1_quarter(T x) {
 
 /// e^x. Error below 0.6 ulp.
 template <Real T>
-TESSERA_HD inline T exp(T x) {
+TESSERA_HD_INLINE T exp(T x) {
   return detail::exp_shifted(x, T(0));
 }
 
 /// 2^x.
 template <Real T>
-TESSERA_HD inline T exp2(T x) {
+TESSERA_HD_INLINE T exp2(T x) {
   using C = detail::ExpConstants<T>;
   using F = Format<T>;
   constexpr T kLargest = F::kBias + 2, kSmallest = -(F::kBias + F::kFraction + 2);
@@ -121,7 +121,7 @@ TESSERA_HD inline T exp2(T x) {
 
 /// e^x - 1.
 template <Real T>
-TESSERA_HD inline T expm1(T x) {
+TESSERA_HD_INLINE T expm1(T x) {
   const T y = 4 * detail::expm1_quarter(x);
   return abs(x) < detail::ExpConstants<T>::kIdentity ? x : y;
 }
@@ -129,7 +129,7 @@ TESSERA_HD inline T expm1(T x) {
 /// tanh |x| = t / (t + 2) = 1 - 2 / (t + 2) with t = expm1(2 |x|): the first for small, the second
 /// for large x.
 template <Real T>
-TESSERA_HD inline T tanh(T x) {
+TESSERA_HD_INLINE T tanh(T x) {
   const T t = expm1(2 * abs(x));
   const bool small = t < 1;
   const T q = (small ? t : T(2)) / (t + 2);
@@ -138,7 +138,7 @@ TESSERA_HD inline T tanh(T x) {
 
 /// sinh x = (t + t / (t + 1)) / 2 with t = expm1 |x|.
 template <Real T>
-TESSERA_HD inline T sinh(T x) {
+TESSERA_HD_INLINE T sinh(T x) {
   const T q = detail::expm1_quarter(abs(x));
   const T y = with_sign(2 * (q + q / fma(T(4), q, T(1))), sign_of(x));
   return abs(x) < detail::ExpConstants<T>::kIdentity ? x : y;
@@ -146,14 +146,14 @@ TESSERA_HD inline T sinh(T x) {
 
 /// cosh x = h + 1 / (4 h) with h = e^|x| / 2.
 template <Real T>
-TESSERA_HD inline T cosh(T x) {
+TESSERA_HD_INLINE T cosh(T x) {
   const T h = detail::exp_shifted(abs(x), T(-1));
   return h + T(0.25) / h;
 }
 
 /// 1 / (1 + e^-x), without overflow and with the left tail to the last denormal.
 template <Real T>
-TESSERA_HD inline T logistic(T x) {
+TESSERA_HD_INLINE T logistic(T x) {
   const T e = exp(-abs(x));
   return (x < 0 ? e : T(1)) / (1 + e);
 }

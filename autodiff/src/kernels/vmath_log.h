@@ -11,12 +11,12 @@ namespace tessera::kernels::vm {
 
 namespace detail {
 
-TESSERA_HD inline double log_rest(double z) {
+TESSERA_HD_INLINE double log_rest(double z) {
   return poly(z, 0x1.5555555555593p-1, 0x1.999999997fc75p-2, 0x1.2492494204596p-2,
               0x1.c71c51f8af466p-3, 0x1.74664289e10c3p-3, 0x1.39a157e59ddd5p-3,
               0x1.2f0978e2100b4p-3);
 }
-TESSERA_HD inline float log_rest(float z) {
+TESSERA_HD_INLINE float log_rest(float z) {
   return poly(z, 0x1.555554p-1f, 0x1.999a7ap-2f, 0x1.2438cp-2f, 0x1.e2fa16p-3f);
 }
 
@@ -27,7 +27,7 @@ struct LogParts {
 
 /// x = 2^k (1 + f) for positive normal x.
 template <Real T>
-TESSERA_HD inline LogParts<T> log_parts(T x) {
+TESSERA_HD_INLINE LogParts<T> log_parts(T x) {
   using U = BitsOf<T>;
   using F = Format<T>;
   constexpr U kSqrtHalf = sizeof(T) == 8 ? U(0x3fe6a09e667f3bcdull) : U(0x3f3504f3u);
@@ -45,7 +45,7 @@ struct Pair {
   T high, low;
 };
 template <Real T>
-TESSERA_HD inline Pair<T> log_sum(T k, T f, T c) {
+TESSERA_HD_INLINE Pair<T> log_sum(T k, T f, T c) {
   using C = ExpConstants<T>;
   const T half_square = T(0.5) * f * f;
   const T half_square_low = fma(T(0.5) * f, f, -half_square);
@@ -62,7 +62,7 @@ TESSERA_HD inline Pair<T> log_sum(T k, T f, T c) {
 
 /// Positive x, denormals included, to k and f.
 template <Real T>
-TESSERA_HD inline LogParts<T> log_parts_any(T x) {
+TESSERA_HD_INLINE LogParts<T> log_parts_any(T x) {
   using F = Format<T>;
   constexpr T kUp = T(BitsOf<T>(1) << F::kFraction);
   const bool tiny = x < kSmallestNormal<T>;
@@ -72,7 +72,7 @@ TESSERA_HD inline LogParts<T> log_parts_any(T x) {
 
 /// y for ordinary x; the values at 0, below 0, at infinity and NaN.
 template <Real T>
-TESSERA_HD inline T log_special(T x, T y) {
+TESSERA_HD_INLINE T log_special(T x, T y) {
   y = x < kInfinity<T> ? y : x;
   y = x == 0 ? -kInfinity<T> : y;
   return x < 0 ? kNaN<T> : y;
@@ -82,7 +82,7 @@ TESSERA_HD inline T log_special(T x, T y) {
 
 /// Natural logarithm.
 template <Real T>
-TESSERA_HD inline T log(T x) {
+TESSERA_HD_INLINE T log(T x) {
   const auto [k, f] = detail::log_parts_any(x);
   const auto [high, low] = detail::log_sum(k, f, T(0));
   return detail::log_special(x, high + low);
@@ -90,7 +90,7 @@ TESSERA_HD inline T log(T x) {
 
 /// log(1 + x). With u = 1 + x rounded and c the rounding error: log u + c / u.
 template <Real T>
-TESSERA_HD inline T log1p(T x) {
+TESSERA_HD_INLINE T log1p(T x) {
   const T u = 1 + x;
   const T c = x < 1 ? x - (u - 1) : 1 - (u - x);
   const auto [k, f] = detail::log_parts(u);
@@ -104,7 +104,7 @@ TESSERA_HD inline T log1p(T x) {
 /// log(1 + e^x) = max(x, 0) + log1p(e) with e = e^-|x| in [0, 1], so that k and f need no bits of 1
 /// + e.
 template <Real T>
-TESSERA_HD inline T softplus(T x) {
+TESSERA_HD_INLINE T softplus(T x) {
   const T e = exp(-abs(x));
   const bool upper = e > T(0.41421356237309504880);
   const T k = upper ? T(1) : T(0);

@@ -7,13 +7,13 @@ namespace tessera::kernels::vm {
 
 /// 1 / sqrt(x).
 template <Real T>
-TESSERA_HD inline T rsqrt(T x) {
+TESSERA_HD_INLINE T rsqrt(T x) {
   return 1 / sqrt(x);
 }
 
 /// Cube root: |x| = 8^q m; z near m^(-1/3) by a polynomial and one cubic step, then y = m z^2 and
 /// one Newton step with the exact residual m - y^3.
-TESSERA_HD inline double cbrt(double x) {
+TESSERA_HD_INLINE double cbrt(double x) {
   const double a = abs(x);
   const auto [k, f] = detail::log_parts_any(a);
   const double q = fma(k, 1.0 / 3, Format<double>::kMagic) - Format<double>::kMagic;
@@ -31,13 +31,13 @@ TESSERA_HD inline double cbrt(double x) {
   const double root = with_sign(fma(residual, z * z * (1.0 / 3), y) * pow2(q), sign_of(x));
   return ((a == 0) | !(a < kInfinity<double>)) ? x : root;
 }
-TESSERA_HD inline float cbrt(float x) { return static_cast<float>(cbrt(double(x))); }
+TESSERA_HD_INLINE float cbrt(float x) { return static_cast<float>(cbrt(double(x))); }
 
 namespace detail {
 
 /// log x for positive finite x as high + low, relative error near 2^-66: s, s^2 and s^3 of
 /// log(1 + f) = 2 s + s^3 (2/3 + s^2 R(s^2)) are carried in two doubles.
-TESSERA_HD inline Pair<double> log_pair(double x) {
+TESSERA_HD_INLINE Pair<double> log_pair(double x) {
   using C = ExpConstants<double>;
   const auto [k, f] = log_parts_any(x);
   const double d = 2 + f;
@@ -67,7 +67,7 @@ TESSERA_HD inline Pair<double> log_pair(double x) {
 }
 
 /// a^y for a >= 0.
-TESSERA_HD inline double pow_positive(double a, double y) {
+TESSERA_HD_INLINE double pow_positive(double a, double y) {
   Pair<double> l = log_pair(a);
   l.high = a == 0 ? -kInfinity<double> : a < kInfinity<double> ? l.high : a;
   const double p = y * l.high;
@@ -75,17 +75,17 @@ TESSERA_HD inline double pow_positive(double a, double y) {
   return exp_of_sum(p, abs(p) < 800 ? p_low : 0.0);
 }
 /// Without the second double: y log a is below 104 and the result is rounded to float.
-TESSERA_HD inline double pow_positive(float a, float y) { return exp(double(y) * log(double(a))); }
+TESSERA_HD_INLINE double pow_positive(float a, float y) { return exp(double(y) * log(double(a))); }
 
-TESSERA_HD inline double floor(double x) { return __builtin_floor(x); }
-TESSERA_HD inline float floor(float x) { return __builtin_floorf(x); }
+TESSERA_HD_INLINE double floor(double x) { return __builtin_floor(x); }
+TESSERA_HD_INLINE float floor(float x) { return __builtin_floorf(x); }
 
 }  // namespace detail
 
 /// x^y as IEEE 754 pow: x^0 = 1 and 1^y = 1 even for NaN; NaN for x < 0 and y no integer; signed
 /// zeros and infinities for odd y.
 template <Real T>
-TESSERA_HD inline T pow(T x, T y) {
+TESSERA_HD_INLINE T pow(T x, T y) {
   const T a = abs(x);
   T r = static_cast<T>(detail::pow_positive(a, y));
   r = (a == 1) & !(abs(y) < kInfinity<T>) ? (y == y ? T(1) : y) : r;  // (-1)^(+-inf) = 1
@@ -99,7 +99,7 @@ TESSERA_HD inline T pow(T x, T y) {
 
 /// x^n by repeated squaring; negative n by the reciprocal of x^|n|.
 template <class T>
-TESSERA_HD inline T pow_int(T x, long long n) {
+TESSERA_HD_INLINE T pow_int(T x, long long n) {
   unsigned long long m =
       n < 0 ? 0ull - static_cast<unsigned long long>(n) : static_cast<unsigned long long>(n);
   T result = T(1);

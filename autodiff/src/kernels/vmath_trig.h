@@ -42,7 +42,7 @@ struct TrigConstants<float> {
 
 /// 0 <= x <= kTrigLimit.
 template <Real T>
-TESSERA_HD inline Angle<T> reduce_near(T x) {
+TESSERA_HD_INLINE Angle<T> reduce_near(T x) {
   using C = TrigConstants<T>;
   const T shifted = fma(x, C::kTwoOverPi, Format<T>::kMagic);
   const T n = shifted - Format<T>::kMagic;
@@ -55,29 +55,29 @@ TESSERA_HD inline Angle<T> reduce_near(T x) {
   return {r, fma(-n, C::kC, r_low - b_low), to_bits(shifted)};
 }
 
-TESSERA_HD inline double sin_rest(double z) {
+TESSERA_HD_INLINE double sin_rest(double z) {
   return poly(z, -0x1.5555555555549p-3, 0x1.111111110f871p-7, -0x1.a01a019c105a4p-13,
               0x1.71de357696e8ap-19, -0x1.ae5e6551268dcp-26, 0x1.5d92bb14f2f4bp-33);
 }
-TESSERA_HD inline float sin_rest(float z) {
+TESSERA_HD_INLINE float sin_rest(float z) {
   return poly(z, -0x1.555556p-3f, 0x1.111108p-7f, -0x1.a00f34p-13f, 0x1.6cbefp-19f);
 }
-TESSERA_HD inline double cos_rest(double z) {
+TESSERA_HD_INLINE double cos_rest(double z) {
   return poly(z, 0x1.555555555554cp-5, -0x1.6c16c16c15174p-10, 0x1.a01a019cb0bbcp-16,
               -0x1.27e4f8092e138p-22, 0x1.1ee9eb5fa315fp-29, -0x1.8fae52a10fb65p-37);
 }
-TESSERA_HD inline float cos_rest(float z) {
+TESSERA_HD_INLINE float cos_rest(float z) {
   return poly(z, 0x1.55554ap-5f, -0x1.6c0c22p-10f, 0x1.99e366p-16f);
 }
 
 /// sin and cos on [-pi/4, pi/4]: r + r^3 S(r^2) and 1 - r^2/2 + r^4 C(r^2), with the low part of r.
 template <Real T>
-TESSERA_HD inline T sin_kernel(T r, T low) {
+TESSERA_HD_INLINE T sin_kernel(T r, T low) {
   const T z = r * r;
   return r + fma(z * r, sin_rest(z), fma(T(-0.5) * z, low, low));
 }
 template <Real T>
-TESSERA_HD inline T cos_kernel(T r, T low) {
+TESSERA_HD_INLINE T cos_kernel(T r, T low) {
   const T z = r * r;
   const T half = T(0.5) * z;
   const T w = 1 - half;
@@ -86,14 +86,14 @@ TESSERA_HD inline T cos_kernel(T r, T low) {
 
 /// sin(r + low + n pi/2), apart from the sign of the argument.
 template <Real T>
-TESSERA_HD inline T sin_of(Angle<T> a) {
+TESSERA_HD_INLINE T sin_of(Angle<T> a) {
   using U = BitsOf<T>;
   const T s = sin_kernel(a.r, a.low), c = cos_kernel(a.r, a.low);
   const T y = (a.n & 1) != 0 ? c : s;
   return with_sign(y, U((a.n & 2) << (8 * sizeof(T) - 2)));
 }
 template <Real T>
-TESSERA_HD inline T tan_of(Angle<T> a) {
+TESSERA_HD_INLINE T tan_of(Angle<T> a) {
   const T s = sin_kernel(a.r, a.low), c = cos_kernel(a.r, a.low);
   const bool odd = (a.n & 1) != 0;
   return (odd ? -c : s) / (odd ? s : c);
@@ -191,69 +191,86 @@ TESSERA_HD TESSERA_NOINLINE inline double tan_far(double x) {
   return with_sign(tan_of(reduce_any(abs(x))), sign_of(x));
 }
 #undef TESSERA_NOINLINE
-TESSERA_HD inline float sin_far(float x) { return static_cast<float>(sin_far(double(x))); }
-TESSERA_HD inline float cos_far(float x) { return static_cast<float>(cos_far(double(x))); }
-TESSERA_HD inline float tan_far(float x) { return static_cast<float>(tan_far(double(x))); }
+TESSERA_HD_INLINE float sin_far(float x) { return static_cast<float>(sin_far(double(x))); }
+TESSERA_HD_INLINE float cos_far(float x) { return static_cast<float>(cos_far(double(x))); }
+TESSERA_HD_INLINE float tan_far(float x) { return static_cast<float>(tan_far(double(x))); }
 
 }  // namespace detail
 
+/// sin and cos of one angle. kNear: |x| <= kTrigLimit, and the loop vectorises.
+template <class T>
+struct SinCos {
+  T sin, cos;
+};
+template <bool kNear>
+TESSERA_HD_INLINE SinCos<double> sin_cos(double x) {
+  detail::Angle<double> a;
+  if constexpr (kNear)
+    a = detail::reduce_near(abs(x));
+  else
+    a = detail::reduce_any(abs(x));
+  const double s = with_sign(detail::sin_of(a), sign_of(x));
+  a.n += 1;
+  return {s, detail::sin_of(a)};
+}
+
 /// For |x| <= kTrigLimit; vectorises.
 template <Real T>
-TESSERA_HD inline T sin_near(T x) {
+TESSERA_HD_INLINE T sin_near(T x) {
   return with_sign(detail::sin_of(detail::reduce_near(abs(x))), sign_of(x));
 }
 template <Real T>
-TESSERA_HD inline T cos_near(T x) {
+TESSERA_HD_INLINE T cos_near(T x) {
   detail::Angle<T> a = detail::reduce_near(abs(x));
   a.n += 1;
   return detail::sin_of(a);
 }
 template <Real T>
-TESSERA_HD inline T tan_near(T x) {
+TESSERA_HD_INLINE T tan_near(T x) {
   return with_sign(detail::tan_of(detail::reduce_near(abs(x))), sign_of(x));
 }
 
 /// For any x; NaN for infinities.
 template <Real T>
-TESSERA_HD inline T sin(T x) {
+TESSERA_HD_INLINE T sin(T x) {
   return abs(x) <= kTrigLimit<T> ? sin_near(x) : detail::sin_far(x);
 }
 template <Real T>
-TESSERA_HD inline T cos(T x) {
+TESSERA_HD_INLINE T cos(T x) {
   return abs(x) <= kTrigLimit<T> ? cos_near(x) : detail::cos_far(x);
 }
 template <Real T>
-TESSERA_HD inline T tan(T x) {
+TESSERA_HD_INLINE T tan(T x) {
   return abs(x) <= kTrigLimit<T> ? tan_near(x) : detail::tan_far(x);
 }
 
 struct Sin {
   template <Real T>
-  TESSERA_HD static T near(T x) {
+  TESSERA_HD_INLINE static T near(T x) {
     return sin_near(x);
   }
   template <Real T>
-  TESSERA_HD static T any(T x) {
+  TESSERA_HD_INLINE static T any(T x) {
     return sin(x);
   }
 };
 struct Cos {
   template <Real T>
-  TESSERA_HD static T near(T x) {
+  TESSERA_HD_INLINE static T near(T x) {
     return cos_near(x);
   }
   template <Real T>
-  TESSERA_HD static T any(T x) {
+  TESSERA_HD_INLINE static T any(T x) {
     return cos(x);
   }
 };
 struct Tan {
   template <Real T>
-  TESSERA_HD static T near(T x) {
+  TESSERA_HD_INLINE static T near(T x) {
     return tan_near(x);
   }
   template <Real T>
-  TESSERA_HD static T any(T x) {
+  TESSERA_HD_INLINE static T any(T x) {
     return tan(x);
   }
 };
