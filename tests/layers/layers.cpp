@@ -154,11 +154,11 @@ std::vector<Violation> check(const fs::path& root, const Order& order) {
           continue;
         }
         if (include.quoted) {  // private headers: beside the file, or under the module's src
-          if (include.path.find("..") != std::string::npos)
-            report(include.line, "'" + include.path + "': name headers from the module's root, not by '..'");
+          const fs::path beside = (fs::relative(entry.path().parent_path(), root / module) / include.path).lexically_normal();
+          if (starts(beside.generic_string(), "..")) report(include.line, "'" + include.path + "' leads out of " + module);
           for (const fs::path& base : {entry.path().parent_path(), root / module / "src", root / module}) {
             if (!fs::exists(base / include.path)) continue;
-            edges[file].push_back(fs::relative(base / include.path, root).generic_string());
+            edges[file].push_back(fs::relative((base / include.path).lexically_normal(), root).generic_string());
             break;
           }
         }

@@ -27,7 +27,7 @@ struct Violation {
 
 /// All violations in the modules' folders under `root`, sorted by file and line:
 /// an include of a module that is not allowed; a file that includes itself through others (a cycle); an include of
-/// our own header that does not exist or is named relatively; a third-party header in an `include/` folder (Eigen is
+/// our own header that does not exist, or by a relative name that leads out of the module; a third-party header in an `include/` folder (Eigen is
 /// allowed in autodiff's eigen.h); a header without `#pragma once`; a source without the SPDX line first.
 std::vector<Violation> check(const std::filesystem::path& root, const Order& order);
 

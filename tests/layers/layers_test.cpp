@@ -62,6 +62,14 @@ TEST_F(Planted, UpwardIncludeIsFound) {
   expect_only("low/src/up.cpp", 3, "low may not include high");
 }
 
+TEST_F(Planted, RelativeNamesStayInTheModule) {
+  write("low/src/ops/x.cpp", "#include \"../a.h\"\n");
+  write("low/src/a.h", "#pragma once\n");
+  EXPECT_EQ(listing(check()), "");
+  write("low/src/ops/x.cpp", "#include \"../../../high/include/tessera/high/b.h\"\n");
+  expect_only("low/src/ops/x.cpp", 2, "leads out of low");
+}
+
 TEST_F(Planted, SidewaysIncludeIsFound) {
   write("cmake/layers.txt", "low:\nautodiff: low\nhigh: low autodiff\nside: low\n", false);
   write("side/include/tessera/side/s.h", "#pragma once\n#include \"tessera/high/b.h\"\n");
