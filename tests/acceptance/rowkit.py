@@ -100,6 +100,10 @@ class Work:
                 return usage.ru_maxrss / 1024, 124
             time.sleep(0.005)
 
+    def clean_clone(self, place):
+        """What is committed, as somebody else would get it."""
+        self.run(["git", "clone", "-q", "--no-hardlinks", self.root, place]).must_succeed("git clone")
+
     def temp(self):
         """A scratch folder, removed at the end of the 'with'."""
         return tempfile.TemporaryDirectory(prefix="tessera_acceptance_")
@@ -114,13 +118,30 @@ class Work:
                 found[match[1]] = float(match[2])
         return found
 
-    def gtest(self, program, pattern, timeout=3600):
+    def figures(self, wanted):
+        """A row of ((program, name, least value), ...): (holds, text). A figure that is not there does not hold."""
+        printed, texts, held = {}, [], 0
+        for program, name, least in wanted:
+            try:
+                if program not in printed:
+                    printed[program] = self.numbers(program)
+                value = need(printed[program], name)[0]
+            except NotMeasured as reason:
+                texts.append(f"{name}: not measured, {reason}")
+                continue
+            held += value >= least
+            texts.append(f"{name}: {value:.3g} (at least {least:g})")
+        if not any(printed.values()):
+            raise NotMeasured("; ".join(texts))
+        return held == len(wanted), "\n".join(texts)
+
+    def gtest(self, program, pattern, timeout=3600, environment=None):
         """Runs the tests that match; {'passed': n, 'failed': [...], 'skipped': n, 'numbers': {name: text}}.
         The numbers are what the tests noted by RecordProperty. No test matching is NotMeasured."""
         with self.temp() as folder:
             report = pathlib.Path(folder) / "report.json"
             self.run([self.program(program), f"--gtest_filter={pattern}", f"--gtest_output=json:{report}"],
-                     timeout=timeout, cwd=folder)
+                     timeout=timeout, cwd=folder, env={"TESSERA_TEST_DATA": str(self.data), **(environment or {})})
             if not report.exists():
                 raise Failed(f"{program} died before it wrote its report")
             suites = json.loads(report.read_text())["testsuites"]
@@ -141,9 +162,9 @@ class Work:
             raise NotMeasured(f"{program} {pattern}: {why}")
         return result
 
-    def gtest_row(self, program, pattern, minimum=1):
+    def gtest_row(self, program, pattern, minimum=1, environment=None):
         """A row that holds when the tests pass: (holds, text)."""
-        result = self.gtest(program, pattern)
+        result = self.gtest(program, pattern, environment=environment)
         noted = "".join(f"; {k} = {v}" for k, v in sorted(result["numbers"].items()))
         text = f"{result['passed']} tests passed, {len(result['failed'])} failed, {result['skipped']} skipped{noted}"
         text += "".join("\n" + failure for failure in result["failed"])

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+import os
+import pathlib
+import re
+import shutil
+
+import rowkit
+
+WHAT = "bare Debian 12 (a debootstrap folder): ./bootstrap.sh demo"
+BAR = "works, under 12 minutes including packages; the pictures it names show fit, model with bands, section"
+SLOW = True
+
+
+def mirror(work):
+    """The machine's own mirror of Debian 12, from its apt configuration."""
+    done = work.run(["apt-get", "indextargets", "--format", "$(CODENAME) $(REPO_URI)", "Created-By: Packages"])
+    for line in done.out.splitlines():
+        codename, _, uri = line.partition(" ")
+        if codename == "bookworm":
+            return uri
+    raise rowkit.NotMeasured("apt on this machine knows no mirror of Debian 12")
+
+
+def measure(work):
+    if os.geteuid() != 0:
+        raise rowkit.NotMeasured("needs root for debootstrap and chroot")
+    if not shutil.which("debootstrap"):
+        raise rowkit.NotMeasured("debootstrap is not installed (Debian package debootstrap)")
+    with work.temp() as folder:
+        bare = pathlib.Path(folder) / "debian"
+        work.run(["debootstrap", "--variant=minbase", "bookworm", bare, mirror(work)]).must_succeed("debootstrap")
+        for name in ("resolv.conf", "hosts"):
+            shutil.copy(f"/etc/{name}", bare / "etc" / name)
+        work.clean_clone(bare / "tessera")
+        environment = ["env", "-i", "HOME=/root", "PATH=/usr/sbin:/usr/bin:/sbin:/bin"]
+        done = work.run(["chroot", bare, *environment, "/tessera/bootstrap.sh", "demo"])
+        work.run(["umount", bare / "proc"])  # only where bootstrap was killed before it did so
+        done.must_succeed("bootstrap.sh demo")
+        pictures = re.findall(r"^\s+(\S+\.png)$", done.out + done.err, re.M)
+        empty = [p for p in pictures if (bare / "tessera" / p).stat().st_size < 5000]
+        kinds = {kind: any(kind in pathlib.Path(p).name for p in pictures) for kind in ("fit", "model", "section")}
+    steps = "; ".join(f"{at} {what}" for at, what in re.findall(r"^==> \[([\d:]+)\] (.{0,40})", done.err, re.M))
+    text = f"{done.seconds / 60:.1f} min ({steps}); {len(pictures)} pictures, kinds {kinds}"
+    return done.seconds < 720 and bool(pictures) and not empty and all(kinds.values()), text
