@@ -70,6 +70,7 @@ std::vector<EdiOption> edi_options(std::string_view text, std::size_t begin, std
     const std::size_t stop = std::min(text.find('\n', begin), end);
     const std::string_view line = text.substr(begin, stop - begin);
     if (!is_comment(line)) options_of_line(line, begin, out);
+    if (out.size() > kMostItems) break;
     begin = stop + 1;
   }
   return out;
@@ -81,6 +82,7 @@ std::vector<Token> edi_tokens(std::string_view text, std::size_t begin, std::siz
     const std::size_t stop = std::min(text.find('\n', begin), end);
     if (!is_comment(text.substr(begin, stop - begin)))
       for (const Token& t : split_tokens(text, begin, stop)) out.push_back(t);
+    if (out.size() > kMostItems) break;
     begin = stop + 1;
   }
   return out;
@@ -130,6 +132,10 @@ std::vector<EdiBlock> split_edi(Findings& findings) {
       block.count = Token{
           count, count.empty() ? start + slashes
                                : start + static_cast<std::size_t>(count.data() - line.data())};
+    }
+    if (blocks.size() >= kMostItems) {
+      findings.error(309, block.offset, "more than " + std::to_string(kMostItems) + " blocks");
+      break;
     }
     blocks.push_back(std::move(block));
     open = true;

@@ -18,6 +18,11 @@ constexpr const char* kComponent[2][2] = {{"XX", "XY"}, {"YX", "YY"}};
 std::vector<double> block_values(EdiContext& c, const EdiBlock& block, std::size_t n,
                                  std::vector<std::size_t>* offsets = nullptr) {
   const std::vector<Token> tokens = edi_tokens(c.text(), block.body_begin, block.body_end);
+  if (tokens.size() > kMostItems) {
+    c.findings.error(309, block.offset,
+                     fmt::format(">{} has more than {} values", block.name, kMostItems));
+    c.findings.throw_if_errors();
+  }
   std::size_t declared = tokens.size();
   if (block.count) {
     const auto count = parse_count(*block.count, c.text().size() / 2,

@@ -221,10 +221,10 @@ class XmlReader {
       if (limited(o, i)) ze[o][i] = factor_ * part(v), has_ze_ = true;
     });
     values(p.child("Z.INVSIGCOV"), 'H', 'H', true, [&](int o, int i, Complex v) {
-      if (limited(o, i)) zs[o][i] = v, has_zc_ = true;
+      if (limited(o, i)) zs[o][i] = v, has_zs_ = true;
     });
     values(p.child("Z.RESIDCOV"), 'E', 'E', true, [&](int o, int i, Complex v) {
-      if (limited(o, i)) zn[o][i] = factor_ * factor_ * v;
+      if (limited(o, i)) zn[o][i] = factor_ * factor_ * v, has_zn_ = true;
     });
     if (const auto node = p.child("T")) {
       has_t_ = true;
@@ -236,10 +236,10 @@ class XmlReader {
       if (o == 2 && i < 2) te[i] = part(v), has_te_ = true;
     });
     values(p.child("T.INVSIGCOV"), 'H', 'H', true, [&](int o, int i, Complex v) {
-      if (limited(o, i)) ts[o][i] = v, has_tc_ = true;
+      if (limited(o, i)) ts[o][i] = v, has_ts_ = true;
     });
     values(p.child("T.RESIDCOV"), 'H', 'H', true, [&](int o, int i, Complex v) {
-      if (o == 2 && i == 2) tn[0][0] = v;
+      if (o == 2 && i == 2) tn[0][0] = v, has_tn_ = true;
     });
     s_.impedance.push_back(z);
     s_.impedance_error.push_back(ze);
@@ -252,6 +252,8 @@ class XmlReader {
   }
 
   void drop_what_is_absent() {
+    has_zc_ = has_zs_ && has_zn_;
+    has_tc_ = has_ts_ && has_tn_;
     if (!has_z_) s_.impedance.clear();
     if (!has_z_ || !(has_ze_ || has_zc_)) s_.impedance_error.clear();
     if (!has_z_ || !has_zc_) s_.impedance_covariance = {};
@@ -259,7 +261,7 @@ class XmlReader {
     if (!has_t_ || !(has_te_ || has_tc_)) s_.tipper_error.clear();
     if (!has_t_ || !has_tc_) s_.tipper_covariance = {};
     if (!has_z_ && !has_t_) findings_.error(307, offsets_.front(), "the file has neither Z nor T");
-    if (has_z_ && !has_ze_ && has_zc_) errors_from_covariance(s_);
+    if ((has_zc_ && !has_ze_) || (has_tc_ && !has_te_)) errors_from_covariance(s_);
     findings_.throw_if_errors();
   }
 
@@ -321,8 +323,8 @@ class XmlReader {
   std::optional<TimeSign> sign_;
   std::optional<ImpedanceUnits> units_;
   double factor_ = 1;  ///< from the file's unit to the field or SI unit
-  bool has_z_ = false, has_ze_ = false, has_zc_ = false, has_t_ = false, has_te_ = false,
-       has_tc_ = false;
+  bool has_z_ = false, has_ze_ = false, has_zs_ = false, has_zn_ = false, has_zc_ = false;
+  bool has_t_ = false, has_te_ = false, has_ts_ = false, has_tn_ = false, has_tc_ = false;
   int seen_ = 0;
   std::vector<std::size_t> offsets_;
 };

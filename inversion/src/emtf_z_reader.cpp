@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
@@ -109,9 +110,9 @@ class ZReader {
     // A channel takes a line, a period at least six.
     const auto channels =
         parse_count(word_behind("NUMBER OF CHANNELS"), 64, "the number of channels", findings_);
-    const auto periods =
-        parse_count(word_behind("NUMBER OF FREQUENCIES"), (text_.n_lines() - line_) / 6,
-                    "the number of frequencies", findings_);
+    const auto periods = parse_count(word_behind("NUMBER OF FREQUENCIES"),
+                                     std::min((text_.n_lines() - line_) / 6, kMostItems),
+                                     "the number of frequencies", findings_);
     findings_.throw_if_errors();
     n_channels_ = *channels;
     n_periods_ = *periods;

@@ -132,7 +132,7 @@ class JonesReader {
           "expected the number of rows of " + name);
       findings_.throw_if_errors();
     }
-    const std::size_t most = text_.n_lines() - line_;
+    const std::size_t most = std::min(text_.n_lines() - line_, kMostItems);
     const auto count =
         parse_count(count_words[0], most, "the number of rows of " + name, findings_);
     findings_.throw_if_errors();

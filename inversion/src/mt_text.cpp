@@ -131,7 +131,7 @@ std::optional<std::size_t> parse_count(Token token, std::size_t most, const std:
 
 std::vector<Token> split_tokens(std::string_view text, std::size_t begin, std::size_t end) {
   std::vector<Token> out;
-  for (std::size_t i = begin; i < end;) {
+  for (std::size_t i = begin; i < end && out.size() <= kMostItems;) {
     if (is_blank(text[i])) {
       ++i;
       continue;
@@ -152,7 +152,12 @@ std::optional<double> parse_angle(Token token, double limit, const char* what, F
     return std::nullopt;
   };
   double sign = 1;
-  if (const char c = s.back(); c == 'S' || c == 's' || c == 'W' || c == 'w') sign = -1;
+  if (std::string_view("NSEWnsew").find(s.front()) != std::string_view::npos) {
+    if (std::string_view("SWsw").find(s.front()) != std::string_view::npos) sign = -1;
+    s = trim(s.substr(1));
+    if (s.empty()) return fail("is not an angle");
+  }
+  if (const char c = s.back(); c == 'S' || c == 's' || c == 'W' || c == 'w') sign = -sign;
   if (std::string_view("NSEWnsew").find(s.back()) != std::string_view::npos)
     s = trim(s.substr(0, s.size() - 1));
   if (!s.empty() && (s.front() == '+' || s.front() == '-')) {

@@ -11,6 +11,10 @@
 
 namespace tessera::inversion {
 
+/// Nobody has more frequencies, blocks or options; keeps what a hostile file can make us hold
+/// small.
+inline constexpr std::size_t kMostItems = 100000;
+
 /// Collects findings of one file. Errors are kept until `throw_if_errors`, but never more than 50.
 class Findings {
  public:
@@ -49,7 +53,7 @@ std::optional<double> parse_number(Token token, Exponent exponent, Findings& fin
 std::optional<std::size_t> parse_count(Token token, std::size_t most, const std::string& what,
                                        Findings& findings);
 
-/// Blank-separated tokens of text[begin, end).
+/// Blank-separated tokens of text[begin, end), the first kMostItems + 1 of them.
 std::vector<Token> split_tokens(std::string_view text, std::size_t begin, std::size_t end);
 
 /// `12.5`, `-30:55:49.026`, `35:33.5`, optionally with N, S, E or W behind, in degrees. Reports

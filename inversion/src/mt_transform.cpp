@@ -41,7 +41,7 @@ double propagated(const Sounding& s, std::size_t i, const Tensor2<Complex>& g) {
       for (int b = 0; b < 2; ++b)
         for (int c = 0; c < 2; ++c)
           for (int d = 0; d < 2; ++d) sum += g[a][b] * std::conj(g[c][d]) * n[a][c] * si[b][d];
-    return sum.real() > 0 ? std::sqrt(sum.real() / 2) : kNaN;
+    if (sum.real() > 0) return std::sqrt(sum.real() / 2);
   }
   double sum = 0;
   for (int a = 0; a < 2; ++a)

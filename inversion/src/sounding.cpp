@@ -11,7 +11,7 @@ namespace {
 
 data::TextLimits limits() {
   data::TextLimits l;
-  l.max_bytes = std::size_t{64} << 20;  // the largest transfer-function files are below 1 MB
+  l.max_bytes = std::size_t{8} << 20;  // the largest transfer-function files have about 1 MB
   l.encoding = data::Encoding::utf8_or_latin1;
   l.code = data::ExitCode::input_invalid;
   return l;

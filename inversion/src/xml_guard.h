@@ -7,8 +7,9 @@
 namespace tessera::inversion {
 
 struct XmlLimits {
-  std::size_t max_depth = 64;      ///< a tree walk and its release are recursive in most parsers
-  std::size_t max_tags = 2000000;  ///< a parser's node is some 20 times the size of `<a/>`
+  std::size_t max_depth = 64;  ///< a tree walk and its release are recursive in most parsers
+  std::size_t max_tags =
+      500000;  ///< 20,000 periods; a parser's node is some 20 times the size of `<a/>`
 };
 
 /// Walks over an XML text without building anything and refuses what is dangerous to parse: a

@@ -399,6 +399,7 @@ TEST_F(BadSounding, Positions) {
   for (const char* bad : {"30:75:00", "30:10:61", "91", "-90.5", "30:-5:0", "1:2:3:4", "north",
                           "nan", "30,5", ":", "1e400"})
     refused("a.edi", at(bad), {310});
+  EXPECT_NEAR(*accepted("a.edi", at("S30.51")).latitude_deg, -30.51, 1e-12);
   refused("a.xml", replaced(xml(), "34.5", "134.5"), {310});
   refused("a.j", replaced(jones(), "24:05:43", "24:65:43"), {310});
   refused("a.zmm", replaced(zmm(), "34.7", "x"), {310});
@@ -461,8 +462,20 @@ TEST_F(BadSounding, XmlDepthAndSize) {
   for (int i = 0; i < 100000; ++i) deep += "<a>";
   refused("a.xml", deep, {314});
   std::string wide = "<EM_TF>\n";
-  for (int i = 0; i < 2100000; ++i) wide += i % 1000 ? "<a/>" : "<a/>\n";
+  for (int i = 0; i < 600000; ++i) wide += i % 1000 ? "<a/>" : "<a/>\n";
   refused("a.xml", wide + "</EM_TF>", {314});
+}
+
+TEST_F(BadSounding, MoreItemsThanAnybodyHas) {
+  std::string blocks = ">HEAD\n", values;
+  for (int i = 0; i < 100001; ++i) {
+    blocks += ">A\n";
+    values += i % 20 ? " 1" : "\n1";
+  }
+  refused("a.edi", blocks, {309});
+  refused("a.edi", edi("", values), {304, 309});
+  refused("a.xml", replaced(xml(), "-3 -3", "-3 -3 " + values), {315});
+  refused("big.edi", std::string(9 << 20, ' '), {103}, false);
 }
 
 TEST_F(BadSounding, XmlThatIsNotWellFormed) {
@@ -473,8 +486,8 @@ TEST_F(BadSounding, XmlThatIsNotWellFormed) {
 }
 
 TEST_F(BadSounding, LongInputsTakeLinearTime) {
-  // 8 MiB each; a quadratic scan would take minutes.
-  const std::size_t n = std::size_t{8} << 20;
+  // 4 MiB each; a quadratic scan would take minutes.
+  const std::size_t n = std::size_t{4} << 20;
   std::string words = ">HEAD\n", opens = ">HEAD\n", equals = ">HEAD\n", quotes = ">HEAD\n";
   while (words.size() < n) words += "a b c d e f g h\n";
   while (opens.size() < n) opens += ">A\n>B //\n";

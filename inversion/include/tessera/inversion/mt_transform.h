@@ -30,8 +30,8 @@ enum class ResponseKind {
 };
 
 /// Errors are propagated to first order, with the covariance of the file if there is one (Cov(Z_ij,
-/// Z_kl*) = N_ik S_jl), else with the elements taken as independent. The error is NaN where an
-/// error that enters is missing.
+/// Z_kl*) = N_ik S_jl), else, and where it is incomplete, with the elements taken as independent.
+/// NaN where an error that enters is missing.
 Response response_of(const Sounding& s, ResponseKind kind);
 
 /// rho = |z|^2 / (omega mu0), phase = arg z; to first order d rho = 2 rho e/|z|, d phase = e/|z|.
