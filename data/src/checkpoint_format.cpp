@@ -6,35 +6,24 @@
 //   u64 n, n x {text name, u8 type, u8 rank, rank x u64 extent, u64 count, count elements},
 //   32 bytes SHA-256 of everything before.      text = u64 length, bytes
 // The digest covers every byte, so a single flipped bit anywhere is found before anything is believed.
-#include <bit>
+#include "checkpoint_format.h"
+
 #include <cstring>
 #include <functional>
 
-#include "checkpoint_format.h"
+#include "byte_stream.h"
 #include "tessera/data/checkpoint.h"
 #include "tessera/data/sha256.h"
 
 namespace tessera::data {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "the checkpoint format is little-endian");
-
 constexpr std::string_view kMagic("Tessera ckpt\r\n\x1a\n", 16);
 constexpr std::uint32_t kVersion = 1;
 constexpr std::size_t kDigest = 32, kSmallest = 32 + kDigest;
 constexpr std::uint8_t kMaxRank = 16;
 
-struct Encoder {
-  const std::function<void(const void*, std::size_t)>& sink;
-  void bytes(const void* p, std::size_t n) { sink(p, n); }
-  void u64(std::uint64_t v) { bytes(&v, sizeof v); }
-  void text(std::string_view t) {
-    u64(t.size());
-    bytes(t.data(), t.size());
-  }
-};
-
-void encode_body(Encoder e, const Checkpoint& c) {
+void encode_body(ByteWriter e, const Checkpoint& c) {
   e.text(c.app);
   e.u64(c.step);
   e.text(c.config_sha256);
@@ -58,69 +47,44 @@ void encode_body(Encoder e, const Checkpoint& c) {
   }
 }
 
-/// Walks the bytes before the digest. Every length is compared with what is left before anything is allocated.
-class Decoder {
- public:
-  Decoder(std::string_view bytes, const std::string& file) : bytes_(bytes), file_(file) {}
-  bool at_end() const { return at_ == bytes_.size(); }
-  std::string_view take(std::uint64_t n) {
-    if (n > bytes_.size() - at_) fail("a length of " + std::to_string(n) + " bytes goes beyond the end");
-    const std::string_view out = bytes_.substr(at_, static_cast<std::size_t>(n));
-    at_ += out.size();
-    return out;
-  }
-  template <class T>
-  T number() {
-    T v;
-    std::memcpy(&v, take(sizeof v).data(), sizeof v);
-    return v;
-  }
-  std::string text() { return std::string(take(number<std::uint64_t>())); }
-  /// A count of things that take at least `smallest` bytes each.
-  std::uint64_t count(std::uint64_t smallest) {
-    const auto n = number<std::uint64_t>();
-    if (n > (bytes_.size() - at_) / smallest) fail("a count of " + std::to_string(n) + " goes beyond the end");
-    return n;
-  }
-  [[noreturn]] void fail(std::string message) const {
-    throw InputError({.number = 415, .place = {.file = file_, .byte = at_}, .message = "malformed: " + message},
-                     ExitCode::checkpoint_damaged);
-  }
-
- private:
-  std::string_view bytes_;
-  const std::string& file_;
-  std::size_t at_ = 0;
-};
-
-template <class Sequence>
-Sequence elements(Decoder& d) {
-  using T = typename Sequence::value_type;
-  const std::uint64_t n = d.count(sizeof(T));
-  const std::string_view raw = d.take(n * sizeof(T));
-  Sequence out(static_cast<std::size_t>(n), T{});
-  if (n) std::memcpy(out.data(), raw.data(), raw.size());
-  return out;
-}
-
 template <std::size_t I = 0>
-CheckpointValue::Data data_of_type(Decoder& d, std::uint8_t type) {
+CheckpointValue::Data data_of_type(ByteReader& d, std::uint8_t type) {
   if constexpr (I < std::variant_size_v<CheckpointValue::Data>) {
-    if (type == I) return elements<std::variant_alternative_t<I, CheckpointValue::Data>>(d);
+    if (type == I) return d.array<std::variant_alternative_t<I, CheckpointValue::Data>>();
     return data_of_type<I + 1>(d, type);
   } else {
     d.fail("type " + std::to_string(type) + " is unknown");
   }
 }
 
-CheckpointValue decode_value(Decoder& d) {
-  const auto type = d.number<std::uint8_t>(), rank = d.number<std::uint8_t>();
+CheckpointValue decode_value(ByteReader& d) {
+  const std::uint8_t type = d.u8(), rank = d.u8();
   if (rank > kMaxRank) d.fail("rank " + std::to_string(rank) + " is above " + std::to_string(kMaxRank));
   CheckpointValue value;
-  for (int i = 0; i < rank; ++i) value.shape.push_back(d.number<std::uint64_t>());
+  for (int i = 0; i < rank; ++i) value.shape.push_back(d.u64());
   value.data = data_of_type(d, type);
   if (!shape_fits(value)) d.fail("the shape does not multiply to the number of elements");
   return value;
+}
+
+Checkpoint decode_body(ByteReader d) {
+  Checkpoint c;
+  c.app = d.text();
+  c.step = d.u64();
+  c.config_sha256 = d.text();
+  for (std::uint64_t n = d.count(24); n > 0; --n) {
+    InputFile f;
+    f.path = d.text();
+    f.bytes = d.u64();
+    f.sha256 = d.text();
+    c.inputs.push_back(std::move(f));
+  }
+  for (std::uint64_t n = d.count(18); n > 0; --n) {
+    const std::string name = d.text();
+    if (!c.values.emplace(name, decode_value(d)).second) d.fail("the name appears twice");
+  }
+  if (!d.at_end()) d.fail("bytes are left over before the digest");
+  return c;
 }
 
 [[noreturn]] void damaged(const std::string& file, int number, std::uint64_t byte, std::string message) {
@@ -145,7 +109,7 @@ bool shape_fits(const CheckpointValue& value) {
 
 void encode_checkpoint_to(const Checkpoint& c, const std::function<void(const void*, std::size_t)>& sink) {
   std::uint64_t length = kSmallest;
-  encode_body(Encoder{[&](const void*, std::size_t n) { length += n; }}, c);
+  encode_body(ByteWriter{[&](const void*, std::size_t n) { length += n; }}, c);
   Sha256 hash;
   const std::function<void(const void*, std::size_t)> hashed = [&](const void* p, std::size_t n) {
     hash.update(p, n);
@@ -155,7 +119,7 @@ void encode_checkpoint_to(const Checkpoint& c, const std::function<void(const vo
   hashed(kMagic.data(), kMagic.size());
   hashed(version, sizeof version);
   hashed(&length, sizeof length);
-  encode_body(Encoder{hashed}, c);
+  encode_body(ByteWriter{hashed}, c);
   const Sha256::Digest digest = hash.finish();
   sink(digest.data(), digest.size());
 }
@@ -187,25 +151,11 @@ Checkpoint decode_checkpoint(std::string_view bytes, const std::string& file) {
   if (version != kVersion)
     damaged(file, 412, 16, "format version " + std::to_string(version) + ", this program reads version " +
                                std::to_string(kVersion));
-  Decoder d(body, file);
-  d.take(32);
-  Checkpoint c;
-  c.app = d.text();
-  c.step = d.number<std::uint64_t>();
-  c.config_sha256 = d.text();
-  for (std::uint64_t n = d.count(24); n > 0; --n) {
-    InputFile f;
-    f.path = d.text();
-    f.bytes = d.number<std::uint64_t>();
-    f.sha256 = d.text();
-    c.inputs.push_back(std::move(f));
+  try {
+    return decode_body(ByteReader(body.substr(32)));
+  } catch (const BadBytes& e) {
+    damaged(file, 415, 32 + e.at, std::string("malformed: ") + e.what());
   }
-  for (std::uint64_t n = d.count(18); n > 0; --n) {
-    std::string name = d.text();
-    if (!c.values.emplace(name, decode_value(d)).second) d.fail("the name appears twice");
-  }
-  if (!d.at_end()) d.fail("bytes are left over before the digest");
-  return c;
 }
 
 }  // namespace tessera::data

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tessera/data/hdf5.h"
+
+namespace tessera::data {
+
+/// The reading that runs inside the guarded child (hdf5_reader.cpp): every check that can be made before the library
+/// reads is made here. Budgets in bytes. Throws InputError as hdf5.h says.
+std::vector<H5Object> list_h5_here(const std::filesystem::path& file, std::uint64_t budget);
+std::map<std::string, H5Array> read_h5_here(const std::filesystem::path& file, std::span<const std::string> names,
+                                            std::uint64_t budget);
+
+}  // namespace tessera::data

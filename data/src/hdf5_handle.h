@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#ifndef H5_USE_110_API
+#define H5_USE_110_API
+#endif
+#include <hdf5.h>
+
+#include <string>
+#include <utility>
+
+namespace tessera::data {
+
+/// Owns an HDF5 identifier and closes it with the function that fits its kind.
+class H5Handle {
+ public:
+  using Close = herr_t (*)(hid_t);
+  H5Handle() = default;
+  H5Handle(hid_t id, Close close) : id_(id), close_(close) {}
+  H5Handle(H5Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
+  H5Handle& operator=(H5Handle&& other) noexcept {
+    std::swap(id_, other.id_);
+    std::swap(close_, other.close_);
+    return *this;
+  }
+  ~H5Handle() { reset(); }
+  void reset() {
+    if (id_ >= 0) close_(id_);
+    id_ = -1;
+  }
+  /// Closes and says whether that went well.
+  bool close() { return close_(std::exchange(id_, -1)) >= 0; }
+  bool valid() const { return id_ >= 0; }
+  operator hid_t() const { return id_; }
+
+ private:
+  hid_t id_ = -1;
+  Close close_ = nullptr;
+};
+
+/// Why the last call failed, from the innermost entry of the library's error stack, and the errno named there (or 0).
+struct H5Reason {
+  std::string text;
+  int error_number = 0;
+};
+H5Reason h5_reason();
+
+/// Once per process: no error printing, no plug-ins.
+void h5_quiet();
+
+/// {r, i} of two float64, as h5py stores complex numbers.
+H5Handle h5_complex_type(hid_t part);
+
+}  // namespace tessera::data

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+
+#include "hdf5_handle.h"
+#include "tessera/autodiff/error.h"
+#include "tessera/data/file_io.h"
+#include "tessera/data/hdf5.h"
+
+namespace tessera::data {
+namespace {
+
+constexpr std::uint64_t kChunkedFrom = 64 << 10, kChunkBytes = 1 << 20;
+
+struct Types {
+  H5Handle owner;  // of a compound type; empty for the library's own
+  hid_t file, memory;
+};
+
+template <class T>
+Types types_of();
+template <>
+Types types_of<double>() { return {{}, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE}; }
+template <>
+Types types_of<float>() { return {{}, H5T_IEEE_F32LE, H5T_NATIVE_FLOAT}; }
+template <>
+Types types_of<std::int64_t>() { return {{}, H5T_STD_I64LE, H5T_NATIVE_INT64}; }
+template <>
+Types types_of<std::uint8_t>() { return {{}, H5T_STD_U8LE, H5T_NATIVE_UINT8}; }
+template <>
+Types types_of<std::complex<double>>() {
+  Types t{h5_complex_type(H5T_IEEE_F64LE), -1, -1};
+  t.file = t.memory = t.owner;  // the same bytes on the little-endian machines we run on
+  return t;
+}
+
+/// Fixed length, padded with zeros; ASCII where it suffices (VTK compares the character set of its Type attribute).
+H5Handle text_type(std::span<const std::string> texts) {
+  std::size_t longest = 1;
+  bool ascii = true;
+  for (const std::string& t : texts) {
+    longest = std::max(longest, t.size());
+    ascii &= std::all_of(t.begin(), t.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  }
+  H5Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
+  H5Tset_size(type, longest);
+  H5Tset_strpad(type, H5T_STR_NULLPAD);
+  H5Tset_cset(type, ascii ? H5T_CSET_ASCII : H5T_CSET_UTF8);
+  return type;
+}
+
+std::string padded(std::span<const std::string> texts, std::size_t width) {
+  std::string out(texts.size() * width, '\0');
+  for (std::size_t i = 0; i < texts.size(); ++i) texts[i].copy(out.data() + i * width, width);
+  return out;
+}
+
+}  // namespace
+
+struct H5Writer::Impl {
+  std::filesystem::path path, temporary;
+  H5Handle file;
+
+  [[noreturn]] void fail(const std::string& what) const {
+    const H5Reason reason = h5_reason();
+    throw_io_error(path, "HDF5: " + what + " (" + reason.text + ")", reason.error_number ? reason.error_number : EIO);
+  }
+  H5Handle check(hid_t id, H5Handle::Close close, const std::string& what) const {
+    if (id < 0) fail(what);
+    return {id, close};
+  }
+
+  /// Makes the groups above `name` that are not there yet. (The library's own way gives them time stamps.)
+  void make_parents(const std::string& name) const {
+    for (std::size_t slash = name.find('/', 1); slash != std::string::npos; slash = name.find('/', slash + 1))
+      make_group(name.substr(0, slash));
+  }
+  void make_group(const std::string& name) const {
+    if (name.empty() || name == "/" || H5Lexists(file, name.c_str(), H5P_DEFAULT) > 0) return;
+    const H5Handle plist(H5Pcreate(H5P_GROUP_CREATE), H5Pclose);
+    H5Pset_obj_track_times(plist, false);
+    check(H5Gcreate2(file, name.c_str(), H5P_DEFAULT, plist, H5P_DEFAULT), H5Gclose, "create group " + name);
+  }
+
+  void put_attribute(hid_t object, const std::string& name, hid_t file_type, hid_t memory_type, hid_t space,
+                     const void* data) const {
+    const H5Handle a = check(H5Acreate2(object, name.c_str(), file_type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose,
+                             "create attribute " + name);
+    if (H5Awrite(a, memory_type, data) < 0) fail("write attribute " + name);
+  }
+  void put_text(hid_t object, const std::string& name, std::string_view text) const {
+    const std::string copy(text);
+    const H5Handle type = text_type({&copy, 1}), space(H5Screate(H5S_SCALAR), H5Sclose);
+    const std::string bytes = padded({&copy, 1}, H5Tget_size(type));
+    put_attribute(object, name, type, type, space, bytes.data());
+  }
+  template <class T>
+  void put_numbers(const std::string& object, const std::string& name, std::span<const T> values) const {
+    const std::string at = object.empty() ? "/" : object;
+    const H5Handle o = check(H5Oopen(file, at.c_str(), H5P_DEFAULT), H5Oclose, "open " + at);
+    const hsize_t n = values.size();
+    const H5Handle space(n == 1 ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &n, nullptr), H5Sclose);
+    const Types t = types_of<T>();
+    put_attribute(o, name, t.file, t.memory, space, values.data());
+  }
+
+  void write(const std::string& name, hid_t file_type, hid_t memory_type, const void* data, std::size_t n,
+             std::vector<std::uint64_t> shape, const H5Attributes& attributes, H5Storage storage) const {
+    std::uint64_t product = 1;
+    for (std::uint64_t extent : shape)
+      if (__builtin_mul_overflow(product, extent, &product)) product = UINT64_MAX;
+    if (product != n || shape.size() > H5S_MAX_RANK)
+      throw Error("[hdf5] " + name + ": the shape does not fit " + std::to_string(n) + " elements");
+    make_parents(name);
+    const std::vector<hsize_t> dims(shape.begin(), shape.end());
+    const H5Handle space = check(H5Screate_simple(int(dims.size()), dims.data(), nullptr), H5Sclose, "shape of " + name);
+    const H5Handle plist(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+    H5Pset_obj_track_times(plist, false);
+    const std::uint64_t size = H5Tget_size(file_type);
+    if (n * size >= kChunkedFrom || (storage.checksum && n > 0)) {
+      const std::vector<hsize_t> chunk = chunk_shape(dims, size);
+      H5Pset_chunk(plist, int(chunk.size()), chunk.data());
+      if (n * size >= kChunkedFrom) {
+        H5Pset_shuffle(plist);
+        H5Pset_deflate(plist, 1);
+      }
+      if (storage.checksum) H5Pset_fletcher32(plist);
+    }
+    const H5Handle set = check(H5Dcreate2(file, name.c_str(), file_type, space, H5P_DEFAULT, plist, H5P_DEFAULT), H5Dclose,
+                               "create dataset " + name);
+    if (n > 0 && H5Dwrite(set, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0) fail("write " + name);
+    if (!attributes.units.empty()) put_text(set, "units", attributes.units);
+    if (!attributes.long_name.empty()) put_text(set, "long_name", attributes.long_name);
+  }
+
+  /// Halves the leading extents until a chunk is about 1 MiB, so that chunks are runs of whole rows.
+  static std::vector<hsize_t> chunk_shape(std::vector<hsize_t> chunk, std::uint64_t size) {
+    const auto bytes = [&] {
+      std::uint64_t b = size;
+      for (hsize_t c : chunk) b *= c;
+      return b;
+    };
+    for (std::size_t d = 0; d < chunk.size() && bytes() > kChunkBytes;)
+      if (chunk[d] > 1) chunk[d] = (chunk[d] + 1) / 2;
+      else ++d;
+    return chunk;
+  }
+};
+
+H5Writer::H5Writer(std::filesystem::path path) : impl_(std::make_unique<Impl>()) {
+  h5_quiet();
+  impl_->path = std::move(path);
+  impl_->temporary = impl_->path.string() + ".tmp-" + std::to_string(::getpid());
+  const H5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose), create(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
+  H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);
+  H5Pset_obj_track_times(create, false);
+  impl_->file = impl_->check(H5Fcreate(impl_->temporary.c_str(), H5F_ACC_TRUNC, create, access), H5Fclose, "create");
+}
+
+H5Writer::~H5Writer() {
+  impl_->file.reset();
+  if (!impl_->temporary.empty()) ::unlink(impl_->temporary.c_str());
+}
+
+void H5Writer::group(const std::string& name) {
+  impl_->make_parents(name);
+  impl_->make_group(name);
+}
+
+template <class T>
+void H5Writer::write(const std::string& name, std::span<const T> values, const std::vector<std::uint64_t>& shape,
+                     const H5Attributes& attributes, H5Storage storage) {
+  const Types t = types_of<T>();
+  impl_->write(name, t.file, t.memory, values.data(), values.size(),
+               shape.empty() ? std::vector<std::uint64_t>{values.size()} : shape, attributes, storage);
+}
+template void H5Writer::write(const std::string&, std::span<const double>, const std::vector<std::uint64_t>&,
+                              const H5Attributes&, H5Storage);
+template void H5Writer::write(const std::string&, std::span<const float>, const std::vector<std::uint64_t>&,
+                              const H5Attributes&, H5Storage);
+template void H5Writer::write(const std::string&, std::span<const std::int64_t>, const std::vector<std::uint64_t>&,
+                              const H5Attributes&, H5Storage);
+template void H5Writer::write(const std::string&, std::span<const std::uint8_t>, const std::vector<std::uint64_t>&,
+                              const H5Attributes&, H5Storage);
+template void H5Writer::write(const std::string&, std::span<const std::complex<double>>, const std::vector<std::uint64_t>&,
+                              const H5Attributes&, H5Storage);
+
+void H5Writer::write_texts(const std::string& name, std::span<const std::string> texts, const H5Attributes& attributes) {
+  const H5Handle type = text_type(texts);
+  const std::string bytes = padded(texts, H5Tget_size(type));
+  impl_->write(name, type, type, bytes.data(), texts.size(), {texts.size()}, attributes, {});
+}
+
+void H5Writer::attribute(const std::string& object, const std::string& name, std::string_view text) {
+  const std::string at = object.empty() ? "/" : object;
+  impl_->put_text(impl_->check(H5Oopen(impl_->file, at.c_str(), H5P_DEFAULT), H5Oclose, "open " + at), name, text);
+}
+void H5Writer::attribute(const std::string& object, const std::string& name, std::span<const double> values) {
+  impl_->put_numbers(object, name, values);
+}
+void H5Writer::attribute(const std::string& object, const std::string& name, std::span<const std::int64_t> values) {
+  impl_->put_numbers(object, name, values);
+}
+
+void H5Writer::commit() {
+  if (H5Fflush(impl_->file, H5F_SCOPE_GLOBAL) < 0) impl_->fail("write");
+  if (!impl_->file.close()) impl_->fail("close");
+  commit_file(impl_->temporary, impl_->path);
+  impl_->temporary.clear();
+}
+
+}  // namespace tessera::data
