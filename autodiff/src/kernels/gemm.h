@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+
+namespace tessera::kernels {
+
+/// C = alpha op(A) op(B) + beta C for row-major matrices: op(A) is [m, k], op(B) [k, n], C [m, n];
+/// op transposes where the flag says so (without conjugation), and a leading dimension is the
+/// distance of two rows as stored. With beta = 0 C is not read. T is float, double,
+/// std::complex<float> or std::complex<double>.
+///
+/// Runs on all threads, each tile in one single-threaded BLAS call; tiles and the splitting of long
+/// sums depend on (m, n, k) alone, so the bits do not depend on the number of threads. Throws Error
+/// when a size does not fit BLAS's 32-bit integers.
+template <class T>
+void gemm(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n, std::int64_t k,
+          T alpha, const T* a, std::int64_t lda, const T* b, std::int64_t ldb, T beta, T* c,
+          std::int64_t ldc);
+
+/// `batch` products; matrix i starts at a + i stride_a and so on (a stride of 0 repeats one matrix;
+/// stride_c must keep the results apart). Each product has the bits of `gemm` with the same shape.
+template <class T>
+void gemm_batched(std::int64_t batch, bool transpose_a, bool transpose_b, std::int64_t m,
+                  std::int64_t n, std::int64_t k, T alpha, const T* a, std::int64_t lda,
+                  std::int64_t stride_a, const T* b, std::int64_t ldb, std::int64_t stride_b,
+                  T beta, T* c, std::int64_t ldc, std::int64_t stride_c);
+
+}  // namespace tessera::kernels
