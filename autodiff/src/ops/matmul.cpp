@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "../kernels/gemm.h"
 #include "../kernels/map.h"
 #include "../kernels/scalar.h"
 #include "../tensor_internal.h"
@@ -75,12 +76,7 @@ struct MatMul : Bilinear<MatMul> {
   }
   template <class T>
   static void gemm(bool ta, bool tb, Index m, Index n, Index k, const T* a, Index lda, const T* b, Index ldb, T* c) {
-    for (Index i = 0; i < m; ++i)
-      for (Index j = 0; j < n; ++j) {
-        T s(0);
-        for (Index l = 0; l < k; ++l) s += multiply(ta ? a[l * lda + i] : a[i * lda + l], tb ? b[j * ldb + l] : b[l * ldb + j]);
-        c[i * n + j] = s;
-      }
+    kernels::gemm<T>(ta, tb, m, n, k, T(1), a, lda, b, ldb, T(0), c, n);
   }
   static void transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
     if (linear[0] && linear[1]) detail::no_rule("matmul", "transpose", "it is not linear in both operands together");
