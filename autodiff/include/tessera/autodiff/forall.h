@@ -40,16 +40,13 @@ void parallel_chunks(std::int64_t n, F&& f) {
 template <class F>
 inline void forall(std::int64_t n, F body) {
   constexpr std::int64_t grain = 1 << 15;
-  if (n <= grain) {
-#pragma GCC ivdep
-    for (std::int64_t i = 0; i < n; ++i) body(i);
-    return;
-  }
-  parallel_chunks((n + grain - 1) / grain, [&](std::int64_t c) {
-    const std::int64_t begin = c * grain, end = begin + grain < n ? begin + grain : n;
+  // One copy of the loop for both ways in: loops of long bodies dominate compile time.
+  const auto range = [body](std::int64_t begin, std::int64_t end) __attribute__((noinline)) {
 #pragma GCC ivdep
     for (std::int64_t i = begin; i < end; ++i) body(i);
-  });
+  };
+  if (n <= grain) return range(0, n);
+  parallel_chunks((n + grain - 1) / grain, [&](std::int64_t c) { range(c * grain, (c + 1) * grain < n ? (c + 1) * grain : n); });
 }
 
 }  // namespace tessera
