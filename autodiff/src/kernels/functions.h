@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Scalar functions by element type: our vectorising bodies (vmath.h) for real numbers, the standard library's
-// for complex ones.
+// Scalar functions by element type: the vectorising bodies of vmath.h under one name for real and complex numbers.
 #pragma once
 #include <cmath>
 
@@ -10,28 +9,49 @@
 
 namespace tessera::kernels::fn {
 
-#define TESSERA_BOTH(NAME)                         \
-  template <class T>                               \
-  TESSERA_HD inline T NAME(T x) {                  \
-    if constexpr (is_cplx<T>) return std::NAME(x); \
-    else return vm::NAME(x);                       \
+template <class T>
+TESSERA_HD inline auto to_vm(std::complex<T> z) { return vm::cplx<T>{z.real(), z.imag()}; }
+template <class T>
+TESSERA_HD inline std::complex<T> from_vm(vm::cplx<T> z) { return {z.re, z.im}; }
+
+#define TESSERA_BOTH(NAME)                                        \
+  template <class T>                                              \
+  TESSERA_HD inline T NAME(T x) {                                 \
+    if constexpr (is_cplx<T>) return from_vm(vm::NAME(to_vm(x))); \
+    else return vm::NAME(x);                                      \
   }
 TESSERA_BOTH(sqrt)
-TESSERA_BOTH(exp)
 TESSERA_BOTH(log)
-TESSERA_BOTH(sin)
-TESSERA_BOTH(cos)
-TESSERA_BOTH(tan)
 TESSERA_BOTH(asin)
 TESSERA_BOTH(acos)
 TESSERA_BOTH(atan)
-TESSERA_BOTH(sinh)
-TESSERA_BOTH(cosh)
-TESSERA_BOTH(tanh)
 TESSERA_BOTH(asinh)
 TESSERA_BOTH(acosh)
 TESSERA_BOTH(atanh)
 #undef TESSERA_BOTH
+
+/// Whether the argument of a sine inside the function is small enough for the vectorising reduction.
+template <class T>
+TESSERA_HD inline bool is_near(T x) {
+  if constexpr (is_cplx<T>) return vm::abs(x.real()) <= vm::kTrigLimit<double> && vm::abs(x.imag()) <= vm::kTrigLimit<double>;
+  else return vm::abs(x) <= vm::kTrigLimit<T>;
+}
+// Functions with a sine inside: `near` holds where is_near and vectorises; both give the same bits there.
+#define TESSERA_PERIODIC(NAME, REAL_NEAR)                                \
+  template <bool near = false, class T>                                  \
+  TESSERA_HD inline T NAME(T x) {                                        \
+    if constexpr (is_cplx<T>) return from_vm(vm::NAME<near>(to_vm(x)));  \
+    else if constexpr (near) return vm::REAL_NEAR(x);                    \
+    else return vm::NAME(x);                                             \
+  }
+TESSERA_PERIODIC(sin, sin_near)
+TESSERA_PERIODIC(cos, cos_near)
+TESSERA_PERIODIC(tan, tan_near)
+TESSERA_PERIODIC(exp, exp)
+TESSERA_PERIODIC(sinh, sinh)
+TESSERA_PERIODIC(cosh, cosh)
+TESSERA_PERIODIC(tanh, tanh)
+#undef TESSERA_PERIODIC
 
 #define TESSERA_REAL(NAME) \
   template <class T>       \
@@ -47,7 +67,7 @@ TESSERA_REAL(digamma)
 
 template <class T>
 TESSERA_HD inline T rsqrt(T x) {
-  if constexpr (is_cplx<T>) return divide(T(1), std::sqrt(x));
+  if constexpr (is_cplx<T>) return divide(T(1), sqrt(x));
   else return vm::rsqrt(x);
 }
 /// e^z - 1 = (e^a - 1) cos b - 2 sin^2(b/2) + i e^a sin b, z = a + i b.
@@ -70,7 +90,7 @@ TESSERA_HD inline T log1p(T x) {
 }
 template <class T>
 TESSERA_HD inline T logistic(T x) {
-  if constexpr (is_cplx<T>) return divide(T(1), T(1) + std::exp(-x));
+  if constexpr (is_cplx<T>) return divide(T(1), T(1) + exp(-x));
   else return vm::logistic(x);
 }
 template <class T>
@@ -79,18 +99,13 @@ template <class T>
 TESSERA_HD inline T polygamma(int n, T x) { return vm::polygamma(n, x); }
 template <class T>
 TESSERA_HD inline T pow(T x, T y) {
-  if constexpr (is_cplx<T>) return std::pow(x, y);
+  if constexpr (is_cplx<T>) return from_vm(vm::pow(to_vm(x), to_vm(y)));
   else return vm::pow(x, y);
 }
 template <class T>
 TESSERA_HD inline T atan2(T y, T x) { return vm::atan2(y, x); }
 /// sqrt(x^2 + y^2) without overflow.
 template <class T>
-TESSERA_HD inline T hypot(T x, T y) {
-  const T a = vm::abs(x), b = vm::abs(y), big = a < b ? b : a, small = a < b ? a : b;
-  const T r = big > T(0) ? small / big : T(0);
-  const T h = big * vm::sqrt(1 + r * r);
-  return big == std::numeric_limits<T>::infinity() || small == std::numeric_limits<T>::infinity() ? std::numeric_limits<T>::infinity() : h;
-}
+TESSERA_HD inline T hypot(T x, T y) { return vm::abs(vm::cplx<T>{x, y}); }
 
 }  // namespace tessera::kernels::fn

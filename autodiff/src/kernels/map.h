@@ -82,6 +82,27 @@ inline void map1_row(Index n, const A* a, Index sa, R* o, F f) {
   forall(n, [=](Index i) { o[i] = f(a[step(i)]); });
 }
 
+/// The same where `f.near(x)` equals f(x) for all x with `f.is_near(x)` and vectorises: blocks without
+/// exception take it. The bits do not depend on the block.
+template <class A, class R, class F>
+inline void map1_near(Index n, const A* a, R* o, F f) {
+  constexpr Index block = 512, per_chunk = 64;
+  const Index blocks = (n + block - 1) / block;
+  parallel_chunks((blocks + per_chunk - 1) / per_chunk, [&](Index c) {
+    for (Index b = c * per_chunk; b < std::min(blocks, (c + 1) * per_chunk); ++b) {
+      const Index begin = b * block, end = std::min(n, begin + block);
+      int far = 0;
+      for (Index i = begin; i < end; ++i) far |= F::is_near(a[i]) ? 0 : 1;
+      if (far) {
+        for (Index i = begin; i < end; ++i) o[i] = f(a[i]);
+      } else {
+#pragma GCC ivdep
+        for (Index i = begin; i < end; ++i) o[i] = F::near(a[i]);
+      }
+    }
+  });
+}
+
 template <class A, class F>
 void map1(const View& av, const View& ov, F f) {
   using R = decltype(f(std::declval<A>()));
@@ -94,7 +115,10 @@ void map1(const View& av, const View& ov, F f) {
   }
   const Rows<1> rows(ov.shape, {&av});
   auto row = [&](Index count, const A* pa, R* po) {
-    if (rows.inner_stride[0] == 1) map1_row<A, R, F, 1>(count, pa, 1, po, f);
+    if (rows.inner_stride[0] == 1) {
+      if constexpr (requires { F::near(A{}); }) map1_near<A, R, F>(count, pa, po, f);
+      else map1_row<A, R, F, 1>(count, pa, 1, po, f);
+    }
     else if (rows.inner_stride[0] == 0) {
       const R v = f(pa[0]);
       forall(count, [=](Index i) { po[i] = v; });
@@ -179,6 +203,21 @@ constexpr std::array<KernelFn, kDtypes> kernel_table(Make make) {
 
 namespace tessera {
 
+namespace detail {
+/// P::eval as a functor, with P::near where P has one.
+template <class P>
+struct Eval {
+  template <class T>
+  TESSERA_HD auto operator()(T x) const { return P::eval(x); }
+  template <class T>
+    requires requires(T x) { P::near(x); }
+  TESSERA_HD static auto near(T x) { return P::near(x); }
+  template <class T>
+    requires requires(T x) { P::near(x); }
+  TESSERA_HD static bool is_near(T x) { return P::is_near(x); }
+};
+}  // namespace detail
+
 /// y = P::eval(x), one operand.
 template <class P, DtypeSet S>
 struct Unary : Elementwise<P, 1> {
@@ -187,7 +226,7 @@ struct Unary : Elementwise<P, 1> {
     static constexpr auto table = kernels::kernel_table<S>([](auto tag) -> KernelFn {
       using T = typename decltype(tag)::type;
       return [](Inputs in, Outputs out, const Attributes*) {
-        kernels::map1<T>(*in[0], *out[0], [](T x) { return P::eval(x); });
+        kernels::map1<T>(*in[0], *out[0], detail::Eval<P>{});
       };
     });
     return table[static_cast<int>(in[0])];

@@ -30,19 +30,12 @@ using In = std::span<const Tensor>;
 TESSERA_FUNCTION(Sqrt, "sqrt", kInexact, sqrt, 0.5 / y);
 TESSERA_FUNCTION(Rsqrt, "rsqrt", kInexact, rsqrt, -0.5 * (y / x));
 TESSERA_FUNCTION(Cbrt, "cbrt", kReal, cbrt, 1.0 / (3.0 * square(y)));
-TESSERA_FUNCTION(Exp, "exp", kInexact, exp, y);
 TESSERA_FUNCTION(Expm1, "expm1", kInexact, expm1, exp(x));
 TESSERA_FUNCTION(Log, "log", kInexact, log, 1.0 / x);
 TESSERA_FUNCTION(Log1p, "log1p", kInexact, log1p, 1.0 / (1.0 + x));
-TESSERA_FUNCTION(Sin, "sin", kInexact, sin, cos(x));
-TESSERA_FUNCTION(Cos, "cos", kInexact, cos, neg(sin(x)));
-TESSERA_FUNCTION(Tan, "tan", kInexact, tan, 1.0 + square(y));
 TESSERA_FUNCTION(Asin, "asin", kInexact, asin, rsqrt((1.0 - x) * (1.0 + x)));
 TESSERA_FUNCTION(Acos, "acos", kInexact, acos, neg(rsqrt((1.0 - x) * (1.0 + x))));
 TESSERA_FUNCTION(Atan, "atan", kInexact, atan, 1.0 / (1.0 + square(x)));
-TESSERA_FUNCTION(Sinh, "sinh", kInexact, sinh, cosh(x));
-TESSERA_FUNCTION(Cosh, "cosh", kInexact, cosh, sinh(x));
-TESSERA_FUNCTION(Tanh, "tanh", kInexact, tanh, square(1.0 / cosh(x)));
 TESSERA_FUNCTION(Asinh, "asinh", kInexact, asinh, is_complex(x.dtype()) ? rsqrt(1.0 + square(x)) : 1.0 / hypot(1.0, x));
 TESSERA_FUNCTION(Acosh, "acosh", kInexact, acosh, rsqrt(x - 1.0) * rsqrt(x + 1.0));
 TESSERA_FUNCTION(Atanh, "atanh", kInexact, atanh, 1.0 / ((1.0 - x) * (1.0 + x)));
@@ -55,6 +48,33 @@ TESSERA_FUNCTION(Lgamma, "lgamma", kReal, lgamma, digamma(x));
 TESSERA_FUNCTION(Digamma, "digamma", kReal, digamma, polygamma(1, x));
 TESSERA_FUNCTION(AbsReal, "abs", kReal | kInteger, abs, sign(x));
 
+// Functions with a sine inside, for real or complex arguments.
+#define TESSERA_PERIODIC(P, NAME, BODY, DERIVATIVE)                                      \
+  struct P : Unary<P, kInexact> {                                                        \
+    static constexpr const char* name = NAME;                                            \
+    template <class T>                                                                   \
+    TESSERA_HD static T eval(T x) { return kernels::fn::BODY(x); }                       \
+    template <class T>                                                                   \
+    TESSERA_HD static T near(T x) { return kernels::fn::BODY<true>(x); }                 \
+    template <class T>                                                                   \
+    TESSERA_HD static bool is_near(T x) { return kernels::fn::is_near(x); }              \
+    static Tensor d(int, In in, const Tensor& y) {                                       \
+      const Tensor& x = in[0];                                                           \
+      (void)x, (void)y;                                                                  \
+      return DERIVATIVE;                                                                 \
+    }                                                                                    \
+  };                                                                                     \
+  TESSERA_REGISTER(P)
+
+TESSERA_PERIODIC(Exp, "exp", exp, y);
+TESSERA_PERIODIC(Sin, "sin", sin, cos(x));
+TESSERA_PERIODIC(Cos, "cos", cos, neg(sin(x)));
+TESSERA_PERIODIC(Tan, "tan", tan, 1.0 + square(y));
+TESSERA_PERIODIC(Sinh, "sinh", sinh, cosh(x));
+TESSERA_PERIODIC(Cosh, "cosh", cosh, sinh(x));
+TESSERA_PERIODIC(Tanh, "tanh", tanh, square(1.0 / cosh(x)));
+
+#undef TESSERA_PERIODIC
 #undef TESSERA_FUNCTION
 
 // ---- steps: derivative zero wherever it exists ----
