@@ -110,6 +110,10 @@ TEST(Config, RejectsWhatIsNoToml) {
       {"a.b = 1\na.b.c = 2\n", 113, 2},
       {"a = [}\n", 110, 1},
       {"b = 1\na = {x = [}]\n", 110, 2},
+      {"\n\xce\xa9 = 1\n", 110, 2},
+      {"a = \xce\xa9\n", 110, 1},
+      {"a = \"\"\"\\\xce\xa9\"\"\"\n", 110, 1},
+      {"a = 2.5l\"\xc3\x85, 1\n", 110, 1},
       {"a = 1]\n", 110, 1},
   };
   for (const auto& c : cases) {
@@ -283,4 +287,17 @@ TEST(Config, NamesAMissingApp) {
     EXPECT_EQ(e.findings().at(0).number, 201);
   }
   EXPECT_THROW(parse_config("a.toml", "app = 1\n").app(), InputError);
+}
+
+TEST(Config, ReadsWideCharactersBehindAFoldedLine) {
+  const Config c = parse_config("a", "a = \"\"\"x\\\n  \xce\xa9\"\"\" # \xce\xa9\n");
+  EXPECT_EQ(*at(c, {"a"})->get<std::string>(), "x\xce\xa9");
+}
+
+TEST(Config, AMillionBytesOnOneLineAreReadInLinearTime) {
+  // Quadratic work would be 10^11 steps here: the test's own time limit would end it.
+  const Config c = parse_config("a", "a = [\"\xc3\xa4\"" + repeat(",1", 400000) + "]\n");
+  const Array& items = *at(c, {"a"})->get<Array>();
+  ASSERT_EQ(items.size(), 400001u);
+  EXPECT_EQ(items.back().origin.column, 9u + 2 * 400000);
 }

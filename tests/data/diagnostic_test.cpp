@@ -23,3 +23,11 @@ TEST(Diagnostic, CutsLongLinesAroundTheColumnAndHidesControlCharacters) {
   EXPECT_LT(text.size(), 400u);
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
 }
+
+TEST(Diagnostic, PutsTheCaretUnderWideCharactersAndShowsNoForeignBytes) {
+  Diagnostic d{.place = {"a\x1b[31m", 1, 4}, .message = "two\nlines \x07", .source_line = "\xc3\xa4 x \xff\xc2\x9b"};
+  EXPECT_EQ(to_string(d),
+            "a?[31m:1:4: error: two\nlines ?\n"
+            "    \xc3\xa4 x ??\n"
+            "      ^");
+}
