@@ -75,11 +75,12 @@ class Work:
     # ---- running ----
     def run(self, command, timeout=3600, cwd=None, env=None, stdin=None):
         """Runs to the end, keeping output; peak memory is that of the largest process of the call."""
-        with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+        with (tempfile.TemporaryFile("w+", errors="replace") as out,
+              tempfile.TemporaryFile("w+", errors="replace") as err):
             begin = time.monotonic()
             process = subprocess.Popen([str(c) for c in command], cwd=cwd, env={**os.environ, **(env or {})},
                                        stdout=out, stderr=err, stdin=stdin or subprocess.DEVNULL,
-                                       errors="replace", start_new_session=True)
+                                       start_new_session=True)
             peak, code = self._wait(process, begin + timeout)
             seconds = time.monotonic() - begin
             out.seek(0)
