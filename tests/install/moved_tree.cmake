@@ -28,7 +28,7 @@ must_run(${CMAKE_COMMAND} -S ${OUTSIDE} -B ${WORK}/outside -G ${GENERATOR} -DCMA
   -DCMAKE_PREFIX_PATH=${WORK}/moved -DSANITIZE=${SANITIZE})
 must_run(${CMAKE_COMMAND} --build ${WORK}/outside)
 must_run(${WORK}/outside/outside)
-string(FIND "${output}" "Tessera ${VERSION}" at)
+string(FIND "${output}" "Tessera ${VERSION}: slope 0" at)
 if(at EQUAL -1)
   message(FATAL_ERROR "the outside program printed:\n${output}")
 endif()
