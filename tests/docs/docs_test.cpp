@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pages keep their word: links lead somewhere, quoted programs are the ones that are built and run.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace fs = std::filesystem;
+namespace {
+
+const fs::path kRoot = TESSERA_SOURCE_DIR;
+
+std::string slurp(const fs::path& p) {
+  std::ifstream in(p);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::vector<fs::path> pages() {
+  std::vector<fs::path> found;
+  for (fs::recursive_directory_iterator at(kRoot), end; at != end; ++at) {
+    const std::string name = at->path().filename().string();
+    if (at->is_directory() && (name.starts_with("build") || name.starts_with("."))) at.disable_recursion_pending();
+    if (at->path().extension() == ".md") found.push_back(at->path());
+  }
+  return found;
+}
+
+}  // namespace
+
+TEST(Docs, NoLinkIsDead) {
+  const std::regex link(R"(\]\(([^)#\s]+)(#[^)]*)?\))");
+  int checked = 0;
+  for (const fs::path& page : pages()) {
+    const std::string text = slurp(page);
+    for (std::sregex_iterator at(text.begin(), text.end(), link), end; at != end; ++at) {
+      const std::string target = (*at)[1];
+      if (target.find("://") != std::string::npos || target.starts_with("mailto:")) continue;
+      EXPECT_TRUE(fs::exists(page.parent_path() / target)) << page << " links to " << target;
+      ++checked;
+    }
+  }
+  EXPECT_GT(checked, 30);
+}
+
+TEST(Docs, EachSnippetIsQuotedWordForWord) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(kRoot / "docs/snippets")) {
+    std::string code = slurp(entry.path());
+    code.erase(0, code.find('\n') + 1);  // the SPDX line
+    const fs::path readme = kRoot / entry.path().stem() / "README.md";
+    ASSERT_TRUE(fs::exists(readme)) << readme;
+    EXPECT_NE(slurp(readme).find("```cpp\n" + code + "```"), std::string::npos) << readme << " quotes another version";
+  }
+}
+
+TEST(Docs, EveryModuleHasItsPage) {
+  std::ifstream order(kRoot / "cmake/layers.txt");
+  for (std::string line; std::getline(order, line);) {
+    if (line.empty() || line[0] == '#') continue;
+    const std::string module = line.substr(0, line.find(':'));
+    EXPECT_TRUE(fs::exists(kRoot / module / "README.md")) << module;
+    EXPECT_NE(slurp(kRoot / "docs/architecture.md").find("`" + module + "`"), std::string::npos) << module;
+  }
+}
+
+TEST(Docs, ErrorNumbersThatTheSourcesUseAreInTheCatalogue) {
+  std::set<std::string> listed;
+  const std::string catalogue = slurp(kRoot / "docs/reference/errors.md");
+  const std::regex row(R"(\| (E\d{4}) \|)"), use(R"(\bE0[1-6]\d\d\b)");
+  std::string previous;
+  for (std::sregex_iterator at(catalogue.begin(), catalogue.end(), row), end; at != end; ++at) {
+    EXPECT_LT(previous, (*at)[1].str()) << "the catalogue is sorted and lists each number once";
+    previous = (*at)[1];
+    listed.insert(previous);
+  }
+  ASSERT_GT(listed.size(), 20u);
+  for (const char* module : {"data", "inversion", "apps"})
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(kRoot / module)) {
+      if (entry.path().extension() != ".h" && entry.path().extension() != ".cpp") continue;
+      const std::string text = slurp(entry.path());
+      for (std::sregex_iterator at(text.begin(), text.end(), use), end; at != end; ++at)
+        EXPECT_TRUE(listed.count(at->str())) << entry.path() << " uses " << at->str();
+    }
+}
