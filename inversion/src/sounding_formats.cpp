@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `tessera info` tells of a magnetotelluric file.
+#include "tessera/data/info.h"
+#include "tessera/inversion/mt_transform.h"
+#include "tessera/inversion/phase_tensor.h"
+#include "tessera/inversion/sounding.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tessera::inversion {
+namespace {
+
+using data::InfoNode;
+
+void add_optional(InfoNode& node, const char* name, const std::optional<double>& v) {
+  if (v)
+    node.add(name, *v);
+  else
+    node.add(name, std::string("not given"));
+}
+
+double median(std::vector<double> v) {
+  std::erase_if(v, [](double x) { return !std::isfinite(x); });
+  if (v.empty()) return std::nan("");
+  const auto middle = v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2);
+  std::nth_element(v.begin(), middle, v.end());
+  return *middle;
+}
+
+InfoNode summarize(const std::filesystem::path& path) {
+  const Sounding s = read_sounding(path);
+  InfoNode node{.name = s.format};
+  node.add("station", s.station);
+  add_optional(node, "latitude_deg", s.latitude_deg);
+  add_optional(node, "longitude_deg", s.longitude_deg);
+  add_optional(node, "elevation_m", s.elevation_m);
+  if (s.declination_deg) node.add("declination_deg", *s.declination_deg);
+  node.add("frequencies", static_cast<std::int64_t>(s.size()));
+  node.add("shortest_period_s", 1 / s.frequency_hz.front());
+  node.add("longest_period_s", 1 / s.frequency_hz.back());
+  node.add("azimuth_of_x_deg", s.azimuth_deg.front());
+  node.add("units", std::string(s.source_units == ImpedanceUnits::ohm ? "ohm" : "mV/km/nT") +
+                        (s.units_stated ? ", stated" : ", the format's default"));
+  node.add("time_sign",
+           std::string(s.source_sign == TimeSign::plus ? "e^{+i omega t}" : "e^{-i omega t}") +
+               (s.sign_stated ? ", stated" : ", the format's default"));
+  node.add("impedance", s.has_impedance());
+  node.add("covariances", !s.impedance_covariance.empty());
+  node.add("tipper", s.has_tipper());
+  if (s.has_impedance()) {
+    std::int64_t given = 0;
+    for (const auto& t : s.impedance_error)
+      for (const auto& row : t)
+        given += std::count_if(row.begin(), row.end(), [](double e) { return e > 0; });
+    node.add("errors_given", fmt::format("{} of {}", given, 4 * s.size()));
+    const SoundingCurve c =
+        sounding_curve(s.frequency_hz, response_of(s, ResponseKind::determinant));
+    node.add("median_determinant_resistivity_ohm_m", median(c.rho));
+    node.add("median_determinant_phase_deg", median(c.phase));
+    if (const auto strike = estimate_strike(std::span(&s, 1))) {
+      node.add("strike_deg",
+               fmt::format("{:.1f} or {:.1f}", strike->strike_deg, strike->strike_deg + 90));
+      node.add("strike_concentration", strike->concentration);
+      node.add("median_phase_tensor_skew_deg", strike->median_skew_deg);
+    }
+  }
+  InfoNode& findings = node.add("findings", static_cast<std::int64_t>(s.findings.size()));
+  for (const data::Diagnostic& d : s.findings)
+    findings.add(d.severity == data::Severity::warning ? "warning" : "note",
+                 fmt::format("E{:04}: {}", d.number, d.message));
+  return node;
+}
+
+bool is_edi(std::string_view head, const std::filesystem::path&) {
+  return sniff_sounding_format(head) == "EDI";
+}
+bool is_xml(std::string_view head, const std::filesystem::path&) {
+  return sniff_sounding_format(head) == "EMTF XML" && head.find("<EM_TF") != std::string_view::npos;
+}
+bool is_j(std::string_view head, const std::filesystem::path&) {
+  return sniff_sounding_format(head) == "Jones J";
+}
+bool is_z(std::string_view head, const std::filesystem::path&) {
+  return sniff_sounding_format(head) == "EMTF Z";
+}
+
+const data::RegisterFormat edi({.name = "EDI",
+                                .summary = "SEG EDI magnetotelluric sounding",
+                                .extensions = {".edi"},
+                                .sniff = is_edi,
+                                .summarize = summarize});
+const data::RegisterFormat xml({.name = "EMTF XML",
+                                .summary = "EMTF XML magnetotelluric transfer functions",
+                                .extensions = {".xml"},
+                                .sniff = is_xml,
+                                .summarize = summarize});
+// J and Z have the weaker marks: after everything that has a signature.
+const data::RegisterFormat j({.name = "Jones J",
+                              .summary = "Jones J magnetotelluric sounding",
+                              .extensions = {".j", ".dat"},
+                              .sniff = is_j,
+                              .summarize = summarize,
+                              .priority = 80});
+const data::RegisterFormat z({.name = "EMTF Z",
+                              .summary = "EMTF Z magnetotelluric transfer functions",
+                              .extensions = {".zmm", ".zrr", ".zss"},
+                              .sniff = is_z,
+                              .summarize = summarize,
+                              .priority = 80});
+
+}  // namespace
+}  // namespace tessera::inversion
