@@ -175,17 +175,20 @@ build() {
 }
 
 run_demo() {
-  local tessera=build/release/bin/tessera place=build/demo
-  step "the main job: invert a synthetic profile of magnetotelluric soundings (in $place)"
-  if [ "$print_only" = no ]; then rm -rf "$place"; fi
-  show_or_run $tessera new inversion.mt1d "$place"
-  show_or_run $tessera run "$place"/*.toml --out "$place/RUN" --force
+  local tessera=build/release/bin/tessera place=build/demo case=mt1d.toml
+  step "the main job: invert a synthetic profile of magnetotelluric soundings"
+  if [ "$print_only" = no ]; then
+    rm -rf "$place"
+    say "$tessera new inversion.mt1d $place"
+    case=$($tessera new inversion.mt1d "$place" --quiet)
+  fi
+  show_or_run $tessera run "$case" --output "$place/RUN" >/dev/null
   if [ "$print_only" = yes ]; then return 0; fi
-  step "done in $((SECONDS - started)) s"
-  say "results:  $place/RUN (results.h5 and view files for ParaView, CSV tables, log.txt, manifest.json)"
+  step "done; results are in $place/RUN"
+  find "$place/RUN" -maxdepth 1 -type f | sort | sed 's/^/    /' >&2
   say "pictures:"
-  find "$place/RUN" -name '*.png' | sort | sed 's/^/      /' >&2
-  say "look closer:  $tessera info $place/RUN/results.h5"
+  find "$place/RUN" -name '*.png' | sort | sed 's/^/    /' >&2
+  say "look closer: $tessera --help; ParaView opens results.h5"
 }
 
 run_tests() {

@@ -10,13 +10,13 @@
 namespace tessera::kernels::fn {
 
 template <class T>
-TESSERA_HD inline auto to_vm(std::complex<T> z) { return vm::cplx<T>{z.real(), z.imag()}; }
+TESSERA_HD_INLINE auto to_vm(std::complex<T> z) { return vm::cplx<T>{z.real(), z.imag()}; }
 template <class T>
-TESSERA_HD inline std::complex<T> from_vm(vm::cplx<T> z) { return {z.re, z.im}; }
+TESSERA_HD_INLINE std::complex<T> from_vm(vm::cplx<T> z) { return {z.re, z.im}; }
 
 #define TESSERA_BOTH(NAME)                                        \
   template <class T>                                              \
-  TESSERA_HD inline T NAME(T x) {                                 \
+  TESSERA_HD_INLINE T NAME(T x) {                                 \
     if constexpr (is_cplx<T>) return from_vm(vm::NAME(to_vm(x))); \
     else return vm::NAME(x);                                      \
   }
@@ -32,14 +32,14 @@ TESSERA_BOTH(atanh)
 
 /// Whether the argument of a sine inside the function is small enough for the vectorising reduction.
 template <class T>
-TESSERA_HD inline bool is_near(T x) {
+TESSERA_HD_INLINE bool is_near(T x) {
   if constexpr (is_cplx<T>) return vm::abs(x.real()) <= vm::kTrigLimit<double> && vm::abs(x.imag()) <= vm::kTrigLimit<double>;
   else return vm::abs(x) <= vm::kTrigLimit<T>;
 }
 // Functions with a sine inside: `near` holds where is_near and vectorises; both give the same bits there.
 #define TESSERA_PERIODIC(NAME, REAL_NEAR)                                \
   template <bool near = false, class T>                                  \
-  TESSERA_HD inline T NAME(T x) {                                        \
+  TESSERA_HD_INLINE T NAME(T x) {                                        \
     if constexpr (is_cplx<T>) return from_vm(vm::NAME<near>(to_vm(x)));  \
     else if constexpr (near) return vm::REAL_NEAR(x);                    \
     else return vm::NAME(x);                                             \
@@ -55,7 +55,7 @@ TESSERA_PERIODIC(tanh, tanh)
 
 #define TESSERA_REAL(NAME) \
   template <class T>       \
-  TESSERA_HD inline T NAME(T x) { return vm::NAME(x); }
+  TESSERA_HD_INLINE T NAME(T x) { return vm::NAME(x); }
 TESSERA_REAL(cbrt)
 TESSERA_REAL(softplus)
 TESSERA_REAL(erf)
@@ -66,13 +66,13 @@ TESSERA_REAL(digamma)
 #undef TESSERA_REAL
 
 template <class T>
-TESSERA_HD inline T rsqrt(T x) {
+TESSERA_HD_INLINE T rsqrt(T x) {
   if constexpr (is_cplx<T>) return divide(T(1), sqrt(x));
   else return vm::rsqrt(x);
 }
 /// e^z - 1 = (e^a - 1) cos b - 2 sin^2(b/2) + i e^a sin b, z = a + i b.
 template <class T>
-TESSERA_HD inline T expm1(T x) {
+TESSERA_HD_INLINE T expm1(T x) {
   if constexpr (is_cplx<T>) {
     using R = typename T::value_type;
     const R s = vm::sin(x.imag() / 2), e = vm::expm1(x.real());
@@ -81,7 +81,7 @@ TESSERA_HD inline T expm1(T x) {
 }
 /// log(1 + z): its real part from a (2 + a) + b^2, which does not cancel for small z.
 template <class T>
-TESSERA_HD inline T log1p(T x) {
+TESSERA_HD_INLINE T log1p(T x) {
   if constexpr (is_cplx<T>) {
     using R = typename T::value_type;
     const R a = x.real(), b = x.imag();
@@ -89,23 +89,23 @@ TESSERA_HD inline T log1p(T x) {
   } else return vm::log1p(x);
 }
 template <class T>
-TESSERA_HD inline T logistic(T x) {
+TESSERA_HD_INLINE T logistic(T x) {
   if constexpr (is_cplx<T>) return divide(T(1), T(1) + exp(-x));
   else return vm::logistic(x);
 }
 template <class T>
-TESSERA_HD inline T abs(T x) { return x < T(0) ? static_cast<T>(T(0) - x) : x == T(0) ? T(0) : x; }
+TESSERA_HD_INLINE T abs(T x) { return x < T(0) ? static_cast<T>(T(0) - x) : x == T(0) ? T(0) : x; }
 template <class T>
-TESSERA_HD inline T polygamma(int n, T x) { return vm::polygamma(n, x); }
+TESSERA_HD_INLINE T polygamma(int n, T x) { return vm::polygamma(n, x); }
 template <class T>
-TESSERA_HD inline T pow(T x, T y) {
+TESSERA_HD_INLINE T pow(T x, T y) {
   if constexpr (is_cplx<T>) return from_vm(vm::pow(to_vm(x), to_vm(y)));
   else return vm::pow(x, y);
 }
 template <class T>
-TESSERA_HD inline T atan2(T y, T x) { return vm::atan2(y, x); }
+TESSERA_HD_INLINE T atan2(T y, T x) { return vm::atan2(y, x); }
 /// sqrt(x^2 + y^2) without overflow.
 template <class T>
-TESSERA_HD inline T hypot(T x, T y) { return vm::abs(vm::cplx<T>{x, y}); }
+TESSERA_HD_INLINE T hypot(T x, T y) { return vm::abs(vm::cplx<T>{x, y}); }
 
 }  // namespace tessera::kernels::fn

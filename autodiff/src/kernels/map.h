@@ -7,6 +7,7 @@
 #include <array>
 #include <utility>
 
+#include "scalar.h"
 #include "tessera/autodiff/forall.h"
 #include "tessera/autodiff/primitive.h"
 
@@ -79,7 +80,7 @@ struct Step {
 template <class A, class R, class F, int SA>
 inline void map1_row(Index n, const A* a, Index sa, R* o, F f) {
   const Step<SA> step{sa};
-  forall(n, [=](Index i) { o[i] = f(a[step(i)]); });
+  forall(n, [=](Index i) TESSERA_INLINE { store(o + i, f(load(a + step(i)))); });
 }
 
 /// The same where `f.near(x)` equals f(x) for all x with `f.is_near(x)` and vectorises: blocks without
@@ -92,12 +93,12 @@ inline void map1_near(Index n, const A* a, R* o, F f) {
     for (Index b = c * per_chunk; b < std::min(blocks, (c + 1) * per_chunk); ++b) {
       const Index begin = b * block, end = std::min(n, begin + block);
       int far = 0;
-      for (Index i = begin; i < end; ++i) far |= F::is_near(a[i]) ? 0 : 1;
+      for (Index i = begin; i < end; ++i) far |= F::is_near(load(a + i)) ? 0 : 1;
       if (far) {
         for (Index i = begin; i < end; ++i) o[i] = f(a[i]);
       } else {
 #pragma GCC ivdep
-        for (Index i = begin; i < end; ++i) o[i] = F::near(a[i]);
+        for (Index i = begin; i < end; ++i) store(o + i, F::near(load(a + i)));
       }
     }
   });
@@ -133,7 +134,7 @@ template <class A, class B, class R, class F, int SA, int SB>
 inline void map2_row(Index n, const A* a, Index sa, const B* b, Index sb, R* o, F f) {
   const Step<SA> step_a{sa};
   const Step<SB> step_b{sb};
-  forall(n, [=](Index i) { o[i] = f(a[step_a(i)], b[step_b(i)]); });
+  forall(n, [=](Index i) TESSERA_INLINE { store(o + i, f(load(a + step_a(i)), load(b + step_b(i)))); });
 }
 
 template <class A, class B, class F>
@@ -173,7 +174,7 @@ void map3(const View& av, const View& bv, const View& cv, const View& ov, F f) {
   const Rows<3> rows(ov.shape, {&av, &bv, &cv});
   const Index sa = rows.inner_stride[0], sb = rows.inner_stride[1], sc = rows.inner_stride[2];
   auto row = [&](Index count, const A* pa, const B* pb, const C* pc, R* po) {
-    if (sa == 1 && sb == 1 && sc == 1) forall(count, [=](Index i) { po[i] = f(pa[i], pb[i], pc[i]); });
+    if (sa == 1 && sb == 1 && sc == 1) forall(count, [=](Index i) TESSERA_INLINE { store(po + i, f(load(pa + i), load(pb + i), load(pc + i))); });
     else forall(count, [=](Index i) { po[i] = f(pa[i * sa], pb[i * sb], pc[i * sc]); });
   };
   if (rows.n_outer == 0) return row(rows.inner, a, b, c, o);
@@ -208,13 +209,13 @@ namespace detail {
 template <class P>
 struct Eval {
   template <class T>
-  TESSERA_HD auto operator()(T x) const { return P::eval(x); }
+  TESSERA_HD_INLINE auto operator()(T x) const { return P::eval(x); }
   template <class T>
     requires requires(T x) { P::near(x); }
-  TESSERA_HD static auto near(T x) { return P::near(x); }
+  TESSERA_HD_INLINE static auto near(T x) { return P::near(x); }
   template <class T>
     requires requires(T x) { P::near(x); }
-  TESSERA_HD static bool is_near(T x) { return P::is_near(x); }
+  TESSERA_HD_INLINE static bool is_near(T x) { return P::is_near(x); }
 };
 }  // namespace detail
 
@@ -241,7 +242,7 @@ struct Binary : Elementwise<P, 2> {
     static constexpr auto table = kernels::kernel_table<S>([](auto tag) -> KernelFn {
       using T = typename decltype(tag)::type;
       return [](Inputs in, Outputs out, const Attributes*) {
-        kernels::map2<T, T>(*in[0], *in[1], *out[0], [](T x, T y) { return P::eval(x, y); });
+        kernels::map2<T, T>(*in[0], *in[1], *out[0], [](T x, T y) TESSERA_INLINE { return P::eval(x, y); });
       };
     });
     return in[0] == in[1] ? table[static_cast<int>(in[0])] : nullptr;

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "tessera/autodiff/dtype.h"
+#include "host_device.h"
 #include "tessera/autodiff/forall.h"
 
 namespace tessera::kernels {
@@ -15,15 +16,32 @@ template <class T>
 inline constexpr bool is_cplx = std::is_same_v<T, c64> || std::is_same_v<T, c128>;
 
 template <class T>
-TESSERA_HD inline T multiply(T x, T y) {
+TESSERA_HD_INLINE T multiply(T x, T y) {
   if constexpr (is_cplx<T>)
     return {x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real()};
   else return static_cast<T>(x * y);
 }
 
+/// One element from or to memory. Complex numbers move as two reals: a loop over std::complex itself does not
+/// vectorise.
+template <class T>
+TESSERA_HD_INLINE T load(const T* p) {
+  if constexpr (is_cplx<T>) {
+    const auto* parts = reinterpret_cast<const typename T::value_type*>(p);
+    return T(parts[0], parts[1]);
+  } else return *p;
+}
+template <class T>
+TESSERA_HD_INLINE void store(T* p, T v) {
+  if constexpr (is_cplx<T>) {
+    auto* parts = reinterpret_cast<typename T::value_type*>(p);
+    parts[0] = v.real(), parts[1] = v.imag();
+  } else *p = v;
+}
+
 /// Smith's quotient: no overflow in |y|^2.
 template <class T>
-TESSERA_HD inline T divide(T x, T y) {
+TESSERA_HD_INLINE T divide(T x, T y) {
   if constexpr (is_cplx<T>) {
     using R = typename T::value_type;
     const R a = x.real(), b = x.imag(), c = y.real(), d = y.imag();
@@ -38,7 +56,7 @@ TESSERA_HD inline T divide(T x, T y) {
 
 /// Wrapping sum, difference and product of integers; plain ones of the rest.
 template <class T, class F>
-TESSERA_HD inline T wrapping(T x, T y, F f) {
+TESSERA_HD_INLINE T wrapping(T x, T y, F f) {
   if constexpr (std::is_integral_v<T> && std::is_signed_v<T>) {
     using U = std::make_unsigned_t<T>;
     return static_cast<T>(f(static_cast<U>(x), static_cast<U>(y)));

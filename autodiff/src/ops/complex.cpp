@@ -22,7 +22,7 @@ struct Part : Unary<P, kComplex> {
 struct Real : Part<Real> {
   static constexpr const char* name = "real";
   template <class T>
-  TESSERA_HD static auto eval(T z) { return z.real(); }
+  TESSERA_HD_INLINE static auto eval(T z) { return z.real(); }
   static void transpose(const Application&, std::span<const bool>, std::span<const Tensor> ct, std::span<Tensor> o) {
     o[0] = complex(ct[0], zeros({}, ct[0].dtype()));
   }
@@ -30,7 +30,7 @@ struct Real : Part<Real> {
 struct Imag : Part<Imag> {
   static constexpr const char* name = "imag";
   template <class T>
-  TESSERA_HD static auto eval(T z) { return z.imag(); }
+  TESSERA_HD_INLINE static auto eval(T z) { return z.imag(); }
   static void transpose(const Application&, std::span<const bool>, std::span<const Tensor> ct, std::span<Tensor> o) {
     o[0] = complex(zeros({}, ct[0].dtype()), ct[0]);
   }
@@ -40,7 +40,7 @@ struct Conj : Unary<Conj, kComplex> {
   static constexpr std::uint32_t linear_in = 1u;
   static constexpr const char* name = "conj";
   template <class T>
-  TESSERA_HD static T eval(T z) { return {z.real(), -z.imag()}; }
+  TESSERA_HD_INLINE static T eval(T z) { return {z.real(), -z.imag()}; }
   static void transpose(const Application&, std::span<const bool>, std::span<const Tensor> ct, std::span<Tensor> o) { o[0] = conj(ct[0]); }
 };
 struct Complex : Binary<Complex, kReal> {
@@ -49,7 +49,7 @@ struct Complex : Binary<Complex, kReal> {
   static constexpr const char* name = "complex";
   static Dtype result(std::span<const Dtype> in) { return complex_of(in[0]); }
   template <class T>
-  TESSERA_HD static std::complex<T> eval(T x, T y) { return {x, y}; }
+  TESSERA_HD_INLINE static std::complex<T> eval(T x, T y) { return {x, y}; }
   static void transpose(const Application&, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
     if (linear[0]) o[0] = real(ct[0]);
     if (linear[1]) o[1] = imag(ct[0]);
@@ -62,7 +62,7 @@ struct AbsComplex : Unary<AbsComplex, kComplex> {
   static constexpr None transpose{"it is not linear"};
   static Dtype result(std::span<const Dtype> in) { return real_of(in[0]); }
   template <class T>
-  TESSERA_HD static auto eval(T z) { return fn::hypot(z.real(), z.imag()); }
+  TESSERA_HD_INLINE static auto eval(T z) { return fn::hypot(z.real(), z.imag()); }
   static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
     if (t[0].defined()) o[0] = real(conj(sign(a.in[0])) * t[0]);
   }
@@ -72,7 +72,7 @@ struct StopGradient : Unary<StopGradient, kAny> {
   static constexpr RuleClass rule = RuleClass::zero;
   static constexpr const char* name = "stop_gradient";
   template <class T>
-  TESSERA_HD static T eval(T x) { return x; }
+  TESSERA_HD_INLINE static T eval(T x) { return x; }
 };
 
 struct CastTo {
@@ -87,7 +87,7 @@ struct Cast : Elementwise<Cast, 1> {
   static constexpr DtypeSet dtypes = kAny;
   static Dtype result(std::span<const Dtype>, const Attributes* a) { return get<CastTo>(a).to; }
   template <class To, class From>
-  TESSERA_HD static To convert(From x) {
+  TESSERA_HD_INLINE static To convert(From x) {
     if constexpr (std::is_same_v<To, bool>) return x != From(0);
     else if constexpr (is_cplx<To>) {
       using R = typename To::value_type;

@@ -18,7 +18,7 @@ using In = std::span<const Tensor>;
   struct P : Unary<P, TYPES> {                                           \
     static constexpr const char* name = NAME;                            \
     template <class T>                                                   \
-    TESSERA_HD static T eval(T x) { return kernels::fn::BODY(x); }       \
+    TESSERA_HD_INLINE static T eval(T x) { return kernels::fn::BODY(x); }       \
     static Tensor d(int, In in, const Tensor& y) {                       \
       const Tensor& x = in[0];                                           \
       (void)x, (void)y;                                                  \
@@ -53,11 +53,11 @@ TESSERA_FUNCTION(AbsReal, "abs", kReal | kInteger, abs, sign(x));
   struct P : Unary<P, kInexact> {                                                        \
     static constexpr const char* name = NAME;                                            \
     template <class T>                                                                   \
-    TESSERA_HD static T eval(T x) { return kernels::fn::BODY(x); }                       \
+    TESSERA_HD_INLINE static T eval(T x) { return kernels::fn::BODY(x); }                       \
     template <class T>                                                                   \
-    TESSERA_HD static T near(T x) { return kernels::fn::BODY<true>(x); }                 \
+    TESSERA_HD_INLINE static T near(T x) { return kernels::fn::BODY<true>(x); }                 \
     template <class T>                                                                   \
-    TESSERA_HD static bool is_near(T x) { return kernels::fn::is_near(x); }              \
+    TESSERA_HD_INLINE static bool is_near(T x) { return kernels::fn::is_near(x); }              \
     static Tensor d(int, In in, const Tensor& y) {                                       \
       const Tensor& x = in[0];                                                           \
       (void)x, (void)y;                                                                  \
@@ -85,28 +85,28 @@ struct StepFunction : Unary<P, S> {
 struct Floor : StepFunction<Floor, kReal> {
   static constexpr const char* name = "floor";
   template <class T>
-  TESSERA_HD static T eval(T x) { return std::floor(x); }
+  TESSERA_HD_INLINE static T eval(T x) { return std::floor(x); }
 };
 struct Ceil : StepFunction<Ceil, kReal> {
   static constexpr const char* name = "ceil";
   template <class T>
-  TESSERA_HD static T eval(T x) { return std::ceil(x); }
+  TESSERA_HD_INLINE static T eval(T x) { return std::ceil(x); }
 };
 struct Round : StepFunction<Round, kReal> {
   static constexpr const char* name = "round";
   template <class T>
-  TESSERA_HD static T eval(T x) { return std::nearbyint(x); }
+  TESSERA_HD_INLINE static T eval(T x) { return std::nearbyint(x); }
 };
 struct SignReal : StepFunction<SignReal, kReal | kInteger> {
   static constexpr const char* name = "sign";
   template <class T>
-  TESSERA_HD static T eval(T x) { return x != x ? x : static_cast<T>((x > T(0)) - (x < T(0))); }
+  TESSERA_HD_INLINE static T eval(T x) { return x != x ? x : static_cast<T>((x > T(0)) - (x < T(0))); }
 };
 struct IsFinite : StepFunction<IsFinite, kInexact> {
   static constexpr const char* name = "is_finite";
   static Dtype result(std::span<const Dtype>) { return Dtype::boolean; }
   template <class T>
-  TESSERA_HD static bool eval(T x) {
+  TESSERA_HD_INLINE static bool eval(T x) {
     if constexpr (kernels::is_cplx<T>) return eval(x.real()) && eval(x.imag());
     else return x - x == T(0);
   }
@@ -145,7 +145,7 @@ struct WithInt : Elementwise<P, 1> {
 struct PowInt : WithInt<PowInt, kNumber> {
   static constexpr const char* name = "pow_int";
   template <class T>
-  TESSERA_HD static T eval(int n, T x) {
+  TESSERA_HD_INLINE static T eval(int n, T x) {
     unsigned m = n < 0 ? -static_cast<unsigned>(n) : static_cast<unsigned>(n);
     T r = T(1), p = x;
     for (; m; m >>= 1) {
@@ -160,7 +160,7 @@ struct PowInt : WithInt<PowInt, kNumber> {
 struct Polygamma : WithInt<Polygamma, kReal> {
   static constexpr const char* name = "polygamma";
   template <class T>
-  TESSERA_HD static T eval(int n, T x) { return kernels::fn::polygamma(n, x); }
+  TESSERA_HD_INLINE static T eval(int n, T x) { return kernels::fn::polygamma(n, x); }
   static Tensor derivative(int n, const Tensor& x) { return polygamma(n + 1, x); }
 };
 TESSERA_REGISTER(PowInt);
@@ -170,7 +170,7 @@ TESSERA_REGISTER(Polygamma);
 struct Pow : Binary<Pow, kInexact> {
   static constexpr const char* name = "pow";
   template <class T>
-  TESSERA_HD static T eval(T x, T y) { return kernels::fn::pow(x, y); }
+  TESSERA_HD_INLINE static T eval(T x, T y) { return kernels::fn::pow(x, y); }
   static Tensor d(int k, In in, const Tensor& z) {
     const Tensor &x = in[0], &y = in[1];
     if (k == 0) return y * pow(x, y - 1.0);
@@ -181,7 +181,7 @@ struct Pow : Binary<Pow, kInexact> {
 struct Rem : Binary<Rem, kReal | kInteger> {
   static constexpr const char* name = "rem";
   template <class T>
-  TESSERA_HD static T eval(T x, T y) {
+  TESSERA_HD_INLINE static T eval(T x, T y) {
     if constexpr (std::is_floating_point_v<T>) return std::fmod(x, y);
     else return y == T(0) ? x : (std::is_signed_v<T> && y == static_cast<T>(-1)) ? T(0) : static_cast<T>(x % y);
   }
@@ -193,7 +193,7 @@ struct Rem : Binary<Rem, kReal | kInteger> {
 struct Atan2 : Binary<Atan2, kReal> {
   static constexpr const char* name = "atan2";
   template <class T>
-  TESSERA_HD static T eval(T y, T x) { return kernels::fn::atan2(y, x); }
+  TESSERA_HD_INLINE static T eval(T y, T x) { return kernels::fn::atan2(y, x); }
   static Tensor d(int k, In in, const Tensor&) {
     const Tensor h = hypot(in[0], in[1]);
     return k == 0 ? (in[1] / h) / h : neg((in[0] / h) / h);
@@ -202,7 +202,7 @@ struct Atan2 : Binary<Atan2, kReal> {
 struct Hypot : Binary<Hypot, kReal> {
   static constexpr const char* name = "hypot";
   template <class T>
-  TESSERA_HD static T eval(T x, T y) { return kernels::fn::hypot(x, y); }
+  TESSERA_HD_INLINE static T eval(T x, T y) { return kernels::fn::hypot(x, y); }
   static Tensor d(int k, In in, const Tensor& h) { return in[k] / h; }
 };
 TESSERA_REGISTER(Pow);

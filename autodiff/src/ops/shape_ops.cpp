@@ -327,7 +327,7 @@ struct Copy : Unary<Copy, kAny> {
   static constexpr std::uint32_t linear_in = 1u;
   static constexpr const char* name = "copy";
   template <class T>
-  TESSERA_HD static T eval(T x) { return x; }
+  TESSERA_HD_INLINE static T eval(T x) { return x; }
   static void transpose(const Application&, std::span<const bool>, std::span<const Tensor> ct, std::span<Tensor> o) { o[0] = ct[0]; }
 };
 

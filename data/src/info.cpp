@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/data/info.h"
+
+#include <algorithm>
+#include <mutex>
+
+#include "info_formats.h"
+#include "json_text.h"
+#include "regular_file.h"
+#include "tessera/data/diagnostic.h"
+#include "tessera/data/metrics.h"
+
+namespace tessera::data {
+namespace {
+
+struct Registry {
+  std::mutex mutex;
+  std::vector<FileFormat> formats = own_formats();
+};
+Registry& registry() {  // a function's static: namespace-scope objects in other files register before main
+  static Registry r;
+  return r;
+}
+
+std::string head_of(const std::filesystem::path& path) {
+  const RegularFile file(path);
+  std::string head(4096, '\0');
+  std::size_t have = 0;
+  while (const std::size_t n = file.read_some(head.data() + have, head.size() - have)) have += n;
+  head.resize(have);
+  return head;
+}
+
+std::string lower(std::string text) {
+  for (char& c : text)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return text;
+}
+
+std::string value_text(const InfoNode::Value& v) {
+  if (const auto* s = std::get_if<std::string>(&v)) return *s;
+  if (const auto* d = std::get_if<double>(&v)) return number_text(*d);
+  if (const auto* i = std::get_if<std::int64_t>(&v)) return std::to_string(*i);
+  if (const auto* b = std::get_if<bool>(&v)) return *b ? "yes" : "no";
+  return "";
+}
+
+/// One line that cannot steer a terminal.
+std::string safe(std::string text) {
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = c == '\n' || c == '\t' ? ' ' : '?';
+  return text;
+}
+
+void put_text(const InfoNode& node, std::size_t depth, std::string& out) {
+  const std::string value = safe(value_text(node.value));
+  out += std::string(2 * depth, ' ') + safe(node.name) + (value.empty() ? "" : ": " + value) + "\n";
+  for (const InfoNode& child : node.children) put_text(child, depth + 1, out);
+}
+
+void put_json(const InfoNode& node, std::string& out) {
+  out += "{\"name\":" + json_quote(node.name);
+  if (const auto* s = std::get_if<std::string>(&node.value)) out += ",\"value\":" + json_quote(*s);
+  else if (const auto* d = std::get_if<double>(&node.value)) out += ",\"value\":" + json_number(*d);
+  else if (const auto* b = std::get_if<bool>(&node.value)) out += std::string(",\"value\":") + (*b ? "true" : "false");
+  else if (const auto* i = std::get_if<std::int64_t>(&node.value)) out += ",\"value\":" + std::to_string(*i);
+  if (!node.children.empty()) {
+    out += ",\"children\":[";
+    for (std::size_t i = 0; i < node.children.size(); ++i) {
+      if (i) out += ",";
+      put_json(node.children[i], out);
+    }
+    out += "]";
+  }
+  out += "}";
+}
+
+}  // namespace
+
+void register_format(FileFormat format) {
+  Registry& r = registry();
+  const std::lock_guard lock(r.mutex);
+  r.formats.push_back(std::move(format));
+}
+
+std::vector<FileFormat> all_formats() {
+  Registry& r = registry();
+  const std::lock_guard lock(r.mutex);
+  std::vector<FileFormat> out = r.formats;
+  std::sort(out.begin(), out.end(), [](const FileFormat& a, const FileFormat& b) { return a.name < b.name; });
+  return out;
+}
+
+InfoNode info(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return run_folder_info(path);
+  const std::string head = head_of(path);
+  if (head.empty())
+    throw InputError(Diagnostic{.number = 430, .place = {.file = path.string(), .byte = 0}, .message = "the file is empty"});
+  std::vector<FileFormat> formats = all_formats();
+  std::stable_sort(formats.begin(), formats.end(),
+                   [](const FileFormat& a, const FileFormat& b) { return a.priority < b.priority; });
+  const FileFormat* chosen = nullptr;
+  for (const FileFormat& f : formats)
+    if (!chosen && f.sniff && f.sniff(head, path)) chosen = &f;
+  const std::string extension = lower(path.extension().string());
+  for (const FileFormat& f : formats)
+    if (!chosen && !extension.empty() && std::count(f.extensions.begin(), f.extensions.end(), extension)) chosen = &f;
+  if (!chosen)
+    throw InputError(Diagnostic{.number = 430, .place = {.file = path.string(), .byte = 0},
+                                .message = "of no known format, neither by content nor by name",
+                                .hint = "`tessera list formats` shows what is read"});
+  InfoNode node = chosen->summarize(path);
+  node.children.insert(node.children.begin(), InfoNode{"format", chosen->name, {}});
+  return node;
+}
+
+std::string to_text(const InfoNode& node) {
+  std::string out;
+  put_text(node, 0, out);
+  return out;
+}
+
+std::string to_json(const InfoNode& node) {
+  std::string out;
+  put_json(node, out);
+  return out;
+}
+
+}  // namespace tessera::data

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <vector>
+
+#include "tessera/data/info.h"
+
+namespace tessera::data {
+
+/// The formats that this module itself reads or writes.
+std::vector<FileFormat> own_formats();
+
+InfoNode run_folder_info(const std::filesystem::path& run);
+InfoNode vtk_xml_info(const std::filesystem::path& path);
+InfoNode npy_info(const std::filesystem::path& path);
+
+/// "3 x 4", "one value" for a scalar.
+std::string shape_text(const std::vector<std::uint64_t>& shape);
+
+}  // namespace tessera::data

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import time
+
+import mt1d
+import rowkit
+
+WHAT = "a job of at least 60 s killed (kill -9) at 20 moments uniform in its run time and during checkpoint writes, then resume"
+BAR = "20 of 20 equal in every dataset and CSV byte except times"
+MOMENTS, DURING_WRITES = 20, 5
+
+
+def start(work, arguments, folder):
+    return subprocess.Popen([work.tessera(), *map(str, arguments), "--threads", "1", "--checkpoint-every", "1 s", "--quiet"],
+                            cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+
+def kill_during_write(process, checkpoints, deadline):
+    """Kills when a checkpoint is being written: its temporary file is there."""
+    while process.poll() is None and time.monotonic() < deadline:
+        if checkpoints.is_dir() and any(".tmp" in name for name in os.listdir(checkpoints)):
+            process.send_signal(signal.SIGKILL)
+            return True
+        time.sleep(0.0005)
+    process.send_signal(signal.SIGKILL)
+    return False
+
+
+def measure(work):
+    mt1d.need_app(work)
+    with work.temp() as folder:
+        folder = pathlib.Path(folder)
+        copies, whole = 1, 0.0
+        while True:  # grow the job until it takes its minute
+            place = folder / f"case{copies}"
+            place.mkdir()
+            case = mt1d.write_case(place, mt1d.gabbs_files(work), copies)
+            begin = time.monotonic()
+            process = start(work, ["run", case, "--output", folder / "whole"], folder)
+            said = process.communicate()[1]
+            whole = time.monotonic() - begin
+            if process.returncode != 0:
+                raise rowkit.Failed(f"the undisturbed run ended with {process.returncode}:\n{said[-2000:]}")
+            if whole >= 60:
+                break
+            shutil.rmtree(folder / "whole")
+            copies = max(copies + 1, int(copies * 66 / max(whole, 1)))
+        chance, equal, wrong, hit = random.Random(20), 0, [], 0
+        for k in range(MOMENTS):
+            run = folder / "killed"
+            moment = whole * (k + chance.random()) / MOMENTS
+            begin = time.monotonic()
+            process = start(work, ["run", case, "--output", run], folder)
+            if k % (MOMENTS // DURING_WRITES) == 0:
+                time.sleep(min(moment, 0.8 * whole))
+                hit += kill_during_write(process, run / "ckpt", begin + whole)
+            else:
+                time.sleep(moment)
+                process.send_signal(signal.SIGKILL)
+            process.communicate()
+            verb = ["resume", run] if (run / "manifest.json").exists() else ["run", case, "--output", run, "--force"]
+            again = start(work, verb, folder)
+            said = again.communicate()[1]
+            different = mt1d.differences(work, folder / "whole", run)
+            if again.returncode == 0 and not different:
+                equal += 1
+            else:
+                wrong.append(f"killed at {moment:.1f} s: exit {again.returncode} {different[:5]} {said[-200:]}")
+            shutil.rmtree(run)
+    text = f"{equal} of {MOMENTS} equal; a job of {whole:.0f} s, {20 * copies} soundings; {hit} kills while a checkpoint was written"
+    return equal == MOMENTS and hit > 0, "\n".join([text, *wrong])
