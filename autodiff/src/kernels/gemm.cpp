@@ -45,7 +45,10 @@ void scale_rows(Index m, Index n, T beta, T* c, Index ldc) {
       c[i * ldc + j] = beta == T(0) ? T(0) : times(beta, c[i * ldc + j]);
 }
 
-/// A BLAS call costs some 100 ns before it computes; up to about 8^3 this loop is done by then.
+/// Up to this size a plain loop is done before BLAS has begun (OpenBLAS is quick with small
+/// matrices).
+constexpr Index kTiny = 3;
+
 template <class T>
 void gemm_tiny(Index m, Index n, Index k, T alpha, Matrix<T> a, Matrix<T> b, T beta, T* c,
                Index ldc) {
@@ -80,7 +83,6 @@ void call_gemv(Index m, Index k, T alpha, Matrix<T> a, const T* x, Index stride_
 template <class T>
 void call_gemm(Index m, Index n, Index k, T alpha, Matrix<T> a, Matrix<T> b, T beta, T* c,
                Index ldc) {
-  const SerialBlas serial;
   if (n == 1)
     return call_gemv(m, k, alpha, a, b.data, b.transposed ? Index{1} : b.ld, beta, c, ldc);
   if (m == 1) {
@@ -117,11 +119,12 @@ struct Grid {
 Grid choose_grid(Index m, Index n, Index k, Index flops_per_term) {
   const double work = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) *
                       static_cast<double>(flops_per_term);
+  Grid best;
+  if (work < 0x1p20) return best;
   Index tiles = 1;
   for (const double limit : {0x1p20, 0x1p23, 0x1p33, 0x1p36, 0x1p39})
     if (work >= limit) tiles *= 2;
   constexpr Index kLeast = 48;  // rows or columns of a tile
-  Grid best;
   double best_cost = std::numeric_limits<double>::infinity();
   for (Index rows = 1; rows <= tiles; rows *= 2)
     for (Index columns = 1; rows * columns <= tiles; columns *= 2) {
@@ -152,14 +155,20 @@ void check_size(Index n) {
     throw Error("[gemm] size " + std::to_string(n) + " is beyond the 32-bit integers of BLAS");
 }
 
+/// One product; `guarded` says that a SerialBlas of this thread already lives.
 template <class T>
-void gemm_one(Index m, Index n, Index k, T alpha, Matrix<T> a, Matrix<T> b, T beta, T* c,
-              Index ldc) {
+void gemm_one(Index m, Index n, Index k, T alpha, Matrix<T> a, Matrix<T> b, T beta, T* c, Index ldc,
+              bool guarded = false) {
   if (m == 0 || n == 0) return;
   if (k == 0 || alpha == T(0)) return scale_rows(m, n, beta, c, ldc);
-  if (m * n * k <= 512 && m <= 8 && n <= 8) return gemm_tiny(m, n, k, alpha, a, b, beta, c, ldc);
+  if (std::max({m, n, k}) <= kTiny) return gemm_tiny(m, n, k, alpha, a, b, beta, c, ldc);
   for (Index size : {m, n, k, a.ld, b.ld, ldc}) check_size(size);
   const Grid grid = choose_grid(m, n, k, std::is_floating_point_v<T> ? 1 : 4);
+  if (grid.rows * grid.columns * grid.depth == 1) {
+    if (guarded) return call_gemm(m, n, k, alpha, a, b, beta, c, ldc);
+    const SerialBlas serial;
+    return call_gemm(m, n, k, alpha, a, b, beta, c, ldc);
+  }
   std::vector<T> partial(grid.depth > 1 ? static_cast<std::size_t>((grid.depth - 1) * m * n) : 0);
   parallel_chunks(grid.rows * grid.columns * grid.depth, [&](Index tile) {
     const Index row = tile / grid.columns % grid.rows, column = tile % grid.columns;
@@ -167,6 +176,7 @@ void gemm_one(Index m, Index n, Index k, T alpha, Matrix<T> a, Matrix<T> b, T be
     const Index i = cut(m, grid.rows, row), i_end = cut(m, grid.rows, row + 1);
     const Index j = cut(n, grid.columns, column), j_end = cut(n, grid.columns, column + 1);
     const Index l = cut(k, grid.depth, part), l_end = cut(k, grid.depth, part + 1);
+    const SerialBlas serial;
     const Matrix<T> ta{a.at(i, l), a.ld, a.transposed}, tb{b.at(l, j), b.ld, b.transposed};
     if (part == 0)
       call_gemm(i_end - i, j_end - j, l_end - l, alpha, ta, tb, beta, c + i * ldc + j, ldc);
@@ -192,20 +202,22 @@ template <class T>
 void gemm_batched(Index batch, bool transpose_a, bool transpose_b, Index m, Index n, Index k,
                   T alpha, const T* a, Index lda, Index stride_a, const T* b, Index ldb,
                   Index stride_b, T beta, T* c, Index ldc, Index stride_c) {
-  auto one = [&](Index i) {
+  auto one = [&](Index i, bool guarded) {
     gemm_one<T>(m, n, k, alpha, {a + i * stride_a, lda, transpose_a},
-                {b + i * stride_b, ldb, transpose_b}, beta, c + i * stride_c, ldc);
+                {b + i * stride_b, ldb, transpose_b}, beta, c + i * stride_c, ldc, guarded);
   };
   // Few large products: threads inside each. Many: threads over chunks of them (inside, tiles then
   // run in order).
   const double work = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   if (work >= 0x1p23 || batch == 1) {
-    for (Index i = 0; i < batch; ++i) one(i);
+    for (Index i = 0; i < batch; ++i) one(i, false);
     return;
   }
   const Index per_chunk = std::max<Index>(1, static_cast<Index>(0x1p17 / std::max(work, 64.0)));
   parallel_chunks((batch + per_chunk - 1) / per_chunk, [&](Index chunk) {
-    for (Index i = chunk * per_chunk; i < std::min(batch, (chunk + 1) * per_chunk); ++i) one(i);
+    const SerialBlas serial;
+    for (Index i = chunk * per_chunk; i < std::min(batch, (chunk + 1) * per_chunk); ++i)
+      one(i, true);
   });
 }
 
