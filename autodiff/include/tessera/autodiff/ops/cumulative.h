@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "tessera/autodiff/tensor.h"
+
+// Running sums, products and extremes along one axis: y_i combines x_0 ... x_i, or x_i ... x_{n-1} with
+// `reverse`. The order of operations depends on the length alone.
+
+namespace tessera {
+
+Tensor cumsum(Arg x, int axis = 0, bool reverse = false);
+Tensor cumprod(Arg x, int axis = 0, bool reverse = false);  ///< derivatives are exact also where elements are 0
+Tensor cummax(Arg x, int axis = 0, bool reverse = false);  ///< derivative to the first largest element met
+Tensor cummin(Arg x, int axis = 0, bool reverse = false);
+
+}  // namespace tessera

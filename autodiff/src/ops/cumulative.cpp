@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/autodiff/ops/cumulative.h"
+
+#include <vector>
+
+#include "../kernels/map.h"
+#include "../kernels/scalar.h"
+#include "../transform_internal.h"
+#include "tessera/autodiff/ops.h"
+
+namespace tessera {
+namespace {
+
+using namespace kernels;
+
+struct Backwards {
+  bool reverse;
+  auto fields() const { return std::tie(reverse); }
+};
+
+/// Running sums along the last axis. A row is cut into blocks of 512; each block is summed from its beginning,
+/// and the sums of the blocks before it are added.
+struct CumSum : LeadingBatch {
+  static constexpr RuleClass rule = RuleClass::linear;
+  static constexpr std::uint32_t linear_in = 1u;
+  static constexpr const char* name = "cumsum";
+  static Types infer(std::span<const Type> in, const Attributes*) {
+    if (in[0].shape.empty() || !contains(kNumber, in[0].dtype)) fail(name, "needs at least one axis of numbers, got " + to_string(in[0]));
+    return {in[0]};
+  }
+  static KernelFn kernel(std::span<const Dtype> in, const Attributes*) {
+    static constexpr auto table = kernel_table<kNumber>([](auto tag) -> KernelFn {
+      using T = typename decltype(tag)::type;
+      return [](Inputs in, Outputs out, const Attributes* a) {
+        const Index n = in[0]->shape.back(), rows = n ? in[0]->count() / n : 0;
+        const T* x = static_cast<const T*>(in[0]->data);
+        T* o = static_cast<T*>(out[0]->data);
+        const bool reverse = get<Backwards>(a).reverse;
+        for_rows(rows, n, [&](Index r) { row(x + r * n, o + r * n, n, reverse); });
+      };
+    });
+    return table[static_cast<int>(in[0])];
+  }
+  template <class T>
+  static T plus(T x, T y) { return wrapping(x, y, [](auto a, auto b) { return a + b; }); }
+  template <class T>
+  static void row(const T* x, T* o, Index n, bool reverse) {
+    constexpr Index kBlock = 512;
+    const Index blocks = (n + kBlock - 1) / kBlock;
+    const Index step = reverse ? -1 : 1, first = reverse ? n - 1 : 0;
+    auto at = [&](Index i) { return first + step * i; };
+    for_rows(blocks, kBlock, [&](Index b) {
+      T s(0);
+      for (Index i = b * kBlock; i < std::min(n, (b + 1) * kBlock); ++i) o[at(i)] = s = plus(s, x[at(i)]);
+    });
+    if (blocks < 2) return;
+    std::vector<T> before(static_cast<std::size_t>(blocks), T(0));
+    for (Index b = 1; b < blocks; ++b) before[b] = plus(before[b - 1], o[at(b * kBlock - 1)]);
+    for_rows(blocks, kBlock, [&](Index b) {
+      if (b == 0) return;
+      for (Index i = b * kBlock; i < std::min(n, (b + 1) * kBlock); ++i) o[at(i)] = plus(before[b], o[at(i)]);
+    });
+  }
+  static void transpose(const Application& a, std::span<const bool>, std::span<const Tensor> ct, std::span<Tensor> o) {
+    o[0] = apply(primitive<CumSum>(), attributes(Backwards{!a.get<Backwards>().reverse}), detail::context_where(), ct[0]);
+  }
+};
+TESSERA_REGISTER(CumSum);
+
+/// Hillis & Steele's scan: after step s every element combines the 2s elements that end at it; log2 n steps of
+/// element-wise operations, differentiable to any order.
+template <class F>
+Tensor scan(const char* op, const Arg& x, int axis, bool backwards, F combine) {
+  const Tensor t = detail::to_tensor(op, x);
+  if (t.ndim() == 0) fail(op, "needs at least one axis, got " + to_string(t.type()), x.where);
+  Tensor y = moveaxis(Arg(t, x.where), axis, -1);
+  const Shape last = {y.ndim() - 1};
+  if (backwards) y = reverse(y, last);
+  const Index n = y.dim(-1);
+  for (Index s = 1; s < n; s *= 2)
+    y = concatenate({slice(y, -1, 0, s), combine(slice(y, -1, 0, n - s), slice(y, -1, s, n))}, -1);
+  if (backwards) y = reverse(y, last);
+  return moveaxis(y, -1, axis);
+}
+Tensor is_nan(const Tensor& x) { return not_equal(x, x); }
+
+}  // namespace
+
+Tensor cumsum(Arg x, int axis, bool reverse) {
+  const Tensor last = moveaxis(x, axis, -1);
+  return moveaxis(apply(primitive<CumSum>(), attributes(Backwards{reverse}), x.where, last), -1, axis);
+}
+Tensor cumprod(Arg x, int axis, bool reverse) {
+  return scan("cumprod", x, axis, reverse, [](const Tensor& early, const Tensor& late) { return early * late; });
+}
+Tensor cummax(Arg x, int axis, bool reverse) {
+  return scan("cummax", x, axis, reverse, [](const Tensor& early, const Tensor& late) {
+    return where(logical_or(less(early, late), is_nan(late)), late, early);
+  });
+}
+Tensor cummin(Arg x, int axis, bool reverse) {
+  return scan("cummin", x, axis, reverse, [](const Tensor& early, const Tensor& late) {
+    return where(logical_or(less(late, early), is_nan(late)), late, early);
+  });
+}
+
+}  // namespace tessera
