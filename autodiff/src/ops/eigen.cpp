@@ -198,14 +198,14 @@ Eigh eigh(Arg a) {
   const Tensor h = detail::hermitian_part(t);
   Tensor out[2];
   const Tensor* in[] = {&h};
-  bind(primitive<EighPrimitive>(), in, {}, a.where, out);
+  dispatch(primitive<EighPrimitive>(), in, {}, a.where, out);
   return {out[0], out[1]};
 }
 SVD svd(Arg a) {
   const Tensor t = detail::to_tensor("svd", a);
   Tensor out[3];
   const Tensor* in[] = {&t};
-  bind(primitive<SvdPrimitive>(), in, {}, a.where, out);
+  dispatch(primitive<SvdPrimitive>(), in, {}, a.where, out);
   return {out[0], out[1], out[2]};
 }
 

@@ -89,7 +89,7 @@ PackedLU lu_packed(Arg a) {
   const Tensor t = detail::to_tensor("lu", a);
   Tensor out[2];
   const Tensor* in[] = {&t};
-  bind(primitive<Lu>(), in, {}, a.where, out);
+  dispatch(primitive<Lu>(), in, {}, a.where, out);
   return {out[0], out[1]};
 }
 LU lu(Arg a) {

@@ -88,7 +88,7 @@ QR qr(Arg a) {
   const Tensor t = detail::to_tensor("qr", a);
   Tensor out[2];
   const Tensor* in[] = {&t};
-  bind(primitive<Qr>(), in, {}, a.where, out);
+  dispatch(primitive<Qr>(), in, {}, a.where, out);
   return {out[0], out[1]};
 }
 

@@ -4,6 +4,7 @@
 #include "tessera/autodiff/ops/elementwise.h"  // IWYU pragma: export
 #include "tessera/autodiff/ops/index.h"        // IWYU pragma: export
 #include "tessera/autodiff/ops/linalg.h"       // IWYU pragma: export
+#include "tessera/autodiff/ops/random.h"       // IWYU pragma: export
 #include "tessera/autodiff/ops/reduce.h"       // IWYU pragma: export
 #include "tessera/autodiff/ops/shape.h"        // IWYU pragma: export
 #include "tessera/autodiff/ops/sort.h"         // IWYU pragma: export

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Random functions under random stacks of transforms, up to four deep. Every level of a stack has a second way to
+// the same result (jvp by transposing a vjp, vjp by columns of jvp, vmap by a loop); the stack is run again with
+// one level replaced, and must agree. TESSERA_FUZZ_GRAPHS sets the number of functions, TESSERA_FUZZ_SEED the first.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <random>
+
+#include "tessera/autodiff/grad.h"
+#include "tessera/autodiff/ops.h"
+#include "tessera/autodiff/primitive.h"
+
+namespace tessera {
+namespace {
+
+using Tensors = std::vector<Tensor>;
+using Rng = std::mt19937_64;
+
+Index below_of(Rng& rng, Index n) { return static_cast<Index>(rng() % static_cast<std::uint64_t>(n)); }
+
+Tensor random_tensor(const Shape& s, Rng& rng) {
+  std::uniform_real_distribution<double> u(-1, 1);
+  std::vector<double> v(static_cast<std::size_t>(s.count()));
+  for (double& x : v) x = u(rng);
+  return from_span<double>(v, s);
+}
+Tensors random_like(const Tensors& like, std::uint64_t seed) {
+  Rng rng(seed);
+  Tensors t;
+  for (const Tensor& x : like) t.push_back(random_tensor(x.shape(), rng));
+  return t;
+}
+
+/// One more value made of those so far. Which operation is drawn depends on the shapes and the seed alone.
+Tensor grow(const Tensors& pool, Rng& rng) {
+  const Tensor x = pool[static_cast<std::size_t>(below_of(rng, static_cast<Index>(pool.size())))];
+  const Tensor y = pool[static_cast<std::size_t>(below_of(rng, static_cast<Index>(pool.size())))];
+  const int nd = x.ndim();
+  const int axis = nd ? static_cast<int>(below_of(rng, nd)) : 0;
+  const Index n = nd ? x.dim(axis) : 0;
+  const bool meet = x.shape() == y.shape() || x.ndim() == 0 || y.ndim() == 0;
+  switch (below_of(rng, 32)) {
+    case 0: return sin(x);
+    case 1: return tanh(x);
+    case 2: return logistic(x);
+    case 3: return exp(-square(x));
+    case 4: return softplus(x);
+    case 5: return sqrt(1.0 + square(x));
+    case 6: return meet ? x + y : cos(x);
+    case 7: return meet ? x * y : x - 0.3;
+    case 8: return meet ? x - 2.0 * y : x * 0.5;
+    case 9: return meet ? x / (2.0 + square(y)) : 1.0 / (2.0 + square(x));
+    case 10: return meet ? maximum(x, y) : abs(x);
+    case 11: return meet ? where(x < y, x * x, sin(y)) : where(x < 0.1, x * x, sin(x));
+    case 12: return nd ? sum(x, {axis}) : pow(x, 3);
+    case 13: return nd && n ? mean(x, {axis}, true) * x : x;
+    case 14: return nd && n ? max(x, {axis}) : x;
+    case 15: return nd && n ? prod(tanh(x), {axis}) : x;
+    case 16: return nd > 1 ? transpose(x) : erf(x);
+    case 17: return reshape(x, {-1});
+    case 18: return nd && n > 1 ? slice(x, axis, 1, n) : x;
+    case 19: return nd ? slice(x, axis, 0, n, 2) : x;
+    case 20: return nd && nd < 3 && n < 6 ? concatenate({x, sin(x)}, axis) : x;
+    case 21: return nd ? reverse(x, {axis}) : x;
+    case 22: return nd < 3 ? broadcast_to(x, [&] { Shape s = x.shape(); s.insert(0, 2); return s; }()) : x;
+    case 23: {
+      if (!nd || !n) return x;
+      std::vector<std::int64_t> at;
+      for (int k = 0; k < 3; ++k) at.push_back(below_of(rng, n));
+      return take(x, tensor(at), axis);
+    }
+    case 24: {
+      if (!nd || !n || n > 8) return x;
+      std::vector<std::int64_t> at;
+      for (Index k = 0; k < x.dim(0); ++k) at.push_back(below_of(rng, 3));
+      Shape s = x.shape();
+      s[0] = 3;
+      return scatter_add(zeros(s), tensor(at), x);
+    }
+    case 25: return nd ? cumsum(x, axis) * 0.5 : x;
+    case 26: return nd && n ? sort(x, axis) : x;
+    case 27: return nd >= 2 ? tanh(matmul(x, transpose(x))) : outer(reshape(x, {-1}), sin(reshape(x, {-1})));
+    case 28: return nd && n ? softmax(x, axis) : x;
+    case 29: return nd && nd < 3 && n && n < 4 ? pad(x, Shape::filled(nd, 1), Shape::filled(nd, 0)) : x;
+    case 30: return nd && n ? cumprod(tanh(x), axis) : x;
+    default: {
+      if (nd != 2 || x.size() > 36 || x.dim(0) != x.dim(1) || n == 0) return atan2(x, 2.0 + square(x));
+      const Tensor spd = matmul(x, transpose(x)) + 3.0 * eye(n);
+      return below_of(rng, 2) ? cholesky(spd) : inv(spd);
+    }
+  }
+}
+
+/// A function of inputs like `x`: 3 to 8 operations, and one or two results.
+FlatFunction random_function(std::uint64_t seed) {
+  return [seed](const Tensors& x) {
+    Rng rng(seed);
+    Tensors pool = x;
+    const Index steps = 3 + below_of(rng, 6);
+    for (Index k = 0; k < steps; ++k) {
+      Tensor y = grow(pool, rng);
+      if (y.size() > 100) y = mean(y, {0});
+      pool.push_back(y);
+    }
+    Tensors out = {pool.back()};
+    if (below_of(rng, 2)) out.push_back(pool[pool.size() - 2]);
+    return out;
+  };
+}
+
+enum class Kind { jvp, vjp, vmap, linearize };
+struct Level {
+  Kind kind;
+  std::uint64_t seed;
+};
+
+Tensors sum_all(const Tensors& a, const Tensors& b) {
+  Tensors c;
+  for (std::size_t k = 0; k < a.size(); ++k) c.push_back(a[k] + b[k]);
+  return c;
+}
+Tensors shifted(const Tensors& x, int b) {
+  Tensors y;
+  for (const Tensor& t : x) y.push_back(t * (1.0 + 0.1 * b) + 0.05 * b);
+  return y;
+}
+/// Re <a, b> without conjugation (all is real), summed over the leaves.
+Tensor inner(const Tensors& a, const Tensors& b) {
+  Tensor s = zeros({});
+  for (std::size_t k = 0; k < a.size(); ++k) s = s + sum(a[k] * b[k]);
+  return s;
+}
+
+/// g under one transform. All keep the number and shapes of the inputs.
+FlatFunction apply_level(const FlatFunction& g, const Level& level, bool other_way) {
+  const std::uint64_t seed = level.seed;
+  switch (level.kind) {
+    case Kind::jvp:
+      return [g, seed, other_way](const Tensors& x) {
+        const Tensors t = random_like(x, seed);
+        if (!other_way) return detail::jvp_flat(g, x, t).second;
+        // J t is the transpose of c -> J^T c, applied to t.
+        const detail::Linearized l = detail::linearize_flat("vjp", g, x);
+        const Tensors c = random_like(l.values, seed + 1);
+        const detail::Linearized back = detail::linearize_flat("vjp", [&](const Tensors& ct) { return detail::pull(l, ct); }, c);
+        return detail::pull(back, t);
+      };
+    case Kind::linearize:
+      return [g, seed, other_way](const Tensors& x) {
+        const Tensors t = random_like(x, seed);
+        if (other_way) return detail::jvp_flat(g, x, t).second;
+        return detail::push(detail::linearize_flat("linearize", g, x), t);
+      };
+    case Kind::vjp:
+      return [g, seed, other_way](const Tensors& x) {
+        const detail::Linearized l = detail::linearize_flat("vjp", g, x);
+        const Tensors c = random_like(l.values, seed);
+        if (!other_way) return detail::pull(l, c);
+        // Column by column: <c, J e_i>, all columns of one input in one vmap of jvp.
+        Tensors ct;
+        for (std::size_t k = 0; k < x.size(); ++k) {
+          const Index n = x[k].size();
+          Shape s = x[k].shape();
+          s.insert(0, n);
+          const Tensor basis = reshape(eye(n), s);
+          const Tensors column = detail::vmap_flat([&](const Tensors& e) {
+            Tensors t;
+            for (std::size_t i = 0; i < x.size(); ++i) t.push_back(i == k ? e[0] : zeros(x[i].shape()));
+            return Tensors{inner(c, detail::jvp_flat(g, x, t).second)};
+          }, {basis}, {std::optional<int>(0)}, 0);
+          ct.push_back(reshape(column[0], x[k].shape()));
+        }
+        return ct;
+      };
+    default:
+      return [g, other_way](const Tensors& x) {
+        if (other_way) return sum_all(g(x), g(shifted(x, 1)));
+        Tensors in, out;
+        const Tensors y = shifted(x, 1);
+        for (std::size_t k = 0; k < x.size(); ++k) in.push_back(stack({shifted(x, 0)[k], y[k]}));
+        for (const Tensor& r : detail::vmap_flat(g, in, std::vector<std::optional<int>>(x.size(), 0), 0)) out.push_back(sum(r, {0}));
+        return out;
+      };
+  }
+}
+
+const char* name_of(Kind k) {
+  switch (k) {
+    case Kind::jvp: return "jvp";
+    case Kind::vjp: return "vjp";
+    case Kind::vmap: return "vmap";
+    default: return "linearize";
+  }
+}
+
+/// Largest difference relative to the largest modulus, at least 1.
+double distance(const Tensors& a, const Tensors& b) {
+  if (a.size() != b.size()) return INFINITY;
+  double worst = 0;
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    if (a[k].type() != b[k].type()) return INFINITY;
+    const auto x = a[k].to_vector(), y = b[k].to_vector();
+    double scale = 1, d = 0;
+    for (double v : x) scale = std::max(scale, std::abs(v));
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      if (x[i] == y[i] || (std::isnan(x[i]) && std::isnan(y[i]))) continue;
+      d = std::max(d, std::abs(x[i] - y[i]));
+      if (std::isnan(x[i] - y[i])) return INFINITY;
+    }
+    worst = std::max(worst, d / scale);
+  }
+  return worst;
+}
+
+std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
+  const char* s = std::getenv(name);
+  return s ? std::strtoull(s, nullptr, 10) : otherwise;
+}
+
+TEST(FuzzGraph, RandomStacksOfTransforms) {
+  const std::uint64_t graphs = from_environment("TESSERA_FUZZ_GRAPHS", 500), first = from_environment("TESSERA_FUZZ_SEED", 1);
+  std::map<std::string, int> used;
+  std::size_t comparisons = 0, finite = 0, failures = 0;
+  for (std::uint64_t seed = first; seed < first + graphs && failures < 10; ++seed) {
+    Rng rng(seed * 7919);
+    Tensors x;
+    for (Index k = 0, n = 1 + below_of(rng, 2); k < n; ++k) {
+      Shape s;
+      for (Index d = below_of(rng, 3); d > 0; --d) s.push_back(1 + below_of(rng, 3));
+      x.push_back(random_tensor(s, rng));
+    }
+    std::vector<Level> stack;
+    std::string text;
+    for (Index k = 0, n = 1 + below_of(rng, 4); k < n; ++k) {
+      stack.push_back({static_cast<Kind>(below_of(rng, 4)), rng()});
+      text += (text.empty() ? "" : " of ") + std::string(name_of(stack.back().kind));
+      ++used[name_of(stack.back().kind)];
+    }
+    const FlatFunction f = random_function(seed);
+    auto with = [&](std::size_t replaced) {
+      FlatFunction g = f;
+      for (std::size_t k = stack.size(); k-- > 0;) g = apply_level(g, stack[k], k == replaced);
+      return g(x);
+    };
+    try {
+      const Tensors want = with(stack.size());
+      for (const Tensor& t : want)
+        for (double v : t.to_vector()) finite += std::isfinite(v);
+      for (std::size_t k = 0; k < stack.size(); ++k, ++comparisons) {
+        const double d = distance(with(k), want);
+        if (d > 1e-9) {
+          ADD_FAILURE() << "seed " << seed << ", " << text << ", level " << k << " replaced: relative difference " << d;
+          ++failures;
+        }
+      }
+    } catch (const std::exception& e) {
+      ADD_FAILURE() << "seed " << seed << ", " << text << ": " << e.what();
+      ++failures;
+    }
+  }
+  std::printf("  %llu graphs, %zu comparisons, %zu finite results;", static_cast<unsigned long long>(graphs), comparisons, finite);
+  for (const auto& [name, n] : used) std::printf(" %s %d", name.c_str(), n);
+  std::printf("\n");
+  EXPECT_GT(finite, graphs);
+}
+
+}  // namespace
+}  // namespace tessera

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every primitive, every element type where it is defined: value, first, second and third derivative, forward
+// and reverse, batching, threads.
+#include "autodiff/op_table.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstring>
+#include <set>
+
+namespace tessera::table {
+namespace {
+
+constexpr Dtype kDtypeList[] = {Dtype::boolean, Dtype::u8, Dtype::i32, Dtype::i64, Dtype::u32, Dtype::f32, Dtype::f64, Dtype::c64, Dtype::c128};
+using Tensors = std::vector<Tensor>;
+
+double eps_of(Dtype t) { return size_of(real_of(t)) == 4 ? 1.1920929e-7 : 2.220446049250313e-16; }
+double epsilon(Dtype t) { return is_inexact(t) ? eps_of(t) : 0; }
+
+double largest(const Array& a) {
+  double m = 0;
+  for (const Wide& z : a.v) m = std::max(m, static_cast<double>(std::abs(z)));
+  return m;
+}
+/// Largest difference relative to the largest modulus (at least `floor`); NaN where only one is NaN.
+double distance(const Tensor& a, const Tensor& b, double floor = 1e-3) {
+  const Array x = to_array(a), y = to_array(b);
+  if (x.shape != y.shape) return INFINITY;
+  double worst = 0;
+  for (Index i = 0; i < x.size(); ++i) {
+    const double d = static_cast<double>(std::abs(x[i] - y[i]));
+    if (std::isnan(d)) return d;
+    worst = std::max(worst, d);
+  }
+  return worst / std::max({largest(x), largest(y), floor});
+}
+bool same_bits(const Tensor& a, const Tensor& b) {
+  if (a.type() != b.type()) return false;
+  const Tensor x = contiguous(a), y = contiguous(b);
+  return a.size() == 0 || std::memcmp(x.view().data, y.view().data, static_cast<std::size_t>(a.size()) * size_of(a.dtype())) == 0;
+}
+
+/// One case: a row at one element type, as a function of its inexact operands.
+struct Case {
+  const Row* row;
+  Dtype dtype;
+  Tensors inputs;            // all operands
+  std::vector<std::size_t> live;  // the inexact ones
+  FlatFunction f;            // of the live operands; inexact results only
+  std::string name() const { return row->primitive + " " + row->variant + " " + name_of(dtype); }
+};
+
+/// Unsigned arithmetic is modulo 2^bits.
+Wide wrapped(Wide z, Dtype t) {
+  if (t != Dtype::u8 && t != Dtype::u32) return z;
+  const long double m = t == Dtype::u8 ? 256.0L : 4294967296.0L;
+  return z.real() - m * std::floor(z.real() / m);
+}
+
+Tensor phase_free(const Tensor& y) { return is_complex(y.dtype()) ? square(real(y)) + square(imag(y)) : y; }
+
+Case make_case(const Row& row, Dtype t, Index n, std::uint64_t seed) {
+  Rng rng(seed);
+  Case c{&row, t, row.inputs(t, n, rng), {}, {}};
+  for (std::size_t k = 0; k < c.inputs.size(); ++k)
+    if (is_inexact(c.inputs[k].dtype())) c.live.push_back(k);
+  c.f = [&row, all = c.inputs, live = c.live](const Tensors& x) {
+    Tensors in = all;
+    for (std::size_t k = 0; k < live.size(); ++k) in[live[k]] = x[k];
+    Tensors out;
+    for (const Tensor& y : row.f(in))
+      if (is_inexact(y.dtype())) out.push_back(row.phase_free ? phase_free(y) : y);
+    return out;
+  };
+  return c;
+}
+Tensors live_inputs(const Case& c) {
+  Tensors x;
+  for (std::size_t k : c.live) x.push_back(c.inputs[k]);
+  return x;
+}
+Tensors random_like(const Tensors& like, Rng& rng) {
+  Tensors t;
+  for (const Tensor& x : like) t.push_back(uniform_tensor(x.dtype(), x.shape(), rng));
+  return t;
+}
+Tensors random_like(const std::vector<Type>& like, Rng& rng) {
+  Tensors t;
+  for (const Type& x : like) t.push_back(uniform_tensor(x.dtype, x.shape, rng));
+  return t;
+}
+
+template <class Body>
+void for_cases(DtypeSet chosen, Body body, bool differentiable = true) {
+  int cases = 0;
+  for (const Row& row : all_rows())
+    for (Dtype t : kDtypeList) {
+      if (!contains(row.dtypes & chosen, t)) continue;
+      if (differentiable && !row.differentiable) continue;
+      SCOPED_TRACE(row.primitive + " " + row.variant + " " + name_of(t));
+      const Case c = make_case(row, t, 3, 7);
+      if (differentiable && c.live.empty()) continue;
+      try {
+        body(c);
+      } catch (const std::exception& e) {
+        ADD_FAILURE() << e.what();
+      }
+      ++cases;
+    }
+  std::printf("  %d cases\n", cases);
+}
+
+Tensors moved(const Tensors& x, const Tensors& t, double h) {
+  Tensors y;
+  for (std::size_t k = 0; k < x.size(); ++k) y.push_back(x[k] + t[k] * h);
+  return y;
+}
+/// (f(x + h t) - f(x - h t)) / 2h by Richardson's extrapolation over four halvings of h: error O(h^8).
+Tensors differences(const FlatFunction& f, const Tensors& x, const Tensors& t, double h = 0.02) {
+  std::vector<Tensors> column;
+  for (int i = 0; i < 4; ++i, h /= 2) {
+    const Tensors up = f(moved(x, t, h)), down = f(moved(x, t, -h));
+    Tensors d;
+    for (std::size_t k = 0; k < up.size(); ++k) d.push_back((up[k] - down[k]) / (2 * h));
+    column.push_back(d);
+  }
+  for (double factor = 4; column.size() > 1; factor *= 4)
+    for (std::size_t i = 0; i < column.size(); ++i) {
+      if (i + 1 == column.size()) {
+        column.pop_back();
+        break;
+      }
+      for (std::size_t k = 0; k < column[i].size(); ++k)
+        column[i][k] = (factor * column[i + 1][k] - column[i][k]) / (factor - 1);
+    }
+  return column[0];
+}
+/// Re sum conj(a) b.
+double inner(const Tensors& a, const Tensors& b) {
+  long double s = 0;
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    const Array x = to_array(a[k]), y = to_array(b[k]);
+    for (Index i = 0; i < x.size(); ++i) s += (std::conj(x[i]) * y[i]).real();
+  }
+  return static_cast<double>(s);
+}
+double magnitude(const Tensors& a, const Tensors& b) {
+  long double s = 0;
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    const Array x = to_array(a[k]), y = to_array(b[k]);
+    for (Index i = 0; i < x.size(); ++i) s += std::abs(x[i]) * std::abs(y[i]);
+  }
+  return static_cast<double>(s);
+}
+void expect_adjoint(const Tensors& c, const Tensors& jt, const Tensors& jc, const Tensors& t, double tolerance) {
+  const double scale = std::max({magnitude(c, jt), magnitude(jc, t), 1e-3});
+  EXPECT_LE(std::abs(inner(c, jt) - inner(jc, t)) / scale, tolerance);
+}
+Tensors value_of(const FlatFunction& f, const Tensors& x) { return f(x); }
+/// x -> J(x)^T c.
+FlatFunction pullback_of(const FlatFunction& f, const Tensors& c) {
+  return [f, c](const Tensors& x) { return detail::pull(detail::linearize_flat("vjp", f, x), c); };
+}
+/// x -> J(x) t.
+FlatFunction derivative_of(const FlatFunction& f, const Tensors& t) {
+  return [f, t](const Tensors& x) { return detail::jvp_flat(f, x, t).second; };
+}
+void expect_close(const Tensors& a, const Tensors& b, double tolerance, const char* what, double floor = 1e-3) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t k = 0; k < a.size(); ++k) EXPECT_LE(distance(a[k], b[k], floor), tolerance) << what << ", result " << k;
+}
+
+constexpr DtypeSet kDouble = set_of(Dtype::f64) | set_of(Dtype::c128);
+constexpr DtypeSet kSingle = set_of(Dtype::f32) | set_of(Dtype::c64);
+
+// ---- what is tested ---------------------------------------------------------------------------------------
+
+TEST(OpTable, EveryPrimitiveHasARow) {
+  std::set<std::string> named, registered;
+  for (const Row& r : all_rows()) named.insert(r.primitive);
+  for (const Primitive* p : registered_primitives()) {
+    EXPECT_TRUE(registered.insert(p->name).second) << "two primitives are named " << p->name;
+    EXPECT_TRUE(named.contains(p->name)) << "no row for the primitive " << p->name;
+  }
+  for (const std::string& n : named) EXPECT_TRUE(registered.contains(n)) << "row for an unknown primitive " << n;
+  std::printf("  %zu primitives, %zu rows\n", registered.size(), all_rows().size());
+}
+
+TEST(OpTable, RowsApplyTheirPrimitive) {
+  for (const Row& r : all_rows())
+    for (Dtype t : kDtypeList) {
+      if (!contains(r.dtypes, t)) continue;
+      SCOPED_TRACE(r.primitive + " " + r.variant + " " + name_of(t));
+      const Case c = make_case(r, t, 3, 7);
+      std::vector<Type> types;
+      for (const Tensor& x : c.inputs) types.push_back(x.type());
+      const Graph g = trace(r.f, types);
+      verify(g);
+      bool used = false;
+      for (const Graph::Equation& e : g.equations) used |= e.primitive->name == r.primitive;
+      EXPECT_TRUE(used);
+    }
+}
+
+TEST(OpTable, ThrowsWhereNotDefined) {
+  int cases = 0;
+  for (const Row& r : all_rows())
+    for (Dtype t : kDtypeList) {
+      if (contains(r.dtypes, t)) continue;
+      SCOPED_TRACE(r.primitive + " " + r.variant + " " + name_of(t));
+      Rng rng(7);
+      EXPECT_THROW(r.f(r.inputs(t, 3, rng)), Error);
+      ++cases;
+    }
+  std::printf("  %d cases\n", cases);
+}
+
+TEST(OpTable, ValueAgainstPlainLoop) {
+  for_cases(kAny, [](const Case& c) {
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      const Case d = make_case(*c.row, c.dtype, seed == 1 ? 1 : 2 + static_cast<Index>(seed), seed);
+      const Tensors got = d.row->f(d.inputs);
+      const double tolerance = d.row->tolerance * epsilon(d.dtype);
+      if (d.row->property) {
+        EXPECT_LE(d.row->property(d.inputs, got), tolerance);
+        continue;
+      }
+      std::vector<Array> in;
+      for (const Tensor& x : d.inputs) in.push_back(to_array(x));
+      const std::vector<Array> want = d.row->oracle(in);
+      ASSERT_EQ(got.size(), want.size());
+      for (std::size_t k = 0; k < got.size(); ++k) {
+        ASSERT_EQ(got[k].shape(), want[k].shape);
+        const Array have = to_array(got[k]);
+        std::vector<Wide> expected = want[k].v;
+        for (Wide& z : expected) z = wrapped(z, got[k].dtype());
+        const double scale = std::max(largest(want[k]), 1e-300);
+        for (Index i = 0; i < have.size(); ++i) {
+          const double difference = static_cast<double>(std::abs(have[i] - expected[static_cast<std::size_t>(i)])) / scale;
+          EXPECT_LE(difference, tolerance) << "element " << i << ": " << static_cast<double>(have[i].real()) << " for " << static_cast<double>(want[k][i].real());
+        }
+      }
+    }
+  }, false);
+}
+
+TEST(OpTable, JvpAgainstDifferences) {
+  for_cases(kDouble, [](const Case& c) {
+    Rng rng(11);
+    const Tensors x = live_inputs(c), t = random_like(x, rng);
+    expect_close(derivative_of(c.f, t)(x), differences(c.f, x, t), c.row->derivative_tolerance, "jvp");
+  });
+}
+
+TEST(OpTable, SinglePrecisionFollowsDouble) {
+  for_cases(kSingle, [](const Case& c) {
+    Rng rng(13);
+    const Tensors x = live_inputs(c), t = random_like(x, rng);
+    auto widen = [](const Tensors& v) {
+      Tensors w;
+      for (const Tensor& s : v) w.push_back(cast(s, is_complex(s.dtype()) ? Dtype::c128 : s.dtype() == Dtype::f32 ? Dtype::f64 : s.dtype()));
+      return w;
+    };
+    Case wide = c;
+    wide.inputs = widen(c.inputs);
+    const Row& row = *c.row;
+    wide.f = [&row, all = wide.inputs, live = c.live](const Tensors& v) {
+      Tensors in = all, out;
+      for (std::size_t k = 0; k < live.size(); ++k) in[live[k]] = v[k];
+      for (const Tensor& y : row.f(in))
+        if (is_inexact(y.dtype())) out.push_back(row.phase_free ? phase_free(y) : y);
+      return out;
+    };
+    expect_close(widen(derivative_of(c.f, t)(x)), derivative_of(wide.f, widen(t))(widen(x)), 3e-4, "jvp");
+    const Tensors ct = random_like(value_of(c.f, x), rng);
+    expect_close(widen(pullback_of(c.f, ct)(x)), pullback_of(wide.f, widen(ct))(widen(x)), 3e-4, "vjp");
+  });
+}
+
+TEST(OpTable, VjpIsTheAdjointOfJvp) {
+  for_cases(kInexact, [](const Case& c) {
+    for (std::uint64_t seed = 17; seed < 20; ++seed) {
+      Rng rng(seed);
+      const Tensors x = live_inputs(c), t = random_like(x, rng);
+      const detail::Linearized l = detail::linearize_flat("linearize", c.f, x);
+      const Tensors jt = detail::push(l, t), ct = random_like(l.out_types, rng);
+      expect_close(jt, derivative_of(c.f, t)(x), 64 * epsilon(c.dtype), "linearize against jvp");
+      expect_adjoint(ct, jt, detail::pull(l, ct), t, size_of(real_of(c.dtype)) == 4 ? 2e-5 : 1e-12);
+    }
+  });
+}
+
+TEST(OpTable, SecondAndThirdOrder) {
+  for_cases(kDouble, [](const Case& c) {
+    Rng rng(23);
+    const Tensors x = live_inputs(c);
+    const Tensors t = random_like(x, rng), u = random_like(x, rng), v = random_like(x, rng);
+    const Tensors ct = random_like(value_of(c.f, x), rng);
+    const double tolerance = 30 * c.row->derivative_tolerance;
+    const FlatFunction back = pullback_of(c.f, ct), forth = derivative_of(c.f, t);
+    // Forward over reverse and forward over forward against differences of the first derivative.
+    expect_close(derivative_of(back, u)(x), differences(back, x, u), tolerance, "jvp of vjp");
+    expect_close(derivative_of(forth, u)(x), differences(forth, x, u), tolerance, "jvp of jvp");
+    // Reverse over either: adjoint to forward over it.
+    for (const FlatFunction& first : {back, forth}) {
+      const detail::Linearized l = detail::linearize_flat("linearize", first, x);
+      const Tensors c2 = random_like(l.out_types, rng), ju = detail::push(l, u);
+      expect_close(ju, derivative_of(first, u)(x), 1e-12, "linearize of a first derivative");
+      expect_adjoint(c2, ju, detail::pull(l, c2), u, 1e-12);
+    }
+    // Third order: forward over forward over reverse, and reverse over forward over reverse.
+    const FlatFunction second = derivative_of(back, u);
+    expect_close(derivative_of(second, v)(x), differences(second, x, v), 30 * tolerance, "jvp of jvp of vjp");
+    const detail::Linearized l3 = detail::linearize_flat("linearize", second, x);
+    const Tensors c3 = random_like(l3.out_types, rng);
+    expect_adjoint(c3, detail::push(l3, v), detail::pull(l3, c3), v, 1e-12);
+  });
+}
+
+/// f on a batch of three against three calls, with every choice of batched operands.
+void expect_batches(const FlatFunction& f, const std::vector<Tensors>& samples, double tolerance, const char* what) {
+  const std::size_t n_args = samples[0].size();
+  for (unsigned mask = 1; mask < 1u << n_args; ++mask) {
+    std::vector<std::optional<int>> axes;
+    Tensors in;
+    for (std::size_t k = 0; k < n_args; ++k) {
+      const bool batched = mask >> k & 1;
+      axes.push_back(batched ? std::optional<int>(0) : std::nullopt);
+      in.push_back(batched ? stack({samples[0][k], samples[1][k], samples[2][k]}) : samples[0][k]);
+    }
+    const Tensors got = detail::vmap_flat(f, in, axes, 0);
+    for (std::size_t b = 0; b < 3; ++b) {
+      Tensors one;
+      for (std::size_t k = 0; k < n_args; ++k) one.push_back(samples[mask >> k & 1 ? b : 0][k]);
+      const Tensors want = f(one);
+      ASSERT_EQ(got.size(), want.size());
+      for (std::size_t r = 0; r < got.size(); ++r) {
+        const Tensor slice = select(got[r], 0, static_cast<Index>(b));
+        ASSERT_EQ(slice.type(), want[r].type());
+        if (tolerance == 0) EXPECT_TRUE(same_bits(slice, want[r])) << what << ", operands " << mask << ", result " << r;
+        else EXPECT_LE(distance(slice, want[r]), tolerance) << what << ", operands " << mask << ", result " << r;
+      }
+    }
+  }
+}
+
+TEST(OpTable, VmapAgainstLoop) {
+  for_cases(kAny, [](const Case& c) {
+    std::vector<Tensors> samples;
+    for (std::uint64_t seed : {31, 32, 33}) samples.push_back(make_case(*c.row, c.dtype, 3, seed).inputs);
+    if (samples[0].empty()) return;
+    expect_batches(c.row->f, samples, is_inexact(c.dtype) ? 16 * c.row->tolerance * epsilon(c.dtype) : 0, "value");
+  }, false);
+}
+
+TEST(OpTable, VmapOfDerivativesAgainstLoop) {
+  for_cases(kDouble, [](const Case& c) {
+    std::vector<Tensors> samples, tangents;
+    for (std::uint64_t seed : {41, 42, 43}) {
+      const Case d = make_case(*c.row, c.dtype, 3, seed);
+      Rng rng(seed);
+      Tensors x;  // the live operands alone: the others stay those of the case
+      for (std::size_t k : d.live) x.push_back(d.inputs[k]);
+      samples.push_back(x);
+    }
+    Rng rng(47);
+    const Tensors t = random_like(samples[0], rng), ct = random_like(value_of(c.f, samples[0]), rng);
+    expect_batches(derivative_of(c.f, t), samples, 1e-12, "jvp");
+    expect_batches(pullback_of(c.f, ct), samples, 1e-12, "vjp");
+  });
+}
+
+TEST(OpTable, SameBitsOnAnyNumberOfThreads) {
+  const int before = num_threads();
+  int cases = 0;
+  for (const Row& row : all_rows())
+    for (Dtype t : kDtypeList) {
+      if (!contains(row.dtypes, t) || row.large == 0) continue;
+      SCOPED_TRACE(row.primitive + " " + row.variant + " " + name_of(t));
+      const Case c = make_case(row, t, row.large, 53);
+      Tensors first;
+      for (int n : {1, 2, 4}) {
+        set_num_threads(n);
+        const Tensors y = row.f(c.inputs);
+        if (first.empty()) first = y;
+        for (std::size_t k = 0; k < y.size(); ++k) EXPECT_TRUE(same_bits(y[k], first[k])) << n << " threads, result " << k;
+      }
+      ++cases;
+    }
+  set_num_threads(before);
+  std::printf("  %d cases\n", cases);
+}
+
+}  // namespace
+}  // namespace tessera::table
