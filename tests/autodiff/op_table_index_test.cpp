@@ -3,7 +3,7 @@
 // Rows of indexing, sorting and running sums.
 #include <algorithm>
 
-#include "autodiff/op_table.h"
+#include "op_table.h"
 
 namespace tessera::table {
 namespace {

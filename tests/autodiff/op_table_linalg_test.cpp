@@ -4,7 +4,7 @@
 // evaluated in long double.
 #include <algorithm>
 
-#include "autodiff/op_table.h"
+#include "op_table.h"
 
 namespace tessera::table {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "autodiff/op_table.h"
+#include "op_table.h"
 
 #include <algorithm>
 
@@ -33,7 +33,14 @@ Tensor to_tensor(const Array& a, Dtype dtype) {
   return cast(from_span<double>(v, a.shape), dtype);
 }
 
+namespace {
+/// Large tensors repeat a few thousand elements: they test threads, not values.
+constexpr Index kEnough = 4099;
+Tensor repeated(const Tensor& x, const Shape& s) { return reshape(take(x, rem(arange(s.count()), x.size())), s); }
+}  // namespace
+
 Tensor uniform_tensor(Dtype t, const Shape& s, Rng& rng, double low, double high) {
+  if (s.count() > kEnough) return repeated(uniform_tensor(t, {kEnough}, rng, low, high), s);
   Array a(s);
   std::uniform_real_distribution<double> u(low, high);
   for (Wide& z : a.v) {
@@ -48,6 +55,7 @@ Tensor uniform_tensor(Dtype t, const Shape& s, Rng& rng, double low, double high
 }
 
 Tensor index_tensor(const Shape& s, Index n, Rng& rng, Dtype t) {
+  if (s.count() > kEnough) return repeated(index_tensor({kEnough}, n, rng, t), s);
   Array a(s);
   for (Wide& z : a.v) z = static_cast<long double>(rng() % static_cast<std::uint64_t>(n));
   return to_tensor(a, t);
@@ -55,6 +63,7 @@ Tensor index_tensor(const Shape& s, Index n, Rng& rng, Dtype t) {
 
 Tensor distinct_tensor(Dtype t, const Shape& s, Rng& rng) {
   if (t == Dtype::boolean) return uniform_tensor(t, s, rng);
+  if (s.count() > kEnough) return repeated(distinct_tensor(t, {kEnough}, rng), s);
   Array a(s);
   const bool positive = t == Dtype::u8 || t == Dtype::u32, whole = !is_inexact(t);
   for (Index i = 0; i < a.size(); ++i) {
@@ -106,6 +115,7 @@ const std::vector<Row>& all_rows() {
     shape_rows(r);
     index_rows(r);
     linalg_rows(r);
+    custom_rows(r);
     return r;
   }();
   return rows;

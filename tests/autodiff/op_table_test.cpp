@@ -2,12 +2,14 @@
 //
 // Every primitive, every element type where it is defined: value, first, second and third derivative, forward
 // and reverse, batching, threads.
-#include "autodiff/op_table.h"
+#include "op_table.h"
+#include "tessera/autodiff/forall.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <set>
 
 namespace tessera::table {
@@ -188,30 +190,36 @@ TEST(OpTable, EveryPrimitiveHasARow) {
   std::printf("  %zu primitives, %zu rows\n", registered.size(), all_rows().size());
 }
 
-TEST(OpTable, RowsApplyTheirPrimitive) {
-  for (const Row& r : all_rows())
-    for (Dtype t : kDtypeList) {
-      if (!contains(r.dtypes, t)) continue;
-      SCOPED_TRACE(r.primitive + " " + r.variant + " " + name_of(t));
-      const Case c = make_case(r, t, 3, 7);
-      std::vector<Type> types;
-      for (const Tensor& x : c.inputs) types.push_back(x.type());
-      const Graph g = trace(r.f, types);
-      verify(g);
-      bool used = false;
-      for (const Graph::Equation& e : g.equations) used |= e.primitive->name == r.primitive;
-      EXPECT_TRUE(used);
-    }
+/// Whether the row's function applies its primitive to elements of type `t`; false also where it throws.
+bool applies(const Row& r, Dtype t) {
+  Rng rng(7);
+  Graph g;
+  try {
+    std::vector<Type> types;
+    for (const Tensor& x : r.inputs(t, 3, rng)) types.push_back(x.type());
+    g = trace(r.f, types);
+  } catch (const Error&) {
+    return false;
+  }
+  verify(g);
+  for (const Graph::Equation& e : g.equations)
+    for (Graph::Id id : g.in(e))
+      if (e.primitive->name == r.primitive && g.types[id].dtype == t) return true;
+  return false;
 }
 
-TEST(OpTable, ThrowsWhereNotDefined) {
+TEST(OpTable, RowsApplyTheirPrimitiveWhereItIsDefined) {
   int cases = 0;
+  std::map<std::string, DtypeSet> defined;
+  for (const Row& r : all_rows()) defined[r.primitive] |= r.dtypes;
   for (const Row& r : all_rows())
     for (Dtype t : kDtypeList) {
-      if (contains(r.dtypes, t)) continue;
       SCOPED_TRACE(r.primitive + " " + r.variant + " " + name_of(t));
-      Rng rng(7);
-      EXPECT_THROW(r.f(r.inputs(t, 3, rng)), Error);
+      if (contains(r.dtypes, t)) {
+        EXPECT_TRUE(applies(r, t));
+      } else if (!contains(defined[r.primitive], t)) {
+        EXPECT_FALSE(applies(r, t));
+      }
       ++cases;
     }
   std::printf("  %d cases\n", cases);
@@ -339,8 +347,8 @@ void expect_batches(const FlatFunction& f, const std::vector<Tensors>& samples, 
       for (std::size_t r = 0; r < got.size(); ++r) {
         const Tensor slice = select(got[r], 0, static_cast<Index>(b));
         ASSERT_EQ(slice.type(), want[r].type());
-        if (tolerance == 0) EXPECT_TRUE(same_bits(slice, want[r])) << what << ", operands " << mask << ", result " << r;
-        else EXPECT_LE(distance(slice, want[r]), tolerance) << what << ", operands " << mask << ", result " << r;
+        const bool fits = tolerance == 0 ? same_bits(slice, want[r]) : distance(slice, want[r]) <= tolerance;
+        EXPECT_TRUE(fits) << what << ", operands " << mask << ", result " << r << ": relative difference " << distance(slice, want[r]);
       }
     }
   }

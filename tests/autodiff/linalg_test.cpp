@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Linear algebra as users call it: against closed forms and against each other.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tessera/autodiff/grad.h"
+#include "tessera/autodiff/ops.h"
+
+namespace tessera {
+namespace {
+
+double difference(const Tensor& a, const Tensor& b) {
+  EXPECT_EQ(a.type(), b.type());
+  return a.size() ? max(abs(a - b)).item() : 0;
+}
+template <class F>
+std::string message_of(F f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "";
+}
+Tensor spread(const Shape& s, std::uint64_t seed) { return normal(random_key(seed), s); }
+
+TEST(Linalg, FailuresNameMatrixAndPivot) {
+  const Tensor good = eye(3), bad = good - 2.0 * reshape(one_hot(tensor<std::int64_t>({0, 1, 0}), 3) * tensor({0.0, 1.0, 0.0}), {3, 3}) * eye(3);
+  const std::string m = message_of([&] { cholesky(stack({good, bad})); });
+  EXPECT_NE(m.find("matrix 1 of the batch of 2"), std::string::npos) << m;
+  EXPECT_NE(m.find("pivot 1"), std::string::npos) << m;
+  const std::string s = message_of([&] { solve(ones({2, 2}), ones({2})); });
+  EXPECT_NE(s.find("pivot 1 is zero"), std::string::npos) << s;
+  EXPECT_NE(message_of([&] { eigh(full({2, 2}, std::nan(""))); }).find("NaN"), std::string::npos);
+  EXPECT_NE(message_of([&] { cholesky(ones({2, 3})); }).find("f64[2,3]"), std::string::npos);
+  EXPECT_EQ(det(ones({3, 3})).item(), 0);
+}
+
+TEST(Linalg, ClosedFormsOfDerivatives) {
+  const Tensor a = spread({4, 4}, 1) + 3.0 * eye(4), b = spread({4, 2}, 2);
+  EXPECT_LE(difference(matmul(a, solve(a, b)), b), 1e-13);
+  EXPECT_LE(difference(matmul(inv(a), a), eye(4)), 1e-13);
+  // Jacobi: d det = det tr(A^-1 dA); d log|det| = A^-T.
+  EXPECT_LE(difference(grad([](Tensor x) { return det(x); })(a), det(a) * transpose(inv(a))), 1e-11);
+  EXPECT_LE(difference(grad([](Tensor x) { return slogdet(x).log_abs; })(a), transpose(inv(a))), 1e-13);
+  EXPECT_LE(difference(slogdet(a).sign * exp(slogdet(a).log_abs), det(a)), 1e-11);
+  // The Hessian of log det on symmetric matrices is -A^-1 (x) A^-1.
+  const Tensor spd = matmul(a, transpose(a));
+  auto log_det = [](Tensor x) { return 2.0 * sum(log(diagonal(cholesky(x)))); };
+  const double size = max(abs(inv(spd))).item();
+  EXPECT_LE(difference(grad(log_det)(spd), inv(spd)), 1e-12 * size);
+  const Tensor v = spread({4, 4}, 3), sym = v + transpose(v);
+  EXPECT_LE(difference(hvp(log_det, spd, sym), neg(matmul(inv(spd), matmul(sym, inv(spd))))), 1e-12 * size * size);
+  // Gradient of the sum of singular values (nuclear norm) is U V^H; of the largest eigenvalue v v^T.
+  const SVD f = svd(a);
+  EXPECT_LE(difference(grad([](Tensor x) { return sum(svd(x).s); })(a), matmul(f.u, f.vh)), 1e-13);
+  const Tensor top = slice(eigh(spd).vectors, -1, 3, 4);
+  EXPECT_LE(difference(grad([](Tensor x) { return max(eigh(x).values); })(spd), matmul(top, transpose(top))), 1e-12);
+}
+
+TEST(Linalg, EqualEigenvaluesInSymmetricFunctions) {
+  // sum exp(w) = tr exp(A): its gradient at the unit matrix is e I although all eigenvalues are equal.
+  EXPECT_LE(difference(grad([](Tensor x) { return sum(exp(eigh(x).values)); })(eye(3)), std::exp(1.0) * eye(3)), 1e-14);
+}
+
+TEST(Linalg, LeastSquares) {
+  const Tensor tall = spread({6, 3}, 5), b = spread({6}, 6), x = lstsq(tall, b);
+  EXPECT_LE(difference(matmul(transpose(tall), matmul(tall, x) - b), zeros({3})), 1e-13);  // normal equations
+  const Tensor wide = spread({3, 6}, 7), c = spread({3}, 8), y = lstsq(wide, c);
+  EXPECT_LE(difference(matmul(wide, y), c), 1e-13);
+  EXPECT_LE(difference(y, matmul(transpose(wide), solve(matmul(wide, transpose(wide)), c))), 1e-12);  // shortest
+}
+
+TEST(Linalg, EinsumAgainstLoops) {
+  const Tensor a = spread({2, 3, 4}, 9), b = spread({2, 4, 5}, 10), c = spread({5, 3}, 11);
+  EXPECT_LE(difference(einsum("bij,bjk->bik", {a, b}), matmul(a, b)), 1e-13);
+  EXPECT_LE(difference(einsum("bij, bjk, ki -> b", {a, b, c}), sum(matmul(a, b) * transpose(c), {1, 2})), 1e-12);
+  EXPECT_LE(difference(einsum("ij->ji", {c}), transpose(c)), 0);
+  const Tensor s = spread({3, 3}, 12);
+  EXPECT_LE(difference(einsum("ii", {s}), trace(s)), 0);
+  EXPECT_LE(difference(einsum("ii->i", {s}), diagonal(s)), 0);
+  EXPECT_LE(difference(einsum("i,j->ij", {tensor({1.0, 2.0}), tensor({3.0, 4.0})}), outer(tensor({1.0, 2.0}), tensor({3.0, 4.0}))), 0);
+  EXPECT_LE(difference(einsum("ij,jk", {c, transpose(c)}), matmul(c, transpose(c))), 1e-14);
+  EXPECT_LE(difference(einsum("bij->j", {a}), sum(a, {0, 1})), 1e-14);
+  EXPECT_NE(message_of([&] { einsum("ij,jk->ik", {a, b}); }).find("operand 0"), std::string::npos);
+  EXPECT_THROW(einsum("ij,jk->ik", {c, c}), Error);
+}
+
+TEST(Linalg, SmallForms) {
+  EXPECT_LE(difference(kron(eye(2), tensor({1.0, 2.0}, {1, 2})), tensor({1.0, 2.0, 0.0, 0.0, 0.0, 0.0, 1.0, 2.0}, {2, 4})), 0);
+  EXPECT_LE(difference(diag(tensor({1.0, 2.0})), tensor({1.0, 0.0, 0.0, 2.0}, {2, 2})), 0);
+  EXPECT_LE(difference(tril(ones({2, 3}), 1) + triu(ones({2, 3}), 2), ones({2, 3})), 0);
+  EXPECT_DOUBLE_EQ(norm(tensor({3e200, 4e200})).item(), 5e200);
+  EXPECT_DOUBLE_EQ(norm(tensor({3e-200, 4e-200})).item(), 5e-200);
+  EXPECT_NEAR(norm(tensor<c128>({{3, 0}, {0, 4}})).item(), 5, 1e-15);
+  EXPECT_LE(difference(grad([](Tensor x) { return norm(x); })(zeros({2})), zeros({2})), 0);
+  EXPECT_LE(difference(grad([](Tensor x) { return norm(x); })(tensor({3.0, 4.0})), tensor({0.6, 0.8})), 1e-15);
+}
+
+TEST(Linalg, EmptyAndOneByOne) {
+  EXPECT_EQ(cholesky(zeros({2, 0, 0})).shape(), (Shape{2, 0, 0}));
+  EXPECT_EQ(solve(zeros({0, 3, 3}), zeros({0, 3, 1})).shape(), (Shape{0, 3, 1}));
+  EXPECT_EQ(qr(zeros({3, 0})).q.shape(), (Shape{3, 0}));
+  EXPECT_EQ(det(zeros({0, 0})).item(), 1);
+  EXPECT_EQ(cholesky(full({1, 1}, 4)).item(), 2);
+  EXPECT_EQ(svd(full({1, 1}, -4)).s.item(), 4);
+  EXPECT_EQ(inv(full({1, 1, 1, 1}, 4)).item(), 0.25);
+}
+
+}  // namespace
+}  // namespace tessera
