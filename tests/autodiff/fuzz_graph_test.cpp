@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Random functions under random stacks of transforms, up to four deep. Every level of a stack has a second way to
-// the same result (jvp by transposing a vjp, vjp by columns of jvp, vmap by a loop); the stack is run again with
-// one level replaced, and must agree. TESSERA_FUZZ_GRAPHS sets the number of functions, TESSERA_FUZZ_SEED the first.
+// the same result (jvp by transposing a vjp, vjp by columns of jvp, vmap by a loop, jit by running at once); the
+// stack is run again with one level replaced, and must agree. The plan of the whole stack must give the same bits. TESSERA_FUZZ_GRAPHS sets the number of functions, TESSERA_FUZZ_SEED the first.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,6 +12,7 @@
 #include <random>
 
 #include "tessera/autodiff/grad.h"
+#include "tessera/autodiff/jit.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/primitive.h"
 
@@ -113,7 +114,7 @@ FlatFunction random_function(std::uint64_t seed) {
   };
 }
 
-enum class Kind { jvp, vjp, vmap, linearize };
+enum class Kind { jvp, vjp, vmap, linearize, jit };
 struct Level {
   Kind kind;
   std::uint64_t seed;
@@ -177,6 +178,8 @@ FlatFunction apply_level(const FlatFunction& g, const Level& level, bool other_w
         }
         return ct;
       };
+    case Kind::jit:
+      return [g, other_way](const Tensors& x) { return other_way ? g(x) : detail::PlanCache().run(g, x); };
     default:
       return [g, other_way](const Tensors& x) {
         if (other_way) return sum_all(g(x), g(shifted(x, 1)));
@@ -194,6 +197,7 @@ const char* name_of(Kind k) {
     case Kind::jvp: return "jvp";
     case Kind::vjp: return "vjp";
     case Kind::vmap: return "vmap";
+    case Kind::jit: return "jit";
     default: return "linearize";
   }
 }
@@ -217,6 +221,15 @@ double distance(const Tensors& a, const Tensors& b) {
   return worst;
 }
 
+/// Equal bits, but any NaN for a NaN.
+bool same_values(const Tensor& a, const Tensor& b) {
+  if (a.type() != b.type()) return false;
+  const auto x = a.to_vector(), y = b.to_vector();
+  for (std::size_t i = 0; i < x.size(); ++i)
+    if (std::isnan(x[i]) ? !std::isnan(y[i]) : x[i] != y[i] || std::signbit(x[i]) != std::signbit(y[i])) return false;
+  return true;
+}
+
 std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
   const char* s = std::getenv(name);
   return s ? std::strtoull(s, nullptr, 10) : otherwise;
@@ -237,7 +250,7 @@ TEST(FuzzGraph, RandomStacksOfTransforms) {
     std::vector<Level> stack;
     std::string text;
     for (Index k = 0, n = 1 + below_of(rng, 4); k < n; ++k) {
-      stack.push_back({static_cast<Kind>(below_of(rng, 4)), rng()});
+      stack.push_back({static_cast<Kind>(below_of(rng, 5)), rng()});
       text += (text.empty() ? "" : " of ") + std::string(name_of(stack.back().kind));
       ++used[name_of(stack.back().kind)];
     }
@@ -251,6 +264,15 @@ TEST(FuzzGraph, RandomStacksOfTransforms) {
       const Tensors want = with(stack.size());
       for (const Tensor& t : want)
         for (double v : t.to_vector()) finite += std::isfinite(v);
+      FlatFunction whole = f;
+      for (std::size_t k = stack.size(); k-- > 0;) whole = apply_level(whole, stack[k], stack[k].kind == Kind::jit);
+      const Tensors planned = detail::PlanCache().run(whole, x), eager = whole(x);
+      ++comparisons;
+      for (std::size_t k = 0; k < eager.size(); ++k)
+        if (!same_values(planned[k], eager[k])) {
+          ADD_FAILURE() << "seed " << seed << ", " << text << ": the plan gives other bits in result " << k;
+          ++failures;
+        }
       for (std::size_t k = 0; k < stack.size(); ++k, ++comparisons) {
         const double d = distance(with(k), want);
         if (d > 1e-9) {

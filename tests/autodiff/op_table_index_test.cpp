@@ -2,6 +2,8 @@
 //
 // Rows of indexing, sorting and running sums.
 #include <algorithm>
+#include <array>
+#include <cmath>
 
 #include "op_table.h"
 
@@ -45,6 +47,18 @@ Oracle lines(std::function<std::vector<Wide>(const std::vector<Wide>&)> f) {
     }
     return Arrays{y};
   };
+}
+
+/// Philox4x32-10 of the counter `block` on 64-bit halves, written from the paper's figure of one round.
+std::array<std::uint64_t, 4> philox_words(std::uint64_t key0, std::uint64_t key1, std::uint64_t block) {
+  std::uint64_t l0 = 0, r0 = block, l1 = 0, r1 = 0;
+  for (int round = 0; round < 10; ++round) {
+    const std::uint64_t p0 = 0xD2511F53ull * r0, p1 = 0xCD9E8D57ull * r1;
+    const std::uint64_t n0 = (p1 >> 32) ^ l0 ^ key0, n1 = (p0 >> 32) ^ l1 ^ key1;
+    r0 = n0, l0 = p1 & 0xffffffff, r1 = n1, l1 = p0 & 0xffffffff;
+    key0 = (key0 + 0x9E3779B9) & 0xffffffff, key1 = (key1 + 0xBB67AE85) & 0xffffffff;
+  }
+  return {r0, l0, r1, l1};
 }
 
 }  // namespace
@@ -95,27 +109,25 @@ void index_rows(std::vector<Row>& rows) {
                         for (const Wide& s : in[0].v) y[i] += right ? s.real() <= in[1][i].real() : s.real() < in[1][i].real();
                       return Arrays{y};
                     }, .tolerance = 0, .large = 20000, .differentiable = false});
-  rows.push_back({.primitive = "random_bits", .dtypes = set_of(Dtype::u32),
-                  .inputs = [](Dtype t, Index, Rng& rng) { return Tensors{uniform_tensor(t, {3, 2}, rng, 0, 1e5)}; },
-                  .f = [](const Tensors& x) { return Tensors{random_bits(x[0], {5, 3})}; },
-                  .oracle = [](const Arrays& in) {
-                    // Philox4x32-10 on 64-bit halves, written from the paper's figure of one round.
-                    Array y(Shape{3, 5, 3});
-                    for (Index k = 0; k < 3; ++k)
-                      for (std::uint64_t i = 0; i < 15; ++i) {
-                        std::uint64_t l0 = 0, r0 = i / 4, l1 = 0, r1 = 0;
-                        std::uint64_t key[2] = {static_cast<std::uint64_t>(in[0][2 * k].real()), static_cast<std::uint64_t>(in[0][2 * k + 1].real())};
-                        for (int round = 0; round < 10; ++round) {
-                          const std::uint64_t p0 = 0xD2511F53ull * r0, p1 = 0xCD9E8D57ull * r1;
-                          const std::uint64_t n0 = (p1 >> 32) ^ l0 ^ key[0], n1 = (p0 >> 32) ^ l1 ^ key[1];
-                          r0 = n0, l0 = p1 & 0xffffffff, r1 = n1, l1 = p0 & 0xffffffff;
-                          key[0] = (key[0] + 0x9E3779B9) & 0xffffffff, key[1] = (key[1] + 0xBB67AE85) & 0xffffffff;
+  auto random = [&](const char* variant, Tensor (*f)(const Tensor&), int words, std::function<long double(const std::uint64_t*, Index)> g, double tolerance) {
+    rows.push_back({.primitive = "random", .variant = variant, .dtypes = set_of(Dtype::u32),
+                    .inputs = [](Dtype t, Index n, Rng& rng) { return Tensors{uniform_tensor(t, {n <= 8 ? 3 : n, 2}, rng, 0, 1e5)}; },
+                    .f = [f](const Tensors& x) { return Tensors{f(x[0])}; },
+                    .oracle = [words, g](const Arrays& in) {
+                      Array y(Shape{3, 10, 3});
+                      for (Index k = 0; k < 3; ++k)
+                        for (Index i = 0; i < 30; ++i) {
+                          const Index per_block = 4 / words;  // elements one block of words gives
+                          const auto w = philox_words(static_cast<std::uint64_t>(in[0][2 * k].real()), static_cast<std::uint64_t>(in[0][2 * k + 1].real()), static_cast<std::uint64_t>(i / per_block));
+                          y[k * 30 + i] = g(w.data(), i % per_block);
                         }
-                        const std::uint64_t words[4] = {r0, l0, r1, l1};
-                        y[k * 15 + static_cast<Index>(i)] = static_cast<long double>(words[i % 4]);
-                      }
-                    return Arrays{y};
-                  }, .tolerance = 0, .differentiable = false});
+                      return Arrays{y};
+                    }, .tolerance = tolerance, .large = 3000, .differentiable = false});
+  };
+  auto unit = [](std::uint64_t high, std::uint64_t low) { return std::ldexp(static_cast<long double>((high << 32 | low) >> 11), -53); };
+  random("bits", [](const Tensor& k) { return random_bits(k, {10, 3}); }, 1, [](const std::uint64_t* w, Index i) { return static_cast<long double>(w[i]); }, 0);
+  random("uniform f64", [](const Tensor& k) { return uniform(k, {10, 3}); }, 2, [unit](const std::uint64_t* w, Index i) { return unit(w[2 * i], w[2 * i + 1]); }, 0);
+  random("uniform f32", [](const Tensor& k) { return uniform(k, {10, 3}, Dtype::f32); }, 1, [](const std::uint64_t* w, Index i) { return std::ldexp(static_cast<long double>(w[i] >> 8), -24); }, 0);
   for (bool falling : {false, true}) {
     rows.push_back({.primitive = "argsort", .variant = falling ? "falling" : "rising", .dtypes = kReal | kInteger | kBool, .inputs = elements(1, -1, 1),
                     .f = [falling](const Tensors& x) { return Tensors{argsort(x[0], -1, falling)}; },

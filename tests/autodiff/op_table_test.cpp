@@ -4,6 +4,7 @@
 // and reverse, batching, threads.
 #include "op_table.h"
 #include "tessera/autodiff/forall.h"
+#include "tessera/autodiff/jit.h"
 
 #include <gtest/gtest.h>
 
@@ -378,6 +379,33 @@ TEST(OpTable, VmapOfDerivativesAgainstLoop) {
     expect_batches(derivative_of(c.f, t), samples, 1e-12, "jvp");
     expect_batches(pullback_of(c.f, ct), samples, 1e-12, "vjp");
   });
+}
+
+/// The plan of f's graph against f itself, run twice so that reused memory is met.
+void expect_planned(const FlatFunction& f, const Tensors& x, const char* what) {
+  std::vector<Type> types;
+  for (const Tensor& t : x) types.push_back(t.type());
+  const Graph g = optimize(trace(f, types));
+  verify(g);
+  const Plan plan(g);
+  const Tensors want = f(x);
+  for (int run = 0; run < 2; ++run) {
+    const Tensors got = plan.run(x);
+    ASSERT_EQ(got.size(), want.size());
+    for (std::size_t k = 0; k < got.size(); ++k) EXPECT_TRUE(same_bits(got[k], want[k])) << what << ", run " << run << ", result " << k;
+  }
+}
+
+TEST(OpTable, PlannedIsEagerBitwise) {
+  for_cases(kAny, [](const Case& c) {
+    expect_planned(c.row->f, c.inputs, "value");
+    if (!c.row->differentiable || c.live.empty()) return;
+    Rng rng(59);
+    const Tensors x = live_inputs(c), t = random_like(x, rng), ct = random_like(value_of(c.f, x), rng);
+    expect_planned(derivative_of(c.f, t), x, "jvp");
+    expect_planned(pullback_of(c.f, ct), x, "vjp");
+    expect_planned(derivative_of(pullback_of(c.f, ct), t), x, "jvp of vjp");
+  }, false);
 }
 
 TEST(OpTable, SameBitsOnAnyNumberOfThreads) {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Counter-based random numbers: one primitive gives bits, all else is arithmetic on them.
 #include "tessera/autodiff/ops/random.h"
 
-#include <numbers>
+#include <algorithm>
+#include <cmath>
 
 #include "../kernels/map.h"
 #include "../kernels/philox.h"
@@ -12,83 +11,81 @@
 namespace tessera {
 namespace {
 
-using namespace kernels;
-
+enum class Law : int { bits, uniform, normal };
 /// `stream` keeps keys made by splitting apart from numbers drawn with the same key.
 struct Draw {
   Shape shape;
-  int stream;
-  auto fields() const { return std::tie(shape, stream); }
+  Dtype dtype;
+  int law, stream;
+  auto fields() const { return std::tie(shape, dtype, law, stream); }
 };
-/// Word i of a draw is word i mod 4 of block i / 4.
-struct RandomBits : LeadingBatch {
+/// Key u32 [B..., 2] -> [B..., shape...]; element i of a draw depends on the key and i alone.
+struct Random : LeadingBatch {
   static constexpr RuleClass rule = RuleClass::zero;
-  static constexpr const char* name = "random_bits";
+  static constexpr const char* name = "random";
   static Types infer(std::span<const Type> in, const Attributes* a) {
+    const Draw& d = get<Draw>(a);
     if (in[0].dtype != Dtype::u32 || in[0].shape.empty() || in[0].shape.back() != 2)
       fail(name, "a key is u32[2] (random_key(seed)), got " + to_string(in[0]));
     Shape s = in[0].shape;
     s.erase(s.size() - 1);
-    for (Index d : get<Draw>(a).shape) {
-      if (d < 0) fail(name, "negative size in " + to_string(get<Draw>(a).shape));
-      s.push_back(d);
+    for (Index n : d.shape) {
+      if (n < 0) fail(name, "negative size in " + to_string(d.shape));
+      s.push_back(n);
     }
-    return {{Dtype::u32, s}};
+    return {{d.dtype, s}};
   }
-  static KernelFn kernel(std::span<const Dtype>, const Attributes*) {
-    return [](Inputs in, Outputs out, const Attributes* a) {
-      const auto& [shape, stream] = get<Draw>(a);
-      const Index n = shape.count(), blocks = (n + 3) / 4, keys = in[0]->count() / 2;
-      const auto* key = static_cast<const std::uint32_t*>(in[0]->data);
-      auto* o = static_cast<std::uint32_t*>(out[0]->data);
-      for_rows(keys * blocks, 40, [&, n = n, s = static_cast<std::uint32_t>(stream)](Index r) {
-        const Index k = r / blocks, b = r % blocks;
-        const PhiloxWords w = philox({{static_cast<std::uint32_t>(b), static_cast<std::uint32_t>(b >> 32), s, 0}}, key[2 * k], key[2 * k + 1]);
-        for (Index i = 4 * b; i < std::min(n, 4 * b + 4); ++i) o[k * n + i] = w.w[i - 4 * b];
-      });
-    };
+  static KernelFn kernel(std::span<const Dtype>, const Attributes* a) {
+    const Draw& d = get<Draw>(a);
+    const bool wide = d.dtype == Dtype::f64;
+    switch (static_cast<Law>(d.law)) {
+      case Law::bits: return run<kernels::BitsU32>;
+      case Law::uniform: return wide ? run<kernels::UniformF64> : run<kernels::UniformF32>;
+      default: return wide ? run<kernels::NormalF64> : run<kernels::NormalF32>;
+    }
+  }
+  template <class D>
+  static void run(Inputs in, Outputs out, const Attributes* a) {
+    const Draw& d = get<Draw>(a);
+    constexpr Index kPiece = 1 << 12;
+    const Index n = d.shape.count(), pieces = (n + kPiece - 1) / kPiece;
+    const auto* key = static_cast<const std::uint32_t*>(in[0]->data);
+    auto* o = static_cast<typename D::type*>(out[0]->data);
+    kernels::for_rows(in[0]->count() / 2 * pieces, 8 * std::min(n, kPiece), [&](Index r) {
+      const Index k = r / pieces, first = r % pieces * kPiece;
+      const std::uint64_t seed = key[2 * k] | std::uint64_t{key[2 * k + 1]} << 32;
+      kernels::fill_random<D>(seed, static_cast<std::uint64_t>(d.stream), static_cast<std::uint64_t>(first),
+                     static_cast<std::size_t>(std::min(kPiece, n - first)), o + k * n + first);
+    });
   }
 };
-TESSERA_REGISTER(RandomBits);
+TESSERA_REGISTER(Random);
 
-Tensor draw(const Arg& key, const Shape& shape, int stream) {
-  return apply(primitive<RandomBits>(), attributes(Draw{shape, stream}), key.where, detail::to_tensor("random_bits", key));
+Tensor draw(const Arg& key, const Shape& shape, Dtype dtype, Law law, int stream = 0) {
+  return apply(primitive<Random>(), attributes(Draw{shape, dtype, static_cast<int>(law), stream}), key.where,
+               detail::to_tensor("random", key));
 }
-Tensor shifted(const Tensor& bits, int by) { return shift_right(bits, scalar(by, Dtype::u32)); }
 
 }  // namespace
 
 Tensor random_key(std::uint64_t seed) {
-  return tensor<std::uint32_t>({static_cast<std::uint32_t>(seed >> 32), static_cast<std::uint32_t>(seed)});
+  return tensor<std::uint32_t>({static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)});
 }
-Tensor split_key(Arg key, Index n) { return draw(key, {n, 2}, 1); }
-Tensor random_bits(Arg key, const Shape& shape) { return draw(key, shape, 0); }
+Tensor split_key(Arg key, Index n) { return draw(key, {n, 2}, Dtype::u32, Law::bits, 1); }
+Tensor random_bits(Arg key, const Shape& shape) { return draw(key, shape, Dtype::u32, Law::bits); }
 
 Tensor uniform(Arg key, const Shape& shape, Dtype dtype) {
-  if (dtype == Dtype::f32) return cast(shifted(random_bits(key, shape), 8), Dtype::f32) * 0x1p-24;
-  if (dtype != Dtype::f64) fail("uniform", std::string("gives f32 or f64, not ") + name_of(dtype), key.where);
-  Shape pairs = shape;
-  pairs.push_back(2);
-  const Tensor bits = random_bits(key, pairs);
-  const Tensor high = shifted(select(bits, -1, 0), 5), low = shifted(select(bits, -1, 1), 6);
-  return (cast(high, Dtype::f64) * 0x1p26 + cast(low, Dtype::f64)) * 0x1p-53;
+  if (!is_float(dtype)) fail("uniform", std::string("gives f32 or f64, not ") + name_of(dtype), key.where);
+  return draw(key, shape, dtype, Law::uniform);
 }
 
 Tensor normal(Arg key, const Shape& shape, Dtype dtype) {
   if (!is_inexact(dtype)) fail("normal", std::string("gives floating types, not ") + name_of(dtype), key.where);
-  const Dtype real_type = real_of(dtype);
-  // A pair of uniform numbers makes a pair of normal ones: both parts of a complex number, or two neighbours.
-  Shape pairs = {2};
-  pairs.push_back(is_complex(dtype) ? shape.count() : (shape.count() + 1) / 2);
-  const Tensor u = uniform(key, pairs, real_type);
-  const Tensor r = sqrt(-2.0 * log(1.0 - select(u, -2, 0)));  // 1 - u > 0
-  const Tensor angle = (2 * std::numbers::pi) * select(u, -2, 1);
-  const Tensor x = r * cos(angle), y = r * sin(angle);
-  Shape s = u.shape();  // [B..., 2, pairs] -> [B..., shape...]
-  s.erase(s.size() - 1), s.erase(s.size() - 1);
-  for (Index d : shape) s.push_back(d);
-  if (is_complex(dtype)) return reshape(complex(x, y) * std::sqrt(0.5), s);
-  return reshape(slice(concatenate({x, y}, -1), -1, 0, shape.count()), s);
+  if (!is_complex(dtype)) return draw(key, shape, dtype, Law::normal);
+  Shape parts = shape;
+  parts.push_back(2);
+  const Tensor x = draw(key, parts, real_of(dtype), Law::normal);
+  return complex(select(x, -1, 0), select(x, -1, 1)) * std::sqrt(0.5);
 }
 
 }  // namespace tessera

@@ -21,7 +21,7 @@ Tensor split_key(Arg key, Index n);
 Tensor random_bits(Arg key, const Shape& shape);
 /// Uniform in [0, 1): multiples of 2^-53 (f64) or 2^-24 (f32).
 Tensor uniform(Arg key, const Shape& shape, Dtype dtype = Dtype::f64);
-/// Mean 0 and variance 1 (complex: of |z|^2), by Box & Muller's transform.
+/// Mean 0 and variance 1 (complex: of |z|^2), by the transform of Box & Muller.
 Tensor normal(Arg key, const Shape& shape, Dtype dtype = Dtype::f64);
 
 }  // namespace tessera
