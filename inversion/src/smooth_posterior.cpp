@@ -61,6 +61,7 @@ SmoothPosterior smooth_posterior(const InverseProblem& problem, const Smoothing&
   }
   weigh(out.components, 0.003);
   for (auto& c : out.components) {
+    if (c.weight < 0.05) continue;  // the width of a twentieth of the probability need not be exact
     const double before = log_determinant(c.posterior.precision, {});
     c.posterior = laplace(problem, smoothing.prior(c.mu), c.posterior.mean, Hessian::exact);
     c.minus_two_log_evidence += log_determinant(c.posterior.precision, {}) - before;
@@ -73,7 +74,7 @@ SmoothPosterior smooth_posterior(const InverseProblem& problem, const Smoothing&
   for (std::size_t k = 0; k < out.components.size(); ++k) {
     const auto& c = out.components[k];
     if (c.weight > out.components[out.most_probable].weight) out.most_probable = k;
-    out.exact_hessian = out.exact_hessian && c.posterior.exact_hessian;
+    if (c.weight >= 0.05) out.exact_hessian = out.exact_hessian && c.posterior.exact_hessian;
     for (std::size_t j = 0; j < n; ++j) out.mean[j] += c.weight * c.posterior.mean[j];
   }
   for (std::size_t j = 0; j < n; ++j) {

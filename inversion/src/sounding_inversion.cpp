@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/inversion/sounding_inversion.h"
+
+#include "tessera/autodiff/error.h"
+#include "tessera/inversion/forward_1d.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tessera::inversion {
+namespace {
+
+std::vector<double> exp_of(std::vector<double> v, std::size_t n) {
+  v.resize(n);
+  for (double& x : v) x = std::exp(x);
+  return v;
+}
+
+/// Divides the impedances by the factor that the reference apparent resistivity implies, at the
+/// nearest period in the logarithm.
+void remove_reference_shift(Response1d& r, double reference_ohm_m, double period_s) {
+  std::size_t nearest = 0;
+  for (std::size_t i = 1; i < r.size(); ++i)
+    if (std::abs(std::log(r.frequency_hz[i] * period_s)) <
+        std::abs(std::log(r.frequency_hz[nearest] * period_s)))
+      nearest = i;
+  const double seen = apparent_resistivity(r.frequency_hz[nearest], r.impedance_ohm[nearest]);
+  const double factor = std::sqrt(reference_ohm_m / seen);
+  for (auto& z : r.impedance_ohm) z *= factor;
+  for (double& s : r.sigma_ohm) s *= factor;
+}
+
+Layering choose_layering(const Response1d& r, const SoundingInversionOptions& o) {
+  if (!o.first_depth_m && !o.last_depth_m) return layering_from_data(r, o.layers);
+  const auto z = bottoms(layering_from_data(r, o.layers).thickness_m);
+  return logarithmic_layering(o.first_depth_m.value_or(z.front()),
+                              o.last_depth_m.value_or(z.back()), o.layers);
+}
+
+/// Layers whose middle lies in a fixed range.
+std::vector<bool> fix_layers(const Layering& layering, const std::vector<FixedRange>& ranges,
+                             std::size_t n, std::vector<double>& ln_rho) {
+  if (ranges.empty()) return {};
+  std::vector<bool> fixed(n, false);
+  for (std::size_t j = 0; j < layering.size(); ++j) {
+    const double z = std::pow(10.0, layering.log10_depth[j]);
+    for (const FixedRange& f : ranges) {
+      if (z < f.top_m || z >= f.bottom_m) continue;
+      fixed[j] = true;
+      ln_rho[j] = std::log(f.resistivity_ohm_m);
+    }
+  }
+  return fixed;
+}
+
+/// Correlation lengths of the prior over which the posterior is averaged: a fifth of a decade of
+/// depth to twenty decades, equally probable in the logarithm.
+std::vector<double> roughness_grid(double std_ln_rho) {
+  std::vector<double> mu;
+  for (int k = 0; k <= 8; ++k)
+    mu.push_back(SmoothPrior::mu_of(std_ln_rho, 0.2 * std::pow(10.0, 0.25 * k)));
+  return mu;
+}
+
+}  // namespace
+
+SoundingInverter::SoundingInverter(Response1d response, SoundingInversionOptions o) {
+  require_valid(response, "invert");
+  if (o.static_shift && !o.static_shift->std_ln_impedance && !o.static_shift->reference_ohm_m)
+    throw Error(
+        "[invert] static shift cannot be told from a resistivity without a prior or a reference");
+  if (o.least_ohm_m.has_value() != o.greatest_ohm_m.has_value())
+    throw Error("[invert] bounds come in pairs: least and greatest resistivity");
+  if (o.static_shift && o.static_shift->reference_ohm_m)
+    remove_reference_shift(
+        response, *o.static_shift->reference_ohm_m,
+        o.static_shift->reference_period_s.value_or(1 / response.frequency_hz.front()));
+  SoundingInversion& out = result_;
+  out.response = response;
+  out.bound = dplus(response);
+  out.bostick = bostick(response);
+  out.target_rms = o.target_rms.value_or(std::max(1.0, 1.15 * out.bound.rms));
+  out.error_scale = std::max(1.0, out.target_rms);
+
+  const Layering layering = choose_layering(response, o);
+  const std::size_t n = layering.size();
+  SmoothPrior smooth;
+  smooth.mean.assign(n, std::log(o.reference_ohm_m.value_or(typical_resistivity(response))));
+  smooth.log10_depth = layering.log10_depth;
+  smooth.std_ln_rho = o.prior_std_ln_rho;
+  smooth.order = o.order;
+
+  // From here on the errors are scaled so that the target is an RMS of one: a sounding that no
+  // layered earth fits has errors larger than stated, and its bands must say so.
+  InverseProblem p;
+  p.forward = layered_forward(response.frequency_hz, layering.thickness_m);
+  p.data = to_real(response.impedance_ohm);
+  p.sigma = sigma_of_data(response);
+  for (double& s : p.sigma) s *= out.error_scale;
+  p.loss = o.loss;
+  std::vector<double> start = smooth.mean;
+  const bool shift = o.static_shift && o.static_shift->std_ln_impedance;
+  p.fixed = fix_layers(layering, o.fixed, n + (shift ? 1 : 0), start);
+  if (o.least_ohm_m) {
+    ln_bounds_ = {std::log(*o.least_ohm_m), std::log(*o.greatest_ohm_m)};
+    const auto [lo, hi] = *ln_bounds_;
+    p.forward = with_bounds(std::move(p.forward), lo, hi, n);
+    // The smoothness is that of the unbounded parameter x; its slope at the middle of the range is
+    // (hi - lo) / 4, so that std_ln_rho keeps its meaning there.
+    smooth.mean = model_to_bounded(smooth.mean, lo, hi, n);
+    smooth.std_ln_rho *= 4 / (hi - lo);
+    start = model_to_bounded(start, lo, hi, n);
+  }
+  if (shift) {
+    p.forward = with_static_shift(std::move(p.forward));
+    start.push_back(0);
+  }
+  const Smoothing smoothing{
+      [=](double mu) {
+        GaussianPrior prior = smooth.at(mu);
+        return shift ? append(std::move(prior), 0.0, *o.static_shift->std_ln_impedance) : prior;
+      },
+      [=](const std::vector<double>& m) { return smooth.roughness(m); }};
+
+  OccamResult fit;
+  const double target = out.target_rms / out.error_scale;
+  if (o.method == Method::gauss_newton) {
+    GaussNewtonOptions newton;
+    newton.max_iterations = o.max_iterations;
+    static_cast<GaussNewtonResult&>(fit) = gauss_newton(p, smoothing.prior(o.mu), start, newton);
+    fit.mu = o.mu;
+    for (Iteration& row : fit.iterations) row.mu = o.mu;
+  } else {
+    OccamOptions occam_options;
+    occam_options.target_rms = target;
+    occam_options.max_iterations = o.max_iterations;
+    fit = occam(p, smoothing, start, occam_options);
+    if (fit.reason == Reason::target_not_reached && out.target_rms < out.bound.rms)
+      fit.reason = Reason::target_below_bound;
+  }
+  out.reason = fit.reason;
+  out.iterations = fit.iterations;
+  for (Iteration& row : out.iterations) row.rms *= out.error_scale;
+  out.mu = fit.mu;
+  out.roughness = smoothing.roughness(fit.m);
+  out.thickness_m = layering.thickness_m;
+  const auto to_ln_rho = [&](const std::vector<double>& m) {
+    return ln_bounds_ ? bounded_to_model(m, ln_bounds_->first, ln_bounds_->second, n) : m;
+  };
+  out.resistivity_ohm_m = exp_of(to_ln_rho(fit.m), n);
+  std::vector<double> predicted = fit.predicted;
+  if (fit.reason == Reason::not_finite) return;
+  if (shift) out.shift_ln_impedance = fit.m.back();
+
+  if (o.method == Method::few_layer) {
+    FewLayerOptions few_options;
+    few_options.layers = o.few_layers;
+    few_options.starts = o.starts;
+    few_options.seed = o.key.seed;
+    few_options.target_rms = target;
+    const FewLayerResult few = few_layer(
+        p, [&](int layers) { return layered_forward_free(response.frequency_hz, layers); },
+        layering,
+        [&] {
+          auto v = to_ln_rho(fit.m);
+          v.resize(n);
+          return v;
+        }(),
+        few_options);
+    out.reason = few.reason;
+    out.iterations = few.iterations;
+    for (Iteration& row : out.iterations) row.rms *= out.error_scale;
+    out.thickness_m = few.model.thickness_m;
+    out.resistivity_ohm_m = few.model.resistivity_ohm_m;
+    out.starts_agreeing = few.starts_agreeing;
+    predicted = few.predicted;
+    if (o.posterior != PosteriorMethod::none) {
+      InverseProblem q = p;
+      q.fixed.clear();
+      q.forward = layered_forward_free(response.frequency_hz,
+                                       static_cast<int>(few.model.resistivity_ohm_m.size()));
+      const Posterior post = laplace(q, few.prior, few.m);
+      out.exact_hessian = post.exact_hessian;
+      const auto band = [&](double probability) {
+        std::vector<double> v;
+        for (std::size_t j = 0; j < few.model.resistivity_ohm_m.size(); ++j)
+          v.push_back(std::exp(few.m[j] + probability * post.standard_deviation[j]));
+        return v;
+      };
+      const double half50 = normal_half_width(0.5), half90 = normal_half_width(0.9);
+      out.q05 = band(-half90);
+      out.q25 = band(-half50);
+      out.q50 = band(0);
+      out.q75 = band(half50);
+      out.q95 = band(half90);
+    }
+  }
+
+  out.predicted_ohm = to_complex(predicted);
+  const auto residual = normalised_residual(p.data, predicted, sigma_of_data(response));
+  out.rms = rms({}, residual);
+  out.loss_rms = out.error_scale * rms(o.loss, normalised_residual(p.data, predicted, p.sigma));
+  Response1d smooth_response = response;  // a wild last point must not decide how deep we see
+  smooth_response.impedance_ohm = out.predicted_ohm;
+  out.depth =
+      depth_of_investigation(smooth_response, layering.thickness_m, p.forward.jacobian(fit.m));
+
+  if (o.posterior == PosteriorMethod::none || o.method == Method::few_layer) return;
+  const auto grid = o.order == 1 ? roughness_grid(smooth.std_ln_rho) : std::vector<double>{fit.mu};
+  const SmoothPosterior posterior = smooth_posterior(p, smoothing, grid, fit.m);
+  out.exact_hessian = posterior.exact_hessian;
+  out.correlation_decades =
+      o.order == 1 ? smooth.correlation_decades(posterior.components[posterior.most_probable].mu)
+                   : 0;
+  const auto band = [&](double probability) {
+    return exp_of(to_ln_rho(posterior.quantile(probability)), n);
+  };
+  out.q05 = band(0.05);
+  out.q25 = band(0.25);
+  out.q50 = band(0.5);
+  out.q75 = band(0.75);
+  out.q95 = band(0.95);
+  if (shift) out.shift_std = posterior.standard_deviation.back();
+  if (o.posterior == PosteriorMethod::mcmc)
+    sampler_ = std::make_unique<Sampler>(p, smoothing, posterior,
+                                         SamplerOptions{o.burn_in, o.samples, o.keep_every, o.key});
+}
+
+void SoundingInverter::finish(const Chain& chain) {
+  if (!sampler_) throw Error("[invert] there is no sampler to finish");
+  SoundingInversion& out = result_;
+  const std::size_t layers = out.resistivity_ohm_m.size();
+  const auto band = [&](double probability) {
+    auto m = sample_quantile(chain.kept, chain.m.size(), probability);
+    if (ln_bounds_) m = bounded_to_model(m, ln_bounds_->first, ln_bounds_->second, layers);
+    return exp_of(std::move(m), layers);
+  };
+  out.q05 = band(0.05);
+  out.q25 = band(0.25);
+  out.q50 = band(0.5);
+  out.q75 = band(0.75);
+  out.q95 = band(0.95);
+  out.acceptance = static_cast<double>(chain.accepted) / static_cast<double>(sampler_->steps());
+}
+
+}  // namespace tessera::inversion

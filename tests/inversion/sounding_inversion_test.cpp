@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/inversion/sounding_inversion.h"
+
+#include "synthetic_sounding.h"
+#include "tessera/autodiff/error.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace tessera::inversion {
+namespace {
+
+const std::vector<double> rho{100, 5, 800}, h{400, 1500};
+
+Response1d noisy(std::uint64_t seed = 4, double noise = 1) {
+  std::mt19937_64 random(seed);
+  return oracle::synthetic(oracle::log_frequencies(1e-3, 300, 30), rho, h, 0.05, noise, random);
+}
+
+SoundingInversionOptions quick() {
+  SoundingInversionOptions o;
+  o.layers = 24;
+  return o;
+}
+
+double at_depth(const std::vector<double>& thickness, const std::vector<double>& values,
+                double depth) {
+  const auto z = bottoms(thickness);
+  std::size_t j = 0;
+  while (j < z.size() && z[j] < depth) ++j;
+  return values[j];
+}
+
+TEST(SoundingInversion, OccamWithBands) {
+  const SoundingInverter v(noisy(), quick());
+  const SoundingInversion& r = v.result();
+  EXPECT_EQ(r.reason, Reason::target_reached);
+  EXPECT_LE(r.rms, r.target_rms);
+  EXPECT_GE(r.rms, r.bound.rms);
+  EXPECT_DOUBLE_EQ(r.target_rms, std::max(1.0, 1.15 * r.bound.rms));
+  for (double z : {150.0, 800.0, 20000.0}) {
+    const double q05 = at_depth(r.thickness_m, r.q05, z), q95 = at_depth(r.thickness_m, r.q95, z);
+    EXPECT_LT(q05, at_depth(r.thickness_m, r.q50, z));
+    const double truth = z < 400 ? 100 : z < 1900 ? 5 : 800;
+    EXPECT_LT(q05, truth) << z;
+    EXPECT_GT(q95, truth) << z;
+  }
+  EXPECT_GT(r.depth.bostick_m, 10000);
+}
+
+TEST(SoundingInversion, SaysWhenTheTargetIsBelowTheBound) {
+  auto o = quick();
+  o.target_rms = 0.2;
+  o.posterior = PosteriorMethod::none;
+  const SoundingInverter v(noisy(), o);
+  EXPECT_EQ(v.result().reason, Reason::target_below_bound);
+  EXPECT_GE(v.result().rms, v.result().bound.rms);
+}
+
+TEST(SoundingInversion, StaticShiftNeedsAPriorOrAReference) {
+  auto o = quick();
+  o.posterior = PosteriorMethod::none;
+  o.static_shift = StaticShift{};
+  EXPECT_THROW(SoundingInverter(noisy(), o), Error);
+
+  // A reference: the shifted sounding comes back to the unshifted answer, exactly.
+  Response1d shifted = noisy();
+  for (auto& z : shifted.impedance_ohm) z *= 3.0;
+  for (double& s : shifted.sigma_ohm) s *= 3.0;
+  o.static_shift->reference_period_s = 1 / shifted.frequency_hz[2];
+  o.static_shift->reference_ohm_m =
+      apparent_resistivity(noisy().frequency_hz[2], noisy().impedance_ohm[2]);
+  const SoundingInverter with_reference(shifted, o);
+  o.static_shift.reset();
+  const SoundingInverter plain(noisy(), o);
+  for (std::size_t j = 0; j < plain.result().resistivity_ohm_m.size(); ++j)
+    EXPECT_NEAR(std::log(with_reference.result().resistivity_ohm_m[j] /
+                         plain.result().resistivity_ohm_m[j]),
+                0, 1e-3);
+
+  // A prior: the factor becomes one more unknown whose uncertainty is about that of the prior,
+  // because one sounding alone cannot tell it.
+  o.posterior = PosteriorMethod::laplace;
+  o.static_shift = StaticShift{.std_ln_impedance = 0.3};
+  o.layers = 70;
+  const SoundingInverter with_prior(noisy(), o);
+  ASSERT_TRUE(with_prior.result().shift_std.has_value());
+  EXPECT_NEAR(*with_prior.result().shift_std, 0.3, 0.1);
+}
+
+TEST(SoundingInversion, FixedLayersBoundsAndReference) {
+  auto o = quick();
+  o.posterior = PosteriorMethod::none;
+  o.fixed = {{0, 200, 100}};
+  const SoundingInverter fixed(noisy(), o);
+  EXPECT_NEAR(at_depth(fixed.result().thickness_m, fixed.result().resistivity_ohm_m, 50), 100,
+              1e-9);
+  o.fixed.clear();
+  o.least_ohm_m = 4;
+  o.greatest_ohm_m = 300;
+  const SoundingInverter bounded(noisy(), o);
+  for (double v : bounded.result().resistivity_ohm_m) {
+    EXPECT_GE(v, 4);
+    EXPECT_LE(v, 300);
+  }
+  o.greatest_ohm_m.reset();
+  EXPECT_THROW(SoundingInverter(noisy(), o), Error);
+}
+
+TEST(SoundingInversion, FewLayers) {
+  auto o = quick();
+  o.method = Method::few_layer;
+  const SoundingInverter v(noisy(), o);
+  ASSERT_EQ(v.result().resistivity_ohm_m.size(), 3u);
+  for (std::size_t j = 0; j < 3; ++j) {
+    EXPECT_LT(v.result().q05[j], rho[j] * 1.3) << j;
+    EXPECT_GT(v.result().q95[j], rho[j] / 1.3) << j;
+  }
+}
+
+TEST(SoundingInversion, TheChainGoesOnWithTheSameBitsAndAgreesWithTheBands) {
+  auto o = quick();
+  o.layers = 16;
+  o.posterior = PosteriorMethod::mcmc;
+  o.burn_in = 300;
+  o.samples = 6000;
+  o.keep_every = 5;
+  o.key = {77, 3};
+  SoundingInverter v(noisy(), o);
+  ASSERT_NE(v.sampler(), nullptr);
+  const auto laplace05 = v.result().q05, laplace50 = v.result().q50, laplace95 = v.result().q95;
+  Chain whole = v.sampler()->start(), pieces = whole;
+  EXPECT_TRUE(v.sampler()->advance(whole, v.sampler()->total()));
+  for (std::uint64_t stop : {1u, 100u, 299u, 301u, 2500u})
+    EXPECT_FALSE(v.sampler()->advance(pieces, stop));
+  EXPECT_TRUE(v.sampler()->advance(pieces, v.sampler()->total()));
+  EXPECT_EQ(whole.m, pieces.m);
+  EXPECT_EQ(whole.kept, pieces.kept);
+  EXPECT_EQ(whole.accepted, pieces.accepted);
+  v.finish(whole);
+  EXPECT_GT(v.result().acceptance, 0.1);
+  // Laplace and sampler describe one posterior: medians within half a band, widths within a factor.
+  for (std::size_t j = 0; j < laplace50.size(); ++j) {
+    const double half = 0.5 * std::log(laplace95[j] / laplace05[j]);
+    EXPECT_NEAR(std::log(v.result().q50[j] / laplace50[j]), 0, 0.6 * half) << j;
+    EXPECT_NEAR(std::log(v.result().q95[j] / v.result().q05[j]) / (2 * half), 1, 0.5) << j;
+  }
+}
+
+}  // namespace
+}  // namespace tessera::inversion
