@@ -32,7 +32,7 @@ struct Reader {
                                 .message = (object.empty() ? "" : object + ": ") + message, .hint = std::move(hint)});
   }
   [[noreturn]] void damaged(const std::string& object, const std::string& what) const {
-    refuse(421, object, "cannot " + what + ": " + h5_reason().text, "the file is damaged or truncated");
+    refuse(421, object, "cannot " + what + ": " + h5_reason(), "the file is damaged or truncated");
   }
   H5Handle check(hid_t id, H5Handle::Close close, const std::string& object, const std::string& what) const {
     if (id < 0) damaged(object, what);

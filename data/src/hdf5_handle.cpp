@@ -1,24 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hdf5_handle.h"
 
-#include <cerrno>
-#include <charconv>
-#include <complex>
-#include <cstring>
-
 #include "tessera/data/hdf5.h"
 
 namespace tessera::data {
 
-H5Reason h5_reason() {
-  H5Reason out{.text = "no reason given"};
+std::string h5_reason() {
+  std::string out = "no reason given";
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, [](unsigned n, const H5E_error2_t* e, void* data) -> herr_t {
-    auto& reason = *static_cast<H5Reason*>(data);
-    const std::string_view text = e->desc ? e->desc : "";
-    if (n == 0) reason.text = text;
-    constexpr std::string_view key = "errno = ";
-    if (const std::size_t at = text.find(key); at != std::string_view::npos && reason.error_number == 0)
-      std::from_chars(text.data() + at + key.size(), text.data() + text.size(), reason.error_number);
+    if (n == 0 && e->desc) *static_cast<std::string*>(data) = e->desc;
     return 0;
   }, &out);
   return out;

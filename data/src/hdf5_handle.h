@@ -37,12 +37,8 @@ class H5Handle {
   Close close_ = nullptr;
 };
 
-/// Why the last call failed, from the innermost entry of the library's error stack, and the errno named there (or 0).
-struct H5Reason {
-  std::string text;
-  int error_number = 0;
-};
-H5Reason h5_reason();
+/// Why the last call failed: the innermost entry of the library's error stack.
+std::string h5_reason();
 
 /// Once per process: no error printing, no plug-ins.
 void h5_quiet();

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <unistd.h>
+// The library builds the file in memory and we put its bytes on the disk: left to itself it drops write errors that come
+// late (a full disk while a chunk leaves its cache), and a file with holes would be taken for a good one.
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 
 #include "hdf5_handle.h"
 #include "tessera/autodiff/error.h"
@@ -58,15 +59,51 @@ std::string padded(std::span<const std::string> texts, std::size_t width) {
   return out;
 }
 
+/// The bytes of the file, handed to the library as its memory; they outlive H5Fclose, which completes them. (Its own
+/// H5Fget_file_image leaves a wrong checksum in the superblock of the newest format.)
+struct Image {
+  char* bytes = nullptr;
+  std::size_t size = 0, capacity = 0;
+  ~Image() { std::free(bytes); }
+
+  static void* resize(void*, std::size_t size, H5FD_file_image_op_t, void* self) {
+    auto& image = *static_cast<Image*>(self);
+    if (size > image.capacity) {
+      const std::size_t capacity = std::max(size, image.capacity * 3 / 2);
+      void* grown = std::realloc(image.bytes, capacity);
+      if (!grown) return nullptr;
+      image.bytes = static_cast<char*>(grown);
+      image.capacity = capacity;
+    }
+    image.size = size;
+    return image.bytes;
+  }
+  /// The library's access list for a file in this memory.
+  void use(hid_t access) {
+    H5FD_file_image_callbacks_t c{};
+    c.image_malloc = [](std::size_t size, H5FD_file_image_op_t op, void* self) { return resize(nullptr, size, op, self); };
+    c.image_memcpy = [](void* to, const void* from, std::size_t n, H5FD_file_image_op_t, void*) { return std::memcpy(to, from, n); };
+    c.image_realloc = resize;
+    c.image_free = [](void*, H5FD_file_image_op_t, void*) -> herr_t { return 0; };
+    c.udata_copy = [](void* self) { return self; };
+    c.udata_free = [](void*) -> herr_t { return 0; };
+    c.udata = this;
+    H5Pset_fapl_core(access, 1, false);  // grows by what is needed; `resize` keeps that cheap
+    H5Pset_file_image_callbacks(access, &c);
+  }
+};
+
 }  // namespace
 
 struct H5Writer::Impl {
-  std::filesystem::path path, temporary;
+  explicit Impl(const std::filesystem::path& p) : path(p), out(p) {}
+  std::filesystem::path path;
+  AtomicFile out;
+  Image image;
   H5Handle file;
 
   [[noreturn]] void fail(const std::string& what) const {
-    const H5Reason reason = h5_reason();
-    throw_io_error(path, "HDF5: " + what + " (" + reason.text + ")", reason.error_number ? reason.error_number : EIO);
+    throw Error("[hdf5] " + path.string() + ": cannot " + what + ": " + h5_reason());
   }
   H5Handle check(hid_t id, H5Handle::Close close, const std::string& what) const {
     if (id < 0) fail(what);
@@ -129,11 +166,12 @@ struct H5Writer::Impl {
       }
       if (storage.checksum) H5Pset_fletcher32(plist);
     }
-    const H5Handle set = check(H5Dcreate2(file, name.c_str(), file_type, space, H5P_DEFAULT, plist, H5P_DEFAULT), H5Dclose,
+    H5Handle set = check(H5Dcreate2(file, name.c_str(), file_type, space, H5P_DEFAULT, plist, H5P_DEFAULT), H5Dclose,
                                "create dataset " + name);
     if (n > 0 && H5Dwrite(set, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0) fail("write " + name);
     if (!attributes.units.empty()) put_text(set, "units", attributes.units);
     if (!attributes.long_name.empty()) put_text(set, "long_name", attributes.long_name);
+    if (!set.close()) fail("finish " + name);
   }
 
   /// Halves the leading extents until a chunk is about 1 MiB, so that chunks are runs of whole rows.
@@ -150,20 +188,19 @@ struct H5Writer::Impl {
   }
 };
 
-H5Writer::H5Writer(std::filesystem::path path) : impl_(std::make_unique<Impl>()) {
+H5Writer::H5Writer(std::filesystem::path path) {
   h5_quiet();
-  impl_->path = std::move(path);
-  impl_->temporary = impl_->path.string() + ".tmp-" + std::to_string(::getpid());
+  impl_ = std::make_unique<Impl>(path);
   const H5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose), create(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
   H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);
+  impl_->image.use(access);
   H5Pset_obj_track_times(create, false);
-  impl_->file = impl_->check(H5Fcreate(impl_->temporary.c_str(), H5F_ACC_TRUNC, create, access), H5Fclose, "create");
+  // A name that no file has: the library would first look into an older file of that name.
+  const std::string name = impl_->path.string() + ".in-memory";
+  impl_->file = impl_->check(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, create, access), H5Fclose, "create");
 }
 
-H5Writer::~H5Writer() {
-  impl_->file.reset();
-  if (!impl_->temporary.empty()) ::unlink(impl_->temporary.c_str());
-}
+H5Writer::~H5Writer() = default;
 
 void H5Writer::group(const std::string& name) {
   impl_->make_parents(name);
@@ -206,10 +243,10 @@ void H5Writer::attribute(const std::string& object, const std::string& name, std
 }
 
 void H5Writer::commit() {
-  if (H5Fflush(impl_->file, H5F_SCOPE_GLOBAL) < 0) impl_->fail("write");
+  if (H5Fflush(impl_->file, H5F_SCOPE_GLOBAL) < 0) impl_->fail("finish");
   if (!impl_->file.close()) impl_->fail("close");
-  commit_file(impl_->temporary, impl_->path);
-  impl_->temporary.clear();
+  impl_->out.write(impl_->image.bytes, impl_->image.size);
+  impl_->out.commit();
 }
 
 }  // namespace tessera::data

@@ -27,7 +27,8 @@ struct H5Storage {
 
 /// Writes an HDF5 1.10 file that appears whole or not at all (see AtomicFile) and whose bytes depend on its content
 /// only: no time stamps. Object names are paths: "tessera/model/resistivity"; missing groups are made.
-/// Throws InputError E0501..E0503 when the file cannot be written, Error on a shape that does not fit.
+/// The file is built in memory and reaches the disk at `commit`. Throws InputError E0501..E0503 when it cannot be
+/// written, Error on a shape that does not fit.
 class H5Writer {
  public:
   explicit H5Writer(std::filesystem::path path);

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every call that changes a file fails or is the last one before a kill, one after the other: what was good before stays
+// good, and what is new is whole or absent.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include <cmath>
+
+#include "fault_calls.h"
+#include "input_error.h"
+#include "temp_folder.h"
+#include "tessera/data/checkpoint.h"
+#include "tessera/data/file_io.h"
+#include "tessera/data/hdf5.h"
+#include "tessera/data/run.h"
+#include "tessera/data/stop.h"
+
+using namespace tessera::data;
+using namespace tessera::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int kNotReached = 100;  // the exit status of a child whose work had fewer calls than the plan
+
+/// Forks; in the child plans the fault, works, and exits with the InputError's code, 0 or kNotReached.
+template <class Work>
+int with_fault(long n, int error, Work work) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    int code = 0;
+    try {
+      plan_fault(n, error);
+      work();
+      g_calls_left = -1;
+      if (!g_fault_done) code = kNotReached;
+    } catch (const InputError& e) {
+      g_calls_left = -1;
+      code = static_cast<int>(e.code());
+    } catch (...) {
+      code = 101;
+    }
+    ::_exit(code);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+Checkpoint state(std::uint64_t step) {
+  Checkpoint c{.app = "a.b", .step = step};
+  c.put("x", std::vector<double>(1000, double(step)));
+  return c;
+}
+
+void expect_good(const fs::path& dir, std::uint64_t at_least) {
+  const auto loaded = load_newest_checkpoint(dir);
+  ASSERT_TRUE(loaded);
+  EXPECT_TRUE(loaded->warnings.empty());
+  EXPECT_GE(loaded->checkpoint.step, at_least);
+  EXPECT_EQ(loaded->checkpoint.array<double>("x"), std::vector<double>(1000, double(loaded->checkpoint.step)));
+}
+
+std::size_t temporary_files(const fs::path& dir) {
+  std::size_t n = 0;
+  for (const auto& e : fs::recursive_directory_iterator(dir)) n += e.path().filename().string().find(".tmp-") != std::string::npos;
+  return n;
+}
+
+void write_results(const fs::path& path, double value) {
+  H5Writer w(path);
+  std::vector<double> x(20000);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = value + (i ? std::sin(double(i * i)) : 0);  // does not compress
+  w.write("x", x, {}, {}, {.checksum = true});
+  w.write("y", std::vector<double>(10, value));
+  w.commit();
+}
+double results_value(const fs::path& path) {
+  const auto all = read_h5(path);
+  const auto& x = std::get<std::vector<double>>(all.at("/x").data);
+  for (std::size_t i = 1; i < x.size(); ++i) EXPECT_EQ(x[i], x[0] + std::sin(double(i * i)));
+  return x.at(0);
+}
+
+}  // namespace
+
+TEST(FaultInjection, KilledAtAnyCallAGoodCheckpointIsLeft) {
+  TempFolder dir;
+  for (std::uint64_t step : {1, 2, 3}) write_checkpoint(dir.path(), state(step));
+  int killed = 0;
+  std::uint64_t safe = 3;
+  for (long n = 1;; ++n) {
+    const std::uint64_t step = 3 + static_cast<std::uint64_t>(n);
+    const int status = with_fault(n, 0, [&] { write_checkpoint(dir.path(), state(step)); });
+    expect_good(dir.path(), safe);
+    if (status == kNotReached) break;
+    ASSERT_EQ(status, 128 + SIGKILL);
+    ++killed;
+    safe = load_newest_checkpoint(dir.path())->checkpoint.step;
+  }
+  EXPECT_GE(killed, 12);  // open, ten-odd writes, fsync, rename, fsync of the folder, LATEST, pruning
+  EXPECT_EQ(temporary_files(dir.path()), 0u);  // the next good write clears what the killed ones left
+}
+
+TEST(FaultInjection, AFailingCallIsToldAndLosesNothing) {
+  for (int error : {ENOSPC, EIO}) {
+    TempFolder dir;
+    for (std::uint64_t step : {1, 2, 3}) write_checkpoint(dir.path(), state(step));
+    for (long n = 1;; ++n) {
+      const int status = with_fault(n, error, [&] { write_checkpoint(dir.path(), state(4)); });
+      expect_good(dir.path(), 3);
+      if (status == kNotReached) break;
+      // Pruning may fail in silence: it costs space only.
+      EXPECT_TRUE(status == (error == ENOSPC ? 3 : 1) || status == 0) << "call " << n << " status " << status;
+    }
+  }
+}
+
+TEST(FaultInjection, ResultsAreOldOrNewNeverBetween) {
+  TempFolder dir;
+  const fs::path path = dir / "results.h5";
+  write_results(path, 1);
+  int killed = 0, failed = 0;
+  for (long n = 1;; ++n) {
+    const int status = with_fault(n, 0, [&] { write_results(path, 2); });
+    const double v = results_value(path);
+    EXPECT_TRUE(v == 1 || v == 2);
+    if (status == kNotReached) break;
+    ASSERT_EQ(status, 128 + SIGKILL);
+    ++killed;
+  }
+  write_results(path, 1);
+  for (long n = 1;; ++n) {
+    const int status = with_fault(n, ENOSPC, [&] { write_results(path, 3); });
+    const double v = results_value(path);
+    if (status == kNotReached) break;
+    EXPECT_TRUE(v == 1 || v == 3) << "call " << n << " value " << v << " status " << status;
+    EXPECT_EQ(status, 3) << "call " << n;
+    ++failed;
+  }
+  EXPECT_GE(killed, 5);  // open, write, fsync, rename, fsync of the folder
+  EXPECT_GE(failed, 5);
+}
+
+TEST(FaultInjection, ARunFolderBeingMadeCanBeMadeAgain) {
+  TempFolder dir;
+  for (long n = 1;; ++n) {
+    const auto work = [&] {
+      RunFolder run = RunFolder::create(dir / "RUN", true);
+      run.write_text("input.toml", "x = 1\n");
+      run.write_manifest(begin_manifest("a.b", {}, 1));
+    };
+    const int status = with_fault(n, 0, work);
+    const std::string manifest = read_bytes(dir / "RUN/manifest.json");
+    if (!manifest.empty()) EXPECT_NO_THROW(manifest_from_json(manifest, "m"));
+    if (status == kNotReached) break;
+  }
+}
+
+// The real thing: a file size limit, met with the signal ignored as a run does.
+TEST(FaultInjection, AFileSizeLimitIsExitThreeWithoutPartialOutput) {
+  TempFolder dir;
+  write_checkpoint(dir / "ckpt", state(1));
+  write_results(dir / "results.h5", 1);
+  const auto limited = [&](auto work) {
+    return with_fault(1000000, 0, [&] {
+      const StopGuard guard;
+      const rlimit small{4096, 4096};
+      ::setrlimit(RLIMIT_FSIZE, &small);
+      work();
+    });
+  };
+  EXPECT_EQ(limited([&] { write_checkpoint(dir / "ckpt", state(2)); }), 3);
+  EXPECT_EQ(limited([&] { write_results(dir / "results.h5", 2); }), 3);
+  EXPECT_EQ(limited([&] { write_file_atomically(dir / "new.txt", std::string(10000, 'x')); }), 3);
+  expect_good(dir / "ckpt", 1);
+  EXPECT_EQ(results_value(dir / "results.h5"), 1);
+  EXPECT_EQ(temporary_files(dir.path()), 0u);
+  EXPECT_FALSE(fs::exists(dir / "new.txt"));
+}
