@@ -76,10 +76,13 @@ struct Grammar {
     v = verb("plot", "draw the pictures of a run anew");
     v->add_option("RUN", line.path, "the run folder")->required();
 
-    v = verb("list", "list apps, examples, units or verbs");
-    v->add_option("WHAT", line.word, "apps, examples, units or verbs")
+    v = verb("info", "read a file of any known format and summarise it");
+    v->add_option("FILE", line.path, "the file, or a run folder")->required();
+
+    v = verb("list", "list apps, examples, formats, units or verbs");
+    v->add_option("WHAT", line.word, "apps, examples, formats, units or verbs")
         ->required()
-        ->check(CLI::IsMember({"apps", "examples", "units", "verbs"}));
+        ->check(CLI::IsMember({"apps", "examples", "formats", "units", "verbs"}));
 
     v = verb("explain", "explain a key of a configuration or an error number");
     v->add_option("KEY", line.word, "e.g. data.error_floor or E0213")->required();

@@ -30,7 +30,7 @@ std::vector<std::string> all_keys() {
 std::vector<std::string> words_for(const std::string& verb) {
   if (verb == "new" || verb == "schema") return app_names();
   if (verb == "explain") return all_keys();
-  if (verb == "list") return {"apps", "examples", "units", "verbs"};
+  if (verb == "list") return {"apps", "examples", "formats", "units", "verbs"};
   if (verb == "completion") return {"bash", "zsh", "fish"};
   return {};
 }

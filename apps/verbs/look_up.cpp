@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// list, explain, schema: what the registries say of themselves.
+// list, explain, schema and info: what the registries know.
 #include "support/report.h"
+#include "tessera/data/info.h"
 #include "tessera/data/quantity.h"
 #include "verbs/verbs.h"
 
@@ -20,6 +21,8 @@ data::ExitCode verb_list(const CommandLine& line) {
   if (line.word == "examples")
     for (const App& a : all_apps())
       if (a.make_example) row(a.name, "tessera new " + a.name);
+  if (line.word == "formats")
+    for (const data::FileFormat& f : data::all_formats()) row(f.name, f.summary);
   if (line.word == "verbs")
     for (const VerbInfo& v : all_verbs()) row(v.name, v.doc);
   if (line.word == "units")
@@ -53,6 +56,12 @@ data::ExitCode verb_explain(const CommandLine& line) {
 
 data::ExitCode verb_schema(const CommandLine& line) {
   std::cout << app_called(line.word).options.get().json_schema();
+  return data::ExitCode::ok;
+}
+
+data::ExitCode verb_info(const CommandLine& line) {
+  const data::InfoNode facts = data::info(line.path);
+  std::cout << (line.json ? data::to_json(facts) : data::to_text(facts));
   return data::ExitCode::ok;
 }
 

@@ -11,6 +11,7 @@ data::ExitCode verb_estimate(const CommandLine& line);
 data::ExitCode verb_run(const CommandLine& line);
 data::ExitCode verb_resume(const CommandLine& line);
 data::ExitCode verb_plot(const CommandLine& line);
+data::ExitCode verb_info(const CommandLine& line);
 data::ExitCode verb_list(const CommandLine& line);
 data::ExitCode verb_explain(const CommandLine& line);
 data::ExitCode verb_schema(const CommandLine& line);

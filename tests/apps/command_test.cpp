@@ -52,8 +52,8 @@ TEST_F(Command, HelpListsEveryVerbOnStdout) {
   const Outcome o = tessera({"--help"});
   EXPECT_EQ(o.code, 0);
   EXPECT_EQ(o.err, "");
-  for (const char* verb : {"new", "check", "estimate", "run", "resume", "plot", "list", "explain",
-                           "schema", "doctor", "completion"})
+  for (const char* verb : {"new", "check", "estimate", "run", "resume", "plot", "info", "list",
+                           "explain", "schema", "doctor", "completion"})
     EXPECT_TRUE(holds(o.out, "\n  " + std::string(verb) + " ")) << verb;
   EXPECT_EQ(tessera({"--version"}).out.rfind("tessera ", 0), 0u);
 }
@@ -274,7 +274,7 @@ TEST_F(Command, DoctorIsHealthyHere) {
   const Outcome o = tessera({"doctor"});
   EXPECT_EQ(o.code, 0) << o.out << o.err;
   for (const char* part : {"tessera", "compiler", "vector units", "cores", "PETSc", "MPI", "CUDA",
-                           "NCCL", "VTK", "write here      ok", "engine"})
+                           "NCCL", "VTK", "write here      ok", "engine sums", "engine gradient"})
     EXPECT_TRUE(holds(o.out, part)) << part;
   EXPECT_EQ(Json::parse(tessera({"doctor", "--json"}).out)["healthy"], true);
   EXPECT_TRUE(fs::is_empty(here()));
@@ -284,6 +284,28 @@ TEST_F(Command, ListsWhatThereIs) {
   EXPECT_TRUE(holds(tessera({"list", "apps"}).out, "demo.sample"));
   EXPECT_TRUE(holds(tessera({"list", "examples"}).out, "tessera new demo.sample"));
   EXPECT_TRUE(holds(tessera({"list", "units"}).out, "ohm"));
+}
+
+TEST_F(Command, InfoTellsOfFilesAndRuns) {
+  folder_.write("c.toml", "app = \"demo.sample\"\nsum.terms = 3\n");
+  ASSERT_EQ(tessera({"run", "c.toml", "-o", "R"}).code, 0);
+  EXPECT_TRUE(holds(tessera({"info", "c.toml"}).out, "demo.sample"));
+  EXPECT_TRUE(holds(tessera({"info", "R"}).out, "demo.sample"));
+  EXPECT_NO_THROW(
+      static_cast<void>(Json::parse(tessera({"info", "R/manifest.json", "--json"}).out)));
+  folder_.write("noise.xyz", "no known format");
+  const Outcome o = tessera({"info", "noise.xyz"});
+  EXPECT_EQ(o.code, 4);
+  EXPECT_EQ(o.out, "");
+  EXPECT_TRUE(holds(o.err, "noise.xyz"));
+  EXPECT_EQ(tessera({"info", "absent"}).code, 4);
+  EXPECT_TRUE(holds(tessera({"list", "formats"}).out, "TOML"));
+}
+
+TEST_F(Command, TheRealProgramKnowsTheSoundingFormats) {
+  const Outcome o = RunningProgram({TESSERA_PROGRAM, "list", "formats"}, here()).wait();
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_TRUE(holds(o.out, "EDI")) << o.out;
 }
 
 TEST_F(Command, AFullOutputIsSaid) {

@@ -10,7 +10,7 @@ BAR = "one test file each: error with file:line:column (or byte), the right exit
 
 # What the tests prove from inside; below, the same promise is put to the program from outside.
 SUITES = (("inversion_tests", "BadSounding.*"), ("data_tests", "TextFile*:Config.*:Checkpoint.*:*Hdf5*:Options.*"),
-          ("apps_tests", "Command.*"))
+          ("apps_tests", "Command.*:*BadConfiguration*"))
 
 HEAD = b'app = "inversion.mt1d"\n'
 ANY_TEXT = {  # rows 'all text': for every text format
