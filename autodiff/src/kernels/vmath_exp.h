@@ -130,7 +130,13 @@ TESSERA_HD_INLINE T expm1(T x) {
 /// for large x.
 template <Real T>
 TESSERA_HD_INLINE T tanh(T x) {
-  const T t = expm1(2 * abs(x));
+  constexpr T kOne = sizeof(T) == 8 ? 20 : 10;  // tanh is 1 from here on
+  const T a = abs(x) > kOne ? kOne : abs(x);
+  const auto [n, r, rest] = detail::exp_parts(2 * a);
+  const T s = pow2(n);
+  const T u = s - 1, v = s * r;  // |u| > |v| or u = 0
+  const T sum = u + v;
+  const T t = sum + fma(s, rest, (u - sum) + v);
   const bool small = t < 1;
   const T q = (small ? t : T(2)) / (t + 2);
   return with_sign(small ? q : 1 - q, sign_of(x));
