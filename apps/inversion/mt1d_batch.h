@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "inversion/mt1d_record.h"
+#include "support/app.h"
+
+#include <vector>
+
+namespace tessera::apps::mt1d {
+
+struct BatchResult {
+  bool stopped = false;         ///< a stop was asked for; the checkpoint is written
+  std::vector<Record> records;  ///< of all items, in their order; empty when stopped
+};
+
+/// Inverts all items on the threads of the run, one log line each as it ends. Goes on from the
+/// newest checkpoint of the run folder; writes checkpoints periodically, at a stop and at the end.
+/// A checkpoint holds the finished records and the chains of the running ones, so that the records
+/// do not depend on how often the run was interrupted, nor on the number of threads.
+BatchResult run_batch(RunContext& run, const Mt1dOptions& options, const Input& input);
+
+/// fn(i) for i in 0..n-1 on `threads` threads; the first exception is thrown again here.
+void for_each_index(std::size_t n, int threads, const std::function<void(std::size_t)>& fn);
+
+}  // namespace tessera::apps::mt1d

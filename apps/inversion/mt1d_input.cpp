@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inversion/mt1d_input.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <set>
+
+namespace tessera::apps::mt1d {
+namespace {
+
+constexpr double degrees = 180 / std::numbers::pi;
+constexpr std::size_t fewest_periods = 3;
+
+inversion::ResponseKind kind_of(ResponseChoice choice) {
+  switch (choice) {
+    case ResponseChoice::determinant:
+      return inversion::ResponseKind::determinant;
+    case ResponseChoice::average:
+      return inversion::ResponseKind::average;
+    case ResponseChoice::xy:
+    case ResponseChoice::te:
+      return inversion::ResponseKind::xy;
+    case ResponseChoice::yx:
+    case ResponseChoice::tm:
+      return inversion::ResponseKind::yx;
+  }
+  return inversion::ResponseKind::determinant;
+}
+
+/// The finite values, with sigma = max(propagated error, floor * modulus). `without_error` counts
+/// those that have neither.
+inversion::Response1d reduce(const inversion::Sounding& s, ResponseChoice choice, double floor,
+                             std::size_t& without_error) {
+  const inversion::Response r = inversion::response_of(s, kind_of(choice));
+  inversion::Response1d out;
+  for (std::size_t i = 0; i < s.size(); ++i) {
+    const auto z = r.z[i];
+    const double least = floor * std::abs(z), error = r.error[i];
+    if (!std::isfinite(z.real()) || !std::isfinite(z.imag()) || std::abs(z) == 0) continue;
+    const double sigma = std::isfinite(error) ? std::max(error, least) : least;
+    if (!(sigma > 0)) {
+      ++without_error;
+      continue;
+    }
+    out.frequency_hz.push_back(s.frequency_hz[i]);
+    out.impedance_ohm.push_back(z);
+    out.sigma_ohm.push_back(sigma);
+  }
+  return out;
+}
+
+data::Diagnostic about(int number, const std::string& file, std::string message, std::string hint) {
+  data::Diagnostic d;
+  d.number = number;
+  d.place.file = file;
+  d.message = std::move(message);
+  d.hint = std::move(hint);
+  return d;
+}
+
+}  // namespace
+
+Input read_input(const Mt1dOptions& o) {
+  namespace fs = std::filesystem;
+  Input in;
+  const auto files = fs::is_directory(o.files) ? inversion::list_sounding_files(o.files)
+                                               : std::vector<fs::path>{o.files};
+  inversion::ReadOptions read;
+  if (o.sign != SignChoice::file)
+    read.sign = o.sign == SignChoice::plus ? inversion::TimeSign::plus : inversion::TimeSign::minus;
+  if (o.units != UnitsChoice::file)
+    read.units = o.units == UnitsChoice::ohm ? inversion::ImpedanceUnits::ohm
+                                             : inversion::ImpedanceUnits::field;
+
+  std::vector<Item> items;
+  std::vector<inversion::Sounding> soundings;
+  std::set<std::string> ids;
+  for (const fs::path& file : files) {
+    Item item;
+    try {
+      item.sounding = inversion::read_sounding(file, read);
+    } catch (const data::InputError& e) {
+      in.findings.insert(in.findings.end(), e.findings().begin(), e.findings().end());
+      continue;
+    }
+    inversion::Sounding& s = item.sounding;
+    in.findings.insert(in.findings.end(), s.findings.begin(), s.findings.end());
+    if (!s.has_impedance()) {
+      in.findings.push_back(about(611, file.string(), "the file has no impedance to invert",
+                                  "leave it out, or invert the others with --keep-going"));
+      continue;
+    }
+    if (o.rotation) inversion::rotate_by(s, *o.rotation * degrees);
+    if (o.strike) inversion::rotate_to(s, *o.strike * degrees);
+    if (o.shortest_period || o.longest_period)
+      inversion::keep_periods(s, o.shortest_period.value_or(0),
+                              o.longest_period.value_or(std::numeric_limits<double>::infinity()));
+    if (!o.mask_periods.empty()) inversion::mask_periods(s, o.mask_periods);
+    std::size_t without_error = 0;
+    item.response = reduce(s, o.response, o.error_floor, without_error);
+    if (item.response.size() < fewest_periods) {
+      in.findings.push_back(about(
+          610, file.string(),
+          "only " + std::to_string(item.response.size()) + " usable periods are left, at least " +
+              std::to_string(fewest_periods) + " are needed" +
+              (without_error ? "; " + std::to_string(without_error) + " have no error"
+                             : std::string()),
+          without_error ? "set data.error_floor above 0"
+                        : "see data.shortest_period, longest_period and mask_periods"));
+      continue;
+    }
+    item.id = file.stem().string();
+    for (int k = 2; !ids.insert(item.id).second; ++k)
+      item.id = file.stem().string() + "-" + std::to_string(k);
+    soundings.push_back(s);
+    items.push_back(std::move(item));
+  }
+  if (items.empty()) return in;
+
+  const inversion::Profile profile = inversion::make_profile(
+      soundings, o.profile_azimuth ? std::optional(*o.profile_azimuth * degrees) : std::nullopt);
+  in.has_coordinates = profile.has_coordinates;
+  in.remarks = profile.remarks;
+  for (std::size_t k = 0; k < profile.order.size(); ++k) {
+    Item& item = items[profile.order[k]];
+    item.distance_m = profile.distance_m[k];
+    in.files.push_back(data::describe_input(item.sounding.file));
+    in.items.push_back(std::move(item));
+  }
+  return in;
+}
+
+}  // namespace tessera::apps::mt1d

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "inversion/mt1d_record.h"
+
+#include <vector>
+
+namespace tessera::apps::mt1d {
+
+/// [n + 1] edges half way between neighbouring stations, also where two stand on one spot.
+std::vector<double> column_edges(const std::vector<Record>& records);
+/// Down to which a section is drawn: half as deep again as the deepest that any sounding sees, in
+/// m.
+double greatest_depth(const std::vector<Record>& records);
+
+/// All soundings on one list of periods, eight to a decade; [station * n_periods + period], NaN
+/// where none is near.
+struct PeriodTable {
+  std::vector<double> period, rho_a, phase, predicted_rho_a, predicted_phase, rho_a_error,
+      phase_error;
+};
+PeriodTable period_table(const std::vector<Record>& records);
+
+}  // namespace tessera::apps::mt1d
