@@ -88,13 +88,13 @@ template <Real T>
 TESSERA_HD_INLINE T pow(T x, T y) {
   const T a = abs(x);
   T r = static_cast<T>(detail::pow_positive(a, y));
-  r = (a == 1) & !(abs(y) < kInfinity<T>) ? (y == y ? T(1) : y) : r;  // (-1)^(+-inf) = 1
+  r = ((a == 1) & !(abs(y) < kInfinity<T>)) ? (y == y ? T(1) : y) : r;  // (-1)^(+-inf) = 1
   const bool integer = detail::floor(y) == y;
   const bool odd = integer & !(detail::floor(T(0.5) * y) == T(0.5) * y);
   const bool negative = sign_of(x) != 0;
-  r = negative & odd ? -r : r;
+  r = (negative & odd) ? -r : r;
   r = (x < 0) & !integer & (a < kInfinity<T>)&(y == y) ? kNaN<T> : r;
-  return (y == 0) | (x == 1) ? T(1) : r;
+  return ((y == 0) | (x == 1)) ? T(1) : r;
 }
 
 /// x^n by repeated squaring; negative n by the reciprocal of x^|n|.
