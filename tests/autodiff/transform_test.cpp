@@ -98,6 +98,14 @@ TEST(Jacobian, OfComplexMapsAsksWhetherTheyAreHolomorphic) {
   EXPECT_LT(std::abs(j[0] - 3.0 * c128(0.5, 1) * c128(0.5, 1)), 1e-14);
 }
 
+TEST(Jacobian, OfANonholomorphicMapGoesThroughAsReal) {
+  // conj as a real map: diag(1, -1) for every element.
+  const auto map = [](Tensor x) { return as_real(conj(as_complex(x))); };
+  const Tensor x = as_real(tensor<c128>({{0.5, 1}, {2, -1}}));
+  EXPECT_EQ(reshape(jacfwd(map)(x), {4, 4}).to_vector(), (std::vector<double>{1, 0, 0, 0, 0, -1, 0, 0, 0, 0, 1, 0, 0, 0, 0, -1}));
+  EXPECT_EQ(jacrev(map)(x).to_vector(), jacfwd(map)(x).to_vector());
+}
+
 TEST(Vmap, EqualsTheLoopOverAnyAxis) {
   const Tensor a = reshape(linspace(-1, 1, 24), {2, 3, 4}), w = reshape(linspace(0, 1, 12), {4, 3});
   const auto g = [](Tensor m, Tensor w) { return tanh(matmul(m, w)); };

@@ -149,6 +149,17 @@ Tensor arg(Arg z) {
   const Tensor t = detail::to_tensor("arg", z);
   return atan2(imag(t), real(t));
 }
+Tensor as_real(Arg z) {
+  const Tensor t = detail::to_tensor("as_real", z);
+  if (!is_complex(t.dtype())) fail("as_real", "needs a complex tensor, got " + to_string(t.type()), z.where);
+  return stack({real(t), imag(t)}, -1, z.where);
+}
+Tensor as_complex(Arg x) {
+  const Tensor t = detail::to_tensor("as_complex", x);
+  if (!is_float(t.dtype()) || t.ndim() == 0 || t.dim(-1) != 2)
+    fail("as_complex", "needs a real tensor whose last axis holds real and imaginary part, got " + to_string(t.type()), x.where);
+  return complex(select(t, -1, 0), select(t, -1, 1));
+}
 Tensor stop_gradient(Arg x) { return apply(primitive<StopGradient>(), {}, x.where, detail::to_tensor("stop_gradient", x)); }
 Tensor cast(Arg x, Dtype dtype) {
   if (x.kind != Arg::Kind::tensor) return scalar(x.scalar, dtype);

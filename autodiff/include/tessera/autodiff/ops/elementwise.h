@@ -87,6 +87,8 @@ Tensor real(Arg z);
 Tensor imag(Arg z);
 Tensor conj(Arg z);
 Tensor arg(Arg z);  ///< phase in (-pi, pi]
+Tensor as_real(Arg z);     ///< [..., 2]: real and imaginary part side by side
+Tensor as_complex(Arg x);  ///< inverse of as_real
 Tensor cast(Arg x, Dtype dtype);  ///< the one explicit conversion; complex to real keeps the real part
 Tensor stop_gradient(Arg x);      ///< x, with derivative zero
 
