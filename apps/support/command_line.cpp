@@ -73,6 +73,9 @@ struct Grammar {
     v->add_option("RUN", line.path, "the run folder")->required();
     add_running(v);
 
+    v = verb("stop", "ask a running run to stop with a checkpoint");
+    v->add_option("RUN", line.path, "the run folder")->required();
+
     v = verb("plot", "draw the pictures of a run anew");
     v->add_option("RUN", line.path, "the run folder")->required();
 
@@ -89,6 +92,8 @@ struct Grammar {
 
     v = verb("schema", "print the JSON schema (draft-07) of an app's configuration");
     v->add_option("APP", line.word, "e.g. inversion.mt1d")->required();
+
+    v->add_flag("--markdown", line.markdown, "print the reference page of the options instead");
 
     verb("doctor", "print versions and parts, test writing and arithmetic");
 

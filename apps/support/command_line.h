@@ -19,6 +19,7 @@ struct CommandLine {
   std::vector<std::string> overrides;  ///< --set, in order
   std::uint64_t seed = 1;
   bool json = false;
+  bool markdown = false;
   RunOptions run;
   std::vector<std::string> arguments;  ///< as typed, for the manifest
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/report.h"
+#include "tessera/autodiff/forall.h"
 #include "verbs/verbs.h"
 
 #include <nlohmann/json.hpp>
@@ -32,6 +33,7 @@ std::uint64_t disk_available() {
 
 data::ExitCode verb_estimate(const CommandLine& line) {
   const Case c = read_case(line.path, line.overrides);
+  if (line.run.threads > 0) set_num_threads(line.run.threads);
   const Estimate e = c.app.estimate({c.config, line.run});
   std::uint64_t memory = 0;
   for (const auto& [what, bytes] : e.memory_bytes) memory += bytes;

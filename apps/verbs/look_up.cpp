@@ -55,7 +55,8 @@ data::ExitCode verb_explain(const CommandLine& line) {
 }
 
 data::ExitCode verb_schema(const CommandLine& line) {
-  std::cout << app_called(line.word).options.get().json_schema();
+  const data::OptionTable& table = app_called(line.word).options.get();
+  std::cout << (line.markdown ? table.reference_page() : table.json_schema());
   return data::ExitCode::ok;
 }
 

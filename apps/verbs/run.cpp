@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // run and resume: the same call of the app, in a new folder or in the one of an interrupted run.
+// And what else is done with run folders: stop, plot.
 #include "tessera/data/run.h"
 
 #include "support/report.h"
+#include "tessera/autodiff/forall.h"
 #include "tessera/data/log.h"
 #include "tessera/data/manifest.h"
 #include "tessera/data/progress.h"
@@ -45,6 +47,7 @@ int thread_count(const RunOptions& options) {
 ExitCode run_in(data::RunFolder& folder, const Case& c, const CommandLine& line,
                 data::Manifest manifest) {
   const RunOptions& options = line.run;
+  set_num_threads(manifest.threads);
   data::Log log({.file = folder.log_txt(),
                  .terminal = options.verbosity < 0   ? data::LogLevel::warning
                              : options.verbosity > 0 ? data::LogLevel::debug
@@ -127,6 +130,11 @@ ExitCode verb_resume(const CommandLine& line) {
       folder, c, line, data::resume_manifest(before, line.arguments, thread_count(line.run)));
   if (!line.json) std::cout << folder.path().string() << "\n";
   return code;
+}
+
+ExitCode verb_stop(const CommandLine& line) {
+  data::request_stop(line.path);
+  return ExitCode::ok;
 }
 
 ExitCode verb_plot(const CommandLine& line) {

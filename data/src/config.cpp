@@ -12,7 +12,7 @@ namespace tessera::data {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr TextLimits kLimits{.max_bytes = std::size_t{1} << 20,
+constexpr TextLimits kLimits{.max_bytes = std::size_t{1} << 19,
                              .encoding = Encoding::utf8,
                              .code = ExitCode::config_invalid};
 constexpr int kMaxIncludeDepth = 8;

@@ -24,8 +24,8 @@ namespace {
 }
 
 std::string size_text(std::size_t bytes) {
-  return bytes >= (std::size_t{1} << 20) ? std::to_string(bytes >> 20) + " MiB"
-                                         : std::to_string(bytes) + " bytes";
+  if (bytes >= (std::size_t{1} << 20)) return std::to_string(bytes >> 20) + " MiB";
+  return bytes >= 1024 ? std::to_string(bytes >> 10) + " KiB" : std::to_string(bytes) + " bytes";
 }
 
 const char* kind_of(mode_t mode) {

@@ -52,8 +52,8 @@ TEST_F(Command, HelpListsEveryVerbOnStdout) {
   const Outcome o = tessera({"--help"});
   EXPECT_EQ(o.code, 0);
   EXPECT_EQ(o.err, "");
-  for (const char* verb : {"new", "check", "estimate", "run", "resume", "plot", "info", "list",
-                           "explain", "schema", "doctor", "completion"})
+  for (const char* verb : {"new", "check", "estimate", "run", "resume", "stop", "plot", "info",
+                           "list", "explain", "schema", "doctor", "completion"})
     EXPECT_TRUE(holds(o.out, "\n  " + std::string(verb) + " ")) << verb;
   EXPECT_EQ(tessera({"--version"}).out.rfind("tessera ", 0), 0u);
 }
@@ -94,6 +94,8 @@ TEST_F(Command, MistakesOnTheCommandLineEndWith2AndLeaveStdoutEmpty) {
                                                        {"new", "demo.sample", "full/x"},
                                                        {"resume", "full"},
                                                        {"resume", "absent"},
+                                                       {"stop", "absent"},
+                                                       {"stop", "full"},
                                                        {"plot", "full"}};
   for (const auto& arguments : wrong) {
     const Outcome o = tessera(arguments);
@@ -197,7 +199,7 @@ TEST_F(Command, TimeLimitAndStopFileEndWith75) {
   RunningProgram p(program({"run", "c.toml", "-o", "B"}), here());
   for (int i = 0; i < 2000 && !fs::exists(here() / "B/manifest.json"); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  folder_.write("B/STOP", "");
+  EXPECT_EQ(tessera({"stop", "B"}).code, 0);
   EXPECT_EQ(p.wait().code, 75);
 }
 
@@ -249,6 +251,8 @@ TEST_F(Command, SchemaIsDraft07AndKnowsEveryKey) {
   EXPECT_EQ(schema["properties"]["ending"]["enum"].size(), 5u);
   EXPECT_EQ(schema["properties"]["sum"]["properties"]["scale"]["examples"][0], "1 m");
   EXPECT_EQ(schema["required"], Json::array({"app"}));
+  EXPECT_TRUE(holds(tessera({"schema", "demo.sample", "--markdown"}).out,
+                    "| `sum.scale` | length in m or alike | `\"1 m\"` | above 0 m |"));
   // A JSON configuration written by that schema is accepted.
   folder_.write("c.json",
                 "{\"app\": \"demo.sample\", \"sum\": {\"terms\": 3, \"scale\": \"2 m\"}}");

@@ -171,7 +171,7 @@ TEST(Config, SurvivesDeepNesting) {
   EXPECT_EQ(failure("a = " + repeat("{b = ", n)).number, 112);
   EXPECT_EQ(failure(repeat("a.", n) + "b = 1").number, 112);
   EXPECT_EQ(failure("[" + repeat("a.", n) + "b]").number, 112);
-  EXPECT_EQ(failure("a = {" + repeat("\"x\" . ", n) + "b = 1}").number, 112);
+  EXPECT_EQ(failure("a = {" + repeat("\"x\".", n) + "b = 1}").number, 112);
   EXPECT_EQ(failure("{\"a\":" + repeat("[", n), ConfigFormat::json).number, 112);
   EXPECT_EQ(failure(repeat("{\"a\":", n), ConfigFormat::json).number, 112);
   EXPECT_EQ(failure("a = " + repeat("[", 60) + "1" + repeat("]", 60)).number, 0);
@@ -294,10 +294,10 @@ TEST(Config, ReadsWideCharactersBehindAFoldedLine) {
   EXPECT_EQ(*at(c, {"a"})->get<std::string>(), "x\xce\xa9");
 }
 
-TEST(Config, AMillionBytesOnOneLineAreReadInLinearTime) {
-  // Quadratic work would be 10^11 steps here: the test's own time limit would end it.
-  const Config c = parse_config("a", "a = [\"\xc3\xa4\"" + repeat(",1", 400000) + "]\n");
+TEST(Config, HalfAMillionBytesOnOneLineAreReadInLinearTime) {
+  // Quadratic work would be 10^10 steps here: the test's own time limit would end it.
+  const Config c = parse_config("a", "a = [\"\xc3\xa4\"" + repeat(",1", 200000) + "]\n");
   const Array& items = *at(c, {"a"})->get<Array>();
-  ASSERT_EQ(items.size(), 400001u);
-  EXPECT_EQ(items.back().origin.column, 9u + 2 * 400000);
+  ASSERT_EQ(items.size(), 200001u);
+  EXPECT_EQ(items.back().origin.column, 9u + 2 * 200000);
 }

@@ -71,7 +71,7 @@ enum class ConfigFormat { toml, json };
 /// Reads `path` (JSON if it ends in .json, else TOML 1.0), the files its `include = [..]` names,
 /// and `overrides` of the form `a.b=value`. The including file wins over the included one, an
 /// override over both; tables are merged, lists are replaced. Includes stay inside the folder of
-/// `path` (no absolute path, no `..`, no link that leads out). Files are UTF-8 of at most 1 MiB,
+/// `path` (no absolute path, no `..`, no link that leads out). Files are UTF-8 of at most 512 KiB,
 /// nested at most 64 deep. Throws InputError (exit 5) with E01xx and E0217.
 Config read_config(const std::filesystem::path& path,
                    const std::vector<std::string>& overrides = {});
