@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random functions under random stacks of transforms, up to four deep. Every level of a stack has a second way to
+// Random functions, real and complex, under random stacks of four transforms. Every level of a stack has a second way to
 // the same result (jvp by transposing a vjp, vjp by columns of jvp, vmap by a loop, jit by running at once); the
 // stack is run again with one level replaced, and must agree. The plan of the whole stack must give the same bits. TESSERA_FUZZ_GRAPHS sets the number of functions, TESSERA_FUZZ_SEED the first.
 #include <gtest/gtest.h>
@@ -24,18 +24,25 @@ using Rng = std::mt19937_64;
 
 Index below_of(Rng& rng, Index n) { return static_cast<Index>(rng() % static_cast<std::uint64_t>(n)); }
 
-Tensor random_tensor(const Shape& s, Rng& rng) {
+Tensor random_tensor(const Type& t, Rng& rng) {
   std::uniform_real_distribution<double> u(-1, 1);
-  std::vector<double> v(static_cast<std::size_t>(s.count()));
-  for (double& x : v) x = u(rng);
-  return from_span<double>(v, s);
+  auto draw = [&] {
+    std::vector<double> v(static_cast<std::size_t>(t.shape.count()));
+    for (double& x : v) x = u(rng);
+    return from_span<double>(v, t.shape);
+  };
+  const Tensor re = draw();
+  return is_complex(t.dtype) ? complex(re, draw()) : re;
 }
 Tensors random_like(const Tensors& like, std::uint64_t seed) {
   Rng rng(seed);
   Tensors t;
-  for (const Tensor& x : like) t.push_back(random_tensor(x.shape(), rng));
+  for (const Tensor& x : like) t.push_back(random_tensor(x.type(), rng));
   return t;
 }
+
+/// Cases below that do not compare.
+constexpr Index arrangement[] = {0, 6, 7, 8, 12, 13, 17, 18, 19, 20, 21, 22, 23, 24, 25, 29};
 
 /// One more value made of those so far. Which operation is drawn depends on the shapes and the seed alone.
 Tensor grow(const Tensors& pool, Rng& rng) {
@@ -44,8 +51,25 @@ Tensor grow(const Tensors& pool, Rng& rng) {
   const int nd = x.ndim();
   const int axis = nd ? static_cast<int>(below_of(rng, nd)) : 0;
   const Index n = nd ? x.dim(axis) : 0;
+  if (is_complex(x.dtype())) {
+    // What has no order, and functions without poles near; the rest are arrangements, which all numbers share.
+    switch (below_of(rng, 12)) {
+      case 0: return sin(x);
+      case 1: return exp(0.3 * x);
+      case 2: return conj(x) * x;
+      case 3: return abs(2.0 + x);
+      case 4: return real(x);
+      case 5: return complex(imag(x), sin(real(x)));
+      case 6: return x / (4.0 + x * conj(x));
+      case 7: return log(5.0 + x) * sqrt(4.0 + conj(x));
+      case 8: return nd >= 2 ? matmul(0.3 * x, conj(transpose(x))) : sum(x);
+      case 9: return x.shape() == y.shape() ? x * y : 0.5 * x;
+      default: break;
+    }
+  }
+  const bool ordered = !is_complex(x.dtype()) && !is_complex(y.dtype());
   const bool meet = x.shape() == y.shape() || x.ndim() == 0 || y.ndim() == 0;
-  switch (below_of(rng, 32)) {
+  switch (ordered ? below_of(rng, 32) : arrangement[below_of(rng, std::size(arrangement))]) {
     case 0: return sin(x);
     case 1: return tanh(x);
     case 2: return logistic(x);
@@ -81,7 +105,7 @@ Tensor grow(const Tensors& pool, Rng& rng) {
       for (Index k = 0; k < x.dim(0); ++k) at.push_back(below_of(rng, 3));
       Shape s = x.shape();
       s[0] = 3;
-      return scatter_add(zeros(s), tensor(at), x);
+      return scatter_add(zeros(s, x.dtype()), tensor(at), x);
     }
     case 25: return nd ? cumsum(x, axis) * 0.5 : x;
     case 26: return nd && n ? sort(x, axis) : x;
@@ -130,10 +154,10 @@ Tensors shifted(const Tensors& x, int b) {
   for (const Tensor& t : x) y.push_back(t * (1.0 + 0.1 * b) + 0.05 * b);
   return y;
 }
-/// Re <a, b> without conjugation (all is real), summed over the leaves.
+/// Re <a, b>, summed over the leaves.
 Tensor inner(const Tensors& a, const Tensors& b) {
   Tensor s = zeros({});
-  for (std::size_t k = 0; k < a.size(); ++k) s = s + sum(a[k] * b[k]);
+  for (std::size_t k = 0; k < a.size(); ++k) s = s + sum(real(conj(a[k]) * b[k]));
   return s;
 }
 
@@ -162,19 +186,24 @@ FlatFunction apply_level(const FlatFunction& g, const Level& level, bool other_w
         const detail::Linearized l = detail::linearize_flat("vjp", g, x);
         const Tensors c = random_like(l.values, seed);
         if (!other_way) return detail::pull(l, c);
-        // Column by column: <c, J e_i>, all columns of one input in one vmap of jvp.
+        // Column by column: Re <c, J e_i>, all columns of one input in one vmap of jvp; the imaginary part of a
+        // complex cotangent by the columns of i e_i.
         Tensors ct;
         for (std::size_t k = 0; k < x.size(); ++k) {
           const Index n = x[k].size();
+          const Dtype type = x[k].dtype();
           Shape s = x[k].shape();
           s.insert(0, n);
-          const Tensor basis = reshape(eye(n), s);
-          const Tensors column = detail::vmap_flat([&](const Tensors& e) {
-            Tensors t;
-            for (std::size_t i = 0; i < x.size(); ++i) t.push_back(i == k ? e[0] : zeros(x[i].shape()));
-            return Tensors{inner(c, detail::jvp_flat(g, x, t).second)};
-          }, {basis}, {std::optional<int>(0)}, 0);
-          ct.push_back(reshape(column[0], x[k].shape()));
+          auto columns = [&](const Tensor& basis) {
+            const Tensors column = detail::vmap_flat([&](const Tensors& e) {
+              Tensors t;
+              for (std::size_t i = 0; i < x.size(); ++i) t.push_back(i == k ? e[0] : zeros(x[i].shape(), x[i].dtype()));
+              return Tensors{inner(c, detail::jvp_flat(g, x, t).second)};
+            }, {basis}, {std::optional<int>(0)}, 0);
+            return reshape(column[0], x[k].shape());
+          };
+          const Tensor basis = reshape(eye(n, type), s);
+          ct.push_back(is_complex(type) ? complex(columns(basis), columns(basis * c128(0, 1))) : columns(basis));
         }
         return ct;
       };
@@ -202,13 +231,18 @@ const char* name_of(Kind k) {
   }
 }
 
+/// Real numbers, real and imaginary parts of complex ones.
+std::vector<double> numbers(const Tensor& t) {
+  return is_complex(t.dtype()) ? stack({real(t), imag(t)}).to_vector() : t.to_vector();
+}
+
 /// Largest difference relative to the largest modulus, at least 1.
 double distance(const Tensors& a, const Tensors& b) {
   if (a.size() != b.size()) return INFINITY;
   double worst = 0;
   for (std::size_t k = 0; k < a.size(); ++k) {
     if (a[k].type() != b[k].type()) return INFINITY;
-    const auto x = a[k].to_vector(), y = b[k].to_vector();
+    const auto x = numbers(a[k]), y = numbers(b[k]);
     double scale = 1, d = 0;
     for (double v : x) scale = std::max(scale, std::abs(v));
     for (std::size_t i = 0; i < x.size(); ++i) {
@@ -224,7 +258,7 @@ double distance(const Tensors& a, const Tensors& b) {
 /// Equal bits, but any NaN for a NaN.
 bool same_values(const Tensor& a, const Tensor& b) {
   if (a.type() != b.type()) return false;
-  const auto x = a.to_vector(), y = b.to_vector();
+  const auto x = numbers(a), y = numbers(b);
   for (std::size_t i = 0; i < x.size(); ++i)
     if (std::isnan(x[i]) ? !std::isnan(y[i]) : x[i] != y[i] || std::signbit(x[i]) != std::signbit(y[i])) return false;
   return true;
@@ -235,7 +269,7 @@ std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
   return s ? std::strtoull(s, nullptr, 10) : otherwise;
 }
 
-TEST(FuzzGraph, RandomStacksOfTransforms) {
+TEST(GraphFuzz, RandomStacksOfTransforms) {
   const std::uint64_t graphs = from_environment("TESSERA_FUZZ_GRAPHS", 500), first = from_environment("TESSERA_FUZZ_SEED", 1);
   std::map<std::string, int> used;
   std::size_t comparisons = 0, finite = 0, failures = 0;
@@ -245,27 +279,27 @@ TEST(FuzzGraph, RandomStacksOfTransforms) {
     for (Index k = 0, n = 1 + below_of(rng, 2); k < n; ++k) {
       Shape s;
       for (Index d = below_of(rng, 3); d > 0; --d) s.push_back(1 + below_of(rng, 3));
-      x.push_back(random_tensor(s, rng));
+      x.push_back(random_tensor({below_of(rng, 3) ? Dtype::f64 : Dtype::c128, s}, rng));
     }
-    std::vector<Level> stack;
+    std::vector<Level> levels;
     std::string text;
-    for (Index k = 0, n = 1 + below_of(rng, 4); k < n; ++k) {
-      stack.push_back({static_cast<Kind>(below_of(rng, 5)), rng()});
-      text += (text.empty() ? "" : " of ") + std::string(name_of(stack.back().kind));
-      ++used[name_of(stack.back().kind)];
+    for (int k = 0; k < 4; ++k) {
+      levels.push_back({static_cast<Kind>(below_of(rng, 5)), rng()});
+      text += (text.empty() ? "" : " of ") + std::string(name_of(levels.back().kind));
+      ++used[name_of(levels.back().kind)];
     }
     const FlatFunction f = random_function(seed);
     auto with = [&](std::size_t replaced) {
       FlatFunction g = f;
-      for (std::size_t k = stack.size(); k-- > 0;) g = apply_level(g, stack[k], k == replaced);
+      for (std::size_t k = levels.size(); k-- > 0;) g = apply_level(g, levels[k], k == replaced);
       return g(x);
     };
     try {
-      const Tensors want = with(stack.size());
+      const Tensors want = with(levels.size());
       for (const Tensor& t : want)
-        for (double v : t.to_vector()) finite += std::isfinite(v);
+        for (double v : numbers(t)) finite += std::isfinite(v);
       FlatFunction whole = f;
-      for (std::size_t k = stack.size(); k-- > 0;) whole = apply_level(whole, stack[k], stack[k].kind == Kind::jit);
+      for (std::size_t k = levels.size(); k-- > 0;) whole = apply_level(whole, levels[k], levels[k].kind == Kind::jit);
       const Tensors planned = detail::PlanCache().run(whole, x), eager = whole(x);
       ++comparisons;
       for (std::size_t k = 0; k < eager.size(); ++k)
@@ -273,7 +307,7 @@ TEST(FuzzGraph, RandomStacksOfTransforms) {
           ADD_FAILURE() << "seed " << seed << ", " << text << ": the plan gives other bits in result " << k;
           ++failures;
         }
-      for (std::size_t k = 0; k < stack.size(); ++k, ++comparisons) {
+      for (std::size_t k = 0; k < levels.size(); ++k, ++comparisons) {
         const double d = distance(with(k), want);
         if (d > 1e-9) {
           ADD_FAILURE() << "seed " << seed << ", " << text << ", level " << k << " replaced: relative difference " << d;
@@ -288,6 +322,8 @@ TEST(FuzzGraph, RandomStacksOfTransforms) {
   std::printf("  %llu graphs, %zu comparisons, %zu finite results;", static_cast<unsigned long long>(graphs), comparisons, finite);
   for (const auto& [name, n] : used) std::printf(" %s %d", name.c_str(), n);
   std::printf("\n");
+  RecordProperty("graphs", static_cast<int>(graphs));
+  RecordProperty("comparisons", static_cast<int>(comparisons));
   EXPECT_GT(finite, graphs);
 }
 

@@ -52,7 +52,7 @@ struct Row {
   Index large = 0;        ///< size scale at which several threads have work; 0: the kernel only moves views
   bool differentiable = true;
   double derivative_tolerance = 1e-7;  ///< jvp against differences in f64, relative
-  bool phase_free = false;  ///< complex results have a free phase: derivatives of |.|^2 are checked
+  FlatFunction invariant = nullptr;  ///< checked for derivatives in place of f, whose results have free phases
 };
 
 /// Uniform real and imaginary parts in [low, high]; integers likewise; bool at random.

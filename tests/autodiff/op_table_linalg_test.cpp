@@ -67,6 +67,9 @@ double triangle_defect(const Array& a, bool lower, bool positive) {
   return worst;
 }
 
+/// |x|^2, which forgets phases.
+Tensor modulus(const Tensor& x) { return is_complex(x.dtype()) ? square(real(x)) + square(imag(x)) : square(x); }
+
 /// A stack of two matrices whose singular values are well apart: a known spread plus a little noise.
 Tensor matrices(Dtype t, Index m, Index n, Rng& rng) {
   Tensor x = uniform_tensor(t, {2, m, n}, rng);
@@ -131,6 +134,16 @@ void linalg_rows(std::vector<Row>& rows) {
                       return defect(f.left ? product(a, z) : product(z, a), to_array(x[1]));
                     }, .large = k % 7 == 0 ? 100 : 0});
   }
+  for (bool left : {true, false})
+    rows.push_back({.primitive = "triangular_solve", .variant = left ? "one matrix, left" : "one matrix, right", .dtypes = kInexact,
+                    .inputs = [left](Dtype t, Index n, Rng& rng) {
+                      return Tensors{select(matrices(t, n, n, rng), 0, 1), left ? uniform_tensor(t, {n, 2}, rng) : uniform_tensor(t, {2, n}, rng)};
+                    },
+                    .f = [left](const Tensors& x) { return Tensors{triangular_solve(x[0], x[1], {.lower = false, .left = left})}; }, .tolerance = 64,
+                    .property = [left](const Tensors& x, const Tensors& y) {
+                      const Array a = to_array(triu(x[0])), z = to_array(y[0]);
+                      return defect(left ? product(a, z) : product(z, a), to_array(x[1]));
+                    }});
   for (auto [dm, dn] : {std::pair<Index, Index>{0, 0}, {2, 0}, {0, 2}}) {
     const std::string shape = dm ? "tall" : dn ? "wide" : "square";
     rows.push_back({.primitive = "lu", .variant = shape, .dtypes = kInexact, .inputs = stack_of(dm, dn),
@@ -167,7 +180,10 @@ void linalg_rows(std::vector<Row>& rows) {
                         for (Index i = 0; i < k; ++i)
                           if (s[q * k + i].real() < 0 || (i && s[q * k + i].real() > s[q * k + i - 1].real())) d = INFINITY;
                       return d;
-                    }, .large = 40, .derivative_tolerance = 1e-6, .phase_free = true});
+                    }, .large = 40, .derivative_tolerance = 1e-6, .invariant = [](const Tensors& x) {
+                      const SVD f = svd(x[0]);
+                      return Tensors{f.s, matmul(f.u, f.vh), modulus(f.u), modulus(f.vh)};
+                    }});
   }
   rows.push_back({.primitive = "eigh", .dtypes = kInexact, .inputs = stack_of(0, 0),
                   .f = [](const Tensors& x) {
@@ -184,7 +200,10 @@ void linalg_rows(std::vector<Row>& rows) {
                       for (Index i = 1; i < n; ++i)
                         if (w[q * n + i].real() < w[q * n + i - 1].real()) d = INFINITY;
                     return d;
-                  }, .large = 40, .derivative_tolerance = 1e-6, .phase_free = true});
+                  }, .large = 40, .derivative_tolerance = 1e-6, .invariant = [](const Tensors& x) {
+                    const Eigh f = eigh(x[0]);
+                    return Tensors{f.values, matmul(f.vectors * cast(expand_dims(sin(f.values), -2), f.vectors.dtype()), adjoint(f.vectors)), modulus(f.vectors)};
+                  }});
 }
 
 }  // namespace tessera::table

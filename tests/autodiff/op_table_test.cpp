@@ -62,7 +62,13 @@ Wide wrapped(Wide z, Dtype t) {
   return z.real() - m * std::floor(z.real() / m);
 }
 
-Tensor phase_free(const Tensor& y) { return is_complex(y.dtype()) ? square(real(y)) + square(imag(y)) : y; }
+/// The results that have derivatives.
+Tensors smooth(const Row& row, const Tensors& in) {
+  Tensors out;
+  for (const Tensor& y : row.invariant ? row.invariant(in) : row.f(in))
+    if (is_inexact(y.dtype())) out.push_back(y);
+  return out;
+}
 
 Case make_case(const Row& row, Dtype t, Index n, std::uint64_t seed) {
   Rng rng(seed);
@@ -72,10 +78,7 @@ Case make_case(const Row& row, Dtype t, Index n, std::uint64_t seed) {
   c.f = [&row, all = c.inputs, live = c.live](const Tensors& x) {
     Tensors in = all;
     for (std::size_t k = 0; k < live.size(); ++k) in[live[k]] = x[k];
-    Tensors out;
-    for (const Tensor& y : row.f(in))
-      if (is_inexact(y.dtype())) out.push_back(row.phase_free ? phase_free(y) : y);
-    return out;
+    return smooth(row, in);
   };
   return c;
 }
@@ -95,6 +98,13 @@ Tensors random_like(const std::vector<Type>& like, Rng& rng) {
   return t;
 }
 
+/// Prints the number of cases of the running test and notes it in the test report.
+void note_cases(int n) {
+  const std::string name = ::testing::UnitTest::GetInstance()->current_test_info()->name();
+  std::printf("  %d cases\n", n);
+  ::testing::Test::RecordProperty(name + "_cases", n);
+}
+
 template <class Body>
 void for_cases(DtypeSet chosen, Body body, bool differentiable = true) {
   int cases = 0;
@@ -112,7 +122,7 @@ void for_cases(DtypeSet chosen, Body body, bool differentiable = true) {
       }
       ++cases;
     }
-  std::printf("  %d cases\n", cases);
+  note_cases(cases);
 }
 
 Tensors moved(const Tensors& x, const Tensors& t, double h) {
@@ -189,6 +199,7 @@ TEST(OpTable, EveryPrimitiveHasARow) {
   }
   for (const std::string& n : named) EXPECT_TRUE(registered.contains(n)) << "row for an unknown primitive " << n;
   std::printf("  %zu primitives, %zu rows\n", registered.size(), all_rows().size());
+  RecordProperty("primitives", static_cast<int>(registered.size()));
 }
 
 /// Whether the row's function applies its primitive to elements of type `t`; false also where it throws.
@@ -223,7 +234,7 @@ TEST(OpTable, RowsApplyTheirPrimitiveWhereItIsDefined) {
       }
       ++cases;
     }
-  std::printf("  %d cases\n", cases);
+  note_cases(cases);
 }
 
 TEST(OpTable, ValueAgainstPlainLoop) {
@@ -276,11 +287,9 @@ TEST(OpTable, SinglePrecisionFollowsDouble) {
     wide.inputs = widen(c.inputs);
     const Row& row = *c.row;
     wide.f = [&row, all = wide.inputs, live = c.live](const Tensors& v) {
-      Tensors in = all, out;
+      Tensors in = all;
       for (std::size_t k = 0; k < live.size(); ++k) in[live[k]] = v[k];
-      for (const Tensor& y : row.f(in))
-        if (is_inexact(y.dtype())) out.push_back(row.phase_free ? phase_free(y) : y);
-      return out;
+      return smooth(row, in);
     };
     expect_close(widen(derivative_of(c.f, t)(x)), derivative_of(wide.f, widen(t))(widen(x)), 3e-4, "jvp");
     const Tensors ct = random_like(value_of(c.f, x), rng);
@@ -426,7 +435,7 @@ TEST(OpTable, SameBitsOnAnyNumberOfThreads) {
       ++cases;
     }
   set_num_threads(before);
-  std::printf("  %d cases\n", cases);
+  note_cases(cases);
 }
 
 }  // namespace

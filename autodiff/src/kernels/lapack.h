@@ -10,6 +10,7 @@
 #include "../tensor_internal.h"
 #include "map.h"
 #include "scalar.h"
+#include "serial_blas.h"
 
 extern "C" {
 #define TESSERA_LAPACK_COMMON(T, P)                                                                                    \
@@ -35,17 +36,9 @@ TESSERA_LAPACK_REAL(float, s)
 TESSERA_LAPACK_REAL(double, d)
 TESSERA_LAPACK_COMPLEX(tessera::c64, float, c)
 TESSERA_LAPACK_COMPLEX(tessera::c128, double, z)
-void openblas_set_num_threads(int);
-int openblas_get_num_threads();
 }
 
 namespace tessera::kernels {
-
-/// OpenBLAS gives different bits on different numbers of threads: it always runs on one, and parallelism comes
-/// from the batch.
-inline void single_threaded_blas() {
-  if (openblas_get_num_threads() != 1) openblas_set_num_threads(1);
-}
 
 /// Calls the routine `NAME` of the element type: by(type_tag<T>{}, s, d, c, z).
 template <class T, class S, class D, class C, class Z>
@@ -84,13 +77,15 @@ struct Matrices {
   }
 };
 
-/// `work(b)` for every matrix; it returns LAPACK's info. Afterwards `failed(b, info)` for the first that is
+/// `work(b)` for every matrix, each on one thread; it returns LAPACK's info. Afterwards `failed(b, info)` for the first that is
 /// positive, whatever the number of threads.
 template <class F, class G>
 void for_matrices(Index batch, Index cost, F&& work, G&& failed) {
-  single_threaded_blas();
   std::vector<int> info(static_cast<std::size_t>(batch), 0);
-  for_rows(batch, cost, [&](Index b) { info[b] = work(b); });
+  for_rows(batch, cost, [&](Index b) {
+    const SerialBlas serial;
+    info[b] = work(b);
+  });
   for (Index b = 0; b < batch; ++b)
     if (info[b] != 0) failed(b, info[b]);
 }
