@@ -93,7 +93,8 @@ TESSERA_HD_INLINE T pow(T x, T y) {
   const bool odd = integer & !(detail::floor(T(0.5) * y) == T(0.5) * y);
   const bool negative = sign_of(x) != 0;
   r = (negative & odd) ? -r : r;
-  r = (x < 0) & !integer & (a < kInfinity<T>)&(y == y) ? kNaN<T> : r;
+  const bool invalid = (x < 0) & !integer & (a < kInfinity<T>);
+  r = (y == y) ? (invalid ? kNaN<T> : r) : r;
   return ((y == 0) | (x == 1)) ? T(1) : r;
 }
 
