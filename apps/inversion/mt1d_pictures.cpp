@@ -122,6 +122,7 @@ std::vector<std::filesystem::path> draw(const std::filesystem::path& plots,
                                .depth_of_investigation = doi,
                                .rms = rms};
     s.greatest_depth = greatest_depth(records);
+    s.log_depth = true;  // what a sounding resolves is a share of the depth
     return inversion::stitched_section(s);
   });
   if (each)

@@ -22,9 +22,8 @@ std::vector<double> column_edges(const std::vector<Record>& records) {
 
 double greatest_depth(const std::vector<Record>& records) {
   double deep = 0;
-  for (const Record& r : records)
-    deep = std::max({deep, r.result.depth.bostick_m, r.result.depth.sensitivity_m});
-  return deep > 0 && std::isfinite(deep) ? 1.5 * deep : 1000.0;
+  for (const Record& r : records) deep = std::max(deep, r.result.depth.bostick_m);
+  return deep > 0 && std::isfinite(deep) ? 1.3 * deep : 1000.0;
 }
 
 PeriodTable period_table(const std::vector<Record>& records) {

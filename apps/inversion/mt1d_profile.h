@@ -8,7 +8,7 @@ namespace tessera::apps::mt1d {
 
 /// [n + 1] edges half way between neighbouring stations, also where two stand on one spot.
 std::vector<double> column_edges(const std::vector<Record>& records);
-/// Down to which a section is drawn: half as deep again as the deepest that any sounding sees, in
+/// Down to which a section is drawn: a little below the deepest Bostick depth of the longest period, in
 /// m.
 double greatest_depth(const std::vector<Record>& records);
 

@@ -32,7 +32,7 @@ std::vector<double> logs(std::vector<double> v) {
   return v;
 }
 
-TEST(Forward1d, ReferenceTable) {
+TEST(Forward1d, Layered1dReferenceTable) {
   const char* root = std::getenv("TESSERA_TEST_DATA");
   const std::filesystem::path file =
       std::filesystem::path(root ? root : TESSERA_DEFAULT_TEST_DATA) / "mt/reference/layered1d.csv";
