@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often the bands of inversion.mt1d hold the truth: 200 earths drawn from the prior of the app, also its unknown
-// roughness, 5 % noise, each inverted as the app does it with its defaults.
+// How often the bands of inversion.mt1d hold the truth: 200 earths drawn from the prior of the app,
+// also its unknown roughness, 5 % noise, each inverted as the app does it with its defaults.
 #include "measure.h"
 #include "tessera/inversion/forward_1d.h"
 #include "tessera/inversion/random.h"
@@ -18,7 +18,8 @@ int main() {
   constexpr int draws = 200, n_frequencies = 40;
   constexpr double noise = 0.05, reference = 100;
   std::vector<double> frequency;
-  for (int i = 0; i < n_frequencies; ++i) frequency.push_back(std::pow(10.0, 3 - 6.0 * i / (n_frequencies - 1)));
+  for (int i = 0; i < n_frequencies; ++i)
+    frequency.push_back(std::pow(10.0, 3 - 6.0 * i / (n_frequencies - 1)));
   SoundingInversionOptions options;
   options.first_depth_m = 20;
   options.last_depth_m = 100000;
@@ -48,7 +49,8 @@ int main() {
       for (std::size_t i = 0; i < r.impedance_ohm.size(); ++i) {
         const double s = noise * std::abs(r.impedance_ohm[i]);
         r.sigma_ohm.push_back(s);
-        r.impedance_ohm[i] += s * std::complex<double>(normal(key, 1000 + 2 * i), normal(key, 1001 + 2 * i));
+        r.impedance_ohm[i] +=
+            s * std::complex<double>(normal(key, 1000 + 2 * i), normal(key, 1001 + 2 * i));
       }
       const SoundingInverter inverter(r, options);
       const auto& q = inverter.result();
@@ -66,11 +68,12 @@ int main() {
   };
   {
     std::vector<std::jthread> pool;
-    for (unsigned t = 1; t < std::max(1u, std::thread::hardware_concurrency()); ++t) pool.emplace_back(work);
+    for (unsigned t = 1; t < std::max(1u, std::thread::hardware_concurrency()); ++t)
+      pool.emplace_back(work);
     work();
   }
-  std::printf("%d draws, %zu layers, %d frequencies, %g %% noise; exact Hessian indefinite in %d\n", draws, n, n_frequencies, 100 * noise,
-              indefinite.load());
+  std::printf("%d draws, %zu layers, %d frequencies, %g %% noise; exact Hessian indefinite in %d\n",
+              draws, n, n_frequencies, 100 * noise, indefinite.load());
   print_figure("coverage_50", inside50, "%");
   print_figure("coverage_90", inside90, "%");
   return 0;

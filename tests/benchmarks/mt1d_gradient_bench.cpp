@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A million layered soundings: the gradient of each one's misfit to all its parameters, and the rate of full Jacobians.
+// A million layered soundings: the gradient of each one's misfit to all its parameters, and the
+// rate of full Jacobians.
 #include "measure.h"
 #include "tessera/inversion/forward_1d.h"
 #include "tessera/inversion/random.h"
@@ -22,7 +23,9 @@ int main() {
   for (std::size_t j = 0; j < layers; ++j)
     for (std::size_t s = 0; s < count; ++s) {
       ln_rho[j * count + s] = 4.6 + 4 * (inversion::uniform({1, j}, s) - 0.5);
-      if (j + 1 < layers) ln_h[j * count + s] = 3 + 0.35 * static_cast<double>(j) + 0.5 * inversion::uniform({2, j}, s);
+      if (j + 1 < layers)
+        ln_h[j * count + s] =
+            3 + 0.35 * static_cast<double>(j) + 0.5 * inversion::uniform({2, j}, s);
     }
   std::vector<double> re(count * n_frequencies), im(re.size()), sigma(re.size());
   batch.predict(count, ln_rho, ln_h, re, im);
@@ -30,8 +33,8 @@ int main() {
   for (double& v : ln_rho) v += 0.1;  // so that misfit and gradient are not zero
   std::vector<double> misfit(count), d_ln_rho(ln_rho.size()), d_ln_h(ln_h.size());
 
-  std::printf("%zu soundings, %zu layers, %zu frequencies, 2 threads of %u processors\n", count, layers, n_frequencies,
-              std::thread::hardware_concurrency());
+  std::printf("%zu soundings, %zu layers, %zu frequencies, 2 threads of %u processors\n", count,
+              layers, n_frequencies, std::thread::hardware_concurrency());
   const double seconds = seconds_of([&] {
     batch.misfit_and_gradient(count, ln_rho, ln_h, re, im, sigma, misfit, d_ln_rho, d_ln_h);
   });
@@ -48,7 +51,8 @@ int main() {
       double sum = 0;
       for (std::size_t f = 0; f < n_frequencies; ++f) {
         const std::size_t at = s * n_frequencies + f;
-        sum += std::pow((zr[f] - re[at]) / sigma[at], 2) + std::pow((zi[f] - im[at]) / sigma[at], 2);
+        sum +=
+            std::pow((zr[f] - re[at]) / sigma[at], 2) + std::pow((zi[f] - im[at]) / sigma[at], 2);
       }
       return sum;
     };
@@ -69,13 +73,15 @@ int main() {
   print_figure("peak_mib", static_cast<double>(usage.ru_maxrss) / 1024, "MiB");
 
   constexpr std::size_t few = 8192;
-  std::vector<double> r(layers * few), h((layers - 1) * few), jr((2 * layers - 1) * n_frequencies * few), ji(jr.size());
+  std::vector<double> r(layers * few), h((layers - 1) * few),
+      jr((2 * layers - 1) * n_frequencies * few), ji(jr.size());
   for (std::size_t j = 0; j < layers; ++j)
     for (std::size_t s = 0; s < few; ++s) {
       r[j * few + s] = ln_rho[j * count + s];
       if (j + 1 < layers) h[j * few + s] = ln_h[j * count + s];
     }
   batch.jacobian(few, r, h, jr, ji);
-  print_figure("jacobians_per_second", few / seconds_of([&] { batch.jacobian(few, r, h, jr, ji); }), "1/s");
+  print_figure("jacobians_per_second", few / seconds_of([&] { batch.jacobian(few, r, h, jr, ji); }),
+               "1/s");
   return 0;
 }

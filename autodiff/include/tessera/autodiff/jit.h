@@ -44,11 +44,15 @@ class PlanCache {
  public:
   /// Runs `f` through its plan; `f` itself where an argument, or something it captures, is traced.
   std::vector<Tensor> run(const FlatFunction& f, const std::vector<Tensor>& x);
-  /// The shape of the result tree: learnt when f ran (`fresh`), remembered by the sizes of the argument trees.
-  template <class R>
-  R prototype(const std::vector<std::size_t>& sizes, const std::optional<R>& fresh) {
+  /// The shape of the result tree, by the sizes of the argument trees. It is stored while f is recorded, before
+  /// another thread can find the plan.
+  void remember(const std::vector<std::size_t>& sizes, std::any like) {
     std::lock_guard lock(mutex_);
-    if (fresh) prototypes_.insert_or_assign(sizes, std::any(*fresh));
+    prototypes_.insert_or_assign(sizes, std::move(like));
+  }
+  template <class R>
+  R prototype(const std::vector<std::size_t>& sizes) {
+    std::lock_guard lock(mutex_);
     return std::any_cast<const R&>(prototypes_.at(sizes));
   }
 
@@ -66,8 +70,15 @@ auto jit(F f) {
     using R = detail::result_t<F, A...>;
     static_assert(sizeof...(A) > 0, "jit: the function takes no tensors");
     detail::Result<R> r;
-    const std::vector<Tensor> y = cache->run(detail::flat(f, r, x...), flatten_tree(x...));
-    return unflatten_tree(cache->template prototype<R>({flatten_tree(x).size()...}, r.like), y);
+    const std::vector<std::size_t> sizes{flatten_tree(x).size()...};
+    const auto flat = detail::flat(f, r, x...);
+    const FlatFunction remembered = [&](const std::vector<Tensor>& leaves) {
+      std::vector<Tensor> out = flat(leaves);
+      cache->remember(sizes, *r.like);
+      return out;
+    };
+    const std::vector<Tensor> y = cache->run(remembered, flatten_tree(x...));
+    return unflatten_tree(cache->template prototype<R>(sizes), y);
   };
 }
 
