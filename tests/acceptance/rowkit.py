@@ -120,13 +120,15 @@ class Work:
         return found
 
     def figures(self, wanted):
-        """A row of ((program, name, least value), ...): (holds, text). A figure that is not there does not hold."""
+        """A row of ((program, name, least value), ...): (holds, text). A name that ends in * takes the least of the
+        figures that begin so. A figure that is not there does not hold."""
         printed, texts, held = {}, [], 0
         for program, name, least in wanted:
             try:
                 if program not in printed:
                     printed[program] = self.numbers(program)
-                value = need(printed[program], name)[0]
+                matching = [n for n in printed[program] if name.endswith("*") and n.startswith(name[:-1])]
+                value = min(need(printed[program], *(matching or [name])))
             except NotMeasured as reason:
                 texts.append(f"{name}: not measured, {reason}")
                 continue
@@ -137,16 +139,18 @@ class Work:
         return held == len(wanted), "\n".join(texts)
 
     def gtest(self, program, pattern, timeout=3600, environment=None):
-        """Runs the tests that match; {'passed': n, 'failed': [...], 'skipped': n, 'numbers': {name: text}}.
-        The numbers are what the tests noted by RecordProperty. No test matching is NotMeasured."""
+        """Runs the tests that match; {'passed': n, 'failed': [...], 'skipped': n, 'numbers': {name: text},
+        'said': [lines]}. The numbers are what the tests noted by RecordProperty, the lines what they printed. No test matching is NotMeasured."""
         with self.temp() as folder:
             report = pathlib.Path(folder) / "report.json"
-            self.run([self.program(program), f"--gtest_filter={pattern}", f"--gtest_output=json:{report}"],
+            ran = self.run([self.program(program), f"--gtest_filter={pattern}", f"--gtest_output=json:{report}"],
                      timeout=timeout, cwd=folder, env={"TESSERA_TEST_DATA": str(self.data), **(environment or {})})
             if not report.exists():
                 raise Failed(f"{program} died before it wrote its report")
             suites = json.loads(report.read_text())["testsuites"]
-        result = {"passed": 0, "failed": [], "skipped": 0, "numbers": {}}
+        own = re.compile(r"\[[ =\-A-Z]+\]|Running main|Note: |$")
+        said = [line for line in ran.out.splitlines() if not own.match(line)]
+        result = {"passed": 0, "failed": [], "skipped": 0, "numbers": {}, "said": said[:8]}
         fixed = {"name", "file", "line", "status", "result", "timestamp", "time", "classname", "failures", "skipped",
                  "value_param", "type_param"}
         for suite in suites:
@@ -168,6 +172,8 @@ class Work:
         result = self.gtest(program, pattern, environment=environment)
         noted = "".join(f"; {k} = {v}" for k, v in sorted(result["numbers"].items()))
         text = f"{result['passed']} tests passed, {len(result['failed'])} failed, {result['skipped']} skipped{noted}"
+        if not result["failed"]:
+            text += "".join("\n" + line for line in result["said"])
         text += "".join("\n" + failure for failure in result["failed"])
         complete = may_skip or not result["skipped"]
         return not result["failed"] and complete and result["passed"] >= minimum, text

@@ -4,4 +4,4 @@ BAR = "slope 2.00 over 4 decades of step, 3.00 with the Hessian over the 3 decad
 
 
 def measure(work):
-    return work.gtest_row("inversion_tests", "*Taylor*")
+    return work.gtest_row("inversion_tests", "Forward1d.TaylorRemainders")
