@@ -2,7 +2,7 @@
 // Matrix products beside OpenBLAS called directly with its own threads, on the same matrices and
 // the same number of threads; and batches of small matrices beside one direct call each. Bound by
 // the floating-point units.
-#include "../../autodiff/src/kernels/gemm.h"
+#include "autodiff/src/kernels/gemm.h"
 #include "measure.h"
 #include "tessera/autodiff/forall.h"
 

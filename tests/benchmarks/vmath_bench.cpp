@@ -3,7 +3,7 @@
 // element of a vector loop on one thread beside the C library called element by element. Writes the
 // table of docs/reference/accuracy-vmath.md with `vmath_bench --table`. Bound by the floating-point
 // units.
-#include "../../autodiff/src/kernels/vmath.h"
+#include "autodiff/src/kernels/vmath.h"
 #include "measure.h"
 
 #include <quadmath.h>
