@@ -90,6 +90,7 @@ int write_grid(const char* path, const ImageGrid& g) {
 int write_grid(const char* path, const RectilinearGrid& g) {
   vtkNew<vtkDoubleArray> x, y, z;
   put_array(x, g.x, 1), put_array(y, g.y, 1), put_array(z, g.z, 1);
+  x->SetName("x"), y->SetName("y"), z->SetName("z");  // else VTK writes the address of the array as its name
   vtkNew<vtkRectilinearGrid> set;
   set->SetDimensions(int(g.x.size()), int(g.y.size()), int(g.z.size()));
   set->SetXCoordinates(x);

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// inversion.mt1d as its users meet it: from the example to results, killed and resumed, refused.
+#include "run_program.h"
+#include "temp_folder.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <thread>
+
+using namespace tessera::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+class Mt1d : public testing::Test {
+ protected:
+  Outcome tessera(std::vector<std::string> arguments) {
+    return RunningProgram(program(std::move(arguments)), here()).wait();
+  }
+  static std::vector<std::string> program(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), TESSERA_PROGRAM);
+    return arguments;
+  }
+  const fs::path& here() const { return folder_.path(); }
+  std::string read(const fs::path& name) const {
+    std::ostringstream all;
+    all << std::ifstream(here() / name, std::ios::binary).rdbuf();
+    return all.str();
+  }
+  void write(const fs::path& name, const std::string& text) const {
+    std::ofstream(here() / name) << text;
+  }
+  /// The example's soundings, the first `keep` of them, and a case with more lines.
+  void make_case(int keep, const std::string& more) {
+    ASSERT_EQ(tessera({"new", "inversion.mt1d", "site", "--force"}).code, 0);
+    for (int k = keep + 1; k <= 12; ++k)
+      fs::remove(here() / "site/soundings" / ("syn" + std::string(k < 10 ? "0" : "") + std::to_string(k) + ".edi"));
+    write("case.toml", "app = \"inversion.mt1d\"\n[data]\nfiles = \"site/soundings\"\n" + more);
+  }
+  std::set<std::string> results(const fs::path& run) const {
+    std::set<std::string> names;
+    const std::set<std::string> kinds{".csv", ".h5", ".png", ".svg", ".vtu", ".vtr"};
+    for (const auto& e : fs::recursive_directory_iterator(here() / run))
+      if (kinds.contains(e.path().extension())) names.insert(fs::relative(e.path(), here() / run));
+    return names;
+  }
+  TempFolder folder_;
+};
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST_F(Mt1d, TheExampleKeepsItsPromise) {
+  ASSERT_EQ(tessera({"new", "inversion.mt1d", "site"}).code, 0);
+  EXPECT_EQ(tessera({"check", "site/mt1d.toml"}).code, 0);
+  const Outcome run = tessera({"run", "site/mt1d.toml", "--output", "RUN"});
+  EXPECT_EQ(run.code, 0) << run.err;
+  for (const char* name : {"soundings.csv", "metrics.csv", "results.h5", "soundings/syn05_model.csv", "soundings/syn05_fit.csv",
+                           "soundings/syn05_iterations.csv", "plots/section.png", "plots/pseudo_section.svg", "plots/syn05.png"})
+    EXPECT_TRUE(fs::exists(here() / "RUN" / name)) << name;
+  const std::string table = read("RUN/soundings.csv");
+  EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 13);
+  EXPECT_TRUE(holds(run.err, "D+"));
+  // The pictures drawn anew from results.h5 are the same.
+  const std::string before = read("RUN/plots/syn05.png");
+  fs::remove(here() / "RUN/plots/syn05.png");
+  EXPECT_EQ(tessera({"plot", "RUN"}).code, 0);
+  EXPECT_EQ(read("RUN/plots/syn05.png"), before);
+  // A broken promise is exit 6.
+  EXPECT_EQ(tessera({"run", "site/mt1d.toml", "--output", "R2", "--set", "expect.rms_max=0.5", "--set", "posterior.method=\"none\""}).code, 6);
+}
+
+TEST_F(Mt1d, KilledAndResumedItIsTheSame) {
+  make_case(3, "[model]\nlayers = 16\n[posterior]\nmethod = \"mcmc\"\nburn_in = 200\nsamples = 4000\n");
+  const Outcome whole = tessera({"run", "case.toml", "--output", "whole", "--threads", "1"});
+  ASSERT_EQ(whole.code, 0) << whole.err;
+  {
+    RunningProgram process(program({"run", "case.toml", "--output", "killed", "--threads", "1", "--checkpoint-every", "0.05 s"}), here());
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!fs::exists(here() / "killed/ckpt/LATEST") && std::chrono::steady_clock::now() < give_up)
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    ASSERT_EQ(::kill(process.pid(), SIGKILL), 0);
+    process.wait();
+  }
+  ASSERT_FALSE(fs::exists(here() / "killed/results.h5"));
+  const Outcome resumed = tessera({"resume", "killed", "--threads", "2"});
+  ASSERT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_TRUE(holds(resumed.err, "going on from"));
+  const auto names = results("whole");
+  EXPECT_EQ(results("killed"), names);
+  for (const std::string& name : names) EXPECT_EQ(read("killed/" + name), read("whole/" + name)) << name;
+}
+
+TEST_F(Mt1d, ContradictionsHaveAPlaceAndANumber) {
+  make_case(1, "[static_shift]\nenabled = true\n");
+  const Outcome shift = tessera({"check", "case.toml"});
+  EXPECT_EQ(shift.code, 5);
+  EXPECT_TRUE(holds(shift.err, "case.toml:5:1: error E0602")) << shift.err;
+  make_case(1, "response = \"te\"\n");
+  EXPECT_TRUE(holds(tessera({"check", "case.toml"}).err, "case.toml:4:1: error E0601"));
+  make_case(1, "[model]\nleast_resistivity = \"10 ohm*m\"\n");
+  EXPECT_TRUE(holds(tessera({"check", "case.toml"}).err, "E0604"));
+  make_case(1, "[model]\nfixed_top = [\"10 m\"]\n");
+  EXPECT_TRUE(holds(tessera({"check", "case.toml"}).err, "E0603"));
+}
+
+TEST_F(Mt1d, ABadFileStopsUnlessToldToGoOn) {
+  make_case(2, "[posterior]\nmethod = \"none\"\n");
+  write("site/soundings/bad.edi", ">HEAD\nDATAID=\"bad\"\n>=MTSECT\nNFREQ=99999999999\n>FREQ //2\n1 2\n>END\n");
+  const Outcome stopped = tessera({"run", "case.toml", "--output", "RUN"});
+  EXPECT_EQ(stopped.code, 4);
+  EXPECT_TRUE(holds(stopped.err, "bad.edi:")) << stopped.err;
+  EXPECT_FALSE(fs::exists(here() / "RUN"));
+  EXPECT_EQ(tessera({"run", "case.toml", "--output", "RUN", "--keep-going"}).code, 0);
+  const std::string table = read("RUN/soundings.csv");
+  EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 3);
+}
+
+TEST_F(Mt1d, DamagedResultsAreRefused) {
+  make_case(1, "[posterior]\nmethod = \"none\"\n");
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "RUN"}).code, 0);
+  const std::string good = read("RUN/results.h5");
+  write("RUN/results.h5", good.substr(0, good.size() / 2));
+  EXPECT_EQ(tessera({"plot", "RUN"}).code, 4);
+  write("RUN/results.h5", "no HDF5 at all");
+  EXPECT_EQ(tessera({"plot", "RUN"}).code, 4);
+}
+
+}  // namespace
