@@ -139,7 +139,8 @@ ExitCode verb_stop(const CommandLine& line) {
 
 ExitCode verb_plot(const CommandLine& line) {
   const fs::path resolved = line.path / "resolved.toml";
-  if (!fs::is_directory(line.path) || !fs::exists(resolved))
+  std::error_code none;  // a link that points at itself is no folder either
+  if (!fs::is_directory(line.path, none) || !fs::exists(resolved, none))
     throw usage_error("'" + line.path.string() + "' is no run folder",
                       "name the folder that `tessera run` has made");
   const Case c = read_case(resolved, {});

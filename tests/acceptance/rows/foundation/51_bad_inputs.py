@@ -2,7 +2,9 @@
 import os
 import pathlib
 import re
+import shutil
 
+import mt1d
 import rowkit
 
 WHAT = "bad inputs: all text, TOML/JSON, EDI/XML/J/Z and HDF5 (info, resume, plot)"
@@ -89,6 +91,41 @@ class Judge:
             self(f"{group} {name}", verb, path, codes)
 
 
+def damaged(path, how):
+    content = path.read_bytes()
+    if how == "cut":
+        path.write_bytes(content[: len(content) // 2])
+    elif how == "junk":
+        path.write_bytes(bytes(range(256)) * 16)
+    elif how == "flipped":
+        middle = len(content) // 2
+        path.write_bytes(content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1:])
+
+
+def damaged_runs(work, judge):
+    """A run that was stopped half way and one that ended, with one of their files damaged."""
+    place = judge.folder / "runs"
+    place.mkdir()
+    case = work.run([work.tessera(), "new", mt1d.APP, place / "case", "--quiet"]).must_succeed("tessera new").out.strip()
+    work.run([work.tessera(), "run", case, "--output", place / "ended"]).must_succeed("tessera run")
+    stopped = work.run([work.tessera(), "run", case, "--output", place / "stopped", "--max-time", "1 s", "--threads", "1",
+                        "--checkpoint-every", "0.3 s"])
+    if stopped.code != 75:
+        judge.wrong.append(f"run --max-time 1s ended with {stopped.code}, expected 75")
+        return
+    for verb, base, file, hows, code in (
+            ("plot", "ended", "results.h5", ("cut", "junk"), 4), ("plot", "ended", "resolved.toml", ("junk",), 5),
+            ("resume", "stopped", "manifest.json", ("cut", "junk"), 4), ("resume", "stopped", "resolved.toml", ("junk",), 5),
+            ("resume", "stopped", "ckpt/*.ckpt", ("cut", "junk", "flipped"), 8)):
+        for how in hows:
+            run = place / "damaged"
+            shutil.rmtree(run, ignore_errors=True)
+            shutil.copytree(place / base, run)
+            for path in run.glob(file):
+                damaged(path, how)
+            judge(f"{file} {how}", verb, run, (code,))
+
+
 def from_outside(work, folder):
     judge = Judge(work, folder)
     for group, suffix, contents in (("toml", ".toml", TOML), ("json", ".json", JSON)):
@@ -103,6 +140,7 @@ def from_outside(work, folder):
     judge.files("hdf5", ".h5", "info", HDF5, (4,))
     for name, path in odd_places(folder / "files", ".edi").items():
         judge(f"file {name}", "info", path, (4,))
+    damaged_runs(work, judge)
     for verb in ("resume", "plot"):
         for name, path in odd_places(folder / verb, "").items():
             judge(f"run {name}", verb, path, (2,))
