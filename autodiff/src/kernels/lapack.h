@@ -61,6 +61,11 @@ struct real_part<std::complex<R>> {
 template <class T>
 using real_t = typename real_part<T>::type;
 
+/// Elements to spare behind a matrix handed to LAPACK: OpenBLAS 0.3.21's cgemv and zgemv for AVX2 read (and drop)
+/// up to two vectors beyond its end.
+template <class T>
+inline constexpr Index kSlack = 64 / static_cast<Index>(sizeof(T));
+
 template <class T>
 T conjugate(T x) {
   if constexpr (is_cplx<T>) return {x.real(), -x.imag()};

@@ -64,7 +64,8 @@ struct EighPrimitive : LeadingBatch {
       for (Index j = 0; j <= i; ++j)
         if (!std::isfinite(std::real(a[i * size + j])) || !std::isfinite(std::imag(a[i * size + j]))) return -1;
     // By columns the lower triangle of A is the upper one of conj(A), whose eigenvectors are conj(V).
-    std::vector<T> z(a, a + size * size);
+    std::vector<T> z(static_cast<std::size_t>(size * size + kSlack<T>));
+    std::copy(a, a + size * size, z.begin());
     const int n = static_cast<int>(size), ask = -1;
     int info = 0, iwork0 = 0;
     T best;
@@ -139,7 +140,9 @@ struct SvdPrimitive : LeadingBatch {
     for (Index i = 0; i < rows * cols; ++i)
       if (!std::isfinite(std::real(a[i])) || !std::isfinite(std::imag(a[i]))) return -1;
     // By columns A^T = V' s U'^T: LAPACK's left vectors are the rows of Vh, its right ones U, in our order.
-    std::vector<T> copy(a, a + rows * cols);
+    std::vector<T> left(static_cast<std::size_t>(k * cols + kSlack<T>)), right(static_cast<std::size_t>(rows * k + kSlack<T>));
+    std::vector<T> copy(static_cast<std::size_t>(rows * cols + kSlack<T>));
+    std::copy(a, a + rows * cols, copy.begin());
     const int m = static_cast<int>(cols), n = static_cast<int>(rows), kk = static_cast<int>(k), ask = -1;
     std::vector<int> iwork(static_cast<std::size_t>(8 * k));
     int info = 0;
@@ -147,20 +150,20 @@ struct SvdPrimitive : LeadingBatch {
     if constexpr (is_cplx<T>) {
       const Index big = std::max(rows, cols);
       std::vector<R> rwork(static_cast<std::size_t>(std::max(5 * k * k + 5 * k, 2 * big * k + 2 * k * k + k) + 7 * k));
-      by_type<T>(0, 0, cgesdd_, zgesdd_)("S", &m, &n, copy.data(), &m, s, vh, &m, u, &kk, &best, &ask, rwork.data(), iwork.data(), &info);
+      by_type<T>(0, 0, cgesdd_, zgesdd_)("S", &m, &n, copy.data(), &m, s, left.data(), &m, right.data(), &kk, &best, &ask, rwork.data(), iwork.data(), &info);
       const int lwork = static_cast<int>(best.real());
       std::vector<T> work(static_cast<std::size_t>(lwork));
-      by_type<T>(0, 0, cgesdd_, zgesdd_)("S", &m, &n, copy.data(), &m, s, vh, &m, u, &kk, work.data(), &lwork, rwork.data(), iwork.data(), &info);
+      by_type<T>(0, 0, cgesdd_, zgesdd_)("S", &m, &n, copy.data(), &m, s, left.data(), &m, right.data(), &kk, work.data(), &lwork, rwork.data(), iwork.data(), &info);
     } else {
-      by_type<T>(sgesdd_, dgesdd_, 0, 0)("S", &m, &n, copy.data(), &m, s, vh, &m, u, &kk, &best, &ask, iwork.data(), &info);
+      by_type<T>(sgesdd_, dgesdd_, 0, 0)("S", &m, &n, copy.data(), &m, s, left.data(), &m, right.data(), &kk, &best, &ask, iwork.data(), &info);
       const int lwork = static_cast<int>(best);
       std::vector<T> work(static_cast<std::size_t>(lwork));
-      by_type<T>(sgesdd_, dgesdd_, 0, 0)("S", &m, &n, copy.data(), &m, s, vh, &m, u, &kk, work.data(), &lwork, iwork.data(), &info);
+      by_type<T>(sgesdd_, dgesdd_, 0, 0)("S", &m, &n, copy.data(), &m, s, left.data(), &m, right.data(), &kk, work.data(), &lwork, iwork.data(), &info);
     }
     for (Index j = 0; j < k; ++j) {
-      const T phase = phase_to_positive(u + j, rows, k);
-      for (Index i = 0; i < rows; ++i) u[i * k + j] = multiply(u[i * k + j], phase);
-      for (Index i = 0; i < cols; ++i) vh[j * cols + i] = multiply(vh[j * cols + i], conjugate(phase));
+      const T phase = phase_to_positive(right.data() + j, rows, k);
+      for (Index i = 0; i < rows; ++i) u[i * k + j] = multiply(right[i * k + j], phase);
+      for (Index i = 0; i < cols; ++i) vh[j * cols + i] = multiply(left[j * cols + i], conjugate(phase));
     }
     return info;
   }

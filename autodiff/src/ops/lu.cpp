@@ -50,7 +50,7 @@ struct Lu : LeadingBatch {
           std::int32_t* row = order + b * s.m;
           std::iota(row, row + s.m, 0);
           if (s.m == 0 || s.n == 0) return 0;
-          std::vector<T> columns(static_cast<std::size_t>(s.m * s.n));
+          std::vector<T> columns(static_cast<std::size_t>(s.m * s.n + kSlack<T>));
           std::vector<int> swaps(static_cast<std::size_t>(std::min(s.m, s.n)));
           transpose_into(a + b * s.m * s.n, s.m, s.n, columns.data());
           const int m = static_cast<int>(s.m), n = static_cast<int>(s.n);

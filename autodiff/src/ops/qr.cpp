@@ -42,7 +42,7 @@ struct Qr : LeadingBatch {
   }
   template <class T>
   static int one(Index rows, Index cols, Index k, const T* a, T* q, T* r) {
-    std::vector<T> f(static_cast<std::size_t>(rows * cols)), tau(static_cast<std::size_t>(k));
+    std::vector<T> f(static_cast<std::size_t>(rows * cols + kSlack<T>)), tau(static_cast<std::size_t>(k));
     transpose_into(a, rows, cols, f.data());
     const int m = static_cast<int>(rows), n = static_cast<int>(cols), kk = static_cast<int>(k), ask = -1;
     int info = 0;
