@@ -233,7 +233,7 @@ ForwardMap layered_forward_free(std::vector<double> frequency_hz, int n_layers) 
 namespace {
 
 /// Small enough that a chunk's intermediate results stay in the second-level cache, large enough
-/// that running an operation costs more than starting it (measured; docs/decisions).
+/// that running an operation costs more than starting it.
 constexpr std::size_t chunk_size = 32;
 
 /// Rows j of `values` [rows][count] at soundings first..first+n as columns [chunk, 1]; a short last

@@ -12,7 +12,7 @@ namespace tessera::inversion {
 ///   -2 ln p(d | mu) = Phi(m*) - ln det precision + ln det H,   H half the Hessian of Phi at m*
 /// (MacKay 1992, Neural Computation 4, 415). Bands at the one mu that Occam ends with are far too
 /// narrow, because Occam chooses the smoothest model and not the most probable roughness: 57 % of
-/// the truth instead of 90 % (docs/decisions, uncertainty bands).
+/// the truth instead of 90 % (docs/decisions/0030).
 struct SmoothPosterior {
   struct Component {
     double mu = 0;
