@@ -101,8 +101,8 @@ ExitCode verb_run(const CommandLine& line) {
   if (!line.json) report(inputs.findings, false);
 
   const fs::path path = line.output.empty() ? line.path.stem().concat(".run") : line.output;
-  data::RunFolder folder = data::RunFolder::create(path, line.run.force);
   const std::string resolved = c.app.options.get().resolved_toml(c.config);
+  data::RunFolder folder = data::RunFolder::create(path, line.run.force);
   folder.write_text(
       "input" + (line.path.extension() == ".json" ? std::string(".json") : std::string(".toml")),
       c.config.sources.front().text);
