@@ -106,9 +106,10 @@ OccamResult occam(const InverseProblem& problem, const Smoothing& smoothing,
   }
   if (below) best = *below;
   const bool at_target = best.rms <= options.target_rms;
-  return follow.finish(best, !at_target           ? Reason::target_not_reached
-                             : follow.exhausted() ? Reason::iteration_limit
-                                                  : Reason::target_reached);
+  const bool in_window = at_target && best.rms >= 0.98 * options.target_rms;
+  return follow.finish(best, !at_target                         ? Reason::target_not_reached
+                             : follow.exhausted() && !in_window ? Reason::iteration_limit
+                                                                : Reason::target_reached);
 }
 
 }  // namespace tessera::inversion
