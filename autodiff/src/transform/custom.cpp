@@ -49,14 +49,6 @@ Types types_of(std::span<const Tensor> x) {
   return t;
 }
 
-/// Per-example types of batched tensors.
-Types example_types(std::span<const Tensor> x, std::span<const bool> batched) {
-  Types t = types_of(x);
-  for (std::size_t k = 0; k < t.size(); ++k)
-    if (batched[k]) t[k].shape.erase(0);
-  return t;
-}
-
 /// `g` over a batch, recorded anew: its inputs are those of `g`, batched where flagged; all outputs are batched.
 Graph batched_graph(const Graph& g, const Types& in, const std::vector<bool>& flags, Index size) {
   return record_abstract("vmap", [&](const std::vector<Tensor>& x) {
@@ -84,7 +76,6 @@ struct CallAttr {
   std::shared_ptr<const Call> call;
   auto fields() const { return std::tie(call); }
 };
-std::string text_of(const std::shared_ptr<const Call>&) { return "<function>"; }
 
 struct CustomCall : Hand<CustomCall> {
   static constexpr const char* name = "custom_call";
@@ -162,7 +153,6 @@ struct LinearAttr {
   std::shared_ptr<const LinearMap> map;
   auto fields() const { return std::tie(map); }
 };
-std::string text_of(const std::shared_ptr<const LinearMap>&) { return "<linear map>"; }
 
 struct CustomLinear : Linear<CustomLinear> {
   static constexpr const char* name = "custom_linear";
