@@ -56,8 +56,13 @@ ExitCode run_in(data::RunFolder& folder, const Case& c, const CommandLine& line,
   folder.write_manifest(manifest);
   log.info(c.app.name + ", precision " + manifest.precision + ", " +
            std::to_string(manifest.threads) + (manifest.threads == 1 ? " thread" : " threads"));
-  RunContext context{
-      {c.config, options}, folder, log, stop, manifest, data::progress_style(options.progress)};
+  const bool silent = options.verbosity < 0 && options.progress == "auto";
+  RunContext context{{c.config, options},
+                     folder,
+                     log,
+                     stop,
+                     manifest,
+                     data::progress_style(silent ? "none" : options.progress)};
   const auto end = [&](ExitCode code, std::string reason) {
     data::finish_manifest(manifest, code, std::move(reason));
     folder.write_manifest(manifest);
@@ -98,7 +103,12 @@ ExitCode verb_run(const CommandLine& line) {
   const CheckReport inputs = c.app.check({c.config, line.run});
   if (has_errors(inputs.findings) && !line.run.keep_going)
     throw data::InputError(ExitCode::input_invalid, inputs.findings);
-  if (!line.json) report(inputs.findings, false);
+  if (!line.json) {
+    std::vector<data::Diagnostic> shown = inputs.findings;
+    if (line.run.verbosity < 0)
+      std::erase_if(shown, [](const auto& d) { return d.severity == data::Severity::note; });
+    report(shown, false);
+  }
 
   const fs::path path = line.output.empty() ? line.path.stem().concat(".run") : line.output;
   const std::string resolved = c.app.options.get().resolved_toml(c.config);
