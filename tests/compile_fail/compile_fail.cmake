@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake -DCOMPILER=... -DCASE=... -DEXPECT=... -DROOT=... -P compile_fail.cmake
+# cmake -DCOMPILER=... -DCASE=... -DROOT=... -P compile_fail.cmake
+file(STRINGS ${CASE} expectations REGEX "^// expect: ")  # no semicolons or brackets in these lines
+if(NOT expectations)
+  message(FATAL_ERROR "${CASE} needs lines '// expect: <words of the compiler's message>'")
+endif()
 set(ENV{LC_ALL} C)  # messages in English with plain quotes
 set(flags -std=c++20 -fsyntax-only)
 foreach(folder autodiff/include autodiff/src data/include inversion/include)
@@ -13,6 +17,9 @@ execute_process(COMMAND ${COMPILER} ${flags} -DMUST_NOT_COMPILE ${CASE} RESULT_V
 if(result EQUAL 0)
   message(FATAL_ERROR "it compiled, and must not")
 endif()
-if(NOT error MATCHES "${EXPECT}")
-  message(FATAL_ERROR "it was refused, but not with words that match '${EXPECT}':\n${error}")
-endif()
+foreach(line IN LISTS expectations)
+  string(REPLACE "// expect: " "" expect "${line}")
+  if(NOT error MATCHES "${expect}")
+    message(FATAL_ERROR "it was refused, but not with words that match '${expect}':\n${error}")
+  endif()
+endforeach()

@@ -243,6 +243,7 @@ void prove_rules() {
   static_assert(HasKernel<P>, "primitive: `kernel` is missing");
   static_assert(r != RuleClass::linear || HasTranspose<P>, "linear primitive: `transpose` is missing");
   static_assert(r != RuleClass::bilinear || HasTranspose<P>, "bilinear primitive: `transpose` is missing");
+  static_assert(r != RuleClass::elementwise || !HasJvp<P>, "elementwise primitive: its jvp follows from `d`; remove `jvp` or choose the class `Hand`");
   static_assert(r != RuleClass::bilinear || !HasJvp<P>, "bilinear primitive: its jvp is the product rule; remove `jvp` or choose the class `Hand`");
   static_assert(r != RuleClass::elementwise || HasDerivative<P>, "elementwise primitive: derivative expression `d` is missing");
   static_assert(r != RuleClass::hand || HasJvp<P>, "hand-written primitive: `jvp` is missing");
