@@ -21,14 +21,11 @@ Context& context() {
 
 namespace {
 
-constexpr int kMaxIn = 64;
-
 /// Results of `p` on concrete inputs.
 void run(const Primitive& p, std::span<const Tensor* const> in, const Attributes* attr, std::span<Tensor> out) {
   Dtype dtypes[kMaxIn];
   const View* views[kMaxIn];
   const std::size_t n = in.size();
-  if (n > kMaxIn) fail(p.name, "more than 64 operands");
   for (std::size_t k = 0; k < n; ++k) {
     views[k] = &in[k]->view();
     dtypes[k] = views[k]->dtype;
@@ -99,6 +96,9 @@ void fail(const char* op, const std::string& message, Where where) {
 void dispatch(const Primitive& p, std::span<const Tensor* const> in, AttributesPtr attr, Where where,
           std::span<Tensor> out) {
   detail::context().where = where;
+  if (in.size() > detail::kMaxIn || out.size() > detail::kMaxIn)
+    fail(p.name, "takes and gives at most 64 tensors, got " + std::to_string(in.size()) + " and " + std::to_string(out.size()) +
+                     "; stack them into fewer", where);
   const std::shared_ptr<Recorder>* innermost = nullptr;
   for (const Tensor* t : in) {
     if (!t->defined()) fail(p.name, "an operand is undefined", where);

@@ -48,20 +48,24 @@ void Recorder::record(const std::shared_ptr<Recorder>& self, const Primitive& p,
     const Graph::Id id = r.id_of(*t);
     g.operands.push_back(id);
   }
-  Types results;
-  Type one;
-  std::span<const Type> result_types;
-  if (r.live_) {
-    const Tensor* values[64];
+  const auto in_count = static_cast<Graph::Id>(in.size());
+  if (r.live_ && out.size() == 1) {  // the usual case allocates nothing of its own
+    const Tensor* values[detail::kMaxIn];
     for (std::size_t k = 0; k < in.size(); ++k) values[k] = &r.values_[g.operands[in_begin + k]];
-    // The vector may grow (and move) only after this call: operations on live values belong to outer scopes.
-    std::vector<Tensor> held;
-    Tensor single;
-    std::span<Tensor> live_out{&single, 1};
-    if (out.size() != 1) {
-      held.resize(out.size());
-      live_out = held;
-    }
+    // `values_` may grow (and move) only after this call: operations on live values belong to outer scopes.
+    Tensor value;
+    dispatch(p, {values, in.size()}, attr, where, {&value, 1});
+    const Graph::Id id = g.add_value(value.type());
+    r.values_.push_back(std::move(value));
+    out[0] = traced(self, id, g.types[id]);
+    g.equations.push_back({&p, in_begin, in_count, id, 1, std::move(attr), where});
+    return;
+  }
+  Types results;
+  if (r.live_) {
+    const Tensor* values[detail::kMaxIn];
+    for (std::size_t k = 0; k < in.size(); ++k) values[k] = &r.values_[g.operands[in_begin + k]];
+    std::vector<Tensor> live_out(out.size());
     dispatch(p, {values, in.size()}, attr, where, live_out);
     for (Tensor& v : live_out) {
       results.push_back(v.type());
@@ -74,8 +78,7 @@ void Recorder::record(const std::shared_ptr<Recorder>& self, const Primitive& p,
   }
   const auto out_begin = static_cast<Graph::Id>(g.types.size());
   for (std::size_t k = 0; k < out.size(); ++k) out[k] = traced(self, g.add_value(results[k]), results[k]);
-  g.equations.push_back({&p, in_begin, static_cast<Graph::Id>(in.size()), out_begin,
-                         static_cast<Graph::Id>(out.size()), std::move(attr), where});
+  g.equations.push_back({&p, in_begin, in_count, out_begin, static_cast<Graph::Id>(out.size()), std::move(attr), where});
 }
 
 namespace {

@@ -273,3 +273,14 @@ TEST(Trees, ArgumentsMayBeStructsAndTuples) {
   EXPECT_LT(max(abs(g.w - matmul(expand_dims(r, 1), expand_dims(x, 0)))).item(), 1e-14);
   EXPECT_GT(y.item(), 0);
 }
+
+TEST(Custom, MoreTensorsThanAnOperationTakesAreRefusedNotOverrun) {
+  const FlatFunction add_all = [](const std::vector<Tensor>& x) {
+    Tensor s = x[0];
+    for (std::size_t k = 1; k < x.size(); ++k) s = s + x[k];
+    return std::vector<Tensor>{s};
+  };
+  const FlatFunction custom = custom_linear(add_all, [](const std::vector<Tensor>& ct) { return std::vector<Tensor>(70, ct[0]); });
+  const auto f = [&](const std::vector<Tensor>& x) { return custom(x)[0]; };
+  EXPECT_NE(message_of([&] { grad(f)(std::vector<Tensor>(70, Tensor(1.0))); }).find("at most 64"), std::string::npos);
+}

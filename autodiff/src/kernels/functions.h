@@ -67,7 +67,7 @@ TESSERA_REAL(digamma)
 
 template <class T>
 TESSERA_HD_INLINE T rsqrt(T x) {
-  if constexpr (is_cplx<T>) return divide(T(1), sqrt(x));
+  if constexpr (is_cplx<T>) return divide(T(1), fn::sqrt(x));  // unqualified it would be std::sqrt
   else return vm::rsqrt(x);
 }
 /// e^z - 1 = (e^a - 1) cos b - 2 sin^2(b/2) + i e^a sin b, z = a + i b.
@@ -90,11 +90,14 @@ TESSERA_HD_INLINE T log1p(T x) {
 }
 template <class T>
 TESSERA_HD_INLINE T logistic(T x) {
-  if constexpr (is_cplx<T>) return divide(T(1), T(1) + exp(-x));
+  if constexpr (is_cplx<T>) return divide(T(1), T(1) + fn::exp(-x));
   else return vm::logistic(x);
 }
 template <class T>
-TESSERA_HD_INLINE T abs(T x) { return x < T(0) ? static_cast<T>(T(0) - x) : x == T(0) ? T(0) : x; }
+TESSERA_HD_INLINE T abs(T x) {
+  if constexpr (std::is_unsigned_v<T>) return x;
+  else return x < T(0) ? static_cast<T>(T(0) - x) : x == T(0) ? T(0) : x;
+}
 template <class T>
 TESSERA_HD_INLINE T polygamma(int n, T x) { return vm::polygamma(n, x); }
 template <class T>

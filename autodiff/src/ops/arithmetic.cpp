@@ -3,8 +3,8 @@
 // Sums, products, choices and comparisons.
 #include <utility>
 
+#include "../kernels/arithmetic.h"
 #include "../kernels/map.h"
-#include "../kernels/scalar.h"
 #include "../transform_internal.h"
 #include "tessera/autodiff/ops.h"
 
@@ -24,7 +24,7 @@ struct LinearBinary : Binary<P, S> {
 struct Add : LinearBinary<Add, kNumber> {
   static constexpr const char* name = "add";
   template <class T>
-  TESSERA_HD_INLINE static T eval(T x, T y) { return wrapping(x, y, [](auto a, auto b) { return a + b; }); }
+  TESSERA_HD_INLINE static T eval(T x, T y) { return fn::add(x, y); }
   static void jvp(const Application&, std::span<const Tensor> t, std::span<Tensor> o) { o[0] = detail::add_tangents(t[0], t[1]); }
   static void transpose(const Application&, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
     for (int k : {0, 1}) if (linear[k]) o[k] = ct[0];
@@ -33,7 +33,7 @@ struct Add : LinearBinary<Add, kNumber> {
 struct Sub : LinearBinary<Sub, kNumber> {
   static constexpr const char* name = "sub";
   template <class T>
-  TESSERA_HD_INLINE static T eval(T x, T y) { return wrapping(x, y, [](auto a, auto b) { return a - b; }); }
+  TESSERA_HD_INLINE static T eval(T x, T y) { return fn::sub(x, y); }
   static void jvp(const Application&, std::span<const Tensor> t, std::span<Tensor> o) {
     o[0] = !t[1].defined() ? t[0] : t[0].defined() ? sub(t[0], t[1]) : neg(t[1]);
   }
@@ -47,10 +47,7 @@ struct Mul : Binary<Mul, kNumber> {
   static constexpr std::uint32_t linear_in = 3u;
   static constexpr const char* name = "mul";
   template <class T>
-  TESSERA_HD_INLINE static T eval(T x, T y) {
-    if constexpr (is_cplx<T>) return multiply(x, y);
-    else return wrapping(x, y, [](auto a, auto b) { return a * b; });
-  }
+  TESSERA_HD_INLINE static T eval(T x, T y) { return fn::mul(x, y); }
   static void transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
     if (linear[0] && linear[1]) detail::no_rule("mul", "transpose", "it is not linear in both operands together");
     if (linear[0]) o[0] = mul(ct[0], conj(a.in[1]));
@@ -80,21 +77,15 @@ struct Neg : Unary<Neg, kNumber> {
   static constexpr std::uint32_t linear_in = 1u;
   static constexpr const char* name = "neg";
   template <class T>
-  TESSERA_HD_INLINE static T eval(T x) {
-    if constexpr (std::is_integral_v<T>) return wrapping(T(0), x, [](auto a, auto b) { return a - b; });
-    else return -x;
-  }
+  TESSERA_HD_INLINE static T eval(T x) { return fn::neg(x); }
   static void transpose(const Application&, std::span<const bool>, std::span<const Tensor> ct, std::span<Tensor> o) { o[0] = neg(ct[0]); }
 };
 
 // ---- choices ----
-template <class T>
-TESSERA_HD bool is_nan(T x) { return x != x; }
-
 struct Maximum : Binary<Maximum, kReal | kInteger> {
   static constexpr const char* name = "maximum";
   template <class T>
-  TESSERA_HD_INLINE static T eval(T x, T y) { return is_nan(x) ? x : is_nan(y) ? y : x < y ? y : x; }
+  TESSERA_HD_INLINE static T eval(T x, T y) { return fn::maximum(x, y); }
   static Tensor d(int k, std::span<const Tensor> x, const Tensor&) {
     const Tensor &mine = x[k], &other = x[1 - k];
     return where(less(other, mine), 1.0, where(equal(mine, other), cast(0.5, mine.dtype()), cast(0.0, mine.dtype())));
@@ -103,7 +94,7 @@ struct Maximum : Binary<Maximum, kReal | kInteger> {
 struct Minimum : Binary<Minimum, kReal | kInteger> {
   static constexpr const char* name = "minimum";
   template <class T>
-  TESSERA_HD_INLINE static T eval(T x, T y) { return is_nan(x) ? x : is_nan(y) ? y : y < x ? y : x; }
+  TESSERA_HD_INLINE static T eval(T x, T y) { return fn::minimum(x, y); }
   static Tensor d(int k, std::span<const Tensor> x, const Tensor&) {
     const Tensor &mine = x[k], &other = x[1 - k];
     return where(less(mine, other), 1.0, where(equal(mine, other), cast(0.5, mine.dtype()), cast(0.0, mine.dtype())));
@@ -124,7 +115,7 @@ struct Select : Elementwise<Select, 3> {
     static constexpr auto table = kernel_table<kAny>([](auto tag) -> KernelFn {
       using T = typename decltype(tag)::type;
       return [](Inputs in, Outputs out, const Attributes*) {
-        map3<bool, T, T>(*in[0], *in[1], *in[2], *out[0], [](bool c, T x, T y) { return c ? x : y; });
+        map3<bool, T, T>(*in[0], *in[1], *in[2], *out[0], [](bool c, T x, T y) { return fn::select(c, x, y); });
       };
     });
     return in[0] == Dtype::boolean && in[1] == in[2] ? table[static_cast<int>(in[1])] : nullptr;
@@ -145,22 +136,22 @@ struct Compare : Binary<P, S> {
 struct Equal : Compare<Equal, kAny> {
   static constexpr const char* name = "equal";
   template <class T>
-  TESSERA_HD_INLINE static bool eval(T x, T y) { return x == y; }
+  TESSERA_HD_INLINE static bool eval(T x, T y) { return fn::equal(x, y); }
 };
 struct NotEqual : Compare<NotEqual, kAny> {
   static constexpr const char* name = "not_equal";
   template <class T>
-  TESSERA_HD_INLINE static bool eval(T x, T y) { return x != y; }
+  TESSERA_HD_INLINE static bool eval(T x, T y) { return fn::not_equal(x, y); }
 };
 struct Less : Compare<Less, kReal | kInteger> {
   static constexpr const char* name = "less";
   template <class T>
-  TESSERA_HD_INLINE static bool eval(T x, T y) { return x < y; }
+  TESSERA_HD_INLINE static bool eval(T x, T y) { return fn::less(x, y); }
 };
 struct LessEqual : Compare<LessEqual, kReal | kInteger> {
   static constexpr const char* name = "less_equal";
   template <class T>
-  TESSERA_HD_INLINE static bool eval(T x, T y) { return x <= y; }
+  TESSERA_HD_INLINE static bool eval(T x, T y) { return fn::less_equal(x, y); }
 };
 template <class P>
 struct Logic : Binary<P, kBool | kInteger> {
@@ -169,17 +160,17 @@ struct Logic : Binary<P, kBool | kInteger> {
 struct And : Logic<And> {
   static constexpr const char* name = "and";
   template <class T>
-  TESSERA_HD_INLINE static T eval(T x, T y) { return static_cast<T>(x & y); }
+  TESSERA_HD_INLINE static T eval(T x, T y) { return fn::bit_and(x, y); }
 };
 struct Or : Logic<Or> {
   static constexpr const char* name = "or";
   template <class T>
-  TESSERA_HD_INLINE static T eval(T x, T y) { return static_cast<T>(x | y); }
+  TESSERA_HD_INLINE static T eval(T x, T y) { return fn::bit_or(x, y); }
 };
 struct Xor : Logic<Xor> {
   static constexpr const char* name = "xor";
   template <class T>
-  TESSERA_HD_INLINE static T eval(T x, T y) { return static_cast<T>(x ^ y); }
+  TESSERA_HD_INLINE static T eval(T x, T y) { return fn::bit_xor(x, y); }
 };
 template <class P>
 struct Shift : Binary<P, kInteger> {
@@ -188,27 +179,18 @@ struct Shift : Binary<P, kInteger> {
 struct ShiftLeft : Shift<ShiftLeft> {
   static constexpr const char* name = "shift_left";
   template <class T>
-  TESSERA_HD_INLINE static T eval(T x, T y) {
-    using U = std::make_unsigned_t<T>;
-    return static_cast<U>(y) >= 8 * sizeof(T) ? T(0) : static_cast<T>(static_cast<U>(x) << y);
-  }
+  TESSERA_HD_INLINE static T eval(T x, T y) { return fn::shift_left(x, y); }
 };
 struct ShiftRight : Shift<ShiftRight> {
   static constexpr const char* name = "shift_right";
   template <class T>
-  TESSERA_HD_INLINE static T eval(T x, T y) {
-    using U = std::make_unsigned_t<T>;
-    return static_cast<U>(y) >= 8 * sizeof(T) ? static_cast<T>(x < 0 ? T(-1) : T(0)) : static_cast<T>(x >> y);
-  }
+  TESSERA_HD_INLINE static T eval(T x, T y) { return fn::shift_right(x, y); }
 };
 struct Not : Unary<Not, kBool | kInteger> {
   static constexpr RuleClass rule = RuleClass::zero;
   static constexpr const char* name = "not";
   template <class T>
-  TESSERA_HD_INLINE static T eval(T x) {
-    if constexpr (std::is_same_v<T, bool>) return !x;
-    else return static_cast<T>(~x);
-  }
+  TESSERA_HD_INLINE static T eval(T x) { return fn::bit_not(x); }
 };
 
 TESSERA_REGISTER(Add);

@@ -2,6 +2,7 @@
 //
 // Complex numbers as pairs of reals, and conversion between types. Transposes are adjoints for the pairing
 // <c, t> = Re(conj(c) t), so that the gradient of a real loss points along steepest ascent.
+#include "../kernels/arithmetic.h"
 #include "../kernels/functions.h"
 #include "../kernels/map.h"
 #include "../transform_internal.h"
@@ -22,7 +23,7 @@ struct Part : Unary<P, kComplex> {
 struct Real : Part<Real> {
   static constexpr const char* name = "real";
   template <class T>
-  TESSERA_HD_INLINE static auto eval(T z) { return z.real(); }
+  TESSERA_HD_INLINE static auto eval(T z) { return fn::real(z); }
   static void transpose(const Application&, std::span<const bool>, std::span<const Tensor> ct, std::span<Tensor> o) {
     o[0] = complex(ct[0], zeros({}, ct[0].dtype()));
   }
@@ -30,7 +31,7 @@ struct Real : Part<Real> {
 struct Imag : Part<Imag> {
   static constexpr const char* name = "imag";
   template <class T>
-  TESSERA_HD_INLINE static auto eval(T z) { return z.imag(); }
+  TESSERA_HD_INLINE static auto eval(T z) { return fn::imag(z); }
   static void transpose(const Application&, std::span<const bool>, std::span<const Tensor> ct, std::span<Tensor> o) {
     o[0] = complex(zeros({}, ct[0].dtype()), ct[0]);
   }
@@ -40,7 +41,7 @@ struct Conj : Unary<Conj, kComplex> {
   static constexpr std::uint32_t linear_in = 1u;
   static constexpr const char* name = "conj";
   template <class T>
-  TESSERA_HD_INLINE static T eval(T z) { return {z.real(), -z.imag()}; }
+  TESSERA_HD_INLINE static T eval(T z) { return fn::conj(z); }
   static void transpose(const Application&, std::span<const bool>, std::span<const Tensor> ct, std::span<Tensor> o) { o[0] = conj(ct[0]); }
 };
 struct Complex : Binary<Complex, kReal> {
@@ -49,7 +50,7 @@ struct Complex : Binary<Complex, kReal> {
   static constexpr const char* name = "complex";
   static Dtype result(std::span<const Dtype> in) { return complex_of(in[0]); }
   template <class T>
-  TESSERA_HD_INLINE static std::complex<T> eval(T x, T y) { return {x, y}; }
+  TESSERA_HD_INLINE static std::complex<T> eval(T x, T y) { return fn::complex(x, y); }
   static void transpose(const Application&, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
     if (linear[0]) o[0] = real(ct[0]);
     if (linear[1]) o[1] = imag(ct[0]);
@@ -72,7 +73,7 @@ struct StopGradient : Unary<StopGradient, kAny> {
   static constexpr RuleClass rule = RuleClass::zero;
   static constexpr const char* name = "stop_gradient";
   template <class T>
-  TESSERA_HD_INLINE static T eval(T x) { return x; }
+  TESSERA_HD_INLINE static T eval(T x) { return fn::same(x); }
 };
 
 struct CastTo {
@@ -86,26 +87,12 @@ struct Cast : Elementwise<Cast, 1> {
   static constexpr const char* name = "cast";
   static constexpr DtypeSet dtypes = kAny;
   static Dtype result(std::span<const Dtype>, const Attributes* a) { return get<CastTo>(a).to; }
-  template <class To, class From>
-  TESSERA_HD_INLINE static To convert(From x) {
-    if constexpr (std::is_same_v<To, bool>) return x != From(0);
-    else if constexpr (is_cplx<To>) {
-      using R = typename To::value_type;
-      if constexpr (is_cplx<From>) return To(static_cast<R>(x.real()), static_cast<R>(x.imag()));
-      else return To(static_cast<R>(x), R(0));
-    } else if constexpr (is_cplx<From>) return convert<To>(x.real());
-    else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
-      // Saturate: the plain conversion is undefined outside the range. NaN becomes 0.
-      constexpr auto lo = std::numeric_limits<To>::min(), hi = std::numeric_limits<To>::max();
-      return x != x ? To(0) : x <= static_cast<From>(lo) ? lo : x >= static_cast<From>(hi) ? hi : static_cast<To>(x);
-    } else return static_cast<To>(x);
-  }
   static KernelFn kernel(std::span<const Dtype> in, const Attributes* a) {
     return visit_dtype(in[0], [&](auto from) -> KernelFn {
       return visit_dtype(get<CastTo>(a).to, [&](auto to) -> KernelFn {
         using F = typename decltype(from)::type;
         using T = typename decltype(to)::type;
-        return [](Inputs in, Outputs out, const Attributes*) { map1<F>(*in[0], *out[0], [](F x) { return convert<T>(x); }); };
+        return [](Inputs in, Outputs out, const Attributes*) { map1<F>(*in[0], *out[0], [](F x) { return fn::convert<T>(x); }); };
       });
     });
   }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "../kernels/arithmetic.h"
 #include "../kernels/functions.h"
 #include "../kernels/map.h"
 #include "tessera/autodiff/ops.h"
@@ -85,31 +86,28 @@ struct StepFunction : Unary<P, S> {
 struct Floor : StepFunction<Floor, kReal> {
   static constexpr const char* name = "floor";
   template <class T>
-  TESSERA_HD_INLINE static T eval(T x) { return std::floor(x); }
+  TESSERA_HD_INLINE static T eval(T x) { return kernels::fn::floor(x); }
 };
 struct Ceil : StepFunction<Ceil, kReal> {
   static constexpr const char* name = "ceil";
   template <class T>
-  TESSERA_HD_INLINE static T eval(T x) { return std::ceil(x); }
+  TESSERA_HD_INLINE static T eval(T x) { return kernels::fn::ceil(x); }
 };
 struct Round : StepFunction<Round, kReal> {
   static constexpr const char* name = "round";
   template <class T>
-  TESSERA_HD_INLINE static T eval(T x) { return std::nearbyint(x); }
+  TESSERA_HD_INLINE static T eval(T x) { return kernels::fn::round(x); }
 };
 struct SignReal : StepFunction<SignReal, kReal | kInteger> {
   static constexpr const char* name = "sign";
   template <class T>
-  TESSERA_HD_INLINE static T eval(T x) { return x != x ? x : static_cast<T>((x > T(0)) - (x < T(0))); }
+  TESSERA_HD_INLINE static T eval(T x) { return kernels::fn::sign(x); }
 };
 struct IsFinite : StepFunction<IsFinite, kInexact> {
   static constexpr const char* name = "is_finite";
   static Dtype result(std::span<const Dtype>) { return Dtype::boolean; }
   template <class T>
-  TESSERA_HD_INLINE static bool eval(T x) {
-    if constexpr (kernels::is_cplx<T>) return eval(x.real()) && eval(x.imag());
-    else return x - x == T(0);
-  }
+  TESSERA_HD_INLINE static bool eval(T x) { return kernels::fn::is_finite(x); }
 };
 TESSERA_REGISTER(Floor);
 TESSERA_REGISTER(Ceil);
@@ -145,15 +143,7 @@ struct WithInt : Elementwise<P, 1> {
 struct PowInt : WithInt<PowInt, kNumber> {
   static constexpr const char* name = "pow_int";
   template <class T>
-  TESSERA_HD_INLINE static T eval(int n, T x) {
-    unsigned m = n < 0 ? -static_cast<unsigned>(n) : static_cast<unsigned>(n);
-    T r = T(1), p = x;
-    for (; m; m >>= 1) {
-      if (m & 1) r = kernels::multiply(r, p);
-      if (m > 1) p = kernels::multiply(p, p);
-    }
-    return n < 0 ? kernels::divide(T(1), r) : r;
-  }
+  TESSERA_HD_INLINE static T eval(int n, T x) { return kernels::fn::pow_int(n, x); }
   static Tensor derivative(int n, const Tensor& x) { return n == 0 ? x * 0.0 : static_cast<double>(n) * pow(x, n - 1); }
 };
 /// (-1)^(n+1) n! sum_k 1/(x+k)^(n+1); n = 0 is digamma.
@@ -181,10 +171,7 @@ struct Pow : Binary<Pow, kInexact> {
 struct Rem : Binary<Rem, kReal | kInteger> {
   static constexpr const char* name = "rem";
   template <class T>
-  TESSERA_HD_INLINE static T eval(T x, T y) {
-    if constexpr (std::is_floating_point_v<T>) return std::fmod(x, y);
-    else return y == T(0) ? x : (std::is_signed_v<T> && y == static_cast<T>(-1)) ? T(0) : static_cast<T>(x % y);
-  }
+  TESSERA_HD_INLINE static T eval(T x, T y) { return kernels::fn::rem(x, y); }
   static Tensor d(int k, In in, const Tensor& r) {
     if (k == 0) return ones({}, r.dtype());
     return neg(round((in[0] - stop_gradient(r)) / in[1]));  // -trunc(x/y)

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "elementwise.h"
+
+#include "table.cuh"
+
+namespace tessera::device {
+
+Elementwise elementwise(std::string_view primitive, Dtype dtype) {
+  for (std::span<const Row> rows : {arithmetic_rows(), real_function_rows(), complex_function_rows()})
+    for (const Row& r : rows)
+      if (const Elementwise f = r.launch[static_cast<int>(dtype)]; f && r.primitive == primitive) return f;
+  return nullptr;
+}
+
+}  // namespace tessera::device
