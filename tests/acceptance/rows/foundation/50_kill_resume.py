@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import mt1d
 import rowkit
@@ -31,6 +32,28 @@ def kill_during_write(process, checkpoints, deadline):
     return False
 
 
+def kill_once(work, folder, case, whole, k, moment):
+    """('' or what is wrong, whether the kill came while a checkpoint was written)"""
+    run, hit = folder / f"killed{k}", False
+    begin = time.monotonic()
+    process = start(work, ["run", case, "--output", run], folder)
+    if k % (MOMENTS // DURING_WRITES) == 0:
+        time.sleep(min(moment, 0.8 * whole))
+        hit = kill_during_write(process, run / "ckpt", begin + 2 * whole)
+    else:
+        time.sleep(moment)
+        process.send_signal(signal.SIGKILL)
+    process.communicate()
+    verb = ["resume", run] if (run / "manifest.json").exists() else ["run", case, "--output", run, "--force"]
+    again = start(work, verb, folder)
+    said = again.communicate()[1]
+    different = mt1d.differences(work, folder / "whole", run)
+    shutil.rmtree(run)
+    if again.returncode == 0 and not different:
+        return "", hit
+    return f"killed at {moment:.1f} s: exit {again.returncode} {different[:5]} {said[-200:]}", hit
+
+
 def measure(work):
     mt1d.need_app(work)
     with work.temp() as folder:
@@ -50,27 +73,12 @@ def measure(work):
                 break
             shutil.rmtree(folder / "whole")
             copies = max(copies + 1, int(copies * 66 / max(whole, 1)))
-        chance, equal, wrong, hit = random.Random(20), 0, [], 0
-        for k in range(MOMENTS):
-            run = folder / "killed"
-            moment = whole * (k + chance.random()) / MOMENTS
-            begin = time.monotonic()
-            process = start(work, ["run", case, "--output", run], folder)
-            if k % (MOMENTS // DURING_WRITES) == 0:
-                time.sleep(min(moment, 0.8 * whole))
-                hit += kill_during_write(process, run / "ckpt", begin + whole)
-            else:
-                time.sleep(moment)
-                process.send_signal(signal.SIGKILL)
-            process.communicate()
-            verb = ["resume", run] if (run / "manifest.json").exists() else ["run", case, "--output", run, "--force"]
-            again = start(work, verb, folder)
-            said = again.communicate()[1]
-            different = mt1d.differences(work, folder / "whole", run)
-            if again.returncode == 0 and not different:
-                equal += 1
-            else:
-                wrong.append(f"killed at {moment:.1f} s: exit {again.returncode} {different[:5]} {said[-200:]}")
-            shutil.rmtree(run)
+        chance = random.Random(20)
+        moments = [whole * (k + chance.random()) / MOMENTS for k in range(MOMENTS)]
+        with ThreadPoolExecutor(2) as two:  # a job runs on one thread: two at a time
+            results = list(two.map(lambda k: kill_once(work, folder, case, whole, k, moments[k]), range(MOMENTS)))
+    wrong = [words for words, _ in results if words]
+    hit = sum(during for _, during in results)
+    equal = MOMENTS - len(wrong)
     text = f"{equal} of {MOMENTS} equal; a job of {whole:.0f} s, {20 * copies} soundings; {hit} kills while a checkpoint was written"
     return equal == MOMENTS and hit > 0, "\n".join([text, *wrong])
