@@ -6,7 +6,7 @@ BAR = "complete; adjoint identity 1e-12; 10,000 fuzz graphs at depth 4 without a
 
 def measure(work):
     table = work.gtest_row("autodiff_tests", "OpTable.*")
-    graphs = work.gtest_row("autodiff_tests", "FuzzGraph.*", environment={"TESSERA_FUZZ_GRAPHS": "10000"})
+    graphs = work.gtest_row("autodiff_tests", "GraphFuzz.*", environment={"TESSERA_FUZZ_GRAPHS": "10000"})
     nested = work.gtest_row("autodiff_tests", "Grad.KeepsNestedPerturbationsApart")
     parts = (("op table", table), ("random graphs", graphs), ("nested", nested))
     return all(holds for _, (holds, _) in parts), "\n".join(f"{name}: {text}" for name, (_, text) in parts)

@@ -5,4 +5,4 @@ BAR = "impedance 1e-10 relative; derivatives 1e-7 absolute (phase in degrees per
 
 def measure(work):
     work.test_data("mt", "reference", "layered1d.csv")
-    return work.gtest_row("inversion_tests", "Forward1d.ReferenceTable")
+    return work.gtest_row("inversion_tests", "Forward1d.Layered1dReferenceTable")
