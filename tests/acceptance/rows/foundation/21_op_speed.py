@@ -9,8 +9,4 @@ def measure(work):
     numbers = work.numbers("op_torch_bench")
     planned, eager, recording, torch = rowkit.need(numbers, "planned_op", "eager_op", "eager_recording_op", "torch_op")
     text = f"planned {planned:.1f} ns; eager {eager:.1f} ns, while recording {recording:.1f} ns; libtorch {torch:.0f} ns"
-<<<<<<< Updated upstream
     return planned <= 40 and max(eager, recording) <= 150, text
-=======
-    return planned <= 40 and eager <= 150 and recording <= 150, text
->>>>>>> Stashed changes
