@@ -108,10 +108,10 @@ def damaged_runs(work, judge):
     place.mkdir()
     case = work.run([work.tessera(), "new", mt1d.APP, place / "case", "--quiet"]).must_succeed("tessera new").out.strip()
     work.run([work.tessera(), "run", case, "--output", place / "ended"]).must_succeed("tessera run")
-    stopped = work.run([work.tessera(), "run", case, "--output", place / "stopped", "--max-time", "1 s", "--threads", "1",
-                        "--checkpoint-every", "0.3 s"])
+    stopped = work.run([work.tessera(), "run", case, "--output", place / "stopped", "--max-time", "0.4 s", "--threads", "1",
+                        "--checkpoint-every", "0.1 s"])
     if stopped.code != 75:
-        judge.wrong.append(f"run --max-time 1s ended with {stopped.code}, expected 75")
+        judge.wrong.append(f"run --max-time 0.4s ended with {stopped.code}, expected 75")
         return
     for verb, base, file, hows, code in (
             ("plot", "ended", "results.h5", ("cut", "junk"), 4), ("plot", "ended", "resolved.toml", ("junk",), 5),
