@@ -6,10 +6,11 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 
 usage() {
   cat <<'TEXT'
-usage: ./bootstrap.sh demo|test [--print] [--jobs N]
+usage: ./bootstrap.sh demo|test|bench [--print] [--jobs N]
 
   demo      install the packages, build, run the main job, say where results and pictures are
   test      install the packages, build, pass the tests
+  bench     install the packages and the programs that benchmarks compare with, build the benchmarks
   --print   only say what would be done
   --jobs N  compile and test N at a time (default: one per processor)
 
@@ -27,6 +28,8 @@ required_packages="
   libcairo2-dev libpugixml-dev fonts-dejavu-core libgtest-dev librapidcheck-dev libbenchmark-dev"
 # The build goes on without these, and says so (docs/decisions/0004-parts.md).
 optional_packages="libvtk9-dev libopenmpi-dev openmpi-bin openssh-client libpetsc-complex-dev"
+# What the benchmarks and acceptance rows compare with or work with; never needed by the suite itself.
+peer_packages="libtorch-dev libadolc-dev clang libclang-rt-dev|libclang-rt-14-dev debootstrap python3-venv"
 
 # ---- small helpers ---------------------------------------------------------------------------------
 started=$SECONDS
@@ -167,11 +170,12 @@ check_tools() {
   fi
 }
 
-build() {
-  step "configure (build/release)"
-  show_or_run cmake --preset release "$@"
+build() {  # build PRESET [configure arguments]
+  local preset=$1; shift
+  step "configure (build/$preset)"
+  show_or_run cmake --preset "$preset" "$@"
   step "build with $jobs jobs"
-  show_or_run cmake --build --preset release --parallel "$jobs"
+  show_or_run cmake --build --preset "$preset" --parallel "$jobs"
 }
 
 run_demo() {
@@ -200,7 +204,7 @@ run_tests() {
 verb= print_only=no jobs=$(nproc 2>/dev/null || echo 2)
 while [ $# -gt 0 ]; do
   case $1 in
-    demo | test) if [ -n "$verb" ]; then usage >&2; exit 2; fi; verb=$1 ;;
+    demo | test | bench) if [ -n "$verb" ]; then usage >&2; exit 2; fi; verb=$1 ;;
     --print) print_only=yes ;;
     --jobs) [[ ${2:-} =~ ^[1-9][0-9]*$ ]] || die "--jobs needs a count"; jobs=$2; shift ;;
     --jobs=*) [[ ${1#*=} =~ ^[1-9][0-9]*$ ]] || die "--jobs needs a count"; jobs=${1#*=} ;;
@@ -211,9 +215,11 @@ while [ $# -gt 0 ]; do
 done
 if [ -z "$verb" ]; then usage >&2; exit 2; fi
 
+if [ "$verb" = bench ]; then optional_packages="$optional_packages $peer_packages"; fi
 install_packages
 check_tools
 case $verb in
-  demo) build -DTESSERA_BUILD_TESTS=OFF; run_demo ;;
-  test) build -DTESSERA_BUILD_TESTS=ON; run_tests ;;
+  demo) build release -DTESSERA_BUILD_TESTS=OFF; run_demo ;;
+  test) build release -DTESSERA_BUILD_TESTS=ON; run_tests ;;
+  bench) build bench ;;
 esac

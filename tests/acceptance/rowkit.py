@@ -52,10 +52,9 @@ class Work:
     # ---- build ----
     def bring_up_to_date(self):
         print(f"bringing {self.build.relative_to(self.root)} up to date ...", flush=True)
-        for command in (["cmake", "--preset", "bench"], ["cmake", "--build", "--preset", "bench"]):
-            done = self.run(command, cwd=self.root)
-            if done.code != 0:
-                sys.exit("\n".join((done.out + done.err).splitlines()[-30:]))
+        done = self.run([self.root / "bootstrap.sh", "bench"], cwd=self.root)
+        if done.code != 0:
+            sys.exit("\n".join((done.out + done.err).splitlines()[-30:]))
 
     def program(self, name):
         path = self.build / "bin" / name
