@@ -23,7 +23,7 @@ TEXT
 # One need per line; 'a|b' takes the first name this release has. No version is pinned.
 required_packages="
   ca-certificates git cmake ninja-build ccache g++ pkg-config|pkgconf
-  libeigen3-dev libopenblas-openmp-dev liblapacke-dev libhwy-dev librandom123-dev zlib1g-dev
+  libeigen3-dev libopenblas-openmp-dev liblapacke-dev libfftw3-dev libhwy-dev librandom123-dev zlib1g-dev
   libhdf5-dev libfmt-dev libspdlog-dev libtomlplusplus-dev libcli11-dev nlohmann-json3-dev
   libcairo2-dev libpugixml-dev fonts-dejavu-core libgtest-dev librapidcheck-dev libbenchmark-dev"
 # The build goes on without these, and says so (docs/decisions/0004-parts.md).

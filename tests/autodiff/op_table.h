@@ -74,6 +74,7 @@ void elementwise_rows(std::vector<Row>& rows);
 void shape_rows(std::vector<Row>& rows);
 void index_rows(std::vector<Row>& rows);
 void linalg_rows(std::vector<Row>& rows);
+void fft_rows(std::vector<Row>& rows);
 void custom_rows(std::vector<Row>& rows);
 const std::vector<Row>& all_rows();
 

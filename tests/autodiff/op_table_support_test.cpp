@@ -115,6 +115,7 @@ const std::vector<Row>& all_rows() {
     shape_rows(r);
     index_rows(r);
     linalg_rows(r);
+    fft_rows(r);
     custom_rows(r);
     return r;
   }();
