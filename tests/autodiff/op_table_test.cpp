@@ -3,6 +3,7 @@
 // Every primitive, every element type where it is defined: value, first, second and third derivative, forward
 // and reverse, batching, threads.
 #include "op_table.h"
+#include "tessera/autodiff/check.h"
 #include "tessera/autodiff/forall.h"
 #include "tessera/autodiff/jit.h"
 
@@ -125,52 +126,6 @@ void for_cases(DtypeSet chosen, Body body, bool differentiable = true) {
   note_cases(cases);
 }
 
-Tensors moved(const Tensors& x, const Tensors& t, double h) {
-  Tensors y;
-  for (std::size_t k = 0; k < x.size(); ++k) y.push_back(x[k] + t[k] * h);
-  return y;
-}
-/// (f(x + h t) - f(x - h t)) / 2h by Richardson's extrapolation over four halvings of h: error O(h^8).
-Tensors differences(const FlatFunction& f, const Tensors& x, const Tensors& t, double h = 0.02) {
-  std::vector<Tensors> column;
-  for (int i = 0; i < 4; ++i, h /= 2) {
-    const Tensors up = f(moved(x, t, h)), down = f(moved(x, t, -h));
-    Tensors d;
-    for (std::size_t k = 0; k < up.size(); ++k) d.push_back((up[k] - down[k]) / (2 * h));
-    column.push_back(d);
-  }
-  for (double factor = 4; column.size() > 1; factor *= 4)
-    for (std::size_t i = 0; i < column.size(); ++i) {
-      if (i + 1 == column.size()) {
-        column.pop_back();
-        break;
-      }
-      for (std::size_t k = 0; k < column[i].size(); ++k)
-        column[i][k] = (factor * column[i + 1][k] - column[i][k]) / (factor - 1);
-    }
-  return column[0];
-}
-/// Re sum conj(a) b.
-double inner(const Tensors& a, const Tensors& b) {
-  long double s = 0;
-  for (std::size_t k = 0; k < a.size(); ++k) {
-    const Array x = to_array(a[k]), y = to_array(b[k]);
-    for (Index i = 0; i < x.size(); ++i) s += (std::conj(x[i]) * y[i]).real();
-  }
-  return static_cast<double>(s);
-}
-double magnitude(const Tensors& a, const Tensors& b) {
-  long double s = 0;
-  for (std::size_t k = 0; k < a.size(); ++k) {
-    const Array x = to_array(a[k]), y = to_array(b[k]);
-    for (Index i = 0; i < x.size(); ++i) s += std::abs(x[i]) * std::abs(y[i]);
-  }
-  return static_cast<double>(s);
-}
-void expect_adjoint(const Tensors& c, const Tensors& jt, const Tensors& jc, const Tensors& t, double tolerance) {
-  const double scale = std::max({magnitude(c, jt), magnitude(jc, t), 1e-3});
-  EXPECT_LE(std::abs(inner(c, jt) - inner(jc, t)) / scale, tolerance);
-}
 Tensors value_of(const FlatFunction& f, const Tensors& x) { return f(x); }
 /// x -> J(x)^T c.
 FlatFunction pullback_of(const FlatFunction& f, const Tensors& c) {
@@ -183,6 +138,13 @@ FlatFunction derivative_of(const FlatFunction& f, const Tensors& t) {
 void expect_close(const Tensors& a, const Tensors& b, double tolerance, const char* what, double floor = 1e-3) {
   ASSERT_EQ(a.size(), b.size());
   for (std::size_t k = 0; k < a.size(); ++k) EXPECT_LE(distance(a[k], b[k], floor), tolerance) << what << ", result " << k;
+}
+
+void expect_check(const CheckReport& r) { EXPECT_TRUE(r) << to_string(r); }
+/// Along one direction, to `factor` times the row's tolerance of derivatives, relative to moduli of at least 1e-3.
+CheckOptions difference_options(const Case& c, double factor) {
+  const double rtol = factor * c.row->derivative_tolerance;
+  return {.directions = 1, .rtol = rtol, .atol = 1e-3 * rtol, .step = 0.02, .seed = 11};
 }
 
 constexpr DtypeSet kDouble = set_of(Dtype::f64) | set_of(Dtype::c128);
@@ -266,12 +228,8 @@ TEST(OpTable, ValueAgainstPlainLoop) {
   }, false);
 }
 
-TEST(OpTable, JvpAgainstDifferences) {
-  for_cases(kDouble, [](const Case& c) {
-    Rng rng(11);
-    const Tensors x = live_inputs(c), t = random_like(x, rng);
-    expect_close(derivative_of(c.f, t)(x), differences(c.f, x, t), c.row->derivative_tolerance, "jvp");
-  });
+TEST(OpTable, DerivativesAgainstDifferences) {
+  for_cases(kDouble, [](const Case& c) { expect_check(detail::gradcheck_flat(c.f, live_inputs(c), difference_options(c, 1))); });
 }
 
 TEST(OpTable, SinglePrecisionFollowsDouble) {
@@ -299,14 +257,7 @@ TEST(OpTable, SinglePrecisionFollowsDouble) {
 
 TEST(OpTable, VjpIsTheAdjointOfJvp) {
   for_cases(kInexact, [](const Case& c) {
-    for (std::uint64_t seed = 17; seed < 20; ++seed) {
-      Rng rng(seed);
-      const Tensors x = live_inputs(c), t = random_like(x, rng);
-      const detail::Linearized l = detail::linearize_flat("linearize", c.f, x);
-      const Tensors jt = detail::push(l, t), ct = random_like(l.out_types, rng);
-      expect_close(jt, derivative_of(c.f, t)(x), 64 * epsilon(c.dtype), "linearize against jvp");
-      expect_adjoint(ct, jt, detail::pull(l, ct), t, size_of(real_of(c.dtype)) == 4 ? 2e-5 : 1e-12);
-    }
+    expect_check(detail::transpose_check_flat(c.f, live_inputs(c), {.atol = size_of(real_of(c.dtype)) == 4 ? 2e-8 : 1e-15, .seed = 17}));
   });
 }
 
@@ -314,54 +265,17 @@ TEST(OpTable, SecondAndThirdOrder) {
   for_cases(kDouble, [](const Case& c) {
     Rng rng(23);
     const Tensors x = live_inputs(c);
-    const Tensors t = random_like(x, rng), u = random_like(x, rng), v = random_like(x, rng);
-    const Tensors ct = random_like(value_of(c.f, x), rng);
-    const double tolerance = 30 * c.row->derivative_tolerance;
-    const FlatFunction back = pullback_of(c.f, ct), forth = derivative_of(c.f, t);
-    // Forward over reverse and forward over forward against differences of the first derivative.
-    expect_close(derivative_of(back, u)(x), differences(back, x, u), tolerance, "jvp of vjp");
-    expect_close(derivative_of(forth, u)(x), differences(forth, x, u), tolerance, "jvp of jvp");
-    // Reverse over either: adjoint to forward over it.
-    for (const FlatFunction& first : {back, forth}) {
-      const detail::Linearized l = detail::linearize_flat("linearize", first, x);
-      const Tensors c2 = random_like(l.out_types, rng), ju = detail::push(l, u);
-      expect_close(ju, derivative_of(first, u)(x), 1e-12, "linearize of a first derivative");
-      expect_adjoint(c2, ju, detail::pull(l, c2), u, 1e-12);
-    }
-    // Third order: forward over forward over reverse, and reverse over forward over reverse.
-    const FlatFunction second = derivative_of(back, u);
-    expect_close(derivative_of(second, v)(x), differences(second, x, v), 30 * tolerance, "jvp of jvp of vjp");
-    const detail::Linearized l3 = detail::linearize_flat("linearize", second, x);
-    const Tensors c3 = random_like(l3.out_types, rng);
-    expect_adjoint(c3, detail::push(l3, v), detail::pull(l3, c3), v, 1e-12);
+    const Tensors u = random_like(x, rng), ct = random_like(value_of(c.f, x), rng);
+    // Forward over either and reverse over either, against differences of the first derivative and as adjoints.
+    CheckOptions second = difference_options(c, 30);
+    second.order = 2;
+    expect_check(detail::gradcheck_flat(c.f, x, second));
+    expect_check(detail::transpose_check_flat(c.f, x, {.order = 2, .directions = 1, .atol = 1e-15, .seed = 23}));
+    // Third order: forward and reverse over forward over reverse.
+    const FlatFunction hessian_u = derivative_of(pullback_of(c.f, ct), u);
+    expect_check(detail::gradcheck_flat(hessian_u, x, difference_options(c, 900)));
+    expect_check(detail::transpose_check_flat(hessian_u, x, {.directions = 1, .atol = 1e-15, .seed = 29}));
   });
-}
-
-/// f on a batch of three against three calls, with every choice of batched operands.
-void expect_batches(const FlatFunction& f, const std::vector<Tensors>& samples, double tolerance, const char* what) {
-  const std::size_t n_args = samples[0].size();
-  for (unsigned mask = 1; mask < 1u << n_args; ++mask) {
-    std::vector<std::optional<int>> axes;
-    Tensors in;
-    for (std::size_t k = 0; k < n_args; ++k) {
-      const bool batched = mask >> k & 1;
-      axes.push_back(batched ? std::optional<int>(0) : std::nullopt);
-      in.push_back(batched ? stack({samples[0][k], samples[1][k], samples[2][k]}) : samples[0][k]);
-    }
-    const Tensors got = detail::vmap_flat(f, in, axes, 0);
-    for (std::size_t b = 0; b < 3; ++b) {
-      Tensors one;
-      for (std::size_t k = 0; k < n_args; ++k) one.push_back(samples[mask >> k & 1 ? b : 0][k]);
-      const Tensors want = f(one);
-      ASSERT_EQ(got.size(), want.size());
-      for (std::size_t r = 0; r < got.size(); ++r) {
-        const Tensor slice = select(got[r], 0, static_cast<Index>(b));
-        ASSERT_EQ(slice.type(), want[r].type());
-        const bool fits = tolerance == 0 ? same_bits(slice, want[r]) : distance(slice, want[r]) <= tolerance;
-        EXPECT_TRUE(fits) << what << ", operands " << mask << ", result " << r << ": relative difference " << distance(slice, want[r]);
-      }
-    }
-  }
 }
 
 TEST(OpTable, VmapAgainstLoop) {
@@ -369,24 +283,16 @@ TEST(OpTable, VmapAgainstLoop) {
     std::vector<Tensors> samples;
     for (std::uint64_t seed : {31, 32, 33}) samples.push_back(make_case(*c.row, c.dtype, 3, seed).inputs);
     if (samples[0].empty()) return;
-    expect_batches(c.row->f, samples, is_inexact(c.dtype) ? 16 * c.row->tolerance * epsilon(c.dtype) : 0, "value");
+    const double rtol = std::max(16 * c.row->tolerance * epsilon(c.dtype), 1e-300);  // 0 would mean the check's own
+    expect_check(detail::vmap_check_flat(c.row->f, samples, {.order = 0, .rtol = rtol, .atol = 1e-3 * rtol}));
   }, false);
 }
 
 TEST(OpTable, VmapOfDerivativesAgainstLoop) {
   for_cases(kDouble, [](const Case& c) {
-    std::vector<Tensors> samples, tangents;
-    for (std::uint64_t seed : {41, 42, 43}) {
-      const Case d = make_case(*c.row, c.dtype, 3, seed);
-      Rng rng(seed);
-      Tensors x;  // the live operands alone: the others stay those of the case
-      for (std::size_t k : d.live) x.push_back(d.inputs[k]);
-      samples.push_back(x);
-    }
-    Rng rng(47);
-    const Tensors t = random_like(samples[0], rng), ct = random_like(value_of(c.f, samples[0]), rng);
-    expect_batches(derivative_of(c.f, t), samples, 1e-12, "jvp");
-    expect_batches(pullback_of(c.f, ct), samples, 1e-12, "vjp");
+    std::vector<Tensors> samples;
+    for (std::uint64_t seed : {41, 42, 43}) samples.push_back(live_inputs(make_case(*c.row, c.dtype, 3, seed)));
+    expect_check(detail::vmap_check_flat(c.f, samples, {.order = 1, .rtol = 1e-12, .atol = 1e-15}));
   });
 }
 
