@@ -5,6 +5,7 @@
 
 #include "context.h"
 #include "kernels/copy.h"
+#include "small_array.h"
 #include "tensor_internal.h"
 #include "transform_internal.h"
 #include "tessera/autodiff/graph.h"
@@ -23,31 +24,31 @@ namespace {
 
 /// Results of `p` on concrete inputs.
 void run(const Primitive& p, std::span<const Tensor* const> in, const Attributes* attr, std::span<Tensor> out) {
-  Dtype dtypes[kMaxIn];
-  const View* views[kMaxIn];
   const std::size_t n = in.size();
+  SmallArray<Dtype> dtypes(n);
+  SmallArray<const View*> views(n);
   for (std::size_t k = 0; k < n; ++k) {
     views[k] = &in[k]->view();
     dtypes[k] = views[k]->dtype;
   }
   if (p.elementwise) {
-    const KernelFn kernel = p.kernel({dtypes, n}, attr);
+    const KernelFn kernel = p.kernel(dtypes.span(), attr);
     bool same = kernel != nullptr;
     for (std::size_t k = 1; same && k < n; ++k) same = views[k]->shape == views[0]->shape;
     if (!same) {
       Types t;
-      for (const View* v : std::span(views, n)) t.push_back(v->type());
+      for (const View* v : views.span()) t.push_back(v->type());
       p.infer(t, attr);
       fail(p.name, "no kernel for these types");
     }
-    out[0] = empty_result(p.result({dtypes, n}, attr), views[0]->shape);
+    out[0] = empty_result(p.result(dtypes.span(), attr), views[0]->shape);
     View* o = &out[0].impl()->view;
-    kernel({views, n}, {&o, 1}, attr);
+    kernel(views.span(), {&o, 1}, attr);
     return;
   }
   Types types;
   types.reserve(n);
-  for (const View* v : std::span(views, n)) types.push_back(v->type());
+  for (const View* v : views.span()) types.push_back(v->type());
   const Types results = p.infer(types, attr);
   if (p.view) {
     View v;
@@ -61,7 +62,7 @@ void run(const Primitive& p, std::span<const Tensor* const> in, const Attributes
       return;
     }
   }
-  const KernelFn kernel = p.kernel({dtypes, n}, attr);
+  const KernelFn kernel = p.kernel(dtypes.span(), attr);
   if (!kernel) fail(p.name, "not defined for " + to_string(types[0]));
   std::vector<Tensor> packed;
   if (!p.takes_strides)
@@ -70,12 +71,12 @@ void run(const Primitive& p, std::span<const Tensor* const> in, const Attributes
         packed.push_back(contiguous_copy(*views[k]));
         views[k] = &packed.back().impl()->view;
       }
-  View* outs[kMaxIn];
+  SmallArray<View*> outs(results.size());
   for (std::size_t k = 0; k < results.size(); ++k) {
     out[k] = empty_result(results[k].dtype, results[k].shape);
     outs[k] = &out[k].impl()->view;
   }
-  kernel({views, n}, {outs, results.size()}, attr);
+  kernel(views.span(), outs.span(), attr);
 }
 
 }  // namespace
@@ -96,9 +97,6 @@ void fail(const char* op, const std::string& message, Where where) {
 void dispatch(const Primitive& p, std::span<const Tensor* const> in, AttributesPtr attr, Where where,
           std::span<Tensor> out) {
   detail::context().where = where;
-  if (in.size() > detail::kMaxIn || out.size() > detail::kMaxIn)
-    fail(p.name, "takes and gives at most 64 tensors, got " + std::to_string(in.size()) + " and " + std::to_string(out.size()) +
-                     "; stack them into fewer", where);
   const std::shared_ptr<Recorder>* innermost = nullptr;
   for (const Tensor* t : in) {
     if (!t->defined()) fail(p.name, "an operand is undefined", where);

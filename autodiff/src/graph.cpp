@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "context.h"
+#include "small_array.h"
 #include "tensor_internal.h"
 
 namespace tessera {
@@ -50,11 +51,11 @@ void Recorder::record(const std::shared_ptr<Recorder>& self, const Primitive& p,
   }
   const auto in_count = static_cast<Graph::Id>(in.size());
   if (r.live_ && out.size() == 1) {  // the usual case allocates nothing of its own
-    const Tensor* values[detail::kMaxIn];
+    detail::SmallArray<const Tensor*> values(in.size());
     for (std::size_t k = 0; k < in.size(); ++k) values[k] = &r.values_[g.operands[in_begin + k]];
     // `values_` may grow (and move) only after this call: operations on live values belong to outer scopes.
     Tensor value;
-    dispatch(p, {values, in.size()}, attr, where, {&value, 1});
+    dispatch(p, values.span(), attr, where, {&value, 1});
     const Graph::Id id = g.add_value(value.type());
     r.values_.push_back(std::move(value));
     out[0] = traced(self, id, g.types[id]);
@@ -63,10 +64,10 @@ void Recorder::record(const std::shared_ptr<Recorder>& self, const Primitive& p,
   }
   Types results;
   if (r.live_) {
-    const Tensor* values[detail::kMaxIn];
+    detail::SmallArray<const Tensor*> values(in.size());
     for (std::size_t k = 0; k < in.size(); ++k) values[k] = &r.values_[g.operands[in_begin + k]];
     std::vector<Tensor> live_out(out.size());
-    dispatch(p, {values, in.size()}, attr, where, live_out);
+    dispatch(p, values.span(), attr, where, live_out);
     for (Tensor& v : live_out) {
       results.push_back(v.type());
       r.values_.push_back(std::move(v));

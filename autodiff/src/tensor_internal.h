@@ -4,9 +4,6 @@
 
 namespace tessera::detail {
 
-/// Operands and results of one operation; dispatch refuses more.
-inline constexpr std::size_t kMaxIn = 64;
-
 TensorImpl* new_impl();
 /// Uninitialised, contiguous.
 Tensor empty_result(Dtype dtype, const Shape& shape);

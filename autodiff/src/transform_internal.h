@@ -10,6 +10,9 @@ Tensor zeros_of(const Type& t);
 Tensor add_tangents(const Tensor& a, const Tensor& b);
 /// x with a leading axis of `size`, repeated unless it has one already.
 Tensor with_batch(const Tensor& x, bool batched, Index size);
+/// Calls the jvp rule of every equation that a tangent reaches. `values` and `t` hold the value and the tangent of
+/// each number of the graph.
+void push_tangents(const Graph& g, std::span<const Tensor> values, std::vector<Tensor>& t);
 /// The user's line of the operation whose rule is running.
 Where context_where();
 

@@ -274,7 +274,7 @@ TEST(Trees, ArgumentsMayBeStructsAndTuples) {
   EXPECT_GT(y.item(), 0);
 }
 
-TEST(Custom, MoreTensorsThanAnOperationTakesAreRefusedNotOverrun) {
+TEST(Custom, TakesMoreTensorsThanFitOnTheStack) {
   const FlatFunction add_all = [](const std::vector<Tensor>& x) {
     Tensor s = x[0];
     for (std::size_t k = 1; k < x.size(); ++k) s = s + x[k];
@@ -282,5 +282,6 @@ TEST(Custom, MoreTensorsThanAnOperationTakesAreRefusedNotOverrun) {
   };
   const FlatFunction custom = custom_linear(add_all, [](const std::vector<Tensor>& ct) { return std::vector<Tensor>(70, ct[0]); });
   const auto f = [&](const std::vector<Tensor>& x) { return custom(x)[0]; };
-  EXPECT_NE(message_of([&] { grad(f)(std::vector<Tensor>(70, Tensor(1.0))); }).find("at most 64"), std::string::npos);
+  for (const Tensor& g : grad(f)(std::vector<Tensor>(70, Tensor(1.0)))) EXPECT_EQ(g.item(), 1.0);
+  for (const Tensor& g : vmap(grad(f))(std::vector<Tensor>(70, ones({2})))) EXPECT_EQ(g.to_vector(), (std::vector<double>{1, 1}));
 }

@@ -10,7 +10,7 @@
 #include "../kernels/copy.h"
 #include "../memory_internal.h"
 #include "../tensor_internal.h"
-#include "tessera/autodiff/jit.h"
+#include "plan_run.h"
 
 namespace tessera {
 namespace {
@@ -320,6 +320,62 @@ std::vector<Tensor> Plan::run(std::span<const Tensor> inputs) const {
     out.push_back(v.data == base.view().data && v.shape == base.shape() && v.strides == base.view().strides ? base : detail::view_result(base, v));
   }
   return out;
+}
+
+struct Plan::Run::Memory {
+  std::unique_ptr<Body::Instance> instance;
+  struct Moving {
+    std::uint32_t slot, root;
+    std::ptrdiff_t offset;
+  };
+  std::vector<Moving> moving;
+  std::vector<int> output_of;         ///< of each root: the output that it is, or -1
+  std::vector<Tensor> own;            ///< of each root: memory of results that are no output as a whole
+  std::vector<std::pair<std::size_t, View>> copied;  ///< outputs that are views of something else
+};
+
+Plan::Run::Run(const Plan& plan) : body_(*plan.body_), memory_(std::make_unique<Memory>()) {
+  Memory& m = *memory_;
+  m.instance = body_.instance();
+  m.output_of.assign(body_.roots.size(), -1);
+  m.own.resize(body_.roots.size());
+  for (std::size_t k = 0; k < body_.outputs.size(); ++k) {
+    const Placed& p = body_.outputs[k];
+    const Root& r = body_.roots[p.root];
+    const bool whole = r.kind == Root::Kind::result && m.output_of[p.root] < 0 && p.view.data == nullptr && p.view.contiguous() && bytes_of(p.view.type()) == r.bytes;
+    if (whole) m.output_of[p.root] = static_cast<int>(k);
+    else m.copied.emplace_back(k, p.view);
+  }
+  for (std::size_t k = 0; k < body_.roots.size(); ++k)
+    if (body_.roots[k].kind == Root::Kind::result && m.output_of[k] < 0) m.own[k] = empty(body_.roots[k].type);
+  for (std::uint32_t k : body_.moving) m.moving.push_back({k, body_.slots[k].root, reinterpret_cast<std::ptrdiff_t>(body_.slots[k].view.data)});
+}
+
+Plan::Run::~Run() {
+  std::lock_guard lock(body_.mutex);
+  body_.idle.push_back(std::move(memory_->instance));
+}
+
+void Plan::Run::operator()(const std::byte* const* in, std::byte* const* out) {
+  Memory& m = *memory_;
+  Body::Instance& i = *m.instance;
+  const auto base = [&](std::uint32_t root) -> std::byte* {
+    const Root& r = body_.roots[root];
+    if (r.kind == Root::Kind::argument) return const_cast<std::byte*>(in[r.index]);
+    if (m.output_of[root] >= 0) return out[m.output_of[root]];
+    return static_cast<std::byte*>(r.kind == Root::Kind::constant ? body_.constants[r.index].view().data : m.own[root].view().data);
+  };
+  for (const Memory::Moving& v : m.moving) i.views[v.slot].data = base(v.root) + v.offset;
+  detail::Context& c = detail::context();
+  for (const Step& s : body_.steps) {
+    c.where = s.where;
+    s.kernel({i.in.data() + s.in_begin, s.in_count}, {i.out.data() + s.out_begin, s.out_count}, s.attr);
+  }
+  for (const auto& [k, view] : m.copied) {
+    View from = view;
+    from.data = at(base(body_.outputs[k].root), view);
+    kernels::copy(from, {out[k], view.dtype, view.shape, row_major(view.shape)});
+  }
 }
 
 namespace detail {

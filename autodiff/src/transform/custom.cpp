@@ -6,6 +6,7 @@
 #include "../kernels/copy.h"
 #include "../tensor_internal.h"
 #include "../transform_internal.h"
+#include "subgraph.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/ops.h"
 
@@ -15,54 +16,11 @@ namespace {
 /// The tangents of all results of a call from its inputs, results and input tangents.
 using Rule = std::function<std::vector<Tensor>(const std::vector<Tensor>& x, const std::vector<Tensor>& y, const std::vector<Tensor>& t)>;
 
-/// A graph whose traced captures were turned into inputs: inputs, then those captures.
-struct Closed {
-  Graph graph;
-  std::vector<Tensor> captured;
-};
-Closed close(Graph g) {
-  Closed c;
-  std::vector<std::pair<Graph::Id, Tensor>> constants;
-  for (auto& [id, t] : g.captures) {
-    if (!t.is_traced()) {
-      constants.emplace_back(id, t);
-      continue;
-    }
-    g.inputs.push_back(id);
-    c.captured.push_back(t);
-  }
-  g.captures = std::move(constants);
-  c.graph = std::move(g);
-  return c;
-}
-
 void run_graph(const Graph& g, Inputs in, Outputs out) {
   std::vector<Tensor> x;
   for (const View* v : in) x.push_back(contiguous_copy(*v));
   const std::vector<Tensor> y = evaluate(g, x);
   for (std::size_t k = 0; k < out.size(); ++k) kernels::copy(y[k].view(), *out[k]);
-}
-
-Types types_of(std::span<const Tensor> x) {
-  Types t;
-  for (const Tensor& v : x) t.push_back(v.type());
-  return t;
-}
-
-/// `g` over a batch, recorded anew: its inputs are those of `g`, batched where flagged; all outputs are batched.
-Graph batched_graph(const Graph& g, const Types& in, const std::vector<bool>& flags, Index size) {
-  return record_abstract("vmap", [&](const std::vector<Tensor>& x) {
-    std::vector<bool> out_flags;
-    std::vector<Tensor> y = batch_graph(g, x, flags, size, out_flags);
-    for (std::size_t k = 0; k < y.size(); ++k) y[k] = with_batch(y[k], out_flags[k], size);
-    return y;
-  }, in).graph;
-}
-
-Types graph_outputs(const Graph& g) {
-  Types t;
-  for (Graph::Id id : g.outputs) t.push_back(g.types[id]);
-  return t;
 }
 
 // ---- y = f(x) with a given jvp -----------------------------------------------------------------------------
@@ -81,7 +39,7 @@ struct CustomCall : Hand<CustomCall> {
   static constexpr const char* name = "custom_call";
   static constexpr bool takes_strides = true;
   static constexpr None transpose{"its derivative is written by its own rule"};
-  static Types infer(std::span<const Type>, const Attributes* a) { return graph_outputs(tessera::get<CallAttr>(a).call->body); }
+  static Types infer(std::span<const Type>, const Attributes* a) { return output_types(tessera::get<CallAttr>(a).call->body); }
   static KernelFn kernel(std::span<const Dtype>, const Attributes*) {
     return [](Inputs in, Outputs out, const Attributes* a) { run_graph(tessera::get<CallAttr>(a).call->body, in, out); };
   }
@@ -157,7 +115,7 @@ struct LinearAttr {
 struct CustomLinear : Linear<CustomLinear> {
   static constexpr const char* name = "custom_linear";
   static constexpr bool takes_strides = true;
-  static Types infer(std::span<const Type>, const Attributes* a) { return graph_outputs(tessera::get<LinearAttr>(a).map->forward); }
+  static Types infer(std::span<const Type>, const Attributes* a) { return output_types(tessera::get<LinearAttr>(a).map->forward); }
   static KernelFn kernel(std::span<const Dtype>, const Attributes*) {
     return [](Inputs in, Outputs out, const Attributes* a) {
       const LinearMap& m = *tessera::get<LinearAttr>(a).map;
@@ -199,7 +157,7 @@ struct CustomLinear : Linear<CustomLinear> {
     const Types in_types = types_of(in);
     auto wide = std::make_shared<LinearMap>(m);
     wide->forward = batched_graph(m.forward, part(0, f_end, in_types), part(0, f_end, flags), size);
-    Types back_types = graph_outputs(wide->forward);
+    Types back_types = output_types(wide->forward);
     std::vector<bool> back_flags(back_types.size(), true);
     for (std::size_t k = f_end; k < in.size(); ++k) {
       back_types.push_back(in_types[k]);
@@ -258,8 +216,8 @@ FlatFunction custom_linear_flat(FlatFunction f, FlatFunction transpose) {
     for (const Tensor& t : x) traced |= t.is_traced();
     if (!traced) return f(x);
     Closed forward = close(record_abstract("custom_linear", f, types_of(x)).graph);
-    Closed adjoint = close(record_abstract("custom_linear", transpose, graph_outputs(forward.graph)).graph);
-    if (graph_outputs(adjoint.graph) != types_of(x)) fail("custom_linear", "the transpose does not return what the function takes");
+    Closed adjoint = close(record_abstract("custom_linear", transpose, output_types(forward.graph)).graph);
+    if (output_types(adjoint.graph) != types_of(x)) fail("custom_linear", "the transpose does not return what the function takes");
     auto map = std::make_shared<LinearMap>();
     map->n_in = x.size();
     map->n_out = forward.graph.outputs.size();

@@ -5,16 +5,14 @@
 // captured). Running that graph is forward mode; walking it backwards with the transpose rules is reverse mode.
 // Both emit ordinary operations, so that whoever records around them can differentiate again.
 #include "../context.h"
+#include "../small_array.h"
 #include "../transform_internal.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/ops.h"
 
 namespace tessera::detail {
-namespace {
 
-/// Calls the jvp rule of every equation that a tangent reaches. `t` holds the tangent of each value.
-void push_tangents(const Recording& r, std::vector<Tensor>& t) {
-  const Graph& g = r.graph;
+void push_tangents(const Graph& g, std::span<const Tensor> values, std::vector<Tensor>& t) {
   std::vector<Tensor> in, out, t_in, t_out;
   std::vector<Type> types;
   for (const Graph::Equation& e : g.equations) {
@@ -24,11 +22,11 @@ void push_tangents(const Recording& r, std::vector<Tensor>& t) {
     if (!reached) continue;
     in.clear(), t_in.clear(), types.clear(), out.clear();
     for (Graph::Id id : g.in(e)) {
-      in.push_back(r.values[id]);
+      in.push_back(values[id]);
       t_in.push_back(t[id]);
       types.push_back(g.types[id]);
     }
-    for (Graph::Id k = 0; k < e.out_count; ++k) out.push_back(r.values[e.out_begin + k]);
+    for (Graph::Id k = 0; k < e.out_count; ++k) out.push_back(values[e.out_begin + k]);
     t_out.assign(e.out_count, Tensor());
     context().where = e.where;
     e.primitive->jvp({in, out, types, e.attr}, t_in, t_out);
@@ -40,6 +38,8 @@ void push_tangents(const Recording& r, std::vector<Tensor>& t) {
       }
   }
 }
+
+namespace {
 
 void check_tangent(const char* name, const Tensor& x, const Tensor& t) {
   if (t.defined() && t.type() != x.type())
@@ -58,7 +58,7 @@ std::pair<std::vector<Tensor>, std::vector<Tensor>> jvp_flat(const FlatFunction&
     check_tangent("jvp", x[k], tangents[k]);
     t[r.graph.inputs[k]] = tangents[k];
   }
-  push_tangents(r, t);
+  push_tangents(r.graph, r.values, t);
   std::vector<Tensor> values, out;
   for (Graph::Id id : r.graph.outputs) {
     values.push_back(r.values[id]);
@@ -85,7 +85,7 @@ Linearized linearize_flat(const char* name, const FlatFunction& f, const std::ve
     std::size_t next = 0;
     for (std::size_t k = 0; k < x.size(); ++k)
       if (l.in_live[k]) t[r.graph.inputs[k]] = tangents[next++];
-    push_tangents(r, t);
+    push_tangents(r.graph, r.values, t);
     std::vector<Tensor> out;
     for (Graph::Id id : r.graph.outputs) {
       l.out_live.push_back(t[id].defined());
@@ -135,7 +135,7 @@ std::vector<Tensor> transpose_graph(const Graph& g, std::span<const Tensor> cota
     for (Graph::Id k = 0; k < e.out_count; ++k)
       if (!c_out[k].defined()) c_out[k] = zeros_of(g.types[e.out_begin + k]);
     in.clear(), types.clear();
-    bool flags[64];
+    SmallArray<bool> flags(e.in_count);
     std::size_t count = 0;
     for (Graph::Id id : g.in(e)) {
       in.push_back(known[id]);
@@ -144,7 +144,7 @@ std::vector<Tensor> transpose_graph(const Graph& g, std::span<const Tensor> cota
     }
     c_in.assign(count, Tensor());
     context().where = e.where;
-    e.primitive->transpose({in, {}, types, e.attr}, {flags, count}, c_out, c_in);
+    e.primitive->transpose({in, {}, types, e.attr}, flags.span(), c_out, c_in);
     for (std::size_t k = 0; k < count; ++k) {
       const Graph::Id id = g.operands[e.in_begin + k];
       if (!flags[k] || !c_in[k].defined()) continue;

@@ -3,6 +3,7 @@
 // Batching: the function is recorded once on the types of a single example, then every equation is replaced by
 // its batched self. The batch is always axis 0 inside.
 #include "../context.h"
+#include "../small_array.h"
 #include "../transform_internal.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/ops.h"
@@ -27,7 +28,8 @@ std::vector<Tensor> batch_graph(const Graph& g, std::span<const Tensor> inputs, 
   std::vector<Type> types;
   for (std::size_t n = 0; n < g.equations.size(); ++n) {
     const Graph::Equation& e = g.equations[n];
-    bool flags[64], any = false;
+    SmallArray<bool> flags(e.in_count);
+    bool any = false;
     std::size_t count = 0;
     in.clear(), operands.clear(), types.clear();
     for (Graph::Id id : g.in(e)) {
@@ -38,7 +40,7 @@ std::vector<Tensor> batch_graph(const Graph& g, std::span<const Tensor> inputs, 
     out.assign(e.out_count, Tensor());
     context().where = e.where;
     if (any) {
-      e.primitive->batch({in, {}, types, e.attr}, {flags, count}, size, out);
+      e.primitive->batch({in, {}, types, e.attr}, flags.span(), size, out);
     } else {
       for (const Tensor& t : in) operands.push_back(&t);
       dispatch(*e.primitive, operands, e.attr, e.where, out);

@@ -30,6 +30,7 @@ class Plan {
   std::size_t arena_bytes() const;   ///< memory of all intermediate results
   std::size_t naive_bytes() const;   ///< the same without reuse
   struct Body;
+  class Run;  ///< repeated runs on memory of the caller (src/exec/plan_run.h)
 
  private:
   std::unique_ptr<Body> body_;

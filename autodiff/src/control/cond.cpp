@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The primitive `cond`: predicate, x -> then_f(x) or else_f(x). Its derivatives are conds of the branches'
+// derivatives; with a predicate that differs between the elements of a batch both branches run, and the results are
+// chosen.
+#include "../transform_internal.h"
+#include "loops_internal.h"
+#include "tessera/autodiff/ops.h"
+
+namespace tessera::detail {
+namespace {
+
+const Branches& branches_of(const Attributes* a) { return *tessera::get<BranchAttr>(a).branches; }
+BodyPtr body(Graph g) { return std::make_shared<Body>(std::move(g)); }
+
+struct Cond : Hand<Cond> {
+  static constexpr const char* name = "cond";
+  static Types infer(std::span<const Type> in, const Attributes* a) {
+    const Branches& b = branches_of(a);
+    const Graph& g = b.then_f->graph();
+    if (in.size() != g.inputs.size() + 1) fail(name, "takes " + std::to_string(g.inputs.size() + 1) + " operands, got " + std::to_string(in.size()));
+    for (std::size_t k = 0; k < g.inputs.size(); ++k)
+      if (in[k + 1] != g.types[g.inputs[k]]) fail(name, "operand " + std::to_string(k) + " is " + to_string(in[k + 1]) + ", its branches take " + to_string(g.types[g.inputs[k]]));
+    return output_types(g);
+  }
+  static KernelFn kernel(std::span<const Dtype>, const Attributes*) {
+    return [](Inputs in, Outputs out, const Attributes* a) {
+      const Branches& b = branches_of(a);
+      const Body& taken = *static_cast<const bool*>(in[0]->data) ? *b.then_f : *b.else_f;
+      std::vector<const std::byte*> from;
+      std::vector<std::byte*> to;
+      for (const View* v : in.subspan(1)) from.push_back(static_cast<const std::byte*>(v->data));
+      for (const View* v : out) to.push_back(static_cast<std::byte*>(v->data));
+      (*taken.program().start())(from.data(), to.data());
+    };
+  }
+
+  static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
+    const Branches& b = branches_of(a.attr.get());
+    const std::size_t n = a.in.size() - 1;
+    Flags in;
+    for (std::size_t k = 0; k < n; ++k) in.push_back(t[k + 1].defined());
+    Flags out(a.out.size(), false);
+    for (const BodyPtr& f : {b.then_f, b.else_f}) {
+      const Flags v = reached(f->graph(), in, true);
+      for (std::size_t k = 0; k < out.size(); ++k) out[k] = out[k] || v[f->graph().outputs[k]];
+    }
+    Closed then_f = joint_graph(b.then_f->graph(), {{n}}, in, {{out.size(), false}}, out);
+    Closed else_f = joint_graph(b.else_f->graph(), {{n}}, in, {{out.size(), false}}, out);
+    std::vector<Tensor> operands(a.in.begin(), a.in.end());
+    for (std::size_t k = 0; k < n; ++k)
+      if (in[k]) operands.push_back(t[k + 1]);
+    const std::vector<Tensor> y = apply_branches(std::move(then_f), std::move(else_f), operands);
+    for (std::size_t k = 0, r = 0; k < out.size(); ++k)
+      if (out[k]) o[k] = y[r++];
+  }
+
+  /// The cotangents of the linear operands, by the branch taken.
+  static void transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
+    const Branches& b = branches_of(a.attr.get());
+    const std::size_t n = a.in.size() - 1;
+    const Flags in(linear.begin() + 1, linear.end());
+    std::vector<Tensor> operands = {a.in[0]};
+    Types types;
+    for (std::size_t k = 0; k < n; ++k)
+      if (!in[k]) {
+        operands.push_back(a.in[k + 1]);
+        types.push_back(a.in_types[k + 1]);
+      }
+    const std::size_t known = types.size();
+    for (const Tensor& c : ct) {
+      operands.push_back(c);
+      types.push_back(c.type());
+    }
+    const auto turned = [&](const Graph& g) {
+      const Flags v = reached(g, in, true);
+      return close(record_abstract("vjp", [&](const std::vector<Tensor>& x) {
+        std::vector<Graph::Id> linear_in, known_in, out;
+        for (std::size_t k = 0; k < n; ++k) (in[k] ? linear_in : known_in).push_back(g.inputs[k]);
+        std::vector<Tensor> cts;
+        for (std::size_t k = 0; k < g.outputs.size(); ++k)
+          if (v[g.outputs[k]]) {
+            out.push_back(g.outputs[k]);
+            cts.push_back(x[known + k]);
+          }
+        const std::vector<Graph::Id> kept = residuals(g, v);
+        const std::vector<Tensor> values = evaluate(extract(g, known_in, kept), std::span(x).first(known));
+        return pull_back(g, linear_in, out, kept, values, cts);
+      }, types).graph);
+    };
+    const std::vector<Tensor> w = apply_branches(turned(b.then_f->graph()), turned(b.else_f->graph()), operands);
+    for (std::size_t k = 0, r = 0; k < n; ++k)
+      if (in[k]) o[k + 1] = w[r++];
+  }
+
+  static void batch(const Application& a, std::span<const bool> batched, Index size, std::span<Tensor> o) {
+    const Branches& b = branches_of(a.attr.get());
+    const Flags in(batched.begin() + 1, batched.end());
+    const std::vector<Tensor> x(a.in.begin() + 1, a.in.end());
+    if (!batched[0]) {
+      const Types types = types_of(x);
+      std::vector<Tensor> operands(a.in.begin(), a.in.end());
+      const std::vector<Tensor> y = apply_branches({batched_graph(b.then_f->graph(), types, in, size), {}}, {batched_graph(b.else_f->graph(), types, in, size), {}}, operands);
+      std::copy(y.begin(), y.end(), o.begin());
+      return;
+    }
+    Flags then_flags, else_flags;
+    const std::vector<Tensor> yes = batch_graph(b.then_f->graph(), x, in, size, then_flags), no = batch_graph(b.else_f->graph(), x, in, size, else_flags);
+    const Tensor lanes = reshape(a.in[0], {size});
+    for (std::size_t k = 0; k < o.size(); ++k) {
+      const Tensor p = with_batch(yes[k], then_flags[k], size), q = with_batch(no[k], else_flags[k], size);
+      o[k] = where(broadcast_in_dim(lanes, p.shape(), {0}), p, q);
+    }
+  }
+
+  /// Both branches on the same operands: each takes what the other captures, too.
+  static std::vector<Tensor> apply_branches(Closed then_f, Closed else_f, std::vector<Tensor> operands) {
+    const auto skip = [](Graph& g, std::size_t at, const std::vector<Tensor>& more) {
+      for (const Tensor& t : more) {
+        const Graph::Id id = g.add_value(t.type());
+        g.inputs.insert(g.inputs.begin() + static_cast<std::ptrdiff_t>(at++), id);
+      }
+    };
+    const std::size_t own = operands.size() - 1;
+    skip(else_f.graph, own, then_f.captured);
+    skip(then_f.graph, then_f.graph.inputs.size(), else_f.captured);
+    operands.insert(operands.end(), then_f.captured.begin(), then_f.captured.end());
+    operands.insert(operands.end(), else_f.captured.begin(), else_f.captured.end());
+    return apply_cond(std::make_shared<Branches>(Branches{body(std::move(then_f.graph)), body(std::move(else_f.graph))}), operands);
+  }
+};
+TESSERA_REGISTER(Cond);
+
+}  // namespace
+
+std::vector<Tensor> apply_cond(std::shared_ptr<const Branches> b, const std::vector<Tensor>& operands) {
+  std::vector<const Tensor*> in;
+  for (const Tensor& t : operands) in.push_back(&t);
+  std::vector<Tensor> out(b->then_f->graph().outputs.size());
+  dispatch(primitive<Cond>(), in, attributes(BranchAttr{std::move(b)}), context_where(), out);
+  return out;
+}
+
+std::vector<Tensor> cond_flat(const Tensor& predicate, const FlatFunction& then_f, const FlatFunction& else_f, const std::vector<Tensor>& x) {
+  if (predicate.dtype() != Dtype::boolean || predicate.size() != 1) fail("cond", "the predicate must be a bool of one element, got " + to_string(predicate.type()));
+  const Types types = types_of(x);
+  Closed yes = close(record_abstract("cond", then_f, types).graph), no = close(record_abstract("cond", else_f, types).graph);
+  const Types a = output_types(yes.graph), b = output_types(no.graph);
+  if (a.size() != b.size()) fail("cond", "the branches return " + std::to_string(a.size()) + " and " + std::to_string(b.size()) + " tensors");
+  for (std::size_t k = 0; k < a.size(); ++k)
+    if (a[k] != b[k]) fail("cond", "the branches differ in result " + std::to_string(k) + ": " + to_string(a[k]) + " and " + to_string(b[k]));
+  std::vector<Tensor> operands = {predicate};
+  operands.insert(operands.end(), x.begin(), x.end());
+  return Cond::apply_branches(std::move(yes), std::move(no), std::move(operands));
+}
+
+}  // namespace tessera::detail

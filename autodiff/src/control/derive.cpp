@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bodies of derived loops: the body with its tangents, and the body's linear part run backwards.
+#include "../transform_internal.h"
+#include "loops_internal.h"
+#include "tessera/autodiff/jit.h"
+
+namespace tessera::detail {
+
+Flags reached(const Graph& g, const Flags& inputs, bool derivative) {
+  Flags v(g.types.size(), false);
+  for (std::size_t k = 0; k < g.inputs.size(); ++k)
+    if (inputs[k]) v[g.inputs[k]] = true;
+  for (const Graph::Equation& e : g.equations) {
+    if (derivative && e.primitive->rule == RuleClass::zero) continue;
+    bool any = false;
+    for (Graph::Id id : g.in(e)) any = any || v[id];
+    if (!any) continue;
+    for (Graph::Id k = 0; k < e.out_count; ++k) v[e.out_begin + k] = !derivative || is_inexact(g.types[e.out_begin + k].dtype);
+  }
+  return v;
+}
+
+Flags settle(const Sweep& s, Flags& inputs, bool derivative) {
+  const Graph& g = s.body->graph();
+  for (;;) {
+    Flags v = reached(g, inputs, derivative);
+    bool grown = false;
+    for (std::size_t k = 0; k < s.n_carry; ++k)
+      if (v[g.outputs[k]] && !inputs[s.n_consts + k]) inputs[s.n_consts + k] = grown = true;
+    if (!grown) return v;
+  }
+}
+
+Graph extract(const Graph& g, std::span<const Graph::Id> inputs, std::span<const Graph::Id> outputs) {
+  Flags used(g.types.size(), false), given(g.types.size(), false), keep(g.equations.size(), false);
+  for (Graph::Id id : inputs) given[id] = true;
+  for (Graph::Id id : outputs) used[id] = true;
+  for (std::size_t n = g.equations.size(); n-- > 0;) {
+    const Graph::Equation& e = g.equations[n];
+    for (Graph::Id k = 0; k < e.out_count; ++k) keep[n] = keep[n] || (used[e.out_begin + k] && !given[e.out_begin + k]);
+    if (keep[n])
+      for (Graph::Id id : g.in(e)) used[id] = true;
+  }
+  Graph out;
+  std::vector<Graph::Id> renamed(g.types.size(), 0);
+  for (Graph::Id id : inputs) out.inputs.push_back(renamed[id] = out.add_value(g.types[id]));
+  for (const auto& [id, t] : g.captures)
+    if (used[id] && !given[id]) out.captures.emplace_back(renamed[id] = out.add_value(g.types[id]), t);
+  for (std::size_t n = 0; n < g.equations.size(); ++n) {
+    if (!keep[n]) continue;
+    Graph::Equation e = g.equations[n];
+    const auto in_begin = static_cast<Graph::Id>(out.operands.size());
+    for (Graph::Id id : g.in(e)) out.operands.push_back(renamed[id]);
+    const auto out_begin = static_cast<Graph::Id>(out.types.size());
+    for (Graph::Id k = 0; k < e.out_count; ++k) {
+      const Graph::Id id = out.add_value(g.types[e.out_begin + k]);
+      if (!given[e.out_begin + k]) renamed[e.out_begin + k] = id;
+    }
+    e.in_begin = in_begin;
+    e.out_begin = out_begin;
+    out.equations.push_back(std::move(e));
+  }
+  for (Graph::Id id : outputs) out.outputs.push_back(renamed[id]);
+  return out;
+}
+
+std::vector<Tensor> evaluate_all(const Graph& g, std::span<const Tensor> inputs) {
+  std::vector<Tensor> values(g.types.size());
+  for (std::size_t k = 0; k < g.inputs.size(); ++k) values[g.inputs[k]] = inputs[k];
+  for (const auto& [id, t] : g.captures) values[id] = t;
+  std::vector<const Tensor*> in;
+  for (const Graph::Equation& e : g.equations) {
+    in.clear();
+    for (Graph::Id id : g.in(e)) in.push_back(&values[id]);
+    dispatch(*e.primitive, in, e.attr, e.where, {values.data() + e.out_begin, e.out_count});
+  }
+  return values;
+}
+
+Closed joint_graph(const Graph& g, const std::vector<Group>& in, const Flags& in_flags, const std::vector<Group>& out, const Flags& out_flags) {
+  Types types;
+  std::size_t at = 0;
+  for (const Group& group : in) {
+    for (std::size_t k = 0; k < group.size; ++k) types.push_back(g.types[g.inputs[at + k]]);
+    for (std::size_t k = 0; k < group.size; ++k)
+      if (in_flags[at + k]) types.push_back(g.types[g.inputs[at + k]]);
+    at += group.size;
+  }
+  return close(record_abstract("jvp", [&](const std::vector<Tensor>& x) {
+    std::vector<Tensor> primal(g.inputs.size()), t(g.types.size()), y;
+    std::size_t next = 0, at = 0;
+    for (const Group& group : in) {
+      for (std::size_t k = 0; k < group.size; ++k) primal[at + k] = x[next++];
+      for (std::size_t k = 0; k < group.size; ++k)
+        if (in_flags[at + k]) t[g.inputs[at + k]] = x[next++];
+      at += group.size;
+    }
+    const std::vector<Tensor> values = evaluate_all(g, primal);
+    push_tangents(g, values, t);
+    at = 0;
+    for (const Group& group : out) {
+      for (std::size_t k = 0; group.primal && k < group.size; ++k) y.push_back(values[g.outputs[at + k]]);
+      for (std::size_t k = 0; k < group.size; ++k) {
+        const Graph::Id id = g.outputs[at + k];
+        if (out_flags[at + k]) y.push_back(t[id].defined() ? t[id] : zeros_of(g.types[id]));
+      }
+      at += group.size;
+    }
+    return y;
+  }, types).graph);
+}
+
+std::vector<Graph::Id> residuals(const Graph& g, const Flags& linear) {
+  Flags constant(g.types.size(), false), seen(g.types.size(), false);
+  for (const auto& [id, t] : g.captures) constant[id] = true;
+  std::vector<Graph::Id> out;
+  for (const Graph::Equation& e : g.equations) {
+    bool any = false;
+    for (Graph::Id k = 0; k < e.out_count; ++k) any = any || linear[e.out_begin + k];
+    if (!any) continue;
+    for (Graph::Id id : g.in(e))
+      if (!linear[id] && !constant[id] && !seen[id]) {
+        seen[id] = true;
+        out.push_back(id);
+      }
+  }
+  return out;
+}
+
+std::vector<Tensor> pull_back(const Graph& g, std::span<const Graph::Id> in, std::span<const Graph::Id> out, std::span<const Graph::Id> residual,
+                              std::span<const Tensor> residual_values, std::span<const Tensor> cotangents) {
+  std::vector<Graph::Id> given(in.begin(), in.end());
+  given.insert(given.end(), residual.begin(), residual.end());
+  Graph l = extract(g, given, out);
+  for (std::size_t k = 0; k < residual.size(); ++k) l.captures.emplace_back(l.inputs[in.size() + k], residual_values[k]);
+  l.inputs.resize(in.size());
+  return transpose_graph(l, cotangents);
+}
+
+}  // namespace tessera::detail

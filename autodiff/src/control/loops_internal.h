@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the loop and branch primitives hold. A loop is a list of *sweeps* over the same steps. A plain scan has one. Its
+// transpose has two: one forwards that keeps per step what the other, backwards, reads; a sweep may read what any
+// earlier one kept. That family is closed under jvp (each body is joined by its tangents), transpose (each body is
+// split into what is linear and what is not; the linear part runs backwards) and batching.
+//
+// Order of operands: [condition consts], then for each sweep: consts, first carries, xs.
+// Order of results:  for each sweep: last carries, ys.
+#pragma once
+#include <mutex>
+
+#include "../transform/subgraph.h"
+#include "program.h"
+#include "tessera/autodiff/loops.h"
+
+namespace tessera::detail {
+
+/// A graph without traced captures and, once it has run, its compiled form.
+class Body {
+ public:
+  explicit Body(Graph g) : graph_(std::move(g)) {}
+  const Graph& graph() const { return graph_; }
+  const Program& program() const;
+  /// The same inputs, the first `n` outputs alone.
+  const Body& first_outputs(std::size_t n) const;
+
+ private:
+  Graph graph_;
+  mutable std::once_flag compiled_, cut_;
+  mutable std::unique_ptr<const Program> program_;
+  mutable std::unique_ptr<const Body> first_;
+};
+using BodyPtr = std::shared_ptr<const Body>;
+
+/// What sweep `sweep` kept as its number `kept`.
+struct Source {
+  std::size_t sweep, kept;
+};
+
+/// body: consts, carry, xs, from -> carry, kept, ys.
+struct Sweep {
+  BodyPtr body;
+  std::size_t n_consts = 0, n_carry = 0, n_xs = 0;
+  std::vector<Source> from;
+  std::size_t n_kept = 0, n_ys = 0;
+  bool reverse = false;  ///< from step n-1 to step 0
+
+  std::size_t operands() const { return n_consts + n_carry + n_xs; }
+  std::size_t results() const { return n_carry + n_ys; }
+  std::size_t xs_begin() const { return n_consts + n_carry; }
+};
+
+struct Loop {
+  std::vector<Sweep> sweeps;
+  Index length = 0;  ///< of a scan
+  /// Of a while: condition consts, then the carries of sweep 0 with these numbers -> bool of one element.
+  BodyPtr condition;
+  std::size_t n_condition_consts = 0;
+  std::vector<std::size_t> condition_carry;
+  Checkpoint checkpoint;
+  BodyPtr inverse;  ///< of the policy `reversible`: consts, carry after, xs of sweep 0 -> carry before
+};
+using LoopPtr = std::shared_ptr<const Loop>;
+struct LoopAttr {
+  LoopPtr loop;
+  auto fields() const { return std::tie(loop); }
+};
+/// Records or runs the loop.
+std::vector<Tensor> apply_loop(LoopPtr loop, const std::vector<Tensor>& operands);
+/// The kernel of both loop primitives.
+void run_loop(const Loop& loop, Inputs in, Outputs out);
+
+/// then_f, else_f: x -> y. Operands: predicate, x.
+struct Branches {
+  BodyPtr then_f, else_f;
+};
+struct BranchAttr {
+  std::shared_ptr<const Branches> branches;
+  auto fields() const { return std::tie(branches); }
+};
+std::vector<Tensor> apply_cond(std::shared_ptr<const Branches> b, const std::vector<Tensor>& operands);
+
+// ---- bodies from bodies (derive.cpp) ------------------------------------------------------------------------
+using Flags = std::vector<bool>;
+
+/// Which values of g depend on the flagged inputs. With `derivative`, through operations that have one alone.
+Flags reached(const Graph& g, const Flags& inputs, bool derivative);
+/// The same for the body of a sweep, whose carries are flagged too where their new value is: `inputs` grows until
+/// nothing changes.
+Flags settle(const Sweep& s, Flags& inputs, bool derivative);
+/// What of g is needed to compute `outputs` from `inputs`.
+Graph extract(const Graph& g, std::span<const Graph::Id> inputs, std::span<const Graph::Id> outputs);
+/// Every value of g, recorded or run on the given inputs.
+std::vector<Tensor> evaluate_all(const Graph& g, std::span<const Tensor> inputs);
+
+/// A run of inputs or outputs and whether a group's undifferentiated members stay.
+struct Group {
+  std::size_t size;
+  bool primal = true;
+};
+/// Group by group: the members of `values`, then the tangents of the flagged ones.
+/// Inputs: g's, each group followed by the tangents of its flagged members; outputs likewise.
+Closed joint_graph(const Graph& g, const std::vector<Group>& in, const Flags& in_flags, const std::vector<Group>& out, const Flags& out_flags);
+
+/// g split by `linear` (a flag per value, closed under dependence): the values that the linear part reads.
+std::vector<Graph::Id> residuals(const Graph& g, const Flags& linear);
+/// Cotangents of the inputs `in` from those of the outputs `out` (undefined: zero), given the residuals.
+std::vector<Tensor> pull_back(const Graph& g, std::span<const Graph::Id> in, std::span<const Graph::Id> out, std::span<const Graph::Id> residual,
+                              std::span<const Tensor> residual_values, std::span<const Tensor> cotangents);
+
+}  // namespace tessera::detail

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// scan, while_loop and fori_loop as the user calls them: bodies are recorded on types, and the tensors they use from
+// around them become constants of the loop.
+#include "../transform_internal.h"
+#include "loops_internal.h"
+#include "tessera/autodiff/ops.h"
+
+namespace tessera::detail {
+namespace {
+
+/// f recorded, with what it captures as its first inputs.
+Closed traced(const char* name, const FlatFunction& f, const Types& types) {
+  Closed c = close(record_abstract(name, f, types).graph);
+  std::vector<Graph::Id>& in = c.graph.inputs;
+  std::rotate(in.begin(), in.end() - static_cast<std::ptrdiff_t>(c.captured.size()), in.end());
+  return c;
+}
+
+void check_carry(const char* name, const Graph& g, const Types& carry) {
+  if (g.outputs.size() < carry.size())
+    fail(name, "the body returns " + std::to_string(g.outputs.size()) + " tensors, the carry has " + std::to_string(carry.size()));
+  for (std::size_t k = 0; k < carry.size(); ++k)
+    if (g.types[g.outputs[k]] != carry[k])
+      fail(name, "the body returns a " + to_string(g.types[g.outputs[k]]) + " as number " + std::to_string(k) + " of the carry, it took a " +
+                     to_string(carry[k]) + "; a carry keeps its types (cast or broadcast the first one)");
+}
+
+void append(std::vector<Tensor>& a, const std::vector<Tensor>& b) { a.insert(a.end(), b.begin(), b.end()); }
+
+/// The inverse body with operands as the body has them; constants of either are constants of both.
+void add_inverse(const char* name, const FlatFunction& inverse, const Types& types, std::size_t n_carry, Closed& body, Loop& loop) {
+  Closed back = traced(name, inverse, types);
+  if (back.graph.outputs.size() != n_carry) fail(name, "the inverse body returns " + std::to_string(back.graph.outputs.size()) + " tensors, the carry has " + std::to_string(n_carry));
+  for (std::size_t k = 0; k < n_carry; ++k)
+    if (back.graph.types[back.graph.outputs[k]] != types[k])
+      fail(name, "the inverse body returns a " + to_string(back.graph.types[back.graph.outputs[k]]) + " as number " + std::to_string(k) + " of the carry, it took a " + to_string(types[k]));
+  const auto widen = [](Graph& g, std::size_t at, const std::vector<Tensor>& more) {
+    for (const Tensor& t : more) {
+      const Graph::Id id = g.add_value(t.type());
+      g.inputs.insert(g.inputs.begin() + static_cast<std::ptrdiff_t>(at++), id);
+    }
+  };
+  const std::size_t own = body.captured.size();
+  widen(body.graph, own, back.captured);
+  widen(back.graph, 0, body.captured);
+  append(body.captured, back.captured);
+  loop.inverse = std::make_shared<Body>(std::move(back.graph));
+}
+
+}  // namespace
+
+std::vector<Tensor> scan_flat(const FlatFunction& f, const std::vector<Tensor>& init, const std::vector<Tensor>& xs, Index length, const ScanOptions& o) {
+  for (const Tensor& x : xs) {
+    if (x.ndim() == 0) fail("scan", "xs holds a scalar, which has no axis to run over; capture it in the body instead");
+    if (length >= 0 && x.dim(0) != length) fail("scan", "xs disagree on the number of steps: " + std::to_string(length) + " and " + to_string(x.type()));
+    length = x.dim(0);
+  }
+  if (length < 0) fail("scan", "the number of steps is not known: give xs or a length that is not negative");
+  const Types carry = types_of(init);
+  Types types = carry;
+  for (const Tensor& x : xs) {
+    types.push_back(x.type());
+    types.back().shape.erase(0);
+  }
+  Closed body = traced("scan", f, types);
+  check_carry("scan", body.graph, carry);
+  auto loop = std::make_shared<Loop>();
+  loop->length = length;
+  loop->checkpoint = o.checkpoint;
+  checkpoint_schedule(o.checkpoint, o.checkpoint.kind == Checkpoint::Kind::schedule ? length : std::min<Index>(length, 1));  // throws for a wrong one
+  if (o.checkpoint.kind == Checkpoint::Kind::reversible) add_inverse("scan", o.checkpoint.inverse, types, init.size(), body, *loop);
+  Sweep s;
+  s.reverse = o.reverse;
+  s.n_consts = body.captured.size();
+  s.n_carry = init.size();
+  s.n_xs = xs.size();
+  s.n_ys = body.graph.outputs.size() - init.size();
+  s.body = std::make_shared<Body>(std::move(body.graph));
+  loop->sweeps.push_back(std::move(s));
+  std::vector<Tensor> operands = std::move(body.captured);
+  append(operands, init);
+  append(operands, xs);
+  return apply_loop(std::move(loop), operands);
+}
+
+std::vector<Tensor> while_flat(const FlatFunction& condition, const FlatFunction& f, const std::vector<Tensor>& init, const WhileOptions& o) {
+  const Types carry = types_of(init);
+  Closed ask = traced("while_loop", condition, carry), body = traced("while_loop", f, carry);
+  const Type& p = ask.graph.types[ask.graph.outputs[0]];
+  if (p.dtype != Dtype::boolean || p.shape.count() != 1) fail("while_loop", "the condition must be a bool of one element, got " + to_string(p) + "; use any or all");
+  check_carry("while_loop", body.graph, carry);
+  if (body.graph.outputs.size() != carry.size())
+    fail("while_loop", "the body returns " + std::to_string(body.graph.outputs.size()) + " tensors, the carry has " + std::to_string(carry.size()));
+  auto loop = std::make_shared<Loop>();
+  loop->checkpoint = o.checkpoint;
+  if (o.checkpoint.kind != Checkpoint::Kind::schedule) checkpoint_schedule(o.checkpoint, 1);
+  if (o.checkpoint.kind == Checkpoint::Kind::reversible) add_inverse("while_loop", o.checkpoint.inverse, carry, init.size(), body, *loop);
+  loop->n_condition_consts = ask.captured.size();
+  for (std::size_t k = 0; k < init.size(); ++k) loop->condition_carry.push_back(k);
+  loop->condition = std::make_shared<Body>(std::move(ask.graph));
+  Sweep s;
+  s.n_consts = body.captured.size();
+  s.n_carry = init.size();
+  s.body = std::make_shared<Body>(std::move(body.graph));
+  loop->sweeps.push_back(std::move(s));
+  std::vector<Tensor> operands = std::move(ask.captured);
+  append(operands, body.captured);
+  append(operands, init);
+  return apply_loop(std::move(loop), operands);
+}
+
+Tensor step_numbers(Index low, Index high) { return high > low ? arange(high - low) + low : arange(0); }
+
+}  // namespace tessera::detail
