@@ -75,6 +75,7 @@ void elementwise_rows(std::vector<Row>& rows) {
   unary("sinh", kInexact, sinh, complex1(std::sinh<LD>), -2, 2);
   unary("cosh", kInexact, cosh, complex1(std::cosh<LD>), -2, 2);
   unary("tanh", kInexact, tanh, complex1(std::tanh<LD>), -1.2, 1.2);
+  unary("sech2", kInexact, sech2, loop1([](Wide z) { return LD(1) / (std::cosh(z) * std::cosh(z)); }), -1.2, 1.2);
   unary("asinh", kInexact, asinh, complex1([](const Wide& z) { return std::asinh(z); }), -0.7, 0.7);
   unary("acosh", kInexact, acosh, complex1([](const Wide& z) { return std::acosh(z); }), 1.3, 3);
   unary("atanh", kInexact, atanh, complex1([](const Wide& z) { return std::atanh(z); }), -0.7, 0.7);

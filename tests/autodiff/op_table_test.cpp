@@ -5,6 +5,7 @@
 #include "op_table.h"
 #include "tessera/autodiff/check.h"
 #include "tessera/autodiff/forall.h"
+#include "tessera/autodiff/jet.h"
 #include "tessera/autodiff/jit.h"
 
 #include <gtest/gtest.h>
@@ -275,6 +276,111 @@ TEST(OpTable, SecondAndThirdOrder) {
     const FlatFunction hessian_u = derivative_of(pullback_of(c.f, ct), u);
     expect_check(detail::gradcheck_flat(hessian_u, x, difference_options(c, 900)));
     expect_check(detail::transpose_check_flat(hessian_u, x, {.directions = 1, .atol = 1e-15, .seed = 29}));
+  });
+}
+
+constexpr int kJetOrder = 6;
+
+/// Coefficients 0..order of t -> f(x(t)) from values at `order + 9` Chebyshev points of [-h, h], by long double
+/// elimination; those of order k are returned times h^k.
+std::vector<Tensors> interpolated(const FlatFunction& f, const std::vector<Tensors>& curve, double h) {
+  using LD = long double;
+  const int n = kJetOrder + 9;
+  std::vector<std::vector<Array>> values;
+  std::vector<LD> node(static_cast<std::size_t>(n));
+  for (int i = 0; i < n; ++i) {
+    const double t = h * std::cos(std::acos(-1.0) * (i + 0.5) / n);
+    node[static_cast<std::size_t>(i)] = LD(t) / h;
+    Tensors x;
+    for (std::size_t a = 0; a < curve[0].size(); ++a) {
+      Tensor sum = curve.back()[a];
+      for (std::size_t k = curve.size() - 1; k-- > 0;) sum = sum * t + curve[k][a];
+      x.push_back(sum);
+    }
+    values.emplace_back();
+    for (const Tensor& y : f(x)) values.back().push_back(to_array(y));
+  }
+  // Newton's divided differences, then to monomials.
+  std::vector<Tensors> out(kJetOrder + 1);
+  for (std::size_t r = 0; r < values[0].size(); ++r) {
+    std::vector<Array> coefficient(kJetOrder + 1, Array(values[0][r].shape));
+    for (Index e = 0; e < values[0][r].size(); ++e) {
+      std::vector<Wide> d, p(static_cast<std::size_t>(n));
+      for (int i = 0; i < n; ++i) d.push_back(values[static_cast<std::size_t>(i)][r][e]);
+      for (int level = 1; level < n; ++level)
+        for (int i = n - 1; i >= level; --i) d[static_cast<std::size_t>(i)] = (d[static_cast<std::size_t>(i)] - d[static_cast<std::size_t>(i - 1)]) / (node[static_cast<std::size_t>(i)] - node[static_cast<std::size_t>(i - level)]);
+      for (int i = n - 1; i >= 0; --i) {
+        for (int k = n - 1; k > 0; --k) p[static_cast<std::size_t>(k)] = p[static_cast<std::size_t>(k - 1)] - node[static_cast<std::size_t>(i)] * p[static_cast<std::size_t>(k)];
+        p[0] = d[static_cast<std::size_t>(i)] - node[static_cast<std::size_t>(i)] * p[0];
+      }
+      for (std::size_t k = 0; k <= kJetOrder; ++k) coefficient[k][e] = p[k];
+    }
+    const Dtype type = std::any_of(coefficient[0].v.begin(), coefficient[0].v.end(), [](Wide z) { return z.imag() != 0; }) ? Dtype::c128 : Dtype::f64;
+    for (std::size_t k = 0; k <= kJetOrder; ++k) out[k].push_back(to_tensor(coefficient[k], type));
+  }
+  return out;
+}
+
+/// The derivative of f as a function of the point and a direction, both in one list.
+FlatFunction pushed(const FlatFunction& f) {
+  return [f](const Tensors& xv) {
+    const auto half = xv.begin() + static_cast<std::ptrdiff_t>(xv.size() / 2);
+    return detail::jvp_flat(f, {xv.begin(), half}, {half, xv.end()}).second;
+  };
+}
+
+TEST(OpTable, JetToOrderSix) {
+  for_cases(kDouble, [](const Case& c) {
+    Rng rng(61);
+    const Tensors x = live_inputs(c);
+    std::vector<Tensors> curve{x};
+    for (int k = 1; k <= 3; ++k) curve.push_back(random_like(x, rng));
+    const std::vector<Tensors> y = detail::jet_flat(c.f, curve, kJetOrder);
+    // Against values of f alone: rounding of f, which the elimination magnifies about a thousandfold at order 6.
+    const double h = 0.04;
+    const std::vector<Tensors> want = interpolated(c.f, curve, h);
+    for (int k = 0; k <= kJetOrder; ++k)
+      for (std::size_t r = 0; r < y[0].size(); ++r) {
+        const Tensor scaled = cast(y[static_cast<std::size_t>(k)][r] * std::pow(h, k), Dtype::c128);
+        const double scale = std::max(largest(to_array(y[0][r])), 1.0) * std::max(1.0, c.row->derivative_tolerance / 1e-7);
+        EXPECT_LE(largest(to_array(scaled - cast(want[static_cast<std::size_t>(k)][r], Dtype::c128))), 2e-11 * scale) << "order " << k << ", result " << r;
+      }
+    // y' = jvp(x; x'): the coefficients of the derivative, by other rules, are those of y.
+    std::vector<Tensors> velocity;
+    for (std::size_t k = 0; k < curve.size(); ++k) {
+      Tensors both = curve[k];
+      for (std::size_t a = 0; a < x.size(); ++a) both.push_back(k + 1 < curve.size() ? curve[k + 1][a] * static_cast<double>(k + 1) : zeros(x[a].shape(), x[a].dtype()));
+      velocity.push_back(both);
+    }
+    const std::vector<Tensors> dy = detail::jet_flat(pushed(c.f), velocity, kJetOrder - 1);
+    for (int k = 1; k <= kJetOrder; ++k)
+      for (std::size_t r = 0; r < y[0].size(); ++r)
+        EXPECT_LE(distance(y[static_cast<std::size_t>(k)][r] * static_cast<double>(k), dy[static_cast<std::size_t>(k - 1)][r]), 1e-9) << "derivative, order " << k << ", result " << r;
+  });
+}
+
+TEST(OpTable, CollapsedJetIsTheSumOfJets) {
+  for_cases(kDouble, [](const Case& c) {
+    Rng rng(67);
+    const Tensors x = live_inputs(c);
+    const std::vector<double> w{0.5, -1.25, 2};
+    std::vector<Tensors> v;
+    for (int r = 0; r < 3; ++r) v.push_back(random_like(x, rng));
+    Tensors directions;
+    for (std::size_t a = 0; a < x.size(); ++a) directions.push_back(stack({v[0][a], v[1][a], v[2][a]}));
+    for (int order = 1; order <= 4; ++order)
+      for (const Tensor& weights : {Tensor(), tensor(w)}) {
+        Tensors want;
+        for (std::size_t r = 0; r < 3; ++r) {
+          const Tensors y = detail::jet_flat(c.f, {x, v[r]}, order).back();
+          for (std::size_t k = 0; k < y.size(); ++k) {
+            const Tensor term = weights.defined() ? y[k] * w[r] : y[k];
+            if (r == 0) want.push_back(term);
+            else want[k] = want[k] + term;
+          }
+        }
+        expect_close(detail::collapsed_flat(c.f, x, directions, order, weights).sums, want, 1e-11, "collapsed");
+      }
   });
 }
 

@@ -22,6 +22,7 @@ TESSERA_UNARY(atan);
 TESSERA_UNARY(sinh);
 TESSERA_UNARY(cosh);
 TESSERA_UNARY(tanh);
+TESSERA_UNARY(sech2);
 TESSERA_UNARY(asinh);
 TESSERA_UNARY(acosh);
 TESSERA_UNARY(atanh);
@@ -51,6 +52,7 @@ std::span<const Row> complex_function_rows() {
       row<Body_sinh>("sinh", Complex{}),
       row<Body_cosh>("cosh", Complex{}),
       row<Body_tanh>("tanh", Complex{}),
+      row<Body_sech2>("sech2", Complex{}),
       row<Body_asinh>("asinh", Complex{}),
       row<Body_acosh>("acosh", Complex{}),
       row<Body_atanh>("atanh", Complex{}),

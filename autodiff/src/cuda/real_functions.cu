@@ -22,6 +22,7 @@ TESSERA_UNARY(atan);
 TESSERA_UNARY(sinh);
 TESSERA_UNARY(cosh);
 TESSERA_UNARY(tanh);
+TESSERA_UNARY(sech2);
 TESSERA_UNARY(asinh);
 TESSERA_UNARY(acosh);
 TESSERA_UNARY(atanh);
@@ -58,6 +59,7 @@ std::span<const Row> real_function_rows() {
       row<Body_sinh>("sinh", Real{}),
       row<Body_cosh>("cosh", Real{}),
       row<Body_tanh>("tanh", Real{}),
+      row<Body_sech2>("sech2", Real{}),
       row<Body_asinh>("asinh", Real{}),
       row<Body_acosh>("acosh", Real{}),
       row<Body_atanh>("atanh", Real{}),

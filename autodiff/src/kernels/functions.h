@@ -88,6 +88,16 @@ TESSERA_HD_INLINE T log1p(T x) {
     return {vm::log1p(a * (2 + a) + b * b) / 2, vm::atan2(b, 1 + a)};
   } else return vm::log1p(x);
 }
+/// 1 / cosh^2 z, beyond |Re z| = 1 as 4 e / (1 + e)^2 with e = e^(-2 z), which does not overflow.
+template <class T>
+TESSERA_HD_INLINE T sech2(T x) {
+  if constexpr (is_cplx<T>) {
+    const T z = x.real() < 0 ? -x : x;
+    const bool far = z.real() > 1;
+    const T e = fn::exp(T(-2) * z), d = far ? T(1) + e : fn::cosh(z);
+    return divide(far ? T(4) * e : T(1), multiply(d, d));
+  } else return vm::sech2(x);
+}
 template <class T>
 TESSERA_HD_INLINE T logistic(T x) {
   if constexpr (is_cplx<T>) return divide(T(1), T(1) + fn::exp(-x));

@@ -71,6 +71,8 @@ struct Div : Binary<Div, kNumber> {
     if (linear[1]) detail::no_rule("div", "transpose", "it is not linear in the denominator");
     o[0] = div(ct[0], conj(a.in[1]));
   }
+  static constexpr int numerator = 0;
+  static Tensor undo(const Application&, const Tensor& b, const Tensor& y) { return mul(b, y); }
 };
 struct Neg : Unary<Neg, kNumber> {
   static constexpr RuleClass rule = RuleClass::linear;

@@ -40,6 +40,7 @@ TESSERA_FUNCTION(Atan, "atan", kInexact, atan, 1.0 / (1.0 + square(x)));
 TESSERA_FUNCTION(Asinh, "asinh", kInexact, asinh, is_complex(x.dtype()) ? rsqrt(1.0 + square(x)) : 1.0 / hypot(1.0, x));
 TESSERA_FUNCTION(Acosh, "acosh", kInexact, acosh, rsqrt(x - 1.0) * rsqrt(x + 1.0));
 TESSERA_FUNCTION(Atanh, "atanh", kInexact, atanh, 1.0 / ((1.0 - x) * (1.0 + x)));
+TESSERA_FUNCTION(Sech2, "sech2", kInexact, sech2, (-2.0 * tanh(x)) * y);
 TESSERA_FUNCTION(Logistic, "logistic", kInexact, logistic, y * logistic(neg(x)));
 TESSERA_FUNCTION(Softplus, "softplus", kReal, softplus, logistic(x));
 TESSERA_FUNCTION(Erf, "erf", kReal, erf, (2.0 * std::numbers::inv_sqrtpi) * exp(neg(square(x))));
@@ -73,7 +74,7 @@ TESSERA_PERIODIC(Cos, "cos", cos, neg(sin(x)));
 TESSERA_PERIODIC(Tan, "tan", tan, 1.0 + square(y));
 TESSERA_PERIODIC(Sinh, "sinh", sinh, cosh(x));
 TESSERA_PERIODIC(Cosh, "cosh", cosh, sinh(x));
-TESSERA_PERIODIC(Tanh, "tanh", tanh, square(1.0 / cosh(x)));
+TESSERA_PERIODIC(Tanh, "tanh", tanh, sech2(x));
 
 #undef TESSERA_PERIODIC
 #undef TESSERA_FUNCTION
@@ -229,6 +230,7 @@ Tensor tanh(Arg x) { return unary<Tanh>(x); }
 Tensor asinh(Arg x) { return unary<Asinh>(x); }
 Tensor acosh(Arg x) { return unary<Acosh>(x); }
 Tensor atanh(Arg x) { return unary<Atanh>(x); }
+Tensor sech2(Arg x) { return unary<Sech2>(x); }
 Tensor logistic(Arg x) { return unary<Logistic>(x); }
 Tensor softplus(Arg x) { return unary<Softplus>(x); }
 Tensor erf(Arg x) { return unary<Erf>(x); }

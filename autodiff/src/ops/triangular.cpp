@@ -122,14 +122,19 @@ struct TriangularSolve {
       fail(name, matrix_name(i, s.batch) + " " + to_string(av.type()) + " is singular: pivot " + std::to_string(info - 1) + " is zero");
     });
   }
-  static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
+  static constexpr int numerator = 1;
+  /// op(dA) X, where the diagonal of a unit triangle does not move.
+  static Tensor undo(const Application& a, const Tensor& da, const Tensor& x) {
     const auto& f = a.get<TriangularAttr>();
+    Tensor d = f.lower ? tril(da, f.unit ? -1 : 0) : triu(da, f.unit ? 1 : 0);
+    if (f.transpose) d = tessera::transpose(d);
+    if (f.conjugate) d = conj(d);
+    return f.left ? matmul(d, x) : matmul(x, d);
+  }
+  static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
     Tensor right = t[1];
     if (t[0].defined()) {
-      Tensor d = f.lower ? tril(t[0], f.unit ? -1 : 0) : triu(t[0], f.unit ? 1 : 0);
-      if (f.transpose) d = tessera::transpose(d);
-      if (f.conjugate) d = conj(d);
-      const Tensor moved = f.left ? matmul(d, a.out[0]) : matmul(a.out[0], d);
+      const Tensor moved = undo(a, t[0], a.out[0]);
       right = right.defined() ? right - moved : neg(moved);
     }
     if (right.defined()) o[0] = apply(primitive<TriangularSolve>(), a.attr, detail::context_where(), a.in[0], right);

@@ -16,6 +16,8 @@
 //   elementwise  jvp = sum_k d(k, x, y) * t_k;         derivative expressions `d` required
 //   zero         no derivative (integers, comparisons)
 //   hand         `jvp` written by hand
+// Taylor mode follows from the class and the jvp (src/transform/expansion.h); a primitive that solves
+// undo(b, y) = a for y names `undo`, one that holds sub-graphs writes `jet`.
 // Every class but elementwise must say `batch`; a primitive whose leading dimensions are already a batch
 // derives from LeadingBatch. A rule that cannot exist is said aloud: `static constexpr None transpose{"why"}`.
 #pragma once
@@ -92,6 +94,21 @@ struct Application {
   const T& get() const { return tessera::get<T>(attr.get()); }
 };
 
+/// Taylor mode follows values along curves x(t) = x_0 + x_1 t + ... + x_K t^K: one curve, or many that share
+/// x_0 and differ in their directions. Of many, the last coefficient is kept only as its weighted sum over them
+/// ("collapsed"): it enters all rules linearly, so that the sum may be taken before.
+struct Curves {
+  int order = 0;         ///< K
+  Index directions = 0;  ///< number of curves; 0: one, without a leading axis
+  Tensor weights;        ///< [directions] weights of the sum of the last coefficients; undefined: ones
+};
+/// x_k; undefined is zero. `batched`: it has a leading axis over the directions.
+struct Coefficient {
+  Tensor value;
+  bool batched = false;
+};
+using Series = std::vector<Coefficient>;  ///< x_0 ... x_K; shorter is padded with zeros
+
 enum class RuleClass : std::uint8_t { linear, bilinear, elementwise, zero, hand };
 
 /// What the engine knows of a primitive; built once by `primitive<P>()`.
@@ -111,6 +128,12 @@ struct Primitive {
                     std::span<Tensor> ct_in);
   /// The same application over a leading axis of `size` of those inputs that are flagged; all results carry it.
   void (*batch)(const Application&, std::span<const bool> batched, Index size, std::span<Tensor> out);
+  /// Coefficients of the results from those of the operands; null where the class and `jvp` say it all.
+  void (*jet)(const Curves&, const Application&, std::span<const Series> in, std::span<Series> out);
+  /// The bilinear map that the primitive inverts: y = p(.., a, .., b, ..) solves undo(b, y) = a, where `a` is the
+  /// operand `numerator` and b the other one; null for all others.
+  Tensor (*undo)(const Application&, const Tensor& b, const Tensor& y);
+  int numerator;
   Dtype (*result)(std::span<const Dtype> in, const Attributes*);  ///< elementwise only: type of the result
   bool elementwise;       ///< output element i depends on input elements i alone, all shapes equal
   bool takes_strides;     ///< kernel accepts any strides; else inputs are made contiguous first
@@ -286,6 +309,11 @@ const Primitive& primitive() {
       else if constexpr (detail::is_elementwise<P>) detail::batch_elementwise(primitive<P>(), a, b, n, o);
       else detail::batch_leading(primitive<P>(), a, b, n, o);
     };
+    if constexpr (requires { &P::jet; }) p.jet = P::jet;
+    if constexpr (requires { &P::undo; }) {
+      p.undo = P::undo;
+      p.numerator = P::numerator;
+    }
     p.elementwise = detail::is_elementwise<P>;
     p.takes_strides = detail::any_strides<P>;
     if constexpr (requires { P::linear_in; }) p.linear_in = P::linear_in;

@@ -39,6 +39,7 @@ Tensor atan(Arg x);
 Tensor sinh(Arg x);
 Tensor cosh(Arg x);
 Tensor tanh(Arg x);
+Tensor sech2(Arg x);  ///< 1 / cosh(x)^2, the derivative of tanh; free of overflow and cancellation
 Tensor asinh(Arg x);
 Tensor acosh(Arg x);
 Tensor atanh(Arg x);

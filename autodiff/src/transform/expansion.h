@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Taylor coefficients of one application of a primitive, y(t) = p(x(t)), order by order. The rule classes give
+//
+//   linear       y_k = p(x_k)
+//   bilinear     y_k = sum_j p(x_j, w_{k-j})
+//   solves       undo(b, y) = a:  y_k = p(a_k - sum_{j>0} undo(b_j, y_{k-j}), b_0)
+//   zero         y_k = 0 for k > 0
+//   all others   y' = jvp(x, y; x'), hence y_k = (1/k) [t^{k-1}] jvp(x(t), y(t); x'(t))
+//
+// The last line needs no rule beside the jvp: the jvp is recorded, and the coefficients of its equations are
+// asked for in turn. They ask for coefficients of y and of other functions of x that are lower by one, so that
+// the recursion ends, also where each derivative is a new function (polygamma). Applications that repeat one
+// already known (cosh asks for sinh, which asks for cosh) are that one: every order costs one pass over a few
+// sums, O(K^2) in all (A. Griewank & A. Walther, Evaluating Derivatives, 2nd ed., 2008, section 13.2).
+//
+// Collapse (F. Dangel, T. Siebert, M. Zeinhofer, A. Walther, Collapsing Taylor Mode Automatic Differentiation,
+// 2025): the K-th coefficient of a value, the (K-1)-th of a velocity x', enters all of the above linearly and
+// meets only what is the same for all directions; there the sum over directions is taken at once.
+#pragma once
+#include <deque>
+#include <optional>
+
+#include "tessera/autodiff/graph.h"
+
+namespace tessera::detail {
+
+class Expansion {
+ public:
+  explicit Expansion(const Curves& curves) : curves_(curves) {}
+
+  /// Coefficients of the results of `p`, of which `values` are the zeroth (made here where undefined).
+  std::vector<Series> of(const Primitive& p, const AttributesPtr& attr, std::span<const Series> in, std::span<const Type> in_types,
+                         std::span<const Type> out_types, std::span<const Tensor> values);
+
+ private:
+  using Id = int;
+  static constexpr Id kZero = -1;
+  /// A value along the curves: given, the velocity of another, a constant, or a result of a call.
+  struct Node {
+    enum class Kind : std::uint8_t { given, velocity, result } kind;
+    Type type;
+    Id of = 0;     ///< velocity: of which node; result: of which call
+    int out = 0;   ///< result: which
+    int lead = 0;  ///< orders by which its collapsed coefficient comes before K: 1 for what is linear in a velocity
+    bool moves = false;
+    std::vector<std::optional<Coefficient>> known = {};
+  };
+  struct Call {
+    const Primitive* primitive;
+    AttributesPtr attr;
+    std::vector<Id> in, out;
+    bool moves = false;
+    std::optional<std::vector<Id>> velocity = {};  ///< of the results, in terms of other nodes
+  };
+  /// Terms of one coefficient: what is the same for all directions (or summed over them), and the rest.
+  struct Sum {
+    Tensor alone, batched;
+  };
+
+  Id add(Node n);
+  Id constant(const Tensor& t);
+  Id velocity_of(Id x);
+  Id call(const Primitive& p, const AttributesPtr& attr, const std::vector<Id>& in, std::span<const Type> out_types);
+  const Coefficient& coefficient(Id n, int k);
+  void compute(Id call, int k);
+  std::vector<Coefficient> bilinear(const Call& c, int k);
+  std::vector<Coefficient> solve(const Call& c, int k);
+  std::vector<Coefficient> linear(const Call& c, int k);
+  std::vector<Coefficient> by_velocity(Id call, int k);
+  void find_velocity(Id call);
+  Types types_of(const Call& c) const;
+  std::vector<Coefficient> apply_to(const Primitive& p, const AttributesPtr& attr, std::span<const Coefficient> in, std::span<const Type> types, std::size_t n_out) const;
+  void accumulate(Sum& s, const Coefficient& c) const;
+  Coefficient total(Sum s, bool collapsed) const;
+
+  const Curves& curves_;
+  std::deque<Node> nodes_;
+  std::deque<Call> calls_;
+  std::vector<std::pair<Tensor, Id>> constants_;
+};
+
+/// Coefficients of the graph's outputs. `values`, where given, are the zeroth coefficients of all its values.
+std::vector<Series> jet_graph(const Curves& curves, const Graph& g, std::span<const Series> inputs, std::span<const Tensor> values = {});
+
+/// sum_r weights_r c_r over the leading axis.
+Tensor sum_over_directions(const Curves& curves, const Tensor& c);
+
+}  // namespace tessera::detail

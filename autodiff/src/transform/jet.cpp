@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/autodiff/jet.h"
+
+#include <map>
+
+#include "../context.h"
+#include "../transform_internal.h"
+#include "expansion.h"
+#include "tessera/autodiff/ops.h"
+
+namespace tessera::detail {
+
+std::vector<std::vector<Tensor>> jet_flat(const FlatFunction& f, const std::vector<std::vector<Tensor>>& coefficients, int order) {
+  const std::vector<Tensor>& x = coefficients[0];
+  std::vector<Series> in(x.size());
+  for (std::size_t k = 0; k < coefficients.size(); ++k) {
+    if (coefficients[k].size() != x.size())
+      fail("jet", "coefficient " + std::to_string(k) + " has " + std::to_string(coefficients[k].size()) + " tensors, the point has " + std::to_string(x.size()));
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const Tensor& c = coefficients[k][i];
+      if (k > 0 && c.defined() && c.type() != x[i].type())
+        fail("jet", "coefficient " + std::to_string(k) + " of a " + to_string(x[i].type()) + " is a " + to_string(c.type()));
+      if (static_cast<int>(k) <= order) in[i].push_back({k == 0 || is_inexact(x[i].dtype()) ? c : Tensor()});
+    }
+  }
+  const Recording r = record_live("jet", f, x);
+  InTransform scope("jet");
+  const std::vector<Series> y = jet_graph({.order = order}, r.graph, in, r.values);
+  std::vector<std::vector<Tensor>> out(static_cast<std::size_t>(order) + 1);
+  for (std::size_t i = 0; i < y.size(); ++i)
+    for (std::size_t k = 0; k < out.size(); ++k)
+      out[k].push_back(k < y[i].size() && y[i][k].value.defined() ? y[i][k].value : zeros_of(r.graph.types[r.graph.outputs[i]]));
+  return out;
+}
+
+Collapsed collapsed_flat(const FlatFunction& f, const std::vector<Tensor>& x, const std::vector<Tensor>& directions, int order, const Tensor& weights) {
+  if (order < 1) fail("directional_sum", "the order must be positive, got " + std::to_string(order));
+  Index m = -1;
+  for (const Tensor& d : directions)
+    if (d.defined() && d.ndim() > 0 && m < 0) m = d.dim(0);
+  if (m < 0) fail("directional_sum", "needs directions with a leading axis");
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    Type want = x[i].type();
+    want.shape.insert(0, m);
+    if (directions[i].defined() && directions[i].type() != want)
+      fail("directional_sum", "the directions of a " + to_string(x[i].type()) + " are a " + to_string(directions[i].type()) + ", want " + to_string(want));
+  }
+  if (weights.defined() && weights.shape() != Shape{m})
+    fail("directional_sum", "needs one weight for each of " + std::to_string(m) + " directions, got " + to_string(weights.type()));
+  const Curves curves{order, m, weights};
+  const Recording r = record_live("jet", f, x);
+  InTransform scope("jet");
+  std::vector<Series> in;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    Series s{{x[i]}, {}};
+    // At order 1 the direction itself is the last coefficient.
+    if (directions[i].defined()) s[1] = order == 1 ? Coefficient{sum_over_directions(curves, directions[i])} : Coefficient{directions[i], true};
+    in.push_back(std::move(s));
+  }
+  const std::vector<Series> y = jet_graph(curves, r.graph, in, r.values);
+  Collapsed out;
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    const std::size_t k = static_cast<std::size_t>(order);
+    out.values.push_back(r.values[r.graph.outputs[i]]);
+    out.sums.push_back(k < y[i].size() && y[i][k].value.defined() ? y[i][k].value : zeros_of(r.graph.types[r.graph.outputs[i]]));
+  }
+  return out;
+}
+
+namespace {
+
+void need_points(const char* op, const Tensor& x) {
+  if (!is_inexact(x.dtype())) fail(op, "no derivative with respect to a " + to_string(x.type()) + "; cast it to a floating type");
+  if (x.ndim() == 0) fail(op, "takes points with their coordinates on the last axis, got a scalar; reshape it to {1}");
+}
+
+/// Directions with weights; v and -v are one.
+class Directions {
+ public:
+  explicit Directions(int order) : order_(order) {}
+  void add(std::vector<double> v, double weight) {
+    double sign = 0;
+    for (double d : v)
+      if (sign == 0 && d != 0) sign = d > 0 ? 1 : -1;
+    if (sign == 0) return;
+    for (double& d : v) d *= sign;
+    weights_[v] += order_ % 2 ? sign * weight : weight;
+  }
+  /// Those with a weight: [m, n] and [m].
+  std::pair<std::vector<double>, std::vector<double>> list() const {
+    std::vector<double> v, w;
+    for (const auto& [direction, weight] : weights_) {
+      if (weight == 0) continue;
+      v.insert(v.end(), direction.begin(), direction.end());
+      w.push_back(weight);
+    }
+    return {v, w};
+  }
+
+ private:
+  int order_;
+  std::map<std::vector<double>, double> weights_;
+};
+
+/// prod_i d_i^a_i = sum_{k <= a} (-1)^|a - k| prod_i C(a_i, k_i) (1/|a|!) ((k - a/2) . d)^|a|.
+void polarize(const PartialDerivative& term, std::size_t n, Directions& to) {
+  std::vector<int> a = term.orders, k(n, 0);
+  a.resize(n, 0);
+  while (true) {
+    std::vector<double> v(n);
+    double weight = term.coefficient;
+    for (std::size_t i = 0; i < n; ++i) {
+      v[i] = k[i] - a[i] / 2.0;
+      double choose = (a[i] - k[i]) % 2 ? -1 : 1;
+      for (int j = 0; j < k[i]; ++j) choose = choose * (a[i] - j) / (j + 1);
+      weight *= choose;
+    }
+    to.add(v, weight);
+    std::size_t i = 0;
+    while (i < n && k[i] == a[i]) k[i++] = 0;
+    if (i == n) return;
+    ++k[i];
+  }
+}
+
+/// [m, n] host numbers as directions of all points: [m, x.shape...].
+Tensor spread(const std::vector<double>& v, Index m, const Tensor& x) {
+  const Index n = x.dim(-1);
+  Shape shape = x.shape(), dims{0, x.ndim()};
+  shape.insert(0, m);
+  return broadcast_in_dim(cast(tensor(v, Shape{m, n}), x.dtype()), shape, dims);
+}
+
+}  // namespace
+
+Tensor coordinate_directions(const char* op, const Tensor& x) {
+  need_points(op, x);
+  Shape shape = x.shape(), dims{0, x.ndim()};
+  shape.insert(0, x.dim(-1));
+  return broadcast_in_dim(eye(x.dim(-1), x.dtype()), shape, dims);
+}
+
+std::vector<Tensor> laplacian_flat(const FlatFunction& f, const Tensor& x) {
+  std::vector<Tensor> y = collapsed_flat(f, {x}, {coordinate_directions("laplacian", x)}, 2, {}).sums;
+  for (Tensor& t : y) t = t * 2.0;
+  return y;
+}
+
+std::vector<Tensor> operator_flat(const FlatFunction& f, const Tensor& x, const std::vector<PartialDerivative>& terms) {
+  need_points("linear_operator", x);
+  const std::size_t n = static_cast<std::size_t>(x.dim(-1));
+  std::map<int, Directions> by_order;
+  double constant = 0;
+  for (const PartialDerivative& t : terms) {
+    int order = 0;
+    for (int a : t.orders) {
+      if (a < 0) fail("linear_operator", "an order is negative: " + std::to_string(a));
+      order += a;
+    }
+    if (t.orders.size() > n) fail("linear_operator", "a term names " + std::to_string(t.orders.size()) + " coordinates, the points have " + std::to_string(n));
+    if (order == 0) constant += t.coefficient;
+    else polarize(t, n, by_order.try_emplace(order, order).first->second);
+  }
+  std::vector<Tensor> total;
+  const auto gather = [&](const std::vector<Tensor>& y, double scale) {
+    total.resize(y.size());
+    for (std::size_t i = 0; i < y.size(); ++i) total[i] = add_tangents(total[i], scale == 1 ? y[i] : y[i] * scale);
+  };
+  for (const auto& [order, directions] : by_order) {
+    const auto [v, w] = directions.list();
+    if (w.empty()) continue;
+    const Index m = static_cast<Index>(w.size());
+    gather(collapsed_flat(f, {x}, {spread(v, m, x)}, order, tensor(w)).sums, 1);
+  }
+  if (constant != 0 || total.empty()) gather(f({x}), constant);
+  return total;
+}
+
+Tensor columns_flat(const char* op, const FlatFunction& f, const Tensor& x) {
+  const Linearized l = linearize_flat(op, f, {x});
+  InTransform scope(op);
+  if (l.values.size() != 1) fail(op, "the function must return one tensor");
+  const Index n = x.dim(-1);
+  const Tensor basis[] = {coordinate_directions(op, x)};
+  Shape s = l.out_types[0].shape;
+  s.insert(0, n);
+  if (!l.out_live[0]) return zeros_of({l.out_types[0].dtype, s});
+  std::vector<bool> batched;
+  const std::vector<Tensor> y = batch_graph(*l.map, basis, {true}, n, batched);
+  return with_batch(y[0], batched[0], n);
+}
+
+Tensor random_directions(const Tensor& key, Index samples, const Tensor& x) {
+  need_points("stochastic_laplacian", x);
+  if (samples < 1) fail("stochastic_laplacian", "needs at least one sample, got " + std::to_string(samples));
+  const Tensor signs = where(less(uniform(key, {samples, x.dim(-1)}), 0.5), -1.0, 1.0);
+  Shape shape = x.shape(), dims{0, x.ndim()};
+  shape.insert(0, samples);
+  return broadcast_in_dim(cast(signs, x.dtype()), shape, dims);
+}
+
+}  // namespace tessera::detail
