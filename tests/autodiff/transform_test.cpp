@@ -188,6 +188,8 @@ TEST(Literals, TakeTheTensorsType) {
   EXPECT_EQ((x + zeros({2})).dtype(), Dtype::f64);
   EXPECT_EQ((1 + cast(x, Dtype::i64)).dtype(), Dtype::i64);
   EXPECT_THROW(cast(x, Dtype::i64) * 2.5, Error);
+  EXPECT_EQ(pow(Tensor(4.0), 0.5).item(), 2.0);  // not pow(x, int): the exponent would be cut to 0
+  EXPECT_EQ(pow(ones({2}, Dtype::f32), 0.5).dtype(), Dtype::f32);
 }
 
 TEST(StopGradient, PassesTheValueAndNoDerivative) {

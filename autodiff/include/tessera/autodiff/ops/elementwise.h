@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <concepts>
+
 #include "tessera/autodiff/tensor.h"
 
 // Element-wise operations. Operands broadcast by NumPy's rules (trailing axes align, size 1 stretches).
@@ -58,6 +60,9 @@ Tensor is_finite(Arg x);
 Tensor logical_not(Arg x);  ///< bool: not; integers: bitwise not
 
 Tensor pow(Arg x, Arg y);
+/// A real exponent; without this overload C++ would cut 0.5 to the integer 0.
+template <std::floating_point T>
+Tensor pow(Arg x, T y) { return pow(x, Arg(y, x.where)); }
 Tensor pow(Arg x, int n);  ///< by repeated multiplication; n may be negative for inexact types
 Tensor rem(Arg x, Arg y);  ///< remainder with the sign of x (C's fmod)
 Tensor maximum(Arg x, Arg y);  ///< NaN if either is NaN; at ties the derivative is shared equally
