@@ -2,6 +2,7 @@
 //
 // The k-th Taylor coefficient of s -> f(x + s v) at 0 is its k-th derivative, by k nested jvp, over k!.
 #include "comparison.h"
+#include "tessera/autodiff/jet.h"
 #include "tessera/autodiff/ops.h"
 
 namespace tessera::detail {
@@ -35,6 +36,13 @@ CheckReport jetcheck_flat(const FlatFunction& f, const Tensors& x, const Tensors
     found.tensors(got, expected, rtol, o.atol, "coefficient " + std::to_string(k) + " against nested jvp");
   }
   return found.take();
+}
+
+CheckReport jetcheck_flat(const FlatFunction& f, const Tensors& x, const Tensors& v, int order, const CheckOptions& o) {
+  Tensors directions = v;
+  for (std::size_t k = 0; k < directions.size(); ++k)
+    if (!is_inexact(directions[k].dtype())) directions[k] = Tensor();
+  return jetcheck_flat(f, x, v, jet_flat(f, {x, directions}, order), o);
 }
 
 }  // namespace tessera::detail

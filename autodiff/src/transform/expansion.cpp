@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "../context.h"
+#include "../small_array.h"
 #include "../transform_internal.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/ops.h"
@@ -117,14 +118,15 @@ void Expansion::compute(Id id, int k) {
 
 std::vector<Coefficient> Expansion::apply_to(const Primitive& p, const AttributesPtr& attr, std::span<const Coefficient> in,
                                              std::span<const Type> types, std::size_t n_out) const {
-  bool flags[64], any = false;
+  SmallArray<bool> flags(in.size());
+  bool any = false;
   std::vector<Tensor> x, y(n_out);
   for (std::size_t i = 0; i < in.size(); ++i) {
     x.push_back(in[i].value);
     any |= flags[i] = in[i].batched;
   }
   if (any) {
-    p.batch({x, {}, types, attr}, {flags, in.size()}, curves_.directions, y);
+    p.batch({x, {}, types, attr}, flags.span(), curves_.directions, y);
   } else {
     std::vector<const Tensor*> operands;
     for (const Tensor& t : x) operands.push_back(&t);

@@ -15,7 +15,7 @@
 // | transpose_check | <c, J t> | <J^H c, t>; and linearize with jvp; no differences |
 // | vmap_check | vmap(f), vmap of jvp and vjp | a loop, for every choice of batched leaves |
 // | taylor_check | remainders of the Taylor series along a direction | the powers 2 and 3 of the step |
-// | jetcheck | Taylor coefficients | nested jvp, divided by k! |
+// | jetcheck | Taylor coefficients, of jet (jet.h) or given | nested jvp, divided by k! |
 //
 // C. Ridders, Adv. Eng. Software 4 (1982) 75: central differences at halved steps, extrapolated, the entry of
 // the tableau with the least estimated error taken for each element. A. Griewank & A. Walther, Evaluating
@@ -74,6 +74,7 @@ CheckReport vmap_check_flat(const FlatFunction& f, const std::vector<std::vector
 std::vector<std::vector<Tensor>> samples_near(const std::vector<Tensor>& x, std::uint64_t seed);
 /// An empty `direction` is drawn at random.
 TaylorReport taylor_check_flat(const FlatFunction& f, const std::vector<Tensor>& x, const std::vector<Tensor>& direction, const CheckOptions& o);
+CheckReport jetcheck_flat(const FlatFunction& f, const std::vector<Tensor>& x, const std::vector<Tensor>& v, int order, const CheckOptions& o);
 CheckReport jetcheck_flat(const FlatFunction& f, const std::vector<Tensor>& x, const std::vector<Tensor>& v,
                           const std::vector<std::vector<Tensor>>& coefficients, const CheckOptions& o);
 
@@ -121,8 +122,12 @@ TaylorReport taylor_check(const F& f, const A& x, const CheckOptions& o = {.orde
   return detail::taylor_check_flat(detail::on_leaves(f, x), flatten_tree(x), {}, o);
 }
 
-/// Coefficients c_k, k = 0 ... K, of f(x + s v) = sum_k c_k s^k, each a tree like f's result, against nested jvp
-/// divided by k!, to 1e-11 (f32: 1e-4). Costs O(2^K) runs of f.
+/// jet(f, order)(x, v) against nested jvp divided by k!, to 1e-11 (f32: 1e-4). Costs O(2^order) runs of f.
+template <class F, IsTree A>
+CheckReport jetcheck(const F& f, const A& x, const A& v, int order, const CheckOptions& o = {}) {
+  return detail::jetcheck_flat(detail::on_leaves(f, x), flatten_tree(x), flatten_tree(v), order, o);
+}
+/// The same for coefficients that are given: c_k, k = 0 ... K, of f(x + s v) = sum_k c_k s^k, each a tree like f's result.
 template <class F, IsTree A, IsTree R>
 CheckReport jetcheck(const F& f, const A& x, const A& v, const std::vector<R>& coefficients, const CheckOptions& o = {}) {
   std::vector<std::vector<Tensor>> c;
