@@ -285,9 +285,70 @@ TEST(Scan, GivesTheSameBitsPlannedAndOnThreads) {
   set_num_threads(before);
 }
 
+/// Every element-wise function of scalars, and some that are not, each once or in groups.
+std::vector<Tensor> of_scalars(const std::vector<Tensor>& x, Dtype t) {
+  std::vector<Tensor> y;
+  const Tensor half = scalar(0.5, t);
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    const Tensor &a = x[k], &b = x[(k + 3) % x.size()], c = a * a + half;
+    for (const Tensor& v : {a + b, a - b, a * b, a / c, neg(a), sqrt(c), rsqrt(c), exp(a), expm1(a), log(c), log1p(c), sin(a), cos(a), tan(a), sin(a * 1e7), asin(tanh(a)), atan(a), sinh(a),
+                            cosh(a), tanh(a), asinh(a), logistic(a), softplus(a), erf(a), lgamma(c), pow(c, b), pow(a, 3), atan2(a, c), hypot(a, b), rem(a, c), maximum(a, b), minimum(a, b),
+                            abs(a), sign(a), floor(a), round(a), where(a < b, a, c), where(equal(a, a), b, a), where(logical_or(a <= b, is_finite(c)), c, b), cast(cast(a, Dtype::i64), t),
+                            cast(cast(a, t == Dtype::f64 ? Dtype::f32 : Dtype::f64), t), sum(reshape(a, {1})), reshape(max(stack({reshape(a, {1, 1})})), {})})
+      y.push_back(v);
+  }
+  return y;
+}
+
+TEST(Scan, OfScalarsGivesTheBitsOfTheKernels) {
+  for (Dtype t : {Dtype::f64, Dtype::f32})
+    for (std::size_t n : {1, 2, 5, 23}) {
+      std::vector<Tensor> x;
+      for (std::size_t k = 0; k < n; ++k) x.push_back(cast(Tensor(2.3 * std::sin(1.9 * static_cast<double>(k) + 0.4)), t));
+      const std::vector<Tensor> want = of_scalars(x, t);
+      const auto got = scan([&](Tensor c) { return std::pair(c, of_scalars(x, t)); }, Tensor(0.0), 2).second;
+      ASSERT_EQ(got.size(), want.size());
+      for (std::size_t k = 0; k < got.size(); ++k)
+        for (Index step : {0, 1}) EXPECT_TRUE(same_bits(select(got[k], 0, step), want[k])) << n << " of " << name_of(t) << ", result " << k;
+    }
+}
+
+TEST(Scan, OfIntegersAndBools) {
+  // A linear congruential generator and a parity, against plain C++.
+  const auto [end, seen] = scan([](const std::array<Tensor, 3>& s) {
+    const Tensor next = s[0] * cast(6364136223846793005.0, Dtype::i64) + cast(1442695040888963407.0, Dtype::i64);
+    const Tensor odd = equal(logical_and(next, 1), 1);
+    return std::pair(std::array{next, logical_xor(s[1], odd), s[2] + where(odd, cast(3.0, Dtype::i32), cast(-1.0, Dtype::i32))}, next);
+  }, std::array{scalar(7.0, Dtype::i64), scalar(0.0, Dtype::boolean), scalar(0.0, Dtype::i32)}, 50);
+  std::uint64_t v = 7;
+  bool parity = false;
+  std::int32_t count = 0;
+  const auto have = seen.to_vector<std::int64_t>();
+  for (int k = 0; k < 50; ++k) {
+    v = v * static_cast<std::uint64_t>(static_cast<std::int64_t>(6364136223846793005.0)) + static_cast<std::uint64_t>(static_cast<std::int64_t>(1442695040888963407.0));
+    const bool odd = v & 1;
+    parity ^= odd;
+    count += odd ? 3 : -1;
+    EXPECT_EQ(have[static_cast<std::size_t>(k)], static_cast<std::int64_t>(v));
+  }
+  EXPECT_EQ(end[1].item<bool>(), parity);
+  EXPECT_EQ(end[2].item<std::int32_t>(), count);
+}
+
+TEST(Scan, DropsResultsThatNobodyUses) {
+  // The trajectory is returned and not used: its cotangent is not laid out.
+  const Index n = 1000, steps = 1000;
+  reset_peak_memory();
+  const std::size_t before = memory_stats().in_use;
+  const auto f = [&](Tensor x) { return sum(scan([](Tensor c) { return std::pair(0.5 * c, c); }, x, steps).first); };
+  grad(f)(ones({n}));
+  EXPECT_LE(memory_stats().peak - before, 8u * n * (steps + 100)) << "the trajectory, and not as much again";
+}
+
 TEST(Scan, SaysWhatDoesNotFit) {
   const auto grow = [] { scan([](Tensor c, Tensor x) { return std::pair(concatenate({c, expand_dims(x, 0)}), x); }, zeros({1}), zeros({3})); };
   EXPECT_NE(message_of(grow).find("f64[2]"), std::string::npos) << message_of(grow);
+  EXPECT_NE(message_of(grow).find("loops_test.cpp:" + std::to_string(__LINE__ - 2)), std::string::npos) << message_of(grow);
   EXPECT_NE(message_of([] { scan([](Tensor c, Tensor x) { return std::pair(c + x, x); }, Tensor(0.0), Tensor(1.0)); }).find("capture"), std::string::npos);
   EXPECT_NE(message_of([] { scan([](Tensor c, std::pair<Tensor, Tensor> x) { return std::pair(c + x.first, x.second); }, Tensor(0.0), std::pair(ones({3}), ones({4}))); }).find("disagree"), std::string::npos);
   EXPECT_NE(message_of([] { fori_loop(3, [](Tensor, Tensor c) { return c.item() > 0 ? c : -c; }, Tensor(1.0)); }).find("where(condition"), std::string::npos);

@@ -10,7 +10,6 @@
 namespace tessera::detail {
 namespace {
 
-const Branches& branches_of(const Attributes* a) { return *tessera::get<BranchAttr>(a).branches; }
 BodyPtr body(Graph g) { return std::make_shared<Body>(std::move(g)); }
 
 struct Cond : Hand<Cond> {
@@ -50,7 +49,7 @@ struct Cond : Hand<Cond> {
     std::vector<Tensor> operands(a.in.begin(), a.in.end());
     for (std::size_t k = 0; k < n; ++k)
       if (in[k]) operands.push_back(t[k + 1]);
-    const std::vector<Tensor> y = apply_branches(std::move(then_f), std::move(else_f), operands);
+    const std::vector<Tensor> y = apply_branches(std::move(then_f), std::move(else_f), operands, context_where());
     for (std::size_t k = 0, r = 0; k < out.size(); ++k)
       if (out[k]) o[k] = y[r++];
   }
@@ -88,7 +87,7 @@ struct Cond : Hand<Cond> {
         return pull_back(g, linear_in, out, kept, values, cts);
       }, types).graph);
     };
-    const std::vector<Tensor> w = apply_branches(turned(b.then_f->graph()), turned(b.else_f->graph()), operands);
+    const std::vector<Tensor> w = apply_branches(turned(b.then_f->graph()), turned(b.else_f->graph()), operands, context_where());
     for (std::size_t k = 0, r = 0; k < n; ++k)
       if (in[k]) o[k + 1] = w[r++];
   }
@@ -100,7 +99,7 @@ struct Cond : Hand<Cond> {
     if (!batched[0]) {
       const Types types = types_of(x);
       std::vector<Tensor> operands(a.in.begin(), a.in.end());
-      const std::vector<Tensor> y = apply_branches({batched_graph(b.then_f->graph(), types, in, size), {}}, {batched_graph(b.else_f->graph(), types, in, size), {}}, operands);
+      const std::vector<Tensor> y = apply_branches({batched_graph(b.then_f->graph(), types, in, size), {}}, {batched_graph(b.else_f->graph(), types, in, size), {}}, operands, context_where());
       std::copy(y.begin(), y.end(), o.begin());
       return;
     }
@@ -114,7 +113,7 @@ struct Cond : Hand<Cond> {
   }
 
   /// Both branches on the same operands: each takes what the other captures, too.
-  static std::vector<Tensor> apply_branches(Closed then_f, Closed else_f, std::vector<Tensor> operands) {
+  static std::vector<Tensor> apply_branches(Closed then_f, Closed else_f, std::vector<Tensor> operands, Where where) {
     const auto skip = [](Graph& g, std::size_t at, const std::vector<Tensor>& more) {
       for (const Tensor& t : more) {
         const Graph::Id id = g.add_value(t.type());
@@ -126,32 +125,33 @@ struct Cond : Hand<Cond> {
     skip(then_f.graph, then_f.graph.inputs.size(), else_f.captured);
     operands.insert(operands.end(), then_f.captured.begin(), then_f.captured.end());
     operands.insert(operands.end(), else_f.captured.begin(), else_f.captured.end());
-    return apply_cond(std::make_shared<Branches>(Branches{body(std::move(then_f.graph)), body(std::move(else_f.graph))}), operands);
+    return apply_cond(std::make_shared<Branches>(Branches{body(std::move(then_f.graph)), body(std::move(else_f.graph))}), operands, where);
   }
 };
 TESSERA_REGISTER(Cond);
 
 }  // namespace
 
-std::vector<Tensor> apply_cond(std::shared_ptr<const Branches> b, const std::vector<Tensor>& operands) {
+std::vector<Tensor> apply_cond(std::shared_ptr<const Branches> b, const std::vector<Tensor>& operands, Where where) {
   std::vector<const Tensor*> in;
   for (const Tensor& t : operands) in.push_back(&t);
   std::vector<Tensor> out(b->then_f->graph().outputs.size());
-  dispatch(primitive<Cond>(), in, attributes(BranchAttr{std::move(b)}), context_where(), out);
+  dispatch(primitive<Cond>(), in, attributes(BranchAttr{std::move(b)}), where, out);
   return out;
 }
 
-std::vector<Tensor> cond_flat(const Tensor& predicate, const FlatFunction& then_f, const FlatFunction& else_f, const std::vector<Tensor>& x) {
-  if (predicate.dtype() != Dtype::boolean || predicate.size() != 1) fail("cond", "the predicate must be a bool of one element, got " + to_string(predicate.type()));
+std::vector<Tensor> cond_flat(const Arg& p, const FlatFunction& then_f, const FlatFunction& else_f, const std::vector<Tensor>& x) {
+  const Tensor predicate = to_tensor("cond", p, Dtype::boolean);
+  if (predicate.dtype() != Dtype::boolean || predicate.size() != 1) fail("cond", "the predicate must be a bool of one element, got " + to_string(predicate.type()), p.where);
   const Types types = types_of(x);
   Closed yes = close(record_abstract("cond", then_f, types).graph), no = close(record_abstract("cond", else_f, types).graph);
   const Types a = output_types(yes.graph), b = output_types(no.graph);
-  if (a.size() != b.size()) fail("cond", "the branches return " + std::to_string(a.size()) + " and " + std::to_string(b.size()) + " tensors");
+  if (a.size() != b.size()) fail("cond", "the branches return " + std::to_string(a.size()) + " and " + std::to_string(b.size()) + " tensors", p.where);
   for (std::size_t k = 0; k < a.size(); ++k)
-    if (a[k] != b[k]) fail("cond", "the branches differ in result " + std::to_string(k) + ": " + to_string(a[k]) + " and " + to_string(b[k]));
+    if (a[k] != b[k]) fail("cond", "the branches differ in result " + std::to_string(k) + ": " + to_string(a[k]) + " and " + to_string(b[k]), p.where);
   std::vector<Tensor> operands = {predicate};
   operands.insert(operands.end(), x.begin(), x.end());
-  return Cond::apply_branches(std::move(yes), std::move(no), std::move(operands));
+  return Cond::apply_branches(std::move(yes), std::move(no), std::move(operands), p.where);
 }
 
 }  // namespace tessera::detail

@@ -19,8 +19,6 @@
 namespace tessera::detail {
 namespace {
 
-const Loop& loop_of(const Attributes* a) { return *tessera::get<LoopAttr>(a).loop; }
-
 /// Walks operands (or anything parallel to them) in groups.
 template <class T>
 class Cursor {
@@ -158,7 +156,7 @@ void jvp_loop(const Application& a, std::span<const Tensor> t, std::span<Tensor>
     moving.push_back(std::move(results));
   }
   const LoopPtr attr = joined;
-  const std::vector<Tensor> y = apply_loop(attr, operands);
+  const std::vector<Tensor> y = apply_loop(attr, operands, context_where());
   std::size_t from = 0, to = 0;
   for (std::size_t i = 0; i < l.sweeps.size(); ++i) {
     const Sweep& s = l.sweeps[i];
@@ -182,6 +180,14 @@ struct Divided {
 /// Position of the input `id` of g, or the number of inputs.
 std::size_t input_number(const Graph& g, Graph::Id id) {
   return static_cast<std::size_t>(std::find(g.inputs.begin(), g.inputs.end(), id) - g.inputs.begin());
+}
+
+/// Whether t was made by zeros_of: the cotangent of a result that nobody uses.
+bool is_zeros(const Tensor& t) {
+  if (t.is_traced() || t.size() < 2) return false;
+  for (Index step : t.view().strides)
+    if (step != 0) return false;
+  return visit_dtype(t.dtype(), [&](auto tag) { return *static_cast<const typename decltype(tag)::type*>(t.view().data) == typename decltype(tag)::type(0); });
 }
 
 void transpose_loop(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
@@ -297,8 +303,10 @@ void transpose_loop(const Application& a, std::span<const bool> linear, std::spa
       ++r.n_xs;
     }
     const std::size_t ys = s.n_carry + s.n_kept;
+    Flags heard;  // ys that are linear and whose cotangent is not zero throughout
+    for (std::size_t k = 0; k < s.n_ys; ++k) heard.push_back(p.linear[g.outputs[ys + k]] && !is_zeros(c[s.n_carry + k]));
     for (std::size_t k = 0; k < s.n_ys; ++k)
-      if (p.linear[g.outputs[ys + k]]) {
+      if (heard[k]) {
         operands.push_back(c[s.n_carry + k]);
         add(g.outputs[ys + k]);
         ++r.n_xs;
@@ -348,7 +356,7 @@ void transpose_loop(const Application& a, std::span<const bool> linear, std::spa
         if (p.in[s.n_consts + k]) ask(k, carry[n++]);
       for (std::size_t n = 0; n < reader.size(); ++n) ask(s.n_carry + reader[n], kept[n]);
       for (std::size_t k = 0, n = 0; k < s.n_ys; ++k)
-        if (p.linear[g.outputs[ys + k]]) ask(ys + k, cy[n++]);
+        if (heard[k]) ask(ys + k, cy[n++]);
       const std::vector<Tensor> w = pull_back(g, in, out, residual, values, cts);
       Cursor<Tensor> back(w);
       const auto w_consts = back.take(n_linear_consts), w_carry = back.take(carry.size()), w_xs = back.take(r.n_ys), w_from = back.take(r.n_kept);
@@ -362,7 +370,7 @@ void transpose_loop(const Application& a, std::span<const bool> linear, std::spa
   }
 
   const LoopPtr attr = turned;
-  const std::vector<Tensor> y = apply_loop(attr, operands);
+  const std::vector<Tensor> y = apply_loop(attr, operands, context_where());
   std::size_t at = 0;
   for (std::size_t n = 0; n < turned->sweeps.size() - m; ++n) at += turned->sweeps[n].results();
   for (std::size_t i = m; i-- > 0;) {
@@ -503,7 +511,7 @@ void batch_loop(const Application& a, std::span<const bool> batched, Index size,
   }
   const std::vector<Sweep>& sweeps = l.sweeps;
   const LoopPtr attr = wide;
-  const std::vector<Tensor> y = apply_loop(attr, operands);
+  const std::vector<Tensor> y = apply_loop(attr, operands, context_where());
   std::size_t r = 0;
   for (std::size_t i = 0; i < sweeps.size(); ++i) {
     const Sweep& s = sweeps[i];
@@ -540,14 +548,31 @@ TESSERA_REGISTER(While);
 
 }  // namespace
 
-std::vector<Tensor> apply_loop(LoopPtr loop, const std::vector<Tensor>& operands) {
+bool LoopAttributes::equal(const Attributes& o) const {
+  const auto* other = dynamic_cast<const LoopAttributes*>(&o);
+  return other && other->loop == loop;
+}
+
+std::string LoopAttributes::text() const {
+  std::string s = loop->condition ? "while a condition of " + std::to_string(loop->condition_carry.size()) + " carries holds" : std::to_string(loop->length) + " steps";
+  for (const Sweep& w : loop->sweeps) {
+    s += std::string("; ") + (w.reverse ? "backwards" : "forwards") + ": consts " + std::to_string(w.n_consts) + " carry " + std::to_string(w.n_carry) + " xs " + std::to_string(w.n_xs);
+    if (!w.from.empty()) s += " from " + std::to_string(w.from.size());
+    if (w.n_kept) s += " kept " + std::to_string(w.n_kept);
+    if (w.n_ys) s += " ys " + std::to_string(w.n_ys);
+    s += ", " + std::to_string(w.body->graph().equations.size()) + " equations";
+  }
+  return s;
+}
+
+std::vector<Tensor> apply_loop(LoopPtr loop, const std::vector<Tensor>& operands, Where where) {
   std::size_t results = 0;
   for (const Sweep& s : loop->sweeps) results += s.results();
   const Primitive& p = loop->condition ? primitive<While>() : primitive<Scan>();
   std::vector<const Tensor*> in;
   for (const Tensor& t : operands) in.push_back(&t);
   std::vector<Tensor> out(results);
-  dispatch(p, in, attributes(LoopAttr{std::move(loop)}), context_where(), out);
+  dispatch(p, in, std::make_shared<LoopAttributes>(std::move(loop)), where, out);
   return out;
 }
 

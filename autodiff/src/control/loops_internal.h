@@ -62,12 +62,15 @@ struct Loop {
   BodyPtr inverse;  ///< of the policy `reversible`: consts, carry after, xs of sweep 0 -> carry before
 };
 using LoopPtr = std::shared_ptr<const Loop>;
-struct LoopAttr {
+struct LoopAttributes final : Attributes {
   LoopPtr loop;
-  auto fields() const { return std::tie(loop); }
+  explicit LoopAttributes(LoopPtr l) : loop(std::move(l)) {}
+  bool equal(const Attributes& o) const override;
+  std::string text() const override;
 };
+inline const Loop& loop_of(const Attributes* a) { return *static_cast<const LoopAttributes*>(a)->loop; }
 /// Records or runs the loop.
-std::vector<Tensor> apply_loop(LoopPtr loop, const std::vector<Tensor>& operands);
+std::vector<Tensor> apply_loop(LoopPtr loop, const std::vector<Tensor>& operands, Where where);
 /// The kernel of both loop primitives.
 void run_loop(const Loop& loop, Inputs in, Outputs out);
 
@@ -79,7 +82,8 @@ struct BranchAttr {
   std::shared_ptr<const Branches> branches;
   auto fields() const { return std::tie(branches); }
 };
-std::vector<Tensor> apply_cond(std::shared_ptr<const Branches> b, const std::vector<Tensor>& operands);
+inline const Branches& branches_of(const Attributes* a) { return *get<BranchAttr>(a).branches; }
+std::vector<Tensor> apply_cond(std::shared_ptr<const Branches> b, const std::vector<Tensor>& operands, Where where);
 
 // ---- bodies from bodies (derive.cpp) ------------------------------------------------------------------------
 using Flags = std::vector<bool>;

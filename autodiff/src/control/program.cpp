@@ -24,6 +24,7 @@ class PlanProgram : public Program {
 
 std::unique_ptr<const Program> compile(const Graph& g) {
   const Graph o = optimize(g);
+  if (auto scalar = compile_scalar(o)) return scalar;
   return std::make_unique<PlanProgram>(o);
 }
 

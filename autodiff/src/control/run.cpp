@@ -18,16 +18,18 @@ ReverseSweep& last_sweep() {
   return s;
 }
 
-/// Values side by side in one block.
+/// Values side by side in one block whose size is a multiple of 16.
 struct Layout {
   std::vector<std::size_t> offset, size;
   std::size_t bytes = 0;
   Layout(const Graph& g, std::span<const Graph::Id> ids) {
     for (Graph::Id id : ids) {
-      offset.push_back(bytes);
       size.push_back(static_cast<std::size_t>(g.types[id].shape.count()) * size_of(g.types[id].dtype));
-      bytes += (size.back() + 15) / 16 * 16;
+      const std::size_t align = size.back() > 8 ? 16 : 8;
+      offset.push_back(bytes = (bytes + align - 1) / align * align);
+      bytes += (size.back() + 7) / 8 * 8;
     }
+    bytes = (bytes + 15) / 16 * 16;
   }
 };
 

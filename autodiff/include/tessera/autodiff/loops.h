@@ -36,56 +36,57 @@ struct WhileOptions {
 
 namespace detail {
 /// body: carry leaves, x leaves -> carry leaves, y leaves. Results: final carry, stacked ys.
-std::vector<Tensor> scan_flat(const FlatFunction& body, const std::vector<Tensor>& init, const std::vector<Tensor>& xs, Index length, const ScanOptions& o);
-std::vector<Tensor> while_flat(const FlatFunction& condition, const FlatFunction& body, const std::vector<Tensor>& init, const WhileOptions& o);
-std::vector<Tensor> cond_flat(const Tensor& predicate, const FlatFunction& then_f, const FlatFunction& else_f, const std::vector<Tensor>& x);
+std::vector<Tensor> scan_flat(const FlatFunction& body, const std::vector<Tensor>& init, const std::vector<Tensor>& xs, Index length, const ScanOptions& o, Where where);
+std::vector<Tensor> while_flat(const FlatFunction& condition, const FlatFunction& body, const std::vector<Tensor>& init, const WhileOptions& o, Where where);
+std::vector<Tensor> cond_flat(const Arg& predicate, const FlatFunction& then_f, const FlatFunction& else_f, const std::vector<Tensor>& x);
 Tensor step_numbers(Index low, Index high);
 }  // namespace detail
 
 /// carry_0 = init; (carry_{k+1}, y_k) = f(carry_k, x_k), where x_k is slice k of every leaf of xs along axis 0.
 /// Returns (last carry, ys stacked along a new axis 0). f returns a std::pair.
 template <class F, IsTree C, IsTree X>
-auto scan(F f, const C& init, const X& xs, const ScanOptions& options = {}) {
+auto scan(F f, const C& init, const X& xs, const ScanOptions& options = {}, Where where = Where::here()) {
   using R = detail::result_t<F, C, X>;
   detail::Result<R> r;
-  const std::vector<Tensor> out = detail::scan_flat(detail::flat(f, r, init, xs), flatten_tree(init), flatten_tree(xs), -1, options);
+  const std::vector<Tensor> out = detail::scan_flat(detail::flat(f, r, init, xs), flatten_tree(init), flatten_tree(xs), -1, options, where);
   return unflatten_tree(*r.like, out);
 }
 /// The same without xs, for `length` steps: (carry_{k+1}, y_k) = f(carry_k).
 template <class F, IsTree C>
-auto scan(F f, const C& init, Index length, const ScanOptions& options = {}) {
+auto scan(F f, const C& init, Index length, const ScanOptions& options = {}, Where where = Where::here()) {
   using R = detail::result_t<F, C>;
   detail::Result<R> r;
-  const std::vector<Tensor> out = detail::scan_flat(detail::flat(f, r, init), flatten_tree(init), {}, length, options);
+  const std::vector<Tensor> out = detail::scan_flat(detail::flat(f, r, init), flatten_tree(init), {}, length, options, where);
   return unflatten_tree(*r.like, out);
 }
 
 /// while (condition(carry)) carry = body(carry). The condition is a bool of one element. Reverse mode needs no
 /// bound on the number of steps and no more memory than its policy says.
 template <class G, class F, IsTree C>
-C while_loop(G condition, F body, const C& init, const WhileOptions& options = {}) {
+C while_loop(G condition, F body, const C& init, const WhileOptions& options = {}, Where where = Where::here()) {
   const auto flat_condition = [&](const std::vector<Tensor>& leaves) { return std::vector<Tensor>{condition(unflatten_tree(init, leaves))}; };
   const auto flat_body = [&](const std::vector<Tensor>& leaves) { return flatten_tree(body(unflatten_tree(init, leaves))); };
-  return unflatten_tree(init, detail::while_flat(flat_condition, flat_body, flatten_tree(init), options));
+  return unflatten_tree(init, detail::while_flat(flat_condition, flat_body, flatten_tree(init), options, where));
 }
 
-/// for (i = low; i < high; ++i) carry = body(i, carry), with i an i64 scalar.
+/// for (i = low; i < high; ++i) carry = body(i, carry), with i an i64 scalar. A reversible policy takes
+/// inverse(carry after, i).
 template <class F, IsTree C>
-C fori_loop(Index low, Index high, F body, const C& init, const ScanOptions& options = {}) {
+C fori_loop(Index low, Index high, F body, const C& init, const ScanOptions& options = {}, Where where = Where::here()) {
   const auto step = [&](const std::vector<Tensor>& leaves) {
     return flatten_tree(body(leaves.back(), unflatten_tree(init, leaves)));
   };
-  return unflatten_tree(init, detail::scan_flat(step, flatten_tree(init), {detail::step_numbers(low, high)}, -1, options));
+  return unflatten_tree(init, detail::scan_flat(step, flatten_tree(init), {detail::step_numbers(low, high)}, -1, options, where));
 }
 template <class F, IsTree C>
-C fori_loop(Index n, F body, const C& init, const ScanOptions& options = {}) {
-  return fori_loop(0, n, std::move(body), init, options);
+C fori_loop(Index n, F body, const C& init, const ScanOptions& options = {}, Where where = Where::here()) {
+  return fori_loop(0, n, std::move(body), init, options, where);
 }
 
 /// predicate ? then_f(args...) : else_f(args...). The predicate is a bool of one element; both functions return
 /// trees of the same structure and types.
 template <class T, class E, IsTree... A>
-auto cond(const Tensor& predicate, T then_f, E else_f, const A&... args) {
+auto cond(Arg predicate, T then_f, E else_f, const A&... args) {
   using R = detail::result_t<T, A...>;
   static_assert(std::is_same_v<R, detail::result_t<E, A...>>, "cond: the two functions return different types");
   detail::Result<R> r, other;
