@@ -75,6 +75,7 @@ void shape_rows(std::vector<Row>& rows);
 void index_rows(std::vector<Row>& rows);
 void linalg_rows(std::vector<Row>& rows);
 void fft_rows(std::vector<Row>& rows);
+void bessel_rows(std::vector<Row>& rows);
 void custom_rows(std::vector<Row>& rows);
 void control_rows(std::vector<Row>& rows);
 const std::vector<Row>& all_rows();

@@ -116,6 +116,7 @@ const std::vector<Row>& all_rows() {
     index_rows(r);
     linalg_rows(r);
     fft_rows(r);
+    bessel_rows(r);
     custom_rows(r);
     control_rows(r);
     return r;

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Values and first three derivatives of every element-wise primitive against a table made with mpmath
+// (references/make_derivative_reference.py), at ordinary and extreme arguments. An error is allowed of
+//
+//   ulp |g| max(1, |x g'/g|),  g = f, f', f'', f''',
+//
+// the second factor being what half an ulp of the argument does. Exceptions: docs/reference/accuracy-derivatives.md.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <sstream>
+
+#include "tessera/autodiff/grad.h"
+#include "tessera/autodiff/ops.h"
+#include "tessera/autodiff/ops/bessel.h"
+
+namespace tessera {
+namespace {
+
+using Wide = std::complex<long double>;
+using Function = std::function<Tensor(double parameter, const Tensor& x)>;
+
+struct Entry {
+  std::string name;
+  bool complex;
+  double parameter;
+  c128 x;
+  Wide value[4];
+  long double condition[4];
+};
+
+std::vector<Entry> read_table() {
+  std::ifstream in(std::string(TESSERA_SOURCE_DIR) + "/tests/autodiff/references/derivative_reference.csv");
+  std::vector<Entry> table;
+  for (std::string line; std::getline(in, line);) {
+    if (line.empty() || line[0] == '#') continue;
+    std::istringstream cells(line);
+    std::vector<std::string> c;
+    for (std::string cell; std::getline(cells, cell, ',');) c.push_back(cell);
+    Entry e{c.at(0), c.at(1) == "c", std::stod(c.at(2)), {std::strtod(c.at(3).c_str(), nullptr), std::strtod(c.at(4).c_str(), nullptr)}, {}, {}};
+    auto number = [&](std::size_t i) { return std::strtold(c.at(i).c_str(), nullptr); };
+    for (std::size_t k = 0; k < 4; ++k) {
+      e.value[k] = {number(5 + 3 * k), number(6 + 3 * k)};
+      e.condition[k] = number(7 + 3 * k);
+    }
+    table.push_back(e);
+  }
+  return table;
+}
+
+template <Tensor (*f)(Arg)>
+Tensor of(double, const Tensor& x) { return f(x); }
+template <Tensor (*f)(double, Arg)>
+Tensor of_order(double v, const Tensor& x) { return f(v, x); }
+
+const std::map<std::string, Function>& functions() {
+  static const std::map<std::string, Function> all = {
+      {"sqrt", of<sqrt>}, {"rsqrt", of<rsqrt>}, {"cbrt", of<cbrt>}, {"exp", of<exp>}, {"expm1", of<expm1>}, {"log", of<log>},
+      {"log1p", of<log1p>}, {"sin", of<sin>}, {"cos", of<cos>}, {"tan", of<tan>}, {"asin", of<asin>}, {"acos", of<acos>},
+      {"atan", of<atan>}, {"sinh", of<sinh>}, {"cosh", of<cosh>}, {"tanh", of<tanh>}, {"asinh", of<asinh>}, {"acosh", of<acosh>},
+      {"atanh", of<atanh>}, {"logistic", of<logistic>}, {"softplus", of<softplus>}, {"erf", of<erf>}, {"erfc", of<erfc>},
+      {"erfinv", of<erfinv>}, {"lgamma", of<lgamma>}, {"digamma", of<digamma>}, {"abs", of<abs>}, {"neg", of<neg>},
+      {"polygamma", [](double n, const Tensor& x) { return polygamma(static_cast<int>(n), x); }},
+      {"pow_int", [](double n, const Tensor& x) { return pow(x, static_cast<int>(n)); }},
+      {"pow_of_x", [](double y, const Tensor& x) { return pow(x, scalar(y, x.dtype())); }},
+      {"pow_of_y", [](double x, const Tensor& y) { return pow(scalar(x, y.dtype()), y); }},
+      {"atan2_of_y", [](double x, const Tensor& y) { return atan2(y, x); }},
+      {"atan2_of_x", [](double y, const Tensor& x) { return atan2(y, x); }},
+      {"hypot", [](double y, const Tensor& x) { return hypot(x, y); }},
+      {"div_of_x", [](double y, const Tensor& x) { return x / y; }},
+      {"div_of_y", [](double x, const Tensor& y) { return x / y; }},
+      {"bessel_j", of_order<bessel_j>}, {"bessel_y", of_order<bessel_y>}, {"bessel_i", of_order<bessel_i>},
+      {"bessel_k", of_order<bessel_k>}, {"hankel1", of_order<hankel1>}, {"hankel2", of_order<hankel2>}};
+  return all;
+}
+
+/// Units of the last place allowed for the value, and the first, second and third derivative.
+struct Allowed {
+  double ulp[4];
+};
+Allowed allowed(const Entry& e) {
+  const bool bessel = e.name.starts_with("bessel") || e.name.starts_with("hankel");
+  if (bessel) return {{64, 64, 64, 64}};
+  if (e.complex) return {{16, 32, 64, 128}};
+  return {{4, 8, 32, 32}};
+}
+
+Tensor derivative(const Function& f, double p, const Tensor& x, int order) {
+  if (order == 0) return f(p, x);
+  const auto lower = [&](Tensor t) { return derivative(f, p, t, order - 1); };
+  return jvp(lower, x, scalar(1.0, x.dtype())).second;
+}
+
+TEST(DerivativeReference, ValuesAndThreeDerivativesMatchTheTable) {
+  const std::vector<Entry> table = read_table();
+  ASSERT_GT(table.size(), 1000u);
+  std::map<std::string, std::array<double, 4>> worst;
+  std::map<std::string, int> seen;
+  for (const Entry& e : table) {
+    const auto f = functions().find(e.name);
+    ASSERT_NE(f, functions().end()) << e.name;
+    ++seen[e.name];
+    const Tensor x = scalar(e.x, e.complex ? Dtype::c128 : Dtype::f64);
+    for (int k = 0; k < 4; ++k) {
+      const Tensor y = derivative(f->second, e.parameter, x, k);
+      const c128 got = e.complex ? y.item<c128>() : c128(y.item<double>());
+      const long double size = std::abs(e.value[k]), largest = std::numeric_limits<double>::max();
+      std::ostringstream what;
+      what << e.name << (e.complex ? " complex" : "") << " of parameter " << e.parameter << " at " << e.x << ", derivative " << k << ": " << got
+           << " for " << std::complex<double>(e.value[k]) << ", condition " << static_cast<double>(e.condition[k]);
+      if (size > largest) {
+        EXPECT_FALSE(std::isfinite(std::abs(got))) << what.str();
+        continue;
+      }
+      const long double ulp = std::max(size * 0x1p-52L, 0x1p-1074L) * std::max(1.0L, e.condition[k]);
+      const double error = static_cast<double>(std::abs(Wide(got) - e.value[k]) / ulp);
+      EXPECT_LE(error, allowed(e).ulp[k]) << what.str();
+      double& w = worst[e.name + (e.complex ? " (complex)" : "")][static_cast<std::size_t>(k)];
+      w = std::max(w, error);
+    }
+  }
+  for (const auto& [name, f] : functions()) EXPECT_GT(seen[name], 0) << "no reference rows for " << name;
+  for (const auto& [name, w] : worst) std::printf("  %-22s %8.2f %8.2f %8.2f %8.2f\n", name.c_str(), w[0], w[1], w[2], w[3]);
+}
+
+}  // namespace
+}  // namespace tessera
