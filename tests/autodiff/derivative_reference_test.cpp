@@ -5,7 +5,8 @@
 //
 //   ulp |g| max(1, |x g'/g|),  g = f, f', f'', f''',
 //
-// the second factor being what half an ulp of the argument does. Exceptions: docs/reference/accuracy-derivatives.md.
+// the second factor being what half an ulp of the argument does. For x^y as a function of x that of the exponent,
+// |(y - k) log x|, counts too: y - k is rounded.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -62,7 +63,7 @@ const std::map<std::string, Function>& functions() {
   static const std::map<std::string, Function> all = {
       {"sqrt", of<sqrt>}, {"rsqrt", of<rsqrt>}, {"cbrt", of<cbrt>}, {"exp", of<exp>}, {"expm1", of<expm1>}, {"log", of<log>},
       {"log1p", of<log1p>}, {"sin", of<sin>}, {"cos", of<cos>}, {"tan", of<tan>}, {"asin", of<asin>}, {"acos", of<acos>},
-      {"atan", of<atan>}, {"sinh", of<sinh>}, {"cosh", of<cosh>}, {"tanh", of<tanh>}, {"asinh", of<asinh>}, {"acosh", of<acosh>},
+      {"atan", of<atan>}, {"sinh", of<sinh>}, {"cosh", of<cosh>}, {"tanh", of<tanh>}, {"sech2", of<sech2>}, {"asinh", of<asinh>}, {"acosh", of<acosh>},
       {"atanh", of<atanh>}, {"logistic", of<logistic>}, {"softplus", of<softplus>}, {"erf", of<erf>}, {"erfc", of<erfc>},
       {"erfinv", of<erfinv>}, {"lgamma", of<lgamma>}, {"digamma", of<digamma>}, {"abs", of<abs>}, {"neg", of<neg>},
       {"polygamma", [](double n, const Tensor& x) { return polygamma(static_cast<int>(n), x); }},
@@ -85,8 +86,7 @@ struct Allowed {
 };
 Allowed allowed(const Entry& e) {
   const bool bessel = e.name.starts_with("bessel") || e.name.starts_with("hankel");
-  if (bessel) return {{64, 64, 64, 64}};
-  if (e.complex) return {{16, 32, 64, 128}};
+  if (bessel) return {{16, 16, 32, 32}};
   return {{4, 8, 32, 32}};
 }
 
@@ -109,6 +109,8 @@ TEST(DerivativeReference, ValuesAndThreeDerivativesMatchTheTable) {
     for (int k = 0; k < 4; ++k) {
       const Tensor y = derivative(f->second, e.parameter, x, k);
       const c128 got = e.complex ? y.item<c128>() : c128(y.item<double>());
+      long double condition = e.condition[k];
+      if (e.name == "pow_of_x") condition = std::max(condition, (std::abs(e.parameter) + k) * std::abs(std::log(Wide(e.x))));
       const long double size = std::abs(e.value[k]), largest = std::numeric_limits<double>::max();
       std::ostringstream what;
       what << e.name << (e.complex ? " complex" : "") << " of parameter " << e.parameter << " at " << e.x << ", derivative " << k << ": " << got
@@ -117,7 +119,7 @@ TEST(DerivativeReference, ValuesAndThreeDerivativesMatchTheTable) {
         EXPECT_FALSE(std::isfinite(std::abs(got))) << what.str();
         continue;
       }
-      const long double ulp = std::max(size * 0x1p-52L, 0x1p-1074L) * std::max(1.0L, e.condition[k]);
+      const long double ulp = std::max(size * 0x1p-52L, 0x1p-1074L) * std::max(1.0L, condition);
       const double error = static_cast<double>(std::abs(Wide(got) - e.value[k]) / ulp);
       EXPECT_LE(error, allowed(e).ulp[k]) << what.str();
       double& w = worst[e.name + (e.complex ? " (complex)" : "")][static_cast<std::size_t>(k)];

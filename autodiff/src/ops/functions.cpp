@@ -15,6 +15,22 @@ namespace {
 
 using In = std::span<const Tensor>;
 
+/// 1 - x^2: a product near +-1, and near 0 a square, whose derivative -2x is not the difference of 1 - x and 1 + x.
+Tensor one_minus_square(const Tensor& x) { return where(less(abs(x), 0.5), 1.0 - square(x), (1.0 - x) * (1.0 + x)); }
+/// 1 / (sqrt(x - 1) sqrt(x + 1)), near 0 as +-i / sqrt(1 - x^2) for the same reason.
+Tensor acosh_slope(const Tensor& x) {
+  const Tensor product = rsqrt(x - 1.0) * rsqrt(x + 1.0);
+  if (!is_complex(x.dtype())) return product;
+  const Tensor root = rsqrt(1.0 - square(where(less(abs(x), 0.5), x, 0.0)));
+  return where(less(abs(x), 0.5), stop_gradient(product / root) * root, product);
+}
+/// x / hypot(x, y) by the smaller ratio t of the two: its derivative y^2 / hypot^3 does not come from a difference.
+Tensor cosine_of(const Tensor& x, const Tensor& y) {
+  const Tensor steep = less(abs(x), abs(y));
+  const Tensor t = where(steep, x, y) / where(steep, y, where(equal(x, 0.0), 1.0, x));
+  return rsqrt(1.0 + square(t)) * where(steep, t * sign(y), sign(x));
+}
+
 #define TESSERA_FUNCTION(P, NAME, TYPES, BODY, DERIVATIVE)               \
   struct P : Unary<P, TYPES> {                                           \
     static constexpr const char* name = NAME;                            \
@@ -34,14 +50,14 @@ TESSERA_FUNCTION(Cbrt, "cbrt", kReal, cbrt, 1.0 / (3.0 * square(y)));
 TESSERA_FUNCTION(Expm1, "expm1", kInexact, expm1, exp(x));
 TESSERA_FUNCTION(Log, "log", kInexact, log, 1.0 / x);
 TESSERA_FUNCTION(Log1p, "log1p", kInexact, log1p, 1.0 / (1.0 + x));
-TESSERA_FUNCTION(Asin, "asin", kInexact, asin, rsqrt((1.0 - x) * (1.0 + x)));
-TESSERA_FUNCTION(Acos, "acos", kInexact, acos, neg(rsqrt((1.0 - x) * (1.0 + x))));
+TESSERA_FUNCTION(Asin, "asin", kInexact, asin, rsqrt(one_minus_square(x)));
+TESSERA_FUNCTION(Acos, "acos", kInexact, acos, neg(rsqrt(one_minus_square(x))));
 TESSERA_FUNCTION(Atan, "atan", kInexact, atan, 1.0 / (1.0 + square(x)));
 TESSERA_FUNCTION(Asinh, "asinh", kInexact, asinh, is_complex(x.dtype()) ? rsqrt(1.0 + square(x)) : 1.0 / hypot(1.0, x));
-TESSERA_FUNCTION(Acosh, "acosh", kInexact, acosh, rsqrt(x - 1.0) * rsqrt(x + 1.0));
-TESSERA_FUNCTION(Atanh, "atanh", kInexact, atanh, 1.0 / ((1.0 - x) * (1.0 + x)));
+TESSERA_FUNCTION(Acosh, "acosh", kInexact, acosh, acosh_slope(x));
+TESSERA_FUNCTION(Atanh, "atanh", kInexact, atanh, 1.0 / one_minus_square(x));
 TESSERA_FUNCTION(Sech2, "sech2", kInexact, sech2, (-2.0 * tanh(x)) * y);
-TESSERA_FUNCTION(Logistic, "logistic", kInexact, logistic, y * logistic(neg(x)));
+TESSERA_FUNCTION(Logistic, "logistic", kInexact, logistic, 0.25 * sech2(0.5 * x));
 TESSERA_FUNCTION(Softplus, "softplus", kReal, softplus, logistic(x));
 TESSERA_FUNCTION(Erf, "erf", kReal, erf, (2.0 * std::numbers::inv_sqrtpi) * exp(neg(square(x))));
 TESSERA_FUNCTION(Erfc, "erfc", kReal, erfc, (-2.0 * std::numbers::inv_sqrtpi) * exp(neg(square(x))));
@@ -71,7 +87,7 @@ TESSERA_FUNCTION(AbsReal, "abs", kReal | kInteger, abs, sign(x));
 TESSERA_PERIODIC(Exp, "exp", exp, y);
 TESSERA_PERIODIC(Sin, "sin", sin, cos(x));
 TESSERA_PERIODIC(Cos, "cos", cos, neg(sin(x)));
-TESSERA_PERIODIC(Tan, "tan", tan, 1.0 + square(y));
+TESSERA_PERIODIC(Tan, "tan", tan, is_complex(x.dtype()) ? sech2(c128(0, 1) * x) : 1.0 + square(y));
 TESSERA_PERIODIC(Sinh, "sinh", sinh, cosh(x));
 TESSERA_PERIODIC(Cosh, "cosh", cosh, sinh(x));
 TESSERA_PERIODIC(Tanh, "tanh", tanh, sech2(x));
@@ -191,7 +207,7 @@ struct Hypot : Binary<Hypot, kReal> {
   static constexpr const char* name = "hypot";
   template <class T>
   TESSERA_HD_INLINE static T eval(T x, T y) { return kernels::fn::hypot(x, y); }
-  static Tensor d(int k, In in, const Tensor& h) { return in[k] / h; }
+  static Tensor d(int k, In in, const Tensor&) { return cosine_of(in[k], in[1 - k]); }
 };
 TESSERA_REGISTER(Pow);
 TESSERA_REGISTER(Rem);

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What tables do not show of Bessel functions: identities, limits, branches, scaled and spherical forms, threads.
+#include "tessera/autodiff/ops/bessel.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "tessera/autodiff/error.h"
+#include "tessera/autodiff/forall.h"
+#include "tessera/autodiff/grad.h"
+#include "tessera/autodiff/ops.h"
+
+namespace tessera {
+namespace {
+
+constexpr double kPi = std::numbers::pi;
+
+double difference(const Tensor& a, const Tensor& b) { return max(abs(a - b) / abs(b)).item(); }
+/// Radii 1e-3 ... 80 on rays all around, off the axes.
+Tensor plane() {
+  std::vector<c128> z;
+  for (double r : {1e-3, 0.4, 1.99, 2.01, 6.0, 17.0, 24.9, 25.1, 80.0})
+    for (int k = 0; k < 16; ++k) z.push_back(std::polar(r, kPi * (k + 0.4) / 8));
+  return tensor(z);
+}
+
+TEST(Bessel, Wronskians) {  // DLMF 10.5.2, 10.28.2
+  const Tensor z = plane();
+  for (double v : {0.0, 0.3, 0.5, 1.0, 3.7, 12.0, 40.25}) {
+    const Tensor ik = bessel_ie(v, z) * bessel_ke(v + 1, z) + bessel_ie(v + 1, z) * bessel_ke(v, z);
+    EXPECT_LE(difference(ik * z * exp(cast(abs(real(z)), Dtype::c128) - z), ones(z.shape(), Dtype::c128)), 1e-12) << v;
+    const Tensor hh = hankel1e(v + 1, z) * hankel2e(v, z) - hankel1e(v, z) * hankel2e(v + 1, z);
+    EXPECT_LE(difference(hh * z, full(z.shape(), c128(0, -4 / kPi), Dtype::c128)), 1e-11) << v;
+  }
+}
+
+TEST(Bessel, HalfOrdersAreElementary) {
+  const Tensor x = tensor({0.01, 0.5, 1.0, 2.5, 7.0, 30.0, 100.0});
+  EXPECT_LE(max(abs(bessel_j(0.5, x) - sqrt(2 / kPi / x) * sin(x))).item(), 2e-15);
+  EXPECT_LE(max(abs(bessel_j(-0.5, x) - sqrt(2 / kPi / x) * cos(x))).item(), 2e-14);
+  EXPECT_LE(difference(bessel_k(0.5, x), sqrt(kPi / 2 / x) * exp(-x)), 1e-14);
+  EXPECT_LE(difference(bessel_i(-1.5, x), sqrt(2 / kPi / x) * (sinh(x) - cosh(x) / x)), 1e-13);
+  EXPECT_LE(max(abs(spherical_j(0, x) - sin(x) / x)).item(), 1e-15);
+  EXPECT_LE(difference(spherical_y(1, x), -cos(x) / square(x) - sin(x) / x), 1e-12);
+}
+
+TEST(Bessel, RecurrenceAndGeneratingFunction) {
+  const Tensor z = plane();
+  for (double v : {0.4, 2.0, 9.3})
+    EXPECT_LE(max(abs(bessel_je(v - 1, z) + bessel_je(v + 1, z) - 2 * v / z * bessel_je(v, z)) / (abs(bessel_je(v - 1, z)) + abs(bessel_je(v + 1, z)))).item(), 1e-14) << v;
+  const Tensor x = tensor({0.3, 2.0, 11.0});
+  Tensor total = square(bessel_j(0, x));  // 1 = J_0^2 + 2 sum J_n^2
+  for (int n = 1; n < 60; ++n) total = total + 2.0 * square(bessel_j(n, x));
+  EXPECT_LE(max(abs(total - 1.0)).item(), 1e-14);
+}
+
+TEST(Bessel, LimitsAndBranches) {
+  const Tensor zero = tensor({0.0});
+  EXPECT_EQ(bessel_j(0, zero).item(), 1);
+  EXPECT_EQ(bessel_i(2.5, zero).item(), 0);
+  EXPECT_EQ(bessel_y(1, zero).item(), -INFINITY);
+  EXPECT_EQ(bessel_k(0, zero).item(), INFINITY);
+  const Tensor minus = tensor({-2.0});
+  EXPECT_TRUE(std::isnan(bessel_k(0, minus).item()));
+  EXPECT_TRUE(std::isnan(bessel_j(0.5, minus).item()));
+  EXPECT_EQ(bessel_j(3, minus).item(), -bessel_j(3, tensor({2.0})).item());
+  // K_0(-2 +- i0) = K_0(2) -+ i pi I_0(2): the sign of the imaginary zero chooses.
+  const auto k = bessel_k(0, tensor({c128(-2, 0.0), c128(-2, -0.0)})).to_vector<c128>();
+  EXPECT_NEAR(k[0].imag(), -kPi * bessel_i(0, tensor({2.0})).item(), 1e-14);
+  EXPECT_EQ(k[1], std::conj(k[0]));
+  EXPECT_TRUE(std::isfinite(bessel_ie(1, tensor({5000.0})).item()));
+  EXPECT_EQ(bessel_i(1, tensor({5000.0})).item(), INFINITY);
+}
+
+TEST(Bessel, DerivativesAtTheOrigin) {
+  const auto third = [](auto f) {
+    const auto first = [f](Tensor x) { return jvp(f, x, ones({}, x.dtype())).second; };
+    const auto second = [first](Tensor x) { return jvp(first, x, ones({}, x.dtype())).second; };
+    return [second](Tensor x) { return jvp(second, x, ones({}, x.dtype())).second; };
+  };
+  const Tensor zero = Tensor(0.0);
+  EXPECT_NEAR(third([](Tensor x) { return bessel_j(1, x); })(zero).item(), -3.0 / 8, 1e-15);
+  EXPECT_NEAR(third([](Tensor x) { return bessel_i(3, x); })(zero).item(), 1.0 / 8, 1e-15);
+  EXPECT_NEAR(third([](Tensor x) { return spherical_j(1, x); })(zero).item(), -1.0 / 5, 1e-15);  // x/3 - x^3/30
+  EXPECT_NEAR(third([](Tensor x) { return spherical_j(3, x); })(zero).item(), 6.0 / 105, 1e-15);
+  for (int n : {0, 2, 5})  // both sides of the change of formula at 1
+    EXPECT_NEAR(third([n](Tensor x) { return spherical_j(n, x); })(Tensor(1.0)).item(), third([n](Tensor x) { return spherical_j(n, x); })(Tensor(1.0 + 1e-12)).item(), 1e-11);
+}
+
+TEST(Bessel, SameBitsOnAnyNumberOfThreads) {
+  const Tensor z = complex(linspace(-30, 30, 5000), linspace(-9, 12, 5000));
+  const int before = num_threads();
+  set_num_threads(1);
+  const auto one = hankel1(1.3, z).to_vector<c128>();
+  set_num_threads(4);
+  EXPECT_EQ(one, hankel1(1.3, z).to_vector<c128>());
+  set_num_threads(before);
+}
+
+}  // namespace
+}  // namespace tessera
