@@ -13,6 +13,7 @@
 
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/jit.h"
+#include "tessera/autodiff/loops.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/primitive.h"
 
@@ -42,7 +43,34 @@ Tensors random_like(const Tensors& like, std::uint64_t seed) {
 }
 
 /// Cases below that do not compare.
-constexpr Index arrangement[] = {0, 6, 7, 8, 12, 13, 17, 18, 19, 20, 21, 22, 23, 24, 25, 29};
+constexpr Index arrangement[] = {0, 6, 7, 8, 12, 13, 17, 18, 19, 20, 21, 22, 23, 24, 25, 29, 32, 33, 34};
+
+Checkpoint random_policy(Rng& rng) {
+  const Index k = 1 + below_of(rng, 3);
+  switch (below_of(rng, 5)) {
+    case 0: return Checkpoint::none();
+    case 1: return Checkpoint::every(k);
+    case 2: return Checkpoint::revolve(k);
+    case 3: return Checkpoint::online(k);
+    default: return Checkpoint::all();
+  }
+}
+/// A scan over axis 0 of x, which captures y.
+Tensor scanned(const Tensor& x, const Tensor& y, Rng& rng) {
+  const Tensor w = mean(tanh(real(y)));
+  const ScanOptions o{.reverse = below_of(rng, 2) == 1, .checkpoint = random_policy(rng)};
+  const auto [last, all] = scan([&](Tensor c, Tensor u) { return std::pair(0.5 * sin(c) * w + u, c * u); }, 0.3 * select(x, 0, 0), x, o);
+  return below_of(rng, 2) ? last : all;
+}
+/// Halved, and turned a little, until small: the number of steps is data, and differs between elements of a batch.
+Tensor shrunk(const Tensor& x, const Tensor& y, Rng& rng) {
+  const Tensor w = mean(real(y));
+  return while_loop([](const Tensor& c) { return sum(real(c * conj(c))) > 0.2; }, [&](const Tensor& c) { return 0.4 * c + 0.05 * sin(c * w); }, x, {random_policy(rng)});
+}
+Tensor branched(const Tensor& x, const Tensor& y) {
+  const Tensor w = mean(real(y));
+  return cond(sum(real(x)) > 0.1, [&](const Tensor& x) { return sin(x) * w; }, [&](const Tensor& x) { return x * x + square(w); }, x);
+}
 
 /// One more value made of those so far. Which operation is drawn depends on the shapes and the seed alone.
 Tensor grow(const Tensors& pool, Rng& rng) {
@@ -69,7 +97,7 @@ Tensor grow(const Tensors& pool, Rng& rng) {
   }
   const bool ordered = !is_complex(x.dtype()) && !is_complex(y.dtype());
   const bool meet = x.shape() == y.shape() || x.ndim() == 0 || y.ndim() == 0;
-  switch (ordered ? below_of(rng, 32) : arrangement[below_of(rng, std::size(arrangement))]) {
+  switch (ordered ? below_of(rng, 35) : arrangement[below_of(rng, std::size(arrangement))]) {
     case 0: return sin(x);
     case 1: return tanh(x);
     case 2: return logistic(x);
@@ -113,6 +141,9 @@ Tensor grow(const Tensors& pool, Rng& rng) {
     case 28: return nd && n ? softmax(x, axis) : x;
     case 29: return nd && nd < 3 && n && n < 4 ? pad(x, Shape::filled(nd, 1), Shape::filled(nd, 0)) : x;
     case 30: return nd && n ? cumprod(tanh(x), axis) : x;
+    case 32: return nd && x.size() ? scanned(x, y, rng) : x;
+    case 33: return shrunk(x, y, rng);
+    case 34: return branched(x, y);
     default: {
       if (nd != 2 || x.size() > 36 || x.dim(0) != x.dim(1) || n == 0) return atan2(x, 2.0 + square(x));
       const Tensor spd = matmul(x, transpose(x)) + 3.0 * eye(n);
