@@ -292,7 +292,7 @@ std::vector<Tensor> of_scalars(const std::vector<Tensor>& x, Dtype t) {
   for (std::size_t k = 0; k < x.size(); ++k) {
     const Tensor &a = x[k], &b = x[(k + 3) % x.size()], c = a * a + half;
     for (const Tensor& v : {a + b, a - b, a * b, a / c, neg(a), sqrt(c), rsqrt(c), exp(a), expm1(a), log(c), log1p(c), sin(a), cos(a), tan(a), sin(a * 1e7), asin(tanh(a)), atan(a), sinh(a),
-                            cosh(a), tanh(a), asinh(a), logistic(a), softplus(a), erf(a), lgamma(c), pow(c, b), pow(a, 3), atan2(a, c), hypot(a, b), rem(a, c), maximum(a, b), minimum(a, b),
+                            cosh(a), tanh(a), sech2(a), asinh(a), logistic(a), softplus(a), erf(a), lgamma(c), pow(c, b), pow(a, 3), atan2(a, c), hypot(a, b), rem(a, c), maximum(a, b), minimum(a, b),
                             abs(a), sign(a), floor(a), round(a), where(a < b, a, c), where(equal(a, a), b, a), where(logical_or(a <= b, is_finite(c)), c, b), cast(cast(a, Dtype::i64), t),
                             cast(cast(a, t == Dtype::f64 ? Dtype::f32 : Dtype::f64), t), sum(reshape(a, {1})), reshape(max(stack({reshape(a, {1, 1})})), {})})
       y.push_back(v);

@@ -66,6 +66,14 @@ int main() {
   measured("scan_gradient_revolve_ms", [&] { grad(loss(Checkpoint::revolve(16)))(x); });
   const auto planned = jit(grad(loss(Checkpoint::all())));
   measured("scan_gradient_planned_ms", [&] { planned(x); });
+  // The same system as one vector of 60: a plan of kernels instead of register code.
+  const auto roll = [](const Tensor& x, Index by) { return concatenate({slice(x, 0, by, n), slice(x, 0, 0, by)}); };
+  const auto vector_loss = [&](const Tensor& x) {
+    return sum(square(scan([&](const Tensor& x) { return std::pair(x + dt * (tanh(roll(x, 1)) - x * exp(-square(roll(x, n - 1)))), std::tuple()); }, x, steps).first));
+  };
+  const Tensor packed = stack(x);
+  if (!(max(abs(grad(vector_loss)(packed) - stack(g))).item() <= 1e-12 * max(abs(stack(g))).item())) return 1;
+  measured("scan_gradient_vector_ms", [&] { grad(vector_loss)(packed); });
   // What does not depend on the number of steps.
   measured("scan_gradient_one_step_ms", [&] {
     grad([&](const std::vector<Tensor>& x) {

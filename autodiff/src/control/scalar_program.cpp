@@ -22,13 +22,13 @@ namespace fn = kernels::fn;
 constexpr std::uint32_t kNone = ~0u;
 using Register = std::uint32_t;
 
-enum class Op : std::uint8_t { kernel, add, sub, mul, div, neg, sqrt, exp, log, sin, cos, tanh, sinh, cosh, maximum, minimum, less, less_equal, equal, select };
+enum class Op : std::uint8_t { kernel, add, sub, mul, div, neg, sqrt, exp, log, sin, cos, tanh, sinh, cosh, sech2, maximum, minimum, less, less_equal, equal, select };
 
 /// The operation of the switch that a primitive on f64 is, or `kernel`.
 Op op_of(const Primitive& p, Dtype first, Dtype last) {
   static constexpr std::pair<const char*, Op> names[] = {
       {"add", Op::add}, {"sub", Op::sub}, {"mul", Op::mul}, {"div", Op::div}, {"neg", Op::neg}, {"sqrt", Op::sqrt}, {"exp", Op::exp},
-      {"log", Op::log}, {"sin", Op::sin}, {"cos", Op::cos}, {"tanh", Op::tanh}, {"sinh", Op::sinh}, {"cosh", Op::cosh}, {"maximum", Op::maximum},
+      {"log", Op::log}, {"sin", Op::sin}, {"cos", Op::cos}, {"tanh", Op::tanh}, {"sinh", Op::sinh}, {"cosh", Op::cosh}, {"sech2", Op::sech2}, {"maximum", Op::maximum},
       {"minimum", Op::minimum}, {"less", Op::less}, {"less_equal", Op::less_equal}, {"equal", Op::equal}, {"select", Op::select}};
   if (last != Dtype::f64) return Op::kernel;
   for (const auto& [name, op] : names)
@@ -232,6 +232,7 @@ class ScalarRun {
       case Op::tanh: *o = fn::tanh(*a); break;
       case Op::sinh: *o = fn::sinh(*a); break;
       case Op::cosh: *o = fn::cosh(*a); break;
+      case Op::sech2: *o = fn::sech2(*a); break;
       case Op::maximum: *o = fn::maximum(*a, *b); break;
       case Op::minimum: *o = fn::minimum(*a, *b); break;
       case Op::less: set_truth(o, fn::less(*a, *b)); break;
@@ -288,6 +289,7 @@ class ScalarRun {
       TESSERA_ONE(tanh);
       TESSERA_ONE(sinh);
       TESSERA_ONE(cosh);
+      TESSERA_ONE(sech2);
       TESSERA_COMPARE(less);
       TESSERA_COMPARE(less_equal);
       TESSERA_COMPARE(equal);
