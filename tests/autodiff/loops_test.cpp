@@ -118,6 +118,38 @@ TEST(Scan, TakesAndGivesTrees) {
   EXPECT_EQ(std::get<1>(seen).to_vector(), (std::vector<double>{0.5, 1, 2, 4}));
 }
 
+TEST(Scan, WithoutCarryIsAMap) {
+  const Tensor x = reshape(linspace(-1, 1, 6), {3, 2});
+  const auto f = [](const Tensor& x) {
+    return scan([](std::tuple<>, Tensor u) { return std::pair(std::tuple<>(), std::pair(sin(u), sum(u * u))); }, std::tuple<>(), x).second;
+  };
+  EXPECT_TRUE(same_bits(f(x).first, sin(x)));
+  EXPECT_LE(distance(grad([&](Tensor x) { return sum(f(x).second * f(x).second); })(x), 4.0 * x * sum(x * x, {1}, true)), 1e-15);
+}
+
+TEST(Scan, CarriesMayChangePlacesOrStay) {
+  // Carries that swap, one that stays, one that becomes a constant; results that are operands or constants.
+  const auto f = [](const std::array<Tensor, 4>& x) {
+    return scan([](const std::array<Tensor, 4>& c, Tensor u) {
+      return std::pair(std::array{c[1], c[0], c[2], Tensor(3.0)}, std::array{c[3], u, Tensor(0.25), c[2]});
+    }, x, tensor({1.0, 2.0, 4.0}));
+  };
+  const std::array<Tensor, 4> x = {Tensor(5.0), Tensor(6.0), Tensor(7.0), Tensor(8.0)};
+  const auto [end, seen] = f(x);
+  const double want[] = {6, 5, 7, 3};
+  for (std::size_t k = 0; k < 4; ++k) EXPECT_EQ(end[k].item(), want[k]);
+  EXPECT_EQ(seen[0].to_vector(), (std::vector<double>{8, 3, 3}));
+  EXPECT_EQ(seen[1].to_vector(), (std::vector<double>{1, 2, 4}));
+  EXPECT_EQ(seen[2].to_vector(), (std::vector<double>{0.25, 0.25, 0.25}));
+  EXPECT_EQ(seen[3].to_vector(), (std::vector<double>{7, 7, 7}));
+  const auto g = grad([&](const std::array<Tensor, 4>& x) {
+    const auto [end, seen] = f(x);
+    return end[0] * 2.0 + end[1] * 3.0 + end[3] + sum(seen[0]) + sum(seen[3] * seen[1]);
+  })(x);
+  const double slope[] = {3, 2, 7, 1};
+  for (std::size_t k = 0; k < 4; ++k) EXPECT_EQ(g[k].item(), slope[k]);
+}
+
 TEST(Scan, IsOneEquation) {
   const Driven d = driven();
   std::vector<Type> types;

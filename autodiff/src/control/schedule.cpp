@@ -16,27 +16,17 @@ using Action = CheckpointAction;
 using Kind = Action::Kind;
 using Actions = std::vector<Action>;
 
-/// binomial(n, k), or a number above every number of steps.
-Index binomial(Index n, Index k) {
-  constexpr Index huge = std::numeric_limits<Index>::max() / 4;
-  if (k < 0 || n < 0 || k > n) return 0;
-  k = std::min(k, n - k);
-  Index b = 1;
-  for (Index i = 1; i <= k; ++i) {
-    if (b > huge / (n - k + i)) return huge;
-    b = b * (n - k + i) / i;
-  }
-  return b;
-}
-
 /// Steps to advance before the next snapshot when `steps` > 1 are to be reversed with `snapshots` > 1, the one at
 /// their start included. With beta(s, r) = binomial(s+r, s) and beta(s, r-1) < steps <= beta(s, r), any split with
 /// at most beta(s, r-1) steps in front and at most beta(s-1, r) behind is optimal (Griewank & Walther 2000).
-Index split(Index steps, Index snapshots) {
-  Index r = 1;
-  while (binomial(snapshots + r, snapshots) < steps) ++r;
-  const Index least = steps - binomial(snapshots - 1 + r, snapshots - 1);
-  return std::max({Index{1}, binomial(snapshots + r - 2, snapshots), least});
+Index split(Index steps, Index s) {
+  Index before = 0, last = 1, beta = s + 1;  // beta(s, r-2), beta(s, r-1), beta(s, r)
+  for (Index r = 2; beta < steps; ++r) {
+    before = last;
+    last = beta;
+    beta = beta * (s + r) / r;
+  }
+  return std::max({Index{1}, before, steps - (beta - last)});  // beta(s-1, r) = beta(s, r) - beta(s, r-1)
 }
 
 /// Reverses steps begin ... end-1; the state is `begin`, which lies in `slot`. Slots after it are free.
