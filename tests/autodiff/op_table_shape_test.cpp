@@ -125,6 +125,17 @@ void shape_rows(std::vector<Row>& rows) {
   };
   rows.push_back({.primitive = "reduce_sum", .dtypes = kNumber, .inputs = block(), .f = axis1(sum),
                   .oracle = along_axis1([](const std::vector<Wide>& v) { Wide s = 0; for (Wide z : v) s += z; return s; }), .large = 3000});
+  for (Index axis : {0, 1})
+    rows.push_back({.primitive = "sum_product", .variant = axis == 0 ? "leading" : "inner", .dtypes = kInexact,
+                    .inputs = [](Dtype t, Index n, Rng& rng) { return Tensors{uniform_tensor(t, {n + 2, 5}, rng), uniform_tensor(t, {n + 2, 5}, rng)}; },
+                    .f = [axis](const Tensors& x) { return Tensors{sum_product(x[0], x[1], {axis})}; },
+                    .oracle = [axis](const Arrays& in) {
+                      const Index m = in[0].shape[0], n = in[0].shape[1];
+                      Array y(Shape{axis == 0 ? n : m});
+                      for (Index i = 0; i < m; ++i)
+                        for (Index j = 0; j < n; ++j) y[axis == 0 ? j : i] += in[0][i * n + j] * in[1][i * n + j];
+                      return Arrays{y};
+                    }, .large = 30000});
   rows.push_back({.primitive = "reduce_sum", .variant = "of everything", .dtypes = kNumber, .inputs = elements(1, -1, 1),
                   .f = [](const Tensors& x) { return Tensors{sum(x[0])}; },
                   .oracle = [](const Arrays& in) { Array y; for (Wide z : in[0].v) y[0] += z; return Arrays{y}; }, .large = 200000});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unordered_map>
 
+#include "../transform_internal.h"
 #include "tessera/autodiff/jit.h"
 
 namespace tessera {
@@ -19,9 +20,32 @@ bool same(const Graph& g, const Graph::Equation& a, const Graph::Equation& b, co
   return !a.attr || a.attr->equal(*b.attr);
 }
 
+/// Sums of products that nobody else reads, as one operation.
+Graph with_sums_of_products(Graph g) {
+  std::vector<std::uint32_t> uses(g.types.size(), 0), maker(g.types.size(), ~0u);
+  for (Graph::Id id : g.operands) ++uses[id];
+  for (Graph::Id id : g.outputs) ++uses[id];
+  for (std::uint32_t n = 0; n < g.equations.size(); ++n) {
+    Graph::Equation& e = g.equations[n];
+    for (Graph::Id k = 0; k < e.out_count; ++k) maker[e.out_begin + k] = n;
+    const Graph::Id x = e.in_count == 1 ? g.operands[e.in_begin] : 0;
+    if (e.in_count != 1 || maker[x] == ~0u || uses[x] != 1) continue;
+    const Graph::Equation& product = g.equations[maker[x]];
+    const Primitive* form = product.primitive == &detail::mul_primitive() ? detail::product_form(*e.primitive, e.attr.get(), g.types[x]) : nullptr;
+    if (!form) continue;
+    const Graph::Id factors[] = {g.operands[product.in_begin], g.operands[product.in_begin + 1]};
+    e.primitive = form;
+    e.in_begin = static_cast<Graph::Id>(g.operands.size());
+    e.in_count = 2;
+    g.operands.insert(g.operands.end(), factors, factors + 2);
+  }
+  return g;
+}
+
 }  // namespace
 
-Graph optimize(const Graph& g) {
+Graph optimize(const Graph& original) {
+  const Graph g = with_sums_of_products(original);
   // Values that equal an earlier one take its number.
   std::vector<Graph::Id> number(g.types.size());
   for (Graph::Id id = 0; id < number.size(); ++id) number[id] = id;

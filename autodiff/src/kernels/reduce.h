@@ -71,9 +71,9 @@ T fold(const T* x, Index stride, Index n, T identity, Op op) {
   return out;
 }
 
-/// `width` <= 64 neighbouring sequences at once, element k of sequence c at x[k * stride + c].
-template <class T, class Op>
-void fold_columns(const T* x, Index stride, Index n, Index width, T identity, Op op, T* out) {
+/// `width` <= 64 neighbouring sequences at once; term(k, c) is element k of sequence c.
+template <class T, class Op, class Term>
+void fold_columns(Term term, Index n, Index width, T identity, Op op, T* out) {
   constexpr Index kWidth = 64;
   T lane[kLanes][kWidth], block[kWidth];
   Counter<T, Op> counter(width, identity);
@@ -82,8 +82,7 @@ void fold_columns(const T* x, Index stride, Index n, Index width, T identity, Op
     for (auto& l : lane) std::fill(l, l + width, identity);
     for (Index k = 0; k < len; ++k) {
       T* acc = lane[k % kLanes];
-      const T* row = x + (begin + k) * stride;
-      for (Index c = 0; c < width; ++c) acc[c] = op(acc[c], row[c]);
+      for (Index c = 0; c < width; ++c) acc[c] = op(acc[c], term(begin + k, c));
     }
     for (Index c = 0; c < width; ++c)
       block[c] = op(op(op(lane[0][c], lane[1][c]), op(lane[2][c], lane[3][c])),
@@ -127,9 +126,22 @@ bool reduce(const View& v, int n_reduced, T* out, T identity, Op op) {
   const Index strips = (rows.inner + kWidth - 1) / kWidth;
   for_rows(rows.rows() * strips, kWidth * n, [&](Index i) {
     const Index r = i / strips, c = i % strips * kWidth;
-    fold_columns(x + rows.offset(0, r) + c, stride, n, std::min(kWidth, rows.inner - c), identity, op, out + r * rows.inner + c);
+    const T* first = x + rows.offset(0, r) + c;
+    fold_columns([first, stride](Index k, Index j) TESSERA_INLINE { return first[k * stride + j]; }, n, std::min(kWidth, rows.inner - c), identity, op, out + r * rows.inner + c);
   });
   return true;
+}
+
+/// sum_k a_k b_k over the leading axis of two arrays [n, m], of which a row is contiguous.
+template <class T, class Op>
+void sum_products(const T* a, Index stride_a, const T* b, Index stride_b, Index n, Index m, T* out, Op op) {
+  constexpr Index kWidth = 64;
+  const Index strips = (m + kWidth - 1) / kWidth;
+  for_rows(strips, kWidth * n, [&](Index i) {
+    const T *pa = a + i * kWidth, *pb = b + i * kWidth;
+    fold_columns([pa, pb, stride_a, stride_b](Index k, Index j) TESSERA_INLINE { return multiply(pa[k * stride_a + j], pb[k * stride_b + j]); }, n,
+                 std::min(kWidth, m - i * kWidth), T(0), op, out + i * kWidth);
+  });
 }
 
 }  // namespace tessera::kernels

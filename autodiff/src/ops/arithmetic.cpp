@@ -225,6 +225,7 @@ Tensor binary(const Arg& a, const Arg& b) {
 
 }  // namespace
 
+const Primitive& detail::mul_primitive() { return primitive<Mul>(); }
 Tensor add(Arg a, Arg b) { return binary<Add>(a, b); }
 Tensor sub(Arg a, Arg b) { return binary<Sub>(a, b); }
 Tensor mul(Arg a, Arg b) { return binary<Mul>(a, b); }

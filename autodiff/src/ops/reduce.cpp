@@ -88,6 +88,54 @@ struct ReduceSum : Reduction<ReduceSum, kNumber> {
   }
 };
 
+/// sum of a o b over leading axes, in the order of reduce_sum(mul(a, b)), without the product in memory.
+struct SumProduct : Bilinear<SumProduct> {
+  static constexpr const char* name = "sum_product";
+  static constexpr bool takes_strides = true;
+  static Types infer(std::span<const Type> in, const Attributes* a) {
+    if (in.size() != 2 || in[0] != in[1] || !contains(kInexact, in[0].dtype)) fail(name, "needs two operands of one floating type and shape");
+    return ReduceSum::infer(in.first(1), a);
+  }
+  static KernelFn kernel(std::span<const Dtype> in, const Attributes*) {
+    static constexpr auto table = kernel_table<kInexact>([](auto tag) -> KernelFn {
+      using T = typename decltype(tag)::type;
+      return [](Inputs in, Outputs out, const Attributes* attr) {
+        const View &a = *in[0], &b = *in[1];
+        const Shape& axes = get<AxesAttr>(attr).axes;
+        Shape rest_shape;
+        for (Index d : kept_axes(axes, a.shape.size())) rest_shape.push_back(a.shape[static_cast<int>(d)]);
+        const bool leading = axes.size() == 1 && axes[0] == 0;
+        const auto rows_contiguous = [&](const View& v) {
+          View row = v;
+          if (v.shape.size() < 2) return false;
+          row.shape.erase(0), row.strides.erase(0);
+          return row.contiguous();
+        };
+        if (leading && a.shape[0] > 1 && rest_shape.count() > 1 && rows_contiguous(a) && rows_contiguous(b))
+          return sum_products<T>(static_cast<const T*>(a.data), a.strides[0], static_cast<const T*>(b.data), b.strides[0], a.shape[0], rest_shape.count(),
+                                 static_cast<T*>(out[0]->data), [](T x, T y) { return ReduceSum::combine(x, y); });
+        const Tensor product = detail::empty_result(a.dtype, a.shape);
+        map2<T, T>(a, b, product.view(), [](T x, T y) TESSERA_INLINE { return multiply(x, y); });
+        const View* operand = &product.view();
+        ReduceSum::kernel({&a.dtype, 1}, attr)({&operand, 1}, out, attr);
+      };
+    });
+    return table[static_cast<int>(in[0])];
+  }
+  static void transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
+    if (linear[0] && linear[1]) detail::no_rule(name, "transpose", "it is not linear in both operands together");
+    const Shape& in = a.in_types[0].shape;
+    const Tensor wide = broadcast_in_dim(ct[0], in, kept_axes(a.get<AxesAttr>().axes, in.size()));
+    if (linear[0]) o[0] = mul(wide, conj(a.in[1]));
+    if (linear[1]) o[1] = mul(conj(a.in[0]), wide);
+  }
+  static void batch(const Application& a, std::span<const bool> batched, Index n, std::span<Tensor> o) {
+    Shape axes = a.get<AxesAttr>().axes;
+    for (Index& d : axes) ++d;
+    o[0] = apply(primitive<SumProduct>(), attributes(AxesAttr{axes}), detail::context_where(), detail::with_batch(a.in[0], batched[0], n), detail::with_batch(a.in[1], batched[1], n));
+  }
+};
+
 /// The derivative goes to the first extreme element, in row-major order of the reduced axes.
 template <class P>
 struct Extreme : Reduction<P, kReal | kInteger | kBool> {
@@ -163,6 +211,7 @@ struct ArgMin : ArgExtreme<ArgMin> {
 };
 
 TESSERA_REGISTER(ReduceSum);
+TESSERA_REGISTER(SumProduct);
 TESSERA_REGISTER(ReduceMax);
 TESSERA_REGISTER(ReduceMin);
 TESSERA_REGISTER(ArgMax);
@@ -205,6 +254,16 @@ Tensor reduction(const Arg& x, const Shape& axes, bool keep_dims) {
 Tensor sum(Arg x, const Shape& axes, bool keep_dims) {
   if (x.tensor && x.tensor->defined() && x.tensor->dtype() == Dtype::boolean) return sum(Arg(cast(x, Dtype::i64), x.where), axes, keep_dims);
   return reduction<ReduceSum>(x, axes, keep_dims);
+}
+Tensor sum_product(Arg a, Arg b, const Shape& axes) {
+  auto [x, y] = detail::meet("sum_product", a, b);
+  if (!is_inexact(x.dtype())) fail("sum_product", "takes floats and complex numbers, got " + to_string(x.type()), a.where);
+  const Shape all = normal_axes("sum_product", x, axes, a.where);
+  return all.empty() ? mul(x, y) : apply(primitive<SumProduct>(), attributes(AxesAttr{all}), a.where, x, y);
+}
+const Primitive* detail::product_form(const Primitive& p, const Attributes* a, const Type& t) {
+  const bool leading = &p == &primitive<ReduceSum>() && get<AxesAttr>(a).axes == Shape{0};
+  return leading && is_inexact(t.dtype) ? &primitive<SumProduct>() : nullptr;
 }
 Tensor max(Arg x, const Shape& axes, bool keep_dims) { return reduction<ReduceMax>(x, axes, keep_dims); }
 Tensor min(Arg x, const Shape& axes, bool keep_dims) { return reduction<ReduceMin>(x, axes, keep_dims); }

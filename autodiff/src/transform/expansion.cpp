@@ -36,6 +36,7 @@ bool same_constant(const Tensor& a, const Tensor& b) {
 
 Expansion::Id Expansion::add(Node n) {
   n.known.resize(static_cast<std::size_t>(curves_.order) + 1);
+  n.scaled.resize(n.known.size());
   nodes_.push_back(std::move(n));
   return static_cast<Id>(nodes_.size()) - 1;
 }
@@ -78,25 +79,53 @@ Types Expansion::types_of(const Call& c) const {
 }
 
 const Coefficient& Expansion::coefficient(Id n, int k) {
+  fill(n, k);
   Node& node = nodes_[n];
-  std::optional<Coefficient>& known = node.known[k];
-  if (known) return *known;
-  if (k > 0 && !node.moves) return known.emplace();
-  switch (node.kind) {
-    case Node::Kind::given: return known.emplace();
-    case Node::Kind::velocity: {
-      const Coefficient& c = coefficient(node.of, k + 1);
-      return known.emplace(c.value.defined() && k > 0 ? Coefficient{c.value * static_cast<double>(k + 1), c.batched} : c);
-    }
-    case Node::Kind::result: compute(node.of, k);
-  }
+  if (!node.known[k]) node.known[k] = Coefficient{node.scaled[k]->base * node.scaled[k]->factor, true};
   return *node.known[k];
+}
+
+std::optional<Expansion::Scaled> Expansion::factored(Id n, int k) {
+  fill(n, k);
+  const Node& node = nodes_[n];
+  if (node.scaled[k]) return node.scaled[k];
+  if (node.known[k]->batched) return Scaled{node.known[k]->value, {}};
+  return {};
+}
+
+void Expansion::fill(Id n, int k) {
+  Node& node = nodes_[n];
+  if (node.known[k] || node.scaled[k]) return;
+  if (node.kind == Node::Kind::given || (k > 0 && !node.moves)) {
+    node.known[k].emplace();
+  } else if (node.kind == Node::Kind::velocity) {
+    const Coefficient& c = coefficient(node.of, k + 1);
+    node.known[k] = c.value.defined() && k > 0 ? Coefficient{c.value * static_cast<double>(k + 1), c.batched} : c;
+  } else {
+    compute(node.of, k);
+  }
+}
+
+/// A product of one batched value with one that is not, at its lowest order.
+std::optional<Expansion::Scaled> Expansion::scale(const Call& c, int k) {
+  if (k > 0 || c.primitive != &mul_primitive()) return {};
+  for (int i : {0, 1}) {
+    const std::optional<Scaled> x = factored(c.in[i], 0);
+    if (!x || nodes_[c.in[1 - i]].moves && factored(c.in[1 - i], 0)) continue;
+    const Tensor& a = coefficient(c.in[1 - i], 0).value;
+    return Scaled{x->base, x->factor.defined() ? x->factor * a : a};
+  }
+  return {};
 }
 
 void Expansion::compute(Id id, int k) {
   const Call& c = calls_[id];
   const Primitive& p = *c.primitive;
   std::vector<Coefficient> y;
+  if (const std::optional<Scaled> product = scale(c, k)) {
+    nodes_[c.out[0]].scaled[k] = product;
+    return;
+  }
   if (k == 0) {
     std::vector<Coefficient> in;
     for (Id n : c.in) in.push_back(coefficient(n, 0));
@@ -191,6 +220,16 @@ std::vector<Coefficient> Expansion::bilinear(const Call& c, int k) {
   Sum s, twice;
   for (int j = 0; j <= k; ++j) {
     if (square && 2 * j > k) break;
+    if (collapsed && !curves_.weights.defined() && c.primitive == &mul_primitive()) {
+      const std::optional<Scaled> a = factored(c.in[0], j), b = factored(c.in[1], k - j);
+      if (a && b) {
+        Tensor term = sum_product(a->base, b->base, {0});
+        for (const Tensor& factor : {a->factor, b->factor})
+          if (factor.defined()) term = term * factor;
+        accumulate(square && 2 * j < k ? twice : s, {term});
+        continue;
+      }
+    }
     const Coefficient pair[] = {coefficient(c.in[0], j), coefficient(c.in[1], k - j)};
     if (!pair[0].value.defined() || !pair[1].value.defined()) continue;
     accumulate(square && 2 * j < k ? twice : s, apply_to(*c.primitive, c.attr, pair, types, 1)[0]);

@@ -36,6 +36,11 @@ class Expansion {
  private:
   using Id = int;
   static constexpr Id kZero = -1;
+  /// factor o base, where the factor is the same for all directions: multiplied out only where it must be, since
+  /// sum_r c a_r b_r = c sum_r a_r b_r.
+  struct Scaled {
+    Tensor base, factor;
+  };
   /// A value along the curves: given, the velocity of another, a constant, or a result of a call.
   struct Node {
     enum class Kind : std::uint8_t { given, velocity, result } kind;
@@ -45,6 +50,7 @@ class Expansion {
     int lead = 0;  ///< orders by which its collapsed coefficient comes before K: 1 for what is linear in a velocity
     bool moves = false;
     std::vector<std::optional<Coefficient>> known = {};
+    std::vector<std::optional<Scaled>> scaled = {};
   };
   struct Call {
     const Primitive* primitive;
@@ -63,7 +69,11 @@ class Expansion {
   Id velocity_of(Id x);
   Id call(const Primitive& p, const AttributesPtr& attr, const std::vector<Id>& in, std::span<const Type> out_types);
   const Coefficient& coefficient(Id n, int k);
+  /// The coefficient of a batched value as base and factor (undefined: 1); null for others.
+  std::optional<Scaled> factored(Id n, int k);
+  void fill(Id n, int k);
   void compute(Id call, int k);
+  std::optional<Scaled> scale(const Call& c, int k);
   std::vector<Coefficient> bilinear(const Call& c, int k);
   std::vector<Coefficient> solve(const Call& c, int k);
   std::vector<Coefficient> linear(const Call& c, int k);

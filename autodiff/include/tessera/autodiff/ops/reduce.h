@@ -11,6 +11,8 @@ namespace tessera {
 
 Tensor sum(Arg x);
 Tensor sum(Arg x, const Shape& axes, bool keep_dims = false);
+/// sum(a * b, axes) to the same bits, without the product in memory where leading axes are summed. Floats and complex.
+Tensor sum_product(Arg a, Arg b, const Shape& axes);
 Tensor mean(Arg x);
 Tensor mean(Arg x, const Shape& axes, bool keep_dims = false);
 Tensor prod(Arg x);
