@@ -94,12 +94,6 @@ Tensors random_like(const Tensors& like, Rng& rng) {
   for (const Tensor& x : like) t.push_back(uniform_tensor(x.dtype(), x.shape(), rng));
   return t;
 }
-Tensors random_like(const std::vector<Type>& like, Rng& rng) {
-  Tensors t;
-  for (const Type& x : like) t.push_back(uniform_tensor(x.dtype, x.shape, rng));
-  return t;
-}
-
 /// Prints the number of cases of the running test and notes it in the test report.
 void note_cases(int n) {
   const std::string name = ::testing::UnitTest::GetInstance()->current_test_info()->name();

@@ -34,24 +34,41 @@ struct Cond : Hand<Cond> {
     };
   }
 
-  static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
+  /// Riders of the results, by the branch taken, from those of the operands behind the predicate.
+  static std::vector<std::vector<Tensor>> ride(const Application& a, const Riders& riders, const std::vector<std::vector<Tensor>>& t) {
     const Branches& b = branches_of(a.attr.get());
     const std::size_t n = a.in.size() - 1;
     Flags in;
-    for (std::size_t k = 0; k < n; ++k) in.push_back(t[k + 1].defined());
-    Flags out(a.out.size(), false);
+    for (std::size_t k = 0; k < n; ++k) in.push_back(!t[k].empty());
+    Flags out(b.then_f->graph().outputs.size(), false);
     for (const BodyPtr& f : {b.then_f, b.else_f}) {
       const Flags v = reached(f->graph(), in, true);
       for (std::size_t k = 0; k < out.size(); ++k) out[k] = out[k] || v[f->graph().outputs[k]];
     }
-    Closed then_f = joint_graph(b.then_f->graph(), {{n}}, in, {{out.size(), false}}, out);
-    Closed else_f = joint_graph(b.else_f->graph(), {{n}}, in, {{out.size(), false}}, out);
+    Closed then_f = joint_graph(b.then_f->graph(), riders, {{n}}, in, {{out.size(), false}}, out);
+    Closed else_f = joint_graph(b.else_f->graph(), riders, {{n}}, in, {{out.size(), false}}, out);
     std::vector<Tensor> operands(a.in.begin(), a.in.end());
-    for (std::size_t k = 0; k < n; ++k)
-      if (in[k]) operands.push_back(t[k + 1]);
+    for (const std::vector<Tensor>& x : t) operands.insert(operands.end(), x.begin(), x.end());
     const std::vector<Tensor> y = apply_branches(std::move(then_f), std::move(else_f), operands, context_where());
-    for (std::size_t k = 0, r = 0; k < out.size(); ++k)
-      if (out[k]) o[k] = y[r++];
+    std::vector<std::vector<Tensor>> result(out.size());
+    std::size_t next = 0;
+    for (std::size_t k = 0; k < out.size(); ++k)
+      for (std::size_t r = 0; out[k] && r < riders.count; ++r) result[k].push_back(y[next++]);
+    return result;
+  }
+  static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
+    std::vector<std::vector<Tensor>> beside;
+    for (const Tensor& x : t.subspan(1)) beside.push_back(x.defined() ? std::vector<Tensor>{x} : std::vector<Tensor>{});
+    const std::vector<std::vector<Tensor>> y = ride(a, tangents(), beside);
+    for (std::size_t k = 0; k < o.size(); ++k)
+      if (!y[k].empty()) o[k] = y[k][0];
+  }
+  static void jet(const Curves& curves, const Application& a, std::span<const Series> x, std::span<Series> o) {
+    std::vector<std::vector<Tensor>> beside;
+    for (std::size_t k = 1; k < x.size(); ++k)
+      beside.push_back(is_inexact(a.in_types[k].dtype) ? riders_of(curves, x[k], a.in_types[k]) : std::vector<Tensor>{});
+    const std::vector<std::vector<Tensor>> y = ride(a, coefficients(curves), beside);
+    for (std::size_t k = 0; k < o.size(); ++k) o[k] = series_of(curves, a.out[k], y[k]);
   }
 
   /// The cotangents of the linear operands, by the branch taken.

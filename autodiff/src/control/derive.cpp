@@ -78,33 +78,35 @@ std::vector<Tensor> evaluate_all(const Graph& g, std::span<const Tensor> inputs)
   return values;
 }
 
-Closed joint_graph(const Graph& g, const std::vector<Group>& in, const Flags& in_flags, const std::vector<Group>& out, const Flags& out_flags) {
+Closed joint_graph(const Graph& g, const Riders& riders, const std::vector<Group>& in, const Flags& in_flags, const std::vector<Group>& out, const Flags& out_flags) {
   Types types;
   std::size_t at = 0;
   for (const Group& group : in) {
     for (std::size_t k = 0; k < group.size; ++k) types.push_back(g.types[g.inputs[at + k]]);
     for (std::size_t k = 0; k < group.size; ++k)
-      if (in_flags[at + k]) types.push_back(g.types[g.inputs[at + k]]);
+      for (std::size_t r = 0; in_flags[at + k] && r < riders.count; ++r) types.push_back(riders.type(riders.curves, g.types[g.inputs[at + k]], r));
     at += group.size;
   }
   return close(record_abstract("jvp", [&](const std::vector<Tensor>& x) {
-    std::vector<Tensor> primal(g.inputs.size()), t(g.types.size()), y;
+    std::vector<Tensor> primal(g.inputs.size()), y;
+    std::vector<std::vector<Tensor>> beside(g.inputs.size());
     std::size_t next = 0, at = 0;
     for (const Group& group : in) {
       for (std::size_t k = 0; k < group.size; ++k) primal[at + k] = x[next++];
       for (std::size_t k = 0; k < group.size; ++k)
-        if (in_flags[at + k]) t[g.inputs[at + k]] = x[next++];
+        for (std::size_t r = 0; in_flags[at + k] && r < riders.count; ++r) beside[at + k].push_back(x[next++]);
       at += group.size;
     }
     const std::vector<Tensor> values = evaluate_all(g, primal);
-    push_tangents(g, values, t);
+    const std::vector<std::vector<Tensor>> pushed = riders.push(riders.curves, g, values, beside);
     at = 0;
     for (const Group& group : out) {
       for (std::size_t k = 0; group.primal && k < group.size; ++k) y.push_back(values[g.outputs[at + k]]);
-      for (std::size_t k = 0; k < group.size; ++k) {
-        const Graph::Id id = g.outputs[at + k];
-        if (out_flags[at + k]) y.push_back(t[id].defined() ? t[id] : zeros_of(g.types[id]));
-      }
+      for (std::size_t k = 0; k < group.size; ++k)
+        for (std::size_t r = 0; out_flags[at + k] && r < riders.count; ++r) {
+          const Type want = riders.type(riders.curves, g.types[g.outputs[at + k]], r);
+          y.push_back(pushed[at + k].empty() || !pushed[at + k][r].defined() ? zeros_of(want) : pushed[at + k][r]);
+        }
       at += group.size;
     }
     return y;

@@ -3,7 +3,7 @@
 // The primitives `scan` (a known number of steps) and `while` (steps as long as a condition holds): lists of sweeps,
 // as loops_internal.h describes them.
 //
-// jvp: each body is joined by its tangents, which ride along in further carries.
+// jvp: each body is joined by its tangents, which ride along in further carries; jet: by Taylor coefficients.
 // transpose: with c' = N(c) the nonlinear part of a sweep's body, which keeps the values r that the linear part
 //   t' = L(r) t reads, the cotangents run backwards through the transpose R of L:
 //     forwards   c_{k+1}, r_k = N(c_k)        (one sweep for each sweep)
@@ -88,10 +88,13 @@ void flag_sources(const Sweep& s, const std::vector<Flags>& kept, Flags& in) {
   for (const Source& f : s.from) in.push_back(kept[f.sweep][f.kept]);
 }
 
-// ---- jvp --------------------------------------------------------------------------------------------------------
+// ---- forward mode -----------------------------------------------------------------------------------------------
 
-void jvp_loop(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
+/// Riders of the results of the loop whose values carry riders along; those of operands are given, empty for none.
+/// Those of slices and of stacked results have the axis of the steps first.
+std::vector<std::vector<Tensor>> ride(const Application& a, const Riders& riders, const std::vector<std::vector<Tensor>>& t) {
   const Loop& l = loop_of(a.attr.get());
+  const std::size_t n = riders.count;
   auto joined = std::make_shared<Loop>();
   joined->length = l.length;
   joined->condition = l.condition;
@@ -104,7 +107,7 @@ void jvp_loop(const Application& a, std::span<const Tensor> t, std::span<Tensor>
   for (const Sweep& s : l.sweeps) {
     const Graph& g = s.body->graph();
     Flags in;
-    for (std::size_t k = 0; k < s.operands(); ++k) in.push_back(t[at + k].defined());
+    for (std::size_t k = 0; k < s.operands(); ++k) in.push_back(!t[at + k].empty());
     flag_sources(s, kept, in);
     const Flags v = settle(s, in, true);
     Flags out;
@@ -112,23 +115,23 @@ void jvp_loop(const Application& a, std::span<const Tensor> t, std::span<Tensor>
     for (std::size_t k = 0; k < s.n_carry; ++k) out[k] = in[s.n_consts + k];
     const std::vector<Group> in_groups = {{s.n_consts}, {s.n_carry}, {s.n_xs}, {s.from.size()}};
     const std::vector<Group> out_groups = {{s.n_carry}, {s.n_kept}, {s.n_ys, false}};
-    Closed joint = joint_graph(g, in_groups, in, out_groups, out);
+    Closed joint = joint_graph(g, riders, in_groups, in, out_groups, out);
 
     Sweep j;
     j.reverse = s.reverse;
-    j.n_consts = s.n_consts + counted(in, 0, s.n_consts) + joint.captured.size();
-    j.n_carry = s.n_carry + counted(in, s.n_consts, s.n_carry);
-    j.n_xs = s.n_xs + counted(in, s.xs_begin(), s.n_xs);
-    j.n_kept = s.n_kept + counted(out, s.n_carry, s.n_kept);
-    j.n_ys = counted(out, s.n_carry + s.n_kept, s.n_ys);
+    j.n_consts = s.n_consts + n * counted(in, 0, s.n_consts) + joint.captured.size();
+    j.n_carry = s.n_carry + n * counted(in, s.n_consts, s.n_carry);
+    j.n_xs = s.n_xs + n * counted(in, s.xs_begin(), s.n_xs);
+    j.n_kept = s.n_kept + n * counted(out, s.n_carry, s.n_kept);
+    j.n_ys = n * counted(out, s.n_carry + s.n_kept, s.n_ys);
     for (const Source& f : s.from) j.from.push_back(f);
     for (const Source& f : s.from)
-      if (kept[f.sweep][f.kept]) j.from.push_back({f.sweep, l.sweeps[f.sweep].n_kept + rank(kept[f.sweep], f.kept)});
+      for (std::size_t r = 0; kept[f.sweep][f.kept] && r < n; ++r) j.from.push_back({f.sweep, l.sweeps[f.sweep].n_kept + n * rank(kept[f.sweep], f.kept) + r});
     // What rules brought along are further constants.
     std::rotate(joint.graph.inputs.begin() + static_cast<std::ptrdiff_t>(j.n_consts - joint.captured.size()),
                 joint.graph.inputs.end() - static_cast<std::ptrdiff_t>(joint.captured.size()), joint.graph.inputs.end());
     if (l.inverse && &s == &l.sweeps[0]) {
-      Closed back = joint_graph(l.inverse->graph(), {in_groups[0], in_groups[1], in_groups[2]}, in, {{s.n_carry}},
+      Closed back = joint_graph(l.inverse->graph(), riders, {in_groups[0], in_groups[1], in_groups[2]}, in, {{s.n_carry}},
                                 Flags(in.begin() + static_cast<std::ptrdiff_t>(s.n_consts), in.begin() + static_cast<std::ptrdiff_t>(s.xs_begin())));
       if (back.captured.empty() && joint.captured.empty()) joined->inverse = body(std::move(back.graph));
       else joined->checkpoint = Checkpoint::all();
@@ -137,12 +140,14 @@ void jvp_loop(const Application& a, std::span<const Tensor> t, std::span<Tensor>
     joined->sweeps.push_back(std::move(j));
 
     const auto x = a.in.subspan(at, s.operands());
-    std::vector<Tensor> dx(t.begin() + static_cast<std::ptrdiff_t>(at), t.begin() + static_cast<std::ptrdiff_t>(at + s.operands()));
-    for (std::size_t k = 0; k < s.operands(); ++k)
-      if (in[k] && !dx[k].defined()) dx[k] = zeros_of(x[k].type());
     const auto group = [&](std::size_t begin, std::size_t count) {
       operands.insert(operands.end(), x.begin() + static_cast<std::ptrdiff_t>(begin), x.begin() + static_cast<std::ptrdiff_t>(begin + count));
-      append(operands, picked<Tensor>(dx, in, begin, count));
+      for (std::size_t k = begin; k < begin + count; ++k)
+        for (std::size_t r = 0; in[k] && r < n; ++r) {
+          Type want = riders.type(riders.curves, g.types[g.inputs[k]], r);
+          if (k >= s.xs_begin()) want.shape.insert(0, l.length);
+          operands.push_back(t[at + k].empty() ? zeros_of(want) : t[at + k][r]);
+        }
     };
     group(0, s.n_consts);
     append(operands, joint.captured);
@@ -157,13 +162,46 @@ void jvp_loop(const Application& a, std::span<const Tensor> t, std::span<Tensor>
   }
   const LoopPtr attr = joined;
   const std::vector<Tensor> y = apply_loop(attr, operands, context_where());
-  std::size_t from = 0, to = 0;
+  std::vector<std::vector<Tensor>> out;
+  std::size_t from = 0;
   for (std::size_t i = 0; i < l.sweeps.size(); ++i) {
-    const Sweep& s = l.sweeps[i];
-    from += s.n_carry;
-    for (std::size_t k = 0; k < s.results(); ++k, ++to)
-      if (moving[i][k]) o[to] = y[from++];
+    from += l.sweeps[i].n_carry;
+    for (std::size_t k = 0; k < l.sweeps[i].results(); ++k) {
+      out.emplace_back();
+      for (std::size_t r = 0; moving[i][k] && r < n; ++r) out.back().push_back(y[from++]);
+    }
   }
+  return out;
+}
+
+void jvp_loop(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
+  std::vector<std::vector<Tensor>> beside;
+  for (const Tensor& x : t) beside.push_back(x.defined() ? std::vector<Tensor>{x} : std::vector<Tensor>{});
+  const std::vector<std::vector<Tensor>> y = ride(a, tangents(), beside);
+  for (std::size_t k = 0; k < o.size(); ++k)
+    if (!y[k].empty()) o[k] = y[k][0];
+}
+
+/// Taylor mode: directions come before the axis of the steps outside of the loop, behind it inside.
+void jet_loop(const Curves& curves, const Application& a, std::span<const Series> x, std::span<Series> o) {
+  const Loop& l = loop_of(a.attr.get());
+  const auto turn = [&](std::vector<Tensor>& riders, int from, int to) {
+    for (std::size_t k = 0; curves.directions > 0 && k + 1 < riders.size(); ++k) riders[k] = moveaxis(riders[k], from, to);
+  };
+  std::vector<std::vector<Tensor>> beside(l.n_condition_consts);
+  for (const Sweep& s : l.sweeps)
+    for (std::size_t k = 0; k < s.operands(); ++k) {
+      const std::size_t at = beside.size();
+      beside.push_back(is_inexact(a.in_types[at].dtype) ? riders_of(curves, x[at], a.in_types[at]) : std::vector<Tensor>{});
+      if (k >= s.xs_begin()) turn(beside.back(), 0, 1);
+    }
+  std::vector<std::vector<Tensor>> y = ride(a, coefficients(curves), beside);
+  std::size_t at = 0;
+  for (const Sweep& s : l.sweeps)
+    for (std::size_t k = 0; k < s.results(); ++k, ++at) {
+      if (k >= s.n_carry) turn(y[at], 1, 0);
+      o[at] = series_of(curves, a.out[at], y[at]);
+    }
 }
 
 // ---- transpose --------------------------------------------------------------------------------------------------
@@ -532,6 +570,7 @@ struct LoopRules : Hand<P> {
     return [](Inputs in, Outputs out, const Attributes* a) { run_loop(loop_of(a), in, out); };
   }
   static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) { jvp_loop(a, t, o); }
+  static void jet(const Curves& c, const Application& a, std::span<const Series> in, std::span<Series> out) { jet_loop(c, a, in, out); }
   static void transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
     transpose_loop(a, linear, ct, o);
   }

@@ -98,14 +98,27 @@ Graph extract(const Graph& g, std::span<const Graph::Id> inputs, std::span<const
 /// Every value of g, recorded or run on the given inputs.
 std::vector<Tensor> evaluate_all(const Graph& g, std::span<const Tensor> inputs);
 
-/// A run of inputs or outputs and whether a group's undifferentiated members stay.
+/// What travels beside a value that moves: its tangent, or its Taylor coefficients 1..K.
+struct Riders {
+  std::size_t count;
+  Type (*type)(const Curves&, const Type&, std::size_t k);  ///< of rider k of a value of this type
+  /// Riders of g's outputs from those of its inputs (empty: none), given all values of g.
+  std::vector<std::vector<Tensor>> (*push)(const Curves&, const Graph& g, std::span<const Tensor> values, const std::vector<std::vector<Tensor>>& in);
+  Curves curves = {};
+};
+Riders tangents();
+Riders coefficients(const Curves& curves);
+/// Riders 1..K of a series; empty where nothing moves. And back, with the value.
+std::vector<Tensor> riders_of(const Curves& curves, const Series& s, const Type& type);
+Series series_of(const Curves& curves, const Tensor& value, const std::vector<Tensor>& riders);
+
+/// A run of inputs or outputs and whether its members themselves stay.
 struct Group {
   std::size_t size;
   bool primal = true;
 };
-/// Group by group: the members of `values`, then the tangents of the flagged ones.
-/// Inputs: g's, each group followed by the tangents of its flagged members; outputs likewise.
-Closed joint_graph(const Graph& g, const std::vector<Group>& in, const Flags& in_flags, const std::vector<Group>& out, const Flags& out_flags);
+/// Inputs: g's, each group followed by the riders of its flagged members, member by member; outputs likewise.
+Closed joint_graph(const Graph& g, const Riders& riders, const std::vector<Group>& in, const Flags& in_flags, const std::vector<Group>& out, const Flags& out_flags);
 
 /// g split by `linear` (a flag per value, closed under dependence): the values that the linear part reads.
 std::vector<Graph::Id> residuals(const Graph& g, const Flags& linear);

@@ -6,6 +6,7 @@
 
 #include "../context.h"
 #include "../small_array.h"
+#include "../small_array.h"
 #include "../transform_internal.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/ops.h"
@@ -356,7 +357,7 @@ std::vector<Series> Expansion::of(const Primitive& p, const AttributesPtr& attr,
   const Id first = call(p, attr, operands, out_types);
   const std::vector<Id> out = calls_[nodes_[first].of].out;
   for (std::size_t i = 0; i < out.size(); ++i)
-    if (i < values.size() && values[i].defined()) nodes_[out[i]].known[0] = Coefficient{values[i]};
+    nodes_[out[i]].known[0] = Coefficient{values[i]};
   std::vector<Series> result(out.size());
   for (std::size_t i = 0; i < out.size(); ++i)
     for (int k = 0; k <= curves_.order; ++k) {
@@ -391,9 +392,7 @@ std::vector<Series> jet_graph(const Curves& curves, const Graph& g, std::span<co
       if (last_use[id] == n) series[id].clear();
     context().where = e.where;
     const std::span<const Type> out_types{g.types.data() + e.out_begin, e.out_count};
-    std::vector<Tensor> out(e.out_count);
-    if (!values.empty())
-      for (Graph::Id k = 0; k < e.out_count; ++k) out[k] = values[e.out_begin + k];
+    const std::span<const Tensor> out = values.subspan(e.out_begin, e.out_count);
     std::vector<Series> y(e.out_count);
     if (any && e.primitive->jet) {
       std::vector<Tensor> x;
@@ -402,11 +401,6 @@ std::vector<Series> jet_graph(const Curves& curves, const Graph& g, std::span<co
     } else if (any && e.primitive->rule != RuleClass::zero) {
       y = Expansion(curves).of(*e.primitive, e.attr, in, types, out_types, out);
     } else {
-      if (values.empty()) {
-        std::vector<const Tensor*> operands;
-        for (const Series& s : in) operands.push_back(&s[0].value);
-        dispatch(*e.primitive, operands, e.attr, e.where, out);
-      }
       for (Graph::Id k = 0; k < e.out_count; ++k) y[k] = {{out[k]}};
     }
     for (Graph::Id k = 0; k < e.out_count; ++k) series[e.out_begin + k] = std::move(y[k]);

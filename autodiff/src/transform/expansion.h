@@ -29,7 +29,7 @@ class Expansion {
  public:
   explicit Expansion(const Curves& curves) : curves_(curves) {}
 
-  /// Coefficients of the results of `p`, of which `values` are the zeroth (made here where undefined).
+  /// Coefficients of the results of `p`, of which `values` are the zeroth.
   std::vector<Series> of(const Primitive& p, const AttributesPtr& attr, std::span<const Series> in, std::span<const Type> in_types,
                          std::span<const Type> out_types, std::span<const Tensor> values);
 
@@ -90,8 +90,8 @@ class Expansion {
   std::vector<std::pair<Tensor, Id>> constants_;
 };
 
-/// Coefficients of the graph's outputs. `values`, where given, are the zeroth coefficients of all its values.
-std::vector<Series> jet_graph(const Curves& curves, const Graph& g, std::span<const Series> inputs, std::span<const Tensor> values = {});
+/// Coefficients of the graph's outputs; `values` are the zeroth coefficients of all its values.
+std::vector<Series> jet_graph(const Curves& curves, const Graph& g, std::span<const Series> inputs, std::span<const Tensor> values);
 
 /// sum_r weights_r c_r over the leading axis.
 Tensor sum_over_directions(const Curves& curves, const Tensor& c);
