@@ -76,6 +76,7 @@ void index_rows(std::vector<Row>& rows);
 void linalg_rows(std::vector<Row>& rows);
 void fft_rows(std::vector<Row>& rows);
 void bessel_rows(std::vector<Row>& rows);
+void eig_rows(std::vector<Row>& rows);
 void custom_rows(std::vector<Row>& rows);
 void control_rows(std::vector<Row>& rows);
 const std::vector<Row>& all_rows();

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "op_table.h"
+#include "tessera/autodiff/ops/segment.h"
 
 namespace tessera::table {
 namespace {
@@ -99,6 +100,29 @@ void index_rows(std::vector<Row>& rows) {
                     for (Index i = 0; i < in[1].size(); ++i) y[static_cast<Index>(in[1][i].real())] += in[2][i];
                     return Arrays{y};
                   }, .large = 300000});
+  auto segmented = [&](const char* name, const char* variant, DtypeSet types, Tensor (*f)(Arg, Arg, Index), Wide none, std::function<Wide(Wide, Wide)> combine, bool distinct) {
+    rows.push_back({.primitive = name, .variant = variant, .dtypes = types,
+                    .inputs = [distinct](Dtype t, Index n, Rng& rng) {
+                      const Shape s = {n <= 8 ? 2 * n + 2 : n, 2};
+                      // each segment has rows
+                      const Tensor ids = concatenate({arange(s[0] / 2), index_tensor({s[0] - s[0] / 2}, s[0] / 2, rng)});
+                      return Tensors{distinct ? distinct_tensor(t, s, rng) : uniform_tensor(t, s, rng), ids};
+                    },
+                    .f = [f](const Tensors& x) { return Tensors{f(x[0], x[1], x[0].dim(0) / 2)}; },
+                    .oracle = [none, combine](const Arrays& in) {
+                      Array y(Shape{in[1].size() / 2, 2});
+                      std::fill(y.v.begin(), y.v.end(), none);
+                      for (Index i = 0; i < in[0].size(); ++i) {
+                        Wide& at = y[2 * static_cast<Index>(in[1][i / 2].real()) + i % 2];
+                        at = combine(at, in[0][i]);
+                      }
+                      return Arrays{y};
+                    }, .large = 70000});
+  };
+  const auto larger = [](Wide a, Wide b) { return a.real() < b.real() ? b : a; };
+  segmented("scatter_add", "segment_sum", kNumber, segment_sum, 0, [](Wide a, Wide b) { return a + b; }, false);
+  segmented("scatter_set", "segment_prod", kNumber, segment_prod, 1, [](Wide a, Wide b) { return a * b; }, false);
+  segmented("scatter_max", "segment_max", kReal | kInteger, segment_max, -1e30L, larger, true);
   for (bool right : {false, true})
     rows.push_back({.primitive = "searchsorted", .variant = right ? "right" : "left", .dtypes = kReal | kInteger,
                     .inputs = [](Dtype t, Index n, Rng& rng) { return Tensors{sort(uniform_tensor(is_complex(t) || t == Dtype::boolean ? Dtype::f64 : t, {n}, rng)), uniform_tensor(t, {2 * n}, rng)}; },

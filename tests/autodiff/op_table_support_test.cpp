@@ -117,6 +117,7 @@ const std::vector<Row>& all_rows() {
     linalg_rows(r);
     fft_rows(r);
     bessel_rows(r);
+    eig_rows(r);
     custom_rows(r);
     control_rows(r);
     return r;

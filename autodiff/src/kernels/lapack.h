@@ -24,14 +24,18 @@ extern "C" {
   void P##orgqr_(const int*, const int*, const int*, T*, const int*, const T*, T*, const int*, int*);                  \
   void P##syevd_(const char*, const char*, const int*, T*, const int*, T*, T*, const int*, int*, const int*, int*);    \
   void P##gesdd_(const char*, const int*, const int*, T*, const int*, T*, T*, const int*, T*, const int*, T*,          \
-                 const int*, int*, int*);
+                 const int*, int*, int*);                                                                              \
+  void P##geev_(const char*, const char*, const int*, T*, const int*, T*, T*, T*, const int*, T*, const int*, T*,      \
+                const int*, int*);
 #define TESSERA_LAPACK_COMPLEX(T, R, P)                                                                                \
   TESSERA_LAPACK_COMMON(T, P)                                                                                          \
   void P##ungqr_(const int*, const int*, const int*, T*, const int*, const T*, T*, const int*, int*);                  \
   void P##heevd_(const char*, const char*, const int*, T*, const int*, R*, T*, const int*, R*, const int*, int*,       \
                  const int*, int*);                                                                                    \
   void P##gesdd_(const char*, const int*, const int*, T*, const int*, R*, T*, const int*, T*, const int*, T*,          \
-                 const int*, R*, int*, int*);
+                 const int*, R*, int*, int*);                                                                          \
+  void P##geev_(const char*, const char*, const int*, T*, const int*, T*, T*, const int*, T*, const int*, T*,          \
+                const int*, R*, int*);
 TESSERA_LAPACK_REAL(float, s)
 TESSERA_LAPACK_REAL(double, d)
 TESSERA_LAPACK_COMPLEX(tessera::c64, float, c)
