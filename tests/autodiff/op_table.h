@@ -79,6 +79,7 @@ void bessel_rows(std::vector<Row>& rows);
 void eig_rows(std::vector<Row>& rows);
 void custom_rows(std::vector<Row>& rows);
 void control_rows(std::vector<Row>& rows);
+void sparse_rows(std::vector<Row>& rows);
 const std::vector<Row>& all_rows();
 
 }  // namespace tessera::table

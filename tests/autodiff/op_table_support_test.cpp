@@ -120,6 +120,7 @@ const std::vector<Row>& all_rows() {
     eig_rows(r);
     custom_rows(r);
     control_rows(r);
+    sparse_rows(r);
     return r;
   }();
   return rows;

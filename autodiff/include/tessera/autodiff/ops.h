@@ -8,4 +8,5 @@
 #include "tessera/autodiff/ops/reduce.h"       // IWYU pragma: export
 #include "tessera/autodiff/ops/shape.h"        // IWYU pragma: export
 #include "tessera/autodiff/ops/sort.h"         // IWYU pragma: export
+#include "tessera/autodiff/ops/sparse.h"       // IWYU pragma: export
 #include "tessera/autodiff/ops/statistics.h"   // IWYU pragma: export
