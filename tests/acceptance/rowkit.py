@@ -110,13 +110,7 @@ class Work:
 
     def numbers(self, program, *args, timeout=3600):
         """Runs a benchmark; its stdout lines 'name value unit' as {name: value}. Other lines are commentary."""
-        done = self.run([self.program(program), *args], timeout=timeout).must_succeed(program)
-        found = {}
-        for line in done.out.splitlines():
-            match = NUMBER_LINE.match(line.strip())
-            if match:
-                found[match[1]] = float(match[2])
-        return found
+        return read_numbers(self.run([self.program(program), *args], timeout=timeout).must_succeed(program).out)
 
     def figures(self, wanted):
         """A row of ((program, name, least value), ...): (holds, text). A name that ends in * takes the least of the
@@ -177,6 +171,20 @@ class Work:
         complete = may_skip or not result["skipped"]
         return not result["failed"] and complete and result["passed"] >= minimum, text
 
+    def ctest_row(self, pattern, minimum=1):
+        """A row that holds when the tests of ctest that match pass and none is skipped: (holds, text)."""
+        done = self.run(["ctest", "--test-dir", self.build, "-R", pattern, "--output-on-failure"],
+                        env={"TESSERA_TEST_DATA": str(self.data)})
+        summary = re.search(r"(\d+) tests? failed out of (\d+)", done.out)
+        if not summary:
+            raise NotMeasured(f"no test matches {pattern}")
+        failed, total = int(summary[1]), int(summary[2])
+        skipped = len(re.findall(r"\*\*\*Skipped", done.out))
+        text = f"{total - failed - skipped} tests passed, {failed} failed, {skipped} skipped"
+        if failed:
+            text += "\n" + "\n".join(done.out.splitlines()[-15:])
+        return failed == 0 and skipped == 0 and total >= minimum, text
+
     # ---- peers ----
     def venv(self, name, *packages):
         """The Python of a virtual environment outside the project that holds the packages (made on first use)."""
@@ -195,6 +203,12 @@ class Work:
                 raise NotMeasured(f"the peer {', '.join(packages)} could not be installed: {tail}")
         stamp.write_text(wanted)
         return str(python)
+
+
+def read_numbers(text):
+    """Lines 'name value unit' as {name: value}."""
+    matches = (NUMBER_LINE.match(line.strip()) for line in text.splitlines())
+    return {m[1]: float(m[2]) for m in matches if m}
 
 
 def need(numbers, *names):

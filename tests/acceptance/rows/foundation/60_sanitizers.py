@@ -5,6 +5,7 @@ import rowkit
 
 WHAT = "asan, ubsan and tsan suites (tsan with the std::thread launcher)"
 BAR = "clean"
+SLOW = True
 
 
 def measure(work):
