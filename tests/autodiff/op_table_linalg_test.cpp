@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "op_table.h"
+#include "tessera/autodiff/ops/tridiagonal.h"
 
 namespace tessera::table {
 namespace {
@@ -96,6 +97,28 @@ void linalg_rows(std::vector<Row>& rows) {
                   .f = [](const Tensors& x) { return Tensors{matmul(transpose(x[0]), transpose(x[1]))}; },
                   .oracle = [](const Arrays& in) { return Arrays{product(mirrored(in[0], false), mirrored(in[1], false))}; }, .tolerance = 16, .large = 300});
 
+  // Bands [2, 3, n] with a large diagonal, so that the error is that of the residual.
+  rows.push_back({.primitive = "tridiagonal_solve", .dtypes = kInexact,
+                  .inputs = [](Dtype t, Index n, Rng& rng) {
+                    Array a = to_array(uniform_tensor(t, {2, 3, n}, rng));
+                    for (Index q = 0; q < 2; ++q)
+                      for (Index i = 0; i < n; ++i) a.at(q, 1, i) += 3.0L;
+                    return Tensors{to_tensor(a, t), uniform_tensor(t, {2, n, 2}, rng)};
+                  },
+                  .f = [](const Tensors& x) { return Tensors{tridiagonal_solve(x[0], x[1])}; }, .tolerance = 16,
+                  .property = [](const Tensors& in, const Tensors& out) {
+                    const Array a = to_array(in[0]), x = to_array(out[0]);
+                    Array y(x.shape);
+                    const Index n = x.rows();
+                    for (Index q = 0; q < 2; ++q)
+                      for (Index i = 0; i < n; ++i)
+                        for (Index k = 0; k < 2; ++k) {
+                          y.at(q, i, k) = a.at(q, 1, i) * x.at(q, i, k);
+                          if (i > 0) y.at(q, i, k) += a.at(q, 0, i) * x.at(q, i - 1, k);
+                          if (i + 1 < n) y.at(q, i, k) += a.at(q, 2, i) * x.at(q, i + 1, k);
+                        }
+                    return defect(y, to_array(in[1]));
+                  }, .large = 9000});
   // Symmetrised inside, as the user's function does it.
   rows.push_back({.primitive = "cholesky", .dtypes = kInexact,
                   .inputs = [](Dtype t, Index n, Rng& rng) {
