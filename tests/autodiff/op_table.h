@@ -80,6 +80,7 @@ void eig_rows(std::vector<Row>& rows);
 void custom_rows(std::vector<Row>& rows);
 void control_rows(std::vector<Row>& rows);
 void sparse_rows(std::vector<Row>& rows);
+void solve_rows(std::vector<Row>& rows);
 const std::vector<Row>& all_rows();
 
 }  // namespace tessera::table

@@ -121,6 +121,7 @@ const std::vector<Row>& all_rows() {
     custom_rows(r);
     control_rows(r);
     sparse_rows(r);
+    solve_rows(r);
     return r;
   }();
   return rows;

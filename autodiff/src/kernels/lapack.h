@@ -19,6 +19,8 @@ extern "C" {
                 const int*, T*, const int*);                                                                           \
   void P##getrf_(const int*, const int*, T*, const int*, int*, int*);                                                  \
   void P##gtsv_(const int*, const int*, T*, T*, T*, T*, const int*, int*);                                             \
+  void P##getrs_(const char*, const int*, const int*, const T*, const int*, const int*, T*, const int*, int*);         \
+  void P##potrs_(const char*, const int*, const int*, const T*, const int*, T*, const int*, int*);                     \
   void P##geqrf_(const int*, const int*, T*, const int*, T*, T*, const int*, int*);
 #define TESSERA_LAPACK_REAL(T, P)                                                                                      \
   TESSERA_LAPACK_COMMON(T, P)                                                                                          \
