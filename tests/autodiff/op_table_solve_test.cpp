@@ -3,6 +3,7 @@
 // Rows of linear systems: held to their equation in long double. The tolerance of the iterations is near rounding, so
 // that derivatives of any order agree as those of the direct solvers do.
 #include "op_table.h"
+#include "tessera/autodiff/implicit.h"
 #include "tessera/autodiff/solve.h"
 
 namespace tessera::table {
@@ -90,6 +91,19 @@ void solve_rows(std::vector<Row>& rows) {
                     const Array p = to_array(x[0]), b = to_array(x[1]), u = to_array(y[0]);
                     long double worst = 0;
                     for (Index i = 0; i < b.size(); ++i) worst = std::max(worst, std::abs(3.0L * u[i] + std::sin(p[i]) * u[b.size() - 1 - i] - b[i]));
+                    return static_cast<double>(worst);
+                  }});
+  // 2 x + x^3 / 5 = p, element by element: a complex p makes pairs of real unknowns.
+  rows.push_back({.primitive = "implicit", .dtypes = kInexact,
+                  .inputs = [](Dtype t, Index n, Rng& rng) { return Tensors{uniform_tensor(t, {2, n}, rng)}; },
+                  .f = [](const Tensors& x) {
+                    const Tensor p = x[0];
+                    return Tensors{root([p](const Tensor& u) { return 2.0 * u + 0.2 * (u * u * u) - p; }, zeros(p.shape(), p.dtype())).x};
+                  }, .tolerance = 64,
+                  .property = [](const Tensors& x, const Tensors& y) {
+                    const Array p = to_array(x[0]), u = to_array(y[0]);
+                    long double worst = 0;
+                    for (Index i = 0; i < p.size(); ++i) worst = std::max(worst, std::abs(2.0L * u[i] + 0.2L * u[i] * u[i] * u[i] - p[i]));
                     return static_cast<double>(worst);
                   }});
 }

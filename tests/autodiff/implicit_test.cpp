@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Roots, fixed points and minima against closed forms, and their derivatives against those of the unrolled iteration.
+#include "tessera/autodiff/implicit.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tessera/autodiff/grad.h"
+#include "tessera/autodiff/jit.h"
+#include "tessera/autodiff/ops.h"
+
+namespace tessera {
+namespace {
+
+double difference(const Tensor& a, const Tensor& b) {
+  EXPECT_EQ(a.type(), b.type());
+  return a.size() ? max(abs(a - b)).item() / std::max(1.0, max(abs(b)).item()) : 0;
+}
+Tensor noise(const Shape& s, std::uint64_t seed) { return normal(random_key(seed), s); }
+template <class F>
+std::string message_of(F f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+/// x^3 + x = p. With s = 1 / (3 x^2 + 1): x' = s, x'' = -6 x s^3, x''' = s^4 (108 x^2 s - 6).
+Tensor cubic(const Tensor& p, LinearSolverPtr linear = nullptr) {
+  return root([p](const Tensor& x) { return x * x * x + x - p; }, zeros(p.shape()), {.linear = std::move(linear)}).x;
+}
+
+TEST(Implicit, ScalarRootToThirdOrderInEveryMode) {
+  const Tensor p = tensor(1.7);
+  const double x = cubic(p).item(), s = 1 / (3 * x * x + 1);
+  EXPECT_NEAR(x * x * x + x, 1.7, 1e-15);
+  const double want[] = {s, -6 * x * s * s * s, s * s * s * s * (108 * x * x * s - 6)};
+  for (const LinearSolverPtr& linear : {LinearSolverPtr(), gmres({.tolerance = 1e-15})}) {
+    const auto f = [&](Tensor q) { return cubic(q, linear); };
+    const auto forward = [](auto g) { return [g](Tensor q) { return jvp(g, q, tensor(1.0)).second; }; };
+    EXPECT_NEAR(grad(f)(p).item(), want[0], 1e-14);
+    EXPECT_NEAR(grad(grad(f))(p).item(), want[1], 1e-14);
+    EXPECT_NEAR(grad(grad(grad(f)))(p).item(), want[2], 1e-13);
+    EXPECT_NEAR(forward(f)(p).item(), want[0], 1e-14);
+    EXPECT_NEAR(forward(forward(f))(p).item(), want[1], 1e-14);
+    EXPECT_NEAR(forward(forward(forward(f)))(p).item(), want[2], 1e-13);
+    EXPECT_NEAR(grad(forward(grad(f)))(p).item(), want[2], 1e-13);
+  }
+}
+
+TEST(Implicit, PlansAndBatchesEqualSingleCalls) {
+  const auto f = [](Tensor p) { return sum(square(cubic(p))); };
+  const Tensor p = noise({4, 3}, 1);
+  EXPECT_EQ(difference(jit(grad(f))(select(p, 0, 0)), grad(f)(select(p, 0, 0))), 0);
+  const Tensor g = vmap(grad(f))(p), h = vmap([&](Tensor q) { return hvp(f, q, ones({3})); })(p);
+  const Tensor outer = grad([&](Tensor q) { return sum(vmap(f)(q)); })(p);
+  for (Index i = 0; i < 4; ++i) {
+    EXPECT_LE(difference(select(g, 0, i), grad(f)(select(p, 0, i))), 1e-14);
+    EXPECT_LE(difference(select(outer, 0, i), grad(f)(select(p, 0, i))), 1e-14);
+    EXPECT_LE(difference(select(h, 0, i), hvp(f, select(p, 0, i), ones({3}))), 1e-13);
+  }
+}
+
+TEST(Implicit, SystemOfEquationsAgainstTheUnrolledIteration) {
+  const Tensor a0 = noise({4, 4}, 1) * 0.3 + 2.0 * eye(4), b0 = noise({4}, 2), t = noise({4, 4}, 3);
+  const auto residual = [](const Tensor& a, const Tensor& b, const Tensor& x) { return matmul(a, x) + 0.3 * x * x * x - b; };
+  const auto by_root = [&](Tensor a) { return sum(sin(root([&](const Tensor& x) { return residual(a, b0, x); }, zeros({4})).x)); };
+  const auto unrolled = [&](Tensor a) {
+    Tensor x = zeros({4});
+    for (int k = 0; k < 12; ++k) x = x - solve(a + diag(0.9 * square(x)), residual(a, b0, x));
+    return sum(sin(x));
+  };
+  EXPECT_LE(difference(grad(by_root)(a0), grad(unrolled)(a0)), 1e-13);
+  EXPECT_LE(difference(hvp(by_root, a0, t), hvp(unrolled, a0, t)), 1e-12);
+  const auto y = root([&](const Tensor& x) { return residual(a0, b0, x); }, zeros({4}));
+  EXPECT_EQ(y.reason.item<std::int32_t>(), static_cast<std::int32_t>(SolveReason::converged));
+  EXPECT_LE(y.iterations.item<std::int32_t>(), 6);
+  EXPECT_LE(y.residual.item(), 1e-14);
+  const auto krylov = root([&](const Tensor& x) { return residual(a0, b0, x); }, zeros({4}), {.solver = newton({.linear = gmres()})});
+  EXPECT_LE(difference(krylov.x, y.x), 1e-13);
+}
+
+TEST(Implicit, FixedPointAgainstTheUnrolledIteration) {
+  const Tensor w = noise({5, 5}, 1) * 0.2, b = noise({5}, 2), t = noise({5, 5}, 3);
+  const auto step = [&](const Tensor& m, const Tensor& x) { return tanh(matmul(m, x) + b); };
+  const auto by_point = [&](Tensor m) { return sum(square(fixed_point([&](const Tensor& x) { return step(m, x); }, zeros({5})).x)); };
+  const auto unrolled = [&](Tensor m) {
+    Tensor x = zeros({5});
+    for (int k = 0; k < 200; ++k) x = step(m, x);
+    return sum(square(x));
+  };
+  EXPECT_LE(difference(grad(by_point)(w), grad(unrolled)(w)), 1e-11);
+  EXPECT_LE(difference(hvp(by_point, w, t), hvp(unrolled, w, t)), 1e-10);
+  const auto mixed = fixed_point([&](const Tensor& x) { return step(w, x); }, zeros({5}));
+  const auto plain = fixed_point([&](const Tensor& x) { return step(w, x); }, zeros({5}), {.solver = anderson({.memory = 0})});
+  EXPECT_LT(mixed.iterations.item<std::int32_t>(), plain.iterations.item<std::int32_t>());
+  EXPECT_LE(difference(mixed.x, plain.x), 1e-11);
+}
+
+TEST(Implicit, MinimaOfRidgeRegressionFollowItsClosedForm) {
+  const Tensor a = noise({8, 3}, 1), y = noise({8}, 2), k = tensor(0.7);
+  const auto objective = [&](const Tensor& x, const Tensor& lambda) { return sum(square(matmul(a, x) - y)) + exp(lambda) * sum(square(x)); };
+  const auto closed = [&](Tensor lambda) { return sum(exp(solve(matmul(transpose(a), a) + exp(lambda) * eye(3), matmul(transpose(a), y)))); };
+  const auto by_newton = [&](Tensor lambda) { return sum(exp(argmin([&](const Tensor& x) { return objective(x, lambda); }, zeros({3})).x)); };
+  // A minimiser of the user's: gradient descent on concrete values, not differentiated.
+  int calls = 0;
+  const auto descent = [&](auto f, const Tensor& start) {
+    ++calls;
+    Tensor x = start;
+    for (int i = 0; i < 3000; ++i) x = x - 0.02 * grad(f)(x);
+    return x;
+  };
+  const auto by_descent = [&](Tensor lambda) { return sum(exp(argmin([&](const Tensor& x) { return objective(x, lambda); }, zeros({3}), descent).x)); };
+  EXPECT_LE(difference(grad(by_newton)(k), grad(closed)(k)), 1e-13);
+  EXPECT_LE(difference(grad(grad(by_newton))(k), grad(grad(closed))(k)), 1e-13);
+  EXPECT_LE(difference(grad(by_descent)(k), grad(closed)(k)), 1e-12);
+  EXPECT_EQ(calls, 1);
+}
+
+TEST(Implicit, ComplexEquationsNeedNotBeHolomorphic) {
+  // z + 0.3 conj(z)^2 = p; its derivative along t solves dz + 0.6 conj(z) conj(dz) = t.
+  const Tensor p = tessera::complex(tensor({0.4, -0.2}), tensor({0.1, 0.5})), t = tessera::complex(tensor({1.0, 0.3}), tensor({-0.5, 0.8}));
+  const auto f = [](Tensor q) { return root([q](const Tensor& z) { return z + 0.3 * square(conj(z)) - q; }, zeros({2}, Dtype::c128)).x; };
+  const Tensor z = f(p), dz = jvp(f, p, t).second;
+  EXPECT_LE(difference(z + 0.3 * square(conj(z)), p), 1e-15);
+  EXPECT_LE(difference(dz + 0.6 * conj(z) * conj(dz), t), 1e-15);
+  const auto [y, pull] = vjp(f, p);
+  const Tensor c = tessera::complex(tensor({0.7, 0.1}), tensor({0.2, -0.9}));
+  EXPECT_NEAR(real(sum(conj(c) * dz)).item(), real(sum(conj(pull(c)) * t)).item(), 1e-15);
+}
+
+TEST(Implicit, TreesOfUnknowns) {
+  // u + v[0] = p, v * (1 + u^2) = [1, 2].
+  const auto f = [](Tensor p) {
+    const auto y = root([p](const std::pair<Tensor, Tensor>& q) { return std::pair(q.first + select(q.second, 0, 0) - p, q.second * (1.0 + square(q.first)) - tensor({1.0, 2.0})); },
+                        std::pair(tensor(0.0), ones({2})));
+    return y.x.first * sum(y.x.second);
+  };
+  const double h = 1e-4;
+  const double slope = (8 * (f(tensor(2 + h)).item() - f(tensor(2 - h)).item()) - (f(tensor(2 + 2 * h)).item() - f(tensor(2 - 2 * h)).item())) / (12 * h);
+  EXPECT_NEAR(grad(f)(tensor(2.0)).item(), slope, 1e-10);
+}
+
+TEST(Implicit, FailuresAreSeen) {
+  const auto none = [](const Tensor& x) { return square(x) + 1.0; };
+  const auto y = root(none, tensor(1.0));
+  EXPECT_LT(y.reason.item<std::int32_t>(), 0);
+  EXPECT_GE(y.residual.item(), 1);
+  EXPECT_TRUE(std::isnan(grad([](Tensor p) { return root([p](const Tensor& x) { return square(x) + p; }, tensor(1.0)).x; })(tensor(1.0)).item()));
+  const auto few = root([](const Tensor& x) { return exp(x) - 100.0; }, tensor(0.0), {.solver = newton({.iterations = 2})});
+  EXPECT_EQ(few.reason.item<std::int32_t>(), static_cast<std::int32_t>(SolveReason::iterations));
+  EXPECT_NE(message_of([] { root([](const Tensor& x) { return sum(x); }, ones({2})); }).find("f64[2]; it gave f64[]"), std::string::npos);
+  EXPECT_NE(message_of([] { argmin([](const Tensor& x) { return x; }, ones({2})); }).find("real scalar"), std::string::npos);
+  EXPECT_NE(message_of([] { root([](const Tensor& x) { return x; }, arange(2)); }).find("i64[2]"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tessera
