@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// KSP and PC. All is computed in PetscScalar = complex<double>. PETSc solves A x = b and A^T x = b; hence
+// A^H x = b as A^T conj(x) = conj(b).
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "session.h"
+
+namespace tessera::solvers {
+namespace {
+
+using Complex = c128;
+
+/// Element i of memory of any inexact type.
+Complex load(const void* p, Dtype t, Index i) {
+  switch (t) {
+    case Dtype::f32: return static_cast<double>(static_cast<const float*>(p)[i]);
+    case Dtype::f64: return static_cast<const double*>(p)[i];
+    case Dtype::c64: return Complex(static_cast<const c64*>(p)[i]);
+    default: return static_cast<const c128*>(p)[i];
+  }
+}
+void store(void* p, Dtype t, Index i, Complex v) {
+  switch (t) {
+    case Dtype::f32: static_cast<float*>(p)[i] = static_cast<float>(v.real()); break;
+    case Dtype::f64: static_cast<double*>(p)[i] = v.real(); break;
+    case Dtype::c64: static_cast<c64*>(p)[i] = c64(v); break;
+    default: static_cast<c128*>(p)[i] = v;
+  }
+}
+
+/// y = op(A) x on whole complex vectors; real operators take the parts one by one.
+void product(const SolverOperator& a, const Complex* x, Complex* y, bool adjoint) {
+  const std::size_t bytes = static_cast<std::size_t>(a.n) * size_of(a.dtype);
+  std::vector<std::byte> in(bytes), out(bytes);
+  std::fill(y, y + a.n, Complex(0));
+  for (int part = 0; part < (is_complex(a.dtype) ? 1 : 2); ++part) {
+    bool any = false;
+    for (Index i = 0; i < a.n; ++i) {
+      const Complex v = is_complex(a.dtype) ? x[i] : part ? Complex(x[i].imag()) : Complex(x[i].real());
+      any |= v != Complex(0);
+      store(in.data(), a.dtype, i, v);
+    }
+    if (!any) continue;
+    a.apply(in.data(), out.data(), adjoint);
+    for (Index i = 0; i < a.n; ++i) y[i] += load(out.data(), a.dtype, i) * (part ? Complex(0, 1) : Complex(1));
+  }
+}
+
+/// MatShell's products: A x, and A^T x = conj(A^H conj(x)).
+PetscErrorCode shell_product(Mat m, Vec x, Vec y, bool transposed) {
+  return guarded([&] {
+    SolverOperator* a = nullptr;
+    check(MatShellGetContext(m, &a));
+    const PetscScalar* from = nullptr;
+    PetscScalar* to = nullptr;
+    check(VecGetArrayRead(x, &from));
+    check(VecGetArray(y, &to));
+    std::vector<Complex> in(from, from + a->n);
+    if (transposed) for (Complex& v : in) v = std::conj(v);
+    product(*a, in.data(), to, transposed);
+    if (transposed) for (Index i = 0; i < a->n; ++i) to[i] = std::conj(to[i]);
+    check(VecRestoreArray(y, &to));
+    check(VecRestoreArrayRead(x, &from));
+  });
+}
+PetscErrorCode shell_plain(Mat m, Vec x, Vec y) { return shell_product(m, x, y, false); }
+PetscErrorCode shell_transposed(Mat m, Vec x, Vec y) { return shell_product(m, x, y, true); }
+
+SolveReason reason_of(KSPConvergedReason r) {
+  if (r > 0) return SolveReason::converged;
+  switch (r) {
+    case KSP_DIVERGED_ITS: return SolveReason::iterations;
+    case KSP_DIVERGED_NANORINF: return SolveReason::not_finite;
+    case KSP_DIVERGED_PC_FAILED: return SolveReason::singular;
+    default: return SolveReason::stagnated;
+  }
+}
+
+class Prepared final : public PreparedSolver {
+ public:
+  Prepared(const SolverOperator& a, const PetscOptions& o) : a_(a), options_(o), direct_(o.ksp == "preonly"), comm_(o.distributed ? PETSC_COMM_WORLD : PETSC_COMM_SELF), words_(o.options) {
+    if (a.n > std::numeric_limits<PetscInt>::max() || (a.pattern && a.pattern->entries() > std::numeric_limits<PetscInt>::max()))
+      throw Error("[petsc] a system of " + std::to_string(a.n) + " unknowns is larger than this build of PETSc numbers");
+    try {
+      make_matrix();
+      check(MatCreateVecs(matrix_, &x_, &b_));
+      check(VecScatterCreateToAll(x_, &gather_, &all_));
+      check(KSPCreate(comm_, &ksp_));
+      check(KSPSetOptionsPrefix(ksp_, words_.prefix()));
+      check(KSPSetOperators(ksp_, matrix_, matrix_));
+      check(KSPSetType(ksp_, o.ksp.c_str()));
+      PC pc = nullptr;
+      check(KSPGetPC(ksp_, &pc));
+      check(PCSetType(pc, o.pc.c_str()));
+      if (o.pc == "cholesky") check(MatSetOption(matrix_, MAT_SYMMETRIC, PETSC_TRUE));
+      if (!direct_) {
+        check(KSPSetTolerances(ksp_, 0.5 * o.tolerance, PETSC_DEFAULT, 1e10, o.iterations));
+        history_.resize(static_cast<std::size_t>(o.iterations) + 2);
+        check(KSPSetResidualHistory(ksp_, history_.data(), static_cast<PetscInt>(history_.size()), PETSC_TRUE));
+      }
+      check(KSPSetFromOptions(ksp_));
+      check(KSPSetUp(ksp_));
+      PetscInt first = 0, last = 0;
+      check(MatGetOwnershipRange(matrix_, &first, &last));
+      first_ = first, last_ = last;
+      words_.refuse_unused();
+    } catch (...) {
+      destroy();
+      throw;
+    }
+  }
+  ~Prepared() override { destroy(); }
+
+  SolveReport solve(const void* b, void* x, Index columns, bool adjoint) const override {
+    const Session session;
+    SolveReport all{direct_ ? SolveReason::exact : SolveReason::converged, 0, {}};
+    std::vector<Complex> rhs(static_cast<std::size_t>(a_.n)), found(rhs.size());
+    for (Index c = 0; c < columns; ++c) {
+      for (Index i = 0; i < a_.n; ++i) rhs[i] = load(b, a_.dtype, i * columns + c);
+      SolveReport one = column(rhs, found, adjoint);
+      for (Index i = 0; i < a_.n; ++i) store(x, a_.dtype, i * columns + c, found[i]);
+      one.iterations += all.iterations;
+      const double worst = all.residuals.empty() ? -1 : all.residuals.back(), mine = one.residuals.back();
+      if (c == 0 || (!one.ok() && all.ok()) || (one.ok() == all.ok() && mine > worst)) all = std::move(one);  // the worst speaks for all
+      else all.iterations = one.iterations;
+    }
+    return all;
+  }
+
+ private:
+  void make_matrix() {
+    const auto n = static_cast<PetscInt>(a_.n);
+    if (a_.kind == SolverOperator::Kind::function) {
+      if (options_.distributed) throw Error("[petsc] a matrix-free operator runs on one rank; give its entries to spread it");
+      check(MatCreateShell(comm_, n, n, n, n, &a_, &matrix_));
+      check(MatShellSetOperation(matrix_, MATOP_MULT, reinterpret_cast<void (*)()>(shell_plain)));
+      check(MatShellSetOperation(matrix_, MATOP_MULT_TRANSPOSE, reinterpret_cast<void (*)()>(shell_transposed)));
+      return;
+    }
+    const CsrPattern* p = a_.pattern.get();
+    check(MatCreate(comm_, &matrix_));
+    check(MatSetSizes(matrix_, PETSC_DECIDE, PETSC_DECIDE, n, n));
+    check(MatSetType(matrix_, MATAIJ));
+    PetscInt first = 0, last = 0;
+    check(MatSetUp(matrix_));
+    check(MatGetOwnershipRange(matrix_, &first, &last));
+    std::vector<PetscInt> row{0}, column;
+    std::vector<Complex> value;
+    for (Index i = first; i < last; ++i) {
+      if (p)
+        for (Index e = p->row_begin()[i]; e < p->row_begin()[i + 1]; ++e) column.push_back(static_cast<PetscInt>(p->column()[e])), value.push_back(load(a_.values, a_.dtype, e));
+      else
+        for (Index j = 0; j < a_.n; ++j) column.push_back(static_cast<PetscInt>(j)), value.push_back(load(a_.values, a_.dtype, i * a_.n + j));
+      row.push_back(static_cast<PetscInt>(column.size()));
+    }
+    // Does nothing for the layout that does not apply.
+    check(MatSeqAIJSetPreallocationCSR(matrix_, row.data(), column.data(), value.data()));
+    check(MatMPIAIJSetPreallocationCSR(matrix_, row.data(), column.data(), value.data()));
+  }
+
+  /// r = b - op(A) x, and its length.
+  double residual(const std::vector<Complex>& b, const std::vector<Complex>& x, bool adjoint, std::vector<Complex>& r) const {
+    product(a_, x.data(), r.data(), adjoint);
+    double s = 0;
+    for (std::size_t i = 0; i < r.size(); ++i) {
+      r[i] = b[i] - r[i];
+      s += std::norm(r[i]);
+    }
+    return std::sqrt(s);
+  }
+
+  /// One run of the KSP: d of op(A) d = r.
+  KSPConvergedReason run(const std::vector<Complex>& r, std::vector<Complex>& d, bool adjoint, int& iterations) const {
+    PetscScalar* to = nullptr;
+    check(VecGetArray(b_, &to));
+    for (Index i = first_; i < last_; ++i) to[i - first_] = adjoint ? std::conj(r[i]) : r[i];
+    check(VecRestoreArray(b_, &to));
+    check(VecSet(x_, 0));
+    check(adjoint ? KSPSolveTranspose(ksp_, b_, x_) : KSPSolve(ksp_, b_, x_));
+    KSPConvergedReason reason{};
+    PetscInt steps = 0;
+    check(KSPGetConvergedReason(ksp_, &reason));
+    check(KSPGetIterationNumber(ksp_, &steps));
+    iterations = static_cast<int>(steps);
+    check(VecScatterBegin(gather_, x_, all_, INSERT_VALUES, SCATTER_FORWARD));
+    check(VecScatterEnd(gather_, x_, all_, INSERT_VALUES, SCATTER_FORWARD));
+    const PetscScalar* from = nullptr;
+    check(VecGetArrayRead(all_, &from));
+    for (Index i = 0; i < a_.n; ++i) d[i] = adjoint ? std::conj(from[i]) : from[i];
+    check(VecRestoreArrayRead(all_, &from));
+    return reason;
+  }
+
+  SolveReport column(const std::vector<Complex>& b, std::vector<Complex>& x, bool adjoint) const {
+    SolveReport report{direct_ ? SolveReason::exact : SolveReason::converged, 0, {}};
+    std::fill(x.begin(), x.end(), Complex(0));
+    std::vector<Complex> r = b, d(b.size());
+    double b_norm = 0;
+    for (const Complex& v : b) b_norm += std::norm(v);
+    b_norm = std::sqrt(b_norm);
+    if (b_norm == 0) return report.residuals = {0.0}, report;
+    double size = b_norm;
+    while (true) {
+      int steps = 0;
+      const KSPConvergedReason stopped = run(r, d, adjoint, steps);
+      report.iterations += steps;
+      if (!direct_) {
+        const PetscReal* kept = nullptr;
+        PetscInt count = 0;
+        check(KSPGetResidualHistory(ksp_, &kept, &count));
+        for (PetscInt k = 1; k < count; ++k) report.residuals.push_back(kept[k] / kept[0] * size / b_norm);
+      }
+      for (std::size_t i = 0; i < x.size(); ++i) x[i] += d[i];
+      const double before = size;
+      size = residual(b, x, adjoint, r);
+      report.residuals.push_back(size / b_norm);
+      const SolveReason said = reason_of(stopped);
+      if (direct_) {
+        if (said != SolveReason::converged || !std::isfinite(size)) {
+          report.reason = said == SolveReason::converged ? SolveReason::not_finite : said;
+          std::fill(x.begin(), x.end(), Complex(std::numeric_limits<double>::quiet_NaN()));
+        }
+        return report;
+      }
+      if (!std::isfinite(size)) return report.reason = SolveReason::not_finite, report;
+      if (size <= options_.tolerance * b_norm) return report;
+      if (report.iterations >= options_.iterations) return report.reason = SolveReason::iterations, report;
+      if (said == SolveReason::singular || size >= 0.999 * before) return report.reason = said == SolveReason::converged ? SolveReason::stagnated : said, report;
+    }
+  }
+
+  void destroy() {
+    if (Session::finished()) return;
+    const Session session;
+    KSPDestroy(&ksp_);
+    VecScatterDestroy(&gather_);
+    VecDestroy(&all_);
+    VecDestroy(&x_);
+    VecDestroy(&b_);
+    MatDestroy(&matrix_);
+  }
+
+  SolverOperator a_;
+  PetscOptions options_;
+  bool direct_;
+  MPI_Comm comm_;
+  Words words_;
+  Mat matrix_ = nullptr;
+  Vec x_ = nullptr, b_ = nullptr, all_ = nullptr;
+  VecScatter gather_ = nullptr;
+  KSP ksp_ = nullptr;
+  Index first_ = 0, last_ = 0;
+  std::vector<PetscReal> history_;
+};
+
+}  // namespace
+
+std::unique_ptr<PreparedSolver> prepare_linear(const SolverOperator& a, const PetscOptions& o) {
+  const Session session;
+  return std::make_unique<Prepared>(a, o);
+}
+
+}  // namespace tessera::solvers

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session.h"
+
+#include <cctype>
+#include <cstdlib>
+#include <sstream>
+#include <utility>
+
+namespace tessera::solvers {
+
+thread_local std::exception_ptr thrown_by_callback;
+
+namespace {
+
+std::recursive_mutex& mutex() {
+  static auto* m = new std::recursive_mutex;  // outlives every static that may still hold a solver
+  return *m;
+}
+bool is_finished = false;
+std::string first_words;
+
+PetscErrorCode keep_words(MPI_Comm, int, const char*, const char*, PetscErrorCode n, PetscErrorType p, const char* message, void*) {
+  if (p == PETSC_ERROR_INITIAL) first_words = message ? message : "";
+  return n;
+}
+
+void finish() {
+  is_finished = true;
+  int gone = 0;
+  MPI_Finalized(&gone);
+  if (!gone) PetscFinalize();
+}
+
+void start() {
+  PetscBool running = PETSC_FALSE;
+  PetscInitialized(&running);
+  if (running) return;
+  PetscOptionsSetValue(nullptr, "-no_signal_handler", "true");
+  if (PetscInitializeNoArguments()) throw Error("[petsc] PETSc does not start");
+  PetscPushErrorHandler(keep_words, nullptr);
+  std::atexit(finish);
+}
+
+}  // namespace
+
+Session::Session() : lock_(mutex()) {
+  static const bool once = (start(), true);
+  static_cast<void>(once);
+}
+bool Session::finished() { return is_finished; }
+
+void check(PetscErrorCode code) {
+  if (code == 0) return;
+  if (thrown_by_callback) std::rethrow_exception(std::exchange(thrown_by_callback, nullptr));
+  const char* kind = nullptr;
+  PetscErrorMessage(code, &kind, nullptr);
+  throw Error("[petsc] " + std::string(kind ? kind : "error " + std::to_string(code)) + (first_words.empty() ? "" : ": " + std::exchange(first_words, "")));
+}
+
+Words::Words(const std::string& options) {
+  static int count = 0;
+  prefix_ = "tessera" + std::to_string(count++) + "_";
+  std::istringstream in(options);
+  for (std::string word; in >> word;)
+    if (word.size() > 1 && word[0] == '-' && std::isalpha(static_cast<unsigned char>(word[1]))) names_.push_back("-" + prefix_ + word.substr(1));
+  check(PetscOptionsPrefixPush(nullptr, prefix_.c_str()));
+  const PetscErrorCode code = PetscOptionsInsertString(nullptr, options.c_str());
+  check(PetscOptionsPrefixPop(nullptr));
+  check(code);
+}
+Words::~Words() {
+  if (Session::finished()) return;
+  const Session session;
+  for (const std::string& n : names_) PetscOptionsClearValue(nullptr, n.c_str());
+}
+void Words::refuse_unused() const {
+  for (const std::string& n : names_) {
+    PetscBool used = PETSC_FALSE;
+    check(PetscOptionsUsed(nullptr, n.c_str() + 1, &used));  // it takes the name without its dash
+    if (!used) throw Error("[petsc] the option -" + n.substr(prefix_.size() + 1) + " was not used: it is misspelt or belongs to another solver or preconditioner");
+  }
+}
+
+}  // namespace tessera::solvers

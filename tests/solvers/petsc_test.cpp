@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Manufactured problems (symmetric positive definite, indefinite, complex symmetric, nonsymmetric) by every family of
+// solvers (own, dense, PETSc's KSP, MUMPS): error of the solution, adjoint identity, first and second derivative.
+#include "tessera/solvers/petsc.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "tessera/autodiff/grad.h"
+#include "tessera/autodiff/ops.h"
+
+namespace tessera::solvers {
+namespace {
+
+double difference(const Tensor& a, const Tensor& b) {
+  EXPECT_EQ(a.type(), b.type());
+  return (norm(a - b) / norm(b)).item();
+}
+Tensor noise(const Shape& s, std::uint64_t seed, bool complex = false) {
+  const Tensor x = normal(random_key(seed), s);
+  return complex ? tessera::complex(x, normal(random_key(seed + 1000), s)) : x;
+}
+
+/// -Laplace(u) + c du/dx + k u by differences on a grid of m x m points.
+struct Problem {
+  const char* name;
+  double convection;
+  c128 k;
+  bool complex;
+};
+constexpr Index kM = 9;
+const Problem kProblems[] = {{"symmetric positive definite", 0, 0.1, false},
+                             {"symmetric indefinite", 0, -1.03, false},
+                             {"complex symmetric", 0, c128(-0.5, 0.8), true},
+                             {"nonsymmetric", 0.7, 0.2, false}};
+
+struct System {
+  CsrPatternPtr pattern;
+  Tensor values, known, b;
+};
+System make(const Problem& p) {
+  std::vector<Index> row, column;
+  std::vector<c128> value;
+  const auto add = [&](Index i, Index j, Index i2, Index j2, c128 v) {
+    if (i2 < 0 || j2 < 0 || i2 >= kM || j2 >= kM) return;
+    row.push_back(i * kM + j), column.push_back(i2 * kM + j2), value.push_back(v);
+  };
+  for (Index i = 0; i < kM; ++i)
+    for (Index j = 0; j < kM; ++j) {
+      add(i, j, i, j, 4.0 + p.k);
+      add(i, j, i - 1, j, -1.0), add(i, j, i + 1, j, -1.0);
+      add(i, j, i, j - 1, -1.0 - p.convection), add(i, j, i, j + 1, -1.0 + p.convection);
+    }
+  const CooPattern coo = csr_from_coo(kM * kM, kM * kM, row, column);
+  System s;
+  s.pattern = coo.pattern;
+  s.values = csr_values(coo, tensor(value));
+  if (!p.complex) s.values = real(s.values);
+  s.known = noise({kM * kM}, 3, p.complex);
+  s.b = csr_matmul(s.values, s.pattern, s.known);
+  return s;
+}
+
+struct Family {
+  const char* name;
+  LinearSolverPtr (*make)();
+  bool petsc, symmetric_only;
+};
+const Family kFamilies[] = {
+    {"dense LU", [] { return dense_lu(); }, false, false},
+    {"own gmres", [] { return gmres({.tolerance = 1e-14, .iterations = 4000, .restart = 100}); }, false, false},
+    {"PETSc gmres with ILU", [] { return petsc({.tolerance = 1e-14, .options = "-pc_factor_levels 1 -ksp_gmres_restart 100"}); }, true, false},
+    {"PETSc bcgs with Jacobi", [] { return petsc({.ksp = "bcgs", .pc = "jacobi", .tolerance = 1e-13}); }, true, false},
+    {"MUMPS LU", [] { return mumps_lu(); }, true, false},
+    {"MUMPS symmetric", [] { return mumps_symmetric(); }, true, true}};
+
+TEST(Petsc, ManufacturedProblemsByEveryFamilyOfSolvers) {
+  for (const Problem& p : kProblems)
+    for (const Family& f : kFamilies) {
+      if (f.petsc && !petsc_available()) continue;
+      if (f.symmetric_only && p.convection != 0) continue;
+      SCOPED_TRACE(std::string(p.name) + ", " + f.name);
+      const System s = make(p);
+      const auto solver = f.make();
+      const auto y = linear_solve(LinearOperator::csr(s.values, s.pattern), s.b, {.solver = solver});
+      EXPECT_GT(y.reason.item<std::int32_t>(), 0) << to_string(static_cast<SolveReason>(y.reason.item<std::int32_t>())) << " at " << y.residual.item();
+      const double error = difference(y.x, s.known);
+      EXPECT_LE(error, 1e-11);
+      const Tensor c = noise({kM * kM}, 4, p.complex);
+      const auto [x, pull] = vjp([&](Tensor r) { return linear_solve(LinearOperator::csr(s.values, s.pattern), r, {.solver = solver}).x; }, s.b);
+      const double left = sum(real(conj(c) * x)).item(), right = sum(real(conj(pull(c)) * s.b)).item();
+      EXPECT_NEAR(left, right, 1e-10 * std::max(1.0, std::abs(left)));
+      // Derivatives in the values, kept symmetric for the solver that reads one triangle.
+      const auto kept = [&](Tensor u) {
+        if (!f.symmetric_only) return u;
+        const Tensor full = csr_to_dense(u, s.pattern);
+        return csr_from_dense(0.5 * (full + transpose(full)), s.pattern);
+      };
+      const auto mine = [&](Tensor u) {
+        const Tensor z = linear_solve(LinearOperator::csr(kept(u), s.pattern), s.b, {.solver = solver}).x;
+        return sum(real(conj(c) * z * z));
+      };
+      const auto plain = [&](Tensor u) {
+        const Tensor z = solve(csr_to_dense(kept(u), s.pattern), s.b);
+        return sum(real(conj(c) * z * z));
+      };
+      const Tensor t = noise(s.values.shape(), 5, p.complex);
+      const double first = difference(grad(mine)(s.values), grad(plain)(s.values)), second = difference(hvp(mine, s.values, t), hvp(plain, s.values, t));
+      EXPECT_LE(first, 1e-10);
+      EXPECT_LE(second, 1e-10);
+      std::printf("  %-28s %-24s error %.0e, adjoint %.0e, first %.0e, second %.0e\n", p.name, f.name, error, std::abs(left - right) / std::max(1.0, std::abs(left)), first, second);
+    }
+}
+
+#define NEEDS_PETSC                 \
+  std::string why;                  \
+  if (!petsc_available(&why)) GTEST_SKIP() << why
+
+TEST(Petsc, ThirdDerivativeOfAMumpsSolveAgainstDifferencesOfTheSecond) {
+  NEEDS_PETSC;
+  const System s = make(kProblems[2]);
+  const Tensor t = noise(s.values.shape(), 5, true), c = noise({kM * kM}, 4, true);
+  const auto solver = mumps_lu();
+  const auto f = [&](Tensor u) { return sum(real(conj(c) * linear_solve(LinearOperator::csr(u, s.pattern), s.b, {.solver = solver}).x)); };
+  const auto second = [&](Tensor u) { return hvp(f, u, t); };
+  const Tensor third = jvp(second, s.values, t).second;
+  // Central differences of sixth order: error h^6, rounding 1e-16 / h; 1e-8 asks for h near 1e-2 of the scale of t.
+  const double h = 2e-3;
+  Tensor d = 0.0 * third;
+  const double weights[] = {45.0 / 60, -9.0 / 60, 1.0 / 60};
+  for (int k = 1; k <= 3; ++k) d = d + (weights[k - 1] / h) * (second(s.values + (k * h) * t) - second(s.values - (k * h) * t));
+  const double error = difference(third, d);
+  std::printf("  third derivative against sixth-order differences: %.1e\n", error);
+  EXPECT_LE(error, 1e-8);
+  const Tensor back = grad([&](Tensor u) { return sum(real(conj(t) * second(u))); })(s.values);  // reverse over forward over reverse
+  EXPECT_NEAR(sum(real(conj(back) * t)).item(), sum(real(conj(t) * third)).item(), 1e-10 * std::abs(sum(real(conj(t) * third)).item()));
+}
+
+TEST(Petsc, FunctionsAndAllElementTypes) {
+  NEEDS_PETSC;
+  const System s = make(kProblems[3]);
+  const auto a = [&](Tensor u) { return LinearOperator::function([=, &s](const Tensor& x) { return csr_matmul(u, s.pattern, x); }); };
+  const auto ksp = petsc({.pc = "none", .tolerance = 1e-13});
+  EXPECT_LE(difference(linear_solve(a(s.values), s.b, {.solver = ksp}).x, s.known), 1e-11);
+  const auto loss = [&](auto x_of) { return [&, x_of](Tensor u) { return sum(square(x_of(u))); }; };
+  EXPECT_LE(difference(grad(loss([&](Tensor u) { return linear_solve(a(u), s.b, {.solver = ksp}).x; }))(s.values),
+                       grad(loss([&](Tensor u) { return solve(csr_to_dense(u, s.pattern), s.b); }))(s.values)), 1e-10);
+  for (Dtype t : {Dtype::f32, Dtype::c64, Dtype::c128}) {
+    const Tensor x = linear_solve(LinearOperator::csr(cast(s.values, t), s.pattern), cast(s.b, t), {.solver = mumps_lu()}).x;
+    EXPECT_EQ(x.dtype(), t);
+    EXPECT_LE((norm(cast(x, Dtype::c128) - cast(s.known, Dtype::c128)) / norm(s.known)).item(), size_of(real_of(t)) == 4 ? 1e-4 : 1e-12);
+  }
+}
+
+TEST(Petsc, BatchesAndFailuresAndMisspeltOptions) {
+  NEEDS_PETSC;
+  const System s = make(kProblems[0]);
+  const Tensor many = stack({s.values, 2.0 * s.values, 3.0 * s.values});
+  const Tensor x = vmap([&](Tensor u) { return linear_solve(LinearOperator::csr(u, s.pattern), s.b, {.solver = mumps_lu()}).x; })(many);
+  for (Index k = 0; k < 3; ++k) EXPECT_LE(difference(select(x, 0, k), (1.0 / static_cast<double>(k + 1)) * s.known), 1e-12);
+  const auto few = linear_solve(LinearOperator::csr(s.values, s.pattern), s.b, {.solver = petsc({.pc = "none", .iterations = 3})});
+  EXPECT_EQ(few.reason.item<std::int32_t>(), static_cast<std::int32_t>(SolveReason::iterations));
+  const auto singular = linear_solve(LinearOperator::dense(tensor({1.0, 1.0, 1.0, 1.0}, {2, 2})), ones({2}), {.solver = mumps_lu()});
+  EXPECT_LT(singular.reason.item<std::int32_t>(), 0);
+  EXPECT_TRUE(std::isnan(singular.x.to_vector()[0]));
+  const auto message = [&](PetscOptions o) -> std::string {
+    try {
+      linear_solve(LinearOperator::csr(s.values, s.pattern), s.b, {.solver = petsc(std::move(o))});
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_NE(message({.options = "-pc_factor_lvels 2"}).find("-pc_factor_lvels was not used"), std::string::npos);
+  EXPECT_NE(message({.ksp = "gmrs"}).find("gmrs"), std::string::npos);
+}
+
+TEST(Petsc, SnesFindsRootsWithDerivatives) {
+  NEEDS_PETSC;
+  const Tensor a = 0.3 * noise({4, 4}, 1) + 2.0 * eye(4), b = noise({4}, 2);
+  const auto f = [&](const NonlinearSolver& solver) {
+    return [&, solver](Tensor m) { return sum(sin(root([&](const Tensor& x) { return matmul(m, x) + 0.3 * x * x * x - b; }, zeros({4}), {.solver = solver}).x)); };
+  };
+  EXPECT_LE(difference(f(petsc_snes())(a), f(newton())(a)), 1e-11);
+  EXPECT_LE(difference(grad(f(petsc_snes()))(a), grad(f(newton()))(a)), 1e-11);
+  EXPECT_LT(root([](const Tensor& x) { return square(x) + 1.0; }, ones({1}), {.solver = petsc_snes()}).reason.item<std::int32_t>(), 0);
+}
+
+TEST(Petsc, IsLoadedLate) {
+  // Other tests of this program may have used it before: a program that has not shows no PETSc among its libraries.
+  if (::testing::UnitTest::GetInstance()->test_to_run_count() > 1) GTEST_SKIP() << "runs alone";
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) EXPECT_EQ(line.find("petsc"), std::string::npos) << line;
+}
+
+}  // namespace
+}  // namespace tessera::solvers
