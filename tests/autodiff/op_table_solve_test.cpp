@@ -4,6 +4,7 @@
 // that derivatives of any order agree as those of the direct solvers do.
 #include "op_table.h"
 #include "tessera/autodiff/implicit.h"
+#include "tessera/autodiff/ops/spectral.h"
 #include "tessera/autodiff/solve.h"
 
 namespace tessera::table {
@@ -105,6 +106,23 @@ void solve_rows(std::vector<Row>& rows) {
                     long double worst = 0;
                     for (Index i = 0; i < p.size(); ++i) worst = std::max(worst, std::abs(2.0L * u[i] + 0.2L * u[i] * u[i] * u[i] - p[i]));
                     return static_cast<double>(worst);
+                  }});
+  const auto positive = [](Dtype t, Index n, Rng& rng) {
+    if (!is_inexact(t)) return Tensors{uniform_tensor(t, {2, n, n}, rng)};
+    const Tensor x = matrices(t, n, rng);
+    return Tensors{0.2 * matmul(x, adjoint(x))};
+  };
+  const auto half = [](const Tensors& x) { return Tensors{hermitian_function(x[0], SpectralFunction::power(0.5))}; };
+  rows.push_back({.primitive = "spectral_chain", .variant = "square root", .dtypes = kInexact, .inputs = positive, .f = half, .tolerance = 64,
+                  .property = [](const Tensors& x, const Tensors& y) { return defect(to_array(y[0]), to_array(y[0]), to_array(0.5 * (x[0] + adjoint(x[0])))); }, .large = 20});
+  // exp(log A) = A: both rules against the identity's.
+  rows.push_back({.primitive = "spectral_chain", .variant = "exp of log", .dtypes = kInexact, .inputs = positive,
+                  .f = [](const Tensors& x) { return Tensors{hermitian_function(hermitian_function(x[0], SpectralFunction::log()), SpectralFunction::exp())}; }, .tolerance = 64,
+                  .property = [](const Tensors& x, const Tensors& y) {
+                    const Array a = to_array(0.5 * (x[0] + adjoint(x[0]))), b = to_array(y[0]);
+                    long double worst = 0;
+                    for (Index i = 0; i < a.size(); ++i) worst = std::max(worst, std::abs(a[i] - b[i]));
+                    return static_cast<double>(worst) / 4;
                   }});
 }
 

@@ -28,8 +28,15 @@ T phase_to_positive(const T* v, Index n, Index step) {
   }
 }
 
-/// F_ij = 1 / (x_j - x_i), 0 on the diagonal and for equal x.
-Tensor inverse_gaps(const Tensor& x) { return detail::reciprocal_or_zero(expand_dims(x, -2) - expand_dims(x, -1)); }
+/// F_ij = 1 / (x_j - x_i), 0 on the diagonal and for equal x. Of an equal pair the derivative, which would be wrong
+/// with any number, is that of |g| = sqrt(g^2) at g = 0: NaN.
+Tensor inverse_gaps(const Tensor& x) {
+  const Index n = x.dim(-1);
+  const Tensor gap = expand_dims(x, -2) - expand_dims(x, -1), same = equal(gap, 0.0), off = not_equal(expand_dims(arange(n), 1), arange(n));
+  const Tensor pair = logical_and(same, off);
+  const Tensor kink = where(pair, sqrt(square(where(pair, gap, 1.0))), 0.0);
+  return where(same, kink, 1.0 / where(same, 1.0, gap));
+}
 
 /// Reads the lower triangle. With M = V^H dA V: dw = Re diag M, dV = V (F o M).
 struct EighPrimitive : LeadingBatch {

@@ -70,8 +70,8 @@ QR qr(Arg a);
 
 /// (A + A^H)/2 = V diag(w) V^H, w real and rising, eigenvectors in the columns of V. The largest component of
 /// each vector (the first, at ties) is real and positive. Derivatives take v^H dv = 0, which for complex
-/// matrices fixes the phase differently: only what does not depend on phases has a meaningful derivative. Pairs
-/// of equal eigenvalues are left out of dV, which is right for functions that are symmetric in them.
+/// matrices fixes the phase differently: only what does not depend on phases has a meaningful derivative. Of exactly
+/// equal eigenvalues only first derivatives of what is symmetric in them exist; second ones are NaN (ops/spectral.h).
 struct Eigh {
   Tensor values, vectors;
 };
