@@ -8,8 +8,11 @@
 #include <cmath>
 
 #include "tessera/autodiff/grad.h"
+#include "tessera/autodiff/jet.h"
 #include "tessera/autodiff/jit.h"
+#include "tessera/autodiff/loops.h"
 #include "tessera/autodiff/ops.h"
+#include "measured.h"
 
 namespace tessera {
 namespace {
@@ -143,6 +146,47 @@ TEST(Implicit, TreesOfUnknowns) {
   const double h = 1e-4;
   const double slope = (8 * (f(tensor(2 + h)).item() - f(tensor(2 - h)).item()) - (f(tensor(2 + 2 * h)).item() - f(tensor(2 - 2 * h)).item())) / (12 * h);
   EXPECT_NEAR(grad(f)(tensor(2.0)).item(), slope, 1e-10);
+}
+
+TEST(Implicit, JetOfARootIsTheSeriesOfLambertsFunction) {
+  // x exp(x) = p: x(p) = sum (-k)^(k-1) p^k / k! about 0 (R. M. Corless et al. 1996, doi:10.1007/BF02124750).
+  const auto w = jet([](Tensor p) { return root([p](const Tensor& x) { return x * exp(x) - p; }, zeros({})).x; }, 6)(tensor(0.0), tensor(1.0));
+  double worst = 0, factorial = 1;
+  for (int k = 1; k <= 6; ++k) {
+    factorial *= k;
+    const double want = std::pow(-k, k - 1) / factorial;
+    worst = std::max(worst, std::abs(w[static_cast<std::size_t>(k)].item() - want) / std::abs(want));
+  }
+  EXPECT_LE(worst, 1e-13);
+  test::measured("jet_of_root_order_6", worst);
+}
+
+TEST(Implicit, NewtonInALoopOfUnknownLengthHasTheTheoremsDerivatives) {
+  // F(x, p) = A x + 0.3 x^3 - p = 0 by Newton's steps in a while_loop that stops by the residual; the derivative that comes
+  // through the loop, in both modes, against dx = F_x^-1 dp at the solution, formed apart.
+  const Tensor a = 0.3 * noise({5, 5}, 1) + 2.0 * eye(5), p = noise({5}, 2), t = noise({5}, 3), c = noise({5}, 4);
+  const auto f = [&](const Tensor& x, const Tensor& q) { return matmul(a, x) + 0.3 * x * x * x - q; };
+  const auto slope = [&](const Tensor& x) { return a + diag(0.9 * x * x); };
+  const auto x_of = [&](Tensor q) {
+    const auto newton_step = [&, q](Tensor x) { return x - solve(slope(x), f(x, q)); };
+    return newton_step(while_loop([&, q](Tensor x) { return norm(f(x, q)) > 1e-10; }, newton_step, zeros({5})));
+  };
+  const Tensor x = x_of(p), j = slope(x);
+  const Tensor forward = jvp(x_of, p, t).second, back = vjp(x_of, p).second(c);
+  const double ahead = difference(forward, solve(j, t)), behind = difference(back, solve(transpose(j), c));
+  EXPECT_LE(difference(f(x, p), zeros({5})), 1e-14);
+  EXPECT_LE(ahead, 1e-12);
+  EXPECT_LE(behind, 1e-12);
+  test::measured("newton_while_forward", ahead);
+  test::measured("newton_while_reverse", behind);
+  // Second order: d/dp of c . dx/dp t is -(F_x^-T c) . (F_xx dx dx'), here 1.8 x dx dx'.
+  const Tensor second = grad([&](Tensor q) { return sum(c * jvp(x_of, q, t).second); })(p);
+  const double twice = difference(second, neg(solve(transpose(j), 1.8 * x * forward * solve(transpose(j), c))));
+  EXPECT_LE(twice, 1e-11);
+  test::measured("newton_while_second", twice);
+  // root, by the theorem itself.
+  const auto by_root = [&](Tensor q) { return root([&, q](const Tensor& u) { return f(u, q); }, zeros({5})).x; };
+  EXPECT_LE(difference(vjp(by_root, p).second(c), back), 1e-12);
 }
 
 TEST(Implicit, FailuresAreSeen) {

@@ -10,8 +10,10 @@
 #include <cmath>
 
 #include "tessera/autodiff/grad.h"
+#include "tessera/autodiff/jet.h"
 #include "tessera/autodiff/jit.h"
 #include "tessera/autodiff/ops.h"
+#include "measured.h"
 
 namespace tessera {
 namespace {
@@ -258,6 +260,43 @@ TEST(LinearSolve, PreconditionersChangeTheWayAlone) {
   EXPECT_GT(scaled.reason.item<std::int32_t>(), 0);
   EXPECT_LE(exact.iterations.item<std::int32_t>(), 3);
   EXPECT_LT(scaled.iterations.item<std::int32_t>(), plain.iterations.item<std::int32_t>());
+}
+
+TEST(LinearSolve, JetsOfEveryKindOfOperatorToOrderSix) {
+  // A rotation by t: A(t)^-1 (1, 0) = (cos t, -sin t). Its entries are the operands, so that each moves to every order.
+  constexpr int kOrder = 6;
+  const auto pattern = csr_pattern(2, 2, std::vector<Index>{0, 2, 4}, std::vector<Index>{0, 1, 0, 1});
+  const Tensor b = tensor({1.0, 0.0});
+  const auto rotation = [](const Tensor& t) { return stack({cos(t), neg(sin(t)), sin(t), cos(t)}); };
+  const LinearSolverPtr krylov = gmres({.tolerance = 1e-15});
+  const std::function<Tensor(Tensor)> kinds[] = {
+      [&](Tensor t) { return linear_solve(LinearOperator::dense(reshape(rotation(t), {2, 2})), b).x; },
+      [&](Tensor t) { return linear_solve(LinearOperator::csr(rotation(t), pattern), b, {.solver = krylov}).x; },
+      [&](Tensor t) { return linear_solve(LinearOperator::function([t](const Tensor& x) { return stack({cos(t) * select(x, 0, 0) - sin(t) * select(x, 0, 1), sin(t) * select(x, 0, 0) + cos(t) * select(x, 0, 1)}); }), b, {.solver = krylov}).x; }};
+  const double t = 0.4;
+  double worst = 0, factorial = 1;
+  for (int k = 0; k <= kOrder; ++k) {
+    factorial *= std::max(1, k);
+    const double quarter = std::acos(-1.0) / 2 * k;  // each derivative of a sine is a quarter turn
+    const Tensor want = tensor({std::cos(t + quarter) / factorial, -std::sin(t + quarter) / factorial});
+    for (const auto& f : kinds) worst = std::max(worst, difference(jet(f, kOrder)(tensor(t), tensor(1.0))[static_cast<std::size_t>(k)], want));
+  }
+  EXPECT_LE(worst, 1e-13);
+  test::measured("jet_of_linear_solve_order_6", worst);
+  // The sum over directions r of x_4, (-A^-1 D_r)^4 A^-1 b for A + t D_r.
+  const Tensor a = noise({5, 5}, 1) + 4.0 * eye(5), c = noise({5}, 2), d = noise({3, 5, 5}, 3);
+  const auto f = [&](Tensor m) { return linear_solve(LinearOperator::dense(m), c).x; };
+  Tensor sum = zeros({5});
+  for (Index r = 0; r < 3; ++r) {
+    Tensor x = solve(a, c);
+    for (int k = 0; k < 4; ++k) x = neg(solve(a, matmul(select(d, 0, r), x)));
+    sum = sum + x;
+  }
+  EXPECT_LE(difference(directional_sum(f, a, d, 4), 24.0 * sum), 1e-13);
+  // A coefficient whose own solve fails is NaN, as a tangent is.
+  const LinearSolverPtr hopeless = cg({.tolerance = 1e-12, .iterations = 1, .jacobi = false});
+  const Tensor m = diag(tensor({1.0, 2.0, 3.0}));
+  EXPECT_TRUE(std::isnan(jet([&](Tensor s) { return linear_solve(LinearOperator::dense((1.0 + s) * m), ones({3}), {.solver = hopeless}).x; }, 2)(tensor(0.0), tensor(1.0))[1].to_vector()[0]));
 }
 
 TEST(LinearSolve, MistakesAreNamed) {

@@ -28,14 +28,17 @@ T phase_to_positive(const T* v, Index n, Index step) {
   }
 }
 
-/// F_ij = 1 / (x_j - x_i), 0 on the diagonal and for equal x. Of an equal pair the derivative, which would be wrong
-/// with any number, is that of |g| = sqrt(g^2) at g = 0: NaN.
-Tensor inverse_gaps(const Tensor& x) {
+/// 0 for all pairs; of equal ones the derivative is that of |g| = sqrt(g^2) at g = 0: NaN.
+Tensor kinks(const Tensor& x) {
   const Index n = x.dim(-1);
-  const Tensor gap = expand_dims(x, -2) - expand_dims(x, -1), same = equal(gap, 0.0), off = not_equal(expand_dims(arange(n), 1), arange(n));
-  const Tensor pair = logical_and(same, off);
-  const Tensor kink = where(pair, sqrt(square(where(pair, gap, 1.0))), 0.0);
-  return where(same, kink, 1.0 / where(same, 1.0, gap));
+  const Tensor gap = expand_dims(x, -2) - expand_dims(x, -1);
+  const Tensor pair = logical_and(equal(gap, 0.0), not_equal(expand_dims(arange(n), 1), arange(n)));
+  return where(pair, sqrt(square(where(pair, gap, 1.0))), 0.0);
+}
+/// F_ij = 1 / (x_j - x_i), 0 on the diagonal and for equal x, where no number would be right for its derivative.
+Tensor inverse_gaps(const Tensor& x) {
+  const Tensor gap = expand_dims(x, -2) - expand_dims(x, -1), same = equal(gap, 0.0);
+  return where(same, kinks(x), 1.0 / where(same, 1.0, gap));
 }
 
 /// Reads the lower triangle. With M = V^H dA V: dw = Re diag M, dV = V (F o M).
@@ -106,7 +109,9 @@ struct EighPrimitive : LeadingBatch {
     const Tensor d = diagonal(t[0]);
     const Tensor s = strict + H(strict) + detail::on_diagonal(cast(real(d), d.dtype()));
     const Tensor m = matmul(H(v), matmul(s, v));
-    o[0] = real(diagonal(m));
+    // The factor is 1; where eigenvalues are equal its derivative makes second derivatives NaN, which dV's zeros would
+    // make wrong.
+    o[0] = real(diagonal(m)) * (1.0 + expand_dims(sum(kinks(w), {-2, -1}), -1));
     o[1] = matmul(v, m * cast(inverse_gaps(w), m.dtype()));
   }
 };

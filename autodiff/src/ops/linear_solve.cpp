@@ -240,6 +240,12 @@ struct LinearSolve : Hand<LinearSolve> {
       if (s.monitor) s.monitor(r, f.adjoint);
     }
   }
+  static constexpr int numerator = 0;
+  /// A(dp) x; nothing where A is not linear in p.
+  static Tensor undo(const Application& a, const Tensor& dp, const Tensor& x) {
+    const auto& f = a.get<LinearSolveAttr>();
+    return f.system->bilinear ? apply_operator(f, {x, dp}) : Tensor();
+  }
   static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
     const auto& f = a.get<LinearSolveAttr>();
     const LinearSystem& s = *f.system;

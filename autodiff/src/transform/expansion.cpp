@@ -6,7 +6,6 @@
 
 #include "../context.h"
 #include "../small_array.h"
-#include "../small_array.h"
 #include "../transform_internal.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/ops.h"
@@ -65,7 +64,7 @@ Expansion::Id Expansion::call(const Primitive& p, const AttributesPtr& attr, con
   for (Id n : in) {
     if (!nodes_[n].moves) continue;
     c.moves = c.moves || p.rule != RuleClass::zero;
-    lead = std::max(lead, nodes_[n].lead);
+    lead = p.rule == RuleClass::bilinear ? lead + nodes_[n].lead : std::max(lead, nodes_[n].lead);
   }
   for (std::size_t k = 0; k < out_types.size(); ++k)
     c.out.push_back(add({.kind = Node::Kind::result, .type = out_types[k], .of = static_cast<Id>(calls_.size()), .out = static_cast<int>(k), .lead = c.moves ? lead : 0, .moves = c.moves}));
@@ -123,11 +122,13 @@ void Expansion::compute(Id id, int k) {
   const Call& c = calls_[id];
   const Primitive& p = *c.primitive;
   std::vector<Coefficient> y;
-  if (const std::optional<Scaled> product = scale(c, k)) {
+  // What is linear in so many velocities that its zeroth coefficient is the one that is summed over the directions.
+  const bool summed = k == 0 && curves_.directions > 0 && nodes_[c.out[0]].lead == curves_.order;
+  if (const std::optional<Scaled> product = summed ? std::nullopt : scale(c, k)) {
     nodes_[c.out[0]].scaled[k] = product;
     return;
   }
-  if (k == 0) {
+  if (k == 0 && !(summed && (p.rule == RuleClass::linear || p.rule == RuleClass::bilinear))) {
     std::vector<Coefficient> in;
     for (Id n : c.in) in.push_back(coefficient(n, 0));
     for (std::size_t i = 0; i < in.size(); ++i)
@@ -137,8 +138,8 @@ void Expansion::compute(Id id, int k) {
     y = linear(c, k);
   } else if (p.rule == RuleClass::bilinear) {
     y = bilinear(c, k);
-  } else if (p.undo) {
-    y = solve(c, k);
+  } else if (std::optional<std::vector<Coefficient>> solved = p.undo ? solve(c, k) : std::nullopt) {
+    y = std::move(*solved);
   } else {
     y = by_velocity(id, k);
   }
@@ -240,27 +241,39 @@ std::vector<Coefficient> Expansion::bilinear(const Call& c, int k) {
   return {total(std::move(s), collapsed)};
 }
 
-std::vector<Coefficient> Expansion::solve(const Call& c, int k) {
+/// f(a, b), over the directions of those that have some. Empty where f gives nothing.
+std::optional<Coefficient> Expansion::apply_map(const std::function<Tensor(const Tensor&, const Tensor&)>& f, const Coefficient& a, const Coefficient& b,
+                                                const Type& a_type, const Type& b_type) const {
+  if (!a.batched && !b.batched) {
+    const Tensor y = f(a.value, b.value);
+    return y.defined() ? std::optional(Coefficient{y}) : std::nullopt;
+  }
+  const Type types[] = {a_type, b_type};
+  const Recording r = record_abstract("jet", [&](const std::vector<Tensor>& v) {
+    const Tensor y = f(v[0], v[1]);
+    return y.defined() ? std::vector<Tensor>{y} : std::vector<Tensor>{};
+  }, types);
+  if (r.graph.outputs.empty()) return {};
+  std::vector<bool> out;
+  const Tensor in[] = {a.value, b.value};
+  const std::vector<Tensor> y = batch_graph(r.graph, in, {a.batched, b.batched}, curves_.directions, out);
+  return Coefficient{y[0], out[0]};
+}
+
+std::optional<std::vector<Coefficient>> Expansion::solve(const Call& c, int k) {
   const Primitive& p = *c.primitive;
+  if (c.in.size() != 2) return {};
   const Id a = c.in[p.numerator], b = c.in[1 - p.numerator];
   const Types types = types_of(c);
   const bool collapsed = curves_.directions > 0 && k + nodes_[c.out[0]].lead == curves_.order;
   Sum moved;
-  const Type pair_types[] = {nodes_[b].type, nodes_[c.out[0]].type};
   for (int j = 1; j <= k && nodes_[b].moves; ++j) {
     const Coefficient &bj = coefficient(b, j), &y = coefficient(c.out[0], k - j);
     if (!bj.value.defined() || !y.value.defined()) continue;
-    if (!bj.batched && !y.batched) {
-      accumulate(moved, {p.undo({{}, {}, types, c.attr}, bj.value, y.value)});
-      continue;
-    }
-    const Recording r = record_abstract("jet", [&](const std::vector<Tensor>& v) {
-      return std::vector<Tensor>{p.undo({{}, {}, types, c.attr}, v[0], v[1])};
-    }, pair_types);
-    std::vector<bool> out;
-    const Tensor in[] = {bj.value, y.value};
-    const std::vector<Tensor> product = batch_graph(r.graph, in, {bj.batched, y.batched}, curves_.directions, out);
-    accumulate(moved, {product[0], out[0]});
+    const auto undo = [&](const Tensor& u, const Tensor& v) { return p.undo({{}, {}, types, c.attr}, u, v); };
+    const std::optional<Coefficient> product = apply_map(undo, bj, y, nodes_[b].type, nodes_[c.out[0]].type);
+    if (!product) return {};
+    accumulate(moved, *product);
   }
   const Coefficient& ak = coefficient(a, k);
   Sum s;
@@ -272,11 +285,23 @@ std::vector<Coefficient> Expansion::solve(const Call& c, int k) {
     to = minus.defined() ? ak.value - minus : ak.value;
   }
   const Coefficient right = total(std::move(s), collapsed);
-  if (!right.value.defined()) return {{}};
-  Coefficient operands[2];
-  operands[p.numerator] = right;
-  operands[1 - p.numerator] = coefficient(b, 0);
-  return apply_to(p, c.attr, operands, types, 1);
+  std::vector<Coefficient> y(c.out.size());
+  if (!right.value.defined()) return y;
+  if (p.elementwise) {
+    Coefficient operands[2];
+    operands[p.numerator] = right;
+    operands[1 - p.numerator] = coefficient(b, 0);
+    return apply_to(p, c.attr, operands, types, 1);
+  }
+  // A solve is the tangent along its right-hand side, by the rule that knows what a derivative that fails gives.
+  const auto along = [&](const Tensor& u, const Tensor& v) {
+    std::vector<Tensor> x(2), t(2), dy(c.out.size());
+    x[1 - p.numerator] = v, t[p.numerator] = u;
+    p.jvp({x, {}, types, c.attr}, t, dy);
+    return dy[0];
+  };
+  y[0] = *apply_map(along, right, coefficient(b, 0), nodes_[a].type, nodes_[b].type);
+  return y;
 }
 
 void Expansion::find_velocity(Id id) {

@@ -19,6 +19,7 @@
 // meets only what is the same for all directions; there the sum over directions is taken at once.
 #pragma once
 #include <deque>
+#include <functional>
 #include <optional>
 
 #include "tessera/autodiff/graph.h"
@@ -47,7 +48,7 @@ class Expansion {
     Type type;
     Id of = 0;     ///< velocity: of which node; result: of which call
     int out = 0;   ///< result: which
-    int lead = 0;  ///< orders by which its collapsed coefficient comes before K: 1 for what is linear in a velocity
+    int lead = 0;  ///< orders by which its collapsed coefficient comes before K: of how many velocities it is a product
     bool moves = false;
     std::vector<std::optional<Coefficient>> known = {};
     std::vector<std::optional<Scaled>> scaled = {};
@@ -75,11 +76,13 @@ class Expansion {
   void compute(Id call, int k);
   std::optional<Scaled> scale(const Call& c, int k);
   std::vector<Coefficient> bilinear(const Call& c, int k);
-  std::vector<Coefficient> solve(const Call& c, int k);
+  /// Empty where this application of the primitive has no bilinear `undo`.
+  std::optional<std::vector<Coefficient>> solve(const Call& c, int k);
   std::vector<Coefficient> linear(const Call& c, int k);
   std::vector<Coefficient> by_velocity(Id call, int k);
   void find_velocity(Id call);
   Types types_of(const Call& c) const;
+  std::optional<Coefficient> apply_map(const std::function<Tensor(const Tensor&, const Tensor&)>& f, const Coefficient& a, const Coefficient& b, const Type& a_type, const Type& b_type) const;
   std::vector<Coefficient> apply_to(const Primitive& p, const AttributesPtr& attr, std::span<const Coefficient> in, std::span<const Type> types, std::size_t n_out) const;
   void accumulate(Sum& s, const Coefficient& c) const;
   Coefficient total(Sum s, bool collapsed) const;
