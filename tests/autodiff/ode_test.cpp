@@ -55,13 +55,13 @@ TEST(Ode, ValuesAndDerivativesToThirdOrderFollowTheClosedForm) {
 
 TEST(Ode, FixedStepsConvergeWithTheOrderOfTheMethod) {
   // y' = y cos t from 1: y = exp(sin t).
-  const Tensor times = tensor({0.0, 5.0});
+  const Tensor times = tensor({0.0, 3.0});
   for (auto [method, order] : {std::pair(OdeMethod::rk4, 4.0), std::pair(OdeMethod::dormand_prince, 5.0)}) {
     const auto error = [&, method = method](Index n) {
       const Tensor y = odeint([](const Tensor& t, const Tensor& v) { return v * cos(t); }, tensor(1.0), times, {.method = method, .steps = n}).y;
       return difference(y, exp(sin(times)));
     };
-    for (Index n : {80, 160}) EXPECT_NEAR(std::log2(error(n) / error(2 * n)), order, 0.2) << n;
+    for (Index n : {40, 80}) EXPECT_NEAR(std::log2(error(n) / error(2 * n)), order, 0.2) << n;
   }
 }
 

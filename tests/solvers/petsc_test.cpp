@@ -11,6 +11,7 @@
 
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/ops.h"
+#include "measured.h"
 
 namespace tessera::solvers {
 namespace {
@@ -133,7 +134,7 @@ TEST(Petsc, ThirdDerivativeOfAMumpsSolveAgainstDifferencesOfTheSecond) {
   const double weights[] = {45.0 / 60, -9.0 / 60, 1.0 / 60};
   for (int k = 1; k <= 3; ++k) d = d + (weights[k - 1] / h) * (second(s.values + (k * h) * t) - second(s.values - (k * h) * t));
   const double error = difference(third, d);
-  std::printf("  third derivative against sixth-order differences: %.1e\n", error);
+  test::measured("third_derivative_of_mumps_solve", error);
   EXPECT_LE(error, 1e-8);
   const Tensor back = grad([&](Tensor u) { return sum(real(conj(t) * second(u))); })(s.values);  // reverse over forward over reverse
   EXPECT_NEAR(sum(real(conj(back) * t)).item(), sum(real(conj(t) * third)).item(), 1e-10 * std::abs(sum(real(conj(t) * third)).item()));
