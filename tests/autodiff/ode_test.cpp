@@ -7,6 +7,7 @@
 
 #include <cmath>
 
+#include "measured.h"
 #include "tessera/autodiff/jit.h"
 #include "tessera/autodiff/ops.h"
 
@@ -117,6 +118,101 @@ TEST(Ode, PlansAndBatchesTakeEqualSteps) {
   } catch (const Error& e) {
     EXPECT_NE(std::string(e.what()).find("OdeOptions::steps"), std::string::npos) << e.what();
   }
+}
+
+// ---- the continuous adjoint -----------------------------------------------------------------------------------------
+
+/// Lotka and Volterra at six times; the parameters are captured.
+Tensor populations(const Tensor& q, const Tensor& y0, const Tensor& times, const OdeOptions& o) {
+  return odeint([q](const Tensor&, const Tensor& y) {
+    const Tensor a = select(y, 0, 0), b = select(y, 0, 1);
+    return stack({a * (select(q, 0, 0) - select(q, 0, 1) * b), b * (select(q, 0, 2) * a - select(q, 0, 3))});
+  }, y0, times, o).y;
+}
+const Tensor kRates = tensor({1.1, 0.4, 0.1, 0.4}), kStart = tensor({5.0, 3.0});
+
+TEST(Ode, BothAdjointsAgreeToTheTolerance) {
+  const Tensor times = linspace(0, 5, 6), w = normal(random_key(1), {6, 2}), t = tensor({0.3, -0.2, 0.5, 0.1});
+  const auto loss = [&](const OdeOptions& o) { return [&, o](Tensor q, Tensor y0, Tensor at) { return sum(w * square(populations(q, y0, at, o))); }; };
+  double worst_first = 0;
+  for (double rtol : {1e-6, 1e-8, 1e-10}) {
+    const OdeOptions discrete{.rtol = rtol, .atol = rtol}, continuous{.rtol = rtol, .atol = rtol, .adjoint = OdeAdjoint::continuous};
+    const auto [y, back] = vjp(loss(discrete), kRates, kStart, times);
+    const auto [z, pull] = vjp(loss(continuous), kRates, kStart, times);
+    EXPECT_LE(difference(y, z), 1e3 * rtol * std::abs(y.item()));
+    const auto a = back(tensor(1.0)), b = pull(tensor(1.0));
+    const auto relative = [](const Tensor& u, const Tensor& v) { return (norm(u - v) / norm(v)).item(); };
+    const double first = std::max({relative(std::get<0>(b), std::get<0>(a)), relative(std::get<1>(b), std::get<1>(a)), relative(std::get<2>(b), std::get<2>(a))});
+    EXPECT_LE(first, 1e3 * rtol);
+    worst_first = first;
+    // Second order: Hessian times vector, forward over reverse and reverse over forward.
+    const auto of_rates = [&](const OdeOptions& o) { return [&, o](Tensor q) { return loss(o)(q, kStart, times); }; };
+    const Tensor h = hvp(of_rates(discrete), kRates, t);
+    EXPECT_LE(relative(hvp(of_rates(continuous), kRates, t), h), 1e4 * rtol);
+    EXPECT_LE(relative(grad([&](Tensor q) { return jvp(of_rates(continuous), q, t).second; })(kRates), h), 1e4 * rtol);
+  }
+  test::measured("ode_adjoints_difference", worst_first);
+}
+
+TEST(Ode, ContinuousDerivativesFollowTheClosedFormToThirdOrder) {
+  const Tensor k = tensor(0.8), y0 = tensor(1.3), times = linspace(0, 3, 4);
+  const OdeOptions o{.rtol = 1e-11, .atol = 1e-13, .adjoint = OdeAdjoint::continuous};
+  const auto mine = [&](Tensor q) { return sum(square(driven(q, y0, times, o))); };
+  const auto exact = [&](Tensor q) { return sum(square(driven_exact(q, y0, times))); };
+  EXPECT_LE(difference(mine(k), exact(k)), 1e-9);
+  EXPECT_LE(difference(grad(mine)(k), grad(exact)(k)), 1e-9);
+  EXPECT_LE(difference(grad(grad(mine))(k), grad(grad(exact))(k)), 1e-8);
+  EXPECT_LE(difference(grad(grad(grad(mine)))(k), grad(grad(grad(exact)))(k)), 1e-7);
+  const auto forward = [](auto f) { return [f](Tensor q) { return jvp(f, q, tensor(1.0)).second; }; };
+  EXPECT_LE(difference(forward(forward(mine))(k), grad(grad(exact))(k)), 1e-8);
+  // Complex states, and a tangent of the starting time.
+  const Tensor rate = tensor({1.0, 2.5});
+  const auto flow = [&](Tensor q) { return odeint([q](const Tensor&, const Tensor& y) { return c128(0, 1) * (q * y); }, ones({2}, Dtype::c128), tensor({0.0, 0.7, 2.0}), o).y; };
+  const Tensor at = tensor({0.0, 0.7, 2.0});
+  EXPECT_LE(difference(grad([&](Tensor q) { return sum(real(flow(q))); })(rate), neg(sum(expand_dims(at, 1) * sin(outer(at, rate)), {0}))), 1e-9);
+}
+
+TEST(Ode, ContinuousReverseIsTheAdjointOfForward) {
+  const OdeOptions o{.rtol = 1e-12, .atol = 1e-12, .adjoint = OdeAdjoint::continuous};
+  const auto flow = [&](Tensor q, Tensor y0) { return populations(q, y0, linspace(0, 5, 6), o); };
+  const Tensor t = tensor({0.3, -0.2, 0.5, 0.1}), u = tensor({0.2, -0.7});
+  const Tensor dy = jvp([&](const std::pair<Tensor, Tensor>& x) { return flow(x.first, x.second); }, std::pair(kRates, kStart), std::pair(t, u)).second;
+  const Tensor ct = normal(random_key(1), dy.shape());
+  const auto g = vjp(flow, kRates, kStart).second(ct);
+  const double left = sum(ct * dy).item(), right = sum(std::get<0>(g) * t).item() + sum(std::get<1>(g) * u).item();
+  const double defect = std::abs(left - right) / sum(abs(ct * dy)).item();
+  EXPECT_LE(defect, 1e-9);
+  test::measured("ode_continuous_adjoint_identity", defect);
+}
+
+TEST(Ode, TaylorRemaindersOfBothAdjoints) {
+  // f(q + h t) - f - h g t - h^2/2 t H t falls with slope 3.
+  const Tensor t = tensor({0.3, -0.2, 0.05, 0.1});
+  for (OdeAdjoint adjoint : {OdeAdjoint::discrete, OdeAdjoint::continuous}) {
+    const OdeOptions o{.rtol = 1e-12, .atol = 1e-12, .adjoint = adjoint};
+    const auto f = [&](Tensor q) { return sum(square(populations(q, kStart, linspace(0, 4, 3), o))); };
+    const double f0 = f(kRates).item(), g = sum(grad(f)(kRates) * t).item(), c = sum(hvp(f, kRates, t) * t).item();
+    const auto remainder = [&](double h, bool second) { return std::abs(f(kRates + h * t).item() - f0 - h * g - (second ? 0.5 * h * h * c : 0)); };
+    EXPECT_NEAR(std::log2(remainder(0.02, false) / remainder(0.01, false)), 2, 0.05);
+    EXPECT_NEAR(std::log2(remainder(0.02, true) / remainder(0.01, true)), 3, 0.1);
+  }
+}
+
+TEST(Ode, ContinuousStepsAreChosenInsidePlansAndBatches) {
+  const OdeOptions o{.rtol = 1e-9, .atol = 1e-11, .adjoint = OdeAdjoint::continuous};
+  const auto f = [&](Tensor k) { return sum(square(driven(k, tensor(1.3), linspace(0, 3, 4), o))); };
+  const Tensor k = tensor({0.5, 0.8, 12.0});
+  const Tensor g = vmap(grad(f))(k), h = vmap(grad(grad(f)))(k), all = grad([&](Tensor q) { return sum(vmap(f)(q)); })(k);
+  for (Index i = 0; i < 3; ++i) {
+    EXPECT_EQ(difference(select(g, 0, i), grad(f)(select(k, 0, i))), 0);
+    EXPECT_LE(difference(select(h, 0, i), grad(grad(f))(select(k, 0, i))), 1e-13);
+    EXPECT_LE(difference(select(all, 0, i), grad(f)(select(k, 0, i))), 1e-13);
+  }
+  EXPECT_EQ(difference(jit(grad(f))(tensor(0.5)), grad(f)(tensor(0.5))), 0);
+  const auto s = odeint([](const Tensor&, const Tensor& y) { return square(y); }, tensor(1.0), tensor({0.0, 0.5, 2.0, 3.0}), {.max_steps = 3000, .adjoint = OdeAdjoint::continuous});
+  EXPECT_LT(s.reason.item<std::int32_t>(), 0);
+  EXPECT_NEAR(s.y.to_vector()[1], 2, 1e-6);
+  EXPECT_TRUE(std::isnan(s.y.to_vector()[2]) && std::isnan(s.y.to_vector()[3]));
 }
 
 TEST(Ode, ComplexStatesRotate) {

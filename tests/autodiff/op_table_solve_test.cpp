@@ -4,6 +4,7 @@
 // that derivatives of any order agree as those of the direct solvers do.
 #include "op_table.h"
 #include "tessera/autodiff/implicit.h"
+#include "tessera/autodiff/ode.h"
 #include "tessera/autodiff/ops/spectral.h"
 #include "tessera/autodiff/solve.h"
 
@@ -107,6 +108,27 @@ void solve_rows(std::vector<Row>& rows) {
                     for (Index i = 0; i < p.size(); ++i) worst = std::max(worst, std::abs(2.0L * u[i] + 0.2L * u[i] * u[i] * u[i] - p[i]));
                     return static_cast<double>(worst);
                   }});
+  // y' = 0.3 y^2 - p y: y = y0 e / (1 - 0.3 y0 (1 - e) / p) with e = exp(-p (t1 - t0)). Steps short enough that tangents
+  // and adjoints, each of which is right to h^5, agree to rounding.
+  rows.push_back({.primitive = "ode_flow", .dtypes = kInexact,
+                  .inputs = [](Dtype t, Index n, Rng& rng) {
+                    Tensor times = uniform_tensor(real_of(t), {2}, rng);
+                    if (is_inexact(t)) times = 0.02 * times + cast(tensor({0.0, 0.25}), times.dtype());
+                    return Tensors{uniform_tensor(t, {n}, rng), uniform_tensor(t, {n}, rng), times};
+                  },
+                  .f = [](const Tensors& x) {
+                    const Tensor p = x[1];
+                    const auto y = odeint([p](const Tensor&, const Tensor& u) { return 0.3 * (u * u) - p * u; }, x[0], x[2], {.steps = 30, .adjoint = OdeAdjoint::continuous}).y;
+                    return Tensors{select(y, 0, 1)};
+                  },
+                  .oracle = [](const std::vector<Array>& x) {
+                    Array y(x[0].shape);
+                    for (Index i = 0; i < y.size(); ++i) {
+                      const Wide e = std::exp(-x[1][i] * (x[2][1] - x[2][0]));
+                      y[i] = x[0][i] * e / (Wide(1) - Wide(0.3L) * x[0][i] * (Wide(1) - e) / x[1][i]);
+                    }
+                    return std::vector<Array>{y};
+                  }, .tolerance = 200});
   const auto positive = [](Dtype t, Index n, Rng& rng) {
     if (!is_inexact(t)) return Tensors{uniform_tensor(t, {2, n, n}, rng)};
     const Tensor x = matrices(t, n, rng);

@@ -64,7 +64,9 @@ Expansion::Id Expansion::call(const Primitive& p, const AttributesPtr& attr, con
   for (Id n : in) {
     if (!nodes_[n].moves) continue;
     c.moves = c.moves || p.rule != RuleClass::zero;
-    lead = p.rule == RuleClass::bilinear ? lead + nodes_[n].lead : std::max(lead, nodes_[n].lead);
+    const int mine = nodes_[n].lead;
+    if (collapse_ && curves_.directions > 0 && p.rule == RuleClass::hand && lead * mine > 0 && lead != mine) throw Mixed{};
+    lead = p.rule == RuleClass::bilinear ? lead + mine : std::max(lead, mine);
   }
   for (std::size_t k = 0; k < out_types.size(); ++k)
     c.out.push_back(add({.kind = Node::Kind::result, .type = out_types[k], .of = static_cast<Id>(calls_.size()), .out = static_cast<int>(k), .lead = c.moves ? lead : 0, .moves = c.moves}));
@@ -113,6 +115,7 @@ std::optional<Expansion::Scaled> Expansion::scale(const Call& c, int k) {
     const std::optional<Scaled> x = factored(c.in[i], 0);
     if (!x || nodes_[c.in[1 - i]].moves && factored(c.in[1 - i], 0)) continue;
     const Tensor& a = coefficient(c.in[1 - i], 0).value;
+    if (!a.defined()) continue;
     return Scaled{x->base, x->factor.defined() ? x->factor * a : a};
   }
   return {};
@@ -123,12 +126,12 @@ void Expansion::compute(Id id, int k) {
   const Primitive& p = *c.primitive;
   std::vector<Coefficient> y;
   // What is linear in so many velocities that its zeroth coefficient is the one that is summed over the directions.
-  const bool summed = k == 0 && curves_.directions > 0 && nodes_[c.out[0]].lead == curves_.order;
-  if (const std::optional<Scaled> product = summed ? std::nullopt : scale(c, k)) {
+  const bool at_once = k == 0 && summed(c, 0);
+  if (const std::optional<Scaled> product = at_once ? std::nullopt : scale(c, k)) {
     nodes_[c.out[0]].scaled[k] = product;
     return;
   }
-  if (k == 0 && !(summed && (p.rule == RuleClass::linear || p.rule == RuleClass::bilinear))) {
+  if (k == 0 && !(at_once && (p.rule == RuleClass::linear || p.rule == RuleClass::bilinear))) {
     std::vector<Coefficient> in;
     for (Id n : c.in) in.push_back(coefficient(n, 0));
     for (std::size_t i = 0; i < in.size(); ++i)
@@ -180,7 +183,7 @@ Coefficient Expansion::total(Sum s, bool collapsed) const {
 
 std::vector<Coefficient> Expansion::linear(const Call& c, int k) {
   const Primitive& p = *c.primitive;
-  const bool collapsed = curves_.directions > 0 && k + nodes_[c.out[0]].lead == curves_.order;
+  const bool collapsed = summed(c, k);
   std::vector<Coefficient> in;
   std::vector<std::size_t> here;  // operands that contribute
   for (std::size_t i = 0; i < c.in.size(); ++i) {
@@ -217,7 +220,7 @@ std::vector<Coefficient> Expansion::linear(const Call& c, int k) {
 
 std::vector<Coefficient> Expansion::bilinear(const Call& c, int k) {
   const Types types = types_of(c);
-  const bool collapsed = curves_.directions > 0 && k + nodes_[c.out[0]].lead == curves_.order;
+  const bool collapsed = summed(c, k);
   const bool square = c.in[0] == c.in[1] && c.primitive->elementwise;  // x_j x_{k-j} = x_{k-j} x_j
   Sum s, twice;
   for (int j = 0; j <= k; ++j) {
@@ -265,7 +268,7 @@ std::optional<std::vector<Coefficient>> Expansion::solve(const Call& c, int k) {
   if (c.in.size() != 2) return {};
   const Id a = c.in[p.numerator], b = c.in[1 - p.numerator];
   const Types types = types_of(c);
-  const bool collapsed = curves_.directions > 0 && k + nodes_[c.out[0]].lead == curves_.order;
+  const bool collapsed = summed(c, k);
   Sum moved;
   for (int j = 1; j <= k && nodes_[b].moves; ++j) {
     const Coefficient &bj = coefficient(b, j), &y = coefficient(c.out[0], k - j);
@@ -392,6 +395,29 @@ std::vector<Series> Expansion::of(const Primitive& p, const AttributesPtr& attr,
   return result;
 }
 
+namespace {
+
+/// The same without collapse: y_K = sum_r y_K(x(t) without x_K) + J sum_r x_K.
+std::vector<Series> by_directions(const Curves& curves, const Primitive& p, const AttributesPtr& attr, std::span<const Series> in,
+                                  std::span<const Type> in_types, std::span<const Type> out_types, std::span<const Tensor> values) {
+  const std::size_t order = static_cast<std::size_t>(curves.order);
+  std::vector<Series> lower(in.begin(), in.end());
+  std::vector<Tensor> x, t, dy(values.size());
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    x.push_back(in[i][0].value), t.push_back(in[i].size() > order ? in[i][order].value : Tensor());
+    if (lower[i].size() > order) lower[i].resize(order);
+  }
+  std::vector<Series> y = Expansion(curves, false).of(p, attr, lower, in_types, out_types, values);
+  p.jvp({x, values, in_types, attr}, t, dy);
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    Coefficient& last = y[i][order];
+    last = {add_tangents(last.batched ? sum_over_directions(curves, last.value) : last.value, dy[i])};
+  }
+  return y;
+}
+
+}  // namespace
+
 std::vector<Series> jet_graph(const Curves& curves, const Graph& g, std::span<const Series> inputs, std::span<const Tensor> values) {
   std::vector<Series> series(g.types.size());
   for (std::size_t i = 0; i < g.inputs.size(); ++i) series[g.inputs[i]] = inputs[i];
@@ -424,7 +450,11 @@ std::vector<Series> jet_graph(const Curves& curves, const Graph& g, std::span<co
       for (const Series& s : in) x.push_back(s[0].value);
       e.primitive->jet(curves, {x, out, types, e.attr}, in, y);
     } else if (any && e.primitive->rule != RuleClass::zero) {
-      y = Expansion(curves).of(*e.primitive, e.attr, in, types, out_types, out);
+      try {
+        y = Expansion(curves).of(*e.primitive, e.attr, in, types, out_types, out);
+      } catch (const Expansion::Mixed&) {
+        y = by_directions(curves, *e.primitive, e.attr, in, types, out_types, out);
+      }
     } else {
       for (Graph::Id k = 0; k < e.out_count; ++k) y[k] = {{out[k]}};
     }

@@ -28,7 +28,12 @@ namespace tessera::detail {
 
 class Expansion {
  public:
-  explicit Expansion(const Curves& curves) : curves_(curves) {}
+  /// Without `collapse` the last coefficients are those of each direction.
+  explicit Expansion(const Curves& curves, bool collapse = true) : curves_(curves), collapse_(collapse) {}
+
+  /// Thrown by `of` where a rule takes products of velocities in with what is linear in more of them, as those of
+  /// differential equations do: its coefficients cannot be collapsed.
+  struct Mixed {};
 
   /// Coefficients of the results of `p`, of which `values` are the zeroth.
   std::vector<Series> of(const Primitive& p, const AttributesPtr& attr, std::span<const Series> in, std::span<const Type> in_types,
@@ -82,12 +87,15 @@ class Expansion {
   std::vector<Coefficient> by_velocity(Id call, int k);
   void find_velocity(Id call);
   Types types_of(const Call& c) const;
+  /// Whether coefficient k of the call's results is kept as its sum over the directions.
+  bool summed(const Call& c, int k) const { return collapse_ && curves_.directions > 0 && k + nodes_[c.out[0]].lead == curves_.order; }
   std::optional<Coefficient> apply_map(const std::function<Tensor(const Tensor&, const Tensor&)>& f, const Coefficient& a, const Coefficient& b, const Type& a_type, const Type& b_type) const;
   std::vector<Coefficient> apply_to(const Primitive& p, const AttributesPtr& attr, std::span<const Coefficient> in, std::span<const Type> types, std::size_t n_out) const;
   void accumulate(Sum& s, const Coefficient& c) const;
   Coefficient total(Sum s, bool collapsed) const;
 
   const Curves& curves_;
+  bool collapse_;
   std::deque<Node> nodes_;
   std::deque<Call> calls_;
   std::vector<std::pair<Tensor, Id>> constants_;
