@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 #include <functional>
 #include <thread>
 
+#include "same_bits.h"
 #include "tessera/autodiff/forall.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/jit.h"
@@ -32,12 +32,6 @@ double distance(const Tensor& a, const Tensor& b) {
   if (a.type() != b.type()) return INFINITY;
   return a.size() ? (max(abs(a - b)) / maximum(max(abs(b)), 1.0)).item() : 0;
 }
-bool same_bits(const Tensor& a, const Tensor& b) {
-  if (a.type() != b.type()) return false;
-  const Tensor x = contiguous(a), y = contiguous(b);
-  return std::memcmp(x.view().data, y.view().data, static_cast<std::size_t>(x.size()) * size_of(x.dtype())) == 0;
-}
-
 /// Driven rotation of a vector [2] by a matrix [2,2]: every kind of operand has a derivative.
 struct Driven {
   Tensor a, x0, u;

@@ -92,6 +92,9 @@ TEST(Memory, ATransformOrAPlanThatHitsTheLimitLeavesNothingBehind) {
     const WithLimit limit(6 * kMiB);
     EXPECT_THROW(g(x), Error);
     EXPECT_EQ(memory_stats().in_use, before);
+  }
+  {
+    const WithLimit limit(3 * kMiB);  // less than the gradient itself
     const auto fresh = jit(g);
     EXPECT_THROW(fresh(x), Error);
     EXPECT_EQ(memory_stats().in_use, before);

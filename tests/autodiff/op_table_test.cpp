@@ -3,6 +3,7 @@
 // Every primitive, every element type where it is defined: value, first, second and third derivative, forward
 // and reverse, batching, threads.
 #include "op_table.h"
+#include "same_bits.h"
 #include "tessera/autodiff/check.h"
 #include "tessera/autodiff/forall.h"
 #include "tessera/autodiff/jet.h"
@@ -41,12 +42,6 @@ double distance(const Tensor& a, const Tensor& b, double floor = 1e-3) {
   }
   return worst / std::max({largest(x), largest(y), floor});
 }
-bool same_bits(const Tensor& a, const Tensor& b) {
-  if (a.type() != b.type()) return false;
-  const Tensor x = contiguous(a), y = contiguous(b);
-  return a.size() == 0 || std::memcmp(x.view().data, y.view().data, static_cast<std::size_t>(a.size()) * size_of(a.dtype())) == 0;
-}
-
 /// One case: a row at one element type, as a function of its inexact operands.
 struct Case {
   const Row* row;
@@ -402,12 +397,14 @@ void expect_planned(const FlatFunction& f, const Tensors& x, const char* what) {
   for (const Tensor& t : x) types.push_back(t.type());
   const Graph g = optimize(trace(f, types));
   verify(g);
-  const Plan plan(g);
   const Tensors want = f(x);
-  for (int run = 0; run < 2; ++run) {
-    const Tensors got = plan.run(x);
-    ASSERT_EQ(got.size(), want.size());
-    for (std::size_t k = 0; k < got.size(); ++k) EXPECT_TRUE(same_bits(got[k], want[k])) << what << ", run " << run << ", result " << k;
+  for (const Index join_from : {Index{1}, Index{1024}}) {
+    const Plan plan(g, join_from);
+    for (int run = 0; run < 2; ++run) {
+      const Tensors got = plan.run(x);
+      ASSERT_EQ(got.size(), want.size());
+      for (std::size_t k = 0; k < got.size(); ++k) EXPECT_TRUE(same_bits(got[k], want[k])) << what << ", joined from " << join_from << ", run " << run << ", result " << k;
+    }
   }
 }
 

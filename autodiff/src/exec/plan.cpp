@@ -2,7 +2,8 @@
 //
 // From a graph to a list of kernel calls on fixed memory. Every value is a view of a *root*: an argument, a
 // constant, a block of the arena, or fresh memory for a result. Views (reshape, slice, ...) cost nothing at
-// run time; an element-wise step writes over an operand that dies there.
+// run time; runs of element-wise steps become one (blocks.h); an element-wise step writes over an operand that
+// dies there.
 #include <algorithm>
 #include <map>
 
@@ -10,6 +11,7 @@
 #include "../kernels/copy.h"
 #include "../memory_internal.h"
 #include "../tensor_internal.h"
+#include "blocks.h"
 #include "plan_run.h"
 
 namespace tessera {
@@ -32,7 +34,8 @@ struct Placed {
   View view;
 };
 struct Step {
-  KernelFn kernel;
+  KernelFn kernel;                  ///< null: `program`
+  const blocks::Program* program;
   const Attributes* attr;
   std::uint32_t in_begin, in_count, out_begin, out_count;  ///< ranges of `Body::operands`
   Where where;
@@ -40,6 +43,88 @@ struct Step {
 
 std::byte* at(void* base, const View& v) { return static_cast<std::byte*>(base) + reinterpret_cast<std::ptrdiff_t>(v.data); }
 std::size_t bytes_of(const Type& t) { return static_cast<std::size_t>(t.shape.count()) * size_of(t.dtype); }
+
+/// A step that has no memory yet.
+struct Pending {
+  const Primitive* primitive;  ///< null: none
+  KernelFn kernel;
+  const Attributes* attr;
+  Where where;
+  bool elementwise;
+  std::vector<Placed> in;
+  std::vector<std::uint32_t> out_roots;
+  std::shared_ptr<const blocks::Program> program;  ///< of a run of element-wise steps
+};
+
+/// The view is the whole root in its order.
+bool is_whole(const Placed& p, const Root& r) {
+  return p.view.data == nullptr && p.view.contiguous() && bytes_of(p.view.type()) == r.bytes;
+}
+
+/// Steps [begin, end) as one.
+Pending joined(std::span<const Pending> steps, std::size_t begin, std::size_t end, const std::vector<std::uint32_t>& last_use,
+               const std::vector<Root>& roots) {
+  Pending run{nullptr, nullptr, nullptr, steps[begin].where, true, {}, {}, {}};
+  std::vector<blocks::Operation> operations;
+  std::map<std::uint32_t, std::uint32_t> made;  // root -> operation
+  std::vector<View> layouts;
+  for (std::size_t n = begin; n < end; ++n) {
+    const Pending& s = steps[n];
+    const auto at = static_cast<std::uint32_t>(n - begin);
+    blocks::Operation o{s.primitive, s.kernel, s.attr, roots[s.out_roots[0]].type.dtype, {}, -1};
+    for (const Placed& p : s.in) {
+      if (const auto it = made.find(p.root); it != made.end()) {
+        o.in.push_back({true, it->second});
+        continue;
+      }
+      std::uint32_t k = 0;
+      while (k < run.in.size() && !(run.in[k].root == p.root && run.in[k].view.data == p.view.data && run.in[k].view.dtype == p.view.dtype && run.in[k].view.strides == p.view.strides)) ++k;
+      if (k == run.in.size()) {
+        run.in.push_back(p);
+        layouts.push_back(p.view);
+      }
+      o.in.push_back({false, k});
+    }
+    const std::uint32_t root = s.out_roots[0];
+    made.emplace(root, at);
+    if (roots[root].kind == Root::Kind::result || last_use[root] >= end) {
+      o.result = static_cast<int>(run.out_roots.size());
+      run.out_roots.push_back(root);
+    }
+    operations.push_back(std::move(o));
+  }
+  run.program = std::make_shared<blocks::Program>(std::move(operations), layouts);
+  return run;
+}
+
+/// Runs of element-wise steps with results of one shape, joined.
+std::vector<Pending> join_elementwise(std::vector<Pending> steps, const std::vector<Root>& roots, Index least) {
+  std::vector<std::uint32_t> last_use(roots.size(), 0);
+  for (std::size_t n = 0; n < steps.size(); ++n)
+    for (const Placed& p : steps[n].in) last_use[p.root] = static_cast<std::uint32_t>(n);
+  std::vector<Pending> out;
+  for (std::size_t begin = 0; begin < steps.size();) {
+    const Type& type = roots[steps[begin].out_roots[0]].type;
+    std::vector<std::uint32_t> made;
+    std::size_t end = begin;
+    for (; end < steps.size(); ++end) {
+      const Pending& s = steps[end];
+      const std::uint32_t root = s.out_roots[0];
+      if (!s.elementwise || !(roots[root].type.shape == type.shape)) break;
+      // What the run makes itself can only be read as it is made.
+      const bool in_order = std::all_of(s.in.begin(), s.in.end(), [&](const Placed& p) { return std::find(made.begin(), made.end(), p.root) == made.end() || is_whole(p, roots[p.root]); });
+      if (!in_order) break;
+      made.push_back(root);
+    }
+    if (end - begin > 1 && type.shape.count() >= std::max<Index>(least, 1)) {
+      out.push_back(joined(steps, begin, end, last_use, roots));
+      begin = end;
+    } else {
+      for (end = std::max(end, begin + 1); begin < end; ++begin) out.push_back(std::move(steps[begin]));
+    }
+  }
+  return out;
+}
 
 /// Blocks of the arena by first fit in time: taken when a value is made, given back after its last use.
 class Arena {
@@ -94,7 +179,8 @@ struct Plan::Body {
   std::vector<Placed> slots;             ///< one per operand of any step
   std::vector<Step> steps;
   std::vector<Tensor> constants;         ///< contiguous
-  std::vector<AttributesPtr> attributes;  ///< kept alive
+  std::vector<AttributesPtr> attributes;  ///< kept alive, as are
+  std::vector<std::shared_ptr<const blocks::Program>> programs;
   std::vector<Type> argument_types;
   std::vector<Placed> outputs;
   std::size_t arena = 0, naive = 0;
@@ -110,6 +196,13 @@ struct Plan::Body {
       if (arena) detail::deallocate(arena, bytes);
     }
   };
+  static void run_step(const Step& s, const Instance& i) {
+    const Inputs in{i.in.data() + s.in_begin, s.in_count};
+    const Outputs out{i.out.data() + s.out_begin, s.out_count};
+    if (s.kernel) s.kernel(in, out, s.attr);
+    else (*s.program)(in, out);
+  }
+
   mutable std::mutex mutex;
   mutable std::vector<std::unique_ptr<Instance>> idle;
   std::vector<std::uint32_t> moving;  ///< slots whose root is an argument or a result
@@ -144,7 +237,7 @@ struct Plan::Body {
   }
 };
 
-Plan::Plan(const Graph& g) : body_(std::make_unique<Body>()) {
+Plan::Plan(const Graph& g, Index join_from) : body_(std::make_unique<Body>()) {
   Body& b = *body_;
   std::vector<Placed> placed(g.types.size());
   auto root_of_value = [&](Root::Kind kind, Graph::Id id, std::uint32_t index) {
@@ -164,13 +257,6 @@ Plan::Plan(const Graph& g) : body_(std::make_unique<Body>()) {
   }
 
   // First pass: steps with their operands; views resolve to their root, kernels that need it get packed copies.
-  struct Pending {
-    const Graph::Equation* e;
-    std::vector<Placed> in;
-    std::vector<std::uint32_t> out_roots;
-    KernelFn kernel;
-    bool elementwise;
-  };
   std::vector<Pending> pending;
   auto new_arena_root = [&](const Type& t) {
     b.roots.push_back({Root::Kind::arena, 0, bytes_of(t), 0, t, 0});
@@ -180,7 +266,7 @@ Plan::Plan(const Graph& g) : body_(std::make_unique<Body>()) {
   auto packed = [&](const Graph::Equation& e, const Placed& p) {
     const Type t = p.view.type();
     const std::uint32_t root = new_arena_root(t);
-    pending.push_back({&e, {p}, {root}, [](Inputs in, Outputs out, const Attributes*) { kernels::copy(*in[0], *out[0]); }, false});
+    pending.push_back({nullptr, [](Inputs in, Outputs out, const Attributes*) { kernels::copy(*in[0], *out[0]); }, nullptr, e.where, false, {p}, {root}, {}});
     return Placed{root, {nullptr, t.dtype, t.shape, row_major(t.shape)}};
   };
   for (const Graph::Equation& e : g.equations) {
@@ -205,7 +291,8 @@ Plan::Plan(const Graph& g) : body_(std::make_unique<Body>()) {
     if (!p.takes_strides)
       for (Placed& operand : in)
         if (!operand.view.contiguous()) operand = packed(e, operand);
-    Pending step{&e, std::move(in), {}, kernel, p.elementwise};
+    if (e.attr) b.attributes.push_back(e.attr);
+    Pending step{&p, kernel, e.attr.get(), e.where, p.elementwise, std::move(in), {}, {}};
     for (Graph::Id k = 0; k < e.out_count; ++k) {
       const Graph::Id id = e.out_begin + k;
       step.out_roots.push_back(new_arena_root(g.types[id]));
@@ -227,6 +314,8 @@ Plan::Plan(const Graph& g) : body_(std::make_unique<Body>()) {
   for (Root& r : b.roots)
     if (r.kind == Root::Kind::result) r.index = results++;
 
+  pending = join_elementwise(std::move(pending), b.roots, join_from);
+
   // Second pass: memory.
   for (std::uint32_t n = 0; n < pending.size(); ++n) {
     for (const Placed& p : pending[n].in) b.roots[p.root].last_use = n;
@@ -235,26 +324,25 @@ Plan::Plan(const Graph& g) : body_(std::make_unique<Body>()) {
   Arena arena;
   for (std::uint32_t n = 0; n < pending.size(); ++n) {
     Pending& step = pending[n];
-    std::uint32_t reused = kNone;
-    if (step.elementwise && b.roots[step.out_roots[0]].kind == Root::Kind::arena) {
-      const Root& out = b.roots[step.out_roots[0]];
-      for (const Placed& p : step.in) {
-        const Root& r = b.roots[p.root];
-        bool fits = r.kind == Root::Kind::arena && r.last_use == n && r.bytes == out.bytes &&
-                    size_of(p.view.dtype) == size_of(out.type.dtype);
-        // Every operand on that block must be the whole block in its order.
-        for (const Placed& q : step.in)
-          if (q.root == p.root) fits = fits && q.view.data == nullptr && q.view.contiguous() && static_cast<std::size_t>(q.view.count()) * size_of(q.view.dtype) == r.bytes;
-        if (fits) {
-          reused = p.root;
-          break;
-        }
+    // Results of element-wise steps over operands that die here, each over one that is not read after.
+    std::vector<std::uint32_t> reused;
+    for (std::uint32_t k = 0; k < step.out_roots.size(); ++k) {
+      Root& out = b.roots[step.out_roots[k]];
+      if (out.kind != Root::Kind::arena) continue;
+      const auto over = [&](std::uint32_t root) {
+        const Root& r = b.roots[root];
+        if (r.kind != Root::Kind::arena || r.last_use != n || r.bytes != out.bytes || std::find(reused.begin(), reused.end(), root) != reused.end()) return false;
+        for (std::uint32_t j = 0; j < step.in.size(); ++j)
+          if (step.in[j].root == root && !(is_whole(step.in[j], r) && size_of(step.in[j].view.dtype) == size_of(out.type.dtype) && (!step.program || step.program->last_read[j] <= step.program->written[k]))) return false;
+        return true;
+      };
+      const auto found = step.elementwise ? std::find_if(step.in.begin(), step.in.end(), [&](const Placed& p) { return over(p.root); }) : step.in.end();
+      if (found != step.in.end()) {
+        reused.push_back(found->root);
+        out.offset = b.roots[found->root].offset;
+      } else {
+        out.offset = arena.take(out.bytes);
       }
-    }
-    for (std::uint32_t root : step.out_roots) {
-      Root& r = b.roots[root];
-      if (r.kind != Root::Kind::arena) continue;
-      r.offset = reused != kNone ? b.roots[reused].offset : arena.take(r.bytes);
     }
     std::vector<std::uint32_t> dying;
     for (const Placed& p : step.in) dying.push_back(p.root);
@@ -263,11 +351,11 @@ Plan::Plan(const Graph& g) : body_(std::make_unique<Body>()) {
     dying.erase(std::unique(dying.begin(), dying.end()), dying.end());
     for (std::uint32_t root : dying) {
       const Root& r = b.roots[root];
-      if (r.kind == Root::Kind::arena && r.last_use == n && root != reused) arena.give(r.offset, r.bytes);
+      if (r.kind == Root::Kind::arena && r.last_use == n && std::find(reused.begin(), reused.end(), root) == reused.end()) arena.give(r.offset, r.bytes);
     }
-    Step s{step.kernel, step.e->attr.get(), static_cast<std::uint32_t>(b.slots.size()), static_cast<std::uint32_t>(step.in.size()), 0,
-           static_cast<std::uint32_t>(step.out_roots.size()), step.e->where};
-    if (step.e->attr) b.attributes.push_back(step.e->attr);
+    Step s{step.kernel, step.program.get(), step.attr, static_cast<std::uint32_t>(b.slots.size()), static_cast<std::uint32_t>(step.in.size()), 0,
+           static_cast<std::uint32_t>(step.out_roots.size()), step.where};
+    if (step.program) b.programs.push_back(step.program);
     for (const Placed& p : step.in) b.slots.push_back(p);
     s.out_begin = static_cast<std::uint32_t>(b.slots.size());
     for (std::uint32_t root : step.out_roots) {
@@ -305,7 +393,7 @@ std::vector<Tensor> Plan::run(std::span<const Tensor> inputs) const {
   detail::Context& c = detail::context();
   for (const Step& s : b.steps) {
     c.where = s.where;
-    s.kernel({i->in.data() + s.in_begin, s.in_count}, {i->out.data() + s.out_begin, s.out_count}, s.attr);
+    Body::run_step(s, *i);
   }
   {
     std::lock_guard lock(b.mutex);
@@ -369,7 +457,7 @@ void Plan::Run::operator()(const std::byte* const* in, std::byte* const* out) {
   detail::Context& c = detail::context();
   for (const Step& s : body_.steps) {
     c.where = s.where;
-    s.kernel({i.in.data() + s.in_begin, s.in_count}, {i.out.data() + s.out_begin, s.out_count}, s.attr);
+    Body::run_step(s, i);
   }
   for (const auto& [k, view] : m.copied) {
     View from = view;

@@ -22,11 +22,12 @@ namespace tessera {
 /// A graph made ready to run. Immutable; `run` may be called from several threads at once.
 class Plan {
  public:
-  explicit Plan(const Graph& g);
+  /// Element-wise kernels of `join_from` elements and more go block by block through all that follow each other.
+  explicit Plan(const Graph& g, Index join_from = 1024);
   ~Plan();
   Plan(const Plan&) = delete;
   std::vector<Tensor> run(std::span<const Tensor> inputs) const;
-  std::size_t steps() const;         ///< kernels per run
+  std::size_t steps() const;         ///< per run; element-wise kernels that go block by block together are one
   std::size_t arena_bytes() const;   ///< memory of all intermediate results
   std::size_t naive_bytes() const;   ///< the same without reuse
   struct Body;

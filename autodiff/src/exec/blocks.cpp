@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "blocks.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string_view>
+
+#include "tessera/autodiff/forall.h"
+
+namespace tessera::blocks {
+namespace {
+
+constexpr Index kScratchBytes = Index{128} << 10;  ///< of all registers of a worker: in the second-level cache
+constexpr Index kLeast = 256, kMost = 4096;       ///< elements of a block: a call costs as much as some 50 of them
+constexpr Index kGrain = Index{1} << 15;          ///< elements times operations below which one thread is faster
+
+/// Memory of the calling thread that stays for its next run.
+std::byte* scratch(std::size_t bytes) {
+  thread_local std::unique_ptr<std::byte[]> memory;
+  thread_local std::size_t size = 0;
+  if (size < bytes) {
+    memory.reset(new std::byte[bytes + 64]);
+    size = bytes;
+  }
+  return memory.get() + (64 - reinterpret_cast<std::uintptr_t>(memory.get()) % 64) % 64;
+}
+
+bool same(const Source& a, const Source& b) { return a.inside == b.inside && a.index == b.index; }
+
+// ---- sums of products ---------------------------------------------------------------------------------------
+
+/// An operation of the run, or a sum that took in the operations before it.
+struct Node {
+  Operation o;
+  std::vector<Term> terms;  ///< of a sum
+  bool gone = false;        ///< it is part of a sum
+};
+
+/// Elements one after the other, or one for all; other layouts are left to the kernels.
+enum class Layout { packed, repeated, other };
+Layout layout_of(const View& v) {
+  const bool repeated = std::all_of(v.strides.begin(), v.strides.end(), [](Index s) { return s == 0; });
+  return v.contiguous() ? Layout::packed : repeated ? Layout::repeated : Layout::other;
+}
+
+/// Sums take in the products that only they read, and the sums before them: y = x + a b, y = (a b + c d) - e.
+std::vector<Node> with_sums(std::vector<Operation> run, std::span<const View> operands) {
+  std::vector<Node> nodes;
+  std::vector<int> readers(run.size(), 0);
+  for (Operation& o : run) {
+    for (const Source& s : o.in)
+      if (s.inside) ++readers[s.index];
+    nodes.push_back({std::move(o), {}, false});
+  }
+  const auto layout = [&](const Source& s) { return s.inside ? Layout::packed : layout_of(operands[s.index]); };
+  const auto is = [&](const Node& n, const char* name) { return std::string_view(n.o.primitive->name) == name; };
+  const auto only_here = [&](const Source& s) { return s.inside && readers[s.index] == 1 && nodes[s.index].o.result < 0; };
+  const auto is_sum = [&](const Source& s) { return only_here(s) && !nodes[s.index].terms.empty(); };
+  const auto is_product = [&](const Source& s) {
+    if (!only_here(s) || !is(nodes[s.index], "mul")) return false;
+    const Layout a = layout(nodes[s.index].o.in[0]), b = layout(nodes[s.index].o.in[1]);
+    return a != Layout::other && b != Layout::other && (a == Layout::packed || b == Layout::packed);
+  };
+  const auto term = [&](const Source& s, bool minus) {
+    if (!is_product(s)) return Term{layout(s) == Layout::packed ? Term::Kind::value : Term::Kind::number, minus, s, s};
+    Node& n = nodes[s.index];
+    n.gone = true;
+    Source a = n.o.in[0], b = n.o.in[1];
+    if (layout(a) == Layout::repeated) std::swap(a, b);
+    return Term{layout(b) == Layout::repeated ? Term::Kind::scaled : Term::Kind::product, minus, a, b};
+  };
+  for (Node& n : nodes) {
+    const bool plus = is(n, "add"), minus = is(n, "sub");
+    if (!(plus || minus) || (n.o.dtype != Dtype::f64 && n.o.dtype != Dtype::f32)) continue;
+    Source x = n.o.in[0], y = n.o.in[1];
+    if (plus && (is_sum(y) && !is_sum(x))) std::swap(x, y);
+    if (!is_sum(x) && !is_product(x) && !is_product(y)) continue;
+    if (layout(x) == Layout::other || layout(y) == Layout::other || same(x, y)) continue;
+    if (is_sum(x)) {
+      n.terms = std::move(nodes[x.index].terms);
+      nodes[x.index].gone = true;
+    } else {
+      n.terms = {term(x, false)};
+    }
+    n.terms.push_back(term(y, minus));
+    n.o.kernel = nullptr;
+    n.o.in.clear();
+    for (const Term& t : n.terms) n.o.in.insert(n.o.in.end(), {t.a, t.b});
+  }
+  return nodes;
+}
+
+/// out = the terms, added up from the first; a and b of each term at the element of the block's begin.
+template <class T>
+void add_terms(Index n, std::span<const Term> terms, const View* const* in, T* out) {
+  using V [[gnu::vector_size(32), gnu::aligned(alignof(T)), gnu::may_alias]] = T;
+  constexpr Index lanes = 32 / sizeof(T), wide = 8, step = wide * lanes;
+  const auto at = [](const View* v, Index i) { return static_cast<const T*>(v->data) + i; };
+  Index i = 0;
+  for (; i + step <= n; i += step) {
+    V sum[wide] = {};
+    for (std::size_t t = 0; t < terms.size(); ++t) {
+      const auto put = [&](auto value) {
+        if (t == 0)
+          for (Index k = 0; k < wide; ++k) sum[k] = value(k);
+        else if (terms[t].minus)
+          for (Index k = 0; k < wide; ++k) sum[k] = sum[k] - value(k);
+        else
+          for (Index k = 0; k < wide; ++k) sum[k] = sum[k] + value(k);
+      };
+      const View *a = in[2 * t], *b = in[2 * t + 1];
+      const auto load = [&](const View* v, Index k) { return *reinterpret_cast<const V*>(at(v, i + k * lanes)); };
+      switch (terms[t].kind) {
+        case Term::Kind::value: put([&](Index k) { return load(a, k); }); break;
+        case Term::Kind::number: put([&, x = *at(a, 0)](Index) { return V{} + x; }); break;
+        case Term::Kind::product: put([&](Index k) { return load(a, k) * load(b, k); }); break;
+        case Term::Kind::scaled: put([&, x = *at(b, 0)](Index k) { return load(a, k) * x; }); break;
+      }
+    }
+    for (Index k = 0; k < wide; ++k) *reinterpret_cast<V*>(out + i + k * lanes) = sum[k];
+  }
+  for (; i < n; ++i) {
+    T sum{};
+    for (std::size_t t = 0; t < terms.size(); ++t) {
+      const View *a = in[2 * t], *b = in[2 * t + 1];
+      T x = *at(a, terms[t].kind == Term::Kind::number ? 0 : i);
+      if (terms[t].kind == Term::Kind::product) x = x * *at(b, i);
+      if (terms[t].kind == Term::Kind::scaled) x = x * *at(b, 0);
+      sum = t == 0 ? x : terms[t].minus ? sum - x : sum + x;
+    }
+    out[i] = sum;
+  }
+}
+
+}  // namespace
+
+Program::Program(std::vector<Operation> run, std::span<const View> operands) {
+  std::vector<Node> nodes = with_sums(std::move(run), operands);
+  std::size_t n_results = 0;
+  for (const Node& n : nodes) n_results = std::max(n_results, static_cast<std::size_t>(n.o.result + 1));
+  dtypes_.resize(operands.size() + n_results);
+  for (std::size_t k = 0; k < operands.size(); ++k) dtypes_[k] = operands[k].dtype;
+  last_read.resize(operands.size());
+  written.resize(n_results);
+
+  // Registers: each takes a free slot of scratch and gives it back after the last use.
+  std::vector<std::size_t> last(nodes.size());
+  for (std::size_t j = 0; j < nodes.size(); ++j) {
+    last[j] = j;
+    if (nodes[j].gone) continue;
+    for (const Source& s : nodes[j].o.in) {
+      if (s.inside) last[s.index] = j;
+      else last_read[s.index] = static_cast<std::uint32_t>(j);
+    }
+  }
+  std::map<std::pair<std::uint32_t, Dtype>, std::uint32_t> known;
+  std::vector<std::uint32_t> place(nodes.size()), slot(nodes.size()), free;
+  std::size_t element = 1;
+  for (std::size_t j = 0; j < nodes.size(); ++j) {
+    const Operation& o = nodes[j].o;
+    if (nodes[j].gone) continue;
+    Call c{o.kernel, o.attr, static_cast<std::uint32_t>(inputs_.size()), static_cast<std::uint32_t>(o.in.size()), 0, static_cast<std::uint32_t>(terms_.size())};
+    terms_.insert(terms_.end(), nodes[j].terms.begin(), nodes[j].terms.end());
+    for (const Source& s : o.in) inputs_.push_back(s.inside ? place[s.index] : s.index);
+    // An operand that dies here gives its slot to the result, if elements of one size replace each other.
+    std::vector<std::uint32_t> later;
+    for (std::size_t k = 0; k < o.in.size(); ++k) {
+      const Source& s = o.in[k];
+      const bool repeated = std::any_of(o.in.begin(), o.in.begin() + static_cast<std::ptrdiff_t>(k), [&](const Source& t) { return same(s, t); });
+      if (!s.inside || nodes[s.index].o.result >= 0 || last[s.index] != j || repeated) continue;
+      (size_of(nodes[s.index].o.dtype) == size_of(o.dtype) ? free : later).push_back(slot[s.index]);
+    }
+    if (o.result >= 0) {
+      place[j] = static_cast<std::uint32_t>(operands.size()) + static_cast<std::uint32_t>(o.result);
+      dtypes_[place[j]] = o.dtype;
+      written[static_cast<std::size_t>(o.result)] = static_cast<std::uint32_t>(j);
+    } else {
+      if (free.empty()) free.push_back(static_cast<std::uint32_t>(slots_++));
+      slot[j] = free.back();
+      free.pop_back();
+      if (last[j] == j) free.push_back(slot[j]);
+      const auto [it, fresh] = known.emplace(std::pair(slot[j], o.dtype), dtypes_.size() + registers_.size());
+      if (fresh) registers_.push_back({o.dtype, slot[j]});
+      place[j] = it->second;
+      element = std::max(element, size_of(o.dtype));
+    }
+    free.insert(free.end(), later.begin(), later.end());
+    c.out = place[j];
+    calls_.push_back(c);
+  }
+
+  const Shape& shape = operands[0].shape;
+  strides_.resize(dtypes_.size());
+  const Shape packed = row_major(shape);
+  for (int d = 0; d < shape.size(); ++d) {
+    if (shape[d] == 1) continue;
+    const auto stride = [&](std::size_t k) { return k < operands.size() ? operands[k].strides[d] : packed[d]; };
+    bool merge = n_dims_ > 0;
+    for (std::size_t k = 0; merge && k < strides_.size(); ++k) merge = strides_[k][static_cast<std::size_t>(n_dims_ - 1)] == stride(k) * shape[d];
+    if (!merge) dims_[n_dims_++] = 1;
+    dims_[n_dims_ - 1] *= shape[d];
+    for (std::size_t k = 0; k < strides_.size(); ++k) strides_[k][static_cast<std::size_t>(n_dims_ - 1)] = stride(k);
+  }
+  if (n_dims_ == 0) dims_[n_dims_++] = 1;
+
+  const Index fit = kScratchBytes / static_cast<Index>(std::max<std::size_t>(slots_, 1) * element);
+  const Index block = std::clamp(fit / 64 * 64, kLeast, kMost);
+  Index inner = 1;
+  outer_ = n_dims_ - 1;
+  while (outer_ > 0 && inner * dims_[outer_] <= block) inner *= dims_[outer_--];
+  rows_ = std::clamp<Index>(block / inner, 1, dims_[outer_]);
+  pieces_ = (dims_[outer_] + rows_ - 1) / rows_;
+  n_blocks_ = pieces_;
+  for (int d = 0; d < outer_; ++d) n_blocks_ *= dims_[d];
+  slot_bytes_ = (static_cast<std::size_t>(rows_ * inner) * element + 63) / 64 * 64;
+}
+
+/// The views of one thread, moved from block to block.
+class Program::Worker {
+ public:
+  Worker(const Program& p, Inputs in, Outputs out) : p_(p), base_(in.size() + out.size()), views_(base_.size() + p.registers_.size()) {
+    std::byte* const memory = scratch(p.slots_ * p.slot_bytes_);
+    for (std::size_t k = 0; k < base_.size(); ++k) {
+      base_[k] = static_cast<std::byte*>(k < in.size() ? in[k]->data : out[k - in.size()]->data);
+      views_[k].dtype = p.dtypes_[k];
+    }
+    for (std::size_t k = 0; k < p.registers_.size(); ++k) {
+      views_[base_.size() + k].dtype = p.registers_[k].dtype;
+      views_[base_.size() + k].data = memory + p.registers_[k].slot * p.slot_bytes_;
+    }
+    for (std::uint32_t k : p.inputs_) in_.push_back(&views_[k]);
+    for (const Call& c : p.calls_) out_.push_back(&views_[c.out]);
+  }
+
+  void run(Index block) {
+    const Index start = block % p_.pieces_ * p_.rows_;
+    set_rows(std::min(p_.rows_, p_.dims_[p_.outer_] - start));
+    for (std::size_t k = 0; k < base_.size(); ++k) {
+      const auto& stride = p_.strides_[k];
+      Index at = start * stride[static_cast<std::size_t>(p_.outer_)], rest = block / p_.pieces_;
+      for (int d = p_.outer_ - 1; d >= 0; --d) {
+        at += rest % p_.dims_[d] * stride[static_cast<std::size_t>(d)];
+        rest /= p_.dims_[d];
+      }
+      views_[k].data = base_[k] + at * static_cast<Index>(size_of(p_.dtypes_[k]));
+    }
+    for (std::size_t j = 0; j < p_.calls_.size(); ++j) {
+      const Call& c = p_.calls_[j];
+      if (c.kernel) c.kernel({in_.data() + c.in_begin, c.in_count}, {out_.data() + j, 1}, c.attr);
+      else if (out_[j]->dtype == Dtype::f64) sum<double>(c, *out_[j]);
+      else sum<float>(c, *out_[j]);
+    }
+  }
+
+ private:
+  template <class T>
+  void sum(const Call& c, const View& out) {
+    add_terms<T>(out.count(), {p_.terms_.data() + c.terms, c.in_count / 2}, in_.data() + c.in_begin, static_cast<T*>(out.data));
+  }
+  void set_rows(Index n) {
+    if (n == rows_) return;
+    rows_ = n;
+    Shape shape;
+    for (int d = p_.outer_; d < p_.n_dims_; ++d) shape.push_back(d == p_.outer_ ? n : p_.dims_[d]);
+    for (std::size_t k = 0; k < views_.size(); ++k) {
+      views_[k].shape = shape;
+      views_[k].strides = row_major(shape);
+      if (k < base_.size())
+        for (int d = p_.outer_; d < p_.n_dims_; ++d) views_[k].strides[d - p_.outer_] = p_.strides_[k][static_cast<std::size_t>(d)];
+    }
+  }
+
+  const Program& p_;
+  std::vector<std::byte*> base_;
+  std::vector<View> views_;
+  std::vector<const View*> in_;
+  std::vector<View*> out_;
+  Index rows_ = 0;
+};
+
+void Program::operator()(Inputs in, Outputs out) const {
+  const Index work = out[0]->count() * static_cast<Index>(calls_.size());
+  const Index parts = work < kGrain ? 1 : std::min<Index>(n_blocks_, 4 * num_threads());
+  parallel_chunks(parts, [&](Index part) {
+    Worker w(*this, in, out);
+    for (Index b = n_blocks_ * part / parts; b < n_blocks_ * (part + 1) / parts; ++b) w.run(b);
+  });
+}
+
+}  // namespace tessera::blocks
