@@ -6,30 +6,12 @@
 #include <cmath>
 #include <limits>
 
-#include "session.h"
+#include "matrix.h"
 
 namespace tessera::solvers {
 namespace {
 
 using Complex = c128;
-
-/// Element i of memory of any inexact type.
-Complex load(const void* p, Dtype t, Index i) {
-  switch (t) {
-    case Dtype::f32: return static_cast<double>(static_cast<const float*>(p)[i]);
-    case Dtype::f64: return static_cast<const double*>(p)[i];
-    case Dtype::c64: return Complex(static_cast<const c64*>(p)[i]);
-    default: return static_cast<const c128*>(p)[i];
-  }
-}
-void store(void* p, Dtype t, Index i, Complex v) {
-  switch (t) {
-    case Dtype::f32: static_cast<float*>(p)[i] = static_cast<float>(v.real()); break;
-    case Dtype::f64: static_cast<double*>(p)[i] = v.real(); break;
-    case Dtype::c64: static_cast<c64*>(p)[i] = c64(v); break;
-    default: static_cast<c128*>(p)[i] = v;
-  }
-}
 
 /// y = op(A) x on whole complex vectors; real operators take the parts one by one.
 void product(const SolverOperator& a, const Complex* x, Complex* y, bool adjoint) {
@@ -82,8 +64,7 @@ SolveReason reason_of(KSPConvergedReason r) {
 class Prepared final : public PreparedSolver {
  public:
   Prepared(const SolverOperator& a, const PetscOptions& o) : a_(a), options_(o), direct_(o.ksp == "preonly"), comm_(o.distributed ? PETSC_COMM_WORLD : PETSC_COMM_SELF), words_(o.options) {
-    if (a.n > std::numeric_limits<PetscInt>::max() || (a.pattern && a.pattern->entries() > std::numeric_limits<PetscInt>::max()))
-      throw Error("[petsc] a system of " + std::to_string(a.n) + " unknowns is larger than this build of PETSc numbers");
+    refuse_large(a);
     try {
       make_matrix();
       check(MatCreateVecs(matrix_, &x_, &b_));
@@ -140,25 +121,7 @@ class Prepared final : public PreparedSolver {
       check(MatShellSetOperation(matrix_, MATOP_MULT_TRANSPOSE, reinterpret_cast<void (*)()>(shell_transposed)));
       return;
     }
-    const CsrPattern* p = a_.pattern.get();
-    check(MatCreate(comm_, &matrix_));
-    check(MatSetSizes(matrix_, PETSC_DECIDE, PETSC_DECIDE, n, n));
-    check(MatSetType(matrix_, MATAIJ));
-    PetscInt first = 0, last = 0;
-    check(MatSetUp(matrix_));
-    check(MatGetOwnershipRange(matrix_, &first, &last));
-    std::vector<PetscInt> row{0}, column;
-    std::vector<Complex> value;
-    for (Index i = first; i < last; ++i) {
-      if (p)
-        for (Index e = p->row_begin()[i]; e < p->row_begin()[i + 1]; ++e) column.push_back(static_cast<PetscInt>(p->column()[e])), value.push_back(load(a_.values, a_.dtype, e));
-      else
-        for (Index j = 0; j < a_.n; ++j) column.push_back(static_cast<PetscInt>(j)), value.push_back(load(a_.values, a_.dtype, i * a_.n + j));
-      row.push_back(static_cast<PetscInt>(column.size()));
-    }
-    // Does nothing for the layout that does not apply.
-    check(MatSeqAIJSetPreallocationCSR(matrix_, row.data(), column.data(), value.data()));
-    check(MatMPIAIJSetPreallocationCSR(matrix_, row.data(), column.data(), value.data()));
+    assemble(a_, comm_, &matrix_);
   }
 
   /// r = b - op(A) x, and its length.

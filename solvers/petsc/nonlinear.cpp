@@ -7,6 +7,7 @@
 namespace tessera::solvers {
 
 std::unique_ptr<PreparedSolver> prepare_linear(const SolverOperator& a, const PetscOptions& o);
+extern EigenResult (*const solve_eigen)(const SolverOperator&, const EigenOptions&);
 
 namespace {
 
@@ -115,9 +116,11 @@ NonlinearResult solve(const NonlinearSystem& system, const Tensor& x0, const Sne
   return {tensor_of(h.x, problem.type), {reason_of(reason), static_cast<int>(steps), {kept, kept + count}}};
 }
 
-constexpr PetscPlugin kPlugin{prepare_linear, solve};
 
 }  // namespace
 }  // namespace tessera::solvers
 
-extern "C" const tessera::solvers::PetscPlugin* tessera_petsc_1() { return &tessera::solvers::kPlugin; }
+extern "C" const tessera::solvers::PetscPlugin* tessera_petsc_2() {
+  static const tessera::solvers::PetscPlugin plugin{tessera::solvers::prepare_linear, tessera::solvers::solve, tessera::solvers::solve_eigen};
+  return &plugin;
+}

@@ -58,6 +58,14 @@ TEST_F(Command, HelpListsEveryVerbOnStdout) {
   EXPECT_EQ(tessera({"--version"}).out.rfind("tessera ", 0), 0u);
 }
 
+// The dynamic linker's own account of what it opened.
+TEST_F(Command, HelpLoadsNoPlugIn) {
+  const Outcome o = RunningProgram({TESSERA_PROGRAM, "--help"}, here(), {"LD_DEBUG=files"}).wait();
+  EXPECT_EQ(o.code, 0);
+  EXPECT_TRUE(holds(o.err, "libtessera_autodiff")) << o.err.substr(0, 400);
+  for (const char* part : {"petsc", "slepc", "libmpi", "libvtk"}) EXPECT_FALSE(holds(o.err, part)) << part;
+}
+
 TEST_F(Command, EveryVerbHasHelpInTheSameShape) {
   std::istringstream verbs(tessera({"list", "verbs"}).out);
   int count = 0;

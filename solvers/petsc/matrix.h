@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <petscmat.h>
+
+#include "session.h"
+
+namespace tessera::solvers {
+
+/// Element i of memory of any inexact type.
+c128 load(const void* p, Dtype t, Index i);
+void store(void* p, Dtype t, Index i, c128 v);
+
+/// Throws where PETSc's integers cannot number the system.
+void refuse_large(const SolverOperator& a);
+/// This rank's rows of a dense or csr operator.
+void assemble(const SolverOperator& a, MPI_Comm comm, Mat* matrix);
+
+}  // namespace tessera::solvers

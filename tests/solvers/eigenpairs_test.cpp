@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Eigenpairs by SLEPc against closed forms and the dense decompositions; first and second derivatives of what does not
+// depend on phases, the adjoint identity, failures.
+#include "tessera/solvers/eigenpairs.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "measured.h"
+#include "tessera/autodiff/grad.h"
+#include "tessera/autodiff/ops.h"
+#include "tessera/autodiff/ops/matrix_functions.h"
+
+namespace tessera::solvers {
+namespace {
+
+#define NEEDS_SLEPC                 \
+  std::string why;                  \
+  if (!slepc_available(&why)) GTEST_SKIP() << why
+
+double difference(const Tensor& a, const Tensor& b) {
+  EXPECT_EQ(a.type(), b.type());
+  return (norm(a - b) / norm(b)).item();
+}
+Tensor noise(const Shape& s, std::uint64_t seed, bool complex = false) {
+  const Tensor x = normal(random_key(seed), s);
+  return complex ? tessera::complex(x, normal(random_key(seed + 1000), s)) : x;
+}
+CsrPatternPtr band(Index n) {
+  std::vector<Index> begin{0}, column;
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = std::max<Index>(0, i - 1); j <= std::min(n - 1, i + 1); ++j) column.push_back(j);
+    begin.push_back(static_cast<Index>(column.size()));
+  }
+  return csr_pattern(n, n, begin, column);
+}
+/// lower, diagonal, upper in every row, the diagonal rising by `slope` a row.
+Tensor rows(Index n, c128 lower, c128 diagonal, c128 upper, double slope) {
+  const auto p = band(n);
+  const auto row = p->row_of_entries();
+  std::vector<c128> v;
+  for (std::size_t e = 0; e < row.size(); ++e) {
+    const Index off = p->column()[e] - row[e];
+    v.push_back(off < 0 ? lower : off > 0 ? upper : diagonal + slope * static_cast<double>(row[e]));
+  }
+  return tensor(v);
+}
+
+TEST(Eigenpairs, OfTheSecondDifferenceFollowTheClosedForm) {
+  NEEDS_SLEPC;
+  // 2 - 2 cos(j pi / (n + 1)), vectors sin(i j pi / (n + 1)).
+  constexpr Index n = 200;
+  const Tensor v = real(rows(n, -1.0, 2.0, -1.0, 0));
+  const double angle = std::acos(-1.0) / (n + 1);
+  for (Spectrum which : {Spectrum::nearest, Spectrum::largest_real, Spectrum::largest_magnitude}) {
+    const auto e = eigenpairs(v, band(n), {.count = 3, .which = which, .hermitian = true});
+    EXPECT_EQ(e.reason.item<std::int32_t>(), static_cast<std::int32_t>(SolveReason::converged));
+    const auto l = e.values.to_vector(), r = e.residuals.to_vector();
+    for (Index k = 0; k < 3; ++k) {
+      const double j = static_cast<double>(which == Spectrum::nearest ? k + 1 : n - k);
+      EXPECT_NEAR(l[k], 2 - 2 * std::cos(j * angle), 1e-12);
+      EXPECT_LE(r[k], 1e-12);
+      EXPECT_NEAR(norm(select(e.vectors, 0, k)).item(), 1, 1e-14);
+    }
+    // dl / dA_ij = x_i x_j.
+    const Tensor x = select(e.vectors, 0, 1), g = grad([&](Tensor u) { return select(eigenpairs(u, band(n), {.count = 3, .which = which, .hermitian = true}).values, 0, 1); })(v);
+    EXPECT_LE(difference(g, csr_from_dense(outer(x, x), band(n))), 1e-10);
+  }
+}
+
+struct Problem {
+  const char* name;
+  bool complex, hermitian;
+  c128 lower, diagonal, upper;
+};
+const Problem kProblems[] = {{"symmetric", false, true, -1.0, 2.0, -1.0},
+                             {"Hermitian", true, true, c128(-0.8, 0.3), 2.0, c128(-0.8, -0.3)},
+                             {"complex symmetric", true, false, c128(-1.0, 0.1), c128(2.0, 0.4), c128(-1.0, 0.1)},
+                             {"nonsymmetric", false, false, -0.6, 2.0, -1.3},
+                             {"complex nonsymmetric", true, false, c128(-0.6, 0.2), c128(2.0, 0.1), -1.3}};
+
+TEST(Eigenpairs, DerivativesToSecondOrderAreThoseOfTheDenseDecompositions) {
+  NEEDS_SLEPC;
+  constexpr Index n = 24;
+  const auto pattern = band(n);
+  double worst[3] = {0, 0, 0};
+  for (const Problem& p : kProblems) {
+    SCOPED_TRACE(p.name);
+    const Tensor full = rows(n, p.lower, p.diagonal, p.upper, 0.13), v = p.complex ? full : real(full);
+    const c128 target(2.6, p.complex && !p.hermitian ? 0.3 : 0.0);
+    const EigenOptions o{.count = 2, .target = target, .hermitian = p.hermitian};
+    const Tensor c = noise({n}, 1, p.complex), weights = noise({2, 2}, 2, true);
+    // What has no phase: eigenvalues, and |c^H x|^2 / |x|^2.
+    const auto measure = [&](const Tensor& l, const Tensor& x) {
+      const Tensor wide = cast(l, Dtype::c128), shadow = sum(square(abs(matmul(conj(cast(x, Dtype::c128)), expand_dims(cast(c, Dtype::c128), 1)))), {1}) / sum(square(abs(x)), {1});
+      return sum(real(select(weights, 0, 0) * wide)) + sum(real(wide * wide)) + sum(real(select(weights, 0, 1)) * shadow);
+    };
+    const auto hermitian_part = [&](const Tensor& u) {
+      if (!p.hermitian) return csr_to_dense(u, pattern);
+      const Tensor d = csr_to_dense(u, pattern);
+      return 0.5 * (d + adjoint(d));
+    };
+    const auto mine = [&](Tensor u) {
+      const auto e = eigenpairs(csr_from_dense(hermitian_part(u), pattern), pattern, o);
+      return measure(e.values, e.vectors);
+    };
+    const auto plain = [&](Tensor u) {
+      const Tensor d = hermitian_part(u);
+      const auto sorted = [&](const Tensor& l, const Tensor& x) {
+        const Tensor nearest = slice(argsort(abs(cast(l, Dtype::c128) - target)), 0, 0, 2);
+        return measure(gather(l, nearest), gather(transpose(x), nearest));
+      };
+      if (p.hermitian) {
+        const auto e = eigh(d);
+        return sorted(e.values, e.vectors);
+      }
+      const auto e = eig(d);
+      return sorted(e.values, e.vectors);
+    };
+    const Tensor t = noise(v.shape(), 5, p.complex);
+    const double errors[] = {std::abs(mine(v).item() / plain(v).item() - 1), difference(grad(mine)(v), grad(plain)(v)), difference(hvp(mine, v, t), hvp(plain, v, t))};
+    std::printf("  %-22s value %.0e, first %.0e, second %.0e\n", p.name, errors[0], errors[1], errors[2]);
+    for (int k = 0; k < 3; ++k) worst[k] = std::max(worst[k], errors[k]);
+    const auto [y, push] = linearize(mine, v);
+    const Tensor g = grad(mine)(v);
+    EXPECT_NEAR(push(t).item(), sum(real(conj(g) * t)).item(), 1e-11 * (norm(g) * norm(t)).item());
+  }
+  EXPECT_LE(worst[0], 1e-12);
+  EXPECT_LE(worst[1], 1e-10);
+  EXPECT_LE(worst[2], 1e-9);
+  test::measured("eigenpairs_first_derivative", worst[1]);
+  test::measured("eigenpairs_second_derivative", worst[2]);
+}
+
+TEST(Eigenpairs, BatchesAndOneFactorisation) {
+  NEEDS_SLEPC;
+  constexpr Index n = 30;
+  const auto pattern = band(n);
+  const Tensor v = real(rows(n, -1.0, 2.0, -1.0, 0.05));
+  const EigenOptions o{.count = 2, .hermitian = true};
+  const auto f = [&](Tensor u) { return sum(eigenpairs(u, pattern, o).values); };
+  const Tensor many = stack({v, 2.0 * v});
+  const Tensor l = vmap(f)(many), g = vmap(grad(f))(many);
+  for (Index k = 0; k < 2; ++k) {
+    EXPECT_NEAR(l.to_vector()[k], f(select(many, 0, k)).item(), 1e-14);
+    EXPECT_LE(difference(select(g, 0, k), grad(f)(select(many, 0, k))), 1e-12);
+  }
+  // The tangent and any number of adjoints are solves with one factorisation of each pair's system.
+  struct Counting final : LinearSolver {
+    LinearSolverPtr inner = mumps_lu();
+    mutable int prepared = 0;
+    std::string name() const override { return "counting"; }
+    bool one_at_a_time() const override { return true; }
+    std::unique_ptr<PreparedSolver> prepare(const SolverOperator& a) const override {
+      ++prepared;
+      return inner->prepare(a);
+    }
+  };
+  const auto counting = std::make_shared<Counting>();
+  EigenOptions with = o;
+  with.linear = counting;
+  const auto [y, pull] = vjp([&](Tensor u) { return eigenpairs(u, pattern, with).values; }, v);
+  pull(tensor({1.0, 0.0})), pull(tensor({0.0, 1.0})), pull(tensor({1.0, 1.0}));
+  EXPECT_EQ(counting->prepared, 2);
+}
+
+TEST(Eigenpairs, FailuresAreSeen) {
+  NEEDS_SLEPC;
+  constexpr Index n = 60;
+  const Tensor v = real(rows(n, -1.0, 2.0, -1.0, 0));
+  const auto few = eigenpairs(v, band(n), {.count = 4, .which = Spectrum::smallest_real, .hermitian = true, .iterations = 1, .options = "-eps_ncv 6"});
+  EXPECT_EQ(few.reason.item<std::int32_t>(), static_cast<std::int32_t>(SolveReason::iterations));
+  EXPECT_TRUE(std::isnan(few.values.to_vector()[3]));
+  const auto message = [](auto f) -> std::string {
+    try {
+      f();
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_NE(message([&] { eigenpairs(v, band(n), {.count = n}); }).find("1 to 59"), std::string::npos);
+  EXPECT_NE(message([&] { eigenpairs(v, band(n), {.options = "-eps_ncvv 6"}); }).find("-eps_ncvv was not used"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tessera::solvers
