@@ -52,7 +52,9 @@ void solves(const char* name, const Solver& solver, const std::set<std::string>&
                 r.evaluations, r.products, to_string(r.reason));
     EXPECT_EQ(ok, !unsolved.contains(p.name)) << name << " on " << p.name << ": " << r.value << ", " << to_string(r.reason);
     // A value that is 0 to rounding leaves a line search nothing to compare.
-    if (ok && r.value > 1e-10) EXPECT_TRUE(converged(r.reason)) << name << " on " << p.name << ": " << to_string(r.reason);
+    if (ok && r.value > 1e-10) {
+      EXPECT_TRUE(converged(r.reason)) << name << " on " << p.name << ": " << to_string(r.reason);
+    }
   }
 }
 

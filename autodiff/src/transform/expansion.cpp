@@ -113,7 +113,7 @@ std::optional<Expansion::Scaled> Expansion::scale(const Call& c, int k) {
   if (k > 0 || c.primitive != &mul_primitive()) return {};
   for (int i : {0, 1}) {
     const std::optional<Scaled> x = factored(c.in[i], 0);
-    if (!x || nodes_[c.in[1 - i]].moves && factored(c.in[1 - i], 0)) continue;
+    if (!x || (nodes_[c.in[1 - i]].moves && factored(c.in[1 - i], 0))) continue;
     const Tensor& a = coefficient(c.in[1 - i], 0).value;
     if (!a.defined()) continue;
     return Scaled{x->base, x->factor.defined() ? x->factor * a : a};
