@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // SNES on a real vector, held in PETSc's complex ones with imaginary parts of zero.
-#include "session.h"
+#include "matrix.h"
 #include "tessera/autodiff/ops.h"
 
 namespace tessera::solvers {
@@ -42,11 +42,26 @@ PetscErrorCode residual(SNES, Vec x, Vec f, void* context) {
 PetscErrorCode jacobian(SNES, Vec x, Mat, Mat j, void* context) {
   return guarded([&] {
     const auto& p = *static_cast<Problem*>(context);
-    const Tensor by_columns = transpose(p.system->jacobian(tensor_of(x, p.type)));  // PETSc stores by columns
-    PetscScalar* to = nullptr;
-    check(MatDenseGetArray(j, &to));
-    copy_to(by_columns, to);
-    check(MatDenseRestoreArray(j, &to));
+    const Tensor at = tensor_of(x, p.type);
+    if (p.system->sparse_jacobian) {
+      const LinearOperator a = p.system->sparse_jacobian(at);
+      const CsrPattern& pattern = *a.pattern();
+      const std::vector<double> values = cast(a.values(), Dtype::f64).to_vector();
+      std::vector<PetscInt> columns;
+      std::vector<PetscScalar> row;
+      for (Index i = 0; i < pattern.rows(); ++i) {
+        columns.clear(), row.clear();
+        for (Index e = pattern.row_begin()[i]; e < pattern.row_begin()[i + 1]; ++e) columns.push_back(static_cast<PetscInt>(pattern.column()[e])), row.push_back(values[e]);
+        const auto which = static_cast<PetscInt>(i);
+        check(MatSetValues(j, 1, &which, static_cast<PetscInt>(columns.size()), columns.data(), row.data(), INSERT_VALUES));
+      }
+    } else {
+      const Tensor by_columns = transpose(p.system->jacobian(at));  // PETSc stores by columns
+      PetscScalar* to = nullptr;
+      check(MatDenseGetArray(j, &to));
+      copy_to(by_columns, to);
+      check(MatDenseRestoreArray(j, &to));
+    }
     check(MatAssemblyBegin(j, MAT_FINAL_ASSEMBLY));
     check(MatAssemblyEnd(j, MAT_FINAL_ASSEMBLY));
   });
@@ -83,7 +98,16 @@ NonlinearResult solve(const NonlinearSystem& system, const Tensor& x0, const Sne
   const auto n = static_cast<PetscInt>(x0.size());
   check(VecCreateSeq(PETSC_COMM_SELF, n, &h.x));
   check(VecDuplicate(h.x, &h.f));
-  check(MatCreateSeqDense(PETSC_COMM_SELF, n, n, nullptr, &h.j));
+  if (system.sparse_jacobian) {
+    const LinearOperator a = system.sparse_jacobian(x0);
+    const Tensor values = contiguous(a.values());
+    SolverOperator entries;
+    entries.kind = SolverOperator::Kind::csr, entries.dtype = values.dtype(), entries.n = x0.size(), entries.values = values.view().data, entries.pattern = a.pattern();
+    refuse_large(entries);
+    assemble(entries, PETSC_COMM_SELF, &h.j);
+  } else {
+    check(MatCreateSeqDense(PETSC_COMM_SELF, n, n, nullptr, &h.j));
+  }
   check(SNESCreate(PETSC_COMM_SELF, &h.snes));
   check(SNESSetOptionsPrefix(h.snes, words.prefix()));
   check(SNESSetType(h.snes, o.type.c_str()));
@@ -98,6 +122,7 @@ NonlinearResult solve(const NonlinearSystem& system, const Tensor& x0, const Sne
   check(KSPSetType(ksp, KSPPREONLY));
   check(KSPGetPC(ksp, &pc));
   check(PCSetType(pc, PCLU));
+  if (system.sparse_jacobian) check(PCFactorSetMatSolverType(pc, MATSOLVERMUMPS));
   check(SNESSetFromOptions(h.snes));
   PetscScalar* to = nullptr;
   check(VecGetArray(h.x, &to));

@@ -189,6 +189,37 @@ TEST(Implicit, NewtonInALoopOfUnknownLengthHasTheTheoremsDerivatives) {
   EXPECT_LE(difference(vjp(by_root, p).second(c), back), 1e-12);
 }
 
+TEST(Implicit, SparseJacobiansGiveWhatWholeOnesGive) {
+  // A sparse matrix of parameters and a diagonal nonlinearity; and the same as the gradient of an energy.
+  constexpr Index n = 30;
+  std::vector<Index> begin{0}, column;
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = std::max<Index>(0, i - 2); j <= std::min(n - 1, i + 2); j += 2) column.push_back(j);
+    begin.push_back(static_cast<Index>(column.size()));
+  }
+  const auto p = csr_pattern(n, n, begin, column);
+  const Tensor noise_of = 0.2 * noise({p->entries()}, 1), b = noise({n}, 2), t = noise({p->entries()}, 3);
+  const auto f = [&](Tensor v) { return [&, v](const Tensor& x) { return csr_matmul(v, p, x) + 3.0 * x + 0.2 * x * x * x - b; }; };
+  int entries = 0;
+  const NonlinearSolver watched = [&](const NonlinearSystem& s, const Tensor& x0) {
+    entries = static_cast<int>(s.sparse_jacobian(x0).pattern()->entries());
+    return newton({.linear = dense_lu()})(s, x0);
+  };
+  const auto whole = [&](Tensor v) { return sum(square(root(f(v), zeros({n})).x)); };
+  const auto sparse = [&](Tensor v) { return sum(square(root(f(v), zeros({n}), {.solver = watched, .linear = dense_lu(), .sparse = true}).x)); };
+  EXPECT_LE(difference(sparse(noise_of), whole(noise_of)), 1e-14);
+  EXPECT_LE(difference(grad(sparse)(noise_of), grad(whole)(noise_of)), 1e-13);
+  EXPECT_LE(difference(hvp(sparse, noise_of, t), hvp(whole, noise_of, t)), 1e-12);
+  EXPECT_EQ(entries, p->entries() + 1);  // row 1 has no diagonal of its own
+  // Entries that are zero by chance keep their place: the second derivative sees them.
+  const Tensor empty = zeros({p->entries()});
+  EXPECT_LE(difference(hvp(sparse, empty, t), hvp(whole, empty, t)), 1e-12);
+  const auto energy = [&](Tensor v) { return [&, v](const Tensor& x) { return 0.5 * sum(square(csr_matmul(v, p, x))) + 0.5 * sum(square(x)) + 0.05 * sum(square(square(x))) - sum(b * x); }; };
+  const auto least = [&](bool s) { return [&, s](Tensor v) { return sum(square(argmin(energy(v), zeros({n}), {.linear = s ? dense_lu() : nullptr, .sparse = s}).x)); }; };
+  EXPECT_LE(difference(grad(least(true))(noise_of), grad(least(false))(noise_of)), 1e-13);
+  EXPECT_LE(difference(vmap(grad(sparse))(stack({noise_of, empty})), vmap(grad(whole))(stack({noise_of, empty}))), 1e-12);
+}
+
 TEST(Implicit, FailuresAreSeen) {
   const auto none = [](const Tensor& x) { return square(x) + 1.0; };
   const auto y = root(none, tensor(1.0));

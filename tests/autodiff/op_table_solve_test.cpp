@@ -113,12 +113,12 @@ void solve_rows(std::vector<Row>& rows) {
   rows.push_back({.primitive = "ode_flow", .dtypes = kInexact,
                   .inputs = [](Dtype t, Index n, Rng& rng) {
                     Tensor times = uniform_tensor(real_of(t), {2}, rng);
-                    if (is_inexact(t)) times = 0.02 * times + cast(tensor({0.0, 0.25}), times.dtype());
+                    if (is_inexact(t)) times = 0.01 * times + cast(tensor({0.0, 0.1}), times.dtype());
                     return Tensors{uniform_tensor(t, {n}, rng), uniform_tensor(t, {n}, rng), times};
                   },
                   .f = [](const Tensors& x) {
                     const Tensor p = x[1];
-                    const auto y = odeint([p](const Tensor&, const Tensor& u) { return 0.3 * (u * u) - p * u; }, x[0], x[2], {.steps = 30, .adjoint = OdeAdjoint::continuous}).y;
+                    const auto y = odeint([p](const Tensor&, const Tensor& u) { return 0.3 * (u * u) - p * u; }, x[0], x[2], {.steps = 12, .adjoint = OdeAdjoint::continuous}).y;
                     return Tensors{select(y, 0, 1)};
                   },
                   .oracle = [](const std::vector<Array>& x) {

@@ -127,6 +127,19 @@ TEST(Sparsity, FollowsGatherAndScatterOfAMesh) {
   expect_hessian(energy, x);
 }
 
+TEST(Sparsity, OfSparseProductsFollowsTheirPattern) {
+  const auto p = csr_pattern(3, 4, {0, 2, 3, 5}, {0, 3, 1, 1, 2});
+  const Tensor v = linspace(0.5, 2, 5), x = linspace(-1, 1, 4), y = linspace(-1, 1, 3);
+  const auto product = [&](Tensor u) { return csr_matmul(v, p, sin(u)); };
+  EXPECT_EQ(sparse_jacobian(product, x).pattern()->entries(), 5);
+  EXPECT_EQ(columns_of(*sparse_jacobian(product, x).pattern(), 2), (std::vector<Index>{1, 2}));
+  expect_jacobian(product, x);
+  expect_jacobian([&](Tensor u) { return csr_matmul(v, p, square(u), true); }, y);
+  expect_jacobian([&](Tensor u) { return csr_matmul(exp(u), p, x); }, v);
+  expect_jacobian([&](Tensor u) { return csr_sddmm(p, expand_dims(sin(slice(u, 0, 0, 3)), 1), expand_dims(u, 1)); }, x);
+  expect_hessian([&](Tensor u) { return sum(square(csr_matmul(v, p, u * u))); }, x);
+}
+
 TEST(Sparsity, TakesEveryKindOfOperationConservatively) {
   const Tensor x = linspace(0.5, 1.4, 12), m = tril(ones({12, 12}), 1) - tril(ones({12, 12}), -3);
   const std::vector<Function> functions{

@@ -10,6 +10,7 @@
 
 #include "measured.h"
 #include "tessera/autodiff/grad.h"
+#include "tessera/autodiff/jet.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/ops/matrix_functions.h"
 
@@ -164,6 +165,27 @@ TEST(Eigenpairs, BatchesAndOneFactorisation) {
   const auto [y, pull] = vjp([&](Tensor u) { return eigenpairs(u, pattern, with).values; }, v);
   pull(tensor({1.0, 0.0})), pull(tensor({0.0, 1.0})), pull(tensor({1.0, 1.0}));
   EXPECT_EQ(counting->prepared, 2);
+}
+
+TEST(Eigenpairs, JetsFollowAKnownCurve) {
+  NEEDS_SLEPC;
+  // exp(t) A has the eigenvalues exp(t) l.
+  constexpr Index n = 12;
+  const auto pattern = band(n);
+  const Tensor v = real(rows(n, -1.0, 2.0, -1.0, 0.3));
+  const EigenOptions o{.count = 1, .hermitian = true};
+  const double l = eigenpairs(v, pattern, o).values.to_vector()[0];
+  const auto y = jet([&](Tensor t) { return eigenpairs(exp(t) * v, pattern, o).values; }, 5)(Tensor(0.0), Tensor(1.0));
+  double factorial = 1;
+  for (int k = 0; k <= 5; ++k) {
+    factorial *= std::max(1, k);
+    EXPECT_NEAR(y[static_cast<std::size_t>(k)].to_vector()[0], l / factorial, 1e-11);
+  }
+  // The 2 x 2 matrix [0, t; t, 1] beside far away ones: (1 - sqrt(1 + 4 t^2)) / 2 = -t^2 + t^4 - 2 t^6 + ...
+  const auto full = csr_pattern(4, 4, {0, 2, 4, 5, 6}, {0, 1, 0, 1, 2, 3});
+  const auto z = jet([&](Tensor t) { return eigenpairs(stack({0.0 * t, t, t, 1.0 + 0.0 * t, 7.0 + 0.0 * t, 9.0 + 0.0 * t}), full, {.count = 1, .target = -0.3, .hermitian = true}).values; }, 6)(Tensor(0.0), Tensor(1.0));
+  const double want[] = {0, 0, -1, 0, 1, 0, -2};
+  for (int k = 0; k <= 6; ++k) EXPECT_NEAR(z[static_cast<std::size_t>(k)].to_vector()[0], want[k], 1e-11) << k;
 }
 
 TEST(Eigenpairs, FailuresAreSeen) {

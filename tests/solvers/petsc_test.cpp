@@ -190,6 +190,42 @@ TEST(Petsc, SnesFindsRootsWithDerivatives) {
   EXPECT_LT(root([](const Tensor& x) { return square(x) + 1.0; }, ones({1}), {.solver = petsc_snes()}).reason.item<std::int32_t>(), 0);
 }
 
+TEST(Petsc, SparseNewtonOnManyUnknowns) {
+  NEEDS_PETSC;
+  // Bratu's equation -u'' = q exp(u) on (0, 1), u = 0 at the ends, q a field: its Jacobian is tridiagonal. For constant q,
+  // u = 2 log(cosh(a) / cosh(a (1 - 2 t))) with q = 8 a^2 / cosh(a)^2.
+  constexpr Index n = 4000;
+  // Rounding leaves 1e-9 of the residual at 0, hence the tolerance of SNES, which stops where Newton falls no further.
+  const double h = 1.0 / (n + 1), a = 0.4, q0 = 8 * a * a / (std::cosh(a) * std::cosh(a));
+  const auto u_of = [&](const NonlinearSolver& solver) {
+    return [&, solver](Tensor q) {
+      const auto f = [&, q](const Tensor& u) {
+        const Tensor v = pad(u, {1}, {1});
+        return (2.0 * u - slice(v, 0, 0, n) - slice(v, 0, 2, n + 2)) - h * h * q * exp(u);
+      };
+      return root(f, zeros({n}), {.solver = solver, .linear = mumps_lu(), .sparse = true});
+    };
+  };
+  const Tensor q = full({n}, q0), t = h * (1.0 + arange(n, Dtype::f64)), exact = 2.0 * log(std::cosh(a) / cosh(a * (1.0 - 2.0 * t)));
+  for (const NonlinearSolver& solver : {NonlinearSolver(), petsc_snes({.tolerance = 1e-8})}) {
+    const auto y = u_of(solver)(q);
+    EXPECT_GT(y.reason.item<std::int32_t>(), 0);
+    EXPECT_LE(max(abs(y.x - exact)).item(), h * h);  // differences of second order
+    const auto x_of = [&](Tensor p) { return u_of(solver)(p).x; };
+    const Tensor w = noise({n}, 1), c = noise({n}, 2) / std::sqrt(static_cast<double>(n));
+    const Tensor dx = jvp(x_of, q, w).second, g = vjp(x_of, q).second(c);
+    EXPECT_NEAR(sum(c * dx).item(), sum(g * w).item(), 1e-9 * (norm(g) * norm(w)).item());
+    // Along a constant: du/dq = (du/da) / (dq/da) with du/da = 2 tanh a - 2 (1 - 2 t) tanh(a (1 - 2 t)).
+    const double dq = 16 * a / std::pow(std::cosh(a), 2) * (1 - a * std::tanh(a));
+    const Tensor s = 1.0 - 2.0 * t, slope = (2.0 * std::tanh(a) - 2.0 * s * tanh(a * s)) / dq;
+    EXPECT_LE(max(abs(jvp(x_of, q, ones({n})).second - slope)).item(), 10 * h * h);
+    // Second order, forward over reverse against differences of the gradient.
+    const auto gradient = [&](Tensor p) { return grad([&](Tensor r) { return sum(c * square(x_of(r))); })(p); };
+    const Tensor twice = jvp(gradient, q, w).second, step = (gradient(q + 1e-3 * w) - gradient(q - 1e-3 * w)) / 2e-3;
+    EXPECT_LE(difference(twice, step), 1e-5);
+  }
+}
+
 TEST(Petsc, IsLoadedLate) {
   // Other tests of this program may have used it before: a program that has not shows no PETSc among its libraries.
   if (::testing::UnitTest::GetInstance()->test_to_run_count() > 1) GTEST_SKIP() << "runs alone";

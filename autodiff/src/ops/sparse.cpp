@@ -11,6 +11,7 @@
 
 #include "../kernels/map.h"
 #include "../transform_internal.h"
+#include "csr_attr.h"
 #include "matrix_forms.h"
 #include "tessera/autodiff/ops.h"
 
@@ -62,12 +63,6 @@ CsrPatternPtr csr_pattern(Index rows, Index cols, std::vector<Index> row_begin, 
 namespace {
 
 using namespace kernels;
-
-struct CsrAttr {
-  CsrPatternPtr pattern;
-  bool transposed = false;
-  auto fields() const { return std::tie(pattern, transposed); }
-};
 
 /// The leading axes of `t` but its last `n`.
 Shape lead_of(const Type& t, int n) {

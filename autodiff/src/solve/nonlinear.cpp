@@ -28,7 +28,8 @@ NonlinearSolver newton(NewtonOptions o) {
     const double enough = threshold(o.tolerance, x0.dtype(), size);
     y.report.residuals.push_back(size);
     const auto step = [&] {
-      const LinearOperator j = o.linear ? LinearOperator::function([&s, x = y.x](const Tensor& v) { return s.product(x, v); }) : LinearOperator::dense(s.jacobian(y.x));
+      const LinearOperator j = s.sparse_jacobian ? s.sparse_jacobian(y.x)
+                             : o.linear ? LinearOperator::function([&s, x = y.x](const Tensor& v) { return s.product(x, v); }) : LinearOperator::dense(s.jacobian(y.x));
       return linear_solve(j, r, {.solver = o.linear}).x;
     };
     while (true) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 
+#include "../ops/csr_attr.h"
 #include "../transform_internal.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/sparse.h"
@@ -43,6 +44,7 @@ enum class How {
   moves,        ///< each element of the result is an element of an operand, or constant
   gathers,      ///< each element of an operand goes to one element of the result, and several may meet there
   multiplies,   ///< matmul
+  multiplies_csr,  ///< csr_matmul and csr_sddmm
   mixes         ///< anything
 };
 /// Of an operation that is not element-wise; for `gathers` the linear primitive whose transpose tells where.
@@ -52,6 +54,7 @@ std::pair<How, const char*> how(const std::string& name) {
       {"reverse", {How::moves, ""}},        {"pad", {How::moves, ""}},         {"concatenate", {How::moves, ""}}, {"copy", {How::moves, ""}},
       {"gather", {How::moves, ""}},         {"scatter_set", {How::moves, ""}}, {"matmul", {How::multiplies, ""}}, {"reduce_sum", {How::gathers, "reduce_sum"}},
       {"reduce_max", {How::gathers, "reduce_sum"}}, {"reduce_min", {How::gathers, "reduce_sum"}}, {"scatter_add", {How::gathers, "scatter_add"}},
+      {"csr_matmul", {How::multiplies_csr, ""}}, {"csr_sddmm", {How::multiplies_csr, ""}},
       {"scatter_max", {How::gathers, "scatter_add"}}, {"scatter_min", {How::gathers, "scatter_add"}}};
   const auto it = known.find(name);
   return it == known.end() ? std::pair<How, const char*>{How::mixes, ""} : it->second;
@@ -169,6 +172,37 @@ Sets multiplied(const Call& c) {
   return out;
 }
 
+/// Entry e in row r and column j takes values[e] and x_j to y_r, or x_r and y_j to its place e in the result.
+Sets multiplied_csr(const Call& c) {
+  const auto& f = tessera::get<CsrAttr>(c.e.attr.get());
+  const CsrPattern& p = *f.pattern;
+  const bool product = std::string(c.e.primitive->name) == "csr_matmul";
+  const Shape &x = c.type(product ? 1 : 0).shape, &out = c.out_type().shape;
+  const Index q = x.back(), n = x[x.size() - 2], entries = p.entries(), stacks = n * q == 0 ? 0 : x.count() / (n * q);
+  const Index m = product ? out[out.size() - 2] : p.cols();  // rows of the other matrix
+  const std::vector<Index> row = p.row_of_entries();
+  std::vector<std::vector<Set>> parts(static_cast<std::size_t>(c.count()));
+  const auto at = [&](std::size_t operand, Index i) { return c.sets[c.in(operand)].empty() ? Set() : c.sets[c.in(operand)][static_cast<std::size_t>(i)]; };
+  const auto add = [&](Index to, const Set& s) {
+    if (s) parts[static_cast<std::size_t>(to)].push_back(s);
+  };
+  for (Index s = 0; s < stacks; ++s)
+    for (Index e = 0; e < entries; ++e) {
+      const Index r = row[static_cast<std::size_t>(e)], j = p.column()[static_cast<std::size_t>(e)];
+      for (Index k = 0; k < q; ++k) {
+        if (product) {
+          const Index to = (s * m + (f.transposed ? j : r)) * q + k;
+          add(to, at(0, s * entries + e)), add(to, at(1, (s * n + (f.transposed ? r : j)) * q + k));
+        } else {
+          add(s * entries + e, at(0, (s * n + r) * q + k)), add(s * entries + e, at(1, (s * m + j) * q + k));
+        }
+      }
+    }
+  Sets result;
+  for (auto& v : parts) result.push_back(united(std::move(v)));
+  return result;
+}
+
 Set all_of(const Call& c) {
   std::vector<Set> parts;
   for (std::size_t k = 0; k < c.e.in_count; ++k) parts.insert(parts.end(), c.sets[c.in(k)].begin(), c.sets[c.in(k)].end());
@@ -209,7 +243,7 @@ CsrPatternPtr sparsity(const FlatFunction& f, const Tensor& x) {
       for (Graph::Id k = e.out_begin; k < e.out_begin + e.out_count; ++k)
         if (is_inexact(g.types[k].dtype)) sets[k].assign(static_cast<std::size_t>(g.types[k].shape.count()), all);
     } else {
-      sets[e.out_begin] = kind == How::moves ? moved(c) : kind == How::gathers ? gathered(c, named(linear)) : multiplied(c);
+      sets[e.out_begin] = kind == How::moves ? moved(c) : kind == How::gathers ? gathered(c, named(linear)) : kind == How::multiplies ? multiplied(c) : multiplied_csr(c);
     }
     for (Graph::Id id : g.in(e))
       if (last_use[id] == n) sets[id] = {};

@@ -11,6 +11,7 @@
 #include "../transform_internal.h"
 #include "subgraph.h"
 #include "tessera/autodiff/ops.h"
+#include "tessera/autodiff/sparse.h"
 
 namespace tessera::detail {
 namespace {
@@ -23,6 +24,7 @@ struct Implicit {
   std::vector<Type> params;
   NonlinearSolver solver;
   LinearSolverPtr linear;
+  std::optional<Compression> sparse;
 
   Tensor value(const Tensor& x, std::span<const Tensor> p) const {
     std::vector<Tensor> in{x};
@@ -38,6 +40,7 @@ struct Implicit {
   FlatFunction at(std::span<const Tensor> p) const {
     return [this, q = std::vector<Tensor>(p.begin(), p.end())](const std::vector<Tensor>& v) { return std::vector<Tensor>{residual(v[0], q)}; };
   }
+  LinearOperator entries(const FlatFunction& f, const Tensor& x) const { return LinearOperator::csr(compressed_values(f, x, *sparse), sparse->pattern); }
 };
 /// `levels` as in LinearSolveAttr: pairs (size, mask) of leading axes, bit 0 for x0.
 struct ImplicitAttr {
@@ -54,6 +57,15 @@ Type wide(const Type& t, const std::vector<Index>& levels, Index mask) {
   return {t.dtype, s};
 }
 
+/// The entries that F_x may have at any x and p. Parameters count as noise, so that nothing is zero by chance; integers and
+/// truth values, which say where things are, as themselves.
+Compression compression(const char* op, const Implicit& e, const std::vector<Tensor>& captured) {
+  std::vector<Tensor> p;
+  for (const Tensor& t : captured) p.push_back(is_inexact(t.dtype()) ? cast(normal(random_key(1), t.shape()), t.dtype()) : concrete(op, t, context_where()));
+  const Tensor x = zeros(e.unknown.shape, e.unknown.dtype);
+  return e.kind == Equation::stationary ? compress_hessian(e.at(p), x) : compress_jacobian(e.at(p), x, Compress::columns);
+}
+
 /// dx of F_x dx = -F_p dp from x, p..., dp..., of which undefined ones are given by `live`.
 std::vector<Tensor> tangent(const Implicit& e, const std::vector<Tensor>& v, const std::vector<bool>& live) {
   const std::size_t n = e.params.size();
@@ -64,7 +76,8 @@ std::vector<Tensor> tangent(const Implicit& e, const std::vector<Tensor>& v, con
     if (live[k]) dp[k] = v[next++];
   const Tensor right = jvp_flat([&](const std::vector<Tensor>& q) { return std::vector<Tensor>{e.residual(x, q)}; }, p, dp).second[0];
   const FlatFunction f = e.at(p);
-  const LinearOperator j = e.linear ? LinearOperator::function([&](const Tensor& u) { return jvp_flat(f, {x}, {u}).second[0]; })
+  const LinearOperator j = e.sparse ? e.entries(f, x)
+                         : e.linear ? LinearOperator::function([&](const Tensor& u) { return jvp_flat(f, {x}, {u}).second[0]; })
                                     : LinearOperator::dense(jacobian_flat(f, {x}, true, Holomorphic::no)[0]);
   return {linear_solve(j, neg(right), {.solver = e.linear}).x};
 }
@@ -107,6 +120,7 @@ struct ImplicitFunction : Hand<ImplicitFunction> {
       s.residual = [&](const Tensor& x) { return residual({x})[0]; };
       s.product = [&](const Tensor& x, const Tensor& v) { return jvp_flat(residual, {x}, {v}).second[0]; };
       s.jacobian = [&](const Tensor& x) { return jacobian_flat(residual, {x}, true, Holomorphic::no)[0]; };
+      if (e.sparse) s.sparse_jacobian = [&](const Tensor& x) { return e.entries(residual, x); };
       if (e.kind == Equation::stationary) s.objective = [&](const Tensor& x) { return e.value(x, p); };
       const NonlinearResult y = e.solver(s, part(0, e.unknown));
       if (y.x.type() != e.unknown) fail(name, "the solver gave a " + to_string(y.x.type()) + " for a " + to_string(e.unknown));
@@ -177,8 +191,7 @@ std::vector<Tensor> unravel(const Tensor& vector, const std::vector<Type>& like)
   return leaves;
 }
 
-ImplicitSolution<std::vector<Tensor>> implicit_flat(Equation kind, const FlatFunction& f, const std::vector<Tensor>& x0, const NonlinearSolver& solver,
-                                                    const LinearSolverPtr& linear) {
+ImplicitSolution<std::vector<Tensor>> implicit_flat(Equation kind, const FlatFunction& f, const std::vector<Tensor>& x0, const ImplicitOptions& o) {
   const char* op = kind == Equation::root ? "root" : kind == Equation::fixed_point ? "fixed_point" : "argmin";
   const std::vector<Type> like = types_of(x0);
   const Tensor start = ravel(op, x0);
@@ -200,8 +213,9 @@ ImplicitSolution<std::vector<Tensor>> implicit_flat(Equation kind, const FlatFun
   e->f = std::move(c.graph);
   e->unknown = start.type();
   e->params = types_of(c.captured);
-  e->solver = solver;
-  e->linear = linear;
+  e->solver = o.solver ? o.solver : kind == Equation::fixed_point ? anderson() : newton({.linear = o.linear});
+  e->linear = o.linear;
+  if (o.sparse) e->sparse = compression(op, *e, c.captured);
   std::vector<const Tensor*> in{&start};
   for (const Tensor& t : c.captured) in.push_back(&t);
   Tensor out[4];

@@ -19,7 +19,7 @@ Tensor value_of(const Tensor& t) {
   try {
     return concrete("odeint", t, context_where());
   } catch (const Error& e) {
-    throw Error(std::string(e.what()) + "\n  step sizes depend on values: give OdeOptions::steps, the number of equal steps between two times");
+    throw Error(std::string(e.what()) + "\n  step sizes depend on values: give OdeOptions::steps, the number of equal steps between two times, or take the continuous adjoint");
   }
 }
 

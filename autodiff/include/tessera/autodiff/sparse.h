@@ -11,7 +11,7 @@
 //
 // Pattern: index sets are pushed through the recorded graph. Element-wise operations, shape operations, gather,
 // scatter and reductions are exact where indices are constant; in a product of matrices constants that are zero count as
-// zero; of all else every result depends on every element that reaches the operation. So the pattern holds whatever the
+// zero, csr_matmul and csr_sddmm follow their pattern; of all else every result depends on every element that reaches the operation. So the pattern holds whatever the
 // Jacobian has at every x for which native `if`s go the same way as at the x given; entries that are zero by chance are kept.
 //
 // Compression: columns that share no row (for Jacobians; A. Curtis, M. Powell & J. Reid, 1974; T. Coleman & J. Moré, SIAM J.

@@ -42,7 +42,7 @@ struct SnesOptions {
   int iterations = 50;
   std::string options = {};       ///< as above
 };
-/// For `root` and `argmin`, with the whole Jacobian factored densely.
+/// For `root` and `argmin`: the whole Jacobian factored densely or, with ImplicitOptions::sparse, its entries by MUMPS.
 NonlinearSolver petsc_snes(SnesOptions options = {});
 
 /// Whether the plug-in with PETSc is there; otherwise why not.

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <tuple>
+
+#include "tessera/autodiff/ops/sparse.h"
+
+namespace tessera {
+
+/// Attributes of csr_matmul and csr_sddmm.
+struct CsrAttr {
+  CsrPatternPtr pattern;
+  bool transposed = false;
+  auto fields() const { return std::tie(pattern, transposed); }
+};
+
+}  // namespace tessera
