@@ -7,6 +7,7 @@
 
 #include "op_table.h"
 #include "tessera/autodiff/ops/segment.h"
+#include "tessera/autodiff/ops/window.h"
 
 namespace tessera::table {
 namespace {
@@ -46,6 +47,26 @@ Oracle lines(std::function<std::vector<Wide>(const std::vector<Wide>&)> f) {
       const auto out = f({in[0].v.begin() + r * n, in[0].v.begin() + (r + 1) * n});
       std::copy(out.begin(), out.end(), y.v.begin() + r * n);
     }
+    return Arrays{y};
+  };
+}
+
+/// Each window over the last axis of x [2, n] by a fold of its elements.
+Oracle windows(Window w, std::function<Wide(Wide, Wide)> combine) {
+  return [=](const Arrays& in) {
+    const Index n = in[0].shape[1], size = w.size[0], stride = w.stride[0], low = w.low[0], dilation = w.dilation[0];
+    const Index m = (n + low + w.high[0] - 1 - (size - 1) * dilation) / stride + 1;
+    Array y(Shape{2, m});
+    for (Index r = 0; r < 2; ++r)
+      for (Index o = 0; o < m; ++o) {
+        bool first = true;
+        for (Index j = 0; j < size; ++j) {
+          const Index i = o * stride + j * dilation - low;
+          if (i < 0 || i >= n) continue;
+          y[r * m + o] = first ? in[0][r * n + i] : combine(y[r * m + o], in[0][r * n + i]);
+          first = false;
+        }
+      }
     return Arrays{y};
   };
 }
@@ -123,6 +144,24 @@ void index_rows(std::vector<Row>& rows) {
   segmented("scatter_add", "segment_sum", kNumber, segment_sum, 0, [](Wide a, Wide b) { return a + b; }, false);
   segmented("scatter_set", "segment_prod", kNumber, segment_prod, 1, [](Wide a, Wide b) { return a * b; }, false);
   segmented("scatter_max", "segment_max", kReal | kInteger, segment_max, -1e30L, larger, true);
+  const Window shapes[] = {{.size = {3}, .stride = {1}, .low = {1}, .high = {1}, .dilation = {1}},
+                           {.size = {2}, .stride = {2}, .low = {0}, .high = {0}, .dilation = {1}},
+                           {.size = {3}, .stride = {2}, .low = {2}, .high = {3}, .dilation = {2}},
+                           {.size = {2}, .stride = {3}, .low = {0}, .high = {1}, .dilation = {1}}};
+  for (const Window& w : shapes) {
+    const std::string variant = "size " + std::to_string(w.size[0]) + ", stride " + std::to_string(w.stride[0]) + ", dilation " + std::to_string(w.dilation[0]);
+    auto pooled = [&](const char* name, DtypeSet types, Tensor (*f)(Arg, const Window&), std::function<Wide(Wide, Wide)> combine, bool distinct) {
+      rows.push_back({.primitive = name, .variant = variant, .dtypes = types,
+                      .inputs = [distinct](Dtype t, Index n, Rng& rng) {
+                        const Shape s = {2, n + 6};
+                        return Tensors{distinct ? distinct_tensor(t, s, rng) : uniform_tensor(t, s, rng)};
+                      },
+                      .f = [f, w](const Tensors& x) { return Tensors{f(x[0], w)}; }, .oracle = windows(w, combine), .large = 50000});
+    };
+    pooled("window_sum", kNumber, window_sum, [](Wide a, Wide b) { return a + b; }, false);
+    pooled("window_argmax", kReal | kInteger, window_max, larger, true);
+    pooled("window_argmin", kReal | kInteger, window_min, [](Wide a, Wide b) { return b.real() < a.real() ? b : a; }, true);
+  }
   for (bool right : {false, true})
     rows.push_back({.primitive = "searchsorted", .variant = right ? "right" : "left", .dtypes = kReal | kInteger,
                     .inputs = [](Dtype t, Index n, Rng& rng) { return Tensors{sort(uniform_tensor(is_complex(t) || t == Dtype::boolean ? Dtype::f64 : t, {n}, rng)), uniform_tensor(t, {2 * n}, rng)}; },

@@ -103,5 +103,13 @@ Tensor cummin(Arg x, int axis, bool reverse) {
     return where(logical_or(less(late, early), is_nan(late)), late, early);
   });
 }
+/// log(e^a + e^b) = h + log(1 + e^(l - h)) with the higher h and the lower l; -inf where both are.
+Tensor cumlogsumexp(Arg x, int axis, bool reverse) {
+  return scan("cumlogsumexp", x, axis, reverse, [](const Tensor& a, const Tensor& b) {
+    const Tensor swapped = a < b, h = where(swapped, b, a), l = where(swapped, a, b);
+    const Tensor infinite = logical_and(equal(h, l), logical_not(is_finite(h)));  // l - h would be NaN
+    return h + softplus(where(infinite, 0.0, l - h));
+  });
+}
 
 }  // namespace tessera

@@ -11,5 +11,6 @@ Tensor cumsum(Arg x, int axis = 0, bool reverse = false);
 Tensor cumprod(Arg x, int axis = 0, bool reverse = false);  ///< derivatives are exact also where elements are 0
 Tensor cummax(Arg x, int axis = 0, bool reverse = false);  ///< derivative to the first largest element met
 Tensor cummin(Arg x, int axis = 0, bool reverse = false);
+Tensor cumlogsumexp(Arg x, int axis = 0, bool reverse = false);  ///< log of the running sum of e^x, without overflow
 
 }  // namespace tessera
