@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// docs/reference/operations.md lists every primitive with its class, and a reason where the derivative is zero.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+
+#include "tessera/autodiff/primitive.h"
+
+namespace tessera {
+namespace {
+
+const char* class_name(RuleClass r) {
+  switch (r) {
+    case RuleClass::linear: return "linear";
+    case RuleClass::bilinear: return "bilinear";
+    case RuleClass::elementwise: return "elementwise";
+    case RuleClass::zero: return "zero";
+    case RuleClass::hand: return "hand";
+  }
+  return "";
+}
+
+TEST(OperationsPage, ListsEveryPrimitiveOnceWithItsClass) {
+  std::ifstream page(std::string(TESSERA_SOURCE_DIR) + "/docs/reference/operations.md");
+  ASSERT_TRUE(page);
+  const std::regex row(R"(\| `(\w+)` \| (\w+) \| (.*) \|)");
+  std::map<std::string, std::string> listed;
+  std::smatch m;
+  for (std::string line; std::getline(page, line);) {
+    if (!std::regex_match(line, m, row)) continue;
+    EXPECT_TRUE(listed.emplace(m[1], m[2]).second) << "two rows for " << m[1];
+    EXPECT_GT(m[3].length(), 0) << m[1] << " needs its derivative, or the reason why there is none";
+  }
+  std::set<std::string> registered;
+  for (const Primitive* p : registered_primitives()) {
+    registered.insert(p->name);
+    if (const auto at = listed.find(p->name); at == listed.end())
+      ADD_FAILURE() << "docs/reference/operations.md lacks the row | `" << p->name << "` | " << class_name(p->rule) << " | its derivative |";
+    else
+      EXPECT_EQ(at->second, class_name(p->rule)) << p->name;
+  }
+  for (const auto& [name, rule] : listed) EXPECT_TRUE(registered.contains(name)) << "a row for " << name << ", which is no primitive";
+}
+
+}  // namespace
+}  // namespace tessera
