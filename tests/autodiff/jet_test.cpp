@@ -160,6 +160,67 @@ TEST(Laplacian, OfAPointAndOfAPowerOfTheRadius) {
   EXPECT_NEAR(biharmonic(f)(x).item(), 5 * 6 * 3 * 4 * r, 1e-11);
 }
 
+TEST(Biharmonic, OfPolynomialsInOneToFiveDimensions) {
+  // u = (sum_i a_i x_i^2)^2 + x_0^5: laplacian^2 = 8 (sum_i a_i)^2 + 16 sum_i a_i^2 + 120 x_0; each number of dimensions has its own
+  // directions or goes by two Laplacians.
+  for (Index n = 1; n <= 5; ++n) {
+    const Tensor x = random_points(40 + static_cast<unsigned>(n), {7, n}), a = linspace(0.5, 1.5, n);
+    const auto u = [&](Tensor p) { return square(sum(a * square(p), {1})) + pow(select(p, 1, 0), 5); };
+    const Tensor want = 8.0 * square(sum(a)) + 16.0 * sum(square(a)) + 120.0 * select(x, 1, 0);
+    EXPECT_LE(max(abs(biharmonic(u)(x) - want)).item(), 1e-11) << n;
+    EXPECT_LE(max(abs(laplacian(laplacian(u))(x) - want)).item(), 1e-11) << n;
+    const auto wave = [](Tensor p) { return sin(sum(p, {1})) * exp(select(p, 1, 0)); };
+    EXPECT_LE(max(abs(biharmonic(wave)(x) - laplacian(laplacian(wave))(x))).item(), 1e-11) << n;
+  }
+}
+
+TEST(PointDerivatives, AreThoseOfJacobianAndHessian) {
+  const Net net({3, 5, 4, 2});
+  const Tensor x = random_points(61, {6, 3});
+  const PointDerivatives e = derivatives(net, x);
+  EXPECT_LE(max(abs(e.value - net(x))).item(), 0.0);
+  for (Index p = 0; p < 6; ++p) {
+    const auto one = [&](Tensor v) { return reshape(net(reshape(v, {1, 3})), {2}); };
+    const Tensor at = select(x, 0, p), j = jacfwd(one)(at), h = jacfwd(jacfwd(one))(at);
+    for (int c = 0; c < 2; ++c)
+      for (int i = 0; i < 3; ++i) {
+        EXPECT_NEAR(select(select(e.d(i), 0, p), 0, c).item(), select(select(j, 0, c), 0, i).item(), 1e-14);
+        for (int k = 0; k < 3; ++k)
+          EXPECT_NEAR(select(select(e.d(i, k), 0, p), 0, c).item(), select(select(select(h, 0, c), 0, i), 0, k).item(), 1e-13);
+      }
+  }
+  // curl curl = grad div - laplacian; a gradient to weights, in a plan; one point.
+  const auto field = Net({3, 6, 3});
+  const auto residual = [](const Net& n, const Tensor& p) {
+    const PointDerivatives e = derivatives(n, p);
+    const auto h = [&](int c, int i, int j) { return select(e.d(i, j), 1, c); };
+    std::vector<Tensor> r;
+    for (int c = 0; c < 3; ++c) {
+      const int a = (c + 1) % 3, b = (c + 2) % 3;
+      r.push_back(h(a, a, c) + h(b, b, c) - h(c, a, a) - h(c, b, b));
+    }
+    return stack(r, 1);
+  };
+  EXPECT_LE(max(abs(residual(field, x) - curl(curl(field))(x))).item(), 1e-13);
+  const auto loss = [&](const Net& n, const Tensor& p) { return mean(square(residual(n, p))); };
+  const auto other = [&](const Net& n, const Tensor& p) { return mean(square(curl(curl(n))(p))); };
+  const Net g = jit([&](const Net& n, Tensor p) { return grad(loss)(n, p); })(field, x), w = grad(other)(field, x);
+  const auto a = flatten_tree(g), b = flatten_tree(w);
+  for (std::size_t k = 0; k < a.size(); ++k) EXPECT_LE(max(abs(a[k] - b[k])).item(), 1e-12);
+  EXPECT_NEAR(derivatives([](Tensor v) { return prod(v); }, tensor({2.0, 3.0, 5.0})).d(2, 0).item(), 3.0, 1e-14);
+}
+
+TEST(LinearOperator, TakesOneDirectionForEachLine) {
+  // d^4/dx_0^4 + d^4/dx_1^4: polarization names k e_i for several k; they are one direction each, and exact.
+  const auto f = [](Tensor p) { return sum(pow(p, 6), {-1}); };
+  const Tensor x = tensor({0.5, -0.25, 2.0}), want = sum(360.0 * square(slice(x, 0, 0, 2)));
+  const auto op = [&](Tensor p) { return linear_operator(f, {{1, {4}}, {1, {0, 4}}})(p); };
+  EXPECT_NEAR(op(x).item(), want.item(), 1e-12);
+  const std::vector<Type> types{x.type()};
+  const Graph g = trace([&](const std::vector<Tensor>& v) { return std::vector<Tensor>{op(v[0])}; }, types);
+  for (const Type& t : g.types) EXPECT_LE(t.shape.count(), 2 * 3);  // two directions of three coordinates
+}
+
 TEST(Laplacian, GradientToWeights) {
   const Net net({3, 6, 6, 1});
   const Tensor x = random_points(13, {5, 3});

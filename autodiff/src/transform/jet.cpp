@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/autodiff/jet.h"
 
+#include <cmath>
 #include <map>
+#include <numeric>
 
 #include "../context.h"
 #include "../transform_internal.h"
@@ -74,17 +76,22 @@ void need_points(const char* op, const Tensor& x) {
   if (x.ndim() == 0) fail(op, "takes points with their coordinates on the last axis, got a scalar; reshape it to {1}");
 }
 
-/// Directions with weights; v and -v are one.
+/// Directions with weights. Those along one line are one: of coprime whole numbers, the first of them positive. Their
+/// components are multiples of 1/2.
 class Directions {
  public:
   explicit Directions(int order) : order_(order) {}
   void add(std::vector<double> v, double weight) {
-    double sign = 0;
-    for (double d : v)
-      if (sign == 0 && d != 0) sign = d > 0 ? 1 : -1;
-    if (sign == 0) return;
-    for (double& d : v) d *= sign;
-    weights_[v] += order_ % 2 ? sign * weight : weight;
+    long divisor = 0, first = 0;
+    for (double d : v) {
+      const long whole = std::lround(2 * d);
+      divisor = std::gcd(divisor, whole);
+      if (first == 0) first = whole;
+    }
+    if (first == 0) return;
+    const double length = (first > 0 ? 0.5 : -0.5) * static_cast<double>(divisor);
+    for (double& d : v) d /= length;
+    weights_[v] += weight * std::pow(length, order_);
   }
   /// Those with a weight: [m, n] and [m].
   std::pair<std::vector<double>, std::vector<double>> list() const {
@@ -146,6 +153,32 @@ std::vector<Tensor> laplacian_flat(const FlatFunction& f, const Tensor& x) {
   return y;
 }
 
+// Over the 2^(n-1) diagonals s of a cube, sum_s (s . d)^4 = 2^(n-1) (sum_i d_i^4 + 6 sum_{i<j} d_i^2 d_j^2), and
+// laplacian^2 = sum_i d_i^4 + 2 sum_{i<j} d_i^2 d_j^2 is a third of their mean and two thirds of the axes' sum.
+std::vector<Tensor> biharmonic_flat(const FlatFunction& f, const Tensor& x) {
+  need_points("biharmonic", x);
+  const Index n = x.dim(-1);
+  if (n > 3) return laplacian_flat([&](const std::vector<Tensor>& y) { return laplacian_flat(f, y[0]); }, x);
+  const Index diagonals = Index(1) << (n - 1);
+  Directions directions(4);
+  for (Index s = 0; s < diagonals; ++s) {
+    std::vector<double> v(static_cast<std::size_t>(n), 1);
+    for (Index i = 1; i < n; ++i)
+      if (s >> (i - 1) & 1) v[static_cast<std::size_t>(i)] = -1;
+    directions.add(v, 1.0 / static_cast<double>(3 * diagonals));
+  }
+  for (Index i = 0; i < n; ++i) {
+    std::vector<double> v(static_cast<std::size_t>(n), 0);
+    v[static_cast<std::size_t>(i)] = 1;
+    directions.add(v, 2.0 / 3);
+  }
+  const auto [v, w] = directions.list();
+  const Index m = static_cast<Index>(w.size());
+  std::vector<Tensor> y = collapsed_flat(f, {x}, {spread(v, m, x)}, 4, cast(tensor(w), x.dtype())).sums;
+  for (Tensor& t : y) t = t * 24.0;
+  return y;
+}
+
 std::vector<Tensor> operator_flat(const FlatFunction& f, const Tensor& x, const std::vector<PartialDerivative>& terms) {
   need_points("linear_operator", x);
   const std::size_t n = static_cast<std::size_t>(x.dim(-1));
@@ -188,6 +221,36 @@ Tensor columns_flat(const char* op, const FlatFunction& f, const Tensor& x) {
   std::vector<bool> batched;
   const std::vector<Tensor> y = batch_graph(*l.map, basis, {true}, n, batched);
   return with_batch(y[0], batched[0], n);
+}
+
+// With y = f(x + t (e_i + e_j)), y_2 = H_ii / 2 + H_ij + H_jj / 2, and along e_i alone, y_2 = H_ii / 2.
+PointDerivatives derivatives_flat(const FlatFunction& f, const Tensor& x) {
+  need_points("derivatives", x);
+  const Index n = x.dim(-1);
+  std::vector<double> v;
+  std::vector<std::int64_t> alone, at_i, at_j;
+  for (Index i = 0; i < n; ++i)
+    for (Index j = i; j < n; ++j) {
+      const auto m = static_cast<std::int64_t>(at_i.size());
+      if (i == j) alone.push_back(m);
+      at_i.push_back(i), at_j.push_back(j);
+      for (Index k = 0; k < n; ++k) v.push_back(k == i || k == j);
+    }
+  const Index m = static_cast<Index>(at_i.size());
+  Tensor value;
+  const std::vector<Tensor> y = vmap_flat([&](const std::vector<Tensor>& direction) {
+    const auto c = jet_flat(f, {{x}, direction}, 2);
+    if (c[0].size() != 1) fail("derivatives", "the function must return one tensor");
+    value = c[0][0];
+    return std::vector<Tensor>{c[1][0], c[2][0]};
+  }, {spread(v, m, x)}, {std::optional<int>(0)}, 0);
+  const Tensor half = take(y[1], tensor(alone), 0);
+  std::vector<double> both;
+  for (Index k = 0; k < m; ++k) both.push_back(at_i[static_cast<std::size_t>(k)] != at_j[static_cast<std::size_t>(k)]);
+  Shape column = Shape::filled(y[1].ndim(), 1);
+  column[0] = m;
+  const Tensor mixed = reshape(cast(tensor(both), y[1].dtype()), column);
+  return {value, take(y[0], tensor(alone), 0), y[1] + (1.0 - mixed) * y[1] - mixed * (take(half, tensor(at_i), 0) + take(half, tensor(at_j), 0))};
 }
 
 Tensor random_directions(const Tensor& key, Index samples, const Tensor& x) {
