@@ -170,6 +170,21 @@ check_tools() {
   fi
 }
 
+# Python libraries that benchmarks run beside ours (tests/benchmarks/peers), in a virtual environment outside the project.
+python_peers="numpy jax torch"
+peer_environment="${TESSERA_PEERS:-${XDG_CACHE_HOME:-$HOME/.cache}/tessera/peers/python}"
+
+install_python_peers() {
+  step "python peers: $python_peers (in $peer_environment)"
+  if "$peer_environment/bin/python" -c 'import sys, importlib.util as u; sys.exit(not all(map(u.find_spec, sys.argv[1:])))' \
+      $python_peers 2>/dev/null; then say "all there"; return 0; fi
+  if { show_or_run python3 -m venv "$peer_environment" &&
+       show_or_run "$peer_environment/bin/python" -m pip install -q $python_peers; } >&2; then
+    return 0
+  fi
+  say "they could not be installed: what compares with them will not be measured"
+}
+
 build() {  # build PRESET [configure arguments]
   local preset=$1; shift
   step "configure (build/$preset)"
@@ -221,5 +236,5 @@ check_tools
 case $verb in
   demo) build release -DTESSERA_BUILD_TESTS=OFF; run_demo ;;
   test) build release -DTESSERA_BUILD_TESTS=ON; run_tests ;;
-  bench) build bench ;;
+  bench) install_python_peers; build bench ;;
 esac

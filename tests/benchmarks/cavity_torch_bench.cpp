@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One training gradient of a network that solves Maxwell's equations in a cavity: E(x) = net(x), R^3 -> R^3, tanh, 6 layers of
+// 32; residuals r = curl curl E - k^2 E and d = div E at 256 points, loss mean |r|^2 + mean d^2, its gradient to all weights.
+// f64, all sides on the same weights and points.
+//   ours       derivatives(net), one pass over 1 + 3 x 4 vectors a point, planned by jit; and, for comparison, the same
+//              residual written curl(curl(net)) and divergence(net), which carry 16 and 4
+//   libtorch   3 gradients and 9 second gradients with create_graph, as a user of autograd writes it; the same from
+//              PyPI's torch, and vmap of jacfwd of jacfwd under jit in JAX (peers/cavity_peer.py), in processes of their own
+// Ours is bounded by products with 32 x 32 matrices (105 Mflop) and passes over [6, 256, 32] arrays.
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <torch/csrc/autograd/autograd.h>
+
+#include <cmath>
+
+#include "interleave.h"
+#include "network.h"
+#include "peers.h"
+#include "tessera/autodiff/forall.h"
+#include "tessera/autodiff/jet.h"
+#include "tessera/autodiff/jit.h"
+
+namespace {
+
+using namespace tessera;
+using bench::Net;
+constexpr double k2 = 9.0;
+
+Tensor loss(const Net& net, const Tensor& x) {
+  const PointDerivatives e = derivatives(net, x);
+  const auto h = [&](int c, int i, int j) { return select(e.d(i, j), 1, c); };
+  std::vector<Tensor> r;
+  for (int c = 0; c < 3; ++c) {  // (curl curl E)_c = d_c div E - laplacian E_c
+    const int a = (c + 1) % 3, b = (c + 2) % 3;
+    r.push_back(h(a, a, c) + h(b, b, c) - h(c, a, a) - h(c, b, b) - k2 * select(e.value, 1, c));
+  }
+  Tensor d = zeros({x.dim(0)});
+  for (int c = 0; c < 3; ++c) d = d + select(e.d(c), 1, c);
+  return mean(square(stack(r, 1))) + mean(square(d));
+}
+Tensor loss_of_operators(const Net& net, const Tensor& x) {
+  return mean(square(curl(curl(net))(x) - k2 * net(x))) + mean(square(divergence(net)(x)));
+}
+
+at::Tensor torch_loss(const std::vector<at::Tensor>& p, const at::Tensor& x) {
+  at::Tensor u = x;
+  for (std::size_t k = 0; k < p.size(); k += 2) {
+    u = at::addmm(p[k + 1], u, p[k]);
+    if (k + 2 < p.size()) u = at::tanh(u);
+  }
+  std::array<at::Tensor, 3> first;                  // [c] = grad E_c, [points, 3]
+  std::array<std::array<at::Tensor, 3>, 3> second;  // [c][j] = grad of dE_c/dx_j
+  for (int c = 0; c < 3; ++c) {
+    first[c] = torch::autograd::grad({u.select(1, c).sum()}, {x}, {}, true, true)[0];
+    for (int j = 0; j < 3; ++j) second[c][j] = torch::autograd::grad({first[c].select(1, j).sum()}, {x}, {}, true, true)[0];
+  }
+  const auto h = [&](int c, int i, int j) { return second[c][i].select(1, j); };
+  std::vector<at::Tensor> r;
+  for (int c = 0; c < 3; ++c) {
+    const int a = (c + 1) % 3, b = (c + 2) % 3;
+    r.push_back(h(a, a, c) + h(b, b, c) - h(c, a, a) - h(c, b, b) - k2 * u.select(1, c));
+  }
+  const at::Tensor d = first[0].select(1, 0) + first[1].select(1, 1) + first[2].select(1, 2);
+  return at::mean(at::square(at::stack(r, 1))) + at::mean(at::square(d));
+}
+
+at::Tensor theirs(const Tensor& t) {
+  const std::vector<double> values = t.to_vector();
+  return at::from_blob(const_cast<double*>(values.data()), std::vector<std::int64_t>(t.shape().begin(), t.shape().end()), at::kDouble).clone().set_requires_grad(true);
+}
+Tensor from(const at::Tensor& t) {
+  const at::Tensor c = t.detach().contiguous();
+  return tensor(std::vector<double>(c.data_ptr<double>(), c.data_ptr<double>() + c.numel()));
+}
+
+}  // namespace
+
+int main() {
+  bench::print_machine();
+  std::printf("# %d threads\n", num_threads());
+  at::set_num_threads(num_threads());
+  const Net net = bench::network({3, 32, 32, 32, 32, 32, 32, 3}, 0.1);
+  const Tensor x = uniform(random_key(5), {256, 3});
+  const auto step = jit([](const Net& n, Tensor p) { return value_and_grad(loss)(n, p); });
+  const auto by_operators = jit([](const Net& n, Tensor p) { return value_and_grad(loss_of_operators)(n, p); });
+  std::vector<at::Tensor> p;
+  for (const Tensor& t : bench::in_order(net)) p.push_back(theirs(t));
+  const at::Tensor tx = theirs(x);
+
+  std::pair<Tensor, Net> g, go;
+  std::vector<at::Tensor> tg;
+  const auto torch = [&] { tg = torch::autograd::grad({torch_loss(p, tx)}, p); };
+  bench::Peer jax("cavity_peer.py", "jax", bench::arrays(net, x), num_threads()), pypi("cavity_peer.py", "torch", bench::arrays(net, x), num_threads());
+  bench::compare("cavity_peers", 21, 5, [&] { g = step(net, x); }, {&jax, &pypi}, "gradient");
+  const bench::Versus v = bench::alternate(31, [&] { g = step(net, x); }, torch);
+  const bench::Versus o = bench::alternate(31, [&] { go = by_operators(net, x); }, [&] { g = step(net, x); });
+  std::vector<Tensor> want;
+  for (const at::Tensor& t : tg) want.push_back(from(t));
+  bench::must_agree("libtorch", bench::in_order(g.second), want, 1e-10);
+  bench::must_agree("operators", bench::in_order(go.second), want, 1e-10);
+  for (bench::Peer* q : {&jax, &pypi})
+    if (q->there()) bench::must_agree(q->library().c_str(), bench::in_order(g.second), q->result("gradient"), 1e-10);
+  bench::print("cavity", v, "libtorch");
+  bench::print("cavity_operators_seconds", o.ours, "s");
+  bench::print("cavity_ratio", v.ratio, "x");
+}
