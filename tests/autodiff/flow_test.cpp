@@ -13,6 +13,7 @@
 #include "tessera/autodiff/jit.h"
 #include "tessera/autodiff/loops.h"
 #include "tessera/autodiff/ops.h"
+#include "tessera/autodiff/sparse.h"
 
 namespace tessera {
 namespace {
@@ -59,6 +60,12 @@ TEST(Barrier, KeepsEqualWorkApartAndUnusedWorkAlive) {
   EXPECT_EQ(equations([](const Tensors& x) { return Tensors{sin(x[0]) + sin(barrier(x[0]))}; }), 4u);
   EXPECT_EQ(equations([](const Tensors& x) { return Tensors{sin(barrier(x[0])) + sin(barrier(x[0]))}; }), 5u);
   EXPECT_EQ(equations([](const Tensors& x) { return Tensors{barrier(x[0], {sin(x[0])})}; }), 2u);
+}
+
+TEST(Flow, SparsityIsThatOfTheValue) {
+  const Tensor x = tensor({1.0, 2.0, 3.0});
+  const CsrPatternPtr p = jacobian_sparsity([](Tensor t) { return barrier(check(square(t), t > 0.0, "not positive"), {sum(t)}); }, x);
+  EXPECT_EQ(p->entries(), 3);
 }
 
 int calls = 0;

@@ -39,6 +39,8 @@ TEST(Interpolate, LinearOutsideAndAtKnots) {
   EXPECT_THROW(interp(x, k, tensor({1.0, 2.0})), Error);
   EXPECT_THROW(interp(x, tensor({1.0}), tensor({2.0})), Error);
   EXPECT_THROW(interp(x, cast(k, Dtype::f32), cast(v, Dtype::f32)), Error);
+  EXPECT_THROW(interp(x, tensor({0.0, 1.0, 1.0}), v), Error);
+  EXPECT_THROW(jit([&](Tensor a) { return cubic_spline(a, v).slopes; })(neg(k)), Error);
 }
 
 TEST(Interpolate, SplinesAgainstSciPy) {

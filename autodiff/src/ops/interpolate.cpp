@@ -2,6 +2,7 @@
 #include "tessera/autodiff/ops/interpolate.h"
 
 #include "tessera/autodiff/ops.h"
+#include "tessera/autodiff/ops/flow.h"
 #include "tessera/autodiff/ops/tridiagonal.h"
 #include "tessera/autodiff/primitive.h"
 
@@ -18,7 +19,9 @@ Table table(const char* op, const Arg& knots, const Arg& values) {
   if (!types || k.ndim() != 1 || k.dim(0) < 2 || v.ndim() == 0 || v.dim(0) != k.dim(0))
     fail(op, "needs real knots [n] with n >= 2 and real or complex values [n, ...], got " + to_string(k.type()) + " and " + to_string(v.type()), knots.where);
   const Dtype d = promote(k.dtype(), v.dtype());
-  return {cast(k, real_of(d)), cast(v, d)};
+  const Index n = k.dim(0);
+  const Tensor rise = slice(k, 0, 0, n - 1) < slice(k, 0, 1, n);
+  return {cast(check(Arg(k, knots.where), rise, std::string(op) + ": knots must rise"), real_of(d)), cast(v, d)};
 }
 
 /// The piece [k_i, k_{i+1}] that holds each x.

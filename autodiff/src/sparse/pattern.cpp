@@ -41,6 +41,7 @@ Set united(std::vector<Set> parts) {
 }
 
 enum class How {
+  passes,       ///< the result is the first operand, whatever the others are
   moves,        ///< each element of the result is an element of an operand, or constant
   gathers,      ///< each element of an operand goes to one element of the result, and several may meet there
   multiplies,   ///< matmul
@@ -54,6 +55,7 @@ std::pair<How, const char*> how(const std::string& name) {
       {"reverse", {How::moves, ""}},        {"pad", {How::moves, ""}},         {"concatenate", {How::moves, ""}}, {"copy", {How::moves, ""}},
       {"gather", {How::moves, ""}},         {"scatter_set", {How::moves, ""}}, {"matmul", {How::multiplies, ""}}, {"reduce_sum", {How::gathers, "reduce_sum"}},
       {"reduce_max", {How::gathers, "reduce_sum"}}, {"reduce_min", {How::gathers, "reduce_sum"}}, {"scatter_add", {How::gathers, "scatter_add"}},
+      {"check", {How::passes, ""}}, {"barrier", {How::passes, ""}},
       {"csr_matmul", {How::multiplies_csr, ""}}, {"csr_sddmm", {How::multiplies_csr, ""}},
       {"scatter_max", {How::gathers, "scatter_add"}}, {"scatter_min", {How::gathers, "scatter_add"}}};
   const auto it = known.find(name);
@@ -236,7 +238,9 @@ CsrPatternPtr sparsity(const FlatFunction& f, const Tensor& x) {
     if (!reached || e.primitive->rule == RuleClass::zero) continue;
     const Call c{g, e, r.values, sets, varies};
     const auto [kind, linear] = how(e.primitive->name);
-    if (e.primitive->elementwise) {
+    if (kind == How::passes) {
+      sets[e.out_begin] = sets[c.in(0)];
+    } else if (e.primitive->elementwise) {
       if (is_inexact(c.out_type().dtype)) sets[e.out_begin] = elementwise(c);
     } else if (kind == How::mixes || index_changes) {
       const Set all = all_of(c);

@@ -4,7 +4,7 @@
 
 // Interpolation between knots [n], n >= 2, real and rising, of values [n, C...], real or complex: a result has the shape of
 // x followed by C. Differentiable to any order in x, knots and values; at a knot, derivatives in x are those of the
-// piece on its right (of the last piece at the last knot). Knots are data: if they do not rise, results are meaningless.
+// piece on its right (of the last piece at the last knot). Knots that do not rise throw when values are computed.
 
 namespace tessera {
 
