@@ -80,7 +80,7 @@ void solve_rows(std::vector<Row>& rows) {
                   .property = [](const Tensors& x, const Tensors& y) {
                     const auto p = band(x[1].dim(0));
                     return defect(to_array(csr_to_dense(x[0], p)), to_array(y[0]), to_array(x[1]));
-                  }, .large = 40000});
+                  }, .large = 12000});
   // A(p) x = 3 x + sin(p) x[::-1], p of x's shape: nonlinear in the captured p.
   rows.push_back({.primitive = "linear_solve", .variant = "function", .dtypes = kInexact,
                   .inputs = [](Dtype t, Index n, Rng& rng) { return Tensors{uniform_tensor(t, {2, n}, rng), uniform_tensor(t, {2, n}, rng)}; },
