@@ -7,7 +7,11 @@
 
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/loops.h"
+#include "tessera/autodiff/host_call.h"
 #include "tessera/autodiff/ops.h"
+#include "tessera/autodiff/ops/flow.h"
+#include "tessera/autodiff/ops/segment.h"
+#include "tessera/autodiff/ops/window.h"
 
 namespace tessera::fuzz {
 
@@ -34,7 +38,7 @@ inline Tensors random_like(const Tensors& like, std::uint64_t seed) {
 }
 
 /// Cases below that do not compare.
-inline constexpr Index arrangement[] = {0, 6, 7, 8, 12, 13, 17, 18, 19, 20, 21, 22, 23, 24, 25, 29, 32, 33, 34};
+inline constexpr Index arrangement[] = {0, 6, 7, 8, 12, 13, 17, 18, 19, 20, 21, 22, 23, 24, 25, 29, 32, 33, 34, 35, 36, 37, 38};
 
 inline Checkpoint random_policy(Rng& rng) {
   const Index k = 1 + below_of(rng, 3);
@@ -63,6 +67,16 @@ inline Tensor branched(const Tensor& x, const Tensor& y) {
   return cond(sum(real(x)) > 0.1, [&](const Tensor& x) { return sin(x) * w; }, [&](const Tensor& x) { return x * x + square(w); }, x);
 }
 
+/// A sine of the host, whose cosine is one too.
+inline Tensor hosted(const Tensor& x) {
+  const auto slope = [](const Tensor& z) {
+    return host_call({.name = "cosine", .run = [](const Tensors& v) { return Tensors{cos(v[0])}; },
+                      .jvp = [](const Tensors& v, const Tensors&, const Tensors& t) { return Tensors{-(sin(v[0]) * t[0])}; }})({z})[0];
+  };
+  return host_call({.name = "sine", .run = [](const Tensors& v) { return Tensors{sin(v[0])}; },
+                    .jvp = [slope](const Tensors& v, const Tensors&, const Tensors& t) { return Tensors{slope(v[0]) * t[0]}; }})({x})[0];
+}
+
 /// One more value made of those so far. Which operation is drawn depends on the shapes and the seed alone.
 inline Tensor grow(const Tensors& pool, Rng& rng) {
   const Tensor x = pool[static_cast<std::size_t>(below_of(rng, static_cast<Index>(pool.size())))];
@@ -88,7 +102,7 @@ inline Tensor grow(const Tensors& pool, Rng& rng) {
   }
   const bool ordered = !is_complex(x.dtype()) && !is_complex(y.dtype());
   const bool meet = x.shape() == y.shape() || x.ndim() == 0 || y.ndim() == 0;
-  switch (ordered ? below_of(rng, 35) : arrangement[below_of(rng, std::size(arrangement))]) {
+  switch (ordered ? below_of(rng, 41) : arrangement[below_of(rng, std::size(arrangement))]) {
     case 0: return sin(x);
     case 1: return tanh(x);
     case 2: return logistic(x);
@@ -135,6 +149,12 @@ inline Tensor grow(const Tensors& pool, Rng& rng) {
     case 32: return nd && x.size() ? scanned(x, y, rng) : x;
     case 33: return shrunk(x, y, rng);
     case 34: return branched(x, y);
+    case 35: return barrier(check(x, equal(real(x), real(x)), "x is NaN"), {y});
+    case 36: return hosted(x);
+    case 37: return nd && n > 1 ? moveaxis(window_sum(moveaxis(x, axis, -1), {.size = {2}, .stride = {2}, .low = {1}}), -1, axis) : x;
+    case 38: return nd && n && n < 9 ? segment_prod(sin(moveaxis(x, axis, 0)), rem(arange(n), 2), 2) : x;
+    case 39: return nd && n > 1 ? moveaxis(window_max(moveaxis(x, axis, -1), {.size = {3}, .low = {1}, .high = {1}}), -1, axis) : x;
+    case 40: return nd && n ? cumlogsumexp(x, axis) : x;
     default: {
       if (nd != 2 || x.size() > 36 || x.dim(0) != x.dim(1) || n == 0) return atan2(x, 2.0 + square(x));
       const Tensor spd = matmul(x, transpose(x)) + 3.0 * eye(n);

@@ -103,19 +103,42 @@ CubicSpline cubic_spline(Arg knots, Arg values, SplineEnd ends, Arg first, Arg l
   return {f.knots, f.values, reshape(m, f.values.shape())};
 }
 
-/// Of one piece, with t = x - k_i: y = v + t (m + t (c + t d)), c = (3 s - 2 m - m') / h, d = (m + m' - 2 s) / h^2.
+namespace {
+
+/// y = v + t (m + t (c + t d)), t = x - k_i, between (k, v, m) and (k', v', m') at the distance h = k' - k:
+/// c = (3 s - 2 m - m') / h, d = (m + m' - 2 s) / h^2, s = (v' - v) / h.
+struct Cubic {
+  Tensor v, m, c, d;
+};
+Cubic cubic(const Tensor& h, const Tensor& v, const Tensor& v_next, const Tensor& m, const Tensor& m_next) {
+  const Tensor s = (v_next - v) / h;
+  return {v, m, (3.0 * s - 2.0 * m - m_next) / h, (m + m_next - 2.0 * s) / (h * h)};
+}
+/// The cubic of each x: of pieces that are gathered, or, if there are more x than pieces, gathered from those of all.
+Cubic cubics_at(const CubicSpline& f, const Piece& p) {
+  const Index n = f.knots.dim(0);
+  if (p.x.size() < n)
+    return cubic(beside(p.width, f.values), gather(f.values, p.i), gather(f.values, p.i + 1), gather(f.slopes, p.i), gather(f.slopes, p.i + 1));
+  const auto left = [&](const Tensor& a) { return slice(a, 0, 0, n - 1); };
+  const auto right = [&](const Tensor& a) { return slice(a, 0, 1, n); };
+  const Cubic all = cubic(beside(right(f.knots) - left(f.knots), f.values), left(f.values), right(f.values), left(f.slopes), right(f.slopes));
+  const Tensor here = gather(stack({all.v, all.m, all.c, all.d}, 1), p.i);
+  const auto part = [&](Index k) { return select(here, p.x.ndim(), k); };
+  return {part(0), part(1), part(2), part(3)};
+}
+
+}  // namespace
+
 Tensor interp(const CubicSpline& f, Arg x, int derivative) {
   if (derivative < -1 || derivative > 3) fail("interp", "derivatives of a cubic are -1 (its integral) ... 3, got " + std::to_string(derivative), x.where);
   const Piece p = piece_of("interp", f.knots, x);
-  const Tensor h = beside(p.width, f.values), t = beside(p.x - p.low, f.values);
-  const Tensor v = gather(f.values, p.i), m = gather(f.slopes, p.i), m_next = gather(f.slopes, p.i + 1);
-  const Tensor s = (gather(f.values, p.i + 1) - v) / h;
-  const Tensor c = (3.0 * s - 2.0 * m - m_next) / h, d = (m + m_next - 2.0 * s) / (h * h);
+  const Tensor t = beside(p.x - p.low, f.values);
+  const auto [v, m, c, d] = cubics_at(f, p);
   switch (derivative) {
     case 0: return v + t * (m + t * (c + t * d));
     case 1: return m + t * (2.0 * c + 3.0 * t * d);
     case 2: return 2.0 * c + 6.0 * t * d;
-    case 3: return 6.0 * d + 0.0 * t;
+    case 3: return 6.0 * d;
     default: break;
   }
   // The integral of a whole piece is h (v + v') / 2 + h^2 (m - m') / 12.
