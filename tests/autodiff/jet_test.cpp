@@ -9,6 +9,7 @@
 #include <numbers>
 
 #include "tessera/autodiff/jit.h"
+#include "tessera/autodiff/loops.h"
 #include "tessera/autodiff/ops.h"
 
 namespace tessera {
@@ -207,7 +208,53 @@ TEST(PointDerivatives, AreThoseOfJacobianAndHessian) {
   const Net g = jit([&](const Net& n, Tensor p) { return grad(loss)(n, p); })(field, x), w = grad(other)(field, x);
   const auto a = flatten_tree(g), b = flatten_tree(w);
   for (std::size_t k = 0; k < a.size(); ++k) EXPECT_LE(max(abs(a[k] - b[k])).item(), 1e-12);
-  EXPECT_NEAR(derivatives([](Tensor v) { return prod(v); }, tensor({2.0, 3.0, 5.0})).d(2, 0).item(), 3.0, 1e-14);
+}
+
+TEST(Laplacian, WithValueAndGradientInOnePass) {
+  const Net net({3, 5, 4, 2});
+  const Tensor x = random_points(61, {6, 3});
+  const PointLaplacian p = value_and_laplacian(net, x);
+  const PointDerivatives e = derivatives(net, x);
+  EXPECT_LE(max(abs(p.value - e.value)).item(), 0.0);
+  EXPECT_LE(max(abs(p.first - e.first)).item(), 1e-14);
+  EXPECT_LE(max(abs(p.laplacian - laplacian(net)(x))).item(), 0.0);
+  EXPECT_LE(max(abs(p.laplacian - e.d(0, 0) - e.d(1, 1) - e.d(2, 2))).item(), 1e-13);
+  const PointLaplacian line = value_and_laplacian([](Tensor v) { return v + 1.0; }, x);
+  EXPECT_EQ(line.first.shape(), (Shape{3, 6, 3}));
+  EXPECT_EQ(max(abs(line.laplacian)).item(), 0.0);
+  EXPECT_EQ(value_and_laplacian([](Tensor) { return ones({2}); }, x).first.shape(), (Shape{3, 2}));
+}
+
+TEST(PointDerivatives, HoldForEveryKindOfStep) {
+  // Products of moving factors, quotients, constants among the operands, steps that are linear, fixed, not element-wise, of several
+  // results, or custom; a function that does not bend, and one that does not move.
+  const Tensor m = random_points(71, {3, 3});
+  const FlatFunction cube = custom_jvp([](const std::vector<Tensor>& x) { return std::vector<Tensor>{x[0] * x[0] * x[0]}; },
+                                       [](const std::vector<Tensor>& x, const std::vector<Tensor>&, const std::vector<Tensor>& t) {
+                                         return std::vector<Tensor>{3.0 * square(x[0]) * t[0]};
+                                       });
+  const std::vector<std::function<Tensor(Tensor)>> functions{
+      [](Tensor v) { return prod(v); },
+      [](Tensor v) { return v / (1.0 + sum(square(v))); },
+      [&](Tensor v) { return solve(m + 3.0 * eye(3) + outer(v, v), sin(v)); },
+      [&](Tensor v) { return eigh(m + transpose(m) + 5.0 * diag(tensor({1.0, 2.0, 3.0})) + diag(v)).values; },
+      [&](Tensor v) { return cube({matmul(m, v)})[0]; },
+      [](Tensor v) { return where(v > 0.1, square(v), stop_gradient(v) * reverse(v, {0})); },
+      [](Tensor v) { return scan([](Tensor c, Tensor u) { return std::pair(sin(c + u) * u, c); }, Tensor(0.3), v).first; },
+      [&](Tensor v) { return matmul(m, v); },
+      [](Tensor) { return ones({2}); },
+  };
+  const Tensor x = tensor({0.4, -0.3, 0.7});
+  for (std::size_t k = 0; k < functions.size(); ++k) {
+    SCOPED_TRACE(k);
+    const auto& f = functions[k];
+    const PointDerivatives e = derivatives(f, x);
+    const Tensor j = jacfwd(f)(x), h = jacfwd(jacfwd(f))(x);
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_LE(max(abs(e.d(i) - select(j, -1, i))).item(), 1e-13);
+      for (int l = 0; l < 3; ++l) EXPECT_LE(max(abs(e.d(i, l) - select(select(h, -1, i), -1, l))).item(), 1e-12);
+    }
+  }
 }
 
 TEST(LinearOperator, TakesOneDirectionForEachLine) {

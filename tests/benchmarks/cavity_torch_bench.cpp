@@ -3,11 +3,12 @@
 // One training gradient of a network that solves Maxwell's equations in a cavity: E(x) = net(x), R^3 -> R^3, tanh, 6 layers of
 // 32; residuals r = curl curl E - k^2 E and d = div E at 256 points, loss mean |r|^2 + mean d^2, its gradient to all weights.
 // f64, all sides on the same weights and points.
-//   ours       derivatives(net), one pass over 1 + 3 x 4 vectors a point, planned by jit; and, for comparison, the same
-//              residual written curl(curl(net)) and divergence(net), which carry 16 and 4
+// The same with the residual -laplacian E - k^2 E, which is that of a field without divergence (cavity_laplacian).
+//   ours       derivatives(net), one pass over 1 + 3 + 6 vectors a point, planned by jit (value_and_laplacian: 1 + 3 + 1); and, for
+//              comparison, the same residual written curl(curl(net)) and divergence(net), which carry 16 and 4
 //   libtorch   3 gradients and 9 second gradients with create_graph, as a user of autograd writes it; the same from
 //              PyPI's torch, and vmap of jacfwd of jacfwd under jit in JAX (peers/cavity_peer.py), in processes of their own
-// Ours is bounded by products with 32 x 32 matrices (105 Mflop) and passes over [6, 256, 32] arrays.
+// Ours is bounded by products with 32 x 32 matrices (81 and 41 Mflop) and passes over [6, 256, 32] arrays.
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <torch/csrc/autograd/autograd.h>
@@ -43,7 +44,14 @@ Tensor loss_of_operators(const Net& net, const Tensor& x) {
   return mean(square(curl(curl(net))(x) - k2 * net(x))) + mean(square(divergence(net)(x)));
 }
 
-at::Tensor torch_loss(const std::vector<at::Tensor>& p, const at::Tensor& x) {
+Tensor loss_of_laplacian(const Net& net, const Tensor& x) {
+  const PointLaplacian e = value_and_laplacian(net, x);
+  Tensor d = zeros({x.dim(0)});
+  for (int c = 0; c < 3; ++c) d = d + select(e.d(c), 1, c);
+  return mean(square(e.laplacian + k2 * e.value)) + mean(square(d));
+}
+
+at::Tensor torch_loss(const std::vector<at::Tensor>& p, const at::Tensor& x, bool by_laplacian) {
   at::Tensor u = x;
   for (std::size_t k = 0; k < p.size(); k += 2) {
     u = at::addmm(p[k + 1], u, p[k]);
@@ -59,7 +67,8 @@ at::Tensor torch_loss(const std::vector<at::Tensor>& p, const at::Tensor& x) {
   std::vector<at::Tensor> r;
   for (int c = 0; c < 3; ++c) {
     const int a = (c + 1) % 3, b = (c + 2) % 3;
-    r.push_back(h(a, a, c) + h(b, b, c) - h(c, a, a) - h(c, b, b) - k2 * u.select(1, c));
+    if (by_laplacian) r.push_back(h(c, 0, 0) + h(c, 1, 1) + h(c, 2, 2) + k2 * u.select(1, c));
+    else r.push_back(h(a, a, c) + h(b, b, c) - h(c, a, a) - h(c, b, b) - k2 * u.select(1, c));
   }
   const at::Tensor d = first[0].select(1, 0) + first[1].select(1, 1) + first[2].select(1, 2);
   return at::mean(at::square(at::stack(r, 1))) + at::mean(at::square(d));
@@ -90,18 +99,26 @@ int main() {
 
   std::pair<Tensor, Net> g, go;
   std::vector<at::Tensor> tg;
-  const auto torch = [&] { tg = torch::autograd::grad({torch_loss(p, tx)}, p); };
+  const auto torch = [&](bool by_laplacian) { tg = torch::autograd::grad({torch_loss(p, tx, by_laplacian)}, p); };
   bench::Peer jax("cavity_peer.py", "jax", bench::arrays(net, x), num_threads()), pypi("cavity_peer.py", "torch", bench::arrays(net, x), num_threads());
   bench::compare("cavity_peers", 21, 5, [&] { g = step(net, x); }, {&jax, &pypi}, "gradient");
-  const bench::Versus v = bench::alternate(31, [&] { g = step(net, x); }, torch);
+  const bench::Versus v = bench::alternate(31, [&] { g = step(net, x); }, [&] { torch(false); });
   const bench::Versus o = bench::alternate(31, [&] { go = by_operators(net, x); }, [&] { g = step(net, x); });
-  std::vector<Tensor> want;
-  for (const at::Tensor& t : tg) want.push_back(from(t));
-  bench::must_agree("libtorch", bench::in_order(g.second), want, 1e-10);
-  bench::must_agree("operators", bench::in_order(go.second), want, 1e-10);
+  const auto theirs_now = [&] {
+    std::vector<Tensor> out;
+    for (const at::Tensor& t : tg) out.push_back(from(t));
+    return out;
+  };
+  bench::must_agree("libtorch", bench::in_order(g.second), theirs_now(), 1e-10);
+  bench::must_agree("operators", bench::in_order(go.second), theirs_now(), 1e-10);
   for (bench::Peer* q : {&jax, &pypi})
     if (q->there()) bench::must_agree(q->library().c_str(), bench::in_order(g.second), q->result("gradient"), 1e-10);
   bench::print("cavity", v, "libtorch");
   bench::print("cavity_operators_seconds", o.ours, "s");
   bench::print("cavity_ratio", v.ratio, "x");
+  const auto by_laplacian = jit([](const Net& n, Tensor p) { return value_and_grad(loss_of_laplacian)(n, p); });
+  const bench::Versus l = bench::alternate(31, [&] { g = by_laplacian(net, x); }, [&] { torch(true); });
+  bench::must_agree("libtorch, Laplacian", bench::in_order(g.second), theirs_now(), 1e-10);
+  bench::print("cavity_laplacian", l, "libtorch");
+  bench::print("cavity_laplacian_ratio", l.ratio, "x");
 }

@@ -64,7 +64,11 @@ Collapsed collapsed_flat(const FlatFunction& f, const std::vector<Tensor>& x, co
   for (std::size_t i = 0; i < y.size(); ++i) {
     const std::size_t k = static_cast<std::size_t>(order);
     out.values.push_back(r.values[r.graph.outputs[i]]);
-    out.sums.push_back(k < y[i].size() && y[i][k].value.defined() ? y[i][k].value : zeros_of(r.graph.types[r.graph.outputs[i]]));
+    const Type& type = r.graph.types[r.graph.outputs[i]];
+    out.sums.push_back(k < y[i].size() && y[i][k].value.defined() ? y[i][k].value : zeros_of(type));
+    if (order < 2) continue;
+    const bool moves = y[i].size() > 1 && y[i][1].value.defined();
+    out.first.push_back(with_batch(moves ? y[i][1].value : zeros_of(type), moves && y[i][1].batched, m));
   }
   return out;
 }
@@ -221,36 +225,6 @@ Tensor columns_flat(const char* op, const FlatFunction& f, const Tensor& x) {
   std::vector<bool> batched;
   const std::vector<Tensor> y = batch_graph(*l.map, basis, {true}, n, batched);
   return with_batch(y[0], batched[0], n);
-}
-
-// With y = f(x + t (e_i + e_j)), y_2 = H_ii / 2 + H_ij + H_jj / 2, and along e_i alone, y_2 = H_ii / 2.
-PointDerivatives derivatives_flat(const FlatFunction& f, const Tensor& x) {
-  need_points("derivatives", x);
-  const Index n = x.dim(-1);
-  std::vector<double> v;
-  std::vector<std::int64_t> alone, at_i, at_j;
-  for (Index i = 0; i < n; ++i)
-    for (Index j = i; j < n; ++j) {
-      const auto m = static_cast<std::int64_t>(at_i.size());
-      if (i == j) alone.push_back(m);
-      at_i.push_back(i), at_j.push_back(j);
-      for (Index k = 0; k < n; ++k) v.push_back(k == i || k == j);
-    }
-  const Index m = static_cast<Index>(at_i.size());
-  Tensor value;
-  const std::vector<Tensor> y = vmap_flat([&](const std::vector<Tensor>& direction) {
-    const auto c = jet_flat(f, {{x}, direction}, 2);
-    if (c[0].size() != 1) fail("derivatives", "the function must return one tensor");
-    value = c[0][0];
-    return std::vector<Tensor>{c[1][0], c[2][0]};
-  }, {spread(v, m, x)}, {std::optional<int>(0)}, 0);
-  const Tensor half = take(y[1], tensor(alone), 0);
-  std::vector<double> both;
-  for (Index k = 0; k < m; ++k) both.push_back(at_i[static_cast<std::size_t>(k)] != at_j[static_cast<std::size_t>(k)]);
-  Shape column = Shape::filled(y[1].ndim(), 1);
-  column[0] = m;
-  const Tensor mixed = reshape(cast(tensor(both), y[1].dtype()), column);
-  return {value, take(y[0], tensor(alone), 0), y[1] + (1.0 - mixed) * y[1] - mixed * (take(half, tensor(at_i), 0) + take(half, tensor(at_j), 0))};
 }
 
 Tensor random_directions(const Tensor& key, Index samples, const Tensor& x) {
