@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/autodiff/graph.h"
 
+#include <algorithm>
 #include <cstring>
+#include <unordered_map>
 
 #include "context.h"
 #include "small_array.h"
@@ -84,6 +86,33 @@ void Recorder::record(const std::shared_ptr<Recorder>& self, const Primitive& p,
 
 namespace {
 
+/// The same elements, whoever made them.
+bool same_constant(const Tensor& a, const Tensor& b) {
+  if (a.type() != b.type()) return false;
+  const View &u = a.view(), &v = b.view();
+  const bool alike = std::equal(u.strides.begin(), u.strides.end(), v.strides.begin());
+  if (alike && u.data == v.data) return true;
+  if (alike && std::all_of(u.strides.begin(), u.strides.end(), [](Index s) { return s == 0; })) return std::memcmp(u.data, v.data, size_of(u.dtype)) == 0;
+  return u.contiguous() && v.contiguous() && std::memcmp(u.data, v.data, size_of(u.dtype) * static_cast<std::size_t>(a.size())) == 0;
+}
+
+/// Rules make their constants anew every time (unit directions, factors). Equal ones become one tensor, so that what is computed of
+/// them twice is found out by `optimize`. Single numbers are left as they are: eager derivatives of scalars capture thousands.
+void share_constants(Graph& g) {
+  std::unordered_multimap<std::size_t, const Tensor*> known;
+  for (auto& [id, t] : g.captures) {
+    if (t.is_traced() || t.ndim() == 0 || t.size() == 0) continue;
+    std::uint64_t first = 0;
+    std::memcpy(&first, t.view().data, std::min<std::size_t>(size_of(t.dtype()), sizeof first));
+    const std::size_t key = std::hash<std::uint64_t>()(first * 31 + static_cast<std::uint64_t>(t.size()));
+    const Tensor* found = nullptr;
+    for (auto [it, end] = known.equal_range(key); it != end && !found; ++it)
+      if (same_constant(*it->second, t)) found = it->second;
+    if (found) t = *found;
+    else known.emplace(key, &t);
+  }
+}
+
 /// Opens a recording on this thread and closes it however the function ends.
 class Recorded {
  public:
@@ -115,7 +144,9 @@ Recording record_abstract(const char* transform, const FlatFunction& f, std::spa
   Recorded scope(transform, false);
   std::vector<Tensor> args;
   for (const Type& t : inputs) args.push_back(Recorder::input(scope.self(), t, {}));
-  return scope.finish(f(args));
+  Recording r = scope.finish(f(args));
+  share_constants(r.graph);
+  return r;
 }
 
 Recording record_live(const char* transform, const FlatFunction& f, std::span<const Tensor> inputs) {

@@ -145,6 +145,21 @@ TEST(Jit, ReusesMemoryAndDropsRepeatedWork) {
   EXPECT_LE(p.arena_bytes(), 2 * 8000u + 128);
 }
 
+TEST(Jit, WorkOnEqualConstantsIsRepeatedWork) {
+  // Dense, broadcast and scalar-filled constants, each made twice; others differ in one byte, in sign of zero, or in shape.
+  const Type t{Dtype::f64, {3}};
+  const auto equations = [&](const std::function<Tensor(Tensor)>& f) {
+    const Graph o = optimize(trace([&](const std::vector<Tensor>& in) { return std::vector<Tensor>{f(in[0])}; }, std::span(&t, 1)));
+    verify(o);
+    return o.equations.size();
+  };
+  EXPECT_EQ(equations([](Tensor x) { return x * tensor({1.0, 2.0, 3.0}) + x * tensor({1.0, 2.0, 3.0}); }), 2u);
+  EXPECT_EQ(equations([](Tensor x) { return x * broadcast_to(Tensor(2.0), {3}) + x * broadcast_to(Tensor(2.0), {3}); }), 2u);
+  EXPECT_EQ(equations([](Tensor x) { return x * tensor({1.0, 2.0, 3.0}) + x * tensor({1.0, 2.0, 3.0000000000000004}); }), 3u);
+  EXPECT_EQ(equations([](Tensor x) { return x * tensor({0.0, 0.0, 0.0}) + x * tensor({-0.0, 0.0, 0.0}); }), 3u);
+  EXPECT_EQ(equations([](Tensor x) { return sum(x * tensor({1.0, 2.0, 3.0})) + sum(x * tensor({1.0, 2.0, 3.0}, {1, 3})); }), 5u);
+}
+
 TEST(Jit, RunsFromSeveralThreads) {
   const auto step = jit([](Tensor x) { return grad(rosenbrock)(x); });
   const Tensor x = linspace(-1, 1, 64);

@@ -4,7 +4,8 @@
 // the Laplacian of the Laplacian by nested jvp of grad, and fourth derivatives along directions by jax.experimental.jet
 // or four nested jvps). In vectors carried through the network for each point:
 //   nested   forward Laplacian twice, (5 + 2)^2 = 49: the default of biharmonic() in five dimensions; biharmonic_fraction is the
-//            rate of these products in all of its time, over that of one product of such size
+//            rate of these products in all of its time, over that of one product of such size (plans share what both
+//            Laplacians compute: 43 are left)
 //   jet      fourth coefficients along 5 axes and 20 diagonals of planes, collapsed: 3 x 25 + 2 = 77
 // Bounded by matrix products of that many vectors.
 #include "network.h"
