@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session.h"
 
+#include <omp.h>
+
 #include <cctype>
 #include <cstdlib>
 #include <sstream>
 #include <utility>
+
+extern "C" void openblas_set_num_threads(int);
 
 namespace tessera::solvers {
 
@@ -43,10 +47,13 @@ void start() {
 
 }  // namespace
 
-Session::Session() : lock_(mutex()) {
-  static const bool once = (start(), true);
+// The OpenMP build of OpenBLAS asks omp_get_max_threads() at each call, the pthread build keeps what it was told once.
+Session::Session() : lock_(mutex()), threads_(omp_get_max_threads()) {
+  static const bool once = (openblas_set_num_threads(1), start(), true);
   static_cast<void>(once);
+  omp_set_num_threads(1);
 }
+Session::~Session() { omp_set_num_threads(threads_); }
 bool Session::finished() { return is_finished; }
 
 void check(PetscErrorCode code) {

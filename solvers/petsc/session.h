@@ -14,14 +14,18 @@ static_assert(sizeof(PetscScalar) == 2 * sizeof(double), "the complex build of P
 
 namespace tessera::solvers {
 
-/// Holds PETSc for this thread; starts it when needed. Callbacks may call solvers again.
+/// Holds PETSc for this thread; starts it when needed. Callbacks may call solvers again. BLAS and MUMPS run on this thread
+/// alone while it lives: their sums depend on the number of threads, and so would results.
 class Session {
  public:
   Session();
+  ~Session();
+  Session(const Session&) = delete;
   static bool finished();  ///< PETSc is gone: handles must be left alone
 
  private:
   std::lock_guard<std::recursive_mutex> lock_;
+  int threads_;
 };
 
 /// Throws Error with PETSc's own words where `code` is not 0.

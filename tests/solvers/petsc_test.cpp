@@ -5,6 +5,7 @@
 #include "tessera/solvers/petsc.h"
 
 #include <gtest/gtest.h>
+#include <omp.h>
 
 #include <cmath>
 #include <fstream>
@@ -224,6 +225,22 @@ TEST(Petsc, SparseNewtonOnManyUnknowns) {
     const Tensor twice = jvp(gradient, q, w).second, step = (gradient(q + 1e-3 * w) - gradient(q - 1e-3 * w)) / 2e-3;
     EXPECT_LE(difference(twice, step), 1e-5);
   }
+}
+
+TEST(Petsc, ThreadsChangeNoBit) {
+  NEEDS_PETSC;
+  // A dense matrix, so that BLAS has work for several threads.
+  const Index n = 300;
+  const Tensor a = noise({n, n}, 1) + 20.0 * eye(n), b = noise({n}, 2);
+  const int before = omp_get_max_threads();
+  std::vector<std::vector<double>> x;
+  for (int threads : {1, 4}) {
+    omp_set_num_threads(threads);  // what OpenBLAS and MUMPS ask
+    x.push_back(linear_solve(LinearOperator::dense(a), b, {.solver = mumps_lu()}).x.to_vector());
+    EXPECT_EQ(omp_get_max_threads(), threads);
+  }
+  omp_set_num_threads(before);
+  EXPECT_EQ(x[0], x[1]);
 }
 
 TEST(Petsc, IsLoadedLate) {
