@@ -45,7 +45,10 @@ inline Versus alternate(int rounds, auto&& ours, auto&& peer) {
   return {median(a), median(b), median(ratio), quantile(ratio, 0.25), quantile(ratio, 0.75)};
 }
 
-inline void print(const std::string& name, double value, const char* unit) { std::printf("%s %.6g %s\n", name.c_str(), value, unit); }
+inline void print(const std::string& name, double value, const char* unit) {
+  std::printf("%s %.6g %s\n", name.c_str(), value, unit);
+  std::fflush(stdout);
+}
 inline void print(const std::string& name, const Versus& v, const char* peer) {
   print(name + "_seconds", v.ours, "s");
   print(name + "_" + peer + "_seconds", v.peer, "s");
