@@ -203,16 +203,22 @@ std::vector<Coefficient> Expansion::linear(const Call& c, int k) {
   const Types types = types_of(c);
   for (std::size_t i = 0; i < in.size(); ++i)
     if (!in[i].value.defined()) in[i].value = zeros_of(types[i]);
-  if (here.size() == 1 && p.elementwise && !in[here[0]].batched) {
+  if (here.size() == 1 && p.elementwise) {
     // A sum with one term is that term: its own rule knows.
-    std::vector<Tensor> x, t(in.size()), y(1);
-    for (std::size_t i = 0; i < in.size(); ++i) x.push_back(i == here[0] || p.linear_in >> i & 1 ? zeros_of(types[i]) : in[i].value);
-    t[here[0]] = in[here[0]].value;
+    const bool batched = in[here[0]].batched;
     bool alone = true;
-    for (std::size_t i = 0; i < in.size(); ++i) alone = alone && !in[i].batched;
+    std::vector<Tensor> x, t(in.size()), y(1);
+    Types at = types;
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      const bool zero = i == here[0] || p.linear_in >> i & 1;
+      if (batched) at[i].shape.insert(0, curves_.directions);
+      x.push_back(zero ? zeros_of(at[i]) : in[i].value);
+      alone = alone && (zero || (!batched && !in[i].batched));
+    }
+    t[here[0]] = in[here[0]].value;
     if (alone) {
-      p.jvp({x, {}, types, c.attr}, t, y);
-      return {{y[0]}};
+      p.jvp({x, {}, at, c.attr}, t, y);
+      return {{y[0], batched}};
     }
   }
   return apply_to(p, c.attr, in, types, c.out.size());
