@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "tessera/autodiff/grad.h"
+#include "tessera/autodiff/jit.h"
 #include "tessera/autodiff/ops.h"
 #include "measured.h"
 
@@ -178,6 +179,15 @@ TEST(Petsc, BatchesAndFailuresAndMisspeltOptions) {
   };
   EXPECT_NE(message({.options = "-pc_factor_lvels 2"}).find("-pc_factor_lvels was not used"), std::string::npos);
   EXPECT_NE(message({.ksp = "gmrs"}).find("gmrs"), std::string::npos);
+}
+
+TEST(Petsc, PlansGiveTheSameBits) {
+  NEEDS_PETSC;
+  const System s = make(kProblems[3]);
+  const auto solver = mumps_lu();
+  const auto f = [&](Tensor u) { return sum(square(linear_solve(LinearOperator::csr(u, s.pattern), s.b, {.solver = solver}).x)); };
+  const auto planned = jit(grad(f));
+  for (const Tensor& v : {s.values, 1.5 * s.values, s.values}) EXPECT_EQ(planned(v).to_vector(), grad(f)(v).to_vector());
 }
 
 TEST(Petsc, SnesFindsRootsWithDerivatives) {
