@@ -13,6 +13,8 @@ Tensor with_batch(const Tensor& x, bool batched, Index size);
 /// Calls the jvp rule of every equation that a tangent reaches. `values` and `t` hold the value and the tangent of
 /// each number of the graph.
 void push_tangents(const Graph& g, std::span<const Tensor> values, std::vector<Tensor>& t);
+/// Operations that repeat an earlier one are replaced by it, those that no output needs go. Values keep their numbers.
+void share_repeated_work(Graph& g);
 const Primitive& mul_primitive();
 /// The primitive that gives the same bits as `p` (a sum, of type `t`) of a product, from the factors; null if none
 /// is cheaper.

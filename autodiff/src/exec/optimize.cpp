@@ -42,12 +42,14 @@ Graph with_sums_of_products(Graph g) {
   return g;
 }
 
-}  // namespace
-
-Graph optimize(const Graph& original) {
-  const Graph g = with_sums_of_products(original);
-  // Values that equal an earlier one take its number.
-  std::vector<Graph::Id> number(g.types.size());
+/// What remains of a graph: values that equal an earlier one take its number, equations that nobody needs go.
+struct Remains {
+  std::vector<Graph::Id> number;
+  std::vector<bool> used, keep;  ///< of values, of equations
+};
+Remains remains_of(const Graph& g) {
+  Remains r{std::vector<Graph::Id>(g.types.size()), std::vector<bool>(g.types.size(), false), std::vector<bool>(g.equations.size(), false)};
+  auto& [number, used, keep] = r;
   for (Graph::Id id = 0; id < number.size(); ++id) number[id] = id;
   std::unordered_map<const void*, Graph::Id> constants;
   for (const auto& [id, t] : g.captures) number[id] = constants.try_emplace(t.impl(), id).first->second;
@@ -64,15 +66,35 @@ Graph optimize(const Graph& original) {
     }
     if (!repeated) seen.emplace(h, n);
   }
-  std::vector<bool> used(g.types.size(), false);
   for (Graph::Id id : g.outputs) used[number[id]] = true;
-  std::vector<bool> keep(g.equations.size(), false);
   for (std::size_t n = g.equations.size(); n-- > 0;) {
     const Graph::Equation& e = g.equations[n];
     for (Graph::Id k = 0; k < e.out_count; ++k) keep[n] = keep[n] || (used[e.out_begin + k] && number[e.out_begin + k] == e.out_begin + k);
     if (keep[n])
       for (Graph::Id id : g.in(e)) used[number[id]] = true;
   }
+  return r;
+}
+
+}  // namespace
+
+namespace detail {
+
+void share_repeated_work(Graph& g) {
+  const Remains r = remains_of(g);
+  std::size_t kept = 0;
+  for (std::size_t n = 0; n < g.equations.size(); ++n)
+    if (r.keep[n]) g.equations[kept++] = std::move(g.equations[n]);
+  g.equations.resize(kept);
+  for (Graph::Id& id : g.operands) id = r.number[id];
+  for (Graph::Id& id : g.outputs) id = r.number[id];
+}
+
+}  // namespace detail
+
+Graph optimize(const Graph& original) {
+  const Graph g = with_sums_of_products(original);
+  const auto [number, used, keep] = remains_of(g);
   Graph out;
   std::vector<Graph::Id> renamed(g.types.size(), 0);
   auto add = [&](Graph::Id id) { renamed[id] = out.add_value(g.types[id]); };

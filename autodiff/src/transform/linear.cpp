@@ -68,7 +68,8 @@ std::pair<std::vector<Tensor>, std::vector<Tensor>> jvp_flat(const FlatFunction&
 }
 
 Linearized linearize_flat(const char* name, const FlatFunction& f, const std::vector<Tensor>& x) {
-  const Recording r = record_live(name, f, x);
+  Recording r = record_live(name, f, x);
+  share_repeated_work(r.graph);  // what is walked backwards once is walked once
   Linearized l;
   std::vector<Type> live_types;
   for (const Tensor& t : x) {

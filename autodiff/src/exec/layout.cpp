@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layout.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace tessera::plan {
+namespace {
+
+constexpr std::size_t kAlign = 64;
+constexpr std::uint32_t kNone = ~0u;
+
+/// The view is the whole root in its order.
+bool is_whole(const Placed& p, const Root& r) {
+  return p.view.data == nullptr && p.view.contiguous() && bytes_of(p.view.type()) == r.bytes;
+}
+
+/// Steps [begin, end) as one.
+Step joined(std::span<const Step> steps, std::size_t begin, std::size_t end, const std::vector<std::uint32_t>& last_use,
+               const std::vector<Root>& roots) {
+  Step run{nullptr, nullptr, nullptr, steps[begin].where, true, {}, {}, 0, {}};
+  std::vector<blocks::Operation> operations;
+  std::map<std::uint32_t, std::uint32_t> made;  // root -> operation
+  std::vector<View> layouts;
+  for (std::size_t n = begin; n < end; ++n) {
+    const Step& s = steps[n];
+    const auto at = static_cast<std::uint32_t>(n - begin);
+    blocks::Operation o{s.primitive, s.kernel, s.attr, roots[s.out_roots[0]].type.dtype, {}, -1};
+    for (const Placed& p : s.in) {
+      if (const auto it = made.find(p.root); it != made.end()) {
+        o.in.push_back({true, it->second});
+        continue;
+      }
+      std::uint32_t k = 0;
+      while (k < run.in.size() && !(run.in[k].root == p.root && run.in[k].view.data == p.view.data && run.in[k].view.dtype == p.view.dtype && run.in[k].view.strides == p.view.strides)) ++k;
+      if (k == run.in.size()) {
+        run.in.push_back(p);
+        layouts.push_back(p.view);
+      }
+      o.in.push_back({false, k});
+    }
+    const std::uint32_t root = s.out_roots[0];
+    made.emplace(root, at);
+    if (roots[root].kind == Root::Kind::result || last_use[root] >= end) {
+      o.result = static_cast<int>(run.out_roots.size());
+      run.out_roots.push_back(root);
+    }
+    operations.push_back(std::move(o));
+  }
+  run.program = std::make_shared<blocks::Program>(std::move(operations), layouts);
+  return run;
+}
+
+/// Runs of element-wise steps with results of one shape, joined.
+std::vector<Step> join_elementwise(std::vector<Step> steps, const std::vector<Root>& roots, Index least) {
+  std::vector<std::uint32_t> last_use(roots.size(), 0);
+  for (std::size_t n = 0; n < steps.size(); ++n)
+    for (const Placed& p : steps[n].in) last_use[p.root] = static_cast<std::uint32_t>(n);
+  std::vector<Step> out;
+  for (std::size_t begin = 0; begin < steps.size();) {
+    const Type& type = roots[steps[begin].out_roots[0]].type;
+    std::vector<std::uint32_t> made;
+    std::size_t end = begin;
+    for (; end < steps.size(); ++end) {
+      const Step& s = steps[end];
+      const std::uint32_t root = s.out_roots[0];
+      if (!s.elementwise || !(roots[root].type.shape == type.shape)) break;
+      // What the run makes itself can only be read as it is made.
+      const bool in_order = std::all_of(s.in.begin(), s.in.end(), [&](const Placed& p) { return std::find(made.begin(), made.end(), p.root) == made.end() || is_whole(p, roots[p.root]); });
+      if (!in_order) break;
+      made.push_back(root);
+    }
+    if (end - begin > 1 && type.shape.count() >= std::max<Index>(least, 1)) {
+      out.push_back(joined(steps, begin, end, last_use, roots));
+      begin = end;
+    } else {
+      for (end = std::max(end, begin + 1); begin < end; ++begin) out.push_back(std::move(steps[begin]));
+    }
+  }
+  return out;
+}
+
+/// Blocks of the arena by first fit in time: taken when a value is made, given back after its last use.
+class Arena {
+ public:
+  std::size_t take(std::size_t bytes) {
+    const std::size_t need = std::max(kAlign, (bytes + kAlign - 1) / kAlign * kAlign);
+    auto best = free_.end();
+    for (auto it = free_.begin(); it != free_.end(); ++it)
+      if (it->second >= need && (best == free_.end() || it->second < best->second)) best = it;
+    if (best == free_.end()) {
+      // Grow, starting in the last free block if that touches the end.
+      std::size_t begin = size_;
+      if (!free_.empty() && std::prev(free_.end())->first + std::prev(free_.end())->second == size_) {
+        begin = std::prev(free_.end())->first;
+        free_.erase(std::prev(free_.end()));
+      }
+      size_ = begin + need;
+      return begin;
+    }
+    const auto [begin, length] = *best;
+    free_.erase(best);
+    if (length > need) free_.emplace(begin + need, length - need);
+    return begin;
+  }
+  void give(std::size_t begin, std::size_t bytes) {
+    std::size_t length = std::max(kAlign, (bytes + kAlign - 1) / kAlign * kAlign);
+    auto next = free_.lower_bound(begin);
+    if (next != free_.end() && begin + length == next->first) {
+      length += next->second;
+      next = free_.erase(next);
+    }
+    if (next != free_.begin()) {
+      auto before = std::prev(next);
+      if (before->first + before->second == begin) {
+        before->second += length;
+        return;
+      }
+    }
+    free_.emplace(begin, length);
+  }
+  std::size_t size() const { return size_; }
+
+ private:
+  std::map<std::size_t, std::size_t> free_;
+  std::size_t size_ = 0;
+};
+
+/// Steps of small arrays, whose kernels would not share their work well among threads.
+bool is_light(const Step& s, const std::vector<Root>& roots) {
+  constexpr std::size_t kMost = std::size_t{512} << 10;
+  if (s.elementwise || (s.primitive && s.primitive->rule != RuleClass::linear && s.primitive->rule != RuleClass::bilinear)) return false;
+  return std::all_of(s.in.begin(), s.in.end(), [](const Placed& p) { return bytes_of(p.view.type()) <= kMost; }) &&
+         std::all_of(s.out_roots.begin(), s.out_roots.end(), [&](std::uint32_t r) { return roots[r].bytes <= kMost; });
+}
+
+/// In turn all steps that are ready and are not element-wise, and all element-wise ones of one shape that are or become
+/// ready. The former do not wait for each other: light ones make a wave. Recurrences that were recorded one after the
+/// other (derivatives along several directions, coefficients of several orders) so advance side by side.
+std::vector<Step> in_waves(const std::vector<Step>& steps, const std::vector<Root>& roots) {
+  constexpr std::size_t kLeastBytes = std::size_t{128} << 10;
+  std::vector<std::uint32_t> maker(roots.size(), kNone), waits(steps.size(), 0);
+  std::vector<std::vector<std::uint32_t>> readers(steps.size());
+  for (std::uint32_t n = 0; n < steps.size(); ++n) {
+    std::set<std::uint32_t> makers;
+    for (const Placed& p : steps[n].in)
+      if (maker[p.root] != kNone) makers.insert(maker[p.root]);
+    waits[n] = static_cast<std::uint32_t>(makers.size());
+    for (std::uint32_t m : makers) readers[m].push_back(n);
+    for (std::uint32_t r : steps[n].out_roots) maker[r] = n;
+  }
+  std::set<std::uint32_t> ready[2];  // element-wise: [1]; in the order of the record
+  for (std::uint32_t n = 0; n < steps.size(); ++n)
+    if (waits[n] == 0) ready[steps[n].elementwise].insert(n);
+  std::vector<Step> out;
+  const auto take = [&](std::uint32_t n, std::uint32_t wave) {
+    out.push_back(steps[n]);
+    out.back().wave = wave;
+    ready[steps[n].elementwise].erase(n);
+    for (std::uint32_t m : readers[n])
+      if (--waits[m] == 0) ready[steps[m].elementwise].insert(m);
+  };
+  std::uint32_t waves = 0;
+  while (!ready[0].empty() || !ready[1].empty()) {
+    while (!ready[0].empty()) {
+      std::vector<std::uint32_t> light;
+      std::size_t bytes = 0;
+      for (const std::uint32_t n : std::vector<std::uint32_t>(ready[0].begin(), ready[0].end())) {
+        if (!is_light(steps[n], roots)) {
+          take(n, 0);
+          continue;
+        }
+        light.push_back(n);
+        for (std::uint32_t r : steps[n].out_roots) bytes += roots[r].bytes;
+      }
+      const bool together = light.size() > 1 && bytes >= kLeastBytes;
+      waves += together;
+      for (const std::uint32_t n : light) take(n, together ? waves : 0);
+    }
+    if (ready[1].empty()) continue;
+    const Shape shape = roots[steps[*ready[1].begin()].out_roots[0]].type.shape;
+    for (auto it = ready[1].begin(); it != ready[1].end();) {
+      const std::uint32_t n = *it;
+      if (roots[steps[n].out_roots[0]].type.shape == shape) {
+        take(n, 0);
+        it = ready[1].begin();
+      } else {
+        ++it;
+      }
+    }
+  }
+  return out;
+}
+
+Layout with_memory(std::vector<Step> steps, std::vector<Root> roots) {
+  // Time goes from wave to wave; within one everything is alive.
+  std::vector<std::uint32_t> time(steps.size(), 0), last_use(roots.size(), 0);
+  for (std::uint32_t n = 0; n < steps.size(); ++n) {
+    time[n] = n == 0 ? 0 : time[n - 1] + (steps[n].wave == 0 || steps[n].wave != steps[n - 1].wave);
+    for (const Placed& p : steps[n].in) last_use[p.root] = time[n];
+    for (std::uint32_t root : steps[n].out_roots) last_use[root] = std::max(last_use[root], time[n]);
+  }
+  Arena arena;
+  for (std::uint32_t begin = 0, end = 0; begin < steps.size(); begin = end) {
+    std::vector<std::uint32_t> reused, dying;
+    for (; end < steps.size() && time[end] == time[begin]; ++end) {
+      const Step& step = steps[end];
+      for (std::uint32_t k = 0; k < step.out_roots.size(); ++k) {
+        Root& out = roots[step.out_roots[k]];
+        if (out.kind != Root::Kind::arena) continue;
+        // Results of element-wise steps over operands that die here, each over one that is not read after.
+        const auto over = [&](std::uint32_t root) {
+          const Root& r = roots[root];
+          if (r.kind != Root::Kind::arena || last_use[root] != time[end] || r.bytes != out.bytes || std::find(reused.begin(), reused.end(), root) != reused.end()) return false;
+          for (std::uint32_t j = 0; j < step.in.size(); ++j)
+            if (step.in[j].root == root && !(is_whole(step.in[j], r) && size_of(step.in[j].view.dtype) == size_of(out.type.dtype) && (!step.program || step.program->last_read[j] <= step.program->written[k]))) return false;
+          return true;
+        };
+        const auto found = step.elementwise ? std::find_if(step.in.begin(), step.in.end(), [&](const Placed& p) { return over(p.root); }) : step.in.end();
+        if (found != step.in.end()) {
+          reused.push_back(found->root);
+          out.offset = roots[found->root].offset;
+        } else {
+          out.offset = arena.take(out.bytes);
+        }
+      }
+      for (const Placed& p : step.in) dying.push_back(p.root);
+      for (std::uint32_t root : step.out_roots) dying.push_back(root);
+    }
+    std::sort(dying.begin(), dying.end());
+    dying.erase(std::unique(dying.begin(), dying.end()), dying.end());
+    for (std::uint32_t root : dying) {
+      const Root& r = roots[root];
+      if (r.kind == Root::Kind::arena && last_use[root] == time[begin] && std::find(reused.begin(), reused.end(), root) == reused.end()) arena.give(r.offset, r.bytes);
+    }
+  }
+  return {std::move(steps), std::move(roots), arena.size()};
+}
+
+}  // namespace
+
+Layout lay_out(const std::vector<Step>& steps, const std::vector<Root>& roots, Index join_from, bool keep_order) {
+  constexpr std::size_t kMoreBytes = std::size_t{16} << 20;  // what side by side may cost
+  Layout as_recorded = with_memory(join_elementwise(steps, roots, join_from), roots);
+  if (keep_order) return as_recorded;
+  Layout side_by_side = with_memory(join_elementwise(in_waves(steps, roots), roots, join_from), roots);
+  return side_by_side.arena <= as_recorded.arena + as_recorded.arena / 8 + kMoreBytes ? side_by_side : as_recorded;
+}
+
+}  // namespace tessera::plan

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From the steps of a plan to their order and their memory.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "blocks.h"
+#include "tessera/autodiff/primitive.h"
+
+namespace tessera::plan {
+
+inline std::size_t bytes_of(const Type& t) { return static_cast<std::size_t>(t.shape.count()) * size_of(t.dtype); }
+
+/// Memory that values are views of.
+struct Root {
+  enum class Kind : std::uint8_t { argument, constant, arena, result } kind;
+  std::uint32_t index = 0;  ///< argument or result number, constant number
+  std::size_t bytes = 0;    ///< arena, result
+  std::size_t offset = 0;   ///< arena
+  Type type;                ///< result
+};
+/// A value as a view of a root; `view.data` holds the byte offset.
+struct Placed {
+  std::uint32_t root = ~0u;
+  View view;
+};
+
+/// One call of a kernel, or a run of them.
+struct Step {
+  const Primitive* primitive;  ///< null: none
+  KernelFn kernel;             ///< null: `program`
+  const Attributes* attr;
+  Where where;
+  bool elementwise;
+  std::vector<Placed> in;
+  std::vector<std::uint32_t> out_roots;
+  std::uint32_t wave;          ///< steps of one wave follow each other and may run at once; 0: a wave of its own
+  std::shared_ptr<const blocks::Program> program;  ///< of a run of element-wise steps
+};
+
+struct Layout {
+  std::vector<Step> steps;
+  std::vector<Root> roots;
+  std::size_t arena = 0;  ///< bytes
+};
+
+/// Puts steps that do not wait for each other together, joins element-wise ones of at least `join_from` elements
+/// (blocks.h), and gives every root of the arena its place. `keep_order`: of the steps as they are.
+Layout lay_out(const std::vector<Step>& steps, const std::vector<Root>& roots, Index join_from, bool keep_order);
+
+}  // namespace tessera::plan
