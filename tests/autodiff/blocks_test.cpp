@@ -13,6 +13,7 @@
 #include "tessera/autodiff/jit.h"
 #include "tessera/autodiff/memory.h"
 #include "tessera/autodiff/ops.h"
+#include "tessera/autodiff/ops/flow.h"
 
 namespace tessera {
 namespace {
@@ -165,6 +166,46 @@ TEST(Blocks, OfRandomExpressions) {
       return out;
     }, x, "seed " + std::to_string(seed));
   }
+}
+
+TEST(Blocks, StepsThatDoNotWaitForEachOtherRunSideBySide) {
+  // Eight chains, recorded one after the other: each product of one waits for the sums of the one before.
+  Tensors x;
+  for (unsigned k = 0; k < 9; ++k) x.push_back(numbers({96, 96}, Dtype::f64, 50 + k));
+  const auto chains = [](const Tensors& in) {
+    Tensors out;
+    for (std::size_t k = 1; k < in.size(); ++k) {
+      Tensor u = in[k];
+      for (int layer = 0; layer < 4; ++layer) {
+        const Tensor v = matmul(u, in[0]) * 0.1;
+        u = tanh(v) + v * v * in[k];
+      }
+      out.push_back(u + transpose(u));
+    }
+    return out;
+  };
+  expect_same_bits(chains, x);
+  const Plan plan = plan_of(chains, x, 1024);
+  // 8 products and one joined step a layer, and one at the end.
+  EXPECT_LE(plan.steps(), 8u * 4u + 4u + 1u);
+}
+
+TEST(Blocks, SideBySideIsNotTakenWhereItNeedsMuchMoreMemory) {
+  const Tensor x = ones({1000, 1000});  // 8 MB; twenty branches of them one after the other need few at a time
+  const auto f = [](const Tensors& in) {
+    Tensor total(0.0);
+    for (int k = 0; k < 20; ++k) total = total + sum(matmul(sin(in[0] * (1.0 + k)), in[0]));
+    return Tensors{total};
+  };
+  EXPECT_LE(plan_of(f, {x}, 1024).arena_bytes(), 50'000'000u);
+}
+
+TEST(Blocks, BarriersKeepTheirOrder) {
+  const Tensor x = ones({2000});
+  expect_same_bits([](const Tensors& in) {
+    const Tensor a = exp(in[0]), b = sin(barrier(in[0], {a})) * 2.0;
+    return Tensors{a * b + in[0]};
+  }, {x});
 }
 
 TEST(Blocks, NeedNoMemoryForWhatStaysInside) {

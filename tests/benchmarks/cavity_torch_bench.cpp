@@ -102,8 +102,22 @@ int main() {
   const auto torch = [&](bool by_laplacian) { tg = torch::autograd::grad({torch_loss(p, tx, by_laplacian)}, p); };
   bench::Peer jax("cavity_peer.py", "jax", bench::arrays(net, x), num_threads()), pypi("cavity_peer.py", "torch", bench::arrays(net, x), num_threads());
   bench::compare("cavity_peers", 21, 5, [&] { g = step(net, x); }, {&jax, &pypi}, "gradient");
-  const bench::Versus v = bench::alternate(31, [&] { g = step(net, x); }, [&] { torch(false); });
-  const bench::Versus o = bench::alternate(31, [&] { go = by_operators(net, x); }, [&] { g = step(net, x); });
+  // As in training, one step after the other.
+  constexpr int steps = 5;
+  const auto train = [](auto&& one) {
+    return [&one] {
+      for (int k = 0; k < steps; ++k) one();
+    };
+  };
+  const auto per_step = [](bench::Versus v) {
+    v.ours /= steps, v.peer /= steps;
+    return v;
+  };
+  const auto ours = [&] { g = step(net, x); };
+  const auto ours_by_operators = [&] { go = by_operators(net, x); };
+  const auto autograd = [&] { torch(false); };
+  const bench::Versus v = per_step(bench::alternate(15, train(ours), train(autograd)));
+  const bench::Versus o = per_step(bench::alternate(15, train(ours_by_operators), train(ours)));
   const auto theirs_now = [&] {
     std::vector<Tensor> out;
     for (const at::Tensor& t : tg) out.push_back(from(t));
@@ -117,7 +131,9 @@ int main() {
   bench::print("cavity_operators_seconds", o.ours, "s");
   bench::print("cavity_ratio", v.ratio, "x");
   const auto by_laplacian = jit([](const Net& n, Tensor p) { return value_and_grad(loss_of_laplacian)(n, p); });
-  const bench::Versus l = bench::alternate(31, [&] { g = by_laplacian(net, x); }, [&] { torch(true); });
+  const auto ours_by_laplacian = [&] { g = by_laplacian(net, x); };
+  const auto autograd_of_laplacian = [&] { torch(true); };
+  const bench::Versus l = per_step(bench::alternate(15, train(ours_by_laplacian), train(autograd_of_laplacian)));
   bench::must_agree("libtorch, Laplacian", bench::in_order(g.second), theirs_now(), 1e-10);
   bench::print("cavity_laplacian", l, "libtorch");
   bench::print("cavity_laplacian_ratio", l.ratio, "x");

@@ -52,6 +52,11 @@ Step joined(std::span<const Step> steps, std::size_t begin, std::size_t end, con
   return run;
 }
 
+/// What a run makes itself can only be read as it is made.
+bool reads_in_order(const Step& s, const std::set<std::uint32_t>& made, const std::vector<Root>& roots) {
+  return std::all_of(s.in.begin(), s.in.end(), [&](const Placed& p) { return !made.contains(p.root) || is_whole(p, roots[p.root]); });
+}
+
 /// Runs of element-wise steps with results of one shape, joined.
 std::vector<Step> join_elementwise(std::vector<Step> steps, const std::vector<Root>& roots, Index least) {
   std::vector<std::uint32_t> last_use(roots.size(), 0);
@@ -60,16 +65,14 @@ std::vector<Step> join_elementwise(std::vector<Step> steps, const std::vector<Ro
   std::vector<Step> out;
   for (std::size_t begin = 0; begin < steps.size();) {
     const Type& type = roots[steps[begin].out_roots[0]].type;
-    std::vector<std::uint32_t> made;
+    std::set<std::uint32_t> made;
     std::size_t end = begin;
     for (; end < steps.size(); ++end) {
       const Step& s = steps[end];
       const std::uint32_t root = s.out_roots[0];
       if (!s.elementwise || !(roots[root].type.shape == type.shape)) break;
-      // What the run makes itself can only be read as it is made.
-      const bool in_order = std::all_of(s.in.begin(), s.in.end(), [&](const Placed& p) { return std::find(made.begin(), made.end(), p.root) == made.end() || is_whole(p, roots[p.root]); });
-      if (!in_order) break;
-      made.push_back(root);
+      if (!reads_in_order(s, made, roots)) break;
+      made.insert(root);
     }
     if (end - begin > 1 && type.shape.count() >= std::max<Index>(least, 1)) {
       out.push_back(joined(steps, begin, end, last_use, roots));
@@ -138,8 +141,7 @@ bool is_light(const Step& s, const std::vector<Root>& roots) {
 /// In turn all steps that are ready and are not element-wise, and all element-wise ones of one shape that are or become
 /// ready. The former do not wait for each other: light ones make a wave. Recurrences that were recorded one after the
 /// other (derivatives along several directions, coefficients of several orders) so advance side by side.
-std::vector<Step> in_waves(const std::vector<Step>& steps, const std::vector<Root>& roots) {
-  constexpr std::size_t kLeastBytes = std::size_t{128} << 10;
+std::vector<Step> in_waves(const std::vector<Step>& steps, const std::vector<Root>& roots, std::size_t least_bytes) {
   std::vector<std::uint32_t> maker(roots.size(), kNone), waits(steps.size(), 0);
   std::vector<std::vector<std::uint32_t>> readers(steps.size());
   for (std::uint32_t n = 0; n < steps.size(); ++n) {
@@ -174,20 +176,23 @@ std::vector<Step> in_waves(const std::vector<Step>& steps, const std::vector<Roo
         light.push_back(n);
         for (std::uint32_t r : steps[n].out_roots) bytes += roots[r].bytes;
       }
-      const bool together = light.size() > 1 && bytes >= kLeastBytes;
+      const bool together = light.size() > 1 && bytes >= least_bytes;
       waves += together;
       for (const std::uint32_t n : light) take(n, together ? waves : 0);
     }
     if (ready[1].empty()) continue;
     const Shape shape = roots[steps[*ready[1].begin()].out_roots[0]].type.shape;
+    std::set<std::uint32_t> made;
+    const auto joins = [&](const Step& s) { return roots[s.out_roots[0]].type.shape == shape && reads_in_order(s, made, roots); };
     for (auto it = ready[1].begin(); it != ready[1].end();) {
       const std::uint32_t n = *it;
-      if (roots[steps[n].out_roots[0]].type.shape == shape) {
-        take(n, 0);
-        it = ready[1].begin();
-      } else {
+      if (!joins(steps[n])) {
         ++it;
+        continue;
       }
+      made.insert(steps[n].out_roots[0]);
+      take(n, 0);
+      it = ready[1].begin();
     }
   }
   return out;
@@ -244,7 +249,8 @@ Layout lay_out(const std::vector<Step>& steps, const std::vector<Root>& roots, I
   constexpr std::size_t kMoreBytes = std::size_t{16} << 20;  // what side by side may cost
   Layout as_recorded = with_memory(join_elementwise(steps, roots, join_from), roots);
   if (keep_order) return as_recorded;
-  Layout side_by_side = with_memory(join_elementwise(in_waves(steps, roots), roots, join_from), roots);
+  const std::size_t least_bytes = static_cast<std::size_t>(std::min<Index>(join_from, Index{1} << 30)) * 128;
+  Layout side_by_side = with_memory(join_elementwise(in_waves(steps, roots, least_bytes), roots, join_from), roots);
   return side_by_side.arena <= as_recorded.arena + as_recorded.arena / 8 + kMoreBytes ? side_by_side : as_recorded;
 }
 

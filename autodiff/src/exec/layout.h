@@ -45,8 +45,9 @@ struct Layout {
   std::size_t arena = 0;  ///< bytes
 };
 
-/// Puts steps that do not wait for each other together, joins element-wise ones of at least `join_from` elements
-/// (blocks.h), and gives every root of the arena its place. `keep_order`: of the steps as they are.
+/// Puts steps that do not wait for each other together, unless that takes much more memory; joins element-wise ones of
+/// at least `join_from` elements (blocks.h), runs light ones that give at least 128 join_from bytes at once; and gives
+/// every root of the arena its place. `keep_order`: of the steps as they are.
 Layout lay_out(const std::vector<Step>& steps, const std::vector<Root>& roots, Index join_from, bool keep_order);
 
 }  // namespace tessera::plan

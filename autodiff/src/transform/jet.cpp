@@ -227,6 +227,41 @@ Tensor columns_flat(const char* op, const FlatFunction& f, const Tensor& x) {
   return with_batch(y[0], batched[0], n);
 }
 
+// First derivatives by pushing each unit vector through f, second ones by pushing it through all of that again. What they
+// have in common (f, the first derivatives, the slopes of its functions) is said several times and shared by whoever records.
+PointDerivatives derivatives_flat(const FlatFunction& f, const Tensor& x) {
+  need_points("derivatives", x);
+  const int n = static_cast<int>(x.dim(-1));
+  std::vector<Tensor> unit;
+  for (int i = 0; i < n; ++i) unit.push_back(broadcast_to(select(eye(n, x.dtype()), 0, i), x.shape()));
+  const auto pushed = [](const Recording& r, const Tensor& direction) {
+    std::vector<Tensor> t(r.graph.types.size()), out;
+    t[r.graph.inputs[0]] = direction;
+    push_tangents(r.graph, r.values, t);
+    for (Graph::Id id : r.graph.outputs) out.push_back(t[id].defined() ? t[id] : zeros_of(r.graph.types[id]));
+    return out;
+  };
+  const auto first = [&](const std::vector<Tensor>& in) {  // d_0 f, d_1 f, ..., f
+    const Recording r = record_live("derivatives", f, in);
+    if (r.graph.outputs.size() != 1) fail("derivatives", "the function must return one tensor");
+    std::vector<Tensor> out;
+    for (const Tensor& e : unit) out.push_back(pushed(r, e)[0]);
+    out.push_back(r.values[r.graph.outputs[0]]);
+    return out;
+  };
+  Recording r = record_live("derivatives", first, {&x, 1});
+  const std::vector<Graph::Id> outputs = r.graph.outputs;
+  std::vector<Tensor> d, second(static_cast<std::size_t>(n * (n + 1) / 2));
+  for (int j = n - 1; j >= 0; --j) {
+    r.graph.outputs.assign(outputs.begin(), outputs.begin() + j + 1);
+    share_repeated_work(r.graph);
+    const std::vector<Tensor> column = pushed(r, unit[static_cast<std::size_t>(j)]);
+    for (int i = 0; i <= j; ++i) second[static_cast<std::size_t>(i * n - i * (i + 1) / 2 + j)] = column[static_cast<std::size_t>(i)];
+  }
+  for (int i = 0; i < n; ++i) d.push_back(r.values[outputs[static_cast<std::size_t>(i)]]);
+  return {r.values[outputs.back()], stack(d), stack(second)};
+}
+
 Tensor random_directions(const Tensor& key, Index samples, const Tensor& x) {
   need_points("stochastic_laplacian", x);
   if (samples < 1) fail("stochastic_laplacian", "needs at least one sample, got " + std::to_string(samples));

@@ -22,7 +22,8 @@ namespace tessera {
 /// A graph made ready to run. Immutable; `run` may be called from several threads at once.
 class Plan {
  public:
-  /// Element-wise kernels of `join_from` elements and more go block by block through all that follow each other.
+  /// Element-wise kernels of `join_from` elements and more go block by block through all that follow each other; small
+  /// products and copies that do not wait for each other run side by side on the threads.
   explicit Plan(const Graph& g, Index join_from = 1024);
   ~Plan();
   Plan(const Plan&) = delete;
