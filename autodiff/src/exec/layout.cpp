@@ -192,7 +192,7 @@ std::vector<Step> in_waves(const std::vector<Step>& steps, const std::vector<Roo
       }
       made.insert(steps[n].out_roots[0]);
       take(n, 0);
-      it = ready[1].begin();
+      it = ready[1].upper_bound(n);  // readers come later in the record
     }
   }
   return out;
