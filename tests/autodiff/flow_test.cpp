@@ -88,6 +88,15 @@ TEST(HostCall, AnAdjointOfTheHost) {
   EXPECT_TRUE(r) << to_string(r);
 }
 
+TEST(HostCall, InsideALoop) {
+  const auto f = [h = cube()](Tensor x) { return fori_loop(3, [&](Tensor, Tensor c) { return 0.5 * c + 0.1 * h({c})[0]; }, x); };
+  const auto plain = [](Tensor x) { return fori_loop(3, [](Tensor, Tensor c) { return 0.5 * c + 0.1 * (c * c * c); }, x); };
+  const Tensor x(0.8);
+  EXPECT_NEAR(f(x).item(), plain(x).item(), 1e-16);
+  EXPECT_NEAR(grad(f)(x).item(), grad(plain)(x).item(), 1e-16);
+  EXPECT_NEAR(grad(grad(f))(x).item(), grad(grad(plain))(x).item(), 1e-15);
+}
+
 TEST(HostCall, RunsAtEveryCallOfWhatIsCompiled) {
   const auto f = jit([h = cube()](Tensor x) { return h({x})[0]; });
   calls = 0;
@@ -115,6 +124,7 @@ TEST(HostCall, SaysWhatIsMissingOrWrong) {
   const Tensor x = tensor({1.0, 2.0});
   const auto plain = host_call({.name = "table", .run = [](const Tensors& v) { return v; }});
   EXPECT_NE(message_of([&] { grad([&](Tensor t) { return sum(plain({t})[0]); })(x); }).find("'table' has neither jvp nor vjp"), std::string::npos);
+  EXPECT_NE(message_of([&] { plain({}); }).find("give `types`"), std::string::npos);
   const auto shape = host_call({.name = "table", .run = [](const Tensors& v) { return Tensors{sum(v[0])}; }});
   EXPECT_NE(message_of([&] { shape({x}); }).find("gave a f64[] as result 0, it announced a f64[2]"), std::string::npos) << message_of([&] { shape({x}); });
   const auto slope = host_call({.name = "table", .run = [](const Tensors& v) { return v; }, .jvp = [](const Tensors&, const Tensors&, const Tensors& t) { return Tensors{sum(t[0])}; }});

@@ -233,7 +233,11 @@ TESSERA_REGISTER(HostTangent);
 
 FlatFunction host_call(HostFunction f) {
   if (!f.run) fail("host_call", quoted(f) + " has no function to run");
-  if (!f.types) f.types = [](const Types& x) { return Types{x.at(0)}; };
+  if (!f.types)
+    f.types = [name = quoted(f)](const Types& x) {
+      if (x.empty()) fail("host_call", name + " has no operand to take the type of its result from; give `types`");
+      return Types{x[0]};
+    };
   const auto shared = std::make_shared<const HostFunction>(std::move(f));
   return [shared](const List& x) {
     List y(shared->types(detail::types_of(x)).size());

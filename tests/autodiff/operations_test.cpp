@@ -24,7 +24,7 @@ const char* class_name(RuleClass r) {
   return "";
 }
 
-TEST(OperationsPage, ListsEveryPrimitiveOnceWithItsClass) {
+TEST(Operations, ThePageListsEveryPrimitiveOnceWithItsClass) {
   std::ifstream page(std::string(TESSERA_SOURCE_DIR) + "/docs/reference/operations.md");
   ASSERT_TRUE(page);
   const std::regex row(R"(\| `(\w+)` \| (\w+) \| (.*) \|)");
