@@ -5,6 +5,7 @@
 // $TESSERA_PEERS, which ./bootstrap.sh bench makes; without it there are no peers and no ratios.
 #pragma once
 #include <fcntl.h>
+#include <malloc.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -105,7 +106,11 @@ inline double status_bytes(const std::string& field) {
     if (line.starts_with(field + ":")) return 1024 * std::stod(line.substr(field.size() + 1));
   return 0;
 }
-inline void reset_peak() { std::ofstream("/proc/self/clear_refs") << "5"; }  // proc(5)
+/// What was freed goes back to the system first, so that it counts neither as held nor as peak.
+inline void reset_peak() {
+  ::malloc_trim(0);
+  std::ofstream("/proc/self/clear_refs") << "5";  // proc(5)
+}
 
 struct Memory {
   double engine = 0;   ///< peak of the engine's own count over what it held before
@@ -114,6 +119,7 @@ struct Memory {
 /// Runs it twice, the first time ever, then once more with its peak memory: what plans keep counts.
 inline Memory warm(const std::function<void()>& ours) {
   tessera::release_cached_memory();
+  reset_peak();
   const double engine = double(tessera::memory_stats().in_use), process = status_bytes("VmRSS");
   ours(), ours();
   tessera::reset_peak_memory();
