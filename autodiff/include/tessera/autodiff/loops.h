@@ -7,6 +7,7 @@
 //   auto [x_end, y] = scan([&](Tensor x, Tensor u) { return std::pair(f(x, u), g(x)); }, x0, u);   // u, y: [n, ...]
 //   Tensor root  = while_loop([](Tensor x) { return abs(x * x - 2.0) > 1e-12; }, newton, Tensor(1.0));
 //   Tensor power = fori_loop(10, [&](Tensor i, Tensor x) { return x * a; }, Tensor(1.0));
+//   Tensor z     = checkpointed(layer)(x);                 // reverse mode computes its inside again
 //   Tensor y     = cond(x > 0.0, [](Tensor x) { return sqrt(x); }, [](Tensor x) { return -x; }, x);
 //
 // The functions are recorded on types, as under jit: values may not be read inside of them (C++ loops and branches
@@ -23,6 +24,7 @@
 #pragma once
 #include "tessera/autodiff/checkpoint.h"
 #include "tessera/autodiff/grad.h"
+#include "tessera/autodiff/ops/shape.h"
 
 namespace tessera {
 
@@ -92,6 +94,23 @@ auto cond(Arg predicate, T then_f, E else_f, const A&... args) {
   detail::Result<R> r, other;
   const std::vector<Tensor> out = detail::cond_flat(predicate, detail::flat(then_f, r, args...), detail::flat(else_f, other, args...), flatten_tree(args...));
   return unflatten_tree(*r.like, out);
+}
+
+/// f, of which reverse mode keeps the arguments alone and computes the rest again when it needs it. Values and
+/// derivatives have the same bits.
+///
+///   const auto layer = checkpointed([&](Tensor x) { return tanh(matmul(x, w)); });
+template <class F>
+auto checkpointed(F f, Where where = Where::here()) {
+  return [f = std::move(f), where]<IsTree... A>(const A&... args) {
+    using R = detail::result_t<F, A...>;
+    detail::Result<R> r;
+    // A loop of one step, whose slices are the arguments.
+    std::vector<Tensor> slices, out;
+    for (const Tensor& t : flatten_tree(args...)) slices.push_back(expand_dims(t, 0));
+    for (const Tensor& y : detail::scan_flat(detail::flat(f, r, args...), {}, slices, 1, {.checkpoint = Checkpoint::none()}, where)) out.push_back(squeeze(y, {0}));
+    return unflatten_tree(*r.like, out);
+  };
 }
 
 }  // namespace tessera
