@@ -186,6 +186,13 @@ class Work:
         return failed == 0 and skipped == 0 and total >= minimum, text
 
     # ---- peers ----
+    def peer_python(self):
+        """The Python that benchmarks run their peers with (tests/benchmarks/README.md)."""
+        python = pathlib.Path(os.environ.get("TESSERA_PEERS", self.peers / "python")) / "bin" / "python"
+        if not python.exists():
+            raise NotMeasured(f"there is no {python}: './bootstrap.sh bench' makes it")
+        return python
+
     def venv(self, name, *packages):
         """The Python of a virtual environment outside the project that holds the packages (made on first use)."""
         place = self.peers / name

@@ -7,10 +7,10 @@ BAR = "6 ms; JAX beside it"
 
 def measure(work):
     ours, = rowkit.need(work.numbers("scan_bench"), "scan_gradient_ms")
-    python = work.venv("jax", "jax")
+    python = work.peer_python()
     peer = {}
     for threads in (1, 2):
-        command = ["taskset", "-c", "0" if threads == 1 else "0,1", python, work.root / "tests" / "benchmarks" / "scan_jax_peer.py"]
+        command = ["taskset", "-c", "0" if threads == 1 else "0,1", python, work.root / "tests" / "benchmarks" / "peers" / "scan_jax.py"]
         peer[threads] = rowkit.read_numbers(work.run(command).must_succeed("JAX").out)
     best = min(peer.values(), key=lambda p: p["scan_gradient_jax_ms"])
     text = (f"{ours:.2f} ms, recording and compiling included; JAX jit {best['scan_gradient_jax_ms']:.2f} ms after a first call of "
