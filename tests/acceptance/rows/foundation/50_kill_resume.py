@@ -30,9 +30,12 @@ def cpu_seconds(pid):
 
 
 def wait_for(process, seconds):
-    """Until the process has computed for so long: moments uniform in its work, however busy the machine is."""
-    while process.poll() is None and cpu_seconds(process.pid) < seconds:
+    """Until the process has computed for so long: moments uniform in its work, however busy the machine is. What it took."""
+    spent = 0.0
+    while process.poll() is None and spent < seconds:
+        spent = cpu_seconds(process.pid)
         time.sleep(0.002)
+    return spent
 
 
 def kill_during_write(process, checkpoints):
@@ -51,15 +54,15 @@ def kill_once(work, folder, case, whole, k, moment):
     while not killed:
         process = start(work, ["run", case, "--output", run], folder, log)
         if k % (MOMENTS // DURING_WRITES) == 0:
-            wait_for(process, min(moment, 0.8 * whole))
+            spent = wait_for(process, min(moment, 0.8 * whole))
             hit = kill_during_write(process, run / "ckpt")
         else:
-            wait_for(process, moment)
+            spent = wait_for(process, moment)
             process.send_signal(signal.SIGKILL)
         killed = process.wait() == -signal.SIGKILL
-        if not killed:  # it was done before: this run took less than the undisturbed one
+        if not killed:  # it was done before, in less time than the undisturbed run took: the same share of that
             shutil.rmtree(run)
-            moment *= 0.95
+            moment = min(0.98 * spent, 0.98 * moment * spent / whole)
     verb = ["resume", run] if (run / "manifest.json").exists() else ["run", case, "--output", run, "--force"]
     code = start(work, verb, folder, log).wait()
     different = mt1d.differences(work, folder / "whole", run)
