@@ -56,7 +56,7 @@ def serve(make):
     for line in sys.stdin:
         command, name, *rest = line.split()
         if command == "warm":
-            results.clear()
+            results.pop(name, None)
             reset_peak()
             before = status_bytes("VmRSS")
             for _ in range(2):
