@@ -190,7 +190,7 @@ void Trigonometric::transpose(const Application& a, std::span<const bool>, std::
   const Index n = ct[0].dim(-1);
   const Dtype dtype = ct[0].dtype();
   const Where where = detail::context_where();
-  auto lone = [&](double f) { return sine ? ends(n, 1, f, dtype) : ends(n, f, 1, dtype); };
+  auto lone = [&, sine = sine](double f) { return sine ? ends(n, 1, f, dtype) : ends(n, f, 1, dtype); };
   if (type == 2) o[0] = trigonometric(ct[0] * lone(2), sine, 3, scale, where);
   else if (type == 3) o[0] = trigonometric(ct[0], sine, 2, scale, where) * lone(0.5);
   else if (type == 1 && !sine) o[0] = trigonometric(ct[0] * ends(n, 2, 2, dtype), sine, 1, scale, where) * ends(n, 0.5, 0.5, dtype);
