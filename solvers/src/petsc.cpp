@@ -1,28 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/solvers/petsc.h"
 
-#include <dlfcn.h>
-
-#include <filesystem>
-
 #include "petsc_plugin.h"
+#include "tessera/autodiff/plugin.h"
 
 namespace tessera::solvers {
-namespace fs = std::filesystem;
 namespace {
-
-constexpr const char* kPlugin = "tessera/libtessera_petsc.so";
-
-/// Beside the library (or program) that holds this code, and beside its neighbour `lib` folder.
-fs::path plugin_path() {
-  Dl_info here{};
-  if (!::dladdr(reinterpret_cast<const void*>(&plugin_path), &here) || !here.dli_fname) return {};
-  std::error_code ignored;
-  const fs::path folder = fs::absolute(here.dli_fname, ignored).parent_path();
-  for (const fs::path& candidate : {folder / kPlugin, folder / "../lib" / kPlugin})
-    if (fs::is_regular_file(candidate, ignored)) return candidate;
-  return {};
-}
 
 class PetscSolver final : public LinearSolver {
  public:
@@ -42,15 +25,7 @@ LinearSolverPtr mumps(const char* pc, bool distributed) {
 }  // namespace
 
 const PetscPlugin& petsc_plugin() {
-  static const PetscPlugin* loaded = [] {
-    const fs::path path = plugin_path();
-    if (path.empty()) throw Error(std::string("[petsc] the plug-in ") + kPlugin + " is not beside Tessera's libraries");
-    void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!library) throw Error("[petsc] cannot load the plug-in: " + std::string(::dlerror()));
-    auto* get = reinterpret_cast<GetPetsc>(::dlsym(library, kGetPetsc));
-    if (!get) throw Error("[petsc] " + path.string() + " is of another version of Tessera");
-    return get();
-  }();
+  static const PetscPlugin* loaded = reinterpret_cast<GetPetsc>(plugin_function("petsc", kGetPetsc))();
   return *loaded;
 }
 
@@ -60,11 +35,7 @@ LinearSolverPtr mumps_symmetric(bool distributed) { return mumps("cholesky", dis
 NonlinearSolver petsc_snes(SnesOptions options) {
   return [options](const NonlinearSystem& s, const Tensor& x0) { return petsc_plugin().snes(s, x0, options); };
 }
-bool petsc_available(std::string* why_not) {
-  if (!plugin_path().empty()) return true;
-  if (why_not) *why_not = std::string("the plug-in ") + kPlugin + " is not beside Tessera's libraries";
-  return false;
-}
+bool petsc_available(std::string* why_not) { return plugin_available("petsc", why_not); }
 bool slepc_available(std::string* why_not) {
   if (!petsc_available(why_not)) return false;
   if (petsc_plugin().eigen) return true;
