@@ -137,6 +137,20 @@ void Comparison::tensors(const Tensors& got, const Tensors& expected, double rto
   }
 }
 
+void for_orders(const FlatFunction& f, const Tensors& x, int orders, std::mt19937_64& rng, const std::function<void(const std::string&, const FlatFunction&)>& test) {
+  std::vector<std::pair<std::string, FlatFunction>> level{{"", f}};
+  for (int order = 1; order <= orders; ++order) {
+    std::vector<std::pair<std::string, FlatFunction>> next;
+    for (const auto& [name, g] : level) {
+      test(name, g);
+      if (order == orders) continue;
+      next.emplace_back("derivative of jvp: " + name, derivative_of(g, random_like(x, rng)));
+      next.emplace_back("derivative of vjp: " + name, pullback_of(g, random_like(g(x), rng)));
+    }
+    level = std::move(next);
+  }
+}
+
 }  // namespace detail
 
 std::string to_string(const CheckReport& r) {

@@ -39,6 +39,10 @@ std::string position(const Shape& s, Index i);
 FlatFunction derivative_of(const FlatFunction& f, const Tensors& t);
 FlatFunction pullback_of(const FlatFunction& f, const Tensors& c);
 
+/// test(name, g) for f and then, order by order, for the derivatives of all before by jvp and by vjp, along random directions.
+/// Names say what was taken of what.
+void for_orders(const FlatFunction& f, const Tensors& x, int orders, std::mt19937_64& rng, const std::function<void(const std::string&, const FlatFunction&)>& test);
+
 /// Keeps the worst of many comparisons.
 class Comparison {
  public:

@@ -130,19 +130,8 @@ CheckReport gradcheck_flat(const FlatFunction& f, const Tensors& x, const CheckO
   const Smooth s = smooth("gradcheck", f, x);
   Comparison found("gradcheck");
   std::mt19937_64 rng(o.seed);
-  // Functions to differentiate at this order, named by the derivatives taken so far.
-  std::vector<std::pair<std::string, FlatFunction>> level{{"", s.f}};
   const std::vector<Direction> along = directions(s, o, rng);
-  for (int order = 1; order <= o.order; ++order) {
-    std::vector<std::pair<std::string, FlatFunction>> next;
-    for (const auto& [name, g] : level) {
-      first_order(g, s, along, name, o, rng, found);
-      if (order == o.order) continue;
-      next.emplace_back("derivative of jvp: " + name, derivative_of(g, random_like(s.x, rng)));
-      next.emplace_back("derivative of vjp: " + name, pullback_of(g, random_like(g(s.x), rng)));
-    }
-    level = std::move(next);
-  }
+  for_orders(s.f, s.x, o.order, rng, [&](const std::string& name, const FlatFunction& g) { first_order(g, s, along, name, o, rng, found); });
   return found.take();
 }
 

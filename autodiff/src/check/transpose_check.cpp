@@ -59,17 +59,7 @@ CheckReport transpose_check_flat(const FlatFunction& f, const Tensors& x, const 
   const Smooth s = smooth("transpose_check", f, x);
   Comparison found("transpose_check");
   std::mt19937_64 rng(o.seed);
-  std::vector<std::pair<std::string, FlatFunction>> level{{"", s.f}};
-  for (int order = 1; order <= o.order; ++order) {
-    std::vector<std::pair<std::string, FlatFunction>> next;
-    for (const auto& [name, g] : level) {
-      adjoint(g, s, name, o, rng, found);
-      if (order == o.order) continue;
-      next.emplace_back("derivative of jvp: " + name, derivative_of(g, random_like(s.x, rng)));
-      next.emplace_back("derivative of vjp: " + name, pullback_of(g, random_like(g(s.x), rng)));
-    }
-    level = std::move(next);
-  }
+  for_orders(s.f, s.x, o.order, rng, [&](const std::string& name, const FlatFunction& g) { adjoint(g, s, name, o, rng, found); });
   return found.take();
 }
 
