@@ -4,11 +4,11 @@
 // 32; residuals r = curl curl E - k^2 E and d = div E at 256 points, loss mean |r|^2 + mean d^2, its gradient to all weights.
 // f64, all sides on the same weights and points.
 // The same with the residual -laplacian E - k^2 E, which is that of a field without divergence (cavity_laplacian).
-//   ours       derivatives(net), one pass over 1 + 3 + 6 vectors a point, planned by jit (value_and_laplacian: 1 + 3 + 1); and, for
+//   ours       derivatives(net), 1 + 3 + 6 vectors a point, planned by jit (value_and_laplacian: 1 + 3 + 1); and, for
 //              comparison, the same residual written curl(curl(net)) and divergence(net), which carry 16 and 4
 //   libtorch   3 gradients and 9 second gradients with create_graph, as a user of autograd writes it; the same from
 //              PyPI's torch, and vmap of jacfwd of jacfwd under jit in JAX (peers/cavity_peer.py), in processes of their own
-// Ours is bounded by products with 32 x 32 matrices (81 and 41 Mflop) and passes over [6, 256, 32] arrays.
+// Ours is bounded by products with 32 x 32 matrices (81 and 41 Mflop) and passes over [256, 32] arrays.
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <torch/csrc/autograd/autograd.h>

@@ -28,9 +28,9 @@ Tensor expm(Arg a) {
   using Carry = std::vector<Tensor>;
   const auto unfinished = [](const Carry& c) { return any(c[1] > 0.0); };
   const auto square_once = [](const Carry& c) {
-    const Tensor todo = expand_dims(expand_dims(c[1] > 0.0, -1), -1);
-    const Tensor x = where(todo, c[0], cast(0.0, c[0].dtype()));  // those that are done could overflow
-    return Carry{where(todo, matmul(x, x), c[0]), c[1] - 1.0};
+    const Tensor active = expand_dims(expand_dims(c[1] > 0.0, -1), -1);
+    const Tensor x = where(active, c[0], cast(0.0, c[0].dtype()));  // those that are done could overflow
+    return Carry{where(active, matmul(x, x), c[0]), c[1] - 1.0};
   };
   return while_loop(unfinished, square_once, Carry{solve(even - odd, even + odd), halvings})[0];
 }

@@ -158,8 +158,8 @@ struct PointDerivatives {
     return select(second, 0, i * first.dim(0) - i * (i + 1) / 2 + j);
   }
 };
-/// For residuals of differential equations that need many derivatives of one field: one pass, 1 + n + n (n + 1) / 2 evaluations of
-/// f in cost, where every operator by itself (curl of curl, divergence, ...) makes its own.
+/// For residuals of differential equations that need many derivatives of one field: 1 + n + n (n + 1) / 2 evaluations of f
+/// in cost under jit and n more without, where every operator by itself (curl of curl, divergence, ...) makes its own.
 template <class F>
 PointDerivatives derivatives(const F& f, const Tensor& x) {
   detail::Result<Tensor> r;
