@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "tessera/data/diagnostic.h"
+#include "tessera/electromagnetics/medium.h"
+
+#include <string>
+#include <vector>
+
+namespace tessera::electromagnetics {
+
+/// What is wrong with a medium, before the first step. An error makes fields grow without bound or
+/// has no meaning; a warning costs accuracy or time.
+struct MediumFinding {
+  data::Severity severity = data::Severity::error;
+  std::string medium;  ///< its name
+  int term = -1;       ///< index into `poles`; -1: the medium as a whole
+  std::string what;    ///< what was found
+  std::string remedy;  ///< what to do
+};
+
+/// `error: medium 'gold', term 2: ...; ...`
+std::string to_string(const MediumFinding& finding);
+
+struct MediumCheckOptions {
+  double f_min_hz = 0;  ///< band of interest; 0, 0: not given
+  double f_max_hz = 0;
+  double dt_s = 0;           ///< time step; 0: neither stability nor accuracy in time is looked at
+  double curl_curl_max = 0;  ///< largest eigenvalue of the discrete curl curl, 1/m^2
+  double accuracy = 0.01;  ///< relative error of the discrete permittivity that is worth a warning
+};
+
+/// Everything that can be known of a medium by itself: numbers that are finite; eps, mu > 0 at
+/// infinite frequency (below 1 costs time steps); conductivities >= 0; poles that decay, or lie on
+/// the imaginary axis as those of a lossless resonance (Re c = 0, Im c / Im a < 0) or of a
+/// conductor (a = 0, c > 0) do; no gain at any frequency; with `dt_s` the exact test of the coupled
+/// scheme and the error of the discrete permittivity in the band; the field strength at which a
+/// nonlinear medium stops having one D for each E.
+std::vector<MediumFinding> check_medium(const Medium& medium,
+                                        const MediumCheckOptions& options = {});
+
+/// Throws one Error that lists all findings of severity error, of all media; returns the others.
+std::vector<MediumFinding> require_sound(const std::vector<Medium>& media,
+                                         const MediumCheckOptions& options = {});
+
+/// Where a medium amplifies most.
+struct GainReport {
+  bool passive = true;  ///< Im eps <= 0, up to rounding, wherever it was looked at
+  double f_hz = 0;      ///< of the largest Im eps in the size of the terms there
+  double im_eps = 0;    ///< Im of the permittivity at f_hz
+};
+
+/// Looks at 600 frequencies per axis from a thousandth of the slowest to a thousand times the
+/// fastest pole (wider if the band is), at 40 within 30 half-widths of each resonance, and climbs
+/// from the worst of them. Lossless poles themselves are left out: Im eps is a distribution there.
+GainReport largest_gain(const Medium& medium, double f_min_hz = 0, double f_max_hz = 0);
+
+}  // namespace tessera::electromagnetics

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "tessera/electromagnetics/medium.h"
+
+#include <span>
+
+namespace tessera::electromagnetics {
+
+// The coupled scheme on one wave, exactly. Yee leapfrog for E (at n dt) and H (at (n + 1/2) dt),
+// trapezoidal terms Q_p (dQ/dt = a Q + c E, P = sum of 2 Re Q_p, real terms once):
+//
+//   eps0 [eps (E' - E) + (P' - P)]/dt + sigma (E' + E)/2 = curl H,    Q' = alpha Q + beta (E' + E)
+//
+// With P' - P = sum 2 Re[(alpha - 1) Q] + S (E' + E), S = sum 2 Re beta, and r = sigma dt/(2 eps0):
+//
+//   (eps + r + S) E' = (eps - r - S) E + sum 2 Re[(1 - alpha) Q] + (dt/eps0) curl H
+//   (mu + r_m) H'    = (mu - r_m) H - (dt/mu0) curl E,                r_m = sigma_m dt/(2 mu0)
+//
+// On an eigenvector of the discrete curl curl with eigenvalue L (1/m^2) this is one real matrix
+// that takes (E, H, Q) over one step and depends on K = (c dt)^2 L alone. Its characteristic
+// equation is eps(s) mu(s) (z - 1)^2/z + K = 0 at s = (2/dt)(z - 1)/(z + 1): the medium is sampled
+// in the left half plane for every |z| < 1, and at z = -1 it is eps(infinity). So a passive medium
+// with eps(infinity) > 0 keeps the limit of its background, c dt sqrt(L) <= 2 sqrt(eps mu).
+//
+// For a medium that differs between axes every (eps, sigma) is joined with every (mu, sigma_m):
+// sufficient, and exact where the axes are alike.
+
+/// Largest modulus of the eigenvalues of that matrix: growth per step of the fastest growing wave
+/// with curl-curl eigenvalue `curl_curl`, 1/m^2. Infinite where eps + r + S is zero.
+double step_amplification(const Medium& medium, double dt_s, double curl_curl);
+
+/// The largest `step_amplification` over curl-curl eigenvalues in [0, curl_curl_max], at 0 and at
+/// 40 values spread linearly and geometrically.
+double worst_amplification(const Medium& medium, double dt_s, double curl_curl_max);
+
+/// Growth per step that counts as rounding of the eigenvalues.
+inline constexpr double kAmplificationTolerance = 1e-10;
+
+/// The largest time step for which the scheme is stable, found to 1e-9 of itself by bisection below
+/// 2 sqrt(eps mu)/(c sqrt(curl_curl_max)); 0 where no step is: a medium with gain, or with
+/// eps or mu <= 0.
+double max_stable_dt(const Medium& medium, double curl_curl_max);
+
+/// The largest eigenvalue of curl curl on a uniform grid: sum of 4/h^2 over the resolved axes.
+double largest_curl_curl(std::span<const double> cell_sizes_m);
+
+}  // namespace tessera::electromagnetics

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/electromagnetics/constants.h"
+#include "tessera/electromagnetics/medium_checks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+namespace tessera::electromagnetics {
+namespace {
+
+using Complex = std::complex<double>;
+
+constexpr double two_pi = 2 * std::numbers::pi;
+constexpr double kRounding = 1e-13;  // of the sum of the terms' sizes
+
+/// The frequencies at which gain is looked for, in order.
+std::vector<double> sample_frequencies(const Medium& medium, double f_min, double f_max) {
+  double low = f_min > 0 ? f_min : std::numeric_limits<double>::infinity();
+  double high = f_max;
+  for (const PoleResidue& p : medium.poles) {
+    const double f = std::abs(p.a) / two_pi;
+    if (f == 0) continue;
+    low = std::min(low, f / 1000);
+    high = std::max(high, f * 1000);
+  }
+  if (!(high > 0)) return {1.0};  // conduction alone has the same sign everywhere
+  low = std::min(low, high);
+  std::vector<double> f;
+  const int n = high > low ? 600 : 1;
+  for (int k = 0; k < n; ++k) f.push_back(low * std::pow(high / low, k / std::max(n - 1.0, 1.0)));
+  for (const PoleResidue& p : medium.poles) {
+    const double centre = std::abs(p.a.imag()) / two_pi, width = std::abs(p.a.real()) / two_pi;
+    if (centre == 0) continue;
+    for (int k = 0; k < 20; ++k) {
+      const double distance = std::max(width, 1e-6 * centre) * 0.1 * std::pow(300.0, k / 19.0);
+      f.push_back(centre + distance);
+      if (centre > distance) f.push_back(centre - distance);
+    }
+  }
+  std::sort(f.begin(), f.end());
+  return f;
+}
+
+struct Gain {
+  double im_eps;
+  double relative;  // to the sizes of the terms, whose rounding is the floor
+};
+
+Gain gain_at(const Medium& medium, std::size_t axis, double f) {
+  const Complex s(0, two_pi * f);
+  const Complex chi = susceptibility(medium.poles, s);
+  double size = std::abs(medium.eps[axis]);
+  for (const PoleResidue& p : medium.poles)
+    size += 2 * std::abs(p.c) * std::max(1 / std::abs(s - p.a), 1 / std::abs(s - std::conj(p.a)));
+  const double conduction = medium.sigma[axis] / (vacuum_permittivity * two_pi * f);
+  const double im = chi.imag() - conduction;
+  return {im, im / (size + std::abs(conduction))};
+}
+
+}  // namespace
+
+GainReport largest_gain(const Medium& medium, double f_min_hz, double f_max_hz) {
+  GainReport report;
+  if (medium.pec) return report;
+  const std::vector<double> f = sample_frequencies(medium, f_min_hz, f_max_hz);
+  double worst = -std::numeric_limits<double>::infinity();
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    std::size_t at = 0;
+    double best = -std::numeric_limits<double>::infinity();
+    for (std::size_t k = 0; k < f.size(); ++k) {
+      const double g = gain_at(medium, axis, f[k]).relative;
+      if (g > best) best = g, at = k;
+    }
+    double top = f[at];
+    if (at > 0 && at + 1 < f.size()) {  // golden section between the neighbours
+      double a = f[at - 1], b = f[at + 1];
+      const double golden = (std::sqrt(5.0) - 1) / 2;
+      for (int n = 0; n < 60; ++n) {
+        const double left = b - golden * (b - a), right = a + golden * (b - a);
+        if (gain_at(medium, axis, left).relative > gain_at(medium, axis, right).relative)
+          b = right;
+        else
+          a = left;
+      }
+      const double middle = (a + b) / 2, there = gain_at(medium, axis, middle).relative;
+      if (there > best) best = there, top = middle;
+    }
+    if (best > worst) {
+      worst = best;
+      report = {best <= kRounding, top, gain_at(medium, axis, top).im_eps};
+    }
+  }
+  return report;
+}
+
+}  // namespace tessera::electromagnetics

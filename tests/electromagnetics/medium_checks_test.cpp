@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/electromagnetics/medium_checks.h"
+
+#include "tessera/autodiff/error.h"
+#include "tessera/electromagnetics/constants.h"
+#include "tessera/electromagnetics/medium_stability.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace tessera::electromagnetics {
+namespace {
+
+using data::Severity;
+
+Medium with(std::vector<std::vector<PoleResidue>> terms, double eps = 1) {
+  Medium m{.name = "stuff", .eps = {eps, eps, eps}};
+  for (const auto& t : terms) m.poles.insert(m.poles.end(), t.begin(), t.end());
+  return m;
+}
+
+/// The one finding there is; fails on none and on several.
+MediumFinding only(const std::vector<MediumFinding>& found) {
+  EXPECT_EQ(found.size(), 1u);
+  for (const auto& f : found)
+    if (found.size() > 1) ADD_FAILURE() << to_string(f);
+  return found.empty() ? MediumFinding{} : found.front();
+}
+
+void expect_error(const Medium& m, int term, const char* words) {
+  const MediumFinding f = only(check_medium(m));
+  EXPECT_EQ(f.severity, Severity::error);
+  EXPECT_EQ(f.medium, "stuff");
+  EXPECT_EQ(f.term, term);
+  EXPECT_NE(f.what.find(words), std::string::npos) << f.what;
+  EXPECT_FALSE(f.remedy.empty());
+}
+
+TEST(MediumChecks, SoundMediaHaveNoFindings) {
+  for (const Medium& m :
+       {Medium{}, with({drude(2e15, 1e13)}), with({lorentz(5e14, 1e13, 2)}),
+        with({lorentz(5e14, 0, 2)}), with({lorentz(5e14, 1e15, 2)}), with({lorentz(5e14, 3e15, 2)}),
+        with({debye(2e10, 70)}, 5), with({drude(2e15, 1e13), lorentz(4e14, 2e14, 3)}),
+        Medium{.eps = {-1, 0, 0}, .pec = true}})
+    for (const auto& f : check_medium(m)) ADD_FAILURE() << to_string(f);
+}
+
+TEST(MediumChecks, BadBackgroundsAndConductivities) {
+  Medium m = with({});
+  m.eps[1] = 0;
+  expect_error(m, -1, "eps at infinite frequency along y");
+  m = with({});
+  m.mu[2] = NAN;
+  expect_error(m, -1, "mu at infinite frequency along z");
+  m = with({});
+  m.sigma[0] = -1;
+  expect_error(m, -1, "conductivity along x is -1");
+  m = with({});
+  m.sigma_m[0] = -1;
+  expect_error(m, -1, "magnetic conductivity along x");
+  m = with({});
+  m.eps[0] = 0.8;
+  EXPECT_EQ(only(check_medium(m)).severity, Severity::warning);
+}
+
+TEST(MediumChecks, BadPoles) {
+  Medium m = with({lorentz(5e14, 1e13, 2), lorentz(6e14, 1e13, 1)});
+  m.poles[1].a.real(1e12);
+  expect_error(m, 1, "grows");
+  m.poles[1].a.real(NAN);
+  expect_error(m, 1, "not finite");
+  m = with({{{0.0, -1e15}}});
+  expect_error(m, 0, "pole at zero");
+  m = with({lorentz(5e14, 0, -2)});
+  expect_error(m, 0, "no damping");
+  m = with({lorentz(5e14, 0, 2)});
+  m.poles[0].c.real(1e13);
+  expect_error(m, 0, "no damping");
+  m = with({{{-1e13, {1e12, 1e12}}}});
+  const MediumFinding f = only(check_medium(m));
+  EXPECT_EQ(f.severity, Severity::warning);
+  EXPECT_EQ(f.term, 0);
+}
+
+TEST(MediumChecks, GainIsFoundWhereItIs) {
+  // A weak inverted line inside a broad absorber: gain in a narrow band only.
+  const Medium weak = with({lorentz(5e14, 2e14, 1), lorentz(4.4e14, 1e11, -5e-3)});
+  const GainReport gain = largest_gain(weak);
+  EXPECT_FALSE(gain.passive);
+  EXPECT_NEAR(gain.f_hz, 4.4e14, 1e11);
+  EXPECT_GT(gain.im_eps, 0);
+  expect_error(weak, -1, "amplifies");
+  // The same line too weak to win over the absorber, whose Im eps is about -1.0 there.
+  EXPECT_TRUE(largest_gain(with({lorentz(5e14, 2e14, 1), lorentz(4.4e14, 1e11, -1e-4)})).passive);
+  // Data of the other time sign have the other sign of loss.
+  Medium conjugate =
+      with({{{std::complex<double>(-1e13, 3e15), std::complex<double>(-2e14, 1e13)}}});
+  EXPECT_FALSE(largest_gain(conjugate).passive);
+  // Conduction can make up for it, and only where there is enough.
+  EXPECT_FALSE(largest_gain(with({debye(1e9, -1)}, 5)).passive);
+  Medium made_up = with({debye(1e9, -1)}, 5);
+  made_up.sigma = {0.06, 0.06, 0.06};  // 2 pi 1e9 eps0 = 0.0556 S/m is just enough
+  EXPECT_TRUE(largest_gain(made_up).passive);
+  made_up.sigma[2] = 0.05;
+  EXPECT_FALSE(largest_gain(made_up).passive);
+}
+
+TEST(MediumChecks, TimeStep) {
+  const double cell = 1e-8;
+  const double curl_curl = largest_curl_curl(std::vector<double>{cell, cell, cell});
+  const double limit = cell / std::sqrt(3.0) / speed_of_light;
+  const Medium gold = with({drude(2e15, 1e13)});
+  EXPECT_TRUE(check_medium(gold, {.dt_s = 0.99 * limit, .curl_curl_max = curl_curl}).empty());
+  const MediumFinding f =
+      only(check_medium(gold, {.dt_s = 1.01 * limit, .curl_curl_max = curl_curl}));
+  EXPECT_EQ(f.severity, Severity::error);
+  EXPECT_NE(f.what.find("grow by"), std::string::npos);
+  EXPECT_NE(f.remedy.find("take at most 1.9"), std::string::npos) << f.remedy;  // 1.925e-17 s
+}
+
+TEST(MediumChecks, AccuracyInTime) {
+  const Medium line = with({lorentz(5e14, 2e12, 0.5)}, 2);
+  const MediumFinding f =
+      only(check_medium(line, {.f_min_hz = 4e14, .f_max_hz = 6e14, .dt_s = 5e-17}));
+  EXPECT_EQ(f.severity, Severity::warning);
+  EXPECT_NE(f.what.find("changes the permittivity"), std::string::npos);
+  EXPECT_TRUE(check_medium(line, {.f_min_hz = 4e14, .f_max_hz = 6e14, .dt_s = 2e-19}).empty());
+  // Across a lossless pole the permittivity is infinite: no number to compare.
+  EXPECT_TRUE(check_medium(with({lorentz(5e14, 0, 0.1)}, 2),
+                           {.f_min_hz = 1e14, .f_max_hz = 4e14, .dt_s = 1e-17})
+                  .empty());
+}
+
+TEST(MediumChecks, NonlinearMediaHaveAFieldLimit) {
+  Medium m = with({}, 4);
+  m.chi3 = 1e-18;
+  EXPECT_TRUE(check_medium(m).empty());
+  m.chi3 = -1e-18;  // dD/dE = 4 - 3e-18 E^2 = 0 at 1.155e9 V/m
+  EXPECT_NE(only(check_medium(m)).what.find("1.155e+09"), std::string::npos);
+  m.chi3 = 0;
+  m.chi2 = 2e-12;  // 4 - 4e-12 |E| = 0 at 1e12 V/m
+  EXPECT_NE(only(check_medium(m)).what.find("1e+12"), std::string::npos);
+}
+
+TEST(MediumChecks, RequireSoundListsAllErrorsAtOnce) {
+  Medium a = with({lorentz(5e14, 1e12, -2)}), b = with({});
+  a.name = "a", b.name = "b";
+  b.sigma[0] = -1;
+  Medium remark = with({}, 0.5);
+  try {
+    require_sound({a, b, remark});
+    FAIL();
+  } catch (const Error& e) {
+    const std::string text = e.what();
+    EXPECT_NE(text.find("'a'"), std::string::npos);
+    EXPECT_NE(text.find("'b'"), std::string::npos);
+    EXPECT_EQ(text.find("stuff"), std::string::npos);
+  }
+  EXPECT_EQ(require_sound({remark}).size(), 3u);
+}
+
+}  // namespace
+}  // namespace tessera::electromagnetics
