@@ -200,6 +200,18 @@ TEST(Blocks, SideBySideIsNotTakenWhereItNeedsMuchMoreMemory) {
   EXPECT_LE(plan_of(f, {x}, 1024).arena_bytes(), 50'000'000u);
 }
 
+TEST(Blocks, WhatNobodyReadsIsNotRun) {
+  const Tensors x = {numbers({30, 30}, Dtype::f64, 1)};
+  const std::vector<Type> types = {x[0].type()};
+  const Graph whole = trace([](const Tensors& x) {
+    const Tensor unread = sin(exp(x[0]) + x[0]) * x[0];
+    (void)unread;
+    return Tensors{sum(x[0])};
+  }, types);
+  EXPECT_TRUE(same_bits(Plan(whole, 1).run(x)[0], sum(x[0])));
+  EXPECT_EQ(Plan(whole, 1).steps(), 1u);
+}
+
 TEST(Blocks, BarriersKeepTheirOrder) {
   const Tensor x = ones({2000});
   expect_same_bits([](const Tensors& in) {

@@ -138,6 +138,21 @@ bool is_light(const Step& s, const std::vector<Root>& roots) {
          std::all_of(s.out_roots.begin(), s.out_roots.end(), [&](std::uint32_t r) { return roots[r].bytes <= kMost; });
 }
 
+/// Without the element-wise steps and packed copies whose results nobody reads: a run of them would have no result.
+std::vector<Step> needed(const std::vector<Step>& steps, const std::vector<Root>& roots) {
+  std::vector<bool> read(roots.size());
+  for (std::size_t k = 0; k < roots.size(); ++k) read[k] = roots[k].kind == Root::Kind::result;
+  std::vector<Step> out;
+  for (auto s = steps.rbegin(); s != steps.rend(); ++s) {
+    const bool pure = s->elementwise || !s->primitive;
+    if (pure && std::none_of(s->out_roots.begin(), s->out_roots.end(), [&](std::uint32_t r) { return read[r]; })) continue;
+    for (const Placed& p : s->in) read[p.root] = true;
+    out.push_back(*s);
+  }
+  std::reverse(out.begin(), out.end());
+  return out;
+}
+
 /// In turn all steps that are ready and are not element-wise, and all element-wise ones of one shape that are or become
 /// ready. The former do not wait for each other: light ones make a wave. Recurrences that were recorded one after the
 /// other (derivatives along several directions, coefficients of several orders) so advance side by side.
@@ -245,7 +260,8 @@ Layout with_memory(std::vector<Step> steps, std::vector<Root> roots) {
 
 }  // namespace
 
-Layout lay_out(const std::vector<Step>& steps, const std::vector<Root>& roots, Index join_from, bool keep_order) {
+Layout lay_out(const std::vector<Step>& all_steps, const std::vector<Root>& roots, Index join_from, bool keep_order) {
+  const std::vector<Step> steps = needed(all_steps, roots);
   constexpr std::size_t kMoreBytes = std::size_t{16} << 20;  // what side by side may cost
   Layout as_recorded = with_memory(join_elementwise(steps, roots, join_from), roots);
   if (keep_order) return as_recorded;
