@@ -10,7 +10,8 @@
 // it gives a proven lower bound.
 #include "tessera/inversion/dplus.h"
 
-#include "tessera/inversion/nnls.h"
+#include "tessera/inversion/matrix.h"
+#include "tessera/solvers/nnls.h"
 
 #include <algorithm>
 #include <cmath>
@@ -140,10 +141,10 @@ DplusResult dplus(const Response1d& response, const DplusOptions& options) {
   for (double x : grid) append(x);
 
   DplusResult result;
-  NnlsResult fit;
+  solvers::NnlsResult fit;
   std::vector<std::size_t> start;
   for (int pass = 0; pass < options.max_passes; ++pass) {
-    fit = nnls(a, data, 1e-15 * data_norm, start);
+    fit = solvers::nnls(a.values, data, 1e-15 * data_norm, start);
     const auto& r = fit.residual;
 
     // The largest value of the dual function anywhere, and the points to add.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tessera/inversion/nnls.h"
+#include "tessera/solvers/nnls.h"
 
 #include "tessera/autodiff/error.h"
 
@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <string>
 
-namespace tessera::inversion {
+namespace tessera::solvers {
 namespace {
 
 using Eigen::Index;
@@ -66,17 +66,19 @@ void solve_feasibly(const MatrixRef& a, const VectorRef& b, ActiveSet& columns, 
 
 }  // namespace
 
-NnlsResult nnls(const Matrix& a, std::span<const double> b, double tolerance,
+NnlsResult nnls(std::span<const double> a, std::span<const double> b, double tolerance,
                 std::span<const std::size_t> start) {
-  if (b.size() != a.rows)
-    throw Error("[nnls] A has " + std::to_string(a.rows) + " rows but b has " +
-                std::to_string(b.size()) + " numbers");
-  const auto n = static_cast<Index>(a.cols);
-  const MatrixRef mat(a.values.data(), static_cast<Index>(a.rows), n);
+  const std::size_t rows = b.size();
+  if (rows == 0 || a.size() % rows != 0)
+    throw Error("[nnls] expected whole columns of as many numbers as b has, got " +
+                std::to_string(a.size()) + " numbers in A and " + std::to_string(rows) + " in b");
+  const std::size_t cols = a.size() / rows;
+  const auto n = static_cast<Index>(cols);
+  const MatrixRef mat(a.data(), static_cast<Index>(rows), n);
   const VectorRef rhs(b.data(), static_cast<Index>(b.size()));
   ActiveSet set;
   VectorXd x = VectorXd::Zero(n);
-  std::vector<bool> in_set(a.cols, false);
+  std::vector<bool> in_set(cols, false);
 
   if (!start.empty()) {  // a warm start: the positive part of the solution on the given columns
     for (std::size_t j : start) set.push_back(static_cast<Index>(j));
@@ -91,8 +93,8 @@ NnlsResult nnls(const Matrix& a, std::span<const double> b, double tolerance,
   }
 
   NnlsResult result;
-  const int limit = static_cast<int>(3 * (a.rows + a.cols)) + 100;
-  std::vector<bool> refused(a.cols, false);  // columns that rounding throws straight out again
+  const int limit = static_cast<int>(3 * (rows + cols)) + 100;
+  std::vector<bool> refused(cols, false);  // columns that rounding throws straight out again
   VectorXd residual = rhs - mat * x;
   double best = residual.squaredNorm();
   for (; result.iterations < limit; ++result.iterations) {
@@ -107,7 +109,7 @@ NnlsResult nnls(const Matrix& a, std::span<const double> b, double tolerance,
       enter = j;
       largest = dual[j];
     }
-    if (enter < 0 || set.size() >= a.rows) {
+    if (enter < 0 || set.size() >= rows) {
       result.converged = true;
       break;
     }
@@ -134,4 +136,4 @@ NnlsResult nnls(const Matrix& a, std::span<const double> b, double tolerance,
   return result;
 }
 
-}  // namespace tessera::inversion
+}  // namespace tessera::solvers

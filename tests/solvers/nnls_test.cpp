@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tessera/inversion/nnls.h"
+#include "tessera/solvers/nnls.h"
 
 #include <Eigen/Dense>
 #include <gtest/gtest.h>
@@ -7,8 +7,15 @@
 #include <bit>
 #include <random>
 
-namespace tessera::inversion {
+namespace tessera::solvers {
 namespace {
+
+/// Column by column, as nnls takes it.
+struct Matrix {
+  std::size_t rows, cols;
+  std::vector<double> values = std::vector<double>(rows * cols);
+  double& operator()(std::size_t i, std::size_t j) { return values[i + j * rows]; }
+};
 
 /// The best feasible least-squares solution over all subsets of columns: exact for few columns.
 double best_of_all_subsets(const Matrix& a, const std::vector<double>& b) {
@@ -29,11 +36,11 @@ TEST(Nnls, EqualsTheBestOfAllSubsets) {
   std::mt19937_64 random(1);
   std::normal_distribution<double> normal;
   for (int trial = 0; trial < 200; ++trial) {
-    Matrix a(6 + trial % 5, 1 + trial % 8);
+    Matrix a{6u + trial % 5, 1u + trial % 8};
     for (double& v : a.values) v = normal(random) + 0.5;
     std::vector<double> b(a.rows);
     for (double& v : b) v = normal(random);
-    const NnlsResult r = nnls(a, b, 1e-12);
+    const NnlsResult r = nnls(a.values, b, 1e-12);
     ASSERT_TRUE(r.converged);
     double chi2 = 0;
     for (double v : r.residual) chi2 += v * v;
@@ -44,29 +51,29 @@ TEST(Nnls, EqualsTheBestOfAllSubsets) {
 
 TEST(Nnls, NearlyEqualColumnsAndAWarmStartChangeNothing) {
   // Columns that differ by 1e-9: the optimum is unique in the residual, not in x.
-  Matrix a(12, 20);
+  Matrix a{12, 20};
   for (std::size_t j = 0; j < a.cols; ++j)
     for (std::size_t i = 0; i < a.rows; ++i)
       a(i, j) = 1 / (1.0 + static_cast<double>(i) + 1e-9 * static_cast<double>(j));
   std::vector<double> b(a.rows);
   for (std::size_t i = 0; i < a.rows; ++i) b[i] = a(i, 10) * 3 + 0.01 * (i % 2 ? 1 : -1);
-  const NnlsResult cold = nnls(a, b, 1e-12);
+  const NnlsResult cold = nnls(a.values, b, 1e-12);
   const std::vector<std::size_t> start{3, 7, 11};
-  const NnlsResult warm = nnls(a, b, 1e-12, start);
+  const NnlsResult warm = nnls(a.values, b, 1e-12, start);
   ASSERT_TRUE(cold.converged);
   ASSERT_TRUE(warm.converged);
   for (std::size_t i = 0; i < a.rows; ++i) EXPECT_NEAR(cold.residual[i], warm.residual[i], 1e-8);
 }
 
 TEST(Nnls, NothingHelpsWhenAllColumnsPointAway) {
-  Matrix a(2, 2);
+  Matrix a{2, 2};
   a(0, 0) = a(1, 1) = 1;
   const std::vector<double> b{-1, -2};
-  const NnlsResult r = nnls(a, b, 1e-14);
+  const NnlsResult r = nnls(a.values, b, 1e-14);
   EXPECT_TRUE(r.converged);
   EXPECT_TRUE(r.active.empty());
   EXPECT_EQ(r.residual, b);
 }
 
 }  // namespace
-}  // namespace tessera::inversion
+}  // namespace tessera::solvers
