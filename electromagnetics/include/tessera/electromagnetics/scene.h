@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which medium is where, and what fills a small box.
+//
+// Structures cover the background. Where several overlap, the one of higher priority is seen; at
+// equal priority the later one.
+#pragma once
+#include "tessera/electromagnetics/geometry.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace tessera::electromagnetics {
+
+struct Structure {
+  Shape shape;
+  int medium = 0;  ///< index into the list of media
+  int priority = 0;
+  std::string name;
+};
+
+struct Scene {
+  std::vector<Structure> structures;
+  int background = 0;
+};
+
+/// A scene made ready to be asked often: its structures from the top down.
+class SceneOrder {
+ public:
+  explicit SceneOrder(Scene scene);
+  const Scene& scene() const { return scene_; }
+  /// Indices into scene().structures, the one that is seen first.
+  const std::vector<std::size_t>& from_top() const { return from_top_; }
+
+ private:
+  Scene scene_;
+  std::vector<std::size_t> from_top_;
+};
+
+/// The medium at a point; one on a surface by the rule of geometry.h.
+int medium_at(const SceneOrder& scene, const Point& p);
+int medium_at(const Scene& scene, const Point& p);
+
+/// The part of a box that one medium fills.
+struct Share {
+  int medium;
+  double fraction;
+};
+
+/// Where two media meet in a box. Areas are per volume of the box (1/m).
+struct Interface {
+  int inside, outside;
+  Point area;  ///< sum of areas times normals that point from inside to outside
+  std::array<double, 6> orientation;  ///< sum of areas times n n^T: xx, yy, zz, xy, xz, yz
+};
+
+/// What fills a box. Fractions sum to one; the medium of the topmost structure comes first.
+struct Fill {
+  std::vector<Share> media;
+  std::vector<Interface> interfaces;
+  bool simple = true;  ///< one medium, or two on the two sides of one face
+};
+
+/// What fills the box of `size` about `centre`. A side may be zero (an axis that is not resolved):
+/// the box is then a rectangle, a line or a point, and normals lie in it.
+///
+/// One face in the box: its tangent plane nearest to the centre cuts the box exactly (a sum of
+/// three uniform variables), so fractions are smooth in all parameters of the shape and, summed
+/// over a grid, have an error of second order in the size of the box. Parallel faces, and faces
+/// along the axes of any number of boxes: exact. Other edges, corners and faces too curved for the
+/// box: the box is halved three times along each side; in a part that is still cut by several
+/// faces, what lies behind each of them counts as independent of the others.
+Fill fill(const SceneOrder& scene, const Point& centre, const std::array<double, 3>& size);
+
+/// The same as two media across one face.
+struct Mix {
+  int inside, outside;  ///< equal where one medium fills the box
+  double fraction;      ///< filled by `inside`, the medium of the topmost structure
+  Point normal;  ///< from inside to outside, of length 1; zero where one medium fills the box
+  bool simple;   ///< false where this leaves something out: edges, corners, three media
+};
+Mix mix(const SceneOrder& scene, const Point& centre, const std::array<double, 3>& size);
+Mix mix(const Scene& scene, const Point& centre, const std::array<double, 3>& size);
+
+/// One number per cell of the grid with the given rising lines, x fastest: the medium that fills
+/// the cell and its neighbours (26 of them, those that exist), or -1 where they hold more than one.
+/// What is computed for boxes about edges and nodes is needed in the cells with -1 only: a share of
+/// the surfaces, not of the volume. An axis with two equal lines has zero thickness.
+std::vector<std::int32_t> uniform_media(const SceneOrder& scene, const std::vector<double>& x,
+                                        const std::vector<double>& y, const std::vector<double>& z);
+
+/// Two structures of equal priority and different media that have points in common; `at` is one.
+/// The later one is seen there.
+struct Overlap {
+  std::size_t first, second;  ///< first < second
+  Point at;
+};
+/// Found within `domain` by halving boxes that may hold a common point. An overlap thinner than
+/// 1/256 of the common bounds of the two may be missed; shapes that only share a face are not
+/// named.
+std::vector<Overlap> overlaps(const Scene& scene, const Bounds& domain);
+/// "structures 'a' and 'b' overlap near (...) m at equal priority; 'b', the later one, is seen
+/// there"
+std::string describe(const Overlap& overlap, const Scene& scene);
+
+/// Structures without a point inside `domain`, found the same way.
+std::vector<std::size_t> structures_outside(const Scene& scene, const Bounds& domain);
+
+}  // namespace tessera::electromagnetics

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "geometry/fill.h"
+
+#include "geometry/plane_cut.h"
+#include "geometry/vector.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace tessera::electromagnetics {
+namespace {
+
+constexpr int halvings = 3;
+
+/// A structure that fills the box in part, from the top down.
+struct Partial {
+  const Structure* structure;
+  Local local;
+};
+
+struct Seen {
+  std::vector<Partial> partial;
+  int base;  // the medium below all of them
+};
+
+Seen look(const Structures& from_top, int background, const Box& box) {
+  Seen seen{{}, background};
+  for (const Structure* s : from_top) {
+    Local l = local(s->shape.node(), box);
+    if (l.kind == Local::Kind::outside) continue;
+    if (l.kind == Local::Kind::inside) {
+      seen.base = s->medium;
+      break;
+    }
+    seen.partial.push_back({s, std::move(l)});
+  }
+  while (!seen.partial.empty() && seen.partial.back().structure->medium == seen.base)
+    seen.partial.pop_back();
+  return seen;
+}
+
+void add_share(Fill& fill, int medium, double fraction) {
+  if (fraction == 0) return;
+  for (Share& s : fill.media)
+    if (s.medium == medium) {
+      s.fraction += fraction;
+      return;
+    }
+  fill.media.push_back({medium, fraction});
+}
+
+void add_interface(Fill& fill, int inside, int outside, const Point& area,
+                   const std::array<double, 6>& orientation) {
+  if (inside == outside) return;
+  for (Interface& f : fill.interfaces) {
+    const bool same = f.inside == inside && f.outside == outside;
+    if (!same && !(f.inside == outside && f.outside == inside)) continue;
+    for (int k = 0; k < 3; ++k) f.area[k] += same ? area[k] : -area[k];
+    for (int k = 0; k < 6; ++k) f.orientation[k] += orientation[k];
+    return;
+  }
+  fill.interfaces.push_back({inside, outside, area, orientation});
+}
+
+void add_plane(Fill& fill, int inside, int outside, const Point& n, double area) {
+  if (area > 0)
+    add_interface(fill, inside, outside, times(area, n),
+                  {area * n[0] * n[0], area * n[1] * n[1], area * n[2] * n[2], area * n[0] * n[1],
+                   area * n[0] * n[2], area * n[1] * n[2]});
+}
+
+/// Parallel faces only: media in layers across one normal.
+Fill layered(const Seen& seen, const Box& box) {
+  const Point n = seen.partial[0].local.normal;
+  struct Layer {
+    int medium;
+    double low, high;
+  };
+  std::vector<Layer> layers;
+  std::vector<double> at;
+  for (const Partial& p : seen.partial) {
+    const bool same = dot(n, p.local.normal) > 0;
+    layers.push_back({p.structure->medium, same ? p.local.low : -p.local.high,
+                      same ? p.local.high : -p.local.low});
+    for (double offset : {layers.back().low, layers.back().high})
+      if (std::isfinite(offset)) at.push_back(offset);
+  }
+  std::sort(at.begin(), at.end());
+  const double width = width_along(n, box);
+  const auto close = [&](double a, double b) { return b - a <= touching * width; };
+  at.erase(std::unique(at.begin(), at.end(), close), at.end());
+
+  const auto medium_between = [&](double low, double high) {
+    for (const Layer& layer : layers)
+      if (layer.low < (low + high) / 2 && (low + high) / 2 < layer.high) return layer.medium;
+    return seen.base;
+  };
+  Fill out;
+  double filled = 0;
+  int faces = 0, below = medium_between(at[0] - width, at[0]);
+  for (std::size_t i = 0; i < at.size(); ++i) {
+    const PlaneCut cut = cut_box(n, at[i], box.size);
+    const int above = medium_between(at[i], i + 1 < at.size() ? at[i + 1] : at[i] + width);
+    add_share(out, below, cut.fraction - filled);
+    add_plane(out, below, above, n, cut.area);
+    faces += below != above;
+    filled = cut.fraction;
+    below = above;
+  }
+  add_share(out, below, 1 - filled);
+  out.simple = faces <= 1;
+  return out;
+}
+
+/// Faces of several directions in a box that is not divided further.
+Fill independent(const Seen& seen, const Box& box) {
+  Fill out;
+  out.simple = false;
+  const std::size_t n = seen.partial.size();
+  double free = 1;  // not covered from above
+  for (std::size_t i = 0; i < n; ++i) {
+    const Partial& p = seen.partial[i];
+    add_share(out, p.structure->medium, free * p.local.fraction);
+    for (const Piece& piece : pieces_of(p.local, box)) {
+      double left = free * piece.area;
+      for (std::size_t j = i + 1; j < n; ++j) {
+        const Partial& q = seen.partial[j];
+        add_plane(out, p.structure->medium, q.structure->medium, piece.normal,
+                  left * q.local.fraction);
+        left *= 1 - q.local.fraction;
+      }
+      add_plane(out, p.structure->medium, seen.base, piece.normal, left);
+    }
+    free *= 1 - p.local.fraction;
+  }
+  add_share(out, seen.base, free);
+  return out;
+}
+
+/// Positions of cuts, from the centre of the box, rising and with both ends.
+using Cuts = std::array<std::vector<double>, 3>;
+
+std::optional<Cuts> faces_along_axes(const Seen& seen, const Box& box) {
+  Cuts cuts;
+  bool any = false;
+  for (int k = 0; k < 3; ++k) cuts[k] = {-box.size[k] / 2, box.size[k] / 2};
+  for (const Partial& p : seen.partial)
+    for (const Piece& piece : pieces_of(p.local, box))
+      for (int k = 0; k < 3; ++k)
+        if (std::abs(piece.normal[k]) == 1) {
+          cuts[k].push_back(piece.normal[k] * piece.offset);
+          any = true;
+        }
+  if (!any) return {};
+  for (int k = 0; k < 3; ++k) {
+    const double tolerance = touching * box.size[k], end = box.size[k] / 2;
+    std::sort(cuts[k].begin(), cuts[k].end());
+    std::vector<double> kept{-end};
+    for (double c : cuts[k])
+      if (c > kept.back() + tolerance && c < end - tolerance) kept.push_back(c);
+    kept.push_back(end);
+    cuts[k] = std::move(kept);
+  }
+  if (cuts[0].size() + cuts[1].size() + cuts[2].size() == 6) return {};
+  return cuts;
+}
+
+Cuts halves(const Box& box) {
+  Cuts cuts;
+  for (int k = 0; k < 3; ++k) {
+    const double end = box.size[k] / 2;
+    cuts[k] = end > 0 ? std::vector<double>{-end, 0, end} : std::vector<double>{-end, end};
+  }
+  return cuts;
+}
+
+/// What changes from one side of a cut to the other, for a share `area` of it: at least as much
+/// interface as the media on the two sides differ.
+void add_exchange(Fill& out, const Fill& below, const Fill& above, const Point& n, double area) {
+  const auto part = [](const Fill& f, int medium) {
+    for (const Share& s : f.media)
+      if (s.medium == medium) return s.fraction;
+    return 0.0;
+  };
+  std::vector<Share> lost, won;
+  double total = 0;
+  for (const Share& s : below.media) {
+    const double d = s.fraction - part(above, s.medium);
+    if (d > 0) lost.push_back({s.medium, d}), total += d;
+  }
+  for (const Share& s : above.media) {
+    const double d = s.fraction - part(below, s.medium);
+    if (d > 0) won.push_back({s.medium, d});
+  }
+  for (const Share& a : lost)
+    for (const Share& b : won)
+      add_plane(out, a.medium, b.medium, n, area * a.fraction * b.fraction / total);
+}
+
+Fill divided(const Seen& seen, const Box& box, const Cuts& cuts, bool at_faces, int depth) {
+  Structures from_top;
+  for (const Partial& p : seen.partial) from_top.push_back(p.structure);
+  std::array<std::size_t, 3> n;
+  for (int k = 0; k < 3; ++k) n[k] = cuts[k].size() - 1;
+  const auto share = [&](int k, std::size_t i) {  // of the side of the box
+    return box.size[k] > 0 ? (cuts[k][i + 1] - cuts[k][i]) / box.size[k] : 1.0;
+  };
+
+  Fill out;
+  std::vector<Fill> parts;
+  bool uniform_parts = true;
+  for (std::size_t c = 0; c < n[2]; ++c)
+    for (std::size_t b = 0; b < n[1]; ++b)
+      for (std::size_t a = 0; a < n[0]; ++a) {
+        const std::size_t index[3] = {a, b, c};
+        Box part;
+        double volume = 1;
+        for (int k = 0; k < 3; ++k) {
+          part.size[k] = cuts[k][index[k] + 1] - cuts[k][index[k]];
+          part.centre[k] = box.centre[k] + (cuts[k][index[k]] + cuts[k][index[k] + 1]) / 2;
+          volume *= share(k, index[k]);
+        }
+        parts.push_back(fill_box(from_top, seen.base, part, depth));
+        const Fill& f = parts.back();
+        uniform_parts = uniform_parts && f.media.size() == 1;
+        for (const Share& s : f.media) add_share(out, s.medium, volume * s.fraction);
+        for (Interface face : f.interfaces) {
+          for (double& x : face.area) x *= volume;
+          for (double& x : face.orientation) x *= volume;
+          add_interface(out, face.inside, face.outside, face.area, face.orientation);
+        }
+      }
+  int faces = 0;  // cuts at which media change
+  if (at_faces)
+    for (int k = 0; k < 3; ++k)
+      for (std::size_t cut = 0; cut + 1 < n[k]; ++cut) {
+        Point normal{};
+        normal[k] = 1;
+        bool changes = false;
+        const int u = (k + 1) % 3, v = (k + 2) % 3;
+        for (std::size_t i = 0; i < n[u]; ++i)
+          for (std::size_t j = 0; j < n[v]; ++j) {
+            std::size_t at[3];
+            at[k] = cut, at[u] = i, at[v] = j;
+            const std::size_t low = (at[2] * n[1] + at[1]) * n[0] + at[0];
+            ++at[k];
+            const std::size_t high = (at[2] * n[1] + at[1]) * n[0] + at[0];
+            const Fill &below = parts[low], &above = parts[high];
+            add_exchange(out, below, above, normal, share(u, i) * share(v, j) / box.size[k]);
+            changes = changes || below.media.size() > 1 || above.media.size() > 1 ||
+                      below.media[0].medium != above.media[0].medium;
+          }
+        faces += changes;
+      }
+  out.simple = out.media.size() == 1 || (at_faces && uniform_parts && faces == 1);
+  return out;
+}
+
+}  // namespace
+
+Fill fill_box(const Structures& from_top, int background, const Box& box, int depth) {
+  const Seen seen = look(from_top, background, box);
+  if (seen.partial.empty()) return {{{seen.base, 1}}, {}, true};
+  const Point& n = seen.partial[0].local.normal;
+  if (std::all_of(seen.partial.begin(), seen.partial.end(), [&](const Partial& p) {
+        return p.local.kind == Local::Kind::layer && are_parallel(n, p.local.normal);
+      }))
+    return layered(seen, box);
+  if (const auto cuts = faces_along_axes(seen, box)) return divided(seen, box, *cuts, true, depth);
+  if (depth < halvings) return divided(seen, box, halves(box), false, depth + 1);
+  return independent(seen, box);
+}
+
+Fill fill(const SceneOrder& scene, const Point& centre, const std::array<double, 3>& size) {
+  Structures near;
+  for (std::size_t i : scene.from_top()) {
+    const Structure& s = scene.scene().structures[i];
+    const Bounds& b = s.shape.bounds();
+    bool apart = false;
+    for (int k = 0; k < 3; ++k)
+      apart = apart || b.low[k] > centre[k] + size[k] / 2 || b.high[k] < centre[k] - size[k] / 2;
+    if (!apart) near.push_back(&s);
+  }
+  Fill out = fill_box(near, scene.scene().background, {centre, size}, 0);
+  const auto rank = [&](const Share& share) {
+    return std::find_if(near.begin(), near.end(),
+                        [&](const Structure* s) { return s->medium == share.medium; }) -
+           near.begin();
+  };
+  std::stable_sort(out.media.begin(), out.media.end(),
+                   [&](const Share& a, const Share& b) { return rank(a) < rank(b); });
+  return out;
+}
+
+Mix mix(const SceneOrder& scene, const Point& centre, const std::array<double, 3>& size) {
+  const Fill f = fill(scene, centre, size);
+  const Share& first = f.media[0];
+  if (f.media.size() == 1) return {first.medium, first.medium, 1, {0, 0, 0}, true};
+  const Share& other =
+      *std::max_element(f.media.begin() + 1, f.media.end(),
+                        [](const Share& a, const Share& b) { return a.fraction < b.fraction; });
+  Point outward{};
+  Rotation orientation{};  // only as a 3x3 matrix
+  double area = 0;
+  for (const Interface& face : f.interfaces) {
+    if (face.inside != first.medium && face.outside != first.medium) continue;
+    const auto& o = face.orientation;
+    for (int k = 0; k < 3; ++k)
+      outward[k] += face.inside == first.medium ? face.area[k] : -face.area[k];
+    const Rotation m{{{o[0], o[3], o[4]}, {o[3], o[1], o[5]}, {o[4], o[5], o[2]}}};
+    for (int k = 0; k < 3; ++k) orientation[k] = plus(orientation[k], m[k]), area += m[k][k];
+  }
+  // Two faces of a thin layer cancel; its orientation is n n^T, of which any column is along n.
+  if (norm(outward) <= 1e-6 * area)
+    outward = *std::max_element(orientation.begin(), orientation.end(),
+                                [](const Point& a, const Point& b) { return norm(a) < norm(b); });
+  const double length = norm(outward);
+  return {first.medium, other.medium, first.fraction,
+          length > 0 ? times(1 / length, outward) : outward, f.simple};
+}
+
+Mix mix(const Scene& scene, const Point& centre, const std::array<double, 3>& size) {
+  return mix(SceneOrder(scene), centre, size);
+}
+
+}  // namespace tessera::electromagnetics

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A shape as seen from within a small box: planes instead of faces.
+#pragma once
+#include "geometry/shape_node.h"
+
+namespace tessera::electromagnetics {
+
+struct Box {
+  Point centre, size;
+  double radius() const;  // half of the diagonal
+};
+
+/// A plane that bounds what the shape fills of the box; x counts from the centre of the box.
+struct Piece {
+  Point normal;  // outward
+  double offset;
+  double area;  // d fraction / d offset
+};
+
+struct Local {
+  enum class Kind { outside, inside, layer, mixed };
+  Kind kind = Kind::inside;
+  double fraction = 1;  // of the box
+  // layer: low < normal . x < high, one of them maybe infinite
+  Point normal{};
+  double low = 0, high = 0;
+  // mixed: everything else; the fraction then takes the pieces as independent of each other
+  std::vector<Piece> pieces;
+};
+
+Local local(const detail::ShapeNode& node, const Box& box);
+
+/// The planes of a layer or of a mixture.
+std::vector<Piece> pieces_of(const Local& local, const Box& box);
+
+/// How wide the box is along the normal.
+double width_along(const Point& normal, const Box& box);
+/// Parallel or opposite, to the accuracy of a computed normal.
+bool are_parallel(const Point& n, const Point& m);
+
+}  // namespace tessera::electromagnetics
