@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "gain_frequencies.h"
 #include "tessera/electromagnetics/constants.h"
 #include "tessera/electromagnetics/medium_checks.h"
 
@@ -15,11 +16,25 @@ using Complex = std::complex<double>;
 constexpr double two_pi = 2 * std::numbers::pi;
 constexpr double kRounding = 1e-13;  // of the sum of the terms' sizes
 
-/// The frequencies at which gain is looked for, in order.
-std::vector<double> sample_frequencies(const Medium& medium, double f_min, double f_max) {
+struct Gain {
+  double im_eps;
+  double relative;  // to the sizes of the terms, whose rounding is the floor
+};
+
+Gain gain_at(const Medium& medium, std::size_t axis, double f) {
+  const double im_chi = susceptibility(medium.poles, Complex(0, two_pi * f)).imag();
+  const double conduction = medium.sigma[axis] / (vacuum_permittivity * two_pi * f);
+  const double size = size_of_terms(medium.poles, f) + std::abs(conduction);
+  return {im_chi - conduction, size > 0 ? (im_chi - conduction) / size : 0};
+}
+
+}  // namespace
+
+std::vector<double> gain_frequencies(const std::vector<PoleResidue>& poles, double f_min,
+                                     double f_max) {
   double low = f_min > 0 ? f_min : std::numeric_limits<double>::infinity();
   double high = f_max;
-  for (const PoleResidue& p : medium.poles) {
+  for (const PoleResidue& p : poles) {
     const double f = std::abs(p.a) / two_pi;
     if (f == 0) continue;
     low = std::min(low, f / 1000);
@@ -30,7 +45,7 @@ std::vector<double> sample_frequencies(const Medium& medium, double f_min, doubl
   std::vector<double> f;
   const int n = high > low ? 600 : 1;
   for (int k = 0; k < n; ++k) f.push_back(low * std::pow(high / low, k / std::max(n - 1.0, 1.0)));
-  for (const PoleResidue& p : medium.poles) {
+  for (const PoleResidue& p : poles) {
     const double centre = std::abs(p.a.imag()) / two_pi, width = std::abs(p.a.real()) / two_pi;
     if (centre == 0) continue;
     for (int k = 0; k < 20; ++k) {
@@ -43,28 +58,20 @@ std::vector<double> sample_frequencies(const Medium& medium, double f_min, doubl
   return f;
 }
 
-struct Gain {
-  double im_eps;
-  double relative;  // to the sizes of the terms, whose rounding is the floor
-};
-
-Gain gain_at(const Medium& medium, std::size_t axis, double f) {
-  const Complex s(0, two_pi * f);
-  const Complex chi = susceptibility(medium.poles, s);
-  double size = std::abs(medium.eps[axis]);
-  for (const PoleResidue& p : medium.poles)
-    size += 2 * std::abs(p.c) * std::max(1 / std::abs(s - p.a), 1 / std::abs(s - std::conj(p.a)));
-  const double conduction = medium.sigma[axis] / (vacuum_permittivity * two_pi * f);
-  const double im = chi.imag() - conduction;
-  return {im, im / (size + std::abs(conduction))};
+double size_of_terms(const std::vector<PoleResidue>& poles, double f_hz) {
+  const Complex s(0, two_pi * f_hz);
+  double size = 0;
+  for (const PoleResidue& p : poles) {
+    const double nearest = std::min(std::abs(s - p.a), std::abs(s - std::conj(p.a)));
+    size += (is_real(p) ? 1 : 2) * std::abs(p.c) / nearest;
+  }
+  return size;
 }
-
-}  // namespace
 
 GainReport largest_gain(const Medium& medium, double f_min_hz, double f_max_hz) {
   GainReport report;
   if (medium.pec) return report;
-  const std::vector<double> f = sample_frequencies(medium, f_min_hz, f_max_hz);
+  const std::vector<double> f = gain_frequencies(medium.poles, f_min_hz, f_max_hz);
   double worst = -std::numeric_limits<double>::infinity();
   for (std::size_t axis = 0; axis < 3; ++axis) {
     std::size_t at = 0;
