@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The time step of Maxwell's equations on a Yee grid, and its transpose.
+//
+// The unknowns are integrals along edges, in units of a reference length l (the smallest cell):
+//     e = E ds / l  (V/m),     h = Z0 H ds* / l  (V/m),    ds, ds*: length of the edge, of the dual edge
+// so that curls are plain differences and all metric and material sits in one factor per edge. Step n makes
+//     h_x <- h_x - ch [ (e_z[j+1] - e_z) - (e_y[k+1] - e_y) + s ]              e of time n dt, h of (n + 1/2) dt
+//     e_x <- ca e_x + cb [ (h_z - h_z[j-1]) - (h_y - h_y[k-1]) + s ]           e of time (n + 1) dt
+// and cyclic, with ch = c dt ds* / (mu A), cb = c dt ds / (eps A* (1 + q)), ca = (1 - q) / (1 + q), q = sigma dt / (2 eps0 eps);
+// A, A* are the areas that the loop of differences bounds. s sums what is injected, the absorbing layers' convolutions and
+// the polarization currents of dispersive media.
+//
+// The step is linear in (e, h, s) for given coefficients, and bilinear in coefficients and the bracket u. Hence with
+// u recorded ("traced") the derivative in the coefficient of an edge is the same step with the current (d cb / cb) u
+// injected at it; and the transpose of the step is, in the unknowns cb lambda_e and -ch lambda_h, again a step of
+// this scheme, run backwards, in which the absorbing layers convolve before the difference instead of after it.
+#pragma once
+#include "tessera/autodiff/dtype.h"
+#include "tessera/electromagnetics/boundary.h"
+#include "tessera/electromagnetics/yee_grid.h"
+
+#include <complex>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tessera::electromagnetics {
+
+/// A run of neighbouring edges of a row in which a dispersive medium polarizes: term p moves by Q' = alpha Q + beta (E' + E)
+/// and carries P/eps0 = weight * sum (2 Re Q, or Q where alpha and beta are real).
+struct DispersiveRun {
+  int first = 0;
+  std::vector<double> weight;                       ///< share of the edge's cell that the medium fills, [length]
+  std::vector<std::complex<double>> alpha, beta;    ///< [terms]
+};
+
+/// The medium along one row of edges (along x) of one component.
+struct MaterialRow {
+  std::vector<double> inverse;  ///< 1/eps or 1/mu, relative, at infinite frequency; 0: perfect conductor (the field stays zero)
+  std::vector<double> loss;     ///< sigma dt / (2 eps0), or sigma_m dt / (2 mu0); all zero where there is none
+  std::vector<DispersiveRun> dispersive;
+};
+
+/// All that fixes the linear map of a time step.
+struct YeeModel {
+  YeeGrid grid;
+  std::array<Faces, 3> faces{};  ///< an axis that is not resolved is periodic, whatever is said here
+  Pml pml;
+  double dt_s = 0;
+  Dtype dtype = Dtype::f32;                          ///< of the fields: f32 or f64
+  std::array<bool, 6> active{true, true, true, true, true, true};  ///< components that are computed (2-D, 1-D)
+  /// Fills the rows, whose vectors come sized and set to vacuum. Called once per row.
+  std::function<void(int component, int j, int k, MaterialRow&)> material;
+  std::vector<Edge> injected;  ///< edges that take a current, in the order of its columns
+  std::vector<Edge> recorded;  ///< edges whose field after each step is wanted
+  std::vector<Edge> traced;    ///< electric edges whose bracket u is wanted
+};
+
+/// How steps are ordered in memory; the result is the same to the last bit.
+struct Blocking {
+  int steps = 0;  ///< time steps that a tile takes together; 1: none; 0: chosen by the size of the problem
+  int rows = 0;   ///< rows (along y) of a tile; 0: chosen
+};
+
+/// A compiled model. Immutable; may be used from several threads at once.
+class YeeScheme {
+ public:
+  /// Throws Error for what cannot be run: dt above the limit of vacuum, faces that do not match, edges outside.
+  explicit YeeScheme(const YeeModel& model);
+  YeeScheme(YeeScheme&&) noexcept;
+  ~YeeScheme();
+
+  Dtype dtype() const;
+  std::int64_t state_size() const;  ///< elements of the state: six fields, then psi, then Q
+  std::int64_t n_injected() const;
+  std::int64_t n_recorded() const;
+  std::int64_t n_traced() const;
+  /// [state_size] 1 where the state holds an unknown; elsewhere (padding, copies across joined faces, conductors, outer
+  /// tangential E) it is zero or follows from the unknowns. The transpose is that of the map among unknowns.
+  std::vector<std::uint8_t> unknowns() const;
+  /// Where the field of an edge lies in the state.
+  std::int64_t offset(const Edge& edge) const;
+  /// cb (or ch) of an edge.
+  double coefficient(const Edge& edge) const;
+  double loss_factor(const Edge& edge) const;  ///< ca
+  /// e per E (or h per Z0 H): ds / l.
+  double field_scale(const Edge& edge) const;
+  double reference_length() const;
+
+  /// Takes `n_steps` steps in place. All arrays have the element type dtype() and are row major:
+  ///   state [state_size]; currents [n_steps, n_injected] or null (zero); records [n_steps, n_recorded]; traces
+  ///   [n_steps, n_traced]; `coefficients` [n_traced] replaces cb of the traced edges, null keeps it.
+  void advance(void* state, std::int64_t n_steps, const void* currents, void* records, void* traces,
+               const void* coefficients, Blocking blocking = {}) const;
+
+  /// The transpose for fixed coefficients: from the cotangents of the results of `advance` (state in place, records, traces) to those
+  /// of its operands (state in place, currents [n_steps, n_injected]), and the brackets' cotangents g at the traced edges
+  /// [n_steps, n_traced] besides.
+  void advance_transposed(void* state, std::int64_t n_steps, const void* records, const void* traces, void* currents,
+                          void* trace_cotangents, const void* coefficients, Blocking blocking = {}) const;
+
+  /// Bytes that one step moves per cell if nothing stays in cache: unfused and fused (18 + c and 12 + c words for c
+  /// coefficient words), and what this model's absorbing layers and poles add, over the whole grid.
+  struct Traffic {
+    double unfused_bytes_per_cell, fused_bytes_per_cell, coefficient_words_per_cell;
+  };
+  Traffic traffic() const;
+  std::int64_t memory_bytes() const;  ///< of the state and the tables
+
+  struct Impl;
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tessera::electromagnetics

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The order of the steps. The new h of a row needs e of the row and of the next ones (j+1, k+1); the new e needs h of the row
+// and of the ones before it. So the step of row (j, k), h first, may follow as soon as the previous step of rows (j+1, k) and
+// (j, k+1) is done: T steps run as a wave through the planes, each one plane behind the last, and within a plane
+// over tiles of rows that shift by one row per step. A tile's planes of T steps stay in the second-level cache: the memory
+// sees 12 + c words per cell once in T steps (M. Wonnacott, Int. J. Parallel Program. 27 (1999) 181-221: time skewing).
+// Tile m waits at each plane for tile m - 1, which is how threads run side by side; every row is computed by the same
+// instructions whatever the order, so results do not depend on it.
+//
+// Axes y or z that are joined to themselves allow no such wave: there all h, then all e.
+#include "time_domain/row.h"
+
+#include "tessera/autodiff/forall.h"
+
+#include <atomic>
+#include <immintrin.h>
+#include <thread>
+
+namespace tessera::electromagnetics::time_domain {
+namespace {
+
+/// Numbers below the normal range count as zero: the fronts of waves and the ends of layers hold many of them, each some
+/// hundred times slower than another number.
+class FlushToZero {
+ public:
+  FlushToZero() : before_(_mm_getcsr()) { _mm_setcsr(before_ | 0x8040u); }
+  ~FlushToZero() { _mm_setcsr(before_); }
+  FlushToZero(const FlushToZero&) = delete;
+  FlushToZero& operator=(const FlushToZero&) = delete;
+
+ private:
+  unsigned before_;
+};
+
+/// One row of all components in step n: the body of every order.
+template <class T, bool transposed>
+inline void row_step(Rows<T, transposed>& rows, const Tables<T>& t, int j, int k, std::int64_t n) {
+  if constexpr (transposed)
+    if (t.has_layers)
+      for (int c = 0; c < 3; ++c) {
+        rows.convolve(c, 0, j, k);
+        rows.convolve(c, 1, j + 1, k);
+        rows.convolve(c, 2, j, k + 1);
+      }
+  for (int c = 3; c < 6; ++c) rows.step(c, j, k, n);
+  if constexpr (transposed)
+    if (t.has_layers)
+      for (int c = 3; c < 6; ++c)
+        for (int axis = 0; axis < 3; ++axis) rows.convolve(c, axis, j, k);
+  for (int c = 0; c < 3; ++c) rows.step(c, j, k, n);
+}
+
+template <class T, bool transposed>
+void in_waves(const Work<T>& w, int block, int tile_rows) {
+  const Tables<T>& t = w.tables;
+  const int rows_y = t.n[1] + 1, planes = t.n[2] + 1;
+  for (std::int64_t begin = 0; begin < w.steps; begin += block) {
+    const int steps = static_cast<int>(std::min<std::int64_t>(block, w.steps - begin));
+    const int tiles = (rows_y + steps - 1 + tile_rows - 1) / tile_rows;
+    std::vector<std::atomic<int>> done(static_cast<std::size_t>(tiles));
+    for (auto& d : done) d.store(-1, std::memory_order_relaxed);
+    std::atomic<int> next{0};
+    parallel_chunks(std::min(num_threads(), tiles), [&](std::int64_t) {
+      const FlushToZero flush;
+      Rows<T, transposed> rows(w);
+      for (int tile = next++; tile < tiles; tile = next++) {
+        const int y0 = tile * tile_rows, y1 = y0 + tile_rows;
+        for (int wave = 0; wave < planes + steps - 1; ++wave) {
+          if (tile > 0)
+            while (done[static_cast<std::size_t>(tile) - 1].load(std::memory_order_acquire) < wave) std::this_thread::yield();
+          for (int s = 0; s < steps; ++s) {
+            const int k = wave - s;
+            if (k < 0 || k >= planes) continue;
+            for (int j = std::max(y0 - s, 0); j < std::min(y1 - s, rows_y); ++j) row_step(rows, t, j, k, begin + s);
+          }
+          done[static_cast<std::size_t>(tile)].store(wave, std::memory_order_release);
+        }
+      }
+    });
+  }
+}
+
+/// Copies what lies across the joined faces of y and z: e of line 0 to line n, h of the last middle before the first.
+template <class T>
+void join(const Work<T>& w, bool electric) {
+  const Tables<T>& t = w.tables;
+  for (int c = electric ? 0 : 3; c < (electric ? 3 : 6); ++c) {
+    if (t.periodic[1])
+      for (int k = -1; k <= t.n[2]; ++k) {
+        const int from = electric ? 0 : t.n[1] - 1, to = electric ? t.n[1] : -1;
+        std::copy_n(w.state + t.place(c, -1, from, k), t.n[0] + 2, w.state + t.place(c, -1, to, k));
+      }
+    if (t.periodic[2]) {
+      const int from = electric ? 0 : t.n[2] - 1, to = electric ? t.n[2] : -1;
+      std::copy_n(w.state + t.place(c, -1, -1, from), t.plane - t.row, w.state + t.place(c, -1, -1, to));
+    }
+  }
+}
+
+template <class T, bool transposed>
+void in_halves(const Work<T>& w) {
+  const Tables<T>& t = w.tables;
+  const auto over_planes = [&](auto body) {
+    parallel_chunks(t.n[2] > 1 ? t.n[2] + 1 : t.n[1] + 1, [&](std::int64_t chunk) {
+      const FlushToZero flush;
+      Rows<T, transposed> rows(w);
+      if (t.n[2] > 1)
+        for (int j = 0; j <= t.n[1]; ++j) body(rows, j, static_cast<int>(chunk));
+      else
+        body(rows, static_cast<int>(chunk), 0);
+    });
+  };
+  join(w, true);
+  for (std::int64_t n = 0; n < w.steps; ++n)
+    for (const bool electric : {false, true}) {
+      const int first = electric ? 0 : 3, source = 3 - first;
+      if constexpr (transposed)
+        if (t.has_layers)
+          over_planes([&](auto& rows, int j, int k) {
+            for (int c = source; c < source + 3; ++c)
+              for (int axis = 0; axis < 3; ++axis) rows.convolve(c, axis, j, k);
+          });
+      over_planes([&](auto& rows, int j, int k) {
+        for (int c = first; c < first + 3; ++c) rows.step(c, j, k, n);
+      });
+      join(w, electric);
+    }
+}
+
+template <class T, bool transposed>
+void run(const Work<T>& w, Blocking blocking) {
+  const Tables<T>& t = w.tables;
+  if (t.periodic[0])
+    for (int c = 0; c < 3; ++c)
+      for (int k = 0; k <= t.n[2]; ++k)
+        for (int j = 0; j <= t.n[1]; ++j) w.state[t.place(c, t.n[0], j, k)] = w.state[t.place(c, 0, j, k)];
+  if (t.periodic[1] || t.periodic[2]) return in_halves<T, transposed>(w);
+  // As many steps as let a tile's window, (rows + steps) x (steps + 1) rows of 9 words, fit into half of a cache of 1 MiB.
+  int steps = blocking.steps, rows = blocking.rows;
+  if (rows == 0) rows = 8;
+  if (steps == 0) {
+    const double row_bytes = 9.0 * static_cast<double>(t.row) * sizeof(T);
+    steps = 1;
+    while (steps < 8 && (rows + steps + 1) * (steps + 2) * row_bytes < 6e5) ++steps;
+  }
+  in_waves<T, transposed>(w, steps, rows);
+}
+
+/// cb lambda_e, -ch lambda_h / ca and tau = +- lambda_psi / b (E, H) from the cotangents, or back.
+template <class T>
+void change_unknowns(const Work<T>& w, bool back) {
+  const Tables<T>& t = w.tables;
+  for (int c = 0; c < 6; ++c) {
+    const ComponentTable<T>& f = t.component[c];
+    for (int k = f.first[2]; k < f.last[2]; ++k)
+      for (int j = f.first[1]; j < f.last[1]; ++j) {
+        const std::int64_t index = t.row_index(j, k);
+        const T* factor = f.factor[index];
+        if (!f.special.empty() && f.special[index] >= 0 && !w.special_factor.empty() && w.special_factor[f.special[index]]) factor = w.special_factor[f.special[index]];
+        const T* keep = is_electric(c) || f.keep.empty() ? nullptr : f.keep[index];
+        const T scale = is_electric(c) ? t.scale(c, j, k) : -t.scale(c, j, k);
+        T* e = w.state + t.place(c, 0, j, k);
+        for (int i = f.first[0]; i < f.last[0]; ++i) {
+          const T by = keep ? scale * factor[i] / keep[i] : scale * factor[i];
+          e[i] = factor[i] == 0 ? 0 : back ? e[i] / by : e[i] * by;
+        }
+      }
+    for (int axis = 0; axis < 3; ++axis) {
+      const LayerTable<T>& l = t.layer[c][axis];
+      if (l.slabs == 0) continue;
+      for (int k = f.first[2]; k < f.last[2]; ++k)
+        for (int j = f.first[1]; j < f.last[1]; ++j) {
+          const int at = axis == 1 ? j : k;
+          if (axis != 0 && l.slab[at] < 0) continue;
+          T* tau = w.state + t.psi_row(l, axis, j, k);
+          const auto one = [&](int i, T& v) {
+            const T b = (is_electric(c) ? 1 : -1) * (axis == 0 ? l.b[i] : l.b[at]);
+            v = back ? v * b : v / b;
+          };
+          if (axis == 0) {
+            for (int i = l.low_begin; i < l.low_end; ++i) one(i, *tau++);
+            for (int i = l.high_begin; i < l.high_end; ++i) one(i, *tau++);
+          } else {
+            for (int i = f.first[0]; i < f.last[0]; ++i) one(i, tau[i]);
+          }
+        }
+    }
+  }
+}
+
+}  // namespace
+
+template <class T>
+void advance(const Work<T>& w, Blocking blocking) {
+  run<T, false>(w, blocking);
+}
+
+template <class T>
+void advance_transposed(const Work<T>& w, Blocking blocking) {
+  const Tables<T>& t = w.tables;
+  change_unknowns(w, false);
+  Rows<T, true> rows(w);
+  for (int c = 0; c < 3; ++c)
+    if (!t.component[c].special.empty())
+      for (int k = 0; k <= t.n[2]; ++k)
+        for (int j = 0; j <= t.n[1]; ++j) rows.receive(c, j, k, 0);
+  run<T, true>(w, blocking);
+  change_unknowns(w, true);
+}
+
+template <class T>
+std::vector<std::uint8_t> unknowns(const Tables<T>& t) {
+  std::vector<std::uint8_t> mask(static_cast<std::size_t>(t.state_size), 0);
+  for (int c = 0; c < 6; ++c) {
+    const ComponentTable<T>& f = t.component[c];
+    for (int k = f.first[2]; k < f.last[2]; ++k)
+      for (int j = f.first[1]; j < f.last[1]; ++j) {
+        for (int i = f.first[0]; i < f.last[0]; ++i)
+          mask[static_cast<std::size_t>(t.place(c, i, j, k))] = f.factor[t.row_index(j, k)][i] != 0;
+        for (int axis = 0; axis < 3; ++axis) {
+          const LayerTable<T>& l = t.layer[c][axis];
+          if (l.slabs == 0 || (axis > 0 && l.slab[axis == 1 ? j : k] < 0)) continue;
+          const std::int64_t psi = t.psi_row(l, axis, j, k);
+          const int begin = axis == 0 ? 0 : f.first[0], end = axis == 0 ? static_cast<int>(t.psi_length_x(l)) : f.last[0];
+          std::fill(mask.begin() + psi + begin, mask.begin() + psi + end, 1);
+        }
+      }
+  }
+  for (const Special<T>& special : t.specials)
+    for (const Polarized<T>& p : special.polarized)
+      for (std::size_t m = 0; m < p.pair.size(); ++m)
+        for (int q = 0; q < (p.pair[m] == 2 ? 2 : 1) * p.length; ++q) mask[static_cast<std::size_t>(p.state) + 2 * m * p.length + q] = 1;
+  return mask;
+}
+
+template std::vector<std::uint8_t> unknowns(const Tables<float>&);
+template std::vector<std::uint8_t> unknowns(const Tables<double>&);
+template void advance(const Work<float>&, Blocking);
+template void advance(const Work<double>&, Blocking);
+template void advance_transposed(const Work<float>&, Blocking);
+template void advance_transposed(const Work<double>&, Blocking);
+
+}  // namespace tessera::electromagnetics::time_domain

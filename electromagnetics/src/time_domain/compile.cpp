@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "time_domain/tables.h"
+
+#include "tessera/autodiff/error.h"
+#include "tessera/electromagnetics/constants.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace tessera::electromagnetics::time_domain {
+namespace {
+
+constexpr std::int64_t kAlign = 16;  // elements: rows begin at cache lines
+std::int64_t aligned(std::int64_t n) { return (n + kAlign - 1) / kAlign * kAlign; }
+
+/// The one copy of a row of coefficients.
+template <class T>
+const T* keep_row(Tables<T>& t, const std::vector<T>& values) {
+  std::string key(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
+  return t.pool.try_emplace(std::move(key), values).first->second.data();
+}
+
+/// ds along the component's axis, 1/ds* across it (E), and with dual and primal lengths exchanged (H); units of `unit`.
+double metric(const YeeModel& m, int c, int axis, int i, double unit, bool periodic) {
+  const bool middle = at_middle(c, axis);
+  const double length = (middle ? m.grid.length(axis, i) : m.grid.dual_length(axis, i, periodic)) / unit;
+  return axis == axis_of(c) ? length : 1 / length;
+}
+
+template <class T>
+void place_fields(Tables<T>& t) {
+  t.row = aligned(t.n[0] + 2);
+  t.plane = t.row * (t.n[1] + 2);
+  // One ghost row and plane before the first edge; fields a few lines apart, so that equal places fall into different sets.
+  const std::int64_t size = aligned(t.plane * (t.n[2] + 2)) + 9 * kAlign;
+  const std::int64_t step[3] = {1, t.row, t.plane};
+  for (int d = 0; d < 3; ++d) t.step[d] = t.n[d] > 1 ? step[d] : 0;
+  for (int c = 0; c < 6; ++c) t.component[c].field = c * size + t.plane + t.row + kAlign;
+  t.state_size = 6 * size + kAlign;
+  for (int c = 0; c < 6; ++c) {
+    ComponentTable<T>& f = t.component[c];
+    const int a = axis_of(c), b = (a + 1) % 3, d = (a + 2) % 3;
+    const auto field = [&](int component) { return t.component[component].field - f.field; };
+    if (is_electric(c)) {  // (h_d - h_d[b-1]) - (h_b - h_b[d-1])
+      f.source[0] = 3 + d, f.axis[0] = b, f.source[1] = 3 + b, f.axis[1] = d;
+      f.p = field(3 + d), f.q = f.p - t.step[b], f.r = field(3 + b), f.t = f.r - t.step[d];
+    } else {  // (e_b[d+1] - e_b) - (e_d[b+1] - e_d)
+      f.source[0] = b, f.axis[0] = d, f.source[1] = d, f.axis[1] = b;
+      f.q = field(b), f.p = f.q + t.step[d], f.t = field(d), f.r = f.t + t.step[b];
+    }
+  }
+}
+
+template <class T>
+void set_ranges(Tables<T>& t, const YeeModel& m) {
+  for (int c = 0; c < 6; ++c)
+    for (int d = 0; d < 3; ++d) {
+      ComponentTable<T>& f = t.component[c];
+      f.first[d] = 0;
+      f.last[d] = t.n[d];
+      if (!at_middle(c, d) && t.n[d] > 1 && !t.periodic[d]) {
+        f.first[d] = t.faces[d].low == Boundary::pmc ? 0 : 1;
+        f.last[d] = t.faces[d].high == Boundary::pmc ? t.n[d] + 1 : t.n[d];
+      }
+      if (!m.active[c]) f.last[d] = f.first[d];
+    }
+}
+
+template <class T>
+void place_layers(Tables<T>& t, const YeeModel& m) {
+  for (int c = 0; c < 6; ++c)
+    for (int axis = 0; axis < 3; ++axis) {
+      const ComponentTable<T>& f = t.component[c];
+      if (axis == axis_of(c) || t.n[axis] == 1 || f.last[axis] == f.first[axis]) continue;
+      const PmlProfile p = pml_profile(m.grid.lines[axis], t.faces[axis], m.pml, m.dt_s, at_middle(c, axis));
+      if (!p.any()) continue;
+      LayerTable<T>& l = t.layer[c][axis];
+      l.b.assign(p.b.begin(), p.b.end());
+      l.c.assign(p.c.begin(), p.c.end());
+      l.m.assign(p.m.begin(), p.m.end());
+      l.slab.assign(p.b.size(), -1);
+      const int half = t.n[axis] / 2;
+      l.low_begin = l.low_end = f.first[axis];
+      l.high_begin = l.high_end = f.last[axis];
+      for (int i = f.first[axis]; i < f.last[axis]; ++i) {
+        if (p.b[i] == 0) continue;
+        l.slab[i] = l.slabs++;
+        if (i < half) l.low_end = i + 1;
+        else l.high_begin = std::min(l.high_begin, i);
+      }
+      l.psi = t.state_size;
+      const std::int64_t size = axis == 0   ? t.psi_length_x(l) * t.rows()
+                                : axis == 1 ? t.row * l.slabs * (t.n[2] + 1)
+                                            : t.row * l.slabs * (t.n[1] + 1);
+      t.state_size += aligned(size);
+      t.has_layers = true;
+    }
+}
+
+template <class T>
+Special<T>& special_of(Tables<T>& t, int c, int j, int k) {
+  ComponentTable<T>& f = t.component[c];
+  if (f.special.empty()) f.special.assign(t.rows(), -1);
+  std::int32_t& at = f.special[t.row_index(j, k)];
+  if (at < 0) {
+    at = static_cast<std::int32_t>(t.specials.size());
+    t.specials.emplace_back();
+    f.flags[t.row_index(j, k)] |= listed;
+  }
+  return t.specials[at];
+}
+
+template <class T>
+void add_list(Tables<T>& t, const std::vector<Edge>& edges, std::vector<Span> Special<T>::*list, const char* what) {
+  for (std::size_t m = 0; m < edges.size(); ++m) {
+    const Edge& e = edges[m];
+    const ComponentTable<T>& f = t.component[e.component];
+    const int at[3] = {e.i, e.j, e.k};
+    for (int d = 0; d < 3; ++d)
+      if (at[d] < f.first[d] || at[d] >= f.last[d])
+        throw Error(std::string("[YeeScheme] ") + what + " edge " + std::to_string(m) + ", " + name_of(e.component) + " at (" +
+                    std::to_string(e.i) + ", " + std::to_string(e.j) + ", " + std::to_string(e.k) +
+                    "), is not among the edges that the scheme computes");
+    std::vector<Span>& spans = special_of(t, e.component, e.j, e.k).*list;
+    if (!spans.empty() && spans.back().first + spans.back().length == e.i && spans.back().column + spans.back().length == static_cast<std::int64_t>(m))
+      ++spans.back().length;
+    else
+      spans.push_back({e.i, 1, static_cast<std::int64_t>(m)});
+  }
+}
+
+/// Factors of one row, and its dispersive runs.
+template <class T>
+void compile_row(Tables<T>& t, const YeeModel& m, int c, int j, int k, MaterialRow& row, const std::vector<double>& metric_x) {
+  ComponentTable<T>& f = t.component[c];
+  const std::int64_t index = t.row_index(j, k);
+  const int n = t.n[0] + 1;
+  std::fill(row.inverse.begin(), row.inverse.end(), 1.0);
+  std::fill(row.loss.begin(), row.loss.end(), 0.0);
+  row.dispersive.clear();
+  if (m.material) m.material(c, j, k, row);
+
+  std::vector<double> response(n, 0.0);  // sum of pair Re beta weight
+  for (const DispersiveRun& run : row.dispersive)
+    for (std::size_t p = 0; p < run.alpha.size(); ++p) {
+      const double pair = run.alpha[p].imag() == 0 && run.beta[p].imag() == 0 ? 1 : 2;
+      for (std::size_t q = 0; q < run.weight.size(); ++q) response[run.first + q] += pair * run.beta[p].real() * run.weight[q];
+    }
+  std::vector<T> factor(aligned(n), 0), keep(aligned(n), 1);
+  bool any_loss = false;
+  for (int i = f.first[0]; i < f.last[0]; ++i) {
+    const double loss = row.loss[i] + response[i] * row.inverse[i];
+    factor[i] = static_cast<T>(t.cdt * metric_x[i] * row.inverse[i] / (1 + loss));
+    keep[i] = static_cast<T>(row.inverse[i] == 0 ? 0 : (1 - loss) / (1 + loss));
+    any_loss |= keep[i] != 1;
+  }
+  f.factor[index] = keep_row(t, factor);
+  if (any_loss) {
+    if (f.keep.empty()) f.keep.assign(t.rows(), nullptr);
+    f.keep[index] = keep_row(t, keep);
+    f.flags[index] |= lossy;
+  }
+  for (const DispersiveRun& run : row.dispersive) {
+    Polarized<T> p;
+    p.first = run.first;
+    p.length = static_cast<int>(run.weight.size());
+    p.state = t.state_size;
+    t.state_size += aligned(2 * std::int64_t{p.length} * static_cast<std::int64_t>(run.alpha.size()));
+    for (std::size_t q = 0; q < run.alpha.size(); ++q) {
+      p.alpha.emplace_back(run.alpha[q]);
+      p.beta.emplace_back(run.beta[q]);
+      p.pair.push_back(run.alpha[q].imag() == 0 && run.beta[q].imag() == 0 ? 1 : 2);
+    }
+    const double scale = double(f.scale_y[j]) * double(f.scale_z[k]) * t.cdt;
+    for (int q = 0; q < p.length; ++q) p.gain.push_back(static_cast<T>(run.weight[q] / (scale * metric_x[p.first + q])));
+    special_of(t, c, j, k).polarized.push_back(std::move(p));
+  }
+}
+
+}  // namespace
+
+template <class T>
+Tables<T> compile(const YeeModel& m) {
+  Tables<T> t;
+  t.grid = m.grid;
+  t.faces = m.faces;
+  t.traced = m.traced;
+  t.unit = INFINITY;
+  for (int d = 0; d < 3; ++d) {
+    t.n[d] = m.grid.cells(d);
+    if (t.n[d] < 1) throw Error("[YeeScheme] the grid has no cells");
+    const bool low = m.faces[d].low == Boundary::periodic, high = m.faces[d].high == Boundary::periodic;
+    if (t.n[d] > 1 && low != high) throw Error("[YeeScheme] a periodic face needs the opposite face to be periodic too");
+    t.periodic[d] = t.n[d] > 1 && low;
+    if (t.n[d] > 1) t.unit = std::min(t.unit, m.grid.smallest_length(d));
+  }
+  if (!std::isfinite(t.unit)) throw Error("[YeeScheme] no axis of the grid has more than one cell");
+  t.cdt = speed_of_light * m.dt_s / t.unit;
+  place_fields(t);
+  set_ranges(t, m);
+  place_layers(t, m);
+
+  for (int c = 0; c < 6; ++c) {
+    ComponentTable<T>& f = t.component[c];
+    f.factor.assign(t.rows(), nullptr);
+    f.flags.assign(t.rows(), 0);
+    f.scale_y.assign(t.n[1] + 1, 0);
+    f.scale_z.assign(t.n[2] + 1, 0);
+    std::vector<double> metric_x(t.n[0] + 1, 0);
+    const auto wraps = [&](int d) { return t.periodic[d] || t.n[d] == 1; };
+    for (int i = f.first[0]; i < f.last[0]; ++i) metric_x[i] = metric(m, c, 0, i, t.unit, wraps(0));
+    for (int j = f.first[1]; j < f.last[1]; ++j) f.scale_y[j] = static_cast<T>(metric(m, c, 1, j, t.unit, wraps(1)));
+    for (int k = f.first[2]; k < f.last[2]; ++k) f.scale_z[k] = static_cast<T>(metric(m, c, 2, k, t.unit, wraps(2)));
+    MaterialRow row{std::vector<double>(t.n[0] + 1), std::vector<double>(t.n[0] + 1), {}};
+    for (int k = f.first[2]; k < f.last[2]; ++k)
+      for (int j = f.first[1]; j < f.last[1]; ++j) {
+        std::uint8_t& flags = f.flags[t.row_index(j, k)];
+        const int at[3] = {0, j, k};
+        for (int term = 0; term < 2; ++term) {
+          const int axis = f.axis[term];
+          const std::uint8_t flag = axis == 0 ? layer_x : axis == 1 ? layer_y : layer_z;
+          const auto in_layer = [&](const LayerTable<T>& l, int i) { return l.slabs > 0 && (axis == 0 || (i >= 0 && i <= t.n[axis] && l.slab[i] >= 0)); };
+          // The transposed step convolves the sources of the difference, on both sides of the row.
+          const LayerTable<T>& source = t.layer[f.source[term]][axis];
+          const int above = is_electric(c) ? at[axis] : at[axis] + 1;
+          if (in_layer(t.layer[c][axis], at[axis]) || in_layer(source, above) || in_layer(source, above - 1)) flags |= flag;
+        }
+        compile_row(t, m, c, j, k, row, metric_x);
+      }
+  }
+  add_list(t, m.injected, &Special<T>::injected, "injected");
+  add_list(t, m.recorded, &Special<T>::recorded, "recorded");
+  add_list(t, m.traced, &Special<T>::traced, "traced");
+  for (const Edge& e : m.traced)
+    if (!is_electric(e.component)) throw Error("[YeeScheme] only electric edges are traced");
+  t.n_injected = static_cast<std::int64_t>(m.injected.size());
+  t.n_recorded = static_cast<std::int64_t>(m.recorded.size());
+  t.n_traced = static_cast<std::int64_t>(m.traced.size());
+  return t;
+}
+
+template Tables<float> compile(const YeeModel&);
+template Tables<double> compile(const YeeModel&);
+
+}  // namespace tessera::electromagnetics::time_domain

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The step of one row of edges: the plain update in a loop without branches, and, in the rows that need it, what is added
+// to the bracket first: absorbing layers, currents, polarization.
+#pragma once
+#include "time_domain/tables.h"
+
+#include <algorithm>
+
+namespace tessera::electromagnetics::time_domain {
+
+/// f <- keep f + scale factor ((p - q) - (r - t) + extra); keep and extra may be absent. Reads 6 to 8 n and writes n numbers.
+template <bool with_keep, bool with_extra, class T>
+inline void update(T* __restrict f, const T* __restrict factor, T scale, const T* __restrict p, const T* __restrict q, const T* __restrict r,
+                   const T* __restrict t, const T* __restrict keep, const T* __restrict extra, int n) {
+  for (int i = 0; i < n; ++i) {
+    T bracket = (p[i] - q[i]) - (r[i] - t[i]);
+    if constexpr (with_extra) bracket += extra[i];
+    const T old = with_keep ? keep[i] * f[i] : f[i];
+    f[i] = old + (scale * factor[i]) * bracket;
+  }
+}
+
+/// Forward: with D = sign (hi - lo), psi' = b psi + c D, and psi' + m D goes to the bracket.
+template <class T>
+inline void layer_row(T* __restrict extra, T* __restrict psi, const T* __restrict hi, const T* __restrict lo, T b, T c, T m, T sign, int n) {
+  for (int i = 0; i < n; ++i) {
+    const T d = sign * (hi[i] - lo[i]);
+    psi[i] = b * psi[i] + c * d;
+    extra[i] += psi[i] + m * d;
+  }
+}
+template <class T>
+inline void layer_ends(T* __restrict extra, T* __restrict psi, const T* __restrict hi, const T* __restrict lo, const T* b, const T* c, const T* m,
+                       T sign, int n) {
+  for (int i = 0; i < n; ++i) {
+    const T d = sign * (hi[i] - lo[i]);
+    psi[i] = b[i] * psi[i] + c[i] * d;
+    extra[i] = psi[i] + m[i] * d;
+  }
+}
+
+/// The rows of one call on one thread. `transposed` as in yee_scheme.h.
+template <class T, bool transposed>
+class Rows {
+ public:
+  explicit Rows(const Work<T>& work) : w_(work), t_(work.tables), s_(work.state), extra_(static_cast<std::size_t>(t_.row) + 32) {
+    x_ = extra_.data() + 16;
+  }
+
+  /// Updates the row (c, j, k) in step n; nothing where the component has no such row.
+  void step(int c, int j, int k, std::int64_t n) {
+    const ComponentTable<T>& f = t_.component[c];
+    if (j < f.first[1] || j >= f.last[1] || k < f.first[2] || k >= f.last[2]) return;
+    const std::int64_t index = t_.row_index(j, k);
+    const std::uint8_t flags = f.flags[index];
+    if (flags == 0) {
+      T* e = s_ + t_.place(c, f.first[0], j, k);
+      update<false, false>(e, f.factor[index] + f.first[0], t_.scale(c, j, k), e + f.p, e + f.q, e + f.r, e + f.t, static_cast<const T*>(nullptr),
+                           static_cast<const T*>(nullptr), f.last[0] - f.first[0]);
+    } else {
+      step_with_more(c, f, j, k, index, flags, n);
+    }
+    if (t_.periodic[0]) {
+      T* e = s_ + t_.place(c, 0, j, k);
+      if (is_electric(c)) e[t_.n[0]] = e[0];
+      else e[-1] = e[t_.n[0] - 1];
+    }
+  }
+
+  /// Transposed: tau <- b tau + field, for the layers of a row of a source component.
+  void convolve(int c, int axis, int j, int k) {
+    const ComponentTable<T>& f = t_.component[c];
+    const LayerTable<T>& l = t_.layer[c][axis];
+    if (l.slabs == 0 || j < f.first[1] || j >= f.last[1] || k < f.first[2] || k >= f.last[2]) return;
+    const T* e = s_ + t_.place(c, 0, j, k);
+    if (axis == 0) {
+      T* tau = s_ + t_.psi_row(l, 0, j, k);
+      for (int i = l.low_begin; i < l.low_end; ++i, ++tau) *tau = l.b[i] * *tau + e[i];
+      for (int i = l.high_begin; i < l.high_end; ++i, ++tau) *tau = l.b[i] * *tau + e[i];
+      return;
+    }
+    const int at = axis == 1 ? j : k;
+    if (l.slab[at] < 0) return;
+    T* tau = s_ + t_.psi_row(l, axis, j, k);
+    const T b = l.b[at];
+    for (int i = f.first[0]; i < f.last[0]; ++i) tau[i] = b * tau[i] + e[i];
+  }
+
+  /// Transposed: what comes to a row of cb lambda_e before the bracket's transpose reads it: the cotangents of the records and
+  /// traces of step n, and of Q. Gives the cotangents of the currents and brackets.
+  void receive(int c, int j, int k, std::int64_t n) {
+    const Special<T>* special = special_of(c, j, k);
+    if (!special) return;
+    T* e = s_ + t_.place(c, 0, j, k);
+    const T* factor = factor_of(c, j, k);
+    const T scale = t_.scale(c, j, k), sign = is_electric(c) ? 1 : -1;
+    const T* records = w_.in_a ? w_.in_a + (w_.steps - 1 - n) * t_.n_recorded : nullptr;
+    const T* traces = w_.in_b ? w_.in_b + (w_.steps - 1 - n) * t_.n_traced : nullptr;
+    if (records)
+      for (const Span& a : special->recorded)
+        for (int i = 0; i < a.length; ++i) e[a.first + i] += sign * scale * factor[a.first + i] * records[a.column + i];
+    for (const Polarized<T>& p : special->polarized)
+      for (std::size_t m = 0; m < p.alpha.size(); ++m) {
+        const T *re = s_ + p.state + 2 * static_cast<std::int64_t>(m) * p.length, *im = re + p.length;
+        for (int i = 0; i < p.length; ++i)
+          e[p.first + i] += scale * factor[p.first + i] * (p.beta[m].real() * re[i] + p.beta[m].imag() * im[i]);
+      }
+    if (traces)
+      for (const Span& a : special->traced)
+        for (int i = 0; i < a.length; ++i) e[a.first + i] += traces[a.column + i];
+    if (w_.out_a) give(special->injected, e, w_.out_a + (w_.steps - 1 - n) * t_.n_injected, sign);
+    if (w_.out_b) give(special->traced, e, w_.out_b + (w_.steps - 1 - n) * t_.n_traced, 1);
+  }
+
+ private:
+  const Special<T>* special_of(int c, int j, int k) const {
+    const auto& list = t_.component[c].special;
+    if (list.empty()) return nullptr;
+    const std::int32_t at = list[t_.row_index(j, k)];
+    return at < 0 ? nullptr : &t_.specials[at];
+  }
+  const T* factor_of(int c, int j, int k) const {
+    const ComponentTable<T>& f = t_.component[c];
+    const std::int64_t index = t_.row_index(j, k);
+    if (!w_.special_factor.empty() && !f.special.empty() && f.special[index] >= 0)
+      if (const T* replaced = w_.special_factor[f.special[index]]) return replaced;
+    return f.factor[index];
+  }
+  static void give(const std::vector<Span>& spans, const T* e, T* out, T sign) {
+    for (const Span& a : spans)
+      for (int i = 0; i < a.length; ++i) out[a.column + i] = sign * e[a.first + i];
+  }
+
+  [[gnu::noinline]] void step_with_more(int c, const ComponentTable<T>& f, int j, int k, std::int64_t index, std::uint8_t flags, std::int64_t n) {
+    const int i0 = f.first[0], i1 = f.last[0];
+    T* e = s_ + t_.place(c, 0, j, k);
+    const T* factor = factor_of(c, j, k);
+    const T* keep = flags & lossy ? f.keep[index] : nullptr;
+    const T scale = t_.scale(c, j, k);
+    const auto run = [&](int begin, int end, bool extra) {
+      if (begin >= end) return;
+      const int m = end - begin;
+      T* at = e + begin;
+      const T *p = at + f.p, *q = at + f.q, *r = at + f.r, *t = at + f.t, *g = factor + begin, *x = x_ + begin;
+      if (keep) extra ? update<true, true>(at, g, scale, p, q, r, t, keep + begin, x, m) : update<true, false>(at, g, scale, p, q, r, t, keep + begin, x, m);
+      else extra ? update<false, true>(at, g, scale, p, q, r, t, keep, x, m) : update<false, false>(at, g, scale, p, q, r, t, keep, x, m);
+    };
+    if constexpr (!transposed) {
+      if ((flags & ~lossy) == layer_x) {  // the most frequent kind: only the ends have more
+        const int first = f.axis[0] == 0 ? 0 : 1;
+        const LayerTable<T>& l = t_.layer[c][0];
+        ends(c, f, first, j, k, false);
+        run(i0, l.low_end, l.low_end > i0);
+        run(l.low_end, l.high_begin, false);
+        run(l.high_begin, i1, true);
+        return;
+      }
+    }
+    if ((flags & ~lossy) == 0) return run(i0, i1, false);
+    std::fill(x_ + i0, x_ + i1, T{0});
+    for (int term = 0; term < 2; ++term) layers(c, f, term, j, k);
+    const Special<T>* special = flags & listed ? special_of(c, j, k) : nullptr;
+    if (special) before(*special, f, e, n);
+    run(i0, i1, true);
+    if (special) after(*special, c, j, k, e, n);
+  }
+
+  /// Forward, along x: assigns (or adds) to the ends of the row.
+  void ends(int c, const ComponentTable<T>& f, int term, int j, int k, bool add) {
+    const LayerTable<T>& l = t_.layer[c][0];
+    const T* e = s_ + t_.place(c, 0, j, k);
+    const T *hi = e + (term == 0 ? f.p : f.r), *lo = e + (term == 0 ? f.q : f.t);
+    const T sign = term == 0 ? 1 : -1;
+    T* psi = s_ + t_.psi_row(l, 0, j, k);
+    const auto one = [&](int begin, int end) {
+      if (add) {
+        for (int i = begin; i < end; ++i) {
+          const T d = sign * (hi[i] - lo[i]);
+          psi[i - begin] = l.b[i] * psi[i - begin] + l.c[i] * d;
+          x_[i] += psi[i - begin] + l.m[i] * d;
+        }
+      } else {
+        layer_ends(x_ + begin, psi, hi + begin, lo + begin, l.b.data() + begin, l.c.data() + begin, l.m.data() + begin, sign, end - begin);
+      }
+      psi += end - begin;
+    };
+    one(l.low_begin, l.low_end);
+    one(l.high_begin, l.high_end);
+  }
+
+  void layers(int c, const ComponentTable<T>& f, int term, int j, int k) {
+    const int axis = f.axis[term];
+    const T sign = term == 0 ? 1 : -1;
+    if constexpr (!transposed) {
+      const LayerTable<T>& l = t_.layer[c][axis];
+      if (l.slabs == 0) return;
+      if (axis == 0) return ends(c, f, term, j, k, true);
+      const int at = axis == 1 ? j : k;
+      if (l.slab[at] < 0) return;
+      const T* e = s_ + t_.place(c, 0, j, k);
+      const T *hi = e + (term == 0 ? f.p : f.r), *lo = e + (term == 0 ? f.q : f.t);
+      layer_row(x_ + f.first[0], s_ + t_.psi_row(l, axis, j, k) + f.first[0], hi + f.first[0], lo + f.first[0], l.b[at], l.c[at], l.m[at], sign,
+                f.last[0] - f.first[0]);
+    } else {
+      // The convolution m F + c tau of the source F on both sides of the difference.
+      const int source = f.source[term];
+      const LayerTable<T>& l = t_.layer[source][axis];
+      if (l.slabs == 0) return;
+      const int above = is_electric(c) ? 0 : 1;  // the upper side of the difference lies at the row itself (E) or one further (H)
+      if (axis == 0) {
+        const T* from = s_ + t_.place(source, 0, j, k);
+        const T* tau = s_ + t_.psi_row(l, 0, j, k);
+        const auto one = [&](int begin, int end) {
+          for (int i = begin; i < end; ++i, ++tau) {
+            const T v = sign * (l.m[i] * from[i] + l.c[i] * *tau);
+            const int upper = i - above, lower = i - above + 1;  // rows in which it is the upper, the lower side
+            if (upper >= f.first[0] && upper < f.last[0]) x_[upper] += v;
+            if (lower >= f.first[0] && lower < f.last[0]) x_[lower] -= v;
+          }
+        };
+        one(l.low_begin, l.low_end);
+        one(l.high_begin, l.high_end);
+        return;
+      }
+      const auto side = [&](int shift, T sgn) {
+        const int jj = axis == 1 ? j + shift : j, kk = axis == 2 ? k + shift : k;
+        const int at = axis == 1 ? jj : kk;
+        if (at < 0 || at > t_.n[axis] || l.slab[at] < 0) return;
+        const T* from = s_ + t_.place(source, 0, jj, kk);
+        const T* tau = s_ + t_.psi_row(l, axis, jj, kk);
+        const T m = sgn * l.m[at], cc = sgn * l.c[at];
+        for (int i = f.first[0]; i < f.last[0]; ++i) x_[i] += m * from[i] + cc * tau[i];
+      };
+      side(above, sign);
+      side(above - 1, -sign);
+    }
+  }
+
+  void before(const Special<T>& special, const ComponentTable<T>& f, T* e, std::int64_t n) {
+    if constexpr (!transposed) {
+      for (const Polarized<T>& p : special.polarized)
+        for (std::size_t m = 0; m < p.alpha.size(); ++m) {
+          T *re = s_ + p.state + 2 * static_cast<std::int64_t>(m) * p.length, *im = re + p.length;
+          const T ar = p.alpha[m].real(), ai = p.alpha[m].imag(), br = p.beta[m].real(), bi = p.beta[m].imag(), pair = p.pair[m];
+          for (int i = 0; i < p.length; ++i) {
+            const T x = re[i], y = im[i], field = e[p.first + i];
+            x_[p.first + i] += p.gain[i] * pair * ((1 - ar) * x + ai * y);
+            re[i] = ar * x - ai * y + br * field;
+            im[i] = ar * y + ai * x + bi * field;
+          }
+        }
+      if (w_.in_a) {
+        const T* currents = w_.in_a + n * t_.n_injected;
+        for (const Span& a : special.injected)
+          for (int i = 0; i < a.length; ++i) x_[a.first + i] += currents[a.column + i];
+      }
+      if (w_.out_b) {
+        T* traces = w_.out_b + n * t_.n_traced;
+        for (const Span& a : special.traced)
+          for (int i = a.first; i < a.first + a.length; ++i)
+            traces[a.column + i - a.first] = (e[i + f.p] - e[i + f.q]) - (e[i + f.r] - e[i + f.t]) + x_[i];
+      }
+    } else {
+      for (const Polarized<T>& p : special.polarized)
+        for (std::size_t m = 0; m < p.alpha.size(); ++m) {
+          T *re = s_ + p.state + 2 * static_cast<std::int64_t>(m) * p.length, *im = re + p.length;
+          const T ar = p.alpha[m].real(), ai = p.alpha[m].imag(), br = p.beta[m].real(), bi = p.beta[m].imag(), pair = p.pair[m];
+          for (int i = 0; i < p.length; ++i) {
+            const T x = re[i], y = im[i], g = p.gain[i] * pair * e[p.first + i];
+            x_[p.first + i] += br * x + bi * y;
+            re[i] = ar * x + ai * y + (1 - ar) * g;
+            im[i] = ar * y - ai * x + ai * g;
+          }
+        }
+      if (w_.in_b) {  // the cotangent of a bracket alone ends here
+        const T* traces = w_.in_b + (w_.steps - 1 - n) * t_.n_traced;
+        for (const Span& a : special.traced)
+          for (int i = 0; i < a.length; ++i) e[a.first + i] -= traces[a.column + i];
+      }
+    }
+  }
+
+  void after(const Special<T>& special, int c, int j, int k, T* e, std::int64_t n) {
+    if constexpr (!transposed) {
+      for (const Polarized<T>& p : special.polarized)
+        for (std::size_t m = 0; m < p.alpha.size(); ++m) {
+          T *re = s_ + p.state + 2 * static_cast<std::int64_t>(m) * p.length, *im = re + p.length;
+          const T br = p.beta[m].real(), bi = p.beta[m].imag();
+          for (int i = 0; i < p.length; ++i) {
+            re[i] += br * e[p.first + i];
+            im[i] += bi * e[p.first + i];
+          }
+        }
+      if (w_.out_a) {
+        T* records = w_.out_a + n * t_.n_recorded;
+        for (const Span& a : special.recorded)
+          for (int i = 0; i < a.length; ++i) records[a.column + i] = e[a.first + i];
+      }
+    } else if (is_electric(c)) {
+      if (n + 1 < w_.steps) receive(c, j, k, n + 1);
+    } else {
+      receive(c, j, k, n);
+    }
+  }
+
+  const Work<T>& w_;
+  const Tables<T>& t_;
+  T* s_;
+  std::vector<T> extra_;
+  T* x_;
+};
+
+}  // namespace tessera::electromagnetics::time_domain

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A Yee model compiled for one element type: where everything lies in the state, and the coefficients of every row.
+// Rows run along x. Rows of coefficients with equal content are kept once: a region of one material, or a structure that
+// does not change along y or z, then costs no memory traffic, since its row stays in cache.
+#pragma once
+#include "tessera/electromagnetics/yee_scheme.h"
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tessera::electromagnetics::time_domain {
+
+/// Neighbouring edges of a row and the columns of a list that belong to them.
+struct Span {
+  int first, length;
+  std::int64_t column;
+};
+
+/// A dispersive run of a row. Q of term p: real parts at `state` + 2 p length, imaginary parts after them.
+template <class T>
+struct Polarized {
+  int first, length;
+  std::int64_t state;
+  std::vector<std::complex<T>> alpha, beta;  ///< [terms]
+  std::vector<T> pair;                       ///< [terms] P = pair Re Q: 2, or 1 for real terms
+  std::vector<T> gain;                       ///< [length] weight over the metric of the bracket
+};
+
+/// What few rows have.
+template <class T>
+struct Special {
+  std::vector<Span> injected, recorded, traced;
+  std::vector<Polarized<T>> polarized;
+};
+
+enum RowFlag : std::uint8_t { lossy = 1, layer_x = 2, layer_y = 4, layer_z = 8, listed = 16 };
+
+/// One component. Its bracket is (p - q) - (r - t), offsets from the edge's own place in the state.
+template <class T>
+struct ComponentTable {
+  std::int64_t field = 0;                 ///< of edge (0, 0, 0) in the state
+  std::int64_t p = 0, q = 0, r = 0, t = 0;
+  int source[2] = {}, axis[2] = {};       ///< component and axis of the two differences
+  int first[3] = {}, last[3] = {};        ///< indices that are updated: first <= i < last
+  std::vector<const T*> factor, keep;     ///< [rows] cb and ca along the row without `scale`; keep is null in rows without loss
+  std::vector<T> scale_y, scale_z;        ///< metric of y and z, by index
+  std::vector<std::uint8_t> flags;        ///< [rows] 0: nothing but the plain update
+  std::vector<std::int32_t> special;      ///< [rows], or empty; -1: none
+};
+
+/// The absorbing layer's recursion for one component and axis of difference. Positions without a layer have slab -1.
+template <class T>
+struct LayerTable {
+  std::vector<T> b, c, m;          ///< [n + 1]
+  std::vector<std::int32_t> slab;  ///< [n + 1]
+  int slabs = 0;                   ///< 0: no layer
+  std::int64_t psi = 0;            ///< in the state
+  int low_begin = 0, low_end = 0, high_begin = 0, high_end = 0;  ///< the positions of the two faces' layers
+};
+
+template <class T>
+struct Tables {
+  YeeGrid grid;
+  std::array<Faces, 3> faces;
+  int n[3] = {};                      ///< cells
+  bool periodic[3] = {};              ///< resolved axes that are joined to themselves
+  std::int64_t step[3] = {};          ///< from an edge to its neighbour; 0 along axes that are not resolved
+  std::int64_t row = 0, plane = 0;    ///< strides
+  std::int64_t state_size = 0;
+  ComponentTable<T> component[6];
+  LayerTable<T> layer[6][3];
+  std::vector<Special<T>> specials;
+  std::int64_t n_injected = 0, n_recorded = 0, n_traced = 0;
+  std::vector<Edge> traced;
+  double cdt = 0, unit = 0;           ///< c dt in units of the reference length; that length in m
+  bool has_layers = false;
+  std::map<std::string, std::vector<T>> pool;  ///< rows of coefficients by content
+
+  std::int64_t rows() const { return std::int64_t{n[1] + 1} * (n[2] + 1); }
+  std::int64_t row_index(int j, int k) const { return std::int64_t{k} * (n[1] + 1) + j; }
+  std::int64_t place(int c, int i, int j, int k) const { return component[c].field + i + j * row + k * plane; }
+  std::int64_t psi_length_x(const LayerTable<T>& l) const { return l.low_end - l.low_begin + l.high_end - l.high_begin; }
+  /// psi of a row: whole rows for layers along y and z; for x the positions of the low, then of the high face.
+  std::int64_t psi_row(const LayerTable<T>& l, int axis, int j, int k) const {
+    if (axis == 0) return l.psi + row_index(j, k) * psi_length_x(l);
+    if (axis == 1) return l.psi + (std::int64_t{k} * l.slabs + l.slab[j]) * row;
+    return l.psi + (std::int64_t{l.slab[k]} * (n[1] + 1) + j) * row;
+  }
+  T scale(int c, int j, int k) const { return component[c].scale_y[j] * component[c].scale_z[k]; }
+};
+
+template <class T>
+Tables<T> compile(const YeeModel& model);
+
+/// What one call of advance works on; `transposed` in the meaning of yee_scheme.h.
+template <class T>
+struct Work {
+  const Tables<T>& tables;
+  T* state;
+  std::int64_t steps;
+  const T* in_a;   ///< forward: currents; transposed: cotangents of the records
+  const T* in_b;   ///< transposed: cotangents of the traces
+  T* out_a;        ///< forward: records; transposed: cotangents of the currents
+  T* out_b;        ///< forward: traces; transposed: cotangents of the brackets
+  std::vector<const T*> special_factor;  ///< [specials] the row's factors where a traced edge's is replaced, else null
+};
+
+template <class T>
+void advance(const Work<T>& work, Blocking blocking);
+template <class T>
+void advance_transposed(const Work<T>& work, Blocking blocking);
+template <class T>
+std::vector<std::uint8_t> unknowns(const Tables<T>& tables);
+
+}  // namespace tessera::electromagnetics::time_domain

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/electromagnetics/yee_scheme.h"
+
+#include "tessera/autodiff/error.h"
+#include "tessera/electromagnetics/constants.h"
+#include "time_domain/tables.h"
+
+#include <cmath>
+#include <variant>
+
+namespace tessera::electromagnetics {
+
+using namespace time_domain;
+
+struct YeeScheme::Impl {
+  std::variant<Tables<float>, Tables<double>> tables;
+  double dt_s;
+};
+
+YeeScheme::YeeScheme(const YeeModel& model) {
+  if (model.dtype != Dtype::f32 && model.dtype != Dtype::f64)
+    throw Error("[YeeScheme] fields are f32 or f64, not " + std::string(tessera::name_of(model.dtype)));
+  if (!(model.dt_s > 0)) throw Error("[YeeScheme] the time step must be positive");
+  if (model.dtype == Dtype::f32) impl_ = std::make_unique<Impl>(compile<float>(model), model.dt_s);
+  else impl_ = std::make_unique<Impl>(compile<double>(model), model.dt_s);
+}
+YeeScheme::YeeScheme(YeeScheme&&) noexcept = default;
+YeeScheme::~YeeScheme() = default;
+
+namespace {
+template <class F>
+auto visit(const YeeScheme::Impl& impl, F&& f) {
+  return std::visit(std::forward<F>(f), impl.tables);
+}
+
+/// The factors of the rows in which the coefficients of traced edges are given.
+template <class T>
+struct Replaced {
+  std::vector<std::vector<T>> rows;
+  std::vector<const T*> of_special;
+};
+template <class T>
+Replaced<T> replace_coefficients(const Tables<T>& t, const T* given) {
+  Replaced<T> out;
+  if (!given) return out;
+  out.of_special.assign(t.specials.size(), nullptr);
+  std::vector<std::int64_t> row_of(t.specials.size(), -1);
+  for (std::size_t m = 0; m < t.traced.size(); ++m) {
+    const Edge& e = t.traced[m];
+    const ComponentTable<T>& f = t.component[e.component];
+    const std::int64_t index = t.row_index(e.j, e.k);
+    const std::size_t s = static_cast<std::size_t>(f.special[index]);
+    if (row_of[s] < 0) {
+      row_of[s] = static_cast<std::int64_t>(out.rows.size());
+      out.rows.emplace_back(f.factor[index], f.factor[index] + t.n[0] + 1);
+    }
+    out.rows[static_cast<std::size_t>(row_of[s])][static_cast<std::size_t>(e.i)] = given[m] / t.scale(e.component, e.j, e.k);
+  }
+  for (std::size_t s = 0; s < row_of.size(); ++s)
+    if (row_of[s] >= 0) out.of_special[s] = out.rows[static_cast<std::size_t>(row_of[s])].data();
+  return out;
+}
+}  // namespace
+
+Dtype YeeScheme::dtype() const { return impl_->tables.index() == 0 ? Dtype::f32 : Dtype::f64; }
+std::int64_t YeeScheme::state_size() const { return visit(*impl_, [](const auto& t) { return t.state_size; }); }
+std::int64_t YeeScheme::n_injected() const { return visit(*impl_, [](const auto& t) { return t.n_injected; }); }
+std::int64_t YeeScheme::n_recorded() const { return visit(*impl_, [](const auto& t) { return t.n_recorded; }); }
+std::int64_t YeeScheme::n_traced() const { return visit(*impl_, [](const auto& t) { return t.n_traced; }); }
+double YeeScheme::reference_length() const { return visit(*impl_, [](const auto& t) { return t.unit; }); }
+
+std::int64_t YeeScheme::offset(const Edge& e) const {
+  return visit(*impl_, [&](const auto& t) { return t.place(e.component, e.i, e.j, e.k); });
+}
+std::vector<std::uint8_t> YeeScheme::unknowns() const {
+  return visit(*impl_, [](const auto& t) { return time_domain::unknowns(t); });
+}
+double YeeScheme::coefficient(const Edge& e) const {
+  return visit(*impl_, [&](const auto& t) {
+    return double(t.scale(e.component, e.j, e.k)) * double(t.component[e.component].factor[t.row_index(e.j, e.k)][e.i]);
+  });
+}
+double YeeScheme::loss_factor(const Edge& e) const {
+  return visit(*impl_, [&](const auto& t) {
+    const auto& f = t.component[e.component];
+    const auto* keep = f.keep.empty() ? nullptr : f.keep[t.row_index(e.j, e.k)];
+    return keep ? double(keep[e.i]) : 1.0;
+  });
+}
+double YeeScheme::field_scale(const Edge& e) const {
+  return visit(*impl_, [&](const auto& t) {
+    const int axis = axis_of(e.component), at[3] = {e.i, e.j, e.k};
+    const double length = is_electric(e.component) ? t.grid.length(axis, at[axis])
+                                                   : t.grid.dual_length(axis, at[axis], t.periodic[axis] || t.n[axis] == 1);
+    return length / t.unit;
+  });
+}
+
+void YeeScheme::advance(void* state, std::int64_t n_steps, const void* currents, void* records, void* traces, const void* coefficients,
+                        Blocking blocking) const {
+  visit(*impl_, [&]<class T>(const Tables<T>& t) {
+    const Replaced<T> replaced = replace_coefficients(t, static_cast<const T*>(coefficients));
+    time_domain::advance(Work<T>{t, static_cast<T*>(state), n_steps, static_cast<const T*>(currents), nullptr, static_cast<T*>(records),
+                                 static_cast<T*>(traces), replaced.of_special},
+                         blocking);
+  });
+}
+
+void YeeScheme::advance_transposed(void* state, std::int64_t n_steps, const void* records, const void* traces, void* currents,
+                                   void* trace_cotangents, const void* coefficients, Blocking blocking) const {
+  visit(*impl_, [&]<class T>(const Tables<T>& t) {
+    const Replaced<T> replaced = replace_coefficients(t, static_cast<const T*>(coefficients));
+    time_domain::advance_transposed(Work<T>{t, static_cast<T*>(state), n_steps, static_cast<const T*>(records), static_cast<const T*>(traces),
+                                            static_cast<T*>(currents), static_cast<T*>(trace_cotangents), replaced.of_special},
+                                    blocking);
+  });
+}
+
+YeeScheme::Traffic YeeScheme::traffic() const {
+  return visit(*impl_, []<class T>(const Tables<T>& t) {
+    double pool = 0;
+    for (const auto& [key, row] : t.pool) pool += static_cast<double>(row.size());
+    double cells = 1;
+    for (const int n : t.n) cells *= n;
+    const double c = std::min(pool / cells, 6.0), more = static_cast<double>(t.state_size - 6 * (t.component[1].field - t.component[0].field)) * 2 / cells;
+    const double word = sizeof(T);
+    return Traffic{(18 + c + more) * word, (12 + c + more) * word, c};
+  });
+}
+
+std::int64_t YeeScheme::memory_bytes() const {
+  return visit(*impl_, []<class T>(const Tables<T>& t) {
+    std::int64_t bytes = t.state_size * static_cast<std::int64_t>(sizeof(T)) + 6 * t.rows() * 9;
+    for (const auto& [key, row] : t.pool) bytes += static_cast<std::int64_t>(key.size() + row.size() * sizeof(T));
+    return bytes;
+  });
+}
+
+}  // namespace tessera::electromagnetics
