@@ -141,32 +141,11 @@ const data::Options<Mt1dOptions>& mt1d_options() {
   return table;
 }
 
-namespace {
-
-/// Where a dotted key stands, for messages; the start of the file if it is not there.
-data::Origin origin_of(const data::Config& config, std::string_view key) {
-  const data::Table* table = &config.table();
-  data::Origin at;
-  while (table) {
-    const auto dot = key.find('.');
-    const data::Member* m = data::find(*table, key.substr(0, dot));
-    if (!m) break;
-    at = m->origin;
-    if (dot == std::string_view::npos) break;
-    table = m->value.get<data::Table>();
-    key.remove_prefix(dot + 1);
-  }
-  return at;
-}
-
-}  // namespace
-
 Mt1dOptions read_options(const data::Config& config) {
   Mt1dOptions o = mt1d_options().read(config);
   std::vector<data::Diagnostic> wrong;
   const auto say = [&](int number, std::string_view key, std::string message, std::string hint) {
-    wrong.push_back(
-        config.error(number, origin_of(config, key), std::move(message), std::move(hint)));
+    wrong.push_back(config.error(number, key, std::move(message), std::move(hint)));
   };
   if ((o.response == ResponseChoice::te || o.response == ResponseChoice::tm) && !o.strike)
     say(601, "data.response", "te and tm need the strike direction",

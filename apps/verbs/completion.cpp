@@ -22,7 +22,16 @@ std::vector<std::string> app_names() {
 std::vector<std::string> all_keys() {
   std::vector<std::string> out;
   for (const App& a : all_apps())
-    for (const data::OptionSpec& s : a.options.get().specs()) out.push_back(s.key);
+    for (const data::NamedOption& o : a.options.get().all()) out.push_back(o.key);
+  return out;
+}
+
+/// What `--set` takes without the number of an item, which completion cannot know.
+std::vector<std::string> settable_keys() {
+  std::vector<std::string> out;
+  for (const App& a : all_apps())
+    for (const data::NamedOption& o : a.options.get().all())
+      if (!o.in_list && !o.spec->table) out.push_back(o.key);
   return out;
 }
 
@@ -68,7 +77,7 @@ void bash() {
                "  if [[ ${COMP_WORDS[COMP_CWORD-1]} == --set ]]; then\n"
                "    compopt -o nospace\n"
                "    COMPREPLY=($(compgen -S = -W "
-            << quoted(joined(all_keys()))
+            << quoted(joined(settable_keys()))
             << " -- \"$word\"))\n"
                "  elif [[ $word == -* ]]; then\n"
                "    COMPREPLY=($(compgen -W \"$flags\" -- \"$word\"))\n"

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <iterator>
+#include <span>
 
 namespace tessera::data {
 namespace fs = std::filesystem;
@@ -20,8 +21,13 @@ constexpr std::size_t kMaxSources = 64;
 
 [[noreturn]] void refuse(Diagnostic d) { throw InputError(std::move(d), ExitCode::config_invalid); }
 
-/// `over` wins; tables are merged member by member, everything else is replaced. Linear in the
-/// number of members.
+bool list_of_tables(const Array& list) {
+  return !list.empty() &&
+         std::all_of(list.begin(), list.end(), [](const Value& v) { return v.get<Table>(); });
+}
+
+/// `over` wins; tables are merged member by member, lists of tables are joined, everything else is
+/// replaced. Linear in the number of members.
 Table merge(Table base, Table over) {
   Table out;
   out.reserve(base.size() + over.size());
@@ -31,7 +37,14 @@ Table merge(Table base, Table over) {
     if (b != base.end() && b->key == m.key) {
       Table* below = std::get_if<Table>(&b->value.data);
       Table* above = std::get_if<Table>(&m.value.data);
-      if (below && above) m.value.data = merge(std::move(*below), std::move(*above));
+      Array* first = std::get_if<Array>(&b->value.data);
+      Array* second = std::get_if<Array>(&m.value.data);
+      if (below && above) {
+        m.value.data = merge(std::move(*below), std::move(*above));
+      } else if (first && second && list_of_tables(*first) && list_of_tables(*second)) {
+        std::move(second->begin(), second->end(), std::back_inserter(*first));
+        m.value.data = std::move(*first);
+      }
       ++b;
     }
     out.push_back(std::move(m));
@@ -86,29 +99,9 @@ class Reader {
     Value value;
     value.origin = {source, 0, 0};
     value.data = override_value(text.substr(equals + 1), source, bad);
-    std::vector<std::string> parts(1);
-    for (const char c : text.substr(0, equals)) {
-      if (c == '.')
-        parts.emplace_back();
-      else
-        parts.back() += c;
-    }
-    if (parts.size() > detail::kMaxDepth) bad("key has too many parts");
-    for (const std::string& part : parts)
-      if (part.empty() || part.find_first_not_of(
-                              "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") !=
-                              std::string::npos)
-        bad("key is misspelt");
-    if (parts[0] == "include") bad("'include' cannot be overridden");
-    for (std::size_t i = parts.size(); i-- > 0;) {
-      Value table;
-      table.origin = {source, 0, 0};
-      Table one;
-      one.push_back({parts[i], {source, 0, 0}, std::move(value)});
-      table.data = std::move(one);
-      value = std::move(table);
-    }
-    config_.root.data = merge(std::move(members(config_.root)), std::move(members(value)));
+    const std::vector<Step> steps = parse_steps(text.substr(0, equals), bad);
+    if (steps[0].name == "include") bad("'include' cannot be overridden");
+    put(config_.root, steps, "", std::move(value), bad);
   }
 
  private:
@@ -177,6 +170,74 @@ class Reader {
              given.extension() == ".json" ? ConfigFormat::json : ConfigFormat::toml, depth + 1);
     chain_.pop_back();
     return v;
+  }
+
+  /// One step into the tree: to the member `name`, or to item `index` where the name is empty.
+  struct Step {
+    std::string name;
+    std::size_t index = 0;
+  };
+
+  /// "structure[2].radius": three steps.
+  template <class Bad>
+  static std::vector<Step> parse_steps(std::string_view key, const Bad& bad) {
+    std::vector<Step> steps;
+    while (!key.empty() || steps.empty()) {
+      const std::size_t end = std::min(key.find_first_of(".["), key.size());
+      steps.push_back({std::string(key.substr(0, end))});
+      if (end == 0 || steps.back().name.find_first_not_of(
+                          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") !=
+                          std::string::npos)
+        bad("key is misspelt");
+      key.remove_prefix(end);
+      while (!key.empty() && key[0] == '[') {
+        Step step;
+        const char* last = key.data() + key.size();
+        const auto [stop, ec] = std::from_chars(key.data() + 1, last, step.index);
+        if (ec != std::errc() || stop == last || *stop != ']')
+          bad("expected the number of an item between brackets, such as structure[0]");
+        steps.push_back(std::move(step));
+        key.remove_prefix(static_cast<std::size_t>(stop - key.data()) + 1);
+      }
+      if (steps.size() > detail::kMaxDepth) bad("key has too many parts");
+      if (key.empty()) break;
+      if (key[0] != '.' || key.size() == 1) bad("key is misspelt");
+      key.remove_prefix(1);
+    }
+    return steps;
+  }
+
+  /// Puts `value` where the steps lead, making the tables on the way. `path` is what was walked.
+  template <class Bad>
+  static void put(Value& at, std::span<const Step> steps, const std::string& path, Value value,
+                  const Bad& bad) {
+    if (steps.empty()) {
+      Table* below = std::get_if<Table>(&at.data);
+      Table* above = std::get_if<Table>(&value.data);
+      if (below && above) value.data = merge(std::move(*below), std::move(*above));
+      at = std::move(value);
+      return;
+    }
+    const auto& [name, index] = steps[0];
+    Array* list = std::get_if<Array>(&at.data);
+    if (name.empty()) {
+      if (!list) bad("'" + path + "' is no list");
+      if (index >= list->size())
+        bad("there is no " + path + "[" + std::to_string(index) + "]: '" + path + "' has " +
+            std::to_string(list->size()) + " items, counted from 0");
+      return put(list->at(index), steps.subspan(1), path + "[" + std::to_string(index) + "]",
+                 std::move(value), bad);
+    }
+    if (list)
+      bad("'" + path + "' is a list: name one of its items, such as " + path + "[0]." + name);
+    if (!std::holds_alternative<Table>(at.data)) at = {Table(), value.origin};
+    Table& table = members(at);
+    auto m = std::lower_bound(table.begin(), table.end(), name,
+                              [](const Member& a, const std::string& b) { return a.key < b; });
+    if (m == table.end() || m->key != name)
+      m = table.insert(m, {name, value.origin, {Table(), value.origin}});
+    if (steps.size() == 1) m->origin = value.origin;
+    put(m->value, steps.subspan(1), path.empty() ? name : path + "." + name, std::move(value), bad);
   }
 
   /// `true`, `5`, `2.5`, TOML strings and lists are what they look like; anything else is a string
@@ -253,6 +314,33 @@ std::string Config::app() const {
     refuse(
         error(201, m->value.origin, std::string("'app' must be a string, got ") + m->value.kind()));
   return *name;
+}
+
+Origin Config::origin(std::string_view key) const {
+  const Value* at = &root;
+  Origin origin;
+  while (!key.empty()) {
+    if (key[0] == '[') {
+      std::size_t index = 0;
+      const char* last = key.data() + key.size();
+      const auto [stop, ec] = std::from_chars(key.data() + 1, last, index);
+      const Array* list = at->get<Array>();
+      if (ec != std::errc() || stop == last || !list || index >= list->size()) break;
+      at = &(*list)[index];
+      origin = at->origin;
+      key.remove_prefix(static_cast<std::size_t>(stop - key.data()) + 1);
+      if (!key.empty() && key[0] == '.') key.remove_prefix(1);
+      continue;
+    }
+    const std::size_t end = std::min(key.find_first_of(".["), key.size());
+    const Table* table = at->get<Table>();
+    const Member* m = table ? find(*table, key.substr(0, end)) : nullptr;
+    if (!m) break;
+    at = &m->value;
+    origin = m->origin;
+    key.remove_prefix(end < key.size() && key[end] == '.' ? end + 1 : end);
+  }
+  return origin;
 }
 
 Diagnostic Config::error(int number, const Origin& at, std::string message,

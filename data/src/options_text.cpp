@@ -53,8 +53,14 @@ std::string scalar_text(const OptionSpec& spec, const OptionScalar& s) {
     case OptionType::string:
     case OptionType::path:
       return toml_string(std::get<std::string>(s));
+    case OptionType::table:
+      break;  // written key by key
   }
   return {};
+}
+
+bool contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 }  // namespace
@@ -68,19 +74,37 @@ std::string item_text(const OptionSpec& spec) {
     case OptionType::real:
       return "a number";
     case OptionType::quantity:
-      return dimension_name(spec.dimension) + " in " + spec.field.unit + " or alike";
+      return dimension_name(spec.dimension) + " in " + spec.field.unit + " or alike" +
+             alternatives_text(spec);
     case OptionType::string:
       return spec.field.choices.empty() ? "a string" : choices_text(spec);
     case OptionType::path:
       return "a path (a string)";
     case OptionType::choice:
       return choices_text(spec);
+    case OptionType::table:
+      return "a table";
   }
   return {};
 }
 
 std::string type_text(const OptionSpec& spec) {
-  return spec.list ? "a list, each item " + item_text(spec) : item_text(spec);
+  if (!spec.list) return item_text(spec);
+  if (spec.table) return "a list of tables";
+  const Field& f = spec.field;
+  const std::string fixed =
+      f.min_items == f.max_items ? " of " + std::to_string(f.min_items) : std::string();
+  if (f.one_for_all) return item_text(spec) + ", or a list" + fixed + " of them";
+  return "a list" + fixed +
+         (spec.row ? ", each item a list of " + std::to_string(spec.row) : std::string()) +
+         ", each item " + item_text(spec);
+}
+
+std::string alternatives_text(const OptionSpec& spec) {
+  std::string out;
+  for (const Alternative& other : spec.field.alternatives)
+    out += ", or " + dimension_name(parse_unit(other.unit).dimension) + " in " + other.unit;
+  return out;
 }
 
 std::string count_text(const OptionSpec& spec) {
@@ -104,11 +128,20 @@ std::string range_text(const OptionSpec& spec) {
   return low + (!low.empty() && !high.empty() ? " and " : "") + high;
 }
 
-std::string choices_text(const OptionSpec& spec) {
-  std::string out = "one of ";
-  for (const std::string& c : spec.field.choices)
-    out += (&c == spec.field.choices.data() ? "\"" : ", \"") + c + "\"";
+std::string quoted_list(const std::vector<std::string>& names) {
+  std::string out;
+  for (const std::string& c : names) out += (out.empty() ? "\"" : ", \"") + c + "\"";
   return out;
+}
+
+std::string choices_text(const OptionSpec& spec) {
+  return "one of " + quoted_list(spec.field.choices);
+}
+
+std::string choice_name(const OptionSpec& spec, const OptionValue& value) {
+  const OptionScalar& s = value.items.at(0);
+  if (const auto* name = std::get_if<std::string>(&s)) return *name;
+  return spec.field.choices.at(static_cast<std::size_t>(std::get<std::int64_t>(s)));
 }
 
 std::string example_quantity(const OptionSpec& spec) {
@@ -139,8 +172,12 @@ std::string toml_string(std::string_view text) {
 std::string toml_text(const OptionSpec& spec, const OptionValue& value) {
   if (!spec.list) return scalar_text(spec, value.items.at(0));
   std::string out = "[";
-  for (const OptionScalar& s : value.items)
-    out += (&s == value.items.data() ? "" : ", ") + scalar_text(spec, s);
+  for (std::size_t i = 0; i < value.items.size(); ++i) {
+    const bool row_begins = spec.row && i % spec.row == 0;
+    const bool row_ends = spec.row && (i + 1) % spec.row == 0;
+    out += (i ? ", " : "") + std::string(row_begins ? "[" : "") +
+           scalar_text(spec, value.items[i]) + (row_ends ? "]" : "");
+  }
   return out + "]";
 }
 
@@ -164,6 +201,25 @@ bool in_range(const OptionSpec& spec, double si) {
          (!f.max || si <= limit_si(spec, *f.max));
 }
 
+bool common_key(std::string_view key) { return key == "app" || key == "units"; }
+
+bool belongs(const OptionSpec& spec, std::string_view kind) {
+  return kind.empty() || spec.field.only_for.empty() || contains(spec.field.only_for, kind);
+}
+
+bool required(const OptionSpec& spec, std::string_view kind) {
+  const Field& f = spec.field;
+  const bool always = f.required || (spec.table && spec.list && f.min_items > 0);
+  if (!f.required_for.empty()) return contains(f.required_for, kind);
+  return always && (f.only_for.empty() || contains(f.only_for, kind));
+}
+
+std::size_t item_number_length(std::string_view text) {
+  if (text.empty() || text[0] != '[') return 0;
+  const std::size_t close = text.find_first_not_of("0123456789", 1);
+  return close > 1 && close < text.size() && text[close] == ']' ? close + 1 : 0;
+}
+
 }  // namespace detail
 
 std::vector<std::string> nearest_names(std::string_view text,
@@ -179,94 +235,6 @@ std::vector<std::string> nearest_names(std::string_view text,
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<std::string> out;
   for (auto& [d, k] : near) out.push_back(std::move(k));
-  return out;
-}
-
-std::vector<std::string> OptionTable::nearest(std::string_view key) const {
-  std::vector<std::string> keys;
-  for (const OptionSpec& s : specs_) keys.push_back(s.key);
-  std::vector<std::string> near = nearest_names(key, keys);
-  // A key that is right but stands in another section, or was given without one.
-  const std::string_view last =
-      key.substr(key.rfind('.') == std::string_view::npos ? 0 : key.rfind('.') + 1);
-  std::vector<std::string> tails;
-  for (const OptionSpec& s : specs_)
-    tails.push_back(s.key.substr(s.key.rfind('.') == std::string::npos ? 0 : s.key.rfind('.') + 1));
-  for (const std::string& tail : nearest_names(last, tails))
-    for (const OptionSpec& s : specs_)
-      if (s.key.size() >= tail.size() &&
-          s.key.compare(s.key.size() - tail.size(), tail.size(), tail) == 0 &&
-          std::find(near.begin(), near.end(), s.key) == near.end())
-        near.push_back(s.key);
-  return near;
-}
-
-std::string OptionTable::resolved_toml(const void* values) const {
-  std::string out = "# Every option of " + app_ + " with its value in this run. " +
-                    "`tessera explain KEY` says more.\napp = " + detail::toml_string(app_) + "\n";
-  std::vector<std::string> sections;
-  const auto section_of = [](const OptionSpec& s) {
-    const std::size_t dot = s.key.rfind('.');
-    return dot == std::string::npos ? std::string() : s.key.substr(0, dot);
-  };
-  sections.emplace_back();  // keys without a section come first, as TOML wants it
-  for (const OptionSpec& s : specs_)
-    if (std::find(sections.begin(), sections.end(), section_of(s)) == sections.end())
-      sections.push_back(section_of(s));
-  for (const std::string& section : sections) {
-    if (!section.empty()) out += "\n[" + section + "]\n";
-    for (const OptionSpec& s : specs_) {
-      if (section_of(s) != section) continue;
-      const OptionValue value = s.fetch(values);
-      const std::string name = section.empty() ? s.key : s.key.substr(section.size() + 1);
-      out += "# " + s.field.doc;
-      const std::string range =
-          s.type == OptionType::choice ? detail::choices_text(s) : detail::range_text(s);
-      if (!range.empty()) out += " (" + range + ")";
-      out += "\n";
-      if (value.set)
-        out += name + " = " + detail::toml_text(s, value) + "\n";
-      else
-        out += "# " + name + " is not set\n";
-    }
-  }
-  return out;
-}
-
-std::string OptionTable::explain(std::string_view key) const {
-  const OptionSpec* s = find(key);
-  if (!s) return {};
-  std::string out = s->key + "\n  " + s->field.doc + "\n  type: " + detail::type_text(*s) + "\n";
-  const std::string range = detail::range_text(*s);
-  if (!range.empty()) out += "  range: " + range + "\n";
-  if (s->list) out += "  length: " + detail::count_text(*s) + "\n";
-  if (s->field.required)
-    out += "  required: there is no default\n";
-  else if (!s->default_value.set)
-    out += "  default: not set\n";
-  else
-    out += "  default: " + detail::toml_text(*s, s->default_value) + "\n";
-  return out + "  app: " + app_ + ", since " + s->field.since + "\n";
-}
-
-std::string OptionTable::reference_page() const {
-  std::string out =
-      "# Options of `" + app_ + "`\n\n" + doc_ +
-      "\n\nGenerated from the option table; do not edit.\n\n" +
-      "| key | type | default | range | meaning | since |\n|---|---|---|---|---|---|\n";
-  const auto cell = [](std::string text) {
-    for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2)
-      text.insert(at, "\\");
-    return text;
-  };
-  for (const OptionSpec& s : specs_) {
-    const std::string fallback = s.field.required ? "required"
-                                 : !s.default_value.set
-                                     ? "not set"
-                                     : "`" + detail::toml_text(s, s.default_value) + "`";
-    out += "| `" + s.key + "` | " + cell(detail::type_text(s)) + " | " + cell(fallback) + " | " +
-           cell(detail::range_text(s)) + " | " + cell(s.field.doc) + " | " + s.field.since + " |\n";
-  }
   return out;
 }
 

@@ -103,6 +103,22 @@ std::vector<Row> rows() {
       {"include_self.toml", kApp + "include = [\"include_self.toml\"]\n", ":2:12: error E0121",
        "circle"},
       {"include_device.toml", kApp + "include = [\"zero\"]\n", ":2:12: error E0120", "leads out"},
+      // lists of tables
+      {"item_unknown.toml", kApp + "[[part]]\nlength = \"1 m\"\n[[part]]\nlenght = \"1 m\"\n",
+       ":5:1: error E0213", "in part[1]"},
+      {"item_range.toml", kApp + "[[part]]\nlength = \"0 m\"\n", ":3:10: error E0214",
+       "'part[0].length' must be above 0 m"},
+      {"item_missing.toml", kApp + "[[part]]\nlength = \"1 m\"\n[[part]]\n", ":4:1: error E0216",
+       "'part[1].length' is missing"},
+      {"item_kind.toml", kApp + "[[part]]\nkind = \"disc\"\nlength = \"1 m\"\n",
+       ":4:1: error E0219", "it belongs to \"rod\""},
+      {"item_single.toml", kApp + "[part]\nlength = \"1 m\"\n", ":2:1: error E0210",
+       "write [[part]]"},
+      {"item_inline.toml", kApp + "part = [{length = \"1 m\"}, {length = \"1 s\"}]\n",
+       ":2:37: error E0212", "got time"},
+      {"item_many.toml", kApp + "part = [{}, {}, {}, {}]\n", ":2:8: error E0218", "got 4"},
+      {"item_unclosed.toml", kApp + "[[part]\nlength = \"1 m\"\n", ":2:8: error E0110", ""},
+      {"item_then_table.toml", kApp + "[[part]]\n[part]\n", ":3:1: error E0113", "part"},
       // JSON
       {"duplicate.json", "{\"app\": \"demo.sample\",\n \"memory\": 1, \"memory\": 2}",
        ":2:15: error E0113", "twice"},
@@ -120,6 +136,10 @@ std::vector<Row> rows() {
       {"unknown.json", "{\"app\": \"demo.sample\",\n\"zebra\": 1}", ":2:1: error E0213", "zebra"},
       {"dimension.json", "{\"app\": \"demo.sample\", \"sum\": {\"scale\": \"5 s\"}}",
        ":1:41: error E0212", "got time"},
+      {"item_kind.json",
+       "{\"app\": \"demo.sample\",\n\"part\": [{\"length\": \"1 m\"},\n {\"kind\": \"disc\", "
+       "\"length\": \"1 m\"}]}",
+       ":3:19: error E0219", "'part[1].length' is no key of kind = \"disc\""},
       {"list.json", "[1, 2]", ":1:1: error E0111", "expected '{'"},
   };
 }

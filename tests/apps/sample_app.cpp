@@ -25,7 +25,13 @@ using namespace tessera::apps;
 using data::ExitCode;
 
 enum class Ending { finish, not_converged, blow_up, fault, bad_input };
+enum class PartKind { rod, disc };
+struct Part {
+  PartKind kind = PartKind::rod;
+  double length_m = 1, radius_m = 1;
+};
 struct Sample {
+  std::vector<Part> parts;
   std::int64_t terms = 100;
   double pause_s = 0;
   double scale = 1;
@@ -36,6 +42,12 @@ struct Sample {
 
 const data::Options<Sample>& options() {
   static const auto table = [] {
+    data::Options<Part> part("part", "A part, which does nothing");
+    part.add_kind("kind", &Part::kind, {.doc = "What it is", .choices = {"rod", "disc"}})
+        .add("length", &Part::length_m,
+             {.doc = "Its length", .unit = "m", .above = 0, .required = true, .only_for = {"rod"}})
+        .add("radius", &Part::radius_m,
+             {.doc = "Its radius", .unit = "m", .above = 0, .only_for = {"disc"}});
     data::Options<Sample> o("demo.sample", "A sum, for the tests of the command");
     o.add("sum.terms", &Sample::terms, {.doc = "How many terms are summed", .min = 1, .max = 1e9})
         .add("sum.pause", &Sample::pause_s, {.doc = "Rest after each term", .unit = "ms", .min = 0})
@@ -45,7 +57,8 @@ const data::Options<Sample>& options() {
         .add("ending", &Sample::ending,
              {.doc = "How the run ends",
               .choices = {"finish", "not_converged", "blow_up", "fault", "bad_input"}})
-        .add("memory", &Sample::memory_bytes, {.doc = "Bytes that the estimate claims", .min = 0});
+        .add("memory", &Sample::memory_bytes, {.doc = "Bytes that the estimate claims", .min = 0})
+        .add_tables("part", &Sample::parts, part, {.doc = "Parts", .max_items = 3});
     return o;
   }();
   return table;

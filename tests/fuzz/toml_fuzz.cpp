@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Configuration text of any kind: TOML, JSON and overrides, read through an option table that has every type of key. What
 // is accepted must be written back as text that reads to the same text again.
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
@@ -17,7 +18,16 @@ namespace {
 using namespace tessera::data;
 
 enum class Method { occam, gauss_newton };
+struct Item {
+  Method kind = Method::occam;
+  std::optional<double> size_m;
+  std::array<double, 3> eps{1, 1, 1};
+  std::vector<std::array<double, 2>> points;
+};
 struct Sample {
+  Item one;
+  std::optional<Item> perhaps;
+  std::vector<Item> items;
   double error_floor = 0.05;
   std::vector<double> depths_m = {10, 100};
   Method method = Method::occam;
@@ -30,6 +40,16 @@ struct Sample {
 
 const Options<Sample>& table() {
   static const Options<Sample> t = [] {
+    Options<Item> item("item", "Keys of two kinds");
+    item.add_kind("kind", &Item::kind, {.doc = "d", .choices = {"occam", "gauss_newton"}})
+        .add("size", &Item::size_m,
+             {.doc = "d",
+              .unit = "m",
+              .alternatives = {{"Hz", [](double f) { return 3e8 / f; }}},
+              .above = 0,
+              .only_for = {"occam"}})
+        .add("eps", &Item::eps, {.doc = "d", .min = 1, .one_for_all = true})
+        .add("deep.points", &Item::points, {.doc = "d", .unit = "m"});
     Options<Sample> o("a.b", "Every type of key");
     o.add("data.error_floor", &Sample::error_floor, {.doc = "d", .unit = "%", .above = 0, .max = 100})
         .add("depths", &Sample::depths_m, {.doc = "d", .unit = "m", .min_items = 1})
@@ -38,7 +58,10 @@ const Options<Sample>& table() {
         .add("names", &Sample::names, {.doc = "d"})
         .add("folder", &Sample::folder, {.doc = "d"})
         .add("small", &Sample::small, {.doc = "d"})
-        .add("data.robust", &Sample::robust, {.doc = "d"});
+        .add("data.robust", &Sample::robust, {.doc = "d"})
+        .add_table("one", &Sample::one, item, {.doc = "d"})
+        .add_table("perhaps", &Sample::perhaps, item, {.doc = "d"})
+        .add_tables("item", &Sample::items, item, {.doc = "d"});
     return o;
   }();
   return t;

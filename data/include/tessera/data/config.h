@@ -3,10 +3,12 @@
 #include "tessera/data/diagnostic.h"
 #include "tessera/data/text_file.h"
 
+#include <concepts>
 #include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -63,14 +65,23 @@ struct Config {
   const Table& table() const { return *root.get<Table>(); }
   /// The name in `app = "folder.name"`. Throws InputError E0201 where it is missing or no string.
   std::string app() const;
+  /// Where a key stands: "data.strike", "structure[2].radius" (items count from 0). Where it is not
+  /// given, the nearest table or item around it.
+  Origin origin(std::string_view key) const;
   Diagnostic error(int number, const Origin& at, std::string message, std::string hint = {}) const;
+  /// The same at the place of a key.
+  template <std::convertible_to<std::string_view> Key>
+  Diagnostic error(int number, const Key& key, std::string message, std::string hint = {}) const {
+    return error(number, origin(key), std::move(message), std::move(hint));
+  }
 };
 
 enum class ConfigFormat { toml, json };
 
 /// Reads `path` (JSON if it ends in .json, else TOML 1.0), the files its `include = [..]` names,
-/// and `overrides` of the form `a.b=value`. The including file wins over the included one, an
-/// override over both; tables are merged, lists are replaced. Includes stay inside the folder of
+/// and `overrides` of the form `a.b=value` or `a[2].b=value`. The including file wins over the
+/// included one, an override over both; tables are merged, lists are replaced, but lists of tables
+/// in included files are put in front of the same list here. Includes stay inside the folder of
 /// `path` (no absolute path, no `..`, no link that leads out). Files are UTF-8 of at most 512 KiB,
 /// nested at most 64 deep. Throws InputError (exit 5) with E01xx and E0217.
 Config read_config(const std::filesystem::path& path,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "tessera/data/config.h"
+#include "tessera/data/option_value.h"
 #include "tessera/data/quantity.h"
 
 #include <concepts>
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -14,44 +14,46 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace tessera::data {
+
+/// A quantity of another dimension that says the same: a vacuum wavelength for a frequency.
+struct Alternative {
+  std::string unit;         ///< whose dimension is taken: "um"
+  double (*to_si)(double);  ///< from SI units of `unit` to SI units of the key
+};
 
 /// What is told once about one key. Limits are in `unit`; defaults come from the options struct
 /// itself.
 struct Field {
   std::string doc;   ///< one sentence; needed
   std::string unit;  ///< makes a real key a quantity, given and shown in this unit: "ohm*m"
-  std::optional<double> min;    ///< smallest value allowed
-  std::optional<double> above;  ///< the value must lie above this one
-  std::optional<double> max;    ///< largest value allowed
+  std::vector<Alternative> alternatives;  ///< quantities: what may be given instead
+  std::optional<double> min;              ///< smallest value allowed
+  std::optional<double> above;            ///< the value must lie above this one
+  std::optional<double> max;              ///< largest value allowed
   std::vector<std::string>
-      choices;                     ///< names of enumerators 0, 1, ..., or the only strings allowed
-  bool required = false;           ///< there is no default
+      choices;            ///< names of enumerators 0, 1, ..., or the only strings allowed
+  bool required = false;  ///< there is no default
+  std::vector<std::string> only_for;      ///< kinds of its table that take this key; empty: all
+  std::vector<std::string> required_for;  ///< kinds for which there is no default
+  bool one_for_all = false;        ///< std::array: a value without brackets stands for every item
   std::size_t min_items = 0;       ///< lists: fewest items
   std::size_t max_items = 100000;  ///< lists: most items
   std::string since = "0.1";
 };
 
-enum class OptionType { boolean, integer, real, quantity, string, path, choice };
+enum class OptionType { boolean, integer, real, quantity, string, path, choice, table };
 
-/// One value in the form in which options are read and written: quantities in SI, paths absolute, a
-/// choice by its index.
-using OptionScalar = std::variant<bool, std::int64_t, double, std::string>;
-/// One item for a plain key, any number for a list, `set == false` for an optional key that was not
-/// given.
-struct OptionValue {
-  bool set = true;
-  std::vector<OptionScalar> items;
-};
+class OptionTable;
 
 /// One key of an app, type-erased: everything that reading, checking, writing and documenting need.
 struct OptionSpec {
-  std::string key;  ///< dotted path: "model.layers"
+  std::string key;  ///< dotted path within its table: "model.layers"
   OptionType type = OptionType::string;
   bool list = false;
+  std::size_t row = 0;  ///< lists of rows, [[0, 0], [1, 0]]: values in each; 0: no rows
   bool optional = false;
   Field field;
   Dimension dimension;
@@ -61,9 +63,22 @@ struct OptionSpec {
   OptionValue default_value;
   std::function<void(void*, const OptionValue&)> assign;
   std::function<OptionValue(const void*)> fetch;
+
+  // Of a table (type == table; with `list` a list of tables) instead of the last three:
+  std::shared_ptr<const OptionTable> table;        ///< its keys
+  std::function<std::size_t(const void*)> count;   ///< how many the struct holds
+  std::function<void(void*, std::size_t)> resize;  ///< so many, all defaults
+  std::function<void*(void*, std::size_t)> item;   ///< their structs
 };
 
-/// The keys of one app. Built through `Options<T>` below.
+/// A key with its full name, that of its tables in front: "structure.radius".
+struct NamedOption {
+  std::string key;
+  const OptionSpec* spec = nullptr;
+  bool in_list = false;  ///< it stands in a list of tables: `--set structure[0].radius=...`
+};
+
+/// The keys of one app, or of one table in its configuration. Built through `Options<T>` below.
 class OptionTable {
  public:
   OptionTable(std::string app, std::string doc, std::function<std::shared_ptr<void>()> make)
@@ -72,12 +87,19 @@ class OptionTable {
   const std::string& app() const { return app_; }
   const std::string& doc() const { return doc_; }
   const std::vector<OptionSpec>& specs() const { return specs_; }
+  /// The key that says of which kind a table is; null where all are alike.
+  const OptionSpec* kind() const;
+  /// Every key, also those of the tables within, in the order of declaration.
+  std::vector<NamedOption> all() const;
+  /// By the full name, with or without the numbers of items: "structure.radius",
+  /// "structure[2].radius".
   const OptionSpec* find(std::string_view key) const;
 
   /// Reads `config` into `*target` and returns every finding: those of the file, unknown keys
   /// (E0213, with the nearest name), wrong types (E0210), quantities (E0211, E0212), ranges
-  /// (E0214), choices (E0215), missing keys (E0216), list lengths (E0218). `*target` is complete
-  /// only if there are no errors among them. At most 50 are returned.
+  /// (E0214), choices (E0215), missing keys (E0216), list lengths (E0218), keys of another kind
+  /// (E0219). `*target` is complete only if there are no errors among them. At most 50 are
+  /// returned.
   std::vector<Diagnostic> read_into(void* target, const Config& config) const;
   /// Only the findings.
   std::vector<Diagnostic> check(const Config& config) const;
@@ -100,12 +122,16 @@ class OptionTable {
 
  protected:
   void add_spec(OptionSpec spec);
+  void add_kind_spec(OptionSpec spec);
+  /// Throws std::logic_error unless `values` holds what the documentation of `table` will say.
+  static void check_defaults(const OptionTable& table, const void* values);
   std::shared_ptr<void> make() const { return make_(); }
 
  private:
   std::string app_, doc_;
   std::function<std::shared_ptr<void>()> make_;
   std::vector<OptionSpec> specs_;
+  std::string kind_;
 };
 
 /// Those of `known` that `text` may have been meant to be, nearest first: within a third of their
@@ -114,19 +140,6 @@ std::vector<std::string> nearest_names(std::string_view text,
                                        const std::vector<std::string>& known);
 
 namespace detail {
-
-template <class T>
-struct is_vector : std::false_type {};
-template <class T>
-struct is_vector<std::vector<T>> : std::true_type {};
-template <class T>
-struct is_optional : std::false_type {};
-template <class T>
-struct is_optional<std::optional<T>> : std::true_type {};
-
-template <class T>
-concept OptionMember = std::same_as<T, bool> || std::integral<T> || std::floating_point<T> ||
-    std::is_enum_v<T> || std::same_as<T, std::string> || std::same_as<T, std::filesystem::path>;
 
 template <OptionMember T>
 OptionType option_type(const Field& field) {
@@ -142,32 +155,6 @@ OptionType option_type(const Field& field) {
     return OptionType::path;
   else
     return OptionType::string;
-}
-
-template <OptionMember T>
-OptionScalar to_scalar(const T& value) {
-  if constexpr (std::same_as<T, bool>)
-    return value;
-  else if constexpr (std::is_enum_v<T> || std::integral<T>)
-    return static_cast<std::int64_t>(value);
-  else if constexpr (std::floating_point<T>)
-    return static_cast<double>(value);
-  else if constexpr (std::same_as<T, std::filesystem::path>)
-    return value.string();
-  else
-    return value;
-}
-
-template <OptionMember T>
-T from_scalar(const OptionScalar& s) {
-  if constexpr (std::same_as<T, bool>)
-    return std::get<bool>(s);
-  else if constexpr (std::is_enum_v<T> || std::integral<T>)
-    return static_cast<T>(std::get<std::int64_t>(s));
-  else if constexpr (std::floating_point<T>)
-    return static_cast<T>(std::get<double>(s));
-  else
-    return T(std::get<std::string>(s));
 }
 
 }  // namespace detail
@@ -186,60 +173,95 @@ T from_scalar(const OptionScalar& s) {
 ///       return table;
 ///     }
 ///
-/// Members: bool, integers, double, string, path, enum (values 0, 1, ... named by `choices`),
-/// std::vector and std::optional of these. `access` is a member pointer or a function `T& -> M&`
-/// for a nested member.
+/// Members: bool, integers, double, string, path, enum (values 0, 1, ... named by `choices`);
+/// std::vector and std::array of these, and of std::array of these (rows: [[0, 0], [1, 0]]);
+/// std::optional of all of them. `access` is a member pointer or a function `T& -> M&` for a nested
+/// member.
+///
+/// A member that is a struct with options of its own is a table, a vector of them a list of tables
+/// (`[[structure]]` in TOML). In a table one key may say of which kind it is, and other keys belong
+/// to some kinds only:
+///
+///     Options<StructureOptions> s("structure", "A body of one material.");
+///     s.add_kind("shape", &StructureOptions::shape, {.doc = "...", .choices = {"box", "sphere"}});
+///     s.add("radius", &StructureOptions::radius, {.doc = "...", .unit = "um", .required = true,
+///     .only_for = {"sphere"}});
+///     o.add_tables("structure", &FdtdOptions::structures, s, {.doc = "...", .min_items = 1});
 template <class T>
 class Options : public OptionTable {
+  template <class Access>
+  using Stored = std::remove_cvref_t<std::invoke_result_t<Access, T&>>;
+
  public:
+  /// `app` is the name of the app, or that of a table.
   Options(std::string app, std::string doc)
       : OptionTable(std::move(app), std::move(doc),
                     [] { return std::static_pointer_cast<void>(std::make_shared<T>()); }) {}
 
   template <class Access>
   Options& add(std::string key, Access access, Field field) {
-    using Stored = std::remove_cvref_t<std::invoke_result_t<Access, T&>>;
-    OptionSpec spec;
-    spec.key = std::move(key);
-    if constexpr (detail::is_vector<Stored>::value) {
-      using Item = typename Stored::value_type;
-      describe<Item>(spec, std::move(field));
-      spec.list = true;
-      spec.assign = [access](void* t, const OptionValue& v) {
-        Stored& out = std::invoke(access, *static_cast<T*>(t));
-        out.clear();
-        for (const OptionScalar& s : v.items) out.push_back(detail::from_scalar<Item>(s));
-      };
-      spec.fetch = [access](const void* t) {
-        OptionValue v;
-        for (const Item item : stored(access, t)) v.items.push_back(detail::to_scalar<Item>(item));
-        return v;
-      };
-    } else if constexpr (detail::is_optional<Stored>::value) {
-      using Item = typename Stored::value_type;
-      describe<Item>(spec, std::move(field));
-      spec.optional = true;
-      spec.assign = [access](void* t, const OptionValue& v) {
-        Stored& out = std::invoke(access, *static_cast<T*>(t));
+    add_spec(describe(std::move(key), access, std::move(field)));
+    return *this;
+  }
+
+  /// The key that says of which kind this table is: an enum, or a string with `choices`. Declared
+  /// before the keys that belong to some kinds only.
+  template <class Access>
+  Options& add_kind(std::string key, Access access, Field field) {
+    add_kind_spec(describe(std::move(key), access, std::move(field)));
+    return *this;
+  }
+
+  /// One table: a struct (with the defaults of its own type, also where the table is absent), or a
+  /// std::optional one. `table` is copied.
+  template <class Access, class Item>
+  Options& add_table(std::string key, Access access, const Options<Item>& table, Field field) {
+    constexpr bool optional = std::same_as<Stored<Access>, std::optional<Item>>;
+    static_assert(optional || std::same_as<Stored<Access>, Item>,
+                  "the member is the struct of this table, or an optional one");
+    OptionSpec spec = table_spec(std::move(key), table, std::move(field));
+    spec.optional = optional;
+    spec.count = [access](const void* t) {
+      if constexpr (optional)
+        return std::size_t{stored(access, t).has_value()};
+      else
+        return std::size_t{1};
+    };
+    spec.resize = [access](void* t, std::size_t n) {
+      if constexpr (optional) {
+        auto& out = std::invoke(access, *static_cast<T*>(t));
         out.reset();
-        if (v.set) out = detail::from_scalar<Item>(v.items.at(0));
-      };
-      spec.fetch = [access](const void* t) {
-        const Stored& in = stored(access, t);
-        return in ? OptionValue{true, {detail::to_scalar<Item>(*in)}} : OptionValue{false, {}};
-      };
-    } else {
-      describe<Stored>(spec, std::move(field));
-      spec.assign = [access](void* t, const OptionValue& v) {
-        std::invoke(access, *static_cast<T*>(t)) = detail::from_scalar<Stored>(v.items.at(0));
-      };
-      spec.fetch = [access](const void* t) {
-        return OptionValue{true, {detail::to_scalar<Stored>(stored(access, t))}};
-      };
-    }
-    const T defaults{};
-    spec.default_value = spec.fetch(&defaults);
-    add_spec(std::move(spec));
+        if (n) out.emplace();
+      }
+    };
+    spec.item = [access](void* t, std::size_t) -> void* {
+      auto& out = std::invoke(access, *static_cast<T*>(t));
+      if constexpr (optional)
+        return &out.value();
+      else
+        return &out;
+    };
+    finish_table(std::move(spec));
+    return *this;
+  }
+
+  /// A list of tables, a std::vector of structs. `table` is copied.
+  template <class Access, class Item>
+  Options& add_tables(std::string key, Access access, const Options<Item>& table, Field field) {
+    static_assert(std::same_as<Stored<Access>, std::vector<Item>>,
+                  "the member is a vector of the struct of this table");
+    OptionSpec spec = table_spec(std::move(key), table, std::move(field));
+    spec.list = true;
+    spec.count = [access](const void* t) { return stored(access, t).size(); };
+    spec.resize = [access](void* t, std::size_t n) {
+      auto& out = std::invoke(access, *static_cast<T*>(t));
+      out.clear();
+      out.resize(n);
+    };
+    spec.item = [access](void* t, std::size_t i) -> void* {
+      return &std::invoke(access, *static_cast<T*>(t)).at(i);
+    };
+    finish_table(std::move(spec));
     return *this;
   }
 
@@ -257,8 +279,46 @@ class Options : public OptionTable {
     return std::as_const(std::invoke(access, *static_cast<T*>(const_cast<void*>(t))));
   }
 
+  template <class Access>
+  static OptionSpec describe(std::string key, Access access, Field field) {
+    using M = Stored<Access>;
+    OptionSpec spec;
+    spec.key = std::move(key);
+    if constexpr (detail::is_optional<M>) {
+      spec.optional = true;
+      describe_list<typename M::value_type>(spec, std::move(field));
+    } else {
+      describe_list<M>(spec, std::move(field));
+    }
+    spec.assign = [access](void* t, const OptionValue& v) {
+      std::invoke(access, *static_cast<T*>(t)) = detail::from_value<M>(v);
+    };
+    spec.fetch = [access](const void* t) { return detail::to_value(stored(access, t)); };
+    const T defaults{};
+    spec.default_value = spec.fetch(&defaults);
+    return spec;
+  }
+
+  template <class M>
+  static void describe_list(OptionSpec& spec, Field field) {
+    if constexpr (detail::array_size<M> != 0)
+      field.min_items = field.max_items = detail::array_size<M>;
+    if constexpr (detail::is_list<M>) {
+      using Item = typename M::value_type;
+      static_assert(!detail::is_vector<Item>, "rows are std::array");
+      spec.list = true;
+      spec.row = detail::array_size<Item>;
+      if constexpr (detail::is_list<Item>)
+        describe_scalar<typename Item::value_type>(spec, std::move(field));
+      else
+        describe_scalar<Item>(spec, std::move(field));
+    } else {
+      describe_scalar<M>(spec, std::move(field));
+    }
+  }
+
   template <detail::OptionMember M>
-  static void describe(OptionSpec& spec, Field field) {
+  static void describe_scalar(OptionSpec& spec, Field field) {
     spec.type = detail::option_type<M>(field);
     spec.field = std::move(field);
     if constexpr (std::integral<M> && !std::same_as<M, bool>) {
@@ -270,6 +330,22 @@ class Options : public OptionTable {
       if constexpr (sizeof(M) < sizeof(Wide) || std::is_signed_v<M>)
         spec.integer_max = static_cast<Wide>(std::numeric_limits<M>::max());
     }
+  }
+
+  static OptionSpec table_spec(std::string key, const OptionTable& table, Field field) {
+    OptionSpec spec;
+    spec.key = std::move(key);
+    spec.type = OptionType::table;
+    spec.field = std::move(field);
+    spec.table = std::make_shared<const OptionTable>(table);
+    return spec;
+  }
+
+  void finish_table(OptionSpec spec) {
+    T defaults{};
+    spec.default_value.set = spec.count(&defaults) != 0;
+    if (!spec.list && !spec.optional) check_defaults(*spec.table, spec.item(&defaults, 0));
+    add_spec(std::move(spec));
   }
 
   static void throw_if_any(std::vector<Diagnostic> findings) {
