@@ -5,7 +5,6 @@
 #include "geometry/vector.h"
 
 #include <algorithm>
-#include <optional>
 
 namespace tessera::electromagnetics {
 namespace {
@@ -67,6 +66,16 @@ void add_plane(Fill& fill, int inside, int outside, const Point& n, double area)
     add_interface(fill, inside, outside, times(area, n),
                   {area * n[0] * n[0], area * n[1] * n[1], area * n[2] * n[2], area * n[0] * n[1],
                    area * n[0] * n[2], area * n[1] * n[2]});
+}
+
+/// `part` fills the share `volume` of the box.
+void add_scaled(Fill& fill, const Fill& part, double volume) {
+  for (const Share& s : part.media) add_share(fill, s.medium, volume * s.fraction);
+  for (Interface face : part.interfaces) {
+    for (double& x : face.area) x *= volume;
+    for (double& x : face.orientation) x *= volume;
+    add_interface(fill, face.inside, face.outside, face.area, face.orientation);
+  }
 }
 
 /// Parallel faces only: media in layers across one normal.
@@ -223,12 +232,7 @@ Fill divided(const Seen& seen, const Box& box, const Cuts& cuts, bool at_faces, 
         parts.push_back(fill_box(from_top, seen.base, part, depth));
         const Fill& f = parts.back();
         uniform_parts = uniform_parts && f.media.size() == 1;
-        for (const Share& s : f.media) add_share(out, s.medium, volume * s.fraction);
-        for (Interface face : f.interfaces) {
-          for (double& x : face.area) x *= volume;
-          for (double& x : face.orientation) x *= volume;
-          add_interface(out, face.inside, face.outside, face.area, face.orientation);
-        }
+        add_scaled(out, f, volume);
       }
   int faces = 0;  // cuts at which media change
   if (at_faces)
@@ -258,6 +262,12 @@ Fill divided(const Seen& seen, const Box& box, const Cuts& cuts, bool at_faces, 
 
 }  // namespace
 
+std::optional<int> only_medium(const Structures& from_top, int background, const Box& box) {
+  const Seen seen = look(from_top, background, box);
+  if (!seen.partial.empty()) return {};
+  return seen.base;
+}
+
 Fill fill_box(const Structures& from_top, int background, const Box& box, int depth) {
   const Seen seen = look(from_top, background, box);
   if (seen.partial.empty()) return {{{seen.base, 1}}, {}, true};
@@ -271,56 +281,18 @@ Fill fill_box(const Structures& from_top, int background, const Box& box, int de
   return independent(seen, box);
 }
 
-Fill fill(const SceneOrder& scene, const Point& centre, const std::array<double, 3>& size) {
-  Structures near;
-  for (std::size_t i : scene.from_top()) {
-    const Structure& s = scene.scene().structures[i];
-    const Bounds& b = s.shape.bounds();
-    bool apart = false;
-    for (int k = 0; k < 3; ++k)
-      apart = apart || b.low[k] > centre[k] + size[k] / 2 || b.high[k] < centre[k] - size[k] / 2;
-    if (!apart) near.push_back(&s);
-  }
-  Fill out = fill_box(near, scene.scene().background, {centre, size}, 0);
-  const auto rank = [&](const Share& share) {
-    return std::find_if(near.begin(), near.end(),
-                        [&](const Structure* s) { return s->medium == share.medium; }) -
-           near.begin();
-  };
-  std::stable_sort(out.media.begin(), out.media.end(),
-                   [&](const Share& a, const Share& b) { return rank(a) < rank(b); });
+Fill joined(const Fill& below, double length_below, const Fill& above, double length_above,
+            int axis) {
+  Fill out;
+  const double length = length_below + length_above;
+  add_scaled(out, below, length_below / length);
+  add_scaled(out, above, length_above / length);
+  Point normal{};
+  normal[axis] = 1;
+  add_exchange(out, below, above, normal, 1 / length);
+  const bool uniform = below.media.size() == 1 && above.media.size() == 1;
+  out.simple = out.media.size() == 1 || uniform;
   return out;
-}
-
-Mix mix(const SceneOrder& scene, const Point& centre, const std::array<double, 3>& size) {
-  const Fill f = fill(scene, centre, size);
-  const Share& first = f.media[0];
-  if (f.media.size() == 1) return {first.medium, first.medium, 1, {0, 0, 0}, true};
-  const Share& other =
-      *std::max_element(f.media.begin() + 1, f.media.end(),
-                        [](const Share& a, const Share& b) { return a.fraction < b.fraction; });
-  Point outward{};
-  Rotation orientation{};  // only as a 3x3 matrix
-  double area = 0;
-  for (const Interface& face : f.interfaces) {
-    if (face.inside != first.medium && face.outside != first.medium) continue;
-    const auto& o = face.orientation;
-    for (int k = 0; k < 3; ++k)
-      outward[k] += face.inside == first.medium ? face.area[k] : -face.area[k];
-    const Rotation m{{{o[0], o[3], o[4]}, {o[3], o[1], o[5]}, {o[4], o[5], o[2]}}};
-    for (int k = 0; k < 3; ++k) orientation[k] = plus(orientation[k], m[k]), area += m[k][k];
-  }
-  // Two faces of a thin layer cancel; its orientation is n n^T, of which any column is along n.
-  if (norm(outward) <= 1e-6 * area)
-    outward = *std::max_element(orientation.begin(), orientation.end(),
-                                [](const Point& a, const Point& b) { return norm(a) < norm(b); });
-  const double length = norm(outward);
-  return {first.medium, other.medium, first.fraction,
-          length > 0 ? times(1 / length, outward) : outward, f.simple};
-}
-
-Mix mix(const Scene& scene, const Point& centre, const std::array<double, 3>& size) {
-  return mix(SceneOrder(scene), centre, size);
 }
 
 }  // namespace tessera::electromagnetics

@@ -4,12 +4,11 @@
 //   fraction = P(s_1 + s_2 + s_3 < c),  s_k uniform in [0, a_k],  a_k = |n_k| size_k,  c = offset +
 //   sum a_k / 2,
 // and the area is its derivative. The usual closed form divides differences by a_1 a_2 a_3 and
-// loses all digits where a face lies nearly along an axis. Here one variable after the other is
-// averaged, the widest first:
-//   F_1(c) = clamp(c/a_3),   F_2(c) = mean of F_1(c - s) over [0, a_2],   F_3 likewise over [0,
-//   a_1],
-// by Gauss' rule between the breakpoints, which is exact for these piecewise polynomials and has no
-// differences. A side of zero drops out.
+// loses all digits where a face lies nearly along an axis. For two variables, a <= b, the branches
+// have none:
+//   c^2/(2 a b) up to a,   (c - a/2)/b up to b,   then the first again from the other end.
+// The third, the narrowest, is averaged over by Gauss' rule between the breakpoints, which is exact
+// for these piecewise polynomials. A side of zero drops out.
 #include "geometry/plane_cut.h"
 
 #include "geometry/vector.h"
@@ -19,18 +18,14 @@
 namespace tessera::electromagnetics {
 namespace {
 
-double one(double c, double a) {
-  if (a == 0) return c > 0;
-  return std::clamp(c / a, 0.0, 1.0);
-}
-
-/// P(s + t < c), s <= a, t <= b, a <= b: the midpoint rule is exact between the breakpoints.
+/// P(s + t < c), s in [0, a], t in [0, b], a <= b.
 double two(double c, double a, double b) {
-  if (a == 0) return one(c, b);
-  const double at[4] = {0, std::clamp(c - b, 0.0, a), std::clamp(c, 0.0, a), a};
-  double sum = 0;
-  for (int i = 0; i < 3; ++i) sum += (at[i + 1] - at[i]) * one(c - (at[i] + at[i + 1]) / 2, b);
-  return sum / a;
+  if (c <= 0) return 0;
+  if (c >= a + b) return 1;
+  if (c < a) return c * c / (2 * a * b);
+  if (c <= b) return (c - a / 2) / b;
+  const double left = a + b - c;
+  return 1 - left * left / (2 * a * b);
 }
 
 double three(double c, double a1, double a2, double a3) {

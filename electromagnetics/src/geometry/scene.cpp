@@ -4,7 +4,6 @@
 #include "geometry/fill.h"
 #include "geometry/vector.h"
 #include "tessera/autodiff/error.h"
-#include "tessera/autodiff/forall.h"
 
 #include <fmt/format.h>
 
@@ -89,6 +88,20 @@ SceneOrder::SceneOrder(Scene scene)
   std::stable_sort(from_top_.begin(), from_top_.end(), [&](std::size_t a, std::size_t b) {
     return scene_.structures[a].priority > scene_.structures[b].priority;
   });
+  for (std::size_t i : from_top_) bounds_.push_back(scene_.structures[i].shape.bounds());
+}
+
+void require_media(const Scene& scene, std::size_t n_media) {
+  const auto known = [&](int medium) {
+    return medium >= 0 && static_cast<std::size_t>(medium) < n_media;
+  };
+  if (!known(scene.background))
+    throw Error(fmt::format("[scene] the background is medium {}, but there are {}",
+                            scene.background, n_media));
+  for (std::size_t i = 0; i < scene.structures.size(); ++i)
+    if (!known(scene.structures[i].medium))
+      throw Error(fmt::format("[scene] structure {} is of medium {}, but there are {}", i + 1,
+                              scene.structures[i].medium, n_media));
 }
 
 int medium_at(const SceneOrder& scene, const Point& p) {
@@ -147,102 +160,6 @@ std::vector<std::size_t> structures_outside(const Scene& scene, const Bounds& do
       out.push_back(i);
   }
   return out;
-}
-
-namespace {
-
-/// Cells [low, high) of a grid.
-struct Cells {
-  std::array<std::size_t, 3> low, high;
-};
-
-struct UniformMedia {
-  std::array<const std::vector<double>*, 3> lines;
-  std::array<std::size_t, 3> n;
-  std::vector<std::int32_t> medium;
-
-  /// The cells and their neighbours.
-  Box around(const Cells& cells) const {
-    Bounds b;
-    for (int k = 0; k < 3; ++k) {
-      b.low[k] = (*lines[k])[cells.low[k] > 0 ? cells.low[k] - 1 : 0];
-      b.high[k] = (*lines[k])[std::min(cells.high[k] + 1, n[k])];
-    }
-    return box_of(b);
-  }
-
-  void set(const Cells& cells, std::int32_t value) {
-    for (std::size_t k = cells.low[2]; k < cells.high[2]; ++k)
-      for (std::size_t j = cells.low[1]; j < cells.high[1]; ++j) {
-        const auto row = medium.begin() + static_cast<std::ptrdiff_t>((k * n[1] + j) * n[0]);
-        std::fill(row + static_cast<std::ptrdiff_t>(cells.low[0]),
-                  row + static_cast<std::ptrdiff_t>(cells.high[0]), value);
-      }
-  }
-
-  void visit(const Cells& cells, const Structures& from_top, int background) {
-    const Box box = around(cells);
-    const double radius = 1.2 * box.radius();  // faces stand back a little (local.cpp)
-    Structures near;
-    for (const Structure* s : from_top) {
-      const double clear = detail::clearance(s->shape.node(), box.centre);
-      if (clear > radius) continue;
-      if (clear < -radius) {
-        background = s->medium;
-        break;
-      }
-      near.push_back(s);
-    }
-    while (!near.empty() && near.back()->medium == background) near.pop_back();
-    if (near.empty()) return set(cells, background);
-    Point extent;
-    for (int k = 0; k < 3; ++k) extent[k] = static_cast<double>(cells.high[k] - cells.low[k]);
-    const int k = longest_side(extent);
-    if (extent[k] == 1) {
-      const Fill f = fill_box(near, background, box, 0);
-      return set(cells, f.media.size() == 1 ? f.media[0].medium : -1);
-    }
-    Cells half = cells;
-    half.high[k] = (cells.low[k] + cells.high[k]) / 2;
-    visit(half, near, background);
-    half.low[k] = half.high[k];
-    half.high[k] = cells.high[k];
-    visit(half, near, background);
-  }
-};
-
-}  // namespace
-
-std::vector<std::int32_t> uniform_media(const SceneOrder& scene, const std::vector<double>& x,
-                                        const std::vector<double>& y,
-                                        const std::vector<double>& z) {
-  UniformMedia grid{{&x, &y, &z}, {}, {}};
-  for (int k = 0; k < 3; ++k) {
-    if (grid.lines[k]->size() < 2 || !std::is_sorted(grid.lines[k]->begin(), grid.lines[k]->end()))
-      throw Error(fmt::format("[uniform_media] needs at least two rising lines on axis {}, got {}",
-                              k, grid.lines[k]->size()));
-    grid.n[k] = grid.lines[k]->size() - 1;
-  }
-  grid.medium.resize(grid.n[0] * grid.n[1] * grid.n[2]);
-  Structures from_top;
-  for (std::size_t i : scene.from_top()) from_top.push_back(&scene.scene().structures[i]);
-
-  constexpr std::size_t side = 16;  // of the blocks that threads take
-  std::array<std::size_t, 3> blocks;
-  for (int k = 0; k < 3; ++k) blocks[k] = (grid.n[k] + side - 1) / side;
-  parallel_chunks(static_cast<std::int64_t>(blocks[0] * blocks[1] * blocks[2]),
-                  [&](std::int64_t chunk) {
-                    const auto c = static_cast<std::size_t>(chunk);
-                    const std::size_t block[3] = {c % blocks[0], c / blocks[0] % blocks[1],
-                                                  c / blocks[0] / blocks[1]};
-                    Cells cells;
-                    for (int k = 0; k < 3; ++k) {
-                      cells.low[k] = block[k] * side;
-                      cells.high[k] = std::min(cells.low[k] + side, grid.n[k]);
-                    }
-                    grid.visit(cells, from_top, scene.scene().background);
-                  });
-  return std::move(grid.medium);
 }
 
 }  // namespace tessera::electromagnetics

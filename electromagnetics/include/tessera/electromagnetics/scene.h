@@ -6,6 +6,7 @@
 // equal priority the later one.
 #pragma once
 #include "tessera/electromagnetics/geometry.h"
+#include "tessera/electromagnetics/yee_grid.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -25,6 +26,10 @@ struct Scene {
   int background = 0;
 };
 
+/// Throws Error, naming the structure, where the scene speaks of a medium that is not in 0 ...
+/// n_media - 1.
+void require_media(const Scene& scene, std::size_t n_media);
+
 /// A scene made ready to be asked often: its structures from the top down.
 class SceneOrder {
  public:
@@ -32,10 +37,13 @@ class SceneOrder {
   const Scene& scene() const { return scene_; }
   /// Indices into scene().structures, the one that is seen first.
   const std::vector<std::size_t>& from_top() const { return from_top_; }
+  /// Theirs, in the same order.
+  const std::vector<Bounds>& bounds_from_top() const { return bounds_; }
 
  private:
   Scene scene_;
   std::vector<std::size_t> from_top_;
+  std::vector<Bounds> bounds_;
 };
 
 /// The medium at a point; one on a surface by the rule of geometry.h.
@@ -83,12 +91,13 @@ struct Mix {
 Mix mix(const SceneOrder& scene, const Point& centre, const std::array<double, 3>& size);
 Mix mix(const Scene& scene, const Point& centre, const std::array<double, 3>& size);
 
-/// One number per cell of the grid with the given rising lines, x fastest: the medium that fills
-/// the cell and its neighbours (26 of them, those that exist), or -1 where they hold more than one.
-/// What is computed for boxes about edges and nodes is needed in the cells with -1 only: a share of
-/// the surfaces, not of the volume. An axis with two equal lines has zero thickness.
-std::vector<std::int32_t> uniform_media(const SceneOrder& scene, const std::vector<double>& x,
-                                        const std::vector<double>& y, const std::vector<double>& z);
+/// One number per cell of the grid, x fastest: the medium that fills the cell and its neighbours
+/// (26 of them, those that exist), or -1 where a face may cross them. What is computed for boxes
+/// about edges and nodes is needed in the cells with -1 only: a share of the surfaces, not of the
+/// volume. An axis that is not resolved counts as a section at its middle; cells at the two ends of
+/// a periodic axis are neighbours. A cell near a sheet without thickness has -1.
+std::vector<std::int32_t> uniform_media(const SceneOrder& scene, const YeeGrid& grid,
+                                        const std::array<bool, 3>& periodic = {});
 
 /// Two structures of equal priority and different media that have points in common; `at` is one.
 /// The later one is seen there.

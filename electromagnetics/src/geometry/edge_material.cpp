@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "geometry/fill.h"
+#include "geometry/vector.h"
+#include "tessera/electromagnetics/averaging.h"
+
+#include <algorithm>
+
+namespace tessera::electromagnetics {
+namespace {
+
+/// An interval of one axis that belongs to a place.
+struct Span {
+  double low, high;
+};
+
+/// From the middle of the cell before `line` to the middle of the one behind it, as far as they
+/// exist.
+Span around_line(const YeeGrid& grid, int axis, int line) {
+  return {line > 0 ? grid.middle(axis, line - 1) : grid.lines[axis].front(),
+          line < grid.cells(axis) ? grid.middle(axis, line) : grid.lines[axis].back()};
+}
+
+/// Along each axis one span, or two at the seam of a periodic axis: the one at the high end comes
+/// first.
+using Spans = std::array<std::vector<Span>, 3>;
+
+Fill fill_spans(const SceneOrder& scene, const Spans& spans, Bounds chosen, int axis) {
+  if (axis == 3) {
+    Point centre, size;
+    for (int k = 0; k < 3; ++k) {
+      centre[k] = (chosen.low[k] + chosen.high[k]) / 2;
+      size[k] = chosen.high[k] - chosen.low[k];
+    }
+    return fill(scene, centre, size);
+  }
+  std::vector<Fill> parts;
+  for (const Span& s : spans[axis]) {
+    chosen.low[axis] = s.low;
+    chosen.high[axis] = s.high;
+    parts.push_back(fill_spans(scene, spans, chosen, axis + 1));
+  }
+  if (parts.size() == 1) return std::move(parts[0]);
+  const double before = spans[axis][0].high - spans[axis][0].low,
+               behind = spans[axis][1].high - spans[axis][1].low;
+  return joined(parts[0], before, parts[1], behind, axis);
+}
+
+Spans spans_at(const YeeGrid& grid, const std::array<int, 3>& index,
+               const std::array<bool, 3>& middle, const Periodic& periodic) {
+  Spans spans;
+  for (int k = 0; k < 3; ++k) {
+    const int n = grid.cells(k);
+    if (!grid.resolved(k))
+      spans[k] = {{grid.middle(k, 0), grid.middle(k, 0)}};
+    else if (middle[k])
+      spans[k] = {{grid.lines[k][index[k]], grid.lines[k][index[k] + 1]}};
+    else if (periodic[k] && (index[k] == 0 || index[k] == n))
+      spans[k] = {around_line(grid, k, n), around_line(grid, k, 0)};
+    else
+      spans[k] = {around_line(grid, k, index[k])};
+  }
+  return spans;
+}
+
+bool plain(const Medium& m) {
+  return m.poles.empty() && m.chi2 == 0 && m.chi3 == 0 && m.sigma == Point{} && !m.pec;
+}
+
+/// The fill without perfect conductors; false if nothing else is there.
+bool drop_conductors(Fill& fill, const std::vector<Medium>& media) {
+  const auto pec = [&](int medium) { return media[medium].pec; };
+  std::erase_if(fill.media, [&](const Share& s) { return pec(s.medium); });
+  std::erase_if(fill.interfaces,
+                [&](const Interface& f) { return pec(f.inside) || pec(f.outside); });
+  double left = 0;
+  for (const Share& s : fill.media) left += s.fraction;
+  for (Share& s : fill.media) s.fraction /= left;
+  return !fill.media.empty();
+}
+
+bool in_conductor(const SceneOrder& scene, const std::vector<Medium>& media, const Point& p,
+                  double tolerance) {
+  for (std::size_t rank = 0; rank < scene.from_top().size(); ++rank) {
+    const Structure& s = scene.scene().structures[scene.from_top()[rank]];
+    const Bounds& b = scene.bounds_from_top()[rank];
+    bool apart = false;
+    for (int k = 0; k < 3; ++k)
+      apart = apart || p[k] < b.low[k] - tolerance || p[k] > b.high[k] + tolerance;
+    if (apart) continue;
+    const double d = s.shape.signed_distance(p);
+    if (media[s.medium].pec ? d <= tolerance : d < -tolerance) return media[s.medium].pec;
+  }
+  return media[scene.scene().background].pec;
+}
+
+std::vector<Point> values_of(const std::vector<Medium>& media, Point Medium::*value) {
+  std::vector<Point> out;
+  for (const Medium& m : media) out.push_back(m.*value);
+  return out;
+}
+
+/// One medium is exact on the diagonal; several are averaged by the rule that holds for them.
+double inverse_along(const Fill& fill, const std::vector<Medium>& media, Point Medium::*value,
+                     int axis, bool tensor) {
+  if (tensor && fill.media.size() > 1) return inverse_average(fill, values_of(media, value))[axis];
+  double mean = 0;
+  for (const Share& s : fill.media) mean += s.fraction * (media[s.medium].*value)[axis];
+  return 1 / mean;
+}
+
+/// Where a component is known; on an axis that is not resolved, its middle.
+Point place_of(const YeeGrid& grid, const Edge& place) {
+  Point p = grid.position(place);
+  for (int k = 0; k < 3; ++k)
+    if (!grid.resolved(k)) p[k] = grid.middle(k, 0);
+  return p;
+}
+
+Fill what_counts(const SceneOrder& scene, const YeeGrid& grid, const Edge& place,
+                 Averaging averaging, const Periodic& periodic) {
+  if (averaging == Averaging::none)
+    return {{{medium_at(scene, place_of(grid, place)), 1}}, {}, true};
+  return fill_of(scene, grid, place, periodic);
+}
+
+}  // namespace
+
+Fill fill_of(const SceneOrder& scene, const YeeGrid& grid, const Edge& place,
+             const Periodic& periodic) {
+  std::array<bool, 3> middle;
+  for (int k = 0; k < 3; ++k) middle[k] = at_middle(place.component, k);
+  return fill_spans(scene, spans_at(grid, {place.i, place.j, place.k}, middle, periodic), {}, 0);
+}
+
+EdgeMaterial edge_material(const SceneOrder& scene, const std::vector<Medium>& media,
+                           const YeeGrid& grid, const Edge& place, Averaging averaging,
+                           const Periodic& periodic) {
+  const int axis = axis_of(place.component);
+  EdgeMaterial out;
+  const double tolerance = 1e-6 * grid.length(axis, std::array{place.i, place.j, place.k}[axis]);
+  out.pec = std::any_of(media.begin(), media.end(), [](const Medium& m) { return m.pec; }) &&
+            in_conductor(scene, media, place_of(grid, place), tolerance);
+  if (out.pec) return out;
+  Fill fill = what_counts(scene, grid, place, averaging, periodic);
+  if (!drop_conductors(fill, media)) {
+    out.pec = true;
+    return out;
+  }
+  const bool lossless = std::all_of(fill.media.begin(), fill.media.end(),
+                                    [&](const Share& s) { return plain(media[s.medium]); });
+  out.inverse_eps =
+      inverse_along(fill, media, &Medium::eps, axis, lossless && averaging == Averaging::kottke);
+  for (const Share& s : fill.media) {
+    const Medium& m = media[s.medium];
+    out.sigma += s.fraction * m.sigma[axis];
+    if (!m.poles.empty() || m.chi2 != 0 || m.chi3 != 0)
+      out.weights.push_back({s.medium, s.fraction});
+  }
+  return out;
+}
+
+FaceMaterial face_material(const SceneOrder& scene, const std::vector<Medium>& media,
+                           const YeeGrid& grid, const Edge& place, Averaging averaging,
+                           const Periodic& periodic) {
+  const auto magnetic = [](const Medium& m) {
+    return m.mu != Point{1, 1, 1} || m.sigma_m != Point{};
+  };
+  if (std::none_of(media.begin(), media.end(), magnetic)) return {};
+  Fill fill = what_counts(scene, grid, place, averaging, periodic);
+  if (!drop_conductors(fill, media)) return {};
+  FaceMaterial out;
+  const int axis = axis_of(place.component);
+  for (const Share& s : fill.media) out.sigma_m += s.fraction * media[s.medium].sigma_m[axis];
+  out.inverse_mu = inverse_along(fill, media, &Medium::mu, axis,
+                                 out.sigma_m == 0 && averaging == Averaging::kottke);
+  return out;
+}
+
+std::array<double, 3> node_off_diagonals(const SceneOrder& scene, const std::vector<Medium>& media,
+                                         const YeeGrid& grid, const std::array<int, 3>& node,
+                                         const Periodic& periodic) {
+  const Fill f = fill_spans(scene, spans_at(grid, node, {false, false, false}, periodic), {}, 0);
+  if (f.media.size() == 1) return {};
+  for (const Share& s : f.media)
+    if (!plain(media[s.medium])) return {};
+  const SymmetricTensor t = inverse_average(f, values_of(media, &Medium::eps));
+  return {t[3], t[4], t[5]};
+}
+
+}  // namespace tessera::electromagnetics

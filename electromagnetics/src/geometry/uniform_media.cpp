@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// By descent: a block of cells that no surface comes near is settled at once, any other is halved.
+#include "geometry/fill.h"
+#include "geometry/vector.h"
+#include "tessera/autodiff/forall.h"
+
+#include <algorithm>
+
+namespace tessera::electromagnetics {
+namespace {
+
+/// Whether a part of the shape has no thickness, so that it fills nothing and still conducts.
+bool has_sheet(const detail::ShapeNode& node) {
+  if (node.kind != detail::ShapeKind::primitive)
+    return std::any_of(node.parts.begin(), node.parts.end(),
+                       [](const auto& part) { return has_sheet(*part); });
+  const auto* block = std::get_if<Block>(&node.solid);
+  if (!block) return false;
+  for (int k = 0; k < 3; ++k)
+    if (block->low[k] == block->high[k]) return true;
+  return false;
+}
+
+/// Cells [low, high) of a grid.
+struct Cells {
+  std::array<int, 3> low, high;
+};
+
+struct Descent {
+  const YeeGrid& grid;
+  std::vector<std::int32_t> medium;
+
+  /// The cells and their neighbours.
+  Box around(const Cells& cells) const {
+    Box box;
+    for (int k = 0; k < 3; ++k) {
+      const auto& lines = grid.lines[k];
+      const double low = lines[std::max(cells.low[k] - 1, 0)];
+      const double high = lines[std::min(cells.high[k] + 1, grid.cells(k))];
+      box.centre[k] = (low + high) / 2;
+      box.size[k] = grid.resolved(k) ? high - low : 0;
+    }
+    return box;
+  }
+
+  std::int32_t& at(int i, int j, int k) {
+    return medium[(std::size_t(k) * grid.cells(1) + j) * grid.cells(0) + i];
+  }
+
+  void set(const Cells& cells, std::int32_t value) {
+    for (int k = cells.low[2]; k < cells.high[2]; ++k)
+      for (int j = cells.low[1]; j < cells.high[1]; ++j)
+        std::fill_n(&at(cells.low[0], j, k), cells.high[0] - cells.low[0], value);
+  }
+
+  void visit(const Cells& cells, const Structures& from_top, int background) {
+    const Box box = around(cells);
+    const double radius = 1.2 * box.radius();  // faces stand back a little (local.cpp)
+    Structures near;
+    for (const Structure* s : from_top) {
+      const double clear = detail::clearance(s->shape.node(), box.centre);
+      if (clear > radius) continue;
+      if (clear < -radius) {
+        background = s->medium;
+        break;
+      }
+      near.push_back(s);
+    }
+    while (!near.empty() && near.back()->medium == background) near.pop_back();
+    if (near.empty()) return set(cells, background);
+    int longest = 0;
+    for (int k = 1; k < 3; ++k)
+      if (cells.high[k] - cells.low[k] > cells.high[longest] - cells.low[longest]) longest = k;
+    if (cells.high[longest] - cells.low[longest] == 1) {
+      const bool sheet = std::any_of(near.begin(), near.end(),
+                                     [](const Structure* s) { return has_sheet(s->shape.node()); });
+      return set(cells, sheet ? -1 : only_medium(near, background, box).value_or(-1));
+    }
+    Cells half = cells;
+    half.high[longest] = (cells.low[longest] + cells.high[longest]) / 2;
+    visit(half, near, background);
+    half.low[longest] = half.high[longest];
+    half.high[longest] = cells.high[longest];
+    visit(half, near, background);
+  }
+
+  /// Cells at the two ends of an axis are neighbours.
+  void close(int axis) {
+    const int u = (axis + 1) % 3, v = (axis + 2) % 3;
+    for (int a = 0; a < grid.cells(u); ++a)
+      for (int b = 0; b < grid.cells(v); ++b) {
+        std::array<int, 3> c;
+        c[axis] = 0, c[u] = a, c[v] = b;
+        std::int32_t& first = at(c[0], c[1], c[2]);
+        c[axis] = grid.cells(axis) - 1;
+        std::int32_t& last = at(c[0], c[1], c[2]);
+        if (first != last) first = last = -1;
+      }
+  }
+};
+
+}  // namespace
+
+std::vector<std::int32_t> uniform_media(const SceneOrder& scene, const YeeGrid& grid,
+                                        const std::array<bool, 3>& periodic) {
+  Descent descent{grid, std::vector<std::int32_t>(static_cast<std::size_t>(grid.cell_count()))};
+  Structures from_top;
+  for (std::size_t i : scene.from_top()) from_top.push_back(&scene.scene().structures[i]);
+
+  constexpr int side = 16;  // of the blocks that threads take
+  std::array<int, 3> blocks;
+  for (int k = 0; k < 3; ++k) blocks[k] = (grid.cells(k) + side - 1) / side;
+  parallel_chunks(std::int64_t{1} * blocks[0] * blocks[1] * blocks[2], [&](std::int64_t chunk) {
+    const std::array<int, 3> block{static_cast<int>(chunk % blocks[0]),
+                                   static_cast<int>(chunk / blocks[0] % blocks[1]),
+                                   static_cast<int>(chunk / blocks[0] / blocks[1])};
+    Cells cells;
+    for (int k = 0; k < 3; ++k) {
+      cells.low[k] = block[k] * side;
+      cells.high[k] = std::min(cells.low[k] + side, grid.cells(k));
+    }
+    descent.visit(cells, from_top, scene.scene().background);
+  });
+  for (int k = 0; k < 3; ++k)
+    if (periodic[k]) descent.close(k);
+  return std::move(descent.medium);
+}
+
+}  // namespace tessera::electromagnetics
