@@ -2,6 +2,8 @@
 #include "tessera/electromagnetics/harmonic_inversion.h"
 
 #include "tessera/autodiff/error.h"
+#include "tessera/autodiff/grad.h"
+#include "tessera/autodiff/ops.h"
 #include "tessera/electromagnetics/constants.h"
 
 #include <gtest/gtest.h>
@@ -80,7 +82,18 @@ TEST(HarmonicInversion, SeparatedModesAreFoundToRounding) {
     EXPECT_LT(found[k].error_hz, 1e-8);
     EXPECT_DOUBLE_EQ(found[k].quality, pi * found[k].frequency_hz / found[k].decay);
   }
-  EXPECT_TRUE(harmonic_inversion(real_signal(outside, 2000, 1), 1, 0.05, 0.15).empty()) << "nothing lies in the band";
+}
+
+// Modes that have rung down long before the end leave their rounding behind; it makes no modes where there are none.
+TEST(HarmonicInversion, EmptyBandsAreEmpty) {
+  const std::vector<Mode> modes{mode(0.11, 1e-3, 0.5), mode(0.1105, 3e-3, {0.3, 0.2}), mode(0.35, 2e-4, 0.1)};
+  for (const int n : {300, 2000, 12000}) {
+    const auto signal = real_signal(modes, n, 1);
+    for (const double low : {0.02, 0.15, 0.22, 0.4}) {
+      EXPECT_TRUE(harmonic_inversion(signal, 1, low, low + 0.08).empty()) << n << " " << low;
+      EXPECT_TRUE(harmonic_inversion(rounded(signal), 1, low, low + 0.08, {.noise = 2e-8}).empty()) << n << " " << low;
+    }
+  }
 }
 
 TEST(HarmonicInversion, ComplexSignalsHaveNegativeFrequencies) {
@@ -179,6 +192,59 @@ TEST(HarmonicInversion, NoiseEntersAsItMust) {
   }
   EXPECT_LT(std::sqrt(square), 3 * bound_hz);
   EXPECT_GT(std::sqrt(square), 0.5 * bound_hz) << "better than any estimator can be";
+}
+
+// A signal of two modes as a function of their frequencies, decay rates and amplitudes: found again, the derivatives of the
+// frequencies in these parameters are 1 and 0.
+TEST(Resonances, DerivativesInTheSamplesAreThoseOfTheModes) {
+  const int n = 1500;
+  const Tensor t = arange(n, Dtype::f64);
+  const auto signal = [&](const Tensor& p) {  // (f, gamma, log |d|) of each
+    Tensor sum = zeros({n});
+    for (Index k = 0; k < 2; ++k) {
+      const auto at = [&](Index j) { return slice(p, 0, 3 * k + j, 3 * k + j + 1); };
+      sum = sum + exp(at(2) - at(1) * t) * cos(2 * pi * at(0) * t + 0.4 * double(k));
+    }
+    return sum;
+  };
+  const Tensor p = tensor<double>({0.11, 1e-3, 0.1, 0.1105, 3e-3, -0.3});
+  const auto frequency = [&](const Tensor& x) { return resonances(signal(x), 1, 0.08, 0.15).frequency_hz; };
+  const auto decay = [&](const Tensor& x) { return resonances(signal(x), 1, 0.08, 0.15).decay; };
+  EXPECT_NEAR(frequency(p).to_vector()[1], 0.1105, 1e-12);
+  EXPECT_NEAR(decay(p).to_vector()[0], 1e-3, 1e-12);
+  for (const bool forward : {false, true}) {
+    const auto df = (forward ? jacfwd(frequency)(p) : jacrev(frequency)(p)).to_vector();
+    const auto dg = (forward ? jacfwd(decay)(p) : jacrev(decay)(p)).to_vector();
+    for (int mode = 0; mode < 2; ++mode)
+      for (int k = 0; k < 6; ++k) {
+        EXPECT_NEAR(df[6 * mode + k], k == 3 * mode ? 1 : 0, 1e-7) << mode << " " << k;
+        EXPECT_NEAR(dg[6 * mode + k], k == 3 * mode + 1 ? 1 : 0, 1e-7) << mode << " " << k;
+      }
+  }
+  EXPECT_THROW(hessian([&](const Tensor& x) { return sum(frequency(x)); })(p), Error);
+  EXPECT_THROW(resonances(signal(p), 1, 0.3, 0.4), Error);
+  EXPECT_THROW(resonances(zeros({3, 4}), 1, 0.3, 0.4), Error);
+}
+
+// Against differences along any direction, in a signal whose noise is taken out of the pencil.
+TEST(Resonances, DerivativesAgreeWithDifferences) {
+  std::mt19937_64 random(4);
+  std::normal_distribution<double> normal;
+  const std::vector<Mode> modes{mode(0.11, 1e-3, 1.0), mode(0.13, 2e-3, {0.2, 0.7})};
+  const auto base = complex_signal(modes, 600, 1);
+  std::vector<Complex> along;
+  for (std::size_t k = 0; k < base.size(); ++k) {
+    const double re = normal(random), im = normal(random);
+    along.push_back({re, im});
+  }
+  const Tensor c = tensor(base), v = tensor(along);
+  const HarmonicInversionOptions options{.noise = 1e-3};
+  const auto f = [&](const Tensor& x) { return resonances(x, 1, 0.08, 0.15, options).frequency_hz; };
+  const auto slope = jvp(f, c, v).second.to_vector();
+  const double h = 1e-5;
+  const auto plus = f(c + h * v).to_vector(), minus = f(c - h * v).to_vector();
+  ASSERT_EQ(plus.size(), 2u);
+  for (int k = 0; k < 2; ++k) EXPECT_NEAR((plus[k] - minus[k]) / (2 * h) / slope[k], 1, 1e-4);
 }
 
 TEST(HarmonicInversion, RefusesWhatIsNoRecord) {
