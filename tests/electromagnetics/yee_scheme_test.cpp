@@ -36,6 +36,9 @@ YeeModel model_with_everything(std::array<Faces, 3> faces, Dtype dtype = Dtype::
     if (is_electric(c) && j >= 5 && k > 3)
       row.dispersive.push_back({.first = 5, .weight = {0.5, 1, 1}, .alpha = {{0.9, 0.2}, {0.7, 0}, {1, 0}}, .beta = {{0.02, -0.01}, {0.03, 0}, {0.01, 0}}});
   };
+  for (int k = 1; k < 9; ++k)
+    for (int j = 1; j < 9; ++j)
+      for (int i = 3; i < 9; ++i) m.tensors.push_back({i, j, k, 0.03 * std::sin(i + 2 * j), 0.02 * std::cos(k - i), 0.03 * std::sin(1.5 * j * k)});
   std::mt19937 random(3);
   for (int q = 0; q < 40; ++q) {
     const auto at = [&](int d) { return 1 + static_cast<int>(random() % static_cast<unsigned>(std::max(n[d] - 1, 1))); };

@@ -33,9 +33,9 @@ class FlushToZero {
   unsigned before_;
 };
 
-/// One row of all components in step n: the body of every order.
+/// One row in step n, h and then e: the bodies of every order.
 template <class T, bool transposed>
-inline void row_step(Rows<T, transposed>& rows, const Tables<T>& t, int j, int k, std::int64_t n) {
+inline void magnetic_row(Rows<T, transposed>& rows, const Tables<T>& t, int j, int k, std::int64_t n) {
   if constexpr (transposed)
     if (t.has_layers)
       for (int c = 0; c < 3; ++c) {
@@ -48,16 +48,22 @@ inline void row_step(Rows<T, transposed>& rows, const Tables<T>& t, int j, int k
     if (t.has_layers)
       for (int c = 3; c < 6; ++c)
         for (int axis = 0; axis < 3; ++axis) rows.convolve(c, axis, j, k);
+}
+template <class T, bool transposed>
+inline void electric_row(Rows<T, transposed>& rows, const Tables<T>&, int j, int k, std::int64_t n) {
   for (int c = 0; c < 3; ++c) rows.step(c, j, k, n);
 }
 
+/// lag 1: as above. lag 2: where e of a row needs h of the next rows too (tensors), e follows one row and plane behind h.
 template <class T, bool transposed>
 void in_waves(const Work<T>& w, int block, int tile_rows) {
+  const int lag = w.tables.n_coupled > 0 ? 2 : 1;
   const Tables<T>& t = w.tables;
   const int rows_y = t.n[1] + 1, planes = t.n[2] + 1;
   for (std::int64_t begin = 0; begin < w.steps; begin += block) {
     const int steps = static_cast<int>(std::min<std::int64_t>(block, w.steps - begin));
-    const int tiles = (rows_y + steps - 1 + tile_rows - 1) / tile_rows;
+    const int shift = lag * steps - 1;  // of the last e
+    const int tiles = (rows_y + shift + tile_rows - 1) / tile_rows;
     std::vector<std::atomic<int>> done(static_cast<std::size_t>(tiles));
     for (auto& d : done) d.store(-1, std::memory_order_relaxed);
     std::atomic<int> next{0};
@@ -66,13 +72,24 @@ void in_waves(const Work<T>& w, int block, int tile_rows) {
       Rows<T, transposed> rows(w);
       for (int tile = next++; tile < tiles; tile = next++) {
         const int y0 = tile * tile_rows, y1 = y0 + tile_rows;
-        for (int wave = 0; wave < planes + steps - 1; ++wave) {
+        for (int wave = 0; wave < planes + shift; ++wave) {
           if (tile > 0)
             while (done[static_cast<std::size_t>(tile) - 1].load(std::memory_order_acquire) < wave) std::this_thread::yield();
           for (int s = 0; s < steps; ++s) {
-            const int k = wave - s;
-            if (k < 0 || k >= planes) continue;
-            for (int j = std::max(y0 - s, 0); j < std::min(y1 - s, rows_y); ++j) row_step(rows, t, j, k, begin + s);
+            const int back = lag * s, k = wave - back;
+            if (k < 0 || k - lag + 1 >= planes) continue;
+            const int from = std::max(y0 - back, 0), to = std::min(y1 - back, rows_y);
+            if (lag == 1) {
+              for (int j = from; j < to; ++j) {
+                magnetic_row(rows, t, j, k, begin + s);
+                electric_row(rows, t, j, k, begin + s);
+              }
+            } else {
+              if (k < planes)
+                for (int j = from; j < to; ++j) magnetic_row(rows, t, j, k, begin + s);
+              if (k > 0)
+                for (int j = std::max(y0 - back - 1, 0); j < std::min(y1 - back - 1, rows_y); ++j) electric_row(rows, t, j, k - 1, begin + s);
+            }
           }
           done[static_cast<std::size_t>(tile)].store(wave, std::memory_order_release);
         }
@@ -165,6 +182,8 @@ void change_unknowns(const Work<T>& w, bool back) {
           const T by = keep ? scale * factor[i] / keep[i] : scale * factor[i];
           e[i] = factor[i] == 0 ? 0 : back ? e[i] / by : e[i] * by;
         }
+        if (!f.special.empty() && f.special[index] >= 0 && back)
+          for (const Coupled& a : t.specials[static_cast<std::size_t>(f.special[index])].coupled) e[a.i] = w.coupled[a.slot];
       }
     for (int axis = 0; axis < 3; ++axis) {
       const LayerTable<T>& l = t.layer[c][axis];
@@ -189,6 +208,42 @@ void change_unknowns(const Work<T>& w, bool back) {
   }
 }
 
+/// The first of the cotangents that arrive: of the records of e in the last step. Takes note of lambda_e at coupled edges.
+template <class T>
+void begin_transposed(const Work<T>& w) {
+  const Tables<T>& t = w.tables;
+  const auto each_special = [&](auto body) {
+    for (int c = 0; c < 3; ++c)
+      if (!t.component[c].special.empty())
+        for (int k = 0; k <= t.n[2]; ++k)
+          for (int j = 0; j <= t.n[1]; ++j)
+            if (const std::int32_t at = t.component[c].special[t.row_index(j, k)]; at >= 0) body(t.specials[static_cast<std::size_t>(at)], w.state + t.place(c, 0, j, k));
+  };
+  each_special([&](const Special<T>& special, T* e) {
+    if (w.in_a)
+      for (const Span& a : special.recorded)
+        for (int i = 0; i < a.length; ++i) e[a.first + i] += w.in_a[(w.steps - 1) * t.n_recorded + a.column + i];
+  });
+  std::vector<T> lambda(t.n_coupled > 0 ? static_cast<std::size_t>(t.state_size) : 0);
+  if (t.n_coupled > 0) std::copy_n(w.state, t.state_size, lambda.begin());
+  change_unknowns(w, false);
+  each_special([&](const Special<T>& special, T* e) {
+    const T* plain = lambda.data() + (e - w.state);
+    for (const Coupled& a : special.coupled) {
+      w.coupled[a.slot] = plain[a.i];
+      for (std::int64_t m = a.first; m < a.first + a.count; ++m) {
+        const CouplingTerm<T>& term = t.coupling[static_cast<std::size_t>(m)];
+        e[a.i] += term.weight * lambda[static_cast<std::size_t>(term.place)];
+      }
+    }
+  });
+  Rows<T, true> rows(w);
+  for (int c = 0; c < 3; ++c)
+    if (!t.component[c].special.empty())
+      for (int k = 0; k <= t.n[2]; ++k)
+        for (int j = 0; j <= t.n[1]; ++j) rows.receive(c, j, k, 0);
+}
+
 }  // namespace
 
 template <class T>
@@ -198,13 +253,8 @@ void advance(const Work<T>& w, Blocking blocking) {
 
 template <class T>
 void advance_transposed(const Work<T>& w, Blocking blocking) {
-  const Tables<T>& t = w.tables;
-  change_unknowns(w, false);
-  Rows<T, true> rows(w);
-  for (int c = 0; c < 3; ++c)
-    if (!t.component[c].special.empty())
-      for (int k = 0; k <= t.n[2]; ++k)
-        for (int j = 0; j <= t.n[1]; ++j) rows.receive(c, j, k, 0);
+  if (w.steps == 0) return;
+  begin_transposed(w);
   run<T, true>(w, blocking);
   change_unknowns(w, true);
 }

@@ -150,7 +150,7 @@ void compile_row(Tables<T>& t, const YeeModel& m, int c, int j, int k, MaterialR
   std::vector<T> factor(aligned(n), 0), keep(aligned(n), 1);
   bool any_loss = false;
   for (int i = f.first[0]; i < f.last[0]; ++i) {
-    const double loss = row.loss[i] + response[i] * row.inverse[i];
+    const double loss = (row.loss[i] + response[i]) * row.inverse[i];
     factor[i] = static_cast<T>(t.cdt * metric_x[i] * row.inverse[i] / (1 + loss));
     keep[i] = static_cast<T>(row.inverse[i] == 0 ? 0 : (1 - loss) / (1 + loss));
     any_loss |= keep[i] != 1;
@@ -175,6 +175,68 @@ void compile_row(Tables<T>& t, const YeeModel& m, int c, int j, int k, MaterialR
     const double scale = double(f.scale_y[j]) * double(f.scale_z[k]) * t.cdt;
     for (int q = 0; q < p.length; ++q) p.gain.push_back(static_cast<T>(run.weight[q] / (scale * metric_x[p.first + q])));
     special_of(t, c, j, k).polarized.push_back(std::move(p));
+  }
+}
+
+/// Whether an edge takes part in a tensor: computed, neither conductor nor lossy, outside of the layers.
+template <class T>
+bool couples(const Tables<T>& t, const Edge& e) {
+  const ComponentTable<T>& f = t.component[e.component];
+  const int at[3] = {e.i, e.j, e.k};
+  for (int d = 0; d < 3; ++d) {
+    if (at[d] < f.first[d] || at[d] >= f.last[d]) return false;
+    for (const int c : {int{e.component}, 3 + d, 3 + (d + 1) % 3, 3 + (d + 2) % 3}) {
+      const LayerTable<T>& l = t.layer[c][d];
+      if (l.slabs == 0) continue;
+      for (const int i : {at[d] - 1, at[d]})
+        if (i >= 0 && l.slab[i] >= 0) return false;
+    }
+  }
+  const std::int64_t index = t.row_index(e.j, e.k);
+  return f.factor[index][e.i] != 0 && !(f.flags[index] & lossy && f.keep[index][e.i] != 1);
+}
+
+/// W between the edges around each node: c dt xi / (4 D), D: dual length of the third axis, in the units of the brackets.
+template <class T>
+void add_tensors(Tables<T>& t, const YeeModel& m) {
+  const auto key = [&](const Edge& e) { return t.place(e.component, e.i, e.j, e.k); };
+  std::map<std::int64_t, std::pair<Edge, std::vector<CouplingTerm<T>>>> edges;
+  std::map<std::int64_t, std::int64_t> recorded;
+  for (std::size_t r = 0; r < m.recorded.size(); ++r) recorded[key(m.recorded[r])] = static_cast<std::int64_t>(r);
+  for (const NodeTensor& node : m.tensors) {
+    const double xi[3] = {node.yz, node.xz, node.xy};  // by the third axis
+    const int at[3] = {node.i, node.j, node.k};
+    for (int third = 0; third < 3; ++third) {
+      if (xi[third] == 0) continue;
+      const int a = (third + 1) % 3, b = (third + 2) % 3;
+      const double dual = m.grid.dual_length(third, at[third], t.periodic[third] || t.n[third] == 1) / t.unit;
+      const T weight = static_cast<T>(t.cdt * xi[third] / (4 * dual));
+      const auto around = [&](int axis, int shift) {
+        int i[3] = {at[0], at[1], at[2]};
+        i[axis] -= shift;
+        if (i[axis] < 0 && (t.periodic[axis] || t.n[axis] == 1)) i[axis] += t.n[axis];
+        return Edge{static_cast<std::uint8_t>(axis), i[0], i[1], i[2]};
+      };
+      for (const int sa : {0, 1})
+        for (const int sb : {0, 1}) {
+          const Edge x = around(a, sa), y = around(b, sb);
+          if (!couples(t, x) || !couples(t, y)) continue;
+          const auto couple = [&](const Edge& to, const Edge& from) {
+            auto& [edge, terms] = edges[key(to)];
+            edge = to;
+            const auto r = recorded.find(key(from));
+            terms.push_back({key(from), from.component, weight, r == recorded.end() ? -1 : r->second});
+          };
+          couple(x, y);
+          couple(y, x);
+        }
+    }
+  }
+  for (auto& [place, entry] : edges) {
+    auto& [edge, terms] = entry;
+    special_of(t, edge.component, edge.j, edge.k)
+        .coupled.push_back({edge.i, t.n_coupled++, static_cast<std::int64_t>(t.coupling.size()), static_cast<std::int64_t>(terms.size())});
+    t.coupling.insert(t.coupling.end(), terms.begin(), terms.end());
   }
 }
 
@@ -234,6 +296,7 @@ Tables<T> compile(const YeeModel& m) {
   add_list(t, m.traced, &Special<T>::traced, "traced");
   for (const Edge& e : m.traced)
     if (!is_electric(e.component)) throw Error("[YeeScheme] only electric edges are traced");
+  add_tensors(t, m);
   t.n_injected = static_cast<std::int64_t>(m.injected.size());
   t.n_recorded = static_cast<std::int64_t>(m.recorded.size());
   t.n_traced = static_cast<std::int64_t>(m.traced.size());

@@ -87,19 +87,15 @@ class Rows {
     for (int i = f.first[0]; i < f.last[0]; ++i) tau[i] = b * tau[i] + e[i];
   }
 
-  /// Transposed: what comes to a row of cb lambda_e before the bracket's transpose reads it: the cotangents of the records and
-  /// traces of step n, and of Q. Gives the cotangents of the currents and brackets.
+  /// Transposed: what comes to a row before the transpose of its brackets reads it, the cotangents of Q and of the traces
+  /// of step n; gives the cotangents of the currents and brackets.
   void receive(int c, int j, int k, std::int64_t n) {
     const Special<T>* special = special_of(c, j, k);
     if (!special) return;
     T* e = s_ + t_.place(c, 0, j, k);
     const T* factor = factor_of(c, j, k);
     const T scale = t_.scale(c, j, k), sign = is_electric(c) ? 1 : -1;
-    const T* records = w_.in_a ? w_.in_a + (w_.steps - 1 - n) * t_.n_recorded : nullptr;
     const T* traces = w_.in_b ? w_.in_b + (w_.steps - 1 - n) * t_.n_traced : nullptr;
-    if (records)
-      for (const Span& a : special->recorded)
-        for (int i = 0; i < a.length; ++i) e[a.first + i] += sign * scale * factor[a.first + i] * records[a.column + i];
     for (const Polarized<T>& p : special->polarized)
       for (std::size_t m = 0; m < p.alpha.size(); ++m) {
         const T *re = s_ + p.state + 2 * static_cast<std::int64_t>(m) * p.length, *im = re + p.length;
@@ -109,7 +105,14 @@ class Rows {
     if (traces)
       for (const Span& a : special->traced)
         for (int i = 0; i < a.length; ++i) e[a.first + i] += traces[a.column + i];
-    if (w_.out_a) give(special->injected, e, w_.out_a + (w_.steps - 1 - n) * t_.n_injected, sign);
+    if (w_.out_a) {
+      T* currents = w_.out_a + (w_.steps - 1 - n) * t_.n_injected;
+      give(special->injected, e, currents, sign);
+      for (const Coupled& a : special->coupled)  // a current acts on its own edge alone
+        for (const Span& at : special->injected)
+          if (a.i >= at.first && a.i < at.first + at.length)
+            currents[at.column + a.i - at.first] = scale * factor[a.i] * w_.coupled[a.slot] + trace_cotangent(*special, a.i, traces);
+    }
     if (w_.out_b) give(special->traced, e, w_.out_b + (w_.steps - 1 - n) * t_.n_traced, 1);
   }
 
@@ -126,6 +129,12 @@ class Rows {
     if (!w_.special_factor.empty() && !f.special.empty() && f.special[index] >= 0)
       if (const T* replaced = w_.special_factor[f.special[index]]) return replaced;
     return f.factor[index];
+  }
+  static T trace_cotangent(const Special<T>& special, int i, const T* traces) {
+    if (traces)
+      for (const Span& at : special.traced)
+        if (i >= at.first && i < at.first + at.length) return traces[at.column + i - at.first];
+    return 0;
   }
   static void give(const std::vector<Span>& spans, const T* e, T* out, T sign) {
     for (const Span& a : spans)
@@ -161,9 +170,12 @@ class Rows {
     std::fill(x_ + i0, x_ + i1, T{0});
     for (int term = 0; term < 2; ++term) layers(c, f, term, j, k);
     const Special<T>* special = flags & listed ? special_of(c, j, k) : nullptr;
-    if (special) before(*special, f, e, n);
+    if (special) before(*special, c, f, e, n);
     run(i0, i1, true);
-    if (special) after(*special, c, j, k, e, n);
+    if (special) {
+      if (!special->coupled.empty()) couple(*special, f, e, n);
+      after(*special, c, j, k, e, n);
+    }
   }
 
   /// Forward, along x: assigns (or adds) to the ends of the row.
@@ -237,7 +249,7 @@ class Rows {
     }
   }
 
-  void before(const Special<T>& special, const ComponentTable<T>& f, T* e, std::int64_t n) {
+  void before(const Special<T>& special, int c, const ComponentTable<T>& f, T* e, std::int64_t n) {
     if constexpr (!transposed) {
       for (const Polarized<T>& p : special.polarized)
         for (std::size_t m = 0; m < p.alpha.size(); ++m) {
@@ -262,6 +274,11 @@ class Rows {
             traces[a.column + i - a.first] = (e[i + f.p] - e[i + f.q]) - (e[i + f.r] - e[i + f.t]) + x_[i];
       }
     } else {
+      // Before forward step n lies the record of e of step n - 1; the record of h is that of step n itself.
+      const T* records = is_electric(c) ? next_records(n) : w_.in_a ? w_.in_a + (w_.steps - 1 - n) * t_.n_recorded : nullptr;
+      if (records)
+        for (const Span& a : special.recorded)
+          for (int i = 0; i < a.length; ++i) x_[a.first + i] += (is_electric(c) ? 1 : -1) * records[a.column + i];
       for (const Polarized<T>& p : special.polarized)
         for (std::size_t m = 0; m < p.alpha.size(); ++m) {
           T *re = s_ + p.state + 2 * static_cast<std::int64_t>(m) * p.length, *im = re + p.length;
@@ -279,6 +296,27 @@ class Rows {
           for (int i = 0; i < a.length; ++i) e[a.first + i] -= traces[a.column + i];
       }
     }
+  }
+
+  /// e += W u over the neighbours that a tensor couples; the cotangent of their records is part of u.
+  void couple(const Special<T>& special, const ComponentTable<T>& f, T* e, std::int64_t n) {
+    const T* records = next_records(n);
+    const auto bracket = [&](const T* at, const ComponentTable<T>& g) { return (at[g.p] - at[g.q]) - (at[g.r] - at[g.t]); };
+    for (const Coupled& a : special.coupled) {
+      T sum = 0;
+      for (std::int64_t m = a.first; m < a.first + a.count; ++m) {
+        const CouplingTerm<T>& term = t_.coupling[static_cast<std::size_t>(m)];
+        T u = bracket(s_ + term.place, t_.component[term.component]);
+        if (transposed && records && term.recorded >= 0) u += records[term.recorded];
+        sum += term.weight * u;
+      }
+      e[a.i] += sum;
+      if (transposed) w_.coupled[a.slot] += bracket(e + a.i, f) + x_[a.i];
+    }
+  }
+  /// Transposed: the cotangents of the records of e that were taken before forward step n, null in the last of all steps.
+  const T* next_records(std::int64_t n) const {
+    return transposed && w_.in_a && n + 1 < w_.steps ? w_.in_a + (w_.steps - 2 - n) * t_.n_recorded : nullptr;
   }
 
   void after(const Special<T>& special, int c, int j, int k, T* e, std::int64_t n) {

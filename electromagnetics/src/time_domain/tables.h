@@ -31,11 +31,26 @@ struct Polarized {
   std::vector<T> gain;                       ///< [length] weight over the metric of the bracket
 };
 
+/// e of edge `i` of a row += sum of weight times bracket over `count` terms.
+struct Coupled {
+  int i;
+  std::int64_t slot;            ///< number among all coupled edges
+  std::int64_t first, count;    ///< in Tables::coupling
+};
+template <class T>
+struct CouplingTerm {
+  std::int64_t place;           ///< of the neighbour
+  int component;
+  T weight;
+  std::int64_t recorded;        ///< its column among the recorded edges, or -1
+};
+
 /// What few rows have.
 template <class T>
 struct Special {
   std::vector<Span> injected, recorded, traced;
   std::vector<Polarized<T>> polarized;
+  std::vector<Coupled> coupled;
 };
 
 enum RowFlag : std::uint8_t { lossy = 1, layer_x = 2, layer_y = 4, layer_z = 8, listed = 16 };
@@ -75,6 +90,8 @@ struct Tables {
   ComponentTable<T> component[6];
   LayerTable<T> layer[6][3];
   std::vector<Special<T>> specials;
+  std::vector<CouplingTerm<T>> coupling;
+  std::int64_t n_coupled = 0;
   std::int64_t n_injected = 0, n_recorded = 0, n_traced = 0;
   std::vector<Edge> traced;
   double cdt = 0, unit = 0;           ///< c dt in units of the reference length; that length in m
@@ -107,6 +124,7 @@ struct Work {
   const T* in_b;   ///< transposed: cotangents of the traces
   T* out_a;        ///< forward: records; transposed: cotangents of the currents
   T* out_b;        ///< forward: traces; transposed: cotangents of the brackets
+  T* coupled;      ///< transposed: [n_coupled] lambda_e of the coupled edges
   std::vector<const T*> special_factor;  ///< [specials] the row's factors where a traced edge's is replaced, else null
 };
 

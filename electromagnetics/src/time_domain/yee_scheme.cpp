@@ -101,7 +101,7 @@ void YeeScheme::advance(void* state, std::int64_t n_steps, const void* currents,
   visit(*impl_, [&]<class T>(const Tables<T>& t) {
     const Replaced<T> replaced = replace_coefficients(t, static_cast<const T*>(coefficients));
     time_domain::advance(Work<T>{t, static_cast<T*>(state), n_steps, static_cast<const T*>(currents), nullptr, static_cast<T*>(records),
-                                 static_cast<T*>(traces), replaced.of_special},
+                                 static_cast<T*>(traces), nullptr, replaced.of_special},
                          blocking);
   });
 }
@@ -110,8 +110,9 @@ void YeeScheme::advance_transposed(void* state, std::int64_t n_steps, const void
                                    void* trace_cotangents, const void* coefficients, Blocking blocking) const {
   visit(*impl_, [&]<class T>(const Tables<T>& t) {
     const Replaced<T> replaced = replace_coefficients(t, static_cast<const T*>(coefficients));
+    std::vector<T> coupled(static_cast<std::size_t>(t.n_coupled));
     time_domain::advance_transposed(Work<T>{t, static_cast<T*>(state), n_steps, static_cast<const T*>(records), static_cast<const T*>(traces),
-                                            static_cast<T*>(currents), static_cast<T*>(trace_cotangents), replaced.of_special},
+                                            static_cast<T*>(currents), static_cast<T*>(trace_cotangents), coupled.data(), replaced.of_special},
                                     blocking);
   });
 }

@@ -7,7 +7,7 @@
 // so that curls are plain differences and all metric and material sits in one factor per edge. Step n makes
 //     h_x <- h_x - ch [ (e_z[j+1] - e_z) - (e_y[k+1] - e_y) + s ]              e of time n dt, h of (n + 1/2) dt
 //     e_x <- ca e_x + cb [ (h_z - h_z[j-1]) - (h_y - h_y[k-1]) + s ]           e of time (n + 1) dt
-// and cyclic, with ch = c dt ds* / (mu A), cb = c dt ds / (eps A* (1 + q)), ca = (1 - q) / (1 + q), q = sigma dt / (2 eps0 eps);
+// and cyclic (and, where a tensor couples edges, e_x <- e_x + W u of its neighbours with a symmetric W), with ch = c dt ds* / (mu A), cb = c dt ds / (eps A* (1 + q)), ca = (1 - q) / (1 + q), q = sigma dt / (2 eps0 eps);
 // A, A* are the areas that the loop of differences bounds. s sums what is injected, the absorbing layers' convolutions and
 // the polarization currents of dispersive media.
 //
@@ -44,6 +44,13 @@ struct MaterialRow {
   std::vector<DispersiveRun> dispersive;
 };
 
+/// Off-diagonals of the inverse relative permittivity at the node (i, j, k): E_x += 1/4 sum over both nodes of the edge and
+/// both y edges of each node of xy D_y, and so on (G. R. Werner, J. R. Cary, J. Comput. Phys. 226 (2007) 1085-1101): symmetric.
+struct NodeTensor {
+  int i = 0, j = 0, k = 0;
+  double xy = 0, xz = 0, yz = 0;
+};
+
 /// All that fixes the linear map of a time step.
 struct YeeModel {
   YeeGrid grid;
@@ -54,6 +61,8 @@ struct YeeModel {
   std::array<bool, 6> active{true, true, true, true, true, true};  ///< components that are computed (2-D, 1-D)
   /// Fills the rows, whose vectors come sized and set to vacuum. Called once per row.
   std::function<void(int component, int j, int k, MaterialRow&)> material;
+  /// Couples pairs of edges that are computed, lossless and outside of the absorbing layers; others are left out.
+  std::vector<NodeTensor> tensors;
   std::vector<Edge> injected;  ///< edges that take a current, in the order of its columns
   std::vector<Edge> recorded;  ///< edges whose field after each step is wanted
   std::vector<Edge> traced;    ///< electric edges whose bracket u is wanted
