@@ -117,6 +117,25 @@ void YeeScheme::advance_transposed(void* state, std::int64_t n_steps, const void
   });
 }
 
+double YeeScheme::plane_energy(const void* state, int k) const {
+  return visit(*impl_, [&]<class T>(const Tables<T>& t) {
+    double sum = 0;
+    for (int c = 0; c < 6; ++c) {
+      const ComponentTable<T>& f = t.component[c];
+      if (k < f.first[2] || k >= f.last[2]) continue;
+      for (int j = f.first[1]; j < f.last[1]; ++j) {
+        const T* e = static_cast<const T*>(state) + t.place(c, 0, j, k);
+        const T* factor = f.factor[t.row_index(j, k)];
+        double row = 0;
+        for (int i = f.first[0]; i < f.last[0]; ++i)
+          if (factor[i] != 0) row += double(e[i]) * double(e[i]) / double(factor[i]);
+        sum += row / double(t.scale(c, j, k));
+      }
+    }
+    return sum * t.cdt;
+  });
+}
+
 YeeScheme::Traffic YeeScheme::traffic() const {
   return visit(*impl_, []<class T>(const Tables<T>& t) {
     double pool = 0;

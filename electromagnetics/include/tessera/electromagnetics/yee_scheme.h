@@ -111,6 +111,9 @@ class YeeScheme {
   void advance_transposed(void* state, std::int64_t n_steps, const void* records, const void* traces, void* currents,
                           void* trace_cotangents, const void* coefficients, Blocking blocking = {}) const;
 
+  /// Sum over the unknowns of plane k of e^2 / (cb / (c dt / l)) and h^2 likewise; conductors give nothing.
+  double plane_energy(const void* state, int k) const;
+
   /// Bytes that one step moves per cell if nothing stays in cache: unfused and fused (18 + c and 12 + c words for c
   /// coefficient words), and what this model's absorbing layers and poles add, over the whole grid.
   struct Traffic {

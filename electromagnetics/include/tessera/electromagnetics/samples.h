@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Field values at points, as weighted sums of the unknowns of edges: what monitors record.
+#pragma once
+#include "tessera/electromagnetics/boundary.h"
+#include "tessera/electromagnetics/geometry.h"
+#include "tessera/electromagnetics/yee_grid.h"
+
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <vector>
+
+namespace tessera::electromagnetics {
+
+/// A share of an edge in a value.
+struct EdgeWeight {
+  Edge edge;
+  double weight;
+};
+
+/// Where an axis of a component is known about a coordinate: at most two places with linear weights. Places on a conductor are
+/// left out (the field is zero there), those beyond a joined face are the ones on the other side, and between an outer face
+/// and the first middle the value is that of the middle.
+struct AxisWeight {
+  int index;
+  double weight;
+};
+std::vector<AxisWeight> axis_weights(const YeeGrid& grid, Faces faces, int component, int axis, double at);
+
+/// The unknown e or h of `component` at `p`, multilinear: sum of weight times unknown is E in V/m or H in A/m.
+std::vector<EdgeWeight> interpolate(const YeeGrid& grid, const std::array<Faces, 3>& faces, int component, const Point& p);
+
+/// Reference length of the unknowns (yee_scheme.h): the smallest cell of the resolved axes.
+double reference_length(const YeeGrid& grid);
+
+/// Samples of many monitors over one list of recorded edges without repetitions.
+class SampleList {
+ public:
+  SampleList(YeeGrid grid, std::array<Faces, 3> faces) : grid_(std::move(grid)), faces_(faces) {}
+  /// Adds a value; returns its number.
+  std::int64_t add(int component, const Point& p);
+  std::int64_t size() const { return static_cast<std::int64_t>(begin_.size()) - 1; }
+  const std::vector<Edge>& edges() const { return edges_; }
+  /// Value `row` of one time step (or one frequency) from the recorded edges.
+  template <class T>
+  T value(std::int64_t row, const T* recorded) const {
+    T sum{};
+    for (std::int64_t m = begin_[row]; m < begin_[row + 1]; ++m) sum += weight_[m] * recorded[column_[m]];
+    return sum;
+  }
+  const YeeGrid& grid() const { return grid_; }
+  const std::array<Faces, 3>& faces() const { return faces_; }
+  const std::vector<std::int64_t>& begin() const { return begin_; }
+  const std::vector<std::int64_t>& columns() const { return column_; }
+  const std::vector<double>& weights() const { return weight_; }
+
+ private:
+  YeeGrid grid_;
+  std::array<Faces, 3> faces_;
+  std::vector<Edge> edges_;
+  std::map<std::tuple<int, int, int, int>, std::int64_t> known_;
+  std::vector<std::int64_t> begin_{0}, column_;
+  std::vector<double> weight_;
+};
+
+}  // namespace tessera::electromagnetics

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A simulation in time: the Yee scheme of a scene, its sources, and what is recorded of it.
+//
+//   TimeDomain run(yee_model(grid, faces, pml, dt, Dtype::f64, scene, media), {point_current(...)}, samples.edges());
+//   RunningDft dft(frequencies, run.dt_s(), samples.edges());
+//   run.advance(4000, [&](const Records& r) { dft.add(r); });
+#pragma once
+#include "tessera/electromagnetics/averaging.h"
+#include "tessera/electromagnetics/medium.h"
+#include "tessera/electromagnetics/samples.h"
+#include "tessera/electromagnetics/scene.h"
+#include "tessera/electromagnetics/surface.h"
+#include "tessera/electromagnetics/waveform.h"
+#include "tessera/electromagnetics/yee_scheme.h"
+
+#include <complex>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tessera::electromagnetics {
+
+/// The Yee model of a scene: coefficients by `averaging`, off-diagonals at nodes, poles of dispersive media. `media` by the
+/// indices that the scene uses. Media with chi2 or chi3 are taken as linear here.
+YeeModel yee_model(const YeeGrid& grid, const std::array<Faces, 3>& faces, const Pml& pml, double dt_s, Dtype dtype, const Scene& scene,
+                   const std::vector<Medium>& media, Averaging averaging = Averaging::kottke);
+
+// ---- sources ----------------------------------------------------------------------------------------------------------
+
+/// Currents at edges, in the units of the brackets (yee_scheme.h): s = -Z0 I / l at electric edges, I in A through the dual face, at
+/// time (n + 1/2) dt; s = -V / l at magnetic ones, V in V, at time n dt.
+struct Injection {
+  std::vector<Edge> edges;
+  /// Fills [n_steps, edges] for the steps from `first` on.
+  std::function<void(std::int64_t first, std::int64_t n_steps, double* currents)> fill;
+  double end_s = 0;  ///< nothing is injected after this time
+};
+
+/// An electric (or, for H components, magnetic) current along `component` over the box from `low` to `high`: extended along the
+/// axes where these differ, a delta function where they are equal. `amplitude` times w(t) is the current density integrated over the
+/// delta axes: A/m^2 for a volume, A/m for a sheet, A for a line, A m for a point (V/m^2 ... V m for magnetic currents); an axis
+/// that is not resolved is extended. Between edges a delta is shared linearly.
+Injection current_source(const YeeGrid& grid, const std::array<Faces, 3>& faces, double dt_s, int component, const Point& low, const Point& high,
+                         double amplitude, const Waveform& waveform);
+
+// ---- running ----------------------------------------------------------------------------------------------------------
+
+/// What a block of steps left at the recorded edges: unknowns e (time (first + n + 1) dt) and h (half a step earlier).
+struct Records {
+  std::int64_t first, n_steps, n_columns;
+  const double* values;  ///< [n_steps, n_columns]
+  std::span<const double> step(std::int64_t n) const { return {values + n * n_columns, static_cast<std::size_t>(n_columns)}; }
+};
+
+class TimeDomain {
+ public:
+  /// `model.injected` and `model.recorded` are set from the sources and `recorded`.
+  TimeDomain(YeeModel model, std::vector<Injection> sources, std::vector<Edge> recorded);
+  ~TimeDomain();
+  TimeDomain(TimeDomain&&) noexcept;
+
+  const YeeScheme& scheme() const;
+  std::int64_t step() const;
+  double dt_s() const;
+  /// Time of the fields e.
+  double time_s() const { return static_cast<double>(step()) * dt_s(); }
+  double sources_end_s() const;
+
+  /// Takes n steps; `observe` sees the records of each block in turn. Blocks begin at fixed steps, so that a run that was
+  /// interrupted and one that was not see the same ones.
+  void advance(std::int64_t n_steps, const std::function<void(const Records&)>& observe = {});
+
+  /// The unknowns, for checkpoints: elements of the scheme's dtype.
+  std::span<const float> state_f32() const;
+  std::span<const double> state_f64() const;
+  void restore(std::int64_t step, std::span<const float> state);
+  void restore(std::int64_t step, std::span<const double> state);
+  double unknown(const Edge& e) const;
+
+  /// Electromagnetic energy of the fields in J (J/m in two dimensions...): sum of e^2 / (2 cb) and h^2 / (2 ch), which for media
+  /// without poles is what the scheme conserves up to a term of order dt.
+  double energy_j() const;
+  /// The largest |e| and where it is; a NaN counts as infinite.
+  struct Peak {
+    double value;
+    Edge edge;
+  };
+  Peak peak() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// ---- what becomes of the records --------------------------------------------------------------------------------------
+
+/// Transforms of recorded unknowns, X(f) = dt sum_n x_n e^{-i 2 pi f t_n}, in f64 whatever the fields are. With `every` > 1 only
+/// each such step is taken (and counts `every` times): right as long as nothing oscillates faster than 1/(every dt) - f.
+class RunningDft {
+ public:
+  RunningDft(std::vector<double> frequencies_hz, double dt_s, const std::vector<Edge>& edges, int every = 1);
+  void add(const Records& r);
+  const std::vector<double>& frequencies_hz() const { return f_; }
+  /// [edges] at one frequency, in units of the unknowns times s.
+  std::vector<std::complex<double>> at(std::size_t frequency) const;
+  /// Values of samples: complex [frequency, size] in V/m s, A/m s.
+  Tensor values(const SampleList& samples) const;
+  /// For checkpoints.
+  const std::vector<double>& sums() const { return sums_; }
+  void restore(std::vector<double> sums) { sums_ = std::move(sums); }
+
+ private:
+  std::vector<double> f_;
+  double dt_;
+  int every_;
+  std::vector<std::uint8_t> magnetic_;
+  std::vector<double> sums_;  ///< [frequency, 2, edge]
+};
+/// The largest `every` for signals up to `highest_hz`.
+int decimation(std::span<const double> frequencies_hz, double highest_hz, double dt_s);
+
+/// Points in the middles of the grid's cells on a rectangle (surface.h), its ends cut to `low` and `high`.
+Patch grid_patch(const YeeGrid& grid, int axis, int outward, double position, const std::array<double, 2>& low, const std::array<double, 2>& high);
+/// The faces of a box; axes that are not resolved have none.
+std::vector<Patch> grid_box(const YeeGrid& grid, const Point& low, const Point& high);
+/// Adds the samples of a patch's tangential fields: e lo, e hi, h lo, h hi, each [n_hi, n_lo]; returns the first.
+std::int64_t add_patch(SampleList& samples, const Patch& patch);
+/// The fields of a patch from the values of all samples (RunningDft::values).
+SurfaceFields patch_fields(const Tensor& values, const Patch& patch, std::int64_t first);
+
+}  // namespace tessera::electromagnetics

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/electromagnetics/samples.h"
+
+#include "tessera/autodiff/error.h"
+#include "tessera/electromagnetics/constants.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+namespace tessera::electromagnetics {
+
+std::vector<AxisWeight> axis_weights(const YeeGrid& grid, Faces faces, int component, int axis, double at) {
+  const int n = grid.cells(axis);
+  if (n == 1) return {{0, 1.0}};
+  const std::vector<double>& lines = grid.lines[axis];
+  const double tolerance = 1e-9 * (lines[n] - lines[0]);
+  if (!(at >= lines[0] - tolerance && at <= lines[n] + tolerance))
+    throw Error("[interpolate] " + std::to_string(at) + " m on axis " + std::string(1, "xyz"[axis]) + " lies outside of the domain, " +
+                std::to_string(lines[0]) + " to " + std::to_string(lines[n]) + " m");
+  const bool joined = faces.low == Boundary::periodic, middle = at_middle(component, axis);
+  const int count = middle ? n : n + 1;
+  const auto position = [&](int i) { return middle ? grid.middle(axis, i) : lines[i]; };
+  int above = 0;
+  while (above < count && position(above) < at) ++above;
+  std::vector<AxisWeight> out;
+  const auto add = [&](int i, double w) {
+    if (std::abs(w) < 1e-12) return;
+    if (middle) {
+      if (joined) i = (i + n) % n;
+      out.push_back({std::clamp(i, 0, n - 1), w});
+    } else {
+      if (joined) i %= n;
+      const bool conductor = (i == 0 && faces.low != Boundary::pmc) || (i == n && faces.high != Boundary::pmc);
+      if (joined || !conductor) out.push_back({i, w});
+    }
+  };
+  if (above > 0 && above < count) {
+    const double share = (at - position(above - 1)) / (position(above) - position(above - 1));
+    add(above - 1, 1 - share);
+    add(above, share);
+  } else if (middle && joined) {  // across the seam
+    const double gap = (grid.length(axis, 0) + grid.length(axis, n - 1)) / 2;
+    const double share = above == 0 ? 1 - (position(0) - at) / gap : (at - position(n - 1)) / gap;
+    add(n - 1, 1 - share);
+    add(n, share);
+  } else {
+    add(above == 0 ? 0 : count - 1, 1.0);
+  }
+  return out;
+}
+
+double reference_length(const YeeGrid& grid) {
+  double least = INFINITY;
+  for (int d = 0; d < 3; ++d)
+    if (grid.resolved(d)) least = std::min(least, grid.smallest_length(d));
+  return least;
+}
+
+std::vector<EdgeWeight> interpolate(const YeeGrid& grid, const std::array<Faces, 3>& faces, int component, const Point& p) {
+  const int axis = axis_of(component);
+  const double unit = reference_length(grid) / (is_electric(component) ? 1.0 : vacuum_impedance);
+  std::vector<EdgeWeight> out;
+  for (const AxisWeight& z : axis_weights(grid, faces[2], component, 2, p[2]))
+    for (const AxisWeight& y : axis_weights(grid, faces[1], component, 1, p[1]))
+      for (const AxisWeight& x : axis_weights(grid, faces[0], component, 0, p[0])) {
+        const Edge e{static_cast<std::uint8_t>(component), x.index, y.index, z.index};
+        const int at[3] = {e.i, e.j, e.k};
+        const bool wraps = !grid.resolved(axis) || faces[axis].low == Boundary::periodic;
+        const double length = is_electric(component) ? grid.length(axis, at[axis]) : grid.dual_length(axis, at[axis], wraps);
+        out.push_back({e, x.weight * y.weight * z.weight * unit / length});
+      }
+  return out;
+}
+
+std::int64_t SampleList::add(int component, const Point& p) {
+  for (const EdgeWeight& w : interpolate(grid_, faces_, component, p)) {
+    const auto [it, fresh] = known_.try_emplace({w.edge.component, w.edge.k, w.edge.j, w.edge.i}, static_cast<std::int64_t>(edges_.size()));
+    if (fresh) edges_.push_back(w.edge);
+    column_.push_back(it->second);
+    weight_.push_back(w.weight);
+  }
+  begin_.push_back(static_cast<std::int64_t>(column_.size()));
+  return size() - 1;
+}
+
+}  // namespace tessera::electromagnetics

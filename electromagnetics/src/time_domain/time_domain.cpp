@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/electromagnetics/time_domain.h"
+
+#include "tessera/autodiff/error.h"
+#include "tessera/autodiff/forall.h"
+#include "tessera/electromagnetics/constants.h"
+
+#include <algorithm>
+#include <cmath>
+#include <new>
+#include <variant>
+
+namespace tessera::electromagnetics {
+namespace {
+
+/// Numbers that begin at a cache line.
+template <class T>
+struct LineAllocator {
+  using value_type = T;
+  LineAllocator() = default;
+  template <class U>
+  LineAllocator(const LineAllocator<U>&) {}
+  T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t(64))); }
+  void deallocate(T* p, std::size_t) { ::operator delete(p, std::align_val_t(64)); }
+  bool operator==(const LineAllocator&) const { return true; }
+};
+template <class T>
+using State = std::vector<T, LineAllocator<T>>;
+
+/// Steps that are taken at once: a whole number of waves, unless the records would take more than 64 MiB.
+std::int64_t block_length(std::int64_t columns) {
+  return std::clamp<std::int64_t>((std::int64_t{8} << 20) / std::max<std::int64_t>(columns, 1), 1, 16);
+}
+
+}  // namespace
+
+struct TimeDomain::Impl {
+  YeeGrid grid;
+  double dt;
+  std::vector<Injection> sources;
+  YeeScheme scheme;
+  std::variant<State<float>, State<double>> state;
+  std::int64_t step = 0, block = 1;
+
+  Impl(YeeModel& model, std::vector<Injection> list) : grid(model.grid), dt(model.dt_s), sources(std::move(list)), scheme(model) {
+    block = block_length(std::max(scheme.n_recorded(), scheme.n_injected()));
+    const std::size_t size = static_cast<std::size_t>(scheme.state_size());
+    if (scheme.dtype() == Dtype::f32) state = State<float>(size, 0.0f);
+    else state = State<double>(size, 0.0);
+  }
+
+  /// [n, injected] for the steps from `step` on; empty after the last source has ended.
+  std::vector<double> currents(std::int64_t n) const {
+    const std::int64_t columns = scheme.n_injected();
+    std::vector<double> all(static_cast<std::size_t>(n * columns), 0.0);
+    bool any = false;
+    std::int64_t column = 0;
+    for (const Injection& s : sources) {
+      const auto m = static_cast<std::int64_t>(s.edges.size());
+      if (static_cast<double>(step) * dt < s.end_s) {
+        any = true;
+        std::vector<double> own(static_cast<std::size_t>(n * m));
+        s.fill(step, n, own.data());
+        for (std::int64_t q = 0; q < n; ++q) std::copy_n(own.begin() + q * m, m, all.begin() + q * columns + column);
+      }
+      column += m;
+    }
+    if (!any) all.clear();
+    return all;
+  }
+
+  template <class T>
+  void take(State<T>& fields, std::int64_t n, const std::function<void(const Records&)>& observe) {
+    const std::vector<double> s = currents(n);
+    const std::vector<T> in(s.begin(), s.end());
+    std::vector<T> out(static_cast<std::size_t>(n * scheme.n_recorded()));
+    scheme.advance(fields.data(), n, in.empty() ? nullptr : in.data(), out.data(), nullptr, nullptr);
+    if (observe) {
+      const std::vector<double> values(out.begin(), out.end());
+      observe({step, n, scheme.n_recorded(), values.data()});
+    }
+    step += n;
+  }
+};
+
+TimeDomain::TimeDomain(YeeModel model, std::vector<Injection> sources, std::vector<Edge> recorded) {
+  model.injected.clear();
+  for (const Injection& s : sources) model.injected.insert(model.injected.end(), s.edges.begin(), s.edges.end());
+  model.recorded = std::move(recorded);
+  impl_ = std::make_unique<Impl>(model, std::move(sources));
+}
+TimeDomain::~TimeDomain() = default;
+TimeDomain::TimeDomain(TimeDomain&&) noexcept = default;
+
+const YeeScheme& TimeDomain::scheme() const { return impl_->scheme; }
+std::int64_t TimeDomain::step() const { return impl_->step; }
+double TimeDomain::dt_s() const { return impl_->dt; }
+double TimeDomain::sources_end_s() const {
+  double end = 0;
+  for (const Injection& s : impl_->sources) end = std::max(end, s.end_s);
+  return end;
+}
+
+void TimeDomain::advance(std::int64_t n_steps, const std::function<void(const Records&)>& observe) {
+  const std::int64_t end = impl_->step + n_steps;
+  while (impl_->step < end) {
+    const std::int64_t n = std::min(end - impl_->step, impl_->block - impl_->step % impl_->block);
+    std::visit([&](auto& fields) { impl_->take(fields, n, observe); }, impl_->state);
+  }
+}
+
+std::span<const float> TimeDomain::state_f32() const { return std::get<State<float>>(impl_->state); }
+std::span<const double> TimeDomain::state_f64() const { return std::get<State<double>>(impl_->state); }
+
+void TimeDomain::restore(std::int64_t step, std::span<const float> state) {
+  auto* own = std::get_if<State<float>>(&impl_->state);
+  if (!own || own->size() != state.size()) throw Error("[TimeDomain] the state to go on from is not that of this model");
+  own->assign(state.begin(), state.end());
+  impl_->step = step;
+}
+void TimeDomain::restore(std::int64_t step, std::span<const double> state) {
+  auto* own = std::get_if<State<double>>(&impl_->state);
+  if (!own || own->size() != state.size()) throw Error("[TimeDomain] the state to go on from is not that of this model");
+  own->assign(state.begin(), state.end());
+  impl_->step = step;
+}
+
+double TimeDomain::unknown(const Edge& e) const {
+  return std::visit([&](const auto& s) { return double(s[static_cast<std::size_t>(impl_->scheme.offset(e))]); }, impl_->state);
+}
+
+double TimeDomain::energy_j() const {
+  // With everything in units of l: eps V/ds^2 = (c dt / l) / cb, so eps0 eps E^2 V / 2 = (eps0 l^3 / 2) (c dt / l) e^2 / cb; the same
+  // for h, which holds Z0.
+  const YeeGrid& g = impl_->grid;
+  const double l = impl_->scheme.reference_length(), scale = 0.5 * vacuum_permittivity * l * l * l;
+  std::vector<double> planes(static_cast<std::size_t>(g.cells(2)) + 1, 0.0);
+  std::visit(
+      [&](const auto& s) {
+        parallel_chunks(g.cells(2) + 1, [&](std::int64_t k) {
+          planes[static_cast<std::size_t>(k)] = impl_->scheme.plane_energy(s.data(), static_cast<int>(k));
+        });
+      },
+      impl_->state);
+  double sum = 0;
+  for (const double p : planes) sum += p;
+  return scale * sum;
+}
+
+TimeDomain::Peak TimeDomain::peak() const {
+  const YeeGrid& g = impl_->grid;
+  Peak best{-1, {}};
+  std::visit(
+      [&](const auto& s) {
+        for (int c = 0; c < 3; ++c)
+          for (int k = 0; k <= g.cells(2); ++k)
+            for (int j = 0; j <= g.cells(1); ++j)
+              for (int i = 0; i <= g.cells(0); ++i) {
+                const Edge e{static_cast<std::uint8_t>(c), i, j, k};
+                double v = std::abs(double(s[static_cast<std::size_t>(impl_->scheme.offset(e))]));
+                if (std::isnan(v)) v = INFINITY;
+                if (v > best.value) best = {v, e};
+              }
+      },
+      impl_->state);
+  return best;
+}
+
+}  // namespace tessera::electromagnetics

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/electromagnetics/constants.h"
+#include "tessera/electromagnetics/time_domain.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+namespace tessera::electromagnetics {
+namespace {
+
+/// What all rows share.
+struct Fillers {
+  YeeGrid grid;
+  std::array<Faces, 3> faces;
+  double dt;
+  SceneOrder scene;
+  std::vector<Medium> media;
+  Averaging averaging;
+  Periodic periodic;
+  std::vector<std::int32_t> uniform;  ///< medium of the cell and its neighbours, or -1
+  std::vector<std::vector<PoleUpdate>> updates;
+
+  std::int32_t uniform_at(int i, int j, int k) const {
+    const int n[3] = {grid.cells(0), grid.cells(1), grid.cells(2)};
+    i = std::min(i, n[0] - 1), j = std::min(j, n[1] - 1), k = std::min(k, n[2] - 1);
+    return uniform[static_cast<std::size_t>((std::int64_t{k} * n[1] + j) * n[0] + i)];
+  }
+  /// Whether a place lies where the neighbourhood of its cell does not reach across a joined seam.
+  bool inside(int i, int j, int k) const {
+    const int at[3] = {i, j, k};
+    for (int d = 0; d < 3; ++d)
+      if (periodic[d] && (at[d] == 0 || at[d] >= grid.cells(d) - 1)) return false;
+    return true;
+  }
+};
+
+void add_share(MaterialRow& row, const Fillers& f, int i, int medium, double weight) {
+  const std::vector<PoleUpdate>& updates = f.updates[static_cast<std::size_t>(medium)];
+  if (updates.empty()) return;
+  std::complex<double> key = updates[0].alpha;
+  for (DispersiveRun& run : row.dispersive)
+    if (run.alpha[0] == key && run.beta[0] == updates[0].beta && run.first + static_cast<int>(run.weight.size()) == i) {
+      run.weight.push_back(weight);
+      return;
+    }
+  DispersiveRun run{.first = i, .weight = {weight}};
+  for (const PoleUpdate& u : updates) {
+    run.alpha.push_back(u.alpha);
+    run.beta.push_back(u.beta);
+  }
+  row.dispersive.push_back(std::move(run));
+}
+
+void electric_row(const Fillers& f, int c, int j, int k, MaterialRow& row) {
+  const int count = static_cast<int>(row.inverse.size()) - (at_middle(c, 0) ? 1 : 0);
+  for (int i = 0; i < count; ++i) {
+    const std::int32_t medium = f.inside(i, j, k) ? f.uniform_at(i, j, k) : -1;
+    if (medium >= 0) {
+      const Medium& m = f.media[static_cast<std::size_t>(medium)];
+      row.inverse[static_cast<std::size_t>(i)] = m.pec ? 0 : 1 / m.eps[static_cast<std::size_t>(c)];
+      row.loss[static_cast<std::size_t>(i)] = m.sigma[static_cast<std::size_t>(c)] * f.dt / (2 * vacuum_permittivity);
+      if (!m.pec) add_share(row, f, i, medium, 1);
+      continue;
+    }
+    const EdgeMaterial e = edge_material(f.scene, f.media, f.grid, {static_cast<std::uint8_t>(c), i, j, k}, f.averaging, f.periodic);
+    row.inverse[static_cast<std::size_t>(i)] = e.pec ? 0 : e.inverse_eps;
+    row.loss[static_cast<std::size_t>(i)] = e.sigma * f.dt / (2 * vacuum_permittivity);
+    if (!e.pec)
+      for (const MediumWeight& w : e.weights) add_share(row, f, i, w.medium, w.weight);
+  }
+}
+
+void magnetic_row(const Fillers& f, int c, int j, int k, MaterialRow& row) {
+  const int count = static_cast<int>(row.inverse.size()) - (at_middle(c, 0) ? 1 : 0);
+  const auto axis = static_cast<std::size_t>(axis_of(c));
+  for (int i = 0; i < count; ++i) {
+    const std::int32_t medium = f.inside(i, j, k) ? f.uniform_at(i, j, k) : -1;
+    if (medium >= 0) {
+      const Medium& m = f.media[static_cast<std::size_t>(medium)];
+      row.inverse[static_cast<std::size_t>(i)] = 1 / m.mu[axis];
+      row.loss[static_cast<std::size_t>(i)] = m.sigma_m[axis] * f.dt / (2 * vacuum_permeability);
+      continue;
+    }
+    const FaceMaterial e = face_material(f.scene, f.media, f.grid, {static_cast<std::uint8_t>(c), i, j, k}, f.averaging, f.periodic);
+    row.inverse[static_cast<std::size_t>(i)] = e.inverse_mu;
+    row.loss[static_cast<std::size_t>(i)] = e.sigma_m * f.dt / (2 * vacuum_permeability);
+  }
+}
+
+}  // namespace
+
+YeeModel yee_model(const YeeGrid& grid, const std::array<Faces, 3>& faces, const Pml& pml, double dt_s, Dtype dtype, const Scene& scene,
+                   const std::vector<Medium>& media, Averaging averaging) {
+  auto f = std::make_shared<Fillers>(Fillers{grid, faces, dt_s, SceneOrder(scene), media, averaging, {}, {}, {}});
+  for (int d = 0; d < 3; ++d) f->periodic[static_cast<std::size_t>(d)] = grid.resolved(d) && faces[static_cast<std::size_t>(d)].low == Boundary::periodic;
+  // An axis that is not resolved has no thickness, so that a solid's end there is no interface.
+  YeeGrid flat = grid;
+  for (int d = 0; d < 3; ++d)
+    if (!grid.resolved(d)) flat.lines[static_cast<std::size_t>(d)] = {grid.middle(d, 0), grid.middle(d, 0)};
+  f->grid = flat;
+  f->uniform = uniform_media(f->scene, flat.lines[0], flat.lines[1], flat.lines[2]);
+  for (const Medium& m : media) {
+    f->updates.emplace_back();
+    for (const PoleResidue& p : m.poles) f->updates.back().push_back(pole_update(p, dt_s));
+  }
+  YeeModel model{.grid = grid, .faces = faces, .pml = pml, .dt_s = dt_s, .dtype = dtype};
+  model.material = [f](int c, int j, int k, MaterialRow& row) {
+    if (is_electric(c)) electric_row(*f, c, j, k, row);
+    else magnetic_row(*f, c, j, k, row);
+  };
+  if (averaging != Averaging::kottke) return model;
+  for (int k = 0; k <= grid.cells(2); ++k)
+    for (int j = 0; j <= grid.cells(1); ++j)
+      for (int i = 0; i <= grid.cells(0); ++i) {
+        if (!grid.resolved(0) && i > 0) continue;
+        if (!grid.resolved(1) && j > 0) continue;
+        if (!grid.resolved(2) && k > 0) continue;
+        if ((f->periodic[0] && i == grid.cells(0)) || (f->periodic[1] && j == grid.cells(1)) || (f->periodic[2] && k == grid.cells(2))) continue;
+        if (f->inside(i, j, k) && f->uniform_at(i, j, k) >= 0) continue;
+        const auto x = node_off_diagonals(f->scene, media, flat, {i, j, k}, f->periodic);
+        if (x[0] == 0 && x[1] == 0 && x[2] == 0) continue;
+        Point least{1, 1, 1};
+        const int at[3] = {i, j, k};
+        for (int d = 0; d < 3; ++d) {
+          double smaller = INFINITY;
+          for (const int shift : {0, 1}) {
+            int e[3] = {at[0], at[1], at[2]};
+            e[d] -= shift;
+            if (e[d] < 0 || e[d] >= grid.cells(d)) {
+              if (!f->periodic[static_cast<std::size_t>(d)] && grid.resolved(d)) continue;
+              e[d] = (e[d] + grid.cells(d)) % grid.cells(d);
+            }
+            smaller = std::min(smaller, edge_material(f->scene, media, flat, {static_cast<std::uint8_t>(d), e[0], e[1], e[2]}, averaging, f->periodic).inverse_eps);
+          }
+          least[static_cast<std::size_t>(d)] = smaller;
+        }
+        const auto clipped = clip_off_diagonals(least, x);
+        model.tensors.push_back({i, j, k, clipped[0], clipped[1], clipped[2]});
+      }
+  return model;
+}
+
+}  // namespace tessera::electromagnetics
