@@ -26,13 +26,6 @@ struct Fillers {
     i = std::min(i, n[0] - 1), j = std::min(j, n[1] - 1), k = std::min(k, n[2] - 1);
     return uniform[static_cast<std::size_t>((std::int64_t{k} * n[1] + j) * n[0] + i)];
   }
-  /// Whether a place lies where the neighbourhood of its cell does not reach across a joined seam.
-  bool inside(int i, int j, int k) const {
-    const int at[3] = {i, j, k};
-    for (int d = 0; d < 3; ++d)
-      if (periodic[d] && (at[d] == 0 || at[d] >= grid.cells(d) - 1)) return false;
-    return true;
-  }
 };
 
 void add_share(MaterialRow& row, const Fillers& f, int i, int medium, double weight) {
@@ -55,7 +48,7 @@ void add_share(MaterialRow& row, const Fillers& f, int i, int medium, double wei
 void electric_row(const Fillers& f, int c, int j, int k, MaterialRow& row) {
   const int count = static_cast<int>(row.inverse.size()) - (at_middle(c, 0) ? 1 : 0);
   for (int i = 0; i < count; ++i) {
-    const std::int32_t medium = f.inside(i, j, k) ? f.uniform_at(i, j, k) : -1;
+    const std::int32_t medium = f.uniform_at(i, j, k);
     if (medium >= 0) {
       const Medium& m = f.media[static_cast<std::size_t>(medium)];
       row.inverse[static_cast<std::size_t>(i)] = m.pec ? 0 : 1 / m.eps[static_cast<std::size_t>(c)];
@@ -75,7 +68,7 @@ void magnetic_row(const Fillers& f, int c, int j, int k, MaterialRow& row) {
   const int count = static_cast<int>(row.inverse.size()) - (at_middle(c, 0) ? 1 : 0);
   const auto axis = static_cast<std::size_t>(axis_of(c));
   for (int i = 0; i < count; ++i) {
-    const std::int32_t medium = f.inside(i, j, k) ? f.uniform_at(i, j, k) : -1;
+    const std::int32_t medium = f.uniform_at(i, j, k);
     if (medium >= 0) {
       const Medium& m = f.media[static_cast<std::size_t>(medium)];
       row.inverse[static_cast<std::size_t>(i)] = 1 / m.mu[axis];
@@ -94,12 +87,7 @@ YeeModel yee_model(const YeeGrid& grid, const std::array<Faces, 3>& faces, const
                    const std::vector<Medium>& media, Averaging averaging) {
   auto f = std::make_shared<Fillers>(Fillers{grid, faces, dt_s, SceneOrder(scene), media, averaging, {}, {}, {}});
   for (int d = 0; d < 3; ++d) f->periodic[static_cast<std::size_t>(d)] = grid.resolved(d) && faces[static_cast<std::size_t>(d)].low == Boundary::periodic;
-  // An axis that is not resolved has no thickness, so that a solid's end there is no interface.
-  YeeGrid flat = grid;
-  for (int d = 0; d < 3; ++d)
-    if (!grid.resolved(d)) flat.lines[static_cast<std::size_t>(d)] = {grid.middle(d, 0), grid.middle(d, 0)};
-  f->grid = flat;
-  f->uniform = uniform_media(f->scene, flat.lines[0], flat.lines[1], flat.lines[2]);
+  f->uniform = uniform_media(f->scene, grid, f->periodic);
   for (const Medium& m : media) {
     f->updates.emplace_back();
     for (const PoleResidue& p : m.poles) f->updates.back().push_back(pole_update(p, dt_s));
@@ -117,8 +105,8 @@ YeeModel yee_model(const YeeGrid& grid, const std::array<Faces, 3>& faces, const
         if (!grid.resolved(1) && j > 0) continue;
         if (!grid.resolved(2) && k > 0) continue;
         if ((f->periodic[0] && i == grid.cells(0)) || (f->periodic[1] && j == grid.cells(1)) || (f->periodic[2] && k == grid.cells(2))) continue;
-        if (f->inside(i, j, k) && f->uniform_at(i, j, k) >= 0) continue;
-        const auto x = node_off_diagonals(f->scene, media, flat, {i, j, k}, f->periodic);
+        if (f->uniform_at(i, j, k) >= 0) continue;
+        const auto x = node_off_diagonals(f->scene, media, grid, {i, j, k}, f->periodic);
         if (x[0] == 0 && x[1] == 0 && x[2] == 0) continue;
         Point least{1, 1, 1};
         const int at[3] = {i, j, k};
@@ -131,7 +119,7 @@ YeeModel yee_model(const YeeGrid& grid, const std::array<Faces, 3>& faces, const
               if (!f->periodic[static_cast<std::size_t>(d)] && grid.resolved(d)) continue;
               e[d] = (e[d] + grid.cells(d)) % grid.cells(d);
             }
-            smaller = std::min(smaller, edge_material(f->scene, media, flat, {static_cast<std::uint8_t>(d), e[0], e[1], e[2]}, averaging, f->periodic).inverse_eps);
+            smaller = std::min(smaller, edge_material(f->scene, media, grid, {static_cast<std::uint8_t>(d), e[0], e[1], e[2]}, averaging, f->periodic).inverse_eps);
           }
           least[static_cast<std::size_t>(d)] = smaller;
         }
