@@ -110,11 +110,17 @@ TEST(Medium, IndexDecaysInThePassiveAndTurnsInTheDoublyNegative) {
 }
 
 TEST(Medium, DrudePoleAtZeroIsAConductivity) {
-  const auto terms = drude(2e15, 1e14, 0.8);
-  Medium by_poles = with(terms), by_sigma = with({terms[1]});
-  by_sigma.sigma = {eps0 * terms[0].c.real(), 0, 0};
+  Medium metal = with(drude(2e15, 1e14, 0.8));
+  metal.poles.push_back(lorentz(5e14, 1e14, 1)[0]);
+  metal.sigma = {0, 10, 0};
+  const Medium other = zero_poles_as_conductivity(metal);
+  EXPECT_EQ(other.poles.size(), metal.poles.size() - 1);
   for (double f : {1e12, 1e14, 1e15})
-    expect_close(permittivity(by_poles, 0, f), permittivity(by_sigma, 0, f), 1e-13);
+    for (int axis : {0, 1}) {
+      expect_close(permittivity(other, axis, f), permittivity(metal, axis, f), 1e-13);
+      expect_close(discrete_permittivity(other, axis, f, 1e-17),
+                   discrete_permittivity(metal, axis, f, 1e-17), 1e-13);
+    }
 }
 
 // The recursion itself, driven by a discrete e^{i w n dt}: after its own transient has gone, P/E is

@@ -67,6 +67,11 @@ std::complex<double> permeability(const Medium& medium, int axis, double f_hz);
 /// medium, Re < 0 where both are negative.
 std::complex<double> refractive_index(const Medium& medium, int axis, double f_hz);
 
+/// The same medium with the poles at zero (those of Drude terms) turned into `sigma`: the same
+/// permittivity and, step for step, the same fields, with one term less to carry. That term would
+/// add up the field for ever, which costs digits in float32.
+Medium zero_poles_as_conductivity(Medium medium);
+
 /// The trapezoidal update of one term, Q' = alpha Q + beta (E' + E). It sees the medium at
 /// i (2/dt) tan(w dt/2) in place of i w.
 struct PoleUpdate {

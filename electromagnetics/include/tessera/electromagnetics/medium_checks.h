@@ -25,7 +25,7 @@ struct MediumCheckOptions {
   double f_min_hz = 0;  ///< band of interest; 0, 0: not given
   double f_max_hz = 0;
   double dt_s = 0;           ///< time step; 0: neither stability nor accuracy in time is looked at
-  double curl_curl_max = 0;  ///< largest eigenvalue of the discrete curl curl, 1/m^2
+  double curl_curl_max = 0;  ///< curl_curl_bound of the grid, 1/m^2
   double accuracy = 0.01;  ///< relative error of the discrete permittivity that is worth a warning
 };
 

@@ -2,8 +2,6 @@
 #pragma once
 #include "tessera/electromagnetics/medium.h"
 
-#include <span>
-
 namespace tessera::electromagnetics {
 
 // The coupled scheme on one wave, exactly. Yee leapfrog for E (at n dt) and H (at (n + 1/2) dt),
@@ -36,12 +34,10 @@ double worst_amplification(const Medium& medium, double dt_s, double curl_curl_m
 /// Growth per step that counts as rounding of the eigenvalues.
 inline constexpr double kAmplificationTolerance = 1e-10;
 
-/// The largest time step for which the scheme is stable, found to 1e-9 of itself by bisection below
-/// 2 sqrt(eps mu)/(c sqrt(curl_curl_max)); 0 where no step is: a medium with gain, or with
-/// eps or mu <= 0.
+/// The largest time step for which the scheme is stable on a grid whose curl curl is at most
+/// `curl_curl_max` (`curl_curl_bound`): found to 1e-9 of itself by bisection below
+/// 2 sqrt(eps mu)/(c sqrt(curl_curl_max)); 0 where no step is, as with gain, or with eps or mu <=
+/// 0.
 double max_stable_dt(const Medium& medium, double curl_curl_max);
-
-/// The largest eigenvalue of curl curl on a uniform grid: sum of 4/h^2 over the resolved axes.
-double largest_curl_curl(std::span<const double> cell_sizes_m);
 
 }  // namespace tessera::electromagnetics

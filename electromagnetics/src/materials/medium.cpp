@@ -138,6 +138,19 @@ Complex refractive_index(const Medium& medium, int axis, double f_hz) {
          decaying_root(permeability(medium, axis, f_hz));
 }
 
+Medium zero_poles_as_conductivity(Medium medium) {
+  std::vector<PoleResidue> kept;
+  for (const PoleResidue& p : medium.poles) {
+    if (p.a != 0.0) {
+      kept.push_back(p);
+      continue;
+    }
+    for (double& sigma : medium.sigma) sigma += (is_real(p) ? 1 : 2) * p.c.real() * eps0;
+  }
+  medium.poles = std::move(kept);
+  return medium;
+}
+
 PoleUpdate pole_update(const PoleResidue& pole, double dt_s) {
   const Complex half = pole.a * (dt_s / 2);
   return {(1.0 + half) / (1.0 - half), pole.c * (dt_s / 2) / (1.0 - half)};

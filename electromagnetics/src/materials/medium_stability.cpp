@@ -152,7 +152,7 @@ double max_stable_dt(const Medium& medium, double curl_curl_max) {
   if (!(curl_curl_max > 0 && std::isfinite(curl_curl_max)))
     throw Error(
         fmt::format("[max_stable_dt] expected a largest curl-curl eigenvalue > 0, got {}: take "
-                    "largest_curl_curl of the cell sizes",
+                    "curl_curl_bound of the grid",
                     curl_curl_max));
   if (medium.pec) return kInfinite;
   const double slowness = least(medium.eps) * least(medium.mu);
@@ -170,16 +170,6 @@ double max_stable_dt(const Medium& medium, double curl_curl_max) {
     (stable(middle) ? low : high) = middle;
   }
   return low * limit;
-}
-
-double largest_curl_curl(std::span<const double> cell_sizes_m) {
-  double sum = 0;
-  for (double h : cell_sizes_m) {
-    if (!(h > 0))
-      throw Error(fmt::format("[largest_curl_curl] expected cell sizes > 0 m, got {}", h));
-    sum += 4 / (h * h);
-  }
-  return sum;
 }
 
 }  // namespace tessera::electromagnetics
