@@ -68,6 +68,8 @@ TEST(IndexTable, EveryFaultIsNamedAtItsLine) {
   refused("wl,n\n1,1\n\nwl,k\n2,1\n", 360);
   refused("wl,n\n1,1\nwl,n\n2,1\n", 360);
   refused("wl,n\n1,nan\n", 303);
+  refused("wl,n\n1,1e200\n", 303);
+  refused("wl,n\n1e-320,1\n", 303);
 }
 
 TEST(IndexTable, ReadsFiles) {

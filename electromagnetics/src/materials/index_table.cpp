@@ -272,6 +272,11 @@ IndexTable parse_index_table(const TextFile& text) {
     } else {
       table.eps.emplace_back((*eps1)[row], eps2 ? -(*eps2)[row] : 0.0);
     }
+    if (!(f[row] > 0 && std::isfinite(f[row]) && std::isfinite(std::abs(table.eps.back()))))
+      throw InputError(
+          text.error(303, block.offsets[row],
+                     "the frequency or permittivity of this row is beyond the range of "
+                     "double precision"));
   }
   return table;
 }
