@@ -77,26 +77,52 @@ Poles on_the_axis_if_near(Poles poles) {
   return poles;
 }
 
-/// The best fit with `order` poles.
-FittedMedium fit_order(const IndexTable& table, const FitSamples& samples, int order, double scale,
-                       const FitOptions& options) {
+/// The poles with which least squares does best, of all that the iteration passes. The constant is
+/// free, or held at `options.least_eps_inf`.
+Poles best_poles(const IndexTable& table, const FitSamples& samples, int order, double scale,
+                 const FitOptions& options, bool held) {
   ResidueOptions residues{.scale = scale,
                           .conducting = options.conducting,
                           .least_eps_inf = -std::numeric_limits<double>::infinity(),
                           .passive = false};
+  FitSamples above = samples;  // the constant
+  if (held) {
+    residues.least_eps_inf = options.least_eps_inf;
+    for (Complex& value : above.value) value -= options.least_eps_inf;
+  }
   Poles poles = starting_poles(samples, order), best = poles;
   double least = std::numeric_limits<double>::infinity();
   int waiting = 0;
   for (int n = 0; n < options.iterations && waiting < kPatience; ++n) {
-    poles = relocate(samples, poles, options.conducting);
+    poles = relocate(above, poles, {.constant = !held, .pole_at_zero = options.conducting});
     const Poles candidate = on_the_axis_if_near(poles);
     const double rms = judged(table, fit_residues(samples, candidate, residues), order).report.rms;
     waiting = rms < (1 - kSmallGain) * least ? 0 : waiting + 1;
     if (rms < least) least = rms, best = candidate;
   }
-  residues.least_eps_inf = options.least_eps_inf;
-  residues.passive = options.passive;
-  return judged(table, fit_residues(samples, best, residues), order);
+  return best;
+}
+
+bool better(const FitReport& a, const FitReport& b) {
+  return a.passive != b.passive ? a.passive : a.rms < b.rms;
+}
+
+/// The best fit with `order` poles. Where the constant has to be held at its least value, poles
+/// that were found with it free are no longer the best ones.
+FittedMedium fit_order(const IndexTable& table, const FitSamples& samples, int order, double scale,
+                       const FitOptions& options) {
+  const ResidueOptions residues{.scale = scale,
+                                .conducting = options.conducting,
+                                .least_eps_inf = options.least_eps_inf,
+                                .passive = options.passive};
+  const auto fit = [&](bool held) {
+    const Poles poles = best_poles(table, samples, order, scale, options, held);
+    return judged(table, fit_residues(samples, poles, residues), order);
+  };
+  FittedMedium free = fit(false);
+  if (!free.report.constrained) return free;
+  FittedMedium held = fit(true);
+  return better(held.report, free.report) ? held : free;
 }
 
 }  // namespace
@@ -118,10 +144,7 @@ FittedMedium fit_medium(const IndexTable& table, const FitOptions& options) {
     FittedMedium fit = fit_order(table, samples, order, scale, options);
     fit.report.reached = fit.report.rms <= options.tolerance;
     rms_by_order.push_back(fit.report.rms);
-    const bool better =
-        !best || (fit.report.passive && !best->report.passive) ||
-        (fit.report.passive == best->report.passive && fit.report.rms < best->report.rms);
-    if (better) best = std::move(fit);
+    if (!best || better(fit.report, best->report)) best = std::move(fit);
     if (best->report.reached) break;
   }
   best->report.rms_by_order = std::move(rms_by_order);

@@ -182,12 +182,13 @@ ResidueFit fit_residues(const FitSamples& samples, const Poles& poles,
   const Fit fit(samples, poles, options);
   const VectorXd x = fit.free();
   ResidueFit result = fit.terms(x);
-  const auto sound = [&](const ResidueFit& r) {
-    return r.eps_inf >= options.least_eps_inf * (1 - 1e-12) &&
-           (!options.passive || (r.sigma >= 0 && r.passive));
-  };
+  // A background that is the least one but for rounding is the least one.
+  const double least = options.least_eps_inf;
+  if (result.eps_inf < least && result.eps_inf > least - 1e-12 * std::abs(least))
+    result.eps_inf = least;
   result.passive = largest_gain(medium_of(result)).passive;
-  if (sound(result)) return result;
+  if (result.eps_inf >= least && (!options.passive || (result.sigma >= 0 && result.passive)))
+    return result;
 
   Constraints constraints(fit, options, x.size());
   if (options.passive)

@@ -71,9 +71,10 @@ Poles starting_poles(const FitSamples& samples, int order) {
   return poles;
 }
 
-Poles relocate(const FitSamples& samples, const Poles& poles, bool pole_at_zero) {
+Poles relocate(const FitSamples& samples, const Poles& poles, Background background) {
   const auto k = static_cast<Index>(samples.s.size());
-  const Index n = basis_size(poles, true), middle = n + 1 + pole_at_zero;
+  const Index n = basis_size(poles, true),
+              middle = n + background.constant + background.pole_at_zero;
   MatrixXd a = MatrixXd::Zero(2 * k + 1, middle + n + 1);
   VectorXd right = VectorXd::Zero(2 * k + 1);
   double strength = 0;  // of the weighted data: the last row is to weigh as much
@@ -92,8 +93,8 @@ Poles relocate(const FitSamples& samples, const Poles& poles, bool pole_at_zero)
       a(2 * k, middle + column) += phi.real();
       ++column;
     });
-    put(n, 1.0);
-    if (pole_at_zero) put(n + 1, 1.0 / s);
+    if (background.constant) put(n, 1.0);
+    if (background.pole_at_zero) put(middle - 1, 1.0 / s);
     put(middle + n, -f);
     strength += std::norm(w * f);
   }

@@ -17,9 +17,15 @@ struct FitSamples {
 /// one where the order is odd.
 Poles starting_poles(const FitSamples& samples, int order);
 
+/// What stands beside the poles.
+struct Background {
+  bool constant = true;       ///< d; without it the values are to tend to 0
+  bool pole_at_zero = false;  ///< e/s
+};
+
 /// One step of vector fitting: the zeros of sigma in
-///   sigma(s) f(s) = sum c_p/(s - a_p) + d [+ e/s],  sigma = sum c~_p/(s - a_p) + d~,
+///   sigma(s) f(s) = sum c_p/(s - a_p) [+ d] [+ e/s],  sigma = sum c~_p/(s - a_p) + d~,
 /// mirrored into the left half plane.
-Poles relocate(const FitSamples& samples, const Poles& poles, bool pole_at_zero);
+Poles relocate(const FitSamples& samples, const Poles& poles, Background background);
 
 }  // namespace tessera::electromagnetics
