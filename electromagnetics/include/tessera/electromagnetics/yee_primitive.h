@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Steps of the Yee scheme as a differentiable operation. With x the state, w the currents [n, driven and design edges],
+// c the coefficients cb of the design edges, r the records and u the brackets ("traces") at the design edges,
+//
+//   (x', r, u) = P(c)(x, w)                    linear in (x, w);  e' = ca e + cb (bracket + w)  in every step, so that
+//   d P / d c . dc = P(c)(0, (dc / c) u)       with the current injected at the design edges; it is no part of du
+//   (lx, lw) = P^T(c)(lx', lr, lu)             the transpose; lw - lu at a design edge is c times the cotangent of its e'
+//   d P^T / d c . dc = P^T(c)(0, 0, (dc / c) (lw - lu))
+//
+// P and P^T are primitives, each the other's transpose: derivatives of any order and mode are again such runs. A state is
+// known by its unknowns (YeeScheme::unknowns): all else in it counts as zero, in operands and results.
+//
+//   const YeeOpPtr op = yee_op(std::move(model));        // model.traced: the design edges
+//   auto loss = [&](Tensor inverse_eps) { return sum(square(simulate(op, coefficients(op, inverse_eps), currents))); };
+//   Tensor g = grad(loss)(inverse_eps);
+#pragma once
+#include "tessera/autodiff/checkpoint.h"
+#include "tessera/autodiff/tensor.h"
+#include "tessera/electromagnetics/yee_scheme.h"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace tessera::electromagnetics {
+
+/// A compiled model with design edges. Immutable.
+struct YeeOp {
+  YeeScheme scheme;
+  std::vector<Edge> driven;            ///< edges that take currents
+  std::vector<Edge> design;            ///< edges whose coefficient is an argument
+  std::vector<Edge> recorded;
+  double dt_s = 0;
+  std::vector<std::uint8_t> unknown;   ///< [state] as YeeScheme::unknowns
+  std::vector<double> unit;            ///< [design] cb of an edge in vacuum
+  std::vector<double> coefficient;     ///< [design] cb as the model says
+};
+using YeeOpPtr = std::shared_ptr<const YeeOp>;
+
+/// Compiles the model: `injected` become the driven edges and `traced` the design edges. Throws Error where a design edge is a
+/// conductor, lossy or dispersive: there its coefficient does not tell all of the medium.
+YeeOpPtr yee_op(YeeModel model);
+
+/// cb [design] from the relative inverse permittivity of the design edges [.., design]. With no argument those of the model.
+Tensor coefficients(const YeeOpPtr& op, const Tensor& inverse_eps);
+Tensor coefficients(const YeeOpPtr& op);
+/// The state before the first step: zeros [state].
+Tensor initial_state(const YeeOpPtr& op);
+
+struct YeeResult {
+  Tensor state;    ///< [state]
+  Tensor records;  ///< [n, recorded]: e after step n, h half a step earlier, as unknowns (yee_scheme.h)
+  Tensor traces;   ///< [n, design]
+};
+/// n steps with currents [n, driven] in the units of the brackets (Injection). State, coefficients and currents are cast to the
+/// scheme's element type.
+YeeResult advance(const YeeOpPtr& op, const Tensor& state, const Tensor& coefficients, const Tensor& currents);
+
+/// How reverse mode gets the states of a run back, and in what portions a run is taken. A portion's tape is its traces.
+struct SimulateOptions {
+  std::int64_t block = 0;  ///< steps of a portion; 0: 32, fewer where portions would take more than 64 MiB
+  Checkpoint checkpoint = Checkpoint::revolve(12);
+};
+/// Records [n_steps, recorded] of a run from zero fields with currents [n_steps, driven].
+Tensor simulate(const YeeOpPtr& op, const Tensor& coefficients, const Tensor& currents, const SimulateOptions& options = {});
+
+}  // namespace tessera::electromagnetics

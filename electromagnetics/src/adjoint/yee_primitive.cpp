@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/electromagnetics/yee_primitive.h"
+
+#include "tessera/autodiff/error.h"
+#include "tessera/autodiff/forall.h"
+#include "tessera/autodiff/ops.h"
+#include "tessera/autodiff/primitive.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tessera::electromagnetics {
+namespace {
+
+struct YeeAttr {
+  YeeOpPtr op;
+  auto fields() const { return std::tie(op); }
+};
+
+/// The leading axes before the last `own` ones, then `tail`.
+Type with_lead(const Type& t, int own, const Shape& tail) {
+  Shape s;
+  for (int d = 0; d + own < t.shape.size(); ++d) s.push_back(t.shape[d]);
+  for (const Index n : tail) s.push_back(n);
+  return {t.dtype, s};
+}
+void expect(const char* name, const Type& got, const Type& wanted, const char* what) {
+  if (got != wanted) fail(name, fmt::format("{} should be {}, got {}", what, to_string(wanted), to_string(got)));
+}
+Index steps_of(const char* name, const Type& t) {
+  if (t.shape.size() < 2) fail(name, "needs [.., steps, edges], got " + to_string(t));
+  return t.shape[t.shape.size() - 2];
+}
+
+/// The state with all but its unknowns set to zero.
+template <class T>
+void keep_unknowns(const YeeOp& op, const T* from, T* to) {
+  const std::uint8_t* unknown = op.unknown.data();
+  forall(static_cast<std::int64_t>(op.unknown.size()), [=](std::int64_t i) { to[i] = unknown[i] ? from[i] : T{0}; });
+}
+/// Samples of a batch side by side where there are enough of them, else one after the other with the threads inside.
+template <class F>
+void over_samples(Index count, F&& f) {
+  if (count >= num_threads()) return parallel_chunks(count, f);
+  for (Index b = 0; b < count; ++b) f(b);
+}
+template <class T>
+T* part(const View& v, Index sample, Index size) {
+  return size == 0 ? nullptr : static_cast<T*>(v.data) + sample * size;
+}
+
+/// Operands state, coefficients, currents [n, driven and design]; results state, records, traces.
+struct YeeAdvance : Hand<YeeAdvance>, LeadingBatch {
+  static constexpr const char* name = "yee_advance";
+  static Types infer(std::span<const Type> in, const Attributes* a) {
+    const YeeOp& op = *tessera::get<YeeAttr>(a).op;
+    const Index n = steps_of(name, in[2]), design = op.scheme.n_traced();
+    expect(name, in[0], with_lead({op.scheme.dtype(), in[0].shape}, 1, {op.scheme.state_size()}), "the state");
+    expect(name, in[1], with_lead(in[0], 1, {design}), "the coefficients");
+    expect(name, in[2], with_lead(in[0], 1, {n, op.scheme.n_injected()}), "the currents");
+    return {in[0], with_lead(in[0], 1, {n, op.scheme.n_recorded()}), with_lead(in[0], 1, {n, design})};
+  }
+  template <class T>
+  static void run(Inputs in, Outputs out, const Attributes* attr) {
+    const YeeOp& op = *tessera::get<YeeAttr>(attr).op;
+    const YeeScheme& s = op.scheme;
+    const Index n = steps_of(name, in[2]->type()), size = s.state_size();
+    over_samples(in[0]->count() / size, [&](Index b) {
+      T* state = part<T>(*out[0], b, size);
+      keep_unknowns(op, part<const T>(*in[0], b, size), state);
+      s.advance(state, n, part<const T>(*in[2], b, n * s.n_injected()), part<T>(*out[1], b, n * s.n_recorded()),
+                part<T>(*out[2], b, n * s.n_traced()), part<const T>(*in[1], b, s.n_traced()));
+      keep_unknowns(op, state, state);
+    });
+  }
+  static KernelFn kernel(std::span<const Dtype> in, const Attributes*) {
+    return in[0] == Dtype::f64 ? run<double> : in[0] == Dtype::f32 ? run<float> : nullptr;
+  }
+  static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o);
+  static void transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o);
+};
+
+/// Operands: cotangents of state, records, traces, and the coefficients; results: those of state and currents.
+struct YeeAdvanceTransposed : Hand<YeeAdvanceTransposed>, LeadingBatch {
+  static constexpr const char* name = "yee_advance_transposed";
+  static Types infer(std::span<const Type> in, const Attributes* a) {
+    const YeeOp& op = *tessera::get<YeeAttr>(a).op;
+    const Index n = steps_of(name, in[1]), design = op.scheme.n_traced();
+    expect(name, in[0], with_lead({op.scheme.dtype(), in[0].shape}, 1, {op.scheme.state_size()}), "the cotangent of the state");
+    expect(name, in[1], with_lead(in[0], 1, {n, op.scheme.n_recorded()}), "the cotangent of the records");
+    expect(name, in[2], with_lead(in[0], 1, {n, design}), "the cotangent of the traces");
+    expect(name, in[3], with_lead(in[0], 1, {design}), "the coefficients");
+    return {in[0], with_lead(in[0], 1, {n, op.scheme.n_injected()})};
+  }
+  template <class T>
+  static void run(Inputs in, Outputs out, const Attributes* attr) {
+    const YeeOp& op = *tessera::get<YeeAttr>(attr).op;
+    const YeeScheme& s = op.scheme;
+    const Index n = steps_of(name, in[1]->type()), size = s.state_size();
+    over_samples(in[0]->count() / size, [&](Index b) {
+      T* state = part<T>(*out[0], b, size);
+      keep_unknowns(op, part<const T>(*in[0], b, size), state);
+      s.advance_transposed(state, n, part<const T>(*in[1], b, n * s.n_recorded()), part<const T>(*in[2], b, n * s.n_traced()),
+                           part<T>(*out[1], b, n * s.n_injected()), nullptr, part<const T>(*in[3], b, s.n_traced()));
+      keep_unknowns(op, state, state);
+    });
+  }
+  static KernelFn kernel(std::span<const Dtype> in, const Attributes*) {
+    return in[0] == Dtype::f64 ? run<double> : in[0] == Dtype::f32 ? run<float> : nullptr;
+  }
+  static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o);
+  static void transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o);
+};
+
+Tensor or_zeros(const Tensor& t, const Type& type) { return t.defined() ? t : broadcast_to(scalar(0.0, type.dtype), type.shape); }
+Tensor sum_of(const Tensor& a, const Tensor& b) { return !a.defined() ? b : !b.defined() ? a : a + b; }
+/// (dc / c) v over the steps of v [.., n, design].
+Tensor scaled(const Tensor& dc, const Tensor& c, const Tensor& v) { return expand_dims(dc / c, -2) * v; }
+/// Columns of the design edges among all currents, and back.
+Tensor among_currents(const YeeOp& op, const Tensor& design) {
+  Shape low = Shape::filled(design.ndim(), 0), high = low;
+  low[design.ndim() - 1] = op.scheme.n_injected() - op.scheme.n_traced();
+  return pad(design, low, high);
+}
+Tensor design_columns(const YeeOp& op, const Tensor& currents) {
+  return slice(currents, currents.ndim() - 1, op.scheme.n_injected() - op.scheme.n_traced(), op.scheme.n_injected());
+}
+void only(const char* name, bool wrong) {
+  if (wrong) fail(name, "is linear in the fields and currents alone, not in the coefficients");
+}
+
+void YeeAdvance::jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
+  const YeeOp& op = *a.get<YeeAttr>().op;
+  Tensor dw = t[2], moved;
+  if (t[1].defined()) {
+    moved = scaled(t[1], a.in[1], a.out[2]);
+    dw = sum_of(dw, among_currents(op, moved));
+  }
+  const Tensor dx = or_zeros(t[0], a.in_types[0]), w = or_zeros(dw, a.in_types[2]);
+  const Tensor* in[] = {&dx, &a.in[1], &w};
+  dispatch(primitive<YeeAdvance>(), in, a.attr, {}, o);
+  if (moved.defined()) o[2] = o[2] - moved;  // the current stands for the change of c: it is no part of the bracket
+}
+void YeeAdvance::transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
+  only(name, linear[1]);
+  const Tensor* in[] = {&ct[0], &ct[1], &ct[2], &a.in[1]};
+  Tensor out[2];
+  dispatch(primitive<YeeAdvanceTransposed>(), in, a.attr, {}, out);
+  if (linear[0]) o[0] = out[0];
+  if (linear[2]) o[2] = out[1];
+}
+
+void YeeAdvanceTransposed::jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
+  const YeeOp& op = *a.get<YeeAttr>().op;
+  Tensor dlu = t[2];
+  if (t[3].defined()) dlu = sum_of(dlu, scaled(t[3], a.in[3], design_columns(op, a.out[1]) - a.in[2]));
+  const Tensor x = or_zeros(t[0], a.in_types[0]), r = or_zeros(t[1], a.in_types[1]), u = or_zeros(dlu, a.in_types[2]);
+  const Tensor* in[] = {&x, &r, &u, &a.in[3]};
+  dispatch(primitive<YeeAdvanceTransposed>(), in, a.attr, {}, o);
+}
+void YeeAdvanceTransposed::transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
+  only(name, linear[3]);
+  const Tensor* in[] = {&ct[0], &a.in[3], &ct[1]};
+  Tensor out[3];
+  dispatch(primitive<YeeAdvance>(), in, a.attr, {}, out);
+  for (std::size_t k = 0; k < 3; ++k)
+    if (linear[k]) o[k] = out[k];
+}
+
+TESSERA_REGISTER(YeeAdvance);
+TESSERA_REGISTER(YeeAdvanceTransposed);
+
+/// cb of the design edges in vacuum. Neighbours in the list often share a row of the model.
+std::vector<double> in_vacuum(const YeeModel& m, const YeeScheme& scheme, const std::vector<Edge>& design) {
+  const auto n = static_cast<std::size_t>(m.grid.cells(0)) + 1;
+  MaterialRow row;
+  std::vector<double> out;
+  for (std::size_t q = 0; q < design.size(); ++q) {
+    const Edge& e = design[q];
+    const auto refuse = [&](const char* what) {
+      throw Error(fmt::format("[yee_op] design edge {}, {} at ({}, {}, {}), is {}: choose edges of lossless dielectrics, whose coefficient tells all of the medium",
+                              q, name_of(e.component), e.i, e.j, e.k, what));
+    };
+    if (q == 0 || e.component != design[q - 1].component || e.j != design[q - 1].j || e.k != design[q - 1].k) {
+      row = {std::vector<double>(n, 1.0), std::vector<double>(n, 0.0), {}};
+      if (m.material) m.material(e.component, e.j, e.k, row);
+    }
+    const auto i = static_cast<std::size_t>(e.i);
+    if (row.inverse[i] == 0) refuse("a conductor");
+    if (row.loss[i] != 0) refuse("lossy");
+    for (const DispersiveRun& run : row.dispersive)
+      if (e.i >= run.first && e.i < run.first + static_cast<int>(run.weight.size()) && run.weight[static_cast<std::size_t>(e.i - run.first)] != 0)
+        refuse("dispersive");
+    out.push_back(scheme.coefficient(e) / row.inverse[i]);
+  }
+  return out;
+}
+
+}  // namespace
+
+YeeOpPtr yee_op(YeeModel model) {
+  std::vector<Edge> driven = model.injected, design = model.traced, recorded = model.recorded;
+  model.injected.insert(model.injected.end(), design.begin(), design.end());
+  YeeScheme scheme(model);
+  std::vector<double> unit = in_vacuum(model, scheme, design), coefficient;
+  for (const Edge& e : design) coefficient.push_back(scheme.coefficient(e));
+  std::vector<std::uint8_t> unknown = scheme.unknowns();
+  return std::make_shared<const YeeOp>(YeeOp{std::move(scheme), std::move(driven), std::move(design), std::move(recorded), model.dt_s, std::move(unknown),
+                                             std::move(unit), std::move(coefficient)});
+}
+
+Tensor coefficients(const YeeOpPtr& op, const Tensor& inverse_eps) { return tensor(op->unit) * inverse_eps; }
+Tensor coefficients(const YeeOpPtr& op) { return tensor(op->coefficient); }
+Tensor initial_state(const YeeOpPtr& op) { return zeros({op->scheme.state_size()}, op->scheme.dtype()); }
+
+YeeResult advance(const YeeOpPtr& op, const Tensor& state, const Tensor& c, const Tensor& currents) {
+  const Dtype t = op->scheme.dtype();
+  const auto driven = static_cast<Index>(op->driven.size());
+  if (currents.ndim() != 2 || currents.dim(1) != driven)
+    throw Error(fmt::format("[advance] the currents should be [steps, {}], got {}", driven, to_string(currents.type())));
+  const Tensor x = cast(state, t), cb = cast(c, t), w = pad(cast(currents, t), {0, 0}, {0, op->scheme.n_traced()});
+  const Tensor* in[] = {&x, &cb, &w};
+  Tensor out[3];
+  dispatch(primitive<YeeAdvance>(), in, attributes(YeeAttr{op}), {}, out);
+  return {out[0], out[1], out[2]};
+}
+
+}  // namespace tessera::electromagnetics
