@@ -18,7 +18,7 @@ void check_field(const OptionSpec& spec, const Wrong& wrong) {
   if (f.doc.empty()) wrong("has no doc");
   if (!f.unit.empty() && spec.type != OptionType::quantity)
     wrong("has a unit but is no real number");
-  if (!f.alternatives.empty() && spec.type != OptionType::quantity)
+  if ((!f.alternatives.empty() || f.infinite) && spec.type != OptionType::quantity)
     wrong("has alternatives but is no quantity");
   for (const Alternative& other : f.alternatives)
     if (parse_unit(other.unit).dimension == spec.dimension) wrong("is its own alternative");
@@ -31,7 +31,8 @@ void check_field(const OptionSpec& spec, const Wrong& wrong) {
 void check_default(const OptionSpec& spec, const Wrong& wrong) {
   for (const OptionScalar& s : spec.default_value.items) {
     if (const double* d = std::get_if<double>(&s);
-        d && (!std::isfinite(*d) || !detail::in_range(spec, *d)))
+        d && (std::isnan(*d) || (std::isinf(*d) && !spec.field.infinite) ||
+              !detail::in_range(spec, *d)))
       wrong("default is out of range");
     if (const auto* i = std::get_if<std::int64_t>(&s)) {
       const auto [lowest, highest] = detail::integer_range(spec);

@@ -38,6 +38,7 @@ Json scalar_schema(const OptionSpec& s) {
       // unit: not for a schema.
       j["type"] = {"string", "number"};
       j["pattern"] =
+          std::string(f.infinite ? "^-?inf$|" : "") +
           "^-?[0-9]+(\\.[0-9]+)?([eE][+-]?[0-9]+)?[ \\t]*[^ "
           "\\t].*$|^-?[0-9]+(\\.[0-9]+)?([eE][+-]?[0-9]+)?$";
       j["examples"] = {detail::example_quantity(s)};

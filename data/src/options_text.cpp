@@ -46,6 +46,7 @@ std::string scalar_text(const OptionSpec& spec, const OptionScalar& s) {
     case OptionType::real:
       return print_quantity(std::get<double>(s), "");
     case OptionType::quantity:
+      if (const double d = std::get<double>(s); std::isinf(d)) return d > 0 ? "\"inf\"" : "\"-inf\"";
       return toml_string(print_quantity(std::get<double>(s), spec.field.unit));
     case OptionType::choice:
       return toml_string(
@@ -104,6 +105,7 @@ std::string alternatives_text(const OptionSpec& spec) {
   std::string out;
   for (const Alternative& other : spec.field.alternatives)
     out += ", or " + dimension_name(parse_unit(other.unit).dimension) + " in " + other.unit;
+  if (spec.field.infinite) out += ", or \"inf\"";
   return out;
 }
 
@@ -146,7 +148,8 @@ std::string choice_name(const OptionSpec& spec, const OptionValue& value) {
 
 std::string example_quantity(const OptionSpec& spec) {
   for (const OptionScalar& s : spec.default_value.items)
-    if (const double* d = std::get_if<double>(&s)) return print_quantity(*d, spec.field.unit);
+    if (const double* d = std::get_if<double>(&s); d && std::isfinite(*d))
+      return print_quantity(*d, spec.field.unit);
   return "1 " + spec.field.unit;
 }
 

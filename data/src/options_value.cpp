@@ -6,12 +6,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace tessera::data::detail {
 namespace {
 
 /// In SI units of the key, also from an alternative that says the same. Throws QuantityError.
 double quantity(const OptionSpec& spec, std::string_view text) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  if (spec.field.infinite && (text == "inf" || text == "-inf"))
+    return text == "inf" ? infinity : -infinity;
   for (const Alternative& other : spec.field.alternatives) {
     const Quantity q = parse_quantity(text);
     if (q.dimension == parse_unit(other.unit).dimension) {

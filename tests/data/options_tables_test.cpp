@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <random>
 
 using namespace tessera::data;
@@ -101,7 +102,11 @@ Options<BodyOptions> body_options() {
          .only_for = {"sphere", "cylinder"},
          .required_for = {"sphere"}});
   o.add("height", &O::height,
-        {.doc = "Height.", .unit = "um", .above = 0, .only_for = {"cylinder", "prism"}});
+        {.doc = "Height.",
+         .unit = "um",
+         .infinite = true,
+         .above = 0,
+         .only_for = {"cylinder", "prism"}});
   o.add("axis", &O::axis,
         {.doc = "Axis.", .choices = {"x", "y", "z"}, .only_for = {"cylinder", "prism"}});
   o.add("points", &O::points,
@@ -321,6 +326,13 @@ TEST(OptionTables, EachMistakeHasItsNumberPlaceAndWords) {
        39, "must be above 0 THz, got '-2 um'", ""},
       {"[[medium]]\nname = \"a\"\npoles = [{kind = \"drue\", frequency = \"1 THz\"}]\n", 215, 4, 18,
        "one of \"drude\", \"lorentz\", got 'drue'", "did you mean 'drude'?"},
+      {"[[structure]]\nshape = \"cylinder\"\nheight = \"-inf\"\n", 214, 4, 10,
+       "must be above 0 um, got '-inf'", ""},
+      {"[[structure]]\nshape = \"cylinder\"\nheight = \"infinite\"\n", 211, 4, 11,
+       "expected a decimal number", ""},
+      {"[[structure]]\nshape = \"cylinder\"\nheight = inf\n", 114, 4, 10, "infinite", ""},
+      {"[[structure]]\nshape = \"sphere\"\nradius = \"inf\"\n", 211, 4, 11,
+       "expected a decimal number", ""},
       // missing
       {"[[medium]]\nname = \"a\"\n\n[[medium]]\neps = 2\n", 216, 5, 1,
        "the key 'medium[1].name' is missing: Name.", ""},
@@ -542,6 +554,15 @@ TEST(OptionTables, ResolvedTomlReadsBackToEqualValues) {
       }
     }
   }
+}
+
+TEST(OptionTables, WhatMayBeInfiniteIsWrittenAndReadBack) {
+  const SceneOptions s = read("[[structure]]\nshape = \"cylinder\"\nheight = \"inf\"\n");
+  EXPECT_EQ(s.bodies.at(0).height, std::numeric_limits<double>::infinity());
+  const std::string text = table().resolved_toml(&s);
+  EXPECT_NE(text.find("\nheight = \"inf\"\n"), std::string::npos) << text;
+  EXPECT_EQ(table().read(parse_config("r.toml", text)).bodies.at(0).height, s.bodies[0].height);
+  EXPECT_NE(table().explain("structure.height").find("or alike, or \"inf\"\n"), std::string::npos);
 }
 
 TEST(OptionTables, ResolvedTomlDocumentsAKeyOnce) {

@@ -30,6 +30,7 @@ struct Field {
   std::string doc;   ///< one sentence; needed
   std::string unit;  ///< makes a real key a quantity, given and shown in this unit: "ohm*m"
   std::vector<Alternative> alternatives;  ///< quantities: what may be given instead
+  bool infinite = false;                  ///< quantities: "inf" and "-inf" are values
   std::optional<double> min;              ///< smallest value allowed
   std::optional<double> above;            ///< the value must lie above this one
   std::optional<double> max;              ///< largest value allowed

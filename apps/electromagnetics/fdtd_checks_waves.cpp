@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "electromagnetics/fdtd_checks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace tessera::apps::fdtd {
+namespace {
+
+double dot(const Point& a, const Point& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+
+void check_waveform(const WaveformOptions& w, const std::string& at, Checks& checks) {
+  if (w.kind != WaveformKind::gaussian) return;
+  const bool by_width = w.frequency || w.bandwidth, by_band = w.frequency_min || w.frequency_max;
+  if (by_width == by_band || (by_width && (!w.frequency || !w.bandwidth)) ||
+      (by_band && (!w.frequency_min || !w.frequency_max)))
+    checks.say(627, at, "a gaussian has a frequency and a bandwidth, or both ends of a band",
+               "e.g. frequency = \"193 THz\", bandwidth = \"100 THz\"");
+  else if (by_band && *w.frequency_min >= *w.frequency_max)
+    checks.say(627, at + ".frequency_min", "is not below frequency_max",
+               "the longer wavelength is the lower frequency");
+}
+
+void check_wave(const SourceOptions& s, const GridOptions& grid, const std::string& at,
+                Checks& checks) {
+  const double d = dot(s.direction, s.direction), p = dot(s.polarization, s.polarization);
+  const double along = dot(s.direction, s.polarization);
+  if (d == 0) return checks.say(628, at + ".direction", "has no direction");
+  if (p == 0 || p * d - along * along <= 1e-12 * p * d)
+    checks.say(628, at + ".polarization", "E of a wave lies across its direction",
+               "name a direction that differs from where it travels to");
+  for (int a = 0; a < 3; ++a)
+    if (!grid.resolved(a) && s.direction[static_cast<std::size_t>(a)] != 0)
+      checks.say(628, at + ".direction", "leads out of the axes that are resolved",
+                 "set its entries along the others to 0");
+}
+
+void check_spectrum(const MonitorOptions& m, const std::string& at, Checks& checks) {
+  const bool band = m.frequency_min || m.frequency_max;
+  const bool needs = m.kind != MonitorKind::probe && m.kind != MonitorKind::snapshot;
+  if (!needs) return;
+  if (m.frequencies.empty() == !band || (band && (!m.frequency_min || !m.frequency_max)))
+    checks.say(629, at, "needs frequencies, or both ends of a band",
+               "give frequencies, or frequency_min and frequency_max");
+  else if (band && (*m.frequency_min > *m.frequency_max ||
+                    (*m.frequency_min == *m.frequency_max && m.kind == MonitorKind::resonances)))
+    checks.say(629, at + ".frequency_min", "is above frequency_max",
+               "the longer wavelength is the lower frequency");
+}
+
+/// The source that the monitor is measured against: one of this kind, named or the only one.
+void check_source_of(const MonitorOptions& m, SourceKind kind, const FdtdOptions& o,
+                     const std::string& at, Checks& checks) {
+  const char* what = kind == SourceKind::point ? "point source" : "plane wave";
+  std::vector<std::string> names;
+  std::size_t n = 0;
+  for (const SourceOptions& s : o.sources) {
+    if (s.kind != kind) continue;
+    ++n;
+    if (!s.name.empty()) names.push_back(s.name);
+  }
+  if (m.source)
+    checks.known(at + ".source", *m.source, names, what);
+  else if (n != 1)
+    checks.say(
+        629, at,
+        std::string("is measured against one ") + what + ", but there are " + std::to_string(n),
+        n ? "name one of them by source" : "add one");
+}
+
+void check_region(const MonitorOptions& m, const GridOptions& grid, const std::string& at,
+                  Checks& checks) {
+  if (m.kind == MonitorKind::ldos) return;
+  check_inside(grid, *m.position, m.size.value_or(Point{}), at + ".position", 629, checks);
+  if (!m.size) return;
+  const int flat = flat_axes(grid, *m.size);
+  if (m.kind == MonitorKind::orders && flat != 1)
+    checks.say(629, at + ".size", "orders leave through a plane: one entry is 0");
+  const bool surface =
+      m.kind == MonitorKind::flux || m.kind == MonitorKind::far_field || m.kind == MonitorKind::rcs;
+  if (surface && flat > 1)
+    checks.say(629, at + ".size", "is neither a plane (one entry is 0) nor a box (none is)");
+}
+
+}  // namespace
+
+void check_sources(const FdtdOptions& o, Checks& checks) {
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < o.sources.size(); ++i) {
+    const SourceOptions& s = o.sources[i];
+    const std::string at = item("source", i);
+    checks.unique(at + ".name", s.name, seen);
+    check_waveform(s.waveform, at + ".waveform", checks);
+    check_inside(o.grid, *s.position, s.size.value_or(Point{}), at + ".position", 628, checks);
+    if (s.kind == SourceKind::plane_wave || s.kind == SourceKind::beam) {
+      check_wave(s, o.grid, at, checks);
+      continue;
+    }
+    if (!is_computed(o.grid, s.component))
+      checks.say(628, at + ".component", "is not computed in this polarization",
+                 "change it, or grid.polarization");
+    const auto extents =
+        s.size ? std::count_if(s.size->begin(), s.size->end(), [](double x) { return x > 0; }) : 0;
+    if (s.kind == SourceKind::line && extents != 1)
+      checks.say(628, at + ".size", "a line has one entry above 0");
+    if (s.kind == SourceKind::plane && (extents == 0 || extents == 3))
+      checks.say(628, at + ".size", "a plane has one or two entries above 0");
+  }
+}
+
+void check_monitors(const FdtdOptions& o, Checks& checks) {
+  std::set<std::string> seen;
+  std::vector<std::string> names, fluxes;
+  for (const MonitorOptions& m : o.monitors) {
+    names.push_back(m.name);
+    if (m.kind == MonitorKind::flux) fluxes.push_back(m.name);
+  }
+  for (std::size_t i = 0; i < o.monitors.size(); ++i) {
+    const MonitorOptions& m = o.monitors[i];
+    const std::string at = item("monitor", i);
+    checks.unique(at + ".name", m.name, seen);
+    if (m.name.empty() ||
+        m.name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUV"
+                                 "WXYZ0123456789_-") != std::string::npos)
+      checks.say(629, at + ".name", "a name is made of letters, digits, _ and -");
+    check_spectrum(m, at, checks);
+    check_region(m, o.grid, at, checks);
+    for (std::size_t k = 0; k < m.components.size(); ++k)
+      if (!is_computed(o.grid, m.components[k]))
+        checks.say(629, item((at + ".components").c_str(), k),
+                   "is not computed in this polarization", "change it, or grid.polarization");
+    if (m.relative_to) checks.known(at + ".relative_to", *m.relative_to, fluxes, "flux monitor");
+    if (m.kind == MonitorKind::rcs) check_source_of(m, SourceKind::plane_wave, o, at, checks);
+    if (m.kind == MonitorKind::ldos) check_source_of(m, SourceKind::point, o, at, checks);
+    if (m.kind == MonitorKind::orders && m.source)
+      check_source_of(m, SourceKind::plane_wave, o, at, checks);
+    std::set<Axis> mirrored;
+    for (std::size_t k = 0; k < m.mirrors.size(); ++k)
+      if (!mirrored.insert(m.mirrors[k].axis).second)
+        checks.say(629, item((at + ".mirrors").c_str(), k), "another one lies across this axis");
+    if (m.start && m.end && *m.start >= *m.end)
+      checks.say(629, at + ".start", "is not before end", "exchange them");
+  }
+  for (std::size_t i = 0; i < o.expectations.size(); ++i)
+    checks.known(item("expect", i) + ".monitor", o.expectations[i].monitor, names, "monitor");
+}
+
+}  // namespace tessera::apps::fdtd
