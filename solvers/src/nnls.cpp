@@ -76,6 +76,8 @@ NnlsResult nnls(std::span<const double> a, std::span<const double> b, double tol
   const auto n = static_cast<Index>(cols);
   const MatrixRef mat(a.data(), static_cast<Index>(rows), n);
   const VectorRef rhs(b.data(), static_cast<Index>(b.size()));
+  if (!mat.allFinite() || !rhs.allFinite())
+    throw Error("[nnls] expected finite numbers in A and b");
   ActiveSet set;
   VectorXd x = VectorXd::Zero(n);
   std::vector<bool> in_set(cols, false);

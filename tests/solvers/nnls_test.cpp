@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/solvers/nnls.h"
 
+#include "tessera/autodiff/error.h"
+
 #include <Eigen/Dense>
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cmath>
 #include <random>
 
 namespace tessera::solvers {
@@ -73,6 +76,13 @@ TEST(Nnls, NothingHelpsWhenAllColumnsPointAway) {
   EXPECT_TRUE(r.converged);
   EXPECT_TRUE(r.active.empty());
   EXPECT_EQ(r.residual, b);
+}
+
+TEST(Nnls, RefusesWhatIsNotAnEquation) {
+  const std::vector<double> b{1, 2}, bad{1, NAN};
+  EXPECT_THROW(nnls(std::vector<double>{1, 2, 3}, b, 1e-14), Error);
+  EXPECT_THROW(nnls(std::vector<double>{1, INFINITY}, b, 1e-14), Error);
+  EXPECT_THROW(nnls(std::vector<double>{1, 2}, bad, 1e-14), Error);
 }
 
 }  // namespace

@@ -75,6 +75,7 @@ class Fit {
       e(n, k) = ht[k];
       e.col(k) /= std::max(e.col(k).norm(), 1e-300);
     }
+    if (!e.allFinite()) return {};  // two poles too close to tell apart
     VectorXd target = VectorXd::Zero(n + 1);
     target[n] = 1;
     const auto result =
