@@ -174,14 +174,23 @@ class Pass {
                       suggestion(frame, key, prefix)));
   }
 
-  /// The nearest key of this table, at best one of this kind; else the nearest of the whole app.
+  /// The nearest key of this table, at best one of this kind; else the table of the app that has
+  /// the very key; else, of a table within, all that it takes.
   std::string suggestion(const Frame& frame, const std::string& key, const std::string& prefix) {
     std::vector<std::string> near = frame.table.nearest(key);
     const auto fits = [&](const std::string& k) {
       return detail::belongs(*frame.table.find(k), frame.kind);
     };
     std::stable_partition(near.begin(), near.end(), fits);
-    if (near.empty()) near = table_.nearest(key);
+    if (near.empty() && !frame.path.empty()) {
+      for (const OptionSpec& s : frame.table.specs())
+        if (key.size() >= 3 && (s.key.starts_with(key) || key.starts_with(s.key + "_")) &&
+            detail::belongs(s, frame.kind))
+          near.push_back(s.key);
+      for (const NamedOption& o : table_.all())
+        if (o.key.ends_with("." + key)) near.push_back(o.key);
+      if (near.empty()) return "there are " + keys_of(frame);
+    }
     if (near.empty()) return {};
     const std::string& best = near.front();
     const bool same_section =
@@ -189,17 +198,21 @@ class Pass {
     return "did you mean '" + (same_section ? best.substr(prefix.size() + 1) : best) + "'?";
   }
 
-  void of_another_kind(const Frame& frame, const OptionSpec& spec, const Member& m) {
-    const std::string& kind_key = frame.table.kind()->key;
-    std::string takes;
+  /// What a table of this kind takes besides the key that says the kind.
+  static std::string keys_of(const Frame& frame) {
+    std::string out;
     for (const OptionSpec& s : frame.table.specs())
-      if (s.key != kind_key && detail::belongs(s, frame.kind))
-        takes += (takes.empty() ? "" : ", ") + s.key;
+      if (&s != frame.table.kind() && detail::belongs(s, frame.kind))
+        out += (out.empty() ? "" : ", ") + s.key;
+    return out;
+  }
+
+  void of_another_kind(const Frame& frame, const OptionSpec& spec, const Member& m) {
     findings_.error(219, m.origin,
-                    "'" + frame.full(spec.key) + "' is no key of " + kind_key + " = \"" +
-                        frame.kind + "\": it belongs to " +
+                    "'" + frame.full(spec.key) + "' is no key of " + frame.table.kind()->key +
+                        " = \"" + frame.kind + "\": it belongs to " +
                         detail::quoted_list(spec.field.only_for),
-                    "\"" + frame.kind + "\" takes " + takes);
+                    "\"" + frame.kind + "\" takes " + keys_of(frame));
   }
 
   void missing(const Frame& frame, const Table& level, const OptionSpec& spec) {

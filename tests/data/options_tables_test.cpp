@@ -290,6 +290,10 @@ TEST(OptionTables, EachMistakeHasItsNumberPlaceAndWords) {
        "unknown key 'frequency' in source[0]", "did you mean 'wave.frequency'?"},
       {"[[source]]\ncourant = 1\nwave.frequency = \"1 GHz\"\n", 213, 3, 1,
        "unknown key 'courant' in source[0]", "did you mean 'grid.time.courant'?"},
+      {"[[source]]\nwave = {freq = \"1 GHz\", frequency = \"1 GHz\"}\n", 213, 3, 9,
+       "unknown key 'freq' in [source[0].wave]", "did you mean 'frequency'?"},
+      {"[[structure]]\nshape = \"sphere\"\nradius = \"1 um\"\nwavelength = 1\n", 213, 5, 1,
+       "unknown key 'wavelength' in structure[0]", "there are medium, centre, radius"},
       {"[[medium]]\nname = \"a\"\n[[medium]]\nname = \"b\"\npoles = [{kind = \"drude\", frequency "
        "= \"1 THz\"}, {kind = \"drude\", frequency = \"1 THz\", x = 1}]\n",
        213, 6, 87, "unknown key 'x' in medium[1].poles[1]", ""},

@@ -46,6 +46,7 @@ const Options<Sample>& table() {
              {.doc = "d",
               .unit = "m",
               .alternatives = {{"Hz", [](double f) { return 3e8 / f; }}},
+              .infinite = true,
               .above = 0,
               .only_for = {"occam"}})
         .add("eps", &Item::eps, {.doc = "d", .min = 1, .one_for_all = true})
