@@ -195,7 +195,7 @@ void change_unknowns(const Work<T>& w, bool back) {
           T* tau = w.state + t.psi_row(l, axis, j, k);
           const auto one = [&](int i, T& v) {
             const T b = (is_electric(c) ? 1 : -1) * (axis == 0 ? l.b[i] : l.b[at]);
-            v = back ? v * b : v / b;
+            v = back ? v * b : b == 0 ? 0 : v / b;
           };
           if (axis == 0) {
             for (int i = l.low_begin; i < l.low_end; ++i) one(i, *tau++);
@@ -272,8 +272,13 @@ std::vector<std::uint8_t> unknowns(const Tables<T>& t) {
           const LayerTable<T>& l = t.layer[c][axis];
           if (l.slabs == 0 || (axis > 0 && l.slab[axis == 1 ? j : k] < 0)) continue;
           const std::int64_t psi = t.psi_row(l, axis, j, k);
-          const int begin = axis == 0 ? 0 : f.first[0], end = axis == 0 ? static_cast<int>(t.psi_length_x(l)) : f.last[0];
-          std::fill(mask.begin() + psi + begin, mask.begin() + psi + end, 1);
+          if (axis > 0) {
+            std::fill(mask.begin() + psi + f.first[0], mask.begin() + psi + f.last[0], 1);
+            continue;
+          }
+          auto at = mask.begin() + psi;
+          for (int i = l.low_begin; i < l.low_end; ++i) *at++ = l.b[i] != 0;
+          for (int i = l.high_begin; i < l.high_end; ++i) *at++ = l.b[i] != 0;
         }
       }
   }

@@ -30,7 +30,10 @@ double metric(const YeeModel& m, int c, int axis, int i, double unit, bool perio
 
 template <class T>
 void place_fields(Tables<T>& t) {
-  t.row = aligned(t.n[0] + 2);
+  constexpr int line = kLine / static_cast<int>(sizeof(T));
+  const int edges = t.n[0] + (t.n[0] > 1 && t.faces[0].high == Boundary::pmc ? 1 : 0);
+  t.run = (edges + line - 1) / line * line;
+  t.row = aligned(t.run + 1);  // the updates of a row leave the next one's ghost alone
   t.plane = t.row * (t.n[1] + 2);
   // One ghost row and plane before the first edge; fields a few lines apart, so that equal places fall into different sets.
   const std::int64_t size = aligned(t.plane * (t.n[2] + 2)) + 9 * kAlign;
@@ -49,6 +52,7 @@ void place_fields(Tables<T>& t) {
       f.source[0] = b, f.axis[0] = d, f.source[1] = d, f.axis[1] = b;
       f.q = field(b), f.p = f.q + t.step[d], f.t = field(d), f.r = f.t + t.step[b];
     }
+    for (int term = 0; term < 2; ++term) f.layer_flag[term] = f.axis[term] == 0 ? 0 : f.axis[term] == 1 ? layer_y : layer_z;
   }
 }
 
@@ -65,6 +69,17 @@ void set_ranges(Tables<T>& t, const YeeModel& m) {
       }
       if (!m.active[c]) f.last[d] = f.first[d];
     }
+}
+
+/// The ends of a row reach over whole registers where there is room for them: b = c = m = 0 in what is added.
+template <class T>
+void widen(LayerTable<T>& l, int first, int last) {
+  constexpr int line = kLine / static_cast<int>(sizeof(T));
+  const auto whole = [](int n) { return (n + line - 1) / line * line; };
+  const int low = whole(l.low_end - l.low_begin), high = whole(l.high_end - l.high_begin);
+  if (low + high > last - first) return;
+  l.low_end = l.low_begin + low;
+  l.high_begin = l.high_end - high;
 }
 
 template <class T>
@@ -89,6 +104,7 @@ void place_layers(Tables<T>& t, const YeeModel& m) {
         if (i < half) l.low_end = i + 1;
         else l.high_begin = std::min(l.high_begin, i);
       }
+      if (axis == 0) widen(l, f.first[0], f.last[0]);
       l.psi = t.state_size;
       const std::int64_t size = axis == 0   ? t.psi_length_x(l) * t.rows()
                                 : axis == 1 ? t.row * l.slabs * (t.n[2] + 1)

@@ -6,37 +6,128 @@
 #include "time_domain/tables.h"
 
 #include <algorithm>
+#include <array>
 
 namespace tessera::electromagnetics::time_domain {
 
-/// f <- keep f + scale factor ((p - q) - (r - t) + extra); keep and extra may be absent. Reads 6 to 8 n and writes n numbers.
-template <bool with_keep, bool with_extra, class T>
-inline void update(T* __restrict f, const T* __restrict factor, T scale, const T* __restrict p, const T* __restrict q, const T* __restrict r,
-                   const T* __restrict t, const T* __restrict keep, const T* __restrict extra, int n) {
+/// The layer along y or z that a row lies in: with D = +-(difference), psi' = b psi + c D, and psi' + m D goes to the bracket.
+template <class T>
+struct RowLayer {
+  T* psi;
+  T b, c, m;
+};
+
+/// What an update adds to the bracket: nothing, the layers of its first and second difference, or numbers made before.
+enum class Adds { nothing, first, second, both, extra };
+
+/// What one row of one component needs: offsets as in ComponentTable.
+template <class T>
+struct RowUpdate {
+  T* field;
+  const T *factor, *keep, *extra;
+  const T *p, *q, *r, *t;
+  T scale;
+  RowLayer<T> first, second;
+  int n;  ///< a multiple of kLine / sizeof(T); beyond the edges of the component the factor is zero
+};
+
+/// f <- keep f + scale factor ((p - q) - (r - t) + added), one pass.
+template <class T, bool with_keep, Adds adds>
+[[gnu::always_inline]] inline void update_body(const RowUpdate<T>& u) {
+  T* f = u.field;
+  T *psi = u.first.psi, *psi2 = u.second.psi;
+  const T *factor = u.factor, *keep = u.keep, *extra = u.extra;
+  const T *p = u.p, *q = u.q, *r = u.r, *t = u.t;
+  const T scale = u.scale, b = u.first.b, c = u.first.c, m = u.first.m, b2 = u.second.b, c2 = u.second.c, m2 = u.second.m;
+  const int n = u.n & ~(kLine / static_cast<int>(sizeof(T)) - 1);
+#pragma GCC ivdep  // the rows are distinct, or read only
   for (int i = 0; i < n; ++i) {
-    T bracket = (p[i] - q[i]) - (r[i] - t[i]);
-    if constexpr (with_extra) bracket += extra[i];
+    const T first = p[i] - q[i], second = r[i] - t[i];
+    T bracket = first - second;
+    if constexpr (adds == Adds::first || adds == Adds::both) {
+      psi[i] = b * psi[i] + c * first;
+      bracket += psi[i] + m * first;
+    }
+    if constexpr (adds == Adds::second || adds == Adds::both) {
+      psi2[i] = b2 * psi2[i] - c2 * second;
+      bracket += psi2[i] - m2 * second;
+    }
+    if constexpr (adds == Adds::extra) bracket += extra[i];
     const T old = with_keep ? keep[i] * f[i] : f[i];
     f[i] = old + (scale * factor[i]) * bracket;
   }
 }
 
-/// Forward: with D = sign (hi - lo), psi' = b psi + c D, and psi' + m D goes to the bracket.
+/// Forward, along x: the ends of a row, where b, c and m vary along it. To `out` goes psi' + m D, weighted like a bracket or not.
 template <class T>
-inline void layer_row(T* __restrict extra, T* __restrict psi, const T* __restrict hi, const T* __restrict lo, T b, T c, T m, T sign, int n) {
-  for (int i = 0; i < n; ++i) {
-    const T d = sign * (hi[i] - lo[i]);
-    psi[i] = b * psi[i] + c * d;
-    extra[i] += psi[i] + m * d;
+struct EndsUpdate {
+  T *out, *psi;
+  const T *factor, *hi, *lo, *b, *c, *m;
+  T scale, sign;
+  int low_begin, low_end, high_begin, high_end;
+};
+template <class T, bool weighted>
+[[gnu::always_inline]] inline void ends_body(const EndsUpdate<T>& u) {
+  T *out = u.out, *psi = u.psi - u.low_begin;
+  const T *factor = u.factor, *hi = u.hi, *lo = u.lo, *b = u.b, *c = u.c, *m = u.m;
+  const T scale = u.scale, sign = u.sign;
+  for (const auto& [begin, end] : {std::pair{u.low_begin, u.low_end}, std::pair{u.high_begin, u.high_end}}) {
+#pragma GCC ivdep
+    for (int i = begin; i < end; ++i) {
+      const T d = sign * (hi[i] - lo[i]);
+      psi[i] = b[i] * psi[i] + c[i] * d;
+      const T added = psi[i] + m[i] * d;
+      out[i] += weighted ? (scale * factor[i]) * added : added;
+    }
+    psi -= u.high_begin - u.low_end;
   }
 }
+
+/// The same instructions in the registers of the build and in those of 512 bits: the bits do not depend on the width.
+template <class T, bool with_keep, Adds adds>
+void update(const RowUpdate<T>& u) {
+  update_body<T, with_keep, adds>(u);
+}
+template <class T, bool with_keep, Adds adds>
+[[gnu::target("arch=x86-64-v4")]] void update_wide(const RowUpdate<T>& u) {
+  update_body<T, with_keep, adds>(u);
+}
+template <class T, bool weighted>
+void ends(const EndsUpdate<T>& u) {
+  ends_body<T, weighted>(u);
+}
+template <class T, bool weighted>
+[[gnu::target("arch=x86-64-v4")]] void ends_wide(const EndsUpdate<T>& u) {
+  ends_body<T, weighted>(u);
+}
+
 template <class T>
-inline void layer_ends(T* __restrict extra, T* __restrict psi, const T* __restrict hi, const T* __restrict lo, const T* b, const T* c, const T* m,
-                       T sign, int n) {
+struct Kernels {
+  std::array<std::array<void (*)(const RowUpdate<T>&), 5>, 2> update;  ///< [with_keep][Adds]
+  std::array<void (*)(const EndsUpdate<T>&), 2> ends;                  ///< [weighted]
+};
+template <class T>
+const Kernels<T>& kernels() {
+  static const bool wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
+                           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  const auto updates = []<bool keep>() {
+    const auto one = []<Adds adds>() { return wide ? &update_wide<T, keep, adds> : &update<T, keep, adds>; };
+    return std::array{one.template operator()<Adds::nothing>(), one.template operator()<Adds::first>(), one.template operator()<Adds::second>(),
+                      one.template operator()<Adds::both>(), one.template operator()<Adds::extra>()};
+  };
+  static const Kernels<T> chosen{{updates.template operator()<false>(), updates.template operator()<true>()},
+                                 {wide ? &ends_wide<T, false> : &ends<T, false>, wide ? &ends_wide<T, true> : &ends<T, true>}};
+  return chosen;
+}
+
+/// Forward, along y or z, where numbers are made before the update.
+template <class T>
+inline void layer_row(T* __restrict extra, const RowLayer<T>& l, const T* __restrict hi, const T* __restrict lo, T sign, int n) {
+  T* __restrict psi = l.psi;
   for (int i = 0; i < n; ++i) {
     const T d = sign * (hi[i] - lo[i]);
-    psi[i] = b[i] * psi[i] + c[i] * d;
-    extra[i] = psi[i] + m[i] * d;
+    psi[i] = l.b * psi[i] + l.c * d;
+    extra[i] += psi[i] + l.m * d;
   }
 }
 
@@ -44,7 +135,7 @@ inline void layer_ends(T* __restrict extra, T* __restrict psi, const T* __restri
 template <class T, bool transposed>
 class Rows {
  public:
-  explicit Rows(const Work<T>& work) : w_(work), t_(work.tables), s_(work.state), extra_(static_cast<std::size_t>(t_.row) + 32) {
+  explicit Rows(const Work<T>& work) : w_(work), t_(work.tables), s_(work.state), kernels_(kernels<T>()), extra_(static_cast<std::size_t>(t_.row) + 32) {
     x_ = extra_.data() + 16;
   }
 
@@ -54,15 +145,23 @@ class Rows {
     if (j < f.first[1] || j >= f.last[1] || k < f.first[2] || k >= f.last[2]) return;
     const std::int64_t index = t_.row_index(j, k);
     const std::uint8_t flags = f.flags[index];
-    if (flags == 0) {
-      T* e = s_ + t_.place(c, f.first[0], j, k);
-      update<false, false>(e, f.factor[index] + f.first[0], t_.scale(c, j, k), e + f.p, e + f.q, e + f.r, e + f.t, static_cast<const T*>(nullptr),
-                           static_cast<const T*>(nullptr), f.last[0] - f.first[0]);
+    T* e = s_ + t_.place(c, 0, j, k);
+    RowUpdate<T> u;
+    u.field = e;
+    u.factor = f.factor[index];
+    u.scale = t_.scale(c, j, k);
+    u.p = e + f.p, u.q = e + f.q, u.r = e + f.r, u.t = e + f.t;
+    u.n = t_.run;
+    if (flags & lossy) u.keep = f.keep[index];
+    if (transposed ? (flags & ~lossy) != 0 : (flags & listed) != 0) {
+      step_with_more(c, f, j, k, u, flags, n);
     } else {
-      step_with_more(c, f, j, k, index, flags, n);
+      const bool first = (flags & f.layer_flag[0]) && layer(u.first, c, f.axis[0], j, k);
+      const bool second = (flags & f.layer_flag[1]) && layer(u.second, c, f.axis[1], j, k);
+      kernels_.update[flags & lossy][(first ? 1 : 0) + (second ? 2 : 0)](u);
+      if (flags & layer_x) add_ends(true, c, f, j, k, e, u.factor, u.scale);
     }
     if (t_.periodic[0]) {
-      T* e = s_ + t_.place(c, 0, j, k);
       if (is_electric(c)) e[t_.n[0]] = e[0];
       else e[-1] = e[t_.n[0] - 1];
     }
@@ -141,79 +240,50 @@ class Rows {
       for (int i = 0; i < a.length; ++i) out[a.column + i] = sign * e[a.first + i];
   }
 
-  [[gnu::noinline]] void step_with_more(int c, const ComponentTable<T>& f, int j, int k, std::int64_t index, std::uint8_t flags, std::int64_t n) {
-    const int i0 = f.first[0], i1 = f.last[0];
-    T* e = s_ + t_.place(c, 0, j, k);
-    const T* factor = factor_of(c, j, k);
-    const T* keep = flags & lossy ? f.keep[index] : nullptr;
-    const T scale = t_.scale(c, j, k);
-    const auto run = [&](int begin, int end, bool extra) {
-      if (begin >= end) return;
-      const int m = end - begin;
-      T* at = e + begin;
-      const T *p = at + f.p, *q = at + f.q, *r = at + f.r, *t = at + f.t, *g = factor + begin, *x = x_ + begin;
-      if (keep) extra ? update<true, true>(at, g, scale, p, q, r, t, keep + begin, x, m) : update<true, false>(at, g, scale, p, q, r, t, keep + begin, x, m);
-      else extra ? update<false, true>(at, g, scale, p, q, r, t, keep, x, m) : update<false, false>(at, g, scale, p, q, r, t, keep, x, m);
-    };
-    if constexpr (!transposed) {
-      if ((flags & ~lossy) == layer_x) {  // the most frequent kind: only the ends have more
-        const int first = f.axis[0] == 0 ? 0 : 1;
-        const LayerTable<T>& l = t_.layer[c][0];
-        ends(c, f, first, j, k, false);
-        run(i0, l.low_end, l.low_end > i0);
-        run(l.low_end, l.high_begin, false);
-        run(l.high_begin, i1, true);
-        return;
-      }
-    }
-    if ((flags & ~lossy) == 0) return run(i0, i1, false);
-    std::fill(x_ + i0, x_ + i1, T{0});
+  /// The layer along y or z of the row's own component: false where it has none (a neighbour may).
+  bool layer(RowLayer<T>& out, int c, int axis, int j, int k) const {
+    const LayerTable<T>& l = t_.layer[c][axis];
+    const int at = axis == 1 ? j : k;
+    if (l.slabs == 0 || l.slab[at] < 0) return false;
+    out = {s_ + t_.psi_row(l, axis, j, k), l.b[at], l.c[at], l.m[at]};
+    return true;
+  }
+
+  [[gnu::noinline]] void step_with_more(int c, const ComponentTable<T>& f, int j, int k, RowUpdate<T>& u, std::uint8_t flags, std::int64_t n) {
+    T* e = u.field;
+    u.factor = factor_of(c, j, k);
+    u.extra = x_;
+    std::fill(x_, x_ + t_.run, T{0});
     for (int term = 0; term < 2; ++term) layers(c, f, term, j, k);
     const Special<T>* special = flags & listed ? special_of(c, j, k) : nullptr;
     if (special) before(*special, c, f, e, n);
-    run(i0, i1, true);
+    kernels_.update[flags & lossy][static_cast<int>(Adds::extra)](u);
     if (special) {
       if (!special->coupled.empty()) couple(*special, f, e, n);
       after(*special, c, j, k, e, n);
     }
   }
 
-  /// Forward, along x: assigns (or adds) to the ends of the row.
-  void ends(int c, const ComponentTable<T>& f, int term, int j, int k, bool add) {
+  /// Forward: the layers along x of a row.
+  void add_ends(bool weighted, int c, const ComponentTable<T>& f, int j, int k, T* out, const T* factor, T scale) {
     const LayerTable<T>& l = t_.layer[c][0];
+    if (l.slabs == 0) return;
+    const int term = f.axis[0] == 0 ? 0 : 1;
     const T* e = s_ + t_.place(c, 0, j, k);
-    const T *hi = e + (term == 0 ? f.p : f.r), *lo = e + (term == 0 ? f.q : f.t);
-    const T sign = term == 0 ? 1 : -1;
-    T* psi = s_ + t_.psi_row(l, 0, j, k);
-    const auto one = [&](int begin, int end) {
-      if (add) {
-        for (int i = begin; i < end; ++i) {
-          const T d = sign * (hi[i] - lo[i]);
-          psi[i - begin] = l.b[i] * psi[i - begin] + l.c[i] * d;
-          x_[i] += psi[i - begin] + l.m[i] * d;
-        }
-      } else {
-        layer_ends(x_ + begin, psi, hi + begin, lo + begin, l.b.data() + begin, l.c.data() + begin, l.m.data() + begin, sign, end - begin);
-      }
-      psi += end - begin;
-    };
-    one(l.low_begin, l.low_end);
-    one(l.high_begin, l.high_end);
+    kernels_.ends[weighted]({out, s_ + t_.psi_row(l, 0, j, k), factor, e + (term == 0 ? f.p : f.r), e + (term == 0 ? f.q : f.t), l.b.data(), l.c.data(),
+                             l.m.data(), scale, term == 0 ? T{1} : T{-1}, l.low_begin, l.low_end, l.high_begin, l.high_end});
   }
 
   void layers(int c, const ComponentTable<T>& f, int term, int j, int k) {
     const int axis = f.axis[term];
     const T sign = term == 0 ? 1 : -1;
     if constexpr (!transposed) {
-      const LayerTable<T>& l = t_.layer[c][axis];
-      if (l.slabs == 0) return;
-      if (axis == 0) return ends(c, f, term, j, k, true);
-      const int at = axis == 1 ? j : k;
-      if (l.slab[at] < 0) return;
+      if (axis == 0) return add_ends(false, c, f, j, k, x_, x_, 1);
+      RowLayer<T> own;
+      if (!layer(own, c, axis, j, k)) return;
       const T* e = s_ + t_.place(c, 0, j, k);
       const T *hi = e + (term == 0 ? f.p : f.r), *lo = e + (term == 0 ? f.q : f.t);
-      layer_row(x_ + f.first[0], s_ + t_.psi_row(l, axis, j, k) + f.first[0], hi + f.first[0], lo + f.first[0], l.b[at], l.c[at], l.m[at], sign,
-                f.last[0] - f.first[0]);
+      layer_row(x_, own, hi, lo, sign, t_.run);
     } else {
       // The convolution m F + c tau of the source F on both sides of the difference.
       const int source = f.source[term];
@@ -345,6 +415,7 @@ class Rows {
   const Work<T>& w_;
   const Tables<T>& t_;
   T* s_;
+  const Kernels<T>& kernels_;
   std::vector<T> extra_;
   T* x_;
 };

@@ -53,6 +53,8 @@ struct Special {
   std::vector<Coupled> coupled;
 };
 
+constexpr int kLine = 64;  ///< bytes of a cache line
+
 enum RowFlag : std::uint8_t { lossy = 1, layer_x = 2, layer_y = 4, layer_z = 8, listed = 16 };
 
 /// One component. Its bracket is (p - q) - (r - t), offsets from the edge's own place in the state.
@@ -61,6 +63,7 @@ struct ComponentTable {
   std::int64_t field = 0;                 ///< of edge (0, 0, 0) in the state
   std::int64_t p = 0, q = 0, r = 0, t = 0;
   int source[2] = {}, axis[2] = {};       ///< component and axis of the two differences
+  std::uint8_t layer_flag[2] = {};        ///< RowFlag of the layer along each difference; 0 along x
   int first[3] = {}, last[3] = {};        ///< indices that are updated: first <= i < last
   std::vector<const T*> factor, keep;     ///< [rows] cb and ca along the row without `scale`; keep is null in rows without loss
   std::vector<T> scale_y, scale_z;        ///< metric of y and z, by index
@@ -86,6 +89,7 @@ struct Tables {
   bool periodic[3] = {};              ///< resolved axes that are joined to themselves
   std::int64_t step[3] = {};          ///< from an edge to its neighbour; 0 along axes that are not resolved
   std::int64_t row = 0, plane = 0;    ///< strides
+  int run = 0;                        ///< edges of a row that an update passes over, whole cache lines
   std::int64_t state_size = 0;
   ComponentTable<T> component[6];
   LayerTable<T> layer[6][3];

@@ -5,6 +5,7 @@
 #include "tessera/electromagnetics/constants.h"
 #include "time_domain/tables.h"
 
+#include <algorithm>
 #include <cmath>
 #include <variant>
 
@@ -52,7 +53,7 @@ Replaced<T> replace_coefficients(const Tables<T>& t, const T* given) {
     const std::size_t s = static_cast<std::size_t>(f.special[index]);
     if (row_of[s] < 0) {
       row_of[s] = static_cast<std::int64_t>(out.rows.size());
-      out.rows.emplace_back(f.factor[index], f.factor[index] + t.n[0] + 1);
+      out.rows.emplace_back(f.factor[index], f.factor[index] + std::max(t.run, t.n[0] + 1));
     }
     out.rows[static_cast<std::size_t>(row_of[s])][static_cast<std::size_t>(e.i)] = given[m] / t.scale(e.component, e.j, e.k);
   }
