@@ -84,6 +84,8 @@ struct App {
       make_example;
   /// `tessera plot RUN`: draws the pictures anew from the results; returns the files.
   std::function<std::vector<std::filesystem::path>(const std::filesystem::path& run_dir)> plot;
+  /// What the numbers of a run are kept in, said first in every run; float64 where it is empty.
+  std::function<std::string(const data::Config&)> precision = {};
 };
 
 /// Every app that is linked in, sorted by name.

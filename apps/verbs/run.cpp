@@ -120,6 +120,7 @@ ExitCode verb_run(const CommandLine& line) {
   data::Manifest manifest =
       data::begin_manifest(c.app.name, line.arguments, thread_count(line.run));
   manifest.config_sha256 = data::sha256_hex(resolved);
+  if (c.app.precision) manifest.precision = c.app.precision(c.config);
   const ExitCode code = run_in(folder, c, line, std::move(manifest));
   if (!line.json) std::cout << folder.path().string() << "\n";
   return code;

@@ -35,7 +35,7 @@ void RunningDft::add(const Records& r) {
       double* im = re + columns;
       for (std::size_t n = 0; n < taken.size(); ++n) {
         const double cr = phase[k * taken.size() + n].real(), ci = phase[k * taken.size() + n].imag();
-        const double* x = r.values + taken[n] * columns;
+        const double* x = r.step(taken[n]).data();
         for (std::int64_t m = begin; m < end; ++m) {
           re[m] += cr * x[m];
           im[m] += ci * x[m];

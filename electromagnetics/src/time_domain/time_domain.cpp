@@ -77,7 +77,7 @@ struct TimeDomain::Impl {
     scheme.advance(fields.data(), n, in.empty() ? nullptr : in.data(), out.data(), nullptr, nullptr);
     if (observe) {
       const std::vector<double> values(out.begin(), out.end());
-      observe({step, n, scheme.n_recorded(), values.data()});
+      observe({step, n, scheme.n_recorded(), values.data(), scheme.n_recorded()});
     }
     step += n;
   }

@@ -52,8 +52,11 @@ Injection current_source(const YeeGrid& grid, const std::array<Faces, 3>& faces,
 /// What a block of steps left at the recorded edges: unknowns e (time (first + n + 1) dt) and h (half a step earlier).
 struct Records {
   std::int64_t first, n_steps, n_columns;
-  const double* values;  ///< [n_steps, n_columns]
-  std::span<const double> step(std::int64_t n) const { return {values + n * n_columns, static_cast<std::size_t>(n_columns)}; }
+  const double* values;     ///< [n_steps, stride], of which n_columns are meant
+  std::int64_t stride;
+  std::span<const double> step(std::int64_t n) const { return {values + n * stride, static_cast<std::size_t>(n_columns)}; }
+  /// Some of the columns.
+  Records columns(std::int64_t begin, std::int64_t count) const { return {first, n_steps, count, values + begin, stride}; }
 };
 
 class TimeDomain {

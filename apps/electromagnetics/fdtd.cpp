@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// The app electromagnetics.fdtd: a scene with sources and monitors goes in; fields, spectra, far fields, resonances come out.
+#include "electromagnetics/fdtd_run.h"
+#include "tessera/data/file_io.h"
+#include "tessera/data/log.h"
+#include "tessera/data/manifest.h"
+#include "tessera/data/run.h"
+#include "tessera/data/vtk_xml.h"
+#include "tessera/electromagnetics/constants.h"
+#include "tessera/electromagnetics/preview.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+namespace tessera::apps::fdtd {
+namespace {
+
+namespace em = electromagnetics;
+
+CheckReport check(const AppContext& context) {
+  const Case c = make_case(context.config);
+  const auto monitors = make_monitors(c);
+  CheckReport report;
+  report.findings = c.warnings;
+  report.lines.push_back(fmt::format("precision {}", c.options.run.precision == Precision::f32 ? "f32" : "f64"));
+  report.lines.push_back(fmt::format("grid {} x {} x {}: {:.4g} million cells, smallest {:.4g} m", c.grid.cells(0), c.grid.cells(1), c.grid.cells(2),
+                                     static_cast<double>(c.grid.cell_count()) / 1e6, em::reference_length(c.grid)));
+  report.lines.push_back(fmt::format("time step {:.6g} s, {:.3g} of the stability limit", c.dt_s, c.dt_s / c.stable_dt_s));
+  if (c.frequency_max > 0)
+    report.lines.push_back(fmt::format("band {:.4g} to {:.4g} Hz: {:.1f} steps a period, {:.1f} of the smallest cells a vacuum wavelength at its upper end", c.frequency_min,
+                                       c.frequency_max, 1 / c.frequency_max / c.dt_s, em::speed_of_light / c.frequency_max / em::reference_length(c.grid)));
+  for (const em::Medium& m : c.media)
+    report.lines.push_back(m.pec ? fmt::format("medium {}: perfect conductor", m.name)
+                                 : fmt::format("medium {}: eps {:.4g}, {} poles, sigma {:.4g} S/m", m.name, m.eps[0], m.poles.size(), m.sigma[0]));
+  report.lines.push_back(fmt::format("fields {:.3g} GB; {} structures, {} sources, {} monitors", static_cast<double>(field_bytes(c)) / 1e9, c.scene.structures.size(),
+                                     c.sources.size(), monitors.size()));
+  return report;
+}
+
+/// Steps that the stop rule fixes, or a guess: 20 passages of the domain.
+std::int64_t expected_steps(const Case& c) {
+  const StopOptions& s = c.options.run.stop;
+  double end = 0, sources = 0;
+  for (const CaseSource& source : c.sources) sources = std::max(sources, std::isfinite(source.waveform.end_s) ? source.waveform.end_s : 0);
+  if (s.time) end = *s.time;
+  else if (s.after_sources) end = sources + *s.after_sources;
+  if (s.steps) return end > 0 ? std::min(*s.steps, static_cast<std::int64_t>(end / c.dt_s)) : *s.steps;
+  if (end > 0) return static_cast<std::int64_t>(end / c.dt_s);
+  double diagonal = 0;
+  for (int d = 0; d < 3; ++d)
+    if (c.grid.resolved(d)) diagonal += c.grid.lines[static_cast<std::size_t>(d)].back() - c.grid.lines[static_cast<std::size_t>(d)].front();
+  return static_cast<std::int64_t>((sources + 20 * diagonal / em::speed_of_light) / c.dt_s);
+}
+
+Estimate estimate(const AppContext& context) {
+  const Case c = make_case(context.config);
+  const auto monitors = make_monitors(c);
+  Estimate e;
+  const std::int64_t steps = expected_steps(c);
+  std::int64_t monitor_bytes = 0, recorded = 0;
+  std::vector<em::Edge> edges;
+  for (const auto& m : monitors) {
+    monitor_bytes += m->bytes(steps);
+    recorded += static_cast<std::int64_t>(m->edges().size());
+    edges.insert(edges.end(), m->edges().begin(), m->edges().end());
+  }
+  e.memory_bytes = {{"program", 80u << 20}, {"fields", static_cast<std::uint64_t>(field_bytes(c))}, {"monitors", static_cast<std::uint64_t>(monitor_bytes + 16 * 24 * recorded)}};
+  e.disk_bytes = static_cast<std::uint64_t>(monitor_bytes + context.options.keep_checkpoints * (field_bytes(c) + monitor_bytes));
+  // A short run of this very case tells the speed.
+  em::TimeDomain run(make_model(c), make_injections(c), std::move(edges));
+  run.advance(16);
+  const auto begin = std::chrono::steady_clock::now();
+  std::int64_t taken = 0;
+  double seconds = 0;
+  while (seconds < 0.3) {
+    run.advance(16);
+    taken += 16;
+    seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
+  e.seconds = seconds / static_cast<double>(taken) * static_cast<double>(steps);
+  e.notes.push_back(fmt::format("{} steps at {:.1f} Mcells/s", steps, static_cast<double>(taken * c.grid.cell_count()) / seconds / 1e6));
+  const StopOptions& s = c.options.run.stop;
+  if (!s.time && !s.steps && !s.after_sources) e.notes.push_back("the run ends by its decay: the number of steps is a guess of 20 passages of the domain");
+  return e;
+}
+
+data::ExitCode run(RunContext& context) {
+  const Case c = make_case(context.config);
+  context.manifest.inputs = c.inputs;
+  std::string why_not;
+  if (c.options.output.vtk && !data::vtk_xml_available(&why_not)) context.log.warning("no VTK XML files: " + why_not);
+  const auto& path = context.folder.path();
+  if (c.options.output.scene && c.options.output.vtk && data::vtk_xml_available()) {
+    std::filesystem::create_directories(path / "vtk");
+    data::write_vtk_xml(path / "vtk" / "scene.vtr", em::preview(em::SceneOrder(c.scene), c.media, c.grid));
+  }
+  Results results;
+  const data::ExitCode code = step_case(context, c, results);
+  if (code != data::ExitCode::ok) return code;
+  write_results(path, c, results);
+  if (c.options.output.pictures) draw_results(context.folder.plots(), results);
+  bool kept = true;
+  for (const Promise& p : check_promises(c.options.expectations, results, context.config)) {
+    (p.kept ? context.log.info(p.text) : context.log.error(p.text));
+    kept = kept && p.kept;
+  }
+  for (const MonitorResult& r : results) {
+    if (r.kind != "resonances") continue;
+    const auto& f = std::get<std::vector<double>>(r.find("frequency")->values);
+    const auto& q = std::get<std::vector<double>>(r.find("quality")->values);
+    for (std::size_t m = 0; m < f.size(); ++m) context.log.info(fmt::format("{}: {:.9g} Hz, Q {:.5g}", r.name, f[m], q[m]));
+  }
+  return kept ? data::ExitCode::ok : data::ExitCode::not_converged;
+}
+
+std::vector<std::filesystem::path> plot(const std::filesystem::path& run_dir) { return draw_results(run_dir / "plots", read_results(run_dir / "results.h5")); }
+
+const RegisterApp registered([] {
+  return App{.name = "electromagnetics.fdtd",
+             .summary = "Maxwell's equations in time: fields, spectra, far fields and resonances of structures on a Yee grid",
+             .options = fdtd_options(),
+             .check = check,
+             .estimate = estimate,
+             .run = run,
+             .make_example = make_example,
+             .plot = plot,
+             .precision = [](const data::Config& config) { return std::string(fdtd_options().read(config).run.precision == Precision::f32 ? "f32" : "f64"); }};
+});
+
+}  // namespace
+
+std::filesystem::path make_example(const std::filesystem::path& dir, std::uint64_t) {
+  const std::filesystem::path file = dir / "ring.toml";
+  data::write_file_atomically(file, R"(# A ring resonator in two dimensions: what it rings at, and how long.
+#
+#   tessera run ring.toml
+#
+# The exact modes of the ring (n = 3.4, 1 um < r < 2 um, Ez) are at f = 0.118192, 0.147431, 0.175779 c/um with Q = 77, 344, 1634.
+app = "electromagnetics.fdtd"
+title = "Ring resonator"
+
+[grid]
+size = ["16 um", "16 um", "0 um"]
+cell = "0.1 um"
+polarization = "Ez"
+
+[run]
+precision = "f32"
+stop.after_sources = "2 ps"
+
+[boundary.pml]
+cells = 20
+
+[[material]]
+name = "silicon"
+index = 3.4
+
+[[structure]]
+shape = "cylinder"
+name = "ring"
+radius = "2 um"
+inner_radius = "1 um"
+height = "inf um"
+material = "silicon"
+
+[[source]]
+kind = "line"
+component = "Ez"
+position = ["1.1 um", "0.1 um", "0 um"]
+size = ["0 um", "0 um", "0 um"]
+waveform = {kind = "gaussian", frequency = "45 THz", bandwidth = "40 THz"}
+
+[[monitor]]
+kind = "resonances"
+name = "modes"
+position = ["1.1 um", "0.1 um", "0 um"]
+components = ["Ez"]
+frequency_min = "33 THz"
+frequency_max = "55 THz"
+
+[[monitor]]
+kind = "snapshot"
+name = "field"
+size = ["16 um", "16 um", "0 um"]
+components = ["Ez"]
+every = "0.4 ps"
+
+[[expect]]
+monitor = "modes"
+quantity = "frequency"
+index = 0
+value = 3.5433e13
+tolerance = 0.004
+relative = true
+)");
+  return file;
+}
+
+}  // namespace tessera::apps::fdtd

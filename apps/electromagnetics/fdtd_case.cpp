@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "electromagnetics/fdtd_case.h"
+
+#include "tessera/electromagnetics/constants.h"
+#include "tessera/electromagnetics/medium_checks.h"
+#include "tessera/electromagnetics/medium_stability.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tessera::apps::fdtd {
+namespace {
+
+namespace em = electromagnetics;
+
+constexpr double kMostCells = 4e9;  ///< beyond it not even the f32 fields fit into 96 GB
+
+data::Diagnostic warning(const data::Config& config, int number, const std::string& key, std::string message, std::string hint) {
+  data::Diagnostic d = config.error(number, key, std::move(message), std::move(hint));
+  d.severity = data::Severity::warning;
+  return d;
+}
+
+em::Boundary boundary(Face f) {
+  switch (f) {
+    case Face::pml:
+      return em::Boundary::pml;
+    case Face::pec:
+      return em::Boundary::pec;
+    case Face::pmc:
+      return em::Boundary::pmc;
+    default:
+      return em::Boundary::periodic;
+  }
+}
+
+/// Largest refractive index of all lossless parts at `f`, for counting cells per wavelength.
+double highest_index(const std::vector<em::Medium>& media, double f_hz) {
+  double n = 1;
+  for (const em::Medium& m : media)
+    if (!m.pec)
+      for (int axis = 0; axis < 3; ++axis) n = std::max(n, std::abs(em::refractive_index(m, axis, f_hz).real()));
+  return n;
+}
+
+/// What E06xx says of a kind of findings, all at once.
+[[noreturn]] void refuse(std::vector<data::Diagnostic> findings) {
+  throw data::InputError(data::ExitCode::config_invalid, std::move(findings));
+}
+
+void find_band(Case& c) {
+  double low = INFINITY, high = 0;
+  for (const MonitorOptions& m : c.options.monitors)
+    for (const double f : m.kind == MonitorKind::resonances ? std::vector<double>{*m.frequency_min, *m.frequency_max} : m.all_frequencies())
+      low = std::min(low, f), high = std::max(high, f);
+  for (const SourceOptions& s : c.options.sources) {
+    const WaveformOptions& w = s.waveform;
+    double centre = w.frequency.value_or(0), half = w.bandwidth.value_or(0) / 2;
+    if (w.frequency_min && w.frequency_max) centre = (*w.frequency_min + *w.frequency_max) / 2, half = (*w.frequency_max - *w.frequency_min) / 2;
+    if (w.kind == WaveformKind::baseband || w.kind == WaveformKind::derivative) centre = 0, half = 0.5 / w.width;
+    if (w.kind == WaveformKind::ricker || w.kind == WaveformKind::ricker_derivative) half = centre;
+    if (w.kind == WaveformKind::file) continue;
+    low = std::min(low, std::max(centre - half, 0.0)), high = std::max(high, centre + half);
+  }
+  c.frequency_min = std::isfinite(low) ? low : 0;
+  c.frequency_max = high;
+}
+
+double cell_length(const Case& c, const data::Config& config) {
+  const GridOptions& g = c.options.grid;
+  if (g.cell) return *std::min_element(g.cell->begin(), g.cell->end());
+  if (!g.cells_per_wavelength) return 0;
+  const double f = g.frequency_max.value_or(c.frequency_max);
+  if (!(f > 0)) refuse({config.error(620, "grid.cells_per_wavelength", "there is no highest frequency to count cells for", "give grid.frequency_max")});
+  return em::speed_of_light / f / highest_index(c.media, f) / *g.cells_per_wavelength;
+}
+
+void make_grid(Case& c, const data::Config& config) {
+  const GridOptions& g = c.options.grid;
+  const double cell = cell_length(c, config);
+  double count = 1;
+  for (int d = 0; d < 3; ++d) {
+    const double own = g.cell ? (*g.cell)[static_cast<std::size_t>(d)] : cell;
+    const AxisOptions& a = g.axis(d);
+    double n = !a.lines.empty() ? static_cast<double>(a.lines.size()) : g.resolved(d) ? (g.high(d) - g.low(d)) / own : 1;
+    for (const RefineOptions& r : a.refine) n += (r.to - r.from) / r.cell;
+    count *= n;
+  }
+  if (count > kMostCells)
+    refuse({config.error(641, "grid", fmt::format("the grid would have about {:.2g} cells: its fields need {:.3g} TB", count, count * 24 / 1e12),
+                         "use larger cells, a smaller domain or mirror planes")});
+  for (int d = 0; d < 3; ++d) c.grid.lines[static_cast<std::size_t>(d)] = axis_lines(g, d, g.cell ? (*g.cell)[static_cast<std::size_t>(d)] : cell);
+}
+
+void make_boundaries(Case& c, const data::Config& config) {
+  const BoundaryOptions& b = c.options.boundary;
+  for (int d = 0; d < 3; ++d) {
+    if (c.grid.resolved(d) && (b.low(d) == Face::bloch || b.high(d) == Face::bloch))
+      refuse({config.error(642, "boundary", "Bloch faces are not among those that this version steps", "use periodic faces at normal incidence")});
+    c.faces[static_cast<std::size_t>(d)] = c.grid.resolved(d) ? em::Faces{boundary(b.low(d)), boundary(b.high(d))}
+                                                              : em::Faces{em::Boundary::periodic, em::Boundary::periodic};
+    const bool layers = c.grid.resolved(d) && (b.low(d) == Face::pml || b.high(d) == Face::pml);
+    const int both = int{b.low(d) == Face::pml} + int{b.high(d) == Face::pml};
+    if (layers && both * b.pml.cells >= c.grid.cells(d))
+      refuse({config.error(643, "boundary.pml", fmt::format("layers of {} cells leave nothing of an axis of {} cells along {}", b.pml.cells, c.grid.cells(d), "xyz"[d]),
+                           "make the domain larger or the layers thinner")});
+  }
+  c.pml.cells = b.pml.cells;
+  c.pml.order = b.pml.order;
+  c.pml.sigma_factor = b.pml.sigma_factor;
+  c.pml.kappa_max = b.pml.kappa_max;
+  c.pml.alpha_max = b.pml.alpha_max;
+  const em::Medium& background = c.media.front();
+  c.pml.index = b.pml.index.value_or(background.pec ? 1 : std::sqrt(background.eps[0] * background.mu[0]));
+}
+
+void check_scene(Case& c, const data::Config& config) {
+  const em::Bounds domain{{c.grid.lines[0].front(), c.grid.lines[1].front(), c.grid.lines[2].front()},
+                          {c.grid.lines[0].back(), c.grid.lines[1].back(), c.grid.lines[2].back()}};
+  std::vector<std::size_t> key;  // structures without a medium are only parts of others
+  for (std::size_t s = 0; s < c.options.structures.size(); ++s)
+    if (c.options.structures[s].material) key.push_back(s);
+  std::vector<data::Diagnostic> errors;
+  for (const std::size_t s : em::structures_outside(c.scene, domain))
+    errors.push_back(config.error(644, fmt::format("structure[{}]", key[s]), "the structure lies outside of the domain", "move it, or enlarge grid.size"));
+  if (!errors.empty()) refuse(std::move(errors));
+  for (const em::Overlap& o : em::overlaps(c.scene, domain))
+    c.warnings.push_back(warning(config, 645, fmt::format("structure[{}]", key[o.second]), em::describe(o, c.scene), "give one of them a priority"));
+}
+
+void choose_time_step(Case& c, const data::Config& config) {
+  const double bound = em::curl_curl_bound(c.grid);
+  double stable = INFINITY;
+  for (const em::Medium& m : c.media)
+    if (!m.pec) stable = std::min(stable, em::max_stable_dt(m, bound));
+  c.stable_dt_s = stable;
+  const SteppingOptions& r = c.options.run;
+  std::vector<data::Diagnostic> errors;
+  for (std::size_t m = 0; m < c.media.size(); ++m) {
+    if (c.media[m].pec) continue;
+    std::string key = "grid.background";
+    for (std::size_t q = 0; q < c.options.materials.size(); ++q)
+      if (c.options.materials[q].name == c.media[m].name) key = fmt::format("material[{}]", q);
+    for (const em::MediumFinding& f : em::check_medium(c.media[m], {.f_min_hz = c.frequency_min, .f_max_hz = c.frequency_max})) {
+      data::Diagnostic d = config.error(646, key, f.what, f.remedy);
+      d.severity = f.severity;
+      (f.severity == data::Severity::error ? errors : c.warnings).push_back(std::move(d));
+    }
+    if (c.media[m].chi2 != 0 || c.media[m].chi3 != 0)
+      errors.push_back(config.error(642, key, "nonlinear media are not among those that this version steps", "leave chi2 and chi3 out"));
+  }
+  if (!errors.empty()) refuse(std::move(errors));
+  if (!(stable > 0)) refuse({config.error(646, "material", "no time step is stable in one of the media", "see `tessera check`")});
+  c.dt_s = r.dt.value_or(r.courant * stable);
+  if (c.dt_s > stable * (1 + 1e-9))
+    refuse({config.error(647, "run.dt", fmt::format("a time step of {:.6g} s is above the stability limit of {:.6g} s", c.dt_s, stable), "leave it out, or set run.courant")});
+  const double shortest = c.frequency_max > 0 ? em::speed_of_light / c.frequency_max / highest_index(c.media, c.frequency_max) : INFINITY;
+  double longest = 0;
+  for (int d = 0; d < 3; ++d)
+    if (c.grid.resolved(d))
+      for (int i = 0; i < c.grid.cells(d); ++i) longest = std::max(longest, c.grid.length(d, i));
+  if (longest > shortest / 10)
+    c.warnings.push_back(warning(config, 648, "grid", fmt::format("cells of {:.3g} m are coarser than a tenth of the shortest wavelength, {:.3g} m at {:.4g} Hz", longest, shortest, c.frequency_max),
+                                 "use 10 to 20 cells per wavelength for errors of some per cent"));
+}
+
+}  // namespace
+
+Case make_case(const data::Config& config) {
+  Case c;
+  c.options = read_options(config);
+  c.media = make_media(c.options, config, c);
+  find_band(c);
+  make_grid(c, config);
+  make_boundaries(c, config);
+  c.scene = make_scene(c.options, c.media);
+  check_scene(c, config);
+  choose_time_step(c, config);
+  for (std::size_t s = 0; s < c.options.sources.size(); ++s) {
+    CaseSource source{c.options.sources[s], fmt::format("source[{}]", s), make_waveform(c.options.sources[s].waveform), 0};
+    // The spectrum by its samples: the highest of 400 frequencies up to a quarter of the sampling rate that still matters.
+    std::vector<double> f;
+    for (int i = 0; i < 400; ++i) f.push_back(0.25 / c.dt_s * i / 400);
+    const double end = std::isfinite(source.waveform.end_s) ? source.waveform.end_s : 20 / std::max(c.frequency_max, 1e-300);
+    const int steps = std::min(20000, static_cast<int>(end / c.dt_s) + 1);
+    const auto spectrum = em::spectrum(source.waveform, f, c.dt_s, steps);
+    double peak = 0;
+    for (const auto& v : spectrum) peak = std::max(peak, std::abs(v));
+    for (std::size_t i = 0; i < f.size(); ++i)
+      if (std::abs(spectrum[i]) > 1e-6 * peak) source.highest_hz = f[i];
+    c.sources.push_back(std::move(source));
+  }
+  return c;
+}
+
+em::Waveform make_waveform(const WaveformOptions& o) {
+  const double f = o.frequency.value_or(0);
+  switch (o.kind) {
+    case WaveformKind::gaussian: {
+      const double centre = o.frequency_min && o.frequency_max ? (*o.frequency_min + *o.frequency_max) / 2 : f;
+      const double width = o.bandwidth.value_or(o.frequency_min && o.frequency_max ? *o.frequency_max - *o.frequency_min : f);
+      em::GaussianOptions g{.phase_rad = o.phase};
+      if (o.delay) g.delay = *o.delay / (2 * std::sqrt(std::log(10.0)) / (M_PI * width));
+      return em::gaussian_pulse(centre, width, g);
+    }
+    case WaveformKind::baseband:
+      return em::gaussian_baseband(o.width, o.delay.value_or(4.5 * o.width));
+    case WaveformKind::derivative:
+      return em::gaussian_derivative(o.order, o.width, o.delay.value_or(4.5 * o.width));
+    case WaveformKind::ricker:
+      return em::ricker(f, o.delay.value_or(-1));
+    case WaveformKind::ricker_derivative:
+      return em::ricker_derivative(f, o.delay.value_or(-1));
+    case WaveformKind::continuous:
+      return em::continuous_wave(f, o.ramp.value_or(5 / f), o.phase);
+    case WaveformKind::file:
+      return em::read_waveform(o.file);
+  }
+  return {};
+}
+
+std::vector<em::Injection> make_injections(const Case& c) {
+  std::vector<em::Injection> out;
+  for (const CaseSource& s : c.sources) {
+    const SourceOptions& o = s.options;
+    const Point at = *o.position, size = o.size.value_or(Point{});
+    Point low{}, high{};
+    for (std::size_t d = 0; d < 3; ++d) low[d] = at[d] - size[d] / 2, high[d] = at[d] + size[d] / 2;
+    out.push_back(em::current_source(c.grid, c.faces, c.dt_s, o.component, low, high, o.amplitude, s.waveform));
+  }
+  return out;
+}
+
+em::YeeModel make_model(const Case& c) {
+  const em::Averaging averaging = c.options.grid.averaging == AveragingChoice::kottke   ? em::Averaging::kottke
+                                  : c.options.grid.averaging == AveragingChoice::volume ? em::Averaging::volume
+                                                                                        : em::Averaging::none;
+  em::YeeModel m = em::yee_model(c.grid, c.faces, c.pml, c.dt_s, c.options.run.precision == Precision::f32 ? Dtype::f32 : Dtype::f64, c.scene, c.media, averaging);
+  if (c.grid.resolved(1) && !c.grid.resolved(2)) {
+    if (c.options.grid.polarization == Polarization::Ez) m.active = {false, false, true, true, true, false};
+    if (c.options.grid.polarization == Polarization::Hz) m.active = {true, true, false, false, false, true};
+  }
+  return m;
+}
+
+std::int64_t field_bytes(const Case& c) {
+  const std::int64_t word = c.options.run.precision == Precision::f32 ? 4 : 8;
+  double cells = 1, layers = 0;
+  for (int d = 0; d < 3; ++d) cells *= c.grid.cells(d) + 2.0;
+  for (int d = 0; d < 3; ++d) {
+    const em::Faces& f = c.faces[static_cast<std::size_t>(d)];
+    const int faces = int{f.low == em::Boundary::pml} + int{f.high == em::Boundary::pml};
+    layers += 4.0 * faces * c.pml.cells * cells / (c.grid.cells(d) + 2.0);
+  }
+  return static_cast<std::int64_t>((6 * cells + layers) * static_cast<double>(word));
+}
+
+}  // namespace tessera::apps::fdtd

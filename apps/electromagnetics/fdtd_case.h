@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// A case made ready to run: the options as grid, media, scene and sources.
+#pragma once
+#include "electromagnetics/fdtd_options.h"
+#include "tessera/data/diagnostic.h"
+#include "tessera/data/manifest.h"
+#include "tessera/electromagnetics/time_domain.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace tessera::apps::fdtd {
+
+/// A source, and what monitors that refer to it want to know.
+struct CaseSource {
+  SourceOptions options;
+  std::string key;  ///< "source[2]"
+  electromagnetics::Waveform waveform;
+  double highest_hz = 0;  ///< above it the spectrum is below 1e-8 of its peak
+};
+
+struct Case {
+  FdtdOptions options;
+  electromagnetics::YeeGrid grid;
+  std::array<electromagnetics::Faces, 3> faces;
+  electromagnetics::Pml pml;
+  double dt_s = 0, stable_dt_s = 0;
+  std::vector<electromagnetics::Medium> media;  ///< the background first
+  electromagnetics::Scene scene;
+  std::vector<CaseSource> sources;
+  std::vector<data::Diagnostic> warnings;
+  std::vector<data::InputFile> inputs;
+  double frequency_min = 0, frequency_max = 0;  ///< of all sources and monitors
+};
+
+/// Everything that can be wrong is found before memory is taken for the fields. Throws InputError.
+Case make_case(const data::Config& config);
+
+/// The lines between cells of one axis.
+std::vector<double> axis_lines(const GridOptions& grid, int axis, double cell);
+/// Media by the names that structures use; the background's is the first.
+std::vector<electromagnetics::Medium> make_media(const FdtdOptions& o, const data::Config& config,
+                                                 Case& out);
+electromagnetics::Scene make_scene(const FdtdOptions& o, const std::vector<electromagnetics::Medium>& media);
+electromagnetics::Waveform make_waveform(const WaveformOptions& o);
+
+/// The sources of a case as currents.
+std::vector<electromagnetics::Injection> make_injections(const Case& c);
+electromagnetics::YeeModel make_model(const Case& c);
+
+/// Bytes of the fields, layers and poles, found without allocating them.
+std::int64_t field_bytes(const Case& c);
+
+}  // namespace tessera::apps::fdtd

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is measured during a run, and what becomes of it.
+#pragma once
+#include "electromagnetics/fdtd_case.h"
+#include "tessera/data/checkpoint.h"
+#include "tessera/data/grid.h"
+
+#include <complex>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace tessera::apps::fdtd {
+
+/// One array of a result. The first of its dimensions is that of the result's axis; a single number has none.
+struct Quantity {
+  std::string name, units, long_name;
+  std::vector<std::uint64_t> shape;
+  std::variant<std::vector<double>, std::vector<std::complex<double>>> values;
+};
+/// Coordinates of further dimensions, such as the angles of a pattern or the lines of a plane.
+struct Coordinate {
+  std::string name, units;
+  std::vector<double> values;
+};
+struct MonitorResult {
+  std::string name, kind;
+  Coordinate axis;  ///< frequency, time or the number of a mode
+  std::vector<Coordinate> coordinates;
+  std::vector<Quantity> quantities;
+
+  const Quantity* find(const std::string& quantity) const;
+};
+
+using Results = std::vector<MonitorResult>;
+
+/// One monitor during a run.
+class Monitor {
+ public:
+  Monitor(const Case& c, const MonitorOptions& o) : case_(c), options_(o), samples_(c.grid, c.faces) {}
+  virtual ~Monitor() = default;
+  Monitor(const Monitor&) = delete;
+  Monitor& operator=(const Monitor&) = delete;
+
+  const MonitorOptions& options() const { return options_; }
+  /// The edges it wants recorded.
+  const std::vector<electromagnetics::Edge>& edges() const { return samples_.edges(); }
+  /// Sees the records of its own edges.
+  virtual void observe(const electromagnetics::Records& r) = 0;
+  /// `others` are the results of the monitors before it.
+  virtual MonitorResult result(const Results& others) const = 0;
+  virtual void save(data::Checkpoint& c, const std::string& prefix) const = 0;
+  virtual void load(const data::Checkpoint& c, const std::string& prefix) = 0;
+  /// A number that settles as the run goes on (the transforms' norm); nothing where there is none.
+  virtual std::optional<double> settling() const { return {}; }
+  virtual std::int64_t bytes(std::int64_t n_steps) const = 0;
+
+ protected:
+  const Case& case_;
+  const MonitorOptions& options_;
+  electromagnetics::SampleList samples_;
+};
+
+/// All monitors of a case. `continues` before the end of the sources: resonances begin after it.
+std::vector<std::unique_ptr<Monitor>> make_monitors(const Case& c);
+
+/// results.h5, one CSV file per monitor with a table in it, fields for ParaView.
+void write_results(const std::filesystem::path& run, const Case& c, const Results& results);
+Results read_results(const std::filesystem::path& file);
+std::vector<std::filesystem::path> draw_results(const std::filesystem::path& folder, const Results& results);
+
+/// What a promise finds, and whether it is kept.
+struct Promise {
+  std::string text;
+  bool kept;
+};
+std::vector<Promise> check_promises(const std::vector<ExpectOptions>& expectations, const Results& results, const data::Config& config);
+
+}  // namespace tessera::apps::fdtd

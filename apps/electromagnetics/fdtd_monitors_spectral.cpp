@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: Apache-2.0
+// Monitors of transformed fields: points and regions, fluxes, far fields, densities of states.
+#include "electromagnetics/fdtd_monitors.h"
+#include "tessera/autodiff/ops.h"
+#include "tessera/electromagnetics/constants.h"
+#include "tessera/electromagnetics/diffraction.h"
+#include "tessera/electromagnetics/flux.h"
+#include "tessera/electromagnetics/near_to_far.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace tessera::apps::fdtd {
+
+namespace em = electromagnetics;
+
+namespace {
+
+std::vector<double> real_values(const Tensor& t) { return t.to_vector<double>(); }
+std::vector<std::complex<double>> complex_values(const Tensor& t) { return t.to_vector<c128>(); }
+
+struct Span2 {
+  Point low, high;
+};
+Span2 extent(const Case& c, const MonitorOptions& o) {
+  Span2 e{};
+  for (std::size_t d = 0; d < 3; ++d) {
+    const double middle = o.position ? (*o.position)[d] : (c.grid.lines[d].front() + c.grid.lines[d].back()) / 2;
+    const double size = o.size ? (*o.size)[d] : 0;
+    e.low[d] = std::max(middle - size / 2, c.grid.lines[d].front());
+    e.high[d] = std::min(middle + size / 2, c.grid.lines[d].back());
+  }
+  return e;
+}
+
+/// The axis across a plane: the resolved one along which its size is zero; -1 for a box.
+int normal_axis(const Case& c, const MonitorOptions& o) {
+  for (int d = 0; d < 3; ++d)
+    if (c.grid.resolved(d) && (!o.size || (*o.size)[static_cast<std::size_t>(d)] == 0)) return d;
+  return -1;
+}
+
+/// The faces of a plane or box, and where their samples begin.
+struct Surface {
+  std::vector<em::Patch> patches;
+  std::vector<std::int64_t> first;
+
+  Surface(const Case& c, const MonitorOptions& o, em::SampleList& samples) {
+    const Span2 e = extent(c, o);
+    const int axis = normal_axis(c, o);
+    if (axis < 0) {
+      patches = em::grid_box(c.grid, e.low, e.high);
+      // A box that reaches to a face of the domain is open there: what lies beyond a mirror is not in the grid.
+      std::erase_if(patches, [&](const em::Patch& p) {
+        const auto d = static_cast<std::size_t>(p.axis);
+        return p.outward < 0 ? p.position <= c.grid.lines[d].front() : p.position >= c.grid.lines[d].back();
+      });
+    } else {
+      const std::size_t lo = axis == 0 ? 1 : 0, hi = axis == 2 ? 1 : 2;
+      patches = {em::grid_patch(c.grid, axis, o.reverse ? -1 : 1, e.low[static_cast<std::size_t>(axis)], {e.low[lo], e.low[hi]}, {e.high[lo], e.high[hi]})};
+    }
+    for (const em::Patch& p : patches) first.push_back(em::add_patch(samples, p));
+  }
+  std::vector<em::SurfaceFields> fields(const Tensor& values) const {
+    std::vector<em::SurfaceFields> out;
+    for (std::size_t p = 0; p < patches.size(); ++p) out.push_back(em::patch_fields(values, patches[p], first[p]));
+    return out;
+  }
+};
+
+const CaseSource& source_of(const Case& c, const MonitorOptions& o, std::initializer_list<SourceKind> kinds) {
+  const CaseSource* only = nullptr;
+  for (const CaseSource& s : c.sources) {
+    if (std::find(kinds.begin(), kinds.end(), s.options.kind) == kinds.end()) continue;
+    if (!o.source || s.options.name == *o.source) {
+      only = &s;
+      break;
+    }
+  }
+  if (!only) throw Error("[monitor " + o.name + "] there is no source of the kind that it is measured against");
+  return *only;
+}
+
+int dimensions(const Case& c) { return int{c.grid.resolved(0)} + int{c.grid.resolved(1)} + int{c.grid.resolved(2)}; }
+
+em::Exterior exterior(const Case& c, const MonitorOptions& o) {
+  const em::Medium& m = c.media.front();
+  em::Exterior e{.dimensions = dimensions(c), .eps = m.eps[0], .mu = m.mu[0]};
+  for (const MirrorOptions& mirror : o.mirrors) e.mirrors.push_back({static_cast<int>(mirror.axis), mirror.position, mirror.magnetic});
+  return e;
+}
+
+// ---- dft ------------------------------------------------------------------------------------------------------------------
+
+class DftMonitor : public Spectral {
+ public:
+  DftMonitor(const Case& c, const MonitorOptions& o) : Spectral(c, o), components_(computed_components(c, o)), region_(region_of(c, o)) {
+    add_region(samples_, region_, components_);
+    start_transform();
+  }
+  MonitorResult result(const Results&) const override {
+    MonitorResult out = begin_result();
+    out.coordinates = region_coordinates(region_);
+    const std::uint64_t n[3] = {region_.x.size(), region_.y.size(), region_.z.size()}, points = n[0] * n[1] * n[2];
+    const auto all = complex_values(values());
+    for (std::size_t q = 0; q < components_.size(); ++q) {
+      std::vector<std::complex<double>> v;
+      for (std::size_t k = 0; k < count(); ++k) {
+        const auto begin = all.begin() + static_cast<std::ptrdiff_t>((k * components_.size() + q) * points);
+        v.insert(v.end(), begin, begin + static_cast<std::ptrdiff_t>(points));
+      }
+      std::vector<std::uint64_t> shape{count()};
+      if (points > 1) shape = {count(), n[2], n[1], n[0]};
+      out.quantities.push_back({em::name_of(components_[q]), em::is_electric(components_[q]) ? "V*s/m" : "A*s/m", "transform of the field", shape, std::move(v)});
+    }
+    return out;
+  }
+
+ private:
+  std::vector<int> components_;
+  Region region_;
+};
+
+// ---- flux -----------------------------------------------------------------------------------------------------------------
+
+class FluxMonitor : public Spectral {
+ public:
+  FluxMonitor(const Case& c, const MonitorOptions& o) : Spectral(c, o), surface_(c, o, samples_) { start_transform(); }
+  MonitorResult result(const Results& others) const override {
+    MonitorResult out = begin_result();
+    const std::vector<double> power = real_values(em::flux(surface_.patches, surface_.fields(values())));
+    const char* unit = dimensions(case_) == 3 ? "W*s^2" : dimensions(case_) == 2 ? "W*s^2/m" : "W*s^2/m^2";
+    if (options_.relative_to)
+      for (const MonitorResult& r : others)
+        if (r.name == *options_.relative_to) {
+          const auto& base = std::get<std::vector<double>>(r.find("flux")->values);
+          std::vector<double> ratio(power.size());
+          for (std::size_t k = 0; k < power.size(); ++k) ratio[k] = k < base.size() ? power[k] / base[k] : NAN;
+          out.quantities.push_back({"ratio", "1", "power over that of " + r.name, {count()}, std::move(ratio)});
+        }
+    out.quantities.push_back({"flux", unit, "energy per bandwidth through the surface", {count()}, power});
+    out.quantities.push_back(sums());
+    return out;
+  }
+
+ private:
+  Surface surface_;
+};
+
+// ---- energy ---------------------------------------------------------------------------------------------------------------
+
+class EnergyMonitor : public Spectral {
+ public:
+  EnergyMonitor(const Case& c, const MonitorOptions& o) : Spectral(c, o), components_(computed_components(c, {})), region_(region_of(c, o)) {
+    add_region(samples_, region_, components_);
+    start_transform();
+    const em::SceneOrder scene(c.scene);
+    const auto weight = [&](int d, const std::vector<double>& at, std::size_t i) {
+      if (!c.grid.resolved(d) || at.size() < 2) return 1.0;
+      return i + 1 < at.size() ? at[i + 1] - at[i] : at[i] - at[i - 1];
+    };
+    for (std::size_t k = 0; k < region_.z.size(); ++k)
+      for (std::size_t j = 0; j < region_.y.size(); ++j)
+        for (std::size_t i = 0; i < region_.x.size(); ++i) {
+          const em::Medium& m = c.media[static_cast<std::size_t>(em::medium_at(scene, {region_.x[i], region_.y[j], region_.z[k]}))];
+          volume_.push_back(weight(0, region_.x, i) * weight(1, region_.y, j) * weight(2, region_.z, k));
+          medium_.push_back(&m);
+        }
+  }
+  MonitorResult result(const Results&) const override {
+    MonitorResult out = begin_result();
+    const auto all = complex_values(values());
+    std::vector<double> electric(count(), 0.0), magnetic(count(), 0.0);
+    const std::size_t points = volume_.size();
+    for (std::size_t k = 0; k < count(); ++k)
+      for (std::size_t q = 0; q < components_.size(); ++q)
+        for (std::size_t p = 0; p < points; ++p) {
+          const double f2 = std::norm(all[(k * components_.size() + q) * points + p]) * volume_[p] / 4;
+          const em::Medium& m = *medium_[p];
+          const auto axis = static_cast<std::size_t>(em::axis_of(components_[q]));
+          if (m.pec) continue;
+          if (em::is_electric(components_[q])) electric[k] += em::vacuum_permittivity * em::permittivity(m, static_cast<int>(axis), frequencies_[k]).real() * f2;
+          else magnetic[k] += em::vacuum_permeability * m.mu[axis] * f2;
+        }
+    std::vector<double> total(count());
+    for (std::size_t k = 0; k < count(); ++k) total[k] = electric[k] + magnetic[k];
+    const char* unit = dimensions(case_) == 3 ? "J*s^2" : dimensions(case_) == 2 ? "J*s^2/m" : "J*s^2/m^2";
+    out.quantities = {{"energy", unit, "mean energy of the transformed fields", {count()}, total},
+                      {"electric", unit, "its electric part", {count()}, electric},
+                      {"magnetic", unit, "its magnetic part", {count()}, magnetic}};
+    return out;
+  }
+
+ private:
+  std::vector<int> components_;
+  Region region_;
+  std::vector<double> volume_;
+  std::vector<const em::Medium*> medium_;
+};
+
+// ---- far fields -------------------------------------------------------------------------------------------------------------
+
+class FarFieldMonitor : public Spectral {
+ public:
+  FarFieldMonitor(const Case& c, const MonitorOptions& o) : Spectral(c, o), surface_(c, o, samples_), exterior_(exterior(c, o)) {
+    start_transform();
+    theta_ = o.theta;
+    phi_ = o.phi;
+    const double pi = std::numbers::pi;
+    const bool flat = exterior_.dimensions == 2;
+    if (theta_.empty() && !flat)
+      for (int i = 0; i < o.angle_points[0]; ++i) theta_.push_back(o.angle_points[0] == 1 ? pi / 2 : pi * i / (o.angle_points[0] - 1));
+    if (flat) theta_ = {pi / 2};
+    if (phi_.empty())
+      for (int i = 0; i < o.angle_points[1]; ++i) phi_.push_back(2 * pi * i / o.angle_points[1]);
+    directions_ = em::directions(theta_, phi_);
+  }
+  MonitorResult result(const Results&) const override {
+    MonitorResult out = begin_result();
+    const double degree = 180 / std::numbers::pi;
+    std::vector<double> theta = theta_, phi = phi_;
+    for (double& v : theta) v *= degree;
+    for (double& v : phi) v *= degree;
+    out.coordinates = {{"theta", "deg", theta}, {"phi", "deg", phi}};
+    const auto fields = surface_.fields(values());
+    const Tensor far = em::far_field(surface_.patches, fields, frequencies_, directions_, exterior_);
+    const std::vector<std::uint64_t> shape{count(), theta_.size(), phi_.size()};
+    if (options_.kind == MonitorKind::rcs) {
+      const CaseSource& wave = source_of(case_, options_, {SourceKind::plane_wave});
+      std::vector<c128> incident;
+      for (const double f : frequencies_) incident.push_back(wave.options.amplitude * spectrum_of(wave, f));
+      const Tensor sigma = em::scattering_cross_section(far, tensor(incident), exterior_);
+      out.quantities.push_back({"rcs", exterior_.dimensions == 3 ? "m^2" : "m", "scattering cross-section", shape, real_values(sigma)});
+      std::vector<double> total;
+      const std::vector<double> power = real_values(em::flux(surface_.patches, fields));
+      const double eta = em::vacuum_impedance * std::sqrt(exterior_.mu / exterior_.eps);
+      for (std::size_t k = 0; k < count(); ++k) total.push_back(power[k] / (std::norm(incident[k]) / (2 * eta)));
+      out.quantities.push_back({"total", exterior_.dimensions == 3 ? "m^2" : "m", "total scattering cross-section, from the flux", {count()}, total});
+      return out;
+    }
+    const Tensor intensity = em::radiation_intensity(far, exterior_), power = em::flux(surface_.patches, fields);
+    out.quantities.push_back({"directivity", "1", "intensity over its mean", shape, real_values(em::directivity(far, power, exterior_))});
+    out.quantities.push_back({"intensity", exterior_.dimensions == 3 ? "W*s^2/sr" : "W*s^2/(rad*m)", "radiated intensity", shape, real_values(intensity)});
+    out.quantities.push_back({"power", exterior_.dimensions == 3 ? "W*s^2" : "W*s^2/m", "radiated power", {count()}, real_values(power)});
+    const auto f = complex_values(far);
+    std::vector<std::complex<double>> e_theta, e_phi;
+    for (std::size_t q = 0; q < f.size(); q += 2) {
+      e_theta.push_back(f[q]);
+      e_phi.push_back(f[q + 1]);
+    }
+    const char* unit = exterior_.dimensions == 3 ? "V*s" : "V*s/m^0.5";
+    out.quantities.push_back(sums());
+    out.quantities.push_back({"E_theta", unit, "far field without e^{-ikr}/r (2-D: /sqrt r)", shape, std::move(e_theta)});
+    out.quantities.push_back({"E_phi", unit, "far field without e^{-ikr}/r (2-D: /sqrt r)", shape, std::move(e_phi)});
+    return out;
+  }
+
+ private:
+  std::complex<double> spectrum_of(const CaseSource& s, double f) const {
+    return em::spectrum(s.waveform, std::vector<double>{f}, case_.dt_s, static_cast<int>(s.waveform.end_s / case_.dt_s) + 1)[0];
+  }
+  Surface surface_;
+  em::Exterior exterior_;
+  std::vector<double> theta_, phi_;
+  std::vector<em::Direction> directions_;
+};
+
+// ---- density of states --------------------------------------------------------------------------------------------------------
+
+class LdosMonitor : public Spectral {
+ public:
+  LdosMonitor(const Case& c, const MonitorOptions& o)
+      : Spectral(c, o), source_(source_of(c, o, {SourceKind::point, SourceKind::line, SourceKind::plane})) {
+    samples_.add(static_cast<int>(source_.options.component), *source_.options.position);
+    start_transform();
+  }
+  MonitorResult result(const Results&) const override {
+    MonitorResult out = begin_result();
+    // The current flows at (n + 1/2) dt, as the scheme takes it.
+    const auto w = em::spectrum(source_.waveform, frequencies_, case_.dt_s, static_cast<int>(source_.waveform.end_s / case_.dt_s) + 1, 0.5);
+    std::vector<c128> moment;
+    for (const auto& v : w) moment.push_back(source_.options.amplitude * v);
+    const Tensor e = reshape(values(), {static_cast<Index>(count())}), j = tensor(moment);
+    const int dims = dimensions(case_), axis = em::axis_of(static_cast<int>(source_.options.component));
+    const em::PointSource kind = dims == 3   ? em::PointSource::dipole
+                                 : dims == 1 ? em::PointSource::sheet
+                                 : axis == 2 ? em::PointSource::line
+                                             : em::PointSource::line_dipole;
+    const em::SceneOrder scene(case_.scene);
+    const em::Medium& m = case_.media[static_cast<std::size_t>(em::medium_at(scene, *source_.options.position))];
+    out.quantities.push_back({"purcell", "1", "power over that in the homogeneous medium at the source", {count()},
+                              real_values(em::purcell_factor(kind, e, j, frequencies_, m.eps[static_cast<std::size_t>(axis)], m.mu[0]))});
+    out.quantities.push_back({"ldos", dims == 3 ? "s/m^3" : dims == 2 ? "s/m^2" : "s/m", "local density of states along the current", {count()},
+                              real_values(em::local_density_of_states(kind, e, j, frequencies_))});
+    out.quantities.push_back({"power", dims == 3 ? "W*s^2" : dims == 2 ? "W*s^2/m" : "W*s^2/m^2", "power that the current gives", {count()}, real_values(em::emitted_power(e, j))});
+    return out;
+  }
+
+ private:
+  const CaseSource& source_;
+};
+
+}  // namespace
+
+// ---- what they share --------------------------------------------------------------------------------------------------------
+
+void Spectral::start_transform() {
+  double highest = 0;
+  for (const CaseSource& s : case_.sources) highest = std::max(highest, s.highest_hz);
+  dft_.emplace(frequencies_, case_.dt_s, samples_.edges(), em::decimation(frequencies_, highest, case_.dt_s));
+  if (!options_.subtract) return;
+  // Transforms are linear: they begin at what is to be subtracted from them.
+  for (const MonitorResult& r : read_results(*options_.subtract / "results.h5"))
+    if (r.name == options_.name)
+      if (const Quantity* sums = r.find("sums")) {
+        std::vector<double> start = std::get<std::vector<double>>(sums->values);
+        if (start.size() == dft_->sums().size()) {
+          for (double& v : start) v = -v;
+          dft_->restore(std::move(start));
+          return;
+        }
+      }
+  throw Error("[monitor " + options_.name + "] " + options_.subtract->string() +
+              " holds no monitor of that name with the same frequencies on the same grid");
+}
+
+MonitorResult Spectral::begin_result() const {
+  static constexpr const char* names[] = {"probe", "dft", "flux", "energy", "far_field", "rcs", "ldos", "orders", "resonances", "snapshot"};
+  return {options_.name, names[static_cast<int>(options_.kind)], {"frequency", "Hz", frequencies_}, {}, {}};
+}
+
+Quantity Spectral::sums() const {
+  return {"sums", "V", "sums of the transform at the recorded edges, real and imaginary", {count(), 2, samples_.edges().size()}, dft_->sums()};
+}
+
+std::optional<double> Spectral::settling() const {
+  double sum = 0;
+  for (const double v : dft_->sums()) sum += v * v;
+  return std::sqrt(sum);
+}
+
+Region region_of(const Case& c, const MonitorOptions& o) {
+  const bool whole = !o.size && (o.kind == MonitorKind::energy || o.kind == MonitorKind::snapshot);
+  Region out;
+  std::vector<double>* axes[3] = {&out.x, &out.y, &out.z};
+  for (int d = 0; d < 3; ++d) {
+    const auto u = static_cast<std::size_t>(d);
+    const double middle = o.position ? (*o.position)[u] : (c.grid.lines[u].front() + c.grid.lines[u].back()) / 2;
+    const double size = whole ? 2 * (c.grid.lines[u].back() - c.grid.lines[u].front()) : o.size ? (*o.size)[u] : 0;
+    if (!c.grid.resolved(d) || size == 0) {
+      *axes[d] = {c.grid.resolved(d) ? middle : c.grid.middle(d, 0)};
+      continue;
+    }
+    for (int i = 0; i < c.grid.cells(d); ++i) {
+      const double at = c.grid.middle(d, i);
+      if (at >= middle - size / 2 && at <= middle + size / 2) axes[d]->push_back(at);
+    }
+  }
+  return out;
+}
+
+std::vector<Coordinate> region_coordinates(const Region& r) { return {{"z", "m", r.z}, {"y", "m", r.y}, {"x", "m", r.x}}; }
+
+void add_region(em::SampleList& samples, const Region& r, const std::vector<int>& components) {
+  for (const int c : components)
+    for (const double z : r.z)
+      for (const double y : r.y)
+        for (const double x : r.x) samples.add(c, {x, y, z});
+}
+
+std::unique_ptr<Monitor> make_spectral(const Case& c, const MonitorOptions& o) {
+  switch (o.kind) {
+    case MonitorKind::dft:
+      return std::make_unique<DftMonitor>(c, o);
+    case MonitorKind::flux:
+      return std::make_unique<FluxMonitor>(c, o);
+    case MonitorKind::energy:
+      return std::make_unique<EnergyMonitor>(c, o);
+    case MonitorKind::far_field:
+    case MonitorKind::rcs:
+      return std::make_unique<FarFieldMonitor>(c, o);
+    case MonitorKind::ldos:
+      return std::make_unique<LdosMonitor>(c, o);
+    default:
+      throw Error("[monitor " + o.name + "] diffraction orders are not among the monitors of this version");
+  }
+}
+
+std::vector<std::unique_ptr<Monitor>> make_monitors(const Case& c) {
+  std::vector<std::unique_ptr<Monitor>> out;
+  for (const MonitorOptions& o : c.options.monitors) {
+    if (o.kind == MonitorKind::probe) out.push_back(std::make_unique<Probe>(c, o));
+    else if (o.kind == MonitorKind::resonances) out.push_back(std::make_unique<ResonanceMonitor>(c, o));
+    else if (o.kind == MonitorKind::snapshot) out.push_back(std::make_unique<Snapshot>(c, o));
+    else out.push_back(make_spectral(c, o));
+  }
+  return out;
+}
+
+}  // namespace tessera::apps::fdtd

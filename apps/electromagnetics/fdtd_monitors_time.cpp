@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Monitors of fields in time: probes, snapshots, resonances.
+#include "electromagnetics/fdtd_monitors.h"
+#include "tessera/electromagnetics/harmonic_inversion.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tessera::apps::fdtd {
+
+namespace em = electromagnetics;
+
+std::vector<int> computed_components(const Case& c, const MonitorOptions& o) {
+  std::vector<int> out;
+  if (!o.components.empty()) {
+    for (const Component x : o.components) out.push_back(static_cast<int>(x));
+    return out;
+  }
+  const em::YeeModel m = make_model(c);
+  for (int x = 0; x < 6; ++x)
+    if (m.active[static_cast<std::size_t>(x)]) out.push_back(x);
+  return out;
+}
+
+const char* field_units(int component) { return em::is_electric(component) ? "V/m" : "A/m"; }
+
+Probe::Probe(const Case& c, const MonitorOptions& o) : Monitor(c, o), components_(computed_components(c, o)) {
+  for (const int x : components_) samples_.add(x, *o.position);
+  every_ = o.every ? std::max<std::int64_t>(1, std::llround(*o.every / c.dt_s)) : 1;
+}
+
+void Probe::observe(const em::Records& r) {
+  for (std::int64_t n = 0; n < r.n_steps; ++n) {
+    const double t = static_cast<double>(r.first + n + 1) * case_.dt_s;
+    if ((r.first + n + 1) % every_ != 0 || (options_.start && t < *options_.start) || (options_.end && t > *options_.end)) continue;
+    time_.push_back(t);
+    for (std::size_t q = 0; q < components_.size(); ++q) values_.push_back(samples_.value(static_cast<std::int64_t>(q), r.step(n).data()));
+  }
+}
+
+MonitorResult Probe::result(const Results&) const {
+  MonitorResult out{options_.name, "probe", {"time", "s", time_}, {}, {}};
+  for (std::size_t q = 0; q < components_.size(); ++q) {
+    std::vector<double> v;
+    for (std::size_t n = 0; n < time_.size(); ++n) v.push_back(values_[n * components_.size() + q]);
+    const int x = components_[q];
+    out.quantities.push_back({em::name_of(x), field_units(x), em::is_electric(x) ? "field" : "field, half a step before the time given", {time_.size()}, std::move(v)});
+  }
+  return out;
+}
+void Probe::save(data::Checkpoint& c, const std::string& prefix) const {
+  c.put(prefix + "time", time_);
+  c.put(prefix + "values", values_);
+}
+void Probe::load(const data::Checkpoint& c, const std::string& prefix) {
+  time_ = c.array<double>(prefix + "time");
+  values_ = c.array<double>(prefix + "values");
+}
+std::int64_t Probe::bytes(std::int64_t n_steps) const { return n_steps / every_ * static_cast<std::int64_t>(8 * (components_.size() + 1)); }
+
+// ---- resonances -----------------------------------------------------------------------------------------------------------
+
+namespace {
+/// The source whose end opens the record, unless the start is given.
+double sources_end(const Case& c) {
+  double end = 0;
+  for (const CaseSource& s : c.sources) end = std::max(end, s.waveform.end_s);
+  return end;
+}
+MonitorOptions from_end_of_sources(const Case& c, const MonitorOptions& o) {
+  MonitorOptions out = o;
+  if (!out.start) out.start = sources_end(c);
+  if (out.components.empty()) {
+    for (const CaseSource& s : c.sources) {
+      out.components = {s.options.component};
+      break;
+    }
+  }
+  return out;
+}
+}  // namespace
+
+ResonanceMonitor::ResonanceMonitor(const Case& c, const MonitorOptions& o) : Monitor(c, o), adjusted_(from_end_of_sources(c, o)), probe_(c, adjusted_) {
+  for (const int x : probe_.components()) samples_.add(x, *o.position);
+}
+
+MonitorResult ResonanceMonitor::result(const Results&) const {
+  std::vector<em::Mode> modes;
+  const std::size_t n = probe_.components().size(), steps = probe_.time().size();
+  double largest = 0;
+  for (const double v : probe_.values()) largest = std::max(largest, std::abs(v));
+  for (std::size_t q = 0; q < n && steps > 12; ++q) {
+    std::vector<double> signal;
+    for (std::size_t k = 0; k < steps; ++k) signal.push_back(probe_.values()[k * n + q]);
+    em::HarmonicInversionOptions h;
+    if (case_.options.run.precision == Precision::f32) h.noise = 1e-7 * largest;
+    const auto found = em::harmonic_inversion(std::span<const double>(signal), probe_.step_s(), *options_.frequency_min, *options_.frequency_max, h);
+    for (const em::Mode& m : found)
+      if (m.quality >= options_.min_quality) modes.push_back(m);
+  }
+  std::sort(modes.begin(), modes.end(), [](const em::Mode& a, const em::Mode& b) { return std::abs(a.amplitude) > std::abs(b.amplitude); });
+  if (modes.size() > static_cast<std::size_t>(options_.max_modes)) modes.resize(static_cast<std::size_t>(options_.max_modes));
+  std::sort(modes.begin(), modes.end(), [](const em::Mode& a, const em::Mode& b) { return a.frequency_hz < b.frequency_hz; });
+  MonitorResult out{options_.name, "resonances", {"mode", "1", {}}, {}, {}};
+  std::vector<double> f, decay, quality, error;
+  std::vector<std::complex<double>> amplitude;
+  for (const em::Mode& m : modes) {
+    out.axis.values.push_back(static_cast<double>(f.size()));
+    f.push_back(m.frequency_hz);
+    decay.push_back(m.decay);
+    quality.push_back(m.quality);
+    amplitude.push_back(m.amplitude);
+    error.push_back(m.error_hz);
+  }
+  const std::uint64_t count = f.size();
+  out.quantities = {{"frequency", "Hz", "resonance frequency", {count}, f},
+                    {"quality", "1", "quality factor", {count}, quality},
+                    {"decay", "1/s", "decay rate of the field", {count}, decay},
+                    {"amplitude", field_units(probe_.components()[0]), "complex amplitude at the beginning of the record", {count}, amplitude},
+                    {"error", "Hz", "estimated error of the frequency", {count}, error}};
+  return out;
+}
+
+// ---- snapshots ------------------------------------------------------------------------------------------------------------
+
+Snapshot::Snapshot(const Case& c, const MonitorOptions& o) : Monitor(c, o), components_(computed_components(c, o)), region_(region_of(c, o)) {
+  add_region(samples_, region_, components_);
+  every_ = std::max<std::int64_t>(1, std::llround(*o.every / c.dt_s));
+}
+void Snapshot::observe(const em::Records& r) {
+  for (std::int64_t n = 0; n < r.n_steps; ++n) {
+    const double t = static_cast<double>(r.first + n + 1) * case_.dt_s;
+    if ((r.first + n + 1) % every_ != 0 || (options_.start && t < *options_.start) || (options_.end && t > *options_.end)) continue;
+    time_.push_back(t);
+    for (std::int64_t q = 0; q < samples_.size(); ++q) values_.push_back(static_cast<float>(samples_.value(q, r.step(n).data())));
+  }
+}
+MonitorResult Snapshot::result(const Results&) const {
+  MonitorResult out{options_.name, "snapshot", {"time", "s", time_}, region_coordinates(region_), {}};
+  const std::uint64_t n[3] = {region_.x.size(), region_.y.size(), region_.z.size()}, points = n[0] * n[1] * n[2];
+  for (std::size_t q = 0; q < components_.size(); ++q) {
+    std::vector<double> v;
+    for (std::size_t s = 0; s < time_.size(); ++s) {
+      const auto begin = values_.begin() + static_cast<std::ptrdiff_t>((s * components_.size() + q) * points);
+      v.insert(v.end(), begin, begin + static_cast<std::ptrdiff_t>(points));
+    }
+    out.quantities.push_back({em::name_of(components_[q]), field_units(components_[q]), "field", {time_.size(), n[2], n[1], n[0]}, std::move(v)});
+  }
+  return out;
+}
+void Snapshot::save(data::Checkpoint& c, const std::string& prefix) const {
+  c.put(prefix + "time", time_);
+  c.put(prefix + "values", values_);
+}
+void Snapshot::load(const data::Checkpoint& c, const std::string& prefix) {
+  time_ = c.array<double>(prefix + "time");
+  values_ = c.array<float>(prefix + "values");
+}
+std::int64_t Snapshot::bytes(std::int64_t n_steps) const { return n_steps / every_ * samples_.size() * 4; }
+
+}  // namespace tessera::apps::fdtd

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "electromagnetics/fdtd_monitor.h"
+#include "support/app.h"
+
+namespace tessera::apps::fdtd {
+
+/// Steps a case to its end (or to where a former run of the folder stopped, and on). `results` are those of the monitors.
+data::ExitCode step_case(RunContext& context, const Case& c, Results& results);
+
+/// A small runnable case.
+std::filesystem::path make_example(const std::filesystem::path& dir, std::uint64_t seed);
+
+}  // namespace tessera::apps::fdtd
