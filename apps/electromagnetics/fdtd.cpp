@@ -161,14 +161,13 @@ shape = "cylinder"
 name = "ring"
 radius = "2 um"
 inner_radius = "1 um"
-height = "inf um"
+height = "inf"
 material = "silicon"
 
 [[source]]
-kind = "line"
+kind = "point"
 component = "Ez"
 position = ["1.1 um", "0.1 um", "0 um"]
-size = ["0 um", "0 um", "0 um"]
 waveform = {kind = "gaussian", frequency = "45 THz", bandwidth = "40 THz"}
 
 [[monitor]]
