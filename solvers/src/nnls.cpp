@@ -34,10 +34,12 @@ void remove_where(ActiveSet& set, const std::vector<bool>& drop) {
 }
 
 /// Moves x (positive on the active columns) towards the least-squares solution; whenever a
-/// component would turn negative the step stops there and the column leaves the set.
+/// component would turn negative the step stops there and the column leaves the set. Where
+/// there is none in double precision x stays where it is.
 void solve_feasibly(const MatrixRef& a, const VectorRef& b, ActiveSet& columns, VectorXd& x) {
   while (!columns.empty()) {
     const VectorXd s = least_squares(a, b, columns);
+    if (!s.allFinite()) return;
     double step = 1.0;
     for (std::size_t k = 0; k < columns.size(); ++k) {
       const double to = s[static_cast<Index>(k)], from = x[columns[k]];

@@ -78,6 +78,21 @@ TEST(Nnls, NothingHelpsWhenAllColumnsPointAway) {
   EXPECT_EQ(r.residual, b);
 }
 
+TEST(Nnls, EndsWhereThereIsNoSolution) {
+  // The second and third columns are one: with both in the set there is no least-squares solution.
+  const std::vector<double> a{1, 0, 0, 0, 1, 0, 0, 1, 0}, b{1, 1, 1};
+  for (const std::vector<std::size_t>& start :
+       {std::vector<std::size_t>{}, {1, 2}, {0, 1, 2}, {2, 1}}) {
+    const NnlsResult r = nnls(a, b, 1e-14, start);
+    EXPECT_TRUE(r.converged);
+    EXPECT_NEAR(r.x[0], 1, 1e-14);
+    EXPECT_NEAR(r.x[1] + r.x[2], 1, 1e-14);
+  }
+  // Columns whose squares overflow have none in double precision either.
+  const NnlsResult r = nnls(std::vector<double>{1e300, 1e300}, std::vector<double>{1, 1}, 1e-14);
+  EXPECT_EQ(r.x[0], 0);
+}
+
 TEST(Nnls, RefusesWhatIsNotAnEquation) {
   const std::vector<double> b{1, 2}, bad{1, NAN};
   EXPECT_THROW(nnls(std::vector<double>{1, 2, 3}, b, 1e-14), Error);
