@@ -117,6 +117,24 @@ TEST(Waveform, SamplesFromMemoryAndFile) {
   EXPECT_THROW(sampled({1.0, 2.0}, 1), Error);
 }
 
+TEST(PulseBasis, WithoutMeanItSumsToZeroAndKeepsItsSpectra) {
+  const std::vector<double> f{20e9, 26e9};
+  const int n_steps = 300;
+  const double dt = 1.7e-12;
+  const auto p = pulse_basis(f, dt, n_steps, true).signals.to_vector();
+  ASSERT_EQ(p.size(), 4u * n_steps);
+  for (std::size_t j = 0; j < 4; ++j) {
+    double mean = 0;
+    Complex at_first = 0;
+    for (int n = 0; n < n_steps; ++n) {
+      mean += p[j * n_steps + n];
+      at_first += p[j * n_steps + n] * std::polar(1.0, -2 * pi * f[0] * (n * dt));
+    }
+    EXPECT_NEAR(mean, 0, 1e-12);
+    EXPECT_LT(std::abs(at_first - (j == 0 ? Complex(1, 0) : j == 2 ? Complex(0, 1) : Complex(0, 0))), 1e-11);
+  }
+}
+
 TEST(PulseBasis, SumsAreAsPrescribed) {
   const double dt = 2e-17;
   const int n_steps = 6000;

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/electromagnetics/yee_primitive.h"
 
+#include "adjoint/operands.h"
 #include "tessera/autodiff/error.h"
-#include "tessera/autodiff/forall.h"
-#include "tessera/autodiff/ops.h"
-#include "tessera/autodiff/primitive.h"
 
 #include <fmt/format.h>
 
@@ -13,21 +11,13 @@
 namespace tessera::electromagnetics {
 namespace {
 
+using namespace adjoint;
+
 struct YeeAttr {
   YeeOpPtr op;
   auto fields() const { return std::tie(op); }
 };
 
-/// The leading axes before the last `own` ones, then `tail`.
-Type with_lead(const Type& t, int own, const Shape& tail) {
-  Shape s;
-  for (int d = 0; d + own < t.shape.size(); ++d) s.push_back(t.shape[d]);
-  for (const Index n : tail) s.push_back(n);
-  return {t.dtype, s};
-}
-void expect(const char* name, const Type& got, const Type& wanted, const char* what) {
-  if (got != wanted) fail(name, fmt::format("{} should be {}, got {}", what, to_string(wanted), to_string(got)));
-}
 Index steps_of(const char* name, const Type& t) {
   if (t.shape.size() < 2) fail(name, "needs [.., steps, edges], got " + to_string(t));
   return t.shape[t.shape.size() - 2];
@@ -39,17 +29,6 @@ void keep_unknowns(const YeeOp& op, const T* from, T* to) {
   const std::uint8_t* unknown = op.unknown.data();
   forall(static_cast<std::int64_t>(op.unknown.size()), [=](std::int64_t i) { to[i] = unknown[i] ? from[i] : T{0}; });
 }
-/// Samples of a batch side by side where there are enough of them, else one after the other with the threads inside.
-template <class F>
-void over_samples(Index count, F&& f) {
-  if (count >= num_threads()) return parallel_chunks(count, f);
-  for (Index b = 0; b < count; ++b) f(b);
-}
-template <class T>
-T* part(const View& v, Index sample, Index size) {
-  return size == 0 ? nullptr : static_cast<T*>(v.data) + sample * size;
-}
-
 /// Operands state, coefficients, currents [n, driven and design]; results state, records, traces.
 struct YeeAdvance : Hand<YeeAdvance>, LeadingBatch {
   static constexpr const char* name = "yee_advance";
@@ -113,29 +92,12 @@ struct YeeAdvanceTransposed : Hand<YeeAdvanceTransposed>, LeadingBatch {
   static void transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o);
 };
 
-Tensor or_zeros(const Tensor& t, const Type& type) { return t.defined() ? t : broadcast_to(scalar(0.0, type.dtype), type.shape); }
-Tensor sum_of(const Tensor& a, const Tensor& b) { return !a.defined() ? b : !b.defined() ? a : a + b; }
-/// (dc / c) v over the steps of v [.., n, design].
-Tensor scaled(const Tensor& dc, const Tensor& c, const Tensor& v) { return expand_dims(dc / c, -2) * v; }
-/// Columns of the design edges among all currents, and back.
-Tensor among_currents(const YeeOp& op, const Tensor& design) {
-  Shape low = Shape::filled(design.ndim(), 0), high = low;
-  low[design.ndim() - 1] = op.scheme.n_injected() - op.scheme.n_traced();
-  return pad(design, low, high);
-}
-Tensor design_columns(const YeeOp& op, const Tensor& currents) {
-  return slice(currents, currents.ndim() - 1, op.scheme.n_injected() - op.scheme.n_traced(), op.scheme.n_injected());
-}
-void only(const char* name, bool wrong) {
-  if (wrong) fail(name, "is linear in the fields and currents alone, not in the coefficients");
-}
-
 void YeeAdvance::jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
   const YeeOp& op = *a.get<YeeAttr>().op;
   Tensor dw = t[2], moved;
   if (t[1].defined()) {
     moved = scaled(t[1], a.in[1], a.out[2]);
-    dw = sum_of(dw, among_currents(op, moved));
+    dw = sum_of(dw, design_among_currents(op, moved));
   }
   const Tensor dx = or_zeros(t[0], a.in_types[0]), w = or_zeros(dw, a.in_types[2]);
   const Tensor* in[] = {&dx, &a.in[1], &w};
@@ -143,7 +105,7 @@ void YeeAdvance::jvp(const Application& a, std::span<const Tensor> t, std::span<
   if (moved.defined()) o[2] = o[2] - moved;  // the current stands for the change of c: it is no part of the bracket
 }
 void YeeAdvance::transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
-  only(name, linear[1]);
+  linear_but_in_coefficients(name, linear[1]);
   const Tensor* in[] = {&ct[0], &ct[1], &ct[2], &a.in[1]};
   Tensor out[2];
   dispatch(primitive<YeeAdvanceTransposed>(), in, a.attr, {}, out);
@@ -160,7 +122,7 @@ void YeeAdvanceTransposed::jvp(const Application& a, std::span<const Tensor> t, 
   dispatch(primitive<YeeAdvanceTransposed>(), in, a.attr, {}, o);
 }
 void YeeAdvanceTransposed::transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
-  only(name, linear[3]);
+  linear_but_in_coefficients(name, linear[3]);
   const Tensor* in[] = {&ct[0], &a.in[3], &ct[1]};
   Tensor out[3];
   dispatch(primitive<YeeAdvance>(), in, a.attr, {}, out);
@@ -219,7 +181,7 @@ YeeResult advance(const YeeOpPtr& op, const Tensor& state, const Tensor& c, cons
   const auto driven = static_cast<Index>(op->driven.size());
   if (currents.ndim() != 2 || currents.dim(1) != driven)
     throw Error(fmt::format("[advance] the currents should be [steps, {}], got {}", driven, to_string(currents.type())));
-  const Tensor x = cast(state, t), cb = cast(c, t), w = pad(cast(currents, t), {0, 0}, {0, op->scheme.n_traced()});
+  const Tensor x = cast(state, t), cb = cast(c, t), w = driven_among_currents(*op, cast(currents, t));
   const Tensor* in[] = {&x, &cb, &w};
   Tensor out[3];
   dispatch(primitive<YeeAdvance>(), in, attributes(YeeAttr{op}), {}, out);

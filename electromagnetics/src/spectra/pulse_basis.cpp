@@ -29,7 +29,7 @@ double nearest(std::span<const double> frequencies_hz, double nyquist) {
 
 }  // namespace
 
-PulseBasis pulse_basis(std::span<const double> frequencies_hz, double dt, int n_steps) {
+PulseBasis pulse_basis(std::span<const double> frequencies_hz, double dt, int n_steps, bool without_mean) {
   const auto count = static_cast<Index>(frequencies_hz.size());
   if (count == 0 || !(dt > 0) || n_steps < 2 * count)
     throw Error(fmt::format("[pulse_basis] needs a frequency, a positive time step and two steps for each frequency; got {} "
@@ -39,7 +39,8 @@ PulseBasis pulse_basis(std::span<const double> frequencies_hz, double dt, int n_
     if (!(f > 0) || !(f < nyquist))
       throw Error(fmt::format("[pulse_basis] frequencies must lie between 0 and {} Hz, got {}: there the imaginary part is fixed", nyquist, f));
 
-  std::vector<double> rows(2 * count * n_steps), window(n_steps);
+  const Index sums = 2 * count + (without_mean ? 1 : 0);
+  std::vector<double> rows(sums * n_steps, 1.0), window(n_steps);
   for (int n = 0; n < n_steps; ++n) window[n] = std::pow(std::sin(pi * (n + 0.5) / n_steps), 4);
   for (Index k = 0; k < count; ++k)
     for (int n = 0; n < n_steps; ++n) {
@@ -47,7 +48,7 @@ PulseBasis pulse_basis(std::span<const double> frequencies_hz, double dt, int n_
       rows[k * n_steps + n] = std::cos(phase);
       rows[(count + k) * n_steps + n] = -std::sin(phase);
     }
-  const Tensor f = tensor(rows, {2 * count, n_steps}), weighted = f * tensor(window);
+  const Tensor f = tensor(rows, {sums, n_steps}), weighted = f * tensor(window);
   const Tensor gram = matmul(weighted, transpose(f));
   const std::vector<double> eigenvalues = eigh(gram).values.to_vector();
   const double condition = eigenvalues.front() > 0 ? eigenvalues.back() / eigenvalues.front() : std::numeric_limits<double>::infinity();
@@ -59,9 +60,9 @@ PulseBasis pulse_basis(std::span<const double> frequencies_hz, double dt, int n_
   }
   // One correction brings the sums from condition x rounding to rounding.
   Tensor p = solve(gram, weighted);
-  const Tensor miss = eye(2 * count) - matmul(p, transpose(f));
+  const Tensor miss = eye(sums) - matmul(p, transpose(f));
   p = p + matmul(miss, p);
-  return {p, condition};
+  return {contiguous(slice(p, 0, 0, 2 * count)), condition};
 }
 
 }  // namespace tessera::electromagnetics

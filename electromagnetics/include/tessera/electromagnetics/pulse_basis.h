@@ -19,8 +19,9 @@ struct PulseBasis {
   Tensor signals;        ///< [2 K, n_steps] f64: for the real parts, then for the imaginary ones
   double condition = 0;  ///< of F g F^T: 1 for frequencies many times 1/(n_steps dt) apart
 };
+/// With `without_mean` every signal also sums to zero: as a current it leaves no charge behind.
 /// Frequencies lie between 0 and 1/(2 dt), both excluded, in any order. Throws Error where the condition exceeds 1e10, naming the
 /// two nearest frequencies and how many steps would tell them apart; the sums above then hold to 1e-9 at least.
-PulseBasis pulse_basis(std::span<const double> frequencies_hz, double dt_s, int n_steps);
+PulseBasis pulse_basis(std::span<const double> frequencies_hz, double dt_s, int n_steps, bool without_mean = false);
 
 }  // namespace tessera::electromagnetics

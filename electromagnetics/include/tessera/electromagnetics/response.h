@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Spectra of a linear model, as a differentiable operation without any history in time. With w the spectra of the currents,
+//
+//   (x, u) = H(c) w                     x: spectra of the records, u: of the brackets at the design edges
+//   d H / d c . dc w = H(c) [(dc / c) u at the design edges]
+//
+// which is P of yee_primitive.h, transformed. H w is one run that is driven by real signals of these spectra (pulse_basis.h) and
+// transformed while it goes; H^T is the transposed run, driven at records and traces. Both are primitives, each the other's
+// transpose, closed under differentiation of any order: a gradient costs two runs, a Hessian-vector product four, whatever
+// the number of design edges, frequencies and records; memory is the state and [frequency, edge] sums.
+//
+//   const ResponsePtr r = response(op, {.frequencies_hz = f, .n_steps = 4000});
+//   auto objective = [&](Tensor inverse_eps) { return sum(square(abs(spectra(r, coefficients(op, inverse_eps), currents)))); };
+//   auto [value, slope] = value_and_grad(objective)(inverse_eps);
+//
+// Exact as far as the fields have decayed when the run ends: what is left of them then is missing in the spectra.
+#pragma once
+#include "tessera/autodiff/tensor.h"
+#include "tessera/electromagnetics/waveform.h"
+#include "tessera/electromagnetics/yee_primitive.h"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace tessera::electromagnetics {
+
+struct ResponseOptions {
+  std::vector<double> frequencies_hz;
+  std::int64_t n_steps = 0;      ///< of a run: sources first, then the fields die away
+  std::int64_t pulse_steps = 0;  ///< during which it is driven; 0: half of them. Close frequencies need many (pulse_basis.h)
+  int every = 1;                 ///< the transforms take each such step (RunningDft); `decimation` gives the largest for a band
+};
+struct Response;
+using ResponsePtr = std::shared_ptr<const Response>;
+/// Throws Error where the frequencies are too close for the pulse, or where `every` is too coarse for them.
+ResponsePtr response(const YeeOpPtr& op, const ResponseOptions& options);
+
+/// X(f) = dt sum_n x_n e^{-i 2 pi f t_n} of the records, c128 [frequency, recorded], from the spectra of the currents c128 [frequency,
+/// driven], W(f) = dt sum_n w_n e^{-i 2 pi f t_n} at the times of the currents (Injection), and coefficients f64 [design].
+Tensor spectra(const ResponsePtr& response, const Tensor& coefficients, const Tensor& currents);
+
+/// Spectra of real currents [driven] (the moments of an Injection) that all go as `waveform`: c128 [frequency, driven].
+Tensor current_spectra(const ResponsePtr& response, const Tensor& moments, const Waveform& waveform);
+
+}  // namespace tessera::electromagnetics

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the primitives of this folder share: operands with leading axes, and the columns of the design edges.
+#pragma once
+#include "tessera/autodiff/forall.h"
+#include "tessera/autodiff/ops.h"
+#include "tessera/autodiff/primitive.h"
+#include "tessera/electromagnetics/yee_primitive.h"
+
+#include <string>
+
+namespace tessera::electromagnetics::adjoint {
+
+/// `t` with other axes in place of its last `own` ones.
+inline Type with_lead(const Type& t, int own, const Shape& tail) {
+  Shape s;
+  for (int d = 0; d + own < t.shape.size(); ++d) s.push_back(t.shape[d]);
+  for (const Index n : tail) s.push_back(n);
+  return {t.dtype, s};
+}
+inline void expect(const char* name, const Type& got, const Type& wanted, const char* what) {
+  if (got != wanted) fail(name, std::string(what) + " should be " + to_string(wanted) + ", got " + to_string(got));
+}
+/// Samples of a batch side by side where there are enough of them, else one after the other with the threads inside.
+template <class F>
+void over_samples(Index count, F&& f) {
+  if (count >= num_threads()) return parallel_chunks(count, f);
+  for (Index b = 0; b < count; ++b) f(b);
+}
+/// Elements of one sample; null where it has none.
+template <class T>
+T* part(const View& v, Index sample, Index size) {
+  return size == 0 ? nullptr : static_cast<T*>(v.data) + sample * size;
+}
+
+inline Tensor or_zeros(const Tensor& t, const Type& type) { return t.defined() ? t : broadcast_to(scalar(0.0, type.dtype), type.shape); }
+inline Tensor sum_of(const Tensor& a, const Tensor& b) { return !a.defined() ? b : !b.defined() ? a : a + b; }
+/// (dc / c) v for all rows of v [.., rows, design].
+inline Tensor scaled(const Tensor& dc, const Tensor& c, const Tensor& v) { return expand_dims(cast(dc / c, v.dtype()), -2) * v; }
+/// All currents: those of the driven edges come first, those of the design edges after them; the others are zero.
+inline Tensor driven_among_currents(const YeeOp& op, const Tensor& driven) {
+  Shape low = Shape::filled(driven.ndim(), 0), high = low;
+  high[driven.ndim() - 1] = op.scheme.n_traced();
+  return pad(driven, low, high);
+}
+inline Tensor design_among_currents(const YeeOp& op, const Tensor& design) {
+  Shape low = Shape::filled(design.ndim(), 0), high = low;
+  low[design.ndim() - 1] = op.scheme.n_injected() - op.scheme.n_traced();
+  return pad(design, low, high);
+}
+inline Tensor design_columns(const YeeOp& op, const Tensor& currents) {
+  return slice(currents, currents.ndim() - 1, op.scheme.n_injected() - op.scheme.n_traced(), op.scheme.n_injected());
+}
+inline void linear_but_in_coefficients(const char* name, bool asked) {
+  if (asked) fail(name, "is linear in the fields and currents alone, not in the coefficients");
+}
+
+}  // namespace tessera::electromagnetics::adjoint

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/electromagnetics/response.h"
+
+#include "adjoint/operands.h"
+#include "adjoint/spectral_run.h"
+#include "tessera/autodiff/error.h"
+#include "tessera/electromagnetics/pulse_basis.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <numbers>
+
+namespace tessera::electromagnetics {
+
+struct Response {
+  adjoint::SpectralPlan plan;
+  std::vector<c128> of_currents, of_records;  ///< [K, driven], [K, recorded]: from sums over the steps to the times of the edges
+};
+
+namespace {
+
+using namespace adjoint;
+
+struct ResponseAttr {
+  ResponsePtr response;
+  auto fields() const { return std::tie(response); }
+};
+
+/// Operands: coefficients f64, currents [K, driven and design]; results: records, traces [K, ..], all c128 sums over the steps.
+struct YeeResponse : Hand<YeeResponse>, LeadingBatch {
+  static constexpr const char* name = "yee_response";
+  static Types infer(std::span<const Type> in, const Attributes* a) {
+    const SpectralPlan& p = tessera::get<ResponseAttr>(a).response->plan;
+    const YeeScheme& s = p.op->scheme;
+    const Type spectrum = with_lead({Dtype::c128, in[0].shape}, 1, {p.n_frequencies(), s.n_injected()});
+    expect(name, in[0], with_lead({Dtype::f64, in[0].shape}, 1, {s.n_traced()}), "the coefficients");
+    expect(name, in[1], spectrum, "the currents");
+    return {with_lead(spectrum, 1, {s.n_recorded()}), with_lead(spectrum, 1, {s.n_traced()})};
+  }
+  static KernelFn kernel(std::span<const Dtype>, const Attributes*) {
+    return [](Inputs in, Outputs out, const Attributes* a) {
+      const SpectralPlan& p = tessera::get<ResponseAttr>(a).response->plan;
+      const YeeScheme& s = p.op->scheme;
+      const Index k = p.n_frequencies(), samples = in[1]->count() / (k * s.n_injected());
+      over_samples(samples, [&](Index b) {
+        run_forward(p, part<const double>(*in[0], b, s.n_traced()), part<const c128>(*in[1], b, k * s.n_injected()),
+                    part<c128>(*out[0], b, k * s.n_recorded()), part<c128>(*out[1], b, k * s.n_traced()));
+      });
+    };
+  }
+  static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o);
+  static void transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o);
+};
+
+/// Operands: records, traces, coefficients; result: currents.
+struct YeeResponseTransposed : Hand<YeeResponseTransposed>, LeadingBatch {
+  static constexpr const char* name = "yee_response_transposed";
+  static Types infer(std::span<const Type> in, const Attributes* a) {
+    const SpectralPlan& p = tessera::get<ResponseAttr>(a).response->plan;
+    const YeeScheme& s = p.op->scheme;
+    expect(name, in[0], with_lead({Dtype::c128, in[0].shape}, 2, {p.n_frequencies(), s.n_recorded()}), "the records");
+    expect(name, in[1], with_lead(in[0], 1, {s.n_traced()}), "the traces");
+    expect(name, in[2], with_lead({Dtype::f64, in[0].shape}, 2, {s.n_traced()}), "the coefficients");
+    return {with_lead(in[0], 1, {s.n_injected()})};
+  }
+  static KernelFn kernel(std::span<const Dtype>, const Attributes*) {
+    return [](Inputs in, Outputs out, const Attributes* a) {
+      const SpectralPlan& p = tessera::get<ResponseAttr>(a).response->plan;
+      const YeeScheme& s = p.op->scheme;
+      const Index k = p.n_frequencies(), samples = out[0]->count() / (k * s.n_injected());
+      over_samples(samples, [&](Index b) {
+        run_transposed(p, part<const double>(*in[2], b, s.n_traced()), part<const c128>(*in[0], b, k * s.n_recorded()),
+                       part<const c128>(*in[1], b, k * s.n_traced()), part<c128>(*out[0], b, k * s.n_injected()));
+      });
+    };
+  }
+  static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o);
+  static void transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o);
+};
+
+void YeeResponse::jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
+  const YeeOp& op = *a.get<ResponseAttr>().response->plan.op;
+  Tensor dw = t[1], moved;
+  if (t[0].defined()) {
+    moved = scaled(t[0], a.in[0], a.out[1]);
+    dw = sum_of(dw, design_among_currents(op, moved));
+  }
+  if (!dw.defined()) return;
+  const Tensor* in[] = {&a.in[0], &dw};
+  dispatch(primitive<YeeResponse>(), in, a.attr, {}, o);
+  if (moved.defined()) o[1] = o[1] - moved;  // no part of the bracket
+}
+/// The adjoint of a complex map: H^H v = conj(H^T conj(v)).
+void YeeResponse::transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
+  linear_but_in_coefficients(name, linear[0]);
+  const Tensor x = conj(ct[0]), u = conj(ct[1]);
+  const Tensor* in[] = {&x, &u, &a.in[0]};
+  o[1] = conj(dispatch1(primitive<YeeResponseTransposed>(), in, a.attr));
+}
+
+void YeeResponseTransposed::jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
+  const YeeOp& op = *a.get<ResponseAttr>().response->plan.op;
+  Tensor du = t[1];
+  if (t[2].defined()) du = sum_of(du, scaled(t[2], a.in[2], design_columns(op, a.out[0]) - a.in[1]));
+  const Tensor x = or_zeros(t[0], a.in_types[0]), u = or_zeros(du, a.in_types[1]);
+  const Tensor* in[] = {&x, &u, &a.in[2]};
+  o[0] = dispatch1(primitive<YeeResponseTransposed>(), in, a.attr);
+}
+void YeeResponseTransposed::transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
+  linear_but_in_coefficients(name, linear[2]);
+  const Tensor w = conj(ct[0]);
+  const Tensor* in[] = {&a.in[2], &w};
+  Tensor out[2];
+  dispatch(primitive<YeeResponse>(), in, a.attr, {}, out);
+  for (std::size_t k = 0; k < 2; ++k)
+    if (linear[k]) o[k] = conj(out[k]);
+}
+
+TESSERA_REGISTER(YeeResponse);
+TESSERA_REGISTER(YeeResponseTransposed);
+
+/// e^{-i 2 pi f (lag + n) dt} over e^{-i 2 pi f n dt}, with a lag in steps for electric and for magnetic edges: [K, edges].
+std::vector<c128> lags(const std::vector<double>& frequencies_hz, double dt_s, const std::vector<Edge>& edges, double electric, double magnetic) {
+  std::vector<c128> out;
+  for (const double f : frequencies_hz)
+    for (const Edge& e : edges) out.push_back(std::polar(1.0, -2 * std::numbers::pi * f * dt_s * (is_electric(e.component) ? electric : magnetic)));
+  return out;
+}
+
+}  // namespace
+
+ResponsePtr response(const YeeOpPtr& op, const ResponseOptions& o) {
+  const std::int64_t pulse = o.pulse_steps > 0 ? o.pulse_steps : o.n_steps / 2;
+  if (o.n_steps < 1 || pulse > o.n_steps)
+    throw Error(fmt::format("[response] the pulse of {} steps does not fit into a run of {}", pulse, o.n_steps));
+  double highest = 0;
+  for (const double f : o.frequencies_hz) highest = std::max(highest, f);
+  if (o.every < 1 || 2 * highest * o.every * op->dt_s >= 1)
+    throw Error(fmt::format("[response] every = {} takes fewer than two steps of a period of {} Hz; take {} or less", o.every, highest,
+                            std::max(1, static_cast<int>(0.5 / (highest * op->dt_s)))));
+  const PulseBasis basis = pulse_basis(o.frequencies_hz, op->dt_s, static_cast<int>(pulse), true);
+  auto out = std::make_shared<Response>();
+  out->plan = {op, o.frequencies_hz, basis.signals.to_vector(), o.n_steps, pulse, o.every};
+  // A current at (n + 1/2) dt (magnetic: n dt) and a record at (n + 1) dt (magnetic: (n + 1/2) dt) belong to step n.
+  out->of_currents = lags(o.frequencies_hz, op->dt_s, op->driven, 0.5, 0);
+  out->of_records = lags(o.frequencies_hz, op->dt_s, op->recorded, 1, 0.5);
+  return out;
+}
+
+Tensor spectra(const ResponsePtr& r, const Tensor& c, const Tensor& currents) {
+  const YeeOp& op = *r->plan.op;
+  const Index k = r->plan.n_frequencies(), driven = static_cast<Index>(op.driven.size());
+  if (currents.ndim() != 2 || currents.dim(0) != k || currents.dim(1) != driven)
+    throw Error(fmt::format("[spectra] the currents should be c128 [{}, {}], got {}", k, driven, to_string(currents.type())));
+  const Tensor cb = cast(c, Dtype::f64), w = driven_among_currents(op, cast(currents, Dtype::c128) * conj(tensor(r->of_currents, {k, driven})));
+  const Tensor* in[] = {&cb, &w};
+  Tensor out[2];
+  dispatch(primitive<YeeResponse>(), in, attributes(ResponseAttr{r}), {}, out);
+  return out[0] * tensor(r->of_records, {k, op.scheme.n_recorded()});
+}
+
+Tensor current_spectra(const ResponsePtr& r, const Tensor& moments, const Waveform& waveform) {
+  const YeeOp& op = *r->plan.op;
+  const auto steps = static_cast<int>(r->plan.n_steps);
+  const std::vector<std::complex<double>> electric = spectrum(waveform, r->plan.frequencies_hz, op.dt_s, steps, 0.5), magnetic = spectrum(waveform, r->plan.frequencies_hz, op.dt_s, steps, 0);
+  std::vector<c128> w;
+  for (std::size_t k = 0; k < electric.size(); ++k)
+    for (const Edge& e : op.driven) w.push_back(is_electric(e.component) ? electric[k] : magnetic[k]);
+  return cast(moments, Dtype::c128) * tensor(w, {r->plan.n_frequencies(), static_cast<Index>(op.driven.size())});
+}
+
+}  // namespace tessera::electromagnetics
