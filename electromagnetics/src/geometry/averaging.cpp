@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tessera/electromagnetics/averaging.h"
+#include "geometry/places.h"
 
 #include <Eigen/Dense>
 
@@ -25,19 +25,6 @@ SymmetricTensor packed(const Matrix3d& m) {
 
 bool isotropic(const Point& value) { return value[0] == value[1] && value[1] == value[2]; }
 
-/// Mean of n n^T over the faces in the box; zero if there is none with a contrast.
-Matrix3d orientation(const Fill& fill, const std::vector<Point>& values) {
-  Matrix3d sum = Matrix3d::Zero();
-  for (const Interface& face : fill.interfaces) {
-    const Point &a = values[face.inside], &b = values[face.outside];
-    double contrast = 0;
-    for (int k = 0; k < 3; ++k) contrast += (a[k] - b[k]) * (a[k] - b[k]) / (a[k] * b[k]);
-    sum += contrast * matrix(face.orientation);
-  }
-  const double trace = sum.trace();
-  return trace > 0 ? Matrix3d(sum / trace) : Matrix3d(Matrix3d::Zero());
-}
-
 /// T + V V^T / S for one direction.
 Matrix3d across(const Fill& fill, const std::vector<Point>& values, const Vector3d& n) {
   double s = 0;
@@ -56,12 +43,26 @@ Matrix3d across(const Fill& fill, const std::vector<Point>& values, const Vector
 
 }  // namespace
 
+SymmetricTensor orientation(const Fill& fill, const std::vector<Point>& values) {
+  SymmetricTensor sum{};
+  for (const Interface& face : fill.interfaces) {
+    const Point &a = values[face.inside], &b = values[face.outside];
+    double contrast = 0;
+    for (int k = 0; k < 3; ++k) contrast += (a[k] - b[k]) * (a[k] - b[k]) / (a[k] * b[k]);
+    for (int k = 0; k < 6; ++k) sum[k] += contrast * face.orientation[k];
+  }
+  const double trace = sum[0] + sum[1] + sum[2];
+  if (trace > 0)
+    for (double& x : sum) x /= trace;
+  return sum;
+}
+
 SymmetricTensor inverse_average(const Fill& fill, const std::vector<Point>& values) {
   if (fill.media.size() == 1) {
     const Point& e = values[fill.media[0].medium];
     return {1 / e[0], 1 / e[1], 1 / e[2], 0, 0, 0};
   }
-  const Matrix3d nn = orientation(fill, values);
+  const Matrix3d nn = matrix(orientation(fill, values));
   const bool all_isotropic = std::all_of(fill.media.begin(), fill.media.end(), [&](const Share& s) {
     return isotropic(values[s.medium]);
   });

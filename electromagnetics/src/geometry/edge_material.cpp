@@ -1,70 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "geometry/fill.h"
+#include "geometry/places.h"
 #include "geometry/vector.h"
-#include "tessera/electromagnetics/averaging.h"
 
 #include <algorithm>
 
 namespace tessera::electromagnetics {
 namespace {
-
-/// An interval of one axis that belongs to a place.
-struct Span {
-  double low, high;
-};
-
-/// From the middle of the cell before `line` to the middle of the one behind it, as far as they
-/// exist.
-Span around_line(const YeeGrid& grid, int axis, int line) {
-  return {line > 0 ? grid.middle(axis, line - 1) : grid.lines[axis].front(),
-          line < grid.cells(axis) ? grid.middle(axis, line) : grid.lines[axis].back()};
-}
-
-/// Along each axis one span, or two at the seam of a periodic axis: the one at the high end comes
-/// first.
-using Spans = std::array<std::vector<Span>, 3>;
-
-Fill fill_spans(const SceneOrder& scene, const Spans& spans, Bounds chosen, int axis) {
-  if (axis == 3) {
-    Point centre, size;
-    for (int k = 0; k < 3; ++k) {
-      centre[k] = (chosen.low[k] + chosen.high[k]) / 2;
-      size[k] = chosen.high[k] - chosen.low[k];
-    }
-    return fill(scene, centre, size);
-  }
-  std::vector<Fill> parts;
-  for (const Span& s : spans[axis]) {
-    chosen.low[axis] = s.low;
-    chosen.high[axis] = s.high;
-    parts.push_back(fill_spans(scene, spans, chosen, axis + 1));
-  }
-  if (parts.size() == 1) return std::move(parts[0]);
-  const double before = spans[axis][0].high - spans[axis][0].low,
-               behind = spans[axis][1].high - spans[axis][1].low;
-  return joined(parts[0], before, parts[1], behind, axis);
-}
-
-Spans spans_at(const YeeGrid& grid, const std::array<int, 3>& index,
-               const std::array<bool, 3>& middle, const Periodic& periodic) {
-  Spans spans;
-  for (int k = 0; k < 3; ++k) {
-    const int n = grid.cells(k);
-    if (!grid.resolved(k))
-      spans[k] = {{grid.middle(k, 0), grid.middle(k, 0)}};
-    else if (middle[k])
-      spans[k] = {{grid.lines[k][index[k]], grid.lines[k][index[k] + 1]}};
-    else if (periodic[k] && (index[k] == 0 || index[k] == n))
-      spans[k] = {around_line(grid, k, n), around_line(grid, k, 0)};
-    else
-      spans[k] = {around_line(grid, k, index[k])};
-  }
-  return spans;
-}
-
-bool plain(const Medium& m) {
-  return m.poles.empty() && m.chi2 == 0 && m.chi3 == 0 && m.sigma == Point{} && !m.pec;
-}
 
 /// The fill without perfect conductors; false if nothing else is there.
 bool drop_conductors(Fill& fill, const std::vector<Medium>& media) {
@@ -91,12 +32,6 @@ bool in_conductor(const SceneOrder& scene, const std::vector<Medium>& media, con
     if (media[s.medium].pec ? d <= tolerance : d < -tolerance) return media[s.medium].pec;
   }
   return media[scene.scene().background].pec;
-}
-
-std::vector<Point> values_of(const std::vector<Medium>& media, Point Medium::*value) {
-  std::vector<Point> out;
-  for (const Medium& m : media) out.push_back(m.*value);
-  return out;
 }
 
 /// One medium is exact on the diagonal; several are averaged by the rule that holds for them.
@@ -129,7 +64,7 @@ Fill fill_of(const SceneOrder& scene, const YeeGrid& grid, const Edge& place,
              const Periodic& periodic) {
   std::array<bool, 3> middle;
   for (int k = 0; k < 3; ++k) middle[k] = at_middle(place.component, k);
-  return fill_spans(scene, spans_at(grid, {place.i, place.j, place.k}, middle, periodic), {}, 0);
+  return fill_spans(scene, spans_at(grid, {place.i, place.j, place.k}, middle, periodic));
 }
 
 EdgeMaterial edge_material(const SceneOrder& scene, const std::vector<Medium>& media,
@@ -179,7 +114,7 @@ FaceMaterial face_material(const SceneOrder& scene, const std::vector<Medium>& m
 std::array<double, 3> node_off_diagonals(const SceneOrder& scene, const std::vector<Medium>& media,
                                          const YeeGrid& grid, const std::array<int, 3>& node,
                                          const Periodic& periodic) {
-  const Fill f = fill_spans(scene, spans_at(grid, node, {false, false, false}, periodic), {}, 0);
+  const Fill f = fill_spans(scene, spans_at(grid, node, {false, false, false}, periodic));
   if (f.media.size() == 1) return {};
   for (const Share& s : f.media)
     if (!plain(media[s.medium])) return {};

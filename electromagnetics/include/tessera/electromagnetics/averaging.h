@@ -7,9 +7,10 @@
 //   S = <1/e_nn>,   V = <e n / e_nn>,   T = <e - e n (e n)^T / e_nn>,   e_nn = n . e n
 // (means over the volume of the box) the tensor that gives the mean D of the mean E is
 //   eps = T + V V^T / S;   of isotropic media eps^-1 = n n^T <1/e> + (1 - n n^T) / <e>.
-// It makes the error of the scheme at smooth interfaces one of second order in the cell. Where a
-// box holds several faces, n n^T is their mean, each weighted by its area and by (e_1 - e_2)^2/(e_1
-// e_2); at corners, where fields are singular, no average is of second order.
+// Where a box holds several faces, n n^T is their mean, each weighted by its area and by (e_1 -
+// e_2)^2/(e_1 e_2). At faces along the grid the error of the scheme is then of second order in the
+// cell; at others the off-diagonals at nodes leave one of first order, several times smaller than
+// without them (docs/decisions/0072). corner_tensors.h is more accurate there.
 //
 // Media with poles, conductivity or nonlinearity: the mean of D_n is then no number times the mean
 // of E. As soon as one of them is in the box its media count by their share of the volume,

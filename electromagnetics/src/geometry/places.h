@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The boxes of a grid that belong to its edges, faces and nodes.
+#pragma once
+#include "geometry/fill.h"
+#include "tessera/electromagnetics/averaging.h"
+
+namespace tessera::electromagnetics {
+
+/// An interval of one axis.
+struct Span {
+  double low, high;
+};
+
+/// A box of the grid: along each axis one span, or two at the seam of a periodic axis, where the
+/// one at the high end comes first.
+using Spans = std::array<std::vector<Span>, 3>;
+
+/// From the middle of the cell before `line` to the middle of the one behind it, as far as they
+/// exist; an axis that is not resolved has its middle only.
+std::vector<Span> around_line(const YeeGrid& grid, int axis, int line, const Periodic& periodic);
+
+/// Along each axis cell `index`, where `middle`, or what is around line `index`.
+Spans spans_at(const YeeGrid& grid, const std::array<int, 3>& index,
+               const std::array<bool, 3>& middle, const Periodic& periodic);
+
+Fill fill_spans(const SceneOrder& scene, const Spans& spans);
+
+/// Whether the averaged tensor holds: a linear medium without loss or dispersion.
+inline bool plain(const Medium& m) {
+  return m.poles.empty() && m.chi2 == 0 && m.chi3 == 0 && m.sigma == Point{} && !m.pec;
+}
+
+std::vector<Point> values_of(const std::vector<Medium>& media, Point Medium::*value);
+
+/// Mean of n n^T over the faces in a box, as a tensor, weighted by area and contrast; zero if there
+/// is none with a contrast.
+SymmetricTensor orientation(const Fill& fill, const std::vector<Point>& values);
+
+}  // namespace tessera::electromagnetics
