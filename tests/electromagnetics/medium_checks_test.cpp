@@ -3,6 +3,7 @@
 
 #include "tessera/autodiff/error.h"
 #include "tessera/electromagnetics/constants.h"
+#include "tessera/electromagnetics/medium_gain.h"
 #include "tessera/electromagnetics/medium_stability.h"
 
 #include <gtest/gtest.h>
@@ -93,6 +94,8 @@ TEST(MediumChecks, GainIsFoundWhereItIs) {
   expect_error(weak, -1, "amplifies");
   // The same line too weak to win over the absorber, whose Im eps is about -1.0 there.
   EXPECT_TRUE(largest_gain(with({lorentz(5e14, 2e14, 1), lorentz(4.4e14, 1e11, -1e-4)})).passive);
+  // A lossless line of negative strength has Im eps = 0 everywhere but on its pole.
+  EXPECT_FALSE(largest_gain(with({lorentz(5e14, 2e14, 1), lorentz(4.4e14, 0, -1e-4)})).passive);
   // Data of the other time sign have the other sign of loss.
   Medium conjugate =
       with({{{std::complex<double>(-1e13, 3e15), std::complex<double>(-2e14, 1e13)}}});

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tessera/electromagnetics/medium_gain.h"
+
 #include "gain_frequencies.h"
 #include "tessera/electromagnetics/constants.h"
-#include "tessera/electromagnetics/medium_checks.h"
 
 #include <algorithm>
 #include <cmath>
@@ -68,9 +69,17 @@ double size_of_terms(const std::vector<PoleResidue>& poles, double f_hz) {
   return size;
 }
 
+bool is_lossless_resonance(const PoleResidue& p) {
+  return p.a.real() == 0 && p.a.imag() != 0 && std::abs(p.c.real()) <= 1e-12 * std::abs(p.c) &&
+         p.c.imag() * p.a.imag() <= 0;
+}
+
 GainReport largest_gain(const Medium& medium, double f_min_hz, double f_max_hz) {
   GainReport report;
   if (medium.pec) return report;
+  for (const PoleResidue& p : medium.poles)
+    if (p.a.real() == 0 && p.a != 0.0 && !is_lossless_resonance(p))
+      return {false, std::abs(p.a.imag()) / two_pi, std::numeric_limits<double>::infinity()};
   const std::vector<double> f = gain_frequencies(medium.poles, f_min_hz, f_max_hz);
   double worst = -std::numeric_limits<double>::infinity();
   for (std::size_t axis = 0; axis < 3; ++axis) {

@@ -5,7 +5,7 @@
 
 #include "gain_frequencies.h"
 #include "tessera/electromagnetics/constants.h"
-#include "tessera/electromagnetics/medium_checks.h"
+#include "tessera/electromagnetics/medium_gain.h"
 #include "tessera/solvers/nnls.h"
 
 #include <Eigen/Dense>
@@ -208,7 +208,9 @@ ResidueFit fit_residues(const FitSamples& samples, const Poles& poles,
                         next.sigma / (2 * std::numbers::pi * gain.f_hz * vacuum_permittivity);
     constraints.add_loss(gain.f_hz, 1e-12 * std::exp2(round) * size);
   }
+  // The constraints hold up to the rounding of the solution.
   result.eps_inf = std::max(result.eps_inf, options.least_eps_inf);
+  result.sigma = std::max(result.sigma, 0.0);
   return result;
 }
 

@@ -42,16 +42,4 @@ std::vector<MediumFinding> check_medium(const Medium& medium,
 std::vector<MediumFinding> require_sound(const std::vector<Medium>& media,
                                          const MediumCheckOptions& options = {});
 
-/// Where a medium amplifies most.
-struct GainReport {
-  bool passive = true;  ///< Im eps <= 0, up to rounding, wherever it was looked at
-  double f_hz = 0;      ///< of the largest Im eps in the size of the terms there
-  double im_eps = 0;    ///< Im of the permittivity at f_hz
-};
-
-/// Looks at 600 frequencies per axis from a thousandth of the slowest to a thousand times the
-/// fastest pole (wider if the band is), at 40 within 30 half-widths of each resonance, and climbs
-/// from the worst of them. Lossless poles themselves are left out: Im eps is a distribution there.
-GainReport largest_gain(const Medium& medium, double f_min_hz = 0, double f_max_hz = 0);
-
 }  // namespace tessera::electromagnetics

@@ -15,10 +15,18 @@ namespace tessera::electromagnetics {
 //   (mu + r_m) H'    = (mu - r_m) H - (dt/mu0) curl E,                r_m = sigma_m dt/(2 mu0)
 //
 // On an eigenvector of the discrete curl curl with eigenvalue L (1/m^2) this is one real matrix
-// that takes (E, H, Q) over one step and depends on K = (c dt)^2 L alone. Its characteristic
-// equation is eps(s) mu(s) (z - 1)^2/z + K = 0 at s = (2/dt)(z - 1)/(z + 1): the medium is sampled
-// in the left half plane for every |z| < 1, and at z = -1 it is eps(infinity). So a passive medium
-// with eps(infinity) > 0 keeps the limit of its background, c dt sqrt(L) <= 2 sqrt(eps mu).
+// that takes (E, H, Q) over one step and depends on K = (c dt)^2 L alone. Its eigenvalues z solve
+//
+//   eps(s) mu(s) (z - 1)^2/z + K = 0,    s = (2/dt)(z - 1)/(z + 1),    |z| > 1 where Re s > 0.
+//
+// A passive medium keeps the limit of its background, K < 4 eps mu, whatever its terms. Proof:
+// write s eps(s) = eps s + y and s mu(s) = mu s + m. As (z - 1)^2/z = (s dt)^2/(1 - (s dt/2)^2),
+//
+//   y + F = 0,    F = [(eps mu - K/4) s^2 + eps m s + K/dt^2]/(mu s + m)
+//                   = (eps - K/(4 mu)) s + r + (K/dt^2 - r m)/(mu s + m),    r = K m/(4 mu^2).
+//
+// Re y >= 0 for Re s > 0 is what passive means. On the imaginary axis Re F >= min(r, K/(dt^2 m)) >=
+// 0, so Re F > 0 for Re s > 0: no wave grows.
 //
 // For a medium that differs between axes every (eps, sigma) is joined with every (mu, sigma_m):
 // sufficient, and exact where the axes are alike.
@@ -35,9 +43,9 @@ double worst_amplification(const Medium& medium, double dt_s, double curl_curl_m
 inline constexpr double kAmplificationTolerance = 1e-10;
 
 /// The largest time step for which the scheme is stable on a grid whose curl curl is at most
-/// `curl_curl_max` (`curl_curl_bound`): found to 1e-9 of itself by bisection below
-/// 2 sqrt(eps mu)/(c sqrt(curl_curl_max)); 0 where no step is, as with gain, or with eps or mu <=
-/// 0.
+/// `curl_curl_max` (`curl_curl_bound`): 2 sqrt(eps mu)/(c sqrt(curl_curl_max)) less 1e-9 of itself
+/// for a medium without gain (`largest_gain`); with gain, what bisection of `worst_amplification`
+/// finds below it; 0 where no step is stable, and with eps or mu <= 0.
 double max_stable_dt(const Medium& medium, double curl_curl_max);
 
 }  // namespace tessera::electromagnetics
