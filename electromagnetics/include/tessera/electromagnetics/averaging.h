@@ -10,7 +10,7 @@
 // Where a box holds several faces, n n^T is their mean, each weighted by its area and by (e_1 -
 // e_2)^2/(e_1 e_2). At faces along the grid the error of the scheme is then of second order in the
 // cell; at others the off-diagonals at nodes leave one of first order, several times smaller than
-// without them (docs/decisions/0072). corner_tensors.h is more accurate there.
+// without them (docs/decisions/0073). corner_tensors.h is more accurate there.
 //
 // Media with poles, conductivity or nonlinearity: the mean of D_n is then no number times the mean
 // of E. As soon as one of them is in the box its media count by their share of the volume,
