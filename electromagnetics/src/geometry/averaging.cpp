@@ -8,6 +8,7 @@
 #include <numbers>
 
 namespace tessera::electromagnetics {
+using namespace detail;
 namespace {
 
 using Eigen::Matrix3d;
@@ -43,6 +44,8 @@ Matrix3d across(const Fill& fill, const std::vector<Point>& values, const Vector
 
 }  // namespace
 
+namespace detail {
+
 SymmetricTensor orientation(const Fill& fill, const std::vector<Point>& values) {
   SymmetricTensor sum{};
   for (const Interface& face : fill.interfaces) {
@@ -56,6 +59,8 @@ SymmetricTensor orientation(const Fill& fill, const std::vector<Point>& values) 
     for (double& x : sum) x /= trace;
   return sum;
 }
+
+}  // namespace detail
 
 SymmetricTensor inverse_average(const Fill& fill, const std::vector<Point>& values) {
   if (fill.media.size() == 1) {

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 namespace tessera::electromagnetics {
+using namespace detail;
 namespace {
 
 using Eigen::Matrix3d;

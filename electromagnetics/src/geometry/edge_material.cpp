@@ -5,6 +5,7 @@
 #include <algorithm>
 
 namespace tessera::electromagnetics {
+using namespace detail;
 namespace {
 
 /// The fill without perfect conductors; false if nothing else is there.

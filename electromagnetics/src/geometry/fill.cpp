@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace tessera::electromagnetics {
+namespace tessera::electromagnetics::detail {
 namespace {
 
 constexpr int halvings = 3;
@@ -295,4 +295,4 @@ Fill joined(const Fill& below, double length_below, const Fill& above, double le
   return out;
 }
 
-}  // namespace tessera::electromagnetics
+}  // namespace tessera::electromagnetics::detail

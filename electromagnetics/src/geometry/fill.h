@@ -5,7 +5,7 @@
 
 #include <optional>
 
-namespace tessera::electromagnetics {
+namespace tessera::electromagnetics::detail {
 
 using Structures = std::vector<const Structure*>;  // from the top down
 
@@ -19,4 +19,4 @@ Fill fill_box(const Structures& from_top, int background, const Box& box, int de
 Fill joined(const Fill& below, double length_below, const Fill& above, double length_above,
             int axis);
 
-}  // namespace tessera::electromagnetics
+}  // namespace tessera::electromagnetics::detail

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace tessera::electromagnetics {
+namespace tessera::electromagnetics::detail {
 namespace {
 
 Point along(int axis, double sign) {
@@ -72,4 +72,4 @@ double support(const Block& s, const Point& v) {
   return sum;
 }
 
-}  // namespace tessera::electromagnetics
+}  // namespace tessera::electromagnetics::detail

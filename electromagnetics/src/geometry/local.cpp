@@ -9,11 +9,9 @@
 
 #include <algorithm>
 
-namespace tessera::electromagnetics {
+namespace tessera::electromagnetics::detail {
 namespace {
 
-using detail::ShapeKind;
-using detail::ShapeNode;
 using Kind = Local::Kind;
 
 Local outside() { return {.kind = Kind::outside, .fraction = 0}; }
@@ -129,14 +127,14 @@ Local behind(const Face& face, const Box& box) {
 }
 
 Local local_primitive(const ShapeNode& node, const Box& box) {
-  const double radius = box.radius(), clear = detail::clearance(node, box.centre);
+  const double radius = box.radius(), clear = clearance(node, box.centre);
   if (clear > radius) return outside();
   if (clear < -1.2 * radius)
     return {};  // a face stands back by at most radius / 6 within its reach
-  const Faces faces = detail::faces(node, box.centre);
+  const Faces near = faces(node, box.centre);
   std::vector<Local> parts;
-  for (int i = 0; i < faces.n; ++i) {
-    Local part = behind(faces.at[i], box);
+  for (int i = 0; i < near.n; ++i) {
+    Local part = behind(near.at[i], box);
     if (part.kind == Kind::outside) return part;
     if (part.kind != Kind::inside) parts.push_back(std::move(part));
   }
@@ -192,4 +190,4 @@ Local local(const ShapeNode& node, const Box& box) {
   return any ? opposite(std::move(out), box) : out;
 }
 
-}  // namespace tessera::electromagnetics
+}  // namespace tessera::electromagnetics::detail

@@ -4,7 +4,7 @@
 #pragma once
 #include "geometry/shape_node.h"
 
-namespace tessera::electromagnetics {
+namespace tessera::electromagnetics::detail {
 
 struct Box {
   Point centre, size;
@@ -29,7 +29,7 @@ struct Local {
   std::vector<Piece> pieces;
 };
 
-Local local(const detail::ShapeNode& node, const Box& box);
+Local local(const ShapeNode& node, const Box& box);
 
 /// The planes of a layer or of a mixture.
 std::vector<Piece> pieces_of(const Local& local, const Box& box);
@@ -39,4 +39,4 @@ double width_along(const Point& normal, const Box& box);
 /// Parallel or opposite, to the accuracy of a computed normal.
 bool are_parallel(const Point& n, const Point& m);
 
-}  // namespace tessera::electromagnetics
+}  // namespace tessera::electromagnetics::detail

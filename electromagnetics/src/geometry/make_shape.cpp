@@ -13,11 +13,9 @@
 #include <string>
 
 namespace tessera::electromagnetics {
+using namespace detail;
 namespace {
 
-using detail::Placement;
-using detail::ShapeKind;
-using detail::ShapeNode;
 using Node = std::shared_ptr<const ShapeNode>;
 
 [[noreturn]] void refuse(const char* operation, const std::string& what) {

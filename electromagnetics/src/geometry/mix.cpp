@@ -5,6 +5,7 @@
 #include <algorithm>
 
 namespace tessera::electromagnetics {
+using namespace detail;
 
 Fill fill(const SceneOrder& scene, const Point& centre, const std::array<double, 3>& size) {
   Structures near;

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <string>
 
-namespace tessera::electromagnetics {
+namespace tessera::electromagnetics::detail {
 namespace {
 
 /// Twice the area of the triangle a b c, positive when it turns left.
@@ -114,4 +114,4 @@ OutlineDistance outline_distance(const std::vector<Point2>& corners, const Point
   return out;
 }
 
-}  // namespace tessera::electromagnetics
+}  // namespace tessera::electromagnetics::detail

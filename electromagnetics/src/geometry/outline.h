@@ -5,7 +5,7 @@
 #include <array>
 #include <vector>
 
-namespace tessera::electromagnetics {
+namespace tessera::electromagnetics::detail {
 
 using Point2 = std::array<double, 2>;
 
@@ -25,4 +25,4 @@ struct OutlineDistance {
 };
 OutlineDistance outline_distance(const std::vector<Point2>& corners, const Point2& p);
 
-}  // namespace tessera::electromagnetics
+}  // namespace tessera::electromagnetics::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "geometry/places.h"
 
-namespace tessera::electromagnetics {
+namespace tessera::electromagnetics::detail {
 namespace {
 
 Fill fill_along(const SceneOrder& scene, const Spans& spans, Bounds chosen, int axis) {
@@ -56,4 +56,4 @@ std::vector<Point> values_of(const std::vector<Medium>& media, Point Medium::*va
   return out;
 }
 
-}  // namespace tessera::electromagnetics
+}  // namespace tessera::electromagnetics::detail

@@ -5,7 +5,7 @@
 #include "geometry/fill.h"
 #include "tessera/electromagnetics/averaging.h"
 
-namespace tessera::electromagnetics {
+namespace tessera::electromagnetics::detail {
 
 /// An interval of one axis.
 struct Span {
@@ -37,4 +37,4 @@ std::vector<Point> values_of(const std::vector<Medium>& media, Point Medium::*va
 /// is none with a contrast.
 SymmetricTensor orientation(const Fill& fill, const std::vector<Point>& values);
 
-}  // namespace tessera::electromagnetics
+}  // namespace tessera::electromagnetics::detail

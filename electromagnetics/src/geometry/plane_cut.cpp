@@ -15,7 +15,7 @@
 
 #include <algorithm>
 
-namespace tessera::electromagnetics {
+namespace tessera::electromagnetics::detail {
 namespace {
 
 /// P(s + t < c), s in [0, a], t in [0, b], a <= b.
@@ -56,4 +56,4 @@ PlaneCut cut_box(const Point& normal, double offset, const Point& size) {
   return {three(c, a[0], a[1], a[2]), (two(c, a[0], a[1]) - two(c - a[2], a[0], a[1])) / a[2]};
 }
 
-}  // namespace tessera::electromagnetics
+}  // namespace tessera::electromagnetics::detail

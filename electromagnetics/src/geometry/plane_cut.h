@@ -2,7 +2,7 @@
 #pragma once
 #include "tessera/electromagnetics/geometry.h"
 
-namespace tessera::electromagnetics {
+namespace tessera::electromagnetics::detail {
 
 /// Planes nearer to a corner of a box than this share of its width across them do not cut it.
 inline constexpr double touching = 1e-10;
@@ -15,4 +15,4 @@ struct PlaneCut {
 /// The box of `size` about the origin, cut by n . x = offset; behind is n . x < offset.
 PlaneCut cut_box(const Point& normal, double offset, const Point& size);
 
-}  // namespace tessera::electromagnetics
+}  // namespace tessera::electromagnetics::detail

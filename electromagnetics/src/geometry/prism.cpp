@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-namespace tessera::electromagnetics {
+namespace tessera::electromagnetics::detail {
 namespace {
 
 struct Walls {
@@ -62,4 +62,4 @@ double support(const Prism& s, const Point& v) {
   return v[2] == 0 ? reach : reach + v[2] * (v[2] > 0 ? s.high : s.low);
 }
 
-}  // namespace tessera::electromagnetics
+}  // namespace tessera::electromagnetics::detail

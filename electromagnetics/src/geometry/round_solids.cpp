@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace tessera::electromagnetics {
+namespace tessera::electromagnetics::detail {
 namespace {
 
 /// P D P with P = 1 - n n^T and D diagonal.
@@ -221,4 +221,4 @@ double support(const Frustum& s, const Point& v) {
   return std::max(across * s.radius_low - lift, across * s.radius_high + lift);
 }
 
-}  // namespace tessera::electromagnetics
+}  // namespace tessera::electromagnetics::detail

@@ -11,6 +11,7 @@
 #include <numeric>
 
 namespace tessera::electromagnetics {
+using namespace detail;
 namespace {
 
 Box box_of(const Bounds& b) {
@@ -125,7 +126,7 @@ std::vector<Overlap> overlaps(const Scene& scene, const Bounds& domain) {
       const Bounds both = common(common(a.shape.bounds(), b.shape.bounds()), domain);
       if (!share_volume(both, domain)) continue;
       const auto level = [&](const Point& p) {
-        return std::max(detail::clearance(a.shape.node(), p), detail::clearance(b.shape.node(), p));
+        return std::max(clearance(a.shape.node(), p), clearance(b.shape.node(), p));
       };
       const Box box = box_of(both);
       Point at;
@@ -154,7 +155,7 @@ std::vector<std::size_t> structures_outside(const Scene& scene, const Bounds& do
   for (std::size_t i = 0; i < scene.structures.size(); ++i) {
     const Shape& shape = scene.structures[i].shape;
     const Bounds both = common(shape.bounds(), domain);
-    const auto level = [&](const Point& p) { return detail::clearance(shape.node(), p); };
+    const auto level = [&](const Point& p) { return clearance(shape.node(), p); };
     Point at;
     if (both.empty() || find_point(level, 0, box_of(both), search_halvings, at) == Search::none)
       out.push_back(i);

@@ -37,15 +37,14 @@ bool contains(const ShapeNode& node, const Point& p) {
       break;
   }
   const Point q = local(node.placement, p);
-  return std::visit([&](const auto& solid) { return electromagnetics::contains(solid, q); },
-                    node.solid);
+  return std::visit([&](const auto& solid) { return detail::contains(solid, q); }, node.solid);
 }
 
 Distance distance(const ShapeNode& node, const Point& p) {
   if (node.kind == ShapeKind::primitive) {
     const Point q = local(node.placement, p);
     const Distance d =
-        std::visit([&](const auto& s) { return electromagnetics::distance(s, q); }, node.solid);
+        std::visit([&](const auto& s) { return detail::distance(s, q); }, node.solid);
     const Point g = gradient_in_space(node.placement, d.gradient);
     const double length = norm(g);
     return {d.value / length, times(1 / length, g)};
@@ -67,8 +66,7 @@ double clearance(const ShapeNode& node, const Point& p) {
   if (node.kind == ShapeKind::primitive) {
     const Point q = local(node.placement, p);
     return node.placement.least_stretch *
-           std::visit([&](const auto& s) { return electromagnetics::distance(s, q).value; },
-                      node.solid);
+           std::visit([&](const auto& s) { return detail::distance(s, q).value; }, node.solid);
   }
   if (node.kind == ShapeKind::complement) return -clearance(*node.parts[0], p);
   const double sign = node.kind == ShapeKind::unite ? 1 : -1;
@@ -84,7 +82,7 @@ Faces faces(const ShapeNode& primitive, const Point& p) {
   const Placement& at = primitive.placement;
   Faces found;
   const Point q = local(at, p);
-  std::visit([&](const auto& solid) { electromagnetics::faces(solid, q, found); }, primitive.solid);
+  std::visit([&](const auto& solid) { detail::faces(solid, q, found); }, primitive.solid);
   for (int i = 0; i < found.n; ++i) {
     Face& face = found.at[i];
     const Point g = gradient_in_space(at, face.normal);

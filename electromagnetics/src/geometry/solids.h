@@ -10,7 +10,7 @@
 
 #include <variant>
 
-namespace tessera::electromagnetics {
+namespace tessera::electromagnetics::detail {
 
 struct Distance {
   double value;
@@ -95,4 +95,4 @@ double support(const Ellipsoid&, const Point& v);
 double support(const Frustum&, const Point& v);
 double support(const Prism&, const Point& v);
 
-}  // namespace tessera::electromagnetics
+}  // namespace tessera::electromagnetics::detail

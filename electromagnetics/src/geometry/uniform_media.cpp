@@ -8,11 +8,12 @@
 #include <algorithm>
 
 namespace tessera::electromagnetics {
+using namespace detail;
 namespace {
 
 /// Whether a part of the shape has no thickness, so that it fills nothing and still conducts.
-bool has_sheet(const detail::ShapeNode& node) {
-  if (node.kind != detail::ShapeKind::primitive)
+bool has_sheet(const ShapeNode& node) {
+  if (node.kind != ShapeKind::primitive)
     return std::any_of(node.parts.begin(), node.parts.end(),
                        [](const auto& part) { return has_sheet(*part); });
   const auto* block = std::get_if<Block>(&node.solid);
@@ -59,7 +60,7 @@ struct Descent {
     const double radius = 1.2 * box.radius();  // faces stand back a little (local.cpp)
     Structures near;
     for (const Structure* s : from_top) {
-      const double clear = detail::clearance(s->shape.node(), box.centre);
+      const double clear = clearance(s->shape.node(), box.centre);
       if (clear > radius) continue;
       if (clear < -radius) {
         background = s->medium;

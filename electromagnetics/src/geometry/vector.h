@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace tessera::electromagnetics {
+namespace tessera::electromagnetics::detail {
 
 inline double dot(const Point& a, const Point& b) {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
@@ -26,4 +26,4 @@ inline bool holds_surface(const Point& outward) {
   return false;
 }
 
-}  // namespace tessera::electromagnetics
+}  // namespace tessera::electromagnetics::detail
