@@ -97,8 +97,11 @@ void make_grid(Case& c, const data::Config& config) {
 void make_boundaries(Case& c, const data::Config& config) {
   const BoundaryOptions& b = c.options.boundary;
   for (int d = 0; d < 3; ++d) {
-    if (c.grid.resolved(d) && (b.low(d) == Face::bloch || b.high(d) == Face::bloch))
-      refuse({config.error(642, "boundary", "Bloch faces are not among those that this version steps", "use periodic faces at normal incidence")});
+    if (c.grid.resolved(d) && b.low(d) == Face::bloch) {
+      const auto u = static_cast<std::size_t>(d);
+      const double period = c.grid.lines[u].back() - c.grid.lines[u].front();
+      c.bloch_k[u] = b.bloch_k ? (*b.bloch_k)[u] : b.bloch_phase ? (*b.bloch_phase)[u] / period : 0;
+    }
     c.faces[static_cast<std::size_t>(d)] = c.grid.resolved(d) ? em::Faces{boundary(b.low(d)), boundary(b.high(d))}
                                                               : em::Faces{em::Boundary::periodic, em::Boundary::periodic};
     const bool layers = c.grid.resolved(d) && (b.low(d) == Face::pml || b.high(d) == Face::pml);
@@ -228,7 +231,7 @@ std::vector<em::Injection> make_injections(const Case& c) {
     const Point at = *o.position, size = o.size.value_or(Point{});
     Point low{}, high{};
     for (std::size_t d = 0; d < 3; ++d) low[d] = at[d] - size[d] / 2, high[d] = at[d] + size[d] / 2;
-    out.push_back(em::current_source(c.grid, c.faces, c.dt_s, o.component, low, high, o.amplitude, s.waveform));
+    out.push_back(em::current_source(c.grid, c.faces, c.dt_s, o.component, low, high, o.amplitude, s.waveform, c.bloch_k));
   }
   return out;
 }
@@ -238,6 +241,7 @@ em::YeeModel make_model(const Case& c) {
                                   : c.options.grid.averaging == AveragingChoice::volume ? em::Averaging::volume
                                                                                         : em::Averaging::none;
   em::YeeModel m = em::yee_model(c.grid, c.faces, c.pml, c.dt_s, c.options.run.precision == Precision::f32 ? Dtype::f32 : Dtype::f64, c.scene, c.media, averaging);
+  for (std::size_t d = 0; d < 3; ++d) m.bloch_phase[d] = c.bloch_k[d] * (c.grid.lines[d].back() - c.grid.lines[d].front());
   if (c.grid.resolved(1) && !c.grid.resolved(2)) {
     if (c.options.grid.polarization == Polarization::Ez) m.active = {false, false, true, true, true, false};
     if (c.options.grid.polarization == Polarization::Hz) m.active = {true, true, false, false, false, true};
@@ -254,7 +258,7 @@ std::int64_t field_bytes(const Case& c) {
     const int faces = int{f.low == em::Boundary::pml} + int{f.high == em::Boundary::pml};
     layers += 4.0 * faces * c.pml.cells * cells / (c.grid.cells(d) + 2.0);
   }
-  return static_cast<std::int64_t>((6 * cells + layers) * static_cast<double>(word));
+  return static_cast<std::int64_t>((6 * cells + layers) * static_cast<double>(word)) * (c.bloch_k == Point{} ? 1 : 2);
 }
 
 }  // namespace tessera::apps::fdtd

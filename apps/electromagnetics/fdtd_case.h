@@ -25,6 +25,7 @@ struct Case {
   electromagnetics::YeeGrid grid;
   std::array<electromagnetics::Faces, 3> faces;
   electromagnetics::Pml pml;
+  Point bloch_k{};  ///< rad/m; zero where no faces are joined with a phase
   double dt_s = 0, stable_dt_s = 0;
   std::vector<electromagnetics::Medium> media;  ///< the background first
   electromagnetics::Scene scene;

@@ -52,6 +52,38 @@ TEST(TimeDomain, BoxRingsAtTheFrequenciesOfTheScheme) {
   }
 }
 
+TEST(TimeDomain, FacesJoinedWithAPhaseHoldBlochWaves) {
+  // Between joined faces of a 6 x 4 cell lattice with phase k.a live the waves k + G alone: the lowest frequencies by the dispersion
+  // relation of the scheme, sin(w dt/2) = c dt sqrt(sum (sin((k + G) d/2)/d)^2).
+  const double d = 1e-3;
+  const YeeGrid grid = uniform_grid({6e-3, 4e-3, 0}, d);
+  const std::array<Faces, 3> faces{joined, joined, joined};
+  const Point k{0.9 / 6e-3, -1.7 / 4e-3, 0};
+  const double dt = 0.9 * stable_time_step(grid);
+  SampleList samples(grid, faces);
+  samples.add(Ez, {0, 0, 0});
+  YeeModel model = yee_model(grid, faces, {}, dt, Dtype::f64, {}, {Medium{}});
+  model.bloch_phase = {0.9, -1.7, 0};
+  TimeDomain run(std::move(model), {current_source(grid, faces, dt, Ez, {0, 0, 0}, {0, 0, 0}, 1.0, gaussian_pulse(30e9, 40e9), k)}, samples.edges());
+  run.advance(static_cast<std::int64_t>(run.sources_end_s() / dt) + 1);
+  std::vector<std::complex<double>> signal;
+  run.advance(3000, [&](const Records& r) {
+    const auto edges = static_cast<std::int64_t>(r.n_columns);
+    for (std::int64_t s = 0; s < r.n_steps; ++s)
+      signal.push_back({samples.value(0, r.step(s).data()), samples.value(0, r.imaginary + s * edges)});
+  });
+  const auto modes = harmonic_inversion(std::span<const std::complex<double>>(signal), dt, 10e9, 60e9);
+  const auto frequency = [&](int g, int h) {
+    const double x = k[0] + 2 * pi * g / 6e-3, y = k[1] + 2 * pi * h / 4e-3;
+    return std::asin(speed_of_light * dt * std::hypot(std::sin(x * d / 2) / d, std::sin(y * d / 2) / d)) / (pi * dt);
+  };
+  for (const double f : {frequency(0, 0), frequency(-1, 0), frequency(0, 1)}) {
+    double best = 1;
+    for (const auto& m : modes) best = std::min(best, std::abs(m.frequency_hz / f - 1));
+    EXPECT_LT(best, 1e-9) << f;
+  }
+}
+
 TEST(TimeDomain, LineSourceInLayersGivesItsPower) {
   // A line current of 1 A in 2-D vacuum radiates w mu0 |I|^2 / 8 per metre; the flux through a box is that power, for 20 cells a
   // wavelength to the second-order error of the scheme, (k d)^2 / 24 = 0.4 % and the averages' 2 (k d)^2 / 8.

@@ -18,11 +18,13 @@ namespace {
 
 TEST(YeeScheme, TransposeIsTheAdjoint) {
   const std::array<Faces, 3> sets[] = {{pml, pml, pml}, {pec, pmc, pml}, {pml, joined, joined}, {joined, pml, pec}, {Faces{Boundary::pmc, Boundary::pml}, pml, Faces{Boundary::pec, Boundary::pml}}};
+  for (const double phase : {0.0, 0.7})
   for (const auto& faces : sets)
     for (const std::int64_t steps : {std::int64_t{1}, std::int64_t{2}, std::int64_t{25}}) {
-      const YeeModel m = model_with_everything(faces);
+      YeeModel m = model_with_everything(faces);
+      m.bloch_phase = {phase, 1.5 * phase, -phase};
       const YeeScheme s(m);
-      const std::size_t ni = s.n_injected() * steps, nr = s.n_recorded() * steps, nt = s.n_traced() * steps;
+      const std::size_t ni = s.parts() * s.n_injected() * steps, nr = s.parts() * s.n_recorded() * steps, nt = s.parts() * s.n_traced() * steps;
       const std::vector<double> x = unknowns(s, 1), w = noise(ni, 2), ly = unknowns(s, 3), lr = noise(nr, 4), lu = noise(nt, 5);
       std::vector<double> y = x, r(nr), u(nt);
       s.advance(y.data(), steps, w.data(), r.data(), u.data(), nullptr);

@@ -14,6 +14,7 @@
 #include "tessera/autodiff/forall.h"
 
 #include <atomic>
+#include <cmath>
 #include <immintrin.h>
 #include <thread>
 
@@ -98,38 +99,54 @@ void in_waves(const Work<T>& w, int block, int tile_rows) {
   }
 }
 
-/// Copies what lies across the joined faces of y and z: e of line 0 to line n, h of the last middle before the first.
+/// The parts of a field: one, or the real and the imaginary one where the faces are joined with a phase.
 template <class T>
-void join(const Work<T>& w, bool electric) {
-  const Tables<T>& t = w.tables;
-  for (int c = electric ? 0 : 3; c < (electric ? 3 : 6); ++c) {
-    if (t.periodic[1])
-      for (int k = -1; k <= t.n[2]; ++k) {
-        const int from = electric ? 0 : t.n[1] - 1, to = electric ? t.n[1] : -1;
-        std::copy_n(w.state + t.place(c, -1, from, k), t.n[0] + 2, w.state + t.place(c, -1, to, k));
-      }
-    if (t.periodic[2]) {
-      const int from = electric ? 0 : t.n[2] - 1, to = electric ? t.n[2] : -1;
-      std::copy_n(w.state + t.place(c, -1, -1, from), t.plane - t.row, w.state + t.place(c, -1, -1, to));
+using Parts = std::vector<Work<T>>;
+
+/// Copies what lies across the joined faces: e of line 0 to line n, times e^{-i phase}; h of the last middle before the first, times
+/// e^{+i phase}.
+template <class T>
+void join(const Parts<T>& parts, bool electric) {
+  const Tables<T>& t = parts[0].tables;
+  const auto copy = [&](int axis, std::int64_t from, std::int64_t to, std::int64_t count) {
+    if (parts.size() == 1) {
+      std::copy_n(parts[0].state + from, count, parts[0].state + to);
+      return;
     }
+    const T cosine = static_cast<T>(std::cos(t.phase[axis])), sine = static_cast<T>(electric ? -std::sin(t.phase[axis]) : std::sin(t.phase[axis]));
+    for (std::int64_t i = 0; i < count; ++i) {
+      const T re = parts[0].state[from + i], im = parts[1].state[from + i];
+      parts[0].state[to + i] = cosine * re - sine * im;
+      parts[1].state[to + i] = cosine * im + sine * re;
+    }
+  };
+  const auto ends = [&](int axis) { return electric ? std::pair{0, t.n[axis]} : std::pair{t.n[axis] - 1, -1}; };
+  for (int c = electric ? 0 : 3; c < (electric ? 3 : 6); ++c) {
+    if (t.periodic[0])
+      for (int k = 0; k <= t.n[2]; ++k)
+        for (int j = 0; j <= t.n[1]; ++j) copy(0, t.place(c, ends(0).first, j, k), t.place(c, ends(0).second, j, k), 1);
+    if (t.periodic[1])
+      for (int k = -1; k <= t.n[2]; ++k) copy(1, t.place(c, -1, ends(1).first, k), t.place(c, -1, ends(1).second, k), t.n[0] + 2);
+    if (t.periodic[2]) copy(2, t.place(c, -1, -1, ends(2).first), t.place(c, -1, -1, ends(2).second), t.plane - t.row);
   }
 }
 
 template <class T, bool transposed>
-void in_halves(const Work<T>& w) {
-  const Tables<T>& t = w.tables;
+void in_halves(const Parts<T>& parts) {
+  const Tables<T>& t = parts[0].tables;
   const auto over_planes = [&](auto body) {
-    parallel_chunks(t.n[2] > 1 ? t.n[2] + 1 : t.n[1] + 1, [&](std::int64_t chunk) {
-      const FlushToZero flush;
-      Rows<T, transposed> rows(w);
-      if (t.n[2] > 1)
-        for (int j = 0; j <= t.n[1]; ++j) body(rows, j, static_cast<int>(chunk));
-      else
-        body(rows, static_cast<int>(chunk), 0);
-    });
+    for (const Work<T>& w : parts)
+      parallel_chunks(t.n[2] > 1 ? t.n[2] + 1 : t.n[1] + 1, [&](std::int64_t chunk) {
+        const FlushToZero flush;
+        Rows<T, transposed> rows(w);
+        if (t.n[2] > 1)
+          for (int j = 0; j <= t.n[1]; ++j) body(rows, j, static_cast<int>(chunk));
+        else
+          body(rows, static_cast<int>(chunk), 0);
+      });
   };
-  join(w, true);
-  for (std::int64_t n = 0; n < w.steps; ++n)
+  join(parts, true);
+  for (std::int64_t n = 0; n < parts[0].steps; ++n)
     for (const bool electric : {false, true}) {
       const int first = electric ? 0 : 3, source = 3 - first;
       if constexpr (transposed)
@@ -141,18 +158,19 @@ void in_halves(const Work<T>& w) {
       over_planes([&](auto& rows, int j, int k) {
         for (int c = first; c < first + 3; ++c) rows.step(c, j, k, n);
       });
-      join(w, electric);
+      join(parts, electric);
     }
 }
 
 template <class T, bool transposed>
-void run(const Work<T>& w, Blocking blocking) {
+void run(const Parts<T>& parts, Blocking blocking) {
+  const Work<T>& w = parts[0];
   const Tables<T>& t = w.tables;
   if (t.periodic[0])
     for (int c = 0; c < 3; ++c)
       for (int k = 0; k <= t.n[2]; ++k)
         for (int j = 0; j <= t.n[1]; ++j) w.state[t.place(c, t.n[0], j, k)] = w.state[t.place(c, 0, j, k)];
-  if (t.periodic[1] || t.periodic[2]) return in_halves<T, transposed>(w);
+  if (t.periodic[1] || t.periodic[2] || parts.size() > 1) return in_halves<T, transposed>(parts);
   // As many steps as let a tile's window, (rows + steps) x (steps + 1) rows of 9 words, fit into half of a cache of 1 MiB.
   int steps = blocking.steps, rows = blocking.rows;
   if (rows == 0) rows = 8;
@@ -247,16 +265,34 @@ void begin_transposed(const Work<T>& w) {
 }  // namespace
 
 template <class T>
+Parts<T> parts_of(const Work<T>& w, bool transposed) {
+  const Tables<T>& t = w.tables;
+  if (!t.bloch) return {w};
+  Work<T> second = w;
+  const auto next = [&](auto*& p, std::int64_t columns) {
+    if (p) p += w.steps * columns;
+  };
+  second.state += t.state_size;
+  next(second.in_a, transposed ? t.n_recorded : t.n_injected);
+  next(second.in_b, t.n_traced);
+  next(second.out_a, transposed ? t.n_injected : t.n_recorded);
+  next(second.out_b, t.n_traced);
+  if (second.coupled) second.coupled += t.n_coupled;
+  return {w, second};
+}
+
+template <class T>
 void advance(const Work<T>& w, Blocking blocking) {
-  run<T, false>(w, blocking);
+  run<T, false>(parts_of(w, false), blocking);
 }
 
 template <class T>
 void advance_transposed(const Work<T>& w, Blocking blocking) {
   if (w.steps == 0) return;
-  begin_transposed(w);
-  run<T, true>(w, blocking);
-  change_unknowns(w, true);
+  const Parts<T> parts = parts_of(w, true);
+  for (const Work<T>& part : parts) begin_transposed(part);
+  run<T, true>(parts, blocking);
+  for (const Work<T>& part : parts) change_unknowns(part, true);
 }
 
 template <class T>
@@ -286,6 +322,7 @@ std::vector<std::uint8_t> unknowns(const Tables<T>& t) {
     for (const Polarized<T>& p : special.polarized)
       for (std::size_t m = 0; m < p.pair.size(); ++m)
         for (int q = 0; q < (p.pair[m] == 2 ? 2 : 1) * p.length; ++q) mask[static_cast<std::size_t>(p.state) + 2 * m * p.length + q] = 1;
+  if (t.bloch) mask.insert(mask.end(), mask.begin(), mask.begin() + t.state_size);
   return mask;
 }
 

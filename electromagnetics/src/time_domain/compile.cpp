@@ -271,6 +271,8 @@ Tables<T> compile(const YeeModel& m) {
     const bool low = m.faces[d].low == Boundary::periodic, high = m.faces[d].high == Boundary::periodic;
     if (t.n[d] > 1 && low != high) throw Error("[YeeScheme] a periodic face needs the opposite face to be periodic too");
     t.periodic[d] = t.n[d] > 1 && low;
+    if (t.periodic[d]) t.phase[d] = m.bloch_phase[d];
+    t.bloch |= t.phase[d] != 0;
     if (t.n[d] > 1) t.unit = std::min(t.unit, m.grid.smallest_length(d));
   }
   if (!std::isfinite(t.unit)) throw Error("[YeeScheme] no axis of the grid has more than one cell");

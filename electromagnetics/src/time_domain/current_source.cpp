@@ -39,7 +39,7 @@ std::vector<AxisWeight> shares(const YeeGrid& grid, Faces faces, int component, 
 }  // namespace
 
 Injection current_source(const YeeGrid& grid, const std::array<Faces, 3>& faces, double dt_s, int component, const Point& low, const Point& high,
-                         double amplitude, const Waveform& waveform) {
+                         double amplitude, const Waveform& waveform, const Point& bloch_k) {
   Injection out;
   std::vector<double> moment;
   const double unit = -(is_electric(component) ? vacuum_impedance : 1.0) * amplitude / reference_length(grid);
@@ -53,6 +53,13 @@ Injection current_source(const YeeGrid& grid, const std::array<Faces, 3>& faces,
         moment.push_back(unit * a.weight * b.weight * c.weight);
       }
   if (out.edges.empty()) throw Error("[current_source] the source lies on a conductor or outside of the domain: it drives nothing");
+  if (bloch_k != Point{})
+    for (const Edge& e : out.edges) {
+      const Point at = grid.position(e);
+      double phase = 0;
+      for (std::size_t d = 0; d < 3; ++d) phase -= bloch_k[d] * (at[d] - (low[d] + high[d]) / 2);
+      out.phase.push_back(phase);
+    }
   const double offset = is_electric(component) ? 0.5 : 0.0;
   out.end_s = waveform.end_s;
   out.fill = [moment, offset, dt_s, at = waveform.at](std::int64_t first, std::int64_t n_steps, double* currents) {

@@ -40,6 +40,12 @@ void RunningDft::add(const Records& r) {
           re[m] += cr * x[m];
           im[m] += ci * x[m];
         }
+        if (!r.imaginary) continue;
+        const double* y = r.imaginary + taken[n] * r.stride;
+        for (std::int64_t m = begin; m < end; ++m) {
+          re[m] -= ci * y[m];
+          im[m] += cr * y[m];
+        }
       }
     }
   });

@@ -100,6 +100,8 @@ struct Tables {
   std::vector<Edge> traced;
   double cdt = 0, unit = 0;           ///< c dt in units of the reference length; that length in m
   bool has_layers = false;
+  bool bloch = false;                 ///< fields have two parts
+  double phase[3] = {};               ///< of the joined faces
   std::map<std::string, std::vector<T>> pool;  ///< rows of coefficients by content
 
   std::int64_t rows() const { return std::int64_t{n[1] + 1} * (n[2] + 1); }

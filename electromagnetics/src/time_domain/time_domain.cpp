@@ -49,10 +49,10 @@ struct TimeDomain::Impl {
     else state = State<double>(size, 0.0);
   }
 
-  /// [n, injected] for the steps from `step` on; empty after the last source has ended.
+  /// [parts, n, injected] for the steps from `step` on; empty after the last source has ended.
   std::vector<double> currents(std::int64_t n) const {
     const std::int64_t columns = scheme.n_injected();
-    std::vector<double> all(static_cast<std::size_t>(n * columns), 0.0);
+    std::vector<double> all(static_cast<std::size_t>(scheme.parts() * n * columns), 0.0);
     bool any = false;
     std::int64_t column = 0;
     for (const Injection& s : sources) {
@@ -61,7 +61,12 @@ struct TimeDomain::Impl {
         any = true;
         std::vector<double> own(static_cast<std::size_t>(n * m));
         s.fill(step, n, own.data());
-        for (std::int64_t q = 0; q < n; ++q) std::copy_n(own.begin() + q * m, m, all.begin() + q * columns + column);
+        for (int part = 0; part < scheme.parts(); ++part)
+          for (std::int64_t q = 0; q < n; ++q)
+            for (std::int64_t i = 0; i < m; ++i) {
+              const double phase = s.phase.empty() ? 0 : s.phase[static_cast<std::size_t>(i)];
+              all[static_cast<std::size_t>((part * n + q) * columns + column + i)] = own[static_cast<std::size_t>(q * m + i)] * (part == 0 ? std::cos(phase) : std::sin(phase));
+            }
       }
       column += m;
     }
@@ -73,11 +78,12 @@ struct TimeDomain::Impl {
   void take(State<T>& fields, std::int64_t n, const std::function<void(const Records&)>& observe) {
     const std::vector<double> s = currents(n);
     const std::vector<T> in(s.begin(), s.end());
-    std::vector<T> out(static_cast<std::size_t>(n * scheme.n_recorded()));
+    std::vector<T> out(static_cast<std::size_t>(scheme.parts() * n * scheme.n_recorded()));
     scheme.advance(fields.data(), n, in.empty() ? nullptr : in.data(), out.data(), nullptr, nullptr);
     if (observe) {
       const std::vector<double> values(out.begin(), out.end());
-      observe({step, n, scheme.n_recorded(), values.data(), scheme.n_recorded()});
+      const std::int64_t columns = scheme.n_recorded();
+      observe({step, n, columns, values.data(), columns, scheme.parts() == 2 ? values.data() + n * columns : nullptr});
     }
     step += n;
   }

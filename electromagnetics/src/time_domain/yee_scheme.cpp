@@ -22,8 +22,8 @@ YeeScheme::YeeScheme(const YeeModel& model) {
   if (model.dtype != Dtype::f32 && model.dtype != Dtype::f64)
     throw Error("[YeeScheme] fields are f32 or f64, not " + std::string(tessera::name_of(model.dtype)));
   if (!(model.dt_s > 0)) throw Error("[YeeScheme] the time step must be positive");
-  if (model.dtype == Dtype::f32) impl_ = std::make_unique<Impl>(compile<float>(model), model.dt_s);
-  else impl_ = std::make_unique<Impl>(compile<double>(model), model.dt_s);
+  if (model.dtype == Dtype::f32) impl_.reset(new Impl{compile<float>(model), model.dt_s});
+  else impl_.reset(new Impl{compile<double>(model), model.dt_s});
 }
 YeeScheme::YeeScheme(YeeScheme&&) noexcept = default;
 YeeScheme::~YeeScheme() = default;
@@ -64,7 +64,10 @@ Replaced<T> replace_coefficients(const Tables<T>& t, const T* given) {
 }  // namespace
 
 Dtype YeeScheme::dtype() const { return impl_->tables.index() == 0 ? Dtype::f32 : Dtype::f64; }
-std::int64_t YeeScheme::state_size() const { return visit(*impl_, [](const auto& t) { return t.state_size; }); }
+int YeeScheme::parts() const {
+  return visit(*impl_, [](const auto& t) { return t.bloch ? 2 : 1; });
+}
+std::int64_t YeeScheme::state_size() const { return visit(*impl_, [](const auto& t) { return t.state_size * (t.bloch ? 2 : 1); }); }
 std::int64_t YeeScheme::n_injected() const { return visit(*impl_, [](const auto& t) { return t.n_injected; }); }
 std::int64_t YeeScheme::n_recorded() const { return visit(*impl_, [](const auto& t) { return t.n_recorded; }); }
 std::int64_t YeeScheme::n_traced() const { return visit(*impl_, [](const auto& t) { return t.n_traced; }); }
@@ -111,7 +114,7 @@ void YeeScheme::advance_transposed(void* state, std::int64_t n_steps, const void
                                    void* trace_cotangents, const void* coefficients, Blocking blocking) const {
   visit(*impl_, [&]<class T>(const Tables<T>& t) {
     const Replaced<T> replaced = replace_coefficients(t, static_cast<const T*>(coefficients));
-    std::vector<T> coupled(static_cast<std::size_t>(t.n_coupled));
+    std::vector<T> coupled(static_cast<std::size_t>(t.n_coupled * (t.bloch ? 2 : 1)));
     time_domain::advance_transposed(Work<T>{t, static_cast<T*>(state), n_steps, static_cast<const T*>(records), static_cast<const T*>(traces),
                                             static_cast<T*>(currents), static_cast<T*>(trace_cotangents), coupled.data(), replaced.of_special},
                                     blocking);
@@ -121,16 +124,16 @@ void YeeScheme::advance_transposed(void* state, std::int64_t n_steps, const void
 double YeeScheme::plane_energy(const void* state, int k) const {
   return visit(*impl_, [&]<class T>(const Tables<T>& t) {
     double sum = 0;
-    for (int c = 0; c < 6; ++c) {
-      const ComponentTable<T>& f = t.component[c];
+    for (int c = 0; c < (t.bloch ? 12 : 6); ++c) {
+      const ComponentTable<T>& f = t.component[c % 6];
       if (k < f.first[2] || k >= f.last[2]) continue;
       for (int j = f.first[1]; j < f.last[1]; ++j) {
-        const T* e = static_cast<const T*>(state) + t.place(c, 0, j, k);
+        const T* e = static_cast<const T*>(state) + (c < 6 ? 0 : t.state_size) + t.place(c % 6, 0, j, k);
         const T* factor = f.factor[t.row_index(j, k)];
         double row = 0;
         for (int i = f.first[0]; i < f.last[0]; ++i)
           if (factor[i] != 0) row += double(e[i]) * double(e[i]) / double(factor[i]);
-        sum += row / double(t.scale(c, j, k));
+        sum += row / double(t.scale(c % 6, j, k));
       }
     }
     return sum * t.cdt;

@@ -38,14 +38,17 @@ struct Injection {
   /// Fills [n_steps, edges] for the steps from `first` on.
   std::function<void(std::int64_t first, std::int64_t n_steps, double* currents)> fill;
   double end_s = 0;  ///< nothing is injected after this time
+  /// [edges] rad: the current is that of `fill` times e^{i phase}. Empty: none. Needs fields of two parts.
+  std::vector<double> phase{};
 };
 
 /// An electric (or, for H components, magnetic) current along `component` over the box from `low` to `high`: extended along the
 /// axes where these differ, a delta function where they are equal. `amplitude` times w(t) is the current density integrated over the
 /// delta axes: A/m^2 for a volume, A/m for a sheet, A for a line, A m for a point (V/m^2 ... V m for magnetic currents); an axis
-/// that is not resolved is extended. Between edges a delta is shared linearly.
+/// that is not resolved is extended. Between edges a delta is shared linearly. With `bloch_k` (rad/m) the current carries
+/// e^{-i k.(r - middle of the box)}, as the fields between faces that are joined with a phase.
 Injection current_source(const YeeGrid& grid, const std::array<Faces, 3>& faces, double dt_s, int component, const Point& low, const Point& high,
-                         double amplitude, const Waveform& waveform);
+                         double amplitude, const Waveform& waveform, const Point& bloch_k = {});
 
 // ---- running ----------------------------------------------------------------------------------------------------------
 
@@ -54,9 +57,10 @@ struct Records {
   std::int64_t first, n_steps, n_columns;
   const double* values;     ///< [n_steps, stride], of which n_columns are meant
   std::int64_t stride;
+  const double* imaginary = nullptr;  ///< the same of the imaginary part, where fields have one
   std::span<const double> step(std::int64_t n) const { return {values + n * stride, static_cast<std::size_t>(n_columns)}; }
   /// Some of the columns.
-  Records columns(std::int64_t begin, std::int64_t count) const { return {first, n_steps, count, values + begin, stride}; }
+  Records columns(std::int64_t begin, std::int64_t count) const { return {first, n_steps, count, values + begin, stride, imaginary ? imaginary + begin : nullptr}; }
 };
 
 class TimeDomain {

@@ -56,6 +56,8 @@ struct YeeModel {
   YeeGrid grid;
   std::array<Faces, 3> faces{};  ///< an axis that is not resolved is periodic, whatever is said here
   Pml pml;
+  /// Phase k.a of joined faces, rad: F(r + a) = F(r) e^{-i k.a}. Where one is not zero, fields have a real and an imaginary part.
+  std::array<double, 3> bloch_phase{};
   double dt_s = 0;
   Dtype dtype = Dtype::f32;                          ///< of the fields: f32 or f64
   std::array<bool, 6> active{true, true, true, true, true, true};  ///< components that are computed (2-D, 1-D)
@@ -83,7 +85,10 @@ class YeeScheme {
   ~YeeScheme();
 
   Dtype dtype() const;
-  std::int64_t state_size() const;  ///< elements of the state: six fields, then psi, then Q
+  /// 1, or 2 where joined faces have a phase: then the state and every list of `advance` hold all of the real part, then all
+  /// of the imaginary one: [2, n_steps, ..].
+  int parts() const;
+  std::int64_t state_size() const;  ///< elements of the state, all parts: six fields, then psi, then Q
   std::int64_t n_injected() const;
   std::int64_t n_recorded() const;
   std::int64_t n_traced() const;
@@ -112,7 +117,7 @@ class YeeScheme {
                           void* trace_cotangents, const void* coefficients, Blocking blocking = {}) const;
 
   /// Sum over the unknowns of plane k of e^2 / (cb / (c dt / l)) and h^2 likewise; conductors give nothing.
-  double plane_energy(const void* state, int k) const;
+  double plane_energy(const void* state, int k) const;  ///< all parts
 
   /// Bytes that one step moves per cell if nothing stays in cache: unfused and fused (18 + c and 12 + c words for c
   /// coefficient words), and what this model's absorbing layers and poles add, over the whole grid.
