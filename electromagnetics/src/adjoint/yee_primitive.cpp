@@ -162,6 +162,8 @@ std::vector<double> in_vacuum(const YeeModel& m, const YeeScheme& scheme, const 
 }  // namespace
 
 YeeOpPtr yee_op(YeeModel model) {
+  if (model.bloch_phase != std::array<double, 3>{})
+    throw Error("[yee_op] faces joined with a phase have fields of two parts, which this operation does not take: use periodic faces");
   std::vector<Edge> driven = model.injected, design = model.traced, recorded = model.recorded;
   model.injected.insert(model.injected.end(), design.begin(), design.end());
   YeeScheme scheme(model);
