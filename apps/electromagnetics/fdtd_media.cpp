@@ -77,12 +77,12 @@ std::vector<em::Medium> make_media(const FdtdOptions& o, const data::Config& con
       if (media[m].name == name) return;
     for (std::size_t m = 0; m < o.materials.size(); ++m)
       if (o.materials[m].name == name) {
-        media.push_back(make_medium(o.materials[m], "material[" + std::to_string(m) + "]", config, out));
+        media.push_back(em::zero_poles_as_conductivity(make_medium(o.materials[m], "material[" + std::to_string(m) + "]", config, out)));
         return;
       }
     em::Medium m;
     if (name == "pec") m.pec = true;
-    else if (name != "vacuum") m = em::find_medium(name);
+    else if (name != "vacuum") m = em::zero_poles_as_conductivity(em::find_medium(name));
     m.name = name;
     media.push_back(m);
   };

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// electromagnetics.fdtd as its users meet it: from the example to results, killed and resumed, refused.
+#include "run_program.h"
+#include "temp_folder.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <thread>
+
+using namespace tessera::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+class Fdtd : public testing::Test {
+ protected:
+  Outcome tessera(std::vector<std::string> arguments) {
+    return RunningProgram(program(std::move(arguments)), here()).wait();
+  }
+  static std::vector<std::string> program(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), TESSERA_PROGRAM);
+    return arguments;
+  }
+  const fs::path& here() const { return folder_.path(); }
+  std::string read(const fs::path& name) const {
+    std::ostringstream all;
+    all << std::ifstream(here() / name, std::ios::binary).rdbuf();
+    return all.str();
+  }
+  void write(const fs::path& name, const std::string& text) const {
+    std::ofstream(here() / name) << text;
+  }
+  std::set<std::string> results(const fs::path& run) const {
+    std::set<std::string> names;
+    const std::set<std::string> kinds{".csv", ".h5", ".png", ".svg", ".vtu", ".vtr"};
+    for (const auto& e : fs::recursive_directory_iterator(here() / run))
+      if (kinds.contains(e.path().extension())) names.insert(fs::relative(e.path(), here() / run));
+    return names;
+  }
+  TempFolder folder_;
+};
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+/// A conductor, a metal film, glass and a lossy body in two dimensions, with a monitor of nearly every kind.
+const char* const kCase = R"(app = "electromagnetics.fdtd"
+[grid]
+size = ["4 um", "3 um", "0 um"]
+cell = "50 nm"
+[run]
+precision = "f32"
+stop.steps = 3000
+[boundary]
+y_low = "pec"
+[boundary.pml]
+cells = 8
+[[material]]
+name = "metal"
+poles = [{kind = "drude", frequency = "300 THz", damping = "10 THz"}]
+[[material]]
+name = "wet"
+eps = 4
+sigma = "2000 S/m"
+[[structure]]
+shape = "box"
+low = ["0.5 um", "-inf", "-inf"]
+high = ["0.8 um", "inf", "inf"]
+material = "metal"
+[[structure]]
+shape = "cylinder"
+centre = ["-0.7 um", "0.5 um", "0 um"]
+radius = "0.4 um"
+height = "inf"
+material = "wet"
+[[source]]
+kind = "point"
+name = "line"
+component = "Ez"
+position = ["-1.2 um", "-0.3 um", "0 um"]
+waveform = {kind = "gaussian", frequency = "200 THz", bandwidth = "150 THz"}
+[[monitor]]
+kind = "probe"
+name = "behind"
+position = ["1.2 um", "0.2 um", "0 um"]
+[[monitor]]
+kind = "flux"
+name = "through"
+position = ["1.2 um", "0 um", "0 um"]
+size = ["0 um", "2 um", "0 um"]
+frequency_min = "150 THz"
+frequency_max = "250 THz"
+frequency_points = 5
+[[monitor]]
+kind = "dft"
+name = "plane"
+size = ["4 um", "3 um", "0 um"]
+frequencies = ["200 THz"]
+[[monitor]]
+kind = "ldos"
+name = "purcell"
+frequencies = ["200 THz"]
+[[monitor]]
+kind = "far_field"
+name = "far"
+position = ["0 um", "0 um", "0 um"]
+size = ["3 um", "2 um", "0 um"]
+frequencies = ["200 THz"]
+[[monitor]]
+kind = "energy"
+name = "stored"
+frequencies = ["200 THz"]
+[[monitor]]
+kind = "snapshot"
+name = "film"
+size = ["4 um", "3 um", "0 um"]
+components = ["Ez"]
+every = "100 fs"
+)";
+
+TEST_F(Fdtd, TheExampleKeepsItsPromise) {
+  ASSERT_EQ(tessera({"new", "electromagnetics.fdtd", "ring"}).code, 0);
+  const Outcome check = tessera({"check", "ring/ring.toml"});
+  EXPECT_EQ(check.code, 0) << check.err;
+  EXPECT_TRUE(holds(check.out, "precision f32"));
+  EXPECT_EQ(tessera({"estimate", "ring/ring.toml"}).code, 0);
+  const Outcome run = tessera({"run", "ring/ring.toml", "--output", "RUN"});
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_TRUE(holds(run.err, "precision f32"));
+  for (const char* name : {"metrics.csv", "results.h5", "tables/modes.csv", "plots/field_0001.png", "resolved.toml"})
+    EXPECT_TRUE(fs::exists(here() / "RUN" / name)) << name;
+  // The pictures drawn anew from results.h5 are the same.
+  const std::string before = read("RUN/plots/field_0001.png");
+  fs::remove(here() / "RUN/plots/field_0001.png");
+  EXPECT_EQ(tessera({"plot", "RUN"}).code, 0);
+  EXPECT_EQ(read("RUN/plots/field_0001.png"), before);
+  // A broken promise is exit 6.
+  EXPECT_EQ(tessera({"run", "ring/ring.toml", "--output", "R2", "--set", "expect[0].value=3.6e13"}).code, 6);
+}
+
+TEST_F(Fdtd, KilledAndResumedItIsTheSameOnAnyNumberOfThreads) {
+  write("case.toml", kCase);
+  const Outcome whole = tessera({"run", "case.toml", "--output", "whole", "--threads", "1"});
+  ASSERT_EQ(whole.code, 0) << whole.err;
+  {
+    RunningProgram process(program({"run", "case.toml", "--output", "killed", "--threads", "1", "--checkpoint-every", "0.02 s"}), here());
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!fs::exists(here() / "killed/ckpt/LATEST") && std::chrono::steady_clock::now() < give_up)
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    ASSERT_EQ(::kill(process.pid(), SIGKILL), 0);
+    process.wait();
+  }
+  ASSERT_FALSE(fs::exists(here() / "killed/results.h5"));
+  const Outcome resumed = tessera({"resume", "killed", "--threads", "2"});
+  ASSERT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_TRUE(holds(resumed.err, "going on from"));
+  const auto names = results("whole");
+  EXPECT_EQ(results("killed"), names);
+  EXPECT_TRUE(names.contains("tables/through.csv"));
+  for (const std::string& name : names) EXPECT_EQ(read("killed/" + name), read("whole/" + name)) << name;
+}
+
+TEST_F(Fdtd, WhatCannotRunIsRefusedBeforeMemoryIsTaken) {
+  const auto refused = [&](const std::string& what, const std::string& by, const std::string& number) {
+    std::string text = kCase;
+    const auto at = text.find(what);
+    ASSERT_NE(at, std::string::npos) << what;
+    text.replace(at, what.size(), by);
+    write("bad.toml", text);
+    const Outcome out = tessera({"run", "bad.toml", "--output", "bad"});
+    EXPECT_EQ(out.code, 5) << out.err;
+    EXPECT_TRUE(holds(out.err, number)) << out.err;
+    EXPECT_FALSE(fs::exists(here() / "bad"));
+  };
+  refused("cell = \"50 nm\"", "cell = \"1 pm\"", "E0641");                                    // 10^13 cells
+  refused("centre = [\"-0.7 um\"", "centre = [\"-70 um\"", "bad.toml:22:1: error E0644");        // outside
+  refused("stop.steps = 3000", "stop.steps = 3000\ndt = \"1 fs\"", "bad.toml:8:6: error E0647");  // above the limit
+  refused("poles = [{kind = \"drude\", frequency = \"300 THz\", damping = \"10 THz\"}]",
+          "poles = [{kind = \"residue\", pole = [1e13, 1e15], residue = [0, -1e15]}]", "E0646");  // a pole that grows
+}
+
+TEST_F(Fdtd, DoubtsAreSaid) {
+  std::string text = kCase;
+  text.replace(text.find("radius = \"0.4 um\""), 17, "radius = \"2 um\"");  // into the film, at equal priority
+  text.replace(text.find("cell = \"50 nm\""), 14, "cell = \"0.25 um\"");
+  text.replace(text.find("cells = 8"), 9, "cells = 2");
+  write("doubt.toml", text);
+  const Outcome out = tessera({"check", "doubt.toml"});
+  EXPECT_EQ(out.code, 0) << out.err;
+  EXPECT_TRUE(holds(out.err, "warning E0645")) << out.err;
+  EXPECT_TRUE(holds(out.err, "the later one, is seen there")) << out.err;
+  EXPECT_TRUE(holds(out.err, "warning E0648")) << out.err;
+}
+
+}  // namespace
