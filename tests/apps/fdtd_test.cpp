@@ -177,10 +177,10 @@ TEST_F(Fdtd, WhatCannotRunIsRefusedBeforeMemoryIsTaken) {
     EXPECT_FALSE(fs::exists(here() / "bad"));
   };
   refused("cell = \"50 nm\"", "cell = \"1 pm\"", "E0641");                                    // 10^13 cells
-  refused("centre = [\"-0.7 um\"", "centre = [\"-70 um\"", "bad.toml:22:1: error E0644");        // outside
-  refused("stop.steps = 3000", "stop.steps = 3000\ndt = \"1 fs\"", "bad.toml:8:6: error E0647");  // above the limit
+  refused("centre = [\"-0.7 um\"", "centre = [\"-70 um\"", "bad.toml:24:1: error E0644");        // outside
+  refused("stop.steps = 3000", "stop.steps = 3000\ndt = \"1 fs\"", "bad.toml:8:1: error E0647");  // above the limit
   refused("poles = [{kind = \"drude\", frequency = \"300 THz\", damping = \"10 THz\"}]",
-          "poles = [{kind = \"residue\", pole = [1e13, 1e15], residue = [0, -1e15]}]", "E0646");  // a pole that grows
+          "poles = [{kind = \"residue\", pole = [\"1e13 rad/s\", \"1e15 rad/s\"], residue = [\"0 rad/s\", \"-1e15 rad/s\"]}]", "E0624");  // a pole that grows
 }
 
 TEST_F(Fdtd, DoubtsAreSaid) {

@@ -16,7 +16,6 @@
 #include <atomic>
 #include <cmath>
 #include <immintrin.h>
-#include <thread>
 
 namespace tessera::electromagnetics::time_domain {
 namespace {
@@ -55,6 +54,15 @@ inline void electric_row(Rows<T, transposed>& rows, const Tables<T>&, int j, int
   for (int c = 0; c < 3; ++c) rows.step(c, j, k, n);
 }
 
+/// Until the tile before has reached `wave`: a while awake, then asleep, so that a thread that lost its processor is not in its way.
+inline void await(const std::atomic<int>& done, int wave) {
+  for (int spins = 0; spins < 4000; ++spins) {
+    if (done.load(std::memory_order_acquire) >= wave) return;
+    _mm_pause();
+  }
+  for (int now = done.load(std::memory_order_acquire); now < wave; now = done.load(std::memory_order_acquire)) done.wait(now, std::memory_order_acquire);
+}
+
 /// lag 1: as above. lag 2: where e of a row needs h of the next rows too (tensors), e follows one row and plane behind h.
 template <class T, bool transposed>
 void in_waves(const Work<T>& w, int block, int tile_rows) {
@@ -68,14 +76,16 @@ void in_waves(const Work<T>& w, int block, int tile_rows) {
     std::vector<std::atomic<int>> done(static_cast<std::size_t>(tiles));
     for (auto& d : done) d.store(-1, std::memory_order_relaxed);
     std::atomic<int> next{0};
-    parallel_chunks(std::min(num_threads(), tiles), [&](std::int64_t) {
+    // Below some million row elements a block, waiting for each other costs more than a second thread gains.
+    const bool worth = static_cast<double>(steps) * rows_y * planes * static_cast<double>(t.row) > 2e6;
+    parallel_chunks(worth ? std::min(num_threads(), tiles) : 1, [&](std::int64_t) {
       const FlushToZero flush;
       Rows<T, transposed> rows(w);
       for (int tile = next++; tile < tiles; tile = next++) {
         const int y0 = tile * tile_rows, y1 = y0 + tile_rows;
         for (int wave = 0; wave < planes + shift; ++wave) {
           if (tile > 0)
-            while (done[static_cast<std::size_t>(tile) - 1].load(std::memory_order_acquire) < wave) std::this_thread::yield();
+            await(done[static_cast<std::size_t>(tile) - 1], wave);
           for (int s = 0; s < steps; ++s) {
             const int back = lag * s, k = wave - back;
             if (k < 0 || k - lag + 1 >= planes) continue;
@@ -93,6 +103,7 @@ void in_waves(const Work<T>& w, int block, int tile_rows) {
             }
           }
           done[static_cast<std::size_t>(tile)].store(wave, std::memory_order_release);
+          done[static_cast<std::size_t>(tile)].notify_all();
         }
       }
     });
