@@ -29,7 +29,7 @@ required_packages="
 # The build goes on without these, and says so (docs/decisions/0004-parts.md).
 optional_packages="libvtk9-dev libopenmpi-dev openmpi-bin openssh-client libpetsc-complex-dev libslepc-complex-dev"
 # What the benchmarks and acceptance rows compare with or work with; never needed by the suite itself.
-peer_packages="libtorch-dev libadolc-dev clang libclang-rt-dev|libclang-rt-14-dev debootstrap python3-venv"
+peer_packages="libtorch-dev libadolc-dev python3-meep-openmpi python3-matplotlib clang libclang-rt-dev|libclang-rt-14-dev debootstrap python3-venv"
 
 # ---- small helpers ---------------------------------------------------------------------------------
 started=$SECONDS

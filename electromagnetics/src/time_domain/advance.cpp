@@ -69,8 +69,10 @@ void in_waves(const Work<T>& w, int block, int tile_rows) {
   const int lag = w.tables.n_coupled > 0 ? 2 : 1;
   const Tables<T>& t = w.tables;
   const int rows_y = t.n[1] + 1, planes = t.n[2] + 1;
-  for (std::int64_t begin = 0; begin < w.steps; begin += block) {
-    const int steps = static_cast<int>(std::min<std::int64_t>(block, w.steps - begin));
+  const std::int64_t blocks = (w.steps + block - 1) / block;
+  for (std::int64_t b = 0; b < blocks; ++b) {  // of about equal length
+    const std::int64_t begin = b * w.steps / blocks;
+    const int steps = static_cast<int>((b + 1) * w.steps / blocks - begin);
     const int shift = lag * steps - 1;  // of the last e
     const int tiles = (rows_y + shift + tile_rows - 1) / tile_rows;
     std::vector<std::atomic<int>> done(static_cast<std::size_t>(tiles));
