@@ -158,6 +158,29 @@ TEST(CornerTensors, ArePositiveWhateverIsInTheBox) {
   EXPECT_GT(coupled, 40);
 }
 
+TEST(CornerTensors, StopAtTheLimit) {
+  const em::YeeGrid grid = graded();
+  const std::vector<em::Medium> media{{}, {.eps = {30, 30, 30}}};
+  const em::SceneOrder scene({{{em::half_space({0.02, 0.03, 0.01}, {1, 2, 3}), 1}}, 0});
+  int above = 0;
+  for (const std::array<int, 3> node :
+       {std::array{3, 2, 2}, {2, 2, 3}, {3, 3, 2}, {3, 1, 3}, {4, 2, 2}}) {
+    const em::NodeCorners free = em::node_corners(scene, media, grid, node),
+                          bound = em::node_corners(scene, media, grid, node, {}, 1.1);
+    for (int c = 0; c < 8; ++c) {
+      const auto most = [&](const em::NodeCorners& n) {
+        return Eigen::SelfAdjointEigenSolver<Matrix3d>(matrix(n.inverse_eps[c])).eigenvalues()[2];
+      };
+      EXPECT_LT(most(bound), 1.1 + 1e-12);
+      if (most(free) > 1.1)
+        ++above;
+      else
+        EXPECT_EQ(free.inverse_eps[c], bound.inverse_eps[c]);
+    }
+  }
+  EXPECT_GT(above, 2);
+}
+
 TEST(CornerTensors, DispersiveMediaAndConductorsAreDiagonal) {
   const em::YeeGrid grid = graded();
   const em::Medium metal{.eps = {3, 3, 3}, .poles = em::drude(2e15, 1e13)};

@@ -71,11 +71,19 @@ Matrix3d tensor(const std::array<const NodeEdge*, 3>& edges, const Fill& corner,
   return inverse.transpose() * w * inverse;
 }
 
+/// The symmetric tensor with eigenvalues cut off at `largest`.
+Matrix3d limited(const Matrix3d& xi, double largest) {
+  const Eigen::SelfAdjointEigenSolver<Matrix3d> eigen(xi);
+  if (!(eigen.eigenvalues()[2] > largest)) return xi;
+  const Matrix3d& v = eigen.eigenvectors();
+  return v * eigen.eigenvalues().cwiseMin(largest).asDiagonal() * v.transpose();
+}
+
 }  // namespace
 
 NodeCorners node_corners(const SceneOrder& scene, const std::vector<Medium>& media,
                          const YeeGrid& grid, const std::array<int, 3>& node,
-                         const Periodic& periodic) {
+                         const Periodic& periodic, double largest) {
   std::array<std::array<NodeEdge, 2>, 3> edges;
   for (int k = 0; k < 3; ++k)
     for (bool behind : {false, true})
@@ -124,6 +132,7 @@ NodeCorners node_corners(const SceneOrder& scene, const std::vector<Medium>& med
     for (int k = 0; k < 3; ++k)
       if (const double weight = directions.eigenvalues()[k]; weight > 1e-12)
         xi += weight * tensor(at, corner, values, directions.eigenvectors().col(k));
+    xi = limited(xi, largest);
     out.inverse_eps[c] = {xi(0, 0), xi(1, 1), xi(2, 2), xi(0, 1), xi(0, 2), xi(1, 2)};
     for (int k = 3; k < 6; ++k)
       out.coupled = out.coupled || std::abs(out.inverse_eps[c][k]) > 1e-12;
