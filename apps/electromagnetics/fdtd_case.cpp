@@ -114,7 +114,7 @@ void make_boundaries(Case& c, const data::Config& config) {
   c.pml.order = b.pml.order;
   c.pml.sigma_factor = b.pml.sigma_factor;
   c.pml.kappa_max = b.pml.kappa_max;
-  c.pml.alpha_max = b.pml.alpha_max;
+  c.pml.alpha_factor = b.pml.alpha_factor;
   const em::Medium& background = c.media.front();
   c.pml.index = b.pml.index.value_or(background.pec ? 1 : std::sqrt(background.eps[0] * background.mu[0]));
 }

@@ -163,9 +163,9 @@ data::Options<BoundaryOptions> boundary_table() {
           {.doc = "sigma at the outer face, in units of 0.8 (order + 1)/(impedance times cell).",
            .above = 0});
   pml.add("kappa_max", &P::kappa_max, {.doc = "Stretching at the outer face.", .min = 1});
-  pml.add("alpha_max", &P::alpha_max,
-          {.doc = "Frequency shift at the inner face; above 0 it helps against evanescent waves.",
-           .unit = "S/m",
+  pml.add("alpha_factor", &P::alpha_factor,
+          {.doc = "Frequency shift at the inner face, in units of eps0 times speed of light over depth of the layer; "
+                  "above 0 it helps against evanescent waves.",
            .min = 0});
   pml.add(
       "index", &P::index,

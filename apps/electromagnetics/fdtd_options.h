@@ -77,10 +77,10 @@ struct SteppingOptions {
 enum class Face { pml, pec, pmc, periodic, bloch };
 struct PmlOptions {
   int cells = 10;
-  double order = 3;
+  double order = 3.5;
   double sigma_factor = 1;
-  double kappa_max = 1;
-  double alpha_max = 0;
+  double kappa_max = 5;
+  double alpha_factor = 0.1;
   std::optional<double> index;  ///< of the medium in the layer; not given: found there
 };
 struct BoundaryOptions {

@@ -57,7 +57,7 @@ stop = {decay_db = 60, time = "5 ps", check_every = "20 fs"}
 x = "pml"
 y_low = "pmc"
 y_high = "pec"
-pml = {cells = 12, order = 4, kappa_max = 11, sigma_factor = 1.5, alpha_max = "0.05 S/m", index = 1.45}
+pml = {cells = 12, order = 4, kappa_max = 11, sigma_factor = 1.5, alpha_factor = 0.5, index = 1.45}
 
 [[material]]
 name = "core"
@@ -340,7 +340,7 @@ TEST(FdtdOptions, AWholeCaseIsRead) {
   EXPECT_EQ(o.boundary.pml.order, 4);
   EXPECT_EQ(o.boundary.pml.kappa_max, 11);
   EXPECT_EQ(o.boundary.pml.sigma_factor, 1.5);
-  EXPECT_EQ(o.boundary.pml.alpha_max, 0.05);
+  EXPECT_EQ(o.boundary.pml.alpha_factor, 0.5);
   EXPECT_EQ(o.boundary.pml.index, 1.45);
 
   ASSERT_EQ(o.materials.size(), 5u);

@@ -19,7 +19,7 @@ namespace {
 YeeModel small_scene(Dtype dtype) {
   YeeModel m;
   m.grid = uniform_grid({14e-3, 12e-3, 12e-3}, 1e-3);
-  m.pml = {.cells = 4, .order = 3, .kappa_max = 3, .alpha_max = 0.1};
+  m.pml = {.cells = 4, .order = 3, .kappa_max = 3, .alpha_factor = 0.15};
   m.dt_s = 0.9 * stable_time_step(m.grid);
   m.dtype = dtype;
   const double dt = m.dt_s, damping = 3e11;  // Debye: chi = 1.5 damping / (i w + damping)

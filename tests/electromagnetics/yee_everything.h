@@ -20,7 +20,7 @@ inline YeeModel model_with_everything(std::array<Faces, 3> faces, Dtype dtype = 
     for (int i = 0; i < n[d]; ++i) m.grid.lines[d].push_back(m.grid.lines[d].back() + 1e-3 * (1 + 0.3 * std::sin(1.7 * i + d)));
   }
   m.faces = faces;
-  m.pml = {.cells = 3, .order = 3, .kappa_max = 4, .alpha_max = 0.05};
+  m.pml = {.cells = 3, .order = 3, .kappa_max = 4, .alpha_factor = 0.06};
   m.dt_s = 0.9 * stable_time_step(m.grid);
   m.dtype = dtype;
   m.material = [n](int c, int j, int k, MaterialRow& row) {

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/electromagnetics/plane_wave.h"
+
+#include "tessera/autodiff/error.h"
+#include "tessera/autodiff/forall.h"
+#include "tessera/electromagnetics/constants.h"
+#include "time_domain/line_filters.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+namespace tessera::electromagnetics {
+
+using namespace time_domain;
+
+namespace {
+
+/// The box in lines of the grid. `open`: the whole axis, nothing lies outside. A box may end at a mirror, where nothing lies outside either.
+struct Box {
+  std::array<int, 3> low{}, high{};
+  std::array<bool, 3> open{};
+};
+
+int nearest_line(const std::vector<double>& lines, double at) {
+  const auto above = std::lower_bound(lines.begin(), lines.end(), at);
+  if (above == lines.begin()) return 0;
+  if (above == lines.end() || at - above[-1] < *above - at) return static_cast<int>(above - lines.begin()) - 1;
+  return static_cast<int>(above - lines.begin());
+}
+
+Box box_of(const YeeGrid& grid, const std::array<Faces, 3>& faces, const PlaneWave& wave) {
+  Box box;
+  for (int d = 0; d < 3; ++d) {
+    const int n = grid.cells(d);
+    box.low[d] = nearest_line(grid.lines[d], wave.low[d]);
+    box.high[d] = nearest_line(grid.lines[d], wave.high[d]);
+    box.open[d] = !grid.resolved(d) || (faces[d].low == Boundary::periodic && box.low[d] == 0 && box.high[d] == n);
+    if (!grid.resolved(d)) box.low[d] = 0, box.high[d] = 1;
+    if (box.open[d]) continue;
+    const auto mirror = [](Boundary b) { return b == Boundary::pec || b == Boundary::pmc; };
+    const bool low = box.low[d] > 0 || mirror(faces[d].low), high = box.high[d] < n || mirror(faces[d].high);
+    if (!low || !high || box.low[d] >= box.high[d])
+      throw Error(fmt::format("[plane_wave] the box from {} to {} m on axis {} becomes lines {} to {} of {}: it needs a cell of width, and room to the "
+                              "sides of the domain unless these are mirrors or joined", wave.low[d], wave.high[d], "xyz"[d], box.low[d], box.high[d], n));
+  }
+  return box;
+}
+
+double length_of(const Point& a) { return std::sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]); }
+/// Of length one; components that are rounding errors become zero.
+Point normalised(const Point& a, const char* what) {
+  const double length = length_of(a);
+  if (!(length > 0) || !std::isfinite(length)) throw Error(fmt::format("[plane_wave] the {} ({}, {}, {}) must be a vector of finite length", what, a[0], a[1], a[2]));
+  Point out = a;
+  for (double& x : out) x = std::abs(x) < 1e-12 * length ? 0 : x / length;
+  return out;
+}
+
+GridWave grid_wave(const YeeGrid& grid, const std::array<Faces, 3>& faces, const Box& box, double dt_s, const PlaneWave& wave) {
+  GridWave g{.cell = {}, .dt = dt_s, .u = normalised(wave.direction, "direction"), .p = normalised(wave.polarization, "polarization"), .eps = wave.eps, .mu = wave.mu};
+  const double along = g.u[0] * g.p[0] + g.u[1] * g.p[1] + g.u[2] * g.p[2];
+  for (int d = 0; d < 3; ++d) g.p[d] -= along * g.u[d];
+  if (length_of(g.p) < 1e-6) throw Error("[plane_wave] the polarization points along the direction: the wave has no field");
+  g.p = normalised(g.p, "polarization");
+  for (int d = 0; d < 3; ++d) {
+    const char name = "xyz"[d];
+    const int n = grid.cells(d);
+    for (const bool at_low : {true, false}) {
+      const bool touches = !box.open[d] && (at_low ? box.low[d] == 0 : box.high[d] == n);
+      const Boundary face = at_low ? faces[d].low : faces[d].high;
+      if ((touches || box.open[d]) && g.u[d] != 0)
+        throw Error(fmt::format("[plane_wave] the box fills axis {}, so the wave must run across it; its direction has {} there", name, g.u[d]));
+      if (touches && std::abs(std::abs(g.p[d]) - (face == Boundary::pec ? 1 : 0)) > 1e-9)
+        throw Error(fmt::format("[plane_wave] at the mirror on axis {} E must be {} it", name, face == Boundary::pec ? "along" : "across"));
+    }
+    if (g.u[d] == 0) continue;
+    g.cell[d] = grid.length(d, box.low[d]);
+    for (int i = std::max(box.low[d] - 1, 0); i <= std::min(box.high[d], n - 1); ++i)
+      if (std::abs(grid.length(d, i) - g.cell[d]) > 1e-6 * g.cell[d])
+        throw Error(fmt::format("[plane_wave] cells on axis {} are uneven in the box, {} m and {} m, but the wave advances on it", name, g.cell[d], grid.length(d, i)));
+  }
+  return g;
+}
+
+Point corner_of(const YeeGrid& grid, const Box& box, const Point& u) {
+  Point at;
+  for (int d = 0; d < 3; ++d) {
+    const std::vector<double>& x = grid.lines[d];
+    at[d] = u[d] > 0 ? x[box.low[d]] : u[d] < 0 ? x[box.high[d]] : (x[box.low[d]] + x[box.high[d]]) / 2;
+  }
+  return at;
+}
+
+/// What an edge on one side of the surface needs of one on the other.
+struct Term {
+  std::int64_t column;  ///< of the injection
+  Edge edge;            ///< where the incident field is taken
+  double factor;
+};
+
+/// Walks over the surface: edges in the order of memory.
+class Surface {
+ public:
+  Surface(const YeeGrid& grid, const std::array<Faces, 3>& faces, const Box& box) : grid_(grid), faces_(faces), box_(box), unit_(reference_length(grid)) {
+    for (int c = 0; c < 6; ++c)
+      for (int k = first(2); k <= last(2); ++k)
+        for (int j = first(1); j <= last(1); ++j) {
+          const bool all = near(1, j) || near(2, k);
+          for (int i = first(0); i <= last(0); ++i) {
+            if (!all && !near(0, i)) i = std::max(i, box_.high[0] - 2);
+            visit({static_cast<std::uint8_t>(c), i, j, k});
+          }
+        }
+  }
+  std::vector<Edge> edges;
+  std::vector<Term> terms;
+
+ private:
+  int first(int d) const { return std::max(box_.low[d] - 1, 0); }
+  int last(int d) const { return std::min(box_.high[d] + 1, grid_.cells(d)); }
+  bool near(int d, int i) const { return !box_.open[d] && (std::abs(i - box_.low[d]) <= 1 || std::abs(i - box_.high[d]) <= 1); }
+
+  /// Whether the scheme computes the edge, and on which side it lies.
+  bool computed(const Edge& e) const {
+    const int at[3] = {e.i, e.j, e.k};
+    for (int d = 0; d < 3; ++d) {
+      const int n = grid_.cells(d);
+      int low = 0, high = n - 1;
+      if (!at_middle(e.component, d) && grid_.resolved(d) && faces_[d].low != Boundary::periodic) {
+        low = faces_[d].low == Boundary::pmc ? 0 : 1;
+        high = faces_[d].high == Boundary::pmc ? n : n - 1;
+      }
+      if (at[d] < low || at[d] > high) return false;
+    }
+    return true;
+  }
+  bool inside(const Edge& e) const {
+    const int at[3] = {e.i, e.j, e.k};
+    for (int d = 0; d < 3; ++d)
+      if (!box_.open[d] && (at[d] < box_.low[d] || at[d] > box_.high[d] - (at_middle(e.component, d) ? 1 : 0))) return false;
+    return true;
+  }
+  double scale(const Edge& e) const {
+    const int axis = axis_of(e.component), at[3] = {e.i, e.j, e.k};
+    const bool wraps = !grid_.resolved(axis) || faces_[axis].low == Boundary::periodic;
+    return (is_electric(e.component) ? grid_.length(axis, at[axis]) : grid_.dual_length(axis, at[axis], wraps)) / unit_;
+  }
+
+  /// The four terms of (curl f)_a = (f_d - f_d[b-1]) - (f_b - f_b[d-1]) (E; for H one further), b = a + 1, d = a + 2.
+  void visit(const Edge& e) {
+    if (!computed(e)) return;
+    const bool electric = is_electric(e.component), within = inside(e);
+    if (electric != within) return;  // the unknowns inside are corrected on E, those outside on H
+    const int a = axis_of(e.component);
+    bool any = false;
+    for (const int order : {1, 2}) {
+      const int axis = (a + order) % 3, source = (a + 3 - order) % 3 + (electric ? 3 : 0);
+      if (box_.open[axis]) continue;
+      for (const int shift : electric ? std::array{-1, 0} : std::array{0, 1}) {
+        Edge other{static_cast<std::uint8_t>(source), e.i, e.j, e.k};
+        (axis == 0 ? other.i : axis == 1 ? other.j : other.k) += shift;
+        if (!exists(other) || inside(other) == within) continue;
+        const bool upper = shift == (electric ? 0 : 1);
+        const double curl = (order == 1 ? 1.0 : -1.0) * (upper ? 1.0 : -1.0);
+        if (!any) edges.push_back(e);
+        any = true;
+        // Seen from inside, what the scattered field lacks is added to curl h; from outside, what the total field has too much
+        // is taken from curl e, which drives -h.
+        terms.push_back({static_cast<std::int64_t>(edges.size()) - 1, other, curl * scale(other)});
+      }
+    }
+  }
+  bool exists(const Edge& e) const {
+    const int at[3] = {e.i, e.j, e.k};
+    for (int d = 0; d < 3; ++d)
+      if (at[d] < 0 || at[d] > grid_.cells(d) - (at_middle(e.component, d) ? 1 : 0)) return false;
+    return true;
+  }
+
+  const YeeGrid& grid_;
+  const std::array<Faces, 3>& faces_;
+  const Box& box_;
+  double unit_;
+};
+
+/// Lagrange's weights of the points -2 ... 3 at 0 <= x < 1.
+std::array<double, 6> lagrange(double x) {
+  std::array<double, 6> w;
+  for (int i = 0; i < 6; ++i) {
+    w[i] = 1;
+    for (int j = 0; j < 6; ++j)
+      if (j != i) w[i] *= (x - (j - 2)) / (i - j);
+  }
+  return w;
+}
+
+constexpr int steps_at_once = 16;
+
+/// The surface's currents from the fields on the line.
+struct Sheet {
+  struct Entry {
+    std::int64_t point;  ///< the first of six
+    std::array<double, 6> weight;
+  };
+  std::vector<Filter> filters;  ///< of all points that are used
+  std::vector<Entry> entries;
+  std::vector<std::int64_t> first_entry;  ///< of each column
+  Waveform waveform;
+  double dt;
+  std::int64_t shortest = 0, longest = 0;  ///< least and largest delay in the filters, in steps
+
+  /// The currents of up to steps_at_once steps.
+  void fill(std::int64_t first, int n, double* currents) const {
+    const auto columns = static_cast<std::int64_t>(first_entry.size()) - 1;
+    std::vector<double> w(static_cast<std::size_t>(longest - shortest + steps_at_once + 1), 0.0);
+    for (std::int64_t s = 0; s <= longest - shortest + n - 1; ++s) {
+      const double t = static_cast<double>(first - longest + s) * dt;
+      if (t >= 0 && t <= waveform.end_s) w[static_cast<std::size_t>(s)] = waveform.at(t);
+    }
+    const auto points = static_cast<std::int64_t>(filters.size());
+    std::vector<double> line(filters.size() * steps_at_once);
+    constexpr std::int64_t chunk = 64;
+    parallel_chunks((points + chunk - 1) / chunk, [&](std::int64_t c) {
+      for (std::int64_t m = c * chunk; m < std::min(points, (c + 1) * chunk); ++m) {
+        const Filter& f = filters[static_cast<std::size_t>(m)];
+        double sum[steps_at_once] = {};
+        for (std::size_t j = 0; j < f.taps.size(); ++j) {
+          const double* at = w.data() + longest - f.lead - static_cast<std::int64_t>(j);
+          for (int q = 0; q < steps_at_once; ++q) sum[q] += f.taps[j] * at[q];
+        }
+        std::copy_n(sum, steps_at_once, line.data() + m * steps_at_once);
+      }
+    });
+    constexpr std::int64_t tile = 128;  // columns whose steps are written side by side
+    parallel_chunks((columns + tile - 1) / tile, [&](std::int64_t c) {
+      const std::int64_t begin = c * tile, count = std::min(columns - begin, tile);
+      double sums[tile][steps_at_once] = {};
+      for (std::int64_t m = 0; m < count; ++m)
+        for (std::int64_t x = first_entry[static_cast<std::size_t>(begin + m)]; x < first_entry[static_cast<std::size_t>(begin + m) + 1]; ++x) {
+          const Entry& e = entries[static_cast<std::size_t>(x)];
+          const double* at = line.data() + e.point * steps_at_once;
+          for (int i = 0; i < 6; ++i)
+            for (int q = 0; q < steps_at_once; ++q) sums[m][q] += e.weight[static_cast<std::size_t>(i)] * at[i * steps_at_once + q];
+        }
+      for (int q = 0; q < n; ++q)
+        for (std::int64_t m = 0; m < count; ++m) currents[q * columns + begin + m] = sums[m][q];
+    });
+  }
+};
+
+}  // namespace
+
+Point unit_vector(const Direction& d) {
+  Point u{std::sin(d.theta) * std::cos(d.phi), std::sin(d.theta) * std::sin(d.phi), std::cos(d.theta)};
+  for (double& x : u)
+    if (std::abs(x) < 1e-12) x = 0;
+  return u;
+}
+
+Point first_corner(const YeeGrid& grid, const std::array<Faces, 3>& faces, const PlaneWave& wave) {
+  return corner_of(grid, box_of(grid, faces, wave), normalised(wave.direction, "direction"));
+}
+
+double grid_wavenumber(const Point& cell, double dt_s, const Point& u, double eps_mu, double frequency_hz) {
+  const GridWave wave{.cell = cell, .dt = dt_s, .u = u, .p = {}, .eps = eps_mu, .mu = 1};
+  const double angle = 2 * 3.141592653589793 * frequency_hz * dt_s;
+  if (!(angle <= wave.largest_angle())) return std::numeric_limits<double>::quiet_NaN();
+  return wave.wavenumber(angle, angle * std::sqrt(eps_mu) / (speed_of_light * dt_s));
+}
+
+Injection plane_wave(const YeeGrid& grid, const std::array<Faces, 3>& faces, double dt_s, const PlaneWave& wave) {
+  if (!(wave.eps > 0) || !(wave.mu > 0) || !(dt_s > 0)) throw Error("[plane_wave] eps, mu and the time step must be positive");
+  const Box box = box_of(grid, faces, wave);
+  const GridWave g = grid_wave(grid, faces, box, dt_s, wave);
+  const Surface surface(grid, faces, box);
+  const Point corner = corner_of(grid, box, g.u);
+  double spacing = INFINITY;
+  for (int d = 0; d < 3; ++d)
+    if (g.u[d] != 0) spacing = std::min(spacing, g.cell[d] / 4);
+
+  // Points of the line at d = m * spacing that some edge needs, by component.
+  const auto distance = [&](const Edge& e) {
+    const Point at = grid.position(e);
+    double d = 0;
+    for (int a = 0; a < 3; ++a) d += g.u[a] == 0 ? 0 : g.u[a] * (at[a] - corner[a]);
+    return d / spacing;
+  };
+  const auto point_before = [&](const Edge& e) { return static_cast<std::int64_t>(std::floor(distance(e) + 1e-9)); };
+  std::int64_t least = 0, most = 0;
+  for (const Term& t : surface.terms) {
+    least = std::min(least, point_before(t.edge) - 2);
+    most = std::max(most, point_before(t.edge) + 4);
+  }
+  auto sheet = std::make_shared<Sheet>();
+  sheet->waveform = wave.waveform;
+  sheet->dt = dt_s;
+  const Band band = band_of(g, wave.waveform);
+  std::array<std::vector<std::int64_t>, 6> number;
+  for (int c = 0; c < 6; ++c) {
+    number[c].assign(static_cast<std::size_t>(most - least), -1);
+    for (const Term& t : surface.terms)
+      if (t.edge.component == c) {
+        const std::int64_t m = point_before(t.edge) - least - 2;
+        for (int i = 0; i < 6; ++i) number[c][static_cast<std::size_t>(m + i)] = 0;
+      }
+    std::vector<double> distances;
+    for (std::size_t m = 0; m < number[c].size(); ++m)
+      if (number[c][m] == 0) {
+        number[c][m] = static_cast<std::int64_t>(sheet->filters.size() + distances.size());
+        distances.push_back(static_cast<double>(static_cast<std::int64_t>(m) + least) * spacing);
+      }
+    if (distances.empty()) continue;
+    std::vector<Filter> filters = line_filters(g, band, c, distances);
+    if (filters.empty()) number[c].clear();
+    sheet->filters.insert(sheet->filters.end(), std::make_move_iterator(filters.begin()), std::make_move_iterator(filters.end()));
+  }
+
+  Injection out;
+  std::int64_t last = -1;
+  for (const Term& t : surface.terms) {
+    if (number[t.edge.component].empty()) continue;
+    if (t.column != last) {
+      out.edges.push_back(surface.edges[static_cast<std::size_t>(t.column)]);
+      sheet->first_entry.push_back(static_cast<std::int64_t>(sheet->entries.size()));
+      last = t.column;
+    }
+    const std::int64_t before = point_before(t.edge);
+    Sheet::Entry entry{number[t.edge.component][static_cast<std::size_t>(before - least - 2)], lagrange(distance(t.edge) - static_cast<double>(before))};
+    for (double& w : entry.weight) w *= wave.amplitude * t.factor;
+    sheet->entries.push_back(entry);
+  }
+  sheet->first_entry.push_back(static_cast<std::int64_t>(sheet->entries.size()));
+  sheet->shortest = std::numeric_limits<std::int64_t>::max();
+  sheet->longest = std::numeric_limits<std::int64_t>::min();
+  for (const Filter& f : sheet->filters) {
+    sheet->shortest = std::min(sheet->shortest, f.lead);
+    sheet->longest = std::max(sheet->longest, f.lead + static_cast<std::int64_t>(f.taps.size()) - 1);
+  }
+  out.end_s = wave.waveform.end_s + static_cast<double>(sheet->longest + 1) * dt_s;
+  out.fill = [sheet](std::int64_t first, std::int64_t n_steps, double* currents) {
+    const auto columns = static_cast<std::int64_t>(sheet->first_entry.size()) - 1;
+    for (std::int64_t n = 0; n < n_steps; n += steps_at_once)
+      sheet->fill(first + n, static_cast<int>(std::min<std::int64_t>(steps_at_once, n_steps - n)), currents + n * columns);
+  };
+  return out;
+}
+
+}  // namespace tessera::electromagnetics
