@@ -91,6 +91,17 @@ TEST_F(YeeResponseTest, EqualsATransformedRunWithAPulse) {
     }
 }
 
+TEST_F(YeeResponseTest, MonitorsAreExpressionsOfTheSpectra) {
+  const YeeModel m = small_scene(Dtype::f64);
+  SampleList samples(m.grid, m.faces);
+  for (const int c : {int{Ex}, int{Hz}, int{Ez}}) samples.add(c, {0.3e-3, -0.4e-3, 0.2e-3});
+  const auto edges = static_cast<Index>(samples.edges().size());
+  const Tensor x = complex(tensor(noise(static_cast<std::size_t>(2 * edges), 6), {2, edges}), tensor(noise(static_cast<std::size_t>(2 * edges), 7), {2, edges}));
+  const std::vector<c128> all = x.to_vector<c128>(), got = sample_values(samples, x).to_vector<c128>();
+  for (Index k = 0; k < 2; ++k)
+    for (Index s = 0; s < 3; ++s) EXPECT_LE(std::abs(got[static_cast<std::size_t>(3 * k + s)] - samples.value(s, all.data() + k * edges)), 1e-13) << k << s;
+}
+
 TEST_F(YeeResponseTest, TransposeIsTheAdjoint) {
   const Scene3 s;
   const auto f = [&](Tensor q, Tensor w) { return s(q, w); };

@@ -12,8 +12,8 @@
 namespace tessera::electromagnetics::adjoint {
 
 /// `t` with other axes in place of its last `own` ones.
-inline Type with_lead(const Type& t, int own, const Shape& tail) {
-  Shape s;
+inline Type with_lead(const Type& t, int own, const tessera::Shape& tail) {
+  tessera::Shape s;
   for (int d = 0; d + own < t.shape.size(); ++d) s.push_back(t.shape[d]);
   for (const Index n : tail) s.push_back(n);
   return {t.dtype, s};
@@ -39,12 +39,12 @@ inline Tensor sum_of(const Tensor& a, const Tensor& b) { return !a.defined() ? b
 inline Tensor scaled(const Tensor& dc, const Tensor& c, const Tensor& v) { return expand_dims(cast(dc / c, v.dtype()), -2) * v; }
 /// All currents: those of the driven edges come first, those of the design edges after them; the others are zero.
 inline Tensor driven_among_currents(const YeeOp& op, const Tensor& driven) {
-  Shape low = Shape::filled(driven.ndim(), 0), high = low;
+  tessera::Shape low = tessera::Shape::filled(driven.ndim(), 0), high = low;
   high[driven.ndim() - 1] = op.scheme.n_traced();
   return pad(driven, low, high);
 }
 inline Tensor design_among_currents(const YeeOp& op, const Tensor& design) {
-  Shape low = Shape::filled(design.ndim(), 0), high = low;
+  tessera::Shape low = tessera::Shape::filled(design.ndim(), 0), high = low;
   low[design.ndim() - 1] = op.scheme.n_injected() - op.scheme.n_traced();
   return pad(design, low, high);
 }

@@ -160,6 +160,16 @@ Tensor spectra(const ResponsePtr& r, const Tensor& c, const Tensor& currents) {
   return out[0] * tensor(r->of_records, {k, op.scheme.n_recorded()});
 }
 
+Tensor sample_values(const SampleList& samples, const Tensor& x) {
+  const auto edges = static_cast<Index>(samples.edges().size()), size = static_cast<Index>(samples.size());
+  if (x.ndim() != 2 || x.dim(1) != edges)
+    throw Error(fmt::format("[sample_values] the samples stand on {} edges, the spectra are {}", edges, to_string(x.type())));
+  std::vector<Index> row, column(samples.columns().begin(), samples.columns().end());
+  for (Index r = 0; r < size; ++r) row.insert(row.end(), static_cast<std::size_t>(samples.begin()[static_cast<std::size_t>(r) + 1] - samples.begin()[static_cast<std::size_t>(r)]), r);
+  const CooPattern coo = csr_from_coo(size, edges, row, column);
+  return transpose(csr_matmul(csr_values(coo, cast(tensor(samples.weights()), x.dtype())), coo.pattern, transpose(x)));
+}
+
 Tensor current_spectra(const ResponsePtr& r, const Tensor& moments, const Waveform& waveform) {
   const YeeOp& op = *r->plan.op;
   const auto steps = static_cast<int>(r->plan.n_steps);

@@ -14,38 +14,46 @@ namespace {
 
 constexpr std::int64_t kColumns = 512;  // of a chunk: its sums at one frequency stay in the first-level cache
 
-/// Signals of given spectra. Costs 2 K operations a column and step while the pulse lasts.
+/// Signals of given spectra. Costs 2 K operations a column and step while the pulse lasts, in chunks that are driven at all.
 class Drive {
  public:
   /// `spectra` [K, columns].
   Drive(const SpectralPlan& plan, const std::complex<double>* spectra, std::int64_t columns) : plan_(plan), columns_(columns) {
     const std::int64_t k = plan.n_frequencies();
-    amplitude_.resize(static_cast<std::size_t>(2 * k * columns));
-    for (std::int64_t f = 0; f < k; ++f)
-      for (std::int64_t m = 0; m < columns; ++m) {
-        amplitude_[static_cast<std::size_t>(f * columns + m)] = spectra[f * columns + m].real();
-        amplitude_[static_cast<std::size_t>((k + f) * columns + m)] = spectra[f * columns + m].imag();
-      }
-    silent_ = std::all_of(amplitude_.begin(), amplitude_.end(), [](double a) { return a == 0; });
+    for (std::int64_t begin = 0; begin < columns; begin += kColumns) {
+      const std::int64_t n = std::min(kColumns, columns - begin);
+      std::vector<double>& a = amplitude_.emplace_back(static_cast<std::size_t>(2 * k * n));
+      bool any = false;
+      for (std::int64_t f = 0; f < k; ++f)
+        for (std::int64_t m = 0; m < n; ++m) {
+          const std::complex<double> z = spectra[f * columns + begin + m];
+          a[static_cast<std::size_t>(f * n + m)] = z.real();
+          a[static_cast<std::size_t>((k + f) * n + m)] = z.imag();
+          any = any || z != 0.0;
+        }
+      if (!any) std::vector<double>().swap(a);
+      silent_ = silent_ && !any;
+    }
   }
-  bool over(std::int64_t first) const { return silent_ || columns_ == 0 || first >= plan_.pulse_steps; }
+  bool over(std::int64_t first) const { return silent_ || first >= plan_.pulse_steps; }
   /// Steps first ... first + n - 1 into the rows of out [n, columns], the last step first if `backwards`.
   template <class T>
   void fill(std::int64_t first, std::int64_t n, bool backwards, T* out) const {
     const std::int64_t signals = 2 * plan_.n_frequencies();
-    parallel_chunks((columns_ + kColumns - 1) / kColumns, [&](std::int64_t c) {
-      const std::int64_t begin = c * kColumns, end = std::min(columns_, begin + kColumns);
+    parallel_chunks(static_cast<std::int64_t>(amplitude_.size()), [&](std::int64_t c) {
+      const std::int64_t begin = c * kColumns, many = std::min(kColumns, columns_ - begin);
+      const std::vector<double>& amplitude = amplitude_[static_cast<std::size_t>(c)];
       double sum[kColumns];
       for (std::int64_t s = 0; s < n; ++s) {
-        T* row = out + (backwards ? n - 1 - s : s) * columns_;
-        std::fill(sum, sum + kColumns, 0.0);
-        if (first + s < plan_.pulse_steps)
+        T* row = out + (backwards ? n - 1 - s : s) * columns_ + begin;
+        std::fill(sum, sum + many, 0.0);
+        if (first + s < plan_.pulse_steps && !amplitude.empty())
           for (std::int64_t q = 0; q < signals; ++q) {
             const double p = plan_.pulses[static_cast<std::size_t>(q * plan_.pulse_steps + first + s)];
-            const double* a = amplitude_.data() + q * columns_;
-            for (std::int64_t m = begin; m < end; ++m) sum[m - begin] += p * a[m];
+            const double* a = amplitude.data() + q * many;
+            for (std::int64_t m = 0; m < many; ++m) sum[m] += p * a[m];
           }
-        for (std::int64_t m = begin; m < end; ++m) row[m] = static_cast<T>(sum[m - begin]);
+        for (std::int64_t m = 0; m < many; ++m) row[m] = static_cast<T>(sum[m]);
       }
     });
   }
@@ -53,8 +61,8 @@ class Drive {
  private:
   const SpectralPlan& plan_;
   std::int64_t columns_;
-  std::vector<double> amplitude_;  ///< [2 K, columns]
-  bool silent_ = false;
+  std::vector<std::vector<double>> amplitude_;  ///< by chunk [2 K, columns of the chunk]; empty where it is not driven
+  bool silent_ = true;
 };
 
 /// Sums in f64 whatever the fields are. Costs 4 K operations a column and step that is taken.

@@ -199,44 +199,44 @@ void run(const Parts<T>& parts, Blocking blocking) {
 template <class T>
 void change_unknowns(const Work<T>& w, bool back) {
   const Tables<T>& t = w.tables;
-  for (int c = 0; c < 6; ++c) {
+  parallel_chunks(6 * (t.n[2] + 1), [&](std::int64_t chunk) {  // a plane of a component
+    const int c = static_cast<int>(chunk % 6), k = static_cast<int>(chunk / 6);
     const ComponentTable<T>& f = t.component[c];
-    for (int k = f.first[2]; k < f.last[2]; ++k)
-      for (int j = f.first[1]; j < f.last[1]; ++j) {
-        const std::int64_t index = t.row_index(j, k);
-        const T* factor = f.factor[index];
-        if (!f.special.empty() && f.special[index] >= 0 && !w.special_factor.empty() && w.special_factor[f.special[index]]) factor = w.special_factor[f.special[index]];
-        const T* keep = is_electric(c) || f.keep.empty() ? nullptr : f.keep[index];
-        const T scale = is_electric(c) ? t.scale(c, j, k) : -t.scale(c, j, k);
-        T* e = w.state + t.place(c, 0, j, k);
-        for (int i = f.first[0]; i < f.last[0]; ++i) {
-          const T by = keep ? scale * factor[i] / keep[i] : scale * factor[i];
-          e[i] = factor[i] == 0 ? 0 : back ? e[i] / by : e[i] * by;
-        }
-        if (!f.special.empty() && f.special[index] >= 0 && back)
-          for (const Coupled& a : t.specials[static_cast<std::size_t>(f.special[index])].coupled) e[a.i] = w.coupled[a.slot];
+    if (k < f.first[2] || k >= f.last[2]) return;
+    for (int j = f.first[1]; j < f.last[1]; ++j) {
+      const std::int64_t index = t.row_index(j, k);
+      const T* factor = f.factor[index];
+      if (!f.special.empty() && f.special[index] >= 0 && !w.special_factor.empty() && w.special_factor[f.special[index]]) factor = w.special_factor[f.special[index]];
+      const T* keep = is_electric(c) || f.keep.empty() ? nullptr : f.keep[index];
+      const T scale = is_electric(c) ? t.scale(c, j, k) : -t.scale(c, j, k);
+      T* e = w.state + t.place(c, 0, j, k);
+      for (int i = f.first[0]; i < f.last[0]; ++i) {
+        const T by = keep ? scale * factor[i] / keep[i] : scale * factor[i];
+        e[i] = factor[i] == 0 ? 0 : back ? e[i] / by : e[i] * by;
       }
+      if (!f.special.empty() && f.special[index] >= 0 && back)
+        for (const Coupled& a : t.specials[static_cast<std::size_t>(f.special[index])].coupled) e[a.i] = w.coupled[a.slot];
+    }
     for (int axis = 0; axis < 3; ++axis) {
       const LayerTable<T>& l = t.layer[c][axis];
       if (l.slabs == 0) continue;
-      for (int k = f.first[2]; k < f.last[2]; ++k)
-        for (int j = f.first[1]; j < f.last[1]; ++j) {
-          const int at = axis == 1 ? j : k;
-          if (axis != 0 && l.slab[at] < 0) continue;
-          T* tau = w.state + t.psi_row(l, axis, j, k);
-          const auto one = [&](int i, T& v) {
-            const T b = (is_electric(c) ? 1 : -1) * (axis == 0 ? l.b[i] : l.b[at]);
-            v = back ? v * b : b == 0 ? 0 : v / b;
-          };
-          if (axis == 0) {
-            for (int i = l.low_begin; i < l.low_end; ++i) one(i, *tau++);
-            for (int i = l.high_begin; i < l.high_end; ++i) one(i, *tau++);
-          } else {
-            for (int i = f.first[0]; i < f.last[0]; ++i) one(i, tau[i]);
-          }
+      for (int j = f.first[1]; j < f.last[1]; ++j) {
+        const int at = axis == 1 ? j : k;
+        if (axis != 0 && l.slab[at] < 0) continue;
+        T* tau = w.state + t.psi_row(l, axis, j, k);
+        const auto one = [&](int i, T& v) {
+          const T b = (is_electric(c) ? 1 : -1) * (axis == 0 ? l.b[i] : l.b[at]);
+          v = back ? v * b : b == 0 ? 0 : v / b;
+        };
+        if (axis == 0) {
+          for (int i = l.low_begin; i < l.low_end; ++i) one(i, *tau++);
+          for (int i = l.high_begin; i < l.high_end; ++i) one(i, *tau++);
+        } else {
+          for (int i = f.first[0]; i < f.last[0]; ++i) one(i, tau[i]);
         }
+      }
     }
-  }
+  });
 }
 
 /// The first of the cotangents that arrive: of the records of e in the last step. Takes note of lambda_e at coupled edges.

@@ -17,6 +17,7 @@
 // Exact as far as the fields have decayed when the run ends: what is left of them then is missing in the spectra.
 #pragma once
 #include "tessera/autodiff/tensor.h"
+#include "tessera/electromagnetics/samples.h"
 #include "tessera/electromagnetics/waveform.h"
 #include "tessera/electromagnetics/yee_primitive.h"
 
@@ -40,6 +41,10 @@ ResponsePtr response(const YeeOpPtr& op, const ResponseOptions& options);
 /// X(f) = dt sum_n x_n e^{-i 2 pi f t_n} of the records, c128 [frequency, recorded], from the spectra of the currents c128 [frequency,
 /// driven], W(f) = dt sum_n w_n e^{-i 2 pi f t_n} at the times of the currents (Injection), and coefficients f64 [design].
 Tensor spectra(const ResponsePtr& response, const Tensor& coefficients, const Tensor& currents);
+
+/// Values of samples, complex [frequency, size] in V/m s and A/m s, from the spectra of their edges (samples.edges() being what the
+/// model records): all that is made of them, such as flux and far fields, differentiates.
+Tensor sample_values(const SampleList& samples, const Tensor& spectra);
 
 /// Spectra of real currents [driven] (the moments of an Injection) that all go as `waveform`: c128 [frequency, driven].
 Tensor current_spectra(const ResponsePtr& response, const Tensor& moments, const Waveform& waveform);

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a gradient costs: the power through a plane at ten frequencies, with respect to the permittivity of 100,000 cells of a
+// 3-D model, beside the same run without derivatives (its monitor and running transform included).
+//   adjoint_bench [--cells N] [--steps T] [--threads N] [--repeat N] [--only forward|gradient] [--check H]
+// `--only` runs one of the two for its peak memory; `--check` compares with central differences of step H along a random direction.
+#include "measure.h"
+
+#include "tessera/autodiff/forall.h"
+#include "tessera/autodiff/grad.h"
+#include "tessera/autodiff/ops.h"
+#include "tessera/electromagnetics/constants.h"
+#include "tessera/electromagnetics/design.h"
+#include "tessera/electromagnetics/flux.h"
+#include "tessera/electromagnetics/response.h"
+#include "tessera/electromagnetics/time_domain.h"
+
+#include <sys/resource.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <string>
+
+using namespace tessera;
+using namespace tessera::electromagnetics;
+using benchmarks::print_figure;
+
+namespace {
+
+constexpr double cell = 75e-9;  // 20 to a wavelength of the middle frequency
+
+struct Case {
+  YeeModel model;
+  DesignRegion region;
+  SampleList samples;
+  Patch plane;
+  Injection source;
+  Waveform pulse;
+  std::vector<double> frequencies;
+  int every = 1;
+};
+
+/// A slab of free cells, a point source on one side of it and a plane on the other.
+Case make(int cells, int steps) {
+  YeeModel m;
+  m.grid = uniform_grid({cells * cell, cells * cell, cells * cell}, cell);
+  m.pml = {.cells = 10};
+  m.dt_s = 0.95 * stable_time_step(m.grid);
+  m.dtype = Dtype::f32;
+  const int side = cells / 2, low = cells / 4, thick = std::max(1, cells / 20), middle = cells / 2;
+  Case c{.model = m,
+         .region = design_region(m.grid, m.faces, {low, low, middle - thick / 2}, {low + side, low + side, middle - thick / 2 + thick}),
+         .samples = SampleList(m.grid, m.faces),
+         .plane = {},
+         .source = {},
+         .pulse = gaussian_pulse(2e14, 1.6e14),
+         .frequencies = {}};
+  const double half = 0.2 * cells * cell;
+  c.plane = grid_patch(m.grid, 2, 1, 0.25 * cells * cell, {-half, -half}, {half, half});
+  add_patch(c.samples, c.plane);
+  const Point at{0, 0, -0.25 * cells * cell};
+  c.source = current_source(m.grid, m.faces, m.dt_s, Ex, at, at, 1e-9, c.pulse);
+  for (int k = 0; k < 10; ++k) c.frequencies.push_back(2e14 + (k - 4.5) * 2.6 / (0.7 * steps * m.dt_s));  // as near as the signals of 0.7 of the steps allow
+  c.every = decimation(c.frequencies, 3.5e14, m.dt_s);
+  return c;
+}
+
+double run_forward(const Case& c, int steps) {
+  TimeDomain run(c.model, {c.source}, c.samples.edges());
+  RunningDft dft(c.frequencies, c.model.dt_s, c.samples.edges(), c.every);
+  run.advance(steps, [&](const Records& r) { dft.add(r); });
+  return sum(flux(c.plane, patch_fields(dft.values(c.samples), c.plane, 0))).item();
+}
+
+struct Adjoint {
+  ResponsePtr r;
+  YeeOpPtr op;
+  Tensor currents;
+  Adjoint(const Case& c, int steps) {
+    YeeModel m = c.model;
+    m.injected = c.source.edges;
+    m.recorded = c.samples.edges();
+    m.traced = c.region.edges;
+    op = yee_op(std::move(m));
+    r = response(op, {.frequencies_hz = c.frequencies, .n_steps = steps, .pulse_steps = 7 * steps / 10, .every = c.every});
+    // The moments of the source: its currents over the waveform at one step.
+    const int n = static_cast<int>(0.5 * c.pulse.end_s / c.model.dt_s);
+    std::vector<double> moments(c.source.edges.size());
+    c.source.fill(n, 1, moments.data());
+    for (double& w : moments) w /= c.pulse.at((n + 0.5) * c.model.dt_s);
+    currents = current_spectra(r, tensor(moments), c.pulse);
+  }
+  Tensor objective(const Case& c, const Tensor& eps) const {
+    const Tensor x = sample_values(c.samples, spectra(r, coefficients(op, inverse_permittivity(c.region, eps)), currents));
+    return sum(flux(c.plane, patch_fields(x, c.plane, 0)));
+  }
+};
+
+double peak_mib() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  int cells = 200, steps = 2000, threads = 2, repeat = 3;
+  double check = 0;
+  std::string only;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    const std::string key = argv[i];
+    if (key == "--cells") cells = std::atoi(argv[i + 1]);
+    else if (key == "--steps") steps = std::atoi(argv[i + 1]);
+    else if (key == "--threads") threads = std::atoi(argv[i + 1]);
+    else if (key == "--repeat") repeat = std::atoi(argv[i + 1]);
+    else if (key == "--check") check = std::atof(argv[i + 1]);
+    else if (key == "--only") only = argv[i + 1];
+    else return std::fprintf(stderr, "unknown option %s\n", argv[i]), 2;
+  }
+  set_num_threads(threads);
+  const Case c = make(cells, steps);
+  const Tensor eps = full({c.region.pattern->cols()}, 2.0);
+  std::printf("%d^3 cells, %d steps, %d threads, %lld parameters on %zu edges, %zu recorded edges, transforms every %d steps\n", cells, steps, threads,
+              static_cast<long long>(eps.size()), c.region.edges.size(), c.samples.edges().size(), c.every);
+  if (only == "forward") {
+    run_forward(c, steps);
+    return print_figure("adjoint_forward_peak_mib", peak_mib(), "MiB"), 0;
+  }
+  const Adjoint a(c, steps);
+  const auto value = [&](const Tensor& e) { return a.objective(c, e); };
+  if (only == "gradient") {
+    grad(value)(eps);
+    return print_figure("adjoint_gradient_peak_mib", peak_mib(), "MiB"), 0;
+  }
+  if (check > 0) {
+    std::mt19937_64 random(1);
+    std::normal_distribution<double> normal;
+    std::vector<double> d(static_cast<std::size_t>(eps.size()));
+    for (double& x : d) x = normal(random);
+    const Tensor v = tensor(d);
+    const double slope = sum(grad(value)(eps) * v).item();
+    const double difference = (value(eps + check * v).item() - value(eps - check * v).item()) / (2 * check);
+    std::printf("slope %.8e, difference %.8e\n", slope, difference);
+    return print_figure("adjoint_slope_error", std::abs(slope - difference) / std::abs(slope), "1"), 0;
+  }
+  benchmarks::Samples forward, gradient;
+  for (int k = 0; k < repeat; ++k) {
+    forward.add(benchmarks::seconds_of([&] { run_forward(c, steps); }));
+    gradient.add(benchmarks::seconds_of([&] { grad(value)(eps); }));
+  }
+  print_figure("adjoint_forward_seconds", forward.median(), "s");
+  print_figure("adjoint_gradient_seconds", gradient.median(), "s");
+  print_figure("adjoint_cost_ratio", gradient.median() / forward.median(), "x");
+  print_figure("adjoint_cost_ratio_spread", gradient.spread() + forward.spread(), "1");
+}
