@@ -83,6 +83,50 @@ template <class T, bool weighted>
   }
 }
 
+/// Transposed, along x: at the ends of a row of the source F, tau <- b tau + F.
+template <class T>
+struct SourceEnds {
+  T* tau;
+  const T *source, *b, *c, *m;
+  int low_begin, low_end, high_begin, high_end;
+};
+template <class T>
+[[gnu::always_inline]] inline void convolve_body(const SourceEnds<T>& u) {
+  T* tau = u.tau - u.low_begin;
+  const T *b = u.b, *source = u.source;
+  for (const auto& [begin, end] : {std::pair{u.low_begin, u.low_end}, std::pair{u.high_begin, u.high_end}}) {
+#pragma GCC ivdep
+    for (int i = begin; i < end; ++i) tau[i] = b[i] * tau[i] + source[i];
+    tau -= u.high_begin - u.low_end;
+  }
+}
+/// Then v = +-(m F + c tau) goes to the brackets of the edges that it is the upper side of, and from those it is the lower side of:
+/// edges i - above and i - above + 1. `v` has room for the row and one more at both of its ends.
+template <class T>
+struct EndsBack {
+  SourceEnds<T> at;
+  T *out, *v;
+  const T* factor;
+  T scale, sign;
+  int above, first, last;
+};
+template <class T, bool weighted>
+[[gnu::always_inline]] inline void back_body(const EndsBack<T>& u) {
+  const T *tau = u.at.tau - u.at.low_begin, *source = u.at.source, *c = u.at.c, *m = u.at.m, *factor = u.factor;
+  T *out = u.out, *v = u.v;
+  const T scale = u.scale, sign = u.sign;
+  for (const auto& [begin, end] : {std::pair{u.at.low_begin, u.at.low_end}, std::pair{u.at.high_begin, u.at.high_end}}) {
+    v[begin - 1] = v[end] = 0;
+#pragma GCC ivdep
+    for (int i = begin; i < end; ++i) v[i] = sign * (m[i] * source[i] + c[i] * tau[i]);
+    const T* upper = v + u.above;
+    const int from = std::max(u.first, begin - u.above), to = std::min(u.last, end - u.above + 1);
+#pragma GCC ivdep
+    for (int i = from; i < to; ++i) out[i] += weighted ? (scale * factor[i]) * (upper[i] - upper[i - 1]) : upper[i] - upper[i - 1];
+    tau -= u.at.high_begin - u.at.low_end;
+  }
+}
+
 /// The same instructions in the registers of the build and in those of 512 bits: the bits do not depend on the width.
 template <class T, bool with_keep, Adds adds>
 void update(const RowUpdate<T>& u) {
@@ -102,9 +146,28 @@ template <class T, bool weighted>
 }
 
 template <class T>
+void convolve_ends(const SourceEnds<T>& u) {
+  convolve_body<T>(u);
+}
+template <class T>
+[[gnu::target("arch=x86-64-v4")]] void convolve_ends_wide(const SourceEnds<T>& u) {
+  convolve_body<T>(u);
+}
+template <class T, bool weighted>
+void ends_back(const EndsBack<T>& u) {
+  back_body<T, weighted>(u);
+}
+template <class T, bool weighted>
+[[gnu::target("arch=x86-64-v4")]] void ends_back_wide(const EndsBack<T>& u) {
+  back_body<T, weighted>(u);
+}
+
+template <class T>
 struct Kernels {
   std::array<std::array<void (*)(const RowUpdate<T>&), 5>, 2> update;  ///< [with_keep][Adds]
   std::array<void (*)(const EndsUpdate<T>&), 2> ends;                  ///< [weighted]
+  void (*convolve)(const SourceEnds<T>&);
+  std::array<void (*)(const EndsBack<T>&), 2> back;                    ///< [weighted]
 };
 template <class T>
 const Kernels<T>& kernels() {
@@ -116,7 +179,9 @@ const Kernels<T>& kernels() {
                       one.template operator()<Adds::both>(), one.template operator()<Adds::extra>()};
   };
   static const Kernels<T> chosen{{updates.template operator()<false>(), updates.template operator()<true>()},
-                                 {wide ? &ends_wide<T, false> : &ends<T, false>, wide ? &ends_wide<T, true> : &ends<T, true>}};
+                                 {wide ? &ends_wide<T, false> : &ends<T, false>, wide ? &ends_wide<T, true> : &ends<T, true>},
+                                 wide ? &convolve_ends_wide<T> : &convolve_ends<T>,
+                                 {wide ? &ends_back_wide<T, false> : &ends_back<T, false>, wide ? &ends_back_wide<T, true> : &ends_back<T, true>}};
   return chosen;
 }
 
@@ -131,12 +196,23 @@ inline void layer_row(T* __restrict extra, const RowLayer<T>& l, const T* __rest
   }
 }
 
+/// Transposed, along y or z: tau <- b tau + F, and m F + c tau to the brackets on one side of the difference.
+template <class T>
+inline void convolve_row(T* __restrict tau, const T* __restrict source, T b, int n) {
+  for (int i = 0; i < n; ++i) tau[i] = b * tau[i] + source[i];
+}
+template <class T>
+inline void back_row(T* __restrict extra, const T* __restrict source, const T* __restrict tau, T m, T c, int n) {
+  for (int i = 0; i < n; ++i) extra[i] += m * source[i] + c * tau[i];
+}
+
 /// The rows of one call on one thread. `transposed` as in yee_scheme.h.
 template <class T, bool transposed>
 class Rows {
  public:
-  explicit Rows(const Work<T>& work) : w_(work), t_(work.tables), s_(work.state), kernels_(kernels<T>()), extra_(static_cast<std::size_t>(t_.row) + 32) {
+  explicit Rows(const Work<T>& work) : w_(work), t_(work.tables), s_(work.state), kernels_(kernels<T>()), extra_(2 * (static_cast<std::size_t>(t_.row) + 32)) {
     x_ = extra_.data() + 16;
+    v_ = x_ + t_.row + 32;
   }
 
   /// Updates the row (c, j, k) in step n; nothing where the component has no such row.
@@ -153,8 +229,11 @@ class Rows {
     u.p = e + f.p, u.q = e + f.q, u.r = e + f.r, u.t = e + f.t;
     u.n = t_.run;
     if (flags & lossy) u.keep = f.keep[index];
-    if (transposed ? (flags & ~lossy) != 0 : (flags & listed) != 0) {
+    if (transposed ? (flags & ~(lossy | layer_x)) != 0 : (flags & listed) != 0) {
       step_with_more(c, f, j, k, u, flags, n);
+    } else if (transposed) {
+      kernels_.update[flags & lossy][0](u);
+      if (flags & layer_x) back_ends(true, f, j, k, e, u.factor, u.scale);
     } else {
       const bool first = (flags & f.layer_flag[0]) && layer(u.first, c, f.axis[0], j, k);
       const bool second = (flags & f.layer_flag[1]) && layer(u.second, c, f.axis[1], j, k);
@@ -173,17 +252,10 @@ class Rows {
     const LayerTable<T>& l = t_.layer[c][axis];
     if (l.slabs == 0 || j < f.first[1] || j >= f.last[1] || k < f.first[2] || k >= f.last[2]) return;
     const T* e = s_ + t_.place(c, 0, j, k);
-    if (axis == 0) {
-      T* tau = s_ + t_.psi_row(l, 0, j, k);
-      for (int i = l.low_begin; i < l.low_end; ++i, ++tau) *tau = l.b[i] * *tau + e[i];
-      for (int i = l.high_begin; i < l.high_end; ++i, ++tau) *tau = l.b[i] * *tau + e[i];
-      return;
-    }
+    if (axis == 0) return kernels_.convolve(source_ends(l, e, j, k));
     const int at = axis == 1 ? j : k;
     if (l.slab[at] < 0) return;
-    T* tau = s_ + t_.psi_row(l, axis, j, k);
-    const T b = l.b[at];
-    for (int i = f.first[0]; i < f.last[0]; ++i) tau[i] = b * tau[i] + e[i];
+    convolve_row(s_ + t_.psi_row(l, axis, j, k) + f.first[0], e + f.first[0], l.b[at], f.last[0] - f.first[0]);
   }
 
   /// Transposed: what comes to a row before the transpose of its brackets reads it, the cotangents of Q and of the traces
@@ -274,6 +346,18 @@ class Rows {
                              l.m.data(), scale, term == 0 ? T{1} : T{-1}, l.low_begin, l.low_end, l.high_begin, l.high_end});
   }
 
+  /// Transposed: the layers along x of the source of a row's difference.
+  SourceEnds<T> source_ends(const LayerTable<T>& l, const T* source, int j, int k) const {
+    return {s_ + t_.psi_row(l, 0, j, k), source, l.b.data(), l.c.data(), l.m.data(), l.low_begin, l.low_end, l.high_begin, l.high_end};
+  }
+  void back_ends(bool weighted, const ComponentTable<T>& f, int j, int k, T* out, const T* factor, T scale) {
+    const int term = f.axis[0] == 0 ? 0 : 1, source = f.source[term];
+    const LayerTable<T>& l = t_.layer[source][0];
+    if (l.slabs == 0) return;
+    const int above = is_electric(source) ? 1 : 0;  // the upper side of the difference lies at the row itself (E) or one further (H)
+    kernels_.back[weighted]({source_ends(l, s_ + t_.place(source, 0, j, k), j, k), out, v_, factor, scale, term == 0 ? T{1} : T{-1}, above, f.first[0], f.last[0]});
+  }
+
   void layers(int c, const ComponentTable<T>& f, int term, int j, int k) {
     const int axis = f.axis[term];
     const T sign = term == 0 ? 1 : -1;
@@ -289,30 +373,14 @@ class Rows {
       const int source = f.source[term];
       const LayerTable<T>& l = t_.layer[source][axis];
       if (l.slabs == 0) return;
-      const int above = is_electric(c) ? 0 : 1;  // the upper side of the difference lies at the row itself (E) or one further (H)
-      if (axis == 0) {
-        const T* from = s_ + t_.place(source, 0, j, k);
-        const T* tau = s_ + t_.psi_row(l, 0, j, k);
-        const auto one = [&](int begin, int end) {
-          for (int i = begin; i < end; ++i, ++tau) {
-            const T v = sign * (l.m[i] * from[i] + l.c[i] * *tau);
-            const int upper = i - above, lower = i - above + 1;  // rows in which it is the upper, the lower side
-            if (upper >= f.first[0] && upper < f.last[0]) x_[upper] += v;
-            if (lower >= f.first[0] && lower < f.last[0]) x_[lower] -= v;
-          }
-        };
-        one(l.low_begin, l.low_end);
-        one(l.high_begin, l.high_end);
-        return;
-      }
+      if (axis == 0) return back_ends(false, f, j, k, x_, x_, 1);
+      const int above = is_electric(c) ? 0 : 1;  // as for the ends
       const auto side = [&](int shift, T sgn) {
         const int jj = axis == 1 ? j + shift : j, kk = axis == 2 ? k + shift : k;
         const int at = axis == 1 ? jj : kk;
         if (at < 0 || at > t_.n[axis] || l.slab[at] < 0) return;
-        const T* from = s_ + t_.place(source, 0, jj, kk);
-        const T* tau = s_ + t_.psi_row(l, axis, jj, kk);
-        const T m = sgn * l.m[at], cc = sgn * l.c[at];
-        for (int i = f.first[0]; i < f.last[0]; ++i) x_[i] += m * from[i] + cc * tau[i];
+        const int i0 = f.first[0];
+        back_row(x_ + i0, s_ + t_.place(source, i0, jj, kk), s_ + t_.psi_row(l, axis, jj, kk) + i0, sgn * l.m[at], sgn * l.c[at], f.last[0] - i0);
       };
       side(above, sign);
       side(above - 1, -sign);
@@ -417,7 +485,8 @@ class Rows {
   T* s_;
   const Kernels<T>& kernels_;
   std::vector<T> extra_;
-  T* x_;
+  T* x_;  ///< what goes to the brackets of a row besides the differences
+  T* v_;  ///< what a row of sources gives
 };
 
 }  // namespace tessera::electromagnetics::time_domain
