@@ -4,6 +4,7 @@
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/forall.h"
 #include "tessera/electromagnetics/constants.h"
+#include "time_domain/box_surface.h"
 #include "time_domain/line_filters.h"
 
 #include <fmt/format.h>
@@ -12,25 +13,13 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <numbers>
 
 namespace tessera::electromagnetics {
 
 using namespace time_domain;
 
 namespace {
-
-/// The box in lines of the grid. `open`: the whole axis, nothing lies outside. A box may end at a mirror, where nothing lies outside either.
-struct Box {
-  std::array<int, 3> low{}, high{};
-  std::array<bool, 3> open{};
-};
-
-int nearest_line(const std::vector<double>& lines, double at) {
-  const auto above = std::lower_bound(lines.begin(), lines.end(), at);
-  if (above == lines.begin()) return 0;
-  if (above == lines.end() || at - above[-1] < *above - at) return static_cast<int>(above - lines.begin()) - 1;
-  return static_cast<int>(above - lines.begin());
-}
 
 Box box_of(const YeeGrid& grid, const std::array<Faces, 3>& faces, const PlaneWave& wave) {
   Box box;
@@ -50,22 +39,9 @@ Box box_of(const YeeGrid& grid, const std::array<Faces, 3>& faces, const PlaneWa
   return box;
 }
 
-double length_of(const Point& a) { return std::sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]); }
-/// Of length one; components that are rounding errors become zero.
-Point normalised(const Point& a, const char* what) {
-  const double length = length_of(a);
-  if (!(length > 0) || !std::isfinite(length)) throw Error(fmt::format("[plane_wave] the {} ({}, {}, {}) must be a vector of finite length", what, a[0], a[1], a[2]));
-  Point out = a;
-  for (double& x : out) x = std::abs(x) < 1e-12 * length ? 0 : x / length;
-  return out;
-}
-
 GridWave grid_wave(const YeeGrid& grid, const std::array<Faces, 3>& faces, const Box& box, double dt_s, const PlaneWave& wave) {
-  GridWave g{.cell = {}, .dt = dt_s, .u = normalised(wave.direction, "direction"), .p = normalised(wave.polarization, "polarization"), .eps = wave.eps, .mu = wave.mu};
-  const double along = g.u[0] * g.p[0] + g.u[1] * g.p[1] + g.u[2] * g.p[2];
-  for (int d = 0; d < 3; ++d) g.p[d] -= along * g.u[d];
-  if (length_of(g.p) < 1e-6) throw Error("[plane_wave] the polarization points along the direction: the wave has no field");
-  g.p = normalised(g.p, "polarization");
+  const Point u = normalised(wave.direction, "plane_wave", "direction");
+  GridWave g{.cell = {}, .dt = dt_s, .u = u, .p = transverse(wave.polarization, u, "plane_wave"), .eps = wave.eps, .mu = wave.mu};
   for (int d = 0; d < 3; ++d) {
     const char name = "xyz"[d];
     const int n = grid.cells(d);
@@ -93,109 +69,6 @@ Point corner_of(const YeeGrid& grid, const Box& box, const Point& u) {
     at[d] = u[d] > 0 ? x[box.low[d]] : u[d] < 0 ? x[box.high[d]] : (x[box.low[d]] + x[box.high[d]]) / 2;
   }
   return at;
-}
-
-/// What an edge on one side of the surface needs of one on the other.
-struct Term {
-  std::int64_t column;  ///< of the injection
-  Edge edge;            ///< where the incident field is taken
-  double factor;
-};
-
-/// Walks over the surface: edges in the order of memory.
-class Surface {
- public:
-  Surface(const YeeGrid& grid, const std::array<Faces, 3>& faces, const Box& box) : grid_(grid), faces_(faces), box_(box), unit_(reference_length(grid)) {
-    for (int c = 0; c < 6; ++c)
-      for (int k = first(2); k <= last(2); ++k)
-        for (int j = first(1); j <= last(1); ++j) {
-          const bool all = near(1, j) || near(2, k);
-          for (int i = first(0); i <= last(0); ++i) {
-            if (!all && !near(0, i)) i = std::max(i, box_.high[0] - 2);
-            visit({static_cast<std::uint8_t>(c), i, j, k});
-          }
-        }
-  }
-  std::vector<Edge> edges;
-  std::vector<Term> terms;
-
- private:
-  int first(int d) const { return std::max(box_.low[d] - 1, 0); }
-  int last(int d) const { return std::min(box_.high[d] + 1, grid_.cells(d)); }
-  bool near(int d, int i) const { return !box_.open[d] && (std::abs(i - box_.low[d]) <= 1 || std::abs(i - box_.high[d]) <= 1); }
-
-  /// Whether the scheme computes the edge, and on which side it lies.
-  bool computed(const Edge& e) const {
-    const int at[3] = {e.i, e.j, e.k};
-    for (int d = 0; d < 3; ++d) {
-      const int n = grid_.cells(d);
-      int low = 0, high = n - 1;
-      if (!at_middle(e.component, d) && grid_.resolved(d) && faces_[d].low != Boundary::periodic) {
-        low = faces_[d].low == Boundary::pmc ? 0 : 1;
-        high = faces_[d].high == Boundary::pmc ? n : n - 1;
-      }
-      if (at[d] < low || at[d] > high) return false;
-    }
-    return true;
-  }
-  bool inside(const Edge& e) const {
-    const int at[3] = {e.i, e.j, e.k};
-    for (int d = 0; d < 3; ++d)
-      if (!box_.open[d] && (at[d] < box_.low[d] || at[d] > box_.high[d] - (at_middle(e.component, d) ? 1 : 0))) return false;
-    return true;
-  }
-  double scale(const Edge& e) const {
-    const int axis = axis_of(e.component), at[3] = {e.i, e.j, e.k};
-    const bool wraps = !grid_.resolved(axis) || faces_[axis].low == Boundary::periodic;
-    return (is_electric(e.component) ? grid_.length(axis, at[axis]) : grid_.dual_length(axis, at[axis], wraps)) / unit_;
-  }
-
-  /// The four terms of (curl f)_a = (f_d - f_d[b-1]) - (f_b - f_b[d-1]) (E; for H one further), b = a + 1, d = a + 2.
-  void visit(const Edge& e) {
-    if (!computed(e)) return;
-    const bool electric = is_electric(e.component), within = inside(e);
-    if (electric != within) return;  // the unknowns inside are corrected on E, those outside on H
-    const int a = axis_of(e.component);
-    bool any = false;
-    for (const int order : {1, 2}) {
-      const int axis = (a + order) % 3, source = (a + 3 - order) % 3 + (electric ? 3 : 0);
-      if (box_.open[axis]) continue;
-      for (const int shift : electric ? std::array{-1, 0} : std::array{0, 1}) {
-        Edge other{static_cast<std::uint8_t>(source), e.i, e.j, e.k};
-        (axis == 0 ? other.i : axis == 1 ? other.j : other.k) += shift;
-        if (!exists(other) || inside(other) == within) continue;
-        const bool upper = shift == (electric ? 0 : 1);
-        const double curl = (order == 1 ? 1.0 : -1.0) * (upper ? 1.0 : -1.0);
-        if (!any) edges.push_back(e);
-        any = true;
-        // Seen from inside, what the scattered field lacks is added to curl h; from outside, what the total field has too much
-        // is taken from curl e, which drives -h.
-        terms.push_back({static_cast<std::int64_t>(edges.size()) - 1, other, curl * scale(other)});
-      }
-    }
-  }
-  bool exists(const Edge& e) const {
-    const int at[3] = {e.i, e.j, e.k};
-    for (int d = 0; d < 3; ++d)
-      if (at[d] < 0 || at[d] > grid_.cells(d) - (at_middle(e.component, d) ? 1 : 0)) return false;
-    return true;
-  }
-
-  const YeeGrid& grid_;
-  const std::array<Faces, 3>& faces_;
-  const Box& box_;
-  double unit_;
-};
-
-/// Lagrange's weights of the points -2 ... 3 at 0 <= x < 1.
-std::array<double, 6> lagrange(double x) {
-  std::array<double, 6> w;
-  for (int i = 0; i < 6; ++i) {
-    w[i] = 1;
-    for (int j = 0; j < 6; ++j)
-      if (j != i) w[i] *= (x - (j - 2)) / (i - j);
-  }
-  return w;
 }
 
 constexpr int steps_at_once = 16;
@@ -262,12 +135,12 @@ Point unit_vector(const Direction& d) {
 }
 
 Point first_corner(const YeeGrid& grid, const std::array<Faces, 3>& faces, const PlaneWave& wave) {
-  return corner_of(grid, box_of(grid, faces, wave), normalised(wave.direction, "direction"));
+  return corner_of(grid, box_of(grid, faces, wave), normalised(wave.direction, "plane_wave", "direction"));
 }
 
 double grid_wavenumber(const Point& cell, double dt_s, const Point& u, double eps_mu, double frequency_hz) {
   const GridWave wave{.cell = cell, .dt = dt_s, .u = u, .p = {}, .eps = eps_mu, .mu = 1};
-  const double angle = 2 * 3.141592653589793 * frequency_hz * dt_s;
+  const double angle = 2 * std::numbers::pi * frequency_hz * dt_s;
   if (!(angle <= wave.largest_angle())) return std::numeric_limits<double>::quiet_NaN();
   return wave.wavenumber(angle, angle * std::sqrt(eps_mu) / (speed_of_light * dt_s));
 }
@@ -276,7 +149,7 @@ Injection plane_wave(const YeeGrid& grid, const std::array<Faces, 3>& faces, dou
   if (!(wave.eps > 0) || !(wave.mu > 0) || !(dt_s > 0)) throw Error("[plane_wave] eps, mu and the time step must be positive");
   const Box box = box_of(grid, faces, wave);
   const GridWave g = grid_wave(grid, faces, box, dt_s, wave);
-  const Surface surface(grid, faces, box);
+  const Surface surface = surface_of(grid, faces, box);
   const Point corner = corner_of(grid, box, g.u);
   double spacing = INFINITY;
   for (int d = 0; d < 3; ++d)
