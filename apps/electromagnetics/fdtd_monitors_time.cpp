@@ -96,7 +96,7 @@ MonitorResult ResonanceMonitor::result(const Results&) const {
     if (case_.options.run.precision == Precision::f32) h.noise = 1e-7 * largest;
     const auto found = em::harmonic_inversion(std::span<const double>(signal), probe_.step_s(), *options_.frequency_min, *options_.frequency_max, h);
     for (const em::Mode& m : found)
-      if (m.quality >= options_.min_quality) modes.push_back(m);
+      if (m.quality < 0 || m.quality >= options_.min_quality) modes.push_back(m);  // without losses half of them grow by rounding
   }
   std::sort(modes.begin(), modes.end(), [](const em::Mode& a, const em::Mode& b) { return std::abs(a.amplitude) > std::abs(b.amplitude); });
   if (modes.size() > static_cast<std::size_t>(options_.max_modes)) modes.resize(static_cast<std::size_t>(options_.max_modes));
