@@ -242,11 +242,14 @@ em::YeeModel make_model(const Case& c) {
                                                                                         : em::Averaging::none;
   em::YeeModel m = em::yee_model(c.grid, c.faces, c.pml, c.dt_s, c.options.run.precision == Precision::f32 ? Dtype::f32 : Dtype::f64, c.scene, c.media, averaging);
   for (std::size_t d = 0; d < 3; ++d) m.bloch_phase[d] = c.bloch_k[d] * (c.grid.lines[d].back() - c.grid.lines[d].front());
-  if (c.grid.resolved(1) && !c.grid.resolved(2)) {
-    if (c.options.grid.polarization == Polarization::Ez) m.active = {false, false, true, true, true, false};
-    if (c.options.grid.polarization == Polarization::Hz) m.active = {true, true, false, false, false, true};
-  }
+  m.active = computed(c);
   return m;
+}
+
+std::array<bool, 6> computed(const Case& c) {
+  const Polarization p = c.grid.resolved(1) && !c.grid.resolved(2) ? c.options.grid.polarization : Polarization::both;
+  const bool ez = p != Polarization::Hz, hz = p != Polarization::Ez;
+  return {hz, hz, ez, ez, ez, hz};
 }
 
 std::int64_t field_bytes(const Case& c) {

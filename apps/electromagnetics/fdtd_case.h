@@ -49,6 +49,8 @@ electromagnetics::Waveform make_waveform(const WaveformOptions& o);
 /// The sources of a case as currents.
 std::vector<electromagnetics::Injection> make_injections(const Case& c);
 electromagnetics::YeeModel make_model(const Case& c);
+/// Which components are stepped: in 2-D those of the polarization.
+std::array<bool, 6> computed(const Case& c);
 
 /// Bytes of the fields, layers and poles, found without allocating them.
 std::int64_t field_bytes(const Case& c);

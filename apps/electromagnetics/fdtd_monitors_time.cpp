@@ -16,9 +16,9 @@ std::vector<int> computed_components(const Case& c, const MonitorOptions& o) {
     for (const Component x : o.components) out.push_back(static_cast<int>(x));
     return out;
   }
-  const em::YeeModel m = make_model(c);
+  const std::array<bool, 6> all = computed(c);
   for (int x = 0; x < 6; ++x)
-    if (m.active[static_cast<std::size_t>(x)]) out.push_back(x);
+    if (all[static_cast<std::size_t>(x)]) out.push_back(x);
   return out;
 }
 

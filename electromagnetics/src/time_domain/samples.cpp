@@ -74,7 +74,8 @@ std::vector<EdgeWeight> interpolate(const YeeGrid& grid, const std::array<Faces,
 }
 
 std::int64_t SampleList::add(int component, const Point& p) {
-  for (const EdgeWeight& w : interpolate(grid_, faces_, component, p)) {
+  const std::vector<EdgeWeight> shares = interpolate(grid_, faces_, component, p);  // also sees that p lies in the domain
+  for (const EdgeWeight& w : computed_[static_cast<std::size_t>(component)] ? shares : std::vector<EdgeWeight>{}) {
     const auto [it, fresh] = known_.try_emplace({w.edge.component, w.edge.k, w.edge.j, w.edge.i}, static_cast<std::int64_t>(edges_.size()));
     if (fresh) edges_.push_back(w.edge);
     column_.push_back(it->second);

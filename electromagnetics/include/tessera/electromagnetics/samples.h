@@ -37,7 +37,9 @@ double reference_length(const YeeGrid& grid);
 /// Samples of many monitors over one list of recorded edges without repetitions.
 class SampleList {
  public:
-  SampleList(YeeGrid grid, std::array<Faces, 3> faces) : grid_(std::move(grid)), faces_(faces) {}
+  /// Components that are not `computed` are zero everywhere.
+  SampleList(YeeGrid grid, std::array<Faces, 3> faces, std::array<bool, 6> computed = {true, true, true, true, true, true})
+      : grid_(std::move(grid)), faces_(faces), computed_(computed) {}
   /// Adds a value; returns its number.
   std::int64_t add(int component, const Point& p);
   std::int64_t size() const { return static_cast<std::int64_t>(begin_.size()) - 1; }
@@ -58,6 +60,7 @@ class SampleList {
  private:
   YeeGrid grid_;
   std::array<Faces, 3> faces_;
+  std::array<bool, 6> computed_;
   std::vector<Edge> edges_;
   std::map<std::tuple<int, int, int, int>, std::int64_t> known_;
   std::vector<std::int64_t> begin_{0}, column_;
