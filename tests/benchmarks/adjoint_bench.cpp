@@ -20,6 +20,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <random>
 #include <string>
 
@@ -146,13 +147,19 @@ int main(int argc, char** argv) {
     std::printf("slope %.8e, difference %.8e\n", slope, difference);
     return print_figure("adjoint_slope_error", std::abs(slope - difference) / std::abs(slope), "1"), 0;
   }
-  benchmarks::Samples forward, gradient;
+  benchmarks::Samples forward, gradient, forward_cpu, gradient_cpu;
+  const auto time = [](benchmarks::Samples& wall, benchmarks::Samples& cpu, auto f) {
+    const std::clock_t start = std::clock();
+    wall.add(benchmarks::seconds_of(f));
+    cpu.add(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
+  };
   for (int k = 0; k < repeat; ++k) {
-    forward.add(benchmarks::seconds_of([&] { run_forward(c, steps); }));
-    gradient.add(benchmarks::seconds_of([&] { grad(value)(eps); }));
+    time(forward, forward_cpu, [&] { run_forward(c, steps); });
+    time(gradient, gradient_cpu, [&] { grad(value)(eps); });
   }
   print_figure("adjoint_forward_seconds", forward.median(), "s");
   print_figure("adjoint_gradient_seconds", gradient.median(), "s");
   print_figure("adjoint_cost_ratio", gradient.median() / forward.median(), "x");
+  print_figure("adjoint_cpu_ratio", gradient_cpu.median() / forward_cpu.median(), "x");  // where the machine is not idle
   print_figure("adjoint_cost_ratio_spread", gradient.spread() + forward.spread(), "1");
 }

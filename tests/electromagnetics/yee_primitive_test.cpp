@@ -72,6 +72,23 @@ TEST_F(YeePrimitive, TransposeIsTheAdjointAlongWholeRuns) {
   }
 }
 
+TEST_F(YeePrimitive, TwoDimensionsWithAbsorbingFaces) {
+  YeeModel m;
+  m.grid = uniform_grid({24e-3, 20e-3, 0}, 1e-3);
+  m.pml = {.cells = 5, .order = 4, .sigma_factor = 1.5, .kappa_max = 11};
+  m.dt_s = 0.9 * stable_time_step(m.grid);
+  m.dtype = Dtype::f64;
+  m.active = {false, false, true, true, true, false};
+  m.injected = {{Ez, 8, 9, 0}};
+  m.recorded = {{Ez, 15, 12, 0}, {Hx, 10, 6, 0}};
+  m.traced = {{Ez, 3, 4, 0}, {Ez, 12, 10, 0}, {Ez, 13, 10, 0}};
+  const YeeOpPtr op = yee_op(std::move(m));
+  const Tensor x = noisy_state(op, 1), w = noise_like({200, 1}, 2), c = coefficients(op), weights = noise_like({200, 2}, 3);
+  const auto f = [&](Tensor state, Tensor cb, Tensor currents) { return sum(sin(advance(op, state, cb, currents).records * weights)); };
+  const CheckReport r = gradcheck(f, std::tuple(x, c, w), {.order = 2, .directions = 2});
+  EXPECT_TRUE(r) << to_string(r);
+}
+
 /// What the derivative checks differentiate: records, traces and two sums over the state after six steps, from all operands.
 struct Sample {
   YeeOpPtr op = everything({pml, pec, joined});

@@ -39,7 +39,6 @@ inline void magnetic_row(Rows<T, transposed>& rows, const Tables<T>& t, int j, i
   if constexpr (transposed)
     if (t.has_layers)
       for (int c = 0; c < 3; ++c) {
-        rows.convolve(c, 0, j, k);
         rows.convolve(c, 1, j + 1, k);
         rows.convolve(c, 2, j, k + 1);
       }
@@ -47,7 +46,7 @@ inline void magnetic_row(Rows<T, transposed>& rows, const Tables<T>& t, int j, i
   if constexpr (transposed)
     if (t.has_layers)
       for (int c = 3; c < 6; ++c)
-        for (int axis = 0; axis < 3; ++axis) rows.convolve(c, axis, j, k);
+        for (const int axis : {1, 2}) rows.convolve(c, axis, j, k);
 }
 template <class T, bool transposed>
 inline void electric_row(Rows<T, transposed>& rows, const Tables<T>&, int j, int k, std::int64_t n) {
@@ -166,7 +165,7 @@ void in_halves(const Parts<T>& parts) {
         if (t.has_layers)
           over_planes([&](auto& rows, int j, int k) {
             for (int c = source; c < source + 3; ++c)
-              for (int axis = 0; axis < 3; ++axis) rows.convolve(c, axis, j, k);
+              for (const int axis : {1, 2}) rows.convolve(c, axis, j, k);
           });
       over_planes([&](auto& rows, int j, int k) {
         for (int c = first; c < first + 3; ++c) rows.step(c, j, k, n);

@@ -88,6 +88,7 @@ void place_layers(Tables<T>& t, const YeeModel& m) {
     for (int axis = 0; axis < 3; ++axis) {
       const ComponentTable<T>& f = t.component[c];
       if (axis == axis_of(c) || t.n[axis] == 1 || f.last[axis] == f.first[axis]) continue;
+      if (!m.active[f.source[f.axis[0] == axis ? 0 : 1]]) continue;  // a difference of zeros
       const PmlProfile p = pml_profile(m.grid.lines[axis], t.faces[axis], m.pml, m.dt_s, at_middle(c, axis));
       if (!p.any()) continue;
       LayerTable<T>& l = t.layer[c][axis];

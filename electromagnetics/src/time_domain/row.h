@@ -83,47 +83,34 @@ template <class T, bool weighted>
   }
 }
 
-/// Transposed, along x: at the ends of a row of the source F, tau <- b tau + F.
-template <class T>
-struct SourceEnds {
-  T* tau;
-  const T *source, *b, *c, *m;
-  int low_begin, low_end, high_begin, high_end;
-};
-template <class T>
-[[gnu::always_inline]] inline void convolve_body(const SourceEnds<T>& u) {
-  T* tau = u.tau - u.low_begin;
-  const T *b = u.b, *source = u.source;
-  for (const auto& [begin, end] : {std::pair{u.low_begin, u.low_end}, std::pair{u.high_begin, u.high_end}}) {
-#pragma GCC ivdep
-    for (int i = begin; i < end; ++i) tau[i] = b[i] * tau[i] + source[i];
-    tau -= u.high_begin - u.low_end;
-  }
-}
-/// Then v = +-(m F + c tau) goes to the brackets of the edges that it is the upper side of, and from those it is the lower side of:
-/// edges i - above and i - above + 1. `v` has room for the row and one more at both of its ends.
+/// Transposed, along x: at the ends of a row, of which F is the source of the difference, tau <- b tau + F; then v = +-(m F + c tau) goes to the
+/// brackets of the edges that it is the upper side of, and from those it is the lower side of: edges i - above and i - above + 1.
+/// `v` has room for the row and one more at both of its ends.
 template <class T>
 struct EndsBack {
-  SourceEnds<T> at;
-  T *out, *v;
-  const T* factor;
+  T *out, *v, *tau;
+  const T *factor, *source, *b, *c, *m;
   T scale, sign;
+  int low_begin, low_end, high_begin, high_end;
   int above, first, last;
 };
 template <class T, bool weighted>
 [[gnu::always_inline]] inline void back_body(const EndsBack<T>& u) {
-  const T *tau = u.at.tau - u.at.low_begin, *source = u.at.source, *c = u.at.c, *m = u.at.m, *factor = u.factor;
-  T *out = u.out, *v = u.v;
+  T *out = u.out, *v = u.v, *tau = u.tau - u.low_begin;
+  const T *source = u.source, *b = u.b, *c = u.c, *m = u.m, *factor = u.factor;
   const T scale = u.scale, sign = u.sign;
-  for (const auto& [begin, end] : {std::pair{u.at.low_begin, u.at.low_end}, std::pair{u.at.high_begin, u.at.high_end}}) {
+  for (const auto& [begin, end] : {std::pair{u.low_begin, u.low_end}, std::pair{u.high_begin, u.high_end}}) {
     v[begin - 1] = v[end] = 0;
 #pragma GCC ivdep
-    for (int i = begin; i < end; ++i) v[i] = sign * (m[i] * source[i] + c[i] * tau[i]);
+    for (int i = begin; i < end; ++i) {
+      tau[i] = b[i] * tau[i] + source[i];
+      v[i] = sign * (m[i] * source[i] + c[i] * tau[i]);
+    }
     const T* upper = v + u.above;
     const int from = std::max(u.first, begin - u.above), to = std::min(u.last, end - u.above + 1);
 #pragma GCC ivdep
     for (int i = from; i < to; ++i) out[i] += weighted ? (scale * factor[i]) * (upper[i] - upper[i - 1]) : upper[i] - upper[i - 1];
-    tau -= u.at.high_begin - u.at.low_end;
+    tau -= u.high_begin - u.low_end;
   }
 }
 
@@ -145,14 +132,6 @@ template <class T, bool weighted>
   ends_body<T, weighted>(u);
 }
 
-template <class T>
-void convolve_ends(const SourceEnds<T>& u) {
-  convolve_body<T>(u);
-}
-template <class T>
-[[gnu::target("arch=x86-64-v4")]] void convolve_ends_wide(const SourceEnds<T>& u) {
-  convolve_body<T>(u);
-}
 template <class T, bool weighted>
 void ends_back(const EndsBack<T>& u) {
   back_body<T, weighted>(u);
@@ -166,7 +145,6 @@ template <class T>
 struct Kernels {
   std::array<std::array<void (*)(const RowUpdate<T>&), 5>, 2> update;  ///< [with_keep][Adds]
   std::array<void (*)(const EndsUpdate<T>&), 2> ends;                  ///< [weighted]
-  void (*convolve)(const SourceEnds<T>&);
   std::array<void (*)(const EndsBack<T>&), 2> back;                    ///< [weighted]
 };
 template <class T>
@@ -180,7 +158,6 @@ const Kernels<T>& kernels() {
   };
   static const Kernels<T> chosen{{updates.template operator()<false>(), updates.template operator()<true>()},
                                  {wide ? &ends_wide<T, false> : &ends<T, false>, wide ? &ends_wide<T, true> : &ends<T, true>},
-                                 wide ? &convolve_ends_wide<T> : &convolve_ends<T>,
                                  {wide ? &ends_back_wide<T, false> : &ends_back<T, false>, wide ? &ends_back_wide<T, true> : &ends_back<T, true>}};
   return chosen;
 }
@@ -246,16 +223,15 @@ class Rows {
     }
   }
 
-  /// Transposed: tau <- b tau + field, for the layers of a row of a source component.
+  /// Transposed: tau <- b tau + field, for the layers along y and z of a row of a source component. Along x the row that takes the
+  /// difference does so (back_ends).
   void convolve(int c, int axis, int j, int k) {
     const ComponentTable<T>& f = t_.component[c];
     const LayerTable<T>& l = t_.layer[c][axis];
     if (l.slabs == 0 || j < f.first[1] || j >= f.last[1] || k < f.first[2] || k >= f.last[2]) return;
-    const T* e = s_ + t_.place(c, 0, j, k);
-    if (axis == 0) return kernels_.convolve(source_ends(l, e, j, k));
     const int at = axis == 1 ? j : k;
     if (l.slab[at] < 0) return;
-    convolve_row(s_ + t_.psi_row(l, axis, j, k) + f.first[0], e + f.first[0], l.b[at], f.last[0] - f.first[0]);
+    convolve_row(s_ + t_.psi_row(l, axis, j, k) + f.first[0], s_ + t_.place(c, f.first[0], j, k), l.b[at], f.last[0] - f.first[0]);
   }
 
   /// Transposed: what comes to a row before the transpose of its brackets reads it, the cotangents of Q and of the traces
@@ -347,15 +323,13 @@ class Rows {
   }
 
   /// Transposed: the layers along x of the source of a row's difference.
-  SourceEnds<T> source_ends(const LayerTable<T>& l, const T* source, int j, int k) const {
-    return {s_ + t_.psi_row(l, 0, j, k), source, l.b.data(), l.c.data(), l.m.data(), l.low_begin, l.low_end, l.high_begin, l.high_end};
-  }
   void back_ends(bool weighted, const ComponentTable<T>& f, int j, int k, T* out, const T* factor, T scale) {
     const int term = f.axis[0] == 0 ? 0 : 1, source = f.source[term];
     const LayerTable<T>& l = t_.layer[source][0];
     if (l.slabs == 0) return;
     const int above = is_electric(source) ? 1 : 0;  // the upper side of the difference lies at the row itself (E) or one further (H)
-    kernels_.back[weighted]({source_ends(l, s_ + t_.place(source, 0, j, k), j, k), out, v_, factor, scale, term == 0 ? T{1} : T{-1}, above, f.first[0], f.last[0]});
+    kernels_.back[weighted]({out, v_, s_ + t_.psi_row(l, 0, j, k), factor, s_ + t_.place(source, 0, j, k), l.b.data(), l.c.data(), l.m.data(), scale,
+                             term == 0 ? T{1} : T{-1}, l.low_begin, l.low_end, l.high_begin, l.high_end, above, f.first[0], f.last[0]});
   }
 
   void layers(int c, const ComponentTable<T>& f, int term, int j, int k) {
