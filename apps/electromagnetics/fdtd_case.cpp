@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "electromagnetics/fdtd_case.h"
 
+#include "tessera/electromagnetics/beam.h"
 #include "tessera/electromagnetics/constants.h"
 #include "tessera/electromagnetics/medium_checks.h"
 #include "tessera/electromagnetics/medium_stability.h"
+#include "tessera/electromagnetics/plane_wave.h"
 
 #include <fmt/format.h>
 
@@ -169,6 +171,59 @@ void choose_time_step(Case& c, const data::Config& config) {
                                  "use 10 to 20 cells per wavelength for errors of some per cent"));
 }
 
+/// The box of a plane wave; where no size is given, four cells of scattered field are left in front of layers.
+em::PlaneWave plane_wave_of(const Case& c, const CaseSource& s) {
+  const em::Medium& around = c.media.front();
+  em::PlaneWave wave{.direction = s.options.direction, .polarization = s.options.polarization, .amplitude = s.options.amplitude, .waveform = s.waveform,
+                     .eps = around.eps[0], .mu = around.mu[0]};
+  for (std::size_t d = 0; d < 3; ++d) {
+    const std::vector<double>& x = c.grid.lines[d];
+    const auto inner = static_cast<std::size_t>(c.pml.cells) + 4, n = x.size() - 1;
+    if (s.options.size) {
+      wave.low[d] = (*s.options.position)[d] - (*s.options.size)[d] / 2;
+      wave.high[d] = (*s.options.position)[d] + (*s.options.size)[d] / 2;
+    } else {
+      wave.low[d] = x[c.faces[d].low == em::Boundary::pml ? std::min(inner, n) : 0];
+      wave.high[d] = x[c.faces[d].high == em::Boundary::pml ? n - std::min(inner, n) : n];
+    }
+  }
+  return wave;
+}
+
+/// A beam leaves the plane across the resolved axis along which its size is zero, or, without a size, the one that it follows most.
+em::Beam beam_of(const Case& c, const CaseSource& s) {
+  const SourceOptions& o = s.options;
+  const WaveformOptions& w = o.waveform;
+  const em::Medium& around = c.media.front();
+  em::Beam b{.axis = 0, .position = *o.position, .direction = o.direction, .polarization = o.polarization, .waist = o.waist, .focus = o.focus, .frequency_hz = w.frequency.value_or(0),
+             .amplitude = o.amplitude, .waveform = s.waveform, .eps = around.eps[0], .mu = around.mu[0]};
+  if (w.frequency_min && w.frequency_max) b.frequency_hz = (*w.frequency_min + *w.frequency_max) / 2;
+  double best = -INFINITY;
+  for (int d = 0; d < 3; ++d) {
+    const auto a = static_cast<std::size_t>(d);
+    const double rank = !c.grid.resolved(d) ? -INFINITY : o.size ? -(*o.size)[a] : std::abs(o.direction[a]);
+    if (rank > best) b.axis = d, best = rank;
+  }
+  return b;
+}
+
+/// Currents of a plane wave or beam; what cannot be is an error in the configuration.
+void make_wave(const Case& c, CaseSource& s, const data::Config& config) {
+  const em::Medium& around = c.media.front();
+  const auto even = [](const std::array<double, 3>& x) { return x[0] == x[1] && x[1] == x[2]; };
+  if (!around.poles.empty() || around.sigma != Point{} || around.sigma_m != Point{} || !even(around.eps) || !even(around.mu) || around.pec)
+    refuse({config.error(642, s.key, "waves and beams come through a background without loss, dispersion and anisotropy", "choose another background, or another source")});
+  if (c.bloch_k != Point{})
+    refuse({config.error(642, s.key, "waves and beams between Bloch faces are not among what this version steps", "drive the structure by a current over a plane")});
+  try {
+    s.wave = s.options.kind == SourceKind::plane_wave ? em::plane_wave(c.grid, c.faces, c.dt_s, plane_wave_of(c, s)) : em::beam(c.grid, c.faces, c.dt_s, beam_of(c, s));
+  } catch (const data::InputError&) {
+    throw;
+  } catch (const Error& e) {
+    refuse({config.error(628, s.key, e.what(), "see the source's keys")});
+  }
+}
+
 }  // namespace
 
 Case make_case(const data::Config& config) {
@@ -193,6 +248,7 @@ Case make_case(const data::Config& config) {
     for (const auto& v : spectrum) peak = std::max(peak, std::abs(v));
     for (std::size_t i = 0; i < f.size(); ++i)
       if (std::abs(spectrum[i]) > 1e-6 * peak) source.highest_hz = f[i];
+    if (source.options.kind == SourceKind::plane_wave || source.options.kind == SourceKind::beam) make_wave(c, source, config);
     c.sources.push_back(std::move(source));
   }
   return c;
@@ -228,6 +284,10 @@ std::vector<em::Injection> make_injections(const Case& c) {
   std::vector<em::Injection> out;
   for (const CaseSource& s : c.sources) {
     const SourceOptions& o = s.options;
+    if (!s.wave.edges.empty()) {
+      out.push_back(s.wave);
+      continue;
+    }
     const Point at = *o.position, size = o.size.value_or(Point{});
     Point low{}, high{};
     for (std::size_t d = 0; d < 3; ++d) low[d] = at[d] - size[d] / 2, high[d] = at[d] + size[d] / 2;

@@ -18,6 +18,7 @@ struct CaseSource {
   std::string key;  ///< "source[2]"
   electromagnetics::Waveform waveform;
   double highest_hz = 0;  ///< above it the spectrum is below 1e-8 of its peak
+  electromagnetics::Injection wave = {};  ///< of a plane wave or beam
 };
 
 struct Case {

@@ -212,6 +212,114 @@ frequencies = ["100 THz"]
   for (std::size_t k = 0; k < wanted.size(); ++k) EXPECT_NEAR(found[k], wanted[k], 1e-9 * wanted[k]) << k;
 }
 
+/// Total scattering width of a cylinder of index n and radius a for E along it: (4/k) sum |c_m|^2, the coefficients from continuous
+/// E and H at its surface (C. F. Bohren, D. R. Huffman, Absorption and Scattering of Light by Small Particles, 8.4).
+double cylinder_width(double frequency, double a, double n) {
+  const double k = 2 * std::numbers::pi * frequency / 299792458.0, x = k * a, y = n * x;
+  const auto slope = [](auto&& f, int m, double at) { return m == 0 ? -f(1, at) : (f(m - 1, at) - f(m + 1, at)) / 2; };
+  const auto j = [](int m, double at) { return std::cyl_bessel_j(m, at); };
+  const auto y_ = [](int m, double at) { return std::cyl_neumann(m, at); };
+  double sum = 0;
+  for (int m = 0; m < 16; ++m) {
+    const double inner = j(m, y), steep = n * slope(j, m, y);
+    const double real = j(m, x) * steep - slope(j, m, x) * inner, imaginary = y_(m, x) * steep - slope(y_, m, x) * inner;
+    sum += (m == 0 ? 1 : 2) * real * real / (real * real + imaginary * imaginary);
+  }
+  return 4 / k * sum;
+}
+
+/// The columns of a table in the run's folder, [row][column].
+std::vector<std::vector<double>> numbers_of(const std::string& csv) {
+  std::istringstream in(csv);
+  std::vector<std::vector<double>> rows;
+  std::string line;
+  std::getline(in, line);
+  while (std::getline(in, line)) {
+    std::istringstream cells(line);
+    rows.emplace_back();
+    for (std::string cell; std::getline(cells, cell, ',');) rows.back().push_back(std::stod(cell));
+  }
+  return rows;
+}
+
+TEST_F(Fdtd, APlaneWaveIsScatteredAsBySeries) {
+  write("case.toml", R"(app = "electromagnetics.fdtd"
+[grid]
+size = ["1.2 m", "1.2 m", "0 m"]
+cell = "10 mm"
+polarization = "Ez"
+[run]
+precision = "f64"
+stop.time = "40 ns"
+[[material]]
+name = "glass"
+eps = 4
+[[structure]]
+shape = "cylinder"
+radius = "0.2 m"
+height = "inf"
+material = "glass"
+[[source]]
+kind = "plane_wave"
+direction = [1.0, 0.5, 0.0]
+polarization = [0.0, 0.0, 1.0]
+amplitude = 2.0
+waveform = {kind = "gaussian", frequency = "400 MHz", bandwidth = "600 MHz"}
+[[monitor]]
+kind = "rcs"
+name = "sigma"
+position = ["0 m", "0 m", "0 m"]
+size = ["0.98 m", "0.98 m", "0 m"]
+frequencies = ["300 MHz", "500 MHz"]
+)");
+  const Outcome run = tessera({"run", "case.toml", "--output", "RUN"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  const auto rows = numbers_of(read("RUN/tables/sigma.csv"));
+  ASSERT_EQ(rows.size(), 2u);
+  // 50 and 30 cells a wavelength in the glass: phases are late by (k d)^2/24 over a path of some wavelengths.
+  EXPECT_NEAR(rows[0].back() / cylinder_width(300e6, 0.2, 2), 1, 2e-3);
+  EXPECT_NEAR(rows[1].back() / cylinder_width(500e6, 0.2, 2), 1, 1e-2);
+}
+
+TEST_F(Fdtd, ABeamCarriesItsPowerOneWay) {
+  write("case.toml", R"(app = "electromagnetics.fdtd"
+[grid]
+size = ["1.2 m", "1.2 m", "0 m"]
+cell = "10 mm"
+polarization = "Hz"
+[run]
+precision = "f64"
+stop.time = "25 ns"
+[[source]]
+kind = "beam"
+position = ["-0.4 m", "0 m", "0 m"]
+direction = [1.0, 0.2, 0.0]
+polarization = [0.0, 1.0, 0.0]
+waist = "0.2 m"
+focus = "0.4 m"
+waveform = {kind = "gaussian", frequency = "2 GHz", bandwidth = "1 GHz"}
+[[monitor]]
+kind = "flux"
+name = "ahead"
+position = ["0.3 m", "0 m", "0 m"]
+size = ["0 m", "0.96 m", "0 m"]
+frequencies = ["2 GHz"]
+[[monitor]]
+kind = "flux"
+name = "behind"
+position = ["-0.47 m", "0 m", "0 m"]
+size = ["0 m", "0.96 m", "0 m"]
+frequencies = ["2 GHz"]
+)");
+  const Outcome run = tessera({"run", "case.toml", "--output", "RUN"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  const double ahead = numbers_of(read("RUN/tables/ahead.csv"))[0][1], behind = numbers_of(read("RUN/tables/behind.csv"))[0][1];
+  // |W|^2 w0 sqrt(pi/2) / (2 Z0), W = sqrt(pi) tau/2, tau = 2 sqrt(ln 10) / (pi bandwidth); 15 cells a wavelength.
+  const double w2 = std::numbers::pi / 4 * std::pow(2 * std::sqrt(std::log(10.0)) / (std::numbers::pi * 1e9), 2);
+  EXPECT_NEAR(ahead / (w2 * 0.2 * std::sqrt(std::numbers::pi / 2) / (2 * 376.730313668)), 1, 0.03);
+  EXPECT_LT(std::abs(behind), 1e-3 * ahead);
+}
+
 TEST_F(Fdtd, WhatCannotRunIsRefusedBeforeMemoryIsTaken) {
   const auto refused = [&](const std::string& what, const std::string& by, const std::string& number) {
     std::string text = kCase;
