@@ -3,12 +3,13 @@
 // The order of the steps. The new h of a row needs e of the row and of the next ones (j+1, k+1); the new e needs h of the row
 // and of the ones before it. So the step of row (j, k), h first, may follow as soon as the previous step of rows (j+1, k) and
 // (j, k+1) is done: T steps run as a wave through the planes, each one plane behind the last, and within a plane
-// over tiles of rows that shift by one row per step. A tile's planes of T steps stay in the second-level cache: the memory
+// over tiles of rows that shift by one row per step. A tile's planes of T steps stay in the caches: the memory
 // sees 12 + c words per cell once in T steps (M. Wonnacott, Int. J. Parallel Program. 27 (1999) 181-221: time skewing).
 // Tile m waits at each plane for tile m - 1, which is how threads run side by side; every row is computed by the same
 // instructions whatever the order, so results do not depend on it.
 //
 // Axes y or z that are joined to themselves allow no such wave: there all h, then all e.
+#include "time_domain/blocking.h"
 #include "time_domain/row.h"
 
 #include "tessera/autodiff/forall.h"
@@ -93,6 +94,9 @@ void in_waves(const Work<T>& w, int block, int tile_rows) {
             const int from = std::max(y0 - back, 0), to = std::min(y1 - back, rows_y);
             if (lag == 1) {
               for (int j = from; j < to; ++j) {
+                if (s > 0) rows.fetch_ahead(j, k, j, k);  // is in the caches
+                else if (j + 1 < to) rows.fetch_ahead(j, k, j + 1, k);
+                else rows.fetch_ahead(j, k, from, k + 1);
                 magnetic_row(rows, t, j, k, begin + s);
                 electric_row(rows, t, j, k, begin + s);
               }
@@ -183,15 +187,8 @@ void run(const Parts<T>& parts, Blocking blocking) {
       for (int k = 0; k <= t.n[2]; ++k)
         for (int j = 0; j <= t.n[1]; ++j) w.state[t.place(c, t.n[0], j, k)] = w.state[t.place(c, 0, j, k)];
   if (t.periodic[1] || t.periodic[2] || parts.size() > 1) return in_halves<T, transposed>(parts);
-  // As many steps as let a tile's window, (rows + steps) x (steps + 1) rows of 9 words, fit into half of a cache of 1 MiB.
-  int steps = blocking.steps, rows = blocking.rows;
-  if (rows == 0) rows = 8;
-  if (steps == 0) {
-    const double row_bytes = 9.0 * static_cast<double>(t.row) * sizeof(T);
-    steps = 1;
-    while (steps < 8 && (rows + steps + 1) * (steps + 2) * row_bytes < 6e5) ++steps;
-  }
-  in_waves<T, transposed>(w, steps, rows);
+  const Blocking chosen = choose_blocking(t, w.steps, blocking);
+  in_waves<T, transposed>(w, chosen.steps, chosen.rows);
 }
 
 /// cb lambda_e, -ch lambda_h / ca and tau = +- lambda_psi / b (E, H) from the cotangents, or back.

@@ -6,20 +6,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <map>
 
 namespace tessera::electromagnetics::time_domain {
 namespace {
 
 constexpr std::int64_t kAlign = 16;  // elements: rows begin at cache lines
 std::int64_t aligned(std::int64_t n) { return (n + kAlign - 1) / kAlign * kAlign; }
-
-/// The one copy of a row of coefficients.
-template <class T>
-const T* keep_row(Tables<T>& t, const std::vector<T>& values) {
-  std::string key(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
-  return t.pool.try_emplace(std::move(key), values).first->second.data();
-}
 
 /// ds along the component's axis, 1/ds* across it (E), and with dual and primal lengths exchanged (H); units of `unit`.
 double metric(const YeeModel& m, int c, int axis, int i, double unit, bool periodic) {
@@ -172,10 +165,10 @@ void compile_row(Tables<T>& t, const YeeModel& m, int c, int j, int k, MaterialR
     keep[i] = static_cast<T>(row.inverse[i] == 0 ? 0 : (1 - loss) / (1 + loss));
     any_loss |= keep[i] != 1;
   }
-  f.factor[index] = keep_row(t, factor);
+  f.factor[index] = t.pool.keep(factor);
   if (any_loss) {
     if (f.keep.empty()) f.keep.assign(t.rows(), nullptr);
-    f.keep[index] = keep_row(t, keep);
+    f.keep[index] = t.pool.keep(keep);
     f.flags[index] |= lossy;
   }
   for (const DispersiveRun& run : row.dispersive) {
@@ -284,7 +277,7 @@ Tables<T> compile(const YeeModel& m) {
 
   for (int c = 0; c < 6; ++c) {
     ComponentTable<T>& f = t.component[c];
-    f.factor.assign(t.rows(), nullptr);
+    f.factor.assign(t.rows() + 1, nullptr);
     f.flags.assign(t.rows(), 0);
     f.scale_y.assign(t.n[1] + 1, 0);
     f.scale_z.assign(t.n[2] + 1, 0);

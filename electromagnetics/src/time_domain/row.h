@@ -26,6 +26,7 @@ struct RowUpdate {
   T* field;
   const T *factor, *keep, *extra;
   const T *p, *q, *r, *t;
+  const T *next_field, *next_factor;  ///< of the rows that come next, fetched meanwhile; only their addresses count
   T scale;
   RowLayer<T> first, second;
   int n;  ///< a multiple of kLine / sizeof(T); beyond the edges of the component the factor is zero
@@ -40,6 +41,11 @@ template <class T, bool with_keep, Adds adds>
   const T *p = u.p, *q = u.q, *r = u.r, *t = u.t;
   const T scale = u.scale, b = u.first.b, c = u.first.c, m = u.first.m, b2 = u.second.b, c2 = u.second.c, m2 = u.second.m;
   const int n = u.n & ~(kLine / static_cast<int>(sizeof(T)) - 1);
+  if (u.next_field)
+    for (int i = 0; i < n; i += kLine / static_cast<int>(sizeof(T))) {
+      __builtin_prefetch(u.next_field + i, 1, 3);
+      __builtin_prefetch(u.next_factor + i, 0, 3);
+    }
 #pragma GCC ivdep  // the rows are distinct, or read only
   for (int i = 0; i < n; ++i) {
     const T first = p[i] - q[i], second = r[i] - t[i];
@@ -192,6 +198,11 @@ class Rows {
     v_ = x_ + t_.row + 32;
   }
 
+  /// Fetches the row (j1, k1) while (j, k) is updated; the row itself: fetches none.
+  void fetch_ahead(int j, int k, int j1, int k1) {
+    ahead_ = (j1 - j) * t_.row + (k1 - k) * t_.plane;
+    ahead_rows_ = t_.row_index(j1, k1) - t_.row_index(j, k);
+  }
   /// Updates the row (c, j, k) in step n; nothing where the component has no such row.
   void step(int c, int j, int k, std::int64_t n) {
     const ComponentTable<T>& f = t_.component[c];
@@ -205,6 +216,8 @@ class Rows {
     u.scale = t_.scale(c, j, k);
     u.p = e + f.p, u.q = e + f.q, u.r = e + f.r, u.t = e + f.t;
     u.n = t_.run;
+    u.next_field = ahead_ ? e + ahead_ + (is_electric(c) ? t_.plane : 0) : nullptr;  // e of the next plane comes first
+    u.next_factor = f.factor[std::min(index + ahead_rows_, t_.rows())];
     if (flags & lossy) u.keep = f.keep[index];
     if (transposed ? (flags & ~(lossy | layer_x)) != 0 : (flags & listed) != 0) {
       step_with_more(c, f, j, k, u, flags, n);
@@ -457,6 +470,7 @@ class Rows {
   const Work<T>& w_;
   const Tables<T>& t_;
   T* s_;
+  std::int64_t ahead_ = 0, ahead_rows_ = 0;
   const Kernels<T>& kernels_;
   std::vector<T> extra_;
   T* x_;  ///< what goes to the brackets of a row besides the differences

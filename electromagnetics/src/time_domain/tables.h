@@ -5,12 +5,11 @@
 // does not change along y or z, then costs no memory traffic, since its row stays in cache.
 #pragma once
 #include "tessera/electromagnetics/yee_scheme.h"
+#include "time_domain/pages.h"
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <string>
 #include <vector>
 
 namespace tessera::electromagnetics::time_domain {
@@ -102,7 +101,7 @@ struct Tables {
   bool has_layers = false;
   bool bloch = false;                 ///< fields have two parts
   double phase[3] = {};               ///< of the joined faces
-  std::map<std::string, std::vector<T>> pool;  ///< rows of coefficients by content
+  RowPool<T> pool;                    ///< rows of coefficients
 
   std::int64_t rows() const { return std::int64_t{n[1] + 1} * (n[2] + 1); }
   std::int64_t row_index(int j, int k) const { return std::int64_t{k} * (n[1] + 1) + j; }

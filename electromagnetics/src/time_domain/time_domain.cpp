@@ -4,37 +4,14 @@
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/forall.h"
 #include "tessera/electromagnetics/constants.h"
+#include "time_domain/pages.h"
 
 #include <algorithm>
 #include <cmath>
-#include <new>
 #include <variant>
-
-#include <sys/mman.h>
 
 namespace tessera::electromagnetics {
 namespace {
-
-/// Numbers that begin at a cache line; much of them in pages of 2 MiB, since a step walks some twenty rows side by side,
-/// more than the small pages that a core keeps track of in time.
-template <class T>
-struct PageAllocator {
-  using value_type = T;
-  PageAllocator() = default;
-  template <class U>
-  PageAllocator(const PageAllocator<U>&) {}
-  static constexpr std::size_t page = std::size_t{2} << 20;
-  static std::align_val_t alignment(std::size_t n) { return std::align_val_t(n * sizeof(T) < page ? 64 : page); }
-  T* allocate(std::size_t n) {
-    T* p = static_cast<T*>(::operator new(n * sizeof(T), alignment(n)));
-    if (n * sizeof(T) >= page) madvise(p, n * sizeof(T) / page * page, MADV_HUGEPAGE);
-    return p;
-  }
-  void deallocate(T* p, std::size_t n) { ::operator delete(p, alignment(n)); }
-  bool operator==(const PageAllocator&) const { return true; }
-};
-template <class T>
-using State = std::vector<T, PageAllocator<T>>;
 
 /// Steps that are taken at once: a whole number of waves, unless the records would take more than 64 MiB.
 std::int64_t block_length(std::int64_t columns) {
@@ -48,14 +25,14 @@ struct TimeDomain::Impl {
   double dt;
   std::vector<Injection> sources;
   YeeScheme scheme;
-  std::variant<State<float>, State<double>> state;
+  std::variant<time_domain::PagedVector<float>, time_domain::PagedVector<double>> state;
   std::int64_t step = 0, block = 1;
 
   Impl(YeeModel& model, std::vector<Injection> list) : grid(model.grid), dt(model.dt_s), sources(std::move(list)), scheme(model) {
     block = block_length(std::max(scheme.n_recorded(), scheme.n_injected()));
     const std::size_t size = static_cast<std::size_t>(scheme.state_size());
-    if (scheme.dtype() == Dtype::f32) state = State<float>(size, 0.0f);
-    else state = State<double>(size, 0.0);
+    if (scheme.dtype() == Dtype::f32) state = time_domain::PagedVector<float>(size, 0.0f);
+    else state = time_domain::PagedVector<double>(size, 0.0);
   }
 
   /// [parts, n, injected] for the steps from `step` on; empty after the last source has ended.
@@ -84,7 +61,7 @@ struct TimeDomain::Impl {
   }
 
   template <class T>
-  void take(State<T>& fields, std::int64_t n, const std::function<void(const Records&)>& observe) {
+  void take(time_domain::PagedVector<T>& fields, std::int64_t n, const std::function<void(const Records&)>& observe) {
     const std::vector<double> s = currents(n);
     const std::vector<T> in(s.begin(), s.end());
     std::vector<T> out(static_cast<std::size_t>(scheme.parts() * n * scheme.n_recorded()));
@@ -124,17 +101,17 @@ void TimeDomain::advance(std::int64_t n_steps, const std::function<void(const Re
   }
 }
 
-std::span<const float> TimeDomain::state_f32() const { return std::get<State<float>>(impl_->state); }
-std::span<const double> TimeDomain::state_f64() const { return std::get<State<double>>(impl_->state); }
+std::span<const float> TimeDomain::state_f32() const { return std::get<time_domain::PagedVector<float>>(impl_->state); }
+std::span<const double> TimeDomain::state_f64() const { return std::get<time_domain::PagedVector<double>>(impl_->state); }
 
 void TimeDomain::restore(std::int64_t step, std::span<const float> state) {
-  auto* own = std::get_if<State<float>>(&impl_->state);
+  auto* own = std::get_if<time_domain::PagedVector<float>>(&impl_->state);
   if (!own || own->size() != state.size()) throw Error("[TimeDomain] the state to go on from is not that of this model");
   own->assign(state.begin(), state.end());
   impl_->step = step;
 }
 void TimeDomain::restore(std::int64_t step, std::span<const double> state) {
-  auto* own = std::get_if<State<double>>(&impl_->state);
+  auto* own = std::get_if<time_domain::PagedVector<double>>(&impl_->state);
   if (!own || own->size() != state.size()) throw Error("[TimeDomain] the state to go on from is not that of this model");
   own->assign(state.begin(), state.end());
   impl_->step = step;

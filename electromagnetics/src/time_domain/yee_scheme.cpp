@@ -142,11 +142,9 @@ double YeeScheme::plane_energy(const void* state, int k) const {
 
 YeeScheme::Traffic YeeScheme::traffic() const {
   return visit(*impl_, []<class T>(const Tables<T>& t) {
-    double pool = 0;
-    for (const auto& [key, row] : t.pool) pool += static_cast<double>(row.size());
     double cells = 1;
     for (const int n : t.n) cells *= n;
-    const double c = std::min(pool / cells, 6.0), more = static_cast<double>(t.state_size - 6 * (t.component[1].field - t.component[0].field)) * 2 / cells;
+    const double c = std::min(static_cast<double>(t.pool.size()) / cells, 6.0), more = static_cast<double>(t.state_size - 6 * (t.component[1].field - t.component[0].field)) * 2 / cells;
     const double word = sizeof(T);
     return Traffic{(18 + c + more) * word, (12 + c + more) * word, c};
   });
@@ -154,9 +152,7 @@ YeeScheme::Traffic YeeScheme::traffic() const {
 
 std::int64_t YeeScheme::memory_bytes() const {
   return visit(*impl_, []<class T>(const Tables<T>& t) {
-    std::int64_t bytes = t.state_size * static_cast<std::int64_t>(sizeof(T)) + 6 * t.rows() * 9;
-    for (const auto& [key, row] : t.pool) bytes += static_cast<std::int64_t>(key.size() + row.size() * sizeof(T));
-    return bytes;
+    return (t.state_size + static_cast<std::int64_t>(t.pool.size())) * static_cast<std::int64_t>(sizeof(T)) + 6 * t.rows() * 9;
   });
 }
 
