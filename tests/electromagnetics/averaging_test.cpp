@@ -221,6 +221,40 @@ TEST(Averaging, SeamsOfPeriodicAxesSeeBothEnds) {
   EXPECT_EQ(closed[3], -1);
 }
 
+// A face that runs through the seam is averaged there as anywhere: the same after a shift by half a
+// period.
+TEST(Averaging, FacesThroughASeamAreAveragedAsElsewhere) {
+  const std::vector<em::Medium> media{dielectric(1), dielectric(12)};
+  const auto layers = [](double shift) {  // across (1, 2, 0), periodic in cubes of side 4
+    em::Scene s;
+    const double length = std::sqrt(5.0), period = 4 / length;
+    for (int m = -9; m <= 9; ++m) {
+      const auto on = [&](double d) { return Point{d / length + shift, 2 * d / length, 0}; };
+      s.structures.push_back({em::intersect({em::half_space(on((m + 0.63) * period), {1, 2, 0}),
+                                             em::half_space(on((m + 0.2) * period), {-1, -2, 0})}),
+                              1});
+    }
+    return em::SceneOrder(s);
+  };
+  const em::YeeGrid grid = cells(20, -2, 2);
+  const em::Periodic periodic{true, true, true};
+  const em::SceneOrder scene = layers(0), shifted = layers(2);
+  int mixed = 0;
+  for (int j = 0; j < 20; ++j) {
+    const auto seam = em::node_off_diagonals(scene, media, grid, {0, j, 3}, periodic);
+    const auto middle = em::node_off_diagonals(shifted, media, grid, {10, j, 3}, periodic);
+    for (int k = 0; k < 3; ++k) EXPECT_NEAR(seam[k], middle[k], 1e-12) << j;
+    const em::Edge at_seam{em::Ey, 20, j, 3}, at_middle{em::Ey, 10, j, 3};
+    EXPECT_NEAR(
+        em::edge_material(scene, media, grid, at_seam, em::Averaging::kottke, periodic).inverse_eps,
+        em::edge_material(shifted, media, grid, at_middle, em::Averaging::kottke, periodic)
+            .inverse_eps,
+        1e-12);
+    mixed += seam[0] != 0;
+  }
+  EXPECT_GT(mixed, 5);
+}
+
 TEST(Averaging, MagneticMediaFollowTheSameRules) {
   em::Medium ferrite{.mu = {4, 4, 4}};
   em::Medium lossy{.mu = {4, 4, 4}, .sigma_m = {10, 10, 10}};

@@ -287,10 +287,11 @@ Fill joined(const Fill& below, double length_below, const Fill& above, double le
   const double length = length_below + length_above;
   add_scaled(out, below, length_below / length);
   add_scaled(out, above, length_above / length);
+  // Where a face runs through a box, its other media differ along it and not across the seam.
+  const bool uniform = below.media.size() == 1 && above.media.size() == 1;
   Point normal{};
   normal[axis] = 1;
-  add_exchange(out, below, above, normal, 1 / length);
-  const bool uniform = below.media.size() == 1 && above.media.size() == 1;
+  if (uniform) add_plane(out, below.media[0].medium, above.media[0].medium, normal, 1 / length);
   out.simple = out.media.size() == 1 || uniform;
   return out;
 }
