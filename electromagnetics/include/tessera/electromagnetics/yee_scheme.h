@@ -5,7 +5,7 @@
 // The unknowns are integrals along edges, in units of a reference length l (the smallest cell):
 //     e = E ds / l  (V/m),     h = Z0 H ds* / l  (V/m),    ds, ds*: length of the edge, of the dual edge
 // so that curls are plain differences and all metric and material sits in one factor per edge. Step n makes
-//     h_x <- h_x - ch [ (e_z[j+1] - e_z) - (e_y[k+1] - e_y) + s ]              e of time n dt, h of (n + 1/2) dt
+//     h_x <- h_x - ch [ (e_z[j+1] - e_z) - (e_y[k+1] - e_y) - s ]              e of time n dt, h of (n + 1/2) dt
 //     e_x <- ca e_x + cb [ (h_z - h_z[j-1]) - (h_y - h_y[k-1]) + s ]           e of time (n + 1) dt
 // and cyclic (and, where a tensor couples edges, e_x <- e_x + W u of its neighbours with a symmetric W), with ch = c dt ds* / (mu A), cb = c dt ds / (eps A* (1 + q)), ca = (1 - q) / (1 + q), q = sigma dt / (2 eps0 eps);
 // A, A* are the areas that the loop of differences bounds. s sums what is injected, the absorbing layers' convolutions and
