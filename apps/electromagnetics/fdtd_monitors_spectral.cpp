@@ -280,7 +280,7 @@ class LdosMonitor : public Spectral {
     // The current flows at (n + 1/2) dt, as the scheme takes it.
     const auto w = em::spectrum(source_.waveform, frequencies_, case_.dt_s, static_cast<int>(source_.waveform.end_s / case_.dt_s) + 1, 0.5);
     std::vector<c128> moment;
-    for (const auto& v : w) moment.push_back(source_.options.amplitude * v);
+    for (const auto& v : w) moment.push_back(images() * source_.options.amplitude * v);
     const Tensor e = reshape(values(), {static_cast<Index>(count())}), j = tensor(moment);
     const int dims = dimensions(case_), axis = em::axis_of(static_cast<int>(source_.options.component));
     const em::PointSource kind = dims == 3   ? em::PointSource::dipole
@@ -298,6 +298,20 @@ class LdosMonitor : public Spectral {
   }
 
  private:
+  /// A current on a mirror and its image are one, twice as strong: across an electric mirror, along a magnetic one.
+  double images() const {
+    double n = 1;
+    for (int d = 0; d < 3; ++d) {
+      if (!case_.grid.resolved(d)) continue;
+      const auto u = static_cast<std::size_t>(d);
+      const std::vector<double>& lines = case_.grid.lines[u];
+      const em::Faces& faces = case_.faces[u];
+      const double at = (*source_.options.position)[u], near = 1e-9 * (lines.back() - lines.front());
+      const em::Boundary mirror = em::axis_of(static_cast<int>(source_.options.component)) == d ? em::Boundary::pec : em::Boundary::pmc;
+      if ((faces.low == mirror && at <= lines.front() + near) || (faces.high == mirror && at >= lines.back() - near)) n *= 2;
+    }
+    return n;
+  }
   const CaseSource& source_;
 };
 

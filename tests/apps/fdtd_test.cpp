@@ -320,6 +320,42 @@ frequencies = ["2 GHz"]
   EXPECT_LT(std::abs(behind), 1e-3 * ahead);
 }
 
+/// A source on mirrors counts with its images: the same factor as in the whole domain.
+TEST_F(Fdtd, MirrorsThroughASourceLeaveItsPurcellFactor) {
+  const auto purcell = [&](const std::string& low, const std::string& centre, const std::string& size, const std::string& polarization, const std::string& component) {
+    write("case.toml", "app = \"electromagnetics.fdtd\"\ngrid = {centre = [" + centre + "], size = [" + size + "], cell = \"50 nm\", polarization = \"" + polarization +
+                           "\"}\nrun = {precision = \"f64\", stop.steps = 1500}\nboundary = {pml.cells = 8" + low + R"(}
+[[material]]
+name = "glass"
+eps = 4
+[[structure]]
+shape = "cylinder"
+radius = "0.4 um"
+height = "inf"
+material = "glass"
+[[source]]
+kind = "point"
+position = ["0 um", "0 um", "0 um"]
+component = ")" + component + R"("
+waveform = {kind = "gaussian", frequency = "250 THz", bandwidth = "150 THz"}
+[[monitor]]
+kind = "ldos"
+name = "dos"
+frequencies = ["250 THz"]
+)");
+    const Outcome run = tessera({"run", "case.toml", "--output", "RUN", "--force"});
+    EXPECT_EQ(run.code, 0) << run.err;
+    const std::string table = read("RUN/tables/dos.csv");
+    return std::stod(table.substr(table.find(',', table.find('\n')) + 1));
+  };
+  const std::string whole = R"("0 um", "0 um", "0 um")", both = R"("3 um", "3 um", "0 um")", quarter = R"("0.75 um", "0.75 um", "0 um")", half = R"("1.5 um", "1.5 um", "0 um")";
+  const double line = purcell("", whole, both, "Ez", "Ez"), dipole = purcell("", whole, both, "Hz", "Ex");
+  // The curved face is averaged over halves of cells at the mirrors: by quadrature, to some 1e-6.
+  EXPECT_NEAR(purcell(", x_low = \"pmc\", y_low = \"pmc\"", quarter, half, "Ez", "Ez"), line, 1e-5 * line);
+  EXPECT_NEAR(purcell(", x_low = \"pec\", y_low = \"pmc\"", quarter, half, "Hz", "Ex"), dipole, 1e-5 * dipole);
+  EXPECT_GT(std::abs(line - 1), 0.01);
+}
+
 TEST_F(Fdtd, WhatCannotRunIsRefusedBeforeMemoryIsTaken) {
   const auto refused = [&](const std::string& what, const std::string& by, const std::string& number) {
     std::string text = kCase;
