@@ -33,6 +33,13 @@ T* part(const View& v, Index sample, Index size) {
   return size == 0 ? nullptr : static_cast<T*>(v.data) + sample * size;
 }
 
+/// One zero that is repeated, as cotangents are where nothing arrives.
+inline bool is_zero(const Tensor& t) {
+  if (t.is_traced() || t.dtype() != Dtype::c128 || t.size() == 0) return false;
+  for (const Index stride : t.view().strides)
+    if (stride != 0) return false;
+  return *static_cast<const c128*>(t.view().data) == 0.0;
+}
 inline Tensor or_zeros(const Tensor& t, const Type& type) { return t.defined() ? t : broadcast_to(scalar(0.0, type.dtype), type.shape); }
 inline Tensor sum_of(const Tensor& a, const Tensor& b) { return !a.defined() ? b : !b.defined() ? a : a + b; }
 /// (dc / c) v for all rows of v [.., rows, design].

@@ -53,14 +53,14 @@ struct YeeResponse : Hand<YeeResponse>, LeadingBatch {
   static void transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o);
 };
 
-/// Operands: records, traces, coefficients; result: currents.
+/// Operands: records, traces (or none, [K, 0], for zeros), coefficients; result: currents.
 struct YeeResponseTransposed : Hand<YeeResponseTransposed>, LeadingBatch {
   static constexpr const char* name = "yee_response_transposed";
   static Types infer(std::span<const Type> in, const Attributes* a) {
     const SpectralPlan& p = tessera::get<ResponseAttr>(a).response->plan;
     const YeeScheme& s = p.op->scheme;
     expect(name, in[0], with_lead({Dtype::c128, in[0].shape}, 2, {p.n_frequencies(), s.n_recorded()}), "the records");
-    expect(name, in[1], with_lead(in[0], 1, {s.n_traced()}), "the traces");
+    if (in[1].shape.empty() || in[1].shape.back() != 0) expect(name, in[1], with_lead(in[0], 1, {s.n_traced()}), "the traces");
     expect(name, in[2], with_lead({Dtype::f64, in[0].shape}, 2, {s.n_traced()}), "the coefficients");
     return {with_lead(in[0], 1, {s.n_injected()})};
   }
@@ -71,7 +71,7 @@ struct YeeResponseTransposed : Hand<YeeResponseTransposed>, LeadingBatch {
       const Index k = p.n_frequencies(), samples = out[0]->count() / (k * s.n_injected());
       over_samples(samples, [&](Index b) {
         run_transposed(p, part<const double>(*in[2], b, s.n_traced()), part<const c128>(*in[0], b, k * s.n_recorded()),
-                       part<const c128>(*in[1], b, k * s.n_traced()), part<c128>(*out[0], b, k * s.n_injected()));
+                       part<const c128>(*in[1], b, k * in[1]->shape.back()), part<c128>(*out[0], b, k * s.n_injected()));
       });
     };
   }
@@ -94,15 +94,19 @@ void YeeResponse::jvp(const Application& a, std::span<const Tensor> t, std::span
 /// The adjoint of a complex map: H^H v = conj(H^T conj(v)).
 void YeeResponse::transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
   linear_but_in_coefficients(name, linear[0]);
-  const Tensor x = conj(ct[0]), u = conj(ct[1]);
+  const Tensor x = conj(ct[0]), u = is_zero(ct[1]) ? zeros(with_lead(ct[1].type(), 1, {0}).shape, Dtype::c128) : conj(ct[1]);
   const Tensor* in[] = {&x, &u, &a.in[0]};
   o[1] = conj(dispatch1(primitive<YeeResponseTransposed>(), in, a.attr));
 }
 
 void YeeResponseTransposed::jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
   const YeeOp& op = *a.get<ResponseAttr>().response->plan.op;
-  Tensor du = t[1];
-  if (t[2].defined()) du = sum_of(du, scaled(t[2], a.in[2], design_columns(op, a.out[0]) - a.in[1]));
+  const bool no_traces = a.in_types[1].shape.back() == 0;
+  Tensor du = no_traces ? Tensor() : t[1];
+  if (t[2].defined()) {
+    const Tensor mine = design_columns(op, a.out[0]);
+    du = sum_of(du, scaled(t[2], a.in[2], no_traces ? mine : mine - a.in[1]));
+  }
   const Tensor x = or_zeros(t[0], a.in_types[0]), u = or_zeros(du, a.in_types[1]);
   const Tensor* in[] = {&x, &u, &a.in[2]};
   o[0] = dispatch1(primitive<YeeResponseTransposed>(), in, a.attr);
@@ -113,8 +117,8 @@ void YeeResponseTransposed::transpose(const Application& a, std::span<const bool
   const Tensor* in[] = {&a.in[2], &w};
   Tensor out[2];
   dispatch(primitive<YeeResponse>(), in, a.attr, {}, out);
-  for (std::size_t k = 0; k < 2; ++k)
-    if (linear[k]) o[k] = conj(out[k]);
+  if (linear[0]) o[0] = conj(out[0]);
+  if (linear[1] && a.in_types[1].shape.back() != 0) o[1] = conj(out[1]);
 }
 
 TESSERA_REGISTER(YeeResponse);

@@ -68,8 +68,11 @@ class Drive {
 /// Sums in f64 whatever the fields are. Costs 4 K operations a column and step that is taken.
 class Sums {
  public:
-  Sums(const SpectralPlan& plan, std::int64_t columns)
-      : plan_(plan), columns_(columns), sums_(static_cast<std::size_t>(2 * plan.n_frequencies() * columns), 0.0) {}
+  /// `out` [K, columns] holds real and imaginary parts apart until `finish`.
+  Sums(const SpectralPlan& plan, std::int64_t columns, std::complex<double>* out)
+      : plan_(plan), columns_(columns), sums_(reinterpret_cast<double*>(out)) {
+    std::fill(sums_, sums_ + 2 * plan.n_frequencies() * columns, 0.0);
+  }
   template <class T>
   void add(std::int64_t first, std::int64_t n, bool backwards, const T* values) {
     std::vector<std::int64_t> taken;
@@ -83,7 +86,7 @@ class Sums {
     parallel_chunks((columns_ + kColumns - 1) / kColumns, [&](std::int64_t c) {
       const std::int64_t begin = c * kColumns, end = std::min(columns_, begin + kColumns);
       for (std::int64_t f = 0; f < k; ++f) {
-        double *re = sums_.data() + 2 * f * columns_, *im = re + columns_;
+        double *re = sums_ + 2 * f * columns_, *im = re + columns_;
         for (std::size_t t = 0; t < taken.size(); ++t) {
           const std::complex<double> z = phase[static_cast<std::size_t>(f) * taken.size() + t];
           const T* x = values + (backwards ? n - 1 - taken[t] : taken[t]) * columns_;
@@ -95,16 +98,23 @@ class Sums {
       }
     });
   }
-  void give(std::complex<double>* out) const {
-    for (std::int64_t f = 0; f < plan_.n_frequencies(); ++f)
-      for (std::int64_t m = 0; m < columns_; ++m)
-        out[f * columns_ + m] = static_cast<double>(plan_.every) * std::complex(sums_[static_cast<std::size_t>(2 * f * columns_ + m)], sums_[static_cast<std::size_t>((2 * f + 1) * columns_ + m)]);
+  void finish() {
+    std::vector<double> row(static_cast<std::size_t>(2 * columns_));
+    const double each = plan_.every;
+    for (std::int64_t f = 0; f < plan_.n_frequencies(); ++f) {
+      double* out = sums_ + 2 * f * columns_;
+      std::copy_n(out, 2 * columns_, row.begin());
+      for (std::int64_t m = 0; m < columns_; ++m) {
+        out[2 * m] = each * row[static_cast<std::size_t>(m)];
+        out[2 * m + 1] = each * row[static_cast<std::size_t>(columns_ + m)];
+      }
+    }
   }
 
  private:
   const SpectralPlan& plan_;
   std::int64_t columns_;
-  std::vector<double> sums_;  ///< [K, 2, columns]
+  double* sums_;  ///< [K, 2, columns]
 };
 
 /// Zeros that begin at a cache line.
@@ -136,7 +146,7 @@ void forward(const SpectralPlan& plan, const double* coefficients, const std::co
   const YeeScheme& s = plan.op->scheme;
   const std::vector<T> cb(coefficients, coefficients + s.n_traced());
   const Drive drive(plan, currents, s.n_injected());
-  Sums x(plan, s.n_recorded()), u(plan, s.n_traced());
+  Sums x(plan, s.n_recorded(), records), u(plan, s.n_traced(), traces);
   Zeros<T> state(s.state_size());
   const std::int64_t block = block_of(plan, sizeof(T));
   std::vector<T> in(static_cast<std::size_t>(block * s.n_injected())), out(static_cast<std::size_t>(block * s.n_recorded())), brackets(static_cast<std::size_t>(block * s.n_traced()));
@@ -148,8 +158,8 @@ void forward(const SpectralPlan& plan, const double* coefficients, const std::co
     x.add(first, n, false, out.data());
     u.add(first, n, false, brackets.data());
   }
-  x.give(records);
-  u.give(traces);
+  x.finish();
+  u.finish();
 }
 
 template <class T>
@@ -157,11 +167,11 @@ void transposed(const SpectralPlan& plan, const double* coefficients, const std:
                 std::complex<double>* currents) {
   const YeeScheme& s = plan.op->scheme;
   const std::vector<T> cb(coefficients, coefficients + s.n_traced());
-  const Drive x(plan, records, s.n_recorded()), u(plan, traces, s.n_traced());
-  Sums w(plan, s.n_injected());
+  const Drive x(plan, records, s.n_recorded()), u(plan, traces, traces ? s.n_traced() : 0);
+  Sums w(plan, s.n_injected(), currents);
   Zeros<T> state(s.state_size());
   const std::int64_t block = block_of(plan, sizeof(T));
-  std::vector<T> in_x(static_cast<std::size_t>(block * s.n_recorded())), in_u(static_cast<std::size_t>(block * s.n_traced())), out(static_cast<std::size_t>(block * s.n_injected()));
+  std::vector<T> in_x(static_cast<std::size_t>(block * s.n_recorded())), in_u(static_cast<std::size_t>(traces ? block * s.n_traced() : 0)), out(static_cast<std::size_t>(block * s.n_injected()));
   for (std::int64_t first = 0; first < plan.n_steps; first += block) {
     const std::int64_t n = std::min(block, plan.n_steps - first);
     if (!x.over(first)) x.fill(first, n, true, in_x.data());
@@ -170,7 +180,7 @@ void transposed(const SpectralPlan& plan, const double* coefficients, const std:
                          cb.empty() ? nullptr : cb.data());
     w.add(first, n, true, out.data());
   }
-  w.give(currents);
+  w.finish();
 }
 
 }  // namespace

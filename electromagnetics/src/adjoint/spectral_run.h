@@ -22,7 +22,7 @@ struct SpectralPlan {
 /// records [K, recorded] and traces [K, design] from currents [K, injected] and coefficients [design].
 void run_forward(const SpectralPlan& plan, const double* coefficients, const std::complex<double>* currents, std::complex<double>* records,
                  std::complex<double>* traces);
-/// currents [K, injected] from records, traces and coefficients: the transpose, not conjugated.
+/// currents [K, injected] from records, traces (null: zero) and coefficients: the transpose, not conjugated.
 void run_transposed(const SpectralPlan& plan, const double* coefficients, const std::complex<double>* records,
                     const std::complex<double>* traces, std::complex<double>* currents);
 

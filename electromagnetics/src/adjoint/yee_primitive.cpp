@@ -26,8 +26,8 @@ Index steps_of(const char* name, const Type& t) {
 /// The state with all but its unknowns set to zero.
 template <class T>
 void keep_unknowns(const YeeOp& op, const T* from, T* to) {
-  const std::uint8_t* unknown = op.unknown.data();
-  forall(static_cast<std::int64_t>(op.unknown.size()), [=](std::int64_t i) { to[i] = unknown[i] ? from[i] : T{0}; });
+  const std::vector<bool>& unknown = op.unknown;
+  forall(static_cast<std::int64_t>(unknown.size()), [from, to, &unknown](std::int64_t i) { to[i] = unknown[static_cast<std::size_t>(i)] ? from[i] : T{0}; });
 }
 /// Operands state, coefficients, currents [n, driven and design]; results state, records, traces.
 struct YeeAdvance : Hand<YeeAdvance>, LeadingBatch {
@@ -169,7 +169,8 @@ YeeOpPtr yee_op(YeeModel model) {
   YeeScheme scheme(model);
   std::vector<double> unit = in_vacuum(model, scheme, design), coefficient;
   for (const Edge& e : design) coefficient.push_back(scheme.coefficient(e));
-  std::vector<std::uint8_t> unknown = scheme.unknowns();
+  const std::vector<std::uint8_t> unknowns = scheme.unknowns();
+  std::vector<bool> unknown(unknowns.begin(), unknowns.end());
   return std::make_shared<const YeeOp>(YeeOp{std::move(scheme), std::move(driven), std::move(design), std::move(recorded), model.dt_s, std::move(unknown),
                                              std::move(unit), std::move(coefficient)});
 }

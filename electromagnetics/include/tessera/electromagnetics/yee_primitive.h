@@ -32,7 +32,7 @@ struct YeeOp {
   std::vector<Edge> design;            ///< edges whose coefficient is an argument
   std::vector<Edge> recorded;
   double dt_s = 0;
-  std::vector<std::uint8_t> unknown;   ///< [state] as YeeScheme::unknowns
+  std::vector<bool> unknown;           ///< [state] as YeeScheme::unknowns
   std::vector<double> unit;            ///< [design] cb of an edge in vacuum
   std::vector<double> coefficient;     ///< [design] cb as the model says
 };
