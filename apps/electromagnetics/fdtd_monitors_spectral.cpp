@@ -315,6 +315,54 @@ class LdosMonitor : public Spectral {
   const CaseSource& source_;
 };
 
+// ---- diffraction orders -------------------------------------------------------------------------------------------------------
+
+class OrdersMonitor : public Spectral {
+ public:
+  OrdersMonitor(const Case& c, const MonitorOptions& o) : Spectral(c, o), surface_(c, o, samples_) {
+    start_transform();
+    plane_.patch = surface_.patches.front();
+    plane_.bloch = {c.bloch_k[static_cast<std::size_t>(plane_.patch.lo_axis())], c.bloch_k[static_cast<std::size_t>(plane_.patch.hi_axis())]};
+    const em::SceneOrder scene(c.scene);
+    const em::Medium& m = c.media[static_cast<std::size_t>(em::medium_at(scene, em::points_of(plane_.patch).front()))];
+    plane_.eps = m.eps[0], plane_.mu = m.mu[0];
+    for (const auto& order : o.orders) orders_.push_back({order[0], order[1]});
+    if (orders_.empty()) orders_ = em::propagating_orders(plane_, frequencies_);
+  }
+  MonitorResult result(const Results& others) const override {
+    MonitorResult out = begin_result();
+    Coordinate m{"m", "1", {}}, n{"n", "1", {}};
+    for (const em::Order& order : orders_) {
+      m.values.push_back(order.m);
+      n.values.push_back(order.n);
+    }
+    out.coordinates = {m, n};
+    const em::OrderAmplitudes a = em::diffraction_orders(plane_, surface_.fields(values())[0], frequencies_, orders_);
+    const std::vector<std::uint64_t> shape{count(), orders_.size()};
+    const std::vector<double> power = real_values(a.power);
+    const char* unit = dimensions(case_) == 3 ? "W*s^2" : "W*s^2/m";
+    if (options_.relative_to)
+      for (const MonitorResult& r : others)
+        if (r.name == *options_.relative_to) {
+          const auto& base = std::get<std::vector<double>>(r.find("flux")->values);
+          std::vector<double> ratio(power.size());
+          for (std::size_t q = 0; q < power.size(); ++q) ratio[q] = power[q] / base[q / orders_.size()];
+          out.quantities.push_back({"efficiency", "1", "power of the order over that of " + r.name, shape, std::move(ratio)});
+        }
+    out.quantities.push_back({"power", unit, "power of the order along the normal", shape, power});
+    out.quantities.push_back({"power_back", unit, "power of the order against the normal", shape, real_values(a.power_back)});
+    const std::pair<const char*, const Tensor*> waves[] = {{"s", &a.s}, {"p", &a.p}, {"s_back", &a.s_back}, {"p_back", &a.p_back}};
+    for (const auto& [name, wave] : waves) out.quantities.push_back({name, "V*s/m", "complex amplitude", shape, complex_values(*wave)});
+    out.quantities.push_back(sums());
+    return out;
+  }
+
+ private:
+  Surface surface_;
+  em::PeriodicPlane plane_;
+  std::vector<em::Order> orders_;
+};
+
 }  // namespace
 
 // ---- what they share --------------------------------------------------------------------------------------------------------
@@ -396,8 +444,10 @@ std::unique_ptr<Monitor> make_spectral(const Case& c, const MonitorOptions& o) {
       return std::make_unique<FarFieldMonitor>(c, o);
     case MonitorKind::ldos:
       return std::make_unique<LdosMonitor>(c, o);
+    case MonitorKind::orders:
+      return std::make_unique<OrdersMonitor>(c, o);
     default:
-      throw Error("[monitor " + o.name + "] diffraction orders are not among the monitors of this version");
+      throw Error("[monitor " + o.name + "] is no monitor of transformed fields");
   }
 }
 
