@@ -153,8 +153,9 @@ void choose_time_step(Case& c, const data::Config& config) {
       d.severity = f.severity;
       (f.severity == data::Severity::error ? errors : c.warnings).push_back(std::move(d));
     }
-    if (c.media[m].chi2 != 0 || c.media[m].chi3 != 0)
-      errors.push_back(config.error(642, key, "nonlinear media are not among those that this version steps", "leave chi2 and chi3 out"));
+    const em::Medium& x = c.media[m];
+    if ((x.chi2 != 0 || x.chi3 != 0) && (!x.poles.empty() || x.sigma != Point{} || c.bloch_k != Point{}))
+      errors.push_back(config.error(642, key, "a nonlinear medium with poles or conductivity, or between Bloch faces, is not among what this version steps", "leave one of them out"));
   }
   if (!errors.empty()) refuse(std::move(errors));
   if (!(stable > 0)) refuse({config.error(646, "material", "no time step is stable in one of the media", "see `tessera check`")});

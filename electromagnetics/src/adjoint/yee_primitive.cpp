@@ -167,6 +167,7 @@ YeeOpPtr yee_op(YeeModel model) {
   std::vector<Edge> driven = model.injected, design = model.traced, recorded = model.recorded;
   model.injected.insert(model.injected.end(), design.begin(), design.end());
   YeeScheme scheme(model);
+  if (scheme.nonlinear()) throw Error("[yee_op] a nonlinear medium's step is not linear in the fields: leave chi2 and chi3 out");
   std::vector<double> unit = in_vacuum(model, scheme, design), coefficient;
   for (const Edge& e : design) coefficient.push_back(scheme.coefficient(e));
   const std::vector<std::uint8_t> unknowns = scheme.unknowns();

@@ -150,17 +150,28 @@ void join(const Parts<T>& parts, bool electric) {
 template <class T, bool transposed>
 void in_halves(const Parts<T>& parts) {
   const Tables<T>& t = parts[0].tables;
+  // One chunk a plane (a row in two dimensions), or one for all where waking threads would cost more than the step.
+  const int planes = t.n[2] > 1 ? t.n[2] + 1 : 1, rows_y = t.n[1] + 1;
+  const int chunks = static_cast<double>(planes) * rows_y * static_cast<double>(t.row) < 1e5 ? 1 : planes > 1 ? planes : rows_y;
+  std::vector<Rows<T, transposed>> rows_of_parts(parts.begin(), parts.end());
   const auto over_planes = [&](auto body) {
-    for (const Work<T>& w : parts)
-      parallel_chunks(t.n[2] > 1 ? t.n[2] + 1 : t.n[1] + 1, [&](std::int64_t chunk) {
+    for (std::size_t part = 0; part < parts.size(); ++part) {
+      if (chunks == 1) {
+        for (int k = 0; k < planes; ++k)
+          for (int j = 0; j < rows_y; ++j) body(rows_of_parts[part], j, k);
+        continue;
+      }
+      parallel_chunks(chunks, [&](std::int64_t chunk) {
         const FlushToZero flush;
-        Rows<T, transposed> rows(w);
-        if (t.n[2] > 1)
-          for (int j = 0; j <= t.n[1]; ++j) body(rows, j, static_cast<int>(chunk));
+        Rows<T, transposed> rows(parts[part]);
+        if (planes > 1)
+          for (int j = 0; j < rows_y; ++j) body(rows, j, static_cast<int>(chunk));
         else
           body(rows, static_cast<int>(chunk), 0);
       });
+    }
   };
+  const FlushToZero flush;
   join(parts, true);
   for (std::int64_t n = 0; n < parts[0].steps; ++n)
     for (const bool electric : {false, true}) {
@@ -174,6 +185,10 @@ void in_halves(const Parts<T>& parts) {
       over_planes([&](auto& rows, int j, int k) {
         for (int c = first; c < first + 3; ++c) rows.step(c, j, k, n);
       });
+      if (t.nonlinear && electric)
+        over_planes([&](auto& rows, int j, int k) {
+          for (int c = 0; c < 3; ++c) rows.solve(c, j, k, n);
+        });
       join(parts, electric);
     }
 }
@@ -186,7 +201,7 @@ void run(const Parts<T>& parts, Blocking blocking) {
     for (int c = 0; c < 3; ++c)
       for (int k = 0; k <= t.n[2]; ++k)
         for (int j = 0; j <= t.n[1]; ++j) w.state[t.place(c, t.n[0], j, k)] = w.state[t.place(c, 0, j, k)];
-  if (t.periodic[1] || t.periodic[2] || parts.size() > 1) return in_halves<T, transposed>(parts);
+  if (t.periodic[1] || t.periodic[2] || parts.size() > 1 || t.nonlinear) return in_halves<T, transposed>(parts);
   const Blocking chosen = choose_blocking(t, w.steps, blocking);
   in_waves<T, transposed>(w, chosen.steps, chosen.rows);
 }

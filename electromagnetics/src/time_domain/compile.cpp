@@ -140,7 +140,56 @@ void add_list(Tables<T>& t, const std::vector<Edge>& edges, std::vector<Span> Sp
   }
 }
 
-/// Factors of one row, and its dispersive runs.
+/// ds / l of an electric edge.
+template <class T>
+double field_unit(const Tables<T>& t, int c, int i, int j, int k) {
+  const int at[3] = {i, j, k}, axis = axis_of(c);
+  return t.grid.length(axis, at[axis]) / t.unit;
+}
+
+/// The neighbours of nonlinear edges, once all of these are known.
+template <class T>
+void find_neighbours(Tables<T>& t) {
+  std::map<std::int64_t, std::pair<std::int64_t, T>> d_of;  // place of e -> place of D, 1/eps
+  const auto each = [&](auto body) {
+    for (int c = 0; c < 3; ++c)
+      for (int k = 0; k <= t.n[2]; ++k)
+        for (int j = 0; j <= t.n[1]; ++j)
+          if (!t.component[c].special.empty())
+            if (const std::int32_t at = t.component[c].special[t.row_index(j, k)]; at >= 0)
+              for (Nonlinear<T>& run : t.specials[static_cast<std::size_t>(at)].nonlinear) body(c, j, k, run);
+  };
+  each([&](int c, int j, int k, Nonlinear<T>& run) {
+    for (int q = 0; q < run.length; ++q) d_of[t.place(c, run.first + q, j, k)] = {run.state + q, 1 / run.eps[static_cast<std::size_t>(q)]};
+  });
+  each([&](int c, int j, int k, Nonlinear<T>& run) {
+    for (int other = 0; other < 2; ++other) {
+      const int b = (c + 1 + other) % 3;
+      for (int q = 0; q < run.length; ++q) {
+        run.begin[other].push_back(static_cast<int>(run.around[other].size()));
+        for (const int along : {0, 1})
+          for (const int back : {0, 1}) {
+            int at[3] = {run.first + q, j, k};
+            at[c] += along, at[b] -= back;
+            bool there = true;
+            for (int d = 0; d < 3; ++d) {
+              if (t.periodic[d] || t.n[d] == 1) at[d] = (at[d] + t.n[d]) % t.n[d];
+              there = there && at[d] >= t.component[b].first[d] && at[d] < t.component[b].last[d];
+            }
+            if (!there) continue;
+            const std::int64_t place = t.place(b, at[0], at[1], at[2]);
+            const T weight = static_cast<T>(0.25 / field_unit(t, b, at[0], at[1], at[2]));
+            const auto found = d_of.find(place);
+            if (found == d_of.end()) run.around[other].push_back({place, weight});
+            else run.around[other].push_back({found->second.first, weight * found->second.second});
+          }
+      }
+      run.begin[other].push_back(static_cast<int>(run.around[other].size()));
+    }
+  });
+}
+
+/// Factors of one row, its dispersive and its nonlinear runs.
 template <class T>
 void compile_row(Tables<T>& t, const YeeModel& m, int c, int j, int k, MaterialRow& row, const std::vector<double>& metric_x) {
   ComponentTable<T>& f = t.component[c];
@@ -149,6 +198,7 @@ void compile_row(Tables<T>& t, const YeeModel& m, int c, int j, int k, MaterialR
   std::fill(row.inverse.begin(), row.inverse.end(), 1.0);
   std::fill(row.loss.begin(), row.loss.end(), 0.0);
   row.dispersive.clear();
+  row.nonlinear.clear();
   if (m.material) m.material(c, j, k, row);
 
   std::vector<double> response(n, 0.0);  // sum of pair Re beta weight
@@ -185,6 +235,25 @@ void compile_row(Tables<T>& t, const YeeModel& m, int c, int j, int k, MaterialR
     const double scale = double(f.scale_y[j]) * double(f.scale_z[k]) * t.cdt;
     for (int q = 0; q < p.length; ++q) p.gain.push_back(static_cast<T>(run.weight[q] / (scale * metric_x[p.first + q])));
     special_of(t, c, j, k).polarized.push_back(std::move(p));
+  }
+  for (const NonlinearRun& run : row.nonlinear) {
+    Nonlinear<T> p;
+    p.first = run.first;
+    p.length = static_cast<int>(run.chi2.size());
+    p.state = t.state_size;
+    t.state_size += aligned(p.length);
+    t.nonlinear = true;
+    for (int q = 0; q < p.length; ++q) {
+      const int i = p.first + q;
+      if (row.loss[i] != 0 || response[i] != 0) throw Error("[YeeScheme] an edge with loss or poles cannot be nonlinear: leave chi2 and chi3 or the rest out");
+      const double unit = field_unit(t, c, i, j, k);  // e per E
+      p.eps.push_back(static_cast<T>(1 / row.inverse[i]));
+      p.chi2.push_back(static_cast<T>(run.chi2[q] / unit));
+      p.chi3.push_back(static_cast<T>(run.chi3[q] / (unit * unit)));
+      p.to_unknown.push_back(static_cast<T>(unit * unit));
+      p.gain.push_back(static_cast<T>(t.cdt * metric_x[i] * double(f.scale_y[j]) * double(f.scale_z[k])));
+    }
+    special_of(t, c, j, k).nonlinear.push_back(std::move(p));
   }
 }
 
@@ -286,7 +355,7 @@ Tables<T> compile(const YeeModel& m) {
     for (int i = f.first[0]; i < f.last[0]; ++i) metric_x[i] = metric(m, c, 0, i, t.unit, wraps(0));
     for (int j = f.first[1]; j < f.last[1]; ++j) f.scale_y[j] = static_cast<T>(metric(m, c, 1, j, t.unit, wraps(1)));
     for (int k = f.first[2]; k < f.last[2]; ++k) f.scale_z[k] = static_cast<T>(metric(m, c, 2, k, t.unit, wraps(2)));
-    MaterialRow row{std::vector<double>(t.n[0] + 1), std::vector<double>(t.n[0] + 1), {}};
+    MaterialRow row{std::vector<double>(t.n[0] + 1), std::vector<double>(t.n[0] + 1), {}, {}};
     for (int k = f.first[2]; k < f.last[2]; ++k)
       for (int j = f.first[1]; j < f.last[1]; ++j) {
         std::uint8_t& flags = f.flags[t.row_index(j, k)];
@@ -309,6 +378,7 @@ Tables<T> compile(const YeeModel& m) {
   for (const Edge& e : m.traced)
     if (!is_electric(e.component)) throw Error("[YeeScheme] only electric edges are traced");
   add_tensors(t, m);
+  if (t.nonlinear) find_neighbours(t);
   t.n_injected = static_cast<std::int64_t>(m.injected.size());
   t.n_recorded = static_cast<std::int64_t>(m.recorded.size());
   t.n_traced = static_cast<std::int64_t>(m.traced.size());

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 
 namespace tessera::electromagnetics::time_domain {
 
@@ -236,6 +238,37 @@ class Rows {
     }
   }
 
+  /// Nonlinear edges of a row, when all D of the step are known: e from eps e + chi2 e^2 + chi3 (e^2 + across) e = D, by Newton's method.
+  /// The plain update has left what e would be if the nonlinear part stood still: three steps from there are enough, and are
+  /// checked.
+  void solve(int c, int j, int k, std::int64_t n) {
+    const Special<T>* special = special_of(c, j, k);
+    if (!special || special->nonlinear.empty()) return;
+    T* row = s_ + t_.place(c, 0, j, k);
+    for (const Nonlinear<T>& p : special->nonlinear) {
+      T *e = row + p.first, *eps = x_;
+      std::copy(p.eps.begin(), p.eps.end(), eps);
+      if (!p.around[0].empty() || !p.around[1].empty())
+        for (int q = 0; q < p.length; ++q) eps[q] += p.chi3[static_cast<std::size_t>(q)] * p.to_unknown[static_cast<std::size_t>(q)] * across(p, q);
+      const T *chi2 = p.chi2.data(), *chi3 = p.chi3.data(), *d = s_ + p.state;
+      const auto newton = [&](int q) {
+        const T x = e[q];
+        return ((((chi3[q] * x + chi2[q]) * x + eps[q]) * x - d[q]) / ((3 * chi3[q] * x + 2 * chi2[q]) * x + eps[q]));
+      };
+      T off = 0;
+#pragma GCC ivdep
+      for (int q = 0; q < p.length; ++q) {
+        for (int step = 0; step < 3; ++step) e[q] -= newton(q);
+        const T left = newton(q);
+        off = std::max(off, left * left - 16 * std::numeric_limits<T>::epsilon() * std::numeric_limits<T>::epsilon() * e[q] * e[q]);
+      }
+      if (off > 0)
+        for (int q = 0; q < p.length; ++q)
+          for (int step = 0; step < 50; ++step) e[q] -= newton(q);
+    }
+    record(*special, row, n);
+  }
+
   /// Transposed: tau <- b tau + field, for the layers along y and z of a row of a source component. Along x the row that takes the
   /// difference does so (back_ends).
   void convolve(int c, int axis, int j, int k) {
@@ -455,16 +488,40 @@ class Rows {
             im[i] += bi * e[p.first + i];
           }
         }
-      if (w_.out_a) {
-        T* records = w_.out_a + n * t_.n_recorded;
-        for (const Span& a : special.recorded)
-          for (int i = 0; i < a.length; ++i) records[a.column + i] = e[a.first + i];
-      }
+      const ComponentTable<T>& f = t_.component[c];
+      for (const Nonlinear<T>& p : special.nonlinear)
+        for (int q = 0; q < p.length; ++q) {
+          const T* at = e + p.first + q;
+          s_[p.state + q] += p.gain[static_cast<std::size_t>(q)] * ((at[f.p] - at[f.q]) - (at[f.r] - at[f.t]) + x_[p.first + q]);
+        }
+      if (special.nonlinear.empty()) record(special, e, n);
     } else if (is_electric(c)) {
       if (n + 1 < w_.steps) receive(c, j, k, n + 1);
     } else {
       receive(c, j, k, n);
     }
+  }
+
+  /// |E|^2 of the two components across edge q, in (V/m)^2.
+  T across(const Nonlinear<T>& p, int q) const {
+    const auto u = static_cast<std::size_t>(q);
+    T sum = 0;
+    for (int other = 0; other < 2; ++other) {
+      T mean = 0;
+      for (int m = p.begin[other][u]; m < p.begin[other][u + 1]; ++m) {
+        const auto& neighbour = p.around[other][static_cast<std::size_t>(m)];
+        mean += neighbour.weight * s_[neighbour.place];
+      }
+      sum += mean * mean;
+    }
+    return sum;
+  }
+
+  void record(const Special<T>& special, const T* e, std::int64_t n) {
+    if (!w_.out_a) return;
+    T* records = w_.out_a + n * t_.n_recorded;
+    for (const Span& a : special.recorded)
+      for (int i = 0; i < a.length; ++i) records[a.column + i] = e[a.first + i];
   }
 
   const Work<T>& w_;

@@ -44,12 +44,29 @@ struct CouplingTerm {
   std::int64_t recorded;        ///< its column among the recorded edges, or -1
 };
 
+/// A nonlinear run of a row; D/eps0 in the units of e lies at `state`.
+template <class T>
+struct Nonlinear {
+  struct Neighbour {
+    std::int64_t place;  ///< of e, or of D where that edge is nonlinear too
+    T weight;            ///< to a quarter of E in V/m
+  };
+  int first, length;
+  std::int64_t state;
+  std::vector<T> eps, chi2, chi3;     ///< [length] for e: eps e + chi2 e^2 + chi3 (e^2 + across) e = D
+  std::vector<T> gain;                ///< [length] D += gain bracket
+  std::vector<T> to_unknown;          ///< [length] (ds / l)^2: |E|^2 of the components across, in units of e^2
+  std::vector<Neighbour> around[2];   ///< of the two components across, those of edge q between begin[q] and begin[q + 1]
+  std::vector<int> begin[2];
+};
+
 /// What few rows have.
 template <class T>
 struct Special {
   std::vector<Span> injected, recorded, traced;
   std::vector<Polarized<T>> polarized;
   std::vector<Coupled> coupled;
+  std::vector<Nonlinear<T>> nonlinear;
 };
 
 constexpr int kLine = 64;  ///< bytes of a cache line
@@ -99,6 +116,7 @@ struct Tables {
   std::vector<Edge> traced;
   double cdt = 0, unit = 0;           ///< c dt in units of the reference length; that length in m
   bool has_layers = false;
+  bool nonlinear = false;
   bool bloch = false;                 ///< fields have two parts
   double phase[3] = {};               ///< of the joined faces
   RowPool<T> pool;                    ///< rows of coefficients

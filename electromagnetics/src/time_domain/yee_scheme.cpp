@@ -64,6 +64,9 @@ Replaced<T> replace_coefficients(const Tables<T>& t, const T* given) {
 }  // namespace
 
 Dtype YeeScheme::dtype() const { return impl_->tables.index() == 0 ? Dtype::f32 : Dtype::f64; }
+bool YeeScheme::nonlinear() const {
+  return visit(*impl_, [](const auto& t) { return t.nonlinear; });
+}
 int YeeScheme::parts() const {
   return visit(*impl_, [](const auto& t) { return t.bloch ? 2 : 1; });
 }
@@ -112,6 +115,7 @@ void YeeScheme::advance(void* state, std::int64_t n_steps, const void* currents,
 
 void YeeScheme::advance_transposed(void* state, std::int64_t n_steps, const void* records, const void* traces, void* currents,
                                    void* trace_cotangents, const void* coefficients, Blocking blocking) const {
+  if (nonlinear()) throw Error("[advance_transposed] a nonlinear medium's step has no transpose");
   visit(*impl_, [&]<class T>(const Tables<T>& t) {
     const Replaced<T> replaced = replace_coefficients(t, static_cast<const T*>(coefficients));
     std::vector<T> coupled(static_cast<std::size_t>(t.n_coupled * (t.bloch ? 2 : 1)));

@@ -37,11 +37,20 @@ struct DispersiveRun {
   std::vector<std::complex<double>> alpha, beta;    ///< [terms]
 };
 
+/// A run of edges in which D = eps0 (E/inverse + chi2 E_a^2 + chi3 |E|^2 E_a) for the component a along the edge. Of the two components
+/// across it, known beside the edge only, |E|^2 takes the means of their four neighbours, as if these were linear: an error of
+/// second order in chi3. Edges with loss or poles cannot be nonlinear.
+struct NonlinearRun {
+  int first = 0;
+  std::vector<double> chi2, chi3;  ///< [length] m/V and m^2/V^2, times the share of the edge's cell
+};
+
 /// The medium along one row of edges (along x) of one component.
 struct MaterialRow {
   std::vector<double> inverse;  ///< 1/eps or 1/mu, relative, at infinite frequency; 0: perfect conductor (the field stays zero)
   std::vector<double> loss;     ///< sigma dt / (2 eps0), or sigma_m dt / (2 mu0); all zero where there is none
   std::vector<DispersiveRun> dispersive;
+  std::vector<NonlinearRun> nonlinear;
 };
 
 /// Off-diagonals of the inverse relative permittivity at the node (i, j, k): E_x += 1/4 sum over both nodes of the edge and
@@ -88,6 +97,7 @@ class YeeScheme {
   /// 1, or 2 where joined faces have a phase: then the state and every list of `advance` hold all of the real part, then all
   /// of the imaginary one: [2, n_steps, ..].
   int parts() const;
+  bool nonlinear() const;  ///< then there is no transpose, and fields are V/m in truth: e = E ds / l
   std::int64_t state_size() const;  ///< elements of the state, all parts: six fields, then psi, then Q
   std::int64_t n_injected() const;
   std::int64_t n_recorded() const;
