@@ -260,7 +260,7 @@ class Rows {
       for (int q = 0; q < p.length; ++q) {
         for (int step = 0; step < 3; ++step) e[q] -= newton(q);
         const T left = newton(q);
-        off = std::max(off, left * left - 16 * std::numeric_limits<T>::epsilon() * std::numeric_limits<T>::epsilon() * e[q] * e[q]);
+        off = std::max(off, left * left - 256 * std::numeric_limits<T>::epsilon() * std::numeric_limits<T>::epsilon() * e[q] * e[q]);
       }
       if (off > 0)
         for (int q = 0; q < p.length; ++q)
