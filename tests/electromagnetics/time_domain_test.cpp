@@ -93,12 +93,13 @@ TEST(TimeDomain, ThirdHarmonicOfAPulse) {
   Medium kerr{.name = "kerr"};
   kerr.chi3 = 0.01;
   const double dt = 0.5 * 0.05 / c, bandwidth = 2 * std::sqrt(std::log(10.0)) / (pi * std::sqrt(2.0) * w);
-  SampleList samples(grid, faces);
+  const std::array<bool, 6> active{false, false, true, false, true, false};
+  SampleList samples(grid, faces, active);
   const Patch plane = grid_patch(grid, 0, 1, 48.5, {0, 0}, {0, 0});
   add_patch(samples, plane);
   const Waveform pulse = gaussian_pulse(f0, bandwidth);
   YeeModel model = yee_model(grid, faces, {.cells = 20}, dt, Dtype::f64, {}, {kerr});
-  model.active = {false, false, true, false, true, false};
+  model.active = active;
   TimeDomain run(std::move(model), {current_source(grid, faces, dt, Ez, {-49, 0, 0}, {-49, 0, 0}, 1 / vacuum_impedance, pulse)}, samples.edges());
   EXPECT_TRUE(run.scheme().nonlinear());
   RunningDft dft({f0, 3 * f0}, dt, samples.edges());
