@@ -308,6 +308,7 @@ em::YeeModel make_model(const Case& c) {
 }
 
 std::array<bool, 6> computed(const Case& c) {
+  if (!c.grid.resolved(1)) return {false, true, true, false, true, true};  // along x alone nothing makes Ex and Hx
   const Polarization p = c.grid.resolved(1) && !c.grid.resolved(2) ? c.options.grid.polarization : Polarization::both;
   const bool ez = p != Polarization::Hz, hz = p != Polarization::Ez;
   return {hz, hz, ez, ez, ez, hz};
