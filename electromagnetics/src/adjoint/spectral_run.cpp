@@ -133,11 +133,10 @@ class Zeros {
   T* data_;
 };
 
-/// Steps taken at once: the more, the fewer changes of unknowns; 32 MiB for what goes in and out.
-std::int64_t block_of(const SpectralPlan& plan, std::size_t element) {
-  const YeeScheme& s = plan.op->scheme;
-  const std::int64_t row = (s.n_injected() + s.n_recorded() + s.n_traced()) * static_cast<std::int64_t>(element);
-  return std::clamp<std::int64_t>((std::int64_t{32} << 20) / std::max<std::int64_t>(row, 1), 1, 64);
+/// Steps taken at once, the more the fewer changes of unknowns: 48 MiB for what goes in and out, `columns` numbers a step.
+template <class T>
+std::int64_t block_of(std::int64_t columns) {
+  return std::clamp<std::int64_t>((std::int64_t{48} << 20) / (std::max<std::int64_t>(columns, 1) * static_cast<std::int64_t>(sizeof(T))), 1, 64);
 }
 
 template <class T>
@@ -148,7 +147,7 @@ void forward(const SpectralPlan& plan, const double* coefficients, const std::co
   const Drive drive(plan, currents, s.n_injected());
   Sums x(plan, s.n_recorded(), records), u(plan, s.n_traced(), traces);
   Zeros<T> state(s.state_size());
-  const std::int64_t block = block_of(plan, sizeof(T));
+  const std::int64_t block = block_of<T>(s.n_injected() + s.n_recorded() + s.n_traced());
   std::vector<T> in(static_cast<std::size_t>(block * s.n_injected())), out(static_cast<std::size_t>(block * s.n_recorded())), brackets(static_cast<std::size_t>(block * s.n_traced()));
   for (std::int64_t first = 0; first < plan.n_steps; first += block) {
     const std::int64_t n = std::min(block, plan.n_steps - first);
@@ -170,7 +169,7 @@ void transposed(const SpectralPlan& plan, const double* coefficients, const std:
   const Drive x(plan, records, s.n_recorded()), u(plan, traces, traces ? s.n_traced() : 0);
   Sums w(plan, s.n_injected(), currents);
   Zeros<T> state(s.state_size());
-  const std::int64_t block = block_of(plan, sizeof(T));
+  const std::int64_t block = block_of<T>(s.n_injected() + s.n_recorded() + (traces ? s.n_traced() : 0));
   std::vector<T> in_x(static_cast<std::size_t>(block * s.n_recorded())), in_u(static_cast<std::size_t>(traces ? block * s.n_traced() : 0)), out(static_cast<std::size_t>(block * s.n_injected()));
   for (std::int64_t first = 0; first < plan.n_steps; first += block) {
     const std::int64_t n = std::min(block, plan.n_steps - first);

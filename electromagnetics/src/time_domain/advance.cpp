@@ -221,9 +221,11 @@ void change_unknowns(const Work<T>& w, bool back) {
       const T* keep = is_electric(c) || f.keep.empty() ? nullptr : f.keep[index];
       const T scale = is_electric(c) ? t.scale(c, j, k) : -t.scale(c, j, k);
       T* e = w.state + t.place(c, 0, j, k);
-      for (int i = f.first[0]; i < f.last[0]; ++i) {
-        const T by = keep ? scale * factor[i] / keep[i] : scale * factor[i];
-        e[i] = factor[i] == 0 ? 0 : back ? e[i] / by : e[i] * by;
+      for (int i = f.first[0]; i < f.last[0]; ++i) {  // the division whatever the factor is: no branch in the loop
+        const bool conductor = factor[i] == 0;
+        const T by = keep ? scale * factor[i] / (conductor ? T{1} : keep[i]) : scale * factor[i];
+        const T changed = back ? e[i] / (conductor ? T{1} : by) : e[i] * by;
+        e[i] = conductor ? T{0} : changed;
       }
       if (!f.special.empty() && f.special[index] >= 0 && back)
         for (const Coupled& a : t.specials[static_cast<std::size_t>(f.special[index])].coupled) e[a.i] = w.coupled[a.slot];
