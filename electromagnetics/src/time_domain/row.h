@@ -28,7 +28,7 @@ struct RowUpdate {
   T* field;
   const T *factor, *keep, *extra;
   const T *p, *q, *r, *t;
-  const T *next_field, *next_factor;  ///< of the rows that come next, fetched meanwhile; only their addresses count
+  const T *next_field, *next_factor;  ///< of the rows that come next, fetched meanwhile; null: none
   T scale;
   RowLayer<T> first, second;
   int n;  ///< a multiple of kLine / sizeof(T); beyond the edges of the component the factor is zero
@@ -43,11 +43,9 @@ template <class T, bool with_keep, Adds adds>
   const T *p = u.p, *q = u.q, *r = u.r, *t = u.t;
   const T scale = u.scale, b = u.first.b, c = u.first.c, m = u.first.m, b2 = u.second.b, c2 = u.second.c, m2 = u.second.m;
   const int n = u.n & ~(kLine / static_cast<int>(sizeof(T)) - 1);
-  if (u.next_field)
-    for (int i = 0; i < n; i += kLine / static_cast<int>(sizeof(T))) {
-      __builtin_prefetch(u.next_field + i, 1, 3);
-      __builtin_prefetch(u.next_factor + i, 0, 3);
-    }
+  for (const T* next : {u.next_field, u.next_factor})
+    if (next)
+      for (int i = 0; i < n; i += kLine / static_cast<int>(sizeof(T))) __builtin_prefetch(next + i);
 #pragma GCC ivdep  // the rows are distinct, or read only
   for (int i = 0; i < n; ++i) {
     const T first = p[i] - q[i], second = r[i] - t[i];
@@ -218,8 +216,12 @@ class Rows {
     u.scale = t_.scale(c, j, k);
     u.p = e + f.p, u.q = e + f.q, u.r = e + f.r, u.t = e + f.t;
     u.n = t_.run;
-    u.next_field = ahead_ ? e + ahead_ + (is_electric(c) ? t_.plane : 0) : nullptr;  // e of the next plane comes first
-    u.next_factor = f.factor[std::min(index + ahead_rows_, t_.rows())];
+    u.next_field = u.next_factor = nullptr;
+    if (ahead_ != 0) {
+      u.next_field = e + ahead_ + (is_electric(c) ? t_.plane : 0);  // e of the next plane comes first
+      const T* factor = f.factor[std::min(index + ahead_rows_, t_.rows())];
+      if (factor != u.factor) u.next_factor = factor;
+    }
     if (flags & lossy) u.keep = f.keep[index];
     if (transposed ? (flags & ~(lossy | layer_x)) != 0 : (flags & listed) != 0) {
       step_with_more(c, f, j, k, u, flags, n);
