@@ -9,7 +9,10 @@
 // that is periodic in the unit square. Their waves with H along the layers obey
 //   cos(k_n L) = cos(k_1 d_1) cos(k_2 d_2) - (r + 1/r)/2 sin(k_1 d_1) sin(k_2 d_2),  r = k_1
 //   eps_2/(k_2 eps_1).
+#include "tessera/electromagnetics/constants.h"
 #include "tessera/electromagnetics/corner_tensors.h"
+#include "tessera/electromagnetics/harmonic_inversion.h"
+#include "tessera/electromagnetics/time_domain.h"
 
 #include <Eigen/Dense>
 #include <Eigen/SparseCore>
@@ -29,7 +32,10 @@ using Complex = std::complex<double>;
 using Sparse = Eigen::SparseMatrix<Complex>;
 using Triplets = std::vector<Eigen::Triplet<Complex>>;
 
-constexpr double share = 0.4, eps_layer = 12, bloch[2] = {1.1 * pi, 0.7 * pi};
+constexpr double share = 0.4, eps_layer = 12;
+using Phases = std::array<double, 2>;  // of the Bloch wave along x and y, from one side of the
+                                       // square to the other
+constexpr Phases bloch{1.1 * pi, 0.7 * pi};
 const std::vector<em::Medium> media{{}, {.eps = {eps_layer, eps_layer, eps_layer}}};
 
 struct Layers {
@@ -50,11 +56,11 @@ struct Layers {
   }
 
   /// The lowest wavenumber w/c over all orders of the Bloch wave that the square allows.
-  double exact() const {
+  double exact(const Phases& phases = bloch) const {
     double lowest = INFINITY;
     for (int p = -3; p <= 3; ++p)
       for (int q = -3; q <= 3; ++q) {
-        const double kx = bloch[0] + 2 * pi * p, ky = bloch[1] + 2 * pi * q;
+        const double kx = phases[0] + 2 * pi * p, ky = phases[1] + 2 * pi * q;
         const double kn = (kx * nx + ky * ny) / length(), kt = (ky * nx - kx * ny) / length();
         const auto f = [&](double w) {
           const Complex k1 = std::sqrt(Complex(eps_layer * w * w - kt * kt)),
@@ -81,10 +87,11 @@ struct Layers {
 /// Indices of an n x n x 1 grid with Bloch phases.
 struct Numbering {
   int n;
+  Phases phases;
   std::pair<int, Complex> operator()(int i, int j) const {
     Complex factor = 1;
-    if (i < 0 || i >= n) factor *= std::polar(1.0, i < 0 ? -bloch[0] : bloch[0]);
-    if (j < 0 || j >= n) factor *= std::polar(1.0, j < 0 ? -bloch[1] : bloch[1]);
+    if (i < 0 || i >= n) factor *= std::polar(1.0, i < 0 ? -phases[0] : phases[0]);
+    if (j < 0 || j >= n) factor *= std::polar(1.0, j < 0 ? -phases[1] : phases[1]);
     return {(j + n) % n * n + (i + n) % n, factor};
   }
 };
@@ -100,10 +107,11 @@ em::YeeGrid square(int n) {
 }
 
 /// xi on the edges E_x (first n^2) and E_y.
-Triplets inverse_permittivity(const em::SceneOrder& scene, int n, Scheme scheme) {
+Triplets inverse_permittivity(const em::SceneOrder& scene, int n, Scheme scheme,
+                              const Phases& phases, double largest) {
   const em::YeeGrid grid = square(n);
   const em::Periodic periodic{true, true, false};
-  const Numbering at{n};
+  const Numbering at{n, phases};
   const int y = n * n;
   Triplets xi;
   const auto couple = [&](std::pair<int, Complex> a, std::pair<int, Complex> b, double value) {
@@ -125,7 +133,8 @@ Triplets inverse_permittivity(const em::SceneOrder& scene, int n, Scheme scheme)
       const std::pair<int, Complex> xs[] = {at(i - 1, j), at(i, j)},
                                     ys[] = {at(i, j - 1), at(i, j)};
       if (scheme == Scheme::corners) {
-        const em::NodeCorners c = em::node_corners(scene, media, grid, {i, j, 0}, periodic);
+        const em::NodeCorners c =
+            em::node_corners(scene, media, grid, {i, j, 0}, periodic, largest);
         const double edge_volume = 1.0 / (n * n);
         for (int corner = 0; corner < 8; ++corner) {
           const double weight = c.volume[corner] / edge_volume;
@@ -147,8 +156,9 @@ Triplets inverse_permittivity(const em::SceneOrder& scene, int n, Scheme scheme)
 }
 
 /// Wavenumber w/c of the wave with H_z nearest to `guess`.
-double wavenumber(const em::SceneOrder& scene, int n, Scheme scheme, double guess) {
-  const Numbering at{n};
+double wavenumber(const em::SceneOrder& scene, int n, Scheme scheme, double guess,
+                  const Phases& phases = bloch, double largest = INFINITY) {
+  const Numbering at{n, phases};
   Triplets curl;
   for (int j = 0; j < n; ++j)
     for (int i = 0; i < n; ++i) {
@@ -159,7 +169,7 @@ double wavenumber(const em::SceneOrder& scene, int n, Scheme scheme, double gues
       add(here, at(i, j), 1), add(here, at(i, j - 1), -1);                  // D_x = d H_z/dy
       add(n * n + here, at(i, j), -1), add(n * n + here, at(i - 1, j), 1);  // D_y = -d H_z/dx
     }
-  const Triplets terms = inverse_permittivity(scene, n, scheme);
+  const Triplets terms = inverse_permittivity(scene, n, scheme, phases, largest);
   Sparse c(2 * n * n, n * n), xi(2 * n * n, 2 * n * n), one(n * n, n * n);
   c.setFromTriplets(curl.begin(), curl.end());
   xi.setFromTriplets(terms.begin(), terms.end());
@@ -223,4 +233,44 @@ TEST(AveragingOrder, CornersAreMoreAccurateThanNodesAcrossTheGrid) {
   }
   EXPECT_LT(error({1, 2}, 48, Scheme::nodes), 6e-3);
   EXPECT_LT(error({1, 2}, 48, Scheme::corners), 8e-4);
+}
+
+// The couplings of the time steps are those of the operator: a ring-down without phases has the
+// same w, by 2 sin(w dt/2)/dt. The limit is what the step allows.
+TEST(AveragingOrder, TimeStepsHaveTheEigenvaluesOfTheOperator) {
+  const Layers layers{1, 2};
+  const em::SceneOrder scene = layers.scene(0.31);
+  const em::YeeGrid grid = square(12);
+  constexpr em::Faces joined{em::Boundary::periodic, em::Boundary::periodic};
+  const std::array<em::Faces, 3> faces{joined, joined, joined};
+  const double dt = 0.95 * em::stable_time_step(grid);
+  const double largest =
+      (1 - 1e-6) * 4 / (std::pow(em::speed_of_light * dt, 2) * em::curl_curl_bound(grid));
+  EXPECT_NEAR(largest, 1 / (0.95 * 0.95), 1e-5);
+  const struct {
+    em::Averaging averaging;
+    Scheme scheme;
+  } cases[] = {{em::Averaging::corners, Scheme::corners}, {em::Averaging::kottke, Scheme::nodes}};
+  for (const auto& c : cases) {
+    const double expected = wavenumber(scene, 12, c.scheme, layers.exact({0, 0}), {0, 0}, largest);
+    const double f = std::asin(expected * em::speed_of_light * dt / 2) / (pi * dt);
+    em::SampleList samples(grid, faces);
+    samples.add(em::Hz, {0.13, 0.21, 0});
+    const em::Point at{-0.2, 0.07, 0};
+    em::TimeDomain run(
+        em::yee_model(grid, faces, {}, dt, tessera::Dtype::f64, scene.scene(), media, c.averaging),
+        {em::current_source(grid, faces, dt, em::Hz, at, at, 1.0, em::gaussian_pulse(f, 0.3 * f))},
+        samples.edges());
+    run.advance(static_cast<std::int64_t>(run.sources_end_s() / dt) + 1);
+    std::vector<double> signal;
+    run.advance(1500, [&](const em::Records& r) {
+      for (std::int64_t s = 0; s < r.n_steps; ++s)
+        signal.push_back(samples.value(0, r.step(s).data()));
+    });
+    double nearest = 1;
+    for (const auto& m :
+         em::harmonic_inversion(std::span<const double>(signal), dt, 0.85 * f, 1.15 * f))
+      nearest = std::min(nearest, std::abs(m.frequency_hz / f - 1));
+    EXPECT_LT(nearest, 1e-8);
+  }
 }

@@ -4,6 +4,7 @@
 #include <Eigen/Dense>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace em = tessera::electromagnetics;
@@ -156,6 +157,58 @@ TEST(CornerTensors, ArePositiveWhateverIsInTheBox) {
               }
             });
   EXPECT_GT(coupled, 40);
+}
+
+// The coefficients of a grid are the sums over its nodes, whether near surfaces or not.
+TEST(CornerTensors, CoefficientsAreTheSumsOverAllNodes) {
+  const em::YeeGrid grid = graded();
+  const std::vector<em::Medium> media{{.eps = {2, 2, 2}}, {.eps = {9, 9, 9}}};
+  const em::SceneOrder scene({{{em::sphere({0.55, 0.1, -0.1}, 0.3), 1}}, 0});
+  for (const em::Periodic& periodic : {em::Periodic{}, em::Periodic{true, true, true}}) {
+    const auto wrap = [&](em::Edge e) {
+      e.i = (e.i + 6) % 6, e.j = (e.j + 4) % 4, e.k = (e.k + 5) % 5;
+      return e;
+    };
+    const auto number = [&](const em::Edge& e) {
+      return ((e.component * 8 + e.k) * 8 + e.j) * 8 + e.i;
+    };
+    std::vector<double> sum(3 * 512), volume(3 * 512);
+    std::size_t coupled = 0;
+    const auto uniform = em::uniform_media(scene, grid, periodic);
+    const auto c =
+        em::corner_coefficients(scene, media, grid, uniform, {{0, 0, 0}, {6, 4, 5}}, periodic, 0.6);
+    each_node(
+        scene, media, grid, periodic, [&](const std::array<int, 3>& node, const em::NodeCorners&) {
+          const em::NodeCorners corners = em::node_corners(scene, media, grid, node, periodic, 0.6);
+          coupled += corners.coupled;
+          double all = 0;
+          for (double v : corners.volume) all += v;
+          const auto same =
+              std::find_if(c.nodes.begin(), c.nodes.end(), [&](const em::NodeCoupling& n) {
+                return std::array{n.i, n.j, n.k} == node;
+              });
+          EXPECT_EQ(same != c.nodes.end(), corners.coupled);
+          if (corners.coupled) {  // the pair of the x edge behind and the z edge before the node
+            EXPECT_NEAR(same->pairs[1][1],
+                        4 / all *
+                            (corners.volume[1] * corners.inverse_eps[1][4] +
+                             corners.volume[3] * corners.inverse_eps[3][4]),
+                        1e-14);
+          }
+          for (int q = 0; q < 8; ++q)
+            for (int k = 0; k < 3 && corners.volume[q] > 0; ++k) {
+              em::Edge e = edge_of(node, q, k);
+              if (periodic[0]) e = wrap(e);
+              sum[number(e)] += corners.volume[q] * corners.inverse_eps[q][k];
+              volume[number(e)] += corners.volume[q];
+            }
+        });
+    EXPECT_EQ(c.nodes.size(), coupled);
+    EXPECT_GT(coupled, 10u);
+    EXPECT_GT(c.edges.size(), 20u);
+    for (const em::EdgeInverse& e : c.edges)
+      EXPECT_NEAR(e.inverse_eps, sum[number(e.edge)] / volume[number(e.edge)], 1e-13);
+  }
 }
 
 TEST(CornerTensors, StopAtTheLimit) {

@@ -35,6 +35,10 @@ bool in_conductor(const SceneOrder& scene, const std::vector<Medium>& media, con
   return media[scene.scene().background].pec;
 }
 
+bool tensors(Averaging averaging) {
+  return averaging == Averaging::kottke || averaging == Averaging::corners;
+}
+
 /// One medium is exact on the diagonal; several are averaged by the rule that holds for them.
 double inverse_along(const Fill& fill, const std::vector<Medium>& media, Point Medium::*value,
                      int axis, bool tensor) {
@@ -85,7 +89,7 @@ EdgeMaterial edge_material(const SceneOrder& scene, const std::vector<Medium>& m
   const bool lossless = std::all_of(fill.media.begin(), fill.media.end(),
                                     [&](const Share& s) { return plain(media[s.medium]); });
   out.inverse_eps =
-      inverse_along(fill, media, &Medium::eps, axis, lossless && averaging == Averaging::kottke);
+      inverse_along(fill, media, &Medium::eps, axis, lossless && tensors(averaging));
   for (const Share& s : fill.media) {
     const Medium& m = media[s.medium];
     out.sigma += s.fraction * m.sigma[axis];
@@ -108,7 +112,7 @@ FaceMaterial face_material(const SceneOrder& scene, const std::vector<Medium>& m
   const int axis = axis_of(place.component);
   for (const Share& s : fill.media) out.sigma_m += s.fraction * media[s.medium].sigma_m[axis];
   out.inverse_mu = inverse_along(fill, media, &Medium::mu, axis,
-                                 out.sigma_m == 0 && averaging == Averaging::kottke);
+                                 out.sigma_m == 0 && tensors(averaging));
   return out;
 }
 

@@ -283,13 +283,16 @@ void add_tensors(Tables<T>& t, const YeeModel& m) {
   std::map<std::int64_t, std::int64_t> recorded;
   for (std::size_t r = 0; r < m.recorded.size(); ++r) recorded[key(m.recorded[r])] = static_cast<std::int64_t>(r);
   for (const NodeTensor& node : m.tensors) {
-    const double xi[3] = {node.yz, node.xz, node.xy};  // by the third axis
+    // By the third axis, which leaves the pair xy, xz or yz; shift 1 is the edge before the node.
+    const auto xi = [&](int third, int sa, int sb) {
+      const double mean[3] = {node.yz, node.xz, node.xy};
+      const int first = third == 1 ? 1 - sb : 1 - sa, second = third == 1 ? 1 - sa : 1 - sb;  // y leaves (z, x)
+      return mean[third] + node.pairs[2 - third][first + 2 * second];
+    };
     const int at[3] = {node.i, node.j, node.k};
     for (int third = 0; third < 3; ++third) {
-      if (xi[third] == 0) continue;
       const int a = (third + 1) % 3, b = (third + 2) % 3;
       const double dual = m.grid.dual_length(third, at[third], t.periodic[third] || t.n[third] == 1) / t.unit;
-      const T weight = static_cast<T>(t.cdt * xi[third] / (4 * dual));
       const auto around = [&](int axis, int shift) {
         int i[3] = {at[0], at[1], at[2]};
         i[axis] -= shift;
@@ -299,7 +302,8 @@ void add_tensors(Tables<T>& t, const YeeModel& m) {
       for (const int sa : {0, 1})
         for (const int sb : {0, 1}) {
           const Edge x = around(a, sa), y = around(b, sb);
-          if (!couples(t, x) || !couples(t, y)) continue;
+          const T weight = static_cast<T>(t.cdt * xi(third, sa, sb) / (4 * dual));
+          if (weight == 0 || !couples(t, x) || !couples(t, y)) continue;
           const auto couple = [&](const Edge& to, const Edge& from) {
             auto& [edge, terms] = edges[key(to)];
             edge = to;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/electromagnetics/constants.h"
+#include "tessera/electromagnetics/corner_tensors.h"
 #include "tessera/electromagnetics/time_domain.h"
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
 
 namespace tessera::electromagnetics {
@@ -20,6 +22,7 @@ struct Fillers {
   Periodic periodic;
   std::vector<std::int32_t> uniform;  ///< medium of the cell and its neighbours, or -1
   std::vector<std::vector<PoleUpdate>> updates;
+  std::map<std::array<int, 4>, double> corner_inverse;  ///< {component, i, j, k} of edges at corner tensors
 
   std::int32_t uniform_at(int i, int j, int k) const {
     const int n[3] = {grid.cells(0), grid.cells(1), grid.cells(2)};
@@ -63,7 +66,8 @@ void electric_row(const Fillers& f, int c, int j, int k, MaterialRow& row) {
       continue;
     }
     const EdgeMaterial e = edge_material(f.scene, f.media, f.grid, {static_cast<std::uint8_t>(c), i, j, k}, f.averaging, f.periodic);
-    row.inverse[static_cast<std::size_t>(i)] = e.pec ? 0 : e.inverse_eps;
+    const auto at_corner = f.corner_inverse.find({c, i, j, k});
+    row.inverse[static_cast<std::size_t>(i)] = e.pec ? 0 : at_corner != f.corner_inverse.end() ? at_corner->second : e.inverse_eps;
     row.loss[static_cast<std::size_t>(i)] = e.sigma * f.dt / (2 * vacuum_permittivity);
     if (!e.pec)
       for (const MediumWeight& w : e.weights) add_share(row, f, i, w.medium, w.weight);
@@ -87,11 +91,26 @@ void magnetic_row(const Fillers& f, int c, int j, int k, MaterialRow& row) {
   }
 }
 
+/// Corner tensors outside of the layers, as large as the time step allows: (c dt)^2 curl_curl_bound largest < 4.
+void add_corners(Fillers& f, YeeModel& model) {
+  NodeRange range;
+  for (int d = 0; d < 3; ++d) {
+    const Faces& faces = f.faces[static_cast<std::size_t>(d)];
+    const bool resolved = f.grid.resolved(d);
+    range.first[d] = resolved && faces.low == Boundary::pml ? model.pml.cells + 2 : 0;
+    range.last[d] = f.grid.cells(d) - (resolved && faces.high == Boundary::pml ? model.pml.cells + 2 : 0);
+  }
+  const double largest = (1 - 1e-6) * 4 / (std::pow(speed_of_light * f.dt, 2) * curl_curl_bound(f.grid));
+  const CornerCoefficients c = corner_coefficients(f.scene, f.media, f.grid, f.uniform, range, f.periodic, largest);
+  for (const NodeCoupling& node : c.nodes) model.tensors.push_back({.i = node.i, .j = node.j, .k = node.k, .pairs = node.pairs});
+  for (const EdgeInverse& e : c.edges) f.corner_inverse[{e.edge.component, e.edge.i, e.edge.j, e.edge.k}] = e.inverse_eps;
+}
+
 }  // namespace
 
 YeeModel yee_model(const YeeGrid& grid, const std::array<Faces, 3>& faces, const Pml& pml, double dt_s, Dtype dtype, const Scene& scene,
                    const std::vector<Medium>& media, Averaging averaging) {
-  auto f = std::make_shared<Fillers>(Fillers{grid, faces, dt_s, SceneOrder(scene), media, averaging, {}, {}, {}});
+  auto f = std::make_shared<Fillers>(Fillers{grid, faces, dt_s, SceneOrder(scene), media, averaging, {}, {}, {}, {}});
   for (int d = 0; d < 3; ++d) f->periodic[static_cast<std::size_t>(d)] = grid.resolved(d) && faces[static_cast<std::size_t>(d)].low == Boundary::periodic;
   f->uniform = uniform_media(f->scene, grid, f->periodic);
   for (const Medium& m : media) {
@@ -103,6 +122,7 @@ YeeModel yee_model(const YeeGrid& grid, const std::array<Faces, 3>& faces, const
     if (is_electric(c)) electric_row(*f, c, j, k, row);
     else magnetic_row(*f, c, j, k, row);
   };
+  if (averaging == Averaging::corners) add_corners(*f, model);
   if (averaging != Averaging::kottke) return model;
   for (int k = 0; k <= grid.cells(2); ++k)
     for (int j = 0; j <= grid.cells(1); ++j)

@@ -26,9 +26,10 @@
 namespace tessera::electromagnetics {
 
 enum class Averaging {
-  kottke,  ///< as above
-  volume,  ///< by shares of the volume for all media
-  none,    ///< the medium at the place itself
+  kottke,   ///< as above
+  corners,  ///< as above, with the tensors of corner_tensors.h at faces across the grid
+  volume,   ///< by shares of the volume for all media
+  none,     ///< the medium at the place itself
 };
 
 using SymmetricTensor = std::array<double, 6>;  ///< xx, yy, zz, xy, xz, yz

@@ -48,4 +48,35 @@ NodeCorners node_corners(const SceneOrder& scene, const std::vector<Medium>& med
                          const YeeGrid& grid, const std::array<int, 3>& node,
                          const Periodic& periodic = {}, double largest = INFINITY);
 
+/// The off-diagonals of one node as a grid of uniform cells takes them:
+///   E_x += 1/4 sum over both nodes of the edge and both y edges of each node of xi_xy(pair) D_y.
+struct NodeCoupling {
+  int i = 0, j = 0, k = 0;
+  /// xy, xz, yz; for each the four pairs of edges of the node: bit 0 set: the edge of the first
+  /// axis lies behind the node, bit 1: that of the second. Each is 4 sum over its two corners of
+  /// V_corner xi / V_node.
+  std::array<std::array<double, 4>, 3> pairs{};
+};
+struct EdgeInverse {
+  Edge edge;
+  double inverse_eps;
+};
+struct CornerCoefficients {
+  std::vector<NodeCoupling> nodes;  ///< with an off-diagonal
+  std::vector<EdgeInverse> edges;   ///< at these nodes, instead of edge_material's
+};
+
+/// Nodes first ... last of a grid (both counted; of a periodic axis the last line is the first).
+struct NodeRange {
+  std::array<int, 3> first, last;
+};
+
+/// The corner tensors of a grid, with `largest` as above. `uniform`: uniform_media(scene, grid,
+/// periodic).
+CornerCoefficients corner_coefficients(const SceneOrder& scene, const std::vector<Medium>& media,
+                                       const YeeGrid& grid,
+                                       const std::vector<std::int32_t>& uniform,
+                                       const NodeRange& range, const Periodic& periodic,
+                                       double largest);
+
 }  // namespace tessera::electromagnetics

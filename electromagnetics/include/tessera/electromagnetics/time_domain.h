@@ -24,8 +24,8 @@
 
 namespace tessera::electromagnetics {
 
-/// The Yee model of a scene: coefficients by `averaging`, off-diagonals at nodes, poles of dispersive media. `media` by the
-/// indices that the scene uses.
+/// The Yee model of a scene: coefficients by `averaging`, off-diagonals at nodes or (Averaging::corners, outside of absorbing layers)
+/// tensors of corners as large as the time step allows, poles of dispersive media. `media` by the indices that the scene uses.
 YeeModel yee_model(const YeeGrid& grid, const std::array<Faces, 3>& faces, const Pml& pml, double dt_s, Dtype dtype, const Scene& scene,
                    const std::vector<Medium>& media, Averaging averaging = Averaging::kottke);
 

@@ -58,6 +58,8 @@ struct MaterialRow {
 struct NodeTensor {
   int i = 0, j = 0, k = 0;
   double xy = 0, xz = 0, yz = 0;
+  /// What single pairs of edges have on top (NodeCoupling::pairs): xy, xz, yz.
+  std::array<std::array<double, 4>, 3> pairs{};
 };
 
 /// All that fixes the linear map of a time step.
