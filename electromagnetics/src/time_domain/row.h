@@ -221,6 +221,8 @@ class Rows {
       u.next_field = e + ahead_ + (is_electric(c) ? t_.plane : 0);  // e of the next plane comes first
       const T* factor = f.factor[std::min(index + ahead_rows_, t_.rows())];
       if (factor != u.factor) u.next_factor = factor;
+      __builtin_prefetch(f.factor.data() + index + 16);  // the tables themselves, a line further on
+      __builtin_prefetch(f.flags.data() + index + 64);
     }
     if (flags & lossy) u.keep = f.keep[index];
     if (transposed ? (flags & ~(lossy | layer_x)) != 0 : (flags & listed) != 0) {
