@@ -8,8 +8,9 @@ import time
 import fdtd
 import rowkit
 
-WHAT = "the ring (20 cells per unit) killed (kill -9) at moments uniform in its work and resumed; on 1 and on 2 threads"
-BAR = "10 of 10 with every result file the same in all bytes; those of 2 threads as well"
+WHAT = ("runs killed (kill -9) at moments uniform in their work and resumed, on 1 and on 2 threads: the ring (2-D, f32, 20 cells per unit), and a metal "
+        "sphere in a plane wave (3-D, f64, everything.toml)")
+BAR = "10 of 10 of each with every result file the same in all bytes; those of 2 threads as well"
 MOMENTS = 10
 RESULTS = {".csv", ".h5", ".png", ".svg", ".vtr", ".pvd"}
 
@@ -42,31 +43,40 @@ def run_to(work, arguments, log, seconds):
     return process.wait() == -signal.SIGKILL, spent
 
 
-def measure(work):
-    case = fdtd.example(work, "ring.toml")
-    settings = fdtd.set_options({"grid.cell": "50 nm", "boundary.pml.cells": 40, "run.stop.after_sources": "2.4 ps"})
-    whole, place, log = fdtd.folder(work, "kill_whole"), fdtd.folder(work, "killed"), fdtd.folder(work, "killed.log")
-    command = ["run", case, "--force", *settings, "--threads", "1", "--output"]
+def measure_case(work, name, case, settings):
+    """(wrong, text) of one case."""
+    whole, place, log = fdtd.folder(work, f"{name}_whole"), fdtd.folder(work, f"{name}_killed"), fdtd.folder(work, f"{name}.log")
+    command = ["run", case, "--force", *fdtd.set_options(settings), "--threads", "1", "--output"]
     killed, seconds = run_to(work, [*command, whole], log, 1e9)
     if killed or not (whole / "results.h5").exists():
-        raise rowkit.Failed(f"the undisturbed run did not end: {log.read_text()[-500:]}")
+        raise rowkit.Failed(f"the undisturbed run of {name} did not end: {log.read_text()[-500:]}")
     chance, wrong, resumed = random.Random(20), [], 0
     for k in range(MOMENTS):
-        moment = seconds * (k + chance.random()) / MOMENTS
-        shutil.rmtree(place, ignore_errors=True)
-        killed, _ = run_to(work, [*command, place], log, moment)
-        while not killed:  # it was done before
-            moment *= 0.9
+        moment, killed = seconds * (k + chance.random()) / MOMENTS, False
+        while not killed:  # one that was done before is killed earlier
             shutil.rmtree(place, ignore_errors=True)
             killed, _ = run_to(work, [*command, place], log, moment)
+            moment *= 0.9
         again = ["resume", place, "--threads", "2"] if (place / "manifest.json").exists() else [*command, place]
         code = start(work, again, log).wait()
         resumed += "going on from" in log.read_text()
         different = differences(whole, place) if code == 0 else []
         if code != 0 or different:
-            wrong.append(f"killed at {moment:.1f} s: exit {code} {different[:5]} {log.read_text()[-200:]}")
-    two = fdtd.run(work, case, "kill_two_threads", {"grid.cell": "50 nm", "boundary.pml.cells": 40, "run.stop.after_sources": "2.4 ps"}, threads=2)
-    different = differences(whole, two.path)
-    text = (f"{MOMENTS - len(wrong)} of {MOMENTS} equal, {resumed} of them from a checkpoint, resumed on 2 threads; a run of {seconds:.1f} processor seconds; "
-            f"2 threads against 1: {len(different)} files differ; {fdtd.where(work)}")
-    return not wrong and not different and resumed >= MOMENTS // 2, "\n".join([text, *wrong, *different[:5]])
+            wrong.append(f"{name} killed at {moment / 0.9:.1f} s: exit {code} {different[:5]} {log.read_text()[-200:]}")
+    different = differences(whole, fdtd.run(work, case, f"{name}_two_threads", settings, threads=2).path)
+    text = (f"{name}: {MOMENTS - len(wrong)} of {MOMENTS} equal, {resumed} of them from a checkpoint, resumed on 2 threads; a run of {seconds:.1f} processor "
+            f"seconds, {len(list(whole.rglob('*.csv')))} tables; on 2 threads against 1 {len(different)} files differ")
+    if resumed < MOMENTS // 2:
+        wrong.append(f"{name}: only {resumed} runs were resumed from a checkpoint")
+    return [*wrong, *different[:5]], text
+
+
+def measure(work):
+    ring = ("ring", fdtd.example(work, "ring.toml"), {"grid.cell": "50 nm", "boundary.pml.cells": 40, "run.stop.after_sources": "2.4 ps"})
+    sphere = ("sphere", work.root / "tests" / "acceptance" / "rows" / "fdtd" / "everything.toml", {})
+    wrong, texts = [], [fdtd.where(work)]
+    for case in (ring, sphere):
+        found, text = measure_case(work, *case)
+        wrong += found
+        texts.append(text)
+    return not wrong, "\n".join([*texts, *wrong])
