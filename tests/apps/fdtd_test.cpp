@@ -356,6 +356,18 @@ frequencies = ["250 THz"]
   EXPECT_GT(std::abs(line - 1), 0.01);
 }
 
+TEST_F(Fdtd, TheGalleryIsFreeOfErrorsAndDoubts) {
+  int files = 0;
+  for (const auto& entry : fs::directory_iterator(fs::path(TESSERA_SOURCE_DIR) / "apps/examples/electromagnetics")) {
+    if (entry.path().extension() != ".toml") continue;
+    const Outcome check = tessera({"check", entry.path()});
+    EXPECT_EQ(check.code, 0) << entry.path() << check.err;
+    EXPECT_FALSE(holds(check.err, "warning")) << entry.path() << check.err;
+    ++files;
+  }
+  EXPECT_GE(files, 9);
+}
+
 TEST_F(Fdtd, WhatCannotRunIsRefusedBeforeMemoryIsTaken) {
   const auto refused = [&](const std::string& what, const std::string& by, const std::string& number) {
     std::string text = kCase;

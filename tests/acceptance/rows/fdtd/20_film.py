@@ -10,9 +10,9 @@ def spectra(work, name, resolution):
     """R and T: the film's run less the empty one's in front, over what the empty one sends."""
     case, cell = fdtd.example(work, f"{name}.toml"), {"grid.cell": f"{1e3 / resolution!r} nm", "boundary.pml.cells": resolution // 5}
     empty = fdtd.run(work, case, f"{name}_empty_{resolution}", {**cell, "structure[0].material": "vacuum"})
-    film = fdtd.run(work, case, f"{name}_{resolution}", {**cell, "monitor[0].subtract": str(empty.path)})
+    film = fdtd.run(work, case, f"{name}_{resolution}", {**cell, "monitor[2].subtract": str(empty.path)})
     sent = empty.table("before")["flux"]
-    reflected = [-a / b for a, b in zip(film.table("before")["flux"], sent)]
+    reflected = [a / b for a, b in zip(film.table("reflected")["flux"], sent)]
     passed = [a / b for a, b in zip(film.table("behind")["flux"], empty.table("behind")["flux"])]
     return reflected, passed
 

@@ -12,9 +12,9 @@ def reflection(work, example, name, settings):
     """(frequencies, R): what the run with the second medium adds to the flux of the run without it."""
     case = fdtd.example(work, example)
     empty = fdtd.run(work, case, f"{name}_empty", {**settings, "structure[0].material": "first"})
-    whole = fdtd.run(work, case, name, {**settings, "monitor[0].subtract": str(empty.path)})
-    sent, back = empty.table("before"), whole.table("before")
-    return sent["frequency_Hz"], [-a / b for a, b in zip(back["flux"], sent["flux"])]
+    whole = fdtd.run(work, case, name, {**settings, "monitor[2].subtract": str(empty.path)})
+    sent, back = empty.table("before"), whole.table("reflected")
+    return sent["frequency_Hz"], [a / b for a, b in zip(back["flux"], sent["flux"])]
 
 
 def measure(work):
@@ -35,8 +35,9 @@ def measure(work):
         k = 2 * math.pi * f * reference["n1"] * math.sin(math.radians(35.7)) / fdtd.UM
         hz = f"{f * fdtd.C0 / fdtd.UM / 1e12!r} THz"
         band = [f"{share * f * fdtd.C0 / fdtd.UM / 1e12!r} THz" for share in (0.85, 1.15)]  # below 0.58 f the wave would not travel
-        settings = {"source[0].waveform.frequency_min": band[0], "source[0].waveform.frequency_max": band[1], "boundary.bloch_k": ["0 rad/m", f"{k!r} rad/m", "0 rad/m"], "monitor[0].frequency_min": hz, "monitor[0].frequency_max": hz,
-                    "monitor[0].frequency_points": 1, "monitor[1].frequency_min": hz, "monitor[1].frequency_max": hz, "monitor[1].frequency_points": 1}
+        settings = {"source[0].waveform.frequency_min": band[0], "source[0].waveform.frequency_max": band[1], "boundary.bloch_k": ["0 rad/m", f"{k!r} rad/m", "0 rad/m"]}
+        for m in range(3):
+            settings.update({f"monitor[{m}].frequency_min": hz, f"monitor[{m}].frequency_max": hz, f"monitor[{m}].frequency_points": 1})
         angled += reflection(work, "fresnel_oblique.toml", f"fresnel_angle_{f:g}", settings)[1]
     compare("35.7 deg", angled, [reference["R_35p7deg"]] * len(angled))
     holds = worst <= 0.01
