@@ -2,7 +2,7 @@
 //
 // What a gradient costs: the power through a plane at ten frequencies, with respect to the permittivity of 100,000 cells of a
 // 3-D model, beside the same run without derivatives (its monitor and running transform included).
-//   adjoint_bench [--cells N] [--steps T] [--threads N] [--repeat N] [--only forward|gradient] [--check H]
+//   adjoint_bench [--cells N] [--steps T] [--threads N] [--repeat N] [--type f32|f64] [--only forward|gradient] [--check H]
 // `--only` runs one of the two for its peak memory; `--check` compares with central differences of step H along a random direction.
 #include "measure.h"
 
@@ -44,12 +44,12 @@ struct Case {
 };
 
 /// A slab of free cells, a point source on one side of it and a plane on the other.
-Case make(int cells, int steps) {
+Case make(int cells, int steps, Dtype dtype) {
   YeeModel m;
   m.grid = uniform_grid({cells * cell, cells * cell, cells * cell}, cell);
   m.pml = {.cells = 10};
   m.dt_s = 0.95 * stable_time_step(m.grid);
-  m.dtype = Dtype::f32;
+  m.dtype = dtype;
   const int side = cells / 2, low = cells / 4, thick = std::max(1, cells / 20), middle = cells / 2;
   Case c{.model = m,
          .region = design_region(m.grid, m.faces, {low, low, middle - thick / 2}, {low + side, low + side, middle - thick / 2 + thick}),
@@ -110,7 +110,7 @@ double peak_mib() {
 int main(int argc, char** argv) {
   int cells = 200, steps = 2000, threads = 2, repeat = 3;
   double check = 0;
-  std::string only;
+  std::string only, type = "f32";
   for (int i = 1; i + 1 < argc; i += 2) {
     const std::string key = argv[i];
     if (key == "--cells") cells = std::atoi(argv[i + 1]);
@@ -118,11 +118,12 @@ int main(int argc, char** argv) {
     else if (key == "--threads") threads = std::atoi(argv[i + 1]);
     else if (key == "--repeat") repeat = std::atoi(argv[i + 1]);
     else if (key == "--check") check = std::atof(argv[i + 1]);
+    else if (key == "--type") type = argv[i + 1];
     else if (key == "--only") only = argv[i + 1];
     else return std::fprintf(stderr, "unknown option %s\n", argv[i]), 2;
   }
   set_num_threads(threads);
-  const Case c = make(cells, steps);
+  const Case c = make(cells, steps, type == "f64" ? Dtype::f64 : Dtype::f32);
   const Tensor eps = full({c.region.pattern->cols()}, 2.0);
   std::printf("%d^3 cells, %d steps, %d threads, %lld parameters on %zu edges, %zu recorded edges, transforms every %d steps\n", cells, steps, threads,
               static_cast<long long>(eps.size()), c.region.edges.size(), c.samples.edges().size(), c.every);
