@@ -87,9 +87,6 @@ void check_run(const FdtdOptions& o, Checks& checks) {
   if (!stop.any())
     return checks.say(622, "run", "the run has no end",
                       "give run.stop, e.g. stop = {decay_db = 60} or stop = {time = \"200 fs\"}");
-  if (stop.check_every && !stop.decay_db && !stop.dft_tolerance)
-    checks.say(622, "run.stop.check_every", "there is nothing to check",
-               "give run.stop.decay_db or run.stop.dft_tolerance");
   if (stop.time || stop.steps) return;
   for (std::size_t i = 0; i < o.sources.size(); ++i)
     if (o.sources[i].waveform.kind == WaveformKind::continuous)

@@ -622,8 +622,6 @@ TEST(FdtdOptions, EachContradictionHasItsNumberAndPlace) {
        620, 11, 1, "reaches out of the domain"},
       // run
       {grid + source, 622, 0, 0, "the run has no end"},
-      {grid + source + "[run]\nstop = {steps = 5, check_every = \"1 fs\"}\n", 622, 9, 20,
-       "nothing to check"},
       {grid +
            "[[source]]\nkind = \"point\"\ncomponent = \"Ez\"\nposition = [\"0 um\", \"0 um\", \"0 "
            "um\"]\nwaveform = {kind = \"continuous\", frequency = \"50 THz\"}\n[run]\nstop = "

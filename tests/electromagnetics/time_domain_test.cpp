@@ -84,6 +84,25 @@ TEST(TimeDomain, FacesJoinedWithAPhaseHoldBlochWaves) {
   }
 }
 
+TEST(TimeDomain, DispersiveSlabsFromFaceToFaceStayQuiet) {
+  // A metal and a resonant slab across all layers and up to the outer conductors along x: after the source the energy only falls.
+  const YeeGrid grid = uniform_grid({3e-6, 3e-6, 3e-6}, 0.15e-6);
+  const std::array<Faces, 3> faces{};
+  std::vector<Medium> media(3);
+  media[1].poles = drude(300e12, 15e12);
+  media[2].poles = lorentz(200e12, 4e12, 0.5);
+  Scene scene;
+  scene.structures = {{box({-INFINITY, -INFINITY, -1e-6}, {INFINITY, INFINITY, -0.5e-6}), 1}, {box({-INFINITY, -INFINITY, 0.4e-6}, {INFINITY, INFINITY, 0.9e-6}), 2}};
+  const double dt = 0.95 * stable_time_step(grid);
+  TimeDomain run(yee_model(grid, faces, {.cells = 5}, dt, Dtype::f32, scene, media),
+                 {current_source(grid, faces, dt, Ex, {}, {}, 1e-15, gaussian_pulse(150e12, 150e12))}, {});
+  run.advance(static_cast<std::int64_t>(run.sources_end_s() / dt) + 1);
+  const double before = run.energy_j();
+  run.advance(600);
+  EXPECT_GT(before, 0);
+  EXPECT_LT(run.energy_j(), 0.5 * before);
+}
+
 TEST(TimeDomain, ThirdHarmonicOfAPulse) {
   // A pulse of 1/3 c per metre through 97 m of chi3 = 0.01 m^2/V^2, from a sheet of 1/Z0 A/m, so of 0.5 V/m. An independent code finds
   // transformed fluxes of 221.895 at the fundamental and 1.75296 at the third harmonic, in units with c = Z0 = 1.

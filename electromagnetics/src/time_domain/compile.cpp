@@ -233,7 +233,10 @@ void compile_row(Tables<T>& t, const YeeModel& m, int c, int j, int k, MaterialR
       p.pair.push_back(run.alpha[q].imag() == 0 && run.beta[q].imag() == 0 ? 1 : 2);
     }
     const double scale = double(f.scale_y[j]) * double(f.scale_z[k]) * t.cdt;
-    for (int q = 0; q < p.length; ++q) p.gain.push_back(static_cast<T>(run.weight[q] / (scale * metric_x[p.first + q])));
+    for (int q = 0; q < p.length; ++q) {  // edges in an outer conductor take no part
+      const int i = p.first + q;
+      p.gain.push_back(i < f.first[0] || i >= f.last[0] ? T{0} : static_cast<T>(run.weight[q] / (scale * metric_x[i])));
+    }
     special_of(t, c, j, k).polarized.push_back(std::move(p));
   }
   for (const NonlinearRun& run : row.nonlinear) {
