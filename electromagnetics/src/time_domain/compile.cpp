@@ -299,7 +299,8 @@ void add_tensors(Tables<T>& t, const YeeModel& m) {
       const auto around = [&](int axis, int shift) {
         int i[3] = {at[0], at[1], at[2]};
         i[axis] -= shift;
-        if (i[axis] < 0 && (t.periodic[axis] || t.n[axis] == 1)) i[axis] += t.n[axis];
+        // Across faces that are joined with a phase the couplings would be complex: they are left out there (index -1).
+        if (i[axis] < 0 && (t.periodic[axis] || t.n[axis] == 1) && t.phase[axis] == 0) i[axis] += t.n[axis];
         return Edge{static_cast<std::uint8_t>(axis), i[0], i[1], i[2]};
       };
       for (const int sa : {0, 1})

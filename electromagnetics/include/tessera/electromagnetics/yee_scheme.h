@@ -74,7 +74,8 @@ struct YeeModel {
   std::array<bool, 6> active{true, true, true, true, true, true};  ///< components that are computed (2-D, 1-D)
   /// Fills the rows, whose vectors come sized and set to vacuum. Called once per row.
   std::function<void(int component, int j, int k, MaterialRow&)> material;
-  /// Couples pairs of edges that are computed, lossless and outside of the absorbing layers; others are left out.
+  /// Couples pairs of edges that are computed, lossless and outside of the absorbing layers; others are left out,
+  /// as are pairs on both sides of faces that are joined with a phase.
   std::vector<NodeTensor> tensors;
   std::vector<Edge> injected;  ///< edges that take a current, in the order of its columns
   std::vector<Edge> recorded;  ///< edges whose field after each step is wanted
