@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The app electromagnetics.fdtd: a scene with sources and monitors goes in; fields, spectra, far fields, resonances come out.
 #include "electromagnetics/fdtd_run.h"
+#include "electromagnetics/ring_case.h"
 #include "tessera/data/file_io.h"
 #include "tessera/data/log.h"
 #include "tessera/data/manifest.h"
@@ -132,67 +133,7 @@ const RegisterApp registered([] {
 
 std::filesystem::path make_example(const std::filesystem::path& dir, std::uint64_t) {
   const std::filesystem::path file = dir / "ring.toml";
-  data::write_file_atomically(file, R"(# A ring resonator in two dimensions: what it rings at, and how long.
-#
-#   tessera run ring.toml
-#
-# The exact modes of the ring (n = 3.4, 1 um < r < 2 um, Ez) are at f = 0.118192, 0.147431, 0.175779 c/um with Q = 77, 344, 1634.
-app = "electromagnetics.fdtd"
-title = "Ring resonator"
-
-[grid]
-size = ["16 um", "16 um", "0 um"]
-cell = "0.1 um"
-polarization = "Ez"
-
-[run]
-precision = "f32"
-stop.after_sources = "2 ps"
-
-[boundary.pml]
-cells = 20
-
-[[material]]
-name = "silicon"
-index = 3.4
-
-[[structure]]
-shape = "cylinder"
-name = "ring"
-radius = "2 um"
-inner_radius = "1 um"
-height = "inf"
-material = "silicon"
-
-[[source]]
-kind = "point"
-component = "Ez"
-position = ["1.1 um", "0.1 um", "0 um"]
-waveform = {kind = "gaussian", frequency = "45 THz", bandwidth = "40 THz"}
-
-[[monitor]]
-kind = "resonances"
-name = "modes"
-position = ["1.1 um", "0.1 um", "0 um"]
-components = ["Ez"]
-frequency_min = "33 THz"
-frequency_max = "55 THz"
-
-[[monitor]]
-kind = "snapshot"
-name = "field"
-size = ["16 um", "16 um", "0 um"]
-components = ["Ez"]
-every = "0.4 ps"
-
-[[expect]]
-monitor = "modes"
-quantity = "frequency"
-index = 0
-value = 3.5433e13
-tolerance = 0.004
-relative = true
-)");
+  data::write_file_atomically(file, ring_case);
   return file;
 }
 

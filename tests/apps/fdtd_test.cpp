@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // electromagnetics.fdtd as its users meet it: from the example to results, killed and resumed, refused.
-#include "run_program.h"
-#include "temp_folder.h"
+#include "app_test.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -9,10 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <fstream>
 #include <numbers>
-#include <set>
-#include <sstream>
 #include <thread>
 #include <vector>
 
@@ -21,35 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-class Fdtd : public testing::Test {
- protected:
-  Outcome tessera(std::vector<std::string> arguments) {
-    return RunningProgram(program(std::move(arguments)), here()).wait();
-  }
-  static std::vector<std::string> program(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), TESSERA_PROGRAM);
-    return arguments;
-  }
-  const fs::path& here() const { return folder_.path(); }
-  std::string read(const fs::path& name) const {
-    std::ostringstream all;
-    all << std::ifstream(here() / name, std::ios::binary).rdbuf();
-    return all.str();
-  }
-  void write(const fs::path& name, const std::string& text) const {
-    std::ofstream(here() / name) << text;
-  }
-  std::set<std::string> results(const fs::path& run) const {
-    std::set<std::string> names;
-    const std::set<std::string> kinds{".csv", ".h5", ".png", ".svg", ".vtu", ".vtr"};
-    for (const auto& e : fs::recursive_directory_iterator(here() / run))
-      if (kinds.contains(e.path().extension())) names.insert(fs::relative(e.path(), here() / run));
-    return names;
-  }
-  TempFolder folder_;
-};
-
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+class Fdtd : public AppTest {};
 
 /// A conductor, a metal film, glass and a lossy body in two dimensions, with a monitor of nearly every kind.
 const char* const kCase = R"(app = "electromagnetics.fdtd"

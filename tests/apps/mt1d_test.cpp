@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // inversion.mt1d as its users meet it: from the example to results, killed and resumed, refused.
-#include "run_program.h"
-#include "temp_folder.h"
+#include "app_test.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
 
 #include <chrono>
-#include <fstream>
-#include <set>
-#include <sstream>
 #include <thread>
 
 using namespace tessera::testing;
@@ -17,24 +13,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-class Mt1d : public testing::Test {
+class Mt1d : public AppTest {
  protected:
-  Outcome tessera(std::vector<std::string> arguments) {
-    return RunningProgram(program(std::move(arguments)), here()).wait();
-  }
-  static std::vector<std::string> program(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), TESSERA_PROGRAM);
-    return arguments;
-  }
-  const fs::path& here() const { return folder_.path(); }
-  std::string read(const fs::path& name) const {
-    std::ostringstream all;
-    all << std::ifstream(here() / name, std::ios::binary).rdbuf();
-    return all.str();
-  }
-  void write(const fs::path& name, const std::string& text) const {
-    std::ofstream(here() / name) << text;
-  }
   /// The example's soundings, the first `keep` of them, and a case with more lines.
   void make_case(int keep, const std::string& more) {
     ASSERT_EQ(tessera({"new", "inversion.mt1d", "site", "--force"}).code, 0);
@@ -42,17 +22,7 @@ class Mt1d : public testing::Test {
       fs::remove(here() / "site/soundings" / ("syn" + std::string(k < 10 ? "0" : "") + std::to_string(k) + ".edi"));
     write("case.toml", "app = \"inversion.mt1d\"\n[data]\nfiles = \"site/soundings\"\n" + more);
   }
-  std::set<std::string> results(const fs::path& run) const {
-    std::set<std::string> names;
-    const std::set<std::string> kinds{".csv", ".h5", ".png", ".svg", ".vtu", ".vtr"};
-    for (const auto& e : fs::recursive_directory_iterator(here() / run))
-      if (kinds.contains(e.path().extension())) names.insert(fs::relative(e.path(), here() / run));
-    return names;
-  }
-  TempFolder folder_;
 };
-
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 TEST_F(Mt1d, TheExampleKeepsItsPromise) {
   ASSERT_EQ(tessera({"new", "inversion.mt1d", "site"}).code, 0);
