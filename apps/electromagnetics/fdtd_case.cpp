@@ -47,7 +47,7 @@ double highest_index(const std::vector<em::Medium>& media, double f_hz) {
   return n;
 }
 
-/// What E06xx says of a kind of findings, all at once.
+/// Says all findings at once.
 [[noreturn]] void refuse(std::vector<data::Diagnostic> findings) {
   throw data::InputError(data::ExitCode::config_invalid, std::move(findings));
 }

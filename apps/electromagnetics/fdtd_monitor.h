@@ -65,7 +65,7 @@ class Monitor {
   electromagnetics::SampleList samples_;
 };
 
-/// All monitors of a case. `continues` before the end of the sources: resonances begin after it.
+/// All monitors of a case, in its order.
 std::vector<std::unique_ptr<Monitor>> make_monitors(const Case& c);
 
 /// results.h5, one CSV file per monitor with a table in it, fields for ParaView.

@@ -116,24 +116,8 @@ TEST_F(Fdtd, TheExampleKeepsItsPromise) {
 
 TEST_F(Fdtd, KilledAndResumedItIsTheSameOnAnyNumberOfThreads) {
   write("case.toml", kCase);
-  const Outcome whole = tessera({"run", "case.toml", "--output", "whole", "--threads", "1"});
-  ASSERT_EQ(whole.code, 0) << whole.err;
-  {
-    RunningProgram process(program({"run", "case.toml", "--output", "killed", "--threads", "1", "--checkpoint-every", "0.02 s"}), here());
-    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (!fs::exists(here() / "killed/ckpt/LATEST") && std::chrono::steady_clock::now() < give_up)
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    ASSERT_EQ(::kill(process.pid(), SIGKILL), 0);
-    process.wait();
-  }
-  ASSERT_FALSE(fs::exists(here() / "killed/results.h5"));
-  const Outcome resumed = tessera({"resume", "killed", "--threads", "2"});
-  ASSERT_EQ(resumed.code, 0) << resumed.err;
-  EXPECT_TRUE(holds(resumed.err, "going on from"));
-  const auto names = results("whole");
-  EXPECT_EQ(results("killed"), names);
-  EXPECT_TRUE(names.contains("tables/through.csv"));
-  for (const std::string& name : names) EXPECT_EQ(read("killed/" + name), read("whole/" + name)) << name;
+  expect_same_after_kill("0.02 s");
+  EXPECT_TRUE(results("whole").contains("tables/through.csv"));
 }
 
 /// Without losses a mode grows as often as it decays, by rounding: neither is left out. One polarization of the plane, with a

@@ -46,23 +46,7 @@ TEST_F(Mt1d, TheExampleKeepsItsPromise) {
 
 TEST_F(Mt1d, KilledAndResumedItIsTheSame) {
   make_case(3, "[model]\nlayers = 16\n[posterior]\nmethod = \"mcmc\"\nburn_in = 200\nsamples = 4000\n");
-  const Outcome whole = tessera({"run", "case.toml", "--output", "whole", "--threads", "1"});
-  ASSERT_EQ(whole.code, 0) << whole.err;
-  {
-    RunningProgram process(program({"run", "case.toml", "--output", "killed", "--threads", "1", "--checkpoint-every", "0.05 s"}), here());
-    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (!fs::exists(here() / "killed/ckpt/LATEST") && std::chrono::steady_clock::now() < give_up)
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    ASSERT_EQ(::kill(process.pid(), SIGKILL), 0);
-    process.wait();
-  }
-  ASSERT_FALSE(fs::exists(here() / "killed/results.h5"));
-  const Outcome resumed = tessera({"resume", "killed", "--threads", "2"});
-  ASSERT_EQ(resumed.code, 0) << resumed.err;
-  EXPECT_TRUE(holds(resumed.err, "going on from"));
-  const auto names = results("whole");
-  EXPECT_EQ(results("killed"), names);
-  for (const std::string& name : names) EXPECT_EQ(read("killed/" + name), read("whole/" + name)) << name;
+  expect_same_after_kill("0.05 s");
 }
 
 TEST_F(Mt1d, ContradictionsHaveAPlaceAndANumber) {

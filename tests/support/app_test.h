@@ -4,12 +4,15 @@
 #include "temp_folder.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace tessera::testing {
@@ -40,6 +43,28 @@ class AppTest : public ::testing::Test {
     for (const auto& e : std::filesystem::recursive_directory_iterator(here() / run))
       if (kinds.contains(e.path().extension())) names.insert(std::filesystem::relative(e.path(), here() / run));
     return names;
+  }
+  /// Runs `case.toml` to its end on one thread, and again killed after its first checkpoint and resumed on two: the same bytes.
+  void expect_same_after_kill(const std::string& checkpoint_every) {
+    namespace fs = std::filesystem;
+    const Outcome whole = tessera({"run", "case.toml", "--output", "whole", "--threads", "1"});
+    ASSERT_EQ(whole.code, 0) << whole.err;
+    {
+      RunningProgram process(program({"run", "case.toml", "--output", "killed", "--threads", "1", "--checkpoint-every", checkpoint_every}), here());
+      const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+      while (!fs::exists(here() / "killed/ckpt/LATEST") && std::chrono::steady_clock::now() < give_up)
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      ASSERT_EQ(::kill(process.pid(), SIGKILL), 0);
+      process.wait();
+    }
+    ASSERT_FALSE(fs::exists(here() / "killed/results.h5"));
+    const Outcome resumed = tessera({"resume", "killed", "--threads", "2"});
+    ASSERT_EQ(resumed.code, 0) << resumed.err;
+    EXPECT_NE(resumed.err.find("going on from"), std::string::npos) << resumed.err;
+    const auto names = results("whole");
+    EXPECT_FALSE(names.empty());
+    EXPECT_EQ(results("killed"), names);
+    for (const std::string& name : names) EXPECT_EQ(read("killed/" + name), read("whole/" + name)) << name;
   }
 
  private:

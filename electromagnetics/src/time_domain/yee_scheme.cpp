@@ -156,7 +156,7 @@ YeeScheme::Traffic YeeScheme::traffic() const {
 
 std::int64_t YeeScheme::memory_bytes() const {
   return visit(*impl_, []<class T>(const Tables<T>& t) {
-    return (t.state_size + static_cast<std::int64_t>(t.pool.size())) * static_cast<std::int64_t>(sizeof(T)) + 6 * t.rows() * 9;
+    return (t.state_size * (t.bloch ? 2 : 1) + static_cast<std::int64_t>(t.pool.size())) * static_cast<std::int64_t>(sizeof(T)) + 6 * t.rows() * 9;
   });
 }
 

@@ -100,7 +100,7 @@ class YeeScheme {
   /// 1, or 2 where joined faces have a phase: then the state and every list of `advance` hold all of the real part, then all
   /// of the imaginary one: [2, n_steps, ..].
   int parts() const;
-  bool nonlinear() const;  ///< then there is no transpose, and fields are V/m in truth: e = E ds / l
+  bool nonlinear() const;  ///< then there is no transpose, and the size of the fields matters: E = e l / ds in V/m
   std::int64_t state_size() const;  ///< elements of the state, all parts: six fields, then psi, then Q
   std::int64_t n_injected() const;
   std::int64_t n_recorded() const;
