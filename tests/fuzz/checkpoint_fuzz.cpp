@@ -8,6 +8,8 @@
 #include "tessera/data/diagnostic.h"
 #include "tessera/data/sha256.h"
 
+#include "processor_limit.h"
+
 using namespace tessera::data;
 
 namespace {
@@ -25,6 +27,7 @@ void decode(const std::string& bytes) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const tessera::testing::ProcessorLimit limit;
   std::string bytes(reinterpret_cast<const char*>(data), size);
   decode(bytes);
   constexpr std::size_t header = 32, digest = 32;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // EMTF XML: any bytes either give a sounding or an InputError. Seeds: corpus/emtfxml and the real
 // files of the test data.
+#include "processor_limit.h"
 #include "sounding_fuzz.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const tessera::testing::ProcessorLimit limit;
   return tessera::testing::fuzz_sounding(data, size, "EMTF XML");
 }

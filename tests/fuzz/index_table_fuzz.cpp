@@ -3,12 +3,15 @@
 // InputError.
 #include "tessera/electromagnetics/index_table.h"
 
+#include "processor_limit.h"
+
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const tessera::testing::ProcessorLimit limit;
   using namespace tessera;
   try {
     const auto table = electromagnetics::parse_index_table(

@@ -13,6 +13,8 @@
 #include "tessera/data/options.h"
 #include "tessera/data/quantity.h"
 
+#include "processor_limit.h"
+
 namespace {
 
 using namespace tessera::data;
@@ -75,6 +77,7 @@ void require(bool holds) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  const tessera::testing::ProcessorLimit limit;
   // The first byte says what the rest is.
   if (size < 1) return 0;
   const std::string text(reinterpret_cast<const char*>(bytes) + 1, size - 1);

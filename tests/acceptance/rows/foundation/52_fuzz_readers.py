@@ -38,7 +38,7 @@ def fuzz(work, name, seconds):
         while used < seconds:  # the fuzzer counts wall seconds: it is started again until its processor time is used
             again += 1
             command = [work.root / "build" / "fuzz" / "bin" / name, corpus, f"-max_total_time={max(10, int(seconds - used))}",
-                       "-timeout=10", "-rss_limit_mb=1024", "-print_final_stats=1", f"-seed={again}",
+                       "-timeout=600", "-rss_limit_mb=1024", "-print_final_stats=1", f"-seed={again}",
                        f"-artifact_prefix={folder}/", *([f"-dict={dictionary}"] if dictionary.exists() else [])]
             code, cpu = cpu_of(command, folder, log)
             said = log.read_text(errors="replace").splitlines()
