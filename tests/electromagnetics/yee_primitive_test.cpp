@@ -25,8 +25,9 @@ std::vector<Edge> design_of_everything() {
   out.push_back({Ex, 6, 9, 2});
   return out;
 }
-YeeOpPtr everything(std::array<Faces, 3> faces, Dtype dtype = Dtype::f64) {
+YeeOpPtr everything(std::array<Faces, 3> faces, Dtype dtype = Dtype::f64, std::array<double, 3> bloch_phase = {}) {
   YeeModel m = model_with_everything(faces, dtype);
+  m.bloch_phase = bloch_phase;
   m.traced = design_of_everything();
   return yee_op(std::move(m));
 }
@@ -47,13 +48,22 @@ class YeePrimitive : public ::testing::Test {
   int before_ = num_threads();
 };
 
+/// Currents of n steps at the driven edges, of all parts.
+Tensor noisy_currents(const YeeOpPtr& op, Index steps, unsigned seed) {
+  const auto driven = static_cast<Index>(op->driven.size());
+  return noise_like(op->scheme.parts() == 1 ? tessera::Shape{steps, driven} : tessera::Shape{2, steps, driven}, seed);
+}
+
 TEST_F(YeePrimitive, TransposeIsTheAdjointAlongWholeRuns) {
-  const std::array<Faces, 3> sets[] = {{pml, pml, pml}, {pec, pmc, pml}, {pml, joined, joined}, {joined, pml, pec}};
-  for (const auto& faces : sets) {
-    const YeeOpPtr op = everything(faces);
+  struct {
+    std::array<Faces, 3> faces;
+    std::array<double, 3> phase;
+  } sets[] = {{{pml, pml, pml}, {}}, {{pec, pmc, pml}, {}}, {{pml, joined, joined}, {}}, {{joined, pml, pec}, {}}, {{joined, pml, joined}, {0.7, 0, -1.9}}, {{pml, joined, pmc}, {0, 2.5, 0}}};
+  for (const auto& [faces, phase] : sets) {
+    const YeeOpPtr op = everything(faces, Dtype::f64, phase);
     for (const Index steps : {Index{1}, Index{1000}}) {
       if (steps > 1 && faces[1].low == Boundary::periodic) continue;  // the same rows in another order
-      const Tensor x = noisy_state(op, 1), w = noise_like({steps, static_cast<Index>(op->driven.size())}, 2), c = coefficients(op);
+      const Tensor x = noisy_state(op, 1), w = noisy_currents(op, steps, 2), c = coefficients(op);
       const auto [y, pull] = vjp(
           [&](Tensor state, Tensor currents) {
             const YeeResult r = advance(op, state, c, currents);
@@ -91,8 +101,9 @@ TEST_F(YeePrimitive, TwoDimensionsWithAbsorbingFaces) {
 
 /// What the derivative checks differentiate: records, traces and two sums over the state after six steps, from all operands.
 struct Sample {
-  YeeOpPtr op = everything({pml, pec, joined});
-  Tensor x = noisy_state(op, 6), c = coefficients(op), w = noise_like({6, static_cast<Index>(op->driven.size())}, 7);
+  explicit Sample(std::array<double, 3> bloch_phase = {}) : op(everything({pml, pec, joined}, Dtype::f64, bloch_phase)) {}
+  YeeOpPtr op;
+  Tensor x = noisy_state(op, 6), c = coefficients(op), w = noisy_currents(op, 6, 7);
   std::function<Fields(Tensor, Tensor, Tensor)> f = [op = op](Tensor state, Tensor cb, Tensor currents) {
     const YeeResult r = advance(op, state, cb, currents);
     return Fields(matmul(noise_like({2, r.state.size()}, 12), r.state), r.records, r.traces);
@@ -100,16 +111,20 @@ struct Sample {
 };
 
 TEST_F(YeePrimitive, DerivativesAgreeWithDifferences) {
-  const Sample s;
-  const auto args = std::tuple(s.x, s.c, s.w);
-  for (const CheckReport& r : {gradcheck(s.f, args, {.order = 2, .directions = 1}), transpose_check(s.f, args, {.order = 2, .directions = 1})})
-    EXPECT_TRUE(r) << to_string(r);
+  for (const double phase : {0.0, 1.1}) {
+    const Sample s({0, 0, phase});
+    const auto args = std::tuple(s.x, s.c, s.w);
+    for (const CheckReport& r : {gradcheck(s.f, args, {.order = 2, .directions = 1}), transpose_check(s.f, args, {.order = 2, .directions = 1})})
+      EXPECT_TRUE(r) << to_string(r);
+  }
 }
 
 TEST_F(YeePrimitive, BatchesAreLoops) {
-  const Sample s;
-  const CheckReport r = vmap_check(s.f, std::tuple(s.x, s.c, s.w));
-  EXPECT_TRUE(r) << to_string(r);
+  for (const double phase : {0.0, 1.1}) {
+    const Sample s({0, 0, phase});
+    const CheckReport r = vmap_check(s.f, std::tuple(s.x, s.c, s.w));
+    EXPECT_TRUE(r) << to_string(r);
+  }
 }
 
 TEST_F(YeePrimitive, TaylorModeFollows) {
@@ -124,11 +139,14 @@ struct Objective {
   YeeOpPtr op;
   Tensor currents, inverse_eps;
   SimulateOptions options{.block = 8};
-  explicit Objective(Dtype dtype = Dtype::f64) : op(everything({pml, pmc, pml}, dtype)) {
+  explicit Objective(Dtype dtype = Dtype::f64, double bloch_phase = 0)
+      : op(everything({pml, bloch_phase == 0 ? pmc : joined, pml}, dtype, {0, bloch_phase, 0})) {
     std::vector<double> w;
-    for (int n = 0; n < 90; ++n)
-      for (std::size_t m = 0; m < op->driven.size(); ++m) w.push_back(std::exp(-std::pow((n - 12.0 - 0.3 * static_cast<double>(m)) / 5, 2)));
-    currents = tensor(w, {90, static_cast<Index>(op->driven.size())});
+    const Index parts = op->scheme.parts(), driven = static_cast<Index>(op->driven.size());
+    for (Index part = 0; part < parts; ++part)
+      for (int n = 0; n < 90; ++n)
+        for (Index m = 0; m < driven; ++m) w.push_back((1.0 - 1.6 * static_cast<double>(part)) * std::exp(-std::pow((n - 12.0 - 0.3 * static_cast<double>(m)) / 5, 2)));
+    currents = tensor(w, parts == 1 ? tessera::Shape{90, driven} : tessera::Shape{2, 90, driven});
     std::vector<double> inverse;
     for (std::size_t q = 0; q < op->design.size(); ++q) inverse.push_back(op->coefficient[q] / op->unit[q]);
     inverse_eps = tensor(inverse);
@@ -148,20 +166,22 @@ TEST_F(YeePrimitive, RemaindersOfWholeRunsFallAsTheyShould) {
 }
 
 TEST_F(YeePrimitive, SecondDerivativesAgreeInEveryOrderOfModes) {
-  const Objective f;
-  const auto value = [&](Tensor q) { return f(q); };
-  const Tensor v = noise_like(f.inverse_eps.shape(), 10), u = noise_like(f.inverse_eps.shape(), 11);
-  const auto slope = [&](Tensor q) { return jvp(value, q, v).second; };
-  const double forward_forward = jvp(slope, f.inverse_eps, u).second.item();
-  const double forward_reverse = inner(hvp(value, f.inverse_eps, v), u);
-  const double reverse_forward = inner(grad(slope)(f.inverse_eps), u);
-  const double reverse_reverse = inner(grad([&](Tensor q) { return sum(grad(value)(q) * v); })(f.inverse_eps), u);
-  const double size = std::abs(forward_forward);
-  for (const double other : {forward_reverse, reverse_forward, reverse_reverse}) EXPECT_NEAR(other, forward_forward, 1e-11 * size);
-  const double h = 1e-4;
-  const auto slope_at = [&](double s) { return slope(f.inverse_eps + s * u).item(); };
-  // Fourth-order differences: what remains is rounding over h.
-  EXPECT_NEAR((8 * (slope_at(h) - slope_at(-h)) - (slope_at(2 * h) - slope_at(-2 * h))) / (12 * h), forward_forward, 1e-8 * size);
+  for (const double phase : {0.0, 1.1}) {
+    const Objective f(Dtype::f64, phase);
+    const auto value = [&](Tensor q) { return f(q); };
+    const Tensor v = noise_like(f.inverse_eps.shape(), 10), u = noise_like(f.inverse_eps.shape(), 11);
+    const auto slope = [&](Tensor q) { return jvp(value, q, v).second; };
+    const double forward_forward = jvp(slope, f.inverse_eps, u).second.item();
+    const double forward_reverse = inner(hvp(value, f.inverse_eps, v), u);
+    const double reverse_forward = inner(grad(slope)(f.inverse_eps), u);
+    const double reverse_reverse = inner(grad([&](Tensor q) { return sum(grad(value)(q) * v); })(f.inverse_eps), u);
+    const double size = std::abs(forward_forward);
+    for (const double other : {forward_reverse, reverse_forward, reverse_reverse}) EXPECT_NEAR(other, forward_forward, 1e-11 * size);
+    const double h = 1e-4;
+    const auto slope_at = [&](double s) { return slope(f.inverse_eps + s * u).item(); };
+    // Fourth-order differences: what remains is rounding over h.
+    EXPECT_NEAR((8 * (slope_at(h) - slope_at(-h)) - (slope_at(2 * h) - slope_at(-2 * h))) / (12 * h), forward_forward, 1e-8 * size);
+  }
 }
 
 TEST_F(YeePrimitive, SourcesDifferentiateToo) {

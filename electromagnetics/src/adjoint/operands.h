@@ -2,6 +2,7 @@
 //
 // What the primitives of this folder share: operands with leading axes, and the columns of the design edges.
 #pragma once
+#include "tessera/autodiff/error.h"
 #include "tessera/autodiff/forall.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/primitive.h"
@@ -42,8 +43,23 @@ inline bool is_zero(const Tensor& t) {
 }
 inline Tensor or_zeros(const Tensor& t, const Type& type) { return t.defined() ? t : broadcast_to(scalar(0.0, type.dtype), type.shape); }
 inline Tensor sum_of(const Tensor& a, const Tensor& b) { return !a.defined() ? b : !b.defined() ? a : a + b; }
-/// (dc / c) v for all rows of v [.., rows, design].
-inline Tensor scaled(const Tensor& dc, const Tensor& c, const Tensor& v) { return expand_dims(cast(dc / c, v.dtype()), -2) * v; }
+/// (dc / c) v for all rows of v [.., rows, design], or [.., part, rows, design].
+inline Tensor scaled(const Tensor& dc, const Tensor& c, const Tensor& v, int axes_of_rows = 1) {
+  Tensor by = cast(dc / c, v.dtype());
+  for (int d = 0; d < axes_of_rows; ++d) by = expand_dims(by, -2);
+  return by * v;
+}
+/// The shape of what a list of edges has: [steps, edges], of fields of two parts [2, steps, edges].
+inline tessera::Shape table_of(const YeeOp& op, Index steps, Index edges) {
+  return op.scheme.parts() == 1 ? tessera::Shape{steps, edges} : tessera::Shape{2, steps, edges};
+}
+/// [steps, driven], of fields of two parts [2, steps, driven].
+inline void expect_currents(const YeeOp& op, const char* name, const Tensor& currents) {
+  const int parts = op.scheme.parts();
+  const auto driven = static_cast<Index>(op.driven.size());
+  if (currents.ndim() != 1 + parts || currents.dim(parts) != driven || (parts == 2 && currents.dim(0) != 2))
+    throw Error("[" + std::string(name) + "] the currents should be " + (parts == 2 ? "[2, steps, " : "[steps, ") + std::to_string(driven) + "], got " + to_string(currents.type()));
+}
 /// All currents: those of the driven edges come first, those of the design edges after them; the others are zero.
 inline Tensor driven_among_currents(const YeeOp& op, const Tensor& driven) {
   tessera::Shape low = tessera::Shape::filled(driven.ndim(), 0), high = low;

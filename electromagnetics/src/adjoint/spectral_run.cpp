@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::int64_t kColumns = 512;  // of a chunk: its sums at one frequency stay in the first-level cache
 
-/// Signals of given spectra. Costs 2 K operations a column and step while the pulse lasts, in chunks that are driven at all.
+/// Signals of given spectra: real ones, of fields of two parts too, since what a field has at f depends on what drives it at f alone.
+/// Costs 2 K operations a column and step while the pulse lasts, in chunks that are driven at all.
 class Drive {
  public:
   /// `spectra` [K, columns].
@@ -36,9 +37,10 @@ class Drive {
     }
   }
   bool over(std::int64_t first) const { return silent_ || first >= plan_.pulse_steps; }
-  /// Steps first ... first + n - 1 into the rows of out [n, columns], the last step first if `backwards`.
+  /// Steps first ... first + n - 1 into the rows of out [n, columns] or [2, n, columns], the last step first if `backwards`.
   template <class T>
   void fill(std::int64_t first, std::int64_t n, bool backwards, T* out) const {
+    if (plan_.op->scheme.parts() == 2) std::fill_n(out + n * columns_, n * columns_, T{0});
     const std::int64_t signals = 2 * plan_.n_frequencies();
     parallel_chunks(static_cast<std::int64_t>(amplitude_.size()), [&](std::int64_t c) {
       const std::int64_t begin = c * kColumns, many = std::min(kColumns, columns_ - begin);
@@ -73,8 +75,9 @@ class Sums {
       : plan_(plan), columns_(columns), sums_(reinterpret_cast<double*>(out)) {
     std::fill(sums_, sums_ + 2 * plan.n_frequencies() * columns, 0.0);
   }
+  /// `values` [n, columns] of a real field, or its real and then its imaginary part [2, n, columns], which counts with the sign given.
   template <class T>
-  void add(std::int64_t first, std::int64_t n, bool backwards, const T* values) {
+  void add(std::int64_t first, std::int64_t n, bool backwards, const T* values, double imaginary) {
     std::vector<std::int64_t> taken;
     for (std::int64_t s = 0; s < n; ++s)
       if ((first + s + 1) % plan_.every == 0) taken.push_back(s);
@@ -93,6 +96,12 @@ class Sums {
           for (std::int64_t m = begin; m < end; ++m) {
             re[m] += z.real() * static_cast<double>(x[m]);
             im[m] += z.imag() * static_cast<double>(x[m]);
+          }
+          if (plan_.op->scheme.parts() == 1) continue;
+          const T* y = x + n * columns_;
+          for (std::int64_t m = begin; m < end; ++m) {
+            re[m] -= imaginary * z.imag() * static_cast<double>(y[m]);
+            im[m] += imaginary * z.real() * static_cast<double>(y[m]);
           }
         }
       }
@@ -139,6 +148,12 @@ std::int64_t block_of(std::int64_t columns) {
   return std::clamp<std::int64_t>((std::int64_t{48} << 20) / (std::max<std::int64_t>(columns, 1) * static_cast<std::int64_t>(sizeof(T))), 1, 64);
 }
 
+/// Room for [steps, edges] of fields of one or two parts.
+template <class T>
+std::vector<T> room(const YeeScheme& s, std::int64_t steps, std::int64_t edges) {
+  return std::vector<T>(static_cast<std::size_t>(s.parts() * steps * edges));
+}
+
 template <class T>
 void forward(const SpectralPlan& plan, const double* coefficients, const std::complex<double>* currents, std::complex<double>* records,
              std::complex<double>* traces) {
@@ -147,20 +162,21 @@ void forward(const SpectralPlan& plan, const double* coefficients, const std::co
   const Drive drive(plan, currents, s.n_injected());
   Sums x(plan, s.n_recorded(), records), u(plan, s.n_traced(), traces);
   Zeros<T> state(s.state_size());
-  const std::int64_t block = block_of<T>(s.n_injected() + s.n_recorded() + s.n_traced());
-  std::vector<T> in(static_cast<std::size_t>(block * s.n_injected())), out(static_cast<std::size_t>(block * s.n_recorded())), brackets(static_cast<std::size_t>(block * s.n_traced()));
+  const std::int64_t block = block_of<T>(s.parts() * (s.n_injected() + s.n_recorded() + s.n_traced()));
+  std::vector<T> in = room<T>(s, block, s.n_injected()), out = room<T>(s, block, s.n_recorded()), brackets = room<T>(s, block, s.n_traced());
   for (std::int64_t first = 0; first < plan.n_steps; first += block) {
     const std::int64_t n = std::min(block, plan.n_steps - first);
     const bool over = drive.over(first);
     if (!over) drive.fill(first, n, false, in.data());
     s.advance(state.data(), n, over ? nullptr : in.data(), out.data(), brackets.data(), cb.empty() ? nullptr : cb.data());
-    x.add(first, n, false, out.data());
-    u.add(first, n, false, brackets.data());
+    x.add(first, n, false, out.data(), 1);
+    u.add(first, n, false, brackets.data(), 1);
   }
   x.finish();
   u.finish();
 }
 
+/// With two parts the transposed run is the conjugate of H^T: real signals go in, the conjugate is taken of what comes out.
 template <class T>
 void transposed(const SpectralPlan& plan, const double* coefficients, const std::complex<double>* records, const std::complex<double>* traces,
                 std::complex<double>* currents) {
@@ -169,15 +185,15 @@ void transposed(const SpectralPlan& plan, const double* coefficients, const std:
   const Drive x(plan, records, s.n_recorded()), u(plan, traces, traces ? s.n_traced() : 0);
   Sums w(plan, s.n_injected(), currents);
   Zeros<T> state(s.state_size());
-  const std::int64_t block = block_of<T>(s.n_injected() + s.n_recorded() + (traces ? s.n_traced() : 0));
-  std::vector<T> in_x(static_cast<std::size_t>(block * s.n_recorded())), in_u(static_cast<std::size_t>(traces ? block * s.n_traced() : 0)), out(static_cast<std::size_t>(block * s.n_injected()));
+  const std::int64_t block = block_of<T>(s.parts() * (s.n_injected() + s.n_recorded() + (traces ? s.n_traced() : 0)));
+  std::vector<T> in_x = room<T>(s, block, s.n_recorded()), in_u = room<T>(s, block, traces ? s.n_traced() : 0), out = room<T>(s, block, s.n_injected());
   for (std::int64_t first = 0; first < plan.n_steps; first += block) {
     const std::int64_t n = std::min(block, plan.n_steps - first);
     if (!x.over(first)) x.fill(first, n, true, in_x.data());
     if (!u.over(first)) u.fill(first, n, true, in_u.data());
     s.advance_transposed(state.data(), n, x.over(first) ? nullptr : in_x.data(), u.over(first) ? nullptr : in_u.data(), out.data(), nullptr,
                          cb.empty() ? nullptr : cb.data());
-    w.add(first, n, true, out.data());
+    w.add(first, n, true, out.data(), -1);
   }
   w.finish();
 }

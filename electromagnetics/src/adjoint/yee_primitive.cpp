@@ -37,19 +37,19 @@ struct YeeAdvance : Hand<YeeAdvance>, LeadingBatch {
     const Index n = steps_of(name, in[2]), design = op.scheme.n_traced();
     expect(name, in[0], with_lead({op.scheme.dtype(), in[0].shape}, 1, {op.scheme.state_size()}), "the state");
     expect(name, in[1], with_lead(in[0], 1, {design}), "the coefficients");
-    expect(name, in[2], with_lead(in[0], 1, {n, op.scheme.n_injected()}), "the currents");
-    return {in[0], with_lead(in[0], 1, {n, op.scheme.n_recorded()}), with_lead(in[0], 1, {n, design})};
+    expect(name, in[2], with_lead(in[0], 1, table_of(op, n, op.scheme.n_injected())), "the currents");
+    return {in[0], with_lead(in[0], 1, table_of(op, n, op.scheme.n_recorded())), with_lead(in[0], 1, table_of(op, n, design))};
   }
   template <class T>
   static void run(Inputs in, Outputs out, const Attributes* attr) {
     const YeeOp& op = *tessera::get<YeeAttr>(attr).op;
     const YeeScheme& s = op.scheme;
-    const Index n = steps_of(name, in[2]->type()), size = s.state_size();
+    const Index n = steps_of(name, in[2]->type()), size = s.state_size(), rows = s.parts() * n;
     over_samples(in[0]->count() / size, [&](Index b) {
       T* state = part<T>(*out[0], b, size);
       keep_unknowns(op, part<const T>(*in[0], b, size), state);
-      s.advance(state, n, part<const T>(*in[2], b, n * s.n_injected()), part<T>(*out[1], b, n * s.n_recorded()),
-                part<T>(*out[2], b, n * s.n_traced()), part<const T>(*in[1], b, s.n_traced()));
+      s.advance(state, n, part<const T>(*in[2], b, rows * s.n_injected()), part<T>(*out[1], b, rows * s.n_recorded()),
+                part<T>(*out[2], b, rows * s.n_traced()), part<const T>(*in[1], b, s.n_traced()));
       keep_unknowns(op, state, state);
     });
   }
@@ -67,21 +67,21 @@ struct YeeAdvanceTransposed : Hand<YeeAdvanceTransposed>, LeadingBatch {
     const YeeOp& op = *tessera::get<YeeAttr>(a).op;
     const Index n = steps_of(name, in[1]), design = op.scheme.n_traced();
     expect(name, in[0], with_lead({op.scheme.dtype(), in[0].shape}, 1, {op.scheme.state_size()}), "the cotangent of the state");
-    expect(name, in[1], with_lead(in[0], 1, {n, op.scheme.n_recorded()}), "the cotangent of the records");
-    expect(name, in[2], with_lead(in[0], 1, {n, design}), "the cotangent of the traces");
+    expect(name, in[1], with_lead(in[0], 1, table_of(op, n, op.scheme.n_recorded())), "the cotangent of the records");
+    expect(name, in[2], with_lead(in[0], 1, table_of(op, n, design)), "the cotangent of the traces");
     expect(name, in[3], with_lead(in[0], 1, {design}), "the coefficients");
-    return {in[0], with_lead(in[0], 1, {n, op.scheme.n_injected()})};
+    return {in[0], with_lead(in[0], 1, table_of(op, n, op.scheme.n_injected()))};
   }
   template <class T>
   static void run(Inputs in, Outputs out, const Attributes* attr) {
     const YeeOp& op = *tessera::get<YeeAttr>(attr).op;
     const YeeScheme& s = op.scheme;
-    const Index n = steps_of(name, in[1]->type()), size = s.state_size();
+    const Index n = steps_of(name, in[1]->type()), size = s.state_size(), rows = s.parts() * n;
     over_samples(in[0]->count() / size, [&](Index b) {
       T* state = part<T>(*out[0], b, size);
       keep_unknowns(op, part<const T>(*in[0], b, size), state);
-      s.advance_transposed(state, n, part<const T>(*in[1], b, n * s.n_recorded()), part<const T>(*in[2], b, n * s.n_traced()),
-                           part<T>(*out[1], b, n * s.n_injected()), nullptr, part<const T>(*in[3], b, s.n_traced()));
+      s.advance_transposed(state, n, part<const T>(*in[1], b, rows * s.n_recorded()), part<const T>(*in[2], b, rows * s.n_traced()),
+                           part<T>(*out[1], b, rows * s.n_injected()), nullptr, part<const T>(*in[3], b, s.n_traced()));
       keep_unknowns(op, state, state);
     });
   }
@@ -96,7 +96,7 @@ void YeeAdvance::jvp(const Application& a, std::span<const Tensor> t, std::span<
   const YeeOp& op = *a.get<YeeAttr>().op;
   Tensor dw = t[2], moved;
   if (t[1].defined()) {
-    moved = scaled(t[1], a.in[1], a.out[2]);
+    moved = scaled(t[1], a.in[1], a.out[2], op.scheme.parts());
     dw = sum_of(dw, design_among_currents(op, moved));
   }
   const Tensor dx = or_zeros(t[0], a.in_types[0]), w = or_zeros(dw, a.in_types[2]);
@@ -116,7 +116,7 @@ void YeeAdvance::transpose(const Application& a, std::span<const bool> linear, s
 void YeeAdvanceTransposed::jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
   const YeeOp& op = *a.get<YeeAttr>().op;
   Tensor dlu = t[2];
-  if (t[3].defined()) dlu = sum_of(dlu, scaled(t[3], a.in[3], design_columns(op, a.out[1]) - a.in[2]));
+  if (t[3].defined()) dlu = sum_of(dlu, scaled(t[3], a.in[3], design_columns(op, a.out[1]) - a.in[2], op.scheme.parts()));
   const Tensor x = or_zeros(t[0], a.in_types[0]), r = or_zeros(t[1], a.in_types[1]), u = or_zeros(dlu, a.in_types[2]);
   const Tensor* in[] = {&x, &r, &u, &a.in[3]};
   dispatch(primitive<YeeAdvanceTransposed>(), in, a.attr, {}, o);
@@ -162,8 +162,6 @@ std::vector<double> in_vacuum(const YeeModel& m, const YeeScheme& scheme, const 
 }  // namespace
 
 YeeOpPtr yee_op(YeeModel model) {
-  if (model.bloch_phase != std::array<double, 3>{})
-    throw Error("[yee_op] faces joined with a phase have fields of two parts, which this operation does not take: use periodic faces");
   std::vector<Edge> driven = model.injected, design = model.traced, recorded = model.recorded;
   model.injected.insert(model.injected.end(), design.begin(), design.end());
   YeeScheme scheme(model);
@@ -182,9 +180,7 @@ Tensor initial_state(const YeeOpPtr& op) { return zeros({op->scheme.state_size()
 
 YeeResult advance(const YeeOpPtr& op, const Tensor& state, const Tensor& c, const Tensor& currents) {
   const Dtype t = op->scheme.dtype();
-  const auto driven = static_cast<Index>(op->driven.size());
-  if (currents.ndim() != 2 || currents.dim(1) != driven)
-    throw Error(fmt::format("[advance] the currents should be [steps, {}], got {}", driven, to_string(currents.type())));
+  expect_currents(*op, "advance", currents);
   const Tensor x = cast(state, t), cb = cast(c, t), w = driven_among_currents(*op, cast(currents, t));
   const Tensor* in[] = {&x, &cb, &w};
   Tensor out[3];

@@ -14,6 +14,8 @@
 //   auto objective = [&](Tensor inverse_eps) { return sum(square(abs(spectra(r, coefficients(op, inverse_eps), currents)))); };
 //   auto [value, slope] = value_and_grad(objective)(inverse_eps);
 //
+// Between faces that are joined with a phase H is that of the complex fields: currents of any phase, at +f alone.
+//
 // Exact as far as the fields have decayed when the run ends: what is left of them then is missing in the spectra.
 #pragma once
 #include "tessera/autodiff/tensor.h"

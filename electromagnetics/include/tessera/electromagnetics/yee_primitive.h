@@ -11,6 +11,9 @@
 // P and P^T are primitives, each the other's transpose: derivatives of any order and mode are again such runs. A state is
 // known by its unknowns (YeeScheme::unknowns): all else in it counts as zero, in operands and results.
 //
+// Between faces that are joined with a phase fields have a real and an imaginary part: every list of edges [n, ..] then is
+// [2, n, ..], the state holds both, and P^T is the transpose among real numbers, that is the adjoint among complex ones.
+//
 //   const YeeOpPtr op = yee_op(std::move(model));        // model.traced: the design edges
 //   auto loss = [&](Tensor inverse_eps) { return sum(square(simulate(op, coefficients(op, inverse_eps), currents))); };
 //   Tensor g = grad(loss)(inverse_eps);
@@ -38,8 +41,8 @@ struct YeeOp {
 };
 using YeeOpPtr = std::shared_ptr<const YeeOp>;
 
-/// Compiles the model: `injected` become the driven edges and `traced` the design edges. Throws Error where a design edge is a
-/// conductor, lossy or dispersive: there its coefficient does not tell all of the medium.
+/// Compiles the model: `injected` become the driven edges and `traced` the design edges. Throws Error for a nonlinear medium, whose
+/// step has no transpose, and where a design edge is a conductor, lossy or dispersive: there its coefficient does not tell all of the medium.
 YeeOpPtr yee_op(YeeModel model);
 
 /// cb [design] from the relative inverse permittivity of the design edges [.., design]. With no argument those of the model.
@@ -50,10 +53,10 @@ Tensor initial_state(const YeeOpPtr& op);
 
 struct YeeResult {
   Tensor state;    ///< [state]
-  Tensor records;  ///< [n, recorded]: e after step n, h half a step earlier, as unknowns (yee_scheme.h)
+  Tensor records;  ///< [n, recorded] or [2, n, recorded]: e after step n, h half a step earlier, as unknowns (yee_scheme.h)
   Tensor traces;   ///< [n, design]
 };
-/// n steps with currents [n, driven] in the units of the brackets (Injection). State, coefficients and currents are cast to the
+/// n steps with currents [n, driven] (of fields of two parts [2, n, driven]) in the units of the brackets (Injection). State, coefficients and currents are cast to the
 /// scheme's element type.
 YeeResult advance(const YeeOpPtr& op, const Tensor& state, const Tensor& coefficients, const Tensor& currents);
 
@@ -62,7 +65,7 @@ struct SimulateOptions {
   std::int64_t block = 0;  ///< steps of a portion; 0: 32, fewer where portions would take more than 64 MiB
   Checkpoint checkpoint = Checkpoint::revolve(12);
 };
-/// Records [n_steps, recorded] of a run from zero fields with currents [n_steps, driven].
+/// Records [n_steps, recorded] of a run from zero fields with currents [n_steps, driven]; both [2, ..] for fields of two parts.
 Tensor simulate(const YeeOpPtr& op, const Tensor& coefficients, const Tensor& currents, const SimulateOptions& options = {});
 
 }  // namespace tessera::electromagnetics
