@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One loop for all terms of an internal coordinate q(d) and a potential u(q, p):
+//
+//   dU/dx_a = sum over displacements d = x_a - x_b - k h of u_q dq/dd,  dU/dx_b = -,  dU/dh = -k (x) dU/dd,  dU/dp = u_p
+//
+// u_q and u_p are the slopes of u on jets. The curvature times a vector is the same body on numbers that carry their derivative
+// along that vector.
+#include "bonded/bonded_term.h"
+#include "bonded/geometry.h"
+#include "bonded/potentials.h"
+#include "generic.h"
+#include "tessera/autodiff/error.h"
+#include "tessera/molecular/bonded.h"
+
+#include <cmath>
+#include <utility>
+
+namespace tessera::molecular {
+namespace {
+
+using Dual = Jet<double, 1>;
+
+Box box_of(const double* h) {
+  Box b;
+  for (std::size_t k = 0; k < 9; ++k) b.edge[k / 3][k % 3] = h[k];
+  return b;
+}
+
+/// Numbers of type T from values and, for duals, their derivatives; a null array of derivatives is zero.
+template <class T>
+T number(const double* value, const double* along, std::size_t k) {
+  if constexpr (std::is_same_v<T, double>) return value[k];
+  else return Dual(value[k], {along ? along[k] : 0.0});
+}
+double wanted(double x) { return x; }
+double wanted(const Dual& x) { return x.d[0]; }
+
+template <class G, class U, int P>
+class BondedEnergy final : public BondedTerm {
+ public:
+  static constexpr std::size_t n_ends = G::ends.size();
+  static constexpr bool charged = P != U::parameters;  ///< the charges of both atoms come after the row
+  using List = Terms<static_cast<int>(n_ends) + 1, P>;
+
+  BondedEnergy(Term kind, List terms, const System& s)
+      : kind_(kind), terms_(std::move(terms)), n_(static_cast<Index>(s.n_atoms())), ke_(s.coulomb_constant), charge_(s.atoms.charge_e) {}
+
+  const char* name() const override { return name_of(kind_); }
+  Term kind() const override { return kind_; }
+  std::size_t size() const override { return terms_.size(); }
+  std::vector<tessera::Shape> shapes() const override {
+    std::vector<tessera::Shape> s = {{n_, 3}, {3, 3}, {static_cast<Index>(terms_.rows.size()), P}};
+    if constexpr (charged) s.push_back({n_});
+    return s;
+  }
+
+  double value(Arrays p) const override {
+    double sum = 0;
+    each<double>(p, {}, [&](std::size_t, const double& q, const auto&, const auto& row, const auto&) { sum += U::of(q, row); });
+    return sum;
+  }
+  void gradient(Arrays p, Results g) const override { slopes<double>(p, {}, g); }
+  void curvature(Arrays p, Arrays v, Results w) const override { slopes<Dual>(p, v, w); }
+  Tensor generic(std::span<const Tensor> p) const override;
+
+  void add(const Vec3* x, const Box& box, std::size_t begin, std::size_t end, Sums& sums) const override {
+    for (std::size_t t = begin; t < end; ++t) {
+      const auto& atoms = terms_.atoms[t];
+      std::array<Vec<double>, n_ends> d, slope;
+      for (std::size_t e = 0; e < n_ends; ++e) d[e] = wrapped(box, difference(x[atom(atoms, e, 0)], x[atom(atoms, e, 1)]));
+      const Dual u = U::of(Dual::variable(G::of(d, slope), 0), parameters<double>(t, terms_.rows[0].data(), nullptr, charge_.data(), nullptr));
+      sums.add_energy(kind_, u.v);
+      for (std::size_t e = 0; e < n_ends; ++e) {
+        const Vec3 f = scaled(slope[e], -u.d[0]);
+        const Vec3 back = {-f[0], -f[1], -f[2]};
+        sums.add_force(static_cast<std::int32_t>(atom(atoms, e, 0)), f);
+        sums.add_force(static_cast<std::int32_t>(atom(atoms, e, 1)), back);
+        sums.add_virial(d[e], f);
+      }
+    }
+  }
+
+ private:
+  static std::size_t atom(const std::array<std::int32_t, n_ends + 1>& atoms, std::size_t e, std::size_t side) {
+    return static_cast<std::size_t>(atoms[static_cast<std::size_t>(G::ends[e][side])]);
+  }
+  /// The row of a term, with the charges of its atoms where the potential takes them.
+  template <class T>
+  std::array<T, U::parameters> parameters(std::size_t t, const double* table, const double* dtable, const double* q, const double* dq) const {
+    std::array<T, U::parameters> p;
+    const std::size_t first = static_cast<std::size_t>(terms_.row[t]) * P;
+    for (std::size_t k = 0; k < P; ++k) p[k] = number<T>(table, dtable, first + k);
+    if constexpr (charged) {
+      p[2] = ke_ * p[2];
+      p[3] = ke_ * p[3];
+      for (std::size_t k = 0; k < 2; ++k) p[P + k] = number<T>(q, dq, static_cast<std::size_t>(terms_.atoms[t][k]));
+    }
+    return p;
+  }
+  /// f(term, q, slopes of q, parameters, images) for every term, on numbers of type T.
+  template <class T, class F>
+  void each(Arrays p, Arrays v, F&& f) const {
+    const auto along = [&](std::size_t k) { return v.empty() ? nullptr : v[k]; };
+    const double *x = p[0], *h = p[1], *dx = along(0), *dh = along(1);
+    const Box box = box_of(h);
+    for (std::size_t t = 0; t < terms_.size(); ++t) {
+      const auto& atoms = terms_.atoms[t];
+      std::array<Vec<T>, n_ends> d, slope;
+      std::array<Vec3, n_ends> image{};
+      for (std::size_t e = 0; e < n_ends; ++e) {
+        const std::size_t a = 3 * atom(atoms, e, 0), b = 3 * atom(atoms, e, 1);
+        const Vec3 straight = {x[a] - x[b], x[a + 1] - x[b + 1], x[a + 2] - x[b + 2]};
+        if (is_periodic(box))
+          for (std::size_t k = 0; k < 3; ++k) image[e][k] = std::floor(fractions(box, straight)[k] + 0.5);
+        for (std::size_t c = 0; c < 3; ++c) {
+          d[e][c] = number<T>(x, dx, a + c) - number<T>(x, dx, b + c);
+          for (std::size_t k = 0; k < 3; ++k)
+            if (image[e][k] != 0) d[e][c] = d[e][c] - image[e][k] * number<T>(h, dh, 3 * k + c);
+        }
+      }
+      const T q = G::of(d, slope);
+      const auto row = parameters<T>(t, p[2], along(2), charged ? p[3] : nullptr, charged ? along(3) : nullptr);
+      f(t, q, slope, row, image);
+    }
+  }
+  template <class T>
+  void slopes(Arrays p, Arrays v, Results g) const {
+    constexpr int n = U::parameters + 1;
+    using J = Jet<T, n>;
+    each<T>(p, v, [&](std::size_t t, const T& q, const std::array<Vec<T>, n_ends>& slope, const std::array<T, U::parameters>& row, const std::array<Vec3, n_ends>& image) {
+      std::array<J, U::parameters> parameter;
+      for (int k = 0; k < U::parameters; ++k) parameter[static_cast<std::size_t>(k)] = J::variable(row[static_cast<std::size_t>(k)], k + 1);
+      const J u = U::of(J::variable(q, 0), parameter);
+      for (std::size_t e = 0; e < n_ends; ++e)
+        for (std::size_t c = 0; c < 3; ++c) {
+          const double s = wanted(u.d[0] * slope[e][c]);
+          if (g[0]) {
+            g[0][3 * atom(terms_.atoms[t], e, 0) + c] += s;
+            g[0][3 * atom(terms_.atoms[t], e, 1) + c] -= s;
+          }
+          if (g[1])
+            for (std::size_t k = 0; k < 3; ++k) g[1][3 * k + c] -= image[e][k] * s;
+        }
+      const std::size_t first = static_cast<std::size_t>(terms_.row[t]) * P;
+      if (g[2])
+        for (std::size_t k = 0; k < P; ++k) g[2][first + k] += wanted(u.d[k + 1]) * (charged && k > 1 ? ke_ : 1.0);
+      if constexpr (charged)
+        if (g[3])
+          for (std::size_t k = 0; k < 2; ++k) g[3][terms_.atoms[t][k]] += wanted(u.d[P + k + 1]);
+    });
+  }
+
+  Term kind_;
+  List terms_;
+  Index n_;
+  double ke_;
+  std::vector<double> charge_;
+};
+
+/// q of all terms [m], by formulas other than those of geometry.h.
+Tensor coordinate(const Distance&, const std::vector<Tensor>& d) { return sqrt(generic::dot(d[0], d[0])); }
+Tensor coordinate(const Angle&, const std::vector<Tensor>& d) {
+  return acos(generic::dot(d[0], d[1]) / sqrt(generic::dot(d[0], d[0]) * generic::dot(d[1], d[1])));
+}
+Tensor coordinate(const Dihedral&, const std::vector<Tensor>& d) {
+  // b1 = -F, b2 = -G, b3 = H: phi = atan2(|b2| b1.(b2 x b3), (b1 x b2).(b2 x b3))
+  const Tensor b1 = -d[0], b2 = -d[1], &b3 = d[2], n = generic::cross(b2, b3);
+  return atan2(sqrt(generic::dot(b2, b2)) * generic::dot(b1, n), generic::dot(generic::cross(b1, b2), n));
+}
+
+template <class G, class U, int P>
+Tensor BondedEnergy<G, U, P>::generic(std::span<const Tensor> p) const {
+  const auto column = [&](int k) {
+    std::vector<std::int32_t> out;
+    for (const auto& a : terms_.atoms) out.push_back(a[static_cast<std::size_t>(k)]);
+    return generic::indices(out);
+  };
+  std::vector<Tensor> d;
+  for (const Ends& e : G::ends) d.push_back(generic::displacement(p[0], p[1], column(e[0]), column(e[1])));
+  const Tensor rows = take(p[2], generic::indices(terms_.row));
+  std::array<Tensor, U::parameters> row;
+  for (int k = 0; k < P; ++k) row[static_cast<std::size_t>(k)] = generic::part(rows, k);
+  if constexpr (charged) {
+    row[2] = ke_ * row[2];
+    row[3] = ke_ * row[3];
+    for (int k = 0; k < 2; ++k) row[static_cast<std::size_t>(P + k)] = take(p[3], column(k));
+  }
+  return sum(U::of(coordinate(G{}, d), row));
+}
+
+template <class G, class U, int P>
+BondedTermPtr made(Term kind, const Terms<static_cast<int>(G::ends.size()) + 1, P>& terms, const System& s) {
+  if (terms.size() == 0) return nullptr;
+  return std::make_shared<BondedEnergy<G, U, P>>(kind, terms, s);
+}
+template <int N, int P>
+Tensor table(const Terms<N, P>& t) {
+  std::vector<double> flat;
+  for (const auto& row : t.rows) flat.insert(flat.end(), row.begin(), row.end());
+  return tensor(flat, {static_cast<Index>(t.rows.size()), P});
+}
+
+}  // namespace
+
+const char* name_of(Term term) {
+  static constexpr std::array<const char*, n_terms> names = {
+      "bonds", "urey_bradley", "angles", "dihedrals", "impropers", "harmonic_impropers", "ryckaert_bellemans", "pairs_lj",
+      "pairs_coulomb", "position_restraints", "distance_restraints", "lj", "lj_tail", "coulomb_short", "coulomb_reciprocal"};
+  return names[static_cast<std::size_t>(term)];
+}
+
+BondedTermPtr bonded_term(const System& s, Term kind) {
+  switch (kind) {
+    case Term::bonds: return made<Distance, Harmonic, 2>(kind, s.bonds, s);
+    case Term::urey_bradley: return made<Distance, Harmonic, 2>(kind, s.urey_bradley, s);
+    case Term::angles: return made<Angle, Harmonic, 2>(kind, s.angles, s);
+    case Term::dihedrals: return made<Dihedral, Periodic, 3>(kind, s.dihedrals, s);
+    case Term::impropers: return made<Dihedral, Periodic, 3>(kind, s.impropers, s);
+    case Term::harmonic_impropers: return made<Dihedral, HarmonicImproper, 2>(kind, s.harmonic_impropers, s);
+    case Term::ryckaert_bellemans: return made<Dihedral, RyckaertBellemansForm, 6>(kind, s.ryckaert_bellemans, s);
+    case Term::pairs_lj: return made<Distance, ScaledLennardJones, 4>(kind, s.pairs, s);
+    case Term::pairs_coulomb: return made<Distance, ScaledCoulomb, 4>(kind, s.pairs, s);
+    case Term::distance_restraints: return made<Distance, FlatBottom, 3>(kind, s.distance_restraints, s);
+    case Term::position_restraints: return position_restraint_term(s);
+    default: throw Error(std::string("[bonded_energy] ") + name_of(kind) + " is no bonded term");
+  }
+}
+EnergyPtr bonded_energy(const System& system, Term kind) { return bonded_term(system, kind); }
+
+Tensor table_of(const System& s, Term kind) {
+  switch (kind) {
+    case Term::bonds: return table(s.bonds);
+    case Term::urey_bradley: return table(s.urey_bradley);
+    case Term::angles: return table(s.angles);
+    case Term::dihedrals: return table(s.dihedrals);
+    case Term::impropers: return table(s.impropers);
+    case Term::harmonic_impropers: return table(s.harmonic_impropers);
+    case Term::ryckaert_bellemans: return table(s.ryckaert_bellemans);
+    case Term::pairs_lj:
+    case Term::pairs_coulomb: return table(s.pairs);
+    case Term::distance_restraints: return table(s.distance_restraints);
+    case Term::position_restraints: return table(s.position_restraints);
+    default: throw Error(std::string("[table_of] ") + name_of(kind) + " has no rows");
+  }
+}
+
+}  // namespace tessera::molecular

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Internal coordinates q of bonded terms and their slopes, as functions of displacements d between atoms, so that positions
+// and the edges of the box (d = x_a - x_b - k h) take their derivatives from the same numbers.
+//
+//   Distance   d0 = x0 - x1
+//   Angle      d0 = x0 - x1, d1 = x2 - x1
+//   Dihedral   F = x0 - x1, G = x1 - x2, H = x3 - x2;  A = F x G, B = H x G
+//              cos phi = A.B/(|A||B|), sin phi = (B x A).G/(|A||B||G|)
+//              dphi/dF = -|G| A/A^2,  dphi/dH = |G| B/B^2,  dphi/dG = (F.G) A/(A^2 |G|) - (H.G) B/(B^2 |G|)
+//              (Blondel & Karplus, J. Comput. Chem. 17 (1996) 1132: no singularity in phi)
+#pragma once
+#include "jet.h"
+
+#include <array>
+
+namespace tessera::molecular {
+
+template <class T>
+using Vec = std::array<T, 3>;
+template <class T>
+T dot(const Vec<T>& a, const Vec<T>& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+template <class T>
+Vec<T> cross(const Vec<T>& a, const Vec<T>& b) {
+  return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
+}
+template <class T>
+Vec<T> scaled(const Vec<T>& a, const T& s) { return {s * a[0], s * a[1], s * a[2]}; }
+template <class T>
+Vec<T> difference(const Vec<T>& a, const Vec<T>& b) { return {a[0] - b[0], a[1] - b[1], a[2] - b[2]}; }
+
+/// Atoms (a, b) of each displacement x_a - x_b.
+using Ends = std::array<int, 2>;
+
+struct Distance {
+  static constexpr std::array<Ends, 1> ends = {{{0, 1}}};
+  template <class T>
+  static T of(const std::array<Vec<T>, 1>& d, std::array<Vec<T>, 1>& slope) {
+    using std::sqrt;
+    const T r = sqrt(dot(d[0], d[0]));
+    slope[0] = scaled(d[0], T(1.0) / r);
+    return r;
+  }
+};
+
+struct Angle {
+  static constexpr std::array<Ends, 2> ends = {{{0, 1}, {2, 1}}};
+  template <class T>
+  static T of(const std::array<Vec<T>, 2>& d, std::array<Vec<T>, 2>& slope) {
+    // With n = u x v: theta = atan2(|n|, u.v), dtheta/du = (u x n)/(u^2 |n|) turned away from v, dtheta/dv likewise.
+    using std::atan2, std::sqrt;
+    const Vec<T>&u = d[0], &v = d[1];
+    const Vec<T> n = cross(u, v);
+    const T area = sqrt(dot(n, n) + T(1e-60));  // straight angles have no direction to open into: slope 0
+    slope[0] = scaled(cross(u, n), T(1.0) / (dot(u, u) * area));
+    slope[1] = scaled(cross(n, v), T(1.0) / (dot(v, v) * area));
+    return atan2(area, dot(u, v));
+  }
+};
+
+struct Dihedral {
+  static constexpr std::array<Ends, 3> ends = {{{0, 1}, {1, 2}, {3, 2}}};
+  template <class T>
+  static T of(const std::array<Vec<T>, 3>& d, std::array<Vec<T>, 3>& slope) {
+    using std::atan2, std::sqrt;
+    const Vec<T>&f = d[0], &g = d[1], &h = d[2];
+    const Vec<T> a = cross(f, g), b = cross(h, g);
+    const T a2 = dot(a, a), b2 = dot(b, b), length = sqrt(dot(g, g));
+    slope[0] = scaled(a, T(-1.0) * length / a2);
+    slope[2] = scaled(b, length / b2);
+    slope[1] = difference(scaled(a, dot(f, g) / (a2 * length)), scaled(b, dot(h, g) / (b2 * length)));
+    return atan2(dot(cross(b, a), g), dot(a, b) * length);
+  }
+};
+
+}  // namespace tessera::molecular

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sums in 64-bit fixed point. Every contribution is rounded once and added as an integer: no order of terms, threads or
+// neighbours changes a bit of the sum, and what wraps on the way does no harm. Range +-2^31 kJ/mol(/nm), resolution 2^-32.
+#pragma once
+#include "tessera/molecular/box.h"
+#include "tessera/molecular/terms.h"
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace tessera::molecular {
+
+inline constexpr double fixed_scale = 4294967296.0;  // 2^32
+/// What a conversion out of range (or of NaN) gives.
+inline constexpr std::int64_t no_number = std::numeric_limits<std::int64_t>::min();
+inline std::int64_t to_fixed(double v) { return std::llrint(v * fixed_scale); }
+inline double from_fixed(std::int64_t v) { return static_cast<double>(v) * (1 / fixed_scale); }
+
+/// What one thread adds up in a step.
+struct Sums {
+  std::int64_t* force = nullptr;                ///< [n, 3] kJ/mol/nm
+  std::array<std::int64_t, n_terms> energy{};   ///< kJ/mol
+  std::array<std::int64_t, 9> virial{};         ///< sum of r_a f_b [kJ/mol], r = x_i - x_j, f on i
+  bool out_of_range = false;
+
+  void add_force(std::int32_t atom, const Vec3& f) {
+    for (std::size_t a = 0; a < 3; ++a) {
+      const std::int64_t v = to_fixed(f[a]);
+      out_of_range |= v == no_number;
+      force[3 * static_cast<std::size_t>(atom) + a] += v;
+    }
+  }
+  void add_energy(Term term, double u) {
+    const std::int64_t v = to_fixed(u);
+    out_of_range |= v == no_number;
+    energy[static_cast<std::size_t>(term)] += v;
+  }
+  void add_virial(const Vec3& r, const Vec3& f) {
+    for (std::size_t a = 0; a < 3; ++a)
+      for (std::size_t b = 0; b < 3; ++b) virial[3 * a + b] += to_fixed(r[a] * f[b]);
+  }
+};
+
+}  // namespace tessera::molecular

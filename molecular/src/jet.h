@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A value and its first derivatives along N directions: potentials are written once, as formulas of any number type, and
+// give their slopes when the number is a jet. T may be a jet again: Jet<Jet<double, 1>, N> carries the derivative of all
+// slopes along one direction, which is what a Hessian-vector product needs.
+#pragma once
+#include <array>
+#include <cmath>
+
+namespace tessera::molecular {
+
+template <class T, int N>
+struct Jet {
+  T v{};
+  std::array<T, N> d{};
+
+  Jet() = default;
+  Jet(double value) : v(value) {}  // NOLINT: constants of formulas
+  Jet(const T& value, const std::array<T, N>& slopes) : v(value), d(slopes) {}
+  /// The variable number k.
+  static Jet variable(const T& value, int k) {
+    Jet j;
+    j.v = value;
+    j.d[static_cast<std::size_t>(k)] = T(1.0);
+    return j;
+  }
+  /// f(v), slopes f'(v) d.
+  Jet through(const T& f, const T& slope) const {
+    Jet r;
+    r.v = f;
+    for (std::size_t k = 0; k < N; ++k) r.d[k] = slope * d[k];
+    return r;
+  }
+
+  friend Jet operator-(const Jet& a) { return a.through(-a.v, T(-1.0)); }
+  friend Jet operator+(const Jet& a, const Jet& b) {
+    Jet r;
+    r.v = a.v + b.v;
+    for (std::size_t k = 0; k < N; ++k) r.d[k] = a.d[k] + b.d[k];
+    return r;
+  }
+  friend Jet operator-(const Jet& a, const Jet& b) {
+    Jet r;
+    r.v = a.v - b.v;
+    for (std::size_t k = 0; k < N; ++k) r.d[k] = a.d[k] - b.d[k];
+    return r;
+  }
+  friend Jet operator*(const Jet& a, const Jet& b) {
+    Jet r;
+    r.v = a.v * b.v;
+    for (std::size_t k = 0; k < N; ++k) r.d[k] = a.d[k] * b.v + a.v * b.d[k];
+    return r;
+  }
+  friend Jet operator/(const Jet& a, const Jet& b) {
+    Jet r;
+    const T inverse = T(1.0) / b.v;
+    r.v = a.v * inverse;
+    for (std::size_t k = 0; k < N; ++k) r.d[k] = (a.d[k] - r.v * b.d[k]) * inverse;
+    return r;
+  }
+};
+
+inline double plain(double x) { return x; }
+/// The number itself, without derivatives.
+template <class T, int N>
+double plain(const Jet<T, N>& x) { return plain(x.v); }
+
+template <class T, int N>
+Jet<T, N> sqrt(const Jet<T, N>& x) {
+  using std::sqrt;
+  const T r = sqrt(x.v);
+  return x.through(r, T(0.5) / r);
+}
+template <class T, int N>
+Jet<T, N> exp(const Jet<T, N>& x) {
+  using std::exp;
+  const T e = exp(x.v);
+  return x.through(e, e);
+}
+template <class T, int N>
+Jet<T, N> cos(const Jet<T, N>& x) {
+  using std::cos, std::sin;
+  return x.through(cos(x.v), -sin(x.v));
+}
+template <class T, int N>
+Jet<T, N> sin(const Jet<T, N>& x) {
+  using std::cos, std::sin;
+  return x.through(sin(x.v), cos(x.v));
+}
+template <class T, int N>
+Jet<T, N> atan2(const Jet<T, N>& y, const Jet<T, N>& x) {
+  using std::atan2;
+  Jet<T, N> r;
+  r.v = atan2(y.v, x.v);
+  const T inverse = T(1.0) / (x.v * x.v + y.v * y.v);
+  for (std::size_t k = 0; k < N; ++k) r.d[k] = (x.v * y.d[k] - y.v * x.d[k]) * inverse;
+  return r;
+}
+/// 2/sqrt(pi) = 1.1283791670955126.
+template <class T, int N>
+Jet<T, N> erfc(const Jet<T, N>& x) {
+  using std::erfc, std::exp;
+  return x.through(erfc(x.v), T(-1.1283791670955126) * exp(-(x.v * x.v)));
+}
+/// The whole number next to x: a constant under differentiation.
+inline double whole(double x) { return std::nearbyint(x); }
+template <class T, int N>
+Jet<T, N> whole(const Jet<T, N>& x) { return Jet<T, N>(std::nearbyint(plain(x))); }
+/// x where it is positive, else 0.
+inline double positive(double x) { return x > 0 ? x : 0; }
+template <class T, int N>
+Jet<T, N> positive(const Jet<T, N>& x) { return plain(x) > 0 ? x : Jet<T, N>(0.0); }
+
+}  // namespace tessera::molecular

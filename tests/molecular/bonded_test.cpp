@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/molecular/bonded.h"
+
+#include "molecular/src/bonded/bonded_term.h"
+#include "tessera/autodiff/check.h"
+#include "tessera/autodiff/error.h"
+#include "tessera/autodiff/grad.h"
+#include "tessera/autodiff/ops.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+#include <random>
+
+namespace tessera::molecular {
+namespace {
+
+using std::numbers::pi;
+
+/// Six atoms, some of them across faces of a slanted box, with terms of every kind.
+System all_kinds() {
+  System s;
+  s.residues = {{"ANY", "1", "", ""}};
+  s.lj = mixed(LennardJones::Mixing::lorentz_berthelot, {0.3}, {0.5});
+  for (int i = 0; i < 6; ++i) {
+    s.atoms.name.push_back("X" + std::to_string(i));
+    s.atoms.type.push_back("x");
+    s.atoms.element.push_back(6);
+    s.atoms.mass_amu.push_back(12);
+    s.atoms.charge_e.push_back(0.2 * i - 0.5);
+    s.atoms.lj_type.push_back(0);
+    s.atoms.residue.push_back(0);
+  }
+  s.bonds = {{{0, 1}, {1, 2}, {3, 4}}, {0, 1, 0}, {{0.15, 3e5}, {0.11, 2e5}}};
+  s.urey_bradley = {{{0, 2}, {3, 5}}, {0, 0}, {{0.25, 4e4}}};
+  s.angles = {{{0, 1, 2}, {3, 4, 5}}, {0, 1}, {{1.9, 400}, {2.1, 500}}};
+  s.dihedrals = {{{0, 1, 2, 3}, {2, 3, 4, 5}, {0, 1, 2, 3}}, {0, 1, 2}, {{0.3, 5, 1}, {pi, 8, 2}, {0, 2, 3}}};
+  s.impropers = {{{1, 0, 2, 3}}, {0}, {{pi, 4.6, 2}}};
+  s.harmonic_impropers = {{{5, 4, 3, 2}, {0, 2, 1, 4}}, {0, 0}, {{2.9, 100}}};
+  s.ryckaert_bellemans = {{{1, 2, 3, 4}}, {0}, {{9.3, 12.2, -13.1, -3.1, 26.2, -31.5}}};
+  s.pairs = {{{0, 3}, {1, 4}, {2, 5}}, {0, 1, 1}, {{2e-3, 3e-6, 0.8333, 0}, {1e-3, 1e-6, 0.5, 0.1}}};
+  s.position_restraints = {{{1}, {4}}, {0, 1}, {{1000, 500, 200, 0.1, 0.2, 2.9}, {10, 20, 30, 1.1, 1.2, 1.3}}};
+  s.distance_restraints = {{{0, 5}, {1, 5}, {2, 4}}, {0, 1, 2}, {{0.1, 0.12, 1000}, {2.5, 2.8, 300}, {0.1, 3, 900}}};
+  return s;
+}
+const System sys = all_kinds();
+const Box box = box_of_angles({2.1, 2.4, 2.2}, {75, 80, 65});
+/// A chain with angles away from 0 and 180 degrees; atoms are moved by edges of the box.
+std::vector<Vec3> places() {
+  std::vector<Vec3> x = {{0, 0, 0}, {0.1, 0.11, 0}, {0.24, 0.05, 0.04}, {0.3, 0.16, 0.13}, {0.42, 0.1, 0.2}, {0.44, 0.23, 0.29}};
+  for (const auto& [i, e] : {std::pair{1, 0}, {2, 1}, {4, 2}, {5, 1}})
+    for (std::size_t k = 0; k < 3; ++k) x[static_cast<std::size_t>(i)][k] += box.edge[static_cast<std::size_t>(e)][k];
+  return x;
+}
+Tensor flat(const std::vector<Vec3>& x) {
+  std::vector<double> v;
+  for (const Vec3& p : x) v.insert(v.end(), p.begin(), p.end());
+  return tensor(v, {static_cast<Index>(x.size()), 3});
+}
+Tensor edges(const Box& b) { return flat({b.edge[0], b.edge[1], b.edge[2]}); }
+std::vector<Tensor> operands(Term kind, const EnergyPtr& u) {
+  std::vector<Tensor> p = {flat(places()), edges(box), table_of(sys, kind)};
+  if (u->shapes().size() == 4) p.push_back(tensor(sys.atoms.charge_e));
+  return p;
+}
+
+class Bonded : public ::testing::TestWithParam<Term> {};
+constexpr Term kinds[] = {Term::bonds, Term::urey_bradley, Term::angles, Term::dihedrals, Term::impropers, Term::harmonic_impropers,
+                          Term::ryckaert_bellemans, Term::pairs_lj, Term::pairs_coulomb, Term::position_restraints, Term::distance_restraints};
+INSTANTIATE_TEST_SUITE_P(Kinds, Bonded, ::testing::ValuesIn(kinds), [](const auto& kind) { return std::string(name_of(kind.param)); });
+
+double largest(const Tensor& t) { return max(abs(flatten(t))).item<double>(); }
+
+TEST_P(Bonded, KernelsAgreeWithTheGenericForm) {
+  const EnergyPtr u = bonded_energy(sys, GetParam());
+  const std::vector<Tensor> p = operands(GetParam(), u);
+  const auto kernel = [&](const std::vector<Tensor>& q) { return evaluate(u, q); };
+  const auto oracle = [&](const std::vector<Tensor>& q) { return u->generic(q); };
+  const double value = oracle(p).item<double>();
+  EXPECT_GT(std::abs(value), 1e-6);
+  EXPECT_NEAR(kernel(p).item<double>(), value, 1e-11 * std::abs(value));
+  const std::vector<Tensor> g = grad(kernel)(p), expected = grad(oracle)(p);
+  std::vector<Tensor> v;
+  std::mt19937 random(3);
+  for (const Tensor& t : p) {
+    std::vector<double> any(static_cast<std::size_t>(t.size()));
+    for (double& a : any) a = std::uniform_real_distribution(-1.0, 1.0)(random);
+    v.push_back(tensor(any, t.shape()));
+  }
+  const std::vector<Tensor> w = hvp(kernel, p, v), expected_w = hvp(oracle, p, v);
+  for (std::size_t k = 0; k < p.size(); ++k) {
+    // Cancellation in the oracle's acos and in differences of large coordinates costs three digits.
+    EXPECT_LE(largest(g[k] - expected[k]), 1e-11 * largest(expected[k]) + 1e-13) << "gradient, operand " << k;
+    EXPECT_LE(largest(w[k] - expected_w[k]), 1e-10 * largest(expected_w[k]) + 1e-12) << "curvature, operand " << k;
+  }
+}
+
+TEST_P(Bonded, RunsAddTheSameForces) {
+  const BondedTermPtr term = bonded_term(sys, GetParam());
+  const std::vector<Tensor> p = operands(GetParam(), term);
+  const std::vector<Tensor> g = grad([&](const std::vector<Tensor>& q) { return evaluate(term, q); })(p);
+  const std::vector<Vec3> x = places();
+  std::vector<std::int64_t> force(18, 0);
+  Sums sums;
+  sums.force = force.data();
+  term->add(x.data(), box, 0, term->size(), sums);
+  EXPECT_FALSE(sums.out_of_range);
+  const double u = evaluate(term, p).item<double>();
+  const auto near = [](double a, double b) { EXPECT_NEAR(a, b, 1e-12 * std::abs(b) + 20 / fixed_scale); };
+  near(from_fixed(sums.energy[static_cast<std::size_t>(GetParam())]), u);
+  double total[3] = {};
+  for (Index i = 0; i < 6; ++i)
+    for (Index c = 0; c < 3; ++c) {
+      near(from_fixed(force[static_cast<std::size_t>(3 * i + c)]), -select(select(g[0], 0, i), 0, c).item<double>());
+      total[c] += from_fixed(force[static_cast<std::size_t>(3 * i + c)]);
+    }
+  if (GetParam() == Term::position_restraints) return;  // tied to places, not to each other
+  for (const double f : total) EXPECT_EQ(f, 0) << "forces do not add up to zero";
+  // W = -(x^T dU/dx + h^T dU/dh): what straining atoms and box together does.
+  const Tensor strain = -(matmul(transpose(p[0]), g[0]) + matmul(transpose(p[1]), g[1]));
+  for (Index a = 0; a < 3; ++a)
+    for (Index b = 0; b < 3; ++b)
+      EXPECT_NEAR(from_fixed(sums.virial[static_cast<std::size_t>(3 * a + b)]), select(select(strain, 0, a), 0, b).item<double>(), 1e-11 * largest(strain) + 20 / fixed_scale);
+}
+
+/// Energy of one term at given places, without a box.
+template <class List>
+double energy_of(List System::* list, Term kind, List terms, const std::vector<Vec3>& x) {
+  System s = all_kinds();
+  s.*list = std::move(terms);
+  const EnergyPtr u = bonded_energy(s, kind);
+  std::vector<Vec3> all = places();
+  std::ranges::copy(x, all.begin());
+  return evaluate(u, {flat(all), zeros({3, 3}), table_of(s, kind)}).template item<double>();
+}
+
+TEST(BondedValues, ByHand) {
+  EXPECT_NEAR(energy_of(&System::bonds, Term::bonds, {{{0, 1}}, {0}, {{0.1, 1000}}}, {{0, 0, 0}, {0, 0.3, 0.4}}), 0.5 * 1000 * 0.16, 1e-12);
+  EXPECT_NEAR(energy_of(&System::angles, Term::angles, {{{0, 1, 2}}, {0}, {{pi / 3, 10}}}, {{1, 0, 0}, {0, 0, 0}, {0, 2, 0}}), 5 * pi * pi / 36, 1e-12);
+}
+
+TEST(BondedValues, DihedralsTurnClockwise) {
+  // Looking from atom 1 to atom 2 (along +x), the front bond up (+z), the rear one to the right (-y): +90 degrees.
+  const std::vector<Vec3> x = {{0, 0, 1}, {0, 0, 0}, {1, 0, 0}, {1, -1, 0}};
+  EXPECT_NEAR(energy_of(&System::dihedrals, Term::dihedrals, {{{0, 1, 2, 3}}, {0}, {{pi / 2, 3, 1}}}, x), 6, 1e-12);
+  EXPECT_NEAR(energy_of(&System::dihedrals, Term::dihedrals, {{{0, 1, 2, 3}}, {0}, {{-pi / 2, 3, 1}}}, x), 0, 1e-12);
+  EXPECT_NEAR(energy_of(&System::harmonic_impropers, Term::harmonic_impropers, {{{0, 1, 2, 3}}, {0}, {{-pi + 0.1, 2}}}, x), std::pow(pi / 2 + 0.1, 2), 1e-12)
+      << "the short way around";
+}
+
+TEST(BondedValues, RyckaertBellemansCountsFromTrans) {
+  const Terms<4, 6> c = {{{0, 1, 2, 3}}, {0}, {{1, 2, 3, 4, 5, 6}}};
+  const std::vector<Vec3> cis = {{0, 0, 1}, {0, 0, 0}, {1, 0, 0}, {1, 0, 1}}, trans = {{0, 0, 1}, {0, 0, 0}, {1, 0, 0}, {1, 0, -1}};
+  EXPECT_NEAR(energy_of(&System::ryckaert_bellemans, Term::ryckaert_bellemans, c, trans), 21, 1e-12);
+  EXPECT_NEAR(energy_of(&System::ryckaert_bellemans, Term::ryckaert_bellemans, c, cis), 1 - 2 + 3 - 4 + 5 - 6, 1e-12);
+}
+
+TEST(BondedValues, StraightAnglesHaveNoForce) {
+  System s = all_kinds();
+  s.angles = {{{0, 1, 2}}, {0}, {{pi, 10}}};
+  std::vector<Vec3> x = places();
+  x[0] = {-1, 0, 0};
+  x[1] = {0, 0, 0};
+  x[2] = {1, 0, 0};
+  const EnergyPtr u = bonded_energy(s, Term::angles);
+  const Tensor g = grad([&](const Tensor& q) { return evaluate(u, {q, zeros({3, 3}), table_of(s, Term::angles)}); })(flat(x));
+  EXPECT_EQ(largest(g), 0);
+}
+
+TEST(BondedValues, TermsThatAreNotThere) {
+  System s = all_kinds();
+  s.bonds = {};
+  EXPECT_EQ(bonded_energy(s, Term::bonds), nullptr);
+  EXPECT_THROW(bonded_energy(s, Term::lj), Error);
+}
+
+}  // namespace
+}  // namespace tessera::molecular
