@@ -154,8 +154,8 @@ void choose_time_step(Case& c, const data::Config& config) {
       (f.severity == data::Severity::error ? errors : c.warnings).push_back(std::move(d));
     }
     const em::Medium& x = c.media[m];
-    if ((x.chi2 != 0 || x.chi3 != 0) && (!x.poles.empty() || x.sigma != Point{} || c.bloch_k != Point{}))
-      errors.push_back(config.error(642, key, "a nonlinear medium with poles or conductivity, or between Bloch faces, is not among what this version steps", "leave one of them out"));
+    if ((x.chi2 != 0 || x.chi3 != 0) && c.bloch_k != Point{})
+      errors.push_back(config.error(642, key, "between Bloch faces fields are complex, and the field that a nonlinear medium answers to is none of them", "take periodic faces, or leave chi2 and chi3 out"));
   }
   if (!errors.empty()) refuse(std::move(errors));
   if (!(stable > 0)) refuse({config.error(646, "material", "no time step is stable in one of the media", "see `tessera check`")});

@@ -189,6 +189,20 @@ void find_neighbours(Tables<T>& t) {
   });
 }
 
+/// Whether an absorbing layer has a part in the differences that an edge takes, or that are taken of it.
+template <class T>
+bool in_layers(const Tables<T>& t, const Edge& e) {
+  const int at[3] = {e.i, e.j, e.k};
+  for (int d = 0; d < 3; ++d)
+    for (const int c : {int{e.component}, 3 + d, 3 + (d + 1) % 3, 3 + (d + 2) % 3}) {
+      const LayerTable<T>& l = t.layer[c][d];
+      if (l.slabs == 0) continue;
+      for (const int i : {at[d] - 1, at[d]})
+        if (i >= 0 && l.slab[i] >= 0) return true;
+    }
+  return false;
+}
+
 /// Factors of one row, its dispersive and its nonlinear runs.
 template <class T>
 void compile_row(Tables<T>& t, const YeeModel& m, int c, int j, int k, MaterialRow& row, const std::vector<double>& metric_x) {
@@ -248,11 +262,12 @@ void compile_row(Tables<T>& t, const YeeModel& m, int c, int j, int k, MaterialR
     t.nonlinear = true;
     for (int q = 0; q < p.length; ++q) {
       const int i = p.first + q;
-      if (row.loss[i] != 0 || response[i] != 0) throw Error("[YeeScheme] an edge with loss or poles cannot be nonlinear: leave chi2 and chi3 or the rest out");
-      const double unit = field_unit(t, c, i, j, k);  // e per E
-      p.eps.push_back(static_cast<T>(1 / row.inverse[i]));
-      p.chi2.push_back(static_cast<T>(run.chi2[q] / unit));
-      p.chi3.push_back(static_cast<T>(run.chi3[q] / (unit * unit)));
+      const double unit = field_unit(t, c, i, j, k), loss = row.loss[i] + response[i];  // unit: e per E
+      const bool linear = in_layers(t, {static_cast<std::uint8_t>(c), i, j, k});
+      p.eps.push_back(static_cast<T>(1 / row.inverse[i] + loss));
+      p.twice_loss.push_back(static_cast<T>(2 * loss));
+      p.chi2.push_back(static_cast<T>(linear ? 0 : run.chi2[q] / unit));
+      p.chi3.push_back(static_cast<T>(linear ? 0 : run.chi3[q] / (unit * unit)));
       p.to_unknown.push_back(static_cast<T>(unit * unit));
       p.gain.push_back(static_cast<T>(t.cdt * metric_x[i] * double(f.scale_y[j]) * double(f.scale_z[k])));
     }
@@ -260,21 +275,18 @@ void compile_row(Tables<T>& t, const YeeModel& m, int c, int j, int k, MaterialR
   }
 }
 
-/// Whether an edge takes part in a tensor: computed, neither conductor nor lossy, outside of the layers.
+/// Whether an edge takes part in a tensor: computed, neither conductor nor lossy nor nonlinear, outside of the layers.
 template <class T>
 bool couples(const Tables<T>& t, const Edge& e) {
   const ComponentTable<T>& f = t.component[e.component];
   const int at[3] = {e.i, e.j, e.k};
-  for (int d = 0; d < 3; ++d) {
+  for (int d = 0; d < 3; ++d)
     if (at[d] < f.first[d] || at[d] >= f.last[d]) return false;
-    for (const int c : {int{e.component}, 3 + d, 3 + (d + 1) % 3, 3 + (d + 2) % 3}) {
-      const LayerTable<T>& l = t.layer[c][d];
-      if (l.slabs == 0) continue;
-      for (const int i : {at[d] - 1, at[d]})
-        if (i >= 0 && l.slab[i] >= 0) return false;
-    }
-  }
+  if (in_layers(t, e)) return false;
   const std::int64_t index = t.row_index(e.j, e.k);
+  if (!f.special.empty() && f.special[index] >= 0)
+    for (const Nonlinear<T>& run : t.specials[static_cast<std::size_t>(f.special[index])].nonlinear)
+      if (e.i >= run.first && e.i < run.first + run.length) return false;
   return f.factor[index][e.i] != 0 && !(f.flags[index] & lossy && f.keep[index][e.i] != 1);
 }
 
@@ -386,6 +398,9 @@ Tables<T> compile(const YeeModel& m) {
   for (const Edge& e : m.traced)
     if (!is_electric(e.component)) throw Error("[YeeScheme] only electric edges are traced");
   add_tensors(t, m);
+  if (t.nonlinear && t.bloch)
+    throw Error("[YeeScheme] between faces joined with a phase fields are complex, and the field that a nonlinear medium answers to is none of them: take "
+                "periodic faces and a wave through whole periods, or leave chi2 and chi3 out");
   if (t.nonlinear) find_neighbours(t);
   t.n_injected = static_cast<std::int64_t>(m.injected.size());
   t.n_recorded = static_cast<std::int64_t>(m.recorded.size());

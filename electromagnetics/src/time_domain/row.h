@@ -242,7 +242,8 @@ class Rows {
     }
   }
 
-  /// Nonlinear edges of a row, when all D of the step are known: e from eps e + chi2 e^2 + chi3 (e^2 + across) e = D, by Newton's method.
+  /// Nonlinear edges of a row, when all D of the step are known: e from eps e + chi2 e^2 + chi3 (e^2 + across) e = D, by Newton's method;
+  /// then what follows from e.
   /// The plain update has left what e would be if the nonlinear part stood still: three steps from there are enough, and are
   /// checked.
   void solve(int c, int j, int k, std::int64_t n) {
@@ -270,6 +271,7 @@ class Rows {
         for (int q = 0; q < p.length; ++q)
           for (int step = 0; step < 50; ++step) e[q] -= newton(q);
     }
+    polarize(*special, row);
     record(*special, row, n);
   }
 
@@ -424,6 +426,8 @@ class Rows {
             im[i] = ar * y + ai * x + bi * field;
           }
         }
+      for (const Nonlinear<T>& p : special.nonlinear)
+        for (int q = 0; q < p.length; ++q) s_[p.state + q] -= p.twice_loss[static_cast<std::size_t>(q)] * e[p.first + q];
       if (w_.in_a) {
         const T* currents = w_.in_a + n * t_.n_injected;
         for (const Span& a : special.injected)
@@ -483,27 +487,33 @@ class Rows {
 
   void after(const Special<T>& special, int c, int j, int k, T* e, std::int64_t n) {
     if constexpr (!transposed) {
-      for (const Polarized<T>& p : special.polarized)
-        for (std::size_t m = 0; m < p.alpha.size(); ++m) {
-          T *re = s_ + p.state + 2 * static_cast<std::int64_t>(m) * p.length, *im = re + p.length;
-          const T br = p.beta[m].real(), bi = p.beta[m].imag();
-          for (int i = 0; i < p.length; ++i) {
-            re[i] += br * e[p.first + i];
-            im[i] += bi * e[p.first + i];
-          }
-        }
       const ComponentTable<T>& f = t_.component[c];
       for (const Nonlinear<T>& p : special.nonlinear)
         for (int q = 0; q < p.length; ++q) {
           const T* at = e + p.first + q;
           s_[p.state + q] += p.gain[static_cast<std::size_t>(q)] * ((at[f.p] - at[f.q]) - (at[f.r] - at[f.t]) + x_[p.first + q]);
         }
-      if (special.nonlinear.empty()) record(special, e, n);
+      if (!special.nonlinear.empty()) return;  // solve() comes first
+      polarize(special, e);
+      record(special, e, n);
     } else if (is_electric(c)) {
       if (n + 1 < w_.steps) receive(c, j, k, n + 1);
     } else {
       receive(c, j, k, n);
     }
+  }
+
+  /// The part of the new field in Q.
+  void polarize(const Special<T>& special, const T* e) {
+    for (const Polarized<T>& p : special.polarized)
+      for (std::size_t m = 0; m < p.alpha.size(); ++m) {
+        T *re = s_ + p.state + 2 * static_cast<std::int64_t>(m) * p.length, *im = re + p.length;
+        const T br = p.beta[m].real(), bi = p.beta[m].imag();
+        for (int i = 0; i < p.length; ++i) {
+          re[i] += br * e[p.first + i];
+          im[i] += bi * e[p.first + i];
+        }
+      }
   }
 
   /// |E|^2 of the two components across edge q, in (V/m)^2.

@@ -44,7 +44,9 @@ struct CouplingTerm {
   std::int64_t recorded;        ///< its column among the recorded edges, or -1
 };
 
-/// A nonlinear run of a row; D/eps0 in the units of e lies at `state`.
+/// A nonlinear run of a row. With r = sigma dt/(2 eps0) + sum of pair Re beta, what conduction and poles make of the mean of the old and
+/// the new field, D = eps e + chi2 e^2 + chi3 (e^2 + across) e + r e (over eps0, in the units of e) lies at `state` and moves by
+/// D' = D - 2 r e + gain bracket.
 template <class T>
 struct Nonlinear {
   struct Neighbour {
@@ -53,8 +55,8 @@ struct Nonlinear {
   };
   int first, length;
   std::int64_t state;
-  std::vector<T> eps, chi2, chi3;     ///< [length] for e: eps e + chi2 e^2 + chi3 (e^2 + across) e = D
-  std::vector<T> gain;                ///< [length] D += gain bracket
+  std::vector<T> eps, chi2, chi3;     ///< [length] for e: eps e + chi2 e^2 + chi3 (e^2 + across) e = D, with r in eps
+  std::vector<T> gain, twice_loss;    ///< [length]
   std::vector<T> to_unknown;          ///< [length] (ds / l)^2: |E|^2 of the components across, in units of e^2
   std::vector<Neighbour> around[2];   ///< of the two components across, those of edge q between begin[q] and begin[q + 1]
   std::vector<int> begin[2];

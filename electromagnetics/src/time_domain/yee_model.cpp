@@ -34,9 +34,14 @@ struct Fillers {
 void add_share(MaterialRow& row, const Fillers& f, int i, int medium, double weight) {
   const Medium& m = f.media[static_cast<std::size_t>(medium)];
   if (m.chi2 != 0 || m.chi3 != 0) {
-    if (row.nonlinear.empty() || row.nonlinear.back().first + static_cast<int>(row.nonlinear.back().chi2.size()) != i) row.nonlinear.push_back({.first = i});
-    row.nonlinear.back().chi2.push_back(weight * m.chi2);
-    row.nonlinear.back().chi3.push_back(weight * m.chi3);
+    const auto end = [&] { return row.nonlinear.empty() ? -1 : row.nonlinear.back().first + static_cast<int>(row.nonlinear.back().chi2.size()); };
+    if (end() != i + 1) {  // else the edge has a share of another nonlinear medium
+      if (end() != i) row.nonlinear.push_back({.first = i});
+      row.nonlinear.back().chi2.push_back(0);
+      row.nonlinear.back().chi3.push_back(0);
+    }
+    row.nonlinear.back().chi2.back() += weight * m.chi2;
+    row.nonlinear.back().chi3.back() += weight * m.chi3;
   }
   const std::vector<PoleUpdate>& updates = f.updates[static_cast<std::size_t>(medium)];
   if (updates.empty()) return;

@@ -39,7 +39,7 @@ struct DispersiveRun {
 
 /// A run of edges in which D = eps0 (E/inverse + chi2 E_a^2 + chi3 |E|^2 E_a) for the component a along the edge. Of the two components
 /// across it, known beside the edge only, |E|^2 takes the means of their four neighbours, as if these were linear: an error of
-/// second order in chi3. Edges with loss or poles cannot be nonlinear.
+/// second order in chi3. Loss and poles of the edge act beside it. Linear in absorbing layers; not between faces joined with a phase.
 struct NonlinearRun {
   int first = 0;
   std::vector<double> chi2, chi3;  ///< [length] m/V and m^2/V^2, times the share of the edge's cell
@@ -74,7 +74,7 @@ struct YeeModel {
   std::array<bool, 6> active{true, true, true, true, true, true};  ///< components that are computed (2-D, 1-D)
   /// Fills the rows, whose vectors come sized and set to vacuum. Called once per row.
   std::function<void(int component, int j, int k, MaterialRow&)> material;
-  /// Couples pairs of edges that are computed, lossless and outside of the absorbing layers; others are left out,
+  /// Couples pairs of edges that are computed, lossless, linear and outside of the absorbing layers; others are left out,
   /// as are pairs on both sides of faces that are joined with a phase.
   std::vector<NodeTensor> tensors;
   std::vector<Edge> injected;  ///< edges that take a current, in the order of its columns

@@ -3,7 +3,7 @@ import csv
 
 import fdtd
 
-WHAT = "a box of 48^3 cells with every linear medium as a slab through the absorbing layers, f32 and f64, 100,000 steps (apps/examples/electromagnetics/every_medium.toml)"
+WHAT = "a box of 48^3 cells with every medium as a slab through the absorbing layers (a nonlinear one, with a pole and conductivity, is linear inside them), f32 and f64, 100,000 steps (apps/examples/electromagnetics/every_medium.toml)"
 BAR = "after the source, the energy of the last 10^4 steps never exceeds that of the first 10^4"
 STEPS = 100_000
 
