@@ -6,10 +6,12 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 
 namespace tessera::data {
 namespace {
@@ -84,6 +86,30 @@ std::string read_bytes(const std::string& path, const TextLimits& limits) {
   }
   bytes.resize(used);
   return bytes;
+}
+
+/// What gzip packed into `packed`, no more than the limit: a small file may hold a large one.
+std::string unpacked(const std::string& packed, const std::string& shown, const TextLimits& limits) {
+  z_stream z{};
+  if (::inflateInit2(&z, 16 + MAX_WBITS) != Z_OK) refuse(limits, 109, shown, "no memory to unpack the file");
+  const std::unique_ptr<z_stream, int (*)(z_stream*)> end(&z, ::inflateEnd);
+  z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
+  z.avail_in = static_cast<uInt>(packed.size());
+  std::string out;
+  for (int state = Z_OK; state != Z_STREAM_END || z.avail_in > 0;) {
+    if (state == Z_STREAM_END) ::inflateReset(&z);  // files that were packed apart and joined
+    const std::size_t used = out.size();
+    out.resize(std::min(std::max<std::size_t>(2 * used, 4 * packed.size() + 1024), limits.max_bytes + 1));
+    z.next_out = reinterpret_cast<Bytef*>(out.data() + used);
+    z.avail_out = static_cast<uInt>(out.size() - used);
+    state = ::inflate(&z, Z_NO_FLUSH);
+    const bool full = z.avail_out == 0;
+    out.resize(out.size() - z.avail_out);
+    if (out.size() > limits.max_bytes) refuse(limits, 103, shown, "unpacks to more than the " + size_text(limits.max_bytes) + " allowed here");
+    if ((state != Z_OK && state != Z_STREAM_END) || (state == Z_OK && !full && z.avail_in == 0))
+      refuse(limits, 109, shown, "is damaged: gzip cannot unpack it beyond byte " + std::to_string(z.total_in));
+  }
+  return out;
 }
 
 bool starts_with(const std::string& s, std::string_view head) {
@@ -227,7 +253,9 @@ TextFile make_text_file(std::string name, std::string bytes, const TextLimits& l
 }
 
 TextFile read_text_file(const std::filesystem::path& path, const TextLimits& limits) {
-  return make_text_file(path.string(), read_bytes(path.string(), limits), limits);
+  std::string bytes = read_bytes(path.string(), limits);
+  if (starts_with(bytes, "\x1f\x8b")) bytes = unpacked(bytes, path.string(), limits);
+  return make_text_file(path.string(), std::move(bytes), limits);
 }
 
 }  // namespace tessera::data

@@ -1,69 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the four readers share: strict numbers, tokens with their places, and the list of findings.
+// What the four readers share beside strict numbers and findings: angles.
 #pragma once
-#include "tessera/data/text_file.h"
+#include "tessera/data/text_reader.h"
 
-#include <cstddef>
 #include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace tessera::inversion {
 
-/// Nobody has more frequencies, blocks or options; keeps what a hostile file can make us hold
-/// small.
-inline constexpr std::size_t kMostItems = 100000;
-
-/// Collects findings of one file. Errors are kept until `throw_if_errors`, but never more than 50.
-class Findings {
- public:
-  explicit Findings(const data::TextFile& text) : text_(&text) {}
-  const data::TextFile& text() const { return *text_; }
-
-  void error(int number, std::size_t offset, std::string message, std::string hint = {});
-  void warn(int number, std::size_t offset, std::string message, std::string hint = {});
-  void note(int number, std::size_t offset, std::string message, std::string hint = {});
-  /// About the file as a whole.
-  void warn(int number, std::string message, std::string hint = {});
-  void note(int number, std::string message, std::string hint = {});
-
-  bool has_errors() const { return !errors_.empty(); }
-  void throw_if_errors();
-  std::vector<data::Diagnostic> take_remarks() { return std::move(remarks_); }
-
- private:
-  void remark(data::Severity severity, data::Diagnostic d);
-  const data::TextFile* text_;
-  std::vector<data::Diagnostic> errors_, remarks_;
-};
-
-struct Token {
-  std::string_view text;
-  std::size_t offset = 0;
-};
-
-enum class Exponent { e_only, fortran };  ///< whether 1.5D-3 is legal beside 1.5E-3
-
-/// A finite decimal number and nothing else; reports E0303 and returns nothing otherwise.
-std::optional<double> parse_number(Token token, Exponent exponent, Findings& findings);
-
-/// A count as files declare it: a decimal integer from 1 to `most`; reports E0309 otherwise. `what`
-/// names it.
-std::optional<std::size_t> parse_count(Token token, std::size_t most, const std::string& what,
-                                       Findings& findings);
-
-/// Blank-separated tokens of text[begin, end), the first kMostItems + 1 of them.
-std::vector<Token> split_tokens(std::string_view text, std::size_t begin, std::size_t end);
+using data::Exponent, data::Findings, data::Token;
+using data::kMostItems, data::parse_count, data::parse_number, data::shown, data::split_tokens, data::trim, data::upper;
 
 /// `12.5`, `-30:55:49.026`, `35:33.5`, optionally with N, S, E or W behind, in degrees. Reports
 /// E0310 when it is no such angle, minutes or seconds reach 60, or the size exceeds `limit`. Empty
 /// text means not given.
 std::optional<double> parse_angle(Token token, double limit, const char* what, Findings& findings);
-
-std::string_view trim(std::string_view s);
-std::string upper(std::string_view s);
-/// Short form for messages: quoted, cut at 40 characters, control characters replaced.
-std::string shown(std::string_view s);
 
 }  // namespace tessera::inversion

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <filesystem>
 #include <fstream>
@@ -39,6 +40,48 @@ class TextFileOnDisk : public testing::Test {
   }
   fs::path dir_;
 };
+
+std::string gzipped(const std::string& text) {
+  z_stream z{};
+  deflateInit2(&z, 9, Z_DEFLATED, 16 + MAX_WBITS, 9, Z_DEFAULT_STRATEGY);
+  std::string out(deflateBound(&z, text.size()) + 64, '\0');
+  z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  z.avail_in = static_cast<uInt>(text.size());
+  z.next_out = reinterpret_cast<Bytef*>(out.data());
+  z.avail_out = static_cast<uInt>(out.size());
+  deflate(&z, Z_FINISH);
+  out.resize(z.total_out);
+  deflateEnd(&z);
+  return out;
+}
+
+TEST_F(TextFileOnDisk, GzipIsUnpacked) {
+  const auto write = [&](const std::string& bytes) { std::ofstream(dir_ / "a.gz", std::ios::binary) << bytes; };
+  const auto number = [&](TextLimits limits = {}) {
+    try {
+      read_text_file(dir_ / "a.gz", limits);
+    } catch (const InputError& e) {
+      return e.findings().at(0).number;
+    }
+    return 0;
+  };
+  std::string text;
+  for (int i = 0; i < 20000; ++i) text += "line " + std::to_string(i) + "\n";
+  const std::string packed = gzipped(text);
+  write(packed);
+  EXPECT_EQ(read_text_file(dir_ / "a.gz").text, text);
+  EXPECT_EQ(number({.max_bytes = text.size() - 1}), 103) << "the limit is one of what comes out";
+  write(packed + gzipped("more\n"));
+  EXPECT_EQ(read_text_file(dir_ / "a.gz").text, text + "more\n");
+  for (const std::size_t cut : {std::size_t{3}, packed.size() / 2, packed.size() - 1}) {
+    write(packed.substr(0, cut));
+    EXPECT_EQ(number(), 109) << cut;
+  }
+  std::string wrong = packed;
+  wrong[packed.size() / 2] = static_cast<char>(wrong[packed.size() / 2] ^ 0x55);
+  write(wrong);
+  EXPECT_EQ(number(), 109);
+}
 
 }  // namespace
 

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/molecular/amber.h"
+
+#include "tessera/autodiff/ops.h"
+#include "tessera/molecular/bonded.h"
+#include "test_data.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+namespace tessera::molecular {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Loaded {
+  System system;
+  Frame frame;
+};
+Loaded load(const fs::path& topology, const fs::path& restart) {
+  Loaded l;
+  l.system = read_amber_topology(data::read_text_file(topology)).system;
+  l.frame = read_amber_restart(data::read_text_file(restart), l.system.n_atoms());
+  return l;
+}
+double kcal_of(const Loaded& l, Term kind) {
+  const EnergyPtr u = bonded_energy(l.system, kind);
+  if (!u) return 0;
+  std::vector<double> x;
+  for (const Vec3& p : l.frame.x_nm) x.insert(x.end(), p.begin(), p.end());
+  std::vector<double> h;
+  for (const Vec3& e : l.frame.box.edge) h.insert(h.end(), e.begin(), e.end());
+  std::vector<Tensor> p = {tensor(x, {static_cast<Index>(l.system.n_atoms()), 3}), tensor(h, {3, 3}), table_of(l.system, kind)};
+  if (u->shapes().size() == 4) p.push_back(tensor(l.system.atoms.charge_e));
+  return evaluate(u, p).item<double>() / 4.184;
+}
+
+/// Energies per term [kcal/mol] computed independently from the same files (see data/md/README.md).
+struct Reference {
+  const char *topology, *restart;
+  std::size_t n_atoms;
+  double bond, angle, dihedral, lj14, coulomb14;
+};
+class AmberEnergies : public ::testing::TestWithParam<Reference> {};
+INSTANTIATE_TEST_SUITE_P(Systems, AmberEnergies, ::testing::Values(
+    Reference{"amber/ala2_vac.prmtop", "amber/ala2_vac.rst7", 22, 0.0205983150048, 0.361950366109, 1.925510375, 5.01569168647, 48.9354638123},
+    Reference{"amber/ala2_tip3p.prmtop", "amber/ala2_tip3p.rst7", 2269, 0.0567377129892, 0.361949801486, 1.92551026065, 5.01569157604, 48.9354644423},
+    Reference{"amber/water_ala3.parm7", "amber/water_ala3.rst7", 2298, 0.0374151958434, 0.90040461498, 14.9090271484, 9.07222779371, 194.477231523},
+    Reference{"dhfr/JAC.prmtop.gz", "dhfr/JAC.rst7.gz", 23558, 458.731926897, 1240.841483364, 1009.520186404, 551.7170803492, 6697.690998041}),
+    [](const auto& r) { const std::string s = fs::path(r.param.topology).filename().string(); return s.substr(0, s.find('.')); });
+
+TEST_P(AmberEnergies, TermByTerm) {
+  const Reference& r = GetParam();
+  const fs::path md = tessera::testing::test_data() / "md";
+  if (!fs::exists(md / r.topology)) GTEST_SKIP() << "no " << (md / r.topology).string();
+  const Loaded l = load(md / r.topology, md / r.restart);
+  ASSERT_EQ(l.system.n_atoms(), r.n_atoms);
+  const auto near = [](double got, double expected, const char* what) { EXPECT_NEAR(got, expected, 1e-10 * std::abs(expected)) << what; };
+  near(kcal_of(l, Term::bonds), r.bond, "bonds");
+  near(kcal_of(l, Term::angles), r.angle, "angles");
+  near(kcal_of(l, Term::dihedrals) + kcal_of(l, Term::impropers), r.dihedral, "dihedrals");
+  near(kcal_of(l, Term::pairs_lj), r.lj14, "1-4 Lennard-Jones");
+  near(kcal_of(l, Term::pairs_coulomb), r.coulomb14, "1-4 Coulomb");
+}
+
+TEST(Amber, SystemOfJac) {
+  const fs::path md = tessera::testing::test_data() / "md";
+  if (!fs::exists(md / "dhfr")) GTEST_SKIP() << "no " << (md / "dhfr").string();
+  const Loaded l = load(md / "dhfr/JAC.prmtop.gz", md / "dhfr/JAC.rst7.gz");
+  EXPECT_NEAR(net_charge_e(l.system), -11, 1e-4);
+  EXPECT_NEAR(l.frame.box.edge[0][0], 6.16447232, 1e-8);
+  EXPECT_EQ(l.frame.v_nm_ps.size(), 23558U);
+  const std::vector<std::int32_t> molecule = molecules(l.system);
+  EXPECT_EQ(molecule.back() + 1, (23558 - 2489) / 3 + 1) << "one protein of 2,489 atoms in water";
+  double kinetic = 0;
+  for (std::size_t i = 0; i < l.system.n_atoms(); ++i)
+    for (const double v : l.frame.v_nm_ps[i]) kinetic += 0.5 * l.system.atoms.mass_amu[i] * v * v;
+  // Bonds with hydrogens and waters were rigid when it was run: 3 n - 3 - 22,406 constraints or so; 300 K within a few per cent.
+  EXPECT_NEAR(2 * kinetic / (gas_constant * 48000), 300, 30);
+}
+
+// ---- small files of our own -------------------------------------------------------------------------------
+
+/// One TIP4P water, as tleap would write it (coefficients of the pair O-O alone).
+std::string water4() {
+  std::string t = "%VERSION  VERSION_STAMP = V0001.000  DATE = 01/01/26\n%FLAG TITLE\n%FORMAT(20a4)\nTIP4P water\n";
+  const auto section = [&](const char* flag, const char* format, const std::string& body) { t += std::string("%FLAG ") + flag + "\n%FORMAT(" + format + ")\n" + body + "\n"; };
+  section("POINTERS", "10I8",
+          "       4       2       3       1       0       0       0       0       0       0\n"
+          "       7       1       1       0       0       3       0       0       2       0\n"
+          "       0       0       0       0       0       0       0       0       4       0\n       1");
+  section("ATOM_NAME", "20a4", "O   H1  H2  EPW ");
+  section("CHARGE", "5E16.8", "  0.00000000E+00  9.47559600E+00  9.47559600E+00 -1.89511920E+01");
+  section("MASS", "5E16.8", "  1.60000000E+01  1.00800000E+00  1.00800000E+00  0.00000000E+00");
+  section("ATOM_TYPE_INDEX", "10I8", "       1       2       2       2");
+  section("NUMBER_EXCLUDED_ATOMS", "10I8", "       3       2       1       1");
+  section("NONBONDED_PARM_INDEX", "10I8", "       1       2       2       3");
+  section("RESIDUE_LABEL", "20a4", "WAT");
+  section("RESIDUE_POINTER", "10I8", "       1");
+  section("BOND_FORCE_CONSTANT", "5E16.8", "  5.53000000E+02  5.53000000E+02  5.53000000E+02");
+  section("BOND_EQUIL_VALUE", "5E16.8", "  9.57200000E-01  1.51360000E+00  1.50000000E-01");
+  section("LENNARD_JONES_ACOEF", "5E16.8", "  6.00000000E+05  0.00000000E+00  0.00000000E+00");
+  section("LENNARD_JONES_BCOEF", "5E16.8", "  6.10000000E+02  0.00000000E+00  0.00000000E+00");
+  section("BONDS_INC_HYDROGEN", "10I8", "       0       3       1       0       6       1       3       6       2");
+  section("BONDS_WITHOUT_HYDROGEN", "10I8", "       0       9       3");
+  section("EXCLUDED_ATOMS_LIST", "10I8", "       2       3       4       3       4       4       0");
+  return t;
+}
+System parse(const std::string& text) { return read_amber_topology(data::make_text_file("water.prmtop", text)).system; }
+/// First finding of a text with `from` replaced by `to`.
+data::Diagnostic finding(const std::string& from, const std::string& to) {
+  std::string t = water4();
+  const std::size_t at = t.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  t.replace(at, from.size(), to);
+  try {
+    parse(t);
+  } catch (const data::InputError& e) {
+    return e.findings().at(0);
+  }
+  return {};
+}
+
+TEST(AmberText, FourPointWaterGetsItsSite) {
+  const System s = parse(water4());
+  ASSERT_EQ(s.virtual_sites.size(), 1U);
+  EXPECT_EQ(s.virtual_sites[0].kind, VirtualSite::Kind::linear3);
+  EXPECT_EQ(s.virtual_sites[0].site, 3);
+  // TIP4P: 0.015 nm along the bisector, a = 0.128012065 for its exact angle; H-H is rounded in the file.
+  EXPECT_NEAR(s.virtual_sites[0].weights[0], 0.128012065, 5e-5);
+  EXPECT_EQ(s.bonds.size(), 3U) << "the bond to the site is none";
+  EXPECT_EQ(s.connectivity.size(), 3U);
+  EXPECT_EQ(s.exclusions.size(), 6U);
+  EXPECT_NEAR(s.atoms.charge_e[1], 0.52, 1e-12);
+  EXPECT_NEAR(s.lj.c12[0], 6e5 * 4.184e-12, 1e-18);
+  EXPECT_NEAR(s.bonds.rows[0][1], 2 * 553 * 418.4, 1e-9);
+  EXPECT_EQ(s.atoms.element, (std::vector<std::uint8_t>{8, 1, 1, 0}));
+}
+
+TEST(AmberText, FaultsHavePlaces) {
+  const auto check = [](const std::string& from, const std::string& to, int number, const char* line, const char* part) {
+    const data::Diagnostic d = finding(from, to);
+    EXPECT_EQ(d.number, number) << to_string(d);
+    EXPECT_NE(d.source_line.find(line), std::string::npos) << to_string(d);
+    EXPECT_GT(d.place.line, 0U);
+    EXPECT_NE(d.message.find(part), std::string::npos) << to_string(d);
+  };
+  check("%FLAG MASS", "%FLAG MASSES", 701, "4       0", "section MASS is missing");
+  check("%FLAG CHARGE", "%FLAG MASS", 701, "%FLAG MASS", "given twice");
+  check("  1.60000000E+01", "  1.60000000X+01", 303, "1.60000000X", "expected a number");
+  check("       4       2       3", "       5       2       3", 701, "0.00000000E+00", "POINTERS says 5");
+  check("       4       2       3", "99999999       2       3", 702, "99999999", "the size of the file");
+  check("       4       2       3", "      -4       2       3", 702, "-4 ", "must lie in 0");
+  check("       0       3       1", "       0      30       1", 702, "30 ", "names atoms or parameters");
+  check("       2       3       4       3", "       9       3       4       3", 702, "9       3", "excludes atom 9 of 4");
+  check("       1       2       2       2\n%FLAG NUM", "       1       2       3       2\n%FLAG NUM", 702, "3       2", "has type 3 of 2");
+  check("       1       2       2       3", "       1       2       3       3", 702, "3       3", "not symmetric");
+  check("(20a4)\nO ", "(20q4)\nO ", 701, "20q4", "expected a format");
+  check("%FLAG TITLE", "%FLAG CTITLE", 703, "TIP4P", "CHAMBER");
+  check("  0.00000000E+00\n%FLAG ATOM_TYPE", " -1.00000000E+00\n%FLAG ATOM_TYPE", 702, "-1.0", "negative mass");
+}
+
+TEST(AmberText, RestartsOfOtherSystemsAreRefused) {
+  const auto number = [](const std::string& text) {
+    try {
+      read_amber_restart(data::make_text_file("a.rst7", text), 2);
+    } catch (const data::InputError& e) {
+      return e.findings().at(0).number;
+    }
+    return 0;
+  };
+  const std::string x = "   1.0000000   2.0000000   3.0000000   4.0000000   5.0000000   6.0000000\n";
+  EXPECT_EQ(number("t\n  2\n" + x), 0);
+  EXPECT_EQ(number("t\n  2  1.0\n" + x + x + x.substr(0, 36) + "  90.0000000  90.0000000  90.0000000\n"), 0);
+  EXPECT_EQ(number("t\n  3\n" + x), 704);
+  EXPECT_EQ(number("t\n  2\n" + x.substr(0, 60) + "\n"), 303);
+  EXPECT_EQ(number("t\n  2\n"), 701);
+  EXPECT_EQ(number("t\n"), 701);
+  EXPECT_EQ(number("t\n -2\n" + x), 309);
+  EXPECT_EQ(number("t\n  2\n" + x + x + x + x), 701);
+}
+
+}  // namespace
+}  // namespace tessera::molecular
