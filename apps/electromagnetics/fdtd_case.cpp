@@ -3,6 +3,7 @@
 
 #include "tessera/electromagnetics/beam.h"
 #include "tessera/electromagnetics/constants.h"
+#include "tessera/electromagnetics/grid_speed.h"
 #include "tessera/electromagnetics/medium_checks.h"
 #include "tessera/electromagnetics/medium_stability.h"
 #include "tessera/electromagnetics/plane_wave.h"
@@ -135,12 +136,31 @@ void check_scene(Case& c, const data::Config& config) {
     c.warnings.push_back(warning(config, 645, fmt::format("structure[{}]", key[o.second]), em::describe(o, c.scene), "give one of them a priority"));
 }
 
+double longest_step(const std::vector<em::Medium>& media, double bound) {
+  double stable = INFINITY;
+  for (const em::Medium& m : media)
+    if (!m.pec) stable = std::min(stable, em::max_stable_dt(m, bound));
+  return stable;
+}
+
+/// Media at their exact speed, which depends on the time step, and the time step, whose limit depends on the media: the dependences are
+/// weak, (w dt)^2/12 of a share of (k h)^2/16, so few rounds settle both to rounding.
+void take_exact_speed(Case& c, const data::Config& config, double frequency, double bound) {
+  for (int round = 0; round < 8; ++round) {
+    try {
+      for (std::size_t m = 0; m < c.media.size(); ++m) c.stepped[m] = em::at_exact_speed(c.media[m], c.grid, c.dt_s, frequency);
+    } catch (const Error& e) {
+      refuse({config.error(649, "grid.exact_speed_at", e.what(), "see the key's meaning, or leave it out")});
+    }
+    c.stable_dt_s = longest_step(c.stepped, bound);
+    if (!c.options.run.dt) c.dt_s = c.options.run.courant * c.stable_dt_s;
+  }
+}
+
 void choose_time_step(Case& c, const data::Config& config) {
   const double bound = em::curl_curl_bound(c.grid);
-  double stable = INFINITY;
-  for (const em::Medium& m : c.media)
-    if (!m.pec) stable = std::min(stable, em::max_stable_dt(m, bound));
-  c.stable_dt_s = stable;
+  c.stepped = c.media;
+  c.stable_dt_s = longest_step(c.media, bound);
   const SteppingOptions& r = c.options.run;
   std::vector<data::Diagnostic> errors;
   for (std::size_t m = 0; m < c.media.size(); ++m) {
@@ -158,10 +178,11 @@ void choose_time_step(Case& c, const data::Config& config) {
       errors.push_back(config.error(642, key, "between Bloch faces fields are complex, and the field that a nonlinear medium answers to is none of them", "take periodic faces, or leave chi2 and chi3 out"));
   }
   if (!errors.empty()) refuse(std::move(errors));
-  if (!(stable > 0)) refuse({config.error(646, "material", "no time step is stable in one of the media", "see `tessera check`")});
-  c.dt_s = r.dt.value_or(r.courant * stable);
-  if (c.dt_s > stable * (1 + 1e-9))
-    refuse({config.error(647, "run.dt", fmt::format("a time step of {:.6g} s is above the stability limit of {:.6g} s", c.dt_s, stable), "leave it out, or set run.courant")});
+  if (!(c.stable_dt_s > 0)) refuse({config.error(646, "material", "no time step is stable in one of the media", "see `tessera check`")});
+  c.dt_s = r.dt.value_or(r.courant * c.stable_dt_s);
+  if (c.options.grid.exact_speed_at) take_exact_speed(c, config, *c.options.grid.exact_speed_at, bound);
+  if (c.dt_s > c.stable_dt_s * (1 + 1e-9))
+    refuse({config.error(647, "run.dt", fmt::format("a time step of {:.6g} s is above the stability limit of {:.6g} s", c.dt_s, c.stable_dt_s), "leave it out, or set run.courant")});
   const double shortest = c.frequency_max > 0 ? em::speed_of_light / c.frequency_max / highest_index(c.media, c.frequency_max) : INFINITY;
   double longest = 0;
   for (int d = 0; d < 3; ++d)
@@ -174,7 +195,7 @@ void choose_time_step(Case& c, const data::Config& config) {
 
 /// The box of a plane wave; where no size is given, four cells of scattered field are left in front of layers.
 em::PlaneWave plane_wave_of(const Case& c, const CaseSource& s) {
-  const em::Medium& around = c.media.front();
+  const em::Medium& around = c.stepped.front();
   em::PlaneWave wave{.direction = s.options.direction, .polarization = s.options.polarization, .amplitude = s.options.amplitude, .waveform = s.waveform,
                      .eps = around.eps[0], .mu = around.mu[0]};
   for (std::size_t d = 0; d < 3; ++d) {
@@ -195,7 +216,7 @@ em::PlaneWave plane_wave_of(const Case& c, const CaseSource& s) {
 em::Beam beam_of(const Case& c, const CaseSource& s) {
   const SourceOptions& o = s.options;
   const WaveformOptions& w = o.waveform;
-  const em::Medium& around = c.media.front();
+  const em::Medium& around = c.stepped.front();
   em::Beam b{.axis = 0, .position = *o.position, .direction = o.direction, .polarization = o.polarization, .waist = o.waist, .focus = o.focus, .frequency_hz = w.frequency.value_or(0),
              .amplitude = o.amplitude, .waveform = s.waveform, .eps = around.eps[0], .mu = around.mu[0]};
   if (w.frequency_min && w.frequency_max) b.frequency_hz = (*w.frequency_min + *w.frequency_max) / 2;
@@ -301,7 +322,7 @@ em::YeeModel make_model(const Case& c) {
   const em::Averaging averaging = c.options.grid.averaging == AveragingChoice::kottke   ? em::Averaging::kottke
                                   : c.options.grid.averaging == AveragingChoice::volume ? em::Averaging::volume
                                                                                         : em::Averaging::none;
-  em::YeeModel m = em::yee_model(c.grid, c.faces, c.pml, c.dt_s, c.options.run.precision == Precision::f32 ? Dtype::f32 : Dtype::f64, c.scene, c.media, averaging);
+  em::YeeModel m = em::yee_model(c.grid, c.faces, c.pml, c.dt_s, c.options.run.precision == Precision::f32 ? Dtype::f32 : Dtype::f64, c.scene, c.stepped, averaging);
   for (std::size_t d = 0; d < 3; ++d) m.bloch_phase[d] = c.bloch_k[d] * (c.grid.lines[d].back() - c.grid.lines[d].front());
   m.active = computed(c);
   return m;

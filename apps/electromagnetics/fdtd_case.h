@@ -29,6 +29,7 @@ struct Case {
   Point bloch_k{};  ///< rad/m; zero where no faces are joined with a phase
   double dt_s = 0, stable_dt_s = 0;
   std::vector<electromagnetics::Medium> media;  ///< the background first
+  std::vector<electromagnetics::Medium> stepped;  ///< the same as the grid takes them (grid.exact_speed_at)
   electromagnetics::Scene scene;
   std::vector<CaseSource> sources;
   std::vector<data::Diagnostic> warnings;

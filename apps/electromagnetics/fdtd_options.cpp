@@ -116,6 +116,12 @@ data::Options<GridOptions> grid_table() {
         {.doc = "What a cell with two media is made of: the averaged tensor (second order), shares "
                 "of the volume, or the medium at each point.",
          .choices = {"kottke", "volume", "none"}});
+  o.add("exact_speed_at", &O::exact_speed_at,
+        frequency({.doc = "Frequency at which waves run at their exact speed, as the mean over "
+                          "all directions: permittivities are scaled against the dispersion of "
+                          "the grid. 0.87 of the highest frequency leaves a quarter of its phase "
+                          "errors over a wide band. Needs even cells.",
+                   .above = 0}));
   return o;
 }
 

@@ -43,6 +43,7 @@ struct GridOptions {
   std::string background = "vacuum";
   Polarization polarization = Polarization::both;
   AveragingChoice averaging = AveragingChoice::kottke;
+  std::optional<double> exact_speed_at;  ///< frequency
 
   const AxisOptions& axis(int a) const { return a == 0 ? x : a == 1 ? y : z; }
   /// Where the domain begins and ends along an axis; equal where that is not resolved.

@@ -333,6 +333,7 @@ TEST_F(Fdtd, WhatCannotRunIsRefusedBeforeMemoryIsTaken) {
     EXPECT_FALSE(fs::exists(here() / "bad"));
   };
   refused("cell = \"50 nm\"", "cell = \"1 pm\"", "E0641");                                    // 10^13 cells
+  refused("cell = \"50 nm\"", "cell = \"50 nm\"\nexact_speed_at = \"9000 THz\"", "bad.toml:5:1: error E0649");  // not carried by the grid
   refused("centre = [\"-0.7 um\"", "centre = [\"-70 um\"", "bad.toml:24:1: error E0644");        // outside
   refused("stop.steps = 3000", "stop.steps = 3000\ndt = \"1 fs\"", "bad.toml:8:1: error E0647");  // above the limit
   refused("poles = [{kind = \"drude\", frequency = \"300 THz\", damping = \"10 THz\"}]",
