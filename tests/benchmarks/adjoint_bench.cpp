@@ -2,8 +2,10 @@
 //
 // What a gradient costs: the power through a plane at ten frequencies, with respect to the permittivity of 100,000 cells of a
 // 3-D model, beside the same run without derivatives (its monitor and running transform included).
-//   adjoint_bench [--cells N] [--steps T] [--threads N] [--repeat N] [--type f32|f64] [--only forward|gradient] [--check H]
-// `--only` runs one of the two for its peak memory; `--check` compares with central differences of step H along a random direction.
+//   adjoint_bench [--cells N] [--steps T] [--pulse P] [--threads N] [--repeat N] [--type f32|f64] [--check H] [--curve H,H,..]
+// The peak memory of each is that of the process when it ends, the forward run first. `--check` compares the slope along a random
+// direction of the permittivities with central differences at steps H and H/2, extrapolated; `--curve` prints central
+// differences at the steps given and nothing else.
 #include "measure.h"
 
 #include "tessera/autodiff/forall.h"
@@ -40,11 +42,11 @@ struct Case {
   Injection source;
   Waveform pulse;
   std::vector<double> frequencies;
-  int every = 1;
+  int every = 1;  ///< of the run without derivatives
 };
 
 /// A slab of free cells, a point source on one side of it and a plane on the other.
-Case make(int cells, int steps, Dtype dtype) {
+Case make(int cells, int pulse_steps, Dtype dtype) {
   YeeModel m;
   m.grid = uniform_grid({cells * cell, cells * cell, cells * cell}, cell);
   m.pml = {.cells = 10};
@@ -63,7 +65,7 @@ Case make(int cells, int steps, Dtype dtype) {
   add_patch(c.samples, c.plane);
   const Point at{0, 0, -0.25 * cells * cell};
   c.source = current_source(m.grid, m.faces, m.dt_s, Ex, at, at, 1e-9, c.pulse);
-  for (int k = 0; k < 10; ++k) c.frequencies.push_back(2e14 + (k - 4.5) * 2.6 / (0.7 * steps * m.dt_s));  // as near as the signals of 0.7 of the steps allow
+  for (int k = 0; k < 10; ++k) c.frequencies.push_back(2e14 + (k - 4.5) * 2.6 / (pulse_steps * m.dt_s));  // as near as signals of so many steps allow
   c.every = decimation(c.frequencies, 3.5e14, m.dt_s);
   return c;
 }
@@ -79,13 +81,13 @@ struct Adjoint {
   ResponsePtr r;
   YeeOpPtr op;
   Tensor currents;
-  Adjoint(const Case& c, int steps) {
+  Adjoint(const Case& c, int steps, int pulse_steps) {
     YeeModel m = c.model;
     m.injected = c.source.edges;
     m.recorded = c.samples.edges();
     m.traced = c.region.edges;
     op = yee_op(std::move(m));
-    r = response(op, {.frequencies_hz = c.frequencies, .n_steps = steps, .pulse_steps = 7 * steps / 10, .every = c.every});
+    r = response(op, {.frequencies_hz = c.frequencies, .n_steps = steps, .pulse_steps = pulse_steps});
     // The moments of the source: its currents over the waveform at one step.
     const int n = static_cast<int>(0.5 * c.pulse.end_s / c.model.dt_s);
     std::vector<double> moments(c.source.edges.size());
@@ -108,45 +110,48 @@ double peak_mib() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  int cells = 200, steps = 2000, threads = 2, repeat = 3;
+  int cells = 200, steps = 2000, pulse_steps = 0, threads = 2, repeat = 1;
   double check = 0;
-  std::string only, type = "f32";
+  std::string type = "f32", curve;
   for (int i = 1; i + 1 < argc; i += 2) {
     const std::string key = argv[i];
     if (key == "--cells") cells = std::atoi(argv[i + 1]);
     else if (key == "--steps") steps = std::atoi(argv[i + 1]);
+    else if (key == "--pulse") pulse_steps = std::atoi(argv[i + 1]);
     else if (key == "--threads") threads = std::atoi(argv[i + 1]);
     else if (key == "--repeat") repeat = std::atoi(argv[i + 1]);
     else if (key == "--check") check = std::atof(argv[i + 1]);
+    else if (key == "--curve") curve = argv[i + 1];
     else if (key == "--type") type = argv[i + 1];
-    else if (key == "--only") only = argv[i + 1];
     else return std::fprintf(stderr, "unknown option %s\n", argv[i]), 2;
   }
+  if (pulse_steps == 0) pulse_steps = steps / 2;
   set_num_threads(threads);
-  const Case c = make(cells, steps, type == "f64" ? Dtype::f64 : Dtype::f32);
+  const Case c = make(cells, pulse_steps, type == "f64" ? Dtype::f64 : Dtype::f32);
   const Tensor eps = full({c.region.pattern->cols()}, 2.0);
-  std::printf("%d^3 cells, %d steps, %d threads, %lld parameters on %zu edges, %zu recorded edges, transforms every %d steps\n", cells, steps, threads,
-              static_cast<long long>(eps.size()), c.region.edges.size(), c.samples.edges().size(), c.every);
-  if (only == "forward") {
-    run_forward(c, steps);
-    return print_figure("adjoint_forward_peak_mib", peak_mib(), "MiB"), 0;
-  }
-  const Adjoint a(c, steps);
-  const auto value = [&](const Tensor& e) { return a.objective(c, e); };
-  if (only == "gradient") {
-    grad(value)(eps);
-    return print_figure("adjoint_gradient_peak_mib", peak_mib(), "MiB"), 0;
-  }
-  if (check > 0) {
-    std::mt19937_64 random(1);
-    std::normal_distribution<double> normal;
-    std::vector<double> d(static_cast<std::size_t>(eps.size()));
-    for (double& x : d) x = normal(random);
-    const Tensor v = tensor(d);
-    const double slope = sum(grad(value)(eps) * v).item();
-    const double difference = (value(eps + check * v).item() - value(eps - check * v).item()) / (2 * check);
-    std::printf("slope %.8e, difference %.8e\n", slope, difference);
-    return print_figure("adjoint_slope_error", std::abs(slope - difference) / std::abs(slope), "1"), 0;
+  std::printf("%d^3 cells, %d steps, %d threads, %lld parameters on %zu edges, %zu recorded edges, %.3g to %.3g Hz\n", cells, steps,
+              threads, static_cast<long long>(eps.size()), c.region.edges.size(), c.samples.edges().size(), c.frequencies.front(), c.frequencies.back());
+  std::fflush(stdout);
+  std::mt19937_64 random(1);
+  std::normal_distribution<double> normal;
+  std::vector<double> direction(static_cast<std::size_t>(eps.size()));
+  for (double& x : direction) x = normal(random);
+  const Tensor v = tensor(direction);
+  const auto slope_by_difference = [&](const Adjoint& a, double h) {
+    const double d = (a.objective(c, eps + h * v).item() - a.objective(c, eps - h * v).item()) / (2 * h);
+    std::printf("step %.3g: central difference %.9e\n", h, d);
+    std::fflush(stdout);
+    return d;
+  };
+  if (!curve.empty()) {
+    const Adjoint a(c, steps, pulse_steps);
+    const double slope = sum(grad([&](const Tensor& e) { return a.objective(c, e); })(eps) * v).item();
+    std::printf("slope %.9e\n", slope);
+    for (std::size_t at = 0; at < curve.size(); at = std::min(curve.find(',', at), curve.size() - 1) + 1) {
+      const double h = std::atof(curve.c_str() + at), d = slope_by_difference(a, h);
+      std::printf("  off by %.2e\n", std::abs(d / slope - 1));
+    }
+    return 0;
   }
   benchmarks::Samples forward, gradient, forward_cpu, gradient_cpu;
   const auto time = [](benchmarks::Samples& wall, benchmarks::Samples& cpu, auto f) {
@@ -154,13 +159,27 @@ int main(int argc, char** argv) {
     wall.add(benchmarks::seconds_of(f));
     cpu.add(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
   };
-  for (int k = 0; k < repeat; ++k) {
-    time(forward, forward_cpu, [&] { run_forward(c, steps); });
-    time(gradient, gradient_cpu, [&] { grad(value)(eps); });
-  }
+  // Both compile the model. All runs without derivatives come first: memory only grows in what a process has used.
+  for (int k = 0; k < repeat; ++k) time(forward, forward_cpu, [&] { run_forward(c, steps); });
   print_figure("adjoint_forward_seconds", forward.median(), "s");
+  const double forward_mib = peak_mib();
+  print_figure("adjoint_forward_peak_mib", forward_mib, "MiB");
+  double slope = 0;
+  for (int k = 0; k < repeat; ++k)
+    time(gradient, gradient_cpu, [&] {
+      const Adjoint a(c, steps, pulse_steps);
+      slope = sum(grad([&](const Tensor& e) { return a.objective(c, e); })(eps) * v).item();
+    });
   print_figure("adjoint_gradient_seconds", gradient.median(), "s");
+  print_figure("adjoint_gradient_peak_mib", peak_mib(), "MiB");
   print_figure("adjoint_cost_ratio", gradient.median() / forward.median(), "x");
   print_figure("adjoint_cpu_ratio", gradient_cpu.median() / forward_cpu.median(), "x");  // where the machine is not idle
-  print_figure("adjoint_cost_ratio_spread", gradient.spread() + forward.spread(), "1");
+  print_figure("adjoint_memory_ratio", peak_mib() / forward_mib, "x");
+  if (repeat > 1) print_figure("adjoint_cost_ratio_spread", gradient.spread() + forward.spread(), "1");
+  if (check > 0) {
+    const Adjoint a(c, steps, pulse_steps);
+    const double whole = slope_by_difference(a, check), half = slope_by_difference(a, check / 2), difference = (4 * half - whole) / 3;
+    std::printf("slope %.9e, extrapolated difference %.9e\n", slope, difference);
+    print_figure("adjoint_slope_error", std::abs(slope / difference - 1), "1");
+  }
 }

@@ -153,6 +153,17 @@ TEST_F(YeeResponseTest, FewerStepsOfTheTransformsAndSinglePrecisionStayNear) {
   for (const Scene3* other : {&coarse, &single}) EXPECT_LE(std::sqrt(sum(square(gradient(*other) - want)).item()), 1e-4 * size);
 }
 
+/// A run is driven by signals that are wider than the band of its frequencies: steps of the transforms that would do for the band
+/// alone count what lies beyond it at the wrong place.
+TEST_F(YeeResponseTest, TransformsTakeEnoughStepsForTheSignalsOfTheRun) {
+  const Scene3 all(Dtype::f64, {.n_steps = 900, .pulse_steps = 320, .every = 1}), chosen(Dtype::f64, {.n_steps = 900, .pulse_steps = 320});
+  const auto gradient = [](const Scene3& s) { return grad([&](Tensor q) { return s.objective(q); })(s.inverse_eps); };
+  const Tensor want = gradient(all);
+  EXPECT_LE(std::sqrt(sum(square(gradient(chosen) - want)).item()), 1e-7 * std::sqrt(sum(square(want)).item()));
+  const int two_a_period = static_cast<int>(0.5 / (25e9 * all.op->dt_s));
+  EXPECT_THROW(response(all.op, {.frequencies_hz = frequencies, .n_steps = 900, .pulse_steps = 320, .every = two_a_period}), Error);
+}
+
 TEST_F(YeeResponseTest, BatchesAreLoops) {
   const Scene3 s;
   const auto value = [&](Tensor q) { return s.objective(q); };

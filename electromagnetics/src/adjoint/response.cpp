@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -132,20 +133,51 @@ std::vector<c128> lags(const std::vector<double>& frequencies_hz, double dt_s, c
   return out;
 }
 
+/// What sums over each `every`-th step tell of the signals [2 K, steps] beside the sums over all steps, largest over signals, frequencies
+/// and the step that is the first: the signals are 1 at their own frequency.
+double folded(const std::vector<double>& signals, std::int64_t steps, const std::vector<double>& frequencies_hz, double dt_s, int every) {
+  const std::size_t rows = 2 * frequencies_hz.size(), length = static_cast<std::size_t>(steps), stride = static_cast<std::size_t>(every);
+  double worst = 0;
+  std::vector<c128> wave(length), part(stride);
+  for (const double f : frequencies_hz) {
+    for (std::size_t n = 0; n < length; ++n) wave[n] = std::polar(1.0, -2 * std::numbers::pi * f * dt_s * static_cast<double>(n));
+    for (std::size_t j = 0; j < rows; ++j) {
+      std::fill(part.begin(), part.end(), c128(0));
+      c128 all = 0;
+      for (std::size_t n = 0; n < length; ++n) part[n % stride] += signals[j * length + n] * wave[n];
+      for (const c128& x : part) all += x;
+      for (const c128& x : part) worst = std::max(worst, std::abs(static_cast<double>(every) * x - all));
+    }
+  }
+  return worst;
+}
+
+int chosen_every(const std::vector<double>& signals, std::int64_t steps, const ResponseOptions& o, double dt_s) {
+  double highest = 0;
+  for (const double f : o.frequencies_hz) highest = std::max(highest, f);
+  const int two_a_period = std::max(1, static_cast<int>(0.5 / (highest * dt_s)));
+  const auto largest = [&](double folding) {
+    int every = two_a_period;
+    while (every > 1 && folded(signals, steps, o.frequencies_hz, dt_s, every) > folding) --every;
+    return every;
+  };
+  if (o.every == 0) return largest(1e-9);
+  if (o.every < 0 || o.every > two_a_period || folded(signals, steps, o.frequencies_hz, dt_s, o.every) > 1e-6)
+    throw Error(fmt::format("[response] every = {} counts at {} Hz and below what the signals of the run hold elsewhere; take {} or less, or 0, which chooses",
+                            o.every, highest, largest(1e-6)));
+  return o.every;
+}
+
 }  // namespace
 
 ResponsePtr response(const YeeOpPtr& op, const ResponseOptions& o) {
   const std::int64_t pulse = o.pulse_steps > 0 ? o.pulse_steps : o.n_steps / 2;
   if (o.n_steps < 1 || pulse > o.n_steps)
     throw Error(fmt::format("[response] the pulse of {} steps does not fit into a run of {}", pulse, o.n_steps));
-  double highest = 0;
-  for (const double f : o.frequencies_hz) highest = std::max(highest, f);
-  if (o.every < 1 || 2 * highest * o.every * op->dt_s >= 1)
-    throw Error(fmt::format("[response] every = {} takes fewer than two steps of a period of {} Hz; take {} or less", o.every, highest,
-                            std::max(1, static_cast<int>(0.5 / (highest * op->dt_s)))));
   const PulseBasis basis = pulse_basis(o.frequencies_hz, op->dt_s, static_cast<int>(pulse), true);
   auto out = std::make_shared<Response>();
-  out->plan = {op, o.frequencies_hz, basis.signals.to_vector(), o.n_steps, pulse, o.every};
+  const std::vector<double> signals = basis.signals.to_vector();
+  out->plan = {op, o.frequencies_hz, signals, o.n_steps, pulse, chosen_every(signals, pulse, o, op->dt_s)};
   // A current at (n + 1/2) dt (magnetic: n dt) and a record at (n + 1) dt (magnetic: (n + 1/2) dt) belong to step n.
   out->of_currents = lags(o.frequencies_hz, op->dt_s, op->driven, 0.5, 0);
   out->of_records = lags(o.frequencies_hz, op->dt_s, op->recorded, 1, 0.5);

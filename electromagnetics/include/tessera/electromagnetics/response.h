@@ -33,11 +33,13 @@ struct ResponseOptions {
   std::vector<double> frequencies_hz;
   std::int64_t n_steps = 0;      ///< of a run: sources first, then the fields die away
   std::int64_t pulse_steps = 0;  ///< during which it is driven; 0: half of them. Close frequencies need many (pulse_basis.h)
-  int every = 1;                 ///< the transforms take each such step (RunningDft); `decimation` gives the largest for a band
+  int every = 0;                 ///< the transforms take each such step (RunningDft); 0: the largest that does not show
 };
 struct Response;
 using ResponsePtr = std::shared_ptr<const Response>;
-/// Throws Error where the frequencies are too close for the pulse, or where `every` is too coarse for them.
+/// Throws Error where the frequencies are too close for the pulse, or where `every` is too coarse for them: a run is driven by signals
+/// whose spectra reach beyond the frequencies, and what they hold near f + m/(every dt) would be counted at f. At most 1e-9 of it is by
+/// the own choice, 1e-6 is let pass.
 ResponsePtr response(const YeeOpPtr& op, const ResponseOptions& options);
 
 /// X(f) = dt sum_n x_n e^{-i 2 pi f t_n} of the records, c128 [frequency, recorded], from the spectra of the currents c128 [frequency,
