@@ -19,6 +19,7 @@ data::ExitCode dispatch(const CommandLine& line) {
   } verbs[] = {{"new", verb_new},
                {"check", verb_check},
                {"estimate", verb_estimate},
+               {"gradcheck", verb_gradcheck},
                {"run", verb_run},
                {"resume", verb_resume},
                {"stop", verb_stop},

@@ -126,7 +126,8 @@ const RegisterApp registered([] {
              .run = run,
              .make_example = make_example,
              .plot = plot,
-             .precision = [](const data::Config& config) { return std::string(fdtd_options().read(config).run.precision == Precision::f32 ? "f32" : "f64"); }};
+             .precision = [](const data::Config& config) { return std::string(fdtd_options().read(config).run.precision == Precision::f32 ? "f32" : "f64"); },
+             .derivatives = derivatives};
 });
 
 }  // namespace

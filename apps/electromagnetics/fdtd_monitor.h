@@ -2,6 +2,7 @@
 // What is measured during a run, and what becomes of it.
 #pragma once
 #include "electromagnetics/fdtd_case.h"
+#include "tessera/autodiff/tensor.h"
 #include "tessera/data/checkpoint.h"
 #include "tessera/data/grid.h"
 
@@ -58,6 +59,22 @@ class Monitor {
   /// A number that settles as the run goes on (the transforms' norm); nothing where there is none.
   virtual std::optional<double> settling() const { return {}; }
   virtual std::int64_t bytes(std::int64_t n_steps) const = 0;
+
+  // What of it differentiates (fdtd_derivatives.cpp): an expression of its samples at the steps that it keeps, or of
+  // their transforms.
+  const electromagnetics::SampleList& samples() const { return samples_; }
+  /// Whether it keeps what step `n` (counted from 1) leaves; a monitor of transforms keeps none.
+  virtual bool keeps(std::int64_t) const { return false; }
+  struct Transform {
+    std::vector<double> frequencies_hz;
+    int every = 1;
+    std::vector<double> start;  ///< [frequency, 2, edge] sums to begin at; empty: zero
+  };
+  virtual std::optional<Transform> transform() const { return {}; }
+  /// Which of its results `figure` is.
+  virtual std::string figure_name() const = 0;
+  /// From the samples, real [step, sample], or their transforms, complex [frequency, sample]. Undefined: nothing differentiates.
+  virtual Tensor figure(const Tensor& samples) const = 0;
 
  protected:
   const Case& case_;

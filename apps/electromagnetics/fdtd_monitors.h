@@ -26,6 +26,9 @@ class Probe : public Monitor {
   void save(data::Checkpoint& c, const std::string& prefix) const override;
   void load(const data::Checkpoint& c, const std::string& prefix) override;
   std::int64_t bytes(std::int64_t n_steps) const override;
+  bool keeps(std::int64_t n) const override;
+  std::string figure_name() const override { return "record"; }
+  Tensor figure(const Tensor& samples) const override { return samples; }
 
   const std::vector<int>& components() const { return components_; }
   const std::vector<double>& time() const { return time_; }
@@ -47,6 +50,9 @@ class ResonanceMonitor : public Monitor {
   void save(data::Checkpoint& c, const std::string& prefix) const override { probe_.save(c, prefix); }
   void load(const data::Checkpoint& c, const std::string& prefix) override { probe_.load(c, prefix); }
   std::int64_t bytes(std::int64_t n_steps) const override { return probe_.bytes(n_steps); }
+  bool keeps(std::int64_t n) const override { return probe_.keeps(n); }
+  std::string figure_name() const override { return "record"; }
+  Tensor figure(const Tensor& samples) const override { return samples; }
 
  private:
   MonitorOptions adjusted_;  ///< begins at the end of the sources
@@ -62,6 +68,9 @@ class Snapshot : public Monitor {
   void save(data::Checkpoint& c, const std::string& prefix) const override;
   void load(const data::Checkpoint& c, const std::string& prefix) override;
   std::int64_t bytes(std::int64_t n_steps) const override;
+  bool keeps(std::int64_t n) const override;
+  std::string figure_name() const override { return "field"; }
+  Tensor figure(const Tensor& samples) const override { return samples; }
 
  private:
   std::vector<int> components_;
@@ -80,6 +89,7 @@ class Spectral : public Monitor {
   void load(const data::Checkpoint& c, const std::string& prefix) override { dft_->restore(c.array<double>(prefix + "sums")); }
   std::optional<double> settling() const override;
   std::int64_t bytes(std::int64_t) const override { return static_cast<std::int64_t>(16 * frequencies_.size() * samples_.edges().size()); }
+  std::optional<Transform> transform() const override { return Transform{frequencies_, every_, options_.subtract ? dft_->sums() : std::vector<double>()}; }
 
  protected:
   /// After all samples have been added.
@@ -91,6 +101,7 @@ class Spectral : public Monitor {
   /// Values of all samples, complex [frequency, sample].
   Tensor values() const { return dft_->values(samples_); }
   std::vector<double> frequencies_;
+  int every_ = 1;  ///< the transform takes each such step
   std::optional<electromagnetics::RunningDft> dft_;
 };
 

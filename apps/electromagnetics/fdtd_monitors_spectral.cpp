@@ -116,6 +116,8 @@ class DftMonitor : public Spectral {
     }
     return out;
   }
+  std::string figure_name() const override { return "fields"; }
+  Tensor figure(const Tensor& values) const override { return values; }
 
  private:
   std::vector<int> components_;
@@ -129,7 +131,7 @@ class FluxMonitor : public Spectral {
   FluxMonitor(const Case& c, const MonitorOptions& o) : Spectral(c, o), surface_(c, o, samples_) { start_transform(); }
   MonitorResult result(const Results& others) const override {
     MonitorResult out = begin_result();
-    const std::vector<double> power = real_values(em::flux(surface_.patches, surface_.fields(values())));
+    const std::vector<double> power = real_values(figure(values()));
     const char* unit = dimensions(case_) == 3 ? "W*s^2" : dimensions(case_) == 2 ? "W*s^2/m" : "W*s^2/m^2";
     if (options_.relative_to)
       for (const MonitorResult& r : others)
@@ -143,6 +145,8 @@ class FluxMonitor : public Spectral {
     out.quantities.push_back(sums());
     return out;
   }
+  std::string figure_name() const override { return "flux"; }
+  Tensor figure(const Tensor& values) const override { return em::flux(surface_.patches, surface_.fields(values)); }
 
  private:
   Surface surface_;
@@ -170,29 +174,32 @@ class EnergyMonitor : public Spectral {
   }
   MonitorResult result(const Results&) const override {
     MonitorResult out = begin_result();
-    const auto all = complex_values(values());
-    std::vector<double> electric(count(), 0.0), magnetic(count(), 0.0);
-    const std::size_t points = volume_.size();
-    for (std::size_t k = 0; k < count(); ++k)
-      for (std::size_t q = 0; q < components_.size(); ++q)
-        for (std::size_t p = 0; p < points; ++p) {
-          const double f2 = std::norm(all[(k * components_.size() + q) * points + p]) * volume_[p] / 4;
-          const em::Medium& m = *medium_[p];
-          const auto axis = static_cast<std::size_t>(em::axis_of(components_[q]));
-          if (m.pec) continue;
-          if (em::is_electric(components_[q])) electric[k] += em::vacuum_permittivity * em::permittivity(m, static_cast<int>(axis), frequencies_[k]).real() * f2;
-          else magnetic[k] += em::vacuum_permeability * m.mu[axis] * f2;
-        }
-    std::vector<double> total(count());
-    for (std::size_t k = 0; k < count(); ++k) total[k] = electric[k] + magnetic[k];
+    const Tensor all = values();
+    const std::vector<double> electric = real_values(part(all, true)), magnetic = real_values(part(all, false)), total = real_values(figure(all));
     const char* unit = dimensions(case_) == 3 ? "J*s^2" : dimensions(case_) == 2 ? "J*s^2/m" : "J*s^2/m^2";
     out.quantities = {{"energy", unit, "mean energy of the transformed fields", {count()}, total},
                       {"electric", unit, "its electric part", {count()}, electric},
                       {"magnetic", unit, "its magnetic part", {count()}, magnetic}};
     return out;
   }
+  std::string figure_name() const override { return "energy"; }
+  Tensor figure(const Tensor& values) const override { return part(values, true) + part(values, false); }
 
  private:
+  /// Sum over points and electric (magnetic) components of volume eps0 eps |E|^2 / 4 (mu0 mu |H|^2 / 4), real [frequency].
+  Tensor part(const Tensor& values, bool electric) const {
+    std::vector<double> weight;  // [frequency, component, point]
+    for (std::size_t k = 0; k < count(); ++k)
+      for (const int q : components_)
+        for (std::size_t p = 0; p < volume_.size(); ++p) {
+          const em::Medium& m = *medium_[p];
+          const int axis = em::axis_of(q);
+          weight.push_back(m.pec || em::is_electric(q) != electric ? 0.0
+                           : electric ? volume_[p] / 4 * em::vacuum_permittivity * em::permittivity(m, axis, frequencies_[k]).real()
+                                      : volume_[p] / 4 * em::vacuum_permeability * m.mu[static_cast<std::size_t>(axis)]);
+        }
+    return sum(real(values * conj(values)) * tensor(weight, values.shape()), {1});
+  }
   std::vector<int> components_;
   Region region_;
   std::vector<double> volume_;
@@ -223,14 +230,12 @@ class FarFieldMonitor : public Spectral {
     for (double& v : theta) v *= degree;
     for (double& v : phi) v *= degree;
     out.coordinates = {{"theta", "deg", theta}, {"phi", "deg", phi}};
-    const auto fields = surface_.fields(values());
-    const Tensor far = em::far_field(surface_.patches, fields, frequencies_, directions_, exterior_);
+    const Tensor all = values();
+    const auto fields = surface_.fields(all);
     const std::vector<std::uint64_t> shape{count(), theta_.size(), phi_.size()};
     if (options_.kind == MonitorKind::rcs) {
-      const CaseSource& wave = source_of(case_, options_, {SourceKind::plane_wave});
-      std::vector<c128> incident;
-      for (const double f : frequencies_) incident.push_back(wave.options.amplitude * spectrum_of(wave, f));
-      const Tensor sigma = em::scattering_cross_section(far, tensor(incident), exterior_);
+      const std::vector<c128> incident = incident_wave();
+      const Tensor sigma = figure(all);
       out.quantities.push_back({"rcs", exterior_.dimensions == 3 ? "m^2" : "m", "scattering cross-section", shape, real_values(sigma)});
       std::vector<double> total;
       const std::vector<double> power = real_values(em::flux(surface_.patches, fields));
@@ -239,7 +244,7 @@ class FarFieldMonitor : public Spectral {
       out.quantities.push_back({"total", exterior_.dimensions == 3 ? "m^2" : "m", "total scattering cross-section, from the flux", {count()}, total});
       return out;
     }
-    const Tensor intensity = em::radiation_intensity(far, exterior_), power = em::flux(surface_.patches, fields);
+    const Tensor far = far_fields(all), intensity = em::radiation_intensity(far, exterior_), power = em::flux(surface_.patches, fields);
     out.quantities.push_back({"directivity", "1", "intensity over its mean", shape, real_values(em::directivity(far, power, exterior_))});
     out.quantities.push_back({"intensity", exterior_.dimensions == 3 ? "W*s^2/sr" : "W*s^2/(rad*m)", "radiated intensity", shape, real_values(intensity)});
     out.quantities.push_back({"power", exterior_.dimensions == 3 ? "W*s^2" : "W*s^2/m", "radiated power", {count()}, real_values(power)});
@@ -255,8 +260,20 @@ class FarFieldMonitor : public Spectral {
     out.quantities.push_back({"E_phi", unit, "far field without e^{-ikr}/r (2-D: /sqrt r)", shape, std::move(e_phi)});
     return out;
   }
+  std::string figure_name() const override { return options_.kind == MonitorKind::rcs ? "rcs" : "intensity"; }
+  Tensor figure(const Tensor& values) const override {
+    const Tensor far = far_fields(values);
+    return options_.kind == MonitorKind::rcs ? em::scattering_cross_section(far, tensor(incident_wave()), exterior_) : em::radiation_intensity(far, exterior_);
+  }
 
  private:
+  Tensor far_fields(const Tensor& values) const { return em::far_field(surface_.patches, surface_.fields(values), frequencies_, directions_, exterior_); }
+  std::vector<c128> incident_wave() const {
+    const CaseSource& wave = source_of(case_, options_, {SourceKind::plane_wave});
+    std::vector<c128> out;
+    for (const double f : frequencies_) out.push_back(wave.options.amplitude * spectrum_of(wave, f));
+    return out;
+  }
   std::complex<double> spectrum_of(const CaseSource& s, double f) const {
     return em::spectrum(s.waveform, std::vector<double>{f}, case_.dt_s, static_cast<int>(s.waveform.end_s / case_.dt_s) + 1)[0];
   }
@@ -277,16 +294,9 @@ class LdosMonitor : public Spectral {
   }
   MonitorResult result(const Results&) const override {
     MonitorResult out = begin_result();
-    // The current flows at (n + 1/2) dt, as the scheme takes it.
-    const auto w = em::spectrum(source_.waveform, frequencies_, case_.dt_s, static_cast<int>(source_.waveform.end_s / case_.dt_s) + 1, 0.5);
-    std::vector<c128> moment;
-    for (const auto& v : w) moment.push_back(images() * source_.options.amplitude * v);
-    const Tensor e = reshape(values(), {static_cast<Index>(count())}), j = tensor(moment);
+    const Tensor e = reshape(values(), {static_cast<Index>(count())}), j = moments();
     const int dims = dimensions(case_), axis = em::axis_of(static_cast<int>(source_.options.component));
-    const em::PointSource kind = dims == 3   ? em::PointSource::dipole
-                                 : dims == 1 ? em::PointSource::sheet
-                                 : axis == 2 ? em::PointSource::line
-                                             : em::PointSource::line_dipole;
+    const em::PointSource kind = point_source();
     const em::SceneOrder scene(case_.scene);
     const em::Medium& m = case_.media[static_cast<std::size_t>(em::medium_at(scene, *source_.options.position))];
     out.quantities.push_back({"purcell", "1", "power over that in the homogeneous medium at the source", {count()},
@@ -296,8 +306,23 @@ class LdosMonitor : public Spectral {
     out.quantities.push_back({"power", dims == 3 ? "W*s^2" : dims == 2 ? "W*s^2/m" : "W*s^2/m^2", "power that the current gives", {count()}, real_values(em::emitted_power(e, j))});
     return out;
   }
+  std::string figure_name() const override { return "ldos"; }
+  Tensor figure(const Tensor& values) const override {
+    return em::local_density_of_states(point_source(), reshape(values, {static_cast<Index>(count())}), moments(), frequencies_);
+  }
 
  private:
+  /// The current flows at (n + 1/2) dt, as the scheme takes it.
+  Tensor moments() const {
+    const auto w = em::spectrum(source_.waveform, frequencies_, case_.dt_s, static_cast<int>(source_.waveform.end_s / case_.dt_s) + 1, 0.5);
+    std::vector<c128> moment;
+    for (const auto& v : w) moment.push_back(images() * source_.options.amplitude * v);
+    return tensor(moment);
+  }
+  em::PointSource point_source() const {
+    const int dims = dimensions(case_), axis = em::axis_of(static_cast<int>(source_.options.component));
+    return dims == 3 ? em::PointSource::dipole : dims == 1 ? em::PointSource::sheet : axis == 2 ? em::PointSource::line : em::PointSource::line_dipole;
+  }
   /// A current on a mirror and its image are one, twice as strong: across an electric mirror, along a magnetic one.
   double images() const {
     double n = 1;
@@ -356,6 +381,8 @@ class OrdersMonitor : public Spectral {
     out.quantities.push_back(sums());
     return out;
   }
+  std::string figure_name() const override { return "power"; }
+  Tensor figure(const Tensor& values) const override { return em::diffraction_orders(plane_, surface_.fields(values)[0], frequencies_, orders_).power; }
 
  private:
   Surface surface_;
@@ -370,7 +397,8 @@ class OrdersMonitor : public Spectral {
 void Spectral::start_transform() {
   double highest = 0;
   for (const CaseSource& s : case_.sources) highest = std::max(highest, s.highest_hz);
-  dft_.emplace(frequencies_, case_.dt_s, samples_.edges(), em::decimation(frequencies_, highest, case_.dt_s));
+  every_ = em::decimation(frequencies_, highest, case_.dt_s);
+  dft_.emplace(frequencies_, case_.dt_s, samples_.edges(), every_);
   if (!options_.subtract) return;
   // Transforms are linear: they begin at what is to be subtracted from them.
   for (const MonitorResult& r : read_results(*options_.subtract / "results.h5"))

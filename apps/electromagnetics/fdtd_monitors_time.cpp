@@ -22,6 +22,14 @@ std::vector<int> computed_components(const Case& c, const MonitorOptions& o) {
   return out;
 }
 
+namespace {
+/// Each such step from `start` to `end`.
+bool within(const MonitorOptions& o, std::int64_t every, double dt, std::int64_t n) {
+  const double t = static_cast<double>(n) * dt;
+  return n % every == 0 && !(o.start && t < *o.start) && !(o.end && t > *o.end);
+}
+}  // namespace
+
 const char* field_units(int component) { return em::is_electric(component) ? "V/m" : "A/m"; }
 
 Probe::Probe(const Case& c, const MonitorOptions& o) : Monitor(c, o), components_(computed_components(c, o)) {
@@ -29,11 +37,12 @@ Probe::Probe(const Case& c, const MonitorOptions& o) : Monitor(c, o), components
   every_ = o.every ? std::max<std::int64_t>(1, std::llround(*o.every / c.dt_s)) : 1;
 }
 
+bool Probe::keeps(std::int64_t n) const { return within(options_, every_, case_.dt_s, n); }
+
 void Probe::observe(const em::Records& r) {
   for (std::int64_t n = 0; n < r.n_steps; ++n) {
-    const double t = static_cast<double>(r.first + n + 1) * case_.dt_s;
-    if ((r.first + n + 1) % every_ != 0 || (options_.start && t < *options_.start) || (options_.end && t > *options_.end)) continue;
-    time_.push_back(t);
+    if (!keeps(r.first + n + 1)) continue;
+    time_.push_back(static_cast<double>(r.first + n + 1) * case_.dt_s);
     for (std::size_t q = 0; q < components_.size(); ++q) values_.push_back(samples_.value(static_cast<std::int64_t>(q), r.step(n).data()));
   }
 }
@@ -127,11 +136,11 @@ Snapshot::Snapshot(const Case& c, const MonitorOptions& o) : Monitor(c, o), comp
   add_region(samples_, region_, components_);
   every_ = std::max<std::int64_t>(1, std::llround(*o.every / c.dt_s));
 }
+bool Snapshot::keeps(std::int64_t n) const { return within(options_, every_, case_.dt_s, n); }
 void Snapshot::observe(const em::Records& r) {
   for (std::int64_t n = 0; n < r.n_steps; ++n) {
-    const double t = static_cast<double>(r.first + n + 1) * case_.dt_s;
-    if ((r.first + n + 1) % every_ != 0 || (options_.start && t < *options_.start) || (options_.end && t > *options_.end)) continue;
-    time_.push_back(t);
+    if (!keeps(r.first + n + 1)) continue;
+    time_.push_back(static_cast<double>(r.first + n + 1) * case_.dt_s);
     for (std::int64_t q = 0; q < samples_.size(); ++q) values_.push_back(static_cast<float>(samples_.value(q, r.step(n).data())));
   }
 }

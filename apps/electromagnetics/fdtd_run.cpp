@@ -41,12 +41,7 @@ struct Stepper {
     run.emplace(make_model(c), make_injections(c), std::move(recorded));
     sources_end = run->sources_end_s();
     const StopOptions& stop = c.options.run.stop;
-    double end = INFINITY;
-    if (stop.time) end = *stop.time;
-    if (stop.after_sources) end = std::min(end, sources_end + *stop.after_sources);
-    std::int64_t steps = std::isfinite(end) ? static_cast<std::int64_t>(std::ceil(end / c.dt_s - 1e-9)) : 0;
-    if (stop.steps) steps = steps == 0 ? *stop.steps : std::min(steps, *stop.steps);
-    last_step = steps;
+    last_step = fixed_end(c, sources_end);
     const double period = c.frequency_max > 0 ? 1 / c.frequency_max : 100 * c.dt_s;
     check_steps = std::max<std::int64_t>(16, std::llround(stop.check_every.value_or(10 * period) / c.dt_s));
   }
@@ -123,6 +118,15 @@ struct Stepper {
 };
 
 }  // namespace
+
+std::int64_t fixed_end(const Case& c, double sources_end_s) {
+  const StopOptions& stop = c.options.run.stop;
+  double end = INFINITY;
+  if (stop.time) end = *stop.time;
+  if (stop.after_sources) end = std::min(end, sources_end_s + *stop.after_sources);
+  const std::int64_t steps = std::isfinite(end) ? static_cast<std::int64_t>(std::ceil(end / c.dt_s - 1e-9)) : 0;
+  return !stop.steps ? steps : steps == 0 ? *stop.steps : std::min(steps, *stop.steps);
+}
 
 data::ExitCode step_case(RunContext& context, const Case& c, Results& results) {
   Stepper s(context, c);

@@ -2,6 +2,7 @@
 // The app inversion.mt1d: a folder of magnetotelluric soundings goes in, layered earths with their
 // uncertainty come out.
 #include "inversion/mt1d_batch.h"
+#include "inversion/mt1d_derivatives.h"
 #include "inversion/mt1d_example.h"
 #include "inversion/mt1d_input.h"
 #include "inversion/mt1d_options.h"
@@ -158,7 +159,8 @@ const RegisterApp registered([] {
              .estimate = estimate,
              .run = run,
              .make_example = make_example,
-             .plot = plot};
+             .plot = plot,
+             .derivatives = derivatives};
 });
 
 }  // namespace

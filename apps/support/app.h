@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "tessera/autodiff/tensor.h"
 #include "tessera/data/config.h"
 #include "tessera/data/diagnostic.h"
 #include "tessera/data/exit_code.h"
@@ -70,6 +71,20 @@ struct Estimate {
   std::vector<std::string> notes;
 };
 
+/// Real results of real parameters, both float64: what `gradcheck` differentiates.
+struct Derivatives {
+  struct Parameters {
+    std::string name;
+    Tensor at;
+    Tensor reach;  ///< how far each is moved at most: a small change, but one that rounding does not drown
+  };
+  std::vector<Parameters> parameters;
+  std::vector<std::string> results;  ///< names of what `values` gives
+  std::function<std::vector<Tensor>(const std::vector<Tensor>& parameters)> values;
+  std::vector<std::string> lines;     ///< what is differentiated, for the user
+  std::vector<std::string> left_out;  ///< what is not, and why
+};
+
 /// One app. Everything the verbs need; each function throws data::InputError for bad input.
 struct App {
   std::string name;     ///< "inversion.mt1d": folder, dot, name
@@ -86,6 +101,8 @@ struct App {
   std::function<std::vector<std::filesystem::path>(const std::filesystem::path& run_dir)> plot;
   /// What the numbers of a run are kept in, said first in every run; float64 where it is empty.
   std::function<std::string(const data::Config&)> precision = {};
+  /// What a case computes as a differentiable function; empty where the app offers none.
+  std::function<Derivatives(const AppContext&)> derivatives = {};
 };
 
 /// Every app that is linked in, sorted by name.

@@ -62,6 +62,11 @@ struct Grammar {
     add_case(v);
     add_threads(v);
 
+    v = verb("gradcheck", "check the derivatives of a case against differences, in float64");
+    add_case(v);
+    add_threads(v);
+    v->add_option("--seed", line.seed, "seed of the random directions")->capture_default_str();
+
     v = verb("run", "run a case");
     add_case(v);
     v->add_option("-o,--output", line.output,

@@ -8,6 +8,7 @@ namespace tessera::apps {
 data::ExitCode verb_new(const CommandLine& line);
 data::ExitCode verb_check(const CommandLine& line);
 data::ExitCode verb_estimate(const CommandLine& line);
+data::ExitCode verb_gradcheck(const CommandLine& line);
 data::ExitCode verb_run(const CommandLine& line);
 data::ExitCode verb_resume(const CommandLine& line);
 data::ExitCode verb_stop(const CommandLine& line);

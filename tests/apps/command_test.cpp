@@ -52,7 +52,7 @@ TEST_F(Command, HelpListsEveryVerbOnStdout) {
   const Outcome o = tessera({"--help"});
   EXPECT_EQ(o.code, 0);
   EXPECT_EQ(o.err, "");
-  for (const char* verb : {"new", "check", "estimate", "run", "resume", "stop", "plot", "info",
+  for (const char* verb : {"new", "check", "estimate", "gradcheck", "run", "resume", "stop", "plot", "info",
                            "list", "explain", "schema", "doctor", "completion"})
     EXPECT_TRUE(holds(o.out, "\n  " + std::string(verb) + " ")) << verb;
   EXPECT_EQ(tessera({"--version"}).out.rfind("tessera ", 0), 0u);
@@ -327,4 +327,36 @@ TEST_F(Command, AFullOutputIsSaid) {
   const Outcome o = RunningProgram({"/bin/sh", "t.sh"}, here()).wait();
   EXPECT_EQ(o.code, 1);
   EXPECT_TRUE(holds(o.err, "standard output could not be written"));
+}
+
+// ---- gradcheck ------------------------------------------------------------------------------------
+
+TEST_F(Command, GradcheckVerifiesRightDerivatives) {
+  folder_.write("c.toml", "app = \"demo.sample\"\n");
+  const Outcome o = tessera({"gradcheck", "c.toml"});
+  EXPECT_EQ(o.code, 0) << o.out;
+  for (const char* text : {"three numbers", "not checked: everything else", "the derivatives are right", " 2.00   3.00  ok"})
+    EXPECT_TRUE(holds(o.out, text)) << text << "\n" << o.out;
+  const Json j = Json::parse(tessera({"gradcheck", "c.toml", "--json", "-q"}).out);
+  EXPECT_TRUE(j["passed"]);
+  ASSERT_EQ(j["checks"].size(), 2u);
+  for (const Json& check : j["checks"]) {
+    EXPECT_NEAR(check["slope_1"], 2, 0.01);
+    EXPECT_LE(check["disagreement"], 1e-10);
+    EXPECT_LE(check["adjoint_identity"], 1e-14);
+  }
+  EXPECT_NEAR(j["checks"][0]["size"], std::abs(std::sin(0.3) - std::sin(1.2) + std::sin(2.0)), 1e-12);
+  // Another seed, another direction.
+  EXPECT_NE(tessera({"gradcheck", "c.toml", "--seed", "2", "-q"}).out, o.out);
+}
+
+TEST_F(Command, GradcheckFindsAnErrorOfOneInATenThousand) {
+  folder_.write("c.toml", "app = \"demo.sample\"\n");
+  const Outcome slope = tessera({"gradcheck", "c.toml", "--set", "slope_error=1e-4"});
+  EXPECT_EQ(slope.code, 6);
+  EXPECT_TRUE(holds(slope.out, "differs from differences")) << slope.out;
+  EXPECT_TRUE(holds(slope.out, "a derivative does not verify")) << slope.out;
+  const Outcome transpose = tessera({"gradcheck", "c.toml", "--set", "transpose_error=1e-4"});
+  EXPECT_EQ(transpose.code, 6);
+  EXPECT_TRUE(holds(transpose.out, "forward and reverse mode differ")) << transpose.out;
 }

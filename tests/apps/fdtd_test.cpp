@@ -3,6 +3,7 @@
 #include "app_test.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 #include <signal.h>
 
 #include <algorithm>
@@ -118,6 +119,45 @@ TEST_F(Fdtd, KilledAndResumedItIsTheSameOnAnyNumberOfThreads) {
   write("case.toml", kCase);
   expect_same_after_kill("0.02 s");
   EXPECT_TRUE(results("whole").contains("tables/through.csv"));
+}
+
+/// Every kind of monitor that kCase has, along permittivities of glass and the strength of the source; and what is checked is what
+/// is run: the size of the flux is that of the table.
+TEST_F(Fdtd, DerivativesOfMonitorsVerify) {
+  std::string text = kCase;
+  text.replace(text.find("sigma = \"2000 S/m\""), 18, "mu = 1");
+  text.replace(text.find("\"50 nm\""), 7, "\"0.1 um\"");
+  write("case.toml", text);
+  const std::vector<std::string> shorter{"--set", "run.stop.steps=250", "--set", "monitor[6].every=10fs", "--set", "run.precision=\"f64\"", "--threads", "1"};
+  const auto with = [&](std::vector<std::string> first) {
+    first.insert(first.end(), shorter.begin(), shorter.end());
+    return tessera(first);
+  };
+  const Outcome o = with({"gradcheck", "case.toml", "--json", "-q"});
+  ASSERT_EQ(o.code, 0) << o.out << o.err;
+  const auto j = nlohmann::json::parse(o.out);
+  EXPECT_EQ(j["checks"].size(), 14u);
+  double flux = 0;
+  for (const auto& check : j["checks"]) {
+    EXPECT_LE(check["adjoint_identity"], 1e-13) << check;
+    if (check["parameters"] == "permittivity" && check["slope_1"].is_number()) EXPECT_NEAR(check["slope_1"], 2, 0.1) << check;
+    if (check["result"] == "through flux") flux = check["size"];
+  }
+  ASSERT_EQ(with({"run", "case.toml", "--output", "RUN"}).code, 0);
+  std::istringstream table(read("RUN/tables/through.csv"));
+  double sum = 0;
+  for (std::string line; std::getline(table, line);)
+    if (std::isdigit(static_cast<unsigned char>(line[0]))) sum += std::pow(std::stod(line.substr(line.find(',') + 1)), 2);
+  EXPECT_NEAR(flux, std::sqrt(sum), 1e-9 * flux);
+}
+
+TEST_F(Fdtd, NonlinearMediaHaveNoDerivatives) {
+  std::string text = kCase;
+  text.replace(text.find("sigma = \"2000 S/m\""), 18, "chi3 = \"1e-20 m^2/V^2\"");
+  write("case.toml", text);
+  const Outcome o = tessera({"gradcheck", "case.toml"});
+  EXPECT_EQ(o.code, 5) << o.out;
+  EXPECT_TRUE(holds(o.err, "E0642")) << o.err;
 }
 
 /// Without losses a mode grows as often as it decays, by rounding: neither is left out. One polarization of the plane, with a

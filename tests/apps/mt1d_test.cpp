@@ -44,6 +44,13 @@ TEST_F(Mt1d, TheExampleKeepsItsPromise) {
   EXPECT_EQ(tessera({"run", "site/mt1d.toml", "--output", "R2", "--set", "expect.rms_max=0.5", "--set", "posterior.method=\"none\""}).code, 6);
 }
 
+TEST_F(Mt1d, DerivativesVerify) {
+  make_case(3, "");
+  const Outcome o = tessera({"gradcheck", "case.toml"});
+  EXPECT_EQ(o.code, 0) << o.out;
+  for (const char* text : {"sounding syn02 (2 of 3)", "impedance  ln thickness", "misfit     ln rho"}) EXPECT_TRUE(holds(o.out, text)) << o.out;
+}
+
 TEST_F(Mt1d, KilledAndResumedItIsTheSame) {
   make_case(3, "[model]\nlayers = 16\n[posterior]\nmethod = \"mcmc\"\nburn_in = 200\nsamples = 4000\n");
   expect_same_after_kill("0.05 s");

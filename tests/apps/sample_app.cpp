@@ -3,6 +3,8 @@
 // be told to end in every way an app can end. Linked with the command into the program
 // tessera_sample.
 #include "support/app.h"
+#include "tessera/autodiff/grad.h"
+#include "tessera/autodiff/ops.h"
 #include "tessera/data/checkpoint.h"
 #include "tessera/data/log.h"
 #include "tessera/data/manifest.h"
@@ -38,6 +40,7 @@ struct Sample {
   std::optional<std::filesystem::path> input;
   Ending ending = Ending::finish;
   double memory_bytes = 1e6;
+  double slope_error = 0, transpose_error = 0;
 };
 
 const data::Options<Sample>& options() {
@@ -58,6 +61,10 @@ const data::Options<Sample>& options() {
              {.doc = "How the run ends",
               .choices = {"finish", "not_converged", "blow_up", "fault", "bad_input"}})
         .add("memory", &Sample::memory_bytes, {.doc = "Bytes that the estimate claims", .min = 0})
+        .add("slope_error", &Sample::slope_error,
+             {.doc = "Relative error that the derivatives claim to have"})
+        .add("transpose_error", &Sample::transpose_error,
+             {.doc = "The same of reverse mode alone"})
         .add_tables("part", &Sample::parts, part, {.doc = "Parts", .max_items = 3});
     return o;
   }();
@@ -134,6 +141,29 @@ std::vector<std::filesystem::path> plot(const std::filesystem::path& run_dir) {
   return {run_dir / "plots.txt"};
 }
 
+/// sum sin(x_k) and x^3; the slope of the sine is wrong by as much as the case says.
+Derivatives derivatives(const AppContext& c) {
+  const Sample s = options().read(c.config);
+  const double forward = 1 + s.slope_error, reverse = forward * (1 + s.transpose_error);
+  const auto times = [](double factor) {
+    return [=](const std::vector<Tensor>& t) { return std::vector<Tensor>{factor * t[0]}; };
+  };
+  const FlatFunction sine = custom_jvp(
+      [](const std::vector<Tensor>& x) { return std::vector<Tensor>{sin(x[0])}; },
+      [along = custom_linear(times(forward), times(reverse))](
+          const std::vector<Tensor>& x, const std::vector<Tensor>&, const std::vector<Tensor>& t) {
+        return std::vector<Tensor>{cos(x[0]) * along(t)[0]};
+      });
+  return {.parameters = {{"x", tensor({0.3, -1.2, 2.0}), full({3}, 0.1)}},
+          .results = {"sine", "cube"},
+          .values =
+              [=](const std::vector<Tensor>& p) {
+                return std::vector<Tensor>{sum(sine({p[0]})[0]), p[0] * p[0] * p[0]};
+              },
+          .lines = {"three numbers"},
+          .left_out = {"everything else"}};
+}
+
 const RegisterApp registered([] {
   return App{.name = "demo.sample",
              .summary = "A sum, for the tests",
@@ -142,7 +172,8 @@ const RegisterApp registered([] {
              .estimate = estimate,
              .run = run,
              .make_example = make_example,
-             .plot = plot};
+             .plot = plot,
+             .derivatives = derivatives};
 });
 
 }  // namespace

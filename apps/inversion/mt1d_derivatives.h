@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "support/app.h"
+
+namespace tessera::apps::mt1d {
+
+/// Response and misfit of the middle sounding as functions of ln rho and ln thickness of its layers.
+Derivatives derivatives(const AppContext& context);
+
+}  // namespace tessera::apps::mt1d

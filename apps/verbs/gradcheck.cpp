@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/check_derivatives.h"
+#include "support/report.h"
+#include "tessera/autodiff/forall.h"
+#include "tessera/data/progress.h"
+#include "verbs/verbs.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <iostream>
+#include <optional>
+
+namespace tessera::apps {
+namespace {
+
+std::string apps_with_derivatives() {
+  std::string out;
+  for (const App& a : all_apps())
+    if (a.derivatives) out += (out.empty() ? "" : ", ") + a.name;
+  return out.empty() ? "no app of this build does" : "these do: " + out;
+}
+
+nlohmann::json number_or_null(const std::optional<double>& x) { return x ? nlohmann::json(*x) : nlohmann::json(); }
+
+void print_json(const Case& c, const Derivatives& d, const std::vector<DerivativeCheck>& checks, bool passed) {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const DerivativeCheck& r : checks)
+    rows.push_back({{"result", r.result},
+                    {"parameters", r.parameters},
+                    {"size", r.size},
+                    {"derivative", r.derivative},
+                    {"difference", r.difference},
+                    {"disagreement", r.disagreement()},
+                    {"adjoint_identity", r.adjoint},
+                    {"slope_1", number_or_null(r.slope_1)},
+                    {"slope_2", number_or_null(r.slope_2)},
+                    {"passed", r.passed},
+                    {"verdict", r.verdict}});
+  const nlohmann::ordered_json j = {{"app", c.app.name}, {"passed", passed}, {"checks", rows}, {"differentiated", d.lines}, {"not_checked", d.left_out}};
+  std::cout << j.dump(2) << "\n";
+}
+
+void print_table(const Derivatives& d, const std::vector<DerivativeCheck>& checks) {
+  for (const std::string& text : d.lines) std::cout << text << "\n";
+  std::size_t wide = 6, wide_parameters = 10;
+  for (const DerivativeCheck& c : checks) {
+    wide = std::max(wide, c.result.size());
+    wide_parameters = std::max(wide_parameters, c.parameters.size());
+  }
+  const auto slope = [](const std::optional<double>& s) { return s ? fmt::format("{:.2f}", *s) : std::string("-"); };
+  std::cout << fmt::format("\n{:<{}}  {:<{}}  {:>11}  {:>11}  {:>9}  {:>5}  {:>5}  verdict\n", "result", wide, "parameters", wide_parameters, "derivative", "differences", "adjoint",
+                           "slope", "and 2");
+  for (const DerivativeCheck& c : checks)
+    std::cout << fmt::format("{:<{}}  {:<{}}  {:>11.3e}  {:>11.1e}  {:>9.1e}  {:>5}  {:>5}  {}\n", c.result, wide, c.parameters, wide_parameters, c.derivative,
+                             c.disagreement(), c.adjoint, slope(c.slope_1), slope(c.slope_2), c.verdict);
+  std::cout << "\n";
+  for (const std::string& text : d.left_out) std::cout << "not checked: " << text << "\n";
+}
+
+}  // namespace
+
+data::ExitCode verb_gradcheck(const CommandLine& line) {
+  const Case c = read_case(line.path, line.overrides);
+  if (!c.app.derivatives) throw usage_error(c.app.name + " offers no derivatives to check", apps_with_derivatives());
+  if (line.run.threads > 0) set_num_threads(line.run.threads);
+  const Derivatives d = c.app.derivatives({c.config, line.run});
+  std::optional<data::Progress> progress;
+  const std::vector<DerivativeCheck> checks = check_derivatives(d, line.seed, [&](int done, int total) {
+    if (line.run.verbosity < 0) return;
+    if (!progress) progress.emplace(data::ProgressOptions{.phase = "gradcheck", .unit = "evaluations", .total = static_cast<std::uint64_t>(total)});
+    progress->update(static_cast<std::uint64_t>(done));
+  });
+  if (progress) progress->finish();
+  const bool passed = std::all_of(checks.begin(), checks.end(), [](const DerivativeCheck& r) { return r.passed; });
+  if (line.json) print_json(c, d, checks, passed);
+  else {
+    print_table(d, checks);
+    std::cout << c.config.path() << ": " << (passed ? "the derivatives are right" : "a derivative does not verify") << " (" << c.app.name << ", " << checks.size() << " checks)\n";
+  }
+  return passed ? data::ExitCode::ok : data::ExitCode::not_converged;
+}
+
+}  // namespace tessera::apps
