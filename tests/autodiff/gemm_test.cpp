@@ -2,15 +2,19 @@
 // Matrix products against a plain loop in long double, for every type, transposition and kind of
 // shape, and the promise that the number of threads does not change a bit.
 #include "autodiff/src/kernels/gemm.h"
+#include "autodiff/src/kernels/gemm_blocked.h"
 
 #include "tessera/autodiff/forall.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <complex>
 #include <cstring>
 #include <limits>
 #include <random>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -163,6 +167,58 @@ TYPED_TEST(Gemm, BatchesHaveTheBitsOfSingleProducts) {
             << "matrix " << i;
       }
     }
+  }
+}
+
+template <class T>
+class GemmBlocked : public testing::Test {};
+using RealTypes = testing::Types<float, double>;
+TYPED_TEST_SUITE(GemmBlocked, RealTypes);
+
+// One fused rounding a term, in order, in runs of kDepth that are added in order: the same bits from a plain loop.
+TYPED_TEST(GemmBlocked, IsTheChainOfFusedTermsInVectorsOfAnyWidth) {
+  using T = TypeParam;
+  if (kernels::blocked_widths().empty()) GTEST_SKIP() << "a processor without AVX2";
+  const Index depth = kernels::kDepth<T>;
+  // one tile and many, whole ones and rests in all three directions, with and without packing of either matrix
+  for (Shape s : {Shape{2, 2, 1}, Shape{5, 7, 3}, Shape{14, 32, 20}, Shape{15, 33, 17}, Shape{6, 16, 9}, Shape{31, 300, 40},
+                  Shape{90, 45, depth + 19}, Shape{3, 270, 2 * depth}, Shape{60, 70, 4096 / Index{sizeof(T)}}})
+    for (bool ta : {false, true})
+      for (bool tb : {false, true})
+        for (const auto& [alpha, beta] : {std::pair<T, T>{1, 0}, {T(-0.7), T(1.3)}}) {
+          const Index lda = ta ? s.m : s.k, ldb = (tb ? s.k : s.n) + 1, ldc = s.n + 3;
+          const auto a = random_values<T>(s.m * s.k, 1), b = random_values<T>((tb ? s.n : s.k) * ldb, 2), before = random_values<T>(s.m * ldc, 3);
+          const kernels::Matrix<T> x{a.data(), lda, ta}, y{b.data(), ldb, tb};
+          auto expected = before;
+          for (Index i = 0; i < s.m; ++i)
+            for (Index j = 0; j < s.n; ++j) {
+              T& out = expected[static_cast<std::size_t>(i * ldc + j)];
+              for (Index begin = 0; begin < s.k; begin += depth) {
+                T sum = 0;
+                for (Index l = begin; l < std::min(s.k, begin + depth); ++l) sum = std::fma(x(i, l), y(l, j), sum);
+                out = begin ? out + alpha * sum : beta == T(0) ? alpha * sum : beta * out + alpha * sum;
+              }
+            }
+          for (int width : kernels::blocked_widths()) {
+            auto c = before;
+            kernels::gemm_blocked<T>(width, s.m, s.n, s.k, alpha, x, y, beta, c.data(), ldc);
+            ASSERT_EQ(std::memcmp(c.data(), expected.data(), c.size() * sizeof(T)), 0)
+                << s.m << "x" << s.n << "x" << s.k << " " << ta << tb << " in " << width << " bytes";
+          }
+        }
+}
+
+// A batch of points through a layer: each has the bits that it has alone with another one.
+TYPED_TEST(GemmBlocked, ARowDoesNotDependOnTheOthers) {
+  using T = TypeParam;
+  if (kernels::blocked_widths().empty()) GTEST_SKIP() << "a processor without AVX2";
+  const Index m = 300, n = 130, k = 700;
+  const auto a = random_values<T>(m * k, 1), b = random_values<T>(k * n, 2);
+  std::vector<T> c(static_cast<std::size_t>(m * n)), two(static_cast<std::size_t>(2 * n));
+  kernels::gemm<T>(false, false, m, n, k, T(1), a.data(), k, b.data(), n, T(0), c.data(), n);
+  for (Index i = 0; i + 2 <= m; i += 37) {
+    kernels::gemm<T>(false, false, 2, n, k, T(1), a.data() + i * k, k, b.data(), n, T(0), two.data(), n);
+    EXPECT_EQ(std::memcmp(c.data() + i * n, two.data(), two.size() * sizeof(T)), 0) << "rows from " << i;
   }
 }
 

@@ -17,6 +17,7 @@
 
 #include "interleave.h"
 #include "network.h"
+#include "openblas_choice.h"
 #include "peers.h"
 #include "tessera/autodiff/forall.h"
 #include "tessera/autodiff/jet.h"
@@ -85,7 +86,8 @@ Tensor from(const at::Tensor& t) {
 
 }  // namespace
 
-int main() {
+int main(int, char** argv) {
+  bench::let_openblas_choose(argv);
   bench::print_machine();
   std::printf("# %d threads\n", num_threads());
   at::set_num_threads(num_threads());

@@ -14,6 +14,7 @@
 #include <random>
 
 #include "interleave.h"
+#include "openblas_choice.h"
 #include "tessera/autodiff/forall.h"
 #include "tessera/autodiff/jit.h"
 #include "tessera/autodiff/ops.h"
@@ -132,7 +133,8 @@ double rosenbrock() {
 
 }  // namespace
 
-int main() {
+int main(int, char** argv) {
+  bench::let_openblas_choose(argv);
   bench::print_machine();
   const int all = tessera::num_threads();
   double worst = std::min(mlp<float>(1, "mlp_f32_1"), mlp<double>(1, "mlp_f64_1"));

@@ -4,6 +4,7 @@
 // the floating-point units.
 #include "autodiff/src/kernels/gemm.h"
 #include "measure.h"
+#include "openblas_choice.h"
 #include "tessera/autodiff/forall.h"
 
 #include <cblas.h>
@@ -115,6 +116,7 @@ void small(int n, int threads) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  bench::let_openblas_choose(argv);
   const int repeats = argc > 1 ? std::atoi(argv[1]) : 9;
   const int threads = tessera::num_threads();
   omp_set_num_threads(threads);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gemm.h"
 
+#include "gemm_blocked.h"
 #include "serial_blas.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/forall.h"
@@ -8,6 +9,7 @@
 #include <cblas.h>
 
 #include <algorithm>
+#include <cmath>
 #include <complex>
 #include <limits>
 #include <string>
@@ -18,17 +20,6 @@ namespace tessera::kernels {
 namespace {
 
 using Index = std::int64_t;
-
-template <class T>
-struct Matrix {
-  const T* data;
-  Index ld;
-  bool transposed;
-  const T* at(Index row, Index column) const {
-    return data + (transposed ? column * ld + row : row * ld + column);
-  }
-  T operator()(Index row, Index column) const { return *at(row, column); }
-};
 
 template <class T>
 T times(T x, T y) {
@@ -45,8 +36,7 @@ void scale_rows(Index m, Index n, T beta, T* c, Index ldc) {
       c[i * ldc + j] = beta == T(0) ? T(0) : times(beta, c[i * ldc + j]);
 }
 
-/// Up to this size a plain loop is done before BLAS has begun (OpenBLAS is quick with small
-/// matrices).
+/// Up to this size a plain loop is done before the others have begun.
 constexpr Index kTiny = 3;
 
 template <class T>
@@ -55,7 +45,10 @@ void gemm_tiny(Index m, Index n, Index k, T alpha, Matrix<T> a, Matrix<T> b, T b
   for (Index i = 0; i < m; ++i)
     for (Index j = 0; j < n; ++j) {
       T sum(0);
-      for (Index l = 0; l < k; ++l) sum += times(a(i, l), b(l, j));
+      for (Index l = 0; l < k; ++l) {
+        if constexpr (std::is_floating_point_v<T>) sum = std::fma(a(i, l), b(l, j), sum);  // as gemm_blocked
+        else sum += times(a(i, l), b(l, j));
+      }
       T& out = c[i * ldc + j];
       out = beta == T(0) ? times(alpha, sum) : times(alpha, sum) + times(beta, out);
     }
@@ -106,6 +99,28 @@ void call_gemm(Index m, Index n, Index k, T alpha, Matrix<T> a, Matrix<T> b, T b
                 lc);
 }
 
+/// Whether `gemm_blocked` serves the type, and in vectors of how many bytes; 0: BLAS does.
+template <class T>
+int blocked_width() {
+  if constexpr (std::is_floating_point_v<T>) {
+    static const int width = blocked_widths().empty() ? 0 : blocked_widths().back();
+    return width;
+  }
+  return 0;
+}
+
+/// One tile on this thread. Products of a matrix and a vector, bound by memory, are left to BLAS.
+template <class T>
+void tile_gemm(Index m, Index n, Index k, T alpha, Matrix<T> a, Matrix<T> b, T beta, T* c,
+               Index ldc, bool guarded) {
+  if constexpr (std::is_floating_point_v<T>)
+    if (m > 1 && n > 1 && blocked_width<T>())
+      return gemm_blocked<T>(blocked_width<T>(), m, n, k, alpha, a, b, beta, c, ldc);
+  if (guarded) return call_gemm(m, n, k, alpha, a, b, beta, c, ldc);
+  const SerialBlas serial;
+  call_gemm(m, n, k, alpha, a, b, beta, c, ldc);
+}
+
 /// How a product is cut: into rows x columns tiles, and its sums into `depth` parts that are added
 /// in order.
 struct Grid {
@@ -143,6 +158,22 @@ Grid choose_grid(Index m, Index n, Index k, Index flops_per_term) {
   return best;
 }
 
+/// Tiles for `gemm_blocked`, whose bits do not depend on them: two for each thread, of at least 2^19
+/// terms. A row of tiles packs B again, a column A.
+Grid choose_tiles(Index m, Index n, Index k) {
+  const Index threads = detail::in_parallel() ? 1 : num_threads();
+  const Index most = threads == 1 ? 1 : std::min<Index>(2 * threads, static_cast<Index>(static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) * 0x1p-19));
+  constexpr Index kLeast = 48;
+  Grid best;
+  for (Index rows = 1; rows <= most; ++rows)
+    for (Index columns = 1; rows * columns <= most; ++columns) {
+      if ((rows > 1 && m / rows < kLeast) || (columns > 1 && n / columns < kLeast)) continue;
+      const Index more = rows * columns - best.rows * best.columns;
+      if (more > 0 || (more == 0 && rows * n + columns * m < best.rows * n + best.columns * m)) best = {rows, columns, 1};
+    }
+  return best;
+}
+
 /// Start of part i of `parts` of [0, n), at multiples of 16.
 Index cut(Index n, Index parts, Index i) {
   if (i == parts) return n;
@@ -163,12 +194,10 @@ void gemm_one(Index m, Index n, Index k, T alpha, Matrix<T> a, Matrix<T> b, T be
   if (k == 0 || alpha == T(0)) return scale_rows(m, n, beta, c, ldc);
   if (std::max({m, n, k}) <= kTiny) return gemm_tiny(m, n, k, alpha, a, b, beta, c, ldc);
   for (Index size : {m, n, k, a.ld, b.ld, ldc}) check_size(size);
-  const Grid grid = choose_grid(m, n, k, std::is_floating_point_v<T> ? 1 : 4);
-  if (grid.rows * grid.columns * grid.depth == 1) {
-    if (guarded) return call_gemm(m, n, k, alpha, a, b, beta, c, ldc);
-    const SerialBlas serial;
-    return call_gemm(m, n, k, alpha, a, b, beta, c, ldc);
-  }
+  Grid grid = choose_grid(m, n, k, std::is_floating_point_v<T> ? 1 : 4);
+  if (grid.depth == 1 && m > 1 && n > 1 && blocked_width<T>()) grid = choose_tiles(m, n, k);
+  if (grid.rows * grid.columns * grid.depth == 1)
+    return tile_gemm(m, n, k, alpha, a, b, beta, c, ldc, guarded);
   std::vector<T> partial(grid.depth > 1 ? static_cast<std::size_t>((grid.depth - 1) * m * n) : 0);
   parallel_chunks(grid.rows * grid.columns * grid.depth, [&](Index tile) {
     const Index row = tile / grid.columns % grid.rows, column = tile % grid.columns;
@@ -176,13 +205,12 @@ void gemm_one(Index m, Index n, Index k, T alpha, Matrix<T> a, Matrix<T> b, T be
     const Index i = cut(m, grid.rows, row), i_end = cut(m, grid.rows, row + 1);
     const Index j = cut(n, grid.columns, column), j_end = cut(n, grid.columns, column + 1);
     const Index l = cut(k, grid.depth, part), l_end = cut(k, grid.depth, part + 1);
-    const SerialBlas serial;
     const Matrix<T> ta{a.at(i, l), a.ld, a.transposed}, tb{b.at(l, j), b.ld, b.transposed};
     if (part == 0)
-      call_gemm(i_end - i, j_end - j, l_end - l, alpha, ta, tb, beta, c + i * ldc + j, ldc);
+      tile_gemm(i_end - i, j_end - j, l_end - l, alpha, ta, tb, beta, c + i * ldc + j, ldc, false);
     else
-      call_gemm(i_end - i, j_end - j, l_end - l, alpha, ta, tb, T(0),
-                partial.data() + ((part - 1) * m + i) * n + j, n);
+      tile_gemm(i_end - i, j_end - j, l_end - l, alpha, ta, tb, T(0),
+                partial.data() + ((part - 1) * m + i) * n + j, n, false);
   });
   for (Index part = 1; part < grid.depth; ++part)
     for (Index i = 0; i < m; ++i)

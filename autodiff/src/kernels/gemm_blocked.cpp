@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A tile of C, a few rows by one or two vectors, stays in registers while a run of kDepth terms is added
+// to it. op(B) is packed, kColumns columns at a time, into panels of the tile's width, which stay in the
+// second-level cache for all rows; the tile's rows of op(A) stay in the first. Where they would not (rows
+// 4096 bytes apart share a set of the cache, columns take a line for a few elements) they are packed too.
+// What is read too seldom for packing to pay is read where it is.
+#include "gemm_blocked.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+namespace tessera::kernels {
+namespace {
+
+using Index = std::int64_t;
+
+/// C's tile = alpha A B + beta C: A's element (i, l) at a[i * row + l * step], one of which is 1.
+template <class T>
+struct Tile {
+  Index k;
+  const T* a;
+  Index row, step;
+  const T* b;  ///< rows `ldb` apart
+  Index ldb;
+  T alpha, beta;
+  T* c;
+  Index ldc;
+};
+
+template <int width, class T>
+struct Vector {
+  using type [[gnu::vector_size(width), gnu::aligned(alignof(T)), gnu::may_alias]] = T;
+};
+
+/// sum += x y with one rounding, in one body for all widths: __builtin_fma has no vectors.
+template <class T, class V>
+[[gnu::always_inline]] inline void add_product(V& sum, V x, V y) {
+  if constexpr (sizeof(T) == 8) asm("vfmadd231pd %2, %1, %0" : "+v"(sum) : "v"(x), "v"(y));
+  else asm("vfmadd231ps %2, %1, %0" : "+v"(sum) : "v"(x), "v"(y));
+}
+
+/// `rows` by `vectors` vectors; a row of A is contiguous, or its column is.
+template <class T, int width, int rows, int vectors, bool by_rows>
+[[gnu::always_inline]] inline void tile_body(const Tile<T>& t) {
+  using V = typename Vector<width, T>::type;
+  constexpr int lanes = width / sizeof(T), bases = (rows + 2) / 3;
+  V sum[rows][vectors] = {};
+  const T* base[bases];  // of every third row: with the two after it each is one address
+  for (int i = 0; i < bases; ++i) base[i] = t.a + (by_rows ? 3 * i * t.row : 0);
+  const T *a = t.a, *b = t.b;
+  for (Index l = 0; l < t.k; ++l) {
+    V y[vectors];
+#pragma GCC unroll 2
+    for (int j = 0; j < vectors; ++j) y[j] = *reinterpret_cast<const V*>(b + j * lanes);
+#pragma GCC unroll 16
+    for (int i = 0; i < rows; ++i) {
+      const V x = (by_rows ? base[i / 3][i % 3 * t.row] : a[i]) - V{};
+#pragma GCC unroll 2
+      for (int j = 0; j < vectors; ++j) add_product<T>(sum[i][j], x, y[j]);
+    }
+    b += t.ldb;
+    if constexpr (by_rows) {
+#pragma GCC unroll 8
+      for (int i = 0; i < bases; ++i) ++base[i];
+    } else {
+      a += t.step;
+    }
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < rows; ++i)
+#pragma GCC unroll 2
+    for (int j = 0; j < vectors; ++j) {
+      V* const c = reinterpret_cast<V*>(t.c + i * t.ldc + j * lanes);
+      const V x = t.alpha * sum[i][j];
+      *c = t.beta == T(0) ? x : t.beta * *c + x;
+    }
+}
+
+/// Rows l of `count` neighbouring panels of B from rows `ld` apart.
+template <class T, int width, int vectors>
+[[gnu::always_inline]] inline void pack_rows_body(Index k, int count, const T* b, Index ld, T* out) {
+  using V = typename Vector<width, T>::type;
+  constexpr int lanes = width / sizeof(T), columns = vectors * lanes;
+  for (Index l = 0; l < k; ++l)
+    for (int p = 0; p < count; ++p)
+#pragma GCC unroll 2
+      for (int j = 0; j < vectors; ++j)
+        *reinterpret_cast<V*>(out + (p * k + l) * columns + j * lanes) = *reinterpret_cast<const V*>(b + l * ld + p * columns + j * lanes);
+}
+
+/// x <- its transposed, in log2(lanes) exchanges of the off-diagonal halves of ever larger squares.
+template <class T, int width, std::size_t s, std::size_t... j, class V>
+[[gnu::always_inline]] inline void exchange(V* x, std::index_sequence<j...>) {
+  using Mask [[gnu::vector_size(width)]] = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
+  constexpr std::size_t lanes = width / sizeof(T);
+  constexpr Mask first = {(j & s ? lanes + j - s : j)...}, second = {(j & s ? lanes + j : j + s)...};
+#pragma GCC unroll 16
+  for (std::size_t i = 0; i < lanes; ++i) {
+    if (i & s) continue;
+    const V u = x[i], v = x[i + s];
+    x[i] = __builtin_shuffle(u, v, first);
+    x[i + s] = __builtin_shuffle(u, v, second);
+  }
+  if constexpr (2 * s < lanes) exchange<T, width, 2 * s>(x, std::index_sequence<j...>{});
+}
+
+/// One panel of B from its transposed, whose rows are `ld` apart.
+template <class T, int width, int vectors>
+[[gnu::always_inline]] inline void pack_columns_body(Index k, const T* b, Index ld, T* out) {
+  using V = typename Vector<width, T>::type;
+  constexpr int lanes = width / sizeof(T), columns = vectors * lanes;
+  Index l = 0;
+  for (; l + lanes <= k; l += lanes)
+    for (int j = 0; j < vectors; ++j) {
+      V x[lanes];
+#pragma GCC unroll 16
+      for (int i = 0; i < lanes; ++i) x[i] = *reinterpret_cast<const V*>(b + (j * lanes + i) * ld + l);
+      exchange<T, width, 1>(x, std::make_index_sequence<lanes>{});
+#pragma GCC unroll 16
+      for (int i = 0; i < lanes; ++i) *reinterpret_cast<V*>(out + (l + i) * columns + j * lanes) = x[i];
+    }
+  for (; l < k; ++l)
+    for (int j = 0; j < columns; ++j) out[l * columns + j] = b[j * ld + l];
+}
+
+/// Rows of a tile, which are neighbours in the transposed A, one column of A after the other.
+template <class T, int rows>
+void pack_tile(Index k, const T* a, Index ld, T* out) {
+  for (Index l = 0; l < k; ++l) std::memcpy(out + l * rows, a + l * ld, rows * sizeof(T));
+}
+
+// The bodies in vectors of 32 and 64 bytes.
+template <int width>
+struct Compiled;
+template <>
+struct Compiled<32> {
+  static constexpr int max_rows = 6;  ///< by two vectors: 12 of 16 registers
+  template <class T, int rows, int vectors, bool by_rows>
+  [[gnu::target("avx2,fma")]] static void tile(const Tile<T>& t) {
+    tile_body<T, 32, rows, vectors, by_rows>(t);
+  }
+  template <class T, int vectors>
+  [[gnu::target("avx2,fma")]] static void pack_rows(Index k, int count, const T* b, Index ld, T* out) {
+    pack_rows_body<T, 32, vectors>(k, count, b, ld, out);
+  }
+  template <class T, int vectors>
+  [[gnu::target("avx2,fma")]] static void pack_columns(Index k, const T* b, Index ld, T* out) {
+    pack_columns_body<T, 32, vectors>(k, b, ld, out);
+  }
+};
+template <>
+struct Compiled<64> {
+  static constexpr int max_rows = 14;  ///< by two vectors: 28 of 32 registers
+  template <class T, int rows, int vectors, bool by_rows>
+  [[gnu::target("avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]] static void tile(const Tile<T>& t) {
+    tile_body<T, 64, rows, vectors, by_rows>(t);
+  }
+  template <class T, int vectors>
+  [[gnu::target("avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]] static void pack_rows(Index k, int count, const T* b, Index ld, T* out) {
+    pack_rows_body<T, 64, vectors>(k, count, b, ld, out);
+  }
+  template <class T, int vectors>
+  [[gnu::target("avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]] static void pack_columns(Index k, const T* b, Index ld, T* out) {
+    pack_columns_body<T, 64, vectors>(k, b, ld, out);
+  }
+};
+
+template <class T>
+using TileFn = void (*)(const Tile<T>&);
+
+/// Tiles of one width by [by_rows][vectors - 1][rows - 1], packing of A by [rows - 1].
+template <class T, int width>
+struct Kernels {
+  using C = Compiled<width>;
+  template <bool by_rows, int vectors>
+  static constexpr std::array<TileFn<T>, C::max_rows> tiles = []<int... i>(std::integer_sequence<int, i...>) {
+    return std::array<TileFn<T>, C::max_rows>{&C::template tile<T, i + 1, vectors, by_rows>...};
+  }(std::make_integer_sequence<int, C::max_rows>{});
+  static constexpr std::array<std::array<std::array<TileFn<T>, C::max_rows>, 2>, 2> tile = {{{tiles<false, 1>, tiles<false, 2>}, {tiles<true, 1>, tiles<true, 2>}}};
+  static constexpr std::array<void (*)(Index, const T*, Index, T*), C::max_rows> pack = []<int... i>(std::integer_sequence<int, i...>) {
+    return std::array<void (*)(Index, const T*, Index, T*), C::max_rows>{&pack_tile<T, i + 1>...};
+  }(std::make_integer_sequence<int, C::max_rows>{});
+};
+
+/// Memory of the calling thread that stays for its next product.
+void* scratch(std::size_t bytes) {
+  thread_local std::unique_ptr<std::byte[]> memory;
+  thread_local std::size_t size = 0;
+  if (size < bytes) {
+    memory.reset(new std::byte[bytes + 64]);
+    size = bytes;
+  }
+  return memory.get() + (64 - reinterpret_cast<std::uintptr_t>(memory.get()) % 64) % 64;
+}
+
+template <class T, int width>
+void run(Index m, Index n, Index k, T alpha, Matrix<T> a, Matrix<T> b, T beta, T* c, Index ldc) {
+  using C = Compiled<width>;
+  using K = Kernels<T, width>;
+  constexpr Index lanes = width / sizeof(T), columns = 2 * lanes;
+  constexpr Index kColumns = 256, kPad = 64 / sizeof(T);  // rows a power of two apart would share few sets of the cache
+  // Rows are dealt out evenly: 16 are 8 + 8, not 14 + 2.
+  const Index panels_m = (m + C::max_rows - 1) / C::max_rows;
+  const bool pack_a = n > 4 * columns && (a.transposed || a.ld * Index{sizeof(T)} % 4096 == 0);
+  const Index deepest = std::min(k, kDepth<T>);
+  const bool pack_b = b.transposed || (panels_m > 4 && deepest * b.ld * Index{sizeof(T)} > (Index{16} << 10));
+  const Index widest = std::min((n + columns - 1) / columns * columns, kColumns);
+  T* const packed_b = static_cast<T*>(scratch(static_cast<std::size_t>((widest + C::max_rows) * (deepest + kPad)) * sizeof(T)));
+  T* const packed_a = packed_b + widest * deepest;
+
+  for (Index column = 0; column < n; column += kColumns) {
+    const Index width_b = std::min(kColumns, n - column), whole = width_b / columns, rest = width_b - whole * columns;
+    for (Index depth = 0; depth < k; depth += kDepth<T>) {
+      const Index terms = std::min(kDepth<T>, k - depth);
+      const T beta_here = depth == 0 ? beta : T(1);
+
+      // B: whole panels, then one with the last columns, filled up with zeros.
+      if (pack_b && b.transposed) {
+        for (Index p = 0; p < whole; ++p) C::template pack_columns<T, 2>(terms, b.at(depth, column + p * columns), b.ld, packed_b + p * columns * terms);
+      } else if (pack_b) {
+        for (Index p = 0; p < whole; p += 4)
+          C::template pack_rows<T, 2>(terms, static_cast<int>(std::min<Index>(4, whole - p)), b.at(depth, column + p * columns), b.ld, packed_b + p * columns * terms);
+      }
+      T* const last = packed_b + whole * columns * terms;
+      const Index last_width = rest <= lanes ? lanes : columns;
+      if (rest)
+        for (Index l = 0; l < terms; ++l)
+          for (Index j = 0; j < last_width; ++j) last[l * last_width + j] = j < rest ? b(depth + l, column + whole * columns + j) : T(0);
+
+      for (Index p = 0, row = 0; p < panels_m; ++p) {
+        const Index rows = m / panels_m + (p < m % panels_m);
+        const auto at = static_cast<std::size_t>(rows - 1);
+        Tile<T> t{terms, a.at(row, depth), a.transposed ? Index{1} : a.ld, a.transposed ? a.ld : Index{1}, nullptr, 0, alpha, beta_here, nullptr, ldc};
+        if (pack_a && a.transposed) {
+          K::pack[at](terms, t.a, a.ld, packed_a);
+          t.a = packed_a, t.step = rows;
+        } else if (pack_a) {
+          t.row = terms + kPad;
+          for (Index i = 0; i < rows; ++i) std::copy_n(a.at(row + i, depth), terms, packed_a + i * t.row);
+          t.a = packed_a;
+        }
+        t.ldb = pack_b ? columns : b.ld;
+        t.c = c + row * ldc + column;
+        for (Index q = 0; q < whole; ++q, t.c += columns) {
+          t.b = pack_b ? packed_b + q * columns * terms : b.at(depth, column + q * columns);
+          K::tile[!a.transposed][1][at](t);
+        }
+        if (rest) {
+          T part[C::max_rows * columns];
+          T* const to = t.c;
+          t.b = last, t.ldb = last_width, t.c = part, t.ldc = last_width, t.beta = 0;
+          K::tile[!a.transposed][last_width == columns][at](t);
+          for (Index i = 0; i < rows; ++i)
+            for (Index j = 0; j < rest; ++j) {
+              T& out = to[i * ldc + j];
+              out = beta_here == T(0) ? part[i * last_width + j] : beta_here * out + part[i * last_width + j];
+            }
+        }
+        row += rows;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::span<const int> blocked_widths() {
+  static constexpr int widths[] = {32, 64};
+  static const bool narrow = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  static const bool wide = narrow && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
+                           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  return {widths, std::size_t{narrow} + std::size_t{wide}};
+}
+
+template <class T>
+void gemm_blocked(int width, Index m, Index n, Index k, T alpha, Matrix<T> a, Matrix<T> b, T beta, T* c, Index ldc) {
+  if (width == 64) run<T, 64>(m, n, k, alpha, a, b, beta, c, ldc);
+  else run<T, 32>(m, n, k, alpha, a, b, beta, c, ldc);
+}
+template void gemm_blocked<float>(int, Index, Index, Index, float, Matrix<float>, Matrix<float>, float, float*, Index);
+template void gemm_blocked<double>(int, Index, Index, Index, double, Matrix<double>, Matrix<double>, double, double*, Index);
+
+}  // namespace tessera::kernels

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// C = alpha op(A) op(B) + beta C on the calling thread, for float and double, in the widest vectors that
+// the processor has. An element of C is
+//
+//   s_p = a_l b_l + (... + a_0 b_0), one fused rounding each, over the p-th run of kDepth terms,
+//   c = (beta c + alpha s_0) + alpha s_1 + ...
+//
+// so that its bits depend on its row of op(A) and its column of op(B) alone: not on m, n, the tile that it
+// falls in, or the processor.
+#pragma once
+#include <cstdint>
+#include <span>
+
+namespace tessera::kernels {
+
+/// op(X) as stored: row-major with a distance of two rows, perhaps transposed.
+template <class T>
+struct Matrix {
+  const T* data;
+  std::int64_t ld;
+  bool transposed;
+  const T* at(std::int64_t row, std::int64_t column) const {
+    return data + (transposed ? column * ld + row : row * ld + column);
+  }
+  T operator()(std::int64_t row, std::int64_t column) const { return *at(row, column); }
+};
+
+/// Terms of a sum that are added before they meet C.
+template <class T>
+inline constexpr std::int64_t kDepth = 2048 / sizeof(T);
+
+/// Bytes of the vectors that this processor can use, widest last; empty: `gemm_blocked` cannot run.
+std::span<const int> blocked_widths();
+
+/// op(A) is [m, k], op(B) [k, n], C [m, n] with rows `ldc` apart; m, n, k > 0. With beta = 0 C is not read.
+/// `width` is one of `blocked_widths()`.
+template <class T>
+void gemm_blocked(int width, std::int64_t m, std::int64_t n, std::int64_t k, T alpha, Matrix<T> a,
+                  Matrix<T> b, T beta, T* c, std::int64_t ldc);
+
+}  // namespace tessera::kernels
