@@ -39,7 +39,7 @@ struct Design {
 Design find_design(const Case& c, const em::YeeModel& model) {
   const em::YeeScheme scheme(model);
   const std::vector<std::uint8_t> unknown = scheme.unknowns();
-  const em::Medium& around = c.media.front();
+  const em::Medium& around = c.stepped.front();
   Design structures, background;
   background.of_background = true;
   const auto n = static_cast<std::size_t>(c.grid.cells(0)) + 1;

@@ -68,13 +68,13 @@ void judge(DerivativeCheck& c) {
   const double size = std::max(std::abs(c.derivative), std::abs(c.difference));
   if (!std::isfinite(c.derivative) || !std::isfinite(c.difference)) c.verdict = "not finite";
   else if (c.adjoint > kAdjoint) c.verdict = "forward and reverse mode differ";
-  else if (size < 100 * kRounding) c.verdict = "no influence";
+  else if (size < 100 * kRounding) c.verdict = kNoInfluence;
   else if (c.settled > kUnsettled * size) c.verdict = "differences do not settle";
   else if (std::abs(c.derivative - c.difference) > kAgreement * size + 4 * c.settled + 40 * kRounding) c.verdict = "differs from differences";
   else if (c.slope_1 && *c.slope_1 < 2 - kSlack) c.verdict = "remainder falls too slowly";
   else if (c.slope_2 && *c.slope_2 < 3 - 2 * kSlack) c.verdict = "second remainder falls too slowly";
   else c.verdict = "ok";
-  c.passed = c.verdict == "ok" || c.verdict == "no influence";
+  c.passed = c.verdict == "ok" || c.verdict == kNoInfluence;
 }
 
 }  // namespace

@@ -21,6 +21,8 @@
 
 namespace tessera::apps {
 
+inline constexpr const char* kNoInfluence = "no influence";
+
 /// One result along one group of parameters. All numbers relative to the size of the result and to the
 /// reach of the parameters.
 struct DerivativeCheck {

@@ -24,7 +24,7 @@ std::string apps_with_derivatives() {
 
 nlohmann::json number_or_null(const std::optional<double>& x) { return x ? nlohmann::json(*x) : nlohmann::json(); }
 
-void print_json(const Case& c, const Derivatives& d, const std::vector<DerivativeCheck>& checks, bool passed) {
+void print_json(const Case& c, const Derivatives& d, const std::vector<DerivativeCheck>& checks, const std::vector<std::string>& untested, bool passed) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const DerivativeCheck& r : checks)
     rows.push_back({{"result", r.result},
@@ -38,7 +38,7 @@ void print_json(const Case& c, const Derivatives& d, const std::vector<Derivativ
                     {"slope_2", number_or_null(r.slope_2)},
                     {"passed", r.passed},
                     {"verdict", r.verdict}});
-  const nlohmann::ordered_json j = {{"app", c.app.name}, {"passed", passed}, {"checks", rows}, {"differentiated", d.lines}, {"not_checked", d.left_out}};
+  const nlohmann::ordered_json j = {{"app", c.app.name}, {"passed", passed}, {"checks", rows}, {"not_tested", untested}, {"differentiated", d.lines}, {"not_checked", d.left_out}};
   std::cout << j.dump(2) << "\n";
 }
 
@@ -73,11 +73,18 @@ data::ExitCode verb_gradcheck(const CommandLine& line) {
     progress->update(static_cast<std::uint64_t>(done));
   });
   if (progress) progress->finish();
-  const bool passed = std::all_of(checks.begin(), checks.end(), [](const DerivativeCheck& r) { return r.passed; });
-  if (line.json) print_json(c, d, checks, passed);
+  // A group of parameters on which nothing depends has not been tested.
+  std::vector<std::string> untested;
+  for (const Derivatives::Parameters& g : d.parameters)
+    if (std::none_of(checks.begin(), checks.end(), [&](const DerivativeCheck& r) { return r.parameters == g.name && r.verdict != kNoInfluence; })) untested.push_back(g.name);
+  const bool tested = untested.size() < d.parameters.size();
+  const bool passed = tested && std::all_of(checks.begin(), checks.end(), [](const DerivativeCheck& r) { return r.passed; });
+  if (line.json) print_json(c, d, checks, untested, passed);
   else {
     print_table(d, checks);
-    std::cout << c.config.path() << ": " << (passed ? "the derivatives are right" : "a derivative does not verify") << " (" << c.app.name << ", " << checks.size() << " checks)\n";
+    for (const std::string& name : untested) std::cout << "not tested: " << name << ", on which no result depends in this run\n";
+    const char* verdict = passed ? "the derivatives are right" : tested ? "a derivative does not verify" : "there was nothing to check";
+    std::cout << c.config.path() << ": " << verdict << " (" << c.app.name << ", " << checks.size() << " checks)\n";
   }
   return passed ? data::ExitCode::ok : data::ExitCode::not_converged;
 }

@@ -151,6 +151,33 @@ TEST_F(Fdtd, DerivativesOfMonitorsVerify) {
   EXPECT_NEAR(flux, std::sqrt(sum), 1e-9 * flux);
 }
 
+/// A source and a probe 1 um apart, glass 3 um away.
+TEST_F(Fdtd, WhatNothingDependsOnIsNotCalledRight) {
+  write("line.toml", R"(app = "electromagnetics.fdtd"
+grid = {size = ["10 um", "0 um", "0 um"], cell = "50 nm"}
+structure = [{shape = "box", low = ["4 um", "-inf", "-inf"], high = ["4.5 um", "inf", "inf"], material = "glass"}]
+material = [{name = "glass", eps = 2.25}]
+[run]
+stop.steps = 60
+[[source]]
+kind = "point"
+component = "Ez"
+position = ["0 um", "0 um", "0 um"]
+waveform = {kind = "gaussian", frequency = "200 THz", bandwidth = "400 THz"}
+[[monitor]]
+kind = "probe"
+name = "near"
+position = ["1 um", "0 um", "0 um"]
+components = ["Ez"]
+)");
+  const Outcome o = tessera({"gradcheck", "line.toml", "-q"});
+  EXPECT_EQ(o.code, 0) << o.out << o.err;
+  EXPECT_TRUE(holds(o.out, "not tested: permittivity, on which no result depends")) << o.out;
+  const Outcome none = tessera({"gradcheck", "line.toml", "-q", "--set", "run.stop.steps=5"});
+  EXPECT_EQ(none.code, 6) << none.out;
+  EXPECT_TRUE(holds(none.out, "there was nothing to check")) << none.out;
+}
+
 TEST_F(Fdtd, NonlinearMediaHaveNoDerivatives) {
   std::string text = kCase;
   text.replace(text.find("sigma = \"2000 S/m\""), 18, "chi3 = \"1e-20 m^2/V^2\"");
