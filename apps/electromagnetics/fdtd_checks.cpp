@@ -140,9 +140,19 @@ void Checks::unique(const std::string& key, const std::string& name, std::set<st
 }
 
 bool is_computed(const GridOptions& grid, Component c) {
+  if (!grid.resolved(1)) return c != Component::Ex && c != Component::Hx;  // x alone: nothing makes these
   if (grid.polarization == Polarization::both) return true;
   const bool of_ez = c == Component::Ez || c == Component::Hx || c == Component::Hy;
   return of_ez == (grid.polarization == Polarization::Ez);
+}
+
+void check_computed(const GridOptions& grid, Component c, const std::string& key, int number, Checks& checks) {
+  if (is_computed(grid, c)) return;
+  if (!grid.resolved(1))
+    checks.say(number, key, "lies along the one axis that is resolved: a wave has no such component, and a current along it no field but its charges'",
+               "take a component along y or z");
+  else
+    checks.say(number, key, "is not computed in this polarization", "change it, or grid.polarization");
 }
 
 int flat_axes(const GridOptions& grid, const Point& size) {

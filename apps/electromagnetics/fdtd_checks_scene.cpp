@@ -45,9 +45,6 @@ void check_material(const MaterialOptions& m, const std::string& at, Checks& che
   }
   for (std::size_t k = 0; k < m.poles.size(); ++k) {
     const std::string pole = item((at + ".poles").c_str(), k);
-    if (m.poles[k].kind == PoleKind::drude && m.poles[k].damping == 0)
-      checks.say(624, pole + ".damping", "a Drude term without damping is a double pole",
-                 "give a small damping");
     if (m.poles[k].kind == PoleKind::residue && m.poles[k].pole[0] > 0)
       checks.say(624, pole + ".pole", "its real part is positive, so that it grows in time",
                  "with e^{+i w t} poles of a stable medium have a negative real part");

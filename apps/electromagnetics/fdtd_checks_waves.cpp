@@ -97,9 +97,7 @@ void check_sources(const FdtdOptions& o, Checks& checks) {
       check_wave(s, o.grid, at, checks);
       continue;
     }
-    if (!is_computed(o.grid, s.component))
-      checks.say(628, at + ".component", "is not computed in this polarization",
-                 "change it, or grid.polarization");
+    check_computed(o.grid, s.component, at + ".component", 628, checks);
     const auto extents =
         s.size ? std::count_if(s.size->begin(), s.size->end(), [](double x) { return x > 0; }) : 0;
     if (s.kind == SourceKind::line && extents != 1)
@@ -127,9 +125,7 @@ void check_monitors(const FdtdOptions& o, Checks& checks) {
     check_spectrum(m, at, checks);
     check_region(m, o.grid, at, checks);
     for (std::size_t k = 0; k < m.components.size(); ++k)
-      if (!is_computed(o.grid, m.components[k]))
-        checks.say(629, item((at + ".components").c_str(), k),
-                   "is not computed in this polarization", "change it, or grid.polarization");
+      check_computed(o.grid, m.components[k], item((at + ".components").c_str(), k), 629, checks);
     if (m.relative_to) checks.known(at + ".relative_to", *m.relative_to, fluxes, "flux monitor");
     if (m.kind == MonitorKind::rcs) check_source_of(m, SourceKind::plane_wave, o, at, checks);
     if (m.kind == MonitorKind::ldos) check_source_of(m, SourceKind::point, o, at, checks);

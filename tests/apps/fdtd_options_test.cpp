@@ -643,10 +643,6 @@ TEST(FdtdOptions, EachContradictionHasItsNumberAndPlace) {
       {all + "[[material]]\nname = \"a\"\nloss_tangent = 0.1\n", 624, 11, 1, "loss_frequency"},
       {all + "[[material]]\nname = \"a\"\nloss_band = [\"1 GHz\", \"2 GHz\"]\n", 624, 11, 1,
        "there is no loss_tangent"},
-      {all +
-           "[[material]]\nname = \"a\"\npoles = [{kind = \"drude\", frequency = \"1 THz\", damping "
-           "= \"0 THz\"}]\n",
-       624, 11, 48, "double pole"},
       {all + "[[material]]\nname = \"a\"\npoles = [{kind = \"residue\", pole = [\"1 rad/s\", \"1 "
              "rad/s\"], residue = [\"1 rad/s\", \"1 rad/s\"]}]\n",
        624, 11, 29, "grows in time"},
@@ -756,6 +752,17 @@ TEST(FdtdOptions, WhatAPolarizationLeavesOutCannotBeExcitedNorMeasured) {
   EXPECT_EQ(found[1].number, 629);
   EXPECT_EQ(found[1].place.line, 16u);
   EXPECT_EQ(found[1].place.column, 21u);
+}
+
+TEST(FdtdOptions, AlongOneAxisNoWaveHasAComponentAlongIt) {
+  const auto found = findings(
+      "run.stop.steps = 10\n[grid]\nsize = [\"4 um\", \"0 um\", \"0 um\"]\ncell = \"0.1 um\"\n"
+      "[[source]]\nkind = \"point\"\ncomponent = \"Ex\"\nposition = [\"0 um\", \"0 um\", \"0 um\"]\n"
+      "waveform = {kind = \"ricker\", frequency = \"50 THz\"}\n");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].number, 628);
+  EXPECT_EQ(found[0].place.line, 8u);
+  EXPECT_NE(found[0].message.find("the one axis that is resolved"), std::string::npos) << found[0].message;
 }
 
 TEST(FdtdOptions, EveryMediumOfTheLibraryMayBeNamed) {

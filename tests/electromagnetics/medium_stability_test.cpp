@@ -36,6 +36,8 @@ TEST(MediumStability, PassiveMediaKeepTheLimitOfTheirBackground) {
       Medium{},
       lossy,
       with({drude(2.1e15, 1.3e13)}),
+      with({drude(2.1e15, 0)}),          // a plasma without losses: a double pole at zero
+      with({{{-3e15, 0.0, 2e31}}}, 2),   // a critically damped resonance
       with({lorentz(5e14, 1e13, 2)}, 2),
       with({lorentz(5e14, 0, 2)}, 1.5),  // Sellmeier
       with({lorentz(5e14, 1e15, 3)}),    // critically damped

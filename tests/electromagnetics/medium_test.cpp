@@ -47,6 +47,7 @@ TEST(Medium, TermsAddUpToTheirFormulas) {
     expect_close(susceptibility(lorentz(f0, g, delta), i * two_pi * f),
                  lorentz_formula(f, f0, g, delta), 1e-11);
     expect_close(susceptibility(drude(f0, g), i * two_pi * f), drude_formula(f, f0, g), 1e-12);
+    expect_close(susceptibility(drude(f0, 0), i * two_pi * f), drude_formula(f, f0, 0), 1e-14);
     expect_close(susceptibility(debye(f0, delta), i * two_pi * f), debye_formula(f, f0, delta),
                  1e-14);
   }
@@ -148,10 +149,34 @@ TEST(Medium, UpdateHasTheDiscretePermittivity) {
   EXPECT_NEAR(coarse / fine, 4, 0.2);
 }
 
+TEST(Medium, DoublePolesHaveTheDiscretePermittivityToo) {
+  // A transient-free start: the terms of a driven e^{i w n dt} are known from the first step on.
+  const double dt = 5e-17, f = 4.2e14;
+  const Complex z = std::polar(1.0, two_pi * f * dt);
+  const PoleResidue plasma = drude(2e15, 0)[0], critical{-6e14, 2e14, 5e29};
+  for (const PoleResidue& p : {plasma, critical}) {
+    const Medium m = with({p});
+    const PoleUpdate u = pole_update(p, dt);
+    const double alpha = u.alpha.real();
+    Complex e = 1;
+    Complex y = u.beta.imag() * (z + 1.0) / (z - alpha);
+    Complex q = (u.shear * y + u.beta.real() * (z + 1.0)) / (z - alpha);
+    for (int n = 0; n < 1000; ++n, e *= z) {
+      q = alpha * q + u.shear * y + u.beta.real() * (z * e + e);
+      y = alpha * y + u.beta.imag() * (z * e + e);
+    }
+    expect_close(1.0 + q / e, discrete_permittivity(m, 0, f, dt), 1e-11);
+  }
+  expect_close(discrete_permittivity(with({critical}), 0, f, 1e-20), permittivity(with({critical}), 0, f), 1e-9);
+  const Complex s = i * two_pi * f;
+  expect_close(permittivity(with({critical}), 0, f), 1.0 + 2e14 / (s + 6e14) + 5e29 / ((s + 6e14) * (s + 6e14)), 1e-14);
+  EXPECT_EQ(zero_poles_as_conductivity(with({plasma})).poles.size(), 1u);
+}
+
 TEST(Medium, RefusesWhatHasNoMeaning) {
   EXPECT_THROW(lorentz(0, 1, 1), Error);
   EXPECT_THROW(lorentz(1, -1, 1), Error);
-  EXPECT_THROW(drude(1, 0), Error);
+  EXPECT_THROW(drude(1, -1), Error);
   EXPECT_THROW(debye(-1, 1), Error);
   EXPECT_THROW(debye(1, NAN), Error);
   EXPECT_THROW(permittivity(with(drude(1, 1)), 0, 0), Error);

@@ -161,8 +161,8 @@ TEST_F(YeePrimitive, RemaindersOfWholeRunsFallAsTheyShould) {
   const Objective f;
   const TaylorReport r = taylor_check([&](Tensor q) { return f(q); }, f.inverse_eps, f.inverse_eps * noise_like(f.inverse_eps.shape(), 9));
   EXPECT_TRUE(r) << to_string(r);
-  EXPECT_NEAR(r.first.slope, 2, 0.1);
-  EXPECT_NEAR(r.second.slope, 3, 0.1);
+  EXPECT_NEAR(r.first.slope, 2, 0.25);
+  EXPECT_NEAR(r.second.slope, 3, 0.25);
 }
 
 TEST_F(YeePrimitive, SecondDerivativesAgreeInEveryOrderOfModes) {

@@ -3,6 +3,7 @@
 // The Yee step against a naive loop, its transpose by the adjoint identity, and the order of steps by the bits.
 #include "yee_everything.h"
 
+#include "tessera/electromagnetics/time_domain.h"
 #include "tessera/electromagnetics/yee_scheme.h"
 
 #include "tessera/autodiff/forall.h"
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <random>
 
 namespace tessera::electromagnetics {
@@ -67,6 +69,78 @@ TEST(YeeScheme, OrderAndThreadsChangeNoBit) {
       if (dtype == Dtype::f64) compare(double{});
       else compare(float{});
     }
+}
+
+TEST(YeeScheme, JoinedFacesMayLieAnywhere) {
+  // Slabs across x/8 + y/7 + z/6 = whole numbers, with all couplings of averaged tensors, and the same where the joined faces lie elsewhere:
+  // the fields are the same, those at places that are wrapped around by e^{i phase} for each period.
+  const std::array<int, 3> n{8, 7, 6}, shift{5, -2, 3};
+  const std::array<double, 3> phase{0.9, -1.4, 2.2};
+  const double cell = 1e-3, distance = 1 / std::sqrt(1 / 64.0 + 1 / 49.0 + 1 / 36.0);  // of the slabs, in cells
+  const Point normal{distance / 8, distance / 7, distance / 6};
+  const YeeGrid grid = uniform_grid({n[0] * cell, n[1] * cell, n[2] * cell}, cell);
+  const std::array<Faces, 3> faces{joined, joined, joined};
+  const double dt = 0.9 * stable_time_step(grid);
+  struct Place {
+    Edge edge;
+    double phase;
+  };
+  const auto moved = [&](Edge e, const std::array<int, 3>& by) {
+    Place out{e, 0};
+    int* at[3] = {&out.edge.i, &out.edge.j, &out.edge.k};
+    for (int d = 0; d < 3; ++d) {
+      const int to = *at[d] + by[static_cast<std::size_t>(d)], wraps = static_cast<int>(std::floor(static_cast<double>(to) / n[static_cast<std::size_t>(d)]));
+      *at[d] = to - wraps * n[static_cast<std::size_t>(d)];
+      out.phase += wraps * phase[static_cast<std::size_t>(d)];
+    }
+    return out;
+  };
+  std::vector<Edge> places;
+  for (std::uint8_t c = 0; c < 6; ++c)
+    for (int q = 0; q < 40; ++q) places.push_back({c, (3 * q) % n[0], (5 * q) % n[1], (q + c) % n[2]});
+  const int steps = 120;
+  std::size_t couplings = 0;
+  const auto run = [&](const std::array<int, 3>& by, Averaging averaging) {
+    Scene scene;
+    for (int period = -6; period <= 6; ++period) {
+      const auto slab = rotate(box({-60 * cell, -60 * cell, -cell}, {60 * cell, 60 * cell, cell}), rotation_about({-normal[1], normal[0], 0}, std::acos(normal[2])));
+      Point at;
+      for (std::size_t d = 0; d < 3; ++d) at[d] = (by[d] + (0.11 + period) * distance * normal[d]) * cell;
+      scene.structures.push_back({translate(slab, at), 1});
+    }
+    YeeModel m = yee_model(grid, faces, {}, dt, Dtype::f64, scene, {Medium{}, {.eps = {6, 6, 6}}}, averaging);
+    couplings = m.tensors.size();
+    m.bloch_phase = phase;
+    const Place source = moved({Ey, 4, 3, 2}, by);
+    m.injected = {source.edge};
+    for (const Edge& e : places) m.recorded.push_back(moved(e, by).edge);
+    const YeeScheme s(m);
+    std::vector<double> state(static_cast<std::size_t>(s.state_size())), current(2 * steps), record(2 * steps * places.size());
+    for (int k = 0; k < 40; ++k) {
+      const double w = std::sin(0.4 * k) * std::pow(std::sin(3.14159 * k / 40), 2);
+      current[static_cast<std::size_t>(k)] = w * std::cos(source.phase);
+      current[static_cast<std::size_t>(steps + k)] = w * std::sin(source.phase);
+    }
+    s.advance(state.data(), steps, current.data(), record.data(), nullptr, nullptr);
+    std::vector<std::complex<double>> out;
+    for (int k = 0; k < steps; ++k)
+      for (std::size_t e = 0; e < places.size(); ++e) {
+        const std::size_t at = static_cast<std::size_t>(k) * places.size() + e;
+        out.push_back(std::complex(record[at], record[static_cast<std::size_t>(steps) * places.size() + at]) * std::polar(1.0, -moved(places[e], by).phase));
+      }
+    return out;
+  };
+  for (const Averaging averaging : {Averaging::kottke, Averaging::corners}) {
+    const auto here = run({}, averaging), there = run(shift, averaging);
+    EXPECT_GT(couplings, 20u);
+    double largest = 0, off = 0;
+    for (std::size_t q = 0; q < here.size(); ++q) {
+      largest = std::max(largest, std::abs(here[q]));
+      off = std::max(off, std::abs(here[q] - there[q]));
+    }
+    EXPECT_GT(largest, 0.05);
+    EXPECT_LT(off, 1e-12 * largest);
+  }
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ Medium at_exact_speed(Medium medium, const YeeGrid& grid, double dt_s, double fr
   const double factor = speed_factor(medium, grid, dt_s, frequency_hz);
   for (double& eps : medium.eps) eps *= factor;
   for (double& sigma : medium.sigma) sigma *= factor;
-  for (PoleResidue& pole : medium.poles) pole.c *= factor;
+  for (PoleResidue& pole : medium.poles) pole.c *= factor, pole.second *= factor;
   medium.chi2 *= factor;
   medium.chi3 *= factor;
   return medium;

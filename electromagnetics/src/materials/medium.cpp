@@ -81,15 +81,14 @@ std::vector<PoleResidue> lorentz(double f0_hz, double gamma_hz, double delta_eps
   return {{slow, c}, {fast, -c}};
 }
 
-// -S fp^2/(f^2 - i f g) = S W^2/(s (s + G)) = (S W^2/G) [1/s - 1/(s + G)].
+// -S fp^2/(f^2 - i f g) = S W^2/(s (s + G)) = (S W^2/G) [1/s - 1/(s + G)], or S W^2/s^2.
 std::vector<PoleResidue> drude(double fp_hz, double gamma_hz, double strength) {
   need(fp_hz > 0 && std::isfinite(fp_hz), "drude", "a plasma frequency > 0 Hz", fp_hz);
-  need(gamma_hz > 0 && std::isfinite(gamma_hz), "drude",
-       "a damping > 0 Hz (a plasma without losses is a Lorentz term with f0 far below the band and "
-       "delta_eps = fp^2/f0^2)",
-       gamma_hz);
+  need(gamma_hz >= 0 && std::isfinite(gamma_hz), "drude", "a damping >= 0 Hz", gamma_hz);
   need(std::isfinite(strength), "drude", "a finite strength", strength);
-  const double w = two_pi * fp_hz, g = two_pi * gamma_hz, c = strength * w * w / g;
+  const double w = two_pi * fp_hz, g = two_pi * gamma_hz;
+  if (g == 0) return {{.a = 0.0, .c = 0.0, .second = strength * w * w}};
+  const double c = strength * w * w / g;
   return {{0.0, c}, {-g, -c}};
 }
 
@@ -116,7 +115,8 @@ std::vector<PoleResidue> critical_point(double f0_hz, double gamma_hz, double am
 Complex susceptibility(const std::vector<PoleResidue>& poles, Complex s) {
   Complex chi = 0;
   for (const PoleResidue& p : poles) {
-    chi += p.c / (s - p.a);
+    if (p.c != 0.0 || p.second == 0) chi += p.c / (s - p.a);
+    if (p.second != 0) chi += p.second / ((s - p.a) * (s - p.a));
     if (!is_real(p)) chi += std::conj(p.c) / (s - std::conj(p.a));
   }
   return chi;
@@ -146,6 +146,7 @@ Medium zero_poles_as_conductivity(Medium medium) {
       continue;
     }
     for (double& sigma : medium.sigma) sigma += (is_real(p) ? 1 : 2) * p.c.real() * eps0;
+    if (p.second != 0) kept.push_back({.a = 0.0, .c = 0.0, .second = p.second});
   }
   medium.poles = std::move(kept);
   return medium;
@@ -153,7 +154,13 @@ Medium zero_poles_as_conductivity(Medium medium) {
 
 PoleUpdate pole_update(const PoleResidue& pole, double dt_s) {
   const Complex half = pole.a * (dt_s / 2);
-  return {(1.0 + half) / (1.0 - half), pole.c * (dt_s / 2) / (1.0 - half)};
+  PoleUpdate u{(1.0 + half) / (1.0 - half), pole.c * (dt_s / 2) / (1.0 - half)};
+  if (pole.second != 0) {
+    const double g = 1 / (1 - half.real()), second = pole.second * dt_s * dt_s / 4;
+    u.beta += Complex(g * g * second, g);
+    u.shear = (u.alpha.real() + 1) * g * second;
+  }
+  return u;
 }
 
 Complex discrete_permittivity(const Medium& medium, int axis, double f_hz, double dt_s) {

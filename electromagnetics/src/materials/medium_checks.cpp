@@ -83,8 +83,10 @@ void check_background(const Medium& m, Findings& found) {
 void check_term(const PoleResidue& p, int term, Findings& found) {
   const double weight = is_real(p) ? p.c.real() : 2 * p.c.real();
   if (!(std::isfinite(p.a.real()) && std::isfinite(p.a.imag()) && std::isfinite(p.c.real()) &&
-        std::isfinite(p.c.imag()))) {
+        std::isfinite(p.c.imag()) && std::isfinite(p.second))) {
     found.error(term, "pole or residue is not finite", "give finite numbers");
+  } else if (p.second != 0 && !is_real(p)) {
+    found.error(term, "only a real pole with a real residue can be double", "give second = 0");
   } else if (p.a.real() > 0) {
     found.error(term,
                 fmt::format("the pole {:.6g}{:+.6g}i rad/s grows, by e in {:.3g} s", p.a.real(),
@@ -97,6 +99,12 @@ void check_term(const PoleResidue& p, int term, Findings& found) {
                               "{:.6g} S/m",
                               weight, weight * vacuum_permittivity),
                   "its residue must be >= 0, as in a Drude term");
+    if (p.second < 0)
+      found.error(term,
+                  fmt::format("the double pole at zero has the strength {:.6g} (rad/s)^2: its fields "
+                              "grow",
+                              p.second),
+                  "its strength must be >= 0, as that of a plasma");
   } else if (p.a.real() == 0) {
     if (!is_lossless_resonance(p))
       found.error(

@@ -52,14 +52,15 @@ double spectral_radius(MatrixXd m) {
   return m.eigenvalues().cwiseAbs().maxCoeff();
 }
 
-/// The matrix of the header on the state (E, c mu0 H, Q_1, ...): a real Q takes one place, a
-/// complex one its real and its imaginary part. `root_k` is sqrt(K) = c dt sqrt(L).
+/// The matrix of the header on the state (E, c mu0 H, Q_1, ...): a real Q takes one place, a complex
+/// one its real and its imaginary part, a double one Q and y. `root_k` is sqrt(K) = c dt sqrt(L).
 MatrixXd step_matrix(const std::vector<PoleUpdate>& updates, const std::vector<bool>& real,
                      Side electric, Side magnetic, double root_k) {
   Index size = 2;
   double s = 0;
+  const auto single = [&](std::size_t p) { return real[p] && updates[p].shear == 0; };
   for (std::size_t p = 0; p < updates.size(); ++p) {
-    size += real[p] ? 1 : 2;
+    size += single(p) ? 1 : 2;
     s += (real[p] ? 1 : 2) * updates[p].beta.real();
   }
   MatrixXd m = MatrixXd::Zero(size, size);
@@ -72,12 +73,9 @@ MatrixXd step_matrix(const std::vector<PoleUpdate>& updates, const std::vector<b
   Index at = 2;
   for (std::size_t p = 0; p < updates.size(); ++p) {
     const Complex back = 1.0 - updates[p].alpha;
-    if (real[p]) {
-      m(0, at++) = back.real();
-    } else {
-      m(0, at++) = 2 * back.real();
-      m(0, at++) = -2 * back.imag();
-    }
+    const double pair = real[p] ? 1 : 2;
+    m(0, at++) = pair * back.real();
+    if (!single(p)) m(0, at++) = -pair * (back.imag() + updates[p].shear);
   }
   m.row(0) /= electric.background + electric.loss + s;
 
@@ -85,14 +83,16 @@ MatrixXd step_matrix(const std::vector<PoleUpdate>& updates, const std::vector<b
   e_sum[0] += 1;
   at = 2;
   for (std::size_t p = 0; p < updates.size(); ++p) {
-    const auto& [alpha, beta] = updates[p];
+    const auto& [alpha, beta, shear] = updates[p];
     m.row(at) = beta.real() * e_sum;
     m(at, at) += alpha.real();
-    if (!real[p]) {
+    if (!single(p)) {
       m.row(at + 1) = beta.imag() * e_sum;
-      m(at, at + 1) -= alpha.imag();
+      m(at, at + 1) += shear - alpha.imag();
       m(at + 1, at) += alpha.imag();
       m(at + 1, at + 1) += alpha.real();
+      // Of a double pole at zero P acts on nothing, and grows where a current flows for ever.
+      if (shear != 0 && alpha == 1.0) m.row(at).setZero();
       ++at;
     }
     ++at;
@@ -117,7 +117,8 @@ std::vector<Side> sides(const std::array<double, 3>& background,
 /// What the proof in the header needs.
 bool is_passive(const Medium& m) {
   const auto decays = [](const PoleResidue& p) {
-    return p.a.real() < 0 || is_lossless_resonance(p) || (p.a == 0.0 && p.c.real() >= 0);
+    return p.a.real() < 0 || is_lossless_resonance(p) ||
+           (p.a == 0.0 && p.c.real() >= 0 && p.second >= 0);
   };
   const auto not_negative = [](const std::array<double, 3>& v) {
     return std::all_of(v.begin(), v.end(), [](double x) { return x >= 0; });

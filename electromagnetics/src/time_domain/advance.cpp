@@ -254,38 +254,43 @@ void change_unknowns(const Work<T>& w, bool back) {
 
 /// The first of the cotangents that arrive: of the records of e in the last step. Takes note of lambda_e at coupled edges.
 template <class T>
-void begin_transposed(const Work<T>& w) {
-  const Tables<T>& t = w.tables;
-  const auto each_special = [&](auto body) {
+void begin_transposed(const Parts<T>& parts) {
+  const Tables<T>& t = parts[0].tables;
+  const auto each_special = [&](const Work<T>& w, auto body) {
     for (int c = 0; c < 3; ++c)
       if (!t.component[c].special.empty())
         for (int k = 0; k <= t.n[2]; ++k)
           for (int j = 0; j <= t.n[1]; ++j)
             if (const std::int32_t at = t.component[c].special[t.row_index(j, k)]; at >= 0) body(t.specials[static_cast<std::size_t>(at)], w.state + t.place(c, 0, j, k));
   };
-  each_special([&](const Special<T>& special, T* e) {
-    if (w.in_a)
-      for (const Span& a : special.recorded)
-        for (int i = 0; i < a.length; ++i) e[a.first + i] += w.in_a[(w.steps - 1) * t.n_recorded + a.column + i];
-  });
-  std::vector<T> lambda(t.n_coupled > 0 ? static_cast<std::size_t>(t.state_size) : 0);
-  if (t.n_coupled > 0) std::copy_n(w.state, t.state_size, lambda.begin());
-  change_unknowns(w, false);
-  each_special([&](const Special<T>& special, T* e) {
-    const T* plain = lambda.data() + (e - w.state);
-    for (const Coupled& a : special.coupled) {
-      w.coupled[a.slot] = plain[a.i];
-      for (std::int64_t m = a.first; m < a.first + a.count; ++m) {
-        const CouplingTerm<T>& term = t.coupling[static_cast<std::size_t>(m)];
-        e[a.i] += term.weight * lambda[static_cast<std::size_t>(term.place)];
+  std::vector<std::vector<T>> lambda;
+  for (const Work<T>& w : parts) {
+    each_special(w, [&](const Special<T>& special, T* e) {
+      if (w.in_a)
+        for (const Span& a : special.recorded)
+          for (int i = 0; i < a.length; ++i) e[a.first + i] += w.in_a[(w.steps - 1) * t.n_recorded + a.column + i];
+    });
+    lambda.emplace_back(w.state, w.state + (t.n_coupled > 0 ? t.state_size : 0));
+    change_unknowns(w, false);
+  }
+  for (std::size_t part = 0; part < parts.size(); ++part) {
+    const Work<T>& w = parts[part];
+    each_special(w, [&](const Special<T>& special, T* e) {
+      for (const Coupled& a : special.coupled) {
+        w.coupled[a.slot] = lambda[part][static_cast<std::size_t>(e - w.state) + static_cast<std::size_t>(a.i)];
+        for (std::int64_t m = a.first; m < a.first + a.count; ++m) {
+          const CouplingTerm<T>& term = t.coupling[static_cast<std::size_t>(m)];
+          e[a.i] += term.weight * lambda[part][static_cast<std::size_t>(term.place)];
+          if (term.cross != 0) e[a.i] += w.cross_sign * term.cross * lambda[1 - part][static_cast<std::size_t>(term.place)];
+        }
       }
-    }
-  });
-  Rows<T, true> rows(w);
-  for (int c = 0; c < 3; ++c)
-    if (!t.component[c].special.empty())
-      for (int k = 0; k <= t.n[2]; ++k)
-        for (int j = 0; j <= t.n[1]; ++j) rows.receive(c, j, k, 0);
+    });
+    Rows<T, true> rows(w);
+    for (int c = 0; c < 3; ++c)
+      if (!t.component[c].special.empty())
+        for (int k = 0; k <= t.n[2]; ++k)
+          for (int j = 0; j <= t.n[1]; ++j) rows.receive(c, j, k, 0);
+  }
 }
 
 }  // namespace
@@ -304,7 +309,10 @@ Parts<T> parts_of(const Work<T>& w, bool transposed) {
   next(second.out_a, transposed ? t.n_injected : t.n_recorded);
   next(second.out_b, t.n_traced);
   if (second.coupled) second.coupled += t.n_coupled;
-  return {w, second};
+  Work<T> first = w;
+  first.other_state = second.state, first.other_in_a = second.in_a, first.cross_sign = -1;
+  second.other_state = first.state, second.other_in_a = first.in_a, second.cross_sign = 1;
+  return {first, second};
 }
 
 template <class T>
@@ -316,7 +324,7 @@ template <class T>
 void advance_transposed(const Work<T>& w, Blocking blocking) {
   if (w.steps == 0) return;
   const Parts<T> parts = parts_of(w, true);
-  for (const Work<T>& part : parts) begin_transposed(part);
+  begin_transposed(parts);
   run<T, true>(parts, blocking);
   for (const Work<T>& part : parts) change_unknowns(part, true);
 }
@@ -347,7 +355,7 @@ std::vector<std::uint8_t> unknowns(const Tables<T>& t) {
   for (const Special<T>& special : t.specials)
     for (const Polarized<T>& p : special.polarized)
       for (std::size_t m = 0; m < p.pair.size(); ++m)
-        for (int q = 0; q < (p.pair[m] == 2 ? 2 : 1) * p.length; ++q) mask[static_cast<std::size_t>(p.state) + 2 * m * p.length + q] = 1;
+        for (int q = 0; q < (p.two[m] ? 2 : 1) * p.length; ++q) mask[static_cast<std::size_t>(p.state) + 2 * m * p.length + q] = 1;
   if (t.bloch) mask.insert(mask.end(), mask.begin(), mask.begin() + t.state_size);
   return mask;
 }

@@ -131,7 +131,8 @@ void add_list(Tables<T>& t, const std::vector<Edge>& edges, std::vector<Span> Sp
       if (at[d] < f.first[d] || at[d] >= f.last[d])
         throw Error(std::string("[YeeScheme] ") + what + " edge " + std::to_string(m) + ", " + name_of(e.component) + " at (" +
                     std::to_string(e.i) + ", " + std::to_string(e.j) + ", " + std::to_string(e.k) +
-                    "), is not among the edges that the scheme computes");
+                    "), is not among the edges that the scheme computes: it lies outside of the grid, on an outer conductor or behind a joined "
+                    "face, or `active` leaves its component out");
     std::vector<Span>& spans = special_of(t, e.component, e.j, e.k).*list;
     if (!spans.empty() && spans.back().first + spans.back().length == e.i && spans.back().column + spans.back().length == static_cast<std::int64_t>(m))
       ++spans.back().length;
@@ -218,7 +219,7 @@ void compile_row(Tables<T>& t, const YeeModel& m, int c, int j, int k, MaterialR
   std::vector<double> response(n, 0.0);  // sum of pair Re beta weight
   for (const DispersiveRun& run : row.dispersive)
     for (std::size_t p = 0; p < run.alpha.size(); ++p) {
-      const double pair = run.alpha[p].imag() == 0 && run.beta[p].imag() == 0 ? 1 : 2;
+      const double pair = run.counts_once(p) ? 1 : 2;
       for (std::size_t q = 0; q < run.weight.size(); ++q) response[run.first + q] += pair * run.beta[p].real() * run.weight[q];
     }
   std::vector<T> factor(aligned(n), 0), keep(aligned(n), 1);
@@ -242,9 +243,14 @@ void compile_row(Tables<T>& t, const YeeModel& m, int c, int j, int k, MaterialR
     p.state = t.state_size;
     t.state_size += aligned(2 * std::int64_t{p.length} * static_cast<std::int64_t>(run.alpha.size()));
     for (std::size_t q = 0; q < run.alpha.size(); ++q) {
-      p.alpha.emplace_back(run.alpha[q]);
+      const double shear = run.shear.empty() ? 0 : run.shear[q], turn = run.alpha[q].imag();
+      if (shear != 0 && turn != 0) throw Error("[YeeScheme] a double pole has a real alpha");
+      p.alpha.push_back(static_cast<T>(run.alpha[q].real()));
+      p.re_of_im.push_back(static_cast<T>(shear - turn));
+      p.im_of_re.push_back(static_cast<T>(turn));
       p.beta.emplace_back(run.beta[q]);
-      p.pair.push_back(run.alpha[q].imag() == 0 && run.beta[q].imag() == 0 ? 1 : 2);
+      p.pair.push_back(run.counts_once(q) ? 1 : 2);
+      p.two.push_back(shear != 0 || turn != 0 || run.beta[q].imag() != 0);
     }
     const double scale = double(f.scale_y[j]) * double(f.scale_z[k]) * t.cdt;
     for (int q = 0; q < p.length; ++q) {  // edges in an outer conductor take no part
@@ -290,7 +296,8 @@ bool couples(const Tables<T>& t, const Edge& e) {
   return f.factor[index][e.i] != 0 && !(f.flags[index] & lossy && f.keep[index][e.i] != 1);
 }
 
-/// W between the edges around each node: c dt xi / (4 D), D: dual length of the third axis, in the units of the brackets.
+/// W between the edges around each node: c dt xi / (4 D), D: dual length of the third axis, in the units of the brackets. An edge in front of
+/// the first node of a joined axis is its copy at the other end times e^{i phase}, so that e_to e^{i phase_to} += W u_from e^{i phase_from}.
 template <class T>
 void add_tensors(Tables<T>& t, const YeeModel& m) {
   const auto key = [&](const Edge& e) { return t.place(e.component, e.i, e.j, e.k); };
@@ -308,23 +315,29 @@ void add_tensors(Tables<T>& t, const YeeModel& m) {
     for (int third = 0; third < 3; ++third) {
       const int a = (third + 1) % 3, b = (third + 2) % 3;
       const double dual = m.grid.dual_length(third, at[third], t.periodic[third] || t.n[third] == 1) / t.unit;
+      struct Neighbour {
+        Edge edge;
+        double phase;
+      };
       const auto around = [&](int axis, int shift) {
         int i[3] = {at[0], at[1], at[2]};
         i[axis] -= shift;
-        // Across faces that are joined with a phase the couplings would be complex: they are left out there (index -1).
-        if (i[axis] < 0 && (t.periodic[axis] || t.n[axis] == 1) && t.phase[axis] == 0) i[axis] += t.n[axis];
-        return Edge{static_cast<std::uint8_t>(axis), i[0], i[1], i[2]};
+        const bool wraps = i[axis] < 0 && (t.periodic[axis] || t.n[axis] == 1);
+        if (wraps) i[axis] += t.n[axis];
+        return Neighbour{{static_cast<std::uint8_t>(axis), i[0], i[1], i[2]}, wraps ? t.phase[axis] : 0};
       };
       for (const int sa : {0, 1})
         for (const int sb : {0, 1}) {
-          const Edge x = around(a, sa), y = around(b, sb);
-          const T weight = static_cast<T>(t.cdt * xi(third, sa, sb) / (4 * dual));
-          if (weight == 0 || !couples(t, x) || !couples(t, y)) continue;
-          const auto couple = [&](const Edge& to, const Edge& from) {
-            auto& [edge, terms] = edges[key(to)];
-            edge = to;
-            const auto r = recorded.find(key(from));
-            terms.push_back({key(from), from.component, weight, r == recorded.end() ? -1 : r->second});
+          const Neighbour x = around(a, sa), y = around(b, sb);
+          const double weight = t.cdt * xi(third, sa, sb) / (4 * dual);
+          if (weight == 0 || !couples(t, x.edge) || !couples(t, y.edge)) continue;
+          const auto couple = [&](const Neighbour& to, const Neighbour& from) {
+            auto& [edge, terms] = edges[key(to.edge)];
+            edge = to.edge;
+            const auto r = recorded.find(key(from.edge));
+            const double phase = from.phase - to.phase;
+            terms.push_back({key(from.edge), from.edge.component, static_cast<T>(weight * std::cos(phase)), static_cast<T>(weight * std::sin(phase)),
+                             r == recorded.end() ? -1 : r->second});
           };
           couple(x, y);
           couple(y, x);

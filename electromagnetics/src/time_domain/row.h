@@ -418,12 +418,12 @@ class Rows {
       for (const Polarized<T>& p : special.polarized)
         for (std::size_t m = 0; m < p.alpha.size(); ++m) {
           T *re = s_ + p.state + 2 * static_cast<std::int64_t>(m) * p.length, *im = re + p.length;
-          const T ar = p.alpha[m].real(), ai = p.alpha[m].imag(), br = p.beta[m].real(), bi = p.beta[m].imag(), pair = p.pair[m];
+          const T a = p.alpha[m], up = p.re_of_im[m], down = p.im_of_re[m], br = p.beta[m].real(), bi = p.beta[m].imag(), pair = p.pair[m];
           for (int i = 0; i < p.length; ++i) {
             const T x = re[i], y = im[i], field = e[p.first + i];
-            x_[p.first + i] += p.gain[i] * pair * ((1 - ar) * x + ai * y);
-            re[i] = ar * x - ai * y + br * field;
-            im[i] = ar * y + ai * x + bi * field;
+            x_[p.first + i] += p.gain[i] * pair * ((1 - a) * x - up * y);
+            re[i] = a * x + up * y + br * field;
+            im[i] = a * y + down * x + bi * field;
           }
         }
       for (const Nonlinear<T>& p : special.nonlinear)
@@ -441,19 +441,19 @@ class Rows {
       }
     } else {
       // Before forward step n lies the record of e of step n - 1; the record of h is that of step n itself.
-      const T* records = is_electric(c) ? next_records(n) : w_.in_a ? w_.in_a + (w_.steps - 1 - n) * t_.n_recorded : nullptr;
+      const T* records = is_electric(c) ? next_records(w_.in_a, n) : w_.in_a ? w_.in_a + (w_.steps - 1 - n) * t_.n_recorded : nullptr;
       if (records)
         for (const Span& a : special.recorded)
           for (int i = 0; i < a.length; ++i) x_[a.first + i] += (is_electric(c) ? 1 : -1) * records[a.column + i];
       for (const Polarized<T>& p : special.polarized)
         for (std::size_t m = 0; m < p.alpha.size(); ++m) {
           T *re = s_ + p.state + 2 * static_cast<std::int64_t>(m) * p.length, *im = re + p.length;
-          const T ar = p.alpha[m].real(), ai = p.alpha[m].imag(), br = p.beta[m].real(), bi = p.beta[m].imag(), pair = p.pair[m];
+          const T a = p.alpha[m], up = p.re_of_im[m], down = p.im_of_re[m], br = p.beta[m].real(), bi = p.beta[m].imag(), pair = p.pair[m];
           for (int i = 0; i < p.length; ++i) {
             const T x = re[i], y = im[i], g = p.gain[i] * pair * e[p.first + i];
             x_[p.first + i] += br * x + bi * y;
-            re[i] = ar * x + ai * y + (1 - ar) * g;
-            im[i] = ar * y - ai * x + ai * g;
+            re[i] = a * x + down * y + (1 - a) * g;
+            im[i] = a * y + up * x - up * g;
           }
         }
       if (w_.in_b) {  // the cotangent of a bracket alone ends here
@@ -466,23 +466,27 @@ class Rows {
 
   /// e += W u over the neighbours that a tensor couples; the cotangent of their records is part of u.
   void couple(const Special<T>& special, const ComponentTable<T>& f, T* e, std::int64_t n) {
-    const T* records = next_records(n);
+    const T *records = next_records(w_.in_a, n), *other_records = next_records(w_.other_in_a, n);
     const auto bracket = [&](const T* at, const ComponentTable<T>& g) { return (at[g.p] - at[g.q]) - (at[g.r] - at[g.t]); };
     for (const Coupled& a : special.coupled) {
       T sum = 0;
       for (std::int64_t m = a.first; m < a.first + a.count; ++m) {
         const CouplingTerm<T>& term = t_.coupling[static_cast<std::size_t>(m)];
-        T u = bracket(s_ + term.place, t_.component[term.component]);
-        if (transposed && records && term.recorded >= 0) u += records[term.recorded];
-        sum += term.weight * u;
+        const auto source = [&](const T* state, const T* cotangents) {
+          T u = bracket(state + term.place, t_.component[term.component]);
+          if (transposed && cotangents && term.recorded >= 0) u += cotangents[term.recorded];
+          return u;
+        };
+        sum += term.weight * source(s_, records);
+        if (term.cross != 0) sum += w_.cross_sign * term.cross * source(w_.other_state, other_records);
       }
       e[a.i] += sum;
       if (transposed) w_.coupled[a.slot] += bracket(e + a.i, f) + x_[a.i];
     }
   }
   /// Transposed: the cotangents of the records of e that were taken before forward step n, null in the last of all steps.
-  const T* next_records(std::int64_t n) const {
-    return transposed && w_.in_a && n + 1 < w_.steps ? w_.in_a + (w_.steps - 2 - n) * t_.n_recorded : nullptr;
+  const T* next_records(const T* cotangents, std::int64_t n) const {
+    return transposed && cotangents && n + 1 < w_.steps ? cotangents + (w_.steps - 2 - n) * t_.n_recorded : nullptr;
   }
 
   void after(const Special<T>& special, int c, int j, int k, T* e, std::int64_t n) {

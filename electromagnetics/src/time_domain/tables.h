@@ -20,17 +20,22 @@ struct Span {
   std::int64_t column;
 };
 
-/// A dispersive run of a row. Q of term p: real parts at `state` + 2 p length, imaginary parts after them.
+/// A dispersive run of a row. Q = (x, y) of term p: x at `state` + 2 p length, y after them;
+/// x' = alpha x + re_of_im y + Re beta (E' + E), y' = alpha y + im_of_re x + Im beta (E' + E).
 template <class T>
 struct Polarized {
   int first, length;
   std::int64_t state;
-  std::vector<std::complex<T>> alpha, beta;  ///< [terms]
+  std::vector<T> alpha, re_of_im, im_of_re;  ///< [terms]
+  std::vector<std::complex<T>> beta;         ///< [terms]
+  std::vector<std::uint8_t> two;             ///< [terms] whether y takes part
   std::vector<T> pair;                       ///< [terms] P = pair Re Q: 2, or 1 for real terms
   std::vector<T> gain;                       ///< [length] weight over the metric of the bracket
 };
 
-/// e of edge `i` of a row += sum of weight times bracket over `count` terms.
+/// e of edge `i` of a row += sum of weight times bracket over `count` terms. Across faces that are joined with a phase the weight is
+/// complex, weight + i cross: the real part of a field takes -cross times the bracket of the imaginary one, and that cross times the
+/// bracket of the real one. W is Hermitian, so that it is symmetric among these real numbers too.
 struct Coupled {
   int i;
   std::int64_t slot;            ///< number among all coupled edges
@@ -40,7 +45,7 @@ template <class T>
 struct CouplingTerm {
   std::int64_t place;           ///< of the neighbour
   int component;
-  T weight;
+  T weight, cross;
   std::int64_t recorded;        ///< its column among the recorded edges, or -1
 };
 
@@ -151,6 +156,9 @@ struct Work {
   T* out_b;        ///< forward: traces; transposed: cotangents of the brackets
   T* coupled;      ///< transposed: [n_coupled] lambda_e of the coupled edges
   std::vector<const T*> special_factor;  ///< [specials] the row's factors where a traced edge's is replaced, else null
+  const T* other_state = nullptr;  ///< of the other part of the field, with what it has for in_a; null where there is one part
+  const T* other_in_a = nullptr;
+  T cross_sign = 0;                ///< of CouplingTerm::cross: -1 in the real part, 1 in the imaginary one
 };
 
 template <class T>

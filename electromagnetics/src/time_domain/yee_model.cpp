@@ -21,7 +21,7 @@ struct Fillers {
   Averaging averaging;
   Periodic periodic;
   std::vector<std::int32_t> uniform;  ///< medium of the cell and its neighbours, or -1
-  std::vector<std::vector<PoleUpdate>> updates;
+  std::vector<DispersiveRun> updates;  ///< by medium, of no edges
   std::map<std::array<int, 4>, double> corner_inverse;  ///< {component, i, j, k} of edges at corner tensors
 
   std::int32_t uniform_at(int i, int j, int k) const {
@@ -43,20 +43,16 @@ void add_share(MaterialRow& row, const Fillers& f, int i, int medium, double wei
     row.nonlinear.back().chi2.back() += weight * m.chi2;
     row.nonlinear.back().chi3.back() += weight * m.chi3;
   }
-  const std::vector<PoleUpdate>& updates = f.updates[static_cast<std::size_t>(medium)];
-  if (updates.empty()) return;
-  std::complex<double> key = updates[0].alpha;
+  const DispersiveRun& updates = f.updates[static_cast<std::size_t>(medium)];
+  if (updates.alpha.empty()) return;
   for (DispersiveRun& run : row.dispersive)
-    if (run.alpha[0] == key && run.beta[0] == updates[0].beta && run.first + static_cast<int>(run.weight.size()) == i) {
+    if (run.first + static_cast<int>(run.weight.size()) == i && run.alpha == updates.alpha && run.beta == updates.beta && run.shear == updates.shear) {
       run.weight.push_back(weight);
       return;
     }
-  DispersiveRun run{.first = i, .weight = {weight}};
-  for (const PoleUpdate& u : updates) {
-    run.alpha.push_back(u.alpha);
-    run.beta.push_back(u.beta);
-  }
-  row.dispersive.push_back(std::move(run));
+  row.dispersive.push_back(updates);
+  row.dispersive.back().first = i;
+  row.dispersive.back().weight = {weight};
 }
 
 void electric_row(const Fillers& f, int c, int j, int k, MaterialRow& row) {
@@ -120,7 +116,12 @@ YeeModel yee_model(const YeeGrid& grid, const std::array<Faces, 3>& faces, const
   f->uniform = uniform_media(f->scene, grid, f->periodic);
   for (const Medium& m : media) {
     f->updates.emplace_back();
-    for (const PoleResidue& p : m.poles) f->updates.back().push_back(pole_update(p, dt_s));
+    for (const PoleResidue& p : m.poles) {
+      const PoleUpdate u = pole_update(p, dt_s);
+      f->updates.back().alpha.push_back(u.alpha);
+      f->updates.back().beta.push_back(u.beta);
+      f->updates.back().shear.push_back(u.shear);
+    }
   }
   YeeModel model{.grid = grid, .faces = faces, .pml = pml, .dt_s = dt_s, .dtype = dtype};
   model.material = [f](int c, int j, int k, MaterialRow& row) {

@@ -30,11 +30,15 @@
 namespace tessera::electromagnetics {
 
 /// A run of neighbouring edges of a row in which a dispersive medium polarizes: term p moves by Q' = alpha Q + beta (E' + E)
-/// and carries P/eps0 = weight * sum (2 Re Q, or Q where alpha and beta are real).
+/// and carries P/eps0 = weight * sum (2 Re Q, or Q where alpha and beta are real). A double pole has alpha real and Q = (x, y) with
+/// x' = alpha x + shear y + Re beta (E' + E), y' = alpha y + Im beta (E' + E), P/eps0 = weight x.
 struct DispersiveRun {
   int first = 0;
   std::vector<double> weight;                       ///< share of the edge's cell that the medium fills, [length]
   std::vector<std::complex<double>> alpha, beta;    ///< [terms]
+  std::vector<double> shear{};                      ///< [terms], or empty: no double poles
+  /// Whether P is Re Q of term p rather than 2 Re Q.
+  bool counts_once(std::size_t p) const { return alpha[p].imag() == 0 && (beta[p].imag() == 0 || (!shear.empty() && shear[p] != 0)); }
 };
 
 /// A run of edges in which D = eps0 (E/inverse + chi2 E_a^2 + chi3 |E|^2 E_a) for the component a along the edge. Of the two components
@@ -74,8 +78,7 @@ struct YeeModel {
   std::array<bool, 6> active{true, true, true, true, true, true};  ///< components that are computed (2-D, 1-D)
   /// Fills the rows, whose vectors come sized and set to vacuum. Called once per row.
   std::function<void(int component, int j, int k, MaterialRow&)> material;
-  /// Couples pairs of edges that are computed, lossless, linear and outside of the absorbing layers; others are left out,
-  /// as are pairs on both sides of faces that are joined with a phase.
+  /// Couples pairs of edges that are computed, lossless, linear and outside of the absorbing layers; others are left out.
   std::vector<NodeTensor> tensors;
   std::vector<Edge> injected;  ///< edges that take a current, in the order of its columns
   std::vector<Edge> recorded;  ///< edges whose field after each step is wanted
