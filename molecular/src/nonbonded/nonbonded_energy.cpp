@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// u = c12 A(s) - c6 B(s) + k_e q_i q_j C(s) of a pair with d = x_i - x_j - k h, s = d.d. With g = du/ds:
+//
+//   gradient    du/dd = 2 g d,  du/dc12 = A, du/dc6 = -B, du/dq_i = k_e q_j C
+//   curvature   along (dd, dc, dq): ds = 2 d.dd,  dg = u'' ds + dc12 A' - dc6 B' + k_e d(q_i q_j) C'
+//               w_d = 2 (dg d + g dd),  w_c12 = A' ds,  w_c6 = -B' ds,  w_qi = k_e (dq_j C + q_j C' ds)
+#include "generic.h"
+#include "nonbonded/near_pairs.h"
+#include "nonbonded/pair_shapes.h"
+#include "tessera/autodiff/error.h"
+#include "tessera/molecular/nonbonded.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+namespace tessera::molecular {
+namespace {
+
+using Modifier = Nonbonded::Modifier;
+using Coulomb = Nonbonded::Coulomb;
+
+Box box_of(const double* h) {
+  Box b;
+  for (std::size_t k = 0; k < 9; ++k) b.edge[k / 3][k % 3] = h[k];
+  return b;
+}
+
+/// A shape's value, first and second derivative in s.
+struct Slopes {
+  double u = 0, d = 0, dd = 0;
+};
+template <class Shape>
+Slopes slopes(const Shape& shape, double s) {
+  using J = Jet<Jet<double, 1>, 1>;
+  const J r = shape(J(Jet<double, 1>(s, {1.0}), {Jet<double, 1>(1.0)}));
+  return {r.v.v, r.v.d[0], r.d[0].d[0]};
+}
+
+class NonbondedEnergy final : public EnergyFunction {
+ public:
+  NonbondedEnergy(const System& s, const Nonbonded& o)
+      : n_(static_cast<Index>(s.n_atoms())), types_(s.lj.types), type_(s.atoms.lj_type), exclusions_(s.exclusions), options_(o),
+        twelve_(12, o.lj_modifier, o.cutoff_lj_nm, o.lj_switch_nm), six_(6, o.lj_modifier, o.cutoff_lj_nm, o.lj_switch_nm), coulomb_(o),
+        ke_(s.coulomb_constant / o.epsilon_r) {}
+
+  const char* name() const override { return "nonbonded"; }
+  std::vector<tessera::Shape> shapes() const override { return {{n_, 3}, {3, 3}, {n_}, {types_, types_}, {types_, types_}}; }
+
+  double value(Arrays p) const override {
+    double sum = 0;
+    each(p, [&](const Pair& a) {
+      if (a.lj) sum += a.c12 * twelve_(a.s) - a.c6 * six_(a.s);
+      if (a.charged) sum += ke_ * p[2][a.i] * p[2][a.j] * coulomb_(a.s);
+    });
+    return sum + of_excluded(p, {}, {});
+  }
+  void gradient(Arrays p, Results g) const override {
+    each(p, [&](const Pair& a) {
+      double slope = 0;
+      if (a.lj) {
+        const Slopes twelve = slopes(twelve_, a.s), six = slopes(six_, a.s);
+        slope += a.c12 * twelve.d - a.c6 * six.d;
+        to_tables(g, a, twelve.u, -six.u);
+      }
+      if (a.charged) {
+        const Slopes c = slopes(coulomb_, a.s);
+        slope += ke_ * p[2][a.i] * p[2][a.j] * c.d;
+        if (g[2]) {
+          g[2][a.i] += ke_ * p[2][a.j] * c.u;
+          g[2][a.j] += ke_ * p[2][a.i] * c.u;
+        }
+      }
+      to_places(g, a, {2 * slope * a.d[0], 2 * slope * a.d[1], 2 * slope * a.d[2]});
+    });
+    of_excluded(p, {}, g);
+  }
+  void curvature(Arrays p, Arrays v, Results w) const override {
+    each(p, [&](const Pair& a) {
+      Vec3 dd{};
+      for (std::size_t c = 0; c < 3; ++c) {
+        if (v[0]) dd[c] = v[0][3 * a.i + c] - v[0][3 * a.j + c];
+        if (v[1])
+          for (std::size_t k = 0; k < 3; ++k) dd[c] -= a.image[k] * v[1][3 * k + c];
+      }
+      const double ds = 2 * (a.d[0] * dd[0] + a.d[1] * dd[1] + a.d[2] * dd[2]);
+      double slope = 0, dslope = 0;
+      if (a.lj) {
+        const Slopes twelve = slopes(twelve_, a.s), six = slopes(six_, a.s);
+        slope += a.c12 * twelve.d - a.c6 * six.d;
+        dslope += (a.c12 * twelve.dd - a.c6 * six.dd) * ds;
+        if (v[4]) dslope += 0.5 * (v[4][a.t] + v[4][a.mirror]) * twelve.d;
+        if (v[3]) dslope -= 0.5 * (v[3][a.t] + v[3][a.mirror]) * six.d;
+        to_tables(w, a, twelve.d * ds, -six.d * ds);
+      }
+      if (a.charged) {
+        const Slopes c = slopes(coulomb_, a.s);
+        const double qi = p[2][a.i], qj = p[2][a.j], dqi = v[2] ? v[2][a.i] : 0, dqj = v[2] ? v[2][a.j] : 0;
+        slope += ke_ * qi * qj * c.d;
+        dslope += ke_ * (qi * qj * c.dd * ds + (dqi * qj + qi * dqj) * c.d);
+        if (w[2]) {
+          w[2][a.i] += ke_ * (dqj * c.u + qj * c.d * ds);
+          w[2][a.j] += ke_ * (dqi * c.u + qi * c.d * ds);
+        }
+      }
+      to_places(w, a, {2 * (dslope * a.d[0] + slope * dd[0]), 2 * (dslope * a.d[1] + slope * dd[1]), 2 * (dslope * a.d[2] + slope * dd[2])});
+    });
+    of_excluded(p, v, w);
+  }
+  Tensor generic(std::span<const Tensor> p) const override;
+
+ private:
+  struct Pair {
+    std::size_t i, j, t, mirror;  ///< t, mirror: entries (type i, type j) and (type j, type i)
+    Vec3 d, image;
+    double s;
+    bool lj = false, charged = false;
+    double c6 = 0, c12 = 0;
+  };
+  bool has_coulomb() const { return options_.coulomb != Coulomb::none; }
+  double radius() const { return has_coulomb() ? std::max(options_.cutoff_lj_nm, options_.cutoff_coulomb_nm) : options_.cutoff_lj_nm; }
+  std::size_t entry(std::size_t i, std::size_t j) const { return static_cast<std::size_t>(type_[i]) * static_cast<std::size_t>(types_) + static_cast<std::size_t>(type_[j]); }
+
+  Pair pair(const double* x, const Box& box, std::size_t i, std::size_t j) const {
+    Pair a{i, j, entry(i, j), entry(j, i), {x[3 * i] - x[3 * j], x[3 * i + 1] - x[3 * j + 1], x[3 * i + 2] - x[3 * j + 2]}, {}, 0};
+    if (is_periodic(box)) {
+      const Vec3 f = fractions(box, a.d);
+      for (std::size_t k = 0; k < 3; ++k) a.image[k] = std::floor(f[k] + 0.5);
+      a.d = {a.d[0] - a.image[0] * box.edge[0][0] - a.image[1] * box.edge[1][0] - a.image[2] * box.edge[2][0],
+             a.d[1] - a.image[1] * box.edge[1][1] - a.image[2] * box.edge[2][1], a.d[2] - a.image[2] * box.edge[2][2]};
+    }
+    a.s = a.d[0] * a.d[0] + a.d[1] * a.d[1] + a.d[2] * a.d[2];
+    return a;
+  }
+  template <class F>
+  void each(Arrays p, F&& f) const {
+    const Box box = box_of(p[1]);
+    check(options_, box);
+    const auto* x = reinterpret_cast<const Vec3*>(p[0]);
+    for (const auto& [i, j] : near_pairs(x, static_cast<std::size_t>(n_), box, radius(), exclusions_)) {
+      Pair a = pair(p[0], box, static_cast<std::size_t>(i), static_cast<std::size_t>(j));
+      a.lj = a.s < options_.cutoff_lj_nm * options_.cutoff_lj_nm;
+      a.c6 = 0.5 * (p[3][a.t] + p[3][a.mirror]);
+      a.c12 = 0.5 * (p[4][a.t] + p[4][a.mirror]);
+      a.charged = has_coulomb() && a.s < options_.cutoff_coulomb_nm * options_.cutoff_coulomb_nm;
+      f(a);
+    }
+  }
+  static void to_places(Results g, const Pair& a, const Vec3& slope) {
+    for (std::size_t c = 0; c < 3; ++c) {
+      if (g[0]) {
+        g[0][3 * a.i + c] += slope[c];
+        g[0][3 * a.j + c] -= slope[c];
+      }
+      if (g[1])
+        for (std::size_t k = 0; k < 3; ++k) g[1][3 * k + c] -= a.image[k] * slope[c];
+    }
+  }
+  static void to_tables(Results g, const Pair& a, double twelve, double six) {
+    for (const std::size_t t : {a.t, a.mirror}) {
+      if (g[4]) g[4][t] += 0.5 * twelve;
+      if (g[3]) g[3][t] += 0.5 * six;
+    }
+  }
+  /// The reaction field between excluded pairs and of a charge with itself: k_e q_i q_j (k s - c), half of it for i = j.
+  double of_excluded(Arrays p, Arrays v, Results g) const {
+    if (options_.coulomb != Coulomb::reaction_field || !options_.reaction_field_of_excluded) return 0;
+    const Box box = box_of(p[1]);
+    const double k = ke_ * coulomb_.k_rf, c = ke_ * coulomb_.shift, rc2 = options_.cutoff_coulomb_nm * options_.cutoff_coulomb_nm;
+    const bool first = v.empty();
+    double sum = 0;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(n_); ++i) {
+      sum -= 0.5 * c * p[2][i] * p[2][i];
+      if (!g.empty() && g[2]) g[2][i] -= c * (first ? p[2][i] : v[2] ? v[2][i] : 0);
+    }
+    for (const auto& [ei, ej] : exclusions_) {
+      const Pair a = pair(p[0], box, static_cast<std::size_t>(ei), static_cast<std::size_t>(ej));
+      if (a.s >= rc2) continue;
+      const double qi = p[2][a.i], qj = p[2][a.j], u = k * a.s - c;
+      sum += qi * qj * u;
+      if (g.empty()) continue;
+      Vec3 dd{};
+      for (std::size_t d = 0; d < 3 && !first; ++d) {
+        if (v[0]) dd[d] = v[0][3 * a.i + d] - v[0][3 * a.j + d];
+        if (v[1])
+          for (std::size_t m = 0; m < 3; ++m) dd[d] -= a.image[m] * v[1][3 * m + d];
+      }
+      const double ds = 2 * (a.d[0] * dd[0] + a.d[1] * dd[1] + a.d[2] * dd[2]);
+      const double dqi = !first && v[2] ? v[2][a.i] : 0, dqj = !first && v[2] ? v[2][a.j] : 0, dqq = dqi * qj + qi * dqj;
+      Vec3 slope;
+      for (std::size_t d = 0; d < 3; ++d) slope[d] = 2 * k * (first ? qi * qj * a.d[d] : dqq * a.d[d] + qi * qj * dd[d]);
+      to_places(g, a, slope);
+      if (g[2]) {
+        g[2][a.i] += first ? qj * u : dqj * u + qj * k * ds;
+        g[2][a.j] += first ? qi * u : dqi * u + qi * k * ds;
+      }
+    }
+    return sum;
+  }
+
+  Index n_, types_;
+  std::vector<std::int32_t> type_;
+  std::vector<std::array<std::int32_t, 2>> exclusions_;
+  Nonbonded options_;
+  PowerShape twelve_, six_;
+  CoulombShape coulomb_;
+  double ke_;
+};
+
+/// r^-n with a modifier in engine operations, from the formulas of nonbonded.h.
+Tensor generic_power(const Tensor& s, int n, const Nonbonded& o) {
+  const double rc = o.cutoff_lj_nm, r1 = o.lj_switch_nm;
+  const Tensor r = sqrt(s), u = pow(r, -n);
+  const double at = std::pow(rc, -n);
+  switch (o.lj_modifier) {
+    case Modifier::none: return u;
+    case Modifier::potential_shift: return u - at;
+    case Modifier::linear_force_shift: return u - at + (n * at / rc) * (r - rc);
+    case Modifier::force_switch: {
+      const double a = -n * ((n + 4) * rc - (n + 1) * r1) / (std::pow(rc, n + 2) * std::pow(rc - r1, 2));
+      const double b = n * ((n + 3) * rc - (n + 1) * r1) / (std::pow(rc, n + 2) * std::pow(rc - r1, 3));
+      const double c = at - a / 3 * std::pow(rc - r1, 3) - b / 4 * std::pow(rc - r1, 4);
+      const Tensor x = maximum(r - r1, 0.0);
+      return u - a / 3 * pow(x, 3) - b / 4 * pow(x, 4) - c;
+    }
+    case Modifier::potential_switch: {
+      const Tensor x = maximum(r - r1, 0.0) / (rc - r1);
+      return u * (1.0 - 10.0 * pow(x, 3) + 15.0 * pow(x, 4) - 6.0 * pow(x, 5));
+    }
+  }
+  return u;
+}
+Tensor generic_coulomb(const Tensor& s, const Nonbonded& o) {
+  const double rc = o.cutoff_coulomb_nm;
+  const Tensor r = sqrt(s);
+  const bool shifted = o.coulomb_modifier != Modifier::none;
+  if (o.coulomb == Coulomb::reaction_field) {
+    const double k = o.epsilon_rf == 0 ? 0.5 / std::pow(rc, 3) : (o.epsilon_rf - o.epsilon_r) / ((2 * o.epsilon_rf + o.epsilon_r) * std::pow(rc, 3));
+    return 1.0 / r + k * s - (1 / rc + k * rc * rc);
+  }
+  if (o.coulomb == Coulomb::cutoff) {
+    const Tensor u = shifted ? 1.0 / r - 1 / rc : 1.0 / r;
+    return o.coulomb_modifier == Modifier::linear_force_shift ? u + (r - rc) / (rc * rc) : u;
+  }
+  const double beta = ewald_beta(o);
+  return erfc(beta * r) / r - (shifted ? std::erfc(beta * rc) / rc : 0.0);
+}
+
+Tensor NonbondedEnergy::generic(std::span<const Tensor> p) const {
+  // All pairs but the excluded ones: cost n^2.
+  std::vector<std::int32_t> first, second;
+  auto skip = exclusions_.begin();
+  for (std::int32_t i = 0; i < n_; ++i)
+    for (std::int32_t j = i + 1; j < n_; ++j) {
+      while (skip != exclusions_.end() && *skip < std::array{i, j}) ++skip;
+      if (skip != exclusions_.end() && *skip == std::array{i, j}) continue;
+      first.push_back(i);
+      second.push_back(j);
+    }
+  const auto squares = [&](const Tensor& i, const Tensor& j) {
+    const Tensor d = generic::displacement(p[0], p[1], i, j);
+    return generic::dot(d, d);
+  };
+  /// u within a radius, and 0 with all its derivatives outside, where u may be anything.
+  const auto within = [](const Tensor& s, double radius, auto&& u) {
+    const Tensor in = less(s, radius * radius);
+    return where(in, u(where(in, s, radius * radius)), 0.0);
+  };
+  const Tensor i = generic::indices(first), j = generic::indices(second), s = squares(i, j);
+  std::vector<std::int32_t> there, back;  // entries of the tables, read from either side
+  for (std::size_t k = 0; k < first.size(); ++k) {
+    there.push_back(static_cast<std::int32_t>(entry(static_cast<std::size_t>(first[k]), static_cast<std::size_t>(second[k]))));
+    back.push_back(static_cast<std::int32_t>(entry(static_cast<std::size_t>(second[k]), static_cast<std::size_t>(first[k]))));
+  }
+  const auto mean = [&](const Tensor& table) { return 0.5 * (take(flatten(table), generic::indices(there)) + take(flatten(table), generic::indices(back))); };
+  Tensor u = sum(mean(p[4]) * within(s, options_.cutoff_lj_nm, [&](const Tensor& x) { return generic_power(x, 12, options_); }) -
+                 mean(p[3]) * within(s, options_.cutoff_lj_nm, [&](const Tensor& x) { return generic_power(x, 6, options_); }));
+  if (!has_coulomb()) return u;
+  u = u + ke_ * sum(take(p[2], i) * take(p[2], j) * within(s, options_.cutoff_coulomb_nm, [&](const Tensor& x) { return generic_coulomb(x, options_); }));
+  if (options_.coulomb != Coulomb::reaction_field || !options_.reaction_field_of_excluded) return u;
+  u = u - 0.5 * ke_ * coulomb_.shift * sum(square(p[2]));
+  if (exclusions_.empty()) return u;
+  std::vector<std::int32_t> left, right;
+  for (const auto& [a, b] : exclusions_) {
+    left.push_back(a);
+    right.push_back(b);
+  }
+  const Tensor l = generic::indices(left), r = generic::indices(right);
+  return u + ke_ * sum(take(p[2], l) * take(p[2], r) * within(squares(l, r), options_.cutoff_coulomb_nm, [&](const Tensor& x) { return coulomb_.k_rf * x - coulomb_.shift; }));
+}
+
+Tensor table(const std::vector<double>& v, int types) { return tensor(v, {types, types}); }
+
+}  // namespace
+
+void check(const Nonbonded& o, const Box& box) {
+  const auto fault = [](const std::string& what) { throw Error("[nonbonded] " + what); };
+  const bool charged = o.coulomb != Coulomb::none;
+  if (!(o.cutoff_lj_nm > 0)) fault(fmt::format("the Lennard-Jones cut-off must be positive, got {} nm", o.cutoff_lj_nm));
+  if (charged && !(o.cutoff_coulomb_nm > 0)) fault(fmt::format("the Coulomb cut-off must be positive, got {} nm", o.cutoff_coulomb_nm));
+  const bool switched = o.lj_modifier == Modifier::force_switch || o.lj_modifier == Modifier::potential_switch;
+  if (switched && !(o.lj_switch_nm >= 0 && o.lj_switch_nm < o.cutoff_lj_nm))
+    fault(fmt::format("the switch must begin below the cut-off of {} nm, got {} nm", o.cutoff_lj_nm, o.lj_switch_nm));
+  if (o.coulomb_modifier == Modifier::force_switch || o.coulomb_modifier == Modifier::potential_switch || (o.coulomb_modifier == Modifier::linear_force_shift && o.coulomb != Coulomb::cutoff && charged))
+    fault("the Coulomb modifier must be none or potential_shift (of coulomb = cutoff also linear_force_shift)");
+  if (!is_periodic(box)) {
+    if (o.coulomb == Coulomb::ewald || o.coulomb == Coulomb::pme) fault("Ewald sums need a periodic box; take coulomb = cutoff");
+    return;
+  }
+  const Vec3 width = widths_nm(box);
+  const double least = std::min({width[0], width[1], width[2]}), most = charged ? std::max(o.cutoff_lj_nm, o.cutoff_coulomb_nm) : o.cutoff_lj_nm;
+  if (!(2 * most <= least * (1 + 1e-12)))
+    fault(fmt::format("the cut-off of {:g} nm is more than half of the box's smallest width, {:g} nm: take at most {:g} nm or a larger box", most, least, 0.5 * least));
+}
+
+double ewald_beta(const Nonbonded& o) {
+  if (o.ewald_beta > 0) return o.ewald_beta;
+  // erfc(x) = rtol by Newton's method on log erfc from an asymptotic start.
+  double x = std::sqrt(-std::log(o.ewald_rtol));
+  for (int k = 0; k < 60; ++k) {
+    const double e = std::erfc(x), step = (std::log(e) - std::log(o.ewald_rtol)) * e / (-2 * std::numbers::inv_sqrtpi * std::exp(-x * x));
+    x -= step;
+    if (std::abs(step) < 1e-15 * x) break;
+  }
+  return x / o.cutoff_coulomb_nm;
+}
+
+EnergyPtr nonbonded_energy(const System& system, const Nonbonded& options) {
+  check(options, options.coulomb == Coulomb::ewald || options.coulomb == Coulomb::pme ? rectangular_box({1e9, 1e9, 1e9}) : Box{});
+  return std::make_shared<NonbondedEnergy>(system, options);
+}
+
+Tensor c6_of(const System& s) { return table(s.lj.c6, s.lj.types); }
+Tensor c12_of(const System& s) { return table(s.lj.c12, s.lj.types); }
+
+Tensor tail_energy(const System& s, const Nonbonded& o, const Tensor& h, const Tensor& c6, const Tensor& c12) {
+  // U = 2 pi/V sum_{t,t'} N_t N_t' integral (u_full - u_used) r^2 dr: analytic beyond rc, by Gauss-Legendre points within.
+  std::vector<double> count(static_cast<std::size_t>(s.lj.types), 0);
+  for (const std::int32_t t : s.atoms.lj_type) ++count[static_cast<std::size_t>(t)];
+  const double rc = o.cutoff_lj_nm;
+  const auto missing = [&](int n) {
+    const PowerShape used(n, o.lj_modifier, rc, o.lj_switch_nm);
+    double sum = std::pow(rc, 3 - n) / (n - 3);
+    if (o.lj_modifier == Modifier::none) return sum;
+    // The difference is a constant below the switch; 1/r^n itself must not be subtracted there.
+    const bool switched = o.lj_modifier == Modifier::force_switch || o.lj_modifier == Modifier::potential_switch;
+    const double from = switched ? o.lj_switch_nm : 0;
+    if (o.lj_modifier == Modifier::force_switch) sum += used.shift * std::pow(from, 3) / 3;
+    static constexpr std::array<double, 5> point = {0, 0.5384693101056831, -0.5384693101056831, 0.9061798459386640, -0.9061798459386640},
+                                           weight = {0.5688888888888889, 0.4786286704993665, 0.4786286704993665, 0.2369268850561891, 0.2369268850561891};
+    constexpr int panels = 64;
+    const double half = 0.5 * (rc - from) / panels;
+    for (int k = 0; k < panels; ++k)
+      for (std::size_t m = 0; m < 5; ++m) {
+        const double r = from + half * (2 * k + 1 + point[m]);
+        double difference = std::pow(r, -n) - used(r * r);
+        if (o.lj_modifier == Modifier::potential_shift) difference = used.shift;
+        if (o.lj_modifier == Modifier::linear_force_shift) difference = used.shift + used.slope * (r - rc);
+        sum += half * weight[m] * difference * r * r;
+      }
+    return sum;
+  };
+  const auto entry = [&](int a, int b) { return select(select(h, 0, a), 0, b); };
+  const Tensor volume = entry(0, 0) * (entry(1, 1) * entry(2, 2) - entry(1, 2) * entry(2, 1)) - entry(0, 1) * (entry(1, 0) * entry(2, 2) - entry(1, 2) * entry(2, 0)) +
+                        entry(0, 2) * (entry(1, 0) * entry(2, 1) - entry(1, 1) * entry(2, 0));
+  const Tensor n = tensor(count), pairs = expand_dims(n, 1) * expand_dims(n, 0);
+  const double six = o.tail == Nonbonded::Tail::none ? 0 : missing(6), twelve = o.tail == Nonbonded::Tail::c6_c12 ? missing(12) : 0;
+  return (2 * std::numbers::pi) / volume * sum(pairs * (twelve * c12 - six * c6));
+}
+
+}  // namespace tessera::molecular

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Systems for tests of forces: published configurations where they are at hand, small ones of our own.
+#pragma once
+#include "tessera/autodiff/ops.h"
+#include "tessera/data/text_file.h"
+#include "tessera/molecular/amber.h"
+#include "tessera/molecular/system.h"
+#include "test_data.h"
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace tessera::molecular::testing {
+
+struct Case {
+  System system;
+  Frame frame;
+};
+
+inline Tensor flat(const std::vector<Vec3>& x) {
+  std::vector<double> v;
+  for (const Vec3& p : x) v.insert(v.end(), p.begin(), p.end());
+  return tensor(v, {static_cast<Index>(x.size()), 3});
+}
+inline Tensor edges(const Box& b) { return flat({b.edge[0], b.edge[1], b.edge[2]}); }
+
+inline void add_atom(System& s, const char* name, std::uint8_t element, double mass, double charge, int type) {
+  s.atoms.name.push_back(name);
+  s.atoms.type.push_back(name);
+  s.atoms.element.push_back(element);
+  s.atoms.mass_amu.push_back(mass);
+  s.atoms.charge_e.push_back(charge);
+  s.atoms.lj_type.push_back(type);
+  s.atoms.residue.push_back(static_cast<std::int32_t>(s.residues.size()) - 1);
+}
+
+/// n Lennard-Jones atoms of sigma = epsilon = 1 (lengths in units of sigma stand for nm).
+inline System lennard_jones_atoms(std::size_t n) {
+  System s;
+  s.lj = mixed(LennardJones::Mixing::lorentz_berthelot, {1.0}, {1.0});
+  for (std::size_t i = 0; i < n; ++i) {
+    s.residues.push_back({"LJ", std::to_string(i + 1), "", ""});
+    add_atom(s, "LJ", 18, 1, 0, 0);
+  }
+  return s;
+}
+
+/// Three-point waters with sites O, H, H.
+inline System waters(std::size_t n, double q_h, double sigma, double epsilon) {
+  System s;
+  s.lj = mixed(LennardJones::Mixing::lorentz_berthelot, {sigma, 0.0}, {epsilon, 0.0});
+  for (std::size_t m = 0; m < n; ++m) {
+    const auto o = static_cast<std::int32_t>(3 * m);
+    s.residues.push_back({"SOL", std::to_string(m + 1), "", ""});
+    add_atom(s, "OW", 8, 15.9994, -2 * q_h, 0);
+    add_atom(s, "HW1", 1, 1.008, q_h, 1);
+    add_atom(s, "HW2", 1, 1.008, q_h, 1);
+    s.connectivity.push_back({o, o + 1});
+    s.connectivity.push_back({o, o + 2});
+    s.exclusions.push_back({o, o + 1});
+    s.exclusions.push_back({o, o + 2});
+    s.exclusions.push_back({o + 1, o + 2});
+  }
+  return s;
+}
+
+/// The sample configurations of NIST's reference simulation website: box, number, then number x y z [name].
+inline bool read_nist(const std::string& name, double unit, std::vector<Vec3>& x, Box& box) {
+  std::ifstream in(tessera::testing::test_data() / "md/nist" / name);
+  if (!in) return false;
+  Vec3 l;
+  std::string line;
+  std::getline(in, line);
+  std::istringstream(line) >> l[0] >> l[1] >> l[2];
+  box = rectangular_box({l[0] * unit, l[1] * unit, l[2] * unit});
+  std::getline(in, line);
+  x.clear();
+  while (std::getline(in, line)) {
+    std::istringstream fields(line);
+    Vec3 p;
+    int k;
+    if (fields >> k >> p[0] >> p[1] >> p[2]) x.push_back({p[0] * unit, p[1] * unit, p[2] * unit});
+  }
+  return true;
+}
+
+/// Ten charged atoms of two types at least 0.25 nm apart in a slanted box, some excluded pairs.
+inline Case small_mixture() {
+  Case c;
+  c.system.residues = {{"MIX", "1", "", ""}};
+  c.system.lj = mixed(LennardJones::Mixing::lorentz_berthelot, {0.3, 0.25}, {0.6, 0.2});
+  c.system.exclusions = {{0, 1}, {0, 2}, {3, 7}, {8, 9}};
+  c.frame.box = box_of_angles({1.9, 2.1, 2.0}, {75, 80, 70});
+  std::mt19937 random(5);
+  std::uniform_real_distribution<double> any(0, 1);
+  while (c.frame.x_nm.size() < 10) {
+    const Vec3 p = from_fractions(c.frame.box, {any(random), any(random), any(random)});
+    bool apart = true;
+    for (const Vec3& o : c.frame.x_nm) {
+      const Vec3 d = shortest(c.frame.box, {p[0] - o[0], p[1] - o[1], p[2] - o[2]});
+      apart = apart && d[0] * d[0] + d[1] * d[1] + d[2] * d[2] > 0.0625;
+    }
+    if (!apart) continue;
+    add_atom(c.system, "X", 6, 12, 0.3 * (static_cast<double>(c.frame.x_nm.size()) - 4), static_cast<int>(c.frame.x_nm.size() % 2));
+    c.frame.x_nm.push_back(p);
+  }
+  return c;
+}
+
+}  // namespace tessera::molecular::testing
