@@ -5,6 +5,7 @@
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/molecular/ewald.h"
+#include "tessera/molecular/pme.h"
 
 #include <gtest/gtest.h>
 
@@ -81,6 +82,46 @@ TEST(EwaldKernels, AgreeWithTheGenericForm) {
   const std::vector<Tensor> all = operands(c), p(all.begin(), all.begin() + 3);
   expect_same_derivatives(ewald_excluded_energy(c.system, o), p);
   expect_same_derivatives(ewald_reciprocal_energy(c.system, o), p);
+}
+
+TEST(PmeKernels, AgreeWithTheGenericForm) {
+  const Case c = testing::small_mixture();
+  const std::vector<Tensor> all = operands(c), p(all.begin(), all.begin() + 3);
+  for (const int order : {4, 5, 6}) {
+    SCOPED_TRACE(order);
+    expect_same_derivatives(pme_energy(c.system, {.cutoff_coulomb_nm = 0.8, .ewald_rtol = 1e-4, .pme_order = order}, {12, 15, 14}), p);
+  }
+}
+
+TEST(Pme, ConvergesToTheEwaldSum) {
+  const Case c = testing::small_mixture();
+  const std::vector<Tensor> all = operands(c), p(all.begin(), all.begin() + 3);
+  const Nonbonded exact = {.coulomb = Coulomb::ewald, .cutoff_coulomb_nm = 0.8, .ewald_beta = 4, .ewald_kmax = 55};
+  const auto slopes = [&](const EnergyPtr& u) { return grad([&](const std::vector<Tensor>& q) { return evaluate(u, q); })(p); };
+  const std::vector<Tensor> expected = slopes(ewald_reciprocal_energy(c.system, exact));
+  double last = 0;
+  for (const int points : {24, 48}) {
+    Nonbonded o = exact;
+    o.pme_order = 6;
+    const std::vector<Tensor> g = slopes(pme_energy(c.system, o, {points, points, points}));
+    const double error = largest(g[0] - expected[0]) / largest(expected[0]);
+    // Halving the spacing divides errors of order 6 by about 2^6.
+    if (points == 48) {
+      EXPECT_LT(error, last / 30);
+    }
+    last = error;
+    for (std::size_t k = 1; k < 3; ++k) EXPECT_LE(largest(g[k] - expected[k]), 2e-3 * largest(expected[k])) << points << " points, operand " << k;
+  }
+  EXPECT_LT(last, 1e-5);
+  const double fine = evaluate(pme_energy(c.system, {.cutoff_coulomb_nm = 0.8, .ewald_beta = 4, .pme_order = 8}, {64, 64, 64}), p).item<double>();
+  const double sum = evaluate(ewald_reciprocal_energy(c.system, exact), p).item<double>();
+  EXPECT_NEAR(fine, sum, 1e-9 * std::abs(sum));
+}
+
+TEST(Pme, GridsHaveSmallFactors) {
+  EXPECT_EQ(pme_grid({.fourier_spacing_nm = 0.12}, rectangular_box({6.16447232, 1.31, 2.4})), (std::array<int, 3>{54, 12, 20}));
+  EXPECT_EQ(pme_grid({.fourier_grid = {31, 0, 33}}, rectangular_box({2.4, 2.4, 2.4})), (std::array<int, 3>{31, 20, 33}));
+  EXPECT_THROW(pme_energy(testing::waters(1, 0.4, 0.3, 0.5), {.pme_order = 5}, {4, 8, 8}), Error);
 }
 
 TEST(EwaldKernels, SeriesForCloseExcludedPairs) {
