@@ -3,6 +3,7 @@
 
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
+#include "tessera/electromagnetics/constants.h"
 
 #include <fmt/format.h>
 
@@ -80,6 +81,55 @@ Tensor inverse_permittivity(const DesignRegion& region, const Tensor& eps, Arg s
   if (eps.size() != region.pattern->cols())
     throw Error(fmt::format("[inverse_permittivity] the region has {} cells, got {}", region.pattern->cols(), to_string(eps.type())));
   return 1.0 / (csr_matmul(region.share, region.pattern, reshape(eps, {eps.size()})) + region.outside * surroundings);
+}
+
+DesignMixture design_mixture(const DesignRegion& region, const Medium& empty, const Medium& full, const Medium& around, double dt_s) {
+  const std::array<const Medium*, 3> media{&empty, &full, &around};
+  DesignMixture out;
+  out.edges.edges = region.edges;
+  std::array<std::size_t, 3> channel{};  // of a medium's poles; 0: it has none
+  for (std::size_t m = 0; m < 3; ++m) {
+    const Medium& medium = *media[m];
+    if (medium.pec || medium.chi2 != 0 || medium.chi3 != 0)
+      throw Error(fmt::format("[design_mixture] '{}' is a perfect conductor or nonlinear: mix media with pec = false and without chi2 and chi3", medium.name));
+    if (medium.mu != empty.mu || medium.sigma_m != empty.sigma_m)
+      throw Error(fmt::format("[design_mixture] '{}' and '{}' differ in permeability, which is no parameter: give them the same mu and sigma_m", empty.name, medium.name));
+    DispersiveRun terms;
+    for (const PoleResidue& p : medium.poles) {
+      const PoleUpdate u = pole_update(p, dt_s);
+      terms.alpha.push_back(u.alpha);
+      terms.beta.push_back(u.beta);
+      terms.shear.push_back(u.shear);
+    }
+    if (terms.alpha.empty()) continue;
+    const auto same = [&](const DispersiveRun& o) { return o.alpha == terms.alpha && o.beta == terms.beta && o.shear == terms.shear; };
+    const auto found = std::find_if(out.edges.poles.begin(), out.edges.poles.end(), same);
+    channel[m] = 2 + static_cast<std::size_t>(found - out.edges.poles.begin());
+    if (found == out.edges.poles.end()) out.edges.poles.push_back(std::move(terms));
+  }
+  const auto channels = static_cast<std::size_t>(out.edges.channels());
+  std::array<Tensor, 3> theta;
+  for (std::size_t m = 0; m < 3; ++m) {
+    std::vector<double> values;
+    for (const Edge& e : region.edges) {
+      std::vector<double> of_edge(channels, 0.0);
+      of_edge[0] = media[m]->eps[e.component];
+      of_edge[1] = media[m]->sigma[e.component] * dt_s / (2 * vacuum_permittivity);
+      if (channel[m] > 0) of_edge[channel[m]] = 1;
+      values.insert(values.end(), of_edge.begin(), of_edge.end());
+    }
+    theta[m] = tensor(values, {static_cast<Index>(region.edges.size()), static_cast<Index>(channels)});
+  }
+  out.empty = theta[0], out.full = theta[1], out.around = theta[2];
+  return out;
+}
+
+Tensor mixture_parameters(const DesignRegion& region, const DesignMixture& mixture, const Tensor& density) {
+  if (density.size() != region.pattern->cols())
+    throw Error(fmt::format("[mixture_parameters] the region has {} cells, got {}", region.pattern->cols(), to_string(density.type())));
+  const Tensor share = csr_matmul(region.share, region.pattern, reshape(density, {density.size()}));
+  const Tensor theta = mixture.empty + expand_dims(share, -1) * (mixture.full - mixture.empty) + expand_dims(region.outside, -1) * (mixture.around - mixture.empty);
+  return reshape(theta, {theta.size()});
 }
 
 }  // namespace tessera::electromagnetics

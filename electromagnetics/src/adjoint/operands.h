@@ -43,11 +43,37 @@ inline bool is_zero(const Tensor& t) {
 }
 inline Tensor or_zeros(const Tensor& t, const Type& type) { return t.defined() ? t : broadcast_to(scalar(0.0, type.dtype), type.shape); }
 inline Tensor sum_of(const Tensor& a, const Tensor& b) { return !a.defined() ? b : !b.defined() ? a : a + b; }
-/// (dc / c) v for all rows of v [.., rows, design], or [.., part, rows, design].
-inline Tensor scaled(const Tensor& dc, const Tensor& c, const Tensor& v, int axes_of_rows = 1) {
-  Tensor by = cast(dc / c, v.dtype());
-  for (int d = 0; d < axes_of_rows; ++d) by = expand_dims(by, -2);
-  return by * v;
+/// by [.., columns] times all rows of v [.., rows, columns], or [.., part, rows, columns].
+inline Tensor times_rows(const Tensor& by, const Tensor& v, int axes_of_rows) {
+  Tensor b = cast(by, v.dtype());
+  for (int d = 0; d < axes_of_rows; ++d) b = expand_dims(b, -2);
+  return b * v;
+}
+/// A change of the parameters [.., design, K] as what each trace is taken for: dc/c, of mixed edges -d theta / g.
+inline Tensor share_of_traces(const YeeOp& op, const Tensor& dc, const Tensor& c) {
+  if (op.channels == 1) return dc / c;
+  return dc * cast(tensor(op.per_channel), dc.dtype());
+}
+/// `v` with the channels of each design edge as an axis of its own.
+inline Tensor by_channels(const YeeOp& op, const Tensor& v) {
+  tessera::Shape s = v.shape();
+  s[v.ndim() - 1] = static_cast<Index>(op.design.size());
+  s.push_back(op.channels);
+  return reshape(v, s);
+}
+/// The current at the design edges [.., rows, design] that stands for the change, from the traces.
+inline Tensor current_of_change(const YeeOp& op, const Tensor& dc, const Tensor& c, const Tensor& traces, int axes_of_rows = 1) {
+  const Tensor all = times_rows(share_of_traces(op, dc, c), traces, axes_of_rows);
+  return op.channels == 1 ? all : sum(by_channels(op, all), tessera::Shape{all.ndim()});
+}
+/// Its transpose: the cotangents of the traces from those of the current. A bracket's own cotangent `traces` (or none) is no part of it.
+inline Tensor traces_of_change(const YeeOp& op, const Tensor& dc, const Tensor& c, const Tensor& currents, const Tensor& traces, int axes_of_rows = 1) {
+  const Tensor share = share_of_traces(op, dc, c);
+  if (op.channels == 1) return times_rows(share, traces.defined() ? currents - traces : currents, axes_of_rows);
+  tessera::Shape s = currents.shape(), columns = s;
+  s.push_back(op.channels);
+  columns[currents.ndim() - 1] *= op.channels;
+  return times_rows(share, reshape(broadcast_to(expand_dims(currents, -1), s), columns), axes_of_rows);
 }
 /// The shape of what a list of edges has: [steps, edges], of fields of two parts [2, steps, edges].
 inline tessera::Shape table_of(const YeeOp& op, Index steps, Index edges) {
@@ -63,16 +89,16 @@ inline void expect_currents(const YeeOp& op, const char* name, const Tensor& cur
 /// All currents: those of the driven edges come first, those of the design edges after them; the others are zero.
 inline Tensor driven_among_currents(const YeeOp& op, const Tensor& driven) {
   tessera::Shape low = tessera::Shape::filled(driven.ndim(), 0), high = low;
-  high[driven.ndim() - 1] = op.scheme.n_traced();
+  high[driven.ndim() - 1] = static_cast<Index>(op.design.size());
   return pad(driven, low, high);
 }
 inline Tensor design_among_currents(const YeeOp& op, const Tensor& design) {
   tessera::Shape low = tessera::Shape::filled(design.ndim(), 0), high = low;
-  low[design.ndim() - 1] = op.scheme.n_injected() - op.scheme.n_traced();
+  low[design.ndim() - 1] = static_cast<Index>(op.driven.size());
   return pad(design, low, high);
 }
 inline Tensor design_columns(const YeeOp& op, const Tensor& currents) {
-  return slice(currents, currents.ndim() - 1, op.scheme.n_injected() - op.scheme.n_traced(), op.scheme.n_injected());
+  return slice(currents, currents.ndim() - 1, static_cast<Index>(op.driven.size()), op.scheme.n_injected());
 }
 inline void linear_but_in_coefficients(const char* name, bool asked) {
   if (asked) fail(name, "is linear in the fields and currents alone, not in the coefficients");

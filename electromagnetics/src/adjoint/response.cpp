@@ -84,13 +84,13 @@ void YeeResponse::jvp(const Application& a, std::span<const Tensor> t, std::span
   const YeeOp& op = *a.get<ResponseAttr>().response->plan.op;
   Tensor dw = t[1], moved;
   if (t[0].defined()) {
-    moved = scaled(t[0], a.in[0], a.out[1]);
+    moved = current_of_change(op, t[0], a.in[0], a.out[1]);
     dw = sum_of(dw, design_among_currents(op, moved));
   }
   if (!dw.defined()) return;
   const Tensor* in[] = {&a.in[0], &dw};
   dispatch(primitive<YeeResponse>(), in, a.attr, {}, o);
-  if (moved.defined()) o[1] = o[1] - moved;  // no part of the bracket
+  if (moved.defined() && op.channels == 1) o[1] = o[1] - moved;  // no part of the bracket
 }
 /// The adjoint of a complex map: H^H v = conj(H^T conj(v)).
 void YeeResponse::transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
@@ -105,8 +105,7 @@ void YeeResponseTransposed::jvp(const Application& a, std::span<const Tensor> t,
   const bool no_traces = a.in_types[1].shape.back() == 0;
   Tensor du = no_traces ? Tensor() : t[1];
   if (t[2].defined()) {
-    const Tensor mine = design_columns(op, a.out[0]);
-    du = sum_of(du, scaled(t[2], a.in[2], no_traces ? mine : mine - a.in[1]));
+    du = sum_of(du, traces_of_change(op, t[2], a.in[2], design_columns(op, a.out[0]), no_traces ? Tensor() : a.in[1]));
   }
   const Tensor x = or_zeros(t[0], a.in_types[0]), u = or_zeros(du, a.in_types[1]);
   const Tensor* in[] = {&x, &u, &a.in[2]};

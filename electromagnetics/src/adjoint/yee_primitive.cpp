@@ -96,13 +96,13 @@ void YeeAdvance::jvp(const Application& a, std::span<const Tensor> t, std::span<
   const YeeOp& op = *a.get<YeeAttr>().op;
   Tensor dw = t[2], moved;
   if (t[1].defined()) {
-    moved = scaled(t[1], a.in[1], a.out[2], op.scheme.parts());
+    moved = current_of_change(op, t[1], a.in[1], a.out[2], op.scheme.parts());
     dw = sum_of(dw, design_among_currents(op, moved));
   }
   const Tensor dx = or_zeros(t[0], a.in_types[0]), w = or_zeros(dw, a.in_types[2]);
   const Tensor* in[] = {&dx, &a.in[1], &w};
   dispatch(primitive<YeeAdvance>(), in, a.attr, {}, o);
-  if (moved.defined()) o[2] = o[2] - moved;  // the current stands for the change of c: it is no part of the bracket
+  if (moved.defined() && op.channels == 1) o[2] = o[2] - moved;  // the current stands for the change of c: it is no part of the bracket
 }
 void YeeAdvance::transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
   linear_but_in_coefficients(name, linear[1]);
@@ -116,7 +116,7 @@ void YeeAdvance::transpose(const Application& a, std::span<const bool> linear, s
 void YeeAdvanceTransposed::jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
   const YeeOp& op = *a.get<YeeAttr>().op;
   Tensor dlu = t[2];
-  if (t[3].defined()) dlu = sum_of(dlu, scaled(t[3], a.in[3], design_columns(op, a.out[1]) - a.in[2], op.scheme.parts()));
+  if (t[3].defined()) dlu = sum_of(dlu, traces_of_change(op, t[3], a.in[3], design_columns(op, a.out[1]), a.in[2], op.scheme.parts()));
   const Tensor x = or_zeros(t[0], a.in_types[0]), r = or_zeros(t[1], a.in_types[1]), u = or_zeros(dlu, a.in_types[2]);
   const Tensor* in[] = {&x, &r, &u, &a.in[3]};
   dispatch(primitive<YeeAdvanceTransposed>(), in, a.attr, {}, o);
@@ -162,20 +162,37 @@ std::vector<double> in_vacuum(const YeeModel& m, const YeeScheme& scheme, const 
 }  // namespace
 
 YeeOpPtr yee_op(YeeModel model) {
-  std::vector<Edge> driven = model.injected, design = model.traced, recorded = model.recorded;
+  const bool mixed = !model.mixed.edges.empty();
+  if (mixed && !model.traced.empty()) throw Error("[yee_op] design edges are all lossless dielectrics (traced) or all mixtures (mixed): put them into one list");
+  const std::int64_t channels = mixed ? model.mixed.channels() : 1;
+  std::vector<Edge> driven = model.injected, design = mixed ? model.mixed.edges : model.traced, recorded = model.recorded;
   model.injected.insert(model.injected.end(), design.begin(), design.end());
   YeeScheme scheme(model);
   if (scheme.nonlinear()) throw Error("[yee_op] a nonlinear medium's step is not linear in the fields: leave chi2 and chi3 out");
-  std::vector<double> unit = in_vacuum(model, scheme, design), coefficient;
-  for (const Edge& e : design) coefficient.push_back(scheme.coefficient(e));
+  std::vector<double> unit, coefficient, per_channel;
+  if (!mixed) unit = in_vacuum(model, scheme, design);
+  if (!mixed)
+    for (const Edge& e : design) coefficient.push_back(scheme.coefficient(e));
+  for (const double gain : scheme.mixed_gains()) per_channel.insert(per_channel.end(), static_cast<std::size_t>(channels), -1 / gain);
   const std::vector<std::uint8_t> unknowns = scheme.unknowns();
   std::vector<bool> unknown(unknowns.begin(), unknowns.end());
   return std::make_shared<const YeeOp>(YeeOp{std::move(scheme), std::move(driven), std::move(design), std::move(recorded), model.dt_s, std::move(unknown),
-                                             std::move(unit), std::move(coefficient)});
+                                             std::move(unit), std::move(coefficient), channels, std::move(per_channel)});
 }
 
-Tensor coefficients(const YeeOpPtr& op, const Tensor& inverse_eps) { return tensor(op->unit) * inverse_eps; }
-Tensor coefficients(const YeeOpPtr& op) { return tensor(op->coefficient); }
+namespace {
+void need_dielectrics(const YeeOpPtr& op) {
+  if (op->channels != 1) throw Error("[coefficients] the design edges are mixtures: their parameters are those of mixture_parameters");
+}
+}  // namespace
+Tensor coefficients(const YeeOpPtr& op, const Tensor& inverse_eps) {
+  need_dielectrics(op);
+  return tensor(op->unit) * inverse_eps;
+}
+Tensor coefficients(const YeeOpPtr& op) {
+  need_dielectrics(op);
+  return tensor(op->coefficient);
+}
 Tensor initial_state(const YeeOpPtr& op) { return zeros({op->scheme.state_size()}, op->scheme.dtype()); }
 
 YeeResult advance(const YeeOpPtr& op, const Tensor& state, const Tensor& c, const Tensor& currents) {

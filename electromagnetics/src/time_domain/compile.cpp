@@ -204,6 +204,27 @@ bool in_layers(const Tables<T>& t, const Edge& e) {
   return false;
 }
 
+/// The terms of a run, with room in the state; `gain` is left to the caller.
+template <class T>
+Polarized<T> polarized_of(Tables<T>& t, const DispersiveRun& run, int first, int length) {
+  Polarized<T> p;
+  p.first = first;
+  p.length = length;
+  p.state = t.state_size;
+  t.state_size += aligned(2 * std::int64_t{p.length} * static_cast<std::int64_t>(run.alpha.size()));
+  for (std::size_t q = 0; q < run.alpha.size(); ++q) {
+    const double shear = run.shear.empty() ? 0 : run.shear[q], turn = run.alpha[q].imag();
+    if (shear != 0 && turn != 0) throw Error("[YeeScheme] a double pole has a real alpha");
+    p.alpha.push_back(static_cast<T>(run.alpha[q].real()));
+    p.re_of_im.push_back(static_cast<T>(shear - turn));
+    p.im_of_re.push_back(static_cast<T>(turn));
+    p.beta.emplace_back(run.beta[q]);
+    p.pair.push_back(run.counts_once(q) ? 1 : 2);
+    p.two.push_back(shear != 0 || turn != 0 || run.beta[q].imag() != 0);
+  }
+  return p;
+}
+
 /// Factors of one row, its dispersive and its nonlinear runs.
 template <class T>
 void compile_row(Tables<T>& t, const YeeModel& m, int c, int j, int k, MaterialRow& row, const std::vector<double>& metric_x) {
@@ -237,21 +258,7 @@ void compile_row(Tables<T>& t, const YeeModel& m, int c, int j, int k, MaterialR
     f.flags[index] |= lossy;
   }
   for (const DispersiveRun& run : row.dispersive) {
-    Polarized<T> p;
-    p.first = run.first;
-    p.length = static_cast<int>(run.weight.size());
-    p.state = t.state_size;
-    t.state_size += aligned(2 * std::int64_t{p.length} * static_cast<std::int64_t>(run.alpha.size()));
-    for (std::size_t q = 0; q < run.alpha.size(); ++q) {
-      const double shear = run.shear.empty() ? 0 : run.shear[q], turn = run.alpha[q].imag();
-      if (shear != 0 && turn != 0) throw Error("[YeeScheme] a double pole has a real alpha");
-      p.alpha.push_back(static_cast<T>(run.alpha[q].real()));
-      p.re_of_im.push_back(static_cast<T>(shear - turn));
-      p.im_of_re.push_back(static_cast<T>(turn));
-      p.beta.emplace_back(run.beta[q]);
-      p.pair.push_back(run.counts_once(q) ? 1 : 2);
-      p.two.push_back(shear != 0 || turn != 0 || run.beta[q].imag() != 0);
-    }
+    Polarized<T> p = polarized_of(t, run, run.first, static_cast<int>(run.weight.size()));
     const double scale = double(f.scale_y[j]) * double(f.scale_z[k]) * t.cdt;
     for (int q = 0; q < p.length; ++q) {  // edges in an outer conductor take no part
       const int i = p.first + q;
@@ -281,7 +288,54 @@ void compile_row(Tables<T>& t, const YeeModel& m, int c, int j, int k, MaterialR
   }
 }
 
-/// Whether an edge takes part in a tensor: computed, neither conductor nor lossy nor nonlinear, outside of the layers.
+/// Mixed edges, in runs of neighbours. What their row has for them is put out of action; they keep one of its factors for the mask of unknowns.
+template <class T>
+void add_mixed(Tables<T>& t, const YeeModel& m) {
+  const MixedEdges& mixed = m.mixed;
+  t.channels = mixed.channels();
+  for (std::size_t q = 0; q < mixed.edges.size();) {
+    const Edge& e = mixed.edges[q];
+    std::size_t end = q + 1;
+    const auto follows = [&](const Edge& o) { return o.component == e.component && o.j == e.j && o.k == e.k && o.i == e.i + static_cast<int>(end - q); };
+    while (end < mixed.edges.size() && follows(mixed.edges[end])) ++end;
+    ComponentTable<T>& f = t.component[e.component];
+    const int at[3] = {e.i, e.j, e.k}, length = static_cast<int>(end - q);
+    for (int d = 0; d < 3; ++d)
+      if (at[d] < f.first[d] || at[d] + (d == 0 ? length - 1 : 0) >= f.last[d])
+        throw Error("[YeeScheme] mixed edge " + std::to_string(q) + ", " + name_of(e.component) + ", is not among the edges that the scheme computes");
+    if (!is_electric(e.component)) throw Error("[YeeScheme] only electric edges are mixed");
+    const std::int64_t index = t.row_index(e.j, e.k);
+    if (f.keep.empty()) f.keep.assign(t.rows(), nullptr);
+    if (!f.keep[index]) f.keep[index] = t.pool.keep(std::vector<T>(aligned(t.n[0] + 1), 1));
+    f.flags[index] |= lossy;
+    Special<T>& special = special_of(t, e.component, e.j, e.k);
+    Mixed<T> run{.first = e.i, .length = length, .column = static_cast<std::int64_t>(m.traced.size()) + static_cast<std::int64_t>(q) * t.channels};
+    for (int i = e.i; i < e.i + length; ++i) {
+      if (f.factor[index][i] == 0) throw Error("[YeeScheme] mixed edge " + std::to_string(q) + " is a conductor in its row");
+      for (Polarized<T>& p : special.polarized)
+        if (p.mixed < 0 && i >= p.first && i < p.first + p.length) p.gain[static_cast<std::size_t>(i - p.first)] = 0;
+      for (const Nonlinear<T>& p : special.nonlinear)
+        if (i >= p.first && i < p.first + p.length) throw Error("[YeeScheme] mixed edge " + std::to_string(q) + " is nonlinear in its row");
+      const bool wraps = t.periodic[0] || t.n[0] == 1;
+      run.metric.push_back(t.cdt * metric(m, e.component, 0, i, t.unit, wraps));
+      t.mixed_gain.push_back(run.metric.back() * double(t.scale(e.component, e.j, e.k)));
+    }
+    for (const DispersiveRun& poles : mixed.poles) {
+      Polarized<T> p = polarized_of(t, poles, e.i, length);
+      p.mixed = t.n_mixed_gains;
+      t.n_mixed_gains += length;
+      double response = 0;
+      for (std::size_t n = 0; n < p.beta.size(); ++n) response += double(p.pair[n]) * poles.beta[n].real();
+      run.response.push_back(static_cast<T>(response));
+      run.polarized.push_back(special.polarized.size());
+      special.polarized.push_back(std::move(p));
+    }
+    special.mixed.push_back(std::move(run));
+    q = end;
+  }
+}
+
+/// Whether an edge takes part in a tensor: computed, neither conductor nor lossy, nonlinear or mixed, outside of the layers.
 template <class T>
 bool couples(const Tables<T>& t, const Edge& e) {
   const ComponentTable<T>& f = t.component[e.component];
@@ -290,9 +344,11 @@ bool couples(const Tables<T>& t, const Edge& e) {
     if (at[d] < f.first[d] || at[d] >= f.last[d]) return false;
   if (in_layers(t, e)) return false;
   const std::int64_t index = t.row_index(e.j, e.k);
-  if (!f.special.empty() && f.special[index] >= 0)
-    for (const Nonlinear<T>& run : t.specials[static_cast<std::size_t>(f.special[index])].nonlinear)
-      if (e.i >= run.first && e.i < run.first + run.length) return false;
+  if (!f.special.empty() && f.special[index] >= 0) {
+    const auto within = [&](const auto& run) { return e.i >= run.first && e.i < run.first + run.length; };
+    const Special<T>& special = t.specials[static_cast<std::size_t>(f.special[index])];
+    if (std::any_of(special.nonlinear.begin(), special.nonlinear.end(), within) || std::any_of(special.mixed.begin(), special.mixed.end(), within)) return false;
+  }
   return f.factor[index][e.i] != 0 && !(f.flags[index] & lossy && f.keep[index][e.i] != 1);
 }
 
@@ -410,6 +466,7 @@ Tables<T> compile(const YeeModel& m) {
   add_list(t, m.traced, &Special<T>::traced, "traced");
   for (const Edge& e : m.traced)
     if (!is_electric(e.component)) throw Error("[YeeScheme] only electric edges are traced");
+  add_mixed(t, m);
   add_tensors(t, m);
   if (t.nonlinear && t.bloch)
     throw Error("[YeeScheme] between faces joined with a phase fields are complex, and the field that a nonlinear medium answers to is none of them: take "
@@ -417,7 +474,7 @@ Tables<T> compile(const YeeModel& m) {
   if (t.nonlinear) find_neighbours(t);
   t.n_injected = static_cast<std::int64_t>(m.injected.size());
   t.n_recorded = static_cast<std::int64_t>(m.recorded.size());
-  t.n_traced = static_cast<std::int64_t>(m.traced.size());
+  t.n_traced = static_cast<std::int64_t>(m.traced.size()) + static_cast<std::int64_t>(m.mixed.edges.size()) * t.channels;
   return t;
 }
 

@@ -301,9 +301,15 @@ class Rows {
         for (int i = 0; i < p.length; ++i)
           e[p.first + i] += scale * factor[p.first + i] * (p.beta[m].real() * re[i] + p.beta[m].imag() * im[i]);
       }
-    if (traces)
+    if (traces) {
       for (const Span& a : special->traced)
         for (int i = 0; i < a.length; ++i) e[a.first + i] += traces[a.column + i];
+      for (const Mixed<T>& run : special->mixed)
+        for (int q = 0; q < run.length; ++q) {
+          const T* l = traces + run.column + q * t_.channels;
+          e[run.first + q] += scale * factor[run.first + q] * (l[0] + responses(run, l));
+        }
+    }
     if (w_.out_a) {
       T* currents = w_.out_a + (w_.steps - 1 - n) * t_.n_injected;
       give(special->injected, e, currents, sign);
@@ -329,6 +335,14 @@ class Rows {
       if (const T* replaced = w_.special_factor[f.special[index]]) return replaced;
     return f.factor[index];
   }
+  const T* keep_of(int c, int j, int k) const {
+    const ComponentTable<T>& f = t_.component[c];
+    const std::int64_t index = t_.row_index(j, k);
+    if (!w_.special_keep.empty() && !f.special.empty() && f.special[index] >= 0)
+      if (const T* replaced = w_.special_keep[f.special[index]]) return replaced;
+    return f.keep.empty() ? nullptr : f.keep[index];
+  }
+  const T* gain_of(const Polarized<T>& p) const { return p.mixed < 0 ? p.gain.data() : w_.mixed_gain + p.mixed; }
   static T trace_cotangent(const Special<T>& special, int i, const T* traces) {
     if (traces)
       for (const Span& at : special.traced)
@@ -352,6 +366,7 @@ class Rows {
   [[gnu::noinline]] void step_with_more(int c, const ComponentTable<T>& f, int j, int k, RowUpdate<T>& u, std::uint8_t flags, std::int64_t n) {
     T* e = u.field;
     u.factor = factor_of(c, j, k);
+    if (flags & lossy) u.keep = keep_of(c, j, k);
     u.extra = x_;
     std::fill(x_, x_ + t_.run, T{0});
     for (int term = 0; term < 2; ++term) layers(c, f, term, j, k);
@@ -415,13 +430,16 @@ class Rows {
 
   void before(const Special<T>& special, int c, const ComponentTable<T>& f, T* e, std::int64_t n) {
     if constexpr (!transposed) {
+      if (w_.out_b)
+        for (const Mixed<T>& run : special.mixed) begin_traces(special, run, e, w_.out_b + n * t_.n_traced);
       for (const Polarized<T>& p : special.polarized)
         for (std::size_t m = 0; m < p.alpha.size(); ++m) {
           T *re = s_ + p.state + 2 * static_cast<std::int64_t>(m) * p.length, *im = re + p.length;
           const T a = p.alpha[m], up = p.re_of_im[m], down = p.im_of_re[m], br = p.beta[m].real(), bi = p.beta[m].imag(), pair = p.pair[m];
+          const T* gain = gain_of(p);
           for (int i = 0; i < p.length; ++i) {
             const T x = re[i], y = im[i], field = e[p.first + i];
-            x_[p.first + i] += p.gain[i] * pair * ((1 - a) * x - up * y);
+            x_[p.first + i] += gain[i] * pair * ((1 - a) * x - up * y);
             re[i] = a * x + up * y + br * field;
             im[i] = a * y + down * x + bi * field;
           }
@@ -449,15 +467,18 @@ class Rows {
         for (std::size_t m = 0; m < p.alpha.size(); ++m) {
           T *re = s_ + p.state + 2 * static_cast<std::int64_t>(m) * p.length, *im = re + p.length;
           const T a = p.alpha[m], up = p.re_of_im[m], down = p.im_of_re[m], br = p.beta[m].real(), bi = p.beta[m].imag(), pair = p.pair[m];
+          const T* gain = gain_of(p);
           for (int i = 0; i < p.length; ++i) {
-            const T x = re[i], y = im[i], g = p.gain[i] * pair * e[p.first + i];
+            const T x = re[i], y = im[i], g = gain[i] * pair * e[p.first + i];
             x_[p.first + i] += br * x + bi * y;
             re[i] = a * x + down * y + (1 - a) * g;
             im[i] = a * y + up * x - up * g;
           }
         }
-      if (w_.in_b) {  // the cotangent of a bracket alone ends here
+      if (w_.in_b) {
         const T* traces = w_.in_b + (w_.steps - 1 - n) * t_.n_traced;
+        for (const Mixed<T>& run : special.mixed) trace_cotangents_before(special, run, traces);
+        // The cotangent of a bracket alone ends here.
         for (const Span& a : special.traced)
           for (int i = 0; i < a.length; ++i) e[a.first + i] -= traces[a.column + i];
       }
@@ -497,6 +518,8 @@ class Rows {
           const T* at = e + p.first + q;
           s_[p.state + q] += p.gain[static_cast<std::size_t>(q)] * ((at[f.p] - at[f.q]) - (at[f.r] - at[f.t]) + x_[p.first + q]);
         }
+      if (w_.out_b)
+        for (const Mixed<T>& run : special.mixed) end_traces(run, e, w_.out_b + n * t_.n_traced);
       if (!special.nonlinear.empty()) return;  // solve() comes first
       polarize(special, e);
       record(special, e, n);
@@ -504,6 +527,51 @@ class Rows {
       if (n + 1 < w_.steps) receive(c, j, k, n + 1);
     } else {
       receive(c, j, k, n);
+    }
+  }
+
+  // The traces of a mixed edge, [e' - e, e' + e, P' - P, ..] with P' - P = pair [(alpha - 1) x + re_of_im y] + response (e' + e): what the old
+  // field and Q have in them, what the new field has, and the transpose of both.
+  void begin_traces(const Special<T>& special, const Mixed<T>& run, const T* e, T* traces) const {
+    for (int q = 0; q < run.length; ++q) {
+      T* u = traces + run.column + q * t_.channels;
+      const T old = e[run.first + q];
+      u[0] = -old, u[1] = old;
+      for (std::size_t k = 0; k < run.polarized.size(); ++k) {
+        const Polarized<T>& p = special.polarized[run.polarized[k]];
+        T sum = run.response[k] * old;
+        for (std::size_t m = 0; m < p.alpha.size(); ++m) {
+          const T *re = s_ + p.state + 2 * static_cast<std::int64_t>(m) * p.length, *im = re + p.length;
+          sum += p.pair[m] * ((p.alpha[m] - 1) * re[q] + p.re_of_im[m] * im[q]);
+        }
+        u[2 + k] = sum;
+      }
+    }
+  }
+  void end_traces(const Mixed<T>& run, const T* e, T* traces) const {
+    for (int q = 0; q < run.length; ++q) {
+      T* u = traces + run.column + q * t_.channels;
+      u[0] += e[run.first + q], u[1] += e[run.first + q];
+      for (std::size_t k = 0; k < run.response.size(); ++k) u[2 + k] += run.response[k] * e[run.first + q];
+    }
+  }
+  static T responses(const Mixed<T>& run, const T* cotangents) {
+    T sum = cotangents[1];
+    for (std::size_t k = 0; k < run.response.size(); ++k) sum += run.response[k] * cotangents[2 + k];
+    return sum;
+  }
+  void trace_cotangents_before(const Special<T>& special, const Mixed<T>& run, const T* traces) {
+    for (int q = 0; q < run.length; ++q) {
+      const T* l = traces + run.column + q * t_.channels;
+      x_[run.first + q] += responses(run, l) - l[0];
+      for (std::size_t k = 0; k < run.polarized.size(); ++k) {
+        const Polarized<T>& p = special.polarized[run.polarized[k]];
+        for (std::size_t m = 0; m < p.alpha.size(); ++m) {
+          T *re = s_ + p.state + 2 * static_cast<std::int64_t>(m) * p.length, *im = re + p.length;
+          re[q] += p.pair[m] * (p.alpha[m] - 1) * l[2 + k];
+          im[q] += p.pair[m] * p.re_of_im[m] * l[2 + k];
+        }
+      }
     }
   }
 

@@ -31,6 +31,17 @@ struct Polarized {
   std::vector<std::uint8_t> two;             ///< [terms] whether y takes part
   std::vector<T> pair;                       ///< [terms] P = pair Re Q: 2, or 1 for real terms
   std::vector<T> gain;                       ///< [length] weight over the metric of the bracket
+  std::int64_t mixed = -1;                   ///< of mixed edges: where in Work::mixed_gain `gain` begins
+};
+
+/// Mixed edges side by side; parameters and traces of edge q begin at column + q K.
+template <class T>
+struct Mixed {
+  int first, length;
+  std::int64_t column;
+  std::vector<std::size_t> polarized;  ///< [K - 2] in Special::polarized
+  std::vector<T> response;             ///< [K - 2] sum of pair Re beta
+  std::vector<double> metric;          ///< [length] c dt ds/A* without `scale`
 };
 
 /// e of edge `i` of a row += sum of weight times bracket over `count` terms. Across faces that are joined with a phase the weight is
@@ -74,6 +85,7 @@ struct Special {
   std::vector<Polarized<T>> polarized;
   std::vector<Coupled> coupled;
   std::vector<Nonlinear<T>> nonlinear;
+  std::vector<Mixed<T>> mixed;
 };
 
 constexpr int kLine = 64;  ///< bytes of a cache line
@@ -121,6 +133,8 @@ struct Tables {
   std::int64_t n_coupled = 0;
   std::int64_t n_injected = 0, n_recorded = 0, n_traced = 0;
   std::vector<Edge> traced;
+  std::int64_t channels = 0, n_mixed_gains = 0;  ///< K; numbers in Work::mixed_gain
+  std::vector<double> mixed_gain;                ///< [mixed edges] YeeScheme::mixed_gains
   double cdt = 0, unit = 0;           ///< c dt in units of the reference length; that length in m
   bool has_layers = false;
   bool nonlinear = false;
@@ -159,6 +173,8 @@ struct Work {
   const T* other_state = nullptr;  ///< of the other part of the field, with what it has for in_a; null where there is one part
   const T* other_in_a = nullptr;
   T cross_sign = 0;                ///< of CouplingTerm::cross: -1 in the real part, 1 in the imaginary one
+  std::vector<const T*> special_keep = {};  ///< [specials] as special_factor, in rows with mixed edges
+  const T* mixed_gain = nullptr;            ///< Polarized::gain of mixed edges
 };
 
 template <class T>

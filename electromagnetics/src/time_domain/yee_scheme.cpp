@@ -37,26 +37,67 @@ auto visit(const YeeScheme::Impl& impl, F&& f) {
 /// The factors of the rows in which the coefficients of traced edges are given.
 template <class T>
 struct Replaced {
-  std::vector<std::vector<T>> rows;
-  std::vector<const T*> of_special;
+  std::vector<std::vector<T>> rows, keeps;
+  std::vector<const T*> of_special, keep_of_special;
+  std::vector<T> mixed_gain;
 };
+/// Of mixed edges: (eps + r + S) e' = (eps - r - S) e + g bracket + .., S the sum of weight times response.
+template <class T, class RowWith>
+void mix(const Tables<T>& t, const T* given, const RowWith& row_with, Replaced<T>& out) {
+  out.mixed_gain.resize(static_cast<std::size_t>(t.n_mixed_gains));
+  out.keep_of_special.assign(t.specials.size(), nullptr);
+  out.keeps.reserve(t.specials.size());
+  for (int c = 0; c < 3; ++c) {
+    const ComponentTable<T>& f = t.component[c];
+    if (f.special.empty()) continue;
+    for (int k = 0; k <= t.n[2]; ++k)
+      for (int j = 0; j <= t.n[1]; ++j) {
+        const std::int64_t index = t.row_index(j, k);
+        if (f.special[index] < 0) continue;
+        const auto s = static_cast<std::size_t>(f.special[index]);
+        const Special<T>& special = t.specials[s];
+        if (special.mixed.empty()) continue;
+        std::vector<T>& factor = row_with(s, f.factor[index]);
+        std::vector<T>& keep = out.keeps.emplace_back(f.keep[index], f.keep[index] + std::max(t.run, t.n[0] + 1));
+        out.keep_of_special[s] = keep.data();
+        for (const Mixed<T>& run : special.mixed)
+          for (int q = 0; q < run.length; ++q) {
+            const auto i = static_cast<std::size_t>(run.first + q);
+            const T* theta = given + run.column + q * t.channels;
+            double loss = double(theta[1]);
+            for (std::size_t p = 0; p < run.response.size(); ++p) loss += double(theta[2 + p]) * double(run.response[p]);
+            const double mass = double(theta[0]) + loss, metric = run.metric[static_cast<std::size_t>(q)];
+            factor[i] = static_cast<T>(metric / mass);
+            keep[i] = static_cast<T>((double(theta[0]) - loss) / mass);
+            for (std::size_t p = 0; p < run.polarized.size(); ++p)
+              out.mixed_gain[static_cast<std::size_t>(special.polarized[run.polarized[p]].mixed + q)] =
+                  static_cast<T>(double(theta[2 + p]) / (double(t.scale(c, j, k)) * metric));
+          }
+      }
+  }
+}
 template <class T>
 Replaced<T> replace_coefficients(const Tables<T>& t, const T* given) {
   Replaced<T> out;
+  if (!given && !t.mixed_gain.empty()) throw Error("[YeeScheme] the parameters of mixed edges are missing: give them as coefficients");
   if (!given) return out;
   out.of_special.assign(t.specials.size(), nullptr);
   std::vector<std::int64_t> row_of(t.specials.size(), -1);
+  const auto row_with = [&](std::size_t s, const T* factor) -> std::vector<T>& {
+    if (row_of[s] < 0) {
+      row_of[s] = static_cast<std::int64_t>(out.rows.size());
+      out.rows.emplace_back(factor, factor + std::max(t.run, t.n[0] + 1));
+    }
+    return out.rows[static_cast<std::size_t>(row_of[s])];
+  };
   for (std::size_t m = 0; m < t.traced.size(); ++m) {
     const Edge& e = t.traced[m];
     const ComponentTable<T>& f = t.component[e.component];
     const std::int64_t index = t.row_index(e.j, e.k);
     const std::size_t s = static_cast<std::size_t>(f.special[index]);
-    if (row_of[s] < 0) {
-      row_of[s] = static_cast<std::int64_t>(out.rows.size());
-      out.rows.emplace_back(f.factor[index], f.factor[index] + std::max(t.run, t.n[0] + 1));
-    }
-    out.rows[static_cast<std::size_t>(row_of[s])][static_cast<std::size_t>(e.i)] = given[m] / t.scale(e.component, e.j, e.k);
+    row_with(s, f.factor[index])[static_cast<std::size_t>(e.i)] = given[m] / t.scale(e.component, e.j, e.k);
   }
+  if (!t.mixed_gain.empty()) mix(t, given, row_with, out);
   for (std::size_t s = 0; s < row_of.size(); ++s)
     if (row_of[s] >= 0) out.of_special[s] = out.rows[static_cast<std::size_t>(row_of[s])].data();
   return out;
@@ -74,6 +115,9 @@ std::int64_t YeeScheme::state_size() const { return visit(*impl_, [](const auto&
 std::int64_t YeeScheme::n_injected() const { return visit(*impl_, [](const auto& t) { return t.n_injected; }); }
 std::int64_t YeeScheme::n_recorded() const { return visit(*impl_, [](const auto& t) { return t.n_recorded; }); }
 std::int64_t YeeScheme::n_traced() const { return visit(*impl_, [](const auto& t) { return t.n_traced; }); }
+std::vector<double> YeeScheme::mixed_gains() const {
+  return visit(*impl_, [](const auto& t) { return t.mixed_gain; });
+}
 double YeeScheme::reference_length() const { return visit(*impl_, [](const auto& t) { return t.unit; }); }
 
 std::int64_t YeeScheme::offset(const Edge& e) const {
@@ -107,9 +151,10 @@ void YeeScheme::advance(void* state, std::int64_t n_steps, const void* currents,
                         Blocking blocking) const {
   visit(*impl_, [&]<class T>(const Tables<T>& t) {
     const Replaced<T> replaced = replace_coefficients(t, static_cast<const T*>(coefficients));
-    time_domain::advance(Work<T>{t, static_cast<T*>(state), n_steps, static_cast<const T*>(currents), nullptr, static_cast<T*>(records),
-                                 static_cast<T*>(traces), nullptr, replaced.of_special},
-                         blocking);
+    Work<T> work{t, static_cast<T*>(state), n_steps, static_cast<const T*>(currents), nullptr, static_cast<T*>(records),
+                 static_cast<T*>(traces), nullptr, replaced.of_special};
+    work.special_keep = replaced.keep_of_special, work.mixed_gain = replaced.mixed_gain.data();
+    time_domain::advance(work, blocking);
   });
 }
 
@@ -119,9 +164,10 @@ void YeeScheme::advance_transposed(void* state, std::int64_t n_steps, const void
   visit(*impl_, [&]<class T>(const Tables<T>& t) {
     const Replaced<T> replaced = replace_coefficients(t, static_cast<const T*>(coefficients));
     std::vector<T> coupled(static_cast<std::size_t>(t.n_coupled * (t.bloch ? 2 : 1)));
-    time_domain::advance_transposed(Work<T>{t, static_cast<T*>(state), n_steps, static_cast<const T*>(records), static_cast<const T*>(traces),
-                                            static_cast<T*>(currents), static_cast<T*>(trace_cotangents), coupled.data(), replaced.of_special},
-                                    blocking);
+    Work<T> work{t, static_cast<T*>(state), n_steps, static_cast<const T*>(records), static_cast<const T*>(traces),
+                 static_cast<T*>(currents), static_cast<T*>(trace_cotangents), coupled.data(), replaced.of_special};
+    work.special_keep = replaced.keep_of_special, work.mixed_gain = replaced.mixed_gain.data();
+    time_domain::advance_transposed(work, blocking);
   });
 }
 

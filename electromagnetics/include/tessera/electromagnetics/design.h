@@ -11,7 +11,9 @@
 #include "tessera/autodiff/ops/sparse.h"
 #include "tessera/autodiff/tensor.h"
 #include "tessera/electromagnetics/boundary.h"
+#include "tessera/electromagnetics/medium.h"
 #include "tessera/electromagnetics/yee_grid.h"
+#include "tessera/electromagnetics/yee_scheme.h"
 
 #include <array>
 #include <vector>
@@ -34,5 +36,24 @@ DesignRegion design_region(const YeeGrid& grid, const std::array<Faces, 3>& face
 /// 1/eps [edges] from the relative permittivity of the cells, [z, y, x] or any shape of as many numbers with x fastest;
 /// `surroundings`: relative permittivity outside of the region, a number or one for each edge.
 Tensor inverse_permittivity(const DesignRegion& region, const Tensor& eps, Arg surroundings = 1.0);
+
+/// The region's cells filled with two media, metals among them: a density p takes the share p of `full` and 1 - p of `empty`, so that
+/// permittivity at infinite frequency, conductivity and residues are linear in it. What is mixed is eps, not what a cell of both media
+/// would have: between a metal and a dielectric some p has Re eps = 0 at some frequency.
+///
+///   const DesignMixture mixture = design_mixture(region, air, gold, air, model.dt_s);
+///   model.mixed = mixture.edges;
+///   const YeeOpPtr op = yee_op(std::move(model));
+///   auto loss = [&](Tensor density) { return f(simulate(op, mixture_parameters(region, mixture, density), currents)); };
+struct DesignMixture {
+  MixedEdges edges;
+  Tensor empty, full, around;  ///< [edges, K] their parameters in each medium alone
+};
+/// `around` fills the shares of edges outside of the region. Throws Error for perfect conductors, nonlinear media, and media that
+/// differ in permeability, which is no parameter.
+DesignMixture design_mixture(const DesignRegion& region, const Medium& empty, const Medium& full, const Medium& around, double dt_s);
+/// theta [edges K] from the density of the cells, [z, y, x] or any shape of as many numbers with x fastest. Media without gain stay so
+/// for densities from 0 to 1.
+Tensor mixture_parameters(const DesignRegion& region, const DesignMixture& mixture, const Tensor& density);
 
 }  // namespace tessera::electromagnetics

@@ -8,6 +8,9 @@
 //   (lx, lw) = P^T(c)(lx', lr, lu)             the transpose; lw - lu at a design edge is c times the cotangent of its e'
 //   d P^T / d c . dc = P^T(c)(0, 0, (dc / c) (lw - lu))
 //
+// Design edges of lossy and dispersive media (YeeModel::mixed) have K parameters theta and traces u each, "coefficients" and "traces"
+// [.., design K]; there d P / d theta . d theta = P(theta)(0, -(1/g) sum_k d theta_k u_k), the traces of that run included.
+//
 // P and P^T are primitives, each the other's transpose: derivatives of any order and mode are again such runs. A state is
 // known by its unknowns (YeeScheme::unknowns): all else in it counts as zero, in operands and results.
 //
@@ -38,11 +41,13 @@ struct YeeOp {
   std::vector<bool> unknown;           ///< [state] as YeeScheme::unknowns
   std::vector<double> unit;            ///< [design] cb of an edge in vacuum
   std::vector<double> coefficient;     ///< [design] cb as the model says
+  std::int64_t channels = 1;           ///< parameters and traces of a design edge: 1, or K of MixedEdges
+  std::vector<double> per_channel{};   ///< [design, K] -1/g of mixed edges
 };
 using YeeOpPtr = std::shared_ptr<const YeeOp>;
 
-/// Compiles the model: `injected` become the driven edges and `traced` the design edges. Throws Error for a nonlinear medium, whose
-/// step has no transpose, and where a design edge is a conductor, lossy or dispersive: there its coefficient does not tell all of the medium.
+/// Compiles the model: `injected` become the driven edges and `traced`, or `mixed`, the design edges. Throws Error for a nonlinear medium, whose
+/// step has no transpose, and where a traced edge is a conductor, lossy or dispersive: there its coefficient does not tell all of the medium.
 YeeOpPtr yee_op(YeeModel model);
 
 /// cb [design] from the relative inverse permittivity of the design edges [.., design]. With no argument those of the model.

@@ -66,6 +66,16 @@ struct NodeTensor {
   std::array<std::array<double, 4>, 3> pairs{};
 };
 
+/// Edges whose medium is free: permittivity, conductivity and shares of given media with poles are parameters of a run, K = 2 + poles.size()
+/// to an edge: [1/inverse, loss, weight of each]. The step is linear in the products of these with the traces of the edge, and so a change
+/// d theta is the current -(1/g) sum_k d theta_k u_k with the edge's `mixed_gains` g and, over the step that ends with e',
+///   u = [e' - e, e' + e, P' - P of each, for a weight of 1].
+struct MixedEdges {
+  std::vector<Edge> edges;           ///< electric; what the model's rows say of their medium does not count
+  std::vector<DispersiveRun> poles;  ///< of no edges
+  std::int64_t channels() const { return 2 + static_cast<std::int64_t>(poles.size()); }  ///< K
+};
+
 /// All that fixes the linear map of a time step.
 struct YeeModel {
   YeeGrid grid;
@@ -83,6 +93,7 @@ struct YeeModel {
   std::vector<Edge> injected;  ///< edges that take a current, in the order of its columns
   std::vector<Edge> recorded;  ///< edges whose field after each step is wanted
   std::vector<Edge> traced;    ///< electric edges whose bracket u is wanted
+  MixedEdges mixed;            ///< their traces, K to an edge, come after those of `traced`
 };
 
 /// How steps are ordered in memory; the result is the same to the last bit.
@@ -107,7 +118,8 @@ class YeeScheme {
   std::int64_t state_size() const;  ///< elements of the state, all parts: six fields, then psi, then Q
   std::int64_t n_injected() const;
   std::int64_t n_recorded() const;
-  std::int64_t n_traced() const;
+  std::int64_t n_traced() const;  ///< columns: traced edges, then K for each mixed one
+  std::vector<double> mixed_gains() const;  ///< [mixed edges] c dt ds/A*: D moves by that times the bracket
   /// [state_size] 1 where the state holds an unknown; elsewhere (padding, copies across joined faces, conductors, outer
   /// tangential E) it is zero or follows from the unknowns. The transpose is that of the map among unknowns.
   std::vector<std::uint8_t> unknowns() const;
@@ -122,13 +134,13 @@ class YeeScheme {
 
   /// Takes `n_steps` steps in place. All arrays have the element type dtype() and are row major:
   ///   state [state_size]; currents [n_steps, n_injected] or null (zero); records [n_steps, n_recorded]; traces
-  ///   [n_steps, n_traced]; `coefficients` [n_traced] replaces cb of the traced edges, null keeps it.
+  ///   [n_steps, n_traced]; `coefficients` [n_traced] replaces cb of the traced edges (null keeps it) and gives the parameters of mixed ones.
   void advance(void* state, std::int64_t n_steps, const void* currents, void* records, void* traces,
                const void* coefficients, Blocking blocking = {}) const;
 
   /// The transpose for fixed coefficients: from the cotangents of the results of `advance` (state in place, records, traces) to those
   /// of its operands (state in place, currents [n_steps, n_injected]), and the brackets' cotangents g at the traced edges
-  /// [n_steps, n_traced] besides.
+  /// [n_steps, n_traced] besides (columns of mixed edges stay as they are).
   void advance_transposed(void* state, std::int64_t n_steps, const void* records, const void* traces, void* currents,
                           void* trace_cotangents, const void* coefficients, Blocking blocking = {}) const;
 
