@@ -40,6 +40,19 @@ double response(const std::vector<double>& a, double angle) {
   return sum;
 }
 
+/// The taps of a response [n] that goes around at its ends, without those below 1e-12 before and after.
+Filter filter_of(const double* row, Index n, std::int64_t delay) {
+  const auto at = [&](Index j) { return row[(j + n) % n]; };
+  Index from = -n / 2, to = n / 2;
+  while (from < to && std::abs(at(from)) < 1e-12) ++from;
+  while (to > from && std::abs(at(to - 1)) < 1e-12) --to;
+  Filter f{.lead = delay + from, .taps = {}};
+  for (Index j = from; j < to; ++j) f.taps.push_back(at(j));
+  return f;
+}
+
+int axis_of_travel(const GridWave& wave) { return wave.u[0] != 0 ? 0 : wave.u[1] != 0 ? 1 : 2; }
+
 }  // namespace
 
 double GridWave::largest_wavenumber() const {
@@ -151,16 +164,61 @@ std::vector<Filter> line_filters(const GridWave& wave, const Band& band, int com
         spectra[m * k.size() + q] = std::polar(1.0, 2 * pi * static_cast<double>(q) / static_cast<double>(n) * shift - k[q] * d) * gain[q];
     }
     const std::vector<double> g = irfft(tensor(spectra, {static_cast<Index>(count), static_cast<Index>(k.size())}), n).to_vector();
-    for (std::size_t m = 0; m < count; ++m) {
-      const double* row = g.data() + m * static_cast<std::size_t>(n);
-      const auto at = [&](Index j) { return row[(j + n) % n]; };
-      Index from = -n / 2, to = n / 2;
-      while (from < to && std::abs(at(from)) < 1e-12) ++from;
-      while (to > from && std::abs(at(to - 1)) < 1e-12) --to;
-      Filter f{.lead = delay(distances[begin + m]) + from, .taps = {}};
-      for (Index j = from; j < to; ++j) f.taps.push_back(at(j));
-      out.push_back(std::move(f));
+    for (std::size_t m = 0; m < count; ++m) out.push_back(filter_of(g.data() + m * static_cast<std::size_t>(n), n, delay(distances[begin + m])));
+  }
+  return out;
+}
+
+std::vector<Filter> uneven_filters(const GridWave& wave, const Band& band, int component, const UnevenLine& line) {
+  const std::vector<double> a = low_pass(band);
+  const std::size_t cells = line.lengths.size(), places = component < 3 ? cells + 1 : cells;
+  const double index = std::sqrt(wave.eps * wave.mu);
+  double length = 0;
+  for (const double x : line.lengths) length += x;
+  // Room for the way through and back, at the group velocity of the slowest wave that passes (1e-9) in the longest cells.
+  double slowest = length * index / (speed_of_light * wave.dt);
+  for (int s = 1; s < 200; ++s) {
+    const double angle = band.stop * s / 200, h = 1e-4 * band.stop, guess = angle * index / (speed_of_light * wave.dt);
+    if (std::abs(response(a, angle)) < 1e-9) break;
+    slowest = std::max(slowest, length * (wave.wavenumber(angle + h, guess) - wave.wavenumber(angle - h, guess)) / (2 * h));
+  }
+  const auto n = static_cast<Index>(std::bit_ceil(static_cast<std::uint64_t>(3 * static_cast<double>(a.size()) + 6 * slowest)));
+  const double half_step = component < 3 ? 0.0 : 0.5;
+  std::vector<double> along{0};  // from the corner, as the delays go
+  for (const double x : line.lengths) along.push_back(along.back() + x);
+  const double start = along[line.corner];
+  for (double& x : along) x -= start;
+  const auto delay = [&](std::size_t m) { return std::llround((component < 3 ? along[m] : (along[m] + along[m + 1]) / 2) * index / (speed_of_light * wave.dt)); };
+
+  const auto bins = static_cast<std::size_t>(n / 2 + 1);
+  std::vector<c128> spectra(places * bins);
+  double largest = 0;
+  std::vector<c128> f(cells + 1), g(cells);
+  for (std::size_t q = 0; q < bins; ++q) {
+    const double angle = 2 * pi * static_cast<double>(q) / static_cast<double>(n);
+    if (angle >= band.stop) break;
+    const double omega = 2 / (speed_of_light * wave.dt) * std::sin(angle / 2), big_k = index * omega;
+    const c128 step = c128(0, big_k);
+    // From the last node back: f_i = f_{i+1} + i K D_i g_i, g_{i-1} = g_i + i K D*_i f_i.
+    const auto turn = [&](double cell) { return std::polar(1.0, -std::asin(std::min(1.0, big_k * cell / 2))); };  // over half a cell
+    f[cells] = 1;
+    g[cells - 1] = std::conj(turn(line.lengths[cells - 1]));
+    for (std::size_t i = cells; i-- > 0;) {
+      f[i] = f[i + 1] + step * line.lengths[i] * g[i];
+      if (i > 0) g[i - 1] = g[i] + step * ((line.lengths[i] + line.lengths[i - 1]) / 2) * f[i];
     }
+    // What comes in: f = A + B at the corner, g = A t - B / t behind it, with t the turn over half of the cell there.
+    const c128 t = turn(line.lengths[line.corner]), in = (f[line.corner] + t * g[line.corner]) / (1.0 + t * t);
+    const double share = wave.components(angle, angle == 0 ? 0 : 2 / wave.cell[axis_of_travel(wave)] * std::asin(std::min(1.0, big_k * wave.cell[axis_of_travel(wave)] / 2)))[static_cast<std::size_t>(component)];
+    largest = std::max(largest, std::abs(share));
+    for (std::size_t m = 0; m < places; ++m)
+      spectra[m * bins + q] = (component < 3 ? f[m] : g[m]) / in * response(a, angle) * share * std::polar(1.0, angle * (static_cast<double>(delay(m)) + half_step));
+  }
+  if (largest < 1e-14) return {};
+  std::vector<Filter> out;
+  for (std::size_t m = 0; m < places; ++m) {
+    const std::vector<double> row = irfft(tensor(std::vector<c128>(spectra.begin() + static_cast<std::ptrdiff_t>(m * bins), spectra.begin() + static_cast<std::ptrdiff_t>((m + 1) * bins))), n).to_vector();
+    out.push_back(filter_of(row.data(), n, delay(m)));
   }
   return out;
 }

@@ -44,4 +44,16 @@ Band band_of(const GridWave& wave, const Waveform& waveform);
 /// frequencies.
 std::vector<Filter> line_filters(const GridWave& wave, const Band& band, int component, const std::vector<double>& distances);
 
+/// A wave straight along an axis whose cells are uneven: nodes x_0, x_1, .. in the direction of travel, middles between them.
+/// With f at nodes, g at middles (E along p, and H across, both over their amplitudes in even cells),
+///   (f_{i+1} - f_i)/(x_{i+1} - x_i) = -i K g_i,  (g_i - g_{i-1})/D*_i = -i K f_i,  K = sqrt(eps mu) (2/(c dt)) sin(w dt/2),
+/// that is the scheme itself. Behind the last node goes on a single wave, and what comes in at the corner has the
+/// phase 0 and the amplitude 1, beside what the unevenness reflects.
+struct UnevenLine {
+  std::vector<double> lengths;  ///< [n] of the cells between n + 1 nodes
+  std::size_t corner = 0;       ///< the node where the wave comes in
+};
+/// Filters of E at the nodes [n + 1], or of H at the middles [n]. `wave.cell` is the longest cell along the axis.
+std::vector<Filter> uneven_filters(const GridWave& wave, const Band& band, int component, const UnevenLine& line);
+
 }  // namespace tessera::electromagnetics::time_domain

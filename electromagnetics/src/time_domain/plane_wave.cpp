@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <numbers>
@@ -39,7 +40,11 @@ Box box_of(const YeeGrid& grid, const std::array<Faces, 3>& faces, const PlaneWa
   return box;
 }
 
-GridWave grid_wave(const YeeGrid& grid, const std::array<Faces, 3>& faces, const Box& box, double dt_s, const PlaneWave& wave) {
+/// Cells of an axis from one before the box to one behind it.
+std::array<int, 2> cells_about(const YeeGrid& grid, const Box& box, int d) { return {std::max(box.low[d] - 1, 0), std::min(box.high[d], grid.cells(d) - 1)}; }
+
+/// Where cells are uneven along the axis that the wave runs along, `uneven` becomes that axis.
+GridWave grid_wave(const YeeGrid& grid, const std::array<Faces, 3>& faces, const Box& box, double dt_s, const PlaneWave& wave, int& uneven) {
   const Point u = normalised(wave.direction, "plane_wave", "direction");
   GridWave g{.cell = {}, .dt = dt_s, .u = u, .p = transverse(wave.polarization, u, "plane_wave"), .eps = wave.eps, .mu = wave.mu};
   for (int d = 0; d < 3; ++d) {
@@ -55,9 +60,18 @@ GridWave grid_wave(const YeeGrid& grid, const std::array<Faces, 3>& faces, const
     }
     if (g.u[d] == 0) continue;
     g.cell[d] = grid.length(d, box.low[d]);
-    for (int i = std::max(box.low[d] - 1, 0); i <= std::min(box.high[d], n - 1); ++i)
-      if (std::abs(grid.length(d, i) - g.cell[d]) > 1e-6 * g.cell[d])
-        throw Error(fmt::format("[plane_wave] cells on axis {} are uneven in the box, {} m and {} m, but the wave advances on it", name, g.cell[d], grid.length(d, i)));
+    double longest = g.cell[d];
+    bool even = true;
+    for (int i = cells_about(grid, box, d)[0]; i <= cells_about(grid, box, d)[1]; ++i) {
+      even = even && std::abs(grid.length(d, i) - g.cell[d]) <= 1e-6 * g.cell[d];
+      longest = std::max(longest, grid.length(d, i));
+    }
+    if (even) continue;
+    if (std::abs(g.u[d]) != 1)
+      throw Error(fmt::format("[plane_wave] cells on axis {} are uneven from one before the box to one behind it, and the wave runs at an angle to it: let the wave "
+                              "run along an axis, make these cells even and grade the grid outside of them, or make the box smaller", name));
+    g.cell[d] = longest;
+    uneven = d;
   }
   return g;
 }
@@ -70,6 +84,23 @@ Point corner_of(const YeeGrid& grid, const Box& box, const Point& u) {
   }
   return at;
 }
+
+/// Nodes and middles of an uneven axis in the order in which the wave meets them.
+struct Order {
+  int axis;
+  bool up;
+  std::array<int, 2> cells;
+  std::size_t of(const Edge& e) const {
+    const int at[3] = {e.i, e.j, e.k}, i = at[axis];
+    return static_cast<std::size_t>(up ? i - cells[0] : (at_middle(e.component, axis) ? cells[1] : cells[1] + 1) - i);
+  }
+  UnevenLine line(const YeeGrid& grid, const Box& box) const {
+    UnevenLine out{.lengths = {}, .corner = static_cast<std::size_t>(up ? box.low[axis] - cells[0] : cells[1] + 1 - box.high[axis])};
+    for (int i = cells[0]; i <= cells[1]; ++i) out.lengths.push_back(grid.length(axis, i));
+    if (!up) std::reverse(out.lengths.begin(), out.lengths.end());
+    return out;
+  }
+};
 
 constexpr int steps_at_once = 16;
 
@@ -125,6 +156,70 @@ struct Sheet {
   }
 };
 
+/// What an edge takes from the line; false where its component is zero.
+using EntryOf = std::function<bool(const Edge&, Sheet::Entry&)>;
+
+/// Even cells: points at m * spacing that some edge needs, by component, and a polynomial between them.
+EntryOf entries_by_distance(const YeeGrid& grid, const Surface& surface, const Point& corner, const GridWave& g, const Band& band, Sheet& sheet) {
+  double spacing = INFINITY;
+  for (int d = 0; d < 3; ++d)
+    if (g.u[d] != 0) spacing = std::min(spacing, g.cell[d] / 4);
+  const auto distance = [&grid, g, corner, spacing](const Edge& e) {
+    const Point at = grid.position(e);
+    double d = 0;
+    for (int a = 0; a < 3; ++a) d += g.u[a] == 0 ? 0 : g.u[a] * (at[a] - corner[a]);
+    return d / spacing;
+  };
+  const auto point_before = [distance](const Edge& e) { return static_cast<std::int64_t>(std::floor(distance(e) + 1e-9)); };
+  std::int64_t least = 0, most = 0;
+  for (const Term& t : surface.terms) {
+    least = std::min(least, point_before(t.edge) - 2);
+    most = std::max(most, point_before(t.edge) + 4);
+  }
+  std::array<std::vector<std::int64_t>, 6> number;
+  for (int c = 0; c < 6; ++c) {
+    number[c].assign(static_cast<std::size_t>(most - least), -1);
+    for (const Term& t : surface.terms)
+      if (t.edge.component == c) {
+        const std::int64_t m = point_before(t.edge) - least - 2;
+        for (int i = 0; i < 6; ++i) number[c][static_cast<std::size_t>(m + i)] = 0;
+      }
+    std::vector<double> distances;
+    for (std::size_t m = 0; m < number[c].size(); ++m)
+      if (number[c][m] == 0) {
+        number[c][m] = static_cast<std::int64_t>(sheet.filters.size() + distances.size());
+        distances.push_back(static_cast<double>(static_cast<std::int64_t>(m) + least) * spacing);
+      }
+    if (distances.empty()) continue;
+    std::vector<Filter> filters = line_filters(g, band, c, distances);
+    if (filters.empty()) number[c].clear();
+    sheet.filters.insert(sheet.filters.end(), std::make_move_iterator(filters.begin()), std::make_move_iterator(filters.end()));
+  }
+  return [number, distance, point_before, least](const Edge& e, Sheet::Entry& entry) {
+    if (number[e.component].empty()) return false;
+    const std::int64_t before = point_before(e);
+    entry = {number[e.component][static_cast<std::size_t>(before - least - 2)], lagrange(distance(e) - static_cast<double>(before))};
+    return true;
+  };
+}
+
+/// Uneven cells: a filter for each node and each middle.
+EntryOf entries_by_index(const Order& order, const YeeGrid& grid, const Box& box, const GridWave& g, const Band& band, Sheet& sheet) {
+  const UnevenLine line = order.line(grid, box);
+  std::array<std::int64_t, 6> first;
+  for (int c = 0; c < 6; ++c) {
+    const std::vector<Filter> filters = uneven_filters(g, band, c, line);
+    first[c] = filters.empty() ? -1 : static_cast<std::int64_t>(sheet.filters.size());
+    sheet.filters.insert(sheet.filters.end(), filters.begin(), filters.end());
+  }
+  sheet.filters.resize(sheet.filters.size() + 5, Filter{sheet.filters.front().lead, {0.0}});  // entries reach over six points
+  return [order, first](const Edge& e, Sheet::Entry& entry) {
+    if (first[e.component] < 0) return false;
+    entry = {first[e.component] + static_cast<std::int64_t>(order.of(e)), {1, 0, 0, 0, 0, 0}};
+    return true;
+  };
+}
+
 }  // namespace
 
 Point unit_vector(const Direction& d) {
@@ -148,61 +243,26 @@ double grid_wavenumber(const Point& cell, double dt_s, const Point& u, double ep
 Injection plane_wave(const YeeGrid& grid, const std::array<Faces, 3>& faces, double dt_s, const PlaneWave& wave) {
   if (!(wave.eps > 0) || !(wave.mu > 0) || !(dt_s > 0)) throw Error("[plane_wave] eps, mu and the time step must be positive");
   const Box box = box_of(grid, faces, wave);
-  const GridWave g = grid_wave(grid, faces, box, dt_s, wave);
+  int uneven = -1;
+  const GridWave g = grid_wave(grid, faces, box, dt_s, wave, uneven);
   const Surface surface = surface_of(grid, faces, box);
-  const Point corner = corner_of(grid, box, g.u);
-  double spacing = INFINITY;
-  for (int d = 0; d < 3; ++d)
-    if (g.u[d] != 0) spacing = std::min(spacing, g.cell[d] / 4);
-
-  // Points of the line at d = m * spacing that some edge needs, by component.
-  const auto distance = [&](const Edge& e) {
-    const Point at = grid.position(e);
-    double d = 0;
-    for (int a = 0; a < 3; ++a) d += g.u[a] == 0 ? 0 : g.u[a] * (at[a] - corner[a]);
-    return d / spacing;
-  };
-  const auto point_before = [&](const Edge& e) { return static_cast<std::int64_t>(std::floor(distance(e) + 1e-9)); };
-  std::int64_t least = 0, most = 0;
-  for (const Term& t : surface.terms) {
-    least = std::min(least, point_before(t.edge) - 2);
-    most = std::max(most, point_before(t.edge) + 4);
-  }
   auto sheet = std::make_shared<Sheet>();
   sheet->waveform = wave.waveform;
   sheet->dt = dt_s;
   const Band band = band_of(g, wave.waveform);
-  std::array<std::vector<std::int64_t>, 6> number;
-  for (int c = 0; c < 6; ++c) {
-    number[c].assign(static_cast<std::size_t>(most - least), -1);
-    for (const Term& t : surface.terms)
-      if (t.edge.component == c) {
-        const std::int64_t m = point_before(t.edge) - least - 2;
-        for (int i = 0; i < 6; ++i) number[c][static_cast<std::size_t>(m + i)] = 0;
-      }
-    std::vector<double> distances;
-    for (std::size_t m = 0; m < number[c].size(); ++m)
-      if (number[c][m] == 0) {
-        number[c][m] = static_cast<std::int64_t>(sheet->filters.size() + distances.size());
-        distances.push_back(static_cast<double>(static_cast<std::int64_t>(m) + least) * spacing);
-      }
-    if (distances.empty()) continue;
-    std::vector<Filter> filters = line_filters(g, band, c, distances);
-    if (filters.empty()) number[c].clear();
-    sheet->filters.insert(sheet->filters.end(), std::make_move_iterator(filters.begin()), std::make_move_iterator(filters.end()));
-  }
+  const EntryOf entry_of = uneven >= 0 ? entries_by_index({uneven, g.u[uneven] > 0, cells_about(grid, box, uneven)}, grid, box, g, band, *sheet)
+                                       : entries_by_distance(grid, surface, corner_of(grid, box, g.u), g, band, *sheet);
 
   Injection out;
   std::int64_t last = -1;
   for (const Term& t : surface.terms) {
-    if (number[t.edge.component].empty()) continue;
+    Sheet::Entry entry;
+    if (!entry_of(t.edge, entry)) continue;
     if (t.column != last) {
       out.edges.push_back(surface.edges[static_cast<std::size_t>(t.column)]);
       sheet->first_entry.push_back(static_cast<std::int64_t>(sheet->entries.size()));
       last = t.column;
     }
-    const std::int64_t before = point_before(t.edge);
-    Sheet::Entry entry{number[t.edge.component][static_cast<std::size_t>(before - least - 2)], lagrange(distance(t.edge) - static_cast<double>(before))};
     for (double& w : entry.weight) w *= wave.amplitude * t.factor;
     sheet->entries.push_back(entry);
   }

@@ -12,7 +12,8 @@
 // with u the direction, p the polarization and D the cells (the dispersion relation of the scheme; the frequency-domain view
 // of T. Tan, M. Potter, IEEE Antennas Wirel. Propag. Lett. 9 (2010) 1087-1090, for any angle). Each component on a line along u, four points
 // to a cell, is the waveform through a filter of that frequency response, about a hundred steps long; between its points a
-// polynomial through six of them is taken.
+// polynomial through six of them is taken. Along an axis with uneven cells the wave is that of the uneven line (line_filters.h), reflections by
+// its unevenness included: it runs along that axis.
 #pragma once
 #include "tessera/electromagnetics/near_to_far.h"
 #include "tessera/electromagnetics/time_domain.h"
@@ -40,7 +41,8 @@ double grid_wavenumber(const Point& cell, double dt_s, const Point& u, double ep
 /// The currents of the box's surface. The box may fill an axis that is not resolved, periodic, or ends in mirrors (pec: with E along
 /// it, pmc: with H along it), with one mirror also half of it; the wave must then run across that axis. Other sides of the box lie
 /// one cell or more inside the domain, and outside of the absorbing layers. Throws Error for what cannot be: a
-/// direction along an axis that the box fills, E across the mirror that it has to lie along, uneven cells along an axis that the wave advances on, a waveform with
+/// direction along an axis that the box fills, E across the mirror that it has to lie along, uneven cells (from one before the box to one behind it)
+/// on an axis that the wave runs at an angle to, a waveform with
 /// more than 1e-3 of its spectrum above half of the highest frequency that travels along u on this grid.
 ///
 /// Linear in the amplitude. A step costs about 100 multiplications for each point of the line and 6 for each edge of the
