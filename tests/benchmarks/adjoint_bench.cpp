@@ -146,7 +146,7 @@ int main(int argc, char** argv) {
   if (!curve.empty()) {
     const Adjoint a(c, steps, pulse_steps);
     const double slope = sum(grad([&](const Tensor& e) { return a.objective(c, e); })(eps) * v).item();
-    std::printf("slope %.9e\n", slope);
+    std::printf("slope %.9e, left over at the end %.1e\n", slope, left_over(a.r, coefficients(a.op, inverse_permittivity(c.region, eps)), a.currents));
     for (std::size_t at = 0; at < curve.size(); at = std::min(curve.find(',', at), curve.size() - 1) + 1) {
       const double h = std::atof(curve.c_str() + at), d = slope_by_difference(a, h);
       std::printf("  off by %.2e\n", std::abs(d / slope - 1));

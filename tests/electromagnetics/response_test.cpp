@@ -164,6 +164,22 @@ TEST_F(YeeResponseTest, TransformsTakeEnoughStepsForTheSignalsOfTheRun) {
   EXPECT_THROW(response(all.op, {.frequencies_hz = frequencies, .n_steps = 900, .pulse_steps = 320, .every = two_a_period}), Error);
 }
 
+/// A run that ends early says by how much its spectra are off.
+TEST_F(YeeResponseTest, SpectraMissNoMoreThanIsLeftAtTheEnd) {
+  const Scene3 longest(Dtype::f64, {.n_steps = 1800, .pulse_steps = 320});
+  const Tensor want = longest(longest.inverse_eps, longest.currents);
+  const double size = std::sqrt(sum(real(want * conj(want))).item());
+  double before = 1;
+  for (const std::int64_t n : {330, 420, 600}) {
+    const Scene3 s(Dtype::f64, {.n_steps = n, .pulse_steps = 320});
+    const Tensor miss = s(s.inverse_eps, s.currents) - want;
+    const double left = left_over(s.response, coefficients(s.op, s.inverse_eps), s.currents), off = std::sqrt(sum(real(miss * conj(miss))).item()) / size;
+    EXPECT_LE(off, left) << n;
+    EXPECT_LE(left, 0.5 * before) << n;
+    before = left;
+  }
+}
+
 TEST_F(YeeResponseTest, BatchesAreLoops) {
   const Scene3 s;
   const auto value = [&](Tensor q) { return s.objective(q); };

@@ -167,6 +167,15 @@ int chosen_every(const std::vector<double>& signals, std::int64_t steps, const R
   return o.every;
 }
 
+/// From spectra of the driven edges to sums over the steps of all edges that take currents.
+Tensor sums_of_currents(const char* name, const Response& r, const Tensor& currents) {
+  const YeeOp& op = *r.plan.op;
+  const Index k = r.plan.n_frequencies(), driven = static_cast<Index>(op.driven.size());
+  if (currents.ndim() != 2 || currents.dim(0) != k || currents.dim(1) != driven)
+    throw Error(fmt::format("[{}] the currents should be c128 [{}, {}], got {}", name, k, driven, to_string(currents.type())));
+  return driven_among_currents(op, cast(currents, Dtype::c128) * conj(tensor(r.of_currents, {k, driven})));
+}
+
 }  // namespace
 
 ResponsePtr response(const YeeOpPtr& op, const ResponseOptions& o) {
@@ -184,15 +193,21 @@ ResponsePtr response(const YeeOpPtr& op, const ResponseOptions& o) {
 }
 
 Tensor spectra(const ResponsePtr& r, const Tensor& c, const Tensor& currents) {
-  const YeeOp& op = *r->plan.op;
-  const Index k = r->plan.n_frequencies(), driven = static_cast<Index>(op.driven.size());
-  if (currents.ndim() != 2 || currents.dim(0) != k || currents.dim(1) != driven)
-    throw Error(fmt::format("[spectra] the currents should be c128 [{}, {}], got {}", k, driven, to_string(currents.type())));
-  const Tensor cb = cast(c, Dtype::f64), w = driven_among_currents(op, cast(currents, Dtype::c128) * conj(tensor(r->of_currents, {k, driven})));
+  const Tensor cb = cast(c, Dtype::f64), w = sums_of_currents("spectra", *r, currents);
   const Tensor* in[] = {&cb, &w};
   Tensor out[2];
   dispatch(primitive<YeeResponse>(), in, attributes(ResponseAttr{r}), {}, out);
-  return out[0] * tensor(r->of_records, {k, op.scheme.n_recorded()});
+  return out[0] * tensor(r->of_records, {r->plan.n_frequencies(), r->plan.op->scheme.n_recorded()});
+}
+
+double left_over(const ResponsePtr& r, const Tensor& c, const Tensor& currents) {
+  const YeeScheme& s = r->plan.op->scheme;
+  const std::vector<double> cb = cast(c, Dtype::f64).to_vector();
+  const std::vector<c128> w = sums_of_currents("left_over", *r, currents).to_vector<c128>();
+  std::vector<c128> records(static_cast<std::size_t>(r->plan.n_frequencies() * s.n_recorded())), traces(static_cast<std::size_t>(r->plan.n_frequencies() * s.n_traced()));
+  Swing swing;
+  run_forward(r->plan, cb.data(), w.data(), records.data(), traces.data(), &swing);
+  return swing.ever > 0 ? swing.at_end / swing.ever : 0;
 }
 
 Tensor sample_values(const SampleList& samples, const Tensor& x) {

@@ -155,8 +155,16 @@ std::vector<T> room(const YeeScheme& s, std::int64_t steps, std::int64_t edges) 
 }
 
 template <class T>
+void see(Swing& swing, const std::vector<T>& values, std::int64_t count, bool at_end) {
+  double largest = 0;
+  for (std::int64_t m = 0; m < count; ++m) largest = std::max(largest, std::abs(static_cast<double>(values[static_cast<std::size_t>(m)])));
+  swing.ever = std::max(swing.ever, largest);
+  if (at_end) swing.at_end = std::max(swing.at_end, largest);
+}
+
+template <class T>
 void forward(const SpectralPlan& plan, const double* coefficients, const std::complex<double>* currents, std::complex<double>* records,
-             std::complex<double>* traces) {
+             std::complex<double>* traces, Swing* swing) {
   const YeeScheme& s = plan.op->scheme;
   const std::vector<T> cb(coefficients, coefficients + s.n_traced());
   const Drive drive(plan, currents, s.n_injected());
@@ -171,6 +179,10 @@ void forward(const SpectralPlan& plan, const double* coefficients, const std::co
     s.advance(state.data(), n, over ? nullptr : in.data(), out.data(), brackets.data(), cb.empty() ? nullptr : cb.data());
     x.add(first, n, false, out.data(), 1);
     u.add(first, n, false, brackets.data(), 1);
+    if (!swing) continue;
+    const bool at_end = first + n > plan.n_steps - plan.n_steps / 20;
+    see(*swing, out, s.parts() * n * s.n_recorded(), at_end);
+    see(*swing, brackets, s.parts() * n * s.n_traced(), at_end);
   }
   x.finish();
   u.finish();
@@ -201,9 +213,9 @@ void transposed(const SpectralPlan& plan, const double* coefficients, const std:
 }  // namespace
 
 void run_forward(const SpectralPlan& plan, const double* coefficients, const std::complex<double>* currents, std::complex<double>* records,
-                 std::complex<double>* traces) {
-  if (plan.op->scheme.dtype() == Dtype::f32) forward<float>(plan, coefficients, currents, records, traces);
-  else forward<double>(plan, coefficients, currents, records, traces);
+                 std::complex<double>* traces, Swing* swing) {
+  if (plan.op->scheme.dtype() == Dtype::f32) forward<float>(plan, coefficients, currents, records, traces, swing);
+  else forward<double>(plan, coefficients, currents, records, traces, swing);
 }
 void run_transposed(const SpectralPlan& plan, const double* coefficients, const std::complex<double>* records,
                     const std::complex<double>* traces, std::complex<double>* currents) {

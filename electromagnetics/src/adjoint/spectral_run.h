@@ -19,9 +19,13 @@ struct SpectralPlan {
   std::int64_t n_frequencies() const { return static_cast<std::int64_t>(frequencies_hz.size()); }
 };
 
+/// The largest modulus among records and brackets: of the whole run, and of its last twentieth.
+struct Swing {
+  double ever = 0, at_end = 0;
+};
 /// records [K, recorded] and traces [K, design] from currents [K, injected] and coefficients [design].
 void run_forward(const SpectralPlan& plan, const double* coefficients, const std::complex<double>* currents, std::complex<double>* records,
-                 std::complex<double>* traces);
+                 std::complex<double>* traces, Swing* swing = nullptr);
 /// currents [K, injected] from records, traces (null: zero) and coefficients: the transpose, not conjugated.
 void run_transposed(const SpectralPlan& plan, const double* coefficients, const std::complex<double>* records,
                     const std::complex<double>* traces, std::complex<double>* currents);
