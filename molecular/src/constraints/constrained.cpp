@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/autodiff/error.h"
+#include "tessera/molecular/constraints.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+namespace tessera::molecular {
+namespace {
+
+using Ends = std::array<std::int32_t, 2>;
+Ends sorted(std::int32_t a, std::int32_t b) { return {std::min(a, b), std::max(a, b)}; }
+
+template <int N, int P>
+void keep_if(Terms<N, P>& t, auto&& keep) {
+  std::size_t out = 0;
+  for (std::size_t k = 0; k < t.size(); ++k)
+    if (keep(t.atoms[k])) {
+      t.atoms[out] = t.atoms[k];
+      t.row[out++] = t.row[k];
+    }
+  t.atoms.resize(out);
+  t.row.resize(out);
+}
+
+}  // namespace
+
+System constrained(System s, Rigid which, bool rigid_water) {
+  std::map<Ends, double> length;  // of all bonds with a length
+  for (std::size_t k = 0; k < s.bonds.size(); ++k) length[sorted(s.bonds.atoms[k][0], s.bonds.atoms[k][1])] = s.bonds.rows[static_cast<std::size_t>(s.bonds.row[k])][0];
+  std::map<std::array<std::int32_t, 3>, double> angle;  // at the middle atom
+  for (std::size_t k = 0; k < s.angles.size(); ++k) {
+    const auto& [a, b, c] = s.angles.atoms[k];
+    angle[{std::min(a, c), b, std::max(a, c)}] = s.angles.rows[static_cast<std::size_t>(s.angles.row[k])][0];
+  }
+  const auto is_h = [&](std::int32_t a) { return s.atoms.element[static_cast<std::size_t>(a)] == 1; };
+  const auto distance = [&](Ends e) {
+    const auto at = length.find(e);
+    return at == length.end() ? 0.0 : at->second;
+  };
+  /// Between a and c, from the bonds to b and the angle there; 0 where something is not known.
+  const auto third_side = [&](std::int32_t a, std::int32_t b, std::int32_t c) {
+    const double u = distance(sorted(a, b)), v = distance(sorted(b, c));
+    const auto at = angle.find({std::min(a, c), b, std::max(a, c)});
+    return u > 0 && v > 0 && at != angle.end() ? std::sqrt(u * u + v * v - 2 * u * v * std::cos(at->second)) : 0.0;
+  };
+
+  std::set<Ends> rigid;  // pairs that keep their distance
+  std::set<std::int32_t> in_water;
+  if (rigid_water) {
+    std::vector<std::vector<std::int32_t>> near(s.n_atoms());
+    for (const auto& [a, b] : s.connectivity) {
+      near[static_cast<std::size_t>(a)].push_back(b);
+      near[static_cast<std::size_t>(b)].push_back(a);
+    }
+    std::map<std::array<double, 2>, std::int32_t> rows;
+    for (std::size_t k = 0; k < s.rigid_waters.size(); ++k)
+      for (const std::int32_t a : s.rigid_waters.atoms[k]) in_water.insert(a);
+    for (std::size_t k = 0; k < s.rigid_waters.rows.size(); ++k) rows[s.rigid_waters.rows[k]] = static_cast<std::int32_t>(k);
+    for (std::size_t i = 0; i < s.n_atoms(); ++i) {
+      const auto o = static_cast<std::int32_t>(i);
+      if (s.atoms.element[i] != 8 || near[i].size() != 2 || in_water.count(o)) continue;
+      const std::int32_t h1 = near[i][0], h2 = near[i][1];
+      if (!is_h(h1) || !is_h(h2) || near[static_cast<std::size_t>(h1)].size() != 1 || near[static_cast<std::size_t>(h2)].size() != 1) continue;
+      const double oh = distance(sorted(o, h1));
+      double hh = distance(sorted(h1, h2));
+      if (hh == 0) hh = third_side(h1, o, h2);
+      if (!(oh > 0 && hh > 0) || oh != distance(sorted(o, h2)))
+        throw Error(fmt::format("[constrained] the water of atom {} has no two equal O-H bonds and H-H distance or angle: it cannot be rigid", o + 1));
+      const auto [at, fresh] = rows.try_emplace({oh, hh}, static_cast<std::int32_t>(s.rigid_waters.rows.size()));
+      if (fresh) s.rigid_waters.rows.push_back({oh, hh});
+      s.rigid_waters.atoms.push_back({o, h1, h2});
+      s.rigid_waters.row.push_back(at->second);
+      for (const std::int32_t a : {o, h1, h2}) in_water.insert(a);
+    }
+    for (const auto& [o, h1, h2] : s.rigid_waters.atoms)
+      for (const Ends e : {sorted(o, h1), sorted(o, h2), sorted(h1, h2)}) rigid.insert(e);
+  }
+
+  std::map<double, std::int32_t> rows;
+  for (std::size_t k = 0; k < s.constraints.rows.size(); ++k) rows[s.constraints.rows[k][0]] = static_cast<std::int32_t>(k);
+  for (const auto& [a, b] : s.constraints.atoms) rigid.insert(sorted(a, b));
+  const auto constrain = [&](Ends e, double d) {
+    if (in_water.count(e[0]) || in_water.count(e[1]) || !rigid.insert(e).second) return;
+    const auto [at, fresh] = rows.try_emplace(d, static_cast<std::int32_t>(s.constraints.rows.size()));
+    if (fresh) s.constraints.rows.push_back({d});
+    s.constraints.atoms.push_back(e);
+    s.constraints.row.push_back(at->second);
+  };
+  if (which != Rigid::none)
+    for (const auto& [ends, d] : length)
+      if (which == Rigid::all_bonds || is_h(ends[0]) || is_h(ends[1])) constrain(ends, d);
+  if (which == Rigid::h_angles)
+    for (const auto& [atoms, theta] : angle) {
+      const auto& [a, b, c] = atoms;
+      const bool two = is_h(a) && is_h(c), hydroxyl = (is_h(a) || is_h(c)) && s.atoms.element[static_cast<std::size_t>(b)] == 8;
+      const double d = third_side(a, b, c);
+      if ((two || hydroxyl) && d > 0) constrain(sorted(a, c), d);
+    }
+  keep_if(s.bonds, [&](const auto& t) { return !rigid.count(sorted(t[0], t[1])); });
+  keep_if(s.urey_bradley, [&](const auto& t) { return !rigid.count(sorted(t[0], t[1])); });
+  keep_if(s.angles, [&](const auto& t) { return !(rigid.count(sorted(t[0], t[1])) && rigid.count(sorted(t[1], t[2])) && rigid.count(sorted(t[0], t[2]))); });
+  return s;
+}
+
+}  // namespace tessera::molecular
