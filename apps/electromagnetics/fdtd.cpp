@@ -105,12 +105,14 @@ data::ExitCode run(RunContext& context) {
   for (const Promise& p : check_promises(c.options.expectations, results, context.config)) {
     (p.kept ? context.log.info(p.text) : context.log.error(p.text));
     kept = kept && p.kept;
+    context.manifest.metrics.emplace_back(p.name, p.found);
   }
   for (const MonitorResult& r : results) {
     if (r.kind != "resonances") continue;
     const auto& f = std::get<std::vector<double>>(r.find("frequency")->values);
     const auto& q = std::get<std::vector<double>>(r.find("quality")->values);
-    for (std::size_t m = 0; m < f.size(); ++m) context.log.info(fmt::format("{}: {:.9g} Hz, Q {:.5g}", r.name, f[m], q[m]));
+    for (std::size_t m = 0; m < f.size(); ++m) context.log.info(fmt::format("{}[{}]: {:.9g} Hz, Q {:.5g}", r.name, m, f[m], q[m]));
+    if (f.empty()) context.log.warning(fmt::format("monitor '{}' finds no resonance in its band: let the run be longer behind the end of the sources, or move it off the nodes of the field", r.name));
   }
   return kept ? data::ExitCode::ok : data::ExitCode::not_converged;
 }

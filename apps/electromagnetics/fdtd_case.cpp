@@ -113,13 +113,6 @@ void make_boundaries(Case& c, const data::Config& config) {
       refuse({config.error(643, "boundary.pml", fmt::format("layers of {} cells leave nothing of an axis of {} cells along {}", b.pml.cells, c.grid.cells(d), "xyz"[d]),
                            "make the domain larger or the layers thinner")});
   }
-  c.pml.cells = b.pml.cells;
-  c.pml.order = b.pml.order;
-  c.pml.sigma_factor = b.pml.sigma_factor;
-  c.pml.kappa_max = b.pml.kappa_max;
-  c.pml.alpha_factor = b.pml.alpha_factor;
-  const em::Medium& background = c.media.front();
-  c.pml.index = b.pml.index.value_or(background.pec ? 1 : std::sqrt(background.eps[0] * background.mu[0]));
 }
 
 void check_scene(Case& c, const data::Config& config) {
@@ -200,7 +193,7 @@ em::PlaneWave plane_wave_of(const Case& c, const CaseSource& s) {
                      .eps = around.eps[0], .mu = around.mu[0]};
   for (std::size_t d = 0; d < 3; ++d) {
     const std::vector<double>& x = c.grid.lines[d];
-    const auto inner = static_cast<std::size_t>(c.pml.cells) + 4, n = x.size() - 1;
+    const auto inner = static_cast<std::size_t>(c.options.boundary.pml.cells) + 4, n = x.size() - 1;
     if (s.options.size) {
       wave.low[d] = (*s.options.position)[d] - (*s.options.size)[d] / 2;
       wave.high[d] = (*s.options.position)[d] + (*s.options.size)[d] / 2;
@@ -248,9 +241,11 @@ void make_wave(const Case& c, CaseSource& s, const data::Config& config) {
 
 }  // namespace
 
-Case make_case(const data::Config& config) {
+Case make_case(const data::Config& config) { return make_case(read_options(config), config); }
+
+Case make_case(FdtdOptions options, const data::Config& config) {
   Case c;
-  c.options = read_options(config);
+  c.options = std::move(options);
   c.media = make_media(c.options, config, c);
   find_band(c);
   make_grid(c, config);
@@ -319,10 +314,7 @@ std::vector<em::Injection> make_injections(const Case& c) {
 }
 
 em::YeeModel make_model(const Case& c) {
-  const em::Averaging averaging = c.options.grid.averaging == AveragingChoice::kottke   ? em::Averaging::kottke
-                                  : c.options.grid.averaging == AveragingChoice::volume ? em::Averaging::volume
-                                                                                        : em::Averaging::none;
-  em::YeeModel m = em::yee_model(c.grid, c.faces, c.pml, c.dt_s, c.options.run.precision == Precision::f32 ? Dtype::f32 : Dtype::f64, c.scene, c.stepped, averaging);
+  em::YeeModel m = em::yee_model(c.grid, c.faces, c.options.boundary.pml, c.dt_s, c.options.run.precision == Precision::f32 ? Dtype::f32 : Dtype::f64, c.scene, c.stepped, c.options.grid.averaging);
   for (std::size_t d = 0; d < 3; ++d) m.bloch_phase[d] = c.bloch_k[d] * (c.grid.lines[d].back() - c.grid.lines[d].front());
   m.active = computed(c);
   return m;
@@ -342,7 +334,7 @@ std::int64_t field_bytes(const Case& c) {
   for (int d = 0; d < 3; ++d) {
     const em::Faces& f = c.faces[static_cast<std::size_t>(d)];
     const int faces = int{f.low == em::Boundary::pml} + int{f.high == em::Boundary::pml};
-    layers += 4.0 * faces * c.pml.cells * cells / (c.grid.cells(d) + 2.0);
+    layers += 4.0 * faces * c.options.boundary.pml.cells * cells / (c.grid.cells(d) + 2.0);
   }
   return static_cast<std::int64_t>((6 * cells + layers) * static_cast<double>(word)) * (c.bloch_k == Point{} ? 1 : 2);
 }

@@ -25,7 +25,6 @@ struct Case {
   FdtdOptions options;
   electromagnetics::YeeGrid grid;
   std::array<electromagnetics::Faces, 3> faces;
-  electromagnetics::Pml pml;
   Point bloch_k{};  ///< rad/m; zero where no faces are joined with a phase
   double dt_s = 0, stable_dt_s = 0;
   std::vector<electromagnetics::Medium> media;  ///< the background first
@@ -39,6 +38,8 @@ struct Case {
 
 /// Everything that can be wrong is found before memory is taken for the fields. Throws InputError.
 Case make_case(const data::Config& config);
+/// The same of options that are complete; `config` is for the places of messages.
+Case make_case(FdtdOptions options, const data::Config& config);
 
 /// The lines between cells of one axis.
 std::vector<double> axis_lines(const GridOptions& grid, int axis, double cell);

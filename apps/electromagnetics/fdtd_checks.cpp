@@ -178,6 +178,11 @@ void check_inside(const GridOptions& grid, const Point& position, const Point& s
 
 FdtdOptions read_options(const data::Config& config) {
   FdtdOptions o = fdtd_options().read(config);
+  complete_options(o, config);
+  return o;
+}
+
+void complete_options(FdtdOptions& o, const data::Config& config) {
   Point middle{};
   for (int a = 0; a < 3; ++a) middle[static_cast<std::size_t>(a)] = o.grid.middle(a);
   for (SourceOptions& s : o.sources)
@@ -195,7 +200,6 @@ FdtdOptions read_options(const data::Config& config) {
   check_monitors(o, checks);
   if (!checks.findings.empty())
     throw data::InputError(data::ExitCode::config_invalid, std::move(checks.findings));
-  return o;
 }
 
 }  // namespace tessera::apps::fdtd

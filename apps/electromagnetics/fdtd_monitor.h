@@ -2,6 +2,7 @@
 // What is measured during a run, and what becomes of it.
 #pragma once
 #include "electromagnetics/fdtd_case.h"
+#include "electromagnetics/fdtd_fading.h"
 #include "tessera/autodiff/tensor.h"
 #include "tessera/data/checkpoint.h"
 #include "tessera/data/grid.h"
@@ -33,6 +34,7 @@ struct MonitorResult {
   Coordinate axis;  ///< frequency, time or the number of a mode
   std::vector<Coordinate> coordinates;
   std::vector<Quantity> quantities;
+  std::optional<double> fallen_db{};  ///< of transforms: how far their fields had fallen when the run ended
 
   const Quantity* find(const std::string& quantity) const;
 };
@@ -58,6 +60,8 @@ class Monitor {
   virtual void load(const data::Checkpoint& c, const std::string& prefix) = 0;
   /// A number that settles as the run goes on (the transforms' norm); nothing where there is none.
   virtual std::optional<double> settling() const { return {}; }
+  /// How far what it transforms has fallen; nothing where it transforms nothing.
+  virtual std::optional<Fading::Report> fading() const { return {}; }
   virtual std::int64_t bytes(std::int64_t n_steps) const = 0;
 
   // What of it differentiates (fdtd_derivatives.cpp): an expression of its samples at the steps that it keeps, or of
@@ -92,6 +96,8 @@ std::vector<std::filesystem::path> draw_results(const std::filesystem::path& fol
 
 /// What a promise finds, and whether it is kept.
 struct Promise {
+  std::string name;  ///< "modes.frequency[1]"
+  double found;
   std::string text;
   bool kept;
 };

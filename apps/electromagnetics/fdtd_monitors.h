@@ -84,10 +84,20 @@ class Snapshot : public Monitor {
 class Spectral : public Monitor {
  public:
   Spectral(const Case& c, const MonitorOptions& o) : Monitor(c, o), frequencies_(o.all_frequencies()) {}
-  void observe(const electromagnetics::Records& r) override { dft_->add(r); }
-  void save(data::Checkpoint& c, const std::string& prefix) const override { c.put(prefix + "sums", dft_->sums()); }
-  void load(const data::Checkpoint& c, const std::string& prefix) override { dft_->restore(c.array<double>(prefix + "sums")); }
+  void observe(const electromagnetics::Records& r) override {
+    dft_->add(r);
+    fading_->add(r);
+  }
+  void save(data::Checkpoint& c, const std::string& prefix) const override {
+    c.put(prefix + "sums", dft_->sums());
+    fading_->save(c, prefix);
+  }
+  void load(const data::Checkpoint& c, const std::string& prefix) override {
+    dft_->restore(c.array<double>(prefix + "sums"));
+    fading_->load(c, prefix);
+  }
   std::optional<double> settling() const override;
+  std::optional<Fading::Report> fading() const override { return fading_->report(); }
   std::int64_t bytes(std::int64_t) const override { return static_cast<std::int64_t>(16 * frequencies_.size() * samples_.edges().size()); }
   std::optional<Transform> transform() const override { return Transform{frequencies_, every_, options_.subtract ? dft_->sums() : std::vector<double>()}; }
 
@@ -103,6 +113,7 @@ class Spectral : public Monitor {
   std::vector<double> frequencies_;
   int every_ = 1;  ///< the transform takes each such step
   std::optional<electromagnetics::RunningDft> dft_;
+  std::optional<Fading> fading_;
 };
 
 std::unique_ptr<Monitor> make_spectral(const Case& c, const MonitorOptions& o);

@@ -399,6 +399,10 @@ void Spectral::start_transform() {
   for (const CaseSource& s : case_.sources) highest = std::max(highest, s.highest_hz);
   every_ = em::decimation(frequencies_, highest, case_.dt_s);
   dft_.emplace(frequencies_, case_.dt_s, samples_.edges(), every_);
+  // Windows of one period of the lowest frequency, of 4 looks at least.
+  const double lowest = *std::min_element(frequencies_.begin(), frequencies_.end());
+  const auto period = lowest > 0 ? static_cast<std::int64_t>(std::min(1 / lowest / case_.dt_s, 1e6)) : std::int64_t{1000};
+  fading_.emplace(std::max<std::int64_t>(period, 4 * every_), every_);
   if (!options_.subtract) return;
   // Transforms are linear: they begin at what is to be subtracted from them.
   for (const MonitorResult& r : read_results(*options_.subtract / "results.h5"))

@@ -54,15 +54,6 @@ data::Options<AxisOptions> axis_table(const std::string& name) {
   return o;
 }
 
-data::Options<OutputOptions> output_table() {
-  using O = OutputOptions;
-  data::Options<O> o("output", "What is written besides results.h5.");
-  o.add("vtk", &O::vtk, {.doc = "Write fields and snapshots for ParaView, too."});
-  o.add("pictures", &O::pictures, {.doc = "Draw spectra, patterns and fields."});
-  o.add("scene", &O::scene, {.doc = "Write the media as the grid sees them, for ParaView."});
-  return o;
-}
-
 data::Options<ExpectOptions> expect_table() {
   using O = ExpectOptions;
   data::Options<O> o("expect", "A number that the run has to find.");
@@ -80,6 +71,15 @@ data::Options<ExpectOptions> expect_table() {
 }
 
 }  // namespace
+
+data::Options<OutputOptions> output_table() {
+  using O = OutputOptions;
+  data::Options<O> o("output", "What is written besides results.h5.");
+  o.add("vtk", &O::vtk, {.doc = "Write fields and snapshots for ParaView, too."});
+  o.add("pictures", &O::pictures, {.doc = "Draw spectra, patterns and fields."});
+  o.add("scene", &O::scene, {.doc = "Write the media as the grid sees them, for ParaView."});
+  return o;
+}
 
 data::Options<GridOptions> grid_table() {
   using O = GridOptions;
@@ -113,9 +113,11 @@ data::Options<GridOptions> grid_table() {
         {.doc = "In 2-D, the components that are computed: Ez, Hx, Hy or Hz, Ex, Ey or both.",
          .choices = {"both", "Ez", "Hz"}});
   o.add("averaging", &O::averaging,
-        {.doc = "What a cell with two media is made of: the averaged tensor (second order), shares "
-                "of the volume, or the medium at each point.",
-         .choices = {"kottke", "volume", "none"}});
+        {.doc = "What a cell with two media is made of: the averaged tensor (second order at faces "
+                "along the grid), the same with tensors of corners (more accurate at oblique and "
+                "curved faces, slower to set up), shares of the volume, or the medium at "
+                "each point.",
+         .choices = {"kottke", "corners", "volume", "none"}});
   o.add("exact_speed_at", &O::exact_speed_at,
         frequency({.doc = "Frequency at which waves run at their exact speed, as the mean over "
                           "all directions: permittivities are scaled against the dispersion of "
@@ -159,7 +161,7 @@ data::Options<SteppingOptions> run_table() {
 }
 
 data::Options<BoundaryOptions> boundary_table() {
-  using P = PmlOptions;
+  using P = electromagnetics::Pml;
   data::Options<P> pml("pml",
                        "Absorbing layers: convolutional PML within the domain. Over a depth "
                        "u from 0 to 1, sigma grows as u^order.");
@@ -175,7 +177,7 @@ data::Options<BoundaryOptions> boundary_table() {
            .min = 0});
   pml.add(
       "index", &P::index,
-      {.doc = "Refractive index in the layers; that of the media there if not given.", .above = 0});
+      {.doc = "Refractive index in the layers; that of grid.background if not given.", .above = 0});
   using O = BoundaryOptions;
   data::Options<O> o("boundary", "What happens at the six faces of the domain.");
   const std::vector<std::string> kinds = {"pml", "pec", "pmc", "periodic", "bloch"};

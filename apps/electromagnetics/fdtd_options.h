@@ -3,6 +3,8 @@
 // and their documentation are in fdtd_options*.cpp.
 #pragma once
 #include "tessera/data/options.h"
+#include "tessera/electromagnetics/averaging.h"
+#include "tessera/electromagnetics/boundary.h"
 #include "tessera/electromagnetics/yee_grid.h"
 
 #include <array>
@@ -15,13 +17,13 @@
 namespace tessera::apps::fdtd {
 
 using Point = std::array<double, 3>;
+using electromagnetics::Averaging;
 using electromagnetics::Component;
 enum class Axis { x, y, z };
 
 // [grid]
 
 enum class Polarization { both, Ez, Hz };  ///< Ez: Ez, Hx, Hy; Hz: Hz, Ex, Ey
-enum class AveragingChoice { kottke, volume, none };
 
 /// A stretch of an axis with smaller cells.
 struct RefineOptions {
@@ -42,7 +44,7 @@ struct GridOptions {
   AxisOptions x, y, z;
   std::string background = "vacuum";
   Polarization polarization = Polarization::both;
-  AveragingChoice averaging = AveragingChoice::kottke;
+  Averaging averaging = Averaging::kottke;
   std::optional<double> exact_speed_at;  ///< frequency
 
   const AxisOptions& axis(int a) const { return a == 0 ? x : a == 1 ? y : z; }
@@ -76,18 +78,10 @@ struct SteppingOptions {
 // [boundary]
 
 enum class Face { pml, pec, pmc, periodic, bloch };
-struct PmlOptions {
-  int cells = 10;
-  double order = 3.5;
-  double sigma_factor = 1;
-  double kappa_max = 5;
-  double alpha_factor = 0.1;
-  std::optional<double> index;  ///< of the medium in the layer; not given: found there
-};
 struct BoundaryOptions {
   Face x = Face::pml, y = Face::pml, z = Face::pml;
   std::optional<Face> x_low, x_high, y_low, y_high, z_low, z_high;
-  PmlOptions pml;
+  electromagnetics::Pml pml;
   std::optional<Point> bloch_k;      ///< rad/m: E(r + a) = E(r) e^{-i k.a}
   std::optional<Point> bloch_phase;  ///< rad: the same as k.a of each axis
 
@@ -294,5 +288,7 @@ const data::Options<FdtdOptions>& fdtd_options();
 /// The options, also free of contradictions. Throws data::InputError (exit 5) with every finding at
 /// the place of its key.
 FdtdOptions read_options(const data::Config& config);
+/// The same for options that another table has read: sets positions that were not given, throws as above.
+void complete_options(FdtdOptions& o, const data::Config& config);
 
 }  // namespace tessera::apps::fdtd

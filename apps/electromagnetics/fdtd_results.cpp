@@ -107,6 +107,7 @@ void write_results(const std::filesystem::path& run, const Case& c, const Result
   for (const MonitorResult& r : results) {
     const std::string group = "monitors/" + r.name;
     file.group(group);
+    if (r.fallen_db) file.attribute(group, "fallen_db", std::span<const double>(&*r.fallen_db, 1));
     std::vector<std::string> layout{r.kind, r.axis.name};
     for (const Coordinate& x : r.coordinates) layout.push_back(x.name);
     file.write_texts(group + "/layout", layout, {"", "kind, first axis, further axes"});
@@ -192,7 +193,8 @@ std::vector<Promise> check_promises(const std::vector<ExpectOptions>& expectatio
     else if (const auto& z = std::get<std::vector<std::complex<double>>>(q->values); at < z.size()) found = std::abs(z[at]);
     const double allowed = x.tolerance * (x.relative ? std::abs(x.value) : 1.0);
     const bool kept = std::abs(found - x.value) <= allowed;
-    out.push_back({fmt::format("{}.{}: {:.8g}, promised {:.8g} within {:.2g}{}", x.monitor, q->name, found, x.value, allowed, kept ? "" : ": BROKEN"), kept});
+    const std::string name = x.monitor + "." + q->name + (at > 0 ? fmt::format("[{}]", at) : "");
+    out.push_back({name, found, fmt::format("{}: {:.8g}, promised {:.8g} within {:.2g}{}", name, found, x.value, allowed, kept ? "" : ": BROKEN"), kept});
   }
   return out;
 }

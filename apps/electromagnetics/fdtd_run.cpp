@@ -87,7 +87,7 @@ struct Stepper {
     const int cell[3] = {p.edge.i, p.edge.j, p.edge.k};
     for (int d = 0; d < 3; ++d) {
       const em::Faces& f = c.faces[static_cast<std::size_t>(d)];
-      if ((f.low == em::Boundary::pml && cell[d] <= c.pml.cells) || (f.high == em::Boundary::pml && cell[d] >= c.grid.cells(d) - c.pml.cells)) layer += "xyz"[d];
+      if ((f.low == em::Boundary::pml && cell[d] <= c.options.boundary.pml.cells) || (f.high == em::Boundary::pml && cell[d] >= c.grid.cells(d) - c.options.boundary.pml.cells)) layer += "xyz"[d];
     }
     return fmt::format("{} at ({:.4g}, {:.4g}, {:.4g}) m, cell ({}, {}, {}), in '{}', {}", em::name_of(p.edge.component), at[0], at[1], at[2], cell[0], cell[1], cell[2],
                        m.name, layer.empty() ? "outside of the absorbing layers" : "inside the absorbing layer across " + layer);
@@ -191,7 +191,16 @@ data::ExitCode step_case(RunContext& context, const Case& c, Results& results) {
   metrics->sync();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   context.log.info(fmt::format("{} steps, {:.4g} s of simulated time, {:.1f} Mcells/s", s.run->step(), s.run->time_s(), static_cast<double>(s.run->step() - begin_step) * cells / seconds / 1e6));
-  for (const auto& m : s.monitors) results.push_back(m->result(results));
+  auto& told = context.manifest.metrics;
+  told = {{"cells", cells}, {"steps", static_cast<double>(s.run->step())}, {"dt_s", c.dt_s}, {"time_s", s.run->time_s()}};
+  for (const auto& m : s.monitors) {
+    results.push_back(m->result(results));
+    const auto fading = m->fading();
+    if (!fading) continue;
+    results.back().fallen_db = fading->fallen_db;
+    told.emplace_back(m->options().name + ".fallen_db", fading->fallen_db);
+    if (const std::string text = unfaded(m->options().name, *fading, s.run->time_s(), c.dt_s); !text.empty()) context.log.warning(text);
+  }
   return data::ExitCode::ok;
 }
 

@@ -12,6 +12,7 @@ data::Options<MaterialOptions> material_table();
 data::Options<StructureOptions> structure_table();
 data::Options<SourceOptions> source_table();
 data::Options<MonitorOptions> monitor_table();
+data::Options<OutputOptions> output_table();
 
 double from_wavelength(double vacuum_m);
 double from_photon_energy(double joule);

@@ -14,7 +14,7 @@ namespace tessera::apps {
 
 data::ExitCode verb_list(const CommandLine& line) {
   const auto row = [](const std::string& name, const std::string& doc) {
-    std::cout << std::left << std::setw(24) << name << doc << "\n";
+    std::cout << std::left << std::setw(37) << name << " " << doc << "\n";
   };
   if (line.word == "apps")
     for (const App& a : all_apps()) row(a.name, a.summary);

@@ -322,7 +322,7 @@ TEST(FdtdOptions, AWholeCaseIsRead) {
   EXPECT_EQ(o.grid.max_ratio, 1.2);
   EXPECT_EQ(o.grid.background, "SiO2");
   EXPECT_EQ(o.grid.polarization, Polarization::Ez);
-  EXPECT_EQ(o.grid.averaging, AveragingChoice::volume);
+  EXPECT_EQ(o.grid.averaging, Averaging::volume);
 
   EXPECT_EQ(o.run.precision, Precision::f64);
   EXPECT_EQ(o.run.courant, 0.9);

@@ -2,6 +2,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace tessera::electromagnetics {
@@ -31,7 +32,8 @@ struct Pml {
   double sigma_factor = 1;
   double kappa_max = 5;
   double alpha_factor = 0.1;
-  double index = 1;  ///< sqrt(eps mu) of the medium that runs into the layer
+  /// sqrt(eps mu) of the medium that runs into the layer; not given: of the scene's background (yee_model), without a scene 1.
+  std::optional<double> index = {};
 };
 
 /// The layer's recursion at each position along an axis, of n + 1 lines or n middles:

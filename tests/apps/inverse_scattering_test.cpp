@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// electromagnetics.inverse_scattering as its users meet it.
+#include "app_test.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+using namespace tessera::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+class InverseScattering : public AppTest {};
+
+/// A square of permittivity 2.5 amid a known one of 1.5, 64 unknown cells.
+const char* const kSquare = R"(app = "electromagnetics.inverse_scattering"
+grid = {size = ["0.44 m", "0.4 m", "0 m"], cell = "1 cm", polarization = "Ez", background = "soil"}
+run = {precision = "f64", stop.time = "4 ns"}
+boundary = {pml.cells = 8}
+receivers = {positions = [["-0.08 m", "-0.07 m", "0 m"], ["-0.08 m", "0.083 m", "0 m"], ["0.09 m", "-0.08 m", "0 m"], ["0.09 m", "0.08 m", "0 m"]]}
+region = {low = ["-4 cm", "-4 cm", "0 m"], high = ["4 cm", "4 cm", "0 m"], start = 1.5, least = 1}
+optimize = {iterations = 12}
+[[material]]
+name = "soil"
+eps = 1.5
+[[material]]
+name = "stone"
+eps = 2.5
+[[truth]]
+shape = "box"
+centre = ["1 cm", "0 m", "0 m"]
+size = ["3 cm", "4 cm", "inf"]
+material = "stone"
+[[source]]
+kind = "point"
+component = "Ez"
+position = ["-0.1 m", "0 m", "0 m"]
+amplitude = 1e-4
+waveform = {kind = "baseband", width = "0.2 ns"}
+[[source]]
+kind = "point"
+component = "Ez"
+position = ["0 m", "0.1 m", "0 m"]
+amplitude = 1e-4
+waveform = {kind = "baseband", width = "0.2 ns"}
+)";
+
+std::vector<std::vector<double>> rows_of(const std::string& csv) {
+  std::istringstream in(csv);
+  std::vector<std::vector<double>> rows;
+  std::string line;
+  std::getline(in, line);
+  while (std::getline(in, line)) {
+    std::istringstream cells(line);
+    rows.emplace_back();
+    for (std::string cell; std::getline(cells, cell, ',');) rows.back().push_back(std::stod(cell));
+  }
+  return rows;
+}
+
+TEST_F(InverseScattering, ASquareIsFoundAndDrawn) {
+  write("case.toml", kSquare);
+  EXPECT_TRUE(holds(tessera({"check", "case.toml"}).out, "64 unknown cells, 2 sources, 4 receivers"));
+  EXPECT_EQ(tessera({"estimate", "case.toml"}).code, 0);
+  const Outcome run = tessera({"run", "case.toml", "--output", "RUN", "--set", "expect.misfit_max=1e-3", "--set", "expect.psnr_min=22"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  const auto rows = rows_of(read("RUN/metrics.csv"));
+  ASSERT_EQ(rows.size(), 13u);
+  for (std::size_t i = 1; i < rows.size(); ++i) EXPECT_LT(rows[i][1], rows[i - 1][1]);  // a line search never goes up
+  EXPECT_TRUE(holds(tessera({"info", "RUN"}).out, "psnr_db"));
+  const std::string picture = read("RUN/plots/permittivity.png");
+  fs::remove(here() / "RUN/plots/permittivity.png");
+  EXPECT_EQ(tessera({"plot", "RUN"}).code, 0);
+  EXPECT_EQ(read("RUN/plots/permittivity.png"), picture);
+  // A promise that is broken.
+  EXPECT_EQ(tessera({"run", "case.toml", "--output", "R2", "--set", "optimize.iterations=1", "--set", "expect.ssim_min=0.99"}).code, 6);
+}
+
+TEST_F(InverseScattering, FilesOfDataAreTheDataThatWereWritten) {
+  write("case.toml", kSquare);
+  const std::string few = "optimize.iterations=0";
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "made", "--set", few}).code, 0);
+  for (const char* file : {"made/tables/measured.csv", "made/results.h5"}) {
+    const Outcome read_back = tessera({"run", "case.toml", "--output", "read", "--force", "--set", few, "--set", std::string("data.file=\"") + file + "\""});
+    ASSERT_EQ(read_back.code, 0) << read_back.err;
+    EXPECT_NEAR(rows_of(read("read/metrics.csv"))[0][1], rows_of(read("made/metrics.csv"))[0][1], 1e-12) << file;
+  }
+  // Noise of a tenth leaves a misfit of 0.01/1.01 more or less at the truth; here it is only another number, the same each time.
+  const auto noisy = [&](const std::string& name, const std::string& seed) {
+    EXPECT_EQ(tessera({"run", "case.toml", "--output", name, "--set", few, "--set", "data.noise=0.1", "--set", "data.seed=" + seed}).code, 0);
+    return rows_of(read(name + "/metrics.csv"))[0][1];
+  };
+  const double once = noisy("n1", "1");
+  EXPECT_EQ(noisy("n2", "1"), once);
+  EXPECT_NE(noisy("n3", "2"), once);
+}
+
+TEST_F(InverseScattering, KilledAndResumedItIsTheSameOnAnyNumberOfThreads) {
+  write("case.toml", kSquare);
+  expect_same_after_kill("0.02 s");
+}
+
+TEST_F(InverseScattering, WhatCannotBeInvertedIsRefused) {
+  const auto refused = [&](const std::string& what, const std::string& by, const std::string& message) {
+    std::string text = kSquare;
+    const auto at = text.find(what);
+    ASSERT_NE(at, std::string::npos) << what;
+    text.replace(at, what.size(), by);
+    write("bad.toml", text);
+    const Outcome out = tessera({"run", "bad.toml", "--output", "bad", "--force"});
+    EXPECT_TRUE(out.code == 5 || out.code == 4) << out.err;
+    EXPECT_TRUE(holds(out.err, message)) << out.err;
+  };
+  refused("stop.time = \"4 ns\"", "stop.decay_db = 40", "the run ends by time or steps");
+  refused("eps = 1.5", "eps = 1.5\nsigma = \"0.1 S/m\"", "lossy");
+  refused("low = [\"-4 cm\"", "low = [\"-0.4 m\"", "leaves the domain");
+  refused("low = [\"-4 cm\", \"-4 cm\"", "low = [\"4 cm\", \"-4 cm\"", "is not below high");
+  refused("\"-0.08 m\", \"-0.07 m\"", "\"-0.8 m\", \"-0.07 m\"", "leaves the domain");
+  refused("stop.time = \"4 ns\"", "stop.steps = 3", "the data are zero");
+  write("short.csv", "time_s,a,b,c,d,e,f,g,h\n0,0,0,0,0,0,0,0,0\n1e-9,1,1,1,1,1,1,1,1\n");
+  refused("optimize =", "data = {file = \"short.csv\"}\noptimize =", "the data reach from 0 to 1e-09 s");
+  write("narrow.csv", "time_s,a\n0,0\n1e-8,1\n");
+  refused("optimize =", "data = {file = \"narrow.csv\"}\noptimize =", "sources times receivers are 8");
+}
+
+}  // namespace
