@@ -314,7 +314,10 @@ std::vector<em::Injection> make_injections(const Case& c) {
 }
 
 em::YeeModel make_model(const Case& c) {
-  em::YeeModel m = em::yee_model(c.grid, c.faces, c.options.boundary.pml, c.dt_s, c.options.run.precision == Precision::f32 ? Dtype::f32 : Dtype::f64, c.scene, c.stepped, c.options.grid.averaging);
+  em::Pml pml = c.options.boundary.pml;
+  const em::Medium& background = c.media.front();
+  pml.index = c.options.boundary.pml.medium_index.value_or(background.pec ? 1 : std::sqrt(background.eps[0] * background.mu[0]));
+  em::YeeModel m = em::yee_model(c.grid, c.faces, pml, c.dt_s, c.options.run.precision == Precision::f32 ? Dtype::f32 : Dtype::f64, c.scene, c.stepped, c.options.grid.averaging);
   for (std::size_t d = 0; d < 3; ++d) m.bloch_phase[d] = c.bloch_k[d] * (c.grid.lines[d].back() - c.grid.lines[d].front());
   m.active = computed(c);
   return m;

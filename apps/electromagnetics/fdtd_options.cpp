@@ -161,22 +161,23 @@ data::Options<SteppingOptions> run_table() {
 }
 
 data::Options<BoundaryOptions> boundary_table() {
-  using P = electromagnetics::Pml;
+  using P = PmlOptions;
+  const auto of = []<class T>(T electromagnetics::Pml::*member) { return static_cast<T P::*>(member); };
   data::Options<P> pml("pml",
                        "Absorbing layers: convolutional PML within the domain. Over a depth "
                        "u from 0 to 1, sigma grows as u^order.");
-  pml.add("cells", &P::cells, {.doc = "Thickness.", .min = 1, .max = 1000});
-  pml.add("order", &P::order, {.doc = "Power by which sigma and kappa grow.", .min = 1, .max = 8});
-  pml.add("sigma_factor", &P::sigma_factor,
+  pml.add("cells", of(&P::cells), {.doc = "Thickness.", .min = 1, .max = 1000});
+  pml.add("order", of(&P::order), {.doc = "Power by which sigma and kappa grow.", .min = 1, .max = 8});
+  pml.add("sigma_factor", of(&P::sigma_factor),
           {.doc = "sigma at the outer face, in units of 0.8 (order + 1)/(impedance times cell).",
            .above = 0});
-  pml.add("kappa_max", &P::kappa_max, {.doc = "Stretching at the outer face.", .min = 1});
-  pml.add("alpha_factor", &P::alpha_factor,
+  pml.add("kappa_max", of(&P::kappa_max), {.doc = "Stretching at the outer face.", .min = 1});
+  pml.add("alpha_factor", of(&P::alpha_factor),
           {.doc = "Frequency shift at the inner face, in units of eps0 times speed of light over depth of the layer; "
                   "above 0 it helps against evanescent waves.",
            .min = 0});
   pml.add(
-      "index", &P::index,
+      "index", &P::medium_index,
       {.doc = "Refractive index in the layers; that of grid.background if not given.", .above = 0});
   using O = BoundaryOptions;
   data::Options<O> o("boundary", "What happens at the six faces of the domain.");

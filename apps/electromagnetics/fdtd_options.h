@@ -78,10 +78,14 @@ struct SteppingOptions {
 // [boundary]
 
 enum class Face { pml, pec, pmc, periodic, bloch };
+/// Pml::index is not read: it follows from this.
+struct PmlOptions : electromagnetics::Pml {
+  std::optional<double> medium_index;  ///< not given: that of the background
+};
 struct BoundaryOptions {
   Face x = Face::pml, y = Face::pml, z = Face::pml;
   std::optional<Face> x_low, x_high, y_low, y_high, z_low, z_high;
-  electromagnetics::Pml pml;
+  PmlOptions pml;
   std::optional<Point> bloch_k;      ///< rad/m: E(r + a) = E(r) e^{-i k.a}
   std::optional<Point> bloch_phase;  ///< rad: the same as k.a of each axis
 

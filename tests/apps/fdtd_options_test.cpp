@@ -341,7 +341,7 @@ TEST(FdtdOptions, AWholeCaseIsRead) {
   EXPECT_EQ(o.boundary.pml.kappa_max, 11);
   EXPECT_EQ(o.boundary.pml.sigma_factor, 1.5);
   EXPECT_EQ(o.boundary.pml.alpha_factor, 0.5);
-  EXPECT_EQ(o.boundary.pml.index, 1.45);
+  EXPECT_EQ(o.boundary.pml.medium_index, 1.45);
 
   ASSERT_EQ(o.materials.size(), 5u);
   EXPECT_EQ(o.materials[0].index, 3.4);

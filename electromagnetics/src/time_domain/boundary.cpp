@@ -17,13 +17,12 @@ PmlProfile pml_profile(const std::vector<double>& lines, Faces faces, const Pml&
   if (pml.cells < 1 || (int{low} + int{high}) * pml.cells >= n)
     throw Error("[pml] layers of " + std::to_string(pml.cells) + " cells do not fit into an axis of " + std::to_string(n) +
                 " cells: make them thinner or the domain larger");
-  const double index = pml.index.value_or(1);
   p.b.assign(n + 1, 0);
   p.c = p.m = p.b;
   const auto fill = [&](double inner, double outer) {
     const double depth = std::abs(outer - inner), cell = depth / pml.cells;
-    const double alpha_max = pml.alpha_factor * vacuum_permittivity * speed_of_light / (depth * index);
-    const double sigma_max = pml.sigma_factor * 0.8 * (pml.order + 1) / (vacuum_impedance * cell * index);
+    const double alpha_max = pml.alpha_factor * vacuum_permittivity * speed_of_light / (depth * pml.index);
+    const double sigma_max = pml.sigma_factor * 0.8 * (pml.order + 1) / (vacuum_impedance * cell * pml.index);
     for (int i = 0; i <= (at_middles ? n - 1 : n); ++i) {
       const double at = at_middles ? (lines[i] + lines[i + 1]) / 2 : lines[i];
       const double u = (at - inner) / (outer - inner);

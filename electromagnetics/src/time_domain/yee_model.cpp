@@ -124,8 +124,6 @@ YeeModel yee_model(const YeeGrid& grid, const std::array<Faces, 3>& faces, const
     }
   }
   YeeModel model{.grid = grid, .faces = faces, .pml = pml, .dt_s = dt_s, .dtype = dtype};
-  const Medium& background = media[static_cast<std::size_t>(scene.background)];
-  if (!pml.index && !background.pec) model.pml.index = std::sqrt(background.eps[0] * background.mu[0]);
   model.material = [f](int c, int j, int k, MaterialRow& row) {
     if (is_electric(c)) electric_row(*f, c, j, k, row);
     else magnetic_row(*f, c, j, k, row);

@@ -2,7 +2,6 @@
 #pragma once
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 namespace tessera::electromagnetics {
@@ -32,8 +31,7 @@ struct Pml {
   double sigma_factor = 1;
   double kappa_max = 5;
   double alpha_factor = 0.1;
-  /// sqrt(eps mu) of the medium that runs into the layer; not given: of the scene's background (yee_model), without a scene 1.
-  std::optional<double> index = {};
+  double index = 1;  ///< sqrt(eps mu) of the medium that runs into the layer
 };
 
 /// The layer's recursion at each position along an axis, of n + 1 lines or n middles:

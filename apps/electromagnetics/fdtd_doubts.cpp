@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a case may say, but hardly means: each a warning at its key.
+#include "electromagnetics/fdtd_case.h"
+#include "tessera/electromagnetics/constants.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tessera::apps::fdtd {
+namespace {
+
+namespace em = electromagnetics;
+
+struct Doubts {
+  Case& c;
+  const data::Config& config;
+  void say(int number, const std::string& key, std::string message, std::string hint) {
+    data::Diagnostic d = config.error(number, key, std::move(message), std::move(hint));
+    d.severity = data::Severity::warning;
+    c.warnings.push_back(std::move(d));
+  }
+
+  /// The axis across whose absorbing layer the whole of a box lies; nothing otherwise.
+  char layer_of(const Point& middle, const Point& size) const {
+    const auto cells = static_cast<std::size_t>(c.options.boundary.pml.cells);
+    for (std::size_t d = 0; d < 3; ++d) {
+      if (!c.grid.resolved(static_cast<int>(d))) continue;
+      const std::vector<double>& x = c.grid.lines[d];
+      const bool low = c.faces[d].low == em::Boundary::pml && middle[d] + size[d] / 2 < x[cells];
+      const bool high = c.faces[d].high == em::Boundary::pml && middle[d] - size[d] / 2 > x[x.size() - 1 - cells];
+      if (low || high) return "xyz"[d];
+    }
+    return 0;
+  }
+  void layers_and_conductors(const std::string& key, const char* what, const Point& at, const Point& size, const std::string& effect) {
+    if (const char axis = layer_of(at, size))
+      say(652, key, fmt::format("the {} lies inside the absorbing layer across {}, {}", what, axis, effect),
+          fmt::format("the layers are {} cells deep: move it inwards, or enlarge grid.size", c.options.boundary.pml.cells));
+    const em::SceneOrder scene(c.scene);
+    if (size == Point{} && c.media[static_cast<std::size_t>(em::medium_at(scene, at))].pec)
+      say(652, key, fmt::format("the {} lies in a perfect conductor, where there is no field", what), "move it out");
+  }
+};
+
+}  // namespace
+
+void find_doubts(Case& c, const data::Config& config) {
+  Doubts doubts{c, config};
+  for (std::size_t s = 0; s < c.options.sources.size(); ++s) {
+    const SourceOptions& o = c.options.sources[s];
+    if (o.kind == SourceKind::plane_wave || o.kind == SourceKind::beam) continue;
+    doubts.layers_and_conductors(fmt::format("source[{}]", s), "source", *o.position, o.size.value_or(Point{}), "which swallows most of what it sends");
+  }
+  for (std::size_t m = 0; m < c.options.monitors.size(); ++m) {
+    const MonitorOptions& o = c.options.monitors[m];
+    if (o.kind == MonitorKind::ldos || (!o.size && (o.kind == MonitorKind::energy || o.kind == MonitorKind::snapshot))) continue;
+    doubts.layers_and_conductors(fmt::format("monitor[{}]", m), "monitor", *o.position, o.size.value_or(Point{}), "where fields are damped");
+  }
+  for (std::size_t s = 0; s < c.options.structures.size(); ++s) {
+    const StructureOptions& o = c.options.structures[s];
+    if (!o.material || *o.material == "pec" || o.shape != ShapeKind::box) continue;
+    const bool conductor = std::any_of(c.options.materials.begin(), c.options.materials.end(), [&](const MaterialOptions& m) { return m.name == *o.material && m.pec; });
+    for (std::size_t d = 0; d < 3 && !conductor; ++d) {
+      const double extent = o.size ? (*o.size)[d] : o.low && o.high ? (*o.high)[d] - (*o.low)[d] : 1;
+      if (extent > 0 || !c.grid.resolved(static_cast<int>(d))) continue;
+      doubts.say(653, fmt::format("structure[{}]", s), fmt::format("a sheet without thickness of '{}' does nothing: only perfect conductors may be so thin", *o.material),
+                 "give it a thickness, with cells that resolve it");
+      break;
+    }
+  }
+  // Two cells a wavelength in vacuum: nothing shorter travels.
+  double longest = 0;
+  for (int d = 0; d < 3; ++d)
+    for (int i = 0; c.grid.resolved(d) && i < c.grid.cells(d); ++i) longest = std::max(longest, c.grid.length(d, i));
+  const double carried = em::speed_of_light / (2 * longest);
+  if (c.frequency_max > carried)
+    doubts.say(654, "grid", fmt::format("no wave above {:.4g} Hz travels on cells of {:.3g} m, but sources or monitors reach {:.4g} Hz", carried, longest, c.frequency_max),
+               "use smaller cells, or lower the frequencies");
+  const StopOptions& stop = c.options.run.stop;
+  const double steps = std::min(stop.steps ? static_cast<double>(*stop.steps) : INFINITY, stop.time ? *stop.time / c.dt_s : INFINITY);
+  const double days = steps * static_cast<double>(c.grid.cell_count()) / 1e9 / 86400;
+  if (std::isfinite(days) && days > 30 && !stop.decay_db && !stop.dft_tolerance && !stop.after_sources)
+    doubts.say(655, "run.stop", fmt::format("{:.3g} steps of {:.3g} cells take {:.3g} days at 10^9 cells a second", steps, static_cast<double>(c.grid.cell_count()), days),
+               "let the run end by run.stop.decay_db, or shorten it");
+  const double memory = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE)), needed = static_cast<double>(field_bytes(c));
+  if (needed > 0.9 * memory)
+    doubts.say(655, "grid", fmt::format("the fields need {:.3g} GB, this machine has {:.3g} GB", needed / 1e9, memory / 1e9), "use larger cells, a smaller domain, mirror planes or f32");
+}
+
+}  // namespace tessera::apps::fdtd
