@@ -268,6 +268,7 @@ Case make_case(FdtdOptions options, const data::Config& config) {
     if (source.options.kind == SourceKind::plane_wave || source.options.kind == SourceKind::beam) make_wave(c, source, config);
     c.sources.push_back(std::move(source));
   }
+  find_doubts(c, config);
   return c;
 }
 

@@ -41,6 +41,9 @@ Case make_case(const data::Config& config);
 /// The same of options that are complete; `config` is for the places of messages.
 Case make_case(FdtdOptions options, const data::Config& config);
 
+/// Adds warnings about what a case may say, but hardly means: sources in layers, runs of a year.
+void find_doubts(Case& c, const data::Config& config);
+
 /// The lines between cells of one axis.
 std::vector<double> axis_lines(const GridOptions& grid, int axis, double cell);
 /// Media by the names that structures use; the background's is the first.

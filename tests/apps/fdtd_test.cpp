@@ -451,6 +451,26 @@ TEST_F(Fdtd, WhatCannotRunIsRefusedBeforeMemoryIsTaken) {
           "poles = [{kind = \"residue\", pole = [\"1e13 rad/s\", \"1e15 rad/s\"], residue = [\"0 rad/s\", \"-1e15 rad/s\"]}]", "E0624");  // a pole that grows
 }
 
+TEST_F(Fdtd, WhatIsHardlyMeantIsSaid) {
+  const auto doubted = [&](const std::string& what, const std::string& by, const std::string& message) {
+    std::string text = kCase;
+    const auto at = text.find(what);
+    ASSERT_NE(at, std::string::npos) << what;
+    text.replace(at, what.size(), by);
+    write("doubt.toml", text);
+    const Outcome out = tessera({"check", "doubt.toml"});
+    EXPECT_EQ(out.code, 0) << out.err;
+    EXPECT_TRUE(holds(out.err, message)) << out.err;
+  };
+  const std::string source = "position = [\"-1.2 um\"", probe = "position = [\"1.2 um\", \"0.2 um\"";
+  doubted(source, "position = [\"-1.9 um\"", "the source lies inside the absorbing layer across x");
+  doubted(probe, "position = [\"1.95 um\", \"0.2 um\"", "warning E0652: the monitor lies inside the absorbing layer across x");
+  doubted("low = [\"0.5 um\"", "low = [\"0.8 um\"", "a sheet without thickness of 'metal' does nothing");
+  doubted("frequencies = [\"200 THz\"]", "frequencies = [\"9000 THz\"]", "no wave above 2.998e+15 Hz travels");
+  doubted("stop.steps = 3000", "stop.time = \"1 s\"", "days at 10^9 cells a second");
+  doubted("material = \"wet\"", "material = \"pec\"\n[[monitor]]\nkind = \"probe\"\nname = \"core\"\nposition = [\"-0.7 um\", \"0.5 um\", \"0 um\"]", "lies in a perfect conductor");
+}
+
 TEST_F(Fdtd, DoubtsAreSaid) {
   std::string text = kCase;
   text.replace(text.find("radius = \"0.4 um\""), 17, "radius = \"2 um\"");  // into the film, at equal priority
