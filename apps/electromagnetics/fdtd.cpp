@@ -24,6 +24,11 @@ CheckReport check(const AppContext& context) {
   const auto monitors = make_monitors(c);
   CheckReport report;
   report.findings = c.warnings;
+  if (monitors.empty()) {
+    data::Diagnostic nothing = context.config.error(629, {}, "nothing is measured: the run would leave no result", "add a [[monitor]]");
+    nothing.severity = data::Severity::warning;
+    report.findings.push_back(std::move(nothing));
+  }
   report.lines.push_back(fmt::format("precision {}", c.options.run.precision == Precision::f32 ? "f32" : "f64"));
   report.lines.push_back(fmt::format("grid {} x {} x {}: {:.4g} million cells, smallest {:.4g} m", c.grid.cells(0), c.grid.cells(1), c.grid.cells(2),
                                      static_cast<double>(c.grid.cell_count()) / 1e6, em::reference_length(c.grid)));
@@ -96,6 +101,7 @@ data::ExitCode run(RunContext& context) {
     std::filesystem::create_directories(path / "vtk");
     data::write_vtk_xml(path / "vtk" / "scene.vtr", em::preview(em::SceneOrder(c.scene), c.media, c.grid));
   }
+  if (c.options.output.scene && c.options.output.pictures) draw_scene(context.folder.plots(), c);
   Results results;
   const data::ExitCode code = step_case(context, c, results);
   if (code != data::ExitCode::ok) return code;

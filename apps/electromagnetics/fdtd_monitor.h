@@ -92,6 +92,8 @@ std::vector<std::unique_ptr<Monitor>> make_monitors(const Case& c);
 /// results.h5, one CSV file per monitor with a table in it, fields for ParaView.
 void write_results(const std::filesystem::path& run, const Case& c, const Results& results);
 Results read_results(const std::filesystem::path& file);
+/// scene.png and .svg: the media with sources, monitors and layers; nothing in 1-D.
+std::vector<std::filesystem::path> draw_scene(const std::filesystem::path& folder, const Case& c);
 std::vector<std::filesystem::path> draw_results(const std::filesystem::path& folder, const Results& results);
 
 /// What a promise finds, and whether it is kept.

@@ -77,7 +77,7 @@ data::Options<OutputOptions> output_table() {
   data::Options<O> o("output", "What is written besides results.h5.");
   o.add("vtk", &O::vtk, {.doc = "Write fields and snapshots for ParaView, too."});
   o.add("pictures", &O::pictures, {.doc = "Draw spectra, patterns and fields."});
-  o.add("scene", &O::scene, {.doc = "Write the media as the grid sees them, for ParaView."});
+  o.add("scene", &O::scene, {.doc = "Show the media as the grid sees them: a picture with sources and monitors, a file for ParaView."});
   return o;
 }
 

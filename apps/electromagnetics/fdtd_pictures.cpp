@@ -51,6 +51,19 @@ data::Figure lines(const MonitorResult& r) {
   return f;
 }
 
+/// Quality over frequency; those that do not decay have none.
+data::Figure modes(const MonitorResult& r) {
+  const auto& f = std::get<std::vector<double>>(r.find("frequency")->values);
+  const auto& q = std::get<std::vector<double>>(r.find("quality")->values);
+  const Prefixed unit = prefixed(f, "Hz");
+  data::Points points{.label = r.name, .x = {}, .y = {}};
+  for (std::size_t m = 0; m < f.size(); ++m)
+    if (q[m] > 0) points.x.push_back(f[m] * unit.factor), points.y.push_back(q[m]);
+  data::Figure figure{.width = 360, .height = 220, .title = r.name};
+  figure.panels = {{.x = {.label = "frequency", .unit = unit.unit}, .y = {.label = "Q", .log = true}, .series = {points}, .legend = data::Legend::none}};
+  return figure;
+}
+
 /// |field| of a plane at one frequency, or the field at one time; the largest component.
 data::Figure map(const MonitorResult& r, std::size_t at) {
   const Quantity* best = nullptr;
@@ -125,8 +138,11 @@ std::vector<std::filesystem::path> draw_results(const std::filesystem::path& fol
     }
   };
   for (const MonitorResult& r : results) {
-    if (r.kind == "resonances" || r.axis.values.empty()) continue;
-    if (r.kind == "far_field" || r.kind == "rcs") keep(pattern(r), r.name);
+    if (r.axis.values.empty()) continue;
+    if (r.kind == "resonances") {
+      const auto& q = std::get<std::vector<double>>(r.find("quality")->values);
+      if (std::any_of(q.begin(), q.end(), [](double x) { return x > 0; })) keep(modes(r), r.name);
+    } else if (r.kind == "far_field" || r.kind == "rcs") keep(pattern(r), r.name);
     else if (is_plane(r))
       for (std::size_t k = 0; k < r.axis.values.size(); k += std::max<std::size_t>(1, r.axis.values.size() / 4)) keep(map(r, k), fmt::format("{}_{:04}", r.name, k));
     else if (std::any_of(r.quantities.begin(), r.quantities.end(), [&](const Quantity& q) { return q.shape.size() == 1; }) && r.axis.values.size() > 1)

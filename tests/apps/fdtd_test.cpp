@@ -104,7 +104,7 @@ TEST_F(Fdtd, TheExampleKeepsItsPromise) {
   const Outcome run = tessera({"run", "ring/ring.toml", "--output", "RUN"});
   EXPECT_EQ(run.code, 0) << run.err;
   EXPECT_TRUE(holds(run.err, "precision f32"));
-  for (const char* name : {"metrics.csv", "results.h5", "tables/modes.csv", "plots/field_0001.png", "resolved.toml"})
+  for (const char* name : {"metrics.csv", "results.h5", "tables/modes.csv", "plots/field_0001.png", "plots/modes.png", "plots/scene.png", "resolved.toml"})
     EXPECT_TRUE(fs::exists(here() / "RUN" / name)) << name;
   // The pictures drawn anew from results.h5 are the same.
   const std::string before = read("RUN/plots/field_0001.png");
@@ -469,6 +469,12 @@ TEST_F(Fdtd, WhatIsHardlyMeantIsSaid) {
   doubted("frequencies = [\"200 THz\"]", "frequencies = [\"9000 THz\"]", "no wave above 2.998e+15 Hz travels");
   doubted("stop.steps = 3000", "stop.time = \"1 s\"", "days at 10^9 cells a second");
   doubted("material = \"wet\"", "material = \"pec\"\n[[monitor]]\nkind = \"probe\"\nname = \"core\"\nposition = [\"-0.7 um\", \"0.5 um\", \"0 um\"]", "lies in a perfect conductor");
+}
+
+TEST_F(Fdtd, ARunThatMeasuresNothingIsDoubted) {
+  std::string text = kCase;
+  write("doubt.toml", text.substr(0, text.find("[[monitor]]")));
+  EXPECT_TRUE(holds(tessera({"check", "doubt.toml"}).err, "warning E0629: nothing is measured"));
 }
 
 TEST_F(Fdtd, DoubtsAreSaid) {
