@@ -4,7 +4,7 @@
 #include "tessera/data/file_io.h"
 #include "tessera/data/metrics.h"
 #include "tessera/inversion/forward_1d.h"
-#include "tessera/inversion/random.h"
+#include "tessera/data/random.h"
 #include "tessera/inversion/response_1d.h"
 #include "tessera/inversion/sounding.h"
 #include "tessera/inversion/sounding_write.h"
@@ -42,7 +42,7 @@ std::filesystem::path make_example(const std::filesystem::path& dir, std::uint64
     s.frequency_hz = frequency;
     for (int i = 0; i < n_frequencies; ++i) {
       const double sigma = noise * std::abs(z[static_cast<std::size_t>(i)]);
-      const RandomKey key{seed, static_cast<std::uint64_t>(k)};
+      const data::RandomKey key{seed, static_cast<std::uint64_t>(k)};
       const auto draw = [&](int part) {
         return sigma * normal(key, static_cast<std::uint64_t>(8 * i + part));
       };

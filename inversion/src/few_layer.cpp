@@ -2,7 +2,7 @@
 #include "tessera/inversion/few_layer.h"
 
 #include "tessera/autodiff/error.h"
-#include "tessera/inversion/random.h"
+#include "tessera/data/random.h"
 
 #include <algorithm>
 #include <cmath>
@@ -118,7 +118,7 @@ FewLayerResult few_layer(const InverseProblem& problem,
     std::vector<double> objectives;
     for (int s = 0; s < options.starts; ++s) {
       std::vector<double> m = parameters(start);
-      const RandomKey key{options.seed,
+      const data::RandomKey key{options.seed,
                           static_cast<std::uint64_t>(layers) << 32 | static_cast<unsigned>(s)};
       for (std::size_t j = 0; s > 0 && j < m.size(); ++j) m[j] += 0.7 * normal(key, j);
       const GaussNewtonResult r = gauss_newton(p, prior, m, options.newton);

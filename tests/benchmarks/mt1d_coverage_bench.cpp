@@ -3,7 +3,7 @@
 // also its unknown roughness, 5 % noise, each inverted as the app does it with its defaults.
 #include "measure.h"
 #include "tessera/inversion/forward_1d.h"
-#include "tessera/inversion/random.h"
+#include "tessera/data/random.h"
 #include "tessera/inversion/response_1d.h"
 #include "tessera/inversion/sounding_inversion.h"
 
@@ -14,6 +14,7 @@
 
 int main() {
   using namespace tessera::inversion;
+  namespace data = tessera::data;
   using namespace tessera::benchmarks;
   constexpr int draws = 200, n_frequencies = 40;
   constexpr double noise = 0.05, reference = 100;
@@ -33,7 +34,7 @@ int main() {
   double inside50 = 0, inside90 = 0;
   const auto work = [&] {
     for (int k; (k = next++) < draws;) {
-      const RandomKey key{2024, static_cast<std::uint64_t>(k)};
+      const data::RandomKey key{2024, static_cast<std::uint64_t>(k)};
       SmoothPrior prior;
       prior.mean.assign(n, std::log(reference));
       prior.log10_depth = layering.log10_depth;

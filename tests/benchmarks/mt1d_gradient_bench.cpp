@@ -3,7 +3,7 @@
 // rate of full Jacobians.
 #include "measure.h"
 #include "tessera/inversion/forward_1d.h"
-#include "tessera/inversion/random.h"
+#include "tessera/data/random.h"
 
 #include <sys/resource.h>
 
@@ -22,10 +22,10 @@ int main() {
   std::vector<double> ln_rho(layers * count), ln_h((layers - 1) * count);
   for (std::size_t j = 0; j < layers; ++j)
     for (std::size_t s = 0; s < count; ++s) {
-      ln_rho[j * count + s] = 4.6 + 4 * (inversion::uniform({1, j}, s) - 0.5);
+      ln_rho[j * count + s] = 4.6 + 4 * (data::uniform({1, j}, s) - 0.5);
       if (j + 1 < layers)
         ln_h[j * count + s] =
-            3 + 0.35 * static_cast<double>(j) + 0.5 * inversion::uniform({2, j}, s);
+            3 + 0.35 * static_cast<double>(j) + 0.5 * data::uniform({2, j}, s);
     }
   std::vector<double> re(count * n_frequencies), im(re.size()), sigma(re.size());
   batch.predict(count, ln_rho, ln_h, re, im);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/inversion/regularization.h"
 
-#include "tessera/inversion/random.h"
+#include "tessera/data/random.h"
 
 #include <Eigen/Dense>
 #include <gtest/gtest.h>
@@ -77,7 +77,7 @@ TEST(GaussianPrior, DrawsHaveItsCovariance) {
   double var = 0, cov = 0;
   for (int k = 0; k < n; ++k) {
     std::vector<double> xi(3);
-    for (std::size_t j = 0; j < 3; ++j) xi[j] = normal({9, static_cast<std::uint64_t>(k)}, j);
+    for (std::size_t j = 0; j < 3; ++j) xi[j] = data::normal({9, static_cast<std::uint64_t>(k)}, j);
     const auto m = draw(g, xi);
     var += (m[2] - 2) * (m[2] - 2) / n;
     cov += (m[0] - 2) * (m[2] - 2) / n;
@@ -89,7 +89,7 @@ TEST(GaussianPrior, DrawsHaveItsCovariance) {
 
 TEST(Random, PhiloxKnownAnswer) {
   // Known-answer test of the Random123 distribution: philox4x32-10, counter and key all zero.
-  const auto r = philox({0, 0}, 0);
+  const auto r = data::philox({0, 0}, 0);
   EXPECT_EQ(r[0], 0x6627e8d5u);
   EXPECT_EQ(r[1], 0xe169c58du);
   EXPECT_EQ(r[2], 0xbc57ac4cu);

@@ -8,6 +8,7 @@
 #include "generic.h"
 #include "nonbonded/near_pairs.h"
 #include "nonbonded/pair_shapes.h"
+#include "nonbonded/pair_term.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/molecular/nonbonded.h"
 
@@ -41,12 +42,12 @@ Slopes slopes(const Shape& shape, double s) {
   return {r.v.v, r.v.d[0], r.d[0].d[0]};
 }
 
-class NonbondedEnergy final : public EnergyFunction {
+class NonbondedEnergy final : public PairTerm {
  public:
   NonbondedEnergy(const System& s, const Nonbonded& o)
       : n_(static_cast<Index>(s.n_atoms())), types_(s.lj.types), type_(s.atoms.lj_type), exclusions_(s.exclusions), options_(o),
         twelve_(12, o.lj_modifier, o.cutoff_lj_nm, o.lj_switch_nm), six_(6, o.lj_modifier, o.cutoff_lj_nm, o.lj_switch_nm), coulomb_(o),
-        ke_(s.coulomb_constant / o.epsilon_r) {}
+        ke_(s.coulomb_constant / o.epsilon_r), charge_(s.atoms.charge_e), c6_(s.lj.c6), c12_(s.lj.c12) {}
 
   const char* name() const override { return "nonbonded"; }
   std::vector<tessera::Shape> shapes() const override { return {{n_, 3}, {3, 3}, {n_}, {types_, types_}, {types_, types_}}; }
@@ -112,8 +113,37 @@ class NonbondedEnergy final : public EnergyFunction {
     of_excluded(p, v, w);
   }
   Tensor generic(std::span<const Tensor> p) const override;
+  void add(const std::vector<Vec3>& x, const Box& box, Sums& sums) const override {
+    const std::array<const double*, 5> p = {x[0].data(), box.edge[0].data(), charge_.data(), c6_.data(), c12_.data()};
+    each(p, [&](const Pair& a) {
+      double slope = 0;
+      if (a.lj) {
+        const Dual s = Dual::variable(a.s, 0), u = a.c12 * twelve_(s) - a.c6 * six_(s);
+        slope += u.d[0];
+        sums.add_energy(Term::lj, u.v);
+      }
+      if (a.charged) {
+        const Dual u = ke_ * charge_[a.i] * charge_[a.j] * coulomb_(Dual::variable(a.s, 0));
+        slope += u.d[0];
+        sums.add_energy(Term::coulomb_short, u.v);
+      }
+      const Vec3 f = {-2 * slope * a.d[0], -2 * slope * a.d[1], -2 * slope * a.d[2]}, back = {-f[0], -f[1], -f[2]};
+      sums.add_force(static_cast<std::int32_t>(a.i), f);
+      sums.add_force(static_cast<std::int32_t>(a.j), back);
+      sums.add_virial(a.d, f);
+    });
+    if (options_.coulomb != Coulomb::reaction_field || !options_.reaction_field_of_excluded) return;
+    std::vector<Vec3> slope(x.size());
+    std::array<Vec3, 3> by_box{};
+    const std::array<double*, 5> g = {slope[0].data(), by_box[0].data(), nullptr, nullptr, nullptr};
+    sums.add_energy(Term::coulomb_short, of_excluded(p, {}, g));
+    for (std::size_t i = 0; i < x.size(); ++i) sums.add_force(static_cast<std::int32_t>(i), {-slope[i][0], -slope[i][1], -slope[i][2]});
+    for (std::size_t i = 0; i < x.size(); ++i) sums.add_virial(x[i], {-slope[i][0], -slope[i][1], -slope[i][2]});
+    for (std::size_t k = 0; k < 3; ++k) sums.add_virial(box.edge[k], {-by_box[k][0], -by_box[k][1], -by_box[k][2]});
+  }
 
  private:
+  using Dual = Jet<double, 1>;
   struct Pair {
     std::size_t i, j, t, mirror;  ///< t, mirror: entries (type i, type j) and (type j, type i)
     Vec3 d, image;
@@ -209,6 +239,7 @@ class NonbondedEnergy final : public EnergyFunction {
   PowerShape twelve_, six_;
   CoulombShape coulomb_;
   double ke_;
+  std::vector<double> charge_, c6_, c12_;  ///< of the system, for runs
 };
 
 /// r^-n with a modifier in engine operations, from the formulas of nonbonded.h.
@@ -329,9 +360,10 @@ double ewald_beta(const Nonbonded& o) {
   return x / o.cutoff_coulomb_nm;
 }
 
+PairTermPtr pair_term(const System& system, const Nonbonded& options) { return std::make_shared<NonbondedEnergy>(system, options); }
 EnergyPtr nonbonded_energy(const System& system, const Nonbonded& options) {
   check(options, options.coulomb == Coulomb::ewald || options.coulomb == Coulomb::pme ? rectangular_box({1e9, 1e9, 1e9}) : Box{});
-  return std::make_shared<NonbondedEnergy>(system, options);
+  return pair_term(system, options);
 }
 
 Tensor c6_of(const System& s) { return table(s.lj.c6, s.lj.types); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "tessera/inversion/random.h"
+#include "tessera/data/random.h"
 #include "tessera/inversion/smooth_posterior.h"
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct SamplerOptions {
   std::uint64_t burn_in = 1000;
   std::uint64_t steps = 10000;  ///< after burn-in
   std::uint64_t keep_every = 10;
-  RandomKey key;
+  data::RandomKey key;
 };
 
 /// Markov chain Monte Carlo for the exact posterior, also over the roughness weight. A step

@@ -50,7 +50,7 @@ struct SoundingInversionOptions {
   int few_layers = 0, starts = 6;
   PosteriorMethod posterior = PosteriorMethod::laplace;
   std::uint64_t burn_in = 1000, samples = 10000, keep_every = 10;
-  RandomKey key;
+  data::RandomKey key;
 };
 
 /// Everything that is reported about one sounding. No times: equal input gives equal bits.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tessera/inversion/random.h"
+#include "tessera/data/random.h"
 
 #include <Random123/philox.h>
 
 #include <cmath>
 #include <numbers>
 
-namespace tessera::inversion {
+namespace tessera::data {
 namespace {
 
 double open_unit(std::uint32_t high, std::uint32_t low) {
@@ -37,4 +37,4 @@ double normal(RandomKey key, std::uint64_t counter) {
          std::cos(2 * std::numbers::pi * open_unit(r[2], r[3]));
 }
 
-}  // namespace tessera::inversion
+}  // namespace tessera::data

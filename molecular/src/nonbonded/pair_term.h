@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "../fixed.h"
+#include "tessera/molecular/nonbonded.h"
+
+#include <memory>
+#include <vector>
+
+namespace tessera::molecular {
+
+/// The non-bonded sum as runs take it: with the parameters of the system.
+class PairTerm : public EnergyFunction {
+ public:
+  /// Adds forces, energies and the virial of all pairs.
+  virtual void add(const std::vector<Vec3>& x, const Box& box, Sums& sums) const = 0;
+};
+using PairTermPtr = std::shared_ptr<const PairTerm>;
+PairTermPtr pair_term(const System& system, const Nonbonded& options);
+
+}  // namespace tessera::molecular

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/molecular/dynamics.h"
+
+#include "molecular_cases.h"
+#include "tessera/autodiff/error.h"
+#include "tessera/autodiff/forall.h"
+#include "tessera/autodiff/grad.h"
+#include "tessera/molecular/bonded.h"
+#include "tessera/molecular/ewald.h"
+#include "tessera/molecular/pme.h"
+#include "tessera/molecular/virtual_sites.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace tessera::molecular {
+namespace {
+
+using testing::add_atom, testing::Case, testing::edges, testing::flat;
+using Integrator = Dynamics::Integrator;
+using Thermostat = Dynamics::Thermostat;
+
+/// Argon on a face-centred grid of 4 m^3 atoms, 1.4 g/cm^3.
+Case argon(int m) {
+  Case c;
+  c.system.lj = mixed(LennardJones::Mixing::lorentz_berthelot, {0.3405}, {0.9960});
+  const double a = 0.574;
+  for (int i = 0; i < m; ++i)
+    for (int j = 0; j < m; ++j)
+      for (int k = 0; k < m; ++k)
+        for (const Vec3 s : {Vec3{0, 0, 0}, Vec3{0.5, 0.5, 0}, Vec3{0.5, 0, 0.5}, Vec3{0, 0.5, 0.5}}) {
+          c.system.residues.push_back({"AR", "1", "", ""});
+          add_atom(c.system, "AR", 18, 39.948, 0, 0);
+          c.frame.x_nm.push_back({a * (i + s[0]), a * (j + s[1]), a * (k + s[2])});
+        }
+  c.frame.box = rectangular_box({a * m, a * m, a * m});
+  return c;
+}
+const Nonbonded argon_forces = {.coulomb = Nonbonded::Coulomb::none, .lj_modifier = Nonbonded::Modifier::force_switch, .cutoff_lj_nm = 0.85, .lj_switch_nm = 0.6};
+/// n atoms tied to places by springs of k, or free (k = 0).
+Case springs(std::size_t n, double k, double mass) {
+  Case c;
+  c.system.lj = mixed(LennardJones::Mixing::lorentz_berthelot, {0.3}, {0.0});
+  c.system.residues = {{"OSC", "1", "", ""}};
+  if (k > 0) c.system.position_restraints.rows = {{k, k, k, 0, 0, 0}};
+  for (std::size_t i = 0; i < n; ++i) {
+    add_atom(c.system, "X", 6, mass, 0, 0);
+    c.frame.x_nm.push_back({0, 0, 0});
+    if (k == 0) continue;
+    c.system.position_restraints.atoms.push_back({static_cast<std::int32_t>(i)});
+    c.system.position_restraints.row.push_back(0);
+  }
+  return c;
+}
+ForceFunction springs_of(double k) {
+  return [k](const std::vector<Vec3>& x, const Box&, Forces& out) {
+    out = Forces{};
+    for (const Vec3& p : x) {
+      out.f.push_back({-k * p[0], -k * p[1], -k * p[2]});
+      out.energy[0] += 0.5 * k * (p[0] * p[0] + p[1] * p[1] + p[2] * p[2]);
+    }
+  };
+}
+
+TEST(ForceEvaluator, AddsUpAllTerms) {
+  Case c = testing::small_mixture();
+  c.system.bonds = {{{0, 1}, {3, 7}}, {0, 0}, {{0.3, 2e4}}};
+  c.system.angles = {{{1, 0, 2}}, {0}, {{1.9, 400}}};
+  c.system.pairs = {{{8, 9}}, {0}, {{1e-3, 1e-6, 0.5, 0}}};
+  for (const Nonbonded::Coulomb kind : {Nonbonded::Coulomb::pme, Nonbonded::Coulomb::ewald, Nonbonded::Coulomb::reaction_field}) {
+    Nonbonded o = {.coulomb = kind, .tail = Nonbonded::Tail::c6, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.7, .ewald_rtol = 1e-4};
+    o.fourier_grid = {15, 16, 15};
+    Forces f;
+    ForceEvaluator(c.system, o)(c.frame.x_nm, c.frame.box, f);
+    const Tensor charge = tensor(c.system.atoms.charge_e), c6 = c6_of(c.system), c12 = c12_of(c.system);
+    const auto u = [&](const std::vector<Tensor>& p) {
+      Tensor sum = evaluate(nonbonded_energy(c.system, o), {p[0], p[1], charge, c6, c12}) + tail_energy(c.system, o, p[1], c6, c12);
+      for (const Term t : {Term::bonds, Term::angles}) sum = sum + evaluate(bonded_energy(c.system, t), {p[0], p[1], table_of(c.system, t)});
+      for (const Term t : {Term::pairs_lj, Term::pairs_coulomb}) sum = sum + evaluate(bonded_energy(c.system, t), {p[0], p[1], table_of(c.system, t), charge});
+      if (kind == Nonbonded::Coulomb::reaction_field) return sum;
+      const std::vector<Tensor> q = {p[0], p[1], charge};
+      const EnergyPtr waves = kind == Nonbonded::Coulomb::pme ? pme_energy(c.system, o, o.fourier_grid) : ewald_reciprocal_energy(c.system, o);
+      return sum + evaluate(waves, q) + evaluate(ewald_excluded_energy(c.system, o), q) + ewald_self_energy(c.system, o, p[1], charge);
+    };
+    const std::vector<Tensor> p = {flat(c.frame.x_nm), edges(c.frame.box)}, g = grad(u)(p);
+    const double expected = u(p).item<double>(), largest = max(abs(flatten(g[0]))).item<double>();
+    EXPECT_NEAR(f.potential(), expected, 1e-12 * std::abs(expected) + 1e-8);
+    for (Index i = 0; i < 10; ++i)
+      for (Index k = 0; k < 3; ++k) EXPECT_NEAR(f.f[static_cast<std::size_t>(i)][static_cast<std::size_t>(k)], -select(select(g[0], 0, i), 0, k).item<double>(), 1e-12 * largest + 1e-8);
+    const Tensor strain = -(matmul(transpose(p[0]), g[0]) + matmul(transpose(p[1]), g[1]));
+    for (Index a = 0; a < 3; ++a)
+      for (Index b = 0; b < 3; ++b) EXPECT_NEAR(f.virial[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)], select(select(strain, 0, a), 0, b).item<double>(), 1e-11 * max(abs(flatten(strain))).item<double>() + 1e-7);
+  }
+}
+
+TEST(Stepper, LeapFrogAndVerletAreOneTrajectory) {
+  const Case c = argon(3);
+  const ForceEvaluator force(c.system, argon_forces);
+  Dynamics o = {.integrator = Integrator::velocity_verlet, .dt_ps = 0.004, .temperature_k = 90, .hold_centre_every = 0};
+  const Stepper verlet(c.system, force, o);
+  Motion a = verlet.begin(c.frame);
+  o.integrator = Integrator::leap_frog;
+  const Stepper leap(c.system, force, o);
+  Frame half = a.frame;  // velocities half a step behind
+  for (std::size_t i = 0; i < half.x_nm.size(); ++i)
+    for (std::size_t k = 0; k < 3; ++k) half.v_nm_ps[i][k] -= 0.002 * a.forces.f[i][k] / 39.948;
+  Motion b = leap.begin(half);
+  EXPECT_NEAR(leap.energies(b).kinetic, verlet.energies(a).kinetic, 1e-3 * verlet.energies(a).kinetic);
+  verlet.step(a, 20);
+  leap.step(b, 20);
+  for (std::size_t i = 0; i < a.frame.x_nm.size(); ++i)
+    for (std::size_t k = 0; k < 3; ++k) ASSERT_NEAR(a.frame.x_nm[i][k], b.frame.x_nm[i][k], 1e-12);
+}
+
+TEST(Stepper, FluctuationsOfTheEnergyAreOfSecondOrder) {
+  const Case c = argon(3);
+  const ForceEvaluator force(c.system, argon_forces);
+  const auto fluctuation = [&](double dt) {
+    const Stepper s(c.system, force, {.integrator = Integrator::velocity_verlet, .dt_ps = dt, .temperature_k = 120});
+    Motion m = s.begin(c.frame);
+    double sum = 0, squares = 0;
+    const int steps = static_cast<int>(0.8 / dt + 0.5);
+    for (int k = 0; k < steps; ++k) {
+      s.step(m);
+      const double e = s.energies(m).conserved;
+      sum += e;
+      squares += e * e;
+    }
+    return std::sqrt(squares / steps - sum / steps * sum / steps);
+  };
+  EXPECT_NEAR(fluctuation(0.008) / fluctuation(0.004), 4, 0.25);
+}
+
+TEST(Stepper, PressureIsTheDerivativeInTheVolume) {
+  const Case c = argon(3);
+  const ForceEvaluator force(c.system, argon_forces);
+  const Stepper s(c.system, force, {.integrator = Integrator::velocity_verlet, .temperature_k = 0});
+  const auto potential = [&](double scale) {
+    std::vector<Vec3> x = c.frame.x_nm;
+    for (Vec3& p : x)
+      for (double& v : p) v *= scale;
+    Box box = c.frame.box;
+    for (Vec3& e : box.edge)
+      for (double& v : e) v *= scale;
+    Forces f;
+    force(x, box, f);
+    return f.potential();
+  };
+  Frame still = c.frame;
+  still.v_nm_ps.assign(c.frame.x_nm.size(), Vec3{});
+  const double h = 1e-5, v = volume_nm3(c.frame.box);
+  const double expected = -(potential(1 + h) - potential(1 - h)) / (6 * h * v) * bar_per_pressure_unit;
+  // Energies are sums of 2^-32 kJ/mol: 1e-8 in the difference of two, 1e-5 of it.
+  EXPECT_NEAR(s.energies(s.begin(still)).pressure_bar, expected, 1e-5 * std::abs(expected));
+}
+
+TEST(Stepper, LangevinSamplesSpringsExactly) {
+  // BAOAB has no error of the time step in the places of springs: <x^2> = kT/k also at omega dt = 1.
+  const double k = 2500, mass = 10, kt = gas_constant * 300;  // omega = 15.8/ps
+  const Case c = springs(400, 0, mass);
+  const Stepper s(c.system, springs_of(k), {.integrator = Integrator::langevin, .dt_ps = 0.063, .temperature_k = 300, .friction_per_ps = 5});
+  Motion m = s.begin(c.frame);
+  s.step(m, 100);
+  double squares = 0;
+  const int samples = 300;
+  for (int n = 0; n < samples; ++n) {
+    s.step(m, 5);
+    for (const Vec3& p : m.frame.x_nm) squares += p[0] * p[0] + p[1] * p[1] + p[2] * p[2];
+  }
+  // 1,200 coordinates, 300 samples a third of a relaxation time apart: about 1e5 independent ones, relative error sqrt(2/1e5).
+  EXPECT_NEAR(squares / (1200.0 * samples) / (kt / k), 1, 4 * std::sqrt(2 / 1e5));
+}
+
+struct Bath {
+  Integrator integrator;
+  Thermostat thermostat;
+  bool canonical;
+};
+class Thermostats : public ::testing::TestWithParam<Bath> {};
+INSTANTIATE_TEST_SUITE_P(Kinds, Thermostats, ::testing::Values(Bath{Integrator::velocity_verlet, Thermostat::v_rescale, true}, Bath{Integrator::leap_frog, Thermostat::v_rescale, true},
+                                                                Bath{Integrator::velocity_verlet, Thermostat::andersen, true}, Bath{Integrator::velocity_verlet, Thermostat::berendsen, false}));
+
+TEST_P(Thermostats, KineticEnergyHasItsDistribution) {
+  // Springs of very different masses mix nothing by themselves: what varies is the thermostat's doing.
+  Case c = springs(20, 0, 10);
+  for (std::size_t i = 0; i < 20; ++i) c.system.atoms.mass_amu[i] = 2.0 + static_cast<double>(i);
+  const Stepper s(c.system, springs_of(1000), {.integrator = GetParam().integrator, .dt_ps = 0.005, .temperature_k = 300, .thermostat = GetParam().thermostat, .tau_t_ps = 0.05, .hold_centre_every = 0});
+  Motion m = s.begin(c.frame);
+  s.step(m, 200);
+  const int samples = 6000;
+  double sum = 0, squares = 0;
+  for (int n = 0; n < samples; ++n) {
+    s.step(m, 10);
+    const double k = s.energies(m).kinetic;
+    sum += k;
+    squares += k * k;
+  }
+  const double mean = sum / samples, variance = squares / samples - mean * mean, kt = gas_constant * 300, half = 0.5 * s.degrees_of_freedom();
+  EXPECT_EQ(s.degrees_of_freedom(), 60);
+  // Samples are about one relaxation time apart: standard errors sqrt(var/n) and var sqrt(2/n), taken four times and doubled for correlation.
+  EXPECT_NEAR(mean, half * kt, 8 * kt * std::sqrt(half / samples));
+  if (GetParam().canonical) {
+    EXPECT_NEAR(variance / (half * kt * kt), 1, 8 * std::sqrt(2.0 / samples));
+  } else {
+    EXPECT_LT(variance, 0.5 * half * kt * kt) << "weak coupling squeezes the distribution";
+  }
+}
+
+TEST(Thermostats, NoseHooverConservesItsEnergy) {
+  const Case c = argon(3);
+  const ForceEvaluator force(c.system, argon_forces);
+  const auto fluctuation = [&](double dt) {
+    const Stepper s(c.system, force, {.integrator = Integrator::velocity_verlet, .dt_ps = dt, .temperature_k = 100, .thermostat = Thermostat::nose_hoover, .tau_t_ps = 0.2});
+    Motion m = s.begin(c.frame);
+    double sum = 0, squares = 0, hottest = 0;
+    const int steps = static_cast<int>(0.8 / dt + 0.5);
+    for (int k = 0; k < steps; ++k) {
+      s.step(m);
+      const Energies e = s.energies(m);
+      sum += e.conserved;
+      squares += e.conserved * e.conserved;
+      hottest = std::max(hottest, std::abs(e.temperature_k - 100));
+    }
+    EXPECT_GT(hottest, 10) << "the bath has nothing to do";
+    return std::sqrt(squares / steps - sum / steps * sum / steps);
+  };
+  EXPECT_NEAR(fluctuation(0.004) / fluctuation(0.002), 4, 0.5);
+}
+
+TEST(Stepper, RigidWatersKeepTheirEnergy) {
+  System s = testing::waters(27, 0.4238, 0.31656, 0.6502);
+  s.rigid_waters.rows = {{0.1, 0.16329931618554522}};
+  Frame f;
+  for (std::int32_t m = 0; m < 27; ++m) {
+    s.rigid_waters.atoms.push_back({3 * m, 3 * m + 1, 3 * m + 2});
+    s.rigid_waters.row.push_back(0);
+    const Vec3 o = {0.31 * (m % 3), 0.31 * (m / 3 % 3), 0.31 * (m / 9)};
+    f.x_nm.push_back(o);
+    f.x_nm.push_back({o[0] + 0.0577350269, o[1] + 0.0816496581, o[2]});
+    f.x_nm.push_back({o[0] + 0.0577350269, o[1] - 0.0816496581, o[2]});
+  }
+  f.box = rectangular_box({0.93, 0.93, 0.93});
+  const ForceEvaluator force(s, {.lj_modifier = Nonbonded::Modifier::force_switch, .cutoff_coulomb_nm = 0.46, .cutoff_lj_nm = 0.46, .lj_switch_nm = 0.3, .ewald_rtol = 1e-6, .pme_order = 6, .fourier_spacing_nm = 0.05});
+  const auto run = [&](double dt) {
+    const Stepper stepper(s, force, {.integrator = Integrator::velocity_verlet, .dt_ps = dt, .temperature_k = 250});
+    Motion m = stepper.begin(f);
+    EXPECT_EQ(stepper.degrees_of_freedom(), 27 * 6 - 3);
+    stepper.step(m, static_cast<int>(0.01 / dt + 0.5));
+    double sum = 0, squares = 0;
+    const int n = static_cast<int>(0.05 / dt + 0.5);
+    for (int k = 0; k < n; ++k) {
+      stepper.step(m);
+      const double e = stepper.energies(m).conserved;
+      sum += e;
+      squares += e * e;
+    }
+    EXPECT_LT(Constraints(s).largest_error(m.frame.x_nm, f.box), 1e-12);
+    return std::sqrt(squares / n - sum / n * sum / n);
+  };
+  EXPECT_NEAR(run(0.001) / run(0.0005), 4, 1);
+}
+
+TEST(Stepper, GoesOnFromWhereItWasBitByBit) {
+  const Case c = argon(3);
+  const ForceEvaluator force(c.system, argon_forces);
+  const int before = num_threads();
+  for (const Dynamics& o : {Dynamics{.thermostat = Thermostat::v_rescale}, Dynamics{.integrator = Integrator::langevin}, Dynamics{.integrator = Integrator::velocity_verlet, .thermostat = Thermostat::nose_hoover}}) {
+    set_num_threads(1);
+    const Stepper s(c.system, force, o);
+    Motion whole = s.begin(c.frame), part = whole;
+    s.step(whole, 12);
+    s.step(part, 5);
+    set_num_threads(2);
+    const Motion saved = part;
+    Motion again = saved;
+    Stepper(c.system, force, o).step(again, 7);
+    EXPECT_EQ(again.frame.x_nm, whole.frame.x_nm);
+    EXPECT_EQ(again.frame.v_nm_ps, whole.frame.v_nm_ps);
+    EXPECT_EQ(again.exchanged, whole.exchanged);
+  }
+  set_num_threads(before);
+}
+
+TEST(Stepper, ContradictionsAreRefused) {
+  const Case c = argon(1);
+  const ForceFunction none = springs_of(1);
+  EXPECT_THROW(Stepper(c.system, none, {.dt_ps = 0}), Error);
+  EXPECT_THROW(Stepper(c.system, none, {.thermostat = Thermostat::nose_hoover}), Error);
+  EXPECT_THROW(Stepper(c.system, none, {.integrator = Integrator::langevin, .thermostat = Thermostat::v_rescale}), Error);
+  Frame wrong = c.frame;
+  wrong.x_nm.pop_back();
+  EXPECT_THROW(Stepper(c.system, none, {}).begin(wrong), Error);
+}
+
+TEST(VirtualSites, ForcesFollowThePlace) {
+  // Energy g.x_site of a site: forces on parents are the differences of it.
+  for (int kind = 0; kind < 8; ++kind) {
+    System s;
+    s.virtual_sites = {{static_cast<VirtualSite::Kind>(kind), 4, {0, 1, 2, 3}, {0.3, 0.25, 0.4, 0.2, 0.5, -0.7, 0.3, -0.9, 0.6, 0.02, -0.03, 0.05}}};
+    std::vector<Vec3> x = {{0.1, 0.2, 0.3}, {0.35, 0.25, 0.2}, {0.15, 0.5, 0.35}, {0.2, 0.1, 0.6}, {}};
+    const Box box = rectangular_box({2, 2, 2});
+    const Vec3 g = {1.0, -2.0, 0.5};
+    const auto energy = [&](std::vector<Vec3> y) {
+      place_virtual_sites(s, y, box);
+      return g[0] * y[4][0] + g[1] * y[4][1] + g[2] * y[4][2];
+    };
+    place_virtual_sites(s, x, box);
+    std::vector<Vec3> f(5);
+    f[4] = {-g[0], -g[1], -g[2]};
+    std::array<Vec3, 3> virial{};
+    const std::vector<Vec3> before = f;
+    spread_virtual_forces(s, x, box, f, virial);
+    Vec3 sum{};
+    for (std::size_t i = 0; i < 4; ++i)
+      for (std::size_t k = 0; k < 3; ++k) {
+        std::vector<Vec3> y = x, z = x;
+        y[i][k] += 1e-5;
+        z[i][k] -= 1e-5;
+        EXPECT_NEAR(f[i][k], -(energy(y) - energy(z)) / 2e-5, 1e-8) << "kind " << kind << ", atom " << i;
+        sum[k] += f[i][k];
+      }
+    for (std::size_t a = 0; a < 3; ++a) {
+      EXPECT_NEAR(sum[a], -g[a], 1e-12);
+      for (std::size_t b = 0; b < 3; ++b) {
+        double moved = 0;  // sum x f of the parents less that of the site
+        for (std::size_t i = 0; i < 5; ++i) moved += x[i][a] * (f[i][b] - before[i][b]);
+        EXPECT_NEAR(virial[a][b], moved, 1e-12);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tessera::molecular
