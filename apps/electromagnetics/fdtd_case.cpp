@@ -268,6 +268,9 @@ Case make_case(FdtdOptions options, const data::Config& config) {
     if (source.options.kind == SourceKind::plane_wave || source.options.kind == SourceKind::beam) make_wave(c, source, config);
     c.sources.push_back(std::move(source));
   }
+  for (std::size_t m = 0; m < c.options.monitors.size(); ++m)
+    if (const MonitorOptions& o = c.options.monitors[m]; !o.derivatives.empty())
+      c.slopes[o.name] = slopes_of(c, o, fmt::format("monitor[{}].derivatives", m), config);
   find_doubts(c, config);
   return c;
 }

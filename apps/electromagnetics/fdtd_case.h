@@ -4,9 +4,10 @@
 #include "electromagnetics/fdtd_options.h"
 #include "tessera/data/diagnostic.h"
 #include "tessera/data/manifest.h"
-#include "tessera/electromagnetics/time_domain.h"
+#include "tessera/electromagnetics/model_slopes.h"
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,7 @@ struct Case {
   std::vector<electromagnetics::Medium> stepped;  ///< the same as the grid takes them (grid.exact_speed_at)
   electromagnetics::Scene scene;
   std::vector<CaseSource> sources;
+  std::map<std::string, electromagnetics::ModelSlopes> slopes;  ///< of monitors that want derivatives, by their names
   std::vector<data::Diagnostic> warnings;
   std::vector<data::InputFile> inputs;
   double frequency_min = 0, frequency_max = 0;  ///< of all sources and monitors
@@ -55,6 +57,8 @@ electromagnetics::Waveform make_waveform(const WaveformOptions& o);
 /// The sources of a case as currents.
 std::vector<electromagnetics::Injection> make_injections(const Case& c);
 electromagnetics::YeeModel make_model(const Case& c);
+/// How the model moves with the lengths that a monitor names. Throws InputError at `key` where it cannot be differentiated in them.
+electromagnetics::ModelSlopes slopes_of(const Case& c, const MonitorOptions& monitor, const std::string& key, const data::Config& config);
 /// Which components are stepped: in 2-D those of the polarization.
 std::array<bool, 6> computed(const Case& c);
 

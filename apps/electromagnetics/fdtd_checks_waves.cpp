@@ -135,6 +135,9 @@ void check_monitors(const FdtdOptions& o, Checks& checks) {
     for (std::size_t k = 0; k < m.mirrors.size(); ++k)
       if (!mirrored.insert(m.mirrors[k].axis).second)
         checks.say(629, item((at + ".mirrors").c_str(), k), "another one lies across this axis");
+    for (std::size_t k = 0; k < m.derivatives.size(); ++k)
+      checks.known(item((at + ".derivatives").c_str(), k), m.derivatives[k], parameter_names(o),
+                   "length of a named structure");
     if (m.start && m.end && *m.start >= *m.end)
       checks.say(629, at + ".start", "is not before end", "exchange them");
   }

@@ -54,6 +54,8 @@ class Monitor {
   const std::vector<electromagnetics::Edge>& edges() const { return samples_.edges(); }
   /// Sees the records of its own edges.
   virtual void observe(const electromagnetics::Records& r) = 0;
+  /// What takes further runs, after the last of `n_steps` steps. `go_on` is asked with the share that is done; false: it ended the work.
+  virtual bool differentiate(std::int64_t, const std::function<bool(double)>&) { return true; }
   /// `others` are the results of the monitors before it.
   virtual MonitorResult result(const Results& others) const = 0;
   virtual void save(data::Checkpoint& c, const std::string& prefix) const = 0;

@@ -41,15 +41,16 @@ class Probe : public Monitor {
   std::vector<double> time_, values_;
 };
 
-/// Frequencies and Q of what rings at a point after the sources have ended.
+/// Frequencies and Q of what rings at a point after the sources have ended, and their derivatives in lengths of structures.
 class ResonanceMonitor : public Monitor {
  public:
   ResonanceMonitor(const Case& c, const MonitorOptions& o);
   void observe(const electromagnetics::Records& r) override { probe_.observe(r); }
+  bool differentiate(std::int64_t n_steps, const std::function<bool(double)>& go_on) override;
   MonitorResult result(const Results& others) const override;
   void save(data::Checkpoint& c, const std::string& prefix) const override { probe_.save(c, prefix); }
   void load(const data::Checkpoint& c, const std::string& prefix) override { probe_.load(c, prefix); }
-  std::int64_t bytes(std::int64_t n_steps) const override { return probe_.bytes(n_steps); }
+  std::int64_t bytes(std::int64_t n_steps) const override;
   bool keeps(std::int64_t n) const override { return probe_.keeps(n); }
   std::string figure_name() const override { return "record"; }
   Tensor figure(const Tensor& samples) const override { return samples; }
@@ -57,6 +58,7 @@ class ResonanceMonitor : public Monitor {
  private:
   MonitorOptions adjusted_;  ///< begins at the end of the sources
   Probe probe_;
+  Tensor slopes_;            ///< of the record of each component in each length [length, component, step]
 };
 
 /// Fields of a region now and then.

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Monitors of fields in time: probes, snapshots, resonances.
 #include "electromagnetics/fdtd_monitors.h"
+#include "tessera/autodiff/grad.h"
+#include "tessera/autodiff/ops.h"
 #include "tessera/electromagnetics/harmonic_inversion.h"
+#include "tessera/electromagnetics/model_slopes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -93,8 +96,33 @@ ResonanceMonitor::ResonanceMonitor(const Case& c, const MonitorOptions& o) : Mon
   for (const int x : probe_.components()) samples_.add(x, *o.position);
 }
 
+bool ResonanceMonitor::differentiate(std::int64_t n_steps, const std::function<bool(double)>& go_on) {
+  if (options_.derivatives.empty()) return true;
+  const Tensor all = em::sample_slopes(make_model(case_), case_.slopes.at(options_.name), make_injections(case_), samples_, n_steps, {.go_on = go_on});
+  if (!all.defined()) return false;
+  const std::vector<double>& time = probe_.time();
+  const Index first = time.empty() ? n_steps : std::llround(time.front() / case_.dt_s) - 1;  // sample n is known after step n
+  slopes_ = slice(all, 2, first, first + static_cast<Index>(time.size()));
+  return true;
+}
+
+std::int64_t ResonanceMonitor::bytes(std::int64_t n_steps) const {
+  const auto lengths = static_cast<std::int64_t>(options_.derivatives.size());
+  if (lengths == 0) return probe_.bytes(n_steps);
+  const std::int64_t word = case_.options.run.precision == Precision::f32 ? 4 : 8, edges = static_cast<std::int64_t>(case_.slopes.at(options_.name).edges.size());
+  return probe_.bytes(n_steps) + std::min(em::SampleSlopesOptions{}.most_bytes, 2 * word * edges * n_steps) + 48 * lengths * samples_.size() * n_steps;
+}
+
+namespace {
+/// A mode and its derivatives in each length.
+struct Resonance {
+  em::Mode mode;
+  std::vector<double> frequency, decay;
+};
+}  // namespace
+
 MonitorResult ResonanceMonitor::result(const Results&) const {
-  std::vector<em::Mode> modes;
+  std::vector<Resonance> modes;
   const std::size_t n = probe_.components().size(), steps = probe_.time().size();
   double largest = 0;
   for (const double v : probe_.values()) largest = std::max(largest, std::abs(v));
@@ -104,16 +132,28 @@ MonitorResult ResonanceMonitor::result(const Results&) const {
     em::HarmonicInversionOptions h;
     if (case_.options.run.precision == Precision::f32) h.noise = 1e-7 * largest;
     const auto found = em::harmonic_inversion(std::span<const double>(signal), probe_.step_s(), *options_.frequency_min, *options_.frequency_max, h);
-    for (const em::Mode& m : found)
-      if (m.quality < 0 || m.quality >= options_.min_quality) modes.push_back(m);  // without losses half of them grow by rounding
+    std::vector<Resonance> here(found.size());
+    for (std::size_t k = 0; k < found.size(); ++k) here[k].mode = found[k];
+    const auto record = static_cast<Index>(steps);
+    for (std::size_t p = 0; p < options_.derivatives.size() && !found.empty(); ++p) {
+      const Tensor moved = reshape(slice(slice(slopes_, 0, static_cast<Index>(p), static_cast<Index>(p) + 1), 1, static_cast<Index>(q), static_cast<Index>(q) + 1), {record});
+      const auto [value, slope] = jvp([&](const Tensor& x) { return em::resonances(x, probe_.step_s(), *options_.frequency_min, *options_.frequency_max, h); }, tensor(signal), moved);
+      const auto df = slope.frequency_hz.to_vector(), dg = slope.decay.to_vector();
+      for (std::size_t k = 0; k < found.size(); ++k) {
+        here[k].frequency.push_back(df[k]);
+        here[k].decay.push_back(dg[k]);
+      }
+    }
+    for (Resonance& r : here)
+      if (r.mode.quality < 0 || r.mode.quality >= options_.min_quality) modes.push_back(std::move(r));  // without losses half of them grow by rounding
   }
-  std::sort(modes.begin(), modes.end(), [](const em::Mode& a, const em::Mode& b) { return std::abs(a.amplitude) > std::abs(b.amplitude); });
+  std::sort(modes.begin(), modes.end(), [](const Resonance& a, const Resonance& b) { return std::abs(a.mode.amplitude) > std::abs(b.mode.amplitude); });
   if (modes.size() > static_cast<std::size_t>(options_.max_modes)) modes.resize(static_cast<std::size_t>(options_.max_modes));
-  std::sort(modes.begin(), modes.end(), [](const em::Mode& a, const em::Mode& b) { return a.frequency_hz < b.frequency_hz; });
+  std::sort(modes.begin(), modes.end(), [](const Resonance& a, const Resonance& b) { return a.mode.frequency_hz < b.mode.frequency_hz; });
   MonitorResult out{options_.name, "resonances", {"mode", "1", {}}, {}, {}};
   std::vector<double> f, decay, quality, error;
   std::vector<std::complex<double>> amplitude;
-  for (const em::Mode& m : modes) {
+  for (const auto& [m, df, dg] : modes) {
     out.axis.values.push_back(static_cast<double>(f.size()));
     f.push_back(m.frequency_hz);
     decay.push_back(m.decay);
@@ -127,6 +167,18 @@ MonitorResult ResonanceMonitor::result(const Results&) const {
                     {"decay", "1/s", "decay rate of the field", {count}, decay},
                     {"amplitude", field_units(probe_.components()[0]), "complex amplitude at the beginning of the record", {count}, amplitude},
                     {"error", "Hz", "estimated error of the frequency", {count}, error}};
+  for (std::size_t p = 0; p < options_.derivatives.size(); ++p) {
+    std::vector<double> by_f, by_decay, by_quality;
+    for (const auto& [m, df, dg] : modes) {
+      by_f.push_back(df[p]);
+      by_decay.push_back(dg[p]);
+      by_quality.push_back(m.quality * (df[p] / m.frequency_hz - dg[p] / m.decay));  // Q = pi f / gamma
+    }
+    const std::string by = "_by_" + options_.derivatives[p], what = "derivative in " + options_.derivatives[p] + " of the ";
+    out.quantities.push_back({"frequency" + by, "Hz/m", what + "resonance frequency", {count}, by_f});
+    out.quantities.push_back({"quality" + by, "1/m", what + "quality factor", {count}, by_quality});
+    out.quantities.push_back({"decay" + by, "1/s/m", what + "decay rate of the field", {count}, by_decay});
+  }
   return out;
 }
 

@@ -249,6 +249,7 @@ struct MonitorOptions {
   std::vector<std::array<int, 2>> orders;
   double min_quality = 0;
   int max_modes = 50;
+  std::vector<std::string> derivatives;  ///< names of parameters
   std::optional<double> every, start, end;
 
   /// Those given one by one, or points evenly spaced in frequency over the band.
@@ -286,6 +287,15 @@ struct FdtdOptions {
   OutputOptions output;
   std::vector<ExpectOptions> expectations;
 };
+
+/// A length in which results can be differentiated: "ring.radius", "bar.size[1]", "taper.corners[0][1]". All finite ones of structures
+/// that have a name without slashes, commas and quotes.
+struct Parameter {
+  std::string name;
+  double* value;  ///< m
+};
+std::vector<Parameter> parameters_of(FdtdOptions& o);
+std::vector<std::string> parameter_names(FdtdOptions o);
 
 const data::Options<FdtdOptions>& fdtd_options();
 

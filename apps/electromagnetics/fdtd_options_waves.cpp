@@ -209,6 +209,12 @@ data::Options<MonitorOptions> monitor_table() {
          .min = 1,
          .max = 1000,
          .only_for = {"resonances"}});
+  o.add("derivatives", &O::derivatives,
+        {.doc = "Lengths of structures in which frequencies, decay and Q are differentiated, by the "
+                "adjoint of the run: \"ring.radius\", \"bar.size[1]\", \"taper.corners[0][1]\". Two "
+                "more runs, whatever their number.",
+         .only_for = {"resonances"},
+         .max_items = 1000});
   o.add("every", &O::every,
         duration({.doc = "Time between two snapshots, or between two values of a probe (every "
                          "step if not given).",

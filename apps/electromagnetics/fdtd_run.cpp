@@ -117,6 +117,29 @@ struct Stepper {
   }
 };
 
+/// The runs that derivatives take. One that is stopped begins them anew when it is resumed.
+data::ExitCode differentiate(RunContext& context, Stepper& s, const std::function<void()>& save) {
+  if (s.c.slopes.empty()) return data::ExitCode::ok;
+  save();
+  const double count = static_cast<double>(s.c.slopes.size());
+  data::Progress progress({.style = context.progress_style, .phase = "derivatives", .unit = "per mille", .total = 1000, .heartbeat = context.folder.heartbeat_json()});
+  double finished = 0;
+  for (const auto& m : s.monitors) {
+    if (m->options().derivatives.empty()) continue;
+    const bool whole = m->differentiate(s.run->step(), [&](double share) {
+      progress.update(static_cast<std::uint64_t>(1000 * (finished + share) / count));
+      return context.stop.poll() == data::StopReason::none;
+    });
+    if (!whole) {
+      progress.finish("stopped");
+      return data::ExitCode::stopped_resumable;
+    }
+    finished += 1;
+  }
+  progress.finish();
+  return data::ExitCode::ok;
+}
+
 }  // namespace
 
 std::int64_t fixed_end(const Case& c, double sources_end_s) {
@@ -191,6 +214,7 @@ data::ExitCode step_case(RunContext& context, const Case& c, Results& results) {
   metrics->sync();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   context.log.info(fmt::format("{} steps, {:.4g} s of simulated time, {:.1f} Mcells/s", s.run->step(), s.run->time_s(), static_cast<double>(s.run->step() - begin_step) * cells / seconds / 1e6));
+  if (const data::ExitCode code = differentiate(context, s, save); code != data::ExitCode::ok) return code;
   auto& told = context.manifest.metrics;
   told = {{"cells", cells}, {"steps", static_cast<double>(s.run->step())}, {"dt_s", c.dt_s}, {"time_s", s.run->time_s()}};
   for (const auto& m : s.monitors) {

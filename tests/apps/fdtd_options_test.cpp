@@ -525,7 +525,7 @@ TEST(FdtdOptions, EachKindTakesItsKeys) {
            "kind = \"ldos\": name*, frequencies, frequency_min, frequency_max, frequency_points, "
            "source\n",
            "kind = \"resonances\": name*, position*, components, frequency_min*, frequency_max*, "
-           "min_quality, max_modes, start, end\n",
+           "min_quality, max_modes, derivatives, start, end\n",
        })
     EXPECT_NE(monitors.find(line), std::string::npos) << line << monitors;
 }

@@ -231,6 +231,84 @@ frequencies = ["100 THz"]
   for (std::size_t k = 0; k < wanted.size(); ++k) EXPECT_NEAR(found[k], wanted[k], 1e-9 * wanted[k]) << k;
 }
 
+/// Column `name` of a table.
+std::vector<double> column_of(const std::string& csv, const std::string& name) {
+  std::istringstream in(csv);
+  std::string line, cell;
+  std::getline(in, line);
+  std::istringstream header(line);
+  int at = 0;
+  for (; std::getline(header, cell, ',') && cell != name; ++at) {
+  }
+  std::vector<double> out;
+  while (std::getline(in, line)) {
+    std::istringstream cells(line);
+    for (int i = 0; i <= at; ++i) std::getline(cells, cell, ',');
+    out.push_back(std::stod(cell));
+  }
+  return out;
+}
+
+/// Modes of a half open box with a leaning bar, whose tensors move, against two more runs for each length.
+TEST_F(Fdtd, ResonancesMoveWithLengthsAsTheirDerivativesSay) {
+  write("bar.toml", R"(app = "electromagnetics.fdtd"
+grid = {centre = ["0 um", "0.5 um", "0 um"], size = ["3 um", "3 um", "0 um"], cell = "0.1 um", polarization = "Hz"}
+run = {precision = "f64", stop.after_sources = "0.4 ps"}
+boundary = {x = "pec", y_low = "pec", y_high = "pml", pml.cells = 10}
+[[material]]
+name = "glass"
+eps = 6
+[[structure]]
+shape = "box"
+name = "bar"
+centre = ["0.11 um", "-0.32 um", "0 um"]
+size = ["1.57 um", "0.73 um", "inf"]
+rotate = {angle = "17 deg", about = ["0 um", "0 um", "0 um"]}
+material = "glass"
+[[source]]
+kind = "point"
+component = "Hz"
+position = ["-1.2 um", "-0.7 um", "0 um"]
+waveform = {kind = "gaussian", frequency_min = "40 THz", frequency_max = "100 THz"}
+[[monitor]]
+kind = "resonances"
+name = "modes"
+position = ["-1.1 um", "-0.8 um", "0 um"]
+frequency_min = "40 THz"
+frequency_max = "90 THz"
+min_quality = 30
+derivatives = ["bar.size[0]", "bar.centre[1]"]
+)");
+  const Outcome run = tessera({"run", "bar.toml", "--output", "RUN"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  const std::string base = read("RUN/tables/modes.csv");
+  const struct {
+    const char *name, *key, *below, *above;
+  } moves[] = {{"bar.size[0]", "structure[0].size", "[\"1569.98 nm\", \"0.73 um\", \"inf\"]", "[\"1570.02 nm\", \"0.73 um\", \"inf\"]"},
+               {"bar.centre[1]", "structure[0].centre", "[\"0.11 um\", \"-320.02 nm\", \"0 um\"]", "[\"0.11 um\", \"-319.98 nm\", \"0 um\"]"}};
+  for (const auto& m : moves) {
+    std::vector<std::string> ends;
+    for (const char* value : {m.below, m.above}) {
+      const Outcome moved = tessera({"run", "bar.toml", "--output", "M", "--force", "--set", std::string(m.key) + "=" + value, "--set", "monitor[0].derivatives=[]"});
+      ASSERT_EQ(moved.code, 0) << moved.err;
+      ends.push_back(read("M/tables/modes.csv"));
+    }
+    for (const std::string quantity : {"frequency", "decay"}) {
+      const auto slope = column_of(base, quantity + "_by_" + m.name), below = column_of(ends[0], quantity), above = column_of(ends[1], quantity);
+      ASSERT_GE(slope.size(), 2u);
+      ASSERT_EQ(below.size(), slope.size());
+      ASSERT_EQ(above.size(), slope.size());
+      for (std::size_t k = 0; k < slope.size(); ++k) EXPECT_NEAR((above[k] - below[k]) / 4e-11 / slope[k], 1, 1e-5) << m.name << " " << quantity << " " << k;
+    }
+  }
+  const Outcome unknown = tessera({"check", "bar.toml", "--set", "monitor[0].derivatives=[\"bar.radius\"]"});
+  EXPECT_EQ(unknown.code, 5);
+  EXPECT_TRUE(holds(unknown.err, "E0625")) << unknown.err;
+  const Outcome metal = tessera({"check", "bar.toml", "--set", "structure[0].material=\"pec\""});
+  EXPECT_EQ(metal.code, 5);
+  EXPECT_TRUE(holds(metal.err, "E0642")) << metal.err;
+}
+
 /// Total scattering width of a cylinder of index n and radius a for E along it: (4/k) sum |c_m|^2, the coefficients from continuous
 /// E and H at its surface (C. F. Bohren, D. R. Huffman, Absorption and Scattering of Light by Small Particles, 8.4).
 double cylinder_width(double frequency, double a, double n) {

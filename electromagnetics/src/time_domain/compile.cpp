@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "time_domain/couplings.h"
 #include "time_domain/tables.h"
 
 #include "tessera/autodiff/error.h"
@@ -335,7 +336,8 @@ void add_mixed(Tables<T>& t, const YeeModel& m) {
   }
 }
 
-/// Whether an edge takes part in a tensor: computed, neither conductor nor lossy, nonlinear or mixed, outside of the layers.
+}  // namespace
+
 template <class T>
 bool couples(const Tables<T>& t, const Edge& e) {
   const ComponentTable<T>& f = t.component[e.component];
@@ -351,55 +353,34 @@ bool couples(const Tables<T>& t, const Edge& e) {
   }
   return f.factor[index][e.i] != 0 && !(f.flags[index] & lossy && f.keep[index][e.i] != 1);
 }
+template bool couples(const Tables<float>&, const Edge&);
+template bool couples(const Tables<double>&, const Edge&);
 
-/// W between the edges around each node: c dt xi / (4 D), D: dual length of the third axis, in the units of the brackets. An edge in front of
-/// the first node of a joined axis is its copy at the other end times e^{i phase}, so that e_to e^{i phase_to} += W u_from e^{i phase_from}.
+namespace {
+
+/// What the tensors couple, by the edges that take part. Across joined faces e_to e^{i phase_to} += W u_from e^{i phase_from}.
 template <class T>
 void add_tensors(Tables<T>& t, const YeeModel& m) {
   const auto key = [&](const Edge& e) { return t.place(e.component, e.i, e.j, e.k); };
   std::map<std::int64_t, std::pair<Edge, std::vector<CouplingTerm<T>>>> edges;
   std::map<std::int64_t, std::int64_t> recorded;
   for (std::size_t r = 0; r < m.recorded.size(); ++r) recorded[key(m.recorded[r])] = static_cast<std::int64_t>(r);
-  for (const NodeTensor& node : m.tensors) {
-    // By the third axis, which leaves the pair xy, xz or yz; shift 1 is the edge before the node.
-    const auto xi = [&](int third, int sa, int sb) {
-      const double mean[3] = {node.yz, node.xz, node.xy};
-      const int first = third == 1 ? 1 - sb : 1 - sa, second = third == 1 ? 1 - sa : 1 - sb;  // y leaves (z, x)
-      return mean[third] + node.pairs[2 - third][first + 2 * second];
-    };
-    const int at[3] = {node.i, node.j, node.k};
-    for (int third = 0; third < 3; ++third) {
-      const int a = (third + 1) % 3, b = (third + 2) % 3;
-      const double dual = m.grid.dual_length(third, at[third], t.periodic[third] || t.n[third] == 1) / t.unit;
-      struct Neighbour {
-        Edge edge;
-        double phase;
+  const std::array<bool, 3> periodic{t.periodic[0], t.periodic[1], t.periodic[2]};
+  const std::array<double, 3> phases{t.phase[0], t.phase[1], t.phase[2]};
+  for (const NodeTensor& node : m.tensors)
+    couplings_of(m.grid, periodic, phases, t.cdt * t.unit, node, [&](const Neighbour& x, const Neighbour& y, double weight) {
+      if (weight == 0 || !couples(t, x.edge) || !couples(t, y.edge)) return;
+      const auto couple = [&](const Neighbour& to, const Neighbour& from) {
+        auto& [edge, terms] = edges[key(to.edge)];
+        edge = to.edge;
+        const auto r = recorded.find(key(from.edge));
+        const double phase = from.phase - to.phase;
+        terms.push_back({key(from.edge), from.edge.component, static_cast<T>(weight * std::cos(phase)), static_cast<T>(weight * std::sin(phase)),
+                         r == recorded.end() ? -1 : r->second});
       };
-      const auto around = [&](int axis, int shift) {
-        int i[3] = {at[0], at[1], at[2]};
-        i[axis] -= shift;
-        const bool wraps = i[axis] < 0 && (t.periodic[axis] || t.n[axis] == 1);
-        if (wraps) i[axis] += t.n[axis];
-        return Neighbour{{static_cast<std::uint8_t>(axis), i[0], i[1], i[2]}, wraps ? t.phase[axis] : 0};
-      };
-      for (const int sa : {0, 1})
-        for (const int sb : {0, 1}) {
-          const Neighbour x = around(a, sa), y = around(b, sb);
-          const double weight = t.cdt * xi(third, sa, sb) / (4 * dual);
-          if (weight == 0 || !couples(t, x.edge) || !couples(t, y.edge)) continue;
-          const auto couple = [&](const Neighbour& to, const Neighbour& from) {
-            auto& [edge, terms] = edges[key(to.edge)];
-            edge = to.edge;
-            const auto r = recorded.find(key(from.edge));
-            const double phase = from.phase - to.phase;
-            terms.push_back({key(from.edge), from.edge.component, static_cast<T>(weight * std::cos(phase)), static_cast<T>(weight * std::sin(phase)),
-                             r == recorded.end() ? -1 : r->second});
-          };
-          couple(x, y);
-          couple(y, x);
-        }
-    }
-  }
+      couple(x, y);
+      couple(y, x);
+    });
   for (auto& [place, entry] : edges) {
     auto& [edge, terms] = entry;
     special_of(t, edge.component, edge.j, edge.k)

@@ -157,6 +157,9 @@ struct Tables {
 
 template <class T>
 Tables<T> compile(const YeeModel& model);
+/// Whether an edge takes part in a tensor: computed, neither conductor nor lossy, nonlinear or mixed, outside of the layers.
+template <class T>
+bool couples(const Tables<T>& tables, const Edge& edge);
 
 /// What one call of advance works on; `transposed` in the meaning of yee_scheme.h.
 template <class T>

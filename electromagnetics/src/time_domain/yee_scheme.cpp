@@ -138,6 +138,9 @@ double YeeScheme::loss_factor(const Edge& e) const {
     return keep ? double(keep[e.i]) : 1.0;
   });
 }
+bool YeeScheme::couples(const Edge& e) const {
+  return is_electric(e.component) && visit(*impl_, [&](const auto& t) { return time_domain::couples(t, e); });
+}
 double YeeScheme::field_scale(const Edge& e) const {
   return visit(*impl_, [&](const auto& t) {
     const int axis = axis_of(e.component), at[3] = {e.i, e.j, e.k};

@@ -128,6 +128,8 @@ class YeeScheme {
   /// cb (or ch) of an edge.
   double coefficient(const Edge& edge) const;
   double loss_factor(const Edge& edge) const;  ///< ca
+  /// Whether a tensor can couple the edge to others: computed, neither conductor nor lossy, nonlinear or mixed, outside of the layers.
+  bool couples(const Edge& edge) const;
   /// e per E (or h per Z0 H): ds / l.
   double field_scale(const Edge& edge) const;
   double reference_length() const;
