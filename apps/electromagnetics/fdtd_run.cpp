@@ -217,13 +217,16 @@ data::ExitCode step_case(RunContext& context, const Case& c, Results& results) {
   if (const data::ExitCode code = differentiate(context, s, save); code != data::ExitCode::ok) return code;
   auto& told = context.manifest.metrics;
   told = {{"cells", cells}, {"steps", static_cast<double>(s.run->step())}, {"dt_s", c.dt_s}, {"time_s", s.run->time_s()}};
+  const bool cut_short = std::isfinite(s.sources_end) && s.run->time_s() < s.sources_end;
+  if (cut_short)
+    context.log.warning(fmt::format("the run ended at {:.4g} s, before its sources did, at {:.4g} s: spectra are those of pulses cut short; let it run longer (run.stop)", s.run->time_s(), s.sources_end));
   for (const auto& m : s.monitors) {
     results.push_back(m->result(results));
     const auto fading = m->fading();
     if (!fading) continue;
     results.back().fallen_db = fading->fallen_db;
     told.emplace_back(m->options().name + ".fallen_db", fading->fallen_db);
-    if (const std::string text = unfaded(m->options().name, *fading, s.run->time_s(), c.dt_s); !text.empty()) context.log.warning(text);
+    if (const std::string text = unfaded(m->options().name, *fading, s.run->time_s(), c.dt_s); !text.empty() && !cut_short) context.log.warning(text);
   }
   return data::ExitCode::ok;
 }

@@ -419,7 +419,10 @@ frequencies = ["100 THz"]
   EXPECT_EQ(late.code, 0);
   EXPECT_FALSE(holds(late.err, "warning")) << late.err;
   const Outcome never = tessera({"run", "slab.toml", "--output", "NEVER", "--set", "run.stop={steps=64}"});
-  EXPECT_TRUE(holds(never.err, "monitor 'behind' has seen no field")) << never.err;
+  EXPECT_TRUE(holds(never.err, "before its sources did")) << never.err;
+  EXPECT_FALSE(holds(never.err, "monitor 'behind'")) << never.err;
+  const Outcome dark = tessera({"run", "slab.toml", "--output", "DARK", "--set", "structure[0].material=\"pec\""});
+  EXPECT_TRUE(holds(dark.err, "monitor 'behind' has seen no field")) << dark.err;
 }
 
 TEST_F(Fdtd, ABeamCarriesItsPowerOneWay) {
