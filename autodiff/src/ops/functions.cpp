@@ -7,7 +7,7 @@
 
 #include "../kernels/arithmetic.h"
 #include "../kernels/functions.h"
-#include "../kernels/map.h"
+#include "../kernels/map_wide.h"
 #include "tessera/autodiff/ops.h"
 
 namespace tessera {
@@ -32,7 +32,7 @@ Tensor cosine_of(const Tensor& x, const Tensor& y) {
 }
 
 #define TESSERA_FUNCTION(P, NAME, TYPES, BODY, DERIVATIVE)               \
-  struct P : Unary<P, TYPES> {                                           \
+  struct P : LongUnary<P, TYPES> {                                       \
     static constexpr const char* name = NAME;                            \
     template <class T>                                                   \
     TESSERA_HD_INLINE static T eval(T x) { return kernels::fn::BODY(x); }       \
@@ -66,13 +66,14 @@ TESSERA_FUNCTION(Lgamma, "lgamma", kReal, lgamma, digamma(x));
 TESSERA_FUNCTION(Digamma, "digamma", kReal, digamma, polygamma(1, x));
 TESSERA_FUNCTION(AbsReal, "abs", kReal | kInteger, abs, sign(x));
 
-// Functions with a sine inside, for real or complex arguments.
-#define TESSERA_PERIODIC(P, NAME, BODY, DERIVATIVE)                                      \
-  struct P : Unary<P, kInexact> {                                                        \
+// Functions with a sine inside, of real (SINE = kInexact) or of complex (SINE = kComplex) arguments.
+#define TESSERA_PERIODIC(P, NAME, SINE, BODY, DERIVATIVE)                                \
+  struct P : LongUnary<P, kInexact> {                                                    \
     static constexpr const char* name = NAME;                                            \
     template <class T>                                                                   \
     TESSERA_HD_INLINE static T eval(T x) { return kernels::fn::BODY(x); }                       \
     template <class T>                                                                   \
+      requires(SINE == kInexact || kernels::is_cplx<T>)                                  \
     TESSERA_HD_INLINE static T near(T x) { return kernels::fn::BODY<true>(x); }                 \
     template <class T>                                                                   \
     TESSERA_HD_INLINE static bool is_near(T x) { return kernels::fn::is_near(x); }              \
@@ -84,13 +85,13 @@ TESSERA_FUNCTION(AbsReal, "abs", kReal | kInteger, abs, sign(x));
   };                                                                                     \
   TESSERA_REGISTER(P)
 
-TESSERA_PERIODIC(Exp, "exp", exp, y);
-TESSERA_PERIODIC(Sin, "sin", sin, cos(x));
-TESSERA_PERIODIC(Cos, "cos", cos, neg(sin(x)));
-TESSERA_PERIODIC(Tan, "tan", tan, is_complex(x.dtype()) ? sech2(c128(0, 1) * x) : 1.0 + square(y));
-TESSERA_PERIODIC(Sinh, "sinh", sinh, cosh(x));
-TESSERA_PERIODIC(Cosh, "cosh", cosh, sinh(x));
-TESSERA_PERIODIC(Tanh, "tanh", tanh, sech2(x));
+TESSERA_PERIODIC(Exp, "exp", kComplex, exp, y);
+TESSERA_PERIODIC(Sin, "sin", kInexact, sin, cos(x));
+TESSERA_PERIODIC(Cos, "cos", kInexact, cos, neg(sin(x)));
+TESSERA_PERIODIC(Tan, "tan", kInexact, tan, is_complex(x.dtype()) ? sech2(c128(0, 1) * x) : 1.0 + square(y));
+TESSERA_PERIODIC(Sinh, "sinh", kComplex, sinh, cosh(x));
+TESSERA_PERIODIC(Cosh, "cosh", kComplex, cosh, sinh(x));
+TESSERA_PERIODIC(Tanh, "tanh", kComplex, tanh, sech2(x));
 
 #undef TESSERA_PERIODIC
 #undef TESSERA_FUNCTION
