@@ -106,9 +106,10 @@ std::vector<double> InverseProblem::map(const Tensor& rho) const {
   return out;
 }
 
-InverseProblem make_problem(const data::Config& config) {
+InverseProblem make_problem(const data::Config& config, bool in_float64) {
   InverseProblem p;
   p.options = read_inverse_options(config);
+  if (in_float64) p.options.run.precision = Precision::f64;
   p.known = std::make_shared<Case>(make_case(p.options.waves(false), config));
   const Case& c = *p.known;
   const StopOptions& stop = p.options.run.stop;

@@ -42,8 +42,8 @@ struct InverseProblem {
   std::int64_t tape_bytes() const;         ///< of all steps of all sources, as reverse mode may keep them
 };
 
-/// Everything but the data: what `check` needs.
-InverseProblem make_problem(const data::Config& config);
+/// Everything but the data: what `check` needs. Fields in the precision that the case asks for, or in float64.
+InverseProblem make_problem(const data::Config& config, bool in_float64 = false);
 /// Reads the data, or simulates the truth; adds noise.
 void make_data(InverseProblem& p, const data::Config& config);
 

@@ -60,6 +60,14 @@ std::vector<std::vector<double>> rows_of(const std::string& csv) {
   return rows;
 }
 
+TEST_F(InverseScattering, DerivativesVerify) {
+  write("case.toml", kSquare);
+  const Outcome o = tessera({"gradcheck", "case.toml", "-q", "--set", "run.precision=\"f32\"", "--set", "run.stop.time=2 ns"});
+  EXPECT_EQ(o.code, 0) << o.out << o.err;
+  EXPECT_TRUE(holds(o.out, "loss       permittivity")) << o.out;
+  EXPECT_TRUE(holds(o.out, "(electromagnetics.inverse_scattering, 2 checks)")) << o.out;
+}
+
 TEST_F(InverseScattering, ASquareIsFoundAndDrawn) {
   write("case.toml", kSquare);
   EXPECT_TRUE(holds(tessera({"check", "case.toml"}).out, "64 unknown cells, 2 sources, 4 receivers"));
