@@ -40,5 +40,51 @@ function(tessera_add_tests NAME)
   target_compile_definitions(${NAME}_tests PRIVATE
     TESSERA_SOURCE_DIR="${PROJECT_SOURCE_DIR}" TESSERA_BINARY_DIR="${PROJECT_BINARY_DIR}"
     TESSERA_DEFAULT_TEST_DATA="${PROJECT_SOURCE_DIR}/../shared/data")
+  tessera_optimise_for_tests(${NAME}_tests)
+  tessera_use_precompiled(${NAME}_tests)
   gtest_discover_tests(${NAME}_tests PROPERTIES LABELS unit DISCOVERY_TIMEOUT 60)
+endfunction()
+
+# tessera_optimise_for_tests(TARGET): a test is compiled more often than it is run (docs/decisions/0006-build-time.md).
+# A source with a kernel body in it is compiled as its module is, or it would test other instructions than are shipped.
+function(tessera_optimise_for_tests TARGET)
+  target_compile_options(${TARGET} PRIVATE $<$<CONFIG:Release>:-Og>)
+  get_target_property(sources ${TARGET} SOURCES)
+  foreach(source ${sources})
+    cmake_path(ABSOLUTE_PATH source)
+    file(STRINGS ${source} kernels REGEX "^#include \".*/src/kernels/")
+    if(kernels)
+      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O3> SKIP_PRECOMPILE_HEADERS ON)
+    endif()
+  endforeach()
+endfunction()
+
+# tessera_use_precompiled(TARGET): the standard library and GoogleTest from a header compiled once for all test programs.
+# None of our own headers is precompiled: a touched one rebuilds what includes it and no more, and g++ gives the same file
+# in every checkout, so that ccache shares the objects made with it.
+function(tessera_use_precompiled TARGET)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    return()
+  endif()
+  if(NOT TARGET tessera_precompiled)
+    file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/precompiled.cpp CONTENT "" @ONLY)
+    add_library(tessera_precompiled OBJECT ${PROJECT_BINARY_DIR}/generated/precompiled.cpp)
+    target_link_libraries(tessera_precompiled PRIVATE tessera_flags GTest::gtest)
+    target_compile_options(tessera_precompiled PRIVATE $<$<CONFIG:Release>:-Og> -fPIE)  # as the programs are
+    target_precompile_headers(tessera_precompiled PRIVATE <gtest/gtest.h> <algorithm> <array> <cmath> <complex> <cstring>
+      <filesystem> <fstream> <functional> <limits> <map> <memory> <numbers> <optional> <random> <set> <span> <sstream>
+      <string> <tuple> <unordered_map> <variant> <vector>)
+    tessera_cache_precompiled(tessera_precompiled)
+  endif()
+  target_precompile_headers(${TARGET} REUSE_FROM tessera_precompiled)
+  tessera_cache_precompiled(${TARGET})
+endfunction()
+
+# What ccache asks for before it stores what was compiled with a precompiled header.
+function(tessera_cache_precompiled TARGET)
+  target_compile_options(${TARGET} PRIVATE -fpch-preprocess)
+  if(CMAKE_CXX_COMPILER_LAUNCHER)
+    set_target_properties(${TARGET} PROPERTIES CXX_COMPILER_LAUNCHER
+      "${CMAKE_COMMAND};-E;env;CCACHE_SLOPPINESS=pch_defines,time_macros;${CMAKE_CXX_COMPILER_LAUNCHER}")
+  endif()
 endfunction()

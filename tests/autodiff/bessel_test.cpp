@@ -9,7 +9,6 @@
 #include <numbers>
 
 #include "tessera/autodiff/error.h"
-#include "tessera/autodiff/forall.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/ops.h"
 
@@ -90,16 +89,6 @@ TEST(Bessel, DerivativesAtTheOrigin) {
   EXPECT_NEAR(third([](Tensor x) { return spherical_j(3, x); })(zero).item(), 6.0 / 105, 1e-15);
   for (int n : {0, 2, 5})  // both sides of the change of formula at 1
     EXPECT_NEAR(third([n](Tensor x) { return spherical_j(n, x); })(Tensor(1.0)).item(), third([n](Tensor x) { return spherical_j(n, x); })(Tensor(1.0 + 1e-12)).item(), 1e-11);
-}
-
-TEST(Bessel, SameBitsOnAnyNumberOfThreads) {
-  const Tensor z = complex(linspace(-30, 30, 5000), linspace(-9, 12, 5000));
-  const int before = num_threads();
-  set_num_threads(1);
-  const auto one = hankel1(1.3, z).to_vector<c128>();
-  set_num_threads(4);
-  EXPECT_EQ(one, hankel1(1.3, z).to_vector<c128>());
-  set_num_threads(before);
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ void bessel_rows(std::vector<Row>& rows) {
     for (double order : {0.25, 1.7, -2.6})
       rows.push_back({.primitive = f.name, .variant = "order " + std::to_string(order), .dtypes = f.dtypes, .inputs = elements(1, 0.6, 3),
                       .f = [=](const Tensors& x) { return Tensors{f.plain(order, x[0])}; },
-                      .oracle = loop1([=](Wide z) { return f.oracle(order, z); }), .tolerance = 64, .large = order == 1.7 ? 70000 : 0});
+                      .oracle = loop1([=](Wide z) { return f.oracle(order, z); }), .tolerance = 64, .large = order == 1.7 ? 33000 : 0});  // two chunks of a slow function
     rows.push_back({.primitive = f.name, .variant = "scaled", .dtypes = f.dtypes, .inputs = elements(1, 0.6, 3),
                     .f = [=](const Tensors& x) { return Tensors{f.scaled(0.25, x[0])}; },
                     .oracle = loop1([=](Wide z) { return f.factor(z) * f.oracle(0.25L, z); }), .tolerance = 64});
