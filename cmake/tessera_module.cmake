@@ -35,11 +35,9 @@ function(tessera_add_tests NAME)
     return()
   endif()
   add_executable(${NAME}_tests ${sources})
-  target_include_directories(${NAME}_tests PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/support ${CMAKE_CURRENT_SOURCE_DIR}/..)
+  target_include_directories(${NAME}_tests PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/support ${CMAKE_CURRENT_SOURCE_DIR}/..
+    ${PROJECT_BINARY_DIR}/generated/tests)
   target_link_libraries(${NAME}_tests PRIVATE tessera_flags GTest::gtest_main ${T_DEPS})
-  target_compile_definitions(${NAME}_tests PRIVATE
-    TESSERA_SOURCE_DIR="${PROJECT_SOURCE_DIR}" TESSERA_BINARY_DIR="${PROJECT_BINARY_DIR}"
-    TESSERA_DEFAULT_TEST_DATA="${PROJECT_SOURCE_DIR}/../shared/data")
   tessera_optimise_for_tests(${NAME}_tests)
   tessera_use_precompiled(${NAME}_tests)
   gtest_discover_tests(${NAME}_tests PROPERTIES LABELS unit DISCOVERY_TIMEOUT 60)

@@ -63,7 +63,68 @@ void check_kinds(const OptionSpec& spec, const OptionSpec* kind, const Wrong& wr
   if (f.required && !f.required_for.empty()) wrong("is required for some kinds and for all");
 }
 
+/// The struct around a table holds what the documentation of the table will say.
+void check_defaults(const OptionTable& table, const void* values) {
+  for (const OptionSpec& s : table.specs()) {
+    if (s.table) continue;
+    const OptionValue here = s.fetch(values);
+    if (here.set != s.default_value.set || here.items != s.default_value.items)
+      throw std::logic_error("option '" + s.key + "' of " + table.app() +
+                             ": its default differs from that of the struct around it");
+  }
+}
+
 }  // namespace
+
+// Here, for a table is copied and destroyed wherever one is declared.
+OptionTable::OptionTable(std::string app, std::string doc,
+                         std::function<std::shared_ptr<void>()> make)
+    : app_(std::move(app)), doc_(std::move(doc)), make_(std::move(make)) {}
+OptionTable::OptionTable(const OptionTable&) = default;
+OptionTable::OptionTable(OptionTable&&) noexcept = default;
+OptionTable& OptionTable::operator=(const OptionTable&) = default;
+OptionTable& OptionTable::operator=(OptionTable&&) noexcept = default;
+OptionTable::~OptionTable() = default;
+
+void OptionTable::add_member(std::string key, Field field, detail::Member member, bool kind) {
+  const detail::MemberShape& shape = member.shape;
+  if (shape.items) field.min_items = field.max_items = shape.items;
+  OptionSpec spec;
+  spec.key = std::move(key);
+  const bool quantity = shape.type == OptionType::real && !field.unit.empty();
+  spec.type = quantity ? OptionType::quantity : shape.type;
+  spec.list = shape.list;
+  spec.row = shape.row;
+  spec.optional = shape.optional;
+  spec.integer_min = shape.integer_min;
+  spec.integer_max = shape.integer_max;
+  spec.field = std::move(field);
+  spec.assign = std::move(member.assign);
+  spec.fetch = std::move(member.fetch);
+  spec.default_value = spec.fetch(make().get());
+  if (kind)
+    add_kind_spec(std::move(spec));
+  else
+    add_spec(std::move(spec));
+}
+
+void OptionTable::add_table(std::string key, const OptionTable& table, Field field,
+                            detail::TableMember member) {
+  OptionSpec spec;
+  spec.key = std::move(key);
+  spec.type = OptionType::table;
+  spec.list = member.list;
+  spec.optional = member.optional;
+  spec.field = std::move(field);
+  spec.table = std::make_shared<const OptionTable>(table);
+  spec.count = std::move(member.count);
+  spec.resize = std::move(member.resize);
+  spec.item = std::move(member.item);
+  const std::shared_ptr<void> defaults = make();
+  spec.default_value.set = spec.count(defaults.get()) != 0;
+  if (!spec.list && !spec.optional) check_defaults(table, spec.item(defaults.get(), 0));
+  add_spec(std::move(spec));
+}
 
 void OptionTable::add_spec(OptionSpec spec) {
   const Wrong wrong = [&](const std::string& what) {
@@ -94,16 +155,6 @@ void OptionTable::add_kind_spec(OptionSpec spec) {
   std::string key = spec.key;
   add_spec(std::move(spec));
   kind_ = std::move(key);
-}
-
-void OptionTable::check_defaults(const OptionTable& table, const void* values) {
-  for (const OptionSpec& s : table.specs()) {
-    if (s.table) continue;
-    const OptionValue here = s.fetch(values);
-    if (here.set != s.default_value.set || here.items != s.default_value.items)
-      throw std::logic_error("option '" + s.key + "' of " + table.app() +
-                             ": its default differs from that of the struct around it");
-  }
 }
 
 const OptionSpec* OptionTable::kind() const {

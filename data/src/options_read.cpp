@@ -251,6 +251,13 @@ std::vector<Diagnostic> OptionTable::read_into(void* target, const Config& confi
   return Pass(*this, config).run(target);
 }
 
+void OptionTable::read_or_throw(void* target, const Config& config) const {
+  std::vector<Diagnostic> findings = read_into(target, config);
+  for (const Diagnostic& d : findings)
+    if (d.severity == Severity::error)
+      throw InputError(ExitCode::config_invalid, std::move(findings));
+}
+
 std::vector<Diagnostic> OptionTable::check(const Config& config) const {
   const auto values = make();
   return read_into(values.get(), config);

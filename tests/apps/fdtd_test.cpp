@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // electromagnetics.fdtd as its users meet it: from the example to results, killed and resumed, refused.
 #include "app_test.h"
+#include "test_paths.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

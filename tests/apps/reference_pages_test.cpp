@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pages of docs/reference that are printed by the program are the ones it prints today.
 #include "run_program.h"
+#include "test_paths.h"
 
 #include <gtest/gtest.h>
 

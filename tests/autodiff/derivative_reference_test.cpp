@@ -19,6 +19,7 @@
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/ops/bessel.h"
+#include "test_paths.h"
 
 namespace tessera {
 namespace {

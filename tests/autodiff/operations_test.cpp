@@ -9,6 +9,7 @@
 #include <set>
 
 #include "tessera/autodiff/primitive.h"
+#include "test_paths.h"
 
 namespace tessera {
 namespace {

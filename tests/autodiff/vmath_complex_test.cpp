@@ -2,6 +2,7 @@
 // The complex scalar functions against a table made with mpmath, on their branch cuts against
 // std::complex, and vector loops against single calls.
 #include "autodiff/src/kernels/vmath.h"
+#include "test_paths.h"
 
 #include <gtest/gtest.h>
 

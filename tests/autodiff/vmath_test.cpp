@@ -2,6 +2,7 @@
 // The scalar function bodies against a table made with mpmath (references/make_vmath_reference.py),
 // at special values, and the promise that a vectorised loop gives the bits of single calls.
 #include "autodiff/src/kernels/vmath.h"
+#include "test_paths.h"
 
 #include <gtest/gtest.h>
 

@@ -5,6 +5,7 @@
 // 0.1, PSNR 27.835 dB, SSIM 0.9636).
 //   inverse_discs_bench [--method adam|lbfgs] [--epochs N] [--threads N] [--type f32|f64]
 #include "measure.h"
+#include "test_paths.h"
 
 #include "tessera/autodiff/forall.h"
 #include "tessera/autodiff/npy.h"

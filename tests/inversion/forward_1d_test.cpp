@@ -4,6 +4,7 @@
 #include "layered_oracle.h"
 #include "oracle_forward.h"
 #include "synthetic_sounding.h"
+#include "test_paths.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/inversion/response_1d.h"
 

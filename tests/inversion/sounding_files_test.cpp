@@ -2,6 +2,7 @@
 // The real files of TESSERA_TEST_DATA/mt: every one reads, with the traps known for it handled and
 // said.
 #include "tessera/inversion/sounding.h"
+#include "test_paths.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/data/info.h"
 #include "tessera/inversion/sounding.h"
+#include "test_paths.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tree holds the order of cmake/layers.txt; and the check itself finds each planted violation.
 #include "layers.h"
+#include "test_paths.h"
 
 #include <gtest/gtest.h>
 

@@ -3,6 +3,8 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "test_paths.h"
+
 namespace tessera::testing {
 
 /// Where the real inputs and reference values lie that are not part of the project: TESSERA_TEST_DATA.

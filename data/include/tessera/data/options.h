@@ -49,6 +49,77 @@ enum class OptionType { boolean, integer, real, quantity, string, path, choice, 
 
 class OptionTable;
 
+namespace detail {
+
+/// What the type of a member says of its key.
+struct MemberShape {
+  OptionType type = OptionType::string;  ///< `real` for a quantity, too
+  bool list = false, optional = false;
+  std::size_t row = 0;    ///< as in OptionSpec
+  std::size_t items = 0;  ///< of a list of fixed length; 0: any number
+  std::int64_t integer_min = std::numeric_limits<std::int64_t>::min();
+  std::int64_t integer_max = std::numeric_limits<std::int64_t>::max();
+};
+
+/// A member of an options struct, type-erased; functions as in OptionSpec.
+struct Member {
+  MemberShape shape;
+  std::function<void(void*, const OptionValue&)> assign;
+  std::function<OptionValue(const void*)> fetch;
+};
+struct TableMember {
+  bool list = false, optional = false;
+  std::function<std::size_t(const void*)> count;
+  std::function<void(void*, std::size_t)> resize;
+  std::function<void*(void*, std::size_t)> item;
+};
+
+template <OptionMember M>
+constexpr MemberShape scalar_shape() {
+  MemberShape shape;
+  if constexpr (std::same_as<M, bool>)
+    shape.type = OptionType::boolean;
+  else if constexpr (std::is_enum_v<M>)
+    shape.type = OptionType::choice;
+  else if constexpr (std::floating_point<M>)
+    shape.type = OptionType::real;
+  else if constexpr (std::same_as<M, std::filesystem::path>)
+    shape.type = OptionType::path;
+  if constexpr (std::integral<M> && !std::same_as<M, bool>) {
+    using Wide = std::int64_t;
+    shape.type = OptionType::integer;
+    shape.integer_min = std::is_signed_v<M> ? static_cast<Wide>(std::numeric_limits<M>::min()) : 0;
+    if constexpr (sizeof(M) < sizeof(Wide) || std::is_signed_v<M>)
+      shape.integer_max = static_cast<Wide>(std::numeric_limits<M>::max());
+  }
+  return shape;
+}
+
+template <class M>
+constexpr MemberShape member_shape() {
+  if constexpr (is_optional<M>) {
+    MemberShape shape = member_shape<typename M::value_type>();
+    shape.optional = true;
+    return shape;
+  } else if constexpr (is_list<M>) {
+    using Item = typename M::value_type;
+    static_assert(!is_vector<Item>, "rows are std::array");
+    MemberShape shape;
+    if constexpr (is_list<Item>)
+      shape = scalar_shape<typename Item::value_type>();
+    else
+      shape = scalar_shape<Item>();
+    shape.list = true;
+    shape.row = array_size<Item>;
+    shape.items = array_size<M>;
+    return shape;
+  } else {
+    return scalar_shape<M>();
+  }
+}
+
+}  // namespace detail
+
 /// One key of an app, type-erased: everything that reading, checking, writing and documenting need.
 struct OptionSpec {
   std::string key;  ///< dotted path within its table: "model.layers"
@@ -82,8 +153,12 @@ struct NamedOption {
 /// The keys of one app, or of one table in its configuration. Built through `Options<T>` below.
 class OptionTable {
  public:
-  OptionTable(std::string app, std::string doc, std::function<std::shared_ptr<void>()> make)
-      : app_(std::move(app)), doc_(std::move(doc)), make_(std::move(make)) {}
+  OptionTable(std::string app, std::string doc, std::function<std::shared_ptr<void>()> make);
+  OptionTable(const OptionTable&);
+  OptionTable(OptionTable&&) noexcept;
+  OptionTable& operator=(const OptionTable&);
+  OptionTable& operator=(OptionTable&&) noexcept;
+  ~OptionTable();
 
   const std::string& app() const { return app_; }
   const std::string& doc() const { return doc_; }
@@ -122,13 +197,17 @@ class OptionTable {
   std::string reference_page() const;
 
  protected:
-  void add_spec(OptionSpec spec);
-  void add_kind_spec(OptionSpec spec);
-  /// Throws std::logic_error unless `values` holds what the documentation of `table` will say.
-  static void check_defaults(const OptionTable& table, const void* values);
-  std::shared_ptr<void> make() const { return make_(); }
+  /// A key or, with `kind`, the key that says of which kind the table is.
+  void add_member(std::string key, Field field, detail::Member member, bool kind);
+  void add_table(std::string key, const OptionTable& table, Field field, detail::TableMember member);
+  /// The checked options into `*target`. Throws InputError with every finding (exit 5).
+  void read_or_throw(void* target, const Config& config) const;
 
  private:
+  std::shared_ptr<void> make() const { return make_(); }
+  void add_spec(OptionSpec spec);
+  void add_kind_spec(OptionSpec spec);
+
   std::string app_, doc_;
   std::function<std::shared_ptr<void>()> make_;
   std::vector<OptionSpec> specs_;
@@ -139,26 +218,6 @@ class OptionTable {
 /// length in insertions, deletions, replacements and swaps of neighbours.
 std::vector<std::string> nearest_names(std::string_view text,
                                        const std::vector<std::string>& known);
-
-namespace detail {
-
-template <OptionMember T>
-OptionType option_type(const Field& field) {
-  if constexpr (std::same_as<T, bool>)
-    return OptionType::boolean;
-  else if constexpr (std::is_enum_v<T>)
-    return OptionType::choice;
-  else if constexpr (std::integral<T>)
-    return OptionType::integer;
-  else if constexpr (std::floating_point<T>)
-    return field.unit.empty() ? OptionType::real : OptionType::quantity;
-  else if constexpr (std::same_as<T, std::filesystem::path>)
-    return OptionType::path;
-  else
-    return OptionType::string;
-}
-
-}  // namespace detail
 
 /// The options of one app, declared once:
 ///
@@ -201,7 +260,7 @@ class Options : public OptionTable {
 
   template <class Access>
   Options& add(std::string key, Access access, Field field) {
-    add_spec(describe(std::move(key), access, std::move(field)));
+    add_member(std::move(key), std::move(field), member(access), false);
     return *this;
   }
 
@@ -209,7 +268,7 @@ class Options : public OptionTable {
   /// before the keys that belong to some kinds only.
   template <class Access>
   Options& add_kind(std::string key, Access access, Field field) {
-    add_kind_spec(describe(std::move(key), access, std::move(field)));
+    add_member(std::move(key), std::move(field), member(access), true);
     return *this;
   }
 
@@ -220,29 +279,28 @@ class Options : public OptionTable {
     constexpr bool optional = std::same_as<Stored<Access>, std::optional<Item>>;
     static_assert(optional || std::same_as<Stored<Access>, Item>,
                   "the member is the struct of this table, or an optional one");
-    OptionSpec spec = table_spec(std::move(key), table, std::move(field));
-    spec.optional = optional;
-    spec.count = [access](const void* t) {
+    detail::TableMember m{.optional = optional};
+    m.count = [access](const void* t) {
       if constexpr (optional)
         return std::size_t{stored(access, t).has_value()};
       else
         return std::size_t{1};
     };
-    spec.resize = [access](void* t, std::size_t n) {
+    m.resize = [access](void* t, std::size_t n) {
       if constexpr (optional) {
         auto& out = std::invoke(access, *static_cast<T*>(t));
         out.reset();
         if (n) out.emplace();
       }
     };
-    spec.item = [access](void* t, std::size_t) -> void* {
+    m.item = [access](void* t, std::size_t) -> void* {
       auto& out = std::invoke(access, *static_cast<T*>(t));
       if constexpr (optional)
         return &out.value();
       else
         return &out;
     };
-    finish_table(std::move(spec));
+    OptionTable::add_table(std::move(key), table, std::move(field), std::move(m));
     return *this;
   }
 
@@ -251,25 +309,24 @@ class Options : public OptionTable {
   Options& add_tables(std::string key, Access access, const Options<Item>& table, Field field) {
     static_assert(std::same_as<Stored<Access>, std::vector<Item>>,
                   "the member is a vector of the struct of this table");
-    OptionSpec spec = table_spec(std::move(key), table, std::move(field));
-    spec.list = true;
-    spec.count = [access](const void* t) { return stored(access, t).size(); };
-    spec.resize = [access](void* t, std::size_t n) {
+    detail::TableMember m{.list = true};
+    m.count = [access](const void* t) { return stored(access, t).size(); };
+    m.resize = [access](void* t, std::size_t n) {
       auto& out = std::invoke(access, *static_cast<T*>(t));
       out.clear();
       out.resize(n);
     };
-    spec.item = [access](void* t, std::size_t i) -> void* {
+    m.item = [access](void* t, std::size_t i) -> void* {
       return &std::invoke(access, *static_cast<T*>(t)).at(i);
     };
-    finish_table(std::move(spec));
+    OptionTable::add_table(std::move(key), table, std::move(field), std::move(m));
     return *this;
   }
 
   /// The checked options. Throws InputError with every finding (exit 5).
   T read(const Config& config) const {
     T out{};
-    throw_if_any(read_into(&out, config));
+    read_or_throw(&out, config);
     return out;
   }
 
@@ -281,78 +338,13 @@ class Options : public OptionTable {
   }
 
   template <class Access>
-  static OptionSpec describe(std::string key, Access access, Field field) {
+  static detail::Member member(Access access) {
     using M = Stored<Access>;
-    OptionSpec spec;
-    spec.key = std::move(key);
-    if constexpr (detail::is_optional<M>) {
-      spec.optional = true;
-      describe_list<typename M::value_type>(spec, std::move(field));
-    } else {
-      describe_list<M>(spec, std::move(field));
-    }
-    spec.assign = [access](void* t, const OptionValue& v) {
-      std::invoke(access, *static_cast<T*>(t)) = detail::from_value<M>(v);
-    };
-    spec.fetch = [access](const void* t) { return detail::to_value(stored(access, t)); };
-    const T defaults{};
-    spec.default_value = spec.fetch(&defaults);
-    return spec;
-  }
-
-  template <class M>
-  static void describe_list(OptionSpec& spec, Field field) {
-    if constexpr (detail::array_size<M> != 0)
-      field.min_items = field.max_items = detail::array_size<M>;
-    if constexpr (detail::is_list<M>) {
-      using Item = typename M::value_type;
-      static_assert(!detail::is_vector<Item>, "rows are std::array");
-      spec.list = true;
-      spec.row = detail::array_size<Item>;
-      if constexpr (detail::is_list<Item>)
-        describe_scalar<typename Item::value_type>(spec, std::move(field));
-      else
-        describe_scalar<Item>(spec, std::move(field));
-    } else {
-      describe_scalar<M>(spec, std::move(field));
-    }
-  }
-
-  template <detail::OptionMember M>
-  static void describe_scalar(OptionSpec& spec, Field field) {
-    spec.type = detail::option_type<M>(field);
-    spec.field = std::move(field);
-    if constexpr (std::integral<M> && !std::same_as<M, bool>) {
-      using Wide = std::int64_t;
-      if constexpr (std::is_signed_v<M>)
-        spec.integer_min = static_cast<Wide>(std::numeric_limits<M>::min());
-      else
-        spec.integer_min = 0;
-      if constexpr (sizeof(M) < sizeof(Wide) || std::is_signed_v<M>)
-        spec.integer_max = static_cast<Wide>(std::numeric_limits<M>::max());
-    }
-  }
-
-  static OptionSpec table_spec(std::string key, const OptionTable& table, Field field) {
-    OptionSpec spec;
-    spec.key = std::move(key);
-    spec.type = OptionType::table;
-    spec.field = std::move(field);
-    spec.table = std::make_shared<const OptionTable>(table);
-    return spec;
-  }
-
-  void finish_table(OptionSpec spec) {
-    T defaults{};
-    spec.default_value.set = spec.count(&defaults) != 0;
-    if (!spec.list && !spec.optional) check_defaults(*spec.table, spec.item(&defaults, 0));
-    add_spec(std::move(spec));
-  }
-
-  static void throw_if_any(std::vector<Diagnostic> findings) {
-    for (const Diagnostic& d : findings)
-      if (d.severity == Severity::error)
-        throw InputError(ExitCode::config_invalid, std::move(findings));
+    return {detail::member_shape<M>(),
+            [access](void* t, const OptionValue& v) {
+              std::invoke(access, *static_cast<T*>(t)) = detail::from_value<M>(v);
+            },
+            [access](const void* t) { return detail::to_value(stored(access, t)); }};
   }
 };
 
