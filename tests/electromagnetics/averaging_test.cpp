@@ -147,6 +147,34 @@ TEST(Averaging, EdgesInADispersiveFaceHaveHalfOfIt) {
   EXPECT_FALSE(before.pec || behind.pec);
 }
 
+// Across a face of media with poles: the parts of a laminate, exact across the edge, in 64ths beside it.
+TEST(Averaging, EdgesAcrossADispersiveFaceAreLaminates) {
+  const em::Medium metal{.name = "metal", .eps = {3, 3, 3}, .poles = em::drude(2e15, 1e13)};
+  em::Medium kerr = dielectric(2);
+  kerr.chi3 = 1e-20;
+  const std::vector<em::Medium> media{dielectric(2), metal};
+  const em::YeeGrid grid = cells(4, -2, 2);
+  const em::Edge edge{em::Ex, 2, 2, 2};  // its box: 0 < x < 1, |y|, |z| < 1/2
+  const auto at = [&](const Point& on, const Point& normal, em::Averaging averaging = em::Averaging::kottke) {
+    return em::edge_material(em::SceneOrder({{{em::half_space(on, normal), 1}}, 0}), media, grid, edge, averaging);
+  };
+  const auto across = at({0.3, 0, 0}, {1, 0, 0});
+  ASSERT_EQ(across.parts.size(), 2u);
+  EXPECT_EQ(across.across, 1);
+  EXPECT_NEAR(across.parts[0].weight, 0.3, 1e-14);
+  EXPECT_NEAR(across.inverse_eps, 0.3 / 3 + 0.7 / 2, 1e-14);
+  EXPECT_TRUE(across.weights.empty());
+  const auto oblique = at({0.5, 0, 0}, {1, 2, 0});
+  EXPECT_EQ(oblique.across, 13 / 64.0);  // 1/5
+  EXPECT_EQ(oblique.parts.at(0).weight, 0.5);
+  EXPECT_TRUE(at({0, 0.1, 0}, {0, 1, 0}).parts.empty());                            // along the face
+  EXPECT_TRUE(at({0, -0.499, 0}, {1, 20, 0}).parts.empty());                        // a sliver
+  EXPECT_TRUE(at({0.3, 0, 0}, {1, 0, 0}, em::Averaging::volume).parts.empty());
+  const auto nonlinear = em::edge_material(em::SceneOrder({{{em::half_space({0.3, 0, 0}, {1, 0, 0}), 1}}, 0}), {kerr, metal}, grid, edge, em::Averaging::kottke);
+  EXPECT_TRUE(nonlinear.parts.empty());
+  EXPECT_EQ(nonlinear.weights.size(), 2u);
+}
+
 TEST(Averaging, ModesDiffer) {
   const std::vector<em::Medium> media{dielectric(1), dielectric(4)};
   const em::SceneOrder scene({{{em::half_space({0.25, 0, 0}, {1, 0, 0}), 1}}, 0});

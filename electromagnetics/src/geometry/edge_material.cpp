@@ -48,6 +48,53 @@ double inverse_along(const Fill& fill, const std::vector<Medium>& media, Point M
   return 1 / mean;
 }
 
+/// Mean n_axis^2 of the faces between different media, by area.
+double share_across(const Fill& fill, int axis) {
+  double along = 0, all = 0;
+  for (const Interface& f : fill.interfaces) {
+    if (f.inside == f.outside) continue;
+    along += f.orientation[static_cast<std::size_t>(axis)];
+    for (int k = 0; k < 3; ++k) all += f.orientation[static_cast<std::size_t>(k)];
+  }
+  return all > 0 ? along / all : 0;
+}
+
+constexpr double kParts = 64;  // to which shares are rounded
+
+/// Shares in 64ths that sum to one; the largest takes what is left.
+std::vector<MediumWeight> rounded(const std::vector<Share>& shares) {
+  std::vector<MediumWeight> out;
+  double left = kParts;
+  for (const Share& s : shares) {
+    out.push_back({s.medium, std::round(s.fraction * kParts)});
+    left -= out.back().weight;
+  }
+  std::max_element(out.begin(), out.end(), [](const MediumWeight& a, const MediumWeight& b) { return a.weight < b.weight; })->weight += left;
+  std::erase_if(out, [](const MediumWeight& m) { return m.weight <= 0; });
+  for (MediumWeight& m : out) m.weight /= kParts;
+  return out;
+}
+
+/// The parts of the edge's laminate, where it crosses faces of media with poles or conductivity.
+void find_parts(const Fill& fill, const std::vector<Medium>& media, int axis, EdgeMaterial& out) {
+  if (std::any_of(fill.media.begin(), fill.media.end(), [&](const Share& s) { return media[s.medium].chi2 != 0 || media[s.medium].chi3 != 0; })) return;
+  // The average of plasmas without losses alone has a double pole, which the sum of simple ones cannot have.
+  if (std::all_of(fill.media.begin(), fill.media.end(), [&](const Share& s) {
+        const auto& poles = media[s.medium].poles;
+        return std::any_of(poles.begin(), poles.end(), [](const PoleResidue& p) { return p.a == 0.0 && p.second != 0; });
+      })) return;
+  const double across = share_across(fill, axis);
+  if (across > 1 - 1e-9) {
+    out.across = 1;
+    for (const Share& s : fill.media) out.parts.push_back({s.medium, s.fraction});
+  } else if (const double nearest = std::round(across * kParts) / kParts; nearest > 0) {
+    std::vector<MediumWeight> parts = rounded(fill.media);
+    if (parts.size() == 1) return;  // shares are as good
+    out.across = nearest;
+    out.parts = std::move(parts);
+  }
+}
+
 /// Where a component is known; on an axis that is not resolved, its middle.
 Point place_of(const YeeGrid& grid, const Edge& place) {
   Point p = grid.position(place);
@@ -90,6 +137,16 @@ EdgeMaterial edge_material(const SceneOrder& scene, const std::vector<Medium>& m
                                     [&](const Share& s) { return plain(media[s.medium]); });
   out.inverse_eps =
       inverse_along(fill, media, &Medium::eps, axis, lossless && tensors(averaging));
+  if (!lossless && fill.media.size() > 1 && tensors(averaging)) find_parts(fill, media, axis, out);
+  if (!out.parts.empty()) {
+    double mean = 0, mean_inverse = 0;
+    for (const MediumWeight& p : out.parts) {
+      mean += p.weight * media[p.medium].eps[axis];
+      mean_inverse += p.weight / media[p.medium].eps[axis];
+    }
+    out.inverse_eps = out.across * mean_inverse + (1 - out.across) / mean;
+    return out;
+  }
   for (const Share& s : fill.media) {
     const Medium& m = media[s.medium];
     out.sigma += s.fraction * m.sigma[axis];

@@ -1,15 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/electromagnetics/constants.h"
 #include "tessera/electromagnetics/corner_tensors.h"
+#include "tessera/electromagnetics/laminate.h"
 #include "tessera/electromagnetics/time_domain.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <memory>
+#include <mutex>
 
 namespace tessera::electromagnetics {
 namespace {
+
+/// A laminate (laminate.h) at this time step.
+struct Laminate {
+  double inverse_eps, sigma;
+  DispersiveRun updates;
+};
+/// Those found so far, by axis, share across, media and weights.
+struct Laminates {
+  std::mutex mutex;
+  std::map<std::vector<double>, Laminate> known;
+};
 
 /// What all rows share.
 struct Fillers {
@@ -22,7 +35,8 @@ struct Fillers {
   Periodic periodic;
   std::vector<std::int32_t> uniform;  ///< medium of the cell and its neighbours, or -1
   std::vector<DispersiveRun> updates;  ///< by medium, of no edges
-  std::map<std::array<int, 4>, double> corner_inverse;  ///< {component, i, j, k} of edges at corner tensors
+  std::shared_ptr<Laminates> laminates = std::make_shared<Laminates>();
+  std::map<std::array<int, 4>, double> corner_inverse{};  ///< {component, i, j, k} of edges at corner tensors
 
   std::int32_t uniform_at(int i, int j, int k) const {
     const int n[3] = {grid.cells(0), grid.cells(1), grid.cells(2)};
@@ -30,6 +44,31 @@ struct Fillers {
     return uniform[static_cast<std::size_t>((std::int64_t{k} * n[1] + j) * n[0] + i)];
   }
 };
+
+/// The poles of a medium, of no edges.
+DispersiveRun updates_of(const Medium& m, double dt) {
+  DispersiveRun out;
+  for (const PoleResidue& p : m.poles) {
+    const PoleUpdate u = pole_update(p, dt);
+    out.alpha.push_back(u.alpha);
+    out.beta.push_back(u.beta);
+    out.shear.push_back(u.shear);
+  }
+  return out;
+}
+
+/// To the run that ends before the edge, if that has the same poles.
+void add_poles(MaterialRow& row, int i, const DispersiveRun& updates, double weight) {
+  if (updates.alpha.empty()) return;
+  for (DispersiveRun& run : row.dispersive)
+    if (run.first + static_cast<int>(run.weight.size()) == i && run.alpha == updates.alpha && run.beta == updates.beta && run.shear == updates.shear) {
+      run.weight.push_back(weight);
+      return;
+    }
+  row.dispersive.push_back(updates);
+  row.dispersive.back().first = i;
+  row.dispersive.back().weight = {weight};
+}
 
 void add_share(MaterialRow& row, const Fillers& f, int i, int medium, double weight) {
   const Medium& m = f.media[static_cast<std::size_t>(medium)];
@@ -43,16 +82,18 @@ void add_share(MaterialRow& row, const Fillers& f, int i, int medium, double wei
     row.nonlinear.back().chi2.back() += weight * m.chi2;
     row.nonlinear.back().chi3.back() += weight * m.chi3;
   }
-  const DispersiveRun& updates = f.updates[static_cast<std::size_t>(medium)];
-  if (updates.alpha.empty()) return;
-  for (DispersiveRun& run : row.dispersive)
-    if (run.first + static_cast<int>(run.weight.size()) == i && run.alpha == updates.alpha && run.beta == updates.beta && run.shear == updates.shear) {
-      run.weight.push_back(weight);
-      return;
-    }
-  row.dispersive.push_back(updates);
-  row.dispersive.back().first = i;
-  row.dispersive.back().weight = {weight};
+  add_poles(row, i, f.updates[static_cast<std::size_t>(medium)], weight);
+}
+
+/// What an edge that crosses faces of dispersive media sees; each of them is found once.
+const Laminate& laminate_of(const Fillers& f, const EdgeMaterial& e, int axis) {
+  std::vector<double> key{static_cast<double>(axis), e.across};
+  for (const MediumWeight& part : e.parts) key.push_back(part.medium), key.push_back(part.weight);
+  const std::lock_guard lock(f.laminates->mutex);
+  const auto known = f.laminates->known.find(key);
+  if (known != f.laminates->known.end()) return known->second;
+  const Medium m = laminate(f.media, e.parts, axis, e.across);
+  return f.laminates->known.emplace(key, Laminate{1 / m.eps[0], m.sigma[0], updates_of(m, f.dt)}).first->second;
 }
 
 void electric_row(const Fillers& f, int c, int j, int k, MaterialRow& row) {
@@ -70,6 +111,13 @@ void electric_row(const Fillers& f, int c, int j, int k, MaterialRow& row) {
     const auto at_corner = f.corner_inverse.find({c, i, j, k});
     row.inverse[static_cast<std::size_t>(i)] = e.pec ? 0 : at_corner != f.corner_inverse.end() ? at_corner->second : e.inverse_eps;
     row.loss[static_cast<std::size_t>(i)] = e.sigma * f.dt / (2 * vacuum_permittivity);
+    if (!e.parts.empty()) {
+      const Laminate& l = laminate_of(f, e, c);
+      row.inverse[static_cast<std::size_t>(i)] = l.inverse_eps;
+      row.loss[static_cast<std::size_t>(i)] = l.sigma * f.dt / (2 * vacuum_permittivity);
+      add_poles(row, i, l.updates, 1);
+      continue;
+    }
     if (!e.pec)
       for (const MediumWeight& w : e.weights) add_share(row, f, i, w.medium, w.weight);
   }
@@ -111,18 +159,10 @@ void add_corners(Fillers& f, YeeModel& model) {
 
 YeeModel yee_model(const YeeGrid& grid, const std::array<Faces, 3>& faces, const Pml& pml, double dt_s, Dtype dtype, const Scene& scene,
                    const std::vector<Medium>& media, Averaging averaging) {
-  auto f = std::make_shared<Fillers>(Fillers{grid, faces, dt_s, SceneOrder(scene), media, averaging, {}, {}, {}, {}});
+  auto f = std::make_shared<Fillers>(Fillers{grid, faces, dt_s, SceneOrder(scene), media, averaging, {}, {}, {}});
   for (int d = 0; d < 3; ++d) f->periodic[static_cast<std::size_t>(d)] = grid.resolved(d) && faces[static_cast<std::size_t>(d)].low == Boundary::periodic;
   f->uniform = uniform_media(f->scene, grid, f->periodic);
-  for (const Medium& m : media) {
-    f->updates.emplace_back();
-    for (const PoleResidue& p : m.poles) {
-      const PoleUpdate u = pole_update(p, dt_s);
-      f->updates.back().alpha.push_back(u.alpha);
-      f->updates.back().beta.push_back(u.beta);
-      f->updates.back().shear.push_back(u.shear);
-    }
-  }
+  for (const Medium& m : media) f->updates.push_back(updates_of(m, dt_s));
   YeeModel model{.grid = grid, .faces = faces, .pml = pml, .dt_s = dt_s, .dtype = dtype};
   model.material = [f](int c, int j, int k, MaterialRow& row) {
     if (is_electric(c)) electric_row(*f, c, j, k, row);

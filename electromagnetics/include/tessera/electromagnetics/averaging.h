@@ -12,12 +12,14 @@
 // cell; at others the off-diagonals at nodes leave one of first order, several times smaller than
 // without them (docs/decisions/0073). corner_tensors.h is more accurate there.
 //
-// Media with poles, conductivity or nonlinearity: the mean of D_n is then no number times the mean
-// of E. As soon as one of them is in the box its media count by their share of the volume,
-// component by component:
+// Media with poles or conductivity: the tensor's diagonal holds at every frequency, and is again a
+// medium of poles (laminate.h), without the off-diagonals. For E along the faces it is the mean by
+// shares of the volume,
 //   eps = sum w eps,   sigma = sum w sigma,   P = sum w P(medium);
-// an edge in a face between two media has half of each. That is the average for E along the face;
-// where E crosses it, the face is off by up to half a cell, an error of first order.
+// an edge in a face between two media has half of each. Where E crosses faces by more than 1/128 of
+// n_axis^2, shares and n_axis^2 are rounded to 1/64 (except at faces across the edge), so that few
+// averages have to be found (docs/decisions/0098). Nonlinear media count by shares, and so do
+// plasmas without losses among themselves.
 #pragma once
 #include "tessera/electromagnetics/medium.h"
 #include "tessera/electromagnetics/scene.h"
@@ -48,6 +50,10 @@ struct EdgeMaterial {
   double inverse_eps = 1;             ///< relative, of the component along the edge
   double sigma = 0;                   ///< S/m
   std::vector<MediumWeight> weights;  ///< media with poles or nonlinearity and their shares
+  /// Where the edge crosses faces of media with poles or conductivity: the parts of its `laminate`,
+  /// which has `sigma` and all poles. Else empty.
+  std::vector<MediumWeight> parts;
+  double across = 0;
   bool pec = false;                   ///< E = 0; the rest is then unused
 };
 
