@@ -39,6 +39,9 @@ CheckReport check(const AppContext& context) {
   for (const em::Medium& m : c.media)
     report.lines.push_back(m.pec ? fmt::format("medium {}: perfect conductor", m.name)
                                  : fmt::format("medium {}: eps {:.4g}, {} poles, sigma {:.4g} S/m", m.name, m.eps[0], m.poles.size(), m.sigma[0]));
+  if (c.open->cut_faces > 0)
+    report.lines.push_back(fmt::format("conductors cut {} faces: the smallest keeps {:.3g} of its area, {:.3g} as enlarged for the time step ({} faces are)", c.open->cut_faces,
+                                       c.open->least_area, c.open->least_kept, c.open->enlarged));
   report.lines.push_back(fmt::format("fields {:.3g} GB; {} structures, {} sources, {} monitors", static_cast<double>(field_bytes(c)) / 1e9, c.scene.structures.size(),
                                      c.sources.size(), monitors.size()));
   return report;

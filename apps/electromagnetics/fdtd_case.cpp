@@ -186,6 +186,13 @@ void choose_time_step(Case& c, const data::Config& config) {
                                  "use 10 to 20 cells per wavelength for errors of some per cent"));
 }
 
+void open_conductors(Case& c, const data::Config& config) {
+  c.open = make_open(c);
+  if (c.open->thin > 0)
+    c.warnings.push_back(warning(config, 656, "grid.conductors", fmt::format("metal thinner than a cell crosses {} faces of the grid: these are taken as metal", c.open->thin),
+                                 "use smaller cells there, or put a line of the grid on it"));
+}
+
 /// The box of a plane wave; where no size is given, four cells of scattered field are left in front of layers.
 em::PlaneWave plane_wave_of(const Case& c, const CaseSource& s) {
   const em::Medium& around = c.stepped.front();
@@ -253,6 +260,7 @@ Case make_case(FdtdOptions options, const data::Config& config) {
   c.scene = make_scene(c.options, c.media);
   check_scene(c, config);
   choose_time_step(c, config);
+  open_conductors(c, config);
   for (std::size_t s = 0; s < c.options.sources.size(); ++s) {
     CaseSource source{c.options.sources[s], fmt::format("source[{}]", s), make_waveform(c.options.sources[s].waveform), 0};
     // The spectrum by its samples: the highest of 400 frequencies up to a quarter of the sampling rate that still matters.
@@ -312,16 +320,21 @@ std::vector<em::Injection> make_injections(const Case& c) {
     const Point at = *o.position, size = o.size.value_or(Point{});
     Point low{}, high{};
     for (std::size_t d = 0; d < 3; ++d) low[d] = at[d] - size[d] / 2, high[d] = at[d] + size[d] / 2;
-    out.push_back(em::current_source(c.grid, c.faces, c.dt_s, o.component, low, high, o.amplitude, s.waveform, c.bloch_k));
+    out.push_back(em::current_source(c.grid, c.faces, c.dt_s, o.component, low, high, o.amplitude, s.waveform, c.bloch_k, *c.open));
   }
   return out;
+}
+
+std::shared_ptr<const em::OpenShares> make_open(const Case& c) {
+  if (c.options.grid.conductors == ConductorChoice::staircase) return std::make_shared<em::OpenShares>();
+  return std::make_shared<em::OpenShares>(em::open_shares(em::SceneOrder(c.scene), c.stepped, c.grid, c.faces, c.dt_s));
 }
 
 em::YeeModel make_model(const Case& c) {
   em::Pml pml = c.options.boundary.pml;
   const em::Medium& background = c.media.front();
   pml.index = c.options.boundary.pml.medium_index.value_or(background.pec ? 1 : std::sqrt(background.eps[0] * background.mu[0]));
-  em::YeeModel m = em::yee_model(c.grid, c.faces, pml, c.dt_s, c.options.run.precision == Precision::f32 ? Dtype::f32 : Dtype::f64, c.scene, c.stepped, c.options.grid.averaging);
+  em::YeeModel m = em::yee_model(c.grid, c.faces, pml, c.dt_s, c.options.run.precision == Precision::f32 ? Dtype::f32 : Dtype::f64, c.scene, c.stepped, c.options.grid.averaging, *c.open);
   for (std::size_t d = 0; d < 3; ++d) m.bloch_phase[d] = c.bloch_k[d] * (c.grid.lines[d].back() - c.grid.lines[d].front());
   m.active = computed(c);
   return m;

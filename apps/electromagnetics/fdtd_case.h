@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,7 @@ struct Case {
   std::vector<electromagnetics::Medium> media;  ///< the background first
   std::vector<electromagnetics::Medium> stepped;  ///< the same as the grid takes them (grid.exact_speed_at)
   electromagnetics::Scene scene;
+  std::shared_ptr<const electromagnetics::OpenShares> open;  ///< of conformal conductors
   std::vector<CaseSource> sources;
   std::map<std::string, electromagnetics::ModelSlopes> slopes;  ///< of monitors that want derivatives, by their names
   std::vector<data::Diagnostic> warnings;
@@ -57,6 +59,8 @@ electromagnetics::Waveform make_waveform(const WaveformOptions& o);
 /// The sources of a case as currents.
 std::vector<electromagnetics::Injection> make_injections(const Case& c);
 electromagnetics::YeeModel make_model(const Case& c);
+/// What its conductors leave open, as its options want it.
+std::shared_ptr<const electromagnetics::OpenShares> make_open(const Case& c);
 /// How the model moves with the lengths that a monitor names. Throws InputError at `key` where it cannot be differentiated in them.
 electromagnetics::ModelSlopes slopes_of(const Case& c, const MonitorOptions& monitor, const std::string& key, const data::Config& config);
 /// Which components are stepped: in 2-D those of the polarization.

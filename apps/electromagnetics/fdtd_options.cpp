@@ -118,6 +118,10 @@ data::Options<GridOptions> grid_table() {
                 "curved faces, slower to set up), shares of the volume, or the medium at "
                 "each point.",
          .choices = {"kottke", "corners", "volume", "none"}});
+  o.add("conductors", &O::conductors,
+        {.doc = "Perfect conductors whose surface runs across the grid: their true surface (edges and "
+                "faces count by their open part), or a staircase of whole edges.",
+         .choices = {"conformal", "staircase"}});
   o.add("exact_speed_at", &O::exact_speed_at,
         frequency({.doc = "Frequency at which waves run at their exact speed, as the mean over "
                           "all directions: permittivities are scaled against the dispersion of "

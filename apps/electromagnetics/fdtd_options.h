@@ -24,6 +24,7 @@ enum class Axis { x, y, z };
 // [grid]
 
 enum class Polarization { both, Ez, Hz };  ///< Ez: Ez, Hx, Hy; Hz: Hz, Ex, Ey
+enum class ConductorChoice { conformal, staircase };
 
 /// A stretch of an axis with smaller cells.
 struct RefineOptions {
@@ -45,6 +46,7 @@ struct GridOptions {
   std::string background = "vacuum";
   Polarization polarization = Polarization::both;
   Averaging averaging = Averaging::kottke;
+  ConductorChoice conductors = ConductorChoice::conformal;
   std::optional<double> exact_speed_at;  ///< frequency
 
   const AxisOptions& axis(int a) const { return a == 0 ? x : a == 1 ? y : z; }

@@ -25,6 +25,7 @@ em::ModelSlopes slopes_of(const Case& c, const MonitorOptions& monitor, const st
   const auto model_of = [&](const std::vector<double>& values) {
     for (std::size_t p = 0; p < values.size(); ++p) *numbers[p] = values[p];
     moved.scene = make_scene(moved.options, moved.media);
+    moved.open = make_open(moved);
     return make_model(moved);
   };
   em::ModelSlopes slopes;

@@ -136,7 +136,7 @@ InverseProblem make_problem(const data::Config& config, bool in_float64) {
     first.push_back(model.injected.size());
     model.injected.insert(model.injected.end(), i.edges.begin(), i.edges.end());
   }
-  em::SampleList samples(c.grid, c.faces, active);
+  em::SampleList samples(c.grid, c.faces, active, c.open);
   for (const Point& at : p.options.receivers.positions) samples.add(static_cast<int>(p.options.receivers.component), at);
   model.recorded = samples.edges();
   model.traced = p.region.edges;
@@ -180,7 +180,7 @@ void make_data(InverseProblem& p, const data::Config& config) {
     const Case truth = make_case(p.options.waves(true), config);
     const std::vector<em::Injection> injections = make_injections(truth);
     for (std::size_t s = 0; s < shots; ++s) {
-      em::SampleList samples(truth.grid, truth.faces, computed(truth));
+      em::SampleList samples(truth.grid, truth.faces, computed(truth), truth.open);
       for (const Point& at : p.options.receivers.positions) samples.add(static_cast<int>(p.options.receivers.component), at);
       em::TimeDomain run(make_model(truth), {injections[s]}, samples.edges());
       run.advance(p.n_steps, [&](const em::Records& r) {

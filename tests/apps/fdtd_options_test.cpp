@@ -47,6 +47,7 @@ max_ratio = 1.2
 background = "SiO2"
 polarization = "Ez"
 averaging = "volume"
+conductors = "staircase"
 
 [run]
 precision = "f64"
@@ -323,6 +324,7 @@ TEST(FdtdOptions, AWholeCaseIsRead) {
   EXPECT_EQ(o.grid.background, "SiO2");
   EXPECT_EQ(o.grid.polarization, Polarization::Ez);
   EXPECT_EQ(o.grid.averaging, Averaging::volume);
+  EXPECT_EQ(o.grid.conductors, ConductorChoice::staircase);
 
   EXPECT_EQ(o.run.precision, Precision::f64);
   EXPECT_EQ(o.run.courant, 0.9);

@@ -46,10 +46,10 @@ struct Base {
     for (int d = 0; d < 3; ++d) periodic[d] = model.grid.resolved(d) && model.faces[d].low == Boundary::periodic;
   }
   bool computed(const Edge& e) const { return unknown[static_cast<std::size_t>(scheme.offset(e))] != 0; }
-  /// cb in vacuum: c dt ds / A*.
+  /// cb in vacuum: c dt ds / A*, ds the open part.
   double unit(const Edge& e) const {
     const int at[3] = {e.i, e.j, e.k};
-    double u = c_dt;
+    double u = c_dt * model.open.length_share(e);
     for (int d = 0; d < 3; ++d)
       u *= d == axis_of(e.component) ? model.grid.length(d, at[d]) : 1 / model.grid.dual_length(d, at[d], periodic[d] || !model.grid.resolved(d));
     return u;
@@ -123,6 +123,8 @@ ModelSlopes model_slopes(const std::function<YeeModel(const std::vector<double>&
     const YeeModel plus = model_of(above), minus = model_of(below);
     for (const YeeModel* m : {&plus, &minus})
       if (m->grid.lines != base.model.grid.lines || m->dt_s != base.model.dt_s) refuse(p, "the grid or the time step");
+    const auto equal = [](const OpenPlace& x, const OpenPlace& y) { return x.place == y.place && x.share == y.share; };
+    if (!std::equal(plus.open.places.begin(), plus.open.places.end(), minus.open.places.begin(), minus.open.places.end(), equal)) refuse(p, "a conductor");
     const double step = (above[p] - below[p]) / 2;  // as rounded
     add_rows(base, plus, minus, step, p, moves[p]);
     add_tensors(base, plus, minus, step, moves[p]);

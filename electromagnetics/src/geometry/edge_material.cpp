@@ -121,15 +121,20 @@ Fill fill_of(const SceneOrder& scene, const YeeGrid& grid, const Edge& place,
 
 EdgeMaterial edge_material(const SceneOrder& scene, const std::vector<Medium>& media,
                            const YeeGrid& grid, const Edge& place, Averaging averaging,
-                           const Periodic& periodic) {
+                           const Periodic& periodic, const OpenShares& open) {
   const int axis = axis_of(place.component);
   EdgeMaterial out;
   const double tolerance = 1e-6 * grid.length(axis, std::array{place.i, place.j, place.k}[axis]);
-  out.pec = std::any_of(media.begin(), media.end(), [](const Medium& m) { return m.pec; }) &&
-            in_conductor(scene, media, place_of(grid, place), tolerance);
+  out.pec = open.conformal
+                ? open.share(place) == 0
+                : std::any_of(media.begin(), media.end(), [](const Medium& m) { return m.pec; }) &&
+                      in_conductor(scene, media, place_of(grid, place), tolerance);
   if (out.pec) return out;
   Fill fill = what_counts(scene, grid, place, averaging, periodic);
-  if (!drop_conductors(fill, media)) {
+  // The medium at the middle of an edge may be metal where a part of it is open.
+  const bool none = averaging == Averaging::none;
+  if (!drop_conductors(fill, media) &&
+      !(none && drop_conductors(fill = fill_of(scene, grid, place, periodic), media))) {
     out.pec = true;
     return out;
   }

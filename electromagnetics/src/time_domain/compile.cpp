@@ -146,7 +146,7 @@ void add_list(Tables<T>& t, const std::vector<Edge>& edges, std::vector<Span> Sp
 template <class T>
 double field_unit(const Tables<T>& t, int c, int i, int j, int k) {
   const int at[3] = {i, j, k}, axis = axis_of(c);
-  return t.grid.length(axis, at[axis]) / t.unit;
+  return t.grid.length(axis, at[axis]) / t.unit * t.open.length_share({static_cast<std::uint8_t>(c), i, j, k});
 }
 
 /// The neighbours of nonlinear edges, once all of these are known.
@@ -228,7 +228,7 @@ Polarized<T> polarized_of(Tables<T>& t, const DispersiveRun& run, int first, int
 
 /// Factors of one row, its dispersive and its nonlinear runs.
 template <class T>
-void compile_row(Tables<T>& t, const YeeModel& m, int c, int j, int k, MaterialRow& row, const std::vector<double>& metric_x) {
+void compile_row(Tables<T>& t, const YeeModel& m, int c, int j, int k, MaterialRow& row, std::vector<double> metric_x) {
   ComponentTable<T>& f = t.component[c];
   const std::int64_t index = t.row_index(j, k);
   const int n = t.n[0] + 1;
@@ -237,6 +237,11 @@ void compile_row(Tables<T>& t, const YeeModel& m, int c, int j, int k, MaterialR
   row.dispersive.clear();
   row.nonlinear.clear();
   if (m.material) m.material(c, j, k, row);
+  for (const OpenPlace& p : t.open.row(c, j, k)) {  // the open part of ds and A
+    const auto i = static_cast<std::size_t>(p.place.i);
+    if (p.share > 0) metric_x[i] *= is_electric(c) ? p.share : 1 / p.share;
+    else if (is_electric(c)) row.inverse[i] = 0;
+  }
 
   std::vector<double> response(n, 0.0);  // sum of pair Re beta weight
   for (const DispersiveRun& run : row.dispersive)
@@ -318,7 +323,7 @@ void add_mixed(Tables<T>& t, const YeeModel& m) {
       for (const Nonlinear<T>& p : special.nonlinear)
         if (i >= p.first && i < p.first + p.length) throw Error("[YeeScheme] mixed edge " + std::to_string(q) + " is nonlinear in its row");
       const bool wraps = t.periodic[0] || t.n[0] == 1;
-      run.metric.push_back(t.cdt * metric(m, e.component, 0, i, t.unit, wraps));
+      run.metric.push_back(t.cdt * metric(m, e.component, 0, i, t.unit, wraps) * t.open.length_share({e.component, i, e.j, e.k}));
       t.mixed_gain.push_back(run.metric.back() * double(t.scale(e.component, e.j, e.k)));
     }
     for (const DispersiveRun& poles : mixed.poles) {
@@ -351,7 +356,7 @@ bool couples(const Tables<T>& t, const Edge& e) {
     const Special<T>& special = t.specials[static_cast<std::size_t>(f.special[index])];
     if (std::any_of(special.nonlinear.begin(), special.nonlinear.end(), within) || std::any_of(special.mixed.begin(), special.mixed.end(), within)) return false;
   }
-  return f.factor[index][e.i] != 0 && !(f.flags[index] & lossy && f.keep[index][e.i] != 1);
+  return f.factor[index][e.i] != 0 && t.open.share(e) == 1 && !(f.flags[index] & lossy && f.keep[index][e.i] != 1);
 }
 template bool couples(const Tables<float>&, const Edge&);
 template bool couples(const Tables<double>&, const Edge&);
@@ -396,6 +401,7 @@ Tables<T> compile(const YeeModel& m) {
   Tables<T> t;
   t.grid = m.grid;
   t.faces = m.faces;
+  t.open = m.open;
   t.traced = m.traced;
   t.unit = INFINITY;
   for (int d = 0; d < 3; ++d) {

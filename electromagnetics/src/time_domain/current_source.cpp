@@ -39,10 +39,12 @@ std::vector<AxisWeight> shares(const YeeGrid& grid, Faces faces, int component, 
 }  // namespace
 
 Injection current_source(const YeeGrid& grid, const std::array<Faces, 3>& faces, double dt_s, int component, const Point& low, const Point& high,
-                         double amplitude, const Waveform& waveform, const Point& bloch_k) {
+                         double amplitude, const Waveform& waveform, const Point& bloch_k, const OpenShares& open) {
   Injection out;
   std::vector<double> moment;
   const double unit = -(is_electric(component) ? vacuum_impedance : 1.0) * amplitude / reference_length(grid);
+  const auto axis = static_cast<std::size_t>(axis_of(component));
+  const bool delta = is_electric(component) && grid.resolved(axis_of(component)) && low[axis] == high[axis];
   const auto x = shares(grid, faces[0], component, 0, low[0], high[0]);
   const auto y = shares(grid, faces[1], component, 1, low[1], high[1]);
   const auto z = shares(grid, faces[2], component, 2, low[2], high[2]);
@@ -50,7 +52,7 @@ Injection current_source(const YeeGrid& grid, const std::array<Faces, 3>& faces,
     for (const AxisWeight& b : y)
       for (const AxisWeight& a : x) {
         out.edges.push_back({static_cast<std::uint8_t>(component), a.index, b.index, c.index});
-        moment.push_back(unit * a.weight * b.weight * c.weight);
+        moment.push_back(unit * a.weight * b.weight * c.weight / (delta ? open.length_share(out.edges.back()) : 1.0));
       }
   if (out.edges.empty()) throw Error("[current_source] the source lies on a conductor or outside of the domain: it drives nothing");
   if (bloch_k != Point{})

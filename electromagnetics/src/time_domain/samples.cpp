@@ -57,7 +57,7 @@ double reference_length(const YeeGrid& grid) {
   return least;
 }
 
-std::vector<EdgeWeight> interpolate(const YeeGrid& grid, const std::array<Faces, 3>& faces, int component, const Point& p) {
+std::vector<EdgeWeight> interpolate(const YeeGrid& grid, const std::array<Faces, 3>& faces, int component, const Point& p, const OpenShares& open) {
   const int axis = axis_of(component);
   const double unit = reference_length(grid) / (is_electric(component) ? 1.0 : vacuum_impedance);
   std::vector<EdgeWeight> out;
@@ -67,14 +67,14 @@ std::vector<EdgeWeight> interpolate(const YeeGrid& grid, const std::array<Faces,
         const Edge e{static_cast<std::uint8_t>(component), x.index, y.index, z.index};
         const int at[3] = {e.i, e.j, e.k};
         const bool wraps = !grid.resolved(axis) || faces[axis].low == Boundary::periodic;
-        const double length = is_electric(component) ? grid.length(axis, at[axis]) : grid.dual_length(axis, at[axis], wraps);
+        const double length = is_electric(component) ? grid.length(axis, at[axis]) * open.length_share(e) : grid.dual_length(axis, at[axis], wraps);
         out.push_back({e, x.weight * y.weight * z.weight * unit / length});
       }
   return out;
 }
 
 std::int64_t SampleList::add(int component, const Point& p) {
-  const std::vector<EdgeWeight> shares = interpolate(grid_, faces_, component, p);  // also sees that p lies in the domain
+  const std::vector<EdgeWeight> shares = interpolate(grid_, faces_, component, p, open_ ? *open_ : OpenShares{});  // also sees that p lies in the domain
   for (const EdgeWeight& w : computed_[static_cast<std::size_t>(component)] ? shares : std::vector<EdgeWeight>{}) {
     const auto [it, fresh] = known_.try_emplace({w.edge.component, w.edge.k, w.edge.j, w.edge.i}, static_cast<std::int64_t>(edges_.size()));
     if (fresh) edges_.push_back(w.edge);

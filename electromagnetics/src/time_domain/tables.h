@@ -120,6 +120,7 @@ template <class T>
 struct Tables {
   YeeGrid grid;
   std::array<Faces, 3> faces;
+  OpenShares open;
   int n[3] = {};                      ///< cells
   bool periodic[3] = {};              ///< resolved axes that are joined to themselves
   std::int64_t step[3] = {};          ///< from an edge to its neighbour; 0 along axes that are not resolved

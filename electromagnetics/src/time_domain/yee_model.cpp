@@ -37,6 +37,7 @@ struct Fillers {
   std::vector<DispersiveRun> updates;  ///< by medium, of no edges
   std::shared_ptr<Laminates> laminates = std::make_shared<Laminates>();
   std::map<std::array<int, 4>, double> corner_inverse{};  ///< {component, i, j, k} of edges at corner tensors
+  OpenShares open{};
 
   std::int32_t uniform_at(int i, int j, int k) const {
     const int n[3] = {grid.cells(0), grid.cells(1), grid.cells(2)};
@@ -107,7 +108,7 @@ void electric_row(const Fillers& f, int c, int j, int k, MaterialRow& row) {
       if (!m.pec) add_share(row, f, i, medium, 1);
       continue;
     }
-    const EdgeMaterial e = edge_material(f.scene, f.media, f.grid, {static_cast<std::uint8_t>(c), i, j, k}, f.averaging, f.periodic);
+    const EdgeMaterial e = edge_material(f.scene, f.media, f.grid, {static_cast<std::uint8_t>(c), i, j, k}, f.averaging, f.periodic, f.open);
     const auto at_corner = f.corner_inverse.find({c, i, j, k});
     row.inverse[static_cast<std::size_t>(i)] = e.pec ? 0 : at_corner != f.corner_inverse.end() ? at_corner->second : e.inverse_eps;
     row.loss[static_cast<std::size_t>(i)] = e.sigma * f.dt / (2 * vacuum_permittivity);
@@ -158,12 +159,13 @@ void add_corners(Fillers& f, YeeModel& model) {
 }  // namespace
 
 YeeModel yee_model(const YeeGrid& grid, const std::array<Faces, 3>& faces, const Pml& pml, double dt_s, Dtype dtype, const Scene& scene,
-                   const std::vector<Medium>& media, Averaging averaging) {
+                   const std::vector<Medium>& media, Averaging averaging, OpenShares open) {
   auto f = std::make_shared<Fillers>(Fillers{grid, faces, dt_s, SceneOrder(scene), media, averaging, {}, {}, {}});
+  f->open = std::move(open);
   for (int d = 0; d < 3; ++d) f->periodic[static_cast<std::size_t>(d)] = grid.resolved(d) && faces[static_cast<std::size_t>(d)].low == Boundary::periodic;
   f->uniform = uniform_media(f->scene, grid, f->periodic);
   for (const Medium& m : media) f->updates.push_back(updates_of(m, dt_s));
-  YeeModel model{.grid = grid, .faces = faces, .pml = pml, .dt_s = dt_s, .dtype = dtype};
+  YeeModel model{.grid = grid, .faces = faces, .pml = pml, .dt_s = dt_s, .dtype = dtype, .open = f->open};
   model.material = [f](int c, int j, int k, MaterialRow& row) {
     if (is_electric(c)) electric_row(*f, c, j, k, row);
     else magnetic_row(*f, c, j, k, row);

@@ -144,7 +144,7 @@ bool YeeScheme::couples(const Edge& e) const {
 double YeeScheme::field_scale(const Edge& e) const {
   return visit(*impl_, [&](const auto& t) {
     const int axis = axis_of(e.component), at[3] = {e.i, e.j, e.k};
-    const double length = is_electric(e.component) ? t.grid.length(axis, at[axis])
+    const double length = is_electric(e.component) ? t.grid.length(axis, at[axis]) * t.open.length_share(e)
                                                    : t.grid.dual_length(axis, at[axis], t.periodic[axis] || t.n[axis] == 1);
     return length / t.unit;
   });

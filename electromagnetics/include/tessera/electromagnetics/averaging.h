@@ -22,6 +22,7 @@
 // plasmas without losses among themselves.
 #pragma once
 #include "tessera/electromagnetics/medium.h"
+#include "tessera/electromagnetics/open_shares.h"
 #include "tessera/electromagnetics/scene.h"
 #include "tessera/electromagnetics/yee_grid.h"
 
@@ -65,12 +66,13 @@ using Periodic = std::array<bool, 3>;
 Fill fill_of(const SceneOrder& scene, const YeeGrid& grid, const Edge& place,
              const Periodic& periodic = {});
 
-/// An edge is a perfect conductor where its middle lies in a closed one: inside, on its surface, or
-/// in a sheet without thickness, to 1e-6 of the cell, unless a structure seen before covers it.
-/// Elsewhere conductors take no part in the averages.
+/// An edge is a perfect conductor where nothing of it is open, or, of staircases, where its middle
+/// lies in a closed one: inside, on its surface, or in a sheet without thickness, to 1e-6 of the
+/// cell, unless a structure seen before covers it. Elsewhere conductors take no part in the
+/// averages: these are over the open part of the box.
 EdgeMaterial edge_material(const SceneOrder& scene, const std::vector<Medium>& media,
                            const YeeGrid& grid, const Edge& place, Averaging averaging,
-                           const Periodic& periodic = {});
+                           const Periodic& periodic = {}, const OpenShares& open = {});
 
 /// The coefficients of one face: an H component. mu follows the rules of eps, without
 /// off-diagonals.

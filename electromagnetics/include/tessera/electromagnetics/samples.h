@@ -4,10 +4,12 @@
 #pragma once
 #include "tessera/electromagnetics/boundary.h"
 #include "tessera/electromagnetics/geometry.h"
+#include "tessera/electromagnetics/open_shares.h"
 #include "tessera/electromagnetics/yee_grid.h"
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <tuple>
 #include <vector>
 
@@ -28,8 +30,9 @@ struct AxisWeight {
 };
 std::vector<AxisWeight> axis_weights(const YeeGrid& grid, Faces faces, int component, int axis, double at);
 
-/// The unknown e or h of `component` at `p`, multilinear: sum of weight times unknown is E in V/m or H in A/m.
-std::vector<EdgeWeight> interpolate(const YeeGrid& grid, const std::array<Faces, 3>& faces, int component, const Point& p);
+/// The unknown e or h of `component` at `p`, multilinear: sum of weight times unknown is E in V/m or H in A/m. Of an edge that metal
+/// cuts, E is the mean over its open part.
+std::vector<EdgeWeight> interpolate(const YeeGrid& grid, const std::array<Faces, 3>& faces, int component, const Point& p, const OpenShares& open = {});
 
 /// Reference length of the unknowns (yee_scheme.h): the smallest cell of the resolved axes.
 double reference_length(const YeeGrid& grid);
@@ -37,9 +40,9 @@ double reference_length(const YeeGrid& grid);
 /// Samples of many monitors over one list of recorded edges without repetitions.
 class SampleList {
  public:
-  /// Components that are not `computed` are zero everywhere.
-  SampleList(YeeGrid grid, std::array<Faces, 3> faces, std::array<bool, 6> computed = {true, true, true, true, true, true})
-      : grid_(std::move(grid)), faces_(faces), computed_(computed) {}
+  /// Components that are not `computed` are zero everywhere. `open`: of conformal conductors.
+  SampleList(YeeGrid grid, std::array<Faces, 3> faces, std::array<bool, 6> computed = {true, true, true, true, true, true}, std::shared_ptr<const OpenShares> open = nullptr)
+      : grid_(std::move(grid)), faces_(faces), computed_(computed), open_(std::move(open)) {}
   /// Adds a value; returns its number.
   std::int64_t add(int component, const Point& p);
   std::int64_t size() const { return static_cast<std::int64_t>(begin_.size()) - 1; }
@@ -61,6 +64,7 @@ class SampleList {
   YeeGrid grid_;
   std::array<Faces, 3> faces_;
   std::array<bool, 6> computed_;
+  std::shared_ptr<const OpenShares> open_;
   std::vector<Edge> edges_;
   std::map<std::tuple<int, int, int, int>, std::int64_t> known_;
   std::vector<std::int64_t> begin_{0}, column_;

@@ -26,8 +26,9 @@ namespace tessera::electromagnetics {
 
 /// The Yee model of a scene: coefficients by `averaging`, off-diagonals at nodes or (Averaging::corners, outside of absorbing layers)
 /// tensors of corners as large as the time step allows, poles of dispersive media. `media` by the indices that the scene uses.
+/// Conductors are staircases, or, with the open_shares of this scene and time step, conformal; samples then want the shares, too.
 YeeModel yee_model(const YeeGrid& grid, const std::array<Faces, 3>& faces, const Pml& pml, double dt_s, Dtype dtype, const Scene& scene,
-                   const std::vector<Medium>& media, Averaging averaging = Averaging::kottke);
+                   const std::vector<Medium>& media, Averaging averaging = Averaging::kottke, OpenShares open = {});
 
 // ---- sources ----------------------------------------------------------------------------------------------------------
 
@@ -46,9 +47,10 @@ struct Injection {
 /// axes where these differ, a delta function where they are equal. `amplitude` times w(t) is the current density integrated over the
 /// delta axes: A/m^2 for a volume, A/m for a sheet, A for a line, A m for a point (V/m^2 ... V m for magnetic currents); an axis
 /// that is not resolved is extended. Between edges a delta is shared linearly. With `bloch_k` (rad/m) the current carries
-/// e^{-i k.(r - middle of the box)}, as the fields between faces that are joined with a phase.
+/// e^{-i k.(r - middle of the box)}, as the fields between faces that are joined with a phase. A delta along the current fills the open
+/// part of its edge.
 Injection current_source(const YeeGrid& grid, const std::array<Faces, 3>& faces, double dt_s, int component, const Point& low, const Point& high,
-                         double amplitude, const Waveform& waveform, const Point& bloch_k = {});
+                         double amplitude, const Waveform& waveform, const Point& bloch_k = {}, const OpenShares& open = {});
 
 // ---- running ----------------------------------------------------------------------------------------------------------
 

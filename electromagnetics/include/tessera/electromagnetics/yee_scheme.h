@@ -8,7 +8,7 @@
 //     h_x <- h_x - ch [ (e_z[j+1] - e_z) - (e_y[k+1] - e_y) - s ]              e of time n dt, h of (n + 1/2) dt
 //     e_x <- ca e_x + cb [ (h_z - h_z[j-1]) - (h_y - h_y[k-1]) + s ]           e of time (n + 1) dt
 // and cyclic (and, where a tensor couples edges, e_x <- e_x + W u of its neighbours with a symmetric W), with ch = c dt ds* / (mu A), cb = c dt ds / (eps A* (1 + q)), ca = (1 - q) / (1 + q), q = sigma dt / (2 eps0 eps);
-// A, A* are the areas that the loop of differences bounds. s sums what is injected, the absorbing layers' convolutions and
+// A, A* are the areas that the loop of differences bounds. Of an edge or face that metal cuts, ds and A are the open part. s sums what is injected, the absorbing layers' convolutions and
 // the polarization currents of dispersive media.
 //
 // The step is linear in (e, h, s) for given coefficients, and bilinear in coefficients and the bracket u. Hence with
@@ -18,6 +18,7 @@
 #pragma once
 #include "tessera/autodiff/dtype.h"
 #include "tessera/electromagnetics/boundary.h"
+#include "tessera/electromagnetics/open_shares.h"
 #include "tessera/electromagnetics/yee_grid.h"
 
 #include <complex>
@@ -88,6 +89,8 @@ struct YeeModel {
   std::array<bool, 6> active{true, true, true, true, true, true};  ///< components that are computed (2-D, 1-D)
   /// Fills the rows, whose vectors come sized and set to vacuum. Called once per row.
   std::function<void(int component, int j, int k, MaterialRow&)> material;
+  /// What of edges and faces is not metal; an edge of share 0 is a conductor, whatever `material` says.
+  OpenShares open;
   /// Couples pairs of edges that are computed, lossless, linear and outside of the absorbing layers; others are left out.
   std::vector<NodeTensor> tensors;
   std::vector<Edge> injected;  ///< edges that take a current, in the order of its columns
@@ -128,9 +131,9 @@ class YeeScheme {
   /// cb (or ch) of an edge.
   double coefficient(const Edge& edge) const;
   double loss_factor(const Edge& edge) const;  ///< ca
-  /// Whether a tensor can couple the edge to others: computed, neither conductor nor lossy, nonlinear or mixed, outside of the layers.
+  /// Whether a tensor can couple the edge to others: computed, not cut by a conductor, neither lossy, nonlinear or mixed, outside of the layers.
   bool couples(const Edge& edge) const;
-  /// e per E (or h per Z0 H): ds / l.
+  /// e per E (or h per Z0 H): ds / l, ds the open part of an edge; of a conductor's edge, all of it.
   double field_scale(const Edge& edge) const;
   double reference_length() const;
 

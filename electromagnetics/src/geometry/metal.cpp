@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "geometry/metal.h"
+
+#include "geometry/vector.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace tessera::electromagnetics::detail {
+namespace {
+
+constexpr int parts = 4;           // of an edge, and of a face along both of its sides
+constexpr double smallest = 1e-5;  // shares this near to 0 or 1 are: surfaces are known to 1e-6
+
+double snapped(double share) { return share < smallest ? 0 : share > 1 - smallest ? 1 : share; }
+
+/// t in (0, 1) where the metal's function changes its sign between `a` (value fa) and `b` (fb): regula falsi that halves the value at an
+/// end that stays (Illinois).
+double crossing(const Metal& metal, const Point& a, double fa, const Point& b, double fb) {
+  const bool open_first = fa > 0;
+  double low = 0, high = 1, f_low = fa, f_high = fb;
+  int stays = 0;
+  for (int n = 0; n < 60 && high - low > 1e-12; ++n) {
+    double t = f_high == f_low ? (low + high) / 2 : low - f_low * (high - low) / (f_high - f_low);
+    if (!(t > low && t < high)) t = (low + high) / 2;
+    const double f = metal(plus(times(1 - t, a), times(t, b)));
+    if (std::abs(f) < 1e-14 * (std::abs(fa) + std::abs(fb))) return t;
+    if ((f > 0) == open_first) {
+      low = t, f_low = f;
+      if (stays == 1) f_high /= 2;
+      stays = 1;
+    } else {
+      high = t, f_high = f;
+      if (stays == -1) f_low /= 2;
+      stays = -1;
+    }
+  }
+  return (low + high) / 2;
+}
+
+}  // namespace
+
+Metal::Metal(const SceneOrder& scene, const std::vector<Medium>& media, const Box& box, double tolerance)
+    : base_(media[static_cast<std::size_t>(scene.scene().background)].pec), tolerance_(tolerance) {
+  const double radius = 1.01 * box.radius() + 2 * tolerance;
+  for (std::size_t rank = 0; rank < scene.from_top().size(); ++rank) {
+    const Bounds& b = scene.bounds_from_top()[rank];
+    bool apart = false;
+    for (int k = 0; k < 3; ++k)
+      apart = apart || box.centre[k] + radius < b.low[k] || box.centre[k] - radius > b.high[k];
+    if (apart) continue;
+    const Structure& s = scene.scene().structures[scene.from_top()[rank]];
+    const double clear = clearance(s.shape.node(), box.centre);
+    if (clear > radius) continue;
+    const bool metal = media[static_cast<std::size_t>(s.medium)].pec;
+    if (clear < -radius) {
+      base_ = metal;
+      break;
+    }
+    near_.push_back({&s.shape.node(), metal});
+  }
+  while (!near_.empty() && near_.back().metal == base_) near_.pop_back();
+}
+
+double Metal::operator()(const Point& p) const {
+  double value = base_ ? -INFINITY : INFINITY;
+  for (auto s = near_.rbegin(); s != near_.rend(); ++s) {
+    const double d = distance(*s->shape, p).value;
+    value = s->metal ? std::min(value, d - tolerance_) : std::max(value, -d - tolerance_);
+  }
+  return value;
+}
+
+OpenLength open_length(const Metal& metal, const Point& from, const Point& to) {
+  if (metal.settled()) return {metal.closed() ? 0.0 : 1.0, false};
+  double sum = 0, f = metal(from);
+  Point a = from;
+  int runs = f > 0;  // of open parts
+  for (int n = 1; n <= parts; ++n) {
+    const double t = double(n) / parts;
+    const Point b = plus(times(1 - t, from), times(t, to));
+    const double g = metal(b);
+    if (f > 0 && g > 0) sum += 1;
+    if ((f > 0) != (g > 0)) {
+      const double at = crossing(metal, a, f, b, g);
+      sum += f > 0 ? at : 1 - at;
+      runs += g > 0;
+    }
+    a = b, f = g;
+  }
+  return {snapped(sum / parts), runs > 1};
+}
+
+double open_area(const Metal& metal, const Point& corner, const Point& u, const Point& v) {
+  if (metal.settled()) return metal.closed() ? 0 : 1;
+  std::array<std::array<double, parts + 1>, parts + 1> f;
+  const auto at = [&](double i, double j) {
+    constexpr double in = 2e-6;  // from the rim, which may lie on a surface
+    return plus(corner, plus(times(in + (1 - 2 * in) * i / parts, u), times(in + (1 - 2 * in) * j / parts, v)));
+  };
+  for (int j = 0; j <= parts; ++j)
+    for (int i = 0; i <= parts; ++i) f[j][i] = metal(at(i, j));
+  double sum = 0;
+  for (int j = 0; j < parts; ++j)
+    for (int i = 0; i < parts; ++i) {
+      constexpr int corners[4][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}};  // counterclockwise
+      std::array<double, 4> value;
+      int open = 0;
+      for (int m = 0; m < 4; ++m) {
+        value[m] = f[j + corners[m][1]][i + corners[m][0]];
+        open += value[m] > 0;
+      }
+      if (open == 0) continue;
+      if (open == 4) {
+        sum += 1;
+        continue;
+      }
+      // The outline of the open part of the square, in its own units.
+      std::array<std::array<double, 2>, 8> outline;
+      std::array<double, 4> cut{};  // along side m, from its corner m
+      int n = 0;
+      for (int m = 0; m < 4; ++m) {
+        const int next = (m + 1) % 4;
+        const double x = corners[m][0], y = corners[m][1], dx = corners[next][0] - x, dy = corners[next][1] - y;
+        if (value[m] > 0) outline[n++] = {x, y};
+        if ((value[m] > 0) == (value[next] > 0)) continue;
+        cut[m] = crossing(metal, at(i + corners[m][0], j + corners[m][1]), value[m], at(i + corners[next][0], j + corners[next][1]), value[next]);
+        outline[n++] = {x + cut[m] * dx, y + cut[m] * dy};
+      }
+      double area = 0;
+      for (int m = 0; m < n; ++m) {
+        const auto &p = outline[m], &q = outline[(m + 1) % n];
+        area += (p[0] * q[1] - p[1] * q[0]) / 2;
+      }
+      if (open == 2 && (value[0] > 0) == (value[2] > 0) && metal(at(i + 0.5, j + 0.5)) <= 0) {
+        area = 0;  // two corners apart from each other
+        for (int m = 0; m < 4; ++m)
+          if (value[m] > 0) area += cut[m] * (1 - cut[(m + 3) % 4]) / 2;
+      }
+      sum += area;
+    }
+  return snapped(sum / (parts * parts));
+}
+
+}  // namespace tessera::electromagnetics::detail

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/electromagnetics/open_shares.h"
+
+#include "geometry/metal.h"
+#include "geometry/open_limit.h"
+#include "tessera/autodiff/forall.h"
+#include "tessera/electromagnetics/averaging.h"
+#include "tessera/electromagnetics/constants.h"
+#include "tessera/electromagnetics/medium_stability.h"
+#include "tessera/electromagnetics/scene.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+namespace tessera::electromagnetics {
+namespace {
+
+using detail::Box, detail::Metal, detail::OpenLength, detail::edges_of;
+
+auto order(const Edge& e) { return std::tuple(e.component, e.k, e.j, e.i); }
+
+struct Found {
+  Edge place;
+  double share;
+  bool split;
+  bool inside = false;  // of metal, a cell away from its surface: edges beside it may not be listed
+};
+
+/// What is open of one place.
+Found look(const SceneOrder& scene, const std::vector<Medium>& media, const YeeGrid& grid, const Edge& place) {
+  const int at[3] = {place.i, place.j, place.k}, axis = axis_of(place.component);
+  Point low, side[3] = {};
+  Box box{};
+  double shortest = INFINITY;
+  for (int d = 0; d < 3; ++d) {
+    const bool extends = at_middle(place.component, d) && grid.resolved(d);
+    low[d] = grid.resolved(d) ? grid.lines[d][static_cast<std::size_t>(at[d])] : grid.middle(d, 0);
+    side[d][d] = box.size[d] = extends ? grid.length(d, at[d]) : 0;
+    box.centre[d] = low[d] + box.size[d] / 2;
+    if (at_middle(place.component, d)) shortest = std::min(shortest, grid.length(d, at[d]));
+  }
+  const Metal metal(scene, media, box, 1e-6 * shortest);
+  if (metal.settled()) return {place, metal.closed() ? 0.0 : 1.0, false};
+  const auto along = [&](int d) {
+    const OpenLength l = detail::open_length(metal, low, {low[0] + side[d][0], low[1] + side[d][1], low[2] + side[d][2]});
+    return Found{place, l.share, l.split};
+  };
+  if (is_electric(place.component)) return along(axis);
+  const int b = (axis + 1) % 3, c = (axis + 2) % 3;
+  if (!grid.resolved(c)) return along(b);
+  if (!grid.resolved(b)) return along(c);
+  return {place, detail::open_area(metal, low, side[b], side[c]), false};
+}
+
+/// Every place in a cell that a surface may cross or in a neighbour of one, where it is not all open.
+std::vector<Found> look_everywhere(const SceneOrder& scene, const std::vector<Medium>& media, const YeeGrid& grid, const Periodic& periodic) {
+  const std::vector<std::int32_t> uniform = uniform_media(scene, grid, periodic);
+  const int n[3] = {grid.cells(0), grid.cells(1), grid.cells(2)};
+  const auto medium_at = [&](int i, int j, int k) {
+    const int cell[3] = {std::clamp(i, 0, n[0] - 1), std::clamp(j, 0, n[1] - 1), std::clamp(k, 0, n[2] - 1)};
+    return uniform[static_cast<std::size_t>((std::int64_t{cell[2]} * n[1] + cell[1]) * n[0] + cell[0])];
+  };
+  const auto beside_surface = [&](int i, int j, int k) {
+    for (int dk = -1; dk <= 1; ++dk)
+      for (int dj = -1; dj <= 1; ++dj)
+        for (int di = -1; di <= 1; ++di)
+          if (medium_at(i + di, j + dj, k + dk) < 0) return true;
+    return false;
+  };
+  std::vector<std::vector<Found>> slabs(static_cast<std::size_t>(6 * (n[2] + 1)));
+  parallel_chunks(static_cast<std::int64_t>(slabs.size()), [&](std::int64_t slab) {
+    const int c = static_cast<int>(slab / (n[2] + 1)), k = static_cast<int>(slab % (n[2] + 1));
+    int last[3];
+    for (int d = 0; d < 3; ++d) last[d] = at_middle(c, d) || periodic[static_cast<std::size_t>(d)] || !grid.resolved(d) ? n[d] - 1 : n[d];
+    if (k > last[2]) return;
+    for (int j = 0; j <= last[1]; ++j)
+      for (int i = 0; i <= last[0]; ++i) {
+        const Edge place{static_cast<std::uint8_t>(c), i, j, k};
+        const std::int32_t medium = medium_at(i, j, k);
+        if (medium >= 0 && !(media[static_cast<std::size_t>(medium)].pec && beside_surface(i, j, k))) continue;
+        const Found f = medium >= 0 ? Found{place, 0, false, true} : look(scene, media, grid, place);
+        if (f.share < 1 || f.split) slabs[static_cast<std::size_t>(slab)].push_back(f);
+      }
+  });
+  std::vector<Found> out;
+  for (const auto& s : slabs) out.insert(out.end(), s.begin(), s.end());
+  return out;
+}
+
+Found* find(std::vector<Found>& list, const Edge& e) {
+  const auto at = std::lower_bound(list.begin(), list.end(), e, [](const Found& f, const Edge& x) { return order(f.place) < order(x); });
+  return at != list.end() && at->place == e ? &*at : nullptr;
+}
+
+/// Closes the faces that metal crosses from edge to edge with open space on both sides; returns how many.
+std::int64_t close_thin(std::vector<Found>& list, const YeeGrid& grid, const Periodic& periodic) {
+  std::vector<Edge> faces, edges;
+  for (const Found& f : list) {
+    if (is_electric(f.place.component)) continue;
+    int split = 0;
+    const auto around = edges_of(grid, periodic, f.place);
+    for (const Edge& e : around)
+      if (const Found* x = find(list, e)) split += x->split;
+    if (split < 2) continue;
+    faces.push_back(f.place);
+    edges.insert(edges.end(), around.begin(), around.end());
+  }
+  for (const Edge& f : faces) find(list, f)->share = 0;
+  std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) { return order(a) < order(b); });
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  for (const Edge& e : edges) {
+    if (Found* x = find(list, e)) x->share = 0;
+    else list.insert(std::lower_bound(list.begin(), list.end(), e, [](const Found& f, const Edge& y) { return order(f.place) < order(y); }), {e, 0, false});
+  }
+  return static_cast<std::int64_t>(faces.size());
+}
+
+/// A face that rounds to nothing but has an open edge is open: its edge must not end at a magnetic wall.
+void open_rounded(std::vector<Found>& list, const YeeGrid& grid, const Periodic& periodic) {
+  for (Found& f : list) {
+    if (is_electric(f.place.component) || f.share > 0 || f.inside) continue;
+    for (const Edge& e : edges_of(grid, periodic, f.place)) {
+      const Found* x = find(list, e);
+      if (!x || x->share > 0) f.share = detail::rounded;
+    }
+  }
+}
+
+}  // namespace
+
+double OpenShares::share(const Edge& e) const {
+  const auto at = std::lower_bound(places.begin(), places.end(), e, [](const OpenPlace& p, const Edge& x) { return order(p.place) < order(x); });
+  return at != places.end() && at->place == e ? at->share : 1;
+}
+
+std::span<const OpenPlace> OpenShares::row(int c, int j, int k) const {
+  const auto key = [](const Edge& e) { return std::tuple(int{e.component}, e.k, e.j); };
+  const std::tuple wanted(c, k, j);
+  const auto first = std::lower_bound(places.begin(), places.end(), wanted, [&](const OpenPlace& p, const auto& x) { return key(p.place) < x; });
+  auto last = first;
+  while (last != places.end() && key(last->place) == wanted) ++last;
+  return {first, last};
+}
+
+double largest_curl_curl(const std::vector<Medium>& media, const YeeGrid& grid, double dt_s) {
+  const double bound = curl_curl_bound(grid);
+  if (std::all_of(media.begin(), media.end(), [](const Medium& m) { return m.pec; })) return bound;
+  const auto stable = [&](double eigenvalue) {
+    return std::all_of(media.begin(), media.end(), [&](const Medium& m) { return m.pec || max_stable_dt(m, eigenvalue) >= dt_s; });
+  };
+  double low = bound, high = 4 / std::pow(speed_of_light * dt_s, 2);  // of vacuum
+  while (stable(high)) low = high, high *= 4;                         // media without vacuum allow more
+  if (!stable(low)) return bound;
+  while (high - low > 1e-6 * low) {
+    const double middle = (low + high) / 2;
+    (stable(middle) ? low : high) = middle;
+  }
+  return std::max(bound, (1 - 1e-3) * low);
+}
+
+OpenShares open_shares(const SceneOrder& scene, const std::vector<Medium>& media, const YeeGrid& grid, const std::array<Faces, 3>& faces,
+                       double dt_s) {
+  OpenShares out{.conformal = true};
+  if (std::none_of(media.begin(), media.end(), [](const Medium& m) { return m.pec; })) return out;
+  Periodic periodic;
+  for (int d = 0; d < 3; ++d) periodic[static_cast<std::size_t>(d)] = grid.resolved(d) && faces[static_cast<std::size_t>(d)].low == Boundary::periodic;
+  std::vector<Found> found = look_everywhere(scene, media, grid, periodic);
+  out.thin = close_thin(found, grid, periodic);
+  open_rounded(found, grid, periodic);
+  for (const Found& f : found)
+    if (f.share < 1) out.places.push_back({f.place, f.share});
+  detail::limit_areas(out, grid, periodic, largest_curl_curl(media, grid, dt_s));
+  return out;
+}
+
+}  // namespace tessera::electromagnetics
