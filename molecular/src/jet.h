@@ -6,6 +6,8 @@
 #pragma once
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <type_traits>
 
 namespace tessera::molecular {
 
@@ -110,5 +112,17 @@ Jet<T, N> whole(const Jet<T, N>& x) { return Jet<T, N>(std::nearbyint(plain(x)))
 inline double positive(double x) { return x > 0 ? x : 0; }
 template <class T, int N>
 Jet<T, N> positive(const Jet<T, N>& x) { return plain(x) > 0 ? x : Jet<T, N>(0.0); }
+
+/// A number and its derivative along one direction. `along` is that derivative, or the number itself where T carries none, so that
+/// one body gives slopes on doubles and curvatures on duals.
+using Dual = Jet<double, 1>;
+inline double along(double x) { return x; }
+inline double along(const Dual& x) { return x.d[0]; }
+/// Entry k of an array and of its derivatives; no derivatives: zero.
+template <class T>
+T number(const double* value, const double* derivative, std::size_t k) {
+  if constexpr (std::is_same_v<T, double>) return value[k];
+  else return Dual(value[k], {derivative ? derivative[k] : 0.0});
+}
 
 }  // namespace tessera::molecular

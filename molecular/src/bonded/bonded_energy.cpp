@@ -19,22 +19,11 @@
 namespace tessera::molecular {
 namespace {
 
-using Dual = Jet<double, 1>;
-
 Box box_of(const double* h) {
   Box b;
   for (std::size_t k = 0; k < 9; ++k) b.edge[k / 3][k % 3] = h[k];
   return b;
 }
-
-/// Numbers of type T from values and, for duals, their derivatives; a null array of derivatives is zero.
-template <class T>
-T number(const double* value, const double* along, std::size_t k) {
-  if constexpr (std::is_same_v<T, double>) return value[k];
-  else return Dual(value[k], {along ? along[k] : 0.0});
-}
-double wanted(double x) { return x; }
-double wanted(const Dual& x) { return x.d[0]; }
 
 template <class G, class U, int P>
 class BondedEnergy final : public BondedTerm {
@@ -101,8 +90,8 @@ class BondedEnergy final : public BondedTerm {
   /// f(term, q, slopes of q, parameters, images) for every term, on numbers of type T.
   template <class T, class F>
   void each(Arrays p, Arrays v, F&& f) const {
-    const auto along = [&](std::size_t k) { return v.empty() ? nullptr : v[k]; };
-    const double *x = p[0], *h = p[1], *dx = along(0), *dh = along(1);
+    const auto tangent = [&](std::size_t k) { return v.empty() ? nullptr : v[k]; };
+    const double *x = p[0], *h = p[1], *dx = tangent(0), *dh = tangent(1);
     const Box box = box_of(h);
     for (std::size_t t = 0; t < terms_.size(); ++t) {
       const auto& atoms = terms_.atoms[t];
@@ -120,7 +109,7 @@ class BondedEnergy final : public BondedTerm {
         }
       }
       const T q = G::of(d, slope);
-      const auto row = parameters<T>(t, p[2], along(2), charged ? p[3] : nullptr, charged ? along(3) : nullptr);
+      const auto row = parameters<T>(t, p[2], tangent(2), charged ? p[3] : nullptr, charged ? tangent(3) : nullptr);
       f(t, q, slope, row, image);
     }
   }
@@ -134,7 +123,7 @@ class BondedEnergy final : public BondedTerm {
       const J u = U::of(J::variable(q, 0), parameter);
       for (std::size_t e = 0; e < n_ends; ++e)
         for (std::size_t c = 0; c < 3; ++c) {
-          const double s = wanted(u.d[0] * slope[e][c]);
+          const double s = along(u.d[0] * slope[e][c]);
           if (g[0]) {
             g[0][3 * atom(terms_.atoms[t], e, 0) + c] += s;
             g[0][3 * atom(terms_.atoms[t], e, 1) + c] -= s;
@@ -144,10 +133,10 @@ class BondedEnergy final : public BondedTerm {
         }
       const std::size_t first = static_cast<std::size_t>(terms_.row[t]) * P;
       if (g[2])
-        for (std::size_t k = 0; k < P; ++k) g[2][first + k] += wanted(u.d[k + 1]) * (charged && k > 1 ? ke_ : 1.0);
+        for (std::size_t k = 0; k < P; ++k) g[2][first + k] += along(u.d[k + 1]) * (charged && k > 1 ? ke_ : 1.0);
       if constexpr (charged)
         if (g[3])
-          for (std::size_t k = 0; k < 2; ++k) g[3][terms_.atoms[t][k]] += wanted(u.d[P + k + 1]);
+          for (std::size_t k = 0; k < 2; ++k) g[3][terms_.atoms[t][k]] += along(u.d[P + k + 1]);
     });
   }
 

@@ -116,8 +116,11 @@ class Reader {
         findings_.error(702, file_.offset("RESIDUE_POINTER", r), fmt::format("residue {} begins at atom {}; expected rising numbers from 1 to {}", r + 1, first[r], pointers_[NATOM]));
         return;
       }
-      for (std::size_t i = static_cast<std::size_t>(first[r]) - 1; i < count(NATOM); ++i) s_.atoms.residue[i] = static_cast<std::int32_t>(r);
-      if (r + 1 < n && n > 1 && r % 1024 == 1023) findings_.throw_if_errors();
+    }
+    std::size_t r = 0;
+    for (std::size_t i = 0; i < count(NATOM) && n > 0; ++i) {
+      if (r + 1 < n && static_cast<std::size_t>(first[r + 1]) == i + 1) ++r;
+      s_.atoms.residue[i] = static_cast<std::int32_t>(r);
     }
     if (n == 0) findings_.error(702, file_.offset("POINTERS", NRES), "the topology has no residues");
   }

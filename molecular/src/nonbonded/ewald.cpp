@@ -25,16 +25,7 @@
 namespace tessera::molecular {
 namespace {
 
-using Dual = Jet<double, 1>;
 using std::numbers::pi;
-
-double along(double x) { return x; }
-double along(const Dual& x) { return x.d[0]; }
-template <class T>
-T number(const double* v, const double* d, std::size_t k) {
-  if constexpr (std::is_same_v<T, double>) return v[k];
-  else return Dual(v[k], {d ? d[k] : 0.0});
-}
 
 /// e^{2 pi i m s} of one fraction for m = 0 ... most, by repeated products.
 template <class T>

@@ -143,7 +143,6 @@ class NonbondedEnergy final : public PairTerm {
   }
 
  private:
-  using Dual = Jet<double, 1>;
   struct Pair {
     std::size_t i, j, t, mirror;  ///< t, mirror: entries (type i, type j) and (type j, type i)
     Vec3 d, image;

@@ -28,19 +28,11 @@
 namespace tessera::molecular {
 namespace {
 
-using Dual = Jet<double, 1>;
 using std::numbers::pi;
 using Complex = std::complex<double>;
 
-double along(double x) { return x; }
-double along(const Dual& x) { return x.d[0]; }
 template <class T>
-T number(const double* v, const double* d, std::size_t k) {
-  if constexpr (std::is_same_v<T, double>) return v[k];
-  else return Dual(v[k], {d ? d[k] : 0.0});
-}
-template <class T>
-T number(double v, double d) {
+T joined(double v, double d) {
   if constexpr (std::is_same_v<T, double>) return v;
   else return Dual(v, {d});
 }
@@ -179,7 +171,7 @@ class Pme final : public EnergyFunction {
       T power;
       if constexpr (second) {
         dfield[at] = total * (plain(green) * dq[at] + along(green) * q[at]);
-        power = green * number<T>(std::norm(q[at]), 2 * (q[at].real() * dq[at].real() + q[at].imag() * dq[at].imag()));
+        power = green * joined<T>(std::norm(q[at]), 2 * (q[at].real() * dq[at].real() + q[at].imag() * dq[at].imag()));
       } else {
         power = green * std::norm(q[at]);
       }
@@ -236,7 +228,7 @@ class Pme final : public EnergyFunction {
       if (g[2]) g[2][i] += second ? dflat : flat;
       for (std::size_t c = 0; c < 3; ++c) {
         T sum(0.0);
-        for (std::size_t b = 0; b < 3; ++b) sum = sum + T(grid_[b]) * number<T>(one[b], done[b]) * inv[c][b];
+        for (std::size_t b = 0; b < 3; ++b) sum = sum + T(grid_[b]) * joined<T>(one[b], done[b]) * inv[c][b];
         by_place[i][c] = charge * sum;
         if (g[0]) g[0][3 * i + c] += along(by_place[i][c]);
       }
