@@ -83,27 +83,6 @@ inline void map1_row(Index n, const A* a, Index sa, R* o, F f) {
   forall(n, [=](Index i) TESSERA_INLINE { store(o + i, f(load(a + step(i)))); });
 }
 
-/// The same where `f.near(x)` equals f(x) for all x with `f.is_near(x)` and vectorises: blocks without
-/// exception take it. The bits do not depend on the block.
-template <class A, class R, class F>
-inline void map1_near(Index n, const A* a, R* o, F f) {
-  constexpr Index block = 512, per_chunk = 64;
-  const Index blocks = (n + block - 1) / block;
-  parallel_chunks((blocks + per_chunk - 1) / per_chunk, [&](Index c) {
-    for (Index b = c * per_chunk; b < std::min(blocks, (c + 1) * per_chunk); ++b) {
-      const Index begin = b * block, end = std::min(n, begin + block);
-      int far = 0;
-      for (Index i = begin; i < end; ++i) far |= F::is_near(load(a + i)) ? 0 : 1;
-      if (far) {
-        for (Index i = begin; i < end; ++i) o[i] = f(a[i]);
-      } else {
-#pragma GCC ivdep
-        for (Index i = begin; i < end; ++i) store(o + i, F::near(load(a + i)));
-      }
-    }
-  });
-}
-
 template <class A, class F>
 void map1(const View& av, const View& ov, F f) {
   using R = decltype(f(std::declval<A>()));
@@ -116,10 +95,7 @@ void map1(const View& av, const View& ov, F f) {
   }
   const Rows<1> rows(ov.shape, {&av});
   auto row = [&](Index count, const A* pa, R* po) {
-    if (rows.inner_stride[0] == 1) {
-      if constexpr (requires { F::near(A{}); }) map1_near<A, R, F>(count, pa, po, f);
-      else map1_row<A, R, F, 1>(count, pa, 1, po, f);
-    }
+    if (rows.inner_stride[0] == 1) map1_row<A, R, F, 1>(count, pa, 1, po, f);
     else if (rows.inner_stride[0] == 0) {
       const R v = f(pa[0]);
       forall(count, [=](Index i) { po[i] = v; });
@@ -210,12 +186,6 @@ template <class P>
 struct Eval {
   template <class T>
   TESSERA_HD_INLINE auto operator()(T x) const { return P::eval(x); }
-  template <class T>
-    requires requires(T x) { P::near(x); }
-  TESSERA_HD_INLINE static auto near(T x) { return P::near(x); }
-  template <class T>
-    requires requires(T x) { P::near(x); }
-  TESSERA_HD_INLINE static bool is_near(T x) { return P::is_near(x); }
 };
 }  // namespace detail
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sums, products, choices and comparisons.
+// Sums, products and choices.
 #include <utility>
 
 #include "../kernels/arithmetic.h"
 #include "../kernels/map.h"
 #include "../transform_internal.h"
-#include "tessera/autodiff/ops.h"
+#include "call.h"
 
 namespace tessera {
 namespace {
@@ -129,72 +129,6 @@ struct Select : Elementwise<Select, 3> {
   }
 };
 
-// ---- comparisons and logic: zero derivative ----
-template <class P, DtypeSet S>
-struct Compare : Binary<P, S> {
-  static constexpr RuleClass rule = RuleClass::zero;
-  static Dtype result(std::span<const Dtype>) { return Dtype::boolean; }
-};
-struct Equal : Compare<Equal, kAny> {
-  static constexpr const char* name = "equal";
-  template <class T>
-  TESSERA_HD_INLINE static bool eval(T x, T y) { return fn::equal(x, y); }
-};
-struct NotEqual : Compare<NotEqual, kAny> {
-  static constexpr const char* name = "not_equal";
-  template <class T>
-  TESSERA_HD_INLINE static bool eval(T x, T y) { return fn::not_equal(x, y); }
-};
-struct Less : Compare<Less, kReal | kInteger> {
-  static constexpr const char* name = "less";
-  template <class T>
-  TESSERA_HD_INLINE static bool eval(T x, T y) { return fn::less(x, y); }
-};
-struct LessEqual : Compare<LessEqual, kReal | kInteger> {
-  static constexpr const char* name = "less_equal";
-  template <class T>
-  TESSERA_HD_INLINE static bool eval(T x, T y) { return fn::less_equal(x, y); }
-};
-template <class P>
-struct Logic : Binary<P, kBool | kInteger> {
-  static constexpr RuleClass rule = RuleClass::zero;
-};
-struct And : Logic<And> {
-  static constexpr const char* name = "and";
-  template <class T>
-  TESSERA_HD_INLINE static T eval(T x, T y) { return fn::bit_and(x, y); }
-};
-struct Or : Logic<Or> {
-  static constexpr const char* name = "or";
-  template <class T>
-  TESSERA_HD_INLINE static T eval(T x, T y) { return fn::bit_or(x, y); }
-};
-struct Xor : Logic<Xor> {
-  static constexpr const char* name = "xor";
-  template <class T>
-  TESSERA_HD_INLINE static T eval(T x, T y) { return fn::bit_xor(x, y); }
-};
-template <class P>
-struct Shift : Binary<P, kInteger> {
-  static constexpr RuleClass rule = RuleClass::zero;
-};
-struct ShiftLeft : Shift<ShiftLeft> {
-  static constexpr const char* name = "shift_left";
-  template <class T>
-  TESSERA_HD_INLINE static T eval(T x, T y) { return fn::shift_left(x, y); }
-};
-struct ShiftRight : Shift<ShiftRight> {
-  static constexpr const char* name = "shift_right";
-  template <class T>
-  TESSERA_HD_INLINE static T eval(T x, T y) { return fn::shift_right(x, y); }
-};
-struct Not : Unary<Not, kBool | kInteger> {
-  static constexpr RuleClass rule = RuleClass::zero;
-  static constexpr const char* name = "not";
-  template <class T>
-  TESSERA_HD_INLINE static T eval(T x) { return fn::bit_not(x); }
-};
-
 TESSERA_REGISTER(Add);
 TESSERA_REGISTER(Sub);
 TESSERA_REGISTER(Mul);
@@ -203,25 +137,6 @@ TESSERA_REGISTER(Neg);
 TESSERA_REGISTER(Maximum);
 TESSERA_REGISTER(Minimum);
 TESSERA_REGISTER(Select);
-TESSERA_REGISTER(Equal);
-TESSERA_REGISTER(NotEqual);
-TESSERA_REGISTER(Less);
-TESSERA_REGISTER(LessEqual);
-TESSERA_REGISTER(And);
-TESSERA_REGISTER(Or);
-TESSERA_REGISTER(Xor);
-TESSERA_REGISTER(ShiftLeft);
-TESSERA_REGISTER(ShiftRight);
-TESSERA_REGISTER(Not);
-
-template <class P>
-Tensor binary(const Arg& a, const Arg& b) {
-  if (a.tensor && b.tensor && a.tensor->defined() && b.tensor->defined() && a.tensor->dtype() == b.tensor->dtype() &&
-      a.tensor->shape() == b.tensor->shape())
-    return apply(primitive<P>(), {}, a.where, *a.tensor, *b.tensor);
-  const auto [x, y] = detail::meet(P::name, a, b);
-  return apply(primitive<P>(), {}, a.where, x, y);
-}
 
 }  // namespace
 
@@ -230,19 +145,9 @@ Tensor add(Arg a, Arg b) { return binary<Add>(a, b); }
 Tensor sub(Arg a, Arg b) { return binary<Sub>(a, b); }
 Tensor mul(Arg a, Arg b) { return binary<Mul>(a, b); }
 Tensor div(Arg a, Arg b) { return binary<Div>(a, b); }
-Tensor neg(Arg x) { return apply(primitive<Neg>(), {}, x.where, detail::to_tensor("neg", x)); }
+Tensor neg(Arg x) { return unary<Neg>(x); }
 Tensor maximum(Arg a, Arg b) { return binary<Maximum>(a, b); }
 Tensor minimum(Arg a, Arg b) { return binary<Minimum>(a, b); }
-Tensor equal(Arg a, Arg b) { return binary<Equal>(a, b); }
-Tensor not_equal(Arg a, Arg b) { return binary<NotEqual>(a, b); }
-Tensor less(Arg a, Arg b) { return binary<Less>(a, b); }
-Tensor less_equal(Arg a, Arg b) { return binary<LessEqual>(a, b); }
-Tensor logical_and(Arg a, Arg b) { return binary<And>(a, b); }
-Tensor logical_or(Arg a, Arg b) { return binary<Or>(a, b); }
-Tensor logical_xor(Arg a, Arg b) { return binary<Xor>(a, b); }
-Tensor shift_left(Arg a, Arg b) { return binary<ShiftLeft>(a, b); }
-Tensor shift_right(Arg a, Arg b) { return binary<ShiftRight>(a, b); }
-Tensor logical_not(Arg x) { return apply(primitive<Not>(), {}, x.where, detail::to_tensor("not", x)); }
 
 Tensor where(Arg condition, Arg a, Arg b) {
   Tensor c = detail::to_tensor("where", condition, Dtype::boolean);

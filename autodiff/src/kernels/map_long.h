@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// y = f(x) for long bodies f, which dominate compile time: one loop over elements side by side, into which all others
+// gather. Over reals it is compiled a second time for vectors of 512 bits, chosen by the processor. All ways give the
+// same bits: nothing is contracted, and an element is computed from itself alone.
+#pragma once
+#include "map.h"
+
+namespace tessera::kernels {
+
+template <class T, class F>
+[[gnu::noinline]] void packed_loop(Index n, const T* x, T* y, F f) {
+#pragma GCC ivdep
+  for (Index i = 0; i < n; ++i) store(y + i, f(load(x + i)));
+}
+template <class T, class F>
+[[gnu::noinline, gnu::target("avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]] void packed_loop_wide(Index n, const T* x, T* y, F f) {
+#pragma GCC ivdep
+  for (Index i = 0; i < n; ++i) y[i] = f(x[i]);
+}
+inline bool has_wide_vectors() {
+  static const bool wide = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  return wide;
+}
+
+/// P::eval, and P::near where P has it for T: equal to eval at all x with P::is_near(x), and it vectorises.
+template <class P, class T>
+struct Long {
+  static constexpr bool has_near = requires(T x) { P::near(x); };
+  struct Body {
+    TESSERA_HD_INLINE T operator()(T x) const {
+      if constexpr (has_near) return P::near(x);
+      else return P::eval(x);
+    }
+  };
+  [[gnu::noinline]] static T one(T x) { return P::eval(x); }
+  static void loop(Index n, const T* x, T* y) {
+    if constexpr (!is_cplx<T>) {
+      if (has_wide_vectors()) return packed_loop_wide(n, x, y, Body{});
+    }
+    packed_loop(n, x, y, Body{});
+  }
+  /// y = f(x) for n elements side by side; y may be x.
+  static void packed(Index n, const T* x, T* y) {
+    if constexpr (has_near) {
+      int far = 0;
+      for (Index i = 0; i < n; ++i) far |= P::is_near(load(x + i)) ? 0 : 1;
+      if (far) {
+        for (Index i = 0; i < n; ++i) y[i] = one(x[i]);
+        return;
+      }
+    }
+    loop(n, x, y);
+  }
+  /// The same with `stride` elements from one x to the next.
+  static void row(Index n, const T* x, Index stride, T* y) {
+    constexpr Index block = 512;
+    for (Index begin = 0; begin < n; begin += block) {
+      const Index count = std::min(block, n - begin);
+      if (stride == 1) packed(count, x + begin, y + begin);
+      else {
+        for (Index i = 0; i < count; ++i) y[begin + i] = x[(begin + i) * stride];
+        packed(count, y + begin, y + begin);
+      }
+    }
+  }
+};
+
+template <class P, class T>
+void map_long(const View& xv, const View& yv) {
+  using L = Long<P, T>;
+  constexpr Index kFew = 8;  // below, to look at the layout costs more than it gives
+  const T* x = static_cast<const T*>(xv.data);
+  T* y = static_cast<T*>(yv.data);
+  const Index n = yv.count();
+  if (n == 0) return;
+  if (n < kFew && xv.contiguous()) {
+    for (Index i = 0; i < n; ++i) y[i] = L::one(x[i]);
+    return;
+  }
+  const Rows<1> rows(yv.shape, {&xv});
+  const Index stride = rows.inner_stride[0];
+  const auto row = [&](const T* from, T* to) {
+    if (stride == 0) return std::fill_n(to, rows.inner, L::one(*from)), void();
+    constexpr Index chunk = 1 << 15;
+    parallel_chunks((rows.inner + chunk - 1) / chunk, [&](Index c) {
+      L::row(std::min(chunk, rows.inner - c * chunk), from + c * chunk * stride, stride, to + c * chunk);
+    });
+  };
+  if (rows.n_outer == 0) return row(x, y);
+  for_rows(rows.rows(), rows.inner, [&](Index r) { row(x + rows.offset(0, r), y + r * rows.inner); });
+}
+
+}  // namespace tessera::kernels
+
+namespace tessera {
+
+/// y = P::eval(x) with a long body.
+template <class P, DtypeSet S>
+struct LongUnary : Unary<P, S> {
+  static KernelFn kernel(std::span<const Dtype> in, const Attributes*) {
+    static constexpr auto table = kernels::kernel_table<S>([](auto tag) -> KernelFn {
+      return [](Inputs in, Outputs out, const Attributes*) { kernels::map_long<P, typename decltype(tag)::type>(*in[0], *out[0]); };
+    });
+    return table[static_cast<int>(in[0])];
+  }
+};
+
+}  // namespace tessera

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rounding, remainders, signs and sizes.
+#include "../kernels/arithmetic.h"
+#include "../kernels/functions.h"
+#include "../kernels/map.h"
+#include "call.h"
+
+namespace tessera {
+namespace {
+
+// ---- steps: derivative zero wherever it exists ----
+template <class P, DtypeSet S>
+struct StepFunction : Unary<P, S> {
+  static constexpr RuleClass rule = RuleClass::zero;
+};
+struct Floor : StepFunction<Floor, kReal> {
+  static constexpr const char* name = "floor";
+  template <class T>
+  TESSERA_HD_INLINE static T eval(T x) { return kernels::fn::floor(x); }
+};
+struct Ceil : StepFunction<Ceil, kReal> {
+  static constexpr const char* name = "ceil";
+  template <class T>
+  TESSERA_HD_INLINE static T eval(T x) { return kernels::fn::ceil(x); }
+};
+struct Round : StepFunction<Round, kReal> {
+  static constexpr const char* name = "round";
+  template <class T>
+  TESSERA_HD_INLINE static T eval(T x) { return kernels::fn::round(x); }
+};
+struct SignReal : StepFunction<SignReal, kReal | kInteger> {
+  static constexpr const char* name = "sign";
+  template <class T>
+  TESSERA_HD_INLINE static T eval(T x) { return kernels::fn::sign(x); }
+};
+struct IsFinite : StepFunction<IsFinite, kInexact> {
+  static constexpr const char* name = "is_finite";
+  static Dtype result(std::span<const Dtype>) { return Dtype::boolean; }
+  template <class T>
+  TESSERA_HD_INLINE static bool eval(T x) { return kernels::fn::is_finite(x); }
+};
+struct AbsReal : Unary<AbsReal, kReal | kInteger> {
+  static constexpr const char* name = "abs";
+  template <class T>
+  TESSERA_HD_INLINE static T eval(T x) { return kernels::fn::abs(x); }
+  static Tensor d(int, In in, const Tensor&) { return sign(in[0]); }
+};
+struct Rem : Binary<Rem, kReal | kInteger> {
+  static constexpr const char* name = "rem";
+  template <class T>
+  TESSERA_HD_INLINE static T eval(T x, T y) { return kernels::fn::rem(x, y); }
+  static Tensor d(int k, In in, const Tensor& r) {
+    if (k == 0) return ones({}, r.dtype());
+    return neg(round((in[0] - stop_gradient(r)) / in[1]));  // -trunc(x/y)
+  }
+};
+TESSERA_REGISTER(Floor);
+TESSERA_REGISTER(Ceil);
+TESSERA_REGISTER(Round);
+TESSERA_REGISTER(SignReal);
+TESSERA_REGISTER(IsFinite);
+TESSERA_REGISTER(AbsReal);
+TESSERA_REGISTER(Rem);
+
+}  // namespace
+
+Tensor floor(Arg x) { return unary<Floor>(x); }
+Tensor ceil(Arg x) { return unary<Ceil>(x); }
+Tensor round(Arg x) { return unary<Round>(x); }
+Tensor is_finite(Arg x) { return unary<IsFinite>(x); }
+Tensor rem(Arg x, Arg y) { return binary<Rem>(x, y); }
+Tensor abs(Arg x) {
+  const Tensor t = detail::to_tensor("abs", x);
+  if (is_complex(t.dtype())) return detail::abs_complex(t, x.where);
+  return unary<AbsReal>(Arg(t, x.where));
+}
+Tensor sign(Arg x) {
+  const Tensor t = detail::to_tensor("sign", x);
+  if (!is_complex(t.dtype())) return unary<SignReal>(Arg(t, x.where));
+  const Tensor size = detail::abs_complex(t, x.where);
+  const Tensor safe = where(equal(size, 0.0), 1.0, size);
+  return t / complex(safe, zeros({}, safe.dtype()));
+}
+
+}  // namespace tessera
