@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "tessera/molecular/constraints.h"
+#include "tessera/molecular/minimize.h"
+
+namespace tessera::molecular {
+
+using Places = std::vector<Vec3>;
+
+double dot(const Places& a, const Places& b);
+/// Length of the longest of the vectors.
+double longest(const Places& a);
+/// y += factor a.
+void add(Places& y, double factor, const Places& a);
+
+/// What the methods share: the surface that constraints leave, and forces on it.
+struct Minimizer::Impl {
+  System system;
+  ForceFunction force;
+  Minimization o;
+  HessianProduct hessian;
+  Constraints constraints;  ///< of atoms of equal mass: projections are those of Euclid
+  std::vector<std::uint8_t> held;  ///< no mass, no virtual site: never moved
+
+  Impl(const System& s, ForceFunction f, const Minimization& options, HessianProduct h);
+
+  /// Forces at d.frame.x_nm, and what follows from them.
+  void evaluate(Descent& d) const;
+  /// The descent at places moved by `move`; energy is infinite where forces cannot be computed there.
+  Descent moved(const Descent& d, const Places& move) const;
+  void project(const Descent& d, Places& v) const;
+  static double energy(const Descent& d) { return d.forces.potential(); }
+  /// Differences of energies below this are rounding.
+  double noise(const Descent& d) const;
+
+  bool steepest_descent(Descent& d) const;
+  bool lbfgs(Descent& d) const;
+  bool fire(Descent& d) const;
+  bool newton_cg(Descent& d) const;
+};
+
+}  // namespace tessera::molecular
