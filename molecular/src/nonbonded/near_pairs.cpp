@@ -4,6 +4,10 @@
 // in neighbouring cells.
 #include "nonbonded/near_pairs.h"
 
+#include "tessera/autodiff/error.h"
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -41,6 +45,7 @@ std::vector<std::array<std::int32_t, 2>> near_pairs(const Vec3* x, std::size_t n
   for (std::size_t i = 0; i < n; ++i) {
     s[i] = periodic ? fractions(box, x[i]) : x[i];
     for (std::size_t a = 0; a < 3; ++a) {
+      if (!std::isfinite(s[i][a])) throw Error(fmt::format("[nonbonded] atom {} has no place: a coordinate is not a number", i + 1));
       if (periodic) s[i][a] -= std::floor(s[i][a]);
       low[a] = std::min(low[a], s[i][a]);
     }
