@@ -17,27 +17,10 @@
 namespace tessera::molecular {
 namespace {
 
-using testing::add_atom, testing::Case, testing::edges, testing::flat;
+using testing::add_atom, testing::argon, testing::argon_forces, testing::Case, testing::edges, testing::flat, testing::rigid_waters, testing::rigid_water_forces;
 using Integrator = Dynamics::Integrator;
 using Thermostat = Dynamics::Thermostat;
 
-/// Argon on a face-centred grid of 4 m^3 atoms, 1.4 g/cm^3.
-Case argon(int m) {
-  Case c;
-  c.system.lj = mixed(LennardJones::Mixing::lorentz_berthelot, {0.3405}, {0.9960});
-  const double a = 0.574;
-  for (int i = 0; i < m; ++i)
-    for (int j = 0; j < m; ++j)
-      for (int k = 0; k < m; ++k)
-        for (const Vec3 s : {Vec3{0, 0, 0}, Vec3{0.5, 0.5, 0}, Vec3{0.5, 0, 0.5}, Vec3{0, 0.5, 0.5}}) {
-          c.system.residues.push_back({"AR", "1", "", ""});
-          add_atom(c.system, "AR", 18, 39.948, 0, 0);
-          c.frame.x_nm.push_back({a * (i + s[0]), a * (j + s[1]), a * (k + s[2])});
-        }
-  c.frame.box = rectangular_box({a * m, a * m, a * m});
-  return c;
-}
-const Nonbonded argon_forces = {.coulomb = Nonbonded::Coulomb::none, .lj_modifier = Nonbonded::Modifier::force_switch, .cutoff_lj_nm = 0.85, .lj_switch_nm = 0.6};
 /// n atoms tied to places by springs of k, or free (k = 0).
 Case springs(std::size_t n, double k, double mass) {
   Case c;
@@ -210,8 +193,8 @@ TEST_P(Thermostats, KineticEnergyHasItsDistribution) {
 TEST(Thermostats, NoseHooverConservesItsEnergy) {
   const Case c = argon(3);
   const ForceEvaluator force(c.system, argon_forces);
-  const auto fluctuation = [&](double dt) {
-    const Stepper s(c.system, force, {.integrator = Integrator::velocity_verlet, .dt_ps = dt, .temperature_k = 100, .thermostat = Thermostat::nose_hoover, .tau_t_ps = 0.2});
+  const auto fluctuation = [&](Integrator integrator, double dt) {
+    const Stepper s(c.system, force, {.integrator = integrator, .dt_ps = dt, .temperature_k = 100, .thermostat = Thermostat::nose_hoover, .tau_t_ps = 0.2});
     Motion m = s.begin(c.frame);
     double sum = 0, squares = 0, hottest = 0;
     const int steps = static_cast<int>(0.8 / dt + 0.5);
@@ -225,26 +208,15 @@ TEST(Thermostats, NoseHooverConservesItsEnergy) {
     EXPECT_GT(hottest, 10) << "the bath has nothing to do";
     return std::sqrt(squares / steps - sum / steps * sum / steps);
   };
-  EXPECT_NEAR(fluctuation(0.004) / fluctuation(0.002), 4, 0.5);
+  for (const Integrator kind : {Integrator::velocity_verlet, Integrator::leap_frog}) EXPECT_NEAR(fluctuation(kind, 0.004) / fluctuation(kind, 0.002), 4, 0.5);
 }
 
 TEST(Stepper, RigidWatersKeepTheirEnergy) {
-  System s = testing::waters(27, 0.4238, 0.31656, 0.6502);
-  s.rigid_waters.rows = {{0.1, 0.16329931618554522}};
-  Frame f;
-  for (std::int32_t m = 0; m < 27; ++m) {
-    s.rigid_waters.atoms.push_back({3 * m, 3 * m + 1, 3 * m + 2});
-    s.rigid_waters.row.push_back(0);
-    const Vec3 o = {0.31 * (m % 3), 0.31 * (m / 3 % 3), 0.31 * (m / 9)};
-    f.x_nm.push_back(o);
-    f.x_nm.push_back({o[0] + 0.0577350269, o[1] + 0.0816496581, o[2]});
-    f.x_nm.push_back({o[0] + 0.0577350269, o[1] - 0.0816496581, o[2]});
-  }
-  f.box = rectangular_box({0.93, 0.93, 0.93});
-  const ForceEvaluator force(s, {.lj_modifier = Nonbonded::Modifier::force_switch, .cutoff_coulomb_nm = 0.46, .cutoff_lj_nm = 0.46, .lj_switch_nm = 0.3, .ewald_rtol = 1e-6, .pme_order = 6, .fourier_spacing_nm = 0.05});
+  const Case c = rigid_waters();
+  const ForceEvaluator force(c.system, rigid_water_forces);
   const auto run = [&](double dt) {
-    const Stepper stepper(s, force, {.integrator = Integrator::velocity_verlet, .dt_ps = dt, .temperature_k = 250});
-    Motion m = stepper.begin(f);
+    const Stepper stepper(c.system, force, {.integrator = Integrator::velocity_verlet, .dt_ps = dt, .temperature_k = 250});
+    Motion m = stepper.begin(c.frame);
     EXPECT_EQ(stepper.degrees_of_freedom(), 27 * 6 - 3);
     stepper.step(m, static_cast<int>(0.01 / dt + 0.5));
     double sum = 0, squares = 0;
@@ -255,7 +227,7 @@ TEST(Stepper, RigidWatersKeepTheirEnergy) {
       sum += e;
       squares += e * e;
     }
-    EXPECT_LT(Constraints(s).largest_error(m.frame.x_nm, f.box), 1e-12);
+    EXPECT_LT(Constraints(c.system).largest_error(m.frame.x_nm, c.frame.box), 1e-12);
     return std::sqrt(squares / n - sum / n * sum / n);
   };
   EXPECT_NEAR(run(0.001) / run(0.0005), 4, 1);
@@ -265,7 +237,8 @@ TEST(Stepper, GoesOnFromWhereItWasBitByBit) {
   const Case c = argon(3);
   const ForceEvaluator force(c.system, argon_forces);
   const int before = num_threads();
-  for (const Dynamics& o : {Dynamics{.thermostat = Thermostat::v_rescale}, Dynamics{.integrator = Integrator::langevin}, Dynamics{.integrator = Integrator::velocity_verlet, .thermostat = Thermostat::nose_hoover}}) {
+  for (const Dynamics& o : {Dynamics{.thermostat = Thermostat::v_rescale}, Dynamics{.integrator = Integrator::langevin}, Dynamics{.integrator = Integrator::velocity_verlet, .thermostat = Thermostat::nose_hoover},
+                            Dynamics{.thermostat = Thermostat::nose_hoover}, Dynamics{.thermostat = Thermostat::andersen}}) {
     set_num_threads(1);
     const Stepper s(c.system, force, o);
     Motion whole = s.begin(c.frame), part = whole;
@@ -286,11 +259,189 @@ TEST(Stepper, ContradictionsAreRefused) {
   const Case c = argon(1);
   const ForceFunction none = springs_of(1);
   EXPECT_THROW(Stepper(c.system, none, {.dt_ps = 0}), Error);
-  EXPECT_THROW(Stepper(c.system, none, {.thermostat = Thermostat::nose_hoover}), Error);
   EXPECT_THROW(Stepper(c.system, none, {.integrator = Integrator::langevin, .thermostat = Thermostat::v_rescale}), Error);
   Frame wrong = c.frame;
   wrong.x_nm.pop_back();
   EXPECT_THROW(Stepper(c.system, none, {}).begin(wrong), Error);
+}
+
+TEST(Stepper, SampledKineticEnergiesAreMaxwells) {
+  // Springs with omega dt = 1: velocities at full steps of BAOAB lack a quarter, those after O have all of it.
+  const double k = 2500, mass = 10, kt = gas_constant * 300;
+  const Case c = springs(400, 0, mass);
+  const Stepper langevin(c.system, springs_of(k), {.integrator = Integrator::langevin, .dt_ps = std::sqrt(mass / k), .temperature_k = 300, .friction_per_ps = 5});
+  Motion m = langevin.begin(c.frame);
+  langevin.step(m, 100);
+  double sampled = 0, full = 0;
+  const int samples = 300;
+  for (int n = 0; n < samples; ++n) {
+    langevin.step(m, 5);
+    const Energies e = langevin.energies(m);
+    sampled += e.sampled / (600 * kt * samples);
+    full += e.kinetic / (600 * kt * samples);
+    EXPECT_NEAR(e.temperature_k / 300, e.sampled / (600 * kt), 1e-12);
+  }
+  // 1,200 squares of normal numbers, a third of 300 samples independent: relative error sqrt(2/1.2e5).
+  EXPECT_NEAR(sampled, 1, 4 * std::sqrt(2 / 1.2e5));
+  EXPECT_NEAR(full, 0.75, 4 * std::sqrt(2 / 1.2e5));
+}
+
+TEST(Thermostats, GroupsHaveTheirOwnBaths) {
+  Case c = springs(40, 0, 10);
+  Dynamics o = {.dt_ps = 0.005, .thermostat = Thermostat::v_rescale, .hold_centre_every = 0};
+  o.groups = {{"cold", {}, 100, 0.05, {}}, {"warm", {}, 400, 0.05, {}}, {"free", {}, 250, 0, {}}};
+  for (std::int32_t i = 0; i < 40; ++i) o.groups[i < 15 ? 0 : i < 30 ? 1 : 2].atoms.push_back(i);
+  for (const Thermostat kind : {Thermostat::v_rescale, Thermostat::nose_hoover, Thermostat::andersen}) {
+    o.thermostat = kind;
+    const Stepper s(c.system, springs_of(1000), o);
+    EXPECT_EQ(s.degrees_of_freedom_of_groups(), (std::vector<double>{45, 45, 30}));
+    Motion m = s.begin(c.frame);
+    const std::vector<double> start = s.energies(m).group_temperature_k;
+    for (std::size_t g = 0; g < 3; ++g) EXPECT_NEAR(start[g], o.groups[g].temperature_k, 1e-9) << "drawn exactly";
+    std::vector<double> mean(3, 0.0);
+    const int samples = 2000;
+    for (int n = 0; n < samples; ++n) {
+      s.step(m, 5);
+      for (std::size_t g = 0; g < 3; ++g) mean[g] += s.energies(m).group_temperature_k[g] / samples;
+    }
+    // 50 ps, correlated over about 0.1 ps: sqrt(2/45/500).
+    for (std::size_t g = 0; g < 2; ++g) EXPECT_NEAR(mean[g] / o.groups[g].temperature_k, 1, 5 * std::sqrt(2 / 45.0 / 500)) << static_cast<int>(kind);
+    EXPECT_NEAR(mean[2] / 125, 1, 5e-3) << "springs at rest share what they began with";
+  }
+  o.groups[2].atoms.pop_back();
+  EXPECT_THROW(Stepper(c.system, springs_of(1000), o), Error);
+  o.groups[2].atoms.push_back(3);
+  EXPECT_THROW(Stepper(c.system, springs_of(1000), o), Error);
+}
+
+TEST(Thermostats, TemperaturesFollowARamp) {
+  EXPECT_EQ(value_at({{1, 100}, {3, 200}, {4, 50}}, 0), 100);
+  EXPECT_EQ(value_at({{1, 100}, {3, 200}, {4, 50}}, 2.5), 175);
+  EXPECT_EQ(value_at({{1, 100}, {3, 200}, {4, 50}}, 9), 50);
+  const Case c = springs(400, 0, 10);
+  for (const Thermostat kind : {Thermostat::v_rescale, Thermostat::berendsen, Thermostat::nose_hoover}) {
+    const Stepper s(c.system, springs_of(0), {.dt_ps = 0.005, .thermostat = kind, .tau_t_ps = 0.05, .annealing = {{0, 100}, {5, 300}}, .hold_centre_every = 0});
+    Motion m = s.begin(c.frame);
+    EXPECT_NEAR(s.energies(m).temperature_k, 100, 1e-9);
+    const double conserved = s.energies(m).conserved;
+    s.step(m, 500);
+    EXPECT_NEAR(s.energies(m).temperature_k, 200, 40);
+    s.step(m, 1000);
+    EXPECT_NEAR(s.energies(m).temperature_k, 300, 40);
+    EXPECT_NEAR(s.energies(m).conserved, conserved, 1e-3 * s.energies(m).kinetic);
+  }
+  EXPECT_THROW(Stepper(c.system, springs_of(1), {.annealing = {{1, 100}, {1, 200}}}), Error);
+}
+
+TEST(Stepper, FrozenDirectionsStay) {
+  Case c = argon(3);
+  const ForceEvaluator force(c.system, argon_forces);
+  Dynamics o = {.dt_ps = 0.004, .temperature_k = 90, .thermostat = Thermostat::v_rescale};
+  o.frozen.assign(108, {});
+  o.frozen[5] = {true, true, true};
+  o.frozen[7] = {false, false, true};
+  const Stepper s(c.system, force, o);
+  EXPECT_EQ(s.degrees_of_freedom(), 324 - 4);
+  Motion m = s.begin(c.frame);
+  EXPECT_NEAR(s.energies(m).temperature_k, 90, 1e-9);
+  s.step(m, 50);
+  EXPECT_EQ(m.frame.x_nm[5], c.frame.x_nm[5]);
+  EXPECT_EQ(m.frame.x_nm[7][2], c.frame.x_nm[7][2]);
+  EXPECT_NE(m.frame.x_nm[7][0], c.frame.x_nm[7][0]);
+  const Case w = rigid_waters();
+  o.frozen.assign(81, {});
+  o.frozen[4] = {true, true, true};
+  EXPECT_THROW(Stepper(w.system, force, o), Error) << "a frozen atom with a rigid bond";
+}
+
+TEST(Stepper, DrawnVelocitiesMeetConstraintsAndTemperature) {
+  const Case c = rigid_waters();
+  const ForceEvaluator force(c.system, rigid_water_forces);
+  const Stepper s(c.system, force, {.integrator = Integrator::velocity_verlet, .temperature_k = 310, .seed = 7});
+  const Motion m = s.begin(c.frame);
+  EXPECT_NEAR(s.energies(m).temperature_k, 310, 1e-9);
+  std::vector<Vec3> v = m.frame.v_nm_ps;
+  Constraints(c.system).apply_to_velocities(m.frame.x_nm, v, m.frame.box);
+  Vec3 momentum{};
+  for (std::size_t i = 0; i < v.size(); ++i)
+    for (std::size_t k = 0; k < 3; ++k) {
+      EXPECT_NEAR(v[i][k], m.frame.v_nm_ps[i][k], 1e-12);
+      momentum[k] += c.system.atoms.mass_amu[i] * v[i][k];
+    }
+  for (const double p : momentum) EXPECT_NEAR(p, 0, 1e-10);
+}
+
+TEST(Stepper, RotationIsTakenOut) {
+  Case c = argon(2);
+  c.frame.box = {};
+  const ForceEvaluator force(c.system, {.coulomb = Nonbonded::Coulomb::none, .cutoff_lj_nm = 5});
+  Dynamics o = {.integrator = Integrator::velocity_verlet, .temperature_k = 20, .hold_centre_every = 10};
+  o.hold = Dynamics::Hold::angular;
+  const Stepper s(c.system, force, o);
+  EXPECT_NEAR(s.degrees_of_freedom(), 96 - 6, 1e-12);
+  Motion m = s.begin(c.frame);
+  EXPECT_NEAR(s.energies(m).temperature_k, 20, 1e-9);
+  s.step(m, 10);
+  Vec3 p{}, l{}, centre{};
+  for (std::size_t i = 0; i < 32; ++i)
+    for (std::size_t k = 0; k < 3; ++k) centre[k] += m.frame.x_nm[i][k] / 32;
+  for (std::size_t i = 0; i < 32; ++i)
+    for (std::size_t k = 0; k < 3; ++k) {
+      const std::size_t a = (k + 1) % 3, b = (k + 2) % 3;
+      const auto &x = m.frame.x_nm[i], &v = m.frame.v_nm_ps[i];
+      p[k] += v[k];
+      l[k] += (x[a] - centre[a]) * v[b] - (x[b] - centre[b]) * v[a];
+    }
+  for (std::size_t k = 0; k < 3; ++k) {
+    EXPECT_NEAR(p[k], 0, 1e-11);
+    EXPECT_NEAR(l[k], 0, 1e-11);
+  }
+  o.hold = Dynamics::Hold::angular;
+  EXPECT_THROW(Stepper(argon(3).system, force, o).begin(argon(3).frame), Error) << "a box does not turn";
+}
+
+TEST(Stepper, SlowForcesKickSeldom) {
+  // x'' = -(k1 + k2) x with k2 evaluated every fourth step: the energy at these steps stays; every step, it is the plain integrator.
+  const Case c = springs(20, 0, 10);
+  const auto energy_range = [&](std::int64_t every) {
+    Dynamics o = {.integrator = Integrator::velocity_verlet, .dt_ps = 0.002, .temperature_k = 300, .hold_centre_every = 0};
+    o.slow_every = every;
+    int calls = 0;
+    const ForceFunction slow = [&calls, f = springs_of(100)](const std::vector<Vec3>& x, const Box& b, Forces& out) {
+      ++calls;
+      f(x, b, out);
+    };
+    const Stepper s(c.system, springs_of(2000), o, slow);
+    Motion m = s.begin(c.frame);
+    double least = 1e300, most = -1e300;
+    for (int n = 0; n < 100; ++n) {
+      s.step(m, every);
+      const double e = s.energies(m).conserved;
+      least = std::min(least, e);
+      most = std::max(most, e);
+    }
+    EXPECT_EQ(calls, 101);
+    return (most - least) / most;
+  };
+  // omega = 14.5/ps: (omega dt)^2/8 of the energy for 0.002 ps, and (sqrt(10) 0.008)^2/4 more for the impulses.
+  EXPECT_LT(energy_range(1), 3e-4);
+  EXPECT_LT(energy_range(4), 1e-3);
+  Dynamics o;
+  o.slow_every = 2;
+  EXPECT_THROW(Stepper(c.system, springs_of(1), o), Error);
+}
+
+TEST(HeavyHydrogens, MassStays) {
+  System s = testing::waters(2, 0.4, 0.3, 0.5);
+  s.residues.push_back({"MET", "1", "", ""});
+  for (int k = 0; k < 4; ++k) add_atom(s, k == 0 ? "C" : "H", k == 0 ? 6 : 1, k == 0 ? 12 : 1, 0, 0);
+  for (std::int32_t h = 7; h < 10; ++h) s.connectivity.push_back({6, h});
+  const System heavy = heavy_hydrogens(s, 3), all = heavy_hydrogens(s, 2, true);
+  EXPECT_EQ(heavy.atoms.mass_amu[0], s.atoms.mass_amu[0]);
+  EXPECT_EQ(heavy.atoms.mass_amu[6], 6);
+  EXPECT_EQ(heavy.atoms.mass_amu[8], 3);
+  EXPECT_NEAR(all.atoms.mass_amu[0] + 4, s.atoms.mass_amu[0] + 2 * s.atoms.mass_amu[1], 1e-12);
+  EXPECT_THROW(heavy_hydrogens(s, 4), Error);
 }
 
 TEST(VirtualSites, ForcesFollowThePlace) {

@@ -5,6 +5,7 @@
 #include "tessera/autodiff/ops.h"
 #include "tessera/data/text_file.h"
 #include "tessera/molecular/amber.h"
+#include "tessera/molecular/nonbonded.h"
 #include "tessera/molecular/system.h"
 #include "test_data.h"
 
@@ -110,5 +111,41 @@ inline Case small_mixture() {
   }
   return c;
 }
+
+/// Argon on a face-centred grid of 4 m^3 atoms, 1.4 g/cm^3.
+inline Case argon(int m) {
+  Case c;
+  c.system.lj = mixed(LennardJones::Mixing::lorentz_berthelot, {0.3405}, {0.9960});
+  const double a = 0.574;
+  for (int i = 0; i < m; ++i)
+    for (int j = 0; j < m; ++j)
+      for (int k = 0; k < m; ++k)
+        for (const Vec3 s : {Vec3{0, 0, 0}, Vec3{0.5, 0.5, 0}, Vec3{0.5, 0, 0.5}, Vec3{0, 0.5, 0.5}}) {
+          c.system.residues.push_back({"AR", "1", "", ""});
+          add_atom(c.system, "AR", 18, 39.948, 0, 0);
+          c.frame.x_nm.push_back({a * (i + s[0]), a * (j + s[1]), a * (k + s[2])});
+        }
+  c.frame.box = rectangular_box({a * m, a * m, a * m});
+  return c;
+}
+inline const Nonbonded argon_forces = {.coulomb = Nonbonded::Coulomb::none, .lj_modifier = Nonbonded::Modifier::force_switch, .cutoff_lj_nm = 0.85, .lj_switch_nm = 0.6};
+/// 27 rigid SPC/E waters on a grid, 0.93 nm.
+inline Case rigid_waters() {
+  Case c;
+  c.system = waters(27, 0.4238, 0.31656, 0.6502);
+  c.system.rigid_waters.rows = {{0.1, 0.16329931618554522}};
+  for (std::int32_t m = 0; m < 27; ++m) {
+    c.system.rigid_waters.atoms.push_back({3 * m, 3 * m + 1, 3 * m + 2});
+    c.system.rigid_waters.row.push_back(0);
+    const Vec3 o = {0.31 * (m % 3), 0.31 * (m / 3 % 3), 0.31 * (m / 9)};
+    c.frame.x_nm.push_back(o);
+    c.frame.x_nm.push_back({o[0] + 0.0577350269, o[1] + 0.0816496581, o[2]});
+    c.frame.x_nm.push_back({o[0] + 0.0577350269, o[1] - 0.0816496581, o[2]});
+  }
+  c.frame.box = rectangular_box({0.93, 0.93, 0.93});
+  return c;
+}
+inline const Nonbonded rigid_water_forces = {.lj_modifier = Nonbonded::Modifier::force_switch, .cutoff_coulomb_nm = 0.46, .cutoff_lj_nm = 0.46, .lj_switch_nm = 0.3, .ewald_rtol = 1e-6,
+                                             .pme_order = 6, .fourier_spacing_nm = 0.05};
 
 }  // namespace tessera::molecular::testing

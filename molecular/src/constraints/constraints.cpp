@@ -37,7 +37,6 @@ struct Group {
   std::vector<Bond> bonds;
   std::vector<Coupling> couplings;
   SparseLu pattern;
-  std::vector<std::array<std::int32_t, 2>> tree;  ///< atoms with the one that they hang on, which comes before them
 };
 struct Water {
   std::int32_t o, h1, h2;
@@ -68,31 +67,6 @@ struct Constraints::Impl {
     for (const Coupling& c : g.couplings) m[c.at] += c.weight * dot(left[static_cast<std::size_t>(c.k)], right[static_cast<std::size_t>(c.l)]);
     g.pattern.factor(m.data());
     return m;
-  }
-  /// sum r_a m_i d_ib over all held atoms, r from the first atom of the group: d may be any displacements whose weighted sum over
-  /// a group is zero.
-  std::array<Vec3, 3> pull_of(const std::vector<Vec3>& x, const std::vector<Vec3>& d, const Box& box) const {
-    std::array<Vec3, 3> sum{};
-    const auto add = [&](const Vec3& r, std::int32_t atom) {
-      const double m = 1 / inverse_mass[static_cast<std::size_t>(atom)];
-      for (std::size_t a = 0; a < 3; ++a)
-        for (std::size_t b = 0; b < 3; ++b) sum[a][b] += r[a] * m * d[static_cast<std::size_t>(atom)][b];
-    };
-    for (const Water& w : waters) {
-      add(between(x, w.h1, w.o, box), w.h1);
-      add(between(x, w.h2, w.o, box), w.h2);
-    }
-    std::map<std::int32_t, Vec3> place;
-    for (const Group& g : groups) {
-      place.clear();
-      for (const auto& [atom, parent] : g.tree) {
-        const Vec3 step = between(x, atom, parent, box), from = place[parent];
-        const Vec3 r = {from[0] + step[0], from[1] + step[1], from[2] + step[2]};
-        place[atom] = r;
-        add(r, atom);
-      }
-    }
-    return sum;
   }
   void solve_positions(const Group& g, const std::vector<Vec3>& x, std::vector<Vec3>& y, const Box& box) const {
     const std::size_t many = g.bonds.size();
@@ -196,26 +170,16 @@ Constraints::Constraints(const System& s, const ConstraintOptions& options) {
         g.couplings.push_back({i->second.first, j->second.first, i->second.second * j->second.second * impl->inverse_mass[static_cast<std::size_t>(i->first)], 0});
         if (i->second.first != j->second.first) pattern.push_back({i->second.first, j->second.first});
       }
-    std::vector<std::int32_t> reached = {g.bonds[0].a};
-    for (std::size_t next = 0; next < reached.size(); ++next)
-      for (auto [k, end] = of_atom.equal_range(reached[next]); k != end; ++k) {
-        const Bond& b = g.bonds[static_cast<std::size_t>(k->second.first)];
-        const std::int32_t other = b.a == reached[next] ? b.b : b.a;
-        if (std::ranges::find(reached, other) != reached.end()) continue;
-        g.tree.push_back({other, reached[next]});
-        reached.push_back(other);
-      }
     g.pattern = SparseLu(g.bonds.size(), pattern);
     for (Coupling& c : g.couplings) c.at = g.pattern.at(c.k, c.l);
   }
   impl_ = std::move(impl);
 }
 
-void Constraints::apply_to_positions(const std::vector<Vec3>& x, std::vector<Vec3>& y, const Box& box, std::vector<Vec3>* moved, std::array<Vec3, 3>* pull) const {
+void Constraints::apply_to_positions(const std::vector<Vec3>& x, std::vector<Vec3>& y, const Box& box, std::vector<Vec3>* v, double t) const {
   const Impl& m = *impl_;
-  std::vector<Vec3> own;
-  if (pull && !moved) moved = &own;
-  if (moved) *moved = y;
+  std::vector<Vec3> free;
+  if (v) free = y;
   const auto chunks = static_cast<std::int64_t>((m.waters.size() + waters_of_a_chunk - 1) / waters_of_a_chunk);
   parallel_chunks(chunks, [&](std::int64_t chunk) {
     const std::size_t first = static_cast<std::size_t>(chunk) * waters_of_a_chunk, last = std::min(first + waters_of_a_chunk, m.waters.size());
@@ -240,16 +204,13 @@ void Constraints::apply_to_positions(const std::vector<Vec3>& x, std::vector<Vec
     }
   });
   parallel_chunks(static_cast<std::int64_t>(m.groups.size()), [&](std::int64_t g) { m.solve_positions(m.groups[static_cast<std::size_t>(g)], x, y, box); });
-  if (moved)
+  if (v)
     for (std::size_t i = 0; i < y.size(); ++i)
-      for (std::size_t k = 0; k < 3; ++k) (*moved)[i][k] = y[i][k] - (*moved)[i][k];
-  if (pull) *pull = m.pull_of(x, *moved, box);
+      for (std::size_t k = 0; k < 3; ++k) (*v)[i][k] += (y[i][k] - free[i][k]) / t;
 }
 
-void Constraints::apply_to_velocities(const std::vector<Vec3>& x, std::vector<Vec3>& v, const Box& box, std::array<Vec3, 3>* pull) const {
+void Constraints::apply_to_velocities(const std::vector<Vec3>& x, std::vector<Vec3>& v, const Box& box) const {
   const Impl& m = *impl_;
-  std::vector<Vec3> change;
-  if (pull) change = v;
   const auto speed = [&](std::int32_t a, std::int32_t b) {
     const Vec3 &p = v[static_cast<std::size_t>(a)], &q = v[static_cast<std::size_t>(b)];
     return Vec3{p[0] - q[0], p[1] - q[1], p[2] - q[2]};
@@ -293,10 +254,6 @@ void Constraints::apply_to_velocities(const std::vector<Vec3>& x, std::vector<Ve
     g.pattern.solve(matrix.data(), lambda.data(), scratch.data());
     m.pull(g, r, lambda, v);
   });
-  if (!pull) return;
-  for (std::size_t i = 0; i < v.size(); ++i)
-    for (std::size_t c = 0; c < 3; ++c) change[i][c] = v[i][c] - change[i][c];
-  *pull = m.pull_of(x, change, box);
 }
 
 std::vector<std::int32_t> Constraints::groups() const {

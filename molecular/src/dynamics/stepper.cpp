@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "dynamics/barostats.h"
 #include "dynamics/baths.h"
+#include "dynamics/parts.h"
+#include "dynamics/random.h"
 #include "tessera/autodiff/error.h"
-#include "tessera/data/random.h"
 #include "tessera/molecular/dynamics.h"
 #include "tessera/molecular/virtual_sites.h"
 
@@ -16,196 +18,380 @@ namespace {
 
 using Integrator = Dynamics::Integrator;
 using Thermostat = Dynamics::Thermostat;
-/// Streams of random numbers: no two uses share one.
-enum Stream : std::uint64_t { velocities = 1, friction = 2, collisions = 3, new_velocities = 4 };
+using Barostat = Dynamics::Barostat;
+using Hold = Dynamics::Hold;
 
-double normal_of(std::uint64_t seed, Stream stream, std::uint64_t step, std::uint64_t n, std::uint64_t atom, std::uint64_t component) {
-  return data::normal({seed, stream}, 3 * (step * n + atom) + component);
+[[noreturn]] void fault(const std::string& what) { throw Error("[dynamics] " + what); }
+double total(const std::vector<double>& v) { return std::accumulate(v.begin(), v.end(), 0.0); }
+
+void check(const Dynamics& o, bool slow) {
+  if (!(o.dt_ps > 0)) fault(fmt::format("the time step must be positive, got {} ps", o.dt_ps));
+  if (o.integrator == Integrator::langevin && o.thermostat != Thermostat::none) fault("langevin keeps the temperature by itself: thermostat = none");
+  if (o.integrator == Integrator::langevin && !(o.friction_per_ps > 0)) fault(fmt::format("the friction must be positive, got {} 1/ps", o.friction_per_ps));
+  for (const TemperatureGroup& g : o.groups) {
+    if (!(g.temperature_k >= 0)) fault(fmt::format("the temperature must not be negative, got {} K", g.temperature_k));
+    if (!(g.tau_t_ps >= 0)) fault(fmt::format("the thermostat's time must be positive, or 0 for none, got {} ps", g.tau_t_ps));
+    if (o.thermostat == Thermostat::andersen && g.tau_t_ps > 0 && o.dt_ps > g.tau_t_ps) fault("andersen: the time step is longer than the time between collisions");
+    for (std::size_t k = 0; k < g.annealing.size(); ++k) {
+      if (!(g.annealing[k][1] >= 0)) fault(fmt::format("the temperature must not be negative, got {} K", g.annealing[k][1]));
+      if (k > 0 && !(g.annealing[k][0] > g.annealing[k - 1][0])) fault(fmt::format("times of annealing must grow, got {} ps after {} ps", g.annealing[k][0], g.annealing[k - 1][0]));
+    }
+  }
+  if (o.barostat != Barostat::none) {
+    if (!(o.tau_p_ps > 0)) fault(fmt::format("the barostat's time must be positive, got {} ps", o.tau_p_ps));
+    if (o.barostat_every < 1) fault(fmt::format("the barostat needs at least one step between its moves, got {}", o.barostat_every));
+    const bool one_pressure = o.pressure_bar[0] == o.pressure_bar[1] && o.pressure_bar[0] == o.pressure_bar[2];
+    if ((o.barostat == Barostat::parrinello_rahman || o.barostat == Barostat::monte_carlo) && !one_pressure)
+      fault("parrinello_rahman and monte_carlo have one pressure: take c_rescale for a tension");
+    if (o.barostat != Barostat::parrinello_rahman && o.slow_every > 1 && o.barostat_every % o.slow_every != 0)
+      fault(fmt::format("the barostat moves every {} steps, which is no multiple of the {} between slow forces", o.barostat_every, o.slow_every));
+    if (o.barostat == Barostat::parrinello_rahman && o.slow_every > 1) fault("parrinello_rahman needs all forces in every step: slow_every = 1");
+  }
+  if (o.slow_every < 1) fault(fmt::format("slow forces need at least one step between them, got {}", o.slow_every));
+  if (o.slow_every > 1 && !slow) fault("slow_every is above 1 and there are no slow forces");
 }
 
 }  // namespace
 
+double value_at(const Ramp& r, double time_ps) {
+  if (r.empty()) throw Error("[value_at] a ramp needs a point");
+  if (time_ps <= r.front()[0]) return r.front()[1];
+  for (std::size_t k = 1; k < r.size(); ++k)
+    if (time_ps < r[k][0]) return r[k - 1][1] + (r[k][1] - r[k - 1][1]) * (time_ps - r[k - 1][0]) / (r[k][0] - r[k - 1][0]);
+  return r.back()[1];
+}
+
 struct Stepper::Impl {
   System system;
-  ForceFunction force;
+  ForceFunction force, slow;
   Dynamics o;
   Constraints constraints;
-  std::vector<double> inverse_mass;
-  std::vector<std::int32_t> group;  ///< atoms that constraints hold together, for collisions
+  Parts parts;
+  std::vector<Scale> scales;
+  Sets molecules;  ///< of monte_carlo
   double freedom = 0;
-  double total_mass = 0;
 
-  Impl(const System& s, ForceFunction f, const Dynamics& options) : system(s), force(std::move(f)), o(options), constraints(s) {
-    const auto fault = [](const std::string& what) { throw Error("[dynamics] " + what); };
-    if (!(o.dt_ps > 0)) fault(fmt::format("the time step must be positive, got {} ps", o.dt_ps));
-    if (!(o.temperature_k >= 0)) fault(fmt::format("the temperature must not be negative, got {} K", o.temperature_k));
-    if (o.thermostat != Thermostat::none && !(o.tau_t_ps > 0)) fault(fmt::format("the thermostat's time must be positive, got {} ps", o.tau_t_ps));
-    if (o.integrator == Integrator::langevin && o.thermostat != Thermostat::none) fault("langevin keeps the temperature by itself: thermostat = none");
-    if (o.integrator == Integrator::langevin && !(o.friction_per_ps > 0)) fault(fmt::format("the friction must be positive, got {} 1/ps", o.friction_per_ps));
-    if (o.thermostat == Thermostat::nose_hoover && o.integrator != Integrator::velocity_verlet) fault("nose_hoover needs integrator = velocity_verlet");
-    if (o.thermostat == Thermostat::andersen && o.dt_ps > o.tau_t_ps) fault("andersen: the time step is longer than the time between collisions");
-    std::size_t mobile = 0;
-    for (const double m : s.atoms.mass_amu) {
-      inverse_mass.push_back(m > 0 ? 1 / m : 0);
-      mobile += m > 0;
-      total_mass += m;
+  Impl(const System& s, ForceFunction f, const Dynamics& options, ForceFunction g) : system(s), force(std::move(f)), slow(std::move(g)), o(options), constraints(s) {
+    if (o.groups.empty()) {
+      std::vector<std::int32_t> all(s.n_atoms());
+      std::iota(all.begin(), all.end(), 0);
+      o.groups = {{"all", std::move(all), o.temperature_k, o.tau_t_ps, o.annealing}};
     }
-    group = constraints.groups();
-    std::int32_t next = group.empty() ? 0 : *std::ranges::max_element(group) + 1;
-    for (std::int32_t& g : group)
-      if (g < 0) g = next++;
-    freedom = 3.0 * static_cast<double>(mobile) - static_cast<double>(constraints.size());
-    if (holds_centre()) freedom -= 3;
-    if (!(freedom > 0)) fault(fmt::format("no degrees of freedom are left of {} atoms and {} constraints", mobile, constraints.size()));
+    check(o, static_cast<bool>(slow));
+    parts = parts_of(system, constraints, o);
+    if (o.barostat != Barostat::none) scales = scales_of(o);
+    if (o.barostat == Barostat::monte_carlo) molecules = sets_of(molecular::molecules(system));
+    const double all = total(parts.freedom);
+    if (holds()) {
+      // What is held belongs to all groups, by their shares.
+      const double held = o.hold == Hold::angular ? 6 : 3;
+      for (double& d : parts.freedom) d -= held * d / all;
+    }
+    freedom = total(parts.freedom);
+    if (!(freedom > 0.5)) fault(fmt::format("no degrees of freedom are left of {} atoms and {} constraints", n(), constraints.size()));
   }
-  bool holds_centre() const { return o.hold_centre_every > 0 && o.integrator != Integrator::langevin && o.thermostat != Thermostat::andersen; }
+  static Sets sets_of(const std::vector<std::int32_t>& set) {
+    std::vector<std::vector<std::int32_t>> members(set.empty() ? 0 : static_cast<std::size_t>(*std::ranges::max_element(set)) + 1);
+    for (std::size_t i = 0; i < set.size(); ++i) members[static_cast<std::size_t>(set[i])].push_back(static_cast<std::int32_t>(i));
+    Sets out;
+    for (const auto& m : members) {
+      out.atom.insert(out.atom.end(), m.begin(), m.end());
+      out.first.push_back(static_cast<std::int32_t>(out.atom.size()));
+    }
+    return out;
+  }
   std::size_t n() const { return system.n_atoms(); }
-
-  double kinetic(const std::vector<Vec3>& v) const {
+  bool holds() const {
+    return o.hold != Hold::none && o.hold_centre_every > 0 && o.integrator != Integrator::langevin && o.thermostat != Thermostat::andersen && !parts.any_frozen;
+  }
+  bool relaxes_box() const { return o.barostat == Barostat::c_rescale || o.barostat == Barostat::berendsen; }
+  bool has_piston() const { return o.barostat == Barostat::parrinello_rahman; }
+  std::vector<double> temperatures(double time_ps) const {
+    std::vector<double> t;
+    for (const TemperatureGroup& g : o.groups) t.push_back(g.annealing.empty() ? g.temperature_k : value_at(g.annealing, time_ps));
+    return t;
+  }
+  bool coupled(std::size_t g) const { return o.groups[g].tau_t_ps > 0 && parts.freedom[g] > 0; }
+  /// kT of the box: the mean over all degrees of freedom.
+  double box_kt(const std::vector<double>& t) const {
     double sum = 0;
-    for (std::size_t i = 0; i < n(); ++i) sum += 0.5 * system.atoms.mass_amu[i] * (v[i][0] * v[i][0] + v[i][1] * v[i][1] + v[i][2] * v[i][2]);
-    return sum;
+    for (std::size_t g = 0; g < t.size(); ++g) sum += parts.freedom[g] * t[g];
+    return gas_constant * sum / freedom;
   }
-  static void scale(std::vector<Vec3>& v, double factor) {
-    for (Vec3& w : v)
-      for (double& c : w) c *= factor;
-  }
-  void rest_centre(std::vector<Vec3>& v) const {
-    Vec3 p{};
-    for (std::size_t i = 0; i < n(); ++i)
-      for (std::size_t c = 0; c < 3; ++c) p[c] += system.atoms.mass_amu[i] * v[i][c];
-    for (std::size_t i = 0; i < n(); ++i)
-      for (std::size_t c = 0; c < 3; ++c)
-        if (inverse_mass[i] > 0) v[i][c] -= p[c] / total_mass;
+  /// Two half steps around full steps, from velocities as they are kept.
+  Centres centres(const Motion& m) const {
+    const double half = 0.5 * o.dt_ps;
+    return o.integrator == Integrator::leap_frog ? centres_of(parts, m, 0, 2 * half) : centres_of(parts, m, -half, half);
   }
 
-  void accelerate(Motion& m, double t) const {
-    for (std::size_t i = 0; i < n(); ++i)
-      for (std::size_t c = 0; c < 3; ++c) m.frame.v_nm_ps[i][c] += t * inverse_mass[i] * m.forces.f[i][c];
+  void scale(std::vector<Vec3>& v, const std::vector<double>& factor) const {
+    if (std::ranges::all_of(factor, [](double s) { return s == 1; })) return;
+    over_blocks(n(), [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const double s = factor[static_cast<std::size_t>(parts.bath[i])];
+        for (double& c : v[i]) c *= s;
+      }
+    });
+  }
+  void kick(Motion& m, double t) const {
+    if (has_piston()) push_piston(scales, m.piston, m.frame.box, centres_of(parts, m, 0, 0).virial, true, t);
+    auto& v = m.frame.v_nm_ps;
+    const auto& f = m.forces.f;
+    over_blocks(n(), [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i)
+        for (std::size_t c = 0; c < 3; ++c) v[i][c] += t * parts.inverse[i][c] * f[i][c];
+    });
   }
   void hold_velocities(Motion& m) const {
     if (constraints.size() > 0) constraints.apply_to_velocities(m.frame.x_nm, m.frame.v_nm_ps, m.frame.box);
   }
-  /// The same after a kick of length t, with the virial of the constraints.
-  void hold_velocities(Motion& m, double t) const {
-    if (constraints.size() == 0) return;
-    std::array<Vec3, 3> pull;
-    constraints.apply_to_velocities(m.frame.x_nm, m.frame.v_nm_ps, m.frame.box, &pull);
-    add_virial(m, pull, 1 / t);
-  }
-  static void add_virial(Motion& m, const std::array<Vec3, 3>& pull, double factor) {
-    for (std::size_t a = 0; a < 3; ++a)
-      for (std::size_t b = 0; b < 3; ++b) m.forces.virial[a][b] += factor * pull[a][b];
-  }
-  void drift(Motion& m, double t, std::array<Vec3, 3>* pull = nullptr) const {
-    std::vector<Vec3>&x = m.frame.x_nm, &v = m.frame.v_nm_ps;
-    std::vector<Vec3> before, moved;
-    if (constraints.size() > 0) before = x;
-    for (std::size_t i = 0; i < n(); ++i)
-      for (std::size_t c = 0; c < 3; ++c) x[i][c] += t * v[i][c];
-    if (constraints.size() > 0) {
-      constraints.apply_to_positions(before, x, m.frame.box, &moved, pull);
-      for (std::size_t i = 0; i < n(); ++i)
-        for (std::size_t c = 0; c < 3; ++c) v[i][c] += moved[i][c] / t;
+  void drift(Motion& m, double t) const {
+    if (has_piston()) {
+      drift_piston(scales, parts, m, 0.5 * t);
+      push_piston(scales, m.piston, m.frame.box, centres_of(parts, m, 0, 0).twice_kinetic, false, t);
     }
-    place_virtual_sites(system, x, m.frame.box);
+    std::vector<Vec3>&x = m.frame.x_nm, &v = m.frame.v_nm_ps;
+    thread_local std::vector<Vec3> memory;
+    std::vector<Vec3>& before = memory;
+    if (constraints.size() > 0) before = x;
+    over_blocks(n(), [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i)
+        for (std::size_t c = 0; c < 3; ++c) x[i][c] += t * v[i][c];
+    });
+    if (constraints.size() > 0) constraints.apply_to_positions(before, x, m.frame.box, &v, t);
+    if (has_piston()) drift_piston(scales, parts, m, 0.5 * t);
   }
-  void evaluate(Motion& m) const {
+  /// Forces at the places of step `step`.
+  void evaluate(Motion& m, std::int64_t step) const {
+    place_virtual_sites(system, m.frame.x_nm, m.frame.box);
     force(m.frame.x_nm, m.frame.box, m.forces);
     spread_virtual_forces(system, m.frame.x_nm, m.frame.box, m.forces.f, m.forces.virial);
+    if (!slow) return;
+    const bool due = step % o.slow_every == 0;
+    if (due || m.slow.f.empty()) {
+      slow(m.frame.x_nm, m.frame.box, m.slow);
+      spread_virtual_forces(system, m.frame.x_nm, m.frame.box, m.slow.f, m.slow.virial);
+    }
+    const auto times = static_cast<double>(o.slow_every);
+    if (due)
+      for (std::size_t i = 0; i < n(); ++i)
+        for (std::size_t c = 0; c < 3; ++c) m.forces.f[i][c] += times * m.slow.f[i][c];
+    for (std::size_t k = 0; k < n_terms; ++k) m.forces.energy[k] += m.slow.energy[k];
+    for (std::size_t a = 0; a < 3; ++a)
+      for (std::size_t b = 0; b < 3; ++b) m.forces.virial[a][b] += m.slow.virial[a][b];
   }
 
   /// v <- c v + sqrt((1 - c^2) kT/m) R.
   void rub(Motion& m, double t) const {
-    const double before = kinetic(m.frame.v_nm_ps), c = std::exp(-o.friction_per_ps * t), noise = std::sqrt(-std::expm1(-2 * o.friction_per_ps * t) * gas_constant * o.temperature_k);
-    for (std::size_t i = 0; i < n(); ++i)
-      for (std::size_t k = 0; k < 3; ++k)
-        if (inverse_mass[i] > 0)
-          m.frame.v_nm_ps[i][k] = c * m.frame.v_nm_ps[i][k] + noise * std::sqrt(inverse_mass[i]) * normal_of(o.seed, friction, static_cast<std::uint64_t>(m.frame.step), n(), i, k);
+    const double before = total(kinetic_energies(parts, m.frame.v_nm_ps)), c = std::exp(-o.friction_per_ps * t);
+    std::vector<double> noise = temperatures(m.frame.time_ps);
+    for (double& s : noise) s = std::sqrt(-std::expm1(-2 * o.friction_per_ps * t) * gas_constant * s);
+    const auto step = static_cast<std::uint64_t>(m.frame.step);
+    over_blocks(n(), [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i)
+        for (std::size_t k = 0; k < 3; ++k)
+          if (const double w = parts.inverse[i][k]; w > 0)
+            m.frame.v_nm_ps[i][k] = c * m.frame.v_nm_ps[i][k] + noise[static_cast<std::size_t>(parts.bath[i])] * std::sqrt(w) * normal_of(o.seed, friction, step, n(), i, k);
+    });
     hold_velocities(m);
-    m.exchanged -= kinetic(m.frame.v_nm_ps) - before;
+    m.sampled = total(kinetic_energies(parts, m.frame.v_nm_ps));
+    m.exchanged -= m.sampled - before;
   }
-  /// The thermostat at the end of a step.
+  /// The thermostat over one step.
   void couple(Motion& m) const {
     std::vector<Vec3>& v = m.frame.v_nm_ps;
-    if (o.thermostat == Thermostat::none || o.thermostat == Thermostat::nose_hoover) return;
-    const double before = kinetic(v), aim = 0.5 * freedom * gas_constant * o.temperature_k;
+    if (o.thermostat == Thermostat::none) return;
+    const std::vector<double> temperature = temperatures(m.frame.time_ps);
     const auto step = static_cast<std::uint64_t>(m.frame.step);
-    if (o.thermostat == Thermostat::v_rescale) scale(v, bussi_factor(before, aim, freedom, o.dt_ps / o.tau_t_ps, o.seed, step));
-    if (o.thermostat == Thermostat::berendsen && before > 0) scale(v, std::sqrt(1 + o.dt_ps / o.tau_t_ps * (aim / before - 1)));
+    const std::vector<double> before = kinetic_energies(parts, v);
     if (o.thermostat == Thermostat::andersen) {
       for (std::size_t i = 0; i < n(); ++i) {
-        const auto g = static_cast<std::uint64_t>(group[i]);
-        if (inverse_mass[i] == 0 || data::uniform({o.seed, collisions}, step * n() + g) >= o.dt_ps / o.tau_t_ps) continue;
-        for (std::size_t k = 0; k < 3; ++k) v[i][k] = std::sqrt(gas_constant * o.temperature_k * inverse_mass[i]) * normal_of(o.seed, new_velocities, step, n(), i, k);
+        const auto g = static_cast<std::size_t>(parts.bath[i]);
+        if (!coupled(g) || data::uniform({o.seed, collisions}, step * n() + static_cast<std::uint64_t>(parts.rigid_of[i])) >= o.dt_ps / o.groups[g].tau_t_ps) continue;
+        for (std::size_t k = 0; k < 3; ++k) v[i][k] = std::sqrt(gas_constant * temperature[g] * parts.inverse[i][k]) * normal_of(o.seed, new_velocities, step, n(), i, k);
       }
       hold_velocities(m);
+      m.exchanged -= total(kinetic_energies(parts, v)) - total(before);
+      return;
     }
-    m.exchanged -= kinetic(v) - before;
+    std::vector<double> factor(o.groups.size(), 1.0);
+    for (std::size_t g = 0; g < factor.size(); ++g) {
+      if (!coupled(g) || !(before[g] > 0)) continue;
+      const double aim = 0.5 * parts.freedom[g] * gas_constant * temperature[g], ratio = o.dt_ps / o.groups[g].tau_t_ps;
+      factor[g] = o.thermostat == Thermostat::v_rescale ? bussi_factor(before[g], aim, parts.freedom[g], ratio, o.seed, step * factor.size() + g) : std::sqrt(1 + ratio * (aim / before[g] - 1));
+      m.exchanged -= (factor[g] * factor[g] - 1) * before[g];
+    }
+    scale(v, factor);
   }
-  void turn_chain(Motion& m) const {
-    const double before = kinetic(m.frame.v_nm_ps), factor = nose_hoover_factor(m.bath, before, freedom, gas_constant * o.temperature_k, o.tau_t_ps, 0.5 * o.dt_ps);
+  bool has_chains() const { return o.thermostat == Thermostat::nose_hoover; }
+  void turn_chains(Motion& m, double t) const {
+    const std::vector<double> temperature = temperatures(m.frame.time_ps);
+    std::vector<double> factor = kinetic_energies(parts, m.frame.v_nm_ps);
+    for (std::size_t g = 0; g < factor.size(); ++g)
+      factor[g] = coupled(g) ? nose_hoover_factor(m.bath.data() + 2 * nose_hoover_length * g, factor[g], parts.freedom[g], gas_constant * temperature[g], o.groups[g].tau_t_ps, t) : 1;
     scale(m.frame.v_nm_ps, factor);
+  }
+  double energy_of_chains(const Motion& m, const std::vector<double>& temperature) const {
+    double sum = 0;
+    for (std::size_t g = 0; g < temperature.size(); ++g)
+      if (coupled(g)) sum += nose_hoover_energy(m.bath.data() + 2 * nose_hoover_length * g, parts.freedom[g], gas_constant * temperature[g], o.groups[g].tau_t_ps);
+    return sum;
+  }
+
+  /// Box and molecules' centres scaled on trial; accepted with min(1, exp(-(dU + P dV - N kT ln V'/V)/kT)). Trials grow and shrink
+  /// until a quarter to three quarters of them are taken.
+  void try_box(Motion& m) const {
+    const auto step = static_cast<std::uint64_t>(m.frame.step);
+    const auto any = [&](std::uint64_t k) { return data::uniform({o.seed, box_trials}, 3 * step + k); };
+    const auto j = std::min(static_cast<std::size_t>(any(0) * static_cast<double>(scales.size())), scales.size() - 1);
+    const Scale& s = scales[j];
+    double &largest = m.piston[3 * j], &trials = m.piston[3 * j + 1], &accepted = m.piston[3 * j + 2];
+    const double q = coordinate_of(s, m.frame.box), grown = q + largest * (2 * any(1) - 1), kt = box_kt(temperatures(m.frame.time_ps));
+    Vec3 factor = {1, 1, 1};
+    for (const std::size_t k : s.axes) factor[k] = std::pow(grown / q, 1 / static_cast<double>(s.axes.size()));
+
+    Motion trial;
+    trial.frame.x_nm = m.frame.x_nm;
+    trial.frame.box = m.frame.box;
+    for (Vec3& e : trial.frame.box.edge)
+      for (std::size_t c = 0; c < 3; ++c) e[c] *= factor[c];
+    double moved = 0;  // sum over molecules of ln of their factors
+    for (std::size_t g = 0; g < molecules.size(); ++g) {
+      double mass = 0;
+      Vec3 centre{};
+      std::array<bool, 3> moves = {true, true, true};
+      const auto first = static_cast<std::size_t>(molecules.first[g]), last = static_cast<std::size_t>(molecules.first[g + 1]);
+      for (std::size_t k = first; k < last; ++k) {
+        const auto i = static_cast<std::size_t>(molecules.atom[k]);
+        mass += parts.mass[i];
+        for (std::size_t c = 0; c < 3; ++c) {
+          centre[c] += parts.mass[i] * m.frame.x_nm[i][c];
+          moves[c] = moves[c] && (parts.mass[i] == 0 || parts.inverse[i][c] > 0);
+        }
+      }
+      if (mass == 0) continue;
+      for (std::size_t c = 0; c < 3; ++c)
+        if (moves[c]) {
+          moved += std::log(factor[c]);
+          for (std::size_t k = first; k < last; ++k) trial.frame.x_nm[static_cast<std::size_t>(molecules.atom[k])][c] += (factor[c] - 1) * centre[c] / mass;
+        }
+    }
+    evaluate(trial, m.frame.step);
+    const double change = trial.forces.potential() - m.forces.potential();
+    const double work = change + s.pressure * (volume_nm3(trial.frame.box) - volume_nm3(m.frame.box)) - kt * moved;
+    trials += 1;
+    if (work <= 0 || any(2) < std::exp(-work / kt)) {
+      accepted += 1;
+      m.exchanged -= change;
+      m.frame.x_nm = std::move(trial.frame.x_nm);
+      m.frame.box = trial.frame.box;
+      m.forces = std::move(trial.forces);
+      if (slow) m.slow = std::move(trial.slow);
+    }
+    if (trials < 10) return;
+    if (accepted < 0.25 * trials) largest /= 1.1;
+    if (accepted > 0.75 * trials) largest = std::min(1.1 * largest, 0.3 * q);
+    trials = accepted = 0;
   }
 
   void step(Motion& m) const {
     const double dt = o.dt_ps;
+    const bool moves_box = o.barostat != Barostat::none && m.frame.step % o.barostat_every == 0;
+    const double kt = moves_box ? box_kt(temperatures(m.frame.time_ps)) : 0;
+    const Centres now = moves_box && relaxes_box() ? centres(m) : Centres{};
+    const auto arrive = [&] {
+      if (!(moves_box && relaxes_box())) return evaluate(m, m.frame.step + 1);
+      const bool stochastic = o.barostat == Barostat::c_rescale;
+      const Vec3 factor = relaxed_edges(scales, o, now, m.frame.box, kt, dt * static_cast<double>(o.barostat_every), stochastic, static_cast<std::uint64_t>(m.frame.step));
+      m.exchanged -= scale_centres(parts, m, factor, stochastic);
+      evaluate(m, m.frame.step + 1);
+      // The change of potential energy by the mean virial of before and after.
+      const std::array<Vec3, 3> after = centres_of(parts, m, 0, 0).virial;
+      for (std::size_t k = 0; k < 3; ++k) m.exchanged += 0.5 * (now.virial[k][k] + after[k][k]) * std::log(factor[k]);
+    };
     switch (o.integrator) {
       case Integrator::velocity_verlet:
-        if (o.thermostat == Thermostat::nose_hoover) turn_chain(m);
-        accelerate(m, 0.5 * dt);
+        if (has_chains()) turn_chains(m, 0.5 * dt);
+        kick(m, 0.5 * dt);
         drift(m, dt);
-        evaluate(m);
-        accelerate(m, 0.5 * dt);
-        hold_velocities(m, 0.5 * dt);
-        couple(m);
-        if (o.thermostat == Thermostat::nose_hoover) turn_chain(m);
+        arrive();
+        kick(m, 0.5 * dt);
+        hold_velocities(m);
+        if (has_chains()) turn_chains(m, 0.5 * dt);
+        else couple(m);
         break;
       case Integrator::leap_frog:
-        couple(m);
-        accelerate(m, dt);
-        drift(m, dt);
-        evaluate(m);
+        if (!has_chains()) couple(m);
+        kick(m, dt);
+        if (has_chains()) {
+          drift(m, 0.5 * dt);
+          turn_chains(m, dt);
+          drift(m, 0.5 * dt);
+        } else {
+          drift(m, dt);
+        }
+        arrive();
         break;
       case Integrator::langevin:
-        accelerate(m, 0.5 * dt);
+        kick(m, 0.5 * dt);
         hold_velocities(m);
         drift(m, 0.5 * dt);
         rub(m, dt);
         drift(m, 0.5 * dt);
-        evaluate(m);
-        accelerate(m, 0.5 * dt);
-        hold_velocities(m, 0.5 * dt);
+        arrive();
+        kick(m, 0.5 * dt);
+        hold_velocities(m);
         break;
+    }
+    if (has_chains()) {
+      const double next = m.frame.time_ps + dt;  // what a ramp does to the chains' energy is the ramp's work
+      m.exchanged += energy_of_chains(m, temperatures(m.frame.time_ps)) - energy_of_chains(m, temperatures(next));
     }
     ++m.frame.step;
     m.frame.time_ps += dt;
-    if (holds_centre() && m.frame.step % o.hold_centre_every == 0) rest_centre(m.frame.v_nm_ps);
+    if (holds() && m.frame.step % o.hold_centre_every == 0) rest(parts, m.frame.x_nm, m.frame.v_nm_ps, o.hold == Hold::angular);
+    if (o.barostat == Barostat::monte_carlo && m.frame.step % o.barostat_every == 0) try_box(m);
   }
 };
 
-Stepper::Stepper(const System& system, ForceFunction forces, const Dynamics& options) : impl_(std::make_unique<Impl>(system, std::move(forces), options)) {}
+Stepper::Stepper(const System& system, ForceFunction forces, const Dynamics& options, ForceFunction slow)
+    : impl_(std::make_unique<Impl>(system, std::move(forces), options, std::move(slow))) {}
 Stepper::~Stepper() = default;
 Stepper::Stepper(Stepper&&) noexcept = default;
 Stepper& Stepper::operator=(Stepper&&) noexcept = default;
 double Stepper::degrees_of_freedom() const { return impl_->freedom; }
+std::vector<double> Stepper::degrees_of_freedom_of_groups() const { return impl_->parts.freedom; }
 
 Motion Stepper::begin(Frame frame) const {
   const Impl& s = *impl_;
-  if (frame.x_nm.size() != s.n()) throw Error(fmt::format("[dynamics] {} places for {} atoms", frame.x_nm.size(), s.n()));
-  if (!frame.v_nm_ps.empty() && frame.v_nm_ps.size() != s.n()) throw Error(fmt::format("[dynamics] {} velocities for {} atoms", frame.v_nm_ps.size(), s.n()));
+  if (frame.x_nm.size() != s.n()) fault(fmt::format("{} places for {} atoms", frame.x_nm.size(), s.n()));
+  if (!frame.v_nm_ps.empty() && frame.v_nm_ps.size() != s.n()) fault(fmt::format("{} velocities for {} atoms", frame.v_nm_ps.size(), s.n()));
+  const bool periodic = is_periodic(frame.box);
+  if (s.o.barostat != Barostat::none && !periodic) fault("a barostat needs a periodic box");
+  if (s.o.hold == Hold::angular && s.holds() && periodic) fault("hold = angular: there is no rotation in a periodic box");
   Motion m;
   m.frame = std::move(frame);
-  if (m.frame.v_nm_ps.empty()) m.frame.v_nm_ps = maxwell_velocities(s.system, s.o.temperature_k, s.o.seed);
+  make_whole(s.system, m.frame.x_nm, m.frame.box);
   if (s.constraints.size() > 0) {
     const std::vector<Vec3> before = m.frame.x_nm;
     s.constraints.apply_to_positions(before, m.frame.x_nm, m.frame.box);
-    s.hold_velocities(m);
   }
-  if (s.holds_centre()) s.rest_centre(m.frame.v_nm_ps);
-  place_virtual_sites(s.system, m.frame.x_nm, m.frame.box);
-  s.evaluate(m);
-  if (s.o.thermostat == Thermostat::nose_hoover) m.bath.assign(2 * nose_hoover_length, 0.0);
+  if (m.frame.v_nm_ps.empty()) {
+    m.frame.v_nm_ps = velocities_at(s.parts, s.constraints, m.frame.x_nm, m.frame.box, s.temperatures(m.frame.time_ps),
+                                    s.parts.any_frozen ? Hold::none : s.holds() ? s.o.hold : Hold::linear, s.o.seed);
+  } else {
+    for (std::size_t i = 0; i < s.n(); ++i)
+      for (std::size_t c = 0; c < 3; ++c)
+        if (s.parts.inverse[i][c] == 0) m.frame.v_nm_ps[i][c] = 0;
+    s.hold_velocities(m);
+    if (s.holds()) rest(s.parts, m.frame.x_nm, m.frame.v_nm_ps, s.o.hold == Hold::angular);
+  }
+  s.evaluate(m, m.frame.step);
+  if (s.has_chains()) m.bath.assign(2 * nose_hoover_length * s.o.groups.size(), 0.0);
+  if (s.has_piston()) m.piston = piston_at_rest(s.scales, s.o, m.frame.box);
+  if (s.o.barostat == Barostat::monte_carlo)
+    for (const Scale& j : s.scales) m.piston.insert(m.piston.end(), {0.01 * coordinate_of(j, m.frame.box), 0, 0});
+  m.sampled = total(kinetic_energies(s.parts, m.frame.v_nm_ps));
   return m;
 }
 
@@ -217,54 +403,37 @@ Energies Stepper::energies(const Motion& m) const {
   const Impl& s = *impl_;
   Energies e;
   e.potential = m.forces.potential();
-  std::array<Vec3, 3> virial = m.forces.virial;
+  const std::vector<double> kinetic = kinetic_energies(s.parts, m.frame.v_nm_ps), temperature = s.temperatures(m.frame.time_ps);
+  e.kinetic = e.sampled = total(kinetic);
   if (s.o.integrator == Integrator::leap_frog) {
-    // The half step to come, tried on a copy: kinetic energies of both halves, and what constraints pull meanwhile.
-    Motion next = m;
-    s.accelerate(next, s.o.dt_ps);
-    std::array<Vec3, 3> pull{};
-    s.drift(next, s.o.dt_ps, &pull);
-    e.kinetic = 0.5 * (s.kinetic(m.frame.v_nm_ps) + s.kinetic(next.frame.v_nm_ps));
-    for (std::size_t a = 0; a < 3; ++a)
-      for (std::size_t b = 0; b < 3; ++b) virial[a][b] += pull[a][b] / (s.o.dt_ps * s.o.dt_ps);
-  } else {
-    e.kinetic = s.kinetic(m.frame.v_nm_ps);
-  }
-  e.temperature_k = 2 * e.kinetic / (s.freedom * gas_constant);
-  e.conserved = e.potential + e.kinetic + m.exchanged;
-  if (s.o.thermostat == Thermostat::nose_hoover) e.conserved += nose_hoover_energy(m.bath, s.freedom, gas_constant * s.o.temperature_k, s.o.tau_t_ps);
-  if (is_periodic(m.frame.box)) e.pressure_bar = bar_per_pressure_unit * (2 * e.kinetic + virial[0][0] + virial[1][1] + virial[2][2]) / (3 * volume_nm3(m.frame.box));
-  return e;
-}
-
-std::vector<Vec3> maxwell_velocities(const System& s, double temperature_k, std::uint64_t seed) {
-  const std::size_t n = s.n_atoms();
-  std::vector<Vec3> v(n);
-  Vec3 p{};
-  double mass = 0;
-  std::size_t mobile = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    const double m = s.atoms.mass_amu[i];
-    if (m == 0) continue;
-    ++mobile;
-    mass += m;
-    for (std::size_t c = 0; c < 3; ++c) {
-      v[i][c] = std::sqrt(gas_constant * temperature_k / m) * normal_of(seed, velocities, 0, n, i, c);
-      p[c] += m * v[i][c];
-    }
-  }
-  double twice = 0;
-  for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t c = 0; c < 3; ++c)
-      if (s.atoms.mass_amu[i] > 0) {
-        if (mobile > 1) v[i][c] -= p[c] / mass;
-        twice += s.atoms.mass_amu[i] * v[i][c] * v[i][c];
+    // The half step to come, tried on copies.
+    const double dt = s.o.dt_ps;
+    std::vector<Vec3> v = m.frame.v_nm_ps, x = m.frame.x_nm;
+    for (std::size_t i = 0; i < s.n(); ++i)
+      for (std::size_t c = 0; c < 3; ++c) {
+        v[i][c] += dt * s.parts.inverse[i][c] * m.forces.f[i][c];
+        x[i][c] += dt * v[i][c];
       }
-  const double freedom = 3.0 * static_cast<double>(mobile) - (mobile > 1 ? 3 : 0);
-  if (twice > 0)
-    for (Vec3& w : v)
-      for (double& c : w) c *= std::sqrt(freedom * gas_constant * temperature_k / twice);
-  return v;
+    if (s.constraints.size() > 0) s.constraints.apply_to_positions(m.frame.x_nm, x, m.frame.box, &v, dt);
+    e.kinetic = 0.5 * (e.kinetic + total(kinetic_energies(s.parts, v)));
+  }
+  if (s.o.integrator == Integrator::langevin) e.sampled = m.sampled;
+  e.temperature_k = 2 * e.sampled / (s.freedom * gas_constant);
+  for (std::size_t g = 0; g < kinetic.size(); ++g) e.group_temperature_k.push_back(s.parts.freedom[g] > 0 ? 2 * kinetic[g] / (s.parts.freedom[g] * gas_constant) : 0);
+  e.conserved = e.potential + e.kinetic + m.exchanged;
+  if (s.has_chains()) e.conserved += s.energy_of_chains(m, temperature);
+  if (s.has_piston()) {
+    std::vector<double> next = m.piston;
+    if (s.o.integrator == Integrator::leap_frog) push_piston(s.scales, next, m.frame.box, centres_of(s.parts, m, 0, 0).virial, true, s.o.dt_ps);
+    e.conserved += 0.5 * (piston_energy(m.piston) + piston_energy(next)) + s.scales[0].pressure * volume_nm3(m.frame.box);
+  }
+  if (!is_periodic(m.frame.box)) return e;
+  e.volume_nm3 = volume_nm3(m.frame.box);
+  const Centres c = s.centres(m);
+  for (std::size_t a = 0; a < 3; ++a)
+    for (std::size_t b = 0; b < 3; ++b) e.pressure_tensor_bar[a][b] = bar_per_pressure_unit * (c.twice_kinetic[a][b] + c.virial[a][b]) / e.volume_nm3;
+  e.pressure_bar = (e.pressure_tensor_bar[0][0] + e.pressure_tensor_bar[1][1] + e.pressure_tensor_bar[2][2]) / 3;
+  return e;
 }
 
 double Forces::potential() const { return std::accumulate(energy.begin(), energy.end(), 0.0); }

@@ -32,14 +32,11 @@ class Constraints {
 
   std::size_t size() const;  ///< constraints: three of each water
 
-  /// Moves `y` to z. What the constraints did to each place goes to `moved` (z - y; null: not wanted), and sum r_a m (z - y)_b with
-  /// places r relative to the group [amu nm^2] to `pull`: over dt^2 it is their virial. Displacements between atoms are those of
-  /// the nearest image. Throws Error naming atoms and lengths where no solution is near, which is what a
-  /// step that is too long looks like.
-  void apply_to_positions(const std::vector<Vec3>& x, std::vector<Vec3>& y, const Box& box, std::vector<Vec3>* moved = nullptr,
-                          std::array<Vec3, 3>* pull = nullptr) const;
-  /// Takes from `v` what would change the lengths: (v_a - v_b).r_k = 0. `pull`: sum r_a m dv_b [amu nm^2/ps].
-  void apply_to_velocities(const std::vector<Vec3>& x, std::vector<Vec3>& v, const Box& box, std::array<Vec3, 3>* pull = nullptr) const;
+  /// Moves `y` to z, and adds (z - y)/t to `v` (null: not wanted). Displacements between atoms are those of the nearest image.
+  /// Throws Error naming atoms and lengths where no solution is near, which is what a step that is too long looks like.
+  void apply_to_positions(const std::vector<Vec3>& x, std::vector<Vec3>& y, const Box& box, std::vector<Vec3>* v = nullptr, double t = 1) const;
+  /// Takes from `v` what would change the lengths: (v_a - v_b).r_k = 0.
+  void apply_to_velocities(const std::vector<Vec3>& x, std::vector<Vec3>& v, const Box& box) const;
   /// Group of atoms that constraints hold together, for every atom; -1: none.
   std::vector<std::int32_t> groups() const;
   /// Largest | |x_a - x_b| - d |/d.

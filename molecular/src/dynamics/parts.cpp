@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dynamics/parts.h"
+
+#include "tessera/autodiff/error.h"
+
+#include <fmt/format.h>
+
+#include <numeric>
+
+namespace tessera::molecular {
+namespace {
+
+[[noreturn]] void fault(const std::string& what) { throw Error("[dynamics] " + what); }
+
+std::vector<std::int32_t> baths_of(std::size_t n, const Dynamics& o) {
+  if (o.groups.empty()) return std::vector<std::int32_t>(n, 0);
+  std::vector<std::int32_t> bath(n, -1);
+  for (std::size_t g = 0; g < o.groups.size(); ++g)
+    for (const std::int32_t a : o.groups[g].atoms) {
+      if (a < 0 || static_cast<std::size_t>(a) >= n) fault(fmt::format("temperature group '{}' names atom {} of {}", o.groups[g].name, a + 1, n));
+      std::int32_t& b = bath[static_cast<std::size_t>(a)];
+      if (b >= 0) fault(fmt::format("atom {} is in temperature groups '{}' and '{}'", a + 1, o.groups[static_cast<std::size_t>(b)].name, o.groups[g].name));
+      b = static_cast<std::int32_t>(g);
+    }
+  for (std::size_t i = 0; i < n; ++i)
+    if (bath[i] < 0) fault(fmt::format("atom {} is in no temperature group", i + 1));
+  return bath;
+}
+
+}  // namespace
+
+Parts parts_of(const System& s, const Constraints& constraints, const Dynamics& o) {
+  const std::size_t n = s.n_atoms();
+  if (!o.frozen.empty() && o.frozen.size() != n) fault(fmt::format("frozen directions are given for {} of {} atoms", o.frozen.size(), n));
+  Parts p;
+  p.mass = s.atoms.mass_amu;
+  p.bath = baths_of(n, o);
+  p.freedom.assign(std::max<std::size_t>(o.groups.size(), 1), 0.0);
+  p.rigid_of = constraints.groups();
+  for (std::size_t i = 0; i < n; ++i) {
+    Vec3 w{};
+    for (std::size_t c = 0; c < 3; ++c) {
+      if (!(p.mass[i] > 0)) continue;
+      if (!o.frozen.empty() && o.frozen[i][c]) {
+        p.any_frozen = true;
+        if (p.rigid_of[i] >= 0) fault(fmt::format("atom {} is frozen and part of a constraint: leave its bonds flexible", i + 1));
+        continue;
+      }
+      w[c] = 1 / p.mass[i];
+      p.total_mass[c] += p.mass[i];
+      p.freedom[static_cast<std::size_t>(p.bath[i])] += 1;
+    }
+    p.inverse.push_back(w);
+    if (p.mass[i] > 0 && p.rigid_of[i] < 0) p.loose.push_back(static_cast<std::int32_t>(i));
+  }
+  for (const auto& [a, b] : s.constraints.atoms) p.freedom[static_cast<std::size_t>(p.bath[static_cast<std::size_t>(a)])] -= 1;
+  for (const auto& w : s.rigid_waters.atoms) p.freedom[static_cast<std::size_t>(p.bath[static_cast<std::size_t>(w[0])])] -= 3;
+
+  const std::int32_t groups = n == 0 ? 0 : *std::ranges::max_element(p.rigid_of) + 1;
+  std::vector<std::vector<std::int32_t>> members(static_cast<std::size_t>(groups));
+  for (std::size_t i = 0; i < n; ++i)
+    if (p.rigid_of[i] >= 0) members[static_cast<std::size_t>(p.rigid_of[i])].push_back(static_cast<std::int32_t>(i));
+  for (const auto& m : members) {
+    for (const std::int32_t a : m)
+      if (p.bath[static_cast<std::size_t>(a)] != p.bath[static_cast<std::size_t>(m[0])]) fault(fmt::format("constraints join atoms {} and {}, which are in two temperature groups", m[0] + 1, a + 1));
+    p.rigid.atom.insert(p.rigid.atom.end(), m.begin(), m.end());
+    p.rigid.first.push_back(static_cast<std::int32_t>(p.rigid.atom.size()));
+  }
+  std::int32_t next = groups;
+  for (std::int32_t& g : p.rigid_of)
+    if (g < 0) g = next++;
+  return p;
+}
+
+std::vector<double> kinetic_energies(const Parts& p, const std::vector<Vec3>& v) {
+  if (p.freedom.size() == 1) {
+    const auto sum = sum_over_blocks<3>(p.n(), [&](std::size_t begin, std::size_t end) {
+      std::array<double, 3> k{};
+      for (std::size_t i = begin; i < end; ++i)
+        for (std::size_t c = 0; c < 3; ++c) k[c] += p.mass[i] * v[i][c] * v[i][c];
+      return k;
+    });
+    return {0.5 * (sum[0] + sum[1] + sum[2])};
+  }
+  const std::size_t blocks = (p.n() + block - 1) / block, groups = p.freedom.size();
+  std::vector<double> parts(blocks * groups, 0.0), sum(groups, 0.0);
+  over_blocks(p.n(), [&](std::size_t begin, std::size_t end) {
+    double* k = parts.data() + begin / block * groups;
+    for (std::size_t i = begin; i < end; ++i) k[p.bath[i]] += 0.5 * p.mass[i] * (v[i][0] * v[i][0] + v[i][1] * v[i][1] + v[i][2] * v[i][2]);
+  });
+  for (std::size_t k = 0; k < parts.size(); ++k) sum[k % groups] += parts[k];
+  return sum;
+}
+
+void rest(const Parts& p, const std::vector<Vec3>& x, std::vector<Vec3>& v, bool angular) {
+  const auto sum = sum_over_blocks<6>(p.n(), [&](std::size_t begin, std::size_t end) {
+    std::array<double, 6> s{};
+    for (std::size_t i = begin; i < end; ++i)
+      for (std::size_t c = 0; c < 3; ++c)
+        if (p.inverse[i][c] > 0) {
+          s[c] += p.mass[i] * v[i][c];
+          s[3 + c] += p.mass[i] * x[i][c];
+        }
+    return s;
+  });
+  Vec3 speed{}, centre{}, omega{};
+  for (std::size_t c = 0; c < 3; ++c)
+    if (p.total_mass[c] > 0) {
+      speed[c] = sum[c] / p.total_mass[c];
+      centre[c] = sum[3 + c] / p.total_mass[c];
+    }
+  if (angular) {
+    // I omega = L, I = sum m (r^2 - r r).
+    const auto s = sum_over_blocks<9>(p.n(), [&](std::size_t begin, std::size_t end) {
+      std::array<double, 9> t{};
+      for (std::size_t i = begin; i < end; ++i) {
+        const Vec3 r = {x[i][0] - centre[0], x[i][1] - centre[1], x[i][2] - centre[2]}, u = {v[i][0] - speed[0], v[i][1] - speed[1], v[i][2] - speed[2]};
+        const double m = p.mass[i];
+        for (std::size_t c = 0; c < 3; ++c) {
+          const std::size_t d = (c + 1) % 3, e = (c + 2) % 3;
+          t[c] += m * (r[d] * u[e] - r[e] * u[d]);
+          t[3 + c] += m * (r[d] * r[d] + r[e] * r[e]);
+          t[6 + c] -= m * r[d] * r[e];
+        }
+      }
+      return t;
+    });
+    // Cofactors: rows (0: xx xy xz) with off-diagonals s[8] = xy, s[7] = zx, s[6] = yz.
+    const double xx = s[3], yy = s[4], zz = s[5], yz = s[6], zx = s[7], xy = s[8];
+    const double a = yy * zz - yz * yz, b = zx * yz - xy * zz, c = xy * yz - yy * zx, det = xx * a + xy * b + zx * c;
+    if (!(det > 1e-12 * xx * yy * zz)) fault("hold = angular: the atoms lie on one line");
+    omega = {(a * s[0] + b * s[1] + c * s[2]) / det, (b * s[0] + (xx * zz - zx * zx) * s[1] + (xy * zx - xx * yz) * s[2]) / det,
+             (c * s[0] + (xy * zx - xx * yz) * s[1] + (xx * yy - xy * xy) * s[2]) / det};
+  }
+  over_blocks(p.n(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const Vec3 r = {x[i][0] - centre[0], x[i][1] - centre[1], x[i][2] - centre[2]};
+      for (std::size_t c = 0; c < 3; ++c) {
+        const std::size_t d = (c + 1) % 3, e = (c + 2) % 3;
+        if (p.inverse[i][c] > 0) v[i][c] -= speed[c] + (omega[d] * r[e] - omega[e] * r[d]);
+      }
+    }
+  });
+}
+
+void make_whole(const System& s, std::vector<Vec3>& x, const Box& box) {
+  if (!is_periodic(box)) return;
+  std::vector<std::vector<std::int32_t>> near(s.n_atoms());
+  const auto join = [&](std::int32_t a, std::int32_t b) {
+    near[static_cast<std::size_t>(a)].push_back(b);
+    near[static_cast<std::size_t>(b)].push_back(a);
+  };
+  for (const auto& [a, b] : s.connectivity) join(a, b);
+  for (const auto& [a, b] : s.bonds.atoms) join(a, b);
+  for (const auto& [a, b] : s.constraints.atoms) join(a, b);
+  for (const auto& [o, h1, h2] : s.rigid_waters.atoms) {
+    join(o, h1);
+    join(o, h2);
+  }
+  for (const VirtualSite& v : s.virtual_sites) join(v.site, v.parents[0]);
+  std::vector<bool> done(x.size(), false);
+  std::vector<std::int32_t> reached;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    if (done[i]) continue;
+    done[i] = true;
+    reached.assign(1, static_cast<std::int32_t>(i));
+    for (std::size_t k = 0; k < reached.size(); ++k) {
+      const auto a = static_cast<std::size_t>(reached[k]);
+      for (const std::int32_t b : near[a]) {
+        const auto j = static_cast<std::size_t>(b);
+        if (done[j]) continue;
+        done[j] = true;
+        reached.push_back(b);
+        const Vec3 d = {x[j][0] - x[a][0], x[j][1] - x[a][1], x[j][2] - x[a][2]}, w = wrapped(box, d);
+        for (std::size_t c = 0; c < 3; ++c)
+          if (std::abs(w[c] - d[c]) > 1e-9) x[j][c] = x[a][c] + w[c];  // places that need no move keep their bits
+      }
+    }
+  }
+}
+
+System heavy_hydrogens(System s, double mass_amu, bool waters) {
+  const auto refuse = [](const std::string& what) { throw Error("[heavy_hydrogens] " + what); };
+  if (!(mass_amu > 0)) refuse(fmt::format("a mass must be positive, got {} amu", mass_amu));
+  const std::size_t n = s.n_atoms();
+  std::vector<std::vector<std::int32_t>> near(n);
+  for (const auto& [a, b] : s.connectivity) {
+    near[static_cast<std::size_t>(a)].push_back(b);
+    near[static_cast<std::size_t>(b)].push_back(a);
+  }
+  const auto is_h = [&](std::int32_t a) { return s.atoms.element[static_cast<std::size_t>(a)] == 1; };
+  for (std::size_t i = 0; i < n; ++i) {
+    if (is_h(static_cast<std::int32_t>(i))) continue;
+    const auto hydrogens = static_cast<std::size_t>(std::ranges::count_if(near[i], is_h));
+    if (hydrogens == 0 || (!waters && s.atoms.element[i] == 8 && near[i].size() == 2 && hydrogens == 2)) continue;
+    for (const std::int32_t h : near[i])
+      if (is_h(h)) {
+        double& m = s.atoms.mass_amu[static_cast<std::size_t>(h)];
+        s.atoms.mass_amu[i] -= mass_amu - m;
+        m = mass_amu;
+      }
+    if (!(s.atoms.mass_amu[i] >= mass_amu)) refuse(fmt::format("atom {} ({}) would keep {:g} amu, less than its hydrogens' {:g}", i + 1, s.atoms.name[i], s.atoms.mass_amu[i], mass_amu));
+  }
+  return s;
+}
+
+}  // namespace tessera::molecular

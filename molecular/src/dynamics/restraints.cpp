@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// U = sum k/2 e^2, e the nearest image of x - x0(h). Under a strain of places and box the places x0 move as their scaling says, so
+// that the virial is that of e + (x0 less the part that scales).
+#include "tessera/molecular/dynamics.h"
+
+#include "tessera/autodiff/error.h"
+
+namespace tessera::molecular {
+
+ForceFunction with_position_restraints(ForceFunction base, const PositionRestraints& r, const Box& reference, RestraintScaling scaling) {
+  if (r.size() == 0) return base;
+  if (scaling != RestraintScaling::none && !is_periodic(reference)) throw Error("[position restraints] without a periodic box no place can scale with it");
+  std::vector<Vec3> place;
+  Vec3 centre{};
+  for (const std::int32_t row : r.row) {
+    const auto& p = r.rows[static_cast<std::size_t>(row)];
+    place.push_back({p[3], p[4], p[5]});
+    for (std::size_t c = 0; c < 3; ++c) centre[c] += place.back()[c] / static_cast<double>(r.size());
+  }
+  return [=](const std::vector<Vec3>& x, const Box& box, Forces& out) {
+    base(x, box, out);
+    const auto moved = [&](const Vec3& p) { return scaling == RestraintScaling::none ? p : from_fractions(box, fractions(reference, p)); };
+    const Vec3 now = scaling == RestraintScaling::centre ? moved(centre) : Vec3{};
+    for (std::size_t t = 0; t < r.size(); ++t) {
+      const auto i = static_cast<std::size_t>(r.atoms[t][0]);
+      const auto& k = r.rows[static_cast<std::size_t>(r.row[t])];
+      Vec3 stays{}, at = place[t];  // the part of the place that no strain moves
+      if (scaling == RestraintScaling::none) stays = at;
+      if (scaling == RestraintScaling::all) at = moved(at);
+      if (scaling == RestraintScaling::centre)
+        for (std::size_t c = 0; c < 3; ++c) {
+          stays[c] = at[c] - centre[c];
+          at[c] = now[c] + stays[c];
+        }
+      const Vec3 e = wrapped(box, {x[i][0] - at[0], x[i][1] - at[1], x[i][2] - at[2]});
+      for (std::size_t b = 0; b < 3; ++b) {
+        const double f = -k[b] * e[b];
+        out.energy[static_cast<std::size_t>(Term::position_restraints)] += 0.5 * k[b] * e[b] * e[b];
+        out.f[i][b] += f;
+        for (std::size_t a = 0; a < 3; ++a) out.virial[a][b] += (e[a] + stays[a]) * f;
+      }
+    }
+  };
+}
+
+}  // namespace tessera::molecular
