@@ -24,7 +24,24 @@ function(tessera_add_module NAME)
   set(private_deps ${M_PRIVATE_DEPS})
   list(TRANSFORM private_deps REPLACE "(.+)" "$<BUILD_INTERFACE:\\1>")
   target_link_libraries(tessera_${NAME} PUBLIC ${M_PUBLIC_DEPS} PRIVATE $<BUILD_INTERFACE:tessera_flags> ${private_deps})
+  tessera_precompile_standard(tessera_${NAME})
   set_property(GLOBAL APPEND PROPERTY TESSERA_MODULES ${NAME})
+endfunction()
+
+# tessera_precompile_standard(TARGET): the standard library from a header compiled once for the target.
+set(TESSERA_STANDARD_HEADERS <algorithm> <array> <cmath> <complex> <cstring> <filesystem> <fstream> <functional> <limits> <map>
+    <memory> <numbers> <optional> <random> <set> <span> <sstream> <string> <tuple> <unordered_map> <variant> <vector>)
+function(tessera_precompile_standard TARGET)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    return()
+  endif()
+  target_precompile_headers(${TARGET} PRIVATE ${TESSERA_STANDARD_HEADERS})
+  tessera_cache_precompiled(${TARGET})
+endfunction()
+
+# tessera_optimise_for_compile_time(TARGET): glue that waits for libraries and disks (docs/decisions/0006-build-time.md).
+function(tessera_optimise_for_compile_time TARGET)
+  target_compile_options(${TARGET} PRIVATE $<$<CONFIG:Release>:-Og>)
 endfunction()
 
 # tessera_add_tests(NAME [DEPS ...]): every tests/NAME/*_test.cpp in one program, each test case one ctest entry.
@@ -69,9 +86,7 @@ function(tessera_use_precompiled TARGET)
     add_library(tessera_precompiled OBJECT ${PROJECT_BINARY_DIR}/generated/precompiled.cpp)
     target_link_libraries(tessera_precompiled PRIVATE tessera_flags GTest::gtest)
     target_compile_options(tessera_precompiled PRIVATE $<$<CONFIG:Release>:-Og> -fPIE)  # as the programs are
-    target_precompile_headers(tessera_precompiled PRIVATE <gtest/gtest.h> <algorithm> <array> <cmath> <complex> <cstring>
-      <filesystem> <fstream> <functional> <limits> <map> <memory> <numbers> <optional> <random> <set> <span> <sstream>
-      <string> <tuple> <unordered_map> <variant> <vector>)
+    target_precompile_headers(tessera_precompiled PRIVATE <gtest/gtest.h> ${TESSERA_STANDARD_HEADERS})
     tessera_cache_precompiled(tessera_precompiled)
   endif()
   target_precompile_headers(${TARGET} REUSE_FROM tessera_precompiled)

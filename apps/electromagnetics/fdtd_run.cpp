@@ -209,6 +209,7 @@ data::ExitCode step_case(RunContext& context, const Case& c, Results& results) {
   progress.finish(grown ? "failed" : "finished");
   if (grown) {
     context.log.error(fmt::format("the fields grow without limit: at step {} the energy is {:.3g} J; the largest field is {}", s.run->step(), s.energy, s.where_it_grows()));
+    context.log.error("what makes fields grow: an active medium, or a guide whose evanescent tail reaches an absorbing layer (move the layer away by a wavelength, or raise pml.cells)");
     return data::ExitCode::blow_up;
   }
   metrics->sync();

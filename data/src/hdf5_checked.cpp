@@ -39,13 +39,13 @@ struct Reader {
     return {id, close};
   }
 
-  void open(const std::filesystem::path& path, std::uint64_t max_bytes) {
+  void open(const std::filesystem::path& path, const H5Limits& limits) {
     h5_quiet();
     name = path.string();
-    budget = max_bytes;
+    budget = limits.max_bytes;
     const H5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
     H5Pset_file_locking(access, false, true);
-    file = check(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access), H5Fclose, "", "open");
+    file = check(H5Fopen(path.c_str(), H5F_ACC_RDONLY | (limits.being_written ? H5F_ACC_SWMR_READ : 0), access), H5Fclose, "", "open");
   }
 
   // --- links ---------------------------------------------------------------------------------------------------
@@ -155,6 +155,9 @@ struct Reader {
     H5Handle type;
     std::vector<std::uint64_t> shape;
     std::uint64_t n = 0, bytes = 0, stored = 0;
+    H5Handle file_space, memory_space;  // of a part; empty: all of it
+    hid_t file() const { return file_space.valid() ? file_space : hid_t{H5S_ALL}; }
+    hid_t memory() const { return memory_space.valid() ? memory_space : hid_t{H5S_ALL}; }
   };
   /// Everything that can be known of a dataset without reading it, and the reasons not to.
   Extent examine(hid_t set, const std::string& path) const {
@@ -195,6 +198,20 @@ struct Reader {
       refuse(426, path, "declares " + std::to_string(e.bytes) + " bytes and stores " + std::to_string(e.stored),
              "no compression reaches that: it was never written, or the file was made to do harm");
     return e;
+  }
+  /// Leaves of `e` the rows that are wanted.
+  static void cut(hid_t set, const H5Rows& rows, Extent& e) {
+    if (e.shape.empty() || H5Tget_class(e.type) == H5T_STRING || (rows.first == 0 && rows.count >= e.shape[0])) return;
+    const std::uint64_t first = std::min(rows.first, e.shape[0]), count = std::min(rows.count, e.shape[0] - first);
+    std::vector<hsize_t> start(e.shape.size(), 0), size(e.shape.begin(), e.shape.end());
+    start[0] = first, size[0] = count;
+    e.file_space = H5Handle(H5Dget_space(set), H5Sclose);
+    if (count > 0) H5Sselect_hyperslab(e.file_space, H5S_SELECT_SET, start.data(), nullptr, size.data(), nullptr);
+    else H5Sselect_none(e.file_space);
+    e.memory_space = H5Handle(H5Screate_simple(int(size.size()), size.data(), nullptr), H5Sclose);
+    e.shape[0] = count;
+    e.n = product(size, 1);
+    e.bytes = product({e.n, H5Tget_size(e.type)}, 1);
   }
   [[noreturn]] void too_large(const std::string& path, std::uint64_t bytes, const std::string& verb) const {
     refuse(426, path, verb + " " + (bytes == UINT64_MAX ? "more than 2^64" : std::to_string(bytes)) + " bytes, the limit is " +
@@ -306,7 +323,7 @@ struct Reader {
   std::vector<T> numbers(hid_t set, const Extent& e, hid_t memory_type, const std::string& path) const {
     if (product({e.n, sizeof(T)}, 1) > budget) too_large(path, product({e.n, sizeof(T)}, 1), "takes");
     std::vector<T> out(e.n);
-    if (e.n && H5Dread(set, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, out.data()) < 0) damaged(path, "read");
+    if (e.n && H5Dread(set, memory_type, e.memory(), e.file(), H5P_DEFAULT, out.data()) < 0) damaged(path, "read");
     return out;
   }
 
@@ -360,11 +377,12 @@ struct Reader {
   }
 
   /// Reads one dataset and takes what it needs from the budget.
-  H5Array read(const std::string& path) {
+  H5Array read(const std::string& path, const H5Rows& rows) {
     if (!exists_by_hard_links(path) || kind_of(path) != H5O_TYPE_DATASET)
       refuse(428, path, "there is no such dataset in the file");
     const H5Handle set = check(H5Dopen2(file, path.c_str(), H5P_DEFAULT), H5Dclose, path, "open dataset");
-    const Extent e = examine(set, path);
+    Extent e = examine(set, path);
+    cut(set, rows, e);
     H5Array out{.shape = e.shape, .data = data_of(set, e, path)};
     for (const auto& [label, text] : attributes_of(set, path)) {
       if (label == "units") out.attributes.units = text;
@@ -377,30 +395,30 @@ struct Reader {
 
 }  // namespace
 
-std::vector<H5Object> list_h5_here(const std::filesystem::path& file, std::uint64_t budget) {
+std::vector<H5Object> list_h5_here(const std::filesystem::path& file, const H5Limits& limits) {
   Reader r;
-  r.open(file, budget);
+  r.open(file, limits);
   r.visit_object("/");
   return std::move(r.objects);
 }
 
 std::map<std::string, H5Array> read_h5_here(const std::filesystem::path& file, std::span<const std::string> names,
-                                            std::uint64_t budget) {
+                                            const H5Limits& limits, const H5Rows& rows) {
   Reader r;
-  r.open(file, budget);
+  r.open(file, limits);
   std::map<std::string, H5Array> out;
   if (names.empty()) {
     r.visit_object("/");
     for (const H5Object& o : r.objects)
       if (o.kind == H5Object::Kind::dataset) {
         try {
-          out.emplace(o.path, r.read(o.path));
+          out.emplace(o.path, r.read(o.path, rows));
         } catch (const InputError& e) {
           if (e.findings()[0].number != 427) throw;  // of a type that is not read here: left out
         }
       }
   }
-  for (const std::string& n : names) out.emplace(n, r.read(n));
+  for (const std::string& n : names) out.emplace(n, r.read(n, rows));
   return out;
 }
 

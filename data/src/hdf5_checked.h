@@ -12,9 +12,9 @@
 namespace tessera::data {
 
 /// The reading that runs inside the guarded child (hdf5_reader.cpp): every check that can be made before the library
-/// reads is made here. Budgets in bytes. Throws InputError as hdf5.h says.
-std::vector<H5Object> list_h5_here(const std::filesystem::path& file, std::uint64_t budget);
+/// reads is made here. `max_bytes` is the budget, not 0. Throws InputError as hdf5.h says.
+std::vector<H5Object> list_h5_here(const std::filesystem::path& file, const H5Limits& limits);
 std::map<std::string, H5Array> read_h5_here(const std::filesystem::path& file, std::span<const std::string> names,
-                                            std::uint64_t budget);
+                                            const H5Limits& limits, const H5Rows& rows);
 
 }  // namespace tessera::data

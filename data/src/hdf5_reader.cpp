@@ -16,7 +16,7 @@ using Sink = std::function<void(const void*, std::size_t)>;
 constexpr std::string_view kSignature("\x89HDF\r\n\x1a\n", 8);
 
 /// Finds the superblock (at 0, 512, 1024, ...; HDF5 file format, section II) and what it says of writers.
-void check_superblock(const std::filesystem::path& file, const RegularFile& opened) {
+void check_superblock(const std::filesystem::path& file, const RegularFile& opened, bool being_written) {
   const auto refuse = [&](int number, std::uint64_t byte, std::string message, std::string hint) {
     throw InputError(Diagnostic{.number = number, .place = {.file = file.string(), .byte = byte},
                                 .message = std::move(message), .hint = std::move(hint)});
@@ -30,8 +30,10 @@ void check_superblock(const std::filesystem::path& file, const RegularFile& open
   if (at >= head.size())
     refuse(420, 0, head.empty() ? "is empty, expected an HDF5 file" : "not an HDF5 file (its signature is not there)", "");
   constexpr std::size_t version_at = 8, flags_at = 11;
-  if (at + flags_at < head.size() && head[at + version_at] == 3 && (head[at + flags_at] & 5) != 0)
-    refuse(422, at + flags_at, head[at + flags_at] & 4 ? "marked as open for writing with readers (SWMR)" : "marked as open for writing",
+  constexpr int for_writing = 1, with_readers = 4;
+  const int flags = at + flags_at < head.size() && head[at + version_at] == 3 ? head[at + flags_at] & (for_writing | with_readers) : 0;
+  if (flags != 0 && !(being_written && (flags & with_readers)))
+    refuse(422, at + flags_at, flags & with_readers ? "marked as open for writing with readers (SWMR)" : "marked as open for writing",
            "its writer is still at work or was killed; if it is gone, `h5clear -s FILE` removes the mark");
 }
 
@@ -145,7 +147,7 @@ auto guarded(const std::filesystem::path& file, const H5Limits& limits, Work wor
   std::uint64_t budget;
   {
     const RegularFile opened(file);
-    check_superblock(file, opened);
+    check_superblock(file, opened, limits.being_written);
     budget = budget_of(opened, limits);
   }
   const std::string answer = run_guarded(file, child_limits(budget), [&] { return pack(work(budget)); });
@@ -160,12 +162,12 @@ auto guarded(const std::filesystem::path& file, const H5Limits& limits, Work wor
 }  // namespace
 
 std::vector<H5Object> list_h5(const std::filesystem::path& file, const H5Limits& limits) {
-  return guarded(file, limits, [&](std::uint64_t budget) { return list_h5_here(file, budget); }, unpack_objects);
+  return guarded(file, limits, [&](std::uint64_t budget) { return list_h5_here(file, {budget, limits.being_written}); }, unpack_objects);
 }
 
 std::map<std::string, H5Array> read_h5(const std::filesystem::path& file, std::span<const std::string> names,
-                                       const H5Limits& limits) {
-  return guarded(file, limits, [&](std::uint64_t budget) { return read_h5_here(file, names, budget); }, unpack_arrays);
+                                       const H5Limits& limits, const H5Rows& rows) {
+  return guarded(file, limits, [&](std::uint64_t budget) { return read_h5_here(file, names, {budget, limits.being_written}, rows); }, unpack_arrays);
 }
 
 }  // namespace tessera::data

@@ -174,6 +174,22 @@ struct H5Writer::Impl {
     if (!set.close()) fail("finish " + name);
   }
 
+  void series(const std::string& name, hid_t type, const std::vector<std::uint64_t>& row, const H5Attributes& attributes) const {
+    constexpr hsize_t chunk_bytes = 1 << 16, most_rows = 1024;
+    make_parents(name);
+    std::vector<hsize_t> dims = {0}, most = {H5S_UNLIMITED}, chunk = {0};
+    hsize_t bytes = H5Tget_size(type);
+    for (std::uint64_t n : row) dims.push_back(n), most.push_back(n), chunk.push_back(n), bytes *= n;
+    chunk[0] = std::clamp<hsize_t>(chunk_bytes / std::max<hsize_t>(1, bytes), 1, most_rows);
+    const H5Handle space = check(H5Screate_simple(int(dims.size()), dims.data(), most.data()), H5Sclose, "shape of " + name);
+    const H5Handle plist(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+    H5Pset_obj_track_times(plist, false);
+    H5Pset_chunk(plist, int(chunk.size()), chunk.data());
+    const H5Handle set = check(H5Dcreate2(file, name.c_str(), type, space, H5P_DEFAULT, plist, H5P_DEFAULT), H5Dclose, "create series " + name);
+    if (!attributes.units.empty()) put_text(set, "units", attributes.units);
+    if (!attributes.long_name.empty()) put_text(set, "long_name", attributes.long_name);
+  }
+
   /// Halves the leading extents until a chunk is about 1 MiB, so that chunks are runs of whole rows.
   static std::vector<hsize_t> chunk_shape(std::vector<hsize_t> chunk, std::uint64_t size) {
     const auto bytes = [&] {
@@ -225,6 +241,20 @@ template void H5Writer::write(const std::string&, std::span<const std::uint8_t>,
 template void H5Writer::write(const std::string&, std::span<const std::complex<double>>, const std::vector<std::uint64_t>&,
                               const H5Attributes&, H5Storage);
 
+template <class T>
+void H5Writer::series(const std::string& name, const std::vector<std::uint64_t>& row, const H5Attributes& attributes) {
+  const Types t = types_of<T>();
+  impl_->series(name, t.file, row, attributes);
+}
+template void H5Writer::series<double>(const std::string&, const std::vector<std::uint64_t>&, const H5Attributes&);
+template void H5Writer::series<float>(const std::string&, const std::vector<std::uint64_t>&, const H5Attributes&);
+template void H5Writer::series<std::int64_t>(const std::string&, const std::vector<std::uint64_t>&, const H5Attributes&);
+
+void H5Writer::hard_link(const std::string& name, const std::string& object) {
+  impl_->make_parents(name);
+  if (H5Lcreate_hard(impl_->file, object.c_str(), impl_->file, name.c_str(), H5P_DEFAULT, H5P_DEFAULT) < 0) impl_->fail("link " + name);
+}
+
 void H5Writer::write_texts(const std::string& name, std::span<const std::string> texts, const H5Attributes& attributes) {
   const H5Handle type = text_type(texts);
   const std::string bytes = padded(texts, H5Tget_size(type));
@@ -234,6 +264,21 @@ void H5Writer::write_texts(const std::string& name, std::span<const std::string>
 void H5Writer::attribute(const std::string& object, const std::string& name, std::string_view text) {
   const std::string at = object.empty() ? "/" : object;
   impl_->put_text(impl_->check(H5Oopen(impl_->file, at.c_str(), H5P_DEFAULT), H5Oclose, "open " + at), name, text);
+}
+void H5Writer::attribute(const std::string& object, const std::string& name, std::span<const std::string> texts) {
+  const std::string at = object.empty() ? "/" : object;
+  const H5Handle o = impl_->check(H5Oopen(impl_->file, at.c_str(), H5P_DEFAULT), H5Oclose, "open " + at);
+  const hsize_t n = texts.size();
+  const H5Handle type = text_type(texts), space(H5Screate_simple(1, &n, nullptr), H5Sclose);
+  impl_->put_attribute(o, name, type, type, space, padded(texts, H5Tget_size(type)).data());
+}
+void H5Writer::free_text(const std::string& object, const std::string& name, const std::string& text) {
+  const H5Handle o = impl_->check(H5Oopen(impl_->file, object.c_str(), H5P_DEFAULT), H5Oclose, "open " + object);
+  const H5Handle type(H5Tcopy(H5T_C_S1), H5Tclose), space(H5Screate(H5S_SCALAR), H5Sclose);
+  H5Tset_size(type, H5T_VARIABLE);
+  H5Tset_cset(type, H5T_CSET_UTF8);
+  const char* bytes = text.c_str();
+  impl_->put_attribute(o, name, type, type, space, &bytes);
 }
 void H5Writer::attribute(const std::string& object, const std::string& name, std::span<const double> values) {
   impl_->put_numbers(object, name, values);

@@ -6,14 +6,15 @@
 
 #include "bonded/bonded_term.h"
 #include "nonbonded/pair_term.h"
+#include "nonbonded/pme_run.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/molecular/ewald.h"
-#include "tessera/molecular/pme.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
+#include <mutex>
 
 namespace tessera::molecular {
 
@@ -25,8 +26,9 @@ struct ForceEvaluator::Impl {
   EnergyPtr excluded;
   double tail = 0, background = 0;  ///< times 1/V
   double self = 0;
-  mutable EnergyPtr reciprocal;     ///< of the last grid
-  mutable std::array<int, 3> grid{};
+  EnergyPtr reciprocal;             ///< the direct sum
+  std::unique_ptr<PmeRun> pme;
+  mutable std::mutex grid;          ///< one caller at a time has the grid of `pme`
 
   bool has_reciprocal() const { return options.coulomb == Nonbonded::Coulomb::ewald || options.coulomb == Nonbonded::Coulomb::pme; }
   /// U(x, h, charges) of a sum in reciprocal space.
@@ -60,6 +62,8 @@ ForceEvaluator::ForceEvaluator(const System& s, const Nonbonded& o) {
   impl->tail = tail_energy(s, o, unit, c6_of(s), c12_of(s)).item<double>();
   if (impl->has_reciprocal()) {
     impl->excluded = ewald_excluded_energy(s, o);
+    if (o.coulomb == Nonbonded::Coulomb::ewald) impl->reciprocal = ewald_reciprocal_energy(s, o);
+    else impl->pme = pme_run(s, o, false);
     const double once = ewald_self_energy(s, o, unit, charge).item<double>(), half = ewald_self_energy(s, o, unit * tensor({2.0, 1.0, 1.0}), charge).item<double>();
     impl->background = 2 * (once - half);
     impl->self = once - impl->background;
@@ -76,6 +80,10 @@ void ForceEvaluator::operator()(const std::vector<Vec3>& x, const Box& box, Forc
   sums.force = force.data();
   for (const BondedTermPtr& t : m.bonded) t->add(x.data(), box, 0, t->size(), sums);
   m.pairs->add(x, box, sums);
+  if (m.pme && is_periodic(box)) {
+    const std::lock_guard one(m.grid);
+    m.pme->add(x.data(), box, true, sums);
+  }
   if (sums.out_of_range) {
     for (std::size_t i = 0; i < n; ++i)
       for (const double c : x[i])
@@ -96,13 +104,7 @@ void ForceEvaluator::operator()(const std::vector<Vec3>& x, const Box& box, Forc
   if (!m.has_reciprocal()) return;
   out.energy[static_cast<std::size_t>(Term::coulomb_reciprocal)] += m.self + background;
   if (m.excluded) m.add(m.excluded, x, box, out);
-  if (m.options.coulomb == Nonbonded::Coulomb::ewald) {
-    if (!m.reciprocal) m.reciprocal = ewald_reciprocal_energy(m.system, m.options);
-  } else if (const std::array<int, 3> grid = pme_grid(m.options, box); !m.reciprocal || grid != m.grid) {
-    m.reciprocal = pme_energy(m.system, m.options, grid);
-    m.grid = grid;
-  }
-  m.add(m.reciprocal, x, box, out);
+  if (m.reciprocal) m.add(m.reciprocal, x, box, out);
 }
 
 }  // namespace tessera::molecular

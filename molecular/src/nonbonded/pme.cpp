@@ -43,17 +43,7 @@ class Pme final : public EnergyFunction {
       : n_(static_cast<Index>(s.n_atoms())), ke_(s.coulomb_constant / o.epsilon_r), beta_(ewald_beta(o)), order_(o.pme_order), grid_(grid) {
     for (std::size_t a = 0; a < 3; ++a) {
       if (grid[a] < order_) throw Error(fmt::format("[pme] a grid of {} points is too coarse for splines of order {}: take at least as many points", grid[a], order_));
-      double m[most_pme_order];
-      spline_values(order_, 0, m);  // M(k), k = 0 ... p - 1
-      for (int n = 0; n < grid[a]; ++n) {
-        Complex sum = 0;
-        for (int j = 0; j <= order_ - 2; ++j) sum += m[j + 1] * std::polar(1.0, 2 * pi * n * j / grid[a]);
-        moduli_[a].push_back(std::norm(sum));
-      }
-      // Splines of odd order see nothing of the highest wave of an even grid: the mean of its neighbours stands in.
-      for (int n = 0; n < grid[a]; ++n)
-        if (moduli_[a][static_cast<std::size_t>(n)] < 1e-7)
-          moduli_[a][static_cast<std::size_t>(n)] = 0.5 * (moduli_[a][static_cast<std::size_t>((n + grid[a] - 1) % grid[a])] + moduli_[a][static_cast<std::size_t>((n + 1) % grid[a])]);
+      moduli_[a] = spline_moduli(order_, grid[a]);
     }
   }
   const char* name() const override { return "pme"; }
@@ -132,7 +122,9 @@ class Pme final : public EnergyFunction {
     return s;
   }
 
-  /// f(place in the half spectrum, multiplicity, d2U/d|Q^|^2 as `green`, k, k^2) for all waves but zero: U = 1/2 sum green |Q^|^2.
+  /// Waves that the sum takes: not zero, and none that the grid cannot tell from its opposite.
+  bool counts(const std::array<int, 3>& n) const { return n != std::array{0, 0, 0} && 2 * n[0] != grid_[0] && 2 * n[1] != grid_[1] && 2 * n[2] != grid_[2]; }
+  /// f(place in the half spectrum, multiplicity, d2U/d|Q^|^2 as `green`, k, k^2) for all waves: U = 1/2 sum green |Q^|^2.
   template <class T, class F>
   void waves(Arrays p, Arrays v, F&& f) const {
     using std::exp;
@@ -143,13 +135,13 @@ class Pme final : public EnergyFunction {
     for (int x = 0; x < grid_[0]; ++x)
       for (int y = 0; y < grid_[1]; ++y)
         for (int z = 0; z < half; ++z, ++at) {
-          if (x == 0 && y == 0 && z == 0) continue;
           const std::array<int, 3> n = {x <= grid_[0] / 2 ? x : x - grid_[0], y <= grid_[1] / 2 ? y : y - grid_[1], z};
+          if (!counts(n)) continue;
           std::array<T, 3> k;
           for (std::size_t a = 0; a < 3; ++a) k[a] = T(2 * pi) * (T(n[0]) * inv[a][0] + T(n[1]) * inv[a][1] + T(n[2]) * inv[a][2]);
           const T k2 = k[0] * k[0] + k[1] * k[1] + k[2] * k[2];
           const double b = moduli_[0][static_cast<std::size_t>(x)] * moduli_[1][static_cast<std::size_t>(y)] * moduli_[2][static_cast<std::size_t>(z)];
-          const double weight = z == 0 || 2 * z == grid_[2] ? 1 : 2;
+          const double weight = z == 0 ? 1 : 2;
           f(at, weight, front * exp(k2 * T(-0.25 / (beta_ * beta_))) / (k2 * T(b)), k, k2);
         }
   }
@@ -287,13 +279,14 @@ Tensor Pme::generic(std::span<const Tensor> p) const {
       for (std::size_t z = 0; z < static_cast<std::size_t>(order_); ++z)
         charges = scatter_add(charges, (place[0][x] * static_cast<Index>(grid_[1]) + place[1][y]) * static_cast<Index>(grid_[2]) + place[2][z], p[2] * value[0][x] * value[1][y] * value[2][z]);
   const Tensor hat = rfftn(reshape(charges, {grid_[0], grid_[1], grid_[2]}));
-  std::vector<double> numbers, share;  // multiplicity over moduli; zero for the wave 0
+  std::vector<double> numbers, share;  // multiplicity over moduli; zero for waves that do not count
   const int half = grid_[2] / 2 + 1;
   for (int x = 0; x < grid_[0]; ++x)
     for (int y = 0; y < grid_[1]; ++y)
       for (int z = 0; z < half; ++z) {
-        for (const auto& [m, k] : {std::pair{x, grid_[0]}, {y, grid_[1]}, {z, grid_[2]}}) numbers.push_back(m <= k / 2 ? m : m - k);
-        share.push_back((z == 0 || 2 * z == grid_[2] ? 1 : 2) / (moduli_[0][static_cast<std::size_t>(x)] * moduli_[1][static_cast<std::size_t>(y)] * moduli_[2][static_cast<std::size_t>(z)]));
+        const std::array<int, 3> n = {x <= grid_[0] / 2 ? x : x - grid_[0], y <= grid_[1] / 2 ? y : y - grid_[1], z};
+        numbers.insert(numbers.end(), n.begin(), n.end());
+        share.push_back(!counts(n) ? 0 : (z == 0 ? 1 : 2) / (moduli_[0][static_cast<std::size_t>(x)] * moduli_[1][static_cast<std::size_t>(y)] * moduli_[2][static_cast<std::size_t>(z)]));
       }
   const auto many = static_cast<Index>(share.size());
   const auto but_first = [&](const Tensor& t) { return slice(t, 0, 1, many); };
@@ -309,14 +302,17 @@ std::array<int, 3> pme_grid(const Nonbonded& o, const Box& box) {
   std::array<int, 3> grid = o.fourier_grid;
   for (std::size_t a = 0; a < 3; ++a) {
     if (grid[a] > 0) continue;
-    const auto smooth = [](int n) {
-      for (const int f : {2, 3, 5, 7})
-        while (n % f == 0) n /= f;
-      return n == 1;
-    };
-    int n = std::max(o.pme_order, static_cast<int>(std::ceil(length[a] / o.fourier_spacing_nm - 1e-9)));
-    while (!smooth(n)) ++n;
-    grid[a] = n;
+    // GROMACS' sizes (calcgrid.cpp): up to 44 a list, then the least multiple of 4 among 48 ... 84 times a power of two.
+    const int least = std::max(2 * (o.pme_order - 1), static_cast<int>(length[a] / o.fourier_spacing_nm + 0.999));
+    constexpr std::array small = {6, 8, 10, 12, 14, 16, 20, 24, 25, 28, 32, 36, 40, 42, 44};
+    constexpr std::array base = {48, 50, 52, 54, 56, 60, 64, 70, 72, 75, 80, 81, 84};
+    if (least <= small.back()) {
+      grid[a] = *std::ranges::lower_bound(small, least);
+      continue;
+    }
+    int power = 1;
+    while (power * base.back() < least) power *= 2;
+    grid[a] = power * *std::ranges::find_if(base, [&](int n) { return power * n >= least && power * n % 4 == 0 && power * n != 140; });
   }
   return grid;
 }

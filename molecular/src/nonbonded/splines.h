@@ -5,7 +5,11 @@
 #pragma once
 #include <array>
 #include <cmath>
+#include <complex>
 #include <cstddef>
+#include <cstdint>
+#include <numbers>
+#include <vector>
 
 namespace tessera::molecular {
 
@@ -48,6 +52,19 @@ inline SplineWeights spline_weights(int order, double u) {
     s.dd[j] = at(least, k, order - 2) - 2 * at(least, k - 1, order - 2) + at(least, k - 2, order - 2);
   }
   return s;
+}
+
+/// |sum_j M(j + 1) e^{2 pi i n j/K}|^2 of the waves n = 0 ... K - 1. Splines of odd order see nothing of n = K/2: zero there.
+inline std::vector<double> spline_moduli(int order, int points) {
+  double m[most_pme_order];
+  spline_values(order, 0, m);  // M(k), k = 0 ... p - 1
+  std::vector<double> out;
+  for (int n = 0; n < points; ++n) {
+    std::complex<double> sum = 0;
+    for (int j = 0; j <= order - 2; ++j) sum += m[j + 1] * std::polar(1.0, 2 * std::numbers::pi * (n * j % points) / points);
+    out.push_back(std::norm(sum));
+  }
+  return out;
 }
 
 }  // namespace tessera::molecular

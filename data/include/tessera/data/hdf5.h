@@ -50,8 +50,17 @@ class H5Writer {
   void write_texts(const std::string& name, std::span<const std::string> texts, const H5Attributes& attributes = {});
   void write_text(const std::string& name, const std::string& text) { write_texts(name, {&text, 1}); }
 
+  /// An empty dataset [0, row...] that H5Series adds rows to. T: double, float, int64_t.
+  template <class T>
+  void series(const std::string& name, const std::vector<std::uint64_t>& row, const H5Attributes& attributes = {});
+  /// A second name of an object that exists.
+  void hard_link(const std::string& name, const std::string& object);
+
   /// Attributes of a group or dataset that exists; `object` "" or "/" is the root.
   void attribute(const std::string& object, const std::string& name, std::string_view text);
+  void attribute(const std::string& object, const std::string& name, std::span<const std::string> texts);
+  /// The same text with a length that may vary, which h5py takes for a str and not for bytes.
+  void free_text(const std::string& object, const std::string& name, const std::string& text);
   void attribute(const std::string& object, const std::string& name, std::span<const double> values);
   void attribute(const std::string& object, const std::string& name, std::span<const std::int64_t> values);
 
@@ -87,6 +96,12 @@ struct H5Object {
 /// How much an untrusted file may take. 0: 4 times the size of the file plus 64 MiB.
 struct H5Limits {
   std::uint64_t max_bytes = 0;
+  bool being_written = false;  ///< take a file that H5Series is adding to, or was when it was killed
+};
+
+/// Rows [first, first + count) of a dataset, as far as there are any.
+struct H5Rows {
+  std::uint64_t first = 0, count = UINT64_MAX;
 };
 
 /// Reads HDF5 files from anyone. The HDF5 library runs in a child process with limits on memory and CPU time, without
@@ -97,9 +112,9 @@ struct H5Limits {
 ///   E0425 loop, too deep or too many   E0426 larger than the limit    E0427 unreadable type
 ///   E0428 no dataset of that name      E0429 the reader was stopped (signal, memory or CPU limit)
 std::vector<H5Object> list_h5(const std::filesystem::path& file, const H5Limits& limits = {});
-/// The named datasets; with no names, every dataset of a readable type.
+/// The named datasets; with no names, every dataset of a readable type. With `rows`, that part of each (not of texts).
 std::map<std::string, H5Array> read_h5(const std::filesystem::path& file, std::span<const std::string> names = {},
-                                       const H5Limits& limits = {});
+                                       const H5Limits& limits = {}, const H5Rows& rows = {});
 
 /// "1.10.8", of the library in use.
 std::string hdf5_version();

@@ -6,6 +6,9 @@
 //   Q(g) = sum_i q_i prod_a M(u_ia - g_a)
 //   U    = 2 pi k_e/(e_r V) sum_{k != 0} exp(-k^2/4 beta^2)/k^2 B(k) |FFT(Q)|^2,  B = prod_a |sum_j M(j + 1) e^{2 pi i n_a j/K_a}|^-2
 //
+// over all waves that the grid tells from their opposites: n_a = K_a/2, where splines of order p see as little as noise and a slanted
+// box has no one k^2, is left out.
+//
 // M is p - 2 times continuously differentiable: order 5 and up for second derivatives without kinks.
 #pragma once
 #include "tessera/molecular/energy_function.h"
@@ -15,7 +18,7 @@
 
 namespace tessera::molecular {
 
-/// The numbers of grid points: those of `options`, or the least with factors 2, 3, 5 and 7 alone that keep to the spacing.
+/// The numbers of grid points: those of `options`, or by the spacing as GROMACS chooses them.
 std::array<int, 3> pme_grid(const Nonbonded& options, const Box& box);
 
 /// The reciprocal sum on a grid. Operands x [n, 3], h [3, 3], charges [n].

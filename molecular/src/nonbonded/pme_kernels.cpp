@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "nonbonded/pme_kernels.cpp"
+#define HWY_DISABLE_PCLMUL_AES
+#define HWY_DISABLED_TARGETS (HWY_AVX3_DL)
+#include <hwy/foreach_target.h>
+
+#include "nonbonded/line_fft.inl"
+#include "nonbonded/pme_kernels.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+HWY_BEFORE_NAMESPACE();
+namespace tessera::molecular::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// Memory of the calling thread, as large as the largest asked for.
+template <class T>
+T* scratch_of(std::size_t n) {
+  thread_local Aligned<T> held;
+  thread_local std::size_t size = 0;
+  if (n > size) {
+    held = Aligned<T>(n);
+    size = n;
+  }
+  return held.get();
+}
+
+constexpr std::size_t batch = 16;  // atoms whose splines are made at once
+
+/// Weights of a batch of atoms: point j of axis a has value[a][j][atom] (splines.h).
+template <class T, int P>
+struct BatchSplines {
+  alignas(64) T value[3][P][batch];
+  alignas(64) T slope[3][P][batch];
+
+  HWY_INLINE void make(const T (*w)[batch], bool slopes) {
+    const hn::ScalableTag<T> d;
+    using V = hn::Vec<decltype(d)>;
+    for (std::size_t a = 0; a < 3; ++a)
+      for (std::size_t at = 0; at < batch; at += hn::Lanes(d)) {
+        const V u = hn::Load(d, w[a] + at), one = hn::Set(d, T(1));
+        V m[P];
+        m[0] = u;
+        m[1] = hn::Sub(one, u);
+#pragma GCC unroll 8
+        for (int p = 3; p <= P; ++p) {
+          if (p == P && slopes) {
+            // M_p' (u + k) = M_{p-1}(u + k) - M_{p-1}(u + k - 1)
+            hn::Store(m[0], d, slope[a][P - 1] + at);
+#pragma GCC unroll 8
+            for (int k = 1; k < P - 1; ++k) hn::Store(hn::Sub(m[k], m[k - 1]), d, slope[a][P - 1 - k] + at);
+            hn::Store(hn::Neg(m[P - 2]), d, slope[a][0] + at);
+          }
+          const V scale = hn::Set(d, T(1) / static_cast<T>(p - 1));
+          m[p - 1] = hn::Mul(hn::Mul(hn::Sub(one, u), m[p - 2]), scale);
+#pragma GCC unroll 8
+          for (int k = p - 2; k > 0; --k)
+            m[k] = hn::Mul(hn::MulAdd(hn::Add(u, hn::Set(d, static_cast<T>(k))), m[k], hn::Mul(hn::Sub(hn::Set(d, static_cast<T>(p - k)), u), m[k - 1])), scale);
+          m[0] = hn::Mul(hn::Mul(u, m[0]), scale);
+        }
+#pragma GCC unroll 8
+        for (int k = 0; k < P; ++k) hn::Store(m[k], d, value[a][P - 1 - k] + at);
+      }
+  }
+};
+
+/// Rows along z are taken W points at a time: weights beyond the order are zero.
+template <class T, int P>
+struct RowOf {
+  static constexpr std::size_t lanes = std::is_same_v<T, float> && P > 4 ? 8 : 4;
+  static constexpr std::size_t steps = (P + lanes - 1) / lanes;
+  using D = hn::FixedTag<T, lanes>;
+};
+template <class T, int P>
+HWY_INLINE void turn(const T (*from)[batch], T (*to)[8]) {
+  for (std::size_t i = 0; i < batch; ++i)
+    for (std::size_t j = 0; j < static_cast<std::size_t>(P); ++j) to[i][j] = from[j][i];
+}
+
+/// What is added to whole numbers: floats by conversion; doubles of less than 2^51 by their place beside 1.5 2^52.
+HWY_INLINE hn::Vec<hn::FixedTag<std::int32_t, 4>> whole(hn::FixedTag<float, 4>, hn::Vec<hn::FixedTag<float, 4>> v) { return hn::NearestInt(v); }
+HWY_INLINE hn::Vec<hn::FixedTag<std::int32_t, 8>> whole(hn::FixedTag<float, 8>, hn::Vec<hn::FixedTag<float, 8>> v) { return hn::NearestInt(v); }
+HWY_INLINE hn::Vec<hn::FixedTag<std::int64_t, 4>> whole(hn::FixedTag<double, 4> d, hn::Vec<hn::FixedTag<double, 4>> v) {
+  const hn::FixedTag<std::int64_t, 4> di;
+  const auto magic = hn::Set(d, 6755399441055744.0);
+  return hn::Sub(hn::BitCast(di, hn::Add(v, magic)), hn::BitCast(di, magic));
+}
+
+template <class T, int P>
+void spread_slab(PmeGrid<T>& g, std::size_t slab) {
+  using Row = RowOf<T, P>;
+  using Whole = typename PmeGrid<T>::Whole;
+  const typename Row::D d;
+  const hn::RebindToSigned<typename Row::D> di;
+  const std::size_t deep = g.slabs[slab].width + P - 1;
+  Whole* const tile = g.tiles[slab].get();
+  std::memset(tile, 0, deep * g.plane * sizeof(Whole));
+  const std::vector<std::int32_t>& members = g.members[slab];
+  BatchSplines<T, P> splines;
+  alignas(64) T w[3][batch] = {}, rows[batch][8] = {};
+  for (std::size_t begin = 0; begin < members.size(); begin += batch) {
+    const std::size_t many = std::min(batch, members.size() - begin);
+    for (std::size_t i = 0; i < many; ++i)
+      for (std::size_t a = 0; a < 3; ++a) w[a][i] = g.atoms[static_cast<std::size_t>(members[begin + i])].w[a];
+    splines.make(w, false);
+    turn<T, P>(splines.value[2], rows);
+    for (std::size_t i = 0; i < many; ++i) {
+      const PmeAtom<T>& atom = g.atoms[static_cast<std::size_t>(members[begin + i])];
+      typename std::array<hn::Vec<typename Row::D>, 1>::value_type z[Row::steps];
+      for (std::size_t s = 0; s < Row::steps; ++s) z[s] = hn::Load(d, rows[i] + s * Row::lanes);
+      Whole* const from = tile + static_cast<std::size_t>(atom.point[0]) * g.plane + static_cast<std::size_t>(atom.point[2]);
+      const std::size_t* const offset = g.wrapped_y.data() + atom.point[1];
+#pragma GCC unroll 8
+      for (int x = 0; x < P; ++x) {
+        const T qx = atom.charge * splines.value[0][x][i];
+        Whole* const at = from + static_cast<std::size_t>(x) * g.plane;
+#pragma GCC unroll 8
+        for (int y = 0; y < P; ++y) {
+          const auto q = hn::Set(d, qx * splines.value[1][y][i]);
+          for (std::size_t s = 0; s < Row::steps; ++s) {
+            Whole* const to = at + offset[y] + s * Row::lanes;
+            hn::StoreU(hn::Add(hn::LoadU(di, to), whole(d, hn::Mul(q, z[s]))), di, to);
+          }
+        }
+      }
+    }
+  }
+  // What lies beyond a row's end belongs to its beginning.
+  for (std::size_t x = 0; x < deep; ++x)
+    for (std::size_t y = 0; y < g.k[1]; ++y) {
+      Whole* const r = tile + x * g.plane + y * g.row;
+      for (std::size_t z = 0; z + 1 < static_cast<std::size_t>(P); ++z) {
+        r[z] += r[g.k[2] + z];
+        r[g.k[2] + z] = 0;
+      }
+    }
+}
+
+template <class T, int P>
+void gather_slab(PmeGrid<T>& g, std::size_t slab) {
+  using Row = RowOf<T, P>;
+  const typename Row::D d;
+  using V = hn::Vec<typename Row::D>;
+  const std::vector<std::int32_t>& members = g.members[slab];
+  BatchSplines<T, P> splines;
+  alignas(64) T w[3][batch] = {}, rows[batch][8] = {}, slopes[batch][8] = {};
+  for (std::size_t begin = 0; begin < members.size(); begin += batch) {
+    const std::size_t many = std::min(batch, members.size() - begin);
+    for (std::size_t i = 0; i < many; ++i)
+      for (std::size_t a = 0; a < 3; ++a) w[a][i] = g.atoms[static_cast<std::size_t>(members[begin + i])].w[a];
+    splines.make(w, true);
+    turn<T, P>(splines.value[2], rows);
+    turn<T, P>(splines.slope[2], slopes);
+    for (std::size_t i = 0; i < many; ++i) {
+      const auto which = static_cast<std::size_t>(members[begin + i]);
+      const PmeAtom<T>& atom = g.atoms[which];
+      const T* const from = g.potential.get() + static_cast<std::size_t>(atom.point[2]);
+      const std::size_t* const offset_x = g.wrapped_x.data() + g.slabs[slab].first + static_cast<std::size_t>(atom.point[0]);
+      const std::size_t* const offset_y = g.wrapped_y.data() + atom.point[1];
+      V flat[Row::steps], by_x[Row::steps], by_y[Row::steps];
+      for (std::size_t s = 0; s < Row::steps; ++s) flat[s] = by_x[s] = by_y[s] = hn::Zero(d);
+#pragma GCC unroll 8
+      for (int x = 0; x < P; ++x) {
+        V line[Row::steps], moved[Row::steps];
+        for (std::size_t s = 0; s < Row::steps; ++s) line[s] = moved[s] = hn::Zero(d);
+        const T* const at = from + offset_x[x];
+#pragma GCC unroll 8
+        for (int y = 0; y < P; ++y) {
+          const V my = hn::Set(d, splines.value[1][y][i]), dy = hn::Set(d, splines.slope[1][y][i]);
+          for (std::size_t s = 0; s < Row::steps; ++s) {
+            const V u = hn::LoadU(d, at + offset_y[y] + s * Row::lanes);
+            line[s] = hn::MulAdd(my, u, line[s]);
+            moved[s] = hn::MulAdd(dy, u, moved[s]);
+          }
+        }
+        const V mx = hn::Set(d, splines.value[0][x][i]), dx = hn::Set(d, splines.slope[0][x][i]);
+        for (std::size_t s = 0; s < Row::steps; ++s) {
+          flat[s] = hn::MulAdd(mx, line[s], flat[s]);
+          by_x[s] = hn::MulAdd(dx, line[s], by_x[s]);
+          by_y[s] = hn::MulAdd(mx, moved[s], by_y[s]);
+        }
+      }
+      V sx = hn::Zero(d), sy = sx, sz = sx;
+      for (std::size_t s = 0; s < Row::steps; ++s) {
+        const V mz = hn::Load(d, rows[i] + s * Row::lanes), dz = hn::Load(d, slopes[i] + s * Row::lanes);
+        sx = hn::MulAdd(by_x[s], mz, sx);
+        sy = hn::MulAdd(by_y[s], mz, sy);
+        sz = hn::MulAdd(flat[s], dz, sz);
+      }
+      g.slope[which] = {hn::GetLane(hn::SumOfLanes(d, sx)), hn::GetLane(hn::SumOfLanes(d, sy)), hn::GetLane(hn::SumOfLanes(d, sz))};
+    }
+  }
+}
+
+template <class T>
+void forward_pair(PmeGrid<T>& g, std::size_t pair) {
+  using Whole = typename PmeGrid<T>::Whole;
+  const hn::ScalableTag<T> d;
+  const hn::RebindToSigned<decltype(d)> di;
+  const std::size_t lanes = hn::Lanes(d), n = g.k[0], block = n * lanes, y = 2 * pair;
+  const bool two = y + 1 < g.k[1];
+  T* const s = scratch_of<T>(6 * block);
+  T *const re = s + 4 * block, *const im = s + 5 * block;
+  const Lines<T> lines = {re, im, lanes};
+  auto most = hn::Zero(d);
+  for (std::size_t z = 0; z < g.k[2]; z += lanes) {
+    for (std::size_t x = 0; x < n; ++x)
+      for (std::size_t which = 0; which < 2; ++which) {
+        auto sum = hn::Zero(di);
+        if (which == 0 || two)
+          for (const auto& part : g.parts[x]) sum = hn::Add(sum, hn::LoadU(di, static_cast<const Whole*>(g.tiles[part.slab].get()) + part.x * g.plane + (y + which) * g.row + z));
+        const auto q = hn::ConvertTo(d, sum);
+        most = hn::Max(most, hn::Abs(q));
+        hn::Store(q, d, (which == 0 ? re : im) + x * lanes);
+      }
+    transform_lines(d, g.x, Lines<const T>{re, im, lanes}, lines, s);
+    // A_k = (Z_k + conj(Z_{n-k}))/2, B_k = (Z_k - conj(Z_{n-k}))/2i
+    const auto half = hn::Set(d, T(0.5));
+    for (std::size_t k = 0; k < g.half; ++k) {
+      const std::size_t a = k * lanes, b = (k == 0 ? 0 : n - k) * lanes;
+      const auto ar = hn::Load(d, re + a), ai = hn::Load(d, im + a), br = hn::Load(d, re + b), bi = hn::Load(d, im + b);
+      T* const to = g.wave(k, y) + z;
+      hn::StoreU(hn::Mul(half, hn::Add(ar, br)), d, to);
+      hn::StoreU(hn::Mul(half, hn::Sub(ai, bi)), d, to + g.wave_row);
+      if (!two) continue;
+      hn::StoreU(hn::Mul(half, hn::Add(ai, bi)), d, to + 2 * g.wave_row);
+      hn::StoreU(hn::Mul(half, hn::Sub(br, ar)), d, to + 3 * g.wave_row);
+    }
+  }
+  g.largest[pair] = hn::GetLane(hn::MaxOfLanes(d, most));
+}
+
+template <class T>
+void backward_pair(PmeGrid<T>& g, std::size_t pair) {
+  const hn::ScalableTag<T> d;
+  const std::size_t lanes = hn::Lanes(d), n = g.k[0], block = n * lanes, y = 2 * pair;
+  const bool two = y + 1 < g.k[1];
+  T* const s = scratch_of<T>(6 * block);
+  T *const re = s + 4 * block, *const im = s + 5 * block;
+  for (std::size_t z = 0; z < g.k[2]; z += lanes) {
+    for (std::size_t k = 0; k < g.half; ++k) {
+      const T* const from = g.wave(k, y) + z;
+      const auto ar = hn::LoadU(d, from), ai = hn::LoadU(d, from + g.wave_row);
+      const auto br = two ? hn::LoadU(d, from + 2 * g.wave_row) : hn::Zero(d), bi = two ? hn::LoadU(d, from + 3 * g.wave_row) : hn::Zero(d);
+      hn::Store(hn::Sub(ar, bi), d, re + k * lanes);
+      hn::Store(hn::Add(ai, br), d, im + k * lanes);
+      if (k == 0) continue;
+      hn::Store(hn::Add(ar, bi), d, re + (n - k) * lanes);
+      hn::Store(hn::Sub(br, ai), d, im + (n - k) * lanes);
+    }
+    if (n % 2 == 0) {
+      hn::Store(hn::Zero(d), d, re + n / 2 * lanes);
+      hn::Store(hn::Zero(d), d, im + n / 2 * lanes);
+    }
+    transform_lines(d, g.x, Lines<const T>{im, re, lanes}, Lines<T>{im, re, lanes}, s);
+    T* const to = g.potential.get() + y * g.row + z;
+    for (std::size_t x = 0; x < n; ++x) {
+      hn::StoreU(hn::Load(d, re + x * lanes), d, to + x * g.plane);
+      if (two) hn::StoreU(hn::Load(d, im + x * lanes), d, to + x * g.plane + g.row);
+    }
+  }
+  for (std::size_t x = 0; x < n; ++x)
+    for (std::size_t which = 0; which < (two ? 2u : 1u); ++which) {
+      T* const r = g.potential.get() + x * g.plane + (y + which) * g.row;
+      for (std::size_t i = 0; i < 8; ++i) r[g.k[2] + i] = r[i];
+    }
+}
+
+/// to[j][i] = from[i][j], rows rounded up to squares of 4 (float) or 2 (double).
+HWY_INLINE void turn_square(const float* from, std::size_t from_row, float* to, std::size_t to_row) {
+  const hn::FixedTag<float, 4> d;
+  const auto a = hn::LoadU(d, from), b = hn::LoadU(d, from + from_row), c = hn::LoadU(d, from + 2 * from_row), e = hn::LoadU(d, from + 3 * from_row);
+  const auto ac = hn::InterleaveLower(d, a, c), be = hn::InterleaveLower(d, b, e), ac2 = hn::InterleaveUpper(d, a, c), be2 = hn::InterleaveUpper(d, b, e);
+  hn::StoreU(hn::InterleaveLower(d, ac, be), d, to);
+  hn::StoreU(hn::InterleaveUpper(d, ac, be), d, to + to_row);
+  hn::StoreU(hn::InterleaveLower(d, ac2, be2), d, to + 2 * to_row);
+  hn::StoreU(hn::InterleaveUpper(d, ac2, be2), d, to + 3 * to_row);
+}
+HWY_INLINE void turn_square(const double* from, std::size_t from_row, double* to, std::size_t to_row) {
+  const hn::FixedTag<double, 2> d;
+  const auto a = hn::LoadU(d, from), b = hn::LoadU(d, from + from_row);
+  hn::StoreU(hn::InterleaveLower(d, a, b), d, to);
+  hn::StoreU(hn::InterleaveUpper(d, a, b), d, to + to_row);
+}
+template <class T>
+HWY_INLINE void turn_plane(const T* from, std::size_t from_row, std::size_t rows, std::size_t columns, T* to, std::size_t to_row) {
+  constexpr std::size_t side = std::is_same_v<T, float> ? 4 : 2;
+  for (std::size_t j = 0; j < columns; j += side)
+    for (std::size_t i = 0; i < rows; i += side) turn_square(from + i * from_row + j, from_row, to + j * to_row + i, to_row);
+}
+
+/// Energy and its moments over one plane: sum of e and of (1/k^2 + 1/4 beta^2) n_a n_b e, e = influence |Q^|^2/2, over y in eight
+/// partial sums, whatever the instructions.
+template <class T>
+void add_moments(const PmeGrid<T>& g, std::size_t kx, const T* s, std::array<double, pme_moments>& m) {
+  const auto number = [](std::size_t k, std::size_t of) { return static_cast<double>(k) - (2 * k <= of ? 0.0 : static_cast<double>(of)); };
+  const double nx = static_cast<double>(kx), weight = kx == 0 ? 0.5 : 1.0;
+  double sums[pme_moments][8] = {};
+  for (std::size_t z = 0; z < g.k[2]; ++z) {
+    const double nz = number(z, g.k[2]);
+    const T *const re = s + z * 2 * g.turned_row, *const im = re + g.turned_row, *const green = g.influence.get() + (kx * g.k[2] + z) * g.turned_row;
+    for (std::size_t y = 0; y < g.k[1]; ++y) {
+      const double ny = number(y, g.k[1]);
+      const double k2 = g.metric[0] * nx * nx + g.metric[1] * ny * ny + g.metric[2] * nz * nz + g.metric[3] * nx * ny + g.metric[4] * nx * nz + g.metric[5] * ny * nz;
+      if (k2 == 0) continue;
+      const double r = re[y], i = im[y], e = weight * (r * r + i * i) * green[y], c = e * (1 / k2 + g.decay);
+      const std::size_t l = y % 8;
+      sums[0][l] += e;
+      sums[1][l] += c * nx * nx;
+      sums[2][l] += c * ny * ny;
+      sums[3][l] += c * nz * nz;
+      sums[4][l] += c * nx * ny;
+      sums[5][l] += c * nx * nz;
+      sums[6][l] += c * ny * nz;
+    }
+  }
+  for (std::size_t k = 0; k < pme_moments; ++k) {
+    m[k] = 0;
+    for (const double v : sums[k]) m[k] += v;
+  }
+}
+
+template <class T>
+void convolve_plane(PmeGrid<T>& g, std::size_t kx, bool moments) {
+  const hn::ScalableTag<T> d;
+  const std::size_t lanes = hn::Lanes(d), ny = g.k[1], nz = g.k[2];
+  constexpr std::size_t side = std::is_same_v<T, float> ? 4 : 2;
+  const std::size_t turned = (nz + side - 1) / side * side * 2 * g.turned_row;
+  T* const s = scratch_of<T>(4 * std::max(ny, nz) * lanes + turned);
+  T* const field = s + 4 * std::max(ny, nz) * lanes;
+  std::memset(field, 0, turned * sizeof(T));
+  T* const plane = g.wave(kx, 0);
+  for (std::size_t z = 0; z < nz; z += lanes) transform_lines(d, g.y, Lines<const T>{plane + z, plane + g.wave_row + z, 2 * g.wave_row}, Lines<T>{plane + z, plane + g.wave_row + z, 2 * g.wave_row}, s);
+  for (std::size_t part = 0; part < 2; ++part) turn_plane(plane + part * g.wave_row, 2 * g.wave_row, ny, nz, field + part * g.turned_row, 2 * g.turned_row);
+  const auto along_z = [&](std::size_t y, bool back) HWY_ATTR {
+    T *const re = field + y, *const im = re + g.turned_row;
+    const std::size_t stride = 2 * g.turned_row;
+    transform_lines(d, g.z, Lines<const T>{back ? im : re, back ? re : im, stride}, Lines<T>{back ? im : re, back ? re : im, stride}, s);
+  };
+  const T* const green = g.influence.get() + kx * nz * g.turned_row;
+  if (moments) {
+    for (std::size_t y = 0; y < ny; y += lanes) along_z(y, false);
+    add_moments(g, kx, field, g.moments[kx]);
+  }
+  for (std::size_t y = 0; y < ny; y += lanes) {
+    if (!moments) along_z(y, false);
+    for (std::size_t z = 0; z < nz; ++z) {
+      T *const re = field + z * 2 * g.turned_row + y, *const im = re + g.turned_row;
+      const auto factor = hn::LoadU(d, green + z * g.turned_row + y);
+      hn::StoreU(hn::Mul(factor, hn::LoadU(d, re)), d, re);
+      hn::StoreU(hn::Mul(factor, hn::LoadU(d, im)), d, im);
+    }
+    along_z(y, true);
+  }
+  for (std::size_t part = 0; part < 2; ++part) turn_plane(field + part * g.turned_row, 2 * g.turned_row, nz, ny, plane + part * g.wave_row, 2 * g.wave_row);
+  for (std::size_t z = 0; z < nz; z += lanes) transform_lines(d, g.y, Lines<const T>{plane + g.wave_row + z, plane + z, 2 * g.wave_row}, Lines<T>{plane + g.wave_row + z, plane + z, 2 * g.wave_row}, s);
+}
+
+template <class T>
+void spread(PmeGrid<T>& g, std::size_t slab) {
+  switch (g.order) {
+    case 4: return spread_slab<T, 4>(g, slab);
+    case 5: return spread_slab<T, 5>(g, slab);
+    case 6: return spread_slab<T, 6>(g, slab);
+    case 7: return spread_slab<T, 7>(g, slab);
+    default: return spread_slab<T, 8>(g, slab);
+  }
+}
+template <class T>
+void gather(PmeGrid<T>& g, std::size_t slab) {
+  switch (g.order) {
+    case 4: return gather_slab<T, 4>(g, slab);
+    case 5: return gather_slab<T, 5>(g, slab);
+    case 6: return gather_slab<T, 6>(g, slab);
+    case 7: return gather_slab<T, 7>(g, slab);
+    default: return gather_slab<T, 8>(g, slab);
+  }
+}
+
+PmeKernels<float> kernels_f32() { return {spread<float>, forward_pair<float>, convolve_plane<float>, backward_pair<float>, gather<float>}; }
+PmeKernels<double> kernels_f64() { return {spread<double>, forward_pair<double>, convolve_plane<double>, backward_pair<double>, gather<double>}; }
+
+}  // namespace tessera::molecular::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tessera::molecular {
+
+HWY_EXPORT(kernels_f32);
+HWY_EXPORT(kernels_f64);
+template <>
+PmeKernels<float> pme_kernels<float>() { return HWY_DYNAMIC_DISPATCH(kernels_f32)(); }
+template <>
+PmeKernels<double> pme_kernels<double>() { return HWY_DYNAMIC_DISPATCH(kernels_f64)(); }
+
+}  // namespace tessera::molecular
+#endif

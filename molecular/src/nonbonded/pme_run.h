@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The reciprocal sum of pme.h as runs need it, in single or double precision: same grid, same waves, forces rounded once into the
+// sums of fixed.h. Charges are spread as whole numbers and every line is transformed by itself, so that no order of atoms and no
+// number of threads changes a bit.
+#pragma once
+#include "../fixed.h"
+#include "tessera/molecular/nonbonded.h"
+#include "tessera/molecular/system.h"
+
+#include <memory>
+
+namespace tessera::molecular {
+
+class PmeRun {
+ public:
+  virtual ~PmeRun() = default;
+  /// Adds the forces of atoms at x [n]; with `energies` also the energy and the virial. Runs on all threads; one caller at a time.
+  /// Throws Error where charges beyond the range of whole numbers lie upon one point (single precision).
+  virtual void add(const Vec3* x, const Box& box, bool energies, Sums& sums) = 0;
+};
+
+/// `single`: grid and transforms in single precision, otherwise all in double. Throws Error for an order that is not 4 to 8.
+std::unique_ptr<PmeRun> pme_run(const System& system, const Nonbonded& options, bool single);
+
+}  // namespace tessera::molecular

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/molecular/trajectory.h"
+
+#include "formats.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace tessera::molecular {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Format {
+  std::string_view ending;
+  std::unique_ptr<TrajectoryWriter> (*write)(const WriterSetup&);
+  std::unique_ptr<TrajectoryReader> (*read)(data::BinaryInput);  // null: not read, or read by name
+};
+constexpr std::array formats = {
+    Format{".xtc", write_xtc, read_xtc},      Format{".trr", write_trr, read_trr}, Format{".dcd", write_dcd, read_dcd},
+    Format{".h5md", write_h5md, nullptr}, Format{".h5", write_h5md, nullptr}, Format{".pvd", write_pvd, nullptr},
+    Format{".csv", write_csv, nullptr},
+};
+
+const Format& format_of(const fs::path& path, const char* action) {
+  std::string ending = path.extension().string(), all;
+  for (char& c : ending) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  for (const Format& f : formats) {
+    if (f.ending == ending) return f;
+    all += (all.empty() ? "" : " ") + std::string(f.ending);
+  }
+  throw Error(fmt::format("[trajectory] {} {}: expected a name that ends in one of {}", action, path.string(), all));
+}
+bool is_h5md(const Format& f) { return f.write == write_h5md; }
+
+std::unique_ptr<TrajectoryWriter> open_writer(const fs::path& path, const System& system, const TrajectoryOptions& options,
+                                              std::optional<std::int64_t> last_step) {
+  const Format& f = format_of(path, "write");
+  if (last_step && !fs::exists(path)) last_step.reset();
+  return f.write({path, system, options, last_step});
+}
+
+}  // namespace
+
+void FrameBytes::fail(int number, std::uint64_t byte, const std::string& message) const {
+  throw data::InputError(data::Diagnostic{.number = number, .place = {.file = in_.name(), .byte = byte},
+                                          .message = fmt::format("frame {} {}", frame_, message)});
+}
+
+void FrameBytes::require(std::uint64_t n) const {
+  if (n > in_.size() - at_) fail(cut_off, at_, fmt::format("needs {} more bytes, the file has {}: it was cut off", n, in_.size() - at_));
+}
+
+const char* FrameBytes::take(std::uint64_t n) {
+  constexpr std::uint64_t ahead = 4096;
+  require(n);
+  if (at_ < window_at_ || at_ + n > window_at_ + window_.size()) {
+    window_.resize(std::max(n, std::min(ahead, in_.size() - at_)));
+    window_at_ = at_;
+    if (!in_.read(at_, window_.data(), window_.size())) fail(cut_off, at_, "cannot be read: the file shrank meanwhile");
+  }
+  const char* out = window_.data() + (at_ - window_at_);
+  at_ += n;
+  return out;
+}
+
+void check_snapshot(const char* format, const Snapshot& s, std::size_t n_atoms, const TrajectoryOptions& options) {
+  const auto expect = [&](const char* what, std::size_t came, std::size_t expected) {
+    if (came != expected) throw Error(fmt::format("[{}] step {}: expected {} {}, came {}", format, s.frame.step, expected, what, came));
+  };
+  expect("positions", s.frame.x_nm.size(), n_atoms);
+  if (options.velocities) expect("velocities", s.frame.v_nm_ps.size(), n_atoms);
+  if (options.forces) expect("forces", s.f.size(), n_atoms);
+  expect("observables", options.observables.empty() ? 0 : s.observables.size(), options.observables.size());
+}
+
+std::unique_ptr<data::AppendFile> open_appended(const WriterSetup& setup, std::uint64_t (*kept)(const WriterSetup&)) {
+  return setup.last_step ? std::make_unique<data::AppendFile>(setup.path, kept(setup)) : std::make_unique<data::AppendFile>(setup.path);
+}
+
+std::unique_ptr<TrajectoryWriter> create_trajectory(const fs::path& path, const System& system, const TrajectoryOptions& options) {
+  return open_writer(path, system, options, std::nullopt);
+}
+
+std::unique_ptr<TrajectoryWriter> append_trajectory(const fs::path& path, const System& system, std::int64_t last_step, const TrajectoryOptions& options) {
+  return open_writer(path, system, options, last_step);
+}
+
+std::unique_ptr<TrajectoryReader> checked(std::unique_ptr<TrajectoryReader> reader, const std::string& name, const ReadOptions& options) {
+  if (options.n_atoms > 0 && reader->n_atoms() != options.n_atoms)
+    throw data::InputError(data::Diagnostic{.number = 704, .place = {name},
+                                            .message = fmt::format("the trajectory has {} atoms, the topology {}", reader->n_atoms(), options.n_atoms)});
+  reader->accept_cut_end_ = options.accept_cut_end;
+  return reader;
+}
+
+bool TrajectoryReader::read(Snapshot& snapshot) {
+  if (cut_end_) return false;
+  try {
+    return next(snapshot);
+  } catch (const data::InputError& e) {
+    const data::Diagnostic& d = e.findings().front();
+    if (!accept_cut_end_ || d.number != cut_off) throw;
+    cut_end_ = d;
+    cut_end_->severity = data::Severity::warning;
+    return false;
+  }
+}
+
+std::unique_ptr<TrajectoryReader> open_trajectory(const fs::path& path, const ReadOptions& options) {
+  if (is_h5md(format_of(path, "read"))) return checked(read_h5md(path), path.string(), options);
+  return open_trajectory(data::BinaryInput(path), options);
+}
+
+std::unique_ptr<TrajectoryReader> open_trajectory(data::BinaryInput bytes, const ReadOptions& options) {
+  const std::string name = bytes.name();
+  const Format& f = format_of(name, "read");
+  if (!f.read) throw Error(fmt::format("[trajectory] read {}: expected .xtc, .trr, .dcd, .h5md or .h5", name));
+  return checked(f.read(std::move(bytes)), name, options);
+}
+
+}  // namespace tessera::molecular

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/molecular/trajectory.h"
+
+#include "input_error.h"
+#include "temp_folder.h"
+#include "tessera/data/vtk_xml.h"
+#include "trajectory_cases.h"
+
+#include <gtest/gtest.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+
+namespace tessera::molecular {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::all_of_it;
+using testing::largest_difference;
+using testing::moving_waters;
+using testing::read_all;
+
+/// How near a format comes to what was written [nm]; whether it keeps velocities and forces, and observables.
+struct Kind {
+  const char* ending;
+  double positions, box;
+  bool vectors, observables;
+};
+// XTC: half of 1/1000 nm and the rounding of single precision; DCD: single precision of up to 64 A, and of angles that go through cosines.
+const std::vector<Kind> kinds = {{".xtc", 5.005e-4, 2e-7, false, false}, {".trr", 0, 0, true, false}, {".dcd", 1.95e-7, 1e-12, false, false}, {".h5md", 0, 0, true, true}};
+
+class Trajectories : public ::testing::TestWithParam<Kind> {
+ protected:
+  tessera::testing::TempFolder folder;
+  const std::vector<Snapshot> frames = moving_waters(20, 7);
+  const System system = testing::waters(20, 0.4, 0.3, 0.6);
+  fs::path path = folder / (std::string("t") + GetParam().ending);
+
+  void expect_same(const Snapshot& came, const Snapshot& written) const {
+    const Kind& k = GetParam();
+    EXPECT_EQ(came.frame.step, written.frame.step);
+    EXPECT_NEAR(came.frame.time_ps, written.frame.time_ps, 1e-7);
+    EXPECT_LE(largest_difference(came.frame.x_nm, written.frame.x_nm), k.positions);
+    EXPECT_LE(largest_difference(came.frame.box, written.frame.box), k.box);
+    EXPECT_EQ(came.frame.v_nm_ps, k.vectors ? written.frame.v_nm_ps : std::vector<Vec3>{});
+    EXPECT_EQ(came.f, k.vectors ? written.f : std::vector<Vec3>{});
+    EXPECT_EQ(came.observables, k.observables ? written.observables : std::vector<double>{});
+  }
+  std::vector<Snapshot> whole(std::string* told = nullptr) const {
+    const auto reader = open_trajectory(path, {.accept_cut_end = true});
+    std::vector<Snapshot> out = read_all(*reader);
+    if (told && reader->cut_end()) *told = data::to_string(*reader->cut_end());
+    return out;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Formats, Trajectories, ::testing::ValuesIn(kinds), [](const auto& k) { return std::string(k.param.ending + 1); });
+
+TEST_P(Trajectories, ReadBackWhatWasWritten) {
+  {
+    const auto writer = create_trajectory(path, system, all_of_it());
+    for (const Snapshot& s : frames) writer->write(s);
+    writer->sync();
+  }
+  const auto reader = open_trajectory(path);
+  EXPECT_EQ(reader->n_atoms(), 60u);
+  const std::vector<Snapshot> came = read_all(*reader);
+  ASSERT_EQ(came.size(), frames.size());
+  for (std::size_t f = 0; f < came.size(); ++f) expect_same(came[f], frames[f]);
+  if (GetParam().observables) {
+    ASSERT_EQ(reader->observables().size(), 2u);
+    EXPECT_EQ(reader->observables()[0].name, "potential_energy");
+    EXPECT_EQ(reader->observables()[0].unit, "kJ mol-1");
+  }
+  tessera::testing::expect_input_error([&] { open_trajectory(path, {.n_atoms = 59}); }, data::ExitCode::input_invalid, 704);
+}
+
+TEST_P(Trajectories, AResumedRunDoublesAndLosesNothing) {
+  {
+    const auto writer = create_trajectory(path, system, all_of_it());
+    for (std::size_t f = 0; f < 5; ++f) writer->write(frames[f]);
+  }
+  {  // the checkpoint was made at step 20: frames 3 and 4 are computed again
+    const auto writer = append_trajectory(path, system, 20, all_of_it());
+    for (std::size_t f = 3; f < frames.size(); ++f) writer->write(frames[f]);
+  }
+  const std::vector<Snapshot> came = whole();
+  ASSERT_EQ(came.size(), frames.size());
+  for (std::size_t f = 0; f < came.size(); ++f) expect_same(came[f], frames[f]);
+  EXPECT_ANY_THROW(append_trajectory(path, testing::waters(21, 0.4, 0.3, 0.6), 20, all_of_it())->write(moving_waters(21, 1)[0]));
+}
+
+TEST_P(Trajectories, AFileThatWasNeverBegunIsBegun) {
+  append_trajectory(path, system, 20, all_of_it())->write(frames[3]);
+  const std::vector<Snapshot> came = whole();
+  ASSERT_EQ(came.size(), 1u);
+  EXPECT_EQ(came[0].frame.step, 30);
+}
+
+TEST_P(Trajectories, NoBoxIsNoBox) {
+  std::vector<Snapshot> open = frames;
+  {
+    const auto writer = create_trajectory(path, system, all_of_it());
+    for (Snapshot& s : open) s.frame.box = {}, writer->write(s);
+  }
+  const std::vector<Snapshot> came = whole();
+  ASSERT_EQ(came.size(), open.size());
+  for (std::size_t f = 0; f < came.size(); ++f) expect_same(came[f], open[f]);
+}
+
+TEST_P(Trajectories, ASnapshotThatDoesNotFitIsRefused) {
+  const auto writer = create_trajectory(path, system, all_of_it());
+  Snapshot s = frames[0];
+  s.frame.x_nm.pop_back();
+  EXPECT_THROW(writer->write(s), Error);
+  if (!GetParam().vectors) return;
+  s = frames[0];
+  s.f.clear();
+  EXPECT_THROW(writer->write(s), Error);
+}
+
+TEST_P(Trajectories, AKillInTheMiddleOfAFrameLeavesTheOnesBefore) {
+  // The child says after each frame that it is there; it is killed while it writes another.
+  const System many = testing::waters(700, 0.4, 0.3, 0.6);
+  const std::vector<Snapshot> some = moving_waters(700, 2);
+  for (int round = 0; round < 3; ++round) {
+    int pipe_ends[2];
+    ASSERT_EQ(::pipe(pipe_ends), 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      const auto writer = create_trajectory(path, many, all_of_it());
+      for (std::int64_t f = 0;; ++f) {
+        Snapshot s = some[static_cast<std::size_t>(f % 2)];
+        s.frame.step = f, s.frame.time_ps = 0.25 * static_cast<double>(f);
+        writer->write(s);
+        if (::write(pipe_ends[1], "f", 1) != 1) ::_exit(1);
+      }
+    }
+    ::close(pipe_ends[1]);
+    char byte;
+    std::int64_t told = 0;
+    while (told < 4 + round && ::read(pipe_ends[0], &byte, 1) == 1) ++told;
+    ::usleep(static_cast<useconds_t>(137 * (1 + round)));
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    while (::read(pipe_ends[0], &byte, 1) == 1) ++told;
+    ::close(pipe_ends[0]);
+
+    std::vector<Snapshot> came = whole();
+    ASSERT_GE(static_cast<std::int64_t>(came.size()), told);
+    ASSERT_LE(static_cast<std::int64_t>(came.size()), told + 1);
+    {
+      const auto writer = append_trajectory(path, many, 2, all_of_it());
+      for (std::int64_t f = 3; f < 5; ++f) {
+        Snapshot s = some[static_cast<std::size_t>(f % 2)];
+        s.frame.step = f, s.frame.time_ps = 0.25 * static_cast<double>(f);
+        writer->write(s);
+      }
+    }
+    came = read_all(*open_trajectory(path));
+    ASSERT_EQ(came.size(), 5u);
+    for (std::size_t f = 0; f < came.size(); ++f) {
+      EXPECT_EQ(came[f].frame.step, static_cast<std::int64_t>(f));
+      EXPECT_LE(largest_difference(came[f].frame.x_nm, some[f % 2].frame.x_nm), 10 * GetParam().positions);
+    }
+  }
+}
+
+/// Formats of frames one after the other: any cut is told with frame and byte.
+class CutTrajectories : public Trajectories {};
+INSTANTIATE_TEST_SUITE_P(Formats, CutTrajectories, ::testing::Values(kinds[0], kinds[1], kinds[2]), [](const auto& k) { return std::string(k.param.ending + 1); });
+
+TEST_P(CutTrajectories, AnyCutIsToldWithFrameAndByte) {
+  const System few = testing::waters(4, 0.4, 0.3, 0.6);
+  {
+    const auto writer = create_trajectory(path, few, all_of_it());
+    for (const Snapshot& s : moving_waters(4, 3)) writer->write(s);
+  }
+  const std::string bytes = tessera::testing::read_bytes(path);
+  std::size_t whole_frames = 0;
+  for (std::size_t cut = 1; cut < bytes.size(); ++cut) {
+    std::size_t n = 0;
+    try {
+      const auto reader = open_trajectory(data::BinaryInput(path.string(), bytes.substr(0, cut)));
+      for (Snapshot s; reader->read(s);) ++n;
+      ++whole_frames;
+    } catch (const data::InputError& e) {
+      const data::Diagnostic& d = e.findings().front();
+      ASSERT_EQ(d.number, 720) << e.what();
+      ASSERT_TRUE(d.place.byte && *d.place.byte <= cut);
+      ASSERT_NE(d.message.find("frame " + std::to_string(n)), std::string::npos) << d.message;
+    }
+  }
+  EXPECT_EQ(whole_frames, GetParam().ending == std::string(".dcd") ? 3u : 2u);  // a DCD file may end after its header
+}
+
+TEST(Trajectory, XtcTellsWhatIsWrongAndWhere) {
+  tessera::testing::TempFolder folder;
+  const fs::path path = folder / "t.xtc";
+  {
+    const auto writer = create_trajectory(path, testing::waters(20, 0.4, 0.3, 0.6));
+    for (const Snapshot& s : moving_waters(20, 2)) writer->write(s);
+  }
+  const std::string bytes = tessera::testing::read_bytes(path);
+  const auto with = [&](std::size_t at, std::string_view change) {
+    std::string b = bytes;
+    b.replace(at, change.size(), change);
+    return b;
+  };
+  const auto told = [&](const std::string& b) {
+    return tessera::testing::expect_input_error(
+        [&] {
+          const auto reader = open_trajectory(data::BinaryInput("t.xtc", b));
+          for (Snapshot s; reader->read(s);) {}
+        },
+        data::ExitCode::input_invalid, 721);
+  };
+  const std::size_t second = bytes.find(std::string("\0\0\x07\xcb", 4), 4);
+  ASSERT_NE(second, std::string::npos);
+  EXPECT_NE(told(with(second, "\1")).find("frame 1"), std::string::npos);
+  EXPECT_NE(told(with(second, "\1")).find("byte " + std::to_string(second)), std::string::npos);
+  told(with(second + 7, "\7"));                          // other number of atoms
+  told(with(56, "\xff\xff\xff\xff"));                    // precision: not a number
+  told(with(60, "\x7f\xff\xff\xff"));                    // least above greatest
+  told(with(84, std::string_view("\0\0\0\x50", 4)));     // notch 80
+  told(with(96, std::string(40, '\xff')));               // run beyond the last atom or a notch out of range
+  EXPECT_THROW(open_trajectory(data::BinaryInput("t.xyz", bytes)), Error);
+}
+
+TEST(Trajectory, XtcOfPositionsThatDoNotFit) {
+  tessera::testing::TempFolder folder;
+  const auto writer = create_trajectory(folder / "t.xtc", testing::waters(4, 0.4, 0.3, 0.6));
+  Snapshot s = moving_waters(4, 1)[0];
+  s.frame.x_nm[7][1] = 3e6;
+  try {
+    writer->write(s);
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("atom 7"), std::string::npos) << e.what();
+  }
+  s.frame.x_nm[7][1] = std::nan("");
+  EXPECT_THROW(writer->write(s), Error);
+  s.frame.x_nm[7][1] = 0, s.frame.step = std::int64_t{1} << 31;
+  EXPECT_THROW(writer->write(s), Error);
+}
+
+TEST(Trajectory, XtcOfFarAndOfFewAtoms) {
+  tessera::testing::TempFolder folder;
+  for (std::size_t waters : {1, 3, 4, 50})
+    for (double far : {1.0, 30.0, 3000.0, 1e6}) {  // beyond 16,777 nm axes are written one by one
+      Snapshot s = moving_waters(waters, 1)[0];
+      s.frame.x_nm[0] = {-far, far, 0.5 * far}, s.frame.x_nm.back() = {far, -far, -far};
+      create_trajectory(folder / "t.xtc", testing::waters(waters, 0.4, 0.3, 0.6))->write(s);
+      const std::vector<Snapshot> came = read_all(*open_trajectory(folder / "t.xtc"));
+      ASSERT_EQ(came.size(), 1u);
+      // Positions go through single precision.
+      EXPECT_LE(largest_difference(came[0].frame.x_nm, s.frame.x_nm), (waters > 3 ? 5e-4 : 0) + 1.3e-7 * far);
+    }
+}
+
+TEST(Trajectory, EnergiesAsCsv) {
+  tessera::testing::TempFolder folder;
+  const fs::path path = folder / "energies.csv";
+  const System system = testing::waters(2, 0.4, 0.3, 0.6);
+  std::vector<Snapshot> frames = moving_waters(2, 4);
+  for (std::size_t f = 0; f < 4; ++f) frames[f].observables = {-1.5 - static_cast<double>(f), 300};
+  {
+    const auto writer = create_trajectory(path, system, all_of_it());
+    for (std::size_t f = 0; f < 3; ++f) writer->write(frames[f]);
+  }
+  fs::resize_file(path, fs::file_size(path) - 2);  // killed in the middle of a row
+  {
+    const auto writer = append_trajectory(path, system, 10, all_of_it());
+    writer->write(frames[2]);
+    writer->write(frames[3]);
+  }
+  EXPECT_EQ(tessera::testing::read_bytes(path),
+            "step,time [ps],potential_energy [kJ mol-1],temperature [K]\n0,0,-1.5,300\n10,0.02,-2.5,300\n20,0.04,-3.5,300\n30,0.06,-4.5,300\n");
+}
+
+TEST(Trajectory, SeriesForParaView) {
+  std::string why;
+  if (!data::vtk_xml_available(&why)) GTEST_SKIP() << why;
+  tessera::testing::TempFolder folder;
+  const System system = testing::waters(2, 0.4, 0.3, 0.6);
+  const std::vector<Snapshot> frames = moving_waters(2, 3);
+  {
+    const auto writer = create_trajectory(folder / "t.pvd", system, {.velocities = true});
+    for (const Snapshot& s : frames) writer->write(s);
+  }
+  EXPECT_TRUE(fs::exists(folder / "t_20.vtp"));
+  append_trajectory(folder / "t.pvd", system, 10, {.velocities = true});
+  EXPECT_FALSE(fs::exists(folder / "t_20.vtp"));
+  const std::string list = tessera::testing::read_bytes(folder / "t.pvd");
+  EXPECT_NE(list.find("<DataSet timestep=\"0.02\" file=\"t_10.vtp\"/>"), std::string::npos) << list;
+  EXPECT_EQ(list.find("t_20"), std::string::npos);
+  const std::string frame = tessera::testing::read_bytes(folder / "t_0.vtp");
+  EXPECT_NE(frame.find("NumberOfPoints=\"6\""), std::string::npos);
+  for (const char* field : {"element [1]", "charge [e]", "velocity [nm/ps]"}) EXPECT_NE(frame.find(field), std::string::npos) << field;
+}
+
+}  // namespace
+}  // namespace tessera::molecular
