@@ -3,7 +3,7 @@
 // ProcessingInfo/SignConvention, SiteLayout (channel directions) and one Period after the other
 // with Z, T, their variances and, from EMTF, the inverse signal power and residual covariances.
 #include "sounding_finish.h"
-#include "xml_guard.h"
+#include "tessera/data/xml_guard.h"
 
 #include <fmt/format.h>
 #include <pugixml.hpp>
@@ -27,7 +27,7 @@ class XmlReader {
       : text_(text), options_(options), findings_(text) {}
 
   Sounding read() {
-    guard_xml(findings_);
+    data::guard_xml(findings_);
     pugi::xml_document document;
     const auto result =
         document.load_buffer(text_.text.data(), text_.text.size(),

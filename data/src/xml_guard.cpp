@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "xml_guard.h"
+#include "tessera/data/xml_guard.h"
 
 #include <fmt/format.h>
 
-namespace tessera::inversion {
+namespace tessera::data {
 
 void guard_xml(Findings& findings, const XmlLimits& limits) {
   const std::string_view s = findings.text().text;
@@ -69,4 +69,4 @@ void guard_xml(Findings& findings, const XmlLimits& limits) {
   outside(behind_tag, s.size());
 }
 
-}  // namespace tessera::inversion
+}  // namespace tessera::data

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "mt_text.h"
+#include "tessera/data/text_reader.h"
 
 #include <cstddef>
 
-namespace tessera::inversion {
+namespace tessera::data {
 
 struct XmlLimits {
   std::size_t max_depth = 64;  ///< a tree walk and its release are recursive in most parsers
@@ -17,4 +17,4 @@ struct XmlLimits {
 /// that is not closed (E0312). Throws.
 void guard_xml(Findings& findings, const XmlLimits& limits = {});
 
-}  // namespace tessera::inversion
+}  // namespace tessera::data

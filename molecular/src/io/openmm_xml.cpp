@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// All types of all files first, then the templates, then the forces: a file may use what another one defines.
+#include "tessera/molecular/openmm_xml.h"
+
+#include "tessera/data/text_reader.h"
+#include "tessera/data/xml_guard.h"
+#include "tessera/molecular/elements.h"
+
+#include <fmt/format.h>
+#include <pugixml.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <deque>
+#include <filesystem>
+#include <set>
+
+namespace tessera::molecular {
+namespace {
+
+using data::shown;
+using Pattern = ForceField::Pattern;
+
+class File {
+ public:
+  explicit File(const data::TextFile& text) : text_(text), findings_(text) {
+    data::guard_xml(findings_);
+    const auto result = document_.load_buffer(text.text.data(), text.text.size(), pugi::parse_default & ~pugi::parse_eol, pugi::encoding_utf8);
+    if (!result) {
+      findings_.error(312, static_cast<std::size_t>(std::max<std::ptrdiff_t>(result.offset, 0)), std::string("not well-formed XML: ") + result.description());
+      findings_.throw_if_errors();
+    }
+    if (std::string_view(root().name()) != "ForceField") {
+      error(701, root(), "expected the element ForceField, got " + shown(root().name()), "is this a force field of OpenMM?");
+      findings_.throw_if_errors();
+    }
+  }
+  pugi::xml_node root() const { return document_.document_element(); }
+  data::Findings& findings() { return findings_; }
+  const std::string& path() const { return text_.path; }
+
+  static std::size_t place(pugi::xml_node n) { return static_cast<std::size_t>(std::max<std::ptrdiff_t>(n.offset_debug(), 0)); }
+  /// Where the value of an attribute begins.
+  std::size_t place(pugi::xml_attribute a, pugi::xml_node n) const {
+    const std::size_t from = place(n), end = text_.text.find('>', from);
+    const std::string name = std::string(a.name()) + "=";
+    for (std::size_t at = text_.text.find(name, from); at < end; at = text_.text.find(name, at + 1))
+      if (std::string_view(" \t\n").find(text_.text[at - 1]) != std::string_view::npos) return at + name.size() + 1;
+    return from;
+  }
+  void error(int number, pugi::xml_node n, std::string message, std::string hint = {}) { findings_.error(number, place(n), std::move(message), std::move(hint)); }
+  void error(int number, pugi::xml_attribute a, pugi::xml_node n, std::string message, std::string hint = {}) {
+    findings_.error(number, place(a, n), std::move(message), std::move(hint));
+  }
+
+  pugi::xml_attribute required(pugi::xml_node n, const char* name) {
+    const pugi::xml_attribute a = n.attribute(name);
+    if (!a) error(701, n, fmt::format("{} needs the attribute {}", n.name(), name));
+    return a;
+  }
+  std::string text(pugi::xml_node n, const char* name) { return required(n, name).value(); }
+  double number(pugi::xml_node n, pugi::xml_attribute a) { return data::parse_number({data::trim(a.value()), place(a, n)}, data::Exponent::e_only, findings_).value_or(0); }
+  double number(pugi::xml_node n, const char* name) {
+    const pugi::xml_attribute a = required(n, name);
+    return a ? number(n, a) : 0;
+  }
+  double number(pugi::xml_node n, const char* name, double usual) {
+    const pugi::xml_attribute a = n.attribute(name);
+    return a ? number(n, a) : usual;
+  }
+  /// A whole number from 0 to most - 1, or `usual` where the attribute is absent.
+  std::int32_t index(pugi::xml_node n, const char* name, std::size_t most, const char* what) {
+    const pugi::xml_attribute a = required(n, name);
+    if (!a) return 0;
+    const std::string_view s = a.value();
+    std::int64_t v = -1;
+    const auto [end, code] = std::from_chars(s.data(), s.data() + s.size(), v);
+    if (code == std::errc{} && end == s.data() + s.size() && v >= 0 && static_cast<std::size_t>(v) < most) return static_cast<std::int32_t>(v);
+    error(702, a, n, fmt::format("{} {} is not among {}", what, shown(s), most));
+    return 0;
+  }
+
+ private:
+  const data::TextFile& text_;
+  data::Findings findings_;
+  pugi::xml_document document_;
+};
+
+class Reader {
+ public:
+  explicit Reader(std::span<const data::TextFile> files) {
+    if (files.empty()) throw Error("[read_openmm_xml] expected at least one file, got none");
+    for (const data::TextFile& f : files) files_.emplace_back(f);
+  }
+
+  ForceField read() {
+    each([&](File& f, pugi::xml_node n) {
+      if (std::string_view(n.name()) == "AtomTypes")
+        for (const pugi::xml_node t : n.children("Type")) type(f, t);
+    });
+    finish_pass();
+    ff_.nonbonded.resize(ff_.types.size());
+    each([&](File& f, pugi::xml_node n) {
+      if (std::string_view(n.name()) == "Residues")
+        for (const pugi::xml_node r : n.children("Residue")) residue(f, r);
+    });
+    finish_pass();
+    each([&](File& f, pugi::xml_node n) { force(f, n); });
+    finish_pass();
+    lennard_jones_alone();
+    for (File& f : files_)
+      for (data::Diagnostic& d : f.findings().take_remarks()) ff_.remarks.push_back(std::move(d));
+    return std::move(ff_);
+  }
+
+ private:
+  void each(auto&& visit) {
+    for (File& f : files_)
+      for (const pugi::xml_node n : f.root().children())
+        if (n.type() == pugi::node_element) visit(f, n);
+  }
+  void finish_pass() {
+    for (File& f : files_) f.findings().throw_if_errors();
+  }
+
+  void type(File& f, pugi::xml_node n) {
+    ForceField::Type t{f.text(n, "name"), n.attribute("class").value(), 0, f.number(n, "mass")};
+    if (t.mass_amu < 0) f.error(702, n.attribute("mass"), n, "a negative mass");
+    if (const pugi::xml_attribute e = n.attribute("element"); e && *e.value()) {
+      t.element = element_of(e.value());
+      if (t.element == 0 && std::string_view(e.value()) != "EP") f.error(702, e, n, "there is no element called " + shown(e.value()));
+    }
+    if (!ff_.type_of.try_emplace(t.name, static_cast<std::int32_t>(ff_.types.size())).second) f.error(701, n.attribute("name"), n, "the type " + shown(t.name) + " is defined twice");
+    else {
+      of_class_[t.class_name].push_back(static_cast<std::int32_t>(ff_.types.size()));
+      ff_.types.push_back(std::move(t));
+    }
+  }
+
+  // ---- templates -----------------------------------------------------------------------------------------------------
+
+  void residue(File& f, pugi::xml_node n) {
+    ForceField::Template t;
+    t.name = f.text(n, "name");
+    if (n.attribute("override")) t.override_level = f.index(n, "override", 1000000, "the override level");
+    std::map<std::string, std::int32_t> of_name;
+    for (const pugi::xml_node a : n.children("Atom")) {
+      ForceField::Template::Atom atom{f.text(a, "name"), 0, std::nullopt};
+      const std::string type = f.text(a, "type");
+      if (const auto at = ff_.type_of.find(type); at != ff_.type_of.end()) atom.type = at->second;
+      else if (a.attribute("type")) f.error(702, a.attribute("type"), a, "no file defines the type " + shown(type), "give the file that does as well");
+      if (const pugi::xml_attribute q = a.attribute("charge")) atom.charge_e = f.number(a, q);
+      if (!of_name.try_emplace(atom.name, static_cast<std::int32_t>(t.atoms.size())).second) f.error(701, a, "the atom " + shown(atom.name) + " is given twice");
+      t.atoms.push_back(std::move(atom));
+    }
+    if (t.atoms.size() > 5000) f.error(702, n, "more than 5000 atoms in one residue");
+    if (t.atoms.empty()) f.error(701, n, "the residue " + shown(t.name) + " has no atoms");
+    const auto atom_of = [&](pugi::xml_node e, const char* by_index, const char* by_name) {
+      const pugi::xml_attribute name = e.attribute(by_name);
+      if (!name) return f.index(e, by_index, t.atoms.size(), "atom");
+      const auto at = of_name.find(name.value());
+      if (at == of_name.end()) f.error(702, name, e, "the residue has no atom " + shown(name.value()));
+      return at == of_name.end() ? 0 : at->second;
+    };
+    for (const pugi::xml_node e : n.children()) {
+      const std::string_view kind = e.name();
+      if (kind == "Bond") {
+        const std::int32_t a = atom_of(e, "from", "atomName1"), b = atom_of(e, "to", "atomName2");
+        if (a == b) f.error(702, e, "an atom bound to itself");
+        else t.bonds.push_back({std::min(a, b), std::max(a, b)});
+      } else if (kind == "ExternalBond") {
+        t.external.push_back(atom_of(e, "from", "atomName"));
+      } else if (kind == "VirtualSite") {
+        site(f, e, t, atom_of);
+      } else if (kind != "Atom" && kind != "AllowPatch" && !kind.empty()) {
+        f.error(703, e, "the element " + shown(kind) + " of a residue is not read");
+      }
+    }
+    std::ranges::sort(t.bonds);
+    t.bonds.erase(std::unique(t.bonds.begin(), t.bonds.end()), t.bonds.end());
+
+    const auto [at, fresh] = of_template_.try_emplace(t.name, ff_.templates.size());
+    if (fresh) return ff_.templates.push_back(std::move(t));
+    ForceField::Template& other = ff_.templates[at->second];
+    if (other.override_level == t.override_level) f.error(701, n, "the residue " + shown(t.name) + " is defined twice", "one of them needs a greater `override`");
+    else if (other.override_level < t.override_level) other = std::move(t);
+  }
+
+  void site(File& f, pugi::xml_node e, ForceField::Template& t, auto&& atom_of) {
+    using Kind = VirtualSite::Kind;
+    const std::string kind = f.text(e, "type");
+    VirtualSite v;
+    v.site = atom_of(e, "index", "siteName");
+    const auto parents = [&](std::size_t n) {
+      for (std::size_t k = 0; k < n; ++k) {
+        const std::string number = std::to_string(k + 1);
+        v.parents[k] = atom_of(e, ("atom" + number).c_str(), ("atomName" + number).c_str());
+        if (v.parents[k] == v.site) f.error(702, e, "a virtual site is its own parent");
+      }
+    };
+    const auto weight = [&](const char* name) { return f.number(e, name); };
+    if (kind == "average2") {
+      parents(2);
+      const double w1 = weight("weight1"), w2 = weight("weight2");
+      if (std::abs(w1 + w2 - 1) > 1e-6) f.error(702, e, fmt::format("the weights of an average2 site must add up to 1, got {}", w1 + w2));
+      v.kind = Kind::linear2;
+      v.weights[0] = w2;
+    } else if (kind == "average3") {
+      parents(3);
+      const double w1 = weight("weight1"), w2 = weight("weight2"), w3 = weight("weight3");
+      if (std::abs(w1 + w2 + w3 - 1) > 1e-6) f.error(702, e, fmt::format("the weights of an average3 site must add up to 1, got {}", w1 + w2 + w3));
+      v.kind = Kind::linear3;
+      v.weights[0] = w2, v.weights[1] = w3;
+    } else if (kind == "outOfPlane") {
+      parents(3);
+      v.kind = Kind::cross3;
+      v.weights[0] = weight("weight12"), v.weights[1] = weight("weight13"), v.weights[2] = weight("weightCross");
+    } else if (kind == "localCoords") {
+      if (e.attribute("wo4") || e.attribute("atom4") || e.attribute("atomName4") || !e.attribute("wo3")) f.error(703, e, "localCoords sites are read for three parents alone");
+      parents(3);
+      v.kind = Kind::frame3;
+      for (std::size_t k = 0; k < 3; ++k) {
+        const std::string number = std::to_string(k + 1);
+        v.weights[k] = weight(("wo" + number).c_str());
+        v.weights[3 + k] = weight(("wx" + number).c_str());
+        v.weights[6 + k] = weight(("wy" + number).c_str());
+        v.weights[9 + k] = weight(("p" + number).c_str());
+      }
+    } else {
+      f.error(703, e.attribute("type"), e, "the virtual site " + shown(kind) + " is not read", "average2, average3, outOfPlane and localCoords are");
+    }
+    const std::int32_t with = e.attribute("excludeWith") ? f.index(e, "excludeWith", t.atoms.size(), "atom") : v.parents[0];
+    t.sites.push_back({v, with});
+  }
+
+  // ---- forces --------------------------------------------------------------------------------------------------------
+
+  void force(File& f, pugi::xml_node n) {
+    const std::string_view kind = n.name();
+    if (kind == "HarmonicBondForce") {
+      for (const pugi::xml_node e : n.children("Bond"))
+        if (const auto on = patterns<2>(f, e)) ff_.bonds.push_back({*on, {f.number(e, "length"), f.number(e, "k")}});
+    } else if (kind == "HarmonicAngleForce") {
+      for (const pugi::xml_node e : n.children("Angle"))
+        if (const auto on = patterns<3>(f, e)) ff_.angles.push_back({*on, {f.number(e, "angle"), f.number(e, "k")}});
+    } else if (kind == "PeriodicTorsionForce") {
+      periodic(f, n);
+    } else if (kind == "RBTorsionForce") {
+      ryckaert_bellemans(f, n);
+    } else if (kind == "NonbondedForce") {
+      nonbonded(f, n);
+    } else if (kind == "LennardJonesForce") {
+      lennard_jones(f, n);
+    } else if (kind == "Include") {
+      const std::string wanted = std::filesystem::path(f.text(n, "file")).filename().string();
+      const bool here = std::ranges::any_of(files_, [&](const File& o) { return std::filesystem::path(o.path()).filename() == wanted; });
+      if (!here) f.error(703, n, "the file includes " + shown(wanted) + ", and files that others name are not opened", "give that file as well");
+    } else if (kind == "Patches") {
+      f.findings().warn(734, File::place(n), "patches are not read: residues that need them will not match");
+    } else if (kind != "Info" && kind != "AtomTypes" && kind != "Residues") {
+      f.error(703, n, "the element " + shown(kind) + " is not read", "HarmonicBondForce, HarmonicAngleForce, PeriodicTorsionForce, RBTorsionForce, NonbondedForce and LennardJonesForce are");
+    }
+  }
+
+  /// type1 or class1 and so on; none where a type is of no file's, so that nothing can fit.
+  Pattern pattern(File& f, pugi::xml_node e, const std::string& number) {
+    const pugi::xml_attribute type = e.attribute(("type" + number).c_str()), group = e.attribute(("class" + number).c_str());
+    if (!type && !group) f.error(701, e, fmt::format("{} needs the attribute type{} or class{}", e.name(), number, number));
+    if (type && group) f.error(701, e, fmt::format("{} gives both type{} and class{}", e.name(), number, number));
+    const std::string name = (type ? type : group).value();
+    if (name.empty()) return {Pattern::Kind::any, 0, {}};
+    if (group) return {Pattern::Kind::class_name, 0, name};
+    const auto at = ff_.type_of.find(name);
+    return at == ff_.type_of.end() ? Pattern{Pattern::Kind::none, 0, {}} : Pattern{Pattern::Kind::type, at->second, {}};
+  }
+  /// Of an Atom: `type` or `class`, no wildcard.
+  Pattern one_pattern(File& f, pugi::xml_node e) {
+    const Pattern p = pattern(f, e, "");
+    if (p.kind == Pattern::Kind::any) f.error(701, e, "an Atom needs the name of a type or class");
+    return p.kind == Pattern::Kind::any ? Pattern{Pattern::Kind::none, 0, {}} : p;
+  }
+  template <std::size_t N>
+  std::optional<std::array<Pattern, N>> patterns(File& f, pugi::xml_node e) {
+    std::array<Pattern, N> out;
+    for (std::size_t k = 0; k < N; ++k) out[k] = pattern(f, e, std::to_string(k + 1));
+    if (std::ranges::any_of(out, [](const Pattern& p) { return p.kind == Pattern::Kind::none; })) return std::nullopt;
+    return out;
+  }
+
+  ForceField::Ordering ordering(File& f, pugi::xml_node n, ForceField::Ordering usual) {
+    using Ordering = ForceField::Ordering;
+    const pugi::xml_attribute a = n.attribute("ordering");
+    const std::string_view s = a.value();
+    if (!a) return usual;
+    if (s == "default") return Ordering::standard;
+    if (s == "charmm") return Ordering::charmm;
+    if (s == "amber") return Ordering::amber;
+    if (s == "smirnoff") return Ordering::smirnoff;
+    f.error(702, a, n, "expected the ordering default, charmm, amber or smirnoff, got " + shown(s));
+    return usual;
+  }
+
+  void periodic(File& f, pugi::xml_node n) {
+    const ForceField::Ordering order = ordering(f, n, ForceField::Ordering::standard);
+    for (const pugi::xml_node e : n.children()) {
+      const std::string_view kind = e.name();
+      if (kind != "Proper" && kind != "Improper") continue;
+      const auto on = patterns<4>(f, e);
+      ForceField::Periodic p;
+      p.ordering = order;
+      for (int k = 1; e.attribute(fmt::format("phase{}", k).c_str()); ++k) {
+        const std::string number = std::to_string(k);
+        const double fold = f.number(e, ("periodicity" + number).c_str()), phase = f.number(e, ("phase" + number).c_str()), height = f.number(e, ("k" + number).c_str());
+        if (fold != std::floor(fold) || fold < 0 || fold > 100) f.error(702, e.attribute(("periodicity" + number).c_str()), e, fmt::format("the periodicity {} is no whole number", fold));
+        p.terms.push_back({phase, height, fold});
+      }
+      if (p.terms.empty()) f.error(701, e, fmt::format("{} needs periodicity1, phase1 and k1", kind));
+      if (on) (kind == "Proper" ? ff_.propers : ff_.impropers).push_back({*on, std::move(p)});
+    }
+  }
+  void ryckaert_bellemans(File& f, pugi::xml_node n) {
+    const ForceField::Ordering order = ordering(f, n, ForceField::Ordering::charmm);
+    for (const pugi::xml_node e : n.children()) {
+      const std::string_view kind = e.name();
+      if (kind != "Proper" && kind != "Improper") continue;
+      const auto on = patterns<4>(f, e);
+      ForceField::RyckaertBellemansTerm t;
+      t.ordering = order;
+      for (std::size_t k = 0; k < 6; ++k) t.c[k] = f.number(e, ("c" + std::to_string(k)).c_str());
+      if (on) (kind == "Proper" ? ff_.rb_propers : ff_.rb_impropers).push_back({*on, t});
+    }
+  }
+
+  /// All types that a pattern fits.
+  std::vector<std::int32_t> types_of(const Pattern& p) const {
+    if (p.kind == Pattern::Kind::type) return {p.type};
+    if (p.kind == Pattern::Kind::class_name) {
+      const auto at = of_class_.find(p.class_name);
+      return at == of_class_.end() ? std::vector<std::int32_t>{} : at->second;
+    }
+    std::vector<std::int32_t> out;
+    for (std::size_t t = 0; t < ff_.types.size() && p.kind == Pattern::Kind::any; ++t) out.push_back(static_cast<std::int32_t>(t));
+    return out;
+  }
+  /// A scale factor that all elements of a kind must agree on.
+  void agree(File& f, pugi::xml_node n, const char* name, std::optional<double>& known) {
+    const double v = f.number(n, name);
+    if (known && std::abs(*known - v) > 1e-5) f.error(702, n.attribute(name), n, fmt::format("{} is {} here and {} in another file: these force fields do not belong together", name, v, *known));
+    if (!known) known = v;
+  }
+
+  void nonbonded(File& f, pugi::xml_node n) {
+    agree(f, n, "coulomb14scale", coulomb14_);
+    agree(f, n, "lj14scale", lj14_);
+    ff_.coulomb14_scale = coulomb14_.value_or(1);
+    bool charge_of_residue = false;
+    for (const pugi::xml_node u : n.children("UseAttributeFromResidue")) {
+      if (f.text(u, "name") == "charge") charge_of_residue = true;
+      else f.error(703, u, "of the attributes of a residue only charge is read, got " + shown(u.attribute("name").value()));
+    }
+    for (const pugi::xml_node e : n.children("Atom")) {
+      ForceField::NonbondedType t{true, charge_of_residue, 0, f.number(e, "sigma"), f.number(e, "epsilon"), 0, 0};
+      if (!charge_of_residue) t.charge_e = f.number(e, "charge");
+      if (t.epsilon < 0 || t.sigma_nm < 0) f.error(702, e, "sigma and epsilon must not be negative");
+      t.sigma14_nm = t.sigma_nm;
+      t.epsilon14 = t.epsilon;
+      for (const std::int32_t k : types_of(one_pattern(f, e))) ff_.nonbonded[static_cast<std::size_t>(k)] = t;
+    }
+  }
+
+  void lennard_jones(File& f, pugi::xml_node n) {
+    agree(f, n, "lj14scale", lj14_alone_);
+    for (const pugi::xml_node e : n.children("Atom")) {
+      const double sigma = f.number(e, "sigma"), epsilon = f.number(e, "epsilon");
+      if (epsilon < 0 || sigma < 0) f.error(702, e, "sigma and epsilon must not be negative");
+      const std::array<double, 4> values = {sigma, epsilon, f.number(e, "sigma14", sigma), f.number(e, "epsilon14", epsilon)};
+      for (const std::int32_t k : types_of(one_pattern(f, e))) alone_[static_cast<std::size_t>(k)] = values;
+    }
+    for (const pugi::xml_node e : n.children("NBFixPair")) {
+      const auto on = patterns<2>(f, e);
+      const double sigma = f.number(e, "sigma"), epsilon = f.number(e, "epsilon");
+      if (!on) continue;
+      if ((*on)[0].kind == Pattern::Kind::any || (*on)[1].kind == Pattern::Kind::any) {
+        f.error(703, e, "NBFixPair with a wildcard is not read");
+        continue;
+      }
+      for (const std::int32_t i : types_of((*on)[0]))
+        for (const std::int32_t j : types_of((*on)[1])) ff_.nbfix[{std::min(i, j), std::max(i, j)}] = {sigma, epsilon};
+    }
+  }
+  /// A LennardJonesForce takes the place of NonbondedForce's, whose epsilon must then be zero: OpenMM would add both.
+  void lennard_jones_alone() {
+    ff_.lj14_scale = lj14_alone_ ? *lj14_alone_ : lj14_.value_or(1);
+    if (!lj14_alone_) return;
+    for (std::size_t k = 0; k < ff_.types.size(); ++k) {
+      ForceField::NonbondedType& t = ff_.nonbonded[k];
+      if (t.given && t.epsilon != 0) files_[0].findings().error(703, 0, "the type " + shown(ff_.types[k].name) + " has Lennard-Jones parameters in NonbondedForce and in LennardJonesForce");
+      if (const auto at = alone_.find(k); at != alone_.end()) std::tie(t.sigma_nm, t.epsilon, t.sigma14_nm, t.epsilon14) = std::tuple_cat(at->second);
+      else t.given = false;
+    }
+    finish_pass();
+  }
+
+  std::deque<File> files_;
+  ForceField ff_;
+  std::optional<double> coulomb14_, lj14_, lj14_alone_;
+  std::map<std::size_t, std::array<double, 4>> alone_;
+  std::map<std::string, std::vector<std::int32_t>> of_class_;
+  std::map<std::string, std::size_t> of_template_;
+};
+
+}  // namespace
+
+ForceField read_openmm_xml(std::span<const data::TextFile> files) { return Reader(files).read(); }
+
+}  // namespace tessera::molecular
