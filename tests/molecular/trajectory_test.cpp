@@ -279,6 +279,22 @@ TEST(Trajectory, EnergiesAsCsv) {
             "step,time [ps],potential_energy [kJ mol-1],temperature [K]\n0,0,-1.5,300\n10,0.02,-2.5,300\n20,0.04,-3.5,300\n30,0.06,-4.5,300\n");
 }
 
+TEST(Trajectory, AnAmberRestartHoldsTheLastFrame) {
+  tessera::testing::TempFolder folder;
+  const System system = testing::waters(3, 0.4, 0.3, 0.6);
+  const std::vector<Snapshot> frames = moving_waters(3, 2);
+  const auto writer = create_trajectory(folder / "t.rst7", system, {.velocities = true});
+  for (const Snapshot& s : frames) writer->write(s);
+  const Frame came = read_amber_restart(data::read_text_file(folder / "t.rst7"), 9);
+  EXPECT_NEAR(came.time_ps, 0.02, 1e-12);
+  EXPECT_LE(largest_difference(came.x_nm, frames[1].frame.x_nm), 5.1e-9);           // seven decimals of A
+  EXPECT_LE(largest_difference(came.v_nm_ps, frames[1].frame.v_nm_ps), 1.03e-7);    // and of A per 1/20.455 ps
+  EXPECT_LE(largest_difference(came.box, frames[1].frame.box), 1e-8);
+  Snapshot far = frames[0];
+  far.frame.x_nm[0][0] = 1000;
+  EXPECT_THROW(writer->write(far), Error);
+}
+
 TEST(Trajectory, SeriesForParaView) {
   std::string why;
   if (!data::vtk_xml_available(&why)) GTEST_SKIP() << why;

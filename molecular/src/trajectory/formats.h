@@ -26,6 +26,7 @@ std::unique_ptr<TrajectoryWriter> write_dcd(const WriterSetup& setup);
 std::unique_ptr<TrajectoryWriter> write_h5md(const WriterSetup& setup);
 std::unique_ptr<TrajectoryWriter> write_pvd(const WriterSetup& setup);
 std::unique_ptr<TrajectoryWriter> write_csv(const WriterSetup& setup);
+std::unique_ptr<TrajectoryWriter> write_rst7(const WriterSetup& setup);
 
 std::unique_ptr<TrajectoryReader> read_xtc(data::BinaryInput in);
 std::unique_ptr<TrajectoryReader> read_trr(data::BinaryInput in);

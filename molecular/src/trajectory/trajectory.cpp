@@ -20,7 +20,7 @@ struct Format {
 constexpr std::array formats = {
     Format{".xtc", write_xtc, read_xtc},      Format{".trr", write_trr, read_trr}, Format{".dcd", write_dcd, read_dcd},
     Format{".h5md", write_h5md, nullptr}, Format{".h5", write_h5md, nullptr}, Format{".pvd", write_pvd, nullptr},
-    Format{".csv", write_csv, nullptr},
+    Format{".csv", write_csv, nullptr},       Format{".rst7", write_rst7, nullptr},
 };
 
 const Format& format_of(const fs::path& path, const char* action) {

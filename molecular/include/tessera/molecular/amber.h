@@ -9,7 +9,9 @@
 #include "tessera/data/text_file.h"
 #include "tessera/molecular/system.h"
 
+#include <filesystem>
 #include <optional>
+#include <string>
 
 namespace tessera::molecular {
 
@@ -27,5 +29,10 @@ AmberTopology read_amber_topology(const data::TextFile& text);
 /// Positions, velocities and box of a restart of `n_atoms` atoms. Throws InputError: E0704 other number of atoms, E0303 numbers,
 /// E0701 the file is too short or too long.
 Frame read_amber_restart(const data::TextFile& text, std::size_t n_atoms);
+
+/// A restart of seven decimals; cells that do not lie along x and the xy plane are known by their lengths and angles alone.
+/// Throws Error of places that do not fit into their columns (1000 nm).
+std::string amber_restart(const Frame& frame, const std::string& title = "Tessera");
+void write_amber_restart(const std::filesystem::path& path, const Frame& frame, const std::string& title = "Tessera");
 
 }  // namespace tessera::molecular

@@ -8,6 +8,7 @@
 //   .h5md .h5  all that a Snapshot holds, in double precision (nongnu.org/h5md, version 1.1)   written, read
 //   .pvd       a VTK PolyData file for each frame and their list, for ParaView               written
 //   .csv       step, time and observables                                     written
+//   .rst7      the last frame alone, positions and velocities (AMBER)         written
 //
 // A frame is there as a whole or not at all for those who read, also after a kill in the middle of writing it.
 #pragma once

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Frames as an analysis or a picture wants them: molecules in one piece, paths without jumps, structures laid onto each other.
+#pragma once
+#include "tessera/molecular/system.h"
+
+#include <span>
+#include <vector>
+
+namespace tessera::molecular {
+
+/// What connects the atoms of a molecule, found once.
+class MoleculeMap {
+ public:
+  explicit MoleculeMap(const System& system);
+  std::size_t size() const { return atoms_.size(); }
+  const std::vector<std::vector<std::int32_t>>& atoms() const { return atoms_; }  ///< of each molecule
+
+  /// Puts every atom at the image nearest to the one it is bound to. Bonds are shorter than half of the smallest width of the box.
+  void make_whole(std::vector<Vec3>& x, const Box& box) const;
+  /// Moves whole molecules so that their centres (of geometry) have fractions in [0, 1); `make_whole` comes before.
+  void wrap(std::vector<Vec3>& x, const Box& box) const;
+
+ private:
+  struct Link {
+    std::int32_t atom, to;
+  };
+  std::vector<Link> links_;  ///< each atom after the one it is put to
+  std::vector<std::vector<std::int32_t>> atoms_;
+};
+
+/// Takes the jumps at the faces out of paths: x'(t) = x'(t-1) + nearest image of x(t) - x(t-1), with the box of t, which keeps
+/// diffusion right in boxes that breathe (von Buelow, Bullerjahn & Hummer, J. Chem. Phys. 153 (2020) 021101). Between frames no
+/// atom moves as far as half of the smallest width.
+class Unwrap {
+ public:
+  /// The first frame stays as it is.
+  void apply(Frame& frame);
+
+ private:
+  std::vector<Vec3> last_, path_;
+};
+
+/// Moves all atoms so that the centre of the group (weights 1 where `weights` is empty) comes to `to`.
+void centre(std::vector<Vec3>& x, std::span<const std::int32_t> group, std::span<const double> weights, const Vec3& to);
+/// sum w x/sum w of the group.
+Vec3 centre_of(const std::vector<Vec3>& x, std::span<const std::int32_t> group, std::span<const double> weights = {});
+/// The middle of the box.
+Vec3 middle(const Box& box);
+
+/// x' = R (x - from) + to
+struct Superposition {
+  std::array<Vec3, 3> rotation{};
+  Vec3 from{}, to{};
+  double rmsd_nm = 0;  ///< sqrt(sum w |x' - reference|^2/sum w)
+  Vec3 operator()(const Vec3& x) const;
+};
+/// The rotation and shift that bring the group nearest to the same atoms of `reference`: the largest eigenvalue of a 4x4 matrix
+/// (Horn, J. Opt. Soc. Am. A 4 (1987) 629); never a mirror image. Weights are one per atom of the group, or empty. Throws Error of
+/// groups without atoms or weight.
+Superposition superpose(const std::vector<Vec3>& x, const std::vector<Vec3>& reference, std::span<const std::int32_t> group,
+                        std::span<const double> weights = {});
+
+}  // namespace tessera::molecular

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/molecular/transform.h"
+
+#include "molecular_cases.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+#include <random>
+
+namespace tessera::molecular {
+namespace {
+
+using Random = std::mt19937_64;
+
+Vec3 gauss(Random& random, double by = 1) {
+  std::normal_distribution<double> normal;
+  return {by * normal(random), by * normal(random), by * normal(random)};
+}
+Vec3 plus(const Vec3& a, const Vec3& b) { return {a[0] + b[0], a[1] + b[1], a[2] + b[2]}; }
+Vec3 minus(const Vec3& a, const Vec3& b) { return {a[0] - b[0], a[1] - b[1], a[2] - b[2]}; }
+double norm(const Vec3& a) { return std::sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]); }
+
+/// Of a random unit quaternion.
+std::array<Vec3, 3> rotation(Random& random) {
+  std::normal_distribution<double> normal;
+  std::array<double, 4> q;
+  double n = 0;
+  for (double& v : q) v = normal(random), n += v * v;
+  for (double& v : q) v /= std::sqrt(n);
+  const auto [w, x, y, z] = q;
+  return {{{1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)},
+           {2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)},
+           {2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)}}};
+}
+Vec3 turned(const std::array<Vec3, 3>& r, const Vec3& x) {
+  Vec3 out{};
+  for (std::size_t a = 0; a < 3; ++a)
+    for (std::size_t b = 0; b < 3; ++b) out[a] += r[a][b] * x[b];
+  return out;
+}
+
+const Box slanted = box_of_angles({2.1, 2.3, 2.2}, {75, 80, 70});
+
+TEST(Transform, MoleculesAreMadeWholeAndWrapped) {
+  // A chain of five atoms longer than the box, and two waters.
+  System s = testing::waters(2, 0.4, 0.3, 0.6);
+  for (int k = 0; k < 5; ++k) testing::add_atom(s, "C", 6, 12, 0, 0);
+  for (std::int32_t k = 6; k < 10; ++k) s.connectivity.push_back({k, k + 1});
+  Random random(1);
+  std::vector<Vec3> whole = {gauss(random), {}, {}, gauss(random), {}, {}, gauss(random), {}, {}, {}, {}};
+  for (std::size_t o : {0, 3}) whole[o + 1] = plus(whole[o], gauss(random, 0.05)), whole[o + 2] = plus(whole[o], gauss(random, 0.05));
+  for (std::size_t k = 7; k < 11; ++k) whole[k] = plus(whole[k - 1], {0.8, 0.1, 0});
+
+  std::vector<Vec3> torn = whole;
+  for (Vec3& x : torn) x = from_fractions(slanted, [&] {
+    Vec3 f = fractions(slanted, x);
+    for (double& v : f) v -= std::floor(v);
+    return f;
+  }());
+  const MoleculeMap map(s);
+  ASSERT_EQ(map.size(), 3u);
+  EXPECT_EQ(map.atoms()[2], (std::vector<std::int32_t>{6, 7, 8, 9, 10}));
+  map.make_whole(torn, slanted);
+  for (const auto& atoms : map.atoms())
+    for (std::int32_t i : atoms) {
+      const auto k = static_cast<std::size_t>(i), first = static_cast<std::size_t>(atoms[0]);
+      EXPECT_LT(norm(minus(minus(torn[k], torn[first]), minus(whole[k], whole[first]))), 1e-14);
+    }
+  std::vector<Vec3> home = torn;
+  map.wrap(home, slanted);
+  for (const auto& atoms : map.atoms()) {
+    for (double f : fractions(slanted, centre_of(home, atoms))) EXPECT_TRUE(f >= -1e-15 && f < 1 + 1e-15) << f;
+    const auto first = static_cast<std::size_t>(atoms[0]);
+    for (double f : fractions(slanted, minus(home[first], torn[first]))) EXPECT_NEAR(f, std::round(f), 1e-14);
+    for (std::int32_t i : atoms) EXPECT_LT(norm(minus(minus(home[static_cast<std::size_t>(i)], home[first]), minus(torn[static_cast<std::size_t>(i)], torn[first]))), 1e-14);
+  }
+}
+
+TEST(Transform, PathsGoOnBeyondTheFaces) {
+  Random random(2);
+  Vec3 x = middle(slanted);
+  Unwrap unwrap;
+  for (int t = 0; t < 400; ++t) {
+    Frame f;
+    f.box = slanted;
+    Vec3 s = fractions(slanted, x);
+    for (double& v : s) v -= std::floor(v);
+    f.x_nm = {from_fractions(slanted, s)};
+    unwrap.apply(f);
+    EXPECT_LT(norm(minus(f.x_nm[0], x)), 1e-12);
+    x = plus(x, gauss(random, 0.15));
+  }
+  EXPECT_GT(norm(x), 2);
+}
+
+TEST(Transform, AGroupIsCentred) {
+  std::vector<Vec3> x = {{0, 0, 0}, {1, 2, 3}, {4, 4, 4}};
+  const std::vector<std::int32_t> group = {0, 1};
+  const std::vector<double> mass = {3, 1};
+  centre(x, group, mass, middle(rectangular_box({2, 4, 6})));
+  EXPECT_EQ(x[0], (Vec3{0.75, 1.5, 2.25}));
+  EXPECT_EQ(x[2], (Vec3{4.75, 5.5, 6.25}));
+  EXPECT_THROW(centre_of(x, std::vector<std::int32_t>{}), Error);
+}
+
+TEST(Transform, ARotatedStructureIsFoundAgain) {
+  Random random(3);
+  for (int round = 0; round < 20; ++round) {
+    std::vector<Vec3> reference, x;
+    std::vector<double> weights;
+    std::vector<std::int32_t> group(15);
+    std::iota(group.begin(), group.end(), 2);  // two atoms do not take part
+    const auto r = rotation(random);
+    const Vec3 shift = gauss(random, 3);
+    for (int k = 0; k < 17; ++k) {
+      reference.push_back(gauss(random));
+      x.push_back(plus(turned(r, reference.back()), shift));
+    }
+    for (int k = 0; k < 15; ++k) weights.push_back(std::exp(gauss(random)[0]));
+    x[0] = gauss(random), x[1] = gauss(random);
+    const Superposition fit = superpose(x, reference, group, weights);
+    EXPECT_LT(fit.rmsd_nm, 1e-14);
+    for (std::int32_t i : group) EXPECT_LT(norm(minus(fit(x[static_cast<std::size_t>(i)]), reference[static_cast<std::size_t>(i)])), 1e-13);
+  }
+}
+
+TEST(Transform, NoRotationIsBetter) {
+  Random random(4);
+  for (int round = 0; round < 4; ++round) {
+    std::vector<Vec3> x, reference;
+    std::vector<std::int32_t> group(6);
+    std::iota(group.begin(), group.end(), 0);
+    for (int k = 0; k < 6; ++k) reference.push_back(gauss(random)), x.push_back(gauss(random));
+    if (round == 3)  // the mirror image, which would fit exactly but is no rotation
+      for (std::size_t k = 0; k < 6; ++k) x[k] = {-reference[k][0], reference[k][1], reference[k][2]};
+    const Superposition fit = superpose(x, reference, group);
+    const Vec3 cx = centre_of(x, group), cr = centre_of(reference, group);
+    const auto rmsd = [&](const std::array<Vec3, 3>& r) {
+      double sum = 0;
+      for (std::size_t k = 0; k < 6; ++k) {
+        const double d = norm(minus(turned(r, minus(x[k], cx)), minus(reference[k], cr)));
+        sum += d * d;
+      }
+      return std::sqrt(sum / 6);
+    };
+    EXPECT_NEAR(fit.rmsd_nm, rmsd(fit.rotation), 1e-14);
+    EXPECT_GT(fit.rmsd_nm, 0.1);
+    double best = 1e9;
+    for (int k = 0; k < 20000; ++k) best = std::min(best, rmsd(rotation(random)));
+    EXPECT_LT(fit.rmsd_nm, best);
+    EXPECT_LT(best, 1.05 * fit.rmsd_nm);  // and 20,000 rotations, 7 degrees from each other, come near
+  }
+}
+
+}  // namespace
+}  // namespace tessera::molecular
