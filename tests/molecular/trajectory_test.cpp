@@ -187,7 +187,7 @@ TEST_P(CutTrajectories, AnyCutIsToldWithFrameAndByte) {
       ++whole_frames;
     } catch (const data::InputError& e) {
       const data::Diagnostic& d = e.findings().front();
-      ASSERT_EQ(d.number, 720) << e.what();
+      ASSERT_EQ(d.number, 740) << e.what();
       ASSERT_TRUE(d.place.byte && *d.place.byte <= cut);
       ASSERT_NE(d.message.find("frame " + std::to_string(n)), std::string::npos) << d.message;
     }
@@ -214,7 +214,7 @@ TEST(Trajectory, XtcTellsWhatIsWrongAndWhere) {
           const auto reader = open_trajectory(data::BinaryInput("t.xtc", b));
           for (Snapshot s; reader->read(s);) {}
         },
-        data::ExitCode::input_invalid, 721);
+        data::ExitCode::input_invalid, 741);
   };
   const std::size_t second = bytes.find(std::string("\0\0\x07\xcb", 4), 4);
   ASSERT_NE(second, std::string::npos);

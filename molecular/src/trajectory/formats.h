@@ -33,12 +33,12 @@ std::unique_ptr<TrajectoryReader> read_trr(data::BinaryInput in);
 std::unique_ptr<TrajectoryReader> read_dcd(data::BinaryInput in);
 std::unique_ptr<TrajectoryReader> read_h5md(const std::filesystem::path& path);
 
-inline constexpr int cut_off = 720, damaged = 721, not_read = 722;
+inline constexpr int cut_off = 740, damaged = 741, not_read = 742;
 
 /// Throws Error where the snapshot has another number of atoms, or lacks velocities, forces or observables that were promised.
 void check_snapshot(const char* format, const Snapshot& snapshot, std::size_t n_atoms, const TrajectoryOptions& options);
 
-/// Numbers of one frame, one after the other. Whatever goes beyond the end of the file is E0720.
+/// Numbers of one frame, one after the other. Whatever goes beyond the end of the file is E0740.
 class FrameBytes {
  public:
   FrameBytes(const data::BinaryInput& in, std::size_t frame, std::uint64_t at, std::endian order)
@@ -59,7 +59,7 @@ class FrameBytes {
   std::int32_t integer() { return number<std::int32_t>(); }
   /// The next n bytes, until the next call.
   const char* take(std::uint64_t n);
-  /// Throws E0720 unless the file has n more bytes.
+  /// Throws E0740 unless the file has n more bytes.
   void require(std::uint64_t n) const;
   void skip(std::uint64_t n) { require(n), at_ += n; }
 

@@ -70,8 +70,8 @@ struct ReadOptions {
 class TrajectoryReader {
  public:
   virtual ~TrajectoryReader() = default;
-  /// The next frame; false after the last. Throws InputError naming frame and byte: E0720 the file ends within a frame, E0721
-  /// damaged, E0722 a feature that is not read; E042x of HDF5 files.
+  /// The next frame; false after the last. Throws InputError naming frame and byte: E0740 the file ends within a frame, E0741
+  /// damaged, E0742 a feature that is not read; E042x of HDF5 files.
   bool read(Snapshot& snapshot);
   virtual std::size_t n_atoms() const = 0;
   /// What `Snapshot::observables` are; empty where the format has none.
