@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/molecular/constraints.h"
 
+#include "constraints/near.h"
 #include "constraints/settle.h"
 #include "constraints/sparse_lu.h"
+#include "constraints/star.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/forall.h"
 
@@ -12,15 +14,10 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <optional>
 
 namespace tessera::molecular {
 namespace {
-
-double dot(const Vec3& a, const Vec3& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
-Vec3 between(const std::vector<Vec3>& x, std::int32_t a, std::int32_t b, const Box& box) {
-  const Vec3 &u = x[static_cast<std::size_t>(a)], &v = x[static_cast<std::size_t>(b)];
-  return wrapped(box, {u[0] - v[0], u[1] - v[1], u[2] - v[2]});
-}
 
 struct Bond {
   std::int32_t a, b;
@@ -38,11 +35,25 @@ struct Group {
   std::vector<Coupling> couplings;
   SparseLu pattern;
 };
-struct Water {
-  std::int32_t o, h1, h2;
-  std::size_t kind;
-};
-constexpr std::size_t waters_of_a_chunk = 256;
+/// The star that the bonds are, if they are one.
+std::optional<Star> star_of(const Group& g, const std::vector<double>& inverse_mass) {
+  if (g.bonds.size() > Star::most) return {};
+  for (const std::int32_t centre : {g.bonds[0].a, g.bonds[0].b}) {
+    Star s{.many = g.bonds.size(), .centre = centre, .inverse_centre = inverse_mass[static_cast<std::size_t>(centre)]};
+    bool is_one = true;
+    for (std::size_t k = 0; k < g.bonds.size(); ++k) {
+      const Bond& b = g.bonds[k];
+      is_one = is_one && (b.a == centre || b.b == centre);
+      s.end[k] = b.a == centre ? b.b : b.a;
+      for (std::size_t l = 0; l < k; ++l) is_one = is_one && s.end[l] != s.end[k];
+      s.length[k] = b.length;
+      s.inverse_mass[k] = inverse_mass[static_cast<std::size_t>(s.end[k])];
+    }
+    if (is_one) return s;
+  }
+  return {};
+}
+constexpr std::size_t batches_of_a_chunk = 32, stars_of_a_chunk = 128;
 
 }  // namespace
 
@@ -50,9 +61,9 @@ struct Constraints::Impl {
   ConstraintOptions options;
   std::vector<double> inverse_mass;
   std::vector<Group> groups;
-  std::vector<Water> waters;
+  std::vector<Star> stars;
+  std::vector<Waters> waters;
   std::vector<Settle> kinds;
-  std::vector<std::array<double, 2>> water_lengths;  ///< of each kind: O-H, H-H
   std::size_t n = 0;
 
   /// sum over the bonds' pulls lambda_k s r_k/m added to `to`.
@@ -68,17 +79,21 @@ struct Constraints::Impl {
     g.pattern.factor(m.data());
     return m;
   }
-  void solve_positions(const Group& g, const std::vector<Vec3>& x, std::vector<Vec3>& y, const Box& box) const {
+  [[noreturn]] static void hopeless(std::int32_t a, std::int32_t b, double length, const std::vector<Vec3>& x, const std::vector<Vec3>& y, const Box& box) {
+    const Vec3 r = between(x, a, b, length, box), d = between(y, a, b, length, box);
+    throw Error(fmt::format("[constraints] the bond of atoms {} and {} cannot be kept at {:g} nm: it was {:g} nm long before the step and {:g} nm after it. The time step is too long, "
+                            "or the forces are too large: minimize first", a + 1, b + 1, length, std::sqrt(dot(r, r)), std::sqrt(dot(d, d))));
+  }
+  void solve_positions(const Group& g, const std::vector<Vec3>& x, std::vector<Vec3>& y, const Box& box, std::vector<Vec3>* v, double t) const {
     const std::size_t many = g.bonds.size();
     std::vector<Vec3> r(many), d(many);
-    std::vector<double> residual(many), scratch(many);
-    for (std::size_t k = 0; k < many; ++k) r[k] = between(x, g.bonds[k].a, g.bonds[k].b, box);
-    double worst = 0;
+    std::vector<double> residual(many), scratch(many), sum(many, 0.0);
+    for (std::size_t k = 0; k < many; ++k) r[k] = between(x, g.bonds[k].a, g.bonds[k].b, g.bonds[k].length, box);
     std::size_t which = 0;
     for (int iteration = 0; iteration <= options.most_iterations; ++iteration) {
-      worst = 0;
+      double worst = 0;
       for (std::size_t k = 0; k < many; ++k) {
-        d[k] = between(y, g.bonds[k].a, g.bonds[k].b, box);
+        d[k] = between(y, g.bonds[k].a, g.bonds[k].b, g.bonds[k].length, box);
         const double want = g.bonds[k].length * g.bonds[k].length;
         residual[k] = 0.5 * (want - dot(d[k], d[k]));
         const double error = std::abs(residual[k]) / want;
@@ -87,15 +102,66 @@ struct Constraints::Impl {
           which = k;
         }
       }
-      if (worst <= options.tolerance) return;
+      if (worst <= options.tolerance) {
+        for (double& l : sum) l /= t;
+        if (v) pull(g, r, sum, *v);
+        return;
+      }
       if (!std::isfinite(worst)) break;
       const std::vector<double> m = factored(g, d, r);
       g.pattern.solve(m.data(), residual.data(), scratch.data());
       pull(g, r, residual, y);
+      for (std::size_t k = 0; k < many; ++k) sum[k] += residual[k];
     }
-    const Bond& b = g.bonds[which];
-    throw Error(fmt::format("[constraints] the bond of atoms {} and {} cannot be kept at {:g} nm: it was {:g} nm long before the step and {:g} nm after it. The time step is too long, "
-                            "or the forces are too large: minimize first", b.a + 1, b.b + 1, b.length, std::sqrt(dot(r[which], r[which])), std::sqrt(dot(d[which], d[which]))));
+    hopeless(g.bonds[which].a, g.bonds[which].b, g.bonds[which].length, x, y, box);
+  }
+  void place_waters(const Waters& w, const std::vector<Vec3>& x, std::vector<Vec3>& y, const Box& box, std::vector<Vec3>* v, double t) const {
+    const Settle& s = kinds[w.kind];
+    const Lanes b0 = arms(w, 1, s.d_oh, x, box), c0 = arms(w, 2, s.d_oh, x, box), b1 = arms(w, 1, s.d_oh, y, box), c1 = arms(w, 2, s.d_oh, y, box);
+    Lanes b = b1, c = c1, da;
+    std::array<double, Waters::lanes> least;
+    settle_places(s, b0, c0, b, c, da, least.data());
+    const double rate = 1 / t;
+    for (std::size_t l = 0; l < w.many; ++l) {
+      if (!(least[l] > 0))
+        throw Error(fmt::format("[constraints] the water of atom {} cannot be made rigid after this step: the time step is too long, or the forces are too large: minimize first", w.atom[0][l] + 1));
+      for (std::size_t k = 0; k < 3; ++k) {
+        const std::array<double, 3> move = {da.c[k][l], da.c[k][l] + (b.c[k][l] - b1.c[k][l]), da.c[k][l] + (c.c[k][l] - c1.c[k][l])};
+        for (std::size_t a = 0; a < 3; ++a) {
+          const auto i = static_cast<std::size_t>(w.atom[a][l]);
+          y[i][k] += move[a];
+          if (v) (*v)[i][k] += rate * move[a];
+        }
+      }
+    }
+  }
+  void slow_waters(const Waters& w, const std::vector<Vec3>& x, std::vector<Vec3>& v, const Box& box) const {
+    const Settle& s = kinds[w.kind];
+    const Lanes b = arms(w, 1, s.d_oh, x, box), c = arms(w, 2, s.d_oh, x, box);
+    std::array<Lanes, 3> u;
+    for (std::size_t a = 0; a < 3; ++a)
+      for (std::size_t l = 0; l < Waters::lanes; ++l)
+        for (std::size_t k = 0; k < 3; ++k) u[a].c[k][l] = v[static_cast<std::size_t>(w.atom[a][l])][k];
+    settle_speeds(s, b, c, u.data());
+    for (std::size_t a = 0; a < 3; ++a)
+      for (std::size_t l = 0; l < w.many; ++l)
+        for (std::size_t k = 0; k < 3; ++k) v[static_cast<std::size_t>(w.atom[a][l])][k] = u[a].c[k][l];
+  }
+  /// f(index) for all batches of waters, stars and groups, in chunks of each.
+  template <class W, class S, class G>
+  void over_all(W&& water, S&& star, G&& group) const {
+    const auto chunks = [](std::size_t n, std::size_t size) { return (n + size - 1) / size; };
+    const std::size_t first = chunks(waters.size(), batches_of_a_chunk), second = first + chunks(stars.size(), stars_of_a_chunk);
+    parallel_chunks(static_cast<std::int64_t>(second + groups.size()), [&](std::int64_t chunk) {
+      const auto c = static_cast<std::size_t>(chunk);
+      if (c < first) {
+        for (std::size_t k = c * batches_of_a_chunk; k < std::min((c + 1) * batches_of_a_chunk, waters.size()); ++k) water(waters[k]);
+      } else if (c < second) {
+        for (std::size_t k = (c - first) * stars_of_a_chunk; k < std::min((c - first + 1) * stars_of_a_chunk, stars.size()); ++k) star(stars[k]);
+      } else {
+        group(groups[c - second]);
+      }
+    });
   }
 };
 
@@ -116,6 +182,7 @@ Constraints::Constraints(const System& s, const ConstraintOptions& options) {
   for (const double m : s.atoms.mass_amu) impl->inverse_mass.push_back(m > 0 ? 1 / m : 0);
 
   std::map<std::array<double, 4>, std::size_t> kinds;
+  std::vector<std::size_t> open;  // of each kind: the batch that takes the next water
   for (std::size_t w = 0; w < s.rigid_waters.size(); ++w) {
     const auto& [o, h1, h2] = s.rigid_waters.atoms[w];
     const auto& [oh, hh] = s.rigid_waters.rows[static_cast<std::size_t>(s.rigid_waters.row[w])];
@@ -130,9 +197,18 @@ Constraints::Constraints(const System& s, const ConstraintOptions& options) {
     const auto [at, fresh] = kinds.try_emplace({mo, mh, oh, hh}, kinds.size());
     if (fresh) {
       impl->kinds.emplace_back(mo, mh, oh, hh);
-      impl->water_lengths.push_back({oh, hh});
+      open.push_back(impl->waters.size());
     }
-    impl->waters.push_back({o, h1, h2, at->second});
+    if (fresh || impl->waters[open[at->second]].many == Waters::lanes) {
+      open[at->second] = impl->waters.size();
+      impl->waters.push_back({.kind = at->second});
+    }
+    Waters& batch = impl->waters[open[at->second]];
+    for (std::size_t l = batch.many++; l < Waters::lanes; ++l) {
+      batch.atom[0][l] = o;
+      batch.atom[1][l] = h1;
+      batch.atom[2][l] = h2;
+    }
   }
 
   // Groups: bonds that share atoms, directly or through others.
@@ -158,6 +234,11 @@ Constraints::Constraints(const System& s, const ConstraintOptions& options) {
     if (fresh) impl->groups.emplace_back();
     impl->groups[at->second].bonds.push_back({a, b, length});
   }
+  std::erase_if(impl->groups, [&](const Group& g) {
+    const std::optional<Star> star = star_of(g, impl->inverse_mass);
+    if (star) impl->stars.push_back(*star);
+    return star.has_value();
+  });
   for (Group& g : impl->groups) {
     std::multimap<std::int32_t, std::pair<std::int32_t, double>> of_atom;  // bonds at an atom, with signs
     for (std::size_t k = 0; k < g.bonds.size(); ++k) {
@@ -178,89 +259,41 @@ Constraints::Constraints(const System& s, const ConstraintOptions& options) {
 
 void Constraints::apply_to_positions(const std::vector<Vec3>& x, std::vector<Vec3>& y, const Box& box, std::vector<Vec3>* v, double t) const {
   const Impl& m = *impl_;
-  std::vector<Vec3> free;
-  if (v) free = y;
-  const auto chunks = static_cast<std::int64_t>((m.waters.size() + waters_of_a_chunk - 1) / waters_of_a_chunk);
-  parallel_chunks(chunks, [&](std::int64_t chunk) {
-    const std::size_t first = static_cast<std::size_t>(chunk) * waters_of_a_chunk, last = std::min(first + waters_of_a_chunk, m.waters.size());
-    for (std::size_t w = first; w < last; ++w) {
-      const auto& [o, h1, h2, kind] = m.waters[w];
-      Vec3& a = y[static_cast<std::size_t>(o)];
-      // Images of the hydrogens beside their oxygen; they go back to where they were.
-      Vec3 b = between(y, h1, o, box), c = between(y, h2, o, box);
-      Vec3 back_b, back_c;
-      for (std::size_t k = 0; k < 3; ++k) {
-        b[k] += a[k];
-        c[k] += a[k];
-        back_b[k] = y[static_cast<std::size_t>(h1)][k] - b[k];
-        back_c[k] = y[static_cast<std::size_t>(h2)][k] - c[k];
-      }
-      if (!m.kinds[kind].place(between(x, h1, o, box), between(x, h2, o, box), a, b, c))
-        throw Error(fmt::format("[constraints] the water of atom {} cannot be made rigid after this step: the time step is too long, or the forces are too large: minimize first", o + 1));
-      for (std::size_t k = 0; k < 3; ++k) {
-        y[static_cast<std::size_t>(h1)][k] = b[k] + back_b[k];
-        y[static_cast<std::size_t>(h2)][k] = c[k] + back_c[k];
-      }
-    }
-  });
-  parallel_chunks(static_cast<std::int64_t>(m.groups.size()), [&](std::int64_t g) { m.solve_positions(m.groups[static_cast<std::size_t>(g)], x, y, box); });
-  if (v)
-    for (std::size_t i = 0; i < y.size(); ++i)
-      for (std::size_t k = 0; k < 3; ++k) (*v)[i][k] += (y[i][k] - free[i][k]) / t;
+  m.over_all([&](const Waters& w) { m.place_waters(w, x, y, box, v, t); },
+             [&](const Star& s) {
+               if (!with_solver(s, [&](auto solver) { return solver.places(s, x, y, box, v, t, m.options.tolerance, m.options.most_iterations); }))
+                 Impl::hopeless(s.centre, s.end[0], s.length[0], x, y, box);
+             },
+             [&](const Group& g) { m.solve_positions(g, x, y, box, v, t); });
 }
 
 void Constraints::apply_to_velocities(const std::vector<Vec3>& x, std::vector<Vec3>& v, const Box& box) const {
   const Impl& m = *impl_;
-  const auto speed = [&](std::int32_t a, std::int32_t b) {
-    const Vec3 &p = v[static_cast<std::size_t>(a)], &q = v[static_cast<std::size_t>(b)];
-    return Vec3{p[0] - q[0], p[1] - q[1], p[2] - q[2]};
-  };
-  parallel_chunks(static_cast<std::int64_t>((m.waters.size() + waters_of_a_chunk - 1) / waters_of_a_chunk), [&](std::int64_t chunk) {
-    static const SparseLu pattern(3, {{0, 1}, {0, 2}, {1, 2}});
-    const std::size_t first = static_cast<std::size_t>(chunk) * waters_of_a_chunk, last = std::min(first + waters_of_a_chunk, m.waters.size());
-    for (std::size_t w = first; w < last; ++w) {
-      const auto& [o, h1, h2, kind] = m.waters[w];
-      const std::array<std::pair<std::int32_t, std::int32_t>, 3> ends = {{{o, h1}, {h1, h2}, {h2, o}}};  // a ring: each bond ends where the next begins
-      const double io = m.inverse_mass[static_cast<std::size_t>(o)], ih = m.inverse_mass[static_cast<std::size_t>(h1)];
-      const std::array<Vec3, 3> r = {between(x, o, h1, box), between(x, h1, h2, box), between(x, h2, o, box)};
-      std::array<double, 9> matrix{};
-      std::array<double, 3> lambda, scratch;
-      for (std::int32_t k = 0; k < 3; ++k) {
-        const std::int32_t next = (k + 1) % 3;
-        const auto kk = static_cast<std::size_t>(k), kn = static_cast<std::size_t>(next);
-        matrix[pattern.at(k, k)] = dot(r[kk], r[kk]) * (k == 1 ? 2 * ih : io + ih);
-        const double shared = -dot(r[kk], r[kn]) * (k == 2 ? io : ih);
-        matrix[pattern.at(k, next)] = matrix[pattern.at(next, k)] = shared;
-        lambda[kk] = -dot(speed(ends[kk].first, ends[kk].second), r[kk]);
-      }
-      pattern.factor(matrix.data());
-      pattern.solve(matrix.data(), lambda.data(), scratch.data());
-      for (std::size_t k = 0; k < 3; ++k)
-        for (std::size_t c = 0; c < 3; ++c) {
-          v[static_cast<std::size_t>(ends[k].first)][c] += lambda[k] * (ends[k].first == o ? io : ih) * r[k][c];
-          v[static_cast<std::size_t>(ends[k].second)][c] -= lambda[k] * (ends[k].second == o ? io : ih) * r[k][c];
-        }
-    }
-  });
-  parallel_chunks(static_cast<std::int64_t>(m.groups.size()), [&](std::int64_t chunk) {
-    const Group& g = m.groups[static_cast<std::size_t>(chunk)];
-    std::vector<Vec3> r;
-    std::vector<double> lambda, scratch(g.bonds.size());
-    for (const Bond& b : g.bonds) {
-      r.push_back(between(x, b.a, b.b, box));
-      lambda.push_back(-dot(speed(b.a, b.b), r.back()));
-    }
-    const std::vector<double> matrix = m.factored(g, r, r);
-    g.pattern.solve(matrix.data(), lambda.data(), scratch.data());
-    m.pull(g, r, lambda, v);
-  });
+  m.over_all([&](const Waters& w) { m.slow_waters(w, x, v, box); },
+             [&](const Star& s) { with_solver(s, [&](auto solver) { solver.velocities(s, x, v, box); }); },
+             [&](const Group& g) {
+               std::vector<Vec3> r;
+               std::vector<double> lambda, scratch(g.bonds.size());
+               for (const Bond& b : g.bonds) {
+                 r.push_back(between(x, b.a, b.b, b.length, box));
+                 const Vec3 &p = v[static_cast<std::size_t>(b.a)], &q = v[static_cast<std::size_t>(b.b)];
+                 lambda.push_back(-dot({p[0] - q[0], p[1] - q[1], p[2] - q[2]}, r.back()));
+               }
+               const std::vector<double> matrix = m.factored(g, r, r);
+               g.pattern.solve(matrix.data(), lambda.data(), scratch.data());
+               m.pull(g, r, lambda, v);
+             });
 }
 
 std::vector<std::int32_t> Constraints::groups() const {
   std::vector<std::int32_t> out(impl_->inverse_mass.size(), -1);
   std::int32_t count = 0;
-  for (const Water& w : impl_->waters) {
-    for (const std::int32_t a : {w.o, w.h1, w.h2}) out[static_cast<std::size_t>(a)] = count;
+  for (const Waters& w : impl_->waters)
+    for (std::size_t l = 0; l < w.many; ++l, ++count)
+      for (const auto& atom : w.atom) out[static_cast<std::size_t>(atom[l])] = count;
+  for (const Star& s : impl_->stars) {
+    out[static_cast<std::size_t>(s.centre)] = count;
+    for (std::size_t k = 0; k < s.many; ++k) out[static_cast<std::size_t>(s.end[k])] = count;
     ++count;
   }
   for (const Group& g : impl_->groups) {
@@ -273,17 +306,20 @@ std::vector<std::int32_t> Constraints::groups() const {
 double Constraints::largest_error(const std::vector<Vec3>& x, const Box& box) const {
   double worst = 0;
   const auto look = [&](std::int32_t a, std::int32_t b, double length) {
-    const Vec3 d = between(x, a, b, box);
+    const Vec3 d = between(x, a, b, length, box);
     worst = std::max(worst, std::abs(std::sqrt(dot(d, d)) - length) / length);
   };
   for (const Group& g : impl_->groups)
     for (const Bond& b : g.bonds) look(b.a, b.b, b.length);
-  for (const Water& w : impl_->waters) {
-    const auto& [oh, hh] = impl_->water_lengths[w.kind];
-    look(w.o, w.h1, oh);
-    look(w.o, w.h2, oh);
-    look(w.h1, w.h2, hh);
-  }
+  for (const Star& s : impl_->stars)
+    for (std::size_t k = 0; k < s.many; ++k) look(s.centre, s.end[k], s.length[k]);
+  for (const Waters& w : impl_->waters)
+    for (std::size_t l = 0; l < w.many; ++l) {
+      const Settle& s = impl_->kinds[w.kind];
+      look(w.atom[0][l], w.atom[1][l], s.d_oh);
+      look(w.atom[0][l], w.atom[2][l], s.d_oh);
+      look(w.atom[1][l], w.atom[2][l], s.d_hh);
+    }
   return worst;
 }
 
