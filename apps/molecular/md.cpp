@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// The app molecular.dynamics: molecules and their force field go in, minimized and moved in stages; trajectories, energies and
+// their averages come out.
+#include "molecular/argon_case.h"
+#include "molecular/md_derivatives.h"
+#include "molecular/md_run.h"
+#include "molecular/md_running.h"
+#include "support/app.h"
+#include "tessera/data/file_io.h"
+#include "tessera/data/log.h"
+#include "tessera/data/manifest.h"
+#include "tessera/data/run.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+namespace tessera::apps::md {
+namespace {
+
+const char* word(mol::Nonbonded::Coulomb c) {
+  constexpr const char* words[] = {"none", "cut-off", "reaction-field", "ewald", "pme"};
+  return words[static_cast<int>(c)];
+}
+
+CheckReport check(const AppContext& context) {
+  const Case c = make_case(context.config);
+  CheckReport report;
+  report.findings = c.findings;
+  const mol::System& s = c.system;
+  report.lines.push_back(fmt::format("{} atoms in {} residues, net charge {:.4g} e, k_e {:.9g} kJ/mol nm/e^2", s.n_atoms(), s.residues.size(), mol::net_charge_e(s), s.coulomb_constant));
+  if (mol::is_periodic(c.start.box)) {
+    const auto l = mol::lengths_nm(c.start.box), a = mol::angles_deg(c.start.box);
+    report.lines.push_back(fmt::format("box {:.5g} x {:.5g} x {:.5g} nm, angles {:.4g}, {:.4g}, {:.4g} deg", l[0], l[1], l[2], a[0], a[1], a[2]));
+  } else {
+    report.lines.push_back("no box: vacuum");
+  }
+  for (const Stage& stage : c.stages) {
+    const mol::System here = system_of(c, stage, c.start);
+    const std::string way = stage.type == StageType::rerun ? "frames of " + stage.frames.filename().string()
+                            : stage.minimizes() ? fmt::format("at most {} steps, to forces below {:g} kJ/mol/nm", stage.n_steps, stage.minimization.force_tolerance)
+                                            : fmt::format("{} steps of {:g} ps: {:g} ps", stage.n_steps, stage.dynamics.dt_ps, static_cast<double>(stage.n_steps) * stage.dynamics.dt_ps);
+    report.lines.push_back(fmt::format("{:<12} {}; Coulomb {} {:g} nm, Lennard-Jones {:g} nm; {} constraints, {} rigid waters, {} atoms held", stage.name, way, word(stage.nonbonded.coulomb),
+                                       stage.nonbonded.cutoff_coulomb_nm, stage.nonbonded.cutoff_lj_nm, here.constraints.size(), here.rigid_waters.size(), here.position_restraints.size()));
+  }
+  return report;
+}
+
+Estimate estimate(const AppContext& context) {
+  const Case c = make_case(context.config);
+  const std::uint64_t n = c.system.n_atoms(), state = n * 9 * 8;
+  Estimate e;
+  e.memory_bytes = {{"program", 80u << 20}, {"atoms and terms", n * 2000}, {"neighbours", n * 3000}};
+  e.disk_bytes = (static_cast<std::uint64_t>(context.options.keep_checkpoints) + c.stages.size()) * state;
+  for (const Stage& stage : c.stages) {
+    // A few steps of each stage from the start tell the speed.
+    const mol::System system = system_of(c, stage, c.start);
+    const std::unique_ptr<Running> running = make_running(c, system, stage, c.start, true);
+    const auto begin = std::chrono::steady_clock::now();
+    std::int64_t taken = 0;
+    double seconds = 0;
+    while (!running->done() && seconds < 0.3) {
+      running->advance();
+      ++taken;
+      seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    }
+    if (taken == 0) continue;
+    e.seconds += seconds / static_cast<double>(taken) * static_cast<double>(stage.n_steps);
+    if (stage.type == StageType::rerun) continue;
+    if (!stage.minimizes()) e.notes.push_back(fmt::format("{}: {:.4g} ns/day", stage.name, static_cast<double>(taken) * stage.dynamics.dt_ps * 86.4 / seconds));
+    else e.notes.push_back(fmt::format("{}: at most {} steps; it ends where it has converged", stage.name, stage.n_steps));
+    const std::uint64_t every = static_cast<std::uint64_t>(stage.settings.nstenergy);
+    if (every > 0) e.disk_bytes += static_cast<std::uint64_t>(stage.n_steps) / every * 16 * running->columns().size();
+  }
+  return e;
+}
+
+data::ExitCode run(RunContext& context) {
+  const Case c = make_case(context.config);
+  context.manifest.inputs = c.inputs;
+  context.manifest.seeds = {c.options.seed};
+  std::vector<Summary> stages;
+  const data::ExitCode code = run_stages(context, c, stages);
+  if (code != data::ExitCode::ok) return code;
+  const auto& path = context.folder.path();
+  write_results(path, c, stages);
+  if (c.options.output.pictures) draw(context.folder.plots(), stages, c.options.title);
+  bool good = true;
+  for (const Summary& s : stages) {
+    const auto* state = s.energies.find("state");
+    if (state && state->back() != static_cast<double>(mol::Descent::State::converged) && s.energies.columns[0].back() > 0) {
+      context.log.warning(fmt::format("stage '{}' ended with a largest force of {:.4g} kJ/mol/nm, above emtol", s.name, s.energies.find("largest_force_kj_mol_nm")->back()));
+    }
+    if (s.drift) context.manifest.metrics.emplace_back(s.name + ".drift", s.drift->mean);
+  }
+  for (const Promise& p : check_promises(c, stages, context.config)) {
+    (p.kept ? context.log.info(p.text) : context.log.error(p.text));
+    good = good && p.kept;
+    context.manifest.metrics.emplace_back(p.name, p.found);
+  }
+  return good ? data::ExitCode::ok : data::ExitCode::not_converged;
+}
+
+std::filesystem::path make_example(const std::filesystem::path& dir, std::uint64_t) {
+  const std::filesystem::path file = dir / "argon.toml";
+  data::write_file_atomically(file, argon_case);
+  return file;
+}
+
+std::vector<std::filesystem::path> plot(const std::filesystem::path& run_dir) {
+  const Case c = make_case(data::read_config(run_dir / "resolved.toml"));
+  std::vector<Summary> stages;
+  for (std::size_t k = 0; k < c.stages.size(); ++k) stages.push_back(summary_of(folder_of(run_dir, k, c.stages[k].name), c.stages[k], c.system.n_atoms()));
+  return draw(run_dir / "plots", stages, c.options.title);
+}
+
+const RegisterApp registered([] {
+  return App{.name = "molecular.dynamics",
+             .summary = "Molecular dynamics in stages: minimization, heating and dynamics of molecules, on AMBER or OpenMM input or a Lennard-Jones fluid",
+             .options = md_options(),
+             .check = check,
+             .estimate = estimate,
+             .run = run,
+             .make_example = make_example,
+             .plot = plot,
+             .precision = [](const data::Config& config) { return std::string(md_options().read(config).precision == Precision::f64 ? "f64" : "mixed"); },
+             .derivatives = derivatives};
+});
+
+}  // namespace
+}  // namespace tessera::apps::md

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the configuration to systems and stages.
+#include "molecular/md_case.h"
+
+#include "molecular/md_input.h"
+#include "tessera/molecular/constraints.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+namespace tessera::apps::md {
+namespace {
+
+constexpr double everywhere_nm = 1e6;  ///< a cut-off that nothing in vacuum reaches
+
+bool minimizes(IntegratorChoice i) { return i >= IntegratorChoice::steep; }
+
+mol::Nonbonded nonbonded_of(const Settings& s, bool periodic) {
+  using N = mol::Nonbonded;
+  constexpr N::Coulomb coulomb[] = {N::Coulomb::pme, N::Coulomb::ewald, N::Coulomb::reaction_field, N::Coulomb::cutoff, N::Coulomb::none};
+  constexpr N::Modifier modifier[] = {N::Modifier::none, N::Modifier::potential_shift, N::Modifier::force_switch, N::Modifier::potential_switch, N::Modifier::linear_force_shift};
+  constexpr N::Tail tail[] = {N::Tail::none, N::Tail::c6, N::Tail::c6_c12};
+  N o;
+  o.coulomb = coulomb[static_cast<int>(s.coulombtype)];
+  o.coulomb_modifier = modifier[static_cast<int>(s.coulomb_modifier)];
+  o.lj_modifier = modifier[static_cast<int>(s.vdw_modifier)];
+  o.tail = tail[static_cast<int>(s.dispersion)];
+  o.cutoff_coulomb_nm = in_unit(s.rcoulomb, "nm");
+  o.cutoff_lj_nm = in_unit(s.rvdw, "nm");
+  o.lj_switch_nm = in_unit(s.rvdw_switch, "nm");
+  if (!periodic && std::isinf(o.cutoff_coulomb_nm)) {
+    o.cutoff_coulomb_nm = everywhere_nm;
+    o.coulomb_modifier = N::Modifier::none;
+  }
+  if (!periodic && std::isinf(o.cutoff_lj_nm)) {
+    o.cutoff_lj_nm = everywhere_nm;
+    o.lj_modifier = N::Modifier::none;
+  }
+  o.epsilon_r = s.epsilon_r;
+  o.epsilon_rf = s.epsilon_rf;
+  o.ewald_rtol = s.ewald_rtol;
+  o.ewald_beta = in_unit(s.ewald_beta, "1/nm");
+  o.ewald_kmax = in_unit(s.ewald_kmax, "1/nm");
+  o.pme_order = static_cast<int>(s.pme_order);
+  o.fourier_spacing_nm = in_unit(s.fourierspacing, "nm");
+  for (std::size_t k = 0; k < 3; ++k) o.fourier_grid[k] = static_cast<int>(s.fourier_grid[k]);
+  return o;
+}
+
+mol::Dynamics dynamics_of(const Settings& s, IntegratorChoice integrator, std::uint64_t seed) {
+  using D = mol::Dynamics;
+  constexpr D::Thermostat thermostat[] = {D::Thermostat::none, D::Thermostat::v_rescale, D::Thermostat::nose_hoover, D::Thermostat::andersen, D::Thermostat::berendsen};
+  D o;
+  o.integrator = integrator == IntegratorChoice::sd ? D::Integrator::langevin : integrator == IntegratorChoice::md_vv ? D::Integrator::velocity_verlet : D::Integrator::leap_frog;
+  constexpr D::Barostat barostat[] = {D::Barostat::none, D::Barostat::c_rescale, D::Barostat::parrinello_rahman, D::Barostat::monte_carlo, D::Barostat::berendsen};
+  constexpr D::Scaling scaling[] = {D::Scaling::isotropic, D::Scaling::semi_isotropic, D::Scaling::anisotropic};
+  constexpr D::Hold hold[] = {D::Hold::linear, D::Hold::angular, D::Hold::none};
+  o.barostat = barostat[static_cast<int>(s.pcoupl)];
+  o.scaling = scaling[static_cast<int>(s.pcoupltype)];
+  o.tau_p_ps = in_unit(s.tau_p, "ps");
+  for (std::size_t a = 0; a < 3; ++a) {
+    o.pressure_bar[a] = in_unit(s.ref_p[a], "bar");
+    o.compressibility_per_bar[a] = in_unit(s.compressibility[a], "1/bar");
+  }
+  o.barostat_every = s.nstpcouple;
+  o.hold = hold[static_cast<int>(s.comm_mode)];
+  o.dt_ps = in_unit(s.dt, "ps");
+  o.temperature_k = s.ref_t;
+  o.tau_t_ps = in_unit(s.tau_t, "ps");
+  o.friction_per_ps = 1 / o.tau_t_ps;
+  if (integrator != IntegratorChoice::sd) o.thermostat = thermostat[static_cast<int>(s.tcoupl)];
+  o.hold_centre_every = s.comm_mode == CentreChoice::none ? 0 : s.nstcomm;
+  o.seed = seed;
+  return o;
+}
+
+mol::Minimization minimization_of(const Settings& s, IntegratorChoice integrator) {
+  using M = mol::Minimization;
+  M o;
+  o.method = integrator == IntegratorChoice::steep   ? M::Method::steepest_descent
+             : integrator == IntegratorChoice::fire  ? M::Method::fire
+             : integrator == IntegratorChoice::newton_cg ? M::Method::newton_cg
+                                                     : M::Method::lbfgs;
+  o.force_tolerance = in_unit(s.emtol, "kJ/mol/nm");
+  o.first_move_nm = in_unit(s.emstep, "nm");
+  return o;
+}
+
+template <class Keep>
+void hold(mol::System& system, const mol::Frame& at, double k, Keep&& keep) {
+  for (std::size_t i = 0; i < system.n_atoms(); ++i) {
+    if (!(system.atoms.mass_amu[i] > 0) || !keep(i)) continue;
+    const mol::Vec3& x = at.x_nm[i];
+    system.position_restraints.atoms.push_back({static_cast<std::int32_t>(i)});
+    system.position_restraints.row.push_back(static_cast<std::int32_t>(system.position_restraints.rows.size()));
+    system.position_restraints.rows.push_back({k, k, k, x[0], x[1], x[2]});
+  }
+}
+
+/// Residues of one oxygen, two hydrogens and sites without mass.
+std::vector<bool> water_residues(const mol::System& s) {
+  std::vector<std::array<int, 3>> count(s.residues.size());  // O, H, others
+  for (std::size_t i = 0; i < s.n_atoms(); ++i)
+    if (const int e = s.atoms.element[i]; e > 0) ++count[static_cast<std::size_t>(s.atoms.residue[i])][e == 8 ? 0 : e == 1 ? 1 : 2];
+  std::vector<bool> out;
+  for (const auto& n : count) out.push_back(n == std::array<int, 3>{1, 2, 0});
+  return out;
+}
+
+/// Residues that are neither water nor a single atom.
+std::vector<bool> solute_residues(const mol::System& s) {
+  std::vector<int> atoms(s.residues.size(), 0);
+  for (const std::int32_t r : s.atoms.residue) ++atoms[static_cast<std::size_t>(r)];
+  std::vector<bool> out = water_residues(s);
+  for (std::size_t r = 0; r < out.size(); ++r) out[r] = !out[r] && atoms[r] > 1;
+  return out;
+}
+
+struct Maker {
+  const data::Config& config;
+  Case c;
+  std::vector<data::Diagnostic> errors;
+
+  void error(int number, const std::string& key, std::string message, std::string hint = {}) { errors.push_back(config.error(number, key, std::move(message), std::move(hint))); }
+  void stop_at_errors() {
+    if (!errors.empty()) throw data::InputError(data::ExitCode::config_invalid, std::move(errors));
+  }
+
+  void coulomb_constant() {
+    const std::string& word = c.options.coulomb_constant;
+    double value = 0;
+    const auto [end, fault] = std::from_chars(word.data(), word.data() + word.size(), value);
+    if (word == "file") return;
+    if (word == "amber") c.system.coulomb_constant = mol::coulomb_amber;
+    else if (word == "charmm") c.system.coulomb_constant = mol::coulomb_charmm;
+    else if (word == "codata_2018") c.system.coulomb_constant = mol::coulomb_codata_2018;
+    else if (fault == std::errc() && end == word.data() + word.size() && value > 0) c.system.coulomb_constant = value;
+    else error(751, "coulomb_constant", "'" + word.substr(0, 40) + "' is neither a name nor a positive number", "file, amber, charmm, codata_2018, or kJ/mol nm/e^2");
+  }
+
+  /// Key of a stage's setting: where it is given.
+  std::string key_of(std::size_t k, const std::string& key) const {
+    const std::string own = fmt::format("stage[{}].{}", k, key);
+    return c.options.stages.empty() || config.origin(own).line == config.origin(fmt::format("stage[{}]", k)).line ? key : own;
+  }
+
+  void add_stage(std::size_t k, const StageOptions& options) {
+    Stage s;
+    s.settings = merged(c.options.common, options);
+    s.type = options.type;
+    const bool down = s.minimizes();
+    IntegratorChoice integrator = s.settings.integrator.value_or(down ? IntegratorChoice::l_bfgs : IntegratorChoice::md);
+    if (minimizes(integrator) != down) {
+      if (options.integrator) error(751, key_of(k, "integrator"), down ? "this integrator moves in time; the stage is to minimize" : "this integrator minimizes; the stage is one of dynamics");
+      integrator = down ? IntegratorChoice::l_bfgs : IntegratorChoice::md;
+    }
+    constexpr const char* types[] = {"dynamics", "minimize", "rerun"};
+    s.name = options.name.empty() ? types[static_cast<int>(s.type)] : options.name;
+    for (const char ch : s.name)
+      if (!std::isalnum(static_cast<unsigned char>(ch)) && ch != '_' && ch != '-') {
+        error(751, key_of(k, "name"), "'" + s.name + "' cannot name a folder", "letters, digits, _ and -");
+        break;
+      }
+    if (s.settings.nsteps && s.settings.duration) error(751, key_of(k, "duration"), "nsteps and duration are both given", "one of them");
+    const double dt = in_unit(s.settings.dt, "ps");
+    if (s.type == StageType::rerun) s.frames = options.frames;
+    else if (s.settings.nsteps) s.n_steps = *s.settings.nsteps;
+    else if (down) s.n_steps = 5000;
+    else if (s.settings.duration) s.n_steps = std::llround(in_unit(*s.settings.duration, "ps") / dt);
+    else error(751, key_of(k, "nsteps"), "stage '" + s.name + "' has no end", "give nsteps or duration");
+    s.nonbonded = nonbonded_of(s.settings, mol::is_periodic(c.start.box));
+    try {
+      mol::check(s.nonbonded, c.start.box);
+    } catch (const Error& e) {
+      error(752, key_of(k, "rcoulomb"), e.what());
+    }
+    if (s.type == StageType::rerun) {
+      c.inputs.push_back(data::describe_input(s.frames));
+    } else if (down) {
+      s.minimization = minimization_of(s.settings, integrator);
+    } else {
+      s.dynamics = dynamics_of(s.settings, integrator, c.options.seed + k);
+      check_baths(k, s, integrator);
+    }
+    c.stages.push_back(std::move(s));
+  }
+
+  void check_baths(std::size_t k, const Stage& s, IntegratorChoice integrator) {
+    const Settings& o = s.settings;
+    const std::size_t before = errors.size();
+    const bool bath = s.dynamics.thermostat != mol::Dynamics::Thermostat::none || integrator == IntegratorChoice::sd;
+    const bool ramp = o.heat_from || o.annealing_time || o.annealing_temp;
+    if (ramp && !bath) error(751, key_of(k, o.heat_from ? "heat_from" : "annealing_time"), "there is no thermostat to heat with", "give tcoupl, or integrator = \"sd\"");
+    if (o.heat_from && (o.annealing_time || o.annealing_temp)) error(751, key_of(k, "heat_from"), "heat_from and annealing are both given", "one of them");
+    if (o.annealing_time.has_value() != o.annealing_temp.has_value() || (o.annealing_time && o.annealing_time->size() != o.annealing_temp->size()))
+      error(751, key_of(k, "annealing_time"), "annealing_time and annealing_temp belong together, one temperature for each time");
+    for (const auto& [key, list] : {std::pair{"tc_ref_t", &o.tc_ref_t}, {"tc_tau_t", &o.tc_tau_t}})
+      if (!list->empty() && list->size() != o.tc_grps.size()) error(751, key_of(k, key), fmt::format("{} values for {} of tc_grps", list->size(), o.tc_grps.size()));
+    if (o.pcoupl != BarostatChoice::no && !mol::is_periodic(c.start.box)) error(751, key_of(k, "pcoupl"), "a barostat needs a periodic box");
+    if (o.comm_mode == CentreChoice::angular && mol::is_periodic(c.start.box)) error(751, key_of(k, "comm_mode"), "there is no rotation in a periodic box", "linear");
+    if (errors.size() > before) return;
+    try {
+      mol::Stepper(system_of(c, s, c.start), mol::ForceFunction([](const auto&, const auto&, auto&) {}), dynamics_at(c, s, 0));
+    } catch (const Error& e) {
+      error(751, key_of(k, "integrator"), e.what());
+    }
+  }
+
+  void make_stages() {
+    std::vector<StageOptions> stages = c.options.stages;
+    if (stages.empty()) {
+      stages.emplace_back();
+      if (c.options.common.integrator && minimizes(*c.options.common.integrator)) stages[0].type = StageType::minimize;
+    }
+    for (std::size_t k = 0; k < stages.size(); ++k) add_stage(k, stages[k]);
+    for (std::size_t k = 0; k < c.stages.size(); ++k)
+      for (std::size_t j = 0; j < k; ++j)
+        if (c.stages[j].name == c.stages[k].name) {
+          error(751, key_of(k, "name"), "two stages are named '" + c.stages[k].name + "'", "give each a name");
+          j = k;
+        }
+    for (std::size_t k = 0; k < c.options.expectations.size(); ++k) {
+      const std::string& name = c.options.expectations[k].stage;
+      if (!name.empty() && std::ranges::none_of(c.stages, [&](const Stage& s) { return s.name == name; })) error(751, fmt::format("expect[{}].stage", k), "there is no stage '" + name + "'");
+    }
+  }
+
+  /// Two steps of the fastest bond or less are no dynamics; GROMACS warns below ten.
+  void doubt_steps() {
+    for (std::size_t k = 0; k < c.stages.size(); ++k) {
+      const Stage& s = c.stages[k];
+      if (s.type != StageType::dynamics || s.n_steps == 0) continue;
+      const mol::System system = system_of(c, s, c.start);
+      double shortest = INFINITY;
+      std::size_t at = 0;
+      for (std::size_t b = 0; b < system.bonds.size(); ++b) {
+        const auto& [i, j] = system.bonds.atoms[b];
+        const double mi = system.atoms.mass_amu[static_cast<std::size_t>(i)], mj = system.atoms.mass_amu[static_cast<std::size_t>(j)], k_bond = system.bonds.rows[static_cast<std::size_t>(system.bonds.row[b])][1];
+        if (!(mi > 0 && mj > 0 && k_bond > 0)) continue;
+        const double period = 2 * std::acos(-1.0) * std::sqrt(mi * mj / (mi + mj) / k_bond);
+        if (period < shortest) {
+          shortest = period;
+          at = b;
+        }
+      }
+      if (s.dynamics.dt_ps * 10 > shortest) {
+        const auto [i, j] = system.bonds.atoms[at];
+        data::Diagnostic d = config.error(753, key_of(k, "dt"),
+                                          fmt::format("stage '{}': the bond of atoms {} and {} swings in {:.2f} fs, less than ten steps of {:g} fs", s.name, name_of_atom(system, i), name_of_atom(system, j), 1e3 * shortest, 1e3 * s.dynamics.dt_ps),
+                                          "a shorter dt, or constraints = \"h-bonds\"");
+        d.severity = data::Severity::warning;
+        c.findings.push_back(std::move(d));
+      }
+    }
+  }
+};
+
+}  // namespace
+
+std::string name_of_atom(const mol::System& s, std::int32_t atom) {
+  const auto i = static_cast<std::size_t>(atom);
+  const mol::Residue& r = s.residues[static_cast<std::size_t>(s.atoms.residue[i])];
+  return fmt::format("{} ({} of {} {})", i + 1, s.atoms.name[i], r.name, r.number);
+}
+
+mol::Dynamics dynamics_at(const Case& c, const Stage& stage, double begin_ps) {
+  const Settings& s = stage.settings;
+  mol::Dynamics out = stage.dynamics;
+  if (s.heat_from) out.annealing = {{begin_ps, *s.heat_from}, {begin_ps + static_cast<double>(stage.n_steps) * out.dt_ps, s.ref_t}};
+  if (s.annealing_time)
+    for (std::size_t k = 0; k < s.annealing_time->size(); ++k) out.annealing.push_back({begin_ps + in_unit((*s.annealing_time)[k], "ps"), s.annealing_temp->at(k)});
+  const std::vector<bool> solute = solute_residues(c.system), water = water_residues(c.system);
+  for (std::size_t k = 0; k < s.tc_grps.size(); ++k) {
+    const std::string& name = s.tc_grps[k];
+    mol::TemperatureGroup g{.name = name, .atoms = {}, .temperature_k = s.tc_ref_t.empty() ? s.ref_t : s.tc_ref_t[k], .tau_t_ps = s.tc_tau_t.empty() ? out.tau_t_ps : in_unit(s.tc_tau_t[k], "ps"), .annealing = out.annealing};
+    for (std::size_t i = 0; i < c.system.n_atoms(); ++i) {
+      const auto r = static_cast<std::size_t>(c.system.atoms.residue[i]);
+      const bool in = name == "water" ? water[r] : name == "non-water" ? !water[r] : (name == "solute" || name == "protein") == solute[r];
+      if (in) g.atoms.push_back(static_cast<std::int32_t>(i));
+    }
+    out.groups.push_back(std::move(g));
+  }
+  return out;
+}
+
+mol::System system_of(const Case& c, const Stage& stage, const mol::Frame& start) {
+  constexpr mol::Rigid rigid[] = {mol::Rigid::none, mol::Rigid::h_bonds, mol::Rigid::all_bonds, mol::Rigid::h_angles};
+  const Settings& s = stage.settings;
+  const bool rigid_water = s.rigid_water.value_or(s.constraints != ConstraintChoice::none);
+  mol::System system = c.system;
+  if (s.constraints != ConstraintChoice::none || rigid_water) system = mol::constrained(std::move(system), rigid[static_cast<int>(s.constraints)], rigid_water);
+  if (s.hydrogen_mass) system = mol::heavy_hydrogens(std::move(system), in_unit(*s.hydrogen_mass, "amu"));
+  const std::string posres = s.posres.value_or("none");
+  if (posres == "none") return system;
+  const std::vector<bool> solute = solute_residues(system);
+  const auto in_solute = [&](std::size_t i) { return solute[static_cast<std::size_t>(system.atoms.residue[i])]; };
+  const auto is_heavy = [&](std::size_t i) { return system.atoms.element[i] != 1; };
+  const auto in_backbone = [&](std::size_t i) {
+    const std::string& name = system.atoms.name[i];
+    return in_solute(i) && (name == "N" || name == "CA" || name == "C" || name == "O");
+  };
+  const bool all = posres == "heavy", backbone = posres == "backbone", light = posres == "solute";
+  hold(system, start, in_unit(s.posres_k, "kJ/mol/nm^2"), [&](std::size_t i) { return backbone ? in_backbone(i) : all ? is_heavy(i) : in_solute(i) && (light || is_heavy(i)); });
+  return system;
+}
+
+Case make_case(const data::Config& config) {
+  Maker m{config, {}, {}};
+  m.c.options = md_options().read(config);
+  read_input(config, m.c);
+  m.coulomb_constant();
+  m.make_stages();
+  m.stop_at_errors();
+  m.doubt_steps();
+  return std::move(m.c);
+}
+
+}  // namespace tessera::apps::md

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// A case of molecular.dynamics, read and checked: units nm, ps, kJ/mol, e, amu from here on.
+#pragma once
+#include "molecular/md_options.h"
+#include "tessera/data/manifest.h"
+#include "tessera/molecular/dynamics.h"
+#include "tessera/molecular/minimize.h"
+#include "tessera/molecular/nonbonded.h"
+#include "tessera/molecular/system.h"
+
+#include <string>
+#include <vector>
+
+namespace tessera::apps::md {
+
+namespace mol = tessera::molecular;
+
+/// What one stage does. Position restraints hold atoms where the stage begins, so its system is made then (`system_of`).
+struct Stage {
+  std::string name;
+  Settings settings;
+  StageType type = StageType::dynamics;
+  bool minimizes() const { return type == StageType::minimize; }
+  std::filesystem::path frames;  ///< of a rerun
+  std::int64_t n_steps = 0;
+  mol::Nonbonded nonbonded;
+  mol::Dynamics dynamics;  ///< but for baths (`dynamics_at`)
+  mol::Minimization minimization;
+};
+
+struct Case {
+  MdOptions options;
+  mol::System system;  ///< as the topology has it, without constraints of the case
+  mol::Frame start;
+  std::vector<Stage> stages;
+  std::vector<data::InputFile> inputs;
+  std::vector<data::Diagnostic> findings;  ///< warnings and notes
+};
+
+/// Reads everything that the configuration names. Throws InputError: E0750 no or unknown input, E0751 settings that contradict
+/// each other, E0752 a cut-off above half of the box, and what the readers throw.
+Case make_case(const data::Config& config);
+
+/// The steps of a stage that begins at a time: with its baths and their ramps.
+mol::Dynamics dynamics_at(const Case& c, const Stage& stage, double begin_ps);
+
+/// The system of a stage that begins at `start`: its rigid bonds, its position restraints.
+mol::System system_of(const Case& c, const Stage& stage, const mol::Frame& start);
+
+/// "12 (CA of ALA 2)"
+std::string name_of_atom(const mol::System& s, std::int32_t atom);
+
+}  // namespace tessera::apps::md

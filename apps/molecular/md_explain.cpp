@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why a step went wrong, told by atoms: slow passes over what surrounds one of them.
+#include "molecular/md_explain.h"
+
+#include "tessera/autodiff/ops.h"
+#include "tessera/molecular/bonded.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace tessera::apps::md {
+namespace {
+
+using mol::Vec3;
+
+double norm(const Vec3& v) { return std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
+Vec3 apart(const mol::Frame& f, std::size_t i, std::size_t j) {
+  return mol::wrapped(f.box, {f.x_nm[i][0] - f.x_nm[j][0], f.x_nm[i][1] - f.x_nm[j][1], f.x_nm[i][2] - f.x_nm[j][2]});
+}
+
+struct Finding {
+  double force = 0;
+  std::string text;
+};
+
+/// One term as a system of its own, at its atoms' places: energy and force on one of them.
+template <class T>
+void look_at(const mol::System& s, const mol::Frame& f, std::int32_t atom, const T mol::System::*list, T mol::System::*into, mol::Term kind, std::vector<Finding>& out) {
+  const T& terms = s.*list;
+  for (std::size_t k = 0; k < terms.size(); ++k) {
+    const auto& atoms = terms.atoms[k];
+    const auto at = std::ranges::find(atoms, atom);
+    if (at == atoms.end()) continue;
+    mol::System alone;
+    alone.coulomb_constant = s.coulomb_constant;
+    mol::Frame here;
+    here.box = f.box;
+    T one;
+    one.rows = {terms.rows[static_cast<std::size_t>(terms.row[k])]};
+    one.row = {0};
+    one.atoms.emplace_back();
+    std::string names;
+    for (std::size_t a = 0; a < atoms.size(); ++a) {
+      const auto i = static_cast<std::size_t>(atoms[a]);
+      one.atoms[0][a] = static_cast<std::int32_t>(a);
+      here.x_nm.push_back(f.x_nm[i]);
+      alone.atoms.mass_amu.push_back(1);
+      alone.atoms.charge_e.push_back(s.atoms.charge_e[i]);
+      names += (a ? " - " : "") + name_of_atom(s, atoms[a]);
+    }
+    alone.*into = std::move(one);
+    const mol::EnergyPtr u = mol::bonded_energy(alone, kind);
+    const Tensor table = mol::table_of(alone, kind);
+    std::vector<const double*> p = {here.x_nm[0].data(), here.box.edge[0].data(), table.data<double>().data()};
+    std::vector<Vec3> slope(here.x_nm.size());
+    std::vector<double*> g = {slope[0].data(), nullptr, nullptr};
+    if (u->shapes().size() > 3) {
+      p.push_back(alone.atoms.charge_e.data());
+      g.push_back(nullptr);
+    }
+    u->gradient(p, g);
+    const double force = norm(slope[static_cast<std::size_t>(at - atoms.begin())]);
+    std::string length;
+    if (atoms.size() == 2) length = fmt::format(", {:.4f} nm", norm(apart(f, static_cast<std::size_t>(atoms[0]), static_cast<std::size_t>(atoms[1]))));
+    out.push_back({force, fmt::format("{:<18} {:.4g} kJ/mol, force {:.4g} kJ/mol/nm{}: {}", mol::name_of(kind), u->value(p), force, length, names)});
+  }
+}
+
+}  // namespace
+
+std::int32_t most_pulled(const mol::Forces& forces) {
+  std::size_t at = 0;
+  double most = -1;
+  for (std::size_t i = 0; i < forces.f.size(); ++i) {
+    const double f = norm(forces.f[i]);
+    if (!(f <= most)) {
+      most = std::isfinite(f) ? f : INFINITY;
+      at = i;
+    }
+  }
+  return static_cast<std::int32_t>(at);
+}
+
+std::optional<Overlap> find_overlap(const mol::System& s, const mol::Frame& f) {
+  // A pair's force is beyond reach below this distance, 48 epsilon (sigma/r)^13/sigma = 2e9 for common atoms; sites without
+  // Lennard-Jones may lie anywhere.
+  constexpr double reach_nm = 0.05;
+  const auto types = static_cast<std::size_t>(s.lj.types);
+  const auto solid = [&](std::size_t i, std::size_t j) { return s.lj.c12[static_cast<std::size_t>(s.atoms.lj_type[i]) * types + static_cast<std::size_t>(s.atoms.lj_type[j])] > 0; };
+  std::map<std::array<std::int64_t, 3>, std::vector<std::size_t>> cells;
+  const auto cell_of = [](const Vec3& x) { return std::array<std::int64_t, 3>{static_cast<std::int64_t>(std::floor(x[0] / reach_nm)), static_cast<std::int64_t>(std::floor(x[1] / reach_nm)), static_cast<std::int64_t>(std::floor(x[2] / reach_nm))}; };
+  std::optional<Overlap> worst;
+  // Atoms near a face are found across it at their image shifted by the box.
+  std::vector<std::pair<Vec3, std::size_t>> places;
+  for (std::size_t i = 0; i < f.x_nm.size(); ++i) {
+    if (!std::isfinite(f.x_nm[i][0] + f.x_nm[i][1] + f.x_nm[i][2])) continue;
+    Vec3 x = f.x_nm[i];
+    if (mol::is_periodic(f.box)) {
+      Vec3 frac = mol::fractions(f.box, x);
+      for (double& c : frac) c -= std::floor(c);
+      const Vec3 width = mol::widths_nm(f.box);
+      std::vector<Vec3> images = {frac};
+      for (std::size_t a = 0; a < 3; ++a)
+        if (frac[a] * width[a] < reach_nm) {
+          const std::size_t n = images.size();
+          for (std::size_t m = 0; m < n; ++m) {
+            images.push_back(images[m]);
+            images.back()[a] += 1;
+          }
+        }
+      for (const Vec3& image : images) places.emplace_back(mol::from_fractions(f.box, image), i);
+    } else {
+      places.emplace_back(x, i);
+    }
+  }
+  for (const auto& [x, i] : places) {
+    const auto at = cell_of(x);
+    for (std::int64_t a = -1; a <= 1; ++a)
+      for (std::int64_t b = -1; b <= 1; ++b)
+        for (std::int64_t c = -1; c <= 1; ++c) {
+          const auto found = cells.find({at[0] + a, at[1] + b, at[2] + c});
+          if (found == cells.end()) continue;
+          for (const std::size_t j : found->second) {
+            if (i == j || !solid(i, j)) continue;
+            const double r = norm(apart(f, i, j));
+            const std::array<std::int32_t, 2> pair = {static_cast<std::int32_t>(std::min(i, j)), static_cast<std::int32_t>(std::max(i, j))};
+            if (r < reach_nm && (!worst || r < worst->distance_nm) && !std::ranges::binary_search(s.exclusions, pair)) worst = Overlap{pair[0], pair[1], r};
+          }
+        }
+    cells[at].push_back(i);
+  }
+  return worst;
+}
+
+std::vector<std::string> explain_atom(const mol::System& s, const mol::Frame& f, std::int32_t atom) {
+  using mol::Term;
+  std::vector<Finding> terms;
+  look_at(s, f, atom, &mol::System::bonds, &mol::System::bonds, Term::bonds, terms);
+  look_at(s, f, atom, &mol::System::urey_bradley, &mol::System::urey_bradley, Term::urey_bradley, terms);
+  look_at(s, f, atom, &mol::System::angles, &mol::System::angles, Term::angles, terms);
+  look_at(s, f, atom, &mol::System::dihedrals, &mol::System::dihedrals, Term::dihedrals, terms);
+  look_at(s, f, atom, &mol::System::impropers, &mol::System::impropers, Term::impropers, terms);
+  look_at(s, f, atom, &mol::System::harmonic_impropers, &mol::System::harmonic_impropers, Term::harmonic_impropers, terms);
+  look_at(s, f, atom, &mol::System::ryckaert_bellemans, &mol::System::ryckaert_bellemans, Term::ryckaert_bellemans, terms);
+  look_at(s, f, atom, &mol::System::pairs, &mol::System::pairs, Term::pairs_lj, terms);
+  look_at(s, f, atom, &mol::System::pairs, &mol::System::pairs, Term::pairs_coulomb, terms);
+  look_at(s, f, atom, &mol::System::position_restraints, &mol::System::position_restraints, Term::position_restraints, terms);
+  look_at(s, f, atom, &mol::System::distance_restraints, &mol::System::distance_restraints, Term::distance_restraints, terms);
+
+  const auto i = static_cast<std::size_t>(atom), types = static_cast<std::size_t>(s.lj.types);
+  std::vector<std::pair<double, std::size_t>> near;
+  for (std::size_t j = 0; j < s.n_atoms(); ++j) {
+    const std::array<std::int32_t, 2> pair = {std::min(atom, static_cast<std::int32_t>(j)), std::max(atom, static_cast<std::int32_t>(j))};
+    if (i == j || std::ranges::binary_search(s.exclusions, pair)) continue;
+    near.emplace_back(norm(apart(f, i, j)), j);
+  }
+  const std::size_t n_near = std::min<std::size_t>(5, near.size());
+  std::partial_sort(near.begin(), near.begin() + static_cast<std::ptrdiff_t>(n_near), near.end());
+
+  std::vector<std::string> out = {fmt::format("atom {}, at ({:.4f}, {:.4f}, {:.4f}) nm", name_of_atom(s, atom), f.x_nm[i][0], f.x_nm[i][1], f.x_nm[i][2])};
+  std::ranges::stable_sort(terms, std::greater{}, &Finding::force);
+  for (std::size_t k = 0; k < std::min<std::size_t>(5, terms.size()); ++k) out.push_back("  " + terms[k].text);
+  for (std::size_t k = 0; k < n_near; ++k) {
+    const auto [r, j] = near[k];
+    const std::size_t row = static_cast<std::size_t>(s.atoms.lj_type[i]) * types + static_cast<std::size_t>(s.atoms.lj_type[j]);
+    const double r6 = std::pow(r, -6);
+    out.push_back(fmt::format("  neighbour {} at {:.4f} nm: Lennard-Jones {:.4g}, Coulomb {:.4g} kJ/mol", name_of_atom(s, static_cast<std::int32_t>(j)), r, s.lj.c12[row] * r6 * r6 - s.lj.c6[row] * r6,
+                              s.coulomb_constant * s.atoms.charge_e[i] * s.atoms.charge_e[j] / r));
+  }
+  return out;
+}
+
+}  // namespace tessera::apps::md

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "molecular/md_input.h"
+
+#include "tessera/data/text_file.h"
+#include "tessera/data/text_reader.h"
+#include "tessera/molecular/amber.h"
+#include "tessera/molecular/elements.h"
+#include "tessera/molecular/openmm_xml.h"
+#include "tessera/molecular/structure_file.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace tessera::apps::md {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// ".prmtop" of "x.prmtop.gz", in lower case.
+std::string ending(const fs::path& path) {
+  std::string out = path.extension();
+  if (out == ".gz") out = path.stem().extension();
+  for (char& ch : out) ch = static_cast<char>(std::tolower(static_cast<unsigned char>(ch)));
+  return out;
+}
+
+bool is_amber_topology(const std::string& e) { return e == ".prmtop" || e == ".parm7" || e == ".top7"; }
+bool is_amber_restart(const std::string& e) { return e == ".rst7" || e == ".inpcrd" || e == ".restrt" || e == ".rst"; }
+
+data::TextFile read(const fs::path& path, Case& c) {
+  c.inputs.push_back(data::describe_input(path));
+  return data::read_text_file(path);
+}
+
+/// XYZ: a number, a comment with Lattice="ax ay az bx by bz cx cy cz" where there is a box, then symbol x y z; lengths in angstrom.
+mol::Frame read_xyz(const data::TextFile& text) {
+  data::Findings findings(text);
+  const auto line = [&](std::size_t n) {
+    const std::size_t begin = text.line_starts[n - 1];
+    return data::split_tokens(text.text, begin, begin + text.line(n).size());
+  };
+  const auto first = line(1);
+  std::optional<std::size_t> n;
+  if (first.size() == 1) n = data::parse_count(first[0], 100000000, "number of atoms", findings);
+  else findings.error(701, 0, "the first line of an XYZ file is the number of atoms");
+  findings.throw_if_errors();
+  if (text.n_lines() < *n + 2) findings.error(701, text.text.size() - 1, fmt::format("the file ends before its {} atoms do", *n));
+  findings.throw_if_errors();
+  mol::Frame f;
+  const std::string_view comment = text.line(2), key = "Lattice=\"";
+  if (const auto at = comment.find(key); at != std::string_view::npos) {
+    const std::size_t begin = text.line_starts[1] + at + key.size(), end = std::min(text.text.find('"', begin), text.line_starts[1] + comment.size());
+    const auto numbers = data::split_tokens(text.text, begin, end);
+    std::array<mol::Vec3, 3> edges{};
+    if (numbers.size() != 9) findings.error(701, begin, fmt::format("a lattice has nine numbers, got {}", numbers.size()));
+    else
+      for (std::size_t k = 0; k < 9; ++k) edges[k / 3][k % 3] = 0.1 * data::parse_number(numbers[k], data::Exponent::e_only, findings).value_or(0);
+    findings.throw_if_errors();
+    std::array<mol::Vec3, 3> turned{};
+    f.box = mol::box_of_vectors(edges, &turned);
+    if (f.box.edge != edges) findings.error(703, begin, "the lattice is not lower triangular: ax 0 0 bx by 0 cx cy cz");
+  }
+  for (std::size_t i = 0; i < *n; ++i) {
+    const auto t = line(i + 3);
+    if (t.size() < 4) {
+      findings.error(701, text.line_starts[i + 2], "an atom has a symbol and three numbers");
+      continue;
+    }
+    mol::Vec3 x{};
+    for (std::size_t k = 0; k < 3; ++k) x[k] = 0.1 * data::parse_number(t[k + 1], data::Exponent::e_only, findings).value_or(0);
+    f.x_nm.push_back(x);
+  }
+  findings.throw_if_errors();
+  return f;
+}
+
+mol::System lennard_jones_system(const LennardJonesOptions& o, std::size_t n) {
+  mol::System s;
+  s.title = "Lennard-Jones fluid";
+  s.lj = mol::mixed(mol::LennardJones::Mixing::lorentz_berthelot, {in_unit(o.sigma, "nm")}, {in_unit(o.epsilon, "kJ/mol")});
+  const double mass = in_unit(o.mass, "amu");
+  const std::uint8_t element = mol::element_of_mass(mass);
+  const std::string name = element ? std::string(mol::symbol_of(element)) : "LJ";
+  s.atoms.name.assign(n, name);
+  s.atoms.type.assign(n, name);
+  s.atoms.element.assign(n, element);
+  s.atoms.mass_amu.assign(n, mass);
+  s.atoms.charge_e.assign(n, 0.0);
+  s.atoms.lj_type.assign(n, 0);
+  for (std::size_t i = 0; i < n; ++i) {
+    s.atoms.residue.push_back(static_cast<std::int32_t>(i));
+    s.residues.push_back({name, std::to_string(i + 1), "", ""});
+  }
+  return s;
+}
+
+mol::Frame lattice(const BuildOptions& o) {
+  using mol::Vec3;
+  const double a = in_unit(o.edge, "nm");
+  const std::vector<Vec3> sites = o.lattice == Lattice::fcc ? std::vector<Vec3>{{0, 0, 0}, {0.5, 0.5, 0}, {0.5, 0, 0.5}, {0, 0.5, 0.5}} : std::vector<Vec3>{{0, 0, 0}};
+  mol::Frame f;
+  for (std::int64_t i = 0; i < o.cells[0]; ++i)
+    for (std::int64_t j = 0; j < o.cells[1]; ++j)
+      for (std::int64_t k = 0; k < o.cells[2]; ++k)
+        for (const Vec3& s : sites) f.x_nm.push_back({a * (static_cast<double>(i) + s[0]), a * (static_cast<double>(j) + s[1]), a * (static_cast<double>(k) + s[2])});
+  f.box = mol::rectangular_box({a * static_cast<double>(o.cells[0]), a * static_cast<double>(o.cells[1]), a * static_cast<double>(o.cells[2])});
+  return f;
+}
+
+}  // namespace
+
+void read_input(const data::Config& config, Case& c) {
+  const MdOptions& o = c.options;
+  const auto refuse = [&](const char* key, std::string message, std::string hint) { throw data::InputError(config.error(750, key, std::move(message), std::move(hint)), data::ExitCode::config_invalid); };
+  if (const int given = o.topology.has_value() + o.lennard_jones.has_value() + !o.forcefield.empty(); given != 1)
+    refuse("topology", given == 0 ? "there is nothing to simulate" : "more than one of topology, forcefield and [lennard_jones] is given", "topology and structure, forcefield and structure, or [lennard_jones] with structure or [build]");
+  if (o.structure.has_value() == o.build.has_value()) refuse("structure", o.build ? "a structure and [build] are both given" : "it is not said where the atoms are", "give structure, or [build] for a lattice");
+  if (o.build && !o.lennard_jones) refuse("build", "a lattice is built of the atoms of [lennard_jones]", "give structure");
+
+  if (o.lennard_jones) {
+    if (o.build) {
+      c.start = lattice(*o.build);
+    } else if (ending(*o.structure) == ".xyz") {
+      c.start = read_xyz(read(*o.structure, c));
+    } else {
+      refuse("structure", "'" + o.structure->filename().string() + "' has no ending that is known here", ".xyz");
+    }
+    c.system = lennard_jones_system(*o.lennard_jones, c.start.x_nm.size());
+    return;
+  }
+  if (!o.forcefield.empty()) {
+    std::vector<data::TextFile> files;
+    for (const fs::path& path : o.forcefield) files.push_back(read(path, c));
+    mol::ForceField field = mol::read_openmm_xml(files);
+    c.inputs.push_back(data::describe_input(*o.structure));
+    mol::StructureFile file = mol::read_structure(*o.structure);
+    const mol::Structure structure = mol::with_virtual_sites(field, file.structure);
+    mol::ParametrizedSystem made = mol::apply(field, structure, {.rigid_water = false});
+    c.system = std::move(made.system);
+    c.start.x_nm = structure.x_nm;
+    c.start.box = structure.box;
+    for (const auto* remarks : {&file.remarks, &field.remarks, &made.remarks}) c.findings.insert(c.findings.end(), remarks->begin(), remarks->end());
+    return;
+  }
+  const std::string topology = ending(*o.topology), structure = ending(*o.structure);
+  if (!is_amber_topology(topology)) refuse("topology", "'" + o.topology->filename().string() + "' has no ending that is known here", ".prmtop or .parm7");
+  if (!is_amber_restart(structure)) refuse("structure", "'" + o.structure->filename().string() + "' has no ending that is known here", ".rst7 or .inpcrd");
+  mol::AmberTopology t = mol::read_amber_topology(read(*o.topology, c));
+  c.system = std::move(t.system);
+  c.findings = std::move(t.remarks);
+  c.start = mol::read_amber_restart(read(*o.structure, c), c.system.n_atoms());
+  if (!mol::is_periodic(c.start.box) && t.box) c.start.box = *t.box;
+}
+
+}  // namespace tessera::apps::md

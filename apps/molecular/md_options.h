@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a case of molecular.dynamics may say. Keys are mdp's where mdp has them; values are SI here, as every app keeps them
+// (md_plan.h has them in nm, ps, kJ/mol). The keys and their documentation are in md_options.cpp and md_settings.h.
+#pragma once
+#include "tessera/data/options.h"
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tessera::apps::md {
+
+enum class StageType { dynamics, minimize, rerun };
+enum class IntegratorChoice { md, md_vv, sd, steep, l_bfgs, fire, newton_cg };
+enum class CoulombChoice { pme, ewald, reaction_field, cut_off, none };
+enum class ModifierChoice { none, potential_shift, force_switch, potential_switch, force_shift };
+enum class DispersionChoice { no, ener_pres, all_ener_pres };
+enum class ThermostatChoice { no, v_rescale, nose_hoover, andersen, berendsen };
+enum class ConstraintChoice { none, h_bonds, all_bonds, h_angles };
+enum class BarostatChoice { no, c_rescale, parrinello_rahman, monte_carlo, berendsen };
+enum class ScalingChoice { isotropic, semiisotropic, anisotropic };
+enum class RefcoordChoice { no, all, com };
+enum class CentreChoice { linear, angular, none };
+enum class Precision { mixed, f64 };
+
+template <class T>
+using Plain = T;
+
+/// What may stand at the top of a file, for all stages, or in a stage. `Maybe` is Plain or std::optional.
+template <template <class> class Maybe>
+struct SettingsOf {
+  std::optional<IntegratorChoice> integrator;
+  std::optional<std::int64_t> nsteps;
+  std::optional<double> duration;
+  Maybe<double> dt{};
+
+  Maybe<double> rcoulomb{}, rvdw{}, rvdw_switch{};
+  Maybe<CoulombChoice> coulombtype{};
+  Maybe<ModifierChoice> coulomb_modifier{}, vdw_modifier{};
+  Maybe<double> epsilon_r{}, epsilon_rf{};
+  Maybe<double> fourierspacing{};
+  Maybe<std::array<std::int64_t, 3>> fourier_grid{};
+  Maybe<std::int64_t> pme_order{};
+  Maybe<double> ewald_rtol{}, ewald_beta{}, ewald_kmax{};
+  Maybe<DispersionChoice> dispersion{};
+
+  Maybe<ThermostatChoice> tcoupl{};
+  Maybe<double> tau_t{}, ref_t{};
+  std::optional<double> heat_from;
+  std::optional<std::vector<double>> annealing_time, annealing_temp;
+  Maybe<std::vector<std::string>> tc_grps{};
+  Maybe<std::vector<double>> tc_ref_t{}, tc_tau_t{};
+  Maybe<BarostatChoice> pcoupl{};
+  Maybe<ScalingChoice> pcoupltype{};
+  Maybe<double> tau_p{};
+  Maybe<std::array<double, 3>> ref_p{}, compressibility{};
+  Maybe<std::int64_t> nstpcouple{};
+  Maybe<RefcoordChoice> refcoord_scaling{};
+  std::optional<double> hydrogen_mass;
+  Maybe<ConstraintChoice> constraints{};
+  std::optional<bool> rigid_water;
+  Maybe<CentreChoice> comm_mode{};
+  Maybe<std::int64_t> nstcomm{};
+  std::optional<bool> gen_vel;
+  std::optional<double> gen_temp;
+
+  Maybe<double> emtol{}, emstep{};
+  std::optional<std::string> posres;
+  Maybe<double> posres_k{};
+
+  Maybe<std::int64_t> nstlog{}, nstenergy{}, nstxout{};
+};
+
+/// The settings of a whole case, with mdp's defaults where it has usable ones.
+struct Settings : SettingsOf<Plain> {
+  Settings() {
+    dt = 1e-15;
+    rcoulomb = rvdw = 1e-9;
+    coulombtype = CoulombChoice::pme;
+    coulomb_modifier = vdw_modifier = ModifierChoice::potential_shift;
+    epsilon_r = 1;
+    fourierspacing = 0.12e-9;
+    pme_order = 5;
+    ewald_rtol = 1e-5;
+    tau_t = 0.5e-12;
+    ref_t = 300;
+    tau_p = 5e-12;
+    ref_p = {1e5, 1e5, 1e5};
+    compressibility = {4.5e-10, 4.5e-10, 4.5e-10};
+    nstpcouple = 10;
+    nstcomm = 100;
+    emtol = 10e12;
+    emstep = 0.01e-9;
+    posres_k = 1000e21;
+    nstlog = nstenergy = nstxout = 1000;
+  }
+};
+
+struct StageOptions : SettingsOf<std::optional> {
+  std::string name;
+  StageType type = StageType::dynamics;
+  std::filesystem::path frames;  ///< of a rerun
+};
+
+/// All atoms alike: sigma and epsilon of their Lennard-Jones potential.
+struct LennardJonesOptions {
+  double sigma = 0.3405e-9, epsilon = 996.0;
+  double mass = 39.948 * 1.66053906660e-27;
+};
+
+enum class Lattice { fcc, simple };
+struct BuildOptions {
+  Lattice lattice = Lattice::fcc;
+  std::array<std::int64_t, 3> cells{5, 5, 5};
+  double edge = 0;  ///< of a cell
+};
+
+struct ExpectOptions {
+  std::string stage;  ///< empty: the last
+  std::string quantity;
+  bool first = false, last = false;
+  double value = 0, tolerance = 0;
+  bool relative = false;
+};
+
+struct OutputOptions {
+  std::vector<std::string> trajectory = {"xtc"};
+  bool velocities = false, forces = false;
+  double xtc_precision = 1e12;  ///< 1/m
+  bool pictures = true;
+};
+
+struct MdOptions {
+  int schema = 1;
+  std::string title;
+  std::optional<std::filesystem::path> topology, structure;
+  std::vector<std::filesystem::path> forcefield;
+  std::vector<std::string> define;
+  std::string coulomb_constant = "file";
+  Precision precision = Precision::f64;
+  std::uint64_t seed = 1;
+  Settings common;
+  std::vector<StageOptions> stages;
+  std::optional<LennardJonesOptions> lennard_jones;
+  std::optional<BuildOptions> build;
+  OutputOptions output;
+  std::vector<ExpectOptions> expectations;
+};
+
+const data::Options<MdOptions>& md_options();
+
+/// The settings of one stage: its own where it gives them, else those of the case.
+Settings merged(const Settings& common, const StageOptions& stage);
+
+/// `si` in `unit`, as the number that a user who writes that unit would have written: 0.9 for 9e-10 m in nm.
+double in_unit(double si, const std::string& unit);
+
+}  // namespace tessera::apps::md

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loop over stages and steps: rows of energies, checkpoints, the log, and the watch for steps that go wrong.
+#include "molecular/md_run.h"
+
+#include "molecular/md_explain.h"
+#include "molecular/md_running.h"
+#include "tessera/data/checkpoint.h"
+#include "tessera/data/file_io.h"
+#include "tessera/data/log.h"
+#include "tessera/data/metrics.h"
+#include "tessera/data/progress.h"
+#include "tessera/data/run.h"
+#include "tessera/data/stop.h"
+#include "tessera/molecular/amber.h"
+#include "tessera/molecular/trajectory.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+
+namespace tessera::apps::md {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr const char* app_name = "molecular.dynamics";
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point t) { return std::chrono::duration<double>(Clock::now() - t).count(); }
+
+struct StageRunner {
+  RunContext& context;
+  const Case& c;
+  std::size_t index;
+  const Stage& stage;
+  mol::Frame start;
+  mol::System system;
+  fs::path folder;
+  std::unique_ptr<Running> running;
+  std::optional<data::MetricsFile> rows;
+  std::vector<std::unique_ptr<mol::TrajectoryWriter>> trajectories;
+  double output_s = 0;
+
+  StageRunner(RunContext& context_, const Case& c_, std::size_t k, mol::Frame start_)
+      : context(context_), c(c_), index(k), stage(c_.stages[k]), start(std::move(start_)), system(system_of(c_, stage, start)), folder(folder_of(context_.folder.path(), k, stage.name)) {
+    start.step = 0;
+  }
+
+  data::Checkpoint checkpoint(std::uint64_t rows_bytes) const {
+    data::Checkpoint out;
+    out.app = app_name;
+    out.step = (static_cast<std::uint64_t>(index) << 40) + static_cast<std::uint64_t>(running->step());
+    out.config_sha256 = context.manifest.config_sha256;
+    out.inputs = c.inputs;
+    out.put("stage", static_cast<std::int64_t>(index));
+    out.put("rows_bytes", rows_bytes);
+    const auto flat = [](const std::vector<mol::Vec3>& a) {
+      std::vector<double> v;
+      for (const auto& x : a) v.insert(v.end(), x.begin(), x.end());
+      return v;
+    };
+    out.put("start_x", flat(start.x_nm));
+    out.put("start_time_ps", start.time_ps);
+    out.put("start_box", flat({start.box.edge.begin(), start.box.edge.end()}));
+    running->save(out);
+    return out;
+  }
+  void save() {
+    const auto begin = Clock::now();
+    const std::uint64_t bytes = rows->sync();
+    for (const auto& t : trajectories) t->sync();
+    data::write_checkpoint(context.folder.checkpoints(), checkpoint(bytes), context.options.keep_checkpoints);
+    output_s += seconds_since(begin);
+  }
+  void row() {
+    const auto begin = Clock::now();
+    rows->row(running->row());
+    output_s += seconds_since(begin);
+  }
+
+  void write_frame(const std::string& name, const mol::Frame& frame) const {
+    try {
+      mol::write_amber_restart(folder / (name + ".rst7"), frame, c.system.title);
+      context.log.info("wrote " + (folder / (name + ".rst7")).string());
+    } catch (const data::InputError&) {
+      throw;
+    } catch (const Error& e) {
+      context.log.warning(e.what());
+    }
+  }
+
+  /// Why a step failed, for people and for a file; the last frame before it, to be looked at.
+  data::ExitCode failed(const std::string& why, const mol::Frame& last) {
+    std::vector<std::string> lines = {fmt::format("stage {} ('{}') broke down at step {}, {:.6g} ps: {}", index + 1, stage.name, last.step, last.time_ps, why)};
+    try {
+      mol::Forces forces;
+      mol::ForceEvaluator(system, stage.nonbonded)(last.x_nm, last.box, forces);
+      const std::int32_t at = most_pulled(forces);
+      const mol::Vec3& f = forces.f[static_cast<std::size_t>(at)];
+      lines.push_back(fmt::format("the largest force before it, {:.4g} kJ/mol/nm, was that on", std::hypot(f[0], f[1], f[2])));
+      for (std::string& line : explain_atom(system, last, at)) lines.push_back(std::move(line));
+    } catch (const Error& e) {
+      lines.push_back(std::string("forces before it cannot be computed either: ") + e.what());
+    }
+    lines.push_back(stage.minimizes() ? "what to try: another structure; a smaller emstep" : "what to try: minimize first (a [[stage]] with type = \"minimize\"); a shorter dt; constraints = \"h-bonds\"; heat slowly; a longer tau_t or tau_p");
+    std::string text;
+    for (const std::string& line : lines) {
+      context.log.error(line);
+      text += line + "\n";
+    }
+    data::replace_file(folder / "why.txt", text);
+    write_frame("last_good", last);
+    return data::ExitCode::blow_up;
+  }
+
+  void log_row(const std::vector<double>& values) const {
+    const auto& names = running->columns();
+    std::string line = fmt::format("{}: step {}", stage.name, running->step());
+    for (std::size_t k = 1; k < names.size(); ++k)
+      if (names[k] == "time_ps" || names[k] == "potential" || names[k] == "conserved" || names[k] == "temperature_k" || names[k] == "pressure_bar" || names[k] == "largest_force_kj_mol_nm")
+        line += fmt::format(", {} {:.7g}", names[k], values[k]);
+    context.log.info(line);
+  }
+
+  void open_trajectories(bool fresh) {
+    if (stage.settings.nstxout == 0 || (stage.type == StageType::rerun && !c.options.output.forces)) return;
+    mol::TrajectoryOptions o{.velocities = c.options.output.velocities && !running->frame().v_nm_ps.empty(), .forces = c.options.output.forces, .observables = {}, .xtc_precision = in_unit(c.options.output.xtc_precision, "1/nm")};
+    for (std::size_t k = 2; k < running->columns().size(); ++k) o.observables.push_back({running->columns()[k], unit_of(running->columns()[k])});
+    for (const std::string& format : c.options.output.trajectory) {
+      const fs::path path = folder / ((stage.type == StageType::rerun ? "forces." : "trajectory.") + format);
+      trajectories.push_back(fresh ? mol::create_trajectory(path, system, o) : mol::append_trajectory(path, system, running->step(), o));
+    }
+  }
+  void write_snapshot() {
+    const auto begin = Clock::now();
+    mol::Snapshot s{.frame = running->frame(), .f = {}, .observables = {}};
+    if (c.options.output.forces) s.f = running->forces().f;
+    const std::vector<double> values = running->row();
+    s.observables.assign(values.begin() + 2, values.end());
+    for (const auto& t : trajectories) t->write(s);
+    output_s += seconds_since(begin);
+  }
+
+  /// What a step that was taken owes to energies.csv, trajectories and the log.
+  void report_step() {
+    const auto due = [&](std::int64_t every) { return every > 0 && running->step() % every == 0; };
+    if (due(stage.type == StageType::rerun ? 1 : stage.settings.nstenergy) || running->done()) row();
+    if (!trajectories.empty() && due(stage.type == StageType::rerun ? 1 : stage.settings.nstxout)) write_snapshot();
+    if (due(stage.settings.nstlog)) log_row(running->row());
+  }
+
+  /// To the end of the stage.
+  data::ExitCode run(const data::Checkpoint* from) {
+    fs::create_directories(folder);
+    running.reset();
+    if (const auto overlap = from ? std::nullopt : find_overlap(system, start)) {
+      data::Diagnostic d;
+      d.number = 755;
+      d.place.file = c.options.structure ? c.options.structure->string() : context.config.path();
+      d.message = fmt::format("stage '{}' begins with atoms {} and {} {:.4f} nm apart: no force can part them", stage.name, name_of_atom(system, overlap->a), name_of_atom(system, overlap->b), overlap->distance_nm);
+      d.hint = "another structure, or one of both moved by hand";
+      throw data::InputError(std::move(d));
+    }
+    try {
+      running = make_running(c, system, stage, start, !from);
+      if (!from) {
+        rows.emplace(folder / "energies.csv", running->columns());
+        row();
+        open_trajectories(true);
+        if (!trajectories.empty()) write_snapshot();
+      }
+    } catch (const data::InputError&) {
+      throw;
+    } catch (const Error& e) {
+      return failed(e.what(), start);
+    }
+    if (from) {
+      running->restore(*from);
+      rows.emplace(folder / "energies.csv", running->columns(), from->scalar<std::uint64_t>("rows_bytes"));
+      open_trajectories(false);
+    }
+    data::Progress progress({.style = context.progress_style,
+                             .phase = c.stages.size() > 1 ? fmt::format("{}/{} {}", index + 1, c.stages.size(), stage.name) : stage.name,
+                             .unit = "steps",
+                             .total = stage.type == StageType::dynamics ? static_cast<std::uint64_t>(stage.n_steps) : 0,
+                             .already_done = static_cast<std::uint64_t>(running->step()),
+                             .heartbeat = context.folder.heartbeat_json()});
+    data::Periodic periodic(context.options.checkpoint_every_s);
+    const auto begin = Clock::now();
+    const std::int64_t begin_step = running->step();
+    const auto ns_per_day = [&] { return static_cast<double>(running->step() - begin_step) * stage.dynamics.dt_ps * 86.4 / std::max(seconds_since(begin), 1e-9); };
+    mol::Frame last;
+    while (!running->done()) {
+      last = running->frame();
+      std::string why;
+      try {
+        running->advance();
+        why = running->trouble();
+        if (why.empty()) report_step();
+      } catch (const data::InputError&) {
+        throw;
+      } catch (const Error& e) {
+        why = e.what();
+      }
+      if (!why.empty()) {
+        progress.finish("failed");
+        rows->sync();
+        return failed(why, last);
+      }
+      const auto step = static_cast<std::uint64_t>(running->step());
+      if (stage.minimizes()) progress.update(step, {{"largest_force", running->row()[running->columns().size() - 4]}});
+      else if (stage.type == StageType::rerun) progress.update(step);
+      else progress.update(step, {{"ns/day", ns_per_day()}});
+      if (running->done()) break;
+      if (context.stop.poll() != data::StopReason::none) {
+        save();
+        progress.finish("stopped");
+        return data::ExitCode::stopped_resumable;
+      }
+      if (periodic.due()) save();
+    }
+    progress.finish();
+    rows->sync();
+    for (const auto& t : trajectories) t->sync();
+    trajectories.clear();
+    write_frame("final", running->frame());
+    if (running->step() > begin_step) tell_speed(seconds_since(begin), stage.type == StageType::dynamics ? ns_per_day() : 0);
+    return data::ExitCode::ok;
+  }
+
+  void tell_speed(double seconds, double ns_per_day) {
+    if (stage.type == StageType::dynamics) {
+      context.log.info(fmt::format("{}: {:.4g} ns/day", stage.name, ns_per_day));
+      context.manifest.metrics.emplace_back(stage.name + ".ns_per_day", ns_per_day);
+    }
+    const Cycles& t = running->cycles;
+    const double rest = std::max(0.0, seconds - t.forces - t.steps - output_s);
+    for (const auto& [part, s] : {std::pair{"forces", t.forces}, {"steps, constraints, baths", t.steps}, {"energies, files", output_s}, {"other", rest}})
+      context.log.info(fmt::format("  {:<26} {:10.2f} s {:5.1f} %", part, s, 100 * s / std::max(seconds, 1e-9)));
+  }
+};
+
+void tell(data::Log& log, const Summary& s) {
+  for (std::size_t k = 0; k < s.energies.names.size(); ++k) {
+    const std::string& name = s.energies.names[k];
+    if (s.energies.rows() == 0 || name == "step" || name == "time_ps" || name == "state" || name == "evaluations" || name == "largest_at") continue;
+    log.info(s.type == StageType::minimize || s.energies.rows() == 1 ? fmt::format("  {:<26} {:16.8g}", name, s.energies.columns[k].back())
+                                                   : fmt::format("  {:<26} {:16.8g} +- {:.2g}", name, s.averages[k].mean, s.averages[k].error));
+  }
+  if (s.drift) log.info(fmt::format("  {:<26} {:16.4g} +- {:.2g} kJ/mol/ps/atom", "drift", s.drift->mean, s.drift->error));
+}
+
+mol::Frame start_of(const data::Checkpoint& c, const mol::Frame& any) {
+  mol::Frame out = any;
+  out.time_ps = c.scalar<double>("start_time_ps");
+  const auto& x = c.array<double>("start_x");
+  const auto& box = c.array<double>("start_box");
+  if (x.size() != 3 * any.x_nm.size() || box.size() != 9) throw Error("[checkpoint] the start of a stage is inconsistent");
+  for (std::size_t i = 0; i < x.size(); ++i) out.x_nm[i / 3][i % 3] = x[i];
+  for (std::size_t i = 0; i < 9; ++i) out.box.edge[i / 3][i % 3] = box[i];
+  return out;
+}
+
+}  // namespace
+
+data::ExitCode run_stages(RunContext& context, const Case& c, std::vector<Summary>& summaries) {
+  mol::Frame frame = c.start;
+  std::size_t first = 0;
+  std::optional<data::LoadedCheckpoint> loaded = data::load_newest_checkpoint(context.folder.checkpoints());
+  if (loaded) {
+    for (const auto& w : loaded->warnings) context.log.warning(data::to_string(w));
+    data::check_resumable(loaded->checkpoint, app_name, context.manifest.config_sha256, c.inputs);
+    first = static_cast<std::size_t>(loaded->checkpoint.scalar<std::int64_t>("stage"));
+    if (first >= c.stages.size()) throw Error("[checkpoint] it is of a stage that the case does not have");
+    frame = start_of(loaded->checkpoint, c.start);
+    context.log.info(fmt::format("going on from {}, stage '{}' at step {}", loaded->path.filename().string(), c.stages[first].name, loaded->checkpoint.scalar<std::int64_t>("stage_step")));
+  }
+  for (std::size_t k = first; k < c.stages.size(); ++k) {
+    StageRunner runner(context, c, k, std::move(frame));
+    const data::ExitCode code = runner.run(loaded ? &loaded->checkpoint : nullptr);
+    loaded.reset();
+    if (code != data::ExitCode::ok) return code;
+    frame = runner.running->frame();
+    if (k + 1 < c.stages.size()) {  // a run that is killed in the next stage begins that one anew at most
+      runner.save();
+    }
+  }
+  for (std::size_t k = 0; k < c.stages.size(); ++k) {
+    const Stage& stage = c.stages[k];
+    summaries.push_back(summary_of(folder_of(context.folder.path(), k, stage.name), stage, c.system.n_atoms()));
+    context.log.info(fmt::format("stage '{}':", stage.name));
+    tell(context.log, summaries.back());
+  }
+  return data::ExitCode::ok;
+}
+
+}  // namespace tessera::apps::md

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "molecular/md_case.h"
+#include "molecular/md_results.h"
+#include "support/app.h"
+
+namespace tessera::apps::md {
+
+/// Runs the stages of a case one after the other, from where a former run of the folder stopped.
+data::ExitCode run_stages(RunContext& context, const Case& c, std::vector<Summary>& summaries);
+
+}  // namespace tessera::apps::md

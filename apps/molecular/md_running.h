@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stage while it runs: one step at a time, one row of energies when asked, and all of it in a checkpoint.
+#pragma once
+#include "molecular/md_case.h"
+#include "tessera/data/checkpoint.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tessera::apps::md {
+
+/// Seconds of a stage by what they went into.
+struct Cycles {
+  double forces = 0, steps = 0, energies = 0, output = 0;
+};
+
+class Running {
+ public:
+  virtual ~Running() = default;
+  /// One step. Throws tessera::Error where no step can be taken; the state is then of no use.
+  virtual void advance() = 0;
+  virtual bool done() const = 0;
+  /// Not even the next step can be trusted: why; empty where all is well.
+  virtual std::string trouble() const = 0;
+  /// Names of what `row` gives; units are in the names where they are not kJ/mol.
+  virtual const std::vector<std::string>& columns() const = 0;
+  virtual std::vector<double> row() const = 0;
+  virtual const mol::Frame& frame() const = 0;
+  virtual const mol::Forces& forces() const = 0;
+  virtual void save(data::Checkpoint& out) const = 0;
+  virtual void restore(const data::Checkpoint& in) = 0;
+  std::int64_t step() const { return frame().step; }
+
+  Cycles cycles;
+};
+
+/// A stage that begins at `start`; with `fresh` its first forces are computed, else `restore` follows.
+std::unique_ptr<Running> make_running(const Case& c, const mol::System& system, const Stage& stage, const mol::Frame& start, bool fresh);
+
+/// Terms of the energy that a system has, in the order of `Term`.
+std::vector<mol::Term> terms_of(const mol::System& system, const mol::Nonbonded& options, bool periodic);
+
+}  // namespace tessera::apps::md

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// molecular.dynamics as its users meet it: from the example to results, killed and resumed, broken down, refused.
+#include "app_test.h"
+#include "test_data.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <vector>
+
+using namespace tessera::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+class Md : public AppTest {
+ protected:
+  /// The columns of a table by their names.
+  std::map<std::string, std::vector<double>> table(const fs::path& name) const {
+    std::istringstream in(read(name));
+    std::string line, field;
+    std::getline(in, line);
+    std::vector<std::string> names;
+    for (std::istringstream fields(line); std::getline(fields, field, ',');) names.push_back(field);
+    std::map<std::string, std::vector<double>> out;
+    while (std::getline(in, line)) {
+      std::istringstream fields(line);
+      for (const std::string& column : names) {
+        std::getline(fields, field, ',');
+        out[column].push_back(std::stod(field));
+      }
+    }
+    return out;
+  }
+};
+
+/// 108 argon atoms: minimized, warmed by a thermostat, then free. The box is exactly twice the cut-off wide.
+const char* const kArgon = R"(app = "molecular.dynamics"
+dt = "4 fs"
+coulombtype = "none"
+rvdw = "0.87 nm"
+rvdw_switch = "0.7 nm"
+vdw_modifier = "force-switch"
+nstenergy = 10
+nstlog = 100
+nstxout = 10
+output.trajectory = ["xtc", "dcd"]
+[lennard_jones]
+sigma = "0.3405 nm"
+epsilon = "0.996 kJ/mol"
+mass = "39.948 amu"
+[build]
+cells = 3
+edge = "0.58 nm"
+[[stage]]
+type = "minimize"
+emtol = "1e-3 kJ/mol/nm"
+[[stage]]
+name = "warm"
+tcoupl = "v-rescale"
+tau_t = "0.2 ps"
+ref_t = "120 K"
+nsteps = 300
+[[stage]]
+name = "free"
+nsteps = 300
+)";
+
+TEST_F(Md, TheExampleKeepsItsPromise) {
+  ASSERT_EQ(tessera({"new", "molecular.dynamics", "argon"}).code, 0);
+  const Outcome check = tessera({"check", "argon/argon.toml"});
+  EXPECT_EQ(check.code, 0) << check.err;
+  EXPECT_TRUE(holds(check.out, "256 atoms")) << check.out;
+  EXPECT_EQ(tessera({"estimate", "argon/argon.toml"}).code, 0);
+  const std::vector<std::string> shorter{"--set", "stage[0].duration=1 ps", "--set", "stage[1].duration=1 ps"};
+  std::vector<std::string> command{"run", "argon/argon.toml", "--output", "RUN", "--set", "expect[0].tolerance=40"};
+  command.insert(command.end(), shorter.begin(), shorter.end());
+  const Outcome run = tessera(command);
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_TRUE(holds(run.err, "ns/day")) << run.err;
+  for (const char* name : {"summary.csv", "results.h5", "1_equilibrate/energies.csv", "2_free/final.rst7", "plots/free.png", "resolved.toml"}) EXPECT_TRUE(fs::exists(here() / "RUN" / name)) << name;
+  const std::string before = read("RUN/plots/free.png");
+  fs::remove(here() / "RUN/plots/free.png");
+  EXPECT_EQ(tessera({"plot", "RUN"}).code, 0);
+  EXPECT_EQ(read("RUN/plots/free.png"), before);
+  command[3] = "BROKEN";
+  command[5] = "expect[0].tolerance=1e-9";
+  EXPECT_EQ(tessera(command).code, 6);
+}
+
+TEST_F(Md, StagesGoOnFromEachOther) {
+  write("case.toml", kArgon);
+  const Outcome run = tessera({"run", "case.toml", "--output", "RUN"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  auto minimize = table("RUN/1_minimize/energies.csv"), warm = table("RUN/2_warm/energies.csv"), free = table("RUN/3_free/energies.csv");
+  EXPECT_LT(minimize["largest_force_kj_mol_nm"].back(), 1e-3);
+  EXPECT_NEAR(warm["potential"].front(), minimize["potential"].back(), 1e-9);
+  EXPECT_NEAR(free["potential"].front(), warm["potential"].back(), 1e-9);
+  EXPECT_NEAR(free["time_ps"].front(), 1.2, 1e-12);
+  EXPECT_NEAR(free["time_ps"].back(), 2.4, 1e-12);
+  EXPECT_NEAR(warm["temperature_k"].front(), 120, 4);  // drawn so; the row shows the mean of both half steps
+  // Without a bath what is conserved is the total, which the step of 4 fs makes waver by less than 1e-3 of the kinetic energy.
+  for (const double e : free["conserved"]) EXPECT_NEAR(e, free["conserved"].front(), 1e-3 * free["kinetic"].front());
+}
+
+TEST_F(Md, KilledAndResumedItIsTheSameOnAnyNumberOfThreads) {
+  write("case.toml", kArgon);
+  expect_same_after_kill("0.02 s");
+  EXPECT_TRUE(results("whole").contains("3_free/energies.csv"));
+  for (const char* name : {"2_warm/trajectory.xtc", "3_free/trajectory.xtc", "3_free/trajectory.dcd", "3_free/final.rst7"}) {
+    EXPECT_GT(fs::file_size(here() / "whole" / name), 1000u);
+    EXPECT_EQ(read(fs::path("killed") / name), read(fs::path("whole") / name)) << name;
+  }
+}
+
+/// What a rerun finds in the frames of a trajectory is what the run that wrote it found there.
+TEST_F(Md, ARerunFindsTheSameEnergies) {
+  write("case.toml", kArgon);
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "RUN", "--set", "output.trajectory=[\"h5md\"]"}).code, 0);
+  std::string text = kArgon;
+  text = text.substr(0, text.find("[[stage]]")) + "[[stage]]\ntype = \"rerun\"\nframes = \"RUN/3_free/trajectory.h5md\"\n";
+  write("again.toml", text);
+  const Outcome again = tessera({"run", "again.toml", "--output", "AGAIN", "--set", "output.forces=true"});
+  ASSERT_EQ(again.code, 0) << again.err;
+  auto run = table("RUN/3_free/energies.csv"), frames = table("AGAIN/1_rerun/energies.csv");
+  EXPECT_EQ(frames["lj"].size(), 31u);
+  EXPECT_EQ(run["lj"], frames["lj"]);
+  EXPECT_TRUE(fs::exists(here() / "AGAIN/1_rerun/forces.xtc"));
+}
+
+TEST_F(Md, StoppedItGoesOn) {
+  write("case.toml", kArgon);
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "whole"}).code, 0);
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "parts", "--max-time", "0.1 s"}).code, 75);
+  const Outcome resumed = tessera({"resume", "parts"});
+  EXPECT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_EQ(read("parts/summary.csv"), read("whole/summary.csv"));
+}
+
+TEST_F(Md, AlanineDipeptideOfAmber) {
+  const fs::path folder = test_data() / "md/amber";
+  if (!fs::exists(folder)) GTEST_SKIP() << "no " << folder;
+  write("case.toml", "app = \"molecular.dynamics\"\ntopology = \"" + (folder / "ala2_vac.prmtop").string() + "\"\nstructure = \"" + (folder / "ala2_vac.rst7").string() +
+                         "\"\ncoulombtype = \"cut-off\"\nrcoulomb = \"inf\"\nrvdw = \"inf\"\nnsteps = 0\n");
+  const Outcome run = tessera({"run", "case.toml", "--output", "RUN"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  auto e = table("RUN/1_dynamics/energies.csv");
+  // kcal/mol; digits of an independent program, and sums of contributions that are each rounded to 2^-32 kJ/mol.
+  for (const auto& [name, kcal] : {std::pair{"bonds", 0.0205983150048}, {"angles", 0.361950366109}, {"pairs_lj", 5.01569168647}, {"pairs_coulomb", 48.9354638123}, {"lj", 2.81198590139}, {"coulomb_short", -80.1237986438}})
+    EXPECT_NEAR(e[name].at(0), 4.184 * kcal, 1e-10 * std::abs(4.184 * kcal) + 4e-9) << name;
+}
+
+TEST_F(Md, ABreakdownExplainsItself) {
+  write("case.toml", kArgon);
+  const Outcome run = tessera({"run", "case.toml", "--output", "RUN", "--set", "stage[1].dt=0.1 ps"});
+  EXPECT_EQ(run.code, 7) << run.err;
+  const std::string why = read("RUN/2_warm/why.txt");
+  for (const char* part : {"stage 2 ('warm') broke down at step", "moved", "atom ", "neighbour ", "Lennard-Jones", "what to try"}) EXPECT_TRUE(holds(why, part)) << part << "\n" << why;
+  EXPECT_TRUE(fs::exists(here() / "RUN/2_warm/last_good.rst7"));
+  EXPECT_TRUE(holds(read("RUN/manifest.json"), "blow-up"));
+}
+
+TEST_F(Md, AtomsUponEachOtherAreNamed) {
+  write("two.xyz", "3\nLattice=\"30 0 0 0 30 0 0 0 30\"\nAr 1 1 1\nAr 20 20 20\nAr 1 1.002 31.001\n");
+  write("case.toml", "app = \"molecular.dynamics\"\nstructure = \"two.xyz\"\ncoulombtype = \"none\"\nnsteps = 5\n[lennard_jones]\n");
+  const Outcome run = tessera({"run", "case.toml", "--output", "RUN"});
+  EXPECT_EQ(run.code, 4) << run.err;
+  EXPECT_TRUE(holds(run.err, "error E0755")) << run.err;
+  EXPECT_TRUE(holds(run.err, "atoms 1 (Ar of Ar 1) and 3 (Ar of Ar 3) 0.0002 nm apart")) << run.err;
+}
+
+TEST_F(Md, ABoxOfTwoCutOffsRunsASmallerOneIsRefused) {
+  write("case.toml", kArgon);
+  EXPECT_EQ(tessera({"run", "case.toml", "--output", "RUN", "--set", "rvdw=0.87 nm", "--set", "stage[0].nsteps=1", "--set", "stage[1].nsteps=1", "--set", "stage[2].nsteps=1"}).code, 0);
+  const Outcome refused = tessera({"run", "case.toml", "--output", "R2", "--set", "rvdw=0.8701 nm"});
+  EXPECT_EQ(refused.code, 5);
+  EXPECT_TRUE(holds(refused.err, "E0752") && holds(refused.err, "0.8701") && holds(refused.err, "1.74")) << refused.err;
+  EXPECT_FALSE(fs::exists(here() / "R2"));
+}
+
+TEST_F(Md, BadInputsAreRefusedWithTheirPlace) {
+  const std::string argon = kArgon;
+  const auto changed = [&](const std::string& old, const std::string& now) {
+    std::string out = argon;
+    out.replace(out.find(old), old.size(), now);
+    return out;
+  };
+  const struct {
+    std::string text;
+    int code;
+    const char* says;
+  } cases[] = {{changed("rvdw_switch", "rvdw_swich"), 5, "did you mean 'rvdw_switch'"},
+               {changed("dt = \"4 fs\"", "dt = \"4 nm\""), 5, "E0212"},
+               {changed("dt = \"4 fs\"", "dt = 0.004"), 5, "case.toml:2:"},
+               {argon + "[[stage]]\nname = \"endless\"\n", 5, "E0751"},
+               {changed("name = \"free\"", "name = \"warm\""), 5, "two stages"},
+               {changed("name = \"free\"", "name = \"a/b\""), 5, "cannot name a folder"},
+               {changed("tcoupl = \"v-rescale\"", "heat_from = \"10 K\""), 5, "no thermostat to heat with"},
+               {changed("tcoupl = \"v-rescale\"", "tcoupl = \"v-rescale\"\nannealing_time = [\"1 ps\"]"), 5, "annealing_temp"},
+               {changed("tcoupl = \"v-rescale\"", "tcoupl = \"v-rescale\"\ntc_grps = [\"water\"]"), 5, "E0751"},
+               {changed("[build]\ncells = 3\nedge = \"0.58 nm\"\n", ""), 5, "E0750"},
+               {changed("coulombtype = \"none\"", "coulombtype = \"none\"\ntopology = \"none.prmtop\""), 5, "E0750"},
+               {changed("[build]\ncells = 3\nedge = \"0.58 nm\"\n", "").insert(0, "structure = \"missing.xyz\"\n"), 4, "missing.xyz"}};
+  for (const auto& c : cases) {
+    write("case.toml", c.text);
+    const Outcome o = tessera({"run", "case.toml", "--output", "RUN"});
+    EXPECT_EQ(o.code, c.code) << c.says << "\n" << o.err;
+    EXPECT_TRUE(holds(o.err, c.says)) << c.says << "\n" << o.err;
+    EXPECT_FALSE(fs::exists(here() / "RUN"));
+  }
+  write("cut.xyz", "2\n\nAr 1 1 1\n");
+  write("words.xyz", "1\n\nAr 1 one 1\n");
+  for (const auto& [name, says] : {std::pair{"cut.xyz", "E0701"}, {"words.xyz", "words.xyz:3:6"}}) {
+    write("case.toml", std::string("app = \"molecular.dynamics\"\ncoulombtype = \"none\"\nnsteps = 5\nstructure = \"") + name + "\"\n[lennard_jones]\n");
+    const Outcome o = tessera({"run", "case.toml", "--output", "RUN"});
+    EXPECT_EQ(o.code, 4) << o.err;
+    EXPECT_TRUE(holds(o.err, says)) << o.err;
+  }
+}
+
+}  // namespace
