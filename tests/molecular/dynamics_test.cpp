@@ -55,7 +55,7 @@ TEST(ForceEvaluator, AddsUpAllTerms) {
     Nonbonded o = {.coulomb = kind, .tail = Nonbonded::Tail::c6, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.7, .ewald_rtol = 1e-4};
     o.fourier_grid = {15, 16, 15};
     Forces f;
-    ForceEvaluator(c.system, o)(c.frame.x_nm, c.frame.box, f);
+    ForceEvaluator(c.system, o, {.precision = Precision::f64})(c.frame.x_nm, c.frame.box, f);
     const Tensor charge = tensor(c.system.atoms.charge_e), c6 = c6_of(c.system), c12 = c12_of(c.system);
     const auto u = [&](const std::vector<Tensor>& p) {
       Tensor sum = evaluate(nonbonded_energy(c.system, o), {p[0], p[1], charge, c6, c12}) + tail_energy(c.system, o, p[1], c6, c12);

@@ -1,20 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bonded terms and pairs add up in fixed point; reciprocal sums, whose bits do not depend on threads either, come on top. An energy
+// Bonded terms and pairs add up in fixed point, threads taking pieces as they come; reciprocal sums, whose bits do not depend on threads
+// either, come on top. An energy
 // U(x, h) has the virial W = -(x^T dU/dx + h^T dU/dh); what depends on the volume alone as C/V has W = U on the diagonal.
 #include "tessera/molecular/forces.h"
 
 #include "bonded/bonded_term.h"
+#include "nonbonded/excluded_run.h"
+#include "nonbonded/pair_run.h"
 #include "nonbonded/pair_term.h"
 #include "nonbonded/pme_run.h"
 #include "tessera/autodiff/error.h"
+#include "tessera/autodiff/forall.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/molecular/ewald.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <mutex>
+#include <optional>
 
 namespace tessera::molecular {
 
@@ -22,48 +29,95 @@ struct ForceEvaluator::Impl {
   System system;
   Nonbonded options;
   std::vector<BondedTermPtr> bonded;
-  PairTermPtr pairs;
-  EnergyPtr excluded;
+  PairTermPtr excluded_field;       ///< of a reaction field; else null
+  std::optional<ExcludedRun> excluded;
   double tail = 0, background = 0;  ///< times 1/V
   double self = 0;
-  EnergyPtr reciprocal;             ///< the direct sum
-  std::unique_ptr<PmeRun> pme;
-  mutable std::mutex grid;          ///< one caller at a time has the grid of `pme`
+
+  // What evaluations leave behind for the next one.
+  std::mutex in_use;
+  std::optional<PairRun> pairs;
+  std::vector<std::vector<std::int64_t>> force;  ///< of each thread [n, 3]
+  EnergyPtr ewald;                               ///< null: no direct sum
+  std::unique_ptr<PmeRun> pme;                   ///< null: no PME
 
   bool has_reciprocal() const { return options.coulomb == Nonbonded::Coulomb::ewald || options.coulomb == Nonbonded::Coulomb::pme; }
+  /// Bonded terms and what excluded pairs add; forces are left in `force`.
+  Sums add_terms(const std::vector<Vec3>& x, const Box& box, bool energies) {
+    constexpr std::size_t piece = 512;
+    struct Piece {
+      const BondedTerm* term;  ///< null: excluded pairs
+      std::size_t begin, end;
+    };
+    std::vector<Piece> pieces;
+    const auto cut = [&](const BondedTerm* term, std::size_t size) {
+      for (std::size_t k = 0; k < size; k += piece) pieces.push_back({term, k, std::min(k + piece, size)});
+    };
+    for (const BondedTermPtr& t : bonded) cut(t.get(), t->size());
+    if (excluded && is_periodic(box)) cut(nullptr, excluded->size());
+    const auto threads = std::clamp<std::size_t>(pieces.size(), 1, static_cast<std::size_t>(num_threads()));
+    std::vector<Sums> sums(threads);
+    force.resize(threads);
+    std::atomic<std::size_t> next = 0;
+    parallel_chunks(static_cast<std::int64_t>(threads), [&](std::int64_t thread) {
+      const auto t = static_cast<std::size_t>(thread);
+      force[t].assign(3 * x.size(), 0);
+      Sums own;
+      own.force = force[t].data();
+      for (std::size_t k = next++; k < pieces.size(); k = next++) {
+        const Piece& p = pieces[k];
+        if (p.term) p.term->add(x.data(), box, p.begin, p.end, own);
+        else excluded->add(x.data(), box, p.begin, p.end, energies, own);
+      }
+      sums[t] = own;
+    });
+    if (pme && is_periodic(box)) pme->add(x.data(), box, energies, sums[0]);
+    if (excluded_field) excluded_field->add_excluded(x, box, sums[0]);
+    Sums total = sums[0];
+    for (std::size_t t = 1; t < threads; ++t) {
+      for (std::size_t k = 0; k < n_terms; ++k) total.energy[k] += sums[t].energy[k];
+      for (std::size_t k = 0; k < 9; ++k) total.virial[k] += sums[t].virial[k];
+      total.out_of_range |= sums[t].out_of_range;
+    }
+    return total;
+  }
   /// U(x, h, charges) of a sum in reciprocal space.
   void add(const EnergyPtr& u, const std::vector<Vec3>& x, const Box& box, Forces& out) const {
     std::vector<Vec3> by_x(x.size());
     std::array<Vec3, 3> by_h{};
     const std::array<const double*, 3> p = {x[0].data(), box.edge[0].data(), system.atoms.charge_e.data()};
-    const std::array<double*, 3> g = {by_x[0].data(), by_h[0].data(), nullptr};
-    out.energy[static_cast<std::size_t>(Term::coulomb_reciprocal)] += u->value(p);
+    const std::array<double*, 3> g = {by_x[0].data(), out.wants_energies ? by_h[0].data() : nullptr, nullptr};
+    if (out.wants_energies) out.energy[static_cast<std::size_t>(Term::coulomb_reciprocal)] += u->value(p);
     u->gradient(p, g);
     for (std::size_t i = 0; i < x.size(); ++i)
       for (std::size_t a = 0; a < 3; ++a) {
         out.f[i][a] -= by_x[i][a];
-        for (std::size_t b = 0; b < 3; ++b) out.virial[a][b] -= x[i][a] * by_x[i][b];
+        if (out.wants_energies)
+          for (std::size_t b = 0; b < 3; ++b) out.virial[a][b] -= x[i][a] * by_x[i][b];
       }
+    if (!out.wants_energies) return;
     for (std::size_t k = 0; k < 3; ++k)
       for (std::size_t a = 0; a < 3; ++a)
         for (std::size_t b = 0; b < 3; ++b) out.virial[a][b] -= box.edge[k][a] * by_h[k][b];
   }
 };
 
-ForceEvaluator::ForceEvaluator(const System& s, const Nonbonded& o) {
+ForceEvaluator::ForceEvaluator(const System& s, const Nonbonded& o, const ForceOptions& run) {
   validate(s);
+  if (!(run.buffer_nm > 0) || !(run.inner_buffer_nm >= 0)) throw Error(fmt::format("[forces] buffers must be positive, got {} and {} nm", run.buffer_nm, run.inner_buffer_nm));
   auto impl = std::make_shared<Impl>();
   impl->system = s;
   impl->options = o;
   for (std::size_t k = 0; k <= static_cast<std::size_t>(Term::distance_restraints); ++k)
     if (BondedTermPtr t = bonded_term(s, static_cast<Term>(k))) impl->bonded.push_back(std::move(t));
-  impl->pairs = pair_term(s, o);
+  impl->pairs.emplace(s, o, run);
+  if (o.coulomb == Nonbonded::Coulomb::reaction_field && o.reaction_field_of_excluded) impl->excluded_field = pair_term(s, o);
   const Tensor unit = tensor({1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0}, {3, 3}), charge = tensor(s.atoms.charge_e);
   impl->tail = tail_energy(s, o, unit, c6_of(s), c12_of(s)).item<double>();
+  if (o.coulomb == Nonbonded::Coulomb::ewald) impl->ewald = ewald_reciprocal_energy(s, o);
+  if (o.coulomb == Nonbonded::Coulomb::pme) impl->pme = pme_run(s, o, run.precision == Precision::mixed);
   if (impl->has_reciprocal()) {
-    impl->excluded = ewald_excluded_energy(s, o);
-    if (o.coulomb == Nonbonded::Coulomb::ewald) impl->reciprocal = ewald_reciprocal_energy(s, o);
-    else impl->pme = pme_run(s, o, false);
+    impl->excluded.emplace(s, o);
     const double once = ewald_self_energy(s, o, unit, charge).item<double>(), half = ewald_self_energy(s, o, unit * tensor({2.0, 1.0, 1.0}), charge).item<double>();
     impl->background = 2 * (once - half);
     impl->self = once - impl->background;
@@ -72,39 +126,44 @@ ForceEvaluator::ForceEvaluator(const System& s, const Nonbonded& o) {
 }
 
 void ForceEvaluator::operator()(const std::vector<Vec3>& x, const Box& box, Forces& out) const {
-  const Impl& m = *impl_;
+  Impl& m = *impl_;
+  const std::lock_guard hold(m.in_use);
   const std::size_t n = m.system.n_atoms();
   if (x.size() != n) throw Error(fmt::format("[forces] {} places for {} atoms", x.size(), n));
-  std::vector<std::int64_t> force(3 * n, 0);
-  Sums sums;
-  sums.force = force.data();
-  for (const BondedTermPtr& t : m.bonded) t->add(x.data(), box, 0, t->size(), sums);
-  m.pairs->add(x, box, sums);
-  if (m.pme && is_periodic(box)) {
-    const std::lock_guard one(m.grid);
-    m.pme->add(x.data(), box, true, sums);
-  }
-  if (sums.out_of_range) {
+  const bool energies = out.wants_energies;
+  out.energy = {};
+  out.virial = {};
+  out.f.assign(n, Vec3{});
+  Sums total = m.add_terms(x, box, energies);
+  PairRun::Energy of_pairs;
+  if (total.out_of_range || !m.pairs->add(x, box, out.f, energies ? &of_pairs : nullptr)) {
     for (std::size_t i = 0; i < n; ++i)
       for (const double c : x[i])
         if (!std::isfinite(c)) throw Error(fmt::format("[forces] atom {} ({}) has no place: a coordinate is not a number", i + 1, m.system.atoms.name[i]));
     throw Error("[forces] a force is beyond 2e9 kJ/mol/nm: atoms lie upon each other; minimize first");
   }
-  out = Forces{};
-  out.f.resize(n);
-  for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t c = 0; c < 3; ++c) out.f[i][c] = from_fixed(force[3 * i + c]);
-  for (std::size_t k = 0; k < n_terms; ++k) out.energy[k] = from_fixed(sums.energy[k]);
-  for (std::size_t a = 0; a < 3; ++a)
-    for (std::size_t b = 0; b < 3; ++b) out.virial[a][b] = from_fixed(sums.virial[3 * a + b]);
+  forall(static_cast<std::int64_t>(n), [&](std::int64_t i) {
+    for (std::size_t c = 0; c < 3; ++c) {
+      std::int64_t sum = 0;
+      for (const auto& own : m.force) sum += own[3 * static_cast<std::size_t>(i) + c];
+      out.f[static_cast<std::size_t>(i)][c] += from_fixed(sum);
+    }
+  });
+  if (energies) {
+    for (std::size_t k = 0; k < n_terms; ++k) out.energy[k] = from_fixed(total.energy[k]);
+    out.energy[static_cast<std::size_t>(Term::lj)] += of_pairs.lj;
+    out.energy[static_cast<std::size_t>(Term::coulomb_short)] += of_pairs.coulomb;
+    for (std::size_t a = 0; a < 3; ++a)
+      for (std::size_t b = 0; b < 3; ++b) out.virial[a][b] = from_fixed(total.virial[3 * a + b]) + of_pairs.virial[a <= b ? a + b + (a > 0) : a + b + (b > 0)];
+  }
   if (!is_periodic(box)) return;
-  const double volume = volume_nm3(box), tail = m.tail / volume, background = m.background / volume;
-  out.energy[static_cast<std::size_t>(Term::lj_tail)] = tail;
-  for (std::size_t a = 0; a < 3; ++a) out.virial[a][a] += tail + background;
-  if (!m.has_reciprocal()) return;
-  out.energy[static_cast<std::size_t>(Term::coulomb_reciprocal)] += m.self + background;
-  if (m.excluded) m.add(m.excluded, x, box, out);
-  if (m.reciprocal) m.add(m.reciprocal, x, box, out);
+  if (energies) {
+    const double volume = volume_nm3(box), tail = m.tail / volume, background = m.background / volume;
+    out.energy[static_cast<std::size_t>(Term::lj_tail)] = tail;
+    for (std::size_t a = 0; a < 3; ++a) out.virial[a][a] += tail + background;
+    if (m.has_reciprocal()) out.energy[static_cast<std::size_t>(Term::coulomb_reciprocal)] += m.self + background;
+  }
+  if (m.ewald) m.add(m.ewald, x, box, out);
 }
 
 }  // namespace tessera::molecular

@@ -113,25 +113,8 @@ class NonbondedEnergy final : public PairTerm {
     of_excluded(p, v, w);
   }
   Tensor generic(std::span<const Tensor> p) const override;
-  void add(const std::vector<Vec3>& x, const Box& box, Sums& sums) const override {
+  void add_excluded(const std::vector<Vec3>& x, const Box& box, Sums& sums) const override {
     const std::array<const double*, 5> p = {x[0].data(), box.edge[0].data(), charge_.data(), c6_.data(), c12_.data()};
-    each(p, [&](const Pair& a) {
-      double slope = 0;
-      if (a.lj) {
-        const Dual s = Dual::variable(a.s, 0), u = a.c12 * twelve_(s) - a.c6 * six_(s);
-        slope += u.d[0];
-        sums.add_energy(Term::lj, u.v);
-      }
-      if (a.charged) {
-        const Dual u = ke_ * charge_[a.i] * charge_[a.j] * coulomb_(Dual::variable(a.s, 0));
-        slope += u.d[0];
-        sums.add_energy(Term::coulomb_short, u.v);
-      }
-      const Vec3 f = {-2 * slope * a.d[0], -2 * slope * a.d[1], -2 * slope * a.d[2]}, back = {-f[0], -f[1], -f[2]};
-      sums.add_force(static_cast<std::int32_t>(a.i), f);
-      sums.add_force(static_cast<std::int32_t>(a.j), back);
-      sums.add_virial(a.d, f);
-    });
     if (options_.coulomb != Coulomb::reaction_field || !options_.reaction_field_of_excluded) return;
     std::vector<Vec3> slope(x.size());
     std::array<Vec3, 3> by_box{};

@@ -8,11 +8,10 @@
 
 namespace tessera::molecular {
 
-/// The non-bonded sum as runs take it: with the parameters of the system.
+/// What excluded pairs add to the sum (the reaction field), as runs take it: with the parameters of the system.
 class PairTerm : public EnergyFunction {
  public:
-  /// Adds forces, energies and the virial of all pairs.
-  virtual void add(const std::vector<Vec3>& x, const Box& box, Sums& sums) const = 0;
+  virtual void add_excluded(const std::vector<Vec3>& x, const Box& box, Sums& sums) const = 0;
 };
 using PairTermPtr = std::shared_ptr<const PairTerm>;
 PairTermPtr pair_term(const System& system, const Nonbonded& options);

@@ -7,6 +7,7 @@
 #include "tessera/molecular/terms.h"
 
 #include <array>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -15,25 +16,41 @@ namespace tessera::molecular {
 
 struct Forces {
   std::vector<Vec3> f;             ///< kJ/mol/nm
+  bool wants_energies = true;      ///< asked by the caller: without, energies and virial need not be computed and are zero
   TermEnergies energy{};           ///< kJ/mol
   std::array<Vec3, 3> virial{};    ///< W_ab = sum r_a f_b [kJ/mol], r = x_i - x_j, f on i: pressure tensor P = (2 K + W)/V
   double potential() const;        ///< sum of `energy`
 };
 
+/// Numbers of the sum over pairs. mixed: pairs in float, sums in fixed point; an error of about 1e-6 of the forces.
+enum class Precision : std::uint8_t { mixed, f64 };
+/// Instructions of the pair kernels: the widest of the processor, or at most these. All give the same bits.
+enum class Simd : std::uint8_t { automatic, portable, avx2, avx512 };
+
+struct ForceOptions {
+  Precision precision = Precision::mixed;
+  Simd simd = Simd::automatic;
+  /// Pairs are listed out to the cut-off and this much, until the two fastest atoms have together moved as far.
+  double buffer_nm = 0.2;
+  /// Of the list that is pruned from it; 0: none.
+  double inner_buffer_nm = 0.06;
+};
+
 /// Anything that gives forces: a ForceEvaluator, or a function of the user's.
 using ForceFunction = std::function<void(const std::vector<Vec3>& x, const Box& box, Forces& out)>;
 
-/// All terms of a system; copies share what was prepared. Forces on virtual sites stay there (virtual_sites.h spreads them).
+/// All terms of a system; copies share what was prepared, lists of pairs included, and take turns. Forces on virtual sites stay there
+/// (virtual_sites.h spreads them).
 class ForceEvaluator {
  public:
-  ForceEvaluator(const System& system, const Nonbonded& options);
+  ForceEvaluator(const System& system, const Nonbonded& options, const ForceOptions& run = {});
 
   /// Throws Error naming the atoms where a force is not a number or beyond 2e9 kJ/mol/nm.
   void operator()(const std::vector<Vec3>& x, const Box& box, Forces& out) const;
 
  private:
   struct Impl;
-  std::shared_ptr<const Impl> impl_;
+  std::shared_ptr<Impl> impl_;
 };
 
 }  // namespace tessera::molecular

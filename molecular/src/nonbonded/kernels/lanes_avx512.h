@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// 512-bit vectors: 8 floats of j for two atoms i, or 8 doubles for one.
+#pragma once
+#include <immintrin.h>
+
+#include <cstdint>
+
+namespace tessera::molecular::pairs {
+namespace {
+
+#define TESSERA_LANE [[gnu::always_inline]] static inline
+
+struct Wide {
+  using N = float;
+  using V = __m512;
+  using P = __m512i;
+  using I = __m512i;
+  using T = __m512i;
+  using Sum = std::int32_t;
+  static constexpr int rows = 2, halves = 1;
+
+  TESSERA_LANE V set(N v) { return _mm512_set1_ps(v); }
+  TESSERA_LANE I nothing() { return _mm512_setzero_si512(); }
+  TESSERA_LANE V fma(V a, V b, V c) { return _mm512_fmadd_ps(a, b, c); }
+  TESSERA_LANE V larger(V a, V b) { return _mm512_max_ps(a, b); }
+  TESSERA_LANE V smaller(V a, V b) { return _mm512_min_ps(a, b); }
+  TESSERA_LANE P place_i(const std::int32_t* p, int v) {
+    return _mm512_inserti64x4(_mm512_set1_epi32(p[2 * v]), _mm256_set1_epi32(p[2 * v + 1]), 1);
+  }
+  TESSERA_LANE V number_i(const float* p, int v) {
+    return _mm512_insertf32x8(_mm512_set1_ps(p[2 * v]), _mm256_set1_ps(p[2 * v + 1]), 1);
+  }
+  TESSERA_LANE P place_j(const std::int32_t* p) { return _mm512_broadcast_i32x8(_mm256_load_si256(reinterpret_cast<const __m256i*>(p))); }
+  TESSERA_LANE V number_j(const float* p) { return _mm512_broadcast_f32x8(_mm256_load_ps(p)); }
+  TESSERA_LANE V apart(P a, P b) { return _mm512_cvtepi32_ps(_mm512_sub_epi32(a, b)); }
+  TESSERA_LANE void inverses(V s, V& over, V& y) {
+    y = set(1) / s;
+    over = _mm512_sqrt_ps(y);
+  }
+  TESSERA_LANE __mmask16 below(V a, V b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }
+  TESSERA_LANE __mmask16 below(V a, V b, std::uint32_t mask, int v, int) {
+    return _mm512_mask_cmp_ps_mask(static_cast<__mmask16>(mask >> (16 * v)), a, b, _CMP_LT_OQ);
+  }
+  TESSERA_LANE V only(__mmask16 m, V v) { return _mm512_maskz_mov_ps(m, v); }
+  TESSERA_LANE bool any_below(V a, V b) { return below(a, b) != 0; }
+  TESSERA_LANE I worse(I w, V f) { return _mm512_max_epu32(w, _mm512_slli_epi32(_mm512_castps_si512(f), 1)); }
+  TESSERA_LANE bool any_beyond(I w, N limit) {
+    return _mm512_cmpgt_epu32_mask(w, _mm512_slli_epi32(_mm512_castps_si512(set(limit)), 1)) != 0;
+  }
+  TESSERA_LANE I fixed(V v) { return _mm512_cvtps_epi32(v); }
+  TESSERA_LANE I plus(I a, I b) { return _mm512_add_epi32(a, b); }
+  TESSERA_LANE void take(std::int32_t* p, I f) {
+    const __m256i both = _mm256_add_epi32(_mm512_castsi512_si256(f), _mm512_extracti64x4_epi64(f, 1));
+    auto* at = reinterpret_cast<__m256i*>(p);
+    _mm256_store_si256(at, _mm256_sub_epi32(_mm256_load_si256(at), both));
+  }
+  TESSERA_LANE void give(std::int32_t* p, I f) {
+    p[0] += _mm512_mask_reduce_add_epi32(0x00ff, f);
+    p[1] += _mm512_mask_reduce_add_epi32(0xff00, f);
+  }
+  TESSERA_LANE T no_type() { return _mm512_setzero_si512(); }
+  TESSERA_LANE T row_of(const std::int32_t* type, std::int32_t types, int v) {
+    return _mm512_inserti64x4(_mm512_set1_epi32(types * type[2 * v]), _mm256_set1_epi32(types * type[2 * v + 1]), 1);
+  }
+  TESSERA_LANE T type_j(const std::int32_t* type) { return place_j(type); }
+  TESSERA_LANE T entry(T row, T type) { return _mm512_add_epi32(row, type); }
+  TESSERA_LANE V pick(const float* table, T at) { return _mm512_i32gather_ps(at, table, 4); }
+};
+
+struct WideTwice {
+  using N = double;
+  using V = __m512d;
+  using P = __m512d;
+  using I = __m512i;
+  using T = __m256i;
+  using Sum = std::int64_t;
+  static constexpr int rows = 1, halves = 1;
+
+  TESSERA_LANE V set(N v) { return _mm512_set1_pd(v); }
+  TESSERA_LANE I nothing() { return _mm512_setzero_si512(); }
+  TESSERA_LANE V fma(V a, V b, V c) { return _mm512_fmadd_pd(a, b, c); }
+  TESSERA_LANE V larger(V a, V b) { return _mm512_max_pd(a, b); }
+  TESSERA_LANE P place_i(const double* p, int v) { return set(p[v]); }
+  TESSERA_LANE V number_i(const double* p, int v) { return set(p[v]); }
+  TESSERA_LANE P place_j(const double* p) { return _mm512_load_pd(p); }
+  TESSERA_LANE V number_j(const double* p) { return _mm512_load_pd(p); }
+  TESSERA_LANE V apart(P a, P b) {
+    const V d = a - b;
+    return d - _mm512_roundscale_pd(d, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  }
+  TESSERA_LANE void inverses(V s, V& over, V& y) {
+    y = set(1) / s;
+    over = _mm512_sqrt_pd(y);
+  }
+  TESSERA_LANE __mmask8 below(V a, V b) { return _mm512_cmp_pd_mask(a, b, _CMP_LT_OQ); }
+  TESSERA_LANE __mmask8 below(V a, V b, std::uint32_t mask, int v, int) {
+    return _mm512_mask_cmp_pd_mask(static_cast<__mmask8>(mask >> (8 * v)), a, b, _CMP_LT_OQ);
+  }
+  TESSERA_LANE V only(__mmask8 m, V v) { return _mm512_maskz_mov_pd(m, v); }
+  TESSERA_LANE I worse(I w, V f) { return _mm512_max_epu64(w, _mm512_slli_epi64(_mm512_castpd_si512(f), 1)); }
+  TESSERA_LANE bool any_beyond(I w, N limit) {
+    return _mm512_cmpgt_epu64_mask(w, _mm512_slli_epi64(_mm512_castpd_si512(set(limit)), 1)) != 0;
+  }
+  /// The mantissa of 1.5 2^52 + v holds v to the nearest integer.
+  TESSERA_LANE I fixed(V v) {
+    const V big = set(6755399441055744.0);
+    return _mm512_sub_epi64(_mm512_castpd_si512(v + big), _mm512_castpd_si512(big));
+  }
+  TESSERA_LANE I plus(I a, I b) { return _mm512_add_epi64(a, b); }
+  TESSERA_LANE std::int64_t sum(I f) { return _mm512_reduce_add_epi64(f); }
+  TESSERA_LANE void take(std::int64_t* p, I f) { _mm512_store_si512(p, _mm512_sub_epi64(_mm512_load_si512(p), f)); }
+  TESSERA_LANE void give(std::int64_t* p, I f) { *p += sum(f); }
+  TESSERA_LANE T no_type() { return _mm256_setzero_si256(); }
+  TESSERA_LANE T row_of(const std::int32_t* type, std::int32_t types, int v) { return _mm256_set1_epi32(types * type[v]); }
+  TESSERA_LANE T type_j(const std::int32_t* type) { return _mm256_load_si256(reinterpret_cast<const __m256i*>(type)); }
+  TESSERA_LANE T entry(T row, T type) { return _mm256_add_epi32(row, type); }
+  TESSERA_LANE V pick(const double* table, T at) { return _mm512_i32gather_pd(at, table, 8); }
+};
+
+}  // namespace
+}  // namespace tessera::molecular::pairs

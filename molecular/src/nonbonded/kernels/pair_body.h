@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One body of all pair kernels, over S: a vector of S::width numbers for each of S::rows atoms i at once (lanes_*.h). Included by one source
+// per instruction set. With y = 1/r^2 the force on i is f d, d = x_i - x_j,
+//
+//   f = q_i q_j (y/r - sum_n c_n t^n) + (12 c12 y^6 - 6 c6 y^3) y
+#pragma once
+#include "nonbonded/kernels/pair_kernels.h"
+
+namespace tessera::molecular::pairs {
+
+/// Parameters of the atoms i of one vector.
+template <class S>
+struct Mine {
+  typename S::P x[3];
+  typename S::V q, a, b;
+  typename S::T at;
+};
+template <class S>
+struct Strength {
+  typename S::V f, lj, coulomb;  ///< F/r; energies where asked for
+};
+
+template <class S>
+[[gnu::always_inline]] inline void even_odd(const typename S::N* c, int terms, typename S::V t, typename S::V& sum) {
+  using V = typename S::V;
+  const V t2 = t * t;
+  V even = S::set(c[terms - 2]), odd = S::set(c[terms - 1]);
+  for (int n = terms - 4; n >= 0; n -= 2) {
+    even = S::fma(even, t2, S::set(c[n]));
+    odd = S::fma(odd, t2, S::set(c[n + 1]));
+  }
+  sum = S::fma(odd, t, even);
+}
+
+inline constexpr int short_terms = 14;
+
+/// r^-n with its modifier: F/(n r) and, where asked for, u/n.
+template <class S, int n, bool energies>
+[[gnu::always_inline]] inline typename S::V bent(const Input<typename S::N>& in, const BentPower<typename S::N>& p, typename S::V y, typename S::V s, typename S::V over, typename S::V& u) {
+  using V = typename S::V;
+  using N = typename S::N;
+  const V y3 = y * y * y, power = n == 6 ? y3 : y3 * y3, r = s * over;
+  const V inverse_n = S::set(N(1) / n);
+  if (in.bend == Bend::linear_force_shift) {
+    if constexpr (energies) u = S::fma(S::set(-p.slope), r, S::fma(power, inverse_n, S::set(-p.shift)));  // shift: at - slope rc
+    return S::fma(power, y, S::set(p.slope) * over);
+  }
+  const V x = S::larger(r - S::set(in.from), S::set(0));
+  if (in.bend == Bend::force_switch) {
+    const V x2 = x * x;
+    if constexpr (energies) u = S::fma(x2 * x, S::fma(S::set(-p.quarter_b), x, S::set(-p.third_a)), S::fma(power, inverse_n, S::set(-p.shift)));
+    return S::fma(power, y, x2 * S::fma(S::set(p.b), x, S::set(p.a)) * over);
+  }
+  const V w = x * S::set(in.inverse_width), w2 = w * w, rest = S::set(1) - w;
+  const V fade = S::fma(w2 * w, S::fma(w, S::fma(S::set(-6), w, S::set(15)), S::set(-10)), S::set(1));
+  if constexpr (energies) u = power * inverse_n * fade;
+  return power * S::fma(y, fade, S::set(N(30) / n * in.inverse_width) * w2 * rest * rest * over);
+}
+
+template <class S, Field field, bool modified, Rule rule, bool with_lj, bool energies>
+[[gnu::always_inline]] inline Strength<S> strength(const Input<typename S::N>& in, const Mine<S>& mine, typename S::V s, typename S::V q, typename S::V a, typename S::V b, typename S::T type) {
+  using V = typename S::V;
+  constexpr bool charged = field != Field::none;
+  Strength<S> out;
+  V over, y;
+  if constexpr (charged || modified || energies) {
+    S::inverses(s, over, y);
+  } else {
+    y = S::set(1) / s;
+  }
+  if constexpr (charged) {
+    const V qq = mine.q * q;
+    if constexpr (field == Field::power) {
+      out.f = qq * S::fma(y, over, S::fma(S::set(in.slope), over, S::set(-in.k2)));
+      if constexpr (energies) out.coulomb = qq * (S::fma(S::set(in.k), s, over) - S::set(in.shift) - S::set(in.slope) * (s * over - S::set(in.rc)));
+    } else {
+      const V t = S::fma(s, S::set(in.scale), S::set(-1));
+      V long_range;
+      even_odd<S>(in.force_series, field == Field::ewald ? short_terms : in.terms, t, long_range);
+      out.f = qq * S::fma(y, over, -long_range);
+      if constexpr (energies) {
+        even_odd<S>(in.energy_series, in.terms, t, long_range);
+        out.coulomb = qq * (over - long_range - S::set(in.shift));
+      }
+    }
+    if (in.twin) {
+      const auto near = S::below(s, S::set(in.q_radius2));
+      out.f = S::only(near, out.f);
+      if constexpr (energies) out.coulomb = S::only(near, out.coulomb);
+    }
+  } else if constexpr (energies) {
+    out.coulomb = S::set(0);
+  }
+  if constexpr (with_lj) {
+    V f, u = S::set(0);
+    if constexpr (rule == Rule::lorentz_berthelot && !modified && !energies) {
+      const V sigma = mine.a + a, e = mine.b * b, x2 = sigma * sigma * y, x6 = x2 * x2 * x2;
+      f = S::fma(x6, S::set(2), S::set(-1)) * (x6 * e) * y;
+    } else {
+      V c6, c12;
+      if constexpr (rule == Rule::lorentz_berthelot) {
+        const V sigma = mine.a + a, e = mine.b * b, sigma2 = sigma * sigma, sigma6 = sigma2 * sigma2 * sigma2;
+        c6 = e * sigma6;
+        c12 = S::set(2) * c6 * sigma6;
+      } else if constexpr (rule == Rule::geometric) {
+        c6 = mine.a * a;
+        c12 = mine.b * b;
+      } else {
+        const typename S::T at = S::entry(mine.at, type);
+        c6 = S::pick(in.c6, at);
+        c12 = S::pick(in.c12, at);
+      }
+      if constexpr (modified) {
+        V u6 = S::set(0), u12 = S::set(0);
+        const V f6 = bent<S, 6, energies>(in, in.six, y, s, over, u6), f12 = bent<S, 12, energies>(in, in.twelve, y, s, over, u12);
+        f = c12 * f12 - c6 * f6;
+        if constexpr (energies) u = c12 * u12 - c6 * u6;
+      } else {
+        const V y3 = y * y * y;
+        f = S::fma(c12, y3, -c6) * y3 * y;
+        if constexpr (energies)
+          u = c12 * S::fma(y3 * y3, S::set(typename S::N(1) / 12), S::set(-in.twelve.shift)) - c6 * S::fma(y3, S::set(typename S::N(1) / 6), S::set(-in.six.shift));
+      }
+    }
+    if (in.twin) {
+      const auto near = S::below(s, S::set(in.lj_radius2));
+      f = S::only(near, f);
+      u = S::only(near, u);
+    }
+    if constexpr (charged) out.f = out.f + f;
+    else out.f = f;
+    out.lj = u;
+  } else if constexpr (energies) {
+    out.lj = S::set(0);
+  }
+  return out;
+}
+
+template <class S>
+[[gnu::always_inline]] inline void displacement(const Input<typename S::N>& in, const typename S::P* xi, const typename S::P* xj, typename S::V* d) {
+  using V = typename S::V;
+  const V a = S::apart(xi[0], xj[0]), b = S::apart(xi[1], xj[1]), c = S::apart(xi[2], xj[2]);
+  d[0] = a * S::set(in.h[0][0]);
+  d[1] = b * S::set(in.h[1][1]);
+  d[2] = c * S::set(in.h[2][2]);
+  if (in.slanted) {
+    d[0] = S::fma(b, S::set(in.h[1][0]), S::fma(c, S::set(in.h[2][0]), d[0]));
+    d[1] = S::fma(c, S::set(in.h[2][1]), d[1]);
+  }
+}
+template <class S>
+[[gnu::always_inline]] inline typename S::V square(const typename S::V* d) { return S::fma(d[2], d[2], S::fma(d[1], d[1], d[0] * d[0])); }
+
+template <class S, Field field, bool modified, Rule rule>
+[[gnu::always_inline]] inline void load_mine(const Input<typename S::N>& in, std::int32_t i, Mine<S>* mine) {
+  for (int v = 0; v < i_width / S::rows; ++v) {
+    const std::size_t at = static_cast<std::size_t>(i) * i_width;
+    for (int c = 0; c < 3; ++c) mine[v].x[c] = S::place_i(in.x[c] + at, v);
+    if constexpr (field != Field::none) mine[v].q = S::number_i(in.q_i + at, v);
+    if constexpr (rule != Rule::table) {
+      mine[v].a = S::number_i(in.a_i + at, v);
+      mine[v].b = S::number_i(in.b_i + at, v);
+    } else {
+      mine[v].at = S::row_of(in.type + at, in.types, v);
+    }
+  }
+}
+
+/// Forces of one row; n_lj: of the vectors of i, how many feel Lennard-Jones.
+template <class S, Field field, bool modified, Rule rule, int n_lj>
+[[gnu::always_inline]] inline void force_row(const Input<typename S::N>& in, const Row& row, const Entry* entries, typename S::Sum* const force[3], typename S::I& worst) {
+  using V = typename S::V;
+  using I = typename S::I;
+  constexpr int n = i_width / S::rows;
+  Mine<S> mine[n];
+  load_mine<S, field, modified, rule>(in, row.i, mine);
+  I pull[n][3];
+  for (auto& p : pull)
+    for (I& c : p) c = S::nothing();
+  for (const Entry *e = entries + row.begin, *end = entries + row.end; e != end; ++e)
+    for (int half = 0; half < S::halves; ++half) {
+      const std::size_t at = static_cast<std::size_t>(e->j) * j_width + static_cast<std::size_t>(half) * (j_width / S::halves);
+      const typename S::P xj[3] = {S::place_j(in.x[0] + at), S::place_j(in.x[1] + at), S::place_j(in.x[2] + at)};
+      V q = S::set(0), a = q, b = q;
+      typename S::T type = S::no_type();
+      if constexpr (field != Field::none) q = S::number_j(in.q_j + at);
+      if constexpr (n_lj > 0) {
+        if constexpr (rule == Rule::table) {
+          type = S::type_j(in.type + at);
+        } else {
+          a = S::number_j(in.a_j + at);
+          b = S::number_j(in.b_j + at);
+        }
+      }
+      I push[3] = {S::nothing(), S::nothing(), S::nothing()};
+      const auto one = [&]<bool with_lj>(int v) __attribute__((always_inline)) {
+        V d[3];
+        displacement<S>(in, mine[v].x, xj, d);
+        const V s = square<S>(d);
+        const Strength<S> w = strength<S, field, modified, rule, with_lj, false>(in, mine[v], s, q, a, b, type);
+        const V f = S::only(S::below(s, S::set(in.radius2), e->mask, v, half), w.f);
+        worst = S::worse(worst, f);
+        for (int c = 0; c < 3; ++c) {
+          const I k = S::fixed(f * d[c]);
+          pull[v][c] = S::plus(pull[v][c], k);
+          push[c] = S::plus(push[c], k);
+        }
+      };
+      for (int v = 0; v < n_lj; ++v) one.template operator()<true>(v);
+      if constexpr (field != Field::none)
+        for (int v = n_lj; v < n; ++v) one.template operator()<false>(v);
+      for (int c = 0; c < 3; ++c) S::take(force[c] + at, push[c]);
+    }
+  for (int v = 0; v < n; ++v)
+    for (int c = 0; c < 3; ++c) S::give(force[c] + static_cast<std::size_t>(row.i) * i_width + static_cast<std::size_t>(v) * S::rows, pull[v][c]);
+}
+
+template <class S, Field field, bool modified, Rule rule>
+bool forces(const Input<typename S::N>& in, const Row* begin, const Row* end, const Entry* entries, typename S::Sum* const force[3]) {
+  constexpr int n = i_width / S::rows;
+  typename S::I worst = S::nothing();
+  for (const Row* row = begin; row != end; ++row) {
+    if (row->lj == 0) {
+      if constexpr (field != Field::none) force_row<S, field, modified, rule, 0>(in, *row, entries, force, worst);
+    } else if (field != Field::none && row->lj <= i_width / 2) {
+      force_row<S, field, modified, rule, n / 2>(in, *row, entries, force, worst);
+    } else {
+      force_row<S, field, modified, rule, n>(in, *row, entries, force, worst);
+    }
+  }
+  return S::any_beyond(worst, in.limit);
+}
+
+template <class S, Field field, bool modified>
+bool energies(const Input<typename S::N>& in, const Row* begin, const Row* end, const Entry* entries, std::int64_t sums[8]) {
+  using V = typename S::V;
+  typename S::I worst = S::nothing(), total[8];
+  for (auto& t : total) t = S::nothing();
+  for (const Row* row = begin; row != end; ++row) {
+    Mine<S> mine[i_width];
+    load_mine<S, field, modified, Rule::table>(in, row->i, mine);
+    for (const Entry *e = entries + row->begin, *last = entries + row->end; e != last; ++e)
+      for (int half = 0; half < S::halves; ++half) {
+        const std::size_t at = static_cast<std::size_t>(e->j) * j_width + static_cast<std::size_t>(half) * (j_width / S::halves);
+        const typename S::P xj[3] = {S::place_j(in.x[0] + at), S::place_j(in.x[1] + at), S::place_j(in.x[2] + at)};
+        const V q = field == Field::none ? S::set(0) : S::number_j(in.q_j + at);
+        const typename S::T type = S::type_j(in.type + at);
+        for (int v = 0; v < i_width; ++v) {
+          V d[3];
+          displacement<S>(in, mine[v].x, xj, d);
+          const V s = square<S>(d);
+          const Strength<S> w = strength<S, field, modified, Rule::table, true, true>(in, mine[v], s, q, q, q, type);
+          const auto near = S::below(s, S::set(in.radius2), e->mask, v, half);
+          const V f = S::only(near, w.f), lj = S::only(near, w.lj), coulomb = S::only(near, w.coulomb);
+          worst = S::worse(S::worse(S::worse(worst, f * s), lj), coulomb);  // f s bounds the virial
+          const V terms[8] = {lj, coulomb, f * d[0] * d[0], f * d[0] * d[1], f * d[0] * d[2], f * d[1] * d[1], f * d[1] * d[2], f * d[2] * d[2]};
+          for (int k = 0; k < 8; ++k) total[k] = S::plus(total[k], S::fixed(terms[k]));
+        }
+      }
+  }
+  for (int k = 0; k < 8; ++k) sums[k] += S::sum(total[k]);
+  return S::any_beyond(worst, in.limit);
+}
+
+template <class S>
+std::int64_t prune(const Input<float>& in, float radius2, std::int32_t i, const Entry* begin, const Entry* end, Entry* kept) {
+  constexpr int n = i_width / S::rows;
+  typename S::P xi[n][3];
+  for (int v = 0; v < n; ++v)
+    for (int c = 0; c < 3; ++c) xi[v][c] = S::place_i(in.x[c] + static_cast<std::size_t>(i) * i_width, v);
+  Entry* to = kept;
+  for (const Entry* e = begin; e != end; ++e) {
+    const std::size_t at = static_cast<std::size_t>(e->j) * j_width;
+    const typename S::P xj[3] = {S::place_j(in.x[0] + at), S::place_j(in.x[1] + at), S::place_j(in.x[2] + at)};
+    typename S::V least = S::set(1e30F);
+    for (int v = 0; v < n; ++v) {
+      typename S::V d[3];
+      displacement<S>(in, xi[v], xj, d);
+      least = S::smaller(least, square<S>(d));
+    }
+    *to = *e;
+    to += S::any_below(least, S::set(radius2));
+  }
+  return to - kept;
+}
+
+template <class Single, class Twice>
+constexpr Kernels kernels_of(const char* name) {
+  Kernels k{};
+  k.name = name;
+  const auto fields = [&]<Field field>() {
+    const auto f = static_cast<std::size_t>(field);
+    const auto shapes = [&]<bool modified>() {
+      k.single[f][modified] = {&forces<Single, field, modified, Rule::lorentz_berthelot>, &forces<Single, field, modified, Rule::geometric>, &forces<Single, field, modified, Rule::table>};
+      if constexpr (field != Field::ewald) {  // in double precision always as many coefficients as it takes
+        k.twice[f][modified] = &forces<Twice, field, modified, Rule::table>;
+        k.energy[f][modified] = &energies<Twice, field, modified>;
+      }
+    };
+    shapes.template operator()<false>();
+    shapes.template operator()<true>();
+  };
+  fields.template operator()<Field::none>();
+  fields.template operator()<Field::power>();
+  fields.template operator()<Field::ewald>();
+  fields.template operator()<Field::ewald_long>();
+  k.prune = &prune<Single>;
+  return k;
+}
+
+}  // namespace tessera::molecular::pairs

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Distances between extents are bounded from below along the normals of the box's faces: with gaps g_a (nearest images) two atoms are at least
+// sqrt(g.g) apart in a rectangular box, and at least max g_a in any.
+#include "nonbonded/pair_list.h"
+
+#include "tessera/autodiff/forall.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tessera::molecular::pairs {
+namespace {
+
+constexpr std::size_t rows_per_chunk = 64;
+
+bool is_rectangular(const Box& b) { return b.edge[1][0] == 0 && b.edge[2][0] == 0 && b.edge[2][1] == 0; }
+
+/// Distance of two intervals on a circle of length w, from their middles' distance and the sum of their half lengths.
+inline float gap(float middles, float halves, float w, float inverse_w) {
+  const float d = std::abs(middles - w * std::nearbyint(middles * inverse_w));
+  return d > halves ? d - halves : 0.0F;
+}
+
+}  // namespace
+
+void PairList::sort(const std::vector<Vec3>& s, const Box& box, const ListInput& in) {
+  box_ = box;
+  width_ = widths_nm(box);
+  Vec3 low, high;
+  low.fill(1);
+  high.fill(0);
+  for (const Vec3& p : s)
+    for (std::size_t a = 0; a < 3; ++a) {
+      low[a] = std::min(low[a], p[a]);
+      high[a] = std::max(high[a], p[a]);
+    }
+  double volume = 1;
+  for (std::size_t a = 0; a < 3; ++a) volume *= std::max(high[a] - low[a], 1e-3) * width_[a];
+  // Columns as wide as a cluster of eight is high.
+  const double side = std::cbrt(j_width * volume / static_cast<double>(std::max<std::size_t>(in.n, 1)));
+  const double most = std::sqrt(static_cast<double>(in.n)) + 1;
+  for (std::size_t a = 0; a < 2; ++a) columns_[a] = static_cast<std::int64_t>(std::clamp(std::round(width_[a] / side), 1.0, most));
+  const auto n_columns = static_cast<std::size_t>(columns_[0] * columns_[1]);
+
+  std::vector<std::uint32_t> count(n_columns + 1, 0), column(in.n);
+  for (std::size_t i = 0; i < in.n; ++i) {
+    std::array<std::int64_t, 2> c;
+    for (std::size_t a = 0; a < 2; ++a) c[a] = std::clamp<std::int64_t>(static_cast<std::int64_t>(s[i][a] * static_cast<double>(columns_[a])), 0, columns_[a] - 1);
+    column[i] = static_cast<std::uint32_t>(c[0] * columns_[1] + c[1]);
+    ++count[column[i] + 1];
+  }
+  for (std::size_t c = 0; c < n_columns; ++c) count[c + 1] += count[c];
+  std::vector<std::uint64_t> key(in.n);  // height, then number
+  std::vector<std::uint32_t> next(count.begin(), count.end() - 1);
+  for (std::size_t i = 0; i < in.n; ++i) {
+    const auto z = static_cast<std::uint64_t>(std::clamp(s[i][2], 0.0, 1 - 1e-9) * 4294967296.0);
+    key[next[column[i]]++] = z << 32 | i;
+  }
+  first_of_.assign(n_columns + 1, 0);
+  for (std::size_t c = 0; c < n_columns; ++c) first_of_[c + 1] = first_of_[c] + static_cast<std::int32_t>((count[c + 1] - count[c] + j_width - 1) / j_width);
+  atom_of.assign(static_cast<std::size_t>(first_of_.back()) * j_width, -1);
+  slot_of.assign(in.n, 0);
+  lj_.assign(atom_of.size() / i_width, 0);
+  parallel_chunks(static_cast<std::int64_t>(n_columns), [&](std::int64_t chunk) {
+    const auto c = static_cast<std::size_t>(chunk);
+    std::sort(key.begin() + count[c], key.begin() + count[c + 1]);
+    std::size_t slot = static_cast<std::size_t>(first_of_[c]) * j_width;
+    for (std::uint32_t k = count[c]; k < count[c + 1]; ++k) atom_of[slot++] = static_cast<std::int32_t>(key[k] & 0xffffffffU);
+  });
+  at_.assign(atom_of.size(), {});
+  for (std::size_t cluster = 0; cluster < lj_.size(); ++cluster) {
+    const auto begin = atom_of.begin() + static_cast<std::ptrdiff_t>(cluster * i_width);
+    const auto has = [&](std::int32_t a) { return a >= 0 && (*in.has_lj)[static_cast<std::size_t>(a)] != 0; };
+    lj_[cluster] = static_cast<std::int32_t>(std::stable_partition(begin, begin + i_width, has) - begin);
+  }
+  for (std::size_t k = 0; k < atom_of.size(); ++k) {
+    if (atom_of[k] < 0) continue;
+    const auto i = static_cast<std::size_t>(atom_of[k]);
+    slot_of[i] = static_cast<std::int32_t>(k);
+    for (std::size_t a = 0; a < 3; ++a) at_[k][a] = static_cast<float>(s[i][a] * width_[a]);
+  }
+  const std::size_t n_j = atom_of.size() / j_width;
+  for (std::size_t a = 0; a < 3; ++a) {
+    middle_[a].resize(n_j);
+    half_[a].resize(n_j);
+  }
+  for (std::size_t j = 0; j < n_j; ++j) {
+    const Extent e = extent(j * j_width, j_width);
+    for (std::size_t a = 0; a < 3; ++a) {
+      middle_[a][j] = 0.5F * (e.low[a] + e.high[a]);
+      half_[a][j] = 0.5F * (e.high[a] - e.low[a]);
+    }
+  }
+}
+
+PairList::Extent PairList::extent(std::size_t first, std::size_t count) const {
+  Extent e;
+  for (std::size_t a = 0; a < 3; ++a) {
+    e.low[a] = 1e30F;
+    e.high[a] = -1e30F;
+    for (std::size_t k = first; k < first + count; ++k) {
+      if (atom_of[k] < 0) continue;
+      e.low[a] = std::min(e.low[a], at_[k][a]);
+      e.high[a] = std::max(e.high[a], at_[k][a]);
+    }
+  }
+  return e;
+}
+
+void PairList::make(const Input<float>& places, double radius, bool by_atoms, const ListInput& in, const Kernels& kernels) {
+  const std::size_t n_i = atom_of.size() / i_width;
+  const bool rectangular = is_rectangular(box_);
+  const auto r = static_cast<float>(radius * (1 + 1e-5)), r2 = r * r;  // extents are rounded to float
+  std::array<float, 3> w, inverse_w;
+  for (std::size_t a = 0; a < 3; ++a) {
+    w[a] = static_cast<float>(width_[a]);
+    inverse_w[a] = 1 / w[a];
+  }
+  const std::array<float, 2> wide = {w[0] / static_cast<float>(columns_[0]), w[1] / static_cast<float>(columns_[1])};
+  chunks.resize((n_i + rows_per_chunk - 1) / rows_per_chunk);
+  parallel_chunks(static_cast<std::int64_t>(chunks.size()), [&](std::int64_t number) {
+    Chunk& chunk = chunks[static_cast<std::size_t>(number)];
+    chunk.rows.clear();
+    chunk.entries.clear();
+    Array<Entry> found;
+    std::vector<std::int32_t> place_of(atom_of.size() / j_width, -1);  // of a j-cluster in `found`
+    const std::size_t first = static_cast<std::size_t>(number) * rows_per_chunk, last = std::min(first + rows_per_chunk, n_i);
+    for (std::size_t i = first; i < last; ++i) {
+      std::uint32_t present = 0;  // atoms of i
+      for (std::size_t k = 0; k < i_width; ++k)
+        if (atom_of[i * i_width + k] >= 0) present |= 0xffU << (8 * k);
+      if (present == 0) continue;
+      const Extent e = extent(i * i_width, i_width);
+      std::array<float, 3> mid, half;
+      for (std::size_t a = 0; a < 3; ++a) {
+        mid[a] = 0.5F * (e.low[a] + e.high[a]);
+        half[a] = 0.5F * (e.high[a] - e.low[a]);
+      }
+      const auto own = static_cast<std::int32_t>(i / 2);
+      found.clear();
+      // Columns around the middle, each once.
+      const auto range = [&](std::size_t a, std::int64_t& from, std::int64_t& to) {
+        const float reach = r + half[a];
+        from = static_cast<std::int64_t>(std::floor((mid[a] - reach) / wide[a] - 1e-3F));
+        to = static_cast<std::int64_t>(std::floor((mid[a] + reach) / wide[a] + 1e-3F));
+        if (to - from + 1 >= columns_[a]) {
+          from = 0;
+          to = columns_[a] - 1;
+        }
+      };
+      std::int64_t x0, x1, y0, y1;
+      range(0, x0, x1);
+      range(1, y0, y1);
+      for (std::int64_t x = x0; x <= x1; ++x) {
+        const std::int64_t cx = (x % columns_[0] + columns_[0]) % columns_[0];
+        const float gx = gap(mid[0] - (static_cast<float>(cx) + 0.5F) * wide[0], half[0] + 0.5F * wide[0] * 1.0001F, w[0], inverse_w[0]);
+        for (std::int64_t y = y0; y <= y1; ++y) {
+          const std::int64_t cy = (y % columns_[1] + columns_[1]) % columns_[1];
+          const auto column = static_cast<std::size_t>(cx * columns_[1] + cy);
+          const std::int32_t begin = std::max(first_of_[column], own), end = first_of_[column + 1];
+          if (begin >= end) continue;
+          const float gy = gap(mid[1] - (static_cast<float>(cy) + 0.5F) * wide[1], half[1] + 0.5F * wide[1] * 1.0001F, w[1], inverse_w[1]);
+          if (rectangular ? gx * gx + gy * gy > r2 : std::max(gx, gy) > r) continue;
+          for (std::int32_t j = begin; j < end; ++j) {
+            const auto at = static_cast<std::size_t>(j);
+            const float c = gap(mid[2] - middle_[2][at], half[2] + half_[2][at], w[2], inverse_w[2]);
+            if (c > r) continue;
+            const float a = gap(mid[0] - middle_[0][at], half[0] + half_[0][at], w[0], inverse_w[0]);
+            const float b = gap(mid[1] - middle_[1][at], half[1] + half_[1][at], w[1], inverse_w[1]);
+            if (rectangular ? a * a + b * b + c * c > r2 : std::max({a, b, c}) > r) continue;
+            std::uint32_t mask = present;
+            if (j == own)
+              for (std::size_t k = 0; k < i_width; ++k) mask &= ~((0xffU >> (7 - (k + i_width * (i % 2)))) << (8 * k));
+            if (atom_of[at * j_width + j_width - 1] < 0 || atom_of[at * j_width + i_width - 1] < 0)
+              for (std::size_t k = 0; k < j_width; ++k)
+                if (atom_of[at * j_width + k] < 0) mask &= ~(0x01010101U << k);
+            place_of[at] = static_cast<std::int32_t>(found.size());
+            found.push_back({j, mask});
+          }
+        }
+      }
+      for (std::size_t k = 0; k < i_width; ++k) {
+        const std::int32_t atom = atom_of[i * i_width + k];
+        if (atom < 0) continue;
+        for (const std::int32_t partner : (*in.excluded)[static_cast<std::size_t>(atom)]) {
+          const auto slot = static_cast<std::size_t>(slot_of[static_cast<std::size_t>(partner)]);
+          const std::int32_t at = place_of[slot / j_width];
+          if (at >= 0) found[static_cast<std::size_t>(at)].mask &= ~(1U << (8 * k + slot % j_width));
+        }
+      }
+      for (const Entry& entry : found) place_of[static_cast<std::size_t>(entry.j)] = -1;
+      std::erase_if(found, [](const Entry& entry) { return entry.mask == 0; });
+      const std::size_t begin = chunk.entries.size();
+      chunk.entries.resize(begin + found.size());
+      std::int64_t kept = static_cast<std::int64_t>(found.size());
+      if (by_atoms) kept = kernels.prune(places, r2, static_cast<std::int32_t>(i), found.data(), found.data() + found.size(), chunk.entries.data() + begin);
+      else std::ranges::copy(found, chunk.entries.begin() + static_cast<std::ptrdiff_t>(begin));
+      chunk.entries.resize(begin + static_cast<std::size_t>(kept));
+      if (kept > 0) chunk.rows.push_back({static_cast<std::int32_t>(i), lj_[i], static_cast<std::int64_t>(begin), static_cast<std::int64_t>(begin) + kept});
+    }
+  });
+}
+
+void PairList::prune(const Input<float>& places, double radius, const Kernels& kernels) {
+  const auto r = static_cast<float>(radius * (1 + 1e-5)), r2 = r * r;
+  parallel_chunks(static_cast<std::int64_t>(chunks.size()), [&](std::int64_t number) {
+    Chunk& chunk = chunks[static_cast<std::size_t>(number)];
+    chunk.inner.resize(chunk.entries.size());
+    chunk.inner_rows.clear();
+    std::int64_t at = 0;
+    for (const Row& row : chunk.rows) {
+      const std::int64_t kept = kernels.prune(places, r2, row.i, chunk.entries.data() + row.begin, chunk.entries.data() + row.end, chunk.inner.data() + at);
+      if (kept > 0) chunk.inner_rows.push_back({row.i, row.lj, at, at + kept});
+      at += kept;
+    }
+  });
+}
+
+}  // namespace tessera::molecular::pairs

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Clusters of atoms and the list of their pairs that may interact (Pall & Hess, Comput. Phys. Commun. 184 (2013) 2641). Atoms are sorted into
+// columns of the box, in a column by height, and cut into clusters of eight (j) and four (i).
+//
+// The list holds all pairs closer than cut-off + buffer when it was made. Until the two fastest atoms together have moved by the buffer no
+// pair within the cut-off is missing: what a list adds up never depends on when it was made. An inner list with a thinner buffer is
+// taken from it more often (rolling pruning).
+#pragma once
+#include "nonbonded/kernels/pair_kernels.h"
+#include "tessera/molecular/box.h"
+
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <vector>
+
+namespace tessera::molecular::pairs {
+
+/// Memory that begins where vectors of any width may be loaded.
+template <class T>
+struct Aligned {
+  using value_type = T;
+  Aligned() = default;
+  template <class U>
+  Aligned(const Aligned<U>&) {}  // NOLINT: allocators convert
+  T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t{64})); }
+  void deallocate(T* p, std::size_t) { ::operator delete(p, std::align_val_t{64}); }
+  template <class U>
+  bool operator==(const Aligned<U>&) const { return true; }
+};
+template <class T>
+using Array = std::vector<T, Aligned<T>>;
+
+/// Rows that one thread takes at once.
+struct Chunk {
+  std::vector<Row> rows, inner_rows;
+  Array<Entry> entries, inner;
+};
+
+/// What a list is made of, besides places.
+struct ListInput {
+  std::size_t n = 0;
+  const std::vector<std::uint8_t>* has_lj = nullptr;                            ///< of each atom
+  const std::vector<std::vector<std::int32_t>>* excluded = nullptr;              ///< partners of each atom
+};
+
+class PairList {
+ public:
+  /// Sorts atoms at fractions `s` (in [0, 1)) of a box with edges h.
+  void sort(const std::vector<Vec3>& s, const Box& box, const ListInput& in);
+  /// Lists all pairs closer than `radius`; `places` are those of the sorted atoms.
+  void make(const Input<float>& places, double radius, bool by_atoms, const ListInput& in, const Kernels& kernels);
+  /// The inner list: pairs closer than `radius`.
+  void prune(const Input<float>& places, double radius, const Kernels& kernels);
+
+  std::size_t slots() const { return atom_of.size(); }
+  std::vector<std::int32_t> atom_of;  ///< of each slot; -1: none
+  std::vector<std::int32_t> slot_of;  ///< of each atom
+  std::vector<Chunk> chunks;
+
+ private:
+  struct Extent {
+    float low[3], high[3];  ///< [nm], along the normals of the faces
+  };
+  Extent extent(std::size_t first, std::size_t count) const;
+
+  Box box_;
+  Vec3 width_{};                        ///< of the box
+  std::array<std::int64_t, 2> columns_{};
+  std::vector<std::int32_t> first_of_;  ///< first j-cluster of each column, and one past the last
+  std::vector<std::array<float, 3>> at_;  ///< of each slot [nm]
+  std::vector<std::int32_t> lj_;        ///< of each i-cluster: atoms with Lennard-Jones parameters
+  std::array<std::vector<float>, 3> middle_, half_;  ///< of j-clusters
+};
+
+}  // namespace tessera::molecular::pairs

@@ -1,0 +1,472 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The unit 2^-k of a pair's force follows from the system: sums of int32 reach R = 2^31 units, the next power of two above 1e4 times the largest
+// epsilon/sigma and 100 times k_e q^2 (water: 32768 kJ/mol/nm, unit 2^-16). A pair may have an eighth of that. With r_0 the distance above
+// which no pair of the system has so much, F/r <= (R/8)/r_0 assures it for pairs closer than r_0. Steps beyond it are done again
+// in double precision, where sums are int64, with units 2^-20 as large; beyond their range with units 2^-10 as large, then with 2^-19.
+//
+// A box without periodicity stands in a periodic one more than twice as large as what it holds.
+#include "nonbonded/pair_run.h"
+
+#include "nonbonded/pair_list.h"
+#include "nonbonded/pair_shapes.h"
+#include "nonbonded/series.h"
+#include "tessera/autodiff/error.h"
+#include "tessera/autodiff/forall.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+
+namespace tessera::molecular {
+
+using namespace pairs;
+
+namespace {
+
+using Coulomb = Nonbonded::Coulomb;
+using Modifier = Nonbonded::Modifier;
+
+const Kernels& chosen(Simd simd) {
+  const std::span<const Kernels* const> all = kernels();
+  const auto level = static_cast<std::size_t>(simd);
+  if (simd == Simd::automatic) return *all.back();
+  if (level > all.size()) throw Error(fmt::format("[forces] this processor has no kernels of level {}; the widest it has is {}", level, all.back()->name));
+  return *all[level - 1];
+}
+
+/// sigma and epsilon of c6, c12 (0 where there is no well).
+std::array<double, 2> well(double c6, double c12) {
+  if (!(c6 > 0) || !(c12 > 0)) return {0, 0};
+  return {std::pow(c12 / c6, 1.0 / 6), c6 * c6 / (4 * c12)};
+}
+
+/// Parameters of all atoms in the order of slots, with forces in units of 2^-k.
+template <class T>
+struct Parameters {
+  Array<T> q_i, q_j, a_i, b_i, a_j, b_j;
+  std::vector<T> c6, c12, force_series, energy_series;
+};
+
+}  // namespace
+
+struct PairRun::Impl {
+  System system;
+  Nonbonded o;
+  ForceOptions run;
+  const Kernels& kernel;
+
+  std::size_t n;
+  int types;
+  std::vector<double> c6, c12;  ///< [types, types], symmetric
+  std::vector<double> half_sigma, root_epsilon;
+  Rule rule = Rule::table;
+  Field field = Field::none;
+  bool charged, modified;
+  double ke, radius, beta = 0;
+  CoulombShape coulomb;
+  PowerShape six, twelve;
+  int k_single = 16;
+  double worst_c6 = 0, worst_c12 = 0, worst_q = 0;
+
+  std::vector<std::uint8_t> has_lj;
+  std::vector<std::vector<std::int32_t>> excluded;
+  ListInput list_input;
+
+  // What changes with places.
+  PairList list;
+  bool listed = false;
+  Box list_box;
+  double outer = 0, inner = 0;  ///< buffers
+  std::vector<Vec3> s;
+  Array<std::int32_t> x32[3], outer_at[3], inner_at[3];
+  Array<double> x64[3];
+  Array<std::int32_t> type;
+  Parameters<float> single;
+  Parameters<double> twice;
+  int k_twice = 0;  ///< of `twice`
+  std::vector<Array<std::int32_t>> sum32;
+  std::vector<Array<std::int64_t>> sum64;
+
+  Impl(const System& sys, const Nonbonded& options, const ForceOptions& r)
+      : system(sys), o(options), run(r), kernel(chosen(r.simd)), n(sys.n_atoms()), types(std::max(sys.lj.types, 1)), charged(o.coulomb != Coulomb::none),
+        modified(o.lj_modifier != Modifier::none && o.lj_modifier != Modifier::potential_shift), ke(sys.coulomb_constant / o.epsilon_r),
+        radius(charged ? std::max(o.cutoff_lj_nm, o.cutoff_coulomb_nm) : o.cutoff_lj_nm), coulomb(o), six(6, o.lj_modifier, o.cutoff_lj_nm, o.lj_switch_nm),
+        twelve(12, o.lj_modifier, o.cutoff_lj_nm, o.lj_switch_nm) {
+    read_lennard_jones();
+    for (const double q : system.atoms.charge_e) worst_q = std::max(worst_q, std::abs(q));
+    if (worst_q == 0) charged = false;
+    if (charged) field = o.coulomb == Coulomb::ewald || o.coulomb == Coulomb::pme ? Field::ewald : Field::power;
+    excluded.resize(n);
+    for (const auto& [i, j] : system.exclusions) {
+      excluded[static_cast<std::size_t>(i)].push_back(j);
+      excluded[static_cast<std::size_t>(j)].push_back(i);
+    }
+    list_input = {n, &has_lj, &excluded};
+    double strong = 100 * ke * worst_q * worst_q;
+    for (int t = 0; t < types; ++t) {
+      const auto [sigma, epsilon] = well(c6[entry(t, t)], c12[entry(t, t)]);
+      if (sigma > 0) strong = std::max(strong, 1e4 * epsilon / sigma);
+    }
+    k_single = strong > 0 ? 31 - static_cast<int>(std::ceil(std::log2(strong))) : 16;
+    if (field == Field::ewald) {
+      beta = ewald_beta(o);
+      const long double most = beta * beta * o.cutoff_coulomb_nm * o.cutoff_coulomb_nm;
+      const auto fill = [&](auto& to, int which, double tolerance, double factor) {
+        for (const long double c : ewald_series(which, most, tolerance, short_terms_)) to.push_back(static_cast<typename std::decay_t<decltype(to)>::value_type>(c * factor));
+      };
+      fill(single.force_series, 1, 2e-8, beta * beta * beta);
+      if (single.force_series.size() > short_terms_) field = Field::ewald_long;
+      fill(twice.force_series, 1, 1e-17, beta * beta * beta);
+      fill(twice.energy_series, 0, 1e-17, beta);
+      const std::size_t terms = std::max(twice.force_series.size(), twice.energy_series.size());
+      twice.force_series.resize(terms, 0);
+      twice.energy_series.resize(terms, 0);
+    }
+  }
+  static constexpr int short_terms_ = 14;
+  std::size_t entry(int a, int b) const { return static_cast<std::size_t>(a) * static_cast<std::size_t>(types) + static_cast<std::size_t>(b); }
+
+  /// Tables, and the mixing rule that they follow within 1e-6, which is below the rounding of float kernels' sums.
+  void read_lennard_jones() {
+    const LennardJones& lj = system.lj;
+    c6.assign(static_cast<std::size_t>(types) * static_cast<std::size_t>(types), 0);
+    c12 = c6;
+    std::vector<std::uint8_t> used(static_cast<std::size_t>(types), 0), feels(static_cast<std::size_t>(types), 0);
+    for (const std::int32_t t : system.atoms.lj_type) used[static_cast<std::size_t>(t)] = 1;
+    for (int a = 0; a < lj.types; ++a)
+      for (int b = 0; b < lj.types; ++b) {
+        c6[entry(a, b)] = 0.5 * (lj.c6[entry(a, b)] + lj.c6[entry(b, a)]);
+        c12[entry(a, b)] = 0.5 * (lj.c12[entry(a, b)] + lj.c12[entry(b, a)]);
+        if (!used[static_cast<std::size_t>(a)] || !used[static_cast<std::size_t>(b)]) continue;
+        worst_c6 = std::max(worst_c6, std::abs(c6[entry(a, b)]));
+        worst_c12 = std::max(worst_c12, std::abs(c12[entry(a, b)]));
+        if (c6[entry(a, b)] != 0 || c12[entry(a, b)] != 0) feels[static_cast<std::size_t>(a)] = feels[static_cast<std::size_t>(b)] = 1;
+      }
+    for (const std::int32_t t : system.atoms.lj_type) has_lj.push_back(feels[static_cast<std::size_t>(t)]);
+    std::vector<double> sigma(static_cast<std::size_t>(types)), epsilon(static_cast<std::size_t>(types));
+    for (int t = 0; t < types; ++t) {
+      const auto [s1, e1] = well(c6[entry(t, t)], c12[entry(t, t)]);
+      sigma[static_cast<std::size_t>(t)] = s1;
+      epsilon[static_cast<std::size_t>(t)] = e1;
+    }
+    bool berthelot = true, geometric = true;
+    for (int a = 0; a < types; ++a)
+      for (int b = 0; b < types; ++b) {
+        const auto ta = static_cast<std::size_t>(a), tb = static_cast<std::size_t>(b);
+        if (!used[ta] || !used[tb]) continue;
+        const double x6 = c6[entry(a, b)], x12 = c12[entry(a, b)];
+        const double mean6 = std::pow(0.5 * (sigma[ta] + sigma[tb]), 6), e = std::sqrt(epsilon[ta] * epsilon[tb]);
+        const auto close = [](double u, double v) { return std::abs(u - v) <= 1e-6 * std::abs(u); };
+        berthelot &= close(x6, 4 * e * mean6) && close(x12, 4 * e * mean6 * mean6);
+        geometric &= c6[entry(a, a)] >= 0 && c12[entry(a, a)] >= 0 && close(x6, std::sqrt(c6[entry(a, a)] * c6[entry(b, b)])) && close(x12, std::sqrt(c12[entry(a, a)] * c12[entry(b, b)]));
+      }
+    rule = geometric ? Rule::geometric : berthelot ? Rule::lorentz_berthelot : Rule::table;
+    for (int t = 0; t < types; ++t) {
+      const auto at = static_cast<std::size_t>(t);
+      half_sigma.push_back(rule == Rule::geometric ? std::sqrt(std::max(6 * c6[entry(t, t)], 0.0)) : 0.5 * sigma[at]);
+      root_epsilon.push_back(rule == Rule::geometric ? std::sqrt(std::max(12 * c12[entry(t, t)], 0.0)) : std::sqrt(24 * epsilon[at]));
+    }
+  }
+
+  /// Distance above which no pair has a force of more than `most` [kJ/mol/nm].
+  double safe_distance(double most) const {
+    double low = 1e-4, high = radius;
+    for (int k = 0; k < 60; ++k) {
+      const double r = std::sqrt(low * high);
+      const double force = std::max(12 * worst_c12 * std::pow(r, -13), 6 * worst_c6 * std::pow(r, -7)) + (charged ? ke * worst_q * worst_q / (r * r) : 0);
+      (force > most ? low : high) = r;
+    }
+    return high;
+  }
+
+  // ---- parameters of the sorted atoms ------------------------------------------------------------------
+
+  template <class T>
+  void order(Parameters<T>& p, int k) {
+    const std::size_t m = list.slots();
+    const double unit = std::ldexp(1.0, k);
+    for (Array<T>* a : {&p.q_i, &p.q_j, &p.a_i, &p.b_i, &p.a_j, &p.b_j}) a->assign(m, T(0));
+    for (std::size_t at = 0; at < m; ++at) {
+      if (list.atom_of[at] < 0) continue;
+      const auto i = static_cast<std::size_t>(list.atom_of[at]);
+      const auto t = static_cast<std::size_t>(system.atoms.lj_type[i]);
+      p.q_j[at] = static_cast<T>(system.atoms.charge_e[i]);
+      p.q_i[at] = static_cast<T>(ke * unit * system.atoms.charge_e[i]);
+      p.a_j[at] = static_cast<T>(half_sigma[t]);
+      p.b_j[at] = static_cast<T>(root_epsilon[t]);
+      p.a_i[at] = static_cast<T>(half_sigma[t] * (rule == Rule::geometric ? unit : 1));
+      p.b_i[at] = static_cast<T>(root_epsilon[t] * unit);
+    }
+    p.c6.clear();
+    p.c12.clear();
+    for (std::size_t e = 0; e < c6.size(); ++e) {
+      p.c6.push_back(static_cast<T>(6 * unit * c6[e]));
+      p.c12.push_back(static_cast<T>(12 * unit * c12[e]));
+    }
+  }
+
+  template <class T>
+  Input<T> input(const Parameters<T>& p, const Box& box, double limit) const {
+    Input<T> in{};
+    for (std::size_t a = 0; a < 3; ++a) {
+      if constexpr (sizeof(T) == 4) in.x[a] = x32[a].data();
+      else in.x[a] = x64[a].data();
+      for (std::size_t b = 0; b < 3; ++b) in.h[a][b] = static_cast<T>(box.edge[a][b] * (sizeof(T) == 4 ? std::ldexp(1.0, -32) : 1.0));
+    }
+    in.slanted = box.edge[1][0] != 0 || box.edge[2][0] != 0 || box.edge[2][1] != 0;
+    in.q_i = p.q_i.data();
+    in.q_j = p.q_j.data();
+    in.a_i = p.a_i.data();
+    in.b_i = p.b_i.data();
+    in.a_j = p.a_j.data();
+    in.b_j = p.b_j.data();
+    in.c6 = p.c6.data();
+    in.c12 = p.c12.data();
+    in.type = type.data();
+    in.types = types;
+    const double rl = o.cutoff_lj_nm, rq = charged ? o.cutoff_coulomb_nm : rl, most = std::max(rl, rq);
+    in.radius2 = static_cast<T>(most * most);
+    in.lj_radius2 = static_cast<T>(rl * rl);
+    in.q_radius2 = static_cast<T>(rq * rq);
+    in.twin = rl != rq;
+    in.k = static_cast<T>(coulomb.k_rf);
+    in.k2 = static_cast<T>(2 * coulomb.k_rf);
+    in.slope = static_cast<T>(coulomb.slope);
+    in.shift = static_cast<T>(coulomb.shift);
+    in.rc = static_cast<T>(rq);
+    in.scale = static_cast<T>(2 / (rq * rq));
+    in.force_series = p.force_series.data();
+    in.energy_series = p.energy_series.data();
+    in.terms = static_cast<int>(p.force_series.size());
+    in.bend = o.lj_modifier == Modifier::linear_force_shift ? Bend::linear_force_shift : o.lj_modifier == Modifier::force_switch ? Bend::force_switch : Bend::potential_switch;
+    const auto bent = [](const PowerShape& shape) {
+      const double by_n = 1.0 / shape.n;
+      return BentPower<T>{static_cast<T>(by_n * shape.a), static_cast<T>(by_n * shape.b), static_cast<T>(by_n * shape.slope), static_cast<T>(by_n * (shape.shift - shape.slope * shape.rc)),
+                          static_cast<T>(by_n * shape.a / 3), static_cast<T>(by_n * shape.b / 4)};
+    };
+    in.six = bent(six);
+    in.twelve = bent(twelve);
+    in.from = static_cast<T>(o.lj_switch_nm);
+    in.inverse_width = static_cast<T>(1 / (o.cutoff_lj_nm - o.lj_switch_nm));
+    in.limit = static_cast<T>(limit);
+    return in;
+  }
+
+  // ---- places ------------------------------------------------------------------------------------------
+
+  Box stage(const std::vector<Vec3>& x, const Box& box) const {
+    if (is_periodic(box)) return box;
+    Vec3 edge;
+    for (std::size_t a = 0; a < 3; ++a) {
+      double low = x[0][a], high = x[0][a];
+      for (const Vec3& p : x) {
+        low = std::min(low, p[a]);
+        high = std::max(high, p[a]);
+      }
+      edge[a] = std::exp2(std::ceil(std::log2(std::max(2.01 * (high - low), 1e-3))));
+    }
+    return rectangular_box(edge);
+  }
+  /// False where a coordinate is not a number.
+  bool take_fractions(const std::vector<Vec3>& x, const Box& box) {
+    s.resize(n);
+    std::atomic<bool> fine = true;
+    const Vec3 over = {1 / box.edge[0][0], 1 / box.edge[1][1], 1 / box.edge[2][2]};
+    forall(static_cast<std::int64_t>(n), [&](std::int64_t k) {
+      const Vec3& p = x[static_cast<std::size_t>(k)];
+      Vec3& f = s[static_cast<std::size_t>(k)];
+      f[2] = p[2] * over[2];
+      f[1] = (p[1] - f[2] * box.edge[2][1]) * over[1];
+      f[0] = (p[0] - f[2] * box.edge[2][0] - f[1] * box.edge[1][0]) * over[0];
+      for (double& c : f) c = (c - std::floor(c) + 1) - 1;  // a multiple of 2^-52
+      if (!(std::isfinite(f[0]) && std::isfinite(f[1]) && std::isfinite(f[2]))) fine.store(false, std::memory_order_relaxed);
+    });
+    return fine;
+  }
+  void sort_places(bool also_double) {
+    const std::size_t m = list.slots();
+    for (auto& a : x32) a.resize(m);
+    if (also_double)
+      for (auto& a : x64) a.resize(m);
+    for (std::size_t at = 0; at < m; ++at) {
+      const std::int32_t i = list.atom_of[at];
+      for (std::size_t a = 0; a < 3; ++a) {
+        const double f = i < 0 ? 0 : s[static_cast<std::size_t>(i)][a];
+        x32[a][at] = static_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::int64_t>(f * 4294967296.0 + 0.5)));
+        if (also_double) x64[a][at] = f;
+      }
+    }
+  }
+  /// How far the atom that moved most has come from `then` [nm].
+  double furthest(const Array<std::int32_t>* then, const Box& box) const {
+    double most = 0;
+    const double unit = std::ldexp(1.0, -32);
+    for (std::size_t at = 0; at < list.slots(); ++at) {
+      const auto by = [&](std::size_t a) { return unit * static_cast<std::int32_t>(static_cast<std::uint32_t>(x32[a][at]) - static_cast<std::uint32_t>(then[a][at])); };
+      const double a = by(0), b = by(1), c = by(2);
+      const double dx = a * box.edge[0][0] + b * box.edge[1][0] + c * box.edge[2][0], dy = b * box.edge[1][1] + c * box.edge[2][1], dz = c * box.edge[2][2];
+      most = std::max(most, dx * dx + dy * dy + dz * dz);
+    }
+    return std::sqrt(most);
+  }
+  /// Bound of | |d'| - |d| |/|d| between the box of the list and this one: the largest stretch of h^-1 h' - 1.
+  double strain(const Box& box) const {
+    if (box == list_box) return 0;
+    double sum = 0;
+    for (std::size_t a = 0; a < 3; ++a) {
+      const Vec3 f = fractions(list_box, {a == 0 ? 1.0 : 0.0, a == 1 ? 1.0 : 0.0, a == 2 ? 1.0 : 0.0});
+      Vec3 d = from_fractions(box, f);
+      d[a] -= 1;
+      sum += d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+    }
+    return std::sqrt(sum);
+  }
+
+  void prepare(const Box& box, bool also_double) {
+    const double slip = 1e-6 * radius;  // rounding of places and distances
+    if (listed) {
+      sort_places(also_double);
+      const double stretch = strain(box);
+      if (2 * furthest(outer_at, box) + stretch * (radius + outer) + slip <= outer) {
+        if (inner == 0 || 2 * furthest(inner_at, box) + stretch * (radius + inner) + slip <= inner) return;
+        list.prune(input(single, box, 0), radius + inner, kernel);
+        for (std::size_t a = 0; a < 3; ++a) inner_at[a] = x32[a];
+        return;
+      }
+    }
+    list.sort(s, box, list_input);
+    type.assign(list.slots(), 0);
+    for (std::size_t at = 0; at < list.slots(); ++at)
+      if (list.atom_of[at] >= 0) type[at] = system.atoms.lj_type[static_cast<std::size_t>(list.atom_of[at])];
+    order(single, k_single);
+    k_twice = 0;
+    sort_places(also_double);
+    outer = run.buffer_nm;
+    inner = std::min(run.inner_buffer_nm, outer);
+    // Beyond half of a slanted box's width the nearest image by fractions need not be the nearest: clusters alone decide.
+    const Vec3 width = widths_nm(box);
+    const Input<float> in = input(single, box, 0);
+    const bool by_atoms = !in.slanted || 2 * (radius + outer) <= std::min({width[0], width[1], width[2]});
+    if (!by_atoms) inner = 0;
+    list.make(in, radius + outer, by_atoms, list_input, kernel);
+    for (std::size_t a = 0; a < 3; ++a) inner_at[a] = outer_at[a] = x32[a];
+    if (inner > 0) list.prune(in, radius + inner, kernel);
+    list_box = box;
+    listed = true;
+  }
+
+  // ---- sums --------------------------------------------------------------------------------------------
+
+  /// Threads take chunks as they come; each adds to its own array.
+  template <class T, class SumType>
+  bool run_forces(const Input<T>& in, ForceKernel<T> f, std::vector<Array<SumType>>& sums) {
+    const std::size_t m = list.slots();
+    const auto threads = std::min<std::size_t>(static_cast<std::size_t>(num_threads()), std::max<std::size_t>(list.chunks.size(), 1));
+    sums.resize(threads);
+    std::atomic<std::size_t> next = 0;
+    std::atomic<bool> beyond = false;
+    parallel_chunks(static_cast<std::int64_t>(threads), [&](std::int64_t t) {
+      Array<SumType>& own = sums[static_cast<std::size_t>(t)];
+      own.assign(3 * m, 0);
+      SumType* const force[3] = {own.data(), own.data() + m, own.data() + 2 * m};
+      for (std::size_t c = next++; c < list.chunks.size(); c = next++) {
+        const Chunk& chunk = list.chunks[c];
+        const std::vector<Row>& rows = inner > 0 ? chunk.inner_rows : chunk.rows;
+        if (f(in, rows.data(), rows.data() + rows.size(), inner > 0 ? chunk.inner.data() : chunk.entries.data(), force)) beyond.store(true, std::memory_order_relaxed);
+      }
+    });
+    return !beyond;
+  }
+  template <class SumType>
+  void spread(const std::vector<Array<SumType>>& sums, int k, std::vector<Vec3>& f) const {
+    const double unit = std::ldexp(1.0, -k);
+    const std::size_t m = list.slots();
+    for (std::size_t at = 0; at < m; ++at) {
+      if (list.atom_of[at] < 0) continue;
+      Vec3& to = f[static_cast<std::size_t>(list.atom_of[at])];
+      for (std::size_t a = 0; a < 3; ++a) {
+        std::int64_t sum = 0;
+        for (const Array<SumType>& own : sums) sum += own[a * m + at];
+        to[a] += unit * static_cast<double>(sum);
+      }
+    }
+  }
+  /// Single-precision sums of an atom stay below half of their range.
+  bool in_range() const {
+    for (std::size_t at = 0; at < 3 * list.slots(); ++at)
+      for (const auto& own : sum32)
+        if (std::abs(static_cast<std::int64_t>(own[at])) >= std::int64_t{1} << 30) return false;
+    return true;
+  }
+  double limit_of(double range) const {
+    const double most = 0.125 * range;
+    return most / std::max(safe_distance(most), 1e-3);
+  }
+  std::size_t field_of(bool twice_precise) const { return static_cast<std::size_t>(twice_precise && field == Field::ewald ? Field::ewald_long : field); }
+
+  bool forces_twice(const Box& box, std::vector<Vec3>& f) {
+    sort_places(true);
+    // int64 sums by way of a mantissa: a pair has 2^51 units.
+    for (const int k : {k_single + 20, k_single + 10, 19}) {
+      if (k_twice != k) order(twice, k_twice = k);
+      const Input<double> in = input(twice, box, std::ldexp(limit_of(std::ldexp(1.0, 53 - k)), k));
+      if (!run_forces(in, kernel.twice[field_of(true)][modified], sum64)) continue;
+      spread(sum64, k, f);
+      return true;
+    }
+    return false;
+  }
+  bool energies(const Box& box, Energy& e) {
+    sort_places(true);
+    for (const int k : {k_single + 20, k_single + 10, 19}) {
+      if (k_twice != k) order(twice, k_twice = k);
+      const Input<double> in = input(twice, box, std::ldexp(1.0, 50));
+      const auto f = kernel.energy[field_of(true)][modified];
+      std::vector<std::array<std::int64_t, 8>> sums(list.chunks.size());
+      std::atomic<bool> beyond = false;
+      parallel_chunks(static_cast<std::int64_t>(list.chunks.size()), [&](std::int64_t c) {
+        const Chunk& chunk = list.chunks[static_cast<std::size_t>(c)];
+        const std::vector<Row>& rows = inner > 0 ? chunk.inner_rows : chunk.rows;
+        auto& own = sums[static_cast<std::size_t>(c)];
+        own.fill(0);
+        if (f(in, rows.data(), rows.data() + rows.size(), inner > 0 ? chunk.inner.data() : chunk.entries.data(), own.data())) beyond.store(true, std::memory_order_relaxed);
+      });
+      if (beyond) continue;
+      std::array<std::int64_t, 8> total{};
+      for (const auto& own : sums)
+        for (std::size_t t = 0; t < 8; ++t) total[t] += own[t];
+      const double unit = std::ldexp(1.0, -k);
+      e.lj = unit * static_cast<double>(total[0]);
+      e.coulomb = unit * static_cast<double>(total[1]);
+      for (std::size_t t = 0; t < 6; ++t) e.virial[t] = unit * static_cast<double>(total[t + 2]);
+      return true;
+    }
+    return false;
+  }
+};
+
+PairRun::PairRun(const System& system, const Nonbonded& options, const ForceOptions& run) : impl_(std::make_unique<Impl>(system, options, run)) {}
+PairRun::~PairRun() = default;
+
+bool PairRun::add(const std::vector<Vec3>& x, const Box& given, std::vector<Vec3>& f, Energy* energy) {
+  Impl& m = *impl_;
+  check(m.o, given);
+  if (m.n < 2) return true;
+  const Box box = m.stage(x, given);
+  if (!m.take_fractions(x, box)) return false;
+  const bool twice = m.run.precision == Precision::f64;
+  m.prepare(box, twice || energy != nullptr);
+  bool done = false;
+  if (!twice) {
+    const Input<float> in = m.input(m.single, box, std::ldexp(m.limit_of(std::ldexp(1.0, 31 - m.k_single)), m.k_single));
+    done = m.run_forces(in, m.kernel.single[m.field_of(false)][m.modified][static_cast<std::size_t>(m.rule)], m.sum32) && m.in_range();
+    if (done) m.spread(m.sum32, m.k_single, f);
+  }
+  if (!done && !m.forces_twice(box, f)) return false;
+  return energy == nullptr || m.energies(box, *energy);
+}
+
+}  // namespace tessera::molecular

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Forces as runs take them against the energy functions in double precision, whose derivatives other tests hold against engine operations.
+#include "tessera/molecular/forces.h"
+
+#include "molecular_cases.h"
+#include "tessera/autodiff/error.h"
+#include "tessera/autodiff/forall.h"
+#include "tessera/molecular/bonded.h"
+#include "tessera/molecular/ewald.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace tessera::molecular {
+namespace {
+
+using testing::add_atom, testing::Case;
+using Coulomb = Nonbonded::Coulomb;
+using Modifier = Nonbonded::Modifier;
+
+/// What this processor can run.
+std::vector<Simd> levels() {
+  std::vector<Simd> out;
+  const System s = testing::lennard_jones_atoms(2);
+  for (const Simd level : {Simd::portable, Simd::avx2, Simd::avx512}) {
+    try {
+      ForceEvaluator(s, {.coulomb = Coulomb::none}, {.simd = level});
+      out.push_back(level);
+    } catch (const Error&) {
+    }
+  }
+  return out;
+}
+
+/// n atoms of three types, at least 0.2 nm apart, in molecules of three that exclude each other.
+Case mixture(std::size_t n, const Box& box, bool by_tables, unsigned seed = 7) {
+  Case c;
+  c.frame.box = box;
+  c.system.residues = {{"MIX", "1", "", ""}};
+  c.system.lj = mixed(LennardJones::Mixing::lorentz_berthelot, {0.28, 0.22, 0.0}, {0.6, 0.3, 0.0});
+  if (by_tables) c.system.lj.c6[1] = c.system.lj.c6[3] = 1.3 * c.system.lj.c6[1];
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<double> any(0, 1);
+  const Box cell = is_periodic(box) ? box : rectangular_box({2, 1.5, 2.5});
+  while (c.frame.x_nm.size() < n) {
+    const Vec3 p = from_fractions(cell, {3 * any(random) - 1, any(random), any(random)});  // some outside of the box
+    bool apart = true;
+    for (const Vec3& o : c.frame.x_nm) {
+      const Vec3 d = wrapped(box, {p[0] - o[0], p[1] - o[1], p[2] - o[2]});
+      apart = apart && d[0] * d[0] + d[1] * d[1] + d[2] * d[2] > 0.04;
+    }
+    if (!apart) continue;
+    const std::size_t i = c.frame.x_nm.size();
+    add_atom(c.system, "X", 6, 12, i + 1 == n && n % 2 == 1 ? 0.2 : i % 2 == 0 ? 0.4 : -0.4, static_cast<int>(i % 3));
+    c.frame.x_nm.push_back(p);
+  }
+  for (std::int32_t i = 0; i + 2 < static_cast<std::int32_t>(n); i += 3) {
+    c.system.exclusions.push_back({i, i + 1});
+    c.system.exclusions.push_back({i, i + 2});
+    c.system.exclusions.push_back({i + 1, i + 2});
+  }
+  return c;
+}
+
+struct Expected {
+  std::vector<Vec3> f;
+  double energy = 0;
+  std::array<Vec3, 3> virial{};
+};
+/// Of the pair sum and of Ewald's terms of excluded pairs.
+Expected expected(const Case& c, const Nonbonded& o) {
+  const std::size_t n = c.system.n_atoms();
+  Expected e;
+  e.f.assign(n, Vec3{});
+  std::vector<EnergyPtr> terms = {nonbonded_energy(c.system, o)};
+  if (o.coulomb == Coulomb::ewald || o.coulomb == Coulomb::pme) terms.push_back(ewald_excluded_energy(c.system, o));
+  const std::array<const double*, 5> p = {c.frame.x_nm[0].data(), c.frame.box.edge[0].data(), c.system.atoms.charge_e.data(), c.system.lj.c6.data(), c.system.lj.c12.data()};
+  for (const EnergyPtr& u : terms) {
+    if (!u) continue;
+    std::vector<Vec3> slope(n);
+    std::array<Vec3, 3> by_box{};
+    const std::array<double*, 5> g = {slope[0].data(), by_box[0].data(), nullptr, nullptr, nullptr};
+    const std::size_t k = u->shapes().size();
+    e.energy += u->value(EnergyFunction::Arrays(p).first(k));
+    u->gradient(EnergyFunction::Arrays(p).first(k), EnergyFunction::Results(g).first(k));
+    for (std::size_t a = 0; a < 3; ++a)
+      for (std::size_t b = 0; b < 3; ++b) {
+        for (std::size_t i = 0; i < n; ++i) e.virial[a][b] -= c.frame.x_nm[i][a] * slope[i][b];
+        for (std::size_t m = 0; m < 3; ++m) e.virial[a][b] -= c.frame.box.edge[m][a] * by_box[m][b];
+      }
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t a = 0; a < 3; ++a) e.f[i][a] -= slope[i][a];
+  }
+  return e;
+}
+
+struct Error2 {
+  double rms, largest;  ///< over the RMS of the forces expected
+};
+Error2 difference(const std::vector<Vec3>& f, const std::vector<Vec3>& e) {
+  double sum = 0, all = 0, most = 0;
+  for (std::size_t i = 0; i < f.size(); ++i)
+    for (std::size_t a = 0; a < 3; ++a) {
+      const double d = f[i][a] - e[i][a];
+      sum += d * d;
+      all += e[i][a] * e[i][a];
+      most = std::max(most, std::abs(d));
+    }
+  return {std::sqrt(sum / all), most / std::sqrt(all / (3 * static_cast<double>(f.size())))};
+}
+
+/// The evaluator without its reciprocal sum: ewald with next to no wave vectors.
+Nonbonded short_range(Nonbonded o) {
+  if (o.coulomb == Coulomb::pme) o.coulomb = Coulomb::ewald;
+  if (o.coulomb == Coulomb::ewald) o.ewald_kmax = 1e-3;
+  return o;
+}
+
+void expect_same_forces(const Case& c, Nonbonded o) {
+  o = short_range(o);
+  const Expected e = expected(c, o);
+  for (const Precision precision : {Precision::mixed, Precision::f64}) {
+    // Fixed point: units of 2^-16 (2^-36) of 1 kJ/mol/nm for each of some hundred pairs.
+    const double tolerance = precision == Precision::mixed ? 1e-5 : 1e-12;
+    std::vector<Vec3> first;
+    for (const Simd level : levels()) {
+      SCOPED_TRACE(static_cast<int>(level) + 10 * static_cast<int>(precision));
+      Forces f;
+      f.wants_energies = false;
+      ForceEvaluator(c.system, o, {.precision = precision, .simd = level})(c.frame.x_nm, c.frame.box, f);
+      const Error2 error = difference(f.f, e.f);
+      EXPECT_LE(error.rms, tolerance);
+      EXPECT_LE(error.largest, 100 * tolerance);
+      if (first.empty()) first = f.f;
+      EXPECT_EQ(f.f, first);
+      EXPECT_EQ(f.potential(), 0);
+      f.wants_energies = true;
+      ForceEvaluator(c.system, o, {.precision = precision, .simd = level})(c.frame.x_nm, c.frame.box, f);
+      EXPECT_EQ(f.f, first);
+      double own = f.energy[static_cast<std::size_t>(Term::lj)] + f.energy[static_cast<std::size_t>(Term::coulomb_short)];
+      if (o.coulomb == Coulomb::ewald) {
+        const Tensor self = ewald_self_energy(c.system, o, testing::edges(c.frame.box), tensor(c.system.atoms.charge_e));
+        own += f.energy[static_cast<std::size_t>(Term::coulomb_reciprocal)] - self.item<double>();
+      }
+      EXPECT_NEAR(own, e.energy, 1e-11 * std::abs(e.energy));
+      double scale = 0, background = 0;
+      for (std::size_t a = 0; a < 3; ++a) scale = std::max(scale, std::abs(e.virial[a][a]));
+      if (o.coulomb == Coulomb::ewald) {
+        double q = 0;
+        for (const double v : c.system.atoms.charge_e) q += v;
+        const double beta = ewald_beta(o);
+        background = -3.14159265358979 * c.system.coulomb_constant / o.epsilon_r / (2 * volume_nm3(c.frame.box) * beta * beta) * q * q;
+      }
+      for (std::size_t a = 0; a < 3; ++a)
+        for (std::size_t b = 0; b < 3; ++b) EXPECT_NEAR(f.virial[a][b] - (a == b ? background : 0), e.virial[a][b], 1e-10 * scale) << a << b;
+    }
+  }
+}
+
+struct Choice {
+  const char* name;
+  Nonbonded options;
+};
+class PairForces : public ::testing::TestWithParam<Choice> {};
+INSTANTIATE_TEST_SUITE_P(Options, PairForces, ::testing::Values(
+    Choice{"cut", {.coulomb = Coulomb::cutoff, .coulomb_modifier = Modifier::none, .lj_modifier = Modifier::none, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.7}},
+    Choice{"shifted", {.coulomb = Coulomb::cutoff, .cutoff_coulomb_nm = 0.7, .cutoff_lj_nm = 0.8}},
+    Choice{"linear", {.coulomb = Coulomb::cutoff, .coulomb_modifier = Modifier::linear_force_shift, .lj_modifier = Modifier::linear_force_shift, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.8}},
+    Choice{"force_switch", {.coulomb = Coulomb::reaction_field, .lj_modifier = Modifier::force_switch, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.8, .lj_switch_nm = 0.5, .epsilon_rf = 78}},
+    Choice{"potential_switch", {.coulomb = Coulomb::reaction_field, .lj_modifier = Modifier::potential_switch, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.8, .lj_switch_nm = 0.4, .reaction_field_of_excluded = false}},
+    Choice{"ewald", {.coulomb = Coulomb::ewald, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.8, .epsilon_r = 2}},
+    Choice{"sharp_ewald", {.coulomb = Coulomb::ewald, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.8, .ewald_rtol = 1e-10}},
+    Choice{"switched_ewald", {.coulomb = Coulomb::ewald, .lj_modifier = Modifier::force_switch, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.75, .lj_switch_nm = 0.5}},
+    Choice{"neutral", {.coulomb = Coulomb::none, .cutoff_lj_nm = 0.8}},
+    Choice{"neutral_switched", {.coulomb = Coulomb::none, .lj_modifier = Modifier::potential_switch, .cutoff_lj_nm = 0.8, .lj_switch_nm = 0.6}}),
+    [](const auto& c) { return std::string(c.param.name); });
+
+TEST_P(PairForces, AgreeWithTheEnergysSlope) {
+  for (const bool by_tables : {false, true}) {
+    SCOPED_TRACE(by_tables);
+    // Edges of twice the cut-off and more; slanted; twice the cut-off exactly, where lists reach around the box.
+    for (const Box& box : {rectangular_box({2.5, 1.7, 2.1}), box_of_angles({2.2, 2.1, 2.0}, {75, 80, 70}), rectangular_box({1.6, 1.6, 1.6})}) expect_same_forces(mixture(120, box, by_tables), GetParam().options);
+  }
+}
+
+TEST(PairForces, SmallSystemsAndNoBox) {
+  for (const std::size_t n : {std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{5}, std::size_t{9}, std::size_t{33}}) {
+    SCOPED_TRACE(n);
+    const Nonbonded o = {.coulomb = Coulomb::cutoff, .cutoff_coulomb_nm = 5, .cutoff_lj_nm = 5};
+    if (n > 3) expect_same_forces(mixture(n, Box{}, false), o);
+    Forces f;
+    const Case c = mixture(n, Box{}, true);
+    ForceEvaluator(c.system, o)(c.frame.x_nm, c.frame.box, f);
+    EXPECT_EQ(f.f.size(), n);
+  }
+}
+
+/// Places that wander by `step` each time.
+void wander(std::vector<Vec3>& x, double step, unsigned seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<double> any(0, step);
+  for (Vec3& p : x)
+    for (double& c : p) c += any(random);
+}
+
+TEST(PairForces, NeitherThreadsNorTheAgeOfTheListNorItsBuffersChangeABit) {
+  const int threads = num_threads();
+  const Nonbonded o = short_range({.coulomb = Coulomb::ewald, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.8});
+  for (const Precision precision : {Precision::mixed, Precision::f64}) {
+    Case c = mixture(600, rectangular_box({2.5, 3.1, 2.8}), false);
+    const ForceEvaluator lasting(c.system, o, {.precision = precision}), thick(c.system, o, {.precision = precision, .buffer_nm = 0.5, .inner_buffer_nm = 0});
+    for (unsigned step = 0; step < 25; ++step) {
+      Forces old, other, fresh;
+      set_num_threads(1 + static_cast<int>(step % 4));
+      lasting(c.frame.x_nm, c.frame.box, old);
+      thick(c.frame.x_nm, c.frame.box, other);
+      ForceEvaluator(c.system, o, {.precision = precision})(c.frame.x_nm, c.frame.box, fresh);
+      ASSERT_EQ(old.f, fresh.f) << step;
+      ASSERT_EQ(other.f, fresh.f) << step;
+      ASSERT_EQ(old.energy, fresh.energy);
+      ASSERT_EQ(old.virial, fresh.virial);
+      wander(c.frame.x_nm, 0.004, step);
+      if (step % 5 == 4) {  // a barostat's work
+        const double by = step % 2 == 0 ? 1.004 : 0.997;
+        for (Vec3& e : c.frame.box.edge)
+          for (double& v : e) v *= by;
+        for (Vec3& p : c.frame.x_nm)
+          for (double& v : p) v *= by;
+      }
+    }
+  }
+  set_num_threads(threads);
+}
+
+TEST(PairForces, BeyondTheRangeOfSinglePrecisionStepsAreDoneInDouble) {
+  Case c = mixture(60, rectangular_box({2.5, 2.1, 2.8}), false);
+  // Atoms 0 and 4 feel Lennard-Jones forces: 0.06 nm apart they are about 1e12 times the usual ones.
+  const Nonbonded o = {.coulomb = Coulomb::cutoff, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.8};
+  for (const double d : {0.17, 0.12, 0.10}) {
+    SCOPED_TRACE(d);
+    c.frame.x_nm[4] = {c.frame.x_nm[0][0] + d, c.frame.x_nm[0][1], c.frame.x_nm[0][2]};
+    const Expected e = expected(c, o);
+    Forces mixed, twice;
+    ForceEvaluator(c.system, o)(c.frame.x_nm, c.frame.box, mixed);
+    ForceEvaluator(c.system, o, {.precision = Precision::f64})(c.frame.x_nm, c.frame.box, twice);
+    EXPECT_LE(difference(mixed.f, e.f).rms, 1e-6);
+    EXPECT_LE(difference(twice.f, e.f).rms, 2e-11);  // units of 2^-26 from 1.6e4 kJ/mol/nm on
+  }
+  c.frame.x_nm[4] = c.frame.x_nm[0];
+  Forces f;
+  EXPECT_THROW(ForceEvaluator(c.system, o)(c.frame.x_nm, c.frame.box, f), Error);
+}
+
+// ---- published systems ---------------------------------------------------------------------------------
+
+TEST(PairForces, PublishedSystems) {
+  const auto data = tessera::testing::test_data() / "md";
+  if (!std::filesystem::exists(data)) GTEST_SKIP() << "no test data";
+  struct File {
+    const char *top, *places;
+    double cutoff;
+  };
+  for (const File& f : {File{"amber/ala2_tip3p.prmtop", "amber/ala2_tip3p.rst7", 0.9}, File{"amber/water_ala3.parm7", "amber/water_ala3.rst7", 1.0}, File{"amber/ala2_vac.prmtop", "amber/ala2_vac.rst7", 3.0}}) {
+    SCOPED_TRACE(f.top);
+    Case c;
+    c.system = read_amber_topology(tessera::data::read_text_file(data / f.top)).system;
+    c.frame = read_amber_restart(tessera::data::read_text_file(data / f.places), c.system.n_atoms());
+    Nonbonded o = {.coulomb = is_periodic(c.frame.box) ? Coulomb::ewald : Coulomb::cutoff, .cutoff_coulomb_nm = f.cutoff, .cutoff_lj_nm = f.cutoff};
+    // Bonded terms come on top in the evaluator: without them here.
+    System bare = c.system;
+    bare.bonds = {};
+    bare.angles = {};
+    bare.dihedrals = bare.impropers = {};
+    bare.pairs = {};
+    c.system = bare;
+    expect_same_forces(c, o);
+  }
+}
+
+}  // namespace
+}  // namespace tessera::molecular
