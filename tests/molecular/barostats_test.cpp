@@ -102,7 +102,7 @@ TEST_P(IdealGas, VolumesHaveTheirDistribution) {
 
 TEST(Pressure, IsTheDerivativeForCentresOfRigidGroups) {
   Case c = rigid_waters();
-  const ForceEvaluator force(c.system, rigid_water_forces);
+  const ForceEvaluator force(c.system, rigid_water_forces, {.precision = Precision::f64});
   const Stepper s(c.system, force, {.integrator = Integrator::velocity_verlet, .temperature_k = 0});
   c.frame.v_nm_ps.assign(c.frame.x_nm.size(), Vec3{});
   const Motion m = s.begin(c.frame);

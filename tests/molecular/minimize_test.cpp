@@ -54,7 +54,7 @@ std::vector<Vec3> truncated_octahedron() {
 }
 
 Descent minimum(const Case& c, const Nonbonded& o, Minimization options, std::int64_t most_steps) {
-  const Minimizer m(c.system, ForceEvaluator(c.system, o), options, options.method == Method::newton_cg ? hessian_product(c.system, o, c.frame.box) : HessianProduct{});
+  const Minimizer m(c.system, ForceEvaluator(c.system, o, {.precision = Precision::f64}), options, options.method == Method::newton_cg ? hessian_product(c.system, o, c.frame.box) : HessianProduct{});
   Descent d = m.begin(c.frame);
   m.step(d, most_steps);
   return d;
@@ -78,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(Minimize, Methods, ::testing::Values(Method::steepest_d
 
 TEST(Minimize, NewtonStepsConvergeQuadratically) {
   const Case c = cluster(icosahedron(), 0.05);
-  const Minimizer m(c.system, ForceEvaluator(c.system, all_pairs), {.method = Method::newton_cg, .force_tolerance = 1e-7}, hessian_product(c.system, all_pairs, c.frame.box));
+  const Minimizer m(c.system, ForceEvaluator(c.system, all_pairs, {.precision = Precision::f64}), {.method = Method::newton_cg, .force_tolerance = 1e-7}, hessian_product(c.system, all_pairs, c.frame.box));
   Descent d = m.begin(c.frame);
   m.step(d, 60);
   EXPECT_EQ(d.state, Descent::State::converged) << d.largest_force;
@@ -89,7 +89,7 @@ TEST(Minimize, NewtonStepsConvergeQuadratically) {
 TEST(Minimize, GoesOnWhereItWasLeft) {
   const Case c = cluster(icosahedron(), 0.05);
   for (const Method method : {Method::steepest_descent, Method::lbfgs, Method::fire, Method::newton_cg}) {
-    const Minimizer m(c.system, ForceEvaluator(c.system, all_pairs), {.method = method, .force_tolerance = 1e-9}, hessian_product(c.system, all_pairs, c.frame.box));
+    const Minimizer m(c.system, ForceEvaluator(c.system, all_pairs, {.precision = Precision::f64}), {.method = method, .force_tolerance = 1e-9}, hessian_product(c.system, all_pairs, c.frame.box));
     Descent once = m.begin(c.frame), twice = once;
     m.step(once, 9);
     m.step(twice, 4);
@@ -122,7 +122,7 @@ TEST(Minimize, AlanineDipeptide) {
 
 TEST(Minimize, SaysWhatItCannotDo) {
   const Case c = cluster(icosahedron(), 0);
-  const ForceEvaluator f(c.system, all_pairs);
+  const ForceEvaluator f(c.system, all_pairs, {.precision = Precision::f64});
   EXPECT_THROW(Minimizer(c.system, f, {.method = Method::newton_cg}), Error);
   EXPECT_THROW(Minimizer(c.system, f, {.force_tolerance = 0}), Error);
   EXPECT_THROW(Minimizer(c.system, f, {.memory = 0}), Error);

@@ -63,7 +63,7 @@ TEST_F(Protein, EnergiesAndForcesWithReactionField) {
   o.reaction_field_of_excluded = false;
   o.tail = Nonbonded::Tail::c6_c12;
   Forces f;
-  ForceEvaluator(s, o)(structure_->structure.x_nm, structure_->structure.box, f);
+  ForceEvaluator(s, o, {.precision = Precision::f64})(structure_->structure.x_nm, structure_->structure.box, f);
   // Each contribution is rounded to 2^-32 kJ/mol.
   EXPECT_NEAR(sum_of(f, {Term::bonds}), 164735.9680319716, 1e-5);
   EXPECT_NEAR(sum_of(f, {Term::angles}), 2839.822589076193, 1e-5);
@@ -91,7 +91,7 @@ TEST_F(Protein, EnergyByParticleMeshes) {
   const Vec3 l = lengths_nm(structure_->structure.box);
   for (std::size_t a = 0; a < 3; ++a) o.fourier_grid[a] = static_cast<int>(std::ceil(2 * o.ewald_beta * l[a] / (3 * std::pow(5e-4, 0.2))));
   Forces f;
-  ForceEvaluator(s, o)(structure_->structure.x_nm, structure_->structure.box, f);
+  ForceEvaluator(s, o, {.precision = Precision::f64})(structure_->structure.x_nm, structure_->structure.box, f);
   EXPECT_NEAR(f.potential(), 31000.375677540298, 0.2);
 }
 

@@ -73,7 +73,7 @@ const Nonbonded smooth = {.coulomb = Nonbonded::Coulomb::pme, .lj_modifier = Non
 TEST(PotentialEnergy, IsWhatRunsCompute) {
   const Case c = everything();
   Forces f;
-  ForceEvaluator(c.system, smooth)(c.frame.x_nm, c.frame.box, f);
+  ForceEvaluator(c.system, smooth, {.precision = Precision::f64})(c.frame.x_nm, c.frame.box, f);
   const PotentialEnergy u(c.system, smooth, c.frame.box);
   const Tensor x = positions_of(c.frame.x_nm), h = edges_of(c.frame.box);
   const Parameters p = parameters(c.system);
@@ -91,7 +91,7 @@ TEST(PotentialEnergy, IsWhatRunsCompute) {
   // Runs strain the places of position restraints with the box.
   Case free = c;
   free.system.position_restraints = {};
-  ForceEvaluator(free.system, smooth)(c.frame.x_nm, c.frame.box, f);
+  ForceEvaluator(free.system, smooth, {.precision = Precision::f64})(c.frame.x_nm, c.frame.box, f);
   expect_near(virial(PotentialEnergy(free.system, smooth, c.frame.box), x, h, parameters(free.system)), positions_of({f.virial[0], f.virial[1], f.virial[2]}), 1e-11, "virial");
 }
 
@@ -257,7 +257,7 @@ TEST(PotentialEnergy, SitesFollowTheirParents) {
   std::vector<Vec3> placed = c.frame.x_nm;
   place_virtual_sites(c.system, placed, c.frame.box);
   Forces f;
-  ForceEvaluator(c.system, o)(placed, c.frame.box, f);
+  ForceEvaluator(c.system, o, {.precision = Precision::f64})(placed, c.frame.box, f);
   spread_virtual_forces(c.system, placed, c.frame.box, f.f, f.virial);
   EXPECT_NEAR(u(x, h, p).item<double>(), f.potential(), 1e-8);
   expect_near(forces(u, x, h, p), positions_of(f.f), 1e-10, "forces");

@@ -36,7 +36,7 @@ Case rigid_case() {
   const double y = 0.06, z = 0.08;  // O-H 0.1, H-H 0.16
   c.frame.x_nm = {{0.2, 0.2, 0.2}, {0.2, 0.2 + y, 0.2 + z}, {0.2, 0.2 + y, 0.2 - z}, {0.5, 0.25, 1.99}, {0.5 + y, 0.25, 1.99 + z}, {0.5 + y, 0.25, 1.99 - z},
                   {0.4, 0.6, 0.2}, {0.55, 0.6, 0.2}, {0.55, 0.74, 0.2}, {0.55, 0.74, 0.36}};
-  const Stepper begin(s, ForceEvaluator(s, smooth), {.integrator = Integrator::velocity_verlet, .hold_centre_every = 0, .seed = 3});
+  const Stepper begin(s, ForceEvaluator(s, smooth, {.precision = Precision::f64}), {.integrator = Integrator::velocity_verlet, .hold_centre_every = 0, .seed = 3});
   c.frame = begin.begin(c.frame).frame;
   return c;
 }
@@ -47,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(Integrators, Rollouts, ::testing::Values(Integrator::ve
 
 TEST_P(Rollouts, TakeTheStepsOfRuns) {
   const Case c = rigid_case();
-  const Stepper run(c.system, ForceEvaluator(c.system, smooth), {.integrator = GetParam(), .dt_ps = 0.001, .hold_centre_every = 0});
+  const Stepper run(c.system, ForceEvaluator(c.system, smooth, {.precision = Precision::f64}), {.integrator = GetParam(), .dt_ps = 0.001, .hold_centre_every = 0});
   Motion m = run.begin(c.frame);
   const Tensor x = positions_of(m.frame.x_nm), v = positions_of(m.frame.v_nm_ps);
   const PotentialEnergy u(c.system, smooth, c.frame.box);

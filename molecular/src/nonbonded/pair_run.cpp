@@ -421,7 +421,7 @@ struct PairRun::Impl {
   }
   bool energies(const Box& box, Energy& e) {
     sort_places(true);
-    for (const int k : {k_single + 20, k_single + 10, 19}) {
+    for (const int k : {k_single + 24, k_single + 10, 19}) {
       if (k_twice != k) order(twice, k_twice = k);
       const Input<double> in = input(twice, box, std::ldexp(1.0, 50));
       const auto f = kernel.energy[field_of(true)][modified];
