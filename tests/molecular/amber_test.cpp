@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/molecular/amber.h"
+#include "tessera/molecular/constraints.h"
 
 #include "tessera/autodiff/ops.h"
 #include "tessera/molecular/bonded.h"
@@ -74,6 +75,8 @@ TEST(Amber, SystemOfJac) {
   EXPECT_EQ(l.frame.v_nm_ps.size(), 23558U);
   const std::vector<std::int32_t> molecule = molecules(l.system);
   EXPECT_EQ(molecule.back() + 1, (23558 - 2489) / 3 + 1) << "one protein of 2,489 atoms in water";
+  // Hydrogens of 3.024 amu have left 11.968 amu to the oxygens of waters: oxygens all the same.
+  EXPECT_EQ(constrained(l.system, Rigid::h_bonds).rigid_waters.size(), 7023U);
   double kinetic = 0;
   for (std::size_t i = 0; i < l.system.n_atoms(); ++i)
     for (const double v : l.frame.v_nm_ps[i]) kinetic += 0.5 * l.system.atoms.mass_amu[i] * v * v;

@@ -222,5 +222,14 @@ TEST(Constrained, BondsBecomeRigid) {
   EXPECT_EQ(constrained(s, Rigid::h_bonds), s) << "twice is once";
 }
 
+TEST(Constrained, WatersWhoseHydrogensAreBoundAreWaters) {
+  System s = testing::waters(2, 0.4, 0.3, 0.5);
+  s.connectivity.insert(s.connectivity.begin() + 2, {1, 2});
+  s.bonds = {{{0, 1}, {0, 2}, {1, 2}, {3, 4}, {3, 5}, {4, 5}}, {0, 0, 1, 0, 0, 1}, {{d_oh, 4e5}, {d_hh, 4e5}}};
+  const System rigid = constrained(s, Rigid::h_bonds);
+  EXPECT_EQ(rigid.rigid_waters.size(), 2U);
+  EXPECT_EQ(rigid.constraints.size() + rigid.bonds.size(), 0U);
+}
+
 }  // namespace
 }  // namespace tessera::molecular

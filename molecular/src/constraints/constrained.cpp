@@ -65,7 +65,11 @@ System constrained(System s, Rigid which, bool rigid_water) {
       const auto o = static_cast<std::int32_t>(i);
       if (s.atoms.element[i] != 8 || near[i].size() != 2 || in_water.count(o)) continue;
       const std::int32_t h1 = near[i][0], h2 = near[i][1];
-      if (!is_h(h1) || !is_h(h2) || near[static_cast<std::size_t>(h1)].size() != 1 || near[static_cast<std::size_t>(h2)].size() != 1) continue;
+      // Some files bind the hydrogens to each other, to keep their distance.
+      const auto only_in_water = [&](std::int32_t h, std::int32_t other) {
+        return is_h(h) && std::ranges::all_of(near[static_cast<std::size_t>(h)], [&](std::int32_t a) { return a == o || a == other; });
+      };
+      if (!only_in_water(h1, h2) || !only_in_water(h2, h1)) continue;
       const double oh = distance(sorted(o, h1));
       double hh = distance(sorted(h1, h2));
       if (hh == 0) hh = third_side(h1, o, h2);

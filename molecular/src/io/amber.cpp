@@ -104,6 +104,17 @@ class Reader {
     s_.title = file_.first_line("TITLE");
   }
 
+  /// Atoms that gave mass to their hydrogens are known by what they would weigh with it.
+  void name_what_lost_mass() {
+    std::vector<double> mass = s_.atoms.mass_amu;
+    const auto is_h = [&](std::int32_t i) { return s_.atoms.element[static_cast<std::size_t>(i)] == 1; };
+    for (const auto& [a, b] : s_.connectivity)
+      for (const auto& [heavy, h] : {std::pair{a, b}, {b, a}})
+        if (is_h(h) && !is_h(heavy)) mass[static_cast<std::size_t>(heavy)] += s_.atoms.mass_amu[static_cast<std::size_t>(h)] - mass_of(1);
+    for (std::size_t i = 0; i < mass.size(); ++i)
+      if (s_.atoms.element[i] != 1) s_.atoms.element[i] = element_of_mass(mass[i]);
+  }
+
   void read_residues() {
     const std::size_t n = count(NRES);
     const std::vector<std::string> label = file_.words("RESIDUE_LABEL", n);
@@ -223,6 +234,7 @@ class Reader {
       });
     std::ranges::sort(s_.connectivity);
     s_.connectivity.erase(std::unique(s_.connectivity.begin(), s_.connectivity.end()), s_.connectivity.end());
+    if (!file_.has("ATOMIC_NUMBER")) name_what_lost_mass();
   }
 
   void read_exclusions() {
