@@ -120,7 +120,7 @@ std::string mmcif_text(const Structure& s) {
   for (const char* tag : {"group_PDB", "id", "type_symbol", "label_atom_id", "label_alt_id", "label_comp_id", "label_asym_id", "label_entity_id", "label_seq_id", "pdbx_PDB_ins_code", "Cartn_x",
                           "Cartn_y", "Cartn_z", "occupancy", "B_iso_or_equiv", "auth_seq_id", "auth_comp_id", "auth_asym_id", "auth_atom_id", "pdbx_PDB_model_num"})
     fmt::format_to(to, "_atom_site.{}\n", tag);
-  const auto asym = [&](std::size_t row) { return "C" + std::to_string(s.chain[row] + 1); };  // one of its own for each chain
+  const auto asym = [&](std::size_t row) { return fmt::format("C{}", s.chain[row] + 1); };  // one of its own for each chain
   for (std::size_t i = 0; i < s.n_atoms(); ++i) {
     const auto row = static_cast<std::size_t>(s.residue[i]);
     const Residue& r = s.residues[row];

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/molecular/build.h"
+
+#include "tessera/molecular/constraints.h"
+#include "tessera/molecular/elements.h"
+#include "tessera/molecular/forces.h"
+#include "tessera/molecular/virtual_sites.h"
+
+#include <gtest/gtest.h>
+
+namespace tessera::molecular {
+namespace {
+
+double distance(const Box& box, const Vec3& a, const Vec3& b) {
+  const Vec3 d = shortest(box, {a[0] - b[0], a[1] - b[1], a[2] - b[2]});
+  return std::hypot(d[0], d[1], d[2]);
+}
+/// Least distance between atoms with mass of different molecules, one by one.
+double closest(const BuiltSystem& b) {
+  const std::vector<std::int32_t> molecule = molecules(b.system);
+  double least = 1e9;
+  for (std::size_t i = 0; i < b.system.n_atoms(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (molecule[i] != molecule[j] && b.system.atoms.mass_amu[i] > 0 && b.system.atoms.mass_amu[j] > 0) least = std::min(least, distance(b.frame.box, b.frame.x_nm[i], b.frame.x_nm[j]));
+  return least;
+}
+
+TEST(LatticeFluid, MeltOfLammps) {
+  // bench/in.lj of LAMMPS: fcc of density 0.8442 (sigma = epsilon = 1), cut off at 2.5. The energy of an atom on the perfect lattice
+  // does not depend on the number of cells.
+  LatticeFluid o;
+  o.cells = {20, 20, 20};
+  o.density_per_nm3 = 0.8442;
+  o.sigma_nm = o.epsilon = o.mass_amu = 1;
+  EXPECT_EQ(lattice_fluid(o).system.n_atoms(), 32000U);
+  EXPECT_NEAR(lattice_fluid(o).frame.box.edge[0][0], 33.59192382765015, 1e-12);
+  o.cells = {5, 5, 5};
+  const BuiltSystem b = lattice_fluid(o);
+  Nonbonded n;
+  n.coulomb = Nonbonded::Coulomb::none;
+  n.lj_modifier = Nonbonded::Modifier::none;
+  n.cutoff_lj_nm = n.cutoff_coulomb_nm = 2.5;
+  Forces f;
+  ForceEvaluator(b.system, n)(b.frame.x_nm, b.frame.box, f);
+  EXPECT_NEAR(f.potential() / 500, -6.773368053252956, 1e-8);
+}
+
+TEST(LatticeFluid, NearestNeighbours) {
+  using Lattice = LatticeFluid::Lattice;
+  // Number of nearest neighbours and their distance in edges of the cell.
+  const std::vector<std::tuple<Lattice, std::size_t, int, double>> rows = {{Lattice::sc, 1, 6, 1.0}, {Lattice::bcc, 2, 8, std::sqrt(0.75)}, {Lattice::fcc, 4, 12, std::sqrt(0.5)}, {Lattice::diamond, 8, 4, std::sqrt(3.0) / 4}};
+  for (const auto& [lattice, atoms, neighbours, length] : rows) {
+    LatticeFluid o;
+    o.lattice = lattice;
+    o.cells = {3, 4, 3};
+    const BuiltSystem b = lattice_fluid(o);
+    ASSERT_EQ(b.system.n_atoms(), 36 * atoms);
+    EXPECT_NEAR(static_cast<double>(b.system.n_atoms()) / volume_nm3(b.frame.box), o.density_per_nm3, 1e-10);
+    const double edge = b.frame.box.edge[0][0] / 3;
+    int near = 0;
+    for (std::size_t j = 1; j < b.system.n_atoms(); ++j) near += std::abs(distance(b.frame.box, b.frame.x_nm[0], b.frame.x_nm[j]) - length * edge) < 1e-9;
+    EXPECT_EQ(near, neighbours);
+    validate(b.system);
+  }
+}
+
+TEST(WaterModels, PublishedParameters) {
+  // Dipole moments in Debye as published with the models (e nm = 48.0320 D).
+  const auto dipole = [](const WaterModel& m) {
+    const double bisector = m.oh_nm * std::cos(m.hoh_deg * std::acos(-1.0) / 360);
+    return 2 * m.charge_h_e * (bisector - m.om_nm) * 48.03205;
+  };
+  const std::map<std::string, std::array<double, 2>> expected = {// dipole, sigma in nm
+                                                                 {"spc", {2.27, 0.3166}},      {"spce", {2.35, 0.3166}},      {"tip3p", {2.35, 0.31506}}, {"tip4p", {2.18, 0.31536}},
+                                                                 {"tip4pew", {2.32, 0.31644}}, {"tip4p2005", {2.305, 0.31589}}, {"opc", {2.48, 0.31666}},   {"opc3", {2.43, 0.31743}}};
+  EXPECT_EQ(water_model_names().size(), expected.size());
+  for (const auto& [name, row] : expected) {
+    EXPECT_NEAR(dipole(water_model(name)), row[0], 0.006) << name;
+    EXPECT_NEAR(water_model(name).sigma_nm, row[1], 6e-6 + (name.starts_with("spc") ? 1e-4 : 0)) << name;
+  }
+  EXPECT_NEAR(water_model("spce").epsilon, 78.19743111 * gas_constant, 1e-6);  // NIST's reference values, whose sigma is rounded
+  EXPECT_NEAR(water_model("tip3p").epsilon, 0.1521 * 4.184, 2e-4);
+  EXPECT_NEAR(water_model("tip4p").epsilon, 0.1550 * 4.184, 2e-4);
+  EXPECT_THROW(water_model("tip9p"), Error);
+}
+
+TEST(WaterBox, DensityGeometryAndRoom) {
+  for (const char* model : {"spce", "tip4pew"}) {
+    const BuiltSystem b = water_box({.model = model, .molecules = 216, .seed = 7});
+    validate(b.system);
+    const WaterModel& m = water_model(model);
+    ASSERT_EQ(b.system.n_atoms(), 216U * static_cast<std::size_t>(m.sites()));
+    double mass = 0;
+    for (const double v : b.system.atoms.mass_amu) mass += v;
+    EXPECT_NEAR(mass * 1.66053907e-3 / volume_nm3(b.frame.box), 0.997, 0.0005) << "g/cm^3";
+    EXPECT_NEAR(net_charge_e(b.system), 0, 1e-12);
+    EXPECT_LT(Constraints(b.system).largest_error(b.frame.x_nm, b.frame.box), 1e-12);
+    EXPECT_GT(closest(b), 0.13);
+    std::vector<Vec3> x = b.frame.x_nm;
+    place_virtual_sites(b.system, x, b.frame.box);
+    for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(distance(b.frame.box, x[i], b.frame.x_nm[i]), 0, 1e-12);
+    EXPECT_EQ(water_box({.model = model, .molecules = 216, .seed = 7}).frame.x_nm, b.frame.x_nm);
+    EXPECT_NE(water_box({.model = model, .molecules = 216, .seed = 8}).frame.x_nm, b.frame.x_nm);
+  }
+}
+
+TEST(WaterBox, AnyNumberAndAnyShape) {
+  const BuiltSystem odd = water_box({.model = "tip3p", .molecules = 100});
+  EXPECT_EQ(odd.system.residues.size(), 100U);
+  EXPECT_GT(closest(odd), 0.12);
+  const Box slanted = box_of_angles({2.2, 2.0, 2.4}, {60, 60, 90});
+  const BuiltSystem filled = water_box({.model = "tip3p", .box = slanted});
+  EXPECT_NEAR(static_cast<double>(filled.system.residues.size()), volume_nm3(slanted) * water_per_nm3, 0.51);
+  EXPECT_GT(closest(filled), 0.1);
+  EXPECT_THROW(water_box({}), Error);
+}
+
+/// A charged rod of three heavy atoms and a hydrogen.
+BuiltSystem rod() {
+  BuiltSystem b;
+  System& s = b.system;
+  s.residues = {{"ROD", "1", "", ""}};
+  s.lj = mixed(LennardJones::Mixing::lorentz_berthelot, {0.34}, {0.4});
+  for (int k = 0; k < 4; ++k) {
+    s.atoms.name.push_back("C" + std::to_string(k));
+    s.atoms.type.push_back("C");
+    s.atoms.element.push_back(k == 3 ? 1 : 6);
+    s.atoms.mass_amu.push_back(k == 3 ? 1 : 12);
+    s.atoms.charge_e.push_back(0.5);
+    s.atoms.lj_type.push_back(0);
+    s.atoms.residue.push_back(0);
+    b.frame.x_nm.push_back({5 + 0.15 * k, 5, 5});
+  }
+  s.connectivity = {{0, 1}, {1, 2}, {2, 3}};
+  s.bonds.rows = {{0.15, 1000}};
+  s.bonds.atoms = {{0, 1}, {1, 2}, {2, 3}};
+  s.bonds.row = {0, 0, 0};
+  s.exclusions = within_bonds(s, 3);
+  return b;
+}
+
+TEST(Solvated, WaterAroundAndNotWithin) {
+  const BuiltSystem solute = rod(), b = solvated(solute.system, solute.frame, {.model = "tip3p", .padding_nm = 0.9});
+  validate(b.system);
+  EXPECT_NEAR(b.frame.box.edge[0][0], 0.45 + 1.8, 1e-12);
+  EXPECT_NEAR(b.frame.x_nm[0][1], 0.9, 1e-12);
+  const std::size_t waters = b.system.rigid_waters.size();
+  EXPECT_EQ(b.system.n_atoms(), 4 + 3 * waters);
+  // The rod takes the place of a few molecules.
+  EXPECT_LT(static_cast<double>(waters), volume_nm3(b.frame.box) * water_per_nm3);
+  EXPECT_GT(static_cast<double>(waters), volume_nm3(b.frame.box) * water_per_nm3 - 20);
+  for (std::size_t i = 0; i < 4; ++i)
+    for (std::size_t j = 4; j < b.system.n_atoms(); ++j)
+      EXPECT_GE(distance(b.frame.box, b.frame.x_nm[i], b.frame.x_nm[j]), b.system.atoms.element[i] == 1 || b.system.atoms.element[j] == 1 ? 0.18 : 0.26);
+}
+
+TEST(Ions, NeutralAndOfTheConcentrationAskedFor) {
+  const BuiltSystem solute = rod(), wet = solvated(solute.system, solute.frame, {.model = "tip3p", .padding_nm = 1.2});
+  const Ions o{.cation = ion("NA", "tip3p"), .anion = ion("CL", "tip3p"), .concentration_mol_per_l = 0.2, .seed = 3};
+  const BuiltSystem b = with_ions(wet, o);
+  validate(b.system);
+  EXPECT_NEAR(net_charge_e(b.system), 0, 1e-12);
+  std::map<std::string, int> count;
+  for (const Residue& r : b.system.residues) ++count[r.name];
+  const int pairs = static_cast<int>(std::lround(0.2 * 0.602214076 * volume_nm3(wet.frame.box)));
+  EXPECT_EQ(count["NA"], pairs);
+  EXPECT_EQ(count["CL"], pairs + 2) << "the rod has two charges";
+  EXPECT_EQ(count["HOH"] + count["NA"] + count["CL"], static_cast<int>(wet.system.rigid_waters.size()));
+  const std::size_t first = b.system.n_atoms() - static_cast<std::size_t>(2 * pairs + 2);
+  for (std::size_t i = first; i < b.system.n_atoms(); ++i) {
+    EXPECT_NE(b.system.atoms.element[i], 8);
+    for (std::size_t j = first; j < i; ++j) EXPECT_GT(distance(b.frame.box, b.frame.x_nm[i], b.frame.x_nm[j]), 0.5);
+    for (std::size_t j = 0; j < 4; ++j) EXPECT_GT(distance(b.frame.box, b.frame.x_nm[i], b.frame.x_nm[j]), 0.5);
+  }
+  EXPECT_EQ(with_ions(wet, o).frame.x_nm, b.frame.x_nm);
+  EXPECT_THROW(with_ions(wet, {.cation = o.cation, .anion = o.anion, .concentration_mol_per_l = 30}), Error);
+  EXPECT_THROW(ion("NA", "opc"), Error);
+}
+
+TEST(Joined, EnergyOfTwoSystemsFarApartIsTheSum) {
+  const BuiltSystem solute = rod(), water = water_box({.model = "spce", .molecules = 3});
+  const System s = joined(solute.system, water.system);
+  validate(s);
+  Nonbonded n;
+  n.coulomb = Nonbonded::Coulomb::cutoff;
+  n.coulomb_modifier = n.lj_modifier = Nonbonded::Modifier::none;
+  n.cutoff_lj_nm = n.cutoff_coulomb_nm = 3;
+  const auto energy = [&](const System& system, const std::vector<Vec3>& x) {
+    Forces f;
+    ForceEvaluator(system, n)(x, Box{}, f);
+    return f.potential();
+  };
+  std::vector<Vec3> x = solute.frame.x_nm;
+  x.insert(x.end(), water.frame.x_nm.begin(), water.frame.x_nm.end());
+  EXPECT_NEAR(energy(s, x), energy(solute.system, solute.frame.x_nm) + energy(water.system, water.frame.x_nm), 1e-8);
+  // Between the two: Lorentz and Berthelot.
+  const std::size_t k = static_cast<std::size_t>(s.atoms.lj_type[0]) * static_cast<std::size_t>(s.lj.types) + static_cast<std::size_t>(s.atoms.lj_type[4]);
+  const WaterModel& m = water_model("spce");
+  EXPECT_NEAR(s.lj.c6[k], 4 * std::sqrt(0.4 * m.epsilon) * std::pow((0.34 + m.sigma_nm) / 2, 6), 1e-12);
+}
+
+TEST(Without, WholeMoleculesGo) {
+  const BuiltSystem water = water_box({.model = "tip4p", .molecules = 5});
+  std::vector<bool> leave(20, false);
+  leave[9] = true;  // a hydrogen of the third
+  System four = water_system(water_model("tip4p"), 4), s = without(water.system, leave);
+  validate(s);
+  four.residues = s.residues;
+  EXPECT_EQ(s, four);
+}
+
+}  // namespace
+}  // namespace tessera::molecular
