@@ -218,7 +218,7 @@ TEST(Constrained, BondsBecomeRigid) {
   EXPECT_EQ(constrained(flexible, Rigid::all_bonds).constraints.size(), 21U);
   EXPECT_EQ(constrained(flexible, Rigid::none, false), flexible);
   const System angles = constrained(flexible, Rigid::h_angles);
-  EXPECT_EQ(angles.constraints.size(), 12U + 9U) << "three methyl groups";
+  EXPECT_EQ(angles.constraints.size(), 21U + 9U) << "all bonds, and the angles of three methyl groups";
   EXPECT_EQ(constrained(s, Rigid::h_bonds), s) << "twice is once";
 }
 

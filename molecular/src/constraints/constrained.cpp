@@ -97,7 +97,7 @@ System constrained(System s, Rigid which, bool rigid_water) {
   };
   if (which != Rigid::none)
     for (const auto& [ends, d] : length)
-      if (which == Rigid::all_bonds || is_h(ends[0]) || is_h(ends[1])) constrain(ends, d);
+      if (which != Rigid::h_bonds || is_h(ends[0]) || is_h(ends[1])) constrain(ends, d);
   if (which == Rigid::h_angles)
     for (const auto& [atoms, theta] : angle) {
       const auto& [a, b, c] = atoms;

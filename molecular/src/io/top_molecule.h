@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One [ moleculetype ]: its atoms and terms, numbered within the molecule. Rows of tables are those of the whole topology.
+#pragma once
+#include "io/top_types.h"
+#include "tessera/molecular/system.h"
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace tessera::molecular {
+
+/// Numbers the rows of a table: the same entry of the force field and the same values are one row.
+template <int P>
+class TopRows {
+ public:
+  std::int32_t row(int entry, const std::array<double, P>& values) {
+    const auto [at, fresh] = known_.try_emplace({entry, values}, static_cast<std::int32_t>(rows.size()));
+    if (fresh) rows.push_back(values);
+    return at->second;
+  }
+  std::vector<std::array<double, P>> rows;
+
+ private:
+  std::map<std::pair<int, std::array<double, P>>, std::int32_t> known_;
+};
+
+struct TopTables {
+  TopRows<2> bonds, urey_bradley, angles, harmonic_impropers;
+  TopRows<3> dihedrals, impropers, distance_restraints;
+  TopRows<6> ryckaert_bellemans;
+  TopRows<4> pairs;
+  TopRows<1> constraints;
+  TopRows<2> rigid_waters;
+};
+
+/// Terms without their table.
+template <int N>
+struct TopTerms {
+  std::vector<std::array<std::int32_t, N>> atoms;
+  std::vector<std::int32_t> row;
+  void add(const std::array<std::int32_t, N>& a, std::int32_t r) {
+    atoms.push_back(a);
+    row.push_back(r);
+  }
+};
+
+struct TopMolecule {
+  struct Restraint {
+    std::int32_t atom;
+    Vec3 k;
+    TopWord at;
+  };
+  std::string name;
+  TopWord at;
+  int bonds_excluded = 0;  ///< nrexcl
+
+  std::vector<int> type;   ///< of atoms: row of TopTypes::atom_types
+  std::vector<std::string> atom_name;
+  std::vector<double> mass, charge;
+  std::vector<std::int32_t> residue;
+  std::vector<Residue> residues;
+  std::vector<TopWord> atom_at;
+
+  TopTerms<2> bonds, urey_bradley, pairs, constraints, distance_restraints;
+  TopTerms<3> angles, rigid_waters;
+  TopTerms<4> dihedrals, impropers, harmonic_impropers, ryckaert_bellemans;
+  std::vector<Restraint> position_restraints;
+  std::vector<std::array<std::int32_t, 2>> connectivity, exclusions;
+  std::vector<VirtualSite> virtual_sites;
+
+  std::size_t size() const { return type.size(); }
+  /// Atoms, terms and excluded pairs: what one copy takes.
+  std::size_t entries() const;
+};
+
+/// Reads lines into the molecule that is open.
+class TopMoleculeReader {
+ public:
+  TopMoleculeReader(TopTypes& types, TopTables& tables, TopFindings& findings, double distance_restraint_k)
+      : types_(types), tables_(tables), findings_(findings), distance_restraint_k_(distance_restraint_k) {}
+
+  /// A line of `section`, a name of GROMACS's in its own spelling.
+  void read(std::string_view section, const TopLine& line, TopMolecule& m);
+  /// Exclusions by bonds; what must hold of the whole molecule. `most`: of excluded pairs.
+  void finish(TopMolecule& m, std::size_t most);
+
+ private:
+  void atoms(const TopLine& line, TopMolecule& m);
+  void bonded(std::string_view section, const TopLine& line, TopMolecule& m);
+  void bonded_term(TopKind kind, int entry, const double* p, const std::array<std::int32_t, 4>& a, const TopWord& at, TopMolecule& m);
+  void pairs(std::string_view section, const TopLine& line, TopMolecule& m);
+  void settles(const TopLine& line, TopMolecule& m);
+  void exclusions(const TopLine& line, TopMolecule& m);
+  void position_restraints(const TopLine& line, TopMolecule& m);
+  void distance_restraints(const TopLine& line, TopMolecule& m);
+  void virtual_site(std::string_view section, const TopLine& line, TopMolecule& m);
+  void virtual_site_of_many(const TopLine& line, TopMolecule& m);
+
+  /// The first `n` words as different atoms of the molecule, counted from 0; false: reported.
+  bool atoms_of(std::string_view section, const TopLine& line, std::size_t n, const TopMolecule& m, std::int32_t* out);
+  /// Numbers from word `first` on: none (false, out untouched), `n`, or with those of a B state, which are reported. `bad` tells
+  /// of a fault that was reported.
+  bool parameters(const TopLine& line, std::size_t first, int n, double* out, bool& bad);
+  void not_read(std::string_view section, const TopWord& at, std::int64_t function);
+  void b_state(const TopWord& at);
+
+  TopTypes& types_;
+  TopTables& tables_;
+  TopFindings& findings_;
+  double distance_restraint_k_;
+  bool told_b_state_ = false, told_distance_ = false, told_linear_ = false;
+};
+
+}  // namespace tessera::molecular
