@@ -318,11 +318,12 @@ TEST(Analysis, DoesNotDependOnTheNumberOfThreads) {
   std::vector<std::vector<double>> came;
   for (int threads : {1, 3}) {
     set_num_threads(threads);
-    PairDistribution rdf(first(300), first(300), {.r_max_nm = 0.8, .bin_nm = 0.01, .molecule = {}});
+    const std::size_t n = 20000;  // several tasks
+    PairDistribution rdf(first(900), first(900), {.r_max_nm = 0.8, .bin_nm = 0.01, .molecule = {}});
     std::vector<Group> each;
-    for (std::int32_t i = 0; i < 300; ++i) each.push_back({i});
-    MeanSquaredDisplacement msd(testing::lennard_jones_atoms(300), each, {.fit_from_ps = 2, .fit_to_ps = 8});
-    for (const Frame& f : brownian(300, 20, 0.01, 1, 8)) rdf.add(f), msd.add(f);
+    for (std::int32_t i = 0; i < static_cast<std::int32_t>(n); ++i) each.push_back({i});
+    MeanSquaredDisplacement msd(testing::lennard_jones_atoms(n), each, {.fit_from_ps = 2, .fit_to_ps = 8});
+    for (const Frame& f : brownian(n, 11, 0.01, 1, 8)) rdf.add(f), msd.add(f);
     std::vector<double> all = rdf.g().y;
     const Curve c = msd.curve();
     all.insert(all.end(), c.y.begin(), c.y.end());

@@ -42,9 +42,11 @@ void LagAverage::add(double time_ps, std::vector<Vec3> v) {
   last_.assign(std::min(frames_, size - 1) + 1, 0);
   const std::vector<Vec3>& a = ring_[now];
   const auto n = static_cast<double>(a.size());
-  // Cost: 48 n bytes read a lag; each lag is one thread's.
-  parallel_chunks(static_cast<std::int64_t>(last_.size()), [&](std::int64_t lag) {
-    const std::vector<Vec3>& b = ring_[(frames_ - static_cast<std::size_t>(lag)) % size];
+  // Cost: 48 n bytes read a lag. A lag is one thread's; a task has work enough to be worth one.
+  constexpr std::size_t vectors_a_task = 1 << 16;
+  const std::size_t lags_a_task = std::max<std::size_t>(1, vectors_a_task / std::max<std::size_t>(1, a.size()));
+  const auto average = [&](std::size_t lag) {
+    const std::vector<Vec3>& b = ring_[(frames_ - lag) % size];
     double sum = 0;
     if (what_ == Of::product)
       for (std::size_t i = 0; i < a.size(); ++i) sum += a[i][0] * b[i][0] + a[i][1] * b[i][1] + a[i][2] * b[i][2];
@@ -53,7 +55,11 @@ void LagAverage::add(double time_ps, std::vector<Vec3> v) {
         const double x = a[i][0] - b[i][0], y = a[i][1] - b[i][1], z = a[i][2] - b[i][2];
         sum += x * x + y * y + z * z;
       }
-    last_[static_cast<std::size_t>(lag)] = sum / n;
+    last_[lag] = sum / n;
+  };
+  parallel_chunks(static_cast<std::int64_t>((last_.size() + lags_a_task - 1) / lags_a_task), [&](std::int64_t task) {
+    const std::size_t first = static_cast<std::size_t>(task) * lags_a_task;
+    for (std::size_t lag = first; lag < std::min(last_.size(), first + lags_a_task); ++lag) average(lag);
   });
   for (std::size_t lag = 0; lag < last_.size(); ++lag) mean_[lag].add(last_[lag]);
   ++frames_;

@@ -13,7 +13,7 @@
 namespace tessera::molecular {
 namespace {
 
-constexpr std::size_t chunk = 64;  // atoms of A that one task takes
+constexpr std::size_t pairs_a_task = 1 << 17;  // less is not worth a thread
 
 /// Ordered pairs with different atoms, and of different molecules where these are given.
 double count_pairs(const Group& a, const Group& b, const std::vector<std::int32_t>& molecule) {
@@ -58,7 +58,7 @@ void PairDistribution::add(const Frame& frame) {
 
   const NearGrid grid(frame.x_nm, b_, frame.box, r_max);
   const auto& h = frame.box.edge;
-  const std::size_t n_chunks = (a_.size() + chunk - 1) / chunk;
+  const std::size_t chunk = std::max<std::size_t>(8, pairs_a_task / b_.size()), n_chunks = (a_.size() + chunk - 1) / chunk;
   std::vector<std::vector<std::uint32_t>> found(n_chunks);
   parallel_chunks(static_cast<std::int64_t>(n_chunks), [&](std::int64_t c) {
     std::vector<std::uint32_t>& mine = found[static_cast<std::size_t>(c)];

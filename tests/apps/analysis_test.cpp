@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// molecular.analysis as its users meet it.
+#include "app_test.h"
+
+#include <gtest/gtest.h>
+
+using namespace tessera::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+class MolecularAnalysis : public AppTest {
+ protected:
+  void SetUp() override { ASSERT_EQ(tessera({"new", "molecular.analysis", "."}).code, 0); }
+  static std::vector<std::string> lines(const std::string& text) {
+    std::istringstream in(text);
+    std::vector<std::string> out;
+    for (std::string line; std::getline(in, line);) out.push_back(line);
+    return out;
+  }
+};
+
+TEST_F(MolecularAnalysis, TheCaseOfNewFindsWhatItPromises) {
+  const Outcome checked = tessera({"check", "brownian.toml"});
+  ASSERT_EQ(checked.code, 0) << checked.err;
+  EXPECT_TRUE(holds(checked.out, "200 atoms, first frame at 0 ps, frames every 1 ps")) << checked.out;
+  EXPECT_EQ(tessera({"estimate", "brownian.toml"}).code, 0);
+
+  const Outcome ran = tessera({"run", "brownian.toml", "--output", "RUN", "--threads", "1"});
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  EXPECT_TRUE(holds(ran.err, "msd_all.diffusion = ")) << ran.err;
+  EXPECT_TRUE(holds(ran.err, "is independent")) << ran.err;
+  const std::set<std::string> names = results("RUN");
+  for (const char* name : {"results.h5", "tables/averages.csv", "tables/rdf_all_g.csv", "tables/msd_all_msd.csv", "tables/density_all_profile.csv", "plots/rdf_all_g.png", "plots/msd_all_msd.svg"})
+    EXPECT_TRUE(names.contains(name)) << name;
+  // 200 atoms of 39.95 amu in 27 nm^3
+  const auto averages = lines(read("RUN/tables/averages.csv"));
+  ASSERT_EQ(averages.size(), 3u);
+  EXPECT_TRUE(averages[2].starts_with("density_all.density,kg/m^3,491.3")) << averages[2];
+  const auto g = lines(read("RUN/tables/rdf_all_g.csv"));
+  ASSERT_EQ(g.size(), 29u);
+  double mean = 0;
+  for (std::size_t k = 11; k < g.size(); ++k) mean += std::stod(g[k].substr(g[k].find(',') + 1)) / static_cast<double>(g.size() - 11);
+  EXPECT_NEAR(mean, 1, 0.02);
+
+  const Outcome again = tessera({"run", "brownian.toml", "--output", "TWO", "--threads", "2"});
+  ASSERT_EQ(again.code, 0) << again.err;
+  for (const std::string& name : names) EXPECT_EQ(read("RUN/" + name), read("TWO/" + name)) << name;
+  fs::remove(here() / "RUN/plots/rdf_all_g.png");
+  ASSERT_EQ(tessera({"plot", "RUN"}).code, 0);
+  EXPECT_EQ(read("RUN/plots/rdf_all_g.png"), read("TWO/plots/rdf_all_g.png"));
+}
+
+TEST_F(MolecularAnalysis, GroupsFramesAndOtherAnalyses) {
+  write("case.toml", R"(app = "molecular.analysis"
+topology = "argon.pdb"
+trajectory = ["argon.xtc", "argon.xtc"]
+frames = {from = "10 ps", to = "60 ps", every = 5}
+[[group]]
+name = "some"
+elements = ["Ar"]
+range = [11, 30]
+[[group]]
+name = "others"
+atoms = ["AR"]
+range = [31, 200]
+[[analysis]]
+type = "rdf"
+group = "some"
+with = "others"
+bin = "0.1 nm"
+[[analysis]]
+type = "rmsd"
+group = "some"
+[[analysis]]
+type = "gyration"
+group = "some"
+[[analysis]]
+type = "hydrogen_bonds"
+[[analysis]]
+type = "density"
+slices = 0
+[[expect]]
+quantity = "density_all.density"
+value = 491.4
+tolerance = 0.1
+[[expect]]
+quantity = "hydrogen_bonds.number"
+value = 1
+tolerance = 0.5
+)");
+  const Outcome ran = tessera({"run", "case.toml", "--output", "RUN"});
+  EXPECT_EQ(ran.code, 6) << ran.err;
+  EXPECT_TRUE(holds(ran.err, "hydrogen_bonds.number is 0, promised 1: BROKEN")) << ran.err;
+  EXPECT_FALSE(holds(ran.err, "density_all.density is")) << ran.err;
+  EXPECT_EQ(lines(read("RUN/tables/rmsd_some_rmsd.csv")).size(), 12u);  // 10, 15, ... 60 ps: the second file comes again and is left out
+  EXPECT_EQ(lines(read("RUN/tables/rmsd_some_rmsf.csv")).size(), 21u);
+  EXPECT_TRUE(fs::exists(here() / "RUN/tables/rdf_some_others_g.csv"));
+}
+
+TEST_F(MolecularAnalysis, FaultsAreToldAtTheirPlace) {
+  const std::string text = read("brownian.toml");
+  const auto changed = [&](const std::string& from, const std::string& to) {
+    std::string t = text;
+    t.replace(t.find(from), from.size(), to);
+    write("case.toml", t);
+    return tessera({"run", "case.toml", "--output", "RUN", "--force"});
+  };
+  Outcome o = changed("type = \"rdf\"", "type = \"rdf\"\ngroup = \"water\"");
+  EXPECT_EQ(o.code, 5);
+  EXPECT_TRUE(holds(o.err, "E0743") && holds(o.err, "there is no group 'water'")) << o.err;
+  o = changed("fit_to = \"10 ps\"", "fit_to = \"1 ps\"");
+  EXPECT_EQ(o.code, 5);
+  EXPECT_TRUE(holds(o.err, "E0743")) << o.err;
+  o = changed("argon.pdb", "argon.xtc");
+  EXPECT_EQ(o.code, 5) << o.err;
+  o = changed("[[analysis]]", "[[group]]\nname = \"none\"\natoms = [\"XX\"]\n[[analysis]]");
+  EXPECT_EQ(o.code, 5);
+  EXPECT_TRUE(holds(o.err, "no atom of argon.pdb belongs to the group 'none'")) << o.err;
+
+  fs::resize_file(here() / "argon.xtc", fs::file_size(here() / "argon.xtc") - 100);
+  o = tessera({"run", "brownian.toml", "--output", "RUN", "--force"});
+  EXPECT_EQ(o.code, 4) << o.err;
+  EXPECT_TRUE(holds(o.err, "E0740") && holds(o.err, "frame 399")) << o.err;
+  o = changed("[[analysis]]", "[frames]\naccept_cut_end = true\n[[analysis]]");
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_TRUE(holds(o.err, "warning") && holds(o.err, "frame 399")) << o.err;
+}
+
+}  // namespace
