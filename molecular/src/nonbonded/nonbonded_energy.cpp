@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// u = c12 A(s) - c6 B(s) + k_e q_i q_j C(s) of a pair with d = x_i - x_j - k h, s = d.d. With g = du/ds:
-//
-//   gradient    du/dd = 2 g d,  du/dc12 = A, du/dc6 = -B, du/dq_i = k_e q_j C
-//   curvature   along (dd, dc, dq): ds = 2 d.dd,  dg = u'' ds + dc12 A' - dc6 B' + k_e d(q_i q_j) C'
-//               w_d = 2 (dg d + g dd),  w_c12 = A' ds,  w_c6 = -B' ds,  w_qi = k_e (dq_j C + q_j C' ds)
+// The kernels' sum over pairs (pair_slopes.h) with what a reaction field makes of excluded ones, its form in engine operations, and
+// what belongs to options and tables.
 #include "generic.h"
-#include "nonbonded/near_pairs.h"
 #include "nonbonded/pair_shapes.h"
+#include "nonbonded/pair_slopes.h"
 #include "nonbonded/pair_term.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/molecular/nonbonded.h"
@@ -31,90 +28,32 @@ Box box_of(const double* h) {
   return b;
 }
 
-/// A shape's value, first and second derivative in s.
-struct Slopes {
-  double u = 0, d = 0, dd = 0;
-};
-template <class Shape>
-Slopes slopes(const Shape& shape, double s) {
-  using J = Jet<Jet<double, 1>, 1>;
-  const J r = shape(J(Jet<double, 1>(s, {1.0}), {Jet<double, 1>(1.0)}));
-  return {r.v.v, r.v.d[0], r.d[0].d[0]};
-}
-
 class NonbondedEnergy final : public PairTerm {
  public:
   NonbondedEnergy(const System& s, const Nonbonded& o)
       : n_(static_cast<Index>(s.n_atoms())), types_(s.lj.types), type_(s.atoms.lj_type), exclusions_(s.exclusions), options_(o),
-        twelve_(12, o.lj_modifier, o.cutoff_lj_nm, o.lj_switch_nm), six_(6, o.lj_modifier, o.cutoff_lj_nm, o.lj_switch_nm), coulomb_(o),
-        ke_(s.coulomb_constant / o.epsilon_r), charge_(s.atoms.charge_e), c6_(s.lj.c6), c12_(s.lj.c12) {}
+        coulomb_(o), ke_(s.coulomb_constant / o.epsilon_r), charge_(s.atoms.charge_e), slopes_(s, o) {}
 
   const char* name() const override { return "nonbonded"; }
   std::vector<tessera::Shape> shapes() const override { return {{n_, 3}, {3, 3}, {n_}, {types_, types_}, {types_, types_}}; }
 
   double value(Arrays p) const override {
-    double sum = 0;
-    each(p, [&](const Pair& a) {
-      if (a.lj) sum += a.c12 * twelve_(a.s) - a.c6 * six_(a.s);
-      if (a.charged) sum += ke_ * p[2][a.i] * p[2][a.j] * coulomb_(a.s);
-    });
-    return sum + of_excluded(p, {}, {});
+    check(options_, box_of(p[1]));
+    return slopes_.value(p) + of_excluded(p, {}, {});
   }
   void gradient(Arrays p, Results g) const override {
-    each(p, [&](const Pair& a) {
-      double slope = 0;
-      if (a.lj) {
-        const Slopes twelve = slopes(twelve_, a.s), six = slopes(six_, a.s);
-        slope += a.c12 * twelve.d - a.c6 * six.d;
-        to_tables(g, a, twelve.u, -six.u);
-      }
-      if (a.charged) {
-        const Slopes c = slopes(coulomb_, a.s);
-        slope += ke_ * p[2][a.i] * p[2][a.j] * c.d;
-        if (g[2]) {
-          g[2][a.i] += ke_ * p[2][a.j] * c.u;
-          g[2][a.j] += ke_ * p[2][a.i] * c.u;
-        }
-      }
-      to_places(g, a, {2 * slope * a.d[0], 2 * slope * a.d[1], 2 * slope * a.d[2]});
-    });
+    check(options_, box_of(p[1]));
+    slopes_.gradient(p, g);
     of_excluded(p, {}, g);
   }
   void curvature(Arrays p, Arrays v, Results w) const override {
-    each(p, [&](const Pair& a) {
-      Vec3 dd{};
-      for (std::size_t c = 0; c < 3; ++c) {
-        if (v[0]) dd[c] = v[0][3 * a.i + c] - v[0][3 * a.j + c];
-        if (v[1])
-          for (std::size_t k = 0; k < 3; ++k) dd[c] -= a.image[k] * v[1][3 * k + c];
-      }
-      const double ds = 2 * (a.d[0] * dd[0] + a.d[1] * dd[1] + a.d[2] * dd[2]);
-      double slope = 0, dslope = 0;
-      if (a.lj) {
-        const Slopes twelve = slopes(twelve_, a.s), six = slopes(six_, a.s);
-        slope += a.c12 * twelve.d - a.c6 * six.d;
-        dslope += (a.c12 * twelve.dd - a.c6 * six.dd) * ds;
-        if (v[4]) dslope += 0.5 * (v[4][a.t] + v[4][a.mirror]) * twelve.d;
-        if (v[3]) dslope -= 0.5 * (v[3][a.t] + v[3][a.mirror]) * six.d;
-        to_tables(w, a, twelve.d * ds, -six.d * ds);
-      }
-      if (a.charged) {
-        const Slopes c = slopes(coulomb_, a.s);
-        const double qi = p[2][a.i], qj = p[2][a.j], dqi = v[2] ? v[2][a.i] : 0, dqj = v[2] ? v[2][a.j] : 0;
-        slope += ke_ * qi * qj * c.d;
-        dslope += ke_ * (qi * qj * c.dd * ds + (dqi * qj + qi * dqj) * c.d);
-        if (w[2]) {
-          w[2][a.i] += ke_ * (dqj * c.u + qj * c.d * ds);
-          w[2][a.j] += ke_ * (dqi * c.u + qi * c.d * ds);
-        }
-      }
-      to_places(w, a, {2 * (dslope * a.d[0] + slope * dd[0]), 2 * (dslope * a.d[1] + slope * dd[1]), 2 * (dslope * a.d[2] + slope * dd[2])});
-    });
+    check(options_, box_of(p[1]));
+    slopes_.curvature(p, v, w);
     of_excluded(p, v, w);
   }
   Tensor generic(std::span<const Tensor> p) const override;
   void add_excluded(const std::vector<Vec3>& x, const Box& box, Sums& sums) const override {
-    const std::array<const double*, 5> p = {x[0].data(), box.edge[0].data(), charge_.data(), c6_.data(), c12_.data()};
+    const std::array<const double*, 5> p = {x[0].data(), box.edge[0].data(), charge_.data(), nullptr, nullptr};
     if (options_.coulomb != Coulomb::reaction_field || !options_.reaction_field_of_excluded) return;
     std::vector<Vec3> slope(x.size());
     std::array<Vec3, 3> by_box{};
@@ -127,18 +66,15 @@ class NonbondedEnergy final : public PairTerm {
 
  private:
   struct Pair {
-    std::size_t i, j, t, mirror;  ///< t, mirror: entries (type i, type j) and (type j, type i)
+    std::size_t i, j;
     Vec3 d, image;
     double s;
-    bool lj = false, charged = false;
-    double c6 = 0, c12 = 0;
   };
   bool has_coulomb() const { return options_.coulomb != Coulomb::none; }
-  double radius() const { return has_coulomb() ? std::max(options_.cutoff_lj_nm, options_.cutoff_coulomb_nm) : options_.cutoff_lj_nm; }
   std::size_t entry(std::size_t i, std::size_t j) const { return static_cast<std::size_t>(type_[i]) * static_cast<std::size_t>(types_) + static_cast<std::size_t>(type_[j]); }
 
   Pair pair(const double* x, const Box& box, std::size_t i, std::size_t j) const {
-    Pair a{i, j, entry(i, j), entry(j, i), {x[3 * i] - x[3 * j], x[3 * i + 1] - x[3 * j + 1], x[3 * i + 2] - x[3 * j + 2]}, {}, 0};
+    Pair a{i, j, {x[3 * i] - x[3 * j], x[3 * i + 1] - x[3 * j + 1], x[3 * i + 2] - x[3 * j + 2]}, {}, 0};
     if (is_periodic(box)) {
       const Vec3 f = fractions(box, a.d);
       for (std::size_t k = 0; k < 3; ++k) a.image[k] = std::floor(f[k] + 0.5);
@@ -148,20 +84,6 @@ class NonbondedEnergy final : public PairTerm {
     a.s = a.d[0] * a.d[0] + a.d[1] * a.d[1] + a.d[2] * a.d[2];
     return a;
   }
-  template <class F>
-  void each(Arrays p, F&& f) const {
-    const Box box = box_of(p[1]);
-    check(options_, box);
-    const auto* x = reinterpret_cast<const Vec3*>(p[0]);
-    for (const auto& [i, j] : near_pairs(x, static_cast<std::size_t>(n_), box, radius(), exclusions_)) {
-      Pair a = pair(p[0], box, static_cast<std::size_t>(i), static_cast<std::size_t>(j));
-      a.lj = a.s < options_.cutoff_lj_nm * options_.cutoff_lj_nm;
-      a.c6 = 0.5 * (p[3][a.t] + p[3][a.mirror]);
-      a.c12 = 0.5 * (p[4][a.t] + p[4][a.mirror]);
-      a.charged = has_coulomb() && a.s < options_.cutoff_coulomb_nm * options_.cutoff_coulomb_nm;
-      f(a);
-    }
-  }
   static void to_places(Results g, const Pair& a, const Vec3& slope) {
     for (std::size_t c = 0; c < 3; ++c) {
       if (g[0]) {
@@ -170,12 +92,6 @@ class NonbondedEnergy final : public PairTerm {
       }
       if (g[1])
         for (std::size_t k = 0; k < 3; ++k) g[1][3 * k + c] -= a.image[k] * slope[c];
-    }
-  }
-  static void to_tables(Results g, const Pair& a, double twelve, double six) {
-    for (const std::size_t t : {a.t, a.mirror}) {
-      if (g[4]) g[4][t] += 0.5 * twelve;
-      if (g[3]) g[3][t] += 0.5 * six;
     }
   }
   /// The reaction field between excluded pairs and of a charge with itself: k_e q_i q_j (k s - c), half of it for i = j.
@@ -218,10 +134,10 @@ class NonbondedEnergy final : public PairTerm {
   std::vector<std::int32_t> type_;
   std::vector<std::array<std::int32_t, 2>> exclusions_;
   Nonbonded options_;
-  PowerShape twelve_, six_;
   CoulombShape coulomb_;
   double ke_;
-  std::vector<double> charge_, c6_, c12_;  ///< of the system, for runs
+  std::vector<double> charge_;  ///< of the system, for runs
+  PairSlopes slopes_;
 };
 
 /// r^-n with a modifier in engine operations, from the formulas of nonbonded.h.

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nonbonded/kernels/slope_kernels.h"
+
+#if defined(__x86_64__)
+#include <cstring>
+#pragma GCC push_options
+#pragma GCC diagnostic ignored "-Wuninitialized"  // g++ 12's own header, GCC PR 105593
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC target("arch=x86-64-v3")
+#include "nonbonded/kernels/lanes_avx2.h"
+#include "nonbonded/kernels/slope_body.h"
+
+namespace tessera::molecular::pairs {
+const SlopeKernels* avx2_slopes() {
+  static constexpr SlopeKernels k = slope_kernels_of<NarrowTwice>();
+  return &k;
+}
+}  // namespace tessera::molecular::pairs
+#pragma GCC pop_options
+#else
+const tessera::molecular::pairs::SlopeKernels* tessera::molecular::pairs::avx2_slopes() { return nullptr; }
+#endif

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nonbonded/kernels/slope_kernels.h"
+
+#if defined(__x86_64__)
+#include <cstring>
+#pragma GCC push_options
+#pragma GCC diagnostic ignored "-Wuninitialized"  // g++ 12's own header, GCC PR 105593
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC target("arch=x86-64-v4,prefer-vector-width=512")
+#include "nonbonded/kernels/lanes_avx512.h"
+#include "nonbonded/kernels/slope_body.h"
+
+namespace tessera::molecular::pairs {
+const SlopeKernels* avx512_slopes() {
+  static constexpr SlopeKernels k = slope_kernels_of<WideTwice>();
+  return &k;
+}
+}  // namespace tessera::molecular::pairs
+#pragma GCC pop_options
+#else
+const tessera::molecular::pairs::SlopeKernels* tessera::molecular::pairs::avx512_slopes() { return nullptr; }
+#endif

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "tessera/molecular/forces.h"
+#include "tessera/molecular/nonbonded.h"
+
+#include <memory>
+
+namespace tessera::molecular {
+
+/// First and second derivatives of the sum over pairs within the cut-offs, in the operands of nonbonded_energy: x, h, charges, c6, c12. Lists are
+/// kept for the places of the last few evaluations. Sums are the same bits on any number of threads.
+class PairSlopes {
+ public:
+  using Arrays = EnergyFunction::Arrays;
+  using Results = EnergyFunction::Results;
+  /// `simd`: one that the processor has.
+  PairSlopes(const System& system, const Nonbonded& options, Simd simd = Simd::automatic);
+  ~PairSlopes();
+
+  double value(Arrays p) const;
+  void gradient(Arrays p, Results g) const;
+  void curvature(Arrays p, Arrays v, Results w) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tessera::molecular

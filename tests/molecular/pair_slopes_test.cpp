@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "molecular/src/nonbonded/pair_slopes.h"
+
+#include "molecular_cases.h"
+#include "molecular/src/nonbonded/kernels/slope_kernels.h"
+#include "tessera/autodiff/forall.h"
+#include "tessera/autodiff/grad.h"
+#include "tessera/molecular/parameters.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace tessera::molecular {
+namespace {
+
+using testing::Case;
+using Coulomb = Nonbonded::Coulomb;
+using Modifier = Nonbonded::Modifier;
+double largest(const Tensor& t) { return max(abs(flatten(t))).item<double>(); }
+
+/// 240 charged atoms of three types, one of them without Lennard-Jones, on a shaken grid: several clusters a column. Some pairs are excluded.
+Case crowd(bool slanted) {
+  Case c;
+  c.system.residues = {{"MIX", "1", "", ""}};
+  c.system.lj = mixed(LennardJones::Mixing::lorentz_berthelot, {0.25, 0.0, 0.2}, {0.6, 0.0, 0.3});
+  c.frame.box = slanted ? box_of_angles({1.9, 2.1, 2.0}, {75, 80, 70}) : rectangular_box({1.9, 2.1, 2.0});
+  std::mt19937 random(5);
+  std::uniform_real_distribution<double> any(-0.02, 0.02);
+  for (std::int32_t i = 0; i < 240; ++i) {
+    testing::add_atom(c.system, "X", 6, 12, 0.4 * std::sin(i + 1.0), i % 3);
+    c.frame.x_nm.push_back(from_fractions(c.frame.box, {i % 6 / 6.0 + any(random), i / 6 % 8 / 8.0 + any(random), i / 48 / 5.0 + any(random) + 3}));
+    if (i % 4 == 3) c.system.exclusions.push_back({i - 3, i});
+    if (i % 4 == 3) c.system.exclusions.push_back({i - 1, i});
+  }
+  std::ranges::sort(c.system.exclusions);
+  return c;
+}
+struct Choice {
+  const char* name;
+  bool slanted;
+  Nonbonded options;
+};
+const std::vector<Choice> choices = {
+    {"ewald", true, {.coulomb = Coulomb::ewald, .lj_modifier = Modifier::force_switch, .cutoff_coulomb_nm = 0.7, .cutoff_lj_nm = 0.7, .lj_switch_nm = 0.4}},
+    {"twin", false, {.coulomb = Coulomb::ewald, .lj_modifier = Modifier::potential_switch, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.6, .lj_switch_nm = 0.4}},
+    {"field", true, {.coulomb = Coulomb::reaction_field, .lj_modifier = Modifier::potential_shift, .cutoff_coulomb_nm = 0.6, .cutoff_lj_nm = 0.8, .epsilon_rf = 78, .reaction_field_of_excluded = false}},
+    {"linear", false, {.coulomb = Coulomb::cutoff, .coulomb_modifier = Modifier::linear_force_shift, .lj_modifier = Modifier::linear_force_shift, .cutoff_coulomb_nm = 0.7, .cutoff_lj_nm = 0.7}},
+    {"neutral", false, {.coulomb = Coulomb::none, .lj_modifier = Modifier::none, .cutoff_lj_nm = 0.8}}};
+
+struct Arrays {
+  std::vector<std::vector<double>> of;
+  std::vector<const double*> in() const {
+    std::vector<const double*> p;
+    for (const auto& a : of) p.push_back(a.data());
+    return p;
+  }
+  std::vector<double*> out() {
+    std::vector<double*> p;
+    for (auto& a : of) p.push_back(a.data());
+    return p;
+  }
+};
+Arrays arrays(const std::vector<Tensor>& t) {
+  Arrays a;
+  for (const Tensor& x : t) a.of.push_back(x.to_vector<double>());
+  return a;
+}
+
+class PairSlopesOf : public ::testing::TestWithParam<Choice> {};
+INSTANTIATE_TEST_SUITE_P(Options, PairSlopesOf, ::testing::ValuesIn(choices), [](const auto& c) { return std::string(c.param.name); });
+
+TEST_P(PairSlopesOf, EveryInstructionSetAgreesWithEngineOperations) {
+  const Case c = crowd(GetParam().slanted);
+  const Nonbonded& o = GetParam().options;
+  const EnergyPtr u = nonbonded_energy(c.system, o);
+  std::vector<Tensor> p = {positions_of(c.frame.x_nm), edges_of(c.frame.box), tensor(c.system.atoms.charge_e), c6_of(c.system), c12_of(c.system)}, v;
+  p[3] = p[3] + 1e-4 * tensor({0.0, 1.0, 0.0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.0}, {3, 3});  // not symmetric; the second type feels the first
+  for (std::size_t k = 0; k < p.size(); ++k) v.push_back((k == 0 ? 0.01 : 0.1 * largest(p[k])) * reshape(sin(arange(p[k].size(), Dtype::f64) + 1.0), p[k].shape()));
+  const auto oracle = [&](const std::vector<Tensor>& q) { return u->generic(q); };
+  const double value = oracle(p).item<double>();
+  const Arrays g0 = arrays(grad(oracle)(p)), w0 = arrays(hvp(oracle, p, v)), at = arrays(p), along = arrays(v);
+  const std::vector<Tensor> v_x = {v[0], zeros({3, 3}), zeros({240}), zeros({3, 3}), zeros({3, 3})};
+  const Arrays w0_x = arrays({hvp(oracle, p, v_x)[0]});
+
+  for (std::size_t level = 1; level <= pairs::slope_kernels().size(); ++level) {
+    const PairSlopes slopes(c.system, o, static_cast<Simd>(level));
+    const auto expect = [&](const Arrays& got, const Arrays& expected, double tolerance, const char* what) {
+      for (std::size_t k = 0; k < got.of.size(); ++k) {
+        double most = 0, wrong = 0;
+        for (std::size_t e = 0; e < got.of[k].size(); ++e) {
+          most = std::max(most, std::abs(expected.of[k][e]));
+          wrong = std::max(wrong, std::abs(got.of[k][e] - expected.of[k][e]));
+        }
+        EXPECT_LE(wrong, tolerance * most) << what << " of operand " << k << ", level " << level;
+      }
+    };
+    Arrays g = arrays({0.0 * p[0], 0.0 * p[1], 0.0 * p[2], 0.0 * p[3], 0.0 * p[4]}), w = g, again = g;
+    EXPECT_NEAR(slopes.value(at.in()), value, 1e-12 * std::abs(value)) << level;
+    slopes.gradient(at.in(), g.out());
+    expect(g, g0, 1e-12, "gradient");
+    slopes.curvature(at.in(), along.in(), w.out());
+    expect(w, w0, 2e-12, "curvature");
+    // Places alone: another kernel.
+    const std::vector<const double*> dx = {along.of[0].data(), nullptr, nullptr, nullptr, nullptr};
+    Arrays wx = arrays({0.0 * p[0]});
+    const std::vector<double*> to = {wx.of[0].data(), nullptr, nullptr, nullptr, nullptr};
+    slopes.curvature(at.in(), dx, to);
+    expect(wx, w0_x, 2e-12, "Hessian product");
+    // The same bits on one thread, and from a list made again.
+    const int threads = num_threads();
+    set_num_threads(1);
+    PairSlopes(c.system, o, static_cast<Simd>(level)).gradient(at.in(), again.out());
+    set_num_threads(threads);
+    EXPECT_EQ(again.of, g.of) << level;
+  }
+}
+
+TEST(PairSlopes, ListsFollowPlacesAndTables) {
+  const Case c = crowd(true);
+  const Nonbonded& o = choices[0].options;
+  const PairSlopes kept(c.system, o);
+  const std::vector<Tensor> p = {positions_of(c.frame.x_nm), edges_of(c.frame.box), tensor(c.system.atoms.charge_e), c6_of(c.system), c12_of(c.system)};
+  kept.value(arrays(p).in());
+  for (const std::size_t changed : {std::size_t{0}, std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{0}}) {
+    std::vector<Tensor> q = p;
+    q[changed] = changed == 3 ? q[3] + 0.001 : q[changed] * 1.01;
+    const Arrays a = arrays(q);
+    EXPECT_EQ(kept.value(a.in()), PairSlopes(c.system, o).value(a.in())) << changed;
+    EXPECT_NE(kept.value(a.in()), kept.value(arrays(p).in())) << changed;
+  }
+}
+
+}  // namespace
+}  // namespace tessera::molecular
