@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// u = -q q erf(beta r)/r of excluded pairs (ewald.h) as runs take them; q q = k_e/e_r q_i q_j. With z = beta^2 r^2
+//
+//   u = -q q beta e(z),   f_i = -q q beta^3 g(z) d:
+//
+// both are entire functions (series.h): close pairs take one series, whose batches the compiler vectorises.
 #pragma once
 #include "../fixed.h"
 #include "tessera/molecular/nonbonded.h"
 #include "tessera/molecular/system.h"
 
+#include <array>
 #include <vector>
 
 namespace tessera::molecular {
 
-/// The terms -k_e/e_r q_i q_j erf(beta r)/r of excluded pairs (ewald.h) as runs take them.
 class ExcludedRun {
  public:
   ExcludedRun(const System& system, const Nonbonded& options);
@@ -17,13 +23,10 @@ class ExcludedRun {
   void add(const Vec3* x, const Box& box, std::size_t begin, std::size_t end, bool energies, Sums& sums) const;
 
  private:
-  struct Pair {
-    std::int32_t i, j;
-    double qq;  ///< k_e/e_r q_i q_j
-  };
-  std::vector<Pair> pairs_;
-  double beta_, radius2_;
-  std::vector<double> force_, energy_;  ///< series in t = 2 s/rc^2 - 1
+  double beta_ = 0;
+  std::vector<std::array<std::int32_t, 2>> pairs_;
+  std::vector<double> strength_;        ///< q q beta
+  std::vector<double> value_, slope_;   ///< series of e and g in 2 z/far - 1
 };
 
 }  // namespace tessera::molecular
