@@ -25,6 +25,7 @@ data::ExitCode dispatch(const CommandLine& line) {
                {"stop", verb_stop},
                {"plot", verb_plot},
                {"info", verb_info},
+               {"import", verb_import},
                {"list", verb_list},
                {"explain", verb_explain},
                {"schema", verb_schema},

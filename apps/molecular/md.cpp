@@ -3,6 +3,7 @@
 // their averages come out.
 #include "molecular/argon_case.h"
 #include "molecular/md_derivatives.h"
+#include "molecular/md_mdp.h"
 #include "molecular/md_run.h"
 #include "molecular/md_running.h"
 #include "support/app.h"
@@ -116,7 +117,7 @@ std::vector<std::filesystem::path> plot(const std::filesystem::path& run_dir) {
 
 const RegisterApp registered([] {
   return App{.name = "molecular.dynamics",
-             .summary = "Molecular dynamics in stages: minimization, heating and dynamics of molecules, on AMBER or OpenMM input or a Lennard-Jones fluid",
+             .summary = "Molecular dynamics in stages: minimization, heating and dynamics of molecules, on AMBER, GROMACS or OpenMM input or a Lennard-Jones fluid",
              .options = md_options(),
              .check = check,
              .estimate = estimate,
@@ -124,7 +125,8 @@ const RegisterApp registered([] {
              .make_example = make_example,
              .plot = plot,
              .precision = [](const data::Config& config) { return std::string(md_options().read(config).precision == Precision::f64 ? "f64" : "mixed"); },
-             .derivatives = derivatives};
+             .derivatives = derivatives,
+             .importers = {{".mdp", "GROMACS's run parameters", [](const std::filesystem::path& file) { return import_mdp(file); }}}};
 });
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "tessera/data/text_reader.h"
 #include "tessera/molecular/amber.h"
 #include "tessera/molecular/elements.h"
+#include "tessera/molecular/gromacs.h"
 #include "tessera/molecular/openmm_xml.h"
 #include "tessera/molecular/structure_file.h"
 
@@ -26,6 +27,7 @@ std::string ending(const fs::path& path) {
 }
 
 bool is_amber_topology(const std::string& e) { return e == ".prmtop" || e == ".parm7" || e == ".top7"; }
+bool is_gromacs_topology(const std::string& e) { return e == ".top"; }
 bool is_amber_restart(const std::string& e) { return e == ".rst7" || e == ".inpcrd" || e == ".restrt" || e == ".rst"; }
 
 data::TextFile read(const fs::path& path, Case& c) {
@@ -73,6 +75,30 @@ mol::Frame read_xyz(const data::TextFile& text) {
   }
   findings.throw_if_errors();
   return f;
+}
+
+/// A GROMACS topology with its structure; what restrains positions holds them to that structure.
+void read_gromacs(const MdOptions& o, Case& c) {
+  mol::GroFile structure = mol::read_gro(read(*o.structure, c));
+  c.start = structure.frames.front();
+  mol::GromacsTopology t = mol::read_top(*o.topology, {.include_folders = o.include_folders, .defines = o.define, .reference = &c.start});
+  for (const fs::path& file : t.files) c.inputs.push_back(data::describe_input(file));
+  c.system = std::move(t.system);
+  for (const auto* remarks : {&structure.remarks, &t.remarks}) c.findings.insert(c.findings.end(), remarks->begin(), remarks->end());
+  std::size_t differ = 0, first = 0;
+  for (std::size_t i = c.system.n_atoms(); i-- > 0;)
+    if (c.system.atoms.name[i] != structure.atom_name[i]) {
+      ++differ;
+      first = i;
+    }
+  if (differ == 0) return;
+  data::Diagnostic d;
+  d.severity = data::Severity::warning;
+  d.number = 704;
+  d.place.file = o.structure->string();
+  d.message = fmt::format("{} atoms have other names than in the topology, first atom {}: {} there, {} here", differ, first + 1, c.system.atoms.name[first], structure.atom_name[first]);
+  d.hint = "the names of the topology are taken; check that the order of the atoms is the same";
+  c.findings.push_back(std::move(d));
 }
 
 mol::System lennard_jones_system(const LennardJonesOptions& o, std::size_t n) {
@@ -144,7 +170,11 @@ void read_input(const data::Config& config, Case& c) {
     return;
   }
   const std::string topology = ending(*o.topology), structure = ending(*o.structure);
-  if (!is_amber_topology(topology)) refuse("topology", "'" + o.topology->filename().string() + "' has no ending that is known here", ".prmtop or .parm7");
+  if (is_gromacs_topology(topology)) {
+    if (structure != ".gro") refuse("structure", "'" + o.structure->filename().string() + "' is no structure of a GROMACS topology", ".gro");
+    return read_gromacs(o, c);
+  }
+  if (!is_amber_topology(topology)) refuse("topology", "'" + o.topology->filename().string() + "' has no ending that is known here", ".prmtop, .parm7 or .top");
   if (!is_amber_restart(structure)) refuse("structure", "'" + o.structure->filename().string() + "' has no ending that is known here", ".rst7 or .inpcrd");
   mol::AmberTopology t = mol::read_amber_topology(read(*o.topology, c));
   c.system = std::move(t.system);

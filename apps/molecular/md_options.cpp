@@ -76,13 +76,14 @@ void take(M& to, const V& from) {
 const data::Options<MdOptions>& md_options() {
   static const auto table = [] {
     using O = MdOptions;
-    data::Options<O> o("molecular.dynamics", "Molecular dynamics: minimization, heating and dynamics of molecules in stages, on AMBER or OpenMM input or a Lennard-Jones fluid");
+    data::Options<O> o("molecular.dynamics", "Molecular dynamics: minimization, heating and dynamics of molecules in stages, on AMBER, GROMACS or OpenMM input or a Lennard-Jones fluid");
     o.add("schema", &O::schema, {.doc = "Version of this layout.", .min = 1, .max = 1});
     o.add("title", &O::title, {.doc = "Title of reports and pictures."});
-    o.add("topology", &O::topology, {.doc = "The molecules and their force field: an AMBER topology (.prmtop, .parm7), also packed by gzip."});
-    o.add("structure", &O::structure, {.doc = "Where the atoms are: an AMBER restart (.rst7, .inpcrd), PDB or mmCIF (.pdb, .cif) with forcefield, or XYZ (.xyz, in angstrom) for a Lennard-Jones fluid."});
+    o.add("topology", &O::topology, {.doc = "The molecules and their force field: an AMBER topology (.prmtop, .parm7), also packed by gzip, or one of GROMACS (.top)."});
+    o.add("structure", &O::structure, {.doc = "Where the atoms are: an AMBER restart (.rst7, .inpcrd), a GROMACS structure (.gro), PDB or mmCIF (.pdb, .cif) with forcefield, or XYZ (.xyz, in angstrom) for a Lennard-Jones fluid."});
     o.add("forcefield", &O::forcefield, {.doc = "Force field in OpenMM's XML, of a structure in PDB or mmCIF: files that belong together, instead of a topology."});
     o.add("define", &O::define, {.doc = "Names that the topology's preprocessor finds defined, such as POSRES or FLEXIBLE."});
+    o.add("include_folders", &O::include_folders, {.doc = "Where the files of a GROMACS topology's #include are besides its own folder, such as GROMACS's share/top. Files elsewhere are not read."});
     o.add("coulomb_constant", &O::coulomb_constant,
           {.doc = "k_e: of the input file's usual program (file), amber, charmm, codata_2018, or a number in kJ/mol nm/e^2. Which one moves energies by 1e-5."});
     o.add("precision", &O::precision, {.doc = "Of pair forces; sums, steps and derivatives are in double precision always.", .choices = {"mixed", "f64"}});

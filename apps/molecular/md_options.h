@@ -139,6 +139,7 @@ struct MdOptions {
   std::optional<std::filesystem::path> topology, structure;
   std::vector<std::filesystem::path> forcefield;
   std::vector<std::string> define;
+  std::vector<std::filesystem::path> include_folders;
   std::string coulomb_constant = "file";
   Precision precision = Precision::f64;
   std::uint64_t seed = 1;

@@ -85,6 +85,17 @@ struct Derivatives {
   std::vector<std::string> left_out;  ///< what is not, and why
 };
 
+/// Another program's input as a configuration of ours.
+struct Imported {
+  std::string toml;
+  std::vector<data::Diagnostic> remarks;
+};
+struct Importer {
+  std::string ending;  ///< ".mdp"
+  std::string what;    ///< "GROMACS's run parameters"
+  std::function<Imported(const std::filesystem::path& file)> read;
+};
+
 /// One app. Everything the verbs need; each function throws data::InputError for bad input.
 struct App {
   std::string name;     ///< "inversion.mt1d": folder, dot, name
@@ -103,6 +114,8 @@ struct App {
   std::function<std::string(const data::Config&)> precision = {};
   /// What a case computes as a differentiable function; empty where the app offers none.
   std::function<Derivatives(const AppContext&)> derivatives = {};
+  /// What `tessera import` makes cases of this app from.
+  std::vector<Importer> importers = {};
 };
 
 /// Every app that is linked in, sorted by name.

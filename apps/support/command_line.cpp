@@ -87,6 +87,11 @@ struct Grammar {
     v = verb("info", "read a file of any known format and summarise it");
     v->add_option("FILE", line.path, "the file, or a run folder")->required();
 
+    v = verb("import", "turn another program's input (.mdp) into a configuration");
+    v->add_option("FILE", line.path, "the file; its ending tells what it is")->required();
+    v->add_option("-o,--output", line.output, "the configuration (default: stdout)");
+    v->add_flag("--force", line.run.force, "replace an existing file");
+
     v = verb("list", "list apps, examples, formats, units or verbs");
     v->add_option("WHAT", line.word, "apps, examples, formats, units or verbs")
         ->required()

@@ -14,6 +14,7 @@ data::ExitCode verb_resume(const CommandLine& line);
 data::ExitCode verb_stop(const CommandLine& line);
 data::ExitCode verb_plot(const CommandLine& line);
 data::ExitCode verb_info(const CommandLine& line);
+data::ExitCode verb_import(const CommandLine& line);
 data::ExitCode verb_list(const CommandLine& line);
 data::ExitCode verb_explain(const CommandLine& line);
 data::ExitCode verb_schema(const CommandLine& line);

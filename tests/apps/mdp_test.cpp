@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// GROMACS's three files as its users have them: import the run parameters, check and run the case.
+#include "app_test.h"
+
+#include <gtest/gtest.h>
+
+using namespace tessera::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+class Mdp : public AppTest {};
+
+const char* const kField = "[ defaults ]\n1 2 yes 0.5 0.8333\n[ atomtypes ]\nO 8 15.9994 0.0 A 0.3166 0.65\nH 1 1.008 0.0 A 0 0\n";
+const char* const kTopology =
+    "#include \"field.itp\"\n[ moleculetype ]\nSOL 2\n[ atoms ]\n1 O 1 SOL OW 1 -0.8476\n2 H 1 SOL HW1 1 0.4238\n3 H 1 SOL HW2 1 0.4238\n[ settles ]\n1 1 0.1 0.16330\n"
+    "#ifdef POSRES\n[ position_restraints ]\n1 1 1000 1000 1000\n#endif\n[ system ]\nTwo waters\n[ molecules ]\nSOL 2\n";
+const char* const kStructure =
+    "Two waters\n    6\n"
+    "    1SOL     OW    1   0.500   0.500   0.500\n    1SOL    HW1    2   0.600   0.500   0.500\n    1SOL    HW2    3   0.467   0.594   0.500\n"
+    "    2SOL     OW    4   1.000   1.000   1.000\n    2SOL    HW1    5   1.100   1.000   1.000\n    2SOL    HW2    6   0.967   1.094   1.000\n"
+    "   2.00000   2.00000   2.00000\n";
+const char* const kRun =
+    "; production\nintegrator = md ; leap-frog\ndt = 0.001\nnsteps=20\nnstxtcout = 10\nnstenergy = 10\nnstlist = 20\ncoulombtype = PME\nrcoulomb = 0.9\nrvdw = 0.9\nDispCorr = EnerPres\n"
+    "tcoupl = V-rescale\ntc_grps = System\ntau-t = 0.5\nref_t = 298\ngen-vel = yes\ngen-temp = 298\nconstraints = H-bonds\nfree-energy = no\ndefine = -DPOSRES\ninclude = -Iff\n";
+
+TEST_F(Mdp, ThreeFilesOfGromacsRun) {
+  write("topol.top", kTopology);
+  fs::create_directory(here() / "ff");
+  write("ff/field.itp", kField);
+  write("conf.gro", kStructure);
+  write("md.mdp", kRun);
+  const Outcome made = tessera({"import", "md.mdp", "-o", "md.toml"});
+  ASSERT_EQ(made.code, 0) << made.err;
+  EXPECT_NE(made.err.find("E0727"), std::string::npos) << "nstxtcout has a new name: " << made.err;
+  const std::string text = read("md.toml");
+  for (const char* line : {"topology = \"topol.top\"", "structure = \"conf.gro\"", "define = [\"POSRES\"]", "coulombtype = \"pme\"", "rvdw = \"0.9 nm\"", "pme_order = 4", "DispCorr = \"EnerPres\"",
+                           "constraints = \"h-bonds\"", "nstxout = 10", "dt = \"0.001 ps\"", "nsteps = 20", "tcoupl = \"v-rescale\"", "ref_t = \"298 K\"", "gen_temp = \"298 K\""})
+    EXPECT_NE(text.find(line), std::string::npos) << line << " in\n" << text;
+  EXPECT_EQ(tessera({"import", "md.mdp"}).out, text);
+  EXPECT_EQ(tessera({"import", "md.mdp", "-o", "md.toml"}).code, 2) << "a file is not replaced unasked";
+  const Outcome checked = tessera({"check", "md.toml"});
+  EXPECT_EQ(checked.code, 0) << checked.err;
+  EXPECT_NE(checked.out.find("2 rigid waters, 2 atoms held"), std::string::npos) << checked.out;
+  const Outcome ran = tessera({"run", "md.toml", "-o", "R"});
+  EXPECT_EQ(ran.code, 0) << ran.err;
+}
+
+TEST_F(Mdp, WhatCannotBeHadIsRefusedWithTheWayOut) {
+  const auto fails = [&](const char* text, const char* number, const char* part) {
+    write("bad.mdp", text);
+    const Outcome o = tessera({"import", "bad.mdp"});
+    EXPECT_EQ(o.code, 4) << text << o.err;
+    EXPECT_EQ(o.out, "");
+    EXPECT_NE(o.err.find(std::string("error ") + number), std::string::npos) << text << o.err;
+    EXPECT_NE(o.err.find(part), std::string::npos) << text << o.err;
+  };
+  fails("rcolomb = 1\n", "E0725", "did you mean 'rcoulomb'?");
+  fails("nonsense\n", "E0725", "KEY = VALUE");
+  fails("dt = 1\ndt = 2\n", "E0725", "given twice");
+  fails("dt = 0,002\n", "E0303", "decimal point");
+  fails("integrator = cg\n", "E0726", "l-bfgs");
+  fails("nsteps = -1\n", "E0726", "how many steps");
+  fails("pull = yes\n", "E0726", "write pull = no");
+  fails("vdwtype = PME\n", "E0726", "DispCorr");
+  fails("pcoupl = MTTK\n", "E0726", "c-rescale");
+  fails("tcoupl = v-rescale\ntc-grps = A B\ntau-t = 1 1\nref-t = 300 300\n", "E0726", "no group 'A'");
+  fails("pcoupl = Berendsen\nref-p = 1\ncompressibility = 1 2\n", "E0726", "2 numbers");
+  fails("annealing = periodic\ntcoupl = v-rescale\ntc-grps = System\ntau-t = 1\nref-t = 300\n", "E0726", "single");
+  EXPECT_EQ(tessera({"import", "case.in"}).code, 2);
+}
+
+}  // namespace
