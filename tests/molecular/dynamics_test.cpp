@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/molecular/dynamics.h"
 
+#include "molecular/src/dynamics/noise.h"
 #include "molecular_cases.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/forall.h"
@@ -284,6 +285,22 @@ TEST(Stepper, SampledKineticEnergiesAreMaxwells) {
   // 1,200 squares of normal numbers, a third of 300 samples independent: relative error sqrt(2/1.2e5).
   EXPECT_NEAR(sampled, 1, 4 * std::sqrt(2 / 1.2e5));
   EXPECT_NEAR(full, 0.75, 4 * std::sqrt(2 / 1.2e5));
+}
+
+TEST(Noise, IsPhiloxByBoxAndMuller) {
+  Noise noise;
+  const std::uint64_t first = (std::uint64_t{1} << 32) - 7, seed = 0x123456789ABCDEFULL;
+  noise.fill(seed, friction, first, 200);
+  const auto unit = [](std::uint32_t w) { return (w + 0.5) / 4294967296.0; };
+  const double turn = 2 * 3.14159265358979323846;
+  for (std::size_t i = 0; i < 200; ++i) {
+    const auto w = data::philox({seed, friction}, first + i);
+    for (std::size_t k = 0; k < 4; ++k) ASSERT_EQ(noise.word[k][i], w[k]);
+    const double a = std::sqrt(-2 * std::log(unit(w[0]))), b = std::sqrt(-2 * std::log(unit(w[2])));
+    EXPECT_NEAR(noise.normal[0][i], a * std::cos(turn * unit(w[1])), 1e-11);
+    EXPECT_NEAR(noise.normal[1][i], a * std::sin(turn * unit(w[1])), 1e-11);
+    EXPECT_NEAR(noise.normal[2][i], b * std::cos(turn * unit(w[3])), 1e-11);
+  }
 }
 
 TEST(Thermostats, GroupsHaveTheirOwnBaths) {

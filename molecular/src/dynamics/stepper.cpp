@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dynamics/barostats.h"
 #include "dynamics/baths.h"
+#include "dynamics/noise.h"
 #include "dynamics/parts.h"
 #include "dynamics/random.h"
 #include "tessera/autodiff/error.h"
@@ -150,16 +151,34 @@ struct Stepper::Impl {
       drift_piston(scales, parts, m, 0.5 * t);
       push_piston(scales, m.piston, m.frame.box, centres_of(parts, m, 0, 0).twice_kinetic, false, t);
     }
+    kick_and_move(m, {}, 0, t);
+    if (has_piston()) drift_piston(scales, parts, m, 0.5 * t);
+  }
+  /// B(kick) A(t), velocities before it times their group's factor (empty: 1).
+  void kick_and_drift(Motion& m, const std::vector<double>& factor, double kick_t, double t) const {
+    if (!has_piston()) return kick_and_move(m, factor, kick_t, t);
+    scale(m.frame.v_nm_ps, factor);
+    kick(m, kick_t);
+    drift(m, t);
+  }
+  void kick_and_move(Motion& m, const std::vector<double>& factor, double kick_t, double t) const {
     std::vector<Vec3>&x = m.frame.x_nm, &v = m.frame.v_nm_ps;
+    const auto& f = m.forces.f;
     thread_local std::vector<Vec3> memory;
     std::vector<Vec3>& before = memory;
-    if (constraints.size() > 0) before = x;
+    before.resize(n());
     over_blocks(n(), [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i)
-        for (std::size_t c = 0; c < 3; ++c) x[i][c] += t * v[i][c];
+      for (std::size_t i = begin; i < end; ++i) {
+        const double s = factor.empty() ? 1 : factor[static_cast<std::size_t>(parts.bath[i])];
+        for (std::size_t c = 0; c < 3; ++c) {
+          const double u = s * v[i][c] + kick_t * parts.inverse[i][c] * f[i][c];
+          before[i][c] = x[i][c];
+          x[i][c] += t * u;
+          v[i][c] = u;
+        }
+      }
     });
     if (constraints.size() > 0) constraints.apply_to_positions(before, x, m.frame.box, &v, t);
-    if (has_piston()) drift_piston(scales, parts, m, 0.5 * t);
   }
   /// Forces at the places of step `step`.
   void evaluate(Motion& m, std::int64_t step) const {
@@ -186,21 +205,26 @@ struct Stepper::Impl {
     const double before = total(kinetic_energies(parts, m.frame.v_nm_ps)), c = std::exp(-o.friction_per_ps * t);
     std::vector<double> noise = temperatures(m.frame.time_ps);
     for (double& s : noise) s = std::sqrt(-std::expm1(-2 * o.friction_per_ps * t) * gas_constant * s);
-    const auto step = static_cast<std::uint64_t>(m.frame.step);
+    const std::uint64_t first = static_cast<std::uint64_t>(m.frame.step) * n();
     over_blocks(n(), [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i)
-        for (std::size_t k = 0; k < 3; ++k)
-          if (const double w = parts.inverse[i][k]; w > 0)
-            m.frame.v_nm_ps[i][k] = c * m.frame.v_nm_ps[i][k] + noise[static_cast<std::size_t>(parts.bath[i])] * std::sqrt(w) * normal_of(o.seed, friction, step, n(), i, k);
+      Noise random;
+      for (std::size_t start = begin; start < end; start += Noise::most) {
+        const std::size_t many = std::min(Noise::most, end - start);
+        random.fill(o.seed, friction, first + start, many);
+        for (std::size_t i = start; i < start + many; ++i) {
+          const double size = noise[static_cast<std::size_t>(parts.bath[i])];
+          for (std::size_t k = 0; k < 3; ++k) m.frame.v_nm_ps[i][k] = c * m.frame.v_nm_ps[i][k] + size * std::sqrt(parts.inverse[i][k]) * random.normal[k][i - start];
+        }
+      }
     });
     hold_velocities(m);
     m.sampled = total(kinetic_energies(parts, m.frame.v_nm_ps));
     m.exchanged -= m.sampled - before;
   }
-  /// The thermostat over one step.
-  void couple(Motion& m) const {
+  /// The thermostat over one step; what it scales velocities by is left to the caller (empty: nothing).
+  std::vector<double> couple(Motion& m) const {
     std::vector<Vec3>& v = m.frame.v_nm_ps;
-    if (o.thermostat == Thermostat::none) return;
+    if (o.thermostat == Thermostat::none || has_chains()) return {};
     const std::vector<double> temperature = temperatures(m.frame.time_ps);
     const auto step = static_cast<std::uint64_t>(m.frame.step);
     const std::vector<double> before = kinetic_energies(parts, v);
@@ -212,7 +236,7 @@ struct Stepper::Impl {
       }
       hold_velocities(m);
       m.exchanged -= total(kinetic_energies(parts, v)) - total(before);
-      return;
+      return {};
     }
     std::vector<double> factor(o.groups.size(), 1.0);
     for (std::size_t g = 0; g < factor.size(); ++g) {
@@ -221,7 +245,7 @@ struct Stepper::Impl {
       factor[g] = o.thermostat == Thermostat::v_rescale ? bussi_factor(before[g], aim, parts.freedom[g], ratio, o.seed, step * factor.size() + g) : std::sqrt(1 + ratio * (aim / before[g] - 1));
       m.exchanged -= (factor[g] * factor[g] - 1) * before[g];
     }
-    scale(v, factor);
+    return factor;
   }
   bool has_chains() const { return o.thermostat == Thermostat::nose_hoover; }
   void turn_chains(Motion& m, double t) const {
@@ -312,23 +336,18 @@ struct Stepper::Impl {
     switch (o.integrator) {
       case Integrator::velocity_verlet:
         if (has_chains()) turn_chains(m, 0.5 * dt);
-        kick(m, 0.5 * dt);
-        drift(m, dt);
+        kick_and_drift(m, {}, 0.5 * dt, dt);
         arrive();
         kick(m, 0.5 * dt);
         hold_velocities(m);
         if (has_chains()) turn_chains(m, 0.5 * dt);
-        else couple(m);
+        else scale(m.frame.v_nm_ps, couple(m));
         break;
       case Integrator::leap_frog:
-        if (!has_chains()) couple(m);
-        kick(m, dt);
+        kick_and_drift(m, couple(m), dt, has_chains() ? 0.5 * dt : dt);
         if (has_chains()) {
-          drift(m, 0.5 * dt);
           turn_chains(m, dt);
           drift(m, 0.5 * dt);
-        } else {
-          drift(m, dt);
         }
         arrive();
         break;
