@@ -228,6 +228,23 @@ TEST(Trajectory, XtcTellsWhatIsWrongAndWhere) {
   EXPECT_THROW(open_trajectory(data::BinaryInput("t.xyz", bytes)), Error);
 }
 
+TEST(Trajectory, PositionsThatAreNoNumbersAreTold) {
+  tessera::testing::TempFolder folder;
+  for (const char* name : {"t.xtc", "t.trr", "t.dcd"}) {
+    create_trajectory(folder / name, testing::waters(1, 0.4, 0.3, 0.6))->write(moving_waters(1, 1)[0]);
+    std::string bytes = tessera::testing::read_bytes(folder / name);
+    const std::size_t last = bytes.size() - (std::string(name) == "t.dcd" ? 12 : 8);  // within the last position
+    bytes.replace(last, 8, std::string(name) == "t.dcd" ? std::string("\xff\xff\xff\x7f", 4) + bytes.substr(last + 4, 4) : std::string(8, '\xff'));
+    const std::string told = tessera::testing::expect_input_error(
+        [&] {
+          const auto reader = open_trajectory(data::BinaryInput(name, bytes));
+          for (Snapshot s; reader->read(s);) {}
+        },
+        data::ExitCode::input_invalid, 741);
+    EXPECT_NE(told.find("no numbers, the first of 2"), std::string::npos) << told;
+  }
+}
+
 TEST(Trajectory, XtcOfPositionsThatDoNotFit) {
   tessera::testing::TempFolder folder;
   const auto writer = create_trajectory(folder / "t.xtc", testing::waters(4, 0.4, 0.3, 0.6));

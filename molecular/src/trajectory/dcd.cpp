@@ -119,12 +119,14 @@ class DcdReader final : public TrajectoryReader {
       expect_count(in, cell_bytes);
       out.frame.box = box_of(cell, in, cell_at);
     }
+    const std::uint64_t at = in.at();
     out.frame.x_nm.resize(header_.n_atoms);
     for (std::size_t d = 0; d < 3; ++d) {
       expect_count(in, 4 * header_.n_atoms);
       for (Vec3& x : out.frame.x_nm) x[d] = static_cast<double>(in.number<float>()) * angstrom;
       expect_count(in, 4 * header_.n_atoms);
     }
+    in.expect_finite(out.frame.x_nm, at, "positions");
     at_ = in.at();
     ++frame_;
     s = std::move(out);

@@ -62,6 +62,8 @@ class FrameBytes {
   /// Throws E0740 unless the file has n more bytes.
   void require(std::uint64_t n) const;
   void skip(std::uint64_t n) { require(n), at_ += n; }
+  /// Throws E0741 where a number is none; `byte`: where the list begins.
+  void expect_finite(std::span<const Vec3> list, std::uint64_t byte, const char* what) const;
 
  private:
   const data::BinaryInput& in_;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 
 namespace tessera::molecular {
 namespace {
@@ -63,6 +64,12 @@ const char* FrameBytes::take(std::uint64_t n) {
   const char* out = window_.data() + (at_ - window_at_);
   at_ += n;
   return out;
+}
+
+void FrameBytes::expect_finite(std::span<const Vec3> list, std::uint64_t byte, const char* what) const {
+  for (std::size_t i = 0; i < list.size(); ++i)
+    for (double v : list[i])
+      if (!std::isfinite(v)) fail(damaged, byte, fmt::format("has {} that are no numbers, the first of {}", what, i));
 }
 
 void check_snapshot(const char* format, const Snapshot& s, std::size_t n_atoms, const TrajectoryOptions& options) {

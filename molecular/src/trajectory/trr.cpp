@@ -74,8 +74,10 @@ class TrrReader final : public TrajectoryReader {
     out.frame.step = h.step;
     out.frame.time_ps = h.time_ps;
     const auto fill = [&](std::span<Vec3> to) {
+      const std::uint64_t at = in.at();
       for (Vec3& r : to)
         for (double& v : r) v = h.is_double ? in.number<double>() : static_cast<double>(in.number<float>());
+      in.expect_finite(to, at, "vectors");
     };
     const auto list = [&](std::vector<Vec3>& to, std::uint64_t bytes) {
       in.require(bytes);  // before memory is taken for it

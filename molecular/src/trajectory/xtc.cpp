@@ -74,9 +74,7 @@ class XtcReader final : public TrajectoryReader {
     Snapshot out;
     out.frame.step = h.step;
     out.frame.time_ps = static_cast<double>(h.time_ps);
-    for (const Vec3& e : h.edge)
-      for (double v : e)
-        if (!std::isfinite(v)) bytes.fail(damaged, start + 16, "has a box that is not finite");
+    bytes.expect_finite(h.edge, start + 16, "edges of the box");
     out.frame.box.edge = h.edge;
     if (h.is_packed) {
       const std::uint64_t bits_at = bytes.at();
@@ -87,9 +85,11 @@ class XtcReader final : public TrajectoryReader {
         bytes.fail(damaged, bits_at + e.at, e.what());
       }
     } else {
+      const std::uint64_t at = bytes.at();
       out.frame.x_nm.resize(h.n_atoms);
       for (Vec3& x : out.frame.x_nm)
         for (double& v : x) v = static_cast<double>(bytes.number<float>());
+      bytes.expect_finite(out.frame.x_nm, at, "positions");
     }
     at_ = bytes.at();
     ++frame_;
