@@ -3,6 +3,7 @@
 #include "tessera/data/text_file.h"
 #include "tessera/molecular/amber.h"
 #include "tessera/molecular/elements.h"
+#include "tessera/molecular/gromacs.h"
 #include "tessera/molecular/structure_file.h"
 
 #include <fmt/format.h>
@@ -48,11 +49,15 @@ Input read_input(const AnalysisOptions& o, const data::Config& config) {
   if (kind == ".prmtop" || kind == ".parm7" || kind == ".top7") {
     mol::AmberTopology t = mol::read_amber_topology(data::read_text_file(o.topology));
     in.system = std::move(t.system), in.remarks = std::move(t.remarks);
+  } else if (kind == ".top") {
+    mol::GromacsTopology t = mol::read_top(o.topology);
+    in.system = std::move(t.system), in.remarks = std::move(t.remarks);
+    for (std::size_t k = 1; k < t.files.size(); ++k) in.files.push_back(data::describe_input(t.files[k]));
   } else if (kind == ".pdb" || kind == ".ent" || kind == ".cif" || kind == ".mmcif") {
     mol::StructureFile f = mol::read_structure(o.topology);
     in.system = system_of(f.structure), in.remarks = std::move(f.remarks);
   } else {
-    throw data::InputError(config.error(743, "topology", fmt::format("'{}' is no ending of a topology that is read", kind), "give .prmtop, .parm7, .pdb or .cif"),
+    throw data::InputError(config.error(743, "topology", fmt::format("'{}' is no ending of a topology that is read", kind), "give .prmtop, .parm7, .top, .pdb or .cif"),
                            data::ExitCode::config_invalid);
   }
   for (const fs::path& p : o.trajectory) in.files.push_back(data::describe_input(p));

@@ -3,7 +3,9 @@
 
 #include "input_error.h"
 #include "temp_folder.h"
+#include "tessera/data/info.h"
 #include "tessera/data/vtk_xml.h"
+#include "tessera/molecular/structure_file.h"
 #include "trajectory_cases.h"
 
 #include <gtest/gtest.h>
@@ -233,7 +235,7 @@ TEST(Trajectory, PositionsThatAreNoNumbersAreTold) {
   for (const char* name : {"t.xtc", "t.trr", "t.dcd"}) {
     create_trajectory(folder / name, testing::waters(1, 0.4, 0.3, 0.6))->write(moving_waters(1, 1)[0]);
     std::string bytes = tessera::testing::read_bytes(folder / name);
-    const std::size_t last = bytes.size() - (std::string(name) == "t.dcd" ? 12 : 8);  // within the last position
+    const std::size_t last = bytes.size() - 8;  // the last numbers; in DCD the last one, before the count of its record
     bytes.replace(last, 8, std::string(name) == "t.dcd" ? std::string("\xff\xff\xff\x7f", 4) + bytes.substr(last + 4, 4) : std::string(8, '\xff'));
     const std::string told = tessera::testing::expect_input_error(
         [&] {
@@ -310,6 +312,54 @@ TEST(Trajectory, AnAmberRestartHoldsTheLastFrame) {
   Snapshot far = frames[0];
   far.frame.x_nm[0][0] = 1000;
   EXPECT_THROW(writer->write(far), Error);
+}
+
+TEST(Trajectory, GroFramesAreAppendedAndCut) {
+  tessera::testing::TempFolder folder;
+  const fs::path path = folder / "t.gro";
+  System system = testing::waters(4, 0.4, 0.3, 0.6);
+  system.title = "four waters, step= by step";
+  const std::vector<Snapshot> frames = moving_waters(4, 4);
+  {
+    const auto writer = create_trajectory(path, system, {.velocities = true});
+    for (std::size_t f = 0; f < 3; ++f) writer->write(frames[f]);
+  }
+  fs::resize_file(path, fs::file_size(path) - 2);  // killed in the middle of the last line
+  {
+    const auto writer = append_trajectory(path, system, 10, {.velocities = true});
+    for (std::size_t f = 2; f < 4; ++f) writer->write(frames[f]);
+  }
+  const std::vector<Snapshot> came = read_all(*open_trajectory(path, {.n_atoms = 12}));
+  ASSERT_EQ(came.size(), 4u);
+  for (std::size_t f = 0; f < 4; ++f) {
+    EXPECT_EQ(came[f].frame.step, frames[f].frame.step);
+    EXPECT_LE(largest_difference(came[f].frame.x_nm, frames[f].frame.x_nm), 5.01e-4);
+    EXPECT_LE(largest_difference(came[f].frame.v_nm_ps, frames[f].frame.v_nm_ps), 5.01e-5);
+    EXPECT_LE(largest_difference(came[f].frame.box, frames[f].frame.box), 5.01e-6);
+  }
+}
+
+TEST(Trajectory, PdbHoldsTheLastFrame) {
+  tessera::testing::TempFolder folder;
+  const std::vector<Snapshot> frames = moving_waters(3, 2);
+  for (const char* name : {"t.pdb", "t.cif"}) {
+    const auto writer = create_trajectory(folder / name, testing::waters(3, 0.4, 0.3, 0.6));
+    for (const Snapshot& s : frames) writer->write(s);
+    const Structure came = read_structure(folder / name).structure;
+    EXPECT_LE(largest_difference(came.x_nm, frames[1].frame.x_nm), 5.01e-5) << name;
+    EXPECT_LE(largest_difference(came.box, frames[1].frame.box), 5e-4) << name;  // angles to 0.01 degree
+  }
+}
+
+TEST(Trajectory, InfoTellsWhatIsInAFile) {
+  tessera::testing::TempFolder folder;
+  for (const char* name : {"t.xtc", "t.trr", "t.dcd", "t.h5md"}) {
+    const auto writer = create_trajectory(folder / name, testing::waters(3, 0.4, 0.3, 0.6));
+    for (const Snapshot& s : moving_waters(3, 4)) writer->write(s);
+    writer->sync();
+    const std::string told = data::to_text(data::info(folder / name));
+    for (const char* line : {"atoms: 9", "frames: 4", "last step: 30", "forces: no"}) EXPECT_NE(told.find(line), std::string::npos) << name << told;
+  }
 }
 
 TEST(Trajectory, SeriesForParaView) {

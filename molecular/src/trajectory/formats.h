@@ -26,12 +26,16 @@ std::unique_ptr<TrajectoryWriter> write_dcd(const WriterSetup& setup);
 std::unique_ptr<TrajectoryWriter> write_h5md(const WriterSetup& setup);
 std::unique_ptr<TrajectoryWriter> write_pvd(const WriterSetup& setup);
 std::unique_ptr<TrajectoryWriter> write_csv(const WriterSetup& setup);
+std::unique_ptr<TrajectoryWriter> write_gro_frames(const WriterSetup& setup);
 std::unique_ptr<TrajectoryWriter> write_rst7(const WriterSetup& setup);
+std::unique_ptr<TrajectoryWriter> write_pdb(const WriterSetup& setup);
+std::unique_ptr<TrajectoryWriter> write_cif(const WriterSetup& setup);
 
 std::unique_ptr<TrajectoryReader> read_xtc(data::BinaryInput in);
 std::unique_ptr<TrajectoryReader> read_trr(data::BinaryInput in);
 std::unique_ptr<TrajectoryReader> read_dcd(data::BinaryInput in);
 std::unique_ptr<TrajectoryReader> read_h5md(const std::filesystem::path& path);
+std::unique_ptr<TrajectoryReader> read_gro_frames(const std::filesystem::path& path);
 
 inline constexpr int cut_off = 740, damaged = 741, not_read = 742;
 

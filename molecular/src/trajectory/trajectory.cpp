@@ -16,12 +16,21 @@ namespace fs = std::filesystem;
 struct Format {
   std::string_view ending;
   std::unique_ptr<TrajectoryWriter> (*write)(const WriterSetup&);
-  std::unique_ptr<TrajectoryReader> (*read)(data::BinaryInput);  // null: not read, or read by name
+  std::unique_ptr<TrajectoryReader> (*read)(data::BinaryInput) = nullptr;                           // of bytes
+  std::unique_ptr<TrajectoryReader> (*read_named)(const std::filesystem::path&) = nullptr;          // of a file only
 };
 constexpr std::array formats = {
-    Format{".xtc", write_xtc, read_xtc},      Format{".trr", write_trr, read_trr}, Format{".dcd", write_dcd, read_dcd},
-    Format{".h5md", write_h5md, nullptr}, Format{".h5", write_h5md, nullptr}, Format{".pvd", write_pvd, nullptr},
-    Format{".csv", write_csv, nullptr},       Format{".rst7", write_rst7, nullptr},
+    Format{".xtc", write_xtc, read_xtc},
+    Format{".trr", write_trr, read_trr},
+    Format{".dcd", write_dcd, read_dcd},
+    Format{".h5md", write_h5md, nullptr, read_h5md},
+    Format{".h5", write_h5md, nullptr, read_h5md},
+    Format{".gro", write_gro_frames, nullptr, read_gro_frames},
+    Format{".pvd", write_pvd},
+    Format{".csv", write_csv},
+    Format{".rst7", write_rst7},
+    Format{".pdb", write_pdb},
+    Format{".cif", write_cif},
 };
 
 const Format& format_of(const fs::path& path, const char* action) {
@@ -33,7 +42,6 @@ const Format& format_of(const fs::path& path, const char* action) {
   }
   throw Error(fmt::format("[trajectory] {} {}: expected a name that ends in one of {}", action, path.string(), all));
 }
-bool is_h5md(const Format& f) { return f.write == write_h5md; }
 
 std::unique_ptr<TrajectoryWriter> open_writer(const fs::path& path, const System& system, const TrajectoryOptions& options,
                                               std::optional<std::int64_t> last_step) {
@@ -116,14 +124,14 @@ bool TrajectoryReader::read(Snapshot& snapshot) {
 }
 
 std::unique_ptr<TrajectoryReader> open_trajectory(const fs::path& path, const ReadOptions& options) {
-  if (is_h5md(format_of(path, "read"))) return checked(read_h5md(path), path.string(), options);
+  if (const Format& f = format_of(path, "read"); f.read_named) return checked(f.read_named(path), path.string(), options);
   return open_trajectory(data::BinaryInput(path), options);
 }
 
 std::unique_ptr<TrajectoryReader> open_trajectory(data::BinaryInput bytes, const ReadOptions& options) {
   const std::string name = bytes.name();
   const Format& f = format_of(name, "read");
-  if (!f.read) throw Error(fmt::format("[trajectory] read {}: expected .xtc, .trr, .dcd, .h5md or .h5", name));
+  if (!f.read) throw Error(fmt::format("[trajectory] read {}: expected .xtc, .trr, .dcd, .h5md, .h5 or .gro", name));
   return checked(f.read(std::move(bytes)), name, options);
 }
 

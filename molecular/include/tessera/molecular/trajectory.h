@@ -8,7 +8,9 @@
 //   .h5md .h5  all that a Snapshot holds, in double precision (nongnu.org/h5md, version 1.1)   written, read
 //   .pvd       a VTK PolyData file for each frame and their list, for ParaView               written
 //   .csv       step, time and observables                                     written
+//   .gro       positions to 0.001 nm and velocities, as text (GROMACS)        written, read
 //   .rst7      the last frame alone, positions and velocities (AMBER)         written
+//   .pdb .cif  the last frame alone, positions                                written
 //
 // A frame is there as a whole or not at all for those who read, also after a kill in the middle of writing it.
 #pragma once
@@ -90,7 +92,7 @@ class TrajectoryReader {
 
 /// Throws Error for an ending that is not read, InputError where the file is not of its format.
 std::unique_ptr<TrajectoryReader> open_trajectory(const std::filesystem::path& path, const ReadOptions& options = {});
-/// The same of bytes in memory, for the formats that are not HDF5.
+/// The same of bytes in memory: .xtc, .trr and .dcd.
 std::unique_ptr<TrajectoryReader> open_trajectory(data::BinaryInput bytes, const ReadOptions& options = {});
 
 }  // namespace tessera::molecular

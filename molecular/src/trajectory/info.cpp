@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `tessera info FILE` says of a trajectory.
+#include "tessera/data/info.h"
+
+#include "tessera/molecular/trajectory.h"
+
+#include <string_view>
+
+namespace tessera::molecular {
+namespace {
+
+data::InfoNode summarize(const std::filesystem::path& path) {
+  const auto reader = open_trajectory(path, {.accept_cut_end = true});
+  data::InfoNode node{path.filename().string(), {}, {}};
+  node.add("atoms", static_cast<std::int64_t>(reader->n_atoms()));
+  std::int64_t frames = 0;
+  Snapshot s;
+  double first_ps = 0;
+  std::int64_t first_step = 0;
+  for (; reader->read(s); ++frames)
+    if (frames == 0) first_ps = s.frame.time_ps, first_step = s.frame.step;
+  node.add("frames", frames);
+  if (reader->cut_end()) node.add("cut off", reader->cut_end()->message);
+  if (frames == 0) return node;
+  node.add("first time [ps]", first_ps);
+  node.add("last time [ps]", s.frame.time_ps);
+  node.add("first step", first_step);
+  node.add("last step", s.frame.step);
+  node.add("velocities", !s.frame.v_nm_ps.empty());
+  node.add("forces", !s.f.empty());
+  if (is_periodic(s.frame.box)) {
+    constexpr const char* names[] = {"a [nm]", "b [nm]", "c [nm]", "alpha [deg]", "beta [deg]", "gamma [deg]"};
+    data::InfoNode& box = node.add("last box");
+    for (std::size_t k = 0; k < 3; ++k) box.add(names[k], lengths_nm(s.frame.box)[k]);
+    for (std::size_t k = 0; k < 3; ++k) box.add(names[3 + k], angles_deg(s.frame.box)[k]);
+  }
+  return node;
+}
+
+bool begins(std::string_view head, std::string_view bytes) { return head.substr(0, bytes.size()) == bytes; }
+
+using namespace std::string_view_literals;
+const data::RegisterFormat xtc({.name = "XTC", .summary = "GROMACS trajectories, compressed positions", .extensions = {".xtc"},
+                                .sniff = [](std::string_view head, const std::filesystem::path&) { return begins(head, "\0\0\x07\xcb"sv) || begins(head, "\0\0\x07\xe7"sv); },
+                                .summarize = summarize});
+const data::RegisterFormat trr({.name = "TRR", .summary = "GROMACS trajectories, positions, velocities, forces", .extensions = {".trr"},
+                                .sniff = [](std::string_view head, const std::filesystem::path&) { return begins(head, "\0\0\x07\xc9\0\0\0\x0d"sv); },
+                                .summarize = summarize});
+const data::RegisterFormat dcd({.name = "DCD", .summary = "CHARMM and NAMD trajectories", .extensions = {".dcd"},
+                                .sniff = [](std::string_view head, const std::filesystem::path&) { return begins(head, "\x54\0\0\0CORD"sv) || begins(head, "\0\0\0\x54""CORD"sv); },
+                                .summarize = summarize});
+const data::RegisterFormat h5md({.name = "H5MD", .summary = "trajectories in HDF5", .extensions = {".h5md"},
+                                 .sniff = [](std::string_view, const std::filesystem::path& path) { return path.extension() == ".h5md"; },
+                                 .summarize = summarize, .priority = 5});
+
+}  // namespace
+}  // namespace tessera::molecular
