@@ -172,6 +172,7 @@ struct Maker {
     else if (down) s.n_steps = 5000;
     else if (s.settings.duration) s.n_steps = std::llround(in_unit(*s.settings.duration, "ps") / dt);
     else error(751, key_of(k, "nsteps"), "stage '" + s.name + "' has no end", "give nsteps or duration");
+    s.exact = !down && s.n_steps == 0 && c.options.precision == Precision::f64;
     s.nonbonded = nonbonded_of(s.settings, mol::is_periodic(c.start.box));
     try {
       mol::check(s.nonbonded, c.start.box);

@@ -21,6 +21,7 @@ struct Stage {
   Settings settings;
   StageType type = StageType::dynamics;
   bool minimizes() const { return type == StageType::minimize; }
+  bool exact = false;            ///< sums of doubles, where no step follows
   std::filesystem::path frames;  ///< of a rerun
   std::int64_t n_steps = 0;
   mol::Nonbonded nonbonded;

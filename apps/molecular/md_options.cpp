@@ -56,7 +56,7 @@ data::Options<OutputOptions> output_table() {
   data::Options<O> o("output", "What is written besides energies and final structures.");
   o.add("trajectory", &O::trajectory, {.doc = "Formats of the trajectories, of which a frame is written every nstxout steps; pvd is for ParaView.", .choices = {"xtc", "trr", "dcd", "h5md", "pvd"}});
   o.add("velocities", &O::velocities, {.doc = "Velocities with the frames, where the format has a place for them."});
-  o.add("forces", &O::forces, {.doc = "Forces with the frames, likewise."});
+  o.add("forces", &O::forces, {.doc = "Forces with the frames, likewise, and those of the end in forces.csv."});
   o.add("xtc_precision", &O::xtc_precision, {.doc = "Places in .xtc are multiples of 1 over this.", .unit = "1/nm", .above = 0});
   o.add("pictures", &O::pictures, {.doc = "Draw energies, temperature and pressure of every stage."});
   return o;

@@ -140,6 +140,14 @@ struct StageRunner {
     output_s += seconds_since(begin);
   }
 
+  /// Forces at the end of the stage.
+  void write_forces() const {
+    std::string text = "atom,x_kj_mol_nm,y_kj_mol_nm,z_kj_mol_nm\n";
+    std::size_t i = 0;
+    for (const mol::Vec3& f : running->forces().f) text += fmt::format("{},{},{},{}\n", ++i, data::number_text(f[0]), data::number_text(f[1]), data::number_text(f[2]));
+    data::write_file_atomically(folder / "forces.csv", text);
+  }
+
   /// What a step that was taken owes to energies.csv, trajectories and the log.
   void report_step() {
     const auto due = [&](std::int64_t every) { return every > 0 && running->step() % every == 0; };
@@ -223,6 +231,7 @@ struct StageRunner {
     for (const auto& t : trajectories) t->sync();
     trajectories.clear();
     write_frame("final", running->frame());
+    if (c.options.output.forces) write_forces();
     if (running->step() > begin_step) tell_speed(seconds_since(begin), stage.type == StageType::dynamics ? ns_per_day() : 0);
     return data::ExitCode::ok;
   }

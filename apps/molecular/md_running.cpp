@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "molecular/md_running.h"
 
+#include "molecular/md_exact.h"
 #include "tessera/molecular/bonded.h"
 #include "tessera/molecular/trajectory.h"
 #include "tessera/molecular/virtual_sites.h"
@@ -87,6 +88,7 @@ std::vector<double> common_row(const std::vector<mol::Term>& terms, const mol::F
 
 /// All forces of a stage; where a barostat moves the places of position restraints, they come on top of the others.
 mol::ForceFunction forces_of(const mol::System& system, const Stage& stage, const mol::Frame& start) {
+  if (stage.exact) return exact_forces(system, stage.nonbonded, start.box);
   if (stage.settings.refcoord_scaling == RefcoordChoice::no || stage.settings.pcoupl == BarostatChoice::no || system.position_restraints.size() == 0) return mol::ForceEvaluator(system, stage.nonbonded);
   mol::System free = system;
   free.position_restraints = {};
@@ -245,7 +247,7 @@ class Rerun : public Running {
  public:
   Rerun(const mol::System& system, const Stage& stage, const mol::Frame& start, bool fresh)
       : stage_(stage), system_(system), terms_(terms_of(system, stage.nonbonded, mol::is_periodic(start.box))), columns_(common_columns(terms_)),
-        force_(timed(mol::ForceEvaluator(system, stage.nonbonded), cycles.forces)), periodic_(mol::is_periodic(start.box)) {
+        force_(timed(forces_of(system, stage, start), cycles.forces)), periodic_(mol::is_periodic(start.box)) {
     columns_.push_back("largest_force_kj_mol_nm");
     if (periodic_) columns_.insert(columns_.end(), {"virial", "volume_nm3"});
     reader_ = mol::open_trajectory(stage.frames, {.n_atoms = system.n_atoms()});
