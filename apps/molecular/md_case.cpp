@@ -173,6 +173,7 @@ struct Maker {
     else if (s.settings.duration) s.n_steps = std::llround(in_unit(*s.settings.duration, "ps") / dt);
     else error(751, key_of(k, "nsteps"), "stage '" + s.name + "' has no end", "give nsteps or duration");
     s.exact = !down && s.n_steps == 0 && c.options.precision == Precision::f64;
+    s.force_options.precision = c.options.precision == Precision::f64 || down ? mol::Precision::f64 : mol::Precision::mixed;
     s.nonbonded = nonbonded_of(s.settings, mol::is_periodic(c.start.box));
     try {
       mol::check(s.nonbonded, c.start.box);
@@ -186,6 +187,10 @@ struct Maker {
     } else {
       s.dynamics = dynamics_of(s.settings, integrator, c.options.seed + k);
       check_baths(k, s, integrator);
+      if (s.n_steps == 0) {  // no step follows: kinetic energy and pressure are those of the velocities as they are
+        s.dynamics.integrator = mol::Dynamics::Integrator::velocity_verlet;
+        s.dynamics.dt_ps = 1e-12;
+      }
     }
     c.stages.push_back(std::move(s));
   }

@@ -25,6 +25,7 @@ struct Stage {
   std::filesystem::path frames;  ///< of a rerun
   std::int64_t n_steps = 0;
   mol::Nonbonded nonbonded;
+  mol::ForceOptions force_options;
   mol::Dynamics dynamics;  ///< but for baths (`dynamics_at`)
   mol::Minimization minimization;
 };

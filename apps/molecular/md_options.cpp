@@ -86,7 +86,7 @@ const data::Options<MdOptions>& md_options() {
     o.add("include_folders", &O::include_folders, {.doc = "Where the files of a GROMACS topology's #include are besides its own folder, such as GROMACS's share/top. Files elsewhere are not read."});
     o.add("coulomb_constant", &O::coulomb_constant,
           {.doc = "k_e: of the input file's usual program (file), amber, charmm, codata_2018, or a number in kJ/mol nm/e^2. Which one moves energies by 1e-5."});
-    o.add("precision", &O::precision, {.doc = "Of pair forces; sums, steps and derivatives are in double precision always.", .choices = {"mixed", "f64"}});
+    o.add("precision", &O::precision, {.doc = "Of pair forces, minimizers apart; sums are in whole numbers, steps in double precision always, and single points in f64 in sums of doubles.", .choices = {"mixed", "f64"}});
     o.add("seed", &O::seed, {.doc = "Of velocities, thermostats and barostats."});
     each_setting([&](const char* key, auto member, auto, data::Field field) { o.add(key, [member](O& c) -> auto& { return c.common.*member; }, std::move(field)); });
     o.add_tables("stage", &O::stages, stage_table(), {.doc = "Parts of the run, in their order; one of dynamics if none is given.", .max_items = 1000});

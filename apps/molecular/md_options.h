@@ -141,7 +141,7 @@ struct MdOptions {
   std::vector<std::string> define;
   std::vector<std::filesystem::path> include_folders;
   std::string coulomb_constant = "file";
-  Precision precision = Precision::f64;
+  Precision precision = Precision::mixed;
   std::uint64_t seed = 1;
   Settings common;
   std::vector<StageOptions> stages;

@@ -93,7 +93,7 @@ struct StageRunner {
     std::vector<std::string> lines = {fmt::format("stage {} ('{}') broke down at step {}, {:.6g} ps: {}", index + 1, stage.name, last.step, last.time_ps, why)};
     try {
       mol::Forces forces;
-      mol::ForceEvaluator(system, stage.nonbonded)(last.x_nm, last.box, forces);
+      mol::ForceEvaluator(system, stage.nonbonded, stage.force_options)(last.x_nm, last.box, forces);
       const std::int32_t at = most_pulled(forces);
       const mol::Vec3& f = forces.f[static_cast<std::size_t>(at)];
       lines.push_back(fmt::format("the largest force before it, {:.4g} kJ/mol/nm, was that on", std::hypot(f[0], f[1], f[2])));

@@ -89,10 +89,10 @@ std::vector<double> common_row(const std::vector<mol::Term>& terms, const mol::F
 /// All forces of a stage; where a barostat moves the places of position restraints, they come on top of the others.
 mol::ForceFunction forces_of(const mol::System& system, const Stage& stage, const mol::Frame& start) {
   if (stage.exact) return exact_forces(system, stage.nonbonded, start.box);
-  if (stage.settings.refcoord_scaling == RefcoordChoice::no || stage.settings.pcoupl == BarostatChoice::no || system.position_restraints.size() == 0) return mol::ForceEvaluator(system, stage.nonbonded);
+  if (stage.settings.refcoord_scaling == RefcoordChoice::no || stage.settings.pcoupl == BarostatChoice::no || system.position_restraints.size() == 0) return mol::ForceEvaluator(system, stage.nonbonded, stage.force_options);
   mol::System free = system;
   free.position_restraints = {};
-  return mol::with_position_restraints(mol::ForceEvaluator(free, stage.nonbonded), system.position_restraints, start.box,
+  return mol::with_position_restraints(mol::ForceEvaluator(free, stage.nonbonded, stage.force_options), system.position_restraints, start.box,
                                        stage.settings.refcoord_scaling == RefcoordChoice::all ? mol::RestraintScaling::all : mol::RestraintScaling::centre);
 }
 
@@ -120,7 +120,7 @@ class DynamicsRun : public Running {
           g.temperature_k = *stage.settings.gen_temp;
           g.annealing.clear();
         }
-        frame.v_nm_ps = mol::Stepper(system, mol::ForceEvaluator(system, stage.nonbonded), other).begin(frame).frame.v_nm_ps;
+        frame.v_nm_ps = mol::Stepper(system, mol::ForceEvaluator(system, stage.nonbonded, stage.force_options), other).begin(frame).frame.v_nm_ps;
       }
     } else if (frame.v_nm_ps.empty()) {
       frame.v_nm_ps.assign(frame.x_nm.size(), Vec3{});
@@ -191,7 +191,7 @@ class MinimizationRun : public Running {
  public:
   MinimizationRun(const mol::System& system, const Stage& stage, const mol::Frame& start, bool fresh)
       : stage_(stage), terms_(terms_of(system, stage.nonbonded, mol::is_periodic(start.box))), columns_(common_columns(terms_)),
-        minimizer_(system, timed(mol::ForceEvaluator(system, stage.nonbonded), cycles.forces), stage.minimization,
+        minimizer_(system, timed(mol::ForceEvaluator(system, stage.nonbonded, stage.force_options), cycles.forces), stage.minimization,
                    stage.minimization.method == mol::Minimization::Method::newton_cg ? mol::hessian_product(system, stage.nonbonded, start.box) : mol::HessianProduct{}) {
     columns_.insert(columns_.end(), {"largest_force_kj_mol_nm", "largest_at", "evaluations", "state"});
     if (!fresh) return;
