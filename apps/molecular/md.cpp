@@ -117,7 +117,7 @@ std::vector<std::filesystem::path> plot(const std::filesystem::path& run_dir) {
 
 const RegisterApp registered([] {
   return App{.name = "molecular.dynamics",
-             .summary = "Molecular dynamics in stages: minimization, heating and dynamics of molecules, on AMBER, GROMACS or OpenMM input or a Lennard-Jones fluid",
+             .summary = "Molecular dynamics in stages: minimization, heating and dynamics of molecules, on AMBER, GROMACS or OpenMM input or boxes of its own",
              .options = md_options(),
              .check = check,
              .estimate = estimate,

@@ -42,6 +42,7 @@ mol::Nonbonded nonbonded_of(const Settings& s, bool periodic) {
   }
   o.epsilon_r = s.epsilon_r;
   o.epsilon_rf = s.epsilon_rf;
+  o.reaction_field_of_excluded = s.reaction_field_of_excluded;
   o.ewald_rtol = s.ewald_rtol;
   o.ewald_beta = in_unit(s.ewald_beta, "1/nm");
   o.ewald_kmax = in_unit(s.ewald_kmax, "1/nm");
@@ -178,7 +179,12 @@ struct Maker {
     try {
       mol::check(s.nonbonded, c.start.box);
     } catch (const Error& e) {
-      error(752, key_of(k, "rcoulomb"), e.what());
+      const bool switched = std::string_view(e.what()).find("switch") != std::string_view::npos;
+      std::vector<std::string> keys = {"rvdw", "rcoulomb", "coulombtype"};
+      if (s.settings.rcoulomb > s.settings.rvdw) std::swap(keys[0], keys[1]);
+      if (switched) keys.insert(keys.begin(), "rvdw_switch");
+      const auto given = std::ranges::find_if(keys, [&](const std::string& key) { return config.origin(key_of(k, key)).line > 0; });
+      error(752, key_of(k, given == keys.end() ? keys.front() : *given), e.what());
     }
     if (s.type == StageType::rerun) {
       c.inputs.push_back(data::describe_input(s.frames));
@@ -297,8 +303,13 @@ mol::System system_of(const Case& c, const Stage& stage, const mol::Frame& start
   constexpr mol::Rigid rigid[] = {mol::Rigid::none, mol::Rigid::h_bonds, mol::Rigid::all_bonds, mol::Rigid::h_angles};
   const Settings& s = stage.settings;
   const bool rigid_water = s.rigid_water.value_or(s.constraints != ConstraintChoice::none);
-  mol::System system = c.system;
+  const auto variant = std::ranges::find(c.variants, s.define, &std::pair<std::vector<std::string>, mol::System>::first);
+  mol::System system = variant == c.variants.end() ? c.system : variant->second;
   if (s.constraints != ConstraintChoice::none || rigid_water) system = mol::constrained(std::move(system), rigid[static_cast<int>(s.constraints)], rigid_water);
+  if (stage.type == StageType::rerun || (stage.type == StageType::dynamics && stage.n_steps == 0)) {  // atoms are looked at where they are
+    system.constraints = {};
+    system.rigid_waters = {};
+  }
   if (s.hydrogen_mass) system = mol::heavy_hydrogens(std::move(system), in_unit(*s.hydrogen_mass, "amu"));
   const std::string posres = s.posres.value_or("none");
   if (posres == "none") return system;
@@ -319,6 +330,7 @@ Case make_case(const data::Config& config) {
   m.c.options = md_options().read(config);
   read_input(config, m.c);
   m.coulomb_constant();
+  for (auto& [names, system] : m.c.variants) system.coulomb_constant = m.c.system.coulomb_constant;
   m.make_stages();
   m.stop_at_errors();
   m.doubt_steps();

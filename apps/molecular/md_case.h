@@ -33,6 +33,8 @@ struct Stage {
 struct Case {
   MdOptions options;
   mol::System system;  ///< as the topology has it, without constraints of the case
+  /// The same with other names defined for its preprocessor, for stages that define them.
+  std::vector<std::pair<std::vector<std::string>, mol::System>> variants;
   mol::Frame start;
   std::vector<Stage> stages;
   std::vector<data::InputFile> inputs;

@@ -4,6 +4,7 @@
 #include "tessera/data/text_file.h"
 #include "tessera/data/text_reader.h"
 #include "tessera/molecular/amber.h"
+#include "tessera/molecular/build.h"
 #include "tessera/molecular/elements.h"
 #include "tessera/molecular/gromacs.h"
 #include "tessera/molecular/openmm_xml.h"
@@ -11,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace tessera::apps::md {
@@ -27,7 +29,6 @@ std::string ending(const fs::path& path) {
 }
 
 bool is_amber_topology(const std::string& e) { return e == ".prmtop" || e == ".parm7" || e == ".top7"; }
-bool is_gromacs_topology(const std::string& e) { return e == ".top"; }
 bool is_amber_restart(const std::string& e) { return e == ".rst7" || e == ".inpcrd" || e == ".restrt" || e == ".rst"; }
 
 data::TextFile read(const fs::path& path, Case& c) {
@@ -77,29 +78,7 @@ mol::Frame read_xyz(const data::TextFile& text) {
   return f;
 }
 
-/// A GROMACS topology with its structure; what restrains positions holds them to that structure.
-void read_gromacs(const MdOptions& o, Case& c) {
-  mol::GroFile structure = mol::read_gro(read(*o.structure, c));
-  c.start = structure.frames.front();
-  mol::GromacsTopology t = mol::read_top(*o.topology, {.include_folders = o.include_folders, .defines = o.define, .reference = &c.start});
-  for (const fs::path& file : t.files) c.inputs.push_back(data::describe_input(file));
-  c.system = std::move(t.system);
-  for (const auto* remarks : {&structure.remarks, &t.remarks}) c.findings.insert(c.findings.end(), remarks->begin(), remarks->end());
-  std::size_t differ = 0, first = 0;
-  for (std::size_t i = c.system.n_atoms(); i-- > 0;)
-    if (c.system.atoms.name[i] != structure.atom_name[i]) {
-      ++differ;
-      first = i;
-    }
-  if (differ == 0) return;
-  data::Diagnostic d;
-  d.severity = data::Severity::warning;
-  d.number = 704;
-  d.place.file = o.structure->string();
-  d.message = fmt::format("{} atoms have other names than in the topology, first atom {}: {} there, {} here", differ, first + 1, c.system.atoms.name[first], structure.atom_name[first]);
-  d.hint = "the names of the topology are taken; check that the order of the atoms is the same";
-  c.findings.push_back(std::move(d));
-}
+mol::Box box_of(const std::array<double, 3>& edges) { return mol::rectangular_box({in_unit(edges[0], "nm"), in_unit(edges[1], "nm"), in_unit(edges[2], "nm")}); }
 
 mol::System lennard_jones_system(const LennardJonesOptions& o, std::size_t n) {
   mol::System s;
@@ -121,17 +100,75 @@ mol::System lennard_jones_system(const LennardJonesOptions& o, std::size_t n) {
   return s;
 }
 
-mol::Frame lattice(const BuildOptions& o) {
-  using mol::Vec3;
+mol::Frame lattice(const BuildOptions& o, const LennardJonesOptions& lj) {
+  using L = mol::LatticeFluid::Lattice;
+  constexpr L kind[] = {L::sc, L::bcc, L::fcc, L::diamond};
+  constexpr double sites[] = {1, 2, 4, 8};
   const double a = in_unit(o.edge, "nm");
-  const std::vector<Vec3> sites = o.lattice == Lattice::fcc ? std::vector<Vec3>{{0, 0, 0}, {0.5, 0.5, 0}, {0.5, 0, 0.5}, {0, 0.5, 0.5}} : std::vector<Vec3>{{0, 0, 0}};
-  mol::Frame f;
-  for (std::int64_t i = 0; i < o.cells[0]; ++i)
-    for (std::int64_t j = 0; j < o.cells[1]; ++j)
-      for (std::int64_t k = 0; k < o.cells[2]; ++k)
-        for (const Vec3& s : sites) f.x_nm.push_back({a * (static_cast<double>(i) + s[0]), a * (static_cast<double>(j) + s[1]), a * (static_cast<double>(k) + s[2])});
-  f.box = mol::rectangular_box({a * static_cast<double>(o.cells[0]), a * static_cast<double>(o.cells[1]), a * static_cast<double>(o.cells[2])});
-  return f;
+  mol::LatticeFluid f{.lattice = kind[static_cast<int>(o.lattice)], .cells = {}, .density_per_nm3 = sites[static_cast<int>(o.lattice)] / (a * a * a)};
+  for (std::size_t k = 0; k < 3; ++k) f.cells[k] = static_cast<int>(o.cells[k]);
+  f.sigma_nm = in_unit(lj.sigma, "nm");
+  return mol::lattice_fluid(f).frame;
+}
+
+mol::BuiltSystem water(const BuildOptions& o, std::uint64_t seed) {
+  mol::WaterBox w{.model = o.model, .molecules = static_cast<std::size_t>(o.molecules.value_or(0)), .box = {}, .seed = seed};
+  if (o.box) w.box = box_of(*o.box);
+  return mol::water_box(w);
+}
+
+/// The molecules of a case in water, with ions.
+void solvate(const SolvateOptions& o, Case& c) {
+  mol::Solvation w{.model = o.model, .padding_nm = in_unit(o.padding, "nm"), .box = {}, .seed = c.options.seed};
+  if (o.box) w.box = box_of(*o.box);
+  mol::BuiltSystem all = mol::solvated(c.system, c.start, w);
+  const bool charged = std::abs(mol::net_charge_e(c.system)) > 0.5;
+  if ((o.neutralise && charged) || o.concentration > 0)
+    all = mol::with_ions(all, {.cation = mol::ion(o.cation, o.model), .anion = mol::ion(o.anion, o.model), .concentration_mol_per_l = in_unit(o.concentration, "mol/L"), .neutralise = o.neutralise, .seed = c.options.seed});
+  c.system = std::move(all.system);
+  c.start = std::move(all.frame);
+}
+
+/// Atoms that topology and structure name differently may be others.
+void doubt_names(const mol::GroFile& structure, Case& c) {
+  std::size_t differ = 0, first = 0;
+  for (std::size_t i = c.system.n_atoms(); i-- > 0;)
+    if (c.system.atoms.name[i] != structure.atom_name[i]) {
+      ++differ;
+      first = i;
+    }
+  if (differ == 0) return;
+  data::Diagnostic d;
+  d.severity = data::Severity::warning;
+  d.number = 704;
+  d.place.file = c.options.structure->string();
+  d.message = fmt::format("{} atoms have other names than in the topology, first atom {}: {} there, {} here", differ, first + 1, c.system.atoms.name[first], structure.atom_name[first]);
+  d.hint = "the names of the topology are taken; check that the order of the atoms is the same";
+  c.findings.push_back(std::move(d));
+}
+
+/// A GROMACS topology with its structure, to which restraints of positions hold.
+void read_gromacs(Case& c) {
+  const MdOptions& o = c.options;
+  mol::GroFile gro = mol::read_gro(read(*o.structure, c));
+  c.start = gro.frames.front();
+  const auto system_with = [&](const std::vector<std::string>& names) {
+    mol::TopologyOptions t{.include_folders = o.include_folders, .defines = names, .reference = &c.start};
+    for (std::string& name : t.defines)
+      if (name.starts_with("-D")) name.erase(0, 2);
+    mol::GromacsTopology made = mol::read_top(*o.topology, t);
+    if (made.system.n_atoms() != c.start.x_nm.size())
+      throw data::InputError(data::Diagnostic{.number = 704, .place = {o.structure->string(), 2, 1, {}}, .message = fmt::format("the structure has {} atoms, the topology {}", c.start.x_nm.size(), made.system.n_atoms()), .hint = "check [ molecules ] of the topology"});
+    return made;
+  };
+  mol::GromacsTopology made = system_with(o.common.define);
+  for (const fs::path& file : made.files) c.inputs.push_back(data::describe_input(file));
+  for (const auto* remarks : {&gro.remarks, &made.remarks}) c.findings.insert(c.findings.end(), remarks->begin(), remarks->end());
+  c.system = std::move(made.system);
+  doubt_names(gro, c);
+  for (const StageOptions& stage : o.stages)
+    if (stage.define && *stage.define != o.common.define && std::ranges::find(c.variants, *stage.define, &std::pair<std::vector<std::string>, mol::System>::first) == c.variants.end())
+      c.variants.emplace_back(*stage.define, system_with(*stage.define).system);
 }
 
 }  // namespace
@@ -139,14 +176,24 @@ mol::Frame lattice(const BuildOptions& o) {
 void read_input(const data::Config& config, Case& c) {
   const MdOptions& o = c.options;
   const auto refuse = [&](const char* key, std::string message, std::string hint) { throw data::InputError(config.error(750, key, std::move(message), std::move(hint)), data::ExitCode::config_invalid); };
-  if (const int given = o.topology.has_value() + o.lennard_jones.has_value() + !o.forcefield.empty(); given != 1)
-    refuse("topology", given == 0 ? "there is nothing to simulate" : "more than one of topology, forcefield and [lennard_jones] is given", "topology and structure, forcefield and structure, or [lennard_jones] with structure or [build]");
-  if (o.structure.has_value() == o.build.has_value()) refuse("structure", o.build ? "a structure and [build] are both given" : "it is not said where the atoms are", "give structure, or [build] for a lattice");
-  if (o.build && !o.lennard_jones) refuse("build", "a lattice is built of the atoms of [lennard_jones]", "give structure");
+  const bool water_box = o.build && o.build->kind == BuildKind::water;
+  if (const int given = o.topology.has_value() + o.lennard_jones.has_value() + !o.forcefield.empty() + water_box; given != 1)
+    refuse("topology", given == 0 ? "there is nothing to simulate" : "more than one of topology, forcefield, [lennard_jones] and a box of water is given",
+           "topology and structure, forcefield and structure, [lennard_jones] with structure or [build], or [build] with kind = \"water\"");
+  if (o.structure.has_value() == o.build.has_value()) refuse("structure", o.build ? "a structure and [build] are both given" : "it is not said where the atoms are", "give structure or [build]");
+  if (o.build && !water_box && !o.lennard_jones) refuse("build", "a lattice is built of the atoms of [lennard_jones]", "give structure");
+  if (o.solvate && !o.topology && o.forcefield.empty()) refuse("solvate", "water is put around the molecules of a topology or a force field", "give topology and structure");
 
+  if (water_box) {
+    if (!o.build->molecules && !o.build->box) refuse("build.molecules", "neither molecules nor box is given", "one of both, or both");
+    mol::BuiltSystem built = water(*o.build, o.seed);
+    c.system = std::move(built.system);
+    c.start = std::move(built.frame);
+    return;
+  }
   if (o.lennard_jones) {
     if (o.build) {
-      c.start = lattice(*o.build);
+      c.start = lattice(*o.build, *o.lennard_jones);
     } else if (ending(*o.structure) == ".xyz") {
       c.start = read_xyz(read(*o.structure, c));
     } else {
@@ -167,12 +214,15 @@ void read_input(const data::Config& config, Case& c) {
     c.start.x_nm = structure.x_nm;
     c.start.box = structure.box;
     for (const auto* remarks : {&file.remarks, &field.remarks, &made.remarks}) c.findings.insert(c.findings.end(), remarks->begin(), remarks->end());
+    if (o.solvate) solvate(*o.solvate, c);
     return;
   }
   const std::string topology = ending(*o.topology), structure = ending(*o.structure);
-  if (is_gromacs_topology(topology)) {
-    if (structure != ".gro") refuse("structure", "'" + o.structure->filename().string() + "' is no structure of a GROMACS topology", ".gro");
-    return read_gromacs(o, c);
+  if (topology == ".top") {
+    if (structure != ".gro") refuse("structure", "'" + o.structure->filename().string() + "' has no ending that goes with a GROMACS topology", ".gro");
+    if (o.solvate) refuse("solvate", "the molecules of a GROMACS topology are counted in its [ molecules ]: put water into topology and structure", "or give the molecules as an AMBER topology");
+    read_gromacs(c);
+    return;
   }
   if (!is_amber_topology(topology)) refuse("topology", "'" + o.topology->filename().string() + "' has no ending that is known here", ".prmtop, .parm7 or .top");
   if (!is_amber_restart(structure)) refuse("structure", "'" + o.structure->filename().string() + "' has no ending that is known here", ".rst7 or .inpcrd");
@@ -181,6 +231,7 @@ void read_input(const data::Config& config, Case& c) {
   c.findings = std::move(t.remarks);
   c.start = mol::read_amber_restart(read(*o.structure, c), c.system.n_atoms());
   if (!mol::is_periodic(c.start.box) && t.box) c.start.box = *t.box;
+  if (o.solvate) solvate(*o.solvate, c);
 }
 
 }  // namespace tessera::apps::md

@@ -3,12 +3,15 @@
 
 #include "molecular/md_settings.h"
 #include "tessera/data/quantity.h"
+#include "tessera/molecular/build.h"
 
 #include <charconv>
 #include <cmath>
 
 namespace tessera::apps::md {
 namespace {
+
+namespace mol = tessera::molecular;
 
 data::Options<StageOptions> stage_table() {
   using O = StageOptions;
@@ -31,10 +34,27 @@ data::Options<LennardJonesOptions> lennard_jones_table() {
 
 data::Options<BuildOptions> build_table() {
   using O = BuildOptions;
-  data::Options<O> o("build", "Positions on a lattice, instead of a structure file.");
-  o.add("lattice", &O::lattice, {.doc = "Face-centred (4 atoms a cell) or simple cubic (1).", .choices = {"fcc", "simple"}});
-  o.add("cells", &O::cells, {.doc = "Cells along each edge.", .min = 1, .max = 1000, .one_for_all = true});
-  o.add("edge", &O::edge, {.doc = "Edge of a cell.", .unit = "nm", .above = 0, .required = true});
+  data::Options<O> o("build", "A system without files: atoms of [lennard_jones] on a lattice, or a box of water.");
+  o.add_kind("kind", &O::kind, {.doc = "What is built.", .choices = {"lattice", "water"}});
+  o.add("lattice", &O::lattice, {.doc = "1, 2, 4 or 8 atoms a cell.", .choices = {"simple", "bcc", "fcc", "diamond"}, .only_for = {"lattice"}});
+  o.add("cells", &O::cells, {.doc = "Cells along each edge.", .min = 1, .max = 1000, .only_for = {"lattice"}, .one_for_all = true});
+  o.add("edge", &O::edge, {.doc = "Edge of a cell.", .unit = "nm", .above = 0, .required = true, .only_for = {"lattice"}});
+  o.add("model", &O::model, {.doc = "Model of the water.", .choices = mol::water_model_names(), .only_for = {"water"}});
+  o.add("molecules", &O::molecules, {.doc = "Molecules; as many as fit the box at 0.997 g/cm^3 if not given.", .min = 1, .only_for = {"water"}});
+  o.add("box", &O::box, {.doc = "Edges of the box; a cube for the molecules at 0.997 g/cm^3 if not given.", .unit = "nm", .above = 0, .only_for = {"water"}, .one_for_all = true});
+  return o;
+}
+
+data::Options<SolvateOptions> solvate_table() {
+  using O = SolvateOptions;
+  data::Options<O> o("solvate", "Water and ions around the molecules of topology and structure.");
+  o.add("model", &O::model, {.doc = "Model of the water.", .choices = mol::water_model_names()});
+  o.add("padding", &O::padding, {.doc = "Water on every side, where there is no box.", .unit = "nm", .above = 0});
+  o.add("box", &O::box, {.doc = "Edges of the box instead.", .unit = "nm", .above = 0, .one_for_all = true});
+  o.add("neutralise", &O::neutralise, {.doc = "Ions for the net charge."});
+  o.add("concentration", &O::concentration, {.doc = "Pairs of ions besides.", .unit = "mol/L", .min = 0});
+  o.add("cation", &O::cation, {.doc = "The positive ion.", .choices = {"NA", "K"}});
+  o.add("anion", &O::anion, {.doc = "The negative ion.", .choices = {"CL"}});
   return o;
 }
 
@@ -76,13 +96,12 @@ void take(M& to, const V& from) {
 const data::Options<MdOptions>& md_options() {
   static const auto table = [] {
     using O = MdOptions;
-    data::Options<O> o("molecular.dynamics", "Molecular dynamics: minimization, heating and dynamics of molecules in stages, on AMBER, GROMACS or OpenMM input or a Lennard-Jones fluid");
+    data::Options<O> o("molecular.dynamics", "Molecular dynamics: minimization, heating and dynamics of molecules in stages, on AMBER, GROMACS or OpenMM input or boxes of its own");
     o.add("schema", &O::schema, {.doc = "Version of this layout.", .min = 1, .max = 1});
     o.add("title", &O::title, {.doc = "Title of reports and pictures."});
-    o.add("topology", &O::topology, {.doc = "The molecules and their force field: an AMBER topology (.prmtop, .parm7), also packed by gzip, or one of GROMACS (.top)."});
-    o.add("structure", &O::structure, {.doc = "Where the atoms are: an AMBER restart (.rst7, .inpcrd), a GROMACS structure (.gro), PDB or mmCIF (.pdb, .cif) with forcefield, or XYZ (.xyz, in angstrom) for a Lennard-Jones fluid."});
+    o.add("topology", &O::topology, {.doc = "The molecules and their force field: an AMBER topology (.prmtop, .parm7) or a GROMACS one (.top), also packed by gzip."});
+    o.add("structure", &O::structure, {.doc = "Where the atoms are: an AMBER restart (.rst7, .inpcrd), GROMACS (.gro), PDB or mmCIF (.pdb, .cif) with forcefield, or XYZ (.xyz, in angstrom) for a Lennard-Jones fluid."});
     o.add("forcefield", &O::forcefield, {.doc = "Force field in OpenMM's XML, of a structure in PDB or mmCIF: files that belong together, instead of a topology."});
-    o.add("define", &O::define, {.doc = "Names that the topology's preprocessor finds defined, such as POSRES or FLEXIBLE."});
     o.add("include_folders", &O::include_folders, {.doc = "Where the files of a GROMACS topology's #include are besides its own folder, such as GROMACS's share/top. Files elsewhere are not read."});
     o.add("coulomb_constant", &O::coulomb_constant,
           {.doc = "k_e: of the input file's usual program (file), amber, charmm, codata_2018, or a number in kJ/mol nm/e^2. Which one moves energies by 1e-5."});
@@ -91,7 +110,8 @@ const data::Options<MdOptions>& md_options() {
     each_setting([&](const char* key, auto member, auto, data::Field field) { o.add(key, [member](O& c) -> auto& { return c.common.*member; }, std::move(field)); });
     o.add_tables("stage", &O::stages, stage_table(), {.doc = "Parts of the run, in their order; one of dynamics if none is given.", .max_items = 1000});
     o.add_table("lennard_jones", &O::lennard_jones, lennard_jones_table(), {.doc = "A fluid of equal atoms, instead of a topology."});
-    o.add_table("build", &O::build, build_table(), {.doc = "Positions on a lattice, instead of a structure."});
+    o.add_table("build", &O::build, build_table(), {.doc = "A system without files."});
+    o.add_table("solvate", &O::solvate, solvate_table(), {.doc = "Water and ions around the molecules."});
     o.add_table("output", &O::output, output_table(), {.doc = "What is written."});
     o.add_tables("expect", &O::expectations, expect_table(), {.doc = "Promised numbers; a run that breaks one ends with exit code 6."});
     return o;

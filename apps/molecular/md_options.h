@@ -41,6 +41,7 @@ struct SettingsOf {
   Maybe<CoulombChoice> coulombtype{};
   Maybe<ModifierChoice> coulomb_modifier{}, vdw_modifier{};
   Maybe<double> epsilon_r{}, epsilon_rf{};
+  Maybe<bool> reaction_field_of_excluded{};
   Maybe<double> fourierspacing{};
   Maybe<std::array<std::int64_t, 3>> fourier_grid{};
   Maybe<std::int64_t> pme_order{};
@@ -67,6 +68,7 @@ struct SettingsOf {
   std::optional<bool> gen_vel;
   std::optional<double> gen_temp;
 
+  Maybe<std::vector<std::string>> define{};
   Maybe<double> emtol{}, emstep{};
   std::optional<std::string> posres;
   Maybe<double> posres_k{};
@@ -82,6 +84,7 @@ struct Settings : SettingsOf<Plain> {
     coulombtype = CoulombChoice::pme;
     coulomb_modifier = vdw_modifier = ModifierChoice::potential_shift;
     epsilon_r = 1;
+    reaction_field_of_excluded = true;
     fourierspacing = 0.12e-9;
     pme_order = 5;
     ewald_rtol = 1e-5;
@@ -111,11 +114,25 @@ struct LennardJonesOptions {
   double mass = 39.948 * 1.66053906660e-27;
 };
 
-enum class Lattice { fcc, simple };
+enum class BuildKind { lattice, water };
+enum class Lattice { simple, bcc, fcc, diamond };
 struct BuildOptions {
+  BuildKind kind = BuildKind::lattice;
   Lattice lattice = Lattice::fcc;
   std::array<std::int64_t, 3> cells{5, 5, 5};
   double edge = 0;  ///< of a cell
+  std::string model = "tip3p";
+  std::optional<std::int64_t> molecules;
+  std::optional<std::array<double, 3>> box;
+};
+/// Water and ions around what topology and structure hold.
+struct SolvateOptions {
+  std::string model = "tip3p";
+  double padding = 1e-9;
+  std::optional<std::array<double, 3>> box;
+  bool neutralise = true;
+  double concentration = 0;  ///< mol/m^3
+  std::string cation = "NA", anion = "CL";
 };
 
 struct ExpectOptions {
@@ -137,9 +154,7 @@ struct MdOptions {
   int schema = 1;
   std::string title;
   std::optional<std::filesystem::path> topology, structure;
-  std::vector<std::filesystem::path> forcefield;
-  std::vector<std::string> define;
-  std::vector<std::filesystem::path> include_folders;
+  std::vector<std::filesystem::path> forcefield, include_folders;
   std::string coulomb_constant = "file";
   Precision precision = Precision::mixed;
   std::uint64_t seed = 1;
@@ -147,6 +162,7 @@ struct MdOptions {
   std::vector<StageOptions> stages;
   std::optional<LennardJonesOptions> lennard_jones;
   std::optional<BuildOptions> build;
+  std::optional<SolvateOptions> solvate;
   OutputOptions output;
   std::vector<ExpectOptions> expectations;
 };

@@ -33,6 +33,8 @@ void each_setting(F&& f) {
   f("vdw_modifier", &C::vdw_modifier, &S::vdw_modifier, data::Field{.doc = "How the Lennard-Jones interaction goes to zero at its cut-off.", .choices = modifiers});
   f("epsilon_r", &C::epsilon_r, &S::epsilon_r, data::Field{.doc = "Relative permittivity.", .above = 0});
   f("epsilon_rf", &C::epsilon_rf, &S::epsilon_rf, data::Field{.doc = "Relative permittivity of the reaction field; 0: a conductor.", .min = 0});
+  f("reaction_field_of_excluded", &C::reaction_field_of_excluded, &S::reaction_field_of_excluded,
+    data::Field{.doc = "Whether excluded pairs and charges themselves feel the reaction field (GROMACS: yes; OpenMM: no)."});
   f("fourierspacing", &C::fourierspacing, &S::fourierspacing, positive("Largest distance of the grid points of pme.", "nm"));
   f("fourier_grid", &C::fourier_grid, &S::fourier_grid, data::Field{.doc = "Instead: the numbers of grid points; zeros: by fourierspacing.", .min = 0, .max = 4096});
   f("pme_order", &C::pme_order, &S::pme_order, data::Field{.doc = "Order of the splines of pme.", .min = 4, .max = 8});
@@ -70,6 +72,7 @@ void each_setting(F&& f) {
 
   f("emtol", &C::emtol, &S::emtol, positive("A minimizer has converged where no force is larger.", "kJ/mol/nm"));
   f("emstep", &C::emstep, &S::emstep, positive("How far the first step of a minimizer moves an atom at most.", "nm"));
+  f("define", &C::define, &S::define, data::Field{.doc = "Names that the preprocessor of a GROMACS topology finds defined, such as POSRES, FLEXIBLE or NAME=value. Position restraints hold to the structure of the case."});
   f("posres", &C::posres, &S::posres,
     data::Field{.doc = "Which atoms are held where the stage begins.", .choices = {"none", "heavy", "solute", "solute-heavy", "backbone"}});
   f("posres_k", &C::posres_k, &S::posres_k, positive("Force constant of posres.", "kJ/mol/nm^2"));
