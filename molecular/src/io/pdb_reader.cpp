@@ -72,15 +72,18 @@ std::uint8_t element_of_name(std::string_view columns, const std::string& residu
   if (first == name.end()) return 0;
   if (is_water(residue) && std::string_view("MELV").find(*first) != std::string_view::npos) return 0;
   const std::string one(1, *first == 'D' ? 'H' : *first);
-  const bool known = is_water(residue) || is_amino_acid(residue) || is_nucleotide(residue);
-  if (!known && columns.starts_with(name) && !std::isdigit(static_cast<unsigned char>(name[0]))) {
-    std::string letters;
-    for (const char c : name)
-      if (std::isalpha(static_cast<unsigned char>(c))) letters += c;
+  if (!is_water(residue) && !is_amino_acid(residue) && !is_nucleotide(residue)) {
+    const auto letters_of = [](std::string_view s) {
+      std::string out;
+      for (const char c : s)
+        if (std::isalpha(static_cast<unsigned char>(c))) out += c;
+      return data::upper(out);
+    };
     // HG, CD and the like are hydrogens and carbons unless the residue is that ion.
     static const std::array<std::string_view, 12> usual = {"CL", "BR", "SE", "FE", "ZN", "MG", "MN", "NA", "LI", "SI", "CU", "NI"};
-    const std::string up = data::upper(letters);
-    if (letters.size() == 2 && element_of(letters) && (std::ranges::find(usual, up) != usual.end() || data::upper(residue).starts_with(up))) return element_of(letters);
+    const std::string letters = letters_of(name);
+    const bool from_13 = columns.starts_with(name) && !std::isdigit(static_cast<unsigned char>(name[0])), is_usual = std::ranges::find(usual, letters) != usual.end();
+    if (letters.size() == 2 && element_of(letters) && (letters == letters_of(residue) || (from_13 && is_usual))) return element_of(letters);
   }
   return element_of(one);
 }

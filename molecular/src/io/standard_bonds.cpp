@@ -45,7 +45,7 @@ const Component amino_acids[] = {
     {"NME NMA", "N-CH3 N-C"},
     {"NH2 NHE", ""},
 };
-const char* backbone = "N-CA CA-C C-O C-OXT C-OT1 C-OT2 C-O1 C-O2 C-OT";
+const char* backbone = "N-CA CA-C C-O C-OXT C-OT1 C-OT2 C-O1 C-O2 C-OT C-OC1 C-OC2 C-OCT1 C-OCT2";
 /// One list for all nucleotides: bonds between atoms that a base lacks do not come up.
 const char* nucleotide =
     "P-OP1 P-OP2 P-OP3 P-O1P P-O2P P-O3P P-O5' O5'-C5' C5'-C4' C4'-O4' C4'-C3' C3'-O3' C3'-C2' C2'-O2' C2'-C1' C1'-O4' "

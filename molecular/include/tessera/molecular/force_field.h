@@ -116,4 +116,9 @@ ParametrizedSystem apply(const ForceField& force_field, const Structure& structu
 /// residue. Residues that match as they are stay so.
 Structure with_virtual_sites(const ForceField& force_field, const Structure& structure);
 
+/// The structure with the hydrogens that templates have and it lacks, behind the heavy atoms of their residue, at the force field's lengths
+/// where the heavy atoms leave room: starts to minimize from. Of several templates that differ in hydrogens alone the one named as the
+/// residue, or as its form at an end of a chain; HIS becomes HIE, CYS with a bridge CYX. Residues that match none stay as they are.
+Structure with_hydrogens(const ForceField& force_field, const Structure& structure);
+
 }  // namespace tessera::molecular

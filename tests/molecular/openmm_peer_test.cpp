@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The same structure and force-field files through OpenMM itself, where the Python environment of the peers has it
+// (`./bootstrap.sh bench`).
+#include "tessera/molecular/forces.h"
+#include "tessera/molecular/openmm_xml.h"
+#include "tessera/molecular/virtual_sites.h"
+#include "test_paths.h"
+
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <sstream>
+
+namespace tessera::molecular {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path peers() {
+  if (const char* set = std::getenv("TESSERA_PEERS"); set && *set) return set;
+  const char *cache = std::getenv("XDG_CACHE_HOME"), *home = std::getenv("HOME");
+  return (cache && *cache ? fs::path(cache) : fs::path(home ? home : "") / ".cache") / "tessera/peers/python";
+}
+/// OpenMM's folder of structures and force fields; empty: not there.
+fs::path openmm_data() {
+  if (!fs::exists(peers() / "lib")) return {};
+  for (const auto& python : fs::directory_iterator(peers() / "lib"))
+    if (const fs::path d = python.path() / "site-packages/openmm/app/data"; fs::exists(d)) return d;
+  return {};
+}
+std::map<std::string, double> run(const std::string& command) {
+  std::map<std::string, double> out;
+  FILE* pipe = popen(command.c_str(), "r");
+  if (!pipe) return out;
+  char name[100];
+  for (double value = 0; std::fscanf(pipe, "%99s %lf", name, &value) == 2;) out[name] = value;
+  pclose(pipe);
+  return out;
+}
+
+class OpenmmPeer : public ::testing::TestWithParam<std::vector<std::string>> {};
+INSTANTIATE_TEST_SUITE_P(ForceFields, OpenmmPeer,
+                         ::testing::Values(std::vector<std::string>{"test.pdb", "amber14/protein.ff14SB.xml", "amber14/tip3p.xml"},  // ordering of impropers: amber
+                                           std::vector<std::string>{"test.pdb", "amber03.xml", "tip3p.xml"},                         // default
+                                           std::vector<std::string>{"tip4pew.pdb", "amber14/tip4pew.xml"}, std::vector<std::string>{"tip5p.pdb", "tip5p.xml"}),
+                         [](const auto& i) {
+                           std::string s = i.param[1];
+                           std::ranges::replace_if(s, [](unsigned char c) { return !std::isalnum(c); }, '_');
+                           return s;
+                         });
+
+TEST_P(OpenmmPeer, EnergiesByTermAndForces) {
+  const fs::path own = openmm_data(), python = peers() / "bin/python";
+  if (own.empty() || !fs::exists(python)) GTEST_SKIP() << "no OpenMM in " << peers();
+  const fs::path forces = fs::temp_directory_path() / ("openmm_forces_" + std::to_string(::getpid()) + ".txt");
+  std::string command = "'" + python.string() + "' '" TESSERA_SOURCE_DIR "/tests/molecular/peers/openmm_energies.py' '" + forces.string() + "'";
+  for (const std::string& f : GetParam()) command += " " + f;
+  std::map<std::string, double> theirs = run(command);
+  ASSERT_FALSE(theirs.empty());
+
+  std::vector<data::TextFile> files;
+  for (std::size_t k = 1; k < GetParam().size(); ++k) files.push_back(data::read_text_file(own / GetParam()[k]));
+  const Structure structure = read_structure(own / GetParam()[0]).structure;
+  const System s = apply(read_openmm_xml(files), structure, {.rigid_water = false}).system;
+  Nonbonded o;
+  o.coulomb = Nonbonded::Coulomb::reaction_field;
+  o.coulomb_modifier = o.lj_modifier = Nonbonded::Modifier::none;
+  o.cutoff_coulomb_nm = o.cutoff_lj_nm = 0.9;
+  o.epsilon_rf = 78.3;
+  o.reaction_field_of_excluded = false;
+  Forces f;
+  ForceEvaluator(s, o)(structure.x_nm, structure.box, f);
+  const auto sum = [&](std::initializer_list<Term> terms) {
+    double e = 0;
+    for (const Term t : terms) e += f.energy[static_cast<std::size_t>(t)];
+    return e;
+  };
+  EXPECT_NEAR(sum({Term::bonds}), theirs["HarmonicBondForce"], 1e-5);
+  EXPECT_NEAR(sum({Term::angles}), theirs["HarmonicAngleForce"], 1e-5);
+  EXPECT_NEAR(sum({Term::dihedrals, Term::impropers}), theirs["PeriodicTorsionForce"], 1e-5);
+  EXPECT_NEAR(sum({Term::ryckaert_bellemans}), theirs["RBTorsionForce"], 1e-5);
+  std::array<Vec3, 3> virial{};
+  spread_virtual_forces(s, structure.x_nm, structure.box, f.f, virial);
+  std::ifstream in(forces);
+  double worst = 0;
+  std::size_t n = 0;
+  for (Vec3 g; in >> g[0] >> g[1] >> g[2]; ++n) {
+    ASSERT_LT(n, f.f.size());
+    // What OpenMM reports at sites is given to their parents as well.
+    for (std::size_t c = 0; c < 3 && s.atoms.mass_amu[n] > 0; ++c) worst = std::max(worst, std::abs(f.f[n][c] - g[c]));
+  }
+  fs::remove(forces);
+  EXPECT_EQ(n, s.n_atoms());
+  // Places are read as Angstrom and scaled by either program; the steepest pairs make 1e-8 of that.
+  EXPECT_LT(worst, 1e-6);
+}
+
+}  // namespace
+}  // namespace tessera::molecular
