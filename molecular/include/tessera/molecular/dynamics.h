@@ -10,11 +10,12 @@
 //   P  barostat    box and centres scaled once, by a stochastic or a weak-coupling step, or a trial move
 //   F  forces
 //
-//   velocity_verlet   T B(dt/2) D(dt/2) A(dt) D(dt/2) P F B(dt/2) T    then constraints on velocities, before the last T
-//   leap_frog         T B(dt) D(dt/2) A(dt) D(dt/2) P F                velocities half a step behind places, as GROMACS keeps them;
-//                     Nose-Hoover in the middle of A
-//   langevin          B(dt/2) D(dt/2) A(dt/2) O(dt) A(dt/2) D(dt/2) P F B(dt/2)
-//                     BAOAB (Leimkuhler & Matthews, Appl. Math. Res. Express 2013, 34)
+//   velocity_verlet   T B(dt/2) A(dt) P F B(dt/2) T             constraints on velocities before the last T
+//   leap_frog         T B(dt) A(dt) P F                          velocities half a step behind places, as GROMACS keeps them;
+//                                                                Nose-Hoover instead: B(dt) A(dt/2) T A(dt/2) P F
+//   langevin          B(dt/2) A(dt/2) O(dt) A(dt/2) P F B(dt/2)  BAOAB (Leimkuhler & Matthews, Appl. Math. Res. Express 2013, 34)
+//
+// With a piston A(t) is D(t/2) A(t) D(t/2); A pushes it by the kinetic energy and B by the virial, which makes a step symplectic.
 //
 // Kinetic energies. A step of finite length shifts some of them by (omega dt)^2/4 of every vibration. Maxwell's distribution
 // belongs to the velocities that the bath acts upon; `Energies::sampled` is their energy and gives the temperature:
