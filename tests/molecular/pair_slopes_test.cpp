@@ -84,7 +84,7 @@ TEST_P(PairSlopesOf, EveryInstructionSetAgreesWithEngineOperations) {
   const Arrays w0_x = arrays({hvp(oracle, p, v_x)[0]});
 
   for (std::size_t level = 1; level <= pairs::slope_kernels().size(); ++level) {
-    const PairSlopes slopes(c.system, o, static_cast<Simd>(level));
+    const PairSlopes slopes(c.system, o, Wells::all, static_cast<Simd>(level));
     const auto expect = [&](const Arrays& got, const Arrays& expected, double tolerance, const char* what) {
       for (std::size_t k = 0; k < got.of.size(); ++k) {
         double most = 0, wrong = 0;
@@ -110,9 +110,38 @@ TEST_P(PairSlopesOf, EveryInstructionSetAgreesWithEngineOperations) {
     // The same bits on one thread, and from a list made again.
     const int threads = num_threads();
     set_num_threads(1);
-    PairSlopes(c.system, o, static_cast<Simd>(level)).gradient(at.in(), again.out());
+    PairSlopes(c.system, o, Wells::all, static_cast<Simd>(level)).gradient(at.in(), again.out());
     set_num_threads(threads);
     EXPECT_EQ(again.of, g.of) << level;
+  }
+}
+
+TEST(PairSlopes, ExistingWellsAreThoseOfAll) {
+  const Case c = crowd(true);
+  const std::vector<Tensor> p = {positions_of(c.frame.x_nm), edges_of(c.frame.box), tensor(c.system.atoms.charge_e), c6_of(c.system), c12_of(c.system)};
+  const Arrays at = arrays(p);
+  std::vector<Tensor> v;
+  for (const Tensor& t : p) v.push_back(0.01 * reshape(cos(arange(t.size(), Dtype::f64)), t.shape()));
+  const Tensor interact = tensor({1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0}, {3, 3});  // the second type has no well
+  v[3] = v[3] * interact;
+  v[4] = v[4] * interact;
+  const Arrays along = arrays(v);
+  for (const Choice& choice : choices) {
+    const PairSlopes all(c.system, choice.options), existing(c.system, choice.options, Wells::existing);
+    Arrays zero = arrays({0.0 * p[0], 0.0 * p[1], 0.0 * p[2], 0.0 * p[3], 0.0 * p[4]}), g0 = zero, g = zero, w0 = zero, w = zero;
+    all.gradient(at.in(), g0.out());
+    existing.gradient(at.in(), g.out());
+    all.curvature(at.in(), along.in(), w0.out());
+    existing.curvature(at.in(), along.in(), w.out());
+    for (std::size_t k = 0; k < 5; ++k) {
+      const Tensor mask = k > 2 ? interact : Tensor(1.0), shape = p[k];
+      const auto apart = [&](const Arrays& a, const Arrays& b) {
+        const Tensor expected = mask * tensor(b.of[k], shape.shape());
+        return largest(tensor(a.of[k], shape.shape()) - expected) / std::max(largest(expected), 1e-300);
+      };
+      EXPECT_LE(apart(g, g0), 1e-13) << choice.name << ", operand " << k;
+      EXPECT_LE(apart(w, w0), 1e-13) << choice.name << ", operand " << k;
+    }
   }
 }
 

@@ -82,10 +82,13 @@ PotentialEnergy::PotentialEnergy(const System& s, const Nonbonded& o, const Box&
   impl->periodic = is_periodic(box);
   impl->sites = site_groups(s);
   for (std::size_t k = 0; k < n_bonded; ++k) impl->bonded[k] = bonded_energy(s, static_cast<Term>(k));
-  impl->pairs = nonbonded_energy(s, o);
+  // By a mixing rule, types without wells have no slopes (parameters.h), unless an exception names them.
+  const bool rule = s.lj.mixing != LennardJones::Mixing::tables && s.lj.exceptions.empty();
+  const Wells wells = rule ? Wells::existing : Wells::all;
+  impl->pairs = nonbonded_energy(s, o, wells);
   Nonbonded uncharged = o;
   uncharged.coulomb = Nonbonded::Coulomb::none;
-  impl->lj = nonbonded_energy(s, uncharged);
+  impl->lj = nonbonded_energy(s, uncharged, wells);
   if (o.coulomb == Nonbonded::Coulomb::ewald || o.coulomb == Nonbonded::Coulomb::pme) {
     impl->excluded = ewald_excluded_energy(s, o);
     impl->reciprocal = o.coulomb == Nonbonded::Coulomb::ewald ? ewald_reciprocal_energy(s, o) : pme_energy(s, o, pme_grid(o, box));

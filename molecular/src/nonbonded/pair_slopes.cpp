@@ -70,6 +70,7 @@ struct Listed {
 
 struct PairSlopes::Impl {
   Nonbonded o;
+  Wells wells;
   std::size_t n;
   std::int32_t types;
   std::vector<std::int32_t> type_of;
@@ -94,8 +95,8 @@ struct PairSlopes::Impl {
   std::shared_ptr<const First> last;
   Slope asked = Slope::places;  ///< by the last gradient
 
-  Impl(const System& s, const Nonbonded& options, const SlopeKernels& kernels)
-      : o(options), n(s.n_atoms()), types(s.lj.types), type_of(s.atoms.lj_type), excluded(n), modified(o.lj_modifier != Modifier::none && o.lj_modifier != Modifier::potential_shift),
+  Impl(const System& s, const Nonbonded& options, Wells which, const SlopeKernels& kernels)
+      : o(options), wells(which), n(s.n_atoms()), types(s.lj.types), type_of(s.atoms.lj_type), excluded(n), modified(o.lj_modifier != Modifier::none && o.lj_modifier != Modifier::potential_shift),
         ke(s.coulomb_constant / o.epsilon_r), radius(o.cutoff_lj_nm), coulomb(o), six(6, o.lj_modifier, o.cutoff_lj_nm, o.lj_switch_nm), twelve(12, o.lj_modifier, o.cutoff_lj_nm, o.lj_switch_nm), kernels_(kernels) {
     for (const auto& [i, j] : s.exclusions) {
       excluded[static_cast<std::size_t>(i)].push_back(j);
@@ -118,18 +119,20 @@ struct PairSlopes::Impl {
 
   // ---- lists -------------------------------------------------------------------------------------------
 
-  std::vector<std::uint8_t> feels(Arrays p) const {
-    std::vector<std::uint8_t> of_type(static_cast<std::size_t>(types), 0), out;
+  /// Types that interact with some type.
+  std::vector<std::uint8_t> feeling(Arrays p) const {
+    std::vector<std::uint8_t> of_type(static_cast<std::size_t>(types), 0);
     for (std::size_t a = 0; a < of_type.size(); ++a)
       for (std::size_t e = a * of_type.size(); e < (a + 1) * of_type.size(); ++e) {
         const std::size_t mirror = e % of_type.size() * of_type.size() + a;
         if (p[3][e] != 0 || p[4][e] != 0 || p[3][mirror] != 0 || p[4][mirror] != 0) of_type[a] = 1;
       }
-    for (const std::int32_t t : type_of) out.push_back(of_type[static_cast<std::size_t>(t)]);
-    return out;
+    return of_type;
   }
   std::shared_ptr<const Listed> listed(Arrays p) {
-    const std::vector<std::uint8_t> has_lj = feels(p);
+    const std::vector<std::uint8_t> of_type = feeling(p);
+    std::vector<std::uint8_t> has_lj;
+    for (const std::int32_t t : type_of) has_lj.push_back(of_type[static_cast<std::size_t>(t)]);
     for (const auto& l : lists)
       if (std::memcmp(l->h.data(), p[1], 9 * sizeof(double)) == 0 && std::memcmp(l->x.data(), p[0], 3 * n * sizeof(double)) == 0 && l->has_lj == has_lj) return l;
     auto l = std::make_shared<Listed>();
@@ -240,6 +243,7 @@ struct PairSlopes::Impl {
     in.from = o.lj_switch_nm;
     in.inverse_width = 1 / (o.cutoff_lj_nm - o.lj_switch_nm);
     k.ke = ke;
+    k.every_well = wells == Wells::all;
     k.second_series = second_series.data();
 
     std::array<Array<double>, 3> w;
@@ -341,9 +345,12 @@ struct PairSlopes::Impl {
     }
     if (g[2])
       for (std::size_t i = 0; i < f.q.size(); ++i) g[2][i] += f.q[i];
+    if (!g[3] && !g[4]) return;
     const auto m = static_cast<std::size_t>(types);
+    const std::vector<std::uint8_t> feels = wells == Wells::all ? std::vector<std::uint8_t>(m, 1) : feeling(p);
     for (std::size_t e = 0; e < f.table.size() / 2; ++e)
       for (const std::size_t to : {e, e % m * m + e / m}) {
+        if (!feels[e / m] || !feels[e % m]) continue;  // seen from one side alone
         if (g[3]) g[3][to] -= 0.5 * 6 * f.table[2 * e];
         if (g[4]) g[4][to] += 0.5 * 12 * f.table[2 * e + 1];
       }
@@ -368,8 +375,8 @@ struct PairSlopes::Impl {
   }
 };
 
-PairSlopes::PairSlopes(const System& s, const Nonbonded& o, Simd simd)
-    : impl_(std::make_unique<Impl>(s, o, *slope_kernels()[simd == Simd::automatic ? slope_kernels().size() - 1 : static_cast<std::size_t>(simd) - 1])) {}
+PairSlopes::PairSlopes(const System& s, const Nonbonded& o, Wells wells, Simd simd)
+    : impl_(std::make_unique<Impl>(s, o, wells, *slope_kernels()[simd == Simd::automatic ? slope_kernels().size() - 1 : static_cast<std::size_t>(simd) - 1])) {}
 PairSlopes::~PairSlopes() = default;
 
 double PairSlopes::value(Arrays p) const {

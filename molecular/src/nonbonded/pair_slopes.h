@@ -14,7 +14,7 @@ class PairSlopes {
   using Arrays = EnergyFunction::Arrays;
   using Results = EnergyFunction::Results;
   /// `simd`: one that the processor has.
-  PairSlopes(const System& system, const Nonbonded& options, Simd simd = Simd::automatic);
+  PairSlopes(const System& system, const Nonbonded& options, Wells wells = Wells::all, Simd simd = Simd::automatic);
   ~PairSlopes();
 
   double value(Arrays p) const;

@@ -111,12 +111,34 @@ struct PmeSlopes::Impl {
       for (std::size_t a = 0; a < 3; ++a) s[b] += x[a] * inv[a][b];
     return s;
   }
-  void touch(const std::array<double, 3>& s, Touch& t) const {
+  /// spline_weights with the derivatives up to a number: the recursion passes through the lower orders that these need.
+  void splines(double u, int derivatives, SplineWeights& s) const {
+    const auto p = static_cast<int>(order);
+    const double floor = std::floor(u), w = u - floor;
+    double m[wide + 1] = {w, 1 - w}, before[wide + 1] = {}, lower[wide + 1] = {};  // M_p, M_{p-1}, M_{p-2} at w + k
+    for (int q = 3; q <= p; ++q) {
+      if (derivatives > 0 && q == p) std::copy_n(m, q - 1, before);
+      if (derivatives > 1 && q == p - 1) std::copy_n(m, q - 1, lower);
+      const double scale = 1.0 / (q - 1);
+      m[q - 1] = (1 - w) * m[q - 2] * scale;
+      for (int i = q - 2; i > 0; --i) m[i] = ((w + i) * m[i] + (q - w - i) * m[i - 1]) * scale;
+      m[0] = w * m[0] * scale;
+    }
+    if (p == 3) lower[0] = 1;
+    s.first = static_cast<std::int64_t>(floor) - p + 1;
+    for (int i = 0; i < p; ++i) {
+      const auto j = static_cast<std::size_t>(p - 1 - i);
+      s.m[j] = m[i];
+      if (derivatives > 0) s.d[j] = before[i] - (i > 0 ? before[i - 1] : 0);
+      if (derivatives > 1) s.dd[j] = lower[i] - (i > 0 ? 2 * lower[i - 1] : 0) + (i > 1 ? lower[i - 2] : 0);
+    }
+  }
+  void touch(const std::array<double, 3>& s, int derivatives, Touch& t) const {
     const auto first = [&](std::size_t a) {
       const auto size = static_cast<std::int64_t>(k[a]), g = t.w[a].first % size;
       return static_cast<std::size_t>(g < 0 ? g + size : g);
     };
-    for (std::size_t a = 0; a < 3; ++a) t.w[a] = spline_weights(static_cast<int>(order), s[a] * static_cast<double>(k[a]));
+    for (std::size_t a = 0; a < 3; ++a) splines(s[a] * static_cast<double>(k[a]), derivatives, t.w[a]);
     std::size_t gx = first(0), gy = first(1);
     for (std::size_t j = 0; j < order; ++j) {
       t.x[j] = gx * k[1] * row;
@@ -137,9 +159,9 @@ struct PmeSlopes::Impl {
       const auto piece = static_cast<std::size_t>(number);
       std::vector<double>& grid = grids[piece];
       grid.assign(size, 0.0);
-      Touch t;
+      Touch t{};
       for (std::size_t i = n * piece / pieces; i < n * (piece + 1) / pieces; ++i) {
-        touch(s[i], t);
+        touch(s[i], ds != nullptr, t);
         const double q = p[2][i];
         for (std::size_t x = 0; x < order; ++x)
           for (std::size_t y = 0; y < order; ++y) {
@@ -261,7 +283,7 @@ struct PmeSlopes::Impl {
     f->g.resize(3 * n);
     f->q.resize(n);
     chunks([&](std::size_t i, Touch& t) {
-      touch(s[i], t);
+      touch(s[i], 1, t);
       double flat = 0;
       Vec3 one{};
       for (std::size_t x = 0; x < order; ++x)
@@ -294,7 +316,7 @@ struct PmeSlopes::Impl {
   template <class F>
   void chunks(F&& f) const {
     parallel_chunks(static_cast<std::int64_t>((n + atoms_of_a_chunk - 1) / atoms_of_a_chunk), [&](std::int64_t chunk) {
-      Touch t;
+      Touch t{};
       const std::size_t begin = static_cast<std::size_t>(chunk) * atoms_of_a_chunk, end = std::min(begin + atoms_of_a_chunk, n);
       for (std::size_t i = begin; i < end; ++i) f(i, t);
     });
@@ -360,7 +382,7 @@ struct PmeSlopes::Impl {
 
     std::vector<double> dg(3 * n);
     chunks([&](std::size_t i, Touch& t) {
-      touch(s[i], t);
+      touch(s[i], 2, t);
       double dflat = 0;
       Vec3 one{}, done{};
       Matrix<double> two{};

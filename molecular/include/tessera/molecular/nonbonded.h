@@ -55,9 +55,13 @@ void check(const Nonbonded& options, const Box& box);
 /// beta with erfc(beta rc) = rtol, or as given.
 double ewald_beta(const Nonbonded& options);
 
+/// Which entries of the tables have slopes: all, or those of types that interact at the operands (some entry of theirs is not zero), which
+/// takes half the time where most atoms have none, as hydrogens of water.
+enum class Wells : std::uint8_t { all, existing };
+
 /// The sum over pairs within the cut-offs. Operands x [n, 3], h [3, 3], charges [n], c6 [types, types], c12 [types, types];
 /// a pair takes the mean of the entries (type of i, type of j) and (type of j, type of i).
-EnergyPtr nonbonded_energy(const System& system, const Nonbonded& options);
+EnergyPtr nonbonded_energy(const System& system, const Nonbonded& options, Wells slopes = Wells::all);
 
 /// The tail correction [kJ/mol] of h [3, 3], c6, c12 [types, types]; zero for Tail::none.
 Tensor tail_energy(const System& system, const Nonbonded& options, const Tensor& h, const Tensor& c6, const Tensor& c12);

@@ -107,7 +107,7 @@ void slopes(const SlopeInput& k, const Row* begin, const Row* end, const Entry* 
   for (V& b : box) b = zero;
   for (const Row* row = begin; row != end; ++row) {
     const std::size_t first = static_cast<std::size_t>(row->i) * i_width;
-    const int n_lj = all ? i_width : row->lj, n_i = charged ? i_width : n_lj;
+    const int n_lj = all && k.every_well ? i_width : row->lj, n_i = charged ? i_width : n_lj;
     Mine<S> mine[i_width];
     load_mine<S, field, modified, Rule::table>(in, row->i, mine);
     V pull[i_width][3], by_q[i_width];
