@@ -7,7 +7,7 @@
 //   hessian        one product with the Hessian of positions, gradient included; hessian_next: one more at the same place
 //   gradients_moved   the first at places where no list exists
 //
-//   molecular_slopes_bench [--repeat N] [--threads N] [--parts 1]
+//   molecular_slopes_bench [--repeat N] [--threads N] [--parts 1] [--only NAME]
 #include "measure.h"
 #include "test_data.h"
 
@@ -35,11 +35,13 @@ struct Operands {
 
 int main(int argc, char** argv) {
   int repeat = 7, threads = 1, parts = 0;
+  std::string only;
   for (int i = 1; i + 1 < argc; i += 2) {
     const std::string key = argv[i];
     if (key == "--repeat") repeat = std::atoi(argv[i + 1]);
     else if (key == "--threads") threads = std::atoi(argv[i + 1]);
     else if (key == "--parts") parts = std::atoi(argv[i + 1]);
+    else if (key == "--only") only = argv[i + 1];
     else return std::fprintf(stderr, "unknown option %s\n", argv[i]), 2;
   }
   set_num_threads(threads);
@@ -97,6 +99,7 @@ int main(int argc, char** argv) {
                         hvp([&](const Tensor& x) { return u.term(t, x, q.h, q.p); }, q.x, along);
                       }});
     }
+  if (!only.empty()) std::erase_if(what, [&](const auto& w) { return w.first != only; });
   std::vector<Samples> samples(what.size());
   for (int r = -1; r < repeat; ++r)  // the first round warms up
     for (std::size_t k = 0; k < what.size(); ++k) {
@@ -105,10 +108,12 @@ int main(int argc, char** argv) {
     }
   std::printf("# %zu atoms, %d threads, best of %d\n", s.n_atoms(), threads, repeat);
   for (std::size_t k = 0; k < what.size(); ++k) print_figure(what[k].first, 1e3 * samples[k].best(), "ms");
+  if (!only.empty()) return 0;
   const auto best = [&](std::size_t k) { return samples[k].best(); };
   print_figure("gradients_ratio_f64", best(3) / best(1), "x");
   print_figure("gradients_ratio_mixed", best(3) / best(0), "x");
   print_figure("hessian_ratio_f64", best(4) / best(1), "x");
   print_figure("hessian_ratio_mixed", best(4) / best(0), "x");
+  print_figure("hessian_next_ratio_f64", best(5) / best(1), "x");
   return 0;
 }

@@ -33,7 +33,7 @@ namespace {
 using Coulomb = Nonbonded::Coulomb;
 using Modifier = Nonbonded::Modifier;
 
-constexpr std::size_t most_pieces = 8;  ///< summed apart, whatever the number of threads
+constexpr std::size_t most_pieces = 4;  ///< summed apart, whatever the number of threads
 constexpr std::size_t kept_lists = 4;
 
 Box box_of(const double* h) {
@@ -244,6 +244,10 @@ struct PairSlopes::Impl {
     in.inverse_width = 1 / (o.cutoff_lj_nm - o.lj_switch_nm);
     k.ke = ke;
     k.every_well = wells == Wells::all;
+    std::vector<std::uint8_t> lanes(m / j_width, 0);
+    for (std::size_t at = 0; at < m; ++at)
+      if (l.list.atom_of[at] >= 0 && (k.every_well || l.has_lj[static_cast<std::size_t>(l.list.atom_of[at])])) lanes[at / j_width] |= static_cast<std::uint8_t>(1U << at % j_width);
+    k.lj_lanes = lanes.data();
     k.second_series = second_series.data();
 
     std::array<Array<double>, 3> w;

@@ -151,6 +151,19 @@ struct PmeSlopes::Impl {
     t.d = load(t.w[2].d.data());
     t.dd = load(t.w[2].dd.data());
   }
+  /// sum_xy a_x b_y phi(x, y, z) for three pairs of weights a, b: more at once would not stay in registers.
+  using Weights = std::array<double, wide>;
+  std::array<Row, 3> planes(const std::vector<double>& phi, const Touch& t, const std::array<std::array<const Weights*, 2>, 3>& w) const {
+    Row first{}, second{}, third{};
+    for (std::size_t x = 0; x < order; ++x)
+      for (std::size_t y = 0; y < order; ++y) {
+        const Row u = load(phi.data() + t.x[x] + t.y[y] + t.z);
+        first += ((*w[0][0])[x] * (*w[0][1])[y]) * u;
+        second += ((*w[1][0])[x] * (*w[1][1])[y]) * u;
+        third += ((*w[2][0])[x] * (*w[2][1])[y]) * u;
+      }
+    return {first, second, third};
+  }
   /// The transform of what all atoms spread: q M M M, and with v its derivative; `s` and `ds` are fractions.
   std::vector<c128> spread(Arrays p, const std::vector<Vec3>& s, const std::vector<Vec3>* ds, const double* dq) const {
     const std::size_t size = k[0] * k[1] * row, pieces = std::clamp<std::size_t>(n / atoms_of_a_chunk, 1, most_pieces);
@@ -284,18 +297,10 @@ struct PmeSlopes::Impl {
     f->q.resize(n);
     chunks([&](std::size_t i, Touch& t) {
       touch(s[i], 1, t);
-      double flat = 0;
-      Vec3 one{};
-      for (std::size_t x = 0; x < order; ++x)
-        for (std::size_t y = 0; y < order; ++y) {
-          const Row u = load(f->phi.data() + t.x[x] + t.y[y] + t.z);
-          const double s0 = total(u * t.m), s1 = total(u * t.d), mx = t.w[0].m[x], my = t.w[1].m[y];
-          flat += mx * my * s0;
-          one[0] += t.w[0].d[x] * my * s0;
-          one[1] += mx * t.w[1].d[y] * s0;
-          one[2] += mx * my * s1;
-        }
-      f->q[i] = flat;
+      const auto &m0 = t.w[0].m, &m1 = t.w[1].m, &d0 = t.w[0].d, &d1 = t.w[1].d;
+      const auto [flat, by_x, by_y] = planes(f->phi, t, {{{&m0, &m1}, {&d0, &m1}, {&m0, &d1}}});
+      const Vec3 one = {total(by_x * t.m), total(by_y * t.m), total(flat * t.d)};
+      f->q[i] = total(flat * t.m);
       for (std::size_t c = 0; c < 3; ++c) f->g[3 * i + c] = p[2][i] * along(one, inv, c);
     });
     last = f;
@@ -383,32 +388,15 @@ struct PmeSlopes::Impl {
     std::vector<double> dg(3 * n);
     chunks([&](std::size_t i, Touch& t) {
       touch(s[i], 2, t);
-      double dflat = 0;
-      Vec3 one{}, done{};
-      Matrix<double> two{};
-      for (std::size_t x = 0; x < order; ++x)
-        for (std::size_t y = 0; y < order; ++y) {
-          const std::size_t at = t.x[x] + t.y[y] + t.z;
-          const Row u = load(f->phi.data() + at), du = load(dphi.data() + at);
-          const double s0 = total(u * t.m), s1 = total(u * t.d), s2 = total(u * t.dd), d0 = total(du * t.m), d1 = total(du * t.d);
-          const double mx = t.w[0].m[x], my = t.w[1].m[y], dx = t.w[0].d[x], dy = t.w[1].d[y];
-          one[0] += dx * my * s0;
-          one[1] += mx * dy * s0;
-          one[2] += mx * my * s1;
-          dflat += mx * my * d0;
-          done[0] += dx * my * d0;
-          done[1] += mx * dy * d0;
-          done[2] += mx * my * d1;
-          two[0][0] += t.w[0].dd[x] * my * s0;
-          two[1][1] += mx * t.w[1].dd[y] * s0;
-          two[2][2] += mx * my * s2;
-          two[0][1] += dx * dy * s0;
-          two[0][2] += dx * my * s1;
-          two[1][2] += mx * dy * s1;
-        }
-      two[1][0] = two[0][1];
-      two[2][0] = two[0][2];
-      two[2][1] = two[1][2];
+      const auto &m0 = t.w[0].m, &m1 = t.w[1].m, &d0 = t.w[0].d, &d1 = t.w[1].d;
+      const auto [flat, by_x, by_y] = planes(f->phi, t, {{{&m0, &m1}, {&d0, &m1}, {&m0, &d1}}});
+      const auto [by_xx, by_yy, by_xy] = planes(f->phi, t, {{{&t.w[0].dd, &m1}, {&m0, &t.w[1].dd}, {&d0, &d1}}});
+      const auto [moved_flat, moved_x, moved_y] = planes(dphi, t, {{{&m0, &m1}, {&d0, &m1}, {&m0, &d1}}});
+      const Vec3 one = {total(by_x * t.m), total(by_y * t.m), total(flat * t.d)};
+      Vec3 done = {total(moved_x * t.m), total(moved_y * t.m), total(moved_flat * t.d)};
+      double dflat = total(moved_flat * t.m);
+      const double xy = total(by_xy * t.m), xz = total(by_x * t.d), yz = total(by_y * t.d);
+      const Matrix<double> two = {{{total(by_xx * t.m), xy, xz}, {xy, total(by_yy * t.m), yz}, {xz, yz, total(flat * t.dd)}}};
       Vec3 u;
       for (std::size_t a = 0; a < 3; ++a) {
         u[a] = ds[i][a] * static_cast<double>(k[a]);

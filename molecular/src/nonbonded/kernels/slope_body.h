@@ -190,7 +190,8 @@ void slopes(const SlopeInput& k, const Row* begin, const Row* end, const Entry* 
               std::memcpy(lane12, &u12, sizeof u12);
               const std::int32_t* tj = in.type + at;
               double* table = sums.table + static_cast<std::size_t>(in.type[first + static_cast<std::size_t>(v)]) * static_cast<std::size_t>(in.types) * 2 * table_lanes;
-              for (int l = 0; l < width; ++l) {
+              for (std::uint32_t lanes = k.lj_lanes[e->j] >> (half * width) & e->mask >> (8 * v + half * width) & ((1U << width) - 1); lanes != 0; lanes &= lanes - 1) {
+                const int l = __builtin_ctz(lanes);
                 double* to = table + (static_cast<std::size_t>(tj[l]) * table_lanes + static_cast<std::size_t>(l)) * 2;
                 to[0] += lane6[l];
                 to[1] += lane12[l];

@@ -17,6 +17,7 @@ struct SlopeInput {
   Input<double> in;            ///< q_i with k_e; c6 and c12 times 6 and 12
   double ke;
   bool every_well;             ///< tables of atoms without Lennard-Jones parameters too
+  const std::uint8_t* lj_lanes;  ///< of each j-cluster: its atoms whose tables are wanted
   const double* second_series; ///< derivative of the force series by t
   // Directions; all there, zero where there is none.
   const double* w[3];
