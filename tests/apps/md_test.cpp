@@ -74,7 +74,7 @@ TEST_F(Md, TheExampleKeepsItsPromise) {
   EXPECT_TRUE(holds(check.out, "256 atoms")) << check.out;
   EXPECT_EQ(tessera({"estimate", "argon/argon.toml"}).code, 0);
   const std::vector<std::string> shorter{"--set", "stage[0].duration=1 ps", "--set", "stage[1].duration=1 ps"};
-  std::vector<std::string> command{"run", "argon/argon.toml", "--output", "RUN", "--set", "expect[0].tolerance=40"};
+  std::vector<std::string> command{"run", "argon/argon.toml", "--output", "RUN", "--set", "expect[0].tolerance=40", "--set", "expect[1].tolerance=40", "--set", "expect[2].tolerance=1"};
   command.insert(command.end(), shorter.begin(), shorter.end());
   const Outcome run = tessera(command);
   EXPECT_EQ(run.code, 0) << run.err;
