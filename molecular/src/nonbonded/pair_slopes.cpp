@@ -299,7 +299,7 @@ struct PairSlopes::Impl {
       const auto t = static_cast<std::size_t>(number);
       Piece& own = parts[t];
       own.slots.assign(4 * m, 0);
-      if (wanted == Slope::all) own.table.assign(square * 2 * table_lanes, 0);
+      own.table.assign(square * 2 * table_lanes, 0);
       for (std::size_t a = 0; a < 3; ++a) own.sums.g[a] = own.slots.data() + a * m;
       own.sums.q = own.slots.data() + 3 * m;
       own.sums.table = own.table.data();

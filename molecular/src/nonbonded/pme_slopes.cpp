@@ -97,6 +97,14 @@ struct PmeSlopes::Impl {
     row = k[2] + wide;
   }
 
+  /// f(x) for every plane of the grid, on one thread where that is faster.
+  template <class F>
+  void planes_of_grid(F&& f) const {
+    const auto planes = static_cast<std::int64_t>(k[0]);
+    if (k[0] * k[1] * k[2] > 32768) return parallel_chunks(planes, f);
+    for (std::int64_t x = 0; x < planes; ++x) f(x);
+  }
+
   // ---- atoms and grid ----------------------------------------------------------------------------------
 
   /// Where an atom touches the grid.
@@ -191,7 +199,7 @@ struct PmeSlopes::Impl {
       }
     });
     std::vector<double> sum(k[0] * k[1] * k[2]);
-    parallel_chunks(static_cast<std::int64_t>(k[0]), [&](std::int64_t plane) {
+    planes_of_grid([&](std::int64_t plane) {
       for (std::size_t line = static_cast<std::size_t>(plane) * k[1]; line < (static_cast<std::size_t>(plane) + 1) * k[1]; ++line) {
         double* to = sum.data() + line * k[2];
         for (const std::vector<double>& grid : grids) {
@@ -243,7 +251,7 @@ struct PmeSlopes::Impl {
     if (h_of_influence.size() == 9 && std::memcmp(h_of_influence.data(), h, 9 * sizeof(double)) == 0) return;
     const double front = 4 * pi * ke / determinant(matrix(h));
     influence.assign(k[0] * k[1] * half, 0.0);
-    parallel_chunks(static_cast<std::int64_t>(k[0]), [&](std::int64_t plane) {
+    planes_of_grid([&](std::int64_t plane) {
       const auto x = static_cast<std::size_t>(plane);
       waves_of(x, [&](std::size_t at, std::size_t y, std::size_t z, const Vec3& m, double) {
         const double k2 = square(wave(inv, m));
@@ -255,7 +263,7 @@ struct PmeSlopes::Impl {
   template <class F>
   Waves sum_of_planes(F&& plane) const {
     std::vector<Waves> parts(k[0]);
-    parallel_chunks(static_cast<std::int64_t>(k[0]), [&](std::int64_t x) { plane(static_cast<std::size_t>(x), parts[static_cast<std::size_t>(x)]); });
+    planes_of_grid([&](std::int64_t x) { plane(static_cast<std::size_t>(x), parts[static_cast<std::size_t>(x)]); });
     Waves sum;
     for (const Waves& w : parts) {
       sum.u += w.u;

@@ -5,7 +5,7 @@
 namespace tessera::molecular::pairs {
 
 const SlopeKernels* portable_slopes() {
-  static constexpr SlopeKernels k = slope_kernels_of<Plain<double>>();
+  static constexpr SlopeKernels k = slope_kernels_of<Plain<double>, true>();
   return &k;
 }
 
