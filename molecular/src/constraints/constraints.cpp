@@ -117,23 +117,26 @@ struct Constraints::Impl {
   }
   void place_waters(const Waters& w, const std::vector<Vec3>& x, std::vector<Vec3>& y, const Box& box, std::vector<Vec3>* v, double t) const {
     const Settle& s = kinds[w.kind];
-    const Lanes b0 = arms(w, 1, s.d_oh, x, box), c0 = arms(w, 2, s.d_oh, x, box), b1 = arms(w, 1, s.d_oh, y, box), c1 = arms(w, 2, s.d_oh, y, box);
-    Lanes b = b1, c = c1, da;
+    const Lanes b0 = arms(w, 1, s.d_oh, x, box), c0 = arms(w, 2, s.d_oh, x, box);
+    std::array<Lanes, 3> move;  // of each atom
+    move[1] = arms(w, 1, s.d_oh, y, box);
+    move[2] = arms(w, 2, s.d_oh, y, box);
     std::array<double, Waters::lanes> least;
-    settle_places(s, b0, c0, b, c, da, least.data());
-    const double rate = 1 / t;
-    for (std::size_t l = 0; l < w.many; ++l) {
+    settle_places(s, b0, c0, move[1], move[2], move[0], least.data());
+    for (std::size_t l = 0; l < w.many; ++l)
       if (!(least[l] > 0))
         throw Error(fmt::format("[constraints] the water of atom {} cannot be made rigid after this step: the time step is too long, or the forces are too large: minimize first", w.atom[0][l] + 1));
-      for (std::size_t k = 0; k < 3; ++k) {
-        const std::array<double, 3> move = {da.c[k][l], da.c[k][l] + (b.c[k][l] - b1.c[k][l]), da.c[k][l] + (c.c[k][l] - c1.c[k][l])};
-        for (std::size_t a = 0; a < 3; ++a) {
-          const auto i = static_cast<std::size_t>(w.atom[a][l]);
-          y[i][k] += move[a];
-          if (v) (*v)[i][k] += rate * move[a];
+    const auto add = [&](std::vector<Vec3>& to, double factor) {
+      for (std::size_t a = 0; a < 3; ++a)
+        for (std::size_t l = 0; l < w.many; ++l) {
+          Vec3& p = to[static_cast<std::size_t>(w.atom[a][l])];
+          p[0] += factor * move[a].c[0][l];
+          p[1] += factor * move[a].c[1][l];
+          p[2] += factor * move[a].c[2][l];
         }
-      }
-    }
+    };
+    add(y, 1);
+    if (v) add(*v, 1 / t);
   }
   void slow_waters(const Waters& w, const std::vector<Vec3>& x, std::vector<Vec3>& v, const Box& box) const {
     const Settle& s = kinds[w.kind];

@@ -43,8 +43,8 @@ inline Lanes arms(const Waters& w, std::size_t h, double longest, const std::vec
   return d;
 }
 
-/// What free places y (arms b, c) move by to be rigid: the oxygen by `da`, the arms to `b`, `c`. Lanes without a solution (the free water
-/// has turned by more than a right angle) get a value that is not positive in `least`.
+/// What free places y (arms b, c) move by to be rigid: the oxygen by `das`, the hydrogens by `bs`, `cs`, which hold the arms before. Lanes
+/// without a solution (the free water has turned by more than a right angle) get a value that is not positive in `least`.
 inline void settle_places(const Settle& s, const Lanes& b0s, const Lanes& c0s, Lanes& bs, Lanes& cs, Lanes& das, double* least) {
   const double share = s.m_h / (s.m_o + 2 * s.m_h), ra = s.ra, rb = s.rb, rc = s.rc;
   for (std::size_t l = 0; l < Waters::lanes; ++l) {
@@ -79,12 +79,12 @@ inline void settle_places(const Settle& s, const Lanes& b0s, const Lanes& c0s, L
     das.c[1][l] = day;
     das.c[2][l] = daz;
     const double bu = b3x - a3x, bv = b3y - a3y, bw = zb1 - za1, cu = c3x - a3x, cv = c3y - a3y, cw = zc1 - za1;
-    bs.c[0][l] = bu * xx + bv * yx + bw * zx;
-    bs.c[1][l] = bu * xy + bv * yy + bw * zy;
-    bs.c[2][l] = bu * xz + bv * yz + bw * zz;
-    cs.c[0][l] = cu * xx + cv * yx + cw * zx;
-    cs.c[1][l] = cu * xy + cv * yy + cw * zy;
-    cs.c[2][l] = cu * xz + cv * yz + cw * zz;
+    bs.c[0][l] = dax + ((bu * xx + bv * yx + bw * zx) - bx);
+    bs.c[1][l] = day + ((bu * xy + bv * yy + bw * zy) - by);
+    bs.c[2][l] = daz + ((bu * xz + bv * yz + bw * zz) - bz);
+    cs.c[0][l] = dax + ((cu * xx + cv * yx + cw * zx) - cx);
+    cs.c[1][l] = day + ((cu * xy + cv * yy + cw * zy) - cy);
+    cs.c[2][l] = daz + ((cu * xz + cv * yz + cw * zz) - cz);
     const double one = cos2_phi < cos2_psi ? cos2_phi : cos2_psi;
     least[l] = one < rest ? one : rest;  // a lane of NaN is not positive either
   }

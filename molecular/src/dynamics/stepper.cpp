@@ -167,15 +167,19 @@ struct Stepper::Impl {
     thread_local std::vector<Vec3> memory;
     std::vector<Vec3>& before = memory;
     before.resize(n());
+    // As one loop over numbers, so that it becomes vector code; with several groups their velocities are scaled before.
+    const bool several = factor.size() > 1;
+    if (several) scale(v, factor);
+    const double s = several || factor.empty() ? 1 : factor[0];
     over_blocks(n(), [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) {
-        const double s = factor.empty() ? 1 : factor[static_cast<std::size_t>(parts.bath[i])];
-        for (std::size_t c = 0; c < 3; ++c) {
-          const double u = s * v[i][c] + kick_t * parts.inverse[i][c] * f[i][c];
-          before[i][c] = x[i][c];
-          x[i][c] += t * u;
-          v[i][c] = u;
-        }
+      double *to = x[0].data(), *speed = v[0].data(), *old = before[0].data();
+      const double *weight = parts.inverse[0].data(), *push = f[0].data();
+#pragma GCC ivdep
+      for (std::size_t i = 3 * begin; i < 3 * end; ++i) {
+        const double u = s * speed[i] + kick_t * weight[i] * push[i];
+        old[i] = to[i];
+        to[i] += t * u;
+        speed[i] = u;
       }
     });
     if (constraints.size() > 0) constraints.apply_to_positions(before, x, m.frame.box, &v, t);
