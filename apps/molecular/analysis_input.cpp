@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "molecular/analysis_tasks.h"
+#include "tessera/data/hdf5.h"
 #include "tessera/data/text_file.h"
 #include "tessera/molecular/amber.h"
 #include "tessera/molecular/elements.h"
@@ -38,6 +39,54 @@ mol::System system_of(const mol::Structure& s) {
   return out;
 }
 
+/// Atoms as an H5MD file keeps them: atomic numbers, masses, charges, bonds; each a residue of its own, named by its element.
+mol::System system_of_h5md(const fs::path& path) {
+  const data::H5Limits limits{.being_written = true};
+  std::string root;
+  bool bonds = false;
+  for (const data::H5Object& o : data::list_h5(path, limits)) {
+    if (root.empty() && o.path.starts_with("/particles/") && o.path.ends_with("/species")) root = o.path.substr(0, o.path.size() - 7);
+    bonds |= o.path == "/connectivity/bonds";
+  }
+  const auto refuse = [&](const std::string& what) { throw data::InputError(data::Diagnostic{.number = 428, .place = {path.string()}, .message = what}); };
+  if (root.empty()) refuse("has no particles/*/species: it cannot serve as a topology");
+  std::vector<std::string> names = {root + "species", root + "mass", root + "charge"};
+  if (bonds) names.push_back("/connectivity/bonds");
+  const auto arrays = data::read_h5(path, names, limits);
+  const auto integers = [&](const std::string& name) {
+    const auto* v = std::get_if<std::vector<std::int64_t>>(&arrays.at(name).data);
+    if (!v) refuse(name + " are no integers");
+    return *v;
+  };
+  const auto reals = [&](const std::string& name) {
+    const auto* v = std::get_if<std::vector<double>>(&arrays.at(name).data);
+    if (!v) refuse(name + " are no float64 numbers");
+    return *v;
+  };
+  mol::System s;
+  mol::Atoms& a = s.atoms;
+  for (std::int64_t e : integers(names[0])) a.element.push_back(e >= 0 && e <= 118 ? static_cast<std::uint8_t>(e) : 0);
+  a.mass_amu = reals(names[1]), a.charge_e = reals(names[2]);
+  const std::size_t n = a.element.size();
+  if (a.mass_amu.size() != n || a.charge_e.size() != n) refuse("has species, masses and charges of different numbers of atoms");
+  a.lj_type.assign(n, 0);
+  for (std::size_t i = 0; i < n; ++i) {
+    a.name.emplace_back(mol::symbol_of(a.element[i]));
+    a.residue.push_back(static_cast<std::int32_t>(i));
+    s.residues.push_back({a.name.back(), std::to_string(i + 1), "", ""});
+  }
+  a.type = a.name;
+  if (bonds) {
+    const std::vector<std::int64_t> pairs = integers("/connectivity/bonds");
+    for (std::size_t k = 0; k + 1 < pairs.size(); k += 2) {
+      const auto [i, j] = std::minmax(pairs[k], pairs[k + 1]);
+      if (i < 0 || i == j || static_cast<std::size_t>(j) >= n) refuse("has bonds of atoms that are not there");
+      s.connectivity.push_back({static_cast<std::int32_t>(i), static_cast<std::int32_t>(j)});
+    }
+  }
+  return s;
+}
+
 bool among(const std::vector<std::string>& list, const std::string& name) { return list.empty() || std::find(list.begin(), list.end(), name) != list.end(); }
 
 }  // namespace
@@ -53,11 +102,13 @@ Input read_input(const AnalysisOptions& o, const data::Config& config) {
     mol::GromacsTopology t = mol::read_top(o.topology);
     in.system = std::move(t.system), in.remarks = std::move(t.remarks);
     for (std::size_t k = 1; k < t.files.size(); ++k) in.files.push_back(data::describe_input(t.files[k]));
+  } else if (kind == ".h5md" || kind == ".h5") {
+    in.system = system_of_h5md(o.topology);
   } else if (kind == ".pdb" || kind == ".ent" || kind == ".cif" || kind == ".mmcif") {
     mol::StructureFile f = mol::read_structure(o.topology);
     in.system = system_of(f.structure), in.remarks = std::move(f.remarks);
   } else {
-    throw data::InputError(config.error(743, "topology", fmt::format("'{}' is no ending of a topology that is read", kind), "give .prmtop, .parm7, .top, .pdb or .cif"),
+    throw data::InputError(config.error(743, "topology", fmt::format("'{}' is no ending of a topology that is read", kind), "give .prmtop, .parm7, .top, .pdb, .cif or .h5md"),
                            data::ExitCode::config_invalid);
   }
   for (const fs::path& p : o.trajectory) in.files.push_back(data::describe_input(p));

@@ -81,7 +81,7 @@ const data::Options<AnalysisOptions>& analysis_options() {
     data::Options<O> o("molecular.analysis", "What trajectories of molecules tell, with error bars");
     o.add("schema", &O::schema, {.doc = "Version of this layout.", .min = 1, .max = 1});
     o.add("title", &O::title, {.doc = "Title of pictures."});
-    o.add("topology", &O::topology, {.doc = "Names, masses and bonds of the atoms: AMBER (.prmtop, .parm7), GROMACS (.top), PDB or mmCIF (.pdb, .cif).", .required = true});
+    o.add("topology", &O::topology, {.doc = "Names, masses and bonds of the atoms: AMBER (.prmtop, .parm7), GROMACS (.top), PDB or mmCIF (.pdb, .cif), or an H5MD file, which knows elements, masses and bonds (.h5md).", .required = true});
     o.add("trajectory", &O::trajectory, {.doc = "Files of frames (.xtc, .trr, .dcd, .h5md, .gro), one after the other.", .required = true, .min_items = 1});
     o.add_table("frames", &O::frames, frame_table(), {.doc = "Which frames count."});
     o.add_tables("group", &O::groups, group_table(), {.doc = "Atoms by a name."});

@@ -45,6 +45,10 @@ struct Reader {
     budget = limits.max_bytes;
     const H5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
     H5Pset_file_locking(access, false, true);
+    // Beside a writer what does not fit together is read again, after a pause of 1, 2, 4 ... ns: up to 1 ms in all. The library's own
+    // hundred times would never end on a damaged file.
+    constexpr unsigned attempts = 20;
+    if (limits.being_written) H5Pset_metadata_read_attempts(access, attempts);
     file = check(H5Fopen(path.c_str(), H5F_ACC_RDONLY | (limits.being_written ? H5F_ACC_SWMR_READ : 0), access), H5Fclose, "", "open");
   }
 

@@ -98,6 +98,44 @@ tolerance = 0.5
   EXPECT_TRUE(fs::exists(here() / "RUN/tables/rdf_some_others_g.csv"));
 }
 
+TEST_F(MolecularAnalysis, OfARunOfOurOwn) {
+  write("md.toml", R"(app = "molecular.dynamics"
+dt = "5 fs"
+coulombtype = "none"
+rvdw = "0.8 nm"
+ref_t = "94.4 K"
+nstxout = 10
+[lennard_jones]
+sigma = "0.3405 nm"
+epsilon = "0.996 kJ/mol"
+mass = "39.948 amu"
+[build]
+lattice = "fcc"
+cells = 3
+edge = "0.5786 nm"
+[output]
+trajectory = ["h5md"]
+[[stage]]
+name = "free"
+duration = "0.5 ps"
+gen_temp = "190 K"
+)");
+  Outcome o = tessera({"run", "md.toml", "--output", "md"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  write("case.toml", R"(app = "molecular.analysis"
+topology = "md/1_free/trajectory.h5md"
+trajectory = ["md/1_free/trajectory.h5md"]
+group = [{name = "argon", elements = ["Ar"]}]
+analysis = [{type = "rdf", group = "argon", bin = "0.05 nm", r_max = "0.8 nm"}, {type = "density", slices = 0}]
+expect = [{quantity = "density_all.density", value = 1369.837, tolerance = 0.01}]
+)");
+  o = tessera({"run", "case.toml", "--output", "RUN"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  const auto g = lines(read("RUN/tables/rdf_argon_g.csv"));
+  ASSERT_EQ(g.size(), 17u);
+  EXPECT_TRUE(g[5].ends_with(",0,0")) << g[5];  // 0.225 nm: no two atoms are that near
+}
+
 TEST_F(MolecularAnalysis, FaultsAreToldAtTheirPlace) {
   const std::string text = read("brownian.toml");
   const auto changed = [&](const std::string& from, const std::string& to) {

@@ -3,6 +3,7 @@
 
 #include "input_error.h"
 #include "temp_folder.h"
+#include "tessera/data/hdf5.h"
 #include "tessera/data/info.h"
 #include "tessera/data/vtk_xml.h"
 #include "tessera/molecular/structure_file.h"
@@ -195,6 +196,36 @@ TEST_P(CutTrajectories, AnyCutIsToldWithFrameAndByte) {
     }
   }
   EXPECT_EQ(whole_frames, GetParam().ending == std::string(".dcd") ? 3u : 2u);  // a DCD file may end after its header
+}
+
+TEST(Trajectory, H5mdThatIsCutOrDamagedIsRefused) {
+  tessera::testing::TempFolder folder;
+  {
+    const auto writer = create_trajectory(folder / "t.h5md", testing::waters(40, 0.4, 0.3, 0.6), all_of_it());
+    for (const Snapshot& s : moving_waters(40, 6)) writer->write(s);
+  }
+  const std::string bytes = tessera::testing::read_bytes(folder / "t.h5md");
+  const auto frames = [&](const std::string& b) {
+    folder.write("cut.h5md", b);
+    return read_all(*open_trajectory(folder / "cut.h5md", {.accept_cut_end = true})).size();
+  };
+  EXPECT_EQ(frames(bytes), 6u);
+  for (std::size_t part = 1; part < 12; ++part)
+    tessera::testing::expect_input_error([&] { frames(bytes.substr(0, part * bytes.size() / 12)); }, data::ExitCode::input_invalid);
+  std::mt19937 random(1);
+  for (int k = 0; k < 12; ++k) {  // what cannot be seen to be wrong is read, the rest refused: nothing else happens
+    std::string b = bytes;
+    for (int n = 0; n < 40; ++n) b[random() % b.size()] = static_cast<char>(random());
+    try {
+      frames(b);
+    } catch (const data::InputError&) {
+    }
+  }
+  const std::vector<std::string> no_steps = {"particles/all/position/value"};
+  data::H5Writer other(folder / "other.h5");
+  other.write(no_steps[0], std::vector<double>(9, 1), {1, 3, 3});
+  other.commit();
+  tessera::testing::expect_input_error([&] { open_trajectory(folder / "other.h5"); }, data::ExitCode::input_invalid, 428);
 }
 
 TEST(Trajectory, XtcTellsWhatIsWrongAndWhere) {

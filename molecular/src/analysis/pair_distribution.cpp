@@ -101,7 +101,7 @@ Curve PairDistribution::g() const {
   Curve out;
   for (std::size_t bin = 0; bin < g_.size(); ++bin) {
     const data::BlockedMean mean = g_[bin].result();
-    out.x.push_back((static_cast<double>(bin) + 0.5) * options_.bin_nm);
+    out.x.push_back(static_cast<double>(2 * bin + 1) * options_.bin_nm / 2);
     out.y.push_back(mean.mean);
     out.error.push_back(mean.error);
   }

@@ -299,7 +299,13 @@ class H5mdReader final : public TrajectoryReader {
     loaded_ = {.first = at_, .count = std::max<std::uint64_t>(1, block_bytes / (72 * std::max<std::uint64_t>(1, n_atoms_)))};
     std::vector<std::string> names;
     for (const Part& p : parts_) names.push_back(p.name);
-    block_ = data::read_h5(path_, names, limits_, loaded_);
+    try {
+      block_ = data::read_h5(path_, names, limits_, loaded_);
+    } catch (const data::InputError& e) {
+      data::Diagnostic d = e.findings().front();
+      d.message = fmt::format("frames from {} on: {}", at_, d.message);
+      throw data::InputError(std::move(d), e.code());
+    }
     n_loaded_ = loaded_.count;
     for (const auto& [name, a] : block_)
       if (a.shape.empty()) refuse(damaged, name + " has no frames");
