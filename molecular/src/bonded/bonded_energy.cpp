@@ -11,13 +11,18 @@
 #include "bonded/potentials.h"
 #include "generic.h"
 #include "tessera/autodiff/error.h"
+#include "tessera/autodiff/forall.h"
 #include "tessera/molecular/bonded.h"
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 namespace tessera::molecular {
 namespace {
+
+constexpr std::size_t terms_of_a_chunk = 1024;
 
 Box box_of(const double* h) {
   Box b;
@@ -45,9 +50,9 @@ class BondedEnergy final : public BondedTerm {
   }
 
   double value(Arrays p) const override {
-    double sum = 0;
-    each<double>(p, {}, [&](std::size_t, const double& q, const auto&, const auto& row, const auto&) { sum += U::of(q, row); });
-    return sum;
+    std::vector<double> sums((terms_.size() + terms_of_a_chunk - 1) / terms_of_a_chunk, 0.0);
+    each<double>(p, {}, [&](std::size_t t, const double& q, const auto&, const auto& row, const auto&) { sums[t / terms_of_a_chunk] += U::of(q, row); });
+    return std::accumulate(sums.begin(), sums.end(), 0.0);
   }
   void gradient(Arrays p, Results g) const override { slopes<double>(p, {}, g); }
   void curvature(Arrays p, Arrays v, Results w) const override { slopes<Dual>(p, v, w); }
@@ -87,13 +92,13 @@ class BondedEnergy final : public BondedTerm {
     }
     return p;
   }
-  /// f(term, q, slopes of q, parameters, images) for every term, on numbers of type T.
+  /// f(term, q, slopes of q, parameters, images) for every term, on numbers of type T; chunks of terms run at once.
   template <class T, class F>
   void each(Arrays p, Arrays v, F&& f) const {
     const auto tangent = [&](std::size_t k) { return v.empty() ? nullptr : v[k]; };
     const double *x = p[0], *h = p[1], *dx = tangent(0), *dh = tangent(1);
     const Box box = box_of(h);
-    for (std::size_t t = 0; t < terms_.size(); ++t) {
+    const auto one = [&](std::size_t t) {
       const auto& atoms = terms_.atoms[t];
       std::array<Vec<T>, n_ends> d, slope;
       std::array<Vec3, n_ends> image{};
@@ -111,33 +116,51 @@ class BondedEnergy final : public BondedTerm {
       const T q = G::of(d, slope);
       const auto row = parameters<T>(t, p[2], tangent(2), charged ? p[3] : nullptr, charged ? tangent(3) : nullptr);
       f(t, q, slope, row, image);
-    }
+    };
+    parallel_chunks(static_cast<std::int64_t>((terms_.size() + terms_of_a_chunk - 1) / terms_of_a_chunk), [&](std::int64_t chunk) {
+      const std::size_t first = static_cast<std::size_t>(chunk) * terms_of_a_chunk, last = std::min(first + terms_of_a_chunk, terms_.size());
+      for (std::size_t t = first; t < last; ++t) one(t);
+    });
   }
+  /// What one term gives: slopes along its displacements and in its parameters.
+  struct Given {
+    std::array<Vec3, n_ends> slope, image;
+    std::array<double, U::parameters> parameter;
+  };
   template <class T>
   void slopes(Arrays p, Arrays v, Results g) const {
     constexpr int n = U::parameters + 1;
     using J = Jet<T, n>;
+    std::vector<Given> given(terms_.size());
     each<T>(p, v, [&](std::size_t t, const T& q, const std::array<Vec<T>, n_ends>& slope, const std::array<T, U::parameters>& row, const std::array<Vec3, n_ends>& image) {
       std::array<J, U::parameters> parameter;
       for (int k = 0; k < U::parameters; ++k) parameter[static_cast<std::size_t>(k)] = J::variable(row[static_cast<std::size_t>(k)], k + 1);
       const J u = U::of(J::variable(q, 0), parameter);
+      Given& to = given[t];
+      to.image = image;
+      for (std::size_t e = 0; e < n_ends; ++e)
+        for (std::size_t c = 0; c < 3; ++c) to.slope[e][c] = along(u.d[0] * slope[e][c]);
+      for (std::size_t k = 0; k < U::parameters; ++k) to.parameter[k] = along(u.d[k + 1]);
+    });
+    for (std::size_t t = 0; t < terms_.size(); ++t) {
+      const Given& from = given[t];
       for (std::size_t e = 0; e < n_ends; ++e)
         for (std::size_t c = 0; c < 3; ++c) {
-          const double s = along(u.d[0] * slope[e][c]);
+          const double s = from.slope[e][c];
           if (g[0]) {
             g[0][3 * atom(terms_.atoms[t], e, 0) + c] += s;
             g[0][3 * atom(terms_.atoms[t], e, 1) + c] -= s;
           }
           if (g[1])
-            for (std::size_t k = 0; k < 3; ++k) g[1][3 * k + c] -= image[e][k] * s;
+            for (std::size_t k = 0; k < 3; ++k) g[1][3 * k + c] -= from.image[e][k] * s;
         }
       const std::size_t first = static_cast<std::size_t>(terms_.row[t]) * P;
       if (g[2])
-        for (std::size_t k = 0; k < P; ++k) g[2][first + k] += along(u.d[k + 1]) * (charged && k > 1 ? ke_ : 1.0);
+        for (std::size_t k = 0; k < P; ++k) g[2][first + k] += from.parameter[k] * (charged && k > 1 ? ke_ : 1.0);
       if constexpr (charged)
         if (g[3])
-          for (std::size_t k = 0; k < 2; ++k) g[3][terms_.atoms[t][k]] += along(u.d[P + k + 1]);
-    });
+          for (std::size_t k = 0; k < 2; ++k) g[3][terms_.atoms[t][k]] += from.parameter[P + k];
+    }
   }
 
   Term kind_;
