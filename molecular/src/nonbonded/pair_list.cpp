@@ -62,12 +62,14 @@ void PairList::sort(const std::vector<Vec3>& s, const Box& box, const ListInput&
   atom_of.assign(static_cast<std::size_t>(first_of_.back()) * j_width, -1);
   slot_of.assign(in.n, 0);
   lj_.assign(atom_of.size() / i_width, 0);
-  parallel_chunks(static_cast<std::int64_t>(n_columns), [&](std::int64_t chunk) {
+  const auto fill = [&](std::int64_t chunk) {
     const auto c = static_cast<std::size_t>(chunk);
     std::sort(key.begin() + count[c], key.begin() + count[c + 1]);
     std::size_t slot = static_cast<std::size_t>(first_of_[c]) * j_width;
     for (std::uint32_t k = count[c]; k < count[c + 1]; ++k) atom_of[slot++] = static_cast<std::int32_t>(key[k] & 0xffffffffU);
-  });
+  };
+  if (in.n > 4096) parallel_chunks(static_cast<std::int64_t>(n_columns), fill);
+  else for (std::size_t c = 0; c < n_columns; ++c) fill(static_cast<std::int64_t>(c));  // less than threads cost
   at_.assign(atom_of.size(), {});
   for (std::size_t cluster = 0; cluster < lj_.size(); ++cluster) {
     const auto begin = atom_of.begin() + static_cast<std::ptrdiff_t>(cluster * i_width);
