@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 
 namespace tessera::apps::md {
@@ -61,8 +62,9 @@ Estimate estimate(const AppContext& context) {
     std::int64_t taken = 0;
     double seconds = 0;
     while (!running->done() && seconds < 0.3) {
-      running->advance();
-      ++taken;
+      const std::int64_t from = running->step();
+      running->advance(stage.type == StageType::dynamics ? std::min(stage.n_steps, from + 10) : from + 1);
+      taken += std::max<std::int64_t>(1, running->step() - from);
       seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     }
     if (taken == 0) continue;

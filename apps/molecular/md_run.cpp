@@ -16,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 
@@ -156,6 +157,17 @@ struct StageRunner {
     if (due(stage.settings.nstlog)) log_row(running->row());
   }
 
+  /// Where the steps under way end: at the next that is reported, after ten at most. It depends on the number of the step alone, so
+  /// that a resumed run computes energies where the undisturbed one does.
+  std::int64_t next_stop() const {
+    const std::int64_t step = running->step();
+    if (stage.type != StageType::dynamics) return step + 1;
+    std::int64_t stop = stage.n_steps;
+    for (const std::int64_t every : {std::int64_t{10}, stage.settings.nstenergy, stage.settings.nstlog, trajectories.empty() ? 0 : stage.settings.nstxout})
+      if (every > 0) stop = std::min(stop, (step / every + 1) * every);
+    return stop;
+  }
+
   /// To the end of the stage.
   data::ExitCode run(const data::Checkpoint* from) {
     fs::create_directories(folder);
@@ -196,12 +208,10 @@ struct StageRunner {
     const auto begin = Clock::now();
     const std::int64_t begin_step = running->step();
     const auto ns_per_day = [&] { return static_cast<double>(running->step() - begin_step) * stage.dynamics.dt_ps * 86.4 / std::max(seconds_since(begin), 1e-9); };
-    mol::Frame last;
     while (!running->done()) {
-      last = running->frame();
       std::string why;
       try {
-        running->advance();
+        running->advance(next_stop());
         why = running->trouble();
         if (why.empty()) report_step();
       } catch (const data::InputError&) {
@@ -212,7 +222,7 @@ struct StageRunner {
       if (!why.empty()) {
         progress.finish("failed");
         rows->sync();
-        return failed(why, last);
+        return failed(why, running->last_good());
       }
       const auto step = static_cast<std::uint64_t>(running->step());
       if (stage.minimizes()) progress.update(step, {{"largest_force", running->row()[running->columns().size() - 4]}});

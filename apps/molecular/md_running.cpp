@@ -125,25 +125,36 @@ class DynamicsRun : public Running {
     } else if (frame.v_nm_ps.empty()) {
       frame.v_nm_ps.assign(frame.x_nm.size(), Vec3{});
     }
+    last_ = frame;
     motion_ = stepper_.begin(std::move(frame));
   }
-  void advance() override {
+  void advance(std::int64_t to) override {
     const double begin = now_s(), forces = cycles.forces;
-    before_.swap(motion_.frame.x_nm);
-    motion_.frame.x_nm = before_;
-    stepper_.step(motion_);
+    const mol::Motion before = motion_;
+    bool failed = false;
+    try {
+      stepper_.step(motion_, to - motion_.frame.step);
+    } catch (const Error&) {
+      failed = true;
+    }
+    if (failed || !trouble().empty()) {  // again, one by one, to know the last good one
+      motion_ = before;
+      while (motion_.frame.step < to && trouble().empty()) {
+        last_ = motion_.frame;
+        stepper_.step(motion_);
+      }
+    }
     motion_.frame.time_ps = begin_ps_ + static_cast<double>(motion_.frame.step) * stage_.dynamics.dt_ps;  // no sum of roundings
     cycles.steps += now_s() - begin - (cycles.forces - forces);
   }
+  const mol::Frame& last_good() const override { return last_; }
   bool done() const override { return motion_.frame.step >= stage_.n_steps; }
   std::string trouble() const override {
     if (!std::isfinite(motion_.forces.potential())) return "the potential energy is not a number";
-    const auto& x = motion_.frame.x_nm;
-    for (std::size_t i = 0; i < before_.size(); ++i) {
-      double square = 0;
-      for (std::size_t c = 0; c < 3; ++c) square += (x[i][c] - before_[i][c]) * (x[i][c] - before_[i][c]);
-      if (!(square <= most_move_nm * most_move_nm)) return fmt::format("atom {} moved {:.3g} nm in one step of {:g} ps", i + 1, std::sqrt(square), stage_.dynamics.dt_ps);
-    }
+    const double most = most_move_nm / stage_.dynamics.dt_ps;
+    const auto& v = motion_.frame.v_nm_ps;
+    for (std::size_t i = 0; i < v.size(); ++i)
+      if (const double speed = std::hypot(v[i][0], v[i][1], v[i][2]); stage_.n_steps > 0 && !(speed <= most)) return fmt::format("atom {} moves {:.3g} nm in one step of {:g} ps", i + 1, speed * stage_.dynamics.dt_ps, stage_.dynamics.dt_ps);
     return {};
   }
   const std::vector<std::string>& columns() const override { return columns_; }
@@ -184,7 +195,7 @@ class DynamicsRun : public Running {
   double begin_ps_;
   double mass_amu_ = 0;
   mol::Motion motion_;
-  std::vector<Vec3> before_;
+  mol::Frame last_;
 };
 
 class MinimizationRun : public Running {
@@ -199,9 +210,9 @@ class MinimizationRun : public Running {
     frame.step = 0;
     descent_ = minimizer_.begin(std::move(frame));
   }
-  void advance() override {
+  void advance(std::int64_t to) override {
     const double begin = now_s(), forces = cycles.forces;
-    minimizer_.step(descent_);
+    minimizer_.step(descent_, to - descent_.frame.step);
     cycles.steps += now_s() - begin - (cycles.forces - forces);
   }
   bool done() const override { return descent_.state != mol::Descent::State::running || descent_.frame.step >= stage_.n_steps; }
@@ -254,9 +265,9 @@ class Rerun : public Running {
     number_ = -1;
     ended_ = !reader_->read(next_);
     if (ended_) throw Error("[rerun] there is no frame in " + stage.frames.string());
-    if (fresh) advance();
+    if (fresh) advance(0);
   }
-  void advance() override {
+  void advance(std::int64_t) override {
     mol::Frame frame = std::move(next_.frame);
     frame.step = ++number_;
     if (mol::is_periodic(frame.box) != periodic_) throw Error(fmt::format("[rerun] frame {} has {} box, the structure has {}", number_, periodic_ ? "no" : "a", periodic_ ? "one" : "none"));

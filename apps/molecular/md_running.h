@@ -18,8 +18,10 @@ struct Cycles {
 class Running {
  public:
   virtual ~Running() = default;
-  /// One step. Throws tessera::Error where no step can be taken; the state is then of no use.
-  virtual void advance() = 0;
+  /// Steps up to number `to`, as far as they are of use. Throws tessera::Error where no step can be taken; the state is then of no use.
+  virtual void advance(std::int64_t to) = 0;
+  /// The frame before a step that threw or that `trouble` tells of.
+  virtual const mol::Frame& last_good() const { return frame(); }
   virtual bool done() const = 0;
   /// Not even the next step can be trusted: why; empty where all is well.
   virtual std::string trouble() const = 0;

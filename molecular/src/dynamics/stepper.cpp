@@ -322,9 +322,11 @@ struct Stepper::Impl {
     trials = accepted = 0;
   }
 
-  void step(Motion& m) const {
+  /// `reported`: energies and virial of where the step arrives are wanted, not by a barostat alone.
+  void step(Motion& m, bool reported) const {
     const double dt = o.dt_ps;
     const bool moves_box = o.barostat != Barostat::none && m.frame.step % o.barostat_every == 0;
+    m.forces.wants_energies = reported || has_piston() || moves_box || (o.barostat != Barostat::none && (m.frame.step + 1) % o.barostat_every == 0);
     const double kt = moves_box ? box_kt(temperatures(m.frame.time_ps)) : 0;
     const Centres now = moves_box && relaxes_box() ? centres(m) : Centres{};
     const auto arrive = [&] {
@@ -419,7 +421,7 @@ Motion Stepper::begin(Frame frame) const {
 }
 
 void Stepper::step(Motion& m, std::int64_t n) const {
-  for (std::int64_t k = 0; k < n; ++k) impl_->step(m);
+  for (std::int64_t k = 0; k < n; ++k) impl_->step(m, k + 1 == n);
 }
 
 Energies Stepper::energies(const Motion& m) const {

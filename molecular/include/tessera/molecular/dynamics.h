@@ -127,6 +127,7 @@ class Stepper {
   /// The beginning of a run: molecules are made whole, constraints are met, velocities drawn where the frame has none (after which
   /// each group has its temperature exactly), forces computed.
   Motion begin(Frame frame) const;
+  /// n steps. Energies and virial are computed for the last alone (and where a barostat asks): many steps at once are faster.
   void step(Motion& m, std::int64_t n = 1) const;
   Energies energies(const Motion& m) const;
   /// 3 a moving atom, less constraints, less what `hold` takes out.
