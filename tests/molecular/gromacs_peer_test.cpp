@@ -100,6 +100,7 @@ std::string protein() {
 struct Setting {
   std::string mdp;
   Nonbonded nonbonded;
+  Rigid constraints = Rigid::none;
 };
 constexpr const char* start = "integrator = md\nnsteps = 0\nnstcalcenergy = 1\nnstenergy = 1\ncontinuation = yes\ncutoff-scheme = Verlet\nverlet-buffer-tolerance = -1\n"
                               "rcoulomb = 0.7\nrvdw = 0.7\nrlist = 0.7\n";
@@ -145,7 +146,7 @@ struct Ours {
   System system;
   Frame frame, reference;
 };
-Ours ours(const Folder& f, std::vector<std::string> defines = {}) {
+Ours ours(const Folder& f, std::vector<std::string> defines = {}, Rigid constraints = Rigid::none) {
   Ours o;
   o.frame = read_gro(data::read_text_file(f.path / "c.gro")).frames.front();
   o.reference = read_gro(data::read_text_file(f.path / (fs::exists(f.path / "r.gro") ? "r.gro" : "c.gro"))).frames.front();
@@ -153,6 +154,7 @@ Ours ours(const Folder& f, std::vector<std::string> defines = {}) {
   options.include_folders = {force_fields()};
   options.defines = std::move(defines);
   options.reference = &o.reference;
+  options.constraints = constraints;
   o.system = read_top(f.path / "topol.top", options).system;
   place_virtual_sites(o.system, o.frame.x_nm, o.frame.box);
   return o;
@@ -169,7 +171,7 @@ void compare(const Folder& f, const Setting& s, const std::vector<std::string>& 
   for (std::size_t i = 0; i < reference.frames[0].x_nm.size(); ++i) reference.frames[0].x_nm[i][i % 3] += 0.01;
   f.write("r.gro", write_gro(reference, 6));
   const std::map<std::string, double> theirs = peer_energies(f, s, more + "\n", place_sites);
-  const Ours o = ours(f, defines);
+  const Ours o = ours(f, defines, s.constraints);
   Forces forces;
   ForceEvaluator(o.system, s.nonbonded)(o.frame.x_nm, o.frame.box, forces);
   struct Row {
@@ -217,6 +219,12 @@ TEST(GromacsPeer, AlanineDipeptideInWater) {
   f.run("gmx_d solvate -cp b.gro -cs spc216.gro -o c.gro -p topol.top");
   compare(f, reaction_field());
   compare(f, pme(), {"POSRES"});
+  for (const auto& [name, which] : {std::pair{"h-bonds", Rigid::h_bonds}, {"all-bonds", Rigid::all_bonds}, {"h-angles", Rigid::h_angles}}) {
+    Setting s = reaction_field();
+    s.mdp += std::string("constraints = ") + name + "\n";
+    s.constraints = which;
+    compare(f, s);
+  }
 }
 
 class GromacsProtein : public ::testing::TestWithParam<const char*> {};
