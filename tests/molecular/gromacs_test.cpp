@@ -379,6 +379,8 @@ TEST(Gro, WhatIsWrittenIsReadBack) {
         }
     }
   }
+  g.residues[0].name = "S\u00fcL";
+  EXPECT_EQ(read_gro(data::make_text_file("c.gro", write_gro(g, 3))).residues[0].name, "S??L") << "columns are bytes";
   g.frames[0].x_nm[0][0] = 12345;
   EXPECT_THROW(write_gro(g), Error) << "does not fit into its column";
   g.frames[0].x_nm[0][0] = std::nan("");

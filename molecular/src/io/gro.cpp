@@ -159,6 +159,14 @@ class Reader {
   GroFile out_;
 };
 
+/// Five columns of one byte each: what is not ASCII would move all that follow.
+std::string five(std::string_view name, bool left) {
+  std::string out(5, ' ');
+  const std::size_t n = std::min<std::size_t>(5, name.size()), from = left ? 0 : 5 - n;
+  for (std::size_t k = 0; k < n; ++k) out[from + k] = name[k] < 0x20 || name[k] > 0x7e ? '?' : name[k];
+  return out;
+}
+
 }  // namespace
 
 GroFile read_gro(const data::TextFile& text) { return Reader(text).read(); }
@@ -183,7 +191,7 @@ std::string write_gro(const GroFile& file, int decimals) {
       const Residue& r = file.residues.at(static_cast<std::size_t>(file.residue[i]));
       std::int64_t id = 0;
       std::from_chars(r.number.data(), r.number.data() + r.number.size(), id);
-      out += fmt::format("{:5}{:<5.5}{:>5.5}{:5}", id % 100000, r.name, file.atom_name[i], (i + 1) % 100000);
+      out += fmt::format("{:5}{}{}{:5}", std::abs(id % 100000), five(r.name, true), five(file.atom_name[i], false), (i + 1) % 100000);
       for (const double v : f.x_nm[i]) number(v, decimals, i);
       if (!f.v_nm_ps.empty())
         for (const double v : f.v_nm_ps[i]) number(v, decimals + 1, i);

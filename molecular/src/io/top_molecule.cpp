@@ -74,8 +74,12 @@ void TopMoleculeReader::atoms(const TopLine& line, TopMolecule& m) {
   if (!number) return;
   if (z(static_cast<std::int32_t>(*number)) != m.size() + 1)
     findings_.error(702, line[0], fmt::format("atoms are numbered from 1 without gaps: expected {}, got {}", m.size() + 1, *number));
-  const int type = types_.atom_type(line[1].text);
-  if (type < 0) return findings_.error(723, line[1], "there is no atom type " + shown(line[1].text), "include the force field's files before the molecule");
+  int type = types_.atom_type(line[1].text);
+  if (type < 0) {
+    findings_.error(723, line[1], "there is no atom type " + shown(line[1].text), "include the force field's files before the molecule");
+    if (types_.atom_types.empty()) return;
+    type = 0;  // for the lines that follow
+  }
   const TopAtomType& t = types_.atom_types[static_cast<std::size_t>(type)];
   if (t.particle != 'A' && t.particle != 'V') return findings_.error(703, line[1], fmt::format("atom type {} is a particle of kind {}, which is not read", shown(t.name), t.particle), "A (atoms) and V (virtual sites) are");
   if (t.w < 0 || (types_.defaults.combination == 1 && t.v < 0)) return findings_.error(702, line[1], fmt::format("atom type {} has the Lennard-Jones parameters {} and {}: negative", shown(t.name), t.v, t.w));
