@@ -148,7 +148,7 @@ void TopMoleculeReader::bonded(std::string_view section, const TopLine& line, To
   const std::vector<int> found = types_.find(*kind, t);
   if (found.empty()) {
     std::string names;
-    for (std::size_t k = 0; k < n; ++k) names += (k ? "-" : "") + types_.bonded_name(t[k]);
+    for (std::size_t k = 0; k < n; ++k) names.append(k ? "-" : "").append(types_.bonded_name(t[k]));
     return findings_.error(723, line[0], fmt::format("the force field has no parameters of [ {} ] function {} for the types {}", section, *function, names), "add them to the force field, or to this line");
   }
   for (const int e : found) bonded_term(*kind, e, types_.entry(*kind, e).p.data(), a, line[n], m);
