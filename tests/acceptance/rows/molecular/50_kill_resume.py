@@ -20,7 +20,7 @@ def differences(a, b):
 
 
 def start(work, arguments, log):
-    command = [work.tessera(), *map(str, arguments), "--checkpoint-every", "0.2 s", "--progress", "none"]
+    command = [work.tessera(), *map(str, arguments), "--checkpoint-every", "0.1 s", "--progress", "none"]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=open(log, "w"))
 
 
@@ -73,10 +73,10 @@ def measure(work):
     output = '[output]\ntrajectory = ["xtc", "dcd"]\n'
     water = md.case(work, "kill_water", {"dt": "2 fs", "rcoulomb": "0.85 nm", "rvdw": "0.85 nm", "constraints": "h-bonds", "tcoupl": "v-rescale", "nstenergy": 20, "nstxout": 20, "nstlog": 0},
                     output + '[build]\nkind = "water"\nmodel = "tip3p"\nmolecules = 216\n[[stage]]\ntype = "minimize"\nnsteps = 30\n'
-                    '[[stage]]\nname = "heat"\nheat_from = "50 K"\nnsteps = 300\n[[stage]]\nname = "press"\npcoupl = "c-rescale"\nnsteps = 300\n')
+                    '[[stage]]\nname = "heat"\nheat_from = "50 K"\nnsteps = 200\n[[stage]]\nname = "press"\npcoupl = "c-rescale"\nnsteps = 200\n')
     files = {"topology": str(work.test_data("md", "amber", "ala2_tip3p.prmtop")), "structure": str(work.test_data("md", "amber", "ala2_tip3p.rst7"))}
     peptide = md.case(work, "kill_peptide", {**files, "dt": "2 fs", "rcoulomb": "0.9 nm", "rvdw": "0.9 nm", "constraints": "h-bonds", "integrator": "sd", "nstenergy": 20, "nstxout": 20, "nstlog": 0},
-                      output + '[[stage]]\ntype = "minimize"\nnsteps = 20\n[[stage]]\nname = "held"\nposres = "solute-heavy"\nnsteps = 80\n[[stage]]\nname = "free"\nnsteps = 80\n')
+                      output + '[[stage]]\ntype = "minimize"\nnsteps = 20\n[[stage]]\nname = "held"\nposres = "solute-heavy"\nnsteps = 60\n[[stage]]\nname = "free"\nnsteps = 60\n')
     wrong, texts = [], [md.where(work)]
     for name, case in (("water", water), ("peptide", peptide)):
         found, text = measure_case(work, name, case)
