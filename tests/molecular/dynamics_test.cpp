@@ -78,6 +78,23 @@ TEST(ForceEvaluator, AddsUpAllTerms) {
   }
 }
 
+TEST(ForceEvaluator, TailOfThePressure) {
+  // sigma = epsilon = 1: P_tail = (32/9) pi rho^2 rc^-9 - (16/3) pi rho^2 rc^-3, of the truncated and of the shifted potential.
+  const double edge = 7, rc = 3, pi = 3.14159265358979323846;
+  System s = testing::lennard_jones_atoms(2);
+  const std::vector<Vec3> x = {{1, 1, 1}, {2.2, 1, 1}};
+  const Box box = rectangular_box({edge, edge, edge});
+  const double density = 2 / (edge * edge * edge), expected = pi * density * density * (32.0 / 9 * std::pow(rc, -9) - 16.0 / 3 * std::pow(rc, -3));
+  for (const Nonbonded::Modifier modifier : {Nonbonded::Modifier::none, Nonbonded::Modifier::potential_shift}) {
+    Nonbonded o = {.coulomb = Nonbonded::Coulomb::none, .lj_modifier = modifier, .cutoff_lj_nm = rc};
+    Forces without, with;
+    ForceEvaluator(s, o)(x, box, without);
+    o.tail = Nonbonded::Tail::c6_c12;
+    ForceEvaluator(s, o)(x, box, with);
+    for (std::size_t a = 0; a < 3; ++a) EXPECT_NEAR((with.virial[a][a] - without.virial[a][a]) * density / 2, expected, 1e-10 * std::abs(expected));
+  }
+}
+
 TEST(Stepper, LeapFrogAndVerletAreOneTrajectory) {
   const Case c = argon(3);
   const ForceEvaluator force(c.system, argon_forces);

@@ -32,6 +32,7 @@ struct ForceEvaluator::Impl {
   PairTermPtr excluded_field;       ///< of a reaction field; else null
   std::optional<ExcludedRun> excluded;
   double tail = 0, background = 0;  ///< times 1/V
+  double tail_virial = 0;           ///< likewise
   double self = 0;
 
   // What evaluations leave behind for the next one.
@@ -114,6 +115,11 @@ ForceEvaluator::ForceEvaluator(const System& s, const Nonbonded& o, const ForceO
   if (o.coulomb == Nonbonded::Coulomb::reaction_field && o.reaction_field_of_excluded) impl->excluded_field = pair_term(s, o);
   const Tensor unit = tensor({1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0}, {3, 3}), charge = tensor(s.atoms.charge_e);
   impl->tail = tail_energy(s, o, unit, c6_of(s), c12_of(s)).item<double>();
+  // A truncated energy jumps at the cut-off, which no force knows. Its forces are those of the shifted one, whose tail holds what
+  // pairs feel beyond: for r^-6, W = 2 U.
+  Nonbonded forces = o;
+  if (o.lj_modifier == Nonbonded::Modifier::none) forces.lj_modifier = Nonbonded::Modifier::potential_shift;
+  impl->tail_virial = tail_energy(s, forces, unit, c6_of(s), c12_of(s)).item<double>();
   if (o.coulomb == Nonbonded::Coulomb::ewald) impl->ewald = ewald_reciprocal_energy(s, o);
   if (o.coulomb == Nonbonded::Coulomb::pme) impl->pme = pme_run(s, o, run.precision == Precision::mixed);
   if (impl->has_reciprocal()) {
@@ -160,7 +166,7 @@ void ForceEvaluator::operator()(const std::vector<Vec3>& x, const Box& box, Forc
   if (energies) {
     const double volume = volume_nm3(box), tail = m.tail / volume, background = m.background / volume;
     out.energy[static_cast<std::size_t>(Term::lj_tail)] = tail;
-    for (std::size_t a = 0; a < 3; ++a) out.virial[a][a] += tail + background;
+    for (std::size_t a = 0; a < 3; ++a) out.virial[a][a] += m.tail_virial / volume + background;
     if (m.has_reciprocal()) out.energy[static_cast<std::size_t>(Term::coulomb_reciprocal)] += m.self + background;
   }
   if (m.ewald) m.add(m.ewald, x, box, out);
