@@ -184,12 +184,20 @@ struct PairSlopes::Impl {
 
   // ---- sums --------------------------------------------------------------------------------------------
 
+  /// f(slot, atom) for every slot that has one.
+  template <class F>
+  static void each_slot(const PairList& list, F&& f) {
+    constexpr std::size_t of_a_chunk = 4096;
+    parallel_chunks(static_cast<std::int64_t>((list.slots() + of_a_chunk - 1) / of_a_chunk), [&](std::int64_t chunk) {
+      const std::size_t first = static_cast<std::size_t>(chunk) * of_a_chunk, last = std::min(first + of_a_chunk, list.slots());
+      for (std::size_t at = first; at < last; ++at)
+        if (list.atom_of[at] >= 0) f(at, static_cast<std::size_t>(list.atom_of[at]));
+    });
+  }
   /// Numbers of atoms in the order of slots.
   Array<double> sorted(const Listed& l, double factor, const double* values, std::size_t stride = 1) const {
     Array<double> out(l.list.slots(), 0);
-    if (values)
-      for (std::size_t at = 0; at < out.size(); ++at)
-        if (l.list.atom_of[at] >= 0) out[at] = factor * values[stride * static_cast<std::size_t>(l.list.atom_of[at])];
+    if (values) each_slot(l.list, [&](std::size_t at, std::size_t i) { out[at] = factor * values[stride * i]; });
     return out;
   }
   std::vector<double> tables(double factor, const double* t) const {
@@ -313,14 +321,12 @@ struct PairSlopes::Impl {
     out.g.assign(3 * n, 0);
     out.q.assign(wanted == Slope::all ? n : 0, 0);
     out.table.assign(wanted == Slope::all ? 2 * square : 0, 0);
-    for (std::size_t at = 0; at < m; ++at) {
-      if (l.list.atom_of[at] < 0) continue;
-      const auto i = static_cast<std::size_t>(l.list.atom_of[at]);
+    each_slot(l.list, [&](std::size_t at, std::size_t i) {
       for (const Piece& part : parts) {
         for (std::size_t a = 0; a < 3; ++a) out.g[3 * i + a] += part.slots[a * m + at];
         if (wanted == Slope::all) out.q[i] += part.slots[3 * m + at];
       }
-    }
+    });
     for (const Piece& part : parts) {
       for (std::size_t e = 0; e < out.table.size(); ++e)
         for (std::size_t lane = 0; lane < table_lanes; ++lane) out.table[e] += part.table[(e / 2 * table_lanes + lane) * 2 + e % 2];
