@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sum in engine operations; its kernels are in pme_slopes.cpp.
+// With phi = the potential on the grid (dU/dQ), e(k) = 2 pi k_e/V exp(-k^2/4 beta^2)/k^2 B |Q^|^2:
+//
+//   dU/dq_i = sum_g phi M M M,  dU/du_ia = q_i sum_g phi M' M M,  dU/dx_ic = sum_b K_b dU/du_ib (h^-1)_cb
+//   dU/dh_bc = sum_k e(k) [-(h^-1)_cb + 2 (1/k^2 + 1/4 beta^2) (k h^-1)_b k_c] - sum_i s_ib dU/dx_ic
+//
+// The curvature carries one derivative through: dQ by the slopes of the splines, dphi by one more transform each way, numbers of
+// atoms as duals. What was computed for the last operands is kept: value, gradient and curvatures at one place share it.
 #include "tessera/molecular/pme.h"
 
-#include "nonbonded/pme_slopes.h"
-#include "nonbonded/splines.h"
+#include "jet.h"
+#include "nonbonded/matrix.h"
+#include "nonbonded/pme_engine.h"
 #include "tessera/autodiff/error.h"
+#include "tessera/autodiff/forall.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/ops/fft.h"
 
@@ -13,6 +21,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <numbers>
 #include <vector>
 
@@ -21,32 +30,216 @@ namespace {
 
 using std::numbers::pi;
 
+template <class T>
+T joined(double v, double d) {
+  if constexpr (std::is_same_v<T, double>) return v;
+  else return Dual(v, {d});
+}
+template <class T>
+Matrix<T> matrix(EnergyFunction::Arrays p, EnergyFunction::Arrays v) {
+  Matrix<T> h;
+  for (std::size_t a = 0; a < 9; ++a) h[a / 3][a % 3] = number<T>(p[1], v.empty() ? nullptr : v[1], a);
+  return h;
+}
+/// dU/dh less what atoms add, from the moments: sum e [-(h^-1)_cb + 2 (1/k^2 + 1/4 beta^2) (k h^-1)_b k_c], k = 2 pi h^-1 n.
+template <class T>
+Matrix<T> slope_of_waves(const Matrix<T>& inv, const std::array<T, pme_moments>& m) {
+  Matrix<T> n, kk, out;
+  for (std::size_t e = 0; e < 6; ++e) n[pairs_of_axes[e][0]][pairs_of_axes[e][1]] = n[pairs_of_axes[e][1]][pairs_of_axes[e][0]] = m[1 + e];
+  const auto zero = [] { return T(0.0); };
+  for (std::size_t c = 0; c < 3; ++c)
+    for (std::size_t a = 0; a < 3; ++a) {
+      kk[c][a] = zero();
+      for (std::size_t d = 0; d < 3; ++d)
+        for (std::size_t e = 0; e < 3; ++e) kk[c][a] = kk[c][a] + T(4 * pi * pi) * inv[c][d] * n[d][e] * inv[a][e];
+    }
+  for (std::size_t b = 0; b < 3; ++b)
+    for (std::size_t c = 0; c < 3; ++c) {
+      out[b][c] = zero() - inv[c][b] * m[0];
+      for (std::size_t a = 0; a < 3; ++a) out[b][c] = out[b][c] + T(2.0) * inv[a][b] * kk[c][a];
+    }
+  return out;
+}
+
 class Pme final : public EnergyFunction {
  public:
   Pme(const System& s, const Nonbonded& o, const std::array<int, 3>& grid)
-      : n_(static_cast<Index>(s.n_atoms())), ke_(s.coulomb_constant / o.epsilon_r), beta_(ewald_beta(o)), order_(o.pme_order), grid_(grid), slopes_(s, o, grid) {
-    for (std::size_t a = 0; a < 3; ++a) moduli_[a] = spline_moduli(order_, grid[a]);
+      : n_(static_cast<Index>(s.n_atoms())), ke_(s.coulomb_constant / o.epsilon_r), beta_(ewald_beta(o)), order_(o.pme_order), grid_(grid), engine_(o.pme_order, beta_, ke_) {
+    for (std::size_t a = 0; a < 3; ++a) {
+      if (grid[a] < order_) throw Error(fmt::format("[pme] a grid of {} points is too coarse for splines of order {}: take at least as many points", grid[a], order_));
+      moduli_[a] = spline_moduli(order_, grid[a]);
+    }
+    engine_.grid().wants_potential = true;
   }
   const char* name() const override { return "pme"; }
   std::vector<tessera::Shape> shapes() const override { return {{n_, 3}, {3, 3}, {n_}}; }
 
-  double value(Arrays p) const override { return slopes_.value(p); }
-  void gradient(Arrays p, Results g) const override { slopes_.gradient(p, g); }
-  void curvature(Arrays p, Arrays v, Results w) const override { slopes_.curvature(p, v, w); }
+  double value(Arrays p) const override {
+    const std::lock_guard one(in_use_);
+    solve(p, false);
+    return energy_;
+  }
+  void gradient(Arrays p, Results g) const override {
+    const std::lock_guard one(in_use_);
+    solve(p, false);
+    for (std::size_t k = 0; k < 3; ++k)
+      if (g[k])
+        for (std::size_t i = 0; i < slope_[k].size(); ++i) g[k][i] += slope_[k][i];
+  }
+  void curvature(Arrays p, Arrays v, Results w) const override;
   Tensor generic(std::span<const Tensor> p) const override;
 
  private:
-  std::size_t points() const { return static_cast<std::size_t>(grid_[0]) * static_cast<std::size_t>(grid_[1]) * static_cast<std::size_t>(grid_[2]); }
   /// Waves that the sum takes: not zero, and none that the grid cannot tell from its opposite.
   bool counts(const std::array<int, 3>& n) const { return n != std::array{0, 0, 0} && 2 * n[0] != grid_[0] && 2 * n[1] != grid_[1] && 2 * n[2] != grid_[2]; }
+  std::size_t points() const { return static_cast<std::size_t>(grid_[0]) * static_cast<std::size_t>(grid_[1]) * static_cast<std::size_t>(grid_[2]); }
+  template <class T>
+  static std::array<T, 3> fractions_of(Arrays p, Arrays v, const Matrix<T>& inv, std::size_t i) {
+    std::array<T, 3> s = {T(0.0), T(0.0), T(0.0)};
+    for (std::size_t b = 0; b < 3; ++b)
+      for (std::size_t a = 0; a < 3; ++a) s[b] = s[b] + number<T>(p[0], v.empty() ? nullptr : v[0], 3 * i + a) * inv[a][b];
+    return s;
+  }
+  void solve(Arrays p, bool spectrum) const;
 
   Index n_;
   double ke_, beta_;
   int order_;
   std::array<int, 3> grid_;
   std::array<std::vector<double>, 3> moduli_;
-  PmeSlopes slopes_;
+  mutable std::mutex in_use_;
+  mutable PmeEngine<double> engine_;
+  mutable PmeTangent<double> tangent_;
+  mutable std::array<std::vector<double>, 3> at_, slope_;  ///< the last operands, and what belongs to them
+  mutable double energy_ = 0;
 };
+
+/// Potential, energy and gradient at p; with `spectrum` also what the curvature needs.
+void Pme::solve(Arrays p, bool spectrum) const {
+  const auto n = static_cast<std::size_t>(n_);
+  const std::array<std::size_t, 3> sizes = {3 * n, 9, n};
+  bool same = true;
+  for (std::size_t k = 0; k < 3; ++k) same = same && at_[k].size() == sizes[k] && std::equal(p[k], p[k] + sizes[k], at_[k].begin());
+  PmeGrid<double>& g = engine_.grid();
+  if (same && (g.keeps_spectrum || !spectrum)) return;
+  at_[0].clear();  // nothing is known until all is done
+  double finite = 0;
+  for (std::size_t k = 0; k < 3; ++k)
+    for (std::size_t i = 0; i < sizes[k]; ++i) finite += 0 * p[k][i];
+  if (!std::isfinite(finite)) throw Error("[pme] a place, an edge or a charge is not finite");
+  engine_.set_charges(p[2], n);
+  engine_.set_box(grid_, matrix<double>(p, {}));
+  if (spectrum && !g.keeps_spectrum) {
+    g.keeps_spectrum = true;
+    g.spectrum = Aligned<double>(g.half * g.k[2] * 2 * g.turned_row);
+    engine_.shape(tangent_.grid);
+    tangent_.charge.resize(n);
+    tangent_.felt.resize(n);
+  }
+  engine_.place(p[0]);
+  engine_.convolve(true);
+  for (std::size_t k = 0; k < 3; ++k) slope_[k].assign(sizes[k], 0.0);
+  engine_.gather([&](const std::vector<std::int32_t>& members) {
+    for (const std::int32_t m : members) {
+      const auto i = static_cast<std::size_t>(m);
+      slope_[2][i] = g.felt[i][3];
+      for (std::size_t c = 0; c < 3; ++c)
+        for (std::size_t b = 0; b < 3; ++b) slope_[0][3 * i + c] += p[2][i] * engine_.by_fraction()[c][b] * g.felt[i][b];
+    }
+  });
+  const std::array<double, pme_moments> moments = engine_.moments_of(g);
+  energy_ = moments[0];
+  Matrix<double> by_box = slope_of_waves(engine_.inverse(), moments);
+  for (std::size_t i = 0; i < n; ++i) {
+    const Vec3 s = fractions_of<double>(p, {}, engine_.inverse(), i);
+    for (std::size_t b = 0; b < 3; ++b)
+      for (std::size_t c = 0; c < 3; ++c) by_box[b][c] -= s[b] * slope_[0][3 * i + c];
+  }
+  for (std::size_t k = 0; k < 9; ++k) slope_[1][k] = by_box[k / 3][k % 3];
+  for (std::size_t k = 0; k < 3; ++k) at_[k].assign(p[k], p[k] + sizes[k]);
+}
+
+void Pme::curvature(Arrays p, Arrays v, Results w) const {
+  const std::lock_guard one(in_use_);
+  solve(p, true);
+  const auto n = static_cast<std::size_t>(n_);
+  PmeGrid<double>& g = engine_.grid();
+  PmeTangent<double>& t = tangent_;
+  const PmeKernels<double>& kernels = engine_.kernels();
+  const Matrix<Dual> h = matrix<Dual>(p, v), inv = inverse(h);
+  const Dual volume = determinant(h);
+  t.volume = along(volume) / plain(volume);
+  for (std::size_t e = 0; e < 6; ++e) {
+    const auto [a, b] = pairs_of_axes[e];
+    t.metric[e] = 0;
+    for (std::size_t c = 0; c < 3; ++c) t.metric[e] += (a == b ? 1 : 2) * 4 * pi * pi * along(inv[c][a] * inv[c][b]);
+  }
+  const auto atoms = [&](auto&& f) {
+    constexpr std::size_t of_a_chunk = 2048;
+    parallel_chunks(static_cast<std::int64_t>((n + of_a_chunk - 1) / of_a_chunk), [&](std::int64_t chunk) {
+      const std::size_t first = static_cast<std::size_t>(chunk) * of_a_chunk;
+      for (std::size_t i = first; i < std::min(n, first + of_a_chunk); ++i) f(i);
+    });
+  };
+  atoms([&](std::size_t i) {
+    const std::array<Dual, 3> f = fractions_of<Dual>(p, v, inv, i);
+    for (std::size_t a = 0; a < 3; ++a) t.charge[i][a] = p[2][i] * along(f[a]) * grid_[a];
+    t.charge[i][3] = v[2] ? v[2][i] : 0;
+  });
+  double most = 0, all = 0;
+  for (const auto& q : t.charge) {
+    const double amount = std::abs(q[0]) + std::abs(q[1]) + std::abs(q[2]) + std::abs(q[3]);
+    most = std::max(most, amount);
+    all += amount;
+  }
+  if (!std::isfinite(all)) throw Error("[pme] the direction of a second derivative is not finite");
+  t.grid.quantum = pme_quantum<double>(most, all);
+  for (auto& q : t.charge)
+    for (double& c : q) c /= t.grid.quantum;
+
+  const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
+  const auto slabs = static_cast<std::int64_t>(g.slabs.size()), lines = static_cast<std::int64_t>(engine_.pairs_of_lines());
+  parallel_chunks(slabs, [&](std::int64_t s) { kernels.spread_tangent(g, t, at(s)); });
+  parallel_chunks(lines, [&](std::int64_t l) { kernels.forward(t.grid, at(l)); });
+  parallel_chunks(static_cast<std::int64_t>(g.half), [&](std::int64_t k) { kernels.convolve_tangent(g, t, at(k)); });
+  parallel_chunks(lines, [&](std::int64_t l) { kernels.backward(t.grid, at(l)); });
+  parallel_chunks(slabs, [&](std::int64_t s) { kernels.gather_tangent(g, t, at(s)); });
+
+  std::vector<std::array<Dual, 3>> by_place(n);
+  atoms([&](std::size_t i) {
+    const std::array<Dual, 3> f = fractions_of<Dual>(p, v, inv, i);
+    const std::array<double, 14>& felt = t.felt[i];
+    constexpr std::size_t second[3][3] = {{4, 7, 8}, {7, 5, 9}, {8, 9, 6}};
+    const Dual charge = number<Dual>(p[2], v[2], i);
+    std::array<Dual, 3> slope;
+    double change = felt[13];
+    for (std::size_t a = 0; a < 3; ++a) {
+      double moved = felt[10 + a];
+      for (std::size_t b = 0; b < 3; ++b) moved += felt[second[a][b]] * along(f[b]) * grid_[b];
+      slope[a] = joined<Dual>(felt[a], moved);
+      change += felt[a] * along(f[a]) * grid_[a];
+    }
+    if (w[2]) w[2][i] += change;
+    for (std::size_t c = 0; c < 3; ++c) {
+      Dual sum(0.0);
+      for (std::size_t b = 0; b < 3; ++b) sum = sum + Dual(static_cast<double>(grid_[b])) * slope[b] * inv[c][b];
+      by_place[i][c] = charge * sum;
+      if (w[0]) w[0][3 * i + c] += along(by_place[i][c]);
+    }
+  });
+  if (!w[1]) return;
+  std::array<Dual, pme_moments> moments;
+  const std::array<double, pme_moments> m = engine_.moments_of(g), dm = engine_.moments_of(t.grid);
+  for (std::size_t k = 0; k < pme_moments; ++k) moments[k] = joined<Dual>(m[k], dm[k] * (g.quantum / t.grid.quantum));
+  Matrix<Dual> by_box = slope_of_waves(inv, moments);
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::array<Dual, 3> f = fractions_of<Dual>(p, v, inv, i);
+    for (std::size_t b = 0; b < 3; ++b)
+      for (std::size_t c = 0; c < 3; ++c) by_box[b][c] = by_box[b][c] - f[b] * by_place[i][c];
+  }
+  for (std::size_t b = 0; b < 3; ++b)
+    for (std::size_t c = 0; c < 3; ++c) w[1][3 * b + c] += along(by_box[b][c]);
+}
 
 Tensor Pme::generic(std::span<const Tensor> p) const {
   const Tensor h = p[1], a = select(h, 0, 0), b = select(h, 0, 1), c = select(h, 0, 2);
@@ -124,8 +317,8 @@ std::array<int, 3> pme_grid(const Nonbonded& o, const Box& box) {
 }
 
 EnergyPtr pme_energy(const System& system, const Nonbonded& options, const std::array<int, 3>& grid) {
-  if (options.pme_order < 3 || options.pme_order > most_pme_order)
-    throw Error(fmt::format("[pme] splines of order 3 to {} are known, got {}", most_pme_order, options.pme_order));
+  if (options.pme_order < 4 || options.pme_order > most_pme_order)
+    throw Error(fmt::format("[pme] splines of order 4 to {} are known, got {}", most_pme_order, options.pme_order));
   return std::make_shared<Pme>(system, options, grid);
 }
 

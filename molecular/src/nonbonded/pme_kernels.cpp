@@ -35,8 +35,10 @@ template <class T, int P>
 struct BatchSplines {
   alignas(64) T value[3][P][batch];
   alignas(64) T slope[3][P][batch];
+  alignas(64) T curve[3][P][batch];
 
-  HWY_INLINE void make(const T (*w)[batch], bool slopes) {
+  /// Derivatives up to `order`.
+  HWY_INLINE void make(const T (*w)[batch], int order) {
     const hn::ScalableTag<T> d;
     using V = hn::Vec<decltype(d)>;
     for (std::size_t a = 0; a < 3; ++a)
@@ -47,7 +49,17 @@ struct BatchSplines {
         m[1] = hn::Sub(one, u);
 #pragma GCC unroll 8
         for (int p = 3; p <= P; ++p) {
-          if (p == P && slopes) {
+          if (p == P - 1 && order > 1) {
+            // M_p''(u + k) = M_{p-2}(u + k) - 2 M_{p-2}(u + k - 1) + M_{p-2}(u + k - 2)
+#pragma GCC unroll 8
+            for (int k = 0; k < P; ++k) {
+              V sum = k < P - 2 ? m[k] : hn::Zero(d);
+              if (k > 0 && k < P - 1) sum = hn::Sub(sum, hn::Add(m[k - 1], m[k - 1]));
+              if (k > 1) sum = hn::Add(sum, m[k - 2]);
+              hn::Store(sum, d, curve[a][P - 1 - k] + at);
+            }
+          }
+          if (p == P && order > 0) {
             // M_p' (u + k) = M_{p-1}(u + k) - M_{p-1}(u + k - 1)
             hn::Store(m[0], d, slope[a][P - 1] + at);
 #pragma GCC unroll 8
@@ -89,6 +101,19 @@ HWY_INLINE hn::Vec<hn::FixedTag<std::int64_t, 4>> whole(hn::FixedTag<double, 4> 
   return hn::Sub(hn::BitCast(di, hn::Add(v, magic)), hn::BitCast(di, magic));
 }
 
+/// What lies beyond a row's end belongs to its beginning.
+template <class T, int P>
+void fold_rows(const PmeGrid<T>& g, std::size_t deep, typename PmeGrid<T>::Whole* tile) {
+  for (std::size_t x = 0; x < deep; ++x)
+    for (std::size_t y = 0; y < g.k[1]; ++y) {
+      auto* const r = tile + x * g.plane + y * g.row;
+      for (std::size_t z = 0; z + 1 < static_cast<std::size_t>(P); ++z) {
+        r[z] += r[g.k[2] + z];
+        r[g.k[2] + z] = 0;
+      }
+    }
+}
+
 template <class T, int P>
 void spread_slab(PmeGrid<T>& g, std::size_t slab) {
   using Row = RowOf<T, P>;
@@ -105,7 +130,7 @@ void spread_slab(PmeGrid<T>& g, std::size_t slab) {
     const std::size_t many = std::min(batch, members.size() - begin);
     for (std::size_t i = 0; i < many; ++i)
       for (std::size_t a = 0; a < 3; ++a) w[a][i] = g.atoms[static_cast<std::size_t>(members[begin + i])].w[a];
-    splines.make(w, false);
+    splines.make(w, 0);
     turn<T, P>(splines.value[2], rows);
     for (std::size_t i = 0; i < many; ++i) {
       const PmeAtom<T>& atom = g.atoms[static_cast<std::size_t>(members[begin + i])];
@@ -128,15 +153,7 @@ void spread_slab(PmeGrid<T>& g, std::size_t slab) {
       }
     }
   }
-  // What lies beyond a row's end belongs to its beginning.
-  for (std::size_t x = 0; x < deep; ++x)
-    for (std::size_t y = 0; y < g.k[1]; ++y) {
-      Whole* const r = tile + x * g.plane + y * g.row;
-      for (std::size_t z = 0; z + 1 < static_cast<std::size_t>(P); ++z) {
-        r[z] += r[g.k[2] + z];
-        r[g.k[2] + z] = 0;
-      }
-    }
+  fold_rows<T, P>(g, deep, tile);
 }
 
 template <class T, int P>
@@ -151,7 +168,7 @@ void gather_slab(PmeGrid<T>& g, std::size_t slab) {
     const std::size_t many = std::min(batch, members.size() - begin);
     for (std::size_t i = 0; i < many; ++i)
       for (std::size_t a = 0; a < 3; ++a) w[a][i] = g.atoms[static_cast<std::size_t>(members[begin + i])].w[a];
-    splines.make(w, true);
+    splines.make(w, 1);
     turn<T, P>(splines.value[2], rows);
     turn<T, P>(splines.slope[2], slopes);
     for (std::size_t i = 0; i < many; ++i) {
@@ -190,7 +207,114 @@ void gather_slab(PmeGrid<T>& g, std::size_t slab) {
         sy = hn::MulAdd(by_y[s], mz, sy);
         sz = hn::MulAdd(flat[s], dz, sz);
       }
-      g.slope[which] = {hn::GetLane(hn::SumOfLanes(d, sx)), hn::GetLane(hn::SumOfLanes(d, sy)), hn::GetLane(hn::SumOfLanes(d, sz))};
+      g.felt[which] = {hn::GetLane(hn::SumOfLanes(d, sx)), hn::GetLane(hn::SumOfLanes(d, sy)), hn::GetLane(hn::SumOfLanes(d, sz)), T(0)};
+      if (!g.wants_potential) continue;
+      V s0 = hn::Zero(d);
+      for (std::size_t s = 0; s < Row::steps; ++s) s0 = hn::MulAdd(flat[s], hn::Load(d, rows[i] + s * Row::lanes), s0);
+      g.felt[which][3] = hn::GetLane(hn::SumOfLanes(d, s0));
+    }
+  }
+}
+
+template <class T, int P>
+void spread_tangent_slab(const PmeGrid<T>& g, PmeTangent<T>& t, std::size_t slab) {
+  using Row = RowOf<T, P>;
+  using Whole = typename PmeGrid<T>::Whole;
+  const typename Row::D d;
+  const hn::RebindToSigned<typename Row::D> di;
+  const std::size_t deep = g.slabs[slab].width + P - 1;
+  Whole* const tile = t.grid.tiles[slab].get();
+  std::memset(tile, 0, deep * g.plane * sizeof(Whole));
+  const std::vector<std::int32_t>& members = g.members[slab];
+  BatchSplines<T, P> splines;
+  alignas(64) T w[3][batch] = {}, rows[batch][8] = {}, slopes[batch][8] = {};
+  for (std::size_t begin = 0; begin < members.size(); begin += batch) {
+    const std::size_t many = std::min(batch, members.size() - begin);
+    for (std::size_t i = 0; i < many; ++i)
+      for (std::size_t a = 0; a < 3; ++a) w[a][i] = g.atoms[static_cast<std::size_t>(members[begin + i])].w[a];
+    splines.make(w, 1);
+    turn<T, P>(splines.value[2], rows);
+    turn<T, P>(splines.slope[2], slopes);
+    for (std::size_t i = 0; i < many; ++i) {
+      const auto which = static_cast<std::size_t>(members[begin + i]);
+      const PmeAtom<T>& atom = g.atoms[which];
+      const auto [qx, qy, qz, dq] = t.charge[which];
+      Whole* const from = tile + static_cast<std::size_t>(atom.point[0]) * g.plane + static_cast<std::size_t>(atom.point[2]);
+      const std::size_t* const offset = g.wrapped_y.data() + atom.point[1];
+      for (int x = 0; x < P; ++x) {
+        const T mx = splines.value[0][x][i], both = dq * mx + qx * splines.slope[0][x][i];
+        Whole* const at = from + static_cast<std::size_t>(x) * g.plane;
+        for (int y = 0; y < P; ++y) {
+          const T my = splines.value[1][y][i];
+          const auto flat = hn::Set(d, both * my + qy * mx * splines.slope[1][y][i]), steep = hn::Set(d, qz * mx * my);
+          for (std::size_t s = 0; s < Row::steps; ++s) {
+            Whole* const to = at + offset[y] + s * Row::lanes;
+            const auto v = hn::MulAdd(steep, hn::Load(d, slopes[i] + s * Row::lanes), hn::Mul(flat, hn::Load(d, rows[i] + s * Row::lanes)));
+            hn::StoreU(hn::Add(hn::LoadU(di, to), whole(d, v)), di, to);
+          }
+        }
+      }
+    }
+  }
+  fold_rows<T, P>(g, deep, tile);
+}
+
+template <class T, int P>
+void gather_tangent_slab(const PmeGrid<T>& g, PmeTangent<T>& t, std::size_t slab) {
+  using Row = RowOf<T, P>;
+  const typename Row::D d;
+  using V = hn::Vec<typename Row::D>;
+  const std::vector<std::int32_t>& members = g.members[slab];
+  BatchSplines<T, P> splines;
+  alignas(64) T w[3][batch] = {}, rows[3][batch][8] = {};
+  enum { v0, vx, vy, vxx, vyy, vxy, d0, dx, dy, n_sums };
+  for (std::size_t begin = 0; begin < members.size(); begin += batch) {
+    const std::size_t many = std::min(batch, members.size() - begin);
+    for (std::size_t i = 0; i < many; ++i)
+      for (std::size_t a = 0; a < 3; ++a) w[a][i] = g.atoms[static_cast<std::size_t>(members[begin + i])].w[a];
+    splines.make(w, 2);
+    turn<T, P>(splines.value[2], rows[0]);
+    turn<T, P>(splines.slope[2], rows[1]);
+    turn<T, P>(splines.curve[2], rows[2]);
+    for (std::size_t i = 0; i < many; ++i) {
+      const auto which = static_cast<std::size_t>(members[begin + i]);
+      const PmeAtom<T>& atom = g.atoms[which];
+      const std::size_t* const offset_x = g.wrapped_x.data() + g.slabs[slab].first + static_cast<std::size_t>(atom.point[0]);
+      const std::size_t* const offset_y = g.wrapped_y.data() + atom.point[1];
+      std::array<T, 14>& felt = t.felt[which];
+      felt.fill(0);
+      for (std::size_t s = 0; s < Row::steps; ++s) {
+        V sum[n_sums];
+        for (V& v : sum) v = hn::Zero(d);
+        const std::size_t along = static_cast<std::size_t>(atom.point[2]) + s * Row::lanes;
+        for (int x = 0; x < P; ++x) {
+          V a0 = hn::Zero(d), a1 = a0, a2 = a0, b0 = a0, b1 = a0;
+          for (int y = 0; y < P; ++y) {
+            const std::size_t at = offset_x[x] + offset_y[y] + along;
+            const V my = hn::Set(d, splines.value[1][y][i]), sy = hn::Set(d, splines.slope[1][y][i]), cy = hn::Set(d, splines.curve[1][y][i]);
+            const V u = hn::LoadU(d, g.potential.get() + at), du = hn::LoadU(d, t.grid.potential.get() + at);
+            a0 = hn::MulAdd(my, u, a0);
+            a1 = hn::MulAdd(sy, u, a1);
+            a2 = hn::MulAdd(cy, u, a2);
+            b0 = hn::MulAdd(my, du, b0);
+            b1 = hn::MulAdd(sy, du, b1);
+          }
+          const V mx = hn::Set(d, splines.value[0][x][i]), sx = hn::Set(d, splines.slope[0][x][i]), cx = hn::Set(d, splines.curve[0][x][i]);
+          sum[v0] = hn::MulAdd(mx, a0, sum[v0]);
+          sum[vx] = hn::MulAdd(sx, a0, sum[vx]);
+          sum[vxx] = hn::MulAdd(cx, a0, sum[vxx]);
+          sum[vy] = hn::MulAdd(mx, a1, sum[vy]);
+          sum[vxy] = hn::MulAdd(sx, a1, sum[vxy]);
+          sum[vyy] = hn::MulAdd(mx, a2, sum[vyy]);
+          sum[d0] = hn::MulAdd(mx, b0, sum[d0]);
+          sum[dx] = hn::MulAdd(sx, b0, sum[dx]);
+          sum[dy] = hn::MulAdd(mx, b1, sum[dy]);
+        }
+        // Which sum with which derivative along z, in the order of `felt`.
+        constexpr int pairs[14][2] = {{vx, 0}, {vy, 0}, {v0, 1}, {v0, 0}, {vxx, 0}, {vyy, 0}, {v0, 2}, {vxy, 0}, {vx, 1}, {vy, 1}, {dx, 0}, {dy, 0}, {d0, 1}, {d0, 0}};
+        for (std::size_t k = 0; k < 14; ++k)
+          felt[k] += hn::GetLane(hn::SumOfLanes(d, hn::Mul(sum[pairs[k][0]], hn::Load(d, rows[pairs[k][1]][i] + s * Row::lanes))));
+      }
     }
   }
 }
@@ -323,65 +447,132 @@ void add_moments(const PmeGrid<T>& g, std::size_t kx, const T* s, std::array<dou
   }
 }
 
+/// Waves of one kx, by way of lines along y, as [z, (re, im), y] in `field`; and back. `s`: scratch of transform_lines.
+template <class T>
+void turn_in(const PmeGrid<T>& g, T* plane, T* field, T* s) {
+  const hn::ScalableTag<T> d;
+  const Lines<T> lines = {plane, plane + g.wave_row, 2 * g.wave_row};
+  for (std::size_t z = 0; z < g.k[2]; z += hn::Lanes(d)) transform_lines(d, g.y, Lines<const T>{lines.re + z, lines.im + z, lines.stride}, Lines<T>{lines.re + z, lines.im + z, lines.stride}, s);
+  for (std::size_t part = 0; part < 2; ++part) turn_plane(plane + part * g.wave_row, 2 * g.wave_row, g.k[1], g.k[2], field + part * g.turned_row, 2 * g.turned_row);
+}
+template <class T>
+void turn_out(const PmeGrid<T>& g, const T* field, T* plane, T* s) {
+  const hn::ScalableTag<T> d;
+  for (std::size_t part = 0; part < 2; ++part) turn_plane(field + part * g.turned_row, 2 * g.turned_row, g.k[2], g.k[1], plane + part * g.wave_row, 2 * g.wave_row);
+  const Lines<T> lines = {plane + g.wave_row, plane, 2 * g.wave_row};
+  for (std::size_t z = 0; z < g.k[2]; z += hn::Lanes(d)) transform_lines(d, g.y, Lines<const T>{lines.re + z, lines.im + z, lines.stride}, Lines<T>{lines.re + z, lines.im + z, lines.stride}, s);
+}
+template <class T>
+void along_z(const PmeGrid<T>& g, T* field, std::size_t y, bool back, T* s) {
+  T *re = field + y, *im = re + g.turned_row;
+  if (back) std::swap(re, im);
+  transform_lines(hn::ScalableTag<T>(), g.z, Lines<const T>{re, im, 2 * g.turned_row}, Lines<T>{re, im, 2 * g.turned_row}, s);
+}
+template <class T>
+struct PlaneScratch {
+  T *lines, *field;
+  explicit PlaneScratch(const PmeGrid<T>& g) {
+    constexpr std::size_t side = std::is_same_v<T, float> ? 4 : 2;
+    const std::size_t for_lines = 4 * std::max(g.k[1], g.k[2]) * hn::Lanes(hn::ScalableTag<T>()), turned = (g.k[2] + side - 1) / side * side * 2 * g.turned_row;
+    lines = scratch_of<T>(for_lines + turned);
+    field = lines + for_lines;
+    std::memset(field, 0, turned * sizeof(T));
+  }
+};
+
 template <class T>
 void convolve_plane(PmeGrid<T>& g, std::size_t kx, bool moments) {
   const hn::ScalableTag<T> d;
   const std::size_t lanes = hn::Lanes(d), ny = g.k[1], nz = g.k[2];
-  constexpr std::size_t side = std::is_same_v<T, float> ? 4 : 2;
-  const std::size_t turned = (nz + side - 1) / side * side * 2 * g.turned_row;
-  T* const s = scratch_of<T>(4 * std::max(ny, nz) * lanes + turned);
-  T* const field = s + 4 * std::max(ny, nz) * lanes;
-  std::memset(field, 0, turned * sizeof(T));
+  const PlaneScratch<T> s(g);
   T* const plane = g.wave(kx, 0);
-  for (std::size_t z = 0; z < nz; z += lanes) transform_lines(d, g.y, Lines<const T>{plane + z, plane + g.wave_row + z, 2 * g.wave_row}, Lines<T>{plane + z, plane + g.wave_row + z, 2 * g.wave_row}, s);
-  for (std::size_t part = 0; part < 2; ++part) turn_plane(plane + part * g.wave_row, 2 * g.wave_row, ny, nz, field + part * g.turned_row, 2 * g.turned_row);
-  const auto along_z = [&](std::size_t y, bool back) HWY_ATTR {
-    T *const re = field + y, *const im = re + g.turned_row;
-    const std::size_t stride = 2 * g.turned_row;
-    transform_lines(d, g.z, Lines<const T>{back ? im : re, back ? re : im, stride}, Lines<T>{back ? im : re, back ? re : im, stride}, s);
-  };
+  turn_in(g, plane, s.field, s.lines);
   const T* const green = g.influence.get() + kx * nz * g.turned_row;
-  if (moments) {
-    for (std::size_t y = 0; y < ny; y += lanes) along_z(y, false);
-    add_moments(g, kx, field, g.moments[kx]);
-  }
+  const bool first_all = moments || g.keeps_spectrum;
+  if (first_all)
+    for (std::size_t y = 0; y < ny; y += lanes) along_z(g, s.field, y, false, s.lines);
+  if (moments) add_moments(g, kx, s.field, g.moments[kx]);
+  if (g.keeps_spectrum) std::memcpy(g.spectrum.get() + kx * nz * 2 * g.turned_row, s.field, nz * 2 * g.turned_row * sizeof(T));
   for (std::size_t y = 0; y < ny; y += lanes) {
-    if (!moments) along_z(y, false);
+    if (!first_all) along_z(g, s.field, y, false, s.lines);
     for (std::size_t z = 0; z < nz; ++z) {
-      T *const re = field + z * 2 * g.turned_row + y, *const im = re + g.turned_row;
+      T *const re = s.field + z * 2 * g.turned_row + y, *const im = re + g.turned_row;
       const auto factor = hn::LoadU(d, green + z * g.turned_row + y);
       hn::StoreU(hn::Mul(factor, hn::LoadU(d, re)), d, re);
       hn::StoreU(hn::Mul(factor, hn::LoadU(d, im)), d, im);
     }
-    along_z(y, true);
+    along_z(g, s.field, y, true, s.lines);
   }
-  for (std::size_t part = 0; part < 2; ++part) turn_plane(field + part * g.turned_row, 2 * g.turned_row, nz, ny, plane + part * g.wave_row, 2 * g.wave_row);
-  for (std::size_t z = 0; z < nz; z += lanes) transform_lines(d, g.y, Lines<const T>{plane + g.wave_row + z, plane + z, 2 * g.wave_row}, Lines<T>{plane + g.wave_row + z, plane + z, 2 * g.wave_row}, s);
+  turn_out(g, s.field, plane, s.lines);
 }
 
+/// dphi^ = G dQ^ + dG Q^ with dG/G = -(1/k^2 + 1/4 beta^2) dk^2 - d ln V, and the changes of the moments.
+template <class T>
+void convolve_tangent_plane(const PmeGrid<T>& g, PmeTangent<T>& t, std::size_t kx) {
+  const std::size_t lanes = hn::Lanes(hn::ScalableTag<T>()), ny = g.k[1], nz = g.k[2];
+  const PlaneScratch<T> s(g);
+  T* const plane = t.grid.wave(kx, 0);
+  turn_in(g, plane, s.field, s.lines);
+  for (std::size_t y = 0; y < ny; y += lanes) along_z(g, s.field, y, false, s.lines);
+  const auto number = [](std::size_t k, std::size_t of) { return static_cast<double>(k) - (2 * k <= of ? 0.0 : static_cast<double>(of)); };
+  const double nx = static_cast<double>(kx), weight = kx == 0 ? 0.5 : 1.0, quanta = t.grid.quantum / g.quantum;
+  double sums[pme_moments] = {};
+  for (std::size_t z = 0; z < nz; ++z) {
+    const double nz_ = number(z, nz);
+    const std::size_t row = (kx * nz + z) * g.turned_row;
+    T *const re = s.field + z * 2 * g.turned_row, *const im = re + g.turned_row;
+    const T *const green = g.influence.get() + row, *const qr = g.spectrum.get() + 2 * row, *const qi = qr + g.turned_row;
+    for (std::size_t y = 0; y < ny; ++y) {
+      const double ny_ = number(y, ny), nn[6] = {nx * nx, ny_ * ny_, nz_ * nz_, nx * ny_, nx * nz_, ny_ * nz_};
+      double k2 = 0, dk2 = 0;
+      for (std::size_t e = 0; e < 6; ++e) {
+        k2 += g.metric[e] * nn[e];
+        dk2 += t.metric[e] * nn[e];
+      }
+      const double inverse = k2 == 0 ? 0 : 1 / k2, c = inverse + g.decay, dc = -dk2 * inverse * inverse, ratio = -dk2 * c - t.volume;
+      const double dr = quanta * re[y], di = quanta * im[y], e = weight * green[y] * (qr[y] * qr[y] + qi[y] * qi[y]);
+      const double de = e * ratio + 2 * weight * green[y] * (qr[y] * dr + qi[y] * di), dn = de * c + e * dc;
+      sums[0] += de;
+      for (std::size_t k = 0; k < 6; ++k) sums[1 + k] += dn * nn[k];
+      re[y] = green[y] * (dr + ratio * qr[y]);
+      im[y] = green[y] * (di + ratio * qi[y]);
+    }
+  }
+  std::copy(sums, sums + pme_moments, t.grid.moments[kx].begin());
+  for (std::size_t y = 0; y < ny; y += lanes) along_z(g, s.field, y, true, s.lines);
+  turn_out(g, s.field, plane, s.lines);
+}
+
+/// f(std::integral_constant of the order).
+template <class F>
+void with_order(std::size_t order, F&& f) {
+  switch (order) {
+    case 4: return f(std::integral_constant<int, 4>());
+    case 5: return f(std::integral_constant<int, 5>());
+    case 6: return f(std::integral_constant<int, 6>());
+    case 7: return f(std::integral_constant<int, 7>());
+    default: return f(std::integral_constant<int, 8>());
+  }
+}
 template <class T>
 void spread(PmeGrid<T>& g, std::size_t slab) {
-  switch (g.order) {
-    case 4: return spread_slab<T, 4>(g, slab);
-    case 5: return spread_slab<T, 5>(g, slab);
-    case 6: return spread_slab<T, 6>(g, slab);
-    case 7: return spread_slab<T, 7>(g, slab);
-    default: return spread_slab<T, 8>(g, slab);
-  }
+  with_order(g.order, [&](auto p) { spread_slab<T, p>(g, slab); });
 }
 template <class T>
 void gather(PmeGrid<T>& g, std::size_t slab) {
-  switch (g.order) {
-    case 4: return gather_slab<T, 4>(g, slab);
-    case 5: return gather_slab<T, 5>(g, slab);
-    case 6: return gather_slab<T, 6>(g, slab);
-    case 7: return gather_slab<T, 7>(g, slab);
-    default: return gather_slab<T, 8>(g, slab);
-  }
+  with_order(g.order, [&](auto p) { gather_slab<T, p>(g, slab); });
+}
+void spread_tangent(const PmeGrid<double>& g, PmeTangent<double>& t, std::size_t slab) {
+  with_order(g.order, [&](auto p) { spread_tangent_slab<double, p>(g, t, slab); });
+}
+void gather_tangent(const PmeGrid<double>& g, PmeTangent<double>& t, std::size_t slab) {
+  with_order(g.order, [&](auto p) { gather_tangent_slab<double, p>(g, t, slab); });
 }
 
-PmeKernels<float> kernels_f32() { return {spread<float>, forward_pair<float>, convolve_plane<float>, backward_pair<float>, gather<float>}; }
-PmeKernels<double> kernels_f64() { return {spread<double>, forward_pair<double>, convolve_plane<double>, backward_pair<double>, gather<double>}; }
+PmeKernels<float> kernels_f32() { return {spread<float>, forward_pair<float>, convolve_plane<float>, backward_pair<float>, gather<float>, nullptr, nullptr, nullptr}; }
+PmeKernels<double> kernels_f64() {
+  return {spread<double>, forward_pair<double>, convolve_plane<double>, backward_pair<double>, gather<double>, spread_tangent, convolve_tangent_plane<double>, gather_tangent};
+}
 
 }  // namespace tessera::molecular::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -82,12 +82,25 @@ struct PmeGrid {
   std::vector<T> largest;                ///< of each pair of lines y: |charge| in quanta
   std::vector<PmeAtom<T>> atoms;
   std::vector<std::vector<std::int32_t>> members;  ///< of each slab
-  std::vector<std::array<T, 3>> slope;   ///< of each atom: sum_g phi D(M M M) over its three fractions of a cell
+  bool wants_potential = false;          ///< of atoms, beside the slopes
+  std::vector<std::array<T, 4>> felt;    ///< of each atom: sum_g phi D(M M M), D the three slopes in its fractions of a cell, then one
+  Aligned<T> spectrum;                   ///< [kx, z, (re, im), y]: the transform of the charges in quanta, if kept
+  bool keeps_spectrum = false;
   std::array<double, 6> metric{};        ///< k^2 = sum over 00 11 22 01 02 12 of metric n_a n_b
   double decay = 0;                      ///< 1/4 beta^2
   double quantum = 1;                    ///< e
 
   T* wave(std::size_t kx, std::size_t y) const { return waves.get() + kx * wave_plane + y * 2 * wave_row; }
+};
+
+/// What moves along a direction (dx, dh, dq), on a grid of the same shape as that of the charges.
+template <class T>
+struct PmeTangent {
+  PmeGrid<T> grid;                          ///< of dQ: tiles, waves, potential, moments and quantum are its own
+  std::vector<std::array<T, 4>> charge;     ///< of each atom, in quanta: q du_x, q du_y, q du_z, dq
+  std::vector<std::array<T, 14>> felt;      ///< of each atom: phi with slopes x y z, none, xx yy zz xy xz yz; dphi with x y z, none
+  std::array<double, 6> metric{};           ///< change of the metric
+  double volume = 0;                        ///< change of ln V
 };
 
 /// One set of instructions.
@@ -98,6 +111,9 @@ struct PmeKernels {
   void (*convolve)(PmeGrid<T>&, std::size_t kx, bool moments);
   void (*backward)(PmeGrid<T>&, std::size_t pair);
   void (*gather)(PmeGrid<T>&, std::size_t slab);
+  void (*spread_tangent)(const PmeGrid<T>&, PmeTangent<T>&, std::size_t slab);
+  void (*convolve_tangent)(const PmeGrid<T>&, PmeTangent<T>&, std::size_t kx);
+  void (*gather_tangent)(const PmeGrid<T>&, PmeTangent<T>&, std::size_t slab);
 };
 template <class T>
 PmeKernels<T> pme_kernels();
