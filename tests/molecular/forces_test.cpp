@@ -122,7 +122,7 @@ void expect_same_forces(const Case& c, Nonbonded o) {
   o = short_range(o);
   const Expected e = expected(c, o);
   for (const Precision precision : {Precision::mixed, Precision::f64}) {
-    // Fixed point: units of 2^-16 (2^-36) of 1 kJ/mol/nm for each of some hundred pairs.
+    // Fixed point: units of 2^-14 (2^-36) of 1 kJ/mol/nm for each of some hundred pairs.
     const double tolerance = precision == Precision::mixed ? 1e-5 : 1e-12;
     std::vector<Vec3> first;
     for (const Simd level : levels()) {
@@ -245,7 +245,7 @@ TEST(PairForces, BeyondTheRangeOfSinglePrecisionStepsAreDoneInDouble) {
     Forces mixed, twice;
     ForceEvaluator(c.system, o)(c.frame.x_nm, c.frame.box, mixed);
     ForceEvaluator(c.system, o, {.precision = Precision::f64})(c.frame.x_nm, c.frame.box, twice);
-    EXPECT_LE(difference(mixed.f, e.f).rms, 1e-6);
+    EXPECT_LE(difference(mixed.f, e.f).rms, 1e-5);
     EXPECT_LE(difference(twice.f, e.f).rms, 2e-11);  // units of 2^-26 from 1.6e4 kJ/mol/nm on
   }
   c.frame.x_nm[4] = c.frame.x_nm[0];

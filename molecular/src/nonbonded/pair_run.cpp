@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The unit 2^-k of a pair's force follows from the system: sums of int32 reach R = 2^31 units, the next power of two above 1e4 times the largest
-// epsilon/sigma and 100 times k_e q^2 (water: 32768 kJ/mol/nm, unit 2^-16). A pair may have an eighth of that. With r_0 the distance above
+// The unit 2^-k of a pair's force follows from the system: sums of int32 reach R = 2^31 units, the next power of two above 4e4 times the largest
+// epsilon/sigma and 400 times k_e q^2 (water: 131072 kJ/mol/nm, unit 2^-14). A pair may have an eighth of that. With r_0 the distance above
 // which no pair of the system has so much, F/r <= (R/8)/r_0 assures it for pairs closer than r_0. Steps beyond it are done again
-// in double precision, where sums are int64, with units 2^-20 as large; beyond their range with units 2^-10 as large, then with 2^-19.
+// in double precision, where sums are int64, with units 2^-22 as large; beyond their range with units 2^-12 as large, then with 2^-19.
 //
 // A box without periodicity stands in a periodic one more than twice as large as what it holds.
 #include "nonbonded/pair_run.h"
@@ -105,10 +105,10 @@ struct PairRun::Impl {
       excluded[static_cast<std::size_t>(j)].push_back(i);
     }
     list_input = {n, &has_lj, &excluded};
-    double strong = 100 * ke * worst_q * worst_q;
+    double strong = 400 * ke * worst_q * worst_q;
     for (int t = 0; t < types; ++t) {
       const auto [sigma, epsilon] = well(c6[entry(t, t)], c12[entry(t, t)]);
-      if (sigma > 0) strong = std::max(strong, 1e4 * epsilon / sigma);
+      if (sigma > 0) strong = std::max(strong, 4e4 * epsilon / sigma);
     }
     k_single = strong > 0 ? 31 - static_cast<int>(std::ceil(std::log2(strong))) : 16;
     if (field == Field::ewald) {
@@ -410,7 +410,7 @@ struct PairRun::Impl {
   bool forces_twice(const Box& box, std::vector<Vec3>& f) {
     sort_places(true);
     // int64 sums by way of a mantissa: a pair has 2^51 units.
-    for (const int k : {k_single + 20, k_single + 10, 19}) {
+    for (const int k : {k_single + 22, k_single + 12, 19}) {
       if (k_twice != k) order(twice, k_twice = k);
       const Input<double> in = input(twice, box, std::ldexp(limit_of(std::ldexp(1.0, 53 - k)), k));
       if (!run_forces(in, kernel.twice[field_of(true)][modified], sum64)) continue;
@@ -421,7 +421,7 @@ struct PairRun::Impl {
   }
   bool energies(const Box& box, Energy& e) {
     sort_places(true);
-    for (const int k : {k_single + 24, k_single + 10, 19}) {
+    for (const int k : {k_single + 26, k_single + 20, k_single + 12, 19}) {
       if (k_twice != k) order(twice, k_twice = k);
       const Input<double> in = input(twice, box, std::ldexp(1.0, 50));
       const auto f = kernel.energy[field_of(true)][modified];
@@ -435,7 +435,7 @@ struct PairRun::Impl {
         if (f(in, rows.data(), rows.data() + rows.size(), inner > 0 ? chunk.inner.data() : chunk.entries.data(), own.data())) beyond.store(true, std::memory_order_relaxed);
       });
       if (beyond) continue;
-      std::array<std::int64_t, 8> total{};
+      std::array<__int128, 8> total{};  // a million waters are beyond 2^63 units
       for (const auto& own : sums)
         for (std::size_t t = 0; t < 8; ++t) total[t] += own[t];
       const double unit = std::ldexp(1.0, -k);

@@ -32,7 +32,7 @@ struct Narrow {
   TESSERA_LANE V apart(P a, P b) { return _mm256_cvtepi32_ps(_mm256_sub_epi32(a, b)); }
   TESSERA_LANE void inverses(V s, V& over, V& y) {
     y = set(1) / s;
-    over = _mm256_sqrt_ps(y);
+    over = y * _mm256_sqrt_ps(s);
   }
   TESSERA_LANE V below(V a, V b) { return _mm256_cmp_ps(a, b, _CMP_LT_OQ); }
   TESSERA_LANE V below(V a, V b, std::uint32_t mask, int v, int) {
@@ -89,7 +89,7 @@ struct NarrowTwice {
   }
   TESSERA_LANE void inverses(V s, V& over, V& y) {
     y = set(1) / s;
-    over = _mm256_sqrt_pd(y);
+    over = y * _mm256_sqrt_pd(s);
   }
   TESSERA_LANE V below(V a, V b) { return _mm256_cmp_pd(a, b, _CMP_LT_OQ); }
   TESSERA_LANE V below(V a, V b, std::uint32_t mask, int v, int half) {

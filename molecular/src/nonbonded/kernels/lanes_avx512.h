@@ -36,7 +36,7 @@ struct Wide {
   TESSERA_LANE V apart(P a, P b) { return _mm512_cvtepi32_ps(_mm512_sub_epi32(a, b)); }
   TESSERA_LANE void inverses(V s, V& over, V& y) {
     y = set(1) / s;
-    over = _mm512_sqrt_ps(y);
+    over = y * _mm512_sqrt_ps(s);
   }
   TESSERA_LANE __mmask16 below(V a, V b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }
   TESSERA_LANE __mmask16 below(V a, V b, std::uint32_t mask, int v, int) {
@@ -91,7 +91,7 @@ struct WideTwice {
   }
   TESSERA_LANE void inverses(V s, V& over, V& y) {
     y = set(1) / s;
-    over = _mm512_sqrt_pd(y);
+    over = y * _mm512_sqrt_pd(s);
   }
   TESSERA_LANE __mmask8 below(V a, V b) { return _mm512_cmp_pd_mask(a, b, _CMP_LT_OQ); }
   TESSERA_LANE __mmask8 below(V a, V b, std::uint32_t mask, int v, int) {

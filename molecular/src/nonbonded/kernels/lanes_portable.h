@@ -99,7 +99,7 @@ struct Plain {
   }
   TESSERA_LANE void inverses(const V& s, V& over, V& y) {
     y = set(1) / s;
-    for (int k = 0; k < 8; ++k) over[k] = std::sqrt(y[k]);
+    for (int k = 0; k < 8; ++k) over[k] = y[k] * std::sqrt(s[k]);
   }
   TESSERA_LANE M below(const V& a, const V& b) {
     M m;
