@@ -73,7 +73,7 @@ TEST_P(OpenmmPeer, EnergiesByTermAndForces) {
   o.epsilon_rf = 78.3;
   o.reaction_field_of_excluded = false;
   Forces f;
-  ForceEvaluator(s, o)(structure.x_nm, structure.box, f);
+  ForceEvaluator(s, o, {.precision = Precision::f64})(structure.x_nm, structure.box, f);
   const auto sum = [&](std::initializer_list<Term> terms) {
     double e = 0;
     for (const Term t : terms) e += f.energy[static_cast<std::size_t>(t)];
