@@ -57,7 +57,9 @@ function(tessera_add_tests NAME)
   target_link_libraries(${NAME}_tests PRIVATE tessera_flags GTest::gtest_main ${T_DEPS})
   tessera_optimise_for_tests(${NAME}_tests)
   tessera_use_precompiled(${NAME}_tests)
-  gtest_discover_tests(${NAME}_tests PROPERTIES LABELS unit DISCOVERY_TIMEOUT 60)
+  # Suites with Peer in their names run other programs where there are any, and wait for them.
+  gtest_discover_tests(${NAME}_tests TEST_FILTER "-*Peer*" PROPERTIES LABELS unit DISCOVERY_TIMEOUT 60)
+  gtest_discover_tests(${NAME}_tests TEST_FILTER "*Peer*" TEST_LIST ${NAME}_peer_tests PROPERTIES LABELS peer DISCOVERY_TIMEOUT 60)
 endfunction()
 
 # tessera_optimise_for_tests(TARGET): a test is compiled more often than it is run (docs/decisions/0006-build-time.md).

@@ -227,10 +227,10 @@ TEST(GromacsPeer, AlanineDipeptideInWater) {
   }
 }
 
-class GromacsProtein : public ::testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(ForceFields, GromacsProtein, ::testing::Values("amber99sb-ildn", "oplsaa"), [](const auto& i) { std::string s = i.param; std::erase(s, '-'); return s; });
+class GromacsPeerProtein : public ::testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(ForceFields, GromacsPeerProtein, ::testing::Values("amber99sb-ildn", "oplsaa"), [](const auto& i) { std::string s = i.param; std::erase(s, '-'); return s; });
 
-TEST_P(GromacsProtein, EnergiesByTerm) {
+TEST_P(GromacsPeerProtein, EnergiesByTerm) {
   if (!has_gmx()) GTEST_SKIP() << "no gmx_d";
   const std::string atoms = protein();
   if (atoms.empty()) GTEST_SKIP() << "no 6MRR in the test data";

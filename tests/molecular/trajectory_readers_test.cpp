@@ -28,14 +28,14 @@ struct Reader {
   double positions, box;  ///< how far from what was written [nm]
   bool time;
 };
-class UsualReaders : public ::testing::TestWithParam<Reader> {};
-INSTANTIATE_TEST_SUITE_P(Formats, UsualReaders, ::testing::Values(
+class PeerReaders : public ::testing::TestWithParam<Reader> {};
+INSTANTIATE_TEST_SUITE_P(Formats, PeerReaders, ::testing::Values(
     Reader{"mdtraj", "xtc", 5.01e-4, 1e-6, true}, Reader{"MDAnalysis", "xtc", 5.01e-4, 1e-6, true}, Reader{"mdtraj", "trr", 3e-7, 1e-6, true},
     Reader{"MDAnalysis", "trr", 3e-7, 1e-6, true}, Reader{"mdtraj", "dcd", 3e-7, 3e-6, false}, Reader{"MDAnalysis", "dcd", 3e-7, 3e-6, true},
     Reader{"MDAnalysis", "h5md", 3e-7, 1e-6, true}, Reader{"h5py", "h5md", 0, 0, true}),
     [](const auto& r) { return std::string(r.param.name) + "_" + r.param.ending; });
 
-TEST_P(UsualReaders, SeeWhatWasWritten) {
+TEST_P(PeerReaders, SeeWhatWasWritten) {
   const Reader& r = GetParam();
   if (!fs::exists(peer_python())) GTEST_SKIP() << "no " << peer_python().string() << "; ./bootstrap.sh bench installs it";
   const tessera::testing::TempFolder folder;
@@ -71,7 +71,7 @@ TEST_P(UsualReaders, SeeWhatWasWritten) {
   }
 }
 
-TEST(UsualReaders, GromacsWritesTheSameBytes) {
+TEST(PeerReaders, GromacsWritesTheSameBytes) {
   const fs::path gmx = "/usr/bin/gmx";
   if (!fs::exists(gmx)) GTEST_SKIP() << "no " << gmx.string();
   const tessera::testing::TempFolder folder;
