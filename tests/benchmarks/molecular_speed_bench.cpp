@@ -27,7 +27,7 @@ int main(int argc, char** argv) {
   const MolecularCase c = name == "jac" ? jac_case() : name == "melt" ? melt_case() : water_case();
   ForceOptions run;
   if (buffer > 0) run.buffer_nm = buffer;
-  if (inner >= 0) run.inner_buffer_nm = inner;
+  if (inner > -1) run.inner_buffer_nm = inner;
   const ForceEvaluator forces(c.system, c.nonbonded, run);
   double inside = 0;
   const Stepper stepper(c.system, [&](const std::vector<Vec3>& x, const Box& box, Forces& out) {

@@ -105,7 +105,8 @@ struct ForceEvaluator::Impl {
 
 ForceEvaluator::ForceEvaluator(const System& s, const Nonbonded& o, const ForceOptions& run) {
   validate(s);
-  if (!(run.buffer_nm > 0) || !(run.inner_buffer_nm >= 0)) throw Error(fmt::format("[forces] buffers must be positive, got {} and {} nm", run.buffer_nm, run.inner_buffer_nm));
+  if (!(run.buffer_nm >= 0) || !std::isfinite(run.buffer_nm) || std::isnan(run.inner_buffer_nm))
+    throw Error(fmt::format("[forces] a list's buffer must not be negative, got {} nm (inner {} nm); 0 takes a quarter of the cut-off", run.buffer_nm, run.inner_buffer_nm));
   auto impl = std::make_shared<Impl>();
   impl->system = s;
   impl->options = o;

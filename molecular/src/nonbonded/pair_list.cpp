@@ -22,6 +22,30 @@ inline float gap(float middles, float halves, float w, float inverse_w) {
   return d > halves ? d - halves : 0.0F;
 }
 
+/// Bounds of the squared distances of one extent from `n` others, all at once.
+void squares(const std::array<float, 3>& mid, const std::array<float, 3>& half, const std::array<const float*, 3>& middles, const std::array<const float*, 3>& halves,
+             const std::array<float, 3>& w, bool rectangular, std::size_t n, float* __restrict to) {
+  for (std::size_t a = 0; a < 3; ++a) {
+    const float *const m = middles[a], *const h = halves[a];
+    const float m0 = mid[a], h0 = half[a], length = w[a], inverse = 1 / w[a];
+    if (a == 0)
+      for (std::size_t k = 0; k < n; ++k) {
+        const float g = gap(m0 - m[k], h0 + h[k], length, inverse);
+        to[k] = g * g;
+      }
+    else if (rectangular)
+      for (std::size_t k = 0; k < n; ++k) {
+        const float g = gap(m0 - m[k], h0 + h[k], length, inverse);
+        to[k] += g * g;
+      }
+    else
+      for (std::size_t k = 0; k < n; ++k) {
+        const float g = gap(m0 - m[k], h0 + h[k], length, inverse);
+        to[k] = std::max(to[k], g * g);
+      }
+  }
+}
+
 }  // namespace
 
 void PairList::sort(const std::vector<Vec3>& s, const Box& box, const ListInput& in) {
@@ -126,6 +150,7 @@ void PairList::make(const Input<float>& places, double radius, bool by_atoms, co
     chunk.rows.clear();
     chunk.entries.clear();
     Array<Entry> found;
+    std::vector<float> near;
     std::vector<std::int32_t> place_of(atom_of.size() / j_width, -1);  // of a j-cluster in `found`
     const std::size_t first = static_cast<std::size_t>(number) * rows_per_chunk, last = std::min(first + rows_per_chunk, n_i);
     for (std::size_t i = first; i < last; ++i) {
@@ -164,13 +189,17 @@ void PairList::make(const Input<float>& places, double radius, bool by_atoms, co
           if (begin >= end) continue;
           const float gy = gap(mid[1] - (static_cast<float>(cy) + 0.5F) * wide[1], half[1] + 0.5F * wide[1] * 1.0001F, w[1], inverse_w[1]);
           if (rectangular ? gx * gx + gy * gy > r2 : std::max(gx, gy) > r) continue;
+          const auto count = static_cast<std::size_t>(end - begin);
+          if (near.size() < count) near.resize(count);
+          std::array<const float*, 3> middles, halves;
+          for (std::size_t a = 0; a < 3; ++a) {
+            middles[a] = middle_[a].data() + begin;
+            halves[a] = half_[a].data() + begin;
+          }
+          squares(mid, half, middles, halves, w, rectangular, count, near.data());
           for (std::int32_t j = begin; j < end; ++j) {
+            if (near[static_cast<std::size_t>(j - begin)] > r2) continue;
             const auto at = static_cast<std::size_t>(j);
-            const float c = gap(mid[2] - middle_[2][at], half[2] + half_[2][at], w[2], inverse_w[2]);
-            if (c > r) continue;
-            const float a = gap(mid[0] - middle_[0][at], half[0] + half_[0][at], w[0], inverse_w[0]);
-            const float b = gap(mid[1] - middle_[1][at], half[1] + half_[1][at], w[1], inverse_w[1]);
-            if (rectangular ? a * a + b * b + c * c > r2 : std::max({a, b, c}) > r) continue;
             std::uint32_t mask = present;
             if (j == own)
               for (std::size_t k = 0; k < i_width; ++k) mask &= ~((0xffU >> (7 - (k + i_width * (i % 2)))) << (8 * k));

@@ -344,12 +344,16 @@ struct PairRun::Impl {
     order(single, k_single);
     k_twice = 0;
     sort_places(also_double);
-    outer = run.buffer_nm;
-    inner = std::min(run.inner_buffer_nm, outer);
-    // Beyond half of a slanted box's width the nearest image by fractions need not be the nearest: clusters alone decide.
+    outer = run.buffer_nm > 0 ? run.buffer_nm : 0.25 * radius;
+    inner = std::min(run.inner_buffer_nm < 0 ? 0.065 * radius : run.inner_buffer_nm, outer);
+    // Beyond half of a slanted box's width the nearest image by fractions need not be the nearest: clusters alone decide, unless a
+    // thinner buffer does.
     const Vec3 width = widths_nm(box);
     const Input<float> in = input(single, box, 0);
-    const bool by_atoms = !in.slanted || 2 * (radius + outer) <= std::min({width[0], width[1], width[2]});
+    const double room = 0.5 * std::min({width[0], width[1], width[2]}) - radius;
+    if (in.slanted && room >= 0.1 * radius) outer = std::min(outer, room * (1 - 1e-9));
+    inner = std::min(inner, outer);
+    const bool by_atoms = !in.slanted || outer <= room;
     if (!by_atoms) inner = 0;
     list.make(in, radius + outer, by_atoms, list_input, kernel);
     for (std::size_t a = 0; a < 3; ++a) inner_at[a] = outer_at[a] = x32[a];

@@ -30,10 +30,11 @@ enum class Simd : std::uint8_t { automatic, portable, avx2, avx512 };
 struct ForceOptions {
   Precision precision = Precision::mixed;
   Simd simd = Simd::automatic;
-  /// Pairs are listed out to the cut-off and this much, until the two fastest atoms have together moved as far.
-  double buffer_nm = 0.2;
-  /// Of the list that is pruned from it; 0: none.
-  double inner_buffer_nm = 0.06;
+  /// Pairs are listed out to the cut-off and this much, until the two fastest atoms have together moved as far. 0: a quarter of the
+  /// cut-off.
+  double buffer_nm = 0;
+  /// Of the list that is pruned from it; 0: no such list; below 0: 0.065 cut-offs.
+  double inner_buffer_nm = -1;
 };
 
 /// Anything that gives forces: a ForceEvaluator, or a function of the user's.

@@ -9,6 +9,20 @@
 
 namespace tessera::molecular::pairs {
 
+inline constexpr int short_terms = 14;
+
+/// What all pairs share, as vectors that the compiler may keep in registers: read through `Input` they might alias the forces.
+template <class S, Field field>
+struct Shared {
+  using V = typename S::V;
+  static constexpr int n = field == Field::ewald ? short_terms : 1;
+  V radius2, scale, h[3], series[n];
+  explicit Shared(const Input<typename S::N>& in) : radius2(S::set(in.radius2)), scale(S::set(in.scale)) {
+    for (int a = 0; a < 3; ++a) h[a] = S::set(in.h[a][a]);
+    if constexpr (field == Field::ewald)
+      for (int k = 0; k < n; ++k) series[k] = S::set(in.force_series[k]);
+  }
+};
 /// Parameters of the atoms i of one vector.
 template <class S>
 struct Mine {
@@ -33,7 +47,17 @@ template <class S>
   sum = S::fma(odd, t, even);
 }
 
-inline constexpr int short_terms = 14;
+template <class S>
+[[gnu::always_inline]] inline typename S::V even_odd_short(const typename S::V* c, typename S::V t) {
+  using V = typename S::V;
+  const V t2 = t * t;
+  V even = c[short_terms - 2], odd = c[short_terms - 1];
+  for (int n = short_terms - 4; n >= 0; n -= 2) {
+    even = S::fma(even, t2, c[n]);
+    odd = S::fma(odd, t2, c[n + 1]);
+  }
+  return S::fma(odd, t, even);
+}
 
 /// r^-n with its modifier: F/(n r) and, where asked for, u/n.
 template <class S, int n, bool energies>
@@ -58,8 +82,8 @@ template <class S, int n, bool energies>
   return power * S::fma(y, fade, S::set(N(30) / n * in.inverse_width) * w2 * rest * rest * over);
 }
 
-template <class S, Field field, bool modified, Rule rule, bool with_lj, bool energies>
-[[gnu::always_inline]] inline Strength<S> strength(const Input<typename S::N>& in, const Mine<S>& mine, typename S::V s, typename S::V q, typename S::V a, typename S::V b, typename S::T type) {
+template <class S, Field field, bool modified, Rule rule, bool general, bool with_lj, bool energies>
+[[gnu::always_inline]] inline Strength<S> strength(const Input<typename S::N>& in, const Shared<S, field>& all, const Mine<S>& mine, typename S::V s, typename S::V q, typename S::V a, typename S::V b, typename S::T type) {
   using V = typename S::V;
   constexpr bool charged = field != Field::none;
   Strength<S> out;
@@ -75,16 +99,17 @@ template <class S, Field field, bool modified, Rule rule, bool with_lj, bool ene
       out.f = qq * S::fma(y, over, S::fma(S::set(in.slope), over, S::set(-in.k2)));
       if constexpr (energies) out.coulomb = qq * (S::fma(S::set(in.k), s, over) - S::set(in.shift) - S::set(in.slope) * (s * over - S::set(in.rc)));
     } else {
-      const V t = S::fma(s, S::set(in.scale), S::set(-1));
+      const V t = S::fma(s, all.scale, S::set(-1));
       V long_range;
-      even_odd<S>(in.force_series, field == Field::ewald ? short_terms : in.terms, t, long_range);
+      if constexpr (field == Field::ewald) long_range = even_odd_short<S>(all.series, t);
+      else even_odd<S>(in.force_series, in.terms, t, long_range);
       out.f = qq * S::fma(y, over, -long_range);
       if constexpr (energies) {
         even_odd<S>(in.energy_series, in.terms, t, long_range);
         out.coulomb = qq * (over - long_range - S::set(in.shift));
       }
     }
-    if (in.twin) {
+    if (general && in.twin) {
       const auto near = S::below(s, S::set(in.q_radius2));
       out.f = S::only(near, out.f);
       if constexpr (energies) out.coulomb = S::only(near, out.coulomb);
@@ -123,7 +148,7 @@ template <class S, Field field, bool modified, Rule rule, bool with_lj, bool ene
           u = c12 * S::fma(y3 * y3, S::set(typename S::N(1) / 12), S::set(-in.twelve.shift)) - c6 * S::fma(y3, S::set(typename S::N(1) / 6), S::set(-in.six.shift));
       }
     }
-    if (in.twin) {
+    if (general && in.twin) {
       const auto near = S::below(s, S::set(in.lj_radius2));
       f = S::only(near, f);
       u = S::only(near, u);
@@ -137,17 +162,22 @@ template <class S, Field field, bool modified, Rule rule, bool with_lj, bool ene
   return out;
 }
 
-template <class S>
-[[gnu::always_inline]] inline void displacement(const Input<typename S::N>& in, const typename S::P* xi, const typename S::P* xj, typename S::V* d) {
+template <class S, bool general = true>
+[[gnu::always_inline]] inline void displacement(const Input<typename S::N>& in, const typename S::V* h, const typename S::P* xi, const typename S::P* xj, typename S::V* d) {
   using V = typename S::V;
   const V a = S::apart(xi[0], xj[0]), b = S::apart(xi[1], xj[1]), c = S::apart(xi[2], xj[2]);
-  d[0] = a * S::set(in.h[0][0]);
-  d[1] = b * S::set(in.h[1][1]);
-  d[2] = c * S::set(in.h[2][2]);
-  if (in.slanted) {
+  d[0] = a * h[0];
+  d[1] = b * h[1];
+  d[2] = c * h[2];
+  if (general && in.slanted) {
     d[0] = S::fma(b, S::set(in.h[1][0]), S::fma(c, S::set(in.h[2][0]), d[0]));
     d[1] = S::fma(c, S::set(in.h[2][1]), d[1]);
   }
+}
+template <class S>
+[[gnu::always_inline]] inline void displacement(const Input<typename S::N>& in, const typename S::P* xi, const typename S::P* xj, typename S::V* d) {
+  const typename S::V h[3] = {S::set(in.h[0][0]), S::set(in.h[1][1]), S::set(in.h[2][2])};
+  displacement<S, true>(in, h, xi, xj, d);
 }
 template <class S>
 [[gnu::always_inline]] inline typename S::V square(const typename S::V* d) { return S::fma(d[2], d[2], S::fma(d[1], d[1], d[0] * d[0])); }
@@ -168,8 +198,8 @@ template <class S, Field field, bool modified, Rule rule>
 }
 
 /// Forces of one row; n_lj: of the vectors of i, how many feel Lennard-Jones.
-template <class S, Field field, bool modified, Rule rule, int n_lj>
-[[gnu::always_inline]] inline void force_row(const Input<typename S::N>& in, const Row& row, const Entry* entries, typename S::Sum* const force[3], typename S::I& worst) {
+template <class S, Field field, bool modified, Rule rule, bool general, int n_lj>
+[[gnu::always_inline]] inline void force_row(const Input<typename S::N>& in, const Shared<S, field>& all, const Row& row, const Entry* entries, typename S::Sum* const force[3], typename S::I& worst) {
   using V = typename S::V;
   using I = typename S::I;
   constexpr int n = i_width / S::rows;
@@ -196,10 +226,10 @@ template <class S, Field field, bool modified, Rule rule, int n_lj>
       I push[3] = {S::nothing(), S::nothing(), S::nothing()};
       const auto one = [&]<bool with_lj>(int v) __attribute__((always_inline)) {
         V d[3];
-        displacement<S>(in, mine[v].x, xj, d);
+        displacement<S, general>(in, all.h, mine[v].x, xj, d);
         const V s = square<S>(d);
-        const Strength<S> w = strength<S, field, modified, rule, with_lj, false>(in, mine[v], s, q, a, b, type);
-        const V f = S::only(S::below(s, S::set(in.radius2), e->mask, v, half), w.f);
+        const Strength<S> w = strength<S, field, modified, rule, general, with_lj, false>(in, all, mine[v], s, q, a, b, type);
+        const V f = S::only(S::below(s, all.radius2, e->mask, v, half), w.f);
         worst = S::worse(worst, f);
         for (int c = 0; c < 3; ++c) {
           const I k = S::fixed(f * d[c]);
@@ -216,25 +246,35 @@ template <class S, Field field, bool modified, Rule rule, int n_lj>
     for (int c = 0; c < 3; ++c) S::give(force[c] + static_cast<std::size_t>(row.i) * i_width + static_cast<std::size_t>(v) * S::rows, pull[v][c]);
 }
 
-template <class S, Field field, bool modified, Rule rule>
-bool forces(const Input<typename S::N>& in, const Row* begin, const Row* end, const Entry* entries, typename S::Sum* const force[3]) {
+template <class S, Field field, bool modified, Rule rule, bool general>
+bool forces(const Input<typename S::N>& given, const Row* begin, const Row* end, const Entry* entries, typename S::Sum* const force[3]) {
   constexpr int n = i_width / S::rows;
+  const Input<typename S::N> in = given;
+  typename S::Sum* const to[3] = {force[0], force[1], force[2]};
+  const Shared<S, field> all(in);
   typename S::I worst = S::nothing();
   for (const Row* row = begin; row != end; ++row) {
     if (row->lj == 0) {
-      if constexpr (field != Field::none) force_row<S, field, modified, rule, 0>(in, *row, entries, force, worst);
+      if constexpr (field != Field::none) force_row<S, field, modified, rule, general, 0>(in, all, *row, entries, to, worst);
     } else if (field != Field::none && row->lj <= i_width / 2) {
-      force_row<S, field, modified, rule, n / 2>(in, *row, entries, force, worst);
+      force_row<S, field, modified, rule, general, n / 2>(in, all, *row, entries, to, worst);
     } else {
-      force_row<S, field, modified, rule, n>(in, *row, entries, force, worst);
+      force_row<S, field, modified, rule, general, n>(in, all, *row, entries, to, worst);
     }
   }
   return S::any_beyond(worst, in.limit);
+}
+/// Slanted boxes and different cut-offs take instructions that the others do without.
+template <class S, Field field, bool modified, Rule rule>
+bool all_forces(const Input<typename S::N>& in, const Row* begin, const Row* end, const Entry* entries, typename S::Sum* const force[3]) {
+  if (modified || in.slanted || in.twin) return forces<S, field, modified, rule, true>(in, begin, end, entries, force);
+  return forces<S, field, modified, rule, modified>(in, begin, end, entries, force);
 }
 
 template <class S, Field field, bool modified>
 bool energies(const Input<typename S::N>& in, const Row* begin, const Row* end, const Entry* entries, std::int64_t sums[8]) {
   using V = typename S::V;
+  const Shared<S, field> all(in);
   typename S::I worst = S::nothing(), total[8];
   for (auto& t : total) t = S::nothing();
   for (const Row* row = begin; row != end; ++row) {
@@ -250,7 +290,7 @@ bool energies(const Input<typename S::N>& in, const Row* begin, const Row* end, 
           V d[3];
           displacement<S>(in, mine[v].x, xj, d);
           const V s = square<S>(d);
-          const Strength<S> w = strength<S, field, modified, Rule::table, true, true>(in, mine[v], s, q, q, q, type);
+          const Strength<S> w = strength<S, field, modified, Rule::table, true, true, true>(in, all, mine[v], s, q, q, q, type);
           const auto near = S::below(s, S::set(in.radius2), e->mask, v, half);
           const V f = S::only(near, w.f), lj = S::only(near, w.lj), coulomb = S::only(near, w.coulomb);
           worst = S::worse(S::worse(S::worse(worst, f * s), lj), coulomb);  // f s bounds the virial
@@ -292,9 +332,9 @@ constexpr Kernels kernels_of(const char* name) {
   const auto fields = [&]<Field field>() {
     const auto f = static_cast<std::size_t>(field);
     const auto shapes = [&]<bool modified>() {
-      k.single[f][modified] = {&forces<Single, field, modified, Rule::lorentz_berthelot>, &forces<Single, field, modified, Rule::geometric>, &forces<Single, field, modified, Rule::table>};
+      k.single[f][modified] = {&all_forces<Single, field, modified, Rule::lorentz_berthelot>, &all_forces<Single, field, modified, Rule::geometric>, &all_forces<Single, field, modified, Rule::table>};
       if constexpr (field != Field::ewald) {  // in double precision always as many coefficients as it takes
-        k.twice[f][modified] = &forces<Twice, field, modified, Rule::table>;
+        k.twice[f][modified] = &all_forces<Twice, field, modified, Rule::table>;
         k.energy[f][modified] = &energies<Twice, field, modified>;
       }
     };
