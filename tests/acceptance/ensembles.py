@@ -26,6 +26,13 @@ def inefficiency(series):
     return max(g, 1.0)
 
 
+def mean(series):
+    """Mean and its standard error by the statistical inefficiency."""
+    m = sum(series) / len(series)
+    variance = sum((x - m) ** 2 for x in series) / (len(series) - 1)
+    return m, math.sqrt(variance * inefficiency(series) / len(series))
+
+
 def independent(series, other=None):
     """Every g-th sample, g the larger inefficiency of the series (and of another that goes with it)."""
     g = max(inefficiency(series), inefficiency(other) if other else 1)

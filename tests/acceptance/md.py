@@ -81,6 +81,22 @@ def run(work, path, name, settings=None, threads=1, timeout=3600, may_end_with=(
     return Run(out, done)
 
 
+def run_or_resume(work, path, name, threads=1, timeout=36000):
+    """A case that takes hours: a folder of the same case by the same commit goes on where it was stopped, and is taken as it is if it has ended."""
+    out = folder(work, name)
+    if (out / "manifest.json").exists() and (out / "input.toml").exists() and (out / "input.toml").read_text() == path.read_text():
+        before = json.loads((out / "manifest.json").read_text())
+        if before["git_hash"] and program_of(work).endswith(before["git_hash"]) and not before["git_dirty"]:
+            done = work.run([work.tessera(), "resume", out, "--threads", threads, "--progress", "none"], timeout=timeout)
+            return Run(out, done.must_succeed(f"tessera resume {out.name}"))
+    return run(work, path, name, threads=threads, timeout=timeout)
+
+
+def program_of(work):
+    """"0.1.0, COMMIT" (and more where the sources were changed since)"""
+    return json.loads(work.run([work.tessera(), "doctor", "--json"]).must_succeed("tessera doctor").out)["tessera"]
+
+
 def relative(found, wanted):
     return abs(found - wanted) / abs(wanted) if wanted else abs(found)
 

@@ -216,6 +216,28 @@ TEST(MeanSquaredDisplacement, SaysWhatItCannotDo) {
   EXPECT_THROW(msd.add(frames[4]), Error);  // one is missing
 }
 
+TEST(MeanSquaredDisplacement, TakesTimesInSinglePrecision) {
+  // As XTC files have them: 0.2 ps steps beyond 8192 ps are multiples of 0.00098 ps. The mean step is known to 2 * 0.0005/60 ps.
+  const double dt = 0.2;
+  std::vector<Frame> frames = brownian(20, 301, 0.0025, dt, 7);
+  const auto found = [&](bool rounded) {
+    MeanSquaredDisplacement msd(testing::lennard_jones_atoms(20), {{0}, {4}, {9}}, {.fit_from_ps = 1, .fit_to_ps = 4});
+    for (std::size_t t = 0; t < frames.size(); ++t) {
+      const double exact = 9000 + dt * static_cast<double>(t);
+      frames[t].time_ps = rounded ? static_cast<double>(static_cast<float>(exact)) : exact;
+      msd.add(frames[t]);
+    }
+    return msd.curve();
+  };
+  const Curve exact = found(false), rounded = found(true);
+  ASSERT_EQ(rounded.x.size(), exact.x.size());
+  EXPECT_NEAR(rounded.x.back(), exact.x.back(), 2e-5 * exact.x.back());
+  EXPECT_EQ(rounded.y, exact.y);
+  MeanSquaredDisplacement gap(testing::lennard_jones_atoms(20), {{0}}, {.fit_from_ps = 1, .fit_to_ps = 4});
+  gap.add(frames[0]), gap.add(frames[1]);
+  EXPECT_THROW(gap.add(frames[3]), Error);  // one is missing
+}
+
 TEST(MeanSquaredDisplacement, OfAnUnboundedBox) {
   // SPC/E: L = 2.5 nm, 298 K, 0.73 mPa s: 2.837297 * 1.380649e-23 * 298/(6 pi * 0.73e-3 * 2.5e-9) = 3.394e-10 m^2/s.
   EXPECT_NEAR(unbounded_diffusion(2.4e-3, 298, 0.73e-3, 2.5), 2.4e-3 + 3.394e-4, 1e-7);

@@ -31,12 +31,14 @@ double slope(const std::vector<double>& y, std::size_t first, std::size_t last, 
 LagAverage::LagAverage(Of what, std::size_t lags) : what_(what), ring_(lags + 1), mean_(lags + 1) {}
 
 void LagAverage::add(double time_ps, std::vector<Vec3> v) {
-  constexpr double slack = 1e-3;  // times of XTC files are in single precision
+  constexpr double slack = 1e-3, single = 0x1p-23;  // times of XTC files are in single precision: a difference of two is off by so much of them
   if (frames_ > 0 && v.size() != ring_[0].size()) throw Error(fmt::format("[lags] expected {} vectors as before, came {}", ring_[0].size(), v.size()));
+  if (frames_ == 0) first_time_ps_ = time_ps;
   if (frames_ == 1) dt_ps_ = time_ps - time_ps_;
-  if (frames_ > 0 && !(dt_ps_ > 0 && std::abs(time_ps - time_ps_ - dt_ps_) <= slack * dt_ps_))
+  if (frames_ > 0 && !(dt_ps_ > 0 && std::abs(time_ps - time_ps_ - dt_ps_) <= std::min(slack * dt_ps_ + single * std::abs(time_ps), 0.5 * dt_ps_)))
     throw Error(fmt::format("[lags] expected frames {:.6g} ps after each other, came {:.9g} after {:.9g} ps", dt_ps_, time_ps, time_ps_));
   time_ps_ = time_ps;
+  if (frames_ > 0) dt_ps_ = (time_ps - first_time_ps_) / static_cast<double>(frames_);  // the longer, the better known
   const std::size_t size = ring_.size(), now = frames_ % size;
   ring_[now] = std::move(v);
   last_.assign(std::min(frames_, size - 1) + 1, 0);

@@ -55,7 +55,7 @@ class LagAverage {
  public:
   enum class Of : std::uint8_t { squared_displacement, product };
   LagAverage(Of what, std::size_t lags);
-  /// Throws Error where the time is not the last one and the common distance.
+  /// Throws Error where the time is not the last one and the common distance (times may be rounded to single precision).
   void add(double time_ps, std::vector<Vec3> v);
   /// x: 0, dt, 2 dt, ... ps; only lags that were seen.
   Curve curve() const;
@@ -67,7 +67,7 @@ class LagAverage {
   Of what_;
   std::vector<std::vector<Vec3>> ring_;
   std::size_t frames_ = 0;
-  double time_ps_ = 0, dt_ps_ = 0;
+  double first_time_ps_ = 0, time_ps_ = 0, dt_ps_ = 0;
   std::vector<double> last_;
   std::vector<data::Blocking> mean_;
 };

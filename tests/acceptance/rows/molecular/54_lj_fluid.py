@@ -1,6 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-import math
-
 import ensembles
 import md
 
@@ -11,13 +9,6 @@ STATES = ((0.85, 0.776, -5.5121, 6.7714e-3), (0.85, 0.82, -5.7947, 0.55355), (0.
 N, BEGINNING, STEPS, EVERY = 500, 4000, 40000, 20
 
 
-def mean(series):
-    """Mean and standard error by the statistical inefficiency."""
-    m = sum(series) / len(series)
-    variance = sum((x - m) ** 2 for x in series) / (len(series) - 1)
-    return m, math.sqrt(variance * ensembles.inefficiency(series) / len(series))
-
-
 def measure(work):
     lines, holds = [md.where(work)], True
     for k, (temperature, density, energy, pressure) in enumerate(STATES):
@@ -26,8 +17,8 @@ def measure(work):
                     "tcoupl": "v-rescale", "tau_t": "0.5 ps", "ref_t": f"{temperature / ensembles.R!r} K", "seed": 40 + k}
         e = md.run(work, md.case(work, f"lj_fluid_{k}", settings, tables), f"lj_fluid_{k}").energies()
         first = BEGINNING // EVERY
-        u, du = mean([x / N for x in e["potential"][first:]])
-        p, dp = mean([x * ensembles.BAR for x in e["pressure_bar"][first:]])
+        u, du = ensembles.mean([x / N for x in e["potential"][first:]])
+        p, dp = ensembles.mean([x * ensembles.BAR for x in e["pressure_bar"][first:]])
         off = (u - energy) / du, (p - pressure) / dp
         holds = holds and max(map(abs, off)) <= 3
         lines.append(f"T {temperature}, density {density}: U/N {u:.4f} +- {du:.4f} ({off[0]:+.1f} errors from {energy}), P {p:.4f} +- {dp:.4f} ({off[1]:+.1f} from {pressure})")
