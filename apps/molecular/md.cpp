@@ -3,6 +3,7 @@
 // their averages come out.
 #include "molecular/argon_case.h"
 #include "molecular/md_derivatives.h"
+#include "molecular/md_groups.h"
 #include "molecular/md_mdp.h"
 #include "molecular/md_run.h"
 #include "molecular/md_running.h"
@@ -25,6 +26,11 @@ const char* word(mol::Nonbonded::Coulomb c) {
   return words[static_cast<int>(c)];
 }
 
+std::string frozen_text(const std::vector<std::array<bool, 3>>& frozen) {
+  const auto n = std::ranges::count_if(frozen, [](const auto& f) { return f[0] || f[1] || f[2]; });
+  return n > 0 ? fmt::format(", {} frozen", n) : "";
+}
+
 CheckReport check(const AppContext& context) {
   const Case c = make_case(context.config);
   CheckReport report;
@@ -42,9 +48,10 @@ CheckReport check(const AppContext& context) {
     const std::string way = stage.type == StageType::rerun ? "frames of " + stage.frames.filename().string()
                             : stage.minimizes() ? fmt::format("at most {} steps, to forces below {:g} kJ/mol/nm", stage.n_steps, stage.minimization.force_tolerance)
                                             : fmt::format("{} steps of {:g} ps: {:g} ps", stage.n_steps, stage.dynamics.dt_ps, static_cast<double>(stage.n_steps) * stage.dynamics.dt_ps);
-    report.lines.push_back(fmt::format("{:<12} {}; Coulomb {} {:g} nm, Lennard-Jones {:g} nm; {} constraints, {} rigid waters, {} atoms held", stage.name, way, word(stage.nonbonded.coulomb),
-                                       stage.nonbonded.cutoff_coulomb_nm, stage.nonbonded.cutoff_lj_nm, here.constraints.size(), here.rigid_waters.size(), here.position_restraints.size()));
+    report.lines.push_back(fmt::format("{:<12} {}; Coulomb {} {:g} nm, Lennard-Jones {:g} nm; {} constraints, {} rigid waters, {} atoms held{}", stage.name, way, word(stage.nonbonded.coulomb),
+                                       stage.nonbonded.cutoff_coulomb_nm, stage.nonbonded.cutoff_lj_nm, here.constraints.size(), here.rigid_waters.size(), here.position_restraints.size(), frozen_text(frozen_atoms(stage.settings, here, c.start))));
   }
+  if (!c.written.empty()) report.lines.push_back(fmt::format("trajectories hold {} atoms", c.written.size()));
   return report;
 }
 

@@ -2,6 +2,7 @@
 // From the configuration to systems and stages.
 #include "molecular/md_case.h"
 
+#include "molecular/md_groups.h"
 #include "molecular/md_input.h"
 #include "tessera/molecular/constraints.h"
 
@@ -91,34 +92,16 @@ mol::Minimization minimization_of(const Settings& s, IntegratorChoice integrator
   return o;
 }
 
-template <class Keep>
-void hold(mol::System& system, const mol::Frame& at, double k, Keep&& keep) {
-  for (std::size_t i = 0; i < system.n_atoms(); ++i) {
-    if (!(system.atoms.mass_amu[i] > 0) || !keep(i)) continue;
+/// Springs on atoms at their places.
+void hold(mol::System& system, const mol::Frame& at, double k, const std::vector<std::int32_t>& atoms) {
+  for (const std::int32_t atom : atoms) {
+    const auto i = static_cast<std::size_t>(atom);
+    if (!(system.atoms.mass_amu[i] > 0)) continue;
     const mol::Vec3& x = at.x_nm[i];
-    system.position_restraints.atoms.push_back({static_cast<std::int32_t>(i)});
+    system.position_restraints.atoms.push_back({atom});
     system.position_restraints.row.push_back(static_cast<std::int32_t>(system.position_restraints.rows.size()));
     system.position_restraints.rows.push_back({k, k, k, x[0], x[1], x[2]});
   }
-}
-
-/// Residues of one oxygen, two hydrogens and sites without mass.
-std::vector<bool> water_residues(const mol::System& s) {
-  std::vector<std::array<int, 3>> count(s.residues.size());  // O, H, others
-  for (std::size_t i = 0; i < s.n_atoms(); ++i)
-    if (const int e = s.atoms.element[i]; e > 0) ++count[static_cast<std::size_t>(s.atoms.residue[i])][e == 8 ? 0 : e == 1 ? 1 : 2];
-  std::vector<bool> out;
-  for (const auto& n : count) out.push_back(n == std::array<int, 3>{1, 2, 0});
-  return out;
-}
-
-/// Residues that are neither water nor a single atom.
-std::vector<bool> solute_residues(const mol::System& s) {
-  std::vector<int> atoms(s.residues.size(), 0);
-  for (const std::int32_t r : s.atoms.residue) ++atoms[static_cast<std::size_t>(r)];
-  std::vector<bool> out = water_residues(s);
-  for (std::size_t r = 0; r < out.size(); ++r) out[r] = !out[r] && atoms[r] > 1;
-  return out;
 }
 
 struct Maker {
@@ -126,7 +109,11 @@ struct Maker {
   Case c;
   std::vector<data::Diagnostic> errors;
 
-  void error(int number, const std::string& key, std::string message, std::string hint = {}) { errors.push_back(config.error(number, key, std::move(message), std::move(hint))); }
+  /// What is wrong at the top of a file is so for every stage, and told once.
+  void error(int number, const std::string& key, std::string message, std::string hint = {}) {
+    data::Diagnostic d = config.error(number, key, std::move(message), std::move(hint));
+    if (std::ranges::none_of(errors, [&](const data::Diagnostic& e) { return e.number == d.number && e.message == d.message && e.place.line == d.place.line; })) errors.push_back(std::move(d));
+  }
   void stop_at_errors() {
     if (!errors.empty()) throw data::InputError(data::ExitCode::config_invalid, std::move(errors));
   }
@@ -186,11 +173,13 @@ struct Maker {
       const auto given = std::ranges::find_if(keys, [&](const std::string& key) { return config.origin(key_of(k, key)).line > 0; });
       error(752, key_of(k, given == keys.end() ? keys.front() : *given), e.what());
     }
+    const bool chosen = check_choices(k, s.settings);
     if (s.type == StageType::rerun) {
       c.inputs.push_back(data::describe_input(s.frames));
     } else if (down) {
       s.minimization = minimization_of(s.settings, integrator);
-    } else {
+      if (chosen) check_frozen(k, s);
+    } else if (chosen) {
       s.dynamics = dynamics_of(s.settings, integrator, c.options.seed + k);
       check_baths(k, s, integrator);
       if (s.n_steps == 0) {  // no step follows: kinetic energy and pressure are those of the velocities as they are
@@ -201,6 +190,33 @@ struct Maker {
     c.stages.push_back(std::move(s));
   }
 
+  /// Whether all choices of atoms can be made, tried at the start of the case.
+  bool check_choices(std::size_t k, const Settings& o) {
+    const std::size_t before = errors.size();
+    const auto attempt = [&](const std::string& key, auto&& choose) {
+      try {
+        choose();
+      } catch (const data::InputError& e) {
+        const data::Diagnostic& d = e.findings().front();
+        error(d.number, key_of(k, key), d.message, d.hint);
+      }
+    };
+    for (const auto& [key, choice] : {std::pair{"posres", &o.posres}, {"freeze", &o.freeze}, {"freeze_x", &o.freeze_x}, {"freeze_y", &o.freeze_y}, {"freeze_z", &o.freeze_z}})
+      if (*choice && **choice != "none") attempt(key, [&] { atoms_of(**choice, c.system, c.start); });
+    for (const auto& [key, list] : {std::pair{"tc_ref_t", &o.tc_ref_t}, {"tc_tau_t", &o.tc_tau_t}})
+      if (!list->empty() && list->size() != o.tc_grps.size()) error(751, key_of(k, key), fmt::format("{} values for {} of tc_grps", list->size(), o.tc_grps.size()));
+    if (errors.size() == before) attempt("tc_grps", [&] { baths_of(o, {}, c.system, c.start); });
+    return errors.size() == before;
+  }
+  void check_frozen(std::size_t k, const Stage& s) {
+    try {
+      mol::Minimizer(system_of(c, s, c.start), mol::ForceFunction([](const auto&, const auto&, auto&) {}), minimization_at(c, s, c.start), mol::HessianProduct([](const auto&, const auto&, const auto&, auto&) {}));
+    } catch (const Error& e) {
+      error(751, key_of(k, frozen_key(s.settings)), e.what());
+    }
+  }
+  static const char* frozen_key(const Settings& o) { return o.freeze ? "freeze" : o.freeze_x ? "freeze_x" : o.freeze_y ? "freeze_y" : o.freeze_z ? "freeze_z" : "integrator"; }
+
   void check_baths(std::size_t k, const Stage& s, IntegratorChoice integrator) {
     const Settings& o = s.settings;
     const std::size_t before = errors.size();
@@ -210,15 +226,13 @@ struct Maker {
     if (o.heat_from && (o.annealing_time || o.annealing_temp)) error(751, key_of(k, "heat_from"), "heat_from and annealing are both given", "one of them");
     if (o.annealing_time.has_value() != o.annealing_temp.has_value() || (o.annealing_time && o.annealing_time->size() != o.annealing_temp->size()))
       error(751, key_of(k, "annealing_time"), "annealing_time and annealing_temp belong together, one temperature for each time");
-    for (const auto& [key, list] : {std::pair{"tc_ref_t", &o.tc_ref_t}, {"tc_tau_t", &o.tc_tau_t}})
-      if (!list->empty() && list->size() != o.tc_grps.size()) error(751, key_of(k, key), fmt::format("{} values for {} of tc_grps", list->size(), o.tc_grps.size()));
     if (o.pcoupl != BarostatChoice::no && !mol::is_periodic(c.start.box)) error(751, key_of(k, "pcoupl"), "a barostat needs a periodic box");
     if (o.comm_mode == CentreChoice::angular && mol::is_periodic(c.start.box)) error(751, key_of(k, "comm_mode"), "there is no rotation in a periodic box", "linear");
     if (errors.size() > before) return;
     try {
-      mol::Stepper(system_of(c, s, c.start), mol::ForceFunction([](const auto&, const auto&, auto&) {}), dynamics_at(c, s, 0));
+      mol::Stepper(system_of(c, s, c.start), mol::ForceFunction([](const auto&, const auto&, auto&) {}), dynamics_at(c, s, c.start));
     } catch (const Error& e) {
-      error(751, key_of(k, "integrator"), e.what());
+      error(751, key_of(k, std::string_view(e.what()).find("frozen") == std::string_view::npos ? "integrator" : frozen_key(o)), e.what());
     }
   }
 
@@ -238,6 +252,15 @@ struct Maker {
     for (std::size_t k = 0; k < c.options.expectations.size(); ++k) {
       const std::string& name = c.options.expectations[k].stage;
       if (!name.empty() && std::ranges::none_of(c.stages, [&](const Stage& s) { return s.name == name; })) error(751, fmt::format("expect[{}].stage", k), "there is no stage '" + name + "'");
+    }
+  }
+
+  void choose_written() {
+    if (c.options.output.select == "all") return;
+    try {
+      c.written = atoms_of(c.options.output.select, c.system, c.start);
+    } catch (const data::InputError& e) {
+      error(e.findings().front().number, "output.select", e.findings().front().message, e.findings().front().hint);
     }
   }
 
@@ -279,23 +302,21 @@ std::string name_of_atom(const mol::System& s, std::int32_t atom) {
   return fmt::format("{} ({} of {} {})", i + 1, s.atoms.name[i], r.name, r.number);
 }
 
-mol::Dynamics dynamics_at(const Case& c, const Stage& stage, double begin_ps) {
+mol::Dynamics dynamics_at(const Case& c, const Stage& stage, const mol::Frame& start) {
   const Settings& s = stage.settings;
+  const double begin_ps = start.time_ps;
   mol::Dynamics out = stage.dynamics;
   if (s.heat_from) out.annealing = {{begin_ps, *s.heat_from}, {begin_ps + static_cast<double>(stage.n_steps) * out.dt_ps, s.ref_t}};
   if (s.annealing_time)
     for (std::size_t k = 0; k < s.annealing_time->size(); ++k) out.annealing.push_back({begin_ps + in_unit((*s.annealing_time)[k], "ps"), s.annealing_temp->at(k)});
-  const std::vector<bool> solute = solute_residues(c.system), water = water_residues(c.system);
-  for (std::size_t k = 0; k < s.tc_grps.size(); ++k) {
-    const std::string& name = s.tc_grps[k];
-    mol::TemperatureGroup g{.name = name, .atoms = {}, .temperature_k = s.tc_ref_t.empty() ? s.ref_t : s.tc_ref_t[k], .tau_t_ps = s.tc_tau_t.empty() ? out.tau_t_ps : in_unit(s.tc_tau_t[k], "ps"), .annealing = out.annealing};
-    for (std::size_t i = 0; i < c.system.n_atoms(); ++i) {
-      const auto r = static_cast<std::size_t>(c.system.atoms.residue[i]);
-      const bool in = name == "water" ? water[r] : name == "non-water" ? !water[r] : (name == "solute" || name == "protein") == solute[r];
-      if (in) g.atoms.push_back(static_cast<std::int32_t>(i));
-    }
-    out.groups.push_back(std::move(g));
-  }
+  out.groups = baths_of(s, out, c.system, start);
+  out.frozen = frozen_atoms(s, c.system, start);
+  return out;
+}
+
+mol::Minimization minimization_at(const Case& c, const Stage& stage, const mol::Frame& start) {
+  mol::Minimization out = stage.minimization;
+  out.frozen = frozen_atoms(stage.settings, c.system, start);
   return out;
 }
 
@@ -309,19 +330,11 @@ mol::System system_of(const Case& c, const Stage& stage, const mol::Frame& start
   if (stage.type == StageType::rerun || (stage.type == StageType::dynamics && stage.n_steps == 0)) {  // atoms are looked at where they are
     system.constraints = {};
     system.rigid_waters = {};
+  } else {
+    system = without_frozen_bonds(std::move(system), frozen_atoms(s, c.system, start));
   }
   if (s.hydrogen_mass) system = mol::heavy_hydrogens(std::move(system), in_unit(*s.hydrogen_mass, "amu"));
-  const std::string posres = s.posres.value_or("none");
-  if (posres == "none") return system;
-  const std::vector<bool> solute = solute_residues(system);
-  const auto in_solute = [&](std::size_t i) { return solute[static_cast<std::size_t>(system.atoms.residue[i])]; };
-  const auto is_heavy = [&](std::size_t i) { return system.atoms.element[i] != 1; };
-  const auto in_backbone = [&](std::size_t i) {
-    const std::string& name = system.atoms.name[i];
-    return in_solute(i) && (name == "N" || name == "CA" || name == "C" || name == "O");
-  };
-  const bool all = posres == "heavy", backbone = posres == "backbone", light = posres == "solute";
-  hold(system, start, in_unit(s.posres_k, "kJ/mol/nm^2"), [&](std::size_t i) { return backbone ? in_backbone(i) : all ? is_heavy(i) : in_solute(i) && (light || is_heavy(i)); });
+  if (const std::string choice = s.posres.value_or("none"); choice != "none") hold(system, start, in_unit(s.posres_k, "kJ/mol/nm^2"), atoms_of(choice, system, start));
   return system;
 }
 
@@ -332,6 +345,7 @@ Case make_case(const data::Config& config) {
   m.coulomb_constant();
   for (auto& [names, system] : m.c.variants) system.coulomb_constant = m.c.system.coulomb_constant;
   m.make_stages();
+  m.choose_written();
   m.stop_at_errors();
   m.doubt_steps();
   return std::move(m.c);

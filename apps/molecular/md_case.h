@@ -26,8 +26,8 @@ struct Stage {
   std::int64_t n_steps = 0;
   mol::Nonbonded nonbonded;
   mol::ForceOptions force_options;
-  mol::Dynamics dynamics;  ///< but for baths (`dynamics_at`)
-  mol::Minimization minimization;
+  mol::Dynamics dynamics;          ///< but for baths and frozen atoms (`dynamics_at`)
+  mol::Minimization minimization;  ///< but for frozen atoms (`minimization_at`)
 };
 
 struct Case {
@@ -36,6 +36,7 @@ struct Case {
   /// The same with other names defined for its preprocessor, for stages that define them.
   std::vector<std::pair<std::vector<std::string>, mol::System>> variants;
   mol::Frame start;
+  std::vector<std::int32_t> written;  ///< atoms that trajectories hold, where they are not all
   std::vector<Stage> stages;
   std::vector<data::InputFile> inputs;
   std::vector<data::Diagnostic> findings;  ///< warnings and notes
@@ -45,8 +46,9 @@ struct Case {
 /// each other, E0752 a cut-off above half of the box, and what the readers throw.
 Case make_case(const data::Config& config);
 
-/// The steps of a stage that begins at a time: with its baths and their ramps.
-mol::Dynamics dynamics_at(const Case& c, const Stage& stage, double begin_ps);
+/// The steps of a stage that begins at `start`: with its baths and their ramps, and what is frozen.
+mol::Dynamics dynamics_at(const Case& c, const Stage& stage, const mol::Frame& start);
+mol::Minimization minimization_at(const Case& c, const Stage& stage, const mol::Frame& start);
 
 /// The system of a stage that begins at `start`: its rigid bonds, its position restraints.
 mol::System system_of(const Case& c, const Stage& stage, const mol::Frame& start);

@@ -4,6 +4,7 @@
 #include "molecular/md_mdp_keys.h"
 #include "tessera/data/options.h"
 #include "tessera/data/text_reader.h"
+#include "tessera/molecular/gromacs.h"
 
 #include <fmt/format.h>
 
@@ -16,14 +17,9 @@ namespace tessera::apps::md {
 namespace {
 
 namespace fs = std::filesystem;
+namespace mol = tessera::molecular;
 using data::shown;
 
-/// Lower case, with '-' for '_': so mdp compares keys and names.
-std::string plain(std::string_view s) {
-  std::string out;
-  for (const char c : s) out += c == '_' ? '-' : c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return out;
-}
 std::string in_quotes(std::string_view s) {
   std::string out = "\"";
   for (const char c : s) {
@@ -44,7 +40,7 @@ struct Choice {
 
 class Mdp {
  public:
-  explicit Mdp(const data::TextFile& text) : text_(text), findings_(text) { read_lines(); }
+  Mdp(const data::TextFile& text, MdpGroups groups) : text_(text), groups_(std::move(groups)), findings_(text) { read_lines(); }
 
   Imported import(const std::string& stage, const std::string& topology, const std::string& structure) {
     line("app", in_quotes("molecular.dynamics"));
@@ -259,6 +255,12 @@ class Mdp {
     if (every > 0) line("output.trajectory", compressed > 0 && full ? "[\"xtc\", \"trr\"]" : full ? "[\"trr\"]" : "[\"xtc\"]");
     if (v > 0) line("output.velocities", "true");
     if (f > 0) line("output.forces", "true");
+    if (const std::vector<data::Token> parts = words("compressed-x-grps"); !parts.empty()) {
+      std::string selection;
+      for (const data::Token& t : parts) join(selection, group(t));
+      if (compressed > 0) line("output.select", in_quotes(selection));
+      if (compressed > 0 && full) findings_.note(727, parts[0].offset, "full trajectories hold the atoms of compressed-x-grps alone, too", "there is one choice of atoms for all trajectories: output.select");
+    }
     if (compressed > 0) line("output.xtc_precision", fmt::format("\"{} 1/nm\"", number("compressed-x-precision", 1000)));
     for (const char* key : {"ld-seed", "gen-seed"})
       if (const std::int64_t seed = whole(key, -1); seed >= 0) return line("seed", fmt::format("{}", seed));
@@ -275,6 +277,7 @@ class Mdp {
     const std::int64_t steps = whole("nsteps", 0);
     if (steps < 0) refuse(*find("nsteps"), "nsteps", "say how many steps; a run is stopped by tessera stop at any time");
     line("nsteps", fmt::format("{}", steps));
+    frozen();
     if (minimizes) {
       line("emtol", fmt::format("\"{} kJ/mol/nm\"", number("emtol", 10)));
       line("emstep", fmt::format("\"{} nm\"", number("emstep", 0.01)));
@@ -288,6 +291,41 @@ class Mdp {
     line("nstcomm", fmt::format("{}", std::max<std::int64_t>(1, whole("nstcomm", 100))));
     thermostat(integrator == "sd");
     barostat();
+  }
+
+  /// The selection of a group.
+  std::string group(const data::Token& t) {
+    if (const auto found = groups_.find(t.text)) return *found;
+    findings_.error(726, t.offset, "there is no group " + shown(t.text) + " here", groups_.known());
+    return "none";
+  }
+  static void join(std::string& to, const std::string& selection) { to += (to.empty() ? "(" : " or (") + selection + ")"; }
+
+  /// freezegrps, and Y or N for each group and axis.
+  void frozen() {
+    const std::vector<data::Token> groups = words("freezegrps"), dim = words("freezedim");
+    if (groups.empty()) return;
+    if (dim.size() != 3 * groups.size()) {
+      findings_.error(726, groups[0].offset, fmt::format("{} of freezegrps want {} of freezedim, got {}", groups.size(), 3 * groups.size(), dim.size()), "Y or N for x, y and z of each group");
+      return;
+    }
+    std::array<std::string, 4> chosen;  // x, y, z, all three
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      std::array<bool, 3> stays{};
+      for (std::size_t a = 0; a < 3; ++a) {
+        const std::string v = plain(dim[3 * g + a].text);
+        if (v != "y" && v != "n" && v != "yes" && v != "no") findings_.error(726, dim[3 * g + a].offset, "expected Y or N, got " + shown(dim[3 * g + a].text));
+        stays[a] = v.starts_with('y');
+      }
+      const std::string selection = group(groups[g]);
+      if (stays[0] && stays[1] && stays[2]) join(chosen[3], selection);
+      else
+        for (std::size_t a = 0; a < 3; ++a)
+          if (stays[a]) join(chosen[a], selection);
+    }
+    constexpr const char* keys[] = {"freeze_x", "freeze_y", "freeze_z", "freeze"};
+    for (std::size_t k = 0; k < 4; ++k)
+      if (!chosen[k].empty()) line(keys[k], in_quotes(chosen[k]));
   }
 
   void thermostat(bool langevin) {
@@ -310,10 +348,8 @@ class Mdp {
     } else {
       std::string names;
       for (const data::Token& t : groups) {
-        const std::string g = plain(t.text), ours = g == "sol" ? "water" : g == "non-sol" ? "non-water" : g;
-        if (ours != "protein" && ours != "non-protein" && ours != "water" && ours != "non-water")
-          findings_.error(726, t.offset, "there is no group " + shown(t.text) + " here", "System; Protein and Non-Protein; Water and non-Water");
-        names += (names.empty() ? "" : ", ") + in_quotes(ours);
+        const std::string g = group(t);
+        names += (names.empty() ? "" : ", ") + in_quotes(g == "all" ? "system" : g == "not protein" ? "non-protein" : g == "not water" ? "non-water" : g == "water or ion" ? "water_and_ions" : g);
       }
       line("tc_grps", "[" + names + "]");
       line("tc_tau_t", quantities(tau, "ps"));
@@ -358,6 +394,7 @@ class Mdp {
   }
 
   const data::TextFile& text_;
+  MdpGroups groups_;
   data::Findings findings_;
   std::map<std::string, Entry> entries_;
   std::vector<std::string> not_asked_;
@@ -379,11 +416,22 @@ std::string beside(const fs::path& folder, const char* ending, const char* usual
 
 }  // namespace
 
-Imported import_mdp(const data::TextFile& text, const std::string& stage, const std::string& topology, const std::string& structure) { return Mdp(text).import(stage, topology, structure); }
+Imported import_mdp(const data::TextFile& text, const std::string& stage, const std::string& topology, const std::string& structure, MdpGroups groups) {
+  return Mdp(text, std::move(groups)).import(stage, topology, structure);
+}
 
 Imported import_mdp(const fs::path& path) {
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  return import_mdp(data::read_text_file(path), path.stem().string(), beside(folder, ".top", "topol.top"), beside(folder, ".gro", "conf.gro"));
+  const std::string topology = beside(folder, ".top", "topol.top"), structure = beside(folder, ".gro", "conf.gro"), index = beside(folder, ".ndx", "index.ndx");
+  MdpGroups groups;
+  std::error_code failed;
+  if (fs::exists(folder / index, failed)) {
+    groups.file = index;
+    groups.index = read_index(data::read_text_file(folder / index));
+  } else if (fs::exists(folder / structure, failed)) {
+    for (const mol::Residue& r : mol::read_gro(data::read_text_file(folder / structure)).residues) groups.residues.insert(r.name);
+  }
+  return import_mdp(data::read_text_file(path), path.stem().string(), topology, structure, std::move(groups));
 }
 
 }  // namespace tessera::apps::md

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // GROMACS's run parameters (.mdp) as a case of molecular.dynamics.
 #pragma once
+#include "molecular/md_mdp_groups.h"
 #include "support/app.h"
 #include "tessera/data/text_file.h"
 
@@ -11,9 +12,9 @@ namespace tessera::apps::md {
 /// The TOML text of a case that does what the file says, with every default of GROMACS's that matters written out. `stage` is
 /// the name of its stage. Throws InputError with all places: E0725 a line or key that is not mdp's, E0726 a value that cannot be
 /// had (the hint says what can), E0303 numbers. Remarks: E0727 keys that are obsolete, or that nothing here asks for.
-Imported import_mdp(const data::TextFile& text, const std::string& stage, const std::string& topology, const std::string& structure);
+Imported import_mdp(const data::TextFile& text, const std::string& stage, const std::string& topology, const std::string& structure, MdpGroups groups = {});
 
-/// The same of a file, with the topology and the structure that lie beside it.
+/// The same of a file, with the topology, the structure and the index of groups that lie beside it.
 Imported import_mdp(const std::filesystem::path& path);
 
 }  // namespace tessera::apps::md

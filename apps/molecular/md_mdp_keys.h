@@ -16,7 +16,7 @@ inline constexpr MdpSwitch mdp_switches[] = {
     {"qmmm", "no", "QM/MM"}, {"qmmm-cp2k-active", "no", "QM/MM by CP2K"}, {"disre", "no", "NMR distance restraints"}, {"orire", "no", "orientation restraints"},
     {"nwall", "0", "walls"}, {"implicit-solvent", "no", "implicit solvent"}, {"adress", "no", "AdResS"}, {"mts", "no", "multiple time steps"},
     {"density-guided-simulation-active", "no", "density-guided simulation"}, {"lambda-dynamics", "no", "lambda dynamics"}, {"morse", "no", "Morse bonds"},
-    {"freezegrps", "", "frozen groups"}, {"acc-grps", "", "accelerated groups"}, {"energygrp-excl", "", "exclusion of energy groups"}, {"energygrp-table", "", "tabulated potentials"},
+    {"acc-grps", "", "accelerated groups"}, {"energygrp-excl", "", "exclusion of energy groups"}, {"energygrp-table", "", "tabulated potentials"},
     {"electric-field-x", "", "an electric field"}, {"electric-field-y", "", "an electric field"}, {"electric-field-z", "", "an electric field"},
     {"e-x", "", "an electric field"}, {"e-y", "", "an electric field"}, {"e-z", "", "an electric field"}, {"deform", "", "deformation of the box"},
     {"cos-acceleration", "0", "a cosine acceleration"}, {"imd-group", "", "interactive dynamics"}, {"periodic-molecules", "no", "molecules bound to their own images"},
@@ -26,10 +26,10 @@ inline constexpr MdpSwitch mdp_switches[] = {
 /// What another program's way of computing asks for, and ours decides by itself.
 inline constexpr std::string_view mdp_not_asked[] = {
     "nstlist", "rlist", "verlet-buffer-tolerance", "verlet-buffer-pressure-tolerance", "nstcalcenergy", "nsttcouple", "lincs-order", "lincs-iter", "lincs-warnangle",
-    "shake-tol", "shake-sor", "constraint-algorithm", "continuation", "nh-chain-length", "print-nose-hoover-chain-variables", "compressed-x-grps", "energygrps", "energygrps-table",
+    "shake-tol", "shake-sor", "constraint-algorithm", "continuation", "nh-chain-length", "print-nose-hoover-chain-variables", "energygrps", "energygrps-table",
     "simulation-part", "init-step", "tinit", "table-extension", "lj-pme-comb-rule", "ewald-rtol-lj", "rcoulomb-switch", "niter", "fcstep", "nstcgsteep", "nbfgscorr", "bd-fric",
     "ensemble-temperature-setting", "ensemble-temperature", "comm-grps", "user1-grps", "user2-grps", "userint1", "userint2", "userint3", "userint4", "userreal1", "userreal2", "userreal3",
-    "userreal4", "freezedim", "accelerate", "init-lambda", "delta-lambda", "calc-lambda-neighbors", "nstdhdl", "separate-dhdl-file", "nstexpanded", "nstdisreout", "nstorireout",
+    "userreal4", "accelerate", "init-lambda", "delta-lambda", "calc-lambda-neighbors", "nstdhdl", "separate-dhdl-file", "nstexpanded", "nstdisreout", "nstorireout",
     "couple-moltype", "andersen-seed", "nst-transition-matrix", "symmetrized-transition-matrix", "mininum-var-min",
 };
 /// Families of keys that belong to a switch above.
@@ -42,7 +42,7 @@ struct MdpObsolete {
   std::string_view why;
 };
 inline constexpr MdpObsolete mdp_obsolete[] = {
-    {"nstxtcout", "nstxout-compressed", ""}, {"xtc-precision", "compressed-x-precision", ""}, {"xtc-grps", "compressed-x-grps", ""}, {"unconstrained-start", "continuation", ""},
+    {"nstxtcout", "nstxout-compressed", ""}, {"xtc-precision", "compressed-x-precision", ""}, {"xtc-grps", ""}, {"unconstrained-start", "continuation", ""},
     {"title", "", "a title belongs to the topology"}, {"cpp", "", "the preprocessor is built in"}, {"warnings", "", "warnings are always given"}, {"optimize-fft", "", "transforms are always optimised"},
     {"ns-type", "", "lists of neighbours are always found by a grid"}, {"rlistlong", "", "there is one cut-off for each interaction"}, {"nstcalclr", "", "all forces are computed at every step"},
     {"domain-decomposition", "", "it is chosen by the program"}, {"bd-temp", "", "ref-t is the temperature"}, {"dihre", "", "dihedral restraints follow from the topology"},
@@ -57,6 +57,7 @@ inline constexpr std::string_view mdp_read[] = {
     "nstxout-compressed", "compressed-x-precision", "cutoff-scheme", "pbc", "coulombtype", "coulomb-modifier", "rcoulomb", "epsilon-r", "epsilon-rf", "vdwtype", "vdw-modifier", "rvdw",
     "rvdw-switch", "dispcorr", "fourierspacing", "fourier-nx", "fourier-ny", "fourier-nz", "pme-order", "ewald-rtol", "tcoupl", "tc-grps", "tau-t", "ref-t", "pcoupl", "pcoupltype",
     "nstpcouple", "tau-p", "ref-p", "compressibility", "refcoord-scaling", "annealing", "annealing-npoints", "annealing-time", "annealing-temp", "gen-vel", "gen-temp", "constraints",
+    "freezegrps", "freezedim", "compressed-x-grps",
 };
 
 }  // namespace tessera::apps::md

@@ -75,6 +75,7 @@ data::Options<OutputOptions> output_table() {
   using O = OutputOptions;
   data::Options<O> o("output", "What is written besides energies and final structures.");
   o.add("trajectory", &O::trajectory, {.doc = "Formats of the trajectories, of which a frame is written every nstxout steps; pvd is for ParaView.", .choices = {"xtc", "trr", "dcd", "h5md", "pvd"}});
+  o.add("select", &O::select, {.doc = "Which atoms the trajectories hold: all, solute, or any selection at the start of the case (docs/reference/selections.md). trajectory.pdb then says which they are."});
   o.add("velocities", &O::velocities, {.doc = "Velocities with the frames, where the format has a place for them."});
   o.add("forces", &O::forces, {.doc = "Forces with the frames, likewise, and those of the end in forces.csv."});
   o.add("xtc_precision", &O::xtc_precision, {.doc = "Places in .xtc are multiples of 1 over this.", .unit = "1/nm", .above = 0});

@@ -70,7 +70,7 @@ struct SettingsOf {
 
   Maybe<std::vector<std::string>> define{};
   Maybe<double> emtol{}, emstep{};
-  std::optional<std::string> posres;
+  std::optional<std::string> posres, freeze, freeze_x, freeze_y, freeze_z;
   Maybe<double> posres_k{};
 
   Maybe<std::int64_t> nstlog{}, nstenergy{}, nstxout{};
@@ -145,6 +145,7 @@ struct ExpectOptions {
 
 struct OutputOptions {
   std::vector<std::string> trajectory = {"xtc"};
+  std::string select = "all";
   bool velocities = false, forces = false;
   double xtc_precision = 1e12;  ///< 1/m
   bool pictures = true;

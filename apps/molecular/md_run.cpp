@@ -3,6 +3,7 @@
 #include "molecular/md_run.h"
 
 #include "molecular/md_explain.h"
+#include "molecular/md_groups.h"
 #include "molecular/md_running.h"
 #include "tessera/data/checkpoint.h"
 #include "tessera/data/file_io.h"
@@ -126,15 +127,32 @@ struct StageRunner {
     if (stage.settings.nstxout == 0 || (stage.type == StageType::rerun && !c.options.output.forces)) return;
     mol::TrajectoryOptions o{.velocities = c.options.output.velocities && !running->frame().v_nm_ps.empty(), .forces = c.options.output.forces, .observables = {}, .xtc_precision = in_unit(c.options.output.xtc_precision, "1/nm")};
     for (std::size_t k = 2; k < running->columns().size(); ++k) o.observables.push_back({running->columns()[k], unit_of(running->columns()[k])});
+    const mol::System shown = c.written.empty() ? system : part_of(system, c.written);
+    const std::string name = stage.type == StageType::rerun ? "forces." : "trajectory.";
     for (const std::string& format : c.options.output.trajectory) {
-      const fs::path path = folder / ((stage.type == StageType::rerun ? "forces." : "trajectory.") + format);
-      trajectories.push_back(fresh ? mol::create_trajectory(path, system, o) : mol::append_trajectory(path, system, running->step(), o));
+      const fs::path path = folder / (name + format);
+      trajectories.push_back(fresh ? mol::create_trajectory(path, shown, o) : mol::append_trajectory(path, shown, running->step(), o));
+    }
+    if (c.written.empty() || !fresh) return;
+    try {
+      mol::create_trajectory(folder / (name + "pdb"), shown)->write({.frame = shown_frame(running->frame()), .f = {}, .observables = {}});
+    } catch (const data::InputError&) {
+      throw;
+    } catch (const Error& e) {
+      context.log.warning(e.what());
     }
   }
+  std::vector<mol::Vec3> shown_part(const std::vector<mol::Vec3>& all) const {
+    if (c.written.empty() || all.empty()) return all;
+    std::vector<mol::Vec3> out;
+    for (const std::int32_t i : c.written) out.push_back(all[static_cast<std::size_t>(i)]);
+    return out;
+  }
+  mol::Frame shown_frame(const mol::Frame& f) const { return {.x_nm = shown_part(f.x_nm), .v_nm_ps = shown_part(f.v_nm_ps), .box = f.box, .time_ps = f.time_ps, .step = f.step}; }
   void write_snapshot() {
     const auto begin = Clock::now();
-    mol::Snapshot s{.frame = running->frame(), .f = {}, .observables = {}};
-    if (c.options.output.forces) s.f = running->forces().f;
+    mol::Snapshot s{.frame = shown_frame(running->frame()), .f = {}, .observables = {}};
+    if (c.options.output.forces) s.f = shown_part(running->forces().f);
     const std::vector<double> values = running->row();
     s.observables.assign(values.begin() + 2, values.end());
     for (const auto& t : trajectories) t->write(s);

@@ -200,10 +200,10 @@ class DynamicsRun : public Running {
 
 class MinimizationRun : public Running {
  public:
-  MinimizationRun(const mol::System& system, const Stage& stage, const mol::Frame& start, bool fresh)
+  MinimizationRun(const mol::System& system, const Stage& stage, const mol::Minimization& minimization, const mol::Frame& start, bool fresh)
       : stage_(stage), terms_(terms_of(system, stage.nonbonded, mol::is_periodic(start.box))), columns_(common_columns(terms_)),
-        minimizer_(system, timed(mol::ForceEvaluator(system, stage.nonbonded, stage.force_options), cycles.forces), stage.minimization,
-                   stage.minimization.method == mol::Minimization::Method::newton_cg ? mol::hessian_product(system, stage.nonbonded, start.box) : mol::HessianProduct{}) {
+        minimizer_(system, timed(mol::ForceEvaluator(system, stage.nonbonded, stage.force_options), cycles.forces), minimization,
+                   minimization.method == mol::Minimization::Method::newton_cg ? mol::hessian_product(system, stage.nonbonded, start.box) : mol::HessianProduct{}) {
     columns_.insert(columns_.end(), {"largest_force_kj_mol_nm", "largest_at", "evaluations", "state"});
     if (!fresh) return;
     mol::Frame frame = start;
@@ -329,8 +329,8 @@ std::vector<mol::Term> terms_of(const mol::System& s, const mol::Nonbonded& o, b
 
 std::unique_ptr<Running> make_running(const Case& c, const mol::System& system, const Stage& stage, const mol::Frame& start, bool fresh) {
   if (stage.type == StageType::rerun) return std::make_unique<Rerun>(system, stage, start, fresh);
-  if (stage.minimizes()) return std::make_unique<MinimizationRun>(system, stage, start, fresh);
-  return std::make_unique<DynamicsRun>(system, stage, dynamics_at(c, stage, start.time_ps), start, fresh);
+  if (stage.minimizes()) return std::make_unique<MinimizationRun>(system, stage, minimization_at(c, stage, start), start, fresh);
+  return std::make_unique<DynamicsRun>(system, stage, dynamics_at(c, stage, start), start, fresh);
 }
 
 }  // namespace tessera::apps::md

@@ -52,7 +52,7 @@ void each_setting(F&& f) {
   f("annealing_time", &C::annealing_time, &S::annealing_time, at_least(0, "Instead: times since the beginning of the stage at which the bath has annealing_temp; straight lines between.", "ps"));
   f("annealing_temp", &C::annealing_temp, &S::annealing_temp, at_least(0, "The temperatures at annealing_time.", "K"));
   f("tc_grps", &C::tc_grps, &S::tc_grps,
-    data::Field{.doc = "Parts with a bath of their own; they must cover all atoms. None: one bath.", .choices = {"solute", "solvent", "protein", "non-protein", "water", "non-water"}});
+    data::Field{.doc = "Parts with a bath of their own, every atom in exactly one: solute, solvent, system, protein, non-protein, water, non-water, water_and_ions, or a selection each (docs/reference/selections.md). None: one bath."});
   f("tc_ref_t", &C::tc_ref_t, &S::tc_ref_t, at_least(0, "Temperature of each of tc_grps; ref_t if not given.", "K"));
   f("tc_tau_t", &C::tc_tau_t, &S::tc_tau_t, positive("Time of the thermostat of each of tc_grps; tau_t if not given.", "ps"));
   f("pcoupl", &C::pcoupl, &S::pcoupl, data::Field{.doc = "Barostat. berendsen gives no ensemble.", .choices = {"no", "c-rescale", "parrinello-rahman", "monte-carlo", "berendsen"}});
@@ -74,8 +74,13 @@ void each_setting(F&& f) {
   f("emstep", &C::emstep, &S::emstep, positive("How far the first step of a minimizer moves an atom at most.", "nm"));
   f("define", &C::define, &S::define, data::Field{.doc = "Names that the preprocessor of a GROMACS topology finds defined, such as POSRES, FLEXIBLE or NAME=value. Position restraints hold to the structure of the case."});
   f("posres", &C::posres, &S::posres,
-    data::Field{.doc = "Which atoms are held where the stage begins.", .choices = {"none", "heavy", "solute", "solute-heavy", "backbone"}});
+    data::Field{.doc = "Which atoms are held by springs where the stage begins: none, heavy, solute, solute-heavy, backbone, or any selection (docs/reference/selections.md)."});
   f("posres_k", &C::posres_k, &S::posres_k, positive("Force constant of posres.", "kJ/mol/nm^2"));
+
+  f("freeze", &C::freeze, &S::freeze, data::Field{.doc = "Which atoms stay exactly where they are: none, solute, solvent, or any selection. Rigid bonds between them are left out; one to an atom that moves is refused."});
+  f("freeze_x", &C::freeze_x, &S::freeze_x, data::Field{.doc = "Which atoms keep their x, likewise."});
+  f("freeze_y", &C::freeze_y, &S::freeze_y, data::Field{.doc = "Which atoms keep their y, likewise."});
+  f("freeze_z", &C::freeze_z, &S::freeze_z, data::Field{.doc = "Which atoms keep their z, likewise."});
 
   f("nstlog", &C::nstlog, &S::nstlog, data::Field{.doc = "Steps between lines in the log; 0: none.", .min = 0});
   f("nstenergy", &C::nstenergy, &S::nstenergy, data::Field{.doc = "Steps between rows of energies.csv; 0: the first and the last alone.", .min = 0});

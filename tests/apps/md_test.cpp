@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // molecular.dynamics as its users meet it: from the example to results, killed and resumed, broken down, refused.
-#include "app_test.h"
+#include "md_case.h"
 #include "test_data.h"
 
 #include <gtest/gtest.h>
@@ -13,59 +13,6 @@ using namespace tessera::testing;
 namespace fs = std::filesystem;
 
 namespace {
-
-class Md : public AppTest {
- protected:
-  /// The columns of a table by their names.
-  std::map<std::string, std::vector<double>> table(const fs::path& name) const {
-    std::istringstream in(read(name));
-    std::string line, field;
-    std::getline(in, line);
-    std::vector<std::string> names;
-    for (std::istringstream fields(line); std::getline(fields, field, ',');) names.push_back(field);
-    std::map<std::string, std::vector<double>> out;
-    while (std::getline(in, line)) {
-      std::istringstream fields(line);
-      for (const std::string& column : names) {
-        std::getline(fields, field, ',');
-        out[column].push_back(std::stod(field));
-      }
-    }
-    return out;
-  }
-};
-
-/// 108 argon atoms: minimized, warmed by a thermostat, then free. The box is exactly twice the cut-off wide.
-const char* const kArgon = R"(app = "molecular.dynamics"
-dt = "4 fs"
-coulombtype = "none"
-rvdw = "0.87 nm"
-rvdw_switch = "0.7 nm"
-vdw_modifier = "force-switch"
-nstenergy = 10
-nstlog = 100
-nstxout = 10
-output.trajectory = ["xtc", "dcd"]
-[lennard_jones]
-sigma = "0.3405 nm"
-epsilon = "0.996 kJ/mol"
-mass = "39.948 amu"
-[build]
-cells = 3
-edge = "0.58 nm"
-[[stage]]
-type = "minimize"
-emtol = "1e-3 kJ/mol/nm"
-[[stage]]
-name = "warm"
-tcoupl = "v-rescale"
-tau_t = "0.2 ps"
-ref_t = "120 K"
-nsteps = 300
-[[stage]]
-name = "free"
-nsteps = 300
-)";
 
 TEST_F(Md, TheExampleKeepsItsPromise) {
   ASSERT_EQ(tessera({"new", "molecular.dynamics", "argon"}).code, 0);

@@ -46,6 +46,36 @@ TEST_F(Mdp, ThreeFilesOfGromacsRun) {
   EXPECT_EQ(ran.code, 0) << ran.err;
 }
 
+TEST_F(Mdp, GroupsBecomeSelections) {
+  const auto line = [&](const std::string& text, const char* expected) {
+    write("g.mdp", "integrator = md\nnsteps = 10\n" + text);
+    const Outcome o = tessera({"import", "g.mdp"});
+    EXPECT_EQ(o.code, 0) << o.err;
+    EXPECT_NE(o.out.find(expected), std::string::npos) << expected << "\n" << o.out;
+  };
+  line("freezegrps = Protein Water_and_ions\nfreezedim = Y Y Y N N Y\n", "freeze_z = \"(water or ion)\"\nfreeze = \"(protein)\"");
+  line("freezegrps = C-alpha Backbone\nfreezedim = Y N N Y N N\n", "freeze_x = \"(protein and name CA) or (protein and name N CA C)\"");
+  line("tcoupl = v-rescale\ntc-grps = Protein Non-Protein\ntau-t = 0.1 0.2\nref-t = 300 310\n", "tc_grps = [\"protein\", \"non-protein\"]");
+  line("tcoupl = v-rescale\ntc-grps = Water_and_ions Other\ntau-t = 0.1 0.2\nref-t = 300 310\n", "tc_grps = [\"water_and_ions\", \"not (protein or nucleic or water or ion)\"]");
+  line("nstxout-compressed = 5\ncompressed-x-grps = Protein Ion\n", "output.select = \"(protein) or (ion)\"");
+  // Names of residues are groups, and an index file takes the place of all of them.
+  write("conf.gro", kStructure);
+  line("freezegrps = SOL\nfreezedim = Y Y Y\n", "freeze = \"(water)\"");
+  write("index.ndx", "[ First ] ; water\n1 2\n3\n[ Ends ]\n 6 1 \n");
+  line("freezegrps = first\nfreezedim = Y Y Y\n", "freeze = \"(serial 1 to 3)\"");
+  line("nstxout-compressed = 5\ncompressed-x-grps = Ends\n", "output.select = \"(serial 6 1)\"");
+  write("g.mdp", "freezegrps = Water\nfreezedim = Y Y Y\n");
+  const Outcome gone = tessera({"import", "g.mdp"});
+  EXPECT_EQ(gone.code, 4);
+  EXPECT_NE(gone.err.find("of index.ndx: ends, first"), std::string::npos) << gone.err;
+  for (const char* bad : {"1 2\n", "[ a ]\n1 x\n", "[ a ]\n0\n", "[ a ]\n[ b ]\n1\n", "[ ]\n1\n"}) {
+    write("index.ndx", bad);
+    const Outcome o = tessera({"import", "g.mdp"});
+    EXPECT_EQ(o.code, 4) << bad;
+    EXPECT_NE(o.err.find("index.ndx:"), std::string::npos) << bad << o.err;
+  }
+}
+
 TEST_F(Mdp, WhatCannotBeHadIsRefusedWithTheWayOut) {
   const auto fails = [&](const char* text, const char* number, const char* part) {
     write("bad.mdp", text);
@@ -65,6 +95,8 @@ TEST_F(Mdp, WhatCannotBeHadIsRefusedWithTheWayOut) {
   fails("vdwtype = PME\n", "E0726", "DispCorr");
   fails("pcoupl = MTTK\n", "E0726", "c-rescale");
   fails("tcoupl = v-rescale\ntc-grps = A B\ntau-t = 1 1\nref-t = 300 300\n", "E0726", "no group 'A'");
+  fails("freezegrps = Protein\nfreezedim = Y Y\n", "E0726", "Y or N for x, y and z");
+  fails("freezegrps = Protein\nfreezedim = Y Y perhaps\n", "E0726", "expected Y or N");
   fails("pcoupl = Berendsen\nref-p = 1\ncompressibility = 1 2\n", "E0726", "2 numbers");
   fails("annealing = periodic\ntcoupl = v-rescale\ntc-grps = System\ntau-t = 1\nref-t = 300\n", "E0726", "single");
   EXPECT_EQ(tessera({"import", "case.in"}).code, 2);

@@ -129,5 +129,23 @@ TEST(Minimize, SaysWhatItCannotDo) {
   EXPECT_THROW(Minimizer(c.system, f, {}).begin({.x_nm = {{0, 0, 0}}}), Error);
 }
 
+/// With the centre held and one corner kept in a plane every method finds the same minimum: it is the whole that may not turn.
+TEST(Minimize, FrozenDirectionsStay) {
+  const Case c = cluster(icosahedron(), 0.05);
+  std::vector<std::array<bool, 3>> frozen(13);
+  frozen[0] = {true, true, true};
+  frozen[4] = {false, true, false};
+  for (const Method method : {Method::steepest_descent, Method::lbfgs, Method::fire, Method::newton_cg}) {
+    const Descent d = minimum(c, all_pairs, {.method = method, .force_tolerance = 1e-3, .frozen = frozen}, 20000);
+    EXPECT_EQ(d.state, Descent::State::converged);
+    EXPECT_EQ(d.frame.x_nm[0], c.frame.x_nm[0]);
+    EXPECT_EQ(d.frame.x_nm[4][1], c.frame.x_nm[4][1]);
+    EXPECT_NE(d.frame.x_nm[4][0], c.frame.x_nm[4][0]);
+    EXPECT_NEAR(d.forces.potential(), lowest_13, 1e-5);  // |f|^2/2k, k above 50
+  }
+  frozen.resize(5);
+  EXPECT_THROW(minimum(c, all_pairs, {.frozen = frozen}, 1), Error);
+}
+
 }  // namespace
 }  // namespace tessera::molecular

@@ -177,7 +177,8 @@ bool Minimizer::Impl::newton_cg(Descent& d) const {
     for (std::size_t k = 0; k < 3 * n && std::sqrt(rr) > enough; ++k) {
       hessian(d.frame.x_nm, d.frame.box, q, hq);
       for (std::size_t i = 0; i < n; ++i)
-        if (held[i]) hq[i] = Vec3{};
+        for (std::size_t c = 0; c < 3; ++c)
+          if (held[i][c]) hq[i][c] = 0;
       const double curvature = dot(q, hq);
       if (!(curvature > 0)) {
         to_border();

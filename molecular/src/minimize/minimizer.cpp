@@ -47,13 +47,20 @@ Minimizer::Impl::Impl(const System& s, ForceFunction f, const Minimization& opti
     if (!hessian) fault("newton_cg needs Hessian products");
     if (constraints.size() > 0 || !s.virtual_sites.empty()) fault("newton_cg takes no constraints and no virtual sites: take lbfgs");
   }
-  held.assign(s.n_atoms(), 0);
-  for (std::size_t i = 0; i < s.n_atoms(); ++i) held[i] = s.atoms.mass_amu[i] == 0;
+  held = o.frozen;
+  if (held.empty()) held.assign(s.n_atoms(), {});
+  if (held.size() != s.n_atoms()) fault(fmt::format("frozen directions are given for {} of {} atoms", held.size(), s.n_atoms()));
+  const std::vector<std::int32_t> rigid = constraints.groups();
+  for (std::size_t i = 0; i < s.n_atoms(); ++i) {
+    if (s.atoms.mass_amu[i] == 0) held[i] = {true, true, true};
+    else if (rigid[i] >= 0 && (held[i][0] || held[i][1] || held[i][2])) fault(fmt::format("atom {} is frozen and part of a constraint: leave its bonds flexible", i + 1));
+  }
 }
 
 void Minimizer::Impl::project(const Descent& d, Places& v) const {
   for (std::size_t i = 0; i < v.size(); ++i)
-    if (held[i]) v[i] = Vec3{};
+    for (std::size_t c = 0; c < 3; ++c)
+      if (held[i][c]) v[i][c] = 0;
   if (constraints.size() > 0) constraints.apply_to_velocities(d.frame.x_nm, v, d.frame.box);
 }
 

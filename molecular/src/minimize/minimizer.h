@@ -20,7 +20,7 @@ struct Minimizer::Impl {
   Minimization o;
   HessianProduct hessian;
   Constraints constraints;  ///< of atoms of equal mass: projections are those of Euclid
-  std::vector<std::uint8_t> held;  ///< no mass, no virtual site: never moved
+  std::vector<std::array<bool, 3>> held;  ///< directions that are frozen; without mass, all three
 
   Impl(const System& s, ForceFunction f, const Minimization& options, HessianProduct h);
 

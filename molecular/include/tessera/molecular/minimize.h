@@ -29,6 +29,7 @@ struct Minimization {
   double first_move_nm = 0.01;  ///< how far the first step takes an atom at most
   double most_move_nm = 0.1;    ///< the same of every step
   int memory = 12;              ///< pairs that lbfgs keeps
+  std::vector<std::array<bool, 3>> frozen;  ///< directions in which an atom stays where it is, [n]; empty: none
 };
 
 /// w = (d2U/dx2) v at the places x.

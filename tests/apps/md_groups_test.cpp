@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Choices of atoms in cases of molecular.dynamics: what stays, what has a bath of its own, what is held and what is written.
+#include "md_case.h"
+#include "tessera/molecular/trajectory.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+using namespace tessera::testing;
+namespace fs = std::filesystem;
+namespace mol = tessera::molecular;
+
+namespace {
+
+class MdGroups : public Md {
+ protected:
+  std::vector<mol::Frame> frames(const fs::path& name) const {
+    const auto reader = mol::open_trajectory(here() / name);
+    std::vector<mol::Frame> out;
+    for (mol::Snapshot s; reader->read(s);) out.push_back(s.frame);
+    return out;
+  }
+  /// kArgon with other text in place of some of it.
+  static std::string changed(const std::string& old, const std::string& now) {
+    std::string out = kArgon;
+    out.replace(out.find(old), old.size(), now);
+    return out;
+  }
+};
+
+/// 64 rigid waters, which are only looked at.
+const char* const kWater = R"(app = "molecular.dynamics"
+dt = "2 fs"
+rcoulomb = "0.6 nm"
+rvdw = "0.6 nm"
+constraints = "h-bonds"
+nsteps = 20
+nstxout = 5
+nstenergy = 5
+gen_temp = "10 K"
+[build]
+kind = "water"
+model = "spce"
+molecules = 64
+)";
+
+TEST_F(MdGroups, FrozenAtomsStay) {
+  write("case.toml", "freeze = \"serial 1 to 10\"\nfreeze_z = \"index 20\"\n" + changed("[\"xtc\", \"dcd\"]", "[\"h5md\"]"));
+  const Outcome check = tessera({"check", "case.toml"});
+  EXPECT_TRUE(holds(check.out, "11 frozen")) << check.out << check.err;
+  const Outcome run = tessera({"run", "case.toml", "--output", "RUN"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  for (const char* stage : {"2_warm", "3_free"}) {
+    const std::vector<mol::Frame> f = frames(fs::path("RUN") / stage / "trajectory.h5md");
+    ASSERT_GE(f.size(), 2u);
+    const auto &first = f.front().x_nm, &last = f.back().x_nm;
+    for (std::size_t i = 0; i < 10; ++i) EXPECT_EQ(first[i], last[i]) << stage << " atom " << i;
+    EXPECT_EQ(first[20][2], last[20][2]) << stage;
+    EXPECT_NE(first[20][0], last[20][0]) << stage;
+    EXPECT_GT(std::hypot(first[30][0] - last[30][0], first[30][1] - last[30][1], first[30][2] - last[30][2]), 1e-3) << stage;
+  }
+  const auto e = table("RUN/3_free/energies.csv");
+  for (const double c : e.at("conserved")) EXPECT_NEAR(c, e.at("conserved").front(), 2e-3 * e.at("kinetic").front());
+}
+
+TEST_F(MdGroups, RigidWatersThatAreFrozenAreNoLongerConstraints) {
+  write("case.toml", std::string("freeze = \"resid 1 to 5\"\n") + kWater);
+  const Outcome check = tessera({"check", "case.toml"});
+  EXPECT_TRUE(holds(check.out, "59 rigid waters, 0 atoms held, 15 frozen")) << check.out << check.err;
+  EXPECT_EQ(tessera({"run", "case.toml", "--output", "RUN"}).code, 0);
+  write("half.toml", std::string("freeze = \"element O\"\n") + kWater);
+  const Outcome half = tessera({"check", "half.toml"});
+  EXPECT_EQ(half.code, 5);
+  EXPECT_TRUE(holds(half.err, "half.toml:1:") && holds(half.err, "atom 1 is frozen and part of a constraint")) << half.err;
+}
+
+TEST_F(MdGroups, BathsBySelectionsKeepTheirTemperatures) {
+  const std::string two = "tcoupl = \"v-rescale\"\ntc_grps = [\"index 0 to 53\", \"not index 0 to 53\"]\ntc_ref_t = [\"50 K\", \"120 K\"]\ntc_tau_t = [\"0.02 ps\", \"0.02 ps\"]";
+  write("case.toml", changed("tcoupl = \"v-rescale\"", two));
+  const Outcome run = tessera({"run", "case.toml", "--output", "RUN"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  const auto e = table("RUN/2_warm/energies.csv");
+  ASSERT_TRUE(e.contains("index_0_to_53_temperature_k") && e.contains("not_index_0_to_53_temperature_k"));
+  const auto mean = [&](const char* column) {
+    double sum = 0;
+    for (const double v : e.at(column)) sum += v / static_cast<double>(e.at(column).size());
+    return sum;
+  };
+  // 31 rows of a temperature that wavers by T sqrt(2/160) = 11 %; half of them independent: 3 %, four of which are allowed.
+  EXPECT_NEAR(mean("index_0_to_53_temperature_k"), 50, 6);
+  EXPECT_NEAR(mean("not_index_0_to_53_temperature_k"), 120, 14);
+}
+
+TEST_F(MdGroups, EveryAtomHasOneBathAndChoicesMeanSomething) {
+  const auto refused = [&](const std::string& text, const char* number, const std::string& says) {
+    write("case.toml", text);
+    const Outcome o = tessera({"check", "case.toml"});
+    EXPECT_EQ(o.code, 5) << text;
+    EXPECT_TRUE(holds(o.err, number) && holds(o.err, says)) << says << "\n" << o.err;
+  };
+  const auto baths = [](const std::string& groups) { return changed("tcoupl = \"v-rescale\"", "tcoupl = \"v-rescale\"\ntc_grps = " + groups); };
+  refused(baths("[\"index 0 to 53\", \"index 60 to 107\"]"), "E0751", "atom 55 (Ar of Ar 55) is in none of tc_grps");
+  refused(baths("[\"index 0 to 53\", \"index 50 to 107\"]"), "E0751", "atom 51 (Ar of Ar 51) is in 'index 0 to 53' and in 'index 50 to 107'");
+  refused(baths("[\"all\", \"protein\"]"), "E0751", "'protein' means no atom");
+  refused(baths("[\"indx 4\"]"), "E0760", "did you mean 'index'");
+  refused(baths("[\"all\"]\ntc_ref_t = [\"1 K\", \"2 K\"]"), "E0751", "2 values for 1 of tc_grps");
+  refused(changed("output.trajectory", "output.select = \"name AR\"\noutput.trajectory"), "E0751", "'name AR' means no atom");
+  refused("freeze_y = \"index 0 to\"\n" + std::string(kArgon), "E0760", "case.toml:1:");
+  refused("posres = \"heavy and\"\n" + std::string(kArgon), "E0760", "column 9 of");
+  write("case.toml", "posres = \"index 3 4\"\n" + std::string(kArgon));
+  EXPECT_TRUE(holds(tessera({"check", "case.toml"}).out, "2 atoms held"));
+}
+
+TEST_F(MdGroups, TrajectoriesHoldTheAtomsChosen) {
+  const std::string text = std::string("nstlog = 10\n") + kWater + "[output]\nselect = \"element O\"\ntrajectory = [\"xtc\", \"trr\", \"dcd\", \"h5md\", \"pvd\"]\nvelocities = true\nforces = true\n";
+  write("case.toml", text);
+  write("whole.toml", std::string("nstlog = 10\n") + kWater + "[output]\ntrajectory = [\"trr\"]\nvelocities = true\nforces = true\n");
+  const Outcome run = tessera({"run", "case.toml", "--output", "RUN"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  ASSERT_EQ(tessera({"run", "whole.toml", "--output", "WHOLE"}).code, 0);
+  const std::vector<mol::Frame> all = frames("WHOLE/1_dynamics/trajectory.trr"), some = frames("RUN/1_dynamics/trajectory.trr");
+  ASSERT_EQ(all.size(), 5u);
+  ASSERT_EQ(some.size(), 5u);
+  for (std::size_t k = 0; k < 5; ++k) {
+    ASSERT_EQ(some[k].x_nm.size(), 64u);
+    for (std::size_t i = 0; i < 64; ++i) {
+      EXPECT_EQ(some[k].x_nm[i], all[k].x_nm[3 * i]);
+      EXPECT_EQ(some[k].v_nm_ps[i], all[k].v_nm_ps[3 * i]);
+    }
+  }
+  for (const char* name : {"trajectory.xtc", "trajectory.dcd", "trajectory.h5md"}) EXPECT_EQ(frames(fs::path("RUN/1_dynamics") / name).at(4).x_nm.size(), 64u) << name;
+  const std::string shown = read("RUN/1_dynamics/trajectory.pdb");
+  EXPECT_TRUE(holds(shown, " O   HOH    64 ")) << shown.substr(0, 500);
+  EXPECT_FALSE(holds(shown, " H1 "));
+  EXPECT_TRUE(fs::exists(here() / "RUN/1_dynamics/final.rst7"));
+}
+
+}  // namespace
