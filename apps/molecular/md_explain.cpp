@@ -26,26 +26,40 @@ struct Finding {
   std::string text;
 };
 
+/// The row of one term as a table of its own.
+template <int N, int P>
+void take_row(const mol::Terms<N, P>& terms, std::size_t k, mol::Terms<N, P>& one) {
+  one.rows = {terms.rows[static_cast<std::size_t>(terms.row[k])]};
+}
+void take_row(const mol::CorrectionMaps& terms, std::size_t k, mol::CorrectionMaps& one) {
+  const auto size = static_cast<std::ptrdiff_t>(terms.points) * terms.points, first = terms.row[k] * size;
+  one.points = terms.points;
+  one.maps.assign(terms.maps.begin() + first, terms.maps.begin() + first + size);
+}
+
 /// One term as a system of its own, at its atoms' places: energy and force on one of them.
 template <class T>
 void look_at(const mol::System& s, const mol::Frame& f, std::int32_t atom, const T mol::System::*list, T mol::System::*into, mol::Term kind, std::vector<Finding>& out) {
   const T& terms = s.*list;
   for (std::size_t k = 0; k < terms.size(); ++k) {
     const auto& atoms = terms.atoms[k];
-    const auto at = std::ranges::find(atoms, atom);
-    if (at == atoms.end()) continue;
+    if (std::ranges::find(atoms, atom) == atoms.end()) continue;
     mol::System alone;
     alone.coulomb_constant = s.coulomb_constant;
     mol::Frame here;
     here.box = f.box;
     T one;
-    one.rows = {terms.rows[static_cast<std::size_t>(terms.row[k])]};
+    take_row(terms, k, one);
     one.row = {0};
     one.atoms.emplace_back();
     std::string names;
+    std::vector<std::int32_t> own;  // atoms of the term, each once
     for (std::size_t a = 0; a < atoms.size(); ++a) {
       const auto i = static_cast<std::size_t>(atoms[a]);
-      one.atoms[0][a] = static_cast<std::int32_t>(a);
+      const auto known = std::ranges::find(own, atoms[a]);
+      one.atoms[0][a] = static_cast<std::int32_t>(known - own.begin());
+      if (known != own.end()) continue;
+      own.push_back(atoms[a]);
       here.x_nm.push_back(f.x_nm[i]);
       alone.atoms.mass_amu.push_back(1);
       alone.atoms.charge_e.push_back(s.atoms.charge_e[i]);
@@ -62,7 +76,7 @@ void look_at(const mol::System& s, const mol::Frame& f, std::int32_t atom, const
       g.push_back(nullptr);
     }
     u->gradient(p, g);
-    const double force = norm(slope[static_cast<std::size_t>(at - atoms.begin())]);
+    const double force = norm(slope[static_cast<std::size_t>(std::ranges::find(own, atom) - own.begin())]);
     std::string length;
     if (atoms.size() == 2) length = fmt::format(", {:.4f} nm", norm(apart(f, static_cast<std::size_t>(atoms[0]), static_cast<std::size_t>(atoms[1]))));
     out.push_back({force, fmt::format("{:<18} {:.4g} kJ/mol, force {:.4g} kJ/mol/nm{}: {}", mol::name_of(kind), u->value(p), force, length, names)});
@@ -145,6 +159,7 @@ std::vector<std::string> explain_atom(const mol::System& s, const mol::Frame& f,
   look_at(s, f, atom, &mol::System::impropers, &mol::System::impropers, Term::impropers, terms);
   look_at(s, f, atom, &mol::System::harmonic_impropers, &mol::System::harmonic_impropers, Term::harmonic_impropers, terms);
   look_at(s, f, atom, &mol::System::ryckaert_bellemans, &mol::System::ryckaert_bellemans, Term::ryckaert_bellemans, terms);
+  look_at(s, f, atom, &mol::System::cmap, &mol::System::cmap, Term::cmap, terms);
   look_at(s, f, atom, &mol::System::pairs, &mol::System::pairs, Term::pairs_lj, terms);
   look_at(s, f, atom, &mol::System::pairs, &mol::System::pairs, Term::pairs_coulomb, terms);
   look_at(s, f, atom, &mol::System::position_restraints, &mol::System::position_restraints, Term::position_restraints, terms);

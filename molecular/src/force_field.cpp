@@ -29,6 +29,7 @@ class Builder {
     set_atoms();
     set_bonds_and_angles();
     set_dihedrals();
+    set_correction_maps();
     set_impropers();
     set_virtual_sites();
     set_lennard_jones();
@@ -127,13 +128,14 @@ class Builder {
     return at->second;
   }
   template <std::size_t N, class P>
+  bool fits(const ForceField::Rule<N, P>& rule, const std::array<std::int32_t, N>& types, bool reversed) const {
+    for (std::size_t k = 0; k < N; ++k)
+      if (const std::int32_t t = types[reversed ? N - 1 - k : k]; !rule.on[k].fits(type_row(t), t)) return false;
+    return true;
+  }
+  template <std::size_t N, class P>
   bool fits(const ForceField::Rule<N, P>& rule, const std::array<std::int32_t, N>& types) const {
-    const auto side = [&](bool reversed) {
-      for (std::size_t k = 0; k < N; ++k)
-        if (const std::int32_t t = types[reversed ? N - 1 - k : k]; !rule.on[k].fits(type_row(t), t)) return false;
-      return true;
-    };
-    return side(false) || side(true);
+    return fits(rule, types, false) || fits(rule, types, true);
   }
   /// First rule that fits, one without wildcards before those with; -1: none. Remembered by types.
   template <std::size_t N, class P>
@@ -142,7 +144,7 @@ class Builder {
     if (!fresh) return at->second;
     for (std::size_t r = 0; r < rules.size(); ++r) {
       if (!fits(rules[r], types)) continue;
-      const bool wild = N == 4 && rules[r].has_wildcard();
+      const bool wild = N >= 4 && rules[r].has_wildcard();
       if (at->second < 0 || !wild) at->second = static_cast<std::int64_t>(r);
       if (!wild) break;
     }
@@ -172,14 +174,19 @@ class Builder {
       s.bonds.atoms.push_back(b);
       s.bonds.row.push_back(row_of(rows, static_cast<std::size_t>(r), s.bonds.rows, ff_.bonds[static_cast<std::size_t>(r)].parameters));
     }
-    std::map<std::array<std::int32_t, 3>, std::int64_t> known_angles;
+    std::map<std::array<std::int32_t, 3>, std::int64_t> known_angles, known_ends;
     rows.clear();
+    std::map<std::size_t, std::int32_t> rows_of_ends;
     for (std::size_t j = 0; j < bonded_.size(); ++j)
       for (std::size_t a = 0; a < bonded_[j].size(); ++a)
         for (std::size_t c = a + 1; c < bonded_[j].size(); ++c) angles_.push_back({bonded_[j][a], static_cast<std::int32_t>(j), bonded_[j][c]});
     std::ranges::sort(angles_);
     for (const auto& a : angles_) {
       const std::array<std::int32_t, 3> t = {type(a[0]), type(a[1]), type(a[2])};
+      if (const std::int64_t r = find(ff_.urey_bradley, t, known_ends); r >= 0) {
+        s.urey_bradley.atoms.push_back({a[0], a[2]});
+        s.urey_bradley.row.push_back(row_of(rows_of_ends, static_cast<std::size_t>(r), s.urey_bradley.rows, ff_.urey_bradley[static_cast<std::size_t>(r)].parameters));
+      }
       const std::int64_t r = find(ff_.angles, t, known_angles);
       if (r < 0) {
         miss("angle", fmt::format("{}, {} and {}", type_row(std::min(t[0], t[2])).name, type_row(t[1]).name, type_row(std::max(t[0], t[2])).name));
@@ -188,6 +195,31 @@ class Builder {
       s.angles.atoms.push_back(a);
       s.angles.row.push_back(row_of(rows, static_cast<std::size_t>(r), s.angles.rows, ff_.angles[static_cast<std::size_t>(r)].parameters));
     }
+  }
+
+  /// On chains of five atoms, in the direction in which the rule fits.
+  void set_correction_maps() {
+    CorrectionMaps& list = out_.system.cmap;
+    if (ff_.cmap.empty()) return;
+    list.points = ff_.map_points;
+    std::map<std::array<std::int32_t, 5>, std::int64_t> known;
+    std::map<std::size_t, std::int32_t> rows;  // of maps
+    const auto square = static_cast<std::ptrdiff_t>(list.points) * list.points;
+    for (const auto& [i, j, k] : angles_)
+      for (const std::int32_t front : bonded_[static_cast<std::size_t>(i)])
+        for (const std::int32_t end : bonded_[static_cast<std::size_t>(k)]) {
+          if (front == j || front == k || front == end || end == j || end == i) continue;
+          std::array<std::int32_t, 5> c = {front, i, j, k, end};
+          const std::array<std::int32_t, 5> t = {type(c[0]), type(c[1]), type(c[2]), type(c[3]), type(c[4])};
+          const std::int64_t r = find(ff_.cmap, t, known);
+          if (r < 0) continue;
+          const auto& rule = ff_.cmap[static_cast<std::size_t>(r)];
+          if (!fits(rule, t, false)) std::ranges::reverse(c);
+          const auto [at, fresh] = rows.try_emplace(static_cast<std::size_t>(rule.parameters), static_cast<std::int32_t>(rows.size()));
+          if (fresh) list.maps.insert(list.maps.end(), ff_.maps.begin() + rule.parameters * square, ff_.maps.begin() + (rule.parameters + 1) * square);
+          list.atoms.push_back({c[0], c[1], c[2], c[3], c[1], c[2], c[3], c[4]});
+          list.row.push_back(at->second);
+        }
   }
 
   /// Terms {phi0, k, n} of a rule; those of zero height are none.
@@ -274,9 +306,10 @@ class Builder {
   }
 
   void set_impropers() {
-    if (ff_.impropers.empty() && ff_.rb_impropers.empty()) return;
-    std::set<std::array<std::int32_t, 4>> without, without_rb;  // types for which there is no rule
+    if (ff_.impropers.empty() && ff_.rb_impropers.empty() && ff_.harmonic_impropers.empty()) return;
+    std::set<std::array<std::int32_t, 4>> without, without_rb, without_harmonic;  // types for which there is no rule
     std::map<std::array<std::size_t, 2>, std::int32_t> rows;
+    std::map<std::size_t, std::int32_t> harmonic_rows;
     for (std::size_t c = 0; c < bonded_.size(); ++c) {
       const auto& near = bonded_[c];
       const auto centre = static_cast<std::int32_t>(c);
@@ -301,6 +334,16 @@ class Builder {
             if (!without_rb.count(t)) {
               if (const auto m = find_improper(ff_.rb_impropers, centre, around)) add_ryckaert_bellemans(m->first, ff_.rb_impropers[m->first].parameters, true, m->second);
               else without_rb.insert(t);
+            }
+            if (!without_harmonic.count(t)) {
+              if (const auto m = find_improper(ff_.harmonic_impropers, centre, around)) {
+                const ForceField::HarmonicTorsion& p = ff_.harmonic_impropers[m->first].parameters;
+                HarmonicDihedrals& list = out_.system.harmonic_impropers;
+                list.atoms.push_back(m->second);
+                list.row.push_back(row_of(harmonic_rows, m->first, list.rows, std::array{p.phi0, p.k}));
+              } else {
+                without_harmonic.insert(t);
+              }
             }
           }
     }

@@ -33,5 +33,11 @@ inline Tensor cross(const Tensor& a, const Tensor& b) {
   return stack({part(a, 1) * part(b, 2) - part(a, 2) * part(b, 1), part(a, 2) * part(b, 0) - part(a, 0) * part(b, 2),
                 part(a, 0) * part(b, 1) - part(a, 1) * part(b, 0)}, -1);
 }
+/// The dihedral [m] of displacements F = x0 - x1, G = x1 - x2, H = x3 - x2: with b1 = -F, b2 = -G, b3 = H it is
+/// atan2(|b2| b1.(b2 x b3), (b1 x b2).(b2 x b3)).
+inline Tensor dihedral(const Tensor& f, const Tensor& g, const Tensor& h) {
+  const Tensor b1 = -f, b2 = -g, n = cross(b2, h);
+  return atan2(sqrt(dot(b2, b2)) * dot(b1, n), dot(cross(b1, b2), n));
+}
 
 }  // namespace tessera::molecular::generic

@@ -32,6 +32,24 @@ void check(const char* name, const Terms<N, P>& t, std::size_t n) {
       if (!std::isfinite(v)) fault(fmt::format("{}: a parameter is not finite", name));
 }
 
+void check(const char* name, const CorrectionMaps& c, std::size_t n) {
+  if (c.points < 4) fault(fmt::format("{}: maps of {} points a side; at least 4 make a spline", name, c.points));
+  const auto square = static_cast<std::size_t>(c.points) * static_cast<std::size_t>(c.points);
+  if (c.maps.size() % square != 0) fault(fmt::format("{}: {} values are no maps of {} points a side", name, c.maps.size(), c.points));
+  if (c.row.size() != c.atoms.size()) fault(fmt::format("{}: {} terms name {} maps", name, c.atoms.size(), c.row.size()));
+  for (std::size_t k = 0; k < c.size(); ++k) {
+    if (c.row[k] < 0 || static_cast<std::size_t>(c.row[k]) >= c.n_maps()) fault(fmt::format("{}: term {} names map {} of {}", name, k, c.row[k], c.n_maps()));
+    for (std::size_t i = 0; i < 8; ++i) {
+      const auto a = c.atoms[k][i];
+      if (a < 0 || static_cast<std::size_t>(a) >= n) fault(fmt::format("{}: term {} names atom {} of {}", name, k, a, n));
+      for (std::size_t j = i / 4 * 4; j < i; ++j)
+        if (c.atoms[k][j] == a) fault(fmt::format("{}: term {} names atom {} twice in one dihedral", name, k, a));
+    }
+  }
+  for (const double v : c.maps)
+    if (!std::isfinite(v)) fault(fmt::format("{}: a value of a map is not finite", name));
+}
+
 void check_pairs(const char* name, const std::vector<std::array<std::int32_t, 2>>& pairs, std::size_t n) {
   for (std::size_t k = 0; k < pairs.size(); ++k) {
     const auto [i, j] = pairs[k];
@@ -112,6 +130,7 @@ void validate(const System& s) {
   check("impropers", s.impropers, n);
   check("harmonic impropers", s.harmonic_impropers, n);
   check("Ryckaert-Bellemans dihedrals", s.ryckaert_bellemans, n);
+  check("corrections on two dihedrals", s.cmap, n);
   check("pairs", s.pairs, n);
   check("position restraints", s.position_restraints, n);
   check("distance restraints", s.distance_restraints, n);

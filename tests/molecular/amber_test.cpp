@@ -161,7 +161,7 @@ TEST(AmberText, FaultsHavePlaces) {
   check("       1       2       2       2\n%FLAG NUM", "       1       2       3       2\n%FLAG NUM", 702, "3       2", "has type 3 of 2");
   check("       1       2       2       3", "       1       2       3       3", 702, "3       3", "not symmetric");
   check("(20a4)\nO ", "(20q4)\nO ", 701, "20q4", "expected a format");
-  check("%FLAG TITLE", "%FLAG CTITLE", 703, "TIP4P", "CHAMBER");
+  check("%FLAG TITLE", "%FLAG CTITLE", 701, "4       0", "LENNARD_JONES_14_ACOEF is missing");
   check("  0.00000000E+00\n%FLAG ATOM_TYPE", " -1.00000000E+00\n%FLAG ATOM_TYPE", 702, "-1.0", "negative mass");
 }
 

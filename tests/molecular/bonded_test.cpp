@@ -39,6 +39,8 @@ System all_kinds() {
   s.impropers = {{{1, 0, 2, 3}}, {0}, {{pi, 4.6, 2}}};
   s.harmonic_impropers = {{{5, 4, 3, 2}, {0, 2, 1, 4}}, {0, 0}, {{2.9, 100}}};
   s.ryckaert_bellemans = {{{1, 2, 3, 4}}, {0}, {{9.3, 12.2, -13.1, -3.1, 26.2, -31.5}}};
+  s.cmap = {{{0, 1, 2, 3, 1, 2, 3, 4}, {1, 2, 3, 4, 2, 3, 4, 5}, {5, 3, 2, 0, 0, 1, 2, 3}}, {0, 1, 0}, 5, {}};
+  for (int k = 0; k < 50; ++k) s.cmap.maps.push_back(3 * std::sin(1.7 * k) + std::cos(0.3 * k * k));
   s.pairs = {{{0, 3}, {1, 4}, {2, 5}}, {0, 1, 1}, {{2e-3, 3e-6, 0.8333, 0}, {1e-3, 1e-6, 0.5, 0.1}}};
   s.position_restraints = {{{1}, {4}}, {0, 1}, {{1000, 500, 200, 0.1, 0.2, 2.9}, {10, 20, 30, 1.1, 1.2, 1.3}}};
   s.distance_restraints = {{{0, 5}, {1, 5}, {2, 4}}, {0, 1, 2}, {{0.1, 0.12, 1000}, {2.5, 2.8, 300}, {0.1, 3, 900}}};
@@ -67,7 +69,7 @@ std::vector<Tensor> operands(Term kind, const EnergyPtr& u) {
 
 class Bonded : public ::testing::TestWithParam<Term> {};
 constexpr Term kinds[] = {Term::bonds, Term::urey_bradley, Term::angles, Term::dihedrals, Term::impropers, Term::harmonic_impropers,
-                          Term::ryckaert_bellemans, Term::pairs_lj, Term::pairs_coulomb, Term::position_restraints, Term::distance_restraints};
+                          Term::ryckaert_bellemans, Term::cmap, Term::pairs_lj, Term::pairs_coulomb, Term::position_restraints, Term::distance_restraints};
 INSTANTIATE_TEST_SUITE_P(Kinds, Bonded, ::testing::ValuesIn(kinds), [](const auto& kind) { return std::string(name_of(kind.param)); });
 
 double largest(const Tensor& t) { return max(abs(flatten(t))).item<double>(); }

@@ -184,6 +184,7 @@ void compare(const Folder& f, const Setting& s, const std::vector<std::string>& 
                       {{"Per. Imp. Dih."}, {Term::impropers}},
                       {{"Improper Dih."}, {Term::harmonic_impropers}},
                       {{"Ryckaert-Bell.", "Fourier Dih."}, {Term::ryckaert_bellemans}},
+                      {{"CMAP Dih."}, {Term::cmap}},
                       {{"LJ-14"}, {Term::pairs_lj}},
                       {{"Coulomb-14"}, {Term::pairs_coulomb}},
                       {{"LJ (SR)"}, {Term::lj}},
@@ -228,7 +229,7 @@ TEST(GromacsPeer, AlanineDipeptideInWater) {
 }
 
 class GromacsPeerProtein : public ::testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(ForceFields, GromacsPeerProtein, ::testing::Values("amber99sb-ildn", "oplsaa"), [](const auto& i) { std::string s = i.param; std::erase(s, '-'); return s; });
+INSTANTIATE_TEST_SUITE_P(ForceFields, GromacsPeerProtein, ::testing::Values("amber99sb-ildn", "oplsaa", "charmm27"), [](const auto& i) { std::string s = i.param; std::erase(s, '-'); return s; });
 
 TEST_P(GromacsPeerProtein, EnergiesByTerm) {
   if (!has_gmx()) GTEST_SKIP() << "no gmx_d";

@@ -205,7 +205,7 @@ TEST(Top, FaultsHavePlaces) {
   expect_fault(with_molecule("[ bonds ]\n1 2 1 0.1 4 5\n"), 701, 13, 13, "expected 2 parameters or none");
   expect_fault(with_molecule("[ angles ]\n1 2 3 2 100 5\n"), 703, 13, 7, "GROMOS-96 cosine angle");
   expect_fault(with_molecule("4 H 1 M H 1\n[ dihedrals ]\n1 2 3 4 9 0 1 1.5\n"), 702, 14, 9, "multiplicity");
-  expect_fault(with_molecule("[ cmap ]\n1 2 3 4 5 1\n"), 703, 13, 1, "[ cmap ] is not read");
+  expect_fault(with_molecule("[ polarization ]\n1 2 1\n"), 703, 13, 1, "[ polarization ] is not read");
   expect_fault(with_molecule("[ settles ]\n2 1 0.1 0.16\n"), 702, 13, 1, "follow its oxygen");
   expect_fault(with_molecule("[ settles ]\n1 1 0.1 0.26\n"), 702, 13, 5, "no sides of a triangle");
   expect_fault(with_molecule("[ constraints ]\n1 2 1 0\n"), 702, 13, 5, "must be positive");

@@ -2,7 +2,9 @@
 //
 // The same structure and force-field files through OpenMM itself, where the Python environment of the peers has it
 // (`./bootstrap.sh bench`).
+#include "tessera/molecular/bonded.h"
 #include "tessera/molecular/forces.h"
+#include "tessera/molecular/parameters.h"
 #include "tessera/molecular/openmm_xml.h"
 #include "tessera/molecular/virtual_sites.h"
 #include "test_paths.h"
@@ -44,7 +46,8 @@ std::map<std::string, double> run(const std::string& command) {
 
 class OpenmmPeer : public ::testing::TestWithParam<std::vector<std::string>> {};
 INSTANTIATE_TEST_SUITE_P(ForceFields, OpenmmPeer,
-                         ::testing::Values(std::vector<std::string>{"test.pdb", "amber14/protein.ff14SB.xml", "amber14/tip3p.xml"},  // ordering of impropers: amber
+                         ::testing::Values(std::vector<std::string>{"test.pdb", "amber19/protein.ff19SB.xml", "amber14/tip3p.xml"},  // correction maps
+                                           std::vector<std::string>{"test.pdb", "amber14/protein.ff14SB.xml", "amber14/tip3p.xml"},  // ordering of impropers: amber
                                            std::vector<std::string>{"test.pdb", "amber03.xml", "tip3p.xml"},                         // default
                                            std::vector<std::string>{"tip4pew.pdb", "amber14/tip4pew.xml"}, std::vector<std::string>{"tip5p.pdb", "tip5p.xml"}),
                          [](const auto& i) {
@@ -83,6 +86,9 @@ TEST_P(OpenmmPeer, EnergiesByTermAndForces) {
   EXPECT_NEAR(sum({Term::angles}), theirs["HarmonicAngleForce"], 1e-5);
   EXPECT_NEAR(sum({Term::dihedrals, Term::impropers}), theirs["PeriodicTorsionForce"], 1e-5);
   EXPECT_NEAR(sum({Term::ryckaert_bellemans}), theirs["RBTorsionForce"], 1e-5);
+  const double maps = s.cmap.size() == 0 ? 0 : evaluate(bonded_energy(s, Term::cmap), {positions_of(structure.x_nm), edges_of(structure.box), table_of(s, Term::cmap)}).item<double>();
+  EXPECT_NEAR(maps, theirs["CMAPTorsionForce"], 1e-10 * std::abs(maps));
+  EXPECT_NEAR(sum({Term::cmap}), maps, 1e-6);  // rounded to 2^-32 a term
   std::array<Vec3, 3> virial{};
   spread_virtual_forces(s, structure.x_nm, structure.box, f.f, virial);
   std::ifstream in(forces);

@@ -286,7 +286,7 @@ TEST(OpenmmXml, FaultsHavePlaces) {
   check("average3", "circle", 703, 19, 23, "is not read");
   check("k=\"1000\"", "", 701, 23, 0, "needs the attribute k");
   check("periodicity1=\"3\"", "periodicity1=\"2.5\"", 702, 29, 0, "whole number");
-  check("<RBTorsionForce>", "<CMAPTorsionForce/><RBTorsionForce>", 703, 32, 0, "CMAPTorsionForce");
+  check("<RBTorsionForce>", "<GBSAOBCForce/><RBTorsionForce>", 703, 32, 0, "GBSAOBCForce");
   check("<Info>", "<Script>import os</Script><Info>", 703, 2, 0, "Script");
   check("<Info>", "<Include file=\"other.xml\"/><Info>", 703, 2, 0, "other.xml");
   check("epsilon=\"0.1\"", "epsilon=\"-0.1\"", 702, 37, 0, "negative");

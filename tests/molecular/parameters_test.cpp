@@ -55,6 +55,8 @@ Case everything() {
   s.impropers = {{{5, 6, 8, 9}}, {0}, {{2.9, 4, 2}}};
   s.harmonic_impropers = {{{2, 4, 6, 8}}, {0}, {{0.5, 70}}};
   s.ryckaert_bellemans = {{{1, 3, 5, 7}}, {0}, {{9, 12, -13, 3, 26, -31}}};
+  s.cmap = {{{1, 3, 5, 7, 3, 5, 7, 9}}, {1}, 4, {}};
+  for (int k = 0; k < 32; ++k) s.cmap.maps.push_back(4 * std::sin(1.3 * k) + 1);
   s.position_restraints = {{{4}}, {0}, {{500, 600, 700, 0.1, 0.2, 0.3}}};
   s.distance_restraints = {{{0, 9}}, {0}, {{0.1, 0.2, 800}}};
   s.lj = mixed(Mixing::lorentz_berthelot, {0.3, 0.25, 0.2}, {0.6, 0.2, 0.1});
@@ -122,11 +124,11 @@ TEST(PotentialEnergy, VerifiesAgainstDifferences) {
   const auto scaled = [&](const Tensor& s) {
     std::vector<Tensor> moved;
     for (std::size_t k = 0; k < leaves.size(); ++k) moved.push_back(leaves[k] * (1.0 + 0.1 * select(s, 0, static_cast<Index>(k))));
-    return u(x * (1.0 + 0.02 * select(s, 0, 20)), h, unflatten_tree(p, moved));
+    return u(x * (1.0 + 0.02 * select(s, 0, 21)), h, unflatten_tree(p, moved));
   };
-  const CheckReport r = gradcheck(scaled, zeros({21}), {.order = 2});
+  const CheckReport r = gradcheck(scaled, zeros({22}), {.order = 2});
   EXPECT_TRUE(r) << to_string(r);
-  const CheckReport t = transpose_check(scaled, zeros({21}), {.order = 2});
+  const CheckReport t = transpose_check(scaled, zeros({22}), {.order = 2});
   EXPECT_TRUE(t) << to_string(t);
 }
 

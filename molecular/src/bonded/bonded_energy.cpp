@@ -7,6 +7,7 @@
 // u_q and u_p are the slopes of u on jets. The curvature times a vector is the same body on numbers that carry their derivative
 // along that vector.
 #include "bonded/bonded_term.h"
+#include "bonded/displacement.h"
 #include "bonded/geometry.h"
 #include "bonded/potentials.h"
 #include "generic.h"
@@ -23,12 +24,6 @@ namespace tessera::molecular {
 namespace {
 
 constexpr std::size_t terms_of_a_chunk = 1024;
-
-Box box_of(const double* h) {
-  Box b;
-  for (std::size_t k = 0; k < 9; ++k) b.edge[k / 3][k % 3] = h[k];
-  return b;
-}
 
 template <class G, class U, int P>
 class BondedEnergy final : public BondedTerm {
@@ -96,23 +91,12 @@ class BondedEnergy final : public BondedTerm {
   template <class T, class F>
   void each(Arrays p, Arrays v, F&& f) const {
     const auto tangent = [&](std::size_t k) { return v.empty() ? nullptr : v[k]; };
-    const double *x = p[0], *h = p[1], *dx = tangent(0), *dh = tangent(1);
-    const Box box = box_of(h);
+    const Places<T> places(p[0], tangent(0), p[1], tangent(1));
     const auto one = [&](std::size_t t) {
       const auto& atoms = terms_.atoms[t];
       std::array<Vec<T>, n_ends> d, slope;
       std::array<Vec3, n_ends> image{};
-      for (std::size_t e = 0; e < n_ends; ++e) {
-        const std::size_t a = 3 * atom(atoms, e, 0), b = 3 * atom(atoms, e, 1);
-        const Vec3 straight = {x[a] - x[b], x[a + 1] - x[b + 1], x[a + 2] - x[b + 2]};
-        if (is_periodic(box))
-          for (std::size_t k = 0; k < 3; ++k) image[e][k] = std::floor(fractions(box, straight)[k] + 0.5);
-        for (std::size_t c = 0; c < 3; ++c) {
-          d[e][c] = number<T>(x, dx, a + c) - number<T>(x, dx, b + c);
-          for (std::size_t k = 0; k < 3; ++k)
-            if (image[e][k] != 0) d[e][c] = d[e][c] - image[e][k] * number<T>(h, dh, 3 * k + c);
-        }
-      }
+      for (std::size_t e = 0; e < n_ends; ++e) d[e] = places.apart(atom(atoms, e, 0), atom(atoms, e, 1), image[e]);
       const T q = G::of(d, slope);
       const auto row = parameters<T>(t, p[2], tangent(2), charged ? p[3] : nullptr, charged ? tangent(3) : nullptr);
       f(t, q, slope, row, image);
@@ -144,16 +128,7 @@ class BondedEnergy final : public BondedTerm {
     });
     for (std::size_t t = 0; t < terms_.size(); ++t) {
       const Given& from = given[t];
-      for (std::size_t e = 0; e < n_ends; ++e)
-        for (std::size_t c = 0; c < 3; ++c) {
-          const double s = from.slope[e][c];
-          if (g[0]) {
-            g[0][3 * atom(terms_.atoms[t], e, 0) + c] += s;
-            g[0][3 * atom(terms_.atoms[t], e, 1) + c] -= s;
-          }
-          if (g[1])
-            for (std::size_t k = 0; k < 3; ++k) g[1][3 * k + c] -= from.image[e][k] * s;
-        }
+      for (std::size_t e = 0; e < n_ends; ++e) spread_slope(g, atom(terms_.atoms[t], e, 0), atom(terms_.atoms[t], e, 1), from.image[e], from.slope[e]);
       const std::size_t first = static_cast<std::size_t>(terms_.row[t]) * P;
       if (g[2])
         for (std::size_t k = 0; k < P; ++k) g[2][first + k] += from.parameter[k] * (charged && k > 1 ? ke_ : 1.0);
@@ -175,11 +150,7 @@ Tensor coordinate(const Distance&, const std::vector<Tensor>& d) { return sqrt(g
 Tensor coordinate(const Angle&, const std::vector<Tensor>& d) {
   return acos(generic::dot(d[0], d[1]) / sqrt(generic::dot(d[0], d[0]) * generic::dot(d[1], d[1])));
 }
-Tensor coordinate(const Dihedral&, const std::vector<Tensor>& d) {
-  // b1 = -F, b2 = -G, b3 = H: phi = atan2(|b2| b1.(b2 x b3), (b1 x b2).(b2 x b3))
-  const Tensor b1 = -d[0], b2 = -d[1], &b3 = d[2], n = generic::cross(b2, b3);
-  return atan2(sqrt(generic::dot(b2, b2)) * generic::dot(b1, n), generic::dot(generic::cross(b1, b2), n));
-}
+Tensor coordinate(const Dihedral&, const std::vector<Tensor>& d) { return generic::dihedral(d[0], d[1], d[2]); }
 
 template <class G, class U, int P>
 Tensor BondedEnergy<G, U, P>::generic(std::span<const Tensor> p) const {
@@ -217,8 +188,8 @@ Tensor table(const Terms<N, P>& t) {
 
 const char* name_of(Term term) {
   static constexpr std::array<const char*, n_terms> names = {
-      "bonds", "urey_bradley", "angles", "dihedrals", "impropers", "harmonic_impropers", "ryckaert_bellemans", "pairs_lj",
-      "pairs_coulomb", "position_restraints", "distance_restraints", "lj", "lj_tail", "coulomb_short", "coulomb_reciprocal"};
+      "bonds", "urey_bradley", "angles", "dihedrals", "impropers", "harmonic_impropers", "ryckaert_bellemans", "cmap",
+      "pairs_lj", "pairs_coulomb", "position_restraints", "distance_restraints", "lj", "lj_tail", "coulomb_short", "coulomb_reciprocal"};
   return names[static_cast<std::size_t>(term)];
 }
 
@@ -235,6 +206,7 @@ BondedTermPtr bonded_term(const System& s, Term kind) {
     case Term::pairs_coulomb: return made<Distance, ScaledCoulomb, 4>(kind, s.pairs, s);
     case Term::distance_restraints: return made<Distance, FlatBottom, 3>(kind, s.distance_restraints, s);
     case Term::position_restraints: return position_restraint_term(s);
+    case Term::cmap: return cmap_term(s);
     default: throw Error(std::string("[bonded_energy] ") + name_of(kind) + " is no bonded term");
   }
 }
@@ -251,6 +223,7 @@ Tensor table_of(const System& s, Term kind) {
     case Term::ryckaert_bellemans: return table(s.ryckaert_bellemans);
     case Term::pairs_lj:
     case Term::pairs_coulomb: return table(s.pairs);
+    case Term::cmap: return tensor(s.cmap.maps, {static_cast<Index>(s.cmap.n_maps()), s.cmap.points, s.cmap.points});
     case Term::distance_restraints: return table(s.distance_restraints);
     case Term::position_restraints: return table(s.position_restraints);
     default: throw Error(std::string("[table_of] ") + name_of(kind) + " has no rows");

@@ -21,5 +21,6 @@ using BondedTermPtr = std::shared_ptr<const BondedTerm>;
 /// Null where the system has no such terms.
 BondedTermPtr bonded_term(const System& system, Term kind);
 BondedTermPtr position_restraint_term(const System& system);
+BondedTermPtr cmap_term(const System& system);
 
 }  // namespace tessera::molecular

@@ -98,6 +98,17 @@ System joined(const System& a, const System& b) {
     for (const std::int32_t r : from.row) to.row.push_back(r + rows);
     append(to.rows, from.rows);
   });
+  if (s.cmap.size() == 0) s.cmap.points = b.cmap.points, s.cmap.maps.clear();
+  if (b.cmap.size() > 0) {
+    if (b.cmap.points != s.cmap.points) throw Error(fmt::format("[joined] the systems have correction maps of {} and {} points a side", s.cmap.points, b.cmap.points));
+    const auto maps = static_cast<std::int32_t>(s.cmap.n_maps());
+    for (auto t : b.cmap.atoms) {
+      for (std::int32_t& i : t) i += atoms;
+      s.cmap.atoms.push_back(t);
+    }
+    for (const std::int32_t r : b.cmap.row) s.cmap.row.push_back(r + maps);
+    append(s.cmap.maps, b.cmap.maps);
+  }
   for (VirtualSite v : b.virtual_sites) {
     v.site += atoms;
     for (std::int32_t& p : v.parents)
@@ -143,7 +154,7 @@ System without(const System& in, const std::vector<bool>& leave) {
   const auto kept = [&](auto& list) { std::erase_if(list, [&](auto& t) { return !moved(t); }); };
   kept(s.connectivity);
   kept(s.exclusions);
-  each_kind(s, in, [&](auto& to, const auto&) {
+  const auto keep_terms = [&](auto& to) {
     std::size_t k = 0;
     for (std::size_t t = 0; t < to.atoms.size(); ++t) {
       auto atoms = to.atoms[t];
@@ -153,7 +164,9 @@ System without(const System& in, const std::vector<bool>& leave) {
     }
     to.atoms.resize(k);
     to.row.resize(k);
-  });
+  };
+  each_kind(s, in, [&](auto& to, const auto&) { keep_terms(to); });
+  keep_terms(s.cmap);
   std::erase_if(s.virtual_sites, [&](VirtualSite& v) {
     std::array<std::int32_t, 1> site = {v.site};
     const bool stays = moved(site) && moved(v.parents);

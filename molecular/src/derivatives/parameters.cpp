@@ -94,6 +94,7 @@ Parameters parameters(const System& s, ScaledFrom pairs) {
   p.virtual_sites = table(weights);
   p.constraints = table(s.constraints.rows);
   p.rigid_waters = table(s.rigid_waters.rows);
+  p.cmap = table_of(s, Term::cmap);
   return p;
 }
 

@@ -29,6 +29,7 @@ const Tensor& own_table(const Parameters& p, Term kind) {
     case Term::impropers: return p.impropers;
     case Term::harmonic_impropers: return p.harmonic_impropers;
     case Term::ryckaert_bellemans: return p.ryckaert_bellemans;
+    case Term::cmap: return p.cmap;
     case Term::position_restraints: return p.position_restraints;
     default: return p.distance_restraints;
   }

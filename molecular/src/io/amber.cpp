@@ -4,7 +4,7 @@
 // means that (i, l) is no 1-4 pair (rings, further Fourier terms), a negative l that it is an improper.
 #include "tessera/molecular/amber.h"
 
-#include "io/amber_sections.h"
+#include "io/amber_charmm.h"
 #include "tessera/molecular/elements.h"
 
 #include <fmt/format.h>
@@ -38,6 +38,8 @@ class Reader {
     read_residues();
     read_lennard_jones();
     read_bonded();
+    if (is_chamber()) read_chamber_terms(file_, findings_, text_.text.size(), s_);
+    read_amber_maps(file_, findings_, text_.text.size(), s_);
     read_exclusions();
     findings_.throw_if_errors();
     add_virtual_sites();
@@ -52,12 +54,13 @@ class Reader {
 
  private:
   std::size_t count(Pointer p) const { return static_cast<std::size_t>(pointers_[p]); }
+  /// With the terms of a CHARMM force field.
+  bool is_chamber() const { return file_.has("CTITLE"); }
 
   void refuse_other_kinds() {
     const auto refuse = [&](const char* flag, const char* what) {
       if (file_.has(flag)) findings_.error(703, file_.offset(flag, 0), std::string(what) + " is not read");
     };
-    refuse("CTITLE", "a CHAMBER topology (CHARMM force field)");
     refuse("LENNARD_JONES_CCOEF", "the 12-6-4 potential");
     findings_.throw_if_errors();
   }
@@ -101,7 +104,7 @@ class Reader {
       a.element.push_back(given ? static_cast<std::uint8_t>(number[i]) : heavy_hydrogen ? 1 : element_of_mass(a.mass_amu[i]));
     }
     s_.coulomb_constant = coulomb_amber;
-    s_.title = file_.first_line("TITLE");
+    s_.title = file_.first_line(is_chamber() ? "CTITLE" : "TITLE");
   }
 
   /// Atoms that gave mass to their hydrogens are known by what they would weigh with it.
@@ -136,22 +139,24 @@ class Reader {
     if (n == 0) findings_.error(702, file_.offset("POINTERS", NRES), "the topology has no residues");
   }
 
-  void read_lennard_jones() {
+  void read_lennard_jones() { s_.lj = lennard_jones_of("LENNARD_JONES_ACOEF", "LENNARD_JONES_BCOEF"); }
+  LennardJones lennard_jones_of(const char* acoef, const char* bcoef) {
+    LennardJones lj;
     const std::size_t t = count(NTYPES), pairs = t * (t + 1) / 2;
     const std::vector<std::int64_t> index = file_.integers("NONBONDED_PARM_INDEX", t * t);
-    const std::vector<double> a = file_.reals("LENNARD_JONES_ACOEF", pairs), b = file_.reals("LENNARD_JONES_BCOEF", pairs);
+    const std::vector<double> a = file_.reals(acoef, pairs), b = file_.reals(bcoef, pairs);
     const std::size_t n_hbond = count(NPHB);
     const std::vector<double> hbond_a = file_.reals("HBOND_ACOEF", n_hbond), hbond_b = file_.reals("HBOND_BCOEF", n_hbond);
-    s_.lj.types = static_cast<int>(t);
-    s_.lj.c6.assign(t * t, 0);
-    s_.lj.c12.assign(t * t, 0);
+    lj.types = static_cast<int>(t);
+    lj.c6.assign(t * t, 0);
+    lj.c12.assign(t * t, 0);
     for (std::size_t k = 0; k < t * t; ++k) {
       const std::int64_t p = index[k];
       const auto bad = [&](const std::string& what) { findings_.error(702, file_.offset("NONBONDED_PARM_INDEX", k), what); };
       if (index[k] != index[k % t * t + k / t]) bad("NONBONDED_PARM_INDEX is not symmetric");
       else if (p > 0 && static_cast<std::size_t>(p) <= pairs) {
-        s_.lj.c12[k] = a[static_cast<std::size_t>(p) - 1] * kcal * std::pow(angstrom, 12);
-        s_.lj.c6[k] = b[static_cast<std::size_t>(p) - 1] * kcal * std::pow(angstrom, 6);
+        lj.c12[k] = a[static_cast<std::size_t>(p) - 1] * kcal * std::pow(angstrom, 12);
+        lj.c6[k] = b[static_cast<std::size_t>(p) - 1] * kcal * std::pow(angstrom, 6);
       } else if (p < 0 && static_cast<std::size_t>(-p) <= n_hbond) {
         if (hbond_a[static_cast<std::size_t>(-p) - 1] != 0 || hbond_b[static_cast<std::size_t>(-p) - 1] != 0)
           findings_.error(703, file_.offset("NONBONDED_PARM_INDEX", k), "a 10-12 hydrogen bond potential is not read");
@@ -159,6 +164,7 @@ class Reader {
         bad(fmt::format("index {} is not among {} pairs of types", p, pairs));
       }
     }
+    return lj;
   }
 
   /// Rows of one kind of terms from sections of parameters.
@@ -195,7 +201,9 @@ class Reader {
     for (std::size_t k = 0; k < n_dihedral; ++k) s_.dihedrals.rows.push_back({phase[k], height[k] * kcal, std::abs(fold[k])});
     s_.impropers.rows = s_.dihedrals.rows;
     const auto scale = [&](const char* flag, double usual) { return file_.has(flag) ? file_.reals(flag, n_dihedral) : std::vector<double>(n_dihedral, usual); };
-    const std::vector<double> scee = scale("SCEE_SCALE_FACTOR", 1.2), scnb = scale("SCNB_SCALE_FACTOR", 2.0);
+    const std::vector<double> scee = scale("SCEE_SCALE_FACTOR", is_chamber() ? 1.0 : 1.2), scnb = scale("SCNB_SCALE_FACTOR", is_chamber() ? 1.0 : 2.0);
+    // 1-4 pairs of CHARMM have a table of their own.
+    const LennardJones near = is_chamber() ? lennard_jones_of("LENNARD_JONES_14_ACOEF", "LENNARD_JONES_14_BCOEF") : s_.lj;
 
     for (const auto& [flag, n] : {std::pair{"BONDS_INC_HYDROGEN", NBONH}, {"BONDS_WITHOUT_HYDROGEN", NBONA}})
       read_terms<2>(flag, count(n), n_bond, [&](const auto&, const auto& a, std::int32_t row) {
@@ -227,7 +235,7 @@ class Reader {
         const auto [at, fresh] = pair_rows.try_emplace({std::min(i, j), std::max(i, j), ee, nb}, static_cast<std::int32_t>(s_.pairs.rows.size()));
         if (fresh) {
           const auto k = static_cast<std::size_t>(i) * count(NTYPES) + static_cast<std::size_t>(j);
-          s_.pairs.rows.push_back({s_.lj.c6[k] / nb, s_.lj.c12[k] / nb, 1 / ee, 0});
+          s_.pairs.rows.push_back({near.c6[k] / nb, near.c12[k] / nb, 1 / ee, 0});
         }
         s_.pairs.atoms.push_back({a[0], a[3]});
         s_.pairs.row.push_back(at->second);

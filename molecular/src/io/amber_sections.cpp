@@ -8,12 +8,12 @@ namespace {
 
 using data::Token, data::shown, data::trim;
 
-/// Width of a field of "10I8", "5E16.8", "20a4"; 0 where it is none of them.
+/// Width of a field of "10I8", "5E16.8", "20a4", "I8"; 0 where it is none of them.
 std::size_t width_of(std::string_view format) {
   const char* end = format.data() + format.size();
-  std::size_t count = 0, width = 0;
-  const auto [letter, first] = std::from_chars(format.data(), end, count);
-  if (first != std::errc{} || letter == end || std::string_view("iIeEfFaA").find(*letter) == std::string_view::npos) return 0;
+  std::size_t count = 1, width = 0;
+  const char* letter = std::from_chars(format.data(), end, count).ptr;
+  if (letter == end || std::string_view("iIeEfFaA").find(*letter) == std::string_view::npos) return 0;
   const auto [rest, second] = std::from_chars(letter + 1, end, width);
   const bool fits = second == std::errc{} && (rest == end || *rest == '.') && width >= 1 && width <= 80;
   return fits ? width : 0;

@@ -16,6 +16,7 @@
 #include <deque>
 #include <filesystem>
 #include <set>
+#include <sstream>
 
 namespace tessera::molecular {
 namespace {
@@ -249,6 +250,15 @@ class Reader {
       periodic(f, n);
     } else if (kind == "RBTorsionForce") {
       ryckaert_bellemans(f, n);
+    } else if (kind == "AmoebaUreyBradleyForce") {  // U = k (r - d)^2
+      for (const pugi::xml_node e : n.children("UreyBradley"))
+        if (const auto on = patterns<3>(f, e)) ff_.urey_bradley.push_back({*on, {f.number(e, "d"), 2 * f.number(e, "k")}});
+    } else if (kind == "CustomTorsionForce") {
+      harmonic_torsions(f, n);
+    } else if (kind == "CMAPTorsionForce") {
+      correction_maps(f, n);
+    } else if (kind == "InitializationScript") {
+      version_check(f, n);
     } else if (kind == "NonbondedForce") {
       nonbonded(f, n);
     } else if (kind == "LennardJonesForce") {
@@ -260,8 +270,78 @@ class Reader {
     } else if (kind == "Patches") {
       f.findings().warn(734, File::place(n), "patches are not read: residues that need them will not match");
     } else if (kind != "Info" && kind != "AtomTypes" && kind != "Residues") {
-      f.error(703, n, "the element " + shown(kind) + " is not read", "HarmonicBondForce, HarmonicAngleForce, PeriodicTorsionForce, RBTorsionForce, NonbondedForce and LennardJonesForce are");
+      f.error(703, n, "the element " + shown(kind) + " is not read", unread_hint(kind));
     }
+  }
+
+  static std::string unread_hint(std::string_view kind) {
+    if (kind == "Script") return "scripts change forces in ways that this program cannot follow";
+    if (kind.starts_with("GB")) return "water is explicit here; leave the file with the implicit solvent out";
+    return "HarmonicBondForce, HarmonicAngleForce, PeriodicTorsionForce, RBTorsionForce, CMAPTorsionForce, AmoebaUreyBradleyForce, NonbondedForce and LennardJonesForce are";
+  }
+
+  /// CHARMM's impropers: k (theta - theta0)^2 [kJ/mol/rad^2], half of our k.
+  void harmonic_torsions(File& f, pugi::xml_node n) {
+    std::string energy = f.text(n, "energy");
+    std::erase(energy, ' ');
+    const double half = energy == "k*(theta-theta0)^2" ? 2 : energy == "0.5*k*(theta-theta0)^2" ? 1 : 0;
+    if (half == 0) return f.error(703, n.attribute("energy"), n, "the energy " + shown(energy) + " of a torsion is not read", "k*(theta-theta0)^2 is");
+    const ForceField::Ordering order = ordering(f, n, ForceField::Ordering::charmm);
+    for (const pugi::xml_node e : n.children()) {
+      const std::string_view kind = e.name();
+      if (kind == "Proper" || kind == "GlobalParameter") f.error(703, e, fmt::format("{} of CustomTorsionForce is not read", kind), "Improper is");
+      if (kind != "Improper") continue;
+      const auto on = patterns<4>(f, e);
+      const double k = f.number(e, "k"), phi0 = f.number(e, "theta0");
+      if (on) ff_.harmonic_impropers.push_back({*on, {phi0, half * k, order}});
+    }
+  }
+
+  /// Maps have phi running fastest there, both angles from 0; here psi runs fastest, both from -180 degrees.
+  void correction_maps(File& f, pugi::xml_node n) {
+    std::vector<std::int32_t> row;  // of the maps of this element
+    for (const pugi::xml_node e : n.children("Map")) {
+      const std::string_view text = e.text().get();
+      const std::size_t at = static_cast<std::size_t>(std::max<std::ptrdiff_t>(e.first_child().offset_debug(), 0));
+      std::vector<double> v;
+      for (const data::Token& t : data::split_tokens(text, 0, text.size())) v.push_back(data::parse_number({t.text, at + t.offset}, data::Exponent::e_only, f.findings()).value_or(0));
+      const auto points = static_cast<int>(std::lround(std::sqrt(static_cast<double>(v.size()))));
+      row.push_back(0);
+      if (points < 4 || points > 1000 || static_cast<std::size_t>(points) * static_cast<std::size_t>(points) != v.size()) {
+        f.error(702, e, fmt::format("a map of {} values; expected the square of a number from 4 to 1000", v.size()));
+      } else if (points % 2 != 0 || (ff_.map_points != 0 && ff_.map_points != points)) {
+        f.error(703, e, fmt::format("a map of {} points a side is not read{}", points, ff_.map_points ? fmt::format(" beside one of {}", ff_.map_points) : ""), "maps of one even number of points are");
+      } else {
+        ff_.map_points = points;
+        row.back() = static_cast<std::int32_t>(ff_.maps.size() / v.size());
+        const int half = points / 2;
+        for (int i = 0; i < points; ++i)
+          for (int j = 0; j < points; ++j) ff_.maps.push_back(v[static_cast<std::size_t>((i + half) % points + points * ((j + half) % points))]);
+      }
+    }
+    for (const pugi::xml_node e : n.children("Torsion")) {
+      const auto on = patterns<5>(f, e);
+      const std::int32_t map = f.index(e, "map", row.size(), "map");
+      if (on && !row.empty()) ff_.cmap.push_back({*on, row[static_cast<std::size_t>(map)]});
+    }
+  }
+
+  /// Of the scripts, only the one by which OpenMM's CHARMM files see to it that they are of one version.
+  void version_check(File& f, pugi::xml_node n) {
+    std::istringstream lines(n.text().get());
+    std::string version, first, line;
+    bool known = true;
+    while (std::getline(lines, line)) {
+      const std::string_view s = data::trim(line);
+      constexpr std::string_view mark = "EXPECTED_VERSION = \"";
+      if (s.starts_with(mark) && s.ends_with('"')) version = s.substr(mark.size(), s.size() - mark.size() - 1);
+      else
+        known = known && (s.empty() || s == "else:" || s == "if hasattr(self, \"_charmm_ff_version\"):" || s == "if self._charmm_ff_version != EXPECTED_VERSION:" ||
+                          s.starts_with("raise RuntimeError(f\"CHARMM force field versions") || s == "self._charmm_ff_version = EXPECTED_VERSION");
+    }
+    if (!known || version.empty()) return f.error(703, n, "the element 'InitializationScript' is not read", "scripts change forces in ways that this program cannot follow");
+    if (charmm_version_.empty()) charmm_version_ = version;
+    if (charmm_version_ != version) f.error(702, n, fmt::format("this file is of the force field {}, another one of {}", shown(version), shown(charmm_version_)), "take files of one version");
   }
 
   /// type1 or class1 and so on; none where a type is of no file's, so that nothing can fit.
@@ -328,7 +408,7 @@ class Reader {
       const auto on = patterns<4>(f, e);
       ForceField::RyckaertBellemansTerm t;
       t.ordering = order;
-      for (std::size_t k = 0; k < 6; ++k) t.c[k] = f.number(e, ("c" + std::to_string(k)).c_str());
+      for (std::size_t k = 0; k < 6; ++k) t.c[k] = f.number(e, fmt::format("c{}", k).c_str());
       if (on) (kind == "Proper" ? ff_.rb_propers : ff_.rb_impropers).push_back({*on, t});
     }
   }
@@ -406,6 +486,7 @@ class Reader {
   std::deque<File> files_;
   ForceField ff_;
   std::optional<double> coulomb14_, lj14_, lj14_alone_;
+  std::string charmm_version_;
   std::map<std::size_t, std::array<double, 4>> alone_;
   std::map<std::string, std::vector<std::int32_t>> of_class_;
   std::map<std::string, std::size_t> of_template_;

@@ -120,7 +120,8 @@ class Reader {
     if (section_ == "constrainttypes") return types_.read_bonded("constraints", line);
     if (section_ == "angletypes") return types_.read_bonded("angles", line);
     if (section_ == "dihedraltypes") return types_.read_dihedral(line);
-    if (section_ == "cmaptypes" || section_.starts_with("implicit")) return;  // asked for by [ cmap ] alone; no longer of use
+    if (section_ == "cmaptypes") return types_.read_cmap(line);
+    if (section_.starts_with("implicit")) return;  // no longer of use
     if (section_ == "moleculetype") return begin_molecule(line);
     if (section_ == "system") {
       has_system_ = true;
@@ -253,8 +254,8 @@ void Reader::lennard_jones() {
     }
 }
 
-template <int N, int P>
-void append(Terms<N, P>& to, const TopTerms<N>& from, std::int32_t first) {
+template <class List, int N>
+void append(List& to, const TopTerms<N>& from, std::int32_t first) {
   for (std::size_t k = 0; k < from.atoms.size(); ++k) {
     std::array<std::int32_t, N> a = from.atoms[k];
     for (std::int32_t& i : a) i += first;
@@ -290,6 +291,7 @@ void Reader::add(const TopMolecule& m, std::size_t copies) {
     append(s_.impropers, m.impropers, first);
     append(s_.harmonic_impropers, m.harmonic_impropers, first);
     append(s_.ryckaert_bellemans, m.ryckaert_bellemans, first);
+    append(s_.cmap, m.cmap, first);
     append(s_.pairs, m.pairs, first);
     append(s_.constraints, m.constraints, first);
     append(s_.rigid_waters, m.rigid_waters, first);
@@ -344,6 +346,22 @@ void take(Terms<N, P>& t, const TopRows<P>& table) {
   for (std::int32_t& r : t.row) r = now[static_cast<std::size_t>(r)];
 }
 
+/// Maps in use, in the order of the force field.
+void take(CorrectionMaps& c, const TopTypes& types) {
+  if (c.row.empty()) return;
+  c.points = types.cmap_points();
+  const auto square = static_cast<std::size_t>(c.points) * static_cast<std::size_t>(c.points);
+  std::vector<std::int32_t> now(types.maps().size() / square, -1);
+  for (const std::int32_t r : c.row) now[static_cast<std::size_t>(r)] = 0;
+  std::int32_t next = 0;
+  for (std::size_t m = 0; m < now.size(); ++m)
+    if (now[m] == 0) {
+      now[m] = next++;
+      c.maps.insert(c.maps.end(), types.maps().begin() + static_cast<std::ptrdiff_t>(m * square), types.maps().begin() + static_cast<std::ptrdiff_t>((m + 1) * square));
+    }
+  for (std::int32_t& r : c.row) r = now[static_cast<std::size_t>(r)];
+}
+
 GromacsTopology Reader::assemble() {
   if (atoms_ == 0) findings_.error(702, preprocessor_.end(), "the system has no atoms");
   if (options_.reference && options_.reference->x_nm.size() != atoms_)
@@ -365,6 +383,7 @@ GromacsTopology Reader::assemble() {
   take(s_.impropers, tables_.impropers);
   take(s_.harmonic_impropers, tables_.harmonic_impropers);
   take(s_.ryckaert_bellemans, tables_.ryckaert_bellemans);
+  take(s_.cmap, types_);
   take(s_.pairs, tables_.pairs);
   take(s_.constraints, tables_.constraints);
   take(s_.rigid_waters, tables_.rigid_waters);

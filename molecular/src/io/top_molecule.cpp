@@ -21,13 +21,14 @@ std::size_t z(std::int32_t i) { return static_cast<std::size_t>(i); }
 
 std::size_t TopMolecule::entries() const {
   return size() + connectivity.size() + exclusions.size() + bonds.row.size() + urey_bradley.row.size() + pairs.row.size() + constraints.row.size() + distance_restraints.row.size() +
-         angles.row.size() + rigid_waters.row.size() + dihedrals.row.size() + impropers.row.size() + harmonic_impropers.row.size() + ryckaert_bellemans.row.size() +
+         angles.row.size() + rigid_waters.row.size() + dihedrals.row.size() + impropers.row.size() + harmonic_impropers.row.size() + ryckaert_bellemans.row.size() + cmap.row.size() +
          position_restraints.size() + virtual_sites.size();
 }
 
 void TopMoleculeReader::read(std::string_view section, const TopLine& line, TopMolecule& m) {
   if (section == "atoms") return atoms(line, m);
   if (section == "bonds" || section == "constraints" || section == "angles" || section == "dihedrals") return bonded(section, line, m);
+  if (section == "cmap") return cmap(line, m);
   if (section == "pairs" || section == "pairs_nb") return pairs(section, line, m);
   if (section == "settles") return settles(line, m);
   if (section == "exclusions") return exclusions(line, m);
@@ -35,8 +36,7 @@ void TopMoleculeReader::read(std::string_view section, const TopLine& line, TopM
   if (section == "distance_restraints") return distance_restraints(line, m);
   if (section == "virtual_sitesn") return virtual_site_of_many(line, m);
   if (section.starts_with("virtual_sites")) return virtual_site(section, line, m);
-  findings_.error(703, line[0], fmt::format("[ {} ] is not read", section),
-                  section == "cmap" ? "the CMAP correction of CHARMM force fields is not among the energies; take a force field without it" : "leave the section out");
+  findings_.error(703, line[0], fmt::format("[ {} ] is not read", section), "leave the section out");
   findings_.throw_if_errors();
 }
 
@@ -186,6 +186,24 @@ void TopMoleculeReader::bonded_term(TopKind kind, int entry, const double* p, co
       break;
     case TopKind::count: break;
   }
+}
+
+void TopMoleculeReader::cmap(const TopLine& line, TopMolecule& m) {
+  std::array<std::int32_t, 5> a{}, t{};
+  if (!atoms_of("cmap", line, 5, m, a.data())) return;
+  if (line.size() == 5) return findings_.error(701, line.back(), "expected the function behind the atoms of [ cmap ]");
+  const auto function = findings_.integer(line[5], 1, 100, "the function");
+  if (!function) return;
+  if (*function != 1) return not_read("cmap", line[5], *function);
+  if (line.size() > 6) return findings_.error(701, line[6], "a map stands in [ cmaptypes ], not on a line of [ cmap ]");
+  for (std::size_t k = 0; k < 5; ++k) t[k] = types_.atom_types[static_cast<std::size_t>(m.type[z(a[k])])].bonded;
+  const int map = types_.cmap(t);
+  if (map < 0) {
+    std::string names;
+    for (std::size_t k = 0; k < 5; ++k) names.append(k ? "-" : "").append(types_.bonded_name(t[k]));
+    return findings_.error(723, line[0], fmt::format("the force field has no [ cmaptypes ] for the types {} in this order", names));
+  }
+  m.cmap.add({a[0], a[1], a[2], a[3], a[1], a[2], a[3], a[4]}, map);
 }
 
 void TopMoleculeReader::pairs(std::string_view section, const TopLine& line, TopMolecule& m) {

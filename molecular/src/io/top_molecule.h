@@ -68,6 +68,7 @@ struct TopMolecule {
   TopTerms<2> bonds, urey_bradley, pairs, constraints, distance_restraints;
   TopTerms<3> angles, rigid_waters;
   TopTerms<4> dihedrals, impropers, harmonic_impropers, ryckaert_bellemans;
+  TopTerms<8> cmap;
   std::vector<Restraint> position_restraints;
   std::vector<std::array<std::int32_t, 2>> connectivity, exclusions;
   std::vector<VirtualSite> virtual_sites;
@@ -92,6 +93,7 @@ class TopMoleculeReader {
   void atoms(const TopLine& line, TopMolecule& m);
   void bonded(std::string_view section, const TopLine& line, TopMolecule& m);
   void bonded_term(TopKind kind, int entry, const double* p, const std::array<std::int32_t, 4>& a, const TopWord& at, TopMolecule& m);
+  void cmap(const TopLine& line, TopMolecule& m);
   void pairs(std::string_view section, const TopLine& line, TopMolecule& m);
   void settles(const TopLine& line, TopMolecule& m);
   void exclusions(const TopLine& line, TopMolecule& m);

@@ -177,6 +177,30 @@ void TopTypes::read_dihedral(const TopLine& line) {
   if (parameters(line, at + 1, info_of(*kind).parameters, p.data())) add(*kind, types, p, *function == 9, line[0]);
 }
 
+void TopTypes::read_cmap(const TopLine& line) {
+  // Five bonded types, the function, points along phi and psi, then the values: psi runs fastest, both from -180 degrees.
+  if (line.size() < 8) return findings_.error(701, line.back(), "expected five types, the function, the points along either dihedral, then the map");
+  const auto function = findings_.integer(line[5], 1, 20, "the function");
+  const auto n = findings_.integer(line[6], 4, 1000, "the points along the first dihedral"), m = findings_.integer(line[7], 4, 1000, "the points along the second dihedral");
+  if (!function || !n || !m) return;
+  if (*function != 1) return findings_.error(703, line[5], fmt::format("function {} of a correction map is not read", *function), "1 is the map on two dihedrals");
+  if (*n != *m) return findings_.error(703, line[7], fmt::format("a map of {} by {} points is not read", *n, *m), "as many along either dihedral, as GROMACS wants it");
+  if (cmap_points_ != 0 && cmap_points_ != *n) return findings_.error(703, line[6], fmt::format("maps of {} and of {} points are not read together", cmap_points_, *n), "GROMACS wants all maps of one size");
+  const auto values = static_cast<std::size_t>(*n * *n);
+  if (line.size() != 8 + values) return findings_.error(701, line.back(), fmt::format("expected {} values of the map, got {}", values, line.size() - 8), "does a line end without its backslash?");
+  cmap_points_ = static_cast<int>(*n);
+  std::array<std::int32_t, 5> types{};
+  for (std::size_t k = 0; k < 5; ++k) types[k] = bonded_number(line[k].text);
+  if (!cmaps_.try_emplace(types, static_cast<int>(maps_.size() / values)).second)
+    return findings_.warn(723, line[0], "these types were given a map before; the first one is taken, as GROMACS does");
+  for (std::size_t k = 0; k < values; ++k) maps_.push_back(findings_.number(line[8 + k]).value_or(0));
+}
+
+int TopTypes::cmap(const std::array<std::int32_t, 5>& types) const {
+  const auto at = cmaps_.find(types);
+  return at == cmaps_.end() ? -1 : at->second;
+}
+
 void TopTypes::add(TopKind kind, const Key& types, const std::array<double, 6>& p, bool repeats, const TopWord& at) {
   List& list = lists_[static_cast<std::size_t>(kind)];
   std::vector<int>& same = list.by_types[normal(types, info_of(kind).atoms)];

@@ -65,11 +65,16 @@ class TopTypes {
   void read_nonbonded(const TopLine& line);
   void read_bonded(std::string_view section, const TopLine& line);  ///< bonds, constraints, angles
   void read_dihedral(const TopLine& line);
+  void read_cmap(const TopLine& line);
 
   int atom_type(std::string_view name) const;  ///< -1: none
   /// Entries for bonded types: one, or all lines of a dihedral of function 9; empty: none. {kind's entry number...}
   std::vector<int> find(TopKind kind, const std::array<std::int32_t, 4>& types);
   const TopEntry& entry(TopKind kind, int k) const { return lists_[static_cast<std::size_t>(kind)].entries[static_cast<std::size_t>(k)]; }
+  /// The correction map of five bonded types in this order, as GROMACS looks for it; -1: none.
+  int cmap(const std::array<std::int32_t, 5>& types) const;
+  int cmap_points() const { return cmap_points_; }
+  const std::vector<double>& maps() const { return maps_; }  ///< [maps, points, points]
   /// {V, W} of the pairs of atom types i, j; nothing: not given.
   std::optional<std::array<double, 2>> pair(int i, int j) const;
   std::optional<std::array<double, 2>> nonbonded_exception(int i, int j) const;
@@ -97,6 +102,9 @@ class TopTypes {
   std::vector<std::string> bonded_names_;
   std::array<List, static_cast<std::size_t>(TopKind::count)> lists_;
   std::map<std::array<int, 2>, std::array<double, 2>> pairs_, nonbonded_;
+  std::map<std::array<std::int32_t, 5>, int> cmaps_;
+  std::vector<double> maps_;
+  int cmap_points_ = 0;  ///< 0: no map yet
 };
 
 }  // namespace tessera::molecular

@@ -4,7 +4,8 @@
 // energies in kcal/mol, charges times 18.2223 become nm, kJ/mol and e (1 kcal = 4.184 kJ).
 //
 // What the file says is taken: its exclusions, its 1-4 scale factors (1.2 and 2.0 where it has none), its pairs of types
-// (so NBFIX comes for free). Four-point waters get their virtual sites from the extra point's bond.
+// (so NBFIX comes for free), correction maps (ff19SB), and in CHAMBER topologies Urey-Bradley terms, harmonic impropers and the 1-4
+// pairs of a CHARMM force field. Four-point waters get their virtual sites from the extra point's bond.
 #pragma once
 #include "tessera/data/text_file.h"
 #include "tessera/molecular/system.h"
@@ -22,8 +23,8 @@ struct AmberTopology {
 };
 
 /// Throws InputError with all places: E0701 a section is missing, given twice or has another length than POINTERS says; E0303
-/// numbers; E0702 an index or count out of range; E0703 a feature that is not read (CHAMBER, 12-6-4, 10-12 hydrogen bonds,
-/// polarizable, perturbed).
+/// numbers; E0702 an index or count out of range; E0703 a feature that is not read (12-6-4, 10-12 hydrogen bonds, perturbed, correction maps
+/// of several sizes).
 AmberTopology read_amber_topology(const data::TextFile& text);
 
 /// Positions, velocities and box of a restart of `n_atoms` atoms. Throws InputError: E0704 other number of atoms, E0303 numbers,

@@ -83,6 +83,15 @@ struct ForceField {
     Ordering ordering = Ordering::charmm;
   };
   std::vector<Rule<4, RyckaertBellemansTerm>> rb_propers, rb_impropers;
+  std::vector<Rule<3, std::array<double, 2>>> urey_bradley;  ///< {r0, k} between the ends of an angle
+  struct HarmonicTorsion {
+    double phi0 = 0, k = 0;
+    Ordering ordering = Ordering::charmm;
+  };
+  std::vector<Rule<4, HarmonicTorsion>> harmonic_impropers;
+  std::vector<Rule<5, std::int32_t>> cmap;  ///< the map on a chain of five atoms
+  int map_points = 0;                       ///< 0: no maps
+  std::vector<double> maps;                 ///< as in CorrectionMaps
 
   /// Of each type; `given` is false where the force field has none.
   struct NonbondedType {

@@ -40,13 +40,14 @@ struct Parameters {
   Tensor virtual_sites;            ///< [sites, 12] weights
   Tensor constraints;              ///< [rows, 1] lengths; no energy depends on them, trajectories do
   Tensor rigid_waters;             ///< [rows, 2] d_OH, d_HH
+  Tensor cmap;                     ///< [maps, points, points]
   TESSERA_TREE(bonds, urey_bradley, angles, dihedrals, impropers, harmonic_impropers, ryckaert_bellemans, pairs, pair_scale, position_restraints,
-               distance_restraints, charge, sigma, epsilon, exceptions, c6, c12, virtual_sites, constraints, rigid_waters)
+               distance_restraints, charge, sigma, epsilon, exceptions, c6, c12, virtual_sites, constraints, rigid_waters, cmap)
 };
 /// Names of the leaves, in their order.
-inline constexpr std::array<const char*, 20> parameter_names = {
+inline constexpr std::array<const char*, 21> parameter_names = {
     "bonds", "urey_bradley", "angles", "dihedrals", "impropers", "harmonic_impropers", "ryckaert_bellemans", "pairs", "pair_scale", "position_restraints",
-    "distance_restraints", "charge", "sigma", "epsilon", "exceptions", "c6", "c12", "virtual_sites", "constraints", "rigid_waters"};
+    "distance_restraints", "charge", "sigma", "epsilon", "exceptions", "c6", "c12", "virtual_sites", "constraints", "rigid_waters", "cmap"};
 
 /// What 1-4 pairs have to do with the types of their atoms.
 enum class ScaledFrom : std::uint8_t {

@@ -37,6 +37,18 @@ using PeriodicDihedrals = Terms<4, 3>;
 using HarmonicDihedrals = Terms<4, 2>;
 /// Ryckaert-Bellemans: U = sum_{n=0..5} C_n cos^n(psi), psi = phi - pi, rows {C_0 ... C_5 [kJ/mol]}.
 using RyckaertBellemans = Terms<4, 6>;
+/// Corrections on two dihedrals (CMAP): U(phi, psi) is the bicubic periodic spline through the map of the term, whose entry [i, j] is U [kJ/mol] at
+/// phi = -pi + 2 pi i/points, psi = -pi + 2 pi j/points. The spline and its first two derivatives are continuous (MacKerell, Feig & Brooks,
+/// J. Comput. Chem. 25 (2004) 1400). All maps of a system have as many points.
+struct CorrectionMaps {
+  std::vector<std::array<std::int32_t, 8>> atoms;  ///< four of phi, four of psi
+  std::vector<std::int32_t> row;                   ///< map of each term
+  int points = 24;                                 ///< along either dihedral, at least 4
+  std::vector<double> maps;                        ///< [maps, points, points]
+  std::size_t size() const { return atoms.size(); }
+  std::size_t n_maps() const { return maps.size() / (static_cast<std::size_t>(points) * static_cast<std::size_t>(points)); }
+  bool operator==(const CorrectionMaps&) const = default;
+};
 /// Pairs apart from the non-bonded sum (1-4): U = c12/r^12 - c6/r^6 + k_e (f q_i q_j + qq)/r without cut-off or images beyond the
 /// nearest, rows {c6 [kJ/mol nm^6], c12 [kJ/mol nm^12], f, qq [e^2]}.
 using ScaledPairs = Terms<2, 4>;
@@ -125,6 +137,7 @@ struct System {
   PeriodicDihedrals dihedrals, impropers;
   HarmonicDihedrals harmonic_impropers;
   RyckaertBellemans ryckaert_bellemans;
+  CorrectionMaps cmap;
   ScaledPairs pairs;
   PositionRestraints position_restraints;
   DistanceRestraints distance_restraints;

@@ -14,6 +14,7 @@ enum class Term : std::uint8_t {
   impropers,
   harmonic_impropers,
   ryckaert_bellemans,
+  cmap,                ///< corrections on two dihedrals
   pairs_lj,
   pairs_coulomb,
   position_restraints,
@@ -23,7 +24,7 @@ enum class Term : std::uint8_t {
   coulomb_short,       ///< of pairs within the cut-off
   coulomb_reciprocal,  ///< with self, background and excluded pairs
 };
-inline constexpr std::size_t n_terms = 15;
+inline constexpr std::size_t n_terms = 16;
 using TermEnergies = std::array<double, n_terms>;  ///< kJ/mol, by Term
 
 /// "lj_tail"

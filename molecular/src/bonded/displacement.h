@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Displacements d = x_a - x_b - k h between atoms as terms take them, and the way back: a slope along d belongs to x_a, with the other
+// sign to x_b, and -k (x) slope to h.
+#pragma once
+#include "bonded/geometry.h"
+#include "jet.h"
+#include "tessera/molecular/box.h"
+#include "tessera/molecular/energy_function.h"
+
+#include <cmath>
+
+namespace tessera::molecular {
+
+/// Positions and box with their tangents (null: zero), as numbers of type T.
+template <class T>
+class Places {
+ public:
+  Places(const double* x, const double* dx, const double* h, const double* dh) : x_(x), dx_(dx), h_(h), dh_(dh) {
+    for (std::size_t k = 0; k < 9; ++k) box_.edge[k / 3][k % 3] = h[k];
+  }
+  /// d of atoms a and b, and its image k.
+  Vec<T> apart(std::size_t a, std::size_t b, Vec3& image) const {
+    const double *p = x_ + 3 * a, *q = x_ + 3 * b;
+    if (is_periodic(box_)) {
+      const Vec3 s = fractions(box_, {p[0] - q[0], p[1] - q[1], p[2] - q[2]});
+      for (std::size_t k = 0; k < 3; ++k) image[k] = std::floor(s[k] + 0.5);
+    }
+    Vec<T> d;
+    for (std::size_t c = 0; c < 3; ++c) {
+      d[c] = number<T>(x_, dx_, 3 * a + c) - number<T>(x_, dx_, 3 * b + c);
+      for (std::size_t k = 0; k < 3; ++k)
+        if (image[k] != 0) d[c] = d[c] - image[k] * number<T>(h_, dh_, 3 * k + c);
+    }
+    return d;
+  }
+
+ private:
+  const double *x_, *dx_, *h_, *dh_;
+  Box box_;
+};
+
+/// Adds a slope along d to those of positions and box that are asked for.
+inline void spread_slope(EnergyFunction::Results g, std::size_t a, std::size_t b, const Vec3& image, const Vec3& slope) {
+  for (std::size_t c = 0; c < 3; ++c) {
+    if (g[0]) {
+      g[0][3 * a + c] += slope[c];
+      g[0][3 * b + c] -= slope[c];
+    }
+    if (g[1])
+      for (std::size_t k = 0; k < 3; ++k) g[1][3 * k + c] -= image[k] * slope[c];
+  }
+}
+
+}  // namespace tessera::molecular
