@@ -21,6 +21,7 @@ data::ExitCode dispatch(const CommandLine& line) {
                {"estimate", verb_estimate},
                {"gradcheck", verb_gradcheck},
                {"run", verb_run},
+               {"rerun", verb_rerun},
                {"resume", verb_resume},
                {"stop", verb_stop},
                {"plot", verb_plot},

@@ -5,6 +5,7 @@
 #include "molecular/md_derivatives.h"
 #include "molecular/md_groups.h"
 #include "molecular/md_mdp.h"
+#include "molecular/md_rerun.h"
 #include "molecular/md_run.h"
 #include "molecular/md_running.h"
 #include "support/app.h"
@@ -135,6 +136,7 @@ const RegisterApp registered([] {
              .plot = plot,
              .precision = [](const data::Config& config) { return std::string(md_options().read(config).precision == Precision::f64 ? "f64" : "mixed"); },
              .derivatives = derivatives,
+             .rerun = rerun_case,
              .importers = {{".mdp", "GROMACS's run parameters", [](const std::filesystem::path& file) { return import_mdp(file); }}}};
 });
 

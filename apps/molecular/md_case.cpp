@@ -5,6 +5,7 @@
 #include "molecular/md_groups.h"
 #include "molecular/md_input.h"
 #include "tessera/molecular/constraints.h"
+#include "tessera/molecular/trajectory.h"
 
 #include <fmt/format.h>
 
@@ -176,6 +177,13 @@ struct Maker {
     const bool chosen = check_choices(k, s.settings);
     if (s.type == StageType::rerun) {
       c.inputs.push_back(data::describe_input(s.frames));
+      try {
+        mol::open_trajectory(s.frames, {.n_atoms = c.system.n_atoms()});
+      } catch (const data::InputError&) {
+        throw;
+      } catch (const Error& e) {
+        error(750, key_of(k, "frames"), e.what());
+      }
     } else if (down) {
       s.minimization = minimization_of(s.settings, integrator);
       if (chosen) check_frozen(k, s);

@@ -18,7 +18,7 @@ data::Options<StageOptions> stage_table() {
   data::Options<O> o("stage", "One part of a run: a minimization, a piece of dynamics, or a look at frames. It begins where the stage before it has ended; keys that it does not give are those at the top of the file.");
   o.add("name", &O::name, {.doc = "Name of its folder and of its lines in the log; its type if not given."});
   o.add_kind("type", &O::type, {.doc = "Motion in time, the way down to a minimum of the energy, or energies and forces of the frames of a trajectory.", .choices = {"dynamics", "minimize", "rerun"}});
-  o.add("frames", &O::frames, {.doc = "The trajectory (.xtc, .trr, .dcd, .h5md).", .required = true, .only_for = {"rerun"}});
+  o.add("frames", &O::frames, {.doc = "The trajectory (.xtc, .trr, .dcd, .h5md, .gro, .pdb).", .required = true, .only_for = {"rerun"}});
   each_setting([&](const char* key, auto, auto member, data::Field field) { o.add(key, [member](O& s) -> auto& { return s.*member; }, std::move(field)); });
   return o;
 }
@@ -78,6 +78,7 @@ data::Options<OutputOptions> output_table() {
   o.add("select", &O::select, {.doc = "Which atoms the trajectories hold: all, solute, or any selection at the start of the case (docs/reference/selections.md). trajectory.pdb then says which they are."});
   o.add("velocities", &O::velocities, {.doc = "Velocities with the frames, where the format has a place for them."});
   o.add("forces", &O::forces, {.doc = "Forces with the frames, likewise, and those of the end in forces.csv."});
+  o.add("final", &O::final, {.doc = "Formats of the structure at the end of every stage, final.rst7 and so on: rst7 (AMBER) and gro (GROMACS) with velocities, pdb, cif.", .choices = {"rst7", "gro", "pdb", "cif"}});
   o.add("xtc_precision", &O::xtc_precision, {.doc = "Places in .xtc are multiples of 1 over this.", .unit = "1/nm", .above = 0});
   o.add("pictures", &O::pictures, {.doc = "Draw energies, temperature and pressure of every stage."});
   return o;

@@ -148,6 +148,7 @@ struct OutputOptions {
   std::string select = "all";
   bool velocities = false, forces = false;
   double xtc_precision = 1e12;  ///< 1/m
+  std::vector<std::string> final = {"rst7", "gro"};
   bool pictures = true;
 };
 

@@ -13,6 +13,8 @@
 #include "tessera/data/run.h"
 #include "tessera/data/stop.h"
 #include "tessera/molecular/amber.h"
+#include "tessera/molecular/gromacs.h"
+#include "tessera/molecular/structure_file.h"
 #include "tessera/molecular/trajectory.h"
 
 #include <fmt/format.h>
@@ -79,14 +81,22 @@ struct StageRunner {
     output_s += seconds_since(begin);
   }
 
-  void write_frame(const std::string& name, const mol::Frame& frame) const {
-    try {
-      mol::write_amber_restart(folder / (name + ".rst7"), frame, c.system.title);
-      context.log.info("wrote " + (folder / (name + ".rst7")).string());
-    } catch (const data::InputError&) {
-      throw;
-    } catch (const Error& e) {
-      context.log.warning(e.what());
+  /// All atoms of a frame in each of some formats; one that has no place for them is told, not an end.
+  void write_frame(const std::string& name, const mol::Frame& frame, const std::vector<std::string>& formats) const {
+    for (const std::string& format : formats) {
+      const fs::path path = folder / (name + "." + format);
+      try {
+        const std::string text = format == "rst7"  ? mol::amber_restart(frame, c.system.title)
+                                 : format == "gro" ? mol::write_gro(c.system, {frame})
+                                 : format == "pdb" ? mol::pdb_text(mol::structure_of(c.system, frame))
+                                                   : mol::mmcif_text(mol::structure_of(c.system, frame));
+        data::write_file_atomically(path, text);
+        context.log.info("wrote " + path.string());
+      } catch (const data::InputError&) {
+        throw;
+      } catch (const Error& e) {
+        context.log.warning(path.filename().string() + " is not written: " + e.what());
+      }
     }
   }
 
@@ -110,7 +120,7 @@ struct StageRunner {
       text += line + "\n";
     }
     data::replace_file(folder / "why.txt", text);
-    write_frame("last_good", last);
+    write_frame("last_good", last, c.options.output.final.empty() ? std::vector<std::string>{"rst7"} : c.options.output.final);
     return data::ExitCode::blow_up;
   }
 
@@ -258,7 +268,7 @@ struct StageRunner {
     rows->sync();
     for (const auto& t : trajectories) t->sync();
     trajectories.clear();
-    write_frame("final", running->frame());
+    if (stage.type != StageType::rerun) write_frame("final", running->frame(), c.options.output.final);
     if (c.options.output.forces) write_forces();
     if (running->step() > begin_step) tell_speed(seconds_since(begin), stage.type == StageType::dynamics ? ns_per_day() : 0);
     return data::ExitCode::ok;

@@ -114,6 +114,9 @@ struct App {
   std::function<std::string(const data::Config&)> precision = {};
   /// What a case computes as a differentiable function; empty where the app offers none.
   std::function<Derivatives(const AppContext&)> derivatives = {};
+  /// `tessera rerun`: the configuration, as TOML, that looks at the frames of a trajectory with the forces of a stage (empty:
+  /// the last).
+  std::function<std::string(const data::Config&, const std::filesystem::path& trajectory, const std::string& stage)> rerun = {};
   /// What `tessera import` makes cases of this app from.
   std::vector<Importer> importers = {};
 };

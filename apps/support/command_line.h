@@ -14,7 +14,9 @@ namespace tessera::apps {
 struct CommandLine {
   std::string verb;
   std::filesystem::path path;          ///< CASE, RUN, FILE or DIR
+  std::filesystem::path frames;        ///< TRAJECTORY
   std::string word;                    ///< app, key, shell, kind of list
+  std::string stage;                   ///< --stage
   std::filesystem::path output;        ///< -o
   std::vector<std::string> overrides;  ///< --set, in order
   std::uint64_t seed = 1;

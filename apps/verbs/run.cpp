@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// run and resume: the same call of the app, in a new folder or in the one of an interrupted run.
+// run, rerun and resume: the same call of the app, in a new folder or in the one of an interrupted run.
 // And what else is done with run folders: stop, plot.
 #include "tessera/data/run.h"
 
@@ -95,10 +95,8 @@ ExitCode run_in(data::RunFolder& folder, const Case& c, const CommandLine& line,
   }
 }
 
-}  // namespace
-
-ExitCode verb_run(const CommandLine& line) {
-  const Case c = read_case(line.path, line.overrides);
+/// A case in a new folder; `input` is the configuration as it was given, in `format`.
+ExitCode run_anew(const Case& c, const CommandLine& line, const fs::path& path, const std::string& input, const std::string& format) {
   // Everything that can be wrong with the inputs is told before the first file is written.
   const CheckReport inputs = c.app.check({c.config, line.run});
   if (has_errors(inputs.findings) && !line.run.keep_going)
@@ -110,12 +108,9 @@ ExitCode verb_run(const CommandLine& line) {
     report(shown, false);
   }
 
-  const fs::path path = line.output.empty() ? line.path.stem().concat(".run") : line.output;
   const std::string resolved = c.app.options.get().resolved_toml(c.config);
   data::RunFolder folder = data::RunFolder::create(path, line.run.force);
-  folder.write_text(
-      "input" + (line.path.extension() == ".json" ? std::string(".json") : std::string(".toml")),
-      c.config.sources.front().text);
+  folder.write_text("input" + format, input);
   folder.write_text("resolved.toml", resolved);
   data::Manifest manifest =
       data::begin_manifest(c.app.name, line.arguments, thread_count(line.run));
@@ -124,6 +119,29 @@ ExitCode verb_run(const CommandLine& line) {
   const ExitCode code = run_in(folder, c, line, std::move(manifest));
   if (!line.json) std::cout << folder.path().string() << "\n";
   return code;
+}
+
+std::string apps_with_rerun() {
+  std::string out;
+  for (const App& a : all_apps())
+    if (a.rerun) out += (out.empty() ? "apps with frames: " : ", ") + a.name;
+  return out;
+}
+
+}  // namespace
+
+ExitCode verb_run(const CommandLine& line) {
+  const Case c = read_case(line.path, line.overrides);
+  const fs::path path = line.output.empty() ? line.path.stem().concat(".run") : line.output;
+  return run_anew(c, line, path, c.config.sources.front().text, line.path.extension() == ".json" ? ".json" : ".toml");
+}
+
+ExitCode verb_rerun(const CommandLine& line) {
+  const Case of = read_case(line.path, line.overrides);
+  if (!of.app.rerun) throw usage_error(of.app.name + " has no frames to look at again", apps_with_rerun());
+  const std::string toml = of.app.rerun(of.config, fs::absolute(line.frames), line.stage);
+  const fs::path path = line.output.empty() ? line.frames.stem().concat(".rerun") : line.output;
+  return run_anew({data::parse_config("rerun of " + line.path.string(), toml), of.app}, line, path, toml, ".toml");
 }
 
 ExitCode verb_resume(const CommandLine& line) {

@@ -10,6 +10,7 @@ data::ExitCode verb_check(const CommandLine& line);
 data::ExitCode verb_estimate(const CommandLine& line);
 data::ExitCode verb_gradcheck(const CommandLine& line);
 data::ExitCode verb_run(const CommandLine& line);
+data::ExitCode verb_rerun(const CommandLine& line);
 data::ExitCode verb_resume(const CommandLine& line);
 data::ExitCode verb_stop(const CommandLine& line);
 data::ExitCode verb_plot(const CommandLine& line);

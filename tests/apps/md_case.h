@@ -2,6 +2,7 @@
 // What tests of molecular.dynamics share: a small case, and tables by the names of their columns.
 #pragma once
 #include "app_test.h"
+#include "tessera/molecular/trajectory.h"
 
 #include <map>
 #include <string>
@@ -29,7 +30,30 @@ class Md : public AppTest {
     }
     return out;
   }
+  /// All frames of a trajectory.
+  std::vector<molecular::Snapshot> frames(const std::filesystem::path& name) const {
+    const auto reader = molecular::open_trajectory(here() / name);
+    std::vector<molecular::Snapshot> out;
+    for (molecular::Snapshot s; reader->read(s);) out.push_back(s);
+    return out;
+  }
 };
+
+/// 64 rigid waters.
+inline const char* const kWater = R"(app = "molecular.dynamics"
+dt = "2 fs"
+rcoulomb = "0.6 nm"
+rvdw = "0.6 nm"
+constraints = "h-bonds"
+nsteps = 20
+nstxout = 5
+nstenergy = 5
+gen_temp = "10 K"
+[build]
+kind = "water"
+model = "spce"
+molecules = 64
+)";
 
 /// 108 argon atoms: minimized, warmed by a thermostat, then free. The box is exactly twice the cut-off wide.
 inline const char* const kArgon = R"(app = "molecular.dynamics"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Choices of atoms in cases of molecular.dynamics: what stays, what has a bath of its own, what is held and what is written.
 #include "md_case.h"
-#include "tessera/molecular/trajectory.h"
 
 #include <gtest/gtest.h>
 
@@ -15,12 +14,6 @@ namespace {
 
 class MdGroups : public Md {
  protected:
-  std::vector<mol::Frame> frames(const fs::path& name) const {
-    const auto reader = mol::open_trajectory(here() / name);
-    std::vector<mol::Frame> out;
-    for (mol::Snapshot s; reader->read(s);) out.push_back(s.frame);
-    return out;
-  }
   /// kArgon with other text in place of some of it.
   static std::string changed(const std::string& old, const std::string& now) {
     std::string out = kArgon;
@@ -29,22 +22,6 @@ class MdGroups : public Md {
   }
 };
 
-/// 64 rigid waters, which are only looked at.
-const char* const kWater = R"(app = "molecular.dynamics"
-dt = "2 fs"
-rcoulomb = "0.6 nm"
-rvdw = "0.6 nm"
-constraints = "h-bonds"
-nsteps = 20
-nstxout = 5
-nstenergy = 5
-gen_temp = "10 K"
-[build]
-kind = "water"
-model = "spce"
-molecules = 64
-)";
-
 TEST_F(MdGroups, FrozenAtomsStay) {
   write("case.toml", "freeze = \"serial 1 to 10\"\nfreeze_z = \"index 20\"\n" + changed("[\"xtc\", \"dcd\"]", "[\"h5md\"]"));
   const Outcome check = tessera({"check", "case.toml"});
@@ -52,9 +29,9 @@ TEST_F(MdGroups, FrozenAtomsStay) {
   const Outcome run = tessera({"run", "case.toml", "--output", "RUN"});
   ASSERT_EQ(run.code, 0) << run.err;
   for (const char* stage : {"2_warm", "3_free"}) {
-    const std::vector<mol::Frame> f = frames(fs::path("RUN") / stage / "trajectory.h5md");
+    const std::vector<mol::Snapshot> f = frames(fs::path("RUN") / stage / "trajectory.h5md");
     ASSERT_GE(f.size(), 2u);
-    const auto &first = f.front().x_nm, &last = f.back().x_nm;
+    const auto &first = f.front().frame.x_nm, &last = f.back().frame.x_nm;
     for (std::size_t i = 0; i < 10; ++i) EXPECT_EQ(first[i], last[i]) << stage << " atom " << i;
     EXPECT_EQ(first[20][2], last[20][2]) << stage;
     EXPECT_NE(first[20][0], last[20][0]) << stage;
@@ -119,17 +96,17 @@ TEST_F(MdGroups, TrajectoriesHoldTheAtomsChosen) {
   const Outcome run = tessera({"run", "case.toml", "--output", "RUN"});
   ASSERT_EQ(run.code, 0) << run.err;
   ASSERT_EQ(tessera({"run", "whole.toml", "--output", "WHOLE"}).code, 0);
-  const std::vector<mol::Frame> all = frames("WHOLE/1_dynamics/trajectory.trr"), some = frames("RUN/1_dynamics/trajectory.trr");
+  const std::vector<mol::Snapshot> all = frames("WHOLE/1_dynamics/trajectory.trr"), some = frames("RUN/1_dynamics/trajectory.trr");
   ASSERT_EQ(all.size(), 5u);
   ASSERT_EQ(some.size(), 5u);
   for (std::size_t k = 0; k < 5; ++k) {
-    ASSERT_EQ(some[k].x_nm.size(), 64u);
+    ASSERT_EQ(some[k].frame.x_nm.size(), 64u);
     for (std::size_t i = 0; i < 64; ++i) {
-      EXPECT_EQ(some[k].x_nm[i], all[k].x_nm[3 * i]);
-      EXPECT_EQ(some[k].v_nm_ps[i], all[k].v_nm_ps[3 * i]);
+      EXPECT_EQ(some[k].frame.x_nm[i], all[k].frame.x_nm[3 * i]);
+      EXPECT_EQ(some[k].frame.v_nm_ps[i], all[k].frame.v_nm_ps[3 * i]);
     }
   }
-  for (const char* name : {"trajectory.xtc", "trajectory.dcd", "trajectory.h5md"}) EXPECT_EQ(frames(fs::path("RUN/1_dynamics") / name).at(4).x_nm.size(), 64u) << name;
+  for (const char* name : {"trajectory.xtc", "trajectory.dcd", "trajectory.h5md"}) EXPECT_EQ(frames(fs::path("RUN/1_dynamics") / name).at(4).frame.x_nm.size(), 64u) << name;
   const std::string shown = read("RUN/1_dynamics/trajectory.pdb");
   EXPECT_TRUE(holds(shown, " O   HOH    64 ")) << shown.substr(0, 500);
   EXPECT_FALSE(holds(shown, " H1 "));

@@ -36,6 +36,7 @@ std::unique_ptr<TrajectoryReader> read_trr(data::BinaryInput in);
 std::unique_ptr<TrajectoryReader> read_dcd(data::BinaryInput in);
 std::unique_ptr<TrajectoryReader> read_h5md(const std::filesystem::path& path);
 std::unique_ptr<TrajectoryReader> read_gro_frames(const std::filesystem::path& path);
+std::unique_ptr<TrajectoryReader> read_pdb_frames(const std::filesystem::path& path);
 
 inline constexpr int cut_off = 740, damaged = 741, not_read = 742;
 

@@ -29,7 +29,7 @@ constexpr std::array formats = {
     Format{".pvd", write_pvd},
     Format{".csv", write_csv},
     Format{".rst7", write_rst7},
-    Format{".pdb", write_pdb},
+    Format{".pdb", write_pdb, nullptr, read_pdb_frames},
     Format{".cif", write_cif},
 };
 
@@ -131,7 +131,7 @@ std::unique_ptr<TrajectoryReader> open_trajectory(const fs::path& path, const Re
 std::unique_ptr<TrajectoryReader> open_trajectory(data::BinaryInput bytes, const ReadOptions& options) {
   const std::string name = bytes.name();
   const Format& f = format_of(name, "read");
-  if (!f.read) throw Error(fmt::format("[trajectory] read {}: expected .xtc, .trr, .dcd, .h5md, .h5 or .gro", name));
+  if (!f.read) throw Error(fmt::format("[trajectory] read {}: expected .xtc, .trr, .dcd, .h5md, .h5, .gro or .pdb", name));
   return checked(f.read(std::move(bytes)), name, options);
 }
 

@@ -10,7 +10,7 @@
 //   .csv       step, time and observables                                     written
 //   .gro       positions to 0.001 nm and velocities, as text (GROMACS)        written, read
 //   .rst7      the last frame alone, positions and velocities (AMBER)         written
-//   .pdb .cif  the last frame alone, positions                                written
+//   .pdb .cif  the last frame alone, positions                                written; .pdb read, each model a frame
 //
 // A frame is there as a whole or not at all for those who read, also after a kill in the middle of writing it.
 #pragma once
