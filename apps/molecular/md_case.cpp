@@ -188,7 +188,8 @@ struct Maker {
       s.minimization = minimization_of(s.settings, integrator);
       if (chosen) check_frozen(k, s);
     } else if (chosen) {
-      s.dynamics = dynamics_of(s.settings, integrator, c.options.seed + k);
+      // No two stages share random numbers, nor do those of runs with neighbouring seeds.
+      s.dynamics = dynamics_of(s.settings, integrator, c.options.seed + (static_cast<std::uint64_t>(k) << 32));
       check_baths(k, s, integrator);
       if (s.n_steps == 0) {  // no step follows: kinetic energy and pressure are those of the velocities as they are
         s.dynamics.integrator = mol::Dynamics::Integrator::velocity_verlet;

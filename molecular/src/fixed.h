@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sums in 64-bit fixed point. Every contribution is rounded once and added as an integer: no order of terms, threads or
-// neighbours changes a bit of the sum, and what wraps on the way does no harm. Range +-2^31 kJ/mol(/nm), resolution 2^-32.
+// neighbours changes a bit of the sum, and what wraps on the way does no harm. Range +-2^31 kJ/mol(/nm), resolution 2^-32; forces
+// in double precision where they are small: ForceScale.
 #pragma once
 #include "tessera/molecular/box.h"
 #include "tessera/molecular/terms.h"
@@ -17,19 +18,29 @@ inline constexpr double fixed_scale = 4294967296.0;  // 2^32
 /// What a conversion out of range (or of NaN) gives.
 inline constexpr std::int64_t no_number = std::numeric_limits<std::int64_t>::min();
 inline std::int64_t to_fixed(double v) { return std::llrint(v * fixed_scale); }
-inline double from_fixed(std::int64_t v) { return static_cast<double>(v) * (1 / fixed_scale); }
+inline double from_fixed(std::int64_t v, double scale = fixed_scale) { return static_cast<double>(v) * (1 / scale); }
+
+/// Units in which forces add up, and the most of them that a contribution may have.
+struct ForceScale {
+  double scale = fixed_scale;
+  std::int64_t most = std::numeric_limits<std::int64_t>::max();
+};
+/// 2^-40 kJ/mol/nm, for contributions below 2^18 kJ/mol/nm: 32 of them on one atom stay in range. In double precision, where the
+/// rounding of 2^-32 would be the largest error of a small molecule's forces.
+inline constexpr ForceScale fine_forces = {1099511627776.0, std::int64_t{1} << 58};
 
 /// What one thread adds up in a step.
 struct Sums {
-  std::int64_t* force = nullptr;                ///< [n, 3] kJ/mol/nm
+  std::int64_t* force = nullptr;                ///< [n, 3] in units of `of_forces`
+  ForceScale of_forces;
   std::array<std::int64_t, n_terms> energy{};   ///< kJ/mol
   std::array<std::int64_t, 9> virial{};         ///< sum of r_a f_b [kJ/mol], r = x_i - x_j, f on i
   bool out_of_range = false;
 
   void add_force(std::int32_t atom, const Vec3& f) {
     for (std::size_t a = 0; a < 3; ++a) {
-      const std::int64_t v = to_fixed(f[a]);
-      out_of_range |= v == no_number;
+      const std::int64_t v = std::llrint(f[a] * of_forces.scale);
+      out_of_range |= v > of_forces.most || v < -of_forces.most;  // no_number is less than any
       force[3 * static_cast<std::size_t>(atom) + a] += v;
     }
   }

@@ -51,6 +51,17 @@ TEST_F(Md, StagesGoOnFromEachOther) {
   for (const double e : free["conserved"]) EXPECT_NEAR(e, free["conserved"].front(), 1e-3 * free["kinetic"].front());
 }
 
+TEST_F(Md, NoStageSharesItsRandomNumbersWithAnotherNorWithARunOfANeighbouringSeed) {
+  std::string text = kArgon;
+  text = text.substr(0, text.find("[[stage]]")) + "[[stage]]\nname = \"a\"\nnsteps = 0\n[[stage]]\nname = \"b\"\nnsteps = 0\n";
+  text.insert(text.find("[lennard_jones]"), "gen_vel = true\nref_t = \"100 K\"\n");
+  write("case.toml", text);
+  for (const char* seed : {"5", "6"}) ASSERT_EQ(tessera({"run", "case.toml", "--output", seed, "--set", std::string("seed=") + seed}).code, 0);
+  const std::string places = read("5/1_a/final.rst7");
+  for (const char* other : {"5/2_b/final.rst7", "6/1_a/final.rst7"}) EXPECT_NE(read(other), places) << other;
+  EXPECT_NE(read("5/2_b/final.rst7"), read("6/1_a/final.rst7"));
+}
+
 TEST_F(Md, KilledAndResumedItIsTheSameOnAnyNumberOfThreads) {
   write("case.toml", kArgon);
   expect_same_after_kill("0.02 s");

@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace tessera::molecular {
@@ -251,6 +252,56 @@ TEST(PairForces, BeyondTheRangeOfSinglePrecisionStepsAreDoneInDouble) {
   c.frame.x_nm[4] = c.frame.x_nm[0];
   Forces f;
   EXPECT_THROW(ForceEvaluator(c.system, o)(c.frame.x_nm, c.frame.box, f), Error);
+}
+
+TEST(PairForces, WeakForcesKeepTheirDigits) {
+  // A thin gas: contacts, which set the unit of sums, are far above its forces. In units as for charged liquids it misses both bars.
+  Case c;
+  c.system = testing::lennard_jones_atoms(30);
+  c.frame.box = rectangular_box({8, 8, 8});
+  std::mt19937 random(3);
+  std::uniform_real_distribution<double> any(0, 8);
+  while (c.frame.x_nm.size() < 30) {
+    const Vec3 p = {any(random), any(random), any(random)};
+    if (std::ranges::all_of(c.frame.x_nm, [&](const Vec3& o) {
+          const Vec3 d = wrapped(c.frame.box, {p[0] - o[0], p[1] - o[1], p[2] - o[2]});
+          return d[0] * d[0] + d[1] * d[1] + d[2] * d[2] > 1.1;
+        }))
+      c.frame.x_nm.push_back(p);
+  }
+  expect_same_forces(c, {.coulomb = Coulomb::none, .lj_modifier = Modifier::linear_force_shift, .cutoff_lj_nm = 3});
+}
+
+TEST(BondedForces, InDoublePrecisionKeepTwelveDigitsFromSmallToLarge) {
+  // Units of 2^-40 kJ/mol/nm up to forces of 2^18, of 2^-32 beyond.
+  Case c;
+  c.system.lj = mixed(LennardJones::Mixing::lorentz_berthelot, {1.0}, {0.0});
+  c.system.residues = {{"CH", "1", "", ""}};
+  c.system.bonds.rows = {{1.0, 30.0}};
+  std::mt19937 random(4);
+  std::normal_distribution<double> any(0, 0.1);
+  for (std::int32_t i = 0; i < 40; ++i) {
+    add_atom(c.system, "C", 6, 12, 0, 0);
+    c.frame.x_nm.push_back({0.6 * i + any(random), any(random), any(random)});
+    if (i > 0) {
+      c.system.bonds.atoms.push_back({i - 1, i});
+      c.system.bonds.row.push_back(0);
+      c.system.exclusions.push_back({i - 1, i});
+    }
+  }
+  for (const double k : {30.0, 3e7}) {
+    SCOPED_TRACE(k);
+    c.system.bonds.rows[0][1] = k;
+    const EnergyPtr u = bonded_energy(c.system, Term::bonds);
+    std::vector<Vec3> slope(40);
+    const std::array<const double*, 3> p = {c.frame.x_nm[0].data(), c.frame.box.edge[0].data(), c.system.bonds.rows[0].data()};
+    u->gradient(p, std::array<double*, 3>{slope[0].data(), nullptr, nullptr});
+    for (Vec3& v : slope)
+      for (double& w : v) w = -w;
+    Forces f;
+    ForceEvaluator(c.system, {.coulomb = Coulomb::none, .cutoff_lj_nm = 2}, {.precision = Precision::f64})(c.frame.x_nm, c.frame.box, f);
+    EXPECT_LE(difference(f.f, slope).rms, 1e-13);
+  }
 }
 
 // ---- published systems ---------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ namespace tessera::molecular {
 struct ForceEvaluator::Impl {
   System system;
   Nonbonded options;
+  Precision precision = Precision::mixed;
   std::vector<BondedTermPtr> bonded;
   PairTermPtr excluded_field;       ///< of a reaction field; else null
   std::optional<ExcludedRun> excluded;
@@ -43,8 +44,14 @@ struct ForceEvaluator::Impl {
   std::unique_ptr<PmeRun> pme;                   ///< null: no PME
 
   bool has_reciprocal() const { return options.coulomb == Nonbonded::Coulomb::ewald || options.coulomb == Nonbonded::Coulomb::pme; }
-  /// Bonded terms and what excluded pairs add; forces are left in `force`.
+  /// Bonded terms and what excluded pairs add; forces are left in `force`. In double precision in fine units, unless a force is too large
+  /// for them, which depends on places alone.
   Sums add_terms(const std::vector<Vec3>& x, const Box& box, bool energies) {
+    if (precision == Precision::f64)
+      if (const Sums fine = add_terms(x, box, energies, fine_forces); !fine.out_of_range) return fine;
+    return add_terms(x, box, energies, ForceScale{});
+  }
+  Sums add_terms(const std::vector<Vec3>& x, const Box& box, bool energies, const ForceScale& scale) {
     constexpr std::size_t piece = 512;
     struct Piece {
       const BondedTerm* term;  ///< null: excluded pairs
@@ -65,6 +72,7 @@ struct ForceEvaluator::Impl {
       force[t].assign(3 * x.size(), 0);
       Sums own;
       own.force = force[t].data();
+      own.of_forces = scale;
       for (std::size_t k = next++; k < pieces.size(); k = next++) {
         const Piece& p = pieces[k];
         if (p.term) p.term->add(x.data(), box, p.begin, p.end, own);
@@ -110,6 +118,7 @@ ForceEvaluator::ForceEvaluator(const System& s, const Nonbonded& o, const ForceO
   auto impl = std::make_shared<Impl>();
   impl->system = s;
   impl->options = o;
+  impl->precision = run.precision;
   for (std::size_t k = 0; k <= static_cast<std::size_t>(Term::distance_restraints); ++k)
     if (BondedTermPtr t = bonded_term(s, static_cast<Term>(k))) impl->bonded.push_back(std::move(t));
   impl->pairs.emplace(s, o, run);
@@ -153,7 +162,7 @@ void ForceEvaluator::operator()(const std::vector<Vec3>& x, const Box& box, Forc
     for (std::size_t c = 0; c < 3; ++c) {
       std::int64_t sum = 0;
       for (const auto& own : m.force) sum += own[3 * static_cast<std::size_t>(i) + c];
-      out.f[static_cast<std::size_t>(i)][c] += from_fixed(sum);
+      out.f[static_cast<std::size_t>(i)][c] += from_fixed(sum, total.of_forces.scale);
     }
   });
   if (energies) {

@@ -5,6 +5,10 @@
 // which no pair of the system has so much, F/r <= (R/8)/r_0 assures it for pairs closer than r_0. Steps beyond it are done again
 // in double precision, where sums are int64, with units 2^-22 as large; beyond their range with units 2^-12 as large, then with 2^-19.
 //
+// Without charges forces of a liquid are smaller beside epsilon/sigma, by as much as attraction that nothing opposes adds to contacts:
+// units are then a quarter as large in single precision, and at first a sixteenth in double precision, where a pair may have 512
+// epsilon/sigma (0.82 sigma).
+//
 // A box without periodicity stands in a periodic one more than twice as large as what it holds.
 #include "nonbonded/pair_run.h"
 
@@ -68,7 +72,7 @@ struct PairRun::Impl {
   double ke, radius, beta = 0;
   CoulombShape coulomb;
   PowerShape six, twelve;
-  int k_single = 16;
+  int k_usual = 16, k_single = 16;  ///< with charges, and as it is
   double worst_c6 = 0, worst_c12 = 0, worst_q = 0;
 
   std::vector<std::uint8_t> has_lj;
@@ -110,7 +114,8 @@ struct PairRun::Impl {
       const auto [sigma, epsilon] = well(c6[entry(t, t)], c12[entry(t, t)]);
       if (sigma > 0) strong = std::max(strong, 4e4 * epsilon / sigma);
     }
-    k_single = strong > 0 ? 31 - static_cast<int>(std::ceil(std::log2(strong))) : 16;
+    k_usual = strong > 0 ? 31 - static_cast<int>(std::ceil(std::log2(strong))) : 16;
+    k_single = k_usual + (charged ? 0 : 2);
     if (field == Field::ewald) {
       beta = ewald_beta(o);
       const long double most = beta * beta * o.cutoff_coulomb_nm * o.cutoff_coulomb_nm;
@@ -414,7 +419,8 @@ struct PairRun::Impl {
   bool forces_twice(const Box& box, std::vector<Vec3>& f) {
     sort_places(true);
     // int64 sums by way of a mantissa: a pair has 2^51 units.
-    for (const int k : {k_single + 22, k_single + 12, 19}) {
+    for (const int k : {k_usual + 26, k_usual + 22, k_usual + 12, 19}) {
+      if (charged && k == k_usual + 26) continue;
       if (k_twice != k) order(twice, k_twice = k);
       const Input<double> in = input(twice, box, std::ldexp(limit_of(std::ldexp(1.0, 53 - k)), k));
       if (!run_forces(in, kernel.twice[field_of(true)][modified], sum64)) continue;
@@ -425,7 +431,7 @@ struct PairRun::Impl {
   }
   bool energies(const Box& box, Energy& e) {
     sort_places(true);
-    for (const int k : {k_single + 26, k_single + 20, k_single + 12, 19}) {
+    for (const int k : {k_usual + 26, k_usual + 20, k_usual + 12, 19}) {
       if (k_twice != k) order(twice, k_twice = k);
       const Input<double> in = input(twice, box, std::ldexp(1.0, 50));
       const auto f = kernel.energy[field_of(true)][modified];

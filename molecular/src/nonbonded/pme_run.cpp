@@ -29,6 +29,7 @@ class Run final : public PmeRun {
     engine_.gather([&](const std::vector<std::int32_t>& members) {
       Sums own;
       own.force = sums.force;  // of atoms that no other slab has
+      own.of_forces = sums.of_forces;
       for (const std::int32_t m : members) {
         const auto i = static_cast<std::size_t>(m);
         const std::array<T, 4>& felt = engine_.grid().felt[i];
