@@ -27,6 +27,13 @@ const char* word(mol::Nonbonded::Coulomb c) {
   return words[static_cast<int>(c)];
 }
 
+/// "; dispersion beyond it by the mean C6 of all pairs"
+std::string tail_text(const mol::Nonbonded& o) {
+  if (o.tail == mol::Nonbonded::Tail::none) return "";
+  constexpr const char* pairs[] = {"all pairs", "pairs that are not excluded", "unordered pairs"};
+  return fmt::format(", beyond it by the mean {} of {}", o.tail == mol::Nonbonded::Tail::c6 ? "C6" : "C6 and C12", pairs[static_cast<int>(o.tail_pairs)]);
+}
+
 std::string frozen_text(const std::vector<std::array<bool, 3>>& frozen) {
   const auto n = std::ranges::count_if(frozen, [](const auto& f) { return f[0] || f[1] || f[2]; });
   return n > 0 ? fmt::format(", {} frozen", n) : "";
@@ -49,8 +56,8 @@ CheckReport check(const AppContext& context) {
     const std::string way = stage.type == StageType::rerun ? "frames of " + stage.frames.filename().string()
                             : stage.minimizes() ? fmt::format("at most {} steps, to forces below {:g} kJ/mol/nm", stage.n_steps, stage.minimization.force_tolerance)
                                             : fmt::format("{} steps of {:g} ps: {:g} ps", stage.n_steps, stage.dynamics.dt_ps, static_cast<double>(stage.n_steps) * stage.dynamics.dt_ps);
-    report.lines.push_back(fmt::format("{:<12} {}; Coulomb {} {:g} nm, Lennard-Jones {:g} nm; {} constraints, {} rigid waters, {} atoms held{}", stage.name, way, word(stage.nonbonded.coulomb),
-                                       stage.nonbonded.cutoff_coulomb_nm, stage.nonbonded.cutoff_lj_nm, here.constraints.size(), here.rigid_waters.size(), here.position_restraints.size(), frozen_text(frozen_atoms(stage.settings, here, c.start))));
+    report.lines.push_back(fmt::format("{:<12} {}; Coulomb {} {:g} nm, Lennard-Jones {:g} nm{}; {} constraints, {} rigid waters, {} atoms held{}", stage.name, way, word(stage.nonbonded.coulomb),
+                                       stage.nonbonded.cutoff_coulomb_nm, stage.nonbonded.cutoff_lj_nm, tail_text(stage.nonbonded), here.constraints.size(), here.rigid_waters.size(), here.position_restraints.size(), frozen_text(frozen_atoms(stage.settings, here, c.start))));
   }
   if (!c.written.empty()) report.lines.push_back(fmt::format("trajectories hold {} atoms", c.written.size()));
   return report;

@@ -21,7 +21,7 @@ constexpr double everywhere_nm = 1e6;  ///< a cut-off that nothing in vacuum rea
 
 bool minimizes(IntegratorChoice i) { return i >= IntegratorChoice::steep; }
 
-mol::Nonbonded nonbonded_of(const Settings& s, bool periodic) {
+mol::Nonbonded nonbonded_of(const Settings& s, bool periodic, mol::Nonbonded::TailPairs of_input) {
   using N = mol::Nonbonded;
   constexpr N::Coulomb coulomb[] = {N::Coulomb::pme, N::Coulomb::ewald, N::Coulomb::reaction_field, N::Coulomb::cutoff, N::Coulomb::none};
   constexpr N::Modifier modifier[] = {N::Modifier::none, N::Modifier::potential_shift, N::Modifier::force_switch, N::Modifier::potential_switch, N::Modifier::linear_force_shift};
@@ -31,6 +31,8 @@ mol::Nonbonded nonbonded_of(const Settings& s, bool periodic) {
   o.coulomb_modifier = modifier[static_cast<int>(s.coulomb_modifier)];
   o.lj_modifier = modifier[static_cast<int>(s.vdw_modifier)];
   o.tail = tail[static_cast<int>(s.dispersion)];
+  constexpr N::TailPairs pairs[] = {N::TailPairs::all, N::TailPairs::all, N::TailPairs::not_excluded, N::TailPairs::unordered};
+  o.tail_pairs = s.dispersion_pairs == DispersionPairs::input ? of_input : pairs[static_cast<int>(s.dispersion_pairs)];
   o.cutoff_coulomb_nm = in_unit(s.rcoulomb, "nm");
   o.cutoff_lj_nm = in_unit(s.rvdw, "nm");
   o.lj_switch_nm = in_unit(s.rvdw_switch, "nm");
@@ -163,7 +165,7 @@ struct Maker {
     else error(751, key_of(k, "nsteps"), "stage '" + s.name + "' has no end", "give nsteps or duration");
     s.exact = !down && s.n_steps == 0 && c.options.precision == Precision::f64;
     s.force_options.precision = c.options.precision == Precision::f64 || down ? mol::Precision::f64 : mol::Precision::mixed;
-    s.nonbonded = nonbonded_of(s.settings, mol::is_periodic(c.start.box));
+    s.nonbonded = nonbonded_of(s.settings, mol::is_periodic(c.start.box), c.tail_pairs);
     try {
       mol::check(s.nonbonded, c.start.box);
     } catch (const Error& e) {

@@ -35,6 +35,7 @@ struct Case {
   mol::System system;  ///< as the topology has it, without constraints of the case
   /// The same with other names defined for its preprocessor, for stages that define them.
   std::vector<std::pair<std::vector<std::string>, mol::System>> variants;
+  mol::Nonbonded::TailPairs tail_pairs = mol::Nonbonded::TailPairs::all;  ///< as the program of the topology counts
   mol::Frame start;
   std::vector<std::int32_t> written;  ///< atoms that trajectories hold, where they are not all
   std::vector<Stage> stages;

@@ -211,6 +211,7 @@ void read_input(const data::Config& config, Case& c) {
     const mol::Structure structure = mol::with_virtual_sites(field, file.structure);
     mol::ParametrizedSystem made = mol::apply(field, structure, {.rigid_water = false});
     c.system = std::move(made.system);
+    c.tail_pairs = mol::Nonbonded::TailPairs::unordered;
     c.start.x_nm = structure.x_nm;
     c.start.box = structure.box;
     for (const auto* remarks : {&file.remarks, &field.remarks, &made.remarks}) c.findings.insert(c.findings.end(), remarks->begin(), remarks->end());
@@ -222,6 +223,7 @@ void read_input(const data::Config& config, Case& c) {
     if (structure != ".gro") refuse("structure", "'" + o.structure->filename().string() + "' has no ending that goes with a GROMACS topology", ".gro");
     if (o.solvate) refuse("solvate", "the molecules of a GROMACS topology are counted in its [ molecules ]: put water into topology and structure", "or give the molecules as an AMBER topology");
     read_gromacs(c);
+    c.tail_pairs = mol::Nonbonded::TailPairs::not_excluded;
     return;
   }
   if (!is_amber_topology(topology)) refuse("topology", "'" + o.topology->filename().string() + "' has no ending that is known here", ".prmtop, .parm7 or .top");

@@ -18,6 +18,7 @@ enum class IntegratorChoice { md, md_vv, sd, steep, l_bfgs, fire, newton_cg };
 enum class CoulombChoice { pme, ewald, reaction_field, cut_off, none };
 enum class ModifierChoice { none, potential_shift, force_switch, potential_switch, force_shift };
 enum class DispersionChoice { no, ener_pres, all_ener_pres };
+enum class DispersionPairs { input, all, not_excluded, unordered };
 enum class ThermostatChoice { no, v_rescale, nose_hoover, andersen, berendsen };
 enum class ConstraintChoice { none, h_bonds, all_bonds, h_angles };
 enum class BarostatChoice { no, c_rescale, parrinello_rahman, monte_carlo, berendsen };
@@ -47,6 +48,7 @@ struct SettingsOf {
   Maybe<std::int64_t> pme_order{};
   Maybe<double> ewald_rtol{}, ewald_beta{}, ewald_kmax{};
   Maybe<DispersionChoice> dispersion{};
+  Maybe<DispersionPairs> dispersion_pairs{};
 
   Maybe<ThermostatChoice> tcoupl{};
   Maybe<double> tau_t{}, ref_t{};

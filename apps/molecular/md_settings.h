@@ -43,6 +43,9 @@ void each_setting(F&& f) {
   f("ewald_kmax", &C::ewald_kmax, &S::ewald_kmax, at_least(0, "coulombtype ewald: wave vectors shorter than this; 0: from ewald_rtol.", "1/nm"));
   f("DispCorr", &C::dispersion, &S::dispersion,
     data::Field{.doc = "Dispersion beyond the cut-off, in energy and pressure: none, of r^-6, or of r^-6 and r^-12.", .choices = {"no", "EnerPres", "AllEnerPres"}});
+  f("DispCorr_pairs", &C::dispersion_pairs, &S::dispersion_pairs,
+    data::Field{.doc = "The pairs whose mean C6 DispCorr takes: all ordered ones (AMBER), those that are not excluded (GROMACS), unordered ones with each atom's own (OpenMM); input: as the program does that the topology is from, else all.",
+                .choices = {"input", "all", "not-excluded", "unordered"}});
 
   f("tcoupl", &C::tcoupl, &S::tcoupl,
     data::Field{.doc = "Thermostat; sd keeps the temperature by itself. berendsen gives no ensemble.", .choices = {"no", "v-rescale", "nose-hoover", "andersen", "berendsen"}});

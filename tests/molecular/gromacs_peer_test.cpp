@@ -105,23 +105,20 @@ struct Setting {
 constexpr const char* start = "integrator = md\nnsteps = 0\nnstcalcenergy = 1\nnstenergy = 1\ncontinuation = yes\ncutoff-scheme = Verlet\nverlet-buffer-tolerance = -1\n"
                               "rcoulomb = 0.7\nrvdw = 0.7\nrlist = 0.7\n";
 Setting reaction_field() {
-  Setting s{std::string(start) + "coulombtype = reaction-field\nepsilon-rf = 78\nvdw-modifier = none\n", {}};
+  Setting s{std::string(start) + "coulombtype = reaction-field\nepsilon-rf = 78\nvdw-modifier = none\nDispCorr = EnerPres\n", {}};
   s.nonbonded = {.coulomb = Nonbonded::Coulomb::reaction_field, .coulomb_modifier = Nonbonded::Modifier::none, .lj_modifier = Nonbonded::Modifier::none,
-                 .cutoff_coulomb_nm = 0.7, .cutoff_lj_nm = 0.7, .epsilon_rf = 78};
+                 .tail = Nonbonded::Tail::c6, .tail_pairs = Nonbonded::TailPairs::not_excluded, .cutoff_coulomb_nm = 0.7, .cutoff_lj_nm = 0.7, .epsilon_rf = 78};
   return s;
 }
 Setting pme() {
-  Setting s{std::string(start) + "coulombtype = PME\npme-order = 8\nfourierspacing = 0.05\newald-rtol = 1e-6\nvdw-modifier = potential-shift\n", {}};
+  Setting s{std::string(start) + "coulombtype = PME\npme-order = 8\nfourierspacing = 0.05\newald-rtol = 1e-6\nvdw-modifier = potential-shift\nDispCorr = AllEnerPres\n", {}};
   s.nonbonded = {.coulomb = Nonbonded::Coulomb::pme, .coulomb_modifier = Nonbonded::Modifier::potential_shift, .lj_modifier = Nonbonded::Modifier::potential_shift,
-                 .cutoff_coulomb_nm = 0.7, .cutoff_lj_nm = 0.7, .ewald_rtol = 1e-6, .pme_order = 8, .fourier_spacing_nm = 0.05};
+                 .tail = Nonbonded::Tail::c6_c12, .tail_pairs = Nonbonded::TailPairs::not_excluded, .cutoff_coulomb_nm = 0.7, .cutoff_lj_nm = 0.7, .ewald_rtol = 1e-6, .pme_order = 8, .fourier_spacing_nm = 0.05};
   return s;
 }
 
-/// GROMACS's energies of c.gro, by its own names [kJ/mol].
-std::map<std::string, double> peer_energies(const Folder& f, const Setting& s, const std::string& more, bool place_sites) {
-  f.write("run.mdp", s.mdp + more);
-  f.run("gmx_d grompp -f run.mdp -c c.gro -r r.gro -p topol.top -o run.tpr -maxwarn 5");
-  f.run(std::string("gmx_d mdrun -s run.tpr -rerun c.gro -deffnm run -nt 1 -pin off") + (place_sites ? " -rerunvsite" : ""));
+/// What run.edr holds of its first frame, by GROMACS's own names.
+std::map<std::string, double> read_energies(const Folder& f) {
   f.run("seq 1 40 | gmx_d energy -f run.edr -o run.xvg -dp -xvg xmgrace");
   std::ifstream in(f.path / "run.xvg");
   std::vector<std::string> names;
@@ -140,6 +137,13 @@ std::map<std::string, double> peer_energies(const Folder& f, const Setting& s, c
   }
   EXPECT_FALSE(out.empty());
   return out;
+}
+/// GROMACS's energies of c.gro [kJ/mol].
+std::map<std::string, double> peer_energies(const Folder& f, const Setting& s, const std::string& more, bool place_sites) {
+  f.write("run.mdp", s.mdp + more);
+  f.run("gmx_d grompp -f run.mdp -c c.gro -r r.gro -p topol.top -o run.tpr -maxwarn 5");
+  f.run(std::string("gmx_d mdrun -s run.tpr -rerun c.gro -deffnm run -nt 1 -pin off") + (place_sites ? " -rerunvsite" : ""));
+  return read_energies(f);
 }
 
 struct Ours {
@@ -188,6 +192,7 @@ void compare(const Folder& f, const Setting& s, const std::vector<std::string>& 
                       {{"LJ-14"}, {Term::pairs_lj}},
                       {{"Coulomb-14"}, {Term::pairs_coulomb}},
                       {{"LJ (SR)"}, {Term::lj}},
+                      {{"Disper. corr."}, {Term::lj_tail}},
                       {{"Coulomb (SR)", "Coul. recip."}, {Term::coulomb_short, Term::coulomb_reciprocal}},
                       {{"Position Rest."}, {Term::position_restraints}},
                       {{"Dis. Rest."}, {Term::distance_restraints}}};
@@ -226,6 +231,35 @@ TEST(GromacsPeer, AlanineDipeptideInWater) {
     s.constraints = which;
     compare(f, s);
   }
+}
+
+/// The correction for dispersion by each modifier, and its pressure, of which reruns say nothing: a run of no steps does.
+TEST(GromacsPeer, TailsInEnergyAndPressure) {
+  if (!has_gmx()) GTEST_SKIP() << "no gmx_d";
+  using Modifier = Nonbonded::Modifier;
+  for (const bool twelve : {false, true})
+    for (const auto& [word, modifier] : {std::pair{"none", Modifier::none}, {"potential-shift", Modifier::potential_shift}, {"force-switch", Modifier::force_switch}, {"potential-switch", Modifier::potential_switch}}) {
+      const Folder f;
+      f.write("topol.top", "#include \"amber99sb-ildn.ff/forcefield.itp\"\n#include \"amber99sb-ildn.ff/spce.itp\"\n#include \"amber99sb-ildn.ff/ions.itp\"\n[ system ]\nwater\n[ molecules ]\n");
+      f.run("gmx_d solvate -cs spc216.gro -box 1.5 1.6 1.7 -o c.gro -p topol.top");
+      f.write("run.mdp", std::string(start) + "coulombtype = reaction-field\nrvdw-switch = 0.5\nDispCorr = " + (twelve ? "AllEnerPres" : "EnerPres") + "\nvdw-modifier = " + word + "\n");
+      f.run("gmx_d grompp -f run.mdp -c c.gro -p topol.top -o run.tpr -maxwarn 5");
+      f.run("gmx_d mdrun -s run.tpr -deffnm run -nt 1 -pin off");
+      const std::map<std::string, double> theirs = read_energies(f);
+      const Ours o = ours(f);
+      Nonbonded n = {.coulomb = Nonbonded::Coulomb::none, .lj_modifier = modifier, .tail = twelve ? Nonbonded::Tail::c6_c12 : Nonbonded::Tail::c6, .tail_pairs = Nonbonded::TailPairs::not_excluded,
+                     .cutoff_lj_nm = 0.7, .lj_switch_nm = 0.5};
+      Forces with, without;
+      ForceEvaluator(o.system, n, {.precision = Precision::f64})(o.frame.x_nm, o.frame.box, with);
+      n.tail = Nonbonded::Tail::none;
+      ForceEvaluator(o.system, n, {.precision = Precision::f64})(o.frame.x_nm, o.frame.box, without);
+      double virial = 0;
+      for (std::size_t a = 0; a < 3; ++a) virial += with.virial[a][a] - without.virial[a][a];
+      const double energy = with.energy[static_cast<std::size_t>(Term::lj_tail)], pressure = bar_per_pressure_unit * virial / (3 * volume_nm3(o.frame.box));
+      if (std::getenv("TESSERA_SHOW")) std::printf("%-16s %d %16.9f %16.9f  %16.9f %16.9f\n", word, twelve, energy, theirs.at("Disper. corr."), pressure, theirs.at("Pres. DC"));
+      EXPECT_NEAR(energy, theirs.at("Disper. corr."), 1e-6 * std::abs(energy)) << word;
+      EXPECT_NEAR(pressure, theirs.at("Pres. DC"), 1e-6 * std::abs(pressure)) << word;
+    }
 }
 
 class GromacsPeerProtein : public ::testing::TestWithParam<const char*> {};

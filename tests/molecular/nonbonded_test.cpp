@@ -5,6 +5,7 @@
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/molecular/ewald.h"
+#include "tessera/molecular/forces.h"
 #include "tessera/molecular/pme.h"
 
 #include <gtest/gtest.h>
@@ -317,6 +318,52 @@ TEST(Tails, GiveBackWhatModifiersTakeAway) {
     const double expected = cut - 2 * std::numbers::pi * n2 / v * c6 * missing;
     EXPECT_NEAR(tail(m), expected, 1e-8 * std::abs(expected));
   }
+}
+
+TEST(Tails, MeansOverThePairsOfEachProgram) {
+  // Beside loops over atoms. Three types, some pairs excluded, a shift within the cut-off of 1 nm.
+  System s = testing::lennard_jones_atoms(9);
+  s.lj = mixed(LennardJones::Mixing::lorentz_berthelot, {0.3, 0.25, 0.4}, {0.6, 0.2, 0.9});
+  for (std::size_t i = 0; i < 9; ++i) s.atoms.lj_type[i] = static_cast<std::int32_t>(i * i % 3 + (i == 4));
+  s.exclusions = {{0, 1}, {0, 2}, {1, 2}, {3, 8}, {4, 5}};
+  const Vec3 l = {3, 4, 5};
+  const auto c = [&](const std::vector<double>& table, std::size_t i, std::size_t j) { return table[static_cast<std::size_t>(s.atoms.lj_type[i] * 3 + s.atoms.lj_type[j])]; };
+  const auto tail = [&](Nonbonded::TailPairs pairs, Modifier m, const Vec3& edge) {
+    const Nonbonded o = {.coulomb = Coulomb::none, .lj_modifier = m, .tail = Tail::c6_c12, .tail_pairs = pairs, .cutoff_lj_nm = 1};
+    return tail_energy(s, o, edges(rectangular_box(edge)), c6_of(s), c12_of(s)).item<double>();
+  };
+  struct Mean {
+    double sum6 = 0, sum12 = 0, count = 0;
+    double c6() const { return sum6 / count; }
+    double c12() const { return sum12 / count; }
+  };
+  Mean all, open, unordered;
+  for (std::size_t i = 0; i < 9; ++i)
+    for (std::size_t j = 0; j < 9; ++j) {
+      const auto add = [&](Mean& m) { m.sum6 += c(s.lj.c6, i, j), m.sum12 += c(s.lj.c12, i, j), ++m.count; };
+      add(all);
+      if (i <= j) add(unordered);
+      if (i < j && std::ranges::find(s.exclusions, std::array{static_cast<std::int32_t>(i), static_cast<std::int32_t>(j)}) == s.exclusions.end()) add(open);
+    }
+  using P = Nonbonded::TailPairs;
+  for (const auto& [pairs, mean] : {std::pair{P::all, all}, {P::not_excluded, open}, {P::unordered, unordered}}) {
+    const double expected = 2 * std::numbers::pi * 81 / 60 * (mean.c12() / 9 - mean.c6() / 3);
+    EXPECT_NEAR(tail(pairs, Modifier::none, l), expected, 1e-13 * std::abs(expected));
+    // Shifted: twice and four times that, but for half of the shift of an atom with itself.
+    double shifted = 2 * std::numbers::pi * 81 / 60 * (4 * mean.c12() / 9 - 2 * mean.c6() / 3);
+    if (pairs == P::not_excluded) shifted -= 0.5 * 9 * (mean.c12() - mean.c6());
+    EXPECT_NEAR(tail(pairs, Modifier::potential_shift, l), shifted, 1e-13 * std::abs(shifted));
+  }
+  // Runs know what of it belongs to the volume.
+  std::vector<Vec3> x;
+  for (int i = 0; i < 9; ++i) x.push_back({0.3 * i, 0.1 * i * i, 4.0 / (i + 1)});
+  const Nonbonded o = {.coulomb = Coulomb::none, .tail = Tail::c6, .tail_pairs = P::not_excluded, .cutoff_lj_nm = 1}, none = {.coulomb = Coulomb::none, .cutoff_lj_nm = 1};
+  Forces with, without;
+  ForceEvaluator(s, o, {.precision = Precision::f64})(x, rectangular_box(l), with);
+  ForceEvaluator(s, none, {.precision = Precision::f64})(x, rectangular_box(l), without);
+  const double kept = 2 * std::numbers::pi * 81 / 60 * (-2 * open.c6() / 3), alone = 0.5 * 9 * open.c6();
+  EXPECT_NEAR(with.energy[static_cast<std::size_t>(Term::lj_tail)], kept + alone, 1e-13 * std::abs(kept));
+  for (std::size_t a = 0; a < 3; ++a) EXPECT_NEAR(with.virial[a][a] - without.virial[a][a], kept, 1e-9 * std::abs(kept));
 }
 
 TEST(NonbondedChecks, CutoffsAndBoxes) {

@@ -22,6 +22,7 @@
 #include <cmath>
 #include <mutex>
 #include <optional>
+#include <tuple>
 
 namespace tessera::molecular {
 
@@ -33,6 +34,7 @@ struct ForceEvaluator::Impl {
   PairTermPtr excluded_field;       ///< of a reaction field; else null
   std::optional<ExcludedRun> excluded;
   double tail = 0, background = 0;  ///< times 1/V
+  double tail_alone = 0;            ///< of the tail, whatever the volume
   double tail_virial = 0;           ///< likewise
   double self = 0;
 
@@ -124,19 +126,25 @@ ForceEvaluator::ForceEvaluator(const System& s, const Nonbonded& o, const ForceO
   impl->pairs.emplace(s, o, run);
   if (o.coulomb == Nonbonded::Coulomb::reaction_field && o.reaction_field_of_excluded) impl->excluded_field = pair_term(s, o);
   const Tensor unit = tensor({1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0}, {3, 3}), charge = tensor(s.atoms.charge_e);
-  impl->tail = tail_energy(s, o, unit, c6_of(s), c12_of(s)).item<double>();
+  // What goes with 1/V and what does not, from the volumes 1 and 2.
+  const Tensor twice = unit * tensor({2.0, 1.0, 1.0});
+  const auto parts = [&](auto&& u) {
+    const double once = u(unit), part = 2 * (once - u(twice));
+    return std::array{part, once - part};
+  };
+  const auto tail_of = [&](const Nonbonded& n) { return parts([&](const Tensor& h) { return tail_energy(s, n, h, c6_of(s), c12_of(s)).template item<double>(); }); };
+  impl->tail = tail_of(o)[0];
+  impl->tail_alone = tail_of(o)[1];
   // A truncated energy jumps at the cut-off, which no force knows. Its forces are those of the shifted one, whose tail holds what
   // pairs feel beyond: for r^-6, W = 2 U.
   Nonbonded forces = o;
   if (o.lj_modifier == Nonbonded::Modifier::none) forces.lj_modifier = Nonbonded::Modifier::potential_shift;
-  impl->tail_virial = tail_energy(s, forces, unit, c6_of(s), c12_of(s)).item<double>();
+  impl->tail_virial = tail_of(forces)[0];
   if (o.coulomb == Nonbonded::Coulomb::ewald) impl->ewald = ewald_reciprocal_energy(s, o);
   if (o.coulomb == Nonbonded::Coulomb::pme) impl->pme = pme_run(s, o, run.precision == Precision::mixed);
   if (impl->has_reciprocal()) {
     impl->excluded.emplace(s, o);
-    const double once = ewald_self_energy(s, o, unit, charge).item<double>(), half = ewald_self_energy(s, o, unit * tensor({2.0, 1.0, 1.0}), charge).item<double>();
-    impl->background = 2 * (once - half);
-    impl->self = once - impl->background;
+    std::tie(impl->background, impl->self) = std::tuple_cat(parts([&](const Tensor& h) { return ewald_self_energy(s, o, h, charge).template item<double>(); }));
   }
   impl_ = std::move(impl);
 }
@@ -174,7 +182,7 @@ void ForceEvaluator::operator()(const std::vector<Vec3>& x, const Box& box, Forc
   }
   if (!is_periodic(box)) return;
   if (energies) {
-    const double volume = volume_nm3(box), tail = m.tail / volume, background = m.background / volume;
+    const double volume = volume_nm3(box), tail = m.tail / volume + m.tail_alone, background = m.background / volume;
     out.energy[static_cast<std::size_t>(Term::lj_tail)] = tail;
     for (std::size_t a = 0; a < 3; ++a) out.virial[a][a] += m.tail_virial / volume + background;
     if (m.has_reciprocal()) out.energy[static_cast<std::size_t>(Term::coulomb_reciprocal)] += m.self + background;

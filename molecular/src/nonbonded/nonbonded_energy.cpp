@@ -224,6 +224,31 @@ Tensor NonbondedEnergy::generic(std::span<const Tensor> p) const {
 
 Tensor table(const std::vector<double>& v, int types) { return tensor(v, {types, types}); }
 
+/// W_tt' [types, types]: how many of the N^2 ordered pairs a pair of types stands for.
+///   all            N_t N_t'
+///   unordered      (N_t N_t' + delta_tt' N_t) N/(N + 1)
+///   not_excluded   (N_t N_t' - delta_tt' N_t - E_tt') N^2/(N (N - 1) - E), E_tt' the ordered excluded pairs, E their number
+std::vector<double> tail_weights(const System& s, Nonbonded::TailPairs which) {
+  const auto types = static_cast<std::size_t>(s.lj.types);
+  std::vector<double> count(types, 0), w(types * types);
+  for (const std::int32_t t : s.atoms.lj_type) ++count[static_cast<std::size_t>(t)];
+  const auto n = static_cast<double>(s.n_atoms());
+  for (std::size_t a = 0; a < types; ++a)
+    for (std::size_t b = 0; b < types; ++b) w[a * types + b] = count[a] * count[b];
+  if (which == Nonbonded::TailPairs::all) return w;
+  const bool unordered = which == Nonbonded::TailPairs::unordered;
+  for (std::size_t a = 0; a < types; ++a) w[a * types + a] += unordered ? count[a] : -count[a];
+  double pairs = n * (n + (unordered ? 1 : -1));
+  for (std::size_t k = 0; k < s.exclusions.size() && !unordered; ++k) {
+    const auto a = static_cast<std::size_t>(s.atoms.lj_type[static_cast<std::size_t>(s.exclusions[k][0])]), b = static_cast<std::size_t>(s.atoms.lj_type[static_cast<std::size_t>(s.exclusions[k][1])]);
+    --w[a * types + b];
+    --w[b * types + a];
+    pairs -= 2;
+  }
+  for (double& v : w) v *= pairs > 0 ? n * n / pairs : 0;
+  return w;
+}
+
 }  // namespace
 
 void check(const Nonbonded& o, const Box& box) {
@@ -268,9 +293,7 @@ Tensor c6_of(const System& s) { return table(s.lj.c6, s.lj.types); }
 Tensor c12_of(const System& s) { return table(s.lj.c12, s.lj.types); }
 
 Tensor tail_energy(const System& s, const Nonbonded& o, const Tensor& h, const Tensor& c6, const Tensor& c12) {
-  // U = 2 pi/V sum_{t,t'} N_t N_t' integral (u_full - u_used) r^2 dr: analytic beyond rc, by Gauss-Legendre points within.
-  std::vector<double> count(static_cast<std::size_t>(s.lj.types), 0);
-  for (const std::int32_t t : s.atoms.lj_type) ++count[static_cast<std::size_t>(t)];
+  // U = 2 pi/V sum_{t,t'} W_tt' integral (u_full - u_used) r^2 dr: analytic beyond rc, by Gauss-Legendre points within.
   const double rc = o.cutoff_lj_nm;
   const auto missing = [&](int n) {
     const PowerShape used(n, o.lj_modifier, rc, o.lj_switch_nm);
@@ -297,9 +320,13 @@ Tensor tail_energy(const System& s, const Nonbonded& o, const Tensor& h, const T
   const auto entry = [&](int a, int b) { return select(select(h, 0, a), 0, b); };
   const Tensor volume = entry(0, 0) * (entry(1, 1) * entry(2, 2) - entry(1, 2) * entry(2, 1)) - entry(0, 1) * (entry(1, 0) * entry(2, 2) - entry(1, 2) * entry(2, 0)) +
                         entry(0, 2) * (entry(1, 0) * entry(2, 1) - entry(1, 1) * entry(2, 0));
-  const Tensor n = tensor(count), pairs = expand_dims(n, 1) * expand_dims(n, 0);
-  const double six = o.tail == Nonbonded::Tail::none ? 0 : missing(6), twelve = o.tail == Nonbonded::Tail::c6_c12 ? missing(12) : 0;
-  return (2 * std::numbers::pi) / volume * sum(pairs * (twelve * c12 - six * c6));
+  const bool with_six = o.tail != Nonbonded::Tail::none, with_twelve = o.tail == Nonbonded::Tail::c6_c12;
+  const double six = with_six ? missing(6) : 0, twelve = with_twelve ? missing(12) : 0;
+  const Tensor pairs = table(tail_weights(s, o.tail_pairs), s.lj.types), u = (2 * std::numbers::pi) / volume * sum(pairs * (twelve * c12 - six * c6));
+  if (o.tail_pairs != Nonbonded::TailPairs::not_excluded) return u;
+  // A shift within the cut-off was given back as if every atom had itself within its own.
+  const auto shift = [&](int n) { return PowerShape(n, o.lj_modifier, rc, o.lj_switch_nm).shift; };
+  return u - 0.5 / static_cast<double>(s.n_atoms()) * sum(pairs * ((with_twelve ? shift(12) : 0) * c12 - (with_six ? shift(6) : 0) * c6));
 }
 
 }  // namespace tessera::molecular

@@ -27,14 +27,21 @@ namespace tessera::molecular {
 struct Nonbonded {
   enum class Coulomb : std::uint8_t { none, cutoff, reaction_field, ewald, pme };
   enum class Modifier : std::uint8_t { none, potential_shift, force_switch, potential_switch, linear_force_shift };
-  /// Dispersion beyond the cut-off, for a uniform density: c6 of all N^2 ordered pairs (AMBER, GROMACS), or c12 as well
-  /// (NIST, LAMMPS, OpenMM). What a modifier takes away within the cut-off is given back too.
+  /// Dispersion beyond the cut-off, for a uniform density: c6 alone (AMBER, GROMACS), or c12 as well (NIST, LAMMPS, OpenMM). What a
+  /// modifier takes away within the cut-off is given back too.
   enum class Tail : std::uint8_t { none, c6, c6_c12 };
+  /// The tail is N^2 times a mean c6 (and c12). Programs take the mean of different pairs:
+  enum class TailPairs : std::uint8_t {
+    all,           ///< all N^2 ordered ones, an atom with itself included (AMBER, LAMMPS, NIST)
+    not_excluded,  ///< of different atoms that are not excluded; an atom gets no shift from itself (GROMACS)
+    unordered      ///< N (N + 1)/2 with i <= j (OpenMM)
+  };
 
   Coulomb coulomb = Coulomb::pme;
   Modifier coulomb_modifier = Modifier::potential_shift;  ///< none or potential_shift; of cutoff also linear_force_shift
   Modifier lj_modifier = Modifier::potential_shift;
   Tail tail = Tail::none;
+  TailPairs tail_pairs = TailPairs::all;
   double cutoff_coulomb_nm = 1;
   double cutoff_lj_nm = 1;
   double lj_switch_nm = 0;       ///< where force_switch and potential_switch begin

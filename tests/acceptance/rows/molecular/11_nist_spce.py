@@ -62,7 +62,7 @@ def measure(work):
         # k integer with n^2 < 27; cut-off between 26 and 27
         kmax = 2 * math.pi / (edge / 10) * math.sqrt(26.5)
         settings = {"topology": str(topology), "structure": str(structure), "coulomb_constant": repr(k_e), "coulombtype": "ewald", "ewald_beta": f"{beta!r} 1/nm", "ewald_kmax": f"{kmax!r} 1/nm",
-                    "rcoulomb": "1 nm", "rvdw": "1 nm", "coulomb_modifier": "none", "vdw_modifier": "none", "DispCorr": "AllEnerPres", "precision": "f64", "nsteps": 0, "gen_vel": False}
+                    "rcoulomb": "1 nm", "rvdw": "1 nm", "coulomb_modifier": "none", "vdw_modifier": "none", "DispCorr": "AllEnerPres", "DispCorr_pairs": "all", "precision": "f64", "nsteps": 0, "gen_vel": False}
         e = {name: values[0] / gas for name, values in md.run(work, md.case(work, f"spce{number}", settings), f"spce{number}").energies().items()}
         found = (e["lj"], e["lj_tail"], e["coulomb_short"], e["coulomb_reciprocal"])
         differences = [md.relative(a, b) for a, b in zip(found, (dispersion, tail, real, rest))]

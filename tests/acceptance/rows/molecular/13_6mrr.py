@@ -5,7 +5,7 @@ import math
 import md
 
 WHAT = "protein 6MRR in water (15,954 atoms) from PDB and OpenMM's XML: energies by term and all forces against OpenMM's Reference platform"
-BAR = "terms 1e-9 relative (Lennard-Jones 5e-5: OpenMM's tail also counts pairs of an atom with itself), forces 1e-7 kJ/mol/nm each (largest; Molly.jl's tolerance for cut-off), in f64"
+BAR = "terms 1e-9 relative, Lennard-Jones with the tail as OpenMM counts it, forces 1e-7 kJ/mol/nm each (largest; Molly.jl's tolerance for cut-off), in f64"
 
 WANTED = {"bonds": 164735.9680319716, "angles": 2839.822589076193, "dihedrals": 2892.478996097175, "impropers": 128.24252705183537}
 LJ, COULOMB = -5151.620119781372, -123681.04625199942
@@ -27,5 +27,4 @@ def measure(work):
         return False, f"{len(found)} forces, {len(wanted)} expected"
     largest = max(math.dist(a, b) for a, b in zip(found, wanted))
     text = ", ".join(f"{name} {d:.0e}" for name, d in differences.items()) + f"; largest difference of a force {largest:.1e} kJ/mol/nm of {md.rms([math.hypot(*f) for f in wanted]):.0f}"
-    lj = differences.pop("LJ")
-    return max(differences.values()) <= 1e-9 and lj <= 5e-5 and largest <= 1e-7, text + f"\n{md.where(work)}"
+    return max(differences.values()) <= 1e-9 and largest <= 1e-7, text + f"\n{md.where(work)}"
