@@ -44,9 +44,12 @@ function(tessera_optimise_for_compile_time TARGET)
   target_compile_options(${TARGET} PRIVATE $<$<CONFIG:Release>:-Og>)
 endfunction()
 
-# tessera_add_tests(NAME [DEPS ...]): every tests/NAME/*_test.cpp in one program, each test case one ctest entry.
+# tessera_add_tests(NAME [LABEL label] [DEPS ...]): every tests/NAME/*_test.cpp in one program, each test case one ctest entry.
 function(tessera_add_tests NAME)
-  cmake_parse_arguments(T "" "" "DEPS" ${ARGN})
+  cmake_parse_arguments(T "" "LABEL" "DEPS" ${ARGN})
+  if(NOT T_LABEL)
+    set(T_LABEL unit)
+  endif()
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${NAME}/*_test.cpp)
   if(NOT sources)
     return()
@@ -58,7 +61,7 @@ function(tessera_add_tests NAME)
   tessera_optimise_for_tests(${NAME}_tests)
   tessera_use_precompiled(${NAME}_tests)
   # Suites with Peer in their names run other programs where there are any, and wait for them.
-  gtest_discover_tests(${NAME}_tests TEST_FILTER "-*Peer*" PROPERTIES LABELS unit DISCOVERY_TIMEOUT 60)
+  gtest_discover_tests(${NAME}_tests TEST_FILTER "-*Peer*" PROPERTIES LABELS ${T_LABEL} DISCOVERY_TIMEOUT 60)
   gtest_discover_tests(${NAME}_tests TEST_FILTER "*Peer*" TEST_LIST ${NAME}_peer_tests PROPERTIES LABELS peer DISCOVERY_TIMEOUT 60)
 endfunction()
 

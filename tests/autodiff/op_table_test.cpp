@@ -429,7 +429,7 @@ TEST(OpTable, SameBitsOnAnyNumberOfThreads) {
       SCOPED_TRACE(row.primitive + " " + row.variant + " " + name_of(t));
       const Case c = make_case(row, t, row.large, 53);
       Tensors first;
-      for (int n : {1, 2, 4}) {
+      for (int n : {1, 3}) {
         set_num_threads(n);
         const Tensors y = row.f(c.inputs);
         if (first.empty()) first = y;
