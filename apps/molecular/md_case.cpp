@@ -79,6 +79,7 @@ mol::Dynamics dynamics_of(const Settings& s, IntegratorChoice integrator, std::u
   o.friction_per_ps = 1 / o.tau_t_ps;
   if (integrator != IntegratorChoice::sd) o.thermostat = thermostat[static_cast<int>(s.tcoupl)];
   o.hold_centre_every = s.comm_mode == CentreChoice::none ? 0 : s.nstcomm;
+  o.slow_every = s.mts ? s.mts_level2_factor : 1;
   o.seed = seed;
   return o;
 }
@@ -195,6 +196,7 @@ struct Maker {
       check_baths(k, s, integrator);
       if (s.n_steps == 0) {  // no step follows: kinetic energy and pressure are those of the velocities as they are
         s.dynamics.integrator = mol::Dynamics::Integrator::velocity_verlet;
+        s.dynamics.slow_every = 1;
         s.dynamics.dt_ps = 1e-12;
       }
     }
@@ -239,12 +241,23 @@ struct Maker {
       error(751, key_of(k, "annealing_time"), "annealing_time and annealing_temp belong together, one temperature for each time");
     if (o.pcoupl != BarostatChoice::no && !mol::is_periodic(c.start.box)) error(751, key_of(k, "pcoupl"), "a barostat needs a periodic box");
     if (o.comm_mode == CentreChoice::angular && mol::is_periodic(c.start.box)) error(751, key_of(k, "comm_mode"), "there is no rotation in a periodic box", "linear");
+    if (o.mts && s.n_steps > 0) check_slow_forces(k, s);
     if (errors.size() > before) return;
+    const mol::ForceFunction none = [](const auto&, const auto&, auto&) {};
     try {
-      mol::Stepper(system_of(c, s, c.start), mol::ForceFunction([](const auto&, const auto&, auto&) {}), dynamics_at(c, s, c.start));
+      mol::Stepper(system_of(c, s, c.start), none, dynamics_at(c, s, c.start), none);
     } catch (const Error& e) {
       error(751, key_of(k, std::string_view(e.what()).find("frozen") == std::string_view::npos ? "integrator" : frozen_key(o)), e.what());
     }
+  }
+
+  /// What is reported of a step is that of all forces there, slow ones too.
+  void check_slow_forces(std::size_t k, const Stage& s) {
+    const Settings& o = s.settings;
+    if (o.coulombtype != CoulombChoice::pme && o.coulombtype != CoulombChoice::ewald) error(751, key_of(k, "mts"), "there are no slow forces without a sum in reciprocal space", "coulombtype = \"pme\", or mts = false");
+    const std::int64_t every = o.mts_level2_factor;
+    for (const auto& [key, steps] : {std::pair{"nstenergy", o.nstenergy}, {"nstlog", o.nstlog}, {"nstxout", o.nstxout}, {o.nsteps ? "nsteps" : "duration", s.n_steps}, {"nstpcouple", o.pcoupl == BarostatChoice::no ? 0 : o.nstpcouple}})
+      if (steps % every != 0) error(751, key_of(k, key), fmt::format("{} steps are no multiple of the {} between slow forces", steps, every), "a multiple of mts_level2_factor");
   }
 
   void make_stages() {

@@ -12,6 +12,7 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <span>
 
 namespace tessera::apps::md {
 namespace {
@@ -60,11 +61,9 @@ class Mdp {
     line("name", in_quotes(stage));
     motion();
     findings_.throw_if_errors();
-    if (!not_asked_.empty()) {
-      std::string keys;
-      for (const std::string& k : not_asked_) keys += (keys.empty() ? "" : ", ") + k;
-      findings_.note(727, "not asked for here: " + keys.substr(0, 400), "lists, buffers and constraints are chosen by the program");
-    }
+    told(of_lists_, "pair lists are exact here, made anew when two atoms together have crossed the buffer", "no pair within the cut-off is ever missed: docs/decisions/0102-pair-kernels.md");
+    told(of_constraints_, "constraints are solved until they hold to 1e-10 here", "there is no order and no tolerance to choose: docs/decisions/0101-constraints-by-newton.md");
+    told(not_asked_, "not asked for here", "the program decides these by itself");
     return {std::move(out_), findings_.take_remarks()};
   }
 
@@ -101,6 +100,8 @@ class Mdp {
         if (v != s.off && !nothing && !no) findings_.error(726, e.at, fmt::format("{} = {}: {} cannot be had", key, shown(e.value), s.what), s.off.empty() ? "leave the key out" : fmt::format("write {} = {}", key, s.off));
         return;
       }
+    for (const auto& [list, to] : {std::pair{std::span<const std::string_view>(mdp_of_lists), &of_lists_}, {std::span<const std::string_view>(mdp_of_constraints), &of_constraints_}})
+      if (std::ranges::find(list, key) != list.end()) return to->push_back(key);
     const auto family = [&](std::string_view f) { return key.starts_with(f) || (key.starts_with("pull") && key.size() > 4); };
     if (std::ranges::find(mdp_not_asked, key) != std::end(mdp_not_asked) || std::ranges::any_of(mdp_families, family)) {
       not_asked_.push_back(key);
@@ -108,7 +109,8 @@ class Mdp {
     }
     if (std::ranges::find(mdp_read, key) == std::end(mdp_read)) {
       std::vector<std::string> names(std::begin(mdp_read), std::end(mdp_read));
-      for (const std::string_view k : mdp_not_asked) names.emplace_back(k);
+      for (const auto list : {std::span<const std::string_view>(mdp_not_asked), std::span<const std::string_view>(mdp_of_lists), std::span<const std::string_view>(mdp_of_constraints)})
+        for (const std::string_view k : list) names.emplace_back(k);
       for (const MdpSwitch& s : mdp_switches) names.emplace_back(s.key);
       const auto near = data::nearest_names(key, names);
       findings_.error(725, e.key_at, "mdp has no key " + shown(key), near.empty() ? "" : "did you mean '" + near.front() + "'?");
@@ -183,6 +185,13 @@ class Mdp {
     const std::string v = chosen(key, otherwise, choices);
     line(ours, in_quotes(v));
     return v;
+  }
+
+  /// Keys that are given and have no effect, in one line.
+  void told(const std::vector<std::string>& given, const char* why, const char* hint) {
+    std::string keys;
+    for (const std::string& k : given) keys += (keys.empty() ? "" : ", ") + k;
+    if (!keys.empty()) findings_.note(727, std::string(why) + ": " + keys.substr(0, 400), hint);
   }
 
   void preprocessor() {
@@ -289,6 +298,7 @@ class Mdp {
     if (draws) line("gen_temp", fmt::format("\"{} K\"", number("gen-temp", 300)));
     choice("comm-mode", "comm_mode", "linear", {{"linear", "linear"}, {"angular", "angular"}, {"none", "none"}, {"linear-acceleration-correction", "", "take linear"}});
     line("nstcomm", fmt::format("{}", std::max<std::int64_t>(1, whole("nstcomm", 100))));
+    slow_forces();
     thermostat(integrator == "sd");
     barostat();
   }
@@ -326,6 +336,18 @@ class Mdp {
     constexpr const char* keys[] = {"freeze_x", "freeze_y", "freeze_z", "freeze"};
     for (std::size_t k = 0; k < 4; ++k)
       if (!chosen[k].empty()) line(keys[k], in_quotes(chosen[k]));
+  }
+
+  /// Multiple time steps of two levels, the slow one the reciprocal sum.
+  void slow_forces() {
+    if (!yes("mts", false)) return;
+    if (whole("mts-levels", 2) != 2) refuse(*find("mts-levels"), "mts-levels", "2");
+    for (const data::Token& t : words("mts-level2-forces"))
+      if (plain(t.text) != "longrange-nonbonded") findings_.error(726, t.offset, "slow forces " + shown(t.text) + " cannot be had", "mts-level2-forces = longrange-nonbonded");
+    const std::int64_t every = whole("mts-level2-factor", 2);
+    if (every < 2) refuse(*find("mts-level2-factor"), "mts-level2-factor", "2 or more");
+    line("mts", "true");
+    line("mts_level2_factor", fmt::format("{}", every));
   }
 
   void thermostat(bool langevin) {
@@ -397,7 +419,7 @@ class Mdp {
   MdpGroups groups_;
   data::Findings findings_;
   std::map<std::string, Entry> entries_;
-  std::vector<std::string> not_asked_;
+  std::vector<std::string> of_lists_, of_constraints_, not_asked_;
   std::string out_;
 };
 

@@ -49,6 +49,8 @@ struct SettingsOf {
   Maybe<double> ewald_rtol{}, ewald_beta{}, ewald_kmax{};
   Maybe<DispersionChoice> dispersion{};
   Maybe<DispersionPairs> dispersion_pairs{};
+  Maybe<bool> mts{};
+  Maybe<std::int64_t> mts_level2_factor{};
 
   Maybe<ThermostatChoice> tcoupl{};
   Maybe<double> tau_t{}, ref_t{};
@@ -90,6 +92,7 @@ struct Settings : SettingsOf<Plain> {
     fourierspacing = 0.12e-9;
     pme_order = 5;
     ewald_rtol = 1e-5;
+    mts_level2_factor = 2;
     tau_t = 0.5e-12;
     ref_t = 300;
     tau_p = 5e-12;

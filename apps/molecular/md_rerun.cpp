@@ -18,13 +18,13 @@ std::string rerun_case(const data::Config& config, const std::filesystem::path& 
     throw data::InputError(config.error(751, "stage", "there is no stage '" + stage.substr(0, 80) + "'", names), data::ExitCode::config_invalid);
   }
   StageOptions again = at == o.stages.end() ? StageOptions{} : *at;
-  again.name = "rerun";
+  again.name.assign("rerun");
   again.type = StageType::rerun;
   again.frames = trajectory;
   again.integrator.reset();
   again.nsteps.reset();
   again.duration.reset();
-  again.posres = "none";
+  again.posres.emplace("none");
   o.stages = {again};
   o.expectations.clear();
   o.output.forces = true;

@@ -86,21 +86,34 @@ std::vector<double> common_row(const std::vector<mol::Term>& terms, const mol::F
   return out;
 }
 
-/// All forces of a stage; where a barostat moves the places of position restraints, they come on top of the others.
-mol::ForceFunction forces_of(const mol::System& system, const Stage& stage, const mol::Frame& start) {
+using Part = mol::ForceOptions::Part;
+
+/// Forces of a stage; where a barostat moves the places of position restraints, they come on top of the others.
+mol::ForceFunction forces_of(const mol::System& system, const Stage& stage, const mol::Frame& start, Part part = Part::all) {
   if (stage.exact) return exact_forces(system, stage.nonbonded, start.box);
-  if (stage.settings.refcoord_scaling == RefcoordChoice::no || stage.settings.pcoupl == BarostatChoice::no || system.position_restraints.size() == 0) return mol::ForceEvaluator(system, stage.nonbonded, stage.force_options);
+  mol::ForceOptions run = stage.force_options;
+  run.part = part;
+  if (stage.settings.refcoord_scaling == RefcoordChoice::no || stage.settings.pcoupl == BarostatChoice::no || system.position_restraints.size() == 0) return mol::ForceEvaluator(system, stage.nonbonded, run);
   mol::System free = system;
   free.position_restraints = {};
-  return mol::with_position_restraints(mol::ForceEvaluator(free, stage.nonbonded, stage.force_options), system.position_restraints, start.box,
+  return mol::with_position_restraints(mol::ForceEvaluator(free, stage.nonbonded, run), system.position_restraints, start.box,
                                        stage.settings.refcoord_scaling == RefcoordChoice::all ? mol::RestraintScaling::all : mol::RestraintScaling::centre);
+}
+
+/// None where all are computed in every step.
+mol::ForceFunction slow_forces(const mol::System& system, const Stage& stage, const mol::Dynamics& dynamics, double& seconds) {
+  if (dynamics.slow_every == 1) return {};
+  mol::ForceOptions run = stage.force_options;
+  run.part = Part::slow;
+  return timed(mol::ForceEvaluator(system, stage.nonbonded, run), seconds);
 }
 
 class DynamicsRun : public Running {
  public:
   DynamicsRun(const mol::System& system, const Stage& stage, const mol::Dynamics& dynamics, const mol::Frame& start, bool fresh)
       : stage_(stage), terms_(terms_of(system, stage.nonbonded, mol::is_periodic(start.box))), columns_(common_columns(terms_)),
-        stepper_(system, timed(forces_of(system, stage, start), cycles.forces), dynamics), periodic_(mol::is_periodic(start.box)), begin_ps_(start.time_ps) {
+        stepper_(system, timed(forces_of(system, stage, start, dynamics.slow_every > 1 ? Part::fast : Part::all), cycles.forces), dynamics, slow_forces(system, stage, dynamics, cycles.forces)),
+        slow_every_(dynamics.slow_every), periodic_(mol::is_periodic(start.box)), begin_ps_(start.time_ps) {
     for (const double m : system.atoms.mass_amu) mass_amu_ += m;
     columns_.insert(columns_.end(), {"kinetic", "total", "conserved", "temperature_k"});
     for (const mol::TemperatureGroup& g : dynamics.groups) columns_.push_back(g.name + "_temperature_k");
@@ -116,6 +129,7 @@ class DynamicsRun : public Running {
         mol::Dynamics other = dynamics;
         other.temperature_k = *stage.settings.gen_temp;
         other.annealing.clear();
+        other.slow_every = 1;
         for (mol::TemperatureGroup& g : other.groups) {
           g.temperature_k = *stage.settings.gen_temp;
           g.annealing.clear();
@@ -170,9 +184,22 @@ class DynamicsRun : public Running {
     return out;
   }
   const mol::Frame& frame() const override { return motion_.frame; }
-  const mol::Forces& forces() const override { return motion_.forces; }
+  /// All forces at the frame: without the kick of a slow one for the steps that it stands for.
+  const mol::Forces& forces() const override {
+    if (slow_every_ == 1) return motion_.forces;
+    all_ = motion_.forces;
+    const double more = motion_.frame.step % slow_every_ == 0 ? 1 - static_cast<double>(slow_every_) : 1;
+    for (std::size_t i = 0; i < all_.f.size(); ++i)
+      for (std::size_t a = 0; a < 3; ++a) all_.f[i][a] += more * motion_.slow.f[i][a];
+    return all_;
+  }
   void save(data::Checkpoint& c) const override {
     put(c, motion_.frame, motion_.forces);
+    if (slow_every_ > 1) {
+      put(c, "slow_f", motion_.slow.f);
+      c.put("slow_terms", std::vector<double>(motion_.slow.energy.begin(), motion_.slow.energy.end()));
+      put(c, "slow_virial", {motion_.slow.virial.begin(), motion_.slow.virial.end()});
+    }
     c.put("bath", motion_.bath);
     c.put("piston", motion_.piston);
     c.put("sampled", motion_.sampled);
@@ -180,6 +207,14 @@ class DynamicsRun : public Running {
   }
   void restore(const data::Checkpoint& c) override {
     get(c, motion_.frame, motion_.forces);
+    if (slow_every_ > 1) {
+      motion_.slow.f = triples(c.array<double>("slow_f"));
+      const auto virial = triples(c.array<double>("slow_virial"));
+      const auto& terms = c.array<double>("slow_terms");
+      if (virial.size() != 3 || terms.size() != mol::n_terms || motion_.slow.f.size() != motion_.frame.x_nm.size()) throw Error("[checkpoint] the slow forces of a stage are inconsistent");
+      std::ranges::copy(virial, motion_.slow.virial.begin());
+      std::ranges::copy(terms, motion_.slow.energy.begin());
+    }
     motion_.bath = c.array<double>("bath");
     motion_.piston = c.array<double>("piston");
     motion_.sampled = c.scalar<double>("sampled");
@@ -191,10 +226,12 @@ class DynamicsRun : public Running {
   std::vector<mol::Term> terms_;
   std::vector<std::string> columns_;
   mol::Stepper stepper_;
+  std::int64_t slow_every_;
   bool periodic_, tensor_ = false;
   double begin_ps_;
   double mass_amu_ = 0;
   mol::Motion motion_;
+  mutable mol::Forces all_;  ///< what `forces` has put together
   mol::Frame last_;
 };
 

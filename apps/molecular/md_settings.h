@@ -47,6 +47,9 @@ void each_setting(F&& f) {
     data::Field{.doc = "The pairs whose mean C6 DispCorr takes: all ordered ones (AMBER), those that are not excluded (GROMACS), unordered ones with each atom's own (OpenMM); input: as the program does that the topology is from, else all.",
                 .choices = {"input", "all", "not-excluded", "unordered"}});
 
+  f("mts", &C::mts, &S::mts, data::Field{.doc = "Multiple time steps: the reciprocal sum of pme or ewald is computed every mts_level2_factor steps and then kicks so many times as hard."});
+  f("mts_level2_factor", &C::mts_level2_factor, &S::mts_level2_factor, data::Field{.doc = "Steps between these forces; nstenergy, nstlog, nstxout, nstpcouple and nsteps are multiples.", .min = 2, .max = 100});
+
   f("tcoupl", &C::tcoupl, &S::tcoupl,
     data::Field{.doc = "Thermostat; sd keeps the temperature by itself. berendsen gives no ensemble.", .choices = {"no", "v-rescale", "nose-hoover", "andersen", "berendsen"}});
   f("tau_t", &C::tau_t, &S::tau_t, positive("Time of the thermostat; of sd the inverse of the friction.", "ps"));

@@ -76,6 +76,30 @@ TEST_F(Mdp, GroupsBecomeSelections) {
   }
 }
 
+TEST_F(Mdp, MultipleTimeSteps) {
+  write("m.mdp", "nsteps = 10\nmts = yes\nmts-levels = 2\nmts-level2-forces = longrange-nonbonded\nmts-level2-factor = 4\n");
+  const Outcome o = tessera({"import", "m.mdp"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_NE(o.out.find("mts = true\nmts_level2_factor = 4\n"), std::string::npos) << o.out;
+}
+
+/// Keys of lists and of constraint solvers mean nothing here, and each kind is told in a line.
+TEST_F(Mdp, ExactListsAndConvergedConstraintsAreTold) {
+  write("m.mdp", "nsteps = 10\nnstlist = 20\nverlet-buffer-tolerance = 0.005\nrlist = 1.2\nlincs_order = 4\nlincs_iter = 2\nconstraint_algorithm = LINCS\nnstcalcenergy = 100\n");
+  const Outcome o = tessera({"import", "m.mdp"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  const auto told = [&](const char* why, const char* keys) {
+    const std::size_t at = o.err.find(why);
+    ASSERT_NE(at, std::string::npos) << why << o.err;
+    EXPECT_NE(o.err.substr(at, o.err.find('\n', at) - at).find(keys), std::string::npos) << o.err;
+  };
+  told("pair lists are exact here", "nstlist, verlet-buffer-tolerance, rlist");
+  told("constraints are solved until they hold to 1e-10", "lincs-order, lincs-iter, constraint-algorithm");
+  told("not asked for here", "nstcalcenergy");
+  EXPECT_NE(o.err.find("docs/decisions/0102"), std::string::npos) << o.err;
+  EXPECT_NE(o.err.find("docs/decisions/0101"), std::string::npos) << o.err;
+}
+
 TEST_F(Mdp, WhatCannotBeHadIsRefusedWithTheWayOut) {
   const auto fails = [&](const char* text, const char* number, const char* part) {
     write("bad.mdp", text);
@@ -91,6 +115,9 @@ TEST_F(Mdp, WhatCannotBeHadIsRefusedWithTheWayOut) {
   fails("dt = 0,002\n", "E0303", "decimal point");
   fails("integrator = cg\n", "E0726", "l-bfgs");
   fails("nsteps = -1\n", "E0726", "how many steps");
+  fails("mts = yes\nmts-levels = 3\n", "E0726", "mts-levels = 3");
+  fails("mts = yes\nmts-level2-forces = nonbonded\n", "E0726", "longrange-nonbonded");
+  fails("mts = yes\nmts-level2-factor = 1\n", "E0726", "2 or more");
   fails("pull = yes\n", "E0726", "write pull = no");
   fails("vdwtype = PME\n", "E0726", "DispCorr");
   fails("pcoupl = MTTK\n", "E0726", "c-rescale");

@@ -146,6 +146,17 @@ ForceEvaluator::ForceEvaluator(const System& s, const Nonbonded& o, const ForceO
     impl->excluded.emplace(s, o);
     std::tie(impl->background, impl->self) = std::tuple_cat(parts([&](const Tensor& h) { return ewald_self_energy(s, o, h, charge).template item<double>(); }));
   }
+  if (run.part == ForceOptions::Part::slow) {
+    impl->bonded.clear();
+    impl->pairs.reset();
+    impl->excluded_field.reset();
+    impl->tail = impl->tail_virial = 0;
+  } else if (run.part == ForceOptions::Part::fast) {
+    impl->ewald.reset();
+    impl->pme.reset();
+    impl->excluded.reset();
+    impl->self = impl->background = 0;
+  }
   impl_ = std::move(impl);
 }
 
@@ -160,7 +171,7 @@ void ForceEvaluator::operator()(const std::vector<Vec3>& x, const Box& box, Forc
   out.f.assign(n, Vec3{});
   Sums total = m.add_terms(x, box, energies);
   PairRun::Energy of_pairs;
-  if (total.out_of_range || !m.pairs->add(x, box, out.f, energies ? &of_pairs : nullptr)) {
+  if (total.out_of_range || (m.pairs && !m.pairs->add(x, box, out.f, energies ? &of_pairs : nullptr))) {
     for (std::size_t i = 0; i < n; ++i)
       for (const double c : x[i])
         if (!std::isfinite(c)) throw Error(fmt::format("[forces] atom {} ({}) has no place: a coordinate is not a number", i + 1, m.system.atoms.name[i]));

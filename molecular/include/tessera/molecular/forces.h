@@ -35,6 +35,9 @@ struct ForceOptions {
   double buffer_nm = 0;
   /// Of the list that is pruned from it; 0: no such list; below 0: 0.065 cut-offs.
   double inner_buffer_nm = -1;
+  /// Which of the terms: slow is Term::coulomb_reciprocal, whose excluded pairs take the motion within molecules out of it again; fast
+  /// all others. Together they are all, for multiple time steps (dynamics.h: slow_every).
+  enum class Part : std::uint8_t { all, fast, slow } part = Part::all;
 };
 
 /// Anything that gives forces: a ForceEvaluator, or a function of the user's.

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Multiple time steps in cases of molecular.dynamics.
+#include "md_case.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+using namespace tessera::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+class MdSteps : public Md {};
+
+const std::string kMany = std::string("mts = true\nmts_level2_factor = 4\nseed = 3\n") + kWater;
+/// kWater has steps and rows that are multiples of 5.
+const std::vector<std::string> kFours{"--set", "nsteps=40", "--set", "nstxout=8", "--set", "nstenergy=8", "--set", "nstlog=8", "--set", "output.trajectory=[\"trr\"]", "--set", "output.forces=true", "--set", "precision=\"f64\""};
+
+TEST_F(MdSteps, RowsAndForcesAreThoseOfTheWholeAtTheFrame) {
+  write("case.toml", kMany);
+  std::vector<std::string> command{"run", "case.toml", "--output", "RUN"};
+  command.insert(command.end(), kFours.begin(), kFours.end());
+  const Outcome run = tessera(command);
+  ASSERT_EQ(run.code, 0) << run.err;
+  std::vector<std::string> again{"rerun", "case.toml", "RUN/1_dynamics/trajectory.trr", "-o", "AGAIN"};
+  again.insert(again.end(), kFours.begin(), kFours.end());
+  const Outcome looked = tessera(again);
+  ASSERT_EQ(looked.code, 0) << looked.err;
+  const auto e = table("RUN/1_dynamics/energies.csv"), f = table("AGAIN/1_rerun/energies.csv");
+  ASSERT_EQ(e.at("potential").size(), 6u);
+  for (const char* term : {"lj", "coulomb_short", "coulomb_reciprocal", "potential"})
+    for (std::size_t k = 0; k < 6; ++k) EXPECT_NEAR(e.at(term)[k], f.at(term)[k], 1e-8 * std::abs(e.at("potential")[k])) << term << " " << k;
+  const auto x = frames("RUN/1_dynamics/trajectory.trr"), y = frames("AGAIN/1_rerun/forces.trr");
+  ASSERT_EQ(x.size(), 6u);
+  for (std::size_t k = 0; k < 6; ++k)
+    for (std::size_t i = 0; i < 192; ++i)
+      for (std::size_t c = 0; c < 3; ++c) EXPECT_NEAR(x[k].f[i][c], y[k].f[i][c], 1e-4) << k << " atom " << i;  // of some 1000, places moved by 1e-9 by constraints
+}
+
+TEST_F(MdSteps, StoppedItGoesOnBitByBit) {
+  write("case.toml", kMany);
+  const std::vector<std::string> longer{"--set", "nsteps=4000", "--set", "nstxout=400", "--set", "nstenergy=40", "--set", "nstlog=0"};
+  std::vector<std::string> whole{"run", "case.toml", "--output", "whole"}, parts{"run", "case.toml", "--output", "parts", "--max-time", "200 ms"};
+  whole.insert(whole.end(), longer.begin(), longer.end());
+  parts.insert(parts.end(), longer.begin(), longer.end());
+  ASSERT_EQ(tessera(parts).code, 75);
+  ASSERT_EQ(tessera(whole).code, 0);
+  ASSERT_EQ(tessera({"resume", "parts", "--threads", "1"}).code, 0);
+  EXPECT_EQ(read("parts/1_dynamics/energies.csv"), read("whole/1_dynamics/energies.csv"));
+  EXPECT_EQ(read("parts/1_dynamics/trajectory.xtc"), read("whole/1_dynamics/trajectory.xtc"));
+}
+
+TEST_F(MdSteps, WhatDoesNotFitIsRefused) {
+  const auto refused = [&](const std::string& set, const std::string& says) {
+    write("case.toml", kMany);
+    std::vector<std::string> command{"check", "case.toml"};
+    command.insert(command.end(), kFours.begin(), kFours.end());
+    command.insert(command.end(), {"--set", set});
+    const Outcome o = tessera(command);
+    EXPECT_EQ(o.code, 5) << set;
+    EXPECT_TRUE(holds(o.err, "E0751") && holds(o.err, says)) << set << "\n" << o.err;
+  };
+  refused("coulombtype=\"reaction-field\"", "there are no slow forces");
+  refused("nsteps=41", "41 steps are no multiple of the 4");
+  refused("nstenergy=10", "10 steps are no multiple of the 4");
+  refused("pcoupl=\"c-rescale\"", "10 steps are no multiple of the 4");
+}
+
+}  // namespace
