@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/molecular/force_field.h"
 
+#include "io/patched_templates.h"
 #include "io/template_match.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/molecular/elements.h"
@@ -22,7 +23,7 @@ std::string shown(const Residue& r) { return fmt::format("{} {}{}", r.name, r.nu
 
 class Builder {
  public:
-  Builder(const ForceField& ff, const Structure& structure) : ff_(ff), in_(structure), matcher_(ff, structure), bonded_(neighbours(structure)) {}
+  Builder(ForceField ff, const Structure& structure) : ff_(std::move(ff)), in_(structure), matcher_(ff_, structure), bonded_(neighbours(structure)) {}
 
   ParametrizedSystem build() {
     match_residues();
@@ -95,6 +96,28 @@ class Builder {
       }
     }
     give_up_on_errors();
+    check_bound_patches();
+    give_up_on_errors();
+  }
+
+  /// Residues that a patch binds to each other have it both.
+  void check_bound_patches() {
+    const auto has = [&](std::int32_t atom, std::int32_t patch) {
+      const auto& applied = ff_.templates[static_cast<std::size_t>(template_[static_cast<std::size_t>(atom)])].applied;
+      return std::ranges::any_of(applied, [&](const auto& a) { return a[0] == patch; });
+    };
+    for (std::size_t i = 0; i < in_.n_atoms(); ++i) {
+      const ForceField::Template& t = ff_.templates[static_cast<std::size_t>(template_[i])];
+      for (const auto& [row, residue] : t.applied) {
+        const ForceField::Patch& patch = ff_.patches[static_cast<std::size_t>(row)];
+        for (const auto& [p, q] : patch.added_bonds) {
+          if (p.residue == q.residue) continue;
+          const bool here = (p.residue == residue && p.name == t.atoms[static_cast<std::size_t>(template_atom_[i])].name) || (q.residue == residue && q.name == t.atoms[static_cast<std::size_t>(template_atom_[i])].name);
+          const bool met = std::ranges::any_of(bonded_[i], [&, patch_row = row](std::int32_t n) { return residue_of(static_cast<std::size_t>(n)) != residue_of(i) && has(n, patch_row); });
+          if (here && !met) error(731, residue_of(i), fmt::format("residue {} matches {} alone, but what its atom {} is bound to has not that patch", shown(in_.residues[residue_of(i)]), t.name, in_.name[i]));
+        }
+      }
+    }
   }
 
   void set_atoms() {
@@ -449,7 +472,7 @@ class Builder {
     s.pairs.row.push_back(at->second);
   }
 
-  const ForceField& ff_;
+  const ForceField ff_;
   const Structure& in_;
   TemplateMatcher matcher_;
   std::vector<std::vector<std::int32_t>> bonded_;
@@ -465,7 +488,7 @@ class Builder {
 }  // namespace
 
 ParametrizedSystem apply(const ForceField& ff, const Structure& structure, const ApplyOptions& options) {
-  ParametrizedSystem out = Builder(ff, structure).build();
+  ParametrizedSystem out = Builder(ff.patches.empty() ? ff : with_patched_templates(ff, structure), structure).build();
   out.system = constrained(std::move(out.system), options.constraints, options.rigid_water);
   validate(out.system);
   return out;

@@ -39,7 +39,7 @@ std::map<std::string, double> run(const std::string& command) {
   FILE* pipe = popen(command.c_str(), "r");
   if (!pipe) return out;
   char name[100];
-  for (double value = 0; std::fscanf(pipe, "%99s %lf", name, &value) == 2;) out[name] = value;
+  for (double value = 0; std::fscanf(pipe, "%99s %lf", name, &value) == 2;) out[name] += value;
   pclose(pipe);
   return out;
 }
@@ -47,6 +47,7 @@ std::map<std::string, double> run(const std::string& command) {
 class OpenmmPeer : public ::testing::TestWithParam<std::vector<std::string>> {};
 INSTANTIATE_TEST_SUITE_P(ForceFields, OpenmmPeer,
                          ::testing::Values(std::vector<std::string>{"test.pdb", "amber19/protein.ff19SB.xml", "amber14/tip3p.xml"},  // correction maps
+                                           std::vector<std::string>{"test.pdb", "charmm36.xml", "charmm36/water.xml"},  // patches, maps, impropers of CHARMM
                                            std::vector<std::string>{"test.pdb", "amber14/protein.ff14SB.xml", "amber14/tip3p.xml"},  // ordering of impropers: amber
                                            std::vector<std::string>{"test.pdb", "amber03.xml", "tip3p.xml"},                         // default
                                            std::vector<std::string>{"tip4pew.pdb", "amber14/tip4pew.xml"}, std::vector<std::string>{"tip5p.pdb", "tip5p.xml"}),
@@ -82,10 +83,11 @@ TEST_P(OpenmmPeer, EnergiesByTermAndForces) {
     for (const Term t : terms) e += f.energy[static_cast<std::size_t>(t)];
     return e;
   };
-  EXPECT_NEAR(sum({Term::bonds}), theirs["HarmonicBondForce"], 1e-5);
+  EXPECT_NEAR(sum({Term::bonds, Term::urey_bradley}), theirs["HarmonicBondForce"], 1e-5);
   EXPECT_NEAR(sum({Term::angles}), theirs["HarmonicAngleForce"], 1e-5);
   EXPECT_NEAR(sum({Term::dihedrals, Term::impropers}), theirs["PeriodicTorsionForce"], 1e-5);
   EXPECT_NEAR(sum({Term::ryckaert_bellemans}), theirs["RBTorsionForce"], 1e-5);
+  EXPECT_NEAR(sum({Term::harmonic_impropers}), theirs["CustomTorsionForce"], 1e-5);
   const double maps = s.cmap.size() == 0 ? 0 : evaluate(bonded_energy(s, Term::cmap), {positions_of(structure.x_nm), edges_of(structure.box), table_of(s, Term::cmap)}).item<double>();
   EXPECT_NEAR(maps, theirs["CMAPTorsionForce"], 1e-10 * std::abs(maps));
   EXPECT_NEAR(sum({Term::cmap}), maps, 1e-6);  // rounded to 2^-32 a term
@@ -103,6 +105,39 @@ TEST_P(OpenmmPeer, EnergiesByTermAndForces) {
   EXPECT_EQ(n, s.n_atoms());
   // Places are read as Angstrom and scaled by either program; the steepest pairs make 1e-8 of that.
   EXPECT_LT(worst, 1e-6);
+}
+
+/// Every file of OpenMM's AMBER and CHARMM force fields is read, or refused by the name of an element and its line.
+TEST(OpenmmFiles, AreReadOrRefusedByName) {
+  const fs::path own = openmm_data();
+  if (own.empty()) GTEST_SKIP() << "no OpenMM in " << peers();
+  std::vector<fs::path> files;
+  for (const char* folder : {"amber14", "amber19", "charmm36", "charmm36_2024"})
+    for (const auto& f : fs::directory_iterator(own / folder))
+      if (f.path().extension() == ".xml") files.push_back(f.path());
+  for (const char* name : {"amber14-all.xml", "amber19-all.xml", "charmm36.xml", "charmm36_2024.xml", "amber99_obc.xml"}) files.push_back(own / name);
+  std::ranges::sort(files);
+  const std::map<std::string, const char*> refused = {{"amber14/GLYCAM_06j-1.xml", "Script"}, {"amber19/lipid21.xml", "Script"}, {"charmm36_2024.xml", "Script"}, {"amber14-all.xml", "includes"},
+                                                      {"amber19-all.xml", "includes"}, {"amber99_obc.xml", "GBSAOBCForce"}};
+  for (const fs::path& f : files) {
+    const std::string name = fs::relative(f, own).string();
+    std::vector<data::TextFile> texts = {data::read_text_file(f)};
+    if (name.starts_with("amber14/GLYCAM")) texts.push_back(data::read_text_file(own / "amber14/protein.ff14SB.xml"));  // whose types it uses
+    std::string outcome = "read";
+    try {
+      const ForceField field = read_openmm_xml(texts);
+      EXPECT_GT(field.templates.size(), 0U);
+      EXPECT_EQ(refused.count(name), 0U) << name;
+    } catch (const data::InputError& e) {
+      const data::Diagnostic& d = e.findings().at(0);
+      outcome = to_string(d).substr(0, to_string(d).find('\n'));
+      ASSERT_EQ(refused.count(name), 1U) << name << ": " << e.what();
+      EXPECT_EQ(d.number, 703);
+      EXPECT_GT(d.place.line, 0U);
+      EXPECT_NE(d.message.find(refused.at(name)), std::string::npos) << d.message;
+    }
+    if (std::getenv("TESSERA_SHOW")) std::printf("%-32s %s\n", name.c_str(), outcome.c_str());
+  }
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All types of all files first, then the templates, then the forces: a file may use what another one defines.
+// All types of all files first, then patches and templates, then the forces: a file may use what another one defines.
 #include "tessera/molecular/openmm_xml.h"
 
 #include "tessera/data/text_reader.h"
@@ -97,6 +97,8 @@ class Reader {
   }
 
   ForceField read() {
+    each([&](File& f, pugi::xml_node n) { refuse(f, n); });
+    finish_pass();
     each([&](File& f, pugi::xml_node n) {
       if (std::string_view(n.name()) == "AtomTypes")
         for (const pugi::xml_node t : n.children("Type")) type(f, t);
@@ -104,10 +106,16 @@ class Reader {
     finish_pass();
     ff_.nonbonded.resize(ff_.types.size());
     each([&](File& f, pugi::xml_node n) {
+      if (std::string_view(n.name()) == "Patches")
+        for (const pugi::xml_node p : n.children("Patch")) patch(f, p);
+    });
+    finish_pass();
+    each([&](File& f, pugi::xml_node n) {
       if (std::string_view(n.name()) == "Residues")
         for (const pugi::xml_node r : n.children("Residue")) residue(f, r);
     });
     finish_pass();
+    allow_patches();
     each([&](File& f, pugi::xml_node n) { force(f, n); });
     finish_pass();
     lennard_jones_alone();
@@ -140,19 +148,90 @@ class Reader {
     }
   }
 
+  // ---- patches -------------------------------------------------------------------------------------------------------
+
+  /// "2:SG" is the atom SG of the second residue, "SG" that of the first.
+  ForceField::Patch::Place place_of(File& f, pugi::xml_node e, const char* attribute, int residues) {
+    std::string name = f.text(e, attribute);
+    int residue = 0;
+    if (const std::size_t colon = name.find(':'); colon != std::string::npos) {
+      const auto [end, code] = std::from_chars(name.data(), name.data() + colon, residue);
+      if (code != std::errc{} || end != name.data() + colon || residue < 1 || residue > residues) {
+        f.error(702, e.attribute(attribute), e, fmt::format("{} names no residue of a patch of {}", shown(name), residues));
+        residue = 1;
+      }
+      --residue;
+      name.erase(0, colon + 1);
+    }
+    return {residue, std::move(name)};
+  }
+  void patch(File& f, pugi::xml_node n) {
+    ForceField::Patch p;
+    p.name = f.text(n, "name");
+    if (n.attribute("residues")) p.residues = f.index(n, "residues", 101, "the number of residues");
+    if (p.residues < 1) return f.error(702, n.attribute("residues"), n, "a patch of no residues");
+    const auto row = static_cast<std::int32_t>(ff_.patches.size());
+    std::set<std::pair<int, std::string>> known;
+    for (const pugi::xml_node e : n.children()) {
+      const std::string_view kind = e.name();
+      const auto once = [&](const ForceField::Patch::Place& at) {
+        if (!known.insert({at.residue, at.name}).second) f.error(701, e, fmt::format("the patch {} names the atom {} twice", shown(p.name), shown(at.name)));
+      };
+      if (kind == "AddAtom" || kind == "ChangeAtom") {
+        ForceField::Patch::Place at = place_of(f, e, "name", p.residues);
+        once(at);
+        (kind == "AddAtom" ? p.added : p.changed).push_back({at.residue, template_atom(f, e, std::move(at.name))});
+      } else if (kind == "RemoveAtom") {
+        p.removed.push_back(place_of(f, e, "name", p.residues));
+        once(p.removed.back());
+      } else if (kind == "AddBond" || kind == "RemoveBond") {
+        (kind == "AddBond" ? p.added_bonds : p.removed_bonds).push_back({place_of(f, e, "atomName1", p.residues), place_of(f, e, "atomName2", p.residues)});
+      } else if (kind == "AddExternalBond" || kind == "RemoveExternalBond") {
+        (kind == "AddExternalBond" ? p.added_external : p.removed_external).push_back(place_of(f, e, "atomName", p.residues));
+      } else if (kind == "ApplyToResidue") {
+        ForceField::Patch::Place at = place_of(f, e, "name", p.residues);
+        allowed_.push_back({&f, e, std::move(at.name), p.name, at.residue});
+      } else if (!kind.empty()) {
+        f.error(703, e, "the element " + shown(kind) + " of a patch is not read");
+      }
+    }
+    if (!of_patch_.try_emplace(p.name, row).second) f.error(701, n, "the patch " + shown(p.name) + " is defined twice");
+    else ff_.patches.push_back(std::move(p));
+  }
+  /// Which patches go with which templates. OpenMM lets files speak of templates and patches that are in none of them.
+  void allow_patches() {
+    std::map<std::string, std::set<std::array<std::int32_t, 2>>> of;  // in the order of the patches, each once
+    for (const Allowed& a : allowed_) {
+      const auto at = of_patch_.find(a.patch);
+      if (at == of_patch_.end()) {
+        a.file->error(702, a.node, "no file defines the patch " + shown(a.patch), "give the file that does as well");
+        continue;
+      }
+      if (a.residue >= ff_.patches[static_cast<std::size_t>(at->second)].residues) a.file->error(702, a.node, fmt::format("the patch {} has no residue {}", shown(a.patch), a.residue + 1));
+      else of[a.tmplt].insert({at->second, a.residue});
+    }
+    finish_pass();
+    for (ForceField::Template& t : ff_.templates)
+      if (const auto at = of.find(t.name); at != of.end()) t.patches.assign(at->second.begin(), at->second.end());
+  }
+
   // ---- templates -----------------------------------------------------------------------------------------------------
 
+  ForceField::Template::Atom template_atom(File& f, pugi::xml_node a, std::string name) {
+    ForceField::Template::Atom atom{std::move(name), 0, std::nullopt};
+    const std::string type = f.text(a, "type");
+    if (const auto at = ff_.type_of.find(type); at != ff_.type_of.end()) atom.type = at->second;
+    else if (a.attribute("type")) f.error(702, a.attribute("type"), a, "no file defines the type " + shown(type), "give the file that does as well");
+    if (const pugi::xml_attribute q = a.attribute("charge")) atom.charge_e = f.number(a, q);
+    return atom;
+  }
   void residue(File& f, pugi::xml_node n) {
     ForceField::Template t;
     t.name = f.text(n, "name");
     if (n.attribute("override")) t.override_level = f.index(n, "override", 1000000, "the override level");
     std::map<std::string, std::int32_t> of_name;
     for (const pugi::xml_node a : n.children("Atom")) {
-      ForceField::Template::Atom atom{f.text(a, "name"), 0, std::nullopt};
-      const std::string type = f.text(a, "type");
-      if (const auto at = ff_.type_of.find(type); at != ff_.type_of.end()) atom.type = at->second;
-      else if (a.attribute("type")) f.error(702, a.attribute("type"), a, "no file defines the type " + shown(type), "give the file that does as well");
-      if (const pugi::xml_attribute q = a.attribute("charge")) atom.charge_e = f.number(a, q);
+      ForceField::Template::Atom atom = template_atom(f, a, f.text(a, "name"));
       if (!of_name.try_emplace(atom.name, static_cast<std::int32_t>(t.atoms.size())).second) f.error(701, a, "the atom " + shown(atom.name) + " is given twice");
       t.atoms.push_back(std::move(atom));
     }
@@ -175,7 +254,18 @@ class Reader {
         t.external.push_back(atom_of(e, "from", "atomName"));
       } else if (kind == "VirtualSite") {
         site(f, e, t, atom_of);
-      } else if (kind != "Atom" && kind != "AllowPatch" && !kind.empty()) {
+      } else if (kind == "AllowPatch") {
+        std::string patch = f.text(e, "name");
+        int part = 1;
+        if (const std::size_t colon = patch.find(':'); colon != std::string::npos) {
+          if (std::from_chars(patch.data() + colon + 1, patch.data() + patch.size(), part).ptr != patch.data() + patch.size() || part < 1 || part > 100) {
+            f.error(702, e.attribute("name"), e, "expected NAME or NAME:residue of a patch, got " + shown(patch));
+            part = 1;
+          }
+          patch.erase(colon);
+        }
+        allowed_.push_back({&f, e, t.name, std::move(patch), part - 1});
+      } else if (kind != "Atom" && !kind.empty()) {
         f.error(703, e, "the element " + shown(kind) + " of a residue is not read");
       }
     }
@@ -238,6 +328,11 @@ class Reader {
 
   // ---- forces --------------------------------------------------------------------------------------------------------
 
+  static void refuse(File& f, pugi::xml_node n) {
+    static const std::set<std::string_view> read = {"Info", "AtomTypes", "Residues", "Patches", "Include", "InitializationScript", "HarmonicBondForce", "HarmonicAngleForce", "PeriodicTorsionForce", "RBTorsionForce",
+                                                    "AmoebaUreyBradleyForce", "CustomTorsionForce", "CMAPTorsionForce", "NonbondedForce", "LennardJonesForce"};
+    if (const std::string_view kind = n.name(); !read.count(kind)) f.error(703, n, "the element " + shown(kind) + " is not read", unread_hint(kind));
+  }
   void force(File& f, pugi::xml_node n) {
     const std::string_view kind = n.name();
     if (kind == "HarmonicBondForce") {
@@ -267,10 +362,6 @@ class Reader {
       const std::string wanted = std::filesystem::path(f.text(n, "file")).filename().string();
       const bool here = std::ranges::any_of(files_, [&](const File& o) { return std::filesystem::path(o.path()).filename() == wanted; });
       if (!here) f.error(703, n, "the file includes " + shown(wanted) + ", and files that others name are not opened", "give that file as well");
-    } else if (kind == "Patches") {
-      f.findings().warn(734, File::place(n), "patches are not read: residues that need them will not match");
-    } else if (kind != "Info" && kind != "AtomTypes" && kind != "Residues") {
-      f.error(703, n, "the element " + shown(kind) + " is not read", unread_hint(kind));
     }
   }
 
@@ -466,8 +557,13 @@ class Reader {
         f.error(703, e, "NBFixPair with a wildcard is not read");
         continue;
       }
-      for (const std::int32_t i : types_of((*on)[0]))
-        for (const std::int32_t j : types_of((*on)[1])) ff_.nbfix[{std::min(i, j), std::max(i, j)}] = {sigma, epsilon};
+      const std::vector<std::int32_t> first = types_of((*on)[0]), second = types_of((*on)[1]);
+      if (first.size() * second.size() + ff_.nbfix.size() > most_pairs) {
+        f.error(702, e, fmt::format("more than {} pairs of types with NBFixPair", most_pairs));
+        return;
+      }
+      for (const std::int32_t i : first)
+        for (const std::int32_t j : second) ff_.nbfix[{std::min(i, j), std::max(i, j)}] = {sigma, epsilon};
     }
   }
   /// A LennardJonesForce takes the place of NonbondedForce's, whose epsilon must then be zero: OpenMM would add both.
@@ -483,6 +579,7 @@ class Reader {
     finish_pass();
   }
 
+  static constexpr std::size_t most_pairs = 10'000'000;
   std::deque<File> files_;
   ForceField ff_;
   std::optional<double> coulomb14_, lj14_, lj14_alone_;
@@ -490,6 +587,15 @@ class Reader {
   std::map<std::size_t, std::array<double, 4>> alone_;
   std::map<std::string, std::vector<std::int32_t>> of_class_;
   std::map<std::string, std::size_t> of_template_;
+  /// A patch that a template allows, or that names the template.
+  struct Allowed {
+    File* file;
+    pugi::xml_node node;
+    std::string tmplt, patch;
+    int residue;
+  };
+  std::vector<Allowed> allowed_;
+  std::map<std::string, std::int32_t> of_patch_;
 };
 
 }  // namespace

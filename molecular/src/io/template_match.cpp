@@ -181,14 +181,20 @@ TemplateMatcher::Match TemplateMatcher::match(std::size_t first, std::size_t las
   Match best;
   if (candidates == table.end()) return best;
   const std::string& name = s_.residues[static_cast<std::size_t>(s_.residue[first])].name;
+  // The residue's name, or that of what was patched, decides where several match; else the first of those that are alike.
+  int best_rank = 3;
   for (const std::int32_t k : candidates->second) {
     const Known& known = (sites ? whole_ : bare_)[static_cast<std::size_t>(k)];
+    const ForceField::Template& t = ff_.templates[static_cast<std::size_t>(k)];
+    const int rank = t.name == name ? 0 : t.base == name ? 1 : 2;
+    if (rank > best_rank) continue;
     std::vector<std::int32_t> image = isomorphism(g, known.graph);
     if (image.empty()) continue;
     for (std::int32_t& a : image) a = known.rows[static_cast<std::size_t>(a)];
-    if (ff_.templates[static_cast<std::size_t>(k)].name == name) return {k, std::move(image), {}};
-    if (best.of < 0) best = {k, std::move(image), {}};
-    else if (!alike(ff_.templates[static_cast<std::size_t>(best.of)], best.atom, ff_.templates[static_cast<std::size_t>(k)], image)) best.rivals.push_back(k);
+    if (rank == 0) return {k, std::move(image), {}};
+    if (rank < best_rank) best = {k, std::move(image), {}};
+    else if (!alike(ff_.templates[static_cast<std::size_t>(best.of)], best.atom, t, image)) best.rivals.push_back(k);
+    best_rank = rank;
   }
   return best;
 }

@@ -3,7 +3,8 @@
 // A force field as rules by which atoms get their terms, and what makes a System of a Structure:
 //
 //   1. every residue is matched with a template: a graph of atoms that are the same by element, bonds and bonds to other
-//      residues. Names of atoms do not matter; the residue's name decides only between templates that match alike.
+//      residues. Names of atoms do not matter; the residue's name decides only between templates that match alike. What matches none
+//      is matched with templates changed by patches.
 //   2. the template gives the types of the atoms, and their charges where the force field keeps them there
 //   3. bonds, angles, torsions get the first rule that fits their types; torsions a rule with wildcards only where no other
 //      fits. An improper's rule names the middle atom first, the three around it in any order.
@@ -43,13 +44,35 @@ struct ForceField {
       std::int32_t excluded_with;  ///< the atom whose exclusions it shares
     };
     std::string name;
+    std::string base;  ///< of a patched template: the name of the one that was patched
     std::vector<Atom> atoms;
     std::vector<std::array<std::int32_t, 2>> bonds;
     std::vector<std::int32_t> external;  ///< atoms with a bond to another residue, once for each
     std::vector<Site> sites;
     int override_level = 0;
+    std::vector<std::array<std::int32_t, 2>> patches;  ///< that may change it: row of `patches`, residue of the patch
+    std::vector<std::array<std::int32_t, 2>> applied;  ///< those that have changed it
   };
   std::vector<Template> templates;
+
+  /// What turns templates into others: ends of chains, protonated forms, bonds between residues.
+  struct Patch {
+    struct Place {
+      int residue = 0;  ///< of the patch, counted from 0
+      std::string name;
+    };
+    struct Atom {
+      int residue = 0;
+      Template::Atom atom;
+    };
+    std::string name;
+    int residues = 1;
+    std::vector<Atom> added, changed;
+    std::vector<Place> removed;
+    std::vector<std::array<Place, 2>> added_bonds, removed_bonds;
+    std::vector<Place> added_external, removed_external;
+  };
+  std::vector<Patch> patches;
 
   /// What a rule says of one of its atoms.
   struct Pattern {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Force fields in OpenMM's XML (OpenMM User Guide, "Creating Force Fields"). Read are AtomTypes, Residues with VirtualSite and
-// ExternalBond, HarmonicBondForce, HarmonicAngleForce, PeriodicTorsionForce, RBTorsionForce, NonbondedForce and
-// LennardJonesForce with NBFixPair. Other forces and scripts change energies: they are refused. Patches are left out with
-// a warning. Units are those of system.h already.
+// ExternalBond, Patches, HarmonicBondForce, HarmonicAngleForce, PeriodicTorsionForce, RBTorsionForce, CMAPTorsionForce, AmoebaUreyBradleyForce,
+// NonbondedForce, LennardJonesForce with NBFixPair, and of CustomTorsionForce harmonic impropers. Other forces and scripts change energies:
+// they are refused, by the name of the element and its place. Units are those of system.h already.
 #pragma once
 #include "tessera/data/text_file.h"
 #include "tessera/molecular/force_field.h"
