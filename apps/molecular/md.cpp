@@ -78,7 +78,7 @@ Estimate estimate(const AppContext& context) {
     double seconds = 0;
     while (!running->done() && seconds < 0.3) {
       const std::int64_t from = running->step();
-      running->advance(stage.type == StageType::dynamics ? std::min(stage.n_steps, from + 10) : from + 1);
+      running->advance(stage.type == StageType::dynamics ? std::min(stage.n_steps, from + 10) : from + 1, false);
       taken += std::max<std::int64_t>(1, running->step() - from);
       seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     }

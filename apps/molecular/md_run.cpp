@@ -177,12 +177,17 @@ struct StageRunner {
     data::write_file_atomically(folder / "forces.csv", text);
   }
 
+  static bool due(std::int64_t step, std::int64_t every) { return every > 0 && step % every == 0; }
+  /// Whether `report_step` needs the energies of this step.
+  bool reported(std::int64_t step) const {
+    return stage.type != StageType::dynamics || step == stage.n_steps || due(step, stage.settings.nstenergy) || due(step, stage.settings.nstlog) || (!trajectories.empty() && due(step, stage.settings.nstxout));
+  }
   /// What a step that was taken owes to energies.csv, trajectories and the log.
   void report_step() {
-    const auto due = [&](std::int64_t every) { return every > 0 && running->step() % every == 0; };
-    if (due(stage.type == StageType::rerun ? 1 : stage.settings.nstenergy) || running->done()) row();
-    if (!trajectories.empty() && due(stage.type == StageType::rerun ? 1 : stage.settings.nstxout)) write_snapshot();
-    if (due(stage.settings.nstlog)) log_row(running->row());
+    const std::int64_t step = running->step();
+    if (due(step, stage.type == StageType::rerun ? 1 : stage.settings.nstenergy) || running->done()) row();
+    if (!trajectories.empty() && due(step, stage.type == StageType::rerun ? 1 : stage.settings.nstxout)) write_snapshot();
+    if (due(step, stage.settings.nstlog)) log_row(running->row());
   }
 
   /// Where the steps under way end: at the next that is reported, after ten at most. It depends on the number of the step alone, so
@@ -239,7 +244,8 @@ struct StageRunner {
     while (!running->done()) {
       std::string why;
       try {
-        running->advance(next_stop());
+        const std::int64_t stop = next_stop();
+        running->advance(stop, reported(stop));
         why = running->trouble();
         if (why.empty()) report_step();
       } catch (const data::InputError&) {

@@ -142,12 +142,12 @@ class DynamicsRun : public Running {
     last_ = frame;
     motion_ = stepper_.begin(std::move(frame));
   }
-  void advance(std::int64_t to) override {
+  void advance(std::int64_t to, bool reported) override {
     const double begin = now_s(), forces = cycles.forces;
     const mol::Motion before = motion_;
     bool failed = false;
     try {
-      stepper_.step(motion_, to - motion_.frame.step);
+      stepper_.step(motion_, to - motion_.frame.step, reported);
     } catch (const Error&) {
       failed = true;
     }
@@ -168,7 +168,8 @@ class DynamicsRun : public Running {
     const double most = most_move_nm / stage_.dynamics.dt_ps;
     const auto& v = motion_.frame.v_nm_ps;
     for (std::size_t i = 0; i < v.size(); ++i)
-      if (const double speed = std::hypot(v[i][0], v[i][1], v[i][2]); stage_.n_steps > 0 && !(speed <= most)) return fmt::format("atom {} moves {:.3g} nm in one step of {:g} ps", i + 1, speed * stage_.dynamics.dt_ps, stage_.dynamics.dt_ps);
+      if (const double square = v[i][0] * v[i][0] + v[i][1] * v[i][1] + v[i][2] * v[i][2]; stage_.n_steps > 0 && !(square <= most * most))
+        return fmt::format("atom {} moves {:.3g} nm in one step of {:g} ps", i + 1, std::sqrt(square) * stage_.dynamics.dt_ps, stage_.dynamics.dt_ps);
     return {};
   }
   const std::vector<std::string>& columns() const override { return columns_; }
@@ -247,7 +248,7 @@ class MinimizationRun : public Running {
     frame.step = 0;
     descent_ = minimizer_.begin(std::move(frame));
   }
-  void advance(std::int64_t to) override {
+  void advance(std::int64_t to, bool /*reported*/) override {
     const double begin = now_s(), forces = cycles.forces;
     minimizer_.step(descent_, to - descent_.frame.step);
     cycles.steps += now_s() - begin - (cycles.forces - forces);
@@ -302,9 +303,9 @@ class Rerun : public Running {
     number_ = -1;
     ended_ = !reader_->read(next_);
     if (ended_) throw Error("[rerun] there is no frame in " + stage.frames.string());
-    if (fresh) advance(0);
+    if (fresh) advance(0, true);
   }
-  void advance(std::int64_t) override {
+  void advance(std::int64_t /*to*/, bool /*reported*/) override {
     mol::Frame frame = std::move(next_.frame);
     frame.step = ++number_;
     if (mol::is_periodic(frame.box) != periodic_) throw Error(fmt::format("[rerun] frame {} has {} box, the structure has {}", number_, periodic_ ? "no" : "a", periodic_ ? "one" : "none"));

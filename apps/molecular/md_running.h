@@ -18,8 +18,8 @@ struct Cycles {
 class Running {
  public:
   virtual ~Running() = default;
-  /// Steps up to number `to`, as far as they are of use. Throws tessera::Error where no step can be taken; the state is then of no use.
-  virtual void advance(std::int64_t to) = 0;
+  /// Steps up to number `to`, as far as they are of use; energies of the last are computed where they are reported. Throws tessera::Error where no step can be taken; the state is then of no use.
+  virtual void advance(std::int64_t to, bool reported) = 0;
   /// The frame before a step that threw or that `trouble` tells of.
   virtual const mol::Frame& last_good() const { return frame(); }
   virtual bool done() const = 0;

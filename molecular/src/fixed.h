@@ -36,20 +36,32 @@ struct Sums {
   std::array<std::int64_t, n_terms> energy{};   ///< kJ/mol
   std::array<std::int64_t, 9> virial{};         ///< sum of r_a f_b [kJ/mol], r = x_i - x_j, f on i
   bool out_of_range = false;
+  bool wants_energies = true;                   ///< else energies and virial may stay zero
 
-  void add_force(std::int32_t atom, const Vec3& f) {
+  std::int64_t units(double f) {
+    const std::int64_t v = std::llrint(f * of_forces.scale);
+    out_of_range |= v > of_forces.most || v < -of_forces.most;  // no_number is less than any
+    return v;
+  }
+  /// f on atom i, -f on atom j.
+  void add_pair(std::int32_t i, std::int32_t j, const Vec3& f) {
     for (std::size_t a = 0; a < 3; ++a) {
-      const std::int64_t v = std::llrint(f[a] * of_forces.scale);
-      out_of_range |= v > of_forces.most || v < -of_forces.most;  // no_number is less than any
-      force[3 * static_cast<std::size_t>(atom) + a] += v;
+      const std::int64_t v = units(f[a]);
+      force[3 * static_cast<std::size_t>(i) + a] += v;
+      force[3 * static_cast<std::size_t>(j) + a] -= v;
     }
   }
+  void add_force(std::int32_t atom, const Vec3& f) {
+    for (std::size_t a = 0; a < 3; ++a) force[3 * static_cast<std::size_t>(atom) + a] += units(f[a]);
+  }
   void add_energy(Term term, double u) {
+    if (!wants_energies) return;
     const std::int64_t v = to_fixed(u);
     out_of_range |= v == no_number;
     energy[static_cast<std::size_t>(term)] += v;
   }
   void add_virial(const Vec3& r, const Vec3& f) {
+    if (!wants_energies) return;
     for (std::size_t a = 0; a < 3; ++a)
       for (std::size_t b = 0; b < 3; ++b) virial[3 * a + b] += to_fixed(r[a] * f[b]);
   }

@@ -29,11 +29,18 @@ template <class G, class U, int P>
 class BondedEnergy final : public BondedTerm {
  public:
   static constexpr std::size_t n_ends = G::ends.size();
+  static constexpr bool turns = std::is_same_v<G, Dihedral> && std::is_same_v<U, Periodic>;
   static constexpr bool charged = P != U::parameters;  ///< the charges of both atoms come after the row
   using List = Terms<static_cast<int>(n_ends) + 1, P>;
 
   BondedEnergy(Term kind, List terms, const System& s)
-      : kind_(kind), terms_(std::move(terms)), n_(static_cast<Index>(s.n_atoms())), ke_(s.coulomb_constant), charge_(s.atoms.charge_e) {}
+      : kind_(kind), terms_(std::move(terms)), n_(static_cast<Index>(s.n_atoms())), ke_(s.coulomb_constant), charge_(s.atoms.charge_e) {
+    if constexpr (turns)
+      for (const auto& row : terms_.rows) {
+        phase_.push_back({std::cos(row[0]), std::sin(row[0])});
+        few_turns_ = few_turns_ && row[2] == std::floor(row[2]) && row[2] >= 0 && row[2] <= U::most_turns;
+      }
+  }
 
   const char* name() const override { return name_of(kind_); }
   Term kind() const override { return kind_; }
@@ -54,17 +61,16 @@ class BondedEnergy final : public BondedTerm {
   Tensor generic(std::span<const Tensor> p) const override;
 
   void add(const Vec3* x, const Box& box, std::size_t begin, std::size_t end, Sums& sums) const override {
+    const Nearest nearest(box);
     for (std::size_t t = begin; t < end; ++t) {
       const auto& atoms = terms_.atoms[t];
       std::array<Vec<double>, n_ends> d, slope;
-      for (std::size_t e = 0; e < n_ends; ++e) d[e] = wrapped(box, difference(x[atom(atoms, e, 0)], x[atom(atoms, e, 1)]));
-      const Dual u = U::of(Dual::variable(G::of(d, slope), 0), parameters<double>(t, terms_.rows[0].data(), nullptr, charge_.data(), nullptr));
-      sums.add_energy(kind_, u.v);
+      for (std::size_t e = 0; e < n_ends; ++e) d[e] = nearest(difference(x[atom(atoms, e, 0)], x[atom(atoms, e, 1)]));
+      const auto [u, du] = value_and_slope(t, d, slope);
+      sums.add_energy(kind_, u);
       for (std::size_t e = 0; e < n_ends; ++e) {
-        const Vec3 f = scaled(slope[e], -u.d[0]);
-        const Vec3 back = {-f[0], -f[1], -f[2]};
-        sums.add_force(static_cast<std::int32_t>(atom(atoms, e, 0)), f);
-        sums.add_force(static_cast<std::int32_t>(atom(atoms, e, 1)), back);
+        const Vec3 f = scaled(slope[e], -du);
+        sums.add_pair(static_cast<std::int32_t>(atom(atoms, e, 0)), static_cast<std::int32_t>(atom(atoms, e, 1)), f);
         sums.add_virial(d[e], f);
       }
     }
@@ -73,6 +79,18 @@ class BondedEnergy final : public BondedTerm {
  private:
   static std::size_t atom(const std::array<std::int32_t, n_ends + 1>& atoms, std::size_t e, std::size_t side) {
     return static_cast<std::size_t>(atoms[static_cast<std::size_t>(G::ends[e][side])]);
+  }
+  /// u(q) and du/dq with the parameters of the system; angles of torsions need not be known for it.
+  std::array<double, 2> value_and_slope(std::size_t t, const std::array<Vec<double>, n_ends>& d, std::array<Vec<double>, n_ends>& slope) const {
+    if constexpr (turns)
+      if (few_turns_) {
+        const auto row = static_cast<std::size_t>(terms_.row[t]);
+        const auto [x, y] = G::circle(d, slope);
+        const double over = 1 / std::sqrt(x * x + y * y);
+        return U::of_circle({x * over, y * over}, terms_.rows[row], phase_[row]);
+      }
+    const Dual u = U::of(Dual::variable(G::of(d, slope), 0), parameters<double>(t, terms_.rows[0].data(), nullptr, charge_.data(), nullptr));
+    return {u.v, u.d[0]};
   }
   /// The row of a term, with the charges of its atoms where the potential takes them.
   template <class T>
@@ -143,6 +161,8 @@ class BondedEnergy final : public BondedTerm {
   Index n_;
   double ke_;
   std::vector<double> charge_;
+  std::vector<std::array<double, 2>> phase_;  ///< of each row of a torsion: cos and sin
+  bool few_turns_ = true;
 };
 
 /// q of all terms [m], by formulas other than those of geometry.h.

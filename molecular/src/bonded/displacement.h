@@ -40,6 +40,27 @@ class Places {
   Box box_;
 };
 
+/// wrapped(box, d) (box.h) for many displacements in one box.
+class Nearest {
+ public:
+  explicit Nearest(const Box& box) : box_(box), periodic_(is_periodic(box)) {
+    if (periodic_)
+      for (std::size_t k = 0; k < 3; ++k) over_[k] = 1 / box.edge[k][k];
+  }
+  Vec3 operator()(const Vec3& d) const {
+    if (!periodic_) return d;
+    const auto& h = box_.edge;
+    const double s2 = d[2] * over_[2], s1 = (d[1] - s2 * h[2][1]) * over_[1], s0 = (d[0] - s1 * h[1][0] - s2 * h[2][0]) * over_[0];
+    const double n0 = std::floor(s0 + 0.5), n1 = std::floor(s1 + 0.5), n2 = std::floor(s2 + 0.5);
+    return {d[0] - n0 * h[0][0] - n1 * h[1][0] - n2 * h[2][0], d[1] - n1 * h[1][1] - n2 * h[2][1], d[2] - n2 * h[2][2]};
+  }
+
+ private:
+  Box box_;
+  bool periodic_;
+  Vec3 over_{};
+};
+
 /// Adds a slope along d to those of positions and box that are asked for.
 inline void spread_slope(EnergyFunction::Results g, std::size_t a, std::size_t b, const Vec3& image, const Vec3& slope) {
   for (std::size_t c = 0; c < 3; ++c) {

@@ -60,16 +60,23 @@ struct Angle {
 
 struct Dihedral {
   static constexpr std::array<Ends, 3> ends = {{{0, 1}, {1, 2}, {3, 2}}};
+  /// (cos phi, sin phi) times |A||B||G|, and the slopes of phi.
   template <class T>
-  static T of(const std::array<Vec<T>, 3>& d, std::array<Vec<T>, 3>& slope) {
-    using std::atan2, std::sqrt;
+  static std::array<T, 2> circle(const std::array<Vec<T>, 3>& d, std::array<Vec<T>, 3>& slope) {
+    using std::sqrt;
     const Vec<T>&f = d[0], &g = d[1], &h = d[2];
     const Vec<T> a = cross(f, g), b = cross(h, g);
-    const T a2 = dot(a, a), b2 = dot(b, b), length = sqrt(dot(g, g));
-    slope[0] = scaled(a, T(-1.0) * length / a2);
-    slope[2] = scaled(b, length / b2);
-    slope[1] = difference(scaled(a, dot(f, g) / (a2 * length)), scaled(b, dot(h, g) / (b2 * length)));
-    return atan2(dot(cross(b, a), g), dot(a, b) * length);
+    const T length = sqrt(dot(g, g)), over = T(1.0) / length, over_a2 = T(1.0) / dot(a, a), over_b2 = T(1.0) / dot(b, b);
+    slope[0] = scaled(a, T(-1.0) * length * over_a2);
+    slope[2] = scaled(b, length * over_b2);
+    slope[1] = difference(scaled(a, dot(f, g) * over_a2 * over), scaled(b, dot(h, g) * over_b2 * over));
+    return {dot(a, b) * length, dot(cross(b, a), g)};
+  }
+  template <class T>
+  static T of(const std::array<Vec<T>, 3>& d, std::array<Vec<T>, 3>& slope) {
+    using std::atan2;
+    const std::array<T, 2> at = circle(d, slope);
+    return atan2(at[1], at[0]);
   }
 };
 

@@ -5,6 +5,7 @@
 // U(x, h) has the virial W = -(x^T dU/dx + h^T dU/dh); what depends on the volume alone as C/V has W = U on the diagonal.
 #include "tessera/molecular/forces.h"
 
+#include "blocks.h"
 #include "bonded/bonded_term.h"
 #include "nonbonded/excluded_run.h"
 #include "nonbonded/pair_run.h"
@@ -67,14 +68,15 @@ struct ForceEvaluator::Impl {
     if (excluded && is_periodic(box)) cut(nullptr, excluded->size());
     const auto threads = std::clamp<std::size_t>(pieces.size(), 1, static_cast<std::size_t>(num_threads()));
     std::vector<Sums> sums(threads);
-    force.resize(threads);
+    force.resize(pieces.empty() && !pme && !excluded_field ? 0 : threads);
     std::atomic<std::size_t> next = 0;
-    parallel_chunks(static_cast<std::int64_t>(threads), [&](std::int64_t thread) {
+    if (!force.empty()) parallel_chunks(static_cast<std::int64_t>(threads), [&](std::int64_t thread) {
       const auto t = static_cast<std::size_t>(thread);
       force[t].assign(3 * x.size(), 0);
       Sums own;
       own.force = force[t].data();
       own.of_forces = scale;
+      own.wants_energies = energies;
       for (std::size_t k = next++; k < pieces.size(); k = next++) {
         const Piece& p = pieces[k];
         if (p.term) p.term->add(x.data(), box, p.begin, p.end, own);
@@ -177,13 +179,15 @@ void ForceEvaluator::operator()(const std::vector<Vec3>& x, const Box& box, Forc
         if (!std::isfinite(c)) throw Error(fmt::format("[forces] atom {} ({}) has no place: a coordinate is not a number", i + 1, m.system.atoms.name[i]));
     throw Error("[forces] a force is beyond 2e9 kJ/mol/nm: atoms lie upon each other; minimize first");
   }
-  forall(static_cast<std::int64_t>(n), [&](std::int64_t i) {
-    for (std::size_t c = 0; c < 3; ++c) {
-      std::int64_t sum = 0;
-      for (const auto& own : m.force) sum += own[3 * static_cast<std::size_t>(i) + c];
-      out.f[static_cast<std::size_t>(i)][c] += from_fixed(sum, total.of_forces.scale);
-    }
-  });
+  if (!m.force.empty())
+    over_blocks(n, [&](std::size_t begin, std::size_t end) {
+      double* const f = out.f[0].data();
+      for (std::size_t k = 3 * begin; k < 3 * end; ++k) {
+        std::int64_t sum = 0;
+        for (const auto& own : m.force) sum += own[k];
+        f[k] += from_fixed(sum, total.of_forces.scale);
+      }
+    });
   if (energies) {
     for (std::size_t k = 0; k < n_terms; ++k) out.energy[k] = from_fixed(total.energy[k]);
     out.energy[static_cast<std::size_t>(Term::lj)] += of_pairs.lj;

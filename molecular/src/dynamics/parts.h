@@ -2,10 +2,9 @@
 //
 // What moves, and what moves together: masses along each direction, rigid groups, groups of temperature and their degrees of freedom.
 #pragma once
-#include "tessera/autodiff/forall.h"
+#include "blocks.h"
 #include "tessera/molecular/dynamics.h"
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -34,26 +33,6 @@ struct Parts {
 
 /// Throws Error where options and system contradict each other.
 Parts parts_of(const System& system, const Constraints& constraints, const Dynamics& options);
-
-constexpr std::size_t block = 2048;
-/// f(begin, end) over blocks of [0, n), threaded.
-template <class F>
-void over_blocks(std::size_t n, F&& f) {
-  parallel_chunks(static_cast<std::int64_t>((n + block - 1) / block), [&](std::int64_t c) {
-    const std::size_t begin = static_cast<std::size_t>(c) * block;
-    f(begin, std::min(begin + block, n));
-  });
-}
-/// Sum of f(begin, end) -> array over blocks, in their order whatever the threads.
-template <std::size_t K, class F>
-std::array<double, K> sum_over_blocks(std::size_t n, F&& f) {
-  std::vector<std::array<double, K>> parts((n + block - 1) / block);
-  over_blocks(n, [&](std::size_t begin, std::size_t end) { parts[begin / block] = f(begin, end); });
-  std::array<double, K> sum{};
-  for (const auto& p : parts)
-    for (std::size_t k = 0; k < K; ++k) sum[k] += p[k];
-  return sum;
-}
 
 /// Kinetic energy of each group of temperature.
 std::vector<double> kinetic_energies(const Parts& parts, const std::vector<Vec3>& v);

@@ -420,8 +420,8 @@ Motion Stepper::begin(Frame frame) const {
   return m;
 }
 
-void Stepper::step(Motion& m, std::int64_t n) const {
-  for (std::int64_t k = 0; k < n; ++k) impl_->step(m, k + 1 == n);
+void Stepper::step(Motion& m, std::int64_t n, bool reported) const {
+  for (std::int64_t k = 0; k < n; ++k) impl_->step(m, reported && k + 1 == n);
 }
 
 Energies Stepper::energies(const Motion& m) const {

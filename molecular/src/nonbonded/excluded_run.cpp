@@ -65,9 +65,8 @@ void ExcludedRun::add(const Vec3* x, const Box& box, std::size_t begin, std::siz
       }
     for (std::size_t k = 0; k < many; ++k) {
       const double f = -square * strength_[begin + k] * slope[k];
-      const Vec3 d = {dx[k], dy[k], dz[k]}, on_i = {f * d[0], f * d[1], f * d[2]}, on_j = {-on_i[0], -on_i[1], -on_i[2]};
-      sums.add_force(pairs_[begin + k][0], on_i);
-      sums.add_force(pairs_[begin + k][1], on_j);
+      const Vec3 d = {dx[k], dy[k], dz[k]}, on_i = {f * d[0], f * d[1], f * d[2]};
+      sums.add_pair(pairs_[begin + k][0], pairs_[begin + k][1], on_i);
       if (!energies) continue;
       sums.add_energy(Term::coulomb_reciprocal, -strength_[begin + k] * value[k]);
       sums.add_virial(d, on_i);

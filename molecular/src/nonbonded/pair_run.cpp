@@ -12,6 +12,7 @@
 // A box without periodicity stands in a periodic one more than twice as large as what it holds.
 #include "nonbonded/pair_run.h"
 
+#include "blocks.h"
 #include "nonbonded/pair_list.h"
 #include "nonbonded/pair_shapes.h"
 #include "nonbonded/series.h"
@@ -194,17 +195,19 @@ struct PairRun::Impl {
     const std::size_t m = list.slots();
     const double unit = std::ldexp(1.0, k);
     for (Array<T>* a : {&p.q_i, &p.q_j, &p.a_i, &p.b_i, &p.a_j, &p.b_j}) a->assign(m, T(0));
-    for (std::size_t at = 0; at < m; ++at) {
-      if (list.atom_of[at] < 0) continue;
-      const auto i = static_cast<std::size_t>(list.atom_of[at]);
-      const auto t = static_cast<std::size_t>(system.atoms.lj_type[i]);
-      p.q_j[at] = static_cast<T>(system.atoms.charge_e[i]);
-      p.q_i[at] = static_cast<T>(ke * unit * system.atoms.charge_e[i]);
-      p.a_j[at] = static_cast<T>(half_sigma[t]);
-      p.b_j[at] = static_cast<T>(root_epsilon[t]);
-      p.a_i[at] = static_cast<T>(half_sigma[t] * (rule == Rule::geometric ? unit : 1));
-      p.b_i[at] = static_cast<T>(root_epsilon[t] * unit);
-    }
+    over_blocks(m, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t at = begin; at < end; ++at) {
+        if (list.atom_of[at] < 0) continue;
+        const auto i = static_cast<std::size_t>(list.atom_of[at]);
+        const auto t = static_cast<std::size_t>(system.atoms.lj_type[i]);
+        p.q_j[at] = static_cast<T>(system.atoms.charge_e[i]);
+        p.q_i[at] = static_cast<T>(ke * unit * system.atoms.charge_e[i]);
+        p.a_j[at] = static_cast<T>(half_sigma[t]);
+        p.b_j[at] = static_cast<T>(root_epsilon[t]);
+        p.a_i[at] = static_cast<T>(half_sigma[t] * (rule == Rule::geometric ? unit : 1));
+        p.b_i[at] = static_cast<T>(root_epsilon[t] * unit);
+      }
+    });
     p.c6.clear();
     p.c12.clear();
     for (std::size_t e = 0; e < c6.size(); ++e) {
@@ -280,42 +283,62 @@ struct PairRun::Impl {
     s.resize(n);
     std::atomic<bool> fine = true;
     const Vec3 over = {1 / box.edge[0][0], 1 / box.edge[1][1], 1 / box.edge[2][2]};
-    forall(static_cast<std::int64_t>(n), [&](std::int64_t k) {
-      const Vec3& p = x[static_cast<std::size_t>(k)];
-      Vec3& f = s[static_cast<std::size_t>(k)];
-      f[2] = p[2] * over[2];
-      f[1] = (p[1] - f[2] * box.edge[2][1]) * over[1];
-      f[0] = (p[0] - f[2] * box.edge[2][0] - f[1] * box.edge[1][0]) * over[0];
-      for (double& c : f) c = (c - std::floor(c) + 1) - 1;  // a multiple of 2^-52
-      if (!(std::isfinite(f[0]) && std::isfinite(f[1]) && std::isfinite(f[2]))) fine.store(false, std::memory_order_relaxed);
+    over_blocks(n, [&](std::size_t begin, std::size_t end) {
+      bool all = true;
+      for (std::size_t k = begin; k < end; ++k) {
+        const Vec3& p = x[k];
+        Vec3& f = s[k];
+        f[2] = p[2] * over[2];
+        f[1] = (p[1] - f[2] * box.edge[2][1]) * over[1];
+        f[0] = (p[0] - f[2] * box.edge[2][0] - f[1] * box.edge[1][0]) * over[0];
+        for (double& c : f) c = (c - std::floor(c) + 1) - 1;  // a multiple of 2^-52
+        all = all && std::isfinite(f[0] + f[1] + f[2]);
+      }
+      if (!all) fine.store(false, std::memory_order_relaxed);
     });
     return fine;
   }
-  void sort_places(bool also_double) {
+  /// Places of slots; what the atoms that moved most have come by since the lists were made [nm].
+  struct Moved {
+    double outer = 0, inner = 0;
+  };
+  Moved sort_places(const Box& box, bool also_double) {
     const std::size_t m = list.slots();
     for (auto& a : x32) a.resize(m);
     if (also_double)
       for (auto& a : x64) a.resize(m);
-    for (std::size_t at = 0; at < m; ++at) {
-      const std::int32_t i = list.atom_of[at];
-      for (std::size_t a = 0; a < 3; ++a) {
-        const double f = i < 0 ? 0 : s[static_cast<std::size_t>(i)][a];
-        x32[a][at] = static_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::int64_t>(f * 4294967296.0 + 0.5)));
-        if (also_double) x64[a][at] = f;
+    std::vector<std::array<double, 2>> moved((m + block - 1) / block);
+    over_blocks(m, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t at = begin; at < end; ++at) {
+        const std::int32_t i = list.atom_of[at];
+        for (std::size_t a = 0; a < 3; ++a) {
+          const double f = i < 0 ? 0 : s[static_cast<std::size_t>(i)][a];
+          x32[a][at] = static_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::int64_t>(f * 4294967296.0 + 0.5)));
+          if (also_double) x64[a][at] = f;
+        }
       }
+      if (listed) moved[begin / block] = {furthest(outer_at, box, begin, end), inner > 0 ? furthest(inner_at, box, begin, end) : 0};
+    });
+    Moved most;
+    for (const auto& [outer_square, inner_square] : moved) {
+      most.outer = std::max(most.outer, outer_square);
+      most.inner = std::max(most.inner, inner_square);
     }
+    return {std::sqrt(most.outer), std::sqrt(most.inner)};
   }
-  /// How far the atom that moved most has come from `then` [nm].
-  double furthest(const Array<std::int32_t>* then, const Box& box) const {
+  /// Square of how far the atom of [begin, end) that moved most has come from `then` [nm^2].
+  double furthest(const Array<std::int32_t>* then, const Box& box, std::size_t begin, std::size_t end) const {
     double most = 0;
     const double unit = std::ldexp(1.0, -32);
-    for (std::size_t at = 0; at < list.slots(); ++at) {
-      const auto by = [&](std::size_t a) { return unit * static_cast<std::int32_t>(static_cast<std::uint32_t>(x32[a][at]) - static_cast<std::uint32_t>(then[a][at])); };
-      const double a = by(0), b = by(1), c = by(2);
-      const double dx = a * box.edge[0][0] + b * box.edge[1][0] + c * box.edge[2][0], dy = b * box.edge[1][1] + c * box.edge[2][1], dz = c * box.edge[2][2];
-      most = std::max(most, dx * dx + dy * dy + dz * dz);
+    const auto& h = box.edge;
+    const std::int32_t *const x = x32[0].data(), *const y = x32[1].data(), *const z = x32[2].data(), *const x0 = then[0].data(), *const y0 = then[1].data(), *const z0 = then[2].data();
+    const auto by = [&](std::int32_t now, std::int32_t before) { return unit * static_cast<std::int32_t>(static_cast<std::uint32_t>(now) - static_cast<std::uint32_t>(before)); };
+    for (std::size_t at = begin; at < end; ++at) {
+      const double a = by(x[at], x0[at]), b = by(y[at], y0[at]), c = by(z[at], z0[at]);
+      const double dx = a * h[0][0] + b * h[1][0] + c * h[2][0], dy = b * h[1][1] + c * h[2][1], dz = c * h[2][2], square = dx * dx + dy * dy + dz * dz;
+      most = square > most ? square : most;
     }
-    return std::sqrt(most);
+    return most;
   }
   /// Bound of | |d'| - |d| |/|d| between the box of the list and this one: the largest stretch of h^-1 h' - 1.
   double strain(const Box& box) const {
@@ -333,22 +356,23 @@ struct PairRun::Impl {
   void prepare(const Box& box, bool also_double) {
     const double slip = 1e-6 * radius;  // rounding of places and distances
     if (listed) {
-      sort_places(also_double);
+      const Moved moved = sort_places(box, also_double);
       const double stretch = strain(box);
-      if (2 * furthest(outer_at, box) + stretch * (radius + outer) + slip <= outer) {
-        if (inner == 0 || 2 * furthest(inner_at, box) + stretch * (radius + inner) + slip <= inner) return;
+      if (2 * moved.outer + stretch * (radius + outer) + slip <= outer) {
+        if (inner == 0 || 2 * moved.inner + stretch * (radius + inner) + slip <= inner) return;
         list.prune(input(single, box, 0), radius + inner, kernel);
         for (std::size_t a = 0; a < 3; ++a) inner_at[a] = x32[a];
         return;
       }
     }
+    listed = false;
     list.sort(s, box, list_input);
     type.assign(list.slots(), 0);
     for (std::size_t at = 0; at < list.slots(); ++at)
       if (list.atom_of[at] >= 0) type[at] = system.atoms.lj_type[static_cast<std::size_t>(list.atom_of[at])];
     order(single, k_single);
     k_twice = 0;
-    sort_places(also_double);
+    sort_places(box, also_double);
     outer = run.buffer_nm > 0 ? run.buffer_nm : 0.25 * radius;
     inner = std::min(run.inner_buffer_nm < 0 ? 0.065 * radius : run.inner_buffer_nm, outer);
     // Beyond half of a slanted box's width the nearest image by fractions need not be the nearest: clusters alone decide, unless a
@@ -393,22 +417,30 @@ struct PairRun::Impl {
   void spread(const std::vector<Array<SumType>>& sums, int k, std::vector<Vec3>& f) const {
     const double unit = std::ldexp(1.0, -k);
     const std::size_t m = list.slots();
-    for (std::size_t at = 0; at < m; ++at) {
-      if (list.atom_of[at] < 0) continue;
-      Vec3& to = f[static_cast<std::size_t>(list.atom_of[at])];
-      for (std::size_t a = 0; a < 3; ++a) {
-        std::int64_t sum = 0;
-        for (const Array<SumType>& own : sums) sum += own[a * m + at];
-        to[a] += unit * static_cast<double>(sum);
+    over_blocks(m, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t at = begin; at < end; ++at) {
+        if (list.atom_of[at] < 0) continue;
+        Vec3& to = f[static_cast<std::size_t>(list.atom_of[at])];
+        for (std::size_t a = 0; a < 3; ++a) {
+          std::int64_t sum = 0;
+          for (const Array<SumType>& own : sums) sum += own[a * m + at];
+          to[a] += unit * static_cast<double>(sum);
+        }
       }
-    }
+    });
   }
   /// Single-precision sums of an atom stay below half of their range.
   bool in_range() const {
-    for (std::size_t at = 0; at < 3 * list.slots(); ++at)
-      for (const auto& own : sum32)
-        if (std::abs(static_cast<std::int64_t>(own[at])) >= std::int64_t{1} << 30) return false;
-    return true;
+    std::atomic<bool> fine = true;
+    over_blocks(3 * list.slots(), [&](std::size_t begin, std::size_t end) {
+      std::uint32_t most = 0;
+      for (const auto& own : sum32) {
+        const std::int32_t* const v = own.data();
+        for (std::size_t at = begin; at < end; ++at) most = std::max(most, static_cast<std::uint32_t>(v[at] ^ (v[at] >> 31)));
+      }
+      if (most >= 1U << 30) fine.store(false, std::memory_order_relaxed);
+    });
+    return fine;
   }
   double limit_of(double range) const {
     const double most = 0.125 * range;
@@ -417,7 +449,7 @@ struct PairRun::Impl {
   std::size_t field_of(bool twice_precise) const { return static_cast<std::size_t>(twice_precise && field == Field::ewald ? Field::ewald_long : field); }
 
   bool forces_twice(const Box& box, std::vector<Vec3>& f) {
-    sort_places(true);
+    sort_places(box, true);
     // int64 sums by way of a mantissa: a pair has 2^51 units.
     for (const int k : {k_usual + 26, k_usual + 22, k_usual + 12, 19}) {
       if (charged && k == k_usual + 26) continue;
@@ -430,7 +462,6 @@ struct PairRun::Impl {
     return false;
   }
   bool energies(const Box& box, Energy& e) {
-    sort_places(true);
     for (const int k : {k_usual + 26, k_usual + 20, k_usual + 12, 19}) {
       if (k_twice != k) order(twice, k_twice = k);
       const Input<double> in = input(twice, box, std::ldexp(1.0, 50));

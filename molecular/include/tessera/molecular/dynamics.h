@@ -127,8 +127,9 @@ class Stepper {
   /// The beginning of a run: molecules are made whole, constraints are met, velocities drawn where the frame has none (after which
   /// each group has its temperature exactly), forces computed.
   Motion begin(Frame frame) const;
-  /// n steps. Energies and virial are computed for the last alone (and where a barostat asks): many steps at once are faster.
-  void step(Motion& m, std::int64_t n = 1) const;
+  /// n steps. Energies and virial are computed for the last alone, if it is reported, and where a barostat asks; else they are zero. Places,
+  /// velocities and forces do not depend on it.
+  void step(Motion& m, std::int64_t n = 1, bool reported = true) const;
   Energies energies(const Motion& m) const;
   /// 3 a moving atom, less constraints, less what `hold` takes out.
   double degrees_of_freedom() const;
