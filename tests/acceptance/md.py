@@ -2,10 +2,12 @@
 """Cases of molecular.dynamics for the acceptance rows: input files run by `tessera run`, results read from their tables.
 
 Input files and run folders stay in <build>/acceptance/molecular, with all that the runs wrote."""
+import concurrent.futures
 import csv
 import gzip
 import json
 import math
+import os
 import shutil
 
 import rowkit
@@ -95,6 +97,12 @@ def run_or_resume(work, path, name, threads=1, timeout=36000):
 def program_of(work):
     """"0.1.0, COMMIT" (and more where the sources were changed since)"""
     return json.loads(work.run([work.tessera(), "doctor", "--json"]).must_succeed("tessera doctor").out)["tessera"]
+
+
+def side_by_side(calls):
+    """Results of calls without arguments, in their order; as many at once as there are processors."""
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        return list(pool.map(lambda call: call(), calls))
 
 
 def relative(found, wanted):

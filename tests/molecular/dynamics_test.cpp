@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/molecular/dynamics.h"
 
+#include "molecular/src/dynamics/baths.h"
 #include "molecular/src/dynamics/noise.h"
 #include "molecular_cases.h"
 #include "tessera/autodiff/error.h"
@@ -171,6 +172,28 @@ TEST(Stepper, LangevinSamplesSpringsExactly) {
   }
   // 1,200 coordinates, 300 samples a third of a relaxation time apart: about 1e5 independent ones, relative error sqrt(2/1e5).
   EXPECT_NEAR(squares / (1200.0 * samples) / (kt / k), 1, 4 * std::sqrt(2 / 1e5));
+}
+
+TEST(VRescale, ItsRandomNumbersHaveTheirVarianceFromSeedToSeed) {
+  // At K = K_0 a step of ratio r = dt/tau changes K by K_0 (2 sqrt(r/N_f) R + ...): the sum over n steps over its deviation is normal.
+  const double freedom = 900, ratio = 0.01;
+  const int seeds = 200, steps = 2000;
+  double sum = 0, squares = 0, neighbours = 0, last = 0;
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    double change = 0;
+    for (std::uint64_t k = 0; k < steps; ++k) {
+      const double s = bussi_factor(1, 1, freedom, ratio, seed, k);
+      change += s * s - 1;
+    }
+    const double z = change / std::sqrt(4 * ratio / freedom * steps);
+    sum += z;
+    squares += z * z;
+    neighbours += z * last;
+    last = z;
+  }
+  EXPECT_NEAR(sum / seeds, 0, 4 / std::sqrt(seeds));
+  EXPECT_NEAR(squares / seeds, 1, 4 * std::sqrt(2.0 / seeds));
+  EXPECT_NEAR(neighbours / seeds, 0, 4 / std::sqrt(seeds));
 }
 
 struct Bath {

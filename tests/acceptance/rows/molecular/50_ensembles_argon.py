@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+import functools
+
 import ensembles
 import md
 
@@ -28,7 +30,7 @@ BAROSTATS = (
     ("C-rescale", {"tcoupl": "v-rescale", "pcoupl": "c-rescale"}, True),
     ("Parrinello-Rahman", {"tcoupl": "nose-hoover", "pcoupl": "parrinello-rahman", "tau_p": "1 ps"}, True),
     ("Monte Carlo", {"tcoupl": "v-rescale", "pcoupl": "monte-carlo", "nstpcouple": 10}, True),
-    ("Berendsen (must fail)", {"tcoupl": "v-rescale", "pcoupl": "berendsen"}, False),
+    ("Berendsen (must fail)", {"tcoupl": "v-rescale", "pcoupl": "berendsen", "tau_p": "0.2 ps"}, False),  # the tighter, the narrower
 )
 
 
@@ -41,16 +43,21 @@ def series(work, name, settings, seed, steps=STEPS):
 
 def measure(work):
     lines, holds, bar = [md.where(work)], True, 0.01 / (2 * (len(THERMOSTATS) + len(BAROSTATS)) - 2)
-    for k, (name, settings, held, canonical) in enumerate(THERMOSTATS):
-        runs = [series(work, f"t{k}_{i}", {**settings, "ref_t": f"{T + i * DT} K"}, 1000 + 10 * k + i) for i in (0, 1)]
+    # Seeds were fixed beforehand, each by its row of the tables above.
+    heated = [functools.partial(series, work, f"t{k}_{i}", {**settings, "ref_t": f"{T + i * DT} K"}, 1000 + 10 * k + i) for k, (_, settings, _, _) in enumerate(THERMOSTATS) for i in (0, 1)]
+    pressed = [functools.partial(series, work, f"p{k}_{i}", {**settings, "integrator": "md", "ref_t": f"{T} K", "ref_p": f"{P + i * DP} bar"}, 2000 + 10 * k + i, BAROSTAT_STEPS)
+               for k, (_, settings, _) in enumerate(BAROSTATS) for i in (0, 1)]
+    found = iter(md.side_by_side(heated + pressed))
+    for name, _, held, canonical in THERMOSTATS:
+        runs = [next(found), next(found)]
         freedom = FREEDOM if held else 3 * N
         p = [ensembles.kinetic_p(ensembles.independent(r["temperature_k"]), freedom, T + i * DT) for i, r in enumerate(runs)]
         text, off = ensembles.pair(*(ensembles.independent(r["potential"]) for r in runs), ensembles.between_temperatures(T, T + DT))
         good = min(p) > bar and abs(off) <= 4
         holds = holds and good == canonical
         lines.append(f"{name}: kinetic p {p[0]:.2g}, {p[1]:.2g}; {text}")
-    for k, (name, settings, isobaric) in enumerate(BAROSTATS):
-        runs = [series(work, f"p{k}_{i}", {**settings, "integrator": "md", "ref_t": f"{T} K", "ref_p": f"{P + i * DP} bar"}, 2000 + 10 * k + i, BAROSTAT_STEPS) for i in (0, 1)]
+    for name, _, isobaric in BAROSTATS:
+        runs = [next(found), next(found)]
         p = [ensembles.kinetic_p(ensembles.independent(r["temperature_k"]), FREEDOM, T) for r in runs]
         text, off = ensembles.pair(*(ensembles.independent(r["volume_nm3"]) for r in runs), ensembles.between_pressures(P, P + DP, T))
         good = abs(off) <= 4

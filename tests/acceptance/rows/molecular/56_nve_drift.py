@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+import functools
+
 import md
 
 WHAT = "drift of the energy of 884 SPC/E waters: PME, potential-shift, SETTLE, velocity Verlet of 2 fs, 0.5 ns; least-squares slope of the conserved energy"
@@ -17,11 +19,14 @@ def slope(t, y):
     return sum((a - mt) * (b - my) for a, b in zip(t, y)) / sum((a - mt) ** 2 for a in t)
 
 
+def series(work, precision):
+    run = md.run(work, md.case(work, f"nve_{precision}", {**WATER, "precision": precision}, BUILD + STAGES), f"nve_{precision}", timeout=20000)
+    return md.table(next(p for p in run.path.iterdir() if p.name.endswith("constant_energy")) / "energies.csv")
+
+
 def measure(work):
-    lines, holds = [md.where(work)], True
-    for precision in ("mixed", "f64"):
-        run = md.run(work, md.case(work, f"nve_{precision}", {**WATER, "precision": precision}, BUILD + STAGES), f"nve_{precision}", timeout=20000)
-        e = md.table(next(p for p in run.path.iterdir() if p.name.endswith("constant_energy")) / "energies.csv")
+    lines, holds, both = [md.where(work)], True, ("mixed", "f64")
+    for precision, e in zip(both, md.side_by_side([functools.partial(series, work, precision) for precision in both])):
         t, y = e["time_ps"], [x / ATOMS for x in e["conserved"]]
         drift = slope(t, y)
         # Its error by blocks, since rows are correlated: means of blocks about the line, as independent.
