@@ -13,10 +13,12 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 NUMBER_LINE = re.compile(r"^([A-Za-z][\w.\[\]-]*) +([-+]?(?:\d[\d.]*(?:[eE][-+]?\d+)?|nan|inf)) +(\S+)$")
 
@@ -185,6 +187,53 @@ class Work:
             text += "\n" + "\n".join(done.out.splitlines()[-15:])
         return failed == 0 and skipped == 0 and total >= minimum, text
 
+    # ---- runs that are killed ----
+    def start(self, arguments, log, *options, cwd=None):
+        """A run of tessera that goes on by itself; what it says goes to a file, as a pipe that nobody reads would stop it."""
+        with open(log, "w") as err:
+            return subprocess.Popen([self.tessera(), *map(str, arguments), *options], cwd=cwd, stdout=subprocess.DEVNULL, stderr=err)
+
+    def run_to(self, arguments, log, seconds, *options):
+        """Runs until so much processor time is spent, then kills: (killed, time spent)."""
+        process = self.start(arguments, log, *options)
+        spent = wait_for(process, seconds)
+        process.send_signal(signal.SIGKILL)
+        return process.wait() == -signal.SIGKILL, spent
+
+    # ---- fuzzing ----
+    def fuzz(self, name, seconds, seeds=()):
+        """A harness of tests/fuzz for so much processor time from its kept corpus and more seeds: (no finding, text)."""
+        with self.temp() as folder:
+            corpus, log = pathlib.Path(folder) / "corpus", pathlib.Path(folder) / "log"
+            corpus.mkdir()
+            kept = self.root / "tests" / "fuzz" / "corpus"
+            for number, seed in enumerate([p for place in (name, name.removesuffix("_fuzz")) for p in (kept / place).glob("*")] + list(seeds)):
+                shutil.copy(seed, corpus / f"seed{number}")
+            dictionary = self.root / "tests" / "fuzz" / f"{name}.dict"
+            used, inputs, again = 0.0, 0, 0
+            while used < seconds:  # the fuzzer counts wall seconds: it is started again until its processor time is used
+                again += 1
+                command = [self.root / "build" / "fuzz" / "bin" / name, corpus, f"-max_total_time={max(10, int(seconds - used))}",
+                           "-timeout=600", "-rss_limit_mb=1024", "-print_final_stats=1", f"-seed={again}",
+                           f"-artifact_prefix={folder}/", *([f"-dict={dictionary}"] if dictionary.exists() else [])]
+                code, cpu = cpu_of(command, folder, log)
+                said = log.read_text(errors="replace").splitlines()
+                used += cpu
+                inputs += sum(int(line.split()[-1]) for line in said if "number_of_executed_units" in line)
+                if code != 0:
+                    return False, f"{name}: ended with {code} after {used / 60:.1f} CPU-min:\n" + "\n".join(said[-12:])
+            return True, f"{name}: {inputs} inputs in {used / 60:.1f} CPU-min"
+
+    def fuzz_row(self, readers, seconds, seeds_of=lambda name: ()):
+        """Builds the harnesses and runs each for so much processor time: (holds, text)."""
+        if not shutil.which("clang++"):
+            raise NotMeasured("clang++ is not installed (Debian packages clang libclang-rt-dev)")
+        for command in (["cmake", "--preset", "fuzz"], ["cmake", "--build", "--preset", "fuzz", "--target", *readers]):
+            self.run(command, cwd=self.root).must_succeed("the fuzz build")
+        with ThreadPoolExecutor(2) as two:
+            results = list(two.map(lambda name: self.fuzz(name, seconds, seeds_of(name)), readers))
+        return all(clean for clean, _ in results), "\n".join(words for _, words in results)
+
     # ---- peers ----
     def peer_python(self):
         """The Python that benchmarks run their peers with (tests/benchmarks/README.md)."""
@@ -210,6 +259,30 @@ class Work:
                 raise NotMeasured(f"the peer {', '.join(packages)} could not be installed: {tail}")
         stamp.write_text(wanted)
         return str(python)
+
+
+def cpu_seconds(process):
+    """User and system time of a process so far, from /proc."""
+    fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def wait_for(process, seconds):
+    """Until the process has computed for so long: moments uniform in its work, however busy the machine is. What it took."""
+    spent = 0.0
+    while process.poll() is None and spent < seconds:
+        spent = cpu_seconds(process)
+        time.sleep(0.002)
+    return spent
+
+
+def cpu_of(command, folder, log):
+    """(exit code, processor seconds) of a command, whatever else the machine does."""
+    with open(log, "w") as out:
+        process = subprocess.Popen([str(c) for c in command], cwd=folder, stdout=out, stderr=out)
+        _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode, usage.ru_utime + usage.ru_stime
 
 
 def read_numbers(text):

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -39,8 +40,12 @@ struct Vector {
 /// sum += x y with one rounding, in one body for all widths: __builtin_fma has no vectors.
 template <class T, class V>
 [[gnu::always_inline]] inline void add_product(V& sum, V x, V y) {
+#ifdef __clang__  // of the fuzz preset: clang 14 finds no registers for the instruction written out
+  for (std::size_t i = 0; i < sizeof(V) / sizeof(T); ++i) sum[i] = std::fma(x[i], y[i], sum[i]);
+#else
   if constexpr (sizeof(T) == 8) asm("vfmadd231pd %2, %1, %0" : "+v"(sum) : "v"(x), "v"(y));
   else asm("vfmadd231ps %2, %1, %0" : "+v"(sum) : "v"(x), "v"(y));
+#endif
 }
 
 /// `rows` by `vectors` vectors; a row of A is contiguous, or its column is.
@@ -95,15 +100,13 @@ template <class T, int width, int vectors>
 /// x <- its transposed, in log2(lanes) exchanges of the off-diagonal halves of ever larger squares.
 template <class T, int width, std::size_t s, std::size_t... j, class V>
 [[gnu::always_inline]] inline void exchange(V* x, std::index_sequence<j...>) {
-  using Mask [[gnu::vector_size(width)]] = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
   constexpr std::size_t lanes = width / sizeof(T);
-  constexpr Mask first = {(j & s ? lanes + j - s : j)...}, second = {(j & s ? lanes + j : j + s)...};
 #pragma GCC unroll 16
   for (std::size_t i = 0; i < lanes; ++i) {
     if (i & s) continue;
     const V u = x[i], v = x[i + s];
-    x[i] = __builtin_shuffle(u, v, first);
-    x[i + s] = __builtin_shuffle(u, v, second);
+    x[i] = __builtin_shufflevector(u, v, static_cast<int>(j & s ? lanes + j - s : j)...);
+    x[i + s] = __builtin_shufflevector(u, v, static_cast<int>(j & s ? lanes + j : j + s)...);
   }
   if constexpr (2 * s < lanes) exchange<T, width, 2 * s>(x, std::index_sequence<j...>{});
 }

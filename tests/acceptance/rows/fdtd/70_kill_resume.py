@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import random
 import shutil
-import signal
-import subprocess
-import time
 
 import fdtd
 import rowkit
@@ -12,6 +9,7 @@ WHAT = ("runs killed (kill -9) at moments uniform in their work and resumed, on 
         "sphere in a plane wave (3-D, f64, everything.toml)")
 BAR = "10 of 10 of each with every result file the same in all bytes; those of 2 threads as well"
 MOMENTS = 10
+OPTIONS = ("--checkpoint-every", "0.1 s", "--progress", "none")
 RESULTS = {".csv", ".h5", ".png", ".svg", ".vtr", ".pvd"}
 
 
@@ -21,33 +19,11 @@ def differences(a, b):
             if name not in files[0] & files[1] or (a / name).read_bytes() != (b / name).read_bytes()]
 
 
-def start(work, arguments, log):
-    command = [work.tessera(), *map(str, arguments), "--checkpoint-every", "0.1 s", "--progress", "none"]
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=open(log, "w"))
-
-
-def cpu_seconds(process):
-    """User and system time of a process so far, from /proc."""
-    with open(f"/proc/{process.pid}/stat") as stat:
-        fields = stat.read().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / 100
-
-
-def run_to(work, arguments, log, seconds):
-    """Runs until so much processor time is spent, then kills: (killed, time spent)."""
-    process, spent = start(work, arguments, log), 0.0
-    while process.poll() is None and spent < seconds:
-        spent = cpu_seconds(process)
-        time.sleep(0.002)
-    process.send_signal(signal.SIGKILL)
-    return process.wait() == -signal.SIGKILL, spent
-
-
 def measure_case(work, name, case, settings):
     """(wrong, text) of one case."""
     whole, place, log = fdtd.folder(work, f"{name}_whole"), fdtd.folder(work, f"{name}_killed"), fdtd.folder(work, f"{name}.log")
     command = ["run", case, "--force", *fdtd.set_options(settings), "--threads", "1", "--output"]
-    killed, seconds = run_to(work, [*command, whole], log, 1e9)
+    killed, seconds = work.run_to([*command, whole], log, 1e9, *OPTIONS)
     if killed or not (whole / "results.h5").exists():
         raise rowkit.Failed(f"the undisturbed run of {name} did not end: {log.read_text()[-500:]}")
     chance, wrong, resumed = random.Random(20), [], 0
@@ -55,10 +31,10 @@ def measure_case(work, name, case, settings):
         moment, killed = seconds * (k + chance.random()) / MOMENTS, False
         while not killed:  # one that was done before is killed earlier
             shutil.rmtree(place, ignore_errors=True)
-            killed, _ = run_to(work, [*command, place], log, moment)
+            killed, _ = work.run_to([*command, place], log, moment, *OPTIONS)
             moment *= 0.9
         again = ["resume", place, "--threads", "2"] if (place / "manifest.json").exists() else [*command, place]
-        code = start(work, again, log).wait()
+        code = work.start(again, log, *OPTIONS).wait()
         resumed += "going on from" in log.read_text()
         different = differences(whole, place) if code == 0 else []
         if code != 0 or different:

@@ -4,7 +4,6 @@ import pathlib
 import random
 import shutil
 import signal
-import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -14,28 +13,7 @@ import rowkit
 WHAT = "a job of at least 60 s killed (kill -9) at 20 moments uniform in its run time and during checkpoint writes, then resume"
 BAR = "20 of 20 equal in every dataset and CSV byte except times"
 MOMENTS, DURING_WRITES = 20, 5
-
-
-def start(work, arguments, folder, log):
-    """What it says goes to a file: a pipe that nobody reads yet would stop it."""
-    with open(log, "w") as out:
-        return subprocess.Popen([work.tessera(), *map(str, arguments), "--threads", "1", "--checkpoint-every", "1 s", "--quiet"],
-                                cwd=folder, stdout=subprocess.DEVNULL, stderr=out)
-
-
-def cpu_seconds(pid):
-    """User and system time of a process so far, from /proc."""
-    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def wait_for(process, seconds):
-    """Until the process has computed for so long: moments uniform in its work, however busy the machine is. What it took."""
-    spent = 0.0
-    while process.poll() is None and spent < seconds:
-        spent = cpu_seconds(process.pid)
-        time.sleep(0.002)
-    return spent
+OPTIONS = ("--threads", "1", "--checkpoint-every", "1 s", "--quiet")
 
 
 def kill_during_write(process, checkpoints):
@@ -52,19 +30,19 @@ def kill_once(work, folder, case, whole, k, moment):
     """('' or what is wrong, whether the kill came while a checkpoint was written)"""
     run, log, killed, hit = folder / f"killed{k}", folder / f"killed{k}.log", False, False
     while not killed:
-        process = start(work, ["run", case, "--output", run], folder, log)
+        process = work.start(["run", case, "--output", run], log, *OPTIONS, cwd=folder)
         if k % (MOMENTS // DURING_WRITES) == 0:
-            spent = wait_for(process, min(moment, 0.8 * whole))
+            spent = rowkit.wait_for(process, min(moment, 0.8 * whole))
             hit = kill_during_write(process, run / "ckpt")
         else:
-            spent = wait_for(process, moment)
+            spent = rowkit.wait_for(process, moment)
             process.send_signal(signal.SIGKILL)
         killed = process.wait() == -signal.SIGKILL
         if not killed:  # it was done before, in less time than the undisturbed run took: the same share of that
             shutil.rmtree(run)
             moment = min(0.98 * spent, 0.98 * moment * spent / whole)
     verb = ["resume", run] if (run / "manifest.json").exists() else ["run", case, "--output", run, "--force"]
-    code = start(work, verb, folder, log).wait()
+    code = work.start(verb, log, *OPTIONS, cwd=folder).wait()
     different = mt1d.differences(work, folder / "whole", run)
     shutil.rmtree(run)
     if code == 0 and not different:
@@ -83,9 +61,9 @@ def measure(work):
             place.mkdir()
             case = mt1d.write_case(place, mt1d.gabbs_files(work), copies)
             log = folder / "whole.log"
-            process = start(work, ["run", case, "--output", folder / "whole"], folder, log)
+            process = work.start(["run", case, "--output", folder / "whole"], log, *OPTIONS, cwd=folder)
             while process.poll() is None:
-                whole = cpu_seconds(process.pid)
+                whole = rowkit.cpu_seconds(process)
                 time.sleep(0.05)
             if process.returncode != 0:
                 raise rowkit.Failed(f"the undisturbed run ended with {process.returncode}:\n{log.read_text()[-2000:]}")

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import random
 import shutil
-import signal
-import subprocess
-import time
 
 import md
 
@@ -11,6 +8,7 @@ WHAT = ("runs killed (kill -9) at moments uniform in their work and resumed on 2
         "Langevin steps and position restraints (AMBER)")
 BAR = "10 of 10 of each with every table, trajectory and final structure the same in all bytes; an undisturbed run of 2 threads as well"
 MOMENTS = 10
+OPTIONS = ("--checkpoint-every", "0.1 s", "--progress", "none")
 RESULTS = {".csv", ".h5", ".png", ".svg", ".xtc", ".dcd", ".rst7"}
 
 
@@ -19,32 +17,11 @@ def differences(a, b):
     return [str(name) for name in sorted(files[0] | files[1]) if name not in files[0] & files[1] or (a / name).read_bytes() != (b / name).read_bytes()]
 
 
-def start(work, arguments, log):
-    command = [work.tessera(), *map(str, arguments), "--checkpoint-every", "0.1 s", "--progress", "none"]
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=open(log, "w"))
-
-
-def cpu_seconds(process):
-    with open(f"/proc/{process.pid}/stat") as stat:
-        fields = stat.read().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / 100
-
-
-def run_to(work, arguments, log, seconds):
-    """Runs until so much processor time is spent, then kills: (killed, time spent)."""
-    process, spent = start(work, arguments, log), 0.0
-    while process.poll() is None and spent < seconds:
-        spent = cpu_seconds(process)
-        time.sleep(0.002)
-    process.send_signal(signal.SIGKILL)
-    return process.wait() == -signal.SIGKILL, spent
-
-
 def measure_case(work, name, case):
     whole, place, log = md.folder(work, f"kill_{name}_whole"), md.folder(work, f"kill_{name}"), md.folder(work, f"kill_{name}.log")
     command = ["run", case, "--force", "--threads", "1", "--output"]
     shutil.rmtree(whole, ignore_errors=True)
-    killed, seconds = run_to(work, [*command, whole], log, 1e9)
+    killed, seconds = work.run_to([*command, whole], log, 1e9, *OPTIONS)
     if killed or not (whole / "results.h5").exists():
         return [f"the undisturbed run of {name} did not end: {log.read_text()[-500:]}"], ""
     chance, wrong, resumed = random.Random(20), [], 0
@@ -52,17 +29,17 @@ def measure_case(work, name, case):
         moment, killed = seconds * (k + chance.random()) / MOMENTS, False
         while not killed:  # one that was done before is killed earlier
             shutil.rmtree(place, ignore_errors=True)
-            killed, _ = run_to(work, [*command, place], log, moment)
+            killed, _ = work.run_to([*command, place], log, moment, *OPTIONS)
             moment *= 0.9
         again = ["resume", place, "--threads", "2"] if (place / "manifest.json").exists() else [*command, place]
-        code = start(work, again, log).wait()
+        code = work.start(again, log, *OPTIONS).wait()
         resumed += "going on from" in log.read_text()
         different = differences(whole, place) if code == 0 else []
         if code != 0 or different:
             wrong.append(f"{name} killed at {moment / 0.9:.1f} s: exit {code} {different[:5]} {log.read_text()[-200:]}")
     two = md.folder(work, f"kill_{name}_two")
     shutil.rmtree(two, ignore_errors=True)
-    different = differences(whole, two) if start(work, ["run", case, "--threads", "2", "--output", two], log).wait() == 0 else ["it did not end"]
+    different = differences(whole, two) if work.start(["run", case, "--threads", "2", "--output", two], log, *OPTIONS).wait() == 0 else ["it did not end"]
     text = f"{name}: {MOMENTS - len(wrong)} of {MOMENTS} equal, {resumed} from a checkpoint; a run of {seconds:.1f} processor seconds; on 2 threads against 1 {len(different)} files differ"
     if resumed < MOMENTS // 2:
         wrong.append(f"{name}: only {resumed} runs were resumed from a checkpoint")
