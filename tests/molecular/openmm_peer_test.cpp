@@ -2,10 +2,12 @@
 //
 // The same structure and force-field files through OpenMM itself, where the Python environment of the peers has it
 // (`./bootstrap.sh bench`).
+#include "duplex.h"
 #include "tessera/molecular/bonded.h"
 #include "tessera/molecular/forces.h"
-#include "tessera/molecular/parameters.h"
+#include "tessera/molecular/minimize.h"
 #include "tessera/molecular/openmm_xml.h"
+#include "tessera/molecular/parameters.h"
 #include "tessera/molecular/virtual_sites.h"
 #include "test_paths.h"
 
@@ -15,6 +17,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <sstream>
 
 namespace tessera::molecular {
@@ -57,18 +60,18 @@ INSTANTIATE_TEST_SUITE_P(ForceFields, OpenmmPeer,
                            return s;
                          });
 
-TEST_P(OpenmmPeer, EnergiesByTermAndForces) {
+/// Structure and force-field files, of OpenMM's own where they are not absolute, through both programs.
+void compare(const std::vector<std::string>& given) {
   const fs::path own = openmm_data(), python = peers() / "bin/python";
-  if (own.empty() || !fs::exists(python)) GTEST_SKIP() << "no OpenMM in " << peers();
   const fs::path forces = fs::temp_directory_path() / ("openmm_forces_" + std::to_string(::getpid()) + ".txt");
   std::string command = "'" + python.string() + "' '" TESSERA_SOURCE_DIR "/tests/molecular/peers/openmm_energies.py' '" + forces.string() + "'";
-  for (const std::string& f : GetParam()) command += " " + f;
+  for (const std::string& f : given) command += " " + f;
   std::map<std::string, double> theirs = run(command);
   ASSERT_FALSE(theirs.empty());
 
   std::vector<data::TextFile> files;
-  for (std::size_t k = 1; k < GetParam().size(); ++k) files.push_back(data::read_text_file(own / GetParam()[k]));
-  const Structure structure = read_structure(own / GetParam()[0]).structure;
+  for (std::size_t k = 1; k < given.size(); ++k) files.push_back(data::read_text_file(own / given[k]));
+  const Structure structure = read_structure(own / given[0]).structure;
   const System s = apply(read_openmm_xml(files), structure, {.rigid_water = false}).system;
   Nonbonded o;
   o.coulomb = Nonbonded::Coulomb::reaction_field;
@@ -105,6 +108,40 @@ TEST_P(OpenmmPeer, EnergiesByTermAndForces) {
   EXPECT_EQ(n, s.n_atoms());
   // Places are read as Angstrom and scaled by either program; the steepest pairs make 1e-8 of that.
   EXPECT_LT(worst, 1e-6);
+}
+
+TEST_P(OpenmmPeer, EnergiesByTermAndForces) {
+  if (openmm_data().empty() || !fs::exists(peers() / "bin/python")) GTEST_SKIP() << "no OpenMM in " << peers();
+  compare(GetParam());
+}
+
+/// A double helix from its heavy atoms: hydrogens by the templates, a way down, then a file for both programs.
+TEST(OpenmmPeerNucleic, DoubleHelices) {
+  if (openmm_data().empty() || !fs::exists(peers() / "bin/python")) GTEST_SKIP() << "no OpenMM in " << peers();
+  for (const bool rna : {false, true}) {
+    const std::string name = rna ? "amber14/RNA.OL3.xml" : "amber14/DNA.OL15.xml";
+    const std::vector<data::TextFile> files = {data::read_text_file(openmm_data() / name)};
+    const ForceField field = read_openmm_xml(files);
+    Structure s = testing::duplex(rna ? "CGAU" : "CGAT", rna);
+    add_standard_bonds(s);
+    s = with_hydrogens(field, s);
+    const ParametrizedSystem made = apply(field, s);
+    EXPECT_TRUE(made.remarks.empty());
+    EXPECT_NEAR(net_charge_e(made.system), -6, 1e-9);
+    const Nonbonded vacuum = {.coulomb = Nonbonded::Coulomb::cutoff, .coulomb_modifier = Nonbonded::Modifier::none, .lj_modifier = Nonbonded::Modifier::none, .cutoff_coulomb_nm = 100, .cutoff_lj_nm = 100};
+    const Minimizer down(made.system, ForceEvaluator(made.system, vacuum, {.precision = Precision::f64}), {});
+    Frame start;
+    start.x_nm = s.x_nm;
+    Descent d = down.begin(start);
+    EXPECT_LT(d.largest_force, 1e6) << "hydrogens have room";
+    down.step(d, 300);
+    EXPECT_LT(d.largest_force, 1000);
+    s.x_nm = d.frame.x_nm;
+    const fs::path file = fs::temp_directory_path() / ("duplex_" + std::to_string(::getpid()) + ".pdb");
+    std::ofstream(file) << pdb_text(s);
+    compare({file.string(), name});
+    fs::remove(file);
+  }
 }
 
 /// Every file of OpenMM's AMBER and CHARMM force fields is read, or refused by the name of an element and its line.

@@ -81,7 +81,8 @@ ResidueGraph heavy_graph(const ResidueGraph& g, std::vector<std::int32_t>& rows)
   return out;
 }
 
-/// How well a template's name answers a residue's; the lesser the better. Histidine is taken as HIE, an acid as charged.
+/// How well a template's name answers a residue's; the lesser the better. Histidine is taken as HIE, an acid as charged. Ends of chains are
+/// NALA and CALA of amino acids, DA5 and DA3 of nucleotides, DAN one that stands alone.
 int rank(const std::string& residue, const std::string& name) {
   static const std::map<std::string, std::string> usual = {{"HIS", "HIE"}, {"CYS", "CYX"}, {"WAT", "HOH"}, {"SOL", "HOH"}, {"TIP3", "HOH"}};
   const auto at = usual.find(residue);
@@ -90,6 +91,7 @@ int rank(const std::string& residue, const std::string& name) {
     if (name == wanted) return base;
     if (name == "N" + wanted) return base + 1;
     if (name == "C" + wanted) return base + 2;
+    if (is_nucleotide(residue) && (name == wanted + "5" || name == wanted + "3" || name == wanted + "N")) return base + 1;
   }
   return 100;
 }

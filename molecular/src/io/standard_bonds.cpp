@@ -46,7 +46,7 @@ const Component amino_acids[] = {
     {"NH2 NHE", ""},
 };
 const char* backbone = "N-CA CA-C C-O C-OXT C-OT1 C-OT2 C-O1 C-O2 C-OT C-OC1 C-OC2 C-OCT1 C-OCT2";
-/// One list for all nucleotides: bonds between atoms that a base lacks do not come up.
+/// One list for all nucleotides: bonds between atoms that a base lacks do not come up. The sugar of a base without N9 is bound to N1.
 const char* nucleotide =
     "P-OP1 P-OP2 P-OP3 P-O1P P-O2P P-O3P P-O5' O5'-C5' C5'-C4' C4'-O4' C4'-C3' C3'-O3' C3'-C2' C2'-O2' C2'-C1' C1'-O4' "
     "N1-C2 C2-N3 N3-C4 C4-C5 C5-C6 C6-N1 C4-N9 N9-C8 C8-N7 N7-C5 C1'-N9 C6-N6 C6-O6 C2-N2 C2-O2 C4-N4 C4-O4 C5-C7 C5-C5M";
@@ -109,6 +109,7 @@ class Bonds {
       const auto i = heavy.find(a), j = heavy.find(b);
       if (i != heavy.end() && j != heavy.end()) out_.push_back({i->second, j->second});
     }
+    if (pairs == &base && !heavy.count("N9") && heavy.count("N1") && heavy.count("C1'")) out_.push_back({heavy.at("C1'"), heavy.at("N1")});
     for (std::size_t i = first; i < last; ++i)
       if (s_.element[i] == 1)
         if (const std::int32_t to = bearer(today(s_.name[i]), heavy); to >= 0) out_.push_back({static_cast<std::int32_t>(i), to});
