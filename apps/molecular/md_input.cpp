@@ -182,6 +182,7 @@ void read_input(const data::Config& config, Case& c) {
            "topology and structure, forcefield and structure, [lennard_jones] with structure or [build], or [build] with kind = \"water\"");
   if (o.structure.has_value() == o.build.has_value()) refuse("structure", o.build ? "a structure and [build] are both given" : "it is not said where the atoms are", "give structure or [build]");
   if (o.build && !water_box && !o.lennard_jones) refuse("build", "a lattice is built of the atoms of [lennard_jones]", "give structure");
+  if (o.add_hydrogens && o.forcefield.empty()) refuse("add_hydrogens", "hydrogens are added by the templates of a force field", "give forcefield and structure");
   if (o.solvate && !o.topology && o.forcefield.empty()) refuse("solvate", "water is put around the molecules of a topology or a force field", "give topology and structure");
 
   if (water_box) {
@@ -208,7 +209,7 @@ void read_input(const data::Config& config, Case& c) {
     mol::ForceField field = mol::read_openmm_xml(files);
     c.inputs.push_back(data::describe_input(*o.structure));
     mol::StructureFile file = mol::read_structure(*o.structure);
-    const mol::Structure structure = mol::with_virtual_sites(field, file.structure);
+    const mol::Structure structure = mol::with_virtual_sites(field, o.add_hydrogens ? mol::with_hydrogens(field, file.structure) : file.structure);
     mol::ParametrizedSystem made = mol::apply(field, structure, {.rigid_water = false});
     c.system = std::move(made.system);
     c.tail_pairs = mol::Nonbonded::TailPairs::unordered;

@@ -104,6 +104,7 @@ const data::Options<MdOptions>& md_options() {
     o.add("topology", &O::topology, {.doc = "The molecules and their force field: an AMBER topology (.prmtop, .parm7) or a GROMACS one (.top), also packed by gzip."});
     o.add("structure", &O::structure, {.doc = "Where the atoms are: an AMBER restart (.rst7, .inpcrd), GROMACS (.gro), PDB or mmCIF (.pdb, .cif) with forcefield, or XYZ (.xyz, in angstrom) for a Lennard-Jones fluid."});
     o.add("forcefield", &O::forcefield, {.doc = "Force field in OpenMM's XML, of a structure in PDB or mmCIF: files that belong together, instead of a topology."});
+    o.add("add_hydrogens", &O::add_hydrogens, {.doc = "With forcefield: give the structure the hydrogens that the templates have and it lacks, at the force field's lengths: starts to minimize from."});
     o.add("include_folders", &O::include_folders, {.doc = "Where the files of a GROMACS topology's #include are besides its own folder, such as GROMACS's share/top. Files elsewhere are not read."});
     o.add("coulomb_constant", &O::coulomb_constant,
           {.doc = "k_e: of the input file's usual program (file), amber, charmm, codata_2018, or a number in kJ/mol nm/e^2. Which one moves energies by 1e-5."});

@@ -162,6 +162,7 @@ struct MdOptions {
   std::string title;
   std::optional<std::filesystem::path> topology, structure;
   std::vector<std::filesystem::path> forcefield, include_folders;
+  bool add_hydrogens = false;
   std::string coulomb_constant = "file";
   Precision precision = Precision::mixed;
   std::uint64_t seed = 1;
