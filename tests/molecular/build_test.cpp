@@ -174,7 +174,25 @@ TEST(Ions, NeutralAndOfTheConcentrationAskedFor) {
   }
   EXPECT_EQ(with_ions(wet, o).frame.x_nm, b.frame.x_nm);
   EXPECT_THROW(with_ions(wet, {.cation = o.cation, .anion = o.anion, .concentration_mol_per_l = 30}), Error);
-  EXPECT_THROW(ion("NA", "opc"), Error);
+  EXPECT_THROW(ion("NA", "tip4p2005"), Error);
+}
+
+TEST(Ions, OfEachWater) {
+  // sigma [nm] and epsilon [kJ/mol] as OpenMM's amber14 files have them, converted from AMBER's frcmod files.
+  struct Row {
+    const char *water, *name;
+    double sigma, epsilon;
+  };
+  constexpr Row rows[] = {{"spce", "NA", 0.21595384927721822, 1.4754532912},     {"spce", "K", 0.2838403315995121, 1.7978873936},    {"spce", "CL", 0.48304528497569194, 0.05349244},
+                          {"tip4pew", "NA", 0.21844836568801118, 0.7047425},     {"tip4pew", "K", 0.2833057923686279, 1.1692819784},  {"tip4pew", "CL", 0.49177609241346726, 0.048791716},
+                          {"opc", "NA", 0.2613896839023756, 0.12386075112},      {"opc", "K", 0.3032619236549715, 0.58382766144},     {"opc", "CL", 0.4205041949622401, 2.8400519208},
+                          {"opc3", "NA", 0.2617460433896317, 0.1260287744},      {"opc3", "K", 0.3034401033985996, 0.58667223752},    {"opc3", "CL", 0.4108824888063245, 2.68724395648}};
+  for (const Row& r : rows) {
+    const Ion i = ion(r.name, r.water);
+    EXPECT_NEAR(i.sigma_nm, r.sigma, 1e-9) << r.water << " " << r.name;
+    EXPECT_NEAR(i.epsilon, r.epsilon, 1e-7) << r.water << " " << r.name;
+    EXPECT_EQ(i.charge_e, r.name[0] == 'C' ? -1 : 1);
+  }
 }
 
 TEST(Joined, EnergyOfTwoSystemsFarApartIsTheSum) {

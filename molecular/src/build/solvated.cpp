@@ -78,10 +78,19 @@ Ion ion(const std::string& name, const std::string& water) {
       {"spce", "NA", 11, 1, 22.99, 0.1212, 0.3526418},    {"spce", "K", 19, 1, 39.098, 0.1593, 0.4297054},    {"spce", "CL", 17, -1, 35.45, 0.2711, 0.0127850},
       {"tip4pew", "NA", 11, 1, 22.99, 0.1226, 0.1684375}, {"tip4pew", "K", 19, 1, 39.098, 0.1590, 0.2794651}, {"tip4pew", "CL", 17, -1, 35.45, 0.2760, 0.0116615},
   };
+  // OPC and OPC3 came later; theirs are the sets made for the free energy of hydration.
+  static const Row later[] = {
+      {"opc", "NA", 11, 1, 22.99, 0.1467, 0.02960343},  {"opc", "K", 19, 1, 39.098, 0.1702, 0.13953816},  {"opc", "CL", 17, -1, 35.45, 0.2360, 0.67878870},
+      {"opc3", "NA", 11, 1, 22.99, 0.1469, 0.03012160}, {"opc3", "K", 19, 1, 39.098, 0.1703, 0.14021803}, {"opc3", "CL", 17, -1, 35.45, 0.2306, 0.64226672},
+  };
+  const auto made = [&](const Row& r, const char* source) {
+    return Ion{name, source, r.element, r.charge, r.mass, 2 * r.half_minimum_nm / std::pow(2.0, 1.0 / 6), r.epsilon_kcal * kcal};
+  };
+  for (const Row& r : later)
+    if (water == r.water && name == r.name) return made(r, "Sengupta, Li, Song, Li & Merz, J. Chem. Inf. Model. 61 (2021) 869, HFE set");
   for (const Row& r : table)
-    if (water == r.water && name == r.name)
-      return {name, "Joung & Cheatham, J. Phys. Chem. B 112 (2008) 9020", r.element, r.charge, r.mass, 2 * r.half_minimum_nm / std::pow(2.0, 1.0 / 6), r.epsilon_kcal * kcal};
-  throw Error(fmt::format("[ion] no parameters of '{}' for the water '{}': there are NA, K and CL for tip3p, spce and tip4pew; give an Ion of your own", name, water));
+    if (water == r.water && name == r.name) return made(r, "Joung & Cheatham, J. Phys. Chem. B 112 (2008) 9020");
+  throw Error(fmt::format("[ion] no parameters of '{}' for the water '{}': there are NA, K and CL for tip3p, spce, tip4pew, opc and opc3; give an Ion of your own", name, water));
 }
 
 BuiltSystem with_ions(const BuiltSystem& in, const Ions& o) {

@@ -86,8 +86,8 @@ struct Ion {
   std::uint8_t element = 0;
   double charge_e = 0, mass_amu = 0, sigma_nm = 0, epsilon = 0;
 };
-/// NA, K, CL with the parameters made for a model of water: tip3p, spce, tip4pew (Joung & Cheatham, J. Phys. Chem. B 112 (2008)
-/// 9020). Throws Error for others.
+/// NA, K, CL with the parameters made for a model of water: tip3p, spce, tip4pew (Joung & Cheatham, J. Phys. Chem. B 112 (2008) 9020), opc,
+/// opc3 (Sengupta et al., J. Chem. Inf. Model. 61 (2021) 869, the set for hydration free energies). Throws Error for others.
 Ion ion(const std::string& name, const std::string& water);
 
 struct Ions {
