@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Patches of force fields: a chain X-X-X of residues N(H)-C with ends N(H2) and C(O), and two residues bound by their sulphurs.
+#include "tessera/autodiff/error.h"
 #include "tessera/molecular/openmm_xml.h"
 
 #include <gtest/gtest.h>
@@ -105,6 +106,18 @@ TEST(Patches, BindResidues) {
     EXPECT_EQ(e.findings().at(0).number, 731);
     EXPECT_NE(e.findings().at(0).message.find("CYS-BRIDGE"), std::string::npos) << e.what();
   }
+}
+
+TEST(Patches, TooManyAreNotTried) {
+  std::string t = field, allowed, patches;
+  for (int k = 0; k < 200; ++k) {
+    allowed += "<AllowPatch name=\"P" + std::to_string(k) + "\"/>";
+    patches += "<Patch name=\"P" + std::to_string(k) + "\"/>";
+  }
+  t.insert(t.find("<AllowPatch"), allowed);
+  t.insert(t.find("</Patches>"), patches);
+  const ForceField ff = read(t);
+  EXPECT_THROW(apply(ff, bridge(false).s), Error);
 }
 
 TEST(Patches, FaultsHavePlaces) {

@@ -68,8 +68,10 @@ void read_amber_maps(AmberSections& file, data::Findings& findings, std::size_t 
   findings.throw_if_errors();
   if (!points.empty()) s.cmap.points = static_cast<int>(points[0]);
   const auto square = static_cast<std::size_t>(s.cmap.points) * static_cast<std::size_t>(s.cmap.points);
-  for (std::size_t m = 0; m < n[1]; ++m)
+  for (std::size_t m = 0; m < n[1]; ++m) {
     for (const double v : file.reals(fmt::format("{}CMAP_PARAMETER_{:02}", prefix, m + 1), square)) s.cmap.maps.push_back(v * kcal);
+    findings.throw_if_errors();  // a count of many maps that are not there takes no memory
+  }
   const Entries<5> terms = read_entries<5>(file, findings, prefix + "CMAP_INDEX", n[0], n[1], s.n_atoms());
   for (const auto& [a, b, c, d, e] : terms.atoms) s.cmap.atoms.push_back({a, b, c, d, b, c, d, e});
   s.cmap.row = terms.row;

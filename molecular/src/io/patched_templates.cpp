@@ -2,6 +2,9 @@
 #include "io/patched_templates.h"
 
 #include "io/template_match.h"
+#include "tessera/autodiff/error.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
@@ -45,6 +48,7 @@ class Forms {
   std::vector<ForceField::Template> found;
 
  private:
+  static constexpr std::size_t most_steps = 500'000;  ///< of the search; CHARMM36 takes 28,229
   static constexpr std::size_t most_patches = 4;  ///< of one residue: residues of sugars may take any of twenty
   struct Change {
     std::int32_t patch;
@@ -75,6 +79,7 @@ class Forms {
   /// Each change from `next` on is made or left; templates are made only where the elements are those of a residue.
   void combine(const ForceField::Template& t, const Formula& formula, std::size_t next, const std::set<std::string>& before, bool binds) {
     if (next == changes_.size() || chosen_.size() == most_patches) return;
+    if (++steps_ > most_steps) throw Error(fmt::format("[apply] the patches of the force field go together in more than {} ways: name the residues' forms in templates", most_steps));
     combine(t, formula, next + 1, before, binds);
     const Change& c = changes_[next];
     if (binds && c.binds) return;
@@ -102,6 +107,7 @@ class Forms {
   std::map<Formula, std::vector<ResidueGraph>> wanted_;  ///< residues that match nothing
   std::vector<Change> changes_;                          ///< that the template in hand may take
   std::vector<const Change*> chosen_;
+  std::size_t steps_ = 0;
 };
 
 }  // namespace
