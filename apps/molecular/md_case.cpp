@@ -2,6 +2,7 @@
 // From the configuration to systems and stages.
 #include "molecular/md_case.h"
 
+#include "molecular/md_explain.h"
 #include "molecular/md_groups.h"
 #include "molecular/md_input.h"
 #include "tessera/molecular/constraints.h"
@@ -279,6 +280,18 @@ struct Maker {
     }
   }
 
+  /// Lengths in angstrom for nm, or the other way round: bonds tell.
+  void check_unit() const {
+    const double times = wrong_unit(c.system, c.start);
+    if (times == 1) return;
+    data::Diagnostic d;
+    d.number = 756;
+    d.place.file = c.options.structure ? c.options.structure->string() : config.path();
+    d.message = times > 1 ? "bonds are about ten times as long as the force field has them" : "bonds are about a tenth as long as the force field has them";
+    d.hint = times > 1 ? "are these lengths in angstrom where the format has nm (.gro)?" : "are these lengths in nm where the format has angstrom (.pdb, .rst7, .xyz)?";
+    throw data::InputError(std::move(d));
+  }
+
   void choose_written() {
     if (c.options.output.select == "all") return;
     try {
@@ -309,7 +322,8 @@ struct Maker {
       if (s.dynamics.dt_ps * 10 > shortest) {
         const auto [i, j] = system.bonds.atoms[at];
         data::Diagnostic d = config.error(753, key_of(k, "dt"),
-                                          fmt::format("stage '{}': the bond of atoms {} and {} swings in {:.2f} fs, less than ten steps of {:g} fs", s.name, name_of_atom(system, i), name_of_atom(system, j), 1e3 * shortest, 1e3 * s.dynamics.dt_ps),
+                                          fmt::format("stage '{}': the bond of atoms {} and {} swings in {:.2f} fs, less than ten steps of {:g} fs", s.name, name_of_atom(system, i), name_of_atom(system, j), 1e3 * shortest, 1e3 * s.dynamics.dt_ps) +
+                                              (s.dynamics.dt_ps * std::acos(-1.0) > shortest ? ": above 1/pi of its period no step is stable, and the run will break down" : ""),
                                           "a shorter dt, or constraints = \"h-bonds\"");
         d.severity = data::Severity::warning;
         c.findings.push_back(std::move(d));
@@ -366,6 +380,7 @@ Case make_case(const data::Config& config) {
   Maker m{config, {}, {}};
   m.c.options = md_options().read(config);
   read_input(config, m.c);
+  m.check_unit();
   m.coulomb_constant();
   for (auto& [names, system] : m.c.variants) system.coulomb_constant = m.c.system.coulomb_constant;
   m.make_stages();

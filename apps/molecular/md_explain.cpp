@@ -99,13 +99,18 @@ std::int32_t most_pulled(const mol::Forces& forces) {
 }
 
 std::optional<Overlap> find_overlap(const mol::System& s, const mol::Frame& f) {
-  // A pair's force is beyond reach below this distance, 48 epsilon (sigma/r)^13/sigma = 2e9 for common atoms; sites without
-  // Lennard-Jones may lie anywhere.
-  constexpr double reach_nm = 0.05;
+  // 12 c12/r^13 = 2e9; sites without Lennard-Jones may lie anywhere.
   const auto types = static_cast<std::size_t>(s.lj.types);
-  const auto solid = [&](std::size_t i, std::size_t j) { return s.lj.c12[static_cast<std::size_t>(s.atoms.lj_type[i]) * types + static_cast<std::size_t>(s.atoms.lj_type[j])] > 0; };
+  std::vector<double> least(types * types);  // distances of pairs of types
+  double reach_nm = 0;
+  for (std::size_t k = 0; k < least.size(); ++k) {
+    least[k] = std::pow(12 * std::max(s.lj.c12[k], 0.0) / 2e9, 1.0 / 13);
+    reach_nm = std::max(reach_nm, least[k]);
+  }
+  if (reach_nm == 0) return {};
+  const auto least_of = [&](std::size_t i, std::size_t j) { return least[static_cast<std::size_t>(s.atoms.lj_type[i]) * types + static_cast<std::size_t>(s.atoms.lj_type[j])]; };
   std::map<std::array<std::int64_t, 3>, std::vector<std::size_t>> cells;
-  const auto cell_of = [](const Vec3& x) { return std::array<std::int64_t, 3>{static_cast<std::int64_t>(std::floor(x[0] / reach_nm)), static_cast<std::int64_t>(std::floor(x[1] / reach_nm)), static_cast<std::int64_t>(std::floor(x[2] / reach_nm))}; };
+  const auto cell_of = [reach_nm](const Vec3& x) { return std::array<std::int64_t, 3>{static_cast<std::int64_t>(std::floor(x[0] / reach_nm)), static_cast<std::int64_t>(std::floor(x[1] / reach_nm)), static_cast<std::int64_t>(std::floor(x[2] / reach_nm))}; };
   std::optional<Overlap> worst;
   // Atoms near a face are found across it at their image shifted by the box.
   std::vector<std::pair<Vec3, std::size_t>> places;
@@ -138,15 +143,44 @@ std::optional<Overlap> find_overlap(const mol::System& s, const mol::Frame& f) {
           const auto found = cells.find({at[0] + a, at[1] + b, at[2] + c});
           if (found == cells.end()) continue;
           for (const std::size_t j : found->second) {
-            if (i == j || !solid(i, j)) continue;
+            if (i == j) continue;
             const double r = norm(apart(f, i, j));
             const std::array<std::int32_t, 2> pair = {static_cast<std::int32_t>(std::min(i, j)), static_cast<std::int32_t>(std::max(i, j))};
-            if (r < reach_nm && (!worst || r < worst->distance_nm) && !std::ranges::binary_search(s.exclusions, pair)) worst = Overlap{pair[0], pair[1], r};
+            if (r < least_of(i, j) && (!worst || r < worst->distance_nm) && !std::ranges::binary_search(s.exclusions, pair)) worst = Overlap{pair[0], pair[1], r};
           }
         }
     cells[at].push_back(i);
   }
   return worst;
+}
+
+double wrong_unit(const mol::System& s, const mol::Frame& f) {
+  std::vector<double> ratio, of_heavy;  // squared; hydrogens may have been added at the right lengths
+  const auto add = [&](std::int32_t i, std::int32_t j, double length) {
+    const Vec3 &a = f.x_nm[static_cast<std::size_t>(i)], &b = f.x_nm[static_cast<std::size_t>(j)];
+    // As they lie, without images: a box in another unit would hide long bonds.
+    if (!(length > 0)) return;
+    ratio.push_back(((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2])) / (length * length));
+    if (s.atoms.element[static_cast<std::size_t>(i)] > 1 && s.atoms.element[static_cast<std::size_t>(j)] > 1) of_heavy.push_back(ratio.back());
+  };
+  for (std::size_t k = 0; k < s.bonds.size(); ++k) add(s.bonds.atoms[k][0], s.bonds.atoms[k][1], s.bonds.rows[static_cast<std::size_t>(s.bonds.row[k])][0]);
+  for (std::size_t k = 0; k < s.constraints.size(); ++k) add(s.constraints.atoms[k][0], s.constraints.atoms[k][1], s.constraints.rows[static_cast<std::size_t>(s.constraints.row[k])][0]);
+  for (std::size_t k = 0; k < s.rigid_waters.size(); ++k) add(s.rigid_waters.atoms[k][0], s.rigid_waters.atoms[k][1], s.rigid_waters.rows[static_cast<std::size_t>(s.rigid_waters.row[k])][0]);
+  if (!of_heavy.empty()) ratio = std::move(of_heavy);
+  if (ratio.empty()) return 1;
+  std::ranges::nth_element(ratio, ratio.begin() + static_cast<std::ptrdiff_t>(ratio.size() / 2));
+  const double middle = std::sqrt(ratio[ratio.size() / 2]);
+  return middle > 8 && middle < 12.5 ? 10 : middle > 0.08 && middle < 0.125 ? 0.1 : 1;
+}
+
+std::pair<std::int32_t, double> farthest_moved(const mol::Frame& from, const mol::Frame& to) {
+  std::pair<std::int32_t, double> out = {-1, 0};
+  for (std::size_t i = 0; i < from.x_nm.size() && i < to.x_nm.size(); ++i) {
+    const Vec3 d = mol::wrapped(from.box, {to.x_nm[i][0] - from.x_nm[i][0], to.x_nm[i][1] - from.x_nm[i][1], to.x_nm[i][2] - from.x_nm[i][2]});
+    const double r = norm(d);
+    if (!(r <= out.second)) out = {static_cast<std::int32_t>(i), std::isfinite(r) ? r : INFINITY};
+  }
+  return out;
 }
 
 std::vector<std::string> explain_atom(const mol::System& s, const mol::Frame& f, std::int32_t atom) {

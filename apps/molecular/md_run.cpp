@@ -100,20 +100,41 @@ struct StageRunner {
     }
   }
 
-  /// Why a step failed, for people and for a file; the last frame before it, to be looked at.
-  data::ExitCode failed(const std::string& why, const mol::Frame& last) {
+  /// Why a step failed, for people and for a file: what its forces were before it, which atom went astray in it, and the last frame
+  /// before it, to be looked at. `after`: places in the step that failed; null where there was none.
+  data::ExitCode failed(const std::string& why, const mol::Frame& last, const mol::Frame* after = nullptr) {
     std::vector<std::string> lines = {fmt::format("stage {} ('{}') broke down at step {}, {:.6g} ps: {}", index + 1, stage.name, last.step, last.time_ps, why)};
+    std::vector<std::int32_t> told;
+    const auto explain = [&](std::int32_t atom) {
+      if (std::ranges::find(told, atom) != told.end()) return;
+      told.push_back(atom);
+      for (std::string& line : explain_atom(system, last, atom)) lines.push_back(std::move(line));
+    };
+    const auto upon_each_other = [&](const mol::Frame& frame, const char* when) {
+      const auto o = find_overlap(system, frame);
+      if (o) lines.push_back(fmt::format("{} atoms {} and {} lie {:.4f} nm apart: no force can part them", when, name_of_atom(system, o->a), name_of_atom(system, o->b), o->distance_nm));
+      return o;
+    };
+    if (after) upon_each_other(*after, "in the step that failed");
     try {
       mol::Forces forces;
       mol::ForceEvaluator(system, stage.nonbonded, stage.force_options)(last.x_nm, last.box, forces);
       const std::int32_t at = most_pulled(forces);
       const mol::Vec3& f = forces.f[static_cast<std::size_t>(at)];
       lines.push_back(fmt::format("the largest force before it, {:.4g} kJ/mol/nm, was that on", std::hypot(f[0], f[1], f[2])));
-      for (std::string& line : explain_atom(system, last, at)) lines.push_back(std::move(line));
+      explain(at);
     } catch (const Error& e) {
       lines.push_back(std::string("forces before it cannot be computed either: ") + e.what());
+      if (const auto o = upon_each_other(last, "there"))
+        for (const std::int32_t atom : {o->a, o->b}) explain(atom);
+    }
+    if (const auto [atom, far] = after ? farthest_moved(last, *after) : std::pair{std::int32_t{-1}, 0.0}; atom >= 0 && stage.type == StageType::dynamics) {
+      lines.push_back(fmt::format("farthest in the step that failed, by {:.3g} nm, went", far));
+      if (std::ranges::find(told, atom) != told.end()) lines.push_back("atom " + name_of_atom(system, atom) + ", see above");
+      else explain(atom);
     }
     lines.push_back(stage.minimizes() ? "what to try: another structure; a smaller emstep" : "what to try: minimize first (a [[stage]] with type = \"minimize\"); a shorter dt; constraints = \"h-bonds\"; heat slowly; a longer tau_t or tau_p");
+    lines.push_back("the last good frame is last_good.* in " + folder.string());
     std::string text;
     for (const std::string& line : lines) {
       context.log.error(line);
@@ -256,7 +277,7 @@ struct StageRunner {
       if (!why.empty()) {
         progress.finish("failed");
         rows->sync();
-        return failed(why, running->last_good());
+        return failed(why, running->last_good(), &running->frame());
       }
       const auto step = static_cast<std::uint64_t>(running->step());
       if (stage.minimizes()) progress.update(step, {{"largest_force", running->row()[running->columns().size() - 4]}});

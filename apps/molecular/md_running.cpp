@@ -111,7 +111,7 @@ mol::ForceFunction slow_forces(const mol::System& system, const Stage& stage, co
 class DynamicsRun : public Running {
  public:
   DynamicsRun(const mol::System& system, const Stage& stage, const mol::Dynamics& dynamics, const mol::Frame& start, bool fresh)
-      : stage_(stage), terms_(terms_of(system, stage.nonbonded, mol::is_periodic(start.box))), columns_(common_columns(terms_)),
+      : stage_(stage), system_(system), terms_(terms_of(system, stage.nonbonded, mol::is_periodic(start.box))), columns_(common_columns(terms_)),
         stepper_(system, timed(forces_of(system, stage, start, dynamics.slow_every > 1 ? Part::fast : Part::all), cycles.forces), dynamics, slow_forces(system, stage, dynamics, cycles.forces)),
         slow_every_(dynamics.slow_every), periodic_(mol::is_periodic(start.box)), begin_ps_(start.time_ps) {
     for (const double m : system.atoms.mass_amu) mass_amu_ += m;
@@ -169,7 +169,7 @@ class DynamicsRun : public Running {
     const auto& v = motion_.frame.v_nm_ps;
     for (std::size_t i = 0; i < v.size(); ++i)
       if (const double square = v[i][0] * v[i][0] + v[i][1] * v[i][1] + v[i][2] * v[i][2]; stage_.n_steps > 0 && !(square <= most * most))
-        return fmt::format("atom {} moves {:.3g} nm in one step of {:g} ps", i + 1, std::sqrt(square) * stage_.dynamics.dt_ps, stage_.dynamics.dt_ps);
+        return fmt::format("atom {} moves {:.3g} nm in one step of {:g} ps", name_of_atom(system_, static_cast<std::int32_t>(i)), std::sqrt(square) * stage_.dynamics.dt_ps, stage_.dynamics.dt_ps);
     return {};
   }
   const std::vector<std::string>& columns() const override { return columns_; }
@@ -224,6 +224,7 @@ class DynamicsRun : public Running {
 
  private:
   const Stage& stage_;
+  const mol::System& system_;
   std::vector<mol::Term> terms_;
   std::vector<std::string> columns_;
   mol::Stepper stepper_;
