@@ -13,14 +13,12 @@
 #include "generic.h"
 #include "jet.h"
 #include "nonbonded/matrix.h"
-#include "nonbonded/pair_shapes.h"
 #include "tessera/autodiff/forall.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
-#include <numeric>
 #include <vector>
 
 namespace tessera::molecular {
@@ -218,110 +216,9 @@ Tensor EwaldReciprocal::generic(std::span<const Tensor> p) const {
   return where(equal(missing, 0.0), (4 * pi * ke_) / volume * sum(u), std::numeric_limits<double>::quiet_NaN());
 }
 
-/// -k_e q_i q_j erf(beta r)/r of excluded pairs.
-class EwaldExcluded final : public EnergyFunction {
- public:
-  EwaldExcluded(const System& s, const Nonbonded& o) : n_(static_cast<Index>(s.n_atoms())), pairs_(s.exclusions), ke_(s.coulomb_constant / o.epsilon_r), beta_(ewald_beta(o)) {}
-  const char* name() const override { return "ewald_excluded"; }
-  std::vector<tessera::Shape> shapes() const override { return {{n_, 3}, {3, 3}, {n_}}; }
-  double value(Arrays p) const override {
-    std::vector<double> u(pairs_.size());
-    each(p, [&](std::size_t k, std::size_t i, std::size_t j, const Vec3&, const Vec3&, double s) { u[k] = ke_ * p[2][i] * p[2][j] * excluded_shape(s, beta_); });
-    return std::accumulate(u.begin(), u.end(), 0.0);
-  }
-  void gradient(Arrays p, Results g) const override {
-    std::vector<Given> given(pairs_.size());
-    each(p, [&](std::size_t pair, std::size_t i, std::size_t j, const Vec3& d, const Vec3& image, double s) {
-      const Dual c = excluded_shape(Dual(s, {1.0}), beta_);
-      const double slope = 2 * ke_ * p[2][i] * p[2][j] * c.d[0];
-      given[pair] = {image, {slope * d[0], slope * d[1], slope * d[2]}, ke_ * p[2][j] * c.v, ke_ * p[2][i] * c.v};
-    });
-    spread(g, given);
-  }
-  void curvature(Arrays p, Arrays v, Results w) const override {
-    std::vector<Given> given(pairs_.size());
-    each(p, [&](std::size_t pair, std::size_t i, std::size_t j, const Vec3& d, const Vec3& image, double s) {
-      using J = Jet<Dual, 1>;
-      const J c = excluded_shape(J(Dual(s, {1.0}), {Dual(1.0)}), beta_);
-      const double value = c.v.v, first = c.v.d[0], second = c.d[0].d[0];
-      Vec3 dd{};
-      for (std::size_t a = 0; a < 3; ++a) {
-        if (v[0]) dd[a] = v[0][3 * i + a] - v[0][3 * j + a];
-        if (v[1])
-          for (std::size_t k = 0; k < 3; ++k) dd[a] -= image[k] * v[1][3 * k + a];
-      }
-      const double qi = p[2][i], qj = p[2][j], dqi = v[2] ? v[2][i] : 0, dqj = v[2] ? v[2][j] : 0;
-      const double ds = 2 * (d[0] * dd[0] + d[1] * dd[1] + d[2] * dd[2]);
-      const double slope = 2 * ke_ * qi * qj * first, moved = 2 * ke_ * (qi * qj * second * ds + (dqi * qj + qi * dqj) * first);
-      given[pair] = {image, {moved * d[0] + slope * dd[0], moved * d[1] + slope * dd[1], moved * d[2] + slope * dd[2]}, ke_ * (dqj * value + qj * first * ds),
-             ke_ * (dqi * value + qi * first * ds)};
-    });
-    spread(w, given);
-  }
-  Tensor generic(std::span<const Tensor> p) const override {
-    std::vector<std::int32_t> left, right;
-    for (const auto& [a, b] : pairs_) {
-      left.push_back(a);
-      right.push_back(b);
-    }
-    const Tensor i = generic::indices(left), j = generic::indices(right), d = generic::displacement(p[0], p[1], i, j), r = sqrt(generic::dot(d, d));
-    return -ke_ * sum(take(p[2], i) * take(p[2], j) * erf(beta_ * r) / r);
-  }
-
- private:
-  template <class F>
-  void each(Arrays p, F&& f) const {
-    Box box;
-    for (std::size_t k = 0; k < 9; ++k) box.edge[k / 3][k % 3] = p[1][k];
-    const auto one = [&](std::size_t pair) {
-      const auto i = static_cast<std::size_t>(pairs_[pair][0]), j = static_cast<std::size_t>(pairs_[pair][1]);
-      Vec3 d = {p[0][3 * i] - p[0][3 * j], p[0][3 * i + 1] - p[0][3 * j + 1], p[0][3 * i + 2] - p[0][3 * j + 2]}, image = fractions(box, d);
-      for (double& k : image) k = std::floor(k + 0.5);
-      const Vec3 back = from_fractions(box, image);
-      for (std::size_t c = 0; c < 3; ++c) d[c] -= back[c];
-      f(pair, i, j, d, image, d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
-    };
-    constexpr std::size_t of_a_chunk = 1024;
-    parallel_chunks(static_cast<std::int64_t>((pairs_.size() + of_a_chunk - 1) / of_a_chunk), [&](std::int64_t chunk) {
-      const std::size_t first = static_cast<std::size_t>(chunk) * of_a_chunk, last = std::min(first + of_a_chunk, pairs_.size());
-      for (std::size_t pair = first; pair < last; ++pair) one(pair);
-    });
-  }
-  /// What one pair gives.
-  struct Given {
-    Vec3 image, slope;
-    double by_i, by_j;
-  };
-  void spread(Results g, const std::vector<Given>& given) const {
-    for (std::size_t pair = 0; pair < given.size(); ++pair) {
-      const auto i = static_cast<std::size_t>(pairs_[pair][0]), j = static_cast<std::size_t>(pairs_[pair][1]);
-      const auto& [image, slope, by_i, by_j] = given[pair];
-      for (std::size_t c = 0; c < 3; ++c) {
-        if (g[0]) {
-          g[0][3 * i + c] += slope[c];
-          g[0][3 * j + c] -= slope[c];
-        }
-        if (g[1])
-          for (std::size_t k = 0; k < 3; ++k) g[1][3 * k + c] -= image[k] * slope[c];
-      }
-      if (g[2]) {
-        g[2][i] += by_i;
-        g[2][j] += by_j;
-      }
-    }
-  }
-
-  Index n_;
-  std::vector<std::array<std::int32_t, 2>> pairs_;
-  double ke_, beta_;
-};
-
 }  // namespace
 
 EnergyPtr ewald_reciprocal_energy(const System& system, const Nonbonded& options) { return std::make_shared<EwaldReciprocal>(system, options); }
-EnergyPtr ewald_excluded_energy(const System& system, const Nonbonded& options) {
-  return system.exclusions.empty() ? nullptr : std::make_shared<EwaldExcluded>(system, options);
-}
 Tensor ewald_self_energy(const System& s, const Nonbonded& o, const Tensor& h, const Tensor& charge) {
   const double beta = ewald_beta(o), ke = s.coulomb_constant / o.epsilon_r;
   return -ke * beta * std::numbers::inv_sqrtpi * sum(square(charge)) - pi * ke / (2 * beta * beta) * square(sum(charge)) / generic_volume(h);

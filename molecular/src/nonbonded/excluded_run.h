@@ -2,11 +2,10 @@
 //
 // u = -q q erf(beta r)/r of excluded pairs (ewald.h) as runs take them; q q = k_e/e_r q_i q_j. With z = beta^2 r^2
 //
-//   u = -q q beta e(z),   f_i = -q q beta^3 g(z) d:
-//
-// both are entire functions (series.h): close pairs take one series, whose batches the compiler vectorises.
+//   u = -q q beta g(z),   f_i = -q q beta^3 f(z) d      (excluded_batch.h)
 #pragma once
 #include "../fixed.h"
+#include "nonbonded/excluded_batch.h"
 #include "tessera/molecular/nonbonded.h"
 #include "tessera/molecular/system.h"
 
@@ -23,10 +22,9 @@ class ExcludedRun {
   void add(const Vec3* x, const Box& box, std::size_t begin, std::size_t end, bool energies, Sums& sums) const;
 
  private:
-  double beta_ = 0;
+  ExcludedShapes shapes_;
   std::vector<std::array<std::int32_t, 2>> pairs_;
-  std::vector<double> strength_;        ///< q q beta
-  std::vector<double> value_, slope_;   ///< series of e and g in 2 z/far - 1
+  std::vector<double> strength_;  ///< q q beta
 };
 
 }  // namespace tessera::molecular

@@ -6,7 +6,6 @@
 #include "tessera/molecular/nonbonded.h"
 
 #include <cmath>
-#include <numbers>
 
 namespace tessera::molecular {
 
@@ -84,19 +83,5 @@ struct CoulombShape {
     return erfc(T(beta) * r) / r - T(shift);
   }
 };
-
-/// -erf(beta r)/r, what the reciprocal sum holds too much of an excluded pair; also at r = 0.
-template <class T>
-T excluded_shape(const T& s, double beta) {
-  using std::erfc, std::sqrt;
-  const double x2 = beta * beta * plain(s);
-  if (x2 < 1e-2) {  // erf(x)/x by its series: what follows the last term is below 1e-17
-    const T y = T(beta * beta) * s;
-    return T(-2 * std::numbers::inv_sqrtpi * beta) *
-           (T(1.0) + y * (T(-1.0 / 3) + y * (T(1.0 / 10) + y * (T(-1.0 / 42) + y * (T(1.0 / 216) + y * (T(-1.0 / 1320) + y * T(1.0 / 9360)))))));
-  }
-  const T r = sqrt(s);
-  return (erfc(T(beta) * r) - T(1.0)) / r;
-}
 
 }  // namespace tessera::molecular

@@ -32,6 +32,11 @@ class EnergyFunction {
   virtual double value(Arrays p) const = 0;
   /// g_k += dU/dp_k for every g_k that is not null.
   virtual void gradient(Arrays p, Results g) const = 0;
+  /// Both, where one sweep gives both.
+  virtual double value_and_gradient(Arrays p, Results g) const {
+    gradient(p, g);
+    return value(p);
+  }
   /// w_i += sum_j d2U/(dp_i dp_j) v_j for every w_i that is not null; a v_j that is null is zero.
   virtual void curvature(Arrays p, Arrays v, Results w) const = 0;
   /// U in engine operations, of any order: slow, and the oracle of the three above.
