@@ -28,12 +28,16 @@ double largest(const Tensor& t) { return max(abs(flatten(t))).item<double>(); }
 
 // ---- kernels against the generic form ----------------------------------------------------------------------
 
-void expect_same_derivatives(const EnergyPtr& u, const std::vector<Tensor>& p) {
+/// Relative to the largest entry: of values and first derivatives, of second ones.
+struct Tolerance {
+  double first = 1e-12, second = 1e-11;
+};
+void expect_same_derivatives(const EnergyPtr& u, const std::vector<Tensor>& p, const Tolerance& to = {}) {
   const auto kernel = [&](const std::vector<Tensor>& q) { return evaluate(u, q); };
   const auto oracle = [&](const std::vector<Tensor>& q) { return u->generic(q); };
   const double value = oracle(p).item<double>();
   EXPECT_GT(std::abs(value), 1e-6);
-  EXPECT_NEAR(kernel(p).item<double>(), value, 1e-12 * std::abs(value));
+  EXPECT_NEAR(kernel(p).item<double>(), value, to.first * std::abs(value));
   std::vector<Tensor> v;
   std::mt19937 random(3);
   for (const Tensor& t : p) {
@@ -44,8 +48,8 @@ void expect_same_derivatives(const EnergyPtr& u, const std::vector<Tensor>& p) {
   }
   const std::vector<Tensor> g = grad(kernel)(p), expected = grad(oracle)(p), w = hvp(kernel, p, v), expected_w = hvp(oracle, p, v);
   for (std::size_t k = 0; k < p.size(); ++k) {
-    EXPECT_LE(largest(g[k] - expected[k]), 1e-12 * largest(expected[k])) << u->name() << ": gradient, operand " << k;
-    EXPECT_LE(largest(w[k] - expected_w[k]), 1e-11 * largest(expected_w[k])) << u->name() << ": curvature, operand " << k;
+    EXPECT_LE(largest(g[k] - expected[k]), to.first * largest(expected[k])) << u->name() << ": gradient, operand " << k;
+    EXPECT_LE(largest(w[k] - expected_w[k]), to.second * largest(expected_w[k])) << u->name() << ": curvature, operand " << k;
   }
 }
 
@@ -90,7 +94,22 @@ TEST(PmeKernels, AgreeWithTheGenericForm) {
   const std::vector<Tensor> all = operands(c), p(all.begin(), all.begin() + 3);
   for (const int order : {4, 5, 6}) {
     SCOPED_TRACE(order);
-    expect_same_derivatives(pme_energy(c.system, {.cutoff_coulomb_nm = 0.8, .ewald_rtol = 1e-4, .pme_order = order}, {12, 15, 14}), p);
+    const Nonbonded o = {.cutoff_coulomb_nm = 0.8, .ewald_rtol = 1e-4, .pme_order = order};
+    expect_same_derivatives(pme_energy(c.system, o, {12, 15, 14}), p);
+    expect_same_derivatives(pme_energy(c.system, o, {12, 15, 14}, Precision::mixed), p, {5e-6, 5e-6});
+  }
+}
+
+TEST(PmeKernels, ProductsWithPlacesAloneAreThoseOfAll) {
+  const Case c = testing::small_mixture();
+  const std::vector<Tensor> all = operands(c);
+  const Tensor v = reshape(sin(arange(30, Dtype::f64)), {10, 3});
+  for (const Precision precision : {Precision::f64, Precision::mixed}) {
+    const EnergyPtr u = pme_energy(c.system, {.cutoff_coulomb_nm = 0.8, .ewald_rtol = 1e-4}, {12, 15, 14}, precision);
+    const Tensor few = hvp([&](const Tensor& x) { return evaluate(u, {x, all[1], all[2]}); }, all[0], v);
+    const Tensor many = hvp([&](const std::vector<Tensor>& p) { return evaluate(u, p); }, std::vector<Tensor>{all[0], all[1], all[2]}, std::vector<Tensor>{v, zeros({3, 3}), zeros({10})})[0];
+    EXPECT_LE(largest(few - many), (precision == Precision::f64 ? 1e-13 : 1e-6) * largest(many));
+    EXPECT_THROW(hvp([&](const Tensor& x) { return evaluate(u, {x, all[1], all[2]}); }, all[0], v / 0.0), Error);
   }
 }
 

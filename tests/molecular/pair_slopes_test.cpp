@@ -3,6 +3,7 @@
 
 #include "molecular_cases.h"
 #include "molecular/src/nonbonded/kernels/slope_kernels.h"
+#include "tessera/autodiff/error.h"
 #include "tessera/autodiff/forall.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/molecular/parameters.h"
@@ -10,6 +11,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
+#include <tuple>
 
 namespace tessera::molecular {
 namespace {
@@ -83,37 +86,75 @@ TEST_P(PairSlopesOf, EveryInstructionSetAgreesWithEngineOperations) {
   const std::vector<Tensor> v_x = {v[0], zeros({3, 3}), zeros({240}), zeros({3, 3}), zeros({3, 3})};
   const Arrays w0_x = arrays({hvp(oracle, p, v_x)[0]});
 
-  for (std::size_t level = 1; level <= pairs::slope_kernels().size(); ++level) {
-    const PairSlopes slopes(c.system, o, Wells::all, static_cast<Simd>(level));
-    const auto expect = [&](const Arrays& got, const Arrays& expected, double tolerance, const char* what) {
-      for (std::size_t k = 0; k < got.of.size(); ++k) {
-        double most = 0, wrong = 0;
-        for (std::size_t e = 0; e < got.of[k].size(); ++e) {
-          most = std::max(most, std::abs(expected.of[k][e]));
-          wrong = std::max(wrong, std::abs(got.of[k][e] - expected.of[k][e]));
+  for (const auto& [precision, of_first, of_second] : {std::tuple{Precision::f64, 1e-12, 2e-12}, {Precision::mixed, 5e-6, 5e-6}})
+    for (std::size_t level = 1; level <= pairs::slope_kernels().size(); ++level) {
+      SCOPED_TRACE((precision == Precision::f64 ? "f64, level " : "mixed, level ") + std::to_string(level));
+      const auto made = [&, precision = precision] { return PairSlopes(c.system, o, Wells::all, precision, static_cast<Simd>(level)); };
+      const PairSlopes slopes = made();
+      const auto expect = [&](const Arrays& got, const Arrays& expected, double tolerance, const char* what) {
+        for (std::size_t k = 0; k < got.of.size(); ++k) {
+          double most = 0, wrong = 0;
+          for (std::size_t e = 0; e < got.of[k].size(); ++e) {
+            most = std::max(most, std::abs(expected.of[k][e]));
+            wrong = std::max(wrong, std::abs(got.of[k][e] - expected.of[k][e]));
+          }
+          EXPECT_LE(wrong, tolerance * most) << what << " of operand " << k;
         }
-        EXPECT_LE(wrong, tolerance * most) << what << " of operand " << k << ", level " << level;
+      };
+      Arrays g = arrays({0.0 * p[0], 0.0 * p[1], 0.0 * p[2], 0.0 * p[3], 0.0 * p[4]}), w = g;
+      EXPECT_NEAR(slopes.value(at.in()), value, of_first * std::abs(value));
+      slopes.gradient(at.in(), g.out());
+      expect(g, g0, of_first, "gradient");
+      slopes.curvature(at.in(), along.in(), w.out());
+      expect(w, w0, of_second, "curvature");
+      // Places alone: another kernel.
+      const std::vector<const double*> dx = {along.of[0].data(), nullptr, nullptr, nullptr, nullptr};
+      Arrays wx = arrays({0.0 * p[0]});
+      const std::vector<double*> to = {wx.of[0].data(), nullptr, nullptr, nullptr, nullptr};
+      slopes.curvature(at.in(), dx, to);
+      expect(wx, w0_x, of_second, "Hessian product");
+      // The same bits on any number of threads, and from a list made again.
+      const int threads = num_threads();
+      for (const int other : {1, 2, 3}) {
+        Arrays again = arrays({0.0 * p[0], 0.0 * p[1], 0.0 * p[2], 0.0 * p[3], 0.0 * p[4]}), twice = again;
+        set_num_threads(other);
+        const PairSlopes anew = made();
+        anew.gradient(at.in(), again.out());
+        anew.curvature(at.in(), along.in(), twice.out());
+        EXPECT_EQ(again.of, g.of) << other << " threads";
+        EXPECT_EQ(twice.of, w.of) << other << " threads";
       }
-    };
-    Arrays g = arrays({0.0 * p[0], 0.0 * p[1], 0.0 * p[2], 0.0 * p[3], 0.0 * p[4]}), w = g, again = g;
-    EXPECT_NEAR(slopes.value(at.in()), value, 1e-12 * std::abs(value)) << level;
-    slopes.gradient(at.in(), g.out());
-    expect(g, g0, 1e-12, "gradient");
-    slopes.curvature(at.in(), along.in(), w.out());
-    expect(w, w0, 2e-12, "curvature");
-    // Places alone: another kernel.
-    const std::vector<const double*> dx = {along.of[0].data(), nullptr, nullptr, nullptr, nullptr};
-    Arrays wx = arrays({0.0 * p[0]});
-    const std::vector<double*> to = {wx.of[0].data(), nullptr, nullptr, nullptr, nullptr};
-    slopes.curvature(at.in(), dx, to);
-    expect(wx, w0_x, 2e-12, "Hessian product");
-    // The same bits on one thread, and from a list made again.
-    const int threads = num_threads();
-    set_num_threads(1);
-    PairSlopes(c.system, o, Wells::all, static_cast<Simd>(level)).gradient(at.in(), again.out());
-    set_num_threads(threads);
-    EXPECT_EQ(again.of, g.of) << level;
+      set_num_threads(threads);
+    }
+}
+
+/// Directions of any length: w is whole numbers in float kernels, whose unit follows the direction.
+TEST(PairSlopes, MixedProductsScaleWithTheDirection) {
+  const Case c = crowd(true);
+  const PairSlopes slopes(c.system, choices[0].options, Wells::all, Precision::mixed);
+  const Arrays at = arrays({positions_of(c.frame.x_nm), edges_of(c.frame.box), tensor(c.system.atoms.charge_e), c6_of(c.system), c12_of(c.system)});
+  const auto product = [&](const std::vector<double>& v) {
+    std::vector<double> w(720, 0);
+    slopes.curvature(at.in(), std::vector<const double*>{v.data(), nullptr, nullptr, nullptr, nullptr}, std::vector<double*>{w.data(), nullptr, nullptr, nullptr, nullptr});
+    return w;
+  };
+  std::vector<double> v(720), tiny(720), far(720);
+  for (std::size_t k = 0; k < 720; ++k) {
+    v[k] = std::sin(static_cast<double>(k));
+    tiny[k] = std::ldexp(v[k], -60);
+    far[k] = v[k] + 1e3;  // and all atoms moved together
   }
+  const std::vector<double> w = product(v), w_tiny = product(tiny), w_far = product(far), none = product(std::vector<double>(720, 7.0));
+  double most = 0, wrong = 0;
+  for (std::size_t k = 0; k < 720; ++k) {
+    EXPECT_EQ(std::ldexp(w_tiny[k], 60), w[k]);
+    EXPECT_EQ(none[k], 0);
+    most = std::max(most, std::abs(w[k]));
+    wrong = std::max(wrong, std::abs(w_far[k] - w[k]));
+  }
+  EXPECT_LE(wrong, 1e-6 * most);
+  v[5] = std::numeric_limits<double>::infinity();
+  EXPECT_THROW(product(v), Error);
 }
 
 TEST(PairSlopes, ExistingWellsAreThoseOfAll) {

@@ -101,16 +101,43 @@ TEST(PotentialEnergy, KernelsAgreeWithEngineOperationsInEveryTable) {
   const Case c = everything();
   const Tensor h = edges_of(c.frame.box);
   const Operands at = {positions_of(c.frame.x_nm), h, parameters(c.system)};
-  const auto of = [&](Way way) {
-    return [u = PotentialEnergy(c.system, smooth, c.frame.box, way)](const Operands& v) { return u(v.x, v.h, v.p); };
+  const auto of = [&](Way way, Precision precision = Precision::f64) {
+    return [u = PotentialEnergy(c.system, smooth, c.frame.box, way, precision)](const Operands& v) { return u(v.x, v.h, v.p); };
   };
   const Operands direction = {reshape(0.01 * sin(arange(30, Dtype::f64)), {10, 3}), reshape(0.01 * cos(arange(9, Dtype::f64)), {3, 3}), random_like(at.p, 4)};
   const auto g = flatten_tree(grad(of(Way::kernels))(at)), g0 = flatten_tree(grad(of(Way::engine))(at));
   const auto w = flatten_tree(hvp(of(Way::kernels), at, direction)), w0 = flatten_tree(hvp(of(Way::engine), at, direction));
+  const auto mixed_g = flatten_tree(grad(of(Way::kernels, Precision::mixed))(at)), mixed_w = flatten_tree(hvp(of(Way::kernels, Precision::mixed), at, direction));
   for (std::size_t k = 0; k < g.size(); ++k) {
     const char* name = k == 0 ? "x" : k == 1 ? "h" : parameter_names[k - 2];
     expect_near(g[k], g0[k], 1e-11, name);
     expect_near(w[k], w0[k], 1e-10, name);
+    expect_near(mixed_g[k], g0[k], 5e-6, name);
+    expect_near(mixed_w[k], w0[k], 5e-6, name);
+  }
+}
+
+/// Energies in mixed precision and their own slopes: float pairs carry 1e-7 of |U|, divided by a step of 0.01.
+TEST(PotentialEnergy, MixedSlopesAreDifferencesOfMixedEnergies) {
+  const Case c = everything();
+  const PotentialEnergy u(c.system, smooth, c.frame.box, Way::kernels, Precision::mixed);
+  const Tensor x = positions_of(c.frame.x_nm), h = edges_of(c.frame.box);
+  const Parameters p = parameters(c.system);
+  const auto scaled = [&](const Tensor& s) {
+    const auto factor = [&](int k) { return 1.0 + select(s, 0, k); };
+    Parameters q = p;
+    q.charge = p.charge * factor(0);
+    q.sigma = p.sigma * factor(1);
+    q.epsilon = p.epsilon * factor(2);
+    return u(x * factor(3), h * factor(3), q);
+  };
+  const Tensor slope = grad(scaled)(zeros({4}));
+  const double size = std::abs(scaled(zeros({4})).item<double>());
+  for (int k = 0; k < 4; ++k) {
+    const auto at = [&](double step) { return scaled(step * cast(equal(arange(4, Dtype::f64), static_cast<double>(k)), Dtype::f64)).item<double>(); };
+    // Fourth order: an error of step^4, below the rounding.
+    const double e = 0.01, by_differences = (8 * (at(e) - at(-e)) - (at(2 * e) - at(-2 * e))) / (12 * e);
+    EXPECT_NEAR(select(slope, 0, k).item<double>(), by_differences, 1e-4 * (size + std::abs(by_differences))) << k;
   }
 }
 

@@ -57,6 +57,7 @@ class BondedEnergy final : public BondedTerm {
     return std::accumulate(sums.begin(), sums.end(), 0.0);
   }
   void gradient(Arrays p, Results g) const override { slopes<double>(p, {}, g); }
+  double value_and_gradient(Arrays p, Results g) const override { return slopes<double>(p, {}, g); }
   void curvature(Arrays p, Arrays v, Results w) const override { slopes<Dual>(p, v, w); }
   Tensor generic(std::span<const Tensor> p) const override;
 
@@ -128,9 +129,11 @@ class BondedEnergy final : public BondedTerm {
   struct Given {
     std::array<Vec3, n_ends> slope, image;
     std::array<double, U::parameters> parameter;
+    double value;
   };
+  /// Returns U.
   template <class T>
-  void slopes(Arrays p, Arrays v, Results g) const {
+  double slopes(Arrays p, Arrays v, Results g) const {
     constexpr int n = U::parameters + 1;
     using J = Jet<T, n>;
     std::vector<Given> given(terms_.size());
@@ -140,12 +143,15 @@ class BondedEnergy final : public BondedTerm {
       const J u = U::of(J::variable(q, 0), parameter);
       Given& to = given[t];
       to.image = image;
+      to.value = plain(u.v);
       for (std::size_t e = 0; e < n_ends; ++e)
         for (std::size_t c = 0; c < 3; ++c) to.slope[e][c] = along(u.d[0] * slope[e][c]);
       for (std::size_t k = 0; k < U::parameters; ++k) to.parameter[k] = along(u.d[k + 1]);
     });
+    double sum = 0;
     for (std::size_t t = 0; t < terms_.size(); ++t) {
       const Given& from = given[t];
+      sum += from.value;
       for (std::size_t e = 0; e < n_ends; ++e) spread_slope(g, atom(terms_.atoms[t], e, 0), atom(terms_.atoms[t], e, 1), from.image[e], from.slope[e]);
       const std::size_t first = static_cast<std::size_t>(terms_.row[t]) * P;
       if (g[2])
@@ -154,6 +160,7 @@ class BondedEnergy final : public BondedTerm {
         if (g[3])
           for (std::size_t k = 0; k < 2; ++k) g[3][terms_.atoms[t][k]] += from.parameter[P + k];
     }
+    return sum;
   }
 
   Term kind_;

@@ -18,14 +18,14 @@ class Places {
  public:
   Places(const double* x, const double* dx, const double* h, const double* dh) : x_(x), dx_(dx), h_(h), dh_(dh) {
     for (std::size_t k = 0; k < 9; ++k) box_.edge[k / 3][k % 3] = h[k];
+    for (std::size_t k = 0; k < 3 && is_periodic(box_); ++k) over_[k] = 1 / box_.edge[k][k];
   }
   /// d of atoms a and b, and its image k.
   Vec<T> apart(std::size_t a, std::size_t b, Vec3& image) const {
     const double *p = x_ + 3 * a, *q = x_ + 3 * b;
-    if (is_periodic(box_)) {
-      const Vec3 s = fractions(box_, {p[0] - q[0], p[1] - q[1], p[2] - q[2]});
-      for (std::size_t k = 0; k < 3; ++k) image[k] = std::floor(s[k] + 0.5);
-    }
+    const auto& e = box_.edge;  // lower triangular
+    const double s2 = (p[2] - q[2]) * over_[2], s1 = (p[1] - q[1] - s2 * e[2][1]) * over_[1], s0 = (p[0] - q[0] - s2 * e[2][0] - s1 * e[1][0]) * over_[0];
+    image = {std::floor(s0 + 0.5), std::floor(s1 + 0.5), std::floor(s2 + 0.5)};
     Vec<T> d;
     for (std::size_t c = 0; c < 3; ++c) {
       d[c] = number<T>(x_, dx_, 3 * a + c) - number<T>(x_, dx_, 3 * b + c);
@@ -38,6 +38,7 @@ class Places {
  private:
   const double *x_, *dx_, *h_, *dh_;
   Box box_;
+  Vec3 over_{};  ///< 1/edges; zero without a box, as images then are
 };
 
 /// wrapped(box, d) (box.h) for many displacements in one box.

@@ -2,6 +2,7 @@
 //
 // U is the sum of the system's energy functions of x (with the sites put in their places), h and tables, the tables being
 // functions of the parameters in engine operations: chain rules outside of the kernels are the engine's.
+#include "derivatives/energy_sum.h"
 #include "derivatives/scaled_pairs.h"
 #include "derivatives/sites.h"
 #include "generic.h"
@@ -55,6 +56,8 @@ struct PotentialEnergy::Impl {
   std::vector<SiteGroup> sites;
   std::array<EnergyPtr, n_bonded> bonded;
   EnergyPtr pairs, lj, excluded, reciprocal;
+  EnergyPtr whole;  ///< all of these (without `lj`), of x, h, charge, c6, c12, 1-4 pairs and the tables of `tabled` terms
+  std::vector<Term> tabled;
 
   Tensor value(const EnergyPtr& u, const std::vector<Tensor>& operands) const { return way == Way::kernels ? evaluate(u, operands) : u->generic(operands); }
   Tensor of_bonded(Term kind, const Tensor& x, const Tensor& h, const Parameters& p) const {
@@ -66,6 +69,26 @@ struct PotentialEnergy::Impl {
   Tensor tail(const Tensor& h, const LennardJonesTables& t) const {
     return periodic && options.tail != Nonbonded::Tail::none ? tail_energy(system, options, h, t.c6, t.c12) : Tensor(0.0);
   }
+  bool has_scaled_pairs() const { return bonded[static_cast<std::size_t>(Term::pairs_lj)] || bonded[static_cast<std::size_t>(Term::pairs_coulomb)]; }
+  void join() {
+    std::vector<tessera::Shape> shapes = pairs->shapes();
+    std::vector<EnergyPart> parts = {{pairs, {0, 1, 2, 3, 4}}};
+    for (const EnergyPtr& u : {reciprocal, excluded})
+      if (u) parts.push_back({u, {0, 1, 2}});
+    if (has_scaled_pairs()) shapes.push_back({static_cast<Index>(system.pairs.rows.size()), 4});
+    for (std::size_t k = 0; k < n_bonded; ++k) {
+      const auto kind = static_cast<Term>(k);
+      if (!bonded[k]) continue;
+      if (kind == Term::pairs_lj || kind == Term::pairs_coulomb) {
+        parts.push_back({bonded[k], {0, 1, 5, 2}});
+        continue;
+      }
+      parts.push_back({bonded[k], {0, 1, shapes.size()}});
+      shapes.push_back(bonded[k]->shapes()[2]);
+      tabled.push_back(kind);
+    }
+    whole = energy_sum(std::move(shapes), std::move(parts));
+  }
   Tensor of_reciprocal(const Tensor& x, const Tensor& h, const Tensor& charge) const {
     if (!reciprocal) return Tensor(0.0);
     const Tensor u = value(reciprocal, {x, h, charge}) + ewald_self_energy(system, options, h, charge);
@@ -73,7 +96,7 @@ struct PotentialEnergy::Impl {
   }
 };
 
-PotentialEnergy::PotentialEnergy(const System& s, const Nonbonded& o, const Box& box, Way way) {
+PotentialEnergy::PotentialEnergy(const System& s, const Nonbonded& o, const Box& box, Way way, Precision precision) {
   validate(s);
   check(o, box);
   auto impl = std::make_shared<Impl>();
@@ -86,14 +109,15 @@ PotentialEnergy::PotentialEnergy(const System& s, const Nonbonded& o, const Box&
   // By a mixing rule, types without wells have no slopes (parameters.h), unless an exception names them.
   const bool rule = s.lj.mixing != LennardJones::Mixing::tables && s.lj.exceptions.empty();
   const Wells wells = rule ? Wells::existing : Wells::all;
-  impl->pairs = nonbonded_energy(s, o, wells);
+  impl->pairs = nonbonded_energy(s, o, wells, precision);
   Nonbonded uncharged = o;
   uncharged.coulomb = Nonbonded::Coulomb::none;
-  impl->lj = nonbonded_energy(s, uncharged, wells);
+  impl->lj = nonbonded_energy(s, uncharged, wells, precision);
   if (o.coulomb == Nonbonded::Coulomb::ewald || o.coulomb == Nonbonded::Coulomb::pme) {
     impl->excluded = ewald_excluded_energy(s, o);
-    impl->reciprocal = o.coulomb == Nonbonded::Coulomb::ewald ? ewald_reciprocal_energy(s, o) : pme_energy(s, o, pme_grid(o, box));
+    impl->reciprocal = o.coulomb == Nonbonded::Coulomb::ewald ? ewald_reciprocal_energy(s, o) : pme_energy(s, o, pme_grid(o, box), precision);
   }
+  impl->join();
   impl_ = std::move(impl);
 }
 
@@ -103,10 +127,11 @@ Tensor PotentialEnergy::operator()(const Tensor& x, const Tensor& h, const Param
   const Impl& m = *impl_;
   const Tensor y = with_sites(m.sites, x, h, p.virtual_sites);
   const LennardJonesTables lj = lennard_jones_tables(m.system, p);
-  Tensor u = m.value(m.pairs, {y, h, p.charge, lj.c6, lj.c12}) + m.tail(h, lj) + m.of_reciprocal(y, h, p.charge);
-  for (std::size_t k = 0; k < n_bonded; ++k)
-    if (m.bonded[k]) u = u + m.of_bonded(static_cast<Term>(k), y, h, p);
-  return u;
+  std::vector<Tensor> operands = {y, h, p.charge, lj.c6, lj.c12};
+  if (m.has_scaled_pairs()) operands.push_back(pairs_with_types(m.system, p, lj));
+  for (const Term kind : m.tabled) operands.push_back(own_table(p, kind));
+  const Tensor u = m.value(m.whole, operands) + m.tail(h, lj);
+  return m.reciprocal ? u + ewald_self_energy(m.system, m.options, h, p.charge) : u;
 }
 
 Tensor PotentialEnergy::term(Term kind, const Tensor& x, const Tensor& h, const Parameters& p) const {

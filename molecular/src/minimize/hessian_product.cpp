@@ -23,7 +23,7 @@ std::vector<double> values(const Tensor& t) {
 
 }  // namespace
 
-HessianProduct hessian_product(const System& system, const Nonbonded& options, const Box& box) {
+HessianProduct hessian_product(const System& system, const Nonbonded& options, const Box& box, Precision precision) {
   std::vector<Part> parts;
   for (std::size_t k = 0; k <= static_cast<std::size_t>(Term::distance_restraints); ++k) {
     const auto kind = static_cast<Term>(k);
@@ -34,11 +34,11 @@ HessianProduct hessian_product(const System& system, const Nonbonded& options, c
     parts.push_back(std::move(part));
   }
   const auto& q = system.atoms.charge_e;
-  parts.push_back({nonbonded_energy(system, options), {q, system.lj.c6, system.lj.c12}});
+  parts.push_back({nonbonded_energy(system, options, Wells::all, precision), {q, system.lj.c6, system.lj.c12}});
   const bool pme = options.coulomb == Nonbonded::Coulomb::pme;
   if (pme || options.coulomb == Nonbonded::Coulomb::ewald) {
     if (EnergyPtr excluded = ewald_excluded_energy(system, options)) parts.push_back({std::move(excluded), {q}});
-    parts.push_back({pme ? pme_energy(system, options, pme_grid(options, box)) : ewald_reciprocal_energy(system, options), {q}});
+    parts.push_back({pme ? pme_energy(system, options, pme_grid(options, box), precision) : ewald_reciprocal_energy(system, options), {q}});
   }
   return [parts = std::move(parts)](const std::vector<Vec3>& x, const Box& h, const std::vector<Vec3>& v, std::vector<Vec3>& w) {
     w.assign(x.size(), Vec3{});

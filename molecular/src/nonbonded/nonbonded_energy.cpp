@@ -30,9 +30,9 @@ Box box_of(const double* h) {
 
 class NonbondedEnergy final : public PairTerm {
  public:
-  NonbondedEnergy(const System& s, const Nonbonded& o, Wells wells)
+  NonbondedEnergy(const System& s, const Nonbonded& o, Wells wells, Precision precision)
       : n_(static_cast<Index>(s.n_atoms())), types_(s.lj.types), type_(s.atoms.lj_type), exclusions_(s.exclusions), options_(o),
-        coulomb_(o), ke_(s.coulomb_constant / o.epsilon_r), charge_(s.atoms.charge_e), slopes_(s, o, wells) {}
+        coulomb_(o), ke_(s.coulomb_constant / o.epsilon_r), charge_(s.atoms.charge_e), slopes_(s, o, wells, precision) {}
 
   const char* name() const override { return "nonbonded"; }
   std::vector<tessera::Shape> shapes() const override { return {{n_, 3}, {3, 3}, {n_}, {types_, types_}, {types_, types_}}; }
@@ -45,6 +45,10 @@ class NonbondedEnergy final : public PairTerm {
     check(options_, box_of(p[1]));
     slopes_.gradient(p, g);
     of_excluded(p, {}, g);
+  }
+  double value_and_gradient(Arrays p, Results g) const override {
+    check(options_, box_of(p[1]));
+    return slopes_.value_and_gradient(p, g) + of_excluded(p, {}, g);
   }
   void curvature(Arrays p, Arrays v, Results w) const override {
     check(options_, box_of(p[1]));
@@ -283,10 +287,10 @@ double ewald_beta(const Nonbonded& o) {
   return x / o.cutoff_coulomb_nm;
 }
 
-PairTermPtr pair_term(const System& system, const Nonbonded& options) { return std::make_shared<NonbondedEnergy>(system, options, Wells::all); }
-EnergyPtr nonbonded_energy(const System& system, const Nonbonded& options, Wells wells) {
+PairTermPtr pair_term(const System& system, const Nonbonded& options) { return std::make_shared<NonbondedEnergy>(system, options, Wells::all, Precision::f64); }
+EnergyPtr nonbonded_energy(const System& system, const Nonbonded& options, Wells wells, Precision precision) {
   check(options, options.coulomb == Coulomb::ewald || options.coulomb == Coulomb::pme ? rectangular_box({1e9, 1e9, 1e9}) : Box{});
-  return std::make_shared<NonbondedEnergy>(system, options, wells);
+  return std::make_shared<NonbondedEnergy>(system, options, wells, precision);
 }
 
 Tensor c6_of(const System& s) { return table(s.lj.c6, s.lj.types); }

@@ -121,10 +121,10 @@ struct PairRun::Impl {
       beta = ewald_beta(o);
       const long double most = beta * beta * o.cutoff_coulomb_nm * o.cutoff_coulomb_nm;
       const auto fill = [&](auto& to, int which, double tolerance, double factor) {
-        for (const long double c : ewald_series(which, most, tolerance, short_terms_)) to.push_back(static_cast<typename std::decay_t<decltype(to)>::value_type>(c * factor));
+        for (const long double c : ewald_series(which, most, tolerance, short_terms)) to.push_back(static_cast<typename std::decay_t<decltype(to)>::value_type>(c * factor));
       };
       fill(single.force_series, 1, 2e-8, beta * beta * beta);
-      if (single.force_series.size() > short_terms_) field = Field::ewald_long;
+      if (single.force_series.size() > short_terms) field = Field::ewald_long;
       fill(twice.force_series, 1, 1e-17, beta * beta * beta);
       fill(twice.energy_series, 0, 1e-17, beta);
       const std::size_t terms = std::max(twice.force_series.size(), twice.energy_series.size());
@@ -132,7 +132,6 @@ struct PairRun::Impl {
       twice.energy_series.resize(terms, 0);
     }
   }
-  static constexpr int short_terms_ = 14;
   std::size_t entry(int a, int b) const { return static_cast<std::size_t>(a) * static_cast<std::size_t>(types) + static_cast<std::size_t>(b); }
 
   /// Tables, and the mixing rule that they follow within 1e-6, which is below the rounding of float kernels' sums.

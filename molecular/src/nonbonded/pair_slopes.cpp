@@ -63,7 +63,62 @@ struct Listed {
   Box box;
   PairList list;
   Array<double> place[3];
+  Array<std::int32_t> whole_place[3];
   Array<std::int32_t> type;
+  std::int32_t common = 0;      ///< type of most atoms with wells
+  std::vector<std::uint8_t> rare;  ///< SlopeInput
+  template <class T>
+  const typename Input<T>::Place* places(std::size_t a) const {
+    if constexpr (sizeof(T) == 4) return whole_place[a].data();
+    else return place[a].data();
+  }
+};
+
+/// What is computed besides the slopes of places.
+struct Wanted {
+  Slope slope = Slope::places;
+  bool energy = false, box = false;
+  bool holds(const Wanted& w) const { return (slope == Slope::all || w.slope == Slope::places) && (energy || slope == Slope::all || !w.energy) && (box || !w.box); }
+};
+
+template <class T>
+struct Series {
+  std::vector<T> energy, force, second;  ///< of one length
+};
+template <class T>
+Series<T> series_of(double beta, double radius) {
+  const long double most = static_cast<long double>(beta) * beta * radius * radius, tolerance = sizeof(T) == 4 ? 2e-8L : 1e-17L;
+  constexpr int least = sizeof(T) == 4 ? short_terms : 2;
+  std::vector<long double> energy = ewald_series(0, most, tolerance, least), force = ewald_series(1, most, tolerance, least);
+  const std::size_t terms = std::max(energy.size(), force.size());
+  energy.resize(terms, 0);
+  force.resize(terms, 0);
+  Series<T> out;
+  for (std::size_t k = 0; k < terms; ++k) {
+    out.energy.push_back(static_cast<T>(energy[k] * beta));
+    out.force.push_back(static_cast<T>(force[k] * beta * beta * beta));
+    out.second.push_back(k + 1 < terms ? static_cast<T>(static_cast<long double>(k + 1) * force[k + 1] * beta * beta * beta) : T(0));
+  }
+  return out;
+}
+
+/// A direction in the order of slots; `unit`: what its numbers are multiples of.
+template <class T>
+struct Direction {
+  Array<typename Input<T>::Place> w[3];
+  double strain[3][3]{};
+  bool strained = false;
+  Array<T> dq_i, dq_j;
+  std::vector<T> dc6, dc12;
+  double unit = 1;
+};
+
+/// What one piece of the list adds up.
+template <class T>
+struct Piece {
+  Array<T> slots;
+  std::vector<double> table;
+  SlopeSums<T> sums{};
 };
 
 }  // namespace
@@ -71,6 +126,7 @@ struct Listed {
 struct PairSlopes::Impl {
   Nonbonded o;
   Wells wells;
+  Precision precision;
   std::size_t n;
   std::int32_t types;
   std::vector<std::int32_t> type_of;
@@ -80,7 +136,8 @@ struct PairSlopes::Impl {
   double ke, radius;
   CoulombShape coulomb;
   PowerShape six, twelve;
-  std::vector<double> energy_series, force_series, second_series;
+  Series<float> single_series;
+  Series<double> twice_series;
   const SlopeKernels& kernels_;
 
   std::mutex in_use;
@@ -90,13 +147,15 @@ struct PairSlopes::Impl {
     std::vector<double> operands, g, q, table;
     std::array<double, 9> box{};
     double energy = 0;
-    Slope wanted = Slope::places;
+    Wanted wanted;
   };
   std::shared_ptr<const First> last;
-  Slope asked = Slope::places;  ///< by the last gradient
+  Wanted asked;  ///< by the last gradient
+  std::vector<Piece<float>> single_pieces;  ///< memory
+  std::vector<Piece<double>> twice_pieces;
 
-  Impl(const System& s, const Nonbonded& options, Wells which, const SlopeKernels& kernels)
-      : o(options), wells(which), n(s.n_atoms()), types(s.lj.types), type_of(s.atoms.lj_type), excluded(n), modified(o.lj_modifier != Modifier::none && o.lj_modifier != Modifier::potential_shift),
+  Impl(const System& s, const Nonbonded& options, Wells which, const SlopeKernels& kernels, Precision p)
+      : o(options), wells(which), precision(p), n(s.n_atoms()), types(s.lj.types), type_of(s.atoms.lj_type), excluded(n), modified(o.lj_modifier != Modifier::none && o.lj_modifier != Modifier::potential_shift),
         ke(s.coulomb_constant / o.epsilon_r), radius(o.cutoff_lj_nm), coulomb(o), six(6, o.lj_modifier, o.cutoff_lj_nm, o.lj_switch_nm), twelve(12, o.lj_modifier, o.cutoff_lj_nm, o.lj_switch_nm), kernels_(kernels) {
     for (const auto& [i, j] : s.exclusions) {
       excluded[static_cast<std::size_t>(i)].push_back(j);
@@ -106,15 +165,22 @@ struct PairSlopes::Impl {
     radius = std::max(radius, o.cutoff_coulomb_nm);
     field = o.coulomb == Coulomb::ewald || o.coulomb == Coulomb::pme ? Field::ewald_long : Field::power;
     if (field == Field::power) return;
-    const double beta = ewald_beta(o);
-    const long double most = static_cast<long double>(beta) * beta * o.cutoff_coulomb_nm * o.cutoff_coulomb_nm;
-    for (const long double c : ewald_series(0, most, 1e-17L, 2)) energy_series.push_back(static_cast<double>(c * beta));
-    for (const long double c : ewald_series(1, most, 1e-17L, 2)) force_series.push_back(static_cast<double>(c * beta * beta * beta));
-    const std::size_t terms = std::max(energy_series.size(), force_series.size());
-    energy_series.resize(terms, 0);
-    force_series.resize(terms, 0);
-    second_series.assign(terms, 0);
-    for (std::size_t k = 1; k < terms; ++k) second_series[k - 1] = static_cast<double>(k) * force_series[k];
+    if (precision == Precision::mixed) {
+      single_series = series_of<float>(ewald_beta(o), o.cutoff_coulomb_nm);
+      if (single_series.force.size() == short_terms) field = Field::ewald;
+    } else {
+      twice_series = series_of<double>(ewald_beta(o), o.cutoff_coulomb_nm);
+    }
+  }
+  template <class T>
+  const Series<T>& series() const {
+    if constexpr (sizeof(T) == 4) return single_series;
+    else return twice_series;
+  }
+  template <class T>
+  std::vector<Piece<T>>& pieces() {
+    if constexpr (sizeof(T) == 4) return single_pieces;
+    else return twice_pieces;
   }
 
   // ---- lists -------------------------------------------------------------------------------------------
@@ -151,9 +217,8 @@ struct PairSlopes::Impl {
     const ListInput in = {n, &l->has_lj, &excluded};
     l->list.sort(s, l->box, in);
     const std::size_t m = l->list.slots();
-    Array<std::int32_t> x32[3];
     for (std::size_t a = 0; a < 3; ++a) {
-      x32[a].assign(m, 0);
+      l->whole_place[a].assign(m, 0);
       l->place[a].assign(m, 0);
     }
     l->type.assign(m, 0);
@@ -164,12 +229,17 @@ struct PairSlopes::Impl {
       for (std::size_t a = 0; a < 3; ++a) {
         const double f = s[static_cast<std::size_t>(i)][a];
         l->place[a][at] = f;
-        x32[a][at] = static_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::int64_t>(f * 4294967296.0 + 0.5)));
+        l->whole_place[a][at] = static_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::int64_t>(f * 4294967296.0 + 0.5)));
       }
     }
+    l->common = common_type(l->has_lj);
+    l->rare.assign(m / j_width, 0);
+    for (std::size_t at = 0; at < m; ++at)
+      if (const std::int32_t i = l->list.atom_of[at]; i >= 0 && l->type[at] != l->common && (wells == Wells::all || l->has_lj[static_cast<std::size_t>(i)]))
+        l->rare[at / j_width] |= static_cast<std::uint8_t>(1U << at % j_width);
     Input<float> places{};
     for (std::size_t a = 0; a < 3; ++a) {
-      places.x[a] = x32[a].data();
+      places.x[a] = l->whole_place[a].data();
       for (std::size_t b = 0; b < 3; ++b) places.h[a][b] = static_cast<float>(std::ldexp(l->box.edge[a][b], -32));
     }
     places.slanted = slanted(l->box);
@@ -184,134 +254,182 @@ struct PairSlopes::Impl {
 
   // ---- sums --------------------------------------------------------------------------------------------
 
+  static constexpr std::size_t of_a_chunk = 1024;
+  /// f(first, last) for chunks of slots.
+  template <class F>
+  static void each_chunk(const PairList& list, F&& f) {
+    parallel_chunks(static_cast<std::int64_t>((list.slots() + of_a_chunk - 1) / of_a_chunk), [&](std::int64_t chunk) {
+      const std::size_t first = static_cast<std::size_t>(chunk) * of_a_chunk;
+      f(first, std::min(first + of_a_chunk, list.slots()));
+    });
+  }
   /// f(slot, atom) for every slot that has one.
   template <class F>
   static void each_slot(const PairList& list, F&& f) {
-    constexpr std::size_t of_a_chunk = 4096;
-    parallel_chunks(static_cast<std::int64_t>((list.slots() + of_a_chunk - 1) / of_a_chunk), [&](std::int64_t chunk) {
-      const std::size_t first = static_cast<std::size_t>(chunk) * of_a_chunk, last = std::min(first + of_a_chunk, list.slots());
+    each_chunk(list, [&](std::size_t first, std::size_t last) {
       for (std::size_t at = first; at < last; ++at)
         if (list.atom_of[at] >= 0) f(at, static_cast<std::size_t>(list.atom_of[at]));
     });
   }
   /// Numbers of atoms in the order of slots.
-  Array<double> sorted(const Listed& l, double factor, const double* values, std::size_t stride = 1) const {
-    Array<double> out(l.list.slots(), 0);
-    if (values) each_slot(l.list, [&](std::size_t at, std::size_t i) { out[at] = factor * values[stride * i]; });
+  template <class T>
+  Array<T> sorted(const Listed& l, double factor, const double* values, std::size_t stride = 1) const {
+    Array<T> out(l.list.slots(), 0);
+    if (values) each_slot(l.list, [&](std::size_t at, std::size_t i) { out[at] = static_cast<T>(factor * values[stride * i]); });
     return out;
   }
-  std::vector<double> tables(double factor, const double* t) const {
+  template <class T>
+  std::vector<T> tables(double factor, const double* t) const {
     const auto m = static_cast<std::size_t>(types);
-    std::vector<double> out(m * m, 0);
+    std::vector<T> out(m * m, 0);
     if (t)
       for (std::size_t a = 0; a < m; ++a)
-        for (std::size_t b = 0; b < m; ++b) out[a * m + b] = factor * 0.5 * (t[a * m + b] + t[b * m + a]);
+        for (std::size_t b = 0; b < m; ++b) out[a * m + b] = static_cast<T>(factor * 0.5 * (t[a * m + b] + t[b * m + a]));
     return out;
   }
 
-  /// The first derivatives at p, or along v the second ones, of atoms: {g [n, 3], q [n], table [types, types, 2], D, U}.
-  First run(const Listed& l, Arrays p, Arrays v, Slope wanted) const {
-    const bool second = !v.empty();
-    const std::size_t m = l.list.slots();
-    SlopeInput k{};
-    Input<double>& in = k.in;
-    const Array<double> q_i = sorted(l, ke, p[2]), q_j = sorted(l, 1, p[2]);
-    const std::vector<double> c6 = tables(6, p[3]), c12 = tables(12, p[4]);
+  template <class T>
+  Direction<T> direction(const Listed& l, Arrays p, Arrays v) const {
+    Direction<T> to;
+    if (v[1] && is_periodic(box_of(p[1]))) {
+      Matrix<double> h;
+      for (std::size_t a = 0; a < 9; ++a) h[a / 3][a % 3] = p[1][a];
+      const Matrix<double> inv = inverse(h);
+      for (std::size_t a = 0; a < 3; ++a)
+        for (std::size_t b = 0; b < 3; ++b)
+          for (std::size_t c = 0; c < 3; ++c) to.strain[a][b] += inv[a][c] * v[1][3 * c + b];
+      to.strained = true;
+    }
+    std::vector<double> w(3 * n);
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t b = 0; b < 3; ++b) {
+        w[3 * i + b] = v[0] ? v[0][3 * i + b] : 0;
+        for (std::size_t a = 0; a < 3; ++a) w[3 * i + b] -= p[0][3 * i + a] * to.strain[a][b];
+      }
+    if constexpr (sizeof(T) == 4) {
+      // Differences count alone. The largest w is 2^29 units, unless other numbers would then go beyond 2^40.
+      const std::array<double, 3> common = {w[0], w[1], w[2]};
+      double most = 0, others = 0;
+      for (std::size_t k = 0; k < 3 * n; ++k) most = std::max(most, std::abs(w[k] -= common[k % 3]));
+      const auto count = [&](const double* values, std::size_t many) {
+        for (std::size_t k = 0; values && k < many; ++k) others = std::max(others, std::abs(values[k]));
+      };
+      count(to.strain[0], 9);
+      count(v[2], n);
+      const auto square = static_cast<std::size_t>(types) * static_cast<std::size_t>(types);
+      count(v[3], square);
+      count(v[4], square);
+      if (!std::isfinite(most + others)) throw Error("[nonbonded] the direction of a second derivative is not finite");
+      int units = most > 0 ? std::ilogb(most) - 28 : -1000;
+      if (others > 0) units = std::max(units, std::ilogb(others) - 40);
+      to.unit = most > 0 || others > 0 ? std::ldexp(1.0, units) : 1.0;
+    }
+    const double scale = 1 / to.unit;
     for (std::size_t a = 0; a < 3; ++a) {
-      in.x[a] = l.place[a].data();
-      for (std::size_t b = 0; b < 3; ++b) in.h[a][b] = l.box.edge[a][b];
+      to.w[a].assign(l.list.slots(), 0);
+      each_slot(l.list, [&](std::size_t at, std::size_t i) {
+        if constexpr (sizeof(T) == 4) to.w[a][at] = static_cast<std::int32_t>(std::lrint(scale * w[3 * i + a]));
+        else to.w[a][at] = w[3 * i + a];
+      });
+      for (std::size_t b = 0; b < 3; ++b) to.strain[a][b] *= scale;
+    }
+    to.dq_i = sorted<T>(l, scale * ke, v[2]);
+    to.dq_j = sorted<T>(l, scale, v[2]);
+    to.dc6 = tables<T>(scale * 6, v[3]);
+    to.dc12 = tables<T>(scale * 12, v[4]);
+    return to;
+  }
+
+  template <class T>
+  Input<T> input(const Listed& l) const {
+    Input<T> in{};
+    const double by_place = sizeof(T) == 4 ? std::ldexp(1.0, -32) : 1.0;
+    for (std::size_t a = 0; a < 3; ++a) {
+      in.x[a] = l.places<T>(a);
+      for (std::size_t b = 0; b < 3; ++b) in.h[a][b] = static_cast<T>(by_place * l.box.edge[a][b]);
     }
     in.slanted = slanted(l.box);
-    in.q_i = q_i.data();
-    in.q_j = q_j.data();
-    in.c6 = c6.data();
-    in.c12 = c12.data();
     in.type = l.type.data();
     in.types = types;
-    in.radius2 = radius * radius;
-    in.lj_radius2 = o.cutoff_lj_nm * o.cutoff_lj_nm;
-    in.q_radius2 = o.cutoff_coulomb_nm * o.cutoff_coulomb_nm;
+    in.radius2 = static_cast<T>(radius * radius);
+    in.lj_radius2 = static_cast<T>(o.cutoff_lj_nm * o.cutoff_lj_nm);
+    in.q_radius2 = static_cast<T>(o.cutoff_coulomb_nm * o.cutoff_coulomb_nm);
     in.twin = field != Field::none && o.cutoff_lj_nm != o.cutoff_coulomb_nm;
-    in.k = coulomb.k_rf;
-    in.k2 = 2 * coulomb.k_rf;
-    in.slope = coulomb.slope;
-    in.shift = coulomb.shift;
-    in.rc = o.cutoff_coulomb_nm;
-    in.scale = 2 / in.q_radius2;
-    in.energy_series = energy_series.data();
-    in.force_series = force_series.data();
-    in.terms = static_cast<int>(force_series.size());
+    in.k = static_cast<T>(coulomb.k_rf);
+    in.k2 = static_cast<T>(2 * coulomb.k_rf);
+    in.slope = static_cast<T>(coulomb.slope);
+    in.shift = static_cast<T>(coulomb.shift);
+    in.rc = static_cast<T>(o.cutoff_coulomb_nm);
+    in.scale = static_cast<T>(2 / (o.cutoff_coulomb_nm * o.cutoff_coulomb_nm));
+    in.energy_series = series<T>().energy.data();
+    in.force_series = series<T>().force.data();
+    in.terms = static_cast<int>(series<T>().force.size());
     in.bend = o.lj_modifier == Modifier::linear_force_shift ? Bend::linear_force_shift : o.lj_modifier == Modifier::force_switch ? Bend::force_switch : Bend::potential_switch;
     const auto bent = [](const PowerShape& shape) {
       const double by_n = 1.0 / shape.n;
-      return BentPower<double>{by_n * shape.a, by_n * shape.b, by_n * shape.slope, by_n * (shape.shift - shape.slope * shape.rc), by_n * shape.a / 3, by_n * shape.b / 4};
+      const auto number = [&](double v) { return static_cast<T>(by_n * v); };
+      return BentPower<T>{number(shape.a), number(shape.b), number(shape.slope), number(shape.shift - shape.slope * shape.rc), number(shape.a / 3), number(shape.b / 4)};
     };
     in.six = bent(six);
     in.twelve = bent(twelve);
-    in.from = o.lj_switch_nm;
-    in.inverse_width = 1 / (o.cutoff_lj_nm - o.lj_switch_nm);
-    k.ke = ke;
-    k.every_well = wells == Wells::all;
-    std::vector<std::uint8_t> lanes(m / j_width, 0);
-    for (std::size_t at = 0; at < m; ++at)
-      if (l.list.atom_of[at] >= 0 && (k.every_well || l.has_lj[static_cast<std::size_t>(l.list.atom_of[at])])) lanes[at / j_width] |= static_cast<std::uint8_t>(1U << at % j_width);
-    k.lj_lanes = lanes.data();
-    k.second_series = second_series.data();
+    in.from = static_cast<T>(o.lj_switch_nm);
+    in.inverse_width = static_cast<T>(1 / (o.cutoff_lj_nm - o.lj_switch_nm));
+    return in;
+  }
 
-    std::array<Array<double>, 3> w;
-    Array<double> dq_i, dq_j;
-    std::vector<double> dc6, dc12;
+  /// The first derivatives at p, or along v the second ones, of atoms: {g [n, 3], q [n], table [types, types, 2], D, U}.
+  First run(const Listed& l, Arrays p, Arrays v, const Wanted& wanted) { return precision == Precision::mixed ? run_in<float>(l, p, v, wanted) : run_in<double>(l, p, v, wanted); }
+  template <class T>
+  First run_in(const Listed& l, Arrays p, Arrays v, const Wanted& wanted) {
+    const bool second = !v.empty(), all = wanted.slope == Slope::all;
+    const std::size_t m = l.list.slots();
+    SlopeInput<T> k{};
+    k.in = input<T>(l);
+    const Array<T> q_i = sorted<T>(l, ke, p[2]), q_j = sorted<T>(l, 1, p[2]);
+    const std::vector<T> c6 = tables<T>(6, p[3]), c12 = tables<T>(12, p[4]);
+    k.in.q_i = q_i.data();
+    k.in.q_j = q_j.data();
+    k.in.c6 = c6.data();
+    k.in.c12 = c12.data();
+    k.ke = static_cast<T>(ke);
+    k.every_well = wells == Wells::all;
+    k.wants_energy = wanted.energy;
+    k.wants_box = wanted.box;
+    k.common = l.common;
+    Array<T> is_common(m, 0);
+    for (std::size_t at = 0; at < m; ++at) is_common[at] = static_cast<T>(l.list.atom_of[at] >= 0 && l.type[at] == l.common);
+    k.is_common = is_common.data();
+    k.rare = l.rare.data();
+    k.second_series = series<T>().second.data();
+    Direction<T> along;
     if (second) {
-      std::vector<double> moved(3 * n, 0);
-      Matrix<double> strain{};
-      if (v[1] && is_periodic(box_of(p[1]))) {
-        Matrix<double> h;
-        for (std::size_t a = 0; a < 9; ++a) h[a / 3][a % 3] = p[1][a];
-        const Matrix<double> inv = inverse(h);
-        for (std::size_t a = 0; a < 3; ++a)
-          for (std::size_t b = 0; b < 3; ++b)
-            for (std::size_t c = 0; c < 3; ++c) strain[a][b] += inv[a][c] * v[1][3 * c + b];
-        k.strained = true;
-      }
-      for (std::size_t i = 0; i < n; ++i)
-        for (std::size_t b = 0; b < 3; ++b) {
-          double by = v[0] ? v[0][3 * i + b] : 0;
-          for (std::size_t a = 0; a < 3; ++a) by -= p[0][3 * i + a] * strain[a][b];
-          moved[3 * i + b] = by;
-        }
+      along = direction<T>(l, p, v);
       for (std::size_t a = 0; a < 3; ++a) {
-        w[a] = sorted(l, 1, moved.data() + a, 3);
-        k.w[a] = w[a].data();
-        for (std::size_t b = 0; b < 3; ++b) k.strain[a][b] = strain[a][b];
+        k.w[a] = along.w[a].data();
+        for (std::size_t b = 0; b < 3; ++b) k.strain[a][b] = static_cast<T>(along.strain[a][b]);
       }
-      dq_i = sorted(l, ke, v[2]);
-      dq_j = sorted(l, 1, v[2]);
-      dc6 = tables(6, v[3]);
-      dc12 = tables(12, v[4]);
-      k.dq_i = dq_i.data();
-      k.dq_j = dq_j.data();
-      k.dc6 = dc6.data();
-      k.dc12 = dc12.data();
+      k.strained = along.strained;
+      k.dq_i = along.dq_i.data();
+      k.dq_j = along.dq_j.data();
+      k.dc6 = along.dc6.data();
+      k.dc12 = along.dc12.data();
     }
 
     const auto square = static_cast<std::size_t>(types) * static_cast<std::size_t>(types);
-    struct Piece {
-      Array<double> slots;
-      std::vector<double> table;
-      SlopeSums sums{};
-    };
-    const std::size_t chunks = l.list.chunks.size(), pieces = std::clamp<std::size_t>(chunks, 1, most_pieces);
-    std::vector<Piece> parts(pieces);
-    const SlopeKernel kernel = kernels_.of[static_cast<std::size_t>(field)][modified][second][static_cast<std::size_t>(wanted)];
-    parallel_chunks(static_cast<std::int64_t>(pieces), [&](std::int64_t number) {
+    const std::size_t chunks = l.list.chunks.size(), many = std::clamp<std::size_t>(chunks, 1, most_pieces);
+    std::vector<Piece<T>>& parts = pieces<T>();
+    parts.resize(many);
+    const SlopeKernel<T> kernel = kernels_.of<T>()[static_cast<std::size_t>(field)][modified][second][static_cast<std::size_t>(wanted.slope)];
+    parallel_chunks(static_cast<std::int64_t>(many), [&](std::int64_t number) {
       const auto t = static_cast<std::size_t>(number);
-      Piece& own = parts[t];
+      Piece<T>& own = parts[t];
       own.slots.assign(4 * m, 0);
       own.table.assign(square * 2 * table_lanes, 0);
+      own.sums = {};
       for (std::size_t a = 0; a < 3; ++a) own.sums.g[a] = own.slots.data() + a * m;
       own.sums.q = own.slots.data() + 3 * m;
       own.sums.table = own.table.data();
-      for (std::size_t c = chunks * t / pieces; c < chunks * (t + 1) / pieces; ++c) {
+      for (std::size_t c = chunks * t / many; c < chunks * (t + 1) / many; ++c) {
         const Chunk& chunk = l.list.chunks[c];
         kernel(k, chunk.rows.data(), chunk.rows.data() + chunk.rows.size(), chunk.entries.data(), own.sums);
       }
@@ -319,21 +437,33 @@ struct PairSlopes::Impl {
     First out;
     out.wanted = wanted;
     out.g.assign(3 * n, 0);
-    out.q.assign(wanted == Slope::all ? n : 0, 0);
-    out.table.assign(wanted == Slope::all ? 2 * square : 0, 0);
-    each_slot(l.list, [&](std::size_t at, std::size_t i) {
-      for (const Piece& part : parts) {
-        for (std::size_t a = 0; a < 3; ++a) out.g[3 * i + a] += part.slots[a * m + at];
-        if (wanted == Slope::all) out.q[i] += part.slots[3 * m + at];
+    out.q.assign(all ? n : 0, 0);
+    out.table.assign(all ? 2 * square : 0, 0);
+    each_chunk(l.list, [&](std::size_t first, std::size_t last) {
+      double sum[4][of_a_chunk] = {};
+      for (std::size_t a = 0; a < (all ? 4 : 3); ++a)
+        for (const Piece<T>& part : parts)
+          for (std::size_t at = first; at < last; ++at) sum[a][at - first] += static_cast<double>(part.slots[a * m + at]);
+      for (std::size_t at = first; at < last; ++at) {
+        if (l.list.atom_of[at] < 0) continue;
+        const auto i = static_cast<std::size_t>(l.list.atom_of[at]);
+        for (std::size_t a = 0; a < 3; ++a) out.g[3 * i + a] = along.unit * sum[a][at - first];
+        if (all) out.q[i] = along.unit * sum[3][at - first];
       }
     });
-    for (const Piece& part : parts) {
+    for (const Piece<T>& part : parts) {
       for (std::size_t e = 0; e < out.table.size(); ++e)
-        for (std::size_t lane = 0; lane < table_lanes; ++lane) out.table[e] += part.table[(e / 2 * table_lanes + lane) * 2 + e % 2];
-      for (std::size_t a = 0; a < 9; ++a) out.box[a] += part.sums.box[a];
+        for (std::size_t lane = 0; lane < table_lanes; ++lane) out.table[e] += along.unit * part.table[(e / 2 * table_lanes + lane) * 2 + e % 2];
+      for (std::size_t a = 0; a < 9; ++a) out.box[a] += along.unit * part.sums.box[a];
       out.energy += part.sums.energy;
     }
     return out;
+  }
+  /// Of the types with wells the one that most atoms have.
+  std::int32_t common_type(const std::vector<std::uint8_t>& has_lj) const {
+    std::vector<std::size_t> count(static_cast<std::size_t>(types), 0);
+    for (std::size_t i = 0; i < n; ++i) count[static_cast<std::size_t>(type_of[i])] += has_lj[i];
+    return static_cast<std::int32_t>(std::ranges::max_element(count) - count.begin());
   }
   /// Adds to the results that are wanted.
   void hand_out(const First& f, Arrays p, Results g) const {
@@ -345,9 +475,12 @@ struct PairSlopes::Impl {
         h[a / 3][a % 3] = p[1][a];
         rest[a / 3][a % 3] = f.box[a];
       }
+      Vec3 middle{};  // as sum G = 0, any origin will do: this one leaves least of the rounding of G
+      for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t a = 0; a < 3; ++a) middle[a] += p[0][3 * i + a] / static_cast<double>(n);
       for (std::size_t i = 0; i < n; ++i)
         for (std::size_t a = 0; a < 3; ++a)
-          for (std::size_t b = 0; b < 3; ++b) rest[a][b] -= p[0][3 * i + a] * f.g[3 * i + b];
+          for (std::size_t b = 0; b < 3; ++b) rest[a][b] -= (p[0][3 * i + a] - middle[a]) * f.g[3 * i + b];
       const Matrix<double> inv = inverse(h);
       for (std::size_t k = 0; k < 3; ++k)
         for (std::size_t b = 0; b < 3; ++b)
@@ -373,9 +506,9 @@ struct PairSlopes::Impl {
     for (const auto& [array, size] : {std::pair{p[0], 3 * n}, {p[1], std::size_t{9}}, {p[2], n}, {p[3], m}, {p[4], m}}) all.insert(all.end(), array, array + size);
     return all;
   }
-  std::shared_ptr<const First> first(Arrays p, Slope wanted) {
+  std::shared_ptr<const First> first(Arrays p, const Wanted& wanted) {
     std::vector<double> operands = joined(p);
-    if (last && (last->wanted == Slope::all || wanted == Slope::places) && last->operands.size() == operands.size() &&
+    if (last && last->wanted.holds(wanted) && last->operands.size() == operands.size() &&
         std::memcmp(last->operands.data(), operands.data(), operands.size() * sizeof(double)) == 0)
       return last;
     auto f = std::make_shared<First>(run(*listed(p), p, {}, wanted));
@@ -385,26 +518,34 @@ struct PairSlopes::Impl {
   }
 };
 
-PairSlopes::PairSlopes(const System& s, const Nonbonded& o, Wells wells, Simd simd)
-    : impl_(std::make_unique<Impl>(s, o, wells, *slope_kernels()[simd == Simd::automatic ? slope_kernels().size() - 1 : static_cast<std::size_t>(simd) - 1])) {}
+PairSlopes::PairSlopes(const System& s, const Nonbonded& o, Wells wells, Precision precision, Simd simd)
+    : impl_(std::make_unique<Impl>(s, o, wells, *slope_kernels()[simd == Simd::automatic ? slope_kernels().size() - 1 : static_cast<std::size_t>(simd) - 1], precision)) {}
 PairSlopes::~PairSlopes() = default;
 
 double PairSlopes::value(Arrays p) const {
   if (impl_->n < 2) return 0;
   const std::lock_guard hold(impl_->in_use);
-  return impl_->first(p, impl_->asked)->energy;
+  return impl_->first(p, {impl_->asked.slope, true, impl_->asked.box})->energy;
 }
 void PairSlopes::gradient(Arrays p, Results g) const {
   if (impl_->n < 2) return;
   const std::lock_guard hold(impl_->in_use);
-  impl_->asked = g[2] || g[3] || g[4] ? Slope::all : Slope::places;
+  impl_->asked = {g[2] || g[3] || g[4] ? Slope::all : Slope::places, false, g[1] != nullptr};
   impl_->hand_out(*impl_->first(p, impl_->asked), p, g);
+}
+double PairSlopes::value_and_gradient(Arrays p, Results g) const {
+  if (impl_->n < 2) return 0;
+  const std::lock_guard hold(impl_->in_use);
+  impl_->asked = {g[2] || g[3] || g[4] ? Slope::all : Slope::places, true, g[1] != nullptr};
+  const auto first = impl_->first(p, impl_->asked);
+  impl_->hand_out(*first, p, g);
+  return first->energy;
 }
 void PairSlopes::curvature(Arrays p, Arrays v, Results w) const {
   if (impl_->n < 2) return;
   const std::lock_guard hold(impl_->in_use);
   const bool all = v[2] || v[3] || v[4] || w[2] || w[3] || w[4];
-  impl_->hand_out(impl_->run(*impl_->listed(p), p, v, all ? Slope::all : Slope::places), p, w);
+  impl_->hand_out(impl_->run(*impl_->listed(p), p, v, {all ? Slope::all : Slope::places, false, w[1] != nullptr}), p, w);
 }
 
 }  // namespace tessera::molecular

@@ -31,11 +31,6 @@ namespace {
 using std::numbers::pi;
 
 template <class T>
-T joined(double v, double d) {
-  if constexpr (std::is_same_v<T, double>) return v;
-  else return Dual(v, {d});
-}
-template <class T>
 Matrix<T> matrix(EnergyFunction::Arrays p, EnergyFunction::Arrays v) {
   Matrix<T> h;
   for (std::size_t a = 0; a < 9; ++a) h[a / 3][a % 3] = number<T>(p[1], v.empty() ? nullptr : v[1], a);
@@ -61,6 +56,8 @@ Matrix<T> slope_of_waves(const Matrix<T>& inv, const std::array<T, pme_moments>&
   return out;
 }
 
+/// Numbers on the grid are of type Real; what atoms and the box make of them is double.
+template <class Real>
 class Pme final : public EnergyFunction {
  public:
   Pme(const System& s, const Nonbonded& o, const std::array<int, 3>& grid)
@@ -93,13 +90,6 @@ class Pme final : public EnergyFunction {
   /// Waves that the sum takes: not zero, and none that the grid cannot tell from its opposite.
   bool counts(const std::array<int, 3>& n) const { return n != std::array{0, 0, 0} && 2 * n[0] != grid_[0] && 2 * n[1] != grid_[1] && 2 * n[2] != grid_[2]; }
   std::size_t points() const { return static_cast<std::size_t>(grid_[0]) * static_cast<std::size_t>(grid_[1]) * static_cast<std::size_t>(grid_[2]); }
-  template <class T>
-  static std::array<T, 3> fractions_of(Arrays p, Arrays v, const Matrix<T>& inv, std::size_t i) {
-    std::array<T, 3> s = {T(0.0), T(0.0), T(0.0)};
-    for (std::size_t b = 0; b < 3; ++b)
-      for (std::size_t a = 0; a < 3; ++a) s[b] = s[b] + number<T>(p[0], v.empty() ? nullptr : v[0], 3 * i + a) * inv[a][b];
-    return s;
-  }
   void solve(Arrays p, bool spectrum) const;
 
   Index n_;
@@ -108,19 +98,20 @@ class Pme final : public EnergyFunction {
   std::array<int, 3> grid_;
   std::array<std::vector<double>, 3> moduli_;
   mutable std::mutex in_use_;
-  mutable PmeEngine<double> engine_;
-  mutable PmeTangent<double> tangent_;
+  mutable PmeEngine<Real> engine_;
+  mutable PmeTangent<Real> tangent_;
   mutable std::array<std::vector<double>, 3> at_, slope_;  ///< the last operands, and what belongs to them
   mutable double energy_ = 0;
 };
 
-/// Potential, energy and gradient at p; with `spectrum` also what the curvature needs.
-void Pme::solve(Arrays p, bool spectrum) const {
+/// Potential, energy and gradient at p; with `spectrum` also what the curvature needs of a box that moves.
+template <class Real>
+void Pme<Real>::solve(Arrays p, bool spectrum) const {
   const auto n = static_cast<std::size_t>(n_);
   const std::array<std::size_t, 3> sizes = {3 * n, 9, n};
   bool same = true;
   for (std::size_t k = 0; k < 3; ++k) same = same && at_[k].size() == sizes[k] && std::equal(p[k], p[k] + sizes[k], at_[k].begin());
-  PmeGrid<double>& g = engine_.grid();
+  PmeGrid<Real>& g = engine_.grid();
   if (same && (g.keeps_spectrum || !spectrum)) return;
   at_[0].clear();  // nothing is known until all is done
   double finite = 0;
@@ -131,10 +122,7 @@ void Pme::solve(Arrays p, bool spectrum) const {
   engine_.set_box(grid_, matrix<double>(p, {}));
   if (spectrum && !g.keeps_spectrum) {
     g.keeps_spectrum = true;
-    g.spectrum = Aligned<double>(g.half * g.k[2] * 2 * g.turned_row);
-    engine_.shape(tangent_.grid);
-    tangent_.charge.resize(n);
-    tangent_.felt.resize(n);
+    g.spectrum = Aligned<Real>(g.half * g.k[2] * 2 * g.turned_row);
   }
   engine_.place(p[0]);
   engine_.convolve(true);
@@ -144,28 +132,37 @@ void Pme::solve(Arrays p, bool spectrum) const {
       const auto i = static_cast<std::size_t>(m);
       slope_[2][i] = g.felt[i][3];
       for (std::size_t c = 0; c < 3; ++c)
-        for (std::size_t b = 0; b < 3; ++b) slope_[0][3 * i + c] += p[2][i] * engine_.by_fraction()[c][b] * g.felt[i][b];
+        for (std::size_t b = 0; b < 3; ++b) slope_[0][3 * i + c] += p[2][i] * engine_.by_fraction()[c][b] * static_cast<double>(g.felt[i][b]);
     }
   });
   const std::array<double, pme_moments> moments = engine_.moments_of(g);
   energy_ = moments[0];
-  Matrix<double> by_box = slope_of_waves(engine_.inverse(), moments);
-  for (std::size_t i = 0; i < n; ++i) {
-    const Vec3 s = fractions_of<double>(p, {}, engine_.inverse(), i);
-    for (std::size_t b = 0; b < 3; ++b)
-      for (std::size_t c = 0; c < 3; ++c) by_box[b][c] -= s[b] * slope_[0][3 * i + c];
-  }
-  for (std::size_t k = 0; k < 9; ++k) slope_[1][k] = by_box[k / 3][k % 3];
+  Matrix<double> by_box = slope_of_waves(engine_.inverse(), moments), turned{};  // turned: X^T dU/dX
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t a = 0; a < 3; ++a)
+      for (std::size_t c = 0; c < 3; ++c) turned[a][c] += p[0][3 * i + a] * slope_[0][3 * i + c];
+  for (std::size_t b = 0; b < 3; ++b)
+    for (std::size_t c = 0; c < 3; ++c) {
+      for (std::size_t a = 0; a < 3; ++a) by_box[b][c] -= engine_.inverse()[a][b] * turned[a][c];
+      slope_[1][3 * b + c] = by_box[b][c];
+    }
   for (std::size_t k = 0; k < 3; ++k) at_[k].assign(p[k], p[k] + sizes[k]);
 }
 
-void Pme::curvature(Arrays p, Arrays v, Results w) const {
+template <class Real>
+void Pme<Real>::curvature(Arrays p, Arrays v, Results w) const {
   const std::lock_guard one(in_use_);
-  solve(p, true);
+  PmeTangent<Real>& t = tangent_;
+  t.boxed = v[1] || w[1];
+  solve(p, t.boxed);
   const auto n = static_cast<std::size_t>(n_);
-  PmeGrid<double>& g = engine_.grid();
-  PmeTangent<double>& t = tangent_;
-  const PmeKernels<double>& kernels = engine_.kernels();
+  PmeGrid<Real>& g = engine_.grid();
+  if (t.charge.empty()) {
+    engine_.shape(t.grid);
+    t.charge.resize(n);
+    t.felt.resize(n);
+  }
+  const PmeKernels<Real>& kernels = engine_.kernels();
   const Matrix<Dual> h = matrix<Dual>(p, v), inv = inverse(h);
   const Dual volume = determinant(h);
   t.volume = along(volume) / plain(volume);
@@ -181,67 +178,84 @@ void Pme::curvature(Arrays p, Arrays v, Results w) const {
       for (std::size_t i = first; i < std::min(n, first + of_a_chunk); ++i) f(i);
     });
   };
+  std::vector<Vec3> moved(n);  // in cells
+  std::vector<std::array<double, 4>> charge(n);
   atoms([&](std::size_t i) {
-    const std::array<Dual, 3> f = fractions_of<Dual>(p, v, inv, i);
-    for (std::size_t a = 0; a < 3; ++a) t.charge[i][a] = p[2][i] * along(f[a]) * grid_[a];
-    t.charge[i][3] = v[2] ? v[2][i] : 0;
+    for (std::size_t b = 0; b < 3; ++b) {
+      double s = 0;
+      for (std::size_t a = 0; a < 3; ++a) s += (v[0] ? v[0][3 * i + a] * plain(inv[a][b]) : 0) + p[0][3 * i + a] * along(inv[a][b]);
+      moved[i][b] = s * grid_[b];
+      charge[i][b] = p[2][i] * moved[i][b];
+    }
+    charge[i][3] = v[2] ? v[2][i] : 0;
   });
-  double most = 0, all = 0;
-  for (const auto& q : t.charge) {
+  double most = 0, all = 0, total = 0;
+  for (const auto& q : charge) {
     const double amount = std::abs(q[0]) + std::abs(q[1]) + std::abs(q[2]) + std::abs(q[3]);
     most = std::max(most, amount);
     all += amount;
+    total += q[3];
   }
   if (!std::isfinite(all)) throw Error("[pme] the direction of a second derivative is not finite");
-  t.grid.quantum = pme_quantum<double>(most, all);
-  for (auto& q : t.charge)
-    for (double& c : q) c /= t.grid.quantum;
+  t.grid.quantum = pme_quantum<Real>(most, all);
+  atoms([&](std::size_t i) {
+    for (std::size_t k = 0; k < 4; ++k) t.charge[i][k] = static_cast<Real>(charge[i][k] / t.grid.quantum);
+  });
 
   const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
   const auto slabs = static_cast<std::int64_t>(g.slabs.size()), lines = static_cast<std::int64_t>(engine_.pairs_of_lines());
   parallel_chunks(slabs, [&](std::int64_t s) { kernels.spread_tangent(g, t, at(s)); });
   parallel_chunks(lines, [&](std::int64_t l) { kernels.forward(t.grid, at(l)); });
+  engine_.check_range(t.grid, total / t.grid.quantum);
   parallel_chunks(static_cast<std::int64_t>(g.half), [&](std::int64_t k) { kernels.convolve_tangent(g, t, at(k)); });
   parallel_chunks(lines, [&](std::int64_t l) { kernels.backward(t.grid, at(l)); });
   parallel_chunks(slabs, [&](std::int64_t s) { kernels.gather_tangent(g, t, at(s)); });
 
-  std::vector<std::array<Dual, 3>> by_place(n);
+  // dU/dx_c = q sum_b K_b felt_b (h^-1)_cb and its change.
+  std::vector<Vec3> by_place(w[1] ? n : 0), change_by_place(w[1] ? n : 0);
   atoms([&](std::size_t i) {
-    const std::array<Dual, 3> f = fractions_of<Dual>(p, v, inv, i);
-    const std::array<double, 14>& felt = t.felt[i];
+    const std::array<Real, 14>& felt = t.felt[i];
     constexpr std::size_t second[3][3] = {{4, 7, 8}, {7, 5, 9}, {8, 9, 6}};
-    const Dual charge = number<Dual>(p[2], v[2], i);
-    std::array<Dual, 3> slope;
-    double change = felt[13];
+    const double q = p[2][i], dq = v[2] ? v[2][i] : 0;
+    double potential = felt[13];
+    Vec3 slope, change;  // times K
     for (std::size_t a = 0; a < 3; ++a) {
-      double moved = felt[10 + a];
-      for (std::size_t b = 0; b < 3; ++b) moved += felt[second[a][b]] * along(f[b]) * grid_[b];
-      slope[a] = joined<Dual>(felt[a], moved);
-      change += felt[a] * along(f[a]) * grid_[a];
+      double by = felt[10 + a];
+      for (std::size_t b = 0; b < 3; ++b) by += static_cast<double>(felt[second[a][b]]) * moved[i][b];
+      slope[a] = grid_[a] * static_cast<double>(felt[a]);
+      change[a] = grid_[a] * by;
+      potential += static_cast<double>(felt[a]) * moved[i][a];
     }
-    if (w[2]) w[2][i] += change;
+    if (w[2]) w[2][i] += potential;
     for (std::size_t c = 0; c < 3; ++c) {
-      Dual sum(0.0);
-      for (std::size_t b = 0; b < 3; ++b) sum = sum + Dual(static_cast<double>(grid_[b])) * slope[b] * inv[c][b];
-      by_place[i][c] = charge * sum;
-      if (w[0]) w[0][3 * i + c] += along(by_place[i][c]);
+      double here = 0, by = 0;
+      for (std::size_t b = 0; b < 3; ++b) {
+        here += slope[b] * plain(inv[c][b]);
+        by += change[b] * plain(inv[c][b]) + slope[b] * along(inv[c][b]);
+      }
+      if (w[0]) w[0][3 * i + c] += q * by + dq * here;
+      if (!w[1]) continue;
+      by_place[i][c] = q * here;
+      change_by_place[i][c] = q * by + dq * here;
     }
   });
   if (!w[1]) return;
   std::array<Dual, pme_moments> moments;
   const std::array<double, pme_moments> m = engine_.moments_of(g), dm = engine_.moments_of(t.grid);
-  for (std::size_t k = 0; k < pme_moments; ++k) moments[k] = joined<Dual>(m[k], dm[k] * (g.quantum / t.grid.quantum));
-  Matrix<Dual> by_box = slope_of_waves(inv, moments);
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::array<Dual, 3> f = fractions_of<Dual>(p, v, inv, i);
-    for (std::size_t b = 0; b < 3; ++b)
-      for (std::size_t c = 0; c < 3; ++c) by_box[b][c] = by_box[b][c] - f[b] * by_place[i][c];
-  }
+  for (std::size_t k = 0; k < pme_moments; ++k) moments[k] = Dual(m[k], {dm[k] * (g.quantum / t.grid.quantum)});
+  Matrix<Dual> by_box = slope_of_waves(inv, moments), turned;  // turned: X^T dU/dX
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t a = 0; a < 3; ++a)
+      for (std::size_t c = 0; c < 3; ++c) turned[a][c] = turned[a][c] + number<Dual>(p[0], v[0], 3 * i + a) * Dual(by_place[i][c], {change_by_place[i][c]});
   for (std::size_t b = 0; b < 3; ++b)
-    for (std::size_t c = 0; c < 3; ++c) w[1][3 * b + c] += along(by_box[b][c]);
+    for (std::size_t c = 0; c < 3; ++c) {
+      for (std::size_t a = 0; a < 3; ++a) by_box[b][c] = by_box[b][c] - inv[a][b] * turned[a][c];
+      w[1][3 * b + c] += along(by_box[b][c]);
+    }
 }
 
-Tensor Pme::generic(std::span<const Tensor> p) const {
+template <class Real>
+Tensor Pme<Real>::generic(std::span<const Tensor> p) const {
   const Tensor h = p[1], a = select(h, 0, 0), b = select(h, 0, 1), c = select(h, 0, 2);
   const auto cross = [](const Tensor& u, const Tensor& v) {
     const auto e = [](const Tensor& t, int k) { return select(t, 0, k); };
@@ -316,10 +330,11 @@ std::array<int, 3> pme_grid(const Nonbonded& o, const Box& box) {
   return grid;
 }
 
-EnergyPtr pme_energy(const System& system, const Nonbonded& options, const std::array<int, 3>& grid) {
+EnergyPtr pme_energy(const System& system, const Nonbonded& options, const std::array<int, 3>& grid, Precision precision) {
   if (options.pme_order < 4 || options.pme_order > most_pme_order)
     throw Error(fmt::format("[pme] splines of order 4 to {} are known, got {}", most_pme_order, options.pme_order));
-  return std::make_shared<Pme>(system, options, grid);
+  if (precision == Precision::mixed) return std::make_shared<Pme<float>>(system, options, grid);
+  return std::make_shared<Pme<double>>(system, options, grid);
 }
 
 }  // namespace tessera::molecular

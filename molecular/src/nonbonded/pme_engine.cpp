@@ -197,21 +197,21 @@ void PmeEngine<T>::convolve(bool moments) {
   const auto line_pairs = static_cast<std::int64_t>(pairs_of_lines());
   parallel_chunks(static_cast<std::int64_t>(grid_.slabs.size()), [&](std::int64_t s) { kernels_.spread(grid_, at(s)); });
   parallel_chunks(line_pairs, [&](std::int64_t p) { kernels_.forward(grid_, at(p)); });
-  check_range();
+  check_range(grid_, total_ / grid_.quantum);
   parallel_chunks(static_cast<std::int64_t>(grid_.half), [&](std::int64_t k) { kernels_.convolve(grid_, at(k), moments); });
   parallel_chunks(line_pairs, [&](std::int64_t p) { kernels_.backward(grid_, at(p)); });
 }
 
 /// A point whose sum of whole numbers went around shows as one beyond half of the range, or in the total charge, which is the wave zero.
 template <class T>
-void PmeEngine<T>::check_range() const {
+void PmeEngine<T>::check_range(const PmeGrid<T>& g, double total) const {
   if constexpr (std::is_same_v<T, float>) {
     double zero = 0;
-    for (std::size_t y = 0; y < grid_.k[1]; ++y)
-      for (std::size_t z = 0; z < grid_.k[2]; ++z) zero += static_cast<double>(grid_.wave(0, y)[z]);
-    if (*std::ranges::max_element(grid_.largest) < 0x1p30f && std::abs(zero - total_ / grid_.quantum) < 0x1p31) return;
+    for (std::size_t y = 0; y < g.k[1]; ++y)
+      for (std::size_t z = 0; z < g.k[2]; ++z) zero += static_cast<double>(g.wave(0, y)[z]);
+    if (*std::ranges::max_element(g.largest) < 0x1p30f && std::abs(zero - total) < 0x1p31) return;
     throw Error(fmt::format("[pme] charges of more than {:g} e lie upon one point of the grid, beyond the range of single precision: atoms lie upon each other, or the run needs precision = f64",
-                            0x1p30 * grid_.quantum));
+                            0x1p30 * g.quantum));
   }
 }
 
@@ -225,6 +225,7 @@ std::array<double, pme_moments> PmeEngine<T>::moments_of(const PmeGrid<T>& g) {
 
 template class PmeEngine<float>;
 template class PmeEngine<double>;
+template double pme_quantum<float>(double, double);
 template double pme_quantum<double>(double, double);
 
 }  // namespace tessera::molecular

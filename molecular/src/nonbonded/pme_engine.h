@@ -36,6 +36,8 @@ class PmeEngine {
       f(grid_.members[static_cast<std::size_t>(s)]);
     });
   }
+  /// Throws Error where whole numbers on `g`, filled and transformed along x, went beyond the range of single precision; `total`: their sum.
+  void check_range(const PmeGrid<T>& g, double total) const;
   /// Sums over planes of the moments of `g`, in kJ/mol.
   static std::array<double, pme_moments> moments_of(const PmeGrid<T>& g);
   /// The grid of a tangent, shaped as this one.
@@ -52,7 +54,6 @@ class PmeEngine {
  private:
   void lay_out(PmeGrid<T>& g, const std::array<int, 3>& points) const;
   void set_influence();
-  void check_range() const;
 
   double ke_, total_ = 0;
   PmeKernels<T> kernels_;

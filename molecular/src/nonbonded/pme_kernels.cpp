@@ -30,12 +30,33 @@ T* scratch_of(std::size_t n) {
 
 constexpr std::size_t batch = 16;  // atoms whose splines are made at once
 
-/// Weights of a batch of atoms: point j of axis a has value[a][j][atom] (splines.h).
+/// Weights of a batch of atoms: point j of axis a has value[a][j][atom] (splines.h), and along z also rows[derivative][atom][j].
 template <class T, int P>
 struct BatchSplines {
   alignas(64) T value[3][P][batch];
   alignas(64) T slope[3][P][batch];
   alignas(64) T curve[3][P][batch];
+  alignas(64) T rows[3][batch][8] = {};
+
+  /// Those of up to `batch` members from `begin` on, derivatives up to `order`; how many members.
+  HWY_INLINE std::size_t take(const PmeGrid<T>& g, const std::vector<std::int32_t>& members, std::size_t begin, int order) {
+    const std::size_t many = std::min(batch, members.size() - begin);
+    for (std::size_t i = 0; i < many; ++i)
+      for (std::size_t a = 0; a < 3; ++a) w_[a][i] = g.atoms[static_cast<std::size_t>(members[begin + i])].w[a];
+    make(w_, order);
+    turn(value[2], rows[0]);
+    if (order > 0) turn(slope[2], rows[1]);
+    if (order > 1) turn(curve[2], rows[2]);
+    return many;
+  }
+
+ private:
+  alignas(64) T w_[3][batch] = {};
+
+  static HWY_INLINE void turn(const T (*from)[batch], T (*to)[8]) {
+    for (std::size_t i = 0; i < batch; ++i)
+      for (std::size_t j = 0; j < static_cast<std::size_t>(P); ++j) to[i][j] = from[j][i];
+  }
 
   /// Derivatives up to `order`.
   HWY_INLINE void make(const T (*w)[batch], int order) {
@@ -86,11 +107,6 @@ struct RowOf {
   static constexpr std::size_t steps = (P + lanes - 1) / lanes;
   using D = hn::FixedTag<T, lanes>;
 };
-template <class T, int P>
-HWY_INLINE void turn(const T (*from)[batch], T (*to)[8]) {
-  for (std::size_t i = 0; i < batch; ++i)
-    for (std::size_t j = 0; j < static_cast<std::size_t>(P); ++j) to[i][j] = from[j][i];
-}
 
 /// What is added to whole numbers: floats by conversion; doubles of less than 2^51 by their place beside 1.5 2^52.
 HWY_INLINE hn::Vec<hn::FixedTag<std::int32_t, 4>> whole(hn::FixedTag<float, 4>, hn::Vec<hn::FixedTag<float, 4>> v) { return hn::NearestInt(v); }
@@ -125,17 +141,12 @@ void spread_slab(PmeGrid<T>& g, std::size_t slab) {
   std::memset(tile, 0, deep * g.plane * sizeof(Whole));
   const std::vector<std::int32_t>& members = g.members[slab];
   BatchSplines<T, P> splines;
-  alignas(64) T w[3][batch] = {}, rows[batch][8] = {};
   for (std::size_t begin = 0; begin < members.size(); begin += batch) {
-    const std::size_t many = std::min(batch, members.size() - begin);
-    for (std::size_t i = 0; i < many; ++i)
-      for (std::size_t a = 0; a < 3; ++a) w[a][i] = g.atoms[static_cast<std::size_t>(members[begin + i])].w[a];
-    splines.make(w, 0);
-    turn<T, P>(splines.value[2], rows);
+    const std::size_t many = splines.take(g, members, begin, 0);
     for (std::size_t i = 0; i < many; ++i) {
       const PmeAtom<T>& atom = g.atoms[static_cast<std::size_t>(members[begin + i])];
       typename std::array<hn::Vec<typename Row::D>, 1>::value_type z[Row::steps];
-      for (std::size_t s = 0; s < Row::steps; ++s) z[s] = hn::Load(d, rows[i] + s * Row::lanes);
+      for (std::size_t s = 0; s < Row::steps; ++s) z[s] = hn::Load(d, splines.rows[0][i] + s * Row::lanes);
       Whole* const from = tile + static_cast<std::size_t>(atom.point[0]) * g.plane + static_cast<std::size_t>(atom.point[2]);
       const std::size_t* const offset = g.wrapped_y.data() + atom.point[1];
 #pragma GCC unroll 8
@@ -163,14 +174,8 @@ void gather_slab(PmeGrid<T>& g, std::size_t slab) {
   using V = hn::Vec<typename Row::D>;
   const std::vector<std::int32_t>& members = g.members[slab];
   BatchSplines<T, P> splines;
-  alignas(64) T w[3][batch] = {}, rows[batch][8] = {}, slopes[batch][8] = {};
   for (std::size_t begin = 0; begin < members.size(); begin += batch) {
-    const std::size_t many = std::min(batch, members.size() - begin);
-    for (std::size_t i = 0; i < many; ++i)
-      for (std::size_t a = 0; a < 3; ++a) w[a][i] = g.atoms[static_cast<std::size_t>(members[begin + i])].w[a];
-    splines.make(w, 1);
-    turn<T, P>(splines.value[2], rows);
-    turn<T, P>(splines.slope[2], slopes);
+    const std::size_t many = splines.take(g, members, begin, 1);
     for (std::size_t i = 0; i < many; ++i) {
       const auto which = static_cast<std::size_t>(members[begin + i]);
       const PmeAtom<T>& atom = g.atoms[which];
@@ -202,7 +207,7 @@ void gather_slab(PmeGrid<T>& g, std::size_t slab) {
       }
       V sx = hn::Zero(d), sy = sx, sz = sx;
       for (std::size_t s = 0; s < Row::steps; ++s) {
-        const V mz = hn::Load(d, rows[i] + s * Row::lanes), dz = hn::Load(d, slopes[i] + s * Row::lanes);
+        const V mz = hn::Load(d, splines.rows[0][i] + s * Row::lanes), dz = hn::Load(d, splines.rows[1][i] + s * Row::lanes);
         sx = hn::MulAdd(by_x[s], mz, sx);
         sy = hn::MulAdd(by_y[s], mz, sy);
         sz = hn::MulAdd(flat[s], dz, sz);
@@ -210,7 +215,7 @@ void gather_slab(PmeGrid<T>& g, std::size_t slab) {
       g.felt[which] = {hn::GetLane(hn::SumOfLanes(d, sx)), hn::GetLane(hn::SumOfLanes(d, sy)), hn::GetLane(hn::SumOfLanes(d, sz)), T(0)};
       if (!g.wants_potential) continue;
       V s0 = hn::Zero(d);
-      for (std::size_t s = 0; s < Row::steps; ++s) s0 = hn::MulAdd(flat[s], hn::Load(d, rows[i] + s * Row::lanes), s0);
+      for (std::size_t s = 0; s < Row::steps; ++s) s0 = hn::MulAdd(flat[s], hn::Load(d, splines.rows[0][i] + s * Row::lanes), s0);
       g.felt[which][3] = hn::GetLane(hn::SumOfLanes(d, s0));
     }
   }
@@ -227,14 +232,8 @@ void spread_tangent_slab(const PmeGrid<T>& g, PmeTangent<T>& t, std::size_t slab
   std::memset(tile, 0, deep * g.plane * sizeof(Whole));
   const std::vector<std::int32_t>& members = g.members[slab];
   BatchSplines<T, P> splines;
-  alignas(64) T w[3][batch] = {}, rows[batch][8] = {}, slopes[batch][8] = {};
   for (std::size_t begin = 0; begin < members.size(); begin += batch) {
-    const std::size_t many = std::min(batch, members.size() - begin);
-    for (std::size_t i = 0; i < many; ++i)
-      for (std::size_t a = 0; a < 3; ++a) w[a][i] = g.atoms[static_cast<std::size_t>(members[begin + i])].w[a];
-    splines.make(w, 1);
-    turn<T, P>(splines.value[2], rows);
-    turn<T, P>(splines.slope[2], slopes);
+    const std::size_t many = splines.take(g, members, begin, 1);
     for (std::size_t i = 0; i < many; ++i) {
       const auto which = static_cast<std::size_t>(members[begin + i]);
       const PmeAtom<T>& atom = g.atoms[which];
@@ -249,7 +248,7 @@ void spread_tangent_slab(const PmeGrid<T>& g, PmeTangent<T>& t, std::size_t slab
           const auto flat = hn::Set(d, both * my + qy * mx * splines.slope[1][y][i]), steep = hn::Set(d, qz * mx * my);
           for (std::size_t s = 0; s < Row::steps; ++s) {
             Whole* const to = at + offset[y] + s * Row::lanes;
-            const auto v = hn::MulAdd(steep, hn::Load(d, slopes[i] + s * Row::lanes), hn::Mul(flat, hn::Load(d, rows[i] + s * Row::lanes)));
+            const auto v = hn::MulAdd(steep, hn::Load(d, splines.rows[1][i] + s * Row::lanes), hn::Mul(flat, hn::Load(d, splines.rows[0][i] + s * Row::lanes)));
             hn::StoreU(hn::Add(hn::LoadU(di, to), whole(d, v)), di, to);
           }
         }
@@ -266,16 +265,9 @@ void gather_tangent_slab(const PmeGrid<T>& g, PmeTangent<T>& t, std::size_t slab
   using V = hn::Vec<typename Row::D>;
   const std::vector<std::int32_t>& members = g.members[slab];
   BatchSplines<T, P> splines;
-  alignas(64) T w[3][batch] = {}, rows[3][batch][8] = {};
   enum { v0, vx, vy, vxx, vyy, vxy, d0, dx, dy, n_sums };
   for (std::size_t begin = 0; begin < members.size(); begin += batch) {
-    const std::size_t many = std::min(batch, members.size() - begin);
-    for (std::size_t i = 0; i < many; ++i)
-      for (std::size_t a = 0; a < 3; ++a) w[a][i] = g.atoms[static_cast<std::size_t>(members[begin + i])].w[a];
-    splines.make(w, 2);
-    turn<T, P>(splines.value[2], rows[0]);
-    turn<T, P>(splines.slope[2], rows[1]);
-    turn<T, P>(splines.curve[2], rows[2]);
+    const std::size_t many = splines.take(g, members, begin, 2);
     for (std::size_t i = 0; i < many; ++i) {
       const auto which = static_cast<std::size_t>(members[begin + i]);
       const PmeAtom<T>& atom = g.atoms[which];
@@ -313,7 +305,7 @@ void gather_tangent_slab(const PmeGrid<T>& g, PmeTangent<T>& t, std::size_t slab
         // Which sum with which derivative along z, in the order of `felt`.
         constexpr int pairs[14][2] = {{vx, 0}, {vy, 0}, {v0, 1}, {v0, 0}, {vxx, 0}, {vyy, 0}, {v0, 2}, {vxy, 0}, {vx, 1}, {vy, 1}, {dx, 0}, {dy, 0}, {d0, 1}, {d0, 0}};
         for (std::size_t k = 0; k < 14; ++k)
-          felt[k] += hn::GetLane(hn::SumOfLanes(d, hn::Mul(sum[pairs[k][0]], hn::Load(d, rows[pairs[k][1]][i] + s * Row::lanes))));
+          felt[k] += hn::GetLane(hn::SumOfLanes(d, hn::Mul(sum[pairs[k][0]], hn::Load(d, splines.rows[pairs[k][1]][i] + s * Row::lanes))));
       }
     }
   }
@@ -416,35 +408,65 @@ HWY_INLINE void turn_plane(const T* from, std::size_t from_row, std::size_t rows
     for (std::size_t i = 0; i < rows; i += side) turn_square(from + i * from_row + j, from_row, to + j * to_row + i, to_row);
 }
 
-/// Energy and its moments over one plane: sum of e and of (1/k^2 + 1/4 beta^2) n_a n_b e, e = influence |Q^|^2/2, over y in eight
-/// partial sums, whatever the instructions.
+/// Numbers of waves along y, the upper half of which are negative ones.
+inline double wave_number(std::size_t k, std::size_t of) { return static_cast<double>(k) - (2 * k <= of ? 0.0 : static_cast<double>(of)); }
+
+/// Energy and its moments over one plane: sum of e and of c n_a n_b, c = (1/k^2 + 1/4 beta^2) e, e = influence |Q^|^2/2, by way of the sums of e,
+/// c, c n_y, c n_y^2 over lines along y, in eight partial sums, whatever the instructions.
 template <class T>
 void add_moments(const PmeGrid<T>& g, std::size_t kx, const T* s, std::array<double, pme_moments>& m) {
-  const auto number = [](std::size_t k, std::size_t of) { return static_cast<double>(k) - (2 * k <= of ? 0.0 : static_cast<double>(of)); };
-  const double nx = static_cast<double>(kx), weight = kx == 0 ? 0.5 : 1.0;
-  double sums[pme_moments][8] = {};
-  for (std::size_t z = 0; z < g.k[2]; ++z) {
-    const double nz = number(z, g.k[2]);
-    const T *const re = s + z * 2 * g.turned_row, *const im = re + g.turned_row, *const green = g.influence.get() + (kx * g.k[2] + z) * g.turned_row;
-    for (std::size_t y = 0; y < g.k[1]; ++y) {
-      const double ny = number(y, g.k[1]);
-      const double k2 = g.metric[0] * nx * nx + g.metric[1] * ny * ny + g.metric[2] * nz * nz + g.metric[3] * nx * ny + g.metric[4] * nx * nz + g.metric[5] * ny * nz;
-      if (k2 == 0) continue;
-      const double r = re[y], i = im[y], e = weight * (r * r + i * i) * green[y], c = e * (1 / k2 + g.decay);
-      const std::size_t l = y % 8;
-      sums[0][l] += e;
-      sums[1][l] += c * nx * nx;
-      sums[2][l] += c * ny * ny;
-      sums[3][l] += c * nz * nz;
-      sums[4][l] += c * nx * ny;
-      sums[5][l] += c * nx * nz;
-      sums[6][l] += c * ny * nz;
+  constexpr std::size_t width = 8;
+  const hn::CappedTag<double, width> d;
+  const hn::Rebind<T, decltype(d)> from;
+  using V = hn::Vec<decltype(d)>;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto load = [&](const T* p) {
+    if constexpr (std::is_same_v<T, float>) return hn::PromoteTo(d, hn::LoadU(from, p));
+    else return hn::LoadU(d, p);
+  };
+  enum { energy, c0, cy, cyy, cz, czz, cyz, n_sums };
+  alignas(64) double sums[n_sums][width] = {};
+  const double nx = static_cast<double>(kx);
+  const auto rows = (g.k[1] + width - 1) / width * width;  // beyond K_y the influence is zero
+  std::vector<double> number(rows);
+  for (std::size_t y = 0; y < rows; ++y) number[y] = wave_number(y, g.k[1]);
+  for (std::size_t l = 0; l < width; l += lanes) {
+    V of_all[n_sums];
+    for (V& v : of_all) v = hn::Zero(d);
+    for (std::size_t z = 0; z < g.k[2]; ++z) {
+      const double nz = wave_number(z, g.k[2]);
+      const T *const re = s + z * 2 * g.turned_row, *const im = re + g.turned_row, *const green = g.influence.get() + (kx * g.k[2] + z) * g.turned_row;
+      const V flat = hn::Set(d, g.metric[0] * nx * nx + g.metric[2] * nz * nz + g.metric[4] * nx * nz), cross = hn::Set(d, g.metric[3] * nx + g.metric[5] * nz);
+      V e0 = hn::Zero(d), c_0 = e0, c_1 = e0, c_2 = e0;
+      for (std::size_t y = l; y < rows; y += width) {
+        const V ny = hn::LoadU(d, number.data() + y), r = load(re + y), i = load(im + y);
+        const V k2 = hn::Add(flat, hn::Mul(hn::Add(cross, hn::Mul(hn::Set(d, g.metric[1]), ny)), ny));
+        const V e = hn::Mul(hn::Add(hn::Mul(r, r), hn::Mul(i, i)), load(green + y));  // zero for the wave zero
+        const V inverse = hn::Div(hn::Set(d, 1.0), hn::IfThenElse(hn::Eq(k2, hn::Zero(d)), hn::Set(d, 1.0), k2));
+        const V c = hn::Mul(e, hn::Add(inverse, hn::Set(d, g.decay))), c_y = hn::Mul(c, ny);
+        e0 = hn::Add(e0, e);
+        c_0 = hn::Add(c_0, c);
+        c_1 = hn::Add(c_1, c_y);
+        c_2 = hn::Add(c_2, hn::Mul(c_y, ny));
+      }
+      const V n = hn::Set(d, nz), c_z = hn::Mul(n, c_0);
+      of_all[energy] = hn::Add(of_all[energy], e0);
+      of_all[c0] = hn::Add(of_all[c0], c_0);
+      of_all[cy] = hn::Add(of_all[cy], c_1);
+      of_all[cyy] = hn::Add(of_all[cyy], c_2);
+      of_all[cz] = hn::Add(of_all[cz], c_z);
+      of_all[czz] = hn::Add(of_all[czz], hn::Mul(n, c_z));
+      of_all[cyz] = hn::Add(of_all[cyz], hn::Mul(n, c_1));
     }
+    for (std::size_t k = 0; k < n_sums; ++k) hn::Store(of_all[k], d, sums[k] + l);
   }
-  for (std::size_t k = 0; k < pme_moments; ++k) {
-    m[k] = 0;
-    for (const double v : sums[k]) m[k] += v;
+  const double weight = kx == 0 ? 0.5 : 1.0;
+  double of[n_sums];
+  for (std::size_t k = 0; k < n_sums; ++k) {
+    of[k] = 0;
+    for (const double v : sums[k]) of[k] += weight * v;
   }
+  m = {of[energy], nx * nx * of[c0], of[cyy], of[czz], nx * of[cy], nx * of[cz], of[cyz]};
 }
 
 /// Waves of one kx, by way of lines along y, as [z, (re, im), y] in `field`; and back. `s`: scratch of transform_lines.
@@ -513,17 +535,32 @@ void convolve_tangent_plane(const PmeGrid<T>& g, PmeTangent<T>& t, std::size_t k
   const PlaneScratch<T> s(g);
   T* const plane = t.grid.wave(kx, 0);
   turn_in(g, plane, s.field, s.lines);
-  for (std::size_t y = 0; y < ny; y += lanes) along_z(g, s.field, y, false, s.lines);
-  const auto number = [](std::size_t k, std::size_t of) { return static_cast<double>(k) - (2 * k <= of ? 0.0 : static_cast<double>(of)); };
   const double nx = static_cast<double>(kx), weight = kx == 0 ? 0.5 : 1.0, quanta = t.grid.quantum / g.quantum;
+  if (!t.boxed) {
+    const hn::ScalableTag<T> d;
+    const auto scale = hn::Set(d, static_cast<T>(quanta));
+    for (std::size_t y = 0; y < ny; y += lanes) {
+      along_z(g, s.field, y, false, s.lines);
+      for (std::size_t z = 0; z < nz; ++z) {
+        T *const re = s.field + z * 2 * g.turned_row + y, *const im = re + g.turned_row;
+        const auto factor = hn::Mul(scale, hn::LoadU(d, g.influence.get() + (kx * nz + z) * g.turned_row + y));
+        hn::StoreU(hn::Mul(factor, hn::LoadU(d, re)), d, re);
+        hn::StoreU(hn::Mul(factor, hn::LoadU(d, im)), d, im);
+      }
+      along_z(g, s.field, y, true, s.lines);
+    }
+    turn_out(g, s.field, plane, s.lines);
+    return;
+  }
+  for (std::size_t y = 0; y < ny; y += lanes) along_z(g, s.field, y, false, s.lines);
   double sums[pme_moments] = {};
   for (std::size_t z = 0; z < nz; ++z) {
-    const double nz_ = number(z, nz);
+    const double nz_ = wave_number(z, nz);
     const std::size_t row = (kx * nz + z) * g.turned_row;
     T *const re = s.field + z * 2 * g.turned_row, *const im = re + g.turned_row;
     const T *const green = g.influence.get() + row, *const qr = g.spectrum.get() + 2 * row, *const qi = qr + g.turned_row;
     for (std::size_t y = 0; y < ny; ++y) {
-      const double ny_ = number(y, ny), nn[6] = {nx * nx, ny_ * ny_, nz_ * nz_, nx * ny_, nx * nz_, ny_ * nz_};
+      const double ny_ = wave_number(y, ny), nn[6] = {nx * nx, ny_ * ny_, nz_ * nz_, nx * ny_, nx * nz_, ny_ * nz_};
       double k2 = 0, dk2 = 0;
       for (std::size_t e = 0; e < 6; ++e) {
         k2 += g.metric[e] * nn[e];
@@ -534,8 +571,8 @@ void convolve_tangent_plane(const PmeGrid<T>& g, PmeTangent<T>& t, std::size_t k
       const double de = e * ratio + 2 * weight * green[y] * (qr[y] * dr + qi[y] * di), dn = de * c + e * dc;
       sums[0] += de;
       for (std::size_t k = 0; k < 6; ++k) sums[1 + k] += dn * nn[k];
-      re[y] = green[y] * (dr + ratio * qr[y]);
-      im[y] = green[y] * (di + ratio * qi[y]);
+      re[y] = static_cast<T>(green[y] * (dr + ratio * qr[y]));
+      im[y] = static_cast<T>(green[y] * (di + ratio * qi[y]));
     }
   }
   std::copy(sums, sums + pme_moments, t.grid.moments[kx].begin());
@@ -562,17 +599,21 @@ template <class T>
 void gather(PmeGrid<T>& g, std::size_t slab) {
   with_order(g.order, [&](auto p) { gather_slab<T, p>(g, slab); });
 }
-void spread_tangent(const PmeGrid<double>& g, PmeTangent<double>& t, std::size_t slab) {
-  with_order(g.order, [&](auto p) { spread_tangent_slab<double, p>(g, t, slab); });
+template <class T>
+void spread_tangent(const PmeGrid<T>& g, PmeTangent<T>& t, std::size_t slab) {
+  with_order(g.order, [&](auto p) { spread_tangent_slab<T, p>(g, t, slab); });
 }
-void gather_tangent(const PmeGrid<double>& g, PmeTangent<double>& t, std::size_t slab) {
-  with_order(g.order, [&](auto p) { gather_tangent_slab<double, p>(g, t, slab); });
+template <class T>
+void gather_tangent(const PmeGrid<T>& g, PmeTangent<T>& t, std::size_t slab) {
+  with_order(g.order, [&](auto p) { gather_tangent_slab<T, p>(g, t, slab); });
 }
 
-PmeKernels<float> kernels_f32() { return {spread<float>, forward_pair<float>, convolve_plane<float>, backward_pair<float>, gather<float>, nullptr, nullptr, nullptr}; }
-PmeKernels<double> kernels_f64() {
-  return {spread<double>, forward_pair<double>, convolve_plane<double>, backward_pair<double>, gather<double>, spread_tangent, convolve_tangent_plane<double>, gather_tangent};
+template <class T>
+PmeKernels<T> kernels_of() {
+  return {spread<T>, forward_pair<T>, convolve_plane<T>, backward_pair<T>, gather<T>, spread_tangent<T>, convolve_tangent_plane<T>, gather_tangent<T>};
 }
+PmeKernels<float> kernels_f32() { return kernels_of<float>(); }
+PmeKernels<double> kernels_f64() { return kernels_of<double>(); }
 
 }  // namespace tessera::molecular::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -99,6 +99,7 @@ struct PmeTangent {
   PmeGrid<T> grid;                          ///< of dQ: tiles, waves, potential, moments and quantum are its own
   std::vector<std::array<T, 4>> charge;     ///< of each atom, in quanta: q du_x, q du_y, q du_z, dq
   std::vector<std::array<T, 14>> felt;      ///< of each atom: phi with slopes x y z, none, xx yy zz xy xz yz; dphi with x y z, none
+  bool boxed = true;                        ///< the box moves, or moments are asked for; else the spectrum is not needed
   std::array<double, 6> metric{};           ///< change of the metric
   double volume = 0;                        ///< change of ln V
 };

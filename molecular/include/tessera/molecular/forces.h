@@ -22,8 +22,6 @@ struct Forces {
   double potential() const;        ///< sum of `energy`
 };
 
-/// Numbers of the sum over pairs. mixed: pairs in float, sums in fixed point; an error of about 1e-6 of the forces.
-enum class Precision : std::uint8_t { mixed, f64 };
 /// Instructions of the pair kernels: the widest of the processor, or at most these. All give the same bits.
 enum class Simd : std::uint8_t { automatic, portable, avx2, avx512 };
 

@@ -34,8 +34,8 @@ struct Minimization {
 
 /// w = (d2U/dx2) v at the places x.
 using HessianProduct = std::function<void(const std::vector<Vec3>& x, const Box& box, const std::vector<Vec3>& v, std::vector<Vec3>& w)>;
-/// That of all terms of a system, exact, by the curvatures of its energies; prepared for one box.
-HessianProduct hessian_product(const System& system, const Nonbonded& options, const Box& box);
+/// That of all terms of a system by the curvatures of its energies, exact, or in mixed precision to 1e-5; prepared for one box.
+HessianProduct hessian_product(const System& system, const Nonbonded& options, const Box& box, Precision precision = Precision::f64);
 
 /// All that a minimization goes on from: resumed from it, it takes the same steps bit by bit.
 struct Descent {

@@ -62,13 +62,17 @@ void check(const Nonbonded& options, const Box& box);
 /// beta with erfc(beta rc) = rtol, or as given.
 double ewald_beta(const Nonbonded& options);
 
+/// Numbers of the non-bonded sums. mixed: pairs and grids in float, places as whole numbers, sums of many in fixed point or double: an
+/// error of about 1e-6 of the largest force or, of derivatives, of the largest entry of each array (at most 1e-5).
+enum class Precision : std::uint8_t { mixed, f64 };
+
 /// Which entries of the tables have slopes: all, or those of types that interact at the operands (some entry of theirs is not zero), which
 /// takes half the time where most atoms have none, as hydrogens of water.
 enum class Wells : std::uint8_t { all, existing };
 
 /// The sum over pairs within the cut-offs. Operands x [n, 3], h [3, 3], charges [n], c6 [types, types], c12 [types, types];
 /// a pair takes the mean of the entries (type of i, type of j) and (type of j, type of i).
-EnergyPtr nonbonded_energy(const System& system, const Nonbonded& options, Wells slopes = Wells::all);
+EnergyPtr nonbonded_energy(const System& system, const Nonbonded& options, Wells slopes = Wells::all, Precision precision = Precision::f64);
 
 /// The tail correction [kJ/mol] of h [3, 3], c6, c12 [types, types]; zero for Tail::none.
 Tensor tail_energy(const System& system, const Nonbonded& options, const Tensor& h, const Tensor& c6, const Tensor& c12);

@@ -74,8 +74,9 @@ class PotentialEnergy {
   enum class Way : std::uint8_t { kernels, engine };
 
   /// `box`: whether there is periodicity, and the grid of PME, which stays when h changes. Throws Error where options contradict
-  /// the box or each other.
-  PotentialEnergy(const System& system, const Nonbonded& options, const Box& box, Way way = Way::kernels);
+  /// the box or each other. `precision`: of the kernels of pairs and PME, first and second derivatives alike; mixed takes half the time for
+  /// 1e-5 of the largest entry of each result (docs/decisions/0111).
+  PotentialEnergy(const System& system, const Nonbonded& options, const Box& box, Way way = Way::kernels, Precision precision = Precision::f64);
 
   /// U []; under vmap one of each sample.
   Tensor operator()(const Tensor& x, const Tensor& h, const Parameters& p) const;

@@ -22,6 +22,6 @@ namespace tessera::molecular {
 std::array<int, 3> pme_grid(const Nonbonded& options, const Box& box);
 
 /// The reciprocal sum on a grid. Operands x [n, 3], h [3, 3], charges [n].
-EnergyPtr pme_energy(const System& system, const Nonbonded& options, const std::array<int, 3>& grid);
+EnergyPtr pme_energy(const System& system, const Nonbonded& options, const std::array<int, 3>& grid, Precision precision = Precision::f64);
 
 }  // namespace tessera::molecular

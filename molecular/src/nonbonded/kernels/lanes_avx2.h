@@ -64,6 +64,29 @@ struct Narrow {
   TESSERA_LANE T type_j(const std::int32_t* type) { return place_j(type); }
   TESSERA_LANE T entry(T row, T type) { return _mm256_add_epi32(row, type); }
   TESSERA_LANE V pick(const float* table, T at) { return _mm256_i32gather_ps(table, at, 4); }
+
+  TESSERA_LANE std::uint32_t bits(V m) { return static_cast<std::uint32_t>(_mm256_movemask_ps(m)); }
+  /// Sums of floats, as doubles.
+  struct Long {
+    __m256d low, high;
+  };
+  TESSERA_LANE void lengthen(Long& to, V v) {
+    to.low = to.low + _mm256_cvtps_pd(_mm256_castps256_ps128(v));
+    to.high = to.high + _mm256_cvtps_pd(_mm256_extractf128_ps(v, 1));
+  }
+  TESSERA_LANE double total(const Long& s) {
+    const __m256d v = s.low + s.high;
+    const __m128d h = _mm_add_pd(_mm256_castpd256_pd128(v), _mm256_extractf128_pd(v, 1));
+    return _mm_cvtsd_f64(_mm_add_pd(h, _mm_unpackhi_pd(h, h)));
+  }
+  /// Adds what all atoms i give to the eight of j.
+  TESSERA_LANE void put(float* p, V v) { _mm256_store_ps(p, _mm256_load_ps(p) + v); }
+  /// Sums over j of four vectors, of each atom i.
+  TESSERA_LANE void sums(const V* v, float (*to)[4]) {
+    const V a = _mm256_unpacklo_ps(v[0], v[1]) + _mm256_unpackhi_ps(v[0], v[1]), b = _mm256_unpacklo_ps(v[2], v[3]) + _mm256_unpackhi_ps(v[2], v[3]);
+    const V c = _mm256_shuffle_ps(a, b, 0x44) + _mm256_shuffle_ps(a, b, 0xee);  // of each 128 bits
+    _mm_storeu_ps(to[0], _mm_add_ps(_mm256_castps256_ps128(c), _mm256_extractf128_ps(c, 1)));
+  }
 };
 
 struct NarrowTwice {
@@ -123,6 +146,21 @@ struct NarrowTwice {
   TESSERA_LANE T type_j(const std::int32_t* type) { return _mm_load_si128(reinterpret_cast<const __m128i*>(type)); }
   TESSERA_LANE T entry(T row, T type) { return _mm_add_epi32(row, type); }
   TESSERA_LANE V pick(const double* table, T at) { return _mm256_i32gather_pd(table, at, 8); }
+
+  TESSERA_LANE std::uint32_t bits(V m) { return static_cast<std::uint32_t>(_mm256_movemask_pd(m)); }
+  struct Long {
+    V sum;
+  };
+  TESSERA_LANE void lengthen(Long& to, V v) { to.sum = to.sum + v; }
+  TESSERA_LANE double total(const Long& s) {
+    const __m128d h = _mm_add_pd(_mm256_castpd256_pd128(s.sum), _mm256_extractf128_pd(s.sum, 1));
+    return _mm_cvtsd_f64(_mm_add_pd(h, _mm_unpackhi_pd(h, h)));
+  }
+  TESSERA_LANE void put(double* p, V v) { _mm256_store_pd(p, _mm256_load_pd(p) + v); }
+  TESSERA_LANE void sums(const V* v, double (*to)[4]) {
+    const V a = _mm256_hadd_pd(v[0], v[1]), b = _mm256_hadd_pd(v[2], v[3]);
+    _mm256_storeu_pd(to[0], _mm256_permute2f128_pd(a, b, 0x20) + _mm256_permute2f128_pd(a, b, 0x31));
+  }
 };
 
 }  // namespace

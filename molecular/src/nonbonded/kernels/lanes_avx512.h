@@ -66,6 +66,30 @@ struct Wide {
   TESSERA_LANE T type_j(const std::int32_t* type) { return place_j(type); }
   TESSERA_LANE T entry(T row, T type) { return _mm512_add_epi32(row, type); }
   TESSERA_LANE V pick(const float* table, T at) { return _mm512_i32gather_ps(at, table, 4); }
+
+  TESSERA_LANE std::uint32_t bits(__mmask16 m) { return m; }
+  /// Sums of floats, as doubles.
+  struct Long {
+    __m512d low, high;
+  };
+  TESSERA_LANE void lengthen(Long& to, V v) {
+    to.low = to.low + _mm512_cvtps_pd(_mm512_castps512_ps256(v));
+    to.high = to.high + _mm512_cvtps_pd(_mm512_extractf32x8_ps(v, 1));
+  }
+  TESSERA_LANE double total(const Long& s) { return _mm512_reduce_add_pd(s.low + s.high); }
+  /// Adds what all atoms i give to the eight of j.
+  TESSERA_LANE void put(float* p, V v) {
+    const __m256 both = _mm256_add_ps(_mm512_castps512_ps256(v), _mm512_extractf32x8_ps(v, 1));
+    _mm256_store_ps(p, _mm256_add_ps(_mm256_load_ps(p), both));
+  }
+  /// Sums over j of four vectors, of each atom i.
+  TESSERA_LANE void sums(const V* v, float (*to)[4]) {
+    const V a = _mm512_unpacklo_ps(v[0], v[1]) + _mm512_unpackhi_ps(v[0], v[1]), b = _mm512_unpacklo_ps(v[2], v[3]) + _mm512_unpackhi_ps(v[2], v[3]);
+    const V c = _mm512_shuffle_ps(a, b, 0x44) + _mm512_shuffle_ps(a, b, 0xee);  // of each 128 bits
+    const __m256 low = _mm512_castps512_ps256(c), high = _mm512_extractf32x8_ps(c, 1);
+    _mm_storeu_ps(to[0], _mm_add_ps(_mm256_castps256_ps128(low), _mm256_extractf128_ps(low, 1)));
+    _mm_storeu_ps(to[1], _mm_add_ps(_mm256_castps256_ps128(high), _mm256_extractf128_ps(high, 1)));
+  }
 };
 
 struct WideTwice {
@@ -116,6 +140,19 @@ struct WideTwice {
   TESSERA_LANE T type_j(const std::int32_t* type) { return _mm256_load_si256(reinterpret_cast<const __m256i*>(type)); }
   TESSERA_LANE T entry(T row, T type) { return _mm256_add_epi32(row, type); }
   TESSERA_LANE V pick(const double* table, T at) { return _mm512_i32gather_pd(at, table, 8); }
+
+  TESSERA_LANE std::uint32_t bits(__mmask8 m) { return m; }
+  struct Long {
+    V sum;
+  };
+  TESSERA_LANE void lengthen(Long& to, V v) { to.sum = to.sum + v; }
+  TESSERA_LANE double total(const Long& s) { return _mm512_reduce_add_pd(s.sum); }
+  TESSERA_LANE void put(double* p, V v) { _mm512_store_pd(p, _mm512_load_pd(p) + v); }
+  TESSERA_LANE void sums(const V* v, double (*to)[4]) {
+    const auto half = [](V x) { return _mm256_add_pd(_mm512_castpd512_pd256(x), _mm512_extractf64x4_pd(x, 1)); };
+    const __m256d a = _mm256_hadd_pd(half(v[0]), half(v[1])), b = _mm256_hadd_pd(half(v[2]), half(v[3]));
+    _mm256_storeu_pd(to[0], _mm256_add_pd(_mm256_permute2f128_pd(a, b, 0x20), _mm256_permute2f128_pd(a, b, 0x31)));
+  }
 };
 
 }  // namespace

@@ -9,8 +9,6 @@
 
 namespace tessera::molecular::pairs {
 
-inline constexpr int short_terms = 14;
-
 /// What all pairs share, as vectors that the compiler may keep in registers: read through `Input` they might alias the forces.
 template <class S, Field field>
 struct Shared {

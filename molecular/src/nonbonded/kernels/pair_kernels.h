@@ -31,6 +31,7 @@ struct Row {
 };
 
 enum class Field : std::uint8_t { none, power, ewald, ewald_long };  ///< ewald_long: any number of coefficients
+inline constexpr int short_terms = 14;                                 ///< of ewald
 enum class Rule : std::uint8_t { lorentz_berthelot, geometric, table };
 enum class Bend : std::uint8_t { linear_force_shift, force_switch, potential_switch };
 

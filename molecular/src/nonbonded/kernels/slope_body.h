@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The body of slope_kernels.h over a vector S of double numbers (lanes_*.h). u is the energy of a shape, f = -2 du/ds, df = f'(s); for r^-n all
+// The body of slope_kernels.h over a vector S of numbers (lanes_*.h). u is the energy of a shape, f = -2 du/ds, df = f'(s); for r^-n all
 // divided by n, as the tables are multiplied by it.
 #pragma once
 #include "nonbonded/kernels/pair_body.h"
@@ -15,193 +15,230 @@ struct Shape {
   typename S::V u, f, df;
 };
 
+/// `energies`: u is computed.
 template <class S, int n, bool modified, bool second>
-[[gnu::always_inline]] inline Shape<S> power_shape(const Input<double>& in, const BentPower<double>& p, typename S::V s, typename S::V over, typename S::V y) {
+[[gnu::always_inline]] inline Shape<S> power_shape(const Input<typename S::N>& in, const BentPower<typename S::N>& p, typename S::V s, typename S::V over, typename S::V y, bool energies) {
   using V = typename S::V;
+  using N = typename S::N;
   const V y3 = y * y * y, power = n == 6 ? y3 : y3 * y3;
   Shape<S> out;
-  out.u = S::fma(power, S::set(1.0 / n), S::set(-p.shift));
+  if (energies) out.u = S::fma(power, S::set(N(1) / n), S::set(-p.shift));
   out.f = power * y;
-  out.df = out.f * y * S::set(-(0.5 * n + 1));
+  if constexpr (second) out.df = out.f * y * S::set(N(-0.5 * n - 1));
   if constexpr (!modified) return out;
-  const V r = s * over, half = S::set(0.5);
+  const V r = s * over, half = S::set(N(0.5));
   if (in.bend == Bend::linear_force_shift) {
     const V slope = S::set(p.slope);
-    out.u = out.u - slope * r;
+    if (energies) out.u = out.u - slope * r;
     out.f = S::fma(slope, over, out.f);
     if constexpr (second) out.df = out.df - half * slope * over * y;
     return out;
   }
-  const V x = S::larger(r - S::set(in.from), S::set(0.0));
+  const V x = S::larger(r - S::set(in.from), S::set(N(0)));
   if (in.bend == Bend::force_switch) {
     const V a = S::set(p.a), b = S::set(p.b), x2 = x * x, bent = x2 * S::fma(b, x, a);
-    out.u = out.u - x2 * x * S::fma(S::set(p.quarter_b), x, S::set(p.third_a));
+    if (energies) out.u = out.u - x2 * x * S::fma(S::set(p.quarter_b), x, S::set(p.third_a));
     out.f = S::fma(bent, over, out.f);
-    if constexpr (second) out.df = out.df + half * over * (x * S::fma(S::set(3.0) * b, x, S::set(2.0) * a) * over - bent * y);
+    if constexpr (second) out.df = out.df + half * over * (x * S::fma(S::set(3 * p.b), x, S::set(2 * p.a)) * over - bent * y);
     return out;
   }
-  const V i = S::set(in.inverse_width), w = x * i, w2 = w * w, rest = S::set(1.0) - w, plain = power * S::set(1.0 / n);
-  const V fade = S::fma(w2 * w, S::fma(w, S::fma(S::set(-6.0), w, S::set(15.0)), S::set(-10.0)), S::set(1.0));
-  const V fade1 = S::set(-30.0) * w2 * rest * rest * i, by_r = plain * fade1 - power * over * fade;  // du/dr
-  out.u = plain * fade;
+  const V i = S::set(in.inverse_width), w = x * i, w2 = w * w, rest = S::set(N(1)) - w, plain = power * S::set(N(1) / n);
+  const V fade = S::fma(w2 * w, S::fma(w, S::fma(S::set(N(-6)), w, S::set(N(15))), S::set(N(-10))), S::set(N(1)));
+  const V fade1 = S::set(N(-30)) * w2 * rest * rest * i, by_r = plain * fade1 - power * over * fade;  // du/dr
+  if (energies) out.u = plain * fade;
   out.f = -by_r * over;
   if constexpr (second) {
-    const V fade2 = S::set(-60.0) * w * rest * (rest - w) * i * i;
-    const V by_r2 = S::set(n + 1.0) * power * y * fade - S::set(2.0) * power * over * fade1 + plain * fade2;
+    const V fade2 = S::set(N(-60)) * w * rest * (rest - w) * i * i;
+    const V by_r2 = S::set(N(n + 1)) * power * y * fade - S::set(N(2)) * power * over * fade1 + plain * fade2;
     out.df = half * over * (by_r * y - by_r2 * over);
   }
   return out;
 }
 
 template <class S, Field field, bool second>
-[[gnu::always_inline]] inline Shape<S> coulomb_shape(const SlopeInput& k, typename S::V s, typename S::V over, typename S::V y) {
+[[gnu::always_inline]] inline Shape<S> coulomb_shape(const SlopeInput<typename S::N>& k, typename S::V s, typename S::V over, typename S::V y, bool energies) {
   using V = typename S::V;
-  const Input<double>& in = k.in;
+  using N = typename S::N;
+  const Input<N>& in = k.in;
   Shape<S> out;
   out.f = over * y;
-  out.df = S::set(-1.5) * out.f * y;
+  if constexpr (second) out.df = S::set(N(-1.5)) * out.f * y;
   if constexpr (field == Field::power) {
     const V slope = S::set(in.slope);
-    out.u = S::fma(S::set(in.k), s, over) - S::set(in.shift) - slope * (s * over - S::set(in.rc));
-    if constexpr (second) out.df = out.df - S::set(0.5) * slope * out.f;
+    if (energies) out.u = S::fma(S::set(in.k), s, over) - S::set(in.shift) - slope * (s * over - S::set(in.rc));
+    if constexpr (second) out.df = out.df - S::set(N(0.5)) * slope * out.f;
     out.f = out.f + slope * over - S::set(in.k2);
   } else {
-    const V t = S::fma(s, S::set(in.scale), S::set(-1.0));
+    const V t = S::fma(s, S::set(in.scale), S::set(N(-1)));
+    const int terms = field == Field::ewald ? short_terms : in.terms;
     V far;
-    even_odd<S>(in.energy_series, in.terms, t, far);
-    out.u = over - far - S::set(in.shift);
-    even_odd<S>(in.force_series, in.terms, t, far);
+    if (energies) {
+      even_odd<S>(in.energy_series, terms, t, far);
+      out.u = over - far - S::set(in.shift);
+    }
+    even_odd<S>(in.force_series, terms, t, far);
     out.f = out.f - far;
     if constexpr (second) {
-      even_odd<S>(k.second_series, in.terms, t, far);
+      even_odd<S>(k.second_series, terms, t, far);
       out.df = out.df - S::set(in.scale) * far;
     }
   }
   return out;
 }
 
+/// Adds two numbers of each lane that `lanes` names to the tables of its types.
 template <class S>
-[[gnu::always_inline]] inline double total(const typename S::V& v) {
-  constexpr int width = sizeof(v) / sizeof(double);
-  double lane[width], sum = 0;
-  std::memcpy(lane, static_cast<const void*>(&v), sizeof v);
-  for (const double x : lane) sum += x;
-  return sum;
-}
-template <class S>
-[[gnu::always_inline]] inline void add(double* p, const typename S::V& v) {
-  typename S::V now;
-  std::memcpy(static_cast<void*>(&now), p, sizeof now);
-  now = now + v;
-  std::memcpy(p, &now, sizeof now);
+void add_to_tables(double* table, std::int32_t types, const std::int32_t* type_i, const std::int32_t* type_j, std::uint32_t lanes, const typename S::V& v6, const typename S::V& v12) {
+  using N = typename S::N;
+  constexpr std::uint32_t width = j_width / S::halves;
+  N of6[S::rows * width], of12[S::rows * width];
+  std::memcpy(of6, static_cast<const void*>(&v6), sizeof v6);
+  std::memcpy(of12, static_cast<const void*>(&v12), sizeof v12);
+  for (; lanes != 0; lanes &= lanes - 1) {
+    const auto l = static_cast<std::uint32_t>(__builtin_ctz(lanes));
+    double* const to = table + (static_cast<std::size_t>(type_i[l / width] * types + type_j[l % width]) * table_lanes + l % table_lanes) * 2;
+    to[0] += static_cast<double>(of6[l]);
+    to[1] += static_cast<double>(of12[l]);
+  }
 }
 
 template <class S, Field field, bool modified, bool second, Slope wanted>
-void slopes(const SlopeInput& k, const Row* begin, const Row* end, const Entry* entries, SlopeSums& sums) {
+void slopes(const SlopeInput<typename S::N>& given, const Row* begin, const Row* end, const Entry* entries, SlopeSums<typename S::N>& sums) {
   using V = typename S::V;
+  using N = typename S::N;
   constexpr bool charged = field != Field::none, all = wanted == Slope::all;
-  constexpr int width = sizeof(V) / sizeof(double);
-  const Input<double>& in = k.in;
-  const V zero = S::set(0.0);
-  V box[9], energy = zero;
-  for (V& b : box) b = zero;
+  constexpr int n = i_width / S::rows, width = j_width / S::halves;
+  const SlopeInput<N> k = given;
+  const Input<N>& in = k.in;
+  const bool energies = all || k.wants_energy;
+  const V zero = S::set(N(0));
+  typename S::Long box_sum[9] = {}, energy_sum = {};
   for (const Row* row = begin; row != end; ++row) {
     const std::size_t first = static_cast<std::size_t>(row->i) * i_width;
-    const int n_lj = all && k.every_well ? i_width : row->lj, n_i = charged ? i_width : n_lj;
-    Mine<S> mine[i_width];
+    const int n_lj = all && k.every_well ? n : (row->lj + S::rows - 1) / S::rows, n_i = charged ? n : n_lj;
+    Mine<S> mine[n];
     load_mine<S, field, modified, Rule::table>(in, row->i, mine);
-    V pull[i_width][3], by_q[i_width];
-    for (int v = 0; v < i_width; ++v) {
+    N usual[4][i_width] = {};  // what each atom has with the common type: c6, c12, dc6, dc12
+    for (std::size_t a = 0; a < i_width; ++a) {
+      const auto entry = static_cast<std::size_t>(in.type[first + a] * in.types + k.common);
+      usual[0][a] = in.c6[entry];
+      usual[1][a] = in.c12[entry];
+      if constexpr (second && all) {
+        usual[2][a] = k.dc6[entry];
+        usual[3][a] = k.dc12[entry];
+      }
+    }
+    typename S::P wi[n][3];
+    V pull[n][4], table_sum[n][2], box[9], energy = zero;  // pull: x y z, charge
+    for (V& b : box) b = zero;
+    for (int v = 0; v < n; ++v) {
       for (V& c : pull[v]) c = zero;
-      by_q[v] = zero;
+      table_sum[v][0] = table_sum[v][1] = zero;
+      if constexpr (second)
+        for (int c = 0; c < 3; ++c) wi[v][c] = S::place_i(k.w[c] + first, v);
     }
     for (const Entry *e = entries + row->begin, *last = entries + row->end; e != last; ++e)
       for (int half = 0; half < S::halves; ++half) {
-        const std::size_t at = static_cast<std::size_t>(e->j) * j_width + static_cast<std::size_t>(half) * (j_width / S::halves);
+        const std::size_t at = static_cast<std::size_t>(e->j) * j_width + static_cast<std::size_t>(half * width);
         const typename S::P xj[3] = {S::place_j(in.x[0] + at), S::place_j(in.x[1] + at), S::place_j(in.x[2] + at)};
-        const V q = charged ? S::number_j(in.q_j + at) : zero;
-        const typename S::T type = S::type_j(in.type + at);
-        V wj[3], dq = zero;
+        const V q = charged ? S::number_j(in.q_j + at) : zero, is_common = S::number_j(k.is_common + at);
+        const std::uint32_t rare = k.rare[e->j];
+        typename S::P wj[3];
+        V dq = zero;
         if constexpr (second) {
-          for (int c = 0; c < 3; ++c) wj[c] = S::number_j(k.w[c] + at);
+          for (int c = 0; c < 3; ++c) wj[c] = S::place_j(k.w[c] + at);
           if constexpr (charged && all) dq = S::number_j(k.dq_j + at);
         }
         V push[3] = {zero, zero, zero}, push_q = zero;
-        for (int v = 0; v < n_i; ++v) {
-          V d[3];
+        const auto one = [&](int v) __attribute__((always_inline)) {
+          const std::size_t at_i = first + static_cast<std::size_t>(v) * S::rows;
+          V d[3], dd[3], ds = zero, over, y, f = zero, df = zero, more = zero;
           displacement<S>(in, mine[v].x, xj, d);
           const V s = square<S>(d);
           const auto near = S::below(s, S::set(in.radius2), e->mask, v, half);
-          V over, y, f = zero, df = zero, dd[3], ds = zero, more = zero;
           S::inverses(s, over, y);
           if constexpr (second) {
-            for (int c = 0; c < 3; ++c) dd[c] = S::set(k.w[c][first + static_cast<std::size_t>(v)]) - wj[c];
+            for (int c = 0; c < 3; ++c)
+              if constexpr (sizeof(N) == 4) dd[c] = S::apart(wi[v][c], wj[c]);
+              else dd[c] = wi[v][c] - wj[c];
             if (k.strained)
               for (int c = 0; c < 3; ++c) dd[c] = S::fma(d[0], S::set(k.strain[0][c]), S::fma(d[1], S::set(k.strain[1][c]), S::fma(d[2], S::set(k.strain[2][c]), dd[c])));
-            ds = S::only(near, S::set(2.0) * S::fma(d[2], dd[2], S::fma(d[1], dd[1], d[0] * dd[0])));
+            ds = S::set(N(2)) * S::fma(d[2], dd[2], S::fma(d[1], dd[1], d[0] * dd[0]));
           }
           if constexpr (charged) {
-            Shape<S> c = coulomb_shape<S, field, second>(k, s, over, y);
-            const auto inside = S::below(s, S::set(in.twin ? in.q_radius2 : in.radius2), e->mask, v, half);
-            c.f = S::only(inside, c.f);
-            c.u = S::only(inside, c.u);
+            const auto inside = in.twin ? S::below(s, S::set(in.q_radius2), e->mask, v, half) : near;
+            Shape<S> c = coulomb_shape<S, field, second>(k, s, over, y, second ? all : energies);
             const V qq = mine[v].q * q;
+            c.f = S::only(inside, c.f);
             f = qq * c.f;
             if constexpr (second) {
               df = qq * S::only(inside, c.df);
               if constexpr (all) {
-                const V dqi = S::set(k.dq_i[first + static_cast<std::size_t>(v)]), turn = S::set(-0.5) * c.f * ds;
-                more = (dqi * q + mine[v].q * dq) * c.f;
-                by_q[v] = S::fma(q, turn, S::fma(dq, c.u, by_q[v]));
+                c.u = S::only(inside, c.u);
+                const V dqi = S::number_i(k.dq_i + first, v), turn = S::set(N(-0.5)) * c.f * ds;
+                more = S::fma(dqi, q, mine[v].q * dq) * c.f;
+                pull[v][3] = S::fma(q, turn, S::fma(dq, c.u, pull[v][3]));
                 push_q = S::fma(mine[v].q, turn, S::fma(dqi, c.u, push_q));
               }
-            } else {
+            } else if (energies) {
+              c.u = S::only(inside, c.u);
               energy = S::fma(qq, c.u, energy);
               if constexpr (all) {
-                by_q[v] = S::fma(q, c.u, by_q[v]);
+                pull[v][3] = S::fma(q, c.u, pull[v][3]);
                 push_q = S::fma(mine[v].q, c.u, push_q);
               }
             }
           }
           if (v < n_lj) {
-            Shape<S> six = power_shape<S, 6, modified, second>(in, in.six, s, over, y), twelve = power_shape<S, 12, modified, second>(in, in.twelve, s, over, y);
-            const auto inside = S::below(s, S::set(in.twin ? in.lj_radius2 : in.radius2), e->mask, v, half);
+            const auto inside = in.twin ? S::below(s, S::set(in.lj_radius2), e->mask, v, half) : near;
+            Shape<S> six = power_shape<S, 6, modified, second>(in, in.six, s, over, y, !second && energies);
+            Shape<S> twelve = power_shape<S, 12, modified, second>(in, in.twelve, s, over, y, !second && energies);
+            V c6, c12, dc6 = zero, dc12 = zero;
+            if (rare == 0) {
+              c6 = is_common * S::number_i(usual[0], v);
+              c12 = is_common * S::number_i(usual[1], v);
+              if constexpr (second && all) {
+                dc6 = is_common * S::number_i(usual[2], v);
+                dc12 = is_common * S::number_i(usual[3], v);
+              }
+            } else {
+              const typename S::T entry = S::entry(mine[v].at, S::type_j(in.type + at));
+              c6 = S::pick(in.c6, entry);
+              c12 = S::pick(in.c12, entry);
+              if constexpr (second && all) {
+                dc6 = S::pick(k.dc6, entry);
+                dc12 = S::pick(k.dc12, entry);
+              }
+            }
+            V u6 = zero, u12 = zero;
             six.f = S::only(inside, six.f);
             twelve.f = S::only(inside, twelve.f);
-            const typename S::T entry = S::entry(mine[v].at, type);
-            const V c6 = S::pick(in.c6, entry), c12 = S::pick(in.c12, entry);
             f = f + (c12 * twelve.f - c6 * six.f);
-            V u6, u12;
             if constexpr (second) {
               df = df + S::only(inside, c12 * twelve.df - c6 * six.df);
               if constexpr (all) {
-                more = more + (S::pick(k.dc12, entry) * twelve.f - S::pick(k.dc6, entry) * six.f);
-                u6 = S::set(-0.5) * six.f * ds;
-                u12 = S::set(-0.5) * twelve.f * ds;
+                more = more + (dc12 * twelve.f - dc6 * six.f);
+                u6 = S::set(N(-0.5)) * six.f * ds;
+                u12 = S::set(N(-0.5)) * twelve.f * ds;
               }
-            } else {
+            } else if (energies) {
               u6 = S::only(inside, six.u);
               u12 = S::only(inside, twelve.u);
               energy = energy + (c12 * u12 - c6 * u6);
             }
             if constexpr (all) {
-              double lane6[width], lane12[width];
-              std::memcpy(lane6, &u6, sizeof u6);
-              std::memcpy(lane12, &u12, sizeof u12);
-              const std::int32_t* tj = in.type + at;
-              double* table = sums.table + static_cast<std::size_t>(in.type[first + static_cast<std::size_t>(v)]) * static_cast<std::size_t>(in.types) * 2 * table_lanes;
-              for (std::uint32_t lanes = k.lj_lanes[e->j] >> (half * width) & e->mask >> (8 * v + half * width) & ((1U << width) - 1); lanes != 0; lanes &= lanes - 1) {
-                const int l = __builtin_ctz(lanes);
-                double* to = table + (static_cast<std::size_t>(tj[l]) * table_lanes + static_cast<std::size_t>(l)) * 2;
-                to[0] += lane6[l];
-                to[1] += lane12[l];
+              table_sum[v][0] = S::fma(is_common, u6, table_sum[v][0]);
+              table_sum[v][1] = S::fma(is_common, u12, table_sum[v][1]);
+              if (rare != 0) {
+                const std::uint32_t of_row = rare >> (half * width) & ((1U << width) - 1), of_rows = S::rows == 1 ? of_row : of_row | of_row << width;
+                add_to_tables<S>(sums.table, in.types, in.type + at_i, in.type + at, S::bits(inside) & of_rows, u6, u12);
               }
             }
           }
           V g[3];
           if constexpr (second) {
             const V change = S::fma(df, ds, more);
-            for (int c = 0; c < 3; ++c) g[c] = -S::only(near, S::fma(change, d[c], f * dd[c]));
+            for (int c = 0; c < 3; ++c) g[c] = -S::fma(change, d[c], f * dd[c]);
           } else {
             for (int c = 0; c < 3; ++c) g[c] = -f * d[c];
           }
@@ -209,30 +246,52 @@ void slopes(const SlopeInput& k, const Row* begin, const Row* end, const Entry* 
             pull[v][c] = pull[v][c] + g[c];
             push[c] = push[c] - g[c];
           }
+          if (!k.wants_box) return;
           for (int a = 0; a < 3; ++a)
             for (int b = second ? 0 : a; b < 3; ++b) box[3 * a + b] = S::fma(d[a], g[b], box[3 * a + b]);
+        };
+        if constexpr (n == 2) {
+          if (n_i > 0) one(0);
+          if (n_i > 1) one(1);
+        } else {
+          for (int v = 0; v < n_i; ++v) one(v);
         }
-        for (int c = 0; c < 3; ++c) add<S>(sums.g[c] + at, push[c]);
-        if constexpr (charged && all) add<S>(sums.q + at, push_q);
+        for (int c = 0; c < 3; ++c) S::put(sums.g[c] + at, push[c]);
+        if constexpr (charged && all) S::put(sums.q + at, push_q);
       }
     for (int v = 0; v < n_i; ++v) {
-      for (int c = 0; c < 3; ++c) sums.g[c][first + static_cast<std::size_t>(v)] += total<S>(pull[v][c]);
-      if constexpr (charged && all) sums.q[first + static_cast<std::size_t>(v)] += k.ke * total<S>(by_q[v]);
+      N own[S::rows][4], pairs[S::rows][4];
+      S::sums(pull[v], own);
+      const V tables[4] = {table_sum[v][0], table_sum[v][1], zero, zero};
+      if constexpr (all) S::sums(tables, pairs);
+      for (std::size_t r = 0; r < S::rows; ++r) {
+        const std::size_t at = first + static_cast<std::size_t>(v) * S::rows + r;
+        for (int c = 0; c < 3; ++c) sums.g[c][at] += own[r][c];
+        if constexpr (!all) continue;
+        if constexpr (charged) sums.q[at] += k.ke * own[r][3];
+        if (v >= n_lj) continue;
+        double* const to = sums.table + (static_cast<std::size_t>(in.type[at] * in.types + k.common) * table_lanes + r) * 2;
+        to[0] += static_cast<double>(pairs[r][0]);
+        to[1] += static_cast<double>(pairs[r][1]);
+      }
     }
+    S::lengthen(energy_sum, energy);
+    if (k.wants_box)
+      for (int b = 0; b < 9; ++b) S::lengthen(box_sum[b], box[b]);
   }
   for (int a = 0; a < 3; ++a)
-    for (int b = 0; b < 3; ++b) sums.box[3 * a + b] += total<S>(box[second || b >= a ? 3 * a + b : 3 * b + a]);
-  sums.energy += total<S>(energy);
+    for (int b = 0; b < 3; ++b) sums.box[3 * a + b] += S::total(box_sum[second || b >= a ? 3 * a + b : 3 * b + a]);
+  sums.energy += S::total(energy_sum);
 }
 
 /// `lean`: one kernel for places alone and for all operands, which compiles in half the time.
-template <class S, bool lean = false>
-constexpr SlopeKernels slope_kernels_of() {
+template <class S, bool lean>
+constexpr SlopeTable<typename S::N> slope_table_of() {
   constexpr Slope places = lean ? Slope::all : Slope::places;
-  SlopeKernels k{};
+  SlopeTable<typename S::N> k{};
   const auto fields = [&]<Field field>() {
     const auto shapes = [&]<bool modified>() {
-      auto& to = k.of[static_cast<std::size_t>(field)][modified];
+      auto& to = k[static_cast<std::size_t>(field)][modified];
       to[0] = {&slopes<S, field, modified, false, places>, &slopes<S, field, modified, false, Slope::all>};
       to[1] = {&slopes<S, field, modified, true, places>, &slopes<S, field, modified, true, Slope::all>};
     };
@@ -241,8 +300,11 @@ constexpr SlopeKernels slope_kernels_of() {
   };
   fields.template operator()<Field::none>();
   fields.template operator()<Field::power>();
+  if constexpr (sizeof(typename S::N) == 4) fields.template operator()<Field::ewald>();
   fields.template operator()<Field::ewald_long>();
   return k;
 }
+template <class Single, class Twice, bool lean = false>
+constexpr SlopeKernels slope_kernels_of() { return {slope_table_of<Single, lean>(), slope_table_of<Twice, lean>()}; }
 
 }  // namespace tessera::molecular::pairs

@@ -12,7 +12,7 @@
 
 namespace tessera::molecular::pairs {
 const SlopeKernels* avx2_slopes() {
-  static constexpr SlopeKernels k = slope_kernels_of<NarrowTwice>();
+  static constexpr SlopeKernels k = slope_kernels_of<Narrow, NarrowTwice>();
   return &k;
 }
 }  // namespace tessera::molecular::pairs

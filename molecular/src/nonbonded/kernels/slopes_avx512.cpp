@@ -12,7 +12,7 @@
 
 namespace tessera::molecular::pairs {
 const SlopeKernels* avx512_slopes() {
-  static constexpr SlopeKernels k = slope_kernels_of<WideTwice>();
+  static constexpr SlopeKernels k = slope_kernels_of<Wide, WideTwice>();
   return &k;
 }
 }  // namespace tessera::molecular::pairs
