@@ -141,6 +141,25 @@ TEST(PotentialEnergy, MixedSlopesAreDifferencesOfMixedEnergies) {
   }
 }
 
+/// Values keep slopes for the gradient that follows: never those of other operands, nor of other places.
+TEST(PotentialEnergy, RemembersNothingThatChanged) {
+  const Case c = everything();
+  const PotentialEnergy kept(c.system, smooth, c.frame.box);
+  const Operands at = {positions_of(c.frame.x_nm), edges_of(c.frame.box), parameters(c.system)};
+  const auto slope = [&](const PotentialEnergy& u, double factor, bool of_tables) {
+    const Tensor x = at.x * factor;
+    const auto of_x = [&](const Tensor& y) { return u(y, at.h, at.p); };
+    const auto of_p = [&](const Parameters& p) { return u(x, at.h, p); };
+    if (!of_tables) return value_and_grad(of_x)(x).second;
+    return concatenate({flatten(value_and_grad(of_p)(at.p).second.charge), flatten(grad(of_p)(at.p).bonds)});
+  };
+  for (const auto& [factor, of_tables] : std::vector<std::pair<double, bool>>{{1, false}, {1, true}, {1, false}, {1.001, false}, {1.001, true}, {1, true}, {1, false}}) {
+    const PotentialEnergy fresh(c.system, smooth, c.frame.box);
+    EXPECT_NEAR(kept(at.x * factor, at.h, at.p).item<double>(), fresh(at.x * factor, at.h, at.p).item<double>(), 1e-11);
+    expect_near(slope(kept, factor, of_tables), slope(fresh, factor, of_tables), 1e-13, of_tables ? "tables" : "places");
+  }
+}
+
 TEST(PotentialEnergy, VerifiesAgainstDifferences) {
   const Case c = everything();
   const PotentialEnergy u(c.system, smooth, c.frame.box);
