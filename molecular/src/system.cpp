@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/molecular/system.h"
 
+#include "dynamics/virtual_site_formula.h"
 #include "tessera/autodiff/error.h"
 
 #include <fmt/format.h>
@@ -56,11 +57,6 @@ void check_pairs(const char* name, const std::vector<std::array<std::int32_t, 2>
     if (i < 0 || i >= j || static_cast<std::size_t>(j) >= n) fault(fmt::format("{}: pair {} is ({}, {}) of {} atoms; expected i < j", name, k, i, j, n));
     if (k > 0 && !(pairs[k - 1] < pairs[k])) fault(fmt::format("{}: pairs must be sorted and unique, see ({}, {})", name, i, j));
   }
-}
-
-std::size_t parents_of(VirtualSite::Kind kind) {
-  using enum VirtualSite::Kind;
-  return kind == linear2 || kind == fixed2 ? 2 : kind == normal4 ? 4 : 3;
 }
 
 /// Neighbours by bonds, as one list with offsets.

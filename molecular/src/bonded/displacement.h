@@ -4,8 +4,8 @@
 // sign to x_b, and -k (x) slope to h.
 #pragma once
 #include "bonded/geometry.h"
+#include "box_of.h"
 #include "jet.h"
-#include "tessera/molecular/box.h"
 #include "tessera/molecular/energy_function.h"
 
 #include <cmath>
@@ -16,8 +16,7 @@ namespace tessera::molecular {
 template <class T>
 class Places {
  public:
-  Places(const double* x, const double* dx, const double* h, const double* dh) : x_(x), dx_(dx), h_(h), dh_(dh) {
-    for (std::size_t k = 0; k < 9; ++k) box_.edge[k / 3][k % 3] = h[k];
+  Places(const double* x, const double* dx, const double* h, const double* dh) : x_(x), dx_(dx), h_(h), dh_(dh), box_(box_of(h)) {
     for (std::size_t k = 0; k < 3 && is_periodic(box_); ++k) over_[k] = 1 / box_.edge[k][k];
   }
   /// d of atoms a and b, and its image k.

@@ -2,6 +2,7 @@
 //
 // U = sum_d k_d/2 e_d^2 with e = x - x0 - n h, the nearest image of the place x0.
 #include "bonded/bonded_term.h"
+#include "box_of.h"
 #include "generic.h"
 
 #include <cmath>
@@ -69,8 +70,7 @@ class PositionRestraint final : public BondedTerm {
  private:
   template <class F>
   void each(Arrays p, F&& f) const {
-    Box box;
-    for (std::size_t k = 0; k < 9; ++k) box.edge[k / 3][k % 3] = p[1][k];
+    const Box box = box_of(p[1]);
     for (std::size_t t = 0; t < terms_.size(); ++t) {
       const auto x = 3 * static_cast<std::size_t>(terms_.atoms[t][0]), row = 6 * static_cast<std::size_t>(terms_.row[t]);
       const double *at = p[0] + x, *place = p[2] + row + 3;

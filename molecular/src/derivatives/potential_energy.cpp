@@ -2,6 +2,7 @@
 //
 // U is the sum of the system's energy functions of x (with the sites put in their places), h and tables, the tables being
 // functions of the parameters in engine operations: chain rules outside of the kernels are the engine's.
+#include "box_of.h"
 #include "derivatives/energy_sum.h"
 #include "derivatives/scaled_pairs.h"
 #include "derivatives/sites.h"
@@ -34,12 +35,6 @@ const Tensor& own_table(const Parameters& p, Term kind) {
     case Term::position_restraints: return p.position_restraints;
     default: return p.distance_restraints;
   }
-}
-Box box_of(const Tensor& h) {
-  const std::vector<double> v = h.to_vector<double>();
-  Box b;
-  for (std::size_t k = 0; k < 9; ++k) b.edge[k / 3][k % 3] = v[k];
-  return b;
 }
 Tensor volume_of(const Tensor& h) {
   const auto e = [&](int a) { return select(select(h, 0, a), 0, a); };
@@ -147,7 +142,7 @@ Tensor PotentialEnergy::term(Term kind, const Tensor& x, const Tensor& h, const 
   }
 }
 
-Tensor potential_energy(const System& s, const Nonbonded& o, const Tensor& x, const Tensor& h, const Parameters& p) { return PotentialEnergy(s, o, box_of(h))(x, h, p); }
+Tensor potential_energy(const System& s, const Nonbonded& o, const Tensor& x, const Tensor& h, const Parameters& p) { return PotentialEnergy(s, o, box_of(h.to_vector<double>().data()))(x, h, p); }
 
 Tensor forces(const PotentialEnergy& u, const Tensor& x, const Tensor& h, const Parameters& p) {
   return -grad([&](const Tensor& y) { return u(y, h, p); })(x);

@@ -4,6 +4,7 @@
 //
 //   g = 2 k_e q_i q_j c' d,   dU/dq_i = k_e q_j c
 //   along dd, dq: ds = 2 d.dd,  dg = 2 k_e [(q_i q_j c'' ds + d(q_i q_j) c') d + q_i q_j c' dd],  dU/dq_i: k_e (dq_j c + q_j c' ds)
+#include "box_of.h"
 #include "generic.h"
 #include "nonbonded/excluded_batch.h"
 #include "tessera/autodiff/forall.h"
@@ -81,8 +82,7 @@ class EwaldExcluded final : public EnergyFunction {
   /// f(pair, i, j, batch, number in it) of every pair.
   template <class F>
   void each(Arrays p, bool values, bool curves, F&& f) const {
-    Box box;
-    for (std::size_t k = 0; k < 9; ++k) box.edge[k / 3][k % 3] = p[1][k];
+    const Box box = box_of(p[1]);
     constexpr std::size_t of_a_chunk = 16 * ExcludedBatch::width;
     parallel_chunks(static_cast<std::int64_t>((pairs_.size() + of_a_chunk - 1) / of_a_chunk), [&](std::int64_t chunk) {
       ExcludedBatch batch{};

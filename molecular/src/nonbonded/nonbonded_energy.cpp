@@ -2,6 +2,7 @@
 //
 // The kernels' sum over pairs (pair_slopes.h) with what a reaction field makes of excluded ones, its form in engine operations, and
 // what belongs to options and tables.
+#include "box_of.h"
 #include "generic.h"
 #include "nonbonded/pair_shapes.h"
 #include "nonbonded/pair_slopes.h"
@@ -21,12 +22,6 @@ namespace {
 
 using Modifier = Nonbonded::Modifier;
 using Coulomb = Nonbonded::Coulomb;
-
-Box box_of(const double* h) {
-  Box b;
-  for (std::size_t k = 0; k < 9; ++k) b.edge[k / 3][k % 3] = h[k];
-  return b;
-}
 
 class NonbondedEnergy final : public PairTerm {
  public:

@@ -8,6 +8,7 @@
 // and the same for derivatives along a direction, with k constant. Pieces of the list are added up apart and then in order.
 #include "nonbonded/pair_slopes.h"
 
+#include "box_of.h"
 #include "nonbonded/kernels/slope_kernels.h"
 #include "nonbonded/matrix.h"
 #include "nonbonded/pair_list.h"
@@ -36,11 +37,6 @@ using Modifier = Nonbonded::Modifier;
 constexpr std::size_t most_pieces = 4;  ///< summed apart, whatever the number of threads
 constexpr std::size_t kept_lists = 4;
 
-Box box_of(const double* h) {
-  Box b;
-  for (std::size_t k = 0; k < 9; ++k) b.edge[k / 3][k % 3] = h[k];
-  return b;
-}
 /// The box itself, or one more than twice as large as the atoms where nothing is periodic.
 Box stage(const double* x, std::size_t n, const Box& box) {
   if (is_periodic(box)) return box;
