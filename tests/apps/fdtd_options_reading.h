@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Configurations of electromagnetics.fdtd from text, and what is wrong with them.
+#pragma once
+#include "electromagnetics/fdtd_options.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace tessera::testing {
+
+inline const std::string kHead = "app = \"electromagnetics.fdtd\"\n";
+
+inline apps::fdtd::FdtdOptions read_fdtd(const std::string& text, const std::vector<std::string>& sets = {}) {
+  return apps::fdtd::read_options(data::parse_config("case.toml", kHead + text, data::ConfigFormat::toml, sets));
+}
+
+inline std::vector<data::Diagnostic> findings(const std::string& text) {
+  try {
+    read_fdtd(text);
+    return {};
+  } catch (const data::InputError& e) {
+    EXPECT_EQ(e.code(), data::ExitCode::config_invalid);
+    return e.findings();
+  }
+}
+
+}  // namespace tessera::testing
