@@ -4,6 +4,7 @@
 // sqrt(g.g) apart in a rectangular box, and at least max g_a in any.
 #include "nonbonded/pair_list.h"
 
+#include "blocks.h"
 #include "tessera/autodiff/forall.h"
 
 #include <algorithm>
@@ -51,13 +52,23 @@ void squares(const std::array<float, 3>& mid, const std::array<float, 3>& half, 
 void PairList::sort(const std::vector<Vec3>& s, const Box& box, const ListInput& in) {
   box_ = box;
   width_ = widths_nm(box);
-  Vec3 low, high;
-  low.fill(1);
-  high.fill(0);
-  for (const Vec3& p : s)
+  std::vector<std::array<Vec3, 2>> bounds((in.n + block - 1) / block);
+  over_blocks(in.n, [&](std::size_t begin, std::size_t end) {
+    Vec3 low, high;
+    low.fill(1);
+    high.fill(0);
+    for (std::size_t i = begin; i < end; ++i)
+      for (std::size_t a = 0; a < 3; ++a) {
+        low[a] = std::min(low[a], s[i][a]);
+        high[a] = std::max(high[a], s[i][a]);
+      }
+    bounds[begin / block] = {low, high};
+  });
+  Vec3 low = bounds[0][0], high = bounds[0][1];
+  for (const auto& [l, h] : bounds)
     for (std::size_t a = 0; a < 3; ++a) {
-      low[a] = std::min(low[a], p[a]);
-      high[a] = std::max(high[a], p[a]);
+      low[a] = std::min(low[a], l[a]);
+      high[a] = std::max(high[a], h[a]);
     }
   double volume = 1;
   for (std::size_t a = 0; a < 3; ++a) volume *= std::max(high[a] - low[a], 1e-3) * width_[a];
@@ -68,12 +79,14 @@ void PairList::sort(const std::vector<Vec3>& s, const Box& box, const ListInput&
   const auto n_columns = static_cast<std::size_t>(columns_[0] * columns_[1]);
 
   std::vector<std::uint32_t> count(n_columns + 1, 0), column(in.n);
-  for (std::size_t i = 0; i < in.n; ++i) {
-    std::array<std::int64_t, 2> c;
-    for (std::size_t a = 0; a < 2; ++a) c[a] = std::clamp<std::int64_t>(static_cast<std::int64_t>(s[i][a] * static_cast<double>(columns_[a])), 0, columns_[a] - 1);
-    column[i] = static_cast<std::uint32_t>(c[0] * columns_[1] + c[1]);
-    ++count[column[i] + 1];
-  }
+  over_blocks(in.n, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      std::array<std::int64_t, 2> c;
+      for (std::size_t a = 0; a < 2; ++a) c[a] = std::clamp<std::int64_t>(static_cast<std::int64_t>(s[i][a] * static_cast<double>(columns_[a])), 0, columns_[a] - 1);
+      column[i] = static_cast<std::uint32_t>(c[0] * columns_[1] + c[1]);
+    }
+  });
+  for (const std::uint32_t c : column) ++count[c + 1];
   for (std::size_t c = 0; c < n_columns; ++c) count[c + 1] += count[c];
   std::vector<std::uint64_t> key(in.n);  // height, then number
   std::vector<std::uint32_t> next(count.begin(), count.end() - 1);
@@ -95,29 +108,41 @@ void PairList::sort(const std::vector<Vec3>& s, const Box& box, const ListInput&
   if (in.n > 4096) parallel_chunks(static_cast<std::int64_t>(n_columns), fill);
   else for (std::size_t c = 0; c < n_columns; ++c) fill(static_cast<std::int64_t>(c));  // less than threads cost
   at_.assign(atom_of.size(), {});
-  for (std::size_t cluster = 0; cluster < lj_.size(); ++cluster) {
-    const auto begin = atom_of.begin() + static_cast<std::ptrdiff_t>(cluster * i_width);
-    const auto has = [&](std::int32_t a) { return a >= 0 && (*in.has_lj)[static_cast<std::size_t>(a)] != 0; };
-    lj_[cluster] = static_cast<std::int32_t>(std::stable_partition(begin, begin + i_width, has) - begin);
-  }
-  for (std::size_t k = 0; k < atom_of.size(); ++k) {
-    if (atom_of[k] < 0) continue;
-    const auto i = static_cast<std::size_t>(atom_of[k]);
-    slot_of[i] = static_cast<std::int32_t>(k);
-    for (std::size_t a = 0; a < 3; ++a) at_[k][a] = static_cast<float>(s[i][a] * width_[a]);
-  }
+  const auto has = [&](std::int32_t a) { return a >= 0 && (*in.has_lj)[static_cast<std::size_t>(a)] != 0; };
+  over_blocks(lj_.size(), [&](std::size_t first, std::size_t last) {
+    for (std::size_t cluster = first; cluster < last; ++cluster) {
+      // Those with parameters first, in their order.
+      std::int32_t* const of = atom_of.data() + cluster * i_width;
+      std::array<std::int32_t, i_width> without;
+      std::int32_t n_has = 0, n_without = 0;
+      for (int k = 0; k < i_width; ++k) {
+        if (has(of[k])) of[n_has++] = of[k];
+        else without[static_cast<std::size_t>(n_without++)] = of[k];
+      }
+      std::copy_n(without.begin(), n_without, of + n_has);
+      lj_[cluster] = n_has;
+    }
+    for (std::size_t k = first * i_width; k < last * i_width; ++k) {
+      if (atom_of[k] < 0) continue;
+      const auto i = static_cast<std::size_t>(atom_of[k]);
+      slot_of[i] = static_cast<std::int32_t>(k);
+      for (std::size_t a = 0; a < 3; ++a) at_[k][a] = static_cast<float>(s[i][a] * width_[a]);
+    }
+  });
   const std::size_t n_j = atom_of.size() / j_width;
   for (std::size_t a = 0; a < 3; ++a) {
     middle_[a].resize(n_j);
     half_[a].resize(n_j);
   }
-  for (std::size_t j = 0; j < n_j; ++j) {
-    const Extent e = extent(j * j_width, j_width);
-    for (std::size_t a = 0; a < 3; ++a) {
-      middle_[a][j] = 0.5F * (e.low[a] + e.high[a]);
-      half_[a][j] = 0.5F * (e.high[a] - e.low[a]);
+  over_blocks(n_j, [&](std::size_t first, std::size_t last) {
+    for (std::size_t j = first; j < last; ++j) {
+      const Extent e = extent(j * j_width, j_width);
+      for (std::size_t a = 0; a < 3; ++a) {
+        middle_[a][j] = 0.5F * (e.low[a] + e.high[a]);
+        half_[a][j] = 0.5F * (e.high[a] - e.low[a]);
+      }
     }
-  }
+  });
 }
 
 PairList::Extent PairList::extent(std::size_t first, std::size_t count) const {

@@ -81,16 +81,11 @@ template <class S, int n, bool energies>
 }
 
 template <class S, Field field, bool modified, Rule rule, bool general, bool with_lj, bool energies>
-[[gnu::always_inline]] inline Strength<S> strength(const Input<typename S::N>& in, const Shared<S, field>& all, const Mine<S>& mine, typename S::V s, typename S::V q, typename S::V a, typename S::V b, typename S::T type) {
+[[gnu::always_inline]] inline Strength<S> strength(const Input<typename S::N>& in, const Shared<S, field>& all, const Mine<S>& mine, typename S::V s, typename S::V over, typename S::V y, typename S::V q, typename S::V a,
+                                                   typename S::V b, typename S::T type) {
   using V = typename S::V;
   constexpr bool charged = field != Field::none;
   Strength<S> out;
-  V over, y;
-  if constexpr (charged || modified || energies) {
-    S::inverses(s, over, y);
-  } else {
-    y = S::set(1) / s;
-  }
   if constexpr (charged) {
     const V qq = mine.q * q;
     if constexpr (field == Field::power) {
@@ -206,10 +201,31 @@ template <class S, Field field, bool modified, Rule rule, bool general, int n_lj
   I pull[n][3];
   for (auto& p : pull)
     for (I& c : p) c = S::nothing();
-  for (const Entry *e = entries + row.begin, *end = entries + row.end; e != end; ++e)
+  // Distances and their inverses of the next vectors are under way while forces of these are computed: one after the other, each entry
+  // would wait for the whole chain from places to sums.
+  struct Met {
+    V d[n][3], s[n], over[n], y[n];
+  };
+  const auto slot = [](const Entry* e, int half) __attribute__((always_inline)) { return static_cast<std::size_t>(e->j) * j_width + static_cast<std::size_t>(half) * (j_width / S::halves); };
+  const auto meet = [&](const Entry* e, int half) __attribute__((always_inline)) {
+    const std::size_t at = slot(e, half);
+    const typename S::P xj[3] = {S::place_j(in.x[0] + at), S::place_j(in.x[1] + at), S::place_j(in.x[2] + at)};
+    Met m;
+    for (int v = 0; v < n; ++v) {
+      displacement<S, general>(in, all.h, mine[v].x, xj, m.d[v]);
+      m.s[v] = square<S>(m.d[v]);
+      if constexpr (field != Field::none || modified) S::inverses(m.s[v], m.over[v], m.y[v]);
+      else m.y[v] = S::set(1) / m.s[v];
+    }
+    return m;
+  };
+  const Entry *const end = entries + row.end, *e = entries + row.begin;
+  Met met = meet(e, 0);
+  for (; e != end; ++e)
     for (int half = 0; half < S::halves; ++half) {
-      const std::size_t at = static_cast<std::size_t>(e->j) * j_width + static_cast<std::size_t>(half) * (j_width / S::halves);
-      const typename S::P xj[3] = {S::place_j(in.x[0] + at), S::place_j(in.x[1] + at), S::place_j(in.x[2] + at)};
+      const bool turns = half + 1 == S::halves;
+      const Met next = meet(turns && e + 1 != end ? e + 1 : e, turns ? 0 : half + 1);
+      const std::size_t at = slot(e, half);
       V q = S::set(0), a = q, b = q;
       typename S::T type = S::no_type();
       if constexpr (field != Field::none) q = S::number_j(in.q_j + at);
@@ -223,14 +239,11 @@ template <class S, Field field, bool modified, Rule rule, bool general, int n_lj
       }
       I push[3] = {S::nothing(), S::nothing(), S::nothing()};
       const auto one = [&]<bool with_lj>(int v) __attribute__((always_inline)) {
-        V d[3];
-        displacement<S, general>(in, all.h, mine[v].x, xj, d);
-        const V s = square<S>(d);
-        const Strength<S> w = strength<S, field, modified, rule, general, with_lj, false>(in, all, mine[v], s, q, a, b, type);
-        const V f = S::only(S::below(s, all.radius2, e->mask, v, half), w.f);
+        const Strength<S> w = strength<S, field, modified, rule, general, with_lj, false>(in, all, mine[v], met.s[v], met.over[v], met.y[v], q, a, b, type);
+        const V f = S::only(S::below(met.s[v], all.radius2, e->mask, v, half), w.f);
         worst = S::worse(worst, f);
         for (int c = 0; c < 3; ++c) {
-          const I k = S::fixed(f * d[c]);
+          const I k = S::fixed(f * met.d[v][c]);
           pull[v][c] = S::plus(pull[v][c], k);
           push[c] = S::plus(push[c], k);
         }
@@ -239,6 +252,7 @@ template <class S, Field field, bool modified, Rule rule, bool general, int n_lj
       if constexpr (field != Field::none)
         for (int v = n_lj; v < n; ++v) one.template operator()<false>(v);
       for (int c = 0; c < 3; ++c) S::take(force[c] + at, push[c]);
+      met = next;
     }
   for (int v = 0; v < n; ++v)
     for (int c = 0; c < 3; ++c) S::give(force[c] + static_cast<std::size_t>(row.i) * i_width + static_cast<std::size_t>(v) * S::rows, pull[v][c]);
@@ -288,7 +302,9 @@ bool energies(const Input<typename S::N>& in, const Row* begin, const Row* end, 
           V d[3];
           displacement<S>(in, mine[v].x, xj, d);
           const V s = square<S>(d);
-          const Strength<S> w = strength<S, field, modified, Rule::table, true, true, true>(in, all, mine[v], s, q, q, q, type);
+          V over, y;
+          S::inverses(s, over, y);
+          const Strength<S> w = strength<S, field, modified, Rule::table, true, true, true>(in, all, mine[v], s, over, y, q, q, q, type);
           const auto near = S::below(s, S::set(in.radius2), e->mask, v, half);
           const V f = S::only(near, w.f), lj = S::only(near, w.lj), coulomb = S::only(near, w.coulomb);
           worst = S::worse(S::worse(S::worse(worst, f * s), lj), coulomb);  // f s bounds the virial
