@@ -20,6 +20,7 @@
 #include "tessera/molecular/parameters.h"
 #include "tessera/molecular/forces.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <functional>
@@ -111,6 +112,22 @@ int main(int argc, char** argv) {
   std::printf("# %zu atoms, %d threads, best of %d\n", s.n_atoms(), threads, repeat);
   for (std::size_t k = 0; k < what.size(); ++k) print_figure(what[k].first, 1e3 * samples[k].best(), "ms");
   if (!only.empty()) return 0;
+  // How far mixed results are from those in double precision, relative to the largest entry of each array.
+  const auto apart = [](const Tensor& a, const Tensor& b) {
+    const double most = b.size() == 0 ? 0 : max(abs(flatten(b))).item<double>();
+    return most == 0 ? 0.0 : max(abs(flatten(a - b))).item<double>() / most;
+  };
+  const auto slopes_of = [&](const PotentialEnergy& u) { return flatten_tree(grad([&](const Operands& r) { return u(r.x, r.h, r.p); })(at)); };
+  const auto product_of = [&](const PotentialEnergy& u) { return hvp([&](const Tensor& x) { return u(x, at.h, at.p); }, at.x, along); };
+  const std::vector<Tensor> quick_slopes = slopes_of(quick), exact_slopes = slopes_of(exact);
+  double worst = 0;
+  for (std::size_t k = 0; k < exact_slopes.size(); ++k) {
+    const double error = apart(quick_slopes[k], exact_slopes[k]);
+    if (parts) print_figure(std::string("error_") + (k == 0 ? "x" : k == 1 ? "h" : parameter_names[k - 2]), error, "relative");
+    worst = std::max(worst, error);
+  }
+  print_figure("gradients_error_mixed", worst, "relative");
+  print_figure("hessian_error_mixed", apart(product_of(quick), product_of(exact)), "relative");
   const auto best = [&](const std::string& name) {
     for (std::size_t k = 0; k < what.size(); ++k)
       if (what[k].first == name) return samples[k].best();

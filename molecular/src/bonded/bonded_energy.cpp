@@ -137,15 +137,27 @@ class BondedEnergy final : public BondedTerm {
     constexpr int n = U::parameters + 1;
     using J = Jet<T, n>;
     std::vector<Given> given(terms_.size());
+    bool places_alone = true;  // rows are constants
+    for (std::size_t k = 2; k < p.size(); ++k) places_alone = places_alone && !g[k] && (v.empty() || !v[k]);
     each<T>(p, v, [&](std::size_t t, const T& q, const std::array<Vec<T>, n_ends>& slope, const std::array<T, U::parameters>& row, const std::array<Vec3, n_ends>& image) {
+      Given& to = given[t];
+      const auto of_places = [&](const T& u, const T& by_q) {
+        to.image = image;
+        to.value = plain(u);
+        for (std::size_t e = 0; e < n_ends; ++e)
+          for (std::size_t c = 0; c < 3; ++c) to.slope[e][c] = along(by_q * slope[e][c]);
+      };
+      if (places_alone) {
+        std::array<double, U::parameters> constant;
+        for (std::size_t k = 0; k < U::parameters; ++k) constant[k] = plain(row[k]);
+        const Jet<T, 1> u = U::of(Jet<T, 1>::variable(q, 0), constant);
+        of_places(u.v, u.d[0]);
+        return;
+      }
       std::array<J, U::parameters> parameter;
       for (int k = 0; k < U::parameters; ++k) parameter[static_cast<std::size_t>(k)] = J::variable(row[static_cast<std::size_t>(k)], k + 1);
       const J u = U::of(J::variable(q, 0), parameter);
-      Given& to = given[t];
-      to.image = image;
-      to.value = plain(u.v);
-      for (std::size_t e = 0; e < n_ends; ++e)
-        for (std::size_t c = 0; c < 3; ++c) to.slope[e][c] = along(u.d[0] * slope[e][c]);
+      of_places(u.v, u.d[0]);
       for (std::size_t k = 0; k < U::parameters; ++k) to.parameter[k] = along(u.d[k + 1]);
     });
     double sum = 0;
