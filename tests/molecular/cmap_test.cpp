@@ -301,6 +301,7 @@ TEST(CmapFiles, Amber) {
   EXPECT_EQ(fault("%FORMAT(20I4)\n   4", "%FORMAT(20I4)\n   5"), 701);
   EXPECT_EQ(fault("CMAP_COUNT\n%FORMAT(2I8)\n       1       1", "CMAP_COUNT\n%FORMAT(2I8)\n       1-9999999"), 702);
   EXPECT_EQ(fault("%FLAG CHARMM_IMPROPERS", "%FLAG OTHER"), 701);
+  EXPECT_EQ(fault("%FLAG ATOM_TYPE_INDEX", "%FLAG OTHER"), 701) << "1-4 pairs of atoms without types";
 }
 TEST(CmapFiles, ChamberTopologiesHaveTheTermsOfCharmm) {
   const System s = read_amber_topology(data::make_text_file("five.prmtop", prmtop(true))).system;

@@ -144,6 +144,30 @@ TEST(OpenmmPeerNucleic, DoubleHelices) {
   }
 }
 
+/// Ends of chains are patches in CHARMM's files: a protein without hydrogens gets as many as it had.
+TEST(OpenmmFiles, HydrogensOfEndsThatArePatches) {
+  const fs::path own = openmm_data();
+  if (own.empty()) GTEST_SKIP() << "no OpenMM in " << peers();
+  const std::vector<data::TextFile> files = {data::read_text_file(own / "charmm36.xml"), data::read_text_file(own / "charmm36/water.xml")};
+  const ForceField field = read_openmm_xml(files);
+  const Structure whole = read_structure(own / "test.pdb").structure;
+  Structure bare = whole;
+  bare.name.clear(), bare.element.clear(), bare.residue.clear(), bare.x_nm.clear(), bare.bonds.clear();
+  std::size_t atoms = 0;
+  for (std::size_t i = 0; i < whole.n_atoms(); ++i) {
+    const bool protein = is_amino_acid(whole.residues[static_cast<std::size_t>(whole.residue[i])].name);
+    atoms += protein;
+    if (!protein || whole.element[i] == 1) continue;
+    bare.name.push_back(whole.name[i]), bare.element.push_back(whole.element[i]), bare.residue.push_back(whole.residue[i]), bare.x_nm.push_back(whole.x_nm[i]);
+  }
+  add_standard_bonds(bare);
+  const Structure built = with_hydrogens(field, bare);
+  EXPECT_EQ(built.n_atoms(), atoms);
+  const System made = apply(field, built).system;
+  EXPECT_NEAR(net_charge_e(made), std::round(net_charge_e(made)), 1e-9);
+  EXPECT_EQ(made.atoms.type[0], "NH3") << "a charged end";
+}
+
 /// Every file of OpenMM's AMBER and CHARMM force fields is read, or refused by the name of an element and its line.
 TEST(OpenmmFiles, AreReadOrRefusedByName) {
   const fs::path own = openmm_data();

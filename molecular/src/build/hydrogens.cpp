@@ -11,11 +11,13 @@
 //   k = 0          corners of a tetrahedron, or two at the force field's angle H-A-H
 //
 // Bond lengths are those of the force field.
+#include "io/patched_templates.h"
 #include "io/template_match.h"
 #include "tessera/molecular/force_field.h"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numbers>
 
@@ -62,25 +64,6 @@ std::vector<Vec3> directions(const std::vector<Vec3>& u, std::size_t m, double a
   return {away};
 }
 
-/// A template without its hydrogens and sites; `rows`: its atoms that stay.
-ResidueGraph heavy_graph(const ResidueGraph& g, std::vector<std::int32_t>& rows) {
-  std::vector<std::int32_t> row(g.size(), -1);
-  ResidueGraph out;
-  for (std::size_t i = 0; i < g.size(); ++i) {
-    if (g.element[i] <= 1) continue;
-    row[i] = static_cast<std::int32_t>(out.size());
-    rows.push_back(static_cast<std::int32_t>(i));
-    out.name.push_back(g.name[i]);
-    out.element.push_back(g.element[i]);
-    out.external.push_back(g.external[i]);
-    out.near.emplace_back();
-  }
-  for (std::size_t k = 0; k < rows.size(); ++k)
-    for (const std::int32_t n : g.near[static_cast<std::size_t>(rows[k])])
-      if (row[static_cast<std::size_t>(n)] >= 0) out.near[k].push_back(row[static_cast<std::size_t>(n)]);
-  return out;
-}
-
 /// How well a template's name answers a residue's; the lesser the better. Histidine is taken as HIE, an acid as charged. Ends of chains are
 /// NALA and CALA of amino acids, DA5 and DA3 of nucleotides, DAN one that stands alone.
 int rank(const std::string& residue, const std::string& name) {
@@ -98,7 +81,8 @@ int rank(const std::string& residue, const std::string& name) {
 
 }  // namespace
 
-Structure with_hydrogens(const ForceField& ff, const Structure& s) {
+Structure with_hydrogens(const ForceField& unpatched, const Structure& s) {
+  const ForceField ff = unpatched.patches.empty() ? unpatched : with_patched_templates(unpatched, s, Matched::heavy_atoms);
   const std::vector<std::vector<std::int32_t>> bonded = neighbours(s);
   std::vector<ResidueGraph> whole;
   std::vector<std::vector<std::int32_t>> rows(ff.templates.size());
@@ -139,11 +123,12 @@ Structure with_hydrogens(const ForceField& ff, const Structure& s) {
     // The template by heavy atoms; its hydrogens must cover those that are there.
     std::size_t best = ff.templates.size();
     std::vector<std::int32_t> image;
-    int best_rank = 1000;
+    int best_rank = std::numeric_limits<int>::max();
     const auto candidates = by_composition.find(composition(mine));
     if (candidates != by_composition.end() && mine.size() > 0)
       for (const std::size_t k : candidates->second) {
-        const int r = rank(residue.name, ff.templates[k].name);
+        const ForceField::Template& t = ff.templates[k];  // patched ones come after all others, fewer patches first
+        const int r = t.base.empty() ? rank(residue.name, t.name) : 200 + rank(residue.name, t.base) + 200 * static_cast<int>(t.applied.size());
         if (r >= best_rank) continue;
         std::vector<std::int32_t> m = isomorphism(mine, heavy[k]);
         if (m.empty()) continue;

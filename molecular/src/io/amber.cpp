@@ -37,6 +37,7 @@ class Reader {
     read_atoms();
     read_residues();
     read_lennard_jones();
+    findings_.throw_if_errors();  // 1-4 pairs look up the types of their atoms
     read_bonded();
     if (is_chamber()) read_chamber_terms(file_, findings_, text_.text.size(), s_);
     read_amber_maps(file_, findings_, text_.text.size(), s_);

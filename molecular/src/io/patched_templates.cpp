@@ -34,16 +34,22 @@ Formula formula_of(const ResidueGraph& g) {
   return out;
 }
 
+/// The part of a graph that is matched.
+ResidueGraph part_of(ResidueGraph g, Matched by) {
+  std::vector<std::int32_t> rows;
+  return by == Matched::all_atoms ? g : heavy_graph(g, rows);
+}
+
 class Forms {
  public:
-  Forms(const ForceField& ff, std::map<Formula, std::vector<ResidueGraph>> wanted) : ff_(ff), wanted_(std::move(wanted)) {}
+  Forms(const ForceField& ff, std::map<Formula, std::vector<ResidueGraph>> wanted, Matched by) : ff_(ff), wanted_(std::move(wanted)), by_(by) {}
 
   void of(const ForceField::Template& t) {
     changes_.clear();
     for (const auto& [row, residue] : t.patches)
       if (auto c = change(t, row, residue)) changes_.push_back(std::move(*c));
     chosen_.clear();
-    if (!changes_.empty()) combine(t, formula_of(graph_of(ff_, t, true)), 0, {}, false);
+    if (!changes_.empty()) combine(t, formula_of(part_of(graph_of(ff_, t, true), by_)), 0, {}, false);
   }
   std::vector<ForceField::Template> found;
 
@@ -74,6 +80,7 @@ class Forms {
       if (removed || changed != patch.changed.end()) --c.more[element(at->type)];
       if (changed != patch.changed.end()) ++c.more[element(changed->atom.type)];
     }
+    if (by_ == Matched::heavy_atoms) c.more.erase(0), c.more.erase(1);
     return c;
   }
   /// Each change from `next` on is made or left; templates are made only where the elements are those of a residue.
@@ -99,12 +106,13 @@ class Forms {
     for (const Change* c : chosen_)
       if (made) made = patched(ff_, *made, c->patch, c->residue);
     if (!made) return;
-    const ResidueGraph g = graph_of(ff_, *made, true);
+    const ResidueGraph g = part_of(graph_of(ff_, *made, true), by_);
     if (std::ranges::any_of(residues, [&](const ResidueGraph& r) { return !isomorphism(r, g).empty(); })) found.push_back(std::move(*made));
   }
 
   const ForceField& ff_;
   std::map<Formula, std::vector<ResidueGraph>> wanted_;  ///< residues that match nothing
+  Matched by_;
   std::vector<Change> changes_;                          ///< that the template in hand may take
   std::vector<const Change*> chosen_;
   std::size_t steps_ = 0;
@@ -183,21 +191,22 @@ std::optional<ForceField::Template> patched(const ForceField& ff, const ForceFie
   return out;
 }
 
-ForceField with_patched_templates(const ForceField& ff, const Structure& s) {
+ForceField with_patched_templates(const ForceField& ff, const Structure& s, Matched by) {
   const TemplateMatcher matcher(ff, s);
   const std::vector<std::vector<std::int32_t>> bonded = neighbours(s);
   std::map<Formula, std::vector<ResidueGraph>> wanted;
   for (std::size_t first = 0, last = 0; first < s.n_atoms(); first = last) {
     while (last < s.n_atoms() && s.residue[last] == s.residue[first]) ++last;
     if (matcher.match(first, last).of >= 0) continue;
-    ResidueGraph g = graph_of(s, first, last, bonded);
+    ResidueGraph g = part_of(graph_of(s, first, last, bonded), by);
     std::vector<ResidueGraph>& alike = wanted[formula_of(g)];
     if (std::ranges::none_of(alike, [&](const ResidueGraph& other) { return !isomorphism(g, other).empty(); })) alike.push_back(std::move(g));
   }
   ForceField out = ff;
   if (wanted.empty()) return out;
-  Forms forms(ff, std::move(wanted));
+  Forms forms(ff, std::move(wanted), by);
   for (const ForceField::Template& t : ff.templates) forms.of(t);
+  std::ranges::stable_sort(forms.found, [](const auto& a, const auto& b) { return std::pair(a.applied.size(), a.applied) < std::pair(b.applied.size(), b.applied); });
   for (ForceField::Template& t : forms.found) out.templates.push_back(std::move(t));
   return out;
 }

@@ -139,6 +139,24 @@ ResidueGraph graph_of(const ForceField& ff, const ForceField::Template& t, bool 
   return g;
 }
 
+ResidueGraph heavy_graph(const ResidueGraph& g, std::vector<std::int32_t>& rows) {
+  std::vector<std::int32_t> row(g.size(), -1);
+  ResidueGraph out;
+  for (std::size_t i = 0; i < g.size(); ++i) {
+    if (g.element[i] <= 1) continue;
+    row[i] = static_cast<std::int32_t>(out.size());
+    rows.push_back(static_cast<std::int32_t>(i));
+    out.name.push_back(g.name[i]);
+    out.element.push_back(g.element[i]);
+    out.external.push_back(g.external[i]);
+    out.near.emplace_back();
+  }
+  for (std::size_t k = 0; k < rows.size(); ++k)
+    for (const std::int32_t n : g.near[static_cast<std::size_t>(rows[k])])
+      if (row[static_cast<std::size_t>(n)] >= 0) out.near[k].push_back(row[static_cast<std::size_t>(n)]);
+  return out;
+}
+
 std::string composition(const ResidueGraph& g) {
   std::string out(g.element.begin(), g.element.end());
   std::ranges::sort(out);

@@ -20,6 +20,8 @@ struct ResidueGraph {
 ResidueGraph graph_of(const Structure& s, std::size_t first, std::size_t last, const std::vector<std::vector<std::int32_t>>& bonded);
 /// Without the massless sites, if so asked; `rows` are then the template's atoms that stay.
 ResidueGraph graph_of(const ForceField& ff, const ForceField::Template& t, bool sites, std::vector<std::int32_t>* rows = nullptr);
+/// A graph without its hydrogens and sites; `rows`: its atoms that stay.
+ResidueGraph heavy_graph(const ResidueGraph& g, std::vector<std::int32_t>& rows);
 /// Sorted by element: only graphs with the same composition can be the same.
 std::string composition(const ResidueGraph& g);
 
