@@ -199,8 +199,9 @@ struct PairRun::Impl {
         if (list.atom_of[at] < 0) continue;
         const auto i = static_cast<std::size_t>(list.atom_of[at]);
         const auto t = static_cast<std::size_t>(system.atoms.lj_type[i]);
-        p.q_j[at] = static_cast<T>(system.atoms.charge_e[i]);
-        p.q_i[at] = static_cast<T>(ke * unit * system.atoms.charge_e[i]);
+        // Either atom of a pair may be i: with the root of k_e in both, (2^k q_i) q_j has the same bits from either side.
+        p.q_j[at] = static_cast<T>(std::sqrt(ke) * system.atoms.charge_e[i]);
+        p.q_i[at] = static_cast<T>(unit) * p.q_j[at];
         p.a_j[at] = static_cast<T>(half_sigma[t]);
         p.b_j[at] = static_cast<T>(root_epsilon[t]);
         p.a_i[at] = static_cast<T>(half_sigma[t] * (rule == Rule::geometric ? unit : 1));

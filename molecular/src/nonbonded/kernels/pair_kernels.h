@@ -46,7 +46,7 @@ struct Input {
   using Place = std::conditional_t<sizeof(T) == 4, std::int32_t, double>;
   using Sum = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
   const Place* x[3];        ///< [atoms in clusters]
-  const T *q_i, *q_j;       ///< charges; those of i times k_e/e_r 2^k
+  const T *q_i, *q_j;       ///< charges times sqrt(k_e/e_r); those of i times 2^k as well
   /// lorentz_berthelot: sigma/2 and sqrt(24 epsilon); geometric: sqrt(6 c6) and sqrt(12 c12); i times 2^(k/2) both... see pair_run.cpp
   const T *a_i, *b_i, *a_j, *b_j;
   const T *c6, *c12;        ///< [types, types]: 6 c6 2^k and 12 c12 2^k
