@@ -261,7 +261,7 @@ struct StageRunner {
     data::Periodic periodic(context.options.checkpoint_every_s);
     const auto begin = Clock::now();
     const std::int64_t begin_step = running->step();
-    const auto ns_per_day = [&] { return static_cast<double>(running->step() - begin_step) * stage.dynamics.dt_ps * 86.4 / std::max(seconds_since(begin), 1e-9); };
+    const auto ns_per_day = [&](double seconds) { return static_cast<double>(running->step() - begin_step) * stage.dynamics.dt_ps * 86.4 / std::max(seconds, 1e-9); };
     while (!running->done()) {
       std::string why;
       try {
@@ -282,7 +282,7 @@ struct StageRunner {
       const auto step = static_cast<std::uint64_t>(running->step());
       if (stage.minimizes()) progress.update(step, {{"largest_force", running->row()[running->columns().size() - 4]}});
       else if (stage.type == StageType::rerun) progress.update(step);
-      else progress.update(step, {{"ns/day", ns_per_day()}});
+      else progress.update(step, {{"ns/day", ns_per_day(seconds_since(begin))}});
       if (running->done()) break;
       if (context.stop.poll() != data::StopReason::none) {
         save();
@@ -292,12 +292,13 @@ struct StageRunner {
       if (periodic.due()) save();
     }
     progress.finish();
+    const double seconds = seconds_since(begin);
     rows->sync();
     for (const auto& t : trajectories) t->sync();
     trajectories.clear();
     if (stage.type != StageType::rerun) write_frame("final", running->frame(), c.options.output.final);
     if (c.options.output.forces) write_forces();
-    if (running->step() > begin_step) tell_speed(seconds_since(begin), stage.type == StageType::dynamics ? ns_per_day() : 0);
+    if (running->step() > begin_step) tell_speed(seconds, stage.type == StageType::dynamics ? ns_per_day(seconds) : 0);
     return data::ExitCode::ok;
   }
 
