@@ -45,6 +45,9 @@ target_compile_options(tessera_flags INTERFACE
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(tessera_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict;-Wno-maybe-uninitialized>)  # false alarms on strings, GCC PR 105651, 105562
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # half a GiB before the compiler collects its garbage: few sources reach it (docs/decisions/0006)
+  target_compile_options(tessera_flags INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:SHELL:--param ggc-min-heapsize=524288>")
+endif()
 if(TESSERA_ARCH)
   target_compile_options(tessera_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-march=${TESSERA_ARCH}>)
 endif()
