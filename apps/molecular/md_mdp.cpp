@@ -30,6 +30,27 @@ std::string in_quotes(std::string_view s) {
   return out + "\"";
 }
 
+/// As GROMACS compares names: hyphens, underscores and case make no difference (cutoff is cut-off).
+std::string letters(std::string_view s) {
+  std::string out = plain(s);
+  std::erase(out, '-');
+  return out;
+}
+bool is_same(std::string_view a, std::string_view b) { return letters(a) == letters(b); }
+/// The key as it is usually written.
+std::string usual(std::string_view key) {
+  const std::string k = plain(key), bare = letters(key);
+  const auto among = [&](const auto& list, auto name) {
+    const auto at = std::ranges::find_if(list, [&](const auto& x) { return letters(name(x)) == bare; });
+    return at == std::end(list) ? std::string() : std::string(name(*at));
+  };
+  const auto self = [](std::string_view x) { return x; };
+  const auto key_of = [](const auto& x) { return x.key; };
+  for (std::string found : {among(mdp_read, self), among(mdp_switches, key_of), among(mdp_obsolete, key_of), among(mdp_of_lists, self), among(mdp_of_constraints, self), among(mdp_not_asked, self)})
+    if (!found.empty()) return found;
+  return k;
+}
+
 struct Entry {
   std::string value;  ///< as it is written
   std::size_t key_at = 0, at = 0;
@@ -82,7 +103,7 @@ class Mdp {
       }
       const std::string_view value = data::trim(body.substr(equals + 1));
       const Entry e{std::string(value), at, value.empty() ? at : begin + static_cast<std::size_t>(value.data() - text_.line(n).data())};
-      add(plain(data::trim(body.substr(0, equals))), e);
+      add(usual(data::trim(body.substr(0, equals))), e);
     }
   }
 
@@ -97,7 +118,7 @@ class Mdp {
       if (key == s.key) {
         const std::string v = plain(e.value);
         const bool nothing = v.find_first_not_of("0. ") == std::string::npos, no = s.off == "no" && (v == "false" || v.empty());
-        if (v != s.off && !nothing && !no) findings_.error(726, e.at, fmt::format("{} = {}: {} cannot be had", key, shown(e.value), s.what), s.off.empty() ? "leave the key out" : fmt::format("write {} = {}", key, s.off));
+        if (!is_same(v, s.off) && !nothing && !no) findings_.error(726, e.at, fmt::format("{} = {}: {} cannot be had", key, shown(e.value), s.what), s.off.empty() ? "leave the key out" : fmt::format("write {} = {}", key, s.off));
         return;
       }
     for (const auto& [list, to] : {std::pair{std::span<const std::string_view>(mdp_of_lists), &of_lists_}, {std::span<const std::string_view>(mdp_of_constraints), &of_constraints_}})
@@ -168,11 +189,11 @@ class Mdp {
   /// Our name of a key's value.
   std::string chosen(std::string_view key, std::string_view otherwise, std::initializer_list<Choice> choices) {
     const Entry* e = find(key);
-    const std::string v = plain(e ? std::string_view(e->value) : otherwise);
+    const std::string_view v = e ? std::string_view(e->value) : otherwise;
     std::string names;
     for (const Choice& c : choices) {
-      if (plain(c.theirs) == v && c.way.empty()) return std::string(c.ours);
-      if (plain(c.theirs) == v) {
+      if (is_same(c.theirs, v) && c.way.empty()) return std::string(c.ours);
+      if (is_same(c.theirs, v)) {
         if (e) refuse(*e, key, std::string(c.way));
         return {};
       }
@@ -215,15 +236,16 @@ class Mdp {
                                     {{"pme", "pme"}, {"ewald", "ewald"}, {"reaction-field", "reaction-field"}, {"cut-off", "cut-off"}, {"reaction-field-zero", "", "obsolete: take reaction-field with epsilon-rf = 0"},
                                      {"generalized-reaction-field", "", "obsolete: take reaction-field"}, {"pme-switch", "", "take pme"}, {"switch", "", "take pme"}, {"shift", "", "take pme or reaction-field"},
                                      {"encad-shift", "", "take pme"}, {"p3m-ad", "", "take pme"}, {"user", "", "tables are not read: take pme"}, {"pme-user", "", "tables are not read: take pme"}});
-    // GROMACS's plain cut-off is a reaction field of the same permittivity.
-    line("coulombtype", in_quotes(type == "cut-off" ? "reaction-field" : type));
-    line("rcoulomb", fmt::format("\"{} nm\"", number("rcoulomb", 1)));
     const std::string modifier = chosen("coulomb-modifier", "potential-shift", {{"potential-shift", "potential-shift"}, {"potential-shift-verlet", "potential-shift"}, {"none", "none"}});
+    // GROMACS's plain cut-off, shifted, is a reaction field of the same permittivity: excluded pairs are shifted, too.
+    const bool shifted = type == "cut-off" && modifier == "potential-shift";
+    line("coulombtype", in_quotes(shifted ? "reaction-field" : type));
+    line("rcoulomb", fmt::format("\"{} nm\"", number("rcoulomb", 1)));
     line("coulomb_modifier", in_quotes(modifier));
     const double epsilon_r = number("epsilon-r", 1);
     line("epsilon_r", fmt::format("{}", epsilon_r));
     if (type == "reaction-field") line("epsilon_rf", fmt::format("{}", number("epsilon-rf", 0)));
-    if (type == "cut-off") line("epsilon_rf", fmt::format("{}", epsilon_r));
+    if (shifted) line("epsilon_rf", fmt::format("{}", epsilon_r));
     if (type != "pme" && type != "ewald") return;
     line("ewald_rtol", fmt::format("{}", number("ewald-rtol", 1e-5)));
     line("fourierspacing", fmt::format("\"{} nm\"", number("fourierspacing", 0.12)));
@@ -296,8 +318,10 @@ class Mdp {
     const bool draws = yes("gen-vel", false);
     line("gen_vel", draws ? "true" : "false");
     if (draws) line("gen_temp", fmt::format("\"{} K\"", number("gen-temp", 300)));
-    choice("comm-mode", "comm_mode", "linear", {{"linear", "linear"}, {"angular", "angular"}, {"none", "none"}, {"linear-acceleration-correction", "", "take linear"}});
-    line("nstcomm", fmt::format("{}", std::max<std::int64_t>(1, whole("nstcomm", 100))));
+    const std::int64_t every = whole("nstcomm", 100);
+    if (every == 0) line("comm_mode", "\"none\"");
+    else choice("comm-mode", "comm_mode", "linear", {{"linear", "linear"}, {"angular", "angular"}, {"none", "none"}, {"linear-acceleration-correction", "", "take linear"}});
+    line("nstcomm", fmt::format("{}", every > 0 ? every : 100));
     slow_forces();
     thermostat(integrator == "sd");
     barostat();

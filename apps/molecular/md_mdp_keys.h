@@ -45,7 +45,7 @@ struct MdpObsolete {
   std::string_view why;
 };
 inline constexpr MdpObsolete mdp_obsolete[] = {
-    {"nstxtcout", "nstxout-compressed", ""}, {"xtc-precision", "compressed-x-precision", ""}, {"xtc-grps", ""}, {"unconstrained-start", "continuation", ""},
+    {"nstxtcout", "nstxout-compressed", ""}, {"xtc-precision", "compressed-x-precision", ""}, {"xtc-grps", "compressed-x-grps", ""}, {"unconstrained-start", "continuation", ""},
     {"title", "", "a title belongs to the topology"}, {"cpp", "", "the preprocessor is built in"}, {"warnings", "", "warnings are always given"}, {"optimize-fft", "", "transforms are always optimised"},
     {"ns-type", "", "lists of neighbours are always found by a grid"}, {"rlistlong", "", "there is one cut-off for each interaction"}, {"nstcalclr", "", "all forces are computed at every step"},
     {"domain-decomposition", "", "it is chosen by the program"}, {"bd-temp", "", "ref-t is the temperature"}, {"dihre", "", "dihedral restraints follow from the topology"},

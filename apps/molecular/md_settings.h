@@ -31,7 +31,7 @@ void each_setting(F&& f) {
   f("coulomb_modifier", &C::coulomb_modifier, &S::coulomb_modifier,
     data::Field{.doc = "How the Coulomb interaction goes to zero at its cut-off: none, potential-shift, and force-shift for cut-off.", .choices = modifiers});
   f("vdw_modifier", &C::vdw_modifier, &S::vdw_modifier, data::Field{.doc = "How the Lennard-Jones interaction goes to zero at its cut-off.", .choices = modifiers});
-  f("epsilon_r", &C::epsilon_r, &S::epsilon_r, data::Field{.doc = "Relative permittivity.", .above = 0});
+  f("epsilon_r", &C::epsilon_r, &S::epsilon_r, data::Field{.doc = "Relative permittivity, between 1-4 pairs, too.", .above = 0});
   f("epsilon_rf", &C::epsilon_rf, &S::epsilon_rf, data::Field{.doc = "Relative permittivity of the reaction field; 0: a conductor.", .min = 0});
   f("reaction_field_of_excluded", &C::reaction_field_of_excluded, &S::reaction_field_of_excluded,
     data::Field{.doc = "Whether excluded pairs and charges themselves feel the reaction field (GROMACS: yes; OpenMM: no)."});

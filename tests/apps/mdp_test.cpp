@@ -76,6 +76,22 @@ TEST_F(Mdp, GroupsBecomeSelections) {
   }
 }
 
+TEST_F(Mdp, NamesAreThoseOfGromacsWhateverTheirHyphens) {
+  const auto has = [&](const std::string& text, std::initializer_list<const char*> expected) {
+    write("g.mdp", text);
+    const Outcome o = tessera({"import", "g.mdp"});
+    EXPECT_EQ(o.code, 0) << o.err;
+    for (const char* line : expected) EXPECT_NE(o.out.find(line), std::string::npos) << line << " of " << text << "\n" << o.out;
+  };
+  // A shifted cut-off shifts excluded pairs, too, as the reaction field does; one that is not shifted leaves them alone.
+  has("coulombtype = cutoff\n", {"coulombtype = \"reaction-field\"", "epsilon_rf = 1"});
+  has("coulombtype = Cut-Off\ncoulomb_modifier = None\n", {"coulombtype = \"cut-off\"", "coulomb_modifier = \"none\""});
+  has("CoulombType = ReactionField\nvdw_modifier = forceswitch\nrvdwswitch = 0.8\nepsilonrf = 78\n", {"coulombtype = \"reaction-field\"", "epsilon_rf = 78", "vdw_modifier = \"force-switch\"", "rvdw_switch = \"0.8 nm\""});
+  has("tcoupl = vrescale\ntcgrps = System\ntaut = 0.1\nref_t = 300\nconstraints = hbonds\n", {"tcoupl = \"v-rescale\"", "tau_t = \"0.1 ps\"", "constraints = \"h-bonds\""});
+  has("nstxtcout = 5\nxtc_grps = Protein\n", {"output.select = \"(protein)\""});
+  has("nstcomm = 0\n", {"comm_mode = \"none\"", "nstcomm = 100"});
+}
+
 TEST_F(Mdp, MultipleTimeSteps) {
   write("m.mdp", "nsteps = 10\nmts = yes\nmts-levels = 2\nmts-level2-forces = longrange-nonbonded\nmts-level2-factor = 4\n");
   const Outcome o = tessera({"import", "m.mdp"});

@@ -6,6 +6,7 @@
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/ops.h"
+#include "tessera/molecular/forces.h"
 
 #include <gtest/gtest.h>
 
@@ -124,6 +125,19 @@ TEST_P(Bonded, RunsAddTheSameForces) {
   for (Index a = 0; a < 3; ++a)
     for (Index b = 0; b < 3; ++b)
       EXPECT_NEAR(from_fixed(sums.virial[static_cast<std::size_t>(3 * a + b)]), select(select(strain, 0, a), 0, b).item<double>(), 1e-11 * largest(strain) + 20 / fixed_scale);
+}
+
+TEST(BondedPairs, ChargesActInAMedium) {
+  const EnergyPtr vacuum = bonded_energy(sys, Term::pairs_coulomb), medium = bonded_energy(sys, Term::pairs_coulomb, 2.5);
+  const std::vector<Tensor> p = operands(Term::pairs_coulomb, vacuum);
+  const double u = evaluate(vacuum, p).item<double>();
+  EXPECT_NEAR(evaluate(medium, p).item<double>(), u / 2.5, 1e-14 * std::abs(u));
+  EXPECT_NEAR(medium->generic(p).item<double>(), u / 2.5, 1e-12 * std::abs(u));
+  for (const Nonbonded::Coulomb c : {Nonbonded::Coulomb::cutoff, Nonbonded::Coulomb::reaction_field, Nonbonded::Coulomb::pme}) {
+    Forces f;
+    ForceEvaluator(sys, {.coulomb = c, .cutoff_coulomb_nm = 0.5, .cutoff_lj_nm = 0.5, .epsilon_r = 2.5})(places(), box, f);
+    EXPECT_NEAR(f.energy[static_cast<std::size_t>(Term::pairs_coulomb)], u / 2.5, 1e-9 * std::abs(u));
+  }
 }
 
 /// Energy of one term at given places, without a box.

@@ -318,6 +318,10 @@ TEST(GromacsPeer, EveryFunctionByEachCombinationRule) {
       }
     f.write("c.gro", write_gro(file, 5));
     compare(f, reaction_field(), {}, true);
+    Setting medium = reaction_field();  // 1-4 pairs act in it, too
+    medium.mdp += "epsilon-r = 2.5\n";
+    medium.nonbonded.epsilon_r = 2.5;
+    compare(f, medium, {}, true);
   }
 }
 

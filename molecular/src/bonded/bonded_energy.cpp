@@ -33,8 +33,8 @@ class BondedEnergy final : public BondedTerm {
   static constexpr bool charged = P != U::parameters;  ///< the charges of both atoms come after the row
   using List = Terms<static_cast<int>(n_ends) + 1, P>;
 
-  BondedEnergy(Term kind, List terms, const System& s)
-      : kind_(kind), terms_(std::move(terms)), n_(static_cast<Index>(s.n_atoms())), ke_(s.coulomb_constant), charge_(s.atoms.charge_e) {
+  BondedEnergy(Term kind, List terms, const System& s, double epsilon_r)
+      : kind_(kind), terms_(std::move(terms)), n_(static_cast<Index>(s.n_atoms())), ke_(s.coulomb_constant / epsilon_r), charge_(s.atoms.charge_e) {
     if constexpr (turns)
       for (const auto& row : terms_.rows) {
         phase_.push_back({std::cos(row[0]), std::sin(row[0])});
@@ -212,9 +212,9 @@ Tensor BondedEnergy<G, U, P>::generic(std::span<const Tensor> p) const {
 }
 
 template <class G, class U, int P>
-BondedTermPtr made(Term kind, const Terms<static_cast<int>(G::ends.size()) + 1, P>& terms, const System& s) {
+BondedTermPtr made(Term kind, const Terms<static_cast<int>(G::ends.size()) + 1, P>& terms, const System& s, double epsilon_r = 1) {
   if (terms.size() == 0) return nullptr;
-  return std::make_shared<BondedEnergy<G, U, P>>(kind, terms, s);
+  return std::make_shared<BondedEnergy<G, U, P>>(kind, terms, s, epsilon_r);
 }
 template <int N, int P>
 Tensor table(const Terms<N, P>& t) {
@@ -232,7 +232,7 @@ const char* name_of(Term term) {
   return names[static_cast<std::size_t>(term)];
 }
 
-BondedTermPtr bonded_term(const System& s, Term kind) {
+BondedTermPtr bonded_term(const System& s, Term kind, double epsilon_r) {
   switch (kind) {
     case Term::bonds: return made<Distance, Harmonic, 2>(kind, s.bonds, s);
     case Term::urey_bradley: return made<Distance, Harmonic, 2>(kind, s.urey_bradley, s);
@@ -242,14 +242,14 @@ BondedTermPtr bonded_term(const System& s, Term kind) {
     case Term::harmonic_impropers: return made<Dihedral, HarmonicImproper, 2>(kind, s.harmonic_impropers, s);
     case Term::ryckaert_bellemans: return made<Dihedral, RyckaertBellemansForm, 6>(kind, s.ryckaert_bellemans, s);
     case Term::pairs_lj: return made<Distance, ScaledLennardJones, 4>(kind, s.pairs, s);
-    case Term::pairs_coulomb: return made<Distance, ScaledCoulomb, 4>(kind, s.pairs, s);
+    case Term::pairs_coulomb: return made<Distance, ScaledCoulomb, 4>(kind, s.pairs, s, epsilon_r);
     case Term::distance_restraints: return made<Distance, FlatBottom, 3>(kind, s.distance_restraints, s);
     case Term::position_restraints: return position_restraint_term(s);
     case Term::cmap: return cmap_term(s);
     default: throw Error(std::string("[bonded_energy] ") + name_of(kind) + " is no bonded term");
   }
 }
-EnergyPtr bonded_energy(const System& system, Term kind) { return bonded_term(system, kind); }
+EnergyPtr bonded_energy(const System& system, Term kind, double epsilon_r) { return bonded_term(system, kind, epsilon_r); }
 
 Tensor table_of(const System& s, Term kind) {
   switch (kind) {

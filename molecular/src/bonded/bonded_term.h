@@ -19,7 +19,7 @@ class BondedTerm : public EnergyFunction {
 using BondedTermPtr = std::shared_ptr<const BondedTerm>;
 
 /// Null where the system has no such terms.
-BondedTermPtr bonded_term(const System& system, Term kind);
+BondedTermPtr bonded_term(const System& system, Term kind, double epsilon_r = 1);
 BondedTermPtr position_restraint_term(const System& system);
 BondedTermPtr cmap_term(const System& system);
 

@@ -124,7 +124,7 @@ ForceEvaluator::ForceEvaluator(const System& s, const Nonbonded& o, const ForceO
   impl->options = o;
   impl->precision = run.precision;
   for (std::size_t k = 0; k <= static_cast<std::size_t>(Term::distance_restraints); ++k)
-    if (BondedTermPtr t = bonded_term(s, static_cast<Term>(k))) impl->bonded.push_back(std::move(t));
+    if (BondedTermPtr t = bonded_term(s, static_cast<Term>(k), o.epsilon_r)) impl->bonded.push_back(std::move(t));
   impl->pairs.emplace(s, o, run);
   if (o.coulomb == Nonbonded::Coulomb::reaction_field && o.reaction_field_of_excluded) impl->excluded_field = pair_term(s, o);
   const Tensor unit = tensor({1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0}, {3, 3}), charge = tensor(s.atoms.charge_e);

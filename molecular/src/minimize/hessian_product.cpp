@@ -27,7 +27,7 @@ HessianProduct hessian_product(const System& system, const Nonbonded& options, c
   std::vector<Part> parts;
   for (std::size_t k = 0; k <= static_cast<std::size_t>(Term::distance_restraints); ++k) {
     const auto kind = static_cast<Term>(k);
-    EnergyPtr u = bonded_energy(system, kind);
+    EnergyPtr u = bonded_energy(system, kind, options.epsilon_r);
     if (!u) continue;
     Part part{std::move(u), {values(table_of(system, kind))}};
     if (part.energy->shapes().size() == 4) part.constants.push_back(system.atoms.charge_e);
