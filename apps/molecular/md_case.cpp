@@ -199,6 +199,8 @@ struct Maker {
         s.dynamics.integrator = mol::Dynamics::Integrator::velocity_verlet;
         s.dynamics.slow_every = 1;
         s.dynamics.dt_ps = 1e-12;
+        s.dynamics.as_they_are = true;
+        if (c.system.n_atoms() == 1) s.dynamics.hold = mol::Dynamics::Hold::none;  // its motion is all there is
       }
     }
     c.stages.push_back(std::move(s));
@@ -365,7 +367,7 @@ mol::System system_of(const Case& c, const Stage& stage, const mol::Frame& start
   const auto variant = std::ranges::find(c.variants, s.define, &std::pair<std::vector<std::string>, mol::System>::first);
   mol::System system = variant == c.variants.end() ? c.system : variant->second;
   if (s.constraints != ConstraintChoice::none || rigid_water) system = mol::constrained(std::move(system), rigid[static_cast<int>(s.constraints)], rigid_water);
-  if (stage.type == StageType::rerun || (stage.type == StageType::dynamics && stage.n_steps == 0)) {  // atoms are looked at where they are
+  if (stage.type == StageType::rerun) {  // atoms are looked at where they are
     system.constraints = {};
     system.rigid_waters = {};
   } else {

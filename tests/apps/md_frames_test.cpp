@@ -34,6 +34,18 @@ class MdFrames : public Md {
   }
 };
 
+/// A look at a frame takes rigid waters for rigid: the temperature and the pressure are those of the step that it is from.
+TEST_F(MdFrames, NoStepsSayWhatTheLastStepSaid) {
+  write("case.toml", std::string("integrator = \"md-vv\"\n") + kWater + "[[stage]]\nname = \"move\"\ndt = \"0.01 fs\"\n[[stage]]\nname = \"look\"\nnsteps = 0\n");
+  const Outcome o = tessera({"run", "case.toml", "--output", "RUN"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  auto move = table("RUN/1_move/energies.csv"), look = table("RUN/2_look/energies.csv");
+  for (const char* name : {"potential", "kinetic", "temperature_k"}) EXPECT_NEAR(look[name].at(0), move[name].back(), 1e-9 * std::abs(move[name].back())) << name;
+  // The run's pressure is that of half steps, 0.005 fs to either side.
+  EXPECT_NEAR(look["pressure_bar"].at(0), move["pressure_bar"].back(), 1e-3 * std::abs(move["pressure_bar"].back()));
+  EXPECT_GT(std::abs(move["pressure_bar"].back()), 10) << "a bar more or less would not be seen";
+}
+
 TEST_F(MdFrames, FinalStructuresAreReadBack) {
   run_water("final = [\"rst7\", \"gro\", \"pdb\", \"cif\"]\ntrajectory = [\"h5md\"]\nvelocities = true\n");
   const fs::path folder = here() / "RUN/1_dynamics";

@@ -397,14 +397,14 @@ Motion Stepper::begin(Frame frame) const {
   Motion m;
   m.frame = std::move(frame);
   make_whole(s.system, m.frame.x_nm, m.frame.box);
-  if (s.constraints.size() > 0) {
+  if (s.constraints.size() > 0 && !s.o.as_they_are) {
     const std::vector<Vec3> before = m.frame.x_nm;
     s.constraints.apply_to_positions(before, m.frame.x_nm, m.frame.box);
   }
   if (m.frame.v_nm_ps.empty()) {
     m.frame.v_nm_ps = velocities_at(s.parts, s.constraints, m.frame.x_nm, m.frame.box, s.temperatures(m.frame.time_ps),
                                     s.parts.any_frozen ? Hold::none : s.holds() ? s.o.hold : Hold::linear, s.o.seed);
-  } else {
+  } else if (!s.o.as_they_are) {
     for (std::size_t i = 0; i < s.n(); ++i)
       for (std::size_t c = 0; c < 3; ++c)
         if (s.parts.inverse[i][c] == 0) m.frame.v_nm_ps[i][c] = 0;

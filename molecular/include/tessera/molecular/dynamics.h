@@ -90,6 +90,7 @@ struct Dynamics {
   std::int64_t hold_centre_every = 100;  ///< steps between removals of the motion of the whole; 0: never. Langevin and andersen do without
   std::vector<std::array<bool, 3>> frozen;  ///< directions in which an atom stays where it is, [n]; empty: none
   std::int64_t slow_every = 1;  ///< steps between evaluations of the slow forces, which then kick so many times as hard (impulse method)
+  bool as_they_are = false;     ///< to look at a frame without a step: its places and velocities are not moved onto the constraints
   std::uint64_t seed = 1;
 };
 
