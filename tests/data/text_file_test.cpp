@@ -73,6 +73,11 @@ TEST_F(TextFileOnDisk, GzipIsUnpacked) {
   EXPECT_EQ(number({.max_bytes = text.size() - 1}), 103) << "the limit is one of what comes out";
   write(packed + gzipped("more\n"));
   EXPECT_EQ(read_text_file(dir_ / "a.gz").text, text + "more\n");
+  const std::string nothing = gzipped("");
+  std::string many;  // two megabytes of empty ones: the work must go with their bytes, not with the square of them
+  for (int k = 0; k < 100000; ++k) many += nothing;
+  write(many + packed);
+  EXPECT_EQ(read_text_file(dir_ / "a.gz").text, text);
   for (const std::size_t cut : {std::size_t{3}, packed.size() / 2, packed.size() - 1}) {
     write(packed.substr(0, cut));
     EXPECT_EQ(number(), 109) << cut;
