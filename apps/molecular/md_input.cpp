@@ -171,9 +171,7 @@ void read_gromacs(Case& c) {
       c.variants.emplace_back(*stage.define, system_with(*stage.define).system);
 }
 
-}  // namespace
-
-void read_input(const data::Config& config, Case& c) {
+void read_files(const data::Config& config, Case& c) {
   const MdOptions& o = c.options;
   const auto refuse = [&](const char* key, std::string message, std::string hint) { throw data::InputError(config.error(750, key, std::move(message), std::move(hint)), data::ExitCode::config_invalid); };
   const bool water_box = o.build && o.build->kind == BuildKind::water;
@@ -235,6 +233,20 @@ void read_input(const data::Config& config, Case& c) {
   c.start = mol::read_amber_restart(read(*o.structure, c), c.system.n_atoms());
   if (!mol::is_periodic(c.start.box) && t.box) c.start.box = *t.box;
   if (o.solvate) solvate(*o.solvate, c);
+}
+
+}  // namespace
+
+void read_input(const data::Config& config, Case& c) {
+  try {
+    read_files(config, c);
+  } catch (const data::InputError&) {
+    throw;
+  } catch (const Error& e) {  // what a part of the library refuses without a place in the file: the input is at fault, not the program
+    const MdOptions& o = c.options;
+    const char* key = !o.forcefield.empty() ? "forcefield" : o.topology ? "topology" : o.structure ? "structure" : "build";
+    throw data::InputError(config.error(702, key, e.what(), o.structure ? "structure: " + o.structure->string() : ""), o.structure ? data::ExitCode::input_invalid : data::ExitCode::config_invalid);
+  }
 }
 
 }  // namespace tessera::apps::md

@@ -60,6 +60,11 @@ class Builder {
 
   void match_residues() {
     const std::size_t n = in_.n_atoms();
+    // Angles go with the square of an atom's bonds, impropers with their cube.
+    constexpr std::size_t most_bonds = 64;
+    for (std::size_t i = 0; i < n; ++i)
+      if (bonded_[i].size() > most_bonds) error(702, residue_of(i), fmt::format("atom {} of {} has {} bonds; at most {} are read", in_.name[i], shown(in_.residues[residue_of(i)]), bonded_[i].size(), most_bonds));
+    give_up_on_errors();
     template_.resize(n);
     template_atom_.resize(n);
     type_.resize(n);

@@ -119,6 +119,9 @@ void validate(const System& s) {
   }
   const auto t = static_cast<std::size_t>(s.lj.types);
   if (s.lj.c6.size() != t * t || s.lj.c12.size() != t * t) fault(fmt::format("Lennard-Jones tables of {} types have {} and {} entries", t, s.lj.c6.size(), s.lj.c12.size()));
+  for (const auto* table : {&s.lj.c6, &s.lj.c12})
+    for (const double v : *table)
+      if (!std::isfinite(v)) fault("a Lennard-Jones parameter is not finite");
   check("bonds", s.bonds, n);
   check("Urey-Bradley", s.urey_bradley, n);
   check("angles", s.angles, n);
@@ -179,16 +182,21 @@ std::vector<std::array<std::int32_t, 2>> within_bonds(const System& s, int bonds
   const std::size_t n = s.n_atoms();
   const Graph g = graph_of(n, s.connectivity);
   std::vector<std::array<std::int32_t, 2>> out;
-  std::vector<std::int32_t> reached;
+  std::vector<std::int32_t> reached, seen(n, -1);
   for (std::size_t i = 0; i < n; ++i) {
     reached.assign(1, static_cast<std::int32_t>(i));
+    seen[i] = static_cast<std::int32_t>(i);
     std::size_t begin = 0;
     for (int step = 0; step < bonds; ++step) {
       const std::size_t end = reached.size();
       for (std::size_t k = begin; k < end; ++k) {
         const auto a = static_cast<std::size_t>(reached[k]);
-        for (std::size_t m = g.first[a]; m < g.first[a + 1]; ++m)
-          if (std::ranges::find(reached, g.next[m]) == reached.end()) reached.push_back(g.next[m]);
+        for (std::size_t m = g.first[a]; m < g.first[a + 1]; ++m) {
+          const auto next = static_cast<std::size_t>(g.next[m]);
+          if (seen[next] == static_cast<std::int32_t>(i)) continue;
+          seen[next] = static_cast<std::int32_t>(i);
+          reached.push_back(g.next[m]);
+        }
       }
       begin = end;
     }

@@ -162,6 +162,9 @@ TEST(AmberText, FaultsHavePlaces) {
   check("       1       2       2       3", "       1       2       3       3", 702, "3       3", "not symmetric");
   check("(20a4)\nO ", "(20q4)\nO ", 701, "20q4", "expected a format");
   check("%FLAG TITLE", "%FLAG CTITLE", 701, "4       0", "LENNARD_JONES_14_ACOEF is missing");
+  check("  6.00000000E+05", " 6.00000000E+307", 702, "6.00000000E+307", "LENNARD_JONES_ACOEF is beyond the range");
+  check("  5.53000000E+02", " 5.53000000E+307", 702, "5.53000000E+307", "BOND_FORCE_CONSTANT is beyond the range");
+  check("(10I8)\n       3       2       1       1", "(10I20)\n-9223372036854775808                   2                   1                   1", 702, "-92233", "more than a topology counts to");
   check("  0.00000000E+00\n%FLAG ATOM_TYPE", " -1.00000000E+00\n%FLAG ATOM_TYPE", 702, "-1.0", "negative mass");
 }
 

@@ -5,6 +5,7 @@
 #include "tessera/molecular/amber.h"
 
 #include "io/amber_charmm.h"
+#include "io/reach.h"
 #include "tessera/molecular/elements.h"
 
 #include <fmt/format.h>
@@ -47,7 +48,12 @@ class Reader {
     findings_.throw_if_errors();
     read_box();
     findings_.throw_if_errors();
-    validate(s_);
+    try {
+      validate(s_);
+    } catch (const Error& e) {
+      findings_.error(702, file_.offset("POINTERS", 0), e.what());
+      findings_.throw_if_errors();
+    }
     out_.system = std::move(s_);
     out_.remarks = findings_.take_remarks();
     return std::move(out_);
@@ -140,6 +146,12 @@ class Reader {
     if (n == 0) findings_.error(702, file_.offset("POINTERS", NRES), "the topology has no residues");
   }
 
+  /// A number in our units, of entry k of a section.
+  double finite(double v, const char* flag, std::size_t k) {
+    if (!std::isfinite(v)) findings_.error(702, file_.offset(flag, k), fmt::format("entry {} of {} is beyond the range of double precision in kJ/mol and nm", k + 1, flag));
+    return v;
+  }
+
   void read_lennard_jones() { s_.lj = lennard_jones_of("LENNARD_JONES_ACOEF", "LENNARD_JONES_BCOEF"); }
   LennardJones lennard_jones_of(const char* acoef, const char* bcoef) {
     LennardJones lj;
@@ -156,8 +168,9 @@ class Reader {
       const auto bad = [&](const std::string& what) { findings_.error(702, file_.offset("NONBONDED_PARM_INDEX", k), what); };
       if (index[k] != index[k % t * t + k / t]) bad("NONBONDED_PARM_INDEX is not symmetric");
       else if (p > 0 && static_cast<std::size_t>(p) <= pairs) {
-        lj.c12[k] = a[static_cast<std::size_t>(p) - 1] * kcal * std::pow(angstrom, 12);
-        lj.c6[k] = b[static_cast<std::size_t>(p) - 1] * kcal * std::pow(angstrom, 6);
+        const auto of = static_cast<std::size_t>(p) - 1;
+        lj.c12[k] = finite(a[of] * kcal * std::pow(angstrom, 12), acoef, of);
+        lj.c6[k] = finite(b[of] * kcal * std::pow(angstrom, 6), bcoef, of);
       } else if (p < 0 && static_cast<std::size_t>(-p) <= n_hbond) {
         if (hbond_a[static_cast<std::size_t>(-p) - 1] != 0 || hbond_b[static_cast<std::size_t>(-p) - 1] != 0)
           findings_.error(703, file_.offset("NONBONDED_PARM_INDEX", k), "a 10-12 hydrogen bond potential is not read");
@@ -195,11 +208,14 @@ class Reader {
   void read_bonded() {
     const std::size_t n_bond = count(NUMBND), n_angle = count(NUMANG), n_dihedral = count(NPTRA);
     const auto k_bond = file_.reals("BOND_FORCE_CONSTANT", n_bond), r0 = file_.reals("BOND_EQUIL_VALUE", n_bond);
-    for (std::size_t k = 0; k < n_bond; ++k) s_.bonds.rows.push_back({r0[k] * angstrom, 2 * k_bond[k] * kcal / (angstrom * angstrom)});
+    for (std::size_t k = 0; k < n_bond; ++k) s_.bonds.rows.push_back({r0[k] * angstrom, finite(2 * k_bond[k] * kcal / (angstrom * angstrom), "BOND_FORCE_CONSTANT", k)});
     const auto k_angle = file_.reals("ANGLE_FORCE_CONSTANT", n_angle), theta0 = file_.reals("ANGLE_EQUIL_VALUE", n_angle);
-    for (std::size_t k = 0; k < n_angle; ++k) s_.angles.rows.push_back({theta0[k], 2 * k_angle[k] * kcal});
+    for (std::size_t k = 0; k < n_angle; ++k) s_.angles.rows.push_back({theta0[k], finite(2 * k_angle[k] * kcal, "ANGLE_FORCE_CONSTANT", k)});
     const auto height = file_.reals("DIHEDRAL_FORCE_CONSTANT", n_dihedral), fold = file_.reals("DIHEDRAL_PERIODICITY", n_dihedral), phase = file_.reals("DIHEDRAL_PHASE", n_dihedral);
-    for (std::size_t k = 0; k < n_dihedral; ++k) s_.dihedrals.rows.push_back({phase[k], height[k] * kcal, std::abs(fold[k])});
+    for (std::size_t k = 0; k < n_dihedral; ++k) {
+      if (fold[k] != std::round(fold[k]) || std::abs(fold[k]) > 100) findings_.error(702, file_.offset("DIHEDRAL_PERIODICITY", k), fmt::format("the periodicity of a dihedral is a whole number up to 100, got {}", fold[k]));
+      s_.dihedrals.rows.push_back({phase[k], finite(height[k] * kcal, "DIHEDRAL_FORCE_CONSTANT", k), std::abs(fold[k])});
+    }
     s_.impropers.rows = s_.dihedrals.rows;
     const auto scale = [&](const char* flag, double usual) { return file_.has(flag) ? file_.reals(flag, n_dihedral) : std::vector<double>(n_dihedral, usual); };
     const std::vector<double> scee = scale("SCEE_SCALE_FACTOR", is_chamber() ? 1.0 : 1.2), scnb = scale("SCNB_SCALE_FACTOR", is_chamber() ? 1.0 : 2.0);
@@ -236,7 +252,8 @@ class Reader {
         const auto [at, fresh] = pair_rows.try_emplace({std::min(i, j), std::max(i, j), ee, nb}, static_cast<std::int32_t>(s_.pairs.rows.size()));
         if (fresh) {
           const auto k = static_cast<std::size_t>(i) * count(NTYPES) + static_cast<std::size_t>(j);
-          s_.pairs.rows.push_back({near.c6[k] / nb, near.c12[k] / nb, 1 / ee, 0});
+          s_.pairs.rows.push_back({finite(near.c6[k] / nb, "SCNB_SCALE_FACTOR", static_cast<std::size_t>(row)), finite(near.c12[k] / nb, "SCNB_SCALE_FACTOR", static_cast<std::size_t>(row)),
+                                   finite(1 / ee, "SCEE_SCALE_FACTOR", static_cast<std::size_t>(row)), 0});
         }
         s_.pairs.atoms.push_back({a[0], a[3]});
         s_.pairs.row.push_back(at->second);
@@ -378,8 +395,14 @@ Frame read_amber_restart(const data::TextFile& text, std::size_t n_atoms) {
     for (std::size_t i = 0; i < v.size(); ++i) out[i / 3][i % 3] = v[i] * unit;
     return out;
   };
+  const auto expect = [&](bool holds, std::size_t first, std::size_t i, const char* what) {
+    if (!holds) stop(702, first + i / 2, fmt::format("atom {} {}", i + 1, what));
+  };
   f.x_nm = vectors("positions", angstrom);
+  for (std::size_t i = 0; i < n_atoms; ++i) expect(within_reach(f.x_nm[i]), 3, i, out_of_reach);
+  const std::size_t behind = line;
   if (last + 1 - line >= block) f.v_nm_ps = vectors("velocities", velocity_unit);
+  for (std::size_t i = 0; i < f.v_nm_ps.size(); ++i) expect(std::ranges::all_of(f.v_nm_ps[i], [](double v) { return std::isfinite(v); }), behind, i, "has a velocity beyond the range of double precision");
   if (line <= last) {
     const std::size_t at = line, many = data::split_tokens(text.text, text.line_starts[line - 1], text.line_starts[line - 1] + text.line(line).size()).size();
     const std::vector<double> v = numbers(many >= 6 ? 6 : 3, "box");

@@ -2,6 +2,8 @@
 #include "io/amber_sections.h"
 
 #include <charconv>
+#include <cstdlib>
+#include <limits>
 
 namespace tessera::molecular {
 namespace {
@@ -74,17 +76,17 @@ const AmberSections::Section* AmberSections::find(const std::string& flag) {
 
 template <class T, class Parse>
 std::vector<T> AmberSections::exactly(const std::string& flag, std::size_t count, Parse&& parse) {
-  std::vector<T> out(count);
-  if (count == 0 && !has(flag)) return out;
+  if (count == 0 && !has(flag)) return {};
   const Section* s = find(flag);
-  if (!s) return out;
+  if (!s) findings_.throw_if_errors();
   const std::vector<Token> got = fields(*s, count + 1);
   if (got.size() != count) {
     findings_.error(701, got.empty() ? s->flag_offset : got.back().offset,
                     "section " + flag + " has " + (got.size() > count ? "more than " + std::to_string(count) : std::to_string(got.size())) +
                         " entries; POINTERS says " + std::to_string(count));
-    return out;
+    findings_.throw_if_errors();  // memory is taken for what is there, not for what is promised
   }
+  std::vector<T> out(count);
   for (std::size_t k = 0; k < count; ++k) parse(got[k], out[k]);
   return out;
 }
@@ -101,7 +103,10 @@ namespace {
 void parse_integer(Token t, std::int64_t& out, data::Findings& findings) {
   const std::string_view word = trim(t.text);
   const auto [end, code] = std::from_chars(word.data(), word.data() + word.size(), out);
-  if (word.empty() || code != std::errc{} || end != word.data() + word.size()) findings.error(303, t.offset, "expected a whole number, got " + shown(word));
+  if (word.empty() || code == std::errc::invalid_argument || end != word.data() + word.size()) findings.error(303, t.offset, "expected a whole number, got " + shown(word));
+  else if (code != std::errc{} || std::abs(out / 2) > std::numeric_limits<std::int32_t>::max()) findings.error(702, t.offset, "the number " + shown(word) + " is more than a topology counts to");
+  else return;
+  out = 0;
 }
 }  // namespace
 
@@ -119,16 +124,17 @@ std::vector<std::string> AmberSections::words(const std::string& flag, std::size
   // Trailing blanks of a line may be entries: names are read at their columns.
   std::vector<std::string> out;
   const Section* s = find(flag);
-  if (!s) return std::vector<std::string>(count);
+  if (!s) findings_.throw_if_errors();
   const std::size_t per_line = 80 / s->width;
   for (std::size_t n = s->first; n < s->last && out.size() < count; ++n) {
     const std::string_view line = text_.line(n);
     for (std::size_t k = 0; k < per_line && out.size() < count; ++k)
       out.emplace_back(k * s->width < line.size() ? trim(line.substr(k * s->width, s->width)) : std::string_view{});
   }
-  if (out.size() != count)
+  if (out.size() != count) {
     findings_.error(701, s->flag_offset, "section " + flag + " has " + std::to_string(out.size()) + " entries; POINTERS says " + std::to_string(count));
-  out.resize(count);
+    findings_.throw_if_errors();
+  }
   return out;
 }
 

@@ -18,7 +18,7 @@ class AmberSections {
   AmberSections(const data::TextFile& text, data::Findings& findings);
 
   bool has(const std::string& flag) const { return sections_.count(flag) > 0; }
-  /// Exactly `count` entries; reports and gives zeros where there are others.
+  /// Exactly `count` entries; throws where there are others, reports and gives zero for what is no number.
   std::vector<double> reals(const std::string& flag, std::size_t count);
   std::vector<std::int64_t> integers(const std::string& flag, std::size_t count);
   std::vector<std::string> words(const std::string& flag, std::size_t count);

@@ -26,8 +26,8 @@ class Tokens {
 
   Token next() {
     for (; at_ < s_.size(); ++at_) {
-      if (s_[at_] == '#') at_ = std::min(s_.find('\n', at_), s_.size() - 1);
-      if (!is_blank(s_[at_]) && s_[at_] != '#') break;
+      if (s_[at_] == '#') at_ = std::min(s_.find('\n', at_), s_.size());
+      if (at_ == s_.size() || !is_blank(s_[at_])) break;
     }
     if (at_ >= s_.size()) return {};
     const std::size_t begin = at_;

@@ -3,6 +3,7 @@
 // A frame of a .gro file: title, number of atoms, a line an atom, the box. Columns of an atom: residue number (5), residue name
 // (5), atom name (5), atom number (5), then positions and velocities in fields as wide as two decimal points stand apart. The
 // box: the diagonal v1(x) v2(y) v3(z), or also v1(y) v1(z) v2(x) v2(z) v3(x) v3(y).
+#include "io/reach.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/data/text_reader.h"
 #include "tessera/molecular/gromacs.h"
@@ -113,6 +114,7 @@ class Reader {
     };
     Vec3 x, v;
     for (std::size_t k = 0; k < 3; ++k) x[k] = field(first_field + k * width_);
+    if (!within_reach(x)) findings_.error(702, start() + first_field, fmt::format("atom {} {}", i + 1, out_of_reach), "positions are in nm");
     f.x_nm.push_back(x);
     const bool moves = line.size() > first_field + 3 * width_ && !data::trim(line.substr(first_field + 3 * width_)).empty();
     if (i > 0 && moves != !f.v_nm_ps.empty()) stop(701, start(), moves ? "this atom has a velocity, the ones before have none" : "this atom has no velocity, the ones before have one");
@@ -142,6 +144,8 @@ class Reader {
     if (std::all_of(v, v + 9, [](double e) { return e == 0; })) return;  // no periodicity
     for (std::size_t k = 0; k < 3; ++k)
       if (!(v[k] > 0)) stop(702, words[k].offset, fmt::format("an edge of the box is {} nm; expected positive edges, or zeros throughout (no periodicity)", v[k]));
+    for (std::size_t k = 0; k < words.size(); ++k)
+      if (!(std::abs(v[k]) <= farthest_nm)) stop(702, words[k].offset, fmt::format("an edge of the box of {} nm; at most 1e6 nm are read", v[k]));
     for (const std::size_t k : {3U, 4U, 6U})
       if (v[k] != 0) stop(702, words[k].offset, "expected the first vector of the box along x and the second in the xy plane", "turn the system, as gmx editconf does");
     box.edge = {{{v[0], 0, 0}, {v[5], v[1], 0}, {v[7], v[8], v[2]}}};

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 
 namespace tessera::molecular {
 namespace {
@@ -70,7 +71,8 @@ class Reader {
  private:
   double number(const CifValue& v) {
     std::string_view t = v.text;
-    if (const std::size_t bracket = t.find('('); bracket != std::string_view::npos && t.ends_with(')')) t = t.substr(0, bracket);  // 1.234(5)
+    if (const std::size_t bracket = t.find('('); bracket != std::string_view::npos && t.size() > bracket + 2 && t.find_first_not_of("0123456789", bracket + 1) == t.size() - 1 && t.ends_with(')'))
+      t = t.substr(0, bracket);  // 1.234(5)
     return data::parse_number({t, v.offset}, data::Exponent::e_only, findings_).value_or(0);
   }
 
@@ -87,7 +89,7 @@ class Reader {
       const auto at = [&](int k) -> const CifValue& { return row[static_cast<std::size_t>(k)]; };
       if (model >= 0) {
         if (models_.empty() || models_.back() != at(model).text) {
-          if (std::ranges::find(models_, at(model).text) != models_.end()) findings_.error(702, at(model).offset, "the atoms of model " + data::shown(at(model).text) + " do not stand together");
+          if (!known_models_.insert(at(model).text).second) findings_.error(702, at(model).offset, "the atoms of model " + data::shown(at(model).text) + " do not stand together");
           if (models_.size() >= 100000) findings_.throw_if_errors();
           models_.push_back(at(model).text);
         }
@@ -176,6 +178,7 @@ class Reader {
   data::Findings findings_;
   StructureBuilder builder_;
   std::vector<std::string_view> models_;
+  std::set<std::string_view> known_models_;
   std::optional<std::string> last_segment_;
   std::int32_t chain_ = 0;
   std::string title_;

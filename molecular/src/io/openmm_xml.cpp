@@ -45,10 +45,11 @@ class File {
   static std::size_t place(pugi::xml_node n) { return static_cast<std::size_t>(std::max<std::ptrdiff_t>(n.offset_debug(), 0)); }
   /// Where the value of an attribute begins.
   std::size_t place(pugi::xml_attribute a, pugi::xml_node n) const {
-    const std::size_t from = place(n), end = text_.text.find('>', from);
+    const std::size_t from = place(n);
+    const std::string_view rest = std::string_view(text_.text).substr(from), tag = rest.substr(0, rest.find('>'));
     const std::string name = std::string(a.name()) + "=";
-    for (std::size_t at = text_.text.find(name, from); at < end; at = text_.text.find(name, at + 1))
-      if (std::string_view(" \t\n").find(text_.text[at - 1]) != std::string_view::npos) return at + name.size() + 1;
+    for (std::size_t at = tag.find(name, 1); at < tag.size(); at = tag.find(name, at + 1))
+      if (std::string_view(" \t\n").find(tag[at - 1]) != std::string_view::npos) return from + at + name.size() + 1;
     return from;
   }
   void error(int number, pugi::xml_node n, std::string message, std::string hint = {}) { findings_.error(number, place(n), std::move(message), std::move(hint)); }
@@ -486,6 +487,10 @@ class Reader {
         const double fold = f.number(e, ("periodicity" + number).c_str()), phase = f.number(e, ("phase" + number).c_str()), height = f.number(e, ("k" + number).c_str());
         if (fold != std::floor(fold) || fold < 0 || fold > 100) f.error(702, e.attribute(("periodicity" + number).c_str()), e, fmt::format("the periodicity {} is no whole number", fold));
         p.terms.push_back({phase, height, fold});
+        if (p.terms.size() > most_terms) {
+          f.error(702, e, fmt::format("{} has more than {} terms", kind, most_terms));
+          break;
+        }
       }
       if (p.terms.empty()) f.error(701, e, fmt::format("{} needs periodicity1, phase1 and k1", kind));
       if (on) (kind == "Proper" ? ff_.propers : ff_.impropers).push_back({*on, std::move(p)});
@@ -522,6 +527,11 @@ class Reader {
     if (!known) known = v;
   }
 
+  static void expect_lennard_jones(File& f, pugi::xml_node e, double sigma, double epsilon) {
+    if (epsilon < 0 || sigma < 0) f.error(702, e, "sigma and epsilon must not be negative");
+    if (!std::isfinite(4 * epsilon * std::pow(sigma, 12))) f.error(702, e, fmt::format("4 epsilon sigma^12 of sigma {} nm and epsilon {} kJ/mol is beyond the range of double precision", sigma, epsilon));
+  }
+
   void nonbonded(File& f, pugi::xml_node n) {
     agree(f, n, "coulomb14scale", coulomb14_);
     agree(f, n, "lj14scale", lj14_);
@@ -534,7 +544,7 @@ class Reader {
     for (const pugi::xml_node e : n.children("Atom")) {
       ForceField::NonbondedType t{true, charge_of_residue, 0, f.number(e, "sigma"), f.number(e, "epsilon"), 0, 0};
       if (!charge_of_residue) t.charge_e = f.number(e, "charge");
-      if (t.epsilon < 0 || t.sigma_nm < 0) f.error(702, e, "sigma and epsilon must not be negative");
+      expect_lennard_jones(f, e, t.sigma_nm, t.epsilon);
       t.sigma14_nm = t.sigma_nm;
       t.epsilon14 = t.epsilon;
       for (const std::int32_t k : types_of(one_pattern(f, e))) ff_.nonbonded[static_cast<std::size_t>(k)] = t;
@@ -545,7 +555,7 @@ class Reader {
     agree(f, n, "lj14scale", lj14_alone_);
     for (const pugi::xml_node e : n.children("Atom")) {
       const double sigma = f.number(e, "sigma"), epsilon = f.number(e, "epsilon");
-      if (epsilon < 0 || sigma < 0) f.error(702, e, "sigma and epsilon must not be negative");
+      expect_lennard_jones(f, e, sigma, epsilon);
       const std::array<double, 4> values = {sigma, epsilon, f.number(e, "sigma14", sigma), f.number(e, "epsilon14", epsilon)};
       for (const std::int32_t k : types_of(one_pattern(f, e))) alone_[static_cast<std::size_t>(k)] = values;
     }
@@ -580,6 +590,7 @@ class Reader {
   }
 
   static constexpr std::size_t most_pairs = 10'000'000;
+  static constexpr std::size_t most_terms = 100;  ///< of a torsion: a periodicity is at most 100
   std::deque<File> files_;
   ForceField ff_;
   std::optional<double> coulomb14_, lj14_, lj14_alone_;

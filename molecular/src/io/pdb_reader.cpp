@@ -18,6 +18,7 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <optional>
 
@@ -90,17 +91,18 @@ std::uint8_t element_of_name(std::string_view columns, const std::string& residu
 
 class Reader {
  public:
-  Reader(const data::TextFile& text, const StructureOptions& options) : text_(text), options_(options), findings_(text), builder_(findings_, text) {}
+  Reader(const data::TextFile& text, const StructureOptions& options, std::size_t first = 1, std::size_t last = std::numeric_limits<std::size_t>::max())
+      : text_(text), options_(options), first_(first), last_(std::min(last, text.n_lines())), findings_(text), builder_(findings_, text) {}
 
   StructureFile read() {
-    for (std::size_t n = 1; n <= text_.n_lines() && !ended_; ++n) line(text_.line(n), text_.line_starts[n - 1]);
+    for (std::size_t n = first_; n <= last_ && !ended_; ++n) line(text_.line(n), text_.line_starts[n - 1]);
     if (in_model_) findings_.error(701, model_offset_, "a MODEL without the ENDMDL that closes it", "the file was cut off, or ENDMDL is missing");
     if (n_models_ > 1 && n_models_ >= options_.model) findings_.note(730, model_offset_, fmt::format("the file has {} models, model {} was read", n_models_, options_.model));
     if (n_models_ > 0 && n_models_ < options_.model) findings_.error(702, 0, fmt::format("model {} was asked for, the file has {}", options_.model, n_models_));
     Structure s = builder_.finish();
     findings_.throw_if_errors();
     if (s.n_atoms() == 0) {
-      findings_.error(701, 0, "expected ATOM or HETATM records of a PDB file, found none");
+      findings_.error(701, text_.line_starts[first_ - 1], "expected ATOM or HETATM records of a PDB file, found none");
       findings_.throw_if_errors();
     }
     connect(s);
@@ -266,6 +268,7 @@ class Reader {
 
   const data::TextFile& text_;
   StructureOptions options_;
+  std::size_t first_, last_;  ///< lines
   data::Findings findings_;
   StructureBuilder builder_;
   std::vector<std::size_t> conect_;
@@ -281,5 +284,22 @@ class Reader {
 }  // namespace
 
 StructureFile read_pdb(const data::TextFile& text, const StructureOptions& options) { return Reader(text, options).read(); }
+
+std::vector<std::array<std::size_t, 2>> pdb_models(const data::TextFile& text) {
+  std::vector<std::array<std::size_t, 2>> out;
+  bool open = false;
+  for (std::size_t n = 1; n <= text.n_lines(); ++n) {
+    const std::string_view record = trim(text.line(n).substr(0, 6));
+    if (record == "MODEL") out.push_back({n, n}), open = true;
+    if (open) out.back()[1] = n;
+    if (record == "ENDMDL") open = false;
+    if (record == "END") break;
+  }
+  return out;
+}
+
+Structure read_pdb_model(const data::TextFile& text, const std::array<std::size_t, 2>& lines) {
+  return Reader(text, {.model = 1, .standard_bonds = false}, lines[0], lines[1]).read().structure;
+}
 
 }  // namespace tessera::molecular

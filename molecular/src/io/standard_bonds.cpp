@@ -116,11 +116,14 @@ class Bonds {
   }
 
  private:
+  /// All hydrogens on the oxygen; of several oxygens it is not known which bears which.
   void water(std::size_t first, std::size_t last) {
-    for (std::size_t o = first; o < last; ++o)
-      if (s_.element[o] == 8)
-        for (std::size_t h = first; h < last; ++h)
-          if (s_.element[h] == 1) out_.push_back({static_cast<std::int32_t>(o), static_cast<std::int32_t>(h)});
+    const auto is_oxygen = [](std::uint8_t z) { return z == 8; };
+    const auto begin = s_.element.begin() + static_cast<std::ptrdiff_t>(first), end = s_.element.begin() + static_cast<std::ptrdiff_t>(last);
+    if (std::count_if(begin, end, is_oxygen) != 1) return;
+    const auto o = static_cast<std::int32_t>(std::find_if(begin, end, is_oxygen) - s_.element.begin());
+    for (std::size_t h = first; h < last; ++h)
+      if (s_.element[h] == 1) out_.push_back({o, static_cast<std::int32_t>(h)});
   }
   /// The heavy atom that bears a hydrogen; -1: none.
   static std::int32_t bearer(const std::string& hydrogen, const std::map<std::string, std::int32_t>& heavy) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/structure_builder.h"
 
+#include "io/reach.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,8 +24,8 @@ Box cell_of(const Vec3& edges, const Vec3& angles, std::size_t offset, data::Fin
     findings.note(730, offset, "a cell of 1 x 1 x 1 Angstrom stands for none");
     return {};
   }
-  if (!(edges[0] > 0 && edges[1] > 0 && edges[2] > 0)) {
-    findings.error(702, offset, fmt::format("the edges of a cell must be positive, got {} x {} x {}", edges[0], edges[1], edges[2]));
+  if (!(edges[0] > 0 && edges[1] > 0 && edges[2] > 0 && within_reach({0.1 * edges[0], 0.1 * edges[1], 0.1 * edges[2]}))) {
+    findings.error(702, offset, fmt::format("the edges of a cell must be positive and at most a millimetre, got {} x {} x {}", edges[0], edges[1], edges[2]));
     return {};
   }
   if (!std::ranges::all_of(angles, [](double a) { return a > 0 && a < 180; })) {
@@ -54,6 +56,7 @@ void StructureBuilder::add(AtomRecord r) {
     findings_.error(702, r.offset, fmt::format("more than {} atoms in one residue", most));
     findings_.throw_if_errors();
   }
+  if (!within_reach(r.x_nm)) findings_.error(702, r.offset, fmt::format("atom {} {}", r.name, out_of_reach), "places are in angstrom");
   residue_.push_back(std::move(r));
 }
 

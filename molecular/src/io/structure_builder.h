@@ -49,6 +49,10 @@ class StructureBuilder {
 /// The cell of edges [Angstrom] and angles [degree]; none for 1 x 1 x 1. Reports E0702 for what is no cell.
 Box cell_of(const Vec3& edges, const Vec3& angles, std::size_t offset, data::Findings& findings);
 
+/// First and last line of each MODEL of a PDB file, and the atoms between them: frames are read one by one in one pass.
+std::vector<std::array<std::size_t, 2>> pdb_models(const data::TextFile& text);
+Structure read_pdb_model(const data::TextFile& text, const std::array<std::size_t, 2>& lines);
+
 /// Sorts, orders the ends, takes away doubles.
 void tidy_bonds(std::vector<std::array<std::int32_t, 2>>& bonds);
 

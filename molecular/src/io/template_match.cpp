@@ -46,8 +46,9 @@ class Search {
       return to < 0 || std::ranges::binary_search(b_.near[j], to);
     });
   }
+  [[noreturn]] static void give_up() { throw Error("[isomorphism] a residue and a template are too much alike within themselves to be compared"); }
   bool try_pair(std::size_t k, std::size_t i, std::size_t j) {
-    if (++tries_ > 1000000) throw Error("[isomorphism] a residue and a template are too much alike within themselves to be compared");
+    if (++tries_ > 1000000) give_up();
     if (!fits(i, j)) return false;
     image_[i] = static_cast<std::int32_t>(j);
     taken_[j] = true;
@@ -65,6 +66,7 @@ class Search {
       candidates.resize(b_.size());
       std::iota(candidates.begin(), candidates.end(), 0);
     }
+    if ((looked_at_ += candidates.size()) > 50'000'000) give_up();
     for (const bool same_name : {true, false})
       for (const std::int32_t j : candidates)
         if ((b_.name[static_cast<std::size_t>(j)] == a_.name[i]) == same_name && try_pair(k, i, static_cast<std::size_t>(j))) return true;
@@ -74,7 +76,7 @@ class Search {
   std::vector<Step> order_;
   std::vector<std::int32_t> image_;
   std::vector<bool> taken_;
-  std::size_t tries_ = 0;
+  std::size_t tries_ = 0, looked_at_ = 0;
 };
 
 std::string formula(const std::map<std::uint8_t, int>& count) {
@@ -206,7 +208,14 @@ TemplateMatcher::Match TemplateMatcher::match(std::size_t first, std::size_t las
     const ForceField::Template& t = ff_.templates[static_cast<std::size_t>(k)];
     const int rank = t.name == name ? 0 : t.base == name ? 1 : 2;
     if (rank > best_rank) continue;
-    std::vector<std::int32_t> image = isomorphism(g, known.graph);
+    std::vector<std::int32_t> image;
+    try {
+      image = isomorphism(g, known.graph);
+    } catch (const Error& e) {
+      const auto row = static_cast<std::size_t>(s_.residue[first]);
+      throw data::InputError(data::Diagnostic{.number = 731, .place = {s_.source.empty() ? "structure" : s_.source, row < s_.line.size() ? s_.line[row] : 0, 0, {}},
+                                              .message = fmt::format("residue {} {} and template {}: {}", name, s_.residues[row].number, t.name, e.what()), .hint = "give its bonds by CONECT records, or make several residues of it"});
+    }
     if (image.empty()) continue;
     for (std::int32_t& a : image) a = known.rows[static_cast<std::size_t>(a)];
     if (rank == 0) return {k, std::move(image), {}};

@@ -11,9 +11,13 @@
 
 #include <fmt/format.h>
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <unordered_map>
 
 namespace tessera::molecular {
 namespace {
@@ -44,6 +48,22 @@ std::string plain(std::string_view s) {
   for (const char c : s)
     if (c != '-' && c != '_') out += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   return out;
+}
+
+constexpr double gib = 1024.0 * 1024 * 1024;
+
+/// What a process may take: what the machine has, or less where it was told so.
+double memory_bytes() {
+  const double machine = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
+  struct rlimit limit {};
+  const bool limited = ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  return limited ? std::min(machine, static_cast<double>(limit.rlim_cur)) : machine;
+}
+
+/// The least that one copy of a molecule takes: of an atom two names and five numbers, of a term some 20 bytes.
+double bytes_of(const TopMolecule& m) {
+  constexpr double atom = 2 * sizeof(std::string) + 2 * sizeof(double) + 3 * sizeof(std::int32_t), term = 8;
+  return static_cast<double>(m.size()) * atom + static_cast<double>(m.residues.size()) * sizeof(Residue) + static_cast<double>(m.entries() - m.size()) * term;
 }
 
 class Reader {
@@ -78,6 +98,7 @@ class Reader {
       findings_.error(722, line.front(), "expected a section such as [ atoms ], got " + shown(name));
       return;
     }
+    if (close + 1 < name.size()) findings_.warn(722, line.front(), "what stands behind the name of a section is not read: " + shown(name.substr(close + 1)), "begin a new line");
     name = name.substr(1, close - 1);
     const auto* known = std::ranges::find_if(sections, [&](const Section& s) { return plain(s.name) == plain(name); });
     if (known == std::end(sections)) {
@@ -130,6 +151,10 @@ class Reader {
     }
     if (section_ == "molecules") return read_count(line);
     molecule_.read(section_, line, molecules_.back());
+    if (molecules_.back().entries() > options_.most_entries) {
+      findings_.error(702, line.front(), fmt::format("molecule {} has more than {} atoms and terms", shown(molecules_.back().name), options_.most_entries));
+      findings_.throw_if_errors();
+    }
   }
 
   void begin_molecule(const TopLine& line) {
@@ -141,19 +166,19 @@ class Reader {
     m.name = line[0].text;
     m.at = line[0];
     m.bonds_excluded = static_cast<int>(nrexcl.value_or(0));
+    const int number = static_cast<int>(molecules_.size());
+    molecule_of_.emplace(m.name, number);
+    const auto [alike, fresh] = molecule_like_.emplace(data::upper(m.name), number);
+    if (!fresh) alike->second = -2;
     molecules_.push_back(std::move(m));
     closed_ = false;
   }
 
   /// -1: none, -2: several that differ in case.
   int find_molecule(std::string_view name, bool exact) const {
-    int found = -1;
-    for (std::size_t k = 0; k < molecules_.size(); ++k)
-      if (molecules_[k].name == name) return static_cast<int>(k);
-    if (exact) return -1;
-    for (std::size_t k = 0; k < molecules_.size(); ++k)
-      if (data::upper(molecules_[k].name) == data::upper(name)) found = found == -1 ? static_cast<int>(k) : -2;
-    return found;
+    if (const auto at = molecule_of_.find(std::string(name)); at != molecule_of_.end()) return at->second;
+    const auto at = exact ? molecule_like_.end() : molecule_like_.find(data::upper(name));
+    return at == molecule_like_.end() ? -1 : at->second;
   }
 
   void read_count(const TopLine& line) {
@@ -162,7 +187,7 @@ class Reader {
     const int k = find_molecule(line[0].text, false);
     if (k < 0) {
       std::string names;
-      for (const TopMolecule& m : molecules_) names += (names.empty() ? "" : ", ") + shown(m.name);
+      for (std::size_t m = 0; m < molecules_.size() && names.size() < 200; ++m) names += (names.empty() ? "" : ", ") + shown(molecules_[m].name);
       return findings_.error(723, line[0], fmt::format("there is {} molecule {}", k == -1 ? "no" : "more than one", shown(line[0].text)), "molecules: " + names.substr(0, 200));
     }
     const auto count = findings_.integer(line[1], 0, std::numeric_limits<std::int32_t>::max(), "the number of molecules");
@@ -171,6 +196,11 @@ class Reader {
     const auto n = static_cast<std::size_t>(*count);
     if (n > 0 && (m.entries() > (options_.most_entries - entries_) / n || m.size() > (static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()) - atoms_) / n)) {
       findings_.error(702, line[1], fmt::format("{} molecules of {} atoms are more than this program holds", n, m.size()), "is the number right?");
+      findings_.throw_if_errors();
+    }
+    bytes_ += static_cast<double>(n) * bytes_of(m);
+    if (bytes_ > memory_bytes()) {
+      findings_.error(702, line[1], fmt::format("{} molecules of {} atoms take {:.1f} GiB, this machine gives {:.1f} GiB", n, m.size(), bytes_ / gib, memory_bytes() / gib), "is the number right?");
       findings_.throw_if_errors();
     }
     entries_ += n * m.entries();
@@ -190,6 +220,7 @@ class Reader {
   TopTables tables_;
   TopMoleculeReader molecule_;
   std::vector<TopMolecule> molecules_;
+  std::unordered_map<std::string, int> molecule_of_, molecule_like_;  ///< by name; by name in capitals (-2: several)
   std::vector<std::pair<int, std::size_t>> counts_;  ///< molecule, how many
   std::string_view section_;
   TopWord open_at_;
@@ -197,6 +228,7 @@ class Reader {
   bool closed_ = true, has_system_ = false, has_molecules_ = false;
   std::string title_;
   std::size_t entries_ = 0, atoms_ = 0;
+  double bytes_ = 0;  ///< of all molecules
   System s_;
   std::vector<std::int32_t> lj_of_;  ///< of atom types; -1: not used
 };
@@ -215,8 +247,9 @@ void Reader::lennard_jones() {
       used.push_back(static_cast<int>(t));
     }
   const std::size_t n = used.size();
-  if (n > 46000 || n * n > options_.most_entries) {
-    findings_.error(702, preprocessor_.end(), fmt::format("{} atom types are more than this program holds", n));
+  constexpr std::size_t table_bytes = 2 * sizeof(double);
+  if (n > 46000 || n * n > options_.most_entries || static_cast<double>(n * n * table_bytes) > memory_bytes()) {
+    findings_.error(702, preprocessor_.end(), fmt::format("{} atom types in use are more than this program holds", n), "types of the same parameters may be one");
     findings_.throw_if_errors();
   }
   std::vector<double> sigma(n), epsilon(n);
@@ -248,6 +281,8 @@ void Reader::lennard_jones() {
       const auto given = types_.nonbonded_exception(used[i], used[j]);
       const auto [v, w] = given ? *given : types_.combined(used[i], used[j]);
       const auto [c6, c12] = types_.c6_c12(v, w);
+      if (!std::isfinite(c6) || !std::isfinite(c12))
+        findings_.error(702, preprocessor_.end(), fmt::format("the Lennard-Jones parameters of {} and {} are beyond the range of double precision", shown(types_.atom_types[static_cast<std::size_t>(used[i])].name), shown(types_.atom_types[static_cast<std::size_t>(used[j])].name)));
       lj.c6[i * n + j] = lj.c6[j * n + i] = c6;
       lj.c12[i * n + j] = lj.c12[j * n + i] = c12;
       if (given && by_rule) lj.exceptions.push_back({static_cast<std::int32_t>(i), static_cast<std::int32_t>(j)});
@@ -320,7 +355,8 @@ void Reader::add(const TopMolecule& m, std::size_t copies) {
 /// Residues of molecules that have one alone are numbered on, behind the last number of the others.
 void Reader::name_residues() {
   std::int64_t last = 0;
-  const auto number_of = [](const std::string& s) { return std::strtoll(s.c_str(), nullptr, 10); };
+  constexpr long long most = 1'000'000'000;  // what is beyond is no number of a residue
+  const auto number_of = [&](const std::string& s) { return std::min(most, std::strtoll(s.c_str(), nullptr, 10)); };
   for (const auto& [k, n] : counts_)
     if (const TopMolecule& m = molecules_[static_cast<std::size_t>(k)]; n > 0 && m.residues.size() > 1)
       for (const Residue& r : m.residues) last = std::max<std::int64_t>(last, number_of(r.number));
@@ -372,8 +408,11 @@ GromacsTopology Reader::assemble() {
     if (n > 0) add(molecules_[static_cast<std::size_t>(k)], n);
     findings_.throw_if_errors();
   }
+  std::vector<bool> there(molecules_.size(), false);
+  for (const auto& [k, n] : counts_)
+    if (n > 0) there[static_cast<std::size_t>(k)] = true;
   for (std::size_t k = 0; k < molecules_.size(); ++k)
-    if (std::ranges::none_of(counts_, [&](const auto& c) { return c.first == static_cast<int>(k) && c.second > 0; }) && molecules_[k].at.source->parent == nullptr)
+    if (!there[k] && molecules_[k].at.source->parent == nullptr)
       findings_.note(723, molecules_[k].at, "molecule " + shown(molecules_[k].name) + " is not in the system");
   name_residues();
   take(s_.bonds, tables_.bonds);
@@ -391,7 +430,12 @@ GromacsTopology Reader::assemble() {
   s_.coulomb_constant = options_.coulomb_constant;
   s_.title = title_;
   if (options_.constraints != Rigid::none) s_ = constrained(std::move(s_), options_.constraints, false);
-  validate(s_);
+  try {
+    validate(s_);
+  } catch (const Error& e) {
+    findings_.error(702, preprocessor_.end(), e.what());
+    findings_.throw_if_errors();
+  }
   return {std::move(s_), preprocessor_.files(), findings_.take_remarks()};
 }
 

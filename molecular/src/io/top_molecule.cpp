@@ -44,6 +44,8 @@ void TopMoleculeReader::not_read(std::string_view section, const TopWord& at, st
   findings_.error(703, at, fmt::format("function {} ({}) of [ {} ] is not read", function, name_of_function(section, function), section));
 }
 
+void TopMoleculeReader::too_large(const TopWord& at) { findings_.error(702, at, "the parameters of this term are beyond the range of double precision"); }
+
 void TopMoleculeReader::b_state(const TopWord& at) {
   if (told_b_state_) return;
   told_b_state_ = true;
@@ -181,7 +183,10 @@ void TopMoleculeReader::bonded_term(TopKind kind, int entry, const double* p, co
     }
     case TopKind::harmonic_improper: m.harmonic_impropers.add(a, tables_.harmonic_impropers.row(source, {p[0] * degree, p[1]})); break;
     case TopKind::ryckaert_bellemans: m.ryckaert_bellemans.add(a, tables_.ryckaert_bellemans.row(source, {p[0], p[1], p[2], p[3], p[4], p[5]})); break;
-    case TopKind::fourier:  // F1 (1 + cos phi)/2 + F2 (1 - cos 2 phi)/2 + F3 (1 + cos 3 phi)/2 + F4 (1 - cos 4 phi)/2 in powers of -cos phi
+    case TopKind::fourier:
+      for (std::size_t k = 0; k < 4; ++k)
+        if (!(std::abs(p[k]) < 1e300)) return too_large(at);  // of the sums
+      // F1 (1 + cos phi)/2 + F2 (1 - cos 2 phi)/2 + F3 (1 + cos 3 phi)/2 + F4 (1 - cos 4 phi)/2 in powers of -cos phi
       m.ryckaert_bellemans.add(a, tables_.ryckaert_bellemans.row(source, {p[1] + 0.5 * (p[0] + p[2]), 0.5 * (3 * p[2] - p[0]), 4 * p[3] - p[1], -2 * p[2], -4 * p[3], 0}));
       break;
     case TopKind::count: break;
@@ -225,10 +230,11 @@ void TopMoleculeReader::pairs(std::string_view section, const TopLine& line, Top
     }
     const double qq = apart ? p[0] * p[1] : p[0] * p[1] * p[2];
     const auto [c6, c12] = types_.c6_c12(p[n - 2], p[n - 1]);
+    if (!std::isfinite(c6) || !std::isfinite(c12) || !std::isfinite(qq)) return too_large(line[2]);
     m.pairs.add(a, tables_.pairs.row(-1, {c6, c12, 0, qq}));
     return;
   }
-  int source = -1;
+  std::int64_t source = -1;
   if (!parameters(line, 3, 2, p, bad)) {
     if (bad) return;
     const auto vw = types_.pair(i, j);
@@ -237,9 +243,10 @@ void TopMoleculeReader::pairs(std::string_view section, const TopLine& line, Top
                              "add it to [ pairtypes ], or write V and W on this line");
     p[0] = (*vw)[0];
     p[1] = (*vw)[1];
-    source = std::min(i, j) * static_cast<int>(types_.atom_types.size()) + std::max(i, j);
+    source = std::min(i, j) * static_cast<std::int64_t>(types_.atom_types.size()) + std::max(i, j);
   }
   const auto [c6, c12] = types_.c6_c12(p[0], p[1]);
+  if (!std::isfinite(c6) || !std::isfinite(c12)) return too_large(line[2]);
   m.pairs.add(a, tables_.pairs.row(source, {c6, c12, types_.defaults.fudge_qq, 0}));
 }
 
@@ -255,8 +262,9 @@ void TopMoleculeReader::settles(const TopLine& line, TopMolecule& m) {
   if (!(*oh > 0 && *hh > 0 && *hh < 2 * *oh)) return findings_.error(702, line[2], fmt::format("{} and {} nm are no sides of a triangle", *oh, *hh));
   a[1] = a[0] + 1;
   a[2] = a[0] + 2;
-  for (const auto& w : m.rigid_waters.atoms)
-    if (std::abs(w[0] - a[0]) < 3) return findings_.error(702, line[0], "two rigid waters share atoms");
+  const auto next = m.oxygens.lower_bound(a[0] - 2);
+  if (next != m.oxygens.end() && *next <= a[0] + 2) return findings_.error(702, line[0], "two rigid waters share atoms");
+  m.oxygens.insert(a[0]);
   m.rigid_waters.add(a, tables_.rigid_waters.row(-1, {*oh, *hh}));
   m.connectivity.push_back({a[0], a[1]});
   m.connectivity.push_back({a[0], a[2]});
@@ -323,6 +331,8 @@ void TopMoleculeReader::finish(TopMolecule& m, std::size_t most) {
     near[z(j)].push_back(i);
   }
   std::vector<std::int32_t> seen(m.size(), -1), reached;
+  // Bonds of one atom to all others would exclude all pairs: a file of n lines may not ask for n^2.
+  const std::size_t bound = std::min(most, 1'000'000 + m.exclusions.size() + 1000 * m.size());
   std::size_t steps = 0;
   for (std::size_t i = 0; i < m.size(); ++i) {
     const auto self = static_cast<std::int32_t>(i);
@@ -342,8 +352,8 @@ void TopMoleculeReader::finish(TopMolecule& m, std::size_t most) {
     }
     for (const std::int32_t j : reached)
       if (j > self) m.exclusions.push_back({self, j});
-    if (m.exclusions.size() > most || steps / 64 > most) {
-      findings_.error(702, m.at, fmt::format("the bonds of molecule {} exclude more than {} pairs within {} bonds", shown(m.name), most, m.bonds_excluded), "is nrexcl right?");
+    if (m.exclusions.size() > bound || steps / 64 > bound) {
+      findings_.error(702, m.at, fmt::format("the bonds of molecule {} exclude more than {} pairs within {} bonds", shown(m.name), bound, m.bonds_excluded), "is nrexcl right?");
       findings_.throw_if_errors();
     }
   }

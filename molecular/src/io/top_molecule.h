@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,7 @@ namespace tessera::molecular {
 template <int P>
 class TopRows {
  public:
-  std::int32_t row(int entry, const std::array<double, P>& values) {
+  std::int32_t row(std::int64_t entry, const std::array<double, P>& values) {
     const auto [at, fresh] = known_.try_emplace({entry, values}, static_cast<std::int32_t>(rows.size()));
     if (fresh) rows.push_back(values);
     return at->second;
@@ -25,7 +26,7 @@ class TopRows {
   std::vector<std::array<double, P>> rows;
 
  private:
-  std::map<std::pair<int, std::array<double, P>>, std::int32_t> known_;
+  std::map<std::pair<std::int64_t, std::array<double, P>>, std::int32_t> known_;
 };
 
 struct TopTables {
@@ -72,6 +73,7 @@ struct TopMolecule {
   std::vector<Restraint> position_restraints;
   std::vector<std::array<std::int32_t, 2>> connectivity, exclusions;
   std::vector<VirtualSite> virtual_sites;
+  std::set<std::int32_t> oxygens;  ///< of rigid waters
 
   std::size_t size() const { return type.size(); }
   /// Atoms, terms and excluded pairs: what one copy takes.
@@ -109,6 +111,7 @@ class TopMoleculeReader {
   bool parameters(const TopLine& line, std::size_t first, int n, double* out, bool& bad);
   void not_read(std::string_view section, const TopWord& at, std::int64_t function);
   void b_state(const TopWord& at);
+  void too_large(const TopWord& at);
 
   TopTypes& types_;
   TopTables& tables_;

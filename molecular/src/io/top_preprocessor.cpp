@@ -13,6 +13,7 @@ namespace fs = std::filesystem;
 using data::shown;
 
 constexpr std::size_t most_levels = 32, most_files = 1000;      // of includes
+constexpr std::size_t free_bytes = std::size_t{64} << 20, most_times = 4;  // of files that are included again and again: so much, and so often all of them
 constexpr std::size_t most_depth = 16, most_grown = 1000;       // of macros in macros, their words in one line
 constexpr std::size_t most_grown_in_all = 10'000'000;
 constexpr std::size_t most_errors = 50, most_remarks = 200;
@@ -26,7 +27,8 @@ std::string chain(const TopSource* source) {
 }
 
 bool is_beneath(const fs::path& path, const fs::path& folder) {
-  return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
+  // A folder that could not be made out (links in a circle) is an empty path, and nothing lies beneath it.
+  return !folder.empty() && std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
 }
 
 }  // namespace
@@ -66,7 +68,7 @@ std::optional<double> TopFindings::number(const TopWord& word) {
 
 std::optional<std::int64_t> TopFindings::integer(const TopWord& word, std::int64_t least, std::int64_t most, std::string_view what) {
   std::int64_t v = 0;
-  const std::string_view s = word.text.starts_with('+') ? word.text.substr(1) : word.text;
+  const std::string_view s = word.text.starts_with('+') && !word.text.starts_with("+-") ? word.text.substr(1) : word.text;
   const auto [end, code] = std::from_chars(s.data(), s.data() + s.size(), v);
   if (s.empty() || end != s.data() + s.size() || code == std::errc::invalid_argument) {
     error(303, word, fmt::format("expected {} (a whole number), got {}", what, shown(word.text)));
@@ -133,7 +135,12 @@ void TopPreprocessor::read_words(TopLine& out) {
     if (!comment) {
       const std::size_t semicolon = line.find(';');
       comment = semicolon != std::string_view::npos;
-      for (const data::Token& t : data::split_tokens(text.text, begin, begin + std::min(semicolon, line.size()))) out.push_back({t.text, level.source, t.offset});
+      const std::vector<data::Token> words = data::split_tokens(text.text, begin, begin + std::min(semicolon, line.size()));
+      for (const data::Token& t : words) out.push_back({t.text, level.source, t.offset});
+      if (words.size() > data::kMostItems) {
+        findings_.error(701, out.back(), fmt::format("more than {} words in one line", data::kMostItems), "break the line; one that ends in a backslash goes on in the next");
+        findings_.throw_if_errors();
+      }
     }
     if (!goes_on) return;
   }
@@ -307,13 +314,20 @@ void TopPreprocessor::open(const TopWord& at, const fs::path& path) {
     findings_.throw_if_errors();
   }
   std::shared_ptr<const data::TextFile>& text = cache_[real];
-  if (!text) try {
+  const bool fresh = !text;
+  if (fresh) try {
       text = std::make_shared<const data::TextFile>(data::read_text_file(path.lexically_normal()));
     } catch (const data::InputError& e) {
       if (e.findings().front().number == 107) return;  // an empty file says nothing
       findings_.error(e.findings().front().number, at, path.string() + ": " + e.findings().front().message);
       return;
     }
+  included_ += text->text.size();
+  if (fresh) distinct_ += text->text.size();
+  if (included_ > free_bytes + most_times * distinct_) {
+    findings_.error(720, at, fmt::format("files are included again and again: {} MiB so far, of {} KiB", included_ >> 20, (distinct_ >> 10) + 1));
+    findings_.throw_if_errors();
+  }
   sources_.push_back({text, real, at.source, at.offset});
   levels_.push_back({&sources_.back(), 1, {}});
 }

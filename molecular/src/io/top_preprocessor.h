@@ -98,6 +98,7 @@ class TopPreprocessor {
   std::unordered_map<std::string, Macro> macros_;
   std::deque<std::string> values_;              ///< of all macros ever defined: words point there
   std::size_t grown_ = 0;                       ///< words that came from macros
+  std::size_t included_ = 0, distinct_ = 0;     ///< bytes of all files included, as often as they are, and once each
   std::map<std::filesystem::path, std::shared_ptr<const data::TextFile>> cache_;
 };
 

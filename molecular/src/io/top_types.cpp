@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cctype>
 #include <cmath>
 
@@ -11,6 +12,8 @@ namespace tessera::molecular {
 namespace {
 
 using data::shown;
+
+constexpr std::size_t most_terms = 100;  // of one dihedral: multiplicities are 100 at the most
 
 constexpr std::array<TopKindInfo, static_cast<std::size_t>(TopKind::count)> kinds = {{
     {"bonds", 1, 2, 2}, {"bonds", 6, 2, 2}, {"constraints", 1, 2, 1}, {"constraints", 2, 2, 1}, {"angles", 1, 3, 2}, {"angles", 5, 3, 4},
@@ -55,6 +58,11 @@ const char* name_of_function(std::string_view section, std::int64_t function) {
   for (const OtherFunction& o : others)
     if (section == o.section && function == o.function) return o.name;
   return "unknown";
+}
+
+void TopTypes::expect_finite(double v, double w, const TopWord& at) {
+  const auto [c6, c12] = c6_c12(v, w);
+  if (!std::isfinite(c6) || !std::isfinite(c12)) findings_.error(702, at, fmt::format("the Lennard-Jones parameters {} and {} are beyond the range of double precision", v, w));
 }
 
 bool TopTypes::parameters(const TopLine& line, std::size_t first, int n, double* out) {
@@ -112,6 +120,7 @@ void TopTypes::read_atom_type(const TopLine& line) {
   if (!parameters(line, at + 1, 2, vw)) return;
   t.v = vw[0];
   t.w = vw[1];
+  expect_finite(vw[0], vw[1], line[at + 1]);
   const auto [known, fresh] = atom_type_of_.try_emplace(t.name, static_cast<int>(atom_types.size()));
   if (fresh) {
     atom_types.push_back(t);
@@ -142,6 +151,7 @@ void TopTypes::read_type_pair(const TopLine& line, const char* what, std::map<st
   if (*function != 1) return findings_.error(703, line[2], fmt::format("function {} of a {} is not read", *function, what), "1 is Lennard-Jones");
   std::array<double, 2> vw;
   if (!parameters(line, 3, 2, vw.data())) return;
+  expect_finite(vw[0], vw[1], line[3]);
   const auto [at, fresh] = into.try_emplace({std::min(t[0], t[1]), std::max(t[0], t[1])}, vw);
   if (fresh || at->second == vw) return;
   findings_.warn(723, line[0], fmt::format("the {} of {} and {} was given before with other values; the later ones are taken", what, shown(line[0].text), shown(line[1].text)));
@@ -205,6 +215,7 @@ void TopTypes::add(TopKind kind, const Key& types, const std::array<double, 6>& 
   List& list = lists_[static_cast<std::size_t>(kind)];
   std::vector<int>& same = list.by_types[normal(types, info_of(kind).atoms)];
   const bool follows = repeats && !list.entries.empty() && list.entries.back().types == types;
+  if (same.size() >= most_terms) return findings_.error(702, at, fmt::format("more than {} terms of one dihedral", most_terms));
   bool known = false;
   for (const int k : same) {
     TopEntry& e = list.entries[static_cast<std::size_t>(k)];
@@ -231,24 +242,19 @@ std::vector<int> TopTypes::find(TopKind kind, const Key& types) {
   }
   const auto [answer, fresh] = list.found.try_emplace(key);
   if (!fresh) return answer->second;
-  // The first entry with the most types that are not wildcards; further lines of it follow.
-  const auto matches = [&](const Key& entry, bool reversed) {
-    int count = 0;
-    for (std::size_t k = 0; k < 4; ++k) {
-      const std::int32_t e = entry[reversed ? 3 - k : k];
-      if (e >= 0 && e != key[k]) return -1;
-      count += e >= 0;
-    }
-    return count;
-  };
+  // The first entry with the most types that are not wildcards; further lines of it follow. Each set of wildcards is looked up.
   int best = -1;
   std::size_t first = 0;
-  for (std::size_t k = 0; k < list.entries.size() && best < 4; ++k) {
-    const int m = std::max(matches(list.entries[k].types, false), matches(list.entries[k].types, true));
-    if (m > best) {
-      best = m;
-      first = k;
-    }
+  for (unsigned wild = 0; wild < 16; ++wild) {
+    Key with = key;
+    for (std::size_t k = 0; k < 4; ++k)
+      if (wild >> k & 1U) with[k] = -1;
+    const auto at = list.by_types.find(normal(with, 4));
+    const int named = 4 - std::popcount(wild);
+    if (at == list.by_types.end() || at->second.empty() || named < best) continue;
+    const auto k = static_cast<std::size_t>(at->second.front());
+    if (named > best || k < first) first = k;
+    best = named;
   }
   if (best >= 0)
     for (std::size_t k = first; k < list.entries.size() && list.entries[k].types == list.entries[first].types; ++k) answer->second.push_back(static_cast<int>(k));

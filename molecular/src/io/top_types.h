@@ -94,6 +94,8 @@ class TopTypes {
   int bonded_number(std::string_view name);
   /// Exactly `n` parameters (or with those of a B state, which are reported) from word `first` on; false: reported.
   bool parameters(const TopLine& line, std::size_t first, int n, double* out);
+  /// Reports V and W whose c6 or c12 overflow.
+  void expect_finite(double v, double w, const TopWord& at);
   void add(TopKind kind, const Key& types, const std::array<double, 6>& p, bool repeats, const TopWord& at);
   void read_type_pair(const TopLine& line, const char* what, std::map<std::array<int, 2>, std::array<double, 2>>& into);
 

@@ -215,12 +215,12 @@ class H5mdReader final : public TrajectoryReader {
     for (const Part& p : parts_) {
       const data::H5Array& a = block_.at(p.name);
       switch (p.kind) {
-        case Kind::positions: out.frame.x_nm = vectors(a, row, p.scale); break;
-        case Kind::velocities: out.frame.v_nm_ps = vectors(a, row, p.scale); break;
-        case Kind::forces: out.f = vectors(a, row, 1 / p.scale); break;
+        case Kind::positions: out.frame.x_nm = vectors(p.name, a, row, p.scale); break;
+        case Kind::velocities: out.frame.v_nm_ps = vectors(p.name, a, row, p.scale); break;
+        case Kind::forces: out.f = vectors(p.name, a, row, 1 / p.scale); break;
         case Kind::box: out.frame.box = box(numbers(a, row), p.scale); break;
-        case Kind::step: out.frame.step = std::llround(numbers(a, row)[0]); break;
-        case Kind::time: out.frame.time_ps = numbers(a, row)[0]; break;
+        case Kind::step: out.frame.step = std::llround(one(p.name, numbers(a, row))); break;
+        case Kind::time: out.frame.time_ps = one(p.name, numbers(a, row)); break;
         case Kind::scalar: out.observables.push_back(numbers(a, row)[0]); break;
       }
     }
@@ -279,13 +279,24 @@ class H5mdReader final : public TrajectoryReader {
     std::visit(copy, a.data);
     return out;
   }
-  std::vector<Vec3> vectors(const data::H5Array& a, std::size_t row, double scale) const {
+  std::vector<Vec3> vectors(const std::string& name, const data::H5Array& a, std::size_t row, double scale) const {
     const std::vector<double> v = numbers(a, row);
     std::vector<Vec3> out(v.size() / 3);
     for (std::size_t k = 0; k < v.size(); ++k) out[k / 3][k % 3] = v[k] * scale;
+    for (std::size_t i = 0; i < out.size(); ++i)
+      for (const double r : out[i])
+        if (!std::isfinite(r)) refuse(damaged, fmt::format("frame {} of {} has vectors that are no numbers, the first of atom {}", at_, name, i));
     return out;
   }
+  /// A step or time; steps of other programs may be floats, and must fit into 64 bits.
+  double one(const std::string& name, const std::vector<double>& v) const {
+    if (v.size() != 1 || !(std::abs(v[0]) < 9e18)) refuse(damaged, fmt::format("frame {} of {} is no number that can be a step or time", at_, name));
+    return v[0];
+  }
   Box box(const std::vector<double>& v, double scale) const {
+    for (const double edge : v)
+      if (!std::isfinite(edge * scale)) refuse(damaged, fmt::format("frame {} has edges of the box that are no numbers", at_));
+
     if (v.size() == 3) return rectangular_box({v[0] * scale, v[1] * scale, v[2] * scale});
     if (v.size() != 9) refuse(damaged, "has a box of other than 3 or 9 numbers");
     Box b;

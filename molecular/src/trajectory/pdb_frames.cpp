@@ -1,48 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The models of a PDB file as frames: places and the one cell, no times.
+// The models of a PDB file as frames: places and the one cell (that of the last CRYST1), no times.
 #include "formats.h"
+#include "io/structure_builder.h"
 #include "tessera/data/text_file.h"
-#include "tessera/molecular/structure_file.h"
 
 namespace tessera::molecular {
 namespace {
 
-/// Records MODEL before END; a file without any is one frame.
-int models_of(const data::TextFile& text) {
-  int n = 0;
-  for (std::size_t k = 1; k <= text.n_lines(); ++k) {
-    const std::string_view line = text.line(k);
-    if (line.starts_with("MODEL ") || line == "MODEL") ++n;
-    if (line.substr(0, 6) == "END" || line.substr(0, 6) == "END   ") break;
-  }
-  return n;
-}
-
 class PdbReader final : public TrajectoryReader {
  public:
-  explicit PdbReader(const std::filesystem::path& path) : text_(data::read_text_file(path)), models_(models_of(text_)), first_(model(1)) {}
+  explicit PdbReader(const std::filesystem::path& path) : text_(data::read_text_file(path)), models_(pdb_models(text_)) {
+    Structure s = read_pdb(text_, {.model = 1, .standard_bonds = false}).structure;
+    first_ = {.x_nm = std::move(s.x_nm), .v_nm_ps = {}, .box = s.box};
+  }
   std::size_t n_atoms() const override { return first_.x_nm.size(); }
 
  protected:
   bool next(Snapshot& s) override {
-    if (at_ == std::max(models_, 1)) return false;
+    if (at_ == std::max<std::size_t>(models_.size(), 1)) return false;
     s = {};
-    s.frame = at_ == 0 ? first_ : model(at_ + 1);
-    s.frame.step = at_++;
+    s.frame = first_;
+    if (at_ > 0) s.frame.x_nm = read_pdb_model(text_, models_[at_]).x_nm;
     if (s.frame.x_nm.size() != n_atoms())
-      throw data::InputError(data::Diagnostic{.number = 704, .place = {text_.path}, .message = "model " + std::to_string(at_) + " has " + std::to_string(s.frame.x_nm.size()) + " atoms, the first " + std::to_string(n_atoms())});
+      throw data::InputError(text_.error(704, text_.line_starts[models_[at_][0] - 1], "model " + std::to_string(at_ + 1) + " has " + std::to_string(s.frame.x_nm.size()) + " atoms, the first " + std::to_string(n_atoms())));
+    s.frame.step = static_cast<std::int64_t>(at_++);
     return true;
   }
 
  private:
-  Frame model(int k) const {
-    Structure s = read_pdb(text_, {.model = k, .standard_bonds = false}).structure;
-    return {.x_nm = std::move(s.x_nm), .v_nm_ps = {}, .box = s.box};
-  }
-
   data::TextFile text_;
-  int models_, at_ = 0;
+  std::vector<std::array<std::size_t, 2>> models_;
+  std::size_t at_ = 0;
   Frame first_;
 };
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <limits>
 
 namespace tessera::molecular {
@@ -73,6 +74,7 @@ class TrrReader final : public TrajectoryReader {
     Snapshot out;
     out.frame.step = h.step;
     out.frame.time_ps = h.time_ps;
+    if (!std::isfinite(h.time_ps)) in.fail(damaged, at_, "has a time that is not a number");
     const auto fill = [&](std::span<Vec3> to) {
       const std::uint64_t at = in.at();
       for (Vec3& r : to)

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <limits>
 
 namespace tessera::molecular {
@@ -74,6 +75,7 @@ class XtcReader final : public TrajectoryReader {
     Snapshot out;
     out.frame.step = h.step;
     out.frame.time_ps = static_cast<double>(h.time_ps);
+    if (!std::isfinite(h.time_ps)) bytes.fail(damaged, start + 12, "has a time that is not a number");
     bytes.expect_finite(h.edge, start + 16, "edges of the box");
     out.frame.box.edge = h.edge;
     if (h.is_packed) {
