@@ -67,7 +67,7 @@ double coordinate_of(const Scale& s, const Box& box) {
   return q;
 }
 
-Centres centres_of(const Parts& p, const Motion& m, double early, double late) {
+Centres centres_of(const Parts& p, const Motion& m, double early, double late, double slow_kicks) {
   const auto& x = m.frame.x_nm;
   const auto& v = m.frame.v_nm_ps;
   const auto& f = m.forces.f;
@@ -110,8 +110,10 @@ Centres centres_of(const Parts& p, const Motion& m, double early, double late) {
           add(s, mass, u, a);
           for (std::size_t k = first; k < last; ++k) {
             const auto i = static_cast<std::size_t>(p.rigid.atom[k]);
-            for (std::size_t b = 0; b < 3; ++b)
-              for (std::size_t c = 0; c < 3; ++c) s[9 + 3 * b + c] -= (x[i][b] - centre[b]) * f[i][c];
+            for (std::size_t c = 0; c < 3; ++c) {
+              const double once_each = slow_kicks == 1 ? f[i][c] : f[i][c] + (1 - slow_kicks) * m.slow.f[i][c];
+              for (std::size_t b = 0; b < 3; ++b) s[9 + 3 * b + c] -= (x[i][b] - centre[b]) * once_each;
+            }
           }
         }
         return s;

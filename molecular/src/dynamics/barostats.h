@@ -26,7 +26,8 @@ struct Centres {
   std::array<Vec3, 3> twice_kinetic{};  ///< sum M u u, the mean of velocities u + early a and u + late a, a = F/M
   std::array<Vec3, 3> virial{};         ///< sum X F
 };
-Centres centres_of(const Parts& parts, const Motion& m, double early, double late);
+/// `slow_kicks`: how many times the slow forces, which the virial has once, are in those that kick.
+Centres centres_of(const Parts& parts, const Motion& m, double early, double late, double slow_kicks = 1);
 
 /// Scales box and centres along the axes by `factor`, with `velocities` also those of centres, inversely; the change of kinetic energy.
 double scale_centres(const Parts& parts, Motion& m, const Vec3& factor, bool velocities = true);

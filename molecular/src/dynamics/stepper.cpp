@@ -119,10 +119,13 @@ struct Stepper::Impl {
     for (std::size_t g = 0; g < t.size(); ++g) sum += parts.freedom[g] * t[g];
     return gas_constant * sum / freedom;
   }
+  /// How many times the slow forces are in the forces of a step.
+  double slow_kicks(std::int64_t step) const { return !slow ? 1 : step % o.slow_every == 0 ? static_cast<double>(o.slow_every) : 0; }
   /// Two half steps around full steps, from velocities as they are kept.
   Centres centres(const Motion& m) const {
     const double half = 0.5 * o.dt_ps;
-    return o.integrator == Integrator::leap_frog ? centres_of(parts, m, 0, 2 * half) : centres_of(parts, m, -half, half);
+    const bool leaps = o.integrator == Integrator::leap_frog;
+    return centres_of(parts, m, leaps ? 0 : -half, leaps ? 2 * half : half, slow_kicks(m.frame.step));
   }
 
   void scale(std::vector<Vec3>& v, const std::vector<double>& factor) const {
@@ -190,13 +193,12 @@ struct Stepper::Impl {
     force(m.frame.x_nm, m.frame.box, m.forces);
     spread_virtual_forces(system, m.frame.x_nm, m.frame.box, m.forces.f, m.forces.virial);
     if (!slow) return;
-    const bool due = step % o.slow_every == 0;
-    if (due || m.slow.f.empty()) {
+    const double times = slow_kicks(step);
+    if (times > 0 || m.slow.f.empty()) {
       slow(m.frame.x_nm, m.frame.box, m.slow);
       spread_virtual_forces(system, m.frame.x_nm, m.frame.box, m.slow.f, m.slow.virial);
     }
-    const auto times = static_cast<double>(o.slow_every);
-    if (due)
+    if (times > 0)
       for (std::size_t i = 0; i < n(); ++i)
         for (std::size_t c = 0; c < 3; ++c) m.forces.f[i][c] += times * m.slow.f[i][c];
     for (std::size_t k = 0; k < n_terms; ++k) m.forces.energy[k] += m.slow.energy[k];
@@ -336,7 +338,7 @@ struct Stepper::Impl {
       m.exchanged -= scale_centres(parts, m, factor, stochastic);
       evaluate(m, m.frame.step + 1);
       // The change of potential energy by the mean virial of before and after.
-      const std::array<Vec3, 3> after = centres_of(parts, m, 0, 0).virial;
+      const std::array<Vec3, 3> after = centres_of(parts, m, 0, 0, slow_kicks(m.frame.step + 1)).virial;
       for (std::size_t k = 0; k < 3; ++k) m.exchanged += 0.5 * (now.virial[k][k] + after[k][k]) * std::log(factor[k]);
     };
     switch (o.integrator) {
