@@ -175,6 +175,7 @@ struct Maker {
       std::vector<std::string> keys = {"rvdw", "rcoulomb", "coulombtype"};
       if (s.settings.rcoulomb > s.settings.rvdw) std::swap(keys[0], keys[1]);
       if (switched) keys.insert(keys.begin(), "rvdw_switch");
+      if (std::string_view(e.what()).starts_with("[pme]")) keys = {"fourierspacing", "coulombtype"};
       const auto given = std::ranges::find_if(keys, [&](const std::string& key) { return config.origin(key_of(k, key)).line > 0; });
       error(752, key_of(k, given == keys.end() ? keys.front() : *given), e.what());
     }

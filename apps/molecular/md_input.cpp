@@ -60,8 +60,12 @@ mol::Frame read_xyz(const data::TextFile& text) {
     else
       for (std::size_t k = 0; k < 9; ++k) edges[k / 3][k % 3] = 0.1 * data::parse_number(numbers[k], data::Exponent::e_only, findings).value_or(0);
     findings.throw_if_errors();
-    std::array<mol::Vec3, 3> turned{};
-    f.box = mol::box_of_vectors(edges, &turned);
+    try {
+      f.box = mol::box_of_vectors(edges);
+    } catch (const Error& e) {
+      findings.error(702, begin, e.what());
+      findings.throw_if_errors();
+    }
     if (f.box.edge != edges) findings.error(703, begin, "the lattice is not lower triangular: ax 0 0 bx by 0 cx cy cz");
   }
   for (std::size_t i = 0; i < *n; ++i) {
@@ -71,9 +75,15 @@ mol::Frame read_xyz(const data::TextFile& text) {
       continue;
     }
     mol::Vec3 x{};
-    for (std::size_t k = 0; k < 3; ++k) x[k] = 0.1 * data::parse_number(t[k + 1], data::Exponent::e_only, findings).value_or(0);
+    for (std::size_t k = 0; k < 3; ++k) {
+      x[k] = 0.1 * data::parse_number(t[k + 1], data::Exponent::e_only, findings).value_or(0);
+      if (std::abs(x[k]) > 1e6) findings.error(702, t[k + 1].offset, "an atom lies more than a millimetre away from the origin", "places are in angstrom");
+    }
     f.x_nm.push_back(x);
   }
+  // Further frames may follow, each with its number; other text is an atom that the number did not count.
+  if (*n + 3 <= text.n_lines())
+    if (const auto next = line(*n + 3); next.size() > 1) findings.error(701, next[0].offset, fmt::format("text behind the {} atoms of the file", *n), "is the number of atoms right?");
   findings.throw_if_errors();
   return f;
 }

@@ -87,7 +87,9 @@ std::map<std::string, std::string> read_index(const data::TextFile& text) {
       group->clear();  // of two with one name the last counts, as gmx warns
       continue;
     }
-    for (const data::Token& t : data::split_tokens(text.text, begin, begin + line.size())) {
+    const std::vector<data::Token> words = data::split_tokens(text.text, begin, begin + line.size());
+    if (words.size() > data::kMostItems) findings.error(701, words.back().offset, fmt::format("more than {} numbers in one line", data::kMostItems), "break the line");
+    for (const data::Token& t : words) {
       const auto i = data::parse_count(t, 2'000'000'000, "number of an atom", findings);
       if (!group) {
         findings.error(701, t.offset, "numbers before the first [ NAME ]");

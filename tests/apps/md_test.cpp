@@ -171,7 +171,10 @@ TEST_F(Md, BadInputsAreRefusedWithTheirPlace) {
   }
   write("cut.xyz", "2\n\nAr 1 1 1\n");
   write("words.xyz", "1\n\nAr 1 one 1\n");
-  for (const auto& [name, says] : {std::pair{"cut.xyz", "E0701"}, {"words.xyz", "words.xyz:3:6"}}) {
+  write("more.xyz", "1\n\nAr 1 1 1\nAr 5 5 5\n");
+  write("flat.xyz", "1\nLattice=\"1 0 0 2 0 0 0 0 1\"\nAr 1 1 1\n");
+  write("far.xyz", "1\n\nAr 1 1e300 1\n");
+  for (const auto& [name, says] : {std::pair{"cut.xyz", "E0701"}, {"words.xyz", "words.xyz:3:6"}, {"more.xyz", "more.xyz:4:1"}, {"flat.xyz", "flat.xyz:2:10"}, {"far.xyz", "far.xyz:3:6"}}) {
     write("case.toml", std::string("app = \"molecular.dynamics\"\ncoulombtype = \"none\"\nnsteps = 5\nstructure = \"") + name + "\"\n[lennard_jones]\n");
     const Outcome o = tessera({"run", "case.toml", "--output", "RUN"});
     EXPECT_EQ(o.code, 4) << o.err;

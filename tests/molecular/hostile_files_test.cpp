@@ -163,6 +163,7 @@ TEST(HostileStructure, PlacesBeyondAMillimetre) {
   expect(fault([&] { read_gro(data::make_text_file("a.gro", "t\n1\n    1A        A    12000000.00      0.00      0.00\n 1 1 1\n")); }), 702, 3, 21, "lies more than a millimetre");
   expect(fault([&] { read_gro(data::make_text_file("a.gro", "t\n1\n    1A        A    1   0.100   0.100   0.100\n 1 1e200 1\n")); }), 702, 4, 4, "an edge of the box");
   expect(fault([&] { read_amber_restart(data::make_text_file("a.rst7", "t\n2\n   1.0000000   2.0000000   3.0000000  1.0000e+30   5.0000000   6.0000000\n"), 2); }), 702, 3, 1, "atom 2 lies more than a millimetre");
+  expect(fault([&] { read_amber_restart(data::make_text_file("a.rst7", "t\n3\n   1.0000000   2.0000000   3.0000000   4.0000000   5.0000000   6.0000000\n   7.0000000   8.0000000   9.0000000\n  1.0000e+30   5.0000000   6.0000000\n"), 3); }), 702, 5, 1, "at most a millimetre");
 }
 
 TEST(HostileStructure, ModelsOfAPdbFileAreFramesInOnePass) {
@@ -214,6 +215,11 @@ TEST(HostileXml, APlaceIsLookedForInItsTagAlone) {
   // A blank before '=' hides the attribute's place: the element is shown, and the rest of the file is not searched.
   std::string t = "<ForceField><HarmonicBondForce>\n<Bond class1=\"A\" class2=\"A\" length =\"x\" k=\"1\"/>\n<Bond class1=\"A\" class2=\"A\" length=\"1\" k=\"1\"/></HarmonicBondForce></ForceField>";
   expect(fault([&] { xml(t); }), 303, 2, 2, "expected a number");
+}
+
+TEST(HostileXml, AVirtualSiteHasNoMass) {
+  const std::string site = "\n<VirtualSite type=\"average2\" index=\"2\" atom1=\"0\" atom2=\"1\" weight1=\"0.5\" weight2=\"0.5\"/>";
+  expect(fault([&] { xml(carbons(3, site)); }), 702, 2, 2, "'T2' is an atom with a mass");
 }
 
 TEST(HostileXml, LennardJonesBeyondDoublePrecision) {

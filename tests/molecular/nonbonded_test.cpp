@@ -142,6 +142,8 @@ TEST(Pme, GridsAreThoseOfGromacs) {
   EXPECT_EQ(pme_grid({.fourier_spacing_nm = 0.12}, rectangular_box({6.16447232, 1.31, 2.4})), (std::array<int, 3>{52, 12, 20}));
   EXPECT_EQ(pme_grid({.fourier_spacing_nm = 0.1}, rectangular_box({4.5, 8.5, 13.2})), (std::array<int, 3>{48, 96, 144}));  // not 45, 90, 140
   EXPECT_EQ(pme_grid({.fourier_grid = {31, 0, 33}}, rectangular_box({2.4, 2.4, 2.4})), (std::array<int, 3>{31, 20, 33}));
+  // A box that no memory has a grid for is refused, not given a small one.
+  for (const Vec3& large : {Vec3{1e31, 1, 1}, {1e4, 5, 5}, {500, 500, 500}}) EXPECT_THROW(pme_grid({.fourier_spacing_nm = 0.12}, rectangular_box(large)), Error);
   EXPECT_THROW(pme_energy(testing::waters(1, 0.4, 0.3, 0.5), {.pme_order = 5}, {4, 8, 8}), Error);
 }
 

@@ -9,6 +9,7 @@
 #include "nonbonded/pair_term.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/molecular/nonbonded.h"
+#include "tessera/molecular/pme.h"
 
 #include <fmt/format.h>
 
@@ -268,6 +269,7 @@ void check(const Nonbonded& o, const Box& box) {
   const double least = std::min({width[0], width[1], width[2]}), most = charged ? std::max(o.cutoff_lj_nm, o.cutoff_coulomb_nm) : o.cutoff_lj_nm;
   if (!(2 * most <= least * (1 + 1e-12)))
     fault(fmt::format("the cut-off of {:g} nm is more than half of the box's smallest width, {:g} nm: take at most {:g} nm or a larger box", most, least, 0.5 * least));
+  if (o.coulomb == Coulomb::pme) (void)pme_grid(o, box);  // throws where it would be too large
 }
 
 double ewald_beta(const Nonbonded& o) {

@@ -21,6 +21,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <mutex>
 #include <numbers>
 #include <vector>
@@ -310,13 +311,19 @@ Tensor Pme<Real>::generic(std::span<const Tensor> p) const {
 
 }  // namespace
 
+[[noreturn]] static void refuse_grid(double length_nm, double spacing_nm) {
+  throw Error(fmt::format("[pme] an edge of {:g} nm at a fourier spacing of {:g} nm asks for more grid points than are made, 65535 an edge and 2^31 in all: take a smaller box or a wider spacing", length_nm, spacing_nm));
+}
+
 std::array<int, 3> pme_grid(const Nonbonded& o, const Box& box) {
   const Vec3 length = lengths_nm(box);
   std::array<int, 3> grid = o.fourier_grid;
   for (std::size_t a = 0; a < 3; ++a) {
     if (grid[a] > 0) continue;
     // GROMACS' sizes (calcgrid.cpp): up to 44 a list, then the least multiple of 4 among 48 ... 84 times a power of two.
-    const int least = std::max(2 * (o.pme_order - 1), static_cast<int>(length[a] / o.fourier_spacing_nm + 0.999));
+    const double wanted = length[a] / o.fourier_spacing_nm + 0.999;
+    if (!(wanted < 65536)) refuse_grid(length[a], o.fourier_spacing_nm);
+    const int least = std::max(2 * (o.pme_order - 1), static_cast<int>(wanted));
     constexpr std::array small = {6, 8, 10, 12, 14, 16, 20, 24, 25, 28, 32, 36, 40, 42, 44};
     constexpr std::array base = {48, 50, 52, 54, 56, 60, 64, 70, 72, 75, 80, 81, 84};
     if (least <= small.back()) {
@@ -327,6 +334,7 @@ std::array<int, 3> pme_grid(const Nonbonded& o, const Box& box) {
     while (power * base.back() < least) power *= 2;
     grid[a] = power * *std::ranges::find_if(base, [&](int n) { return power * n >= least && power * n % 4 == 0 && power * n != 140; });
   }
+  if (std::int64_t{grid[0]} * grid[1] * grid[2] > std::numeric_limits<std::int32_t>::max()) refuse_grid(std::max({length[0], length[1], length[2]}), o.fourier_spacing_nm);
   return grid;
 }
 
