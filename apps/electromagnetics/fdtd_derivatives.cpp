@@ -46,11 +46,13 @@ Design find_design(const Case& c, const em::YeeModel& model) {
   const auto middle = [&](int d, int i) { return !c.grid.resolved(d) || (i >= c.grid.cells(d) / 4 && i < c.grid.cells(d) - c.grid.cells(d) / 4); };
   for (std::uint8_t q = 0; q < 3; ++q) {
     if (!model.active[q]) continue;
-    for (int k = 0; k <= c.grid.cells(2); ++k)
-      for (int j = 0; j <= c.grid.cells(1); ++j) {
+    // Along its own axis a component has an edge a cell, across it one a line.
+    const auto edges = [&](int d) { return c.grid.cells(d) + (em::at_middle(q, d) ? 0 : 1); };
+    for (int k = 0; k < edges(2); ++k)
+      for (int j = 0; j < edges(1); ++j) {
         em::MaterialRow row{std::vector<double>(n, 1.0), std::vector<double>(n, 0.0), {}};
         model.material(q, j, k, row);
-        for (int i = 0; i <= c.grid.cells(0); ++i) {
+        for (int i = 0; i < edges(0); ++i) {
           const em::Edge edge{q, i, j, k};
           const auto u = static_cast<std::size_t>(i);
           if (row.inverse[u] == 0) {

@@ -40,8 +40,9 @@ struct Sums {
 
   std::int64_t units(double f) {
     const std::int64_t v = std::llrint(f * of_forces.scale);
-    out_of_range |= v > of_forces.most || v < -of_forces.most;  // no_number is less than any
-    return v;
+    if (v <= of_forces.most && v >= -of_forces.most) return v;
+    out_of_range = true;  // no_number, too, which is less than any
+    return 0;
   }
   /// f on atom i, -f on atom j.
   void add_pair(std::int32_t i, std::int32_t j, const Vec3& f) {
@@ -56,14 +57,17 @@ struct Sums {
   }
   void add_energy(Term term, double u) {
     if (!wants_energies) return;
-    const std::int64_t v = to_fixed(u);
-    out_of_range |= v == no_number;
-    energy[static_cast<std::size_t>(term)] += v;
+    energy[static_cast<std::size_t>(term)] += in_range(to_fixed(u));
   }
   void add_virial(const Vec3& r, const Vec3& f) {
     if (!wants_energies) return;
     for (std::size_t a = 0; a < 3; ++a)
-      for (std::size_t b = 0; b < 3; ++b) virial[3 * a + b] += to_fixed(r[a] * f[b]);
+      for (std::size_t b = 0; b < 3; ++b) virial[3 * a + b] += in_range(to_fixed(r[a] * f[b]));
+  }
+  std::int64_t in_range(std::int64_t v) {
+    if (v != no_number) return v;
+    out_of_range = true;
+    return 0;
   }
 };
 

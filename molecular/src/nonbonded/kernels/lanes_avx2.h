@@ -2,6 +2,8 @@
 //
 // 256-bit vectors: 8 floats of j for one atom i, or half of the eight as doubles.
 #pragma once
+#include "nonbonded/kernels/pair_kernels.h"
+
 #include <immintrin.h>
 
 #include <cstdint>
@@ -57,7 +59,7 @@ struct Narrow {
     __m128i h = _mm_add_epi32(_mm256_castsi256_si128(f), _mm256_extracti128_si256(f, 1));
     h = _mm_add_epi32(h, _mm_shuffle_epi32(h, 0x4e));
     h = _mm_add_epi32(h, _mm_shuffle_epi32(h, 0xb1));
-    *p += _mm_cvtsi128_si32(h);
+    *p = wrapped(*p, _mm_cvtsi128_si32(h));
   }
   TESSERA_LANE T no_type() { return nothing(); }
   TESSERA_LANE T row_of(const std::int32_t* type, std::int32_t types, int v) { return _mm256_set1_epi32(types * type[v]); }
@@ -134,13 +136,13 @@ struct NarrowTwice {
   TESSERA_LANE I plus(I a, I b) { return _mm256_add_epi64(a, b); }
   TESSERA_LANE std::int64_t sum(I f) {
     const __m128i h = _mm_add_epi64(_mm256_castsi256_si128(f), _mm256_extracti128_si256(f, 1));
-    return _mm_cvtsi128_si64(h) + _mm_extract_epi64(h, 1);
+    return _mm_cvtsi128_si64(_mm_add_epi64(h, _mm_unpackhi_epi64(h, h)));
   }
   TESSERA_LANE void take(std::int64_t* p, I f) {
     auto* at = reinterpret_cast<__m256i*>(p);
     _mm256_store_si256(at, _mm256_sub_epi64(_mm256_load_si256(at), f));
   }
-  TESSERA_LANE void give(std::int64_t* p, I f) { *p += sum(f); }
+  TESSERA_LANE void give(std::int64_t* p, I f) { *p = wrapped<std::int64_t>(*p, sum(f)); }
   TESSERA_LANE T no_type() { return _mm_setzero_si128(); }
   TESSERA_LANE T row_of(const std::int32_t* type, std::int32_t types, int v) { return _mm_set1_epi32(types * type[v]); }
   TESSERA_LANE T type_j(const std::int32_t* type) { return _mm_load_si128(reinterpret_cast<const __m128i*>(type)); }

@@ -2,6 +2,8 @@
 //
 // 512-bit vectors: 8 floats of j for two atoms i, or 8 doubles for one.
 #pragma once
+#include "nonbonded/kernels/pair_kernels.h"
+
 #include <immintrin.h>
 
 #include <cstdint>
@@ -56,8 +58,10 @@ struct Wide {
     _mm256_store_si256(at, _mm256_sub_epi32(_mm256_load_si256(at), both));
   }
   TESSERA_LANE void give(std::int32_t* p, I f) {
-    p[0] += _mm512_mask_reduce_add_epi32(0x00ff, f);
-    p[1] += _mm512_mask_reduce_add_epi32(0xff00, f);
+    const __m512i two = _mm512_add_epi32(f, _mm512_shuffle_i64x2(f, f, 0xb1)), four = _mm512_add_epi32(two, _mm512_shuffle_epi32(two, _MM_PERM_BADC));
+    const __m512i all = _mm512_add_epi32(four, _mm512_shuffle_epi32(four, _MM_PERM_CDAB));
+    auto* at = reinterpret_cast<__m128i*>(p);
+    _mm_storel_epi64(at, _mm_add_epi32(_mm_loadl_epi64(at), _mm_unpacklo_epi32(_mm512_castsi512_si128(all), _mm512_extracti32x4_epi32(all, 2))));
   }
   TESSERA_LANE T no_type() { return _mm512_setzero_si512(); }
   TESSERA_LANE T row_of(const std::int32_t* type, std::int32_t types, int v) {
@@ -132,9 +136,13 @@ struct WideTwice {
     return _mm512_sub_epi64(_mm512_castpd_si512(v + big), _mm512_castpd_si512(big));
   }
   TESSERA_LANE I plus(I a, I b) { return _mm512_add_epi64(a, b); }
-  TESSERA_LANE std::int64_t sum(I f) { return _mm512_reduce_add_epi64(f); }
+  TESSERA_LANE std::int64_t sum(I f) {
+    const __m256i four = _mm256_add_epi64(_mm512_castsi512_si256(f), _mm512_extracti64x4_epi64(f, 1));
+    const __m128i two = _mm_add_epi64(_mm256_castsi256_si128(four), _mm256_extracti128_si256(four, 1));
+    return _mm_cvtsi128_si64(_mm_add_epi64(two, _mm_unpackhi_epi64(two, two)));
+  }
   TESSERA_LANE void take(std::int64_t* p, I f) { _mm512_store_si512(p, _mm512_sub_epi64(_mm512_load_si512(p), f)); }
-  TESSERA_LANE void give(std::int64_t* p, I f) { *p += sum(f); }
+  TESSERA_LANE void give(std::int64_t* p, I f) { *p = wrapped<std::int64_t>(*p, sum(f)); }
   TESSERA_LANE T no_type() { return _mm256_setzero_si256(); }
   TESSERA_LANE T row_of(const std::int32_t* type, std::int32_t types, int v) { return _mm256_set1_epi32(types * type[v]); }
   TESSERA_LANE T type_j(const std::int32_t* type) { return _mm256_load_si256(reinterpret_cast<const __m256i*>(type)); }

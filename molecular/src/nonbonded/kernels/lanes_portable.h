@@ -2,6 +2,8 @@
 //
 // Arrays of eight numbers and plain loops, for any processor.
 #pragma once
+#include "nonbonded/kernels/pair_kernels.h"
+
 #include <array>
 #include <bit>
 #include <cmath>
@@ -149,7 +151,7 @@ struct Plain {
   TESSERA_LANE void take(Sum* p, const I& f) {
     for (int k = 0; k < 8; ++k) p[k] = static_cast<Sum>(static_cast<Bits>(p[k]) - f[k]);
   }
-  TESSERA_LANE void give(Sum* p, const I& f) { *p = static_cast<Sum>(static_cast<Bits>(*p) + static_cast<Bits>(sum(f))); }
+  TESSERA_LANE void give(Sum* p, const I& f) { *p = wrapped(*p, sum(f)); }
   TESSERA_LANE T no_type() { return {}; }
   TESSERA_LANE T row_of(const std::int32_t* type, std::int32_t types, int v) { return eight_of(types * type[v]); }
   TESSERA_LANE T type_j(const std::int32_t* type) { return eight(type); }

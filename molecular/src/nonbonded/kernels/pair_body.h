@@ -313,7 +313,7 @@ bool energies(const Input<typename S::N>& in, const Row* begin, const Row* end, 
         }
       }
   }
-  for (int k = 0; k < 8; ++k) sums[k] += S::sum(total[k]);
+  for (int k = 0; k < 8; ++k) sums[k] = wrapped(sums[k], S::sum(total[k]));
   return S::any_beyond(worst, in.limit);
 }
 

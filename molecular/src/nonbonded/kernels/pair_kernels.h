@@ -70,6 +70,13 @@ struct Input {
   T limit;                  ///< |F|/r beyond which sums might leave their range
 };
 
+/// a + b of sums that wrap where a pair was beyond `limit`, and are not used then.
+template <class Sum>
+constexpr Sum wrapped(Sum a, Sum b) {
+  using Bits = std::make_unsigned_t<Sum>;
+  return static_cast<Sum>(static_cast<Bits>(a) + static_cast<Bits>(b));
+}
+
 /// Adds the forces of rows [begin, end) to `force` [3][atoms in clusters]; true where a pair was beyond `limit`.
 template <class T>
 using ForceKernel = bool (*)(const Input<T>& in, const Row* begin, const Row* end, const Entry* entries, typename Input<T>::Sum* const force[3]);

@@ -11,7 +11,7 @@ SLOW = True
 def measure(work):
     words, clean = [], True
     for preset in ("asan", "ubsan", "tsan"):
-        done = work.run(["cmake", "--workflow", "--preset", preset], cwd=work.root)
+        done = work.run(["cmake", "--workflow", "--preset", preset], cwd=work.root, timeout=4 * 3600)
         summary = re.search(r"(\d+)% tests passed, (\d+) tests? failed out of (\d+)", done.out)
         if not summary:
             raise rowkit.Failed(f"{preset} did not reach its tests:\n" + "\n".join((done.out + done.err).splitlines()[-15:]))
