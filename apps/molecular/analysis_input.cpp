@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "molecular/analysis_tasks.h"
+#include "molecular/md_groups.h"
 #include "tessera/data/hdf5.h"
 #include "tessera/data/text_file.h"
 #include "tessera/molecular/amber.h"
@@ -87,6 +88,21 @@ mol::System system_of_h5md(const fs::path& path) {
   return s;
 }
 
+/// Atoms that a group's selection names; all without one.
+mol::Group selected(const AnalysisOptions& o, const data::Config& config, std::size_t k, const mol::System& s) {
+  mol::Group out(s.n_atoms());
+  std::iota(out.begin(), out.end(), 0);
+  if (!o.groups[k].select) return out;
+  mol::Snapshot first;
+  mol::open_trajectory(o.trajectory[0], {.n_atoms = s.n_atoms()})->read(first);
+  try {
+    return md::atoms_of(*o.groups[k].select, s, first.frame);
+  } catch (const data::InputError& e) {
+    const data::Diagnostic& d = e.findings().front();
+    throw data::InputError(config.error(d.number, fmt::format("group[{}].select", k), d.message, d.hint), data::ExitCode::config_invalid);
+  }
+}
+
 bool among(const std::vector<std::string>& list, const std::string& name) { return list.empty() || std::find(list.begin(), list.end(), name) != list.end(); }
 
 }  // namespace
@@ -99,7 +115,7 @@ Input read_input(const AnalysisOptions& o, const data::Config& config) {
     mol::AmberTopology t = mol::read_amber_topology(data::read_text_file(o.topology));
     in.system = std::move(t.system), in.remarks = std::move(t.remarks);
   } else if (kind == ".top") {
-    mol::GromacsTopology t = mol::read_top(o.topology);
+    mol::GromacsTopology t = mol::read_top(o.topology, {.include_folders = o.include_folders});
     in.system = std::move(t.system), in.remarks = std::move(t.remarks);
     for (std::size_t k = 1; k < t.files.size(); ++k) in.files.push_back(data::describe_input(t.files[k]));
   } else if (kind == ".h5md" || kind == ".h5") {
@@ -120,7 +136,7 @@ Input read_input(const AnalysisOptions& o, const data::Config& config) {
   for (std::size_t k = 0; k < o.groups.size(); ++k) {
     const GroupOptions& g = o.groups[k];
     mol::Group& to = in.groups[g.name];
-    for (std::int32_t i : all) {
+    for (std::int32_t i : selected(o, config, k, in.system)) {
       const auto n = static_cast<std::size_t>(i);
       if (g.range && (i + 1 < (*g.range)[0] || i + 1 > (*g.range)[1])) continue;
       const std::string residue = in.system.residues.empty() ? "" : in.system.residues[static_cast<std::size_t>(a.residue[n])].name;

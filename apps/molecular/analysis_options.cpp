@@ -26,6 +26,7 @@ data::Options<GroupOptions> group_table() {
   o.add("residues", &O::residues, {.doc = "Names of residues."});
   o.add("elements", &O::elements, {.doc = "Symbols of elements."});
   o.add("range", &O::range, {.doc = "Numbers of the first and the last atom, counted from 1 in the topology.", .min = 1});
+  o.add("select", &O::select, {.doc = "A selection (docs/reference/selections.md), made at the first frame of the first file."});
   return o;
 }
 
@@ -82,6 +83,7 @@ const data::Options<AnalysisOptions>& analysis_options() {
     o.add("schema", &O::schema, {.doc = "Version of this layout.", .min = 1, .max = 1});
     o.add("title", &O::title, {.doc = "Title of pictures."});
     o.add("topology", &O::topology, {.doc = "Names, masses and bonds of the atoms: AMBER (.prmtop, .parm7), GROMACS (.top), PDB or mmCIF (.pdb, .cif), or an H5MD file, which knows elements, masses and bonds (.h5md).", .required = true});
+    o.add("include_folders", &O::include_folders, {.doc = "Where the files of a GROMACS topology's #include are besides its own folder, such as GROMACS's share/top. Files elsewhere are not read."});
     o.add("trajectory", &O::trajectory, {.doc = "Files of frames (.xtc, .trr, .dcd, .h5md, .gro), one after the other.", .required = true, .min_items = 1});
     o.add_table("frames", &O::frames, frame_table(), {.doc = "Which frames count."});
     o.add_tables("group", &O::groups, group_table(), {.doc = "Atoms by a name."});

@@ -21,6 +21,7 @@ struct GroupOptions {
   std::string name;
   std::vector<std::string> atoms, residues, elements;
   std::optional<std::array<int, 2>> range;
+  std::optional<std::string> select;
 };
 enum class Kind { rdf, msd, vacf, density, rmsd, gyration, hydrogen_bonds };
 enum class BoxAxis { a, b, c };
@@ -53,7 +54,7 @@ struct AnalysisOptions {
   int schema = 1;
   std::string title;
   std::filesystem::path topology;
-  std::vector<std::filesystem::path> trajectory;
+  std::vector<std::filesystem::path> include_folders, trajectory;
   FrameOptions frames;
   std::vector<GroupOptions> groups;
   std::vector<TaskOptions> tasks;

@@ -63,7 +63,7 @@ range = [11, 30]
 [[group]]
 name = "others"
 atoms = ["AR"]
-range = [31, 200]
+select = "serial 31 to 200 and not within 0.01 of serial 31"
 [[analysis]]
 type = "rdf"
 group = "some"
@@ -96,6 +96,27 @@ tolerance = 0.5
   EXPECT_EQ(lines(read("RUN/tables/rmsd_some_rmsd.csv")).size(), 12u);  // 10, 15, ... 60 ps: the second file comes again and is left out
   EXPECT_EQ(lines(read("RUN/tables/rmsd_some_rmsf.csv")).size(), 21u);
   EXPECT_TRUE(fs::exists(here() / "RUN/tables/rdf_some_others_g.csv"));
+  write("bad.toml", "app = \"molecular.analysis\"\ntopology = \"argon.pdb\"\ntrajectory = [\"argon.xtc\"]\nanalysis = [{type = \"rdf\", group = \"a\"}]\n[[group]]\nname = \"a\"\nselect = \"serail 3\"\n");
+  const Outcome bad = tessera({"check", "bad.toml"});
+  EXPECT_EQ(bad.code, 5);
+  EXPECT_TRUE(holds(bad.err, "bad.toml:7:1: error E0760") && holds(bad.err, "serial")) << bad.err;
+}
+
+TEST_F(MolecularAnalysis, TopologiesMayIncludeFilesOfOtherFolders) {
+  std::size_t n = 0;
+  for (const std::string& line : lines(read("argon.pdb"))) n += line.starts_with("ATOM") || line.starts_with("HETATM");
+  fs::create_directory(here() / "ff");
+  fs::create_directory(here() / "case");
+  write("ff/argon.itp", "[ defaults ]\n1 2 yes 1 1\n[ atomtypes ]\nAR 18 39.948 0 A 0.34 0.99\n[ moleculetype ]\nAR 1\n[ atoms ]\n1 AR 1 AR AR 1 0\n");
+  write("case/topol.top", "#include \"argon.itp\"\n[ system ]\nargon\n[ molecules ]\nAR " + std::to_string(n) + "\n");
+  const std::string text = "app = \"molecular.analysis\"\ntopology = \"case/topol.top\"\ntrajectory = [\"argon.xtc\"]\nanalysis = [{type = \"density\", slices = 0}]\n";
+  write("without.toml", text);
+  const Outcome without = tessera({"check", "without.toml"});
+  EXPECT_EQ(without.code, 4);
+  EXPECT_TRUE(holds(without.err, "there is no file 'argon.itp'")) << without.err;
+  write("with.toml", text + "include_folders = [\"ff\"]\nexpect = [{quantity = \"density_all.density\", value = 491.4, tolerance = 0.1}]\n");
+  const Outcome with = tessera({"run", "with.toml", "--output", "RUN"});
+  EXPECT_EQ(with.code, 0) << with.err;
 }
 
 TEST_F(MolecularAnalysis, OfARunOfOurOwn) {
