@@ -31,6 +31,19 @@ std::vector<mol::Snapshot> first_frames(const AnalysisOptions& o, const Input& i
 }
 double spacing(const std::vector<mol::Snapshot>& first) { return first.size() == 2 ? first[1].frame.time_ps - first[0].frame.time_ps : 1; }
 
+/// What an analysis refuses, such as a density without a box, is asked for in its table of the case.
+template <class Work>
+auto placed(const data::Config& config, std::size_t analysis, const std::string& hint, Work&& work) {
+  try {
+    return work();
+  } catch (const data::InputError&) {
+    throw;
+  } catch (const Error& e) {
+    throw data::InputError(config.error(743, fmt::format("analysis[{}]", analysis), e.what(), hint), data::ExitCode::config_invalid);
+  }
+}
+std::string frame_of(const mol::Snapshot& s) { return fmt::format("in the frame at {:.6g} ps", s.frame.time_ps); }
+
 CheckReport check(const AppContext& context) {
   const AnalysisOptions o = read_analysis_options(context.config);
   const Input in = read_input(o, context.config);
@@ -39,9 +52,9 @@ CheckReport check(const AppContext& context) {
   report.findings = in.remarks;
   report.lines.push_back(fmt::format("{} atoms, first frame at {:.6g} ps, frames every {:.6g} ps", in.system.n_atoms(), first[0].frame.time_ps, spacing(first)));
   for (const auto& [name, atoms] : in.groups) report.lines.push_back(fmt::format("group {:<12} {:7} atoms", name, atoms.size()));
-  for (const TaskOptions& t : o.tasks) {
-    make_task(t, in, spacing(first))->add(first[0]);
-    report.lines.push_back("analysis " + t.name);
+  for (std::size_t k = 0; k < o.tasks.size(); ++k) {
+    placed(context.config, k, frame_of(first[0]), [&] { make_task(o.tasks[k], in, spacing(first))->add(first[0]); });
+    report.lines.push_back("analysis " + o.tasks[k].name);
   }
   return report;
 }
@@ -57,9 +70,10 @@ Estimate estimate(const AppContext& context) {
   Estimate e;
   std::vector<std::unique_ptr<Task>> tasks;
   const auto begin = std::chrono::steady_clock::now();
-  for (const TaskOptions& t : o.tasks) {
-    tasks.push_back(make_task(t, in, spacing(first)));
-    tasks.back()->add(first[0]);
+  for (std::size_t k = 0; k < o.tasks.size(); ++k) {
+    const TaskOptions& t = o.tasks[k];
+    tasks.push_back(placed(context.config, k, "", [&] { return make_task(t, in, spacing(first)); }));
+    placed(context.config, k, frame_of(first[0]), [&] { tasks.back()->add(first[0]); });
     const double longest = std::max(t.lag.value_or(0), t.fit_to);
     if (longest > 0) e.memory_bytes.push_back({t.name, static_cast<std::uint64_t>(24 * longest / 1e-12 / spacing(first)) * in.groups.at(t.group).size()});
   }
@@ -77,13 +91,13 @@ data::ExitCode run(RunContext& context) {
   for (const data::Diagnostic& d : in.remarks) context.log.info(data::to_string(d));
   const double frame_ps = spacing(first_frames(o, in));
   std::vector<std::unique_ptr<Task>> tasks;
-  for (const TaskOptions& t : o.tasks) tasks.push_back(make_task(t, in, frame_ps));
+  for (std::size_t k = 0; k < o.tasks.size(); ++k) tasks.push_back(placed(context.config, k, "", [&] { return make_task(o.tasks[k], in, frame_ps); }));
 
   Frames frames(o, in.system.n_atoms());
   data::Progress progress({.style = context.progress_style, .phase = "analysis", .unit = "frames", .heartbeat = context.folder.heartbeat_json()});
   std::uint64_t n = 0;
   for (mol::Snapshot s; frames.read(s);) {
-    for (auto& task : tasks) task->add(s);
+    for (std::size_t k = 0; k < tasks.size(); ++k) placed(context.config, k, frame_of(s), [&] { tasks[k]->add(s); });
     progress.update(++n);
     if (context.stop.poll() != data::StopReason::none) {  // nothing is kept: a resumed analysis begins anew
       progress.finish("stopped");
@@ -94,7 +108,7 @@ data::ExitCode run(RunContext& context) {
   for (const data::Diagnostic& d : frames.remarks()) context.log.warning(data::to_string(d));
 
   Findings found;
-  for (const auto& task : tasks) task->tell(found);
+  for (std::size_t k = 0; k < tasks.size(); ++k) placed(context.config, k, "", [&] { tasks[k]->tell(found); });
   write_findings(context.folder.path(), found, o.title);
   if (o.output.pictures) draw(context.folder.path(), found, o.title);
   context.log.info(fmt::format("{} frames", n));

@@ -176,6 +176,13 @@ TEST_F(MolecularAnalysis, FaultsAreToldAtTheirPlace) {
   o = changed("[[analysis]]", "[[group]]\nname = \"none\"\natoms = [\"XX\"]\n[[analysis]]");
   EXPECT_EQ(o.code, 5);
   EXPECT_TRUE(holds(o.err, "no atom of argon.pdb belongs to the group 'none'")) << o.err;
+  // What the frames do not hold: distances beyond half of the box, velocities, even times.
+  o = changed("r_max = \"1.4 nm\"", "r_max = \"1.6 nm\"");
+  EXPECT_EQ(o.code, 5) << o.err;
+  EXPECT_TRUE(holds(o.err, "case.toml:7:1") && holds(o.err, "E0743") && holds(o.err, "lower r_max") && holds(o.err, "in the frame at 0 ps")) << o.err;
+  o = changed("type = \"rdf\"\nr_max = \"1.4 nm\"\nbin = \"0.05 nm\"", "type = \"vacf\"\nlag = \"2 ps\"");
+  EXPECT_EQ(o.code, 5) << o.err;
+  EXPECT_TRUE(holds(o.err, "case.toml:7:1") && holds(o.err, "expected velocities")) << o.err;
 
   fs::resize_file(here() / "argon.xtc", fs::file_size(here() / "argon.xtc") - 100);
   o = tessera({"run", "brownian.toml", "--output", "RUN", "--force"});

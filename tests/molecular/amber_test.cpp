@@ -151,6 +151,8 @@ TEST(AmberText, FaultsHavePlaces) {
     EXPECT_NE(d.message.find(part), std::string::npos) << to_string(d);
   };
   check("%FLAG MASS", "%FLAG MASSES", 701, "4       0", "section MASS is missing");
+  check("%FORMAT(5E16.8)\n  1.60000000E+01", "  1.60000000E+01", 701, "%FLAG MASS", "has no %FORMAT");
+  check("%FORMAT(20a4)\nO ", "O ", 701, "%FLAG ATOM_NAME", "has no %FORMAT");
   check("%FLAG CHARGE", "%FLAG MASS", 701, "%FLAG MASS", "given twice");
   check("  1.60000000E+01", "  1.60000000X+01", 303, "1.60000000X", "expected a number");
   check("       4       2       3", "       5       2       3", 701, "0.00000000E+00", "POINTERS says 5");

@@ -272,5 +272,27 @@ TEST(HostileTrajectory, TimesAndH5mdPlacesThatAreNoNumbers) {
   EXPECT_NE(d.message.find("position/value has vectors that are no numbers, the first of atom 1"), std::string::npos) << to_string(d);
 }
 
+TEST(HostileTrajectory, EdgesThatAreNoBox) {
+  const Folder f;
+  const System system = two_sites();
+  const Box boxes[] = {{{{{2, 0, 0}, {0, 2, 0}, {0, 0, -2}}}}, {{{{2, 0, 0}, {0, 0, 0}, {0, 0, 0}}}}, {{{{0, 2, 0}, {2, 0, 0}, {0, 0, 2}}}},
+                       {{{{2, 0.1, 0}, {0, 2, 0}, {0, 0, 2}}}}, {{{{2, 0, 0}, {0, 1e9, 0}, {0, 0, 2}}}}};
+  for (const char* name : {"a.xtc", "a.trr", "a.h5md"}) {
+    Snapshot s;
+    s.frame.x_nm = {{0, 0, 0}, {1, 0, 0}};
+    for (const Box& box : boxes) {
+      if (box.edge[0][0] == 0 && std::string_view(name) == "a.h5md") continue;  // is written as none
+      s.frame.box = box;
+      create_trajectory(f.path / name, system)->write(s);
+      const data::Diagnostic d = fault([&] { open_trajectory(f.path / name)->read(s); });
+      EXPECT_EQ(d.number, 741) << name << ": " << to_string(d);
+      EXPECT_NE(d.message.find("frame 0 has edges of the box that are none"), std::string::npos) << to_string(d);
+    }
+    s.frame.box = {{{{2, 1e-7, 0}, {0, 2, 0}, {0, 0, 2}}}};  // rounding
+    create_trajectory(f.path / name, system)->write(s);
+    EXPECT_TRUE(open_trajectory(f.path / name)->read(s)) << name;
+  }
+}
+
 }  // namespace
 }  // namespace tessera::molecular

@@ -71,7 +71,11 @@ const AmberSections::Section* AmberSections::find(const std::string& flag) {
     findings_.error(701, text_.text.size() - 1, "section " + flag + " is missing", "write the topology again with tleap or ParmEd");
     return nullptr;
   }
-  return at->second.width == 0 ? nullptr : &at->second;
+  if (at->second.width == 0) {
+    findings_.error(701, at->second.flag_offset, "section " + flag + " has no %FORMAT behind its %FLAG", "write the topology again with tleap or ParmEd");
+    return nullptr;
+  }
+  return &at->second;
 }
 
 template <class T, class Parse>

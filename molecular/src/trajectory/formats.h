@@ -40,6 +40,10 @@ std::unique_ptr<TrajectoryReader> read_pdb_frames(const std::filesystem::path& p
 
 inline constexpr int cut_off = 740, damaged = 741, not_read = 742;
 
+/// Edges of a frame are none at all (zeros), or a along x, b in the xy plane, c upward, none longer than a millimetre. What is wrong
+/// with them; empty: nothing. Parts of 1e-6 of an edge that point elsewhere are the rounding of other programs.
+std::string why_no_box(const Box& box);
+
 /// Throws Error where the snapshot has another number of atoms, or lacks velocities, forces or observables that were promised.
 void check_snapshot(const char* format, const Snapshot& snapshot, std::size_t n_atoms, const TrajectoryOptions& options);
 
@@ -69,6 +73,8 @@ class FrameBytes {
   void skip(std::uint64_t n) { require(n), at_ += n; }
   /// Throws E0741 where a number is none; `byte`: where the list begins.
   void expect_finite(std::span<const Vec3> list, std::uint64_t byte, const char* what) const;
+  /// Throws E0741 where edges are no box (see why_no_box); `byte`: where they begin.
+  void expect_box(const Box& box, std::uint64_t byte) const;
 
  private:
   const data::BinaryInput& in_;

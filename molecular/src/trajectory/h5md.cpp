@@ -294,13 +294,10 @@ class H5mdReader final : public TrajectoryReader {
     return v[0];
   }
   Box box(const std::vector<double>& v, double scale) const {
-    for (const double edge : v)
-      if (!std::isfinite(edge * scale)) refuse(damaged, fmt::format("frame {} has edges of the box that are no numbers", at_));
-
-    if (v.size() == 3) return rectangular_box({v[0] * scale, v[1] * scale, v[2] * scale});
-    if (v.size() != 9) refuse(damaged, "has a box of other than 3 or 9 numbers");
-    Box b;
-    for (std::size_t k = 0; k < 9; ++k) b.edge[k / 3][k % 3] = v[k] * scale;
+    if (v.size() != 3 && v.size() != 9) refuse(damaged, "has a box of other than 3 or 9 numbers");
+    Box b = v.size() == 3 ? rectangular_box({v[0] * scale, v[1] * scale, v[2] * scale}) : Box{};
+    for (std::size_t k = 0; k < 9 && v.size() == 9; ++k) b.edge[k / 3][k % 3] = v[k] * scale;
+    if (const std::string why = why_no_box(b); !why.empty()) refuse(damaged, fmt::format("frame {} has edges of the box that are none: {}", at_, why));
     return b;
   }
 

@@ -80,6 +80,27 @@ void FrameBytes::expect_finite(std::span<const Vec3> list, std::uint64_t byte, c
       if (!std::isfinite(v)) fail(damaged, byte, fmt::format("has {} that are no numbers, the first of {}", what, i));
 }
 
+void FrameBytes::expect_box(const Box& box, std::uint64_t byte) const {
+  if (const std::string why = why_no_box(box); !why.empty()) fail(damaged, byte, "has edges of the box that are none: " + why);
+}
+
+std::string why_no_box(const Box& box) {
+  constexpr double longest_nm = 1e6, rounding = 1e-6;
+  const auto& e = box.edge;
+  double all = 0;
+  for (const Vec3& v : e)
+    for (const double x : v) {
+      if (!(std::abs(x) <= longest_nm)) return fmt::format("{} nm", x);
+      all = std::max(all, std::abs(x));
+    }
+  if (all == 0) return {};
+  for (std::size_t k = 0; k < 3; ++k)
+    if (!(e[k][k] > 0)) return fmt::format("expected positive lengths along x, y and z, came {}, {} and {} nm", e[0][0], e[1][1], e[2][2]);
+  for (const auto& [i, k] : {std::pair{0U, 1U}, {0U, 2U}, {1U, 2U}})
+    if (std::abs(e[i][k]) > rounding * e[i][i]) return "expected the first edge along x and the second in the xy plane: turn the system, as gmx editconf does";
+  return {};
+}
+
 void check_snapshot(const char* format, const Snapshot& s, std::size_t n_atoms, const TrajectoryOptions& options) {
   const auto expect = [&](const char* what, std::size_t came, std::size_t expected) {
     if (came != expected) throw Error(fmt::format("[{}] step {}: expected {} {}, came {}", format, s.frame.step, expected, what, came));

@@ -86,7 +86,9 @@ class TrrReader final : public TrajectoryReader {
       if (bytes > 0) to.resize(h.n_atoms);
       fill(to);
     };
+    const std::uint64_t box_at = in.at();
     if (h.box > 0) fill(out.frame.box.edge);
+    in.expect_box(out.frame.box, box_at);
     in.skip(h.virial + h.pressure);
     list(out.frame.x_nm, h.x);
     list(out.frame.v_nm_ps, h.v);

@@ -76,8 +76,8 @@ class XtcReader final : public TrajectoryReader {
     out.frame.step = h.step;
     out.frame.time_ps = static_cast<double>(h.time_ps);
     if (!std::isfinite(h.time_ps)) bytes.fail(damaged, start + 12, "has a time that is not a number");
-    bytes.expect_finite(h.edge, start + 16, "edges of the box");
     out.frame.box.edge = h.edge;
+    bytes.expect_box(out.frame.box, start + 16);
     if (h.is_packed) {
       const std::uint64_t bits_at = bytes.at();
       h.packed.bits.assign(bytes.take(padded(h.n_bytes)), h.n_bytes);
