@@ -220,6 +220,9 @@ TEST(HostileXml, APlaceIsLookedForInItsTagAlone) {
 TEST(HostileXml, AVirtualSiteHasNoMass) {
   const std::string site = "\n<VirtualSite type=\"average2\" index=\"2\" atom1=\"0\" atom2=\"1\" weight1=\"0.5\" weight2=\"0.5\"/>";
   expect(fault([&] { xml(carbons(3, site)); }), 702, 2, 2, "'T2' is an atom with a mass");
+  std::string t = carbons(3, site);
+  t.erase(t.find("<Type "), t.find("</AtomTypes>") - t.find("<Type "));  // no type at all
+  EXPECT_NE(fault([&] { xml(t); }).message.find("no file defines the type 'a'"), std::string::npos);
 }
 
 TEST(HostileXml, LennardJonesBeyondDoublePrecision) {

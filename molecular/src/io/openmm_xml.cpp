@@ -285,8 +285,11 @@ class Reader {
     const std::string kind = f.text(e, "type");
     VirtualSite v;
     v.site = atom_of(e, "index", "siteName");
-    if (static_cast<std::size_t>(v.site) < t.atoms.size() && ff_.types[static_cast<std::size_t>(t.atoms[static_cast<std::size_t>(v.site)].type)].mass_amu != 0)
-      f.error(702, e, "the virtual site " + shown(t.atoms[static_cast<std::size_t>(v.site)].name) + " is an atom with a mass", "its type needs mass=\"0\"");
+    if (static_cast<std::size_t>(v.site) < t.atoms.size()) {
+      const ForceField::Template::Atom& atom = t.atoms[static_cast<std::size_t>(v.site)];
+      const auto type = static_cast<std::size_t>(atom.type);  // of no file's type: reported, and row 0 of a table that may be empty
+      if (type < ff_.types.size() && ff_.types[type].mass_amu != 0) f.error(702, e, "the virtual site " + shown(atom.name) + " is an atom with a mass", "its type needs mass=\"0\"");
+    }
     const auto parents = [&](std::size_t n) {
       for (std::size_t k = 0; k < n; ++k) {
         const std::string number = std::to_string(k + 1);
