@@ -208,6 +208,7 @@ struct Stepper::Impl {
 
   /// v <- c v + sqrt((1 - c^2) kT/m) R.
   void rub(Motion& m, double t) const {
+    hold_velocities(m);  // chords of the half drift have a part across the constraints, which is no heat
     const double before = total(kinetic_energies(parts, m.frame.v_nm_ps)), c = std::exp(-o.friction_per_ps * t);
     std::vector<double> noise = temperatures(m.frame.time_ps);
     for (double& s : noise) s = std::sqrt(-std::expm1(-2 * o.friction_per_ps * t) * gas_constant * s);
