@@ -286,7 +286,9 @@ double ewald_beta(const Nonbonded& o) {
 
 PairTermPtr pair_term(const System& system, const Nonbonded& options) { return std::make_shared<NonbondedEnergy>(system, options, Wells::all, Precision::f64); }
 EnergyPtr nonbonded_energy(const System& system, const Nonbonded& options, Wells wells, Precision precision) {
-  check(options, options.coulomb == Coulomb::ewald || options.coulomb == Coulomb::pme ? rectangular_box({1e9, 1e9, 1e9}) : Box{});
+  Nonbonded pairs = options;
+  if (pairs.coulomb == Coulomb::pme) pairs.coulomb = Coulomb::ewald;  // grid and box are the reciprocal sum's
+  check(pairs, pairs.coulomb == Coulomb::ewald ? rectangular_box({1e9, 1e9, 1e9}) : Box{});
   return std::make_shared<NonbondedEnergy>(system, options, wells, precision);
 }
 
