@@ -2,7 +2,7 @@
 //
 // Sums in 64-bit fixed point. Every contribution is rounded once and added as an integer: no order of terms, threads or
 // neighbours changes a bit of the sum, and what wraps on the way does no harm. Range +-2^31 kJ/mol(/nm), resolution 2^-32; forces
-// in double precision where they are small: ForceScale.
+// have finer and coarser units too: ForceScale.
 #pragma once
 #include "tessera/molecular/box.h"
 #include "tessera/molecular/terms.h"
@@ -20,14 +20,16 @@ inline constexpr std::int64_t no_number = std::numeric_limits<std::int64_t>::min
 inline std::int64_t to_fixed(double v) { return std::llrint(v * fixed_scale); }
 inline double from_fixed(std::int64_t v, double scale = fixed_scale) { return static_cast<double>(v) * (1 / scale); }
 
-/// Units in which forces add up, and the most of them that a contribution may have.
+/// Units in which forces add up. A contribution has at most 2^58 of them: 32 of them on one atom stay in range.
 struct ForceScale {
   double scale = fixed_scale;
-  std::int64_t most = std::numeric_limits<std::int64_t>::max();
 };
-/// 2^-40 kJ/mol/nm, for contributions below 2^18 kJ/mol/nm: 32 of them on one atom stay in range. In double precision, where the
-/// rounding of 2^-32 would be the largest error of a small molecule's forces.
-inline constexpr ForceScale fine_forces = {1099511627776.0, std::int64_t{1} << 58};
+inline constexpr std::int64_t most_of_one = std::int64_t{1} << 58;
+/// 2^-40 kJ/mol/nm, for contributions below 2^18 kJ/mol/nm. In double precision, where the rounding of 2^-32 would be the largest
+/// error of a small molecule's forces.
+inline constexpr ForceScale fine_forces = {1099511627776.0};
+/// 2^-27 kJ/mol/nm, for atoms almost upon each other: contributions up to 2^31 kJ/mol/nm.
+inline constexpr ForceScale coarse_forces = {134217728.0};
 
 /// What one thread adds up in a step.
 struct Sums {
@@ -40,7 +42,7 @@ struct Sums {
 
   std::int64_t units(double f) {
     const std::int64_t v = std::llrint(f * of_forces.scale);
-    if (v <= of_forces.most && v >= -of_forces.most) return v;
+    if (v <= most_of_one && v >= -most_of_one) return v;
     out_of_range = true;  // no_number, too, which is less than any
     return 0;
   }

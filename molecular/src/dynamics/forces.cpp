@@ -47,12 +47,13 @@ struct ForceEvaluator::Impl {
   std::unique_ptr<PmeRun> pme;                   ///< null: no PME
 
   bool has_reciprocal() const { return options.coulomb == Nonbonded::Coulomb::ewald || options.coulomb == Nonbonded::Coulomb::pme; }
-  /// Bonded terms and what excluded pairs add; forces are left in `force`. In double precision in fine units, unless a force is too large
-  /// for them, which depends on places alone.
+  /// Bonded terms and what excluded pairs add; forces are left in `force`. In the finest units (fine ones in double precision only)
+  /// that hold all of them, which depends on places alone.
   Sums add_terms(const std::vector<Vec3>& x, const Box& box, bool energies) {
     if (precision == Precision::f64)
       if (const Sums fine = add_terms(x, box, energies, fine_forces); !fine.out_of_range) return fine;
-    return add_terms(x, box, energies, ForceScale{});
+    if (const Sums usual = add_terms(x, box, energies, ForceScale{}); !usual.out_of_range) return usual;
+    return add_terms(x, box, energies, coarse_forces);
   }
   Sums add_terms(const std::vector<Vec3>& x, const Box& box, bool energies, const ForceScale& scale) {
     constexpr std::size_t piece = 512;
