@@ -317,8 +317,8 @@ TEST(BondedForces, ThatAddUpBeyondTheRangeOfOneStayRight) {
     if (i == 0) continue;
     c.system.bonds.atoms.push_back({0, i});
     c.system.bonds.row.push_back(0);
-    for (std::int32_t j = 0; j < i; ++j) c.system.exclusions.push_back({j, i});
   }
+  c.system.exclusions = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
   Vec3 all{};  // 1.5e9 kJ/mol/nm each, all one way
   for (std::size_t i = 1; i < 4; ++i) {
     const Vec3& x = c.frame.x_nm[i];
