@@ -6,6 +6,7 @@
 #include "tessera/molecular/forces.h"
 #include "tessera/molecular/gromacs.h"
 #include "tessera/molecular/virtual_sites.h"
+#include "temp_folder.h"
 #include "test_data.h"
 
 #include <gtest/gtest.h>
@@ -44,33 +45,22 @@ const fs::path& force_fields() {
 bool has_gmx() { return !force_fields().empty(); }
 
 /// A folder of its own that goes with the test.
-class Folder {
+class Folder : public testing::TempFolder {
  public:
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "tessera_gromacs_XXXXXX").string();
-    if (!::mkdtemp(name.data())) throw std::runtime_error("no folder");
-    path = name;
-  }
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
-  }
-  void write(const char* name, const std::string& text) const { std::ofstream(path / name) << text; }
   /// Standard output of a command here; the last lines of its complaints in a failure.
   std::string run(const std::string& command) const {
-    const std::string line = "cd " + path.string() + " && export GMX_MAXBACKUP=-1 && " + command + " 2>err.txt";
+    const std::string line = "cd " + path().string() + " && export GMX_MAXBACKUP=-1 && " + command + " 2>err.txt";
     std::FILE* pipe = ::popen(line.c_str(), "r");
     std::string out;
     std::array<char, 4096> part;
     while (const std::size_t n = std::fread(part.data(), 1, part.size(), pipe)) out.append(part.data(), n);
     if (::pclose(pipe) != 0) {
       std::stringstream err;
-      err << std::ifstream(path / "err.txt").rdbuf();
+      err << std::ifstream(*this / "err.txt").rdbuf();
       throw std::runtime_error(command + "\n" + err.str().substr(err.str().size() > 1500 ? err.str().size() - 1500 : 0));
     }
     return out;
   }
-  fs::path path;
 };
 
 /// Alanine between an acetyl and an N-methyl group; pdb2gmx finds the hydrogens.
@@ -120,7 +110,7 @@ Setting pme() {
 /// What run.edr holds of its first frame, by GROMACS's own names.
 std::map<std::string, double> read_energies(const Folder& f) {
   f.run("seq 1 40 | gmx_d energy -f run.edr -o run.xvg -dp -xvg xmgrace");
-  std::ifstream in(f.path / "run.xvg");
+  std::ifstream in(f / "run.xvg");
   std::vector<std::string> names;
   std::map<std::string, double> out;
   for (std::string line; std::getline(in, line);) {
@@ -152,14 +142,14 @@ struct Ours {
 };
 Ours ours(const Folder& f, std::vector<std::string> defines = {}, Rigid constraints = Rigid::none) {
   Ours o;
-  o.frame = read_gro(data::read_text_file(f.path / "c.gro")).frames.front();
-  o.reference = read_gro(data::read_text_file(f.path / (fs::exists(f.path / "r.gro") ? "r.gro" : "c.gro"))).frames.front();
+  o.frame = read_gro(data::read_text_file(f / "c.gro")).frames.front();
+  o.reference = read_gro(data::read_text_file(f / (fs::exists(f / "r.gro") ? "r.gro" : "c.gro"))).frames.front();
   TopologyOptions options;
   options.include_folders = {force_fields()};
   options.defines = std::move(defines);
   options.reference = &o.reference;
   options.constraints = constraints;
-  o.system = read_top(f.path / "topol.top", options).system;
+  o.system = read_top(f / "topol.top", options).system;
   place_virtual_sites(o.system, o.frame.x_nm, o.frame.box);
   return o;
 }
@@ -171,7 +161,7 @@ void compare(const Folder& f, const Setting& s, const std::vector<std::string>& 
     for (const std::string& d : defines) more += " -D" + d;
   }
   // Reference positions for restraints: somewhat beside the positions, as our own file.
-  GroFile reference = read_gro(data::read_text_file(f.path / "c.gro"));
+  GroFile reference = read_gro(data::read_text_file(f / "c.gro"));
   for (std::size_t i = 0; i < reference.frames[0].x_nm.size(); ++i) reference.frames[0].x_nm[i][i % 3] += 0.01;
   f.write("r.gro", write_gro(reference, 6));
   const std::map<std::string, double> theirs = peer_energies(f, s, more + "\n", place_sites);
@@ -333,7 +323,7 @@ TEST(GromacsPeer, WatersWithVirtualSites) {
     const Folder f;
     f.write("topol.top", "#include \"oplsaa.ff/forcefield.itp\"\n#include \"oplsaa.ff/" + water + ".itp\"\n[ system ]\nwater\n[ molecules ]\n");
     f.run("gmx_d solvate -cs " + water + ".gro -box 1.5 1.6 1.7 -o c.gro -p topol.top");
-    GroFile file = read_gro(data::read_text_file(f.path / "c.gro"));
+    GroFile file = read_gro(data::read_text_file(f / "c.gro"));
     file.frames[0] = ours(f).frame;
     f.write("c.gro", write_gro(file, 9));
     compare(f, pme());

@@ -3,11 +3,12 @@
 
 #include "tessera/autodiff/error.h"
 #include "tessera/molecular/amber.h"
+#include "input_error.h"
+#include "temp_folder.h"
 #include "test_data.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -20,24 +21,9 @@ namespace tessera::molecular {
 namespace {
 
 namespace fs = std::filesystem;
-
-class Folder {
- public:
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "tessera_top_XXXXXX").string();
-    if (!::mkdtemp(name.data())) throw std::runtime_error("no folder");
-    path = name;
-  }
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
-  }
-  void write(const fs::path& name, const std::string& text) const {
-    fs::create_directories((path / name).parent_path());
-    std::ofstream(path / name) << text;
-  }
-  fs::path path;
-};
+using testing::expect_fault;
+using testing::fault;
+using testing::TempFolder;
 
 constexpr const char* field = "[ defaults ]\n1 2 yes 0.5 0.8333\n[ atomtypes ]\nO 8 15.9994 0.0 A 0.3166 0.65\nH 1 1.008 0.0 A 0 0\n";
 constexpr const char* water =
@@ -49,26 +35,10 @@ System parse(const std::string& text, const TopologyOptions& options = {}) { ret
 
 /// The first finding of a topology, of a structure.
 data::Diagnostic fault_of_top(const std::string& text, const TopologyOptions& options = {}) {
-  try {
-    parse(text, options);
-  } catch (const data::InputError& e) {
-    return e.findings().at(0);
-  }
-  return {};
+  return fault([&] { parse(text, options); });
 }
 data::Diagnostic fault_of_gro(const std::string& text) {
-  try {
-    read_gro(data::make_text_file("a.gro", text));
-  } catch (const data::InputError& e) {
-    return e.findings().at(0);
-  }
-  return {};
-}
-void expect_fault(const data::Diagnostic& d, int number, std::size_t line, std::size_t column, const char* part) {
-  EXPECT_EQ(d.number, number) << to_string(d) << " expected: " << part;
-  EXPECT_EQ(d.place.line, line) << to_string(d);
-  EXPECT_EQ(d.place.column, column) << to_string(d);
-  EXPECT_NE(d.message.find(part), std::string::npos) << to_string(d);
+  return fault([&] { read_gro(data::make_text_file("a.gro", text)); });
 }
 
 // ---- topologies ----------------------------------------------------------------------------------------------
@@ -107,14 +77,14 @@ TEST(Top, ConstraintsReplaceBonds) {
 }
 
 TEST(Top, PreprocessorFollowsIncludesAndMacros) {
-  const Folder f;
+  const TempFolder f;
   f.write("main.top",
           "#include \"ff/all.itp\"\n#define LENGTH 0.1\n#define STIFF LENGTH 345000\n # define TWICE STIFF\n#ifdef NOT\n#include \"absent.itp\"\n#error never\n#else\n#include \"water.itp\"\n#endif\n#undef LENGTH\n"
           "[ system ]\nwater ; and a comment\n[ molecules ]\nsol \\\n 1 ; joined\n");
   f.write("ff/all.itp", "; head\n#include \"types.itp\"\n");
   f.write("ff/types.itp", field);
   f.write("elsewhere/water.itp", "[ moleculetype ]\nSOL 2\n[ atoms ]\n1 O 1 SOL OW 1 -0.8\n2 H 1 SOL HW 1 CHARGE\n[ bonds ]\n1 2 1 TWICE\n");
-  const auto read = [&](std::vector<std::string> defines) { return read_top(f.path / "main.top", {.include_folders = {f.path / "elsewhere"}, .defines = std::move(defines)}); };
+  const auto read = [&](std::vector<std::string> defines) { return read_top(f / "main.top", {.include_folders = {f / "elsewhere"}, .defines = std::move(defines)}); };
   const GromacsTopology t = read({"CHARGE=0.8", "UNUSED"});
   EXPECT_EQ(t.system.bonds.rows, (std::vector<std::array<double, 2>>{{0.1, 345000}}));
   EXPECT_EQ(t.system.atoms.charge_e[1], 0.8);
@@ -132,21 +102,21 @@ TEST(Top, PreprocessorFollowsIncludesAndMacros) {
 }
 
 TEST(Top, IncludesStayInTheirFolders) {
-  const Folder f;
+  const TempFolder f;
   f.write("secret.itp", "[ defaults ]\n");
   f.write("t/loop.itp", "#include \"loop2.itp\"\n");
   f.write("t/loop2.itp", "\n#include \"loop.itp\"\n");
   const auto fault = [&](const std::string& line, const std::vector<fs::path>& folders = {}) {
     f.write("t/t.top", line + "\n");
     try {
-      read_top(f.path / "t/t.top", {.include_folders = folders});
+      read_top(f / "t/t.top", {.include_folders = folders});
     } catch (const data::InputError& e) {
       return e.findings().at(0);
     }
     return data::Diagnostic{};
   };
   expect_fault(fault("#include \"../secret.itp\""), 720, 1, 10, "leads out");
-  expect_fault(fault("#include \"" + (f.path / "t/loop.itp").string() + "\""), 720, 1, 10, "absolute path");
+  expect_fault(fault("#include \"" + (f / "t/loop.itp").string() + "\""), 720, 1, 10, "absolute path");
   expect_fault(fault("#include \"absent.itp\""), 720, 1, 10, "there is no file 'absent.itp'");
   expect_fault(fault("#include <sub>"), 720, 1, 10, "there is no file");
   expect_fault(fault("#include \"../t\""), 102, 1, 10, "folder");
@@ -154,9 +124,9 @@ TEST(Top, IncludesStayInTheirFolders) {
   expect_fault(loop, 720, 2, 10, "includes itself");
   EXPECT_NE(loop.place.file.find("loop2.itp"), std::string::npos);
   EXPECT_NE(loop.hint.find("loop.itp:1, from"), std::string::npos) << loop.hint;
-  fs::create_symlink(f.path / "secret.itp", f.path / "t/link.itp");
+  fs::create_symlink(f / "secret.itp", f / "t/link.itp");
   expect_fault(fault("#include \"link.itp\""), 720, 1, 10, "leads out");
-  EXPECT_EQ(fault("#include \"../secret.itp\"", {f.path}).number, 701) << "an include folder is trusted";
+  EXPECT_EQ(fault("#include \"../secret.itp\"", {f.path()}).number, 701) << "an include folder is trusted";
 }
 
 TEST(Top, PreprocessorFaults) {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/molecular/structure_file.h"
 
+#include "input_error.h"
 #include "test_data.h"
 
 #include <gtest/gtest.h>
 
 namespace tessera::molecular {
 namespace {
+
+using testing::fault;
 
 Structure pdb(const std::string& text, const StructureOptions& o = {}) { return read_pdb(data::make_text_file("a.pdb", text), o).structure; }
 Structure cif(const std::string& text, const StructureOptions& o = {}) { return read_mmcif(data::make_text_file("a.cif", text), o).structure; }
@@ -97,14 +100,6 @@ TEST(Pdb, ElementsOfNamesWhereTheColumnsAreBlank) {
   EXPECT_EQ(s.element, (std::vector<std::uint8_t>{6, 20, 1, 17, 8, 0}));
 }
 
-data::Diagnostic fault(auto&& read) {
-  try {
-    read();
-  } catch (const data::InputError& e) {
-    return e.findings().at(0);
-  }
-  return {};
-}
 
 TEST(Pdb, FaultsHavePlaces) {
   const auto check = [](const std::string& text, int number, std::size_t line, std::size_t column, const char* part) {

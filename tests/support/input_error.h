@@ -25,4 +25,20 @@ std::string expect_input_error(F&& f, data::ExitCode code, int number = 0) {
   return "";
 }
 
+/// The first finding of the InputError that `read` throws; empty where it throws none.
+data::Diagnostic fault(auto&& read) {
+  try {
+    read();
+  } catch (const data::InputError& e) {
+    return e.findings().at(0);
+  }
+  return {};
+}
+inline void expect_fault(const data::Diagnostic& d, int number, std::size_t line, std::size_t column, const char* part) {
+  EXPECT_EQ(d.number, number) << to_string(d) << " expected: " << part;
+  EXPECT_EQ(d.place.line, line) << to_string(d);
+  EXPECT_EQ(d.place.column, column) << to_string(d);
+  EXPECT_NE(d.message.find(part), std::string::npos) << to_string(d);
+}
+
 }  // namespace tessera::testing
