@@ -61,7 +61,7 @@ class Run final : public PmeRun {
         }
     }
     for (std::size_t c = 0; c < 3; ++c)
-      for (std::size_t d = 0; d < 3; ++d) sums.virial[3 * c + d] += to_fixed(w[c][d]);
+      for (std::size_t d = 0; d < 3; ++d) sums.virial[3 * c + d] += sums.in_range(to_fixed(w[c][d]));
   }
 
   Nonbonded options_;
