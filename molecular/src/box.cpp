@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/molecular/box.h"
 
+#include "io/reach.h"
 #include "tessera/autodiff/error.h"
 
 #include <fmt/format.h>
@@ -31,8 +32,7 @@ Box box_of_angles(const Vec3& l, const Vec3& angles) {
   const auto cosine = [](double deg) { return deg == 90 ? 0.0 : std::cos(deg * degree); };
   const double ca = cosine(angles[0]), cb = cosine(angles[1]), cg = cosine(angles[2]), sg = std::sqrt(1 - cg * cg);
   const double cy = (ca - cb * cg) / sg, cz2 = 1 - cb * cb - cy * cy;
-  constexpr double longest_nm = 1e6;
-  if (!(l[0] > 0 && l[1] > 0 && l[2] > 0 && std::max({l[0], l[1], l[2]}) <= longest_nm && sg > 0 && cz2 > 0))
+  if (!(l[0] > 0 && l[1] > 0 && l[2] > 0 && std::max({l[0], l[1], l[2]}) <= farthest_nm && sg > 0 && cz2 > 0))
     throw Error(fmt::format("[box] no cell has edges {:g}, {:g}, {:g} nm and angles {:g}, {:g}, {:g} degrees: lengths must be "
                             "positive and at most a millimetre, every angle less than the sum of the other two", l[0], l[1], l[2], angles[0], angles[1], angles[2]));
   return reduced({{{{l[0], 0, 0}, {l[1] * cg, l[1] * sg, 0}, {l[2] * cb, l[2] * cy, l[2] * std::sqrt(cz2)}}}});

@@ -60,7 +60,7 @@ double memory_bytes() {
   return limited ? std::min(machine, static_cast<double>(limit.rlim_cur)) : machine;
 }
 
-/// The least that one copy of a molecule takes: of an atom two names and five numbers, of a term some 20 bytes.
+/// The least that one copy of a molecule takes: of an atom two names and five numbers, of a term two of its atoms' numbers.
 double bytes_of(const TopMolecule& m) {
   constexpr double atom = 2 * sizeof(std::string) + 2 * sizeof(double) + 3 * sizeof(std::int32_t), term = 8;
   return static_cast<double>(m.size()) * atom + static_cast<double>(m.residues.size()) * sizeof(Residue) + static_cast<double>(m.entries() - m.size()) * term;

@@ -2,6 +2,7 @@
 #include "tessera/molecular/trajectory.h"
 
 #include "formats.h"
+#include "io/reach.h"
 
 #include <fmt/format.h>
 
@@ -85,12 +86,12 @@ void FrameBytes::expect_box(const Box& box, std::uint64_t byte) const {
 }
 
 std::string why_no_box(const Box& box) {
-  constexpr double longest_nm = 1e6, rounding = 1e-6;
+  constexpr double rounding = 1e-6;
   const auto& e = box.edge;
   double all = 0;
   for (const Vec3& v : e)
     for (const double x : v) {
-      if (!(std::abs(x) <= longest_nm)) return fmt::format("{} nm", x);
+      if (!(std::abs(x) <= farthest_nm)) return fmt::format("{} nm", x);
       all = std::max(all, std::abs(x));
     }
   if (all == 0) return {};
