@@ -32,7 +32,6 @@ using namespace pairs;
 namespace {
 
 using Coulomb = Nonbonded::Coulomb;
-using Modifier = Nonbonded::Modifier;
 
 const Kernels& chosen(Simd simd) {
   const std::span<const Kernels* const> all = kernels();
@@ -97,7 +96,7 @@ struct PairRun::Impl {
 
   Impl(const System& sys, const Nonbonded& options, const ForceOptions& r)
       : system(sys), o(options), run(r), kernel(chosen(r.simd)), n(sys.n_atoms()), types(std::max(sys.lj.types, 1)), charged(o.coulomb != Coulomb::none),
-        modified(o.lj_modifier != Modifier::none && o.lj_modifier != Modifier::potential_shift), ke(sys.coulomb_constant / o.epsilon_r),
+        modified(bend_of(o.lj_modifier) != Bend::none), ke(sys.coulomb_constant / o.epsilon_r),
         radius(charged ? std::max(o.cutoff_lj_nm, o.cutoff_coulomb_nm) : o.cutoff_lj_nm), coulomb(o), six(6, o.lj_modifier, o.cutoff_lj_nm, o.lj_switch_nm),
         twelve(12, o.lj_modifier, o.cutoff_lj_nm, o.lj_switch_nm) {
     read_lennard_jones();
@@ -249,14 +248,9 @@ struct PairRun::Impl {
     in.force_series = p.force_series.data();
     in.energy_series = p.energy_series.data();
     in.terms = static_cast<int>(p.force_series.size());
-    in.bend = o.lj_modifier == Modifier::linear_force_shift ? Bend::linear_force_shift : o.lj_modifier == Modifier::force_switch ? Bend::force_switch : Bend::potential_switch;
-    const auto bent = [](const PowerShape& shape) {
-      const double by_n = 1.0 / shape.n;
-      return BentPower<T>{static_cast<T>(by_n * shape.a), static_cast<T>(by_n * shape.b), static_cast<T>(by_n * shape.slope), static_cast<T>(by_n * (shape.shift - shape.slope * shape.rc)),
-                          static_cast<T>(by_n * shape.a / 3), static_cast<T>(by_n * shape.b / 4)};
-    };
-    in.six = bent(six);
-    in.twelve = bent(twelve);
+    in.bend = bend_of(o.lj_modifier);
+    in.six = bent<T>(six);
+    in.twelve = bent<T>(twelve);
     in.from = static_cast<T>(o.lj_switch_nm);
     in.inverse_width = static_cast<T>(1 / (o.cutoff_lj_nm - o.lj_switch_nm));
     in.limit = static_cast<T>(limit);

@@ -3,6 +3,7 @@
 // A(s), B(s), C(s) of nonbonded.h as functions of s = r^2 on any number type.
 #pragma once
 #include "jet.h"
+#include "nonbonded/kernels/pair_kernels.h"
 #include "tessera/molecular/nonbonded.h"
 
 #include <cmath>
@@ -55,6 +56,17 @@ struct PowerShape {
     return u * (T(1.0) + y * y * y * (T(-10.0) + y * (T(15.0) + T(-6.0) * y)));
   }
 };
+
+/// As the kernels take it.
+inline pairs::Bend bend_of(Nonbonded::Modifier m) {
+  using enum Nonbonded::Modifier;
+  return m == linear_force_shift ? pairs::Bend::linear_force_shift : m == force_switch ? pairs::Bend::force_switch : m == none || m == potential_shift ? pairs::Bend::none : pairs::Bend::potential_switch;
+}
+template <class T>
+pairs::BentPower<T> bent(const PowerShape& p) {
+  const auto by_n = [&](double v) { return static_cast<T>(v / p.n); };
+  return {by_n(p.a), by_n(p.b), by_n(p.slope), by_n(p.shift - p.slope * p.rc), by_n(p.a / 3), by_n(p.b / 4)};
+}
 
 struct CoulombShape {
   using Coulomb = Nonbonded::Coulomb;

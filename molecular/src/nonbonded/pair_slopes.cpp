@@ -32,7 +32,6 @@ using namespace pairs;
 namespace {
 
 using Coulomb = Nonbonded::Coulomb;
-using Modifier = Nonbonded::Modifier;
 
 constexpr std::size_t most_pieces = 4;  ///< summed apart, whatever the number of threads
 constexpr std::size_t kept_lists = 4;
@@ -151,7 +150,7 @@ struct PairSlopes::Impl {
   std::vector<Piece<double>> twice_pieces;
 
   Impl(const System& s, const Nonbonded& options, Wells which, const SlopeKernels& kernels, Precision p)
-      : o(options), wells(which), precision(p), n(s.n_atoms()), types(s.lj.types), type_of(s.atoms.lj_type), excluded(n), modified(o.lj_modifier != Modifier::none && o.lj_modifier != Modifier::potential_shift),
+      : o(options), wells(which), precision(p), n(s.n_atoms()), types(s.lj.types), type_of(s.atoms.lj_type), excluded(n), modified(bend_of(o.lj_modifier) != Bend::none),
         ke(s.coulomb_constant / o.epsilon_r), radius(o.cutoff_lj_nm), coulomb(o), six(6, o.lj_modifier, o.cutoff_lj_nm, o.lj_switch_nm), twelve(12, o.lj_modifier, o.cutoff_lj_nm, o.lj_switch_nm), kernels_(kernels) {
     for (const auto& [i, j] : s.exclusions) {
       excluded[static_cast<std::size_t>(i)].push_back(j);
@@ -360,14 +359,9 @@ struct PairSlopes::Impl {
     in.energy_series = series<T>().energy.data();
     in.force_series = series<T>().force.data();
     in.terms = static_cast<int>(series<T>().force.size());
-    in.bend = o.lj_modifier == Modifier::linear_force_shift ? Bend::linear_force_shift : o.lj_modifier == Modifier::force_switch ? Bend::force_switch : Bend::potential_switch;
-    const auto bent = [](const PowerShape& shape) {
-      const double by_n = 1.0 / shape.n;
-      const auto number = [&](double v) { return static_cast<T>(by_n * v); };
-      return BentPower<T>{number(shape.a), number(shape.b), number(shape.slope), number(shape.shift - shape.slope * shape.rc), number(shape.a / 3), number(shape.b / 4)};
-    };
-    in.six = bent(six);
-    in.twelve = bent(twelve);
+    in.bend = bend_of(o.lj_modifier);
+    in.six = bent<T>(six);
+    in.twelve = bent<T>(twelve);
     in.from = static_cast<T>(o.lj_switch_nm);
     in.inverse_width = static_cast<T>(1 / (o.cutoff_lj_nm - o.lj_switch_nm));
     return in;

@@ -21,6 +21,7 @@ struct Narrow {
   using T = __m256i;
   using Sum = std::int32_t;
   static constexpr int rows = 1, halves = 1;
+  static constexpr bool lean = false;
 
   TESSERA_LANE V set(N v) { return _mm256_set1_ps(v); }
   TESSERA_LANE I nothing() { return _mm256_setzero_si256(); }
@@ -99,6 +100,7 @@ struct NarrowTwice {
   using T = __m128i;
   using Sum = std::int64_t;
   static constexpr int rows = 1, halves = 2;
+  static constexpr bool lean = false;
 
   TESSERA_LANE V set(N v) { return _mm256_set1_pd(v); }
   TESSERA_LANE I nothing() { return _mm256_setzero_si256(); }

@@ -21,6 +21,7 @@ struct Wide {
   using T = __m512i;
   using Sum = std::int32_t;
   static constexpr int rows = 2, halves = 1;
+  static constexpr bool lean = false;
 
   TESSERA_LANE V set(N v) { return _mm512_set1_ps(v); }
   TESSERA_LANE I nothing() { return _mm512_setzero_si512(); }
@@ -104,6 +105,7 @@ struct WideTwice {
   using T = __m256i;
   using Sum = std::int64_t;
   static constexpr int rows = 1, halves = 1;
+  static constexpr bool lean = false;
 
   TESSERA_LANE V set(N v) { return _mm512_set1_pd(v); }
   TESSERA_LANE I nothing() { return _mm512_setzero_si512(); }

@@ -68,6 +68,7 @@ struct Plain {
   using T = Eight<std::int32_t>;
   using M = Eight<std::uint8_t>;
   static constexpr int rows = 1, halves = 1;
+  static constexpr bool lean = true;
 
   TESSERA_LANE V set(N v) { return eight_of(v); }
   TESSERA_LANE I nothing() { return {}; }

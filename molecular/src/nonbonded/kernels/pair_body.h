@@ -112,7 +112,8 @@ template <class S, Field field, bool modified, Rule rule, bool general, bool wit
   }
   if constexpr (with_lj) {
     V f, u = S::set(0);
-    if constexpr (rule == Rule::lorentz_berthelot && !modified && !energies) {
+    const bool bends = modified && (!S::lean || in.bend != Bend::none);
+    if (rule == Rule::lorentz_berthelot && !bends && !energies) {
       const V sigma = mine.a + a, e = mine.b * b, x2 = sigma * sigma * y, x6 = x2 * x2 * x2;
       f = S::fma(x6, S::set(2), S::set(-1)) * (x6 * e) * y;
     } else {
@@ -129,7 +130,7 @@ template <class S, Field field, bool modified, Rule rule, bool general, bool wit
         c6 = S::pick(in.c6, at);
         c12 = S::pick(in.c12, at);
       }
-      if constexpr (modified) {
+      if (bends) {
         V u6 = S::set(0), u12 = S::set(0);
         const V f6 = bent<S, 6, energies>(in, in.six, y, s, over, u6), f12 = bent<S, 12, energies>(in, in.twelve, y, s, over, u12);
         f = c12 * f12 - c6 * f6;
@@ -279,8 +280,9 @@ bool forces(const Input<typename S::N>& given, const Row* begin, const Row* end,
 /// Slanted boxes and different cut-offs take instructions that the others do without.
 template <class S, Field field, bool modified, Rule rule>
 bool all_forces(const Input<typename S::N>& in, const Row* begin, const Row* end, const Entry* entries, typename S::Sum* const force[3]) {
-  if (modified || in.slanted || in.twin) return forces<S, field, modified, rule, true>(in, begin, end, entries, force);
-  return forces<S, field, modified, rule, modified>(in, begin, end, entries, force);
+  if constexpr (!modified && !S::lean)
+    if (!in.slanted && !in.twin) return forces<S, field, modified, rule, false>(in, begin, end, entries, force);
+  return forces<S, field, modified, rule, true>(in, begin, end, entries, force);
 }
 
 template <class S, Field field, bool modified>
@@ -339,8 +341,10 @@ std::int64_t prune(const Input<float>& in, float radius2, std::int32_t i, const 
   return to - kept;
 }
 
+/// A lean S has one kernel for all boxes, modifiers and lengths of Ewald's series, of the same results: it compiles in a fraction of the time.
 template <class Single, class Twice>
 constexpr Kernels kernels_of(const char* name) {
+  constexpr bool lean = Single::lean;
   Kernels k{};
   k.name = name;
   const auto fields = [&]<Field field>() {
@@ -352,13 +356,15 @@ constexpr Kernels kernels_of(const char* name) {
         k.energy[f][modified] = &energies<Twice, field, modified>;
       }
     };
-    shapes.template operator()<false>();
     shapes.template operator()<true>();
+    if constexpr (lean) k.single[f][false] = k.single[f][true], k.twice[f][false] = k.twice[f][true], k.energy[f][false] = k.energy[f][true];
+    else shapes.template operator()<false>();
   };
   fields.template operator()<Field::none>();
   fields.template operator()<Field::power>();
-  fields.template operator()<Field::ewald>();
   fields.template operator()<Field::ewald_long>();
+  if constexpr (lean) k.single[static_cast<std::size_t>(Field::ewald)] = k.single[static_cast<std::size_t>(Field::ewald_long)];
+  else fields.template operator()<Field::ewald>();
   k.prune = &prune<Single>;
   return k;
 }

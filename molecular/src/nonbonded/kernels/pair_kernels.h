@@ -33,7 +33,7 @@ struct Row {
 enum class Field : std::uint8_t { none, power, ewald, ewald_long };  ///< ewald_long: any number of coefficients
 inline constexpr int short_terms = 14;                                 ///< of ewald
 enum class Rule : std::uint8_t { lorentz_berthelot, geometric, table };
-enum class Bend : std::uint8_t { linear_force_shift, force_switch, potential_switch };
+enum class Bend : std::uint8_t { none, linear_force_shift, force_switch, potential_switch };
 
 /// r^-n/n with a modifier: force_switch n r^-(n+1) + a x^2 + b x^3, x = r - from; linear_force_shift n r^-(n+1) + slope; all over n.
 template <class T>

@@ -25,7 +25,7 @@ template <class S, int n, bool modified, bool second>
   if (energies) out.u = S::fma(power, S::set(N(1) / n), S::set(-p.shift));
   out.f = power * y;
   if constexpr (second) out.df = out.f * y * S::set(N(-0.5 * n - 1));
-  if constexpr (!modified) return out;
+  if (!modified || (S::lean && in.bend == Bend::none)) return out;
   const V r = s * over, half = S::set(N(0.5));
   if (in.bend == Bend::linear_force_shift) {
     const V slope = S::set(p.slope);
@@ -284,9 +284,10 @@ void slopes(const SlopeInput<typename S::N>& given, const Row* begin, const Row*
   sums.energy += S::total(energy_sum);
 }
 
-/// `lean`: one kernel for places alone and for all operands, which compiles in half the time.
-template <class S, bool lean>
+/// A lean S has one kernel for places alone and all operands, all modifiers and lengths of Ewald's series.
+template <class S>
 constexpr SlopeTable<typename S::N> slope_table_of() {
+  constexpr bool lean = S::lean;
   constexpr Slope places = lean ? Slope::all : Slope::places;
   SlopeTable<typename S::N> k{};
   const auto fields = [&]<Field field>() {
@@ -295,16 +296,18 @@ constexpr SlopeTable<typename S::N> slope_table_of() {
       to[0] = {&slopes<S, field, modified, false, places>, &slopes<S, field, modified, false, Slope::all>};
       to[1] = {&slopes<S, field, modified, true, places>, &slopes<S, field, modified, true, Slope::all>};
     };
-    shapes.template operator()<false>();
     shapes.template operator()<true>();
+    if constexpr (lean) k[static_cast<std::size_t>(field)][false] = k[static_cast<std::size_t>(field)][true];
+    else shapes.template operator()<false>();
   };
   fields.template operator()<Field::none>();
   fields.template operator()<Field::power>();
-  if constexpr (sizeof(typename S::N) == 4) fields.template operator()<Field::ewald>();
   fields.template operator()<Field::ewald_long>();
+  if constexpr (lean) k[static_cast<std::size_t>(Field::ewald)] = k[static_cast<std::size_t>(Field::ewald_long)];
+  else if constexpr (sizeof(typename S::N) == 4) fields.template operator()<Field::ewald>();
   return k;
 }
-template <class Single, class Twice, bool lean = false>
-constexpr SlopeKernels slope_kernels_of() { return {slope_table_of<Single, lean>(), slope_table_of<Twice, lean>()}; }
+template <class Single, class Twice>
+constexpr SlopeKernels slope_kernels_of() { return {slope_table_of<Single>(), slope_table_of<Twice>()}; }
 
 }  // namespace tessera::molecular::pairs

@@ -52,7 +52,7 @@ struct PlainSlopes : Plain<Real> {
 }  // namespace
 
 const SlopeKernels* portable_slopes() {
-  static constexpr SlopeKernels k = slope_kernels_of<PlainSlopes<float>, PlainSlopes<double>, true>();
+  static constexpr SlopeKernels k = slope_kernels_of<PlainSlopes<float>, PlainSlopes<double>>();
   return &k;
 }
 
