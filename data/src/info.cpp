@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/data/info.h"
 
+#include <zlib.h>
+
 #include <algorithm>
 #include <mutex>
 
@@ -22,13 +24,29 @@ Registry& registry() {  // a function's static: namespace-scope objects in other
   return r;
 }
 
+bool is_packed(std::string_view head) { return head.starts_with("\x1f\x8b"); }
+
+/// The beginning of what gzip packed, as far as its own beginning tells.
+std::string unpacked_head(const std::string& packed) {
+  z_stream z{};
+  if (::inflateInit2(&z, 16 + MAX_WBITS) != Z_OK) return packed;
+  std::string out(4096, '\0');
+  z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
+  z.avail_in = static_cast<uInt>(packed.size());
+  z.next_out = reinterpret_cast<Bytef*>(out.data());
+  z.avail_out = static_cast<uInt>(out.size());
+  ::inflate(&z, Z_SYNC_FLUSH);
+  ::inflateEnd(&z);
+  return out.substr(0, z.total_out);
+}
+
 std::string head_of(const std::filesystem::path& path) {
   const RegularFile file(path);
   std::string head(4096, '\0');
   std::size_t have = 0;
   while (const std::size_t n = file.read_some(head.data() + have, head.size() - have)) have += n;
   head.resize(have);
-  return head;
+  return is_packed(head) ? unpacked_head(head) : head;
 }
 
 std::string lower(std::string text) {
@@ -103,7 +121,7 @@ InfoNode info(const std::filesystem::path& path) {
   const FileFormat* chosen = nullptr;
   for (const FileFormat& f : formats)
     if (!chosen && f.sniff && f.sniff(head, path)) chosen = &f;
-  const std::string extension = lower(path.extension().string());
+  const std::string extension = lower(path.extension() == ".gz" ? path.stem().extension().string() : path.extension().string());
   for (const FileFormat& f : formats)
     if (!chosen && !extension.empty() && std::count(f.extensions.begin(), f.extensions.end(), extension)) chosen = &f;
   if (!chosen)

@@ -11,7 +11,10 @@ std::vector<FileFormat> own_formats();
 
 InfoNode run_folder_info(const std::filesystem::path& run);
 InfoNode vtk_xml_info(const std::filesystem::path& path);
+InfoNode json_info(const std::filesystem::path& path);
 InfoNode npy_info(const std::filesystem::path& path);
+InfoNode png_info(const std::filesystem::path& path);
+InfoNode svg_info(const std::filesystem::path& path);
 
 /// "3 x 4", "one value" for a scalar.
 std::string shape_text(const std::vector<std::uint64_t>& shape);

@@ -80,8 +80,15 @@ bool is_edi(std::string_view head, const std::filesystem::path&) {
 bool is_xml(std::string_view head, const std::filesystem::path&) {
   return sniff_sounding_format(head) == "EMTF XML" && head.find("<EM_TF") != std::string_view::npos;
 }
+/// By the header of a block such as "ZXY S.I.": comments that begin with '#' many files have.
 bool is_j(std::string_view head, const std::filesystem::path&) {
-  return sniff_sounding_format(head) == "Jones J";
+  std::string blocks;
+  for (std::size_t begin = 0; begin < head.size();) {
+    const std::size_t end = std::min(head.find('\n', begin), head.size());
+    if (head[begin] != '#' && head[begin] != '>') blocks.append(head.substr(begin, end - begin)) += '\n';
+    begin = end + 1;
+  }
+  return sniff_sounding_format(blocks) == "Jones J";
 }
 bool is_z(std::string_view head, const std::filesystem::path&) {
   return sniff_sounding_format(head) == "EMTF Z";

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sums in 64-bit fixed point. Every contribution is rounded once and added as an integer: no order of terms, threads or
-// neighbours changes a bit of the sum, and what wraps on the way does no harm. Range +-2^31 kJ/mol(/nm), resolution 2^-32; forces
-// have finer and coarser units too: ForceScale.
+// neighbours changes a bit of the sum, and what wraps on the way does no harm. Range +-2^31 kJ/mol(/nm), resolution 2^-32, and finer
+// and coarser units where these do not do: FixedScale.
 #pragma once
 #include "tessera/molecular/box.h"
 #include "tessera/molecular/terms.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -17,31 +18,47 @@ namespace tessera::molecular {
 inline constexpr double fixed_scale = 4294967296.0;  // 2^32
 /// What a conversion out of range (or of NaN) gives.
 inline constexpr std::int64_t no_number = std::numeric_limits<std::int64_t>::min();
-inline std::int64_t to_fixed(double v) { return std::llrint(v * fixed_scale); }
 inline double from_fixed(std::int64_t v, double scale = fixed_scale) { return static_cast<double>(v) * (1 / scale); }
 
-/// Units in which forces add up. A contribution has at most 2^58 of them: 32 of them on one atom stay in range.
-struct ForceScale {
-  double scale = fixed_scale;
+/// Units in which forces and energies add up. A contribution to a force has at most 2^58 of them: 32 of them on one atom stay in range.
+struct FixedScale {
+  double forces = fixed_scale, energies = fixed_scale;
 };
 inline constexpr std::int64_t most_of_one = std::int64_t{1} << 58;
 /// 2^-40 kJ/mol/nm, for contributions below 2^18 kJ/mol/nm. In double precision, where the rounding of 2^-32 would be the largest
 /// error of a small molecule's forces.
-inline constexpr ForceScale fine_forces = {1099511627776.0};
-/// 2^-27 kJ/mol/nm, for atoms almost upon each other: contributions up to 2^31 kJ/mol/nm.
-inline constexpr ForceScale coarse_forces = {134217728.0};
+inline constexpr FixedScale fine_scale = {1099511627776.0, fixed_scale};
+/// 2^-27 kJ/mol/nm, for atoms almost upon each other: contributions up to 2^31 kJ/mol/nm; energies up to 2^51 kJ/mol.
+inline constexpr FixedScale coarse_scale = {134217728.0, 4096.0};
+
+/// A sum of numbers in units of 1/scale that may wrap on the way; the sum of the numbers themselves tells whether it is back in range.
+struct FixedSum {
+  std::uint64_t units = 0;
+  double about = 0;
+  void add(double v, double scale) {
+    const std::int64_t k = std::llrint(v * scale);
+    units += static_cast<std::uint64_t>(k);
+    about += k == no_number ? std::numeric_limits<double>::quiet_NaN() : v;
+  }
+  void add(const FixedSum& other) {
+    units += other.units;
+    about += other.about;
+  }
+  bool holds(double scale) const { return std::abs(about) * scale < 9.2e18; }  // 2^63; not of NaN
+  double value(double scale = fixed_scale) const { return from_fixed(static_cast<std::int64_t>(units), scale); }
+};
 
 /// What one thread adds up in a step.
 struct Sums {
-  std::int64_t* force = nullptr;                ///< [n, 3] in units of `of_forces`
-  ForceScale of_forces;
-  std::array<std::int64_t, n_terms> energy{};   ///< kJ/mol
-  std::array<std::int64_t, 9> virial{};         ///< sum of r_a f_b [kJ/mol], r = x_i - x_j, f on i
-  bool out_of_range = false;
-  bool wants_energies = true;                   ///< else energies and virial may stay zero
+  std::int64_t* force = nullptr;            ///< [n, 3]
+  FixedScale scale;
+  std::array<FixedSum, n_terms> energy{};   ///< kJ/mol
+  std::array<FixedSum, 9> virial{};         ///< sum of r_a f_b [kJ/mol], r = x_i - x_j, f on i
+  bool out_of_range = false;                ///< a force
+  bool wants_energies = true;               ///< else energies and virial may stay zero
 
   std::int64_t units(double f) {
-    const std::int64_t v = std::llrint(f * of_forces.scale);
+    const std::int64_t v = std::llrint(f * scale.forces);
     if (v <= most_of_one && v >= -most_of_one) return v;
     out_of_range = true;  // no_number, too, which is less than any
     return 0;
@@ -58,18 +75,22 @@ struct Sums {
     for (std::size_t a = 0; a < 3; ++a) force[3 * static_cast<std::size_t>(atom) + a] += units(f[a]);
   }
   void add_energy(Term term, double u) {
-    if (!wants_energies) return;
-    energy[static_cast<std::size_t>(term)] += in_range(to_fixed(u));
+    if (wants_energies) energy[static_cast<std::size_t>(term)].add(u, scale.energies);
   }
   void add_virial(const Vec3& r, const Vec3& f) {
     if (!wants_energies) return;
     for (std::size_t a = 0; a < 3; ++a)
-      for (std::size_t b = 0; b < 3; ++b) virial[3 * a + b] += in_range(to_fixed(r[a] * f[b]));
+      for (std::size_t b = 0; b < 3; ++b) virial[3 * a + b].add(r[a] * f[b], scale.energies);
   }
-  std::int64_t in_range(std::int64_t v) {
-    if (v != no_number) return v;
-    out_of_range = true;
-    return 0;
+  /// What another thread added; forces are not touched.
+  void add(const Sums& other) {
+    for (std::size_t k = 0; k < n_terms; ++k) energy[k].add(other.energy[k]);
+    for (std::size_t k = 0; k < 9; ++k) virial[k].add(other.virial[k]);
+    out_of_range |= other.out_of_range;
+  }
+  bool holds() const {
+    const auto within = [&](const FixedSum& s) { return s.holds(scale.energies); };
+    return !out_of_range && std::ranges::all_of(energy, within) && std::ranges::all_of(virial, within);
   }
 };
 

@@ -112,6 +112,7 @@ TEST_F(Fdtd, TheExampleKeepsItsPromise) {
   fs::remove(here() / "RUN/plots/field_0001.png");
   EXPECT_EQ(tessera({"plot", "RUN"}).code, 0);
   EXPECT_EQ(read("RUN/plots/field_0001.png"), before);
+  expect_files_known("RUN");
   // A broken promise is exit 6.
   EXPECT_EQ(tessera({"run", "ring/ring.toml", "--output", "R2", "--set", "expect[0].value=3.6e13"}).code, 6);
 }

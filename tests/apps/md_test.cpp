@@ -31,6 +31,7 @@ TEST_F(Md, TheExampleKeepsItsPromise) {
   fs::remove(here() / "RUN/plots/free.png");
   EXPECT_EQ(tessera({"plot", "RUN"}).code, 0);
   EXPECT_EQ(read("RUN/plots/free.png"), before);
+  expect_files_known("RUN");
   command[3] = "BROKEN";
   command[5] = "expect[0].tolerance=1e-9";
   EXPECT_EQ(tessera(command).code, 6);

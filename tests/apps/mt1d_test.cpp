@@ -40,6 +40,7 @@ TEST_F(Mt1d, TheExampleKeepsItsPromise) {
   fs::remove(here() / "RUN/plots/syn05.png");
   EXPECT_EQ(tessera({"plot", "RUN"}).code, 0);
   EXPECT_EQ(read("RUN/plots/syn05.png"), before);
+  expect_files_known("RUN");
   // A broken promise is exit 6.
   EXPECT_EQ(tessera({"run", "site/mt1d.toml", "--output", "R2", "--set", "expect.rms_max=0.5", "--set", "posterior.method=\"none\""}).code, 6);
 }

@@ -3,12 +3,16 @@
 
 #include <gtest/gtest.h>
 
+#include <zlib.h>
+
 #include <algorithm>
+#include <array>
 
 #include "input_error.h"
 #include "temp_folder.h"
 #include "tessera/data/checkpoint.h"
 #include "tessera/data/hdf5.h"
+#include "tessera/data/plot.h"
 #include "tessera/data/run.h"
 
 using namespace tessera::data;
@@ -78,6 +82,68 @@ TEST(Info, ConfigurationsAndTables) {
   const std::string text = expect_input_error([&] { info(dir.write("n.csv", "a,b\n1,2\n1\n")); }, ExitCode::input_invalid, 433);
   EXPECT_NE(text.find("n.csv:3"), std::string::npos) << text;
   expect_input_error([&] { info(dir.write("o.csv", "a,b\n\"1,2\n")); }, ExitCode::input_invalid, 433);
+}
+
+TEST(Info, CommentsRangesAndSeveralTables) {
+  TempFolder dir;
+  const InfoNode csv = info(dir.write("a.csv", "# plot\n# x in s\nx,y,name\n-1,+2.5,a\n3,,b\n\nx,k\n1,2\n"));
+  EXPECT_EQ(value(csv, "comment"), "plot");
+  EXPECT_EQ(value(*child(csv, "columns"), "x"), "-1 to 3");
+  EXPECT_EQ(value(*child(csv, "columns"), "y"), "2.5 to 2.5");
+  EXPECT_EQ(child(*child(csv, "columns"), "name")->value.index(), 0U);
+  EXPECT_EQ(value(csv.children.back(), "k"), "2 to 2");
+  const InfoNode columns = info(dir.write("b.txt", "# c\ntime\n 0 1e-3\n 1; 2e-3\n"));
+  EXPECT_EQ(value(columns, "format"), "columns");
+  EXPECT_EQ(value(*child(columns, "columns"), "column 2"), "0.001 to 0.002");
+  EXPECT_EQ(value(info(dir.write("c.dat", "1 2\n")), "format"), "columns");
+  expect_input_error([&] { info(dir.write("d.txt", "1 2\n3\n")); }, ExitCode::input_invalid, 433);
+  expect_input_error([&] { info(dir.write("e.txt", "1 2\n3 x\n")); }, ExitCode::input_invalid, 433);
+  expect_input_error([&] { info(dir.write("f.txt", "words\n")); }, ExitCode::input_invalid, 433);
+}
+
+TEST(Info, PlotsAndLogs) {
+  TempFolder dir;
+  const Figure figure{.width = 120, .height = 80, .panels = {{.series = {Line{.x = {0, 1}, .y = {0, 1}}}}}};
+  for (const char* name : {"a.svg", "a.png"}) save(figure, dir / name);
+  const InfoNode png = info(dir / "a.png");
+  EXPECT_EQ(value(png, "format"), "PNG");
+  EXPECT_GT(std::get<std::int64_t>(child(png, "width")->value), std::get<std::int64_t>(child(png, "height")->value));
+  EXPECT_EQ(value(info(dir / "a.svg"), "format"), "SVG");
+  std::string bytes = read_bytes(dir / "a.png");
+  expect_input_error([&] { info(dir.write("cut.png", bytes.substr(0, bytes.size() - 6))); }, ExitCode::input_invalid, 434);
+  expect_input_error([&] { info(dir.write("short.png", bytes.substr(0, 20))); }, ExitCode::input_invalid, 434);
+  bytes[60] ^= 1;
+  expect_input_error([&] { info(dir.write("bad.png", bytes)); }, ExitCode::input_invalid, 434);
+  expect_input_error([&] { info(dir.write("bad.svg", "<svg><g></svg>")); }, ExitCode::input_invalid, 434);
+  const InfoNode log = info(dir.write("log.txt", "2026-01-31T12:00:00.000Z info    began\nand went on\n2026-01-31T12:00:01.500Z warning hm\n2026-01-31T12:00:02.000Z info    ended\n"));
+  EXPECT_EQ(value(log, "format"), "log");
+  EXPECT_EQ(value(log, "last"), "2026-01-31T12:00:02.000Z");
+  EXPECT_EQ(std::get<std::int64_t>(child(log, "info")->value), 2);
+  EXPECT_EQ(std::get<std::int64_t>(child(log, "warning")->value), 1);
+}
+
+TEST(Info, AnyJson) {
+  TempFolder dir;
+  const InfoNode node = info(dir.write("a.json", "{\"eta_s\": null, \"list\": [1, 2], \"in\": {\"x\": -3}}"));
+  EXPECT_EQ(value(node, "eta_s"), "null");
+  EXPECT_EQ(value(node, "list"), "list of 2");
+  EXPECT_EQ(std::get<std::int64_t>(child(*child(node, "in"), "x")->value), -3);
+  const std::string text = expect_input_error([&] { info(dir.write("b.json", "{\n\"a\": }")); }, ExitCode::input_invalid, 111);
+  EXPECT_NE(text.find("b.json:2:6"), std::string::npos) << text;
+  std::string deep = "{\"a\":";
+  for (int k = 0; k < 100'000; ++k) deep += '[';
+  info(dir.write("deep.json", "{\"a\": [[[[]]]]}"));
+  expect_input_error([&] { info(dir.write("c.json", deep)); }, ExitCode::input_invalid, 111);
+}
+
+TEST(Info, WhatGzipPackedIsKnownByItsContentAndName) {
+  TempFolder dir;
+  for (const auto& [name, text, format] : {std::array<std::string, 3>{"a.csv.gz", "a,b\n1,2\n", "CSV"}, {"log.txt.gz", "2026-01-31T12:00:00.000Z info    began\n", "log"}}) {
+    gzFile file = gzopen((dir / name).c_str(), "wb");
+    ASSERT_EQ(gzwrite(file, text.data(), static_cast<unsigned>(text.size())), static_cast<int>(text.size()));
+    gzclose(file);
+    EXPECT_EQ(value(info(dir / name), "format"), format);
+  }
 }
 
 TEST(Info, NpyHeadersAreParsedNotEvaluated) {

@@ -183,7 +183,7 @@ TEST(AmberText, RestartsOfOtherSystemsAreRefused) {
   EXPECT_EQ(number("t\n  2\n" + x), 0);
   EXPECT_EQ(number("t\n  2  1.0\n" + x + x + x.substr(0, 36) + "  90.0000000  90.0000000  90.0000000\n"), 0);
   EXPECT_EQ(number("t\n  3\n" + x), 704);
-  EXPECT_EQ(number("t\n  2\n" + x.substr(0, 60) + "\n"), 303);
+  EXPECT_EQ(number("t\n  2\n" + x.substr(0, 60) + "\n"), 701);
   EXPECT_EQ(number("t\n  2\n"), 701);
   EXPECT_EQ(number("t\n"), 701);
   EXPECT_EQ(number("t\n -2\n" + x), 309);

@@ -31,8 +31,8 @@ Result run(PmeRun& pme, const std::vector<Vec3>& x, const Box& box) {
   sums.force = r.force.data();
   pme.add(x.data(), box, true, sums);
   EXPECT_FALSE(sums.out_of_range);
-  r.energy = from_fixed(sums.energy[static_cast<std::size_t>(Term::coulomb_reciprocal)]);
-  for (std::size_t k = 0; k < 9; ++k) r.virial[k] = from_fixed(sums.virial[k]);
+  r.energy = sums.energy[static_cast<std::size_t>(Term::coulomb_reciprocal)].value();
+  for (std::size_t k = 0; k < 9; ++k) r.virial[k] = sums.virial[k].value();
   return r;
 }
 struct Expected {

@@ -44,6 +44,16 @@ class AppTest : public ::testing::Test {
       if (kinds.contains(e.path().extension())) names.insert(std::filesystem::relative(e.path(), here() / run));
     return names;
   }
+  /// `tessera info` knows what a run has left behind: a file of each extension.
+  void expect_files_known(const std::filesystem::path& run) {
+    std::set<std::string> seen;
+    for (const auto& e : std::filesystem::recursive_directory_iterator(here() / run)) {
+      if (!e.is_regular_file() || e.file_size() == 0 || !seen.insert(e.path().extension()).second) continue;
+      const Outcome o = tessera({"info", e.path()});
+      EXPECT_EQ(o.code, 0) << e.path() << "\n" << o.err;
+    }
+    EXPECT_GE(seen.size(), 5U);
+  }
   /// Runs `case.toml` to its end on one thread, and again killed after its first checkpoint and resumed on two: the same bytes.
   void expect_same_after_kill(const std::string& checkpoint_every) {
     namespace fs = std::filesystem;

@@ -51,11 +51,11 @@ struct ForceEvaluator::Impl {
   /// that hold all of them, which depends on places alone.
   Sums add_terms(const std::vector<Vec3>& x, const Box& box, bool energies) {
     if (precision == Precision::f64)
-      if (const Sums fine = add_terms(x, box, energies, fine_forces); !fine.out_of_range) return fine;
-    if (const Sums usual = add_terms(x, box, energies, ForceScale{}); !usual.out_of_range) return usual;
-    return add_terms(x, box, energies, coarse_forces);
+      if (const Sums fine = add_terms(x, box, energies, fine_scale); fine.holds()) return fine;
+    if (const Sums usual = add_terms(x, box, energies, FixedScale{}); usual.holds()) return usual;
+    return add_terms(x, box, energies, coarse_scale);
   }
-  Sums add_terms(const std::vector<Vec3>& x, const Box& box, bool energies, const ForceScale& scale) {
+  Sums add_terms(const std::vector<Vec3>& x, const Box& box, bool energies, const FixedScale& scale) {
     constexpr std::size_t piece = 512;
     struct Piece {
       const BondedTerm* term;  ///< null: excluded pairs
@@ -76,7 +76,7 @@ struct ForceEvaluator::Impl {
       force[t].assign(3 * x.size(), 0);
       Sums own;
       own.force = force[t].data();
-      own.of_forces = scale;
+      own.scale = scale;
       own.wants_energies = energies;
       for (std::size_t k = next++; k < pieces.size(); k = next++) {
         const Piece& p = pieces[k];
@@ -88,11 +88,7 @@ struct ForceEvaluator::Impl {
     if (pme && is_periodic(box)) pme->add(x.data(), box, energies, sums[0]);
     if (excluded_field) excluded_field->add_excluded(x, box, sums[0]);
     Sums total = sums[0];
-    for (std::size_t t = 1; t < threads; ++t) {
-      for (std::size_t k = 0; k < n_terms; ++k) total.energy[k] += sums[t].energy[k];
-      for (std::size_t k = 0; k < 9; ++k) total.virial[k] += sums[t].virial[k];
-      total.out_of_range |= sums[t].out_of_range;
-    }
+    for (std::size_t t = 1; t < threads; ++t) total.add(sums[t]);
     return total;
   }
   /// U(x, h, charges) of a sum in reciprocal space.
@@ -174,7 +170,7 @@ void ForceEvaluator::operator()(const std::vector<Vec3>& x, const Box& box, Forc
   out.f.assign(n, Vec3{});
   Sums total = m.add_terms(x, box, energies);
   PairRun::Energy of_pairs;
-  if (total.out_of_range || (m.pairs && !m.pairs->add(x, box, out.f, energies ? &of_pairs : nullptr))) {
+  if (!total.holds() || (m.pairs && !m.pairs->add(x, box, out.f, energies ? &of_pairs : nullptr))) {
     for (std::size_t i = 0; i < n; ++i)
       for (const double c : x[i])
         if (!std::isfinite(c)) throw Error(fmt::format("[forces] atom {} ({}) has no place: a coordinate is not a number", i + 1, m.system.atoms.name[i]));
@@ -186,15 +182,15 @@ void ForceEvaluator::operator()(const std::vector<Vec3>& x, const Box& box, Forc
       for (std::size_t k = 3 * begin; k < 3 * end; ++k) {
         std::int64_t sum = 0;
         for (const auto& own : m.force) sum += own[k];
-        f[k] += from_fixed(sum, total.of_forces.scale);
+        f[k] += from_fixed(sum, total.scale.forces);
       }
     });
   if (energies) {
-    for (std::size_t k = 0; k < n_terms; ++k) out.energy[k] = from_fixed(total.energy[k]);
+    for (std::size_t k = 0; k < n_terms; ++k) out.energy[k] = total.energy[k].value(total.scale.energies);
     out.energy[static_cast<std::size_t>(Term::lj)] += of_pairs.lj;
     out.energy[static_cast<std::size_t>(Term::coulomb_short)] += of_pairs.coulomb;
     for (std::size_t a = 0; a < 3; ++a)
-      for (std::size_t b = 0; b < 3; ++b) out.virial[a][b] = from_fixed(total.virial[3 * a + b]) + of_pairs.virial[a <= b ? a + b + (a > 0) : a + b + (b > 0)];
+      for (std::size_t b = 0; b < 3; ++b) out.virial[a][b] = total.virial[3 * a + b].value(total.scale.energies) + of_pairs.virial[a <= b ? a + b + (a > 0) : a + b + (b > 0)];
   }
   if (!is_periodic(box)) return;
   if (energies) {

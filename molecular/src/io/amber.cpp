@@ -352,7 +352,7 @@ class Reader {
 
 AmberTopology read_amber_topology(const data::TextFile& text) { return Reader(text).read(); }
 
-Frame read_amber_restart(const data::TextFile& text, std::size_t n_atoms) {
+Frame read_amber_restart(const data::TextFile& text, std::optional<std::size_t> expected) {
   data::Findings findings(text);
   const auto stop = [&](int number, std::size_t line, const std::string& what) {
     findings.error(number, text.line_starts[std::min(line, text.n_lines()) - 1], what);
@@ -364,7 +364,8 @@ Frame read_amber_restart(const data::TextFile& text, std::size_t n_atoms) {
   if (head.empty()) stop(701, 1, "expected a title, then the number of atoms: this is no AMBER restart");
   const auto n = data::parse_count(head[0], std::numeric_limits<std::int32_t>::max(), "the number of atoms", findings);
   findings.throw_if_errors();
-  if (*n != n_atoms) stop(704, 2, fmt::format("the restart has {} atoms, the topology {}", *n, n_atoms));
+  if (expected && *n != *expected) stop(704, 2, fmt::format("the restart has {} atoms, the topology {}", *n, *expected));
+  const std::size_t n_atoms = *n;
   Frame f;
   if (head.size() > 1)
     if (const auto t = data::parse_number(head[1], data::Exponent::fortran, findings)) f.time_ps = *t;
@@ -380,9 +381,13 @@ Frame read_amber_restart(const data::TextFile& text, std::size_t n_atoms) {
       }
       const std::string_view body = text.line(line);
       for (std::size_t k = 0; k < 6 && out.size() < count; ++k) {
-        const std::string_view field = 12 * k < body.size() ? body.substr(12 * k, 12) : std::string_view{}, word = data::trim(field);
-        const std::size_t at = text.line_starts[line - 1] + std::min(12 * k, body.size());
-        const auto v = data::parse_number({word, word.empty() ? at : text.line_starts[line - 1] + static_cast<std::size_t>(word.data() - body.data())}, data::Exponent::fortran, findings);
+        const std::string_view word = data::trim(12 * k < body.size() ? body.substr(12 * k, 12) : std::string_view{});
+        if (word.empty()) {
+          const std::size_t due = std::min<std::size_t>(6, count - out.size() + k);
+          findings.error(701, text.line_starts[line - 1] + std::min(12 * k, body.size()), fmt::format("this line of the {} has {} of {} numbers", what, k, due));
+          findings.throw_if_errors();
+        }
+        const auto v = data::parse_number({word, text.line_starts[line - 1] + static_cast<std::size_t>(word.data() - body.data())}, data::Exponent::fortran, findings);
         out.push_back(v.value_or(0));
       }
     }

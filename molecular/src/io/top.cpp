@@ -340,11 +340,11 @@ void Reader::add(const TopMolecule& m, std::size_t copies) {
     }
     for (const TopMolecule::Restraint& r : m.position_restraints) {
       const auto i = static_cast<std::size_t>(first + r.atom);
-      if (!options_.reference) {
+      if (!options_.reference && options_.needs_reference) {
         findings_.error(724, r.at, fmt::format("molecule {} has position restraints, but there are no reference positions", shown(m.name)), "give the structure that they hold to");
         return;
       }
-      const Vec3& x = options_.reference->x_nm[i];
+      const Vec3 x = options_.reference ? options_.reference->x_nm[i] : Vec3{};
       s_.position_restraints.atoms.push_back({static_cast<std::int32_t>(i)});
       s_.position_restraints.row.push_back(static_cast<std::int32_t>(s_.position_restraints.rows.size()));
       s_.position_restraints.rows.push_back({r.k[0], r.k[1], r.k[2], x[0], x[1], x[2]});

@@ -29,7 +29,7 @@ class Run final : public PmeRun {
     engine_.gather([&](const std::vector<std::int32_t>& members) {
       Sums own;
       own.force = sums.force;  // of atoms that no other slab has
-      own.of_forces = sums.of_forces;
+      own.scale = sums.scale;
       for (const std::int32_t m : members) {
         const auto i = static_cast<std::size_t>(m);
         const std::array<T, 4>& felt = engine_.grid().felt[i];
@@ -61,7 +61,7 @@ class Run final : public PmeRun {
         }
     }
     for (std::size_t c = 0; c < 3; ++c)
-      for (std::size_t d = 0; d < 3; ++d) sums.virial[3 * c + d] += sums.in_range(to_fixed(w[c][d]));
+      for (std::size_t d = 0; d < 3; ++d) sums.virial[3 * c + d].add(w[c][d], sums.scale.energies);
   }
 
   Nonbonded options_;

@@ -2,6 +2,7 @@
 // What `tessera info FILE` says of a trajectory.
 #include "tessera/data/info.h"
 
+#include "box_info.h"
 #include "tessera/molecular/trajectory.h"
 
 #include <string_view>
@@ -28,12 +29,7 @@ data::InfoNode summarize(const std::filesystem::path& path) {
   node.add("last step", s.frame.step);
   node.add("velocities", !s.frame.v_nm_ps.empty());
   node.add("forces", !s.f.empty());
-  if (is_periodic(s.frame.box)) {
-    constexpr const char* names[] = {"a [nm]", "b [nm]", "c [nm]", "alpha [deg]", "beta [deg]", "gamma [deg]"};
-    data::InfoNode& box = node.add("last box");
-    for (std::size_t k = 0; k < 3; ++k) box.add(names[k], lengths_nm(s.frame.box)[k]);
-    for (std::size_t k = 0; k < 3; ++k) box.add(names[3 + k], angles_deg(s.frame.box)[k]);
-  }
+  add_box(node, "last box", s.frame.box);
   return node;
 }
 

@@ -27,9 +27,9 @@ struct AmberTopology {
 /// of several sizes).
 AmberTopology read_amber_topology(const data::TextFile& text);
 
-/// Positions, velocities and box of a restart of `n_atoms` atoms. Throws InputError: E0704 other number of atoms, E0303 numbers,
-/// E0701 the file is too short or too long.
-Frame read_amber_restart(const data::TextFile& text, std::size_t n_atoms);
+/// Positions, velocities and box of a restart of `n_atoms` atoms (of as many as it says where none are expected). Throws InputError:
+/// E0704 other number of atoms, E0303 and E0309 numbers, E0701 the file is too short or too long.
+Frame read_amber_restart(const data::TextFile& text, std::optional<std::size_t> n_atoms = {});
 
 /// A restart of seven decimals; cells that do not lie along x and the xy plane are known by their lengths and angles alone.
 /// Throws Error of places that do not fit into their columns (1000 nm).

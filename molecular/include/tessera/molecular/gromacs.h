@@ -42,6 +42,7 @@ struct TopologyOptions {
   std::vector<std::string> defines;                    ///< "FLEXIBLE" or "NAME=value"
   Rigid constraints = Rigid::none;                     ///< mdp: constraints
   const Frame* reference = nullptr;                    ///< positions that position restraints hold to
+  bool needs_reference = true;                         ///< false: without them restraints hold to the origin, for those who only count terms
   /// mdp: disre_fc [kJ/mol/nm^2]; 0: distance restraints are left out, as with disre = no.
   double distance_restraint_k = 0;
   double coulomb_constant = coulomb_codata_2018;       ///< GROMACS's, as of 2021
