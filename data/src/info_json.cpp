@@ -34,8 +34,7 @@ void put(InfoNode& parent, const std::string& name, const Json& v, int depth) {
 
 InfoNode json_info(const std::filesystem::path& path) {
   const TextFile text = read_text_file(path);
-  InfoNode node{path.filename().string(), {}, {}};
-  node.add("bytes", static_cast<std::int64_t>(text.text.size()));
+  InfoNode node = file_node(path);
   try {
     const Json all = Json::parse(text.text);
     if (!all.is_object()) put(node, "value", all, 0);

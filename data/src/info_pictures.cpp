@@ -29,8 +29,7 @@ InputError damaged(const std::filesystem::path& path, std::size_t at, std::strin
 
 InfoNode png_info(const std::filesystem::path& path) {
   const std::string bytes = read_file(path, kMostBytes);
-  InfoNode node{path.filename().string(), {}, {}};
-  node.add("bytes", static_cast<std::int64_t>(bytes.size()));
+  InfoNode node = file_node(path);
   for (std::size_t at = kSignature;;) {
     if (bytes.size() - at < kFrame) throw damaged(path, bytes.size(), "truncated: the end of the picture (IEND) is not there");
     const std::uint32_t length = big_endian(bytes, at);
@@ -55,8 +54,7 @@ InfoNode png_info(const std::filesystem::path& path) {
 
 InfoNode svg_info(const std::filesystem::path& path) {
   std::string text = read_file(path, kMostBytes);
-  InfoNode node{path.filename().string(), {}, {}};
-  node.add("bytes", static_cast<std::int64_t>(text.size()));
+  InfoNode node = file_node(path);
   pugi::xml_document doc;
   const pugi::xml_parse_result parsed = doc.load_buffer_inplace(text.data(), text.size(), pugi::parse_default, pugi::encoding_utf8);
   if (!parsed) throw damaged(path, static_cast<std::size_t>(parsed.offset), std::string("malformed XML: ") + parsed.description());
