@@ -20,6 +20,7 @@
 
 #include <cerrno>
 
+#include "one_thread.h"
 #include "vtk_plugin.h"
 
 namespace tessera::data {
@@ -123,5 +124,6 @@ int write_grid(const char* path, const PolyGrid& g) {
 extern "C" __attribute__((visibility("default"))) int tessera_write_vtk_xml_1(const char* path,
                                                                               const tessera::data::AnyGrid* grid) {
   vtkObject::GlobalWarningDisplayOff();  // the error code says enough
+  tessera::data::keep_vtk_to_one_thread();
   return std::visit([&](const auto* g) { return tessera::data::write_grid(path, *g); }, *grid);
 }
