@@ -16,7 +16,7 @@ void put(InfoNode& parent, const std::string& name, const Json& v, int depth) {
   if (v.is_object() && depth < kMostDepth) {
     for (const auto& [key, child] : v.items()) put(node, key, child, depth + 1);
   } else if (v.is_structured()) {
-    node.value = "list of " + std::to_string(v.size());
+    node.value = (v.is_array() ? "list of " : "table of ") + std::to_string(v.size());
   } else if (v.is_string()) {
     node.value = v.get<std::string>();
   } else if (v.is_boolean()) {

@@ -23,6 +23,13 @@ using data::InfoNode;
 namespace fs = std::filesystem;
 
 std::int64_t count(std::size_t n) { return static_cast<std::int64_t>(n); }
+/// What there is some of.
+struct Counts {
+  InfoNode& list;
+  void operator()(const char* name, std::size_t n) const {
+    if (n > 0) list.add(name, count(n));
+  }
+};
 InfoNode file_node(const fs::path& path) { return {path.filename().string(), {}, {}}; }
 
 void add_remarks(InfoNode& node, const std::vector<data::Diagnostic>& remarks) {
@@ -81,10 +88,7 @@ void add_system(InfoNode& node, const System& s) {
   node.add("mass [amu]", rounded(std::accumulate(s.atoms.mass_amu.begin(), s.atoms.mass_amu.end(), 0.0)));
   node.add("net charge [e]", rounded(net_charge_e(s)));
   node.add("Lennard-Jones types", std::int64_t{s.lj.types});
-  InfoNode& terms = node.add("terms");
-  const auto add = [&](const char* name, std::size_t n) {
-    if (n > 0) terms.add(name, count(n));
-  };
+  const Counts add{node.add("terms")};
   add("bonds", s.bonds.size());
   add("Urey-Bradley", s.urey_bradley.size());
   add("angles", s.angles.size());
@@ -176,10 +180,7 @@ InfoNode summarize_force_field(const fs::path& path) {
   InfoNode& templates = node.add("residues", count(f.templates.size()));
   for (const ForceField::Template& t : f.templates) templates.add(t.name, count(t.atoms.size()));
   node.add("patches", count(f.patches.size()));
-  InfoNode& rules = node.add("rules");
-  const auto add = [&](const char* name, std::size_t n) {
-    if (n > 0) rules.add(name, count(n));
-  };
+  const Counts add{node.add("rules")};
   add("bonds", f.bonds.size());
   add("Urey-Bradley", f.urey_bradley.size());
   add("angles", f.angles.size());
