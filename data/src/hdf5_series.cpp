@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows are written in the library's mode of one writer and many readers (SWMR): it orders its writes so that what has reached the
-// file fits together at any time. What a kill leaves behind is the mark of being written and an end of file that is out of
-// date; both stand in the superblock, and are mended there.
+// file fits together at any time. A write that a kill cuts is cut between two pages of memory: none of the library's own records
+// lies across such a place (H5Growth::rows). What a kill leaves behind is the mark of being written and an end of file that is out
+// of date; both stand in the superblock, and are mended there.
 #include "tessera/data/hdf5_series.h"
 
 #include <unistd.h>
@@ -48,26 +49,6 @@ std::uint32_t lookup3(std::string_view bytes) {
   return c;
 }
 
-/// Superblock of version 3 (HDF5 file format, II.A): signature, version, sizes, flags, base, extension, end of file, root, checksum.
-void mend_superblock(const std::filesystem::path& path) {
-  constexpr std::size_t version_at = 8, flags_at = 11, end_at = 28, checksum_at = 44, size = 48;
-  std::string block(size, '\0');
-  std::uint64_t length = 0;
-  {
-    const BinaryInput in(path);
-    length = in.size();
-    if (!in.read(0, block.data(), size)) return;  // not HDF5: the library says so
-  }
-  if (!block.starts_with("\x89HDF\r\n\x1a\n") || block[version_at] != 3 || block[flags_at] == 0) return;
-  block[flags_at] = 0;
-  std::memcpy(block.data() + end_at, &length, sizeof length);
-  const std::uint32_t checksum = lookup3(std::string_view(block).substr(0, checksum_at));
-  std::memcpy(block.data() + checksum_at, &checksum, sizeof checksum);
-  AppendFile out(path, length);
-  out.overwrite(0, block);
-  out.sync();
-}
-
 template <class T>
 hid_t memory_type();
 template <>
@@ -85,6 +66,28 @@ struct Open {
 
 }  // namespace
 
+void H5Series::mend(const std::filesystem::path& path) {
+  // Superblock of version 3 (HDF5 file format, II.A): signature, version, sizes, flags, base, extension, end of file, root, checksum.
+  constexpr std::size_t version_at = 8, flags_at = 11, end_at = 28, checksum_at = 44, size = 48;
+  std::string block(size, '\0');
+  std::uint64_t length = 0;
+  {
+    const BinaryInput in(path);
+    length = in.size();
+    if (!in.read(0, block.data(), size)) return;  // not HDF5: the library says so
+  }
+  if (!block.starts_with("\x89HDF\r\n\x1a\n") || block[version_at] != 3 || block[flags_at] == 0) return;
+  AppendFile out(path, length);
+  out.append(std::string((kH5Page - length % kH5Page) % kH5Page, '\0'));
+  const std::uint64_t end = out.size();
+  block[flags_at] = 0;
+  std::memcpy(block.data() + end_at, &end, sizeof end);
+  const std::uint32_t checksum = lookup3(std::string_view(block).substr(0, checksum_at));
+  std::memcpy(block.data() + checksum_at, &checksum, sizeof checksum);
+  out.overwrite(0, block);
+  out.sync();
+}
+
 struct H5Series::Impl {
   std::filesystem::path path;
   H5Handle file;
@@ -100,7 +103,7 @@ struct H5Series::Impl {
 H5Series::H5Series(std::filesystem::path path, const std::vector<std::string>& names, std::uint64_t rows) : impl_(std::make_unique<Impl>()) {
   h5_quiet();
   impl_->path = std::move(path);
-  mend_superblock(impl_->path);
+  mend(impl_->path);
   const H5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);
   H5Pset_file_locking(access, false, true);

@@ -204,13 +204,17 @@ struct H5Writer::Impl {
   }
 };
 
-H5Writer::H5Writer(std::filesystem::path path) {
+H5Writer::H5Writer(std::filesystem::path path, H5Growth growth) {
   h5_quiet();
   impl_ = std::make_unique<Impl>(path);
   const H5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose), create(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
   H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);
   impl_->image.use(access);
   H5Pset_obj_track_times(create, false);
+  if (growth == H5Growth::rows) {
+    H5Pset_file_space_strategy(create, H5F_FSPACE_STRATEGY_PAGE, false, 1);
+    H5Pset_file_space_page_size(create, kH5Page);
+  }
   // A name that no file has: the library would first look into an older file of that name.
   const std::string name = impl_->path.string() + ".in-memory";
   impl_->file = impl_->check(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, create, access), H5Fclose, "create");

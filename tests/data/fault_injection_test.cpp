@@ -2,9 +2,11 @@
 // Every call that changes a file fails or is the last one before a kill, one after the other: what was good before stays
 // good, and what is new is whole or absent.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "fault_calls.h"
@@ -13,6 +15,7 @@
 #include "tessera/data/checkpoint.h"
 #include "tessera/data/file_io.h"
 #include "tessera/data/hdf5.h"
+#include "tessera/data/hdf5_series.h"
 #include "tessera/data/run.h"
 #include "tessera/data/stop.h"
 
@@ -26,12 +29,12 @@ constexpr int kNotReached = 100;  // the exit status of a child whose work had f
 
 /// Forks; in the child plans the fault, works, and exits with the InputError's code, 0 or kNotReached.
 template <class Work>
-int with_fault(long n, int error, Work work) {
+int with_fault(long n, int error, Work work, bool only_torn = false) {
   const pid_t child = ::fork();
   if (child == 0) {
     int code = 0;
     try {
-      plan_fault(n, error);
+      plan_fault(n, error, only_torn);
       work();
       g_calls_left = -1;
       if (!g_fault_done) code = kNotReached;
@@ -81,6 +84,57 @@ double results_value(const fs::path& path) {
   const auto& x = std::get<std::vector<double>>(all.at("/x").data);
   for (std::size_t i = 1; i < x.size(); ++i) EXPECT_EQ(x[i], x[0] + std::sin(double(i * i)));
   return x.at(0);
+}
+
+/// A trajectory is taken up after 30 of its 40 rows and goes on, killed at one call after the other. It can then be gone on with
+/// after every row that was told. `shift`: bytes by which its records come to lie further on. Returns the kills.
+int expect_rows_kept(std::size_t shift, bool only_torn) {
+  const std::vector<std::string> names = {"step", "value"};
+  const auto add = [](H5Series& series, std::int64_t step) {
+    const std::vector<double> value(900, 0.5 * static_cast<double>(step));
+    series.row(0, std::span<const std::int64_t>(&step, 1));
+    series.row(1, std::span<const double>(value));
+    series.end_row();
+  };
+  TempFolder dir;
+  const fs::path path = dir / "series.h5", killed = dir / "killed.h5";
+  {
+    H5Writer file(path, H5Growth::rows);
+    file.series<std::int64_t>("step", {});
+    file.attribute("step", "about", std::string(1 + shift, 'x'));
+    file.series<double>("value", {300, 3});
+    file.commit();
+    H5Series series(path, names, 0);
+    for (std::int64_t s = 0; s < 40; ++s) add(series, s);  // past the first block of the index of chunks
+  }
+  auto* const told = static_cast<std::uint64_t*>(::mmap(nullptr, sizeof(std::uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  int kills = 0;
+  for (;; ++kills) {
+    fs::copy_file(path, killed, fs::copy_options::overwrite_existing);
+    *told = 30;
+    const auto work = [&] {
+      H5Series series(killed, names, 30);
+      for (std::int64_t s = 30; s < 33; ++s) add(series, s), ++*told;
+    };
+    if (with_fault(kills + 1, 0, work, only_torn) != 128 + SIGKILL) break;
+    SCOPED_TRACE("shift " + std::to_string(shift) + ", killed at call " + std::to_string(kills + 1));
+    {
+      H5Series series(killed, names, *told);
+      add(series, -1);
+    }
+    const auto found = read_h5(killed, names);
+    const auto& step = std::get<std::vector<std::int64_t>>(found.at("step").data);
+    const auto& value = std::get<std::vector<double>>(found.at("value").data);
+    EXPECT_EQ(step.size(), *told + 1);
+    EXPECT_EQ(value.size(), 900 * step.size());
+    if (value.size() != 900 * step.size()) break;
+    for (std::size_t k = 0; k < step.size(); ++k) {
+      EXPECT_EQ(step[k], k < *told ? static_cast<std::int64_t>(k) : -1);
+      EXPECT_EQ(std::count(value.begin() + 900 * k, value.begin() + 900 * (k + 1), 0.5 * static_cast<double>(step[k])), 900);
+    }
+  }
+  ::munmap(told, sizeof(std::uint64_t));
+  return kills;
 }
 
 }  // namespace
@@ -144,6 +198,14 @@ TEST(FaultInjection, ResultsAreOldOrNewNeverBetween) {
   EXPECT_GE(failed, 4);
 }
 
+TEST(FaultInjection, ASeriesKilledAtAnyCallKeepsItsRows) {
+  EXPECT_GE(expect_rows_kept(0, false), 12);
+}
+
+TEST(FaultInjection, NoRecordOfASeriesCanBeTorn) {
+  for (std::size_t shift = 0; shift < 4096; shift += 64) expect_rows_kept(shift, true);  // the smallest record has 72 bytes
+}
+
 TEST(FaultInjection, ARunFolderBeingMadeCanBeMadeAgain) {
   TempFolder dir;
   for (long n = 1;; ++n) {
@@ -154,7 +216,9 @@ TEST(FaultInjection, ARunFolderBeingMadeCanBeMadeAgain) {
     };
     const int status = with_fault(n, 0, work);
     const std::string manifest = read_bytes(dir / "RUN/manifest.json");
-    if (!manifest.empty()) EXPECT_NO_THROW(manifest_from_json(manifest, "m"));
+    if (!manifest.empty()) {
+      EXPECT_NO_THROW(manifest_from_json(manifest, "m"));
+    }
     if (status == kNotReached) break;
   }
 }

@@ -16,7 +16,7 @@ using testing::TempFolder;
 const std::vector<std::string> names = {"step", "run/value"};
 
 std::filesystem::path begun(const TempFolder& folder) {
-  H5Writer file(folder / "series.h5");
+  H5Writer file(folder / "series.h5", H5Growth::rows);
   file.series<std::int64_t>("step", {});
   file.series<double>("run/value", {2, 3}, {.units = "nm"});
   file.hard_link("other/step", "step");

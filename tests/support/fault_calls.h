@@ -2,7 +2,7 @@
 #pragma once
 // Stands between the libraries and the system: the calls that change files are defined here, in the test program, and so
 // are taken before libc's. The n-th of them can be made to fail with an errno, or to be the last before SIGKILL (a write
-// is then torn in half). Include in exactly one file of a program.
+// is then torn: in half, or in place where Linux would, at the last of its pages' ends). Include in exactly one file of a program.
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -11,6 +11,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 
 namespace tessera::testing {
@@ -18,16 +19,20 @@ namespace tessera::testing {
 inline std::atomic<long> g_calls_left{-1};  // -1: no fault planned
 inline std::atomic<int> g_fault_errno{0};   // 0: SIGKILL
 inline std::atomic<bool> g_fault_done{false};
+inline std::atomic<bool> g_only_torn{false};  // count only writes in place that a kill can tear within one record
+inline constexpr off64_t kPage = 4096;
 
-/// Plans a fault at the n-th call from now (1: the next). `error` 0 kills the process.
-inline void plan_fault(long n, int error) {
+/// Plans a fault at the n-th call from now (1: the next). `error` 0 kills the process. `only_torn`: counts only
+/// writes in place of less than a page across a page's end.
+inline void plan_fault(long n, int error, bool only_torn = false) {
+  g_only_torn = only_torn;
   g_fault_errno = error;
   g_fault_done = false;
   g_calls_left = n;
 }
 
-inline bool fault_is_due() {
-  if (g_calls_left < 0) return false;
+inline bool fault_is_due(bool can_tear = false) {
+  if (g_calls_left < 0 || (g_only_torn && !can_tear)) return false;
   if (--g_calls_left != 0) return false;
   g_calls_left = -1;
   g_fault_done = true;
@@ -54,8 +59,10 @@ __attribute__((used, visibility("default"))) ssize_t write(int fd, const void* p
   return ::syscall(SYS_write, fd, p, n);
 }
 __attribute__((used, visibility("default"))) ssize_t pwrite64(int fd, const void* p, size_t n, off64_t at) {
-  if (tessera::testing::fault_is_due()) {
-    ::syscall(SYS_pwrite64, fd, p, n / 2, at);
+  using tessera::testing::kPage;
+  const off64_t end = at + static_cast<off64_t>(n), last = std::max(at, end / kPage * kPage);
+  if (tessera::testing::fault_is_due(n < kPage && last > at && last < end)) {
+    ::syscall(SYS_pwrite64, fd, p, static_cast<size_t>(last - at), at);
     return tessera::testing::fail_or_die();
   }
   return ::syscall(SYS_pwrite64, fd, p, n, at);

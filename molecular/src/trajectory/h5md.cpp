@@ -87,7 +87,7 @@ class H5mdWriter final : public TrajectoryWriter {
   }
 
   void create() const {
-    data::H5Writer file(path_);
+    data::H5Writer file(path_, data::H5Growth::rows);
     const std::array<std::int64_t, 2> version = {1, 1}, units_version = {1, 0};
     for (const char* g : {"h5md/author", "h5md/creator", "h5md/modules/units"}) file.group(g);
     file.attribute("h5md", "version", version);
@@ -126,6 +126,7 @@ class H5mdWriter final : public TrajectoryWriter {
 
   /// Whole frames up to `last_step` of the file that is there.
   std::uint64_t kept() const {
+    data::H5Series::mend(path_);
     const data::H5Limits limits{.being_written = true};
     std::map<std::string, std::vector<std::uint64_t>> shapes;
     for (const data::H5Object& o : data::list_h5(path_, limits)) shapes[o.path] = o.shape;

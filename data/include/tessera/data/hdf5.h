@@ -25,13 +25,19 @@ struct H5Storage {
   bool checksum = false;  ///< Fletcher32 per chunk, so that damage is found on reading
 };
 
+/// What is to happen to a file after `commit`.
+enum class H5Growth : std::uint8_t {
+  none,
+  rows,  ///< H5Series adds rows: the library's records lie within pages of memory, between which alone a kill cuts a write
+};
+
 /// Writes an HDF5 1.10 file that appears whole or not at all (see AtomicFile) and whose bytes depend on its content
 /// only: no time stamps. Object names are paths: "tessera/model/resistivity"; missing groups are made.
 /// The file is built in memory and reaches the disk at `commit`. Throws InputError E0501..E0503 when it cannot be
 /// written, Error on a shape that does not fit.
 class H5Writer {
  public:
-  explicit H5Writer(std::filesystem::path path);
+  explicit H5Writer(std::filesystem::path path, H5Growth growth = H5Growth::none);
   ~H5Writer();
   H5Writer(const H5Writer&) = delete;
   H5Writer& operator=(const H5Writer&) = delete;
@@ -50,7 +56,7 @@ class H5Writer {
   void write_texts(const std::string& name, std::span<const std::string> texts, const H5Attributes& attributes = {});
   void write_text(const std::string& name, const std::string& text) { write_texts(name, {&text, 1}); }
 
-  /// An empty dataset [0, row...] that H5Series adds rows to. T: double, float, int64_t.
+  /// An empty dataset [0, row...] that H5Series adds rows to, in a file made for it (H5Growth::rows). T: double, float, int64_t.
   template <class T>
   void series(const std::string& name, const std::vector<std::uint64_t>& row, const H5Attributes& attributes = {});
   /// A second name of an object that exists.

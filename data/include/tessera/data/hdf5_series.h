@@ -16,6 +16,9 @@ class H5Series {
  public:
   /// Takes up the file and cuts every named series to `rows` rows. A file whose writer was killed is mended first.
   H5Series(std::filesystem::path path, const std::vector<std::string>& names, std::uint64_t rows);
+  /// Takes away what a killed writer left behind: the mark of being written, an end of file out of date. Nothing else may have the
+  /// file open for writing. Does nothing to files that were closed.
+  static void mend(const std::filesystem::path& path);
   ~H5Series();
   H5Series(const H5Series&) = delete;
   H5Series& operator=(const H5Series&) = delete;
