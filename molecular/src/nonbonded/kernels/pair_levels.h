@@ -4,7 +4,7 @@
 
 namespace tessera::molecular::pairs {
 
-/// Null on other processors than x86-64.
+/// Null on other processors than x86-64, and AVX-512 where clang compiles for less.
 const Kernels* avx512_kernels();
 const Kernels* avx2_kernels();
 const Kernels* portable_kernels();

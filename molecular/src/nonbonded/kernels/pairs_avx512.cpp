@@ -2,7 +2,7 @@
 #include "nonbonded/kernels/pair_kernels.h"
 #include "nonbonded/kernels/pair_levels.h"
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && (!defined(__clang__) || defined(__AVX512F__))  // clang knows no `#pragma GCC target`
 // Everything below, and nothing of the headers above, is compiled for these instructions: no other source shares a function of it.
 #pragma GCC push_options
 #pragma GCC diagnostic ignored "-Wuninitialized"  // g++ 12's own header, GCC PR 105593

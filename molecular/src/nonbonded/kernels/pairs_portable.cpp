@@ -17,7 +17,7 @@ std::span<const Kernels* const> kernels() {
     std::vector<const Kernels*> k = {portable_kernels()};
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) k.push_back(avx2_kernels());
-    if (k.size() == 2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
+    if (k.size() == 2 && avx512_kernels() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
       k.push_back(avx512_kernels());
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nonbonded/kernels/slope_kernels.h"
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && (!defined(__clang__) || defined(__AVX512F__))  // clang knows no `#pragma GCC target`
 #include <cstring>
 #pragma GCC push_options
 #pragma GCC diagnostic ignored "-Wuninitialized"  // g++ 12's own header, GCC PR 105593
