@@ -84,7 +84,7 @@ const data::Options<AnalysisOptions>& analysis_options() {
     o.add("title", &O::title, {.doc = "Title of pictures."});
     o.add("topology", &O::topology, {.doc = "Names, masses and bonds of the atoms: AMBER (.prmtop, .parm7), GROMACS (.top), PDB or mmCIF (.pdb, .cif), or an H5MD file, which knows elements, masses and bonds (.h5md).", .required = true});
     o.add("include_folders", &O::include_folders, {.doc = "Where the files of a GROMACS topology's #include are besides its own folder, such as GROMACS's share/top. Files elsewhere are not read."});
-    o.add("trajectory", &O::trajectory, {.doc = "Files of frames (.xtc, .trr, .dcd, .h5md, .gro), one after the other.", .required = true, .min_items = 1});
+    o.add("trajectory", &O::trajectory, {.doc = "Files of frames (.xtc, .trr, .dcd, .nc, .h5md, .gro), one after the other.", .required = true, .min_items = 1});
     o.add_table("frames", &O::frames, frame_table(), {.doc = "Which frames count."});
     o.add_tables("group", &O::groups, group_table(), {.doc = "Atoms by a name."});
     o.add_tables("analysis", &O::tasks, task_table(), {.doc = "What to find out.", .min_items = 1});

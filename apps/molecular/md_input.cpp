@@ -29,7 +29,7 @@ std::string ending(const fs::path& path) {
 }
 
 bool is_amber_topology(const std::string& e) { return e == ".prmtop" || e == ".parm7" || e == ".top7"; }
-bool is_amber_restart(const std::string& e) { return e == ".rst7" || e == ".inpcrd" || e == ".restrt" || e == ".rst"; }
+bool is_amber_restart(const std::string& e) { return e == ".rst7" || e == ".inpcrd" || e == ".restrt" || e == ".rst" || e == ".ncrst"; }
 
 data::TextFile read(const fs::path& path, Case& c) {
   c.inputs.push_back(data::describe_input(path));
@@ -236,11 +236,12 @@ void read_files(const data::Config& config, Case& c) {
     return;
   }
   if (!is_amber_topology(topology)) refuse("topology", "'" + o.topology->filename().string() + "' has no ending that is known here", ".prmtop, .parm7 or .top");
-  if (!is_amber_restart(structure)) refuse("structure", "'" + o.structure->filename().string() + "' has no ending that is known here", ".rst7 or .inpcrd");
+  if (!is_amber_restart(structure)) refuse("structure", "'" + o.structure->filename().string() + "' has no ending that is known here", ".rst7, .inpcrd or .ncrst");
   mol::AmberTopology t = mol::read_amber_topology(read(*o.topology, c));
   c.system = std::move(t.system);
   c.findings = std::move(t.remarks);
-  c.start = mol::read_amber_restart(read(*o.structure, c), c.system.n_atoms());
+  c.inputs.push_back(data::describe_input(*o.structure));
+  c.start = mol::read_amber_restart(*o.structure, c.system.n_atoms());
   if (!mol::is_periodic(c.start.box) && t.box) c.start.box = *t.box;
   if (o.solvate) solvate(*o.solvate, c);
 }

@@ -18,7 +18,7 @@ data::Options<StageOptions> stage_table() {
   data::Options<O> o("stage", "One part of a run: a minimization, a piece of dynamics, or a look at frames. It begins where the stage before it has ended; keys that it does not give are those at the top of the file.");
   o.add("name", &O::name, {.doc = "Name of its folder and of its lines in the log; its type if not given."});
   o.add_kind("type", &O::type, {.doc = "Motion in time, the way down to a minimum of the energy, or energies and forces of the frames of a trajectory.", .choices = {"dynamics", "minimize", "rerun"}});
-  o.add("frames", &O::frames, {.doc = "The trajectory (.xtc, .trr, .dcd, .h5md, .gro, .pdb).", .required = true, .only_for = {"rerun"}});
+  o.add("frames", &O::frames, {.doc = "The trajectory (.xtc, .trr, .dcd, .nc, .h5md, .gro, .pdb).", .required = true, .only_for = {"rerun"}});
   each_setting([&](const char* key, auto, auto member, data::Field field) { o.add(key, [member](O& s) -> auto& { return s.*member; }, std::move(field)); });
   return o;
 }
@@ -74,11 +74,11 @@ data::Options<ExpectOptions> expect_table() {
 data::Options<OutputOptions> output_table() {
   using O = OutputOptions;
   data::Options<O> o("output", "What is written besides energies and final structures.");
-  o.add("trajectory", &O::trajectory, {.doc = "Formats of the trajectories, of which a frame is written every nstxout steps; pvd is for ParaView.", .choices = {"xtc", "trr", "dcd", "h5md", "pvd"}});
+  o.add("trajectory", &O::trajectory, {.doc = "Formats of the trajectories, of which a frame is written every nstxout steps; pvd is for ParaView.", .choices = {"xtc", "trr", "dcd", "nc", "h5md", "pvd"}});
   o.add("select", &O::select, {.doc = "Which atoms the trajectories hold: all, solute, or any selection at the start of the case (docs/reference/selections.md). trajectory.pdb then says which they are."});
   o.add("velocities", &O::velocities, {.doc = "Velocities with the frames, where the format has a place for them."});
   o.add("forces", &O::forces, {.doc = "Forces with the frames, likewise, and those of the end in forces.csv."});
-  o.add("final", &O::final, {.doc = "Formats of the structure at the end of every stage, final.rst7 and so on: rst7 (AMBER) and gro (GROMACS) with velocities, pdb, cif.", .choices = {"rst7", "gro", "pdb", "cif"}});
+  o.add("final", &O::final, {.doc = "Formats of the structure at the end of every stage, final.rst7 and so on: rst7 and ncrst (AMBER, text and NetCDF) and gro (GROMACS) with velocities, pdb, cif.", .choices = {"rst7", "ncrst", "gro", "pdb", "cif"}});
   o.add("xtc_precision", &O::xtc_precision, {.doc = "Places in .xtc are multiples of 1 over this.", .unit = "1/nm", .above = 0});
   o.add("pictures", &O::pictures, {.doc = "Draw energies, temperature and pressure of every stage."});
   return o;
@@ -102,7 +102,7 @@ const data::Options<MdOptions>& md_options() {
     o.add("schema", &O::schema, {.doc = "Version of this layout.", .min = 1, .max = 1});
     o.add("title", &O::title, {.doc = "Title of reports and pictures."});
     o.add("topology", &O::topology, {.doc = "The molecules and their force field: an AMBER topology (.prmtop, .parm7) or a GROMACS one (.top), also packed by gzip."});
-    o.add("structure", &O::structure, {.doc = "Where the atoms are: an AMBER restart (.rst7, .inpcrd), GROMACS (.gro), PDB or mmCIF (.pdb, .cif) with forcefield, or XYZ (.xyz, in angstrom) for a Lennard-Jones fluid."});
+    o.add("structure", &O::structure, {.doc = "Where the atoms are: an AMBER restart (.rst7, .inpcrd, .ncrst), GROMACS (.gro), PDB or mmCIF (.pdb, .cif) with forcefield, or XYZ (.xyz, in angstrom) for a Lennard-Jones fluid."});
     o.add("forcefield", &O::forcefield, {.doc = "Force field in OpenMM's XML, of a structure in PDB or mmCIF: files that belong together, instead of a topology."});
     o.add("add_hydrogens", &O::add_hydrogens, {.doc = "With forcefield: give the structure the hydrogens that the templates have and it lacks, at the force field's lengths: starts to minimize from."});
     o.add("include_folders", &O::include_folders, {.doc = "Where the files of a GROMACS topology's #include are besides its own folder, such as GROMACS's share/top. Files elsewhere are not read."});

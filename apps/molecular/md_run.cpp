@@ -86,10 +86,11 @@ struct StageRunner {
     for (const std::string& format : formats) {
       const fs::path path = folder / (name + "." + format);
       try {
-        const std::string text = format == "rst7"  ? mol::amber_restart(frame, c.system.title)
-                                 : format == "gro" ? mol::write_gro(c.system, {frame})
-                                 : format == "pdb" ? mol::pdb_text(mol::structure_of(c.system, frame))
-                                                   : mol::mmcif_text(mol::structure_of(c.system, frame));
+        const std::string text = format == "rst7"    ? mol::amber_restart(frame, c.system.title)
+                                 : format == "ncrst" ? mol::amber_netcdf_restart(frame, c.system.title)
+                                 : format == "gro"   ? mol::write_gro(c.system, {frame})
+                                 : format == "pdb"   ? mol::pdb_text(mol::structure_of(c.system, frame))
+                                                     : mol::mmcif_text(mol::structure_of(c.system, frame));
         data::write_file_atomically(path, text);
         context.log.info("wrote " + path.string());
       } catch (const data::InputError&) {

@@ -76,7 +76,7 @@ struct Grammar {
 
     v = verb("rerun", "energies and forces of the frames of a trajectory, by the forces of a case");
     add_case(v);
-    v->add_option("TRAJECTORY", line.frames, "the frames: .xtc, .trr, .dcd, .h5md, .gro or .pdb")->required();
+    v->add_option("TRAJECTORY", line.frames, "the frames: .xtc, .trr, .dcd, .nc, .h5md, .gro or .pdb")->required();
     v->add_option("--stage", line.stage, "the stage whose forces are taken (default: the last)");
     v->add_option("-o,--output", line.output, "the run folder (default: the trajectory's name with .rerun)");
     v->add_flag("--force", line.run.force, "replace the results in an existing run folder");

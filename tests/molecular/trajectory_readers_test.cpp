@@ -32,6 +32,7 @@ class PeerReaders : public ::testing::TestWithParam<Reader> {};
 INSTANTIATE_TEST_SUITE_P(Formats, PeerReaders, ::testing::Values(
     Reader{"mdtraj", "xtc", 5.01e-4, 1e-6, true}, Reader{"MDAnalysis", "xtc", 5.01e-4, 1e-6, true}, Reader{"mdtraj", "trr", 3e-7, 1e-6, true},
     Reader{"MDAnalysis", "trr", 3e-7, 1e-6, true}, Reader{"mdtraj", "dcd", 3e-7, 3e-6, false}, Reader{"MDAnalysis", "dcd", 3e-7, 3e-6, true},
+    Reader{"mdtraj", "nc", 3e-7, 3e-6, true}, Reader{"MDAnalysis", "nc", 3e-7, 3e-6, true}, Reader{"netCDF4", "nc", 3e-7, 3e-6, true},
     Reader{"MDAnalysis", "h5md", 3e-7, 1e-6, true}, Reader{"h5py", "h5md", 0, 0, true}),
     [](const auto& r) { return std::string(r.param.name) + "_" + r.param.ending; });
 

@@ -23,17 +23,20 @@ struct WriterSetup {
 std::unique_ptr<TrajectoryWriter> write_xtc(const WriterSetup& setup);
 std::unique_ptr<TrajectoryWriter> write_trr(const WriterSetup& setup);
 std::unique_ptr<TrajectoryWriter> write_dcd(const WriterSetup& setup);
+std::unique_ptr<TrajectoryWriter> write_amber_netcdf(const WriterSetup& setup);
 std::unique_ptr<TrajectoryWriter> write_h5md(const WriterSetup& setup);
 std::unique_ptr<TrajectoryWriter> write_pvd(const WriterSetup& setup);
 std::unique_ptr<TrajectoryWriter> write_csv(const WriterSetup& setup);
 std::unique_ptr<TrajectoryWriter> write_gro_frames(const WriterSetup& setup);
 std::unique_ptr<TrajectoryWriter> write_rst7(const WriterSetup& setup);
+std::unique_ptr<TrajectoryWriter> write_ncrst(const WriterSetup& setup);
 std::unique_ptr<TrajectoryWriter> write_pdb(const WriterSetup& setup);
 std::unique_ptr<TrajectoryWriter> write_cif(const WriterSetup& setup);
 
 std::unique_ptr<TrajectoryReader> read_xtc(data::BinaryInput in);
 std::unique_ptr<TrajectoryReader> read_trr(data::BinaryInput in);
 std::unique_ptr<TrajectoryReader> read_dcd(data::BinaryInput in);
+std::unique_ptr<TrajectoryReader> read_amber_netcdf(data::BinaryInput in);
 std::unique_ptr<TrajectoryReader> read_h5md(const std::filesystem::path& path);
 std::unique_ptr<TrajectoryReader> read_gro_frames(const std::filesystem::path& path);
 std::unique_ptr<TrajectoryReader> read_pdb_frames(const std::filesystem::path& path);

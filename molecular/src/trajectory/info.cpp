@@ -10,8 +10,8 @@
 namespace tessera::molecular {
 namespace {
 
-data::InfoNode summarize(const std::filesystem::path& path) {
-  const auto reader = open_trajectory(path, {.accept_cut_end = true});
+data::InfoNode summary(const std::filesystem::path& path, const char* ending) {
+  const auto reader = open_trajectory(path, {.ending = ending, .accept_cut_end = true});
   data::InfoNode node{path.filename().string(), {}, {}};
   node.add("atoms", static_cast<std::int64_t>(reader->n_atoms()));
   std::int64_t frames = 0;
@@ -33,6 +33,10 @@ data::InfoNode summarize(const std::filesystem::path& path) {
   return node;
 }
 
+data::InfoNode summarize(const std::filesystem::path& path) { return summary(path, ""); }
+/// Whatever the name: restarts are called .rst7 too.
+data::InfoNode summarize_netcdf(const std::filesystem::path& path) { return summary(path, ".nc"); }
+
 bool begins(std::string_view head, std::string_view bytes) { return head.substr(0, bytes.size()) == bytes; }
 
 using namespace std::string_view_literals;
@@ -45,6 +49,9 @@ const data::RegisterFormat trr({.name = "TRR", .summary = "GROMACS trajectories,
 const data::RegisterFormat dcd({.name = "DCD", .summary = "CHARMM and NAMD trajectories", .extensions = {".dcd"},
                                 .sniff = [](std::string_view head, const std::filesystem::path&) { return begins(head, "\x54\0\0\0CORD"sv) || begins(head, "\0\0\0\x54""CORD"sv); },
                                 .summarize = summarize});
+const data::RegisterFormat netcdf({.name = "AMBER NetCDF", .summary = "AMBER trajectories and restarts in NetCDF", .extensions = {".nc", ".ncrst"},
+                                   .sniff = [](std::string_view head, const std::filesystem::path&) { return begins(head, "CDF\1"sv) || begins(head, "CDF\2"sv) || begins(head, "CDF\5"sv); },
+                                   .summarize = summarize_netcdf});
 const data::RegisterFormat h5md({.name = "H5MD", .summary = "trajectories in HDF5", .extensions = {".h5md"},
                                  .sniff = [](std::string_view, const std::filesystem::path& path) { return path.extension() == ".h5md"; },
                                  .summarize = summarize, .priority = 5});

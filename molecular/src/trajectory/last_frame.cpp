@@ -36,6 +36,9 @@ class LastFrame final : public TrajectoryWriter {
 std::unique_ptr<TrajectoryWriter> write_rst7(const WriterSetup& setup) {
   return std::make_unique<LastFrame>(setup, "rst7", true, [](const System& s, const Frame& f) { return amber_restart(f, s.title); });
 }
+std::unique_ptr<TrajectoryWriter> write_ncrst(const WriterSetup& setup) {
+  return std::make_unique<LastFrame>(setup, "ncrst", true, [](const System& s, const Frame& f) { return amber_netcdf_restart(f, s.title); });
+}
 std::unique_ptr<TrajectoryWriter> write_pdb(const WriterSetup& setup) {
   return std::make_unique<LastFrame>(setup, "pdb", false, [](const System& s, const Frame& f) { return pdb_text(structure_of(s, f)); });
 }

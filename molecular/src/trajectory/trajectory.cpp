@@ -24,22 +24,24 @@ constexpr std::array formats = {
     Format{".xtc", write_xtc, read_xtc},
     Format{".trr", write_trr, read_trr},
     Format{".dcd", write_dcd, read_dcd},
+    Format{".nc", write_amber_netcdf, read_amber_netcdf},
     Format{".h5md", write_h5md, nullptr, read_h5md},
     Format{".h5", write_h5md, nullptr, read_h5md},
     Format{".gro", write_gro_frames, nullptr, read_gro_frames},
     Format{".pvd", write_pvd},
     Format{".csv", write_csv},
     Format{".rst7", write_rst7},
+    Format{".ncrst", write_ncrst, read_amber_netcdf},
     Format{".pdb", write_pdb, nullptr, read_pdb_frames},
     Format{".cif", write_cif},
 };
 
-const Format& format_of(const fs::path& path, const char* action) {
-  std::string ending = path.extension().string(), all;
+const Format& format_of(const fs::path& path, const char* action, const std::string& given = {}) {
+  std::string ending = given.empty() ? path.extension().string() : given, all;
   for (char& c : ending) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
   for (const Format& f : formats) {
     if (f.ending == ending) return f;
-    all += (all.empty() ? "" : " ") + std::string(f.ending);
+    all.append(all.empty() ? "" : " ").append(f.ending);
   }
   throw Error(fmt::format("[trajectory] {} {}: expected a name that ends in one of {}", action, path.string(), all));
 }
@@ -146,14 +148,14 @@ bool TrajectoryReader::read(Snapshot& snapshot) {
 }
 
 std::unique_ptr<TrajectoryReader> open_trajectory(const fs::path& path, const ReadOptions& options) {
-  if (const Format& f = format_of(path, "read"); f.read_named) return checked(f.read_named(path), path.string(), options);
+  if (const Format& f = format_of(path, "read", options.ending); f.read_named) return checked(f.read_named(path), path.string(), options);
   return open_trajectory(data::BinaryInput(path), options);
 }
 
 std::unique_ptr<TrajectoryReader> open_trajectory(data::BinaryInput bytes, const ReadOptions& options) {
   const std::string name = bytes.name();
-  const Format& f = format_of(name, "read");
-  if (!f.read) throw Error(fmt::format("[trajectory] read {}: expected .xtc, .trr, .dcd, .h5md, .h5, .gro or .pdb", name));
+  const Format& f = format_of(name, "read", options.ending);
+  if (!f.read) throw Error(fmt::format("[trajectory] read {}: expected .xtc, .trr, .dcd, .nc, .h5md, .h5, .gro or .pdb", name));
   return checked(f.read(std::move(bytes)), name, options);
 }
 

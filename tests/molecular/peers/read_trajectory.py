@@ -18,10 +18,15 @@ def show(time, box, x):
 def with_mdtraj(file, n):
     import mdtraj
 
-    opened = {"xtc": mdtraj.formats.XTCTrajectoryFile, "trr": mdtraj.formats.TRRTrajectoryFile, "dcd": mdtraj.formats.DCDTrajectoryFile}
+    opened = {"xtc": mdtraj.formats.XTCTrajectoryFile, "trr": mdtraj.formats.TRRTrajectoryFile, "dcd": mdtraj.formats.DCDTrajectoryFile, "nc": mdtraj.formats.NetCDFTrajectoryFile}
     kind = file.rsplit(".", 1)[1]
     with opened[kind](file) as f:
-        if kind == "dcd":
+        if kind == "nc":
+            x, time, lengths, angles = f.read()
+            for k in range(len(x)):
+                vectors = mdtraj.utils.lengths_and_angles_to_box_vectors(*(lengths[k] / 10), *angles[k])
+                show(time[k], np.array(vectors), x[k] / 10)
+        elif kind == "dcd":
             x, lengths, angles = f.read()
             for k in range(len(x)):
                 vectors = mdtraj.utils.lengths_and_angles_to_box_vectors(*(lengths[k] / 10), *angles[k])
@@ -45,6 +50,25 @@ def with_mdanalysis(file, n):
         show(frame.time, frame.triclinic_dimensions / 10, frame.positions / 10)
 
 
+def with_netcdf4(file, n):
+    import netCDF4
+
+    def vectors(lengths, angles):  # Trickey's formulas for a along x and b in the xy plane
+        ca, cb, cg = np.cos(np.radians(angles))
+        sg = np.sqrt(1 - cg**2)
+        cy = (ca - cb * cg) / sg
+        return np.diag(lengths) @ np.array([[1, 0, 0], [cg, sg, 0], [cb, cy, np.sqrt(1 - cb**2 - cy**2)]])
+
+    with netCDF4.Dataset(file) as f:
+        assert f.Conventions == "AMBER" and f.ConventionVersion == "1.0" and f.program == "Tessera"
+        assert f.data_model == "NETCDF3_64BIT_OFFSET" and f.dimensions["frame"].isunlimited() and len(f.dimensions["atom"]) == n
+        assert f["spatial"][:].tobytes() == b"xyz" and f["cell_angular"][:].tobytes() == b"alphabeta gamma"
+        assert f["velocities"].scale_factor == 20.455 and f["velocities"].shape == f["forces"].shape == f["coordinates"].shape
+        assert f["forces"].units == "kilocalorie/mole/angstrom"
+        for k in range(len(f.dimensions["frame"])):
+            show(f["time"][k], vectors(f["cell_lengths"][k] / 10, f["cell_angles"][k]), f["coordinates"][k] / 10)
+
+
 def with_h5py(file, n):
     import h5py
 
@@ -61,7 +85,7 @@ def with_h5py(file, n):
 
 
 out = open(sys.argv[4], "w")
-readers = {"mdtraj": with_mdtraj, "MDAnalysis": with_mdanalysis, "h5py": with_h5py}
+readers = {"mdtraj": with_mdtraj, "MDAnalysis": with_mdanalysis, "netCDF4": with_netcdf4, "h5py": with_h5py}
 try:
     readers[sys.argv[1]](sys.argv[2], int(sys.argv[3]))
 except ImportError as missing:

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// AMBER topologies (prmtop, parm7) and formatted restarts (inpcrd, rst7); ambermd.org/FileFormats.php. Lengths in Angstrom,
+// AMBER topologies (prmtop, parm7) and restarts, formatted (inpcrd, rst7) or NetCDF (rst7, ncrst); ambermd.org/FileFormats.php. Lengths in Angstrom,
 // energies in kcal/mol, charges times 18.2223 become nm, kJ/mol and e (1 kcal = 4.184 kJ).
 //
 // What the file says is taken: its exclusions, its 1-4 scale factors (1.2 and 2.0 where it has none), its pairs of types
 // (so NBFIX comes for free), correction maps (ff19SB), and in CHAMBER topologies Urey-Bradley terms, harmonic impropers and the 1-4
 // pairs of a CHARMM force field. Four-point waters get their virtual sites from the extra point's bond.
 #pragma once
+#include "tessera/data/binary_file.h"
 #include "tessera/data/text_file.h"
 #include "tessera/molecular/system.h"
 
@@ -31,9 +32,16 @@ AmberTopology read_amber_topology(const data::TextFile& text);
 /// E0704 other number of atoms, E0303 and E0309 numbers, E0701 the file is too short or too long.
 Frame read_amber_restart(const data::TextFile& text, std::optional<std::size_t> n_atoms = {});
 
+/// A NetCDF restart. Throws InputError: E0704 other number of atoms, E0740..E0742 a damaged file, other conventions.
+Frame read_amber_netcdf_restart(const data::BinaryInput& in, std::optional<std::size_t> n_atoms = {});
+/// A restart of either kind, which its first bytes tell.
+Frame read_amber_restart(const std::filesystem::path& path, std::optional<std::size_t> n_atoms = {});
+
 /// A restart of seven decimals; cells that do not lie along x and the xy plane are known by their lengths and angles alone.
 /// Throws Error of places that do not fit into their columns (1000 nm).
 std::string amber_restart(const Frame& frame, const std::string& title = "Tessera");
+/// The bytes of a NetCDF restart, in double precision.
+std::string amber_netcdf_restart(const Frame& frame, const std::string& title = "Tessera");
 void write_amber_restart(const std::filesystem::path& path, const Frame& frame, const std::string& title = "Tessera");
 
 }  // namespace tessera::molecular

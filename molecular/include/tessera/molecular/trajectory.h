@@ -5,11 +5,13 @@
 //   .xtc       positions in steps of 1/precision nm, compressed (GROMACS)     written, read
 //   .trr       positions, velocities, forces in double precision (GROMACS)    written, read
 //   .dcd       positions in single precision (CHARMM, NAMD)                   written, read
+//   .nc        positions, velocities, forces in single precision (AMBER, NetCDF)   written, read
 //   .h5md .h5  all that a Snapshot holds, in double precision (nongnu.org/h5md, version 1.1)   written, read
 //   .pvd       a VTK PolyData file for each frame and their list, for ParaView               written
 //   .csv       step, time and observables                                     written
 //   .gro       positions to 0.001 nm and velocities, as text (GROMACS)        written, read
 //   .rst7      the last frame alone, positions and velocities (AMBER)         written
+//   .ncrst     the same in double precision (AMBER, NetCDF)                   written, read
 //   .pdb .cif  the last frame alone, positions                                written; .pdb read, each model a frame
 //
 // A frame is there as a whole or not at all for those who read, also after a kill in the middle of writing it.
@@ -66,6 +68,7 @@ std::unique_ptr<TrajectoryWriter> append_trajectory(const std::filesystem::path&
 
 struct ReadOptions {
   std::size_t n_atoms = 0;      ///< expected (E0704); 0: any
+  std::string ending;           ///< ".nc": says how instead of the name's own
   bool accept_cut_end = false;  ///< a last frame that was never finished ends the file and is told by `cut_end`
 };
 
@@ -92,7 +95,7 @@ class TrajectoryReader {
 
 /// Throws Error for an ending that is not read, InputError where the file is not of its format.
 std::unique_ptr<TrajectoryReader> open_trajectory(const std::filesystem::path& path, const ReadOptions& options = {});
-/// The same of bytes in memory: .xtc, .trr and .dcd.
+/// The same of bytes in memory: .xtc, .trr, .dcd, .nc and .ncrst.
 std::unique_ptr<TrajectoryReader> open_trajectory(data::BinaryInput bytes, const ReadOptions& options = {});
 
 }  // namespace tessera::molecular
