@@ -47,16 +47,19 @@ TEST_F(MdFrames, NoStepsSayWhatTheLastStepSaid) {
 }
 
 TEST_F(MdFrames, FinalStructuresAreReadBack) {
-  run_water("final = [\"rst7\", \"gro\", \"pdb\", \"cif\"]\ntrajectory = [\"h5md\"]\nvelocities = true\n");
+  run_water("final = [\"rst7\", \"ncrst\", \"gro\", \"pdb\", \"cif\"]\ntrajectory = [\"h5md\"]\nvelocities = true\n");
   const fs::path folder = here() / "RUN/1_dynamics";
   const mol::Frame last = frames("RUN/1_dynamics/trajectory.h5md").back().frame;
   const auto text = [&](const char* name) { return tessera::data::read_text_file(folder / name); };
   const mol::Frame rst7 = mol::read_amber_restart(text("final.rst7"), 192);
+  const mol::Frame ncrst = mol::read_amber_restart(folder / "final.ncrst", 192);
   const mol::GroFile gro = mol::read_gro(text("final.gro"));
   const mol::Structure pdb = mol::read_pdb(text("final.pdb")).structure, cif = mol::read_mmcif(text("final.cif")).structure;
   // The last digit of each format, halved.
   EXPECT_LE(farthest(rst7.x_nm, last.x_nm), 5.1e-9);
   EXPECT_LE(farthest(rst7.v_nm_ps, last.v_nm_ps), 1.03e-7);
+  EXPECT_LE(farthest(ncrst.x_nm, last.x_nm), 2e-15);  // two roundings
+  EXPECT_LE(farthest(ncrst.v_nm_ps, last.v_nm_ps), 2e-15);
   EXPECT_LE(farthest(gro.frames.at(0).x_nm, last.x_nm), 5.01e-4);
   EXPECT_LE(farthest(gro.frames.at(0).v_nm_ps, last.v_nm_ps), 5.01e-5);
   EXPECT_LE(farthest(pdb.x_nm, last.x_nm), 5.01e-5);
@@ -65,7 +68,7 @@ TEST_F(MdFrames, FinalStructuresAreReadBack) {
   EXPECT_NEAR(gro.frames[0].time_ps, 0.04, 1e-5);
   EXPECT_EQ(gro.residues.at(63).name, "HOH");
   EXPECT_EQ(pdb.residues.at(63).name, "HOH");
-  for (const mol::Box& b : {rst7.box, gro.frames[0].box, pdb.box, cif.box}) EXPECT_NEAR(b.edge[0][0], last.box.edge[0][0], 5e-5);
+  for (const mol::Box& b : {rst7.box, ncrst.box, gro.frames[0].box, pdb.box, cif.box}) EXPECT_NEAR(b.edge[0][0], last.box.edge[0][0], 5e-5);
   // Unless asked: for both families of programs.
   write("case.toml", kWater);
   ASSERT_EQ(tessera({"run", "case.toml", "--output", "TWO"}).code, 0);
@@ -80,9 +83,9 @@ TEST_F(MdPeerReaders, SeeFinalStructures) {
   const std::string cache = set("XDG_CACHE_HOME").empty() ? set("HOME") + "/.cache" : set("XDG_CACHE_HOME");
   const fs::path python = fs::path(set("TESSERA_PEERS").empty() ? cache + "/tessera/peers/python" : set("TESSERA_PEERS")) / "bin/python";
   if (!fs::exists(python)) GTEST_SKIP() << "no " << python.string() << "; ./bootstrap.sh bench installs it";
-  run_water("final = [\"rst7\", \"gro\", \"pdb\"]\ntrajectory = [\"h5md\"]\n");
+  run_water("final = [\"rst7\", \"ncrst\", \"gro\", \"pdb\"]\ntrajectory = [\"h5md\"]\n");
   const mol::Frame last = frames("RUN/1_dynamics/trajectory.h5md").back().frame;
-  for (const auto& [reader, file, digit] : {std::tuple{"MDAnalysis", "final.gro", 1e-3}, {"MDAnalysis", "final.pdb", 1e-4}, {"mdtraj", "final.gro", 1e-3}, {"mdtraj", "final.pdb", 1e-4}, {"mdtraj", "final.rst7", 1e-8}}) {
+  for (const auto& [reader, file, digit] : {std::tuple{"MDAnalysis", "final.gro", 1e-3}, {"MDAnalysis", "final.pdb", 1e-4}, {"mdtraj", "final.gro", 1e-3}, {"mdtraj", "final.pdb", 1e-4}, {"mdtraj", "final.rst7", 1e-8}, {"mdtraj", "final.ncrst", 1e-8}}) {
     const Outcome o = RunningProgram({python.string(), TESSERA_SOURCE_DIR "/tests/apps/peers/read_structure.py", reader, (here() / "RUN/1_dynamics" / file).string(), (here() / "RUN/1_dynamics/final.pdb").string()}, here()).wait();
     if (o.code == 77) continue;  // not installed
     ASSERT_EQ(o.code, 0) << reader << " " << file << "\n" << o.err;
@@ -133,9 +136,9 @@ TEST_F(MdFrames, RerunFindsWhatTheRunFound) {
 }
 
 TEST_F(MdFrames, RerunReadsEveryKindOfFrames) {
-  run_water("final = [\"gro\", \"pdb\"]\ntrajectory = [\"xtc\", \"trr\", \"dcd\"]\n");
+  run_water("final = [\"gro\", \"pdb\"]\ntrajectory = [\"xtc\", \"trr\", \"dcd\", \"nc\"]\n");
   const double whole = table("RUN/1_dynamics/energies.csv").at("potential").back();
-  for (const auto& [file, rows, off] : {std::tuple{"trajectory.trr", 5u, 1e-6}, {"trajectory.dcd", 5u, 0.05}, {"trajectory.xtc", 5u, 50.0}, {"final.gro", 1u, 50.0}, {"final.pdb", 1u, 5.0}}) {
+  for (const auto& [file, rows, off] : {std::tuple{"trajectory.trr", 5u, 1e-6}, {"trajectory.dcd", 5u, 0.05}, {"trajectory.nc", 5u, 0.05}, {"trajectory.xtc", 5u, 50.0}, {"final.gro", 1u, 50.0}, {"final.pdb", 1u, 5.0}}) {
     const Outcome o = tessera({"rerun", "case.toml", std::string("RUN/1_dynamics/") + file, "-o", std::string("R_") + file});
     ASSERT_EQ(o.code, 0) << file << o.err;
     const auto e = table(std::string("R_") + file + "/1_rerun/energies.csv");

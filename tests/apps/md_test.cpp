@@ -110,6 +110,14 @@ TEST_F(Md, AlanineDipeptideOfAmber) {
   // kcal/mol; digits of an independent program, and sums of contributions that are each rounded to 2^-32 kJ/mol.
   for (const auto& [name, kcal] : {std::pair{"bonds", 0.0205983150048}, {"angles", 0.361950366109}, {"pairs_lj", 5.01569168647}, {"pairs_coulomb", 48.9354638123}, {"lj", 2.81198590139}, {"coulomb_short", -80.1237986438}})
     EXPECT_NEAR(e[name].at(0), 4.184 * kcal, 1e-10 * std::abs(4.184 * kcal) + 4e-9) << name;
+  // The same places from NetCDF, whatever the file is called.
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "NC", "--set", "output.final=[\"ncrst\"]"}).code, 0);
+  for (const char* name : {"again.ncrst", "again.rst7"}) {
+    fs::copy_file(here() / "NC/1_dynamics/final.ncrst", here() / name);
+    const Outcome again = tessera({"run", "case.toml", "--output", std::string("R_") + name, "--set", std::string("structure=\"") + name + "\""});
+    ASSERT_EQ(again.code, 0) << again.err;
+    EXPECT_NEAR(table(std::string("R_") + name + "/1_dynamics/energies.csv").at("potential").at(0), e.at("potential").at(0), 1e-8);
+  }
 }
 
 TEST_F(Md, ABreakdownExplainsItself) {

@@ -10,7 +10,7 @@ try:
     if reader == "mdtraj":
         import mdtraj
 
-        t = mdtraj.load(file, top=topology) if file.endswith("rst7") else mdtraj.load(file)
+        t = mdtraj.load(file, top=topology) if file.endswith(("rst7", "ncrst")) else mdtraj.load(file)
         edge, x = t.unitcell_lengths[0][0], t.xyz[0]
     else:
         import MDAnalysis
