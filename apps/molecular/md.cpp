@@ -54,10 +54,15 @@ CheckReport check(const AppContext& context) {
   for (const Stage& stage : c.stages) {
     const mol::System here = system_of(c, stage, c.start);
     const std::string way = stage.type == StageType::rerun ? "frames of " + stage.frames.filename().string()
-                            : stage.minimizes() ? fmt::format("at most {} steps, to forces below {:g} kJ/mol/nm", stage.n_steps, stage.minimization.force_tolerance)
-                                            : fmt::format("{} steps of {:g} ps: {:g} ps", stage.n_steps, stage.dynamics.dt_ps, static_cast<double>(stage.n_steps) * stage.dynamics.dt_ps);
-    report.lines.push_back(fmt::format("{:<12} {}; Coulomb {} {:g} nm, Lennard-Jones {:g} nm{}; {} constraints, {} rigid waters, {} atoms held{}", stage.name, way, word(stage.nonbonded.coulomb),
-                                       stage.nonbonded.cutoff_coulomb_nm, stage.nonbonded.cutoff_lj_nm, tail_text(stage.nonbonded), here.constraints.size(), here.rigid_waters.size(), here.position_restraints.size(), frozen_text(frozen_atoms(stage.settings, here, c.start))));
+                            : stage.minimizes()   ? fmt::format("at most {} steps, to forces below {:g} kJ/mol/nm", stage.n_steps, stage.minimization.force_tolerance)
+                            : stage.n_steps == 0  ? "energies and forces of the structure as it is"
+                                                  : fmt::format("{} steps of {:g} ps: {:g} ps", stage.n_steps, stage.dynamics.dt_ps, static_cast<double>(stage.n_steps) * stage.dynamics.dt_ps);
+    const std::string coulomb = stage.nonbonded.coulomb == mol::Nonbonded::Coulomb::none
+                                    ? "no Coulomb"
+                                    : fmt::format("Coulomb {} {:g} nm", word(stage.nonbonded.coulomb), stage.nonbonded.cutoff_coulomb_nm);
+    report.lines.push_back(fmt::format("{:<12} {}; {}, Lennard-Jones {:g} nm{}; {} constraints, {} rigid waters, {} atoms held{}", stage.name, way, coulomb,
+                                       stage.nonbonded.cutoff_lj_nm, tail_text(stage.nonbonded), here.constraints.size(), here.rigid_waters.size(),
+                                       here.position_restraints.size(), frozen_text(frozen_atoms(stage.settings, here, c.start))));
   }
   if (!c.written.empty()) report.lines.push_back(fmt::format("trajectories hold {} atoms", c.written.size()));
   return report;

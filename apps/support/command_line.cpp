@@ -101,8 +101,7 @@ struct Grammar {
     v->add_flag("--force", line.run.force, "replace an existing file");
 
     v = verb("list", "list apps, examples, formats, units or verbs");
-    v->add_option("WHAT", line.word, "apps, examples, formats, units or verbs")
-        ->required()
+    v->add_option("WHAT", line.word, "apps (if not said), examples, formats, units or verbs")
         ->check(CLI::IsMember({"apps", "examples", "formats", "units", "verbs"}));
 
     v = verb("explain", "explain a key of a configuration or an error number");

@@ -16,7 +16,7 @@ data::ExitCode verb_list(const CommandLine& line) {
   const auto row = [](const std::string& name, const std::string& doc) {
     std::cout << std::left << std::setw(37) << name << " " << doc << "\n";
   };
-  if (line.word == "apps")
+  if (line.word.empty() || line.word == "apps")
     for (const App& a : all_apps()) row(a.name, a.summary);
   if (line.word == "examples")
     for (const App& a : all_apps())
