@@ -28,24 +28,24 @@ inline constexpr std::int64_t most_of_one = std::int64_t{1} << 58;
 /// 2^-40 kJ/mol/nm, for contributions below 2^18 kJ/mol/nm. In double precision, where the rounding of 2^-32 would be the largest
 /// error of a small molecule's forces.
 inline constexpr FixedScale fine_scale = {1099511627776.0, fixed_scale};
-/// 2^-27 kJ/mol/nm, for atoms almost upon each other: contributions up to 2^31 kJ/mol/nm; energies up to 2^51 kJ/mol.
+/// 2^-27 kJ/mol/nm, for atoms almost upon each other: contributions up to 2^31 kJ/mol/nm; to energies up to 2^51 kJ/mol.
 inline constexpr FixedScale coarse_scale = {134217728.0, 4096.0};
 
-/// A sum of numbers in units of 1/scale that may wrap on the way; the sum of the numbers themselves tells whether it is back in range.
+/// A sum of numbers, each of less than 2^63 units of 1/scale; wide enough for 2^64 of them.
 struct FixedSum {
-  std::uint64_t units = 0;
-  double about = 0;
+  __extension__ using Wide = __int128;
+  Wide units = 0;
+  bool holds = true;  ///< no number was beyond that, or none
   void add(double v, double scale) {
     const std::int64_t k = std::llrint(v * scale);
-    units += static_cast<std::uint64_t>(k);
-    about += k == no_number ? std::numeric_limits<double>::quiet_NaN() : v;
+    units += k;
+    holds &= k != no_number;
   }
   void add(const FixedSum& other) {
     units += other.units;
-    about += other.about;
+    holds &= other.holds;
   }
-  bool holds(double scale) const { return std::abs(about) * scale < 9.2e18; }  // 2^63; not of NaN
-  double value(double scale = fixed_scale) const { return from_fixed(static_cast<std::int64_t>(units), scale); }
+  double value(double scale = fixed_scale) const { return static_cast<double>(units) * (1 / scale); }
 };
 
 /// What one thread adds up in a step.
@@ -89,7 +89,7 @@ struct Sums {
     out_of_range |= other.out_of_range;
   }
   bool holds() const {
-    const auto within = [&](const FixedSum& s) { return s.holds(scale.energies); };
+    const auto within = [](const FixedSum& s) { return s.holds; };
     return !out_of_range && std::ranges::all_of(energy, within) && std::ranges::all_of(virial, within);
   }
 };
