@@ -60,7 +60,6 @@ class AmberNetcdf {
   const NetcdfLayout& layout() const { return layout_; }
   std::size_t n_atoms() const { return static_cast<std::size_t>(n_atoms_); }
   std::uint64_t n_frames() const { return restart_ ? 1 : layout_.n_records; }
-  bool has_steps() const { return step_.in_file; }
 
   std::int64_t step(std::uint64_t frame) const {
     if (!step_.in_file) return static_cast<std::int64_t>(frame);

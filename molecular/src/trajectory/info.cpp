@@ -49,7 +49,7 @@ const data::RegisterFormat trr({.name = "TRR", .summary = "GROMACS trajectories,
 const data::RegisterFormat dcd({.name = "DCD", .summary = "CHARMM and NAMD trajectories", .extensions = {".dcd"},
                                 .sniff = [](std::string_view head, const std::filesystem::path&) { return begins(head, "\x54\0\0\0CORD"sv) || begins(head, "\0\0\0\x54""CORD"sv); },
                                 .summarize = summarize});
-const data::RegisterFormat netcdf({.name = "AMBER NetCDF", .summary = "AMBER trajectories and restarts in NetCDF", .extensions = {".nc", ".ncrst"},
+const data::RegisterFormat netcdf({.name = "AMBER NetCDF", .summary = "AMBER trajectories and restarts in NetCDF", .extensions = {".nc", ".ncdf", ".ncrst"},
                                    .sniff = [](std::string_view head, const std::filesystem::path&) { return begins(head, "CDF\1"sv) || begins(head, "CDF\2"sv) || begins(head, "CDF\5"sv); },
                                    .summarize = summarize_netcdf});
 const data::RegisterFormat h5md({.name = "H5MD", .summary = "trajectories in HDF5", .extensions = {".h5md"},

@@ -25,6 +25,7 @@ constexpr std::array formats = {
     Format{".trr", write_trr, read_trr},
     Format{".dcd", write_dcd, read_dcd},
     Format{".nc", write_amber_netcdf, read_amber_netcdf},
+    Format{".ncdf", write_amber_netcdf, read_amber_netcdf},
     Format{".h5md", write_h5md, nullptr, read_h5md},
     Format{".h5", write_h5md, nullptr, read_h5md},
     Format{".gro", write_gro_frames, nullptr, read_gro_frames},

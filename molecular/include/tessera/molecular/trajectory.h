@@ -5,7 +5,7 @@
 //   .xtc       positions in steps of 1/precision nm, compressed (GROMACS)     written, read
 //   .trr       positions, velocities, forces in double precision (GROMACS)    written, read
 //   .dcd       positions in single precision (CHARMM, NAMD)                   written, read
-//   .nc        positions, velocities, forces in single precision (AMBER, NetCDF)   written, read
+//   .nc .ncdf  positions, velocities, forces in single precision (AMBER, NetCDF)   written, read
 //   .h5md .h5  all that a Snapshot holds, in double precision (nongnu.org/h5md, version 1.1)   written, read
 //   .pvd       a VTK PolyData file for each frame and their list, for ParaView               written
 //   .csv       step, time and observables                                     written
