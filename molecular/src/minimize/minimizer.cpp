@@ -45,7 +45,7 @@ Minimizer::Impl::Impl(const System& s, ForceFunction f, const Minimization& opti
   if (o.memory < 1) fault(fmt::format("lbfgs keeps at least one pair, got {}", o.memory));
   if (o.method == Minimization::Method::newton_cg) {
     if (!hessian) fault("newton_cg needs Hessian products");
-    if (constraints.size() > 0 || !s.virtual_sites.empty()) fault("newton_cg takes no constraints and no virtual sites: take lbfgs");
+    if (constraints.size() > 0 || !s.virtual_sites.empty()) fault("Newton-CG takes no constraints and no virtual sites: take L-BFGS");
   }
   held = o.frozen;
   if (held.empty()) held.assign(s.n_atoms(), {});
