@@ -221,7 +221,11 @@ class Work:
                 used += cpu
                 inputs += sum(int(line.split()[-1]) for line in said if "number_of_executed_units" in line)
                 if code != 0:
-                    return False, f"{name}: ended with {code} after {used / 60:.1f} CPU-min:\n" + "\n".join(said[-12:])
+                    findings = self.root / "build" / "fuzz" / "findings"
+                    findings.mkdir(exist_ok=True)
+                    kept_at = [str(shutil.copy(p, findings)) for p in pathlib.Path(folder).glob("*-*")]
+                    where = [line for line in said if re.match(r"\s+#\d+ .* in (tessera|LLVMFuzzer)", line)][:6]
+                    return False, "\n".join([f"{name}: ended with {code} after {used / 60:.1f} CPU-min, input in {' '.join(kept_at)}", *where, *said[-8:]])
             return True, f"{name}: {inputs} inputs in {used / 60:.1f} CPU-min"
 
     def fuzz_row(self, readers, seconds, seeds_of=lambda name: ()):

@@ -198,6 +198,28 @@ TEST(StructureText, WrittenAndReadAgain) {
   }
 }
 
+TEST(StructureText, NumbersAndNamesThatAreNone) {
+  Structure s = pdb(dipeptide());
+  s.title = "two\nlines";
+  s.name[0] = "data_";
+  s.residues[0].number = "-A";  // no number before its insertion code
+  s.residues[1].number = "-12";
+  const Structure c = cif(mmcif_text(s));
+  EXPECT_EQ(c.name, s.name);
+  EXPECT_EQ(c.title, "two lines");
+  EXPECT_EQ(c.residues[1].number, "-12");
+  s.name[0] = "N";
+  const Structure p = pdb(pdb_text(s));
+  EXPECT_EQ(p.n_atoms(), s.n_atoms());
+  EXPECT_EQ(p.title, "two lines");
+  EXPECT_EQ(p.residues[0].number, "1A");
+  EXPECT_EQ(p.residues[1].number, "-12");
+  s.residues[1].number = "-1000";
+  EXPECT_THROW(pdb_text(s), Error);
+  s.residues[1].number = "123456789";
+  EXPECT_THROW(pdb_text(s), Error);
+}
+
 TEST(StructureText, BondsOfLigandsAreKept) {
   const Structure s = cif(small_cif());
   EXPECT_EQ(pdb(pdb_text(s)).bonds, s.bonds);

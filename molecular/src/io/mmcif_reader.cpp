@@ -113,6 +113,8 @@ class Reader {
       if (r.element == 0 && at(symbol).given() && data::upper(element) != "X" && data::upper(element) != "EP")
         findings_.error(702, at(symbol).offset, "there is no element called " + data::shown(element));
       if (r.name.empty()) findings_.error(701, r.offset, "an atom without a name");
+      for (const std::string* text : {&r.name, &r.residue_name, &r.chain, &r.segment, &r.number})
+        if (text->find('\n') != std::string::npos) findings_.error(701, r.offset, "a name of more than one line: " + data::shown(*text));
       builder_.add(std::move(r));
     };
   }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <cmath>
 #include <iterator>
 #include <map>
@@ -26,7 +27,7 @@ std::string hybrid_36(std::int64_t v, std::size_t width) {
   if (v < ten) return std::to_string(v);
   const bool lower = v - ten >= 26 * base;
   std::int64_t rest = v - ten - (lower ? 26 * base : 0) + 10 * base;
-  if (rest >= 36 * base) throw Error(fmt::format("[pdb_text] {} atoms are more than PDB can count; write mmCIF", v));
+  if (rest >= 36 * base) throw Error(fmt::format("[pdb_text] {} is more than PDB can count in {} columns; write mmCIF", v, width));
   std::string out;
   for (std::size_t k = 0; k < width; ++k, rest /= 36) out += (lower ? "0123456789abcdefghijklmnopqrstuvwxyz" : "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ")[rest % 36];
   std::ranges::reverse(out);
@@ -39,6 +40,15 @@ std::pair<std::string, std::string> number_parts(const std::string& number) {
   return end == std::string::npos ? std::pair{number, std::string()} : std::pair{number.substr(0, end), number.substr(end)};
 }
 
+/// A residue's number in the four columns of PDB; 1 for what is no number.
+std::string pdb_number(const std::string& number) {
+  std::int64_t v = 0;
+  const char* const end = number.data() + number.size();
+  if (const auto [at, error] = std::from_chars(number.data(), end, v); error != std::errc{} || at != end) return "1";
+  if (v < -999) throw Error(fmt::format("[pdb_text] residue number {} has no room in the columns of PDB; write mmCIF", v));
+  return hybrid_36(v, 4);
+}
+
 /// What a file must say of bonds: those that reading it would not add.
 std::vector<std::array<std::int32_t, 2>> special_bonds(const Structure& s) {
   Structure standard = s;
@@ -49,10 +59,18 @@ std::vector<std::array<std::int32_t, 2>> special_bonds(const Structure& s) {
   return out;
 }
 
+/// The text in one line.
+std::string one_line(std::string text) {
+  std::ranges::replace_if(text, [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
+  return text;
+}
+
 /// A value as CIF writes it.
 std::string cif(const std::string& value) {
   if (value.empty()) return "?";
-  const bool plain = value.find_first_of(" \t'\"") == std::string::npos && std::string_view("_#$[];").find(value[0]) == std::string_view::npos && value != "." && value != "?";
+  const std::string upper = data::upper(value);
+  const bool keyword = upper.starts_with("DATA_") || upper.starts_with("SAVE_") || upper == "LOOP_" || upper == "STOP_" || upper == "GLOBAL_";
+  const bool plain = !keyword && value.find_first_of(" \t\f'\"") == std::string::npos && std::string_view("_#$[];").find(value[0]) == std::string_view::npos && value != "." && value != "?";
   if (plain) return value;
   return value.find('\'') == std::string::npos ? "'" + value + "'" : "\"" + value + "\"";
 }
@@ -62,7 +80,7 @@ std::string cif(const std::string& value) {
 std::string pdb_text(const Structure& s) {
   std::string out;
   const auto to = std::back_inserter(out);
-  if (!s.title.empty()) fmt::format_to(to, "TITLE     {:.70}\n", s.title);
+  if (!s.title.empty()) fmt::format_to(to, "TITLE     {:.70}\n", one_line(s.title));
   if (is_periodic(s.box)) {
     const Vec3 l = lengths_nm(s.box), a = angles_deg(s.box);
     fmt::format_to(to, "CRYST1{:9.3f}{:9.3f}{:9.3f}{:7.2f}{:7.2f}{:7.2f} P 1           1\n", l[0] * per_nm, l[1] * per_nm, l[2] * per_nm, a[0], a[1], a[2]);
@@ -80,7 +98,7 @@ std::string pdb_text(const Structure& s) {
     serial[i] = ++count;
     std::string line = fmt::format("{:6}{:>5} {:4} {:<4}{:1}{:>4}{:1}   ", is_polymer(r) ? "ATOM" : "HETATM", hybrid_36(count, 5), (shifted ? " " : "") + n,
                                    r.name.size() < 4 ? fmt::format("{:>3}", r.name) : r.name, r.chain.substr(0, 1),
-                                   number.empty() || number.find_first_not_of("-0123456789") != std::string::npos || number.size() > 9 ? "1" : hybrid_36(std::stoll(number), 4), insertion.substr(0, 1));
+                                   pdb_number(number), insertion.substr(0, 1));
     for (std::size_t c = 0; c < 3; ++c) {
       const std::string field = fmt::format("{:8.3f}", s.x_nm[i][c] * per_nm);
       if (field.size() > 8 || !std::isfinite(s.x_nm[i][c])) throw Error(fmt::format("[pdb_text] atom {} lies at {} Angstrom, which has no room in the columns of PDB; write mmCIF", i + 1, s.x_nm[i][c] * per_nm));
@@ -90,7 +108,7 @@ std::string pdb_text(const Structure& s) {
     fmt::format_to(to, "{:6.2f}{:6.2f}      {:<4}{:>2}\n", 1.0, 0.0, r.segment.substr(0, 4), element_text(s.element[i], "EP"));
     const bool last = i + 1 == s.n_atoms();
     const auto next = last ? row : static_cast<std::size_t>(s.residue[i + 1]);
-    if (last || s.chain[next] != s.chain[row]) fmt::format_to(to, "TER   {:>5}      {:>3} {:1}{:>4}{:1}\n", hybrid_36(++count, 5), r.name, r.chain.substr(0, 1), number.size() <= 4 ? number : "", insertion.substr(0, 1));
+    if (last || s.chain[next] != s.chain[row]) fmt::format_to(to, "TER   {:>5}      {:>3} {:1}{:>4}{:1}\n", hybrid_36(++count, 5), r.name, r.chain.substr(0, 1), pdb_number(number), insertion.substr(0, 1));
   }
   std::map<std::int32_t, std::vector<std::int32_t>> special;
   for (const auto& [i, j] : special_bonds(s)) {
@@ -108,8 +126,8 @@ std::string pdb_text(const Structure& s) {
 std::string mmcif_text(const Structure& s) {
   std::string out = "data_structure\n";
   const auto to = std::back_inserter(out);
-  std::string title = s.title;
-  std::ranges::replace_if(title, [](char c) { return c == '\'' || c == '"' || c == '\n'; }, ' ');
+  std::string title = one_line(s.title);
+  std::ranges::replace_if(title, [](char c) { return c == '\'' || c == '"'; }, ' ');
   if (!title.empty()) fmt::format_to(to, "_struct.title '{}'\n", title);
   if (is_periodic(s.box)) {
     const Vec3 l = lengths_nm(s.box), a = angles_deg(s.box);
@@ -143,7 +161,7 @@ std::string mmcif_text(const Structure& s) {
       const Residue& r = s.residues[row];
       fmt::format_to(to, " {} {} {} {} {} {} {}", asym(row), row + 1, cif(r.name), cif(s.name[static_cast<std::size_t>(i)]), cif(r.chain), cif(number_parts(r.number).first), cif(r.name));
     }
-    for (const std::int32_t i : bond) out += " " + cif(number_parts(s.residues[static_cast<std::size_t>(s.residue[static_cast<std::size_t>(i)])].number).second);
+    for (const std::int32_t i : bond) fmt::format_to(to, " {}", cif(number_parts(s.residues[static_cast<std::size_t>(s.residue[static_cast<std::size_t>(i)])].number).second));
     out += "\n";
   }
   return out;
