@@ -96,8 +96,9 @@ struct Image {
 }  // namespace
 
 struct H5Writer::Impl {
-  explicit Impl(const std::filesystem::path& p) : path(p), out(p) {}
+  Impl(const std::filesystem::path& p, H5Growth g) : path(p), growth(g), out(p) {}
   std::filesystem::path path;
+  H5Growth growth;
   AtomicFile out;
   Image image;
   H5Handle file;
@@ -175,6 +176,7 @@ struct H5Writer::Impl {
   }
 
   void series(const std::string& name, hid_t type, const std::vector<std::uint64_t>& row, const H5Attributes& attributes) const {
+    if (growth != H5Growth::rows) throw Error("[hdf5] series " + name + ": the file was not made for rows (H5Growth::rows)");
     constexpr hsize_t chunk_bytes = 1 << 16, most_rows = 1024;
     make_parents(name);
     std::vector<hsize_t> dims = {0}, most = {H5S_UNLIMITED}, chunk = {0};
@@ -206,7 +208,7 @@ struct H5Writer::Impl {
 
 H5Writer::H5Writer(std::filesystem::path path, H5Growth growth) {
   h5_quiet();
-  impl_ = std::make_unique<Impl>(path);
+  impl_ = std::make_unique<Impl>(path, growth);
   const H5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose), create(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
   H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);
   impl_->image.use(access);

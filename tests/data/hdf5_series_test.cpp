@@ -61,6 +61,12 @@ TEST(H5Series, RowsAreAddedAndCut) {
   EXPECT_THROW(H5Series(path, names, 4), Error);
 }
 
+TEST(H5Series, FilesAreMadeForThem) {
+  const TempFolder folder;
+  H5Writer file(folder / "whole.h5");
+  EXPECT_THROW(file.series<double>("value", {3}), Error);
+}
+
 TEST(H5Series, OthersReadMeanwhileAndAfterAKill) {
   const TempFolder folder;
   const auto path = begun(folder);

@@ -10,7 +10,7 @@
 namespace tessera::data {
 
 /// Adds rows to the series (H5Writer::series) of a file, which others may read meanwhile (`being_written` of H5Limits; h5py:
-/// swmr=True). A kill at any time leaves all rows of earlier calls of `end_row`. Throws Error where the library fails, InputError
+/// swmr=True). A kill leaves all rows of earlier calls of `end_row` (of up to 8180 chunks: docs/decisions/0112). Throws Error where the library fails, InputError
 /// E0501..E0503 where the disk refuses.
 class H5Series {
  public:
