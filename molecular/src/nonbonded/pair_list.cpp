@@ -13,7 +13,7 @@
 namespace tessera::molecular::pairs {
 namespace {
 
-constexpr std::size_t rows_per_chunk = 64;
+constexpr std::size_t clusters_per_chunk = 32;  // of j
 
 bool is_rectangular(const Box& b) { return b.edge[1][0] == 0 && b.edge[2][0] == 0 && b.edge[2][1] == 0; }
 
@@ -23,28 +23,23 @@ inline float gap(float middles, float halves, float w, float inverse_w) {
   return d > halves ? d - halves : 0.0F;
 }
 
-/// Bounds of the squared distances of one extent from `n` others, all at once.
+/// Bounds of the squared distances of one extent from `n` others, a multiple of `stride`, all at once.
+constexpr std::size_t stride = 8;
+template <bool rectangular>
 void squares(const std::array<float, 3>& mid, const std::array<float, 3>& half, const std::array<const float*, 3>& middles, const std::array<const float*, 3>& halves,
-             const std::array<float, 3>& w, bool rectangular, std::size_t n, float* __restrict to) {
-  for (std::size_t a = 0; a < 3; ++a) {
-    const float *const m = middles[a], *const h = halves[a];
-    const float m0 = mid[a], h0 = half[a], length = w[a], inverse = 1 / w[a];
-    if (a == 0)
-      for (std::size_t k = 0; k < n; ++k) {
-        const float g = gap(m0 - m[k], h0 + h[k], length, inverse);
-        to[k] = g * g;
-      }
-    else if (rectangular)
-      for (std::size_t k = 0; k < n; ++k) {
-        const float g = gap(m0 - m[k], h0 + h[k], length, inverse);
-        to[k] += g * g;
-      }
-    else
-      for (std::size_t k = 0; k < n; ++k) {
-        const float g = gap(m0 - m[k], h0 + h[k], length, inverse);
-        to[k] = std::max(to[k], g * g);
-      }
-  }
+             const std::array<float, 3>& w, const std::array<float, 3>& inverse_w, std::size_t n, float* __restrict to) {
+  for (std::size_t first = 0; first < n; first += stride)
+    for (std::size_t k = first; k < first + stride; ++k) {
+      std::array<float, 3> g;
+      for (std::size_t a = 0; a < 3; ++a) g[a] = gap(mid[a] - middles[a][k], half[a] + halves[a][k], w[a], inverse_w[a]);
+      to[k] = rectangular ? g[0] * g[0] + g[1] * g[1] + g[2] * g[2] : std::max({g[0] * g[0], g[1] * g[1], g[2] * g[2]});
+    }
+}
+
+/// `row` of i with `lj` atoms that have Lennard-Jones parameters, where its entries begin at `begin`.
+Row placed(Row row, std::int32_t i, std::int32_t lj, std::size_t begin) {
+  const auto at = static_cast<std::int64_t>(begin);
+  return {i, lj, row.begin + at, row.first + at, row.last + at, row.end + at};
 }
 
 }  // namespace
@@ -131,9 +126,10 @@ void PairList::sort(const std::vector<Vec3>& s, const Box& box, const ListInput&
   });
   const std::size_t n_j = atom_of.size() / j_width;
   for (std::size_t a = 0; a < 3; ++a) {
-    middle_[a].resize(n_j);
-    half_[a].resize(n_j);
+    middle_[a].assign(n_j + stride, 0);
+    half_[a].assign(n_j + stride, 0);
   }
+  present_.resize(n_j);
   over_blocks(n_j, [&](std::size_t first, std::size_t last) {
     for (std::size_t j = first; j < last; ++j) {
       const Extent e = extent(j * j_width, j_width);
@@ -141,6 +137,9 @@ void PairList::sort(const std::vector<Vec3>& s, const Box& box, const ListInput&
         middle_[a][j] = 0.5F * (e.low[a] + e.high[a]);
         half_[a][j] = 0.5F * (e.high[a] - e.low[a]);
       }
+      present_[j] = 0;
+      for (std::size_t k = 0; k < j_width; ++k)
+        if (atom_of[j * j_width + k] >= 0) present_[j] |= 1U << k;
     }
   });
 }
@@ -159,101 +158,106 @@ PairList::Extent PairList::extent(std::size_t first, std::size_t count) const {
   return e;
 }
 
-void PairList::make(const Input<float>& places, double radius, bool by_atoms, const ListInput& in, const Kernels& kernels) {
-  const std::size_t n_i = atom_of.size() / i_width;
+std::size_t PairList::near(std::int32_t own, float r, std::vector<float>& square, std::vector<std::int32_t>& found) const {
   const bool rectangular = is_rectangular(box_);
-  const auto r = static_cast<float>(radius * (1 + 1e-5)), r2 = r * r;  // extents are rounded to float
+  const float r2 = r * r;
+  const auto at = static_cast<std::size_t>(own);
+  const std::array<float, 3> mid = {middle_[0][at], middle_[1][at], middle_[2][at]}, half = {half_[0][at], half_[1][at], half_[2][at]};
   std::array<float, 3> w, inverse_w;
   for (std::size_t a = 0; a < 3; ++a) {
     w[a] = static_cast<float>(width_[a]);
     inverse_w[a] = 1 / w[a];
   }
   const std::array<float, 2> wide = {w[0] / static_cast<float>(columns_[0]), w[1] / static_cast<float>(columns_[1])};
-  chunks.resize((n_i + rows_per_chunk - 1) / rows_per_chunk);
+  // Columns around the middle, each once; from and to are less than a box away from those inside.
+  std::array<std::array<std::int64_t, 2>, 2> range;
+  for (std::size_t a = 0; a < 2; ++a) {
+    const float reach = r + half[a];
+    range[a] = {static_cast<std::int64_t>(std::floor((mid[a] - reach) / wide[a] - 1e-3F)), static_cast<std::int64_t>(std::floor((mid[a] + reach) / wide[a] + 1e-3F))};
+    if (range[a][1] - range[a][0] + 1 >= columns_[a]) range[a] = {0, columns_[a] - 1};
+  }
+  const auto inside = [&](std::size_t a, std::int64_t c) { return c < 0 ? c + columns_[a] : c >= columns_[a] ? c - columns_[a] : c; };
+  const auto gap_of = [&](std::size_t a, std::int64_t c) {
+    return gap(mid[a] - (static_cast<float>(c) + 0.5F) * wide[a], half[a] + 0.5F * wide[a] * 1.0001F, w[a], inverse_w[a]);
+  };
+  std::size_t n = 0;
+  for (std::int64_t x = range[0][0]; x <= range[0][1]; ++x) {
+    const std::int64_t cx = inside(0, x);
+    if (first_of_[static_cast<std::size_t>((cx + 1) * columns_[1])] <= own) continue;
+    const float gx = gap_of(0, cx);
+    for (std::int64_t y = range[1][0]; y <= range[1][1]; ++y) {
+      const std::int64_t cy = inside(1, y);
+      const auto column = static_cast<std::size_t>(cx * columns_[1] + cy);
+      const std::int32_t begin = std::max(first_of_[column], own), end = first_of_[column + 1];
+      if (begin >= end) continue;
+      const float gy = gap_of(1, cy);
+      if (rectangular ? gx * gx + gy * gy > r2 : std::max(gx, gy) > r) continue;
+      const auto count = static_cast<std::size_t>(end - begin);
+      if (square.size() < count + stride) square.resize(count + stride);
+      if (found.size() < n + count) found.resize(2 * (n + count));
+      std::array<const float*, 3> middles, halves;
+      for (std::size_t a = 0; a < 3; ++a) {
+        middles[a] = middle_[a].data() + begin;
+        halves[a] = half_[a].data() + begin;
+      }
+      (rectangular ? squares<true> : squares<false>)(mid, half, middles, halves, w, inverse_w, (count + stride - 1) / stride * stride, square.data());
+      for (std::size_t k = 0; k < count; ++k) {
+        found[n] = begin + static_cast<std::int32_t>(k);
+        n += square[k] <= r2;
+      }
+    }
+  }
+  return n;
+}
+
+void PairList::make(const Input<float>& places, double radius, bool by_atoms, const ListInput& in, const Kernels& kernels) {
+  const std::size_t n_j = atom_of.size() / j_width;
+  const auto r = static_cast<float>(radius * (1 + 1e-5));  // extents are rounded to float
+  chunks.resize((n_j + clusters_per_chunk - 1) / clusters_per_chunk);
   parallel_chunks(static_cast<std::int64_t>(chunks.size()), [&](std::int64_t number) {
     Chunk& chunk = chunks[static_cast<std::size_t>(number)];
     chunk.rows.clear();
     chunk.entries.clear();
-    Array<Entry> found;
-    std::vector<float> near;
-    std::vector<std::int32_t> place_of(atom_of.size() / j_width, -1);  // of a j-cluster in `found`
-    const std::size_t first = static_cast<std::size_t>(number) * rows_per_chunk, last = std::min(first + rows_per_chunk, n_i);
-    for (std::size_t i = first; i < last; ++i) {
-      std::uint32_t present = 0;  // atoms of i
-      for (std::size_t k = 0; k < i_width; ++k)
-        if (atom_of[i * i_width + k] >= 0) present |= 0xffU << (8 * k);
-      if (present == 0) continue;
-      const Extent e = extent(i * i_width, i_width);
-      std::array<float, 3> mid, half;
-      for (std::size_t a = 0; a < 3; ++a) {
-        mid[a] = 0.5F * (e.low[a] + e.high[a]);
-        half[a] = 0.5F * (e.high[a] - e.low[a]);
-      }
-      const auto own = static_cast<std::int32_t>(i / 2);
-      found.clear();
-      // Columns around the middle, each once.
-      const auto range = [&](std::size_t a, std::int64_t& from, std::int64_t& to) {
-        const float reach = r + half[a];
-        from = static_cast<std::int64_t>(std::floor((mid[a] - reach) / wide[a] - 1e-3F));
-        to = static_cast<std::int64_t>(std::floor((mid[a] + reach) / wide[a] + 1e-3F));
-        if (to - from + 1 >= columns_[a]) {
-          from = 0;
-          to = columns_[a] - 1;
+    std::vector<float> square;
+    std::vector<std::int32_t> others;
+    Array<Entry> found, spare;
+    std::vector<std::int32_t> place_of(n_j, -1);  // of a j-cluster in `found`
+    const std::size_t first = static_cast<std::size_t>(number) * clusters_per_chunk, last = std::min(first + clusters_per_chunk, n_j);
+    for (std::size_t own = first; own < last; ++own) {
+      const std::size_t n = near(static_cast<std::int32_t>(own), r, square, others);
+      found.resize(n);
+      spare.resize(n);
+      for (std::size_t k = 0; k < n; ++k) place_of[static_cast<std::size_t>(others[k])] = static_cast<std::int32_t>(k);
+      for (std::size_t i = 2 * own; i < 2 * own + 2; ++i) {
+        std::uint32_t present = 0, after = 0;  // bits of all pairs with atoms of i; of those with atoms of `own` after them
+        for (std::size_t k = 0; k < i_width; ++k) {
+          const std::size_t slot = i * i_width + k;
+          if (atom_of[slot] < 0) continue;
+          present |= 0xffU << (8 * k);
+          after |= (0xfeU << slot % j_width & 0xffU) << (8 * k);
         }
-      };
-      std::int64_t x0, x1, y0, y1;
-      range(0, x0, x1);
-      range(1, y0, y1);
-      for (std::int64_t x = x0; x <= x1; ++x) {
-        const std::int64_t cx = (x % columns_[0] + columns_[0]) % columns_[0];
-        const float gx = gap(mid[0] - (static_cast<float>(cx) + 0.5F) * wide[0], half[0] + 0.5F * wide[0] * 1.0001F, w[0], inverse_w[0]);
-        for (std::int64_t y = y0; y <= y1; ++y) {
-          const std::int64_t cy = (y % columns_[1] + columns_[1]) % columns_[1];
-          const auto column = static_cast<std::size_t>(cx * columns_[1] + cy);
-          const std::int32_t begin = std::max(first_of_[column], own), end = first_of_[column + 1];
-          if (begin >= end) continue;
-          const float gy = gap(mid[1] - (static_cast<float>(cy) + 0.5F) * wide[1], half[1] + 0.5F * wide[1] * 1.0001F, w[1], inverse_w[1]);
-          if (rectangular ? gx * gx + gy * gy > r2 : std::max(gx, gy) > r) continue;
-          const auto count = static_cast<std::size_t>(end - begin);
-          if (near.size() < count) near.resize(count);
-          std::array<const float*, 3> middles, halves;
-          for (std::size_t a = 0; a < 3; ++a) {
-            middles[a] = middle_[a].data() + begin;
-            halves[a] = half_[a].data() + begin;
-          }
-          squares(mid, half, middles, halves, w, rectangular, count, near.data());
-          for (std::int32_t j = begin; j < end; ++j) {
-            if (near[static_cast<std::size_t>(j - begin)] > r2) continue;
-            const auto at = static_cast<std::size_t>(j);
-            std::uint32_t mask = present;
-            if (j == own)
-              for (std::size_t k = 0; k < i_width; ++k) mask &= ~((0xffU >> (7 - (k + i_width * (i % 2)))) << (8 * k));
-            if (atom_of[at * j_width + j_width - 1] < 0 || atom_of[at * j_width + i_width - 1] < 0)
-              for (std::size_t k = 0; k < j_width; ++k)
-                if (atom_of[at * j_width + k] < 0) mask &= ~(0x01010101U << k);
-            place_of[at] = static_cast<std::int32_t>(found.size());
-            found.push_back({j, mask});
+        if (present == 0) continue;
+        for (std::size_t k = 0; k < n; ++k) found[k] = {others[k], present & 0x01010101U * present_[static_cast<std::size_t>(others[k])]};
+        found[static_cast<std::size_t>(place_of[own])].mask &= after;
+        for (std::size_t k = 0; k < i_width; ++k) {
+          const std::int32_t atom = atom_of[i * i_width + k];
+          if (atom < 0) continue;
+          for (const std::int32_t partner : (*in.excluded)[static_cast<std::size_t>(atom)]) {
+            const auto slot = static_cast<std::size_t>(slot_of[static_cast<std::size_t>(partner)]);
+            const std::int32_t at = place_of[slot / j_width];
+            if (at >= 0) found[static_cast<std::size_t>(at)].mask &= ~(1U << (8 * k + slot % j_width));
           }
         }
+        const std::size_t begin = chunk.entries.size();
+        chunk.entries.resize(begin + n);
+        Entry* const to = chunk.entries.data() + begin;
+        Row row{};
+        if (by_atoms) row = kernels.prune(places, r * r, static_cast<std::int32_t>(i), found.data(), found.data() + n, to, spare.data());
+        else row.first = row.last = row.end = std::ranges::copy_if(found, to, [](const Entry& entry) { return entry.mask != 0; }).out - to;
+        chunk.entries.resize(begin + static_cast<std::size_t>(row.end));
+        if (row.end > 0) chunk.rows.push_back(placed(row, static_cast<std::int32_t>(i), lj_[i], begin));
       }
-      for (std::size_t k = 0; k < i_width; ++k) {
-        const std::int32_t atom = atom_of[i * i_width + k];
-        if (atom < 0) continue;
-        for (const std::int32_t partner : (*in.excluded)[static_cast<std::size_t>(atom)]) {
-          const auto slot = static_cast<std::size_t>(slot_of[static_cast<std::size_t>(partner)]);
-          const std::int32_t at = place_of[slot / j_width];
-          if (at >= 0) found[static_cast<std::size_t>(at)].mask &= ~(1U << (8 * k + slot % j_width));
-        }
-      }
-      for (const Entry& entry : found) place_of[static_cast<std::size_t>(entry.j)] = -1;
-      std::erase_if(found, [](const Entry& entry) { return entry.mask == 0; });
-      const std::size_t begin = chunk.entries.size();
-      chunk.entries.resize(begin + found.size());
-      std::int64_t kept = static_cast<std::int64_t>(found.size());
-      if (by_atoms) kept = kernels.prune(places, r2, static_cast<std::int32_t>(i), found.data(), found.data() + found.size(), chunk.entries.data() + begin);
-      else std::ranges::copy(found, chunk.entries.begin() + static_cast<std::ptrdiff_t>(begin));
-      chunk.entries.resize(begin + static_cast<std::size_t>(kept));
-      if (kept > 0) chunk.rows.push_back({static_cast<std::int32_t>(i), lj_[i], static_cast<std::int64_t>(begin), static_cast<std::int64_t>(begin) + kept});
+      for (std::size_t k = 0; k < n; ++k) place_of[static_cast<std::size_t>(others[k])] = -1;
     }
   });
 }
@@ -264,11 +268,14 @@ void PairList::prune(const Input<float>& places, double radius, const Kernels& k
     Chunk& chunk = chunks[static_cast<std::size_t>(number)];
     chunk.inner.resize(chunk.entries.size());
     chunk.inner_rows.clear();
-    std::int64_t at = 0;
+    Array<Entry> spare;
+    std::size_t at = 0;
     for (const Row& row : chunk.rows) {
-      const std::int64_t kept = kernels.prune(places, r2, row.i, chunk.entries.data() + row.begin, chunk.entries.data() + row.end, chunk.inner.data() + at);
-      if (kept > 0) chunk.inner_rows.push_back({row.i, row.lj, at, at + kept});
-      at += kept;
+      const auto count = static_cast<std::size_t>(row.end - row.begin);
+      if (spare.size() < count) spare.resize(count);
+      const Row kept = kernels.prune(places, r2, row.i, chunk.entries.data() + row.begin, chunk.entries.data() + row.end, chunk.inner.data() + at, spare.data());
+      if (kept.end > 0) chunk.inner_rows.push_back(placed(kept, row.i, row.lj, at));
+      at += static_cast<std::size_t>(kept.end);
     }
   });
 }

@@ -64,6 +64,8 @@ class PairList {
     float low[3], high[3];  ///< [nm], along the normals of the faces
   };
   Extent extent(std::size_t first, std::size_t count) const;
+  /// Writes to `found` the j-clusters from `own` on whose extents are within r of its own, each once; how many. `square` is room to work.
+  std::size_t near(std::int32_t own, float r, std::vector<float>& square, std::vector<std::int32_t>& found) const;
 
   Box box_;
   Vec3 width_{};                        ///< of the box
@@ -72,6 +74,7 @@ class PairList {
   std::vector<std::array<float, 3>> at_;  ///< of each slot [nm]
   std::vector<std::int32_t> lj_;        ///< of each i-cluster: atoms with Lennard-Jones parameters
   std::array<std::vector<float>, 3> middle_, half_;  ///< of j-clusters
+  std::vector<std::uint32_t> present_;  ///< of each j-cluster: a bit for each slot with an atom
 };
 
 }  // namespace tessera::molecular::pairs

@@ -7,6 +7,8 @@
 #pragma once
 #include "nonbonded/kernels/pair_kernels.h"
 
+#include <algorithm>
+
 namespace tessera::molecular::pairs {
 
 /// What all pairs share, as vectors that the compiler may keep in registers: read through `Input` they might alias the forces.
@@ -202,59 +204,62 @@ template <class S, Field field, bool modified, Rule rule, bool general, int n_lj
   I pull[n][3];
   for (auto& p : pull)
     for (I& c : p) c = S::nothing();
-  // Distances and their inverses of the next vectors are under way while forces of these are computed: one after the other, each entry
-  // would wait for the whole chain from places to sums.
   struct Met {
     V d[n][3], s[n], over[n], y[n];
   };
-  const auto slot = [](const Entry* e, int half) __attribute__((always_inline)) { return static_cast<std::size_t>(e->j) * j_width + static_cast<std::size_t>(half) * (j_width / S::halves); };
-  const auto meet = [&](const Entry* e, int half) __attribute__((always_inline)) {
-    const std::size_t at = slot(e, half);
-    const typename S::P xj[3] = {S::place_j(in.x[0] + at), S::place_j(in.x[1] + at), S::place_j(in.x[2] + at)};
-    Met m;
-    for (int v = 0; v < n; ++v) {
-      displacement<S, general>(in, all.h, mine[v].x, xj, m.d[v]);
-      m.s[v] = square<S>(m.d[v]);
-      if constexpr (field != Field::none || modified) S::inverses(m.s[v], m.over[v], m.y[v]);
-      else m.y[v] = S::set(1) / m.s[v];
-    }
-    return m;
-  };
-  const Entry *const end = entries + row.end, *e = entries + row.begin;
-  Met met = meet(e, 0);
-  for (; e != end; ++e)
-    for (int half = 0; half < S::halves; ++half) {
-      const bool turns = half + 1 == S::halves;
-      const Met next = meet(turns && e + 1 != end ? e + 1 : e, turns ? 0 : half + 1);
+  /// Entries of the vectors [from, to) of i.
+  const auto visit = [&]<int from, int to>(const Entry* e, const Entry* end) __attribute__((always_inline)) {
+    if (e == end) return;
+    const auto slot = [](const Entry* e, int half) __attribute__((always_inline)) { return static_cast<std::size_t>(e->j) * j_width + static_cast<std::size_t>(half) * (j_width / S::halves); };
+    // Distances and their inverses of the next vectors are under way while forces of these are computed: one after the other, each entry
+    // would wait for the whole chain from places to sums.
+    const auto meet = [&](const Entry* e, int half) __attribute__((always_inline)) {
       const std::size_t at = slot(e, half);
-      V q = S::set(0), a = q, b = q;
-      typename S::T type = S::no_type();
-      if constexpr (field != Field::none) q = S::number_j(in.q_j + at);
-      if constexpr (n_lj > 0) {
-        if constexpr (rule == Rule::table) {
-          type = S::type_j(in.type + at);
-        } else {
-          a = S::number_j(in.a_j + at);
-          b = S::number_j(in.b_j + at);
-        }
+      const typename S::P xj[3] = {S::place_j(in.x[0] + at), S::place_j(in.x[1] + at), S::place_j(in.x[2] + at)};
+      Met m;
+      for (int v = from; v < to; ++v) {
+        displacement<S, general>(in, all.h, mine[v].x, xj, m.d[v]);
+        m.s[v] = square<S>(m.d[v]);
+        if constexpr (field != Field::none || modified) S::inverses(m.s[v], m.over[v], m.y[v]);
+        else m.y[v] = S::set(1) / m.s[v];
       }
-      I push[3] = {S::nothing(), S::nothing(), S::nothing()};
-      const auto one = [&]<bool with_lj>(int v) __attribute__((always_inline)) {
-        const Strength<S> w = strength<S, field, modified, rule, general, with_lj, false>(in, all, mine[v], met.s[v], met.over[v], met.y[v], q, a, b, type);
-        const V f = S::only(S::below(met.s[v], all.radius2, e->mask, v, half), w.f);
-        worst = S::worse(worst, f);
-        for (int c = 0; c < 3; ++c) {
-          const I k = S::fixed(f * met.d[v][c]);
-          pull[v][c] = S::plus(pull[v][c], k);
-          push[c] = S::plus(push[c], k);
+      return m;
+    };
+    for (; e != end; ++e)
+      for (int half = 0; half < S::halves; ++half) {
+        const Met met = meet(e, half);
+        const std::size_t at = slot(e, half);
+        V q = S::set(0), a = q, b = q;
+        typename S::T type = S::no_type();
+        if constexpr (field != Field::none) q = S::number_j(in.q_j + at);
+        if constexpr (from < n_lj) {
+          if constexpr (rule == Rule::table) {
+            type = S::type_j(in.type + at);
+          } else {
+            a = S::number_j(in.a_j + at);
+            b = S::number_j(in.b_j + at);
+          }
         }
-      };
-      for (int v = 0; v < n_lj; ++v) one.template operator()<true>(v);
-      if constexpr (field != Field::none)
-        for (int v = n_lj; v < n; ++v) one.template operator()<false>(v);
-      for (int c = 0; c < 3; ++c) S::take(force[c] + at, push[c]);
-      met = next;
-    }
+        I push[3] = {S::nothing(), S::nothing(), S::nothing()};
+        const auto one = [&]<bool with_lj>(int v) __attribute__((always_inline)) {
+          const Strength<S> w = strength<S, field, modified, rule, general, with_lj, false>(in, all, mine[v], met.s[v], met.over[v], met.y[v], q, a, b, type);
+          const V f = S::only(S::below(met.s[v], all.radius2, e->mask, v, half), w.f);
+          worst = S::worse(worst, f);
+          for (int c = 0; c < 3; ++c) {
+            const I k = S::fixed(f * met.d[v][c]);
+            pull[v][c] = S::plus(pull[v][c], k);
+            push[c] = S::plus(push[c], k);
+          }
+        };
+        for (int v = from; v < std::min(to, n_lj); ++v) one.template operator()<true>(v);
+        if constexpr (field != Field::none)
+          for (int v = std::max(from, n_lj); v < to; ++v) one.template operator()<false>(v);
+        for (int c = 0; c < 3; ++c) S::take(force[c] + at, push[c]);
+      }
+  };
+  visit.template operator()<0, n>(entries + row.begin, entries + row.first);
+  visit.template operator()<0, n / 2>(entries + row.first, entries + row.last);
+  visit.template operator()<n / 2, n>(entries + row.last, entries + row.end);
   for (int v = 0; v < n; ++v)
     for (int c = 0; c < 3; ++c) S::give(force[c] + static_cast<std::size_t>(row.i) * i_width + static_cast<std::size_t>(v) * S::rows, pull[v][c]);
 }
@@ -320,25 +325,32 @@ bool energies(const Input<typename S::N>& in, const Row* begin, const Row* end, 
 }
 
 template <class S>
-std::int64_t prune(const Input<float>& in, float radius2, std::int32_t i, const Entry* begin, const Entry* end, Entry* kept) {
+Row prune(const Input<float>& in, float radius2, std::int32_t i, const Entry* begin, const Entry* end, Entry* kept, Entry* spare) {
   constexpr int n = i_width / S::rows;
   typename S::P xi[n][3];
   for (int v = 0; v < n; ++v)
     for (int c = 0; c < 3; ++c) xi[v][c] = S::place_i(in.x[c] + static_cast<std::size_t>(i) * i_width, v);
-  Entry* to = kept;
+  Entry *all = kept, *first = spare, *last = spare + (end - begin);  // of the last two atoms: from the back
   for (const Entry* e = begin; e != end; ++e) {
     const std::size_t at = static_cast<std::size_t>(e->j) * j_width;
     const typename S::P xj[3] = {S::place_j(in.x[0] + at), S::place_j(in.x[1] + at), S::place_j(in.x[2] + at)};
-    typename S::V least = S::set(1e30F);
-    for (int v = 0; v < n; ++v) {
-      typename S::V d[3];
-      displacement<S>(in, xi[v], xj, d);
-      least = S::smaller(least, square<S>(d));
+    bool near[2];
+    for (int half = 0; half < 2; ++half) {
+      typename S::V least = S::set(1e30F);
+      for (int v = half * n / 2; v < (half + 1) * n / 2; ++v) {
+        typename S::V d[3];
+        displacement<S>(in, xi[v], xj, d);
+        least = S::smaller(least, square<S>(d));
+      }
+      near[half] = S::any_below(least, S::set(radius2)) & ((e->mask >> (half * 16) & 0xffffU) != 0);
     }
-    *to = *e;
-    to += S::any_below(least, S::set(radius2));
+    *all = *first = last[-1] = *e;
+    all += near[0] & near[1];
+    first += near[0] & !near[1];
+    last -= !near[0] & near[1];
   }
-  return to - kept;
+  Entry *const from_first = all, *const from_last = std::copy(spare, first, all);
+  return {i, 0, 0, from_first - kept, from_last - kept, std::reverse_copy(last, spare + (end - begin), from_last) - kept};
 }
 
 /// A lean S has one kernel for all boxes, modifiers and lengths of Ewald's series, of the same results: it compiles in a fraction of the time.

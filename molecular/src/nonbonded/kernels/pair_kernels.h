@@ -27,7 +27,8 @@ struct Entry {
 struct Row {
   std::int32_t i;              ///< i-cluster
   std::int32_t lj;             ///< atoms of it that have Lennard-Jones parameters; they come first
-  std::int64_t begin, end;     ///< entries
+  /// Entries: [begin, first) of all atoms i, [first, last) of the first two alone, [last, end) of the last two.
+  std::int64_t begin, first, last, end;
 };
 
 enum class Field : std::uint8_t { none, power, ewald, ewald_long };  ///< ewald_long: any number of coefficients
@@ -82,8 +83,8 @@ template <class T>
 using ForceKernel = bool (*)(const Input<T>& in, const Row* begin, const Row* end, const Entry* entries, typename Input<T>::Sum* const force[3]);
 /// Adds energies (Lennard-Jones, Coulomb) and the virial's xx xy xz yy yz zz.
 using EnergyKernel = bool (*)(const Input<double>& in, const Row* begin, const Row* end, const Entry* entries, std::int64_t sums[8]);
-/// Copies to `kept` the entries with a pair closer than `radius2`^1/2; how many.
-using PruneKernel = std::int64_t (*)(const Input<float>& in, float radius2, std::int32_t i, const Entry* begin, const Entry* end, Entry* kept);
+/// The row of the entries of [begin, end) with a pair closer than `radius2`^1/2, copied to `kept` and numbered from there; `spare` has room for all.
+using PruneKernel = Row (*)(const Input<float>& in, float radius2, std::int32_t i, const Entry* begin, const Entry* end, Entry* kept, Entry* spare);
 
 struct Kernels {
   const char* name;
