@@ -23,6 +23,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cmath>
 
 namespace tessera::molecular {
@@ -320,19 +321,20 @@ struct PairRun::Impl {
     }
     return {std::sqrt(most.outer), std::sqrt(most.inner)};
   }
-  /// Square of how far the atom of [begin, end) that moved most has come from `then` [nm^2].
+  /// Square of how far the atom of [begin, end) that moved most has come from `then` [nm^2]; rounding is far below `slip` of `prepare`.
   double furthest(const Array<std::int32_t>* then, const Box& box, std::size_t begin, std::size_t end) const {
-    double most = 0;
-    const double unit = std::ldexp(1.0, -32);
-    const auto& h = box.edge;
+    std::int32_t most = 0;  // numbers that are not negative stand in the order of their bits, whose maximum vectorizes
+    float h[3][3];
+    for (std::size_t a = 0; a < 3; ++a)
+      for (std::size_t b = 0; b < 3; ++b) h[a][b] = static_cast<float>(std::ldexp(box.edge[a][b], -32));
     const std::int32_t *const x = x32[0].data(), *const y = x32[1].data(), *const z = x32[2].data(), *const x0 = then[0].data(), *const y0 = then[1].data(), *const z0 = then[2].data();
-    const auto by = [&](std::int32_t now, std::int32_t before) { return unit * static_cast<std::int32_t>(static_cast<std::uint32_t>(now) - static_cast<std::uint32_t>(before)); };
+    const auto by = [](std::int32_t now, std::int32_t before) { return static_cast<float>(static_cast<std::int32_t>(static_cast<std::uint32_t>(now) - static_cast<std::uint32_t>(before))); };
     for (std::size_t at = begin; at < end; ++at) {
-      const double a = by(x[at], x0[at]), b = by(y[at], y0[at]), c = by(z[at], z0[at]);
-      const double dx = a * h[0][0] + b * h[1][0] + c * h[2][0], dy = b * h[1][1] + c * h[2][1], dz = c * h[2][2], square = dx * dx + dy * dy + dz * dz;
-      most = square > most ? square : most;
+      const float a = by(x[at], x0[at]), b = by(y[at], y0[at]), c = by(z[at], z0[at]);
+      const float dx = a * h[0][0] + b * h[1][0] + c * h[2][0], dy = b * h[1][1] + c * h[2][1], dz = c * h[2][2];
+      most = std::max(most, std::bit_cast<std::int32_t>(dx * dx + dy * dy + dz * dz));
     }
-    return most;
+    return std::bit_cast<float>(most);
   }
   /// Bound of | |d'| - |d| |/|d| between the box of the list and this one: the largest stretch of h^-1 h' - 1.
   double strain(const Box& box) const {
@@ -411,15 +413,14 @@ struct PairRun::Impl {
   void spread(const std::vector<Array<SumType>>& sums, int k, std::vector<Vec3>& f) const {
     const double unit = std::ldexp(1.0, -k);
     const std::size_t m = list.slots();
-    over_blocks(m, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t at = begin; at < end; ++at) {
-        if (list.atom_of[at] < 0) continue;
-        Vec3& to = f[static_cast<std::size_t>(list.atom_of[at])];
-        for (std::size_t a = 0; a < 3; ++a) {
-          std::int64_t sum = 0;
-          for (const Array<SumType>& own : sums) sum += own[a * m + at];
-          to[a] += unit * static_cast<double>(sum);
+    over_blocks(n, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        std::array<std::int64_t, 3> sum{};
+        for (const Array<SumType>& own : sums) {
+          const SumType* const at = own.data() + list.slot_of[i];
+          for (std::size_t a = 0; a < 3; ++a) sum[a] += at[a * m];
         }
+        for (std::size_t a = 0; a < 3; ++a) f[i][a] += unit * static_cast<double>(sum[a]);
       }
     });
   }
