@@ -186,6 +186,24 @@ TEST_P(PairForces, AgreeWithTheEnergysSlope) {
   }
 }
 
+// Clusters are told apart by 16 bits of a part of the box: boxes of a few and of many cut-offs along an edge, and hardly any buffer that would
+// hide a pair that was left out.
+TEST(PairForces, OfThinListsInLongAndSlantedBoxesMissNoPair) {
+  for (const Box& box : {rectangular_box({41, 1.9, 4.3}), rectangular_box({9, 13.1, 7.7}), box_of_angles({9, 8, 10}, {60, 90, 60}), box_of_angles({30, 2.4, 3.1}, {75, 80, 70})}) {
+    SCOPED_TRACE(box.edge[0][0]);
+    const Case c = mixture(1200, box, false);
+    const Nonbonded o = {.coulomb = Coulomb::cutoff, .coulomb_modifier = Modifier::none, .lj_modifier = Modifier::none, .cutoff_coulomb_nm = 0.85, .cutoff_lj_nm = 0.85};
+    const Expected e = expected(c, o);
+    for (const Simd level : levels()) {
+      SCOPED_TRACE(static_cast<int>(level));
+      Forces f;
+      ForceEvaluator(c.system, o, {.precision = Precision::f64, .simd = level, .buffer_nm = 1e-4, .inner_buffer_nm = 1e-5})(c.frame.x_nm, c.frame.box, f);
+      EXPECT_LE(difference(f.f, e.f).rms, 1e-12);
+      EXPECT_NEAR(f.energy[static_cast<std::size_t>(Term::lj)] + f.energy[static_cast<std::size_t>(Term::coulomb_short)], e.energy, 1e-11 * std::abs(e.energy));
+    }
+  }
+}
+
 TEST(PairForces, SmallSystemsAndNoBox) {
   for (const std::size_t n : {std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{5}, std::size_t{9}, std::size_t{33}}) {
     SCOPED_TRACE(n);

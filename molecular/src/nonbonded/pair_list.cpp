@@ -210,9 +210,41 @@ std::size_t PairList::near(std::int32_t own, float r, std::vector<float>& square
   return n;
 }
 
+Coarse PairList::coarse(const Input<float>& places, double radius) {
+  Box box;
+  for (std::size_t a = 0; a < 3; ++a)
+    for (std::size_t b = 0; b < 3; ++b) box.edge[a][b] = std::ldexp(static_cast<double>(places.h[a][b]), 32);
+  const Vec3 width = widths_nm(box);
+  Coarse out{};
+  std::array<int, 3> skipped;  // bits of a fraction above those that are read: of the part of the edge that spans at least four radii
+  double unit = 0;             // [nm] of lengths
+  for (std::size_t a = 0; a < 3; ++a) {
+    skipped[a] = std::clamp(static_cast<int>(std::floor(std::log2(width[a] / (4 * radius)))), 0, 16);
+    for (std::size_t b = 0; b < 3; ++b) unit = std::max(unit, std::ldexp(std::abs(box.edge[a][b]), -16 - skipped[a]));
+  }
+  for (std::size_t a = 0; a < 3; ++a) {
+    for (std::size_t b = 0; b < 3; ++b) out.scale[a][b] = static_cast<std::int16_t>(32767 * std::ldexp(box.edge[a][b], -16 - skipped[a]) / unit);
+    coarse_[a].resize(atom_of.size());
+    out.x[a] = coarse_[a].data();
+    over_blocks(atom_of.size(), [&](std::size_t begin, std::size_t end) {
+      const std::int32_t* const from = places.x[a];
+      std::int16_t* const to = coarse_[a].data();
+      const int shift = 16 - skipped[a];
+      for (std::size_t at = begin; at < end; ++at) to[at] = static_cast<std::int16_t>(static_cast<std::uint32_t>(from[at]) >> shift);
+    });
+  }
+  // A difference is off by less than 1 for bits that are cut, by 1/2 for a product's rounding and by 1/2 for that of its factor; a length has up to
+  // three, and there are three lengths.
+  out.slanted = places.slanted;
+  const double off = std::sqrt(3.0) * (out.slanted ? 6 : 2);
+  out.limit = static_cast<std::uint16_t>(std::min(std::pow(radius / unit + off, 2) / 65536, 65535.0));
+  return out;
+}
+
 void PairList::make(const Input<float>& places, double radius, bool by_atoms, const ListInput& in, const Kernels& kernels) {
   const std::size_t n_j = atom_of.size() / j_width;
   const auto r = static_cast<float>(radius * (1 + 1e-5));  // extents are rounded to float
+  const Coarse in_16_bits = coarse(places, radius);
   chunks.resize((n_j + clusters_per_chunk - 1) / clusters_per_chunk);
   parallel_chunks(static_cast<std::int64_t>(chunks.size()), [&](std::int64_t number) {
     Chunk& chunk = chunks[static_cast<std::size_t>(number)];
@@ -252,7 +284,7 @@ void PairList::make(const Input<float>& places, double radius, bool by_atoms, co
         chunk.entries.resize(begin + n);
         Entry* const to = chunk.entries.data() + begin;
         Row row{};
-        if (by_atoms) row = kernels.prune(places, r * r, static_cast<std::int32_t>(i), found.data(), found.data() + n, to, spare.data());
+        if (by_atoms) row = kernels.prune(in_16_bits, static_cast<std::int32_t>(i), found.data(), found.data() + n, to, spare.data());
         else row.first = row.last = row.end = std::ranges::copy_if(found, to, [](const Entry& entry) { return entry.mask != 0; }).out - to;
         chunk.entries.resize(begin + static_cast<std::size_t>(row.end));
         if (row.end > 0) chunk.rows.push_back(placed(row, static_cast<std::int32_t>(i), lj_[i], begin));
@@ -263,7 +295,7 @@ void PairList::make(const Input<float>& places, double radius, bool by_atoms, co
 }
 
 void PairList::prune(const Input<float>& places, double radius, const Kernels& kernels) {
-  const auto r = static_cast<float>(radius * (1 + 1e-5)), r2 = r * r;
+  const Coarse in_16_bits = coarse(places, radius);
   parallel_chunks(static_cast<std::int64_t>(chunks.size()), [&](std::int64_t number) {
     Chunk& chunk = chunks[static_cast<std::size_t>(number)];
     chunk.inner.resize(chunk.entries.size());
@@ -273,7 +305,7 @@ void PairList::prune(const Input<float>& places, double radius, const Kernels& k
     for (const Row& row : chunk.rows) {
       const auto count = static_cast<std::size_t>(row.end - row.begin);
       if (spare.size() < count) spare.resize(count);
-      const Row kept = kernels.prune(places, r2, row.i, chunk.entries.data() + row.begin, chunk.entries.data() + row.end, chunk.inner.data() + at, spare.data());
+      const Row kept = kernels.prune(in_16_bits, row.i, chunk.entries.data() + row.begin, chunk.entries.data() + row.end, chunk.inner.data() + at, spare.data());
       if (kept.end > 0) chunk.inner_rows.push_back(placed(kept, row.i, row.lj, at));
       at += static_cast<std::size_t>(kept.end);
     }

@@ -67,6 +67,9 @@ class PairList {
   /// Writes to `found` the j-clusters from `own` on whose extents are within r of its own, each once; how many. `square` is room to work.
   std::size_t near(std::int32_t own, float r, std::vector<float>& square, std::vector<std::int32_t>& found) const;
 
+  /// What `prune` kernels read, for pairs closer than `radius` [nm].
+  Coarse coarse(const Input<float>& places, double radius);
+
   Box box_;
   Vec3 width_{};                        ///< of the box
   std::array<std::int64_t, 2> columns_{};
@@ -74,6 +77,7 @@ class PairList {
   std::vector<std::array<float, 3>> at_;  ///< of each slot [nm]
   std::vector<std::int32_t> lj_;        ///< of each i-cluster: atoms with Lennard-Jones parameters
   std::array<std::vector<float>, 3> middle_, half_;  ///< of j-clusters
+  std::array<Array<std::int16_t>, 3> coarse_;
   std::vector<std::uint32_t> present_;  ///< of each j-cluster: a bit for each slot with an atom
 };
 

@@ -27,7 +27,6 @@ struct Narrow {
   TESSERA_LANE I nothing() { return _mm256_setzero_si256(); }
   TESSERA_LANE V fma(V a, V b, V c) { return _mm256_fmadd_ps(a, b, c); }
   TESSERA_LANE V larger(V a, V b) { return _mm256_max_ps(a, b); }
-  TESSERA_LANE V smaller(V a, V b) { return _mm256_min_ps(a, b); }
   TESSERA_LANE P place_i(const std::int32_t* p, int v) { return _mm256_set1_epi32(p[v]); }
   TESSERA_LANE V number_i(const float* p, int v) { return set(p[v]); }
   TESSERA_LANE P place_j(const std::int32_t* p) { return _mm256_load_si256(reinterpret_cast<const __m256i*>(p)); }
@@ -44,7 +43,6 @@ struct Narrow {
     return _mm256_and_ps(below(a, b), _mm256_castsi256_ps(on));
   }
   TESSERA_LANE V only(V m, V v) { return _mm256_and_ps(m, v); }
-  TESSERA_LANE bool any_below(V a, V b) { return _mm256_movemask_ps(below(a, b)) != 0; }
   TESSERA_LANE I worse(I w, V f) { return _mm256_max_epu32(w, _mm256_slli_epi32(_mm256_castps_si256(f), 1)); }
   TESSERA_LANE bool any_beyond(I w, N limit) {
     const __m256i most = _mm256_slli_epi32(_mm256_castps_si256(set(limit)), 1);
@@ -164,6 +162,30 @@ struct NarrowTwice {
   TESSERA_LANE void sums(const V* v, double (*to)[4]) {
     const V a = _mm256_hadd_pd(v[0], v[1]), b = _mm256_hadd_pd(v[2], v[3]);
     _mm256_storeu_pd(to[0], _mm256_permute2f128_pd(a, b, 0x20) + _mm256_permute2f128_pd(a, b, 0x31));
+  }
+};
+
+/// All 32 pairs of two clusters as 16-bit numbers, in the order of an entry's mask.
+struct NarrowCoarse {
+  struct V {
+    __m256i low, high;
+  };
+  TESSERA_LANE V set(std::int16_t v) { return {_mm256_set1_epi16(v), _mm256_set1_epi16(v)}; }
+  TESSERA_LANE V each_i(const std::int16_t* p) {
+    return {_mm256_setr_m128i(_mm_set1_epi16(p[0]), _mm_set1_epi16(p[1])), _mm256_setr_m128i(_mm_set1_epi16(p[2]), _mm_set1_epi16(p[3]))};
+  }
+  TESSERA_LANE V each_j(const std::int16_t* p) {
+    const __m256i all = _mm256_broadcastsi128_si256(_mm_load_si128(reinterpret_cast<const __m128i*>(p)));
+    return {all, all};
+  }
+  TESSERA_LANE V plus(V a, V b) { return {_mm256_add_epi16(a.low, b.low), _mm256_add_epi16(a.high, b.high)}; }
+  TESSERA_LANE V minus(V a, V b) { return {_mm256_sub_epi16(a.low, b.low), _mm256_sub_epi16(a.high, b.high)}; }
+  TESSERA_LANE V scaled(V a, V scale) { return {_mm256_mulhrs_epi16(a.low, scale.low), _mm256_mulhrs_epi16(a.high, scale.high)}; }
+  TESSERA_LANE V square(V a) { return {_mm256_mulhi_epi16(a.low, a.low), _mm256_mulhi_epi16(a.high, a.high)}; }
+  TESSERA_LANE std::uint32_t within(V sum, std::uint16_t limit) {
+    const __m256i most = _mm256_set1_epi16(static_cast<std::int16_t>(limit));
+    const auto is = [&](__m256i v) { return _mm256_cmpeq_epi16(_mm256_min_epu16(v, most), v); };
+    return static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_permute4x64_epi64(_mm256_packs_epi16(is(sum.low), is(sum.high)), 0xd8)));
   }
 };
 

@@ -27,7 +27,6 @@ struct Wide {
   TESSERA_LANE I nothing() { return _mm512_setzero_si512(); }
   TESSERA_LANE V fma(V a, V b, V c) { return _mm512_fmadd_ps(a, b, c); }
   TESSERA_LANE V larger(V a, V b) { return _mm512_max_ps(a, b); }
-  TESSERA_LANE V smaller(V a, V b) { return _mm512_min_ps(a, b); }
   TESSERA_LANE P place_i(const std::int32_t* p, int v) {
     return _mm512_inserti64x4(_mm512_set1_epi32(p[2 * v]), _mm256_set1_epi32(p[2 * v + 1]), 1);
   }
@@ -46,7 +45,6 @@ struct Wide {
     return _mm512_mask_cmp_ps_mask(static_cast<__mmask16>(mask >> (16 * v)), a, b, _CMP_LT_OQ);
   }
   TESSERA_LANE V only(__mmask16 m, V v) { return _mm512_maskz_mov_ps(m, v); }
-  TESSERA_LANE bool any_below(V a, V b) { return below(a, b) != 0; }
   TESSERA_LANE I worse(I w, V f) { return _mm512_max_epu32(w, _mm512_slli_epi32(_mm512_castps_si512(f), 1)); }
   TESSERA_LANE bool any_beyond(I w, N limit) {
     return _mm512_cmpgt_epu32_mask(w, _mm512_slli_epi32(_mm512_castps_si512(set(limit)), 1)) != 0;
@@ -163,6 +161,21 @@ struct WideTwice {
     const __m256d a = _mm256_hadd_pd(half(v[0]), half(v[1])), b = _mm256_hadd_pd(half(v[2]), half(v[3]));
     _mm256_storeu_pd(to[0], _mm256_add_pd(_mm256_permute2f128_pd(a, b, 0x20), _mm256_permute2f128_pd(a, b, 0x31)));
   }
+};
+
+/// All 32 pairs of two clusters as 16-bit numbers, in the order of an entry's mask.
+struct WideCoarse {
+  using V = __m512i;
+  TESSERA_LANE V set(std::int16_t v) { return _mm512_set1_epi16(v); }
+  TESSERA_LANE V each_i(const std::int16_t* p) {
+    return _mm512_inserti64x4(_mm512_castsi256_si512(_mm256_setr_m128i(_mm_set1_epi16(p[0]), _mm_set1_epi16(p[1]))), _mm256_setr_m128i(_mm_set1_epi16(p[2]), _mm_set1_epi16(p[3])), 1);
+  }
+  TESSERA_LANE V each_j(const std::int16_t* p) { return _mm512_broadcast_i32x4(_mm_load_si128(reinterpret_cast<const __m128i*>(p))); }
+  TESSERA_LANE V plus(V a, V b) { return _mm512_add_epi16(a, b); }
+  TESSERA_LANE V minus(V a, V b) { return _mm512_sub_epi16(a, b); }
+  TESSERA_LANE V scaled(V a, V scale) { return _mm512_mulhrs_epi16(a, scale); }
+  TESSERA_LANE V square(V a) { return _mm512_mulhi_epi16(a, a); }
+  TESSERA_LANE std::uint32_t within(V sum, std::uint16_t limit) { return _mm512_cmple_epu16_mask(sum, set(static_cast<std::int16_t>(limit))); }
 };
 
 }  // namespace

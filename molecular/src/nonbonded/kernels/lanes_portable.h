@@ -80,10 +80,6 @@ struct Plain {
     for (int k = 0; k < 8; ++k) a[k] = a[k] > b[k] ? a[k] : b[k];
     return a;
   }
-  TESSERA_LANE V smaller(V a, const V& b) {
-    for (int k = 0; k < 8; ++k) a[k] = a[k] < b[k] ? a[k] : b[k];
-    return a;
-  }
   TESSERA_LANE P place_i(const Place* p, int v) { return eight_of(p[v]); }
   TESSERA_LANE V number_i(const N* p, int v) { return eight_of(p[v]); }
   TESSERA_LANE P place_j(const Place* p) { return eight(p); }
@@ -117,11 +113,6 @@ struct Plain {
   TESSERA_LANE V only(const M& m, V v) {
     for (int k = 0; k < 8; ++k) v[k] = m[k] ? v[k] : N(0);
     return v;
-  }
-  TESSERA_LANE bool any_below(const V& a, const V& b) {
-    bool any = false;
-    for (int k = 0; k < 8; ++k) any |= a[k] < b[k];
-    return any;
   }
   TESSERA_LANE I worse(I w, const V& f) {
     for (int k = 0; k < 8; ++k) {
@@ -161,6 +152,29 @@ struct Plain {
     V r;
     for (int k = 0; k < 8; ++k) r[k] = table[at[k]];
     return r;
+  }
+};
+
+/// All 32 pairs of two clusters as 16-bit numbers, in the order of an entry's mask.
+struct PlainCoarse {
+  using V = std::array<std::int16_t, 32>;
+  template <class F>
+  TESSERA_LANE V each(F&& f) {
+    V r;
+    for (std::size_t k = 0; k < r.size(); ++k) r[k] = static_cast<std::int16_t>(f(k));
+    return r;
+  }
+  TESSERA_LANE V set(std::int16_t v) { return each([&](std::size_t) { return v; }); }
+  TESSERA_LANE V each_i(const std::int16_t* p) { return each([&](std::size_t k) { return p[k / 8]; }); }
+  TESSERA_LANE V each_j(const std::int16_t* p) { return each([&](std::size_t k) { return p[k % 8]; }); }
+  TESSERA_LANE V plus(const V& a, const V& b) { return each([&](std::size_t k) { return a[k] + b[k]; }); }
+  TESSERA_LANE V minus(const V& a, const V& b) { return each([&](std::size_t k) { return a[k] - b[k]; }); }
+  TESSERA_LANE V scaled(const V& a, const V& scale) { return each([&](std::size_t k) { return (a[k] * scale[k] + 0x4000) >> 15; }); }
+  TESSERA_LANE V square(const V& a) { return each([&](std::size_t k) { return a[k] * a[k] >> 16; }); }
+  TESSERA_LANE std::uint32_t within(const V& sum, std::uint16_t limit) {
+    std::uint32_t bits = 0;
+    for (std::size_t k = 0; k < sum.size(); ++k) bits |= static_cast<std::uint32_t>(static_cast<std::uint16_t>(sum[k]) <= limit) << k;
+    return bits;
   }
 };
 

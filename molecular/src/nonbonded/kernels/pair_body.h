@@ -324,37 +324,37 @@ bool energies(const Input<typename S::N>& in, const Row* begin, const Row* end, 
   return S::any_beyond(worst, in.limit);
 }
 
-template <class S>
-Row prune(const Input<float>& in, float radius2, std::int32_t i, const Entry* begin, const Entry* end, Entry* kept, Entry* spare) {
-  constexpr int n = i_width / S::rows;
-  typename S::P xi[n][3];
-  for (int v = 0; v < n; ++v)
-    for (int c = 0; c < 3; ++c) xi[v][c] = S::place_i(in.x[c] + static_cast<std::size_t>(i) * i_width, v);
+template <class C>
+Row prune(const Coarse& in, std::int32_t i, const Entry* begin, const Entry* end, Entry* kept, Entry* spare) {
+  using V = typename C::V;
+  V xi[3], scale[3][3];
+  for (int a = 0; a < 3; ++a) {
+    xi[a] = C::each_i(in.x[a] + static_cast<std::size_t>(i) * i_width);
+    for (int b = 0; b < 3; ++b) scale[a][b] = C::set(in.scale[a][b]);
+  }
   Entry *all = kept, *first = spare, *last = spare + (end - begin);  // of the last two atoms: from the back
   for (const Entry* e = begin; e != end; ++e) {
-    const std::size_t at = static_cast<std::size_t>(e->j) * j_width;
-    const typename S::P xj[3] = {S::place_j(in.x[0] + at), S::place_j(in.x[1] + at), S::place_j(in.x[2] + at)};
-    bool near[2];
-    for (int half = 0; half < 2; ++half) {
-      typename S::V least = S::set(1e30F);
-      for (int v = half * n / 2; v < (half + 1) * n / 2; ++v) {
-        typename S::V d[3];
-        displacement<S>(in, xi[v], xj, d);
-        least = S::smaller(least, square<S>(d));
-      }
-      near[half] = S::any_below(least, S::set(radius2)) & ((e->mask >> (half * 16) & 0xffffU) != 0);
+    V d[3], sum = C::set(0);
+    for (int a = 0; a < 3; ++a) d[a] = C::minus(xi[a], C::each_j(in.x[a] + static_cast<std::size_t>(e->j) * j_width));
+    for (int b = 0; b < 3; ++b) {
+      V length = C::scaled(d[b], scale[b][b]);
+      if (in.slanted)
+        for (int a = b + 1; a < 3; ++a) length = C::plus(length, C::scaled(d[a], scale[a][b]));
+      sum = C::plus(sum, C::square(length));
     }
+    const std::uint32_t near = C::within(sum, in.limit) & e->mask;
+    const bool low = (near & 0xffffU) != 0, high = near >> 16 != 0;
     *all = *first = last[-1] = *e;
-    all += near[0] & near[1];
-    first += near[0] & !near[1];
-    last -= !near[0] & near[1];
+    all += low & high;
+    first += low & !high;
+    last -= !low & high;
   }
   Entry *const from_first = all, *const from_last = std::copy(spare, first, all);
   return {i, 0, 0, from_first - kept, from_last - kept, std::reverse_copy(last, spare + (end - begin), from_last) - kept};
 }
 
 /// A lean S has one kernel for all boxes, modifiers and lengths of Ewald's series, of the same results: it compiles in a fraction of the time.
-template <class Single, class Twice>
+template <class Single, class Twice, class CoarseLanes>
 constexpr Kernels kernels_of(const char* name) {
   constexpr bool lean = Single::lean;
   Kernels k{};
@@ -377,7 +377,7 @@ constexpr Kernels kernels_of(const char* name) {
   fields.template operator()<Field::ewald_long>();
   if constexpr (lean) k.single[static_cast<std::size_t>(Field::ewald)] = k.single[static_cast<std::size_t>(Field::ewald_long)];
   else fields.template operator()<Field::ewald>();
-  k.prune = &prune<Single>;
+  k.prune = &prune<CoarseLanes>;
   return k;
 }
 

@@ -83,8 +83,18 @@ template <class T>
 using ForceKernel = bool (*)(const Input<T>& in, const Row* begin, const Row* end, const Entry* entries, typename Input<T>::Sum* const force[3]);
 /// Adds energies (Lennard-Jones, Coulomb) and the virial's xx xy xz yy yz zz.
 using EnergyKernel = bool (*)(const Input<double>& in, const Row* begin, const Row* end, const Entry* entries, std::int64_t sums[8]);
-/// The row of the entries of [begin, end) with a pair closer than `radius2`^1/2, copied to `kept` and numbered from there; `spare` has room for all.
-using PruneKernel = Row (*)(const Input<float>& in, float radius2, std::int32_t i, const Entry* begin, const Entry* end, Entry* kept, Entry* spare);
+/// Places in 16 bits, enough to tell which clusters have no pair within a radius: bits of the fractions of the box's edges, so that
+/// differences wrap by themselves, from one that stands for at least four radii. Differences times `scale`/2^15 are lengths in one unit
+/// along x, y and z; a pair is within the radius only where the sum of their squares/2^16, rounded down, is at most `limit`.
+struct Coarse {
+  const std::int16_t* x[3];   ///< [atoms in clusters]
+  std::int16_t scale[3][3];   ///< of the difference along edge a for axis b
+  std::uint16_t limit;
+  bool slanted;
+};
+/// The row of the entries of [begin, end) with a pair that may be within the radius, copied to `kept` and numbered from there; `spare` has room
+/// for all.
+using PruneKernel = Row (*)(const Coarse& in, std::int32_t i, const Entry* begin, const Entry* end, Entry* kept, Entry* spare);
 
 struct Kernels {
   const char* name;

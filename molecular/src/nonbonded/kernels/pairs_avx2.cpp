@@ -10,7 +10,7 @@
 
 namespace tessera::molecular::pairs {
 const Kernels* avx2_kernels() {
-  static constexpr Kernels k = kernels_of<Narrow, NarrowTwice>("avx2");
+  static constexpr Kernels k = kernels_of<Narrow, NarrowTwice, NarrowCoarse>("avx2");
   return &k;
 }
 }  // namespace tessera::molecular::pairs

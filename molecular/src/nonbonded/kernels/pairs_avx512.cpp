@@ -13,7 +13,7 @@
 
 namespace tessera::molecular::pairs {
 const Kernels* avx512_kernels() {
-  static constexpr Kernels k = kernels_of<Wide, WideTwice>("avx512");
+  static constexpr Kernels k = kernels_of<Wide, WideTwice, WideCoarse>("avx512");
   return &k;
 }
 }  // namespace tessera::molecular::pairs

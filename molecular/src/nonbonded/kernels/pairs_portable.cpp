@@ -8,7 +8,7 @@
 namespace tessera::molecular::pairs {
 
 const Kernels* portable_kernels() {
-  static constexpr Kernels k = kernels_of<Plain<float>, Plain<double>>("portable");
+  static constexpr Kernels k = kernels_of<Plain<float>, Plain<double>, PlainCoarse>("portable");
   return &k;
 }
 
