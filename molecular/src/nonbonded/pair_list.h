@@ -77,7 +77,7 @@ class PairList {
   std::vector<std::array<float, 3>> at_;  ///< of each slot [nm]
   std::vector<std::int32_t> lj_;        ///< of each i-cluster: atoms with Lennard-Jones parameters
   std::array<std::vector<float>, 3> middle_, half_;  ///< of j-clusters
-  std::array<Array<std::int16_t>, 3> coarse_;
+  std::array<Array<std::int16_t>, 3> coarse_;  ///< places of slots in 16 bits, of the last call of `coarse`
   std::vector<std::uint32_t> present_;  ///< of each j-cluster: a bit for each slot with an atom
 };
 
