@@ -18,6 +18,7 @@ struct Jet {
 
   Jet() = default;
   Jet(double value) : v(value) {}  // NOLINT: constants of formulas
+  Jet(const T& value) requires(!std::is_same_v<T, double>) : v(value) {}  // NOLINT: the same
   Jet(const T& value, const std::array<T, N>& slopes) : v(value), d(slopes) {}
   /// The variable number k.
   static Jet variable(const T& value, int k) {
@@ -107,11 +108,15 @@ Jet<T, N> erfc(const Jet<T, N>& x) {
 /// The whole number next to x: a constant under differentiation.
 inline double whole(double x) { return std::nearbyint(x); }
 template <class T, int N>
-Jet<T, N> whole(const Jet<T, N>& x) { return Jet<T, N>(std::nearbyint(plain(x))); }
+Jet<T, N> whole(const Jet<T, N>& x) { return Jet<T, N>(whole(x.v)); }
+/// 1 where x is positive, else 0: its slope is that of a constant.
+inline double step(double x) { return x > 0 ? 1 : 0; }
+template <class T, int N>
+Jet<T, N> step(const Jet<T, N>& x) { return Jet<T, N>(step(x.v)); }
 /// x where it is positive, else 0.
 inline double positive(double x) { return x > 0 ? x : 0; }
 template <class T, int N>
-Jet<T, N> positive(const Jet<T, N>& x) { return plain(x) > 0 ? x : Jet<T, N>(0.0); }
+Jet<T, N> positive(const Jet<T, N>& x) { return x.through(positive(x.v), step(x.v)); }
 
 /// A number and its derivative along one direction. `along` is that derivative, or the number itself where T carries none, so that
 /// one body gives slopes on doubles and curvatures on duals.

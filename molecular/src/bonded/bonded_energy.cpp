@@ -10,6 +10,7 @@
 #include "bonded/displacement.h"
 #include "bonded/geometry.h"
 #include "bonded/potentials.h"
+#include "four.h"
 #include "generic.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/forall.h"
@@ -39,6 +40,7 @@ class BondedEnergy final : public BondedTerm {
       for (const auto& row : terms_.rows) {
         phase_.push_back({std::cos(row[0]), std::sin(row[0])});
         few_turns_ = few_turns_ && row[2] == std::floor(row[2]) && row[2] >= 0 && row[2] <= U::most_turns;
+        if (few_turns_) most_turns_ = std::max(most_turns_, static_cast<int>(row[2]));
       }
   }
 
@@ -63,16 +65,29 @@ class BondedEnergy final : public BondedTerm {
 
   void add(const Vec3* x, const Box& box, std::size_t begin, std::size_t end, Sums& sums) const override {
     const Nearest nearest(box);
-    for (std::size_t t = begin; t < end; ++t) {
-      const auto& atoms = terms_.atoms[t];
-      std::array<Vec<double>, n_ends> d, slope;
-      for (std::size_t e = 0; e < n_ends; ++e) d[e] = nearest(difference(x[atom(atoms, e, 0)], x[atom(atoms, e, 1)]));
-      const auto [u, du] = value_and_slope(t, d, slope);
-      sums.add_energy(kind_, u);
+    for (; begin < end; begin += Four::size) {
+      const std::size_t many = std::min(Four::size, end - begin);
+      const auto of_terms = [&](auto&& f) { return four_of(begin, end, f); };
+      std::array<Vec<Four>, n_ends> d, slope;
       for (std::size_t e = 0; e < n_ends; ++e) {
-        const Vec3 f = scaled(slope[e], -du);
-        sums.add_pair(static_cast<std::int32_t>(atom(atoms, e, 0)), static_cast<std::int32_t>(atom(atoms, e, 1)), f);
-        sums.add_virial(d[e], f);
+        for (std::size_t c = 0; c < 3; ++c) d[e][c] = of_terms([&](std::size_t t) { return x[atom(terms_.atoms[t], e, 0)][c] - x[atom(terms_.atoms[t], e, 1)][c]; });
+        d[e] = nearest(d[e]);
+      }
+      const auto [u, du] = value_and_slope(of_terms, d, slope);
+      for (std::size_t e = 0; e < n_ends; ++e) slope[e] = scaled(slope[e], -du);
+      for (std::size_t k = 0; k < many; ++k) {
+        std::array<std::array<std::int64_t, 3>, n_ends + 1> units{};  // of each atom
+        for (std::size_t e = 0; e < n_ends; ++e)
+          for (std::size_t c = 0; c < 3; ++c) {
+            const std::int64_t f = sums.units(slope[e][c][k]);
+            units[static_cast<std::size_t>(G::ends[e][0])][c] += f;
+            units[static_cast<std::size_t>(G::ends[e][1])][c] -= f;
+          }
+        for (std::size_t a = 0; a <= n_ends; ++a)
+          for (std::size_t c = 0; c < 3; ++c) sums.force[3 * static_cast<std::size_t>(terms_.atoms[begin + k][a]) + c] += units[a][c];
+        if (!sums.wants_energies) continue;
+        sums.add_energy(kind_, u[k]);
+        for (std::size_t e = 0; e < n_ends; ++e) sums.add_virial({d[e][0][k], d[e][1][k], d[e][2][k]}, {slope[e][0][k], slope[e][1][k], slope[e][2][k]});
       }
     }
   }
@@ -81,16 +96,26 @@ class BondedEnergy final : public BondedTerm {
   static std::size_t atom(const std::array<std::int32_t, n_ends + 1>& atoms, std::size_t e, std::size_t side) {
     return static_cast<std::size_t>(atoms[static_cast<std::size_t>(G::ends[e][side])]);
   }
-  /// u(q) and du/dq with the parameters of the system; angles of torsions need not be known for it.
-  std::array<double, 2> value_and_slope(std::size_t t, const std::array<Vec<double>, n_ends>& d, std::array<Vec<double>, n_ends>& slope) const {
+  /// u(q) and du/dq of four terms with the parameters of the system; angles of torsions need not be known for it.
+  template <class F>
+  std::array<Four, 2> value_and_slope(const F& of_terms, const std::array<Vec<Four>, n_ends>& d, std::array<Vec<Four>, n_ends>& slope) const {
+    const auto row = [&](std::size_t t) { return static_cast<std::size_t>(terms_.row[t]); };
+    std::array<Four, U::parameters> p;
+    for (std::size_t k = 0; k < P; ++k) p[k] = of_terms([&](std::size_t t) { return terms_.rows[row(t)][k]; });
     if constexpr (turns)
       if (few_turns_) {
-        const auto row = static_cast<std::size_t>(terms_.row[t]);
         const auto [x, y] = G::circle(d, slope);
-        const double over = 1 / std::sqrt(x * x + y * y);
-        return U::of_circle({x * over, y * over}, terms_.rows[row], phase_[row]);
+        const Four over = 1.0 / sqrt(x * x + y * y);
+        std::array<Four, 2> phase;
+        for (std::size_t k = 0; k < 2; ++k) phase[k] = of_terms([&](std::size_t t) { return phase_[row(t)][k]; });
+        return U::of_circle(std::array<Four, 2>{x * over, y * over}, p, phase, most_turns_);
       }
-    const Dual u = U::of(Dual::variable(G::of(d, slope), 0), parameters<double>(t, terms_.rows[0].data(), nullptr, charge_.data(), nullptr));
+    if constexpr (charged) {
+      p[2] = ke_ * p[2];
+      p[3] = ke_ * p[3];
+      for (std::size_t k = 0; k < 2; ++k) p[P + k] = of_terms([&](std::size_t t) { return charge_[static_cast<std::size_t>(terms_.atoms[t][k])]; });
+    }
+    const auto u = U::of(Jet<Four, 1>::variable(G::of(d, slope), 0), p);
     return {u.v, u.d[0]};
   }
   /// The row of a term, with the charges of its atoms where the potential takes them.
@@ -182,6 +207,7 @@ class BondedEnergy final : public BondedTerm {
   std::vector<double> charge_;
   std::vector<std::array<double, 2>> phase_;  ///< of each row of a torsion: cos and sin
   bool few_turns_ = true;
+  int most_turns_ = 0;  ///< of few
 };
 
 /// q of all terms [m], by formulas other than those of geometry.h.

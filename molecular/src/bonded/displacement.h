@@ -47,11 +47,13 @@ class Nearest {
     if (periodic_)
       for (std::size_t k = 0; k < 3; ++k) over_[k] = 1 / box.edge[k][k];
   }
-  Vec3 operator()(const Vec3& d) const {
+  template <class T>
+  Vec<T> operator()(const Vec<T>& d) const {
+    using std::floor;
     if (!periodic_) return d;
     const auto& h = box_.edge;
-    const double s2 = d[2] * over_[2], s1 = (d[1] - s2 * h[2][1]) * over_[1], s0 = (d[0] - s1 * h[1][0] - s2 * h[2][0]) * over_[0];
-    const double n0 = std::floor(s0 + 0.5), n1 = std::floor(s1 + 0.5), n2 = std::floor(s2 + 0.5);
+    const T s2 = d[2] * over_[2], s1 = (d[1] - s2 * h[2][1]) * over_[1], s0 = (d[0] - s1 * h[1][0] - s2 * h[2][0]) * over_[0];
+    const T n0 = floor(s0 + 0.5), n1 = floor(s1 + 0.5), n2 = floor(s2 + 0.5);
     return {d[0] - n0 * h[0][0] - n1 * h[1][0] - n2 * h[2][0], d[1] - n1 * h[1][1] - n2 * h[2][1], d[2] - n2 * h[2][2]};
   }
 

@@ -33,16 +33,17 @@ struct Periodic {
     return p[1] * (1.0 + cos(p[2] * q - p[0]));
   }
   static constexpr int most_turns = 6;
-  /// The same, and its slope, where p[2] is whole and at most `most_turns`: of z = e^{i q} and the phase's e^{i p_0}, by powers of z.
-  static std::array<double, 2> of_circle(const std::array<double, 2>& z, const std::array<double, 3>& p, const std::array<double, 2>& phase) {
-    const int n = static_cast<int>(p[2]);
-    double c = phase[0], s = -phase[1];  // e^{i (n q - p_0)}
-    for (int k = 0; k < n; ++k) {
-      const double next = c * z[0] - s * z[1];
-      s = c * z[1] + s * z[0];
-      c = next;
+  /// The same, and its slope, where p[2] is whole and at most `most`: of z = e^{i q} and the phase's e^{i p_0}, by powers of z.
+  template <class T>
+  static std::array<T, 2> of_circle(const std::array<T, 2>& z, const std::array<T, 3>& p, const std::array<T, 2>& phase, int most) {
+    T c = phase[0], s = -phase[1];  // e^{i (n q - p_0)}
+    for (int k = 0; k < most; ++k) {
+      const auto further = T(k) < p[2];
+      const T next = c * z[0] - s * z[1];
+      s = where(further, c * z[1] + s * z[0], s);
+      c = where(further, next, c);
     }
-    return {p[1] * (1 + c), -p[1] * p[2] * s};
+    return {p[1] * (1.0 + c), -p[1] * p[2] * s};
   }
 };
 

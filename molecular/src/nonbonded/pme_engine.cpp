@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nonbonded/pme_engine.h"
 
+#include "four.h"
 #include "tessera/autodiff/error.h"
 
 #include <fmt/format.h>
@@ -150,31 +151,44 @@ void PmeEngine<T>::place(const double* x) {
   const std::size_t n = charge_.size(), chunks = (n + of_a_chunk - 1) / of_a_chunk, n_slabs = g.slabs.size();
   slab_.resize(n);
   first_.assign(chunks * n_slabs, 0);
-  const auto each = [&](std::int64_t chunk, auto&& f) {
-    for (std::size_t i = static_cast<std::size_t>(chunk) * of_a_chunk; i < std::min(n, (static_cast<std::size_t>(chunk) + 1) * of_a_chunk); ++i) f(i);
-  };
+  const auto first_of = [](std::int64_t chunk) { return static_cast<std::size_t>(chunk) * of_a_chunk; };
+  const auto last_of = [&](std::int64_t chunk) { return std::min(n, first_of(chunk) + of_a_chunk); };
   parallel_chunks(static_cast<std::int64_t>(chunks), [&](std::int64_t chunk) {
     std::int32_t* const count = first_.data() + static_cast<std::size_t>(chunk) * n_slabs;
-    each(chunk, [&](std::size_t i) {
-      slab_[i] = -1;
-      if (charge_[i] == 0 && !g.wants_potential) return;
-      PmeAtom<T>& atom = g.atoms[i];
+    const std::size_t end = last_of(chunk);
+    const std::array<double, 3> points = {static_cast<double>(points_[0]), static_cast<double>(points_[1]), static_cast<double>(points_[2])};
+    const Matrix<double> inverse = inverse_;
+    const double quantum = g.quantum, before = static_cast<double>(g.order) - 1;
+    for (std::size_t begin = first_of(chunk); begin < end; begin += Four::size) {
+      std::array<Four, 3> u, w, point;
       for (std::size_t b = 0; b < 3; ++b) {
-        double s = 0;
-        for (std::size_t a = 0; a < 3; ++a) s += x[3 * i + a] * inverse_[a][b];
-        const double u = (s - std::floor(s)) * points_[b], cell = std::floor(u);
-        if (!(u >= 0 && u <= points_[b])) return;  // not a number: other terms name the atom
-        atom.w[b] = static_cast<T>(u - cell);
-        std::int32_t p = static_cast<std::int32_t>(cell) - static_cast<std::int32_t>(g.order) + 1;
-        p += p < 0 ? points_[b] : 0;
-        atom.point[b] = p >= points_[b] ? p - points_[b] : p;
+        const auto along = [&](std::size_t a) { return four_of(begin, end, [&](std::size_t i) { return x[3 * i + a]; }) * inverse[a][b]; };
+        const Four s = along(0) + along(1) + along(2);
+        u[b] = (s - floor(s)) * points[b];
+        const Four cell = floor(u[b]), first = cell - before;
+        w[b] = u[b] - cell;
+        point[b] = where(first < 0.0, first + points[b], first);
+        point[b] = where(point[b] < points[b], point[b], point[b] - points[b]);
       }
-      const std::size_t slab = g.slab_of[static_cast<std::size_t>(atom.point[0])];
-      atom.point[0] -= static_cast<std::int32_t>(g.slabs[slab].first);
-      atom.charge = static_cast<T>(charge_[i] / g.quantum);
-      slab_[i] = static_cast<std::int32_t>(slab);
-      ++count[slab];
-    });
+      const Four charge = four_of(begin, end, [&](std::size_t i) { return charge_[i]; }) / quantum;
+      for (std::size_t k = 0; k < std::min(Four::size, end - begin); ++k) {
+        const std::size_t i = begin + k;
+        const auto within = [&](std::size_t b) { return u[b][k] >= 0 && u[b][k] <= points[b]; };
+        slab_[i] = -1;
+        if (charge_[i] == 0 && !g.wants_potential) continue;
+        if (!within(0) || !within(1) || !within(2)) continue;  // not a number: other terms name the atom
+        PmeAtom<T>& atom = g.atoms[i];
+        for (std::size_t b = 0; b < 3; ++b) {
+          atom.w[b] = static_cast<T>(w[b][k]);
+          atom.point[b] = static_cast<std::int32_t>(point[b][k]);
+        }
+        const std::size_t slab = g.slab_of[static_cast<std::size_t>(atom.point[0])];
+        atom.point[0] -= static_cast<std::int32_t>(g.slabs[slab].first);
+        atom.charge = static_cast<T>(charge[k]);
+        slab_[i] = static_cast<std::int32_t>(slab);
+        ++count[slab];
+      }
+    }
   });
   for (std::size_t s = 0; s < n_slabs; ++s) {
     std::int32_t sum = 0;
@@ -183,11 +197,11 @@ void PmeEngine<T>::place(const double* x) {
   }
   parallel_chunks(static_cast<std::int64_t>(chunks), [&](std::int64_t chunk) {
     std::int32_t* const next = first_.data() + static_cast<std::size_t>(chunk) * n_slabs;
-    each(chunk, [&](std::size_t i) {
-      if (slab_[i] < 0) return;
+    for (std::size_t i = first_of(chunk); i < last_of(chunk); ++i) {
+      if (slab_[i] < 0) continue;
       const auto s = static_cast<std::size_t>(slab_[i]);
       g.members[s][static_cast<std::size_t>(next[s]++)] = static_cast<std::int32_t>(i);
-    });
+    }
   });
 }
 
