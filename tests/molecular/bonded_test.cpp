@@ -127,6 +127,30 @@ TEST_P(Bonded, RunsAddTheSameForces) {
       EXPECT_NEAR(sums.virial[static_cast<std::size_t>(3 * a + b)].value(), select(select(strain, 0, a), 0, b).item<double>(), 1e-11 * largest(strain) + 20 / fixed_scale);
 }
 
+TEST_P(Bonded, TermsAreTheSameAloneAndBesideOthers) {
+  System several = sys;
+  const auto repeat = [](auto& terms) {
+    const auto once = terms;
+    for (int k = 0; k < 6; ++k) {
+      terms.atoms.insert(terms.atoms.end(), once.atoms.begin(), once.atoms.end());
+      terms.row.insert(terms.row.end(), once.row.begin(), once.row.end());
+    }
+  };
+  repeat(several.bonds), repeat(several.urey_bradley), repeat(several.angles), repeat(several.dihedrals), repeat(several.impropers), repeat(several.harmonic_impropers);
+  repeat(several.ryckaert_bellemans), repeat(several.pairs), repeat(several.distance_restraints);
+  const BondedTermPtr term = bonded_term(several, GetParam());
+  const std::vector<Vec3> x = places();
+  std::vector<std::int64_t> together(18, 0), alone(18, 0);
+  Sums of_all, of_each;
+  of_all.force = together.data();
+  of_each.force = alone.data();
+  term->add(x.data(), box, 0, term->size(), of_all);
+  for (std::size_t t = 0; t < term->size(); ++t) term->add(x.data(), box, t, t + 1, of_each);
+  EXPECT_EQ(together, alone);
+  EXPECT_EQ(of_all.energy[static_cast<std::size_t>(GetParam())].units, of_each.energy[static_cast<std::size_t>(GetParam())].units);
+  for (std::size_t k = 0; k < 9; ++k) EXPECT_EQ(of_all.virial[k].units, of_each.virial[k].units);
+}
+
 TEST(BondedPairs, ChargesActInAMedium) {
   const EnergyPtr vacuum = bonded_energy(sys, Term::pairs_coulomb), medium = bonded_energy(sys, Term::pairs_coulomb, 2.5);
   const std::vector<Tensor> p = operands(Term::pairs_coulomb, vacuum);
