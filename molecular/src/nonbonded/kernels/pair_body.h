@@ -8,6 +8,7 @@
 #include "nonbonded/kernels/pair_kernels.h"
 
 #include <algorithm>
+#include <type_traits>
 
 namespace tessera::molecular::pairs {
 
@@ -193,9 +194,13 @@ template <class S, Field field, bool modified, Rule rule>
   }
 }
 
-/// Forces of one row; n_lj: of the vectors of i, how many feel Lennard-Jones.
-template <class S, Field field, bool modified, Rule rule, bool general, int n_lj>
-[[gnu::always_inline]] inline void force_row(const Input<typename S::N>& in, const Shared<S, field>& all, const Row& row, const Entry* entries, typename S::Sum* const force[3], typename S::I& worst) {
+template <int n>
+using Count = std::integral_constant<int, n>;
+
+/// Forces of one row; n_lj: of the vectors of i, how many feel Lennard-Jones. A constant (`Count`) or a number: a body for each, or one for all.
+template <class S, Field field, bool modified, Rule rule, bool general, class Number>
+[[gnu::always_inline]] inline void force_row(const Input<typename S::N>& in, const Shared<S, field>& all, const Row& row, const Entry* entries, typename S::Sum* const force[3], typename S::I& worst,
+                                             const Number n_lj) {
   using V = typename S::V;
   using I = typename S::I;
   constexpr int n = i_width / S::rows;
@@ -208,7 +213,7 @@ template <class S, Field field, bool modified, Rule rule, bool general, int n_lj
     V d[n][3], s[n], over[n], y[n];
   };
   /// Entries of the vectors [from, to) of i.
-  const auto visit = [&]<int from, int to>(const Entry* e, const Entry* end) __attribute__((always_inline)) {
+  const auto visit = [&](const Entry* e, const Entry* end, const auto from, const auto to) __attribute__((always_inline)) {
     if (e == end) return;
     const auto slot = [](const Entry* e, int half) __attribute__((always_inline)) { return static_cast<std::size_t>(e->j) * j_width + static_cast<std::size_t>(half) * (j_width / S::halves); };
     // Distances and their inverses of the next vectors are under way while forces of these are computed: one after the other, each entry
@@ -232,7 +237,7 @@ template <class S, Field field, bool modified, Rule rule, bool general, int n_lj
         V q = S::set(0), a = q, b = q;
         typename S::T type = S::no_type();
         if constexpr (field != Field::none) q = S::number_j(in.q_j + at);
-        if constexpr (from < n_lj) {
+        if (from < n_lj) {
           if constexpr (rule == Rule::table) {
             type = S::type_j(in.type + at);
           } else {
@@ -251,15 +256,23 @@ template <class S, Field field, bool modified, Rule rule, bool general, int n_lj
             push[c] = S::plus(push[c], k);
           }
         };
-        for (int v = from; v < std::min(to, n_lj); ++v) one.template operator()<true>(v);
+        for (int v = from; v < std::min<int>(to, n_lj); ++v) one.template operator()<true>(v);
         if constexpr (field != Field::none)
-          for (int v = std::max(from, n_lj); v < to; ++v) one.template operator()<false>(v);
+          for (int v = std::max<int>(from, n_lj); v < to; ++v) one.template operator()<false>(v);
         for (int c = 0; c < 3; ++c) S::take(force[c] + at, push[c]);
       }
   };
-  visit.template operator()<0, n>(entries + row.begin, entries + row.first);
-  visit.template operator()<0, n / 2>(entries + row.first, entries + row.last);
-  visit.template operator()<n / 2, n>(entries + row.last, entries + row.end);
+  if constexpr (S::lean) {
+    const struct {
+      std::int64_t begin, end;
+      int from, to;
+    } parts[] = {{row.begin, row.first, 0, n}, {row.first, row.last, 0, n / 2}, {row.last, row.end, n / 2, n}};
+    for (const auto& p : parts) visit(entries + p.begin, entries + p.end, p.from, p.to);
+  } else {
+    visit(entries + row.begin, entries + row.first, Count<0>{}, Count<n>{});
+    visit(entries + row.first, entries + row.last, Count<0>{}, Count<n / 2>{});
+    visit(entries + row.last, entries + row.end, Count<n / 2>{}, Count<n>{});
+  }
   for (int v = 0; v < n; ++v)
     for (int c = 0; c < 3; ++c) S::give(force[c] + static_cast<std::size_t>(row.i) * i_width + static_cast<std::size_t>(v) * S::rows, pull[v][c]);
 }
@@ -272,12 +285,16 @@ bool forces(const Input<typename S::N>& given, const Row* begin, const Row* end,
   const Shared<S, field> all(in);
   typename S::I worst = S::nothing();
   for (const Row* row = begin; row != end; ++row) {
-    if (row->lj == 0) {
-      if constexpr (field != Field::none) force_row<S, field, modified, rule, general, 0>(in, all, *row, entries, to, worst);
+    const auto of_row = [&](auto n_lj) __attribute__((always_inline)) { force_row<S, field, modified, rule, general>(in, all, *row, entries, to, worst, n_lj); };
+    if constexpr (S::lean) {
+      const int n_lj = row->lj == 0 ? 0 : row->lj <= i_width / 2 ? n / 2 : n;
+      if (field != Field::none || n_lj != 0) of_row(field == Field::none ? n : n_lj);
+    } else if (row->lj == 0) {
+      if constexpr (field != Field::none) of_row(Count<0>{});
     } else if (field != Field::none && row->lj <= i_width / 2) {
-      force_row<S, field, modified, rule, general, n / 2>(in, all, *row, entries, to, worst);
+      of_row(Count<n / 2>{});
     } else {
-      force_row<S, field, modified, rule, general, n>(in, all, *row, entries, to, worst);
+      of_row(Count<n>{});
     }
   }
   return S::any_beyond(worst, in.limit);
