@@ -37,6 +37,9 @@ class Four {
   friend Four positive(Four a) { return where(Four(0.0) < a, a, 0.0); }
   friend Four step(Four a) { return where(Four(0.0) < a, Four(1.0), 0.0); }
 
+  friend Four plain(Four a) { return a; }
+  friend Four along(Four a) { return a; }
+
  private:
   explicit Four(Lanes v) : v_(v) {}
   template <class F>

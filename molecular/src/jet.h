@@ -66,7 +66,7 @@ struct Jet {
 inline double plain(double x) { return x; }
 /// The number itself, without derivatives.
 template <class T, int N>
-double plain(const Jet<T, N>& x) { return plain(x.v); }
+auto plain(const Jet<T, N>& x) { return plain(x.v); }
 
 template <class T, int N>
 Jet<T, N> sqrt(const Jet<T, N>& x) {
@@ -122,7 +122,8 @@ Jet<T, N> positive(const Jet<T, N>& x) { return x.through(positive(x.v), step(x.
 /// one body gives slopes on doubles and curvatures on duals.
 using Dual = Jet<double, 1>;
 inline double along(double x) { return x; }
-inline double along(const Dual& x) { return x.d[0]; }
+template <class T>
+T along(const Jet<T, 1>& x) { return x.d[0]; }
 /// Entry k of an array and of its derivatives; no derivatives: zero.
 template <class T>
 T number(const double* value, const double* derivative, std::size_t k) {

@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <random>
@@ -94,6 +95,24 @@ TEST_P(Bonded, KernelsAgreeWithTheGenericForm) {
   const std::vector<Tensor> w = hvp(kernel, p, v), expected_w = hvp(oracle, p, v);
   for (std::size_t k = 0; k < p.size(); ++k) {
     // Cancellation in the oracle's acos and in differences of large coordinates costs three digits.
+    EXPECT_LE(largest(g[k] - expected[k]), 1e-11 * largest(expected[k]) + 1e-13) << "gradient, operand " << k;
+    EXPECT_LE(largest(w[k] - expected_w[k]), 1e-10 * largest(expected_w[k]) + 1e-12) << "curvature, operand " << k;
+  }
+}
+
+TEST_P(Bonded, PlacesAloneHaveTheSameDerivatives) {
+  const EnergyPtr u = bonded_energy(sys, GetParam());
+  const std::vector<Tensor> p = operands(GetParam(), u), places = {p[0], p[1]};
+  const auto with = [&](const std::vector<Tensor>& q) {
+    std::vector<Tensor> all = p;
+    std::ranges::copy(q, all.begin());
+    return all;
+  };
+  const auto kernel = [&](const std::vector<Tensor>& q) { return evaluate(u, with(q)); };
+  const auto oracle = [&](const std::vector<Tensor>& q) { return u->generic(with(q)); };
+  const std::vector<Tensor> v = {sin(7.0 * p[0]), tensor(std::vector{0.3, 0.0, 0.0, -0.2, 0.5, 0.0, 0.1, 0.7, -0.4}, {3, 3})};
+  const std::vector<Tensor> g = grad(kernel)(places), expected = grad(oracle)(places), w = hvp(kernel, places, v), expected_w = hvp(oracle, places, v);
+  for (std::size_t k = 0; k < 2; ++k) {
     EXPECT_LE(largest(g[k] - expected[k]), 1e-11 * largest(expected[k]) + 1e-13) << "gradient, operand " << k;
     EXPECT_LE(largest(w[k] - expected_w[k]), 1e-10 * largest(expected_w[k]) + 1e-12) << "curvature, operand " << k;
   }

@@ -55,12 +55,15 @@ class BondedEnergy final : public BondedTerm {
 
   double value(Arrays p) const override {
     std::vector<double> sums((terms_.size() + terms_of_a_chunk - 1) / terms_of_a_chunk, 0.0);
-    each<double>(p, {}, [&](std::size_t t, const double& q, const auto&, const auto& row, const auto&) { sums[t / terms_of_a_chunk] += U::of(q, row); });
+    each<Four>(p, {}, [&](std::size_t begin, std::size_t many, const Four& q, const auto&, const auto& row, const auto&) {
+      const Four u = U::of(q, row);
+      for (std::size_t k = 0; k < many; ++k) sums[begin / terms_of_a_chunk] += u[k];
+    });
     return std::accumulate(sums.begin(), sums.end(), 0.0);
   }
-  void gradient(Arrays p, Results g) const override { slopes<double>(p, {}, g); }
-  double value_and_gradient(Arrays p, Results g) const override { return slopes<double>(p, {}, g); }
-  void curvature(Arrays p, Arrays v, Results w) const override { slopes<Dual>(p, v, w); }
+  void gradient(Arrays p, Results g) const override { slopes<Four>(p, {}, g); }
+  double value_and_gradient(Arrays p, Results g) const override { return slopes<Four>(p, {}, g); }
+  void curvature(Arrays p, Arrays v, Results w) const override { slopes<Jet<Four, 1>>(p, v, w); }
   Tensor generic(std::span<const Tensor> p) const override;
 
   void add(const Vec3* x, const Box& box, std::size_t begin, std::size_t end, Sums& sums) const override {
@@ -96,58 +99,51 @@ class BondedEnergy final : public BondedTerm {
   static std::size_t atom(const std::array<std::int32_t, n_ends + 1>& atoms, std::size_t e, std::size_t side) {
     return static_cast<std::size_t>(atoms[static_cast<std::size_t>(G::ends[e][side])]);
   }
+  /// Rows of four terms, with the charges of their atoms where the potential takes them.
+  template <class T, class F>
+  std::array<T, U::parameters> parameters(const F& of_terms, const double* table, const double* dtable, const double* charge, const double* dcharge) const {
+    std::array<T, U::parameters> p;
+    for (std::size_t k = 0; k < P; ++k) p[k] = numbers<T>(of_terms, table, dtable, [&](std::size_t t) { return static_cast<std::size_t>(terms_.row[t]) * P + k; });
+    if constexpr (charged) {
+      p[2] = ke_ * p[2];
+      p[3] = ke_ * p[3];
+      for (std::size_t k = 0; k < 2; ++k) p[P + k] = numbers<T>(of_terms, charge, dcharge, [&](std::size_t t) { return static_cast<std::size_t>(terms_.atoms[t][k]); });
+    }
+    return p;
+  }
   /// u(q) and du/dq of four terms with the parameters of the system; angles of torsions need not be known for it.
   template <class F>
   std::array<Four, 2> value_and_slope(const F& of_terms, const std::array<Vec<Four>, n_ends>& d, std::array<Vec<Four>, n_ends>& slope) const {
-    const auto row = [&](std::size_t t) { return static_cast<std::size_t>(terms_.row[t]); };
-    std::array<Four, U::parameters> p;
-    for (std::size_t k = 0; k < P; ++k) p[k] = of_terms([&](std::size_t t) { return terms_.rows[row(t)][k]; });
+    const std::array<Four, U::parameters> p = parameters<Four>(of_terms, terms_.rows[0].data(), nullptr, charge_.data(), nullptr);
     if constexpr (turns)
       if (few_turns_) {
         const auto [x, y] = G::circle(d, slope);
         const Four over = 1.0 / sqrt(x * x + y * y);
         std::array<Four, 2> phase;
-        for (std::size_t k = 0; k < 2; ++k) phase[k] = of_terms([&](std::size_t t) { return phase_[row(t)][k]; });
+        for (std::size_t k = 0; k < 2; ++k) phase[k] = of_terms([&](std::size_t t) { return phase_[static_cast<std::size_t>(terms_.row[t])][k]; });
         return U::of_circle(std::array<Four, 2>{x * over, y * over}, p, phase, most_turns_);
       }
-    if constexpr (charged) {
-      p[2] = ke_ * p[2];
-      p[3] = ke_ * p[3];
-      for (std::size_t k = 0; k < 2; ++k) p[P + k] = of_terms([&](std::size_t t) { return charge_[static_cast<std::size_t>(terms_.atoms[t][k])]; });
-    }
     const auto u = U::of(Jet<Four, 1>::variable(G::of(d, slope), 0), p);
     return {u.v, u.d[0]};
   }
-  /// The row of a term, with the charges of its atoms where the potential takes them.
-  template <class T>
-  std::array<T, U::parameters> parameters(std::size_t t, const double* table, const double* dtable, const double* q, const double* dq) const {
-    std::array<T, U::parameters> p;
-    const std::size_t first = static_cast<std::size_t>(terms_.row[t]) * P;
-    for (std::size_t k = 0; k < P; ++k) p[k] = number<T>(table, dtable, first + k);
-    if constexpr (charged) {
-      p[2] = ke_ * p[2];
-      p[3] = ke_ * p[3];
-      for (std::size_t k = 0; k < 2; ++k) p[P + k] = number<T>(q, dq, static_cast<std::size_t>(terms_.atoms[t][k]));
-    }
-    return p;
-  }
-  /// f(term, q, slopes of q, parameters, images) for every term, on numbers of type T; chunks of terms run at once.
+  /// f(first term, how many, q, slopes of q, parameters, images) for every four terms, T = Four or Jet<Four, 1>; chunks of terms run at once.
   template <class T, class F>
   void each(Arrays p, Arrays v, F&& f) const {
     const auto tangent = [&](std::size_t k) { return v.empty() ? nullptr : v[k]; };
     const Places<T> places(p[0], tangent(0), p[1], tangent(1));
-    const auto one = [&](std::size_t t) {
-      const auto& atoms = terms_.atoms[t];
-      std::array<Vec<T>, n_ends> d, slope;
-      std::array<Vec3, n_ends> image{};
-      for (std::size_t e = 0; e < n_ends; ++e) d[e] = places.apart(atom(atoms, e, 0), atom(atoms, e, 1), image[e]);
-      const T q = G::of(d, slope);
-      const auto row = parameters<T>(t, p[2], tangent(2), charged ? p[3] : nullptr, charged ? tangent(3) : nullptr);
-      f(t, q, slope, row, image);
-    };
     parallel_chunks(static_cast<std::int64_t>((terms_.size() + terms_of_a_chunk - 1) / terms_of_a_chunk), [&](std::int64_t chunk) {
-      const std::size_t first = static_cast<std::size_t>(chunk) * terms_of_a_chunk, last = std::min(first + terms_of_a_chunk, terms_.size());
-      for (std::size_t t = first; t < last; ++t) one(t);
+      const std::size_t first = static_cast<std::size_t>(chunk) * terms_of_a_chunk, end = std::min(first + terms_of_a_chunk, terms_.size());
+      for (std::size_t begin = first; begin < end; begin += Four::size) {
+        const auto of_terms = [&](auto&& of) { return four_of(begin, end, of); };
+        std::array<Vec<T>, n_ends> d, slope;
+        std::array<Vec<Four>, n_ends> image;
+        for (std::size_t e = 0; e < n_ends; ++e) {
+          const auto end_of = [&](std::size_t side) { return [&, side](std::size_t t) { return atom(terms_.atoms[t], e, side); }; };
+          d[e] = places.apart(of_terms, end_of(0), end_of(1), image[e]);
+        }
+        const T q = G::of(d, slope);
+        f(begin, std::min(Four::size, end - begin), q, slope, parameters<T>(of_terms, p[2], tangent(2), charged ? p[3] : nullptr, charged ? tangent(3) : nullptr), image);
+      }
     });
   }
   /// What one term gives: slopes along its displacements and in its parameters.
@@ -159,31 +155,31 @@ class BondedEnergy final : public BondedTerm {
   /// Returns U.
   template <class T>
   double slopes(Arrays p, Arrays v, Results g) const {
-    constexpr int n = U::parameters + 1;
-    using J = Jet<T, n>;
     std::vector<Given> given(terms_.size());
     bool places_alone = true;  // rows are constants
     for (std::size_t k = 2; k < p.size(); ++k) places_alone = places_alone && !g[k] && (v.empty() || !v[k]);
-    each<T>(p, v, [&](std::size_t t, const T& q, const std::array<Vec<T>, n_ends>& slope, const std::array<T, U::parameters>& row, const std::array<Vec3, n_ends>& image) {
-      Given& to = given[t];
-      const auto of_places = [&](const T& u, const T& by_q) {
-        to.image = image;
-        to.value = plain(u);
-        for (std::size_t e = 0; e < n_ends; ++e)
-          for (std::size_t c = 0; c < 3; ++c) to.slope[e][c] = along(by_q * slope[e][c]);
-      };
+    each<T>(p, v, [&](std::size_t begin, std::size_t many, const T& q, const std::array<Vec<T>, n_ends>& slope, const std::array<T, U::parameters>& row, const std::array<Vec<Four>, n_ends>& image) {
+      T u, by_q;
+      std::array<T, U::parameters> by_row{};
       if (places_alone) {
-        std::array<double, U::parameters> constant;
-        for (std::size_t k = 0; k < U::parameters; ++k) constant[k] = plain(row[k]);
-        const Jet<T, 1> u = U::of(Jet<T, 1>::variable(q, 0), constant);
-        of_places(u.v, u.d[0]);
-        return;
+        const auto w = U::of(Jet<T, 1>::variable(q, 0), row);
+        u = w.v, by_q = w.d[0];
+      } else {
+        using J = Jet<T, U::parameters + 1>;
+        std::array<J, U::parameters> parameter;
+        for (int k = 0; k < U::parameters; ++k) parameter[static_cast<std::size_t>(k)] = J::variable(row[static_cast<std::size_t>(k)], k + 1);
+        const J w = U::of(J::variable(q, 0), parameter);
+        u = w.v, by_q = w.d[0];
+        std::copy(w.d.begin() + 1, w.d.end(), by_row.begin());
       }
-      std::array<J, U::parameters> parameter;
-      for (int k = 0; k < U::parameters; ++k) parameter[static_cast<std::size_t>(k)] = J::variable(row[static_cast<std::size_t>(k)], k + 1);
-      const J u = U::of(J::variable(q, 0), parameter);
-      of_places(u.v, u.d[0]);
-      for (std::size_t k = 0; k < U::parameters; ++k) to.parameter[k] = along(u.d[k + 1]);
+      for (std::size_t k = 0; k < many; ++k) given[begin + k].value = plain(u)[k];
+      for (std::size_t e = 0; e < n_ends; ++e)
+        for (std::size_t c = 0; c < 3; ++c) {
+          const Four f = along(by_q * slope[e][c]);
+          for (std::size_t k = 0; k < many; ++k) given[begin + k].slope[e][c] = f[k], given[begin + k].image[e][c] = image[e][c][k];
+        }
+      for (std::size_t r = 0; r < U::parameters; ++r)
+        for (std::size_t k = 0; k < many; ++k) given[begin + k].parameter[r] = along(by_row[r])[k];
     });
     double sum = 0;
     for (std::size_t t = 0; t < terms_.size(); ++t) {

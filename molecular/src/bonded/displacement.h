@@ -5,12 +5,21 @@
 #pragma once
 #include "bonded/geometry.h"
 #include "box_of.h"
+#include "four.h"
 #include "jet.h"
 #include "tessera/molecular/energy_function.h"
 
 #include <cmath>
 
 namespace tessera::molecular {
+
+/// value[at(t)] of four terms t, with derivative[at(t)] (null: zero) where T = Jet<Four, 1> carries one.
+template <class T, class F, class At>
+T numbers(const F& of_terms, const double* value, const double* derivative, const At& at) {
+  const Four v = of_terms([&](std::size_t t) { return value[at(t)]; });
+  if constexpr (std::is_same_v<T, Four>) return v;
+  else return T(v, {derivative ? of_terms([&](std::size_t t) { return derivative[at(t)]; }) : Four(0.0)});
+}
 
 /// Positions and box with their tangents (null: zero), as numbers of type T.
 template <class T>
@@ -31,6 +40,20 @@ class Places {
       for (std::size_t k = 0; k < 3; ++k)
         if (image[k] != 0) d[c] = d[c] - image[k] * number<T>(h_, dh_, 3 * k + c);
     }
+    return d;
+  }
+  /// The same of four terms at once: a(t) and b(t) are the atoms of term t.
+  template <class F, class A, class B>
+  Vec<T> apart(const F& of_terms, const A& a, const B& b, Vec<Four>& image) const {
+    const auto& e = box_.edge;  // lower triangular
+    Vec<T> d;
+    for (std::size_t c = 0; c < 3; ++c)
+      d[c] = numbers<T>(of_terms, x_, dx_, [&](std::size_t t) { return 3 * a(t) + c; }) - numbers<T>(of_terms, x_, dx_, [&](std::size_t t) { return 3 * b(t) + c; });
+    const Vec<Four> s = {plain(d[0]), plain(d[1]), plain(d[2])};
+    const Four s2 = s[2] * over_[2], s1 = (s[1] - s2 * e[2][1]) * over_[1], s0 = (s[0] - s2 * e[2][0] - s1 * e[1][0]) * over_[0];
+    image = {floor(s0 + 0.5), floor(s1 + 0.5), floor(s2 + 0.5)};
+    for (std::size_t c = 0; c < 3; ++c)
+      for (std::size_t k = 0; k < 3; ++k) d[c] = d[c] - image[k] * numbers<T>(of_terms, h_, dh_, [&](std::size_t) { return 3 * k + c; });
     return d;
   }
 
