@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/autodiff/forall.h"
 
+#include "tessera/autodiff/shares.h"
+
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <exception>
 #include <thread>
 #include <vector>
 
@@ -37,46 +40,41 @@ namespace detail {
 
 bool in_parallel() { return inside; }
 
+namespace {
+/// work(t) on threads t = 0 ... n-1; fewer may come.
+template <class F>
+void on_threads(int n, F&& work) {
 #ifdef TESSERA_STD_THREADS
-// Plain threads for the thread sanitizer, which cannot see libgomp's synchronisation.
+  // Plain threads for the thread sanitizer, which cannot see libgomp's synchronisation.
+  std::vector<std::jthread> pool;
+  for (int t = 1; t < n; ++t) pool.emplace_back([&work, t] { work(t); });
+  work(0);
+#else
+#pragma omp parallel num_threads(n)
+  work(omp_get_thread_num());
+#endif
+}
+}  // namespace
+
 void run_chunks(std::int64_t n_chunks, void (*task)(void*, std::int64_t), void* context) {
-  std::atomic<std::int64_t> next{0};
   std::exception_ptr failure;
   std::atomic<bool> failed{false};
-  auto work = [&] {
+  const int n = static_cast<int>(std::min<std::int64_t>(num_threads(), n_chunks));
+  Shares shares(n_chunks, n);
+  on_threads(n, [&](int t) {
     Inside scope;
-    for (std::int64_t c; !failed && (c = next++) < n_chunks;) {
+    shares.take(t, [&](std::int64_t c) {
+      if (failed) return false;
       try {
         task(context, c);
       } catch (...) {
         if (!failed.exchange(true)) failure = std::current_exception();
       }
-    }
-  };
-  std::vector<std::thread> pool;
-  for (int t = 1; t < std::min<std::int64_t>(num_threads(), n_chunks); ++t) pool.emplace_back(work);
-  work();
-  for (std::thread& t : pool) t.join();
+      return true;
+    });
+  });
   if (failure) std::rethrow_exception(failure);
 }
-#else
-void run_chunks(std::int64_t n_chunks, void (*task)(void*, std::int64_t), void* context) {
-  std::exception_ptr failure;
-  std::atomic<bool> failed{false};
-  const int n = static_cast<int>(std::min<std::int64_t>(num_threads(), n_chunks));
-#pragma omp parallel for num_threads(n) schedule(dynamic, 1)
-  for (std::int64_t c = 0; c < n_chunks; ++c) {
-    Inside scope;
-    if (failed) continue;
-    try {
-      task(context, c);
-    } catch (...) {
-      if (!failed.exchange(true)) failure = std::current_exception();
-    }
-  }
-  if (failure) std::rethrow_exception(failure);
-}
-#endif
 
 }  // namespace detail
 }  // namespace tessera

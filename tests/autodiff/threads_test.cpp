@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstring>
 #include <random>
 #include <thread>
@@ -129,6 +130,23 @@ TEST(Threads, TensorsMayDieOnAnotherThreadThanTheirs) {
   }).join();  // the maker's caches are gone
   for (std::size_t k = 0; k < made.size(); ++k) EXPECT_EQ(sum(made[k]).item(), 100.0 * static_cast<double>(k * k));
   std::thread([&] { made.clear(); }).join();
+}
+
+TEST(Threads, NeighbouringChunksStayWithOneThread) {
+  const WithThreads threads(2);
+  constexpr std::size_t n = 64;
+  std::vector<std::thread::id> by(n);
+  // A machine at work may hold one thread up, whose share the other then takes; not every time.
+  for (int round = 0; round < 50; ++round) {
+    parallel_chunks(n, [&](std::int64_t c) {
+      by[static_cast<std::size_t>(c)] = std::this_thread::get_id();
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+    });
+    int changes = 0;
+    for (std::size_t c = 1; c < n; ++c) changes += by[c] != by[c - 1];
+    if (changes > 0 && changes <= 3) return;
+  }
+  FAIL() << "in 50 loops threads never had shares of neighbours";
 }
 
 TEST(Threads, AnErrorInsideAParallelLoopReachesTheCaller) {

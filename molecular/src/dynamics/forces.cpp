@@ -14,12 +14,13 @@
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/forall.h"
 #include "tessera/autodiff/ops.h"
+#include "tessera/autodiff/shares.h"
 #include "tessera/molecular/ewald.h"
+#include "thread_sums.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <mutex>
 #include <optional>
@@ -42,7 +43,7 @@ struct ForceEvaluator::Impl {
   // What evaluations leave behind for the next one.
   std::mutex in_use;
   std::optional<PairRun> pairs;
-  std::vector<std::vector<std::int64_t>> force;  ///< of each thread [n, 3]
+  ThreadSums<std::int64_t> force;                ///< [n, 3]
   EnergyPtr ewald;                               ///< null: no direct sum
   std::unique_ptr<PmeRun> pme;                   ///< null: no PME
 
@@ -67,22 +68,26 @@ struct ForceEvaluator::Impl {
     };
     for (const BondedTermPtr& t : bonded) cut(t.get(), t->size());
     if (excluded && is_periodic(box)) cut(nullptr, excluded->size());
+    // A thread's share of every kind of term is about the same atoms.
+    const auto from = [&](const Piece& p) { return static_cast<double>(p.begin) / static_cast<double>(p.term ? p.term->size() : excluded->size()); };
+    std::ranges::stable_sort(pieces, {}, from);
     const auto threads = std::clamp<std::size_t>(pieces.size(), 1, static_cast<std::size_t>(num_threads()));
-    std::vector<Sums> sums(threads);
-    force.resize(pieces.empty() && !pme && !excluded_field ? 0 : threads);
-    std::atomic<std::size_t> next = 0;
+    Sums none;
+    none.scale = scale;
+    none.wants_energies = energies;
+    std::vector<Sums> sums(threads, none);
+    force.begin(pieces.empty() && !excluded_field ? 0 : threads, 3 * x.size());
+    Shares shares(static_cast<std::int64_t>(pieces.size()), static_cast<int>(threads));
     if (!force.empty()) parallel_chunks(static_cast<std::int64_t>(threads), [&](std::int64_t thread) {
       const auto t = static_cast<std::size_t>(thread);
-      force[t].assign(3 * x.size(), 0);
-      Sums own;
-      own.force = force[t].data();
-      own.scale = scale;
-      own.wants_energies = energies;
-      for (std::size_t k = next++; k < pieces.size(); k = next++) {
-        const Piece& p = pieces[k];
+      Sums own = none;
+      own.force = force.open(t);
+      shares.take(thread, [&](std::int64_t k) {
+        const Piece& p = pieces[static_cast<std::size_t>(k)];
         if (p.term) p.term->add(x.data(), box, p.begin, p.end, own);
         else excluded->add(x.data(), box, p.begin, p.end, energies, own);
-      }
+        return true;
+      });
       sums[t] = own;
     });
     if (pme && is_periodic(box)) pme->add(x.data(), box, energies, sums[0]);
@@ -90,6 +95,21 @@ struct ForceEvaluator::Impl {
     Sums total = sums[0];
     for (std::size_t t = 1; t < threads; ++t) total.add(sums[t]);
     return total;
+  }
+  /// f = the forces that `add_terms` left.
+  void take_forces(const FixedScale& scale, bool periodic, std::vector<Vec3>& f) {
+    over_blocks(f.size(), [&](std::size_t begin, std::size_t end) {
+      if (force.empty() && !pme) return std::fill(f.begin() + static_cast<std::ptrdiff_t>(begin), f.begin() + static_cast<std::ptrdiff_t>(end), Vec3{});
+      constexpr std::size_t strip = 64;
+      for (; begin < end; begin += strip) {
+        const std::size_t last = std::min(begin + strip, end);
+        std::array<std::int64_t, 3 * strip> sum;
+        force.take(3 * begin, 3 * last, sum.data());
+        if (pme && periodic) pme->add_forces(begin, last, sum.data());
+        for (std::size_t k = 0; k < 3 * (last - begin); ++k) f[begin].data()[k] = from_fixed(sum[k], scale.forces);
+      }
+    });
+    force.all_taken();
   }
   /// U(x, h, charges) of a sum in reciprocal space.
   void add(const EnergyPtr& u, const std::vector<Vec3>& x, const Box& box, Forces& out) const {
@@ -167,8 +187,9 @@ void ForceEvaluator::operator()(const std::vector<Vec3>& x, const Box& box, Forc
   const bool energies = out.wants_energies;
   out.energy = {};
   out.virial = {};
-  out.f.assign(n, Vec3{});
+  out.f.resize(n);
   Sums total = m.add_terms(x, box, energies);
+  m.take_forces(total.scale, is_periodic(box), out.f);
   PairRun::Energy of_pairs;
   if (!total.holds() || (m.pairs && !m.pairs->add(x, box, out.f, energies ? &of_pairs : nullptr))) {
     for (std::size_t i = 0; i < n; ++i)
@@ -176,15 +197,6 @@ void ForceEvaluator::operator()(const std::vector<Vec3>& x, const Box& box, Forc
         if (!std::isfinite(c)) throw Error(fmt::format("[forces] atom {} ({}) has no place: a coordinate is not a number", i + 1, m.system.atoms.name[i]));
     throw Error("[forces] a force is beyond 2e9 kJ/mol/nm: atoms lie upon each other; minimize first");
   }
-  if (!m.force.empty())
-    over_blocks(n, [&](std::size_t begin, std::size_t end) {
-      double* const f = out.f[0].data();
-      for (std::size_t k = 3 * begin; k < 3 * end; ++k) {
-        std::int64_t sum = 0;
-        for (const auto& own : m.force) sum += own[k];
-        f[k] += from_fixed(sum, total.scale.forces);
-      }
-    });
   if (energies) {
     for (std::size_t k = 0; k < n_terms; ++k) out.energy[k] = total.energy[k].value(total.scale.energies);
     out.energy[static_cast<std::size_t>(Term::lj)] += of_pairs.lj;

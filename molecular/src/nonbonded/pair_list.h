@@ -7,30 +7,15 @@
 // pair within the cut-off is missing: what a list adds up never depends on when it was made. An inner list with a thinner buffer is
 // taken from it more often (rolling pruning).
 #pragma once
+#include "aligned_array.h"
 #include "nonbonded/kernels/pair_kernels.h"
 #include "tessera/molecular/box.h"
 
 #include <cstddef>
 #include <memory>
-#include <new>
 #include <vector>
 
 namespace tessera::molecular::pairs {
-
-/// Memory that begins where vectors of any width may be loaded.
-template <class T>
-struct Aligned {
-  using value_type = T;
-  Aligned() = default;
-  template <class U>
-  Aligned(const Aligned<U>&) {}  // NOLINT: allocators convert
-  T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t{64})); }
-  void deallocate(T* p, std::size_t) { ::operator delete(p, std::align_val_t{64}); }
-  template <class U>
-  bool operator==(const Aligned<U>&) const { return true; }
-};
-template <class T>
-using Array = std::vector<T, Aligned<T>>;
 
 /// Rows that one thread takes at once.
 struct Chunk {

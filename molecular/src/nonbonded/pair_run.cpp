@@ -18,6 +18,8 @@
 #include "nonbonded/series.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/forall.h"
+#include "tessera/autodiff/shares.h"
+#include "thread_sums.h"
 
 #include <fmt/format.h>
 
@@ -92,8 +94,10 @@ struct PairRun::Impl {
   Parameters<float> single;
   Parameters<double> twice;
   int k_twice = 0;  ///< of `twice`
-  std::vector<Array<std::int32_t>> sum32;
-  std::vector<Array<std::int64_t>> sum64;
+  ThreadSums<std::int32_t> sum32;
+  ThreadSums<std::int64_t> sum64;
+  Array<std::int32_t> of_slots32;
+  Array<std::int64_t> of_slots64;
 
   Impl(const System& sys, const Nonbonded& options, const ForceOptions& r)
       : system(sys), o(options), run(r), kernel(chosen(r.simd)), n(sys.n_atoms()), types(std::max(sys.lj.types, 1)), charged(o.coulomb != Coulomb::none),
@@ -389,53 +393,54 @@ struct PairRun::Impl {
 
   // ---- sums --------------------------------------------------------------------------------------------
 
-  /// Threads take chunks as they come; each adds to its own array.
+  /// Each thread adds to its own array.
   template <class T, class SumType>
-  bool run_forces(const Input<T>& in, ForceKernel<T> f, std::vector<Array<SumType>>& sums) {
+  bool run_forces(const Input<T>& in, ForceKernel<T> f, ThreadSums<SumType>& sums) {
     const std::size_t m = list.slots();
     const auto threads = std::min<std::size_t>(static_cast<std::size_t>(num_threads()), std::max<std::size_t>(list.chunks.size(), 1));
-    sums.resize(threads);
-    std::atomic<std::size_t> next = 0;
+    sums.begin(threads, 3 * m);
+    Shares shares(static_cast<std::int64_t>(list.chunks.size()), static_cast<int>(threads));
     std::atomic<bool> beyond = false;
     parallel_chunks(static_cast<std::int64_t>(threads), [&](std::int64_t t) {
-      Array<SumType>& own = sums[static_cast<std::size_t>(t)];
-      own.assign(3 * m, 0);
-      SumType* const force[3] = {own.data(), own.data() + m, own.data() + 2 * m};
-      for (std::size_t c = next++; c < list.chunks.size(); c = next++) {
-        const Chunk& chunk = list.chunks[c];
+      SumType* const own = sums.open(static_cast<std::size_t>(t));
+      SumType* const force[3] = {own, own + m, own + 2 * m};
+      shares.take(t, [&](std::int64_t c) {
+        const Chunk& chunk = list.chunks[static_cast<std::size_t>(c)];
         const std::vector<Row>& rows = inner > 0 ? chunk.inner_rows : chunk.rows;
         if (f(in, rows.data(), rows.data() + rows.size(), inner > 0 ? chunk.inner.data() : chunk.entries.data(), force)) beyond.store(true, std::memory_order_relaxed);
-      }
+        return true;
+      });
     });
     return !beyond;
   }
+  /// Adds up what threads have; in single precision false where an atom's sum is beyond half of the range.
   template <class SumType>
-  void spread(const std::vector<Array<SumType>>& sums, int k, std::vector<Vec3>& f) const {
+  bool collect(ThreadSums<SumType>& sums, Array<SumType>& of_slots) {
+    const std::size_t m = list.slots();
+    of_slots.resize(3 * m);
+    std::atomic<bool> fine = true;
+    over_blocks(m, [&](std::size_t begin, std::size_t end) {
+      SumType outside = 0;  // negative if a sum is
+      for (std::size_t a = 0; a < 3; ++a) {
+        SumType* const sum = of_slots.data() + a * m;
+        sums.take(a * m + begin, a * m + end, sum + begin);
+        for (std::size_t at = begin; at < end; ++at) outside |= sum[at] ^ sum[at] << 1;
+      }
+      if (outside < 0) fine.store(false, std::memory_order_relaxed);
+    });
+    sums.all_taken();
+    return std::is_same_v<SumType, std::int64_t> || fine;
+  }
+  template <class SumType>
+  void spread(const Array<SumType>& of_slots, int k, std::vector<Vec3>& f) const {
     const double unit = std::ldexp(1.0, -k);
     const std::size_t m = list.slots();
     over_blocks(n, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
-        std::array<std::int64_t, 3> sum{};
-        for (const Array<SumType>& own : sums) {
-          const SumType* const at = own.data() + list.slot_of[i];
-          for (std::size_t a = 0; a < 3; ++a) sum[a] += at[a * m];
-        }
-        for (std::size_t a = 0; a < 3; ++a) f[i][a] += unit * static_cast<double>(sum[a]);
+        const SumType* const sum = of_slots.data() + list.slot_of[i];
+        for (std::size_t a = 0; a < 3; ++a) f[i][a] += unit * static_cast<double>(sum[a * m]);
       }
     });
-  }
-  /// Single-precision sums of an atom stay below half of their range.
-  bool in_range() const {
-    std::atomic<bool> fine = true;
-    over_blocks(3 * list.slots(), [&](std::size_t begin, std::size_t end) {
-      std::uint32_t most = 0;
-      for (const auto& own : sum32) {
-        const std::int32_t* const v = own.data();
-        for (std::size_t at = begin; at < end; ++at) most = std::max(most, static_cast<std::uint32_t>(v[at] ^ (v[at] >> 31)));
-      }
-      if (most >= 1U << 30) fine.store(false, std::memory_order_relaxed);
-    });
-    return fine;
   }
   double limit_of(double range) const {
     const double most = 0.125 * range;
@@ -451,7 +456,8 @@ struct PairRun::Impl {
       if (k_twice != k) order(twice, k_twice = k);
       const Input<double> in = input(twice, box, std::ldexp(limit_of(std::ldexp(1.0, 53 - k)), k));
       if (!run_forces(in, kernel.twice[field_of(true)][modified], sum64)) continue;
-      spread(sum64, k, f);
+      collect(sum64, of_slots64);
+      spread(of_slots64, k, f);
       return true;
     }
     return false;
@@ -498,8 +504,8 @@ bool PairRun::add(const std::vector<Vec3>& x, const Box& given, std::vector<Vec3
   bool done = false;
   if (!twice) {
     const Input<float> in = m.input(m.single, box, std::ldexp(m.limit_of(std::ldexp(1.0, 31 - m.k_single)), m.k_single));
-    done = m.run_forces(in, m.kernel.single[m.field_of(false)][m.modified][static_cast<std::size_t>(m.rule)], m.sum32) && m.in_range();
-    if (done) m.spread(m.sum32, m.k_single, f);
+    done = m.run_forces(in, m.kernel.single[m.field_of(false)][m.modified][static_cast<std::size_t>(m.rule)], m.sum32) && m.collect(m.sum32, m.of_slots32);
+    if (done) m.spread(m.of_slots32, m.k_single, f);
   }
   if (!done && !m.forces_twice(box, f)) return false;
   return energy == nullptr || m.energies(box, *energy);

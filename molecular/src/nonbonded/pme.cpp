@@ -128,12 +128,12 @@ void Pme<Real>::solve(Arrays p, bool spectrum) const {
   engine_.place(p[0]);
   engine_.convolve(true);
   for (std::size_t k = 0; k < 3; ++k) slope_[k].assign(sizes[k], 0.0);
-  engine_.gather([&](const std::vector<std::int32_t>& members) {
-    for (const std::int32_t m : members) {
-      const auto i = static_cast<std::size_t>(m);
-      slope_[2][i] = g.felt[i][3];
+  engine_.gather([&](std::size_t begin, std::size_t end) {
+    for (std::size_t at = begin; at < end; ++at) {
+      const auto i = static_cast<std::size_t>(g.atoms[at].atom);
+      slope_[2][i] = g.felt[at][3];
       for (std::size_t c = 0; c < 3; ++c)
-        for (std::size_t b = 0; b < 3; ++b) slope_[0][3 * i + c] += p[2][i] * engine_.by_fraction()[c][b] * static_cast<double>(g.felt[i][b]);
+        for (std::size_t b = 0; b < 3; ++b) slope_[0][3 * i + c] += p[2][i] * engine_.by_fraction()[c][b] * static_cast<double>(g.felt[at][b]);
     }
   });
   const std::array<double, pme_moments> moments = engine_.moments_of(g);

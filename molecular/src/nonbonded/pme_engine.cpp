@@ -42,6 +42,7 @@ void PmeEngine<T>::set_charges(const double* charge, std::size_t n) {
     total_ += q;
   }
   grid_.quantum = pme_quantum<T>(most, all);
+  found_.resize(n);
   grid_.atoms.resize(n);
   grid_.felt.resize(n);
 }
@@ -95,7 +96,7 @@ void PmeEngine<T>::lay_out(PmeGrid<T>& g, const std::array<int, 3>& points) cons
     for (std::size_t x = 0; x < width + g.order - 1; ++x) g.parts[(first + x) % kx].push_back({s, x});
     for (std::size_t x = 0; x < width; ++x) g.slab_of[first + x] = s;
   }
-  g.members.assign(n_slabs, {});
+  g.first.assign(n_slabs + 1, 0);
   g.wrapped_x.clear();
   g.wrapped_y.clear();
   for (std::size_t x = 0; x < kx + g.order; ++x) g.wrapped_x.push_back(x % kx * g.plane);
@@ -149,7 +150,7 @@ void PmeEngine<T>::place(const double* x) {
   PmeGrid<T>& g = grid_;
   constexpr std::size_t of_a_chunk = 2048;
   const std::size_t n = charge_.size(), chunks = (n + of_a_chunk - 1) / of_a_chunk, n_slabs = g.slabs.size();
-  slab_.resize(n);
+  places_.resize(n);
   first_.assign(chunks * n_slabs, 0);
   const auto first_of = [](std::int64_t chunk) { return static_cast<std::size_t>(chunk) * of_a_chunk; };
   const auto last_of = [&](std::int64_t chunk) { return std::min(n, first_of(chunk) + of_a_chunk); };
@@ -174,10 +175,10 @@ void PmeEngine<T>::place(const double* x) {
       for (std::size_t k = 0; k < std::min(Four::size, end - begin); ++k) {
         const std::size_t i = begin + k;
         const auto within = [&](std::size_t b) { return u[b][k] >= 0 && u[b][k] <= points[b]; };
-        slab_[i] = -1;
+        places_[i] = -1;
         if (charge_[i] == 0 && !g.wants_potential) continue;
         if (!within(0) || !within(1) || !within(2)) continue;  // not a number: other terms name the atom
-        PmeAtom<T>& atom = g.atoms[i];
+        PmeAtom<T>& atom = found_[i];
         for (std::size_t b = 0; b < 3; ++b) {
           atom.w[b] = static_cast<T>(w[b][k]);
           atom.point[b] = static_cast<std::int32_t>(point[b][k]);
@@ -185,22 +186,23 @@ void PmeEngine<T>::place(const double* x) {
         const std::size_t slab = g.slab_of[static_cast<std::size_t>(atom.point[0])];
         atom.point[0] -= static_cast<std::int32_t>(g.slabs[slab].first);
         atom.charge = static_cast<T>(charge[k]);
-        slab_[i] = static_cast<std::int32_t>(slab);
+        atom.atom = static_cast<std::int32_t>(i);
+        places_[i] = static_cast<std::int32_t>(slab);
         ++count[slab];
       }
     }
   });
+  std::int32_t sum = 0;
   for (std::size_t s = 0; s < n_slabs; ++s) {
-    std::int32_t sum = 0;
     for (std::size_t c = 0; c < chunks; ++c) sum += std::exchange(first_[c * n_slabs + s], sum);
-    g.members[s].resize(static_cast<std::size_t>(sum));
+    g.first[s + 1] = static_cast<std::size_t>(sum);
   }
   parallel_chunks(static_cast<std::int64_t>(chunks), [&](std::int64_t chunk) {
     std::int32_t* const next = first_.data() + static_cast<std::size_t>(chunk) * n_slabs;
     for (std::size_t i = first_of(chunk); i < last_of(chunk); ++i) {
-      if (slab_[i] < 0) continue;
-      const auto s = static_cast<std::size_t>(slab_[i]);
-      g.members[s][static_cast<std::size_t>(next[s]++)] = static_cast<std::int32_t>(i);
+      if (places_[i] < 0) continue;
+      places_[i] = next[places_[i]]++;
+      g.atoms[static_cast<std::size_t>(places_[i])] = found_[i];
     }
   });
 }

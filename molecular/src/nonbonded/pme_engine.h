@@ -28,12 +28,12 @@ class PmeEngine {
   void place(const double* x);
   /// Charges to the potential. Throws Error where charges pile up beyond the range of single precision.
   void convolve(bool moments);
-  /// Fills grid().felt; then f(members of a slab), threaded.
+  /// Fills grid().felt; then f(first, one past the last) of a slab's atoms, threaded.
   template <class F>
   void gather(F&& f) {
     parallel_chunks(static_cast<std::int64_t>(grid_.slabs.size()), [&](std::int64_t s) {
       kernels_.gather(grid_, static_cast<std::size_t>(s));
-      f(grid_.members[static_cast<std::size_t>(s)]);
+      f(grid_.first[static_cast<std::size_t>(s)], grid_.first[static_cast<std::size_t>(s) + 1]);
     });
   }
   /// Throws Error where whole numbers on `g`, filled and transformed along x, went beyond the range of single precision; `total`: their sum.
@@ -50,6 +50,8 @@ class PmeEngine {
   const Matrix<double>& by_fraction() const { return by_fraction_; }
   std::size_t pairs_of_lines() const { return grid_.largest.size(); }
   const std::vector<double>& charge() const { return charge_; }
+  /// Where each atom is in grid().atoms and grid().felt; -1: takes no part.
+  const std::vector<std::int32_t>& places() const { return places_; }
 
  private:
   void lay_out(PmeGrid<T>& g, const std::array<int, 3>& points) const;
@@ -63,7 +65,8 @@ class PmeEngine {
   std::array<std::vector<double>, 3> moduli_;
   Matrix<double> h_{}, inverse_{}, by_fraction_{};
   double quantum_of_influence_ = 0;
-  std::vector<std::int32_t> slab_, first_;    ///< of each atom; where chunks begin in each slab
+  std::vector<PmeAtom<T>> found_;             ///< of each atom, before they are sorted
+  std::vector<std::int32_t> places_, first_;  ///< of each atom (until sorted, its slab); where chunks begin in each slab
 };
 
 /// The quantum of charges of which none is above `most` and all add up to `all` at most.

@@ -38,11 +38,11 @@ struct BatchSplines {
   alignas(64) T curve[3][P][batch];
   alignas(64) T rows[3][batch][8] = {};
 
-  /// Those of up to `batch` members from `begin` on, derivatives up to `order`; how many members.
-  HWY_INLINE std::size_t take(const PmeGrid<T>& g, const std::vector<std::int32_t>& members, std::size_t begin, int order) {
-    const std::size_t many = std::min(batch, members.size() - begin);
+  /// Those of up to `batch` atoms from `begin` on, derivatives up to `order`; how many.
+  HWY_INLINE std::size_t take(std::span<const PmeAtom<T>> atoms, std::size_t begin, int order) {
+    const std::size_t many = std::min(batch, atoms.size() - begin);
     for (std::size_t i = 0; i < many; ++i)
-      for (std::size_t a = 0; a < 3; ++a) w_[a][i] = g.atoms[static_cast<std::size_t>(members[begin + i])].w[a];
+      for (std::size_t a = 0; a < 3; ++a) w_[a][i] = atoms[begin + i].w[a];
     make(w_, order);
     turn(value[2], rows[0]);
     if (order > 0) turn(slope[2], rows[1]);
@@ -139,12 +139,12 @@ void spread_slab(PmeGrid<T>& g, std::size_t slab) {
   const std::size_t deep = g.slabs[slab].width + P - 1;
   Whole* const tile = g.tiles[slab].get();
   std::memset(tile, 0, deep * g.plane * sizeof(Whole));
-  const std::vector<std::int32_t>& members = g.members[slab];
+  const std::span<const PmeAtom<T>> atoms = g.of_slab(slab);
   BatchSplines<T, P> splines;
-  for (std::size_t begin = 0; begin < members.size(); begin += batch) {
-    const std::size_t many = splines.take(g, members, begin, 0);
+  for (std::size_t begin = 0; begin < atoms.size(); begin += batch) {
+    const std::size_t many = splines.take(atoms, begin, 0);
     for (std::size_t i = 0; i < many; ++i) {
-      const PmeAtom<T>& atom = g.atoms[static_cast<std::size_t>(members[begin + i])];
+      const PmeAtom<T>& atom = atoms[begin + i];
       typename std::array<hn::Vec<typename Row::D>, 1>::value_type z[Row::steps];
       for (std::size_t s = 0; s < Row::steps; ++s) z[s] = hn::Load(d, splines.rows[0][i] + s * Row::lanes);
       Whole* const from = tile + static_cast<std::size_t>(atom.point[0]) * g.plane + static_cast<std::size_t>(atom.point[2]);
@@ -172,13 +172,12 @@ void gather_slab(PmeGrid<T>& g, std::size_t slab) {
   using Row = RowOf<T, P>;
   const typename Row::D d;
   using V = hn::Vec<typename Row::D>;
-  const std::vector<std::int32_t>& members = g.members[slab];
+  const std::span<const PmeAtom<T>> atoms = g.of_slab(slab);
   BatchSplines<T, P> splines;
-  for (std::size_t begin = 0; begin < members.size(); begin += batch) {
-    const std::size_t many = splines.take(g, members, begin, 1);
+  for (std::size_t begin = 0; begin < atoms.size(); begin += batch) {
+    const std::size_t many = splines.take(atoms, begin, 1);
     for (std::size_t i = 0; i < many; ++i) {
-      const auto which = static_cast<std::size_t>(members[begin + i]);
-      const PmeAtom<T>& atom = g.atoms[which];
+      const PmeAtom<T>& atom = atoms[begin + i];
       const T* const from = g.potential.get() + static_cast<std::size_t>(atom.point[2]);
       const std::size_t* const offset_x = g.wrapped_x.data() + g.slabs[slab].first + static_cast<std::size_t>(atom.point[0]);
       const std::size_t* const offset_y = g.wrapped_y.data() + atom.point[1];
@@ -212,11 +211,12 @@ void gather_slab(PmeGrid<T>& g, std::size_t slab) {
         sy = hn::MulAdd(by_y[s], mz, sy);
         sz = hn::MulAdd(flat[s], dz, sz);
       }
-      g.felt[which] = {hn::GetLane(hn::SumOfLanes(d, sx)), hn::GetLane(hn::SumOfLanes(d, sy)), hn::GetLane(hn::SumOfLanes(d, sz)), T(0)};
+      std::array<T, 4>& felt = g.felt[g.first[slab] + begin + i];
+      felt = {hn::GetLane(hn::SumOfLanes(d, sx)), hn::GetLane(hn::SumOfLanes(d, sy)), hn::GetLane(hn::SumOfLanes(d, sz)), T(0)};
       if (!g.wants_potential) continue;
       V s0 = hn::Zero(d);
       for (std::size_t s = 0; s < Row::steps; ++s) s0 = hn::MulAdd(flat[s], hn::Load(d, splines.rows[0][i] + s * Row::lanes), s0);
-      g.felt[which][3] = hn::GetLane(hn::SumOfLanes(d, s0));
+      felt[3] = hn::GetLane(hn::SumOfLanes(d, s0));
     }
   }
 }
@@ -230,13 +230,13 @@ void spread_tangent_slab(const PmeGrid<T>& g, PmeTangent<T>& t, std::size_t slab
   const std::size_t deep = g.slabs[slab].width + P - 1;
   Whole* const tile = t.grid.tiles[slab].get();
   std::memset(tile, 0, deep * g.plane * sizeof(Whole));
-  const std::vector<std::int32_t>& members = g.members[slab];
+  const std::span<const PmeAtom<T>> atoms = g.of_slab(slab);
   BatchSplines<T, P> splines;
-  for (std::size_t begin = 0; begin < members.size(); begin += batch) {
-    const std::size_t many = splines.take(g, members, begin, 1);
+  for (std::size_t begin = 0; begin < atoms.size(); begin += batch) {
+    const std::size_t many = splines.take(atoms, begin, 1);
     for (std::size_t i = 0; i < many; ++i) {
-      const auto which = static_cast<std::size_t>(members[begin + i]);
-      const PmeAtom<T>& atom = g.atoms[which];
+      const PmeAtom<T>& atom = atoms[begin + i];
+      const auto which = static_cast<std::size_t>(atom.atom);
       const auto [qx, qy, qz, dq] = t.charge[which];
       Whole* const from = tile + static_cast<std::size_t>(atom.point[0]) * g.plane + static_cast<std::size_t>(atom.point[2]);
       const std::size_t* const offset = g.wrapped_y.data() + atom.point[1];
@@ -263,14 +263,14 @@ void gather_tangent_slab(const PmeGrid<T>& g, PmeTangent<T>& t, std::size_t slab
   using Row = RowOf<T, P>;
   const typename Row::D d;
   using V = hn::Vec<typename Row::D>;
-  const std::vector<std::int32_t>& members = g.members[slab];
+  const std::span<const PmeAtom<T>> atoms = g.of_slab(slab);
   BatchSplines<T, P> splines;
   enum { v0, vx, vy, vxx, vyy, vxy, d0, dx, dy, n_sums };
-  for (std::size_t begin = 0; begin < members.size(); begin += batch) {
-    const std::size_t many = splines.take(g, members, begin, 2);
+  for (std::size_t begin = 0; begin < atoms.size(); begin += batch) {
+    const std::size_t many = splines.take(atoms, begin, 2);
     for (std::size_t i = 0; i < many; ++i) {
-      const auto which = static_cast<std::size_t>(members[begin + i]);
-      const PmeAtom<T>& atom = g.atoms[which];
+      const PmeAtom<T>& atom = atoms[begin + i];
+      const auto which = static_cast<std::size_t>(atom.atom);
       const std::size_t* const offset_x = g.wrapped_x.data() + g.slabs[slab].first + static_cast<std::size_t>(atom.point[0]);
       const std::size_t* const offset_y = g.wrapped_y.data() + atom.point[1];
       std::array<T, 14>& felt = t.felt[which];

@@ -17,6 +17,7 @@
 #include <array>
 #include <cstdint>
 #include <new>
+#include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -80,16 +81,17 @@ struct PmeGrid {
   Aligned<T> influence;                  ///< [kx, z, y]: 4 pi k_e/V e^{-k^2/4 beta^2}/k^2 B times the quantum of charge
   std::vector<std::array<double, pme_moments>> moments;  ///< of each kx
   std::vector<T> largest;                ///< of each pair of lines y: |charge| in quanta
-  std::vector<PmeAtom<T>> atoms;
-  std::vector<std::vector<std::int32_t>> members;  ///< of each slab
+  std::vector<PmeAtom<T>> atoms;         ///< slab by slab, so that threads read and write side by side
+  std::vector<std::size_t> first;        ///< in `atoms` of each slab, and one past the last
   bool wants_potential = false;          ///< of atoms, beside the slopes
-  std::vector<std::array<T, 4>> felt;    ///< of each atom: sum_g phi D(M M M), D the three slopes in its fractions of a cell, then one
+  std::vector<std::array<T, 4>> felt;    ///< as `atoms`: sum_g phi D(M M M), D the three slopes in its fractions of a cell, then one
   Aligned<T> spectrum;                   ///< [kx, z, (re, im), y]: the transform of the charges in quanta, if kept
   bool keeps_spectrum = false;
   std::array<double, 6> metric{};        ///< k^2 = sum over 00 11 22 01 02 12 of metric n_a n_b
   double decay = 0;                      ///< 1/4 beta^2
   double quantum = 1;                    ///< e
 
+  std::span<const PmeAtom<T>> of_slab(std::size_t s) const { return {atoms.data() + first[s], first[s + 1] - first[s]}; }
   T* wave(std::size_t kx, std::size_t y) const { return waves.get() + kx * wave_plane + y * 2 * wave_row; }
 };
 
@@ -97,8 +99,8 @@ struct PmeGrid {
 template <class T>
 struct PmeTangent {
   PmeGrid<T> grid;                          ///< of dQ: tiles, waves, potential, moments and quantum are its own
-  std::vector<std::array<T, 4>> charge;     ///< of each atom, in quanta: q du_x, q du_y, q du_z, dq
-  std::vector<std::array<T, 14>> felt;      ///< of each atom: phi with slopes x y z, none, xx yy zz xy xz yz; dphi with x y z, none
+  std::vector<std::array<T, 4>> charge;     ///< of each atom by its number, in quanta: q du_x, q du_y, q du_z, dq
+  std::vector<std::array<T, 14>> felt;      ///< likewise: phi with slopes x y z, none, xx yy zz xy xz yz; dphi with x y z, none
   bool boxed = true;                        ///< the box moves, or moments are asked for; else the spectrum is not needed
   std::array<double, 6> metric{};           ///< change of the metric
   double volume = 0;                        ///< change of ln V

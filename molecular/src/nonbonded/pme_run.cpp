@@ -26,22 +26,28 @@ class Run final : public PmeRun {
     engine_.place(x->data());
     engine_.convolve(energies);
     std::atomic<bool> out_of_range = false;
-    engine_.gather([&](const std::vector<std::int32_t>& members) {
+    const PmeGrid<T>& g = engine_.grid();
+    force_.resize(g.atoms.size());
+    engine_.gather([&](std::size_t begin, std::size_t end) {
       Sums own;
-      own.force = sums.force;  // of atoms that no other slab has
       own.scale = sums.scale;
-      for (const std::int32_t m : members) {
-        const auto i = static_cast<std::size_t>(m);
-        const std::array<T, 4>& felt = engine_.grid().felt[i];
-        Vec3 f{};
-        for (std::size_t c = 0; c < 3; ++c)
-          for (std::size_t b = 0; b <= c; ++b) f[c] -= engine_.charge()[i] * engine_.by_fraction()[c][b] * static_cast<double>(felt[b]);
-        own.add_force(m, f);
+      for (std::size_t at = begin; at < end; ++at) {
+        const double q = engine_.charge()[static_cast<std::size_t>(g.atoms[at].atom)];
+        for (std::size_t c = 0; c < 3; ++c) {
+          double f = 0;
+          for (std::size_t b = 0; b <= c; ++b) f -= q * engine_.by_fraction()[c][b] * static_cast<double>(g.felt[at][b]);
+          force_[at][c] = own.units(f);
+        }
       }
       if (own.out_of_range) out_of_range = true;
     });
     sums.out_of_range |= out_of_range;
     if (energies) add_energies(sums);
+  }
+  void add_forces(std::size_t begin, std::size_t end, std::int64_t* force) const override {
+    for (std::size_t i = begin; i < end; ++i, force += 3)
+      if (const std::int32_t at = engine_.places()[i]; at >= 0)
+        for (std::size_t c = 0; c < 3; ++c) force[c] += force_[static_cast<std::size_t>(at)][c];
   }
 
  private:
@@ -66,6 +72,7 @@ class Run final : public PmeRun {
 
   Nonbonded options_;
   PmeEngine<T> engine_;
+  std::vector<std::array<std::int64_t, 3>> force_;  ///< in the order of the grid's atoms
 };
 
 }  // namespace

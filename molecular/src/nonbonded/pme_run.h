@@ -15,9 +15,11 @@ namespace tessera::molecular {
 class PmeRun {
  public:
   virtual ~PmeRun() = default;
-  /// Adds the forces of atoms at x [n]; with `energies` also the energy and the virial. Runs on all threads; one caller at a time.
-  /// Throws Error where charges beyond the range of whole numbers lie upon one point (single precision).
+  /// Forces on atoms at x [n], which `add_forces` adds; with `energies` adds the energy and the virial to `sums`. Runs on all threads;
+  /// one caller at a time. Throws Error where charges beyond the range of whole numbers lie upon one point (single precision).
   virtual void add(const Vec3* x, const Box& box, bool energies, Sums& sums) = 0;
+  /// Adds the forces found on atoms [begin, end) to `force` [end - begin, 3], in units of the sums that `add` was given.
+  virtual void add_forces(std::size_t begin, std::size_t end, std::int64_t* force) const = 0;
 };
 
 /// `single`: grid and transforms in single precision, otherwise all in double. Throws Error for an order that is not 4 to 8.
