@@ -56,6 +56,10 @@ template <class T, int width, int rows, int vectors, bool by_rows>
   V sum[rows][vectors] = {};
   const T* base[bases];  // of every third row: with the two after it each is one address
   for (int i = 0; i < bases; ++i) base[i] = t.a + (by_rows ? 3 * i * t.row : 0);
+#pragma GCC unroll 16
+  for (int i = 0; i < rows; ++i)
+#pragma GCC unroll 2
+    for (int j = 0; j < vectors; ++j) __builtin_prefetch(t.c + i * t.ldc + j * lanes, 1);  // comes while sums are made
   const T *a = t.a, *b = t.b;
   for (Index l = 0; l < t.k; ++l) {
     V y[vectors];

@@ -28,7 +28,7 @@ struct Matrix {
 
 /// Terms of a sum that are added before they meet C.
 template <class T>
-inline constexpr std::int64_t kDepth = 2048 / sizeof(T);
+inline constexpr std::int64_t kDepth = 4096 / sizeof(T);
 
 /// Bytes of the vectors that this processor can use, widest last; empty: `gemm_blocked` cannot run.
 std::span<const int> blocked_widths();
