@@ -6,6 +6,7 @@
 #include "nonbonded/kernels/pair_body.h"
 #include "nonbonded/kernels/slope_kernels.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace tessera::molecular::pairs {
@@ -137,8 +138,10 @@ void slopes(const SlopeInput<typename S::N>& given, const Row* begin, const Row*
       if constexpr (second)
         for (int c = 0; c < 3; ++c) wi[v][c] = S::place_i(k.w[c] + first, v);
     }
-    for (const Entry *e = entries + row->begin, *last = entries + row->end; e != last; ++e)
+    for (std::int64_t entry = row->begin; entry < row->end; ++entry)
       for (int half = 0; half < S::halves; ++half) {
+        const Entry* const e = entries + entry;
+        const int from = entry < row->last ? 0 : n / 2, to = entry >= row->first && entry < row->last ? n / 2 : n;
         const std::size_t at = static_cast<std::size_t>(e->j) * j_width + static_cast<std::size_t>(half * width);
         const typename S::P xj[3] = {S::place_j(in.x[0] + at), S::place_j(in.x[1] + at), S::place_j(in.x[2] + at)};
         const V q = charged ? S::number_j(in.q_j + at) : zero, is_common = S::number_j(k.is_common + at);
@@ -251,10 +254,10 @@ void slopes(const SlopeInput<typename S::N>& given, const Row* begin, const Row*
             for (int b = second ? 0 : a; b < 3; ++b) box[3 * a + b] = S::fma(d[a], g[b], box[3 * a + b]);
         };
         if constexpr (n == 2) {
-          if (n_i > 0) one(0);
-          if (n_i > 1) one(1);
+          if (from == 0 && n_i > 0) one(0);
+          if (to == 2 && n_i > 1) one(1);
         } else {
-          for (int v = 0; v < n_i; ++v) one(v);
+          for (int v = from; v < std::min(to, n_i); ++v) one(v);
         }
         for (int c = 0; c < 3; ++c) S::put(sums.g[c] + at, push[c]);
         if constexpr (charged && all) S::put(sums.q + at, push_q);
