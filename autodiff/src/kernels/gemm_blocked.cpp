@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A tile of C, a few rows by one or two vectors, stays in registers while a run of kDepth terms is added
-// to it. op(B) is packed, kColumns columns at a time, into panels of the tile's width, which stay in the
-// second-level cache for all rows; the tile's rows of op(A) stay in the first. Where they would not (rows
-// 4096 bytes apart share a set of the cache, columns take a line for a few elements) they are packed too.
+// to it. op(B) is packed, kColumns columns at a time, into panels of the tile's width, 1 MB at most, which
+// all rows read from the second-level cache or next to it; so they do the tile's rows of op(A), 56 kB. Rows
+// 4096 bytes apart, which share a set of the cache, and columns, of whose lines few elements serve, are packed too.
 // What is read too seldom for packing to pay is read where it is.
 #include "gemm_blocked.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bonded terms and pairs add up in fixed point, threads taking pieces as they come; reciprocal sums, whose bits do not depend on threads
+// Bonded terms and pairs add up in fixed point, each thread in sums of its own; reciprocal sums, whose bits do not depend on threads
 // either, come on top. An energy
 // U(x, h) has the virial W = -(x^T dU/dx + h^T dU/dh); what depends on the volume alone as C/V has W = U on the diagonal.
 #include "tessera/molecular/forces.h"
