@@ -107,7 +107,7 @@ InverseRow row_of(const InverseProblem& p, const DescentState& s) {
   return row;
 }
 
-CheckReport check(const AppContext& context) {
+CheckReport check_inverse(const AppContext& context) {
   const InverseProblem p = make_problem(context.config);
   if (p.options.data.file) data::describe_input(*p.options.data.file);
   const Case& c = *p.known;
@@ -120,7 +120,7 @@ CheckReport check(const AppContext& context) {
   return report;
 }
 
-Estimate estimate(const AppContext& context) {
+Estimate estimate_inverse(const AppContext& context) {
   InverseProblem p = make_problem(context.config);
   make_data(p, context.config);
   Estimate e;
@@ -135,7 +135,7 @@ Estimate estimate(const AppContext& context) {
   return e;
 }
 
-data::ExitCode run(RunContext& context) {
+data::ExitCode run_inverse(RunContext& context) {
   InverseProblem p = make_problem(context.config);
   make_data(p, context.config);
   const InverseOptions& o = p.options;
@@ -249,7 +249,7 @@ std::filesystem::path example(const std::filesystem::path& dir, std::uint64_t) {
 }
 
 /// Fields at the receivers and the loss, at the start of the descent but clear of the kink of permittivity(rho) at zero.
-Derivatives derivatives(const AppContext& context) {
+Derivatives inverse_derivatives(const AppContext& context) {
   auto p = std::make_shared<InverseProblem>(make_problem(context.config, true));
   make_data(*p, context.config);
   const Tensor rho = maximum(p->start(), 0.2);
@@ -263,17 +263,17 @@ Derivatives derivatives(const AppContext& context) {
   return d;
 }
 
-const RegisterApp registered([] {
+const RegisterApp registered_inverse([] {
   return App{.name = kName,
              .summary = "the permittivity of a region from the waves that it scatters to receivers, by gradients of the Yee scheme",
              .options = inverse_options(),
-             .check = check,
-             .estimate = estimate,
-             .run = run,
+             .check = check_inverse,
+             .estimate = estimate_inverse,
+             .run = run_inverse,
              .make_example = example,
              .plot = [](const std::filesystem::path& run_dir) { return draw_inverse(run_dir, read_inverse(run_dir)); },
              .precision = [](const data::Config& config) { return std::string(inverse_options().read(config).run.precision == Precision::f32 ? "f32" : "f64"); },
-             .derivatives = derivatives};
+             .derivatives = inverse_derivatives};
 });
 
 }  // namespace

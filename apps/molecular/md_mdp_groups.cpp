@@ -14,7 +14,7 @@ namespace {
 struct Usual {
   std::string_view name, selection;
 };
-constexpr Usual usual[] = {
+constexpr Usual usual_groups[] = {
     {"System", "all"}, {"Protein", "protein"}, {"Protein-H", "protein and not hydrogen"}, {"C-alpha", "protein and name CA"}, {"Backbone", "protein and name N CA C"},
     {"MainChain", "protein and name " TESSERA_MAIN_CHAIN}, {"MainChain+Cb", "protein and name CB " TESSERA_MAIN_CHAIN}, {"MainChain+H", "protein and name H H1 H2 H3 HN " TESSERA_MAIN_CHAIN},
     {"SideChain", "protein and not name H H1 H2 H3 HN " TESSERA_MAIN_CHAIN}, {"SideChain-H", "protein and heavy and not name " TESSERA_MAIN_CHAIN}, {"Prot-Masses", "protein and mass > 0"},
@@ -48,7 +48,7 @@ std::optional<std::string> MdpGroups::find(std::string_view name) const {
     const auto at = index.find(plain(name));
     return at == index.end() ? std::nullopt : std::optional(at->second);
   }
-  for (const Usual& u : usual)
+  for (const Usual& u : usual_groups)
     if (plain(u.name) == plain(name)) return std::string(u.selection);
   for (const std::string& r : residues)
     if (plain(r) == plain(name)) return "resname \"" + r + "\"";
@@ -61,7 +61,7 @@ std::string MdpGroups::known() const {
   if (!file.empty())
     for (const auto& [name, atoms] : index) add(name);
   else
-    for (const Usual& u : usual) add(u.name);
+    for (const Usual& u : usual_groups) add(u.name);
   return (file.empty() ? "" : "of " + file + ": ") + out.substr(0, 400) + (file.empty() ? "; names of residues; others by an index file (.ndx) beside the .mdp" : "");
 }
 

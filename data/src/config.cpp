@@ -61,9 +61,9 @@ bool inside(const fs::path& folder, const fs::path& path) {
   return f == folder.end() && p != path.end();
 }
 
-class Reader {
+class TomlReader {
  public:
-  explicit Reader(Config& config) : config_(config) {}
+  explicit TomlReader(Config& config) : config_(config) {}
 
   void read_main(const fs::path& path) {
     TextFile text = read_text_file(path, kLimits);
@@ -376,7 +376,7 @@ std::string in_quotes(std::string_view text) {
 
 Config read_config(const fs::path& path, const std::vector<std::string>& overrides) {
   Config config;
-  Reader reader(config);
+  TomlReader reader(config);
   reader.read_main(path);
   for (const std::string& text : overrides) reader.override_with(text);
   return config;
@@ -385,7 +385,7 @@ Config read_config(const fs::path& path, const std::vector<std::string>& overrid
 Config parse_config(std::string name, std::string text, ConfigFormat format,
                     const std::vector<std::string>& overrides) {
   Config config;
-  Reader reader(config);
+  TomlReader reader(config);
   reader.read_memory(std::move(name), std::move(text), format);
   for (const std::string& item : overrides) reader.override_with(item);
   return config;

@@ -59,7 +59,7 @@ const char* word(Severity s) {
   return s == Severity::error ? "error" : s == Severity::warning ? "warning" : "note";
 }
 
-std::string number(int n) {
+std::string numbered(int n) {
   std::string digits = std::to_string(n);
   return "E" + std::string(digits.size() < 4 ? 4 - digits.size() : 0, '0') + digits;
 }
@@ -73,7 +73,7 @@ std::string to_string(const Diagnostic& d) {
   if (d.place.byte) out += ": byte " + std::to_string(*d.place.byte);
   if (!out.empty()) out += ": ";
   out += word(d.severity);
-  if (d.number) out += " " + number(d.number);
+  if (d.number) out += " " + numbered(d.number);
   out += ": " + printable_lines(d.message);
   if (!d.source_line.empty()) {
     const auto [shown, caret] = excerpt(d.source_line, d.place.column);

@@ -19,7 +19,7 @@ constexpr std::size_t kShown = 200;  // characters of an attribute
 // Deflate shrinks by 1032 at most; a dataset that claims more for what it stores was never written or lies.
 constexpr std::uint64_t kMaxRatio = 1100, kRatioFreeBytes = 1 << 20;
 
-struct Reader {
+struct CheckedReader {
   std::string name;  // of the file
   std::uint64_t budget;
   H5Handle file;
@@ -400,7 +400,7 @@ struct Reader {
 }  // namespace
 
 std::vector<H5Object> list_h5_here(const std::filesystem::path& file, const H5Limits& limits) {
-  Reader r;
+  CheckedReader r;
   r.open(file, limits);
   r.visit_object("/");
   return std::move(r.objects);
@@ -408,7 +408,7 @@ std::vector<H5Object> list_h5_here(const std::filesystem::path& file, const H5Li
 
 std::map<std::string, H5Array> read_h5_here(const std::filesystem::path& file, std::span<const std::string> names,
                                             const H5Limits& limits, const H5Rows& rows) {
-  Reader r;
+  CheckedReader r;
   r.open(file, limits);
   std::map<std::string, H5Array> out;
   if (names.empty()) {

@@ -13,7 +13,7 @@ namespace tessera::data {
 namespace {
 
 using Sink = std::function<void(const void*, std::size_t)>;
-constexpr std::string_view kSignature("\x89HDF\r\n\x1a\n", 8);
+constexpr std::string_view kHdf5Signature("\x89HDF\r\n\x1a\n", 8);
 
 /// Finds the superblock (at 0, 512, 1024, ...; HDF5 file format, section II) and what it says of writers.
 void check_superblock(const std::filesystem::path& file, const RegularFile& opened, bool being_written) {
@@ -26,7 +26,7 @@ void check_superblock(const std::filesystem::path& file, const RegularFile& open
   while (const std::size_t n = opened.read_some(head.data() + have, head.size() - have)) have += n;
   head.resize(have);
   std::size_t at = 0;
-  while (at < head.size() && !std::string_view(head).substr(at).starts_with(kSignature)) at = at ? 2 * at : 512;
+  while (at < head.size() && !std::string_view(head).substr(at).starts_with(kHdf5Signature)) at = at ? 2 * at : 512;
   if (at >= head.size())
     refuse(420, 0, head.empty() ? "is empty, expected an HDF5 file" : "not an HDF5 file (its signature is not there)", "");
   constexpr std::size_t version_at = 8, flags_at = 11;

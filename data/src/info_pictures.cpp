@@ -13,7 +13,7 @@ namespace tessera::data {
 namespace {
 
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
-constexpr std::size_t kSignature = 8, kFrame = 12;  // of a chunk: length, name, checksum
+constexpr std::size_t kPngSignature = 8, kFrame = 12;  // of a chunk: length, name, checksum
 
 std::uint32_t big_endian(const std::string& bytes, std::size_t at) {
   std::uint32_t v = 0;
@@ -30,13 +30,13 @@ InputError damaged(const std::filesystem::path& path, std::size_t at, std::strin
 InfoNode png_info(const std::filesystem::path& path) {
   const std::string bytes = read_file(path, kMostBytes);
   InfoNode node = file_node(path);
-  for (std::size_t at = kSignature;;) {
+  for (std::size_t at = kPngSignature;;) {
     if (bytes.size() - at < kFrame) throw damaged(path, bytes.size(), "truncated: the end of the picture (IEND) is not there");
     const std::uint32_t length = big_endian(bytes, at);
     const std::string_view name(bytes.data() + at + 4, 4);
     if (bytes.size() - at - kFrame < length) throw damaged(path, at, "truncated: a chunk of " + std::to_string(length) + " bytes is not there whole");
     if (::crc32(0, reinterpret_cast<const Bytef*>(bytes.data()) + at + 4, length + 4) != big_endian(bytes, at + 8 + length)) throw damaged(path, at, "damaged: the checksum of a chunk is another");
-    if (at == kSignature) {
+    if (at == kPngSignature) {
       if (name != "IHDR" || length != 13) throw damaged(path, at, "expected the picture's header (IHDR) of 13 bytes");
       node.add("width", std::int64_t{big_endian(bytes, at + 8)});
       node.add("height", std::int64_t{big_endian(bytes, at + 12)});

@@ -14,7 +14,7 @@ std::string section_of(const OptionSpec& s) {
   return dot == std::string::npos ? std::string() : s.key.substr(0, dot);
 }
 
-class Writer {
+class TomlWriter {
  public:
   /// The keys of one table, then the tables within. `header` is the path of the table, empty for
   /// the configuration itself.
@@ -81,7 +81,7 @@ class Writer {
 }  // namespace
 
 std::string OptionTable::resolved_toml(const void* values) const {
-  Writer writer;
+  TomlWriter writer;
   writer.out = "# Every option of " + app_ + " with its value in this run. " +
                "`tessera explain KEY` says more.\napp = " + detail::toml_string(app_) + "\n";
   writer.write(*this, values, "");

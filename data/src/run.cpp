@@ -22,7 +22,7 @@ constexpr double kForeignHostSilence = 120;  // seconds without a heartbeat befo
 constexpr const char* kContents[] = {"input.toml", "input.json", "resolved.toml", "manifest.json", "log.txt", "metrics.csv",
                                      "results.h5", "view.pvd", "heartbeat.json", "STOP", "ckpt", "plots"};
 
-[[noreturn]] void refuse(const fs::path& path, int number, std::string message, std::string hint) {
+[[noreturn]] void refuse_run(const fs::path& path, int number, std::string message, std::string hint) {
   throw InputError({.number = number, .place = {path.string()}, .message = std::move(message), .hint = std::move(hint)},
                    ExitCode::usage);
 }
@@ -56,7 +56,7 @@ int take_lock(const fs::path& run) {
     const int failed = errno;
     ::close(fd);
     if (failed != EWOULDBLOCK) throw_io_error(path, "lock", failed);
-    refuse(run, 511, "another process works in this run folder: " + shown, "wait for it, or `tessera stop` it first");
+    refuse_run(run, 511, "another process works in this run folder: " + shown, "wait for it, or `tessera stop` it first");
   }
   // The one who held it may have removed the file between our open and our lock: then begin again with a fresh one.
   if (::fstat(fd, &opened) != 0 || ::stat(path.c_str(), &named) != 0 || opened.st_ino != named.st_ino) {
@@ -67,7 +67,7 @@ int take_lock(const fs::path& run) {
   const bool foreign = host_at != std::string::npos && holder.substr(host_at + 6) != this_host() + "\n";
   if (foreign && heartbeat_age(run, fd) < kForeignHostSilence) {
     ::close(fd);
-    refuse(run, 511, "a process on another machine works in this run folder: " + shown,
+    refuse_run(run, 511, "a process on another machine works in this run folder: " + shown,
            "if that process is gone, remove " + path.string());
   }
   const std::string mine = "pid " + std::to_string(::getpid()) + " host " + this_host() + "\n";
@@ -96,7 +96,7 @@ RunFolder RunFolder::create(const fs::path& path, bool force) {
   try {
     if (in_use(path)) {
       if (!force)
-        refuse(path, 510, "the run folder exists and is not empty", "choose another with --output, or pass --force");
+        refuse_run(path, 510, "the run folder exists and is not empty", "choose another with --output, or pass --force");
       for (const char* name : kContents) fs::remove_all(path / name);
     }
     fs::create_directory(run.checkpoints());
@@ -110,7 +110,7 @@ RunFolder RunFolder::create(const fs::path& path, bool force) {
 RunFolder RunFolder::reopen(const fs::path& path) {
   std::error_code ignored;
   if (!fs::is_regular_file(path / "manifest.json", ignored))
-    refuse(path, 512, "not a run folder (it has no manifest.json)", "give the folder that `tessera run` made");
+    refuse_run(path, 512, "not a run folder (it has no manifest.json)", "give the folder that `tessera run` made");
   RunFolder run(path, take_lock(path));
   fs::remove(run.stop_file(), ignored);
   return run;
@@ -137,7 +137,7 @@ Manifest RunFolder::read_manifest() const {
 void request_stop(const fs::path& run) {
   std::error_code ignored;
   if (!fs::is_regular_file(run / "manifest.json", ignored))
-    refuse(run, 512, "not a run folder (it has no manifest.json)", "give the folder that `tessera run` made");
+    refuse_run(run, 512, "not a run folder (it has no manifest.json)", "give the folder that `tessera run` made");
   write_file_atomically(run / "STOP", "");
 }
 

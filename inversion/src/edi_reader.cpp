@@ -10,7 +10,6 @@
 namespace tessera::inversion {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr const char* kComponent[2][2] = {{"XX", "XY"}, {"YX", "YY"}};
 
 /// Numbers of one block, EMPTY turned into NaN; checked against the declared count and against `n`

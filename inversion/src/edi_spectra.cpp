@@ -21,7 +21,7 @@
 namespace tessera::inversion {
 namespace {
 
-using Matrix = Tensor2<Complex>;
+using Matrix2 = Tensor2<Complex>;
 enum Role { kHx, kHy, kHz, kEx, kEy, kRx, kRy, kRoles };
 constexpr const char* kRoleName[kRoles] = {"HX", "HY", "HZ", "EX", "EY", "remote HX", "remote HY"};
 
@@ -129,24 +129,24 @@ Layout read_layout(EdiContext& c, const EdiBlock& section) {
   return out;
 }
 
-Matrix inverse(const Matrix& m) {
+Matrix2 inverse(const Matrix2& m) {
   const Complex det = m[0][0] * m[1][1] - m[0][1] * m[1][0];
   return {{{m[1][1] / det, -m[0][1] / det}, {-m[1][0] / det, m[0][0] / det}}};
 }
 
-Matrix product(const Matrix& a, const Matrix& b) {
-  Matrix out{};
+Matrix2 product(const Matrix2& a, const Matrix2& b) {
+  Matrix2 out{};
   for (int i = 0; i < 2; ++i)
     for (int j = 0; j < 2; ++j) out[i][j] = a[i][0] * b[0][j] + a[i][1] * b[1][j];
   return out;
 }
 
-Matrix adjoint(const Matrix& m) {
+Matrix2 adjoint(const Matrix2& m) {
   return {{{std::conj(m[0][0]), std::conj(m[1][0])}, {std::conj(m[0][1]), std::conj(m[1][1])}}};
 }
 
 struct Estimate {
-  Matrix t, signal_inverse, residual;
+  Matrix2 t, signal_inverse, residual;
 };
 
 /// `outputs` are two channels, or the same one twice for the tipper (then row 0 counts).
@@ -155,18 +155,18 @@ Estimate estimate(const Layout& layout, Role out0, Role out1, double averages, P
   const bool remote = layout.has(kRx);
   const std::array<Role, 2> h{kHx, kHy}, r{remote ? kRx : kHx, remote ? kRy : kHy}, e{out0, out1};
   const auto block = [&](const std::array<Role, 2>& a, const std::array<Role, 2>& b) {
-    Matrix m;
+    Matrix2 m;
     for (int i = 0; i < 2; ++i)
       for (int j = 0; j < 2; ++j) m[i][j] = power(a[i], b[j]);
     return m;
   };
-  const Matrix hr_inverse = inverse(block(h, r));
+  const Matrix2 hr_inverse = inverse(block(h, r));
   Estimate out;
   out.t = product(block(e, r), hr_inverse);
   out.signal_inverse = product(adjoint(hr_inverse), product(block(r, r), hr_inverse));
   std::swap(out.signal_inverse[0][1], out.signal_inverse[1][0]);
-  const Matrix te = product(out.t, block(h, e)), et = adjoint(te), ee = block(e, e);
-  const Matrix tht = product(out.t, product(block(h, h), adjoint(out.t)));
+  const Matrix2 te = product(out.t, block(h, e)), et = adjoint(te), ee = block(e, e);
+  const Matrix2 tht = product(out.t, product(block(h, h), adjoint(out.t)));
   for (int i = 0; i < 2; ++i)
     for (int j = 0; j < 2; ++j)
       out.residual[i][j] = (ee[i][j] - te[i][j] - et[i][j] + tht[i][j]) / averages;
@@ -243,7 +243,7 @@ void read_edi_spectra(EdiContext& c, Sounding& s) {
       for (const auto& row : e.t)
         for (const Complex z : row) bad |= !std::isfinite(z.real()) || !std::isfinite(z.imag());
       if (!bad) return e;
-      const Matrix nan{{{kMissing, kMissing}, {kMissing, kMissing}}};
+      const Matrix2 nan{{{kMissing, kMissing}, {kMissing, kMissing}}};
       return Estimate{nan, nan, nan};
     };
     s.frequency_hz.push_back(*frequency);

@@ -13,7 +13,6 @@
 namespace tessera::inversion {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 int axis_of(std::string_view channel, char field) {
   if (channel.size() < 2 || upper(channel.substr(0, 1))[0] != field) return -1;

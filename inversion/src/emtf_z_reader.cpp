@@ -14,7 +14,6 @@
 namespace tessera::inversion {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 class ZReader {
  public:

@@ -17,7 +17,6 @@
 namespace tessera::inversion {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kNothing = -999;
 
 /// One row of an element: real, imaginary, error, or rho, phase and their errors.

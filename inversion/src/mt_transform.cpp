@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/inversion/mt_transform.h"
 
+#include "missing.h"
+
 #include <cmath>
 
 namespace tessera::inversion {
 namespace {
 
-constexpr double kPi = std::numbers::pi;
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr Complex kMissing{kNaN, kNaN};
 using Real2 = Tensor2<double>;
 
 template <class A, class B>
@@ -20,7 +19,7 @@ Tensor2<Complex> product(const A& a, const B& b) {
 }
 
 Real2 turn(double angle_deg) {
-  const double a = angle_deg * kPi / 180, c = std::cos(a), s = std::sin(a);
+  const double a = angle_deg * std::numbers::pi / 180, c = std::cos(a), s = std::sin(a);
   return {{{c, s}, {-s, c}}};
 }
 
@@ -154,11 +153,11 @@ SoundingCurve sounding_curve(std::span<const double> frequency_hz, const Respons
   SoundingCurve out;
   for (std::size_t i = 0; i < frequency_hz.size(); ++i) {
     const double size = std::abs(r.z[i]), relative = r.error[i] / size;
-    const double rho = size * size / (2 * kPi * frequency_hz[i] * kMu0);
+    const double rho = size * size / (2 * std::numbers::pi * frequency_hz[i] * kMu0);
     out.rho.push_back(rho);
     out.rho_error.push_back(2 * rho * relative);
-    out.phase.push_back(std::arg(r.z[i]) * 180 / kPi);
-    out.phase_error.push_back(relative * 180 / kPi);
+    out.phase.push_back(std::arg(r.z[i]) * 180 / std::numbers::pi);
+    out.phase_error.push_back(relative * 180 / std::numbers::pi);
   }
   return out;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/inversion/phase_tensor.h"
 
+#include "missing.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -8,7 +10,6 @@ namespace tessera::inversion {
 namespace {
 
 constexpr double kDegrees = 180 / std::numbers::pi;
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// Everything but the errors; angles in the axes of the sounding.
 PhaseTensor of_impedance(const Tensor2<Complex>& z) {

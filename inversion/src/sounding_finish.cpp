@@ -12,19 +12,11 @@
 namespace tessera::inversion {
 namespace {
 
-constexpr double kPi = std::numbers::pi;
 // Rocks and sea water lie far inside; a mistaken unit is a factor of (4 pi 1e-4)^2, six decades.
 constexpr double kLowestRho = 0.05, kHighestRho = 1e6;
 
 /// EMPTY, 1e32, 1e33 and whatever else stands for "nothing measured".
 bool is_missing(double v) { return !(std::abs(v) < 1e30); }
-
-double median(std::vector<double> v) {
-  if (v.empty()) return std::nan("");
-  const auto middle = v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2);
-  std::nth_element(v.begin(), middle, v.end());
-  return *middle;
-}
 
 void check_frequencies(const Sounding& s, const std::vector<std::size_t>& offsets,
                        Findings& findings) {
@@ -164,12 +156,12 @@ void review_conventions(const Sounding& s, const ReadOptions& options, Findings&
   std::size_t outside = 0, mirrored = 0, n = 0;
   std::vector<double> phases;
   for (std::size_t i = 0; i < s.size(); ++i) {
-    const double omega = 2 * kPi * s.frequency_hz[i];
+    const double omega = 2 * std::numbers::pi * s.frequency_hz[i];
     for (const Complex z : {s.impedance[i][0][1], s.impedance[i][1][0]})
       if (std::abs(z) > 0) rho.push_back(std::norm(z) / (omega * kMu0));
     const Complex xy = s.impedance[i][0][1];
     if (!(std::abs(xy) > 0)) continue;
-    const double phase = std::arg(xy) * 180 / kPi;
+    const double phase = std::arg(xy) * 180 / std::numbers::pi;
     ++n;
     phases.push_back(phase);
     outside += phase < 0 || phase > 90;
@@ -211,7 +203,7 @@ void review_resistivities(const Sounding& s, Findings& findings) {
   std::vector<double> ratio;
   for (std::size_t i = 0; i < s.size(); ++i)
     for (const auto& [r, c] : {std::pair{0, 1}, std::pair{1, 0}}) {
-      const double from_z = std::norm(s.impedance[i][r][c]) / (2 * kPi * s.frequency_hz[i] * kMu0);
+      const double from_z = std::norm(s.impedance[i][r][c]) / (2 * std::numbers::pi * s.frequency_hz[i] * kMu0);
       const double given = s.resistivity.rho[i][r][c];
       if (from_z > 0 && given > 0) ratio.push_back(given / from_z);
     }
@@ -238,6 +230,14 @@ void review_azimuth(const Sounding& s, Findings& findings) {
 }
 
 }  // namespace
+
+double median(std::vector<double> v) {
+  std::erase_if(v, [](double x) { return !std::isfinite(x); });
+  if (v.empty()) return kNaN;
+  const auto middle = v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2);
+  std::nth_element(v.begin(), middle, v.end());
+  return *middle;
+}
 
 double wrap_degrees(double angle) {
   double a = std::fmod(angle, 360.0);
@@ -284,11 +284,11 @@ bool impedance_from_resistivity(Sounding& s) {
         const double rho = rp.rho[i][r][c], phase = rp.phase[i][r][c];
         if (!(rho > 0) || is_missing(rho) || is_missing(phase) || !(s.frequency_hz[i] > 0))
           continue;
-        const double size = std::sqrt(2 * kPi * s.frequency_hz[i] * kMu0 * rho);
-        s.impedance[i][r][c] = std::polar(size, phase * kPi / 180);
+        const double size = std::sqrt(2 * std::numbers::pi * s.frequency_hz[i] * kMu0 * rho);
+        s.impedance[i][r][c] = std::polar(size, phase * std::numbers::pi / 180);
         // The phase error has one meaning; that of the resistivity is in log10 units in some
         // programs.
-        const double by_phase = rp.phase_error[i][r][c] * kPi / 180,
+        const double by_phase = rp.phase_error[i][r][c] * std::numbers::pi / 180,
                      by_rho = rp.rho_error[i][r][c] / (2 * rho);
         s.impedance_error[i][r][c] = size * (by_phase > 0 ? by_phase : by_rho);
       }
@@ -307,7 +307,7 @@ void use_channel_azimuths(Sounding& s, const ChannelAzimuths& channels, std::siz
   using Real2 = Tensor2<double>;
   // Measured components from those on right-angled axes: rows (cos a, sin a), a counted from Hx.
   const auto projection = [&](double x, double y) {
-    const double a = (x - channels.hx) * kPi / 180, b = (y - channels.hx) * kPi / 180;
+    const double a = (x - channels.hx) * std::numbers::pi / 180, b = (y - channels.hx) * std::numbers::pi / 180;
     return Real2{{{std::cos(a), std::sin(a)}, {std::cos(b), std::sin(b)}}};
   };
   const auto inverse = [](const Real2& m) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // From numbers as the file has them to a Sounding in our conventions, and the doubts worth a word.
 #pragma once
+#include "missing.h"
 #include "mt_text.h"
 #include "tessera/inversion/sounding.h"
 
 #include <cstddef>
-#include <limits>
 #include <optional>
 #include <vector>
 
@@ -45,11 +45,11 @@ void errors_from_covariance(Sounding& s);
 /// quadrant.
 bool impedance_from_resistivity(Sounding& s);
 
+/// Of the finite values; NaN where there is none. Of an even number, the upper one.
+double median(std::vector<double> values);
+
 /// An angle brought into (-180, 180].
 double wrap_degrees(double angle);
-
-inline constexpr Complex kMissing{std::numeric_limits<double>::quiet_NaN(),
-                                  std::numeric_limits<double>::quiet_NaN()};
 
 // One reader per format; each returns a finished sounding or throws.
 Sounding read_edi(const data::TextFile& text, const ReadOptions& options);

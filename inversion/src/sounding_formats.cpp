@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `tessera info` tells of a magnetotelluric file.
+#include "sounding_finish.h"
 #include "tessera/data/info.h"
 #include "tessera/inversion/mt_transform.h"
 #include "tessera/inversion/phase_tensor.h"
@@ -20,14 +21,6 @@ void add_optional(InfoNode& node, const char* name, const std::optional<double>&
     node.add(name, *v);
   else
     node.add(name, std::string("not given"));
-}
-
-double median(std::vector<double> v) {
-  std::erase_if(v, [](double x) { return !std::isfinite(x); });
-  if (v.empty()) return std::nan("");
-  const auto middle = v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2);
-  std::nth_element(v.begin(), middle, v.end());
-  return *middle;
 }
 
 InfoNode summarize(const std::filesystem::path& path) {

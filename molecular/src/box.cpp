@@ -3,22 +3,21 @@
 
 #include "io/reach.h"
 #include "tessera/autodiff/error.h"
+#include "units.h"
+#include "vec.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 namespace tessera::molecular {
 namespace {
 
-double dot(const Vec3& a, const Vec3& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 double norm(const Vec3& a) { return std::sqrt(dot(a, a)); }
 void subtract(Vec3& a, double n, const Vec3& b) {
   for (std::size_t k = 0; k < 3; ++k) a[k] -= n * b[k];
 }
-constexpr double degree = std::numbers::pi / 180;
 
 }  // namespace
 

@@ -29,11 +29,12 @@ struct Word {
   bool quoted = false;
 };
 
-constexpr std::string_view sets[] = {"all", "none", "protein", "backbone", "sidechain", "nucleic", "water", "ion", "hydrogen", "heavy"};
-constexpr std::string_view texts[] = {"name", "type", "element", "resname", "chain", "segment"};
-constexpr std::string_view numbers[] = {"resid", "index", "serial"};
-constexpr std::string_view reals[] = {"mass", "charge", "x", "y", "z"};
-constexpr std::string_view others[] = {"and", "or", "not", "within", "of", "same", "as", "to", "(", ")"};
+constexpr std::string_view set_words[] = {"all", "none", "protein", "backbone", "sidechain", "nucleic", "water", "ion",
+                                          "hydrogen", "heavy"};
+constexpr std::string_view text_words[] = {"name", "type", "element", "resname", "chain", "segment"};
+constexpr std::string_view number_words[] = {"resid", "index", "serial"};
+constexpr std::string_view real_words[] = {"mass", "charge", "x", "y", "z"};
+constexpr std::string_view other_words[] = {"and", "or", "not", "within", "of", "same", "as", "to", "(", ")"};
 
 template <std::size_t N>
 bool among(const std::string_view (&list)[N], const Word& w) {
@@ -42,7 +43,9 @@ bool among(const std::string_view (&list)[N], const Word& w) {
     if (s == w.text) return true;
   return false;
 }
-bool is_keyword(const Word& w) { return among(sets, w) || among(texts, w) || among(numbers, w) || among(reals, w) || among(others, w); }
+bool is_keyword(const Word& w) {
+  return among(set_words, w) || among(text_words, w) || among(number_words, w) || among(real_words, w) || among(other_words, w);
+}
 
 /// Whether a text fits a pattern with * and ?: the star met last takes as many letters as it must.
 bool fits(std::string_view pattern, std::string_view text) {
@@ -151,12 +154,12 @@ class Parser {
     }
     if (!w.quoted && w.text == "within") return within();
     if (!w.quoted && w.text == "same") return same();
-    if (among(sets, w)) return where([&](std::size_t i) { return in_set(w.text, i); });
-    if (among(texts, w)) return by_text(w);
-    if (among(numbers, w)) return by_number(w);
-    if (among(reals, w)) return by_real(w);
+    if (among(set_words, w)) return where([&](std::size_t i) { return in_set(w.text, i); });
+    if (among(text_words, w)) return by_text(w);
+    if (among(number_words, w)) return by_number(w);
+    if (among(real_words, w)) return by_real(w);
     std::vector<std::string_view> known;
-    for (const auto list : {std::span<const std::string_view>(sets), std::span<const std::string_view>(texts), std::span<const std::string_view>(numbers), std::span<const std::string_view>(reals)})
+    for (const auto list : {std::span<const std::string_view>(set_words), std::span<const std::string_view>(text_words), std::span<const std::string_view>(number_words), std::span<const std::string_view>(real_words)})
       known.insert(known.end(), list.begin(), list.end());
     for (const char* k : {"not", "within", "same"}) known.push_back(k);
     std::vector<std::string> names(known.begin(), known.end());

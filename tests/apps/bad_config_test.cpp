@@ -166,9 +166,7 @@ void expect_refused(const TempFolder& t, const Row& r) {
   }
 }
 
-}  // namespace
-
-class BadConfiguration : public testing::TestWithParam<Row> {};
+class BadConfiguration : public ::testing::TestWithParam<Row> {};
 
 TEST_P(BadConfiguration, IsRefusedWithItsPlace) {
   const TempFolder t;
@@ -177,7 +175,7 @@ TEST_P(BadConfiguration, IsRefusedWithItsPlace) {
   expect_refused(t, GetParam());
 }
 
-INSTANTIATE_TEST_SUITE_P(Files, BadConfiguration, testing::ValuesIn(rows()), [](const auto& info) {
+INSTANTIATE_TEST_SUITE_P(Files, BadConfiguration, ::testing::ValuesIn(rows()), [](const auto& info) {
   std::string name = info.param.name;
   std::replace(name.begin(), name.end(), '.', '_');
   return name;
@@ -215,3 +213,5 @@ TEST(BadConfigurationFile, CrlfLoneCrAndAByteOrderMarkAreFine) {
     EXPECT_EQ(command(t.path(), {"check", "good.toml"}).code, 0) << text;
   }
 }
+
+}  // namespace

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command as users meet it: exit codes, what goes to which output, what is left on disk.
-#include "run_program.h"
-#include "temp_folder.h"
+#include "app_test.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -18,7 +17,7 @@ using Json = nlohmann::json;
 
 namespace {
 
-class Command : public testing::Test {
+class Command : public ::testing::Test {
  protected:
   static std::vector<std::string> program(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), TESSERA_SAMPLE_PROGRAM);
@@ -41,12 +40,6 @@ class Command : public testing::Test {
   }
   TempFolder folder_;
 };
-
-bool holds(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-}  // namespace
 
 TEST_F(Command, HelpListsEveryVerbOnStdout) {
   const Outcome o = tessera({"--help"});
@@ -107,9 +100,9 @@ TEST_F(Command, MistakesOnTheCommandLineEndWith2AndLeaveStdoutEmpty) {
                                                        {"plot", "full"}};
   for (const auto& arguments : wrong) {
     const Outcome o = tessera(arguments);
-    EXPECT_EQ(o.code, 2) << testing::PrintToString(arguments) << o.err;
-    EXPECT_EQ(o.out, "") << testing::PrintToString(arguments);
-    EXPECT_TRUE(holds(o.err, "error")) << testing::PrintToString(arguments) << o.err;
+    EXPECT_EQ(o.code, 2) << ::testing::PrintToString(arguments) << o.err;
+    EXPECT_EQ(o.out, "") << ::testing::PrintToString(arguments);
+    EXPECT_TRUE(holds(o.err, "error")) << ::testing::PrintToString(arguments) << o.err;
   }
   EXPECT_TRUE(holds(tessera({"rnu", "a"}).err, "did you mean 'run'?"));
 }
@@ -360,3 +353,5 @@ TEST_F(Command, GradcheckFindsAnErrorOfOneInATenThousand) {
   EXPECT_EQ(transpose.code, 6);
   EXPECT_TRUE(holds(transpose.out, "forward and reverse mode differ")) << transpose.out;
 }
+
+}  // namespace

@@ -21,7 +21,7 @@ constexpr double degree = std::numbers::pi / 180;
 }  // namespace
 
 TEST(FdtdOptions, AWholeCaseIsRead) {
-  const FdtdOptions o = read_fdtd(kCase);
+  const FdtdOptions o = read_fdtd(kWholeCase);
   EXPECT_EQ(o.title, "A ring beside a waveguide");
 
   EXPECT_EQ(o.grid.size, (Point{1e-5, 8e-6, 0}));
@@ -175,7 +175,7 @@ TEST(FdtdOptions, AWholeCaseIsRead) {
 }
 
 TEST(FdtdOptions, AResolvedCaseIsTheSameCase) {
-  const std::string resolved = fdtd_options().resolved_toml(parse_config("a.toml", kHead + kCase));
+  const std::string resolved = fdtd_options().resolved_toml(parse_config("a.toml", kHead + kWholeCase));
   const Config again = parse_config("resolved.toml", resolved);
   EXPECT_NO_THROW(read_options(again)) << resolved;
   EXPECT_EQ(fdtd_options().resolved_toml(again), resolved);
@@ -205,5 +205,5 @@ TEST(FdtdOptions, LinesGiveTheSizeOfTheirAxis) {
 
 TEST(FdtdOptions, EveryMediumOfTheLibraryMayBeNamed) {
   for (const std::string& name : tessera::electromagnetics::list_media())
-    EXPECT_NO_THROW(read_fdtd(std::string(kCase), {"structure[0].material=" + name}));
+    EXPECT_NO_THROW(read_fdtd(std::string(kWholeCase), {"structure[0].material=" + name}));
 }

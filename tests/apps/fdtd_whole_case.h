@@ -4,7 +4,7 @@
 
 namespace tessera::testing {
 
-inline const char* const kCase = R"(schema = 1
+inline const char* const kWholeCase = R"(schema = 1
 title = "A ring beside a waveguide"
 
 [grid]

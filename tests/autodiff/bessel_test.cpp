@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kPi = std::numbers::pi;
 
-double difference(const Tensor& a, const Tensor& b) { return max(abs(a - b) / abs(b)).item(); }
+double pointwise_error(const Tensor& a, const Tensor& b) { return max(abs(a - b) / abs(b)).item(); }
 /// Radii 1e-3 ... 80 on 16 rays that begin at angle `first`, over `turns` of the circle; none lies on an axis.
 Tensor rays(double first, double turns) {
   std::vector<c128> z;
@@ -32,9 +32,9 @@ TEST(Bessel, Wronskians) {
   const Tensor right = rays(-kPi / 2, 0.5), above = rays(0, 0.5), one = ones(right.shape(), Dtype::c128);
   for (double v : {0.0, 0.3, 0.5, 1.0, 3.7, 12.0, 40.25}) {
     const Tensor ik = bessel_ie(v, right) * bessel_ke(v + 1, right) + bessel_ie(v + 1, right) * bessel_ke(v, right);
-    EXPECT_LE(difference(ik * right * exp(c128(0, -1) * cast(imag(right), Dtype::c128)), one), 1e-13) << v;
+    EXPECT_LE(pointwise_error(ik * right * exp(c128(0, -1) * cast(imag(right), Dtype::c128)), one), 1e-13) << v;
     const Tensor jh = bessel_je(v + 1, above) * hankel1e(v, above) - bessel_je(v, above) * hankel1e(v + 1, above);
-    EXPECT_LE(difference(jh * above * exp(c128(0, 1) * cast(real(above), Dtype::c128)), c128(0, 2 / kPi) * one), 1e-13) << v;
+    EXPECT_LE(pointwise_error(jh * above * exp(c128(0, 1) * cast(real(above), Dtype::c128)), c128(0, 2 / kPi) * one), 1e-13) << v;
   }
 }
 
@@ -42,10 +42,10 @@ TEST(Bessel, HalfOrdersAreElementary) {
   const Tensor x = tensor({0.01, 0.5, 1.0, 2.5, 7.0, 30.0, 100.0});
   EXPECT_LE(max(abs(bessel_j(0.5, x) - sqrt(2 / kPi / x) * sin(x))).item(), 2e-15);
   EXPECT_LE(max(abs(bessel_j(-0.5, x) - sqrt(2 / kPi / x) * cos(x))).item(), 2e-14);
-  EXPECT_LE(difference(bessel_k(0.5, x), sqrt(kPi / 2 / x) * exp(-x)), 1e-14);
-  EXPECT_LE(difference(bessel_i(-1.5, x), sqrt(2 / kPi / x) * (sinh(x) - cosh(x) / x)), 1e-13);
+  EXPECT_LE(pointwise_error(bessel_k(0.5, x), sqrt(kPi / 2 / x) * exp(-x)), 1e-14);
+  EXPECT_LE(pointwise_error(bessel_i(-1.5, x), sqrt(2 / kPi / x) * (sinh(x) - cosh(x) / x)), 1e-13);
   EXPECT_LE(max(abs(spherical_j(0, x) - sin(x) / x)).item(), 1e-15);
-  EXPECT_LE(difference(spherical_y(1, x), -cos(x) / square(x) - sin(x) / x), 1e-12);
+  EXPECT_LE(pointwise_error(spherical_y(1, x), -cos(x) / square(x) - sin(x) / x), 1e-12);
 }
 
 TEST(Bessel, RecurrenceAndGeneratingFunction) {

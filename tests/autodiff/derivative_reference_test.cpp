@@ -25,7 +25,7 @@ namespace tessera {
 namespace {
 
 using Wide = std::complex<long double>;
-using Function = std::function<Tensor(double parameter, const Tensor& x)>;
+using ParametricFunction = std::function<Tensor(double parameter, const Tensor& x)>;
 
 struct Entry {
   std::string name;
@@ -60,8 +60,8 @@ Tensor of(double, const Tensor& x) { return f(x); }
 template <Tensor (*f)(double, Arg)>
 Tensor of_order(double v, const Tensor& x) { return f(v, x); }
 
-const std::map<std::string, Function>& functions() {
-  static const std::map<std::string, Function> all = {
+const std::map<std::string, ParametricFunction>& functions() {
+  static const std::map<std::string, ParametricFunction> all = {
       {"sqrt", of<sqrt>}, {"rsqrt", of<rsqrt>}, {"cbrt", of<cbrt>}, {"exp", of<exp>}, {"expm1", of<expm1>}, {"log", of<log>},
       {"log1p", of<log1p>}, {"sin", of<sin>}, {"cos", of<cos>}, {"tan", of<tan>}, {"asin", of<asin>}, {"acos", of<acos>},
       {"atan", of<atan>}, {"sinh", of<sinh>}, {"cosh", of<cosh>}, {"tanh", of<tanh>}, {"sech2", of<sech2>}, {"asinh", of<asinh>}, {"acosh", of<acosh>},
@@ -91,7 +91,7 @@ Allowed allowed(const Entry& e) {
   return {{4, 8, 32, 32}};
 }
 
-Tensor derivative(const Function& f, double p, const Tensor& x, int order) {
+Tensor derivative(const ParametricFunction& f, double p, const Tensor& x, int order) {
   if (order == 0) return f(p, x);
   const auto lower = [&](Tensor t) { return derivative(f, p, t, order - 1); };
   return jvp(lower, x, scalar(1.0, x.dtype())).second;

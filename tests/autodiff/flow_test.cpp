@@ -7,6 +7,7 @@
 
 #include <cmath>
 
+#include "error_text.h"
 #include "tessera/autodiff/check.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/host_call.h"
@@ -18,17 +19,10 @@
 namespace tessera {
 namespace {
 
+using testing::message_of;
+
 using Tensors = std::vector<Tensor>;
 
-template <class F>
-std::string message_of(F f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "nothing was thrown";
-}
 
 TEST(Check, SpeaksInEveryTransform) {
   const auto f = [](Tensor x) { return sqrt(check(x, x >= 0.0, "the density is negative")); };

@@ -12,25 +12,17 @@
 #include "tessera/autodiff/jit.h"
 #include "tessera/autodiff/loops.h"
 #include "tessera/autodiff/ops.h"
+#include "error_text.h"
 #include "measured.h"
+#include "noise.h"
+#include "tensor_measures.h"
 
 namespace tessera {
 namespace {
 
-double difference(const Tensor& a, const Tensor& b) {
-  EXPECT_EQ(a.type(), b.type());
-  return a.size() ? max(abs(a - b)).item() / std::max(1.0, max(abs(b)).item()) : 0;
-}
-Tensor noise(const Shape& s, std::uint64_t seed) { return normal(random_key(seed), s); }
-template <class F>
-std::string message_of(F f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "";
-}
+using testing::message_of;
+using testing::noise;
+using testing::relative_difference;
 
 /// x^3 + x = p. With s = 1 / (3 x^2 + 1): x' = s, x'' = -6 x s^3, x''' = s^4 (108 x^2 s - 6).
 Tensor cubic(const Tensor& p, LinearSolverPtr linear = nullptr) {
@@ -58,13 +50,13 @@ TEST(Implicit, ScalarRootToThirdOrderInEveryMode) {
 TEST(Implicit, PlansAndBatchesEqualSingleCalls) {
   const auto f = [](Tensor p) { return sum(square(cubic(p))); };
   const Tensor p = noise({4, 3}, 1);
-  EXPECT_EQ(difference(jit(grad(f))(select(p, 0, 0)), grad(f)(select(p, 0, 0))), 0);
+  EXPECT_EQ(relative_difference(jit(grad(f))(select(p, 0, 0)), grad(f)(select(p, 0, 0))), 0);
   const Tensor g = vmap(grad(f))(p), h = vmap([&](Tensor q) { return hvp(f, q, ones({3})); })(p);
   const Tensor outer = grad([&](Tensor q) { return sum(vmap(f)(q)); })(p);
   for (Index i = 0; i < 4; ++i) {
-    EXPECT_LE(difference(select(g, 0, i), grad(f)(select(p, 0, i))), 1e-14);
-    EXPECT_LE(difference(select(outer, 0, i), grad(f)(select(p, 0, i))), 1e-14);
-    EXPECT_LE(difference(select(h, 0, i), hvp(f, select(p, 0, i), ones({3}))), 1e-13);
+    EXPECT_LE(relative_difference(select(g, 0, i), grad(f)(select(p, 0, i))), 1e-14);
+    EXPECT_LE(relative_difference(select(outer, 0, i), grad(f)(select(p, 0, i))), 1e-14);
+    EXPECT_LE(relative_difference(select(h, 0, i), hvp(f, select(p, 0, i), ones({3}))), 1e-13);
   }
 }
 
@@ -77,14 +69,14 @@ TEST(Implicit, SystemOfEquationsAgainstTheUnrolledIteration) {
     for (int k = 0; k < 12; ++k) x = x - solve(a + diag(0.9 * square(x)), residual(a, b0, x));
     return sum(sin(x));
   };
-  EXPECT_LE(difference(grad(by_root)(a0), grad(unrolled)(a0)), 1e-13);
-  EXPECT_LE(difference(hvp(by_root, a0, t), hvp(unrolled, a0, t)), 1e-12);
+  EXPECT_LE(relative_difference(grad(by_root)(a0), grad(unrolled)(a0)), 1e-13);
+  EXPECT_LE(relative_difference(hvp(by_root, a0, t), hvp(unrolled, a0, t)), 1e-12);
   const auto y = root([&](const Tensor& x) { return residual(a0, b0, x); }, zeros({4}));
   EXPECT_EQ(y.reason.item<std::int32_t>(), static_cast<std::int32_t>(SolveReason::converged));
   EXPECT_LE(y.iterations.item<std::int32_t>(), 6);
   EXPECT_LE(y.residual.item(), 1e-14);
   const auto krylov = root([&](const Tensor& x) { return residual(a0, b0, x); }, zeros({4}), {.solver = newton({.linear = gmres()})});
-  EXPECT_LE(difference(krylov.x, y.x), 1e-13);
+  EXPECT_LE(relative_difference(krylov.x, y.x), 1e-13);
 }
 
 TEST(Implicit, FixedPointAgainstTheUnrolledIteration) {
@@ -96,12 +88,12 @@ TEST(Implicit, FixedPointAgainstTheUnrolledIteration) {
     for (int k = 0; k < 200; ++k) x = step(m, x);
     return sum(square(x));
   };
-  EXPECT_LE(difference(grad(by_point)(w), grad(unrolled)(w)), 1e-11);
-  EXPECT_LE(difference(hvp(by_point, w, t), hvp(unrolled, w, t)), 1e-10);
+  EXPECT_LE(relative_difference(grad(by_point)(w), grad(unrolled)(w)), 1e-11);
+  EXPECT_LE(relative_difference(hvp(by_point, w, t), hvp(unrolled, w, t)), 1e-10);
   const auto mixed = fixed_point([&](const Tensor& x) { return step(w, x); }, zeros({5}));
   const auto plain = fixed_point([&](const Tensor& x) { return step(w, x); }, zeros({5}), {.solver = anderson({.memory = 0})});
   EXPECT_LT(mixed.iterations.item<std::int32_t>(), plain.iterations.item<std::int32_t>());
-  EXPECT_LE(difference(mixed.x, plain.x), 1e-11);
+  EXPECT_LE(relative_difference(mixed.x, plain.x), 1e-11);
 }
 
 TEST(Implicit, MinimaOfRidgeRegressionFollowItsClosedForm) {
@@ -118,9 +110,9 @@ TEST(Implicit, MinimaOfRidgeRegressionFollowItsClosedForm) {
     return x;
   };
   const auto by_descent = [&](Tensor lambda) { return sum(exp(argmin([&](const Tensor& x) { return objective(x, lambda); }, zeros({3}), descent).x)); };
-  EXPECT_LE(difference(grad(by_newton)(k), grad(closed)(k)), 1e-13);
-  EXPECT_LE(difference(grad(grad(by_newton))(k), grad(grad(closed))(k)), 1e-13);
-  EXPECT_LE(difference(grad(by_descent)(k), grad(closed)(k)), 1e-12);
+  EXPECT_LE(relative_difference(grad(by_newton)(k), grad(closed)(k)), 1e-13);
+  EXPECT_LE(relative_difference(grad(grad(by_newton))(k), grad(grad(closed))(k)), 1e-13);
+  EXPECT_LE(relative_difference(grad(by_descent)(k), grad(closed)(k)), 1e-12);
   EXPECT_EQ(calls, 1);
 }
 
@@ -129,8 +121,8 @@ TEST(Implicit, ComplexEquationsNeedNotBeHolomorphic) {
   const Tensor p = tessera::complex(tensor({0.4, -0.2}), tensor({0.1, 0.5})), t = tessera::complex(tensor({1.0, 0.3}), tensor({-0.5, 0.8}));
   const auto f = [](Tensor q) { return root([q](const Tensor& z) { return z + 0.3 * square(conj(z)) - q; }, zeros({2}, Dtype::c128)).x; };
   const Tensor z = f(p), dz = jvp(f, p, t).second;
-  EXPECT_LE(difference(z + 0.3 * square(conj(z)), p), 1e-15);
-  EXPECT_LE(difference(dz + 0.6 * conj(z) * conj(dz), t), 1e-15);
+  EXPECT_LE(relative_difference(z + 0.3 * square(conj(z)), p), 1e-15);
+  EXPECT_LE(relative_difference(dz + 0.6 * conj(z) * conj(dz), t), 1e-15);
   const auto [y, pull] = vjp(f, p);
   const Tensor c = tessera::complex(tensor({0.7, 0.1}), tensor({0.2, -0.9}));
   EXPECT_NEAR(real(sum(conj(c) * dz)).item(), real(sum(conj(pull(c)) * t)).item(), 1e-15);
@@ -173,20 +165,20 @@ TEST(Implicit, NewtonInALoopOfUnknownLengthHasTheTheoremsDerivatives) {
   };
   const Tensor x = x_of(p), j = slope(x);
   const Tensor forward = jvp(x_of, p, t).second, back = vjp(x_of, p).second(c);
-  const double ahead = difference(forward, solve(j, t)), behind = difference(back, solve(transpose(j), c));
-  EXPECT_LE(difference(f(x, p), zeros({5})), 1e-14);
+  const double ahead = relative_difference(forward, solve(j, t)), behind = relative_difference(back, solve(transpose(j), c));
+  EXPECT_LE(relative_difference(f(x, p), zeros({5})), 1e-14);
   EXPECT_LE(ahead, 1e-12);
   EXPECT_LE(behind, 1e-12);
   test::measured("newton_while_forward", ahead);
   test::measured("newton_while_reverse", behind);
   // Second order: d/dp of c . dx/dp t is -(F_x^-T c) . (F_xx dx dx'), here 1.8 x dx dx'.
   const Tensor second = grad([&](Tensor q) { return sum(c * jvp(x_of, q, t).second); })(p);
-  const double twice = difference(second, neg(solve(transpose(j), 1.8 * x * forward * solve(transpose(j), c))));
+  const double twice = relative_difference(second, neg(solve(transpose(j), 1.8 * x * forward * solve(transpose(j), c))));
   EXPECT_LE(twice, 1e-11);
   test::measured("newton_while_second", twice);
   // root, by the theorem itself.
   const auto by_root = [&](Tensor q) { return root([&, q](const Tensor& u) { return f(u, q); }, zeros({5})).x; };
-  EXPECT_LE(difference(vjp(by_root, p).second(c), back), 1e-12);
+  EXPECT_LE(relative_difference(vjp(by_root, p).second(c), back), 1e-12);
 }
 
 TEST(Implicit, SparseJacobiansGiveWhatWholeOnesGive) {
@@ -207,17 +199,17 @@ TEST(Implicit, SparseJacobiansGiveWhatWholeOnesGive) {
   };
   const auto whole = [&](Tensor v) { return sum(square(root(f(v), zeros({n})).x)); };
   const auto sparse = [&](Tensor v) { return sum(square(root(f(v), zeros({n}), {.solver = watched, .linear = dense_lu(), .sparse = true}).x)); };
-  EXPECT_LE(difference(sparse(noise_of), whole(noise_of)), 1e-14);
-  EXPECT_LE(difference(grad(sparse)(noise_of), grad(whole)(noise_of)), 1e-13);
-  EXPECT_LE(difference(hvp(sparse, noise_of, t), hvp(whole, noise_of, t)), 1e-12);
+  EXPECT_LE(relative_difference(sparse(noise_of), whole(noise_of)), 1e-14);
+  EXPECT_LE(relative_difference(grad(sparse)(noise_of), grad(whole)(noise_of)), 1e-13);
+  EXPECT_LE(relative_difference(hvp(sparse, noise_of, t), hvp(whole, noise_of, t)), 1e-12);
   EXPECT_EQ(entries, p->entries() + 1);  // row 1 has no diagonal of its own
   // Entries that are zero by chance keep their place: the second derivative sees them.
   const Tensor empty = zeros({p->entries()});
-  EXPECT_LE(difference(hvp(sparse, empty, t), hvp(whole, empty, t)), 1e-12);
+  EXPECT_LE(relative_difference(hvp(sparse, empty, t), hvp(whole, empty, t)), 1e-12);
   const auto energy = [&](Tensor v) { return [&, v](const Tensor& x) { return 0.5 * sum(square(csr_matmul(v, p, x))) + 0.5 * sum(square(x)) + 0.05 * sum(square(square(x))) - sum(b * x); }; };
   const auto least = [&](bool s) { return [&, s](Tensor v) { return sum(square(argmin(energy(v), zeros({n}), {.linear = s ? dense_lu() : nullptr, .sparse = s}).x)); }; };
-  EXPECT_LE(difference(grad(least(true))(noise_of), grad(least(false))(noise_of)), 1e-13);
-  EXPECT_LE(difference(vmap(grad(sparse))(stack({noise_of, empty})), vmap(grad(whole))(stack({noise_of, empty}))), 1e-12);
+  EXPECT_LE(relative_difference(grad(least(true))(noise_of), grad(least(false))(noise_of)), 1e-13);
+  EXPECT_LE(relative_difference(vmap(grad(sparse))(stack({noise_of, empty})), vmap(grad(whole))(stack({noise_of, empty}))), 1e-12);
 }
 
 TEST(Implicit, FailuresAreSeen) {

@@ -6,21 +6,15 @@
 #include <cmath>
 #include <limits>
 
+#include "error_text.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/ops.h"
 
 namespace tessera {
 namespace {
 
-template <class F>
-std::string message_of(F f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "";
-}
+using testing::message_of;
+
 void expect_vector(const Tensor& got, const std::vector<double>& want, double tolerance = 0) {
   const auto v = got.to_vector();
   ASSERT_EQ(v.size(), want.size());

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "special_reference.h"
+#include "tensor_measures.h"
 #include "tessera/autodiff/check.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/jit.h"
@@ -15,7 +16,8 @@
 namespace tessera {
 namespace {
 
-double largest(const Tensor& x) { return max(abs(x)).item(); }
+using testing::largest;
+
 Tensor reference(const char* name) { return tensor(numbers(special_reference(name)[0], 1)); }
 constexpr SplineEnd kEnds[] = {SplineEnd::not_a_knot, SplineEnd::natural, SplineEnd::clamped};
 

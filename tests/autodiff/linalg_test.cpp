@@ -5,25 +5,17 @@
 
 #include <cmath>
 
+#include "error_text.h"
+#include "tensor_measures.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/ops.h"
 
 namespace tessera {
 namespace {
 
-double difference(const Tensor& a, const Tensor& b) {
-  EXPECT_EQ(a.type(), b.type());
-  return a.size() ? max(abs(a - b)).item() : 0;
-}
-template <class F>
-std::string message_of(F f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "";
-}
+using testing::difference;
+using testing::message_of;
+
 Tensor spread(const Shape& s, std::uint64_t seed) { return normal(random_key(seed), s); }
 
 TEST(Linalg, FailuresNameMatrixAndPivot) {

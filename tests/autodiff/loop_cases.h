@@ -5,22 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <functional>
-#include <string>
 
+#include "error_text.h"
 #include "tessera/autodiff/loops.h"
 #include "tessera/autodiff/ops.h"
 
 namespace tessera::testing {
 
-inline std::string message_of(const std::function<void()>& run) {
-  try {
-    run();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "";
-}
 /// Largest difference relative to the largest element of b, at least 1.
 inline double distance(const Tensor& a, const Tensor& b) {
   if (a.type() != b.type()) return INFINITY;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <random>
 
+#include "tensor_measures.h"
 #include "tessera/autodiff/check.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/jit.h"
@@ -14,14 +15,15 @@
 namespace tessera {
 namespace {
 
-Tensor noise(const Shape& s, double scale = 1, unsigned seed = 3) {
+using testing::largest;
+
+Tensor scaled_noise(const Shape& s, double scale = 1, unsigned seed = 3) {
   std::mt19937_64 rng(seed);
   std::uniform_real_distribution<double> u(-scale, scale);
   std::vector<double> v(static_cast<std::size_t>(s.count()));
   for (double& x : v) x = u(rng);
   return from_span<double>(v, s);
 }
-double largest(const Tensor& x) { return max(abs(x)).item(); }
 
 TEST(Eig, RotationTurnsByItsAngle) {
   const double c = std::cos(0.3), s = std::sin(0.3);
@@ -32,7 +34,7 @@ TEST(Eig, RotationTurnsByItsAngle) {
 }
 
 TEST(Eig, SumsOverAllEigenvaluesHaveTheirMatrixDerivatives) {
-  const Tensor a = noise({6, 6});  // real, with conjugate pairs
+  const Tensor a = scaled_noise({6, 6});  // real, with conjugate pairs
   const auto cubes = [](Tensor x) { return sum(real(pow(eigvals(x), 3))); };  // tr A^3
   EXPECT_LE(largest(grad(cubes)(a) - 3.0 * transpose(matmul(a, a))), 1e-13);
   const auto log_det = [](Tensor x) { return sum(log(abs(eigvals(x)))); };
@@ -42,7 +44,7 @@ TEST(Eig, SumsOverAllEigenvaluesHaveTheirMatrixDerivatives) {
     return real(matmul(e.vectors * expand_dims(e.values, -2), adjoint(e.left)));
   };
   EXPECT_LE(largest(again(a) - a), 1e-14);
-  EXPECT_LE(largest(jvp(again, a, noise({6, 6}, 1, 4)).second - noise({6, 6}, 1, 4)), 1e-13);
+  EXPECT_LE(largest(jvp(again, a, scaled_noise({6, 6}, 1, 4)).second - scaled_noise({6, 6}, 1, 4)), 1e-13);
   EXPECT_LE(largest(hessian(cubes)(a) - hessian([](Tensor x) { return trace(matmul(x, matmul(x, x))); })(a)), 1e-12);
 }
 
@@ -60,7 +62,7 @@ TEST(Expm, KnownExponentials) {
 }
 
 TEST(Expm, EachMatrixOfAStackByItsOwnSquarings) {
-  const Tensor small = noise({4, 4}, 0.1), large = noise({4, 4}, 30, 5), both = stack({small, large, zeros({4, 4})});
+  const Tensor small = scaled_noise({4, 4}, 0.1), large = scaled_noise({4, 4}, 30, 5), both = stack({small, large, zeros({4, 4})});
   const Tensor e = expm(both);
   EXPECT_EQ(select(e, 0, 0).to_vector(), expm(small).to_vector());
   EXPECT_EQ(select(e, 0, 1).to_vector(), expm(large).to_vector());
@@ -70,15 +72,15 @@ TEST(Expm, EachMatrixOfAStackByItsOwnSquarings) {
 
 TEST(Expm, DerivativeIsTheBlockExponential) {  // Van Loan 1978: exp [[A, E], [0, A]] holds L(A, E)
   for (double size : {0.5, 6.0}) {
-    const Tensor a = noise({3, 3}, size), e = noise({3, 3}, 1, 9);
+    const Tensor a = scaled_noise({3, 3}, size), e = scaled_noise({3, 3}, 1, 9);
     const Tensor block = concatenate({concatenate({a, e}, 1), concatenate({zeros({3, 3}), a}, 1)}, 0);
     const Tensor want = slice(slice(expm(block), 0, 0, 3), 1, 3, 6);
     EXPECT_LE(largest(jvp([](Tensor x) { return expm(x); }, a, e).second - want) / largest(want), 1e-13);
   }
   const auto f = [](Tensor x) { return expm(x); };
-  const CheckReport r = gradcheck(f, noise({3, 3}, 4), {.order = 2});
+  const CheckReport r = gradcheck(f, scaled_noise({3, 3}, 4), {.order = 2});
   EXPECT_TRUE(r) << to_string(r);
-  const CheckReport z = transpose_check(f, complex(noise({2, 3, 3}, 4), noise({2, 3, 3}, 4, 8)), {.order = 2});
+  const CheckReport z = transpose_check(f, complex(scaled_noise({2, 3, 3}, 4), scaled_noise({2, 3, 3}, 4, 8)), {.order = 2});
   EXPECT_TRUE(z) << to_string(z);
 }
 

@@ -7,12 +7,15 @@
 
 #include <string>
 
+#include "error_text.h"
 #include "tessera/autodiff/jit.h"
 #include "tessera/autodiff/ops.h"
 
 using namespace tessera;
 
 namespace {
+
+using tessera::testing::message_of;
 
 constexpr std::size_t kMiB = 1u << 20;
 
@@ -24,15 +27,6 @@ class WithLimit {
   WithLimit(const WithLimit&) = delete;
   const std::size_t bytes;
 };
-
-std::string message_of(const std::function<void()>& run) {
-  try {
-    run();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "";
-}
 
 }  // namespace
 

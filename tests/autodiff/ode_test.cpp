@@ -8,17 +8,16 @@
 #include <cmath>
 
 #include "measured.h"
+#include "tensor_measures.h"
 #include "tessera/autodiff/jit.h"
 #include "tessera/autodiff/ops.h"
 
 namespace tessera {
 namespace {
 
-double difference(const Tensor& a, const Tensor& b) {
-  EXPECT_EQ(a.type(), b.type());
-  return a.size() ? max(abs(a - b)).item() : 0;
-}
-const OdeOptions kTight{.rtol = 1e-12, .atol = 1e-14};
+using testing::difference;
+
+const OdeOptions kTightOde{.rtol = 1e-12, .atol = 1e-14};
 
 /// y' = -k y + sin t from y(0) = y0: y = (y0 + 1 / (k^2 + 1)) e^{-k t} + (k sin t - cos t) / (k^2 + 1).
 Tensor driven(const Tensor& k, const Tensor& y0, const Tensor& times, const OdeOptions& o) {
@@ -33,7 +32,7 @@ TEST(Ode, ValuesAndDerivativesToThirdOrderFollowTheClosedForm) {
   const Tensor k = tensor(0.8), y0 = tensor(1.3);
   const auto third = [](auto f, const Tensor& x) { return grad(grad(grad(f)))(x); };
   for (const Tensor& times : {linspace(0, 3, 7), tensor({0.0, 3.0}), linspace(3, 0, 4)})
-    for (const OdeOptions& o : {kTight, OdeOptions{.steps = 300}, OdeOptions{.method = OdeMethod::rk4, .steps = 1500}}) {
+    for (const OdeOptions& o : {kTightOde, OdeOptions{.steps = 300}, OdeOptions{.method = OdeMethod::rk4, .steps = 1500}}) {
       SCOPED_TRACE(to_string(times) + " " + std::to_string(o.steps));
       const Tensor start = times.to_vector()[0] == 0 ? y0 : driven_exact(k, y0, select(times, 0, 0));
       EXPECT_LE(difference(driven(k, start, times, o), driven_exact(k, y0, times)), 1e-9);
@@ -217,7 +216,10 @@ TEST(Ode, ContinuousStepsAreChosenInsidePlansAndBatches) {
 
 TEST(Ode, ComplexStatesRotate) {
   const Tensor w = tensor({1.0, 2.5});
-  const auto flow = [](Tensor q) { return odeint([q](const Tensor&, const Tensor& y) { return c128(0, 1) * (q * y); }, ones({2}, Dtype::c128), tensor({0.0, 0.7, 2.0}), kTight).y; };
+  const auto flow = [](Tensor q) {
+    const auto rate = [q](const Tensor&, const Tensor& y) { return c128(0, 1) * (q * y); };
+    return odeint(rate, ones({2}, Dtype::c128), tensor({0.0, 0.7, 2.0}), kTightOde).y;
+  };
   const Tensor phase = outer(tensor({0.0, 0.7, 2.0}), w), exact = tessera::complex(cos(phase), sin(phase));
   EXPECT_LE(difference(flow(w), exact), 1e-9);
   EXPECT_LE(difference(grad([&](Tensor q) { return sum(real(flow(q))); })(w), neg(sum(expand_dims(tensor({0.0, 0.7, 2.0}), 1) * sin(phase), {0}))), 1e-8);

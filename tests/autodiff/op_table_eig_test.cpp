@@ -12,7 +12,7 @@ namespace {
 using Tensors = std::vector<Tensor>;
 
 /// A stack of two matrices whose eigenvalues are well apart and whose eigenvectors have one largest component.
-Tensor matrices(Dtype t, Index n, Rng& rng) {
+Tensor separated_matrices(Dtype t, Index n, Rng& rng) {
   Array a = to_array(uniform_tensor(t, {2, n, n}, rng));
   if (!is_inexact(t)) return to_tensor(a, t);
   for (Index q = 0; q < 2; ++q)
@@ -67,14 +67,14 @@ std::vector<Array> exponential(const std::vector<Array>& in) {
 
 void eig_rows(std::vector<Row>& rows) {
   rows.push_back({.primitive = "eig", .dtypes = kInexact,
-                  .inputs = [](Dtype t, Index n, Rng& rng) { return Tensors{matrices(t, n, rng)}; },
+                  .inputs = [](Dtype t, Index n, Rng& rng) { return Tensors{separated_matrices(t, n, rng)}; },
                   .f = [](const Tensors& x) {
                     const Eig e = eig(x[0]);
                     return Tensors{e.values, e.vectors, e.left};
                   }, .tolerance = 64, .property = defect, .large = 40, .derivative_tolerance = 1e-6});
   // Norms around 18: two squarings. The condition of the exponential is about the norm.
   rows.push_back({.primitive = "while", .variant = "expm", .dtypes = kInexact,
-                  .inputs = [](Dtype t, Index n, Rng& rng) { return Tensors{6.0 * matrices(t, n, rng)}; },
+                  .inputs = [](Dtype t, Index n, Rng& rng) { return Tensors{6.0 * separated_matrices(t, n, rng)}; },
                   .f = [](const Tensors& x) { return Tensors{expm(x[0])}; }, .oracle = exponential, .tolerance = 128, .large = 40});
 }
 

@@ -29,7 +29,7 @@ Array dft(const Array& x, int sign, Index count) {
       for (Index j = 0; j < n; ++j) y[r * count + k] += x[r * n + j] * turn(static_cast<LD>(sign * (j * k % n)) / static_cast<LD>(n));
   return y;
 }
-Array mirrored(const Array& a) {
+Array transposed(const Array& a) {
   Shape s = a.shape;
   std::swap(s[s.size() - 1], s[s.size() - 2]);
   Array y(s);
@@ -71,8 +71,8 @@ void fft_rows(std::vector<Row>& rows) {
                     .f = [inverse](const Tensors& x) { return Tensors{inverse ? ifftn(x[0], {-1, 1}, {}, Norm::forward) : fftn(x[0], {1, 2})}; },
                     .oracle = [inverse](const Arrays& in) {
                       const int sign = inverse ? 1 : -1;
-                      const Array y = mirrored(dft(in[0], sign, in[0].cols()));
-                      return Arrays{mirrored(dft(y, sign, y.cols()))};
+                      const Array y = transposed(dft(in[0], sign, in[0].cols()));
+                      return Arrays{transposed(dft(y, sign, y.cols()))};
                     }, .large = 500});
   }
   for (Index extra : {1, 2}) {  // odd and even lengths

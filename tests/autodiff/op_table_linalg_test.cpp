@@ -72,7 +72,7 @@ double triangle_defect(const Array& a, bool lower, bool positive) {
 Tensor modulus(const Tensor& x) { return is_complex(x.dtype()) ? square(real(x)) + square(imag(x)) : square(x); }
 
 /// A stack of two matrices whose singular values are well apart: a known spread plus a little noise.
-Tensor matrices(Dtype t, Index m, Index n, Rng& rng) {
+Tensor spread_matrices(Dtype t, Index m, Index n, Rng& rng) {
   Tensor x = uniform_tensor(t, {2, m, n}, rng);
   if (!is_inexact(t)) return x;
   Array a = to_array(x);
@@ -82,7 +82,7 @@ Tensor matrices(Dtype t, Index m, Index n, Rng& rng) {
   return to_tensor(a, t);
 }
 Inputs stack_of(Index dm, Index dn) {
-  return [=](Dtype t, Index n, Rng& rng) { return Tensors{matrices(t, n + dm, n + dn, rng)}; };
+  return [=](Dtype t, Index n, Rng& rng) { return Tensors{spread_matrices(t, n + dm, n + dn, rng)}; };
 }
 
 }  // namespace
@@ -122,7 +122,7 @@ void linalg_rows(std::vector<Row>& rows) {
   // Symmetrised inside, as the user's function does it.
   rows.push_back({.primitive = "cholesky", .dtypes = kInexact,
                   .inputs = [](Dtype t, Index n, Rng& rng) {
-                    Array a = to_array(matrices(t, n, n, rng));
+                    Array a = to_array(spread_matrices(t, n, n, rng));
                     if (is_inexact(t)) {
                       a = product(a, mirrored(a));
                       for (Index q = 0; q < 2; ++q)
@@ -140,7 +140,8 @@ void linalg_rows(std::vector<Row>& rows) {
     std::string variant = std::string(f.lower ? "lower" : "upper") + (f.transpose ? " transposed" : "") + (f.conjugate ? " conjugated" : "") + (f.unit ? " unit" : "") + (f.left ? " left" : " right");
     rows.push_back({.primitive = "triangular_solve", .variant = variant, .dtypes = kInexact,
                     .inputs = [f](Dtype t, Index n, Rng& rng) {
-                      return Tensors{matrices(t, n, n, rng), f.left ? uniform_tensor(t, {2, n, 2}, rng) : uniform_tensor(t, {2, 2, n}, rng)};
+                      return Tensors{spread_matrices(t, n, n, rng),
+                                     f.left ? uniform_tensor(t, {2, n, 2}, rng) : uniform_tensor(t, {2, 2, n}, rng)};
                     },
                     .f = [f](const Tensors& x) { return Tensors{triangular_solve(x[0], x[1], f)}; }, .tolerance = 64,
                     .property = [f](const Tensors& x, const Tensors& y) {
@@ -160,7 +161,8 @@ void linalg_rows(std::vector<Row>& rows) {
   for (bool left : {true, false})
     rows.push_back({.primitive = "triangular_solve", .variant = left ? "one matrix, left" : "one matrix, right", .dtypes = kInexact,
                     .inputs = [left](Dtype t, Index n, Rng& rng) {
-                      return Tensors{select(matrices(t, n, n, rng), 0, 1), left ? uniform_tensor(t, {n, 2}, rng) : uniform_tensor(t, {2, n}, rng)};
+                      return Tensors{select(spread_matrices(t, n, n, rng), 0, 1),
+                                     left ? uniform_tensor(t, {n, 2}, rng) : uniform_tensor(t, {2, n}, rng)};
                     },
                     .f = [left](const Tensors& x) { return Tensors{triangular_solve(x[0], x[1], {.lower = false, .left = left})}; }, .tolerance = 64,
                     .property = [left](const Tensors& x, const Tensors& y) {

@@ -16,7 +16,7 @@ using Tensors = std::vector<Tensor>;
 double near_rounding(Dtype t) { return size_of(real_of(t)) == 4 ? 5e-7 : 5e-15; }
 
 /// A stack of matrices with a diagonal of about 3 and noise.
-Tensor matrices(Dtype t, Index n, Rng& rng) {
+Tensor dominant_matrices(Dtype t, Index n, Rng& rng) {
   Tensor x = uniform_tensor(t, {2, n, n}, rng);
   if (!is_inexact(t)) return x;
   Array a = to_array(x);
@@ -55,11 +55,15 @@ CsrPatternPtr band(Index n) {
 void solve_rows(std::vector<Row>& rows) {
   const auto stacked = [](const Tensors& x, const Tensors& y) { return defect(to_array(x[0]), to_array(y[0]), to_array(x[1])); };
   rows.push_back({.primitive = "linear_solve", .variant = "dense, stacks", .dtypes = kInexact,
-                  .inputs = [](Dtype t, Index n, Rng& rng) { return Tensors{matrices(t, n, rng), uniform_tensor(t, {2, n, 2}, rng)}; },
+                  .inputs = [](Dtype t, Index n, Rng& rng) {
+                    return Tensors{dominant_matrices(t, n, rng), uniform_tensor(t, {2, n, 2}, rng)};
+                  },
                   .f = [](const Tensors& x) { return Tensors{linear_solve(LinearOperator::dense(x[0]), x[1]).x}; }, .tolerance = 32,
                   .property = stacked, .large = 120});
   rows.push_back({.primitive = "linear_solve", .variant = "dense, one matrix", .dtypes = kInexact,
-                  .inputs = [](Dtype t, Index n, Rng& rng) { return Tensors{select(matrices(t, n, rng), 0, 1), uniform_tensor(t, {n, 2}, rng)}; },
+                  .inputs = [](Dtype t, Index n, Rng& rng) {
+                    return Tensors{select(dominant_matrices(t, n, rng), 0, 1), uniform_tensor(t, {n, 2}, rng)};
+                  },
                   .f = [](const Tensors& x) { return Tensors{linear_solve(LinearOperator::dense(x[0]), x[1]).x}; }, .tolerance = 32, .property = stacked});
   rows.push_back({.primitive = "linear_solve", .variant = "csr, gmres", .dtypes = kInexact,
                   .inputs = [](Dtype t, Index n, Rng& rng) {
@@ -131,7 +135,7 @@ void solve_rows(std::vector<Row>& rows) {
                   }, .tolerance = 200});
   const auto positive = [](Dtype t, Index n, Rng& rng) {
     if (!is_inexact(t)) return Tensors{uniform_tensor(t, {2, n, n}, rng)};
-    const Tensor x = matrices(t, n, rng);
+    const Tensor x = dominant_matrices(t, n, rng);
     return Tensors{0.2 * matmul(x, adjoint(x))};
   };
   const auto half = [](const Tensors& x) { return Tensors{hermitian_function(x[0], SpectralFunction::power(0.5))}; };

@@ -14,18 +14,15 @@
 #include "tessera/autodiff/jit.h"
 #include "tessera/autodiff/ops.h"
 #include "measured.h"
+#include "noise.h"
+#include "tensor_measures.h"
 
 namespace tessera {
 namespace {
 
-double difference(const Tensor& a, const Tensor& b) {
-  EXPECT_EQ(a.type(), b.type());
-  return a.size() ? max(abs(a - b)).item() / std::max(1.0, max(abs(b)).item()) : 0;
-}
-Tensor noise(const Shape& s, std::uint64_t seed, bool complex = false) {
-  const Tensor x = normal(random_key(seed), s);
-  return complex ? tessera::complex(x, normal(random_key(seed + 1000), s)) : x;
-}
+using testing::noise;
+using testing::relative_difference;
+
 double inner(const Tensor& a, const Tensor& b) { return real(sum(conj(a) * b)).item(); }
 
 struct Problem {
@@ -64,20 +61,23 @@ Tensor values_of(const Problem& p) {
   return p.complex ? z : real(z);
 }
 
-struct Solver {
+struct SolverCase {
   const char* name;
   LinearSolverPtr (*make)();
   bool hermitian_only, positive_only;
 };
-const KrylovOptions kTight{.tolerance = 2e-14, .iterations = 2000};
-const Solver kSolvers[] = {{"dense LU", [] { return dense_lu(); }, false, false},     {"dense Cholesky", [] { return dense_cholesky(); }, true, true},
-                           {"cg", [] { return cg(kTight); }, true, true},             {"minres", [] { return minres(kTight); }, true, false},
-                           {"bicgstab", [] { return bicgstab(kTight); }, false, false}, {"gmres", [] { return gmres(kTight); }, false, false}};
+const KrylovOptions kTightKrylov{.tolerance = 2e-14, .iterations = 2000};
+const SolverCase kSolvers[] = {{"dense LU", [] { return dense_lu(); }, false, false},
+                               {"dense Cholesky", [] { return dense_cholesky(); }, true, true},
+                               {"cg", [] { return cg(kTightKrylov); }, true, true},
+                               {"minres", [] { return minres(kTightKrylov); }, true, false},
+                               {"bicgstab", [] { return bicgstab(kTightKrylov); }, false, false},
+                               {"gmres", [] { return gmres(kTightKrylov); }, false, false}};
 
 TEST(LinearSolve, EverySolverOnEveryKindOfMatrix) {
   int cases = 0;
   for (const Problem& p : kProblems)
-    for (const Solver& s : kSolvers)
+    for (const SolverCase& s : kSolvers)
       for (auto kind : {SolverOperator::Kind::dense, SolverOperator::Kind::csr, SolverOperator::Kind::function}) {
         if ((s.positive_only && !p.positive) || (s.hermitian_only && !p.hermitian)) continue;
         if (std::string(s.name) == "bicgstab" && p.hermitian && !p.positive) continue;  // breaks down on indefinite matrices
@@ -94,7 +94,7 @@ TEST(LinearSolve, EverySolverOnEveryKindOfMatrix) {
         };
         const LinearSolution y = x_of(v, b);
         EXPECT_GT(y.reason.item<std::int32_t>(), 0) << to_string(static_cast<SolveReason>(y.reason.item<std::int32_t>())) << " at " << y.residual.item();
-        EXPECT_LE(difference(y.x, known), 1e-12);
+        EXPECT_LE(relative_difference(y.x, known), 1e-12);
         // The adjoint identity of b -> x.
         const auto [x, pull] = vjp([&](Tensor r) { return x_of(v, r).x; }, b);
         EXPECT_NEAR(inner(c, x), inner(pull(c), b), 1e-11 * std::abs(inner(c, x)) + 1e-11);
@@ -110,11 +110,11 @@ TEST(LinearSolve, EverySolverOnEveryKindOfMatrix) {
         const auto plain = [&](std::pair<Tensor, Tensor> q) { return loss([&](Tensor u, Tensor r) { return solve(csr_to_dense(u, pattern), r); }, q.first, q.second); };
         const std::pair at(v, b), t(noise(v.shape(), 5, p.complex), noise({kN}, 6, p.complex));
         const auto g1 = grad(mine)(at), g2 = grad(plain)(at);
-        EXPECT_LE(difference(g1.first, g2.first), 1e-11);
-        EXPECT_LE(difference(g1.second, g2.second), 1e-11);
+        EXPECT_LE(relative_difference(g1.first, g2.first), 1e-11);
+        EXPECT_LE(relative_difference(g1.second, g2.second), 1e-11);
         const auto h1 = hvp(mine, at, t), h2 = hvp(plain, at, t);
-        EXPECT_LE(difference(h1.first, h2.first), 1e-11);
-        EXPECT_LE(difference(h1.second, h2.second), 1e-11);
+        EXPECT_LE(relative_difference(h1.first, h2.first), 1e-11);
+        EXPECT_LE(relative_difference(h1.second, h2.second), 1e-11);
         ++cases;
       }
   std::printf("  %d cases\n", cases);
@@ -194,7 +194,7 @@ TEST(LinearSolve, OneFactorisationServesValueTangentsAndAdjoints) {
   // The Jacobian of b -> x: all tangents in one solve with six columns.
   counting->columns = 0, counting->solved = 0;
   const Tensor j = jacfwd([&](Tensor r) { return linear_solve(LinearOperator::dense(m), r, {.solver = counting}).x; })(b);
-  EXPECT_LE(difference(j, inv(m)), 1e-13);
+  EXPECT_LE(relative_difference(j, inv(m)), 1e-13);
   EXPECT_EQ(counting->prepared, 4);
   EXPECT_EQ(counting->solved, 2);
   EXPECT_EQ(counting->columns, 7);
@@ -206,9 +206,9 @@ TEST(LinearSolve, OneFactorisationServesValueTangentsAndAdjoints) {
   const auto step = jit([&](Tensor q) { return value_and_grad(f)(q); });
   const auto eager = value_and_grad(f)(m);
   counting->prepared = 0;
-  for (int k = 0; k < 3; ++k) EXPECT_EQ(difference(step(m).second, eager.second), 0);
+  for (int k = 0; k < 3; ++k) EXPECT_EQ(relative_difference(step(m).second, eager.second), 0);
   EXPECT_EQ(counting->prepared, 1);
-  EXPECT_EQ(difference(step(2.0 * m).second, grad(f)(2.0 * m)), 0);
+  EXPECT_EQ(relative_difference(step(2.0 * m).second, grad(f)(2.0 * m)), 0);
 }
 
 TEST(LinearSolve, BatchesShareWhatTheyShare) {
@@ -217,9 +217,9 @@ TEST(LinearSolve, BatchesShareWhatTheyShare) {
   const auto x_of = [&](Tensor a, Tensor r) { return linear_solve(LinearOperator::dense(a), r, {.solver = counting}).x; };
   const Tensor x = vmap(x_of, {0, std::nullopt})(m, select(b, 0, 0));
   EXPECT_EQ(counting->prepared, 5);
-  EXPECT_LE(difference(x, solve(m, broadcast_to(select(b, 0, 0), {5, 4}))), 1e-13);
+  EXPECT_LE(relative_difference(x, solve(m, broadcast_to(select(b, 0, 0), {5, 4}))), 1e-13);
   counting->prepared = 0, counting->solved = 0;
-  EXPECT_LE(difference(vmap(x_of, {std::nullopt, 0})(select(m, 0, 2), b), transpose(solve(select(m, 0, 2), transpose(b)))), 1e-13);
+  EXPECT_LE(relative_difference(vmap(x_of, {std::nullopt, 0})(select(m, 0, 2), b), transpose(solve(select(m, 0, 2), transpose(b)))), 1e-13);
   EXPECT_EQ(counting->prepared, 1);
   EXPECT_EQ(counting->solved, 1);
   // Every matrix with every right-hand side, and its gradient.
@@ -230,7 +230,7 @@ TEST(LinearSolve, BatchesShareWhatTheyShare) {
   EXPECT_EQ(all(m, b).shape(), (Shape{5, 5}));
   EXPECT_EQ(counting->prepared, 5);
   const auto plain = [&](Tensor a, Tensor r) { return sum(square(solve(a, broadcast_to(transpose(r), {5, 4, 5})))); };
-  EXPECT_LE(difference(grad([&](Tensor a) { return sum(all(a, b)); })(m), grad([&](Tensor a) { return plain(a, b); })(m)), 1e-12);
+  EXPECT_LE(relative_difference(grad([&](Tensor a) { return sum(all(a, b)); })(m), grad([&](Tensor a) { return plain(a, b); })(m)), 1e-12);
   // Reports come for each system.
   const LinearSolution y = linear_solve(LinearOperator::dense(m), b, {.solver = gmres()});
   EXPECT_EQ(y.iterations.shape(), (Shape{5}));
@@ -242,11 +242,13 @@ TEST(LinearSolve, ClosuresNeedNoAdjointAndMayGiveOne) {
   const Tensor k = noise({7}, 1), b = noise({7}, 2), w = noise({7}, 3);
   const auto a = [](const Tensor& q) { return [q](const Tensor& x) { return (2.0 + square(q)) * x - concatenate({slice(x, 0, 1, 7), 0.0 * slice(x, 0, 0, 1)}); }; };
   const auto back = [](const Tensor& q) { return [q](const Tensor& x) { return (2.0 + square(q)) * x - concatenate({0.0 * slice(x, 0, 0, 1), slice(x, 0, 0, 6)}); }; };
-  const auto derived = [&](Tensor q) { return dot(w, linear_solve(LinearOperator::function(a(q)), b, {.solver = gmres(kTight)}).x); };
-  const auto given = [&](Tensor q) { return dot(w, linear_solve(LinearOperator::function(a(q), back(q)), b, {.solver = gmres(kTight)}).x); };
+  const auto derived = [&](Tensor q) { return dot(w, linear_solve(LinearOperator::function(a(q)), b, {.solver = gmres(kTightKrylov)}).x); };
+  const auto given = [&](Tensor q) {
+    return dot(w, linear_solve(LinearOperator::function(a(q), back(q)), b, {.solver = gmres(kTightKrylov)}).x);
+  };
   const auto full = [&](Tensor q) { return dot(w, solve(diag(2.0 + square(q)) - triu(tril(ones({7, 7}), 1), 1), b)); };
-  EXPECT_LE(difference(hessian(derived)(k), hessian(full)(k)), 1e-12);
-  EXPECT_LE(difference(hessian(given)(k), hessian(full)(k)), 1e-12);
+  EXPECT_LE(relative_difference(hessian(derived)(k), hessian(full)(k)), 1e-12);
+  EXPECT_LE(relative_difference(hessian(given)(k), hessian(full)(k)), 1e-12);
 }
 
 TEST(LinearSolve, PreconditionersChangeTheWayAlone) {
@@ -279,7 +281,8 @@ TEST(LinearSolve, JetsOfEveryKindOfOperatorToOrderSix) {
     factorial *= std::max(1, k);
     const double quarter = std::acos(-1.0) / 2 * k;  // each derivative of a sine is a quarter turn
     const Tensor want = tensor({std::cos(t + quarter) / factorial, -std::sin(t + quarter) / factorial});
-    for (const auto& f : kinds) worst = std::max(worst, difference(jet(f, kOrder)(tensor(t), tensor(1.0))[static_cast<std::size_t>(k)], want));
+    for (const auto& f : kinds)
+      worst = std::max(worst, relative_difference(jet(f, kOrder)(tensor(t), tensor(1.0))[static_cast<std::size_t>(k)], want));
   }
   EXPECT_LE(worst, 1e-13);
   test::measured("jet_of_linear_solve_order_6", worst);
@@ -292,7 +295,7 @@ TEST(LinearSolve, JetsOfEveryKindOfOperatorToOrderSix) {
     for (int k = 0; k < 4; ++k) x = neg(solve(a, matmul(select(d, 0, r), x)));
     sum = sum + x;
   }
-  EXPECT_LE(difference(directional_sum(f, a, d, 4), 24.0 * sum), 1e-13);
+  EXPECT_LE(relative_difference(directional_sum(f, a, d, 4), 24.0 * sum), 1e-13);
   // A coefficient whose own solve fails is NaN, as a tangent is.
   const LinearSolverPtr hopeless = cg({.tolerance = 1e-12, .iterations = 1, .jacobi = false});
   const Tensor m = diag(tensor({1.0, 2.0, 3.0}));

@@ -5,25 +5,17 @@
 
 #include <gtest/gtest.h>
 
+#include "error_text.h"
+#include "tensor_measures.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/ops.h"
 
 namespace tessera {
 namespace {
 
-double difference(const Tensor& a, const Tensor& b) {
-  EXPECT_EQ(a.type(), b.type());
-  return a.size() ? max(abs(a - b)).item() : 0;
-}
-template <class F>
-std::string message_of(F f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "";
-}
+using testing::difference;
+using testing::message_of;
+
 /// [[1, 0, 2], [0, 0, 0], [0, 3, 4]].
 CsrPatternPtr small() { return csr_pattern(3, 3, {0, 2, 2, 4}, {0, 2, 1, 2}); }
 

@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "special_reference.h"
+#include "tensor_measures.h"
 #include "tessera/autodiff/check.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/jet.h"
@@ -15,8 +16,9 @@
 namespace tessera {
 namespace {
 
+using testing::largest;
+
 constexpr double pi = std::numbers::pi;
-double largest(const Tensor& x) { return max(abs(x)).item(); }
 Index position(int l, int m) { return Index(l) * l + l + m; }
 
 TEST(SphericalHarmonics, FirstDegreesByHand) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <thread>
 
+#include "error_text.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/jit.h"
 #include "tessera/autodiff/ops.h"
@@ -14,16 +15,9 @@ using namespace tessera;
 
 namespace {
 
-Tensor f(const Tensor& x) { return sum(sin(x) * exp(-0.5 * square(x))); }
+using tessera::testing::message_of;
 
-std::string message_of(const std::function<void()>& run) {
-  try {
-    run();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "";
-}
+Tensor f(const Tensor& x) { return sum(sin(x) * exp(-0.5 * square(x))); }
 
 Tensor rosenbrock(const Tensor& x) {
   const Tensor a = slice(x, 0, 0, -1), b = slice(x, 0, 1, x.dim(0));

@@ -114,7 +114,7 @@ Options<BodyOptions> body_options() {
   return o;
 }
 
-const Options<SceneOptions>& table() {
+const Options<SceneOptions>& scene_table() {
   static const Options<SceneOptions> t = [] {
     Options<GridOptions> grid("grid", "The grid.");
     grid.add("cell", &GridOptions::cell,
@@ -147,12 +147,12 @@ const Options<SceneOptions>& table() {
 
 const std::string kApp = "app = \"demo.scene\"\n";
 
-std::vector<Diagnostic> findings(const std::string& text,
-                                 const std::vector<std::string>& sets = {}) {
-  return table().check(parse_config("a.toml", kApp + text, ConfigFormat::toml, sets));
+std::vector<Diagnostic> scene_findings(const std::string& text,
+                                       const std::vector<std::string>& sets = {}) {
+  return scene_table().check(parse_config("a.toml", kApp + text, ConfigFormat::toml, sets));
 }
-SceneOptions read(const std::string& text, const std::vector<std::string>& sets = {}) {
-  return table().read(parse_config("a.toml", kApp + text, ConfigFormat::toml, sets));
+SceneOptions read_scene(const std::string& text, const std::vector<std::string>& sets = {}) {
+  return scene_table().read(parse_config("a.toml", kApp + text, ConfigFormat::toml, sets));
 }
 
 const char* const kScene = R"(title = "T"
@@ -235,10 +235,10 @@ void expect_scene(const SceneOptions& s) {
 
 }  // namespace
 
-TEST(OptionTables, AreReadFromToml) { expect_scene(read(kScene)); }
+TEST(OptionTables, AreReadFromToml) { expect_scene(read_scene(kScene)); }
 
 TEST(OptionTables, AreReadFromJsonToTheSame) {
-  expect_scene(table().read(parse_config("a.json", R"({"app": "demo.scene", "title": "T",
+  expect_scene(scene_table().read(parse_config("a.json", R"({"app": "demo.scene", "title": "T",
     "grid": {"cell": "25 nm", "origin": ["0 um", "-1 um", "2 um"], "time": {"courant": 0.5}},
     "medium": [{"name": "glass", "eps": 2.25},
                {"name": "metal", "eps": [1, 2, 3],
@@ -256,14 +256,14 @@ TEST(OptionTables, AreReadFromJsonToTheSame) {
 }
 
 TEST(OptionTables, KeepTheDefaultsOfTheStructWhereAbsent) {
-  const SceneOptions s = read("");
+  const SceneOptions s = read_scene("");
   EXPECT_EQ(s.grid.cell[0], 1e-6);
   EXPECT_FALSE(s.grid.origin);
   EXPECT_TRUE(s.bodies.empty());
   ASSERT_EQ(s.probes.size(), 1u);
   EXPECT_EQ(s.probes[0].frequency_hz, 1e9);
-  EXPECT_TRUE(read("probe = []\n").probes.empty());
-  EXPECT_EQ(read("[[probe]]\nfrequency = \"5 GHz\"\n").probes.at(0).frequency_hz, 5e9);
+  EXPECT_TRUE(read_scene("probe = []\n").probes.empty());
+  EXPECT_EQ(read_scene("[[probe]]\nfrequency = \"5 GHz\"\n").probes.at(0).frequency_hz, 5e9);
 }
 
 TEST(OptionTables, EachMistakeHasItsNumberPlaceAndWords) {
@@ -357,7 +357,7 @@ TEST(OptionTables, EachMistakeHasItsNumberPlaceAndWords) {
       {"[[structure]]\nradius = \"1 um\"\nshape = \"ball\"\n", 215, 4, 9, "got 'ball'", ""},
   };
   for (const auto& c : cases) {
-    const auto all = findings(c.text);
+    const auto all = scene_findings(c.text);
     ASSERT_FALSE(all.empty()) << c.text;
     const Diagnostic& d = all.back();
     const bool one_row_short = std::string(c.text).find("[\"1 um\"], [") != std::string::npos;
@@ -373,7 +373,7 @@ TEST(OptionTables, EachMistakeHasItsNumberPlaceAndWords) {
 }
 
 TEST(OptionTables, ARowOfAnotherLengthIsTold) {
-  const auto all = findings(
+  const auto all = scene_findings(
       "[[structure]]\nshape = \"prism\"\npoints = [[\"0 um\", \"0 um\"], [\"1 um\"], \"1 um\"]\n");
   ASSERT_EQ(all.size(), 2u);
   EXPECT_EQ(to_string(all[0]).find("a.toml:4:29: error E0218: rows of 'structure[0].points' must "
@@ -385,7 +385,7 @@ TEST(OptionTables, ARowOfAnotherLengthIsTold) {
 }
 
 TEST(OptionTables, AllFindingsOfAllItemsComeAtOnce) {
-  const auto all = findings(
+  const auto all = scene_findings(
       "[grid]\ncell = 5\n[[structure]]\nshape = \"sphere\"\n[[structure]]\nshape = \"box\"\nheight "
       "= \"1 um\"\nzebra = 1\n[[medium]]\neps = 0\n");
   std::vector<std::pair<int, std::size_t>> got;
@@ -397,7 +397,7 @@ TEST(OptionTables, AllFindingsOfAllItemsComeAtOnce) {
 TEST(OptionTables, TooManyItemsAreRefused) {
   std::string text;
   for (int i = 0; i < 5; ++i) text += "[[structure]]\nshape = \"sphere\"\nradius = \"1 um\"\n";
-  const auto all = findings(text);
+  const auto all = scene_findings(text);
   ASSERT_EQ(all.size(), 1u);
   EXPECT_EQ(all[0].number, 218);
   EXPECT_NE(all[0].message.find("'structure' must have 0 to 4 items, got 5"), std::string::npos);
@@ -439,9 +439,9 @@ TEST(OptionTables, AnAppFindsThePlaceOfEveryKey) {
 
 TEST(OptionTables, OverridesReachIntoItems) {
   const SceneOptions s =
-      read(kScene, {"structure[1].radius=1um", "structure[1].medium=5", "grid.cell=50 nm",
-                    "medium[1].poles[0].strength=3", "medium[1].eps[2]=7",
-                    "structure[2].points[1][0]=3um", "source[0].wave.delay=1ns"});
+      read_scene(kScene, {"structure[1].radius=1um", "structure[1].medium=5", "grid.cell=50 nm",
+                          "medium[1].poles[0].strength=3", "medium[1].eps[2]=7",
+                          "structure[2].points[1][0]=3um", "source[0].wave.delay=1ns"});
   EXPECT_EQ(s.bodies[1].radius, 1e-6);
   EXPECT_EQ(s.bodies[1].medium, "5");
   EXPECT_EQ(s.bodies[0].size[0], 1e-6);
@@ -473,14 +473,14 @@ TEST(OptionTables, AnOverrideThatReachesNothingIsRefused) {
   };
   for (const auto& c : cases) {
     try {
-      read(kScene, {c.text});
+      read_scene(kScene, {c.text});
       ADD_FAILURE() << c.text;
     } catch (const InputError& e) {
       EXPECT_EQ(e.findings().at(0).number, 217) << e.what();
       EXPECT_NE(std::string(e.what()).find(c.words), std::string::npos) << e.what();
     }
   }
-  const auto all = findings(kScene, {"structure[0].radius=1um"});
+  const auto all = scene_findings(kScene, {"structure[0].radius=1um"});
   ASSERT_EQ(all.size(), 1u);
   EXPECT_EQ(to_string(all[0]).find("--set structure[0].radius=1um: error E0219"), 0u)
       << to_string(all[0]);
@@ -493,7 +493,7 @@ TEST(OptionTables, IncludedItemsComeBeforeTheOwn) {
           "\"b\"\n[[probe]]\nfrequency = \"1 GHz\"\n");
   t.write("case.toml", kApp + "include = [\"media.toml\"]\nprobe = []\n[[medium]]\nname = \"c\"\n");
   const Config c = read_config(t.path() / "case.toml");
-  const SceneOptions s = table().read(c);
+  const SceneOptions s = scene_table().read(c);
   ASSERT_EQ(s.media.size(), 3u);
   EXPECT_EQ(s.media[0].name + s.media[1].name + s.media[2].name, "abc");
   EXPECT_TRUE(s.probes.empty());
@@ -528,9 +528,9 @@ TEST(OptionTables, ResolvedTomlReadsBackToEqualValues) {
       if (i % 2) source.pole = PoleOptions{PoleKind::lorentz, real(1, 1e15), 2};
       s.sources.push_back(source);
     }
-    const std::string text = table().resolved_toml(&s);
-    const SceneOptions back = table().read(parse_config("resolved.toml", text));
-    EXPECT_EQ(table().resolved_toml(&back), text);
+    const std::string text = scene_table().resolved_toml(&s);
+    const SceneOptions back = scene_table().read(parse_config("resolved.toml", text));
+    EXPECT_EQ(scene_table().resolved_toml(&back), text);
     EXPECT_EQ(back.grid.cell, s.grid.cell) << text;
     EXPECT_EQ(back.grid.origin, s.grid.origin);
     EXPECT_EQ(back.probes.size(), s.probes.size());
@@ -561,17 +561,17 @@ TEST(OptionTables, ResolvedTomlReadsBackToEqualValues) {
 }
 
 TEST(OptionTables, WhatMayBeInfiniteIsWrittenAndReadBack) {
-  const SceneOptions s = read("[[structure]]\nshape = \"cylinder\"\nheight = \"inf\"\n");
+  const SceneOptions s = read_scene("[[structure]]\nshape = \"cylinder\"\nheight = \"inf\"\n");
   EXPECT_EQ(s.bodies.at(0).height, std::numeric_limits<double>::infinity());
-  const std::string text = table().resolved_toml(&s);
+  const std::string text = scene_table().resolved_toml(&s);
   EXPECT_NE(text.find("\nheight = \"inf\"\n"), std::string::npos) << text;
-  EXPECT_EQ(table().read(parse_config("r.toml", text)).bodies.at(0).height, s.bodies[0].height);
-  EXPECT_NE(table().explain("structure.height").find("or alike, or \"inf\"\n"), std::string::npos);
+  EXPECT_EQ(scene_table().read(parse_config("r.toml", text)).bodies.at(0).height, s.bodies[0].height);
+  EXPECT_NE(scene_table().explain("structure.height").find("or alike, or \"inf\"\n"), std::string::npos);
 }
 
 TEST(OptionTables, ResolvedTomlDocumentsAKeyOnce) {
-  const SceneOptions s = read(kScene);
-  const std::string text = table().resolved_toml(&s);
+  const SceneOptions s = read_scene(kScene);
+  const std::string text = scene_table().resolved_toml(&s);
   EXPECT_NE(text.find("# Bodies.\n[[structure]]\n# Shape. (one of \"box\", \"sphere\", "
                       "\"cylinder\", \"prism\")\nshape = \"box\"\n"),
             std::string::npos)
@@ -584,33 +584,33 @@ TEST(OptionTables, ResolvedTomlDocumentsAKeyOnce) {
 }
 
 TEST(OptionTables, ExplainKeysOfItems) {
-  EXPECT_EQ(table().explain("structure.radius"),
+  EXPECT_EQ(scene_table().explain("structure.radius"),
             "structure.radius\n  Radius.\n  type: length in um or alike\n  range: above 0 um\n"
             "  only for: shape = \"sphere\", \"cylinder\"\n  required for: shape = \"sphere\"\n"
             "  default: \"1 um\"\n  app: demo.scene, since 0.1\n");
-  EXPECT_EQ(table().explain("structure[3].radius"), table().explain("structure.radius"));
-  EXPECT_NE(table()
+  EXPECT_EQ(scene_table().explain("structure[3].radius"), scene_table().explain("structure.radius"));
+  EXPECT_NE(scene_table()
                 .explain("structure")
                 .find("  type: a list of tables\n  length: 0 to 4 items\n  default: none\n"
                       "  shape = \"box\": medium, centre, size*\n"
                       "  shape = \"sphere\": medium, centre, radius*\n"),
             std::string::npos)
-      << table().explain("structure");
-  EXPECT_NE(table().explain("source.wave").find("  keys: frequency*, delay\n"), std::string::npos);
-  EXPECT_NE(table().explain("medium.poles.frequency").find("or length in um"), std::string::npos);
+      << scene_table().explain("structure");
+  EXPECT_NE(scene_table().explain("source.wave").find("  keys: frequency*, delay\n"), std::string::npos);
+  EXPECT_NE(scene_table().explain("medium.poles.frequency").find("or length in um"), std::string::npos);
   EXPECT_NE(
-      table().explain("grid.cell").find("type: length in um or alike, or a list of 3 of them\n"),
+      scene_table().explain("grid.cell").find("type: length in um or alike, or a list of 3 of them\n"),
       std::string::npos);
-  EXPECT_EQ(table().explain("structure[].radius"), "");
-  EXPECT_EQ(table().explain("grid[0].cell"), "");
-  EXPECT_EQ(table().nearest("structure.raduis").at(0), "structure.radius");
-  EXPECT_EQ(table().nearest("raduis").at(0), "structure.radius");
+  EXPECT_EQ(scene_table().explain("structure[].radius"), "");
+  EXPECT_EQ(scene_table().explain("grid[0].cell"), "");
+  EXPECT_EQ(scene_table().nearest("structure.raduis").at(0), "structure.radius");
+  EXPECT_EQ(scene_table().nearest("raduis").at(0), "structure.radius");
 }
 
 TEST(OptionTables, EveryKeyIsOnTheReferencePageAndInTheSchema) {
-  const std::string page = table().reference_page(), schema = table().json_schema();
-  for (const NamedOption& o : table().all()) {
-    EXPECT_EQ(table().find(o.key), o.spec) << o.key;
+  const std::string page = scene_table().reference_page(), schema = scene_table().json_schema();
+  for (const NamedOption& o : scene_table().all()) {
+    EXPECT_EQ(scene_table().find(o.key), o.spec) << o.key;
     EXPECT_NE(page.find("| `" + o.spec->key + "` |"), std::string::npos) << o.key;
     const std::string last = o.spec->key.substr(o.spec->key.rfind('.') + 1);
     EXPECT_NE(schema.find("\"" + last + "\": {"), std::string::npos) << o.key;

@@ -322,7 +322,7 @@ TEST(Plot, CsvGivesTheSameDoublesBack) {
                                                "0", ""}));
 }
 
-class PlotFile : public testing::Test {
+class PlotFile : public ::testing::Test {
  protected:
   std::filesystem::path folder =
       std::filesystem::temp_directory_path() / ("tessera-plot-test-" + std::to_string(::getpid()));
@@ -347,7 +347,7 @@ TEST_F(PlotFile, WithoutAnyFontTextIsStillDrawnAndItIsSaid) {
         report.notes.size() == 1 && report.notes[0].find("fonts-dejavu-core") != std::string::npos;
     std::exit(plot_font().empty() && said && image.ink(0, 0, 0.5, 0.08) > 0.01 ? 0 : 1);
   };
-  EXPECT_EXIT(draw_without_fonts(), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(draw_without_fonts(), ::testing::ExitedWithCode(0), "");
 }
 
 TEST_F(PlotFile, SaveLeavesOneWholeFile) {

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "in_child.h"
 #include "input_error.h"
 #include "temp_folder.h"
 
@@ -13,16 +14,6 @@ using namespace tessera::testing;
 namespace fs = std::filesystem;
 
 namespace {
-
-/// The exit status of `f`'s result in a child process.
-template <class F>
-int in_child(F f) {
-  const pid_t child = ::fork();
-  if (child == 0) ::_exit(f());
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
 
 int code_of(auto&& f) {
   try {

@@ -6,24 +6,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "in_child.h"
 #include "temp_folder.h"
 #include "tessera/autodiff/error.h"
 
 using namespace tessera::data;
 using namespace tessera::testing;
-
-namespace {
-
-template <class F>
-int in_child(F f) {
-  const pid_t child = ::fork();
-  if (child == 0) ::_exit(f());
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
-}  // namespace
 
 TEST(Stop, SignalsAskForAStop) {
   for (int s : {SIGTERM, SIGINT, SIGHUP, SIGXCPU})

@@ -32,7 +32,7 @@ using Complex = std::complex<double>;
 using Sparse = Eigen::SparseMatrix<Complex>;
 using Triplets = std::vector<Eigen::Triplet<Complex>>;
 
-constexpr double share = 0.4, eps_layer = 12;
+constexpr double thick_share = 0.4, eps_layer = 12;
 using Phases = std::array<double, 2>;  // of the Bloch wave along x and y, from one side of the
                                        // square to the other
 constexpr Phases bloch{1.1 * pi, 0.7 * pi};
@@ -47,7 +47,7 @@ struct Layers {
     em::Scene s;
     for (int m = -8; m <= 8; ++m) {
       const auto on = [&](double d) { return em::Point{d * nx / length(), d * ny / length(), 0}; };
-      const double low = (m + shift) * period(), high = low + share * period();
+      const double low = (m + shift) * period(), high = low + thick_share * period();
       s.structures.push_back({em::intersect({em::half_space(on(high), {nx, ny, 0}),
                                              em::half_space(on(low), {-nx, -ny, 0})}),
                               1});
@@ -65,7 +65,7 @@ struct Layers {
         const auto f = [&](double w) {
           const Complex k1 = std::sqrt(Complex(eps_layer * w * w - kt * kt)),
                         k2 = std::sqrt(Complex(w * w - kt * kt));
-          const Complex a = k1 * (share * period()), b = k2 * ((1 - share) * period()),
+          const Complex a = k1 * (thick_share * period()), b = k2 * ((1 - thick_share) * period()),
                         r = k1 / (eps_layer * k2);
           return (std::cos(a) * std::cos(b) - 0.5 * (r + 1.0 / r) * std::sin(a) * std::sin(b))
                      .real() -

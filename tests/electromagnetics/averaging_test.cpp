@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/electromagnetics/averaging.h"
 
+#include "symmetric_matrix.h"
+
 #include "tessera/electromagnetics/preview.h"
 
 #include <Eigen/Dense>
@@ -13,16 +15,11 @@
 namespace em = tessera::electromagnetics;
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
+using em::matrix;
 using em::Point;
 using std::numbers::pi;
 
 namespace {
-
-Matrix3d matrix(const em::SymmetricTensor& t) {
-  Matrix3d m;
-  m << t[0], t[3], t[4], t[3], t[1], t[5], t[4], t[5], t[2];
-  return m;
-}
 
 /// The tensor that gives the mean D of the mean E of a laminate: in each layer E_t and D_n are
 /// those given. Solved layer by layer, with none of the formulas of averaging.h.

@@ -3,6 +3,8 @@
 // A Gaussian beam from a plane: waist and axis where they were asked for, and next to nothing backwards.
 #include "tessera/electromagnetics/beam.h"
 
+#include "test_constants.h"
+
 #include "tessera/autodiff/forall.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/electromagnetics/constants.h"
@@ -15,8 +17,7 @@
 namespace tessera::electromagnetics {
 namespace {
 
-constexpr double pi = std::numbers::pi, cell = 5e-3;
-Point cells(double x, double y, double z) { return {x * cell, y * cell, z * cell}; }
+using std::numbers::pi;
 
 /// On one thread: threads that wait for each other cost more than these small grids.
 class BeamTest : public ::testing::Test {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/electromagnetics/corner_tensors.h"
 
+#include "symmetric_matrix.h"
+
 #include <Eigen/Dense>
 #include <gtest/gtest.h>
 
@@ -10,15 +12,10 @@
 namespace em = tessera::electromagnetics;
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
+using em::matrix;
 using em::Point;
 
 namespace {
-
-Matrix3d matrix(const em::SymmetricTensor& t) {
-  Matrix3d m;
-  m << t[0], t[3], t[4], t[3], t[1], t[5], t[4], t[5], t[2];
-  return m;
-}
 
 /// A graded grid of [-1, 1]^3.
 em::YeeGrid graded() {

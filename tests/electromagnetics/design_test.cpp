@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/electromagnetics/design.h"
 
+#include "test_constants.h"
+
 #include "tessera/autodiff/check.h"
 #include "tessera/autodiff/ops.h"
 
@@ -9,7 +11,7 @@
 namespace tessera::electromagnetics {
 namespace {
 
-constexpr Faces absorbing{}, joined{Boundary::periodic, Boundary::periodic}, mirror{Boundary::pmc, Boundary::pec};
+constexpr Faces absorbing{}, mirror{Boundary::pmc, Boundary::pec};
 
 TEST(DesignRegion, NodesOfTwoDimensionsAreMeansOfFourCells) {
   const YeeGrid grid = uniform_grid({10, 8, 0}, 1);

@@ -2,6 +2,7 @@
 #include "tessera/electromagnetics/diffraction.h"
 
 #include "analytic_sources.h"
+#include "test_constants.h"
 #include "tessera/autodiff/check.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/electromagnetics/flux.h"
@@ -68,8 +69,7 @@ SurfaceFields fields_of(const std::vector<Wave>& waves, const PeriodicPlane& pla
   })[0];
 }
 
-const std::vector<double> kFrequencies{200e12, 330e12};
-constexpr double um = 1e-6;
+const std::vector<double> kOpticalHz{200e12, 330e12};
 
 PeriodicPlane plane_across(int axis, int outward, std::array<double, 2> bloch) {
   return {.patch = patch_of(axis, outward, 0.7 * um, {-0.3 * um, 0.1 * um}, {1.2 * um, 1.0 * um}, 0.09 * um), .bloch = bloch, .eps = 2.25, .mu = 1.1};
@@ -92,7 +92,7 @@ TEST(Diffraction, WavesAreFoundAsTheyWerePutIn) {
               waves.push_back({{m, n}, direction, {a, b}, {c, d}});
             }
           }
-        const auto got = diffraction_orders(plane, fields_of(waves, plane, kFrequencies), kFrequencies, orders);
+        const auto got = diffraction_orders(plane, fields_of(waves, plane, kOpticalHz), kOpticalHz, orders);
         const auto s = got.s.to_vector<Complex>(), p = got.p.to_vector<Complex>(), sb = got.s_back.to_vector<Complex>(), pb = got.p_back.to_vector<Complex>();
         for (std::size_t f = 0; f < 2; ++f)
           for (std::size_t o = 0; o < orders.size(); ++o) {
@@ -105,7 +105,7 @@ TEST(Diffraction, WavesAreFoundAsTheyWerePutIn) {
 
 TEST(Diffraction, PowersOfTheOrdersAddUpToTheFlux) {
   const PeriodicPlane plane = plane_across(1, -1, {1.3e6, -0.6e6});
-  const auto orders = propagating_orders(plane, std::vector<double>{kFrequencies[0]});
+  const auto orders = propagating_orders(plane, std::vector<double>{kOpticalHz[0]});
   ASSERT_GT(orders.size(), 3u);
   std::vector<Wave> waves;
   for (const Order& o : orders) {
@@ -113,7 +113,7 @@ TEST(Diffraction, PowersOfTheOrdersAddUpToTheFlux) {
     waves.push_back({o, -1, {0.1, -0.6}, 0.4});
   }
   waves.push_back({{3, 0}, 1, 1.0, 2.0});  // evanescent, outward alone: carries nothing
-  const std::vector<double> one{kFrequencies[0]};
+  const std::vector<double> one{kOpticalHz[0]};
   const SurfaceFields fields = fields_of(waves, plane, one);
   const auto got = diffraction_orders(plane, fields, one, orders);
   const double total = sum(got.power).item() - sum(got.power_back).item(), want = flux(plane.patch, fields).item();

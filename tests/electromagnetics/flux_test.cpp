@@ -12,7 +12,7 @@ namespace {
 
 using namespace analytic;
 
-const std::vector<double> kFrequencies{1e9, 2.3e9};
+const std::vector<double> kFluxHz{1e9, 2.3e9};
 
 TEST(Flux, OfAPlaneWaveIsHalfESquaredOverEta) {
   const auto wave = [](double f, const Pos& r) {  // along +y: E_x, H_z = -E_x/eta
@@ -22,11 +22,11 @@ TEST(Flux, OfAPlaneWaveIsHalfESquaredOverEta) {
     return v;
   };
   const Patch up = patch_of(1, 1, 0.3, {0, 0}, {0.2, 0.5}, 0.1), down = patch_of(1, -1, 0.3, {0, 0}, {0.2, 0.5}, 0.1);
-  for (const double p : flux(up, on_patches({up}, kFrequencies, wave)[0]).to_vector()) EXPECT_NEAR(p, 0.5 * 4 / vacuum_impedance * 0.1, 1e-15);
-  for (const double p : flux(down, on_patches({down}, kFrequencies, wave)[0]).to_vector()) EXPECT_NEAR(p, -0.5 * 4 / vacuum_impedance * 0.1, 1e-15);
+  for (const double p : flux(up, on_patches({up}, kFluxHz, wave)[0]).to_vector()) EXPECT_NEAR(p, 0.5 * 4 / vacuum_impedance * 0.1, 1e-15);
+  for (const double p : flux(down, on_patches({down}, kFluxHz, wave)[0]).to_vector()) EXPECT_NEAR(p, -0.5 * 4 / vacuum_impedance * 0.1, 1e-15);
   const auto box = box_patches({0, 0, 0}, {0.2, 0.3, 0.1}, 0.1);
   ASSERT_EQ(box.size(), 6u);
-  for (const double p : flux(box, on_patches(box, kFrequencies, wave)).to_vector()) EXPECT_NEAR(p, 0, 1e-15);
+  for (const double p : flux(box, on_patches(box, kFluxHz, wave)).to_vector()) EXPECT_NEAR(p, 0, 1e-15);
 }
 
 // The power through a closed box about a source is the power of its current, to second order of the spacing; without one inside, none.
@@ -35,25 +35,25 @@ TEST(Flux, ThroughABoxIsThePowerOfTheSourceInside) {
   const Pos at{0.01, -0.02, 0.015};
   const auto source = [&](double f, const Pos& r) { return dipole(f, at, il, r, 2.0, 1.5); };
   const Tensor moment = full({2}, std::sqrt(0.09 + 0.04 + 1.0), Dtype::c128);
-  const auto want = homogeneous_power(PointSource::dipole, moment, kFrequencies, 2.0, 1.5).to_vector();
+  const auto want = homogeneous_power(PointSource::dipole, moment, kFluxHz, 2.0, 1.5).to_vector();
   const auto error = [&](double spacing) {
     const auto box = box_patches({-0.06, -0.06, -0.06}, {0.06, 0.06, 0.06}, spacing);
-    const auto p = flux(box, on_patches(box, kFrequencies, source)).to_vector();
+    const auto p = flux(box, on_patches(box, kFluxHz, source)).to_vector();
     return std::max(std::abs(p[0] / want[0] - 1), std::abs(p[1] / want[1] - 1));
   };
   const double coarse = error(0.01), fine = error(0.005);
   EXPECT_LT(fine, 0.02);
   EXPECT_NEAR(coarse / fine, 4, 0.5);
   const auto beside = box_patches({0.1, -0.06, -0.06}, {0.2, 0.06, 0.06}, 0.005);
-  EXPECT_LT(std::abs(flux(beside, on_patches(beside, kFrequencies, source)).to_vector()[0]), 1e-3 * want[0]);
+  EXPECT_LT(std::abs(flux(beside, on_patches(beside, kFluxHz, source)).to_vector()[0]), 1e-3 * want[0]);
 }
 
 TEST(Flux, OfLinesAndSheets) {
   const auto box = box_patches({-0.05, -0.05, 0}, {0.05, 0.05, 0}, 0.001);
   ASSERT_EQ(box.size(), 4u);
   const Tensor unit = full({2}, 1.0, Dtype::c128);
-  const auto line_power = flux(box, on_patches(box, kFrequencies, [](double f, const Pos& r) { return line(f, {0.01, 0, 0}, 1.0, r, 2, 1); })).to_vector();
-  const auto line_want = homogeneous_power(PointSource::line, unit, kFrequencies, 2, 1).to_vector();
+  const auto line_power = flux(box, on_patches(box, kFluxHz, [](double f, const Pos& r) { return line(f, {0.01, 0, 0}, 1.0, r, 2, 1); })).to_vector();
+  const auto line_want = homogeneous_power(PointSource::line, unit, kFluxHz, 2, 1).to_vector();
   // A unit current along x: A_x = mu g, g = H0/(4i), so H_z = -dg/dy and E = curl H / (i w eps).
   const auto across = [](double f, const Pos& r) {
     const double k = 2 * pi * f / speed_of_light, x = std::hypot(r[0], r[1]), w_eps = 2 * pi * f * vacuum_permittivity;
@@ -66,14 +66,14 @@ TEST(Flux, OfLinesAndSheets) {
     v.e[1] = d_xy / (i * w_eps);
     return v;
   };
-  const auto dipole_power = flux(box, on_patches(box, kFrequencies, across)).to_vector();
-  const auto dipole_want = homogeneous_power(PointSource::line_dipole, unit, kFrequencies).to_vector();
+  const auto dipole_power = flux(box, on_patches(box, kFluxHz, across)).to_vector();
+  const auto dipole_want = homogeneous_power(PointSource::line_dipole, unit, kFluxHz).to_vector();
   for (int k = 0; k < 2; ++k) {
     EXPECT_NEAR(line_power[k] / line_want[k], 1, 1e-3);
     EXPECT_NEAR(dipole_power[k] / dipole_want[k], 1, 1e-3);
   }
   // A sheet sends eta J/2 to both sides.
-  EXPECT_NEAR(homogeneous_power(PointSource::sheet, unit, kFrequencies, 4).to_vector()[0], 2 * 0.5 * (vacuum_impedance / 2) / 4, 1e-12);
+  EXPECT_NEAR(homogeneous_power(PointSource::sheet, unit, kFluxHz, 4).to_vector()[0], 2 * 0.5 * (vacuum_impedance / 2) / 4, 1e-12);
 }
 
 // A dipole at height d above a metal plane: the image's field at the dipole changes its power by
@@ -109,7 +109,7 @@ TEST(EnergyDensity, OfAPlaneWaveIsSharedByBothFields) {
 
 TEST(Flux, Differentiates) {
   const auto box = box_patches({-0.05, -0.05, -0.05}, {0.05, 0.05, 0.05}, 0.05);
-  const auto fields = on_patches(box, kFrequencies, [](double f, const Pos& r) { return dipole(f, {0.01, 0, 0}, {0, 0, 1}, r); });
+  const auto fields = on_patches(box, kFluxHz, [](double f, const Pos& r) { return dipole(f, {0.01, 0, 0}, {0, 0, 1}, r); });
   const auto f = [&](const SurfaceFields& first) {
     auto all = fields;
     all[0] = first;

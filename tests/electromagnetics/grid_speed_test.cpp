@@ -16,7 +16,7 @@
 namespace tessera::electromagnetics {
 namespace {
 
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 
 /// Relative error of the frequency of Ez = sin(m pi x / a) sin(n pi y / a) in a box of conductors, a = 1 m; n = 0: a line along x.
 double mode_error(const Medium& exact, int cells, int m, int n, bool corrected) {

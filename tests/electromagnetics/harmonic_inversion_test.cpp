@@ -18,7 +18,7 @@ namespace tessera::electromagnetics {
 namespace {
 
 using Complex = std::complex<double>;
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 
 Mode mode(double frequency_hz, double decay, Complex amplitude) {
   return {.frequency_hz = frequency_hz, .decay = decay, .amplitude = amplitude};
@@ -54,7 +54,7 @@ std::vector<Mode> random_modes(std::mt19937_64& random, double low, double high,
   }
   return modes;
 }
-std::vector<Mode> joined(std::vector<Mode> a, const std::vector<Mode>& b) {
+std::vector<Mode> both(std::vector<Mode> a, const std::vector<Mode>& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
 }
@@ -74,7 +74,7 @@ void expect_modes(const std::vector<Mode>& got, const std::vector<Mode>& want, d
 TEST(HarmonicInversion, SeparatedModesAreFoundToRounding) {
   std::mt19937_64 random(3);
   const auto inside = random_modes(random, 0.05, 0.15, 14, 2e-3), outside = random_modes(random, 0.17, 0.47, 40, 1e-3);
-  const auto signal = real_signal(joined(inside, outside), 2000, 1);
+  const auto signal = real_signal(both(inside, outside), 2000, 1);
   const auto found = harmonic_inversion(signal, 1, 0.05, 0.15);
   expect_modes(found, inside, 1e-12, 1e-12, 1e-6);
   for (std::size_t k = 0; k < found.size(); ++k) {
@@ -163,7 +163,7 @@ TEST(HarmonicInversion, QualityOfALeakyResonator) {
   const std::vector<Mode> modes{resonance(0.118, 73, 1.0), resonance(0.147, 333, {0.2, 0.5}), resonance(0.175, 1634, 0.3)};
   const std::vector<Mode> leaky{resonance(0.05, 4, 2.0), resonance(0.16, 5, 1.0), resonance(0.25, 6, {1.0, 1.0})};
   const double dt = 0.0125;  // 457 samples in a period: finely sampled, as a time-stepping scheme must
-  const auto signal = real_signal(joined(modes, leaky), 24000, dt);
+  const auto signal = real_signal(both(modes, leaky), 24000, dt);
   auto found = harmonic_inversion(rounded(signal), dt, 0.11, 0.2, {.noise = 1e-7, .min_quality = 20});
   ASSERT_EQ(found.size(), 3u);
   for (int k = 0; k < 3; ++k) {

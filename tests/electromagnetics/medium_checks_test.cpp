@@ -15,7 +15,7 @@ namespace {
 
 using data::Severity;
 
-Medium with(std::vector<std::vector<PoleResidue>> terms, double eps = 1) {
+Medium stuff(std::vector<std::vector<PoleResidue>> terms, double eps = 1) {
   Medium m{.name = "stuff", .eps = {eps, eps, eps}};
   for (const auto& t : terms) m.poles.insert(m.poles.end(), t.begin(), t.end());
   return m;
@@ -40,45 +40,45 @@ void expect_error(const Medium& m, int term, const char* words) {
 
 TEST(MediumChecks, SoundMediaHaveNoFindings) {
   for (const Medium& m :
-       {Medium{}, with({drude(2e15, 1e13)}), with({lorentz(5e14, 1e13, 2)}),
-        with({lorentz(5e14, 0, 2)}), with({lorentz(5e14, 1e15, 2)}), with({lorentz(5e14, 3e15, 2)}),
-        with({debye(2e10, 70)}, 5), with({drude(2e15, 1e13), lorentz(4e14, 2e14, 3)}),
+       {Medium{}, stuff({drude(2e15, 1e13)}), stuff({lorentz(5e14, 1e13, 2)}),
+        stuff({lorentz(5e14, 0, 2)}), stuff({lorentz(5e14, 1e15, 2)}), stuff({lorentz(5e14, 3e15, 2)}),
+        stuff({debye(2e10, 70)}, 5), stuff({drude(2e15, 1e13), lorentz(4e14, 2e14, 3)}),
         Medium{.eps = {-1, 0, 0}, .pec = true}})
     for (const auto& f : check_medium(m)) ADD_FAILURE() << to_string(f);
 }
 
 TEST(MediumChecks, BadBackgroundsAndConductivities) {
-  Medium m = with({});
+  Medium m = stuff({});
   m.eps[1] = 0;
   expect_error(m, -1, "eps at infinite frequency along y");
-  m = with({});
+  m = stuff({});
   m.mu[2] = NAN;
   expect_error(m, -1, "mu at infinite frequency along z");
-  m = with({});
+  m = stuff({});
   m.sigma[0] = -1;
   expect_error(m, -1, "conductivity along x is -1");
-  m = with({});
+  m = stuff({});
   m.sigma_m[0] = -1;
   expect_error(m, -1, "magnetic conductivity along x");
-  m = with({});
+  m = stuff({});
   m.eps[0] = 0.8;
   EXPECT_EQ(only(check_medium(m)).severity, Severity::warning);
 }
 
 TEST(MediumChecks, BadPoles) {
-  Medium m = with({lorentz(5e14, 1e13, 2), lorentz(6e14, 1e13, 1)});
+  Medium m = stuff({lorentz(5e14, 1e13, 2), lorentz(6e14, 1e13, 1)});
   m.poles[1].a.real(1e12);
   expect_error(m, 1, "grows");
   m.poles[1].a.real(NAN);
   expect_error(m, 1, "not finite");
-  m = with({{{0.0, -1e15}}});
+  m = stuff({{{0.0, -1e15}}});
   expect_error(m, 0, "pole at zero");
-  m = with({lorentz(5e14, 0, -2)});
+  m = stuff({lorentz(5e14, 0, -2)});
   expect_error(m, 0, "no damping");
-  m = with({lorentz(5e14, 0, 2)});
+  m = stuff({lorentz(5e14, 0, 2)});
   m.poles[0].c.real(1e13);
   expect_error(m, 0, "no damping");
-  m = with({{{-1e13, {1e12, 1e12}}}});
+  m = stuff({{{-1e13, {1e12, 1e12}}}});
   const MediumFinding f = only(check_medium(m));
   EXPECT_EQ(f.severity, Severity::warning);
   EXPECT_EQ(f.term, 0);
@@ -86,23 +86,23 @@ TEST(MediumChecks, BadPoles) {
 
 TEST(MediumChecks, GainIsFoundWhereItIs) {
   // A weak inverted line inside a broad absorber: gain in a narrow band only.
-  const Medium weak = with({lorentz(5e14, 2e14, 1), lorentz(4.4e14, 1e11, -5e-3)});
+  const Medium weak = stuff({lorentz(5e14, 2e14, 1), lorentz(4.4e14, 1e11, -5e-3)});
   const GainReport gain = largest_gain(weak);
   EXPECT_FALSE(gain.passive);
   EXPECT_NEAR(gain.f_hz, 4.4e14, 1e11);
   EXPECT_GT(gain.im_eps, 0);
   expect_error(weak, -1, "amplifies");
   // The same line too weak to win over the absorber, whose Im eps is about -1.0 there.
-  EXPECT_TRUE(largest_gain(with({lorentz(5e14, 2e14, 1), lorentz(4.4e14, 1e11, -1e-4)})).passive);
+  EXPECT_TRUE(largest_gain(stuff({lorentz(5e14, 2e14, 1), lorentz(4.4e14, 1e11, -1e-4)})).passive);
   // A lossless line of negative strength has Im eps = 0 everywhere but on its pole.
-  EXPECT_FALSE(largest_gain(with({lorentz(5e14, 2e14, 1), lorentz(4.4e14, 0, -1e-4)})).passive);
+  EXPECT_FALSE(largest_gain(stuff({lorentz(5e14, 2e14, 1), lorentz(4.4e14, 0, -1e-4)})).passive);
   // Data of the other time sign have the other sign of loss.
   Medium conjugate =
-      with({{{std::complex<double>(-1e13, 3e15), std::complex<double>(-2e14, 1e13)}}});
+      stuff({{{std::complex<double>(-1e13, 3e15), std::complex<double>(-2e14, 1e13)}}});
   EXPECT_FALSE(largest_gain(conjugate).passive);
   // Conduction can make up for it, and only where there is enough.
-  EXPECT_FALSE(largest_gain(with({debye(1e9, -1)}, 5)).passive);
-  Medium made_up = with({debye(1e9, -1)}, 5);
+  EXPECT_FALSE(largest_gain(stuff({debye(1e9, -1)}, 5)).passive);
+  Medium made_up = stuff({debye(1e9, -1)}, 5);
   made_up.sigma = {0.06, 0.06, 0.06};  // 2 pi 1e9 eps0 = 0.0556 S/m is just enough
   EXPECT_TRUE(largest_gain(made_up).passive);
   made_up.sigma[2] = 0.05;
@@ -113,7 +113,7 @@ TEST(MediumChecks, TimeStep) {
   const double cell = 1e-8;
   const double curl_curl = 12 / (cell * cell);
   const double limit = cell / std::sqrt(3.0) / speed_of_light;
-  const Medium gold = with({drude(2e15, 1e13)});
+  const Medium gold = stuff({drude(2e15, 1e13)});
   EXPECT_TRUE(check_medium(gold, {.dt_s = 0.99 * limit, .curl_curl_max = curl_curl}).empty());
   const MediumFinding f =
       only(check_medium(gold, {.dt_s = 1.01 * limit, .curl_curl_max = curl_curl}));
@@ -123,20 +123,20 @@ TEST(MediumChecks, TimeStep) {
 }
 
 TEST(MediumChecks, AccuracyInTime) {
-  const Medium line = with({lorentz(5e14, 2e12, 0.5)}, 2);
+  const Medium line = stuff({lorentz(5e14, 2e12, 0.5)}, 2);
   const MediumFinding f =
       only(check_medium(line, {.f_min_hz = 4e14, .f_max_hz = 6e14, .dt_s = 5e-17}));
   EXPECT_EQ(f.severity, Severity::warning);
   EXPECT_NE(f.what.find("changes the permittivity"), std::string::npos);
   EXPECT_TRUE(check_medium(line, {.f_min_hz = 4e14, .f_max_hz = 6e14, .dt_s = 2e-19}).empty());
   // Across a lossless pole the permittivity is infinite: no number to compare.
-  EXPECT_TRUE(check_medium(with({lorentz(5e14, 0, 0.1)}, 2),
+  EXPECT_TRUE(check_medium(stuff({lorentz(5e14, 0, 0.1)}, 2),
                            {.f_min_hz = 1e14, .f_max_hz = 4e14, .dt_s = 1e-17})
                   .empty());
 }
 
 TEST(MediumChecks, NonlinearMediaHaveAFieldLimit) {
-  Medium m = with({}, 4);
+  Medium m = stuff({}, 4);
   m.chi3 = 1e-18;
   EXPECT_TRUE(check_medium(m).empty());
   m.chi3 = -1e-18;  // dD/dE = 4 - 3e-18 E^2 = 0 at 1.155e9 V/m
@@ -147,10 +147,10 @@ TEST(MediumChecks, NonlinearMediaHaveAFieldLimit) {
 }
 
 TEST(MediumChecks, RequireSoundListsAllErrorsAtOnce) {
-  Medium a = with({lorentz(5e14, 1e12, -2)}), b = with({});
+  Medium a = stuff({lorentz(5e14, 1e12, -2)}), b = stuff({});
   a.name = "a", b.name = "b";
   b.sigma[0] = -1;
-  Medium remark = with({}, 0.5);
+  Medium remark = stuff({}, 0.5);
   try {
     require_sound({a, b, remark});
     FAIL();

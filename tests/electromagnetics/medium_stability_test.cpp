@@ -14,7 +14,7 @@ namespace {
 using Complex = std::complex<double>;
 constexpr double kCell = 5e-9;
 
-Medium with(std::vector<std::vector<PoleResidue>> terms, double eps = 1) {
+Medium medium_of(std::vector<std::vector<PoleResidue>> terms, double eps = 1) {
   Medium m;
   m.eps = {eps, eps, eps};
   for (const auto& t : terms) m.poles.insert(m.poles.end(), t.begin(), t.end());
@@ -28,23 +28,23 @@ double cube_limit(double eps_mu) {  // c dt <= h sqrt(eps mu)/sqrt(3)
 double cube_curl_curl() { return 12 / (kCell * kCell); }
 
 TEST(MediumStability, PassiveMediaKeepTheLimitOfTheirBackground) {
-  Medium lossy = with({}, 2.5);
+  Medium lossy = medium_of({}, 2.5);
   lossy.sigma = {1e5, 1e5, 1e5};
   lossy.mu = {3, 3, 3};
   lossy.sigma_m = {1e9, 1e9, 1e9};
   const Medium media[] = {
       Medium{},
       lossy,
-      with({drude(2.1e15, 1.3e13)}),
-      with({drude(2.1e15, 0)}),          // a plasma without losses: a double pole at zero
-      with({{{-3e15, 0.0, 2e31}}}, 2),   // a critically damped resonance
-      with({lorentz(5e14, 1e13, 2)}, 2),
-      with({lorentz(5e14, 0, 2)}, 1.5),  // Sellmeier
-      with({lorentz(5e14, 1e15, 3)}),    // critically damped
-      with({lorentz(3e13, 8e14, 5)}),    // over-damped
-      with({debye(2e10, 73)}, 5),        // slow beside the step
-      with({debye(1e18, 2)}),            // fast beside the step
-      with({drude(1.9e15, 1.3e13), lorentz(1e14, 6e13, 11), lorentz(7e14, 2e14, 0.7),
+      medium_of({drude(2.1e15, 1.3e13)}),
+      medium_of({drude(2.1e15, 0)}),          // a plasma without losses: a double pole at zero
+      medium_of({{{-3e15, 0.0, 2e31}}}, 2),   // a critically damped resonance
+      medium_of({lorentz(5e14, 1e13, 2)}, 2),
+      medium_of({lorentz(5e14, 0, 2)}, 1.5),  // Sellmeier
+      medium_of({lorentz(5e14, 1e15, 3)}),    // critically damped
+      medium_of({lorentz(3e13, 8e14, 5)}),    // over-damped
+      medium_of({debye(2e10, 73)}, 5),        // slow beside the step
+      medium_of({debye(1e18, 2)}),            // fast beside the step
+      medium_of({drude(1.9e15, 1.3e13), lorentz(1e14, 6e13, 11), lorentz(7e14, 2e14, 0.7),
             lorentz(1e15, 6e14, 2.6), lorentz(3.2e15, 5e14, 2)}),
   };
   for (const Medium& m : media) {
@@ -69,7 +69,7 @@ TEST(MediumStability, AboveTheLimitItGrowsAsTheDispersionRelationSays) {
 // The matrix against its characteristic equation: the eigenvalue z must solve
 // eps(s) mu(s) (z - 1)^2/z + K = 0 with the continuous medium at s = (2/dt)(z - 1)/(z + 1).
 TEST(MediumStability, EigenvaluesSolveTheContinuousMediumAtTheWarpedFrequency) {
-  Medium m = with({lorentz(5e14, 4e13, 1.5)}, 1.3);
+  Medium m = medium_of({lorentz(5e14, 4e13, 1.5)}, 1.3);
   m.poles[0].c = {-3e14, m.poles[0].c.imag()};  // an active term: the growing root is the largest
   const double dt = 0.7 * cube_limit(1.3), curl_curl = 0.02 * cube_curl_curl();
   const double radius = step_amplification(m, dt, curl_curl);
@@ -120,8 +120,8 @@ TEST(MediumStability, AgreesWithTheSchemeRunForward) {
     }
     return false;
   };
-  Medium metal = with({drude(2.1e15, 1.3e13), lorentz(7e14, 2e14, 0.7)});
-  Medium active = with({lorentz(5e14, 2e13, -0.4)}, 2);
+  Medium metal = medium_of({drude(2.1e15, 1.3e13), lorentz(7e14, 2e14, 0.7)});
+  Medium active = medium_of({lorentz(5e14, 2e13, -0.4)}, 2);
   for (double share : {0.5, 0.99, 1.02})
     for (const Medium* m : {&metal, &active}) {
       const double dt = share * cube_limit(m->eps[0]);
@@ -135,9 +135,9 @@ TEST(MediumStability, AgreesWithTheSchemeRunForward) {
 }
 
 TEST(MediumStability, NoStepIsStableWithGainOrANegativeBackground) {
-  EXPECT_EQ(max_stable_dt(with({lorentz(5e14, 2e13, -0.4)}, 2), cube_curl_curl()), 0);
-  EXPECT_EQ(max_stable_dt(with({{{1e13, 1e13}}}), cube_curl_curl()), 0);
-  EXPECT_EQ(max_stable_dt(with({drude(2e15, 1e13)}, -1.4), cube_curl_curl()), 0);
+  EXPECT_EQ(max_stable_dt(medium_of({lorentz(5e14, 2e13, -0.4)}, 2), cube_curl_curl()), 0);
+  EXPECT_EQ(max_stable_dt(medium_of({{{1e13, 1e13}}}), cube_curl_curl()), 0);
+  EXPECT_EQ(max_stable_dt(medium_of({drude(2e15, 1e13)}, -1.4), cube_curl_curl()), 0);
   Medium m;
   m.sigma = {0, -1e3, 0};
   EXPECT_EQ(max_stable_dt(m, cube_curl_curl()), 0);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/electromagnetics/medium.h"
 
+#include "test_constants.h"
+
 #include "tessera/autodiff/error.h"
 #include "tessera/electromagnetics/constants.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <numbers>
 #include <random>
 
 namespace tessera::electromagnetics {
@@ -15,7 +16,6 @@ namespace {
 
 using Complex = std::complex<double>;
 const Complex i(0, 1);
-constexpr double two_pi = 2 * std::numbers::pi;
 constexpr double eps0 = vacuum_permittivity, mu0 = vacuum_permeability;
 
 // The text-book forms, e^{+i w t}, in ordinary frequency: what the pole-residue terms must add up
@@ -26,7 +26,7 @@ Complex lorentz_formula(double f, double f0, double g, double delta) {
 Complex drude_formula(double f, double fp, double g) { return -fp * fp / (f * f - i * f * g); }
 Complex debye_formula(double f, double fr, double delta) { return delta / (1.0 + i * f / fr); }
 
-Medium with(std::vector<PoleResidue> poles) {
+Medium medium_with(std::vector<PoleResidue> poles) {
   Medium m;
   m.poles = std::move(poles);
   return m;
@@ -85,7 +85,7 @@ TEST(Medium, CriticalPointIsTheConjugateOfItsPublishedForm) {
 }
 
 TEST(Medium, PermittivityHoldsConductionAndBackground) {
-  Medium m = with(debye(1e9, 4));
+  Medium m = medium_with(debye(1e9, 4));
   m.eps = {2, 3, 4};
   m.sigma = {0, 0.5, 0};
   m.mu = {1, 1, 5};
@@ -100,7 +100,7 @@ TEST(Medium, PermittivityHoldsConductionAndBackground) {
 }
 
 TEST(Medium, IndexDecaysInThePassiveAndTurnsInTheDoublyNegative) {
-  Medium metal = with(drude(2e15, 2e13));
+  Medium metal = medium_with(drude(2e15, 2e13));
   const Complex n = refractive_index(metal, 0, 5e14);
   EXPECT_GT(n.real(), 0);
   EXPECT_LT(n.imag(), 0);
@@ -111,7 +111,7 @@ TEST(Medium, IndexDecaysInThePassiveAndTurnsInTheDoublyNegative) {
 }
 
 TEST(Medium, DrudePoleAtZeroIsAConductivity) {
-  Medium metal = with(drude(2e15, 1e14, 0.8));
+  Medium metal = medium_with(drude(2e15, 1e14, 0.8));
   metal.poles.push_back(lorentz(5e14, 1e14, 1)[0]);
   metal.sigma = {0, 10, 0};
   const Medium other = zero_poles_as_conductivity(metal);
@@ -127,7 +127,7 @@ TEST(Medium, DrudePoleAtZeroIsAConductivity) {
 // The recursion itself, driven by a discrete e^{i w n dt}: after its own transient has gone, P/E is
 // what discrete_permittivity says.
 TEST(Medium, UpdateHasTheDiscretePermittivity) {
-  Medium m = with(lorentz(4e14, 3e13, 1.5));
+  Medium m = medium_with(lorentz(4e14, 3e13, 1.5));
   m.poles.push_back(debye(2e14, 0.7)[0]);
   const double dt = 5e-17, f = 4.2e14;
   const Complex z = std::polar(1.0, two_pi * f * dt);
@@ -155,7 +155,7 @@ TEST(Medium, DoublePolesHaveTheDiscretePermittivityToo) {
   const Complex z = std::polar(1.0, two_pi * f * dt);
   const PoleResidue plasma = drude(2e15, 0)[0], critical{-6e14, 2e14, 5e29};
   for (const PoleResidue& p : {plasma, critical}) {
-    const Medium m = with({p});
+    const Medium m = medium_with({p});
     const PoleUpdate u = pole_update(p, dt);
     const double alpha = u.alpha.real();
     Complex e = 1;
@@ -167,10 +167,10 @@ TEST(Medium, DoublePolesHaveTheDiscretePermittivityToo) {
     }
     expect_close(1.0 + q / e, discrete_permittivity(m, 0, f, dt), 1e-11);
   }
-  expect_close(discrete_permittivity(with({critical}), 0, f, 1e-20), permittivity(with({critical}), 0, f), 1e-9);
+  expect_close(discrete_permittivity(medium_with({critical}), 0, f, 1e-20), permittivity(medium_with({critical}), 0, f), 1e-9);
   const Complex s = i * two_pi * f;
-  expect_close(permittivity(with({critical}), 0, f), 1.0 + 2e14 / (s + 6e14) + 5e29 / ((s + 6e14) * (s + 6e14)), 1e-14);
-  EXPECT_EQ(zero_poles_as_conductivity(with({plasma})).poles.size(), 1u);
+  expect_close(permittivity(medium_with({critical}), 0, f), 1.0 + 2e14 / (s + 6e14) + 5e29 / ((s + 6e14) * (s + 6e14)), 1e-14);
+  EXPECT_EQ(zero_poles_as_conductivity(medium_with({plasma})).poles.size(), 1u);
 }
 
 TEST(Medium, RefusesWhatHasNoMeaning) {
@@ -179,7 +179,7 @@ TEST(Medium, RefusesWhatHasNoMeaning) {
   EXPECT_THROW(drude(1, -1), Error);
   EXPECT_THROW(debye(-1, 1), Error);
   EXPECT_THROW(debye(1, NAN), Error);
-  EXPECT_THROW(permittivity(with(drude(1, 1)), 0, 0), Error);
+  EXPECT_THROW(permittivity(medium_with(drude(1, 1)), 0, 0), Error);
   EXPECT_THROW(permittivity(Medium{}, 3, 1), Error);
   EXPECT_THROW(permittivity({.pec = true}, 0, 1), Error);
   EXPECT_THROW(discrete_permittivity(Medium{}, 0, 1, 0.5), Error);

@@ -28,7 +28,7 @@ Medium metal() {
 Medium resin() {
   return {.name = "resin", .eps = {2.2, 2.2, 2.2}, .poles = debye(20e9, 0.4)};
 }
-Medium plasma() {
+Medium host() {
   return {.name = "plasma", .poles = drude(15e9, 0)};
 }
 
@@ -47,7 +47,7 @@ struct Case {
     model.injected = {{Ez, 4, 5, 4}, {Hx, 8, 3, 5}};
     model.recorded = {{Ez, 7, 7, 6}, {Hy, 5, 3, 3}, {Ex, 6, 5, 4}, {Ey, 6, 4, 4}};
     region = design_region(model.grid, faces, low, high);
-    mixture = design_mixture(region, resin(), metal(), plasma(), model.dt_s);
+    mixture = design_mixture(region, resin(), metal(), host(), model.dt_s);
     model.mixed = mixture.edges;
   }
 };
@@ -57,9 +57,7 @@ Tensor densities(unsigned seed) {
   for (double& x : p) x = 1 / (1 + std::exp(-x));
   return tensor(p);
 }
-Tensor noise_like(const tessera::Shape& shape, unsigned seed) { return tensor(noise(static_cast<std::size_t>(shape.count()), seed), shape); }
 Tensor currents_of(const YeeOpPtr& op, Index steps, unsigned seed) { return noise_like(op->scheme.parts() == 1 ? tessera::Shape{steps, 2} : tessera::Shape{2, steps, 2}, seed); }
-double inner(const Tensor& a, const Tensor& b) { return sum(a * b).item(); }
 
 class MixtureTest : public ::testing::Test {
  protected:
@@ -95,7 +93,7 @@ TEST_F(MixtureTest, AgreesWithRowsOfTheSameMixture) {
       const auto at = static_cast<std::size_t>(i), axis = static_cast<std::size_t>(component);
       row.inverse[at] = 1 / (of_metal * metal().eps[axis] + of_resin * 2.2 + of_plasma);
       row.loss[at] = of_metal * metal().sigma[axis] * dt / (2 * vacuum_permittivity);
-      for (const auto& [medium, weight] : {std::pair(metal(), of_metal), std::pair(resin(), of_resin), std::pair(plasma(), of_plasma)}) {
+      for (const auto& [medium, weight] : {std::pair(metal(), of_metal), std::pair(resin(), of_resin), std::pair(host(), of_plasma)}) {
         DispersiveRun run{.first = i, .weight = {weight}};
         for (const PoleResidue& q : medium.poles) {
           const PoleUpdate u = pole_update(q, dt);
@@ -191,10 +189,10 @@ TEST_F(MixtureTest, RefusesWhatIsNoMixture) {
   Case c({pml, pml, pml});
   Medium other = metal();
   other.chi3 = 1;
-  EXPECT_THROW(design_mixture(c.region, resin(), other, plasma(), 1e-12), Error);
+  EXPECT_THROW(design_mixture(c.region, resin(), other, host(), 1e-12), Error);
   other = metal();
   other.mu = {2, 2, 2};
-  EXPECT_THROW(design_mixture(c.region, resin(), other, plasma(), 1e-12), Error);
+  EXPECT_THROW(design_mixture(c.region, resin(), other, host(), 1e-12), Error);
   EXPECT_THROW(mixture_parameters(c.region, c.mixture, zeros({3})), Error);
   c.model.traced = {{Ez, 2, 2, 2}};
   EXPECT_THROW(yee_op(c.model), Error);

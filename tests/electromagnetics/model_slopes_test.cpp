@@ -3,6 +3,9 @@
 // Derivatives in shapes: of the averaging by closed forms, of runs by differences of whole runs, of resonances in every way there is.
 #include "tessera/electromagnetics/model_slopes.h"
 
+#include "tensor_measures.h"
+#include "test_constants.h"
+
 #include "tessera/autodiff/forall.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/ops.h"
@@ -18,7 +21,8 @@
 namespace tessera::electromagnetics {
 namespace {
 
-constexpr double um = 1e-6, cell = 0.1 * um, far = 1.0;
+using testing::largest;
+constexpr double pitch = 0.1 * um, far = 1.0;
 constexpr std::array<bool, 6> of_ez{false, false, true, true, true, false}, of_hz{true, true, false, false, false, true}, all{true, true, true, true, true, true};
 
 Medium dielectric(double eps) { return {.name = "", .eps = {eps, eps, eps}}; }
@@ -38,7 +42,7 @@ struct Setting {
     m.active = active;
     return m;
   }
-  ModelSlopes slopes(const std::vector<double>& at) const { return model_slopes(*this, at, std::vector<double>(at.size(), 1e-5 * cell)); }
+  ModelSlopes slopes(const std::vector<double>& at) const { return model_slopes(*this, at, std::vector<double>(at.size(), 1e-5 * pitch)); }
   std::vector<Injection> sources(std::uint8_t component, const Point& at) const {
     const Waveform pulse = gaussian_pulse(60e12, 60e12);
     return {current_source(grid, faces, dt, component, at, at, 1, pulse)};
@@ -60,12 +64,10 @@ struct Setting {
 };
 
 Setting disc(std::array<bool, 6> active) {
-  Setting s{.grid = uniform_grid({4 * um, 4 * um, 0}, cell), .active = active};
+  Setting s{.grid = uniform_grid({4 * um, 4 * um, 0}, pitch), .active = active};
   s.scene = [](const std::vector<double>& p) { return Scene{{{cylinder({p[1], 0.03 * um, 0}, p[0], INFINITY), 1, 0, "disc"}}, 0}; };
   return s;
 }
-
-double largest(const Tensor& t) { return max(abs(t)).item(); }
 
 /// Fourth-order differences of whole runs in parameter `which`, of step h.
 Tensor differences(const std::function<Tensor(const std::vector<double>&)>& f, const std::vector<double>& at, std::size_t which, double h) {
@@ -86,10 +88,10 @@ class ModelSlopesTest : public ::testing::Test {
   int before_ = num_threads();
 };
 
-// A wall whose face lies at x in the middle half of a cell's box: E along it sees d eps = (9 - 1) dx / cell, E across it d(1/eps) = (1/9 - 1)
-// dx / cell, at one column of edges each.
+// A wall whose face lies at x in the middle half of a cell's box: E along it sees d eps = (9 - 1) dx / pitch, E across it
+// d(1/eps) = (1/9 - 1) dx / pitch, at one column of edges each.
 TEST_F(ModelSlopesTest, AWallMovesOneColumnOfEdges) {
-  Setting s{.grid = uniform_grid({2 * um, 1 * um, 0}, cell), .faces = {Faces{}, {Boundary::periodic, Boundary::periodic}, {}}};
+  Setting s{.grid = uniform_grid({2 * um, 1 * um, 0}, pitch), .faces = {Faces{}, {Boundary::periodic, Boundary::periodic}, {}}};
   s.scene = [](const std::vector<double>& p) { return Scene{{{box({-far, -far, -far}, {p[0], far, far}), 1, 0, "wall"}}, 0}; };
   const double x = 0.03 * um;  // edges along the wall: about line 0, a share of 0.8; across it: cell 0, a share of 0.3
   const ModelSlopes m = s.slopes({x});
@@ -102,24 +104,25 @@ TEST_F(ModelSlopesTest, AWallMovesOneColumnOfEdges) {
     EXPECT_EQ(edge.i, 10);
     const double relative = e.value / scheme.coefficient(edge);  // d ln (1/eps)
     const double mean = 0.8 * 9 + 0.2, mean_inverse = 0.3 / 9 + 0.7;
-    const double want = edge.component == Ex ? (1.0 / 9 - 1) / mean_inverse / cell : -(9.0 - 1) / mean / cell;
+    const double want = edge.component == Ex ? (1.0 / 9 - 1) / mean_inverse / pitch : -(9.0 - 1) / mean / pitch;
     EXPECT_NEAR(relative / want, 1, 1e-8) << name_of(edge.component);
   }
 }
 
 // On a line between two cells the share of either box of E across the face has a slope to one side alone: half of it is given to each.
 TEST_F(ModelSlopesTest, OnASideOfABoxTheMeanOfBothSlopesIsGiven) {
-  Setting s{.grid = uniform_grid({2 * um, 0, 0}, cell)};
+  Setting s{.grid = uniform_grid({2 * um, 0, 0}, pitch)};
   s.active = {false, true, false, false, false, true};
   s.scene = [](const std::vector<double>& p) { return Scene{{{box({-far, -far, -far}, {p[0], far, far}), 1, 0, "wall"}}, 0}; };
   const ModelSlopes m = s.slopes({0.05 * um});  // the side between the boxes about lines 10 and 11
   ASSERT_EQ(m.edges.size(), 2u);
   const YeeScheme scheme(s({0.05 * um}));
-  EXPECT_NEAR(m.parameters[0][0].value / scheme.coefficient(m.edges[0]) * cell, -8.0 / 9 / 2, 1e-3);
-  EXPECT_NEAR(m.parameters[0][1].value / scheme.coefficient(m.edges[1]) * cell, -8.0 / 2, 1e-3);
+  EXPECT_NEAR(m.parameters[0][0].value / scheme.coefficient(m.edges[0]) * pitch, -8.0 / 9 / 2, 1e-3);
+  EXPECT_NEAR(m.parameters[0][1].value / scheme.coefficient(m.edges[1]) * pitch, -8.0 / 2, 1e-3);
 }
 
-// The area of a disc grows by its circumference: sum of d eps over the edges is 2 pi r (9 - 1) / cell^2 as far as tangents tell the circle.
+// The area of a disc grows by its circumference: sum of d eps over the edges is 2 pi r (9 - 1) / pitch^2
+// as far as tangents tell the circle.
 TEST_F(ModelSlopesTest, ADiscGrowsByItsCircumference) {
   const Setting s = disc(of_ez);
   const std::vector<double> at{1.013 * um, 0.01 * um};
@@ -135,7 +138,7 @@ TEST_F(ModelSlopesTest, ADiscGrowsByItsCircumference) {
     for (const ModelSlopes::Entry& e : m.parameters[static_cast<std::size_t>(q)]) {
       const Edge& edge = m.edges[static_cast<std::size_t>(e.to)];
       const double inverse = scheme.coefficient(edge) / vacuum.coefficient(edge);
-      (q == 0 ? grown : moved) -= e.value / vacuum.coefficient(edge) / (inverse * inverse) * cell * cell;
+      (q == 0 ? grown : moved) -= e.value / vacuum.coefficient(edge) / (inverse * inverse) * pitch * pitch;
     }
   EXPECT_NEAR(grown / (2 * std::numbers::pi * at[0] * 8), 1, 1e-3);
   EXPECT_NEAR(moved / (2 * std::numbers::pi * at[0] * 8), 0, 1e-3);  // as much is lost on one side as won on the other
@@ -144,7 +147,7 @@ TEST_F(ModelSlopesTest, ADiscGrowsByItsCircumference) {
 // Runs of 300 steps with tensors (a disc in Hz, a sphere in three dimensions) and without: differences of whole runs carry rounding of
 // 1e-15 over 1e-4 of a cell.
 TEST_F(ModelSlopesTest, SlopesOfRunsAreTheirDifferences) {
-  Setting sphere_case{.grid = uniform_grid({2.2 * um, 1.5 * um, 2.1 * um}, cell)};
+  Setting sphere_case{.grid = uniform_grid({2.2 * um, 1.5 * um, 2.1 * um}, pitch)};
   sphere_case.faces = {Faces{}, {Boundary::pec, Boundary::pmc}, {}};
   sphere_case.scene = [](const std::vector<double>& p) { return Scene{{{sphere({p[1], 0.02 * um, 0.01 * um}, p[0]), 1, 0, "ball"}}, 0}; };
   struct Case {
@@ -169,7 +172,7 @@ TEST_F(ModelSlopesTest, SlopesOfRunsAreTheirDifferences) {
     const Tensor got = sample_slopes(c.setting(c.at), m, sources, samples, steps);
     ASSERT_EQ(got.type(), (Type{Dtype::f64, {2, 1, steps}}));
     for (std::size_t p = 0; p < 2; ++p) {
-      const Tensor want = differences([&](const std::vector<double>& at) { return c.setting.signal(at, sources, samples, steps); }, c.at, p, 1e-4 * cell);
+      const Tensor want = differences([&](const std::vector<double>& at) { return c.setting.signal(at, sources, samples, steps); }, c.at, p, 1e-4 * pitch);
       const Tensor mine = reshape(slice(slice(got, 0, static_cast<Index>(p), static_cast<Index>(p) + 1), 1, 0, 1), {steps});
       EXPECT_GT(largest(want), 0);
       EXPECT_LE(largest(mine - want), 1e-7 * largest(want)) << "parameter " << p;
@@ -200,7 +203,7 @@ TEST_F(ModelSlopesTest, PortionsMakeNoDifferenceAndOneMayStop) {
 // The chain in full: shape -> coefficients -> run -> resonance, in reverse through checkpoints, forward, by the run's slopes, and by
 // differences.
 TEST_F(ModelSlopesTest, ResonancesDifferentiateInShapes) {
-  Setting s{.grid = uniform_grid({1.6 * um, 1.4 * um, 0}, cell), .faces = {Faces{Boundary::pec, Boundary::pec}, {Boundary::pec, Boundary::pml}, {}}, .active = of_ez};
+  Setting s{.grid = uniform_grid({1.6 * um, 1.4 * um, 0}, pitch), .faces = {Faces{Boundary::pec, Boundary::pec}, {Boundary::pec, Boundary::pml}, {}}, .active = of_ez};
   s.scene = [](const std::vector<double>& p) { return Scene{{{cylinder({p[1], -0.21 * um, 0}, p[0], INFINITY), 1, 0, "rod"}}, 0}; };
   const std::vector<double> at{0.23 * um, 0.05 * um};
   const std::int64_t steps = 3000, start = 1000;
@@ -237,7 +240,7 @@ TEST_F(ModelSlopesTest, ResonancesDifferentiateInShapes) {
           const Resonances r = modes(s.signal(q, sources, samples, steps));
           return concatenate({slice(r.frequency_hz, 0, 0, 1), slice(r.decay, 0, 0, 1)});
         },
-        at, static_cast<std::size_t>(p), 1e-3 * cell);
+        at, static_cast<std::size_t>(p), 1e-3 * pitch);
     const double df = slope.frequency_hz.to_vector()[0], dg = slope.decay.to_vector()[0];
     EXPECT_NEAR(reverse.to_vector()[static_cast<std::size_t>(p)] / df, 1, 1e-8);
     EXPECT_NEAR(reverse.to_vector()[static_cast<std::size_t>(2 + p)] / dg, 1, 1e-6);
@@ -270,14 +273,14 @@ TEST_F(ModelSlopesTest, RefusesWhatItCannotMove) {
   refused({.chi3 = 1e-20});
   refused({.pec = true});
   s.media[1] = dielectric(9);
-  EXPECT_THROW(model_slopes(s, at, {1e-5 * cell}), Error);
-  EXPECT_THROW(model_slopes(s, at, {1e-5 * cell, 0}), Error);
+  EXPECT_THROW(model_slopes(s, at, {1e-5 * pitch}), Error);
+  EXPECT_THROW(model_slopes(s, at, {1e-5 * pitch, 0}), Error);
   const auto other_step = [&](const std::vector<double>& p) {
     YeeModel m = s(p);
     m.dt_s *= 1 - 1e-3 * p[0] / um;
     return m;
   };
-  EXPECT_THROW(model_slopes(other_step, at, {1e-5 * cell, 1e-5 * cell}), Error);
+  EXPECT_THROW(model_slopes(other_step, at, {1e-5 * pitch, 1e-5 * pitch}), Error);
   // A source on the face, where tensors move.
   s = disc(of_hz);
   const SampleList samples = s.samples(Hz, {0.55 * um, -0.23 * um, 0});

@@ -14,7 +14,7 @@ namespace {
 
 using namespace analytic;
 
-const std::vector<double> kFrequencies{0.8e9, 1.7e9};
+const std::vector<double> kFarHz{0.8e9, 1.7e9};
 
 struct FarPair {
   Complex theta, phi;
@@ -61,7 +61,7 @@ TEST(FarField, OfADipoleConvergesAtSecondOrder) {
   const auto d = all_round();
   const auto error = [&](double spacing) {
     const auto box = box_patches({-0.06, -0.07, -0.05}, {0.06, 0.06, 0.07}, spacing);
-    return far_error(far_field(box, on_patches(box, kFrequencies, my_dipole), kFrequencies, d, exterior), kFrequencies, d,
+    return far_error(far_field(box, on_patches(box, kFarHz, my_dipole), kFarHz, d, exterior), kFarHz, d,
                      [](double f, const Direction& x) { return dipole_far(f, kPlace, kMoment, x, 2.0, 1.5); });
   };
   const double coarse = error(0.01), fine = error(0.005);
@@ -73,7 +73,7 @@ TEST(FarField, SourcesOutsideOfTheSurfaceGiveNone) {
   const auto d = all_round();
   const auto box = box_patches({0.1, -0.06, -0.06}, {0.22, 0.06, 0.06}, 0.0025);
   const Exterior exterior{.eps = 2.0, .mu = 1.5};
-  const auto none = far_field(box, on_patches(box, kFrequencies, my_dipole), kFrequencies, d, exterior);
+  const auto none = far_field(box, on_patches(box, kFarHz, my_dipole), kFarHz, d, exterior);
   double largest = 0, scale = 0;
   for (const Complex& v : none.to_vector<Complex>()) largest = std::max(largest, std::abs(v));
   for (const Direction& x : d) scale = std::max(scale, std::abs(dipole_far(1.7e9, kPlace, kMoment, x, 2.0, 1.5).theta));
@@ -92,8 +92,8 @@ TEST(FarField, OfLinesInBothPolarisations) {
   };
   const auto error = [&](double spacing, bool magnetic) {
     const auto box = box_patches({-0.1, -0.15, 0}, {0.12, 0.1, 0}, spacing);
-    const auto fields = on_patches(box, kFrequencies, [&](double f, const Pos& r) { return magnetic ? magnetic_line(f, at, 1.0, r, eps) : line(f, at, 1.0, r, eps); });
-    return far_error(far_field(box, fields, kFrequencies, d, exterior), kFrequencies, d, [&](double f, const Direction& x) {
+    const auto fields = on_patches(box, kFarHz, [&](double f, const Pos& r) { return magnetic ? magnetic_line(f, at, 1.0, r, eps) : line(f, at, 1.0, r, eps); });
+    return far_error(far_field(box, fields, kFarHz, d, exterior), kFarHz, d, [&](double f, const Direction& x) {
       const Complex amplitude = -2 * pi * f / 4.0 * wave(f, x);  // E_z / mu, H_z / eps
       if (!magnetic) return FarPair{-vacuum_permeability * amplitude, 0};
       return FarPair{0, vacuum_permittivity * eps * amplitude * vacuum_impedance / std::sqrt(eps)};
@@ -108,13 +108,13 @@ TEST(FarField, OfLinesInBothPolarisations) {
 // Radiated power is the same on the box and at infinity; a short dipole has directivity 3/2.
 TEST(FarField, PowerAndDirectivity) {
   const auto box = box_patches({-0.05, -0.05, -0.05}, {0.05, 0.05, 0.05}, 0.005);
-  const auto fields = on_patches(box, kFrequencies, [](double f, const Pos& r) { return dipole(f, {0, 0, 0}, {0, 0, 1}, r); });
+  const auto fields = on_patches(box, kFarHz, [](double f, const Pos& r) { return dipole(f, {0, 0, 0}, {0, 0, 1}, r); });
   constexpr int n_theta = 90, n_phi = 100;  // more than one block of directions
   std::vector<double> theta, phi;
   for (int k = 0; k < n_theta; ++k) theta.push_back(pi * (k + 0.5) / n_theta);
   for (int k = 0; k < n_phi; ++k) phi.push_back(2 * pi * k / n_phi);
   const auto d = directions(theta, phi);
-  const Tensor far = far_field(box, fields, kFrequencies, d);
+  const Tensor far = far_field(box, fields, kFarHz, d);
   const auto u = radiation_intensity(far).to_vector(), p = flux(box, fields).to_vector();
   for (int f = 0; f < 2; ++f) {
     double power = 0;
@@ -164,12 +164,12 @@ TEST(FarField, MirrorsActByImages) {
         return FarPair{a.theta + b.theta, a.phi + b.phi};
       };
       const auto source = [&](double f, const Pos& r) { return over_mirror(f, kPlace, kMoment, mirror, r); };
-      EXPECT_LT(far_error(far_field(box, on_patches(box, kFrequencies, source), kFrequencies, above, exterior), kFrequencies, above, want), 0.01) << axis;
+      EXPECT_LT(far_error(far_field(box, on_patches(box, kFarHz, source), kFarHz, above, exterior), kFarHz, above, want), 0.01) << axis;
       // A box that stands on the plane needs no floor: currents there and their images cancel.
       low[axis] = mirror.position;
       box = box_patches(low, {0.06, 0.06, 0.06}, 0.005);
       box.erase(box.begin() + 2 * axis);
-      EXPECT_LT(far_error(far_field(box, on_patches(box, kFrequencies, source), kFrequencies, above, exterior), kFrequencies, above, want), 0.01) << axis;
+      EXPECT_LT(far_error(far_field(box, on_patches(box, kFarHz, source), kFarHz, above, exterior), kFarHz, above, want), 0.01) << axis;
     }
 }
 
@@ -193,7 +193,7 @@ TEST(NearField, OfADipoleConvergesAtSecondOrder) {
   const std::vector<Pos> points{{0.2, 0.1, -0.15}, {-0.3, 0.0, 0.0}, {0.02, 0.01, 0.14}, {0.0, -5.0, 7.0}};
   const auto error = [&](double spacing) {
     const auto box = box_patches({-0.06, -0.07, -0.05}, {0.06, 0.06, 0.07}, spacing);
-    return field_error(near_field(box, on_patches(box, kFrequencies, my_dipole), kFrequencies, points, exterior), kFrequencies, points, my_dipole);
+    return field_error(near_field(box, on_patches(box, kFarHz, my_dipole), kFarHz, points, exterior), kFarHz, points, my_dipole);
   };
   const double coarse = error(0.01), fine = error(0.005);
   EXPECT_LT(fine, 0.01);
@@ -201,7 +201,7 @@ TEST(NearField, OfADipoleConvergesAtSecondOrder) {
   // Inside there is none, though the source is.
   const auto box = box_patches({-0.06, -0.07, -0.05}, {0.06, 0.06, 0.07}, 0.0025);
   const std::vector<Pos> inside{{-0.02, 0.01, 0.0}};
-  const auto none = near_field(box, on_patches(box, kFrequencies, my_dipole), kFrequencies, inside, exterior);
+  const auto none = near_field(box, on_patches(box, kFarHz, my_dipole), kFarHz, inside, exterior);
   EXPECT_LT(max(abs(none.e)).item(), 2e-3 * std::abs(my_dipole(0.8e9, inside[0]).e[2]));
 }
 
@@ -214,7 +214,7 @@ TEST(NearField, OfLinesInBothPolarisations) {
     const auto source = [&](double f, const Pos& r) { return magnetic ? magnetic_line(f, at, 1.0, r, eps) : line(f, at, vacuum_impedance, r, eps); };
     const auto error = [&](double spacing) {
       const auto box = box_patches({-0.1, -0.15, 0}, {0.12, 0.1, 0}, spacing);
-      return field_error(near_field(box, on_patches(box, kFrequencies, source), kFrequencies, points, exterior), kFrequencies, points, source);
+      return field_error(near_field(box, on_patches(box, kFarHz, source), kFarHz, points, exterior), kFarHz, points, source);
     };
     EXPECT_LT(error(0.005), 0.01);
     EXPECT_NEAR(error(0.01) / error(0.005), 4, 0.6);
@@ -225,14 +225,14 @@ TEST(NearField, BecomesTheFarFieldAndSeesMirrors) {
   const Mirror mirror{.axis = 2, .position = -0.08};
   const Exterior exterior{.mirrors = {mirror}};
   const auto box = box_patches({-0.06, -0.06, -0.06}, {0.06, 0.06, 0.06}, 0.01);
-  const auto fields = on_patches(box, kFrequencies, [&](double f, const Pos& r) { return over_mirror(f, kPlace, kMoment, mirror, r); });
+  const auto fields = on_patches(box, kFarHz, [&](double f, const Pos& r) { return over_mirror(f, kPlace, kMoment, mirror, r); });
   const Direction d{0.8, 0.3};
   const double r = 1e4;
   const std::vector<Pos> far_away{{r * std::sin(0.8) * std::cos(0.3), r * std::sin(0.8) * std::sin(0.3), r * std::cos(0.8)}};
-  const auto e = near_field(box, fields, kFrequencies, far_away, exterior).e.to_vector<Complex>();
-  const auto far = far_field(box, fields, kFrequencies, std::vector<Direction>{d}, exterior).to_vector<Complex>();
+  const auto e = near_field(box, fields, kFarHz, far_away, exterior).e.to_vector<Complex>();
+  const auto far = far_field(box, fields, kFarHz, std::vector<Direction>{d}, exterior).to_vector<Complex>();
   for (int f = 0; f < 2; ++f) {
-    const double k = 2 * pi * kFrequencies[f] / speed_of_light;
+    const double k = 2 * pi * kFarHz[f] / speed_of_light;
     const Complex phi = -std::sin(0.3) * e[3 * f] + std::cos(0.3) * e[3 * f + 1];
     EXPECT_LT(std::abs(phi * r * std::exp(i * k * r) - far[2 * f + 1]), 1e-4 * std::abs(far[2 * f + 1]));  // |r'|^2 k / r
   }
@@ -262,11 +262,11 @@ TEST(NearToFar, DifferentiatesInEveryMode) {
 
 TEST(NearToFar, ThreadsChangeNoBit) {
   const auto box = box_patches({-0.05, -0.05, -0.05}, {0.05, 0.05, 0.05}, 0.005);
-  const auto fields = on_patches(box, kFrequencies, my_dipole);
+  const auto fields = on_patches(box, kFarHz, my_dipole);
   std::vector<Pos> points;
   for (int k = 0; k < 40; ++k) points.push_back({0.2 + 0.01 * k, 0.1, -0.02 * k});
   const auto run = [&] {
-    const auto f = [&](const std::vector<SurfaceFields>& x) { return sum(square(real(near_field(box, x, kFrequencies, points).e))); };
+    const auto f = [&](const std::vector<SurfaceFields>& x) { return sum(square(real(near_field(box, x, kFarHz, points).e))); };
     const auto [value, gradient] = value_and_grad(f)(fields);
     auto all = gradient[3].h.to_vector<Complex>();
     all.push_back(value.item());
@@ -280,9 +280,9 @@ TEST(NearToFar, ThreadsChangeNoBit) {
   set_num_threads(before);
   // One direction at a time, or all at once.
   const auto d = all_round();
-  const auto all = far_field(box, fields, kFrequencies, d).to_vector<Complex>();
+  const auto all = far_field(box, fields, kFarHz, d).to_vector<Complex>();
   for (std::size_t k = 0; k < d.size(); k += 17) {
-    const auto one = far_field(box, fields, kFrequencies, std::vector<Direction>{d[k]}).to_vector<Complex>();
+    const auto one = far_field(box, fields, kFarHz, std::vector<Direction>{d[k]}).to_vector<Complex>();
     EXPECT_LT(std::abs(one[0] - all[2 * k]), 1e-12 * std::abs(all[2 * k]) + 1e-12);
   }
 }
@@ -305,16 +305,16 @@ TEST(ScatteringCrossSection, OfAnInducedDipole) {
 
 TEST(NearToFar, RefusesWhatDoesNotFit) {
   const auto box = box_patches({-1, -1, -1}, {1, 1, 1}, 1.0);
-  const auto fields = on_patches(box, kFrequencies, my_dipole);
+  const auto fields = on_patches(box, kFarHz, my_dipole);
   const std::vector<Direction> d{{1, 1}};
   const std::vector<Pos> on_face{points_of(box[2])[1]};
-  EXPECT_THROW(near_field(box, fields, kFrequencies, on_face), Error);
+  EXPECT_THROW(near_field(box, fields, kFarHz, on_face), Error);
   EXPECT_THROW(far_field(box, fields, std::vector<double>{1e9}, d), Error);
   EXPECT_THROW(far_field(box, fields, std::vector<double>{1e9, -1e9}, d), Error);
-  EXPECT_THROW(far_field(box, fields, kFrequencies, d, {.dimensions = 2}), Error);
-  EXPECT_THROW(far_field(box, fields, kFrequencies, d, {.eps = -1}), Error);
-  EXPECT_THROW(far_field(box, fields, kFrequencies, d, {.mirrors = {{.axis = 2}, {.axis = 2}}}), Error);
-  EXPECT_THROW(far_field(box, fields, kFrequencies, std::vector<Direction>{}), Error);
+  EXPECT_THROW(far_field(box, fields, kFarHz, d, {.dimensions = 2}), Error);
+  EXPECT_THROW(far_field(box, fields, kFarHz, d, {.eps = -1}), Error);
+  EXPECT_THROW(far_field(box, fields, kFarHz, d, {.mirrors = {{.axis = 2}, {.axis = 2}}}), Error);
+  EXPECT_THROW(far_field(box, fields, kFarHz, std::vector<Direction>{}), Error);
 }
 
 }  // namespace

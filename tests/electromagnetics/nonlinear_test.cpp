@@ -21,7 +21,7 @@ namespace tessera::electromagnetics {
 namespace {
 
 constexpr std::array<int, 3> n{4, 5, 6};
-constexpr int cells = n[0] * n[1] * n[2];
+constexpr int cell_count = n[0] * n[1] * n[2];
 
 YeeGrid uneven_grid() {
   YeeGrid grid;
@@ -48,8 +48,8 @@ struct Naive {
 
   Naive(YeeGrid g, Medium m, double dt_s) : grid(std::move(g)), medium(std::move(m)), dt(dt_s) {
     for (int c = 0; c < 3; ++c) {
-      e[c] = h[c] = d[c] = known[c] = std::vector<double>(cells, 0.0);
-      q[c].assign(medium.poles.size(), std::vector<std::complex<double>>(cells, 0.0));
+      e[c] = h[c] = d[c] = known[c] = std::vector<double>(cell_count, 0.0);
+      q[c].assign(medium.poles.size(), std::vector<std::complex<double>>(cell_count, 0.0));
     }
   }
   static int at(const std::array<int, 3>& i) { return (i[2] * n[1] + i[1]) * n[0] + i[0]; }

@@ -17,9 +17,9 @@
 namespace tessera::electromagnetics {
 namespace {
 
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 constexpr Faces walls{Boundary::pec, Boundary::pec};
-const std::vector<Medium> media{Medium{.name = "vacuum"}, Medium{.name = "pec", .pec = true}};
+const std::vector<Medium> vacuum_pec{Medium{.name = "vacuum"}, Medium{.name = "pec", .pec = true}};
 
 YeeGrid box_of(std::array<int, 3> n, double h, const Point& low) {
   YeeGrid grid;
@@ -37,7 +37,7 @@ TEST(OpenShares, LengthsAndAreasOfABallAreThoseOfItsSections) {
   const Point at{0.013, -0.021, 0.034};
   const YeeGrid grid = box_of({12, 12, 12}, h, {-0.6, -0.6, -0.6});
   const double small_step = 0.05 * stable_time_step(grid);  // enlarges next to nothing
-  const OpenShares open = open_shares(SceneOrder(metal_body(sphere(at, r))), media, grid, {walls, walls, walls}, small_step);
+  const OpenShares open = open_shares(SceneOrder(metal_body(sphere(at, r))), vacuum_pec, grid, {walls, walls, walls}, small_step);
   double area = 0, largest_off = 0;  // of metal in the plane k = 6 (z = 0)
   for (int j = 0; j < 12; ++j)
     for (int i = 0; i < 12; ++i) {
@@ -61,10 +61,10 @@ TEST(OpenShares, AlignedBodiesStayWhatTheyAre) {
   for (const Shape& body : {box({0.2, 0.3, 0.2}, {0.6, 0.7, 0.5}), box({0.2, 0.3, 0.4}, {0.6, 0.7, 0.4}),  // solid, sheet
                             unite({box({0.1, 0.1, 0.1}, {0.8, 0.8, 0.8}), box({0.1, 0.1, 0.1}, {0.9, 0.5, 0.5})})}) {  // inner corners
     const Scene scene = metal_body(body);
-    const OpenShares open = open_shares(SceneOrder(scene), media, grid, {walls, walls, walls}, dt);
+    const OpenShares open = open_shares(SceneOrder(scene), vacuum_pec, grid, {walls, walls, walls}, dt);
     EXPECT_EQ(open.cut_faces, 0);
-    const YeeScheme conformal(yee_model(grid, {walls, walls, walls}, {}, dt, Dtype::f64, scene, media, Averaging::kottke, open));
-    const YeeScheme staircase(yee_model(grid, {walls, walls, walls}, {}, dt, Dtype::f64, scene, media));
+    const YeeScheme conformal(yee_model(grid, {walls, walls, walls}, {}, dt, Dtype::f64, scene, vacuum_pec, Averaging::kottke, open));
+    const YeeScheme staircase(yee_model(grid, {walls, walls, walls}, {}, dt, Dtype::f64, scene, vacuum_pec));
     for (int c = 0; c < 6; ++c)
       for (int k = 1; k < 10; ++k)
         for (int j = 1; j < 10; ++j)
@@ -110,16 +110,16 @@ TEST(OpenShares, NoBodyNeedsAShorterTimeStep) {
                                : rotate(box({at[0] - 0.25, at[1] - 0.2, at[2] - 0.17}, {at[0] + 0.25, at[1] + 0.2, at[2] + 0.17}), rotation_about({1, 0.3 * n, 2}, 0.4 + n), at);
       const double dt = courant * stable_time_step(grid);
       const Scene scene = metal_body(body);
-      const OpenShares open = open_shares(SceneOrder(scene), media, grid, {walls, walls, walls}, dt);
+      const OpenShares open = open_shares(SceneOrder(scene), vacuum_pec, grid, {walls, walls, walls}, dt);
       ASSERT_GT(open.cut_faces, 50);
       EXPECT_GT(open.enlarged, 0);
-      const YeeScheme s(yee_model(grid, {walls, walls, walls}, {}, dt, Dtype::f64, scene, media, Averaging::kottke, open));
+      const YeeScheme s(yee_model(grid, {walls, walls, walls}, {}, dt, Dtype::f64, scene, vacuum_pec, Averaging::kottke, open));
       EXPECT_LT(largest_eigenvalue(s, 300), 4 * (1 + 1e-12)) << "courant " << courant << ", body " << n;
       OpenShares natural = open;  // without the limit the test would see it
       for (OpenPlace& p : natural.places)
         if (!is_electric(p.place.component) && p.share > 0) p.share = std::min(p.share, open.least_area);
       if (courant == 0.95 && n == 0) {
-        const YeeScheme bad(yee_model(grid, {walls, walls, walls}, {}, dt, Dtype::f64, scene, media, Averaging::kottke, natural));
+        const YeeScheme bad(yee_model(grid, {walls, walls, walls}, {}, dt, Dtype::f64, scene, vacuum_pec, Averaging::kottke, natural));
         EXPECT_GT(largest_eigenvalue(bad, 300), 4);
       }
     }
@@ -129,8 +129,8 @@ TEST(OpenShares, AClosedCavityKeepsItsEnergy) {
   const YeeGrid grid = box_of({14, 13, 12}, 0.1, {0, 0, 0});
   const double dt = 0.95 * stable_time_step(grid);
   const Scene scene = metal_body(rotate(box({0.4, 0.4, 0.4}, {0.9, 0.8, 0.77}), rotation_about({1, 2, 3}, 0.6), {0.65, 0.6, 0.6}));
-  const OpenShares open = open_shares(SceneOrder(scene), media, grid, {walls, walls, walls}, dt);
-  YeeScheme s(yee_model(grid, {walls, walls, walls}, {}, dt, Dtype::f64, scene, media, Averaging::kottke, open));
+  const OpenShares open = open_shares(SceneOrder(scene), vacuum_pec, grid, {walls, walls, walls}, dt);
+  YeeScheme s(yee_model(grid, {walls, walls, walls}, {}, dt, Dtype::f64, scene, vacuum_pec, Averaging::kottke, open));
   std::vector<double> x = unknowns(s, 1);
   // What leapfrog conserves: e . e/cb + h . h'/ch with h at both sides of e; the cheap energy swings about it but cannot grow.
   const auto energy = [&] {
@@ -177,13 +177,13 @@ TEST(OpenShares, MetalThinnerThanACellIsClosed) {
   const double dt = 0.9 * stable_time_step(grid);
   const Scene scene = metal_body(box({-1, -1, 0.53}, {2, 2, 0.57}));
   const std::array<Faces, 3> faces{walls, walls, walls};
-  const OpenShares open = open_shares(SceneOrder(scene), media, grid, faces, dt);
+  const OpenShares open = open_shares(SceneOrder(scene), vacuum_pec, grid, faces, dt);
   EXPECT_GT(open.thin, 0);
   EXPECT_EQ(open.share({Ex, 3, 3, 5}), 0);
   EXPECT_EQ(open.share({Ex, 3, 3, 6}), 0);
   EXPECT_EQ(open.share({Ez, 3, 3, 5}), 0);
   EXPECT_EQ(open.share({Ex, 3, 3, 7}), 1);
-  TimeDomain run(yee_model(grid, faces, {}, dt, Dtype::f64, scene, media, Averaging::kottke, open),
+  TimeDomain run(yee_model(grid, faces, {}, dt, Dtype::f64, scene, vacuum_pec, Averaging::kottke, open),
                  {current_source(grid, faces, dt, Ez, {0.4, 0.4, 0.25}, {0.4, 0.4, 0.25}, 1, gaussian_pulse(2e9, 2e9))}, {});
   run.advance(400);
   EXPECT_NE(run.unknown({Ez, 4, 4, 3}), 0);
@@ -195,7 +195,7 @@ TEST(OpenShares, ACoatIsAveragedOverTheOpenPart) {
   // of what is open, 1/eps = (0.4/4 + 0.23)/0.63, and the length of 0.63 cells.
   const YeeGrid grid = box_of({6, 6, 6}, 0.1, {0, 0, 0});
   const double dt = 0.5 * stable_time_step(grid);
-  std::vector<Medium> all = media;
+  std::vector<Medium> all = vacuum_pec;
   all.push_back({.name = "coat", .eps = {4, 4, 4}});
   const Scene scene{.structures = {{half_space({0, 0, 0.277}, {0, 0, 1}), 2, 0, "coat"}, {half_space({0, 0, 0.237}, {0, 0, 1}), 1, 1, "metal"}}, .background = 0};
   const std::array<Faces, 3> faces{walls, walls, walls};
@@ -242,8 +242,8 @@ TEST(OpenShares, RoundCavitiesConvergeAtSecondOrder) {
         const double dt = 0.5 * stable_time_step(grid);
         const Scene scene = hole_in_metal(cylinder(at, 1, INFINITY));
         const Point probe{at[0] + 0.31, at[1] + 0.12, h / 2};
-        errors->push_back(ring(scene, media, grid, flat, dt, component, probe, exact, true) / exact - 1);
-        if (cells == 36) stairs.push_back(ring(scene, media, grid, flat, dt, component, probe, exact, false) / exact - 1);
+        errors->push_back(ring(scene, vacuum_pec, grid, flat, dt, component, probe, exact, true) / exact - 1);
+        if (cells == 36) stairs.push_back(ring(scene, vacuum_pec, grid, flat, dt, component, probe, exact, false) / exact - 1);
       }
     const double order = std::log(rms(rough) / rms(fine)) / std::log(3);
     EXPECT_GT(order, 1.7);
@@ -258,8 +258,8 @@ TEST(OpenShares, ATurnedBoxRingsAsAStraightOne) {
   const double dt = 0.5 * stable_time_step(grid);
   const Scene scene = hole_in_metal(rotate(box({-0.5, -0.4, -9}, {0.5, 0.4, 9}), rotation_about({0, 0, 1}, 0.47)));
   // Half of the error is the grid's own, (k h)^2/24.
-  EXPECT_NEAR(ring(scene, media, grid, {walls, walls, joined}, dt, Ez, {0.11, 0.08, h / 2}, exact_e, true) / exact_e, 1, 2.5e-3);
-  EXPECT_NEAR(ring(scene, media, grid, {walls, walls, joined}, dt, Hz, {0.21, 0.08, h / 2}, exact_h, true) / exact_h, 1, 2.5e-3);
+  EXPECT_NEAR(ring(scene, vacuum_pec, grid, {walls, walls, joined}, dt, Ez, {0.11, 0.08, h / 2}, exact_e, true) / exact_e, 1, 2.5e-3);
+  EXPECT_NEAR(ring(scene, vacuum_pec, grid, {walls, walls, joined}, dt, Hz, {0.21, 0.08, h / 2}, exact_h, true) / exact_h, 1, 2.5e-3);
 }
 
 TEST(OpenShares, AFilledCylinderRings) {
@@ -269,7 +269,7 @@ TEST(OpenShares, AFilledCylinderRings) {
   const double exact = speed_of_light / (2 * pi * std::sqrt(2.08)) * std::hypot(1.841183781340659 / a, pi / (2 * a));
   const YeeGrid grid = box_of({22, 22, 40}, h, {0, 0, 0});
   const std::array<Faces, 3> faces{Faces{Boundary::pmc, Boundary::pec}, walls, walls};
-  std::vector<Medium> all = media;
+  std::vector<Medium> all = vacuum_pec;
   all.push_back({.name = "filling", .eps = {2.08, 2.08, 2.08}});
   const Scene scene{.structures = {{cylinder({0, 0, a}, a, INFINITY), 2, 0, "hole"}}, .background = 1};
   const double dt = 0.6 * stable_time_step(grid);  // media that the scene does not show count, too

@@ -3,6 +3,8 @@
 // Plane waves in a box: what leaks out of it, and what is inside, against the scheme's dispersion relation.
 #include "tessera/electromagnetics/plane_wave.h"
 
+#include "test_constants.h"
+
 #include "tessera/autodiff/forall.h"
 #include "tessera/electromagnetics/constants.h"
 
@@ -15,12 +17,11 @@
 namespace tessera::electromagnetics {
 namespace {
 
-constexpr double pi = std::numbers::pi, cell = 5e-3;
-constexpr Faces layers{}, pec{Boundary::pec, Boundary::pec}, pmc{Boundary::pmc, Boundary::pmc}, joined{Boundary::periodic, Boundary::periodic};
+using std::numbers::pi;
+constexpr Faces layers{};
 /// 20 cells in the wavelength at which the spectrum is down by 20 dB.
 Waveform pulse() { return gaussian_pulse(0.6 * speed_of_light / (20 * cell), 0.8 * speed_of_light / (20 * cell)); }
 Medium filled(double eps, double mu) { return {.eps = {eps, eps, eps}, .mu = {mu, mu, mu}}; }
-Point cells(double x, double y, double z) { return {x * cell, y * cell, z * cell}; }
 
 struct Extremes {
   double inside = 0, outside = 0;

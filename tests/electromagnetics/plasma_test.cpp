@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A plasma without losses, chi = (w_p/s)^2: waves in it and reflection from it against the relations of the scheme and of Fresnel.
+#include "test_constants.h"
 #include "yee_everything.h"
 
 #include "tessera/electromagnetics/constants.h"
@@ -16,22 +17,22 @@ namespace tessera::electromagnetics {
 namespace {
 
 using Complex = std::complex<double>;
-constexpr double two_pi = 2 * std::numbers::pi, fp = 20e9, cell = 0.15e-3;  // 100 cells in the wavelength at f_p
+constexpr double fp = 20e9, spacing = 0.15e-3;  // 100 cells in the wavelength at f_p
 
 Medium plasma() {
   return {.name = "plasma", .poles = drude(fp, 0)};
 }
 const std::array<bool, 6> along_x{false, false, true, false, true, false};
-/// eps of the time step at f, times (Omega cell/c)^2 = (2 cell/(c dt) sin(w dt/2))^2.
+/// eps of the time step at f, times (Omega spacing/c)^2 = (2 spacing/(c dt) sin(w dt/2))^2.
 double discrete_k2(double f, double dt, double eps) {
-  return eps * std::pow(2 * cell / (speed_of_light * dt) * std::sin(two_pi * f * dt / 2), 2);
+  return eps * std::pow(2 * spacing / (speed_of_light * dt) * std::sin(two_pi * f * dt / 2), 2);
 }
 
 TEST(Plasma, WavesInItFollowTheRelationOfTheScheme) {
   // Between joined faces live w^2 = w_p^2 + c^2 k^2 for k = 2 pi m/length, and w_p itself. Here w and k are those of the grid:
   // eps(s) Omega^2/c^2 = K^2 with s = i (2/dt) tan(w dt/2).
   const int n = 40;
-  YeeModel model = yee_model(uniform_grid({n * cell, 0, 0}, cell), {joined, joined, joined}, {}, 0, Dtype::f64, {}, {plasma()});
+  YeeModel model = yee_model(uniform_grid({n * spacing, 0, 0}, spacing), {joined, joined, joined}, {}, 0, Dtype::f64, {}, {plasma()});
   model.dt_s = 0.9 * stable_time_step(model.grid);
   model = yee_model(model.grid, model.faces, {}, model.dt_s, Dtype::f64, {}, {plasma()});
   model.active = along_x;
@@ -53,15 +54,15 @@ TEST(Plasma, WavesInItFollowTheRelationOfTheScheme) {
     double best = 1;
     for (const auto& mode : modes) best = std::min(best, std::abs(mode.frequency_hz / low - 1));
     EXPECT_LT(best, 1e-9) << low;
-    EXPECT_NEAR(low, std::hypot(fp, m * speed_of_light / (n * cell)), 2e-3 * low);
+    EXPECT_NEAR(low, std::hypot(fp, m * speed_of_light / (n * spacing)), 2e-3 * low);
   }
 }
 
 TEST(Plasma, HalfSpaceReflectsAllBelowItsFrequencyAndByFresnelAbove) {
   // On the line, with the face at node 0 and eps there the mean: e = e^{-ikj} + r e^{ikj} before it, (1 + r) e^{-iqj} behind it, so
-  // r = -(A + e^{ik})/(A + e^{-ik}), A = e^{-iq} - 2 + (Omega cell/c)^2 (1 + eps)/2.
+  // r = -(A + e^{ik})/(A + e^{-ik}), A = e^{-iq} - 2 + (Omega spacing/c)^2 (1 + eps)/2.
   const int before = 300, n = 900, steps = 12000;
-  const YeeGrid grid = uniform_grid({n * cell, 0, 0}, cell, {(n / 2.0 - before) * cell, 0, 0});
+  const YeeGrid grid = uniform_grid({n * spacing, 0, 0}, spacing, {(n / 2.0 - before) * spacing, 0, 0});
   const double dt = 0.95 * stable_time_step(grid);
   const auto run = [&](bool filled) {
     Scene scene;
@@ -103,7 +104,7 @@ TEST(Plasma, HalfSpaceReflectsAllBelowItsFrequencyAndByFresnelAbove) {
 
 TEST(Plasma, StaysQuietForLong) {
   // A sphere of it in vacuum, in f32: most of what rings in it does not radiate, and must not grow.
-  const YeeGrid grid = uniform_grid({3e-3, 3e-3, 3e-3}, cell);
+  const YeeGrid grid = uniform_grid({3e-3, 3e-3, 3e-3}, spacing);
   const double dt = 0.95 * stable_time_step(grid);
   Scene scene;
   scene.structures = {{sphere({}, 0.7e-3), 1}};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The absorbing layers: what comes back from them, measured against a domain so large that nothing comes back in time.
+#include "test_constants.h"
+
 #include "tessera/autodiff/forall.h"
 #include "tessera/electromagnetics/constants.h"
 #include "tessera/electromagnetics/time_domain.h"
@@ -11,8 +13,6 @@
 
 namespace tessera::electromagnetics {
 namespace {
-
-constexpr double cell = 5e-3;
 
 /// E_z of a line current at the corner of two magnetic mirrors (so, in the middle of a domain four times the size), [point][step].
 std::vector<std::vector<double>> line_source(int nx, int ny, const Waveform& w, const std::vector<Point>& at, int steps) {

@@ -3,6 +3,8 @@
 // Laws of physics on small grids: resonances of a box, reflection of layers, power balances.
 #include "tessera/electromagnetics/time_domain.h"
 
+#include "test_constants.h"
+
 #include "tessera/autodiff/ops.h"
 #include "tessera/electromagnetics/constants.h"
 #include "tessera/electromagnetics/flux.h"
@@ -16,8 +18,7 @@
 namespace tessera::electromagnetics {
 namespace {
 
-constexpr double pi = std::numbers::pi;
-constexpr Faces pec{Boundary::pec, Boundary::pec}, joined{Boundary::periodic, Boundary::periodic};
+using std::numbers::pi;
 
 TEST(TimeDomain, BoxRingsAtTheFrequenciesOfTheScheme) {
   // A box of 9 x 5 x 11 cells: sin(w dt/2) = c dt sqrt(sum (sin(pi q/2n)/d)^2), the exact dispersion relation of the scheme.

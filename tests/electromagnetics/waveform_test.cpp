@@ -16,7 +16,7 @@ namespace tessera::electromagnetics {
 namespace {
 
 using Complex = std::complex<double>;
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 
 /// Formula against the sum over steps: for a smooth pulse that has died out at both ends, the sum is exact to rounding.
 void expect_transform(const Waveform& w, double first_s, double dt, const std::vector<double>& f, double tolerance) {

@@ -2,6 +2,9 @@
 //
 // A small Yee model with a bit of everything, and vectors of noise, for the tests of the scheme and of its derivatives.
 #pragma once
+#include "test_constants.h"
+
+#include "tessera/autodiff/ops.h"
 #include "tessera/electromagnetics/yee_scheme.h"
 
 #include <algorithm>
@@ -57,8 +60,6 @@ inline YeeModel model_with_everything(std::array<Faces, 3> faces, Dtype dtype = 
   return m;
 }
 
-inline constexpr Faces pml{}, pec{Boundary::pec, Boundary::pec}, pmc{Boundary::pmc, Boundary::pmc}, joined{Boundary::periodic, Boundary::periodic};
-
 inline std::vector<double> noise(std::size_t n, unsigned seed) {
   std::mt19937_64 random(seed);
   std::normal_distribution<double> normal;
@@ -66,6 +67,10 @@ inline std::vector<double> noise(std::size_t n, unsigned seed) {
   for (double& x : v) x = normal(random);
   return v;
 }
+inline Tensor noise_like(const tessera::Shape& shape, unsigned seed) {
+  return tensor(noise(static_cast<std::size_t>(shape.count()), seed), shape);
+}
+inline double inner(const Tensor& a, const Tensor& b) { return sum(a * b).item(); }
 inline double dot(const std::vector<double>& a, const std::vector<double>& b) {
   double s = 0;
   for (std::size_t i = 0; i < a.size(); ++i) s += a[i] * b[i];

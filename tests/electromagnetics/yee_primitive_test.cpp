@@ -31,9 +31,7 @@ YeeOpPtr everything(std::array<Faces, 3> faces, Dtype dtype = Dtype::f64, std::a
   m.traced = design_of_everything();
   return yee_op(std::move(m));
 }
-Tensor noise_like(const Shape& shape, unsigned seed) { return tensor(noise(static_cast<std::size_t>(shape.count()), seed), shape); }
 Tensor noisy_state(const YeeOpPtr& op, unsigned seed) { return tensor(unknowns(op->scheme, seed)); }
-double inner(const Tensor& a, const Tensor& b) { return sum(a * b).item(); }
 double norm2(const Tensor& a) { return inner(a, a); }
 
 using Fields = std::tuple<Tensor, Tensor, Tensor>;

@@ -90,7 +90,7 @@ double spread(const Sounding& s, ResponseKind kind, Draw draw) {
   return std::sqrt(sum2 / kDraws - std::pow(sum / kDraws, 2));
 }
 
-class Propagation : public testing::TestWithParam<ResponseKind> {};
+class Propagation : public ::testing::TestWithParam<ResponseKind> {};
 
 TEST_P(Propagation, IndependentElementsMatchRandomDraws) {
   Sounding s = two_dimensional(0);
@@ -149,7 +149,7 @@ TEST_P(Propagation, CovarianceMatchesRandomDrawsAlsoAfterRotation) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, Propagation,
-                         testing::Values(ResponseKind::determinant, ResponseKind::average,
+                         ::testing::Values(ResponseKind::determinant, ResponseKind::average,
                                          ResponseKind::xy, ResponseKind::yx));
 
 TEST(SoundingCurve, HalfSpace) {

@@ -3,6 +3,7 @@
 
 #include "oracle_forward.h"
 #include "synthetic_sounding.h"
+#include "three_layers.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/inversion/dplus.h"
 #include "tessera/inversion/layering.h"
@@ -37,14 +38,12 @@ Case make(const Response1d& r, int n = 50) {
   return c;
 }
 
-const std::vector<double> rho{100, 5, 800}, h{400, 1500};
-Response1d noisy(std::uint64_t seed = 4, double noise = 1) {
-  std::mt19937_64 random(seed);
-  return oracle::synthetic(oracle::log_frequencies(1e-3, 300, 35), rho, h, 0.05, noise, random);
+Response1d occam_data(std::uint64_t seed = 4, double noise = 1) {
+  return three_layers::noisy(35, seed, noise);
 }
 
 TEST(GaussNewton, ReachesAStationaryPoint) {
-  const Case c = make(noisy());
+  const Case c = make(occam_data());
   const GaussianPrior prior = c.smooth.at(1.0);
   const auto r = gauss_newton(c.problem, prior, c.smooth.mean);
   ASSERT_EQ(r.reason, Reason::converged);
@@ -73,7 +72,7 @@ TEST(GaussNewton, HalfSpaceDataGiveTheHalfSpace) {
 }
 
 TEST(GaussNewton, FixedLayersKeepTheirValue) {
-  Case c = make(noisy());
+  Case c = make(occam_data());
   c.problem.fixed.assign(c.layering.size(), false);
   c.problem.fixed[3] = c.problem.fixed[20] = true;
   auto start = c.smooth.mean;
@@ -85,7 +84,7 @@ TEST(GaussNewton, FixedLayersKeepTheirValue) {
 }
 
 TEST(Occam, FindsASmoothModelAtTheTarget) {
-  const Case c = make(noisy());
+  const Case c = make(occam_data());
   const double target = std::max(1.0, 1.15 * dplus(c.response).rms);  // what the app asks for
   const OccamResult r = occam(c.problem, c.smoothing(), c.smooth.mean, {.target_rms = target});
   ASSERT_EQ(r.reason, Reason::target_reached) << describe(r.reason);
@@ -110,7 +109,7 @@ TEST(Occam, FindsASmoothModelAtTheTarget) {
 TEST(Occam, ComesNearTheBoundOnDataNoEarthFits) {
   // Three times the stated noise: the bound is well above 1, and 1.15 of it must be reachable.
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-    const Case c = make(noisy(seed, 3.0), 70);
+    const Case c = make(occam_data(seed, 3.0), 70);
     const double bound = dplus(c.response).rms;
     ASSERT_GT(bound, 1.5);
     const OccamResult r =
@@ -122,14 +121,14 @@ TEST(Occam, ComesNearTheBoundOnDataNoEarthFits) {
 }
 
 TEST(Occam, SaysSoWhenTheTargetIsOutOfReach) {
-  const Case c = make(noisy(2, 3.0), 40);
+  const Case c = make(occam_data(2, 3.0), 40);
   const OccamResult r = occam(c.problem, c.smoothing(), c.smooth.mean, {.target_rms = 0.5});
   EXPECT_NE(r.reason, Reason::target_reached);
   EXPECT_GT(r.rms, 0.5);
 }
 
 TEST(Occam, RobustMisfitShrugsOffOutliers) {
-  Response1d r = noisy(6);
+  Response1d r = occam_data(6);
   for (std::size_t i : {5u, 17u, 26u}) r.impedance_ohm[i] *= 2.0;  // twenty standard deviations
   Case l2 = make(r), huber = make(r);
   huber.problem.loss = {Loss::Kind::huber, 1.345};
@@ -140,14 +139,14 @@ TEST(Occam, RobustMisfitShrugsOffOutliers) {
   // Distance to the clean data in standard deviations: the robust fit is at least twice as near.
   std::mt19937_64 random(6);
   const auto clean =
-      to_real(oracle::synthetic(r.frequency_hz, rho, h, 0.05, 0, random).impedance_ohm);
+      to_real(oracle::synthetic(r.frequency_hz, three_layers::rho, three_layers::h, 0.05, 0, random).impedance_ohm);
   const double away_l2 = rms({}, normalised_residual(clean, a.predicted, l2.problem.sigma));
   const double away_huber = rms({}, normalised_residual(clean, b.predicted, l2.problem.sigma));
   EXPECT_LT(away_huber, 0.5 * away_l2);
 }
 
 TEST(Occam, ANonFiniteStartIsAResultAndAWrongSizeAnError) {
-  const Case c = make(noisy());
+  const Case c = make(occam_data());
   auto start = c.smooth.mean;
   start[0] = 800;  // e^800 overflows
   EXPECT_EQ(occam(c.problem, c.smoothing(), start).reason, Reason::not_finite);

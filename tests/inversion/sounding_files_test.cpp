@@ -21,7 +21,7 @@ fs::path data_folder() {
   return fs::path(set && *set ? set : TESSERA_DEFAULT_TEST_DATA) / "mt";
 }
 
-class SoundingFiles : public testing::Test {
+class SoundingFiles : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!fs::exists(data_folder())) GTEST_SKIP() << "no test data at " << data_folder();

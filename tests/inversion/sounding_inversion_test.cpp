@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/inversion/sounding_inversion.h"
 
-#include "synthetic_sounding.h"
+#include "three_layers.h"
 #include "tessera/autodiff/error.h"
 
 #include <gtest/gtest.h>
@@ -11,12 +11,7 @@
 namespace tessera::inversion {
 namespace {
 
-const std::vector<double> rho{100, 5, 800}, h{400, 1500};
-
-Response1d noisy(std::uint64_t seed = 4, double noise = 1) {
-  std::mt19937_64 random(seed);
-  return oracle::synthetic(oracle::log_frequencies(1e-3, 300, 30), rho, h, 0.05, noise, random);
-}
+Response1d sounding_data() { return three_layers::noisy(30); }
 
 SoundingInversionOptions quick() {
   SoundingInversionOptions o;
@@ -33,7 +28,7 @@ double at_depth(const std::vector<double>& thickness, const std::vector<double>&
 }
 
 TEST(SoundingInversion, OccamWithBands) {
-  const SoundingInverter v(noisy(), quick());
+  const SoundingInverter v(sounding_data(), quick());
   const SoundingInversion& r = v.result();
   EXPECT_EQ(r.reason, Reason::target_reached);
   EXPECT_LE(r.rms, r.target_rms);
@@ -53,7 +48,7 @@ TEST(SoundingInversion, SaysWhenTheTargetIsBelowTheBound) {
   auto o = quick();
   o.target_rms = 0.2;
   o.posterior = PosteriorMethod::none;
-  const SoundingInverter v(noisy(), o);
+  const SoundingInverter v(sounding_data(), o);
   EXPECT_EQ(v.result().reason, Reason::target_below_bound);
   EXPECT_GE(v.result().rms, v.result().bound.rms);
 }
@@ -62,18 +57,18 @@ TEST(SoundingInversion, StaticShiftNeedsAPriorOrAReference) {
   auto o = quick();
   o.posterior = PosteriorMethod::none;
   o.static_shift = StaticShift{};
-  EXPECT_THROW(SoundingInverter(noisy(), o), Error);
+  EXPECT_THROW(SoundingInverter(sounding_data(), o), Error);
 
   // A reference: the shifted sounding comes back to the unshifted answer, exactly.
-  Response1d shifted = noisy();
+  Response1d shifted = sounding_data();
   for (auto& z : shifted.impedance_ohm) z *= 3.0;
   for (double& s : shifted.sigma_ohm) s *= 3.0;
   o.static_shift->reference_period_s = 1 / shifted.frequency_hz[2];
   o.static_shift->reference_ohm_m =
-      apparent_resistivity(noisy().frequency_hz[2], noisy().impedance_ohm[2]);
+      apparent_resistivity(sounding_data().frequency_hz[2], sounding_data().impedance_ohm[2]);
   const SoundingInverter with_reference(shifted, o);
   o.static_shift.reset();
-  const SoundingInverter plain(noisy(), o);
+  const SoundingInverter plain(sounding_data(), o);
   for (std::size_t j = 0; j < plain.result().resistivity_ohm_m.size(); ++j)
     EXPECT_NEAR(std::log(with_reference.result().resistivity_ohm_m[j] /
                          plain.result().resistivity_ohm_m[j]),
@@ -84,7 +79,7 @@ TEST(SoundingInversion, StaticShiftNeedsAPriorOrAReference) {
   o.posterior = PosteriorMethod::laplace;
   o.static_shift = StaticShift{.std_ln_impedance = 0.3};
   o.layers = 70;
-  const SoundingInverter with_prior(noisy(), o);
+  const SoundingInverter with_prior(sounding_data(), o);
   ASSERT_TRUE(with_prior.result().shift_std.has_value());
   EXPECT_NEAR(*with_prior.result().shift_std, 0.3, 0.1);
 }
@@ -93,29 +88,29 @@ TEST(SoundingInversion, FixedLayersBoundsAndReference) {
   auto o = quick();
   o.posterior = PosteriorMethod::none;
   o.fixed = {{0, 200, 100}};
-  const SoundingInverter fixed(noisy(), o);
+  const SoundingInverter fixed(sounding_data(), o);
   EXPECT_NEAR(at_depth(fixed.result().thickness_m, fixed.result().resistivity_ohm_m, 50), 100,
               1e-9);
   o.fixed.clear();
   o.least_ohm_m = 4;
   o.greatest_ohm_m = 300;
-  const SoundingInverter bounded(noisy(), o);
+  const SoundingInverter bounded(sounding_data(), o);
   for (double v : bounded.result().resistivity_ohm_m) {
     EXPECT_GE(v, 4);
     EXPECT_LE(v, 300);
   }
   o.greatest_ohm_m.reset();
-  EXPECT_THROW(SoundingInverter(noisy(), o), Error);
+  EXPECT_THROW(SoundingInverter(sounding_data(), o), Error);
 }
 
 TEST(SoundingInversion, FewLayers) {
   auto o = quick();
   o.method = Method::few_layer;
-  const SoundingInverter v(noisy(), o);
+  const SoundingInverter v(sounding_data(), o);
   ASSERT_EQ(v.result().resistivity_ohm_m.size(), 3u);
   for (std::size_t j = 0; j < 3; ++j) {
-    EXPECT_LT(v.result().q05[j], rho[j] * 1.3) << j;
-    EXPECT_GT(v.result().q95[j], rho[j] / 1.3) << j;
+    EXPECT_LT(v.result().q05[j], three_layers::rho[j] * 1.3) << j;
+    EXPECT_GT(v.result().q95[j], three_layers::rho[j] / 1.3) << j;
   }
 }
 
@@ -127,7 +122,7 @@ TEST(SoundingInversion, TheChainGoesOnWithTheSameBitsAndAgreesWithTheBands) {
   o.samples = 6000;
   o.keep_every = 5;
   o.key = {77, 3};
-  SoundingInverter v(noisy(), o);
+  SoundingInverter v(sounding_data(), o);
   ASSERT_NE(v.sampler(), nullptr);
   const auto laplace05 = v.result().q05, laplace50 = v.result().q50, laplace95 = v.result().q95;
   Chain whole = v.sampler()->start(), pieces = whole;

@@ -2,7 +2,9 @@
 //
 // Alanine dipeptide (AMBER ff96, 22 atoms), entry by entry: every derivative by the kernels against the same energy in engine
 // operations and against differences, both relative to the largest entry of the array.
+#include "energy_operands.h"
 #include "molecular_cases.h"
+#include "tensor_measures.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/molecular/parameters.h"
@@ -16,18 +18,14 @@ namespace tessera::molecular {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::Operands;
+using tessera::testing::largest;
 using Way = PotentialEnergy::Way;
 using Tensors = std::vector<Tensor>;
 
-double largest(const Tensor& t) { return t.size() == 0 ? 0 : max(abs(flatten(t))).item<double>(); }
 double apart(const Tensor& got, const Tensor& expected) { return largest(got - expected) / largest(expected); }
 std::string digits(double x) { return fmt::format("{:.1e}", x); }
 
-struct Operands {
-  Tensor x, h;
-  Parameters p;
-  TESSERA_TREE(x, h, p)
-};
 const char* name_of_leaf(std::size_t k) { return k == 0 ? "x" : k == 1 ? "h" : parameter_names[k - 2]; }
 
 struct Alanine {
@@ -62,8 +60,8 @@ bool load_periodic(Alanine& a) {
     for (double& c : p) c += std::uniform_real_distribution(-0.01, 0.01)(random);
   return true;
 }
-const Nonbonded smooth = {.coulomb = Nonbonded::Coulomb::pme, .lj_modifier = Nonbonded::Modifier::force_switch, .tail = Nonbonded::Tail::c6_c12, .cutoff_coulomb_nm = 0.7, .cutoff_lj_nm = 0.7,
-                          .lj_switch_nm = 0.4, .pme_order = 8, .fourier_grid = {12, 15, 14}};
+const Nonbonded smooth_pme = {.coulomb = Nonbonded::Coulomb::pme, .lj_modifier = Nonbonded::Modifier::force_switch, .tail = Nonbonded::Tail::c6_c12, .cutoff_coulomb_nm = 0.7, .cutoff_lj_nm = 0.7,
+                              .lj_switch_nm = 0.4, .pme_order = 8, .fourier_grid = {12, 15, 14}};
 
 /// f'(0) by central differences at h, h/2, h/4, h/8, extrapolated.
 template <class F>
@@ -135,7 +133,7 @@ TEST_F(AlanineDipeptide, HessianInVacuum) {
 
 TEST_F(AlanineDipeptide, FirstDerivativesEntryByEntry) {
   const Operands o = a.at();
-  const PotentialEnergy u(a.system, smooth, a.frame.box), engine(a.system, smooth, a.frame.box, Way::engine);
+  const PotentialEnergy u(a.system, smooth_pme, a.frame.box), engine(a.system, smooth_pme, a.frame.box, Way::engine);
   const auto of = [&](const PotentialEnergy& e) { return [&e](const Operands& v) { return e(v.x, v.h, v.p); }; };
   const Tensors p = flatten_tree(o), g = flatten_tree(grad(of(u))(o)), g0 = flatten_tree(grad(of(engine))(o));
   double by_oracle = 0, by_differences = 0;
@@ -175,7 +173,7 @@ TEST_F(AlanineDipeptide, SecondDerivativesOfEveryArray) {
   const Operands o = a.at();
   const Tensors p = flatten_tree(o);
   const auto of = [&](Way way) {
-    return [u = PotentialEnergy(a.system, smooth, a.frame.box, way)](const Operands& v) { return u(v.x, v.h, v.p); };
+    return [u = PotentialEnergy(a.system, smooth_pme, a.frame.box, way)](const Operands& v) { return u(v.x, v.h, v.p); };
   };
   const auto u = of(Way::kernels), engine = of(Way::engine);
   double by_oracle = 0, by_differences = 0;

@@ -111,7 +111,7 @@ std::string water4() {
   section("EXCLUDED_ATOMS_LIST", "10I8", "       2       3       4       3       4       4       0");
   return t;
 }
-System parse(const std::string& text) { return read_amber_topology(data::make_text_file("water.prmtop", text)).system; }
+System parse_prmtop(const std::string& text) { return read_amber_topology(data::make_text_file("water.prmtop", text)).system; }
 /// First finding of a text with `from` replaced by `to`.
 data::Diagnostic finding(const std::string& from, const std::string& to) {
   std::string t = water4();
@@ -119,7 +119,7 @@ data::Diagnostic finding(const std::string& from, const std::string& to) {
   EXPECT_NE(at, std::string::npos) << from;
   t.replace(at, from.size(), to);
   try {
-    parse(t);
+    parse_prmtop(t);
   } catch (const data::InputError& e) {
     return e.findings().at(0);
   }
@@ -127,7 +127,7 @@ data::Diagnostic finding(const std::string& from, const std::string& to) {
 }
 
 TEST(AmberText, FourPointWaterGetsItsSite) {
-  const System s = parse(water4());
+  const System s = parse_prmtop(water4());
   ASSERT_EQ(s.virtual_sites.size(), 1U);
   EXPECT_EQ(s.virtual_sites[0].kind, VirtualSite::Kind::linear3);
   EXPECT_EQ(s.virtual_sites[0].site, 3);

@@ -3,6 +3,7 @@
 
 #include "molecular_cases.h"
 #include "tessera/autodiff/forall.h"
+#include "vectors.h"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +15,8 @@
 namespace tessera::molecular {
 namespace {
 
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
+using testing::minus, testing::norm;
 using Random = std::mt19937_64;
 
 Group first(std::size_t n) {
@@ -22,8 +24,6 @@ Group first(std::size_t n) {
   std::iota(g.begin(), g.end(), 0);
   return g;
 }
-Vec3 minus(const Vec3& a, const Vec3& b) { return {a[0] - b[0], a[1] - b[1], a[2] - b[2]}; }
-double norm(const Vec3& a) { return std::sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]); }
 
 Frame gas(const Box& box, std::size_t n, Random& random) {
   std::uniform_real_distribution<double> any(-1, 2);

@@ -18,7 +18,7 @@ using Barostat = Dynamics::Barostat;
 using Scaling = Dynamics::Scaling;
 
 /// Shorter than half of a box of 27 cells, whatever the barostat does to it.
-const Nonbonded argon_forces = {.coulomb = Nonbonded::Coulomb::none, .lj_modifier = Nonbonded::Modifier::force_switch, .cutoff_lj_nm = 0.7, .lj_switch_nm = 0.5};
+const Nonbonded short_argon_forces = {.coulomb = Nonbonded::Coulomb::none, .lj_modifier = Nonbonded::Modifier::force_switch, .cutoff_lj_nm = 0.7, .lj_switch_nm = 0.5};
 
 double deviation(const std::vector<double>& v) {
   double sum = 0, squares = 0;
@@ -148,7 +148,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, Pistons,
 
 TEST_P(Pistons, ConserveTheirEnergyToSecondOrder) {
   Case c = argon(3);
-  const ForceEvaluator force(c.system, argon_forces);
+  const ForceEvaluator force(c.system, short_argon_forces);
   const auto fluctuation = [&](double dt) {
     Dynamics o = {.integrator = GetParam().integrator, .dt_ps = dt, .temperature_k = 100, .thermostat = GetParam().thermostat, .tau_t_ps = 0.3};
     o.barostat = Barostat::parrinello_rahman;
@@ -176,7 +176,7 @@ TEST_P(Pistons, ConserveTheirEnergyToSecondOrder) {
 TEST(Pistons, GoBackwards) {
   // Velocity Verlet with a piston retraces its steps when all velocities turn round.
   const Case c = argon(3);
-  const ForceEvaluator force(c.system, argon_forces);
+  const ForceEvaluator force(c.system, short_argon_forces);
   Dynamics o = {.integrator = Integrator::velocity_verlet, .dt_ps = 0.004, .temperature_k = 100, .hold_centre_every = 0};
   o.barostat = Barostat::parrinello_rahman;
   o.scaling = Scaling::anisotropic;
@@ -198,7 +198,7 @@ TEST(Barostats, ScalingKeepsItsBooks) {
   // Energies that stochastic scaling takes are counted by the mean virial of before and after: what is left is small beside them.
   for (const Barostat kind : {Barostat::c_rescale, Barostat::berendsen, Barostat::monte_carlo}) {
     Case c = argon(3);
-    const ForceEvaluator force(c.system, argon_forces);
+    const ForceEvaluator force(c.system, short_argon_forces);
     Dynamics o = {.dt_ps = 0.002, .temperature_k = 100};
     o.barostat = kind;
     o.pressure_bar = {2000, 2000, 2000};
@@ -241,7 +241,7 @@ TEST(Barostats, RigidWatersInASlantedBox) {
 
 TEST(Barostats, GoOnBitByBitOnAnyNumberOfThreads) {
   const Case c = argon(3), w = rigid_waters();
-  const ForceEvaluator argon_force(c.system, argon_forces), water_force(w.system, rigid_water_forces);
+  const ForceEvaluator argon_force(c.system, short_argon_forces), water_force(w.system, rigid_water_forces);
   const int before = num_threads();
   for (const Barostat kind : {Barostat::c_rescale, Barostat::parrinello_rahman, Barostat::monte_carlo, Barostat::berendsen})
     for (const bool water : {false, true}) {

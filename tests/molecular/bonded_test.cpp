@@ -2,6 +2,8 @@
 #include "tessera/molecular/bonded.h"
 
 #include "molecular/src/bonded/bonded_term.h"
+#include "molecular_cases.h"
+#include "tensor_measures.h"
 #include "tessera/autodiff/check.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/grad.h"
@@ -19,6 +21,8 @@ namespace tessera::molecular {
 namespace {
 
 using std::numbers::pi;
+using testing::edges, testing::flat;
+using tessera::testing::largest;
 
 /// Six atoms, some of them across faces of a slanted box, with terms of every kind.
 System all_kinds() {
@@ -57,12 +61,6 @@ std::vector<Vec3> places() {
     for (std::size_t k = 0; k < 3; ++k) x[static_cast<std::size_t>(i)][k] += box.edge[static_cast<std::size_t>(e)][k];
   return x;
 }
-Tensor flat(const std::vector<Vec3>& x) {
-  std::vector<double> v;
-  for (const Vec3& p : x) v.insert(v.end(), p.begin(), p.end());
-  return tensor(v, {static_cast<Index>(x.size()), 3});
-}
-Tensor edges(const Box& b) { return flat({b.edge[0], b.edge[1], b.edge[2]}); }
 std::vector<Tensor> operands(Term kind, const EnergyPtr& u) {
   std::vector<Tensor> p = {flat(places()), edges(box), table_of(sys, kind)};
   if (u->shapes().size() == 4) p.push_back(tensor(sys.atoms.charge_e));
@@ -70,11 +68,10 @@ std::vector<Tensor> operands(Term kind, const EnergyPtr& u) {
 }
 
 class Bonded : public ::testing::TestWithParam<Term> {};
-constexpr Term kinds[] = {Term::bonds, Term::urey_bradley, Term::angles, Term::dihedrals, Term::impropers, Term::harmonic_impropers,
-                          Term::ryckaert_bellemans, Term::cmap, Term::pairs_lj, Term::pairs_coulomb, Term::position_restraints, Term::distance_restraints};
-INSTANTIATE_TEST_SUITE_P(Kinds, Bonded, ::testing::ValuesIn(kinds), [](const auto& kind) { return std::string(name_of(kind.param)); });
-
-double largest(const Tensor& t) { return max(abs(flatten(t))).item<double>(); }
+constexpr Term bonded_kinds[] = {Term::bonds, Term::urey_bradley, Term::angles, Term::dihedrals, Term::impropers, Term::harmonic_impropers,
+                                 Term::ryckaert_bellemans, Term::cmap, Term::pairs_lj, Term::pairs_coulomb, Term::position_restraints, Term::distance_restraints};
+INSTANTIATE_TEST_SUITE_P(Kinds, Bonded, ::testing::ValuesIn(bonded_kinds),
+                         [](const auto& kind) { return std::string(name_of(kind.param)); });
 
 TEST_P(Bonded, KernelsAgreeWithTheGenericForm) {
   const EnergyPtr u = bonded_energy(sys, GetParam());

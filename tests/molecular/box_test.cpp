@@ -11,7 +11,7 @@
 namespace tessera::molecular {
 namespace {
 
-const Box slanted = box_of_angles({3, 3.2, 2.9}, {75, 80, 65});
+const Box slanted_box = box_of_angles({3, 3.2, 2.9}, {75, 80, 65});
 double norm2(const Vec3& d) { return d[0] * d[0] + d[1] * d[1] + d[2] * d[2]; }
 
 TEST(Box, LengthsAndAnglesComeBack) {
@@ -50,19 +50,19 @@ TEST(Box, TurningAnyVectorsKeepsTheirProducts) {
 }
 
 TEST(Box, WrappedImagesAreTheNearestWithinHalfTheWidth) {
-  const Vec3 w = widths_nm(slanted);
+  const Vec3 w = widths_nm(slanted_box);
   const double r = 0.5 * std::min({w[0], w[1], w[2]});
   std::mt19937 random(1);
   std::uniform_real_distribution<double> any(-9, 9);
   int near = 0;
   for (int n = 0; n < 20000; ++n) {
-    const Vec3 d = {any(random), any(random), any(random)}, s = shortest(slanted, d), f = wrapped(slanted, d);
+    const Vec3 d = {any(random), any(random), any(random)}, s = shortest(slanted_box, d), f = wrapped(slanted_box, d);
     double least = 1e9;  // by trying all images
-    const Vec3 q = fractions(slanted, d);
+    const Vec3 q = fractions(slanted_box, d);
     for (int i = -2; i <= 2; ++i)
       for (int j = -2; j <= 2; ++j)
         for (int k = -2; k <= 2; ++k)
-          least = std::min(least, norm2(from_fractions(slanted, {q[0] - std::round(q[0]) + i, q[1] - std::round(q[1]) + j, q[2] - std::round(q[2]) + k})));
+          least = std::min(least, norm2(from_fractions(slanted_box, {q[0] - std::round(q[0]) + i, q[1] - std::round(q[1]) + j, q[2] - std::round(q[2]) + k})));
     ASSERT_NEAR(norm2(s), least, 1e-12);
     if (least > r * r) continue;
     ++near;

@@ -178,7 +178,7 @@ TEST(Cmap, JoinedSystemsKeepTheirMaps) {
 constexpr int points = 4;
 /// Value of the map at (phi, psi) in steps from -180 degrees [kJ/mol].
 double value(int i, int j) { return 0.4184 * (10 * i + j); }
-const System expected = [] {
+const System expected_maps = [] {
   std::vector<double> m;
   for (int i = 0; i < points; ++i)
     for (int j = 0; j < points; ++j) m.push_back(value(i, j));
@@ -186,10 +186,10 @@ const System expected = [] {
 }();
 void expect_maps(const System& s) {
   ASSERT_EQ(s.cmap.size(), 1U);
-  EXPECT_EQ(s.cmap.atoms, expected.cmap.atoms);
+  EXPECT_EQ(s.cmap.atoms, expected_maps.cmap.atoms);
   EXPECT_EQ(s.cmap.points, points);
-  ASSERT_EQ(s.cmap.maps.size(), expected.cmap.maps.size());
-  for (std::size_t k = 0; k < s.cmap.maps.size(); ++k) EXPECT_NEAR(s.cmap.maps[k], expected.cmap.maps[k], 1e-12);
+  ASSERT_EQ(s.cmap.maps.size(), expected_maps.cmap.maps.size());
+  for (std::size_t k = 0; k < s.cmap.maps.size(); ++k) EXPECT_NEAR(s.cmap.maps[k], expected_maps.cmap.maps[k], 1e-12);
 }
 
 std::string topology(const std::string& types, const std::string& cmap) {

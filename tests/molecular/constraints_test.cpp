@@ -32,11 +32,11 @@ Vec3 momentum(const System& s, const std::vector<Vec3>& v) {
 }
 
 /// Waters on a grid, turned at random, some of them cut by a face of the box.
-struct Bath {
+struct RigidBath {
   System rigid, bonds;  ///< the same waters by SETTLE, and as three constraints each
   std::vector<Vec3> x;
   Box box = rectangular_box({1.2, 1.2, 1.2});
-  Bath() {
+  RigidBath() {
     rigid = testing::waters(64, 0.4, 0.3, 0.5);
     rigid.atoms.mass_amu[0] = 17;
     bonds = rigid;
@@ -71,7 +71,7 @@ struct Bath {
 };
 
 TEST(Settle, IsNewtonsSolution) {
-  const Bath b;
+  const RigidBath b;
   const Constraints settle(b.rigid), newton(b.bonds, {.tolerance = 1e-14});
   EXPECT_EQ(settle.size(), newton.size());
   EXPECT_LT(settle.largest_error(b.x, b.box), 1e-12);
@@ -85,7 +85,7 @@ TEST(Settle, IsNewtonsSolution) {
 }
 
 TEST(Settle, VelocitiesAreNewtonsToo) {
-  const Bath b;
+  const RigidBath b;
   const Constraints settle(b.rigid), newton(b.bonds);
   std::vector<Vec3> v = shaken(std::vector<Vec3>(b.x.size()), 1, 3), w = v;
   const Vec3 before = momentum(b.rigid, v);
@@ -166,7 +166,7 @@ TEST(Constraints, RingsWithTails) {
 }
 
 TEST(Constraints, AnyNumberOfThreads) {
-  const Bath b;
+  const RigidBath b;
   const int before = num_threads();
   std::vector<std::vector<Vec3>> results;
   for (const int threads : {1, 2}) {
@@ -189,14 +189,14 @@ TEST(Constraints, HopelessStepsNameTheAtoms) {
   } catch (const Error& e) {
     EXPECT_NE(std::string(e.what()).find("atoms"), std::string::npos) << e.what();
   }
-  const Bath b;
+  const RigidBath b;
   y = b.x;
   y[4] = {0.1, 0.9, 0.3};
   EXPECT_THROW(Constraints(b.rigid).apply_to_positions(b.x, y, b.box), Error);
 }
 
 TEST(Constraints, ImpossibleSystemsAreRefused) {
-  Bath b;
+  RigidBath b;
   b.rigid.constraints = {{{0, 5}}, {0}, {{0.3}}};
   EXPECT_THROW(Constraints{b.rigid}, Error);
   Naphthalene n;

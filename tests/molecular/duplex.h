@@ -4,6 +4,7 @@
 // 36 degrees and 0.338 nm apart, sugars by internal coordinates (C2'-endo, chi = -110, gamma = 50 degrees), phosphates between O3' and O5'.
 #pragma once
 #include "tessera/molecular/structure_file.h"
+#include "vectors.h"
 
 #include <cmath>
 #include <map>
@@ -30,7 +31,6 @@ inline const Named& base_atoms(char base) {
   return all.at(base);
 }
 
-inline Vec3 minus(const Vec3& a, const Vec3& b) { return {a[0] - b[0], a[1] - b[1], a[2] - b[2]}; }
 inline Vec3 along(const Vec3& a, double s, const Vec3& b) { return {a[0] + s * b[0], a[1] + s * b[1], a[2] + s * b[2]}; }
 inline Vec3 crossed(const Vec3& a, const Vec3& b) { return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]}; }
 inline double length_of(const Vec3& a) { return std::hypot(a[0], a[1], a[2]); }

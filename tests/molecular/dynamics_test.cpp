@@ -196,14 +196,14 @@ TEST(VRescale, ItsRandomNumbersHaveTheirVarianceFromSeedToSeed) {
   EXPECT_NEAR(neighbours / seeds, 0, 4 / std::sqrt(seeds));
 }
 
-struct Bath {
+struct BathKind {
   Integrator integrator;
   Thermostat thermostat;
   bool canonical;
 };
-class Thermostats : public ::testing::TestWithParam<Bath> {};
-INSTANTIATE_TEST_SUITE_P(Kinds, Thermostats, ::testing::Values(Bath{Integrator::velocity_verlet, Thermostat::v_rescale, true}, Bath{Integrator::leap_frog, Thermostat::v_rescale, true},
-                                                                Bath{Integrator::velocity_verlet, Thermostat::andersen, true}, Bath{Integrator::velocity_verlet, Thermostat::berendsen, false}));
+class Thermostats : public ::testing::TestWithParam<BathKind> {};
+INSTANTIATE_TEST_SUITE_P(Kinds, Thermostats, ::testing::Values(BathKind{Integrator::velocity_verlet, Thermostat::v_rescale, true}, BathKind{Integrator::leap_frog, Thermostat::v_rescale, true},
+                                                                BathKind{Integrator::velocity_verlet, Thermostat::andersen, true}, BathKind{Integrator::velocity_verlet, Thermostat::berendsen, false}));
 
 TEST_P(Thermostats, KineticEnergyHasItsDistribution) {
   // Springs of very different masses mix nothing by themselves: what varies is the thermostat's doing.

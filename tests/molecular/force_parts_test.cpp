@@ -16,12 +16,12 @@ namespace {
 using Part = ForceOptions::Part;
 using Coulomb = Nonbonded::Coulomb;
 
-const Nonbonded options = {.coulomb = Coulomb::pme, .tail = Nonbonded::Tail::c6, .cutoff_coulomb_nm = 0.7, .cutoff_lj_nm = 0.7, .fourier_spacing_nm = 0.1};
+const Nonbonded pme_options = {.coulomb = Coulomb::pme, .tail = Nonbonded::Tail::c6, .cutoff_coulomb_nm = 0.7, .cutoff_lj_nm = 0.7, .fourier_spacing_nm = 0.1};
 
 /// A box of rigid water on the way down from its grid.
 BuiltSystem water(std::size_t molecules) {
   BuiltSystem w = water_box({.model = "spce", .molecules = molecules, .seed = 5});
-  const Minimizer down(w.system, ForceEvaluator(w.system, options, {.precision = Precision::f64}), {.force_tolerance = 300});
+  const Minimizer down(w.system, ForceEvaluator(w.system, pme_options, {.precision = Precision::f64}), {.force_tolerance = 300});
   Descent d = down.begin(w.frame);
   down.step(d, 300);
   w.frame = d.frame;
@@ -32,7 +32,7 @@ TEST(ForceParts, TheirSumIsTheWhole) {
   const BuiltSystem w = water_box({.model = "spce", .molecules = 64, .seed = 3});
   for (const Coulomb coulomb : {Coulomb::pme, Coulomb::ewald, Coulomb::cutoff})
     for (const Precision precision : {Precision::mixed, Precision::f64}) {
-      Nonbonded o = options;
+      Nonbonded o = pme_options;
       o.coulomb = coulomb;
       o.cutoff_coulomb_nm = o.cutoff_lj_nm = 0.6;
       if (coulomb == Coulomb::ewald) o.ewald_kmax = 20;
@@ -61,12 +61,12 @@ TEST(ForceParts, TheirSumIsTheWhole) {
 /// more than thrice as far (impulses twice as hard, of forces that in rigid water change slowly).
 TEST(ForceParts, EnergyStaysWithSlowForcesEverySecondStep) {
   const BuiltSystem w = water(125);
-  const ForceEvaluator all(w.system, options, {.precision = Precision::f64});
+  const ForceEvaluator all(w.system, pme_options, {.precision = Precision::f64});
   const auto wander = [&](std::int64_t every) {
     Dynamics o = {.dt_ps = 0.002, .temperature_k = 300, .hold = Dynamics::Hold::none, .seed = 4};
     o.slow_every = every;
     const ForceOptions run = {.precision = Precision::f64, .part = every > 1 ? Part::fast : Part::all};
-    const Stepper s(w.system, ForceEvaluator(w.system, options, run), o, every > 1 ? ForceFunction(ForceEvaluator(w.system, options, {.precision = Precision::f64, .part = Part::slow})) : ForceFunction());
+    const Stepper s(w.system, ForceEvaluator(w.system, pme_options, run), o, every > 1 ? ForceFunction(ForceEvaluator(w.system, pme_options, {.precision = Precision::f64, .part = Part::slow})) : ForceFunction());
     Motion m = s.begin(w.frame);
     s.step(m, 40);
     double sum = 0, square = 0;
@@ -87,7 +87,7 @@ TEST(ForceParts, EnergyStaysWithSlowForcesEverySecondStep) {
   EXPECT_LT(second, 3 * plain);
   // What goes wrong if the slow kicks are too weak: then the forces are not those of the energy.
   Dynamics o = {.dt_ps = 0.002, .temperature_k = 300, .hold = Dynamics::Hold::none, .seed = 4};
-  const ForceEvaluator fast(w.system, options, {.precision = Precision::f64, .part = Part::fast});
+  const ForceEvaluator fast(w.system, pme_options, {.precision = Precision::f64, .part = Part::fast});
   const Stepper s(w.system, [&](const std::vector<Vec3>& x, const Box& b, Forces& out) {
     fast(x, b, out);
     Forces reported;

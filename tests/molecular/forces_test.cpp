@@ -65,15 +65,15 @@ Case mixture(std::size_t n, const Box& box, bool by_tables, unsigned seed = 7) {
   return c;
 }
 
-struct Expected {
+struct ExpectedForces {
   std::vector<Vec3> f;
   double energy = 0;
   std::array<Vec3, 3> virial{};
 };
 /// Of the pair sum and of Ewald's terms of excluded pairs.
-Expected expected(const Case& c, const Nonbonded& o) {
+ExpectedForces expected_forces(const Case& c, const Nonbonded& o) {
   const std::size_t n = c.system.n_atoms();
-  Expected e;
+  ExpectedForces e;
   e.f.assign(n, Vec3{});
   std::vector<EnergyPtr> terms = {nonbonded_energy(c.system, o)};
   if (o.coulomb == Coulomb::ewald || o.coulomb == Coulomb::pme) terms.push_back(ewald_excluded_energy(c.system, o));
@@ -121,7 +121,7 @@ Nonbonded short_range(Nonbonded o) {
 
 void expect_same_forces(const Case& c, Nonbonded o) {
   o = short_range(o);
-  const Expected e = expected(c, o);
+  const ExpectedForces e = expected_forces(c, o);
   for (const Precision precision : {Precision::mixed, Precision::f64}) {
     // Fixed point: units of 2^-14 (2^-36) of 1 kJ/mol/nm for each of some hundred pairs.
     const double tolerance = precision == Precision::mixed ? 1e-5 : 1e-12;
@@ -160,22 +160,22 @@ void expect_same_forces(const Case& c, Nonbonded o) {
   }
 }
 
-struct Choice {
+struct ForcesChoice {
   const char* name;
   Nonbonded options;
 };
-class PairForces : public ::testing::TestWithParam<Choice> {};
+class PairForces : public ::testing::TestWithParam<ForcesChoice> {};
 INSTANTIATE_TEST_SUITE_P(Options, PairForces, ::testing::Values(
-    Choice{"cut", {.coulomb = Coulomb::cutoff, .coulomb_modifier = Modifier::none, .lj_modifier = Modifier::none, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.7}},
-    Choice{"shifted", {.coulomb = Coulomb::cutoff, .cutoff_coulomb_nm = 0.7, .cutoff_lj_nm = 0.8}},
-    Choice{"linear", {.coulomb = Coulomb::cutoff, .coulomb_modifier = Modifier::linear_force_shift, .lj_modifier = Modifier::linear_force_shift, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.8}},
-    Choice{"force_switch", {.coulomb = Coulomb::reaction_field, .lj_modifier = Modifier::force_switch, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.8, .lj_switch_nm = 0.5, .epsilon_rf = 78}},
-    Choice{"potential_switch", {.coulomb = Coulomb::reaction_field, .lj_modifier = Modifier::potential_switch, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.8, .lj_switch_nm = 0.4, .reaction_field_of_excluded = false}},
-    Choice{"ewald", {.coulomb = Coulomb::ewald, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.8, .epsilon_r = 2}},
-    Choice{"sharp_ewald", {.coulomb = Coulomb::ewald, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.8, .ewald_rtol = 1e-10}},
-    Choice{"switched_ewald", {.coulomb = Coulomb::ewald, .lj_modifier = Modifier::force_switch, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.75, .lj_switch_nm = 0.5}},
-    Choice{"neutral", {.coulomb = Coulomb::none, .cutoff_lj_nm = 0.8}},
-    Choice{"neutral_switched", {.coulomb = Coulomb::none, .lj_modifier = Modifier::potential_switch, .cutoff_lj_nm = 0.8, .lj_switch_nm = 0.6}}),
+    ForcesChoice{"cut", {.coulomb = Coulomb::cutoff, .coulomb_modifier = Modifier::none, .lj_modifier = Modifier::none, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.7}},
+    ForcesChoice{"shifted", {.coulomb = Coulomb::cutoff, .cutoff_coulomb_nm = 0.7, .cutoff_lj_nm = 0.8}},
+    ForcesChoice{"linear", {.coulomb = Coulomb::cutoff, .coulomb_modifier = Modifier::linear_force_shift, .lj_modifier = Modifier::linear_force_shift, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.8}},
+    ForcesChoice{"force_switch", {.coulomb = Coulomb::reaction_field, .lj_modifier = Modifier::force_switch, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.8, .lj_switch_nm = 0.5, .epsilon_rf = 78}},
+    ForcesChoice{"potential_switch", {.coulomb = Coulomb::reaction_field, .lj_modifier = Modifier::potential_switch, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.8, .lj_switch_nm = 0.4, .reaction_field_of_excluded = false}},
+    ForcesChoice{"ewald", {.coulomb = Coulomb::ewald, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.8, .epsilon_r = 2}},
+    ForcesChoice{"sharp_ewald", {.coulomb = Coulomb::ewald, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.8, .ewald_rtol = 1e-10}},
+    ForcesChoice{"switched_ewald", {.coulomb = Coulomb::ewald, .lj_modifier = Modifier::force_switch, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.75, .lj_switch_nm = 0.5}},
+    ForcesChoice{"neutral", {.coulomb = Coulomb::none, .cutoff_lj_nm = 0.8}},
+    ForcesChoice{"neutral_switched", {.coulomb = Coulomb::none, .lj_modifier = Modifier::potential_switch, .cutoff_lj_nm = 0.8, .lj_switch_nm = 0.6}}),
     [](const auto& c) { return std::string(c.param.name); });
 
 TEST_P(PairForces, AgreeWithTheEnergysSlope) {
@@ -193,7 +193,7 @@ TEST(PairForces, OfThinListsInLongAndSlantedBoxesMissNoPair) {
     SCOPED_TRACE(box.edge[0][0]);
     const Case c = mixture(1200, box, false);
     const Nonbonded o = {.coulomb = Coulomb::cutoff, .coulomb_modifier = Modifier::none, .lj_modifier = Modifier::none, .cutoff_coulomb_nm = 0.85, .cutoff_lj_nm = 0.85};
-    const Expected e = expected(c, o);
+    const ExpectedForces e = expected_forces(c, o);
     for (const Simd level : levels()) {
       SCOPED_TRACE(static_cast<int>(level));
       Forces f;
@@ -262,7 +262,7 @@ TEST(PairForces, BeyondTheRangeOfSinglePrecisionStepsAreDoneInDouble) {
   for (const double d : {0.17, 0.12, 0.10}) {
     SCOPED_TRACE(d);
     c.frame.x_nm[4] = {c.frame.x_nm[0][0] + d, c.frame.x_nm[0][1], c.frame.x_nm[0][2]};
-    const Expected e = expected(c, o);
+    const ExpectedForces e = expected_forces(c, o);
     Forces mixed, twice;
     ForceEvaluator(c.system, o)(c.frame.x_nm, c.frame.box, mixed);
     ForceEvaluator(c.system, o, {.precision = Precision::f64})(c.frame.x_nm, c.frame.box, twice);

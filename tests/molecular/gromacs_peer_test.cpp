@@ -45,7 +45,7 @@ const fs::path& force_fields() {
 bool has_gmx() { return !force_fields().empty(); }
 
 /// A folder of its own that goes with the test.
-class Folder : public testing::TempFolder {
+class Folder : public tessera::testing::TempFolder {
  public:
   /// Standard output of a command here; the last lines of its complaints in a failure.
   std::string run(const std::string& command) const {

@@ -6,6 +6,7 @@
 #include "input_error.h"
 #include "temp_folder.h"
 #include "test_data.h"
+#include "topology_text.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -21,21 +22,21 @@ namespace tessera::molecular {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::expect_fault;
-using testing::fault;
-using testing::TempFolder;
+using tessera::testing::expect_fault;
+using tessera::testing::fault;
+using tessera::testing::TempFolder;
+using testing::water_types;
 
-constexpr const char* field = "[ defaults ]\n1 2 yes 0.5 0.8333\n[ atomtypes ]\nO 8 15.9994 0.0 A 0.3166 0.65\nH 1 1.008 0.0 A 0 0\n";
-constexpr const char* water =
+constexpr const char* spce =
     "[ moleculetype ]\nSOL 2\n[ atoms ]\n1 O 1 SOL OW 1 -0.8476\n2 H 1 SOL HW1 1 0.4238\n3 H 1 SOL HW2 1 0.4238\n"
     "#ifndef FLEXIBLE\n[ settles ]\n1 1 0.1 0.16330\n#else\n[ bonds ]\n1 2 1 0.1 345000\n1 3 1 0.1 345000\n[ angles ]\n2 1 3 1 109.47 383\n#endif\n";
 constexpr const char* two = "[ system ]\nTwo waters\n[ molecules ]\nSOL 2\n";
 
-System parse(const std::string& text, const TopologyOptions& options = {}) { return read_top(data::make_text_file("none/t.top", text), options).system; }
+System parse_top(const std::string& text, const TopologyOptions& options = {}) { return read_top(data::make_text_file("none/t.top", text), options).system; }
 
 /// The first finding of a topology, of a structure.
 data::Diagnostic fault_of_top(const std::string& text, const TopologyOptions& options = {}) {
-  return fault([&] { parse(text, options); });
+  return fault([&] { parse_top(text, options); });
 }
 data::Diagnostic fault_of_gro(const std::string& text) {
   return fault([&] { read_gro(data::make_text_file("a.gro", text)); });
@@ -44,8 +45,8 @@ data::Diagnostic fault_of_gro(const std::string& text) {
 // ---- topologies ----------------------------------------------------------------------------------------------
 
 TEST(Top, RigidAndFlexibleWater) {
-  const std::string text = std::string(field) + water + two;
-  const System rigid = parse(text), flexible = parse(text, {.defines = {"FLEXIBLE"}});
+  const std::string text = std::string(water_types) + spce + two;
+  const System rigid = parse_top(text), flexible = parse_top(text, {.defines = {"FLEXIBLE"}});
   ASSERT_EQ(rigid.n_atoms(), 6U);
   EXPECT_EQ(rigid.title, "Two waters");
   EXPECT_EQ(rigid.rigid_waters.atoms, (std::vector<std::array<std::int32_t, 3>>{{0, 1, 2}, {3, 4, 5}}));
@@ -66,12 +67,12 @@ TEST(Top, RigidAndFlexibleWater) {
 }
 
 TEST(Top, ConstraintsReplaceBonds) {
-  const std::string text = std::string(field) +
+  const std::string text = std::string(water_types) +
                            "[ moleculetype ]\nM 3\n[ atoms ]\n1 O 1 M O1 1\n2 H 1 M H1 1\n3 O 1 M O2 1\n[ bonds ]\n1 2 1 0.1 1000\n1 3 1 0.14 1000\n[ angles ]\n2 1 3 1 90 100\n" + "[ system ]\nx\n[ molecules ]\nM 1\n";
-  EXPECT_EQ(parse(text).constraints.size(), 0U);
-  EXPECT_EQ(parse(text, {.constraints = Rigid::h_bonds}).constraints.size(), 1U);
-  EXPECT_EQ(parse(text, {.constraints = Rigid::all_bonds}).constraints.size(), 2U);
-  const System h_angles = parse(text, {.constraints = Rigid::h_angles});
+  EXPECT_EQ(parse_top(text).constraints.size(), 0U);
+  EXPECT_EQ(parse_top(text, {.constraints = Rigid::h_bonds}).constraints.size(), 1U);
+  EXPECT_EQ(parse_top(text, {.constraints = Rigid::all_bonds}).constraints.size(), 2U);
+  const System h_angles = parse_top(text, {.constraints = Rigid::h_angles});
   ASSERT_EQ(h_angles.constraints.size(), 3U) << "all bonds, and the angle H-O-X";
   EXPECT_TRUE(h_angles.angles.atoms.empty());
 }
@@ -82,7 +83,7 @@ TEST(Top, PreprocessorFollowsIncludesAndMacros) {
           "#include \"ff/all.itp\"\n#define LENGTH 0.1\n#define STIFF LENGTH 345000\n # define TWICE STIFF\n#ifdef NOT\n#include \"absent.itp\"\n#error never\n#else\n#include \"water.itp\"\n#endif\n#undef LENGTH\n"
           "[ system ]\nwater ; and a comment\n[ molecules ]\nsol \\\n 1 ; joined\n");
   f.write("ff/all.itp", "; head\n#include \"types.itp\"\n");
-  f.write("ff/types.itp", field);
+  f.write("ff/types.itp", water_types);
   f.write("elsewhere/water.itp", "[ moleculetype ]\nSOL 2\n[ atoms ]\n1 O 1 SOL OW 1 -0.8\n2 H 1 SOL HW 1 CHARGE\n[ bonds ]\n1 2 1 TWICE\n");
   const auto read = [&](std::vector<std::string> defines) { return read_top(f / "main.top", {.include_folders = {f / "elsewhere"}, .defines = std::move(defines)}); };
   const GromacsTopology t = read({"CHARGE=0.8", "UNUSED"});
@@ -144,7 +145,7 @@ TEST(Top, PreprocessorFaults) {
 }
 
 TEST(Top, FaultsHavePlaces) {
-  const std::string head = field, tail = two;
+  const std::string head = water_types, tail = two;
   const auto with_molecule = [&](const std::string& rest) { return fault_of_top(head + "[ moleculetype ]\nM 3\n[ atoms ]\n1 O 1 M O 1\n2 H 1 M H 1\n3 H 1 M H 1\n" + rest); };  // atoms on lines 9 to 11
   expect_fault(fault_of_top("text\n"), 722, 1, 1, "expected a section");
   expect_fault(fault_of_top("[ atoms ]\n"), 722, 1, 1, "may not stand here");
@@ -158,14 +159,14 @@ TEST(Top, FaultsHavePlaces) {
   expect_fault(fault_of_top(head + "[ dihedraltypes ]\nA B C D 9 0 1 1\nA B C E 9 0 1 1\nA B C D 9 0 2 2\n"), 702, 9, 1, "second block");
   expect_fault(fault_of_top(head + "[ bonds ]\n1 2 1\n"), 722, 6, 1, "may not stand here");
   expect_fault(fault_of_top(head + "[ nonsense ]\n"), 722, 6, 1, "unknown section");
-  expect_fault(fault_of_top(head + water + "[ bondtypes ]\n"), 722, 22, 1, "may not stand here");
-  expect_fault(fault_of_top(head + water + water + tail), 723, 23, 1, "given twice");
-  expect_fault(fault_of_top(head + water), 701, 21, 7, "section [ system ] is missing");
-  expect_fault(fault_of_top(head + water + "[ system ]\nx\n[ molecules ]\nWAT 3\n"), 723, 25, 1, "no molecule 'WAT'");
-  expect_fault(fault_of_top(head + water + "[ system ]\nx\n[ molecules ]\nSOL -3\n"), 702, 25, 5, "the number of molecules");
-  expect_fault(fault_of_top(head + water + "[ system ]\nx\n[ molecules ]\nSOL 99999999999\n"), 702, 25, 5, "the number of molecules");
-  expect_fault(fault_of_top(head + water + "[ system ]\nx\n[ molecules ]\nSOL 2000000000\n"), 702, 25, 5, "more than this program holds");
-  expect_fault(fault_of_top(head + water + "[ system ]\nx\n[ molecules ]\nSOL 0\n"), 702, 25, 6, "no atoms");
+  expect_fault(fault_of_top(head + spce + "[ bondtypes ]\n"), 722, 22, 1, "may not stand here");
+  expect_fault(fault_of_top(head + spce + spce + tail), 723, 23, 1, "given twice");
+  expect_fault(fault_of_top(head + spce), 701, 21, 7, "section [ system ] is missing");
+  expect_fault(fault_of_top(head + spce + "[ system ]\nx\n[ molecules ]\nWAT 3\n"), 723, 25, 1, "no molecule 'WAT'");
+  expect_fault(fault_of_top(head + spce + "[ system ]\nx\n[ molecules ]\nSOL -3\n"), 702, 25, 5, "the number of molecules");
+  expect_fault(fault_of_top(head + spce + "[ system ]\nx\n[ molecules ]\nSOL 99999999999\n"), 702, 25, 5, "the number of molecules");
+  expect_fault(fault_of_top(head + spce + "[ system ]\nx\n[ molecules ]\nSOL 2000000000\n"), 702, 25, 5, "more than this program holds");
+  expect_fault(fault_of_top(head + spce + "[ system ]\nx\n[ molecules ]\nSOL 0\n"), 702, 25, 6, "no atoms");
   expect_fault(with_molecule("4 Q 1 M Q 1\n"), 723, 12, 3, "no atom type 'Q'");
   expect_fault(with_molecule("5 O 1 M O 1\n"), 702, 12, 1, "expected 4, got 5");
   expect_fault(with_molecule("[ bonds ]\n1 4 1\n"), 702, 13, 3, "names atom 4; molecule 'M' has 3 atoms");
@@ -189,7 +190,7 @@ TEST(Top, MatchingTakesTheMostSpecificDihedral) {
   const std::string text = std::string("[ defaults ]\n1 2 yes 0.5 0.8\n[ atomtypes ]\nA 12 0 A 0.3 0.1\nB 12 0 A 0.3 0.1\n") +
                            "[ dihedraltypes ]\nX A A X 9 0 1 1\nX A A X 9 0 2 2\nA A A X 9 0 3 3\nB A A B 9 0 4 4\n[ moleculetype ]\nM 3\n[ atoms ]\n1 A 1 M A 1\n2 A 1 M A 1\n3 A 1 M A 1\n4 B 1 M A 1\n5 B 1 M A 1\n" +
                            "[ dihedrals ]\n1 2 3 4 9\n4 3 2 1 9\n4 2 3 5 9\n[ system ]\nx\n[ molecules ]\nM 1\n";
-  const System s = parse(text);
+  const System s = parse_top(text);
   // A A A B matches line 3 from either end; B A A B the last; the first two lines would be taken together, for nothing better.
   ASSERT_EQ(s.dihedrals.size(), 3U);
   EXPECT_EQ(s.dihedrals.rows[static_cast<std::size_t>(s.dihedrals.row[0])][2], 3);
@@ -199,7 +200,7 @@ TEST(Top, MatchingTakesTheMostSpecificDihedral) {
 
 TEST(Top, TypesByAllLayoutsAndRules) {
   const auto read = [&](const char* rule, const char* types, const char* more = "") {
-    return parse(std::string("[ defaults ]\n1 ") + rule + " no 1 1\n[ atomtypes ]\n" + types + more + "[ moleculetype ]\nM 0\n[ atoms ]\n1 A 1 M A 1\n2 B 1 M B 1\n[ system ]\nx\n[ molecules ]\nM 1\n");
+    return parse_top(std::string("[ defaults ]\n1 ") + rule + " no 1 1\n[ atomtypes ]\n" + types + more + "[ moleculetype ]\nM 0\n[ atoms ]\n1 A 1 M A 1\n2 B 1 M B 1\n[ system ]\nx\n[ molecules ]\nM 1\n");
   };
   for (const char* types : {"A 12.011 0.1 A 0.3 0.5\nB 15.999 -0.1 A 0.2 0.1\n", "A 6 12.011 0.1 A 0.3 0.5\nB 8 15.999 -0.1 A 0.2 0.1\n", "A aa 12.011 0.1 A 0.3 0.5\nB bb 15.999 -0.1 A 0.2 0.1\n",
                             "A aa 6 12.011 0.1 A 0.3 0.5\nB bb 8 15.999 -0.1 A 0.2 0.1\n"}) {
@@ -224,7 +225,7 @@ TEST(Top, TypesByAllLayoutsAndRules) {
 }
 
 TEST(Top, BStatesAreToldOnce) {
-  const std::string text = std::string(field) + "[ moleculetype ]\nM 3\n[ atoms ]\n1 O 1 M O 1 0 16 O 0 16\n2 H 1 M H 1 0 1 H 0.5 1\n3 H 1 M H 1 0.1 1 O\n[ bonds ]\n1 2 1 0.1 100 0.2 100\n[ system ]\nx\n[ molecules ]\nM 1\n";
+  const std::string text = std::string(water_types) + "[ moleculetype ]\nM 3\n[ atoms ]\n1 O 1 M O 1 0 16 O 0 16\n2 H 1 M H 1 0 1 H 0.5 1\n3 H 1 M H 1 0.1 1 O\n[ bonds ]\n1 2 1 0.1 100 0.2 100\n[ system ]\nx\n[ molecules ]\nM 1\n";
   const GromacsTopology t = read_top(data::make_text_file("none/t.top", text));
   ASSERT_EQ(t.remarks.size(), 1U);
   EXPECT_EQ(t.remarks[0].place.line, 10U);
@@ -271,7 +272,7 @@ TEST(Top, SameSystemAsOfAmbersFile) {
   const fs::path file = tessera::testing::test_data() / "md/amber/ala2_vac.prmtop";
   if (!fs::exists(file)) GTEST_SKIP() << "no " << file.string();
   const System a = read_amber_topology(data::read_text_file(file)).system;
-  const System g = parse(as_topology(a), {.coulomb_constant = a.coulomb_constant});
+  const System g = parse_top(as_topology(a), {.coulomb_constant = a.coulomb_constant});
   EXPECT_EQ(g.atoms.name, a.atoms.name);
   EXPECT_EQ(g.atoms.mass_amu, a.atoms.mass_amu);
   EXPECT_EQ(g.atoms.charge_e, a.atoms.charge_e);

@@ -10,6 +10,7 @@
 #include "tessera/molecular/trajectory.h"
 #include "input_error.h"
 #include "temp_folder.h"
+#include "topology_text.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -22,14 +23,14 @@ namespace tessera::molecular {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::expect_fault;
-using testing::fault;
-using testing::TempFolder;
+using tessera::testing::expect_fault;
+using tessera::testing::fault;
+using tessera::testing::TempFolder;
+using testing::water_types;
 
 // ---- topologies ----------------------------------------------------------------------------------------------------
 
-constexpr const char* field = "[ defaults ]\n1 2 yes 0.5 0.8333\n[ atomtypes ]\nO 8 15.9994 0.0 A 0.3166 0.65\nH 1 1.008 0.0 A 0 0\n";
-constexpr const char* water = "[ moleculetype ]\nSOL 2\n[ atoms ]\n1 O 1 SOL OW 1 -0.8\n2 H 1 SOL HW1 1 0.4\n3 H 1 SOL HW2 1 0.4\n";
+constexpr const char* loose_water = "[ moleculetype ]\nSOL 2\n[ atoms ]\n1 O 1 SOL OW 1 -0.8\n2 H 1 SOL HW1 1 0.4\n3 H 1 SOL HW2 1 0.4\n";
 std::string system_of(const std::string& molecules) { return "[ system ]\nx\n[ molecules ]\n" + molecules; }
 std::string atoms(const char* name, int nrexcl, std::size_t n) {
   std::string t = fmt::format("[ moleculetype ]\n{} {}\n[ atoms ]\n", name, nrexcl);
@@ -45,14 +46,14 @@ TEST(HostileTop, TermsOfOneDihedralAreCounted) {
   // n lines of a type and n dihedrals of it would be n^2 terms.
   std::string types = "[ dihedraltypes ]\n";
   for (int k = 0; k < 101; ++k) types += fmt::format("O O O O 9 0 {} 1\n", k);
-  expect_fault(top_fault(field + types), 702, 107, 1, "more than 100 terms");
+  expect_fault(top_fault(water_types + types), 702, 107, 1, "more than 100 terms");
 }
 
 TEST(HostileTop, BondsToOneAtomDoNotExcludeAllPairs) {
   constexpr std::size_t n = 4000;
   std::string bonds = "[ bonds ]\n";
   for (std::size_t k = 2; k <= n; ++k) bonds += fmt::format("1 {} 1 0.1 100\n", k);
-  expect_fault(top_fault(field + atoms("A", 2, n) + bonds + system_of("A 1\n")), 702, 7, 1, "exclude more than");
+  expect_fault(top_fault(water_types + atoms("A", 2, n) + bonds + system_of("A 1\n")), 702, 7, 1, "exclude more than");
 }
 
 TEST(HostileTop, FilesThatAreIncludedOftenAreCountedOften) {
@@ -69,45 +70,47 @@ TEST(HostileTop, FilesThatAreIncludedOftenAreCountedOften) {
 TEST(HostileTop, NoWordOfALongLineIsLost) {
   std::string line = "1";
   for (int k = 0; k < 100'000; ++k) line += " 2";
-  expect_fault(top_fault(field + std::string(water) + "[ exclusions ]\n" + line + "\n" + system_of("SOL 1\n")), 701, 13, 200'001, "more than 100000 words");
+  expect_fault(top_fault(water_types + std::string(loose_water) + "[ exclusions ]\n" + line + "\n" + system_of("SOL 1\n")), 701, 13, 200'001, "more than 100000 words");
 }
 
 TEST(HostileTop, MoleculesAreFoundByNameAtOnce) {
   std::string kinds, counts;
   for (int k = 0; k < 20'000; ++k) kinds += fmt::format("[ moleculetype ]\nm{} 0\n", k), counts += fmt::format("M{} 1\n", k);
-  EXPECT_EQ(top(field + kinds + water + system_of("sol 2\n" + counts)).system.n_atoms(), 6U);
-  expect_fault(top_fault(field + atoms("ab", 0, 1) + atoms("aB", 0, 1) + system_of("aB 1\nAB 1\n")), 723, 18, 1, "more than one molecule 'AB'");
+  EXPECT_EQ(top(water_types + kinds + loose_water + system_of("sol 2\n" + counts)).system.n_atoms(), 6U);
+  expect_fault(top_fault(water_types + atoms("ab", 0, 1) + atoms("aB", 0, 1) + system_of("aB 1\nAB 1\n")), 723, 18, 1, "more than one molecule 'AB'");
 }
 
 TEST(HostileTop, CountsThatNoMemoryHoldsAreRefused) {
   const auto machine = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
   if (machine > 75e9) GTEST_SKIP() << "this machine holds them";
-  expect_fault(top_fault(field + std::string(water) + system_of("SOL 200000000\n")), 702, 15, 5, "200000000 molecules of 3 atoms take");
+  expect_fault(top_fault(water_types + std::string(loose_water) + system_of("SOL 200000000\n")), 702, 15, 5,
+               "200000000 molecules of 3 atoms take");
 }
 
 TEST(HostileTop, ParametersBeyondDoublePrecision) {
-  const std::string tail = std::string(water) + system_of("SOL 1\n");
+  const std::string tail = std::string(loose_water) + system_of("SOL 1\n");
   expect_fault(top_fault("[ defaults ]\n1 2 yes\n[ atomtypes ]\nO 8 16 0 A 1e60 0.65\nH 1 1 0 A 0 0\n" + tail), 702, 4, 12, "beyond the range");
   expect_fault(top_fault("[ defaults ]\n1 1 yes\n[ atomtypes ]\nO 8 16 0 A 1e200 1\nH 1 1 0 A 1 1\n" + tail), 702, 15, 6, "of 'O' and 'O' are beyond the range");  // sqrt(c6 c6)
-  expect_fault(top_fault(field + std::string(water) + "[ pairs ]\n1 2 1 1e60 1\n" + system_of("SOL 1\n")), 702, 13, 5, "beyond the range");
-  expect_fault(top_fault(field + std::string(water) + "[ pairs_nb ]\n1 2 1 1e200 1e200 0.1 0.1\n" + system_of("SOL 1\n")), 702, 13, 5, "beyond the range");
-  expect_fault(top_fault(field + std::string(water) + "[ distance_restraints ]\n1 2 1 0 1 0 1 2 1e300\n" + system_of("SOL 1\n"), {.distance_restraint_k = 1e10}), 702, 17, 6, "not finite");
+  expect_fault(top_fault(water_types + std::string(loose_water) + "[ pairs ]\n1 2 1 1e60 1\n" + system_of("SOL 1\n")), 702, 13, 5,
+               "beyond the range");
+  expect_fault(top_fault(water_types + std::string(loose_water) + "[ pairs_nb ]\n1 2 1 1e200 1e200 0.1 0.1\n" + system_of("SOL 1\n")), 702, 13, 5, "beyond the range");
+  expect_fault(top_fault(water_types + std::string(loose_water) + "[ distance_restraints ]\n1 2 1 0 1 0 1 2 1e300\n" + system_of("SOL 1\n"), {.distance_restraint_k = 1e10}), 702, 17, 6, "not finite");
 }
 
 TEST(HostileTop, NumbersAndSectionsAreStrict) {
   expect_fault(top_fault("[ defaults ]\n+-1 2\n"), 303, 2, 1, "whole number");
-  const GromacsTopology t = top(field + std::string(water) + "[ system ]\nx\n[ molecules ] SOL 2\nSOL 1\n");
+  const GromacsTopology t = top(water_types + std::string(loose_water) + "[ system ]\nx\n[ molecules ] SOL 2\nSOL 1\n");
   EXPECT_EQ(t.system.n_atoms(), 3U);
   ASSERT_EQ(t.remarks.size(), 1U);
   EXPECT_EQ(t.remarks[0].severity, data::Severity::warning);
   EXPECT_NE(t.remarks[0].message.find("not read: 'SOL2'"), std::string::npos) << t.remarks[0].message;
   // Residues are numbered on behind a number that is the greatest of all.
   const std::string large = "[ moleculetype ]\nB 0\n[ atoms ]\n1 O 9223372036854775807 A O1 1\n2 O 3 A O2 1\n";
-  EXPECT_EQ(top(field + large + water + system_of("B 1\nSOL 2\n")).system.residues.back().number, "1000000002");
+  EXPECT_EQ(top(water_types + large + loose_water + system_of("B 1\nSOL 2\n")).system.residues.back().number, "1000000002");
 }
 
 TEST(HostileTop, RigidWatersThatShareAtomsAreFoundInAnyOrder) {
-  const std::string head = field + atoms("A", 0, 12) + "[ settles ]\n";
+  const std::string head = water_types + atoms("A", 0, 12) + "[ settles ]\n";
   EXPECT_EQ(top(head + "10 1 0.1 0.16\n1 1 0.1 0.16\n4 1 0.1 0.16\n7 1 0.1 0.16\n" + system_of("A 1\n")).system.rigid_waters.size(), 4U);
   expect_fault(top_fault(head + "10 1 0.1 0.16\n1 1 0.1 0.16\n8 1 0.1 0.16\n" + system_of("A 1\n")), 702, 24, 1, "share atoms");
   expect_fault(top_fault(head + "10 1 0.1 0.16\n1 1 0.1 0.16\n3 1 0.1 0.16\n" + system_of("A 1\n")), 702, 24, 1, "share atoms");

@@ -12,8 +12,8 @@ namespace tessera::molecular {
 namespace {
 
 using data::InfoNode;
-using testing::expect_input_error;
-using testing::TempFolder;
+using tessera::testing::expect_input_error;
+using tessera::testing::TempFolder;
 
 const InfoNode& child(const InfoNode& node, const std::string& name) {
   static const InfoNode none;

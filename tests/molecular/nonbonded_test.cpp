@@ -2,6 +2,7 @@
 #include "tessera/molecular/nonbonded.h"
 
 #include "molecular_cases.h"
+#include "tensor_measures.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/molecular/ewald.h"
@@ -17,6 +18,7 @@ namespace tessera::molecular {
 namespace {
 
 using testing::Case, testing::edges, testing::flat;
+using tessera::testing::largest;
 using Coulomb = Nonbonded::Coulomb;
 using Modifier = Nonbonded::Modifier;
 using Tail = Nonbonded::Tail;
@@ -24,7 +26,6 @@ using Tail = Nonbonded::Tail;
 std::vector<Tensor> operands(const Case& c) {
   return {flat(c.frame.x_nm), edges(c.frame.box), tensor(c.system.atoms.charge_e), c6_of(c.system), c12_of(c.system)};
 }
-double largest(const Tensor& t) { return max(abs(flatten(t))).item<double>(); }
 
 // ---- kernels against the generic form ----------------------------------------------------------------------
 
@@ -53,19 +54,19 @@ void expect_same_derivatives(const EnergyPtr& u, const std::vector<Tensor>& p, c
   }
 }
 
-struct Choice {
+struct KernelsChoice {
   const char* name;
   Nonbonded options;
 };
-class NonbondedKernels : public ::testing::TestWithParam<Choice> {};
+class NonbondedKernels : public ::testing::TestWithParam<KernelsChoice> {};
 INSTANTIATE_TEST_SUITE_P(Options, NonbondedKernels, ::testing::Values(
-    Choice{"cut", {.coulomb = Coulomb::cutoff, .coulomb_modifier = Modifier::none, .lj_modifier = Modifier::none, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.7}},
-    Choice{"shifted", {.coulomb = Coulomb::cutoff, .cutoff_coulomb_nm = 0.7, .cutoff_lj_nm = 0.8}},
-    Choice{"linear", {.coulomb = Coulomb::cutoff, .coulomb_modifier = Modifier::linear_force_shift, .lj_modifier = Modifier::linear_force_shift, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.8}},
-    Choice{"force_switch", {.coulomb = Coulomb::reaction_field, .lj_modifier = Modifier::force_switch, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.8, .lj_switch_nm = 0.5, .epsilon_rf = 78}},
-    Choice{"potential_switch", {.coulomb = Coulomb::reaction_field, .lj_modifier = Modifier::potential_switch, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.8, .lj_switch_nm = 0.4, .reaction_field_of_excluded = false}},
-    Choice{"ewald", {.coulomb = Coulomb::ewald, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.8, .epsilon_r = 2}},
-    Choice{"neutral", {.coulomb = Coulomb::none, .cutoff_lj_nm = 0.8}}),
+    KernelsChoice{"cut", {.coulomb = Coulomb::cutoff, .coulomb_modifier = Modifier::none, .lj_modifier = Modifier::none, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.7}},
+    KernelsChoice{"shifted", {.coulomb = Coulomb::cutoff, .cutoff_coulomb_nm = 0.7, .cutoff_lj_nm = 0.8}},
+    KernelsChoice{"linear", {.coulomb = Coulomb::cutoff, .coulomb_modifier = Modifier::linear_force_shift, .lj_modifier = Modifier::linear_force_shift, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.8}},
+    KernelsChoice{"force_switch", {.coulomb = Coulomb::reaction_field, .lj_modifier = Modifier::force_switch, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.8, .lj_switch_nm = 0.5, .epsilon_rf = 78}},
+    KernelsChoice{"potential_switch", {.coulomb = Coulomb::reaction_field, .lj_modifier = Modifier::potential_switch, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.8, .lj_switch_nm = 0.4, .reaction_field_of_excluded = false}},
+    KernelsChoice{"ewald", {.coulomb = Coulomb::ewald, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.8, .epsilon_r = 2}},
+    KernelsChoice{"neutral", {.coulomb = Coulomb::none, .cutoff_lj_nm = 0.8}}),
     [](const auto& c) { return std::string(c.param.name); });
 
 TEST_P(NonbondedKernels, AgreeWithTheGenericForm) {

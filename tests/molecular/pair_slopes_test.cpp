@@ -2,6 +2,7 @@
 #include "molecular/src/nonbonded/pair_slopes.h"
 
 #include "molecular_cases.h"
+#include "tensor_measures.h"
 #include "molecular/src/nonbonded/kernels/slope_kernels.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/forall.h"
@@ -18,9 +19,9 @@ namespace tessera::molecular {
 namespace {
 
 using testing::Case;
+using tessera::testing::largest;
 using Coulomb = Nonbonded::Coulomb;
 using Modifier = Nonbonded::Modifier;
-double largest(const Tensor& t) { return max(abs(flatten(t))).item<double>(); }
 
 /// 240 charged atoms of three types, one of them without Lennard-Jones, on a shaken grid: several clusters a column. Some pairs are excluded.
 Case crowd(bool slanted) {
@@ -39,12 +40,12 @@ Case crowd(bool slanted) {
   std::ranges::sort(c.system.exclusions);
   return c;
 }
-struct Choice {
+struct SlopesChoice {
   const char* name;
   bool slanted;
   Nonbonded options;
 };
-const std::vector<Choice> choices = {
+const std::vector<SlopesChoice> choices = {
     {"ewald", true, {.coulomb = Coulomb::ewald, .lj_modifier = Modifier::force_switch, .cutoff_coulomb_nm = 0.7, .cutoff_lj_nm = 0.7, .lj_switch_nm = 0.4}},
     {"twin", false, {.coulomb = Coulomb::ewald, .lj_modifier = Modifier::potential_switch, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.6, .lj_switch_nm = 0.4}},
     {"field", true, {.coulomb = Coulomb::reaction_field, .lj_modifier = Modifier::potential_shift, .cutoff_coulomb_nm = 0.6, .cutoff_lj_nm = 0.8, .epsilon_rf = 78, .reaction_field_of_excluded = false}},
@@ -70,7 +71,7 @@ Arrays arrays(const std::vector<Tensor>& t) {
   return a;
 }
 
-class PairSlopesOf : public ::testing::TestWithParam<Choice> {};
+class PairSlopesOf : public ::testing::TestWithParam<SlopesChoice> {};
 INSTANTIATE_TEST_SUITE_P(Options, PairSlopesOf, ::testing::ValuesIn(choices), [](const auto& c) { return std::string(c.param.name); });
 
 TEST_P(PairSlopesOf, EveryInstructionSetAgreesWithEngineOperations) {
@@ -167,7 +168,7 @@ TEST(PairSlopes, ExistingWellsAreThoseOfAll) {
   v[3] = v[3] * interact;
   v[4] = v[4] * interact;
   const Arrays along = arrays(v);
-  for (const Choice& choice : choices) {
+  for (const SlopesChoice& choice : choices) {
     const PairSlopes all(c.system, choice.options), existing(c.system, choice.options, Wells::existing);
     Arrays zero = arrays({0.0 * p[0], 0.0 * p[1], 0.0 * p[2], 0.0 * p[3], 0.0 * p[4]}), g0 = zero, g = zero, w0 = zero, w = zero;
     all.gradient(at.in(), g0.out());

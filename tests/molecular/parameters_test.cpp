@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/molecular/parameters.h"
 
+#include "energy_operands.h"
 #include "molecular_cases.h"
+#include "tensor_measures.h"
 #include "tessera/autodiff/check.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/grad.h"
@@ -15,11 +17,11 @@
 namespace tessera::molecular {
 namespace {
 
-using testing::add_atom, testing::Case;
+using testing::add_atom, testing::Case, testing::Operands;
+using tessera::testing::largest;
 using Way = PotentialEnergy::Way;
 using Mixing = LennardJones::Mixing;
 
-double largest(const Tensor& t) { return t.size() == 0 ? 0 : max(abs(flatten(t))).item<double>(); }
 void expect_near(const Tensor& got, const Tensor& expected, double relative, const char* what) {
   ASSERT_EQ(got.shape(), expected.shape()) << what;
   if (got.size() > 0) {
@@ -37,12 +39,6 @@ Parameters random_like(const Parameters& p, unsigned seed) {
   }
   return unflatten_tree(p, out);
 }
-
-struct Operands {
-  Tensor x, h;
-  Parameters p;
-  TESSERA_TREE(x, h, p)
-};
 
 /// Ten charged atoms with every kind of bonded term, 1-4 pairs by types and by themselves, an exception to the mixing rule.
 Case everything() {
@@ -69,14 +65,14 @@ Case everything() {
   s.pairs = {{{8, 9}, {2, 4}, {1, 3}}, {0, 1, 2}, {{0.5 * s.lj.c6[2], 0.5 * s.lj.c12[2], 0.8, 0}, {0.5 * s.lj.c6[0], 0.5 * s.lj.c12[0], 0.8, 0.01}, {2e-3, 3e-6, 0.5, 0}}};
   return c;
 }
-const Nonbonded smooth = {.coulomb = Nonbonded::Coulomb::pme, .lj_modifier = Nonbonded::Modifier::force_switch, .tail = Nonbonded::Tail::c6, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.8,
-                          .lj_switch_nm = 0.5, .ewald_rtol = 1e-4, .fourier_grid = {12, 15, 14}};
+const Nonbonded smooth_pme_tail = {.coulomb = Nonbonded::Coulomb::pme, .lj_modifier = Nonbonded::Modifier::force_switch, .tail = Nonbonded::Tail::c6, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.8,
+                                   .lj_switch_nm = 0.5, .ewald_rtol = 1e-4, .fourier_grid = {12, 15, 14}};
 
 TEST(PotentialEnergy, IsWhatRunsCompute) {
   const Case c = everything();
   Forces f;
-  ForceEvaluator(c.system, smooth, {.precision = Precision::f64})(c.frame.x_nm, c.frame.box, f);
-  const PotentialEnergy u(c.system, smooth, c.frame.box);
+  ForceEvaluator(c.system, smooth_pme_tail, {.precision = Precision::f64})(c.frame.x_nm, c.frame.box, f);
+  const PotentialEnergy u(c.system, smooth_pme_tail, c.frame.box);
   const Tensor x = positions_of(c.frame.x_nm), h = edges_of(c.frame.box);
   const Parameters p = parameters(c.system);
   double sum = 0;
@@ -87,14 +83,14 @@ TEST(PotentialEnergy, IsWhatRunsCompute) {
     sum += term;
   }
   EXPECT_NEAR(u(x, h, p).item<double>(), sum, 1e-12 * std::abs(sum));
-  EXPECT_NEAR(potential_energy(c.system, smooth, x, h, p).item<double>(), sum, 1e-12 * std::abs(sum));
+  EXPECT_NEAR(potential_energy(c.system, smooth_pme_tail, x, h, p).item<double>(), sum, 1e-12 * std::abs(sum));
   expect_near(forces(u, x, h, p), positions_of(f.f), 1e-11, "forces");
 
   // Runs strain the places of position restraints with the box.
   Case free = c;
   free.system.position_restraints = {};
-  ForceEvaluator(free.system, smooth, {.precision = Precision::f64})(c.frame.x_nm, c.frame.box, f);
-  expect_near(virial(PotentialEnergy(free.system, smooth, c.frame.box), x, h, parameters(free.system)), positions_of({f.virial[0], f.virial[1], f.virial[2]}), 1e-11, "virial");
+  ForceEvaluator(free.system, smooth_pme_tail, {.precision = Precision::f64})(c.frame.x_nm, c.frame.box, f);
+  expect_near(virial(PotentialEnergy(free.system, smooth_pme_tail, c.frame.box), x, h, parameters(free.system)), positions_of({f.virial[0], f.virial[1], f.virial[2]}), 1e-11, "virial");
 }
 
 TEST(PotentialEnergy, KernelsAgreeWithEngineOperationsInEveryTable) {
@@ -102,7 +98,7 @@ TEST(PotentialEnergy, KernelsAgreeWithEngineOperationsInEveryTable) {
   const Tensor h = edges_of(c.frame.box);
   const Operands at = {positions_of(c.frame.x_nm), h, parameters(c.system)};
   const auto of = [&](Way way, Precision precision = Precision::f64) {
-    return [u = PotentialEnergy(c.system, smooth, c.frame.box, way, precision)](const Operands& v) { return u(v.x, v.h, v.p); };
+    return [u = PotentialEnergy(c.system, smooth_pme_tail, c.frame.box, way, precision)](const Operands& v) { return u(v.x, v.h, v.p); };
   };
   const Operands direction = {reshape(0.01 * sin(arange(30, Dtype::f64)), {10, 3}), reshape(0.01 * cos(arange(9, Dtype::f64)), {3, 3}), random_like(at.p, 4)};
   const auto g = flatten_tree(grad(of(Way::kernels))(at)), g0 = flatten_tree(grad(of(Way::engine))(at));
@@ -120,7 +116,7 @@ TEST(PotentialEnergy, KernelsAgreeWithEngineOperationsInEveryTable) {
 /// Energies in mixed precision and their own slopes: float pairs carry 1e-7 of |U|, divided by a step of 0.01.
 TEST(PotentialEnergy, MixedSlopesAreDifferencesOfMixedEnergies) {
   const Case c = everything();
-  const PotentialEnergy u(c.system, smooth, c.frame.box, Way::kernels, Precision::mixed);
+  const PotentialEnergy u(c.system, smooth_pme_tail, c.frame.box, Way::kernels, Precision::mixed);
   const Tensor x = positions_of(c.frame.x_nm), h = edges_of(c.frame.box);
   const Parameters p = parameters(c.system);
   const auto scaled = [&](const Tensor& s) {
@@ -144,7 +140,7 @@ TEST(PotentialEnergy, MixedSlopesAreDifferencesOfMixedEnergies) {
 /// Values keep slopes for the gradient that follows: never those of other operands, nor of other places.
 TEST(PotentialEnergy, RemembersNothingThatChanged) {
   const Case c = everything();
-  const PotentialEnergy kept(c.system, smooth, c.frame.box);
+  const PotentialEnergy kept(c.system, smooth_pme_tail, c.frame.box);
   const Operands at = {positions_of(c.frame.x_nm), edges_of(c.frame.box), parameters(c.system)};
   const auto slope = [&](const PotentialEnergy& u, double factor, bool of_tables) {
     const Tensor x = at.x * factor;
@@ -154,7 +150,7 @@ TEST(PotentialEnergy, RemembersNothingThatChanged) {
     return concatenate({flatten(value_and_grad(of_p)(at.p).second.charge), flatten(grad(of_p)(at.p).bonds)});
   };
   for (const auto& [factor, of_tables] : std::vector<std::pair<double, bool>>{{1, false}, {1, true}, {1, false}, {1.001, false}, {1.001, true}, {1, true}, {1, false}}) {
-    const PotentialEnergy fresh(c.system, smooth, c.frame.box);
+    const PotentialEnergy fresh(c.system, smooth_pme_tail, c.frame.box);
     EXPECT_NEAR(kept(at.x * factor, at.h, at.p).item<double>(), fresh(at.x * factor, at.h, at.p).item<double>(), 1e-11);
     expect_near(slope(kept, factor, of_tables), slope(fresh, factor, of_tables), 1e-13, of_tables ? "tables" : "places");
   }
@@ -162,7 +158,7 @@ TEST(PotentialEnergy, RemembersNothingThatChanged) {
 
 TEST(PotentialEnergy, VerifiesAgainstDifferences) {
   const Case c = everything();
-  const PotentialEnergy u(c.system, smooth, c.frame.box);
+  const PotentialEnergy u(c.system, smooth_pme_tail, c.frame.box);
   const Tensor x = positions_of(c.frame.x_nm), h = edges_of(c.frame.box);
   const Parameters p = parameters(c.system);
   // Steps are factors: 1 + s times a leaf, so that no entry moves by more than its size allows.
@@ -184,7 +180,7 @@ TEST(PotentialEnergy, ThirdDerivativesComeFromEngineOperations) {
   const Parameters p = parameters(c.system);
   const Tensor v = reshape(0.1 * sin(arange(30, Dtype::f64)), {10, 3});
   const auto third = [&](Way way) {
-    const PotentialEnergy u(c.system, smooth, c.frame.box, way);
+    const PotentialEnergy u(c.system, smooth_pme_tail, c.frame.box, way);
     // d3U/(dx dx dsigma) along v twice
     return grad([&](const Tensor& sigma) {
       Parameters q = p;
@@ -238,7 +234,7 @@ TEST(Parameters, ScaledPairsMoveWithTheirTypes) {
   EXPECT_NEAR(select(select(p.pair_scale, 0, 0), 0, 0).item<double>(), 0.5, 1e-15);
   EXPECT_EQ(largest(select(p.pair_scale, 0, 2)), 0) << "a row of its own";
   EXPECT_EQ(largest(own.pair_scale), 0);
-  const PotentialEnergy u(c.system, smooth, c.frame.box);
+  const PotentialEnergy u(c.system, smooth_pme_tail, c.frame.box);
   const Tensor x = positions_of(c.frame.x_nm), h = edges_of(c.frame.box);
   const auto pairs_alone = [&](const Parameters& q) { return u.term(Term::pairs_lj, x, h, q); };
   EXPECT_NEAR(pairs_alone(p).item<double>(), pairs_alone(own).item<double>(), 1e-13 * std::abs(pairs_alone(own).item<double>()));
@@ -323,7 +319,7 @@ TEST(PotentialEnergy, SitesFollowTheirParents) {
 
 TEST(PotentialEnergy, PressureIsTheSlopeByVolume) {
   const Case c = everything();
-  const PotentialEnergy u(c.system, smooth, c.frame.box);
+  const PotentialEnergy u(c.system, smooth_pme_tail, c.frame.box);
   const Tensor x = positions_of(c.frame.x_nm), h = edges_of(c.frame.box);
   const Parameters p = parameters(c.system);
   // U(s) with all lengths times s: dU/dV = U'(1)/(3 V), P = -dU/dV.

@@ -11,7 +11,7 @@
 namespace tessera::molecular {
 namespace {
 
-const std::string field = R"(<ForceField><AtomTypes>
+const std::string amide_field = R"(<ForceField><AtomTypes>
  <Type name="n" class="N" element="N" mass="14"/><Type name="n3" class="N3" element="N" mass="14"/><Type name="h" class="H" element="H" mass="1"/><Type name="c" class="C" element="C" mass="12"/>
  <Type name="o" class="O" element="O" mass="16"/><Type name="s" class="S" element="S" mass="32"/><Type name="ss" class="SS" element="S" mass="32"/></AtomTypes>
 <Residues>
@@ -29,7 +29,7 @@ const std::string field = R"(<ForceField><AtomTypes>
 <NonbondedForce coulomb14scale="1" lj14scale="1"><UseAttributeFromResidue name="charge"/><Atom class="N" sigma="0.3" epsilon="0"/><Atom class="N3" sigma="0.3" epsilon="0"/><Atom class="H" sigma="0.3" epsilon="0"/>
  <Atom class="C" sigma="0.3" epsilon="0"/><Atom class="O" sigma="0.3" epsilon="0"/><Atom class="S" sigma="0.3" epsilon="0"/><Atom class="SS" sigma="0.3" epsilon="0"/></NonbondedForce></ForceField>)";
 
-ForceField read(const std::string& text = field) {
+ForceField read_field(const std::string& text = amide_field) {
   const std::vector<data::TextFile> files = {data::make_text_file("patches.xml", text)};
   return read_openmm_xml(files);
 }
@@ -66,7 +66,7 @@ TEST(Patches, ChangeTheEndsOfAChain) {
     if (k == 2) m.bond(c, m.atom("OX", 8));
     before = c;
   }
-  const System s = apply(read(), m.s).system;
+  const System s = apply(read_field(), m.s).system;
   EXPECT_EQ(s.atoms.type, (std::vector<std::string>{"n3", "h", "h", "c", "n", "h", "c", "n", "h", "c", "o"}));
   EXPECT_EQ(s.atoms.charge_e, (std::vector<double>{-0.5, 0.25, 0.25, 0, -0.3, 0.3, 0, -0.3, 0.3, 0.6, -0.6}));
 }
@@ -78,7 +78,7 @@ TEST(Patches, GoTogetherOnOneResidue) {
   for (int h = 0; h < 2; ++h) m.bond(n, m.atom("H" + std::to_string(h), 1));
   m.bond(n, c);
   m.bond(c, m.atom("O", 8));
-  EXPECT_EQ(apply(read(), m.s).system.atoms.type, (std::vector<std::string>{"n3", "c", "h", "h", "o"}));
+  EXPECT_EQ(apply(read_field(), m.s).system.atoms.type, (std::vector<std::string>{"n3", "c", "h", "h", "o"}));
 }
 
 Maker bridge(bool both) {
@@ -94,13 +94,13 @@ Maker bridge(bool both) {
   return m;
 }
 TEST(Patches, BindResidues) {
-  const System s = apply(read(), bridge(true).s).system;
+  const System s = apply(read_field(), bridge(true).s).system;
   EXPECT_EQ(s.atoms.type, (std::vector<std::string>{"c", "ss", "c", "ss"}));
   // Bound to something else, a residue does not have the form of one that is bound to its like.
-  std::string other = field;
+  std::string other = amide_field;
   other.insert(other.find("</Residues>"), "<Residue name=\"OTH\"><Atom name=\"C\" type=\"c\" charge=\"0\"/><Atom name=\"O\" type=\"o\" charge=\"0\"/><Bond from=\"0\" to=\"1\"/><ExternalBond from=\"1\"/></Residue>");
   try {
-    apply(read(other), bridge(false).s);
+    apply(read_field(other), bridge(false).s);
     FAIL();
   } catch (const data::InputError& e) {
     EXPECT_EQ(e.findings().at(0).number, 731);
@@ -109,25 +109,25 @@ TEST(Patches, BindResidues) {
 }
 
 TEST(Patches, TooManyAreNotTried) {
-  std::string t = field, allowed, patches;
+  std::string t = amide_field, allowed, patches;
   for (int k = 0; k < 200; ++k) {
     allowed += "<AllowPatch name=\"P" + std::to_string(k) + "\"/>";
     patches += "<Patch name=\"P" + std::to_string(k) + "\"/>";
   }
   t.insert(t.find("<AllowPatch"), allowed);
   t.insert(t.find("</Patches>"), patches);
-  const ForceField ff = read(t);
+  const ForceField ff = read_field(t);
   EXPECT_THROW(apply(ff, bridge(false).s), Error);
 }
 
 TEST(Patches, FaultsHavePlaces) {
   const auto check = [](const std::string& from, const std::string& to, int number, const char* part) {
-    std::string t = field;
+    std::string t = amide_field;
     const std::size_t at = t.find(from);
     ASSERT_NE(at, std::string::npos) << from;
     t.replace(at, from.size(), to);
     try {
-      read(t);
+      read_field(t);
       ADD_FAILURE() << part;
     } catch (const data::InputError& e) {
       EXPECT_EQ(e.findings().at(0).number, number) << e.what();

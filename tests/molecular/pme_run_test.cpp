@@ -35,13 +35,13 @@ Result run(PmeRun& pme, const std::vector<Vec3>& x, const Box& box) {
   for (std::size_t k = 0; k < 9; ++k) r.virial[k] = sums.virial[k].value();
   return r;
 }
-struct Expected {
+struct ExpectedWaves {
   double energy;
   std::vector<double> force;
   std::array<double, 9> virial{};
 };
-Expected expected(const EnergyPtr& u, const System& s, const std::vector<Vec3>& x, const Box& box) {
-  Expected e;
+ExpectedWaves expected_waves(const EnergyPtr& u, const System& s, const std::vector<Vec3>& x, const Box& box) {
+  ExpectedWaves e;
   const std::array<const double*, 3> p = {x[0].data(), box.edge[0].data(), s.atoms.charge_e.data()};
   std::vector<double> by_x(3 * x.size());
   std::array<double, 9> by_h{};
@@ -95,7 +95,7 @@ TEST_P(PmeRuns, AgreeWithTheSumThatDifferentiates) {
   for (const int order : {4, 5, 6, 7, 8}) {
     SCOPED_TRACE(order);
     const Nonbonded o = {.cutoff_coulomb_nm = 0.9, .epsilon_r = 1.5, .ewald_rtol = 1e-4, .pme_order = order, .fourier_grid = GetParam().points};
-    const Expected e = expected(pme_energy(c.system, o, GetParam().points), c.system, c.frame.x_nm, c.frame.box);
+    const ExpectedWaves e = expected_waves(pme_energy(c.system, o, GetParam().points), c.system, c.frame.x_nm, c.frame.box);
     double largest = 0;
     for (const double w : e.virial) largest = std::max(largest, std::abs(w));
     for (const bool single : {false, true}) {
@@ -147,7 +147,7 @@ TEST(PmeRun, FollowsTheBox) {
   const auto pme = pme_run(c.system, o, false);
   for (const double length : {2.0, 2.02, 2.6, 2.0}) {
     const Box box = rectangular_box({length, 2, 2});
-    const Expected e = expected(pme_energy(c.system, o, pme_grid(o, box)), c.system, c.frame.x_nm, box);
+    const ExpectedWaves e = expected_waves(pme_energy(c.system, o, pme_grid(o, box)), c.system, c.frame.x_nm, box);
     EXPECT_LE(relative_rms(run(*pme, c.frame.x_nm, box).force, e.force), 1e-12) << length;
   }
 }
@@ -158,7 +158,7 @@ TEST(PmeRun, ConvergesToTheDirectSumForWater) {
   if (!testing::read_nist("spce_sample_config_periodic1.txt", 0.1, x, box)) GTEST_SKIP() << "no NIST configurations";
   const System s = testing::waters(x.size() / 3, 0.42380, 0.316555789, 0.65);
   const Nonbonded o = {.cutoff_coulomb_nm = 1, .ewald_beta = 2.8, .ewald_kmax = 35, .pme_order = 8, .fourier_grid = {48, 48, 48}};
-  const Expected e = expected(ewald_reciprocal_energy(s, o), s, x, box);
+  const ExpectedWaves e = expected_waves(ewald_reciprocal_energy(s, o), s, x, box);
   const Result r = run(*pme_run(s, o, false), x, box), f = run(*pme_run(s, o, true), x, box);
   EXPECT_LE(relative_rms(r.force, e.force), 1e-8);
   EXPECT_NEAR(r.energy, e.energy, 1e-8 * e.energy);

@@ -2,6 +2,7 @@
 #include "tessera/molecular/rollout.h"
 
 #include "molecular_cases.h"
+#include "tensor_measures.h"
 #include "tessera/autodiff/check.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/grad.h"
@@ -14,10 +15,10 @@ namespace tessera::molecular {
 namespace {
 
 using testing::Case;
+using tessera::testing::largest;
 using Integrator = Dynamics::Integrator;
-double largest(const Tensor& t) { return max(abs(flatten(t))).item<double>(); }
 
-const Nonbonded smooth = {.coulomb = Nonbonded::Coulomb::reaction_field, .lj_modifier = Nonbonded::Modifier::force_switch, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.8, .lj_switch_nm = 0.5};
+const Nonbonded smooth_reaction_field = {.coulomb = Nonbonded::Coulomb::reaction_field, .lj_modifier = Nonbonded::Modifier::force_switch, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.8, .lj_switch_nm = 0.5};
 
 /// Two rigid waters, one bent chain of four atoms with two constraints and free ones, moving.
 Case rigid_case() {
@@ -36,7 +37,7 @@ Case rigid_case() {
   const double y = 0.06, z = 0.08;  // O-H 0.1, H-H 0.16
   c.frame.x_nm = {{0.2, 0.2, 0.2}, {0.2, 0.2 + y, 0.2 + z}, {0.2, 0.2 + y, 0.2 - z}, {0.5, 0.25, 1.99}, {0.5 + y, 0.25, 1.99 + z}, {0.5 + y, 0.25, 1.99 - z},
                   {0.4, 0.6, 0.2}, {0.55, 0.6, 0.2}, {0.55, 0.74, 0.2}, {0.55, 0.74, 0.36}};
-  const Stepper begin(s, ForceEvaluator(s, smooth, {.precision = Precision::f64}), {.integrator = Integrator::velocity_verlet, .hold_centre_every = 0, .seed = 3});
+  const Stepper begin(s, ForceEvaluator(s, smooth_reaction_field, {.precision = Precision::f64}), {.integrator = Integrator::velocity_verlet, .hold_centre_every = 0, .seed = 3});
   c.frame = begin.begin(c.frame).frame;
   return c;
 }
@@ -47,10 +48,10 @@ INSTANTIATE_TEST_SUITE_P(Integrators, Rollouts, ::testing::Values(Integrator::ve
 
 TEST_P(Rollouts, TakeTheStepsOfRuns) {
   const Case c = rigid_case();
-  const Stepper run(c.system, ForceEvaluator(c.system, smooth, {.precision = Precision::f64}), {.integrator = GetParam(), .dt_ps = 0.001, .hold_centre_every = 0});
+  const Stepper run(c.system, ForceEvaluator(c.system, smooth_reaction_field, {.precision = Precision::f64}), {.integrator = GetParam(), .dt_ps = 0.001, .hold_centre_every = 0});
   Motion m = run.begin(c.frame);
   const Tensor x = positions_of(m.frame.x_nm), v = positions_of(m.frame.v_nm_ps);
-  const PotentialEnergy u(c.system, smooth, c.frame.box);
+  const PotentialEnergy u(c.system, smooth_reaction_field, c.frame.box);
   const Path end = rollout(u, x, v, edges_of(c.frame.box), parameters(c.system), {.integrator = GetParam(), .steps = 20});
   run.step(m, 20);
   EXPECT_GT(largest(end.x - x), 1e-3);
@@ -64,7 +65,7 @@ TEST_P(Rollouts, VerifyAgainstDifferencesToTheSecondOrder) {
   const Case c = rigid_case();
   const Tensor x = positions_of(c.frame.x_nm), v = positions_of(c.frame.v_nm_ps), h = edges_of(c.frame.box);
   const Parameters p = parameters(c.system);
-  const PotentialEnergy u(c.system, smooth, c.frame.box);
+  const PotentialEnergy u(c.system, smooth_reaction_field, c.frame.box);
   // Of epsilon, charges, a bond's length and its constraint, and the beginning's velocities.
   const auto end = [&](const Tensor& s) {
     const auto factor = [&](int k) { return 1.0 + 0.2 * select(s, 0, k); };
@@ -88,7 +89,7 @@ TEST(Rollouts, AdjointOfTheEnergyDrift) {
   // What the step loses of the energy, by reverse mode, against a difference quotient.
   const Case c = rigid_case();
   const Tensor x = positions_of(c.frame.x_nm), v = positions_of(c.frame.v_nm_ps), h = edges_of(c.frame.box);
-  const PotentialEnergy u(c.system, smooth, c.frame.box);
+  const PotentialEnergy u(c.system, smooth_reaction_field, c.frame.box);
   const auto drift = [&](const Parameters& p) {
     const Path path = rollout(u, x, v, h, p, {.dt_ps = 0.002, .steps = 12, .checkpoint = Checkpoint::every(4)});
     const Tensor e = path.potential + path.kinetic;
@@ -108,7 +109,7 @@ TEST(Rollouts, AdjointOfTheEnergyDrift) {
 
 TEST(Rollouts, RefuseWhatTheyCannotDo) {
   const Case c = rigid_case();
-  const PotentialEnergy u(c.system, smooth, c.frame.box);
+  const PotentialEnergy u(c.system, smooth_reaction_field, c.frame.box);
   const Tensor x = positions_of(c.frame.x_nm);
   EXPECT_THROW(rollout(u, x, x, edges_of(c.frame.box), parameters(c.system), {.integrator = Integrator::langevin}), Error);
   EXPECT_THROW(rollout(u, x, 1e3 * sin(1e3 * x), edges_of(c.frame.box), parameters(c.system), {.dt_ps = 0.002}), Error) << "no water is found that far away";

@@ -9,7 +9,7 @@
 namespace tessera::molecular {
 namespace {
 
-using testing::fault;
+using tessera::testing::fault;
 
 Structure pdb(const std::string& text, const StructureOptions& o = {}) { return read_pdb(data::make_text_file("a.pdb", text), o).structure; }
 Structure cif(const std::string& text, const StructureOptions& o = {}) { return read_mmcif(data::make_text_file("a.cif", text), o).structure; }

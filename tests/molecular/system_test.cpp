@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/molecular/system.h"
 
-#include "tessera/autodiff/error.h"
+#include "error_text.h"
 
 #include <gtest/gtest.h>
 
@@ -53,14 +53,7 @@ TEST(System, MixingRules) {
 }
 
 TEST(System, FaultsAreNamed) {
-  const auto message = [](const System& s) -> std::string {
-    try {
-      validate(s);
-    } catch (const Error& e) {
-      return e.what();
-    }
-    return "";
-  };
+  const auto message = [](const System& s) { return tessera::testing::message_of([&] { validate(s); }); };
   System s = chain(3);
   s.bonds = {{{0, 9}}, {0}, {{0.1, 1000}}};
   EXPECT_NE(message(s).find("bonds: term 0 names atom 9 of 4"), std::string::npos) << message(s);

@@ -33,8 +33,8 @@ struct Kind {
   double digits = 0;  ///< relative: of velocities and forces
 };
 // XTC: half of 1/1000 nm and the rounding of single precision; DCD: single precision of up to 64 A, and of angles that go through cosines.
-const std::vector<Kind> kinds = {{".xtc", 5.005e-4, 2e-7, 1e-7, false, false}, {".trr", 0, 0, 0, true, false}, {".dcd", 1.95e-7, 1e-12, 1e-7, false, false},
-                                 {".nc", 1.95e-7, 1e-12, 1e-8, true, false, 6e-8}, {".h5md", 0, 0, 0, true, true}};
+const std::vector<Kind> trajectory_kinds = {{".xtc", 5.005e-4, 2e-7, 1e-7, false, false}, {".trr", 0, 0, 0, true, false}, {".dcd", 1.95e-7, 1e-12, 1e-7, false, false},
+                                            {".nc", 1.95e-7, 1e-12, 1e-8, true, false, 6e-8}, {".h5md", 0, 0, 0, true, true}};
 
 class Trajectories : public ::testing::TestWithParam<Kind> {
  protected:
@@ -63,7 +63,8 @@ class Trajectories : public ::testing::TestWithParam<Kind> {
     return out;
   }
 };
-INSTANTIATE_TEST_SUITE_P(Formats, Trajectories, ::testing::ValuesIn(kinds), [](const auto& k) { return std::string(k.param.ending + 1); });
+INSTANTIATE_TEST_SUITE_P(Formats, Trajectories, ::testing::ValuesIn(trajectory_kinds),
+                         [](const auto& k) { return std::string(k.param.ending + 1); });
 
 TEST_P(Trajectories, ReadBackWhatWasWritten) {
   {
@@ -177,7 +178,8 @@ TEST_P(Trajectories, AKillInTheMiddleOfAFrameLeavesTheOnesBefore) {
 
 /// Formats of frames one after the other: any cut is told with frame and byte.
 class CutTrajectories : public Trajectories {};
-INSTANTIATE_TEST_SUITE_P(Formats, CutTrajectories, ::testing::Values(kinds[0], kinds[1], kinds[2], kinds[3]), [](const auto& k) { return std::string(k.param.ending + 1); });
+INSTANTIATE_TEST_SUITE_P(Formats, CutTrajectories, ::testing::Values(trajectory_kinds[0], trajectory_kinds[1], trajectory_kinds[2], trajectory_kinds[3]),
+                         [](const auto& k) { return std::string(k.param.ending + 1); });
 
 TEST_P(CutTrajectories, AnyCutIsToldWithFrameAndByte) {
   const System few = testing::waters(4, 0.4, 0.3, 0.6);

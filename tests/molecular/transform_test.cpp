@@ -2,6 +2,7 @@
 #include "tessera/molecular/transform.h"
 
 #include "molecular_cases.h"
+#include "vectors.h"
 
 #include <gtest/gtest.h>
 
@@ -12,15 +13,13 @@
 namespace tessera::molecular {
 namespace {
 
+using testing::minus, testing::norm, testing::plus;
 using Random = std::mt19937_64;
 
 Vec3 gauss(Random& random, double by = 1) {
   std::normal_distribution<double> normal;
   return {by * normal(random), by * normal(random), by * normal(random)};
 }
-Vec3 plus(const Vec3& a, const Vec3& b) { return {a[0] + b[0], a[1] + b[1], a[2] + b[2]}; }
-Vec3 minus(const Vec3& a, const Vec3& b) { return {a[0] - b[0], a[1] - b[1], a[2] - b[2]}; }
-double norm(const Vec3& a) { return std::sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]); }
 
 /// Of a random unit quaternion.
 std::array<Vec3, 3> rotation(Random& random) {
@@ -41,7 +40,7 @@ Vec3 turned(const std::array<Vec3, 3>& r, const Vec3& x) {
   return out;
 }
 
-const Box slanted = box_of_angles({2.1, 2.3, 2.2}, {75, 80, 70});
+const Box slanted_cell = box_of_angles({2.1, 2.3, 2.2}, {75, 80, 70});
 
 TEST(Transform, MoleculesAreMadeWholeAndWrapped) {
   // A chain of five atoms longer than the box, and two waters.
@@ -54,40 +53,40 @@ TEST(Transform, MoleculesAreMadeWholeAndWrapped) {
   for (std::size_t k = 7; k < 11; ++k) whole[k] = plus(whole[k - 1], {0.8, 0.1, 0});
 
   std::vector<Vec3> torn = whole;
-  for (Vec3& x : torn) x = from_fractions(slanted, [&] {
-    Vec3 f = fractions(slanted, x);
+  for (Vec3& x : torn) x = from_fractions(slanted_cell, [&] {
+    Vec3 f = fractions(slanted_cell, x);
     for (double& v : f) v -= std::floor(v);
     return f;
   }());
   const MoleculeMap map(s);
   ASSERT_EQ(map.size(), 3u);
   EXPECT_EQ(map.atoms()[2], (std::vector<std::int32_t>{6, 7, 8, 9, 10}));
-  map.make_whole(torn, slanted);
+  map.make_whole(torn, slanted_cell);
   for (const auto& atoms : map.atoms())
     for (std::int32_t i : atoms) {
       const auto k = static_cast<std::size_t>(i), first = static_cast<std::size_t>(atoms[0]);
       EXPECT_LT(norm(minus(minus(torn[k], torn[first]), minus(whole[k], whole[first]))), 1e-14);
     }
   std::vector<Vec3> home = torn;
-  map.wrap(home, slanted);
+  map.wrap(home, slanted_cell);
   for (const auto& atoms : map.atoms()) {
-    for (double f : fractions(slanted, centre_of(home, atoms))) EXPECT_TRUE(f >= -1e-15 && f < 1 + 1e-15) << f;
+    for (double f : fractions(slanted_cell, centre_of(home, atoms))) EXPECT_TRUE(f >= -1e-15 && f < 1 + 1e-15) << f;
     const auto first = static_cast<std::size_t>(atoms[0]);
-    for (double f : fractions(slanted, minus(home[first], torn[first]))) EXPECT_NEAR(f, std::round(f), 1e-14);
+    for (double f : fractions(slanted_cell, minus(home[first], torn[first]))) EXPECT_NEAR(f, std::round(f), 1e-14);
     for (std::int32_t i : atoms) EXPECT_LT(norm(minus(minus(home[static_cast<std::size_t>(i)], home[first]), minus(torn[static_cast<std::size_t>(i)], torn[first]))), 1e-14);
   }
 }
 
 TEST(Transform, PathsGoOnBeyondTheFaces) {
   Random random(2);
-  Vec3 x = middle(slanted);
+  Vec3 x = middle(slanted_cell);
   Unwrap unwrap;
   for (int t = 0; t < 400; ++t) {
     Frame f;
-    f.box = slanted;
-    Vec3 s = fractions(slanted, x);
+    f.box = slanted_cell;
+    Vec3 s = fractions(slanted_cell, x);
     for (double& v : s) v -= std::floor(v);
-    f.x_nm = {from_fractions(slanted, s)};
+    f.x_nm = {from_fractions(slanted_cell, s)};
     unwrap.apply(f);
     EXPECT_LT(norm(minus(f.x_nm[0], x)), 1e-12);
     x = plus(x, gauss(random, 0.15));

@@ -9,26 +9,22 @@
 #include <cmath>
 
 #include "measured.h"
+#include "norm_error.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/jet.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/ops/matrix_functions.h"
+#include "tests/autodiff/noise.h"
 
 namespace tessera::solvers {
 namespace {
+
+using testing::noise;
 
 #define NEEDS_SLEPC                 \
   std::string why;                  \
   if (!slepc_available(&why)) GTEST_SKIP() << why
 
-double difference(const Tensor& a, const Tensor& b) {
-  EXPECT_EQ(a.type(), b.type());
-  return (norm(a - b) / norm(b)).item();
-}
-Tensor noise(const Shape& s, std::uint64_t seed, bool complex = false) {
-  const Tensor x = normal(random_key(seed), s);
-  return complex ? tessera::complex(x, normal(random_key(seed + 1000), s)) : x;
-}
 CsrPatternPtr band(Index n) {
   std::vector<Index> begin{0}, column;
   for (Index i = 0; i < n; ++i) {
@@ -67,27 +63,27 @@ TEST(Eigenpairs, OfTheSecondDifferenceFollowTheClosedForm) {
     }
     // dl / dA_ij = x_i x_j.
     const Tensor x = select(e.vectors, 0, 1), g = grad([&](Tensor u) { return select(eigenpairs(u, band(n), {.count = 3, .which = which, .hermitian = true}).values, 0, 1); })(v);
-    EXPECT_LE(difference(g, csr_from_dense(outer(x, x), band(n))), 1e-10);
+    EXPECT_LE(norm_error(g, csr_from_dense(outer(x, x), band(n))), 1e-10);
   }
 }
 
-struct Problem {
+struct Band {
   const char* name;
   bool complex, hermitian;
   c128 lower, diagonal, upper;
 };
-const Problem kProblems[] = {{"symmetric", false, true, -1.0, 2.0, -1.0},
-                             {"Hermitian", true, true, c128(-0.8, 0.3), 2.0, c128(-0.8, -0.3)},
-                             {"complex symmetric", true, false, c128(-1.0, 0.1), c128(2.0, 0.4), c128(-1.0, 0.1)},
-                             {"nonsymmetric", false, false, -0.6, 2.0, -1.3},
-                             {"complex nonsymmetric", true, false, c128(-0.6, 0.2), c128(2.0, 0.1), -1.3}};
+const Band kBands[] = {{"symmetric", false, true, -1.0, 2.0, -1.0},
+                       {"Hermitian", true, true, c128(-0.8, 0.3), 2.0, c128(-0.8, -0.3)},
+                       {"complex symmetric", true, false, c128(-1.0, 0.1), c128(2.0, 0.4), c128(-1.0, 0.1)},
+                       {"nonsymmetric", false, false, -0.6, 2.0, -1.3},
+                       {"complex nonsymmetric", true, false, c128(-0.6, 0.2), c128(2.0, 0.1), -1.3}};
 
 TEST(Eigenpairs, DerivativesToSecondOrderAreThoseOfTheDenseDecompositions) {
   NEEDS_SLEPC;
   constexpr Index n = 24;
   const auto pattern = band(n);
   double worst[3] = {0, 0, 0};
-  for (const Problem& p : kProblems) {
+  for (const Band& p : kBands) {
     SCOPED_TRACE(p.name);
     const Tensor full = rows(n, p.lower, p.diagonal, p.upper, 0.13), v = p.complex ? full : real(full);
     const c128 target(2.6, p.complex && !p.hermitian ? 0.3 : 0.0);
@@ -121,7 +117,8 @@ TEST(Eigenpairs, DerivativesToSecondOrderAreThoseOfTheDenseDecompositions) {
       return sorted(e.values, e.vectors);
     };
     const Tensor t = noise(v.shape(), 5, p.complex);
-    const double errors[] = {std::abs(mine(v).item() / plain(v).item() - 1), difference(grad(mine)(v), grad(plain)(v)), difference(hvp(mine, v, t), hvp(plain, v, t))};
+    const double errors[] = {std::abs(mine(v).item() / plain(v).item() - 1), norm_error(grad(mine)(v), grad(plain)(v)),
+                             norm_error(hvp(mine, v, t), hvp(plain, v, t))};
     std::printf("  %-22s value %.0e, first %.0e, second %.0e\n", p.name, errors[0], errors[1], errors[2]);
     for (int k = 0; k < 3; ++k) worst[k] = std::max(worst[k], errors[k]);
     const auto [y, push] = linearize(mine, v);
@@ -146,7 +143,7 @@ TEST(Eigenpairs, BatchesAndOneFactorisation) {
   const Tensor l = vmap(f)(many), g = vmap(grad(f))(many);
   for (Index k = 0; k < 2; ++k) {
     EXPECT_NEAR(l.to_vector()[k], f(select(many, 0, k)).item(), 1e-14);
-    EXPECT_LE(difference(select(g, 0, k), grad(f)(select(many, 0, k))), 1e-12);
+    EXPECT_LE(norm_error(select(g, 0, k), grad(f)(select(many, 0, k))), 1e-12);
   }
   // The tangent and any number of adjoints are solves with one factorisation of each pair's system.
   struct Counting final : LinearSolver {

@@ -14,18 +14,13 @@
 #include "tessera/autodiff/jit.h"
 #include "tessera/autodiff/ops.h"
 #include "measured.h"
+#include "norm_error.h"
+#include "tests/autodiff/noise.h"
 
 namespace tessera::solvers {
 namespace {
 
-double difference(const Tensor& a, const Tensor& b) {
-  EXPECT_EQ(a.type(), b.type());
-  return (norm(a - b) / norm(b)).item();
-}
-Tensor noise(const Shape& s, std::uint64_t seed, bool complex = false) {
-  const Tensor x = normal(random_key(seed), s);
-  return complex ? tessera::complex(x, normal(random_key(seed + 1000), s)) : x;
-}
+using testing::noise;
 
 /// -Laplace(u) + c du/dx + k u by differences on a grid of m x m points.
 struct Problem {
@@ -90,7 +85,7 @@ TEST(Petsc, ManufacturedProblemsByEveryFamilyOfSolvers) {
       const auto solver = f.make();
       const auto y = linear_solve(LinearOperator::csr(s.values, s.pattern), s.b, {.solver = solver});
       EXPECT_GT(y.reason.item<std::int32_t>(), 0) << to_string(static_cast<SolveReason>(y.reason.item<std::int32_t>())) << " at " << y.residual.item();
-      const double error = difference(y.x, s.known);
+      const double error = norm_error(y.x, s.known);
       EXPECT_LE(error, 1e-11);
       const Tensor c = noise({kM * kM}, 4, p.complex);
       const auto [x, pull] = vjp([&](Tensor r) { return linear_solve(LinearOperator::csr(s.values, s.pattern), r, {.solver = solver}).x; }, s.b);
@@ -111,7 +106,8 @@ TEST(Petsc, ManufacturedProblemsByEveryFamilyOfSolvers) {
         return sum(real(conj(c) * z * z));
       };
       const Tensor t = noise(s.values.shape(), 5, p.complex);
-      const double first = difference(grad(mine)(s.values), grad(plain)(s.values)), second = difference(hvp(mine, s.values, t), hvp(plain, s.values, t));
+      const double first = norm_error(grad(mine)(s.values), grad(plain)(s.values));
+      const double second = norm_error(hvp(mine, s.values, t), hvp(plain, s.values, t));
       EXPECT_LE(first, 1e-10);
       EXPECT_LE(second, 1e-10);
       std::printf("  %-28s %-24s error %.0e, adjoint %.0e, first %.0e, second %.0e\n", p.name, f.name, error, std::abs(left - right) / std::max(1.0, std::abs(left)), first, second);
@@ -135,7 +131,7 @@ TEST(Petsc, ThirdDerivativeOfAMumpsSolveAgainstDifferencesOfTheSecond) {
   Tensor d = 0.0 * third;
   const double weights[] = {45.0 / 60, -9.0 / 60, 1.0 / 60};
   for (int k = 1; k <= 3; ++k) d = d + (weights[k - 1] / h) * (second(s.values + (k * h) * t) - second(s.values - (k * h) * t));
-  const double error = difference(third, d);
+  const double error = norm_error(third, d);
   test::measured("third_derivative_of_mumps_solve", error);
   EXPECT_LE(error, 1e-8);
   const Tensor back = grad([&](Tensor u) { return sum(real(conj(t) * second(u))); })(s.values);  // reverse over forward over reverse
@@ -147,9 +143,9 @@ TEST(Petsc, FunctionsAndAllElementTypes) {
   const System s = make(kProblems[3]);
   const auto a = [&](Tensor u) { return LinearOperator::function([=, &s](const Tensor& x) { return csr_matmul(u, s.pattern, x); }); };
   const auto ksp = petsc({.pc = "none", .tolerance = 1e-13});
-  EXPECT_LE(difference(linear_solve(a(s.values), s.b, {.solver = ksp}).x, s.known), 1e-11);
+  EXPECT_LE(norm_error(linear_solve(a(s.values), s.b, {.solver = ksp}).x, s.known), 1e-11);
   const auto loss = [&](auto x_of) { return [&, x_of](Tensor u) { return sum(square(x_of(u))); }; };
-  EXPECT_LE(difference(grad(loss([&](Tensor u) { return linear_solve(a(u), s.b, {.solver = ksp}).x; }))(s.values),
+  EXPECT_LE(norm_error(grad(loss([&](Tensor u) { return linear_solve(a(u), s.b, {.solver = ksp}).x; }))(s.values),
                        grad(loss([&](Tensor u) { return solve(csr_to_dense(u, s.pattern), s.b); }))(s.values)), 1e-10);
   for (Dtype t : {Dtype::f32, Dtype::c64, Dtype::c128}) {
     const Tensor x = linear_solve(LinearOperator::csr(cast(s.values, t), s.pattern), cast(s.b, t), {.solver = mumps_lu()}).x;
@@ -163,7 +159,7 @@ TEST(Petsc, BatchesAndFailuresAndMisspeltOptions) {
   const System s = make(kProblems[0]);
   const Tensor many = stack({s.values, 2.0 * s.values, 3.0 * s.values});
   const Tensor x = vmap([&](Tensor u) { return linear_solve(LinearOperator::csr(u, s.pattern), s.b, {.solver = mumps_lu()}).x; })(many);
-  for (Index k = 0; k < 3; ++k) EXPECT_LE(difference(select(x, 0, k), (1.0 / static_cast<double>(k + 1)) * s.known), 1e-12);
+  for (Index k = 0; k < 3; ++k) EXPECT_LE(norm_error(select(x, 0, k), (1.0 / static_cast<double>(k + 1)) * s.known), 1e-12);
   const auto few = linear_solve(LinearOperator::csr(s.values, s.pattern), s.b, {.solver = petsc({.pc = "none", .iterations = 3})});
   EXPECT_EQ(few.reason.item<std::int32_t>(), static_cast<std::int32_t>(SolveReason::iterations));
   const auto singular = linear_solve(LinearOperator::dense(tensor({1.0, 1.0, 1.0, 1.0}, {2, 2})), ones({2}), {.solver = mumps_lu()});
@@ -196,8 +192,8 @@ TEST(Petsc, SnesFindsRootsWithDerivatives) {
   const auto f = [&](const NonlinearSolver& solver) {
     return [&, solver](Tensor m) { return sum(sin(root([&](const Tensor& x) { return matmul(m, x) + 0.3 * x * x * x - b; }, zeros({4}), {.solver = solver}).x)); };
   };
-  EXPECT_LE(difference(f(petsc_snes())(a), f(newton())(a)), 1e-11);
-  EXPECT_LE(difference(grad(f(petsc_snes()))(a), grad(f(newton()))(a)), 1e-11);
+  EXPECT_LE(norm_error(f(petsc_snes())(a), f(newton())(a)), 1e-11);
+  EXPECT_LE(norm_error(grad(f(petsc_snes()))(a), grad(f(newton()))(a)), 1e-11);
   EXPECT_LT(root([](const Tensor& x) { return square(x) + 1.0; }, ones({1}), {.solver = petsc_snes()}).reason.item<std::int32_t>(), 0);
 }
 
@@ -233,7 +229,7 @@ TEST(Petsc, SparseNewtonOnManyUnknowns) {
     // Second order, forward over reverse against differences of the gradient.
     const auto gradient = [&](Tensor p) { return grad([&](Tensor r) { return sum(c * square(x_of(r))); })(p); };
     const Tensor twice = jvp(gradient, q, w).second, step = (gradient(q + 1e-3 * w) - gradient(q - 1e-3 * w)) / 2e-3;
-    EXPECT_LE(difference(twice, step), 1e-5);
+    EXPECT_LE(norm_error(twice, step), 1e-5);
   }
 }
 

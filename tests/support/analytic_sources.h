@@ -83,7 +83,7 @@ inline std::vector<SurfaceFields> on_patches(const std::vector<Patch>& patches, 
           e.push_back(v.e[component]);
           h.push_back(v.h[component]);
         }
-    const Shape shape{static_cast<Index>(frequencies.size()), 2, p.n_hi(), p.n_lo()};
+    const tessera::Shape shape{static_cast<Index>(frequencies.size()), 2, p.n_hi(), p.n_lo()};
     out.push_back({tensor(e, shape), tensor(h, shape)});
   }
   return out;

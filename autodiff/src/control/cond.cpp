@@ -10,8 +10,6 @@
 namespace tessera::detail {
 namespace {
 
-BodyPtr body(Graph g) { return std::make_shared<Body>(std::move(g)); }
-
 struct Cond : Hand<Cond> {
   static constexpr const char* name = "cond";
   static Types infer(std::span<const Type> in, const Attributes* a) {
@@ -142,7 +140,7 @@ struct Cond : Hand<Cond> {
     skip(then_f.graph, then_f.graph.inputs.size(), else_f.captured);
     operands.insert(operands.end(), then_f.captured.begin(), then_f.captured.end());
     operands.insert(operands.end(), else_f.captured.begin(), else_f.captured.end());
-    return apply_cond(std::make_shared<Branches>(Branches{body(std::move(then_f.graph)), body(std::move(else_f.graph))}), operands, where);
+    return apply_cond(std::make_shared<Branches>(Branches{body_of(std::move(then_f.graph)), body_of(std::move(else_f.graph))}), operands, where);
   }
 };
 TESSERA_REGISTER(Cond);

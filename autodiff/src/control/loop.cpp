@@ -81,8 +81,6 @@ void append(std::vector<T>& a, const std::vector<T>& b) {
   a.insert(a.end(), b.begin(), b.end());
 }
 
-BodyPtr body(Graph g) { return std::make_shared<Body>(std::move(g)); }
-
 /// Inputs of a sweep's body in their groups, and the flags of those that come from earlier sweeps.
 void flag_sources(const Sweep& s, const std::vector<Flags>& kept, Flags& in) {
   for (const Source& f : s.from) in.push_back(kept[f.sweep][f.kept]);
@@ -133,10 +131,10 @@ std::vector<std::vector<Tensor>> ride(const Application& a, const Riders& riders
     if (l.inverse && &s == &l.sweeps[0]) {
       Closed back = joint_graph(l.inverse->graph(), riders, {in_groups[0], in_groups[1], in_groups[2]}, in, {{s.n_carry}},
                                 Flags(in.begin() + static_cast<std::ptrdiff_t>(s.n_consts), in.begin() + static_cast<std::ptrdiff_t>(s.xs_begin())));
-      if (back.captured.empty() && joint.captured.empty()) joined->inverse = body(std::move(back.graph));
+      if (back.captured.empty() && joint.captured.empty()) joined->inverse = body_of(std::move(back.graph));
       else joined->checkpoint = Checkpoint::all();
     }
-    j.body = body(std::move(joint.graph));
+    j.body = body_of(std::move(joint.graph));
     joined->sweeps.push_back(std::move(j));
 
     const auto x = a.in.subspan(at, s.operands());
@@ -281,11 +279,11 @@ void transpose_loop(const Application& a, std::span<const bool> linear, std::spa
     for (std::size_t k = 0; k < s.from.size(); ++k)
       if (!p.in[s.operands() + k]) n.from.push_back({part[s.from[k].sweep].forward, part[s.from[k].sweep].kept_at[s.from[k].kept]});
     const std::vector<Graph::Id> in = picked<Graph::Id>(g.inputs, p.in, 0, g.inputs.size(), false);
-    n.body = body(extract(g, in, out));
+    n.body = body_of(extract(g, in, out));
     append(operands, picked<Tensor>(a.in.subspan(at, s.operands()), p.in, 0, s.operands(), false));
     if (l.inverse && i == 0) {
       const Graph& back = l.inverse->graph();
-      turned->inverse = body(extract(back, picked<Graph::Id>(back.inputs, p.in, 0, s.operands(), false),
+      turned->inverse = body_of(extract(back, picked<Graph::Id>(back.inputs, p.in, 0, s.operands(), false),
                                      picked<Graph::Id>(back.outputs, Flags(p.in.begin() + static_cast<std::ptrdiff_t>(s.n_consts), p.in.end()), 0, s.n_carry, false)));
     }
     turned->sweeps.push_back(std::move(n));
@@ -373,7 +371,7 @@ void transpose_loop(const Application& a, std::span<const bool> linear, std::spa
     in = picked<Graph::Id>(g.inputs, p.in, 0, g.inputs.size());
     r.n_kept = counted(p.in, s.operands(), s.from.size());
     r.n_ys = counted(p.in, s.xs_begin(), s.n_xs);
-    r.body = body(record_abstract("vjp", [&](const std::vector<Tensor>& v) {
+    r.body = body_of(record_abstract("vjp", [&](const std::vector<Tensor>& v) {
       Cursor<Tensor> next(v);
       std::vector<Tensor> values, cts, y;
       const auto once = next.take(p.once.size());
@@ -467,7 +465,7 @@ void batch_loop(const Application& a, std::span<const bool> batched, Index size,
     return lanes_of(batch_graph(l.condition->graph(), x, condition_in, size, flags)[0]);
   };
   if (masked) {
-    wide->condition = body(record_abstract("vmap", [&](const std::vector<Tensor>& x) { return std::vector<Tensor>{any(predicate(x))}; },
+    wide->condition = body_of(record_abstract("vmap", [&](const std::vector<Tensor>& x) { return std::vector<Tensor>{any(predicate(x))}; },
                                            batched_types(l.condition->graph(), condition_in, size)).graph);
   } else {
     wide->condition = l.condition;
@@ -500,7 +498,7 @@ void batch_loop(const Application& a, std::span<const bool> batched, Index size,
       w.from.push_back({0, l.sweeps[0].n_kept});
       types.push_back({Dtype::boolean, {size}});
     }
-    w.body = body(record_abstract("vmap", [&](const std::vector<Tensor>& x) {
+    w.body = body_of(record_abstract("vmap", [&](const std::vector<Tensor>& x) {
       std::vector<Tensor> own = x, asked;
       Tensor lanes;
       if (head) {
@@ -525,7 +523,7 @@ void batch_loop(const Application& a, std::span<const bool> batched, Index size,
     if (l.inverse && i == 0 && masked) wide->checkpoint = WhileOptions{}.checkpoint;  // what is done is not undone
     if (l.inverse && i == 0 && !masked) {
       const Graph& back = l.inverse->graph();
-      wide->inverse = body(record_abstract("vmap", [&](const std::vector<Tensor>& x) {
+      wide->inverse = body_of(record_abstract("vmap", [&](const std::vector<Tensor>& x) {
         Flags flags;
         std::vector<Tensor> y = batch_graph(back, x, in, size, flags);
         for (std::size_t k = 0; k < y.size(); ++k)

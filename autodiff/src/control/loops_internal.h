@@ -32,6 +32,7 @@ class Body {
   mutable std::unique_ptr<const Body> first_;
 };
 using BodyPtr = std::shared_ptr<const Body>;
+inline BodyPtr body_of(Graph g) { return std::make_shared<Body>(std::move(g)); }
 
 /// What sweep `sweep` kept as its number `kept`.
 struct Source {

@@ -13,7 +13,7 @@ namespace tessera {
 namespace {
 
 using Action = CheckpointAction;
-using Kind = Action::Kind;
+using ActionKind = Action::Kind;
 using Actions = std::vector<Action>;
 
 /// Steps to advance before the next snapshot when `steps` > 1 are to be reversed with `snapshots` > 1, the one at
@@ -34,20 +34,20 @@ void revolve(Index begin, Index end, Index snapshots, int slot, Actions& out) {
   while (end - begin > 1) {
     if (snapshots == 1) {
       for (Index k = end - 1; k > begin; --k) {
-        out.push_back({Kind::advance, begin, k});
-        out.push_back({Kind::adjoint, k, k});
-        out.push_back({Kind::restore, begin, begin, slot});
+        out.push_back({ActionKind::advance, begin, k});
+        out.push_back({ActionKind::adjoint, k, k});
+        out.push_back({ActionKind::restore, begin, begin, slot});
       }
       break;
     }
     const Index middle = begin + split(end - begin, snapshots);
-    out.push_back({Kind::advance, begin, middle});
-    out.push_back({Kind::store, middle, middle, slot + 1});
+    out.push_back({ActionKind::advance, begin, middle});
+    out.push_back({ActionKind::store, middle, middle, slot + 1});
     revolve(middle, end, snapshots - 1, slot + 1, out);
-    out.push_back({Kind::restore, begin, begin, slot});
+    out.push_back({ActionKind::restore, begin, begin, slot});
     end = middle;
   }
-  if (end > begin) out.push_back({Kind::adjoint, begin, begin});
+  if (end > begin) out.push_back({ActionKind::adjoint, begin, begin});
 }
 
 void need_positive(const char* policy, Index value) {
@@ -57,12 +57,12 @@ void need_positive(const char* policy, Index value) {
 Actions disk(Index n) {
   Actions out;
   for (Index k = 0; k < n; ++k) {
-    out.push_back({Kind::store, k, k, static_cast<int>(k)});
-    if (k + 1 < n) out.push_back({Kind::advance, k, k + 1});
+    out.push_back({ActionKind::store, k, k, static_cast<int>(k)});
+    if (k + 1 < n) out.push_back({ActionKind::advance, k, k + 1});
   }
   for (Index k = n; k-- > 0;) {
-    if (k + 1 < n) out.push_back({Kind::restore, k, k, static_cast<int>(k)});
-    out.push_back({Kind::adjoint, k, k});
+    if (k + 1 < n) out.push_back({ActionKind::restore, k, k, static_cast<int>(k)});
+    out.push_back({ActionKind::adjoint, k, k});
   }
   return out;
 }
@@ -72,14 +72,14 @@ Actions every(Index n, Index k) {
   Actions out;
   const Index last = (n - 1) / k;
   for (Index j = 0; j <= last; ++j) {
-    out.push_back({Kind::store, j * k, j * k, static_cast<int>(j)});
-    if (j < last) out.push_back({Kind::advance, j * k, (j + 1) * k});
+    out.push_back({ActionKind::store, j * k, j * k, static_cast<int>(j)});
+    if (j < last) out.push_back({ActionKind::advance, j * k, (j + 1) * k});
   }
   for (Index j = last + 1; j-- > 0;) {
     const Index end = std::min(n, (j + 1) * k);
-    if (j < last) out.push_back({Kind::restore, j * k, j * k, static_cast<int>(j)});
-    out.push_back({Kind::tape, j * k, end});
-    for (Index i = end; i-- > j * k;) out.push_back({Kind::adjoint, i, i});
+    if (j < last) out.push_back({ActionKind::restore, j * k, j * k, static_cast<int>(j)});
+    out.push_back({ActionKind::tape, j * k, end});
+    for (Index i = end; i-- > j * k;) out.push_back({ActionKind::adjoint, i, i});
   }
   return out;
 }
@@ -91,9 +91,9 @@ Actions online(Index n, Index snapshots) {
   for (Index k = 0; k < n; ++k) {
     const int slot = placement.place(k);
     if (slot < 0) continue;
-    if (at < k) out.push_back({Kind::advance, at, k});
+    if (at < k) out.push_back({ActionKind::advance, at, k});
     at = k;
-    out.push_back({Kind::store, k, k, slot});
+    out.push_back({ActionKind::store, k, k, slot});
   }
   placement.reverse(n, out);
   return out;
@@ -101,10 +101,10 @@ Actions online(Index n, Index snapshots) {
 
 Actions reversible(Index n) {
   Actions out;
-  if (n > 1) out.push_back({Kind::advance, 0, n - 1});
+  if (n > 1) out.push_back({ActionKind::advance, 0, n - 1});
   for (Index k = n; k-- > 0;) {
-    out.push_back({Kind::adjoint, k, k});
-    if (k > 0) out.push_back({Kind::invert, k, k - 1});
+    out.push_back({ActionKind::adjoint, k, k});
+    if (k > 0) out.push_back({ActionKind::invert, k, k - 1});
   }
   return out;
 }
@@ -151,7 +151,7 @@ void OnlinePlacement::reverse(Index n, Actions& out) const {
     std::vector<int> names = {from.slot};
     for (int s = 0; s < static_cast<int>(limit_) && names.size() < 1 + static_cast<std::size_t>(limit_) - kept.size(); ++s)
       if (std::none_of(kept.begin(), kept.end(), [&](const Kept& k) { return k.slot == s; })) names.push_back(s);
-    out.push_back({Kind::restore, from.state, from.state, from.slot});
+    out.push_back({ActionKind::restore, from.state, from.state, from.slot});
     for (Action& a : stretch) {
       if (a.slot >= 0) a.slot = names[static_cast<std::size_t>(a.slot)];
       out.push_back(a);
@@ -169,29 +169,29 @@ void check_schedule(const Actions& actions, Index n) {
   for (std::size_t k = 0; k < actions.size(); ++k) {
     const Action& a = actions[k];
     switch (a.kind) {
-      case Kind::advance:
-      case Kind::tape:
+      case ActionKind::advance:
+      case ActionKind::tape:
         if (a.from != state || a.to <= a.from || a.to > n)
           wrong(k, "runs steps " + std::to_string(a.from) + " ... " + std::to_string(a.to) + " of " + std::to_string(n) + " on state " + std::to_string(state));
-        if (a.kind == Kind::tape)
+        if (a.kind == ActionKind::tape)
           for (Index i = a.from; i < a.to; ++i) taped[static_cast<std::size_t>(i)] = true;
         state = a.to;
         break;
-      case Kind::invert:
+      case ActionKind::invert:
         if (a.from != state || a.to >= a.from || a.to < 0) wrong(k, "inverts steps from state " + std::to_string(a.from) + " on state " + std::to_string(state));
         state = a.to;
         break;
-      case Kind::store:
+      case ActionKind::store:
         if (a.slot < 0) wrong(k, "stores in slot " + std::to_string(a.slot));
         slots[a.slot] = state;
         break;
-      case Kind::restore: {
+      case ActionKind::restore: {
         const auto it = slots.find(a.slot);
         if (it == slots.end()) wrong(k, "restores slot " + std::to_string(a.slot) + ", where nothing is stored");
         state = it->second;
         break;
       }
-      case Kind::adjoint:
+      case ActionKind::adjoint:
         if (a.from != next) wrong(k, "reverses step " + std::to_string(a.from) + " where step " + std::to_string(next) + " is due");
         if (!taped[static_cast<std::size_t>(a.from)] && state != a.from)
           wrong(k, "reverses step " + std::to_string(a.from) + ", which is not taped, on state " + std::to_string(state));
@@ -217,15 +217,15 @@ Actions checkpoint_schedule(const Checkpoint& p, Index n) {
   if (n == 0) return out;
   switch (p.kind) {
     case Checkpoint::Kind::all:
-      out.push_back({Kind::tape, 0, n});
-      for (Index k = n; k-- > 0;) out.push_back({Kind::adjoint, k, k});
+      out.push_back({ActionKind::tape, 0, n});
+      for (Index k = n; k-- > 0;) out.push_back({ActionKind::adjoint, k, k});
       return out;
     case Checkpoint::Kind::every: return every(n, p.parameter);
     case Checkpoint::Kind::online: return online(n, p.parameter);
     case Checkpoint::Kind::reversible: return reversible(n);
     case Checkpoint::Kind::disk: return disk(n);
     default:
-      out.push_back({Kind::store, 0, 0, 0});
+      out.push_back({ActionKind::store, 0, 0, 0});
       revolve(0, n, p.kind == Checkpoint::Kind::none ? 1 : p.parameter, 0, out);
       return out;
   }
@@ -234,7 +234,7 @@ Actions checkpoint_schedule(const Checkpoint& p, Index n) {
 Index recomputed_steps(const Checkpoint& p, Index n) {
   Index steps = 0;
   for (const Action& a : checkpoint_schedule(p, n))
-    if (a.kind == Kind::advance) steps += a.to - a.from;
+    if (a.kind == ActionKind::advance) steps += a.to - a.from;
   return steps;
 }
 

@@ -38,7 +38,7 @@ Snapshots::Snapshots(std::size_t state_bytes, bool on_disk, const std::string& f
   unlink(name.c_str());
 }
 Snapshots::~Snapshots() {
-  if (file_ >= 0) close(file_);
+  if (file_ >= 0) ::close(file_);
 }
 
 void Snapshots::store(int slot, const std::byte* state) {

@@ -13,7 +13,7 @@
 namespace tessera {
 namespace {
 
-using kernels::bessel::Kind;
+using BesselKind = kernels::bessel::Kind;
 
 struct BesselAttr {
   double order;
@@ -27,7 +27,7 @@ Tensor of_order(double order, bool scaled, const Tensor& z, Where where) {
 }
 
 /// f_v' = (below f_{v-1} + above f_{v+1}) / 2; for v = 0, where f_{-1} = +-f_1, above f_1.
-template <class P, Kind K, DtypeSet S, int below, int above>
+template <class P, BesselKind K, DtypeSet S, int below, int above>
 struct Bessel : Elementwise<P, 1> {
   static constexpr RuleClass rule = RuleClass::hand;
   static constexpr DtypeSet dtypes = S;
@@ -57,19 +57,19 @@ struct Bessel : Elementwise<P, 1> {
       return;
     }
     // What the factor's own derivative adds.
-    if constexpr (K == Kind::k) o[0] = t[0] * (slope + f);
-    else if constexpr (K == Kind::h1) o[0] = t[0] * (slope - c128(0, 1) * f);
-    else if constexpr (K == Kind::h2) o[0] = t[0] * (slope + c128(0, 1) * f);
-    else if constexpr (K == Kind::i) o[0] = t[0] * slope - f * (sign(real(z)) * real(t[0]));
+    if constexpr (K == BesselKind::k) o[0] = t[0] * (slope + f);
+    else if constexpr (K == BesselKind::h1) o[0] = t[0] * (slope - c128(0, 1) * f);
+    else if constexpr (K == BesselKind::h2) o[0] = t[0] * (slope + c128(0, 1) * f);
+    else if constexpr (K == BesselKind::i) o[0] = t[0] * slope - f * (sign(real(z)) * real(t[0]));
     else o[0] = is_complex(z.dtype()) ? t[0] * slope - f * (sign(imag(z)) * imag(t[0])) : t[0] * slope;
   }
 };
-struct BesselJ : Bessel<BesselJ, Kind::j, kInexact, 1, -1> { static constexpr const char* name = "bessel_j"; };
-struct BesselY : Bessel<BesselY, Kind::y, kInexact, 1, -1> { static constexpr const char* name = "bessel_y"; };
-struct BesselI : Bessel<BesselI, Kind::i, kInexact, 1, 1> { static constexpr const char* name = "bessel_i"; };
-struct BesselK : Bessel<BesselK, Kind::k, kInexact, -1, -1> { static constexpr const char* name = "bessel_k"; };
-struct Hankel1 : Bessel<Hankel1, Kind::h1, kComplex, 1, -1> { static constexpr const char* name = "hankel1"; };
-struct Hankel2 : Bessel<Hankel2, Kind::h2, kComplex, 1, -1> { static constexpr const char* name = "hankel2"; };
+struct BesselJ : Bessel<BesselJ, BesselKind::j, kInexact, 1, -1> { static constexpr const char* name = "bessel_j"; };
+struct BesselY : Bessel<BesselY, BesselKind::y, kInexact, 1, -1> { static constexpr const char* name = "bessel_y"; };
+struct BesselI : Bessel<BesselI, BesselKind::i, kInexact, 1, 1> { static constexpr const char* name = "bessel_i"; };
+struct BesselK : Bessel<BesselK, BesselKind::k, kInexact, -1, -1> { static constexpr const char* name = "bessel_k"; };
+struct Hankel1 : Bessel<Hankel1, BesselKind::h1, kComplex, 1, -1> { static constexpr const char* name = "hankel1"; };
+struct Hankel2 : Bessel<Hankel2, BesselKind::h2, kComplex, 1, -1> { static constexpr const char* name = "hankel2"; };
 TESSERA_REGISTER(BesselJ);
 TESSERA_REGISTER(BesselY);
 TESSERA_REGISTER(BesselI);
@@ -78,7 +78,7 @@ TESSERA_REGISTER(Hankel1);
 TESSERA_REGISTER(Hankel2);
 
 template <class P>
-Tensor bessel(double order, bool scaled, const Arg& z) {
+Tensor bessel_function(double order, bool scaled, const Arg& z) {
   Tensor t = detail::to_tensor(P::name, z);
   if (P::dtypes == kComplex && is_float(t.dtype())) t = cast(t, complex_of(t.dtype()));
   return of_order<P>(order, scaled, t, z.where);
@@ -102,18 +102,18 @@ Tensor spherical(const char* op, int n, const Arg& z) {
 
 }  // namespace
 
-Tensor bessel_j(double order, Arg z) { return bessel<BesselJ>(order, false, z); }
-Tensor bessel_y(double order, Arg z) { return bessel<BesselY>(order, false, z); }
-Tensor bessel_i(double order, Arg z) { return bessel<BesselI>(order, false, z); }
-Tensor bessel_k(double order, Arg z) { return bessel<BesselK>(order, false, z); }
-Tensor hankel1(double order, Arg z) { return bessel<Hankel1>(order, false, z); }
-Tensor hankel2(double order, Arg z) { return bessel<Hankel2>(order, false, z); }
-Tensor bessel_je(double order, Arg z) { return bessel<BesselJ>(order, true, z); }
-Tensor bessel_ye(double order, Arg z) { return bessel<BesselY>(order, true, z); }
-Tensor bessel_ie(double order, Arg z) { return bessel<BesselI>(order, true, z); }
-Tensor bessel_ke(double order, Arg z) { return bessel<BesselK>(order, true, z); }
-Tensor hankel1e(double order, Arg z) { return bessel<Hankel1>(order, true, z); }
-Tensor hankel2e(double order, Arg z) { return bessel<Hankel2>(order, true, z); }
+Tensor bessel_j(double order, Arg z) { return bessel_function<BesselJ>(order, false, z); }
+Tensor bessel_y(double order, Arg z) { return bessel_function<BesselY>(order, false, z); }
+Tensor bessel_i(double order, Arg z) { return bessel_function<BesselI>(order, false, z); }
+Tensor bessel_k(double order, Arg z) { return bessel_function<BesselK>(order, false, z); }
+Tensor hankel1(double order, Arg z) { return bessel_function<Hankel1>(order, false, z); }
+Tensor hankel2(double order, Arg z) { return bessel_function<Hankel2>(order, false, z); }
+Tensor bessel_je(double order, Arg z) { return bessel_function<BesselJ>(order, true, z); }
+Tensor bessel_ye(double order, Arg z) { return bessel_function<BesselY>(order, true, z); }
+Tensor bessel_ie(double order, Arg z) { return bessel_function<BesselI>(order, true, z); }
+Tensor bessel_ke(double order, Arg z) { return bessel_function<BesselK>(order, true, z); }
+Tensor hankel1e(double order, Arg z) { return bessel_function<Hankel1>(order, true, z); }
+Tensor hankel2e(double order, Arg z) { return bessel_function<Hankel2>(order, true, z); }
 
 Tensor spherical_j(int n, Arg z) {
   const Tensor t = spherical("spherical_j", n, z);

@@ -66,7 +66,7 @@ const std::array<Lab, 10>& viridis() {
 
 // Lightness is symmetric about the middle and changes by equal amounts; the hue turns red, orange,
 // yellow, then teal, blue, indigo. Red against blue survives every common colour-vision deficiency.
-const std::array<Lab, 9>& resistivity() {
+const std::array<Lab, 9>& resistivity_anchors() {
   static const std::array<Lab, 9> anchors = {
       from_lch(0.36, 0.130, 25),  from_lch(0.51, 0.160, 35),  from_lch(0.66, 0.155, 55),
       from_lch(0.81, 0.135, 82),  from_lch(0.94, 0.065, 115), from_lch(0.81, 0.085, 205),
@@ -96,7 +96,7 @@ Colour colour_at(ColourMap map, double t) {
   t = std::clamp(t, 0.0, 1.0);
   switch (map) {
     case ColourMap::resistivity:
-      return between(resistivity(), t);
+      return between(resistivity_anchors(), t);
     case ColourMap::difference:
       return between(difference(), t);
     case ColourMap::viridis:

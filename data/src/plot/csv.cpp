@@ -8,7 +8,7 @@ namespace tessera::data {
 namespace {
 
 /// The shortest number that reads back as the same double; an empty field for NaN.
-std::string number(double v) {
+std::string as_text(double v) {
   if (std::isnan(v)) return "";
   char text[32];
   return {text, std::to_chars(text, text + sizeof text, v).ptr};
@@ -37,7 +37,7 @@ struct Row {
   std::string x, x_low, x_high, y, y_low, y_high, value, masked, text;
 };
 
-struct Writer {
+struct CsvWriter {
   std::string out;
   std::string head;  // panel and series of the current row
 
@@ -51,32 +51,32 @@ struct Writer {
 
   void operator()(const Line& s) {
     for (std::size_t i = 0; i < s.x.size(); ++i)
-      row("line", {.x = number(s.x[i]), .y = number(s.y[i])});
+      row("line", {.x = as_text(s.x[i]), .y = as_text(s.y[i])});
   }
   void operator()(const Steps& s) {
     for (std::size_t i = 0; i < s.value.size(); ++i) {
-      const std::string v = number(s.value[i]), lo = number(s.edge[i]), hi = number(s.edge[i + 1]);
+      const std::string v = as_text(s.value[i]), lo = as_text(s.edge[i]), hi = as_text(s.edge[i + 1]);
       row("steps", s.vertical ? Row{.x = v, .y_low = lo, .y_high = hi}
                               : Row{.x_low = lo, .x_high = hi, .y = v});
     }
   }
   void operator()(const Points& s) {
     const auto end = [](double v, const std::vector<double>& length, std::size_t i, double sign) {
-      return length.empty() ? std::string() : number(v + sign * length[i]);
+      return length.empty() ? std::string() : as_text(v + sign * length[i]);
     };
     for (std::size_t i = 0; i < s.x.size(); ++i)
-      row("points", {.x = number(s.x[i]),
+      row("points", {.x = as_text(s.x[i]),
                      .x_low = end(s.x[i], s.x_minus, i, -1),
                      .x_high = end(s.x[i], s.x_plus, i, 1),
-                     .y = number(s.y[i]),
+                     .y = as_text(s.y[i]),
                      .y_low = end(s.y[i], s.y_minus, i, -1),
                      .y_high = end(s.y[i], s.y_plus, i, 1)});
   }
   void operator()(const Band& s) {
     const bool stepped = s.at.size() == s.low.size() + 1;
     for (std::size_t i = 0; i < s.low.size(); ++i) {
-      const std::string at = number(s.at[i]), next = stepped ? number(s.at[i + 1]) : "",
-                        lo = number(s.low[i]), hi = number(s.high[i]);
+      const std::string at = as_text(s.at[i]), next = stepped ? as_text(s.at[i + 1]) : "",
+                        lo = as_text(s.low[i]), hi = as_text(s.high[i]);
       Row r;
       (s.vertical ? r.x_low : r.y_low) = lo;
       (s.vertical ? r.x_high : r.y_high) = hi;
@@ -93,30 +93,30 @@ struct Writer {
     const std::size_t nx = s.x_edge.empty() ? 0 : s.x_edge.size() - 1;
     for (std::size_t k = 0; k < s.value.size(); ++k) {
       const std::size_t i = k % nx, j = k / nx;
-      row("cell", {.x_low = number(s.x_edge[i]),
-                   .x_high = number(s.x_edge[i + 1]),
-                   .y_low = number(s.y_edge[j]),
-                   .y_high = number(s.y_edge[j + 1]),
-                   .value = number(s.value[k]),
+      row("cell", {.x_low = as_text(s.x_edge[i]),
+                   .x_high = as_text(s.x_edge[i + 1]),
+                   .y_low = as_text(s.y_edge[j]),
+                   .y_high = as_text(s.y_edge[j + 1]),
+                   .value = as_text(s.value[k]),
                    .masked = s.masked.empty() ? ""
                              : s.masked[k]    ? "1"
                                               : "0"});
     }
   }
   void operator()(const Text& s) {
-    row("text", {.x = number(s.x), .y = number(s.y), .text = field(s.text)});
+    row("text", {.x = as_text(s.x), .y = as_text(s.y), .text = field(s.text)});
   }
   void operator()(const Rule& s) {
-    row("rule", s.vertical ? Row{.x = number(s.at)} : Row{.y = number(s.at)});
+    row("rule", s.vertical ? Row{.x = as_text(s.at)} : Row{.y = as_text(s.at)});
   }
   void operator()(const Ellipses& s) {
     // The shape goes into text, as three numbers: semi-axes in points and angle in degrees.
     for (std::size_t i = 0; i < s.x.size(); ++i)
       row("ellipse",
-          {.x = number(s.x[i]),
-           .y = number(s.y[i]),
-           .value = s.value.empty() ? "" : number(s.value[i]),
-           .text = number(s.major[i]) + " " + number(s.minor[i]) + " " + number(s.angle[i])});
+          {.x = as_text(s.x[i]),
+           .y = as_text(s.y[i]),
+           .value = s.value.empty() ? "" : as_text(s.value[i]),
+           .text = as_text(s.major[i]) + " " + as_text(s.minor[i]) + " " + as_text(s.angle[i])});
   }
 };
 
@@ -124,7 +124,7 @@ struct Writer {
 
 std::string to_csv(const Figure& figure) {
   plot::check_sizes(figure);
-  Writer writer;
+  CsvWriter writer;
   if (!figure.title.empty()) writer.out += "# " + one_line(figure.title) + "\n";
   if (!figure.subtitle.empty()) writer.out += "# " + one_line(figure.subtitle) + "\n";
   for (const Panel& p : figure.panels)
@@ -140,7 +140,7 @@ std::string to_csv(const Figure& figure) {
     }
     writer.head = field(plot::panel_name(p)) + ",,";
     for (const TopMark& m : p.top_marks)
-      writer.row("mark", {.x = number(m.x), .text = field(m.label)});
+      writer.row("mark", {.x = as_text(m.x), .text = field(m.label)});
   }
   return writer.out;
 }

@@ -54,8 +54,7 @@ Matrix3d field(const Vector3d& e, const Vector3d& n) {
 }
 
 /// Pi^-T W Pi^-1 for faces of one direction.
-Matrix3d tensor(const std::array<const NodeEdge*, 3>& edges, const Fill& corner,
-                const std::vector<Point>& values, const Vector3d& n) {
+Matrix3d corner_tensor(const std::array<const NodeEdge*, 3>& edges, const Fill& corner, const std::vector<Point>& values, const Vector3d& n) {
   const auto eps = [&](int medium) {
     return Vector3d(Eigen::Map<const Vector3d>(values[medium].data()));
   };
@@ -131,7 +130,7 @@ NodeCorners node_corners(const SceneOrder& scene, const std::vector<Medium>& med
     Matrix3d xi = Matrix3d::Zero();
     for (int k = 0; k < 3; ++k)
       if (const double weight = directions.eigenvalues()[k]; weight > 1e-12)
-        xi += weight * tensor(at, corner, values, directions.eigenvectors().col(k));
+        xi += weight * corner_tensor(at, corner, values, directions.eigenvectors().col(k));
     xi = limited(xi, largest);
     out.inverse_eps[c] = {xi(0, 0), xi(1, 1), xi(2, 2), xi(0, 1), xi(0, 2), xi(1, 2)};
     for (int k = 3; k < 6; ++k)

@@ -26,7 +26,7 @@ Distance distance(const HalfSpace& s, const Point& q) {
   return {dot(s.normal, q) - s.offset, s.normal};
 }
 
-void faces(const HalfSpace& s, const Point& q, Faces& out) {
+void faces(const HalfSpace& s, const Point& q, SolidFaces& out) {
   out.add({s.normal, dot(s.normal, q) - s.offset, INFINITY});
 }
 
@@ -58,7 +58,7 @@ Distance distance(const Block& s, const Point& q) {
   return {d, gradient};
 }
 
-void faces(const Block& s, const Point& q, Faces& out) {
+void faces(const Block& s, const Point& q, SolidFaces& out) {
   for (int k = 0; k < 3; ++k) {
     if (std::isfinite(s.low[k])) out.add({along(k, -1), s.low[k] - q[k], INFINITY});
     if (std::isfinite(s.high[k])) out.add({along(k, 1), q[k] - s.high[k], INFINITY});

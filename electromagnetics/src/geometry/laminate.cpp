@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/electromagnetics/laminate.h"
 
+#include "eigenvalues.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/electromagnetics/constants.h"
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -63,8 +64,7 @@ Rational inverse(const Rational& f) {
     }
     ++i;
   }
-  const Eigen::EigenSolver<Eigen::MatrixXd> eigen(p - b * c.transpose() / f.limit, false);
-  for (const Complex z : eigen.eigenvalues()) {
+  for (const Complex z : eigenvalues_of(p - b * c.transpose() / f.limit)) {
     if (z.imag() < 0) continue;  // the other one of a pair
     Complex slope = 0;           // of f
     for (const PoleResidue& t : f.terms) {

@@ -131,7 +131,7 @@ Local local_primitive(const ShapeNode& node, const Box& box) {
   if (clear > radius) return outside();
   if (clear < -1.2 * radius)
     return {};  // a face stands back by at most radius / 6 within its reach
-  const Faces near = faces(node, box.centre);
+  const SolidFaces near = faces(node, box.centre);
   std::vector<Local> parts;
   for (int i = 0; i < near.n; ++i) {
     Local part = behind(near.at[i], box);

@@ -16,7 +16,7 @@ namespace tessera::electromagnetics {
 using namespace detail;
 namespace {
 
-using Node = std::shared_ptr<const ShapeNode>;
+using NodePtr = std::shared_ptr<const ShapeNode>;
 
 [[noreturn]] void refuse(const char* operation, const std::string& what) {
   throw Error(std::string("[") + operation + "] " + what);
@@ -92,12 +92,12 @@ Bounds bounds_of(const Solid& solid, const Placement& at) {
   return b;
 }
 
-Bounds bounds_of(ShapeKind kind, const std::vector<Node>& parts) {
+Bounds bounds_of(ShapeKind kind, const std::vector<NodePtr>& parts) {
   const Bounds all{{-INFINITY, -INFINITY, -INFINITY}, {INFINITY, INFINITY, INFINITY}};
   if (kind == ShapeKind::complement) return all;
   const bool hull = kind == ShapeKind::unite;
   Bounds b = hull ? Bounds{all.high, all.low} : all;
-  for (const Node& part : parts)
+  for (const NodePtr& part : parts)
     for (int k = 0; k < 3; ++k) {
       const double low = part->bounds.low[k], high = part->bounds.high[k];
       b.low[k] = hull ? std::min(b.low[k], low) : std::max(b.low[k], low);
@@ -115,7 +115,7 @@ Shape primitive(const Solid& solid, const Placement& at = {}) {
   return Shape(node);
 }
 
-Shape combine(ShapeKind kind, std::vector<Node> parts) {
+Shape combine(ShapeKind kind, std::vector<NodePtr> parts) {
   auto node = std::make_shared<ShapeNode>();
   node->kind = kind;
   node->bounds = bounds_of(kind, parts);
@@ -127,8 +127,8 @@ Placement turned(const Rotation& rotation, const Point& origin) {
   return {.forward = rotation, .inverse = transpose(rotation), .origin = origin};
 }
 
-std::vector<Node> nodes(const std::vector<Shape>& shapes) {
-  std::vector<Node> out;
+std::vector<NodePtr> nodes(const std::vector<Shape>& shapes) {
+  std::vector<NodePtr> out;
   for (const Shape& s : shapes) out.push_back(s.shared());
   return out;
 }
@@ -138,8 +138,8 @@ template <class Move>
 Shape moved(const Shape& shape, const Move& move) {
   const ShapeNode& node = shape.node();
   if (node.kind == ShapeKind::primitive) return primitive(node.solid, move(node.placement));
-  std::vector<Node> parts;
-  for (const Node& part : node.parts) parts.push_back(moved(Shape(part), move).shared());
+  std::vector<NodePtr> parts;
+  for (const NodePtr& part : node.parts) parts.push_back(moved(Shape(part), move).shared());
   return combine(node.kind, std::move(parts));
 }
 

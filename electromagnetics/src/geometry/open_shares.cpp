@@ -20,7 +20,7 @@ using detail::Box, detail::Metal, detail::OpenLength, detail::edges_of;
 
 auto order(const Edge& e) { return std::tuple(e.component, e.k, e.j, e.i); }
 
-struct Found {
+struct FoundShares {
   Edge place;
   double share;
   bool split;
@@ -28,7 +28,7 @@ struct Found {
 };
 
 /// What is open of one place.
-Found look(const SceneOrder& scene, const std::vector<Medium>& media, const YeeGrid& grid, const Edge& place) {
+FoundShares look(const SceneOrder& scene, const std::vector<Medium>& media, const YeeGrid& grid, const Edge& place) {
   const int at[3] = {place.i, place.j, place.k}, axis = axis_of(place.component);
   Point low, side[3] = {};
   Box box{};
@@ -44,7 +44,7 @@ Found look(const SceneOrder& scene, const std::vector<Medium>& media, const YeeG
   if (metal.settled()) return {place, metal.closed() ? 0.0 : 1.0, false};
   const auto along = [&](int d) {
     const OpenLength l = detail::open_length(metal, low, {low[0] + side[d][0], low[1] + side[d][1], low[2] + side[d][2]});
-    return Found{place, l.share, l.split};
+    return FoundShares{place, l.share, l.split};
   };
   if (is_electric(place.component)) return along(axis);
   const int b = (axis + 1) % 3, c = (axis + 2) % 3;
@@ -54,7 +54,7 @@ Found look(const SceneOrder& scene, const std::vector<Medium>& media, const YeeG
 }
 
 /// Every place in a cell that a surface may cross or in a neighbour of one, where it is not all open.
-std::vector<Found> look_everywhere(const SceneOrder& scene, const std::vector<Medium>& media, const YeeGrid& grid, const Periodic& periodic) {
+std::vector<FoundShares> look_everywhere(const SceneOrder& scene, const std::vector<Medium>& media, const YeeGrid& grid, const Periodic& periodic) {
   const std::vector<std::int32_t> uniform = uniform_media(scene, grid, periodic);
   const int n[3] = {grid.cells(0), grid.cells(1), grid.cells(2)};
   const auto medium_at = [&](int i, int j, int k) {
@@ -68,7 +68,7 @@ std::vector<Found> look_everywhere(const SceneOrder& scene, const std::vector<Me
           if (medium_at(i + di, j + dj, k + dk) < 0) return true;
     return false;
   };
-  std::vector<std::vector<Found>> slabs(static_cast<std::size_t>(6 * (n[2] + 1)));
+  std::vector<std::vector<FoundShares>> slabs(static_cast<std::size_t>(6 * (n[2] + 1)));
   parallel_chunks(static_cast<std::int64_t>(slabs.size()), [&](std::int64_t slab) {
     const int c = static_cast<int>(slab / (n[2] + 1)), k = static_cast<int>(slab % (n[2] + 1));
     int last[3];
@@ -79,29 +79,29 @@ std::vector<Found> look_everywhere(const SceneOrder& scene, const std::vector<Me
         const Edge place{static_cast<std::uint8_t>(c), i, j, k};
         const std::int32_t medium = medium_at(i, j, k);
         if (medium >= 0 && !(media[static_cast<std::size_t>(medium)].pec && beside_surface(i, j, k))) continue;
-        const Found f = medium >= 0 ? Found{place, 0, false, true} : look(scene, media, grid, place);
+        const FoundShares f = medium >= 0 ? FoundShares{place, 0, false, true} : look(scene, media, grid, place);
         if (f.share < 1 || f.split) slabs[static_cast<std::size_t>(slab)].push_back(f);
       }
   });
-  std::vector<Found> out;
+  std::vector<FoundShares> out;
   for (const auto& s : slabs) out.insert(out.end(), s.begin(), s.end());
   return out;
 }
 
-Found* find(std::vector<Found>& list, const Edge& e) {
-  const auto at = std::lower_bound(list.begin(), list.end(), e, [](const Found& f, const Edge& x) { return order(f.place) < order(x); });
+FoundShares* find(std::vector<FoundShares>& list, const Edge& e) {
+  const auto at = std::lower_bound(list.begin(), list.end(), e, [](const FoundShares& f, const Edge& x) { return order(f.place) < order(x); });
   return at != list.end() && at->place == e ? &*at : nullptr;
 }
 
 /// Closes the faces that metal crosses from edge to edge with open space on both sides; returns how many.
-std::int64_t close_thin(std::vector<Found>& list, const YeeGrid& grid, const Periodic& periodic) {
+std::int64_t close_thin(std::vector<FoundShares>& list, const YeeGrid& grid, const Periodic& periodic) {
   std::vector<Edge> faces, edges;
-  for (const Found& f : list) {
+  for (const FoundShares& f : list) {
     if (is_electric(f.place.component)) continue;
     int split = 0;
     const auto around = edges_of(grid, periodic, f.place);
     for (const Edge& e : around)
-      if (const Found* x = find(list, e)) split += x->split;
+      if (const FoundShares* x = find(list, e)) split += x->split;
     if (split < 2) continue;
     faces.push_back(f.place);
     edges.insert(edges.end(), around.begin(), around.end());
@@ -110,18 +110,18 @@ std::int64_t close_thin(std::vector<Found>& list, const YeeGrid& grid, const Per
   std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) { return order(a) < order(b); });
   edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
   for (const Edge& e : edges) {
-    if (Found* x = find(list, e)) x->share = 0;
-    else list.insert(std::lower_bound(list.begin(), list.end(), e, [](const Found& f, const Edge& y) { return order(f.place) < order(y); }), {e, 0, false});
+    if (FoundShares* x = find(list, e)) x->share = 0;
+    else list.insert(std::lower_bound(list.begin(), list.end(), e, [](const FoundShares& f, const Edge& y) { return order(f.place) < order(y); }), {e, 0, false});
   }
   return static_cast<std::int64_t>(faces.size());
 }
 
 /// A face that rounds to nothing but has an open edge is open: its edge must not end at a magnetic wall.
-void open_rounded(std::vector<Found>& list, const YeeGrid& grid, const Periodic& periodic) {
-  for (Found& f : list) {
+void open_rounded(std::vector<FoundShares>& list, const YeeGrid& grid, const Periodic& periodic) {
+  for (FoundShares& f : list) {
     if (is_electric(f.place.component) || f.share > 0 || f.inside) continue;
     for (const Edge& e : edges_of(grid, periodic, f.place)) {
-      const Found* x = find(list, e);
+      const FoundShares* x = find(list, e);
       if (!x || x->share > 0) f.share = detail::rounded;
     }
   }
@@ -165,10 +165,10 @@ OpenShares open_shares(const SceneOrder& scene, const std::vector<Medium>& media
   if (std::none_of(media.begin(), media.end(), [](const Medium& m) { return m.pec; })) return out;
   Periodic periodic;
   for (int d = 0; d < 3; ++d) periodic[static_cast<std::size_t>(d)] = grid.resolved(d) && faces[static_cast<std::size_t>(d)].low == Boundary::periodic;
-  std::vector<Found> found = look_everywhere(scene, media, grid, periodic);
+  std::vector<FoundShares> found = look_everywhere(scene, media, grid, periodic);
   out.thin = close_thin(found, grid, periodic);
   open_rounded(found, grid, periodic);
-  for (const Found& f : found)
+  for (const FoundShares& f : found)
     if (f.share < 1) out.places.push_back({f.place, f.share});
   detail::limit_areas(out, grid, periodic, largest_curl_curl(media, grid, dt_s));
   return out;

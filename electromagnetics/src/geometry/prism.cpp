@@ -47,7 +47,7 @@ Distance distance(const Prism& s, const Point& q) {
   return {d, plus(times(w.distance / d, w.gradient), times(to_end / d, out))};
 }
 
-void faces(const Prism& s, const Point& q, Faces& out) {
+void faces(const Prism& s, const Point& q, SolidFaces& out) {
   if (std::isfinite(s.low)) out.add({{0, 0, -1}, s.low - q[2], INFINITY});
   if (std::isfinite(s.high)) out.add({{0, 0, 1}, q[2] - s.high, INFINITY});
   const Walls w = walls(s, q);

@@ -35,7 +35,7 @@ Distance distance(const Ball& s, const Point& q) {
   return {r - s.radius, r > 0 ? times(1 / r, q) : Point{1, 0, 0}};
 }
 
-void faces(const Ball& s, const Point& q, Faces& out) {
+void faces(const Ball& s, const Point& q, SolidFaces& out) {
   const Distance d = distance(s, q);
   const double c = 1 / s.radius;
   out.add({d.gradient, d.value, s.radius / 2, false, tangential(d.gradient, {c, c, c})});
@@ -128,7 +128,7 @@ Distance distance(const Ellipsoid& s, const Point& q) {
   return {foot.distance, foot.normal};
 }
 
-void faces(const Ellipsoid& s, const Point& q, Faces& out) {
+void faces(const Ellipsoid& s, const Point& q, SolidFaces& out) {
   const Foot foot = foot_on_ellipsoid(s, q);
   // The curvature is at most max(1/a_i^2) / |x_i/a_i^2|.
   const double least = *std::min_element(s.semi_axes.begin(), s.semi_axes.end());
@@ -196,7 +196,7 @@ Distance distance(const Frustum& s, const Point& q) {
   return {d, around(q, r, from_r / d, from_z / d)};
 }
 
-void faces(const Frustum& s, const Point& q, Faces& out) {
+void faces(const Frustum& s, const Point& q, SolidFaces& out) {
   const double r = std::hypot(q[0], q[1]), z = q[2];
   const Side side = side_of(s);
   const double to_side = side.distance(s, r, z);

@@ -78,9 +78,9 @@ double clearance(const ShapeNode& node, const Point& p) {
   return best;
 }
 
-Faces faces(const ShapeNode& primitive, const Point& p) {
+SolidFaces faces(const ShapeNode& primitive, const Point& p) {
   const Placement& at = primitive.placement;
-  Faces found;
+  SolidFaces found;
   const Point q = local(at, p);
   std::visit([&](const auto& solid) { detail::faces(solid, q, found); }, primitive.solid);
   for (int i = 0; i < found.n; ++i) {

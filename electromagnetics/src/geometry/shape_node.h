@@ -28,6 +28,6 @@ Distance distance(const ShapeNode& node, const Point& p);
 /// Has the sign of the distance and is never larger: no surface is nearer than this.
 double clearance(const ShapeNode& node, const Point& p);
 /// The faces of a primitive near p, in space.
-Faces faces(const ShapeNode& primitive, const Point& p);
+SolidFaces faces(const ShapeNode& primitive, const Point& p);
 
 }  // namespace tessera::electromagnetics::detail

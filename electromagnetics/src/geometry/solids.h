@@ -30,7 +30,7 @@ struct Face {
 };
 
 /// Room for the faces of one primitive near a point.
-struct Faces {
+struct SolidFaces {
   std::array<Face, 6> at;
   int n = 0;
   void add(const Face& face) { at[n++] = face; }
@@ -81,12 +81,12 @@ Distance distance(const Ellipsoid&, const Point& q);
 Distance distance(const Frustum&, const Point& q);
 Distance distance(const Prism&, const Point& q);
 
-void faces(const HalfSpace&, const Point& q, Faces& out);
-void faces(const Block&, const Point& q, Faces& out);
-void faces(const Ball&, const Point& q, Faces& out);
-void faces(const Ellipsoid&, const Point& q, Faces& out);
-void faces(const Frustum&, const Point& q, Faces& out);
-void faces(const Prism&, const Point& q, Faces& out);
+void faces(const HalfSpace&, const Point& q, SolidFaces& out);
+void faces(const Block&, const Point& q, SolidFaces& out);
+void faces(const Ball&, const Point& q, SolidFaces& out);
+void faces(const Ellipsoid&, const Point& q, SolidFaces& out);
+void faces(const Frustum&, const Point& q, SolidFaces& out);
+void faces(const Prism&, const Point& q, SolidFaces& out);
 
 double support(const HalfSpace&, const Point& v);
 double support(const Block&, const Point& v);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/electromagnetics/index_fit.h"
 
+#include "numbers.h"
 #include "passive_residues.h"
 #include "tessera/autodiff/error.h"
 #include "vector_fitting.h"
@@ -9,7 +10,6 @@
 
 #include <cmath>
 #include <limits>
-#include <numbers>
 #include <optional>
 
 namespace tessera::electromagnetics {
@@ -17,7 +17,6 @@ namespace {
 
 using Complex = std::complex<double>;
 
-constexpr double two_pi = 2 * std::numbers::pi;
 constexpr double kOnTheAxis = 1e-9;  // |Re a|/|a| of a pole that is taken for lossless
 constexpr double kSmallGain = 1e-3;  // relative fall of the error that is still progress
 constexpr int kPatience = 6;         // iterations without it

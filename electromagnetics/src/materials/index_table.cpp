@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/electromagnetics/index_table.h"
 
+#include "numbers.h"
 #include "tessera/electromagnetics/constants.h"
 
 #include <fmt/format.h>
@@ -19,27 +20,25 @@ namespace {
 using data::InputError;
 using data::TextFile;
 
-constexpr double kHzPerEv = 1.602176634e-19 / 6.62607015e-34;  // e/h, exact in the SI
-
-enum class Kind { wavelength, frequency, n, k, eps1, eps2 };
+enum class ColumnKind { wavelength, frequency, n, k, eps1, eps2 };
 
 struct Column {
-  Kind kind;
+  ColumnKind kind;
   double si = 1;  // SI units per unit of the file
 };
 
-struct Cell {
+struct TableCell {
   std::string_view text;
   std::size_t offset = 0;
 };
 
 /// One table of the file: its columns and their numbers, [column][row].
-struct Block {
+struct TableBlock {
   std::vector<Column> columns;
   std::vector<std::vector<double>> values;
   std::vector<std::size_t> offsets;  // of the rows, for messages
 
-  const std::vector<double>* find(Kind kind) const {
+  const std::vector<double>* find(ColumnKind kind) const {
     for (std::size_t c = 0; c < columns.size(); ++c)
       if (columns[c].kind == kind) return &values[c];
     return nullptr;
@@ -49,9 +48,9 @@ struct Block {
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\f'; }
 
 /// The cells of one line; a separator other than blanks makes empty cells count.
-std::vector<Cell> split(std::string_view line, std::size_t offset) {
+std::vector<TableCell> split(std::string_view line, std::size_t offset) {
   const std::size_t mark = line.find_first_of(",;");
-  std::vector<Cell> cells;
+  std::vector<TableCell> cells;
   std::size_t at = 0;
   while (at <= line.size()) {
     std::size_t end = at;
@@ -81,7 +80,7 @@ std::vector<Cell> split(std::string_view line, std::size_t offset) {
   return cells;
 }
 
-std::optional<double> unit_of(Kind kind, std::string_view unit, bool energy) {
+std::optional<double> unit_of(ColumnKind kind, std::string_view unit, bool energy) {
   struct Unit {
     std::string_view name;
     double si;
@@ -96,7 +95,7 @@ std::optional<double> unit_of(Kind kind, std::string_view unit, bool energy) {
       if (u.name == unit) return u.si;
     return std::nullopt;
   };
-  if (kind == Kind::wavelength) return look(lengths);
+  if (kind == ColumnKind::wavelength) return look(lengths);
   return energy ? look(energies) : look(frequencies);
 }
 
@@ -113,23 +112,23 @@ std::optional<Column> column_of(std::string_view text) {
     return out;
   };
   const std::string whole = plain(name);
-  if (whole == "n") return Column{Kind::n};
-  if (whole == "k") return Column{Kind::k};
+  if (whole == "n") return Column{ColumnKind::n};
+  if (whole == "k") return Column{ColumnKind::k};
   for (std::string_view s : {"eps1", "epsre", "e1", "epsilon1"})
-    if (whole == s) return Column{Kind::eps1};
+    if (whole == s) return Column{ColumnKind::eps1};
   for (std::string_view s : {"eps2", "epsim", "e2", "epsilon2"})
-    if (whole == s) return Column{Kind::eps2};
+    if (whole == s) return Column{ColumnKind::eps2};
 
   struct Axis {
     std::string_view name;
-    Kind kind;
+    ColumnKind kind;
     bool energy;
   };
   static constexpr Axis axes[] = {
-      {"wavelength", Kind::wavelength, false}, {"lambda", Kind::wavelength, false},
-      {"wl", Kind::wavelength, false},         {"frequency", Kind::frequency, false},
-      {"freq", Kind::frequency, false},        {"f", Kind::frequency, false},
-      {"energy", Kind::frequency, true},       {"e", Kind::frequency, true}};
+      {"wavelength", ColumnKind::wavelength, false}, {"lambda", ColumnKind::wavelength, false},
+      {"wl", ColumnKind::wavelength, false},         {"frequency", ColumnKind::frequency, false},
+      {"freq", ColumnKind::frequency, false},        {"f", ColumnKind::frequency, false},
+      {"energy", ColumnKind::frequency, true},       {"e", ColumnKind::frequency, true}};
   for (const Axis& axis : axes) {
     if (!whole.starts_with(axis.name)) continue;
     const auto unit =
@@ -139,7 +138,7 @@ std::optional<Column> column_of(std::string_view text) {
   return std::nullopt;
 }
 
-double number_in(const Cell& cell, const TextFile& text) {
+double number_in(const TableCell& cell, const TextFile& text) {
   std::string_view s = cell.text;
   if (s.starts_with('+')) s.remove_prefix(1);
   double value = 0;
@@ -151,17 +150,17 @@ double number_in(const Cell& cell, const TextFile& text) {
   return value;
 }
 
-bool names_columns(const std::vector<Cell>& cells) {
+bool names_columns(const std::vector<TableCell>& cells) {
   const char c = cells[0].text.empty() ? '?' : cells[0].text[0];
   return !(std::isdigit(static_cast<unsigned char>(c)) || c == '.' || c == '-' || c == '+');
 }
 
-Block start_block(const std::vector<Cell>& cells, const TextFile& text) {
-  Block block;
+TableBlock start_block(const std::vector<TableCell>& cells, const TextFile& text) {
+  TableBlock block;
   const char* how =
       "name the columns in the first line, such as `wavelength_um,n,k` or "
       "`f_thz,eps1,eps2`";
-  for (const Cell& cell : cells) {
+  for (const TableCell& cell : cells) {
     const auto column = column_of(cell.text);
     if (!column)
       throw InputError(text.error(
@@ -172,13 +171,13 @@ Block start_block(const std::vector<Cell>& cells, const TextFile& text) {
     block.columns.push_back(*column);
     block.values.emplace_back();
   }
-  if (bool(block.find(Kind::wavelength)) == bool(block.find(Kind::frequency)))
+  if (bool(block.find(ColumnKind::wavelength)) == bool(block.find(ColumnKind::frequency)))
     throw InputError(text.error(360, cells[0].offset,
                                 "expected one column of wavelengths or of frequencies", how));
   return block;
 }
 
-void add_row(Block& block, const std::vector<Cell>& cells, const TextFile& text) {
+void add_row(TableBlock& block, const std::vector<TableCell>& cells, const TextFile& text) {
   if (cells.size() != block.columns.size())
     throw InputError(text.error(433, cells[0].offset,
                                 fmt::format("expected {} columns as in the line that names them, "
@@ -186,12 +185,12 @@ void add_row(Block& block, const std::vector<Cell>& cells, const TextFile& text)
                                             block.columns.size(), cells.size())));
   for (std::size_t c = 0; c < cells.size(); ++c) {
     const double value = number_in(cells[c], text);
-    const Kind kind = block.columns[c].kind;
-    if ((kind == Kind::wavelength || kind == Kind::frequency) && !(value > 0))
+    const ColumnKind kind = block.columns[c].kind;
+    if ((kind == ColumnKind::wavelength || kind == ColumnKind::frequency) && !(value > 0))
       throw InputError(
           text.error(305, cells[c].offset,
                      fmt::format("a wavelength or frequency must be > 0, got {}", value)));
-    if ((kind == Kind::k || kind == Kind::eps2) && value < 0)
+    if ((kind == ColumnKind::k || kind == ColumnKind::eps2) && value < 0)
       throw InputError(
           text.error(361, cells[c].offset, fmt::format("the loss is negative: {}", value),
                      "k and eps2 are counts of loss, >= 0 under both time signs; change their sign "
@@ -201,31 +200,31 @@ void add_row(Block& block, const std::vector<Cell>& cells, const TextFile& text)
   block.offsets.push_back(cells[0].offset);
 }
 
-std::vector<double> frequencies(const Block& block) {
-  if (const auto* f = block.find(Kind::frequency)) return *f;
-  std::vector<double> f = *block.find(Kind::wavelength);
+std::vector<double> frequencies(const TableBlock& block) {
+  if (const auto* f = block.find(ColumnKind::frequency)) return *f;
+  std::vector<double> f = *block.find(ColumnKind::wavelength);
   for (double& x : f) x = speed_of_light / x;
   return f;
 }
 
 /// The second table, of k alone, joined to the first, of n alone.
-void join(Block& first, Block& second, const TextFile& text) {
-  const auto* k = second.find(Kind::k);
-  if (!k || second.columns.size() != 2 || !first.find(Kind::n) || first.find(Kind::k))
+void join(TableBlock& first, TableBlock& second, const TextFile& text) {
+  const auto* k = second.find(ColumnKind::k);
+  if (!k || second.columns.size() != 2 || !first.find(ColumnKind::n) || first.find(ColumnKind::k))
     throw InputError(text.error(360, second.offsets.empty() ? 0 : second.offsets[0],
                                 "a second table may only give k for the n of the first"));
   if (frequencies(first) != frequencies(second))
     throw InputError(text.error(360, second.offsets.empty() ? 0 : second.offsets[0],
                                 "the tables of n and of k have different wavelengths",
                                 "put n and k on the same wavelengths, in one table"));
-  first.columns.push_back({Kind::k});
+  first.columns.push_back({ColumnKind::k});
   first.values.push_back(*k);
 }
 
 }  // namespace
 
 IndexTable parse_index_table(const TextFile& text) {
-  std::vector<Block> blocks;
+  std::vector<TableBlock> blocks;
   for (std::size_t line = 1; line <= text.n_lines(); ++line) {
     const std::string_view s = text.line(line);
     const std::size_t first = s.find_first_not_of(" \t\f");
@@ -244,13 +243,13 @@ IndexTable parse_index_table(const TextFile& text) {
     throw InputError(text.error(360, 0, "the optical table has no rows"));
   if (blocks.size() > 2)
     throw InputError(text.error(360, 0, "expected one table, or one of n and one of k"));
-  Block& block = blocks[0];
+  TableBlock& block = blocks[0];
   if (blocks.size() == 2) join(block, blocks[1], text);
 
-  const auto* n = block.find(Kind::n);
-  const auto* k = block.find(Kind::k);
-  const auto* eps1 = block.find(Kind::eps1);
-  const auto* eps2 = block.find(Kind::eps2);
+  const auto* n = block.find(ColumnKind::n);
+  const auto* k = block.find(ColumnKind::k);
+  const auto* eps1 = block.find(ColumnKind::eps1);
+  const auto* eps2 = block.find(ColumnKind::eps2);
   if (bool(n) == bool(eps1) || (k && !n) || (eps2 && !eps1))
     throw InputError(text.error(360, block.offsets[0],
                                 "expected n, with or without k, or eps1, with or without eps2"));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/electromagnetics/loss.h"
 
+#include "numbers.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/electromagnetics/constants.h"
 
@@ -8,12 +9,9 @@
 
 #include <cmath>
 #include <limits>
-#include <numbers>
 
 namespace tessera::electromagnetics {
 namespace {
-
-constexpr double two_pi = 2 * std::numbers::pi;
 
 double from_loss_tangent(const char* operation, double unit, double relative, double tan_delta,
                          double f_hz) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/electromagnetics/media_library.h"
 
+#include "numbers.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/data/options.h"
 #include "tessera/electromagnetics/constants.h"
@@ -15,7 +16,6 @@
 namespace tessera::electromagnetics {
 namespace {
 
-constexpr double kHzPerEv = 1.602176634e-19 / 6.62607015e-34;  // e/h, exact in the SI
 constexpr double kHzPerWavenumber = 100 * speed_of_light;      // of 1/cm
 
 double from_um(double wavelength_um) { return speed_of_light / (wavelength_um * 1e-6); }
@@ -31,7 +31,7 @@ Medium isotropic(const char* name, double eps) { return {.name = name, .eps = {e
 struct Oscillator {
   double strength, damping_ev, resonance_ev;
 };
-struct Metal {
+struct LorentzDrudeMetal {
   const char* name;
   const char* what;
   double um_min, um_max;
@@ -39,7 +39,7 @@ struct Metal {
   std::vector<Oscillator> oscillators;
 };
 
-LibraryMedium lorentz_drude(const Metal& m) {
+LibraryMedium lorentz_drude(const LorentzDrudeMetal& m) {
   Medium medium = isotropic(m.name, 1);
   const double fp = m.plasma_ev * kHzPerEv;
   for (const Oscillator& o : m.oscillators) {
@@ -73,7 +73,7 @@ LibraryMedium sellmeier(const Sellmeier& s) {
 }
 
 void add_metals(std::vector<LibraryMedium>& list) {
-  const Metal metals[] = {
+  const LorentzDrudeMetal metals[] = {
       {"Ag",
        "silver",
        0.24797,
@@ -157,7 +157,7 @@ void add_metals(std::vector<LibraryMedium>& list) {
         {0.706, 3.332, 3.580},
         {2.590, 5.836, 7.498}}},
   };
-  for (const Metal& m : metals) list.push_back(lorentz_drude(m));
+  for (const LorentzDrudeMetal& m : metals) list.push_back(lorentz_drude(m));
 }
 
 void add_dielectrics(std::vector<LibraryMedium>& list) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/electromagnetics/medium.h"
 
+#include "numbers.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/electromagnetics/constants.h"
 
@@ -15,7 +16,6 @@ namespace {
 
 using Complex = std::complex<double>;
 
-constexpr double two_pi = 2 * std::numbers::pi;
 constexpr double eps0 = vacuum_permittivity, mu0 = vacuum_permeability;
 constexpr double kLeastSplit = 1e-4;  // of the mean of two nearly equal poles
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/electromagnetics/medium_checks.h"
 
+#include "numbers.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/electromagnetics/constants.h"
 #include "tessera/electromagnetics/medium_gain.h"
@@ -11,7 +12,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 
 namespace tessera::electromagnetics {
 namespace {
@@ -19,7 +19,6 @@ namespace {
 using Complex = std::complex<double>;
 using data::Severity;
 
-constexpr double two_pi = 2 * std::numbers::pi;
 constexpr const char* kAxis = "xyz";
 
 class Findings {

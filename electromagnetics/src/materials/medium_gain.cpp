@@ -2,19 +2,18 @@
 #include "tessera/electromagnetics/medium_gain.h"
 
 #include "gain_frequencies.h"
+#include "numbers.h"
 #include "tessera/electromagnetics/constants.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 
 namespace tessera::electromagnetics {
 namespace {
 
 using Complex = std::complex<double>;
 
-constexpr double two_pi = 2 * std::numbers::pi;
 constexpr double kRounding = 1e-13;  // of the sum of the terms' sizes
 
 struct Gain {

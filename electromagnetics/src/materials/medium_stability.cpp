@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/electromagnetics/medium_stability.h"
 
+#include "eigenvalues.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/electromagnetics/constants.h"
 #include "tessera/electromagnetics/medium_gain.h"
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +24,7 @@ using Eigen::RowVectorXd;
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 /// One pair of axes: the E side and the H side of a wave.
-struct Side {
+struct MaterialSide {
   double background;  // eps or mu
   double loss;        // r or r_m
 };
@@ -49,13 +50,13 @@ void balance(MatrixXd& m) {
 double spectral_radius(MatrixXd m) {
   if (!m.allFinite()) return kInfinite;
   balance(m);
-  return m.eigenvalues().cwiseAbs().maxCoeff();
+  return eigenvalues_of(m).cwiseAbs().maxCoeff();
 }
 
 /// The matrix of the header on the state (E, c mu0 H, Q_1, ...): a real Q takes one place, a complex
 /// one its real and its imaginary part, a double one Q and y. `root_k` is sqrt(K) = c dt sqrt(L).
 MatrixXd step_matrix(const std::vector<PoleUpdate>& updates, const std::vector<bool>& real,
-                     Side electric, Side magnetic, double root_k) {
+                     MaterialSide electric, MaterialSide magnetic, double root_k) {
   Index size = 2;
   double s = 0;
   const auto single = [&](std::size_t p) { return real[p] && updates[p].shear == 0; };
@@ -101,12 +102,12 @@ MatrixXd step_matrix(const std::vector<PoleUpdate>& updates, const std::vector<b
 }
 
 /// The different (background, loss) among the axes.
-std::vector<Side> sides(const std::array<double, 3>& background,
+std::vector<MaterialSide> sides(const std::array<double, 3>& background,
                         const std::array<double, 3>& conductivity, double half_dt_over_unit) {
-  std::vector<Side> found;
+  std::vector<MaterialSide> found;
   for (std::size_t k = 0; k < 3; ++k) {
-    const Side side{background[k], conductivity[k] * half_dt_over_unit};
-    const auto same = [&](const Side& o) {
+    const MaterialSide side{background[k], conductivity[k] * half_dt_over_unit};
+    const auto same = [&](const MaterialSide& o) {
       return o.background == side.background && o.loss == side.loss;
     };
     if (std::none_of(found.begin(), found.end(), same)) found.push_back(side);
@@ -146,8 +147,8 @@ double step_amplification(const Medium& medium, double dt_s, double curl_curl) {
   }
   const double root_k = speed_of_light * dt_s * std::sqrt(curl_curl);
   double worst = 0;
-  for (const Side& e : sides(medium.eps, medium.sigma, dt_s / (2 * vacuum_permittivity)))
-    for (const Side& h : sides(medium.mu, medium.sigma_m, dt_s / (2 * vacuum_permeability)))
+  for (const MaterialSide& e : sides(medium.eps, medium.sigma, dt_s / (2 * vacuum_permittivity)))
+    for (const MaterialSide& h : sides(medium.mu, medium.sigma_m, dt_s / (2 * vacuum_permeability)))
       worst = std::max(worst, spectral_radius(step_matrix(updates, real, e, h, root_k)));
   return worst;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vector_fitting.h"
 
+#include "eigenvalues.h"
+
 #include <Eigen/Dense>
 
 #include <algorithm>
@@ -42,7 +44,7 @@ Poles zeros_of_sigma(const Poles& poles, const VectorXd& c, double d) {
   h -= b * c.transpose() / d;
   if (!h.allFinite()) return poles;
   Poles zeros;
-  const Eigen::VectorXcd values = h.eigenvalues();
+  const Eigen::VectorXcd values = eigenvalues_of(h);
   for (Index k = 0; k < n; ++k) {
     const Complex z = values[k];
     if (z.imag() < 0) continue;  // its partner is there

@@ -16,7 +16,7 @@ namespace tessera::electromagnetics {
 namespace {
 
 using Complex = std::complex<double>;
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 
 double period(const std::vector<double>& weights) { return std::accumulate(weights.begin(), weights.end(), 0.0); }
 double wavenumber(const PeriodicPlane& plane, double f) { return 2 * pi * f / speed_of_light * std::sqrt(plane.eps * plane.mu); }

@@ -8,7 +8,7 @@ namespace tessera::electromagnetics {
 namespace {
 
 using Complex = std::complex<double>;
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 
 /// Unit vectors r^, theta^, phi^ of a direction.
 struct Frame {

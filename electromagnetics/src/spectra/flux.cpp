@@ -13,7 +13,7 @@
 namespace tessera::electromagnetics {
 namespace {
 
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 
 Tensor magnitude_squared(const Tensor& z) { return square(real(z)) + square(imag(z)); }
 Tensor real_product(const Tensor& a, const Tensor& b) { return real(a) * real(b) + imag(a) * imag(b); }  // Re(a b*)

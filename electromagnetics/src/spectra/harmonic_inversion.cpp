@@ -17,7 +17,7 @@ namespace tessera::electromagnetics {
 namespace {
 
 using Complex = std::complex<double>;
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 
 /// The sums over the signal that every window needs, on the whole grid of L = M + 1 points.
 class Transforms {

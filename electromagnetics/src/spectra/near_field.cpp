@@ -24,7 +24,7 @@ using Complex = std::complex<double>;
 using Vector = std::array<Complex, 3>;
 using Point = std::array<double, 3>;
 using Tensors = std::vector<Tensor>;
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 constexpr Complex i{0, 1};
 
 void cross_add(Vector& out, Complex factor, const Point& a, const Vector& b) {

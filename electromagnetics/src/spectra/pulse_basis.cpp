@@ -15,7 +15,7 @@
 namespace tessera::electromagnetics {
 namespace {
 
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 constexpr double largest_condition = 1e10;
 
 /// The least distance of two frequencies, 0 and the Nyquist frequency: at these the mirror image at -f is the neighbour.

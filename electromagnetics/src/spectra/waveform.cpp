@@ -19,7 +19,7 @@ namespace tessera::electromagnetics {
 namespace {
 
 using Complex = std::complex<double>;
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 /// e^{-s^2} times a polynomial of low degree is below 1e-8 of its peak from here on.
 constexpr double tail = 5.5;
 

@@ -18,7 +18,7 @@
 namespace tessera::electromagnetics::time_domain {
 namespace {
 
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 constexpr double attenuation_db = 200;
 
 /// J. F. Kaiser's low-pass filter, -200 dB beyond the band (A. V. Oppenheim, R. W. Schafer, Discrete-Time Signal Processing, 7.5.3):

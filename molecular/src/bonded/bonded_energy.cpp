@@ -130,7 +130,7 @@ class BondedEnergy final : public BondedTerm {
   template <class T, class F>
   void each(Arrays p, Arrays v, F&& f) const {
     const auto tangent = [&](std::size_t k) { return v.empty() ? nullptr : v[k]; };
-    const Places<T> places(p[0], tangent(0), p[1], tangent(1));
+    const TermPlaces<T> places(p[0], tangent(0), p[1], tangent(1));
     parallel_chunks(static_cast<std::int64_t>((terms_.size() + terms_of_a_chunk - 1) / terms_of_a_chunk), [&](std::int64_t chunk) {
       const std::size_t first = static_cast<std::size_t>(chunk) * terms_of_a_chunk, end = std::min(first + terms_of_a_chunk, terms_.size());
       for (std::size_t begin = first; begin < end; begin += Four::size) {

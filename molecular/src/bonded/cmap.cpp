@@ -66,7 +66,7 @@ class Cmap final : public BondedTerm {
   double value(Arrays p) const override {
     const std::vector<double> c = coefficients(p[2]);
     double sum = 0;
-    const Places<double> places(p[0], nullptr, p[1], nullptr);
+    const TermPlaces<double> places(p[0], nullptr, p[1], nullptr);
     for (std::size_t t = 0; t < size(); ++t) sum += patch(t, turns<double>(t, places).q, c.data(), nullptr).u;
     return sum;
   }
@@ -127,7 +127,7 @@ class Cmap final : public BondedTerm {
     std::array<std::array<Vec3, n_ends>, 2> image{};
   };
   template <class T>
-  Turns<T> turns(std::size_t t, const Places<T>& places) const {
+  Turns<T> turns(std::size_t t, const TermPlaces<T>& places) const {
     Turns<T> out;
     for (std::size_t turn = 0; turn < 2; ++turn) {
       std::array<Vec<T>, n_ends> d;
@@ -175,7 +175,7 @@ class Cmap final : public BondedTerm {
   template <class T>
   void slopes(Arrays p, Arrays v, Results g) const {
     const auto tangent = [&](std::size_t k) { return v.empty() ? nullptr : v[k]; };
-    const Places<T> places(p[0], tangent(0), p[1], tangent(1));
+    const TermPlaces<T> places(p[0], tangent(0), p[1], tangent(1));
     const std::vector<double> c = coefficients(p[2]), dc = tangent(2) ? coefficients(tangent(2)) : std::vector<double>{};
     std::vector<double> by_coefficient(g[2] ? c.size() : 0, 0.0);
     for (std::size_t t = 0; t < size(); ++t) {

@@ -23,9 +23,9 @@ T numbers(const F& of_terms, const double* value, const double* derivative, cons
 
 /// Positions and box with their tangents (null: zero), as numbers of type T.
 template <class T>
-class Places {
+class TermPlaces {
  public:
-  Places(const double* x, const double* dx, const double* h, const double* dh) : x_(x), dx_(dx), h_(h), dh_(dh), box_(box_of(h)) {
+  TermPlaces(const double* x, const double* dx, const double* h, const double* dh) : x_(x), dx_(dx), h_(h), dh_(dh), box_(box_of(h)) {
     for (std::size_t k = 0; k < 3 && is_periodic(box_); ++k) over_[k] = 1 / box_.edge[k][k];
   }
   /// d of atoms a and b, and its image k.

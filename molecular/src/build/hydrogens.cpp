@@ -14,6 +14,7 @@
 #include "io/patched_templates.h"
 #include "io/template_match.h"
 #include "tessera/molecular/force_field.h"
+#include "vec.h"
 
 #include <algorithm>
 #include <cmath>
@@ -24,28 +25,24 @@
 namespace tessera::molecular {
 namespace {
 
-Vec3 scaled(const Vec3& a, double s) { return {a[0] * s, a[1] * s, a[2] * s}; }
-Vec3 sum(const Vec3& a, const Vec3& b) { return {a[0] + b[0], a[1] + b[1], a[2] + b[2]}; }
-Vec3 cross(const Vec3& a, const Vec3& b) { return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]}; }
-double dot(const Vec3& a, const Vec3& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
-Vec3 unit(const Vec3& a) {
+Vec3 unit_or_x(const Vec3& a) {
   const double n = std::sqrt(dot(a, a));
   return n > 1e-9 ? scaled(a, 1 / n) : Vec3{1, 0, 0};
 }
 /// Some unit vector across a unit vector.
-Vec3 across(const Vec3& u) { return unit(cross(u, std::abs(u[0]) < 0.7 ? Vec3{1, 0, 0} : Vec3{0, 1, 0})); }
+Vec3 across(const Vec3& u) { return unit_or_x(cross(u, std::abs(u[0]) < 0.7 ? Vec3{1, 0, 0} : Vec3{0, 1, 0})); }
 
 /// Directions of m hydrogens on an atom with the neighbours u; `behind`: where the first neighbour's own neighbour lies from it.
 std::vector<Vec3> directions(const std::vector<Vec3>& u, std::size_t m, double angle, const Vec3* behind) {
   constexpr double half_tetrahedral = 54.7356103 * std::numbers::pi / 180;
   if (u.empty() && m == 2) return {{1, 0, 0}, {std::cos(angle), std::sin(angle), 0}};
-  if (u.empty()) return {unit({1, 1, 1}), unit({1, -1, -1}), unit({-1, 1, -1}), unit({-1, -1, 1})};
+  if (u.empty()) return {unit_or_x({1, 1, 1}), unit_or_x({1, -1, -1}), unit_or_x({-1, 1, -1}), unit_or_x({-1, -1, 1})};
   if (u.size() == 1) {
     const Vec3 along = u[0];
     Vec3 side = across(along);
     if (behind) {
       const Vec3 d = sum(*behind, scaled(along, -dot(*behind, along)));
-      if (dot(d, d) > 1e-6) side = unit(d);
+      if (dot(d, d) > 1e-6) side = unit_or_x(d);
     }
     const Vec3 normal = cross(along, side);
     std::vector<Vec3> out;
@@ -57,10 +54,10 @@ std::vector<Vec3> directions(const std::vector<Vec3>& u, std::size_t m, double a
   }
   Vec3 all{};
   for (const Vec3& v : u) all = sum(all, v);
-  Vec3 normal = u.size() == 2 ? cross(u[0], u[1]) : cross(sum(u[0], scaled(u[1], -1)), sum(u[0], scaled(u[2], -1)));
+  Vec3 normal = u.size() == 2 ? cross(u[0], u[1]) : cross(sum(u[0], scaled(u[1], -1.0)), sum(u[0], scaled(u[2], -1.0)));
   if (dot(normal, normal) < 1e-9) normal = across(u[0]);
-  const Vec3 away = dot(all, all) > 1e-6 ? scaled(unit(all), -1) : unit(normal);
-  if (u.size() == 2 && m == 2) return {sum(scaled(away, std::cos(half_tetrahedral)), scaled(unit(normal), std::sin(half_tetrahedral))), sum(scaled(away, std::cos(half_tetrahedral)), scaled(unit(normal), -std::sin(half_tetrahedral)))};
+  const Vec3 away = dot(all, all) > 1e-6 ? scaled(unit_or_x(all), -1.0) : unit_or_x(normal);
+  if (u.size() == 2 && m == 2) return {sum(scaled(away, std::cos(half_tetrahedral)), scaled(unit_or_x(normal), std::sin(half_tetrahedral))), sum(scaled(away, std::cos(half_tetrahedral)), scaled(unit_or_x(normal), -std::sin(half_tetrahedral)))};
   return {away};
 }
 
@@ -158,7 +155,7 @@ Structure with_hydrogens(const ForceField& unpatched, const Structure& s) {
       std::int32_t neighbour_type = -1;
       for (const std::int32_t n : bonded[i]) {
         const auto j = static_cast<std::size_t>(n);
-        towards.push_back(unit(displacement(i, j)));
+        towards.push_back(unit_or_x(displacement(i, j)));
         if (s.element[j] == 1) {
           const auto named = std::ranges::find_if(wanted, [&](std::int32_t w) { return t.atoms[static_cast<std::size_t>(w)].name == s.name[j]; });
           if (!wanted.empty()) wanted.erase(named == wanted.end() ? wanted.begin() : named);

@@ -5,6 +5,7 @@
 #include "tessera/data/random.h"
 #include "tessera/molecular/build.h"
 #include "tessera/molecular/structure_file.h"
+#include "units.h"
 
 #include <fmt/format.h>
 
@@ -67,7 +68,6 @@ BuiltSystem solvated(const System& solute, const Frame& frame, const Solvation& 
 }
 
 Ion ion(const std::string& name, const std::string& water) {
-  constexpr double kcal = 4.184;
   struct Row {
     const char *water, *name;
     std::uint8_t element;

@@ -5,17 +5,15 @@
 #include "tessera/data/random.h"
 #include "tessera/molecular/build.h"
 #include "tessera/molecular/elements.h"
+#include "units.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 namespace tessera::molecular {
 namespace {
-
-constexpr double radian = std::numbers::pi / 180;
 
 /// sigma and epsilon of U = A/r^12 - C/r^6.
 WaterModel of_coefficients(WaterModel m, double a, double c, double length, double energy) {
@@ -26,7 +24,6 @@ WaterModel of_coefficients(WaterModel m, double a, double c, double length, doub
 
 const std::vector<WaterModel>& models() {
   constexpr double tetrahedral = 109.47122063449069;  // acos(-1/3)
-  constexpr double kcal = 4.184, angstrom = 0.1;
   static const std::vector<WaterModel> table = {
       // U = (B/r)^12 - (A/r)^6, A = 0.37122 nm (kJ/mol)^(1/6), B = 0.3428 nm (kJ/mol)^(1/12)
       of_coefficients({"spc", "Berendsen et al., in: Intermolecular Forces (1981) 331", 0.1, tetrahedral, 0, 0.41, 0, 0}, std::pow(0.3428, 12), std::pow(0.37122, 6), 1, 1),
@@ -72,7 +69,7 @@ std::vector<std::string> water_model_names() {
 }
 
 std::vector<Vec3> molecule_of(const WaterModel& m) {
-  const double half = m.hoh_deg / 2 * radian;
+  const double half = m.hoh_deg / 2 * degree;
   std::vector<Vec3> x = {{0, 0, 0}, {m.oh_nm * std::cos(half), m.oh_nm * std::sin(half), 0}, {m.oh_nm * std::cos(half), -m.oh_nm * std::sin(half), 0}};
   if (m.sites() == 4) x.push_back({m.om_nm, 0, 0});
   return x;
@@ -82,7 +79,7 @@ System water_system(const WaterModel& m, std::size_t n) {
   System s;
   s.title = m.name + " water";
   s.lj = mixed(LennardJones::Mixing::lorentz_berthelot, {m.sigma_nm, 0.0}, {m.epsilon, 0.0});
-  const double half = m.hoh_deg / 2 * radian;
+  const double half = m.hoh_deg / 2 * degree;
   s.rigid_waters.rows = {{m.oh_nm, 2 * m.oh_nm * std::sin(half)}};
   const bool site = m.sites() == 4;
   const auto add = [&](const char* name, const char* type, std::uint8_t element, double charge, std::int32_t lj, std::size_t residue) {

@@ -12,8 +12,8 @@
 namespace tessera::molecular {
 namespace {
 
-using Ends = std::array<std::int32_t, 2>;
-Ends sorted(std::int32_t a, std::int32_t b) { return {std::min(a, b), std::max(a, b)}; }
+using AtomPair = std::array<std::int32_t, 2>;
+AtomPair sorted(std::int32_t a, std::int32_t b) { return {std::min(a, b), std::max(a, b)}; }
 
 template <int N, int P>
 void keep_if(Terms<N, P>& t, auto&& keep) {
@@ -30,7 +30,7 @@ void keep_if(Terms<N, P>& t, auto&& keep) {
 }  // namespace
 
 System constrained(System s, Rigid which, bool rigid_water) {
-  std::map<Ends, double> length;  // of all bonds with a length
+  std::map<AtomPair, double> length;  // of all bonds with a length
   for (std::size_t k = 0; k < s.bonds.size(); ++k) length[sorted(s.bonds.atoms[k][0], s.bonds.atoms[k][1])] = s.bonds.rows[static_cast<std::size_t>(s.bonds.row[k])][0];
   std::map<std::array<std::int32_t, 3>, double> angle;  // at the middle atom
   for (std::size_t k = 0; k < s.angles.size(); ++k) {
@@ -38,7 +38,7 @@ System constrained(System s, Rigid which, bool rigid_water) {
     angle[{std::min(a, c), b, std::max(a, c)}] = s.angles.rows[static_cast<std::size_t>(s.angles.row[k])][0];
   }
   const auto is_h = [&](std::int32_t a) { return s.atoms.element[static_cast<std::size_t>(a)] == 1; };
-  const auto distance = [&](Ends e) {
+  const auto distance = [&](AtomPair e) {
     const auto at = length.find(e);
     return at == length.end() ? 0.0 : at->second;
   };
@@ -49,7 +49,7 @@ System constrained(System s, Rigid which, bool rigid_water) {
     return u > 0 && v > 0 && at != angle.end() ? std::sqrt(u * u + v * v - 2 * u * v * std::cos(at->second)) : 0.0;
   };
 
-  std::set<Ends> rigid;  // pairs that keep their distance
+  std::set<AtomPair> rigid;  // pairs that keep their distance
   std::set<std::int32_t> in_water;
   if (rigid_water) {
     std::vector<std::vector<std::int32_t>> near(s.n_atoms());
@@ -82,13 +82,13 @@ System constrained(System s, Rigid which, bool rigid_water) {
       for (const std::int32_t a : {o, h1, h2}) in_water.insert(a);
     }
     for (const auto& [o, h1, h2] : s.rigid_waters.atoms)
-      for (const Ends e : {sorted(o, h1), sorted(o, h2), sorted(h1, h2)}) rigid.insert(e);
+      for (const AtomPair e : {sorted(o, h1), sorted(o, h2), sorted(h1, h2)}) rigid.insert(e);
   }
 
   std::map<double, std::int32_t> rows;
   for (std::size_t k = 0; k < s.constraints.rows.size(); ++k) rows[s.constraints.rows[k][0]] = static_cast<std::int32_t>(k);
   for (const auto& [a, b] : s.constraints.atoms) rigid.insert(sorted(a, b));
-  const auto constrain = [&](Ends e, double d) {
+  const auto constrain = [&](AtomPair e, double d) {
     if (in_water.count(e[0]) || in_water.count(e[1]) || !rigid.insert(e).second) return;
     const auto [at, fresh] = rows.try_emplace(d, static_cast<std::int32_t>(s.constraints.rows.size()));
     if (fresh) s.constraints.rows.push_back({d});

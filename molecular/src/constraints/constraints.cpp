@@ -19,7 +19,7 @@
 namespace tessera::molecular {
 namespace {
 
-struct Bond {
+struct FixedBond {
   std::int32_t a, b;
   double length;
 };
@@ -30,19 +30,19 @@ struct Coupling {
   std::size_t at;
 };
 /// Bonds that hang together.
-struct Group {
-  std::vector<Bond> bonds;
+struct BondGroup {
+  std::vector<FixedBond> bonds;
   std::vector<Coupling> couplings;
   SparseLu pattern;
 };
 /// The star that the bonds are, if they are one.
-std::optional<Star> star_of(const Group& g, const std::vector<double>& inverse_mass) {
+std::optional<Star> star_of(const BondGroup& g, const std::vector<double>& inverse_mass) {
   if (g.bonds.size() > Star::most) return {};
   for (const std::int32_t centre : {g.bonds[0].a, g.bonds[0].b}) {
     Star s{.many = g.bonds.size(), .centre = centre, .inverse_centre = inverse_mass[static_cast<std::size_t>(centre)]};
     bool is_one = true;
     for (std::size_t k = 0; k < g.bonds.size(); ++k) {
-      const Bond& b = g.bonds[k];
+      const FixedBond& b = g.bonds[k];
       is_one = is_one && (b.a == centre || b.b == centre);
       s.end[k] = b.a == centre ? b.b : b.a;
       for (std::size_t l = 0; l < k; ++l) is_one = is_one && s.end[l] != s.end[k];
@@ -60,20 +60,20 @@ constexpr std::size_t batches_of_a_chunk = 32, stars_of_a_chunk = 128;
 struct Constraints::Impl {
   ConstraintOptions options;
   std::vector<double> inverse_mass;
-  std::vector<Group> groups;
+  std::vector<BondGroup> groups;
   std::vector<Star> stars;
   std::vector<Waters> waters;
   std::vector<Settle> kinds;
   std::size_t n = 0;
 
   /// sum over the bonds' pulls lambda_k s r_k/m added to `to`.
-  void pull(const Group& g, const std::vector<Vec3>& r, const std::vector<double>& lambda, std::vector<Vec3>& to) const {
+  void pull(const BondGroup& g, const std::vector<Vec3>& r, const std::vector<double>& lambda, std::vector<Vec3>& to) const {
     for (std::size_t k = 0; k < g.bonds.size(); ++k)
       for (const auto& [atom, sign] : {std::pair{g.bonds[k].a, 1.0}, {g.bonds[k].b, -1.0}})
         for (std::size_t c = 0; c < 3; ++c) to[static_cast<std::size_t>(atom)][c] += sign * lambda[k] * inverse_mass[static_cast<std::size_t>(atom)] * r[k][c];
   }
   /// The matrix of (left_k . right_l) weighted by shared masses, factored.
-  std::vector<double> factored(const Group& g, const std::vector<Vec3>& left, const std::vector<Vec3>& right) const {
+  std::vector<double> factored(const BondGroup& g, const std::vector<Vec3>& left, const std::vector<Vec3>& right) const {
     std::vector<double> m(g.pattern.storage(), 0.0);
     for (const Coupling& c : g.couplings) m[c.at] += c.weight * dot(left[static_cast<std::size_t>(c.k)], right[static_cast<std::size_t>(c.l)]);
     g.pattern.factor(m.data());
@@ -84,7 +84,7 @@ struct Constraints::Impl {
     throw Error(fmt::format("[constraints] the bond of atoms {} and {} cannot be kept at {:g} nm: it was {:g} nm long before the step and {:g} nm after it. The time step is too long, "
                             "or the forces are too large: minimize first", a + 1, b + 1, length, std::sqrt(dot(r, r)), std::sqrt(dot(d, d))));
   }
-  void solve_positions(const Group& g, const std::vector<Vec3>& x, std::vector<Vec3>& y, const Box& box, std::vector<Vec3>* v, double t) const {
+  void solve_positions(const BondGroup& g, const std::vector<Vec3>& x, std::vector<Vec3>& y, const Box& box, std::vector<Vec3>* v, double t) const {
     const std::size_t many = g.bonds.size();
     std::vector<Vec3> r(many), d(many);
     std::vector<double> residual(many), scratch(many), sum(many, 0.0);
@@ -237,12 +237,12 @@ Constraints::Constraints(const System& s, const ConstraintOptions& options) {
     if (fresh) impl->groups.emplace_back();
     impl->groups[at->second].bonds.push_back({a, b, length});
   }
-  std::erase_if(impl->groups, [&](const Group& g) {
+  std::erase_if(impl->groups, [&](const BondGroup& g) {
     const std::optional<Star> star = star_of(g, impl->inverse_mass);
     if (star) impl->stars.push_back(*star);
     return star.has_value();
   });
-  for (Group& g : impl->groups) {
+  for (BondGroup& g : impl->groups) {
     std::multimap<std::int32_t, std::pair<std::int32_t, double>> of_atom;  // bonds at an atom, with signs
     for (std::size_t k = 0; k < g.bonds.size(); ++k) {
       of_atom.insert({g.bonds[k].a, {static_cast<std::int32_t>(k), 1.0}});
@@ -267,17 +267,17 @@ void Constraints::apply_to_positions(const std::vector<Vec3>& x, std::vector<Vec
                if (!with_solver(s, [&](auto solver) { return solver.places(s, x, y, box, v, t, m.options.tolerance, m.options.most_iterations); }))
                  Impl::hopeless(s.centre, s.end[0], s.length[0], x, y, box);
              },
-             [&](const Group& g) { m.solve_positions(g, x, y, box, v, t); });
+             [&](const BondGroup& g) { m.solve_positions(g, x, y, box, v, t); });
 }
 
 void Constraints::apply_to_velocities(const std::vector<Vec3>& x, std::vector<Vec3>& v, const Box& box) const {
   const Impl& m = *impl_;
   m.over_all([&](const Waters& w) { m.slow_waters(w, x, v, box); },
              [&](const Star& s) { with_solver(s, [&](auto solver) { solver.velocities(s, x, v, box); }); },
-             [&](const Group& g) {
+             [&](const BondGroup& g) {
                std::vector<Vec3> r;
                std::vector<double> lambda, scratch(g.bonds.size());
-               for (const Bond& b : g.bonds) {
+               for (const FixedBond& b : g.bonds) {
                  r.push_back(between(x, b.a, b.b, b.length, box));
                  const Vec3 &p = v[static_cast<std::size_t>(b.a)], &q = v[static_cast<std::size_t>(b.b)];
                  lambda.push_back(-dot({p[0] - q[0], p[1] - q[1], p[2] - q[2]}, r.back()));
@@ -299,8 +299,8 @@ std::vector<std::int32_t> Constraints::groups() const {
     for (std::size_t k = 0; k < s.many; ++k) out[static_cast<std::size_t>(s.end[k])] = count;
     ++count;
   }
-  for (const Group& g : impl_->groups) {
-    for (const Bond& b : g.bonds) out[static_cast<std::size_t>(b.a)] = out[static_cast<std::size_t>(b.b)] = count;
+  for (const BondGroup& g : impl_->groups) {
+    for (const FixedBond& b : g.bonds) out[static_cast<std::size_t>(b.a)] = out[static_cast<std::size_t>(b.b)] = count;
     ++count;
   }
   return out;
@@ -312,8 +312,8 @@ double Constraints::largest_error(const std::vector<Vec3>& x, const Box& box) co
     const Vec3 d = between(x, a, b, length, box);
     worst = std::max(worst, std::abs(std::sqrt(dot(d, d)) - length) / length);
   };
-  for (const Group& g : impl_->groups)
-    for (const Bond& b : g.bonds) look(b.a, b.b, b.length);
+  for (const BondGroup& g : impl_->groups)
+    for (const FixedBond& b : g.bonds) look(b.a, b.b, b.length);
   for (const Star& s : impl_->stars)
     for (std::size_t k = 0; k < s.many; ++k) look(s.centre, s.end[k], s.length[k]);
   for (const Waters& w : impl_->waters)

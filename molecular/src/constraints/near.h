@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "tessera/molecular/box.h"
+#include "vec.h"
 
 #include <cstdint>
 #include <vector>
 
 namespace tessera::molecular {
 
-inline double dot(const Vec3& a, const Vec3& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 /// x_a - x_b for atoms that should be no farther apart than `longest`: the nearest image where they are in others.
 inline Vec3 between(const std::vector<Vec3>& x, std::int32_t a, std::int32_t b, double longest, const Box& box) {
   const Vec3 &u = x[static_cast<std::size_t>(a)], &v = x[static_cast<std::size_t>(b)];

@@ -10,20 +10,18 @@
 namespace tessera::molecular {
 namespace {
 
-[[noreturn]] void fault(const std::string& what) { throw Error("[dynamics] " + what); }
-
 std::vector<std::int32_t> baths_of(std::size_t n, const Dynamics& o) {
   if (o.groups.empty()) return std::vector<std::int32_t>(n, 0);
   std::vector<std::int32_t> bath(n, -1);
   for (std::size_t g = 0; g < o.groups.size(); ++g)
     for (const std::int32_t a : o.groups[g].atoms) {
-      if (a < 0 || static_cast<std::size_t>(a) >= n) fault(fmt::format("temperature group '{}' names atom {} of {}", o.groups[g].name, a + 1, n));
+      if (a < 0 || static_cast<std::size_t>(a) >= n) dynamics_fault(fmt::format("temperature group '{}' names atom {} of {}", o.groups[g].name, a + 1, n));
       std::int32_t& b = bath[static_cast<std::size_t>(a)];
-      if (b >= 0) fault(fmt::format("atom {} is in temperature groups '{}' and '{}'", a + 1, o.groups[static_cast<std::size_t>(b)].name, o.groups[g].name));
+      if (b >= 0) dynamics_fault(fmt::format("atom {} is in temperature groups '{}' and '{}'", a + 1, o.groups[static_cast<std::size_t>(b)].name, o.groups[g].name));
       b = static_cast<std::int32_t>(g);
     }
   for (std::size_t i = 0; i < n; ++i)
-    if (bath[i] < 0) fault(fmt::format("atom {} is in no temperature group", i + 1));
+    if (bath[i] < 0) dynamics_fault(fmt::format("atom {} is in no temperature group", i + 1));
   return bath;
 }
 
@@ -31,7 +29,8 @@ std::vector<std::int32_t> baths_of(std::size_t n, const Dynamics& o) {
 
 Parts parts_of(const System& s, const Constraints& constraints, const Dynamics& o) {
   const std::size_t n = s.n_atoms();
-  if (!o.frozen.empty() && o.frozen.size() != n) fault(fmt::format("frozen directions are given for {} of {} atoms", o.frozen.size(), n));
+  if (!o.frozen.empty() && o.frozen.size() != n)
+    dynamics_fault(fmt::format("frozen directions are given for {} of {} atoms", o.frozen.size(), n));
   Parts p;
   p.mass = s.atoms.mass_amu;
   p.bath = baths_of(n, o);
@@ -43,7 +42,7 @@ Parts parts_of(const System& s, const Constraints& constraints, const Dynamics& 
       if (!(p.mass[i] > 0)) continue;
       if (!o.frozen.empty() && o.frozen[i][c]) {
         p.any_frozen = true;
-        if (p.rigid_of[i] >= 0) fault(fmt::format("atom {} is frozen and part of a constraint: leave its bonds flexible", i + 1));
+        if (p.rigid_of[i] >= 0) dynamics_fault(fmt::format("atom {} is frozen and part of a constraint: leave its bonds flexible", i + 1));
         continue;
       }
       w[c] = 1 / p.mass[i];
@@ -62,7 +61,7 @@ Parts parts_of(const System& s, const Constraints& constraints, const Dynamics& 
     if (p.rigid_of[i] >= 0) members[static_cast<std::size_t>(p.rigid_of[i])].push_back(static_cast<std::int32_t>(i));
   for (const auto& m : members) {
     for (const std::int32_t a : m)
-      if (p.bath[static_cast<std::size_t>(a)] != p.bath[static_cast<std::size_t>(m[0])]) fault(fmt::format("constraints join atoms {} and {}, which are in two temperature groups", m[0] + 1, a + 1));
+      if (p.bath[static_cast<std::size_t>(a)] != p.bath[static_cast<std::size_t>(m[0])]) dynamics_fault(fmt::format("constraints join atoms {} and {}, which are in two temperature groups", m[0] + 1, a + 1));
     p.rigid.atom.insert(p.rigid.atom.end(), m.begin(), m.end());
     p.rigid.first.push_back(static_cast<std::int32_t>(p.rigid.atom.size()));
   }
@@ -128,7 +127,7 @@ void rest(const Parts& p, const std::vector<Vec3>& x, std::vector<Vec3>& v, bool
     // Cofactors: rows (0: xx xy xz) with off-diagonals s[8] = xy, s[7] = zx, s[6] = yz.
     const double xx = s[3], yy = s[4], zz = s[5], yz = s[6], zx = s[7], xy = s[8];
     const double a = yy * zz - yz * yz, b = zx * yz - xy * zz, c = xy * yz - yy * zx, det = xx * a + xy * b + zx * c;
-    if (!(det > 1e-12 * xx * yy * zz)) fault("hold = angular: the atoms lie on one line");
+    if (!(det > 1e-12 * xx * yy * zz)) dynamics_fault("hold = angular: the atoms lie on one line");
     omega = {(a * s[0] + b * s[1] + c * s[2]) / det, (b * s[0] + (xx * zz - zx * zx) * s[1] + (xy * zx - xx * yz) * s[2]) / det,
              (c * s[0] + (xy * zx - xx * yz) * s[1] + (xx * yy - xy * xy) * s[2]) / det};
   }

@@ -3,13 +3,17 @@
 // What moves, and what moves together: masses along each direction, rigid groups, groups of temperature and their degrees of freedom.
 #pragma once
 #include "blocks.h"
+#include "tessera/autodiff/error.h"
 #include "tessera/molecular/dynamics.h"
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace tessera::molecular {
+
+[[noreturn]] inline void dynamics_fault(const std::string& what) { throw Error("[dynamics] " + what); }
 
 /// Sets of atoms one after another: those of set g are atom[first[g]] ... atom[first[g + 1] - 1].
 struct Sets {

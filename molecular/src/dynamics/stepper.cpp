@@ -22,34 +22,34 @@ using Thermostat = Dynamics::Thermostat;
 using Barostat = Dynamics::Barostat;
 using Hold = Dynamics::Hold;
 
-[[noreturn]] void fault(const std::string& what) { throw Error("[dynamics] " + what); }
 double total(const std::vector<double>& v) { return std::accumulate(v.begin(), v.end(), 0.0); }
 
 void check(const Dynamics& o, bool slow) {
-  if (!(o.dt_ps > 0)) fault(fmt::format("the time step must be positive, got {} ps", o.dt_ps));
-  if (o.integrator == Integrator::langevin && o.thermostat != Thermostat::none) fault("langevin keeps the temperature by itself: thermostat = none");
-  if (o.integrator == Integrator::langevin && !(o.friction_per_ps > 0)) fault(fmt::format("the friction must be positive, got {} 1/ps", o.friction_per_ps));
+  if (!(o.dt_ps > 0)) dynamics_fault(fmt::format("the time step must be positive, got {} ps", o.dt_ps));
+  if (o.integrator == Integrator::langevin && o.thermostat != Thermostat::none) dynamics_fault("langevin keeps the temperature by itself: thermostat = none");
+  if (o.integrator == Integrator::langevin && !(o.friction_per_ps > 0)) dynamics_fault(fmt::format("the friction must be positive, got {} 1/ps", o.friction_per_ps));
   for (const TemperatureGroup& g : o.groups) {
-    if (!(g.temperature_k >= 0)) fault(fmt::format("the temperature must not be negative, got {} K", g.temperature_k));
-    if (!(g.tau_t_ps >= 0)) fault(fmt::format("the thermostat's time must be positive, or 0 for none, got {} ps", g.tau_t_ps));
-    if (o.thermostat == Thermostat::andersen && g.tau_t_ps > 0 && o.dt_ps > g.tau_t_ps) fault("andersen: the time step is longer than the time between collisions");
+    if (!(g.temperature_k >= 0)) dynamics_fault(fmt::format("the temperature must not be negative, got {} K", g.temperature_k));
+    if (!(g.tau_t_ps >= 0)) dynamics_fault(fmt::format("the thermostat's time must be positive, or 0 for none, got {} ps", g.tau_t_ps));
+    if (o.thermostat == Thermostat::andersen && g.tau_t_ps > 0 && o.dt_ps > g.tau_t_ps) dynamics_fault("andersen: the time step is longer than the time between collisions");
     for (std::size_t k = 0; k < g.annealing.size(); ++k) {
-      if (!(g.annealing[k][1] >= 0)) fault(fmt::format("the temperature must not be negative, got {} K", g.annealing[k][1]));
-      if (k > 0 && !(g.annealing[k][0] > g.annealing[k - 1][0])) fault(fmt::format("times of annealing must grow, got {} ps after {} ps", g.annealing[k][0], g.annealing[k - 1][0]));
+      if (!(g.annealing[k][1] >= 0)) dynamics_fault(fmt::format("the temperature must not be negative, got {} K", g.annealing[k][1]));
+      if (k > 0 && !(g.annealing[k][0] > g.annealing[k - 1][0])) dynamics_fault(fmt::format("times of annealing must grow, got {} ps after {} ps", g.annealing[k][0], g.annealing[k - 1][0]));
     }
   }
   if (o.barostat != Barostat::none) {
-    if (!(o.tau_p_ps > 0)) fault(fmt::format("the barostat's time must be positive, got {} ps", o.tau_p_ps));
-    if (o.barostat_every < 1) fault(fmt::format("the barostat needs at least one step between its moves, got {}", o.barostat_every));
+    if (!(o.tau_p_ps > 0)) dynamics_fault(fmt::format("the barostat's time must be positive, got {} ps", o.tau_p_ps));
+    if (o.barostat_every < 1)
+      dynamics_fault(fmt::format("the barostat needs at least one step between its moves, got {}", o.barostat_every));
     const bool one_pressure = o.pressure_bar[0] == o.pressure_bar[1] && o.pressure_bar[0] == o.pressure_bar[2];
     if ((o.barostat == Barostat::parrinello_rahman || o.barostat == Barostat::monte_carlo) && !one_pressure)
-      fault("parrinello_rahman and monte_carlo have one pressure: take c_rescale for a tension");
+      dynamics_fault("parrinello_rahman and monte_carlo have one pressure: take c_rescale for a tension");
     if (o.barostat != Barostat::parrinello_rahman && o.slow_every > 1 && o.barostat_every % o.slow_every != 0)
-      fault(fmt::format("the barostat moves every {} steps, which is no multiple of the {} between slow forces", o.barostat_every, o.slow_every));
-    if (o.barostat == Barostat::parrinello_rahman && o.slow_every > 1) fault("parrinello_rahman needs all forces in every step: slow_every = 1");
+      dynamics_fault(fmt::format("the barostat moves every {} steps, which is no multiple of the {} between slow forces", o.barostat_every, o.slow_every));
+    if (o.barostat == Barostat::parrinello_rahman && o.slow_every > 1) dynamics_fault("parrinello_rahman needs all forces in every step: slow_every = 1");
   }
-  if (o.slow_every < 1) fault(fmt::format("slow forces need at least one step between them, got {}", o.slow_every));
-  if (o.slow_every > 1 && !slow) fault("slow_every is above 1 and there are no slow forces");
+  if (o.slow_every < 1) dynamics_fault(fmt::format("slow forces need at least one step between them, got {}", o.slow_every));
+  if (o.slow_every > 1 && !slow) dynamics_fault("slow_every is above 1 and there are no slow forces");
 }
 
 }  // namespace
@@ -89,7 +89,8 @@ struct Stepper::Impl {
       for (double& d : parts.freedom) d -= held * d / all;
     }
     freedom = total(parts.freedom);
-    if (!(freedom > 0.5)) fault(fmt::format("no degrees of freedom are left of {} atoms and {} constraints", n(), constraints.size()));
+    if (!(freedom > 0.5))
+      dynamics_fault(fmt::format("no degrees of freedom are left of {} atoms and {} constraints", n(), constraints.size()));
   }
   static Sets sets_of(const std::vector<std::int32_t>& set) {
     std::vector<std::vector<std::int32_t>> members(set.empty() ? 0 : static_cast<std::size_t>(*std::ranges::max_element(set)) + 1);
@@ -392,11 +393,11 @@ std::vector<double> Stepper::degrees_of_freedom_of_groups() const { return impl_
 
 Motion Stepper::begin(Frame frame) const {
   const Impl& s = *impl_;
-  if (frame.x_nm.size() != s.n()) fault(fmt::format("{} places for {} atoms", frame.x_nm.size(), s.n()));
-  if (!frame.v_nm_ps.empty() && frame.v_nm_ps.size() != s.n()) fault(fmt::format("{} velocities for {} atoms", frame.v_nm_ps.size(), s.n()));
+  if (frame.x_nm.size() != s.n()) dynamics_fault(fmt::format("{} places for {} atoms", frame.x_nm.size(), s.n()));
+  if (!frame.v_nm_ps.empty() && frame.v_nm_ps.size() != s.n()) dynamics_fault(fmt::format("{} velocities for {} atoms", frame.v_nm_ps.size(), s.n()));
   const bool periodic = is_periodic(frame.box);
-  if (s.o.barostat != Barostat::none && !periodic) fault("a barostat needs a periodic box");
-  if (s.o.hold == Hold::angular && s.holds() && periodic) fault("hold = angular: there is no rotation in a periodic box");
+  if (s.o.barostat != Barostat::none && !periodic) dynamics_fault("a barostat needs a periodic box");
+  if (s.o.hold == Hold::angular && s.holds() && periodic) dynamics_fault("hold = angular: there is no rotation in a periodic box");
   Motion m;
   m.frame = std::move(frame);
   make_whole(s.system, m.frame.x_nm, m.frame.box);

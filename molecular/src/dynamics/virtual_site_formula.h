@@ -3,8 +3,8 @@
 // A site's place as a formula of displacements from its first parent, on any number type: doubles give the place, jets the
 // derivatives by which a force on the site is spread, tensors both for all sites at once.
 #pragma once
-#include "bonded/geometry.h"
 #include "tessera/molecular/system.h"
+#include "vec.h"
 
 #include <array>
 #include <cmath>
@@ -16,8 +16,6 @@ inline std::size_t parents_of(VirtualSite::Kind kind) {
   return kind == linear2 || kind == fixed2 ? 2 : kind == normal4 ? 4 : 3;
 }
 
-template <class T>
-Vec<T> sum(const Vec<T>& a, const Vec<T>& b) { return {a[0] + b[0], a[1] + b[1], a[2] + b[2]}; }
 template <class T>
 Vec<T> unit(const Vec<T>& a) {
   using std::sqrt;

@@ -4,6 +4,7 @@
 #include "tessera/molecular/virtual_sites.h"
 
 #include "dynamics/virtual_site_formula.h"
+#include "jet.h"
 
 namespace tessera::molecular {
 namespace {

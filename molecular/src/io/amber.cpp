@@ -7,6 +7,7 @@
 #include "io/amber_charmm.h"
 #include "io/reach.h"
 #include "tessera/molecular/elements.h"
+#include "units.h"
 
 #include <fmt/format.h>
 
@@ -18,7 +19,6 @@
 namespace tessera::molecular {
 namespace {
 
-constexpr double kcal = 4.184, angstrom = 0.1;
 constexpr double charge_unit = 18.2223;
 constexpr double velocity_unit = 20.455 * angstrom;  // Angstrom per 1/20.455 ps
 
@@ -28,9 +28,9 @@ enum Pointer : std::size_t {
   NPTRA, NATYP, NPHB, IFPERT, NBPER, NGPER, NDPER, MBPER, MGPER, MDPER, IFBOX, NMXRS, IFCAP, least_pointers
 };
 
-class Reader {
+class AmberReader {
  public:
-  explicit Reader(const data::TextFile& text) : text_(text), findings_(text), file_(text, findings_) {}
+  explicit AmberReader(const data::TextFile& text) : text_(text), findings_(text), file_(text, findings_) {}
 
   AmberTopology read() {
     refuse_other_kinds();
@@ -350,7 +350,7 @@ class Reader {
 
 }  // namespace
 
-AmberTopology read_amber_topology(const data::TextFile& text) { return Reader(text).read(); }
+AmberTopology read_amber_topology(const data::TextFile& text) { return AmberReader(text).read(); }
 
 Frame read_amber_restart(const data::TextFile& text, std::optional<std::size_t> expected) {
   data::Findings findings(text);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/amber_charmm.h"
 
+#include "units.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,8 +10,6 @@
 
 namespace tessera::molecular {
 namespace {
-
-constexpr double kcal = 4.184, angstrom = 0.1;
 
 /// Terms of N atoms counted from 1, with the row of a table behind them.
 template <int N>

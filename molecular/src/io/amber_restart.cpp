@@ -5,13 +5,14 @@
 #include "tessera/autodiff/error.h"
 #include "tessera/data/file_io.h"
 #include "tessera/molecular/amber.h"
+#include "units.h"
 
 #include <fmt/format.h>
 
 namespace tessera::molecular {
 
 std::string amber_restart(const Frame& frame, const std::string& title) {
-  constexpr double angstrom = 0.1, velocity_unit = 20.455 * angstrom;
+  constexpr double velocity_unit = 20.455 * angstrom;
   std::string out = title.substr(0, title.find('\n')).substr(0, 80) + "\n" + fmt::format("{:5}{:15.7e}\n", frame.x_nm.size(), frame.time_ps);
   std::size_t column = 0;
   const auto number = [&](double v) {

@@ -8,7 +8,7 @@
 namespace tessera::molecular {
 namespace {
 
-struct Token {
+struct CifToken {
   enum class Kind { value, tag, loop, data, save, end } kind = Kind::end;
   CifValue value;
 };
@@ -20,11 +20,11 @@ std::string lower(std::string_view s) {
 }
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\f'; }
 
-class Tokens {
+class CifTokens {
  public:
-  explicit Tokens(data::Findings& findings) : findings_(findings), s_(findings.text().text) {}
+  explicit CifTokens(data::Findings& findings) : findings_(findings), s_(findings.text().text) {}
 
-  Token next() {
+  CifToken next() {
     for (; at_ < s_.size(); ++at_) {
       if (s_[at_] == '#') at_ = std::min(s_.find('\n', at_), s_.size());
       if (at_ == s_.size() || !is_blank(s_[at_])) break;
@@ -36,24 +36,24 @@ class Tokens {
       const std::size_t end = s_.find("\n;", begin);
       if (end == std::string_view::npos) stop(begin, "a text that begins with ';' is not ended by a line with ';'");
       at_ = end + 2;
-      return {Token::Kind::value, {s_.substr(begin + 1, end - begin - 1), begin, true}};
+      return {CifToken::Kind::value, {s_.substr(begin + 1, end - begin - 1), begin, true}};
     }
     if (c == '\'' || c == '"') {
       std::size_t end = begin + 1;
       while (end < s_.size() && s_[end] != '\n' && !(s_[end] == c && (end + 1 == s_.size() || is_blank(s_[end + 1])))) ++end;
       if (end >= s_.size() || s_[end] == '\n') stop(begin, "a quotation is not closed within its line");
       at_ = end + 1;
-      return {Token::Kind::value, {s_.substr(begin + 1, end - begin - 1), begin, true}};
+      return {CifToken::Kind::value, {s_.substr(begin + 1, end - begin - 1), begin, true}};
     }
     while (at_ < s_.size() && !is_blank(s_[at_])) ++at_;
     const std::string_view word = s_.substr(begin, at_ - begin);
-    Token t{Token::Kind::value, {word, begin, false}};
-    if (c == '_') t.kind = Token::Kind::tag;
+    CifToken t{CifToken::Kind::value, {word, begin, false}};
+    if (c == '_') t.kind = CifToken::Kind::tag;
     else if (word.size() >= 5) {
       const std::string head = lower(word.substr(0, 7));
-      if (head == "loop_") t.kind = Token::Kind::loop;
-      else if (head.starts_with("data_")) t.kind = Token::Kind::data;
-      else if (head.starts_with("save_")) t.kind = Token::Kind::save;
+      if (head == "loop_") t.kind = CifToken::Kind::loop;
+      else if (head.starts_with("data_")) t.kind = CifToken::Kind::data;
+      else if (head.starts_with("save_")) t.kind = CifToken::Kind::save;
     }
     return t;
   }
@@ -79,10 +79,10 @@ std::pair<std::string, std::string> parts(std::string_view tag) {
 }  // namespace
 
 int read_cif(data::Findings& findings, const CifCategory& category) {
-  Tokens tokens(findings);
-  using Kind = Token::Kind;
+  CifTokens tokens(findings);
+  using Kind = CifToken::Kind;
   constexpr std::size_t most_tags = 1000;
-  Token t = tokens.next();
+  CifToken t = tokens.next();
   if (t.kind != Kind::data) tokens.stop(t.kind == Kind::end ? 0 : t.value.offset, "expected data_NAME at the beginning of a CIF file");
   int more = 0;
   // Pairs of the category at hand.

@@ -39,9 +39,9 @@ bool is_whole_number(std::string_view s) {
   return !s.empty() && code == std::errc{} && end == s.data() + s.size();
 }
 
-class Reader {
+class GroReader {
  public:
-  explicit Reader(const data::TextFile& text) : text_(text), findings_(text), last_(text.n_lines()) {
+  explicit GroReader(const data::TextFile& text) : text_(text), findings_(text), last_(text.n_lines()) {
     while (last_ > 0 && data::trim(text.line(last_)).empty()) --last_;
   }
 
@@ -173,7 +173,7 @@ std::string five(std::string_view name, bool left) {
 
 }  // namespace
 
-GroFile read_gro(const data::TextFile& text) { return Reader(text).read(); }
+GroFile read_gro(const data::TextFile& text) { return GroReader(text).read(); }
 
 std::string write_gro(const GroFile& file, int decimals) {
   if (decimals < 3 || decimals > 12) throw Error(fmt::format("[write_gro] 3 to 12 decimals can be written, got {}", decimals));

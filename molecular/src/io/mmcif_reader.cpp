@@ -5,6 +5,7 @@
 #include "io/cif_tokens.h"
 #include "io/structure_builder.h"
 #include "tessera/molecular/elements.h"
+#include "units.h"
 
 #include <fmt/format.h>
 
@@ -15,8 +16,6 @@
 
 namespace tessera::molecular {
 namespace {
-
-constexpr double angstrom = 0.1;
 
 /// Columns of a loop by name; -1: absent.
 class Columns {
@@ -37,9 +36,10 @@ std::string text_of(const std::vector<CifValue>& row, int first, int second = -1
   return {};
 }
 
-class Reader {
+class MmcifReader {
  public:
-  Reader(const data::TextFile& text, const StructureOptions& options) : options_(options), findings_(text), builder_(findings_, text) {}
+  MmcifReader(const data::TextFile& text, const StructureOptions& options)
+      : options_(options), findings_(text), builder_(findings_, text) {}
 
   StructureFile read() {
     const int more = read_cif(findings_, [&](const std::string& category, const std::vector<std::string>& tags, std::size_t offset) -> CifRow {
@@ -191,6 +191,6 @@ class Reader {
 
 }  // namespace
 
-StructureFile read_mmcif(const data::TextFile& text, const StructureOptions& options) { return Reader(text, options).read(); }
+StructureFile read_mmcif(const data::TextFile& text, const StructureOptions& options) { return MmcifReader(text, options).read(); }
 
 }  // namespace tessera::molecular

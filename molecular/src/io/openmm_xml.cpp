@@ -90,9 +90,9 @@ class File {
   pugi::xml_document document_;
 };
 
-class Reader {
+class OpenmmXmlReader {
  public:
-  explicit Reader(std::span<const data::TextFile> files) {
+  explicit OpenmmXmlReader(std::span<const data::TextFile> files) {
     if (files.empty()) throw Error("[read_openmm_xml] expected at least one file, got none");
     for (const data::TextFile& f : files) files_.emplace_back(f);
   }
@@ -616,6 +616,6 @@ class Reader {
 
 }  // namespace
 
-ForceField read_openmm_xml(std::span<const data::TextFile> files) { return Reader(files).read(); }
+ForceField read_openmm_xml(std::span<const data::TextFile> files) { return OpenmmXmlReader(files).read(); }
 
 }  // namespace tessera::molecular

@@ -11,6 +11,7 @@
 // places have different numbers of decimals, which is refused.
 #include "io/structure_builder.h"
 #include "tessera/molecular/elements.h"
+#include "units.h"
 
 #include <fmt/format.h>
 
@@ -27,14 +28,12 @@ namespace {
 
 using data::shown, data::trim;
 
-constexpr double angstrom = 0.1;
-
 /// Columns first to last of a line, blanks cut off.
-struct Field {
+struct PdbField {
   std::string_view text;
   std::size_t offset = 0;
 };
-Field field(std::string_view line, std::size_t line_offset, std::size_t first, std::size_t last) {
+PdbField field(std::string_view line, std::size_t line_offset, std::size_t first, std::size_t last) {
   if (line.size() < first) return {{}, line_offset + line.size()};
   const std::string_view raw = line.substr(first - 1, last - first + 1), text = trim(raw);
   return {text, line_offset + first - 1 + (text.empty() ? 0 : static_cast<std::size_t>(text.data() - raw.data()))};
@@ -89,9 +88,9 @@ std::uint8_t element_of_name(std::string_view columns, const std::string& residu
   return element_of(one);
 }
 
-class Reader {
+class PdbReader {
  public:
-  Reader(const data::TextFile& text, const StructureOptions& options, std::size_t first = 1, std::size_t last = std::numeric_limits<std::size_t>::max())
+  PdbReader(const data::TextFile& text, const StructureOptions& options, std::size_t first = 1, std::size_t last = std::numeric_limits<std::size_t>::max())
       : text_(text), options_(options), first_(first), last_(std::min(last, text.n_lines())), findings_(text), builder_(findings_, text) {}
 
   StructureFile read() {
@@ -143,7 +142,7 @@ class Reader {
   }
   bool skipping() const { return n_models_ > 0 && (!in_model_ || n_models_ != options_.model); }
 
-  double number(const Field& f, const char* what) {
+  double number(const PdbField& f, const char* what) {
     if (f.text.empty()) {
       findings_.error(303, f.offset, fmt::format("expected {} in these columns, found blanks", what));
       return 0;
@@ -164,7 +163,7 @@ class Reader {
     r.segment = std::string(field(l, offset, 73, 76).text);
     if (r.name.empty()) findings_.error(701, offset, "an atom without a name in columns 13-16");
 
-    const Field n = field(l, offset, 23, 26);
+    const PdbField n = field(l, offset, 23, 26);
     const auto number_of = hybrid_36(n.text, 4);
     if (!number_of && !all_of(n.text, [](int c) { return c == '*'; }))
       findings_.error(303, n.offset, "expected the number of a residue (decimal or hybrid-36), got " + shown(n.text));
@@ -174,7 +173,7 @@ class Reader {
     r.serial = serial(field(l, offset, 7, 11));
     std::size_t decimals = 0;
     for (std::size_t c = 0; c < 3; ++c) {
-      const Field f = field(l, offset, 31 + 8 * c, 38 + 8 * c);
+      const PdbField f = field(l, offset, 31 + 8 * c, 38 + 8 * c);
       r.x_nm[c] = number(f, "a coordinate") * angstrom;
       const std::size_t point = f.text.find('.'), digits = point == std::string_view::npos ? 0 : f.text.size() - point - 1;
       if (c == 0) decimals = digits;
@@ -183,13 +182,13 @@ class Reader {
                         "a number too wide for PDB; write mmCIF, or move the structure nearer to the origin");
     }
     if (!r.alternate.empty())
-      if (const Field f = field(l, offset, 55, 60); !f.text.empty()) r.occupancy = number(f, "an occupancy");
+      if (const PdbField f = field(l, offset, 55, 60); !f.text.empty()) r.occupancy = number(f, "an occupancy");
     r.element = element(l, offset, r);
     builder_.add(std::move(r));
   }
 
   /// -1: the file says none.
-  std::int64_t serial(const Field& f) {
+  std::int64_t serial(const PdbField& f) {
     if (all_of(f.text, [](int c) { return c == '*'; }) || f.text.empty()) return -1;
     const bool digit_first = std::isdigit(static_cast<unsigned char>(f.text[0]));
     if (digit_first && all_of(f.text, [](int c) { return std::isxdigit(c); }) && !is_decimal(f.text)) hexadecimal_ = true;
@@ -201,7 +200,7 @@ class Reader {
   }
 
   std::uint8_t element(std::string_view l, std::size_t offset, const AtomRecord& r) {
-    const Field f = field(l, offset, 77, 78);
+    const PdbField f = field(l, offset, 77, 78);
     if (f.text.empty() || std::isdigit(static_cast<unsigned char>(f.text[0]))) {
       if (n_guessed_++ == 0) guessed_offset_ = offset;
       const std::string_view columns = l.size() >= 13 ? l.substr(12, 4) : std::string_view{};
@@ -233,7 +232,7 @@ class Reader {
       const std::string_view l = text_.line(text_.place(offset).line);
       std::int32_t from = -1;
       for (std::size_t k = 0; k < 5; ++k) {
-        const Field f = field(l, offset, 7 + 5 * k, 11 + 5 * k);
+        const PdbField f = field(l, offset, 7 + 5 * k, 11 + 5 * k);
         if (f.text.empty()) {
           if (k == 0) break;
           continue;
@@ -248,7 +247,7 @@ class Reader {
     }
     tidy_bonds(s.bonds);
   }
-  std::int32_t atom_of(const std::map<std::int64_t, std::vector<std::int32_t>>& atoms, const Field& f) {
+  std::int32_t atom_of(const std::map<std::int64_t, std::vector<std::int32_t>>& atoms, const PdbField& f) {
     std::vector<std::int32_t> all;
     const auto take = [&](const std::optional<std::int64_t>& serial) {
       if (!serial) return;
@@ -283,7 +282,7 @@ class Reader {
 
 }  // namespace
 
-StructureFile read_pdb(const data::TextFile& text, const StructureOptions& options) { return Reader(text, options).read(); }
+StructureFile read_pdb(const data::TextFile& text, const StructureOptions& options) { return PdbReader(text, options).read(); }
 
 std::vector<std::array<std::size_t, 2>> pdb_models(const data::TextFile& text) {
   std::vector<std::array<std::size_t, 2>> out;
@@ -299,7 +298,7 @@ std::vector<std::array<std::size_t, 2>> pdb_models(const data::TextFile& text) {
 }
 
 Structure read_pdb_model(const data::TextFile& text, const std::array<std::size_t, 2>& lines) {
-  return Reader(text, {.model = 1, .standard_bonds = false}, lines[0], lines[1]).read().structure;
+  return PdbReader(text, {.model = 1, .standard_bonds = false}, lines[0], lines[1]).read().structure;
 }
 
 }  // namespace tessera::molecular

@@ -43,7 +43,7 @@ constexpr Section sections[] = {
 };
 
 /// Case, '-' and '_' do not tell sections apart.
-std::string plain(std::string_view s) {
+std::string plain_name(std::string_view s) {
   std::string out;
   for (const char c : s)
     if (c != '-' && c != '_') out += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -66,9 +66,9 @@ double bytes_of(const TopMolecule& m) {
   return static_cast<double>(m.size()) * atom + static_cast<double>(m.residues.size()) * sizeof(Residue) + static_cast<double>(m.entries() - m.size()) * term;
 }
 
-class Reader {
+class TopReader {
  public:
-  Reader(data::TextFile text, const TopologyOptions& options)
+  TopReader(data::TextFile text, const TopologyOptions& options)
       : options_(options), preprocessor_(std::move(text), options.include_folders, options.defines, findings_), types_(findings_), molecule_(types_, tables_, findings_, options.distance_restraint_k) {}
 
   GromacsTopology read() {
@@ -100,10 +100,10 @@ class Reader {
     }
     if (close + 1 < name.size()) findings_.warn(722, line.front(), "what stands behind the name of a section is not read: " + shown(name.substr(close + 1)), "begin a new line");
     name = name.substr(1, close - 1);
-    const auto* known = std::ranges::find_if(sections, [&](const Section& s) { return plain(s.name) == plain(name); });
+    const auto* known = std::ranges::find_if(sections, [&](const Section& s) { return plain_name(s.name) == plain_name(name); });
     if (known == std::end(sections)) {
       std::string hint;
-      if (plain(name).starts_with("dummies")) hint = "it is called [ virtual_sites" + name.substr(7) + " ] by now";
+      if (plain_name(name).starts_with("dummies")) hint = "it is called [ virtual_sites" + name.substr(7) + " ] by now";
       findings_.error(722, line.front(), "unknown section [ " + name.substr(0, 40) + " ]", hint);
       findings_.throw_if_errors();
     }
@@ -234,7 +234,7 @@ class Reader {
 };
 
 /// Tables of the types in use, in the order of the force field.
-void Reader::lennard_jones() {
+void TopReader::lennard_jones() {
   const std::size_t all = types_.atom_types.size();
   lj_of_.assign(all, -1);
   for (const auto& [k, n] : counts_)
@@ -299,7 +299,7 @@ void append(List& to, const TopTerms<N>& from, std::int32_t first) {
   }
 }
 
-void Reader::add(const TopMolecule& m, std::size_t copies) {
+void TopReader::add(const TopMolecule& m, std::size_t copies) {
   std::vector<std::uint8_t> element;
   for (std::size_t i = 0; i < m.size(); ++i) {
     const TopAtomType& t = types_.atom_types[static_cast<std::size_t>(m.type[i])];
@@ -353,7 +353,7 @@ void Reader::add(const TopMolecule& m, std::size_t copies) {
 }
 
 /// Residues of molecules that have one alone are numbered on, behind the last number of the others.
-void Reader::name_residues() {
+void TopReader::name_residues() {
   std::int64_t last = 0;
   constexpr long long most = 1'000'000'000;  // what is beyond is no number of a residue
   const auto number_of = [&](const std::string& s) { return std::min(most, std::strtoll(s.c_str(), nullptr, 10)); };
@@ -398,7 +398,7 @@ void take(CorrectionMaps& c, const TopTypes& types) {
   for (std::int32_t& r : c.row) r = now[static_cast<std::size_t>(r)];
 }
 
-GromacsTopology Reader::assemble() {
+GromacsTopology TopReader::assemble() {
   if (atoms_ == 0) findings_.error(702, preprocessor_.end(), "the system has no atoms");
   if (options_.reference && options_.reference->x_nm.size() != atoms_)
     findings_.error(704, preprocessor_.end(), fmt::format("the topology has {} atoms, the reference positions {}", atoms_, options_.reference->x_nm.size()));
@@ -441,7 +441,7 @@ GromacsTopology Reader::assemble() {
 
 }  // namespace
 
-GromacsTopology read_top(data::TextFile text, const TopologyOptions& options) { return Reader(std::move(text), options).read(); }
+GromacsTopology read_top(data::TextFile text, const TopologyOptions& options) { return TopReader(std::move(text), options).read(); }
 GromacsTopology read_top(const std::filesystem::path& path, const TopologyOptions& options) { return read_top(data::read_text_file(path), options); }
 
 }  // namespace tessera::molecular

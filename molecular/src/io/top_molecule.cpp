@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/top_molecule.h"
 
+#include "units.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 #include <unordered_set>
 
 namespace tessera::molecular {
@@ -14,7 +15,6 @@ namespace {
 
 using data::shown;
 
-constexpr double degree = std::numbers::pi / 180;
 std::size_t z(std::int32_t i) { return static_cast<std::size_t>(i); }
 
 }  // namespace

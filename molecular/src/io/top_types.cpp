@@ -25,7 +25,7 @@ struct OtherFunction {
   int function;
   const char* name;
 };
-constexpr OtherFunction others[] = {
+constexpr OtherFunction other_functions[] = {
     {"bonds", 2, "GROMOS-96 quartic bond"}, {"bonds", 3, "Morse"}, {"bonds", 4, "cubic bond"}, {"bonds", 7, "FENE"}, {"bonds", 8, "tabulated bond"},
     {"bonds", 9, "tabulated bond"}, {"bonds", 10, "restraint potential"}, {"angles", 2, "GROMOS-96 cosine angle"}, {"angles", 3, "cross bond-bond"},
     {"angles", 4, "cross bond-angle"}, {"angles", 6, "quartic angle"}, {"angles", 8, "tabulated angle"}, {"angles", 9, "linear angle"},
@@ -55,7 +55,7 @@ std::optional<TopKind> kind_of(std::string_view section, std::int64_t function) 
 }
 
 const char* name_of_function(std::string_view section, std::int64_t function) {
-  for (const OtherFunction& o : others)
+  for (const OtherFunction& o : other_functions)
     if (section == o.section && function == o.function) return o.name;
   return "unknown";
 }

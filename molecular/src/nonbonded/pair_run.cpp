@@ -52,7 +52,7 @@ std::array<double, 2> well(double c6, double c12) {
 
 /// Parameters of all atoms in the order of slots, with forces in units of 2^-k.
 template <class T>
-struct Parameters {
+struct SlotParameters {
   Array<T> q_i, q_j, a_i, b_i, a_j, b_j;
   std::vector<T> c6, c12, force_series, energy_series;
 };
@@ -91,8 +91,8 @@ struct PairRun::Impl {
   Array<std::int32_t> x32[3], outer_at[3], inner_at[3];
   Array<double> x64[3];
   Array<std::int32_t> type;
-  Parameters<float> single;
-  Parameters<double> twice;
+  SlotParameters<float> single;
+  SlotParameters<double> twice;
   int k_twice = 0;  ///< of `twice`
   ThreadSums<std::int32_t> sum32;
   ThreadSums<std::int64_t> sum64;
@@ -194,7 +194,7 @@ struct PairRun::Impl {
   // ---- parameters of the sorted atoms ------------------------------------------------------------------
 
   template <class T>
-  void order(Parameters<T>& p, int k) {
+  void order(SlotParameters<T>& p, int k) {
     const std::size_t m = list.slots();
     const double unit = std::ldexp(1.0, k);
     for (Array<T>* a : {&p.q_i, &p.q_j, &p.a_i, &p.b_i, &p.a_j, &p.b_j}) a->assign(m, T(0));
@@ -221,7 +221,7 @@ struct PairRun::Impl {
   }
 
   template <class T>
-  Input<T> input(const Parameters<T>& p, const Box& box, double limit) const {
+  Input<T> input(const SlotParameters<T>& p, const Box& box, double limit) const {
     Input<T> in{};
     for (std::size_t a = 0; a < 3; ++a) {
       if constexpr (sizeof(T) == 4) in.x[a] = x32[a].data();

@@ -3,7 +3,7 @@
 // A particle-mesh sum step by step on the grid of pme_kernels.h, threaded: what runs and what derivatives have in common.
 #pragma once
 #include "nonbonded/matrix.h"
-#include "nonbonded/pme_kernels.h"
+#include "nonbonded/kernels/pme_kernels.h"
 #include "tessera/autodiff/forall.h"
 
 #include <array>

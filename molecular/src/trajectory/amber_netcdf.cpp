@@ -15,6 +15,7 @@
 #include "netcdf_classic.h"
 #include "tessera/data/build_info.h"
 #include "tessera/molecular/amber.h"
+#include "units.h"
 
 #include <fmt/format.h>
 
@@ -25,8 +26,7 @@
 namespace tessera::molecular {
 namespace {
 
-constexpr double angstrom = 0.1, kcal = 4.184, amber_time_ps = 1 / 20.455;
-constexpr auto order = std::endian::big;
+constexpr double amber_time_ps = 1 / 20.455;
 
 // ---- reading ---------------------------------------------------------------------------------------------------------------
 
@@ -115,14 +115,14 @@ class AmberNetcdf {
     return out;
   }
   [[noreturn]] void fail(const Part& p, std::uint64_t frame, const std::string& what) const {
-    FrameBytes(in_, frame, 0, order).fail(damaged, layout_.place(*p.in_file, frame), what);
+    FrameBytes(in_, frame, 0, netcdf_order).fail(damaged, layout_.place(*p.in_file, frame), what);
   }
   std::vector<Vec3> vectors(const Part& p, std::uint64_t frame, const char* what) const {
     if (!p.in_file) return {};
     const std::vector<double> flat = numbers(p, frame);
     std::vector<Vec3> out(n_atoms());
     for (std::size_t i = 0; i < flat.size(); ++i) out[i / 3][i % 3] = flat[i];
-    FrameBytes(in_, frame, 0, order).expect_finite(out, layout_.place(*p.in_file, frame), what);
+    FrameBytes(in_, frame, 0, netcdf_order).expect_finite(out, layout_.place(*p.in_file, frame), what);
     return out;
   }
   Box box(std::uint64_t frame) const {
@@ -208,17 +208,17 @@ std::string labels() {
 /// What layout_of says of a frame, in its order.
 std::string frame_bytes(const Contents& c, const Snapshot& s) {
   std::string out;
-  const auto real = [&](double v) { c.restart ? put(out, v, order) : put(out, static_cast<float>(v), order); };
+  const auto real = [&](double v) { c.restart ? put(out, v, netcdf_order) : put(out, static_cast<float>(v), netcdf_order); };
   const auto vectors = [&](const std::vector<Vec3>& list, double unit) {
     for (const Vec3& r : list)
       for (double v : r) real(v / unit);
   };
-  if (!c.restart) put(out, static_cast<double>(s.frame.step), order);
+  if (!c.restart) put(out, static_cast<double>(s.frame.step), netcdf_order);
   real(s.frame.time_ps);
   vectors(s.frame.x_nm, angstrom);
   if (c.box) {
-    for (double v : lengths_nm(s.frame.box)) put(out, v / angstrom, order);
-    for (double v : angles_deg(s.frame.box)) put(out, v, order);
+    for (double v : lengths_nm(s.frame.box)) put(out, v / angstrom, netcdf_order);
+    for (double v : angles_deg(s.frame.box)) put(out, v, netcdf_order);
   }
   if (c.velocities) vectors(s.frame.v_nm_ps, angstrom / amber_time_ps);
   if (c.forces) vectors(s.f, kcal / angstrom);
@@ -262,7 +262,7 @@ class AmberNetcdfWriter final : public TrajectoryWriter {
   /// The count follows the frames: those beyond it are not there for readers.
   void count() {
     std::string n;
-    put(n, static_cast<std::uint32_t>(n_frames_), order);
+    put(n, static_cast<std::uint32_t>(n_frames_), netcdf_order);
     file_->overwrite(netcdf_records_at, n);
   }
   /// Bytes up to `last_step`; 0 where no frame is kept.

@@ -19,7 +19,7 @@ std::vector<std::string> columns(const TrajectoryOptions& options) {
 }
 
 /// Bytes of the header and the whole rows up to `last_step`.
-std::uint64_t kept(const WriterSetup& w) {
+std::uint64_t kept_csv(const WriterSetup& w) {
   const std::string text = data::read_file(w.path);
   std::size_t at = text.find('\n') + 1;  // 0 where there is no header: the file is refused then
   for (std::size_t end; at > 0 && (end = text.find('\n', at)) != std::string::npos; at = end + 1) {
@@ -36,7 +36,7 @@ class CsvWriter final : public TrajectoryWriter {
  public:
   explicit CsvWriter(const WriterSetup& w)
       : n_(w.options.observables.size()),
-        file_(w.last_step ? std::make_unique<data::MetricsFile>(w.path, columns(w.options), kept(w)) : std::make_unique<data::MetricsFile>(w.path, columns(w.options))) {}
+        file_(w.last_step ? std::make_unique<data::MetricsFile>(w.path, columns(w.options), kept_csv(w)) : std::make_unique<data::MetricsFile>(w.path, columns(w.options))) {}
 
   void write(const Snapshot& s) override {
     if (s.observables.size() != n_) throw Error(fmt::format("[csv] step {}: expected {} observables, came {}", s.frame.step, n_, s.observables.size()));

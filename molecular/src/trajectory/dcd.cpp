@@ -13,6 +13,7 @@
 #include "formats.h"
 
 #include "tessera/autodiff/error.h"
+#include "units.h"
 
 #include <fmt/format.h>
 
@@ -23,12 +24,11 @@
 namespace tessera::molecular {
 namespace {
 
-constexpr double angstrom = 0.1;                       // nm
-const double time_unit_ps = 0.1 / std::sqrt(4.184);    // sqrt(amu A^2/(kcal/mol)) in ps: nm sqrt(amu/(kJ/mol)) = 1 ps
-constexpr auto order = std::endian::little;
+const double time_unit_ps = 0.1 / std::sqrt(4.184);  // sqrt(amu A^2/(kcal/mol)) in ps: nm sqrt(amu/(kJ/mol)) = 1 ps
+constexpr auto dcd_order = std::endian::little;
 constexpr std::int32_t header_bytes = 84, title_bytes = 80, cell_bytes = 48;
 
-struct Header {
+struct DcdHeader {
   std::endian order = std::endian::little;
   std::int64_t first_step = 0, interval = 1;
   double delta = 0;  ///< time step in units of t
@@ -44,8 +44,8 @@ void expect_count(FrameBytes& in, std::uint64_t n) {
     in.fail(damaged, in.at() - 4, fmt::format("has a record of {} bytes where {} are due", count, n));
 }
 
-Header read_header(const data::BinaryInput& file) {
-  Header h;
+DcdHeader read_dcd_header(const data::BinaryInput& file) {
+  DcdHeader h;
   if (FrameBytes probe(file, 0, 0, std::endian::little); probe.integer() != header_bytes) h.order = std::endian::big;
   FrameBytes in(file, 0, 0, h.order);
   expect_count(in, header_bytes);
@@ -98,7 +98,7 @@ Box box_of(const std::array<double, 6>& cell, FrameBytes& in, std::uint64_t at) 
 
 class DcdReader final : public TrajectoryReader {
  public:
-  explicit DcdReader(data::BinaryInput in) : in_(std::move(in)), header_(read_header(in_)), at_(header_.bytes) {}
+  explicit DcdReader(data::BinaryInput in) : in_(std::move(in)), header_(read_dcd_header(in_)), at_(header_.bytes) {}
   std::size_t n_atoms() const override { return header_.n_atoms; }
 
  protected:
@@ -135,7 +135,7 @@ class DcdReader final : public TrajectoryReader {
 
  private:
   data::BinaryInput in_;
-  Header header_;
+  DcdHeader header_;
   std::uint64_t at_;
   std::size_t frame_ = 0;
 };
@@ -166,17 +166,17 @@ class DcdWriter final : public TrajectoryWriter {
     if (const std::int64_t due = header_.first_step + n_frames_ * header_.interval; n_frames_ > 0 && f.step != due)
       throw Error(fmt::format("[dcd] expected step {}, for frames follow each other at one distance, came {}; write .h5md or .xtc", due, f.step));
     if (header_.has_cell != is_periodic(f.box)) throw Error("[dcd] expected a box in all frames or in none");
-    const auto count = [&](std::size_t n) { put(out, static_cast<std::int32_t>(n), order); };
+    const auto count = [&](std::size_t n) { put(out, static_cast<std::int32_t>(n), dcd_order); };
     if (header_.has_cell) {
       const Vec3 lengths = lengths_nm(f.box), angles = angles_deg(f.box);
       const auto cosine = [&](std::size_t k) { return std::sin((90 - angles[k]) * std::numbers::pi / 180); };
       count(cell_bytes);
-      for (double v : {lengths[0] / angstrom, cosine(2), lengths[1] / angstrom, cosine(1), cosine(0), lengths[2] / angstrom}) put(out, v, order);
+      for (double v : {lengths[0] / angstrom, cosine(2), lengths[1] / angstrom, cosine(1), cosine(0), lengths[2] / angstrom}) put(out, v, dcd_order);
       count(cell_bytes);
     }
     for (std::size_t d = 0; d < 3; ++d) {
       count(4 * n_atoms_);
-      for (const Vec3& x : f.x_nm) put(out, static_cast<float>(x[d] / angstrom), order);
+      for (const Vec3& x : f.x_nm) put(out, static_cast<float>(x[d] / angstrom), dcd_order);
       count(4 * n_atoms_);
     }
     file_->append(out);
@@ -195,18 +195,18 @@ class DcdWriter final : public TrajectoryWriter {
 
   static std::string number(std::int64_t v) {
     std::string out;
-    put(out, static_cast<std::int32_t>(v), order);
+    put(out, static_cast<std::int32_t>(v), dcd_order);
     return out;
   }
   static std::string real(double v) {
     std::string out;
-    put(out, static_cast<float>(v), order);
+    put(out, static_cast<float>(v), dcd_order);
     return out;
   }
 
   std::string header() const {
     std::string out;
-    const auto integer = [&](std::int64_t v) { put(out, static_cast<std::int32_t>(v), order); };
+    const auto integer = [&](std::int64_t v) { put(out, static_cast<std::int32_t>(v), dcd_order); };
     integer(header_bytes);
     out += "CORD";
     std::array<std::int32_t, 20> control{};
@@ -230,14 +230,14 @@ class DcdWriter final : public TrajectoryWriter {
     const data::BinaryInput in(w.path);
     if (in.size() == 0) return 0;
     try {
-      header_ = read_header(in);
+      header_ = read_dcd_header(in);
     } catch (const data::InputError& e) {
       if (e.findings().front().number == cut_off) return 0;  // killed in the middle of its first frame
       throw;
     }
-    if (header_.order != order) FrameBytes(in, 0, 0, order).fail(not_read, 0, "is big-endian, and cannot be gone on with");
+    if (header_.order != dcd_order) FrameBytes(in, 0, 0, dcd_order).fail(not_read, 0, "is big-endian, and cannot be gone on with");
     if (header_.n_atoms != n_atoms_)
-      FrameBytes(in, 0, 0, order).fail(704, 0, fmt::format("has {} atoms, the system {}", header_.n_atoms, n_atoms_));
+      FrameBytes(in, 0, 0, dcd_order).fail(704, 0, fmt::format("has {} atoms, the system {}", header_.n_atoms, n_atoms_));
     const auto whole = static_cast<std::int64_t>((in.size() - header_.bytes) / header_.frame_bytes());
     const std::int64_t wanted = *w.last_step < header_.first_step ? 0 : (*w.last_step - header_.first_step) / header_.interval + 1;
     n_frames_ = std::min(whole, wanted);
@@ -246,7 +246,7 @@ class DcdWriter final : public TrajectoryWriter {
   }
 
   std::size_t n_atoms_;
-  Header header_;
+  DcdHeader header_;
   double first_time_ps_ = 0;
   std::int64_t n_frames_ = 0;
   std::unique_ptr<data::AppendFile> file_;

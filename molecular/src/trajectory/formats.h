@@ -88,6 +88,8 @@ class FrameBytes {
   std::uint64_t window_at_ = 0;
 };
 
+/// Up to the next multiple of four.
+constexpr std::uint64_t padded(std::uint64_t bytes) { return (bytes + 3) / 4 * 4; }
 /// Appends a number in the given order of bytes.
 template <class T>
 void put(std::string& out, T value, std::endian order) {

@@ -12,7 +12,7 @@ namespace tessera::molecular {
 namespace {
 
 /// Bytes of the whole frames up to `last_step`: title, number of atoms, atoms, box.
-std::uint64_t kept(const WriterSetup& w) {
+std::uint64_t kept_gro(const WriterSetup& w) {
   const std::string text = data::read_file(w.path);
   const std::size_t n = w.system.n_atoms();
   std::size_t at = 0;
@@ -40,7 +40,7 @@ std::uint64_t kept(const WriterSetup& w) {
 
 class GroWriter final : public TrajectoryWriter {
  public:
-  explicit GroWriter(const WriterSetup& w) : system_(w.system), velocities_(w.options.velocities), file_(open_appended(w, kept)) {}
+  explicit GroWriter(const WriterSetup& w) : system_(w.system), velocities_(w.options.velocities), file_(open_appended(w, kept_gro)) {}
 
   void write(const Snapshot& s) override {
     check_snapshot("gro", s, system_.n_atoms(), {.velocities = velocities_, .forces = false, .observables = {}});
@@ -56,9 +56,9 @@ class GroWriter final : public TrajectoryWriter {
   std::unique_ptr<data::AppendFile> file_;
 };
 
-class GroReader final : public TrajectoryReader {
+class GroFramesReader final : public TrajectoryReader {
  public:
-  explicit GroReader(const std::filesystem::path& path) : file_(read_gro(data::read_text_file(path))) {}
+  explicit GroFramesReader(const std::filesystem::path& path) : file_(read_gro(data::read_text_file(path))) {}
   std::size_t n_atoms() const override { return file_.atom_name.size(); }
 
  protected:
@@ -77,6 +77,6 @@ class GroReader final : public TrajectoryReader {
 }  // namespace
 
 std::unique_ptr<TrajectoryWriter> write_gro_frames(const WriterSetup& setup) { return std::make_unique<GroWriter>(setup); }
-std::unique_ptr<TrajectoryReader> read_gro_frames(const std::filesystem::path& path) { return std::make_unique<GroReader>(path); }
+std::unique_ptr<TrajectoryReader> read_gro_frames(const std::filesystem::path& path) { return std::make_unique<GroFramesReader>(path); }
 
 }  // namespace tessera::molecular

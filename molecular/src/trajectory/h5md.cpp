@@ -13,6 +13,7 @@
 #include "tessera/data/build_info.h"
 #include "tessera/data/hdf5.h"
 #include "tessera/data/hdf5_series.h"
+#include "units.h"
 
 #include <fmt/format.h>
 
@@ -32,7 +33,7 @@ void unit(data::H5Writer& file, const std::string& object, const std::string& te
 }
 
 /// Where a series lies and how it is filled.
-struct Element {
+struct H5mdElement {
   std::string path;
   std::string unit;
   std::vector<std::uint64_t> row;
@@ -66,9 +67,9 @@ class H5mdWriter final : public TrajectoryWriter {
 
  private:
   /// All series but step and time; what they hold depends on whether there is a box, which the first frame says.
-  std::vector<Element> elements() const {
+  std::vector<H5mdElement> elements() const {
     const std::uint64_t n = system_.n_atoms();
-    std::vector<Element> out = {{position, "nm", {n, 3}}};
+    std::vector<H5mdElement> out = {{position, "nm", {n, 3}}};
     if (periodic_) out.push_back({group + "/box/edges", "nm", {3, 3}});
     if (options_.velocities) out.push_back({group + "/velocity", "nm ps-1", {n, 3}});
     if (options_.forces) out.push_back({group + "/force", "kJ mol-1 nm-1", {n, 3}});
@@ -82,7 +83,7 @@ class H5mdWriter final : public TrajectoryWriter {
     if (last_step_ && fs::exists(path_)) rows = kept();
     else create();
     std::vector<std::string> names = {position + "/step", position + "/time"};
-    for (const Element& e : elements()) names.push_back(e.path + "/value");
+    for (const H5mdElement& e : elements()) names.push_back(e.path + "/value");
     file_ = std::make_unique<data::H5Series>(path_, names, rows);
   }
 
@@ -99,7 +100,7 @@ class H5mdWriter final : public TrajectoryWriter {
     file.series<std::int64_t>(position + "/step", {});
     file.series<double>(position + "/time", {});
     unit(file, position + "/time", "ps");
-    for (const Element& e : elements()) {
+    for (const H5mdElement& e : elements()) {
       file.series<double>(e.path + "/value", e.row);
       unit(file, e.path + "/value", e.unit);
       if (e.path == position) continue;
@@ -131,7 +132,7 @@ class H5mdWriter final : public TrajectoryWriter {
     std::map<std::string, std::vector<std::uint64_t>> shapes;
     for (const data::H5Object& o : data::list_h5(path_, limits)) shapes[o.path] = o.shape;
     std::uint64_t rows = UINT64_MAX;
-    for (const Element& e : elements()) {
+    for (const H5mdElement& e : elements()) {
       std::vector<std::uint64_t> shape = shapes[e.path + "/value"], row = shape;
       if (!row.empty()) row.erase(row.begin());
       if (shape.empty() || row != e.row)
@@ -249,7 +250,6 @@ class H5mdReader final : public TrajectoryReader {
   /// nm in the unit of lengths of a dataset; files without units are in nm.
   double length_unit(const data::H5Object& o) const {
     const std::string u = attribute(o, "unit");
-    constexpr double angstrom = 0.1;
     if (u.find("Angstrom") != std::string::npos) return angstrom;
     if (u.find("nm") == std::string::npos && !u.empty() && u != "kJ mol-1" && o.path.starts_with("/particles/"))
       refuse(not_read, fmt::format("{} is in '{}'; nm and Angstrom are read", o.path, u));

@@ -13,8 +13,6 @@ constexpr std::int32_t dimensions_follow = 10, variables_follow = 11, attributes
 constexpr std::uint64_t most_entries = 8192;                  // NC_MAX_VARS
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 60;  // of a variable, of what lies before it, of all records: sums of them fit
 
-constexpr std::uint64_t padded(std::uint64_t n) { return (n + 3) / 4 * 4; }
-
 std::uint64_t size_of(NetcdfType t) {
   constexpr std::array<std::uint64_t, 12> sizes = {0, 1, 1, 2, 4, 4, 8, 1, 2, 4, 8, 8};
   return sizes[static_cast<std::size_t>(t)];
@@ -37,9 +35,9 @@ double next(FrameBytes& in, NetcdfType t) {
   return 0;
 }
 
-class Header {
+class NetcdfHeader {
  public:
-  explicit Header(const data::BinaryInput& file) : in_(file, 0, 0, std::endian::big), size_(file.size()) {}
+  explicit NetcdfHeader(const data::BinaryInput& file) : in_(file, 0, 0, netcdf_order), size_(file.size()) {}
 
   NetcdfLayout read() {
     const std::string magic(in_.take(3), 3);
@@ -151,9 +149,8 @@ class Header {
 };
 
 std::string header_of(const NetcdfLayout& layout) {
-  constexpr auto order = std::endian::big;
   std::string out("CDF\2", 4);
-  const auto integer = [&](std::uint64_t v) { put(out, static_cast<std::uint32_t>(v), order); };
+  const auto integer = [&](std::uint64_t v) { put(out, static_cast<std::uint32_t>(v), netcdf_order); };
   const auto text = [&](const std::string& s) {
     integer(s.size());
     out += s;
@@ -163,7 +160,7 @@ std::string header_of(const NetcdfLayout& layout) {
   const auto attributes = [&](const std::map<std::string, std::string>& texts, const std::map<std::string, double>& numbers) {
     list(attributes_follow, texts.size() + numbers.size());
     for (const auto& [name, value] : texts) text(name), integer(static_cast<std::uint64_t>(NetcdfType::text)), text(value);
-    for (const auto& [name, value] : numbers) text(name), integer(static_cast<std::uint64_t>(NetcdfType::f64)), integer(1), put(out, value, order);
+    for (const auto& [name, value] : numbers) text(name), integer(static_cast<std::uint64_t>(NetcdfType::f64)), integer(1), put(out, value, netcdf_order);
   };
   integer(0);
   list(dimensions_follow, layout.dimensions.size());
@@ -177,7 +174,7 @@ std::string header_of(const NetcdfLayout& layout) {
     attributes(v.texts, v.numbers);
     integer(static_cast<std::uint64_t>(v.type));
     integer(std::min<std::uint64_t>(v.bytes, UINT32_MAX));
-    put(out, v.begin, order);
+    put(out, v.begin, netcdf_order);
   }
   return out;
 }
@@ -195,7 +192,7 @@ std::uint64_t NetcdfLayout::extent(std::string_view name) const {
   return 0;
 }
 
-NetcdfLayout read_netcdf_layout(const data::BinaryInput& in) { return Header(in).read(); }
+NetcdfLayout read_netcdf_layout(const data::BinaryInput& in) { return NetcdfHeader(in).read(); }
 
 std::vector<double> read_netcdf(const data::BinaryInput& file, const NetcdfLayout& layout, const NetcdfVariable& v, std::uint64_t record) {
   const std::uint64_t at = layout.place(v, record);

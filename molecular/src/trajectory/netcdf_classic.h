@@ -12,6 +12,7 @@
 #pragma once
 #include "tessera/data/binary_file.h"
 
+#include <bit>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -60,5 +61,6 @@ std::vector<double> read_netcdf(const data::BinaryInput& in, const NetcdfLayout&
 /// Lays out what dimensions, texts and variables say (64-bit places), and returns the header of a file without records.
 std::string netcdf_header(NetcdfLayout& layout);
 inline constexpr std::uint64_t netcdf_records_at = 4;
+inline constexpr auto netcdf_order = std::endian::big;
 
 }  // namespace tessera::molecular

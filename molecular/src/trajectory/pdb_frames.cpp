@@ -8,9 +8,9 @@
 namespace tessera::molecular {
 namespace {
 
-class PdbReader final : public TrajectoryReader {
+class PdbFramesReader final : public TrajectoryReader {
  public:
-  explicit PdbReader(const std::filesystem::path& path) : text_(data::read_text_file(path)), models_(pdb_models(text_)) {
+  explicit PdbFramesReader(const std::filesystem::path& path) : text_(data::read_text_file(path)), models_(pdb_models(text_)) {
     Structure s = read_pdb(text_, {.model = 1, .standard_bonds = false}).structure;
     first_ = {.x_nm = std::move(s.x_nm), .v_nm_ps = {}, .box = s.box};
   }
@@ -37,6 +37,6 @@ class PdbReader final : public TrajectoryReader {
 
 }  // namespace
 
-std::unique_ptr<TrajectoryReader> read_pdb_frames(const std::filesystem::path& path) { return std::make_unique<PdbReader>(path); }
+std::unique_ptr<TrajectoryReader> read_pdb_frames(const std::filesystem::path& path) { return std::make_unique<PdbFramesReader>(path); }
 
 }  // namespace tessera::molecular

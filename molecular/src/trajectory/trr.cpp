@@ -12,11 +12,11 @@
 namespace tessera::molecular {
 namespace {
 
-constexpr std::int32_t magic = 1993;
-constexpr std::string_view version = "GMX_trn_file";
-constexpr auto order = std::endian::big;
+constexpr std::int32_t trr_magic = 1993;
+constexpr std::string_view trr_version = "GMX_trn_file";
+constexpr auto trr_order = std::endian::big;
 
-struct Header {
+struct TrrHeader {
   std::uint64_t box = 0, virial = 0, pressure = 0, x = 0, v = 0, f = 0;  ///< bytes
   std::size_t n_atoms = 0;
   std::int32_t step = 0;
@@ -24,18 +24,18 @@ struct Header {
   double time_ps = 0;
 };
 
-Header read_header(FrameBytes& in) {
+TrrHeader read_trr_header(FrameBytes& in) {
   const std::uint64_t start = in.at();
-  if (const std::int32_t kind = in.integer(); kind != magic) in.fail(damaged, start, fmt::format("begins with {}, expected {}", kind, magic));
-  if (in.integer() != static_cast<std::int32_t>(version.size()) + 1 || in.integer() != static_cast<std::int32_t>(version.size()) ||
-      std::string_view(in.take(version.size()), version.size()) != version)
-    in.fail(damaged, start + 4, fmt::format("expected the text {}", version));
+  if (const std::int32_t kind = in.integer(); kind != trr_magic) in.fail(damaged, start, fmt::format("begins with {}, expected {}", kind, trr_magic));
+  if (in.integer() != static_cast<std::int32_t>(trr_version.size()) + 1 || in.integer() != static_cast<std::int32_t>(trr_version.size()) ||
+      std::string_view(in.take(trr_version.size()), trr_version.size()) != trr_version)
+    in.fail(damaged, start + 4, fmt::format("expected the text {}", trr_version));
   const auto size = [&] {
     const std::int32_t v = in.integer();
     if (v < 0) in.fail(damaged, in.at() - 4, fmt::format("has a block of {} bytes", v));
     return static_cast<std::uint64_t>(v);
   };
-  Header h;
+  TrrHeader h;
   const std::uint64_t input_record = size(), energies = size();
   h.box = size(), h.virial = size(), h.pressure = size();
   const std::uint64_t topology = size(), symbols = size();
@@ -60,16 +60,16 @@ Header read_header(FrameBytes& in) {
 class TrrReader final : public TrajectoryReader {
  public:
   explicit TrrReader(data::BinaryInput in) : in_(std::move(in)) {
-    FrameBytes bytes(in_, 0, 0, order);
-    n_atoms_ = read_header(bytes).n_atoms;
+    FrameBytes bytes(in_, 0, 0, trr_order);
+    n_atoms_ = read_trr_header(bytes).n_atoms;
   }
   std::size_t n_atoms() const override { return n_atoms_; }
 
  protected:
   bool next(Snapshot& s) override {
-    FrameBytes in(in_, frame_, at_, order);
+    FrameBytes in(in_, frame_, at_, trr_order);
     if (in.at_end()) return false;
-    const Header h = read_header(in);
+    const TrrHeader h = read_trr_header(in);
     if (h.n_atoms != n_atoms_) in.fail(damaged, at_, fmt::format("has {} atoms, the frames before {}", h.n_atoms, n_atoms_));
     Snapshot out;
     out.frame.step = h.step;
@@ -105,9 +105,9 @@ class TrrReader final : public TrajectoryReader {
   std::uint64_t at_ = 0;
 };
 
-std::uint64_t kept(const WriterSetup& w) {
+std::uint64_t kept_trr(const WriterSetup& w) {
   return kept_length(w.path, w.system.n_atoms(), *w.last_step, [](FrameBytes& in) {
-    const Header h = read_header(in);
+    const TrrHeader h = read_trr_header(in);
     in.skip(h.box + h.virial + h.pressure + h.x + h.v + h.f);
     return FrameMark{h.step, h.n_atoms};
   });
@@ -115,7 +115,7 @@ std::uint64_t kept(const WriterSetup& w) {
 
 class TrrWriter final : public TrajectoryWriter {
  public:
-  explicit TrrWriter(const WriterSetup& w) : n_atoms_(w.system.n_atoms()), options_(w.options), file_(open_appended(w, kept)) {
+  explicit TrrWriter(const WriterSetup& w) : n_atoms_(w.system.n_atoms()), options_(w.options), file_(open_appended(w, kept_trr)) {
     options_.observables.clear();
     if (n_atoms_ > std::numeric_limits<std::int32_t>::max() / 24) throw Error(fmt::format("[trr] {} atoms do not fit; write .h5md", n_atoms_));
   }
@@ -124,22 +124,22 @@ class TrrWriter final : public TrajectoryWriter {
     check_snapshot("trr", s, n_atoms_, options_);
     if (s.frame.step != static_cast<std::int32_t>(s.frame.step)) throw Error(fmt::format("[trr] step {} is beyond 2^31; write .h5md", s.frame.step));
     std::string out;
-    const auto integer = [&](std::size_t v) { put(out, static_cast<std::int32_t>(v), order); };
+    const auto integer = [&](std::size_t v) { put(out, static_cast<std::int32_t>(v), trr_order); };
     const std::size_t block = 24 * n_atoms_;
-    integer(magic);
-    integer(version.size() + 1);
-    integer(version.size());
-    out += version;
+    integer(trr_magic);
+    integer(trr_version.size() + 1);
+    integer(trr_version.size());
+    out += trr_version;
     for (std::size_t v : {std::size_t{0}, std::size_t{0}, std::size_t{72}, std::size_t{0}, std::size_t{0}, std::size_t{0}, std::size_t{0}, block,
                           options_.velocities ? block : 0, options_.forces ? block : 0, n_atoms_})
       integer(v);
-    put(out, static_cast<std::int32_t>(s.frame.step), order);
+    put(out, static_cast<std::int32_t>(s.frame.step), trr_order);
     integer(0);
-    put(out, s.frame.time_ps, order);
-    put(out, 0.0, order);
+    put(out, s.frame.time_ps, trr_order);
+    put(out, 0.0, trr_order);
     const auto list = [&](std::span<const Vec3> list) {
       for (const Vec3& r : list)
-        for (double v : r) put(out, v, order);
+        for (double v : r) put(out, v, trr_order);
     };
     list(s.frame.box.edge);
     list(s.frame.x_nm);

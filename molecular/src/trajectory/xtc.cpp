@@ -14,12 +14,11 @@
 namespace tessera::molecular {
 namespace {
 
-constexpr std::int32_t magic = 1995, magic_large = 2023;
+constexpr std::int32_t xtc_magic = 1995, xtc_magic_large = 2023;
 constexpr std::size_t most_atoms_unpacked = 9, most_atoms_of_1995 = 298261617;
-constexpr auto order = std::endian::big;
-constexpr std::uint64_t padded(std::uint64_t n) { return (n + 3) / 4 * 4; }
+constexpr auto xtc_order = std::endian::big;
 
-struct Header {
+struct XtcHeader {
   std::size_t n_atoms = 0;
   std::int32_t step = 0;
   float time_ps = 0;
@@ -29,11 +28,11 @@ struct Header {
   bool is_packed = false;
 };
 
-Header read_header(FrameBytes& in) {
-  Header h;
+XtcHeader read_xtc_header(FrameBytes& in) {
+  XtcHeader h;
   const std::uint64_t start = in.at();
   const std::int32_t kind = in.integer();
-  if (kind != magic && kind != magic_large) in.fail(damaged, start, fmt::format("begins with {}, expected {} or {}", kind, magic, magic_large));
+  if (kind != xtc_magic && kind != xtc_magic_large) in.fail(damaged, start, fmt::format("begins with {}, expected {} or {}", kind, xtc_magic, xtc_magic_large));
   const std::int32_t n = in.integer();
   if (n < 0) in.fail(damaged, start + 4, fmt::format("has {} atoms", n));
   h.n_atoms = static_cast<std::size_t>(n);
@@ -51,7 +50,7 @@ Header read_header(FrameBytes& in) {
   for (auto* bound : {&h.packed.least, &h.packed.greatest})
     for (std::int32_t& v : *bound) v = in.integer();
   h.packed.notch = in.integer();
-  const std::int64_t bytes = kind == magic ? in.integer() : in.number<std::int64_t>();
+  const std::int64_t bytes = kind == xtc_magic ? in.integer() : in.number<std::int64_t>();
   if (bytes < 0) in.fail(damaged, in.at() - 4, fmt::format("has {} bytes of positions", bytes));
   h.n_bytes = static_cast<std::uint64_t>(bytes);
   return h;
@@ -60,17 +59,17 @@ Header read_header(FrameBytes& in) {
 class XtcReader final : public TrajectoryReader {
  public:
   explicit XtcReader(data::BinaryInput in) : in_(std::move(in)) {
-    FrameBytes bytes(in_, 0, 0, order);
-    n_atoms_ = read_header(bytes).n_atoms;
+    FrameBytes bytes(in_, 0, 0, xtc_order);
+    n_atoms_ = read_xtc_header(bytes).n_atoms;
   }
   std::size_t n_atoms() const override { return n_atoms_; }
 
  protected:
   bool next(Snapshot& s) override {
-    FrameBytes bytes(in_, frame_, at_, order);
+    FrameBytes bytes(in_, frame_, at_, xtc_order);
     if (bytes.at_end()) return false;
     const std::uint64_t start = at_;
-    Header h = read_header(bytes);
+    XtcHeader h = read_xtc_header(bytes);
     if (h.n_atoms != n_atoms_) bytes.fail(damaged, start + 4, fmt::format("has {} atoms, the frames before {}", h.n_atoms, n_atoms_));
     Snapshot out;
     out.frame.step = h.step;
@@ -105,9 +104,9 @@ class XtcReader final : public TrajectoryReader {
   std::uint64_t at_ = 0;
 };
 
-std::uint64_t kept(const WriterSetup& w) {
+std::uint64_t kept_xtc(const WriterSetup& w) {
   return kept_length(w.path, w.system.n_atoms(), *w.last_step, [](FrameBytes& in) {
-    const Header h = read_header(in);
+    const XtcHeader h = read_xtc_header(in);
     in.skip(padded(h.n_bytes));
     return FrameMark{h.step, h.n_atoms};
   });
@@ -116,7 +115,7 @@ std::uint64_t kept(const WriterSetup& w) {
 class XtcWriter final : public TrajectoryWriter {
  public:
   explicit XtcWriter(const WriterSetup& w)
-      : n_atoms_(w.system.n_atoms()), precision_(static_cast<float>(w.options.xtc_precision)), file_(open_appended(w, kept)) {
+      : n_atoms_(w.system.n_atoms()), precision_(static_cast<float>(w.options.xtc_precision)), file_(open_appended(w, kept_xtc)) {
     if (!(w.options.xtc_precision > 0)) throw Error(fmt::format("[xtc] expected a positive precision, came {}", w.options.xtc_precision));
     if (n_atoms_ > most_atoms_of_1995) throw Error(fmt::format("[xtc] expected at most {} atoms, came {}; write .h5md", most_atoms_of_1995, n_atoms_));
   }
@@ -125,17 +124,17 @@ class XtcWriter final : public TrajectoryWriter {
     check_snapshot("xtc", s, n_atoms_, {});
     if (s.frame.step != static_cast<std::int32_t>(s.frame.step)) throw Error(fmt::format("[xtc] step {} is beyond 2^31; write .h5md", s.frame.step));
     std::string out;
-    const auto integer = [&](std::int64_t v) { put(out, static_cast<std::int32_t>(v), order); };
-    integer(magic);
+    const auto integer = [&](std::int64_t v) { put(out, static_cast<std::int32_t>(v), xtc_order); };
+    integer(xtc_magic);
     integer(static_cast<std::int64_t>(n_atoms_));
     integer(s.frame.step);
-    put(out, static_cast<float>(s.frame.time_ps), order);
+    put(out, static_cast<float>(s.frame.time_ps), xtc_order);
     for (const Vec3& e : s.frame.box.edge)
-      for (double v : e) put(out, static_cast<float>(v), order);
+      for (double v : e) put(out, static_cast<float>(v), xtc_order);
     integer(static_cast<std::int64_t>(n_atoms_));
     if (n_atoms_ > most_atoms_unpacked) {
       const xtc::Packed p = xtc::pack(s.frame.x_nm, precision_);
-      put(out, p.precision, order);
+      put(out, p.precision, xtc_order);
       for (const auto* bound : {&p.least, &p.greatest})
         for (std::int32_t v : *bound) integer(v);
       integer(p.notch);
@@ -144,7 +143,7 @@ class XtcWriter final : public TrajectoryWriter {
       out.append(padded(p.bits.size()) - p.bits.size(), '\0');
     } else {
       for (const Vec3& x : s.frame.x_nm)
-        for (double v : x) put(out, static_cast<float>(v), order);
+        for (double v : x) put(out, static_cast<float>(v), xtc_order);
     }
     file_->append(out);
   }

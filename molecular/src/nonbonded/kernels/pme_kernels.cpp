@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "nonbonded/pme_kernels.cpp"
+#define HWY_TARGET_INCLUDE "nonbonded/kernels/pme_kernels.cpp"
 #define HWY_DISABLE_PCLMUL_AES
 #define HWY_DISABLED_TARGETS (HWY_AVX3_DL)
 #include <hwy/foreach_target.h>
 
 #include "nonbonded/line_fft.inl"
-#include "nonbonded/pme_kernels.h"
+#include "nonbonded/kernels/pme_kernels.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+
+#include "tessera/autodiff/error.h"
+
+namespace tessera::testing {
+
+/// What the Error that `f` throws says; empty where it throws none.
+std::string message_of(auto&& f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+}  // namespace tessera::testing
