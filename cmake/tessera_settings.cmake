@@ -24,6 +24,9 @@ set(CMAKE_C_FLAGS_COVERAGE "-O0 -g --coverage -fprofile-update=atomic" CACHE STR
 set(CMAKE_MAP_IMPORTED_CONFIG_SANITIZE "" Release RelWithDebInfo None NoConfig)
 set(CMAKE_MAP_IMPORTED_CONFIG_COVERAGE "" Release RelWithDebInfo None NoConfig)
 
+# A program is linked again when its own sources or headers change, not when a library that it loads does.
+set(CMAKE_LINK_DEPENDS_NO_SHARED ON)
+
 include(CheckPIESupported)
 check_pie_supported(LANGUAGES CXX)
 
@@ -43,7 +46,7 @@ target_compile_options(tessera_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-fno-tree-slp-vectorize>
   $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wno-missing-field-initializers;-ffp-contract=off;-fno-math-errno;-fno-trapping-math>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  target_compile_options(tessera_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict;-Wno-maybe-uninitialized>)  # false alarms on strings, GCC PR 105651, 105562
+  target_compile_options(tessera_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict;-Wno-stringop-overflow;-Wno-maybe-uninitialized>)  # false alarms on strings, GCC PR 105651, 105562
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # half a GiB before the compiler collects its garbage: few sources reach it (docs/decisions/0006)
   target_compile_options(tessera_flags INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:SHELL:--param ggc-min-heapsize=524288>")
