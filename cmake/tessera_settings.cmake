@@ -46,7 +46,7 @@ target_compile_options(tessera_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-fno-tree-slp-vectorize>
   $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wno-missing-field-initializers;-ffp-contract=off;-fno-math-errno;-fno-trapping-math>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  target_compile_options(tessera_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict;-Wno-stringop-overflow;-Wno-maybe-uninitialized>)  # false alarms on strings, GCC PR 105651, 105562
+  target_compile_options(tessera_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict;-Wno-maybe-uninitialized>)  # false alarms on strings, GCC PR 105651, 105562
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # half a GiB before the compiler collects its garbage: few sources reach it (docs/decisions/0006)
   target_compile_options(tessera_flags INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:SHELL:--param ggc-min-heapsize=524288>")

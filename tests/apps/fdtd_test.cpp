@@ -142,7 +142,9 @@ TEST_F(Fdtd, DerivativesOfMonitorsVerify) {
   double flux = 0;
   for (const auto& check : j["checks"]) {
     EXPECT_LE(check["adjoint_identity"], 1e-13) << check;
-    if (check["parameters"] == "permittivity" && check["slope_1"].is_number()) EXPECT_NEAR(check["slope_1"], 2, 0.1) << check;
+    if (check["parameters"] == "permittivity" && check["slope_1"].is_number()) {
+      EXPECT_NEAR(check["slope_1"], 2, 0.1) << check;
+    }
     if (check["result"] == "through flux") flux = check["size"];
   }
   ASSERT_EQ(with({"run", "case.toml", "--output", "RUN"}).code, 0);

@@ -242,7 +242,9 @@ TEST(GuardedChild, CrashMemoryTimeAndFaultAreSaid) {
   }, ExitCode::input_invalid, 429);
   expect_input_error([&] {
     run_guarded(file, {.cpu_seconds = 1}, []() -> std::string {
-      for (volatile unsigned i = 0;; i = i + 1) {
+      for (volatile unsigned i = 0;;) {
+        const unsigned next = i + 1;
+        i = next;
       }
     });
   }, ExitCode::input_invalid, 429);

@@ -156,8 +156,8 @@ TEST(Quantity, EverySymbolWithAPrefixHasOneMeaning) {
       const bool other = std::find(all.begin(), all.end(), rest) != all.end();
       // cd (candela, not centi-day), Pa (not peta-year), min, mol, h... : the longer symbol is
       // listed, the rest is no prefixable unit or no unit.
-      if (other) EXPECT_THROW(parse_unit("k" + rest + "*k" + rest + "x"), QuantityError);
       if (other) {
+        EXPECT_THROW(parse_unit("k" + rest + "*k" + rest + "x"), QuantityError);
         bool prefixable = true;
         try {
           parse_unit("k" + rest);
