@@ -66,97 +66,75 @@ void for_rows(Index rows, Index inner, F&& row) {
   });
 }
 
-/// A constant stride the compiler can see: 0, 1, or any.
-template <int S>
-struct Step {
-  Index any;
-  TESSERA_HD Index operator()(Index i) const {
-    if constexpr (S == 0) return 0;
-    else if constexpr (S == 1) return i;
-    else return i * any;
-  }
-};
+/// One row of an element-wise loop f: n elements of each operand, `stride` elements apart, to contiguous memory.
+using RowLoop = void (*)(const void* f, Index n, const void* const* in, const Index* stride, void* out);
 
-template <class A, class R, class F, int SA>
-inline void map1_row(Index n, const A* a, Index sa, R* o, F f) {
-  const Step<SA> step{sa};
-  forall(n, [=](Index i) TESSERA_INLINE { store(o + i, f(load(a + step(i)))); });
+/// `row` over all of `out`, in pieces of rows spread over the threads. `bytes`: of an element of each operand, then of the result.
+/// All that a loop does beside its elements is here, compiled once for all functions and types.
+template <int N>
+void over_rows(const std::array<const View*, N>& in, const View& out, const std::array<std::size_t, N + 1>& bytes, RowLoop row, const void* f);
+extern template void over_rows<1>(const std::array<const View*, 1>&, const View&, const std::array<std::size_t, 2>&, RowLoop, const void*);
+extern template void over_rows<2>(const std::array<const View*, 2>&, const View&, const std::array<std::size_t, 3>&, RowLoop, const void*);
+extern template void over_rows<3>(const std::array<const View*, 3>&, const View&, const std::array<std::size_t, 4>&, RowLoop, const void*);
+
+/// o[i] = f(a[i sa], ...): strides that the compiler sees to be 0 or 1 make loops that it vectorises.
+template <class F>
+TESSERA_HD_INLINE void each(Index n, F body) {
+#pragma GCC ivdep
+  for (Index i = 0; i < n; ++i) body(i);
 }
 
 template <class A, class F>
-void map1(const View& av, const View& ov, F f) {
+void map1(const View& a, const View& o, const F& f) {
   using R = decltype(f(std::declval<A>()));
-  const A* a = static_cast<const A*>(av.data);
-  R* o = static_cast<R*>(ov.data);
-  const Index n = ov.count();
-  if (n == 1) {
-    o[0] = f(a[0]);
+  if (o.count() == 1) {
+    *static_cast<R*>(o.data) = f(*static_cast<const A*>(a.data));
     return;
   }
-  const Rows<1> rows(ov.shape, {&av});
-  auto row = [&](Index count, const A* pa, R* po) {
-    if (rows.inner_stride[0] == 1) map1_row<A, R, F, 1>(count, pa, 1, po, f);
-    else if (rows.inner_stride[0] == 0) {
-      const R v = f(pa[0]);
-      forall(count, [=](Index i) { po[i] = v; });
-    } else map1_row<A, R, F, 2>(count, pa, rows.inner_stride[0], po, f);
-  };
-  if (n == 0) return;
-  if (rows.n_outer == 0) return row(n, a, o);
-  for_rows(rows.rows(), rows.inner, [&](Index r) { row(rows.inner, a + rows.offset(0, r), o + r * rows.inner); });
-}
-
-template <class A, class B, class R, class F, int SA, int SB>
-inline void map2_row(Index n, const A* a, Index sa, const B* b, Index sb, R* o, F f) {
-  const Step<SA> step_a{sa};
-  const Step<SB> step_b{sb};
-  forall(n, [=](Index i) TESSERA_INLINE { store(o + i, f(load(a + step_a(i)), load(b + step_b(i)))); });
+  over_rows<1>({&a}, o, {sizeof(A), sizeof(R)}, [](const void* body, Index n, const void* const* in, const Index* stride, void* out) {
+    const F f = *static_cast<const F*>(body);
+    const A* a = static_cast<const A*>(in[0]);
+    R* o = static_cast<R*>(out);
+    const Index sa = stride[0];
+    if (sa == 1) each(n, [=](Index i) TESSERA_INLINE { store(o + i, f(load(a + i))); });
+    else if (sa == 0) std::fill_n(o, n, f(*a));
+    else each(n, [=](Index i) TESSERA_INLINE { store(o + i, f(load(a + i * sa))); });
+  }, &f);
 }
 
 template <class A, class B, class F>
-void map2(const View& av, const View& bv, const View& ov, F f) {
+void map2(const View& a, const View& b, const View& o, const F& f) {
   using R = decltype(f(std::declval<A>(), std::declval<B>()));
-  const A* a = static_cast<const A*>(av.data);
-  const B* b = static_cast<const B*>(bv.data);
-  R* o = static_cast<R*>(ov.data);
-  const Index n = ov.count();
-  if (n == 1) {
-    o[0] = f(a[0], b[0]);
+  if (o.count() == 1) {
+    *static_cast<R*>(o.data) = f(*static_cast<const A*>(a.data), *static_cast<const B*>(b.data));
     return;
   }
-  if (n == 0) return;
-  const Rows<2> rows(ov.shape, {&av, &bv});
-  const Index sa = rows.inner_stride[0], sb = rows.inner_stride[1];
-  auto row = [&](Index count, const A* pa, const B* pb, R* po) {
-    if (sa == 1 && sb == 1) map2_row<A, B, R, F, 1, 1>(count, pa, 1, pb, 1, po, f);
-    else if (sa == 1 && sb == 0) map2_row<A, B, R, F, 1, 0>(count, pa, 1, pb, 0, po, f);
-    else if (sa == 0 && sb == 1) map2_row<A, B, R, F, 0, 1>(count, pa, 0, pb, 1, po, f);
-    else map2_row<A, B, R, F, 2, 2>(count, pa, sa, pb, sb, po, f);
-  };
-  if (rows.n_outer == 0) return row(n, a, b, o);
-  for_rows(rows.rows(), rows.inner, [&](Index r) {
-    row(rows.inner, a + rows.offset(0, r), b + rows.offset(1, r), o + r * rows.inner);
-  });
+  over_rows<2>({&a, &b}, o, {sizeof(A), sizeof(B), sizeof(R)}, [](const void* body, Index n, const void* const* in, const Index* stride, void* out) {
+    const F f = *static_cast<const F*>(body);
+    const A* a = static_cast<const A*>(in[0]);
+    const B* b = static_cast<const B*>(in[1]);
+    R* o = static_cast<R*>(out);
+    const Index sa = stride[0], sb = stride[1];
+    if (sa == 1 && sb == 1) each(n, [=](Index i) TESSERA_INLINE { store(o + i, f(load(a + i), load(b + i))); });
+    else if (sa == 1 && sb == 0) each(n, [=, y = load(b)](Index i) TESSERA_INLINE { store(o + i, f(load(a + i), y)); });
+    else if (sa == 0 && sb == 1) each(n, [=, x = load(a)](Index i) TESSERA_INLINE { store(o + i, f(x, load(b + i))); });
+    else each(n, [=](Index i) TESSERA_INLINE { store(o + i, f(load(a + i * sa), load(b + i * sb))); });
+  }, &f);
 }
 
 template <class A, class B, class C, class F>
-void map3(const View& av, const View& bv, const View& cv, const View& ov, F f) {
+void map3(const View& a, const View& b, const View& c, const View& o, const F& f) {
   using R = decltype(f(std::declval<A>(), std::declval<B>(), std::declval<C>()));
-  const A* a = static_cast<const A*>(av.data);
-  const B* b = static_cast<const B*>(bv.data);
-  const C* c = static_cast<const C*>(cv.data);
-  R* o = static_cast<R*>(ov.data);
-  if (ov.count() == 0) return;
-  const Rows<3> rows(ov.shape, {&av, &bv, &cv});
-  const Index sa = rows.inner_stride[0], sb = rows.inner_stride[1], sc = rows.inner_stride[2];
-  auto row = [&](Index count, const A* pa, const B* pb, const C* pc, R* po) {
-    if (sa == 1 && sb == 1 && sc == 1) forall(count, [=](Index i) TESSERA_INLINE { store(po + i, f(load(pa + i), load(pb + i), load(pc + i))); });
-    else forall(count, [=](Index i) { po[i] = f(pa[i * sa], pb[i * sb], pc[i * sc]); });
-  };
-  if (rows.n_outer == 0) return row(rows.inner, a, b, c, o);
-  for_rows(rows.rows(), rows.inner, [&](Index r) {
-    row(rows.inner, a + rows.offset(0, r), b + rows.offset(1, r), c + rows.offset(2, r), o + r * rows.inner);
-  });
+  over_rows<3>({&a, &b, &c}, o, {sizeof(A), sizeof(B), sizeof(C), sizeof(R)}, [](const void* body, Index n, const void* const* in, const Index* stride, void* out) {
+    const F f = *static_cast<const F*>(body);
+    const A* a = static_cast<const A*>(in[0]);
+    const B* b = static_cast<const B*>(in[1]);
+    const C* c = static_cast<const C*>(in[2]);
+    R* o = static_cast<R*>(out);
+    const Index sa = stride[0], sb = stride[1], sc = stride[2];
+    if (sa == 1 && sb == 1 && sc == 1) each(n, [=](Index i) TESSERA_INLINE { store(o + i, f(load(a + i), load(b + i), load(c + i))); });
+    else each(n, [=](Index i) TESSERA_INLINE { store(o + i, f(load(a + i * sa), load(b + i * sb), load(c + i * sc))); });
+  }, &f);
 }
 
 /// The C++ type of each Dtype, by position.

@@ -68,28 +68,20 @@ struct Long {
 };
 
 template <class P, class T>
-void map_long(const View& xv, const View& yv) {
+void map_long(const View& x, const View& y) {
   using L = Long<P, T>;
   constexpr Index kFew = 8;  // below, to look at the layout costs more than it gives
-  const T* x = static_cast<const T*>(xv.data);
-  T* y = static_cast<T*>(yv.data);
-  const Index n = yv.count();
-  if (n == 0) return;
-  if (n < kFew && xv.contiguous()) {
-    for (Index i = 0; i < n; ++i) y[i] = L::one(x[i]);
+  const Index n = y.count();
+  if (n < kFew && x.contiguous()) {
+    for (Index i = 0; i < n; ++i) static_cast<T*>(y.data)[i] = L::one(static_cast<const T*>(x.data)[i]);
     return;
   }
-  const Rows<1> rows(yv.shape, {&xv});
-  const Index stride = rows.inner_stride[0];
-  const auto row = [&](const T* from, T* to) {
-    if (stride == 0) return std::fill_n(to, rows.inner, L::one(*from)), void();
-    constexpr Index chunk = 1 << 15;
-    parallel_chunks((rows.inner + chunk - 1) / chunk, [&](Index c) {
-      L::row(std::min(chunk, rows.inner - c * chunk), from + c * chunk * stride, stride, to + c * chunk);
-    });
-  };
-  if (rows.n_outer == 0) return row(x, y);
-  for_rows(rows.rows(), rows.inner, [&](Index r) { row(x + rows.offset(0, r), y + r * rows.inner); });
+  over_rows<1>({&x}, y, {sizeof(T), sizeof(T)}, [](const void*, Index n, const void* const* in, const Index* stride, void* out) {
+    const T* from = static_cast<const T*>(in[0]);
+    T* to = static_cast<T*>(out);
+    if (*stride == 0) std::fill_n(to, n, L::one(*from));
+    else L::row(n, from, *stride, to);
+  }, nullptr);
 }
 
 }  // namespace tessera::kernels

@@ -5,6 +5,7 @@
 // the blocks' results are paired like the digits of a binary counter. Rows and columns of memory follow the
 // same order, so that neither layout nor threads change a bit.
 #pragma once
+#include <memory>
 #include <vector>
 
 #include "map.h"
@@ -13,34 +14,61 @@ namespace tessera::kernels {
 
 inline constexpr Index kBlock = 512, kLanes = 8;
 
+/// One operation of a reduction over elements of type T: its loops over elements. All else is shared by the operations of a type.
+template <class T>
+struct Fold {
+  T identity;
+  T (*combine)(T, T);
+  /// The blocks of n elements, `stride` apart.
+  void (*blocks)(const Fold& op, const T* x, Index stride, Index n, T* out);
+  /// `count` sequences of n elements, `apart` from one to the next: each a block where n is at most that, or else `fold_long`.
+  void (*rows)(const Fold& op, const T* x, Index apart, Index count, Index stride, Index n, T* out);
+  /// `width` <= 64 neighbouring sequences of n elements, `stride` apart, side by side.
+  void (*columns)(const Fold& op, const T* x, Index stride, Index n, Index width, T* out);
+};
+
 /// Folds block results in the counter's order; `width` values side by side.
-template <class T, class Op>
+template <class T>
 class Counter {
  public:
-  explicit Counter(Index width, T identity) : width_(width), identity_(identity) {}
-  void push(const T* block, Op op) {
+  Counter(const Fold<T>& op, Index width) : op_(op), width_(width) {}
+  void push(const T* block) {
     Index level = 0;
     carry_.assign(block, block + width_);
     for (Index n = count_++; n & 1; n >>= 1, ++level)
-      for (Index c = 0; c < width_; ++c) carry_[c] = op(levels_[level * width_ + c], carry_[c]);
+      for (Index c = 0; c < width_; ++c) carry_[c] = op_.combine(levels_[level * width_ + c], carry_[c]);
     if (static_cast<Index>(levels_.size()) < (level + 1) * width_) levels_.resize((level + 1) * width_);
     std::copy(carry_.begin(), carry_.end(), levels_.begin() + level * width_);
   }
-  void result(T* out, Op op) const {
-    for (Index c = 0; c < width_; ++c) out[c] = identity_;
+  void result(T* out) const {
+    for (Index c = 0; c < width_; ++c) out[c] = op_.identity;
     bool first = true;
     for (Index level = 0; count_ >> level; ++level) {
       if (!(count_ >> level & 1)) continue;
-      for (Index c = 0; c < width_; ++c) out[c] = first ? levels_[level * width_ + c] : op(levels_[level * width_ + c], out[c]);
+      for (Index c = 0; c < width_; ++c) out[c] = first ? levels_[level * width_ + c] : op_.combine(levels_[level * width_ + c], out[c]);
       first = false;
     }
   }
 
  private:
+  const Fold<T>& op_;
   Index width_, count_ = 0;
-  T identity_;
   std::vector<T> levels_, carry_;
 };
+
+/// One sequence of more than one block.
+template <class T>
+T fold_long(const Fold<T>& op, const T* x, Index stride, Index n) {
+  const Index blocks = (n + kBlock - 1) / kBlock;
+  const auto partial = std::make_unique<T[]>(static_cast<std::size_t>(blocks));
+  constexpr Index chunk = 64 * kBlock;
+  parallel_chunks((n + chunk - 1) / chunk, [&](Index c) { op.blocks(op, x + c * chunk * stride, stride, std::min(chunk, n - c * chunk), partial.get() + c * 64); });
+  Counter<T> counter(op, 1);
+  for (Index b = 0; b < blocks; ++b) counter.push(&partial[b]);
+  T out;
+  counter.result(&out);
+  return out;
+}
 
 template <class T, class Op>
 T fold_block(const T* x, Index stride, Index n, T identity, Op op) {
@@ -53,49 +81,46 @@ T fold_block(const T* x, Index stride, Index n, T identity, Op op) {
   return op(op(op(lane[0], lane[1]), op(lane[2], lane[3])), op(op(lane[4], lane[5]), op(lane[6], lane[7])));
 }
 
-/// One sequence of n elements.
-template <class T, class Op>
-T fold(const T* x, Index stride, Index n, T identity, Op op) {
-  if (n <= kBlock) return fold_block(x, stride, n, identity, op);
-  const Index blocks = (n + kBlock - 1) / kBlock;
-  std::vector<T> partial(blocks);
-  constexpr Index per_chunk = 64;
-  parallel_chunks((blocks + per_chunk - 1) / per_chunk, [&](Index c) {
-    for (Index b = c * per_chunk; b < std::min(blocks, (c + 1) * per_chunk); ++b)
-      partial[b] = fold_block(x + b * kBlock * stride, stride, std::min(kBlock, n - b * kBlock), identity, op);
-  });
-  Counter<T, Op> counter(1, identity);
-  for (const T& p : partial) counter.push(&p, op);
-  T out;
-  counter.result(&out, op);
-  return out;
-}
-
-/// `width` <= 64 neighbouring sequences at once; term(k, c) is element k of sequence c.
+/// `width` <= 64 neighbouring sequences at once; term(k, c) is element k of sequence c, and `combine` the operation of `all`.
 template <class T, class Op, class Term>
-void fold_columns(Term term, Index n, Index width, T identity, Op op, T* out) {
+void fold_columns(const Fold<T>& all, Op combine, Term term, Index n, Index width, T* out) {
   constexpr Index kWidth = 64;
   T lane[kLanes][kWidth], block[kWidth];
-  Counter<T, Op> counter(width, identity);
+  Counter<T> counter(all, width);
   for (Index begin = 0; begin < std::max<Index>(n, 1); begin += kBlock) {
     const Index len = std::min(kBlock, n - begin);
-    for (auto& l : lane) std::fill(l, l + width, identity);
+    for (auto& l : lane) std::fill(l, l + width, all.identity);
     for (Index k = 0; k < len; ++k) {
       T* acc = lane[k % kLanes];
-      for (Index c = 0; c < width; ++c) acc[c] = op(acc[c], term(begin + k, c));
+      for (Index c = 0; c < width; ++c) acc[c] = combine(acc[c], term(begin + k, c));
     }
     for (Index c = 0; c < width; ++c)
-      block[c] = op(op(op(lane[0][c], lane[1][c]), op(lane[2][c], lane[3][c])),
-                    op(op(lane[4][c], lane[5][c]), op(lane[6][c], lane[7][c])));
-    counter.push(block, op);
+      block[c] = combine(combine(combine(lane[0][c], lane[1][c]), combine(lane[2][c], lane[3][c])),
+                         combine(combine(lane[4][c], lane[5][c]), combine(lane[6][c], lane[7][c])));
+    counter.push(block);
   }
-  counter.result(out, op);
+  counter.result(out);
+}
+
+/// The loops of `op`, which holds no data.
+template <class T, class Op>
+constexpr Fold<T> fold_of(T identity, Op op) {
+  return {identity, op,
+          [](const Fold<T>& all, const T* x, Index stride, Index n, T* out) {
+            for (Index k = 0; k < n; k += kBlock) *out++ = fold_block(x + k * stride, stride, std::min(kBlock, n - k), all.identity, Op{});
+          },
+          [](const Fold<T>& all, const T* x, Index apart, Index count, Index stride, Index n, T* out) {
+            for (Index i = 0; i < count; ++i) out[i] = n <= kBlock ? fold_block(x + i * apart, stride, n, all.identity, Op{}) : fold_long(all, x + i * apart, stride, n);
+          },
+          [](const Fold<T>& all, const T* x, Index stride, Index n, Index width, T* out) {
+            fold_columns(all, Op{}, [x, stride](Index k, Index c) TESSERA_INLINE { return x[k * stride + c]; }, n, width, out);
+          }};
 }
 
 /// Reduces the last `n_reduced` axes of `v`, whose kept axes come first; out is contiguous.
 /// Returns false if the reduced axes do not merge into one stride (the caller copies then).
-template <class T, class Op>
-bool reduce(const View& v, int n_reduced, T* out, T identity, Op op) {
+template <class T>
+bool reduce(const Fold<T>& op, const View& v, int n_reduced, T* out) {
   const int kept = v.shape.size() - n_reduced;
   Index n = 1, stride = 1;
   for (int d = kept; d < v.shape.size(); ++d) {
@@ -116,18 +141,15 @@ bool reduce(const View& v, int n_reduced, T* out, T identity, Op op) {
   const Rows<1> rows(outer.shape, {&outer});
   const bool columns = n > 1 && rows.inner_stride[0] == 1 && rows.inner > 1 && stride != 1;
   if (!columns) {
-    for_rows(rows.rows(), rows.inner * n, [&](Index r) {
-      const T* base = x + rows.offset(0, r);
-      for (Index i = 0; i < rows.inner; ++i) out[r * rows.inner + i] = fold(base + i * rows.inner_stride[0], stride, n, identity, op);
-    });
+    for_rows(rows.rows(), rows.inner * n,
+             [&](Index r) { op.rows(op, x + rows.offset(0, r), rows.inner_stride[0], rows.inner, stride, n, out + r * rows.inner); });
     return true;
   }
   constexpr Index kWidth = 64;
   const Index strips = (rows.inner + kWidth - 1) / kWidth;
   for_rows(rows.rows() * strips, kWidth * n, [&](Index i) {
     const Index r = i / strips, c = i % strips * kWidth;
-    const T* first = x + rows.offset(0, r) + c;
-    fold_columns([first, stride](Index k, Index j) TESSERA_INLINE { return first[k * stride + j]; }, n, std::min(kWidth, rows.inner - c), identity, op, out + r * rows.inner + c);
+    op.columns(op, x + rows.offset(0, r) + c, stride, n, std::min(kWidth, rows.inner - c), out + r * rows.inner + c);
   });
   return true;
 }
@@ -137,10 +159,11 @@ template <class T, class Op>
 void sum_products(const T* a, Index stride_a, const T* b, Index stride_b, Index n, Index m, T* out, Op op) {
   constexpr Index kWidth = 64;
   const Index strips = (m + kWidth - 1) / kWidth;
+  const Fold<T> sum = fold_of(T(0), op);
   for_rows(strips, kWidth * n, [&](Index i) {
     const T *pa = a + i * kWidth, *pb = b + i * kWidth;
-    fold_columns([pa, pb, stride_a, stride_b](Index k, Index j) TESSERA_INLINE { return multiply(pa[k * stride_a + j], pb[k * stride_b + j]); }, n,
-                 std::min(kWidth, m - i * kWidth), T(0), op, out + i * kWidth);
+    fold_columns(sum, op, [pa, pb, stride_a, stride_b](Index k, Index j) TESSERA_INLINE { return multiply(pa[k * stride_a + j], pb[k * stride_b + j]); }, n,
+                 std::min(kWidth, m - i * kWidth), out + i * kWidth);
   });
 }
 

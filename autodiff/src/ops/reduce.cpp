@@ -57,11 +57,10 @@ struct Reduction {
         for (Index d : kept_axes(axes, in[0]->shape.size())) take(d);
         for (Index d : axes) take(d);
         T* o = static_cast<T*>(out[0]->data);
-        auto op = [](T x, T y) { return P::combine(x, y); };
-        const T identity = P::template identity<T>();
-        if (reduce<T>(v, axes.size(), o, identity, op)) return;
+        static constexpr Fold<T> op = fold_of(P::template identity<T>(), [](T x, T y) { return P::combine(x, y); });
+        if (reduce(op, v, axes.size(), o)) return;
         const Tensor packed = detail::contiguous_copy(v);
-        reduce<T>(packed.view(), axes.size(), o, identity, op);
+        reduce(op, packed.view(), axes.size(), o);
       };
     });
     return table[static_cast<int>(in[0])];
@@ -79,7 +78,7 @@ struct ReduceSum : Reduction<ReduceSum, kNumber> {
   static constexpr const char* name = "reduce_sum";
   static constexpr bool has_identity = true;
   template <class T>
-  static T identity() { return T(0); }
+  static constexpr T identity() { return T(0); }
   template <class T>
   static T combine(T x, T y) { return wrapping(x, y, [](auto a, auto b) { return a + b; }); }
   static void transpose(const Application& a, std::span<const bool>, std::span<const Tensor> ct, std::span<Tensor> o) {
@@ -157,14 +156,14 @@ struct Extreme : Reduction<P, kReal | kInteger | kBool> {
 struct ReduceMax : Extreme<ReduceMax> {
   static constexpr const char* name = "reduce_max";
   template <class T>
-  static T identity() { return std::is_floating_point_v<T> ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest(); }
+  static constexpr T identity() { return std::is_floating_point_v<T> ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest(); }
   template <class T>
   static T combine(T x, T y) { return x != x ? x : y != y ? y : x < y ? y : x; }
 };
 struct ReduceMin : Extreme<ReduceMin> {
   static constexpr const char* name = "reduce_min";
   template <class T>
-  static T identity() { return std::is_floating_point_v<T> ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max(); }
+  static constexpr T identity() { return std::is_floating_point_v<T> ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max(); }
   template <class T>
   static T combine(T x, T y) { return x != x ? x : y != y ? y : y < x ? y : x; }
 };
