@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# tessera_add_module(NAME [PUBLIC_DEPS ...] [PRIVATE_DEPS ...]): folder = namespace = target Tessera::NAME.
-# Sources are src/**/*.cpp; public headers lie in include/tessera/NAME/.
+# tessera_add_module(NAME [PUBLIC_DEPS ...] [PRIVATE_DEPS ...] [EXCLUDE regex ...] [GLUE folder ...]): folder = namespace = target
+# Tessera::NAME. Sources are src/**/*.cpp; public headers lie in include/tessera/NAME/. Sources of the GLUE folders of src (. is
+# all of it but kernels/) read and write files and the like, and are optimised for the time that they take to compile.
 function(tessera_add_module NAME)
-  cmake_parse_arguments(M "" "" "PUBLIC_DEPS;PRIVATE_DEPS;EXCLUDE" ${ARGN})
+  cmake_parse_arguments(M "" "" "PUBLIC_DEPS;PRIVATE_DEPS;EXCLUDE;GLUE" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/*.cpp)
   foreach(skip ${M_EXCLUDE})
     list(FILTER sources EXCLUDE REGEX "${skip}")
@@ -12,6 +13,17 @@ function(tessera_add_module NAME)
     add_library(Tessera::${NAME} ALIAS tessera_${NAME})
     return()
   endif()
+  set(glue "")
+  foreach(source ${sources})
+    foreach(folder ${M_GLUE})
+      set(place ${CMAKE_CURRENT_SOURCE_DIR}/src/${folder})
+      cmake_path(IS_PREFIX place ${source} NORMALIZE there)
+      if(there AND NOT source MATCHES "/src/(.*/)?kernels/")
+        list(APPEND glue ${source})
+      endif()
+    endforeach()
+  endforeach()
+  list(REMOVE_ITEM sources ${glue})
   add_library(tessera_${NAME} ${sources})
   add_library(Tessera::${NAME} ALIAS tessera_${NAME})
   set_target_properties(tessera_${NAME} PROPERTIES EXPORT_NAME ${NAME}
@@ -30,12 +42,21 @@ function(tessera_add_module NAME)
     tessera_precompile_standard(tessera_${NAME})
   endif()
   tessera_compile_together(tessera_${NAME})
+  if(glue)
+    add_library(tessera_${NAME}_glue OBJECT ${glue})
+    set_target_properties(tessera_${NAME}_glue PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    target_include_directories(tessera_${NAME}_glue PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/include ${CMAKE_CURRENT_SOURCE_DIR}/src)
+    target_link_libraries(tessera_${NAME}_glue PRIVATE tessera_flags ${M_PUBLIC_DEPS} ${M_PRIVATE_DEPS})
+    tessera_optimise_for_compile_time(tessera_${NAME}_glue -O1)
+    tessera_compile_together(tessera_${NAME}_glue)
+    target_sources(tessera_${NAME} PRIVATE $<TARGET_OBJECTS:tessera_${NAME}_glue>)
+  endif()
   set_property(GLOBAL APPEND PROPERTY TESSERA_MODULES ${NAME})
 endfunction()
 
-# tessera_precompile_standard(TARGET [OWN]): the standard library from a header compiled once for all modules and once for all
-# programs, or, for a target with other flags than theirs, once for the target. (g++ takes what was compiled with fewer
-# definitions, not with more.)
+# tessera_precompile_standard(TARGET [OWN | LEVEL]): the standard library from a header compiled once for all modules and once for
+# all programs of one level of optimisation, or, for a target with other flags than theirs, once for the target. (g++ takes what was
+# compiled with fewer definitions, not with more, and optimises as the header was.)
 set(TESSERA_STANDARD_HEADERS <algorithm> <array> <cmath> <complex> <cstring> <filesystem> <fstream> <functional> <limits> <map>
     <memory> <numbers> <optional> <random> <set> <span> <sstream> <string> <tuple> <unordered_map> <variant> <vector>)
 function(tessera_precompile_standard TARGET)
@@ -52,6 +73,10 @@ function(tessera_precompile_standard TARGET)
     else()
       set(common tessera_standard_modules)
       set(code -fPIC)
+    endif()
+    if(ARGN)
+      string(APPEND common ${ARGN})
+      list(PREPEND code $<$<CONFIG:Release>:${ARGN}>)
     endif()
     if(NOT TARGET ${common})
       tessera_add_precompiled(${common} ${code})
@@ -71,7 +96,7 @@ function(tessera_add_precompiled NAME)
   tessera_cache_precompiled(${NAME})
 endfunction()
 
-# tessera_compile_together(TARGET): the sources of a folder are compiled in groups of some 64 kB, each as one
+# tessera_compile_together(TARGET): the sources of a folder are compiled in groups of some 64 kB, those of programs 128 kB, each as one
 # (docs/decisions/0006-build-time.md). A name in an unnamed namespace is therefore its folder's only one. Operations, kernels and
 # what has flags of its own are compiled one by one; so is everything without TESSERA_COMPILE_TOGETHER.
 function(tessera_compile_together TARGET)
@@ -79,6 +104,11 @@ function(tessera_compile_together TARGET)
     return()
   endif()
   get_target_property(sources ${TARGET} SOURCES)
+  get_target_property(type ${TARGET} TYPE)
+  set(most 65536)
+  if(type STREQUAL "EXECUTABLE")
+    set(most 131072)
+  endif()
   set(group 0)
   set(group_folder "")
   set(group_bytes 0)
@@ -91,7 +121,7 @@ function(tessera_compile_together TARGET)
     endif()
     file(SIZE ${source} bytes)
     math(EXPR group_bytes "${group_bytes} + ${bytes}")
-    if(NOT folder STREQUAL group_folder OR group_bytes GREATER 65536)
+    if(NOT folder STREQUAL group_folder OR group_bytes GREATER ${most})
       math(EXPR group "${group} + 1")
       set(group_folder ${folder})
       set(group_bytes ${bytes})
@@ -107,9 +137,10 @@ function(tessera_compile_together TARGET)
   endif()
 endfunction()
 
-# tessera_optimise_for_compile_time(TARGET): glue that waits for libraries and disks (docs/decisions/0006-build-time.md).
-function(tessera_optimise_for_compile_time TARGET)
-  target_compile_options(${TARGET} PRIVATE $<$<CONFIG:Release>:-Og>)
+# tessera_optimise_for_compile_time(TARGET LEVEL): glue that waits for libraries and disks (docs/decisions/0006-build-time.md).
+function(tessera_optimise_for_compile_time TARGET LEVEL)
+  target_compile_options(${TARGET} PRIVATE $<$<CONFIG:Release>:${LEVEL}>)
+  tessera_precompile_standard(${TARGET} ${LEVEL})
 endfunction()
 
 # tessera_add_tests(NAME [LABEL label] [DEPS ...]): every tests/NAME/*_test.cpp in one program, each test case one ctest entry.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/inversion/sounding.h"
 
-#include "sounding_finish.h"
+#include "io/sounding_finish.h"
 
 #include <algorithm>
 #include <system_error>

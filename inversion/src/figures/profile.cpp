@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "figures_support.h"
+#include "support.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/inversion/figures.h"
 
