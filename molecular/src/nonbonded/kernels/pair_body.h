@@ -262,7 +262,7 @@ template <class S, Field field, bool modified, Rule rule, bool general, class Nu
         for (int c = 0; c < 3; ++c) S::take(force[c] + at, push[c]);
       }
   };
-  if constexpr (S::lean) {
+  if constexpr (S::lean || general) {
     const struct {
       std::int64_t begin, end;
       int from, to;
@@ -286,7 +286,7 @@ bool forces(const Input<typename S::N>& given, const Row* begin, const Row* end,
   typename S::I worst = S::nothing();
   for (const Row* row = begin; row != end; ++row) {
     const auto of_row = [&](auto n_lj) __attribute__((always_inline)) { force_row<S, field, modified, rule, general>(in, all, *row, entries, to, worst, n_lj); };
-    if constexpr (S::lean) {
+    if constexpr (S::lean || general) {
       const int n_lj = row->lj == 0 ? 0 : row->lj <= i_width / 2 ? n / 2 : n;
       if (field != Field::none || n_lj != 0) of_row(field == Field::none ? n : n_lj);
     } else if (row->lj == 0) {
