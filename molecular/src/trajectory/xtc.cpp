@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A frame of an XTC file, numbers big-endian: 1995 (or 2023, with a count of bytes of 64 bits), atoms, step, time [ps], box
-// [3, 3] in nm, atoms again; up to nine atoms as floats, others packed (xtc_codec.h): precision, least and greatest integers, notch,
+// [3, 3] in nm, atoms again; up to nine atoms as floats, others packed (kernels/xtc_codec.h): precision, least and greatest integers, notch,
 // count of bytes, bytes, zeros up to a multiple of four.
 #include "formats.h"
-#include "xtc_codec.h"
+#include "trajectory/kernels/xtc_codec.h"
 
 #include <fmt/format.h>
 
