@@ -30,6 +30,9 @@ inline constexpr double kPi = std::numbers::pi;
 inline constexpr double kInf = std::numeric_limits<double>::infinity();
 inline constexpr double kEps = 0x1p-54;  // a term below this share of the sum no longer counts
 
+/// Between |z| and sqrt(2) |z|: what tells whether a series has converged, without a root.
+inline double extent(c128 z) { return std::abs(z.real()) + std::abs(z.imag()); }
+
 /// e^{i pi x}, exact at multiples of 1/2.
 inline c128 turn(double x) {
   const double r = std::remainder(x, 2.0);  // exact
@@ -78,7 +81,7 @@ inline Neighbours k_series(double m, c128 z) {
     const c128 step = c * f, step1 = c * (p - static_cast<double>(j) * f);
     sum += step;
     sum1 += step1;
-    if (std::abs(step) < kEps * std::abs(sum) && std::abs(step1) < kEps * std::abs(sum1)) break;
+    if (extent(step) < kEps * extent(sum) && extent(step1) < kEps * extent(sum1)) break;
   }
   const c128 scale = std::exp(z);
   return {sum * scale, sum1 / half * scale};
@@ -102,7 +105,7 @@ inline Neighbours k_fraction(double m, c128 z) {
     h += step;
     const c128 ds = q * step;
     s += ds;
-    if (std::abs(ds) < kEps * std::abs(s)) break;
+    if (extent(ds) < kEps * extent(s)) break;
   }
   const c128 low = std::sqrt(kPi / (2.0 * z)) / s;
   return {low, low * (m + z + 0.5 - a1 * h) / z};
@@ -157,7 +160,7 @@ inline c128 i_ratio(double v, c128 z) {
     if (c == 0.0) c = tiny;
     const c128 change = c * d;
     f *= change;
-    if (std::abs(change - 1.0) < 2 * kEps) break;
+    if (extent(change - 1.0) < 2 * kEps) break;
   }
   return f;
 }
@@ -174,7 +177,7 @@ inline Modified modified(double v, c128 z) {
     for (int j = 1; j < 500; ++j) {
       term *= square / (j * (v + j));
       sum += term;
-      if (std::abs(term) < kEps * std::abs(sum)) break;
+      if (extent(term) < kEps * extent(sum)) break;
     }
     return {front * sum * std::exp(-z), k.low};
   }
