@@ -35,7 +35,7 @@ void parallel_chunks(std::int64_t n, F&& f) {
                      const_cast<void*>(static_cast<const void*>(&f)));
 }
 
-/// `body(i)` for i in [0, n): the one launcher of element-wise kernels. The body is host and device code; its
+/// `body(i)` for i in [0, n), in parallel when there is much to do. The body is host and device code; its
 /// result for one i must not depend on others. Small n runs inline: the branch comes before any thread.
 template <class F>
 inline void forall(std::int64_t n, F body) {
