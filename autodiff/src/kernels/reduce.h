@@ -2,11 +2,11 @@
 //
 // Reductions with one order of operations, given by the length alone. A sequence x_0 ... x_{K-1} is cut into
 // blocks of 512; inside a block, lane l of 8 takes the elements k = l mod 8 in turn, and the lanes are paired;
-// the blocks' results are paired like the digits of a binary counter. Rows and columns of memory follow the
+// the blocks' results are paired, neighbours first, until one is left. Rows and columns of memory follow the
 // same order, so that neither layout nor threads change a bit.
 #pragma once
+#include <algorithm>
 #include <memory>
-#include <vector>
 
 #include "map.h"
 
@@ -27,34 +27,16 @@ struct Fold {
   void (*columns)(const Fold& op, const T* x, Index stride, Index n, Index width, T* out);
 };
 
-/// Folds block results in the counter's order; `width` values side by side.
+/// Folds the results of `blocks` blocks, `width` values side by side, into the first.
 template <class T>
-class Counter {
- public:
-  Counter(const Fold<T>& op, Index width) : op_(op), width_(width) {}
-  void push(const T* block) {
-    Index level = 0;
-    carry_.assign(block, block + width_);
-    for (Index n = count_++; n & 1; n >>= 1, ++level)
-      for (Index c = 0; c < width_; ++c) carry_[c] = op_.combine(levels_[level * width_ + c], carry_[c]);
-    if (static_cast<Index>(levels_.size()) < (level + 1) * width_) levels_.resize((level + 1) * width_);
-    std::copy(carry_.begin(), carry_.end(), levels_.begin() + level * width_);
+void fold_pairs(const Fold<T>& op, Index blocks, Index width, T* x) {
+  for (Index pairs; blocks > 1; blocks -= pairs) {
+    pairs = blocks / 2;
+    for (Index b = 0; b < pairs; ++b)
+      for (Index c = 0; c < width; ++c) x[b * width + c] = op.combine(x[2 * b * width + c], x[(2 * b + 1) * width + c]);
+    if (blocks % 2) std::copy_n(x + (blocks - 1) * width, width, x + pairs * width);
   }
-  void result(T* out) const {
-    for (Index c = 0; c < width_; ++c) out[c] = op_.identity;
-    bool first = true;
-    for (Index level = 0; count_ >> level; ++level) {
-      if (!(count_ >> level & 1)) continue;
-      for (Index c = 0; c < width_; ++c) out[c] = first ? levels_[level * width_ + c] : op_.combine(levels_[level * width_ + c], out[c]);
-      first = false;
-    }
-  }
-
- private:
-  const Fold<T>& op_;
-  Index width_, count_ = 0;
-  std::vector<T> levels_, carry_;
-};
+}
 
 /// One sequence of more than one block.
 template <class T>
@@ -63,11 +45,8 @@ T fold_long(const Fold<T>& op, const T* x, Index stride, Index n) {
   const auto partial = std::make_unique<T[]>(static_cast<std::size_t>(blocks));
   constexpr Index chunk = 64 * kBlock;
   parallel_chunks((n + chunk - 1) / chunk, [&](Index c) { op.blocks(op, x + c * chunk * stride, stride, std::min(chunk, n - c * chunk), partial.get() + c * 64); });
-  Counter<T> counter(op, 1);
-  for (Index b = 0; b < blocks; ++b) counter.push(&partial[b]);
-  T out;
-  counter.result(&out);
-  return out;
+  fold_pairs(op, blocks, 1, partial.get());
+  return partial[0];
 }
 
 template <class T, class Op>
@@ -85,21 +64,24 @@ T fold_block(const T* x, Index stride, Index n, T identity, Op op) {
 template <class T, class Op, class Term>
 void fold_columns(const Fold<T>& all, Op combine, Term term, Index n, Index width, T* out) {
   constexpr Index kWidth = 64;
-  T lane[kLanes][kWidth], block[kWidth];
-  Counter<T> counter(all, width);
-  for (Index begin = 0; begin < std::max<Index>(n, 1); begin += kBlock) {
-    const Index len = std::min(kBlock, n - begin);
+  T lane[kLanes][kWidth];
+  const Index blocks = std::max<Index>((n + kBlock - 1) / kBlock, 1);
+  const auto partial = blocks > 1 ? std::make_unique<T[]>(static_cast<std::size_t>(blocks * width)) : nullptr;
+  T* block = partial ? partial.get() : out;
+  for (Index b = 0; b < blocks; ++b, block += width) {
+    const Index end = std::min((b + 1) * kBlock, n);
     for (auto& l : lane) std::fill(l, l + width, all.identity);
-    for (Index k = 0; k < len; ++k) {
+    for (Index k = b * kBlock; k < end; ++k) {
       T* acc = lane[k % kLanes];
-      for (Index c = 0; c < width; ++c) acc[c] = combine(acc[c], term(begin + k, c));
+      for (Index c = 0; c < width; ++c) acc[c] = combine(acc[c], term(k, c));
     }
     for (Index c = 0; c < width; ++c)
       block[c] = combine(combine(combine(lane[0][c], lane[1][c]), combine(lane[2][c], lane[3][c])),
                          combine(combine(lane[4][c], lane[5][c]), combine(lane[6][c], lane[7][c])));
-    counter.push(block);
   }
-  counter.result(out);
+  if (!partial) return;
+  fold_pairs(all, blocks, width, partial.get());
+  std::copy_n(partial.get(), width, out);
 }
 
 /// The loops of `op`, which holds no data.
