@@ -11,14 +11,13 @@
 
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 #include <functional>
 #include <map>
-#include <sstream>
 
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/ops/bessel.h"
+#include "csv_cells.h"
 #include "test_paths.h"
 
 namespace tessera {
@@ -37,13 +36,8 @@ struct Entry {
 };
 
 std::vector<Entry> read_table() {
-  std::ifstream in(std::string(TESSERA_SOURCE_DIR) + "/tests/autodiff/references/derivative_reference.csv");
   std::vector<Entry> table;
-  for (std::string line; std::getline(in, line);) {
-    if (line.empty() || line[0] == '#') continue;
-    std::istringstream cells(line);
-    std::vector<std::string> c;
-    for (std::string cell; std::getline(cells, cell, ',');) c.push_back(cell);
+  for (const auto& c : csv_cells(std::string(TESSERA_SOURCE_DIR) + "/tests/autodiff/references/derivative_reference.csv")) {
     Entry e{c.at(0), c.at(1) == "c", std::stod(c.at(2)), {std::strtod(c.at(3).c_str(), nullptr), std::strtod(c.at(4).c_str(), nullptr)}, {}, {}};
     auto number = [&](std::size_t i) { return std::strtold(c.at(i).c_str(), nullptr); };
     for (std::size_t k = 0; k < 4; ++k) {

@@ -3,12 +3,11 @@
 // Lines of references/special_reference.csv.
 #pragma once
 #include <cstdlib>
-#include <fstream>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "csv_cells.h"
 #include "test_paths.h"
 
 namespace tessera {
@@ -18,15 +17,11 @@ struct ReferenceLine {
   std::vector<double> cells;
 };
 inline std::vector<ReferenceLine> special_reference(const std::string& name) {
-  std::ifstream in(std::string(TESSERA_SOURCE_DIR) + "/tests/autodiff/references/special_reference.csv");
   std::vector<ReferenceLine> out;
-  for (std::string line; std::getline(in, line);) {
-    std::istringstream cells(line);
-    ReferenceLine r;
-    std::getline(cells, r.name, ',');
-    if (r.name != name) continue;
-    for (std::string cell; std::getline(cells, cell, ',');) r.cells.push_back(std::strtod(cell.c_str(), nullptr));
-    out.push_back(r);
+  for (const auto& cells : csv_cells(std::string(TESSERA_SOURCE_DIR) + "/tests/autodiff/references/special_reference.csv")) {
+    if (cells.front() != name) continue;
+    out.push_back({name, {}});
+    for (std::size_t i = 1; i < cells.size(); ++i) out.back().cells.push_back(std::strtod(cells[i].c_str(), nullptr));
   }
   if (out.empty()) throw std::runtime_error("no reference named " + name);
   return out;

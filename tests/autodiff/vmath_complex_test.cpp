@@ -2,7 +2,9 @@
 // The complex scalar functions against a table made with mpmath, on their branch cuts against
 // std::complex, and vector loops against single calls.
 #include "autodiff/src/kernels/vmath.h"
+#include "csv_cells.h"
 #include "test_paths.h"
+#include "ulp_error.h"
 
 #include <gtest/gtest.h>
 
@@ -10,9 +12,7 @@
 #include <cmath>
 #include <complex>
 #include <cstdlib>
-#include <fstream>
 #include <random>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -32,21 +32,21 @@ struct Function {
 };
 
 template <class F>
-__attribute__((noinline)) c128 one(c128 z) {
+__attribute__((noinline)) c128 complex_one(c128 z) {
   return F{}.any(z);
 }
 template <class F>
-__attribute__((noinline)) c64 one32(c64 z) {
+__attribute__((noinline)) c64 complex_one32(c64 z) {
   return F{}.any(z);
 }
 template <class F>
-__attribute__((noinline)) void many(const c128* z, c128* y, std::size_t n) {
+__attribute__((noinline)) void complex_many(const c128* z, c128* y, std::size_t n) {
 #pragma GCC ivdep
   for (std::size_t i = 0; i < n; ++i) y[i] = F{}.near(z[i]);
 }
 
 #define PLAIN(NAME)                                 \
-  struct Call_##NAME {                              \
+  struct Complex_##NAME {                              \
     template <class C>                              \
     C any(C z) const {                              \
       return vm::NAME(z);                           \
@@ -54,7 +54,7 @@ __attribute__((noinline)) void many(const c128* z, c128* y, std::size_t n) {
     c128 near(c128 z) const { return vm::NAME(z); } \
   };
 #define WITH_SINE(NAME)                                   \
-  struct Call_##NAME {                                    \
+  struct Complex_##NAME {                                    \
     template <class C>                                    \
     C any(C z) const {                                    \
       return vm::NAME(z);                                 \
@@ -81,54 +81,37 @@ WITH_SINE(tan)
 
 #define ROW(NAME)                                                                             \
   Function {                                                                                  \
-#NAME, one < Call_##NAME>, one32 < Call_##NAME>, many < Call_##NAME>, std::NAME < double> \
+#NAME, complex_one < Complex_##NAME>, complex_one32 < Complex_##NAME>, complex_many < Complex_##NAME>, std::NAME < double> \
   }
 const Function kFunctions[] = {ROW(sqrt),  ROW(log),   ROW(asin),  ROW(acos), ROW(atan),
                                ROW(asinh), ROW(acosh), ROW(atanh), ROW(exp),  ROW(sinh),
                                ROW(cosh),  ROW(tanh),  ROW(sin),   ROW(cos),  ROW(tan)};
 #undef ROW
 
-struct Row {
+struct ComplexRow {
   std::string function;
   c128 z;
   long double re, im;
 };
 
-std::vector<Row> read_reference() {
-  std::ifstream in(std::string(TESSERA_SOURCE_DIR) +
-                   "/tests/autodiff/references/vmath_complex_reference.csv");
-  std::vector<Row> rows;
-  std::string line;
-  while (std::getline(in, line)) {
-    if (line.empty() || line[0] == '#') continue;
-    std::istringstream cells(line);
-    std::vector<std::string> cell;
-    for (std::string c; std::getline(cells, c, ',');) cell.push_back(c);
+std::vector<ComplexRow> read_complex_reference() {
+  std::vector<ComplexRow> rows;
+  for (const auto& cell : csv_cells(std::string(TESSERA_SOURCE_DIR) + "/tests/autodiff/references/vmath_complex_reference.csv"))
     rows.push_back(
         {cell.at(0),
          {std::strtod(cell.at(1).c_str(), nullptr), std::strtod(cell.at(2).c_str(), nullptr)},
          std::strtold(cell.at(3).c_str(), nullptr),
          std::strtold(cell.at(4).c_str(), nullptr)});
-  }
   return rows;
-}
-
-/// |got - exact| in units of the last place of exact.
-double ulp_error(double got, long double exact) {
-  if (!std::isfinite(got)) return vm::kInfinity<double>;
-  int exponent = 0;
-  std::frexp(exact, &exponent);
-  if (exact == 0 || exponent < -1021) exponent = -1021;
-  return static_cast<double>(std::abs((got - exact) / std::ldexp(1.0L, exponent - 53)));
 }
 
 // Each part to 6 ulp: a handful of roundings of sines, roots and quotients (5.4 measured on 200,000
 // arguments of each function in quadruple precision).
 TEST(VmathComplex, FunctionsMatchTheReferenceTable) {
-  const std::vector<Row> rows = read_reference();
+  const std::vector<ComplexRow> rows = read_complex_reference();
   for (const Function& f : kFunctions) {
     int seen = 0;
-    for (const Row& row : rows) {
+    for (const ComplexRow& row : rows) {
       if (row.function != f.name) continue;
       ++seen;
       const c128 y = f.one(row.z);

@@ -2,17 +2,17 @@
 // The scalar function bodies against a table made with mpmath (references/make_vmath_reference.py),
 // at special values, and the promise that a vectorised loop gives the bits of single calls.
 #include "autodiff/src/kernels/vmath.h"
+#include "csv_cells.h"
 #include "test_paths.h"
+#include "ulp_error.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstdlib>
-#include <fstream>
 #include <limits>
 #include <map>
 #include <random>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -123,19 +123,6 @@ const std::vector<Unary>& functions() {
   return all;
 }
 
-/// |got - exact| in units of the last place that exact has in the format of T (of denormals below
-/// the normals).
-template <class T>
-double ulp_error(T got, long double exact) {
-  using L = std::numeric_limits<T>;
-  if (!std::isfinite(got)) return std::numeric_limits<double>::infinity();
-  int exponent = 0;
-  std::frexp(exact, &exponent);
-  if (exact == 0 || exponent < L::min_exponent) exponent = L::min_exponent;
-  return static_cast<double>(
-      std::abs((static_cast<long double>(got) - exact) / std::ldexp(1.0L, exponent - L::digits)));
-}
-
 struct Row {
   std::string function;
   int bits;
@@ -145,15 +132,8 @@ struct Row {
 
 /// The values carry 20 digits; long double keeps 64 bits of them: 2^-11 ulp of a double.
 std::vector<Row> read_reference() {
-  std::ifstream in(std::string(TESSERA_SOURCE_DIR) +
-                   "/tests/autodiff/references/vmath_reference.csv");
   std::vector<Row> rows;
-  std::string line;
-  while (std::getline(in, line)) {
-    if (line.empty() || line[0] == '#') continue;
-    std::istringstream cells(line);
-    std::vector<std::string> cell;
-    for (std::string c; std::getline(cells, c, ',');) cell.push_back(c);
+  for (const auto& cell : csv_cells(std::string(TESSERA_SOURCE_DIR) + "/tests/autodiff/references/vmath_reference.csv")) {
     Row row{cell.at(0), std::stoi(cell.at(1)), {}, std::strtold(cell.back().c_str(), nullptr)};
     for (std::size_t i = 2; i + 1 < cell.size(); ++i)
       row.arguments.push_back(std::strtod(cell[i].c_str(), nullptr));
