@@ -38,8 +38,8 @@ struct BatchSplines {
   alignas(64) T curve[3][P][batch];
   alignas(64) T rows[3][batch][8] = {};
 
-  /// Those of up to `batch` atoms from `begin` on, derivatives up to `order`; how many.
-  HWY_INLINE std::size_t take(std::span<const PmeAtom<T>> atoms, std::size_t begin, int order) {
+  /// Those of up to `batch` atoms from `begin` on, derivatives up to `order`; how many. Not inlined: the four steps that take them share its code.
+  HWY_NOINLINE std::size_t take(std::span<const PmeAtom<T>> atoms, std::size_t begin, int order) {
     const std::size_t many = std::min(batch, atoms.size() - begin);
     for (std::size_t i = 0; i < many; ++i)
       for (std::size_t a = 0; a < 3; ++a) w_[a][i] = atoms[begin + i].w[a];
