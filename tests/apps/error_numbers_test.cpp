@@ -4,10 +4,10 @@
 
 #include <filesystem>
 #include <fstream>
-#include <regex>
 #include <set>
 #include <sstream>
 
+#include "matches.h"
 #include "test_paths.h"
 
 namespace fs = std::filesystem;
@@ -23,9 +23,7 @@ std::string text_of(const fs::path& path) {
 std::vector<std::string> listed_numbers() {
   std::vector<std::string> out;
   const std::string page = text_of(fs::path(TESSERA_SOURCE_DIR) / "docs/reference/errors.md");
-  static const std::regex row(R"(\n\| (E\d{4}) \| [^|\n]+ \| [^|\n]+ \|)");
-  for (std::sregex_iterator i(page.begin(), page.end(), row), end; i != end; ++i)
-    out.push_back((*i)[1]);
+  for (const auto& row : matches(page, R"(\n\| (E\d{4}) \| [^|\n]+ \| [^|\n]+ \|)")) out.push_back(row[1]);
   return out;
 }
 
@@ -42,21 +40,18 @@ TEST(ErrorNumbers, EveryNumberOfTheHeadersAndSourcesIsListed) {
   const std::set<std::string> listed(numbers.begin(), numbers.end());
   // Headers and comments name them as E0213; code gives `.number = 213` or the first number of
   // error(213, ...).
-  static const std::regex named(R"(\bE(\d{4})\b)"), member(R"(\.number = (\d{3})\b)"),
-      call(R"(\b(?:error|refuse|fail|fail_at|keep)\((\d{3}),)");
-  for (const char* folder : {"data", "inversion", "apps"}) {
+  const char *const named = R"(\bE(0[1-6]\d\d)\b)", *const member = R"(\.number = (\d{3})\b)", *const call = R"(\b(?:error|refuse|fail|fail_at|keep)\((\d{3}),)";
+  for (const char* folder : {"data", "electromagnetics", "inversion", "molecular", "apps"}) {
     for (const auto& entry :
          fs::recursive_directory_iterator(fs::path(TESSERA_SOURCE_DIR) / folder)) {
       const std::string extension = entry.path().extension();
       if (extension != ".cpp" && extension != ".h") continue;
       const std::string text = text_of(entry.path());
-      for (const std::regex* pattern : {&named, &member, &call}) {
-        for (std::sregex_iterator i(text.begin(), text.end(), *pattern), end; i != end; ++i) {
-          const std::string digits = (*i)[1];
-          const std::string number = "E" + std::string(4 - digits.size(), '0') + digits;
+      for (const char* expression : {named, member, call})
+        for (const auto& match : matches(text, expression)) {
+          const std::string number = "E" + std::string(4 - match[1].size(), '0') + match[1];
           EXPECT_TRUE(listed.contains(number)) << number << " in " << entry.path();
         }
-      }
     }
   }
 }

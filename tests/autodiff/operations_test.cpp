@@ -5,10 +5,10 @@
 
 #include <fstream>
 #include <map>
-#include <regex>
 #include <set>
 
 #include "tessera/autodiff/primitive.h"
+#include "matches.h"
 #include "test_paths.h"
 
 namespace tessera {
@@ -28,14 +28,12 @@ const char* class_name(RuleClass r) {
 TEST(Operations, ThePageListsEveryPrimitiveOnceWithItsClass) {
   std::ifstream page(std::string(TESSERA_SOURCE_DIR) + "/docs/reference/operations.md");
   ASSERT_TRUE(page);
-  const std::regex row(R"(\| `(\w+)` \| (\w+) \| (.*) \|)");
   std::map<std::string, std::string> listed;
-  std::smatch m;
-  for (std::string line; std::getline(page, line);) {
-    if (!std::regex_match(line, m, row)) continue;
-    EXPECT_TRUE(listed.emplace(m[1], m[2]).second) << "two rows for " << m[1];
-    EXPECT_GT(m[3].length(), 0) << m[1] << " needs its derivative, or the reason why there is none";
-  }
+  for (std::string line; std::getline(page, line);)
+    for (const auto& m : matches(line, R"(^\| `(\w+)` \| (\w+) \| (.*) \|$)")) {
+      EXPECT_TRUE(listed.emplace(m[1], m[2]).second) << "two rows for " << m[1];
+      EXPECT_FALSE(m[3].empty()) << m[1] << " needs its derivative, or the reason why there is none";
+    }
   std::set<std::string> registered;
   for (const Primitive* p : registered_primitives()) {
     registered.insert(p->name);

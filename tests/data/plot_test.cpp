@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/data/plot.h"
 
+#include "matches.h"
 #include "png_reader.h"
 #include "tessera/data/diagnostic.h"
 
@@ -11,7 +12,6 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
-#include <regex>
 #include <sstream>
 
 namespace tessera::data {
@@ -70,10 +70,10 @@ Figure rich_figure() {
 /// The texts of an SVG, tags inside them removed.
 std::vector<std::string> texts(const std::string& svg) {
   std::vector<std::string> out;
-  const std::regex whole("<text[^>]*>(.*?)</text>"), tag("<[^>]*>");
-  for (auto it = std::sregex_iterator(svg.begin(), svg.end(), whole); it != std::sregex_iterator();
-       ++it)
-    out.push_back(std::regex_replace((*it)[1].str(), tag, ""));
+  for (const auto& text : matches(svg, "<text[^>]*>(.*?)</text>")) {
+    out.emplace_back();
+    for (const auto& between : matches(text[1], "(?:^|>)([^<]*)")) out.back() += between[1];
+  }
   return out;
 }
 
@@ -137,13 +137,11 @@ TEST(Plot, LabelsOfOneAxisDoNotOverlap) {
     const std::string svg =
         render(one_panel({Line{.label = "", .x = {0, top}, .y = {0, top}}}), "svg");
     // Numbers under the axis share one base line and are centred.
-    const std::regex number(
-        "<text x=\"([0-9.]+)\" y=\"([0-9.]+)\" "
-        "font-size=\"7\"[^>]*text-anchor=\"middle\">([^<]*)<");
     std::vector<std::pair<double, std::size_t>> placed;
-    for (auto it = std::sregex_iterator(svg.begin(), svg.end(), number);
-         it != std::sregex_iterator(); ++it)
-      placed.push_back({std::stod((*it)[1].str()), (*it)[3].str().size()});
+    for (const auto& number : matches(svg,
+                                      "<text x=\"([0-9.]+)\" y=\"([0-9.]+)\" "
+                                      "font-size=\"7\"[^>]*text-anchor=\"middle\">([^<]*)<"))
+      placed.push_back({std::stod(number[1]), number[3].size()});
     ASSERT_GE(placed.size(), 2u);
     for (std::size_t i = 1; i < placed.size(); ++i)  // a digit of DejaVu Sans is 0.636 em wide
       EXPECT_GT(placed[i].first - placed[i - 1].first,
@@ -201,16 +199,14 @@ TEST(Plot, NothingIsDrawnOutsideTheFrame) {
        Points{.label = "", .x = {0.5}, .y = {0.5}, .y_minus = {1e200}, .y_plus = {1e200}}},
       {.min = 0, .max = 1}, {.min = 0, .max = 1});
   const std::string svg = render(f, "svg");
-  const std::regex pair("(-?[0-9.]+),(-?[0-9.]+)[ \"]");
-  std::size_t seen = 0;
-  for (auto it = std::sregex_iterator(svg.begin(), svg.end(), pair); it != std::sregex_iterator();
-       ++it, ++seen) {
-    EXPECT_GE(std::stod((*it)[1].str()), 0);
-    EXPECT_LE(std::stod((*it)[1].str()), f.width);
-    EXPECT_GE(std::stod((*it)[2].str()), 0);
-    EXPECT_LE(std::stod((*it)[2].str()), f.height);
+  const auto pairs = matches(svg, "(-?[0-9.]+),(-?[0-9.]+)[ \"]");
+  for (const auto& pair : pairs) {
+    EXPECT_GE(std::stod(pair[1]), 0);
+    EXPECT_LE(std::stod(pair[1]), f.width);
+    EXPECT_GE(std::stod(pair[2]), 0);
+    EXPECT_LE(std::stod(pair[2]), f.height);
   }
-  EXPECT_GT(seen, 20u);
+  EXPECT_GT(pairs.size(), 20u);
 }
 
 TEST(Plot, HostileTextIsMadeSafe) {

@@ -5,11 +5,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <regex>
-#include <set>
 #include <string>
 #include <vector>
 
+#include "matches.h"
 #include "test_paths.h"
 
 namespace fs = std::filesystem;
@@ -35,12 +34,11 @@ std::vector<fs::path> pages() {
 }  // namespace
 
 TEST(Docs, NoLinkIsDead) {
-  const std::regex link(R"(\]\(([^)#\s]+)(#[^)]*)?\))");
   int checked = 0;
   for (const fs::path& page : pages()) {
     const std::string text = slurp(page);
-    for (std::sregex_iterator at(text.begin(), text.end(), link), end; at != end; ++at) {
-      const std::string target = (*at)[1];
+    for (const auto& link : matches(text, R"(\]\(([^)#\s]+)(#[^)]*)?\))")) {
+      const std::string& target = link[1];
       if (target.find("://") != std::string::npos || target.starts_with("mailto:")) continue;
       EXPECT_TRUE(fs::exists(page.parent_path() / target)) << page << " links to " << target;
       ++checked;
@@ -67,24 +65,4 @@ TEST(Docs, EveryModuleHasItsPage) {
     EXPECT_TRUE(fs::exists(kRoot / module / "README.md")) << module;
     EXPECT_NE(slurp(kRoot / "docs/architecture.md").find("`" + module + "`"), std::string::npos) << module;
   }
-}
-
-TEST(Docs, ErrorNumbersThatTheSourcesUseAreInTheCatalogue) {
-  std::set<std::string> listed;
-  const std::string catalogue = slurp(kRoot / "docs/reference/errors.md");
-  const std::regex row(R"(\| (E\d{4}) \|)"), use(R"(\bE0[1-6]\d\d\b)");
-  std::string previous;
-  for (std::sregex_iterator at(catalogue.begin(), catalogue.end(), row), end; at != end; ++at) {
-    EXPECT_LT(previous, (*at)[1].str()) << "the catalogue is sorted and lists each number once";
-    previous = (*at)[1];
-    listed.insert(previous);
-  }
-  ASSERT_GT(listed.size(), 20u);
-  for (const char* module : {"data", "electromagnetics", "inversion", "apps"})
-    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(kRoot / module)) {
-      if (entry.path().extension() != ".h" && entry.path().extension() != ".cpp") continue;
-      const std::string text = slurp(entry.path());
-      for (std::sregex_iterator at(text.begin(), text.end(), use), end; at != end; ++at)
-        EXPECT_TRUE(listed.count(at->str())) << entry.path() << " uses " << at->str();
-    }
 }
