@@ -14,12 +14,17 @@
 namespace tessera::inversion {
 namespace {
 
-ForwardMap linear_map(const Eigen::MatrixXd& a) {
+// Of fixed sizes, and without Eigen's decompositions: those take seconds to compile.
+using Matrix53 = Eigen::Matrix<double, 5, 3>;
+using Matrix5 = Eigen::Matrix<double, 5, 5>;
+using Vector5 = Eigen::Matrix<double, 5, 1>;
+
+ForwardMap linear_map(const Matrix53& a) {
   ForwardMap f;
   f.n_parameters = static_cast<std::size_t>(a.cols());
   f.n_data = static_cast<std::size_t>(a.rows());
   f.predict = [a](const std::vector<double>& m) {
-    const Eigen::VectorXd d = a * Eigen::Map<const Eigen::VectorXd>(m.data(), a.cols());
+    const Vector5 d = a * Eigen::Map<const Eigen::Vector3d>(m.data());
     return std::vector<double>(d.data(), d.data() + d.size());
   };
   f.jacobian = [a](const std::vector<double>&) {
@@ -41,13 +46,13 @@ TEST(Posterior, NormalHalfWidths) {
 // For a linear map everything is known: covariance (A^T A / s^2 + Q)^-1, and the evidence is the
 // Gaussian density of the data with covariance A Q^-1 A^T + s^2.
 TEST(Posterior, LinearMapByFormula) {
-  Eigen::MatrixXd a(5, 3);
+  Matrix53 a;
   a << 1, 2, 0, 0, 1, 1, 3, 0, 1, 1, 1, 1, -1, 2, 4;
   InverseProblem p;
   p.forward = linear_map(a);
   p.data = {1, -2, 0.5, 3, 1};
   p.sigma = {0.5, 0.5, 0.5, 0.5, 0.5};
-  const Eigen::VectorXd d = Eigen::Map<Eigen::VectorXd>(p.data.data(), 5);
+  const Vector5 d = Eigen::Map<Vector5>(p.data.data());
   const Smoothing smoothing{[](double mu) {
                               GaussianPrior g{{0, 0, 0}, Matrix(3, 3)};
                               for (std::size_t j = 0; j < 3; ++j) g.precision(j, j) = mu;
@@ -57,8 +62,8 @@ TEST(Posterior, LinearMapByFormula) {
   const double mu = 0.7;
   const auto fit = gauss_newton(p, smoothing.prior(mu), {0, 0, 0});
   const Posterior post = laplace(p, smoothing.prior(mu), fit.m);
-  const Eigen::MatrixXd h = a.transpose() * a / 0.25 + mu * Eigen::MatrixXd::Identity(3, 3);
-  const Eigen::MatrixXd c = h.inverse();
+  const Eigen::Matrix3d h = a.transpose() * a / 0.25 + mu * Eigen::Matrix3d::Identity();
+  const Eigen::Matrix3d c = h.inverse();
   for (int j = 0; j < 3; ++j) EXPECT_NEAR(post.standard_deviation[j], std::sqrt(c(j, j)), 1e-10);
 
   const std::vector<double> grid{0.1, 0.7, 3.0};
@@ -66,8 +71,18 @@ TEST(Posterior, LinearMapByFormula) {
   std::vector<double> evidence;
   double sum = 0;
   for (double m : grid) {
-    const Eigen::MatrixXd s = a * a.transpose() / m + 0.25 * Eigen::MatrixXd::Identity(5, 5);
-    evidence.push_back(std::exp(-0.5 * d.dot(s.ldlt().solve(d))) / std::sqrt(s.determinant()));
+    Matrix5 s = a * a.transpose() / m + 0.25 * Matrix5::Identity();
+    Vector5 r = d;
+    double square = 0, determinant = 1;  // d^T s^-1 d and |s|, by elimination
+    for (int k = 0; k < 5; ++k) {
+      square += r[k] * r[k] / s(k, k);
+      determinant *= s(k, k);
+      for (int i = k + 1; i < 5; ++i) {
+        r[i] -= s(i, k) / s(k, k) * r[k];
+        s.row(i) -= s(i, k) / s(k, k) * s.row(k).eval();
+      }
+    }
+    evidence.push_back(std::exp(-0.5 * square) / std::sqrt(determinant));
     sum += evidence.back();
   }
   ASSERT_EQ(sp.components.size(), 3u);
