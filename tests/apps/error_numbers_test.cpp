@@ -40,7 +40,7 @@ TEST(ErrorNumbers, EveryNumberOfTheHeadersAndSourcesIsListed) {
   const std::set<std::string> listed(numbers.begin(), numbers.end());
   // Headers and comments name them as E0213; code gives `.number = 213` or the first number of
   // error(213, ...).
-  const char *const named = R"(\bE(0[1-6]\d\d)\b)", *const member = R"(\.number = (\d{3})\b)", *const call = R"(\b(?:error|refuse|fail|fail_at|keep)\((\d{3}),)";
+  const char *const named = R"(\bE(\d{4})\b)", *const member = R"(\.number = (\d{3})\b)", *const call = R"(\b(?:error|refuse|fail|fail_at|keep)\((\d{3}),)";
   for (const char* folder : {"data", "electromagnetics", "inversion", "molecular", "apps"}) {
     for (const auto& entry :
          fs::recursive_directory_iterator(fs::path(TESSERA_SOURCE_DIR) / folder)) {
