@@ -8,6 +8,7 @@ A row is a file rows/<topic>/NN_name.py with
     SLOW = True                 # optional: only with --slow
     def measure(work):          # -> (holds: bool, text: str); raises NotMeasured or Failed
 """
+import fcntl
 import json
 import os
 import pathlib
@@ -53,8 +54,16 @@ class Work:
 
     # ---- build ----
     def bring_up_to_date(self):
-        print(f"bringing {self.build.relative_to(self.root)} up to date ...", flush=True)
-        done = self.run([self.root / "bootstrap.sh", "bench"], cwd=self.root)
+        place = self.build.relative_to(self.root)
+        self.build.mkdir(parents=True, exist_ok=True)
+        with open(self.build / ".being_built", "w") as lock:  # two at once would each build over what the other links
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                print(f"waiting for another run, which brings {place} up to date ...", flush=True)
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            print(f"bringing {place} up to date ...", flush=True)
+            done = self.run([self.root / "bootstrap.sh", "bench"], cwd=self.root)
         if done.code != 0:
             sys.exit("\n".join((done.out + done.err).splitlines()[-30:]))
 

@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "elementwise.h"
 
+#include <string>
+
 #include "table.cuh"
+#include "tessera/autodiff/error.h"
 
 namespace tessera::device {
+
+void need_launched() {
+  if (const cudaError_t status = cudaGetLastError(); status != cudaSuccess)
+    throw Error(std::string("[cuda] a kernel was not launched: ") + cudaGetErrorString(status));
+}
 
 Elementwise elementwise(std::string_view primitive, Dtype dtype) {
   for (std::span<const Row> rows : {arithmetic_rows(), real_function_rows(), complex_function_rows()})

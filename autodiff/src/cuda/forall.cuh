@@ -4,11 +4,11 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
-#include <string>
-
-#include "tessera/autodiff/error.h"
 
 namespace tessera::device {
+
+/// Throws when the last kernel was not launched, and says why.
+void need_launched();
 
 template <class F>
 __global__ void each(std::int64_t n, F body) {
@@ -22,8 +22,7 @@ void forall(std::int64_t n, F body, cudaStream_t stream) {
   if (n <= 0) return;
   constexpr std::int64_t block = 256, most = 1 << 16;  // beyond this many blocks a thread takes several elements
   each<<<static_cast<unsigned>(std::min(most, (n + block - 1) / block)), block, 0, stream>>>(n, body);
-  if (const cudaError_t status = cudaGetLastError(); status != cudaSuccess)
-    throw Error(std::string("[cuda] a kernel was not launched: ") + cudaGetErrorString(status));
+  need_launched();
 }
 
 }  // namespace tessera::device

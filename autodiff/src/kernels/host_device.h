@@ -19,3 +19,6 @@
 #else
 #define TESSERA_HD_INLINE inline __attribute__((always_inline))
 #endif
+
+/// A long body with branches, whose loop is not vector code, that several places call.
+#define TESSERA_HD_CALLED TESSERA_HD __attribute__((noinline)) inline

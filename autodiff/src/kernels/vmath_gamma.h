@@ -142,7 +142,7 @@ namespace detail {
 /// Hurwitz zeta(s, a) = sum over k >= 0 of (a + k)^-s for integer s >= 2, a > 0, times `factor`:
 /// direct terms up to a + k >= 10 + s / 2, then Euler-Maclaurin. `factor` goes in early, so that n!
 /// a^-s does not overflow where the product is finite.
-TESSERA_HD inline double zeta_times(int s, double a, double factor) {
+TESSERA_HD_CALLED double zeta_times(int s, double a, double factor) {
   const double enough = 10 + 0.5 * s;
   double sum = 0, b = a;
   double first[64];
