@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+import os
 import re
 
 import rowkit
@@ -11,7 +12,8 @@ SLOW = True
 def measure(work):
     words, clean = [], True
     for preset in ("asan", "ubsan", "tsan"):
-        done = work.run(["cmake", "--workflow", "--preset", preset], cwd=work.root, timeout=4 * 3600)
+        done = work.run(["cmake", "--workflow", "--preset", preset], cwd=work.root, timeout=4 * 3600,
+                        env={"CTEST_PARALLEL_LEVEL": str(os.cpu_count())})
         summary = re.search(r"(\d+)% tests passed, (\d+) tests? failed out of (\d+)", done.out)
         if not summary:
             raise rowkit.Failed(f"{preset} did not reach its tests:\n" + "\n".join((done.out + done.err).splitlines()[-15:]))
