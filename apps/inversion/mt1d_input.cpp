@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inversion/mt1d_input.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numbers>
 #include <set>
 
@@ -29,19 +32,25 @@ inversion::ResponseKind kind_of(ResponseChoice choice) {
   return inversion::ResponseKind::determinant;
 }
 
-/// The finite values, with sigma = max(propagated error, floor * modulus). `without_error` counts
-/// those that have neither.
-inversion::Response1d reduce(const inversion::Sounding& s, ResponseChoice choice, double floor,
-                             std::size_t& without_error) {
+/// Periods that cannot be used, by reason.
+struct LeftOut {
+  std::size_t without_value = 0, without_error = 0;
+};
+
+/// The values that are there and not zero, with sigma = max(propagated error, floor * modulus).
+inversion::Response1d reduce(const inversion::Sounding& s, ResponseChoice choice, double floor, LeftOut& left_out) {
   const inversion::Response r = inversion::response_of(s, kind_of(choice));
   inversion::Response1d out;
   for (std::size_t i = 0; i < s.size(); ++i) {
     const auto z = r.z[i];
     const double least = floor * std::abs(z), error = r.error[i];
-    if (!std::isfinite(z.real()) || !std::isfinite(z.imag()) || std::abs(z) == 0) continue;
+    if (!std::isfinite(z.real()) || !std::isfinite(z.imag()) || std::abs(z) == 0) {
+      ++left_out.without_value;
+      continue;
+    }
     const double sigma = std::isfinite(error) ? std::max(error, least) : least;
     if (!(sigma > 0)) {
-      ++without_error;
+      ++left_out.without_error;
       continue;
     }
     out.frequency_hz.push_back(s.frequency_hz[i]);
@@ -58,6 +67,19 @@ data::Diagnostic about(int number, const std::string& file, std::string message,
   d.message = std::move(message);
   d.hint = std::move(hint);
   return d;
+}
+
+/// Error E0610: what is left, why the others are not, and the key that changes it.
+data::Diagnostic too_few_periods(const std::string& file, std::size_t left, const LeftOut& out) {
+  std::string message = fmt::format("only {} usable periods are left, at least {} are needed", left, fewest_periods);
+  const auto add = [&](std::size_t n, const char* what) {
+    if (n) message += fmt::format("; {}{}", n, what);
+  };
+  add(out.without_value, " are masked, missing or zero");
+  add(out.without_error, " have no error");
+  return about(610, file, message,
+               out.without_error ? "set data.error_floor above 0"
+                                 : "see data.response, shortest_period, longest_period and mask_periods; --keep-going leaves the file out");
 }
 
 }  // namespace
@@ -77,6 +99,8 @@ Input read_input(const Mt1dOptions& o) {
   std::vector<Item> items;
   std::vector<inversion::Sounding> soundings;
   std::set<std::string> ids;
+  std::size_t read_in = 0;
+  std::map<double, std::size_t> unmasked;  // for each period to mask, the soundings that do not have it
   for (const fs::path& file : files) {
     Item item;
     try {
@@ -94,21 +118,15 @@ Input read_input(const Mt1dOptions& o) {
     }
     if (o.rotation) inversion::rotate_by(s, *o.rotation * degrees);
     if (o.strike) inversion::rotate_to(s, *o.strike * degrees);
+    ++read_in;
+    for (const double period : inversion::mask_periods(s, o.mask_periods)) ++unmasked[period];
     if (o.shortest_period || o.longest_period)
       inversion::keep_periods(s, o.shortest_period.value_or(0),
                               o.longest_period.value_or(std::numeric_limits<double>::infinity()));
-    if (!o.mask_periods.empty()) inversion::mask_periods(s, o.mask_periods);
-    std::size_t without_error = 0;
-    item.response = reduce(s, o.response, o.error_floor, without_error);
+    LeftOut left_out;
+    item.response = reduce(s, o.response, o.error_floor, left_out);
     if (item.response.size() < fewest_periods) {
-      in.findings.push_back(about(
-          610, file.string(),
-          "only " + std::to_string(item.response.size()) + " usable periods are left, at least " +
-              std::to_string(fewest_periods) + " are needed" +
-              (without_error ? "; " + std::to_string(without_error) + " have no error"
-                             : std::string()),
-          without_error ? "set data.error_floor above 0"
-                        : "see data.shortest_period, longest_period and mask_periods"));
+      in.findings.push_back(too_few_periods(file.string(), item.response.size(), left_out));
       continue;
     }
     item.id = file.stem().string();
@@ -118,6 +136,13 @@ Input read_input(const Mt1dOptions& o) {
     items.push_back(std::move(item));
   }
   if (items.empty()) return in;
+  for (const auto& [period, n] : unmasked)
+    if (n >= read_in) {
+      in.findings.push_back(about(613, o.files.string(),
+                                  fmt::format("no sounding has a period of {} s: data.mask_periods masks nothing there", period),
+                                  "a period is met within 1 %; is it in seconds?"));
+      in.findings.back().severity = data::Severity::warning;
+    }
 
   const inversion::Profile profile = inversion::make_profile(
       soundings, o.profile_azimuth ? std::optional(*o.profile_azimuth * degrees) : std::nullopt);

@@ -153,11 +153,44 @@ struct Grammar {
   }
 };
 
-/// The first argument that is no flag.
-std::string first_word(int argc, const char* const* argv) {
-  for (int i = 1; i < argc; ++i)
-    if (argv[i][0] != '-') return std::string(argv[i]).substr(0, 80);
-  return {};
+/// A word that is no verb or no option, and those that are.
+struct Unknown {
+  std::string text, message;
+  std::vector<std::string> known;
+};
+
+/// The word for which parsing failed; none if it failed for another reason.
+Unknown unknown_word(const Grammar& g, int argc, const char* const* argv) {
+  const auto verbs = g.app.get_subcommands();
+  Unknown u;
+  if (verbs.empty()) {
+    for (int i = 1; i < argc && u.text.empty(); ++i)
+      if (argv[i][0] != '-') u.text = std::string(argv[i]).substr(0, 80);
+    u.message = "there is no verb '" + u.text + "'";
+    for (const VerbInfo& v : all_verbs()) u.known.push_back(v.name);
+    return u;
+  }
+  for (const std::string& word : g.app.remaining(true))
+    if (word.size() > 1 && word.starts_with("-")) {
+      u.text = word.substr(0, std::min<std::size_t>(word.find('='), 80));
+      u.message = "`tessera " + verbs.front()->get_name() + "` has no option '" + u.text + "'";
+      for (const VerbInfo& v : all_verbs())
+        if (v.name == verbs.front()->get_name())
+          for (const FlagInfo& f : v.flags) u.known.push_back(f.name);
+      return u;
+    }
+  return u;
+}
+
+/// The known word that begins with `text`, if it is one alone; else the one nearest in spelling. One letter tells nothing.
+std::string meant(const std::string& text, const std::vector<std::string>& known) {
+  if (text.size() < 3) return {};
+  std::vector<std::string> longer;
+  for (const std::string& k : known)
+    if (k.starts_with(text)) longer.push_back(k);
+  if (longer.size() == 1) return longer.front();
+  const auto near = data::nearest_names(text, known);
+  return near.empty() ? std::string() : near.front();
 }
 
 }  // namespace
@@ -172,15 +205,13 @@ ParseResult parse_command_line(int argc, const char* const* argv) {
       return {{}, data::ExitCode::ok};
     }
     const auto verbs = g.app.get_subcommands();
-    const std::string typed = verbs.empty() ? first_word(argc, argv) : "";
-    if (typed.empty()) {
+    const Unknown unknown = unknown_word(g, argc, argv);
+    if (unknown.text.empty()) {
       std::cerr << "tessera: error: " << e.what() << "\n";
     } else {
-      std::cerr << "tessera: error: there is no verb '" << typed << "'\n";
-      std::vector<std::string> names;
-      for (const VerbInfo& v : all_verbs()) names.push_back(v.name);
-      const auto near = data::nearest_names(typed, names);
-      if (!near.empty()) std::cerr << "  hint: did you mean '" << near.front() << "'?\n";
+      std::cerr << "tessera: error: " << unknown.message << "\n";
+      const auto near = meant(unknown.text, unknown.known);
+      if (!near.empty()) std::cerr << "  hint: did you mean '" << near << "'?\n";
     }
     std::cerr << "  see: tessera " << (verbs.empty() ? "" : verbs.front()->get_name() + " ")
               << "--help\n";

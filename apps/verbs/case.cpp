@@ -3,15 +3,54 @@
 #include "support/report.h"
 #include "verbs/verbs.h"
 
+#include "tessera/data/info.h"
+
 #include <algorithm>
+#include <filesystem>
 
 namespace tessera::apps {
+namespace fs = std::filesystem;
 namespace {
 
 std::string known_apps() {
   std::string out;
   for (const App& a : all_apps()) out += (out.empty() ? "" : ", ") + a.name;
   return out.empty() ? "this build has no apps" : "apps of this build: " + out;
+}
+
+/// The way on where a path that should be a case is a folder or a file of another kind; else empty.
+std::string instead_of(const fs::path& path) {
+  std::error_code none;
+  if (fs::exists(path / "manifest.json", none)) return "it is a run folder: `tessera info`, `plot` and `resume` take it";
+  if (fs::is_directory(path, none)) {
+    std::vector<std::string> cases;
+    for (const auto& entry : fs::directory_iterator(path, none))
+      if (entry.path().extension() == ".toml" || entry.path().extension() == ".json") cases.push_back(entry.path().string());
+    std::sort(cases.begin(), cases.end());
+    if (cases.size() == 1) return "did you mean '" + cases.front() + "'?";
+    if (cases.empty()) return "a case is a file; `tessera new APP` writes one";
+    return "a case is a file, e.g. '" + cases.front() + "'";
+  }
+  if (!fs::is_regular_file(path, none)) return {};
+  try {
+    const std::optional<data::FileFormat> format = data::format_of(path);
+    if (!format || format->name == "TOML" || format->name == "JSON") return {};
+    if (format->name == "GROMACS parameters") return "`tessera import " + path.string() + "` makes a case of it";
+    return "this is " + format->name + " (" + format->summary + "); a case is written by `tessera new APP` and names such files";
+  } catch (const data::InputError&) {
+    return {};
+  }
+}
+
+data::Config read_config(const fs::path& path, const std::vector<std::string>& overrides) {
+  try {
+    return data::read_config(path, overrides);
+  } catch (const data::InputError& e) {
+    std::vector<data::Diagnostic> findings = e.findings();
+    if (findings.empty() || !findings.front().hint.empty()) throw;
+    findings.front().hint = instead_of(path);
+    throw data::InputError(e.code(), std::move(findings));
+  }
 }
 
 }  // namespace
@@ -21,8 +60,8 @@ const App& app_called(const std::string& name) {
   throw usage_error("there is no app '" + name + "'", known_apps());
 }
 
-Case read_case(const std::filesystem::path& path, const std::vector<std::string>& overrides) {
-  data::Config config = data::read_config(path, overrides);
+Case read_case(const fs::path& path, const std::vector<std::string>& overrides) {
+  data::Config config = read_config(path, overrides);
   const std::string name = config.app();
   const App* app = find_app(name);
   if (!app) {

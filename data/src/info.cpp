@@ -109,27 +109,31 @@ std::vector<FileFormat> all_formats() {
   return out;
 }
 
-InfoNode info(const std::filesystem::path& path) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) return run_folder_info(path);
+std::optional<FileFormat> format_of(const std::filesystem::path& path) {
   const std::string head = head_of(path);
   if (head.empty())
     throw InputError(Diagnostic{.number = 430, .place = {.file = path.string(), .byte = 0}, .message = "the file is empty"});
   std::vector<FileFormat> formats = all_formats();
   std::stable_sort(formats.begin(), formats.end(),
                    [](const FileFormat& a, const FileFormat& b) { return a.priority < b.priority; });
-  const FileFormat* chosen = nullptr;
-  for (const FileFormat& f : formats)
-    if (!chosen && f.sniff && f.sniff(head, path)) chosen = &f;
+  for (FileFormat& f : formats)
+    if (f.sniff && f.sniff(head, path)) return std::move(f);
   const std::string extension = lower(path.extension() == ".gz" ? path.stem().extension().string() : path.extension().string());
-  for (const FileFormat& f : formats)
-    if (!chosen && !extension.empty() && std::count(f.extensions.begin(), f.extensions.end(), extension)) chosen = &f;
-  if (!chosen)
+  for (FileFormat& f : formats)
+    if (!extension.empty() && std::count(f.extensions.begin(), f.extensions.end(), extension)) return std::move(f);
+  return std::nullopt;
+}
+
+InfoNode info(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return run_folder_info(path);
+  const std::optional<FileFormat> format = format_of(path);
+  if (!format)
     throw InputError(Diagnostic{.number = 430, .place = {.file = path.string(), .byte = 0},
                                 .message = "of no known format, neither by content nor by name",
                                 .hint = "`tessera list formats` shows what is read"});
-  InfoNode node = chosen->summarize(path);
-  node.children.insert(node.children.begin(), InfoNode{"format", chosen->name, {}});
+  InfoNode node = format->summarize(path);
+  node.children.insert(node.children.begin(), InfoNode{"format", format->name, {}});
   return node;
 }
 

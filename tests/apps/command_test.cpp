@@ -32,6 +32,7 @@ class Command : public ::testing::Test {
     all << std::ifstream(here() / name).rdbuf();
     return all.str();
   }
+  void write(const fs::path& name, const std::string& text) const { std::ofstream(here() / name) << text; }
   std::set<std::string> listing() const {
     std::set<std::string> names;
     for (const auto& e : fs::recursive_directory_iterator(here()))
@@ -105,6 +106,31 @@ TEST_F(Command, MistakesOnTheCommandLineEndWith2AndLeaveStdoutEmpty) {
     EXPECT_TRUE(holds(o.err, "error")) << ::testing::PrintToString(arguments) << o.err;
   }
   EXPECT_TRUE(holds(tessera({"rnu", "a"}).err, "did you mean 'run'?"));
+  const std::string cut = tessera({"run", "a", "--out", "b"}).err, swapped = tessera({"run", "--ouptut=b", "a"}).err;
+  EXPECT_TRUE(holds(cut, "`tessera run` has no option '--out'\n  hint: did you mean '--output'?")) << cut;
+  EXPECT_TRUE(holds(swapped, "`tessera run` has no option '--ouptut'\n  hint: did you mean '--output'?")) << swapped;
+  EXPECT_FALSE(holds(tessera({"run", "a", "-x"}).err, "did you mean"));
+}
+
+TEST_F(Command, APathThatIsNoCaseIsToldWhatItIs) {
+  ASSERT_EQ(tessera({"new", "demo.sample", "demo"}).code, 0);
+  fs::create_directories(here() / "empty");
+  fs::create_directories(here() / "two");
+  for (const char* name : {"two/b.toml", "two/a.toml"}) write(name, "app = \"demo.sample\"\n");
+  write("table.csv", "a,b\n1,2\n");
+  write("broken.toml", "app = \n");
+  const auto said = [this](const char* path) {
+    const Outcome o = tessera({"run", path});
+    EXPECT_EQ(o.code, 5) << path << o.err;
+    return o.err;
+  };
+  EXPECT_TRUE(holds(said("demo"), "did you mean 'demo/case.toml'?")) << said("demo");
+  EXPECT_TRUE(holds(said("empty"), "`tessera new APP` writes one")) << said("empty");
+  EXPECT_TRUE(holds(said("two"), "e.g. 'two/a.toml'")) << said("two");
+  EXPECT_TRUE(holds(said("table.csv"), "this is CSV (comma-separated table)")) << said("table.csv");
+  EXPECT_FALSE(holds(said("broken.toml"), "this is")) << said("broken.toml");
+  ASSERT_EQ(tessera({"run", "demo/case.toml", "--output", "done"}).code, 0);
+  EXPECT_TRUE(holds(said("done"), "it is a run folder")) << said("done");
 }
 
 TEST_F(Command, NewCheckRunPlotWorkOneAfterAnother) {

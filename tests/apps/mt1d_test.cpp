@@ -45,6 +45,15 @@ TEST_F(Mt1d, TheExampleKeepsItsPromise) {
   EXPECT_EQ(tessera({"run", "site/mt1d.toml", "--output", "R2", "--set", "expect.rms_max=0.5", "--set", "posterior.method=\"none\""}).code, 6);
 }
 
+TEST_F(Mt1d, ASoundingIsNoCase) {
+  make_case(1, "");
+  const Outcome o = tessera({"run", "site/soundings/syn01.edi"});
+  EXPECT_EQ(o.code, 5);
+  EXPECT_TRUE(holds(o.err, "hint: this is EDI (SEG EDI magnetotelluric sounding); a case is written by `tessera new APP`")) << o.err;
+  write("run.mdp", "integrator = md\nnsteps = 10\n");
+  EXPECT_TRUE(holds(tessera({"check", "run.mdp"}).err, "hint: `tessera import run.mdp` makes a case of it"));
+}
+
 TEST_F(Mt1d, DerivativesVerify) {
   make_case(3, "");
   const Outcome o = tessera({"gradcheck", "case.toml"});
@@ -80,6 +89,38 @@ TEST_F(Mt1d, ABadFileStopsUnlessToldToGoOn) {
   EXPECT_EQ(tessera({"run", "case.toml", "--output", "RUN", "--keep-going"}).code, 0);
   const std::string table = read("RUN/soundings.csv");
   EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 3);
+}
+
+TEST_F(Mt1d, PeriodsThatCannotBeUsedAreCounted) {
+  make_case(1, "mask_periods = [\"1000 s\"]\n");
+  const fs::path edi = "site/soundings/syn01.edi";
+  std::string text = read(edi);
+  const auto set = [&text](const std::string& block, std::size_t first, std::size_t n, const std::string& value) {
+    std::size_t at = text.find('\n', text.find(block + " ")) + 1;
+    for (std::size_t k = 0; k < first + n; ++k) {
+      at = text.find_first_not_of(" \n", at);
+      const std::size_t end = text.find_first_of(" \n", at);
+      if (k >= first) text.replace(at, end - at, value);
+      at = text.find_first_of(" \n", at);
+    }
+  };
+  for (const char* block : {">ZXXR", ">ZXXI", ">ZXYR", ">ZXYI", ">ZYXR", ">ZYXI", ">ZYYR", ">ZYYI"}) {
+    set(block, 0, 20, "0.0");
+    set(block, 20, 11, "1.0E+32");
+  }
+  write(edi, text);
+  const Outcome o = tessera({"run", "case.toml"});
+  EXPECT_EQ(o.code, 4);
+  EXPECT_TRUE(holds(o.err, "syn01.edi: error E0610: only 1 usable periods are left, at least 3 are needed; "
+                           "21 are masked, missing or zero")) << o.err;
+}
+
+TEST_F(Mt1d, APeriodToMaskThatNoSoundingHasIsNamed) {
+  make_case(2, "mask_periods = [\"1000 s\", \"1.23 s\", \"1.23 s\"]\n");
+  const Outcome o = tessera({"check", "case.toml"});
+  EXPECT_EQ(o.code, 0);
+  EXPECT_TRUE(holds(o.err + o.out, "warning E0613: no sounding has a period of 1.23 s")) << o.err << o.out;
+  EXPECT_FALSE(holds(o.err + o.out, "a period of 1000 s")) << o.err << o.out;
 }
 
 TEST_F(Mt1d, DamagedResultsAreRefused) {

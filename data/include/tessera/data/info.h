@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -39,6 +40,9 @@ struct RegisterFormat {
 };
 /// Every known format, sorted by name.
 std::vector<FileFormat> all_formats();
+
+/// The format that a file belongs to, if it is a known one. Throws InputError (exit 4): E0401 to E0403, E0430 an empty file.
+std::optional<FileFormat> format_of(const std::filesystem::path& path);
 
 /// What a file or run folder holds. Throws InputError (exit 4): E0430 of no known format, or the reader's own.
 InfoNode info(const std::filesystem::path& path);
