@@ -93,14 +93,13 @@ std::vector<std::filesystem::path> draw(const std::filesystem::path& plots,
     rms.push_back(r.result.rms);
     models.push_back({stations.back(), tops(r.result.thickness_m), r.result.resistivity_ohm_m});
   }
-  const std::string note = has_coordinates ? "" : " (no coordinates: stations in order)";
   std::vector<std::filesystem::path> files;
   std::vector<std::function<data::Figure()>> figures;
   std::vector<std::string> names;
   names.push_back("pseudo_section");
   figures.push_back([&] {
     PeriodTable t = period_table(records);
-    inversion::ProfileData p{.title = "Observed and predicted" + note,
+    const inversion::ProfileData p{.title = "Observed and predicted",
                              .mode = "inverted response",
                              .station = stations,
                              .distance = distance,
@@ -110,19 +109,20 @@ std::vector<std::filesystem::path> draw(const std::filesystem::path& plots,
                              .predicted_rho_a = t.predicted_rho_a,
                              .predicted_phase = t.predicted_phase,
                              .rho_a_error = t.rho_a_error,
-                             .phase_error = t.phase_error};
+                             .phase_error = t.phase_error,
+                             .counted = !has_coordinates};
     return inversion::pseudo_section(p);
   });
   names.push_back("section");
   figures.push_back([&] {
-    inversion::SectionFigure s{.title = "Resistivity below the profile" + note,
+    const inversion::SectionFigure s{.title = "Resistivity below the profile",
                                .station = stations,
                                .distance = distance,
                                .model = models,
                                .depth_of_investigation = doi,
-                               .rms = rms};
-    s.greatest_depth = greatest_depth(records);
-    s.log_depth = true;  // what a sounding resolves is a share of the depth
+                               .rms = rms,
+                               .log_depth = true,  // what a sounding resolves is a share of the depth
+                               .counted = !has_coordinates};
     return inversion::stitched_section(s);
   });
   if (each)

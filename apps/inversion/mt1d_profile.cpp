@@ -5,6 +5,33 @@
 #include <cmath>
 
 namespace tessera::apps::mt1d {
+namespace {
+
+/// The datum that stands at each of 0, 1, ..., n - 1, of data at `place` in any order; place.size() where none does.
+std::vector<std::size_t> standing_at(const std::vector<double>& place, std::size_t n) {
+  std::vector<double> sorted = place, half;
+  std::sort(sorted.begin(), sorted.end());
+  for (std::size_t i = 1; i < sorted.size(); ++i) half.push_back((sorted[i] - sorted[i - 1]) / 2);
+  double first = 0, last = 0, most = 0;  // how far data reach: below the first, above the last, between two
+  if (!half.empty()) {
+    first = half.front(), last = half.back();
+    const auto middle = half.begin() + static_cast<std::ptrdiff_t>(half.size() / 2);
+    std::nth_element(half.begin(), middle, half.end());
+    most = 3 * *middle;
+  }
+  std::vector<std::size_t> out(n, place.size());
+  for (std::size_t k = 0; k < n; ++k) {
+    const auto p = static_cast<double>(k);
+    double nearest = HUGE_VAL;
+    const double end = sorted.empty() || (p >= sorted.front() && p <= sorted.back()) ? most : p < sorted.front() ? first : last;
+    const double reach = std::max(0.5, std::min(most, end)) + 1e-9;  // half-way is met in spite of rounding
+    for (std::size_t i = 0; i < place.size(); ++i)
+      if (const double away = std::abs(place[i] - p); away < nearest && away <= reach) nearest = away, out[k] = i;
+  }
+  return out;
+}
+
+}  // namespace
 
 std::vector<double> column_edges(const std::vector<Record>& records) {
   const std::size_t n = records.size();
@@ -44,15 +71,14 @@ PeriodTable period_table(const std::vector<Record>& records) {
     v->assign(n * records.size(), NAN);
   for (std::size_t s = 0; s < records.size(); ++s) {
     const auto& r = records[s].result;
-    std::vector<double> nearest(n, INFINITY);
-    for (std::size_t i = 0; i < r.response.size(); ++i) {
-      const double f = r.response.frequency_hz[i], at = -std::log10(f) / step - first;
-      const auto p = static_cast<std::size_t>(std::lround(at));
-      const double away = std::abs(at - std::round(at));
-      if (p >= n || away >= nearest[p]) continue;
-      nearest[p] = away;
+    std::vector<double> place;
+    for (const double f : r.response.frequency_hz) place.push_back(-std::log10(f) / step - first);
+    const std::vector<std::size_t> standing = standing_at(place, n);
+    for (std::size_t p = 0; p < n; ++p) {
+      const std::size_t i = standing[p], k = s * n + p;
+      if (i == place.size()) continue;
+      const double f = r.response.frequency_hz[i];
       const auto z = r.response.impedance_ohm[i];
-      const std::size_t k = s * n + p;
       t.rho_a[k] = inversion::apparent_resistivity(f, z);
       t.phase[k] = inversion::phase_degrees(z);
       t.rho_a_error[k] = 2 * t.rho_a[k] * r.response.sigma_ohm[i] / std::abs(z);

@@ -13,7 +13,8 @@ std::vector<double> column_edges(const std::vector<Record>& records);
 double greatest_depth(const std::vector<Record>& records);
 
 /// All soundings on one list of periods, eight to a decade; [station * n_periods + period], NaN
-/// where none is near.
+/// where a sounding has none. A datum stands for the periods half-way to its neighbours and for the
+/// one on the list that is nearest, but in a gap for no more than three times the median of that.
 struct PeriodTable {
   std::vector<double> period, rho_a, phase, predicted_rho_a, predicted_phase, rho_a_error,
       phase_error;

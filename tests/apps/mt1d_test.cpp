@@ -6,6 +6,7 @@
 #include <signal.h>
 
 #include <chrono>
+#include <sstream>
 #include <thread>
 
 using namespace tessera::testing;
@@ -43,6 +44,24 @@ TEST_F(Mt1d, TheExampleKeepsItsPromise) {
   expect_files_known("RUN");
   // A broken promise is exit 6.
   EXPECT_EQ(tessera({"run", "site/mt1d.toml", "--output", "R2", "--set", "expect.rms_max=0.5", "--set", "posterior.method=\"none\""}).code, 6);
+}
+
+TEST_F(Mt1d, PseudoSectionsAreEmptyInGapsOnly) {
+  // Six periods to a decade are shown eight to a decade.
+  const auto cells = [this](const std::string& more) {
+    make_case(1, more + "[posterior]\nmethod = \"none\"\n");
+    EXPECT_EQ(tessera({"run", "case.toml", "--output", "RUN", "--force"}).code, 0);
+    std::istringstream table(read("RUN/plots/pseudo_section.csv"));
+    std::pair<int, int> shown_and_empty;
+    for (std::string line; std::getline(table, line);)
+      if (line.starts_with("Observed phase,syn01,cell,")) ++(line.ends_with(",,,") ? shown_and_empty.second : shown_and_empty.first);
+    return shown_and_empty;
+  };
+  EXPECT_EQ(cells(""), std::pair(45, 0));
+  // Without seven of them 1.375 decades have no datum; from either side 3 / 2 of the distance of 0.172 decades is filled.
+  const auto [shown, empty] = cells("mask_periods = [\"0.8058 s\", \"1.197 s\", \"1.778 s\", \"2.642 s\", \"3.924 s\", \"5.829 s\", \"8.66 s\"]\n");
+  EXPECT_EQ(shown + empty, 45);
+  EXPECT_EQ(empty, 7) << "0.859 decades";
 }
 
 TEST_F(Mt1d, ASoundingIsNoCase) {

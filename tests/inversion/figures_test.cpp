@@ -180,6 +180,28 @@ TEST(StitchedSection, AGapInTheProfileStaysEmpty) {
   EXPECT_EQ(maps[3]->x_edge[0], 28.5);
 }
 
+TEST(StitchedSection, AStationFarOffTheOthersDoesNotSetTheAxes) {
+  SectionFigure s{.station = {"a", "b", "c", "wild"}, .distance = {0, 1, 2, 3}, .log_depth = true};
+  s.model = std::vector<LayeredModel>(4, {.top = {0, 10, 2000}, .resistivity = {10, 100, 30}});
+  s.model[3].resistivity = {1e8, 1e9, 1e9};
+  s.depth_of_investigation = {3e3, 4e3, 5e3, 6e7};
+  const Figure f = stitched_section(s);
+  ASSERT_EQ(f.panels.size(), 1u);
+  EXPECT_EQ(f.panels[0].y.max, 1.25 * 5);
+  EXPECT_EQ(f.panels[0].colour.axis.max, 100);
+  EXPECT_EQ(f.subtitle, "beyond the axes: wild");
+  s.depth_of_investigation[3] = 5e4;
+  EXPECT_EQ(stitched_section(s).panels[0].y.max, 1.25 * 50) << "ten times the median (the upper one, 5 km) is not beyond";
+}
+
+TEST(StitchedSection, StationsWithoutPlacesAreCounted) {
+  SectionFigure s{.station = {"a", "b"}, .distance = {0, 1}, .counted = true};
+  s.model = std::vector<LayeredModel>(2, {.top = {0}, .resistivity = {10}});
+  const std::string svg = render(stitched_section(s), "svg");
+  EXPECT_TRUE(has(svg, "Station, in order"));
+  EXPECT_FALSE(has(svg, "Distance"));
+}
+
 TEST(IterationFigure, ShowsTargetAndBound) {
   const std::string svg = render(
       iteration_figure("Convergence", {{0, 9, 0, 100}, {1, 3, 2, 10}, {2, 1, 4, 1}}, 1.0, 0.9),

@@ -26,18 +26,22 @@ struct Stations {
   std::vector<TopMark> marks;
 };
 
+/// The upper median of the finite values; NaN where there are none.
+double median(std::vector<double> values) {
+  std::erase_if(values, [](double v) { return !is_number(v); });
+  if (values.empty()) return NAN;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
 /// Columns reach half-way to the neighbours, but over a gap in the profile not further than three
 /// times the median half-distance: what no station saw stays empty.
 void set_columns(Stations& s) {
   const std::vector<double> edges = figures::cell_edges(s.x, false);
   std::vector<double> half;
   for (std::size_t i = 1; i < s.x.size(); ++i) half.push_back((s.x[i] - s.x[i - 1]) / 2);
-  double most = HUGE_VAL;
-  if (!half.empty()) {
-    std::nth_element(half.begin(), half.begin() + static_cast<std::ptrdiff_t>(half.size() / 2),
-                     half.end());
-    most = 3 * half[half.size() / 2];
-  }
+  const double most = half.empty() ? HUGE_VAL : 3 * median(half);
   for (std::size_t i = 0; i < s.x.size(); ++i) {
     s.low.push_back(std::max(edges[i], s.x[i] - most));
     s.high.push_back(std::min(edges[i + 1], s.x[i] + most));
@@ -45,13 +49,12 @@ void set_columns(Stations& s) {
 }
 
 /// Stations may share a place (a repeated sounding): equal distances are set apart by a thousandth
-/// of the profile.
-Stations place_stations(const std::vector<std::string>& names,
-                        const std::vector<double>& distance) {
+/// of the profile. `counted`: the axis numbers the stations.
+Stations place_stations(const std::vector<std::string>& names, const std::vector<double>& distance, bool counted) {
   Stations s;
   const double length = distance.empty() ? 0 : distance.back() - distance.front();
-  const auto [unit, scale] = figures::length_unit(std::abs(length));
-  s.axis = {.label = "Distance", .unit = unit, .group = "distance"};
+  const auto [unit, scale] = counted ? std::pair<std::string, double>("", 1) : figures::length_unit(std::abs(length));
+  s.axis = {.label = counted ? "Station, in order" : "Distance", .unit = unit, .group = "distance"};
   const double least = length > 0 ? 1e-3 * length / scale : 1;
   for (std::size_t i = 0; i < distance.size(); ++i) {
     double x = distance[i] / scale;
@@ -137,7 +140,7 @@ Figure pseudo_section(const ProfileData& p) {
   for (const auto* e : {&p.rho_a_error, &p.phase_error})
     if (!e->empty()) require_size("pseudo_section", "an error map", e->size(), ns * np);
 
-  const Stations stations = place_stations(p.station, p.distance);
+  const Stations stations = place_stations(p.station, p.distance, p.counted);
   const std::vector<double> period_edges = figures::cell_edges(p.period, true);
   const auto [rho_lo, rho_hi] = central_range(p.rho_a, true);
 
@@ -200,23 +203,29 @@ Figure stitched_section(const SectionFigure& s) {
   for (const LayeredModel& m : s.model)
     require_size("stitched_section", "a model's resistivity", m.resistivity.size(), m.top.size());
 
-  const Stations stations = place_stations(s.station, s.distance);
+  const Stations stations = place_stations(s.station, s.distance, s.counted);
+  const double too_deep = 10 * median(s.depth_of_investigation);
   double deepest = 0, shallowest = HUGE_VAL;
   std::vector<double> seen;  // resistivities above the depth of investigation set the colours
+  std::string beyond;
   for (std::size_t i = 0; i < ns; ++i) {
     const LayeredModel& m = s.model[i];
     const double doi = s.depth_of_investigation.empty() ? NAN : s.depth_of_investigation[i];
+    if (doi > too_deep) {
+      beyond += (beyond.empty() ? "" : ", ") + s.station[i];
+      continue;
+    }
     deepest = std::max(deepest, is_number(doi) ? 1.25 * doi : m.top.empty() ? 0 : m.top.back());
     if (m.top.size() > 1) shallowest = std::min(shallowest, m.top[1]);
     for (std::size_t k = 0; k < m.top.size(); ++k)
       if (!(m.top[k] > doi)) seen.push_back(m.resistivity[k]);
   }
-  if (s.greatest_depth) deepest = *s.greatest_depth;
   if (!(deepest > 0)) deepest = 1000;
   const auto [unit, scale] = figures::length_unit(deepest);
   const auto [rho_lo, rho_hi] = central_range(seen, true);
 
   Figure f{.width = 510, .height = s.rms.empty() ? 240.0 : 300.0, .title = s.title};
+  if (!beyond.empty()) f.subtitle = "beyond the axes: " + beyond;
   Panel section{.row = s.rms.empty() ? 0u : 1u,
                 .x = stations.axis,
                 .y = {.label = "Depth",

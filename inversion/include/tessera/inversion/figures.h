@@ -70,6 +70,7 @@ struct ProfileData {
   std::vector<double> rho_a, phase;                      ///< observed
   std::vector<double> predicted_rho_a, predicted_phase;  ///< may be empty: then observed only
   std::vector<double> rho_a_error, phase_error;  ///< with them residuals are in standard deviations
+  bool counted = false;  ///< `distance` only counts the stations: they have no places
 };
 
 /// Observed, predicted and residual (rows) of apparent resistivity and phase (columns) against
@@ -83,13 +84,14 @@ struct SectionFigure {
   std::vector<LayeredModel> model;
   std::vector<double> depth_of_investigation;  ///< one for each station, or empty
   std::vector<double> rms;                     ///< likewise
-  std::optional<double> greatest_depth;
   std::optional<double> least_resistivity, greatest_resistivity;  ///< ends of the colour axis
   bool log_depth = false;
+  bool counted = false;  ///< `distance` only counts the stations: they have no places
 };
 
 /// The 1-D models side by side, each over half the way to its neighbours; hatched below the depth
-/// of investigation.
+/// of investigation. Axes of depth and colour are those of the stations that see no deeper than ten
+/// times the median; the subtitle names the others (as a rule their units are wrong).
 data::Figure stitched_section(const SectionFigure& s);
 
 struct IterationRow {
