@@ -119,7 +119,8 @@ Input read_input(const Mt1dOptions& o) {
     if (o.rotation) inversion::rotate_by(s, *o.rotation * degrees);
     if (o.strike) inversion::rotate_to(s, *o.strike * degrees);
     ++read_in;
-    for (const double period : inversion::mask_periods(s, o.mask_periods)) ++unmasked[period];
+    const std::vector<double> absent = inversion::mask_periods(s, o.mask_periods);
+    for (const double period : std::set<double>(absent.begin(), absent.end())) ++unmasked[period];
     if (o.shortest_period || o.longest_period)
       inversion::keep_periods(s, o.shortest_period.value_or(0),
                               o.longest_period.value_or(std::numeric_limits<double>::infinity()));
@@ -137,7 +138,7 @@ Input read_input(const Mt1dOptions& o) {
   }
   if (items.empty()) return in;
   for (const auto& [period, n] : unmasked)
-    if (n >= read_in) {
+    if (n == read_in) {
       in.findings.push_back(about(613, o.files.string(),
                                   fmt::format("no sounding has a period of {} s: data.mask_periods masks nothing there", period),
                                   "a period is met within 1 %; is it in seconds?"));

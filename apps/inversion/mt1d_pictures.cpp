@@ -100,29 +100,29 @@ std::vector<std::filesystem::path> draw(const std::filesystem::path& plots,
   figures.push_back([&] {
     PeriodTable t = period_table(records);
     const inversion::ProfileData p{.title = "Observed and predicted",
-                             .mode = "inverted response",
-                             .station = stations,
-                             .distance = distance,
-                             .period = t.period,
-                             .rho_a = t.rho_a,
-                             .phase = t.phase,
-                             .predicted_rho_a = t.predicted_rho_a,
-                             .predicted_phase = t.predicted_phase,
-                             .rho_a_error = t.rho_a_error,
-                             .phase_error = t.phase_error,
-                             .counted = !has_coordinates};
+                                   .mode = "inverted response",
+                                   .station = stations,
+                                   .distance = distance,
+                                   .period = t.period,
+                                   .rho_a = t.rho_a,
+                                   .phase = t.phase,
+                                   .predicted_rho_a = t.predicted_rho_a,
+                                   .predicted_phase = t.predicted_phase,
+                                   .rho_a_error = t.rho_a_error,
+                                   .phase_error = t.phase_error,
+                                   .counted = !has_coordinates};
     return inversion::pseudo_section(p);
   });
   names.push_back("section");
   figures.push_back([&] {
     const inversion::SectionFigure s{.title = "Resistivity below the profile",
-                               .station = stations,
-                               .distance = distance,
-                               .model = models,
-                               .depth_of_investigation = doi,
-                               .rms = rms,
-                               .log_depth = true,  // what a sounding resolves is a share of the depth
-                               .counted = !has_coordinates};
+                                     .station = stations,
+                                     .distance = distance,
+                                     .model = models,
+                                     .depth_of_investigation = doi,
+                                     .rms = rms,
+                                     .log_depth = true,  // what a sounding resolves is a share of the depth
+                                     .counted = !has_coordinates};
     return inversion::stitched_section(s);
   });
   if (each)
