@@ -1,17 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <memory>
 #include <vector>
 
 #include "tessera/autodiff/where.h"
 
+namespace tessera {
+class Recorder;
+}
+
 namespace tessera::detail {
 
-/// What this thread is doing, for error messages: the transforms in force and the user's line.
+/// What this thread is doing: the transforms in force and the user's line, for error messages; the branch that is being
+/// recorded, which takes all operations inside of it.
 struct Context {
   std::vector<const char*> transforms;
   Where where;
+  const std::shared_ptr<Recorder>* branch = nullptr;
 };
 Context& context();
+
+/// While it lives, operations run: what a kernel calls is no part of the branch that is being recorded.
+class OutsideOfBranch {
+ public:
+  OutsideOfBranch() { context().branch = nullptr; }
+  ~OutsideOfBranch() { context().branch = branch_; }
+  OutsideOfBranch(const OutsideOfBranch&) = delete;
+
+ private:
+  const std::shared_ptr<Recorder>* branch_ = context().branch;
+};
 
 /// A transform's name in error messages while it lives.
 class InTransform {

@@ -44,7 +44,10 @@ void jvp_linear(const Primitive& p, const Application& a, std::span<const Tensor
   std::vector<Tensor> held(a.in.size());
   std::vector<const Tensor*> operands(a.in.size());
   for (std::size_t k = 0; k < a.in.size(); ++k) {
-    const bool linear = p.linear_in >> std::min<std::size_t>(k, 31) & 1;
+    const bool linear = p.linear_in(k, a.attr.get());
+    if (!linear && t_in[k].defined())
+      fail(p.name, "has no derivative with respect to operand " + std::to_string(k) + ", in which it is not linear; a map that brings its own transpose "
+                   "is differentiated in its arguments, not in values that it captures");
     if (!linear) operands[k] = &a.in[k];
     else if (t_in[k].defined()) operands[k] = &t_in[k];
     else operands[k] = &(held[k] = zeros_of(a.in[k].type()));

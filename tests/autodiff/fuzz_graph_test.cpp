@@ -88,7 +88,7 @@ FlatFunction apply_level(const FlatFunction& g, const Level& level, bool other_w
         return ct;
       };
     case Kind::jit:
-      return [g, other_way](const Tensors& x) { return other_way ? g(x) : detail::PlanCache().run(g, x); };
+      return [g, other_way](const Tensors& x) { return other_way ? g(x) : jit(g)(x); };
     default:
       return [g, other_way](const Tensors& x) {
         if (other_way) return sum_all(g(x), g(shifted(x, 1)));

@@ -212,6 +212,7 @@ std::size_t Plan::arena_bytes() const { return body_->arena; }
 std::size_t Plan::naive_bytes() const { return body_->naive; }
 
 std::vector<Tensor> Plan::run(std::span<const Tensor> inputs) const {
+  const detail::OutsideOfBranch scope;
   const Body& b = *body_;
   std::vector<Tensor> arguments(inputs.begin(), inputs.end()), results;
   for (std::size_t k = 0; k < arguments.size(); ++k)
@@ -295,7 +296,7 @@ void Plan::Run::operator()(const std::byte* const* in, std::byte* const* out) {
 
 namespace detail {
 
-std::vector<Tensor> PlanCache::run(const FlatFunction& f, const std::vector<Tensor>& x) {
+std::vector<Tensor> PlanCache::run(const FlatFunction& f, const TreeStructure& structure, const std::vector<Tensor>& x, Prototype& like) {
   std::vector<Type> types;
   for (const Tensor& t : x) {
     if (t.is_traced()) return f(x);
@@ -304,8 +305,8 @@ std::vector<Tensor> PlanCache::run(const FlatFunction& f, const std::vector<Tens
   std::shared_ptr<const Plan> plan;
   {
     std::lock_guard lock(mutex_);
-    for (const auto& [known, p] : plans_)
-      if (known == types) plan = p;
+    for (const Planned& known : plans_)
+      if (known.types == types && known.structure == structure) plan = known.plan, like = known.like;
   }
   if (!plan) {
     const Recording r = record_abstract("jit", f, types);
@@ -313,7 +314,7 @@ std::vector<Tensor> PlanCache::run(const FlatFunction& f, const std::vector<Tens
       if (t.is_traced()) return evaluate(r.graph, x);
     plan = std::make_shared<Plan>(optimize(r.graph));
     std::lock_guard lock(mutex_);
-    plans_.emplace_back(types, plan);
+    plans_.push_back({structure, types, plan, like});
   }
   return plan->run(x);
 }

@@ -62,6 +62,9 @@ struct Barrier : Linear<Barrier> {
     for (std::size_t k = 1; k < a.in.size(); ++k) in.push_back(&a.in[k]);
     return dispatch1(primitive<Barrier>(), in, a.attr, detail::context_where());
   }
+  static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
+    if (t[0].defined()) o[0] = again(a, t[0]);
+  }
   static void transpose(const Application& a, std::span<const bool>, std::span<const Tensor> ct, std::span<Tensor> o) { o[0] = again(a, ct[0]); }
   static void batch(const Application& a, std::span<const bool> batched, Index n, std::span<Tensor> o) {
     o[0] = again(a, detail::with_batch(a.in[0], batched[0], n));

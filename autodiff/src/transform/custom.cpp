@@ -115,23 +115,13 @@ struct LinearAttr {
 struct CustomLinear : Linear<CustomLinear> {
   static constexpr const char* name = "custom_linear";
   static constexpr bool takes_strides = true;
+  static bool linear_in(std::size_t operand, const Attributes* a) { return operand < tessera::get<LinearAttr>(a).map->n_in; }
   static Types infer(std::span<const Type>, const Attributes* a) { return output_types(tessera::get<LinearAttr>(a).map->forward); }
   static KernelFn kernel(std::span<const Dtype>, const Attributes*) {
     return [](Inputs in, Outputs out, const Attributes* a) {
       const LinearMap& m = *tessera::get<LinearAttr>(a).map;
       run_graph(m.forward, in.first(m.n_in + m.forward_captures), out);
     };
-  }
-  static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
-    const LinearMap& m = *a.get<LinearAttr>().map;
-    std::vector<Tensor> in(a.in.begin(), a.in.end());
-    std::vector<const Tensor*> operands;
-    for (std::size_t k = 0; k < in.size(); ++k) {
-      if (k < m.n_in) in[k] = t[k].defined() ? t[k] : zeros_of(a.in_types[k]);
-      else if (t[k].defined()) fail(name, "the map depends on a captured value that is differentiated; a linear map is differentiated in its argument alone");
-      operands.push_back(&in[k]);
-    }
-    dispatch(primitive<CustomLinear>(), operands, a.attr, context_where(), o);
   }
   static void transpose(const Application& a, std::span<const bool>, std::span<const Tensor> ct, std::span<Tensor> o) {
     const LinearMap& m = *a.get<LinearAttr>().map;

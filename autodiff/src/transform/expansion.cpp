@@ -181,14 +181,24 @@ Coefficient Expansion::total(Sum s, bool collapsed) const {
   return {add_tangents(s.batched, s.alone), true};
 }
 
+/// An operand in which a linear primitive is not linear has no influence on its derivative, or the jvp throws.
+void Expansion::ask_for_influence(const Call& c, std::size_t operand) {
+  std::vector<Tensor> x, t(c.in.size()), y(c.out.size());
+  for (Id n : c.in) x.push_back(coefficient(n, 0).value);
+  t[operand] = zeros_of(nodes_[c.in[operand]].type);
+  const Types types = types_of(c);
+  c.primitive->jvp({x, {}, types, c.attr}, t, y);
+}
+
 std::vector<Coefficient> Expansion::linear(const Call& c, int k) {
   const Primitive& p = *c.primitive;
   const bool collapsed = summed(c, k);
   std::vector<Coefficient> in;
   std::vector<std::size_t> here;  // operands that contribute
   for (std::size_t i = 0; i < c.in.size(); ++i) {
-    const bool linear = p.linear_in >> std::min<std::size_t>(i, 31) & 1;
+    const bool linear = p.linear_in(i, c.attr.get());
     if (!linear) {
+      if (nodes_[c.in[i]].moves && is_inexact(nodes_[c.in[i]].type.dtype)) ask_for_influence(c, i);
       in.push_back(coefficient(c.in[i], 0));
       continue;
     }
@@ -210,7 +220,7 @@ std::vector<Coefficient> Expansion::linear(const Call& c, int k) {
     std::vector<Tensor> x, t(in.size()), y(1);
     Types at = types;
     for (std::size_t i = 0; i < in.size(); ++i) {
-      const bool zero = i == here[0] || p.linear_in >> i & 1;
+      const bool zero = i == here[0] || p.linear_in(i, c.attr.get());
       if (batched) at[i].shape.insert(0, curves_.directions);
       x.push_back(zero ? zeros_of(at[i]) : in[i].value);
       alone = alone && (zero || (!batched && !in[i].batched));
@@ -369,14 +379,14 @@ std::vector<Coefficient> Expansion::by_velocity(Id id, int k) {
   return y;
 }
 
-std::vector<Series> Expansion::of(const Primitive& p, const AttributesPtr& attr, std::span<const Series> in, std::span<const Type> in_types,
-                                  std::span<const Type> out_types, std::span<const Tensor> values) {
+std::vector<Series> Expansion::of(const Primitive& p, const AttributesPtr& attr, std::span<const Graph::Id> names, std::span<const Series> in,
+                                  std::span<const Type> in_types, std::span<const Type> out_types, std::span<const Tensor> values) {
   std::vector<Id> operands;
   for (std::size_t i = 0; i < in.size(); ++i) {
-    // One operand given twice is one node, so that x * x is known to be a square.
-    std::size_t first = 0;
-    while (first < i && in[first][0].value.impl() != in[i][0].value.impl()) ++first;
-    if (first < i && in_types[first] == in_types[i]) {
+    // One value of the graph given twice is one node, so that x * x is known to be a square. Two values may begin at the same
+    // point and move apart: neither tensors nor numbers tell.
+    const auto first = static_cast<std::size_t>(std::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(i), names[i]) - names.begin());
+    if (first < i) {
       operands.push_back(operands[first]);
       continue;
     }
@@ -404,8 +414,8 @@ std::vector<Series> Expansion::of(const Primitive& p, const AttributesPtr& attr,
 namespace {
 
 /// The same without collapse: y_K = sum_r y_K(x(t) without x_K) + J sum_r x_K.
-std::vector<Series> by_directions(const Curves& curves, const Primitive& p, const AttributesPtr& attr, std::span<const Series> in,
-                                  std::span<const Type> in_types, std::span<const Type> out_types, std::span<const Tensor> values) {
+std::vector<Series> by_directions(const Curves& curves, const Primitive& p, const AttributesPtr& attr, std::span<const Graph::Id> names,
+                                  std::span<const Series> in, std::span<const Type> in_types, std::span<const Type> out_types, std::span<const Tensor> values) {
   const std::size_t order = static_cast<std::size_t>(curves.order);
   std::vector<Series> lower(in.begin(), in.end());
   std::vector<Tensor> x, t, dy(values.size());
@@ -413,7 +423,7 @@ std::vector<Series> by_directions(const Curves& curves, const Primitive& p, cons
     x.push_back(in[i][0].value), t.push_back(in[i].size() > order ? in[i][order].value : Tensor());
     if (lower[i].size() > order) lower[i].resize(order);
   }
-  std::vector<Series> y = Expansion(curves, false).of(p, attr, lower, in_types, out_types, values);
+  std::vector<Series> y = Expansion(curves, false).of(p, attr, names, lower, in_types, out_types, values);
   p.jvp({x, values, in_types, attr}, t, dy);
   for (std::size_t i = 0; i < y.size(); ++i) {
     Coefficient& last = y[i][order];
@@ -457,9 +467,9 @@ std::vector<Series> jet_graph(const Curves& curves, const Graph& g, std::span<co
       e.primitive->jet(curves, {x, out, types, e.attr}, in, y);
     } else if (any && e.primitive->rule != RuleClass::zero) {
       try {
-        y = Expansion(curves).of(*e.primitive, e.attr, in, types, out_types, out);
+        y = Expansion(curves).of(*e.primitive, e.attr, g.in(e), in, types, out_types, out);
       } catch (const Expansion::Mixed&) {
-        y = by_directions(curves, *e.primitive, e.attr, in, types, out_types, out);
+        y = by_directions(curves, *e.primitive, e.attr, g.in(e), in, types, out_types, out);
       }
     } else {
       for (Graph::Id k = 0; k < e.out_count; ++k) y[k] = {{out[k]}};

@@ -35,8 +35,8 @@ class Expansion {
   /// differential equations do: its coefficients cannot be collapsed.
   struct Mixed {};
 
-  /// Coefficients of the results of `p`, of which `values` are the zeroth.
-  std::vector<Series> of(const Primitive& p, const AttributesPtr& attr, std::span<const Series> in, std::span<const Type> in_types,
+  /// Coefficients of the results of `p`, of which `values` are the zeroth. Operands with equal `names` are one value.
+  std::vector<Series> of(const Primitive& p, const AttributesPtr& attr, std::span<const Graph::Id> names, std::span<const Series> in, std::span<const Type> in_types,
                          std::span<const Type> out_types, std::span<const Tensor> values);
 
  private:
@@ -84,6 +84,7 @@ class Expansion {
   /// Empty where this application of the primitive has no bilinear `undo`.
   std::optional<std::vector<Coefficient>> solve(const Call& c, int k);
   std::vector<Coefficient> linear(const Call& c, int k);
+  void ask_for_influence(const Call& c, std::size_t operand);
   std::vector<Coefficient> by_velocity(Id call, int k);
   void find_velocity(Id call);
   Types types_of(const Call& c) const;

@@ -41,6 +41,11 @@ void push_tangents(const Graph& g, std::span<const Tensor> values, std::vector<T
 
 namespace {
 
+/// Trees that go beside others have as many tensors.
+void check_count(const char* name, const char* what, std::size_t got, std::size_t want) {
+  if (got != want) fail(name, "the " + std::string(what) + " have " + std::to_string(got) + " tensors, want " + std::to_string(want));
+}
+
 void check_tangent(const char* name, const Tensor& x, const Tensor& t) {
   if (t.defined() && t.type() != x.type())
     fail(name, "the tangent of a " + to_string(x.type()) + " is a " + to_string(t.type()));
@@ -50,11 +55,12 @@ void check_tangent(const char* name, const Tensor& x, const Tensor& t) {
 
 std::pair<std::vector<Tensor>, std::vector<Tensor>> jvp_flat(const FlatFunction& f, const std::vector<Tensor>& x,
                                                              const std::vector<Tensor>& tangents) {
+  check_count("jvp", "tangents", tangents.size(), x.size());
   const Recording r = record_live("jvp", f, x);
   InTransform scope("jvp");
   std::vector<Tensor> t(r.graph.types.size());
   for (std::size_t k = 0; k < x.size(); ++k) {
-    if (k >= tangents.size() || !is_inexact(x[k].dtype())) continue;
+    if (!is_inexact(x[k].dtype())) continue;
     check_tangent("jvp", x[k], tangents[k]);
     t[r.graph.inputs[k]] = tangents[k];
   }
@@ -99,6 +105,7 @@ Linearized linearize_flat(const char* name, const FlatFunction& f, const std::ve
 }
 
 std::vector<Tensor> push(const Linearized& l, const std::vector<Tensor>& tangents) {
+  check_count("linearize", "tangents", tangents.size(), l.in_types.size());
   std::vector<Tensor> live;
   for (std::size_t k = 0; k < l.in_live.size(); ++k) {
     if (!l.in_live[k]) continue;
@@ -161,6 +168,7 @@ std::vector<Tensor> transpose_graph(const Graph& g, std::span<const Tensor> cota
 
 std::vector<Tensor> pull(const Linearized& l, const std::vector<Tensor>& cotangents) {
   InTransform scope("vjp");
+  check_count("vjp", "cotangents", cotangents.size(), l.out_types.size());
   std::vector<Tensor> live;
   for (std::size_t k = 0; k < l.out_types.size(); ++k) {
     if (cotangents[k].defined() && cotangents[k].type() != l.out_types[k])

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Explicit compilation: `jit(f)` records f once for each combination of argument types, removes dead and
+// Explicit compilation: `jit(f)` records f once for each combination of argument types and trees, removes dead and
 // repeated work, lays all intermediate results out in one block of memory ahead of time, and then runs the
 // plan without allocation or dispatch. Results are the same bits as without jit.
 //
@@ -11,7 +11,6 @@
 // another transform jit is transparent: grad(jit(f)) equals grad(f). Calls from several threads may overlap.
 #pragma once
 #include <any>
-#include <map>
 #include <memory>
 #include <mutex>
 
@@ -42,27 +41,25 @@ class Plan {
 Graph optimize(const Graph& g);
 
 namespace detail {
-/// Plans of one function, by argument types.
+/// The tree that a function returned, without its tensors.
+using Prototype = std::shared_ptr<const std::any>;
+
+/// Plans of one function, by the structure of its argument trees and the types of their tensors.
 class PlanCache {
  public:
-  /// Runs `f` through its plan; `f` itself where an argument, or something it captures, is traced.
-  std::vector<Tensor> run(const FlatFunction& f, const std::vector<Tensor>& x);
-  /// The shape of the result tree, by the sizes of the argument trees. It is stored while f is recorded, before
-  /// another thread can find the plan.
-  void remember(const std::vector<std::size_t>& sizes, std::any like) {
-    std::lock_guard lock(mutex_);
-    prototypes_.insert_or_assign(sizes, std::move(like));
-  }
-  template <class R>
-  R prototype(const std::vector<std::size_t>& sizes) {
-    std::lock_guard lock(mutex_);
-    return std::any_cast<const R&>(prototypes_.at(sizes));
-  }
+  /// Runs `f` through its plan; `f` itself where an argument, or something it captures, is traced. `like` is the prototype of
+  /// the result, which `f` sets whenever it runs.
+  std::vector<Tensor> run(const FlatFunction& f, const TreeStructure& structure, const std::vector<Tensor>& x, Prototype& like);
 
  private:
+  struct Planned {
+    TreeStructure structure;
+    std::vector<Type> types;
+    std::shared_ptr<const Plan> plan;
+    Prototype like;
+  };
   std::mutex mutex_;
-  std::vector<std::pair<std::vector<Type>, std::shared_ptr<const Plan>>> plans_;
-  std::map<std::vector<std::size_t>, std::any> prototypes_;
+  std::vector<Planned> plans_;
 };
 }  // namespace detail
 
@@ -73,15 +70,15 @@ auto jit(F f) {
     using R = detail::result_t<F, A...>;
     static_assert(sizeof...(A) > 0, "jit: the function takes no tensors");
     detail::Result<R> r;
-    const std::vector<std::size_t> sizes{flatten_tree(x).size()...};
+    detail::Prototype like;
     const auto flat = detail::flat(f, r, x...);
-    const FlatFunction remembered = [&](const std::vector<Tensor>& leaves) {
+    const FlatFunction described = [&](const std::vector<Tensor>& leaves) {
       std::vector<Tensor> out = flat(leaves);
-      cache->remember(sizes, *r.like);
+      like = std::make_shared<const std::any>(unflatten_tree(*r.like, std::vector<Tensor>(out.size())));
       return out;
     };
-    const std::vector<Tensor> y = cache->run(remembered, flatten_tree(x...));
-    return unflatten_tree(cache->template prototype<R>(sizes), y);
+    const std::vector<Tensor> y = cache->run(described, structure_of(x...), flatten_tree(x...), like);
+    return unflatten_tree(std::any_cast<const R&>(*like), y);
   };
 }
 

@@ -11,7 +11,7 @@
 //   Tensor sin(Arg x) { return dispatch1(primitive<Sin>(), ...); }
 //
 // `primitive<P>()` proves at compile time that P has every rule its class demands. Classes:
-//   linear       jvp = apply to the tangent;           `transpose` required
+//   linear       jvp = apply to the tangent;           `transpose` required; `linear_in` where not in all operands
 //   bilinear     jvp = product rule;                   `transpose` required
 //   elementwise  jvp = sum_k d(k, x, y) * t_k;         derivative expressions `d` required
 //   zero         no derivative (integers, comparisons)
@@ -21,6 +21,7 @@
 // Every class but elementwise must say `batch`; a primitive whose leading dimensions are already a batch
 // derives from LeadingBatch. A rule that cannot exist is said aloud: `static constexpr None transpose{"why"}`.
 #pragma once
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <string>
@@ -137,7 +138,8 @@ struct Primitive {
   Dtype (*result)(std::span<const Dtype> in, const Attributes*);  ///< elementwise only: type of the result
   bool elementwise;       ///< output element i depends on input elements i alone, all shapes equal
   bool takes_strides;     ///< kernel accepts any strides; else inputs are made contiguous first
-  std::uint32_t linear_in;  ///< bit k: linear in operand k (linear and bilinear classes)
+  bool runs_programs;     ///< loops, branches, host calls: may not end, may be seen by others
+  bool (*linear_in)(std::size_t operand, const Attributes*);  ///< linear and bilinear classes: in which operands
 };
 
 /// A rule that cannot exist, and why.
@@ -250,6 +252,12 @@ constexpr bool is_elementwise = requires { P::elementwise; };
 template <class P>
 constexpr bool is_leading_batch = requires { P::leading_batch; };
 template <class P>
+bool linear_in([[maybe_unused]] std::size_t operand, [[maybe_unused]] const Attributes* a) {
+  if constexpr (requires { { P::linear_in(operand, a) } -> std::same_as<bool>; }) return P::linear_in(operand, a);
+  else if constexpr (requires { P::linear_in; }) return P::linear_in >> std::min<std::size_t>(operand, 31) & 1;
+  else return false;
+}
+template <class P>
 constexpr bool any_strides = requires { P::takes_strides; } || is_elementwise<P> || HasView<P>;
 
 template <class P>
@@ -316,7 +324,8 @@ const Primitive& primitive() {
     }
     p.elementwise = detail::is_elementwise<P>;
     p.takes_strides = detail::any_strides<P>;
-    if constexpr (requires { P::linear_in; }) p.linear_in = P::linear_in;
+    p.runs_programs = requires { P::runs_programs; };
+    p.linear_in = detail::linear_in<P>;
     return p;
   }();
   return self;

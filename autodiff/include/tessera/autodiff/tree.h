@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Trees of tensors: what a differentiated function may take and return. A Tensor; a vector, array, pair or
-// tuple of trees; or a struct that lists its members with TESSERA_TREE(Struct, a, b, ...).
+// tuple of trees; or a struct that lists its members with TESSERA_TREE(a, b, ...), and those that are no tensors
+// (counts, switches, names) with TESSERA_STATIC(n, ...).
 #pragma once
 #include <array>
+#include <cstdint>
+#include <cstring>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -12,19 +16,27 @@
 
 namespace tessera {
 
+/// All that two trees of one type may differ in beside their tensors: lengths of vectors, static members.
+using TreeStructure = std::vector<std::uint64_t>;
+
 template <class T>
-struct Tree;  // visit(tree, f): f(leaf) for every tensor, in order
+struct Tree;  // visit(tree, f): f(leaf) for every tensor, in order; describe(tree, s) appends the tree's structure
 
 template <>
 struct Tree<Tensor> {
   template <class T, class F>
   static void visit(T& t, F&& f) { f(t); }
+  static void describe(const Tensor&, TreeStructure&) {}
 };
 template <class E>
 struct Tree<std::vector<E>> {
   template <class T, class F>
   static void visit(T& t, F&& f) {
     for (auto& e : t) Tree<E>::visit(e, f);
+  }
+  static void describe(const std::vector<E>& t, TreeStructure& s) {
+    s.push_back(t.size());
+    for (const E& e : t) Tree<E>::describe(e, s);
   }
 };
 template <class E, std::size_t N>
@@ -33,12 +45,18 @@ struct Tree<std::array<E, N>> {
   static void visit(T& t, F&& f) {
     for (auto& e : t) Tree<E>::visit(e, f);
   }
+  static void describe(const std::array<E, N>& t, TreeStructure& s) {
+    for (const E& e : t) Tree<E>::describe(e, s);
+  }
 };
 template <class... E>
 struct Tree<std::tuple<E...>> {
   template <class T, class F>
   static void visit(T& t, F&& f) {
     std::apply([&](auto&... e) { (Tree<std::remove_cvref_t<decltype(e)>>::visit(e, f), ...); }, t);
+  }
+  static void describe(const std::tuple<E...>& t, TreeStructure& s) {
+    std::apply([&](const auto&... e) { (Tree<std::remove_cvref_t<decltype(e)>>::describe(e, s), ...); }, t);
   }
 };
 template <class A, class B>
@@ -48,7 +66,31 @@ struct Tree<std::pair<A, B>> {
     Tree<A>::visit(t.first, f);
     Tree<B>::visit(t.second, f);
   }
+  static void describe(const std::pair<A, B>& t, TreeStructure& s) {
+    Tree<A>::describe(t.first, s);
+    Tree<B>::describe(t.second, s);
+  }
 };
+
+namespace detail {
+template <class T>
+void describe_static(const T& value, TreeStructure& s) {
+  if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
+    static_assert(sizeof(T) <= 8, "TESSERA_STATIC: long double is not taken");
+    std::memcpy(&s.emplace_back(0), &value, sizeof value);
+  } else if constexpr (requires { value.begin(), value.end(), value.size(); }) {
+    s.push_back(value.size());
+    for (const auto& e : value) describe_static(e, s);
+  } else {
+    static_assert(std::is_arithmetic_v<T>, "TESSERA_STATIC takes numbers, bools, enumerations, strings and vectors of them");
+  }
+}
+template <class Tuple>
+constexpr std::size_t sizes_of_members = 0;
+template <class... M>
+constexpr std::size_t sizes_of_members<std::tuple<M...>> = (std::size_t(0) + ... + sizeof(std::remove_reference_t<M>));
+}  // namespace detail
+
 template <class T>
   requires requires(T& t) { t.tessera_leaves(); }
 struct Tree<T> {
@@ -56,6 +98,16 @@ struct Tree<T> {
   static void visit(U& t, F&& f) {
     auto leaves = t.tessera_leaves();
     Tree<decltype(leaves)>::visit(leaves, f);
+  }
+  static void describe(const T& t, TreeStructure& s) {
+    const auto leaves = t.tessera_leaves();
+    if constexpr (requires { t.tessera_statics(); }) {
+      std::apply([&](const auto&... m) { (detail::describe_static(m, s), ...); }, t.tessera_statics());
+    } else {
+      static_assert(sizeof(T) == detail::sizes_of_members<std::remove_const_t<decltype(leaves)>>,
+                    "this struct has members that TESSERA_TREE does not list, so that two of them cannot be told apart: list them with TESSERA_STATIC");
+    }
+    Tree<std::remove_const_t<decltype(leaves)>>::describe(leaves, s);
   }
 };
 template <class E>
@@ -65,6 +117,10 @@ struct Tree<E&> : Tree<std::remove_const_t<E>> {};
 #define TESSERA_TREE(...)                                        \
   auto tessera_leaves() { return std::tie(__VA_ARGS__); }        \
   auto tessera_leaves() const { return std::tie(__VA_ARGS__); }
+
+/// Inside a struct: its members that are no tensors. A function that is compiled once (`jit`) is compiled anew for other values.
+#define TESSERA_STATIC(...) \
+  auto tessera_statics() const { return std::tie(__VA_ARGS__); }
 
 template <class T>
 concept IsTree = requires { sizeof(Tree<std::remove_cvref_t<T>>); };
@@ -78,6 +134,12 @@ std::vector<Tensor> flatten_tree(const T&... trees) {
   std::vector<Tensor> leaves;
   (flatten_into(trees, leaves), ...);
   return leaves;
+}
+template <IsTree... T>
+TreeStructure structure_of(const T&... trees) {
+  TreeStructure s;
+  (Tree<T>::describe(trees, s), ...);
+  return s;
 }
 /// A tree of the shape of `like` with leaves taken from `next` on.
 template <IsTree T>
