@@ -79,6 +79,17 @@ void run(const Primitive& p, std::span<const Tensor* const> in, const Attributes
   kernel(views.span(), outs.span(), attr);
 }
 
+/// Runs `p` while a branch is recorded; false where it fails, which is the branch's matter, if it is taken.
+bool runs_at_once(const Primitive& p, std::span<const Tensor* const> in, const Attributes* attr, std::span<Tensor> out) {
+  const OutsideOfBranch scope;
+  try {
+    run(p, in, attr, out);
+  } catch (const Error&) {
+    return false;
+  }
+  return true;
+}
+
 }  // namespace
 }  // namespace detail
 
@@ -96,7 +107,8 @@ void fail(const char* op, const std::string& message, Where where) {
 
 void dispatch(const Primitive& p, std::span<const Tensor* const> in, AttributesPtr attr, Where where,
           std::span<Tensor> out) {
-  detail::context().where = where;
+  detail::Context& c = detail::context();
+  c.where = where;
   const std::shared_ptr<Recorder>* innermost = nullptr;
   for (const Tensor* t : in) {
     if (!t->defined()) fail(p.name, "an operand is undefined", where);
@@ -106,6 +118,10 @@ void dispatch(const Primitive& p, std::span<const Tensor* const> in, AttributesP
       fail(p.name, std::string("an operand escaped from `") + r->transform() +
                        "`: it names a value inside a transform that has ended; return it from the function instead", where);
     if (!innermost || r->depth() > (*innermost)->depth()) innermost = &r;
+  }
+  if (c.branch) {
+    if (innermost ? (*c.branch)->depth() > (*innermost)->depth() : p.runs_programs || !detail::runs_at_once(p, in, attr.get(), out)) innermost = c.branch;
+    else if (!innermost) return;
   }
   if (innermost) {
     const std::shared_ptr<Recorder> self = *innermost;

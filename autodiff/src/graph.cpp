@@ -119,7 +119,12 @@ class Recorded {
   Recorded(const char* transform, bool live)
       : name_(transform),
         self_(std::make_shared<Recorder>(transform, live, static_cast<int>(detail::context().transforms.size()))) {}
-  ~Recorded() { self_->close(); }
+  ~Recorded() {
+    self_->close();
+    detail::context().branch = outer_;
+  }
+  /// All that is done in this recording belongs to it, or to recordings inside of it.
+  void take_all() { detail::context().branch = &self_; }
   const std::shared_ptr<Recorder>& self() { return self_; }
   Recording finish(const std::vector<Tensor>& outputs) {
     for (const Tensor& t : outputs) {
@@ -136,18 +141,23 @@ class Recorded {
     explicit Scope(const char* n) : InTransform(n), name(n) {}
   } name_;
   std::shared_ptr<Recorder> self_;
+  const std::shared_ptr<Recorder>* outer_ = detail::context().branch;
 };
 
-}  // namespace
-
-Recording record_abstract(const char* transform, const FlatFunction& f, std::span<const Type> inputs) {
+Recording record_types(const char* transform, const FlatFunction& f, std::span<const Type> inputs, bool branch) {
   Recorded scope(transform, false);
+  if (branch) scope.take_all();
   std::vector<Tensor> args;
   for (const Type& t : inputs) args.push_back(Recorder::input(scope.self(), t, {}));
   Recording r = scope.finish(f(args));
   share_constants(r.graph);
   return r;
 }
+
+}  // namespace
+
+Recording record_abstract(const char* transform, const FlatFunction& f, std::span<const Type> inputs) { return record_types(transform, f, inputs, false); }
+Recording record_branch(const char* transform, const FlatFunction& f, std::span<const Type> inputs) { return record_types(transform, f, inputs, true); }
 
 Recording record_live(const char* transform, const FlatFunction& f, std::span<const Tensor> inputs) {
   Recorded scope(transform, true);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The primitive `cond`: predicate, x -> then_f(x) or else_f(x). Its derivatives are conds of the branches'
-// derivatives; with a predicate that differs between the elements of a batch both branches run, and the results are
-// chosen.
+// derivatives; with a predicate that differs between the elements of a batch each branch that some element takes runs
+// once for all, on operands of elements that take it (Lender), and the results are chosen.
 #include "../transform_internal.h"
 #include "loops_internal.h"
 #include "tessera/autodiff/ops.h"
@@ -12,6 +12,7 @@ namespace {
 
 struct Cond : Hand<Cond> {
   static constexpr const char* name = "cond";
+  static constexpr bool runs_programs = true;
   static Types infer(std::span<const Type> in, const Attributes* a) {
     const Branches& b = branches_of(a);
     const Graph& g = b.then_f->graph();
@@ -88,7 +89,7 @@ struct Cond : Hand<Cond> {
     }
     const auto turned = [&](const Graph& g) {
       const Flags v = reached(g, in, true);
-      return close(record_abstract("vjp", [&](const std::vector<Tensor>& x) {
+      return close(record_branch("vjp", [&](const std::vector<Tensor>& x) {
         std::vector<Graph::Id> linear_in, known_in, out;
         for (std::size_t k = 0; k < n; ++k) (in[k] ? linear_in : known_in).push_back(g.inputs[k]);
         std::vector<Tensor> cts;
@@ -118,13 +119,26 @@ struct Cond : Hand<Cond> {
       std::copy(y.begin(), y.end(), o.begin());
       return;
     }
-    Flags then_flags, else_flags;
-    const std::vector<Tensor> yes = batch_graph(b.then_f->graph(), x, in, size, then_flags), no = batch_graph(b.else_f->graph(), x, in, size, else_flags);
-    const Tensor lanes = reshape(a.in[0], {size});
-    for (std::size_t k = 0; k < o.size(); ++k) {
-      const Tensor p = with_batch(yes[k], then_flags[k], size), q = with_batch(no[k], else_flags[k], size);
-      o[k] = where(broadcast_in_dim(lanes, p.shape(), {0}), p, q);
+    if (size == 0) {
+      std::vector<Tensor> none = zeros_of_all(output_types(batched_graph(b.then_f->graph(), types_of(x), in, 0)));
+      std::move(none.begin(), none.end(), o.begin());
+      return;
     }
+    const Tensor lanes = reshape(a.in[0], {size});
+    const std::vector<Tensor> yes = run_for(lanes, b.then_f->graph(), x, in, size), no = run_for(logical_not(lanes), b.else_f->graph(), x, in, size);
+    for (std::size_t k = 0; k < o.size(); ++k) o[k] = choose(lanes, yes[k], no[k]);
+  }
+
+  /// The branch g over a batch, for those that take it; if none does it is not run, and its results are zero.
+  static std::vector<Tensor> run_for(const Tensor& lanes, const Graph& g, const std::vector<Tensor>& x, const Flags& batched, Index size) {
+    const Flags read = needed(g, {}, g.outputs);
+    const Lender lend(lanes);
+    std::vector<Tensor> operands = {any(lanes)};
+    for (std::size_t k = 0; k < x.size(); ++k) operands.push_back(batched[k] && read[g.inputs[k]] ? lend(x[k]) : x[k]);
+    const Types types = types_of(x);
+    Graph taken = batched_graph(g, types, batched, size);
+    Graph skipped = record_branch("vmap", [&](const std::vector<Tensor>&) { return zeros_of_all(output_types(taken)); }, types).graph;
+    return apply_branches({std::move(taken), {}}, {std::move(skipped), {}}, std::move(operands), context_where());
   }
 
   /// Both branches on the same operands: each takes what the other captures, too.
@@ -159,7 +173,7 @@ std::vector<Tensor> cond_flat(const Arg& p, const FlatFunction& then_f, const Fl
   const Tensor predicate = to_tensor("cond", p, Dtype::boolean);
   if (predicate.dtype() != Dtype::boolean || predicate.size() != 1) fail("cond", "the predicate must be a bool of one element, got " + to_string(predicate.type()), p.where);
   const Types types = types_of(x);
-  Closed yes = close(record_abstract("cond", then_f, types).graph), no = close(record_abstract("cond", else_f, types).graph);
+  Closed yes = close(record_branch("cond", then_f, types).graph), no = close(record_branch("cond", else_f, types).graph);
   const Types a = output_types(yes.graph), b = output_types(no.graph);
   if (a.size() != b.size()) fail("cond", "the branches return " + std::to_string(a.size()) + " and " + std::to_string(b.size()) + " tensors", p.where);
   for (std::size_t k = 0; k < a.size(); ++k)

@@ -32,24 +32,40 @@ Flags settle(const Sweep& s, Flags& inputs, bool derivative) {
   }
 }
 
+namespace {
+
+Flags flagged(const Graph& g, std::span<const Graph::Id> ids) {
+  Flags f(g.types.size(), false);
+  for (Graph::Id id : ids) f[id] = true;
+  return f;
+}
+/// Whether a result of e is used and not given.
+bool asked_for(const Graph::Equation& e, const Flags& used, const Flags& given) {
+  for (Graph::Id k = e.out_begin; k < e.out_begin + e.out_count; ++k)
+    if (used[k] && !given[k]) return true;
+  return false;
+}
+
+}  // namespace
+
+Flags needed(const Graph& g, std::span<const Graph::Id> given, std::span<const Graph::Id> outputs) {
+  Flags used = flagged(g, outputs);
+  const Flags known = flagged(g, given);
+  for (std::size_t n = g.equations.size(); n-- > 0;)
+    if (asked_for(g.equations[n], used, known))
+      for (Graph::Id id : g.in(g.equations[n])) used[id] = true;
+  return used;
+}
+
 Graph extract(const Graph& g, std::span<const Graph::Id> inputs, std::span<const Graph::Id> outputs) {
-  Flags used(g.types.size(), false), given(g.types.size(), false), keep(g.equations.size(), false);
-  for (Graph::Id id : inputs) given[id] = true;
-  for (Graph::Id id : outputs) used[id] = true;
-  for (std::size_t n = g.equations.size(); n-- > 0;) {
-    const Graph::Equation& e = g.equations[n];
-    for (Graph::Id k = 0; k < e.out_count; ++k) keep[n] = keep[n] || (used[e.out_begin + k] && !given[e.out_begin + k]);
-    if (keep[n])
-      for (Graph::Id id : g.in(e)) used[id] = true;
-  }
+  const Flags used = needed(g, inputs, outputs), given = flagged(g, inputs);
   Graph out;
   std::vector<Graph::Id> renamed(g.types.size(), 0);
   for (Graph::Id id : inputs) out.inputs.push_back(renamed[id] = out.add_value(g.types[id]));
   for (const auto& [id, t] : g.captures)
     if (used[id] && !given[id]) out.captures.emplace_back(renamed[id] = out.add_value(g.types[id]), t);
-  for (std::size_t n = 0; n < g.equations.size(); ++n) {
-    if (!keep[n]) continue;
-    Graph::Equation e = g.equations[n];
+  for (Graph::Equation e : g.equations) {
+    if (!asked_for(e, used, given)) continue;
     const auto in_begin = static_cast<Graph::Id>(out.operands.size());
     for (Graph::Id id : g.in(e)) out.operands.push_back(renamed[id]);
     const auto out_begin = static_cast<Graph::Id>(out.types.size());
@@ -87,7 +103,7 @@ Closed joint_graph(const Graph& g, const Riders& riders, const std::vector<Group
       for (std::size_t r = 0; in_flags[at + k] && r < riders.count; ++r) types.push_back(riders.type(riders.curves, g.types[g.inputs[at + k]], r));
     at += group.size;
   }
-  return close(record_abstract("jvp", [&](const std::vector<Tensor>& x) {
+  return close(record_branch("jvp", [&](const std::vector<Tensor>& x) {
     std::vector<Tensor> primal(g.inputs.size()), y;
     std::vector<std::vector<Tensor>> beside(g.inputs.size());
     std::size_t next = 0, at = 0;

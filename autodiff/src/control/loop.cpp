@@ -9,8 +9,12 @@
 //     forwards   c_{k+1}, r_k = N(c_k)        (one sweep for each sweep)
 //     backwards  w_k = L(r_k)^T w_{k+1}       (one for each, in reverse order)
 //   Residuals that no step changes are computed once, before the loop; xs are read again, not kept.
-// batch: each body over the batch; every carry whose new value is batched is batched from the start.
+// batch: each body over the batch; every carry whose new value is batched is batched from the start. Where the condition
+// differs between the elements, the steps go on until the last is done. Those that are done hold their carry c, and
+// the body computes for them on what it last computed on, s; those that never step lend operands of one that does:
+//     lanes = condition(c)   s' = where(lanes, c, s)   c' = where(lanes, body(s'), c)
 #include <algorithm>
+#include <optional>
 
 #include "../transform_internal.h"
 #include "loops_internal.h"
@@ -226,6 +230,15 @@ bool is_zeros(const Tensor& t) {
   return visit_dtype(t.dtype(), [&](auto tag) { return *static_cast<const typename decltype(tag)::type*>(t.view().data) == typename decltype(tag)::type(0); });
 }
 
+/// What no step changes, computed before the steps of the loop `a`; zeros where there is no step, which alone would ask for it.
+std::vector<Tensor> before_the_steps(const Application& a, const Graph& g, const std::vector<Tensor>& x) {
+  const Loop& l = loop_of(a.attr.get());
+  if (!l.condition && l.length == 0) return zeros_of_all(output_types(g));
+  if (!l.condition || g.equations.empty()) return evaluate(g, x);
+  const Sweep& first = l.sweeps[0];
+  return if_it_steps(first_answer(l, a.in.first(l.n_condition_consts), a.in.subspan(l.n_condition_consts + first.n_consts, first.n_carry)), g, x);
+}
+
 void transpose_loop(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
   const Loop& l = loop_of(a.attr.get());
   const std::size_t m = l.sweeps.size();
@@ -288,7 +301,16 @@ void transpose_loop(const Application& a, std::span<const bool> linear, std::spa
     }
     turned->sweeps.push_back(std::move(n));
   }
-  for (std::size_t k : l.condition_carry) turned->condition_carry.push_back(rank(Flags(part[0].in.begin() + static_cast<std::ptrdiff_t>(l.sweeps[0].n_consts), part[0].in.end()), k, false));
+  // The condition stays what it was: asked of values, which the steps forwards still carry.
+  const auto must_stay = [&](bool is_linear, const std::string& what) {
+    if (is_linear) fail("while", "cannot be transposed in " + what + ", which its condition reads: the number of steps would not be linear in it");
+  };
+  const Flags linear_carry(part[0].in.begin() + static_cast<std::ptrdiff_t>(l.sweeps[0].n_consts), part[0].in.end());
+  for (std::size_t k = 0; k < l.n_condition_consts; ++k) must_stay(linear[k], "a value");
+  for (std::size_t k : l.condition_carry) {
+    must_stay(linear_carry[k], "number " + std::to_string(k) + " of its carry");
+    turned->condition_carry.push_back(rank(linear_carry, k, false));
+  }
 
   // The transposes of the linear parts, backwards.
   std::size_t end = a.in_types.size(), result = ct.size();
@@ -316,7 +338,7 @@ void transpose_loop(const Application& a, std::span<const bool> linear, std::spa
     r.n_consts = p.once.size();
     if (!p.once.empty()) {
       const std::vector<Graph::Id> known = picked<Graph::Id>(g.inputs, p.in, 0, s.n_consts, false);
-      append(operands, evaluate(extract(g, known, p.once), picked<Tensor>(x, p.in, 0, s.n_consts, false)));
+      append(operands, before_the_steps(a, extract(g, known, p.once), picked<Tensor>(x, p.in, 0, s.n_consts, false)));
       for (Graph::Id id : p.once) add(id);
     }
     // Carries: cotangents of the linear carries, then sums over the steps for the linear constants.
@@ -371,7 +393,7 @@ void transpose_loop(const Application& a, std::span<const bool> linear, std::spa
     in = picked<Graph::Id>(g.inputs, p.in, 0, g.inputs.size());
     r.n_kept = counted(p.in, s.operands(), s.from.size());
     r.n_ys = counted(p.in, s.xs_begin(), s.n_xs);
-    r.body = body_of(record_abstract("vjp", [&](const std::vector<Tensor>& v) {
+    r.body = body_of(record_branch("vjp", [&](const std::vector<Tensor>& v) {
       Cursor<Tensor> next(v);
       std::vector<Tensor> values, cts, y;
       const auto once = next.take(p.once.size());
@@ -434,10 +456,6 @@ Types batched_types(const Graph& g, const Flags& flags, Index size) {
   }
   return t;
 }
-/// where(done or not, per element of the batch).
-Tensor choose(const Tensor& lanes, const Tensor& a, const Tensor& b) {
-  return where(broadcast_in_dim(lanes, a.shape(), {0}), a, b);
-}
 Tensor lanes_of(const Tensor& predicate) { return reshape(predicate, {predicate.dim(0)}); }
 
 void batch_loop(const Application& a, std::span<const bool> batched, Index size, std::span<Tensor> o) {
@@ -465,14 +483,25 @@ void batch_loop(const Application& a, std::span<const bool> batched, Index size,
     return lanes_of(batch_graph(l.condition->graph(), x, condition_in, size, flags)[0]);
   };
   if (masked) {
-    wide->condition = body_of(record_abstract("vmap", [&](const std::vector<Tensor>& x) { return std::vector<Tensor>{any(predicate(x))}; },
+    wide->condition = body_of(record_branch("vmap", [&](const std::vector<Tensor>& x) { return std::vector<Tensor>{any(predicate(x))}; },
                                            batched_types(l.condition->graph(), condition_in, size)).graph);
   } else {
     wide->condition = l.condition;
   }
   wide->n_condition_consts = nc;
 
-  std::vector<Flags> kept, in_flags, out_flags;
+  // Who steps at all, and operands for the others.
+  std::optional<Lender> lend;
+  if (masked) {
+    std::vector<Tensor> asked(a.in.begin(), a.in.begin() + static_cast<std::ptrdiff_t>(nc));
+    for (std::size_t k : l.condition_carry) {
+      const std::size_t n = nc + l.sweeps[0].n_consts + k;
+      asked.push_back(with_batch(a.in[n], batched[n], size));
+    }
+    lend.emplace(predicate(asked));
+  }
+
+  std::vector<Flags> kept, out_flags;
   std::size_t at = nc;
   for (std::size_t i = 0; i < l.sweeps.size(); ++i) {
     const Sweep& s = l.sweeps[i];
@@ -488,42 +517,57 @@ void batch_loop(const Application& a, std::span<const bool> batched, Index size,
     Sweep w = s;
     Types types = batched_types(g, in, size);
     const bool head = masked && i == 0, tail = masked && i > 0;
+    const auto carries = static_cast<std::ptrdiff_t>(s.n_consts), carries_end = static_cast<std::ptrdiff_t>(s.xs_begin());
     if (head) {  // the body asks the condition again, to hold what is done
+      const Types shadows(types.begin() + carries, types.begin() + carries_end), more = batched_types(l.condition->graph(), condition_in, size);
+      types.insert(types.begin() + carries_end, shadows.begin(), shadows.end());
+      types.insert(types.begin() + carries, more.begin(), more.begin() + static_cast<std::ptrdiff_t>(nc));
       w.n_consts += nc;
+      w.n_carry += s.n_carry;
       w.n_kept += 1;
-      const Types more = batched_types(l.condition->graph(), condition_in, size);
-      types.insert(types.begin() + static_cast<std::ptrdiff_t>(s.n_consts), more.begin(), more.begin() + static_cast<std::ptrdiff_t>(nc));
     }
     if (tail) {
       w.from.push_back({0, l.sweeps[0].n_kept});
       types.push_back({Dtype::boolean, {size}});
     }
-    w.body = body_of(record_abstract("vmap", [&](const std::vector<Tensor>& x) {
-      std::vector<Tensor> own = x, asked;
+    w.body = body_of(record_branch("vmap", [&](const std::vector<Tensor>& x) {
+      std::vector<Tensor> own = x;
       Tensor lanes;
       if (head) {
-        const auto consts = own.begin() + static_cast<std::ptrdiff_t>(s.n_consts);
-        asked.assign(consts, consts + static_cast<std::ptrdiff_t>(nc));
-        own.erase(consts, consts + static_cast<std::ptrdiff_t>(nc));
+        std::vector<Tensor> asked(own.begin() + carries, own.begin() + carries + static_cast<std::ptrdiff_t>(nc));
+        own.erase(own.begin() + carries, own.begin() + carries + static_cast<std::ptrdiff_t>(nc));
         for (std::size_t k : l.condition_carry) asked.push_back(own[s.n_consts + k]);
         lanes = predicate(asked);
       } else if (tail) {
         lanes = own.back();
         own.pop_back();
       }
+      const std::vector<Tensor> carry(own.begin() + carries, own.begin() + carries_end);
+      std::vector<Tensor> shadow;
+      if (head) {
+        for (std::size_t k = 0; k < s.n_carry; ++k) {
+          Tensor& used = own[s.n_consts + k];
+          used = choose(lanes, used, own[s.xs_begin() + k]);
+          shadow.push_back(stop_gradient(used));
+        }
+        own.erase(own.begin() + carries_end, own.begin() + carries_end + static_cast<std::ptrdiff_t>(s.n_carry));
+      }
       Flags flags;
       std::vector<Tensor> y = batch_graph(g, own, in, size, flags);
       for (std::size_t k = 0; k < y.size(); ++k)
         if (out[k]) y[k] = with_batch(y[k], flags[k], size);
       if (masked)
-        for (std::size_t k = 0; k < s.n_carry; ++k) y[k] = choose(lanes, y[k], own[s.n_consts + k]);
-      if (head) y.insert(y.begin() + static_cast<std::ptrdiff_t>(s.n_carry + s.n_kept), lanes);
+        for (std::size_t k = 0; k < s.n_carry; ++k) y[k] = choose(lanes, y[k], carry[k]);
+      if (head) {
+        y.insert(y.begin() + static_cast<std::ptrdiff_t>(s.n_carry + s.n_kept), lanes);
+        y.insert(y.begin() + static_cast<std::ptrdiff_t>(s.n_carry), shadow.begin(), shadow.end());
+      }
       return y;
     }, types).graph);
     if (l.inverse && i == 0 && masked) wide->checkpoint = WhileOptions{}.checkpoint;  // what is done is not undone
     if (l.inverse && i == 0 && !masked) {
       const Graph& back = l.inverse->graph();
-      wide->inverse = body_of(record_abstract("vmap", [&](const std::vector<Tensor>& x) {
+      wide->inverse = body_of(record_branch("vmap", [&](const std::vector<Tensor>& x) {
         Flags flags;
         std::vector<Tensor> y = batch_graph(back, x, in, size, flags);
         for (std::size_t k = 0; k < y.size(); ++k)
@@ -533,28 +577,36 @@ void batch_loop(const Application& a, std::span<const bool> batched, Index size,
     }
     wide->sweeps.push_back(std::move(w));
 
+    std::vector<Tensor> wide_in;
     for (std::size_t k = 0; k < s.operands(); ++k) {
       const Tensor& x = a.in[at + k];
       const bool is = batched[at + k];
-      if (k == s.n_consts && head) operands.insert(operands.end(), a.in.begin(), a.in.begin() + static_cast<std::ptrdiff_t>(nc));
-      if (k >= s.xs_begin()) operands.push_back(is ? moveaxis(x, 0, 1) : x);
-      else operands.push_back(in[k] ? with_batch(x, is, size) : x);
+      if (k >= s.xs_begin()) wide_in.push_back(is ? moveaxis(x, 0, 1) : x);
+      else wide_in.push_back(in[k] ? with_batch(x, is, size) : x);
     }
-    if (head && s.operands() == s.n_consts) operands.insert(operands.end(), a.in.begin(), a.in.begin() + static_cast<std::ptrdiff_t>(nc));
+    for (std::size_t k = 0; masked && k < s.n_consts; ++k)
+      if (in[k]) wide_in[k] = (*lend)(wide_in[k]);
+    if (head) {
+      std::vector<Tensor> shadows;
+      for (std::size_t k = s.n_consts; k < s.xs_begin(); ++k) shadows.push_back((*lend)(wide_in[k]));
+      wide_in.insert(wide_in.begin() + carries_end, shadows.begin(), shadows.end());
+      wide_in.insert(wide_in.begin() + carries, a.in.begin(), a.in.begin() + static_cast<std::ptrdiff_t>(nc));
+    }
+    append(operands, wide_in);
     at += s.operands();
     kept.emplace_back(out.begin() + static_cast<std::ptrdiff_t>(s.n_carry), out.begin() + static_cast<std::ptrdiff_t>(s.n_carry + s.n_kept));
     out_flags.push_back(std::move(out));
   }
-  const std::vector<Sweep>& sweeps = l.sweeps;
   const LoopPtr attr = wide;
   const std::vector<Tensor> y = apply_loop(attr, operands, context_where());
-  std::size_t r = 0;
-  for (std::size_t i = 0; i < sweeps.size(); ++i) {
-    const Sweep& s = sweeps[i];
-    for (std::size_t k = 0; k < s.n_carry; ++k, ++r) o[r] = with_batch(y[r], out_flags[i][k], size);
-    for (std::size_t k = 0; k < s.n_ys; ++k, ++r) {
-      const bool is = out_flags[i][s.n_carry + s.n_kept + k];
-      o[r] = is ? moveaxis(y[r], 1, 0) : with_batch(y[r], false, size);
+  std::size_t r = 0, from = 0;
+  for (std::size_t i = 0; i < l.sweeps.size(); ++i) {
+    const Sweep& s = l.sweeps[i];
+    for (std::size_t k = 0; k < s.n_carry; ++k) o[r++] = with_batch(y[from + k], out_flags[i][k], size);
+    from += wide->sweeps[i].n_carry;
+    for (std::size_t k = 0; k < s.n_ys; ++k) {
+      const Tensor& t = y[from++];
+      o[r++] = out_flags[i][s.n_carry + s.n_kept + k] ? moveaxis(t, 1, 0) : with_batch(t, false, size);
     }
   }
 }
@@ -563,6 +615,7 @@ void batch_loop(const Application& a, std::span<const bool> batched, Index size,
 
 template <class P>
 struct LoopRules : Hand<P> {
+  static constexpr bool runs_programs = true;
   static Types infer(std::span<const Type> in, const Attributes* a) { return infer_loop(P::name, in, loop_of(a)); }
   static KernelFn kernel(std::span<const Dtype>, const Attributes*) {
     return [](Inputs in, Outputs out, const Attributes* a) { run_loop(loop_of(a), in, out); };
@@ -584,6 +637,17 @@ TESSERA_REGISTER(Scan);
 TESSERA_REGISTER(While);
 
 }  // namespace
+
+Tensor first_answer(const Loop& loop, std::span<const Tensor> condition_consts, std::span<const Tensor> carry) {
+  std::vector<Tensor> asked(condition_consts.begin(), condition_consts.end());
+  for (std::size_t k : loop.condition_carry) asked.push_back(carry[k]);
+  return evaluate(loop.condition->graph(), asked)[0];
+}
+
+std::vector<Tensor> if_it_steps(const Tensor& steps, const Graph& g, const std::vector<Tensor>& x) {
+  return cond_flat(Arg(steps, context_where()), [&](const std::vector<Tensor>& v) { return evaluate(g, v); },
+                   [&](const std::vector<Tensor>&) { return zeros_of_all(output_types(g)); }, x);
+}
 
 bool LoopAttributes::equal(const Attributes& o) const {
   const auto* other = dynamic_cast<const LoopAttributes*>(&o);

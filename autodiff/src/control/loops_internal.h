@@ -70,6 +70,10 @@ struct LoopAttributes final : Attributes {
   std::string text() const override;
 };
 inline const Loop& loop_of(const Attributes* a) { return *static_cast<const LoopAttributes*>(a)->loop; }
+/// Whether a while begins: its condition, asked of its first carry.
+Tensor first_answer(const Loop& loop, std::span<const Tensor> condition_consts, std::span<const Tensor> carry);
+/// g(x) if `steps`; else zeros, and g is not run.
+std::vector<Tensor> if_it_steps(const Tensor& steps, const Graph& g, const std::vector<Tensor>& x);
 /// Records or runs the loop.
 std::vector<Tensor> apply_loop(LoopPtr loop, const std::vector<Tensor>& operands, Where where);
 /// The kernel of both loop primitives.
@@ -86,6 +90,23 @@ struct BranchAttr {
 inline const Branches& branches_of(const Attributes* a) { return *get<BranchAttr>(a).branches; }
 std::vector<Tensor> apply_cond(std::shared_ptr<const Branches> b, const std::vector<Tensor>& operands, Where where);
 
+// ---- batches of which a part takes part (lanes.cpp) -----------------------------------------------------------
+// Where the elements of a batch go different ways, each computes on operands that it, or another element, comes to by itself;
+// so nothing fails, never ends or has a derivative without a value that would not alone.
+
+/// where(lanes, a, b) by the leading axis.
+Tensor choose(const Tensor& lanes, const Tensor& a, const Tensor& b);
+/// Lends operands to those that do not take part: each gets what the first that does computes on, as constants.
+class Lender {
+ public:
+  /// lanes [size], bool: who takes part.
+  explicit Lender(const Tensor& lanes);
+  Tensor operator()(const Tensor& x) const;
+
+ private:
+  Tensor lanes_, first_;
+};
+
 // ---- bodies from bodies (derive.cpp) ------------------------------------------------------------------------
 using Flags = std::vector<bool>;
 
@@ -94,6 +115,8 @@ Flags reached(const Graph& g, const Flags& inputs, bool derivative);
 /// The same for the body of a sweep, whose carries are flagged too where their new value is: `inputs` grows until
 /// nothing changes.
 Flags settle(const Sweep& s, Flags& inputs, bool derivative);
+/// Which values of g it takes to compute `outputs`, given others.
+Flags needed(const Graph& g, std::span<const Graph::Id> given, std::span<const Graph::Id> outputs);
 /// What of g is needed to compute `outputs` from `inputs`.
 Graph extract(const Graph& g, std::span<const Graph::Id> inputs, std::span<const Graph::Id> outputs);
 /// Every value of g, recorded or run on the given inputs.

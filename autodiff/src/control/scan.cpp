@@ -9,9 +9,9 @@
 namespace tessera::detail {
 namespace {
 
-/// f recorded, with what it captures as its first inputs.
-Closed traced(const char* name, const FlatFunction& f, const Types& types) {
-  Closed c = close(record_abstract(name, f, types).graph);
+/// f recorded, with what it captures as its first inputs. What `always` runs leaves outside what no step changes.
+Closed traced(const char* name, const FlatFunction& f, const Types& types, bool always = true) {
+  Closed c = close((always ? record_abstract(name, f, types) : record_branch(name, f, types)).graph);
   std::vector<Graph::Id>& in = c.graph.inputs;
   std::rotate(in.begin(), in.end() - static_cast<std::ptrdiff_t>(c.captured.size()), in.end());
   return c;
@@ -27,6 +27,40 @@ void check_carry(const char* name, const Graph& g, const Types& carry, Where whe
 }
 
 void append(std::vector<Tensor>& a, const std::vector<Tensor>& b) { a.insert(a.end(), b.begin(), b.end()); }
+
+/// What no step changes is taken out of the body and computed before the steps, if there is one. Numbers that are found element
+/// by element are not worth it.
+void take_out_invariants(Closed& body, const std::function<Tensor()>& steps) {
+  const Graph& g = body.graph;
+  const std::size_t n = body.captured.size();
+  Flags carry(g.inputs.size(), true);
+  std::fill_n(carry.begin(), n, false);
+  const Flags varies = reached(g, carry, false);
+  Flags found(g.types.size(), false), seen(g.types.size(), false);
+  bool worth_it = false;
+  for (const Graph::Equation& e : g.equations) {
+    if (varies[e.out_begin]) continue;
+    std::fill_n(found.begin() + e.out_begin, e.out_count, true);
+    worth_it = worth_it || !((e.primitive->elementwise && g.types[e.out_begin].shape.count() <= 64) || e.primitive->view);
+  }
+  if (!worth_it) return;
+  std::vector<Graph::Id> crossing;
+  const auto cross = [&](Graph::Id id) {
+    if (found[id] && !seen[id]) crossing.push_back(id);
+    seen[id] = true;
+  };
+  for (const Graph::Equation& e : g.equations)
+    if (varies[e.out_begin])
+      for (Graph::Id id : g.in(e)) cross(id);
+  for (Graph::Id id : g.outputs) cross(id);
+  const std::span<const Graph::Id> consts = std::span(g.inputs).first(n), carries = std::span(g.inputs).subspan(n);
+  const std::vector<Tensor> values = if_it_steps(steps(), extract(g, consts, crossing), body.captured);
+  std::vector<Graph::Id> inputs(consts.begin(), consts.end());
+  inputs.insert(inputs.end(), crossing.begin(), crossing.end());
+  inputs.insert(inputs.end(), carries.begin(), carries.end());
+  body.graph = extract(g, inputs, g.outputs);
+  append(body.captured, values);
+}
 
 /// The inverse body with operands as the body has them; constants of either are constants of both.
 void add_inverse(const char* name, const FlatFunction& inverse, const Types& types, std::size_t n_carry, Closed& body, Loop& loop, Where where) {
@@ -63,7 +97,7 @@ std::vector<Tensor> scan_flat(const FlatFunction& f, const std::vector<Tensor>& 
     types.push_back(x.type());
     types.back().shape.erase(0);
   }
-  Closed body = traced("scan", f, types);
+  Closed body = traced("scan", f, types, length > 0);
   check_carry("scan", body.graph, carry, where);
   auto loop = std::make_shared<Loop>();
   loop->length = length;
@@ -86,7 +120,7 @@ std::vector<Tensor> scan_flat(const FlatFunction& f, const std::vector<Tensor>& 
 
 std::vector<Tensor> while_flat(const FlatFunction& condition, const FlatFunction& f, const std::vector<Tensor>& init, const WhileOptions& o, Where where) {
   const Types carry = types_of(init);
-  Closed ask = traced("while_loop", condition, carry), body = traced("while_loop", f, carry);
+  Closed ask = traced("while_loop", condition, carry), body = traced("while_loop", f, carry, false);
   const Type& p = ask.graph.types[ask.graph.outputs[0]];
   if (p.dtype != Dtype::boolean || p.shape.count() != 1) fail("while_loop", "the condition must be a bool of one element, got " + to_string(p) + "; use any or all", where);
   check_carry("while_loop", body.graph, carry, where);
@@ -95,16 +129,25 @@ std::vector<Tensor> while_flat(const FlatFunction& condition, const FlatFunction
   auto loop = std::make_shared<Loop>();
   loop->checkpoint = o.checkpoint;
   if (o.checkpoint.kind != Checkpoint::Kind::schedule) checkpoint_schedule(o.checkpoint, 1);
+  // The condition takes what it reads, no more: a carry that it does not read may be one that the loop is linear in.
+  const Flags read = needed(ask.graph, {}, ask.graph.outputs);
+  std::vector<Graph::Id> questions;
+  std::vector<Tensor> operands;
+  for (std::size_t k = 0; k < ask.graph.inputs.size(); ++k) {
+    if (!read[ask.graph.inputs[k]]) continue;
+    questions.push_back(ask.graph.inputs[k]);
+    if (k < ask.captured.size()) operands.push_back(ask.captured[k]);
+    else loop->condition_carry.push_back(k - ask.captured.size());
+  }
+  loop->n_condition_consts = operands.size();
+  loop->condition = body_of(extract(ask.graph, questions, ask.graph.outputs));
+  take_out_invariants(body, [&] { return first_answer(*loop, operands, init); });
   if (o.checkpoint.kind == Checkpoint::Kind::reversible) add_inverse("while_loop", o.checkpoint.inverse, carry, init.size(), body, *loop, where);
-  loop->n_condition_consts = ask.captured.size();
-  for (std::size_t k = 0; k < init.size(); ++k) loop->condition_carry.push_back(k);
-  loop->condition = std::make_shared<Body>(std::move(ask.graph));
   Sweep s;
   s.n_consts = body.captured.size();
   s.n_carry = init.size();
   s.body = std::make_shared<Body>(std::move(body.graph));
   loop->sweeps.push_back(std::move(s));
-  std::vector<Tensor> operands = std::move(ask.captured);
   append(operands, body.captured);
   append(operands, init);
   return apply_loop(std::move(loop), operands, where);

@@ -191,6 +191,7 @@ struct HostTangent : Hand<HostTangent> {
 };
 
 struct HostCall : Hand<HostCall> {
+  static constexpr bool runs_programs = true;
   static constexpr const char* name = "host_call";
   static Types infer(std::span<const Type> in, const Attributes* a) { return tessera::get<HostAttr>(a).f->types({in.begin(), in.end()}); }
   static KernelFn kernel(std::span<const Dtype>, const Attributes*) {

@@ -44,8 +44,8 @@ void verify(const Graph& g);
 /// control flow may read them; without, only types flow.
 ///
 /// Nesting: recordings form a stack (by depth). An operation belongs to the innermost recording among its
-/// operands; operands from outside become captures of it. That alone keeps perturbations of nested
-/// derivatives apart: no tags, no levels.
+/// operands (or to a branch being recorded inside of that one); operands from outside become captures of it. That alone
+/// keeps perturbations of nested derivatives apart: no tags, no levels.
 class Recorder {
  public:
   Recorder(const char* transform, bool live, int depth) : transform_(transform), live_(live), depth_(depth) {}
@@ -84,6 +84,10 @@ struct Recording {
 };
 /// Records `f` on inputs of the given types (abstract) or values (live).
 Recording record_abstract(const char* transform, const FlatFunction& f, std::span<const Type> inputs);
+/// Abstract, for what may not be run at all: the branch of a condition, the body of a loop without steps. Operations on values from
+/// outside are recorded too (elsewhere they belong to their own recording, or run at once), so that they are computed, fail, have
+/// a derivative where and when the branch does. Known values alone are computed with at once, unless that fails.
+Recording record_branch(const char* transform, const FlatFunction& f, std::span<const Type> inputs);
 Recording record_live(const char* transform, const FlatFunction& f, std::span<const Tensor> inputs);
 
 /// Runs the graph equation by equation on the given inputs. Where they are traced, it is recorded anew.
