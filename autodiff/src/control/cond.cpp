@@ -134,7 +134,18 @@ struct Cond : Hand<Cond> {
     const Flags read = needed(g, {}, g.outputs);
     const Lender lend(lanes);
     std::vector<Tensor> operands = {any(lanes)};
-    for (std::size_t k = 0; k < x.size(); ++k) operands.push_back(batched[k] && read[g.inputs[k]] ? lend(x[k]) : x[k]);
+    bool harmless = true;  // may as well be run for nobody: it cannot fail, and there is no operand that all share
+    for (const Graph::Equation& e : g.equations) harmless = harmless && (e.primitive->elementwise || e.primitive->view);
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      operands.push_back(batched[k] && read[g.inputs[k]] ? lend(x[k]) : x[k]);
+      harmless = harmless && (batched[k] || !read[g.inputs[k]] || !is_inexact(x[k].dtype()));
+    }
+    if (harmless) {
+      Flags flags;
+      std::vector<Tensor> y = batch_graph(g, std::span(operands).subspan(1), batched, size, flags);
+      for (std::size_t k = 0; k < y.size(); ++k) y[k] = with_batch(y[k], flags[k], size);
+      return y;
+    }
     const Types types = types_of(x);
     Graph taken = batched_graph(g, types, batched, size);
     Graph skipped = record_branch("vmap", [&](const std::vector<Tensor>&) { return zeros_of_all(output_types(taken)); }, types).graph;

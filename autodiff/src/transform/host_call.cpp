@@ -140,6 +140,7 @@ Parts parts_of(const HostAttr& h, const List& all) {
 
 /// Operands x, y and the live t; results: the tangents of live y.
 struct HostTangent : Hand<HostTangent> {
+  static constexpr bool runs_programs = true;
   static constexpr const char* name = "host_tangent";
   static Types infer(std::span<const Type> in, const Attributes* a) {
     const auto nx = static_cast<std::size_t>(tessera::get<HostAttr>(a).n_in);

@@ -18,9 +18,10 @@
 // nothing. Reverse mode runs the steps again as the policy says (checkpoint.h). Forward over reverse keeps the
 // policy, reverse over reverse stores all steps.
 //
-// Under vmap, a while_loop whose predicate differs between the elements runs until all of them are done; those
-// that are done hold their value. A cond whose predicate differs between the elements computes both branches and
-// chooses; with one predicate for all it stays a branch.
+// What is written in a branch, or in the body of a while_loop, belongs to it, captured tensors included: it is computed, may
+// fail and has a derivative only where the branch is taken. Under vmap each element has what it has alone: a while_loop runs until
+// all are done, a cond runs each branch that some element takes, and elements that take no part compute on operands of one
+// that does. With one predicate for all a cond stays a plain branch.
 #pragma once
 #include "tessera/autodiff/checkpoint.h"
 #include "tessera/autodiff/grad.h"

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the engine once got wrong, law by law: the tests that failed then."""
+
+WHAT = "laws of values, derivatives and memory that did not hold once, each by the tests that failed then"
+BAR = "all hold"
+
+# number, law, tests of autodiff_tests
+LAWS = (
+    (1, "values that begin at one point move apart (jets, Laplacian, biharmonic)",
+     "SamePoint.OperandsThatBeginTogetherMoveApart:SamePoint.EveryOperationOfSeveralOperandsAgainstNestedDerivatives"),
+    (2, "a linear map is linear in its arguments alone", "SamePoint.ALinearMapIsLinearInItsArgumentsAlone"),
+    (3, "branches and loops under vmap give each element what it has alone",
+     "GuardedBatch.*:Cond.WhatABranchDoesWithCapturedValuesIsTheBranchs:While.WhatNoStepChangesIsComputedOnceAndOnlyForASteppingLoop"),
+    (4, "jit: a plan, and the tree of its result, belong to the whole structure of the arguments",
+     "Jit.TheResultHasTheShapeOfThisCall:Jit.TreesOfOneNumberOfTensorsAreTold:Jit.StaticMembersArePartOfThePlan:Jit.TangentsAndCotangentsHaveAsManyTensors"),
+    (5, "a while is transposed in what its condition does not read", "While.TransposedInWhatItsConditionDoesNotRead"),
+)
+
+
+def measure(work):
+    holds, text = True, []
+    for number, law, tests in LAWS:
+        result = work.gtest("autodiff_tests", tests)
+        wanted = len([t for t in tests.split(":") if "*" not in t])
+        good = not result["failed"] and not result["skipped"] and result["passed"] >= max(1, wanted)
+        holds = holds and good
+        text.append(f"{number:2d} {'holds' if good else 'DOES NOT HOLD'}: {law}; {result['passed']} tests: {tests.replace(':', ', ')}")
+        text += [f"   {failure}" for failure in result["failed"]]
+    return holds, "\n".join(text)
