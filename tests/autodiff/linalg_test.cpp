@@ -80,6 +80,27 @@ TEST(Linalg, EinsumAgainstLoops) {
   EXPECT_THROW(einsum("ij,jk->ik", {c, c}), Error);
 }
 
+TEST(Linalg, EinsumOfTheAxesBetweenDots) {
+  const Tensor a = spread({2, 1, 3, 4}, 9), b = spread({5, 4, 6}, 10), c = spread({3, 4}, 11), d = spread({4}, 12);
+  EXPECT_LE(difference(einsum("...ij,...jk->...ik", {a, b}), matmul(a, b)), 1e-13);  // [2,1] with [5]
+  EXPECT_LE(difference(einsum("...ij,...jk", {a, b}), matmul(a, b)), 1e-13);         // the dots first, then i and k
+  EXPECT_LE(difference(einsum("...ij,jk", {a, transpose(c)}), matmul(a, transpose(c))), 1e-13);
+  EXPECT_LE(difference(einsum("i...->...i", {a}), moveaxis(a, 0, -1)), 0);
+  EXPECT_LE(difference(einsum("i...j->j...", {a}), sum(moveaxis(a, -1, 0), {1})), 1e-15);
+  EXPECT_LE(difference(einsum("...", {a}), a), 0);
+  EXPECT_LE(difference(einsum("...,...", {c, d}), c * d), 0);
+  EXPECT_LE(difference(einsum("...i->...", {d}), sum(d)), 1e-15);
+  EXPECT_LE(difference(einsum("...ii->...i", {matmul(c, transpose(c))}), diagonal(matmul(c, transpose(c)))), 0);
+  EXPECT_LE(difference(einsum("...i, ...i, ... -> ...", {a, c, spread({2, 1, 1}, 13)}), sum(a * c, {-1}) * spread({2, 1, 1}, 13)), 1e-14);
+  EXPECT_EQ(einsum("...i,...i->...", {zeros({0, 3}), ones({1, 3})}).shape(), Shape{0});
+  const auto f = [](Tensor x, Tensor y) { return sum(square(einsum("...ij,...jk->...ik", {x, y}))); };
+  const auto g = [](Tensor x, Tensor y) { return sum(square(matmul(x, y))); };
+  EXPECT_LE(difference(grad(f)(a, b), grad(g)(a, b)), 1e-11);
+  EXPECT_LE(difference(vmap([&](Tensor x) { return einsum("i...->...", {x}); })(a), sum(a, {1})), 1e-15);
+  for (const char* formula : {"...i->i", "...i...->...", "....i->...", "..i->...", "...ijklm->...", "...i->......"}) EXPECT_THROW(einsum(formula, {a}), Error) << formula;
+  EXPECT_THROW(einsum("...,...->...", {zeros({2}), zeros({3})}), Error);
+}
+
 TEST(Linalg, SmallForms) {
   EXPECT_LE(difference(kron(eye(2), tensor({1.0, 2.0}, {1, 2})), tensor({1.0, 2.0, 0.0, 0.0, 0.0, 0.0, 1.0, 2.0}, {2, 4})), 0);
   EXPECT_LE(difference(diag(tensor({1.0, 2.0})), tensor({1.0, 0.0, 0.0, 2.0}, {2, 2})), 0);

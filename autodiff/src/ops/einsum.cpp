@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Einstein's summation: operands are joined from left to right, each pair by one batched matrix product.
+// Einstein's summation: operands are joined from left to right, each pair by one batched matrix product. The axes of an
+// ellipsis count as letters, '0' for the last of them.
 #include <algorithm>
 #include <map>
 
@@ -16,6 +17,35 @@ struct Term {
 };
 
 bool has(const std::string& s, char c) { return s.find(c) != std::string::npos; }
+
+constexpr char kDots = '\1';  // the three dots as one mark, which no formula holds
+
+std::string compact(const std::string& formula) {
+  std::string text;
+  for (char c : formula)
+    if (c != ' ') text += c;
+  for (std::size_t at; (at = text.find("...")) != std::string::npos;) text.replace(at, 3, 1, kDots);
+  return text;
+}
+/// `letters` with n axes in place of the ellipsis, if there is one.
+std::string spelled(std::string letters, int n) {
+  std::string axes;
+  while (n-- > 0) axes += static_cast<char>('0' + n);
+  if (const std::size_t at = letters.find(kDots); at != std::string::npos) letters.replace(at, 1, axes);
+  return letters;
+}
+/// An axis of an ellipsis that has size 1 in one operand and more, or 0, in another goes from the first.
+void broadcast_axes(std::vector<Term>& terms) {
+  auto stretched = [&](char c) {
+    return std::any_of(terms.begin(), terms.end(), [c](const Term& x) { return has(x.letters, c) && x.t.shape()[static_cast<int>(x.letters.find(c))] != 1; });
+  };
+  for (Term& x : terms)
+    for (std::size_t d = x.letters.size(); d-- > 0;)
+      if (const char c = x.letters[d]; '0' <= c && c <= '9' && x.t.shape()[static_cast<int>(d)] == 1 && stretched(c)) {
+        x.t = squeeze(x.t, static_cast<int>(d));
+        x.letters.erase(d, 1);
+      }
+}
 
 /// Axes of `x` in the order of `letters`, all of which it has.
 Tensor arranged(const Term& x, const std::string& letters) {
@@ -69,37 +99,46 @@ Term joined(Term a, Term b, const std::string& keep) {
 }  // namespace
 
 Tensor einsum(const std::string& formula, const std::vector<Tensor>& operands, Where where) {
-  std::string text;
-  for (char c : formula)
-    if (c != ' ') text += c;
+  const std::string text = compact(formula);
   auto refuse = [&](const std::string& why) { fail("einsum", "\"" + formula + "\": " + why, where); };
   const std::size_t arrow = text.find("->");
   std::vector<Term> terms(1);
   for (char c : text.substr(0, arrow)) {
     if (c == ',') terms.emplace_back();
-    else if (('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z')) terms.back().letters += c;
-    else refuse(std::string("'") + c + "' is neither a letter nor a comma");
+    else if (('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z') || (c == kDots && !has(terms.back().letters, c))) terms.back().letters += c;
+    else if (c == kDots) refuse("one operand has two ellipses");
+    else refuse(std::string("'") + c + "' is neither a letter nor a comma nor '...'");
   }
   if (terms.size() != operands.size()) refuse("names " + std::to_string(terms.size()) + " operands, got " + std::to_string(operands.size()));
   std::map<char, Index> sizes;
   std::map<char, int> uses;
+  int dots = 0;  // axes of the longest ellipsis
   for (std::size_t k = 0; k < terms.size(); ++k) {
     terms[k].t = operands[k];
-    if (static_cast<int>(terms[k].letters.size()) != operands[k].ndim())
-      refuse("operand " + std::to_string(k) + " has letters '" + terms[k].letters + "' and is " + to_string(operands[k].type()));
-    for (int d = 0; d < operands[k].ndim(); ++d) {
-      const char c = terms[k].letters[d];
-      ++uses[c];
-      if (!sizes.emplace(c, operands[k].shape()[d]).second && sizes[c] != operands[k].shape()[d])
-        refuse(std::string("'") + c + "' is " + std::to_string(sizes[c]) + " and, in operand " + std::to_string(k) + ", " + std::to_string(operands[k].shape()[d]));
-    }
+    const bool open = has(terms[k].letters, kDots);
+    const int free = operands[k].ndim() - static_cast<int>(terms[k].letters.size()) + open;
+    if (open ? free < 0 : free != 0) refuse("operand " + std::to_string(k) + " is " + to_string(operands[k].type()) + ", which its letters do not fit");
+    terms[k].letters = spelled(terms[k].letters, free);
+    if (open) dots = std::max(dots, free);
   }
+  broadcast_axes(terms);
+  for (std::size_t k = 0; k < terms.size(); ++k)
+    for (int d = 0; d < terms[k].t.ndim(); ++d) {
+      const char c = terms[k].letters[d];
+      const Index n = terms[k].t.shape()[d];
+      ++uses[c];
+      if (!sizes.emplace(c, n).second && sizes[c] != n)
+        refuse(('0' <= c && c <= '9' ? std::string("an axis of '...'") : std::string("'") + c + "'") + " is " + std::to_string(sizes[c]) + " and, in operand " + std::to_string(k) + ", " + std::to_string(n));
+    }
   std::string result;
   if (arrow == std::string::npos) {
+    result = spelled({kDots}, dots);
     for (const auto& [c, n] : uses)
-      if (n == 1) result += c;
+      if (n == 1 && !has(result, c)) result += c;
   } else {
     result = text.substr(arrow + 2);
+    if (dots > 0 && !has(result, kDots)) refuse("the result lacks the '...' of an operand");
+    result = spelled(result, dots);
     for (std::size_t i = 0; i < result.size(); ++i)
       if (!uses.contains(result[i]) || result.find(result[i], i + 1) != std::string::npos)
         refuse(std::string("'") + result[i] + "' in the result does not name one axis of an operand");

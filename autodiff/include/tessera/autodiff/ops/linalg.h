@@ -22,7 +22,8 @@ Tensor dot(Arg a, Arg b);
 Tensor outer(Arg a, Arg b);  ///< [m] and [n] -> [m, n], a_i b_j
 Tensor kron(Arg a, Arg b);   ///< Kronecker product of two matrices
 /// Einstein's summation, `einsum("bij,bjk->bik", {x, y})`: letters that the result lacks are summed. Without
-/// `->` the result has the letters that occur once, in alphabetical order.
+/// `->` the result has the letters that occur once, in alphabetical order. `...` stands for any number of axes, which
+/// broadcast and which the result must have; without `->` they come first: `einsum("...ij,...jk", {x, y})`.
 Tensor einsum(const std::string& formula, const std::vector<Tensor>& operands, Where where = Where::here());
 
 Tensor diagonal(Arg x);  ///< [..., m, n] -> [..., min(m, n)]
