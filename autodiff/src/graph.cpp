@@ -78,6 +78,7 @@ void Recorder::record(const std::shared_ptr<Recorder>& self, const Primitive& p,
     Types types;
     for (const Tensor* t : in) types.push_back(t->type());
     results = p.infer(types, attr.get());
+    for (const Type& t : results) checked_bytes(p.name, t);
   }
   const auto out_begin = static_cast<Graph::Id>(g.types.size());
   for (std::size_t k = 0; k < out.size(); ++k) out[k] = traced(self, g.add_value(results[k]), results[k]);

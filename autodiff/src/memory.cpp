@@ -81,21 +81,8 @@ void* fresh(std::size_t r) {
   return p;
 }
 
-}  // namespace
-
-namespace detail {
-
-void* allocate(std::size_t bytes) {
-  const std::size_t r = rounded(bytes);
-  const std::size_t now = in_use.fetch_add(r, std::memory_order_relaxed) + r;
-  const std::size_t cap = limit.load(std::memory_order_relaxed);
-  if (cap && now > cap) {
-    in_use.fetch_sub(r, std::memory_order_relaxed);
-    throw Error("[memory] " + std::to_string(r) + " bytes more would exceed the limit of " + std::to_string(cap) +
-                " bytes (" + std::to_string(now - r) + " in use); raise it with set_memory_limit");
-  }
-  for (std::size_t seen = peak.load(std::memory_order_relaxed); now > seen && !peak.compare_exchange_weak(seen, now);) {
-  }
+/// A block of r bytes, reused or new.
+void* block(std::size_t r) {
   if (r <= kSmall) {
     if (SmallCache* c = small_cache()) {
       const int k = SmallCache::class_of(r);
@@ -116,8 +103,34 @@ void* allocate(std::size_t bytes) {
       return p;
     }
   }
+  void* p = fresh(r);
   allocations.fetch_add(1, std::memory_order_relaxed);
-  return fresh(r);
+  return p;
+}
+
+}  // namespace
+
+namespace detail {
+
+void* allocate(std::size_t bytes) {
+  const std::size_t r = rounded(bytes);
+  const std::size_t now = in_use.fetch_add(r, std::memory_order_relaxed) + r;
+  const std::size_t cap = limit.load(std::memory_order_relaxed);
+  if (cap && now > cap) {
+    in_use.fetch_sub(r, std::memory_order_relaxed);
+    throw Error("[memory] " + std::to_string(r) + " bytes more would exceed the limit of " + std::to_string(cap) +
+                " bytes (" + std::to_string(now - r) + " in use); raise it with set_memory_limit");
+  }
+  void* p;
+  try {
+    p = block(r);
+  } catch (...) {
+    in_use.fetch_sub(r, std::memory_order_relaxed);
+    throw;
+  }
+  for (std::size_t seen = peak.load(std::memory_order_relaxed); now > seen && !peak.compare_exchange_weak(seen, now);) {
+  }
+  return p;
 }
 
 void deallocate(void* p, std::size_t bytes) {

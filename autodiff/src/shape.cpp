@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/autodiff/shape.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "tessera/autodiff/primitive.h"
@@ -13,6 +14,20 @@ std::string to_string(const Shape& s) {
   return out + "]";
 }
 std::string to_string(const Type& t) { return name_of(t.dtype) + to_string(t.shape); }
+
+Index Shape::count_of_large() const {
+  if (std::find(begin(), end(), 0) != end()) return 0;
+  fail("shape", to_string(*this) + " has 2^63 elements or more");
+}
+
+Index checked_bytes(const char* op, const Type& t) {
+  for (Index d : t.shape)
+    if (d < 0) fail(op, "negative size in " + to_string(t));
+  Index bytes = 0;
+  if (__builtin_mul_overflow(t.shape.count(), static_cast<Index>(size_of(t.dtype)), &bytes))
+    fail(op, to_string(t) + " has 2^63 bytes or more");
+  return bytes;
+}
 
 namespace detail {
 std::string text_of(Index v) { return std::to_string(v); }

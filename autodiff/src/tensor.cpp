@@ -3,12 +3,14 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "kernels/copy.h"
 #include "memory_internal.h"
 #include "tensor_internal.h"
 #include "tessera/autodiff/graph.h"
 #include "tessera/autodiff/ops/elementwise.h"
+#include "tessera/autodiff/primitive.h"
 
 namespace tessera {
 namespace detail {
@@ -65,17 +67,19 @@ void destroy(TensorImpl* p) {
 }
 
 Tensor empty_result(Dtype dtype, const Shape& shape) {
+  const Index n = shape.count();
+  Index bytes = 0;
+  if (n < 0 || __builtin_mul_overflow(n, static_cast<Index>(size_of(dtype)), &bytes)) checked_bytes("memory", {dtype, shape});  // throws
   TensorImpl* p = new_impl();
   p->view.dtype = dtype;
   p->view.shape = shape;
-  const Index n = shape.count();
   if (n == 1) {
     p->view.strides = Shape::filled(shape.size(), 1);
     p->view.data = p->scalar;
   } else {
     p->view.strides = row_major(shape);
     try {
-      p->buffer = new_buffer(static_cast<std::size_t>(n) * size_of(dtype));
+      p->buffer = new_buffer(static_cast<std::size_t>(bytes));
     } catch (...) {
       destroy(p);
       throw;
@@ -123,12 +127,56 @@ const Tensor& concrete(const char* op, const Tensor& t, Where where) {
 
 }  // namespace detail
 
-Tensor empty(const Type& type) { return detail::empty_result(type.dtype, type.shape); }
+Tensor empty(const Type& type) {
+  checked_bytes("empty", type);
+  return detail::empty_result(type.dtype, type.shape);
+}
 
-Tensor full(const Shape& shape, c128 value, Dtype dtype) {
-  for (Index d : shape)
-    if (d < 0) fail("full", "negative size in " + to_string(shape));
-  Tensor one = scalar(value, dtype);
+namespace {
+
+/// The literal as an element; throws, naming both, where T does not hold it.
+template <class T>
+T element_of(const char* op, const Literal& v, Where where) {
+  using Kind = Literal::Kind;
+  const bool whole = v.kind == Kind::integer || v.kind == Kind::boolean;
+  auto refuse = [&](const std::string& number) { fail(op, std::string("a ") + name_of(dtype_of<T>()) + " does not hold " + number, where); };
+  if constexpr (std::is_same_v<T, bool>) {
+    return whole ? v.integer != 0 : v.number != c128(0);
+  } else if constexpr (!std::is_arithmetic_v<T>) {
+    using R = typename T::value_type;
+    return whole ? T(static_cast<R>(v.integer)) : T(static_cast<R>(v.number.real()), static_cast<R>(v.number.imag()));
+  } else {
+    if (!whole && v.number.imag() != 0) refuse(detail::text_of(v.number));
+    if constexpr (std::is_floating_point_v<T>) {
+      return whole ? static_cast<T>(v.integer) : static_cast<T>(v.number.real());
+    } else {
+      using Limits = std::numeric_limits<T>;
+      if (whole) {
+        if (!std::in_range<T>(v.integer)) refuse(std::to_string(v.integer));
+        return static_cast<T>(v.integer);
+      }
+      const double x = std::trunc(v.number.real());
+      if (!(x >= static_cast<double>(Limits::min()) && x < std::ldexp(1.0, Limits::digits))) refuse(detail::text_of(v.number.real()));
+      return static_cast<T>(x);
+    }
+  }
+}
+
+}  // namespace
+
+Tensor detail::literal(const char* op, const Literal& value, Dtype dtype, Where where) {
+  Tensor t = empty_result(dtype, {});
+  visit_dtype(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    *static_cast<T*>(t.impl()->view.data) = element_of<T>(op, value, where);
+  });
+  return t;
+}
+Tensor scalar(Literal value, Dtype dtype) { return detail::literal("scalar", value, dtype, {}); }
+
+Tensor full(const Shape& shape, Literal value, Dtype dtype) {
+  checked_bytes("full", {dtype, shape});
+  const Tensor one = detail::literal("full", value, dtype, {});
   Tensor t = detail::empty_result(dtype, shape);
   View spread = one.view();
   spread.shape = shape;
@@ -139,18 +187,6 @@ Tensor full(const Shape& shape, c128 value, Dtype dtype) {
 Tensor zeros(const Shape& shape, Dtype dtype) { return full(shape, 0.0, dtype); }
 Tensor ones(const Shape& shape, Dtype dtype) { return full(shape, 1.0, dtype); }
 
-Tensor scalar(c128 value, Dtype dtype) {
-  Tensor t = detail::empty_result(dtype, {});
-  visit_dtype(dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    T v;
-    if constexpr (std::is_same_v<T, c64> || std::is_same_v<T, c128>) v = T(value.real(), value.imag());
-    else if constexpr (std::is_same_v<T, bool>) v = value.real() != 0;
-    else v = static_cast<T>(value.real());
-    *static_cast<T*>(t.impl()->view.data) = v;
-  });
-  return t;
-}
 Tensor::Tensor(double value) {
   *this = scalar(value, Dtype::f64);
 }
@@ -169,6 +205,9 @@ Tensor arange(Index n, Dtype dtype) {
   Tensor t = detail::empty_result(dtype, {n});
   visit_dtype(dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
+    if constexpr (std::is_integral_v<T>)
+      if (n > 0 && static_cast<std::uint64_t>(n - 1) > static_cast<std::uint64_t>(std::numeric_limits<T>::max()))
+        fail("arange", std::string("a ") + name_of(dtype) + " does not hold " + std::to_string(n - 1));
     for (Index i = 0; i < n; ++i) {
       if constexpr (std::is_same_v<T, c64>) static_cast<T*>(t.impl()->view.data)[i] = T(static_cast<float>(i));
       else if constexpr (std::is_same_v<T, c128>) static_cast<T*>(t.impl()->view.data)[i] = T(static_cast<double>(i));
@@ -180,7 +219,9 @@ Tensor arange(Index n, Dtype dtype) {
 
 Tensor linspace(double first, double last, Index n, Dtype dtype) {
   if (!is_inexact(dtype)) fail("linspace", std::string("needs a floating type, got ") + name_of(dtype));
-  std::vector<double> v(static_cast<std::size_t>(std::max<Index>(n, 0)));
+  if (n < 0) fail("linspace", "negative length " + std::to_string(n));
+  checked_bytes("linspace", {Dtype::f64, {n}});
+  std::vector<double> v(static_cast<std::size_t>(n));
   for (Index i = 0; i < n; ++i)
     v[i] = n == 1 ? first : i == n - 1 ? last : first + (last - first) * (static_cast<double>(i) / static_cast<double>(n - 1));
   return cast(tensor(v), dtype);
@@ -188,8 +229,7 @@ Tensor linspace(double first, double last, Index n, Dtype dtype) {
 
 template <class T>
 Tensor from_span(std::span<const T> values, const Shape& shape) {
-  for (Index d : shape)
-    if (d < 0) fail("from_span", "negative size in " + to_string(shape));
+  checked_bytes("from_span", {dtype_of<T>(), shape});
   if (shape.count() != static_cast<Index>(values.size()))
     fail("from_span", "shape " + to_string(shape) + " holds " + std::to_string(shape.count()) + " elements, got " +
                           std::to_string(values.size()));
@@ -202,6 +242,7 @@ template <class T>
 Tensor from_pointer(const T* data, const Shape& shape, std::function<void()> release, Shape strides) {
   if (!strides.empty() && strides.size() != shape.size())
     fail("from_pointer", "shape " + to_string(shape) + " and strides " + to_string(strides) + " differ in length");
+  checked_bytes("from_pointer", {dtype_of<T>(), shape});
   detail::TensorImpl* p = detail::new_impl();
   p->view = {const_cast<T*>(data), dtype_of<T>(), shape, strides.empty() ? row_major(shape) : strides};
   p->buffer = new Buffer;

@@ -5,6 +5,7 @@
 #include "../kernels/arithmetic.h"
 #include "../kernels/functions.h"
 #include "../kernels/map.h"
+#include "../tensor_internal.h"
 #include "../transform_internal.h"
 #include "tessera/autodiff/ops.h"
 
@@ -149,7 +150,7 @@ Tensor as_complex(Arg x) {
 }
 Tensor stop_gradient(Arg x) { return apply(primitive<StopGradient>(), {}, x.where, detail::to_tensor("stop_gradient", x)); }
 Tensor cast(Arg x, Dtype dtype) {
-  if (x.kind != Arg::Kind::tensor) return scalar(x.scalar, dtype);
+  if (!x.tensor) return detail::literal("cast", x.literal, dtype, x.where);
   const Tensor t = detail::to_tensor("cast", x);
   if (t.dtype() == dtype) return t;
   return apply(primitive<Cast>(), attributes(CastTo{dtype}), x.where, t);

@@ -67,7 +67,7 @@ Tensor take_along_axis(Arg x, Arg indices, int axis) {
 Tensor one_hot(Arg indices, Index n, Dtype dtype) {
   const Tensor i = detail::to_tensor("one_hot", indices, Dtype::i64);
   if (!is_integer(i.dtype())) fail("one_hot", "indices must be integers, got " + to_string(i.type()), indices.where);
-  return cast(equal(expand_dims(i, -1), arange(n, i.dtype())), dtype);
+  return cast(equal(expand_dims(cast(i, Dtype::i64), -1), arange(n)), dtype);
 }
 
 Tensor nonzero(Arg x) {

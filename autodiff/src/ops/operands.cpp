@@ -3,29 +3,39 @@
 // How operands meet: literals take the tensor's type, types widen, shapes broadcast.
 #include "tessera/autodiff/ops/elementwise.h"
 #include "tessera/autodiff/ops/shape.h"
+#include "../tensor_internal.h"
 #include "tessera/autodiff/primitive.h"
 
 namespace tessera::detail {
 namespace {
 
-const char* literal(Arg::Kind k) {
+using Kind = Literal::Kind;
+
+const char* name_of(Kind k) {
   switch (k) {
-    case Arg::Kind::integer: return "integer";
-    case Arg::Kind::real: return "real";
-    case Arg::Kind::complex: return "complex";
+    case Kind::integer: return "integer";
+    case Kind::real: return "real";
+    case Kind::complex: return "complex";
     default: return "bool";
   }
 }
 
-/// The type a literal takes beside a tensor of type `t`.
-Dtype literal_dtype(const char* op, const Arg& a, Dtype t) {
-  const bool fits = a.kind == Arg::Kind::integer   ? t != Dtype::boolean
-                    : a.kind == Arg::Kind::real    ? is_inexact(t)
-                    : a.kind == Arg::Kind::complex ? is_inexact(t)
-                                                   : t == Dtype::boolean;
+std::string text_of(const Literal& v) {
+  switch (v.kind) {
+    case Kind::integer: return std::to_string(v.integer);
+    case Kind::real: return detail::text_of(v.number.real());
+    case Kind::complex: return detail::text_of(v.number);
+    default: return v.integer ? "true" : "false";
+  }
+}
+
+/// The literal in the type that it takes beside a tensor of type `t`.
+Tensor beside(const char* op, const Arg& a, Dtype t) {
+  const Kind kind = a.literal.kind;
+  const bool fits = kind == Kind::integer ? t != Dtype::boolean : kind == Kind::boolean ? t == Dtype::boolean : is_inexact(t);
   if (!fits)
-    fail(op, std::string("a ") + literal(a.kind) + " literal beside a " + name_of(t) + " tensor; use cast to say which type is meant", a.where);
-  return a.kind == Arg::Kind::complex ? complex_of(t) : t;
+    fail(op, std::string("the ") + name_of(kind) + " literal " + text_of(a.literal) + " beside a " + tessera::name_of(t) + " tensor; use cast to say which type is meant", a.where);
+  return literal(op, a.literal, kind == Kind::complex ? complex_of(t) : t, a.where);
 }
 
 Tensor converted(const Tensor& t, Dtype to) { return t.dtype() == to ? t : cast(t, to); }
@@ -33,33 +43,29 @@ Tensor converted(const Tensor& t, Dtype to) { return t.dtype() == to ? t : cast(
 }  // namespace
 
 Tensor to_tensor(const char* op, const Arg& a, Dtype like) {
-  if (a.kind == Arg::Kind::tensor) {
+  if (a.tensor) {
     if (!a.tensor->defined()) fail(op, "the operand is undefined", a.where);
     return *a.tensor;
   }
-  if (a.kind == Arg::Kind::boolean) return scalar(a.scalar, Dtype::boolean);
-  return scalar(a.scalar, literal_dtype(op, a, like));
+  return beside(op, a, a.literal.kind == Kind::boolean ? Dtype::boolean : like);
 }
 
 std::pair<Tensor, Tensor> meet(const char* op, const Arg& a, const Arg& b) {
-  const bool ta = a.kind == Arg::Kind::tensor, tb = b.kind == Arg::Kind::tensor;
   Tensor x, y;
-  if (ta && tb) {
+  if (a.tensor && b.tensor) {
     x = to_tensor(op, a), y = to_tensor(op, b);
     if (!can_promote(x.dtype(), y.dtype()))
       fail(op, "types " + to_string(x.type()) + " and " + to_string(y.type()) + " do not mix silently; use cast on one of them", a.where);
     const Dtype d = promote(x.dtype(), y.dtype());
     x = converted(x, d), y = converted(y, d);
-  } else if (ta) {
+  } else if (a.tensor) {
     x = to_tensor(op, a);
-    const Dtype d = literal_dtype(op, b, x.dtype());
-    y = scalar(b.scalar, d);
-    x = converted(x, d);
-  } else if (tb) {
+    y = beside(op, b, x.dtype());
+    x = converted(x, y.dtype());
+  } else if (b.tensor) {
     y = to_tensor(op, b);
-    const Dtype d = literal_dtype(op, a, y.dtype());
-    x = scalar(a.scalar, d);
-    y = converted(y, d);
+    x = beside(op, a, y.dtype());
+    y = converted(y, x.dtype());
   } else {
     x = to_tensor(op, a), y = to_tensor(op, b);
     const Dtype d = promote(x.dtype(), y.dtype());

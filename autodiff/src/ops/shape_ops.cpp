@@ -6,6 +6,7 @@
 
 #include "../kernels/copy.h"
 #include "../kernels/map.h"
+#include "../tensor_internal.h"
 #include "../transform_internal.h"
 #include "tessera/autodiff/ops.h"
 
@@ -101,7 +102,9 @@ struct Broadcast : Linear<Broadcast> {
       ok = dims[k] >= 0 && dims[k] < shape.size() && (k == 0 || dims[k] > dims[k - 1]) &&
            (in[0].shape[k] == 1 || in[0].shape[k] == shape[static_cast<int>(dims[k])]);
     if (!ok) fail(name, "cannot make " + to_string(shape) + " of " + to_string(in[0]) + " along axes " + to_string(dims));
-    return {{in[0].dtype, shape}};
+    const Type t{in[0].dtype, shape};
+    checked_bytes(name, t);  // a view takes no memory that could run out
+    return {t};
   }
   static KernelFn kernel(std::span<const Dtype>, const Attributes*) { return nullptr; }
   static bool view(const View& in, const Attributes* a, View& out) {
@@ -145,12 +148,14 @@ struct Slice : Linear<Slice> {
     bool ok = start.size() == n && stop.size() == n && step.size() == n;
     for (int d = 0; ok && d < n; ++d) {
       ok = 0 <= start[d] && start[d] <= stop[d] && stop[d] <= in[0].shape[d] && step[d] > 0;
-      if (ok) s.push_back((stop[d] - start[d] + step[d] - 1) / step[d]);
+      if (ok) s.push_back(count(start[d], stop[d], step[d]));
     }
     if (!ok)
       fail(name, "start " + to_string(start) + ", stop " + to_string(stop) + ", step " + to_string(step) + " do not fit " + to_string(in[0]));
     return {{in[0].dtype, s}};
   }
+  /// Of start, start + step, ... below stop, for steps of any size.
+  static Index count(Index start, Index stop, Index step) { return start < stop ? (stop - start - 1) / step + 1 : 0; }
   static KernelFn kernel(std::span<const Dtype>, const Attributes*) { return nullptr; }
   static bool view(const View& in, const Attributes* a, View& out) {
     const auto& [start, stop, step] = get<SliceAttr>(a);
@@ -158,8 +163,8 @@ struct Slice : Linear<Slice> {
     Index offset = 0;
     for (int d = 0; d < in.shape.size(); ++d) {
       offset += start[d] * in.strides[d];
-      out.shape[d] = (stop[d] - start[d] + step[d] - 1) / step[d];
-      out.strides[d] = in.strides[d] * step[d];
+      out.shape[d] = count(start[d], stop[d], step[d]);
+      if (out.shape[d] > 1) out.strides[d] = in.strides[d] * step[d];
     }
     if (out.shape.count() > 0) out.data = static_cast<std::byte*>(in.data) + offset * static_cast<Index>(size_of(in.dtype));
     return true;
@@ -221,8 +226,11 @@ struct Pad : Linear<Pad> {
     Shape s;
     bool ok = low.size() == n && high.size() == n && interior.size() == n && in[1].shape.empty() && in[1].dtype == in[0].dtype;
     for (int d = 0; ok && d < n; ++d) {
-      ok = low[d] >= 0 && high[d] >= 0 && interior[d] >= 0;
-      s.push_back(low[d] + high[d] + in[0].shape[d] + std::max<Index>(in[0].shape[d] - 1, 0) * interior[d]);
+      const Index n = in[0].shape[d];
+      Index size = 0;  // (n - 1) interior + n + low + high
+      ok = low[d] >= 0 && high[d] >= 0 && interior[d] >= 0 && !__builtin_mul_overflow(std::max<Index>(n - 1, 0), interior[d], &size) &&
+           !__builtin_add_overflow(size, n, &size) && !__builtin_add_overflow(size, low[d], &size) && !__builtin_add_overflow(size, high[d], &size);
+      s.push_back(size);
     }
     if (!ok)
       fail(name, "low " + to_string(low) + ", high " + to_string(high) + ", interior " + to_string(interior) + " do not fit " + to_string(in[0]));
@@ -239,8 +247,8 @@ struct Pad : Linear<Pad> {
       Index offset = 0;
       for (int d = 0; d < at.shape.size(); ++d) {
         offset += low[d] * at.strides[d];
-        at.strides[d] *= interior[d] + 1;
         at.shape[d] = in[0]->shape[d];
+        if (at.shape[d] > 1) at.strides[d] *= interior[d] + 1;
       }
       if (in[0]->count() == 0) return;
       at.data = static_cast<std::byte*>(at.data) + offset * static_cast<Index>(size_of(at.dtype));
@@ -290,7 +298,8 @@ struct Concatenate : Linear<Concatenate> {
       if (in[k].shape.size() == expect.size()) expect[axis] = in[k].shape[axis];
       if (in[k].dtype != t.dtype || in[k].shape != expect)
         fail(name, to_string(in[0]) + " and " + to_string(in[k]) + " differ beyond axis " + std::to_string(axis));
-      t.shape[axis] += in[k].shape[axis];
+      if (__builtin_add_overflow(t.shape[axis], in[k].shape[axis], &t.shape[axis]))
+        fail(name, to_string(in[0]) + ", " + to_string(in[k]) + ", ... have 2^63 positions or more along axis " + std::to_string(axis));
     }
     return {t};
   }
@@ -344,14 +353,15 @@ TESSERA_REGISTER(Copy);
 
 Tensor reshape(Arg x, Shape shape) {
   const Tensor t = detail::to_tensor("reshape", x);
-  Index known = 1;
   int open = -1;
   for (int d = 0; d < shape.size(); ++d) {
     if (shape[d] == -1 && open < 0) open = d;
     else if (shape[d] < 0) fail("reshape", "sizes must not be negative, got " + to_string(shape), x.where);
-    else known *= shape[d];
   }
   if (open >= 0) {
+    Shape rest = shape;
+    rest.erase(open);
+    const Index known = rest.count();
     if (known == 0 || t.size() % known) fail("reshape", "cannot make " + to_string(shape) + " of " + to_string(t.type()), x.where);
     shape[open] = t.size() / known;
   }
@@ -441,10 +451,10 @@ Tensor reverse(Arg x, const Shape& axes) {
   for (Index& d : a) d = axis_of("reverse", static_cast<int>(d), t.ndim(), x.where);
   return apply(primitive<Reverse>(), attributes(ShapeAttr{a}), x.where, t);
 }
-Tensor pad(Arg x, const Shape& low, const Shape& high, Shape interior, double value) {
+Tensor pad(Arg x, const Shape& low, const Shape& high, Shape interior, Literal value) {
   const Tensor t = detail::to_tensor("pad", x);
   if (interior.empty()) interior = Shape::filled(t.ndim(), 0);
-  return apply(primitive<Pad>(), attributes(PadAttr{low, high, interior}), x.where, t, scalar(value, t.dtype()));
+  return apply(primitive<Pad>(), attributes(PadAttr{low, high, interior}), x.where, t, detail::literal("pad", value, t.dtype(), x.where));
 }
 Tensor concatenate(const std::vector<Tensor>& parts, int axis, Where where) {
   if (parts.empty()) fail("concatenate", "needs at least one part", where);

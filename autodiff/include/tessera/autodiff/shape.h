@@ -51,10 +51,11 @@ class Shape {
     for (int i = at; i + 1 < n_; ++i) dims_[i] = dims_[i + 1];
     --n_;
   }
-  /// Product of all entries; 1 for the empty shape.
+  /// Product of all entries; 1 for the empty shape. Throws where it is 2^63 or more.
   Index count() const {
     Index n = 1;
-    for (int i = 0; i < n_; ++i) n *= dims_[i];
+    for (int i = 0; i < n_; ++i)
+      if (__builtin_mul_overflow(n, dims_[i], &n)) return count_of_large();
     return n;
   }
   bool operator==(const Shape& o) const {
@@ -65,19 +66,21 @@ class Shape {
   }
 
  private:
+  Index count_of_large() const;  ///< 0 where an entry is 0, which the product passed by; else throws
+
   std::uint8_t n_ = 0;
   Index dims_[kMaxDims] = {};
 };
 
 std::string to_string(const Shape& s);  ///< `[3,4]`
 
-/// Row-major strides in elements.
+/// Row-major strides in elements. Where there are none the strides mean nothing and may wrap.
 inline Shape row_major(const Shape& s) {
   Shape r = s;
-  Index step = 1;
+  std::uint64_t step = 1;
   for (int i = s.size() - 1; i >= 0; --i) {
-    r[i] = step;
-    step *= s[i];
+    r[i] = static_cast<Index>(step);
+    step *= static_cast<std::uint64_t>(s[i]);
   }
   return r;
 }
@@ -90,6 +93,10 @@ struct Type {
 };
 std::string to_string(const Type& t);  ///< `f64[3,4]`
 
+/// Memory that the elements take when they lie side by side. Throws, naming `op`, for a negative size and where the
+/// elements or their bytes are 2^63 or more.
+Index checked_bytes(const char* op, const Type& t);
+
 /// A strided block of elements in memory; strides count elements and may be 0 or negative.
 struct View {
   void* data = nullptr;
@@ -99,10 +106,10 @@ struct View {
 
   Index count() const { return shape.count(); }
   bool contiguous() const {
-    Index step = 1;
+    std::uint64_t step = 1;  // as in row_major
     for (int i = shape.size() - 1; i >= 0; --i) {
-      if (shape[i] != 1 && strides[i] != step) return false;
-      step *= shape[i];
+      if (shape[i] != 1 && strides[i] != static_cast<Index>(step)) return false;
+      step *= static_cast<std::uint64_t>(shape[i]);
     }
     return true;
   }

@@ -2,11 +2,13 @@
 #pragma once
 #include <atomic>
 #include <complex>
+#include <concepts>
 #include <functional>
 #include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tessera/autodiff/shape.h"
@@ -86,31 +88,54 @@ class Tensor {
   detail::TensorImpl* p_ = nullptr;
 };
 
+/// A number as the user wrote it. Integers keep all bits; those beyond 64 bits with sign count as real.
+struct Literal {
+  enum class Kind : std::uint8_t { integer, real, complex, boolean };
+  Kind kind;
+  union {
+    std::int64_t integer;  ///< of integer and boolean
+    c128 number;           ///< of real and complex
+  };
+
+  Literal(int v = 0) : kind(Kind::integer), integer(v) {}
+  Literal(double v) : kind(Kind::real), number(v) {}
+  Literal(bool v) : kind(Kind::boolean), integer(v) {}
+  Literal(c128 v) : kind(Kind::complex), number(v) {}
+  Literal(c64 v) : Literal(c128(v)) {}
+  template <std::integral T>
+  Literal(T v) : Literal() {
+    if (std::in_range<std::int64_t>(v)) integer = static_cast<std::int64_t>(v);
+    else *this = static_cast<double>(v);
+  }
+};
+
 /// An operand as the user wrote it: a tensor, or a literal that takes the other operand's type (a weak
-/// scalar). Remembers the line of the call. Lives no longer than the call.
+/// scalar); an integer that the type does not hold is an error. Remembers the line of the call. Lives no longer
+/// than the call.
 struct Arg {
-  enum class Kind : std::uint8_t { tensor, integer, real, complex, boolean };
-  Kind kind = Kind::tensor;
-  const Tensor* tensor = nullptr;
-  c128 scalar{};
+  const Tensor* tensor = nullptr;  ///< null for a literal
+  Literal literal;
   Where where;
 
   Arg(const Tensor& t, Where w = Where::here()) : tensor(&t), where(w) {}
-  Arg(double v, Where w = Where::here()) : kind(Kind::real), scalar(v), where(w) {}
+  Arg(double v, Where w = Where::here()) : literal(v), where(w) {}
   Arg(float v, Where w = Where::here()) : Arg(double(v), w) {}
-  Arg(int v, Where w = Where::here()) : kind(Kind::integer), scalar(v), where(w) {}
-  Arg(std::int64_t v, Where w = Where::here()) : kind(Kind::integer), scalar(double(v)), where(w) {}
-  Arg(bool v, Where w = Where::here()) : kind(Kind::boolean), scalar(v), where(w) {}
-  Arg(c128 v, Where w = Where::here()) : kind(Kind::complex), scalar(v), where(w) {}
+  Arg(int v, Where w = Where::here()) : literal(v), where(w) {}
+  Arg(bool v, Where w = Where::here()) : literal(v), where(w) {}
+  Arg(c128 v, Where w = Where::here()) : literal(v), where(w) {}
   Arg(c64 v, Where w = Where::here()) : Arg(c128(v), w) {}
+  template <std::integral T>
+  Arg(T v, Where w = Where::here()) : literal(v), where(w) {}
 };
 
 // ---- making tensors -------------------------------------------------------------------------------------
-Tensor full(const Shape& shape, c128 value, Dtype dtype = Dtype::f64);
+// A size whose elements or bytes would be 2^63 or more is an error, and so is a literal that `dtype` does not hold; an
+// integer type takes the whole part of a real one.
+Tensor full(const Shape& shape, Literal value, Dtype dtype = Dtype::f64);
 Tensor zeros(const Shape& shape, Dtype dtype = Dtype::f64);
 Tensor ones(const Shape& shape, Dtype dtype = Dtype::f64);
 Tensor eye(Index n, Dtype dtype = Dtype::f64);
-/// 0, 1, ..., n-1.
+/// 0, 1, ..., n-1, all of which an integer `dtype` must hold.
 Tensor arange(Index n, Dtype dtype = Dtype::i64);
 /// n values from first to last, both included.
 Tensor linspace(double first, double last, Index n, Dtype dtype = Dtype::f64);
@@ -134,7 +159,7 @@ Tensor tensor(std::initializer_list<T> values, const Shape& shape) {
   return from_span<T>(std::span<const T>(values.begin(), values.size()), shape);
 }
 inline Tensor tensor(double v) { return Tensor(v); }
-Tensor scalar(c128 value, Dtype dtype);
+Tensor scalar(Literal value, Dtype dtype);
 /// Views memory that the caller owns, without a copy; `release` runs when the last view is gone. The memory
 /// must not change while any tensor views it. Strides in elements; row-major when empty.
 template <class T>

@@ -5,7 +5,8 @@
 #include "tessera/autodiff/tensor.h"
 
 // Element-wise operations. Operands broadcast by NumPy's rules (trailing axes align, size 1 stretches).
-// Literals take the tensor's type; f32 with f64 and real with complex widen; integers with floats throw.
+// Literals take the tensor's type, and it is an error if that does not hold an integer one (u8 and 300, or -1);
+// f32 with f64 and real with complex widen; integers with floats throw.
 // Derivatives of complex functions are those of the holomorphic function; of abs, real, imag, conj and
 // complex those of the map on R^2 (gradients are adjoints: grad |z|^2 = 2 z).
 
@@ -64,8 +65,12 @@ Tensor pow(Arg x, Arg y);
 template <std::floating_point T>
 Tensor pow(Arg x, T y) { return pow(x, Arg(y, x.where)); }
 Tensor pow(Arg x, int n);  ///< by repeated multiplication; n may be negative for inexact types
+/// An exponent of another integer type: the same where int holds it, else as a literal of the type of x.
+template <std::integral T>
+  requires(!std::is_same_v<T, bool>)
+Tensor pow(Arg x, T n) { return std::in_range<int>(n) ? pow(x, static_cast<int>(n)) : pow(x, Arg(n, x.where)); }
 Tensor rem(Arg x, Arg y);  ///< remainder with the sign of x (C's fmod)
-Tensor maximum(Arg x, Arg y);  ///< NaN if either is NaN; at ties the derivative is shared equally
+Tensor maximum(Arg x, Arg y);  ///< NaN if either is NaN; the derivative goes to what was chosen, NaN too; ties share it equally
 Tensor minimum(Arg x, Arg y);
 Tensor atan2(Arg y, Arg x);
 Tensor hypot(Arg x, Arg y);

@@ -26,7 +26,7 @@ Tensor slice(Arg x, int axis, Index start, Index stop, Index step = 1);
 Tensor select(Arg x, int axis, Index position);
 Tensor reverse(Arg x, const Shape& axes);
 /// `low` and `high` elements of `value` around every axis and `interior` between neighbours.
-Tensor pad(Arg x, const Shape& low, const Shape& high, Shape interior = {}, double value = 0);
+Tensor pad(Arg x, const Shape& low, const Shape& high, Shape interior = {}, Literal value = 0);
 Tensor concatenate(const std::vector<Tensor>& parts, int axis = 0, Where where = Where::here());
 Tensor stack(const std::vector<Tensor>& parts, int axis = 0, Where where = Where::here());
 std::vector<Tensor> split(Arg x, int parts, int axis = 0);
