@@ -20,6 +20,8 @@ Tensor with_batch(const Tensor& x, bool batched, Index size);
 void push_tangents(const Graph& g, std::span<const Tensor> values, std::vector<Tensor>& t);
 /// Operations that repeat an earlier one are replaced by it, those that no output needs go. Values keep their numbers.
 void share_repeated_work(Graph& g);
+/// Where x is the value y that was chosen among such: equal, or NaN.
+Tensor is_value(const Tensor& x, const Tensor& y);
 const Primitive& mul_primitive();
 /// The primitive that gives the same bits as `p` (a sum, of type `t`) of a product, from the factors; null if none
 /// is cheaper.

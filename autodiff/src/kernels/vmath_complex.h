@@ -118,7 +118,7 @@ TESSERA_HD_INLINE c128 sqrt(c128 z) {
   const double other = 0.5 * (abs(w.im) / t);
   const bool left = z.re < 0;
   double re = (left ? other : t) * back, im = (left ? t : other) * back;
-  im = largest == 0 ? 0.0 : im;
+  im = (z.re == 0) & (z.im == 0) ? 0.0 : im;
   re = abs(z.im) == kInfinity<double> ? kInfinity<double> : re;
   im = abs(z.im) == kInfinity<double> ? kInfinity<double> : im;
   return {re, with_sign(im, sign_of(z.im))};
@@ -205,7 +205,8 @@ TESSERA_HD_INLINE c128 tanh(c128 z) {
   const double sh = sinh(b), ch = cosh(b);
   const double denominator = fma(sh, sh, c * c);
   const double e = exp(-a);
-  const double re = large ? 1.0 : sh * ch / denominator;
+  const double one = a < kInfinity<double> ? 1.0 + 0 * s : 1.0;  // NaN where y is NaN or infinite
+  const double re = large ? one : sh * ch / denominator;
   const double im = large ? (4 * s * c * e) * e : s * c / denominator;
   return {with_sign(re, sign_of(z.re)), im};
 }

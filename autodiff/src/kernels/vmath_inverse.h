@@ -59,7 +59,8 @@ TESSERA_HD_INLINE double atan2(double y, double x) {
   ax = infinite ? 1.0 : ax * s;
   ay = infinite ? 1.0 : ay * s;
   ax = largest == 0 ? 1.0 : ax;
-  return with_sign(detail::angle(ay, ax, sign_of(x) != 0), sign_of(y));
+  const double a = with_sign(detail::angle(ay, ax, sign_of(x) != 0), sign_of(y));
+  return (x == x) & (y == y) ? a : x + y;
 }
 
 /// NaN outside [-1, 1].

@@ -185,14 +185,14 @@ struct ScatterExtreme : Scatter<P, kReal | kInteger> {
   static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
     const int b = a.get<BatchDims>().batch_dims;
     const Tensor &x = a.in[0], &idx = a.in[1], &u = a.in[2];
-    const Tensor kept = equal(x, a.out[0]);
+    const Tensor kept = detail::is_value(x, a.out[0]);
     if (t[0].defined()) o[0] = where(kept, t[0], detail::zeros_of(x.type()));
     if (!t[2].defined()) return;
     // The first update that equals the result takes the derivative.
     const Tensor number = update_numbers(u, idx.shape(), b);
     const Index none = number.size();
-    const Tensor hit = logical_and(equal(u, gather_bound(a.out[0], idx, b)), logical_not(gather_bound(kept, idx, b)));
-    const Tensor first = scatter_min(broadcast_to(scalar(static_cast<double>(none), Dtype::i64), x.shape()), idx, where(hit, number, none), b);
+    const Tensor hit = logical_and(detail::is_value(u, gather_bound(a.out[0], idx, b)), logical_not(gather_bound(kept, idx, b)));
+    const Tensor first = scatter_min(broadcast_to(scalar(none, Dtype::i64), x.shape()), idx, where(hit, number, none), b);
     const Tensor chosen = logical_and(hit, equal(gather_bound(first, idx, b), number));
     const Tensor moved = where(chosen, t[2], detail::zeros_of(u.type()));
     o[0] = scatter_add(o[0].defined() ? o[0] : detail::zeros_of(x.type()), idx, moved, b);

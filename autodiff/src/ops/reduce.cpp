@@ -135,7 +135,7 @@ struct SumProduct : Bilinear<SumProduct> {
   }
 };
 
-/// The derivative goes to the first extreme element, in row-major order of the reduced axes.
+/// The derivative goes to the first extreme element, in row-major order of the reduced axes; the first NaN is one.
 template <class P>
 struct Extreme : Reduction<P, kReal | kInteger | kBool> {
   static constexpr RuleClass rule = RuleClass::hand;
@@ -148,7 +148,7 @@ struct Extreme : Reduction<P, kReal | kInteger | kBool> {
     Shape reduced;
     for (Index d : axes) reduced.push_back(x.shape()[static_cast<int>(d)]);
     const Tensor position = broadcast_in_dim(reshape(arange(reduced.count()), reduced), x.shape(), axes);
-    const Tensor hit = equal(x, broadcast_in_dim(a.out[0], x.shape(), kept_axes(axes, x.ndim())));
+    const Tensor hit = detail::is_value(x, broadcast_in_dim(a.out[0], x.shape(), kept_axes(axes, x.ndim())));
     const Tensor first = min(where(hit, position, static_cast<std::int64_t>(reduced.count())), axes, true);
     o[0] = sum(where(equal(position, first), t[0], detail::zeros_of(x.type())), axes);
   }
@@ -249,6 +249,8 @@ Tensor reduction(const Arg& x, const Shape& axes, bool keep_dims) {
 }
 
 }  // namespace
+
+Tensor detail::is_value(const Tensor& x, const Tensor& y) { return logical_or(equal(x, y), not_equal(x, x)); }
 
 Tensor sum(Arg x, const Shape& axes, bool keep_dims) {
   if (x.tensor && x.tensor->defined() && x.tensor->dtype() == Dtype::boolean) return sum(Arg(cast(x, Dtype::i64), x.where), axes, keep_dims);
