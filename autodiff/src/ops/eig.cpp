@@ -122,6 +122,10 @@ struct EigPrimitive : LeadingBatch {
     if (!t[0].defined()) return;
     const Tensor &w = a.out[0], &v = a.out[1], &u = a.out[2];
     const Index n = v.dim(-1);
+    if (n == 0) {  // nothing to choose a phase by
+      for (int k : {0, 1, 2}) o[k] = detail::zeros_of(a.out[k].type());
+      return;
+    }
     const Tensor m = matmul(H(u), matmul(cast(t[0], v.dtype()), v));
     const Tensor gaps = detail::reciprocal_or_zero(expand_dims(w, -2) - expand_dims(w, -1));
     const Tensor free = matmul(v, gaps * m);

@@ -51,6 +51,10 @@ struct MatMul : Bilinear<MatMul> {
   static void run(const View& a, const View& b, const View& o) {
     const int nd = a.shape.size();
     const Index m = a.shape[nd - 2], k = a.shape[nd - 1], n = b.shape[nd - 1];
+    if (a.count() == 0 || b.count() == 0) {  // sums of nothing; strides mean nothing here
+      std::fill_n(static_cast<T*>(o.data), o.count(), T(0));
+      return;
+    }
     Blas fa, fb;
     if (!as_blas(a, fa)) return run<T>(detail::contiguous_copy(a).view(), b, o);
     if (!as_blas(b, fb)) return run<T>(a, detail::contiguous_copy(b).view(), o);
@@ -66,9 +70,7 @@ struct MatMul : Bilinear<MatMul> {
       const T* pb = static_cast<const T*>(b.data) + rows.offset(1, r) + q * rows.inner_stride[1];
       gemm<T>(fa.transposed, fb.transposed, m, n, k, pa, fa.ld, pb, fb.ld, c + i * m * n);
     };
-    if (m * n * k == 0) {
-      std::fill(c, c + batch * m * n, T(0));
-    } else if (batch > 1 && m * n * k < (1 << 18)) {
+    if (batch > 1 && m * n * k < (1 << 18)) {
       for_rows(batch, m * n * k, one);
     } else {
       for (Index i = 0; i < batch; ++i) one(i);
@@ -114,9 +116,10 @@ Tensor matmul(Arg a, Arg b) {
   if (column) y = expand_dims(y, 1);
   Tensor z;
   if (x.ndim() > 2 && y.ndim() == 2) {  // one matrix for all: leading axes become rows
-    Shape s = x.shape();
+    Shape s = x.shape(), lead = s;
+    lead.erase(lead.size() - 1);
     s[s.size() - 1] = y.dim(1);
-    z = reshape(apply(primitive<MatMul>(), {}, a.where, reshape(x, {x.size() / std::max<Index>(1, x.dim(-1)), x.dim(-1)}), y), s);
+    z = reshape(apply(primitive<MatMul>(), {}, a.where, reshape(x, {lead.count(), x.dim(-1)}), y), s);
   } else {
     Shape lead;
     const int n = std::max(x.ndim(), y.ndim()) - 2;

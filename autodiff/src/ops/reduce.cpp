@@ -235,17 +235,21 @@ Shape all_axes(const Arg& x) {
     for (int d = 0; d < x.tensor->ndim(); ++d) s.push_back(d);
   return s;
 }
-Tensor restore(const Tensor& reduced, const Shape& full, const Shape& axes) {
-  Shape s = full;
-  for (Index d : axes) s[static_cast<int>(d)] = 1;
-  return reshape(reduced, s);
+/// Of `full` without its `axes`, which are rising, or with 1 in their place.
+Shape reduced_shape(const Shape& full, const Shape& axes, bool keep_dims) {
+  Shape s;
+  for (int d = 0; d < full.size(); ++d) {
+    if (!is_in(axes, d)) s.push_back(full[d]);
+    else if (keep_dims) s.push_back(1);
+  }
+  return s;
 }
 template <class P>
 Tensor reduction(const Arg& x, const Shape& axes, bool keep_dims) {
   const Tensor t = detail::to_tensor(P::name, x);
   const Shape a = normal_axes(P::name, t, axes, x.where);
   const Tensor r = a.empty() ? t : apply(primitive<P>(), attributes(AxesAttr{a}), x.where, t);
-  return keep_dims ? restore(r, t.shape(), a) : r;
+  return keep_dims ? reshape(r, reduced_shape(t.shape(), a, true)) : r;
 }
 
 }  // namespace
@@ -268,8 +272,17 @@ const Primitive* detail::product_form(const Primitive& p, const Attributes* a, c
 }
 Tensor max(Arg x, const Shape& axes, bool keep_dims) { return reduction<ReduceMax>(x, axes, keep_dims); }
 Tensor min(Arg x, const Shape& axes, bool keep_dims) { return reduction<ReduceMin>(x, axes, keep_dims); }
-Tensor any(Arg x, const Shape& axes, bool keep_dims) { return max(Arg(cast(x, Dtype::boolean), x.where), axes, keep_dims); }
-Tensor all(Arg x, const Shape& axes, bool keep_dims) { return min(Arg(cast(x, Dtype::boolean), x.where), axes, keep_dims); }
+namespace {
+/// Of nothing, where there is no extreme, `empty` is the answer.
+template <class P>
+Tensor quantified(const Arg& x, const Shape& axes, bool keep_dims, bool empty) {
+  const Tensor t = cast(x, Dtype::boolean);
+  if (t.size() != 0) return reduction<P>(Arg(t, x.where), axes, keep_dims);
+  return broadcast_to(scalar(empty, Dtype::boolean), reduced_shape(t.shape(), normal_axes(P::name, t, axes, x.where), keep_dims));
+}
+}  // namespace
+Tensor any(Arg x, const Shape& axes, bool keep_dims) { return quantified<ReduceMax>(x, axes, keep_dims, false); }
+Tensor all(Arg x, const Shape& axes, bool keep_dims) { return quantified<ReduceMin>(x, axes, keep_dims, true); }
 Tensor mean(Arg x, const Shape& axes, bool keep_dims) {
   const Tensor t = detail::to_tensor("mean", x);
   Index n = 1;
@@ -280,20 +293,19 @@ Tensor mean(Arg x, const Shape& axes, bool keep_dims) {
 Tensor prod(Arg x, const Shape& axes, bool keep_dims) {
   const Tensor t = detail::to_tensor("prod", x);
   const Shape a = normal_axes("prod", t, axes, x.where);
-  Shape order = kept_axes(a, t.ndim()), kept;
-  for (Index d : order) kept.push_back(t.shape()[static_cast<int>(d)]);
+  const Shape result = reduced_shape(t.shape(), a, keep_dims);
+  if (t.size() == 0) return full(result, 1, t.dtype());
+  Shape order = kept_axes(a, t.ndim()), flat;
+  for (Index d : order) flat.push_back(t.shape()[static_cast<int>(d)]);
   for (Index d : a) order.push_back(d);
-  Shape flat = kept;
-  flat.push_back(a.empty() ? 1 : t.size() / std::max<Index>(1, kept.count()));
-  if (t.size() == 0 && kept.count() != 0) return full(keep_dims ? Shape(kept) : kept, 1.0, t.dtype());
+  flat.push_back(t.size() / flat.count());
   Tensor p = reshape(transpose(Arg(t, x.where), order), flat);
   for (Index n = p.dim(-1); n > 1; n = p.dim(-1)) {
     const Index half = n / 2;
     Tensor q = slice(p, -1, 0, half) * slice(p, -1, half, 2 * half);
     p = n % 2 ? concatenate({q, slice(p, -1, n - 1, n)}, -1) : q;
   }
-  p = reshape(p, kept);
-  return keep_dims ? restore(p, t.shape(), a) : p;
+  return reshape(p, result);
 }
 Tensor sum(Arg x) { return sum(x, all_axes(x)); }
 Tensor mean(Arg x) { return mean(x, all_axes(x)); }

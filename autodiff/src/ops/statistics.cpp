@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/autodiff/ops/statistics.h"
 
+#include <algorithm>
+#include <limits>
+
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/primitive.h"
 
@@ -12,8 +15,15 @@ Shape all_axes(const Tensor& t) {
   for (int d = 0; d < t.ndim(); ++d) s.push_back(d);
   return s;
 }
+/// The number of elements along the axes.
+Index count_along(const Tensor& t, const Shape& axes) {
+  Index n = 1;
+  for (Index d : axes) n *= t.dim(static_cast<int>(d));
+  return n;
+}
 /// The largest element along the axes, 0 where it is not finite: only the scale of what is exponentiated.
 Tensor shift_of(const Tensor& t, const Shape& axes) {
+  if (count_along(t, axes) == 0) return sum(t, axes, true);
   const Tensor m = stop_gradient(max(t, axes, true));
   return where(is_finite(m), m, 0.0);
 }
@@ -22,6 +32,7 @@ Tensor shift_of(const Tensor& t, const Shape& axes) {
 
 Tensor logsumexp(Arg x, const Shape& axes, bool keep_dims) {
   const Tensor t = detail::to_tensor("logsumexp", x);
+  if (count_along(t, axes) == 0) return sum(t, axes, keep_dims) - std::numeric_limits<double>::infinity();  // log 0, without slope
   const Tensor m = shift_of(t, axes);
   const Tensor s = log(sum(exp(t - m), axes, true)) + m;
   return keep_dims ? s : sum(s, axes);
@@ -40,11 +51,10 @@ Tensor log_softmax(Arg x, int axis) {
 Tensor variance(Arg x, const Shape& axes, int ddof, bool keep_dims) {
   const Tensor t = detail::to_tensor("variance", x);
   const Tensor mid = mean(t, axes, true);
-  const double n = static_cast<double>(t.size()) / static_cast<double>(std::max<Index>(1, mid.size()));
-  if (n <= ddof) fail("variance", "needs more than " + std::to_string(ddof) + " elements, got " + to_string(t.type()), x.where);
+  const double n = static_cast<double>(count_along(t, axes));
   const Tensor d = t - mid;
   const Tensor square_of = is_complex(t.dtype()) ? square(real(d)) + square(imag(d)) : square(d);
-  return sum(square_of, axes, keep_dims) / (n - ddof);
+  return sum(square_of, axes, keep_dims) / std::max(n - ddof, 0.0);
 }
 Tensor variance(Arg x) { return variance(x, all_axes(detail::to_tensor("variance", x))); }
 Tensor standard_deviation(Arg x, const Shape& axes, int ddof, bool keep_dims) { return sqrt(variance(x, axes, ddof, keep_dims)); }

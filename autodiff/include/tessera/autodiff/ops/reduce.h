@@ -5,7 +5,9 @@
 #include "tessera/autodiff/tensor.h"
 
 // Reductions over axes (all axes when none are named; negative axes count from the end). Sums and products
-// follow a tree that depends on the shape alone, so that results are the same bits on any number of threads.
+// follow a tree that depends on the shape alone, so that results are the same bits on any number of threads. Of no
+// elements the sum is 0, the product 1, the mean NaN, `any` false and `all` true; extremes there are an error, as in NumPy.
+// NaN counts as largest and as smallest.
 
 namespace tessera {
 
