@@ -14,6 +14,15 @@ LAWS = (
     (4, "jit: a plan, and the tree of its result, belong to the whole structure of the arguments",
      "Jit.TheResultHasTheShapeOfThisCall:Jit.TreesOfOneNumberOfTensorsAreTold:Jit.StaticMembersArePartOfThePlan:Jit.TangentsAndCotangentsHaveAsManyTensors"),
     (5, "a while is transposed in what its condition does not read", "While.TransposedInWhatItsConditionDoesNotRead"),
+    (6, "a size of 2^63 elements or bytes is refused, one of nothing is held", "Sizes.OfTwoTo63AndMoreAreRefused:Sizes.AreCheckedWhereOnlyTypesAreKnown:Sizes.OfNothingAreHeld"),
+    (8, "an integer literal keeps its bits or is refused",
+     "Literals.KeepTheirBitsOrAreRefusedByEveryIntegerType:Literals.AreNotDoubles:Literals.AsExponents:Arange.IsHeldByItsType"),
+    (9, "NaN stays, and takes the derivative of the choice it won",
+     "NaN.StaysInBothArguments:NaN.StaysInComplexFunctions:NaN.ThatAReductionChoosesTakesItsDerivative:NaN.ThatTwoArgumentsChooseTakesItsDerivative:"
+     "NaN.ThatAScatterChoosesTakesItsDerivative"),
+    (13, "arrays without elements are as in NumPy, under every transform",
+     "Empty.ProductsAreSumsOfNothing:Empty.ProductsOfEveryType:Empty.ReductionsGiveTheirIdentity:Empty.FactorisationsAndSolvesHaveNothingToDo"),
+    (14, "a running sum is as good as the sum; einsum takes an ellipsis", "Cumsum.OfTenMillionTermsIsAsGoodAsTheirSum:Linalg.EinsumOfTheAxesBetweenDots"),
 )
 
 
