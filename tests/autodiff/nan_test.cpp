@@ -21,7 +21,7 @@
 namespace tessera {
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN(), kFar = std::numeric_limits<double>::infinity();
+constexpr double kMissing = std::numeric_limits<double>::quiet_NaN(), kFar = std::numeric_limits<double>::infinity();
 
 struct Function1 {
   const char* name;
@@ -53,11 +53,11 @@ std::vector<double> doubles(const Tensor& x) { return cast(x, Dtype::f64).to_vec
 TEST(NaN, StaysAtEveryPlaceOfEveryFunction) {
   for (const Dtype type : {Dtype::f32, Dtype::f64})
     for (const Function1& g : functions_of_one()) {
-      EXPECT_TRUE(std::isnan(doubles(g.f(scalar(kNone, type)))[0])) << g.name << " alone, " << name_of(type);
+      EXPECT_TRUE(std::isnan(doubles(g.f(scalar(kMissing, type)))[0])) << g.name << " alone, " << name_of(type);
       for (const Index n : {1, 2, 3, 7, 8, 9, 16, 17, 33}) {
         const Tensor plain = g.f(full({n}, 0.625, type));
         for (Index at = 0; at < n; ++at) {
-          const Tensor here = equal(arange(n), at), x = where(here, cast(kNone, type), cast(0.625, type)), y = g.f(x);
+          const Tensor here = equal(arange(n), at), x = where(here, cast(kMissing, type), cast(0.625, type)), y = g.f(x);
           const Tensor missing = not_equal(y, y);
           EXPECT_TRUE(all(equal(missing, here)).item<bool>()) << g.name << " at " << at << " of " << n << ", " << name_of(type);
           EXPECT_TRUE(all(logical_or(here, equal(y, plain))).item<bool>()) << g.name << ": the neighbours of a NaN move";
@@ -72,7 +72,7 @@ TEST(NaN, StaysInBothArguments) {
     std::function<Tensor(const Tensor&, const Tensor&)> f;
     std::function<double(double, double)> expected;
   };
-  const auto choice = [](double a, double b, bool first) { return std::isnan(a) || std::isnan(b) ? kNone : first ? a : b; };
+  const auto choice = [](double a, double b, bool first) { return std::isnan(a) || std::isnan(b) ? kMissing : first ? a : b; };
   const Function2 functions[] = {
       {"add", [](auto& x, auto& y) { return x + y; }, [](double x, double y) { return x + y; }},
       {"sub", [](auto& x, auto& y) { return x - y; }, [](double x, double y) { return x - y; }},
@@ -88,8 +88,8 @@ TEST(NaN, StaysInBothArguments) {
       {"abs", [](auto& x, auto& y) { return abs(complex(x, y)); }, [](double x, double y) { return std::hypot(x, y); }}};
   const std::vector<double> numbers = {0.0, -0.0, 1.0, -1.0, 2.5, -1e300, 5e-324, kFar, -kFar};
   std::vector<double> a, b;
-  for (double v : numbers) a.insert(a.end(), {kNone, v}), b.insert(b.end(), {v, kNone});
-  a.push_back(kNone), b.push_back(kNone);
+  for (double v : numbers) a.insert(a.end(), {kMissing, v}), b.insert(b.end(), {v, kMissing});
+  a.push_back(kMissing), b.push_back(kMissing);
   for (const Dtype type : {Dtype::f32, Dtype::f64}) {
     const Tensor x = cast(tensor(a), type), y = cast(tensor(b), type);
     const std::vector<double> u = doubles(x), v = doubles(y);
@@ -110,7 +110,7 @@ TEST(NaN, StaysInComplexFunctions) {
     for (const Function1& g : functions_of_one()) {
       if (!g.complex) continue;
       for (const double other : {0.0, -0.0, 1.0, -1.0, 0.5, -3.0, 30.0})
-        for (const c128 z : {c128(kNone, other), c128(other, kNone), c128(kNone, kNone)}) {
+        for (const c128 z : {c128(kMissing, other), c128(other, kMissing), c128(kMissing, kMissing)}) {
           const c128 expected = g.complex(z);
           const c128 got = cast(g.f(scalar(z, type)), Dtype::c128).item<c128>(), together = cast(g.f(full({9}, z, type)), Dtype::c128).to_vector<c128>()[8];
           for (const c128 v : {got, together}) {
@@ -122,7 +122,7 @@ TEST(NaN, StaysInComplexFunctions) {
 }
 
 TEST(NaN, ThatAReductionChoosesTakesItsDerivative) {
-  const Tensor x = tensor({1.0, kNone, 5.0, kNone, 2.0, 3.0}, {2, 3});
+  const Tensor x = tensor({1.0, kMissing, 5.0, kMissing, 2.0, 3.0}, {2, 3});
   for (const bool largest : {true, false}) {
     const auto extreme = [largest](Tensor t, const Shape& axes) { return largest ? max(t, axes) : min(t, axes); };
     const auto whole = [&](Tensor t) { return largest ? max(t) : min(t); };
@@ -137,7 +137,7 @@ TEST(NaN, ThatAReductionChoosesTakesItsDerivative) {
 }
 
 TEST(NaN, ThatTwoArgumentsChooseTakesItsDerivative) {
-  const Tensor x = tensor({kNone, 1.0, kNone, 2.0, 1.0, kFar}), y = tensor({1.0, kNone, kNone, 2.0, 3.0, -kFar});
+  const Tensor x = tensor({kMissing, 1.0, kMissing, 2.0, 1.0, kFar}), y = tensor({1.0, kMissing, kMissing, 2.0, 3.0, -kFar});
   const auto slopes = [&](auto f, int k) { return k == 0 ? grad([&](Tensor t) { return sum(f(t, y)); })(x).to_vector() : grad([&](Tensor t) { return sum(f(x, t)); })(y).to_vector(); };
   const auto larger = [](Tensor a, Tensor b) { return maximum(a, b); };
   const auto smaller = [](Tensor a, Tensor b) { return minimum(a, b); };
@@ -145,12 +145,12 @@ TEST(NaN, ThatTwoArgumentsChooseTakesItsDerivative) {
   EXPECT_EQ(slopes(larger, 1), (std::vector<double>{0, 1, 0.5, 0.5, 1, 0}));
   EXPECT_EQ(slopes(smaller, 0), (std::vector<double>{1, 0, 0.5, 0.5, 1, 0}));
   EXPECT_EQ(slopes(smaller, 1), (std::vector<double>{0, 1, 0.5, 0.5, 0, 1}));
-  EXPECT_EQ(grad([](Tensor t) { return sum(clip(t, 0.0, 1.0)); })(tensor({kNone, 0.5, 2.0})).to_vector(), (std::vector<double>{1, 1, 0}));
+  EXPECT_EQ(grad([](Tensor t) { return sum(clip(t, 0.0, 1.0)); })(tensor({kMissing, 0.5, 2.0})).to_vector(), (std::vector<double>{1, 1, 0}));
 }
 
 TEST(NaN, ThatAScatterChoosesTakesItsDerivative) {
   const Tensor at = tensor<std::int64_t>({0, 0, 1, 1, 2});
-  const Tensor x = tensor({0.0, 0.0, kNone}), u = tensor({1.0, kNone, kNone, 4.0, 7.0});
+  const Tensor x = tensor({0.0, 0.0, kMissing}), u = tensor({1.0, kMissing, kMissing, 4.0, 7.0});
   for (auto f : {scatter_max, scatter_min}) {
     EXPECT_EQ(grad([&](Tensor t) { return sum(f(x, at, t, 0)); })(u).to_vector(), (std::vector<double>{0, 1, 1, 0, 0}));
     EXPECT_EQ(grad([&](Tensor t) { return sum(f(t, at, u, 0)); })(x).to_vector(), (std::vector<double>{0, 0, 1}));
@@ -160,7 +160,7 @@ TEST(NaN, ThatAScatterChoosesTakesItsDerivative) {
 }
 
 TEST(NaN, ThatOrderChoosesTakesItsDerivative) {
-  const Tensor x = tensor({1.0, kNone, 5.0}), w = tensor({1.0, 10.0, 100.0});
+  const Tensor x = tensor({1.0, kMissing, 5.0}), w = tensor({1.0, 10.0, 100.0});
   EXPECT_EQ(grad([&](Tensor t) { return sum(w * cummax(t)); })(x).to_vector(), (std::vector<double>{1, 110, 0}));
   EXPECT_EQ(grad([&](Tensor t) { return sum(w * cummin(t)); })(x).to_vector(), (std::vector<double>{1, 110, 0}));
   EXPECT_EQ(grad([&](Tensor t) { return sum(w * sort(t)); })(x).to_vector(), (std::vector<double>{1, 100, 10}));  // NaN is last
