@@ -258,6 +258,36 @@ TEST(While, TransposedInWhatItsConditionDoesNotRead) {
   EXPECT_NE(message_of([&] { (void)detail::transpose_graph(g, std::vector<Tensor>{u}); }).find("which its condition reads"), std::string::npos);
 }
 
+TEST(While, TransposedOverABatchWhoseElementsGoDifferentWays) {
+  // v_k -> a^(n_k) v_k by a loop, b_k v_k or 2 v_k by a branch: diagonal maps, their own transposes, also twice and in a batch of batches.
+  const Tensor n = tensor({0.0, 3.0, 1.0}), v = tensor({1.0, -2.0, 3.0});
+  const auto loop = [](Tensor x, Tensor m) {
+    return while_loop([&](const std::pair<Tensor, Tensor>& s) { return s.first < m; }, [](const std::pair<Tensor, Tensor>& s) { return std::pair(s.first + 1.0, 0.5 * s.second); },
+                      std::pair(Tensor(0.0), x)).second;
+  };
+  const auto branch = [](Tensor x, Tensor m) { return cond(m > 0.5, [&](Tensor u) { return u / m; }, [](Tensor u) { return 2.0 * u; }, x); };
+  const Tensor diagonals[] = {tensor({1.0, 0.125, 0.5}), tensor({2.0, 1.0 / 3, 1.0})};
+  int which = 0;
+  for (const auto& f : {std::function<Tensor(Tensor, Tensor)>(loop), std::function<Tensor(Tensor, Tensor)>(branch)}) {
+    const Tensor d = diagonals[which++];
+    const auto map = [&](const std::vector<Tensor>& x) { return std::vector<Tensor>{vmap(f)(x[0], n)}; };
+    const auto turned = [&](const std::vector<Tensor>& c) { return detail::transpose_graph(trace(map, std::vector<Type>{v.type()}), c); };
+    const auto again = [&](const std::vector<Tensor>& c) { return detail::transpose_graph(trace(turned, std::vector<Type>{v.type()}), c); };
+    EXPECT_LE(relative_distance(turned({v})[0], d * v), 1e-15);
+    EXPECT_LE(relative_distance(again({v})[0], d * v), 1e-15);
+    EXPECT_LE(relative_distance(detail::vmap_flat(again, {stack({v, 2.0 * v})}, {0}, 0)[0], stack({d * v, 2.0 * d * v})), 1e-15);
+    // A rule whose backward is such a loop, under vmap, grad and jvp.
+    const auto rule = [&](Tensor x, Tensor m) {
+      return custom_vjp([f](const std::vector<Tensor>& u) { return std::vector<Tensor>{f(u[0], u[1]) * u[0], u[0], u[1]}; }, 1,
+                        [f](const std::vector<Tensor>& kept, const std::vector<Tensor>& ct) { return std::vector<Tensor>{f(ct[0], kept[1]) * 2.0 * kept[0], zeros({})}; })({x, m})[0];
+    };
+    const auto loss = [&](Tensor x) { return sum(vmap(rule)(x, n)); };
+    EXPECT_LE(relative_distance(grad(loss)(v), 2.0 * d * v), 1e-15);
+    EXPECT_LE(relative_distance(hvp(loss, v, ones({3})), 2.0 * d), 1e-15);
+    EXPECT_LE(relative_distance(grad([&](Tensor x) { return sum(grad(loss)(x)); })(v), 2.0 * d), 1e-15);
+  }
+}
+
 TEST(Cond, WhatABranchDoesWithCapturedValuesIsTheBranchs) {
   // Nothing of x but the branch: at the point that is guarded against, the other branch has the derivative.
   const auto f = [](Tensor x) { return cond(x > 0.0, [&](Tensor v) { return v * log(x); }, [&](Tensor v) { return 2.0 * v + x; }, 3.0 * x); };

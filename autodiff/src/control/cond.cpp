@@ -41,7 +41,7 @@ struct Cond : Hand<Cond> {
     for (std::size_t k = 0; k < n; ++k) in.push_back(!t[k].empty());
     Flags out(b.then_f->graph().outputs.size(), false);
     for (const BodyPtr& f : {b.then_f, b.else_f}) {
-      const Flags v = reached(f->graph(), in, true);
+      const Flags v = reached(f->graph(), in, Follow::tangents);
       for (std::size_t k = 0; k < out.size(); ++k) out[k] = out[k] || v[f->graph().outputs[k]];
     }
     Closed then_f = joint_graph(b.then_f->graph(), riders, {{n}}, in, {{out.size(), false}}, out);
@@ -88,7 +88,7 @@ struct Cond : Hand<Cond> {
       types.push_back(c.type());
     }
     const auto turned = [&](const Graph& g) {
-      const Flags v = reached(g, in, true);
+      const Flags v = reached(g, in, Follow::unknown);
       return close(record_branch("vjp", [&](const std::vector<Tensor>& x) {
         std::vector<Graph::Id> linear_in, known_in, out;
         for (std::size_t k = 0; k < n; ++k) (in[k] ? linear_in : known_in).push_back(g.inputs[k]);

@@ -7,24 +7,25 @@
 
 namespace tessera::detail {
 
-Flags reached(const Graph& g, const Flags& inputs, bool derivative) {
+Flags reached(const Graph& g, const Flags& inputs, Follow what) {
   Flags v(g.types.size(), false);
   for (std::size_t k = 0; k < g.inputs.size(); ++k)
     if (inputs[k]) v[g.inputs[k]] = true;
   for (const Graph::Equation& e : g.equations) {
-    if (derivative && e.primitive->rule == RuleClass::zero) continue;
+    const bool goes_on = what == Follow::values || e.primitive->rule != RuleClass::zero || (what == Follow::unknown && e.primitive == &stop_gradient_primitive());
+    if (!goes_on) continue;
     bool any = false;
     for (Graph::Id id : g.in(e)) any = any || v[id];
     if (!any) continue;
-    for (Graph::Id k = 0; k < e.out_count; ++k) v[e.out_begin + k] = !derivative || is_inexact(g.types[e.out_begin + k].dtype);
+    for (Graph::Id k = 0; k < e.out_count; ++k) v[e.out_begin + k] = what == Follow::values || is_inexact(g.types[e.out_begin + k].dtype);
   }
   return v;
 }
 
-Flags settle(const Sweep& s, Flags& inputs, bool derivative) {
+Flags settle(const Sweep& s, Flags& inputs, Follow what) {
   const Graph& g = s.body->graph();
   for (;;) {
-    Flags v = reached(g, inputs, derivative);
+    Flags v = reached(g, inputs, what);
     bool grown = false;
     for (std::size_t k = 0; k < s.n_carry; ++k)
       if (v[g.outputs[k]] && !inputs[s.n_consts + k]) inputs[s.n_consts + k] = grown = true;
@@ -60,14 +61,20 @@ Flags needed(const Graph& g, std::span<const Graph::Id> given, std::span<const G
 Graph extract(const Graph& g, std::span<const Graph::Id> inputs, std::span<const Graph::Id> outputs) {
   const Flags used = needed(g, inputs, outputs), given = flagged(g, inputs);
   Graph out;
-  std::vector<Graph::Id> renamed(g.types.size(), 0);
+  constexpr Graph::Id kNowhere = ~Graph::Id(0);
+  std::vector<Graph::Id> renamed(g.types.size(), kNowhere);
+  const auto found = [&](Graph::Id id) {
+    if (renamed[id] == kNowhere)
+      fail("transpose", "what is to be transposed depends on its unknown by an operation that is not linear in it");
+    return renamed[id];
+  };
   for (Graph::Id id : inputs) out.inputs.push_back(renamed[id] = out.add_value(g.types[id]));
   for (const auto& [id, t] : g.captures)
     if (used[id] && !given[id]) out.captures.emplace_back(renamed[id] = out.add_value(g.types[id]), t);
   for (Graph::Equation e : g.equations) {
     if (!asked_for(e, used, given)) continue;
     const auto in_begin = static_cast<Graph::Id>(out.operands.size());
-    for (Graph::Id id : g.in(e)) out.operands.push_back(renamed[id]);
+    for (Graph::Id id : g.in(e)) out.operands.push_back(found(id));
     const auto out_begin = static_cast<Graph::Id>(out.types.size());
     for (Graph::Id k = 0; k < e.out_count; ++k) {
       const Graph::Id id = out.add_value(g.types[e.out_begin + k]);
@@ -77,7 +84,7 @@ Graph extract(const Graph& g, std::span<const Graph::Id> inputs, std::span<const
     e.out_begin = out_begin;
     out.equations.push_back(std::move(e));
   }
-  for (Graph::Id id : outputs) out.outputs.push_back(renamed[id]);
+  for (Graph::Id id : outputs) out.outputs.push_back(found(id));
   return out;
 }
 

@@ -111,7 +111,7 @@ std::vector<std::vector<Tensor>> ride(const Application& a, const Riders& riders
     Flags in;
     for (std::size_t k = 0; k < s.operands(); ++k) in.push_back(!t[at + k].empty());
     flag_sources(s, kept, in);
-    const Flags v = settle(s, in, true);
+    const Flags v = settle(s, in, Follow::tangents);
     Flags out;
     for (Graph::Id id : g.outputs) out.push_back(v[id]);
     for (std::size_t k = 0; k < s.n_carry; ++k) out[k] = in[s.n_consts + k];
@@ -258,10 +258,10 @@ void transpose_loop(const Application& a, std::span<const bool> linear, std::spa
     Divided& p = part[i];
     p.in.assign(linear.begin() + static_cast<std::ptrdiff_t>(at), linear.begin() + static_cast<std::ptrdiff_t>(at + s.operands()));
     flag_sources(s, kept_linear, p.in);
-    p.linear = settle(s, p.in, true);
+    p.linear = settle(s, p.in, Follow::unknown);
     Flags changing(g.inputs.size(), true);
     std::fill_n(changing.begin(), s.n_consts, false);
-    const Flags varies = reached(g, changing, false);
+    const Flags varies = reached(g, changing, Follow::values);
     for (Graph::Id id : residuals(g, p.linear)) {
       const std::size_t n = input_number(g, id);
       if (!varies[id]) p.once.push_back(id);
@@ -469,13 +469,13 @@ void batch_loop(const Application& a, std::span<const bool> batched, Index size,
 
   // Does the condition differ between the elements? Then all that sweep 0 carries does.
   Flags in0(batched.begin() + static_cast<std::ptrdiff_t>(nc), batched.begin() + static_cast<std::ptrdiff_t>(nc + l.sweeps[0].operands()));
-  settle(l.sweeps[0], in0, false);
+  settle(l.sweeps[0], in0, Follow::values);
   bool masked = false;
   Flags condition_in(batched.begin(), batched.begin() + static_cast<std::ptrdiff_t>(nc));
   if (l.condition) {
     for (std::size_t k : l.condition_carry) condition_in.push_back(in0[l.sweeps[0].n_consts + k]);
     const Graph& g = l.condition->graph();
-    masked = reached(g, condition_in, false)[g.outputs[0]];
+    masked = reached(g, condition_in, Follow::values)[g.outputs[0]];
     if (masked) std::fill(condition_in.begin() + static_cast<std::ptrdiff_t>(nc), condition_in.end(), true);
   }
   const auto predicate = [&](const std::vector<Tensor>& x) {
@@ -509,7 +509,7 @@ void batch_loop(const Application& a, std::span<const bool> batched, Index size,
     Flags in(batched.begin() + static_cast<std::ptrdiff_t>(at), batched.begin() + static_cast<std::ptrdiff_t>(at + s.operands()));
     if (masked) std::fill_n(in.begin() + static_cast<std::ptrdiff_t>(s.n_consts), s.n_carry, true);
     flag_sources(s, kept, in);
-    const Flags v = settle(s, in, false);
+    const Flags v = settle(s, in, Follow::values);
     Flags out;
     for (Graph::Id id : g.outputs) out.push_back(v[id]);
     for (std::size_t k = 0; k < s.n_carry; ++k) out[k] = in[s.n_consts + k];

@@ -110,11 +110,14 @@ class Lender {
 // ---- bodies from bodies (derive.cpp) ------------------------------------------------------------------------
 using Flags = std::vector<bool>;
 
-/// Which values of g depend on the flagged inputs. With `derivative`, through operations that have one alone.
-Flags reached(const Graph& g, const Flags& inputs, bool derivative);
+/// What is followed from flagged inputs: values; tangents, through operations that have a derivative; or the unknown of a linear
+/// map, which goes on as a value where `stop_gradient` takes its derivative (finished elements of a batch hold it so).
+enum class Follow : std::uint8_t { values, tangents, unknown };
+/// Which values of g depend on the flagged inputs.
+Flags reached(const Graph& g, const Flags& inputs, Follow what);
 /// The same for the body of a sweep, whose carries are flagged too where their new value is: `inputs` grows until
 /// nothing changes.
-Flags settle(const Sweep& s, Flags& inputs, bool derivative);
+Flags settle(const Sweep& s, Flags& inputs, Follow what);
 /// Which values of g it takes to compute `outputs`, given others.
 Flags needed(const Graph& g, std::span<const Graph::Id> given, std::span<const Graph::Id> outputs);
 /// What of g is needed to compute `outputs` from `inputs`.

@@ -35,7 +35,7 @@ void take_out_invariants(Closed& body, const std::function<Tensor()>& steps) {
   const std::size_t n = body.captured.size();
   Flags carry(g.inputs.size(), true);
   std::fill_n(carry.begin(), n, false);
-  const Flags varies = reached(g, carry, false);
+  const Flags varies = reached(g, carry, Follow::values);
   Flags found(g.types.size(), false), seen(g.types.size(), false);
   bool worth_it = false;
   for (const Graph::Equation& e : g.equations) {

@@ -69,10 +69,11 @@ struct AbsComplex : Unary<AbsComplex, kComplex> {
     if (t[0].defined()) o[0] = real(conj(sign(a.in[0])) * t[0]);
   }
 };
-/// The value with derivative zero.
+/// The value with derivative zero; of the unknown of a linear map nothing comes back.
 struct StopGradient : Unary<StopGradient, kAny> {
   static constexpr RuleClass rule = RuleClass::zero;
   static constexpr const char* name = "stop_gradient";
+  static void transpose(const Application&, std::span<const bool>, std::span<const Tensor>, std::span<Tensor>) {}
   template <class T>
   TESSERA_HD_INLINE static T eval(T x) { return fn::same(x); }
 };
@@ -148,6 +149,7 @@ Tensor as_complex(Arg x) {
     fail("as_complex", "needs a real tensor whose last axis holds real and imaginary part, got " + to_string(t.type()), x.where);
   return complex(select(t, -1, 0), select(t, -1, 1));
 }
+const Primitive& detail::stop_gradient_primitive() { return primitive<StopGradient>(); }
 Tensor stop_gradient(Arg x) { return apply(primitive<StopGradient>(), {}, x.where, detail::to_tensor("stop_gradient", x)); }
 Tensor cast(Arg x, Dtype dtype) {
   if (!x.tensor) return detail::literal("cast", x.literal, dtype, x.where);
