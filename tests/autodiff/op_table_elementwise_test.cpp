@@ -93,6 +93,8 @@ void elementwise_rows(std::vector<Row>& rows) {
   rows.push_back({.primitive = "abs", .dtypes = kReal | kInteger, .inputs = distinct_elements(1), .f = one(abs), .oracle = loop1([](Wide z) { return std::abs(z); }), .large = kLarge});
   rows.push_back({.primitive = "abs_complex", .dtypes = kComplex, .inputs = elements(1, 0.2, 2),
                   .f = one(abs), .oracle = loop1([](Wide z) { return std::abs(z); }), .large = kLarge});
+  rows.push_back({.primitive = "sign_complex", .dtypes = kComplex, .inputs = elements(1, 0.2, 2),
+                  .f = one(sign), .oracle = loop1([](Wide z) { return z / std::abs(z); }), .large = kLarge});
   rows.push_back({.primitive = "neg", .dtypes = kNumber, .inputs = elements(1, -2, 2), .f = one(neg), .oracle = loop1([](Wide z) { return -z; }), .tolerance = 0, .large = kLarge});
   rows.push_back({.primitive = "conj", .dtypes = kComplex, .inputs = elements(1, -2, 2),
                   .f = one(conj), .oracle = loop1([](Wide z) { return std::conj(z); }), .tolerance = 0, .large = kLarge});
@@ -158,6 +160,29 @@ void elementwise_rows(std::vector<Row>& rows) {
                   .oracle = loop2([](Wide x, Wide y) { return y == Wide(0) ? Wide(0) : Wide(std::trunc(x.real() / y.real())); }), .tolerance = 0, .large = kLarge});
   binary("pow", kInexact, pow, [](Wide x, Wide y) { return std::pow(x, y); }, 0.4, 2);
   rows.back().tolerance = 24;
+  // Derivatives that are primitives of their own, by the operation they belong to.
+  const auto derivative = [](auto f, std::vector<int> along) {
+    return [f, along](const Tensors& x) {
+      std::function<Tensor(Tensor, Tensor)> g = f;
+      for (int k : along)
+        g = [g, k](Tensor a, Tensor b) {
+          const Tensor one = ones((k ? b : a).shape(), (k ? b : a).dtype());
+          return k ? jvp([&](Tensor u) { return g(a, u); }, b, one).second : jvp([&](Tensor u) { return g(u, b); }, a, one).second;
+        };
+      return Tensors{g(x[0], x[1])};
+    };
+  };
+  const auto power = [](Tensor x, Tensor y) { return pow(x, y); };
+  rows.push_back({.primitive = "pow_derivative", .variant = "in x", .dtypes = kInexact, .inputs = elements(2, 0.4, 2), .f = derivative(power, {0}),
+                  .oracle = loop2([](Wide x, Wide y) { return y * std::pow(x, y - 1.0L); }), .tolerance = 24, .large = kLarge});
+  rows.push_back({.primitive = "pow_derivative", .variant = "in x and y", .dtypes = kInexact, .inputs = elements(2, 0.4, 2), .f = derivative(power, {0, 1}),
+                  .oracle = loop2([](Wide x, Wide y) { return std::pow(x, y - 1.0L) * (1.0L + y * std::log(x)); }), .tolerance = 24, .large = kLarge});
+  rows.push_back({.primitive = "pow_derivative", .variant = "twice in y", .dtypes = kInexact, .inputs = elements(2, 0.4, 2), .f = derivative(power, {1, 1}),
+                  .oracle = loop2([](Wide x, Wide y) { return std::pow(x, y) * std::log(x) * std::log(x); }), .tolerance = 24, .large = kLarge});
+  rows.push_back({.primitive = "length", .dtypes = kReal, .inputs = elements(1, 0.3, 2), .f = [](const Tensors& x) { return Tensors{detail::root_of_squares(x[0], {})}; },
+                  .oracle = loop1([](Wide x) { return std::sqrt(x); }), .large = kLarge});
+  rows.push_back({.primitive = "hypot_slope", .dtypes = kReal, .inputs = elements(2, 0.3, 2), .f = derivative([](Tensor x, Tensor y) { return hypot(x, y); }, {0}),
+                  .oracle = loop2([](Wide x, Wide y) { return x / std::hypot(x.real(), y.real()); }), .large = kLarge});
   binary("atan2", kReal, atan2, [](Wide y, Wide x) { return Wide(std::atan2(y.real(), x.real())); }, 0.3, 2);
   binary("hypot", kReal, hypot, [](Wide x, Wide y) { return Wide(std::hypot(x.real(), y.real())); }, 0.3, 2);
   rows.push_back({.primitive = "rem", .dtypes = kReal | kInteger,

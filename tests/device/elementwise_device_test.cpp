@@ -10,6 +10,7 @@
 #include <random>
 
 #include "cuda/elementwise.h"
+#include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/graph.h"
 #include "tessera/autodiff/ops.h"
 
@@ -30,10 +31,25 @@ struct Case {
   device::Elementwise device() const { return device::elementwise(primitive->name, type()); }
 };
 
-/// The attributes of the last equation of f.
-AttributesPtr attributes_of(const std::function<Tensor(Tensor)>& f, Dtype t) {
+/// The attributes of the last equation of f, or of its last one of this name.
+AttributesPtr attributes_of(const std::function<Tensor(Tensor)>& f, Dtype t, std::string_view name = {}) {
   const Type type{t, {2}};
-  return trace([&](const std::vector<Tensor>& x) { return std::vector<Tensor>{f(x[0])}; }, {&type, 1}).equations.back().attr;
+  AttributesPtr last;
+  const Graph g = trace([&](const std::vector<Tensor>& x) { return std::vector<Tensor>{f(x[0])}; }, {&type, 1});
+  for (const Graph::Equation& e : g.equations)
+    if (name.empty() || name == e.primitive->name) last = e.attr;
+  return last;
+}
+
+/// The derivative of x^y at y = x, so many times in x and then in y.
+std::function<Tensor(Tensor)> power_along(int in_x, int in_y) {
+  std::function<Tensor(Tensor, Tensor)> f = [](Tensor x, Tensor y) { return pow(x, y); };
+  for (int k = 0; k < in_x + in_y; ++k)
+    f = [f, along_x = k < in_x](Tensor x, Tensor y) {
+      const Tensor one = ones(x.shape(), x.dtype());
+      return along_x ? jvp([&](Tensor u) { return f(u, y); }, x, one).second : jvp([&](Tensor u) { return f(x, u); }, y, one).second;
+    };
+  return [f](Tensor x) { return f(x, x); };
 }
 
 int operands(const Primitive& p) {
@@ -62,6 +78,9 @@ std::vector<Case> cases() {
           if (is_inexact(t) || n >= 0) add({t}, t == Dtype::boolean ? AttributesPtr() : attributes_of([&](Tensor x) { return pow(x, n); }, t), n);
       } else if (name == "polygamma") {
         add({t}, is_float(t) ? attributes_of([&](Tensor x) { return polygamma(2, x); }, t) : AttributesPtr(), 2);
+      } else if (name == "pow_derivative") {
+        for (auto [in_x, in_y] : {std::pair(1, 0), {3, 0}, {0, 2}, {2, 1}})
+          add({t, t}, is_inexact(t) ? attributes_of(power_along(in_x, in_y), t, name) : AttributesPtr(), in_x + 1000 * in_y);
       } else if (name == "select") {
         add({Dtype::boolean, t, t}, {}, 0);
       } else {

@@ -28,6 +28,11 @@ TESSERA_UNARY(acosh);
 TESSERA_UNARY(atanh);
 TESSERA_UNARY(logistic);
 TESSERA_BINARY(pow);
+struct Body_pow_derivative : BinaryWithInt {
+  template <class T>
+  TESSERA_HD_INLINE static auto eval(int orders, T x, T y) { return kernels::fn::pow_derivative(orders % 1000, orders / 1000, x, y); }
+};
+TESSERA_UNARY(sign_complex);
 struct Body_abs : Unary {
   template <class T>
   TESSERA_HD_INLINE static auto eval(T z) { return kernels::fn::hypot(z.real(), z.imag()); }
@@ -58,7 +63,9 @@ std::span<const Row> complex_function_rows() {
       row<Body_atanh>("atanh", Complex{}),
       row<Body_logistic>("logistic", Complex{}),
       row<Body_pow>("pow", Complex{}),
+      row<Body_pow_derivative>("pow_derivative", Complex{}),
       row<Body_abs>("abs_complex", Complex{}),
+      row<Body_sign_complex>("sign_complex", Complex{}),
   };
   return rows;
 }

@@ -38,13 +38,19 @@ TESSERA_UNARY(abs);
 TESSERA_BINARY(pow);
 TESSERA_BINARY(atan2);
 TESSERA_BINARY(hypot);
+TESSERA_BINARY(hypot_slope);
 TESSERA_WITH_INT(polygamma);
+struct Body_pow_derivative : BinaryWithInt {
+  template <class T>
+  TESSERA_HD_INLINE static auto eval(int orders, T x, T y) { return kernels::fn::pow_derivative(orders % 1000, orders / 1000, x, y); }
+};
 
 }  // namespace
 
 std::span<const Row> real_function_rows() {
   static const Row rows[] = {
       row<Body_sqrt>("sqrt", Real{}),
+      row<Body_sqrt>("length", Real{}),
       row<Body_rsqrt>("rsqrt", Real{}),
       row<Body_exp>("exp", Real{}),
       row<Body_expm1>("expm1", Real{}),
@@ -72,8 +78,10 @@ std::span<const Row> real_function_rows() {
       row<Body_lgamma>("lgamma", Real{}),
       row<Body_digamma>("digamma", Real{}),
       row<Body_pow>("pow", Real{}),
+      row<Body_pow_derivative>("pow_derivative", Real{}),
       row<Body_atan2>("atan2", Real{}),
       row<Body_hypot>("hypot", Real{}),
+      row<Body_hypot_slope>("hypot_slope", Real{}),
       row<Body_polygamma>("polygamma", Real{}),
       row<Body_abs>("abs", Integer{}, Real{}),
   };

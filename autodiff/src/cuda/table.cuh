@@ -51,6 +51,13 @@ void launch_with_int(std::int64_t n, const void* const* in, void* out, int param
   forall(n, [=] __device__(std::int64_t i) { store(y + i, Body::eval(parameter, load(x + i))); }, static_cast<cudaStream_t>(stream));
 }
 
+template <class Body, class T>
+void launch_binary_with_int(std::int64_t n, const void* const* in, void* out, int parameter, void* stream) {
+  const T *x = static_cast<const T*>(in[0]), *y = static_cast<const T*>(in[1]);
+  T* z = static_cast<T*>(out);
+  forall(n, [=] __device__(std::int64_t i) { store(z + i, Body::eval(parameter, load(x + i), load(y + i))); }, static_cast<cudaStream_t>(stream));
+}
+
 /// The functions of kernels/ as types.
 struct Unary {
   template <class Body, class T>
@@ -63,6 +70,10 @@ struct Binary {
 struct WithInt {
   template <class Body, class T>
   static constexpr Elementwise launch = launch_with_int<Body, T>;
+};
+struct BinaryWithInt {
+  template <class Body, class T>
+  static constexpr Elementwise launch = launch_binary_with_int<Body, T>;
 };
 #define TESSERA_UNARY(F)                                                        \
   struct Body_##F : Unary {                                                     \

@@ -4,6 +4,7 @@
 #pragma once
 #include <cmath>
 
+#include "arithmetic.h"
 #include "scalar.h"
 #include "vmath.h"
 
@@ -115,10 +116,58 @@ TESSERA_HD_INLINE T pow(T x, T y) {
   if constexpr (is_cplx<T>) return from_vm(vm::pow(to_vm(x), to_vm(y)));
   else return vm::pow(x, y);
 }
+/// Orders in x and in y, the lesser of which pow_derivative takes up to here.
+inline constexpr int kPowOrders = 63;
+/// d^i/dx^i d^j/dy^j x^y = sum over l of (j over l) [d^l/dy^l (y (y-1) ... (y-i+1))] x^(y-i) log(x)^(j-l). A term whose
+/// bracket is 0 is 0 whatever the power of x says; powers of x beat logarithms; 0^0 does not move with its exponent.
+template <class T>
+TESSERA_HD_INLINE T pow_derivative(int i, int j, T x, T y) {
+  const int top = i < j ? i : j;
+  T c[kPowOrders + 1];  // of s^l in (y+s) (y+s-1) ... (y+s-i+1), which is the bracket over l!
+  c[0] = T(1);
+  for (int l = 1; l <= top; ++l) c[l] = T(0);
+  for (int a = 0; a < i; ++a) {
+    const T factor = y - T(static_cast<float>(a));
+    for (int l = top; l > 0; --l) c[l] = mul(c[l], factor) + c[l - 1];
+    c[0] = mul(c[0], factor);
+  }
+  const T exponent = y - T(static_cast<float>(i));
+  if (j == 0) return c[0] == T(0) ? T(0) : mul(c[0], fn::pow(x, exponent));  // unqualified it would be std::pow
+  double above;
+  if constexpr (is_cplx<T>) above = exponent.real();
+  else above = exponent;
+  if (x == T(0) && (above > 0 || (i == 0 && y == T(0)))) return T(0);
+  const T logarithm = fn::log(x);
+  T sum = T(0), powers = T(1);  // from the lowest power of the logarithm on
+  bool none = true;
+  for (int l = j; l >= 0; --l) {
+    if (l <= top && c[l] != T(0)) {
+      double ways = 1;  // j! / (j - l)!
+      for (int a = 0; a < l; ++a) ways *= j - a;
+      sum = sum + mul(T(static_cast<float>(ways)), mul(c[l], powers));
+      none = false;
+    }
+    powers = mul(powers, logarithm);
+  }
+  return none ? T(0) : mul(sum, fn::pow(x, exponent));
+}
 template <class T>
 TESSERA_HD_INLINE T atan2(T y, T x) { return vm::atan2(y, x); }
 /// sqrt(x^2 + y^2) without overflow.
 template <class T>
 TESSERA_HD_INLINE T hypot(T x, T y) { return vm::abs(vm::cplx<T>{x, y}); }
+/// x / hypot(x, y) by the smaller ratio of the two; 0 at 0.
+template <class T>
+TESSERA_HD_INLINE T hypot_slope(T x, T y) {
+  const bool steep = abs(x) < abs(y);
+  const T t = (steep ? x : y) / (steep ? y : x == T(0) ? T(1) : x);
+  return vm::rsqrt(T(1) + t * t) * (steep ? t * sign(y) : sign(x));
+}
+/// z / |z|; 0 at 0.
+template <class T>
+TESSERA_HD_INLINE T sign_complex(T z) {
+  const auto size = hypot(z.real(), z.imag());
+  return size == 0 ? T(0) : T(z.real() / size, z.imag() / size);
+}
 
 }  // namespace tessera::kernels::fn

@@ -69,6 +69,19 @@ struct AbsComplex : Unary<AbsComplex, kComplex> {
     if (t[0].defined()) o[0] = real(conj(sign(a.in[0])) * t[0]);
   }
 };
+/// u = z/|z|, 0 at 0: it turns, du = i u Im(conj(u) dz) / |z|, and NaN at 0.
+struct SignComplex : Unary<SignComplex, kComplex> {
+  static constexpr RuleClass rule = RuleClass::hand;
+  static constexpr const char* name = "sign_complex";
+  static constexpr None transpose{"it is not linear"};
+  template <class T>
+  TESSERA_HD_INLINE static T eval(T z) { return fn::sign_complex(z); }
+  static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
+    if (!t[0].defined()) return;
+    const Tensor& u = a.out[0];
+    o[0] = u * complex(0.0, imag(conj(u) * t[0]) / abs(a.in[0]));
+  }
+};
 /// The value with derivative zero; of the unknown of a linear map nothing comes back.
 struct StopGradient : Unary<StopGradient, kAny> {
   static constexpr RuleClass rule = RuleClass::zero;
@@ -111,12 +124,14 @@ TESSERA_REGISTER(Imag);
 TESSERA_REGISTER(Conj);
 TESSERA_REGISTER(Complex);
 TESSERA_REGISTER(AbsComplex);
+TESSERA_REGISTER(SignComplex);
 TESSERA_REGISTER(StopGradient);
 TESSERA_REGISTER(Cast);
 
 }  // namespace
 
 Tensor detail::abs_complex(const Tensor& z, Where w) { return apply(primitive<AbsComplex>(), {}, w, z); }
+Tensor detail::sign_complex(const Tensor& z, Where w) { return apply(primitive<SignComplex>(), {}, w, z); }
 
 Tensor real(Arg z) {
   const Tensor t = detail::to_tensor("real", z);

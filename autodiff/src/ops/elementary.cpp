@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Roots, powers, exponentials and logarithms.
+#include "../transform_internal.h"
 #include "function.h"
 
 namespace tessera {
 namespace {
 
 TESSERA_FUNCTION(Sqrt, "sqrt", kInexact, sqrt, 0.5 / y);
+/// 1 / (2 y), and at y = 0 sqrt x: 0 with a derivative that is not finite.
+Tensor length_slope(const Tensor& x, const Tensor& y) {
+  const Tensor zero = equal(y, 0.0);
+  return where(zero, sqrt(x), 0.5 / where(zero, 1.0, y));
+}
+/// The root of a sum of squares: as a length it has slope 0 at 0 and no second derivative there.
+TESSERA_FUNCTION(Length, "length", kReal, sqrt, length_slope(x, y));
 TESSERA_FUNCTION(Rsqrt, "rsqrt", kInexact, rsqrt, -0.5 * (y / x));
 TESSERA_FUNCTION(Cbrt, "cbrt", kReal, cbrt, 1.0 / (3.0 * square(y)));
 TESSERA_PERIODIC(Exp, "exp", kComplex, exp, y);
@@ -14,29 +22,74 @@ TESSERA_FUNCTION(Expm1, "expm1", kInexact, expm1, exp(x));
 TESSERA_FUNCTION(Log, "log", kInexact, log, 1.0 / x);
 TESSERA_FUNCTION(Log1p, "log1p", kInexact, log1p, 1.0 / (1.0 + x));
 
-/// x^n; the derivative n x^(n-1) is exact at 0.
+/// x^n; the derivative n x^(n-1) is exact at 0, and x^0 has none.
 struct PowInt : WithInt<PowInt, kNumber> {
   static constexpr const char* name = "pow_int";
   template <class T>
   TESSERA_HD_INLINE static T eval(int n, T x) { return kernels::fn::pow_int(n, x); }
-  static Tensor derivative(int n, const Tensor& x) { return n == 0 ? x * 0.0 : static_cast<double>(n) * pow(x, n - 1); }
+  static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
+    const int n = a.get<IntParameter>().n;
+    if (t[0].defined() && n != 0) o[0] = mul(t[0], static_cast<double>(n) * pow(a.in[0], n - 1));
+  }
+};
+
+/// d^i/dx^i d^j/dy^j x^y: each derivative of x^y is one of these, so that all are right where a factor is 0 and the power
+/// infinite.
+struct PowDerivative : Elementwise<PowDerivative, 2> {
+  static constexpr RuleClass rule = RuleClass::hand;
+  static constexpr const char* name = "pow_derivative";
+  static constexpr DtypeSet dtypes = kInexact;
+  static constexpr None transpose{"it is not linear"};
+  struct Orders {
+    int in_x, in_y;
+    auto fields() const { return std::tie(in_x, in_y); }
+  };
+  static Tensor of(Orders k, const Tensor& x, const Tensor& y) {
+    if (std::min(k.in_x, k.in_y) > kernels::fn::kPowOrders)
+      fail("pow", "derivatives of order " + std::to_string(k.in_x) + " in x and " + std::to_string(k.in_y) + " in y together; at most one may exceed " + std::to_string(kernels::fn::kPowOrders));
+    return apply(primitive<PowDerivative>(), attributes(k), detail::context_where(), x, y);
+  }
+  /// Compiled for its orders: it vectorises.
+  template <int I, int J>
+  static constexpr auto low = kernels::kernel_table<kInexact>([](auto tag) -> KernelFn {
+    using T = typename decltype(tag)::type;
+    return [](Inputs in, Outputs out, const Attributes*) {
+      kernels::map2<T, T>(*in[0], *in[1], *out[0], [](T x, T y) TESSERA_INLINE { return kernels::fn::pow_derivative(I, J, x, y); });
+    };
+  });
+  static constexpr auto any = kernels::kernel_table<kInexact>([](auto tag) -> KernelFn {
+    using T = typename decltype(tag)::type;
+    return [](Inputs in, Outputs out, const Attributes* a) {
+      const Orders k = get<Orders>(a);
+      kernels::map2<T, T>(*in[0], *in[1], *out[0], [k](T x, T y) { return kernels::fn::pow_derivative(k.in_x, k.in_y, x, y); });
+    };
+  });
+  static KernelFn kernel(std::span<const Dtype> in, const Attributes* a) {
+    if (in[0] != in[1]) return nullptr;
+    const Orders k = a ? get<Orders>(a) : Orders{};
+    const auto is = [&](int i, int j) { return k.in_x == i && k.in_y == j; };
+    const auto& table = is(1, 0) ? low<1, 0> : is(2, 0) ? low<2, 0> : is(0, 1) ? low<0, 1> : any;
+    return table[static_cast<int>(in[0])];
+  }
+  static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
+    const Orders k = a.get<Orders>();
+    if (t[0].defined()) o[0] = mul(t[0], of({k.in_x + 1, k.in_y}, a.in[0], a.in[1]));
+    if (t[1].defined()) o[0] = detail::add_tangents(o[0], mul(t[1], of({k.in_x, k.in_y + 1}, a.in[0], a.in[1])));
+  }
 };
 struct Pow : Binary<Pow, kInexact> {
   static constexpr const char* name = "pow";
   template <class T>
   TESSERA_HD_INLINE static T eval(T x, T y) { return kernels::fn::pow(x, y); }
-  static Tensor d(int k, In in, const Tensor& z) {
-    const Tensor &x = in[0], &y = in[1];
-    if (k == 0) return y * pow(x, y - 1.0);
-    const Tensor at_zero = equal(x, 0.0);  // x^y log x -> 0
-    return where(at_zero, zeros({}, x.dtype()), z * log(where(at_zero, 1.0, x)));
-  }
+  static Tensor d(int k, In in, const Tensor&) { return PowDerivative::of({k == 0, k == 1}, in[0], in[1]); }
 };
 TESSERA_REGISTER(PowInt);
+TESSERA_REGISTER(PowDerivative);
 TESSERA_REGISTER(Pow);
 
 }  // namespace
 
+Tensor detail::root_of_squares(const Tensor& sum, Where w) { return apply(primitive<Length>(), {}, w, sum); }
 Tensor sqrt(Arg x) { return unary<Sqrt>(x); }
 Tensor rsqrt(Arg x) { return unary<Rsqrt>(x); }
 Tensor cbrt(Arg x) { return unary<Cbrt>(x); }

@@ -81,8 +81,7 @@ Tensor norm(Arg x, const Shape& axes, bool keep_dims) {
   scale = where(logical_and(is_finite(scale), not_equal(scale, 0.0)), scale, 1.0);
   const Tensor u = t / detail::as_type(scale, t.dtype());
   const Tensor s = is_complex(t.dtype()) ? sum(square(real(u)) + square(imag(u)), axes, true) : sum(square(u), axes, true);
-  const Tensor zero = equal(s, 0.0);
-  const Tensor r = where(zero, 0.0, scale * sqrt(where(zero, 1.0, s)));
+  const Tensor r = scale * detail::root_of_squares(s, x.where);
   return keep_dims ? r : sum(r, axes);
 }
 Tensor norm(Arg x) {

@@ -77,10 +77,7 @@ Tensor abs(Arg x) {
 }
 Tensor sign(Arg x) {
   const Tensor t = detail::to_tensor("sign", x);
-  if (!is_complex(t.dtype())) return unary<SignReal>(Arg(t, x.where));
-  const Tensor size = detail::abs_complex(t, x.where);
-  const Tensor safe = where(equal(size, 0.0), 1.0, size);
-  return t / complex(safe, zeros({}, safe.dtype()));
+  return is_complex(t.dtype()) ? detail::sign_complex(t, x.where) : unary<SignReal>(Arg(t, x.where));
 }
 
 }  // namespace tessera

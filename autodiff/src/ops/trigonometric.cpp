@@ -15,12 +15,6 @@ Tensor acosh_slope(const Tensor& x) {
   const Tensor root = rsqrt(1.0 - square(where(less(abs(x), 0.5), x, 0.0)));
   return where(less(abs(x), 0.5), stop_gradient(product / root) * root, product);
 }
-/// x / hypot(x, y) by the smaller ratio t of the two: its derivative y^2 / hypot^3 does not come from a difference.
-Tensor cosine_of(const Tensor& x, const Tensor& y) {
-  const Tensor steep = less(abs(x), abs(y));
-  const Tensor t = where(steep, x, y) / where(steep, y, where(equal(x, 0.0), 1.0, x));
-  return rsqrt(1.0 + square(t)) * where(steep, t * sign(y), sign(x));
-}
 
 TESSERA_PERIODIC(Sin, "sin", kInexact, sin, cos(x));
 TESSERA_PERIODIC(Cos, "cos", kInexact, cos, neg(sin(x)));
@@ -45,13 +39,25 @@ struct Atan2 : Binary<Atan2, kReal> {
     return k == 0 ? (in[1] / h) / h : neg((in[0] / h) / h);
   }
 };
+/// c = x / hypot(x, y), and s = y / hypot(x, y): dc = s (s dx - c dy) / hypot, free of cancellation and NaN at 0, where c = 0.
+struct HypotSlope : Binary<HypotSlope, kReal> {
+  static constexpr const char* name = "hypot_slope";
+  template <class T>
+  TESSERA_HD_INLINE static T eval(T x, T y) { return kernels::fn::hypot_slope(x, y); }
+  static Tensor of(const Tensor& x, const Tensor& y) { return binary<HypotSlope>(x, y); }
+  static Tensor d(int k, In in, const Tensor& c) {
+    const Tensor s = of(in[1], in[0]);
+    return s * (k == 0 ? s : neg(c)) / hypot(in[0], in[1]);
+  }
+};
 struct Hypot : Binary<Hypot, kReal> {
   static constexpr const char* name = "hypot";
   template <class T>
   TESSERA_HD_INLINE static T eval(T x, T y) { return kernels::fn::hypot(x, y); }
-  static Tensor d(int k, In in, const Tensor&) { return cosine_of(in[k], in[1 - k]); }
+  static Tensor d(int k, In in, const Tensor&) { return HypotSlope::of(in[k], in[1 - k]); }
 };
 TESSERA_REGISTER(Atan2);
+TESSERA_REGISTER(HypotSlope);
 TESSERA_REGISTER(Hypot);
 
 }  // namespace

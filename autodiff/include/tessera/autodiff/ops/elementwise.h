@@ -23,8 +23,8 @@ inline Tensor operator/(Arg a, Arg b) { return div(a, b); }
 
 Tensor neg(Arg x);
 inline Tensor operator-(const Tensor& x) { return neg(x); }
-Tensor abs(Arg x);   ///< real result for complex x; derivative 0 at 0
-Tensor sign(Arg x);  ///< -1, 0, 1; for complex x/|x|, 0 at 0
+Tensor abs(Arg x);   ///< real result for complex x; derivative 0 at 0, of complex x the second one NaN there
+Tensor sign(Arg x);  ///< -1, 0, 1; for complex x/|x|, 0 at 0 with derivative NaN
 Tensor square(Arg x);
 Tensor sqrt(Arg x);
 Tensor rsqrt(Arg x);
@@ -60,6 +60,7 @@ Tensor round(Arg x);  ///< half to even
 Tensor is_finite(Arg x);
 Tensor logical_not(Arg x);  ///< bool: not; integers: bitwise not
 
+/// 0^0 is 1 with slopes 0; elsewhere at x = 0 derivatives are those of the formula, infinite or NaN where it has none.
 Tensor pow(Arg x, Arg y);
 /// A real exponent; without this overload C++ would cut 0.5 to the integer 0.
 template <std::floating_point T>
@@ -73,7 +74,7 @@ Tensor rem(Arg x, Arg y);  ///< remainder with the sign of x (C's fmod)
 Tensor maximum(Arg x, Arg y);  ///< NaN if either is NaN; the derivative goes to what was chosen, NaN too; ties share it equally
 Tensor minimum(Arg x, Arg y);
 Tensor atan2(Arg y, Arg x);
-Tensor hypot(Arg x, Arg y);
+Tensor hypot(Arg x, Arg y);  ///< sqrt(x^2 + y^2); derivatives at 0: 0, the second ones NaN
 
 Tensor equal(Arg x, Arg y);
 Tensor not_equal(Arg x, Arg y);
@@ -109,6 +110,9 @@ Tensor to_tensor(const char* op, const Arg& a, Dtype like = Dtype::f64);
 /// Both operands with one type and one shape.
 std::pair<Tensor, Tensor> meet(const char* op, const Arg& a, const Arg& b);
 Tensor abs_complex(const Tensor& z, Where where);
+Tensor sign_complex(const Tensor& z, Where where);
+/// The square root of a sum of squares, whose slope at 0 is 0.
+Tensor root_of_squares(const Tensor& sum, Where where);
 }  // namespace detail
 
 }  // namespace tessera

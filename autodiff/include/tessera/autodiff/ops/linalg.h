@@ -32,7 +32,7 @@ Tensor trace(Arg x);
 Tensor tril(Arg x, Index k = 0);  ///< zero above the k-th diagonal
 Tensor triu(Arg x, Index k = 0);  ///< zero below the k-th diagonal
 Tensor adjoint(Arg x);            ///< x^H
-/// Square root of the sum of |x|^2 over all axes, or over those named; its derivative at 0 is 0.
+/// Square root of the sum of |x|^2 over all axes, or over those named; its derivative at 0 is 0, the second one NaN.
 Tensor norm(Arg x);
 Tensor norm(Arg x, const Shape& axes, bool keep_dims = false);
 
