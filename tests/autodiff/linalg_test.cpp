@@ -4,11 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 
 #include "error_text.h"
 #include "tensor_measures.h"
 #include "tessera/autodiff/grad.h"
+#include "tessera/autodiff/jet.h"
 #include "tessera/autodiff/ops.h"
+#include "tessera/autodiff/ops/matrix_functions.h"
+#include "tessera/autodiff/ops/spectral.h"
 
 namespace tessera {
 namespace {
@@ -110,6 +114,78 @@ TEST(Linalg, SmallForms) {
   EXPECT_NEAR(norm(tensor<c128>({{3, 0}, {0, 4}})).item(), 5, 1e-15);
   EXPECT_LE(difference(grad([](Tensor x) { return norm(x); })(zeros({2})), zeros({2})), 0);
   EXPECT_LE(difference(grad([](Tensor x) { return norm(x); })(tensor({3.0, 4.0})), tensor({0.6, 0.8})), 1e-15);
+}
+
+TEST(Inverse, OfAStackIsTheStackOfInverses) {
+  for (Dtype t : {Dtype::f64, Dtype::c128})
+    for (Index n : {1, 3})
+      for (const Shape& lead : {Shape{0}, Shape{1}, Shape{n}, Shape{n + 1}, Shape{2, 3}, Shape{1, n}, Shape{n, 1}}) {
+        Shape s = lead;
+        s.push_back(n), s.push_back(n);
+        const Tensor a = cast(spread(s, 21), t) + 3.0 * eye(n, t), e = cast(spread(s, 22), t);
+        const auto f = [](Tensor x) { return inv(x); };
+        const Tensor x = f(a);
+        ASSERT_EQ(x.type(), a.type());
+        if (lead.count() == 0) {
+          EXPECT_EQ(jvp(f, a, e).second.type(), a.type());
+          EXPECT_EQ(grad([](Tensor u) { return sum(real(inv(u))); })(a).type(), a.type());
+          continue;
+        }
+        EXPECT_LE(difference(matmul(a, x), broadcast_to(eye(n, t), s)), 1e-13);
+        const Tensor dx = neg(matmul(x, matmul(e, x)));
+        EXPECT_LE(difference(jvp(f, a, e).second, dx), 1e-13);
+        EXPECT_LE(difference(grad([&](Tensor u) { return sum(real(conj(e) * inv(u))); })(a), neg(matmul(adjoint(x), matmul(e, adjoint(x))))), 1e-13);
+        const Tensor ddx = 2.0 * matmul(x, matmul(e, matmul(x, matmul(e, x))));
+        EXPECT_LE(difference(jvp([&](Tensor u) { return jvp(f, u, e).second; }, a, e).second, ddx), 1e-12);
+        EXPECT_LE(difference(2.0 * jet(f, 2)(a, e)[2], ddx), 1e-12);
+      }
+}
+
+/// What each function of a stack of matrices gives is what it gives of each, in value and in derivatives.
+TEST(Stacks, OfMatricesAreTreatedOneByOne) {
+  using Function = std::function<Tensor(Tensor)>;
+  const auto gram = [](const Tensor& x) { return matmul(x, adjoint(x)) + eye(x.dim(-2), x.dtype()); };
+  const auto fixed = spread({3, 3}, 30);
+  const std::pair<const char*, Function> all[] = {
+      {"inv", [](Tensor x) { return inv(x); }},
+      {"solve for a matrix", [fixed](Tensor x) { return solve(x, broadcast_to(fixed, x.shape())); }},
+      {"solve for vectors", [](Tensor x) { return expand_dims(solve(x, select(x, -1, 0) + 1.0), -1); }},
+      {"solve for one vector", [](Tensor x) { return expand_dims(solve(x, tensor({1.0, 2.0, 3.0})), -1); }},
+      {"det", [](Tensor x) { return expand_dims(expand_dims(det(x), -1), -1); }},
+      {"slogdet", [](Tensor x) { return expand_dims(expand_dims(slogdet(x).log_abs * slogdet(x).sign, -1), -1); }},
+      {"lu", [](Tensor x) { const LU f = lu(x); return f.l + f.u + f.p; }},
+      {"qr", [](Tensor x) { const QR f = qr(x); return f.q + 2.0 * f.r; }},
+      {"lstsq", [](Tensor x) { return lstsq(slice(x, -1, 0, 2), x); }},
+      {"lstsq, wide", [](Tensor x) { return lstsq(slice(x, -2, 0, 2), slice(x, -2, 1, 3)); }},
+      {"cholesky", [gram](Tensor x) { return cholesky(gram(x)); }},
+      {"triangular_solve", [](Tensor x) { return triangular_solve(x + 5.0 * eye(3), x); }},
+      {"eigh", [](Tensor x) { const Eigh e = eigh(x); return e.vectors * square(expand_dims(e.values, -2)); }},
+      {"svd", [](Tensor x) { const SVD f = svd(x); return matmul(f.u * square(expand_dims(f.s, -2)), f.vh); }},
+      {"eig", [](Tensor x) { const Eig e = eig(x); return real(matmul(e.vectors * expand_dims(square(e.values), -2), adjoint(e.left))); }},
+      {"expm", [](Tensor x) { return expm(x); }},
+      {"hermitian_function", [](Tensor x) { return hermitian_function(x, SpectralFunction::exp()); }}};
+  for (const auto& [name, f] : all)
+    for (Index b : {1, 3, 4}) {
+      const Tensor a = spread({b, 3, 3}, 31) + diag(tensor({3.0, 5.0, 9.0})), e = spread({b, 3, 3}, 32);
+      const auto one_by_one = [&](const std::function<Tensor(Tensor, Tensor)>& g) {
+        std::vector<Tensor> y;
+        for (Index i = 0; i < b; ++i) y.push_back(g(select(a, 0, i), select(e, 0, i)));
+        return stack(y);
+      };
+      const auto check = [&](const Tensor& got, const Tensor& want, const char* what) {
+        ASSERT_EQ(got.shape(), want.shape()) << name << " " << what;
+        EXPECT_LE(difference(got, want), 1e-11 * std::max(1.0, max(abs(want)).item())) << name << " " << what << " of " << b;
+      };
+      const auto loss = [&f](Tensor x) { const Tensor y = f(x); return sum(y * y); };
+      check(f(a), one_by_one([&](Tensor x, Tensor) { return f(x); }), "value");
+      check(f(a), vmap(f)(a), "vmap");
+      check(jvp(f, a, e).second, one_by_one([&](Tensor x, Tensor t) { return jvp(f, x, t).second; }), "jvp");
+      check(grad(loss)(a), one_by_one([&](Tensor x, Tensor) { return grad(loss)(x); }), "grad");
+      check(vmap(grad(loss))(a), grad(loss)(a), "vmap of grad");
+      check(hvp(loss, a, e), one_by_one([&](Tensor x, Tensor t) { return hvp(loss, x, t); }), "hvp");
+      check(jet(f, 2)(a, e)[2], one_by_one([&](Tensor x, Tensor t) { return jet(f, 2)(x, t)[2]; }), "jet");
+      EXPECT_EQ(f(zeros({0, 3, 3})).shape()[0], 0) << name;
+    }
 }
 
 TEST(Linalg, EmptyAndOneByOne) {

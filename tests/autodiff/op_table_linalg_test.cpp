@@ -68,6 +68,26 @@ double triangle_defect(const Array& a, bool lower, bool positive) {
   return worst;
 }
 
+/// Determinants of a stack by Gauss's elimination with pivoting.
+Array determinants(const Array& a) {
+  Shape lead = a.shape;
+  lead.erase(lead.size() - 1), lead.erase(lead.size() - 1);
+  Array y(lead), m = a;
+  const Index n = a.rows();
+  for (Index q = 0; q < a.batch(); ++q) {
+    y[q] = 1;
+    for (Index k = 0; k < n; ++k) {
+      Index pivot = k;
+      for (Index i = k; i < n; ++i)
+        if (std::abs(m.at(q, i, k)) > std::abs(m.at(q, pivot, k))) pivot = i;
+      for (Index j = 0; j < n; ++j) std::swap(m.at(q, k, j), m.at(q, pivot, j));
+      y[q] *= pivot == k ? m.at(q, k, k) : -m.at(q, k, k);
+      for (Index i = k + 1; i < n; ++i)
+        for (Index j = n - 1; j >= k; --j) m.at(q, i, j) -= m.at(q, i, k) / m.at(q, k, k) * m.at(q, k, j);
+    }
+  }
+  return y;
+}
 /// |x|^2, which forgets phases.
 Tensor modulus(const Tensor& x) { return is_complex(x.dtype()) ? square(real(x)) + square(imag(x)) : square(x); }
 
@@ -169,6 +189,25 @@ void linalg_rows(std::vector<Row>& rows) {
                       const Array a = to_array(triu(x[0])), z = to_array(y[0]);
                       return defect(left ? product(a, z) : product(z, a), to_array(x[1]));
                     }});
+  rows.push_back({.primitive = "det", .dtypes = kInexact, .inputs = stack_of(0, 0), .f = [](const Tensors& x) { return Tensors{det(x[0])}; },
+                  .oracle = [](const Arrays& in) { return Arrays{determinants(in[0])}; }, .tolerance = 64, .large = 40});
+  // Along E: the sum over rows of determinants with that row of E. Both ways of the kernel: up to 4 x 4 and beyond.
+  for (Index more : {0, 2})
+    rows.push_back({.primitive = "cofactors", .variant = more ? "by singular vectors" : "expanded", .dtypes = kInexact,
+                    .inputs = [more](Dtype t, Index n, Rng& rng) { return Tensors{spread_matrices(t, n + more, n + more, rng), uniform_tensor(t, {2, n + more, n + more}, rng)}; },
+                    .f = [](const Tensors& x) { return Tensors{jvp([](Tensor a) { return det(a); }, x[0], x[1]).second}; },
+                    .oracle = [](const Arrays& in) {
+                      Array total = determinants(in[0]);
+                      for (Wide& z : total.v) z = 0;
+                      for (Index row = 0; row < in[0].rows(); ++row) {
+                        Array a = in[0];
+                        for (Index q = 0; q < a.batch(); ++q)
+                          for (Index j = 0; j < a.cols(); ++j) a.at(q, row, j) = in[1].at(q, row, j);
+                        const Array d = determinants(a);
+                        for (Index q = 0; q < total.size(); ++q) total[q] += d[q];
+                      }
+                      return Arrays{total};
+                    }, .tolerance = 256, .large = more ? 10 : 0});
   for (auto [dm, dn] : {std::pair<Index, Index>{0, 0}, {2, 0}, {0, 2}}) {
     const std::string shape = dm ? "tall" : dn ? "wide" : "square";
     rows.push_back({.primitive = "lu", .variant = shape, .dtypes = kInexact, .inputs = stack_of(dm, dn),

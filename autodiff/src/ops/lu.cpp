@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// LU with row pivoting, and what rests on it: solve, inverse, determinant.
+// LU with row pivoting, and what rests on it: solve, inverse, logarithm of the determinant.
 #include <numeric>
 
 #include "../kernels/lapack.h"
@@ -29,7 +29,8 @@ std::pair<Tensor, Tensor> square_factors(const Tensor& packed) {
   return {l + eye_at(packed, m), u};
 }
 
-/// With P A = L U (both completed to square) and F = L^-1 P dA U^-1: dL = L tril(F, -1), dU = triu(F) U.
+/// With P A = L U (both completed to square) and F = L^-1 P dA U^-1: dL = L tril(F, -1), dU = triu(F) U; NaN where U is
+/// singular.
 struct Lu : LeadingBatch {
   static constexpr RuleClass rule = RuleClass::hand;
   static constexpr const char* name = "lu";
@@ -66,7 +67,8 @@ struct Lu : LeadingBatch {
   }
   static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
     if (!t[0].defined()) return;
-    const auto [l, u] = square_factors(a.out[0]);
+    const auto factors = square_factors(a.out[0]);
+    const Tensor &l = factors.first, u = detail::nan_if_singular(factors.second);
     const Tensor moved = gather(t[0], a.out[1], t[0].ndim() - 2);
     const Tensor f = triangular_solve(u, triangular_solve(l, moved, {.unit = true}), {.lower = false, .left = false});
     o[0] = matmul(l, tril(f, -1)) + matmul(triu(f), u);
@@ -104,7 +106,7 @@ LU lu(Arg a) {
 Tensor solve(Arg a, Arg b) {
   auto [x, y] = detail::one_dtype("solve", a, b);
   need_matrices("solve", x.type(), true);
-  const bool vector = y.ndim() == x.ndim() - 1;
+  const bool vector = y.ndim() == 1 || y.ndim() == x.ndim() - 1;
   if (vector) y = expand_dims(y, -1);
   const int nd = std::max(x.ndim(), y.ndim());
   bool ok = y.ndim() >= 2 && y.dim(-2) == x.dim(-1);
@@ -129,13 +131,7 @@ Tensor solve(Arg a, Arg b) {
 Tensor inv(Arg a) {
   const Tensor t = detail::to_tensor("inv", a);
   need_matrices("inv", t.type(), true);
-  return solve(Arg(t, a.where), eye(t.dim(-1), t.dtype()));
-}
-Tensor det(Arg a) {
-  const Tensor t = detail::to_tensor("det", a);
-  need_matrices("det", t.type(), true);
-  const PackedLU f = lu_packed(Arg(t, a.where));
-  return parity(f.permutation, t.dtype()) * prod(diagonal(f.packed), {-1});
+  return solve(Arg(t, a.where), eye_at(t, t.dim(-1)));
 }
 SlogDet slogdet(Arg a) {
   const Tensor t = detail::to_tensor("slogdet", a);

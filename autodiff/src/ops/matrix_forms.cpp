@@ -3,6 +3,8 @@
 // Triangles, diagonals and products: linear algebra without decompositions.
 #include "matrix_forms.h"
 
+#include <cmath>
+
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/primitive.h"
 
@@ -21,6 +23,10 @@ Tensor below(Index m, Index n, Index k) { return less_equal(expand_dims(arange(n
 Tensor reciprocal_or_zero(const Tensor& x) {
   const Tensor zero = equal(x, 0.0);
   return where(zero, 0.0, 1.0 / where(zero, 1.0, x));
+}
+Tensor nan_if_singular(const Tensor& t) {
+  if (t.size() == 0) return t;
+  return where(expand_dims(any(equal(diagonal(t), 0.0), {-1}, true), -1), std::nan(""), t);
 }
 std::pair<Tensor, Tensor> one_dtype(const char* op, const Arg& a, const Arg& b) {
   const Tensor x = to_tensor(op, a), y = to_tensor(op, b);

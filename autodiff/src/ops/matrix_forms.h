@@ -18,6 +18,8 @@ Tensor half_diagonal(Index n, Dtype dtype);
 Tensor below(Index m, Index n, Index k);
 /// 1 / x, and 0 where x is 0.
 Tensor reciprocal_or_zero(const Tensor& x);
+/// The triangular matrices that have no zero on the diagonal; those that have one, and with it no inverse, as NaN.
+Tensor nan_if_singular(const Tensor& triangular);
 /// Two operands in their common inexact type; throws naming `op`.
 std::pair<Tensor, Tensor> one_dtype(const char* op, const Arg& a, const Arg& b);
 /// x with real diagonal values as complex ones where `like` is complex.

@@ -13,8 +13,8 @@ using namespace kernels;
 using detail::H;
 
 /// With W = Q^H dA R^-1 on the first k columns and the anti-Hermitian O that has W's strict lower triangle and
-/// imaginary diagonal: dQ = dA R^-1 - Q (W - O), dR = (W - O) R, with real diagonal. Further columns of R are
-/// Q^H A (S. F. Walter & L. Lehmann 2013, doi 10.1016/j.jcp.2013.04.024).
+/// imaginary diagonal: dQ = dA R^-1 - Q (W - O), dR = (W - O) R, with real diagonal; NaN where these columns are dependent.
+/// Further columns of R are Q^H A (S. F. Walter & L. Lehmann 2013, doi 10.1016/j.jcp.2013.04.024).
 struct Qr : LeadingBatch {
   static constexpr RuleClass rule = RuleClass::hand;
   static constexpr const char* name = "qr";
@@ -67,7 +67,7 @@ struct Qr : LeadingBatch {
     if (!t[0].defined()) return;
     const Tensor &q = a.out[0], &r = a.out[1];
     const Index k = q.dim(-1), n = r.dim(-1);
-    const Tensor r1 = slice(r, -1, 0, k);
+    const Tensor r1 = detail::nan_if_singular(slice(r, -1, 0, k));
     const Tensor x = triangular_solve(r1, slice(t[0], -1, 0, k), {.lower = false, .left = false});
     const Tensor w = matmul(H(q), x);
     const Tensor strict = tril(w, -1);

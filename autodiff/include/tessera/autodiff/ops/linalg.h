@@ -55,6 +55,7 @@ Tensor triangular_solve(Arg a, Arg b, TriangularOptions options = {});
 struct PackedLU {
   Tensor packed, permutation;
 };
+/// Derivatives of a matrix with a zero on U's diagonal are NaN, those of others in the stack are not concerned.
 PackedLU lu_packed(Arg a);
 /// A = P L U: P [..., m, m], L [..., m, k] with unit diagonal, U [..., k, n]; k = min(m, n).
 struct LU {
@@ -63,7 +64,7 @@ struct LU {
 LU lu(Arg a);
 
 /// A = Q R with Q [..., m, k], Q^H Q = 1, and R [..., k, n] upper with a diagonal that is real and >= 0;
-/// k = min(m, n). Derivatives need the first k columns of A to be independent.
+/// k = min(m, n). Derivatives need the first k columns of A to be independent and are NaN otherwise.
 struct QR {
   Tensor q, r;
 };
@@ -85,14 +86,16 @@ struct SVD {
 };
 SVD svd(Arg a);
 
-/// X of A X = B; B is [..., n, m], or [..., n] with one axis less than A.
+/// X of A X = B; B is [..., n, m], or [..., n] with one axis less than A, or [n].
 Tensor solve(Arg a, Arg b);
 Tensor inv(Arg a);
-Tensor det(Arg a);  ///< 0 for singular matrices, where it has a value but no derivative
+/// Its gradient is the conjugate of the cofactor matrix, which exists for matrices of any rank and vanishes below n - 1; so do
+/// all further derivatives. That of order k + 1 costs about 3^k n^3, and more for matrices of much lower rank.
+Tensor det(Arg a);
 struct SlogDet {
   Tensor sign, log_abs;
 };
-SlogDet slogdet(Arg a);  ///< det = sign exp(log_abs), free of overflow
+SlogDet slogdet(Arg a);  ///< det = sign exp(log_abs), free of overflow; derivatives of a singular matrix are NaN
 /// x of least |A x - b| for A [..., m, n] of full rank, b [..., m, k]; of all such x the shortest (m < n).
 Tensor lstsq(Arg a, Arg b);
 
