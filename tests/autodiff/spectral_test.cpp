@@ -71,7 +71,7 @@ TEST(Spectral, FirstDerivativesOfEighAtEqualEigenvaluesAreRightAndSecondOnesNaN)
   const Tensor a = diag(tensor({2.0, 2.0, 5.0})), t = ones({3, 3});
   // The projector on the pair of equal eigenvalues: dP = sum over the rest of v v^H dA / gap + its adjoint.
   const auto projector = [](Tensor x) {
-    const Tensor v = slice(eigh(x).vectors, 1, 0, 2);
+    const Tensor v = slice(eigh(x, Degenerate::zero).vectors, 1, 0, 2);
     return matmul(v, adjoint(v));
   };
   const double s = -1.0 / 3;

@@ -2,6 +2,7 @@
 //
 // Eigenvalues and both kinds of eigenvectors of general matrices.
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "../kernels/lapack.h"
@@ -99,7 +100,7 @@ struct EigPrimitive : LeadingBatch {
     }
     return 0;
   }
-  /// |v| = 1, its largest component real and positive, u^H v = 1.
+  /// |v| = 1, its largest component real and positive, u^H v = 1; of a defective pair, u^H v no more than rounding, u is infinite.
   template <class Z>
   static void normalise(Index n, Z* v, Z* u) {
     using R = typename Z::value_type;
@@ -116,6 +117,7 @@ struct EigPrimitive : LeadingBatch {
       if (i == best) v[i] = v[i].real();
       overlap += std::conj(v[i]) * u[i];
     }
+    if (std::abs(overlap) <= static_cast<R>(8 * n) * std::numeric_limits<R>::epsilon()) overlap = 0;  // geev gives |u| = 1
     for (Index i = 0; i < n; ++i) u[i] = divide(u[i], overlap);
   }
   static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
@@ -127,13 +129,15 @@ struct EigPrimitive : LeadingBatch {
       return;
     }
     const Tensor m = matmul(H(u), matmul(cast(t[0], v.dtype()), v));
-    const Tensor gaps = detail::reciprocal_or_zero(expand_dims(w, -2) - expand_dims(w, -1));
-    const Tensor free = matmul(v, gaps * m);
+    const Degenerate degenerate = a.get<detail::SpectrumAttr>().degenerate();
+    const Tensor gap = expand_dims(w, -2) - expand_dims(w, -1), equals = detail::equal_pairs(w);
+    const Tensor free = matmul(v, m * detail::inverse_gaps(gap, equals, degenerate));
     // The largest component is the largest of those that are real.
     const Tensor largest = argmax(where(equal(imag(v), 0.0), real(v), -1.0), -2);
     const Tensor chosen = cast(equal(expand_dims(arange(n), 1), expand_dims(largest, -2)), real_of(v.dtype()));
     const Tensor stretch = sum(real(conj(v) * free), {-2}), turn = sum(chosen * imag(free), {-2}) / sum(chosen * real(v), {-2});
     o[0] = diagonal(m);
+    if (degenerate == Degenerate::zero) o[0] = o[0] * cast(detail::differentiable_once(equals, gap), v.dtype());
     o[1] = free - v * expand_dims(complex(stretch, turn), -2);
     o[2] = neg(matmul(u, matmul(H(o[1]), u)));
   }
@@ -142,11 +146,11 @@ TESSERA_REGISTER(EigPrimitive);
 
 }  // namespace
 
-Eig eig(Arg a) {
+Eig eig(Arg a, Degenerate degenerate) {
   const Tensor t = detail::to_tensor("eig", a);
   Tensor out[3];
   const Tensor* in[] = {&t};
-  dispatch(primitive<EigPrimitive>(), in, {}, a.where, out);
+  dispatch(primitive<EigPrimitive>(), in, detail::spectrum(degenerate), a.where, out);
   return {out[0], out[1], out[2]};
 }
 Tensor eigvals(Arg a) { return eig(a).values; }

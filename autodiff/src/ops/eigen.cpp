@@ -28,20 +28,7 @@ T phase_to_positive(const T* v, Index n, Index step) {
   }
 }
 
-/// 0 for all pairs; of equal ones the derivative is that of |g| = sqrt(g^2) at g = 0: NaN.
-Tensor kinks(const Tensor& x) {
-  const Index n = x.dim(-1);
-  const Tensor gap = expand_dims(x, -2) - expand_dims(x, -1);
-  const Tensor pair = logical_and(equal(gap, 0.0), not_equal(expand_dims(arange(n), 1), arange(n)));
-  return where(pair, sqrt(square(where(pair, gap, 1.0))), 0.0);
-}
-/// F_ij = 1 / (x_j - x_i), 0 on the diagonal and for equal x, where no number would be right for its derivative.
-Tensor inverse_gaps(const Tensor& x) {
-  const Tensor gap = expand_dims(x, -2) - expand_dims(x, -1), same = equal(gap, 0.0);
-  return where(same, kinks(x), 1.0 / where(same, 1.0, gap));
-}
-
-/// Reads the lower triangle. With M = V^H dA V: dw = Re diag M, dV = V (F o M).
+/// Reads the lower triangle. With M = V^H dA V and F_ij = 1 / (w_j - w_i): dw = Re diag M, dV = V (F o M).
 struct EighPrimitive : LeadingBatch {
   static constexpr RuleClass rule = RuleClass::hand;
   static constexpr const char* name = "eigh";
@@ -103,21 +90,23 @@ struct EighPrimitive : LeadingBatch {
     return info;
   }
   static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
-    if (!t[0].defined()) return;
+    if (!t[0].defined() || t[0].size() == 0) return;
     const Tensor &w = a.out[0], &v = a.out[1];
     const Tensor strict = tril(t[0], -1);
     const Tensor d = diagonal(t[0]);
     const Tensor s = strict + H(strict) + detail::on_diagonal(cast(real(d), d.dtype()));
     const Tensor m = matmul(H(v), matmul(s, v));
-    // The factor is 1; where eigenvalues are equal its derivative makes second derivatives NaN, which dV's zeros would
-    // make wrong.
-    o[0] = real(diagonal(m)) * (1.0 + expand_dims(sum(kinks(w), {-2, -1}), -1));
-    o[1] = matmul(v, m * cast(inverse_gaps(w), m.dtype()));
+    const Degenerate degenerate = a.get<detail::SpectrumAttr>().degenerate();
+    const Tensor gap = expand_dims(w, -2) - expand_dims(w, -1), equal = detail::equal_pairs(w);
+    o[0] = real(diagonal(m));
+    if (degenerate == Degenerate::zero) o[0] = o[0] * detail::differentiable_once(equal, gap);
+    o[1] = matmul(v, m * cast(detail::inverse_gaps(gap, equal, degenerate), m.dtype()));
   }
 };
 
 /// With P = U^H dA V: ds = Re diag P; rotations F o (P s + (P s)^H) of U and F o (s P + (s P)^H) of V with
-/// F = 1 / (s_j^2 - s_i^2); the phases of U alone follow; for m != n the part of dA outside of the span.
+/// F = 1 / (s_j^2 - s_i^2); the phases of U alone follow; for m != n the part of dA outside of the span. These two divide by
+/// s, which counts as 0 below 8 k eps max s.
 struct SvdPrimitive : LeadingBatch {
   static constexpr RuleClass rule = RuleClass::hand;
   static constexpr const char* name = "svd";
@@ -180,22 +169,28 @@ struct SvdPrimitive : LeadingBatch {
     return info;
   }
   static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
-    if (!t[0].defined()) return;
+    if (!t[0].defined() || t[0].size() == 0) return;
     const Tensor &u = a.out[0], &s = a.out[1], &vh = a.out[2], &d = t[0];
     const Dtype type = u.dtype();
     const Index m = u.dim(-2), n = vh.dim(-1);
     const Tensor v = H(vh), dv = matmul(d, v), p = matmul(H(u), dv);
-    o[1] = real(diagonal(p));
+    const Degenerate degenerate = a.get<detail::SpectrumAttr>().degenerate();
     const Tensor row = expand_dims(s, -2), column = expand_dims(s, -1);
-    const Tensor f = cast(detail::reciprocal_or_zero((row - column) * (row + column)), type);
+    const Tensor gap = (row - column) * (row + column), equal = detail::equal_pairs(s);
+    o[1] = real(diagonal(p));
+    if (degenerate == Degenerate::zero) o[1] = o[1] * detail::differentiable_once(equal, gap);
+    const Tensor f = cast(detail::inverse_gaps(gap, equal, degenerate), type);
     const Tensor wide = cast(row, type), tall = cast(column, type);
     const Tensor ps = p * wide, sp = tall * p;
-    const Tensor inverse = cast(detail::reciprocal_or_zero(s), type);
-    Tensor turn = f * (ps + H(ps));
-    if (is_complex(type)) turn = turn + detail::on_diagonal(complex(0.0, imag(diagonal(p))) * inverse);
+    const Tensor turn = f * (ps + H(ps));
     o[0] = matmul(u, turn);
-    if (m > n) o[0] = o[0] + (dv - matmul(u, p)) * expand_dims(inverse, -2);
     o[2] = matmul(H(f * (sp + H(sp))), vh);
+    if (m == n && !is_complex(type)) return;
+    const Tensor none = detail::negligible(s);
+    if (degenerate == Degenerate::zero) o[1] = o[1] * detail::differentiable_once(expand_dims(none, -1), expand_dims(s, -1));
+    const Tensor inverse = cast(detail::inverse_or(none, s, degenerate), type);
+    if (is_complex(type)) o[0] = o[0] + u * expand_dims(complex(0.0, imag(diagonal(p))) * inverse, -2);
+    if (m > n) o[0] = o[0] + (dv - matmul(u, p)) * expand_dims(inverse, -2);
     if (n > m) {
       const Tensor ud = matmul(H(u), d);
       o[2] = o[2] + expand_dims(inverse, -1) * (ud - matmul(p, vh));
@@ -207,20 +202,20 @@ TESSERA_REGISTER(SvdPrimitive);
 
 }  // namespace
 
-Eigh eigh(Arg a) {
+Eigh eigh(Arg a, Degenerate degenerate) {
   const Tensor t = detail::to_tensor("eigh", a);
   need_matrices("eigh", t.type(), true);
   const Tensor h = detail::hermitian_part(t);
   Tensor out[2];
   const Tensor* in[] = {&h};
-  dispatch(primitive<EighPrimitive>(), in, {}, a.where, out);
+  dispatch(primitive<EighPrimitive>(), in, detail::spectrum(degenerate), a.where, out);
   return {out[0], out[1]};
 }
-SVD svd(Arg a) {
+SVD svd(Arg a, Degenerate degenerate) {
   const Tensor t = detail::to_tensor("svd", a);
   Tensor out[3];
   const Tensor* in[] = {&t};
-  dispatch(primitive<SvdPrimitive>(), in, {}, a.where, out);
+  dispatch(primitive<SvdPrimitive>(), in, detail::spectrum(degenerate), a.where, out);
   return {out[0], out[1], out[2]};
 }
 

@@ -20,13 +20,46 @@ Tensor on_diagonal(const Tensor& x) {
 }
 Tensor half_diagonal(Index n, Dtype dtype) { return 1.0 - 0.5 * eye(n, dtype); }
 Tensor below(Index m, Index n, Index k) { return less_equal(expand_dims(arange(n), 0), expand_dims(arange(m), 1) + k); }
-Tensor reciprocal_or_zero(const Tensor& x) {
-  const Tensor zero = equal(x, 0.0);
-  return where(zero, 0.0, 1.0 / where(zero, 1.0, x));
-}
 Tensor nan_if_singular(const Tensor& t) {
   if (t.size() == 0) return t;
   return where(expand_dims(any(equal(diagonal(t), 0.0), {-1}, true), -1), std::nan(""), t);
+}
+namespace {
+/// What counts as no more than rounding, [..., 1].
+Tensor rounding_of(const Tensor& x) {
+  const double eps = size_of(real_of(x.dtype())) == 4 ? 0x1p-23 : 0x1p-52;
+  return (8.0 * static_cast<double>(x.dim(-1)) * eps) * max(abs(x), {-1}, true);
+}
+Tensor on_diagonal(Index n) { return equal(expand_dims(arange(n), 1), arange(n)); }
+/// 0 where `here` holds, with the derivative of |g| at g = 0 along x: NaN; elsewhere `other`.
+Tensor kinked(const Tensor& here, const Tensor& x, const Arg& other) {
+  return where(here, sqrt(square(where(here, x - stop_gradient(x), 1.0))), other);
+}
+}  // namespace
+Tensor differentiable_once(const Tensor& here, const Tensor& x) {
+  const Tensor kinks = kinked(here, x, 0.0);
+  return 1.0 + expand_dims(sum(is_complex(x.dtype()) ? real(kinks) : kinks, {-2, -1}), -1);
+}
+Tensor negligible(const Tensor& values) {
+  const Tensor x = stop_gradient(values);
+  return less_equal(abs(x), rounding_of(x));
+}
+Tensor equal_pairs(const Tensor& values) {
+  const Tensor x = stop_gradient(values);
+  const Tensor near = less_equal(abs(expand_dims(x, -2) - expand_dims(x, -1)), expand_dims(rounding_of(x), -1));
+  return logical_and(near, logical_not(on_diagonal(x.dim(-1))));
+}
+Tensor inverse_or(const Tensor& none, const Tensor& x, Degenerate degenerate) {
+  const Tensor f = 1.0 / where(none, 1.0, x);
+  return degenerate == Degenerate::nan ? where(none, std::nan(""), f) : kinked(none, x, f);
+}
+Tensor inverse_gaps(const Tensor& gap, const Tensor& equal, Degenerate degenerate) {
+  const Tensor self = on_diagonal(gap.dim(-1));
+  return where(self, 0.0, inverse_or(equal, where(self, 1.0, gap), degenerate));
+}
+const AttributesPtr& spectrum(Degenerate degenerate) {
+  static const AttributesPtr nan = attributes(SpectrumAttr{false}), zero = attributes(SpectrumAttr{true});
+  return degenerate == Degenerate::zero ? zero : nan;
 }
 std::pair<Tensor, Tensor> one_dtype(const char* op, const Arg& a, const Arg& b) {
   const Tensor x = to_tensor(op, a), y = to_tensor(op, b);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cstdint>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -70,21 +71,31 @@ struct QR {
 };
 QR qr(Arg a);
 
+/// What derivatives say of eigenvectors (singular vectors) whose eigenvalues (singular values) are equal, that is, differ by
+/// no more than 8 n eps max |w|. A change of the matrix may turn them inside of their common space by any angle at once, so
+/// that none of them has a derivative.
+enum class Degenerate : std::uint8_t {
+  nan,   ///< NaN for these vectors, and for second derivatives of their eigenvalues
+  zero,  ///< they do not turn inside of their space: right for first derivatives of what does not depend on the choice of
+         ///< vectors in it, as projectors on the space; second derivatives are NaN
+};
+
 /// (A + A^H)/2 = V diag(w) V^H, w real and rising, eigenvectors in the columns of V. The largest component of
 /// each vector (the first, at ties) is real and positive. Derivatives take v^H dv = 0, which for complex
-/// matrices fixes the phase differently: only what does not depend on phases has a meaningful derivative. Of exactly
-/// equal eigenvalues only first derivatives of what is symmetric in them exist; second ones are NaN (ops/spectral.h).
+/// matrices fixes the phase differently: only what does not depend on phases has a meaningful derivative. Of equal
+/// eigenvalues first derivatives of what is symmetric in them exist, as of sum w^2; for more there is ops/spectral.h.
 struct Eigh {
   Tensor values, vectors;
 };
-Eigh eigh(Arg a);
+Eigh eigh(Arg a, Degenerate degenerate = Degenerate::nan);
 
 /// A = U diag(s) Vh with U [..., m, k], s falling and >= 0, Vh [..., k, n]; k = min(m, n). The largest component
-/// of each column of U is real and positive. Derivatives as for `eigh`: of what does not depend on the phases.
+/// of each column of U is real and positive. Derivatives as for `eigh`: of what does not depend on the phases. Those that
+/// divide by a singular value that is 0 (vectors of m != n or of complex matrices) are NaN, or 0 with Degenerate::zero.
 struct SVD {
   Tensor u, s, vh;
 };
-SVD svd(Arg a);
+SVD svd(Arg a, Degenerate degenerate = Degenerate::nan);
 
 /// X of A X = B; B is [..., n, m], or [..., n] with one axis less than A, or [n].
 Tensor solve(Arg a, Arg b);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "tessera/autodiff/tensor.h"
+#include "tessera/autodiff/ops/linalg.h"
 
 // Eigenvalues of general matrices and the exponential, on stacks of square matrices [..., n, n].
 
@@ -8,13 +8,13 @@ namespace tessera {
 
 /// A V = V diag(w) and W^H A = diag(w) W^H with complex w [..., n], V and W [..., n, n], by LAPACK's geev. Eigenvalues
 /// rise by real, then by imaginary part. Columns of V have length 1 and their largest component (the first, at
-/// ties) is real and positive; W^H V = 1. Derivatives are those of exactly these values and need distinct eigenvalues:
-/// pairs of equal ones are left out, and a matrix without n eigenvectors has W infinite. M. Giles 2008, "Collected
-/// matrix derivative results", 3.1.
+/// ties) is real and positive; W^H V = 1. Derivatives are those of exactly these values and need distinct eigenvalues;
+/// `degenerate` (linalg.h) says what those of equal ones give, and a matrix without n eigenvectors has W infinite.
+/// M. Giles 2008, "Collected matrix derivative results", 3.1.
 struct Eig {
   Tensor values, vectors, left;
 };
-Eig eig(Arg a);
+Eig eig(Arg a, Degenerate degenerate = Degenerate::nan);
 /// The eigenvalues alone.
 Tensor eigvals(Arg a);
 
