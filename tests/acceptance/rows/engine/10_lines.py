@@ -16,11 +16,22 @@ LAWS = (
     (5, "a while is transposed in what its condition does not read",
      "While.TransposedInWhatItsConditionDoesNotRead:While.TransposedOverABatchWhoseElementsGoDifferentWays"),
     (6, "a size of 2^63 elements or bytes is refused, one of nothing is held", "Sizes.OfTwoTo63AndMoreAreRefused:Sizes.AreCheckedWhereOnlyTypesAreKnown:Sizes.OfNothingAreHeld"),
+    (7, "functions of stacks of matrices are those of each matrix", "Inverse.OfAStackIsTheStackOfInverses:Stacks.OfMatricesAreTreatedOneByOne"),
     (8, "an integer literal keeps its bits or is refused",
      "Literals.KeepTheirBitsOrAreRefusedByEveryIntegerType:Literals.AreNotDoubles:Literals.AsExponents:Arange.IsHeldByItsType"),
     (9, "NaN stays, and takes the derivative of the choice it won",
      "NaN.StaysInBothArguments:NaN.StaysInComplexFunctions:NaN.ThatAReductionChoosesTakesItsDerivative:NaN.ThatTwoArgumentsChooseTakesItsDerivative:"
      "NaN.ThatAScatterChoosesTakesItsDerivative"),
+    (10, "derivatives at equal eigenvalues and singular values, and of lengths at 0, are right or NaN",
+     "EqualEigenvalues.DerivativesAreRightOrNaN:EqualEigenvalues.WhatIsNamedInTheLawsIsNaN:EqualEigenvalues.VectorsOfSingleEigenvaluesKeepTheirDerivatives:"
+     "EqualEigenvalues.ZeroOnRequestIsRightForWhatDoesNotTurnInsideOfTheSpace:EqualEigenvalues.JordanBlocksHaveNoVectorsToDifferentiate:"
+     "EqualEigenvalues.SingularValuesOfLowRank:LengthsAtZero.FirstDerivativesAreZeroAndSecondOnesNaN"),
+    (11, "powers have all their derivatives at 0",
+     "PowerAtZero.AllDerivativesInXOfIntegerExponents:PowerAtZero.JetsThatRunThroughZero:"
+     "PowerAtZero.SlopesOfBothAtZeroAreZeroAndWhatDivergesIsNotANumberOfOurs"),
+    (12, "the determinant has all its derivatives at matrices of any rank; one singular matrix concerns no other",
+     "Determinant.DerivativesOfMatricesOfAnyRankAreThoseOfTheExpansion:Determinant.GradientIsTheCofactorMatrix:"
+     "Determinant.OneSingularMatrixOfABatchConcernsNoOther:Determinant.TransposesAreAdjoints"),
     (13, "arrays without elements are as in NumPy, under every transform",
      "Empty.ProductsAreSumsOfNothing:Empty.ProductsOfEveryType:Empty.ReductionsGiveTheirIdentity:Empty.FactorisationsAndSolvesHaveNothingToDo"),
     (14, "a running sum is as good as the sum; einsum takes an ellipsis", "Cumsum.OfTenMillionTermsIsAsGoodAsTheirSum:Linalg.EinsumOfTheAxesBetweenDots"),
