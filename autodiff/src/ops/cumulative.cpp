@@ -38,40 +38,53 @@ struct CumSum : LeadingBatch {
         const T* x = static_cast<const T*>(in[0]->data);
         T* o = static_cast<T*>(out[0]->data);
         const bool reverse = get<Backwards>(a).reverse;
-        for_rows(rows, n, [&](Index r) { row(x + r * n, o + r * n, n, reverse); });
+        for_rows(rows, n, [&](Index r) {
+          if (reverse) row<-1>(x + (r + 1) * n - 1, o + (r + 1) * n - 1, n);
+          else row<1>(x + r * n, o + r * n, n);
+        });
       };
     });
     return table[static_cast<int>(in[0])];
   }
   template <class T>
   static T plus(T x, T y) { return wrapping(x, y, [](auto a, auto b) { return a + b; }); }
-  template <class T>
-  static void row(const T* x, T* o, Index n, bool reverse) {
+  /// From x[0] and o[0] on, in steps of 1 or -1.
+  template <Index step, class T>
+  static void row(const T* x, T* o, Index n) {
     constexpr Index kBlock = 512;
     const Index blocks = (n + kBlock - 1) / kBlock;
-    const Index step = reverse ? -1 : 1, first = reverse ? n - 1 : 0;
-    auto at = [&](Index i) { return first + step * i; };
     for_rows(blocks, kBlock, [&](Index b) {
-      const Index begin = b * kBlock, end = std::min(n, begin + kBlock), groups = (end - begin + kGroup - 1) / kGroup;
-      T lead[kBlock / kGroup];
-      for (Index g = 0; g < groups; ++g) {
-        T s(0);
-        for (Index i = begin + g * kGroup; i < std::min(end, begin + (g + 1) * kGroup); ++i) o[at(i)] = s = plus(s, x[at(i)]);
-        lead[g] = s;
-      }
-      sums_before(lead, groups);
-      for (Index i = begin + kGroup; i < end; ++i) o[at(i)] = plus(lead[(i - begin) / kGroup], o[at(i)]);
+      const Index begin = b * kBlock;
+      block<step>(x + step * begin, o + step * begin, std::min(kBlock, n - begin));
     });
     if (blocks < 2) return;
     std::vector<T> lead(static_cast<std::size_t>(blocks));
-    for (Index b = 0; b < blocks; ++b) lead[b] = o[at(std::min(n, (b + 1) * kBlock) - 1)];
+    for (Index b = 0; b < blocks; ++b) lead[b] = o[step * (std::min(n, (b + 1) * kBlock) - 1)];
     sums_before(lead.data(), blocks);
     for_rows(blocks, kBlock, [&](Index b) {
       if (b == 0) return;
-      for (Index i = b * kBlock; i < std::min(n, (b + 1) * kBlock); ++i) o[at(i)] = plus(lead[b], o[at(i)]);
+      for (Index i = b * kBlock; i < std::min(n, (b + 1) * kBlock); ++i) o[step * i] = plus(lead[b], o[step * i]);
     });
   }
   static constexpr Index kGroup = 8;
+  /// At most 512 elements. Before a group come the eights before its own, `above`, and the groups of its own eight.
+  template <Index step, class T>
+  static void block(const T* x, T* o, Index n) {
+    T above(0), eight(0);
+    Index begin = 0;
+    auto group = [&](Index count) TESSERA_INLINE {
+      if (begin % (kGroup * kGroup) == 0) above = plus(above, eight), eight = T(0);
+      const T before = plus(above, eight);
+      T s(0);
+      for (Index i = begin; i < begin + count; ++i) {
+        s = plus(s, x[step * i]);
+        o[step * i] = plus(before, s);
+      }
+      eight = plus(eight, s);
+    };
+    for (; begin + kGroup <= n; begin += kGroup) group(kGroup);
+    group(n - begin);
+  }
   /// t_i becomes t_0 + ... + t_(i-1), by eights.
   template <class T>
   static void sums_before(T* t, Index n) {
