@@ -21,7 +21,7 @@
 namespace tessera {
 namespace {
 
-constexpr double kMissing = std::numeric_limits<double>::quiet_NaN(), kFar = std::numeric_limits<double>::infinity();
+constexpr double kMissing = std::numeric_limits<double>::quiet_NaN(), kEndless = std::numeric_limits<double>::infinity();
 
 struct Function1 {
   const char* name;
@@ -48,12 +48,12 @@ std::vector<Function1> functions_of_one() {
 }
 
 /// The elements of x as doubles.
-std::vector<double> doubles(const Tensor& x) { return cast(x, Dtype::f64).to_vector(); }
+std::vector<double> as_doubles(const Tensor& x) { return cast(x, Dtype::f64).to_vector(); }
 
 TEST(NaN, StaysAtEveryPlaceOfEveryFunction) {
   for (const Dtype type : {Dtype::f32, Dtype::f64})
     for (const Function1& g : functions_of_one()) {
-      EXPECT_TRUE(std::isnan(doubles(g.f(scalar(kMissing, type)))[0])) << g.name << " alone, " << name_of(type);
+      EXPECT_TRUE(std::isnan(as_doubles(g.f(scalar(kMissing, type)))[0])) << g.name << " alone, " << name_of(type);
       for (const Index n : {1, 2, 3, 7, 8, 9, 16, 17, 33}) {
         const Tensor plain = g.f(full({n}, 0.625, type));
         for (Index at = 0; at < n; ++at) {
@@ -86,17 +86,17 @@ TEST(NaN, StaysInBothArguments) {
       {"minimum", [](auto& x, auto& y) { return minimum(x, y); }, [&](double x, double y) { return choice(x, y, x < y); }},
       {"arg", [](auto& x, auto& y) { return arg(complex(x, y)); }, [](double x, double y) { return std::atan2(y, x); }},
       {"abs", [](auto& x, auto& y) { return abs(complex(x, y)); }, [](double x, double y) { return std::hypot(x, y); }}};
-  const std::vector<double> numbers = {0.0, -0.0, 1.0, -1.0, 2.5, -1e300, 5e-324, kFar, -kFar};
+  const std::vector<double> numbers = {0.0, -0.0, 1.0, -1.0, 2.5, -1e300, 5e-324, kEndless, -kEndless};
   std::vector<double> a, b;
   for (double v : numbers) a.insert(a.end(), {kMissing, v}), b.insert(b.end(), {v, kMissing});
   a.push_back(kMissing), b.push_back(kMissing);
   for (const Dtype type : {Dtype::f32, Dtype::f64}) {
     const Tensor x = cast(tensor(a), type), y = cast(tensor(b), type);
-    const std::vector<double> u = doubles(x), v = doubles(y);
+    const std::vector<double> u = as_doubles(x), v = as_doubles(y);
     for (const Function2& g : functions) {
-      const std::vector<double> together = doubles(g.f(x, y));
+      const std::vector<double> together = as_doubles(g.f(x, y));
       for (std::size_t k = 0; k < u.size(); ++k) {
-        const double expected = g.expected(u[k], v[k]), alone = doubles(g.f(cast(u[k], type), cast(v[k], type)))[0];
+        const double expected = g.expected(u[k], v[k]), alone = as_doubles(g.f(cast(u[k], type), cast(v[k], type)))[0];
         for (const double got : {together[k], alone})
           EXPECT_TRUE(std::isnan(expected) ? std::isnan(got) : got == expected) << g.name << '(' << u[k] << ", " << v[k] << ") = " << got << ", " << name_of(type);
       }
@@ -137,14 +137,14 @@ TEST(NaN, ThatAReductionChoosesTakesItsDerivative) {
 }
 
 TEST(NaN, ThatTwoArgumentsChooseTakesItsDerivative) {
-  const Tensor x = tensor({kMissing, 1.0, kMissing, 2.0, 1.0, kFar}), y = tensor({1.0, kMissing, kMissing, 2.0, 3.0, -kFar});
+  const Tensor x = tensor({kMissing, 1.0, kMissing, 2.0, 1.0, kEndless}), y = tensor({1.0, kMissing, kMissing, 2.0, 3.0, -kEndless});
   const auto slopes = [&](auto f, int k) { return k == 0 ? grad([&](Tensor t) { return sum(f(t, y)); })(x).to_vector() : grad([&](Tensor t) { return sum(f(x, t)); })(y).to_vector(); };
   const auto larger = [](Tensor a, Tensor b) { return maximum(a, b); };
   const auto smaller = [](Tensor a, Tensor b) { return minimum(a, b); };
-  EXPECT_EQ(slopes(larger, 0), (std::vector<double>{1, 0, 0.5, 0.5, 0, 1}));
-  EXPECT_EQ(slopes(larger, 1), (std::vector<double>{0, 1, 0.5, 0.5, 1, 0}));
-  EXPECT_EQ(slopes(smaller, 0), (std::vector<double>{1, 0, 0.5, 0.5, 1, 0}));
-  EXPECT_EQ(slopes(smaller, 1), (std::vector<double>{0, 1, 0.5, 0.5, 0, 1}));
+  EXPECT_EQ(slopes(larger, 0), (std::vector<double>{1, 1, 1, 0.5, 0, 1}));  // neither is beaten by a NaN, as in torch
+  EXPECT_EQ(slopes(larger, 1), (std::vector<double>{1, 1, 1, 0.5, 1, 0}));
+  EXPECT_EQ(slopes(smaller, 0), (std::vector<double>{1, 1, 1, 0.5, 1, 0}));
+  EXPECT_EQ(slopes(smaller, 1), (std::vector<double>{1, 1, 1, 0.5, 0, 1}));
   EXPECT_EQ(grad([](Tensor t) { return sum(clip(t, 0.0, 1.0)); })(tensor({kMissing, 0.5, 2.0})).to_vector(), (std::vector<double>{1, 1, 0}));
 }
 

@@ -84,22 +84,22 @@ struct Neg : Unary<Neg, kNumber> {
 };
 
 // ---- choices ----
-/// Derivative of the choice y by one of its operands: half where the other is y too.
-Tensor share(const Tensor& mine, const Tensor& other, const Tensor& y) {
-  const Dtype t = mine.dtype();
-  return where(detail::is_value(mine, y), where(detail::is_value(other, y), cast(0.5, t), cast(1.0, t)), cast(0.0, t));
+/// Derivative of a choice by an operand that is `beaten` by the other, or ties with it. Where one of them is NaN neither is
+/// beaten, and both have the derivative 1 of the NaN that comes out.
+Tensor share(const Tensor& beaten, const Tensor& mine, const Tensor& other) {
+  return where(beaten, 0.0, where(equal(mine, other), cast(0.5, mine.dtype()), cast(1.0, mine.dtype())));
 }
 struct Maximum : Binary<Maximum, kReal | kInteger> {
   static constexpr const char* name = "maximum";
   template <class T>
   TESSERA_HD_INLINE static T eval(T x, T y) { return fn::maximum(x, y); }
-  static Tensor d(int k, std::span<const Tensor> x, const Tensor& y) { return share(x[k], x[1 - k], y); }
+  static Tensor d(int k, std::span<const Tensor> x, const Tensor&) { return share(less(x[k], x[1 - k]), x[k], x[1 - k]); }
 };
 struct Minimum : Binary<Minimum, kReal | kInteger> {
   static constexpr const char* name = "minimum";
   template <class T>
   TESSERA_HD_INLINE static T eval(T x, T y) { return fn::minimum(x, y); }
-  static Tensor d(int k, std::span<const Tensor> x, const Tensor& y) { return share(x[k], x[1 - k], y); }
+  static Tensor d(int k, std::span<const Tensor> x, const Tensor&) { return share(less(x[1 - k], x[k]), x[k], x[1 - k]); }
 };
 
 struct Select : Elementwise<Select, 3> {

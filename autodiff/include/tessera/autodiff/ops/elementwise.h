@@ -71,7 +71,7 @@ template <std::integral T>
   requires(!std::is_same_v<T, bool>)
 Tensor pow(Arg x, T n) { return std::in_range<int>(n) ? pow(x, static_cast<int>(n)) : pow(x, Arg(n, x.where)); }
 Tensor rem(Arg x, Arg y);  ///< remainder with the sign of x (C's fmod)
-Tensor maximum(Arg x, Arg y);  ///< NaN if either is NaN; the derivative goes to what was chosen, NaN too; ties share it equally
+Tensor maximum(Arg x, Arg y);  ///< NaN if either is NaN; ties share the derivative equally, beside a NaN both have 1
 Tensor minimum(Arg x, Arg y);
 Tensor atan2(Arg y, Arg x);
 Tensor hypot(Arg x, Arg y);  ///< sqrt(x^2 + y^2); derivatives at 0: 0, the second ones NaN
