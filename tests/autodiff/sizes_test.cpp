@@ -12,7 +12,7 @@
 namespace tessera {
 namespace {
 
-constexpr Index kHuge = Index{1} << 40;
+constexpr Index kHugeSize = Index{1} << 40;
 
 template <class F>
 void expect_refused(const char* what, F&& f) {
@@ -25,26 +25,26 @@ void expect_refused(const char* what, F&& f) {
 }
 
 TEST(Sizes, OfTwoTo63AndMoreAreRefused) {
-  expect_refused("zeros", [] { zeros({kHuge, kHuge}); });
-  expect_refused("ones", [] { ones({kHuge, kHuge}, Dtype::boolean); });
-  expect_refused("full", [] { full({kHuge, kHuge, 3}, 2.0); });
-  expect_refused("empty", [] { empty({Dtype::f32, {kHuge, kHuge}}); });
+  expect_refused("zeros", [] { zeros({kHugeSize, kHugeSize}); });
+  expect_refused("ones", [] { ones({kHugeSize, kHugeSize}, Dtype::boolean); });
+  expect_refused("full", [] { full({kHugeSize, kHugeSize, 3}, 2.0); });
+  expect_refused("empty", [] { empty({Dtype::f32, {kHugeSize, kHugeSize}}); });
   expect_refused("eye", [] { eye(Index{1} << 31); });  // 2^62 elements, 2^65 bytes
-  expect_refused("from_span", [] { from_span<double>({}, {kHuge, kHuge}); });
+  expect_refused("from_span", [] { from_span<double>({}, {kHugeSize, kHugeSize}); });
   const double one = 1;
-  expect_refused("from_pointer", [&] { from_pointer(&one, {kHuge, kHuge}, {}, {0, 0}); });
-  expect_refused("broadcast_to", [] { broadcast_to(Tensor(1.0), {kHuge, kHuge}); });
+  expect_refused("from_pointer", [&] { from_pointer(&one, {kHugeSize, kHugeSize}, {}, {0, 0}); });
+  expect_refused("broadcast_to", [] { broadcast_to(Tensor(1.0), {kHugeSize, kHugeSize}); });
   expect_refused("bytes of a broadcast", [] { broadcast_to(Tensor(1.0), {Index{1} << 31, Index{1} << 31}); });
-  expect_refused("reshape", [] { reshape(zeros({0}), {kHuge, kHuge}); });
-  expect_refused("reshape, one open", [] { reshape(zeros({6}), {kHuge, kHuge, -1}); });
-  const Tensor long_view = broadcast_to(scalar(1, Dtype::u8), {kHuge});
-  expect_refused("sum of axes that broadcast", [&] { broadcast_to(scalar(1, Dtype::u8), {kHuge, 1}) + long_view; });
+  expect_refused("reshape", [] { reshape(zeros({0}), {kHugeSize, kHugeSize}); });
+  expect_refused("reshape, one open", [] { reshape(zeros({6}), {kHugeSize, kHugeSize, -1}); });
+  const Tensor long_view = broadcast_to(scalar(1, Dtype::u8), {kHugeSize});
+  expect_refused("sum of axes that broadcast", [&] { broadcast_to(scalar(1, Dtype::u8), {kHugeSize, 1}) + long_view; });
   expect_refused("where", [&] { where(broadcast_to(scalar(true, Dtype::boolean), {2, 1}), broadcast_to(Tensor(1.0), {1, Index{1} << 59}), 0.0); });
   const Tensor wide = broadcast_to(scalar(true, Dtype::boolean), {Index{1} << 62});
   expect_refused("concatenate", [&] { concatenate({wide, wide, wide}); });
   expect_refused("pad", [&] { pad(zeros({2}), {INT64_MAX - 1}, {INT64_MAX}); });
   expect_refused("pad between", [&] { pad(zeros({5}), {0}, {0}, {INT64_MAX}); });
-  expect_refused("matmul", [&] { matmul(broadcast_to(Tensor(1.0), {kHuge, 1}), broadcast_to(Tensor(1.0), {1, kHuge})); });
+  expect_refused("matmul", [&] { matmul(broadcast_to(Tensor(1.0), {kHugeSize, 1}), broadcast_to(Tensor(1.0), {1, kHugeSize})); });
   EXPECT_THROW(arange(Index{1} << 61), Error);
   EXPECT_THROW(linspace(0, 1, Index{1} << 61), Error);
   for (const Shape& s : {Shape{-3}, Shape{-1, -1}}) {
@@ -55,10 +55,10 @@ TEST(Sizes, OfTwoTo63AndMoreAreRefused) {
 }
 
 TEST(Sizes, AreCheckedWhereOnlyTypesAreKnown) {
-  expect_refused("jit", [] { jit([](Tensor x) { return sum(broadcast_to(x, {kHuge, kHuge})); })(Tensor(1.0)); });
-  expect_refused("jit of matmul", [] { jit([](Tensor x) { return matmul(broadcast_to(x, {kHuge, 1}), broadcast_to(x, {1, kHuge})); })(Tensor(1.0)); });
-  expect_refused("vmap", [] { vmap([](Tensor x) { return broadcast_to(x, {kHuge}); })(broadcast_to(Tensor(1.0), {kHuge})); });
-  expect_refused("grad", [] { grad([](Tensor x) { return sum(broadcast_to(x, {kHuge, kHuge})); })(Tensor(1.0)); });
+  expect_refused("jit", [] { jit([](Tensor x) { return sum(broadcast_to(x, {kHugeSize, kHugeSize})); })(Tensor(1.0)); });
+  expect_refused("jit of matmul", [] { jit([](Tensor x) { return matmul(broadcast_to(x, {kHugeSize, 1}), broadcast_to(x, {1, kHugeSize})); })(Tensor(1.0)); });
+  expect_refused("vmap", [] { vmap([](Tensor x) { return broadcast_to(x, {kHugeSize}); })(broadcast_to(Tensor(1.0), {kHugeSize})); });
+  expect_refused("grad", [] { grad([](Tensor x) { return sum(broadcast_to(x, {kHugeSize, kHugeSize})); })(Tensor(1.0)); });
 }
 
 TEST(Sizes, BelowAreViewed) {
@@ -68,7 +68,7 @@ TEST(Sizes, BelowAreViewed) {
 }
 
 TEST(Sizes, OfNothingAreHeld) {
-  for (const Shape& s : {Shape{0, kHuge, kHuge}, Shape{kHuge, 0, kHuge}, Shape{kHuge, kHuge, 0}}) {
+  for (const Shape& s : {Shape{0, kHugeSize, kHugeSize}, Shape{kHugeSize, 0, kHugeSize}, Shape{kHugeSize, kHugeSize, 0}}) {
     EXPECT_EQ(zeros(s).size(), 0);
     EXPECT_EQ((zeros(s) + 1.0).shape(), s);
     EXPECT_EQ(sum(zeros(s)).item(), 0);
