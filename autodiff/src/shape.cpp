@@ -21,11 +21,15 @@ Index Shape::count_of_large() const {
 }
 
 Index checked_bytes(const char* op, const Type& t) {
-  for (Index d : t.shape)
+  auto bytes = static_cast<Index>(size_of(t.dtype));
+  bool large = false, nothing = false;
+  for (Index d : t.shape) {
     if (d < 0) fail(op, "negative size in " + to_string(t));
-  Index bytes = 0;
-  if (__builtin_mul_overflow(t.shape.count(), static_cast<Index>(size_of(t.dtype)), &bytes))
-    fail(op, to_string(t) + " has 2^63 bytes or more");
+    nothing |= d == 0;
+    large |= __builtin_mul_overflow(bytes, d, &bytes);
+  }
+  if (nothing) return 0;
+  if (large) fail(op, to_string(t) + " has 2^63 bytes or more");
   return bytes;
 }
 
