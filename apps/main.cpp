@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The `tessera` command: the verb comes first, the app comes from the file.
 #include "support/report.h"
+#include "tessera/autodiff/error.h"
+#include "tessera/autodiff/vectors.h"
 #include "verbs/verbs.h"
 
 #include <exception>
@@ -37,6 +39,15 @@ data::ExitCode dispatch(const CommandLine& line) {
   throw std::logic_error("verb without a function: " + line.verb);
 }
 
+/// A wrong value in the environment is told before any work.
+void check_environment() {
+  try {
+    vector_bits();
+  } catch (const Error& e) {
+    throw usage_error(e.what());
+  }
+}
+
 data::ExitCode guarded(const CommandLine& line) {
   const auto fail = [&](std::string message, data::ExitCode code) {
     report({data::Diagnostic{.place = {"tessera", 0, 0, {}}, .message = std::move(message)}},
@@ -44,6 +55,7 @@ data::ExitCode guarded(const CommandLine& line) {
     return code;
   };
   try {
+    check_environment();
     return dispatch(line);
   } catch (const data::InputError& e) {
     report(e.findings(), line.json);

@@ -2,6 +2,7 @@
 // Tells what this program is made of and whether the machine can write and compute.
 #include "support/report.h"
 #include "support/self_test.h"
+#include "tessera/autodiff/vectors.h"
 #include "tessera/data/build_info.h"
 #include "verbs/verbs.h"
 
@@ -22,16 +23,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string simd_level() {
-#if defined(__x86_64__)
-  __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl")) return "AVX-512";
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return "AVX2 with FMA";
-  if (__builtin_cpu_supports("avx")) return "AVX";
-  return "SSE2";
-#else
-  return "unknown to this build";
-#endif
+/// Of kernels in use; `TESSERA_VECTOR_BITS` may hold them below what the processor has.
+std::string vectors() {
+  const int bits = vector_bits();
+  const char* const set = std::getenv("TESSERA_VECTOR_BITS");
+  return std::to_string(bits) + " bits" + (bits == 512 ? ", AVX-512" : bits == 256 ? ", AVX2 with FMA" : "") +
+         (set && *set ? ", TESSERA_VECTOR_BITS=" + std::string(set) : "");
 }
 
 std::string processor() {
@@ -81,7 +78,7 @@ data::ExitCode verb_doctor(const CommandLine& line) {
   tell("compiler", std::string(build.compiler) + ", " + std::string(build.build_type) +
                        ", -march=" + std::string(build.arch));
   tell("processor", processor());
-  tell("vector units", simd_level());
+  tell("vectors", vectors());
   tell("cores", std::to_string(usable_cores()));
   for (const data::Part& p : build.parts)
     tell(std::string(p.name), p.found ? std::string(p.version) + " (" + std::string(p.purpose) + ")"

@@ -5,6 +5,7 @@
 
 #include "support/report.h"
 #include "tessera/autodiff/forall.h"
+#include "tessera/autodiff/vectors.h"
 #include "tessera/data/log.h"
 #include "tessera/data/manifest.h"
 #include "tessera/data/progress.h"
@@ -55,7 +56,7 @@ ExitCode run_in(data::RunFolder& folder, const Case& c, const CommandLine& line,
   data::StopGuard stop({.stop_file = folder.stop_file(), .max_time_s = options.max_time_s});
   folder.write_manifest(manifest);
   log.info(c.app.name + ", precision " + manifest.precision + ", " +
-           std::to_string(manifest.threads) + (manifest.threads == 1 ? " thread" : " threads"));
+           std::to_string(manifest.threads) + (manifest.threads == 1 ? " thread, " : " threads, ") + "vectors of " + std::to_string(vector_bits()) + " bits");
   const bool silent = options.verbosity < 0 && options.progress == "auto";
   RunContext context{{c.config, options},
                      folder,

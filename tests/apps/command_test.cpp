@@ -304,11 +304,23 @@ TEST_F(Command, CompletionScriptsAreValidShellAndComplete) {
 TEST_F(Command, DoctorIsHealthyHere) {
   const Outcome o = tessera({"doctor"});
   EXPECT_EQ(o.code, 0) << o.out << o.err;
-  for (const char* part : {"tessera", "compiler", "vector units", "cores", "PETSc", "MPI", "CUDA",
+  for (const char* part : {"tessera", "compiler", "vectors", "cores", "PETSc", "MPI", "CUDA",
                            "NCCL", "VTK", "write here      ok", "engine sums", "engine gradient"})
     EXPECT_TRUE(holds(o.out, part)) << part;
   EXPECT_EQ(Json::parse(tessera({"doctor", "--json"}).out)["healthy"], true);
   EXPECT_TRUE(fs::is_empty(here()));
+}
+
+TEST_F(Command, VectorsAreHeldByTheEnvironment) {
+  const auto doctor = [&](const std::string& bits) {
+    return RunningProgram({TESSERA_PROGRAM, "doctor", "--json"}, here(), {"TESSERA_VECTOR_BITS=" + bits}).wait();
+  };
+  EXPECT_EQ(Json::parse(doctor("256").out)["vectors"].get<std::string>().substr(0, 8), "256 bits");
+  for (const std::string bits : {"128", "200", "512 bits", "-256"}) {  // 128: less than this build takes for granted
+    const Outcome o = doctor(bits);
+    EXPECT_EQ(o.code, 2) << bits;
+    EXPECT_TRUE(holds(o.out, "TESSERA_VECTOR_BITS")) << o.out << o.err;
+  }
 }
 
 TEST_F(Command, ListsWhatThereIs) {

@@ -7,6 +7,8 @@
 // What is read too seldom for packing to pay is read where it is.
 #include "gemm_blocked.h"
 
+#include "tessera/autodiff/vectors.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -277,10 +279,7 @@ void run(Index m, Index n, Index k, T alpha, Matrix<T> a, Matrix<T> b, T beta, T
 
 std::span<const int> blocked_widths() {
   static constexpr int widths[] = {32, 64};
-  static const bool narrow = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  static const bool wide = narrow && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
-                           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-  return {widths, std::size_t{narrow} + std::size_t{wide}};
+  return {widths, std::size_t{vector_bits() >= 256} + std::size_t{vector_bits() == 512}};
 }
 
 template <class T>

@@ -30,7 +30,7 @@ struct Matrix {
 template <class T>
 inline constexpr std::int64_t kDepth = 4096 / sizeof(T);
 
-/// Bytes of the vectors that this processor can use, widest last; empty: `gemm_blocked` cannot run.
+/// Bytes of the vectors that may be used (vectors.h), widest last; empty: `gemm_blocked` cannot run.
 std::span<const int> blocked_widths();
 
 /// op(A) is [m, k], op(B) [k, n], C [m, n] with rows `ldc` apart; m, n, k > 0. With beta = 0 C is not read.

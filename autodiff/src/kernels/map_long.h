@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // y = f(x) for long bodies f, which dominate compile time: one loop over elements side by side, into which all others
-// gather. Over reals it is compiled a second time for vectors of 512 bits, chosen by the processor. All ways give the
+// gather. Over reals it is compiled a second time for vectors of 512 bits, chosen at run time (vectors.h). All ways give the
 // same bits: nothing is contracted, and an element is computed from itself alone.
 #pragma once
 #include "map.h"
+#include "tessera/autodiff/vectors.h"
 
 namespace tessera::kernels {
 
@@ -17,11 +18,6 @@ template <class T, class F>
 [[gnu::noinline, gnu::target("avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]] void packed_loop_wide(Index n, const T* x, T* y, F f) {
 #pragma GCC ivdep
   for (Index i = 0; i < n; ++i) y[i] = f(x[i]);
-}
-inline bool has_wide_vectors() {
-  static const bool wide = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-  return wide;
 }
 
 /// P::eval, and P::near where P has it for T: equal to eval at all x with P::is_near(x), and it vectorises.
@@ -37,7 +33,7 @@ struct Long {
   [[gnu::noinline]] static T one(T x) { return P::eval(x); }
   static void loop(Index n, const T* x, T* y) {
     if constexpr (!is_cplx<T>) {
-      if (has_wide_vectors()) return packed_loop_wide(n, x, y, Body{});
+      if (vector_bits() == 512) return packed_loop_wide(n, x, y, Body{});
     }
     packed_loop(n, x, y, Body{});
   }

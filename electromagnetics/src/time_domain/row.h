@@ -3,6 +3,7 @@
 // The step of one row of edges: the plain update in a loop without branches, and, in the rows that need it, what is added
 // to the bracket first: absorbing layers, currents, polarization.
 #pragma once
+#include "tessera/autodiff/vectors.h"
 #include "time_domain/tables.h"
 
 #include <algorithm>
@@ -155,8 +156,7 @@ struct Kernels {
 };
 template <class T>
 const Kernels<T>& kernels() {
-  static const bool wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
-                           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  static const bool wide = vector_bits() == 512;
   const auto updates = []<bool keep>() {
     const auto one = []<Adds adds>() { return wide ? &update_wide<T, keep, adds> : &update<T, keep, adds>; };
     return std::array{one.template operator()<Adds::nothing>(), one.template operator()<Adds::first>(), one.template operator()<Adds::second>(),

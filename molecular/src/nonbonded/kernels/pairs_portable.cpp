@@ -2,6 +2,7 @@
 #include "nonbonded/kernels/lanes_portable.h"
 #include "nonbonded/kernels/pair_body.h"
 #include "nonbonded/kernels/pair_levels.h"
+#include "tessera/autodiff/vectors.h"
 
 #include <vector>
 
@@ -15,12 +16,8 @@ const Kernels* portable_kernels() {
 std::span<const Kernels* const> kernels() {
   static const std::vector<const Kernels*> all = [] {
     std::vector<const Kernels*> k = {portable_kernels()};
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) k.push_back(avx2_kernels());
-    if (k.size() == 2 && avx512_kernels() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-      k.push_back(avx512_kernels());
-#endif
+    if (vector_bits() >= 256) k.push_back(avx2_kernels());
+    if (vector_bits() == 512 && avx512_kernels()) k.push_back(avx512_kernels());
     return k;
   }();
   return all;

@@ -7,6 +7,7 @@
 
 #include "nonbonded/line_fft.inl"
 #include "nonbonded/kernels/pme_kernels.h"
+#include "tessera/autodiff/vectors.h"
 
 #include <algorithm>
 #include <cmath>
@@ -623,10 +624,22 @@ namespace tessera::molecular {
 
 HWY_EXPORT(kernels_f32);
 HWY_EXPORT(kernels_f64);
+
+namespace {
+/// Highway's better targets have lower bits: those above what vectors.h allows are taken out, once.
+void limit_targets() {
+  static const int bits = [] {
+    if (vector_bits() < 512) hwy::DisableTargets((vector_bits() < 256 ? HWY_SSE4 : HWY_AVX2) - 1);
+    return vector_bits();
+  }();
+  static_cast<void>(bits);
+}
+}  // namespace
+
 template <>
-PmeKernels<float> pme_kernels<float>() { return HWY_DYNAMIC_DISPATCH(kernels_f32)(); }
+PmeKernels<float> pme_kernels<float>() { return limit_targets(), HWY_DYNAMIC_DISPATCH(kernels_f32)(); }
 template <>
-PmeKernels<double> pme_kernels<double>() { return HWY_DYNAMIC_DISPATCH(kernels_f64)(); }
+PmeKernels<double> pme_kernels<double>() { return limit_targets(), HWY_DYNAMIC_DISPATCH(kernels_f64)(); }
 
 }  // namespace tessera::molecular
 #endif
