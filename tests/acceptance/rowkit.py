@@ -304,6 +304,17 @@ def read_numbers(text):
     return {m[1]: float(m[2]) for m in matches if m}
 
 
+def processor():
+    """What a figure in seconds was measured on: name, family and model (clouds leave the generation out of the name), and the vectors
+    that TESSERA_VECTOR_BITS holds ours to."""
+    with open("/proc/cpuinfo") as text:
+        said = dict(line.split(":", 1) for line in text.read().split("\n\n")[0].splitlines() if ":" in line)
+    said = {key.strip(): value.strip() for key, value in said.items()}
+    width = "512" if "avx512vl" in said.get("flags", "") else "256"
+    return (f"on {said.get('model name', 'an unknown processor')}, family {said.get('cpu family', '?')}, model {said.get('model', '?')}, "
+            f"vectors of {os.environ.get('TESSERA_VECTOR_BITS') or width} bits")
+
+
 def need(numbers, *names):
     """The values of these names, in order; NotMeasured when the program did not print one."""
     missing = [n for n in names if n not in numbers]

@@ -18,6 +18,7 @@
 #include <map>
 
 #include "interleave.h"
+#include "peer_vectors.h"
 #include "temp_folder.h"
 #include "tessera/autodiff/memory.h"
 #include "tessera/autodiff/npy.h"
@@ -30,6 +31,7 @@ class Peer {
   /// Starts peers/<script> with a library, "jax" or "torch", on arrays by name.
   Peer(const std::string& script, const std::string& library, const std::map<std::string, tessera::Tensor>& arrays, int threads) : library_(library) {
     for (const auto& [name, t] : arrays) tessera::save_npy(folder_.path() / (name + ".npy"), t);
+    hold_peers_to_our_vectors();
     start({(environment() / "bin" / "python").string(), TESSERA_BENCHMARK_PEERS "/" + script, library, folder_.path().string(), std::to_string(threads)});
     const std::string version = answer();
     if (version.empty()) std::printf("# no %s in %s: not compared with it\n", library.c_str(), environment().c_str());

@@ -8,7 +8,10 @@ import os
 import statistics
 import time
 
-import jax
+if os.environ.get("TESSERA_VECTOR_BITS") == "256":  # as tests/benchmarks/peer_vectors.h does for peers of programs
+    os.environ["XLA_FLAGS"] = "--xla_cpu_max_isa=AVX2"
+
+import jax  # noqa: E402
 
 jax.config.update("jax_enable_x64", True)
 import jax.numpy as jnp  # noqa: E402

@@ -14,5 +14,5 @@ def measure(work):
         peer[threads] = rowkit.read_numbers(work.run(command).must_succeed("JAX").out)
     best = min(peer.values(), key=lambda p: p["scan_gradient_jax_ms"])
     text = (f"{ours:.2f} ms, recording and compiling included; JAX jit {best['scan_gradient_jax_ms']:.2f} ms after a first call of "
-            f"{best['scan_gradient_jax_first_call_ms'] / 1e3:.1f} s")
+            f"{best['scan_gradient_jax_first_call_ms'] / 1e3:.1f} s; {rowkit.processor()}")
     return ours <= 6, text
