@@ -14,6 +14,7 @@
 #include <cstring>
 #include <limits>
 #include <random>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -175,51 +176,102 @@ class GemmBlocked : public testing::Test {};
 using RealTypes = testing::Types<float, double>;
 TYPED_TEST_SUITE(GemmBlocked, RealTypes);
 
-// One fused rounding a term, in order, in runs of kDepth that are added in order: the same bits from a plain loop.
+/// Element (i, j) of alpha op(A) op(B) + beta C by a plain loop: one fused rounding a term, in order, in runs of kDepth that are added in order.
+template <class T>
+T chain(kernels::Matrix<T> a, kernels::Matrix<T> b, Index i, Index j, Index k, T alpha, T beta, T c) {
+  const Index depth = kernels::kDepth<T>;
+  for (Index begin = 0; begin < k; begin += depth) {
+    T sum = 0;
+    for (Index l = begin; l < std::min(k, begin + depth); ++l) sum = std::fma(a(i, l), b(l, j), sum);
+    c = begin ? c + alpha * sum : beta == T(0) ? alpha * sum : beta * c + alpha * sum;
+  }
+  return c;
+}
+
+/// A product of random matrices in one of four layouts, rows further apart than they are long.
+template <class T>
+struct Product {
+  Shape s;
+  bool ta, tb;
+  Index lda = (ta ? s.m : s.k) + 2, ldb = (tb ? s.k : s.n) + 1, ldc = s.n + 3;
+  std::vector<T> a = random_values<T>((ta ? s.k : s.m) * lda, 1), b = random_values<T>((tb ? s.n : s.k) * ldb, 2), before = random_values<T>(s.m * ldc, 3);
+  kernels::Matrix<T> x{a.data(), lda, ta}, y{b.data(), ldb, tb};
+
+  void expect_chains(const std::vector<T>& c, T alpha, T beta, const std::string& what) const {
+    // all elements of small products, a few of each row and column of large ones
+    const Index step_i = s.m * s.n * s.k > 3000000 ? 17 : 1, step_j = s.m * s.n * s.k > 3000000 ? 13 : 1;
+    for (Index i = 0; i < s.m; i += step_i) {
+      for (Index j = i % step_j; j < s.n; j += step_j) {
+        const auto at = static_cast<std::size_t>(i * ldc + j);
+        const T expected = chain(x, y, i, j, s.k, alpha, beta, before[at]);
+        ASSERT_EQ(std::memcmp(&c[at], &expected, sizeof(T)), 0)
+            << s.m << "x" << s.n << "x" << s.k << " " << ta << tb << " at " << i << "," << j << " " << what;
+      }
+      for (Index j = s.n; j < ldc; ++j) ASSERT_EQ(c[static_cast<std::size_t>(i * ldc + j)], before[static_cast<std::size_t>(i * ldc + j)]) << "wrote between rows";
+    }
+  }
+};
+
 TYPED_TEST(GemmBlocked, IsTheChainOfFusedTermsInVectorsOfAnyWidth) {
   using T = TypeParam;
   if (kernels::blocked_widths().empty()) GTEST_SKIP() << "a processor without AVX2";
   const Index depth = kernels::kDepth<T>;
   // one tile and many, whole ones and rests in all three directions, with and without packing of either matrix
   for (Shape s : {Shape{2, 2, 1}, Shape{5, 7, 3}, Shape{14, 32, 20}, Shape{15, 33, 17}, Shape{6, 16, 9}, Shape{31, 300, 40},
-                  Shape{90, 45, depth + 19}, Shape{3, 270, 2 * depth}, Shape{60, 70, 4096 / Index{sizeof(T)}}})
+                  Shape{90, 45, depth + 19}, Shape{3, 270, 2 * depth}, Shape{60, 70, 4096 / Index{sizeof(T)}}, Shape{101, 600, 30}})
     for (bool ta : {false, true})
-      for (bool tb : {false, true})
-        for (const auto& [alpha, beta] : {std::pair<T, T>{1, 0}, {T(-0.7), T(1.3)}}) {
-          const Index lda = ta ? s.m : s.k, ldb = (tb ? s.k : s.n) + 1, ldc = s.n + 3;
-          const auto a = random_values<T>(s.m * s.k, 1), b = random_values<T>((tb ? s.n : s.k) * ldb, 2), before = random_values<T>(s.m * ldc, 3);
-          const kernels::Matrix<T> x{a.data(), lda, ta}, y{b.data(), ldb, tb};
-          auto expected = before;
-          for (Index i = 0; i < s.m; ++i)
-            for (Index j = 0; j < s.n; ++j) {
-              T& out = expected[static_cast<std::size_t>(i * ldc + j)];
-              for (Index begin = 0; begin < s.k; begin += depth) {
-                T sum = 0;
-                for (Index l = begin; l < std::min(s.k, begin + depth); ++l) sum = std::fma(x(i, l), y(l, j), sum);
-                out = begin ? out + alpha * sum : beta == T(0) ? alpha * sum : beta * out + alpha * sum;
-              }
-            }
+      for (bool tb : {false, true}) {
+        const Product<T> p{s, ta, tb};
+        for (const auto& [alpha, beta] : {std::pair<T, T>{1, 0}, {T(-0.7), T(1.3)}})
           for (int width : kernels::blocked_widths()) {
-            auto c = before;
-            kernels::gemm_blocked<T>(width, s.m, s.n, s.k, alpha, x, y, beta, c.data(), ldc);
-            ASSERT_EQ(std::memcmp(c.data(), expected.data(), c.size() * sizeof(T)), 0)
-                << s.m << "x" << s.n << "x" << s.k << " " << ta << tb << " in " << width << " bytes";
+            auto c = p.before;
+            kernels::gemm_blocked<T>(width, s.m, s.n, s.k, alpha, p.x, p.y, beta, c.data(), p.ldc);
+            p.expect_chains(c, alpha, beta, "in " + std::to_string(width) + " bytes");
           }
-        }
+      }
 }
 
-// A batch of points through a layer: each has the bits that it has alone with another one.
-TYPED_TEST(GemmBlocked, ARowDoesNotDependOnTheOthers) {
+// A matrix and a vector, a row and a matrix, two vectors: the same chain.
+TYPED_TEST(GemmBlocked, AProductWithAVectorIsTheSameChain) {
   using T = TypeParam;
   if (kernels::blocked_widths().empty()) GTEST_SKIP() << "a processor without AVX2";
-  const Index m = 300, n = 130, k = 700;
-  const auto a = random_values<T>(m * k, 1), b = random_values<T>(k * n, 2);
-  std::vector<T> c(static_cast<std::size_t>(m * n)), two(static_cast<std::size_t>(2 * n));
-  kernels::gemm<T>(false, false, m, n, k, T(1), a.data(), k, b.data(), n, T(0), c.data(), n);
-  for (Index i = 0; i + 2 <= m; i += 37) {
-    kernels::gemm<T>(false, false, 2, n, k, T(1), a.data() + i * k, k, b.data(), n, T(0), two.data(), n);
-    EXPECT_EQ(std::memcmp(c.data() + i * n, two.data(), two.size() * sizeof(T)), 0) << "rows from " << i;
+  const Index depth = kernels::kDepth<T>;
+  for (Index m : {1, 2, 3, 7, 8, 9, 16, 31, 33, 70, 5000})
+    for (Index k : {Index{1}, Index{2}, Index{7}, Index{16}, Index{33}, depth - 1, depth, depth + 5, 4 * depth, 9 * depth + 3}) {
+      if (m * k > 2000000) continue;
+      for (bool ta : {false, true})
+        for (const auto& [alpha, beta] : {std::pair<T, T>{1, 0}, {T(-0.7), T(1.3)}}) {
+          const Product<T> p{{m, 1, k}, ta, false};
+          for (int width : kernels::blocked_widths()) {
+            auto c = p.before;
+            kernels::gemv_blocked<T>(width, m, k, alpha, p.x, p.b.data(), p.ldb, beta, c.data(), p.ldc);
+            p.expect_chains(c, alpha, beta, "in " + std::to_string(width) + " bytes");
+          }
+        }
+    }
+}
+
+// Rows, columns, tiles, splits of long sums, threads: nothing but the row and the column decides an element's bits.
+TYPED_TEST(GemmBlocked, AnElementFollowsFromItsRowAndColumnAlone) {
+  using T = TypeParam;
+  if (kernels::blocked_widths().empty()) GTEST_SKIP() << "a processor without AVX2";
+  const int before = tessera::num_threads();
+  for (int threads : {1, 3}) {
+    tessera::set_num_threads(threads);
+    for (Shape s : {Shape{1, 1, 1}, Shape{3, 3, 3}, Shape{1, 1, 5}, Shape{1, 1, 100000}, Shape{1, 1, 600000}, Shape{2, 1, 300000}, Shape{4, 5, 40000},
+                    Shape{20, 30, 20000}, Shape{95, 90, 3000}, Shape{1, 300, 700}, Shape{300, 1, 700}, Shape{600, 1, 2000}, Shape{1, 2500, 2000},
+                    Shape{300, 280, 260}, Shape{97, 1000, 64}})
+      for (bool ta : {false, true})
+        for (bool tb : {false, true}) {
+          const Product<T> p{s, ta, tb};
+          for (const auto& [alpha, beta] : {std::pair<T, T>{1, 0}, {T(-0.7), T(1.3)}}) {
+            auto c = p.before;
+            kernels::gemm<T>(ta, tb, s.m, s.n, s.k, alpha, p.a.data(), p.lda, p.b.data(), p.ldb, beta, c.data(), p.ldc);
+            p.expect_chains(c, alpha, beta, std::to_string(threads) + " threads");
+          }
+        }
   }
+  tessera::set_num_threads(before);
 }
 
 }  // namespace

@@ -109,13 +109,18 @@ int blocked_width() {
   return 0;
 }
 
-/// One tile on this thread. Products of a matrix and a vector, bound by memory, are left to BLAS.
+/// One tile on this thread, in the order of gemm_blocked.h.
 template <class T>
-void tile_gemm(Index m, Index n, Index k, T alpha, Matrix<T> a, Matrix<T> b, T beta, T* c,
-               Index ldc, bool guarded) {
-  if constexpr (std::is_floating_point_v<T>)
-    if (m > 1 && n > 1 && blocked_width<T>())
-      return gemm_blocked<T>(blocked_width<T>(), m, n, k, alpha, a, b, beta, c, ldc);
+void ordered_tile(Index m, Index n, Index k, T alpha, Matrix<T> a, Matrix<T> b, T beta, T* c, Index ldc) {
+  const int width = blocked_width<T>();
+  if (n == 1) return gemv_blocked<T>(width, m, k, alpha, a, b.data, b.transposed ? Index{1} : b.ld, beta, c, ldc);
+  if (m == 1) return gemv_blocked<T>(width, n, k, alpha, {b.data, b.ld, !b.transposed}, a.data, a.transposed ? a.ld : Index{1}, beta, c, Index{1});
+  gemm_blocked<T>(width, m, n, k, alpha, a, b, beta, c, ldc);
+}
+
+/// One tile on this thread by BLAS.
+template <class T>
+void blas_tile(Index m, Index n, Index k, T alpha, Matrix<T> a, Matrix<T> b, T beta, T* c, Index ldc, bool guarded) {
   if (guarded) return call_gemm(m, n, k, alpha, a, b, beta, c, ldc);
   const SerialBlas serial;
   call_gemm(m, n, k, alpha, a, b, beta, c, ldc);
@@ -158,7 +163,14 @@ Grid choose_grid(Index m, Index n, Index k, Index flops_per_term) {
   return best;
 }
 
-/// Tiles for `gemm_blocked`, whose bits do not depend on them: two for each thread, of at least 2^19
+/// Start of part i of `parts` of [0, n), at multiples of 16.
+Index cut(Index n, Index parts, Index i) {
+  if (i == parts) return n;
+  const Index at = n / parts * i + n % parts * i / parts;
+  return parts == 1 ? 0 : at / 16 * 16;
+}
+
+/// Tiles of sums in order, whose bits do not depend on them: two for each thread, of at least 2^19
 /// terms. A row of tiles packs B again, a column A.
 Grid choose_tiles(Index m, Index n, Index k) {
   const Index threads = detail::in_parallel() ? 1 : num_threads();
@@ -174,11 +186,46 @@ Grid choose_tiles(Index m, Index n, Index k) {
   return best;
 }
 
-/// Start of part i of `parts` of [0, n), at multiples of 16.
-Index cut(Index n, Index parts, Index i) {
-  if (i == parts) return n;
-  const Index at = n / parts * i + n % parts * i / parts;
-  return parts == 1 ? 0 : at / 16 * 16;
+/// f(i, i_end, j, j_end) for all tiles, in parallel.
+template <class F>
+void for_tiles(Index m, Index n, Grid grid, F&& f) {
+  parallel_chunks(grid.rows * grid.columns, [&](Index tile) {
+    const Index row = tile / grid.columns, column = tile % grid.columns;
+    f(cut(m, grid.rows, row), cut(m, grid.rows, row + 1), cut(n, grid.columns, column), cut(n, grid.columns, column + 1));
+  });
+}
+
+/// Float and double where the processor has AVX2. Few elements of long sums: threads take runs of kDepth terms, whose sums are kept
+/// apart and join C in order, as in one call.
+template <class T>
+void gemm_ordered(Index m, Index n, Index k, T alpha, Matrix<T> a, Matrix<T> b, T beta, T* c, Index ldc) {
+  const Grid grid = choose_tiles(m, n, k);
+  constexpr Index depth = kDepth<T>, kLeast = Index{1} << 18;  // terms of a chunk of runs
+  const Index runs = (k + depth - 1) / depth, per_chunk = kLeast / (depth * m * n) + 1;
+  if (grid.rows * grid.columns > 1 || runs <= per_chunk || num_threads() == 1 || detail::in_parallel()) {
+    for_tiles(m, n, grid, [&](Index i, Index i_end, Index j, Index j_end) {
+      ordered_tile<T>(i_end - i, j_end - j, k, alpha, {a.at(i, 0), a.ld, a.transposed}, {b.at(0, j), b.ld, b.transposed}, beta, c + i * ldc + j, ldc);
+    });
+    return;
+  }
+  const Index at_once = std::min(runs, 4 * num_threads() * per_chunk);
+  std::vector<T> sums(static_cast<std::size_t>(at_once * m * n));
+  for (Index first = 0; first < runs; first += at_once) {
+    const Index count = std::min(at_once, runs - first);
+    parallel_chunks((count + per_chunk - 1) / per_chunk, [&](Index chunk) {
+      for (Index r = chunk * per_chunk; r < std::min(count, (chunk + 1) * per_chunk); ++r) {
+        const Index l = (first + r) * depth;
+        ordered_tile<T>(m, n, std::min(depth, k - l), T(1), {a.at(0, l), a.ld, a.transposed}, {b.at(l, 0), b.ld, b.transposed}, T(0), sums.data() + r * m * n, n);
+      }
+    });
+    for (Index r = 0; r < count; ++r)
+      for (Index i = 0; i < m; ++i)
+        for (Index j = 0; j < n; ++j) {
+          T& out = c[i * ldc + j];
+          const T s = alpha * sums[static_cast<std::size_t>((r * m + i) * n + j)];
+          out = first + r > 0 ? out + s : beta == T(0) ? s : beta * out + s;
+        }
+  }
 }
 
 void check_size(Index n) {
@@ -193,11 +240,12 @@ void gemm_one(Index m, Index n, Index k, T alpha, Matrix<T> a, Matrix<T> b, T be
   if (m == 0 || n == 0) return;
   if (k == 0 || alpha == T(0)) return scale_rows(m, n, beta, c, ldc);
   if (std::max({m, n, k}) <= kTiny) return gemm_tiny(m, n, k, alpha, a, b, beta, c, ldc);
+  if constexpr (std::is_floating_point_v<T>)
+    if (blocked_width<T>()) return gemm_ordered(m, n, k, alpha, a, b, beta, c, ldc);
   for (Index size : {m, n, k, a.ld, b.ld, ldc}) check_size(size);
-  Grid grid = choose_grid(m, n, k, std::is_floating_point_v<T> ? 1 : 4);
-  if (grid.depth == 1 && m > 1 && n > 1 && blocked_width<T>()) grid = choose_tiles(m, n, k);
+  const Grid grid = choose_grid(m, n, k, std::is_floating_point_v<T> ? 1 : 4);
   if (grid.rows * grid.columns * grid.depth == 1)
-    return tile_gemm(m, n, k, alpha, a, b, beta, c, ldc, guarded);
+    return blas_tile(m, n, k, alpha, a, b, beta, c, ldc, guarded);
   std::vector<T> partial(grid.depth > 1 ? static_cast<std::size_t>((grid.depth - 1) * m * n) : 0);
   parallel_chunks(grid.rows * grid.columns * grid.depth, [&](Index tile) {
     const Index row = tile / grid.columns % grid.rows, column = tile % grid.columns;
@@ -207,9 +255,9 @@ void gemm_one(Index m, Index n, Index k, T alpha, Matrix<T> a, Matrix<T> b, T be
     const Index l = cut(k, grid.depth, part), l_end = cut(k, grid.depth, part + 1);
     const Matrix<T> ta{a.at(i, l), a.ld, a.transposed}, tb{b.at(l, j), b.ld, b.transposed};
     if (part == 0)
-      tile_gemm(i_end - i, j_end - j, l_end - l, alpha, ta, tb, beta, c + i * ldc + j, ldc, false);
+      blas_tile(i_end - i, j_end - j, l_end - l, alpha, ta, tb, beta, c + i * ldc + j, ldc, false);
     else
-      tile_gemm(i_end - i, j_end - j, l_end - l, alpha, ta, tb, T(0),
+      blas_tile(i_end - i, j_end - j, l_end - l, alpha, ta, tb, T(0),
                 partial.data() + ((part - 1) * m + i) * n + j, n, false);
   });
   for (Index part = 1; part < grid.depth; ++part)

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A tile of C, a few rows by one or two vectors, stays in registers while a run of kDepth terms is added
-// to it. op(B) is packed, kColumns columns at a time, into panels of the tile's width, 1 MB at most, which
-// all rows read from the second-level cache or next to it; so they do the tile's rows of op(A), 56 kB. Rows
+// to it. op(B) is packed, kColumns columns at a time, into panels of the tile's width. In vectors of 32 bytes 48 rows of op(A), 200 kB
+// which stay in the second-level cache, take each panel in turn, which so comes from further off once for all of them. Rows
 // 4096 bytes apart, which share a set of the cache, and columns, of whose lines few elements serve, are packed too.
 // What is read too seldom for packing to pay is read where it is.
 #include "gemm_blocked.h"
 
+#include "fused_vectors.h"
 #include "tessera/autodiff/vectors.h"
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstring>
 #include <memory>
-#include <utility>
 
 namespace tessera::kernels {
 namespace {
@@ -33,22 +32,6 @@ struct Tile {
   T* c;
   Index ldc;
 };
-
-template <int width, class T>
-struct Vector {
-  using type [[gnu::vector_size(width), gnu::aligned(alignof(T)), gnu::may_alias]] = T;
-};
-
-/// sum += x y with one rounding, in one body for all widths: __builtin_fma has no vectors.
-template <class T, class V>
-[[gnu::always_inline]] inline void add_product(V& sum, V x, V y) {
-#ifdef __clang__  // of the fuzz preset: clang 14 finds no registers for the instruction written out
-  for (std::size_t i = 0; i < sizeof(V) / sizeof(T); ++i) sum[i] = std::fma(x[i], y[i], sum[i]);
-#else
-  if constexpr (sizeof(T) == 8) asm("vfmadd231pd %2, %1, %0" : "+v"(sum) : "v"(x), "v"(y));
-  else asm("vfmadd231ps %2, %1, %0" : "+v"(sum) : "v"(x), "v"(y));
-#endif
-}
 
 /// `rows` by `vectors` vectors; a row of A is contiguous, or its column is.
 template <class T, int width, int rows, int vectors, bool by_rows>
@@ -103,20 +86,6 @@ template <class T, int width, int vectors>
         *reinterpret_cast<V*>(out + (p * k + l) * columns + j * lanes) = *reinterpret_cast<const V*>(b + l * ld + p * columns + j * lanes);
 }
 
-/// x <- its transposed, in log2(lanes) exchanges of the off-diagonal halves of ever larger squares.
-template <class T, int width, std::size_t s, std::size_t... j, class V>
-[[gnu::always_inline]] inline void exchange(V* x, std::index_sequence<j...>) {
-  constexpr std::size_t lanes = width / sizeof(T);
-#pragma GCC unroll 16
-  for (std::size_t i = 0; i < lanes; ++i) {
-    if (i & s) continue;
-    const V u = x[i], v = x[i + s];
-    x[i] = __builtin_shufflevector(u, v, static_cast<int>(j & s ? lanes + j - s : j)...);
-    x[i + s] = __builtin_shufflevector(u, v, static_cast<int>(j & s ? lanes + j : j + s)...);
-  }
-  if constexpr (2 * s < lanes) exchange<T, width, 2 * s>(x, std::index_sequence<j...>{});
-}
-
 /// One panel of B from its transposed, whose rows are `ld` apart.
 template <class T, int width, int vectors>
 [[gnu::always_inline]] inline void pack_columns_body(Index k, const T* b, Index ld, T* out) {
@@ -148,6 +117,7 @@ struct Compiled;
 template <>
 struct Compiled<32> {
   static constexpr int max_rows = 6;  ///< by two vectors: 12 of 16 registers
+  static constexpr int tiles = 8;     ///< of so many rows take a panel of B in turn
   template <class T, int rows, int vectors, bool by_rows>
   [[gnu::target("avx2,fma")]] static void tile(const Tile<T>& t) {
     tile_body<T, 32, rows, vectors, by_rows>(t);
@@ -164,6 +134,7 @@ struct Compiled<32> {
 template <>
 struct Compiled<64> {
   static constexpr int max_rows = 14;  ///< by two vectors: 28 of 32 registers
+  static constexpr int tiles = 1;     ///< a panel serves 14 rows each time that it comes
   template <class T, int rows, int vectors, bool by_rows>
   [[gnu::target("avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]] static void tile(const Tile<T>& t) {
     tile_body<T, 64, rows, vectors, by_rows>(t);
@@ -211,14 +182,15 @@ void run(Index m, Index n, Index k, T alpha, Matrix<T> a, Matrix<T> b, T beta, T
   using C = Compiled<width>;
   using K = Kernels<T, width>;
   constexpr Index lanes = width / sizeof(T), columns = 2 * lanes;
-  constexpr Index kColumns = 256, kPad = 64 / sizeof(T);  // rows a power of two apart would share few sets of the cache
+  constexpr Index kColumns = 512, kPad = 64 / sizeof(T);  // rows a power of two apart would share few sets of the cache
   // Rows are dealt out evenly: 16 are 8 + 8, not 14 + 2.
   const Index panels_m = (m + C::max_rows - 1) / C::max_rows;
   const bool pack_a = n > 4 * columns && (a.transposed || a.ld * Index{sizeof(T)} % 4096 == 0);
   const Index deepest = std::min(k, kDepth<T>);
   const bool pack_b = b.transposed || (panels_m > 4 && deepest * b.ld * Index{sizeof(T)} > (Index{16} << 10));
   const Index widest = std::min((n + columns - 1) / columns * columns, kColumns);
-  T* const packed_b = static_cast<T*>(scratch(static_cast<std::size_t>((widest + C::max_rows) * (deepest + kPad)) * sizeof(T)));
+  const Index room_a = C::max_rows * (deepest + kPad);  // for the rows of one tile
+  T* const packed_b = static_cast<T*>(scratch(static_cast<std::size_t>(widest * deepest + (pack_a ? C::tiles : 0) * room_a) * sizeof(T)));
   T* const packed_a = packed_b + widest * deepest;
 
   for (Index column = 0; column < n; column += kColumns) {
@@ -240,36 +212,45 @@ void run(Index m, Index n, Index k, T alpha, Matrix<T> a, Matrix<T> b, T beta, T
         for (Index l = 0; l < terms; ++l)
           for (Index j = 0; j < last_width; ++j) last[l * last_width + j] = j < rest ? b(depth + l, column + whole * columns + j) : T(0);
 
-      for (Index p = 0, row = 0; p < panels_m; ++p) {
-        const Index rows = m / panels_m + (p < m % panels_m);
-        const auto at = static_cast<std::size_t>(rows - 1);
-        Tile<T> t{terms, a.at(row, depth), a.transposed ? Index{1} : a.ld, a.transposed ? a.ld : Index{1}, nullptr, 0, alpha, beta_here, nullptr, ldc};
-        if (pack_a && a.transposed) {
-          K::pack[at](terms, t.a, a.ld, packed_a);
-          t.a = packed_a, t.step = rows;
-        } else if (pack_a) {
-          t.row = terms + kPad;
-          for (Index i = 0; i < rows; ++i) std::copy_n(a.at(row + i, depth), terms, packed_a + i * t.row);
-          t.a = packed_a;
+      for (Index p = 0, row = 0; p < panels_m;) {
+        Tile<T> tiles[C::tiles];
+        std::size_t rows[C::tiles];
+        int count = 0;
+        for (; p < panels_m && count < C::tiles; ++p, ++count) {
+          const Index here = m / panels_m + (p < m % panels_m);
+          Tile<T>& t = tiles[count] = {terms, a.at(row, depth), a.transposed ? Index{1} : a.ld, a.transposed ? a.ld : Index{1}, nullptr, pack_b ? columns : b.ld,
+                                       alpha, beta_here, c + row * ldc + column, ldc};
+          T* const packed = packed_a + count * room_a;
+          if (pack_a && a.transposed) {
+            K::pack[static_cast<std::size_t>(here - 1)](terms, t.a, a.ld, packed);
+            t.a = packed, t.step = here;
+          } else if (pack_a) {
+            t.row = terms + kPad;
+            for (Index i = 0; i < here; ++i) std::copy_n(a.at(row + i, depth), terms, packed + i * t.row);
+            t.a = packed;
+          }
+          rows[count] = static_cast<std::size_t>(here);
+          row += here;
         }
-        t.ldb = pack_b ? columns : b.ld;
-        t.c = c + row * ldc + column;
-        for (Index q = 0; q < whole; ++q, t.c += columns) {
-          t.b = pack_b ? packed_b + q * columns * terms : b.at(depth, column + q * columns);
-          K::tile[!a.transposed][1][at](t);
-        }
-        if (rest) {
+        for (Index q = 0; q < whole; ++q)
+          for (int i = 0; i < count; ++i) {
+            Tile<T>& t = tiles[i];
+            t.b = pack_b ? packed_b + q * columns * terms : b.at(depth, column + q * columns);
+            K::tile[!a.transposed][1][rows[i] - 1](t);
+            t.c += columns;
+          }
+        for (int i = 0; rest && i < count; ++i) {
+          Tile<T>& t = tiles[i];
           T part[C::max_rows * columns];
           T* const to = t.c;
           t.b = last, t.ldb = last_width, t.c = part, t.ldc = last_width, t.beta = 0;
-          K::tile[!a.transposed][last_width == columns][at](t);
-          for (Index i = 0; i < rows; ++i)
+          K::tile[!a.transposed][last_width == columns][rows[i] - 1](t);
+          for (Index r = 0; r < static_cast<Index>(rows[i]); ++r)
             for (Index j = 0; j < rest; ++j) {
-              T& out = to[i * ldc + j];
-              out = beta_here == T(0) ? part[i * last_width + j] : beta_here * out + part[i * last_width + j];
+              T& out = to[r * ldc + j];
+              out = beta_here == T(0) ? part[r * last_width + j] : beta_here * out + part[r * last_width + j];
             }
         }
-        row += rows;
       }
     }
   }

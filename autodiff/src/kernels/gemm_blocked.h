@@ -39,4 +39,9 @@ template <class T>
 void gemm_blocked(int width, std::int64_t m, std::int64_t n, std::int64_t k, T alpha, Matrix<T> a,
                   Matrix<T> b, T beta, T* c, std::int64_t ldc);
 
+/// y[i stride_y] = alpha sum_l op(A)(i, l) x[l stride_x] + beta y[i stride_y], i < m, l < k: a column of such a product, with its bits.
+template <class T>
+void gemv_blocked(int width, std::int64_t m, std::int64_t k, T alpha, Matrix<T> a, const T* x, std::int64_t stride_x,
+                  T beta, T* y, std::int64_t stride_y);
+
 }  // namespace tessera::kernels

@@ -7,7 +7,8 @@
 // Discrete Fourier, cosine and sine transforms through FFTW3 (M. Frigo & S. G. Johnson 2005, Proc. IEEE 93,
 // 216), over any axes and any lengths, in f32, f64, c64 and c128. Real operands of complex transforms become
 // complex. One thread works on one transform and many transforms run side by side, so that results are the
-// same bits on any number of threads.
+// same bits on any number of threads; a line of a stack has those that it has alone. Several axes at once equal one axis
+// after the other up to roundings, not bit for bit.
 //
 //   fft     y_k = s sum_j x_j e^{-2 pi i j k / n}
 //   ifft    x_j = t sum_k y_k e^{+2 pi i j k / n}
