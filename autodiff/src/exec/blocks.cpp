@@ -219,7 +219,10 @@ Program::Program(std::vector<Operation> run, std::span<const View> operands) {
 /// The views of one thread, moved from block to block.
 class Program::Worker {
  public:
-  Worker(const Program& p, Inputs in, Outputs out) : p_(p), base_(in.size() + out.size()), views_(base_.size() + p.registers_.size()) {
+  Worker(const Program& p, Inputs in, Outputs out) : p_(p) {
+    base_.resize(in.size() + out.size());
+    views_.resize(base_.size() + p.registers_.size());
+    in_.clear(), out_.clear();
     std::byte* const memory = scratch(p.slots_ * p.slot_bytes_);
     for (std::size_t k = 0; k < base_.size(); ++k) {
       base_[k] = static_cast<std::byte*>(k < in.size() ? in[k]->data : out[k - in.size()]->data);
@@ -271,11 +274,24 @@ class Program::Worker {
     }
   }
 
+  /// Lists of the calling thread that keep their memory for its next worker; one works at a time.
+  struct Lists {
+    std::vector<std::byte*> base;
+    std::vector<View> views;
+    std::vector<const View*> in;
+    std::vector<View*> out;
+  };
+  static Lists& lists() {
+    thread_local Lists l;
+    return l;
+  }
+
   const Program& p_;
-  std::vector<std::byte*> base_;
-  std::vector<View> views_;
-  std::vector<const View*> in_;
-  std::vector<View*> out_;
+  Lists& lists_ = lists();
+  std::vector<std::byte*>& base_ = lists_.base;
+  std::vector<View>& views_ = lists_.views;
+  std::vector<const View*>& in_ = lists_.in;
+  std::vector<View*>& out_ = lists_.out;
   Index rows_ = 0;
 };
 

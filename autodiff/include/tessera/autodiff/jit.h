@@ -2,7 +2,8 @@
 //
 // Explicit compilation: `jit(f)` records f once for each combination of argument types and trees, removes dead and
 // repeated work, lays all intermediate results out in one block of memory ahead of time, and then runs the
-// plan without allocation or dispatch. Results are the same bits as without jit.
+// plan without dispatch. A call allocates its results and lists of handles, none for what lies between. Results are the same
+// bits as without jit.
 //
 //   auto step = jit([&](Tensor x) { return value_and_grad(loss)(x); });
 //   auto [y, g] = step(x);      // first call records; later ones run the plan
