@@ -99,6 +99,25 @@ TEST(Jet, CustomRulesAreRespected) {
   EXPECT_NEAR(y[3].item(), -std::cos(0.3) / 3, 1e-15);
 }
 
+TEST(Jet, OfRulesWithBranchesAndLoopsThatGiveNothing) {
+  // The rule of x -> x^2 asks a branch and a loop for what has no derivative, or no results at all.
+  const auto rule = custom_jvp([](const std::vector<Tensor>& x) { return std::vector<Tensor>{x[0] * x[0]}; },
+                               [](const std::vector<Tensor>& x, const std::vector<Tensor>&, const std::vector<Tensor>& t) {
+                                 const Tensor two = cond(x[0] > 0.0, [](Tensor v) { return cast(v > -1.0, Dtype::f64) * 2.0; }, [](Tensor) { return Tensor(2.0); }, x[0]);
+                                 (void)cond(x[0] > 0.0, [](Tensor) { return std::vector<Tensor>{}; }, [](Tensor) { return std::vector<Tensor>{}; }, x[0]);
+                                 const Tensor one = while_loop([](Tensor c) { return c < 1.0; }, [](Tensor) { return Tensor(1.0); }, stop_gradient(x[0]) * 0.0);
+                                 (void)scan([](std::vector<Tensor> c, Tensor) { return std::pair(c, std::vector<Tensor>{}); }, std::vector<Tensor>{}, expand_dims(x[0], 0));
+                                 return std::vector<Tensor>{two * one * x[0] * t[0]};
+                               });
+  const auto f = [&](Tensor x) { return rule({x})[0] * x; };
+  const auto y = jet(f, 3)(Tensor(2.0), Tensor(1.0));
+  const double want[] = {8, 12, 6, 1};
+  for (int k = 0; k <= 3; ++k) EXPECT_EQ(y[static_cast<std::size_t>(k)].item(), want[k]);
+  const auto second = [&](Tensor x) { return jet(f, 2)(x, Tensor(1.0))[2]; };
+  EXPECT_EQ(jet(second, 1)(Tensor(2.0), Tensor(1.0))[1].item(), 3);
+  EXPECT_EQ(grad(second)(Tensor(2.0)).item(), 3);
+}
+
 TEST(Jet, NativeControlFlowOnValues) {
   const auto f = [](Tensor x) {
     Tensor y = x;

@@ -3,6 +3,8 @@
 // The primitive `cond`: predicate, x -> then_f(x) or else_f(x). Its derivatives are conds of the branches'
 // derivatives; with a predicate that differs between the elements of a batch each branch that some element takes runs
 // once for all, on operands of elements that take it (Lender), and the results are chosen.
+#include <algorithm>
+
 #include "../transform_internal.h"
 #include "loops_internal.h"
 #include "tessera/autodiff/ops.h"
@@ -44,12 +46,13 @@ struct Cond : Hand<Cond> {
       const Flags v = reached(f->graph(), in, Follow::tangents);
       for (std::size_t k = 0; k < out.size(); ++k) out[k] = out[k] || v[f->graph().outputs[k]];
     }
+    std::vector<std::vector<Tensor>> result(out.size());
+    if (std::find(out.begin(), out.end(), true) == out.end()) return result;
     Closed then_f = joint_graph(b.then_f->graph(), riders, {{n}}, in, {{out.size(), false}}, out);
     Closed else_f = joint_graph(b.else_f->graph(), riders, {{n}}, in, {{out.size(), false}}, out);
     std::vector<Tensor> operands(a.in.begin(), a.in.end());
     for (const std::vector<Tensor>& x : t) operands.insert(operands.end(), x.begin(), x.end());
     const std::vector<Tensor> y = apply_branches(std::move(then_f), std::move(else_f), operands, context_where());
-    std::vector<std::vector<Tensor>> result(out.size());
     std::size_t next = 0;
     for (std::size_t k = 0; k < out.size(); ++k)
       for (std::size_t r = 0; out[k] && r < riders.count; ++r) result[k].push_back(y[next++]);

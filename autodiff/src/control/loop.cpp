@@ -162,8 +162,9 @@ std::vector<std::vector<Tensor>> ride(const Application& a, const Riders& riders
     results.insert(results.end(), out.begin() + static_cast<std::ptrdiff_t>(s.n_carry + s.n_kept), out.end());
     moving.push_back(std::move(results));
   }
+  const bool moves = std::any_of(moving.begin(), moving.end(), [](const Flags& f) { return std::find(f.begin(), f.end(), true) != f.end(); });
   const LoopPtr attr = joined;
-  const std::vector<Tensor> y = apply_loop(attr, operands, context_where());
+  const std::vector<Tensor> y = moves ? apply_loop(attr, operands, context_where()) : std::vector<Tensor>{};
   std::vector<std::vector<Tensor>> out;
   std::size_t from = 0;
   for (std::size_t i = 0; i < l.sweeps.size(); ++i) {

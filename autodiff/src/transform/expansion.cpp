@@ -358,6 +358,7 @@ void Expansion::find_velocity(Id id) {
   for (std::size_t i = 0; i < g.inputs.size(); ++i) node[g.inputs[i]] = arguments[i];
   for (const auto& [value, t] : g.captures) node[value] = constant(t);
   for (const Graph::Equation& e : g.equations) {
+    if (e.out_count == 0) continue;
     std::vector<Id> operands;
     for (Graph::Id v : g.in(e)) operands.push_back(node[v]);
     const Id first = call(*e.primitive, e.attr, operands, {g.types.data() + e.out_begin, e.out_count});
