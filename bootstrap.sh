@@ -170,8 +170,9 @@ check_tools() {
   fi
 }
 
-# Python libraries that benchmarks run beside ours (tests/benchmarks/peers), in a virtual environment outside the project.
-python_peers="numpy jax torch"
+# Python libraries that benchmarks (tests/benchmarks/peers) and oracles (tests/oracles) run beside ours, in a virtual environment
+# outside the project. expecttest is what torch's database of operations asks for.
+python_peers="numpy jax torch expecttest"
 peer_environment="${TESSERA_PEERS:-${XDG_CACHE_HOME:-$HOME/.cache}/tessera/peers/python}"
 
 install_python_peers() {
