@@ -83,7 +83,7 @@ Program renumbered(const Program& old) {
 }
 
 /// Without what nobody uses.
-void tidy(Program& p) {
+Program tidied(Program p) {
   const auto sweep = [](const auto& self, Function& f, const std::set<Var>& used) -> bool {
     const std::size_t before = f.body.size();
     std::erase_if(f.body, [&](const Let& l) { return std::none_of(l.out.begin(), l.out.end(), [&](Var v) { return used.count(v) > 0; }); });
@@ -100,7 +100,7 @@ void tidy(Program& p) {
   std::set<Var> used;
   count_uses(p.main, used);
   std::erase_if(p.world, [&](const auto& w) { return !used.count(w.first); });
-  p = renumbered(p);
+  return renumbered(p);
 }
 
 /// The function's body in place of the call: its arguments for its parameters, its first results for those of the call.
@@ -129,6 +129,11 @@ void collect(const Program& p, const Function& f, const Path& path, std::vector<
     const auto in_place = [&](auto change) {
       edits.push_back([=](Program& q) { change(q, at(q, path), at(q, path).body[n]); });
     };
+    in_place([n](Program& q, Function& g, Let& m) {  // nothing, where nobody uses it
+      std::set<Var> used;
+      count_uses(q.main, used);
+      if (std::none_of(m.out.begin(), m.out.end(), [&](Var v) { return used.count(v) > 0; })) g.body.erase(g.body.begin() + static_cast<std::ptrdiff_t>(n));
+    });
     // Its function instead of it.
     switch (l.op) {
       case Op::call: case Op::jit: case Op::checkpointed: case Op::custom_jvp: case Op::custom_vjp: case Op::custom_linear:
@@ -211,15 +216,18 @@ std::string shrunk(const Case& c) {
     smaller = false;
     std::vector<Edit> edits = edits_of(best);
     for (std::size_t k = 0; k < edits.size() && !out_of_time(); ++k) {
-      Program p = copy(best);
-      edits[k](p);
-      tidy(p);
-      const std::size_t n = length(p);
-      if (n >= shortest || judge_apart(p).kind != found.kind) continue;
-      best = std::move(p);
-      shortest = n;
-      smaller = true;
-      edits = edits_of(best);
+      for (const bool dead_goes_too : {true, false}) {  // what nobody uses may be what fails
+        Program p = copy(best);
+        edits[k](p);
+        p = dead_goes_too ? tidied(p) : renumbered(p);
+        const std::size_t n = length(p);
+        if (n >= shortest || judge_apart(p).kind != found.kind) continue;
+        best = std::move(p);
+        shortest = n;
+        smaller = true;
+        edits = edits_of(best);
+        break;
+      }
     }
   }
   const Verdict v = judge_apart(best);
