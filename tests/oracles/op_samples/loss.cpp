@@ -139,7 +139,8 @@ void loss_rows(Table& t) {
     if (c.has(-1, "weight")) d = d * expand_dims(take(c.tensor(-1, "weight"), y), 1);
     const Tensor others = where(equal(one_hot(y, x.dim(1), x.dtype()), 1.0), 0.0, d);
     const Tensor loss = sum(others, {1}) / static_cast<double>(x.dim(1));
-    return one ? reshape(loss, c[1].shape()) : reduced(loss, c);
+    const Tensor r = reduced(loss, c);
+    return one && r.ndim() == 1 ? reshape(r, c[1].shape()) : r;
   };
   t["nn.functional.cosine_similarity"] = [](const Call& c) {
     return cosine(c[0], c[1], static_cast<int>(c.integer(2, "dim", 1)), c.real(3, "eps", 1e-8));

@@ -25,7 +25,8 @@ Tensor masked_variance(const Call& c) {
   const Tensor x = floating(m.filled(0)), n = sum(cast(m.mask, real_of(x.dtype())), m.axes, true);
   const Tensor d = where(m.mask, x - sum(x, m.axes, true) / n, like(0, x));
   const double ddof = c.real(-1, "correction", c.flag(2, "unbiased", true) ? 1 : 0);
-  const Tensor v = sum(square(abs(d)), m.axes, m.keep) / maximum(m.count() - ddof, 0.0);
+  const Tensor square_of = is_complex(d.dtype()) ? square(real(d)) + square(imag(d)) : square(d);  // |d| has no second derivative at 0
+  const Tensor v = sum(square_of, m.axes, m.keep) / maximum(m.count() - ddof, 0.0);
   return cast(v, x.dtype());  // torch has complex zeros beside
 }
 Tensor smallest(const Tensor& x, bool largest) {

@@ -8,8 +8,6 @@ Tensor moved_last(const Tensor& x, int axis) { return moveaxis(x, axis_of(axis, 
 
 namespace {
 
-Tensor at_last(const Tensor& x, Index k) { return select(x, x.ndim() - 1, k); }
-
 /// Covariance of rows: frequencies and weights of observations as torch has them.
 Tensor covariance(const Call& c) {
   Tensor x = c[0];
