@@ -31,6 +31,18 @@ class OutsideOfBranch {
   const std::shared_ptr<Recorder>* branch_ = context().branch;
 };
 
+/// The user's line in error messages while an operation is recorded or run. Errors that come after it do not name it.
+class AtLine {
+ public:
+  AtLine(Context& c, Where where) : c_(c), before_(c.where) { c.where = where; }
+  ~AtLine() { c_.where = before_; }
+  AtLine(const AtLine&) = delete;
+
+ private:
+  Context& c_;
+  Where before_;
+};
+
 /// A transform's name in error messages while it lives.
 class InTransform {
  public:

@@ -108,7 +108,7 @@ void fail(const char* op, const std::string& message, Where where) {
 void dispatch(const Primitive& p, std::span<const Tensor* const> in, AttributesPtr attr, Where where,
           std::span<Tensor> out) {
   detail::Context& c = detail::context();
-  c.where = where;
+  const detail::AtLine at(c, where);
   const std::shared_ptr<Recorder>* innermost = nullptr;
   for (const Tensor* t : in) {
     if (!t->defined()) fail(p.name, "an operand is undefined", where);

@@ -58,6 +58,8 @@ TensorImpl* new_impl() {
   return new (p) TensorImpl;
 }
 
+void refuse_undefined() { fail("tensor", "it is undefined: Tensor() has no type and no elements"); }
+
 void destroy(TensorImpl* p) {
   if (p->buffer) drop(p->buffer);
   p->~TensorImpl();
@@ -172,11 +174,11 @@ Tensor detail::literal(const char* op, const Literal& value, Dtype dtype, Where 
   });
   return t;
 }
-Tensor scalar(Literal value, Dtype dtype) { return detail::literal("scalar", value, dtype, {}); }
+Tensor scalar(Literal value, Dtype dtype, Where where) { return detail::literal("scalar", value, dtype, where); }
 
-Tensor full(const Shape& shape, Literal value, Dtype dtype) {
-  checked_bytes("full", {dtype, shape});
-  const Tensor one = detail::literal("full", value, dtype, {});
+Tensor full(const Shape& shape, Literal value, Dtype dtype, Where where) {
+  checked_bytes("full", {dtype, shape}, where);
+  const Tensor one = detail::literal("full", value, dtype, where);
   Tensor t = detail::empty_result(dtype, shape);
   View spread = one.view();
   spread.shape = shape;
@@ -184,15 +186,15 @@ Tensor full(const Shape& shape, Literal value, Dtype dtype) {
   kernels::copy(spread, t.impl()->view);
   return t;
 }
-Tensor zeros(const Shape& shape, Dtype dtype) { return full(shape, 0.0, dtype); }
-Tensor ones(const Shape& shape, Dtype dtype) { return full(shape, 1.0, dtype); }
+Tensor zeros(const Shape& shape, Dtype dtype, Where where) { return full(shape, 0.0, dtype, where); }
+Tensor ones(const Shape& shape, Dtype dtype, Where where) { return full(shape, 1.0, dtype, where); }
 
 Tensor::Tensor(double value) {
   *this = scalar(value, Dtype::f64);
 }
 
-Tensor eye(Index n, Dtype dtype) {
-  Tensor t = zeros({n, n}, dtype);
+Tensor eye(Index n, Dtype dtype, Where where) {
+  Tensor t = zeros({n, n}, dtype, where);
   visit_dtype(dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     for (Index i = 0; i < n; ++i) static_cast<T*>(t.impl()->view.data)[i * (n + 1)] = T(1);
@@ -200,14 +202,14 @@ Tensor eye(Index n, Dtype dtype) {
   return t;
 }
 
-Tensor arange(Index n, Dtype dtype) {
-  if (n < 0) fail("arange", "negative length " + std::to_string(n));
+Tensor arange(Index n, Dtype dtype, Where where) {
+  if (n < 0) fail("arange", "negative length " + std::to_string(n), where);
   Tensor t = detail::empty_result(dtype, {n});
   visit_dtype(dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     if constexpr (std::is_integral_v<T>)
       if (n > 0 && static_cast<std::uint64_t>(n - 1) > static_cast<std::uint64_t>(std::numeric_limits<T>::max()))
-        fail("arange", std::string("a ") + name_of(dtype) + " does not hold " + std::to_string(n - 1));
+        fail("arange", std::string("a ") + name_of(dtype) + " does not hold " + std::to_string(n - 1), where);
     for (Index i = 0; i < n; ++i) {
       if constexpr (std::is_same_v<T, c64>) static_cast<T*>(t.impl()->view.data)[i] = T(static_cast<float>(i));
       else if constexpr (std::is_same_v<T, c128>) static_cast<T*>(t.impl()->view.data)[i] = T(static_cast<double>(i));
@@ -217,10 +219,10 @@ Tensor arange(Index n, Dtype dtype) {
   return t;
 }
 
-Tensor linspace(double first, double last, Index n, Dtype dtype) {
-  if (!is_inexact(dtype)) fail("linspace", std::string("needs a floating type, got ") + name_of(dtype));
-  if (n < 0) fail("linspace", "negative length " + std::to_string(n));
-  checked_bytes("linspace", {Dtype::f64, {n}});
+Tensor linspace(double first, double last, Index n, Dtype dtype, Where where) {
+  if (!is_inexact(dtype)) fail("linspace", std::string("needs a floating type, got ") + name_of(dtype), where);
+  if (n < 0) fail("linspace", "negative length " + std::to_string(n), where);
+  checked_bytes("linspace", {Dtype::f64, {n}}, where);
   std::vector<double> v(static_cast<std::size_t>(n));
   for (Index i = 0; i < n; ++i)
     v[i] = n == 1 ? first : i == n - 1 ? last : first + (last - first) * (static_cast<double>(i) / static_cast<double>(n - 1));

@@ -15,7 +15,15 @@ inline std::vector<Tensor> zeros_of_all(const Types& types) {
 Tensor add_tangents(const Tensor& a, const Tensor& b);
 /// x with a leading axis of `size`, repeated unless it has one already.
 Tensor with_batch(const Tensor& x, bool batched, Index size);
-/// Calls the jvp rule of every equation that a tangent reaches. `values` and `t` hold the value and the tangent of
+/// Which values of g it takes to compute `outputs`, given others.
+std::vector<bool> needed(const Graph& g, std::span<const Graph::Id> given, std::span<const Graph::Id> outputs);
+/// Whether one of its results is among the flagged values.
+inline bool is_used(const Graph::Equation& e, const std::vector<bool>& used) {
+  for (Graph::Id k = 0; k < e.out_count; ++k)
+    if (used[e.out_begin + k]) return true;
+  return false;
+}
+/// Calls the jvp rule of every equation that a tangent reaches and a result of g needs. `values` and `t` hold the value and the tangent of
 /// each number of the graph.
 void push_tangents(const Graph& g, std::span<const Tensor> values, std::vector<Tensor>& t);
 /// Operations that repeat an earlier one are replaced by it, those that no output needs go. Values keep their numbers.

@@ -152,7 +152,7 @@ void shape_rows(std::vector<Row>& rows) {
   extreme("reduce_max", max, true);
   extreme("reduce_min", min, false);
   auto arg = [&](const char* name, Tensor (*f)(Arg, int), bool largest) {
-    rows.push_back({.primitive = name, .dtypes = kReal | kInteger, .inputs = block(), .f = [f](const Tensors& x) { return Tensors{f(x[0], 1)}; },
+    rows.push_back({.primitive = name, .dtypes = kReal | kInteger | kBool, .inputs = block(true), .f = [f](const Tensors& x) { return Tensors{f(x[0], 1)}; },
                     .oracle = along_axis1([largest](const std::vector<Wide>& v) {
                       std::size_t m = 0;
                       for (std::size_t i = 0; i < v.size(); ++i) if (largest ? v[i].real() > v[m].real() : v[i].real() < v[m].real()) m = i;

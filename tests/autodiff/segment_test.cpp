@@ -48,5 +48,15 @@ TEST(Segment, ProductsWithZerosHaveTheirDerivatives) {
   EXPECT_EQ(hessian(f)(x).to_vector(), (std::vector<double>{0, 0, 3, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0}));
 }
 
+TEST(Segment, ProductsKeepApartWhatIsNotFiniteInAnother) {
+  for (const double other : {HUGE_VAL, -HUGE_VAL, std::nan("")}) {
+    const Tensor x = tensor({2.0, other, 3.0}), ids = tensor<std::int64_t>({0, 1, 0});
+    const auto f = [&](Tensor t) { return select(segment_prod(t, ids, 2), 0, 0); };
+    EXPECT_EQ(grad(f)(x).to_vector(), (std::vector<double>{3, 0, 2}));
+    EXPECT_EQ(grad([&](Tensor t) { return sum(segment_prod(t, ids, 2)); })(x).to_vector(), (std::vector<double>{3, 1, 2}));
+    EXPECT_EQ(hessian(f)(x).to_vector(), (std::vector<double>{0, 0, 1, 0, 0, 0, 1, 0, 0}));
+  }
+}
+
 }  // namespace
 }  // namespace tessera

@@ -65,5 +65,16 @@ TEST(Window, WhatDoesNotFitThrows) {
   EXPECT_EQ(window_sum(x, {.size = {5}}).size(), 0);
 }
 
+TEST(Window, SizesBeyondAllElementsAreThoseOfTheFormula) {
+  constexpr Index most = std::numeric_limits<Index>::max(), far = Index{1} << 62;
+  const Tensor x = tensor({1.0, 2.0});
+  EXPECT_EQ(window_sum(x, {.size = {2}, .stride = {most}}).to_vector(), (std::vector<double>{3}));
+  EXPECT_EQ(window_sum(x, {.size = {1}, .stride = {most}}).to_vector(), (std::vector<double>{1}));
+  EXPECT_EQ(grad([](Tensor v) { return sum(window_sum(v, {.size = {2}, .stride = {most}})); })(x).to_vector(), (std::vector<double>{1, 1}));
+  EXPECT_EQ(window_sum(x, {.size = {2}, .dilation = {Index{1} << 59}}).size(), 0);
+  EXPECT_THROW(window_sum(x, {.size = {5}, .dilation = {far}}), Error);
+  EXPECT_THROW(window_sum(x, {.size = {most}, .dilation = {2}}), Error);
+}
+
 }  // namespace
 }  // namespace tessera

@@ -118,8 +118,6 @@ Flags reached(const Graph& g, const Flags& inputs, Follow what);
 /// The same for the body of a sweep, whose carries are flagged too where their new value is: `inputs` grows until
 /// nothing changes.
 Flags settle(const Sweep& s, Flags& inputs, Follow what);
-/// Which values of g it takes to compute `outputs`, given others.
-Flags needed(const Graph& g, std::span<const Graph::Id> given, std::span<const Graph::Id> outputs);
 /// What of g is needed to compute `outputs` from `inputs`.
 Graph extract(const Graph& g, std::span<const Graph::Id> inputs, std::span<const Graph::Id> outputs);
 /// Every value of g, recorded or run on the given inputs.

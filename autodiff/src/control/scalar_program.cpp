@@ -338,7 +338,7 @@ class ScalarRun {
     return y;
   }
   void call(const Call& c, Ready& y) {
-    context().where = c.where;
+    const AtLine at(context(), c.where);
     if (c.n == 1) return c.kernel(y.in, y.out, c.attr.get());
     for (std::size_t k = 0; k < c.in.size(); ++k) {
       const auto bytes = static_cast<std::uint32_t>(size_of(c.in[k].dtype));

@@ -153,6 +153,10 @@ std::vector<Tensor> while_flat(const FlatFunction& condition, const FlatFunction
   return apply_loop(std::move(loop), operands, where);
 }
 
-Tensor step_numbers(Index low, Index high) { return high > low ? arange(high - low) + low : arange(0); }
+Tensor step_numbers(Index low, Index high) {
+  Index n = 0;
+  if (high > low && __builtin_sub_overflow(high, low, &n)) fail("fori_loop", "from " + std::to_string(low) + " to " + std::to_string(high) + " are 2^63 steps or more");
+  return arange(n) + low;
+}
 
 }  // namespace tessera::detail

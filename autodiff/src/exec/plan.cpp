@@ -62,6 +62,7 @@ struct Plan::Body {
   }
   void run_steps(const Instance& i) const {
     detail::Context& c = detail::context();
+    const detail::AtLine before(c, c.where);  // lines of steps last as long as the run
     for (std::size_t n = 0; n < steps.size(); n += steps[n].together) {
       if (steps[n].together == 1) run_step(steps[n], i, c);
       else parallel_chunks(steps[n].together, [&](Index k) { run_step(steps[n + static_cast<std::size_t>(k)], i, detail::context()); });

@@ -121,22 +121,27 @@ Tensor scan(const char* op, const Arg& x, int axis, bool backwards, F combine) {
   return moveaxis(y, -1, axis);
 }
 Tensor is_nan(const Tensor& x) { return not_equal(x, x); }
+bool is_bool(const Arg& x) { return x.tensor && x.tensor->defined() && x.tensor->dtype() == Dtype::boolean; }
 
 }  // namespace
 
 Tensor cumsum(Arg x, int axis, bool reverse) {
+  if (is_bool(x)) return cumsum(Arg(cast(x, Dtype::i64), x.where), axis, reverse);
   const Tensor last = moveaxis(x, axis, -1);
   return moveaxis(apply(primitive<CumSum>(), attributes(Backwards{reverse}), x.where, last), -1, axis);
 }
 Tensor cumprod(Arg x, int axis, bool reverse) {
+  if (is_bool(x)) return cumprod(Arg(cast(x, Dtype::i64), x.where), axis, reverse);
   return scan("cumprod", x, axis, reverse, [](const Tensor& early, const Tensor& late) { return early * late; });
 }
 Tensor cummax(Arg x, int axis, bool reverse) {
+  if (is_bool(x)) return cast(cummax(Arg(cast(x, Dtype::u8), x.where), axis, reverse), Dtype::boolean);
   return scan("cummax", x, axis, reverse, [](const Tensor& early, const Tensor& late) {
     return where(logical_or(less(early, late), is_nan(late)), late, early);
   });
 }
 Tensor cummin(Arg x, int axis, bool reverse) {
+  if (is_bool(x)) return cast(cummin(Arg(cast(x, Dtype::u8), x.where), axis, reverse), Dtype::boolean);
   return scan("cummin", x, axis, reverse, [](const Tensor& early, const Tensor& late) {
     return where(logical_or(less(late, early), is_nan(late)), late, early);
   });

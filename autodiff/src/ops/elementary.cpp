@@ -97,7 +97,11 @@ Tensor exp(Arg x) { return unary<Exp>(x); }
 Tensor expm1(Arg x) { return unary<Expm1>(x); }
 Tensor log(Arg x) { return unary<Log>(x); }
 Tensor log1p(Arg x) { return unary<Log1p>(x); }
-Tensor pow(Arg x, Arg y) { return binary<Pow>(x, y); }
+Tensor pow(Arg x, Arg y) {
+  if (x.tensor && x.tensor->defined() && !is_inexact(x.tensor->dtype()) && !y.tensor && y.literal.kind == Literal::Kind::integer)
+    fail("pow", "the exponent " + std::to_string(y.literal.integer) + " of a " + to_string(x.tensor->type()) + " is no int, which counts its multiplications", x.where);
+  return binary<Pow>(x, y);
+}
 Tensor square(Arg x) {
   const Tensor t = detail::to_tensor("square", x);
   return mul(Arg(t, x.where), t);

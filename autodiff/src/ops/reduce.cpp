@@ -174,13 +174,13 @@ struct ArgExtreme : LeadingBatch {
   static constexpr RuleClass rule = RuleClass::zero;
   static Types infer(std::span<const Type> in, const Attributes*) {
     if (in[0].shape.empty() || in[0].shape.back() == 0) fail(P::name, "needs elements along its axis, got " + to_string(in[0]));
-    if (!contains(kReal | kInteger, in[0].dtype)) fail(P::name, "not defined for " + to_string(in[0]));
+    if (!contains(kReal | kInteger | kBool, in[0].dtype)) fail(P::name, "not defined for " + to_string(in[0]));
     Shape s = in[0].shape;
     s.erase(s.size() - 1);
     return {{Dtype::i64, s}};
   }
   static KernelFn kernel(std::span<const Dtype> in, const Attributes*) {
-    static constexpr auto table = kernel_table<kReal | kInteger>([](auto tag) -> KernelFn {
+    static constexpr auto table = kernel_table<kReal | kInteger | kBool>([](auto tag) -> KernelFn {
       using T = typename decltype(tag)::type;
       return [](Inputs in, Outputs out, const Attributes*) {
         const Index n = in[0]->shape.back(), rows = n ? in[0]->count() / n : 0;
@@ -291,7 +291,8 @@ Tensor mean(Arg x, const Shape& axes, bool keep_dims) {
 }
 /// A tree of element-wise products of halves: exact derivatives at zeros, of any order.
 Tensor prod(Arg x, const Shape& axes, bool keep_dims) {
-  const Tensor t = detail::to_tensor("prod", x);
+  Tensor t = detail::to_tensor("prod", x);
+  if (t.dtype() == Dtype::boolean) t = cast(t, Dtype::i64);
   const Shape a = normal_axes("prod", t, axes, x.where);
   const Shape result = reduced_shape(t.shape(), a, keep_dims);
   if (t.size() == 0) return full(result, 1, t.dtype());

@@ -58,11 +58,13 @@ Tensor segment_prod(Arg x, Arg ids, Index count) {
   Tensor y = gather(Arg(s.x, x.where), order);
   const Index n = s.x.dim(0);
   Shape column = Shape::filled(s.x.ndim(), 1);
+  const Tensor one = ones({}, s.x.dtype());
   for (Index step = 1; step < n; step *= 2) {
     column[0] = n - step;
     const Tensor together = reshape(equal(slice(id, 0, step, n), slice(id, 0, 0, n - step)), column);
     const Tensor late = slice(y, 0, step, n), early = slice(y, 0, 0, n - step);
-    y = concatenate({slice(y, 0, 0, step), where(together, early * late, late)}, 0);
+    const auto joined = [&](const Tensor& v) { return where(together, v, one); };  // what is not multiplied has no derivative, were it NaN
+    y = concatenate({slice(y, 0, 0, step), where(together, joined(early) * joined(late), late)}, 0);
   }
   return scatter_set(Arg(full(s.shape, 1.0, s.x.dtype()), x.where), id, y);  // of several the last counts
 }

@@ -16,7 +16,7 @@ namespace {
 using detail::zeros_of;
 
 /// Axis numbers counted from the front, checked.
-int axis_of(const char* op, int axis, int ndim, Where where) {
+int axis_of(const char* op, Index axis, int ndim, Where where) {
   if (axis < -ndim || axis >= ndim)
     fail(op, "axis " + std::to_string(axis) + " of a tensor with " + std::to_string(ndim) + " axes", where);
   return axis < 0 ? axis + ndim : axis;
@@ -447,8 +447,12 @@ Tensor select(Arg x, int axis, Index position) {
 }
 Tensor reverse(Arg x, const Shape& axes) {
   const Tensor t = detail::to_tensor("reverse", x);
-  Shape a = axes;
-  for (Index& d : a) d = axis_of("reverse", static_cast<int>(d), t.ndim(), x.where);
+  Shape a;
+  for (Index axis : axes) {
+    const int d = axis_of("reverse", axis, t.ndim(), x.where);
+    if (std::find(a.begin(), a.end(), d) != a.end()) fail("reverse", "axes " + to_string(axes) + " of " + to_string(t.type()) + " name one twice", x.where);
+    a.push_back(d);
+  }
   return apply(primitive<Reverse>(), attributes(ShapeAttr{a}), x.where, t);
 }
 Tensor pad(Arg x, const Shape& low, const Shape& high, Shape interior, Literal value) {

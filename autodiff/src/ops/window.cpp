@@ -18,14 +18,17 @@ struct WindowAttr {
   Index size, stride, low, high, dilation;
   auto fields() const { return std::tie(size, stride, low, high, dilation); }
   Index reach() const { return (size - 1) * dilation; }
-  Index count(Index n) const { return std::max<Index>(0, n + low + high - reach() + stride - 1) / stride; }
+  Index count(Index n) const { return up(n + low + high - reach()); }
   /// Results o in [first, last) for which element j of the window lies inside of n elements.
-  Index first(Index j) const { return std::max<Index>(0, (low - j * dilation + stride - 1) / stride); }
+  Index first(Index j) const { return up(low - j * dilation); }
   Index last(Index j, Index n) const {
     const Index end = n - 1 + low - j * dilation;
     return end < 0 ? 0 : std::min(count(n), end / stride + 1);
   }
+  /// Of a stretch, the strides that begin in it.
+  Index up(Index stretch) const { return stretch <= 0 ? 0 : (stretch - 1) / stride + 1; }
 };
+constexpr Index kFarthest = Index(1) << 60;  ///< no window reaches farther: sums of such numbers stay whole
 
 Type windowed(const char* op, const Type& x, const WindowAttr& w, DtypeSet dtypes) {
   if (x.shape.empty() || !contains(dtypes, x.dtype)) fail(op, "needs at least one axis of " + to_string(dtypes) + ", got " + to_string(x));
@@ -136,13 +139,13 @@ Tensor along_windows(const char* op, const Arg& x, const Window& w, F f) {
   for (const Shape* s : {&w.stride, &w.low, &w.high, &w.dilation}) ok = ok && (s->empty() || s->size() == k);
   for (int d = k - 1; ok && d >= 0; --d) {
     const WindowAttr a{w.size[d], entry(w.stride, d, 1), entry(w.low, d, 0), entry(w.high, d, 0), entry(w.dilation, d, 1)};
-    ok = a.size >= 1 && a.stride >= 1 && a.dilation >= 1 && a.low >= 0 && a.high >= 0 && a.low <= a.reach() && a.high <= a.reach();
+    ok = a.size >= 1 && a.stride >= 1 && a.dilation >= 1 && a.size - 1 <= kFarthest / a.dilation && a.low >= 0 && a.high >= 0 && a.low <= a.reach() && a.high <= a.reach();
     if (!ok || (a.size == 1 && a.stride == 1)) continue;
     y = moveaxis(f(moveaxis(Arg(y, x.where), d - k, -1), attributes(a)), -1, d - k);
   }
   if (!ok)
     fail(op, "the window " + to_string(w.size) + " with strides " + to_string(w.stride) + ", borders " + to_string(w.low) + " and " + to_string(w.high) + ", dilation " +
-                 to_string(w.dilation) + " does not fit " + to_string(y.type()) + ": one entry for each axis, sizes, strides and dilations >= 1, borders 0 ... (size - 1) dilation", x.where);
+                 to_string(w.dilation) + " does not fit " + to_string(y.type()) + ": one entry for each axis, sizes, strides and dilations >= 1, borders 0 ... (size - 1) dilation, which is at most 2^60", x.where);
   return y;
 }
 template <class P>

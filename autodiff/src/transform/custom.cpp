@@ -53,7 +53,11 @@ struct CustomCall : Hand<CustomCall> {
     for (std::size_t k = 0; k < c.declared; ++k) tangents.push_back(t[k].defined() ? t[k] : zeros_of(x[k].type()));
     const std::vector<Tensor> r = c.rule(x, y, tangents);
     if (r.size() != o.size()) fail(name, "the rule gave " + std::to_string(r.size()) + " tangents for " + std::to_string(o.size()) + " results");
-    for (std::size_t k = 0; k < o.size(); ++k) o[k] = r[k];
+    for (std::size_t k = 0; k < o.size(); ++k) {
+      if (r[k].defined() && is_inexact(y[k].dtype()) && r[k].type() != y[k].type())
+        fail(name, "the rule gave a " + to_string(r[k].type()) + " as the tangent of result " + std::to_string(k) + ", a " + to_string(y[k].type()));
+      o[k] = r[k];
+    }
   }
   static void batch(const Application& a, std::span<const bool> batched, Index size, std::span<Tensor> o) {
     const auto call = a.get<CallAttr>().call;
@@ -180,14 +184,22 @@ FlatFunction custom_vjp_flat(FlatFunction forward, std::size_t n_out,
     const Graph back = record_abstract("custom_vjp", [&](const std::vector<Tensor>& c) {
       std::vector<Tensor> g = backward(residuals, c);
       if (g.size() != x.size()) fail("custom_vjp", "backward gave " + std::to_string(g.size()) + " cotangents for " + std::to_string(x.size()) + " arguments");
+      for (std::size_t k = 0; k < g.size(); ++k)
+        if (is_inexact(x[k].dtype()) && (!g[k].defined() || g[k].type() != x[k].type()))
+          fail("custom_vjp", "backward gave " + (g[k].defined() ? "a " + to_string(g[k].type()) : std::string("nothing")) + " as the cotangent of argument " + std::to_string(k) + ", a " + to_string(x[k].type()));
       return g;
     }, ct).graph;
     std::vector<Tensor> out = transpose_graph(back, t);
     bool moving = false;
     for (const Tensor& r : residuals) moving |= is_inexact(r.dtype());
     if (moving) {
-      const auto tangents = jvp_flat(forward, x, t).second;
-      out.insert(out.end(), tangents.begin() + static_cast<std::ptrdiff_t>(n_out), tangents.end());
+      const auto only_residuals = [&](const std::vector<Tensor>& v) {
+        std::vector<Tensor> r = forward(v);
+        r.erase(r.begin(), r.begin() + static_cast<std::ptrdiff_t>(n_out));
+        return r;
+      };
+      const auto tangents = jvp_flat(only_residuals, x, t).second;
+      out.insert(out.end(), tangents.begin(), tangents.end());
     } else {
       for (const Tensor& r : residuals) out.push_back(zeros_of(r.type()));
     }

@@ -440,14 +440,17 @@ std::vector<Series> jet_graph(const Curves& curves, const Graph& g, std::span<co
   for (std::size_t i = 0; i < g.inputs.size(); ++i) series[g.inputs[i]] = inputs[i];
   for (const auto& [id, t] : g.captures) series[id] = {{t}};
   std::vector<std::uint32_t> last_use(g.types.size(), 0);
+  const std::vector<bool> used = needed(g, {}, g.outputs);
   for (std::size_t e = 0; e < g.equations.size(); ++e)
-    for (Graph::Id id : g.in(g.equations[e])) last_use[id] = static_cast<std::uint32_t>(e);
+    if (is_used(g.equations[e], used))
+      for (Graph::Id id : g.in(g.equations[e])) last_use[id] = static_cast<std::uint32_t>(e);
   for (Graph::Id id : g.outputs) last_use[id] = ~0u;
   const auto moves = [](const Series& s) {
     return std::any_of(s.begin() + 1, s.end(), [](const Coefficient& c) { return c.value.defined(); });
   };
   for (std::size_t n = 0; n < g.equations.size(); ++n) {
     const Graph::Equation& e = g.equations[n];
+    if (!is_used(e, used)) continue;
     std::vector<Series> in;
     Types types;
     bool any = false;
@@ -458,7 +461,7 @@ std::vector<Series> jet_graph(const Curves& curves, const Graph& g, std::span<co
     }
     for (Graph::Id id : g.in(e))
       if (last_use[id] == n) series[id].clear();
-    context().where = e.where;
+    const AtLine at(context(), e.where);
     const std::span<const Type> out_types{g.types.data() + e.out_begin, e.out_count};
     const std::span<const Tensor> out = values.subspan(e.out_begin, e.out_count);
     std::vector<Series> y(e.out_count);

@@ -15,8 +15,9 @@ namespace tessera::detail {
 void push_tangents(const Graph& g, std::span<const Tensor> values, std::vector<Tensor>& t) {
   std::vector<Tensor> in, out, t_in, t_out;
   std::vector<Type> types;
+  const std::vector<bool> used = needed(g, {}, g.outputs);
   for (const Graph::Equation& e : g.equations) {
-    if (e.primitive->rule == RuleClass::zero) continue;
+    if (e.primitive->rule == RuleClass::zero || !is_used(e, used)) continue;
     bool reached = false;
     for (Graph::Id id : g.in(e)) reached |= t[id].defined();
     if (!reached) continue;
@@ -28,7 +29,7 @@ void push_tangents(const Graph& g, std::span<const Tensor> values, std::vector<T
     }
     for (Graph::Id k = 0; k < e.out_count; ++k) out.push_back(values[e.out_begin + k]);
     t_out.assign(e.out_count, Tensor());
-    context().where = e.where;
+    const AtLine at(context(), e.where);
     e.primitive->jvp({in, out, types, e.attr}, t_in, t_out);
     for (Graph::Id k = 0; k < e.out_count; ++k)
       if (t_out[k].defined()) {
@@ -151,7 +152,7 @@ std::vector<Tensor> transpose_graph(const Graph& g, std::span<const Tensor> cota
       flags[count++] = linear[id];
     }
     c_in.assign(count, Tensor());
-    context().where = e.where;
+    const AtLine at(context(), e.where);
     e.primitive->transpose({in, {}, types, e.attr}, flags.span(), c_out, c_in);
     for (std::size_t k = 0; k < count; ++k) {
       const Graph::Id id = g.operands[e.in_begin + k];

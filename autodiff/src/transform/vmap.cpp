@@ -38,7 +38,7 @@ std::vector<Tensor> batch_graph(const Graph& g, std::span<const Tensor> inputs, 
       any |= flags[count++] = is_batched[id];
     }
     out.assign(e.out_count, Tensor());
-    context().where = e.where;
+    const AtLine at(context(), e.where);
     if (any) {
       e.primitive->batch({in, {}, types, e.attr}, flags.span(), size, out);
     } else {

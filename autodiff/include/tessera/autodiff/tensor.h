@@ -37,6 +37,8 @@ struct TensorImpl {
   alignas(16) std::byte scalar[16];    ///< room for one element of any type
 };
 void destroy(TensorImpl* p);
+/// Throws: a tensor that was never given a value has no type.
+[[noreturn]] void refuse_undefined();
 }  // namespace detail
 
 /// An immutable n-dimensional array, or the name of one inside a recording. Copies share memory.
@@ -60,13 +62,13 @@ class Tensor {
   }
 
   bool defined() const { return p_ != nullptr; }
-  Dtype dtype() const { return p_->view.dtype; }
-  const Shape& shape() const { return p_->view.shape; }
+  Dtype dtype() const { return view().dtype; }
+  const Shape& shape() const { return view().shape; }
   Type type() const { return {dtype(), shape()}; }
   int ndim() const { return shape().size(); }
   Index size() const { return shape().count(); }
   Index dim(int axis) const;  ///< negative axes count from the end
-  bool is_traced() const { return p_->recorder != nullptr; }
+  bool is_traced() const { return p_ && p_->recorder; }
 
   /// The only element, converted to T without narrowing. Throws for more than one element, and for a value
   /// that is not known while it is traced (jit, vmap): the message names the way out.
@@ -80,7 +82,10 @@ class Tensor {
   std::span<const T> data(Where where = Where::here()) const;
   explicit operator bool() const { return item<bool>(); }
 
-  const View& view() const { return p_->view; }
+  const View& view() const {
+    if (!p_) [[unlikely]] detail::refuse_undefined();
+    return p_->view;
+  }
   detail::TensorImpl* impl() const { return p_; }
   explicit Tensor(detail::TensorImpl* adopt) : p_(adopt) {}
 
@@ -131,14 +136,14 @@ struct Arg {
 // ---- making tensors -------------------------------------------------------------------------------------
 // A size whose elements or bytes would be 2^63 or more is an error, and so is a literal that `dtype` does not hold; an
 // integer type takes the whole part of a real one.
-Tensor full(const Shape& shape, Literal value, Dtype dtype = Dtype::f64);
-Tensor zeros(const Shape& shape, Dtype dtype = Dtype::f64);
-Tensor ones(const Shape& shape, Dtype dtype = Dtype::f64);
-Tensor eye(Index n, Dtype dtype = Dtype::f64);
+Tensor full(const Shape& shape, Literal value, Dtype dtype = Dtype::f64, Where where = Where::here());
+Tensor zeros(const Shape& shape, Dtype dtype = Dtype::f64, Where where = Where::here());
+Tensor ones(const Shape& shape, Dtype dtype = Dtype::f64, Where where = Where::here());
+Tensor eye(Index n, Dtype dtype = Dtype::f64, Where where = Where::here());
 /// 0, 1, ..., n-1, all of which an integer `dtype` must hold.
-Tensor arange(Index n, Dtype dtype = Dtype::i64);
+Tensor arange(Index n, Dtype dtype = Dtype::i64, Where where = Where::here());
 /// n values from first to last, both included.
-Tensor linspace(double first, double last, Index n, Dtype dtype = Dtype::f64);
+Tensor linspace(double first, double last, Index n, Dtype dtype = Dtype::f64, Where where = Where::here());
 /// Copies `values` (row-major).
 template <class T>
 Tensor from_span(std::span<const T> values, const Shape& shape);
@@ -159,7 +164,7 @@ Tensor tensor(std::initializer_list<T> values, const Shape& shape) {
   return from_span<T>(std::span<const T>(values.begin(), values.size()), shape);
 }
 inline Tensor tensor(double v) { return Tensor(v); }
-Tensor scalar(Literal value, Dtype dtype);
+Tensor scalar(Literal value, Dtype dtype, Where where = Where::here());
 /// Views memory that the caller owns, without a copy; `release` runs when the last view is gone. The memory
 /// must not change while any tensor views it. Strides in elements; row-major when empty.
 template <class T>

@@ -66,7 +66,7 @@ Tensor pow(Arg x, Arg y);
 template <std::floating_point T>
 Tensor pow(Arg x, T y) { return pow(x, Arg(y, x.where)); }
 Tensor pow(Arg x, int n);  ///< by repeated multiplication; n may be negative for inexact types
-/// An exponent of another integer type: the same where int holds it, else as a literal of the type of x.
+/// An exponent of another integer type: the same where int holds it, else as a literal of the type of x; an error for integers.
 template <std::integral T>
   requires(!std::is_same_v<T, bool>)
 Tensor pow(Arg x, T n) { return std::in_range<int>(n) ? pow(x, static_cast<int>(n)) : pow(x, Arg(n, x.where)); }

@@ -7,7 +7,7 @@
 // Reductions over axes (all axes when none are named; negative axes count from the end). Sums and products
 // follow a tree that depends on the shape alone, so that results are the same bits on any number of threads. Of no
 // elements the sum is 0, the product 1, the mean NaN, `any` false and `all` true; extremes there are an error, as in NumPy.
-// NaN counts as largest and as smallest.
+// NaN counts as largest and as smallest. Sums and products of bool are i64.
 
 namespace tessera {
 
