@@ -8,20 +8,22 @@ BAR = "all hold"
 LAWS = (
     (1, "values that begin at one point move apart (jets, Laplacian, biharmonic)",
      "SamePoint.OperandsThatBeginTogetherMoveApart:SamePoint.EveryOperationOfSeveralOperandsAgainstNestedDerivatives"),
-    (2, "a linear map is linear in its arguments alone", "SamePoint.ALinearMapIsLinearInItsArgumentsAlone"),
+    (2, "a linear map is linear in its arguments alone; what a rule replaces and what nobody uses is not differentiated; rules give the types of their values",
+     "SamePoint.ALinearMapIsLinearInItsArgumentsAlone:CustomRules.*"),
     (3, "branches and loops under vmap give each element what it has alone",
      "GuardedBatch.*:Cond.WhatABranchDoesWithCapturedValuesIsTheBranchs:While.WhatNoStepChangesIsComputedOnceAndOnlyForASteppingLoop"),
     (4, "jit: a plan, and the tree of its result, belong to the whole structure of the arguments",
      "Jit.TheResultHasTheShapeOfThisCall:Jit.TreesOfOneNumberOfTensorsAreTold:Jit.StaticMembersArePartOfThePlan:Jit.TangentsAndCotangentsHaveAsManyTensors"),
     (5, "a while is transposed in what its condition does not read",
      "While.TransposedInWhatItsConditionDoesNotRead:While.TransposedOverABatchWhoseElementsGoDifferentWays"),
-    (6, "a size of 2^63 elements or bytes is refused, one of nothing is held", "Sizes.OfTwoTo63AndMoreAreRefused:Sizes.AreCheckedWhereOnlyTypesAreKnown:Sizes.OfNothingAreHeld"),
+    (6, "a size of 2^63 elements or bytes is refused, one of nothing is held", "Sizes.OfTwoTo63AndMoreAreRefused:Sizes.AreCheckedWhereOnlyTypesAreKnown:Sizes.OfNothingAreHeld:"
+     "Window.SizesBeyondAllElementsAreThoseOfTheFormula:Loops.OfTwoTo63StepsAndMoreAreRefused:Axes.NamedTwiceOrOutsideAreRefused:Undefined.TensorsAreRefusedByName"),
     (7, "functions of stacks of matrices are those of each matrix", "Inverse.OfAStackIsTheStackOfInverses:Stacks.OfMatricesAreTreatedOneByOne"),
     (8, "an integer literal keeps its bits or is refused",
      "Literals.KeepTheirBitsOrAreRefusedByEveryIntegerType:Literals.AreNotDoubles:Literals.AsExponents:Arange.IsHeldByItsType"),
     (9, "NaN stays, and takes the derivative of the choice it won",
      "NaN.StaysInBothArguments:NaN.StaysInComplexFunctions:NaN.ThatAReductionChoosesTakesItsDerivative:NaN.ThatTwoArgumentsChooseTakesItsDerivative:"
-     "NaN.ThatAScatterChoosesTakesItsDerivative"),
+     "NaN.ThatAScatterChoosesTakesItsDerivative:Segment.ProductsKeepApartWhatIsNotFiniteInAnother"),
     (10, "derivatives at equal eigenvalues and singular values, and of lengths at 0, are right or NaN",
      "EqualEigenvalues.DerivativesAreRightOrNaN:EqualEigenvalues.WhatIsNamedInTheLawsIsNaN:EqualEigenvalues.VectorsOfSingleEigenvaluesKeepTheirDerivatives:"
      "EqualEigenvalues.ZeroOnRequestIsRightForWhatDoesNotTurnInsideOfTheSpace:EqualEigenvalues.JordanBlocksHaveNoVectorsToDifferentiate:"
