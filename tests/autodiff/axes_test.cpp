@@ -3,6 +3,8 @@
 // Axes are named once and lie inside of the array, whoever takes them; bools are counted; what is undefined is refused.
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "error_text.h"
 #include "tessera/autodiff/jet.h"
 #include "tessera/autodiff/loops.h"
@@ -25,6 +27,16 @@ TEST(Axes, NamedTwiceOrOutsideAreRefused) {
   }
   EXPECT_EQ(reverse(x, {-1, 0}).to_vector(), (std::vector<double>{6, 5, 4, 3, 2, 1}));
   EXPECT_EQ(reverse(x, {}).to_vector(), x.to_vector());
+}
+
+TEST(Axes, TrianglesBeyondTheCornersAreAllOrNothing) {
+  using Limits = std::numeric_limits<Index>;
+  const std::vector<double> all(6, 1.0), nothing(6, 0.0);
+  const Tensor x = ones({2, 3});
+  EXPECT_EQ(tril(x, Limits::max()).to_vector(), all);
+  EXPECT_EQ(tril(x, Limits::min()).to_vector(), nothing);
+  EXPECT_EQ(triu(x, Limits::max()).to_vector(), nothing);
+  EXPECT_EQ(triu(x, Limits::min()).to_vector(), all);
 }
 
 TEST(Bools, AreCounted) {

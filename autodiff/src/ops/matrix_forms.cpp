@@ -3,6 +3,7 @@
 // Triangles, diagonals and products: linear algebra without decompositions.
 #include "matrix_forms.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "tessera/autodiff/ops.h"
@@ -19,7 +20,7 @@ Tensor on_diagonal(const Tensor& x) {
   return where(equal(expand_dims(k, 1), k), expand_dims(x, -1), cast(0.0, x.dtype()));
 }
 Tensor half_diagonal(Index n, Dtype dtype) { return 1.0 - 0.5 * eye(n, dtype); }
-Tensor below(Index m, Index n, Index k) { return less_equal(expand_dims(arange(n), 0), expand_dims(arange(m), 1) + k); }
+Tensor below(Index m, Index n, Index k) { return less_equal(expand_dims(arange(n), 0), expand_dims(arange(m), 1) + std::clamp(k, -m - 1, n)); }
 Tensor nan_if_singular(const Tensor& t) {
   if (t.size() == 0) return t;
   return where(expand_dims(any(equal(diagonal(t), 0.0), {-1}, true), -1), std::nan(""), t);
@@ -87,7 +88,7 @@ Tensor tril(Arg x, Index k) {
 }
 Tensor triu(Arg x, Index k) {
   const Tensor t = matrix("triu", x);
-  return where(detail::below(t.dim(-2), t.dim(-1), k - 1), broadcast_to(scalar(0.0, t.dtype()), t.shape()), t);
+  return where(detail::below(t.dim(-2), t.dim(-1), std::max(k, -t.dim(-2)) - 1), broadcast_to(scalar(0.0, t.dtype()), t.shape()), t);
 }
 Tensor diagonal(Arg x) {
   const Tensor t = matrix("diagonal", x);
