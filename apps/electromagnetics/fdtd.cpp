@@ -138,7 +138,9 @@ const RegisterApp registered([] {
              .make_example = make_example,
              .plot = plot,
              .precision = [](const data::Config& config) { return std::string(fdtd_options().read(config).run.precision == Precision::f32 ? "f32" : "f64"); },
-             .derivatives = derivatives};
+             .derivatives = derivatives,
+             .may_change = {"run.stop.time", "run.stop.steps", "run.stop.after_sources", "run.stop.decay_db", "run.stop.dft_tolerance", "output", "title", "expect"},
+             .against = against};
 });
 
 }  // namespace

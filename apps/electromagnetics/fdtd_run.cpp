@@ -151,6 +151,15 @@ std::int64_t fixed_end(const Case& c, double sources_end_s) {
   return !stop.steps ? steps : steps == 0 ? *stop.steps : std::min(steps, *stop.steps);
 }
 
+std::vector<data::Diagnostic> against(const AppContext& context, const data::Checkpoint& from) {
+  const Case c = make_case(context.config);
+  double sources_end = 0;
+  for (const em::Injection& s : make_injections(c)) sources_end = std::max(sources_end, s.end_s);
+  const std::int64_t last = fixed_end(c, sources_end);
+  if (last == 0 || last >= static_cast<std::int64_t>(from.step)) return {};
+  return {context.config.error(436, "run.stop", fmt::format("the run is at step {} already, past its end at {}", from.step, last), "an end further off")};
+}
+
 data::ExitCode step_case(RunContext& context, const Case& c, Results& results) {
   Stepper s(context, c);
   const auto traffic = s.run->scheme().traffic();
@@ -159,7 +168,7 @@ data::ExitCode step_case(RunContext& context, const Case& c, Results& results) {
                                traffic.unfused_bytes_per_cell, traffic.fused_bytes_per_cell));
   if (auto loaded = data::load_newest_checkpoint(context.folder.checkpoints())) {
     for (const auto& w : loaded->warnings) context.log.warning(data::to_string(w));
-    data::check_resumable(loaded->checkpoint, "electromagnetics.fdtd", context.manifest.config_sha256, c.inputs);
+    data::check_resumable(loaded->checkpoint, context.manifest, c.inputs);
     s.restore(loaded->checkpoint);
     context.log.info(fmt::format("going on from {} at step {}", loaded->path.filename().string(), s.run->step()));
   }
@@ -214,6 +223,8 @@ data::ExitCode step_case(RunContext& context, const Case& c, Results& results) {
   }
   metrics->sync();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  // What `resume --set run.stop...` goes on from; steps that are made anew in less time need no file of all fields.
+  if (seconds > 10) save();
   context.log.info(fmt::format("{} steps, {:.4g} s of simulated time, {:.1f} Mcells/s", s.run->step(), s.run->time_s(), static_cast<double>(s.run->step() - begin_step) * cells / seconds / 1e6));
   if (const data::ExitCode code = differentiate(context, s, save); code != data::ExitCode::ok) return code;
   auto& told = context.manifest.metrics;

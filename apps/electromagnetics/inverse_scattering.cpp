@@ -43,6 +43,7 @@ struct DescentState {
     c.put("x", x.to_vector<double>());
     c.put("gradient", gradient.to_vector<double>());
     c.put("loss", loss);
+    c.put("stuck", std::int64_t{stuck});
     c.put("step", optimizer.step.item());
     c.put("slots", static_cast<std::uint64_t>(optimizer.slots.size()));
     for (std::size_t s = 0; s < optimizer.slots.size(); ++s) c.put(fmt::format("slot/{}", s), optimizer.slots[s].to_vector<double>());
@@ -55,6 +56,7 @@ struct DescentState {
     optimizer.step = Tensor(c.scalar<double>("step"));
     for (std::size_t s = 0; s < optimizer.slots.size(); ++s) optimizer.slots[s] = tensor(c.array<double>(fmt::format("slot/{}", s)), optimizer.slots[s].shape());
     iteration = static_cast<std::int64_t>(c.step);
+    stuck = c.has("stuck") && c.scalar<std::int64_t>("stuck") != 0;
   }
 };
 
@@ -156,7 +158,7 @@ data::ExitCode run_inverse(RunContext& context) {
   if (auto loaded = data::load_newest_checkpoint(context.folder.checkpoints())) {
     for (const auto& w : loaded->warnings) context.log.warning(data::to_string(w));
     const data::Checkpoint& c = loaded->checkpoint;
-    data::check_resumable(c, kName, context.manifest.config_sha256, p.inputs);
+    data::check_resumable(c, context.manifest, p.inputs);
     s.load(c);
     metrics_bytes = c.scalar<std::uint64_t>("metrics_bytes");
     const auto& h = c.array<double>("history");
@@ -195,7 +197,7 @@ data::ExitCode run_inverse(RunContext& context) {
   };
   data::Periodic periodic(context.options.checkpoint_every_s);
   if (history.empty()) note();
-  while (s.iteration < o.optimize.iterations && history.back().misfit > o.optimize.until) {
+  while (!s.stuck && s.iteration < o.optimize.iterations && history.back().misfit > o.optimize.until) {
     descend(p, optimizer, s);
     if (s.stuck) break;
     note();
@@ -212,7 +214,7 @@ data::ExitCode run_inverse(RunContext& context) {
     if (periodic.due()) save();
   }
   progress.finish();
-  metrics->sync();
+  save();  // what `resume --set optimize.iterations=...` goes on from
   if (s.stuck) context.log.info(fmt::format("no step lowers the misfit further; ended at iteration {}", s.iteration));
 
   InverseResult r{.lines = p.known->grid.lines, .map = p.map(s.x), .truth = p.truth_map, .region = {}, .time = {}, .measured = p.data.to_vector<double>(),
@@ -240,6 +242,12 @@ data::ExitCode run_inverse(RunContext& context) {
   if (o.expect.psnr_min) promise("the PSNR", last.psnr_db, last.psnr_db >= *o.expect.psnr_min, *o.expect.psnr_min);
   if (o.expect.ssim_min) promise("the SSIM", last.ssim, last.ssim >= *o.expect.ssim_min, *o.expect.ssim_min);
   return kept ? data::ExitCode::ok : data::ExitCode::not_converged;
+}
+
+std::vector<data::Diagnostic> against_inverse(const AppContext& context, const data::Checkpoint& from) {
+  const std::int64_t last = inverse_options().read(context.config).optimize.iterations;
+  if (last >= static_cast<std::int64_t>(from.step)) return {};
+  return {context.config.error(436, "optimize.iterations", fmt::format("the descent is at iteration {} already, past {}", from.step, last), "an end further off")};
 }
 
 std::filesystem::path example(const std::filesystem::path& dir, std::uint64_t) {
@@ -273,7 +281,9 @@ const RegisterApp registered_inverse([] {
              .make_example = example,
              .plot = [](const std::filesystem::path& run_dir) { return draw_inverse(run_dir, read_inverse(run_dir)); },
              .precision = [](const data::Config& config) { return std::string(inverse_options().read(config).run.precision == Precision::f32 ? "f32" : "f64"); },
-             .derivatives = inverse_derivatives};
+             .derivatives = inverse_derivatives,
+             .may_change = {"optimize.iterations", "optimize.until", "output", "title", "expect"},
+             .against = against_inverse};
 });
 
 }  // namespace

@@ -160,7 +160,8 @@ const RegisterApp registered([] {
              .run = run,
              .make_example = make_example,
              .plot = plot,
-             .derivatives = derivatives};
+             .derivatives = derivatives,
+             .may_change = {"output", "expect"}};
 });
 
 }  // namespace

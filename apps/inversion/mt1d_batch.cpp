@@ -201,8 +201,7 @@ BatchResult run_batch(RunContext& run, const Mt1dOptions& options, const Input& 
   Batch batch(options, input);
   if (auto loaded = data::load_newest_checkpoint(run.folder.checkpoints())) {
     for (const auto& w : loaded->warnings) run.log.warning(data::to_string(w));
-    data::check_resumable(loaded->checkpoint, "inversion.mt1d", run.manifest.config_sha256,
-                          input.files);
+    data::check_resumable(loaded->checkpoint, run.manifest, input.files);
     batch.restore(loaded->checkpoint);
     batch.first_step(loaded->checkpoint.step + 1);
     run.log.info(fmt::format("going on from {}: {} of {} soundings are done",

@@ -149,6 +149,8 @@ const RegisterApp registered([] {
              .precision = [](const data::Config& config) { return std::string(md_options().read(config).precision == Precision::f64 ? "f64" : "mixed"); },
              .derivatives = derivatives,
              .rerun = rerun_case,
+             .may_change = {"nsteps", "duration", "stage.nsteps", "stage.duration", "nstlog", "stage.nstlog", "output.trajectory", "output.final", "output.pictures", "title", "expect"},
+             .against = against,
              .importers = {{".mdp", "GROMACS's run parameters", [](const std::filesystem::path& file) { return import_mdp(file); }}}};
 });
 

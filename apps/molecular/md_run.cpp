@@ -56,6 +56,9 @@ struct StageRunner {
     out.config_sha256 = context.manifest.config_sha256;
     out.inputs = c.inputs;
     out.put("stage", static_cast<std::int64_t>(index));
+    std::vector<std::int64_t> n_steps;
+    for (const Stage& s : c.stages) n_steps.push_back(s.n_steps);
+    out.put("n_steps", n_steps);
     out.put("rows_bytes", rows_bytes);
     const auto flat = [](const std::vector<mol::Vec3>& a) {
       std::vector<double> v;
@@ -223,6 +226,12 @@ struct StageRunner {
     return stop;
   }
 
+  /// Whether a longer stage reports its step `n_steps`, too. Where it does not, the last row of this one is not in the other, and
+  /// energies are computed in a step where the other computes none: its state is no beginning of the other's.
+  bool ends_in_order() const { return due(stage.n_steps, stage.settings.nstenergy); }
+  /// Whether the state behind the last step is what a longer stage goes on from, too.
+  bool can_be_extended() const { return stage.n_steps > 0 && (ends_in_order() || running->step() < stage.n_steps); }
+
   /// To the end of the stage.
   data::ExitCode run(const data::Checkpoint* from) {
     fs::create_directories(folder);
@@ -267,6 +276,7 @@ struct StageRunner {
       std::string why;
       try {
         const std::int64_t stop = next_stop();
+        if (stop == stage.n_steps && !ends_in_order()) save();  // what `resume --set nsteps=...` goes on from
         running->advance(stop, reported(stop));
         why = running->trouble();
         if (why.empty()) report_step();
@@ -338,13 +348,34 @@ mol::Frame start_of(const data::Checkpoint& c, const mol::Frame& any) {
 
 }  // namespace
 
+std::vector<data::Diagnostic> against(const AppContext& context, const data::Checkpoint& from) {
+  std::vector<data::Diagnostic> out;
+  if (!from.has("n_steps")) return {context.config.error(436, "nsteps", "its checkpoint was written by a version that could not go on with another end", "start a new run")};
+  const Case c = make_case(context.config);
+  const auto& before = from.array<std::int64_t>("n_steps");
+  const auto now = static_cast<std::size_t>(from.scalar<std::int64_t>("stage"));
+  const std::int64_t step = from.scalar<std::int64_t>("stage_step");
+  for (std::size_t k = 0; k <= now && k < c.stages.size() && k < before.size(); ++k) {
+    const Stage& s = c.stages[k];
+    if (s.n_steps == before[k]) continue;
+    const std::string key = s.settings.nsteps ? "nsteps" : "duration", own = c.options.stages.empty() ? key : fmt::format("stage[{}].{}", k, key);
+    const auto say = [&](std::string message, std::string hint) { out.push_back(context.config.error(436, own, std::move(message), std::move(hint))); };
+    const bool ended = k < now || (k + 1 < c.stages.size() && step == before[k]);
+    if (ended) say(fmt::format("stage '{}' has ended, and others have begun where it did", s.name), "a longer last stage, or a new run");
+    else if (before[k] == 0) say(fmt::format("stage '{}' takes no steps: its single point is nothing to go on from", s.name), "start a new run");
+    else if (s.settings.heat_from) say(fmt::format("stage '{}' heats until its end: another end is another ramp from the first step on", s.name), "start a new run");
+    else if (s.n_steps < step) say(fmt::format("stage '{}' is at step {} already, past {}", s.name, step, s.n_steps), "an end further off");
+  }
+  return out;
+}
+
 data::ExitCode run_stages(RunContext& context, const Case& c, std::vector<Summary>& summaries) {
   mol::Frame frame = c.start;
   std::size_t first = 0;
   std::optional<data::LoadedCheckpoint> loaded = data::load_newest_checkpoint(context.folder.checkpoints());
   if (loaded) {
     for (const auto& w : loaded->warnings) context.log.warning(data::to_string(w));
-    data::check_resumable(loaded->checkpoint, app_name, context.manifest.config_sha256, c.inputs);
+    data::check_resumable(loaded->checkpoint, context.manifest, c.inputs);
     first = static_cast<std::size_t>(loaded->checkpoint.scalar<std::int64_t>("stage"));
     if (first >= c.stages.size()) throw Error("[checkpoint] it is of a stage that the case does not have");
     frame = start_of(loaded->checkpoint, c.start);
@@ -356,9 +387,8 @@ data::ExitCode run_stages(RunContext& context, const Case& c, std::vector<Summar
     loaded.reset();
     if (code != data::ExitCode::ok) return code;
     frame = runner.running->frame();
-    if (k + 1 < c.stages.size()) {  // a run that is killed in the next stage begins that one anew at most
-      runner.save();
-    }
+    // A run that is killed in the next stage begins that one anew at most; one that has finished can be made longer.
+    if (k + 1 < c.stages.size() || runner.can_be_extended()) runner.save();
   }
   for (std::size_t k = 0; k < c.stages.size(); ++k) {
     const Stage& stage = c.stages[k];

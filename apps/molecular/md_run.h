@@ -9,4 +9,7 @@ namespace tessera::apps::md {
 /// Runs the stages of a case one after the other, from where a former run of the folder stopped.
 data::ExitCode run_stages(RunContext& context, const Case& c, std::vector<Summary>& summaries);
 
+/// What speaks against going on from a checkpoint with other numbers of steps.
+std::vector<data::Diagnostic> against(const AppContext& context, const data::Checkpoint& from);
+
 }  // namespace tessera::apps::md

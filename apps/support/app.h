@@ -18,6 +18,7 @@ namespace tessera::data {
 class RunFolder;
 class Log;
 class StopGuard;
+struct Checkpoint;
 struct Manifest;
 enum class ProgressStyle;
 }  // namespace tessera::data
@@ -117,6 +118,12 @@ struct App {
   /// `tessera rerun`: the configuration, as TOML, that looks at the frames of a trajectory with the forces of a stage (empty:
   /// the last).
   std::function<std::string(const data::Config&, const std::filesystem::path& trajectory, const std::string& stage)> rerun = {};
+  /// Keys that `resume --set` may change, without the numbers of items, a table for all below it: an
+  /// end further off, and what is written.
+  std::vector<std::string> may_change = {};
+  /// What speaks against going on from a checkpoint with a case that `resume --set` has changed,
+  /// such as an end that the run has passed.
+  std::function<std::vector<data::Diagnostic>(const AppContext&, const data::Checkpoint&)> against = {};
   /// What `tessera import` makes cases of this app from.
   std::vector<Importer> importers = {};
 };

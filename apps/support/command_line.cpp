@@ -84,6 +84,10 @@ struct Grammar {
 
     v = verb("resume", "go on with a stopped or killed run, to the same bits");
     v->add_option("RUN", line.path, "the run folder")->required();
+    v->add_option("--set", line.overrides,
+                  "let it go on with another end or other output, a finished one too: --set key=value")
+        ->allow_extra_args(false)
+        ->type_name("KEY=VALUE");
     add_running(v);
 
     v = verb("stop", "ask a running run to stop with a checkpoint");

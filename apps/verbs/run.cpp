@@ -148,16 +148,12 @@ ExitCode verb_rerun(const CommandLine& line) {
 ExitCode verb_resume(const CommandLine& line) {
   data::RunFolder folder = data::RunFolder::reopen(line.path);
   const data::Manifest before = folder.read_manifest();
-  if (before.exit_code == static_cast<int>(ExitCode::ok)) {
-    std::cerr << "this run has finished; nothing is left to do\n";
-    if (!line.json) std::cout << folder.path().string() << "\n";
-    return ExitCode::ok;
-  }
-  const Case c = read_case(folder.resolved_toml(), {});
-  if (c.app.name != before.app)
-    throw usage_error("the run is of " + before.app + " but resolved.toml names " + c.app.name);
-  const ExitCode code = run_in(
-      folder, c, line, data::resume_manifest(before, line.arguments, thread_count(line.run)));
+  data::Manifest now = data::resume_manifest(before, line.arguments, thread_count(line.run));
+  const bool finished = before.exit_code == static_cast<int>(ExitCode::ok);
+  const std::optional<Case> c = take_up(folder, now, finished, line);
+  ExitCode code = ExitCode::ok;
+  if (c) code = run_in(folder, *c, line, std::move(now));
+  else std::cerr << "this run has finished; nothing is left to do\n";
   if (!line.json) std::cout << folder.path().string() << "\n";
   return code;
 }

@@ -124,11 +124,13 @@ std::optional<LoadedCheckpoint> load_newest_checkpoint(const fs::path& dir) {
   throw InputError(ExitCode::checkpoint_damaged, std::move(damaged));
 }
 
-void check_resumable(const Checkpoint& c, std::string_view app, std::string_view config_sha256,
-                     std::span<const InputFile> inputs) {
-  if (c.app != app || c.config_sha256 != config_sha256)
+void check_resumable(const Checkpoint& c, const Manifest& run, std::span<const InputFile> inputs) {
+  const bool known = c.config_sha256 == run.config_sha256 ||
+                     std::any_of(run.changes.begin(), run.changes.end(),
+                                 [&](const ConfigChange& change) { return change.config_sha256 == c.config_sha256; });
+  if (c.app != run.app || !known)
     throw InputError({.number = 417, .place = {},
-                      .message = c.app != app ? "the checkpoint is of app '" + c.app + "', not '" + std::string(app) + "'"
+                      .message = c.app != run.app ? "the checkpoint is of app '" + c.app + "', not '" + run.app + "'"
                                               : "the configuration is not the one the checkpoint was written with",
                       .hint = "start a new run, or restore RUN/resolved.toml"}, ExitCode::config_invalid);
   std::map<std::string_view, const InputFile*> left;

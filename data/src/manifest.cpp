@@ -75,6 +75,7 @@ void visit_members(M& m, Visit visit) {
   visit("command_line", m.command_line);
   visit("environment", m.environment);
   visit("config_sha256", m.config_sha256);
+  visit("changes", m.changes);
   visit("inputs", m.inputs);
   visit("resumed", m.resumed);
   visit("started", m.started);
@@ -101,6 +102,13 @@ Json to_value(const std::vector<InputFile>& files) {
   return out;
 }
 
+Json to_value(const std::vector<ConfigChange>& changes) {
+  Json out = Json::array();
+  for (const ConfigChange& c : changes)
+    out.push_back({{"at", c.at}, {"set", c.set}, {"config_sha256", c.config_sha256}});
+  return out;
+}
+
 template <class T>
 void from_value(const Json& j, T& v) { v = j.get<T>(); }
 void from_value(const Json& j, double& v) { v = j.is_null() ? std::numeric_limits<double>::quiet_NaN() : j.get<double>(); }
@@ -123,6 +131,11 @@ void from_value(const Json& j, std::vector<std::pair<std::string, V>>& pairs) {
 void from_value(const Json& j, std::vector<InputFile>& files) {
   for (const Json& f : j.get_ref<const Json::array_t&>())
     files.push_back({f.at("path"), f.at("bytes").get<std::uint64_t>(), f.at("sha256")});
+}
+
+void from_value(const Json& j, std::vector<ConfigChange>& changes) {
+  for (const Json& c : j.get_ref<const Json::array_t&>())
+    changes.push_back({c.at("at"), c.at("set").get<std::vector<std::string>>(), c.at("config_sha256")});
 }
 
 double cpu_seconds(const rusage& u) {
@@ -203,6 +216,7 @@ Manifest manifest_from_json(std::string_view text, const std::string& file) {
     if (in["schema"] != m.schema) throw Error("schema " + in["schema"].dump() + ", this program reads 1");
     visit_members(m, [&](const char* key, auto& value) {
       at = key;
+      if (std::string_view(key) == "changes" && !in.contains(key)) return;  // written before runs could be changed
       from_value(in.at(key), value);
     });
   } catch (const nlohmann::json::exception& e) {

@@ -53,6 +53,27 @@ TEST_F(Command, HelpListsEveryVerbOnStdout) {
 }
 
 // The dynamic linker's own account of what it opened.
+// Killed between the manifest that names a change and the file that has it: the change is told and can be given again.
+TEST_F(Command, AChangeThatAKillCutShortIsNotLost) {
+  ASSERT_EQ(tessera({"new", "demo.sample", "case"}).code, 0);
+  ASSERT_EQ(tessera({"run", "case/case.toml", "-o", "RUN"}).code, 0);
+  const std::string before = read("RUN/resolved.toml");
+  ASSERT_EQ(tessera({"resume", "RUN", "--set", "ending=not_converged"}).code, 6);
+  write("RUN/resolved.toml", before);
+  const Outcome o = tessera({"resume", "RUN"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_TRUE(holds(o.err, "RUN/resolved.toml: warning E0417: does not have the change of a resume that was killed: ending=not_converged")) << o.err;
+  EXPECT_EQ(Json::parse(read("RUN/manifest.json"))["changes"].size(), 0u);
+  EXPECT_EQ(tessera({"resume", "RUN", "--set", "ending=not_converged"}).code, 6);
+  const Json changes = Json::parse(read("RUN/manifest.json"))["changes"];
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_EQ(changes[0]["set"][0], "ending=not_converged");
+  const Outcome other = tessera({"resume", "RUN", "--set", "sum.terms=200"});
+  EXPECT_EQ(other.code, 5);
+  EXPECT_TRUE(holds(other.err, "error E0435: 'sum.terms' may not change within a run")) << other.err;
+  EXPECT_TRUE(holds(other.err, "what may change: ending")) << other.err;
+}
+
 TEST_F(Command, HelpLoadsNoPlugIn) {
   const Outcome o = RunningProgram({TESSERA_PROGRAM, "--help"}, here(), {"LD_DEBUG=files"}).wait();
   EXPECT_EQ(o.code, 0);

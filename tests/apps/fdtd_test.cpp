@@ -123,6 +123,20 @@ TEST_F(Fdtd, KilledAndResumedItIsTheSameOnAnyNumberOfThreads) {
   EXPECT_TRUE(results("whole").contains("tables/through.csv"));
 }
 
+TEST_F(Fdtd, AnEditedCaseIsNotGoneOnWith) {
+  write("case.toml", kCase);
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "RUN", "--max-time", "10 ms", "--set", "run.stop.steps=100000000"}).code, 75);
+  expect_edit_refused("RUN", "\ncourant = ", "\ncourant = 0.", "run.courant=0.3");
+  const Outcome o = tessera({"resume", "RUN", "--set", "run.stop.steps=1"});
+  EXPECT_EQ(o.code, 5);
+  EXPECT_TRUE(holds(o.err, "error E0436: the run is at step")) << o.err;
+}
+
+TEST_F(Fdtd, ALongerRunIsARunOfThatLength) {
+  write("case.toml", kCase);
+  expect_same_after_extension("run.stop.steps=701", "run.stop.steps=1302");
+}
+
 /// Every kind of monitor that kCase has, along permittivities of glass and the strength of the source; and what is checked is what
 /// is run: the size of the flux is that of the table.
 TEST_F(Fdtd, DerivativesOfMonitorsVerify) {

@@ -110,6 +110,20 @@ TEST_F(InverseScattering, KilledAndResumedItIsTheSameOnAnyNumberOfThreads) {
   expect_same_after_kill("0.02 s");
 }
 
+TEST_F(InverseScattering, AnEditedCaseIsNotGoneOnWith) {
+  write("case.toml", kSquare);
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "RUN", "--max-time", "10 ms"}).code, 75);
+  expect_edit_refused("RUN", "\nsmoothness = 0", "\nsmoothness = 1", "optimize.smoothness=1");
+}
+
+TEST_F(InverseScattering, ALongerDescentIsADescentOfThatLength) {
+  write("case.toml", kSquare);
+  expect_same_after_extension("optimize.iterations=4", "optimize.iterations=8");
+  const Outcome o = tessera({"resume", "longer", "--set", "optimize.iterations=5"});
+  EXPECT_EQ(o.code, 5);
+  EXPECT_TRUE(holds(o.err, "error E0436: the descent is at iteration 8 already, past 5")) << o.err;
+}
+
 TEST_F(InverseScattering, WhatCannotBeInvertedIsRefused) {
   const auto refused = [&](const std::string& what, const std::string& by, const std::string& message) {
     std::string text = kSquare;

@@ -99,6 +99,45 @@ TEST_F(Md, StoppedItGoesOn) {
   EXPECT_EQ(read("parts/summary.csv"), read("whole/summary.csv"));
 }
 
+TEST_F(Md, AnEditedCaseIsNotGoneOnWith) {
+  write("case.toml", kArgon);
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "RUN", "--max-time", "10 ms", "--set", "stage[2].nsteps=1000000"}).code, 75);
+  expect_edit_refused("RUN", "\ndt = \"4 fs\"", "\ndt = \"8 fs\"", "dt=8 fs");
+}
+
+// Steps 295, 300 and 310 are, in this order, no step in which the longer run computes energies; one that it reports; one in which
+// it computes energies but writes none. Frames of the trajectory, too, are those of the longer run.
+TEST_F(Md, ALongerEndIsARunOfThatLength) {
+  std::string text = kArgon;
+  for (const char* key : {"nstenergy = 1", "nstxout = 1"}) text[text.find(key) + std::string(key).size() - 1] = '2';
+  write("case.toml", text);
+  const std::string last = "stage[2].nsteps=600";
+  for (const char* first : {"295", "300", "310"}) {
+    SCOPED_TRACE(first);
+    for (const char* run : {"long", "longer"}) fs::remove_all(here() / run);
+    expect_same_after_extension(std::string("stage[2].nsteps=") + first, last);
+    for (const char* name : {"3_free/trajectory.xtc", "3_free/trajectory.dcd", "3_free/final.rst7"})
+      EXPECT_EQ(read(fs::path("longer") / name), read(fs::path("long") / name)) << name;
+  }
+  const auto refused = [&](const std::string& set, const std::string& why) {
+    const Outcome o = tessera({"resume", "long", "--set", set});
+    EXPECT_EQ(o.code, 5) << set << o.err;
+    EXPECT_TRUE(holds(o.err, "error E0436") && holds(o.err, why)) << o.err;
+  };
+  refused("stage[2].nsteps=500", "stage 'free' is at step 600 already, past 500");
+  refused("stage[1].nsteps=400", "stage 'warm' has ended");
+}
+
+TEST_F(Md, AHeatingStageHasOneEnd) {
+  std::string text = kArgon;
+  text.insert(text.rfind("nsteps = 300"), "tcoupl = \"v-rescale\"\nheat_from = \"10 K\"\nref_t = \"50 K\"\n");
+  write("case.toml", text);
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "RUN"}).code, 0);
+  const Outcome o = tessera({"resume", "RUN", "--set", "stage[2].nsteps=400"});
+  EXPECT_EQ(o.code, 5);
+  EXPECT_TRUE(holds(o.err, "another end is another ramp")) << o.err;
+}
+
 TEST_F(Md, AlanineDipeptideOfAmber) {
   const fs::path folder = test_data() / "md/amber";
   if (!fs::exists(folder)) GTEST_SKIP() << "no " << folder;

@@ -85,6 +85,14 @@ TEST_F(Mt1d, KilledAndResumedItIsTheSame) {
   expect_same_after_kill("0.05 s");
 }
 
+TEST_F(Mt1d, AnEditedCaseIsNotGoneOnWithButItsPicturesMayChange) {
+  make_case(3, "[model]\nlayers = 16\n[posterior]\nmethod = \"mcmc\"\nburn_in = 200\nsamples = 40000\n");
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "RUN", "--max-time", "0.3 s"}).code, 75);
+  expect_edit_refused("RUN", "\nlayers = 16", "\nlayers = 20", "model.layers=20");
+  make_case(3, "[model]\nlayers = 16\n");
+  expect_same_after_extension("output.pictures_of_soundings=false", "output.pictures_of_soundings=true");
+}
+
 TEST_F(Mt1d, ContradictionsHaveAPlaceAndANumber) {
   make_case(1, "[static_shift]\nenabled = true\n");
   const Outcome shift = tessera({"check", "case.toml"});

@@ -101,7 +101,7 @@ ExitCode run(RunContext& c) {
   std::int64_t k = 0;
   double sum = 0;
   if (const auto loaded = data::load_newest_checkpoint(c.folder.checkpoints())) {
-    data::check_resumable(loaded->checkpoint, "demo.sample", c.manifest.config_sha256, {});
+    data::check_resumable(loaded->checkpoint, c.manifest, {});
     k = loaded->checkpoint.scalar<std::int64_t>("k");
     sum = loaded->checkpoint.scalar<double>("sum");
     c.log.info("goes on at term " + std::to_string(k));
@@ -173,7 +173,8 @@ const RegisterApp registered([] {
              .run = run,
              .make_example = make_example,
              .plot = plot,
-             .derivatives = derivatives};
+             .derivatives = derivatives,
+             .may_change = {"ending"}};
 });
 
 }  // namespace

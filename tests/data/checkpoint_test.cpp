@@ -149,14 +149,21 @@ TEST(Checkpoint, NoneUsableIsExitEightAndNoneAtAllIsAFreshStart) {
 
 TEST(Checkpoint, ResumeChecksAppConfigurationAndInputs) {
   const Checkpoint c = example(1);
-  check_resumable(c, "test.app", "c0ffee", c.inputs);
-  expect_input_error([&] { check_resumable(c, "other", "c0ffee", c.inputs); }, ExitCode::config_invalid, 417);
-  expect_input_error([&] { check_resumable(c, "test.app", "tea", c.inputs); }, ExitCode::config_invalid, 417);
+  Manifest run{.app = "test.app", .config_sha256 = "c0ffee"};
+  check_resumable(c, run, c.inputs);
+  // A run that was changed goes on from checkpoints of before; one that was changed from something else does not.
+  run = {.app = "test.app", .config_sha256 = "tea", .changes = {{"", {}, "milk"}, {"", {}, "c0ffee"}}};
+  check_resumable(c, run, c.inputs);
+  run.changes.pop_back();
+  expect_input_error([&] { check_resumable(c, run, c.inputs); }, ExitCode::config_invalid, 417);
+  run = {.app = "test.app", .config_sha256 = "c0ffee"};
+  expect_input_error([&] { check_resumable(c, {.app = "other", .config_sha256 = "c0ffee"}, c.inputs); }, ExitCode::config_invalid, 417);
+  expect_input_error([&] { check_resumable(c, {.app = "test.app", .config_sha256 = "tea"}, c.inputs); }, ExitCode::config_invalid, 417);
   std::vector<InputFile> changed = c.inputs;
   changed[0].sha256 = "ab";
   changed.push_back({"new", 1, "n"});
   const std::string text =
-      expect_input_error([&] { check_resumable(c, "test.app", "c0ffee", changed); }, ExitCode::input_invalid, 418);
+      expect_input_error([&] { check_resumable(c, run, changed); }, ExitCode::input_invalid, 418);
   EXPECT_NE(text.find("a b.edi"), std::string::npos);
   EXPECT_NE(text.find("new"), std::string::npos);
 }

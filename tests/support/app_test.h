@@ -71,10 +71,45 @@ class AppTest : public ::testing::Test {
     const Outcome resumed = tessera({"resume", "killed", "--threads", "2"});
     ASSERT_EQ(resumed.code, 0) << resumed.err;
     EXPECT_NE(resumed.err.find("going on from"), std::string::npos) << resumed.err;
-    const auto names = results("whole");
+    expect_same_results("killed", "whole");
+  }
+
+  /// The same names and bytes of tables, results and pictures.
+  void expect_same_results(const std::string& run, const std::string& reference) {
+    const auto names = results(reference);
     EXPECT_FALSE(names.empty());
-    EXPECT_EQ(results("killed"), names);
-    for (const std::string& name : names) EXPECT_EQ(read("killed/" + name), read("whole/" + name)) << name;
+    EXPECT_EQ(results(run), names);
+    for (const std::string& name : names) EXPECT_EQ(read(run + "/" + name), read(reference + "/" + name)) << name;
+  }
+  /// `resume` runs what was run: an edit of resolved.toml, `from` to `to`, is E0417 before anything is written; by `--set` the
+  /// same change, `set`, is E0435.
+  void expect_edit_refused(const std::string& run, const std::string& from, const std::string& to, const std::string& set) {
+    const std::string text = read(run + "/resolved.toml"), manifest = read(run + "/manifest.json");
+    const std::size_t at = text.find(from);
+    ASSERT_NE(at, std::string::npos) << text;
+    std::string edited = text;
+    write(run + "/resolved.toml", edited.replace(at, from.size(), to));
+    const Outcome refused = tessera({"resume", run});
+    EXPECT_EQ(refused.code, 5) << refused.err;
+    EXPECT_NE(refused.err.find(run + "/resolved.toml: error E0417"), std::string::npos) << refused.err;
+    write(run + "/resolved.toml", text);
+    const Outcome by_set = tessera({"resume", run, "--set", set});
+    EXPECT_EQ(by_set.code, 5) << by_set.err;
+    EXPECT_NE(by_set.err.find("E0435"), std::string::npos) << by_set.err;
+    EXPECT_EQ(read(run + "/resolved.toml"), text);
+    EXPECT_EQ(read(run + "/manifest.json"), manifest);
+  }
+  /// A finished run of `case.toml` with the end `first` that goes on to the end `last` is a run to `last`.
+  void expect_same_after_extension(const std::string& first, const std::string& last) {
+    ASSERT_EQ(tessera({"run", "case.toml", "--output", "longer", "--threads", "1", "--set", first}).code, 0);
+    ASSERT_EQ(tessera({"run", "case.toml", "--output", "long", "--threads", "1", "--set", last}).code, 0);
+    const Outcome o = tessera({"resume", "longer", "--threads", "2", "--set", last});
+    ASSERT_EQ(o.code, 0) << o.err;
+    EXPECT_NE(read("longer/manifest.json").find("\"" + last + "\""), std::string::npos) << "a change is recorded";
+    expect_same_results("longer", "long");
+    const Outcome again = tessera({"resume", "longer", "--set", last});
+    EXPECT_EQ(again.code, 0);
+    EXPECT_NE(again.err.find("nothing is left to do"), std::string::npos) << again.err;
   }
 
  private:

@@ -91,9 +91,9 @@ std::optional<LoadedCheckpoint> load_newest_checkpoint(const std::filesystem::pa
 /// Reads one file. Throws InputError E0411..E0415 (exit 8).
 Checkpoint read_checkpoint(const std::filesystem::path& file);
 
-/// Refuses to go on with another configuration (E0417, exit 5) or changed input files (E0418, exit 4).
-void check_resumable(const Checkpoint& c, std::string_view app, std::string_view config_sha256,
-                     std::span<const InputFile> inputs);
+/// Refuses to go on with another configuration than that of the run or one that it was changed from (E0417, exit 5),
+/// or with changed input files (E0418, exit 4).
+void check_resumable(const Checkpoint& c, const Manifest& run, std::span<const InputFile> inputs);
 
 /// The bytes of a checkpoint file (docs/reference/checkpoint-format.md), and back. `file` is for messages only.
 std::string encode_checkpoint(const Checkpoint& c);

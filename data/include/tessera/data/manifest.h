@@ -22,6 +22,14 @@ struct InputFile {
 /// Size and SHA-256 of a file. Throws InputError E0401/E0402.
 InputFile describe_input(const std::filesystem::path& path);
 
+/// A configuration that was changed when its run was taken up again.
+struct ConfigChange {
+  std::string at;                 ///< UTC, ISO 8601
+  std::vector<std::string> set;   ///< the changes, as `KEY=VALUE`
+  std::string config_sha256;      ///< of the configuration before
+  bool operator==(const ConfigChange&) const = default;
+};
+
 /// What `manifest.json` says of a run: enough to repeat it and to know what it ran on. JSON keys are the member names.
 struct Manifest {
   int schema = 1;
@@ -39,7 +47,8 @@ struct Manifest {
   std::vector<std::uint64_t> seeds;
   std::vector<std::string> command_line;
   std::vector<std::pair<std::string, std::string>> environment;  ///< TESSERA_* variables
-  std::string config_sha256;
+  std::string config_sha256;             ///< of resolved.toml as it is run
+  std::vector<ConfigChange> changes;     ///< of it by `resume --set`, oldest first
   std::vector<InputFile> inputs;
   int resumed = 0;  ///< how many times the run was taken up again
   // the end
