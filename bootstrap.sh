@@ -29,7 +29,7 @@ required_packages="
 # The build goes on without these, and says so (docs/decisions/0004-parts.md).
 optional_packages="libvtk9-dev libopenmpi-dev openmpi-bin openssh-client libpetsc-complex-dev libslepc-complex-dev gemmi-dev tao-pegtl-dev"
 # What the benchmarks and acceptance rows compare with or work with; never needed by the suite itself.
-peer_packages="libtorch-dev libadolc-dev python3-meep-openmpi python3-matplotlib clang libclang-rt-dev|libclang-rt-14-dev debootstrap python3-venv"
+peer_packages="libtorch-dev libadolc-dev python3-meep-openmpi python3-matplotlib gromacs lammps clang libclang-rt-dev|libclang-rt-14-dev debootstrap python3-venv"
 
 # ---- small helpers ---------------------------------------------------------------------------------
 started=$SECONDS
@@ -172,7 +172,7 @@ check_tools() {
 
 # Python libraries that benchmarks (tests/benchmarks/peers) and oracles (tests/oracles) run beside ours, in a virtual environment
 # outside the project. expecttest is what torch's database of operations asks for.
-python_peers="numpy jax torch expecttest"
+python_peers="numpy jax torch expecttest openmm"
 peer_environment="${TESSERA_PEERS:-${XDG_CACHE_HOME:-$HOME/.cache}/tessera/peers/python}"
 
 install_python_peers() {

@@ -14,7 +14,7 @@ def measure(work):
     python, holds, text = work.peer_python(), True, []
     for program in ("gmx", "lmp"):
         if not shutil.which(program):
-            raise rowkit.NotMeasured(f"there is no {program} here: Debian's gromacs and lammps")
+            raise rowkit.NotMeasured(f"there is no {program} here: Debian's gromacs and lammps ('./bootstrap.sh bench')")
     for case, peers in PEERS.items():
         done = work.run([python, work.root / "tests/benchmarks/peers/molecular_speed.py", "--build", work.build, "--data", work.data, "--case", case, "--forces", "--folder", md.folder(work, "speed", "x").parent],
                         env={"PYTHONDONTWRITEBYTECODE": "1"}).must_succeed("molecular_speed.py")
