@@ -205,12 +205,12 @@ TEST_F(BadSounding, OneVeryLongLine) {
 
 TEST_F(BadSounding, NumbersThatAreNone) {
   for (const Format& f : formats()) {
-    const bool fortran = std::string(f.name) == "a.j" || std::string(f.name) == "a.zmm";
+    const bool fortran = std::string(f.name) != "a.xml";
     for (const char* bad : {"nan", "inf", "-inf", "1e400", "0x1p3", "1,5", "--5", "+-5", "1.2.3",
                             "1e", "e5", "1d", "5m", "********", "1_000"})
       refused(f.name, replaced(f.text, f.number, bad), {303});
     if (fortran) {
-      accepted(f.name, replaced(f.text, f.number, "1d1"));
+      accepted(f.name, replaced(f.text, f.number, "2d1"));
     } else {
       EXPECT_NE(refused(f.name, replaced(f.text, f.number, "1d5"), {303}).hint.find("E"),
                 std::string::npos);
@@ -346,6 +346,74 @@ TEST_F(BadSounding, EmptyValues) {
   EXPECT_TRUE(std::isnan(own.impedance[1][0][1].real()));
   const Sounding x = accepted("a.xml", replaced(xml(), "-3 -3", "1.0E32 1.0E32"), {337});
   EXPECT_TRUE(std::isnan(x.impedance[0][1][0].real()));
+}
+
+/// The table of docs/reference/mt-files.md, row by row; the values of EMPTY, 1e32, 1e33, zero and negative errors are above.
+class MissingValues : public BadSounding {};
+
+TEST_F(MissingValues, NaNInEmtfXmlIsMissingAndCountedWithItsLine) {
+  const std::string two = replaced(replaced(xml(), "-3 -3", "NaN nan"), "</Z>\n",
+                                   "</Z>\n<Z.VAR><value output=\"Ex\" input=\"Hy\">NaN</value><value output=\"Ey\" "
+                                   "input=\"Hx\">1</value></Z.VAR>\n");
+  const Sounding s = accepted("a.xml", two, {358, 337});
+  EXPECT_TRUE(std::isnan(s.impedance[0][1][0].real()));
+  EXPECT_FALSE(std::isnan(s.impedance[0][0][1].real()));
+  EXPECT_TRUE(std::isnan(s.impedance_error[0][0][1]));
+  EXPECT_FALSE(std::isnan(s.impedance_error[0][1][0]));
+  for (const auto& d : s.findings)
+    if (d.number == 358) {
+      EXPECT_EQ(d.place.line, 9u);
+      EXPECT_NE(d.message.find("3 values"), std::string::npos) << d.message;
+    }
+}
+
+TEST_F(MissingValues, AnEdiNumberMayHaveAFortranExponent) {
+  const Sounding s = accepted("a.edi", replaced(replaced(edi("", "1.0D+1 1d0 1D-1"), "30 10 3\n>ZXYI", "3.0D1 10 3\n>ZXYI"), "1 1 1", "4.0D-2 1 1"));
+  EXPECT_EQ(s.frequency_hz, (std::vector<double>{10, 1, 0.1}));
+  EXPECT_DOUBLE_EQ(s.impedance[0][0][1].real(), 30 * kOhmPerFieldUnit);
+  EXPECT_DOUBLE_EQ(s.impedance_error[0][0][1], 0.2 * kOhmPerFieldUnit);
+}
+
+TEST_F(MissingValues, AnImpedanceOfZeroIsMissing) {
+  std::string text = edi();
+  for (const char* part : {"30 10 3\n>ZXYI", "30 10 3\n>ZYXR", "-30 -10 -3\n>ZYXI", "-30 -10 -3\n>ZYYR"}) {
+    std::string zero = part;
+    zero.replace(zero.find("10"), 2, "0");
+    text = replaced(text, part, zero);
+  }
+  const Sounding s = accepted("a.edi", replaced(text, "-0 -3\n>ZYXI", "0 -3\n>ZYXI"), {359, 356});
+  EXPECT_EQ(s.frequency_hz, (std::vector<double>{10, 0.1})) << "a row without values is left out";
+  // One element of zero beside others is what it says.
+  EXPECT_EQ(accepted("a.edi", edi()).impedance[0][0][0], Complex{});
+}
+
+TEST_F(MissingValues, ATipperOfZeroThroughoutIsNotGivenInAnyFormat) {
+  const std::string tipper = ">TXR.EXP //3\n 0 0 0\n>TXI.EXP //3\n 0 0 0\n>TYR.EXP //3\n 0 0 0\n>TYI.EXP //3\n 0 0 0\n>END";
+  EXPECT_FALSE(accepted("a.edi", replaced(edi(), ">END", tipper), {347}).has_tipper());
+  const std::string in_xml = "</Z>\n<T><value output=\"Hz\" input=\"Hx\">0 0</value><value output=\"Hz\" input=\"Hy\">0 0</value></T>\n";
+  EXPECT_FALSE(accepted("a.xml", replaced(xml(), "</Z>\n", in_xml), {347}).has_tipper());
+  EXPECT_FALSE(accepted("a.j", jones() + "TZX\n1\n 1.0 0 0 1E-4 1 1\n", {347}).has_tipper());
+  EXPECT_TRUE(accepted("a.j", jones() + "TZX\n1\n 1.0 0.1 0 1E-4 1 1\n").has_tipper());
+}
+
+TEST_F(MissingValues, TheFrequency999WithoutAnImpedanceIsAFiller) {
+  std::string text = edi("", "10 999 0.1");
+  for (const char* part : {"30 10 3\n>ZXYI", "30 10 3\n>ZYXR", "-30 -10 -3\n>ZYXI", "-30 -10 -3\n>ZYYR"}) {
+    std::string empty = part;
+    const bool minus = empty.starts_with("-");
+    empty.replace(empty.find(minus ? "-10" : "10"), minus ? 3 : 2, "1E32");
+    text = replaced(text, part, empty);
+  }
+  for (const char* name : {"ZXXR", "ZXXI", "ZYYR", "ZYYI"}) text = replaced(text, std::string(">") + name + " //3\n 0 0 0", std::string(">") + name + " //3\n 0 1E32 0");
+  const std::string tipper = ">TXR.EXP //3\n .1 .1 .1\n>TXI.EXP //3\n 0 0 0\n>END";
+  EXPECT_EQ(accepted("a.edi", replaced(text, ">END", tipper), {356}).frequency_hz, (std::vector<double>{10, 0.1}));
+  // With an impedance it is a frequency like any other.
+  EXPECT_EQ(accepted("a.edi", edi("", "999 10 0.1")).frequency_hz.front(), 999);
+}
+
+TEST_F(MissingValues, InJonesJItIsMinus999) {
+  const Sounding s = accepted("a.j", replaced(jones(), "3E-4 3E-4 1E-5", "-999 -999 -999"), {356});
+  EXPECT_EQ(s.frequency_hz, (std::vector<double>{1}));
 }
 
 TEST_F(BadSounding, UnitsTakenForOthersAreSaidAndNotMended) {

@@ -32,7 +32,7 @@ std::vector<double> block_values(EdiContext& c, const EdiBlock& block, std::size
   std::vector<double> out;
   out.reserve(tokens.size());
   for (const Token& t : tokens) {
-    const auto v = parse_number(t, Exponent::e_only, c.findings);
+    const auto v = parse_number(t, Exponent::fortran, c.findings);
     out.push_back(v && !c.is_empty(*v) ? *v : kNaN);
     if (offsets) offsets->push_back(t.offset);
   }
@@ -55,7 +55,7 @@ struct Header {
 /// One number of an option; blank and EMPTY mean not given.
 std::optional<double> option_number(EdiContext& c, const EdiOption* o) {
   if (!o || o->value.text.empty()) return std::nullopt;
-  const auto v = parse_number(o->value, Exponent::e_only, c.findings);
+  const auto v = parse_number(o->value, Exponent::fortran, c.findings);
   if (!v || c.is_empty(*v)) return std::nullopt;
   return v;
 }
@@ -322,15 +322,6 @@ class DataSection {
     if (!s_.has_tipper()) return;
     if (!absent.empty()) c_.findings.warn(346, "the tipper is not whole; absent:" + absent);
     rotation(some, {"TROT", "TROT.EXP", "ZROT"}, "tipper");
-    const bool nothing = std::all_of(s_.tipper.begin(), s_.tipper.end(), [](const auto& t) {
-      const auto idle = [](Complex z) { return z == Complex{} || std::isnan(z.real()); };
-      return idle(t[0]) && idle(t[1]);
-    });
-    if (nothing) {
-      s_.tipper.clear();
-      s_.tipper_error.clear();
-      c_.findings.note(347, some->offset, "the tipper is zero throughout: taken as not given");
-    }
   }
 
   void read_resistivity() {
@@ -440,7 +431,7 @@ Sounding read_edi(const data::TextFile& text, const ReadOptions& options) {
   const EdiBlock* measurements = c.first("=DEFINEMEAS");
   if (head)
     if (const EdiOption* o = head->find({"EMPTY"}); o && !o->value.text.empty())
-      if (const auto v = parse_number(o->value, Exponent::e_only, findings)) c.empty = *v;
+      if (const auto v = parse_number(o->value, Exponent::fortran, findings)) c.empty = *v;
   const bool spectra = c.first("SPECTRA") != nullptr;
   const EdiBlock* section = c.first(spectra ? "=SPECTRASECT" : "=MTSECT");
   const EdiOption* id = head ? head->find({"DATAID"}) : nullptr;

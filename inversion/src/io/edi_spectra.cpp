@@ -198,14 +198,14 @@ void read_edi_spectra(EdiContext& c, Sounding& s) {
     const auto number = [&](const char* key) -> std::optional<double> {
       const EdiOption* o = b.find({key});
       if (!o || o->value.text.empty()) return std::nullopt;
-      return parse_number(o->value, Exponent::e_only, c.findings);
+      return parse_number(o->value, Exponent::fortran, c.findings);
     };
     const EdiOption* f = b.find({"FREQ"});
     if (!f) {
       c.findings.error(311, b.offset, ">SPECTRA without FREQ=");
       continue;
     }
-    const auto frequency = parse_number(f->value, Exponent::e_only, c.findings);
+    const auto frequency = parse_number(f->value, Exponent::fortran, c.findings);
     const double averages = number("AVGT").value_or(0);
     const double azimuth = number("ROTSPEC").value_or(coil_azimuth);
     const std::vector<Token> tokens = edi_tokens(c.text(), b.body_begin, b.body_end);
@@ -223,7 +223,7 @@ void read_edi_spectra(EdiContext& c, Sounding& s) {
     std::vector<double> power(n * n);
     bool missing = false;
     for (std::size_t i = 0; i < n * n; ++i) {
-      const auto v = parse_number(tokens[i], Exponent::e_only, c.findings);
+      const auto v = parse_number(tokens[i], Exponent::fortran, c.findings);
       power[i] = v.value_or(0);
       missing |= !v || c.is_empty(*v);
     }

@@ -60,6 +60,9 @@ class XmlReader {
     }
     if (s_.size() == 0) findings_.error(307, place(data), "Data has no periods");
     findings_.throw_if_errors();
+    if (not_a_number_)
+      findings_.warn(358, first_not_a_number_,
+                     fmt::format("{} values are NaN, the first one here: taken as missing", not_a_number_));
     drop_what_is_absent();
     directions(root);
     FileConventions conventions{.stated_sign = sign_, .stated_units = units_};
@@ -79,8 +82,15 @@ class XmlReader {
     const std::size_t skipped = t.empty() ? 0 : static_cast<std::size_t>(t.data() - all.data());
     return {t, text ? place(text) + skipped : place(n)};
   }
+  /// `NaN`, as programs in Java and Matlab write what they do not have; it is counted.
+  bool is_nan(const Token& t) {
+    const std::string word = upper(t.text);
+    if (word != "NAN" && word != "-NAN") return false;
+    if (not_a_number_++ == 0) first_not_a_number_ = t.offset;
+    return true;
+  }
   std::optional<double> number(const pugi::xml_node& n) {
-    if (!n || content(n).text.empty()) return std::nullopt;
+    if (!n || content(n).text.empty() || is_nan(content(n))) return std::nullopt;
     return parse_number(content(n), Exponent::e_only, findings_);
   }
 
@@ -171,14 +181,16 @@ class XmlReader {
       bool good = true;
       for (std::size_t i = 0; i < wanted; ++i) {
         words[i].offset += text.offset;
+        if (is_nan(words[i])) {
+          parts[i] = kNaN;
+          continue;
+        }
         const auto x = parse_number(words[i], Exponent::e_only, findings_);
         good = good && x;
         parts[i] = x.value_or(0);
       }
-      if (good)
-        put(out, in,
-            std::abs(parts[0]) >= 1e30 || std::abs(parts[1]) >= 1e30 ? kMissing
-                                                                     : Complex(parts[0], parts[1]));
+      const auto here = [](double v) { return std::abs(v) < 1e30; };
+      if (good) put(out, in, here(parts[0]) && here(parts[1]) ? Complex(parts[0], parts[1]) : kMissing);
     }
   }
 
@@ -325,6 +337,7 @@ class XmlReader {
   bool has_z_ = false, has_ze_ = false, has_zs_ = false, has_zn_ = false, has_zc_ = false;
   bool has_t_ = false, has_te_ = false, has_ts_ = false, has_tn_ = false, has_tc_ = false;
   int seen_ = 0;
+  std::size_t not_a_number_ = 0, first_not_a_number_ = 0;
   std::vector<std::size_t> offsets_;
 };
 

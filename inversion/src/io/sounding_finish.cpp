@@ -48,6 +48,34 @@ void sort_by_frequency(Sounding& s, Findings& findings) {
   select_frequencies(s, order);
 }
 
+/// No earth has an impedance of zero, and none with currents in it a tipper of zero at all periods: both stand for nothing.
+void clear_zeros(Sounding& s, const std::vector<std::size_t>& offsets, Findings& findings) {
+  const auto missing = [](Complex z) { return is_missing(z.real()) || is_missing(z.imag()); };
+  std::size_t zero = 0, first = 0;
+  for (std::size_t i = 0; i < s.impedance.size(); ++i) {
+    bool any = false, given = false;
+    for (const auto& row : s.impedance[i])
+      for (const Complex z : row) {
+        given |= !missing(z);
+        any |= !missing(z) && z != Complex{};
+      }
+    if (any || !given) continue;
+    if (zero++ == 0) first = i;
+    s.impedance[i] = {{{kMissing, kMissing}, {kMissing, kMissing}}};
+  }
+  if (zero)
+    findings.warn(359, offsets[first],
+                  fmt::format("the impedance is zero at {} of {} frequencies: taken as missing", zero, s.size()));
+  const bool idle = std::all_of(s.tipper.begin(), s.tipper.end(), [&](const auto& t) {
+    return std::all_of(t.begin(), t.end(), [&](Complex z) { return missing(z) || z == Complex{}; });
+  });
+  if (!s.has_tipper() || !idle) return;
+  s.tipper.clear();
+  s.tipper_error.clear();
+  s.tipper_covariance = {};
+  findings.note(347, offsets.front(), "the tipper is zero throughout: taken as not given");
+}
+
 /// Files of fixed size fill up with rows that hold no value. Some programs (BIRRP, then JONES 2.3)
 /// write 999 for such a frequency and leave only a tipper beside it, whose true frequency is lost.
 void drop_empty_rows(Sounding& s, std::vector<std::size_t>& offsets, Findings& findings) {
@@ -376,6 +404,7 @@ void use_channel_azimuths(Sounding& s, const ChannelAzimuths& channels, std::siz
 void finish_sounding(Sounding& s, const FileConventions& file, const ReadOptions& options,
                      std::vector<std::size_t> frequency_offsets, Findings& findings) {
   findings.throw_if_errors();
+  clear_zeros(s, frequency_offsets, findings);
   drop_empty_rows(s, frequency_offsets, findings);
   check_frequencies(s, frequency_offsets, findings);
   findings.throw_if_errors();
