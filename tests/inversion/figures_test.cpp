@@ -194,6 +194,34 @@ TEST(StitchedSection, AStationFarOffTheOthersDoesNotSetTheAxes) {
   EXPECT_EQ(stitched_section(s).panels[0].y.max, 1.25 * 50) << "ten times the median (the upper one, 5 km) is not beyond";
 }
 
+// A station of 0.003 ohm m among 26 holds a twenty-sixth of the cells, more than the fiftieth that is cut at either end.
+TEST(StitchedSection, AWildStationDoesNotStretchTheColours) {
+  SectionFigure s;
+  ProfileData p{.period = {1, 10}};
+  for (int i = 0; i < 26; ++i) {
+    s.station.push_back("s" + std::to_string(i));
+    s.distance.push_back(1000.0 * i);
+    const double rho = i == 7 ? 0.003 : 20 + i;
+    s.model.push_back({.top = {0, 10, 2000}, .resistivity = {rho, 10 * rho, 3 * rho}});
+    s.depth_of_investigation.push_back(5e3);
+    for (const double times : {1, 5}) {
+      p.rho_a.push_back(times * rho);
+      p.phase.push_back(45);
+    }
+  }
+  const Figure f = stitched_section(s);
+  EXPECT_GE(*f.panels[0].colour.axis.min, 20);
+  EXPECT_LE(*f.panels[0].colour.axis.max, 450);
+  EXPECT_EQ(f.subtitle, "beyond the colours: s7");
+  p.station = s.station;
+  p.distance = s.distance;
+  EXPECT_GE(*pseudo_section(p).panels[0].colour.axis.min, 20);
+  // A coast is no wild station: half of them a thousand times as conductive.
+  for (std::size_t i = 0; i < 26; ++i) s.model[i].resistivity = {i < 13 ? 0.3 : 300., i < 13 ? 0.4 : 400., 100.};
+  EXPECT_EQ(*stitched_section(s).panels[0].colour.axis.min, 0.3);
+  EXPECT_EQ(stitched_section(s).subtitle, "");
+}
+
 TEST(StitchedSection, StationsWithoutPlacesAreCounted) {
   SectionFigure s{.station = {"a", "b"}, .distance = {0, 1}, .counted = true};
   s.model = std::vector<LayeredModel>(2, {.top = {0}, .resistivity = {10}});

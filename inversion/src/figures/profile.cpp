@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 namespace tessera::inversion {
 namespace {
@@ -93,6 +94,37 @@ std::pair<double, double> central_range(std::vector<double> values, bool positiv
   return {values[cut], values[values.size() - 1 - cut]};
 }
 
+/// The central range of positive values of each station, and the stations that it leaves out: at either end at most one in ten of
+/// three or more whose least (greatest) value is a decade beyond that of all others. A wild station holds more than a fiftieth of
+/// the cells of a short profile, and would take the colours of all others.
+struct StationRange {
+  double low = 1, high = 0;
+  std::vector<bool> beyond;
+};
+StationRange range_of_stations(const std::vector<std::vector<double>>& values) {
+  constexpr double decade = 10;
+  StationRange out{.beyond = std::vector<bool>(values.size(), false)};
+  std::vector<std::pair<double, std::size_t>> low, high;  // 1/greatest, so that both are sought from below
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto [lo, hi] = central_range(values[i], true);
+    if (lo > hi) continue;
+    low.emplace_back(lo, i);
+    high.emplace_back(1 / hi, i);
+  }
+  const std::size_t most = low.size() < 3 ? 0 : std::max<std::size_t>(1, low.size() / 10);
+  for (auto* ends : {&low, &high}) {
+    std::sort(ends->begin(), ends->end());
+    std::size_t n = most;
+    while (n > 0 && !((*ends)[n].first > decade * (*ends)[n - 1].first)) --n;
+    for (std::size_t k = 0; k < n; ++k) out.beyond[(*ends)[k].second] = true;
+  }
+  std::vector<double> kept;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (!out.beyond[i]) kept.insert(kept.end(), values[i].begin(), values[i].end());
+  std::tie(out.low, out.high) = central_range(std::move(kept), true);
+  return out;
+}
+
 struct Quantity {
   const char* name;
   const char* unit;
@@ -142,7 +174,10 @@ Figure pseudo_section(const ProfileData& p) {
 
   const Stations stations = place_stations(p.station, p.distance, p.counted);
   const std::vector<double> period_edges = figures::cell_edges(p.period, true);
-  const auto [rho_lo, rho_hi] = central_range(p.rho_a, true);
+  std::vector<std::vector<double>> rho_of_station;
+  for (std::size_t i = 0; i < ns; ++i)
+    rho_of_station.emplace_back(p.rho_a.begin() + static_cast<std::ptrdiff_t>(i * np), p.rho_a.begin() + static_cast<std::ptrdiff_t>((i + 1) * np));
+  const StationRange rho = range_of_stations(rho_of_station);
 
   Figure f{.width = 510, .height = fitted ? 470.0 : 210.0, .title = p.title, .subtitle = p.mode};
   const Quantity quantities[] = {
@@ -167,7 +202,7 @@ Figure pseudo_section(const ProfileData& p) {
     ColourAxis colour{
         .axis = {.label = q.log ? "ρ_{a}" : "φ", .unit = q.unit, .log = q.log, .group = q.name},
         .map = q.log ? ColourMap::resistivity : ColourMap::viridis};
-    if (q.log && rho_lo < rho_hi) colour.axis.min = rho_lo, colour.axis.max = rho_hi;
+    if (q.log && rho.low < rho.high) colour.axis.min = rho.low, colour.axis.max = rho.high;
     if (!q.log) {
       const auto [lo, hi] = central_range(p.phase, false);
       colour.axis.min = std::min(0.0, std::floor(lo / 45) * 45);
@@ -206,7 +241,7 @@ Figure stitched_section(const SectionFigure& s) {
   const Stations stations = place_stations(s.station, s.distance, s.counted);
   const double too_deep = 10 * median(s.depth_of_investigation);
   double deepest = 0, shallowest = HUGE_VAL;
-  std::vector<double> seen;  // resistivities above the depth of investigation set the colours
+  std::vector<std::vector<double>> seen(ns);  // resistivities above the depth of investigation set the colours
   std::string beyond;
   for (std::size_t i = 0; i < ns; ++i) {
     const LayeredModel& m = s.model[i];
@@ -218,14 +253,18 @@ Figure stitched_section(const SectionFigure& s) {
     deepest = std::max(deepest, is_number(doi) ? 1.25 * doi : m.top.empty() ? 0 : m.top.back());
     if (m.top.size() > 1) shallowest = std::min(shallowest, m.top[1]);
     for (std::size_t k = 0; k < m.top.size(); ++k)
-      if (!(m.top[k] > doi)) seen.push_back(m.resistivity[k]);
+      if (!(m.top[k] > doi)) seen[i].push_back(m.resistivity[k]);
   }
   if (!(deepest > 0)) deepest = 1000;
   const auto [unit, scale] = figures::length_unit(deepest);
-  const auto [rho_lo, rho_hi] = central_range(seen, true);
+  const StationRange rho = range_of_stations(seen);
 
   Figure f{.width = 510, .height = s.rms.empty() ? 240.0 : 300.0, .title = s.title};
   if (!beyond.empty()) f.subtitle = "beyond the axes: " + beyond;
+  std::string wild;
+  for (std::size_t i = 0; i < ns; ++i)
+    if (rho.beyond[i]) wild += (wild.empty() ? "" : ", ") + s.station[i];
+  if (!wild.empty()) f.subtitle += (f.subtitle.empty() ? "" : "; ") + ("beyond the colours: " + wild);
   Panel section{.row = s.rms.empty() ? 0u : 1u,
                 .x = stations.axis,
                 .y = {.label = "Depth",
@@ -240,7 +279,7 @@ Figure stitched_section(const SectionFigure& s) {
   section.y.min =
       s.log_depth ? std::max(std::min(shallowest, deepest / 10) / 2, deepest * 1e-4) / scale : 0.0;
   Axis& colour = section.colour.axis;
-  if (rho_lo < rho_hi) colour.min = rho_lo, colour.max = rho_hi;
+  if (rho.low < rho.high) colour.min = rho.low, colour.max = rho.high;
   if (s.least_resistivity) colour.min = *s.least_resistivity;
   if (s.greatest_resistivity) colour.max = *s.greatest_resistivity;
   for (std::size_t i = 0; i < ns; ++i) {
