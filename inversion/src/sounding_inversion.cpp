@@ -98,6 +98,7 @@ SoundingInverter::SoundingInverter(Response1d response, SoundingInversionOptions
   p.sigma = sigma_of_data(response);
   for (double& s : p.sigma) s *= out.error_scale;
   p.loss = o.loss;
+  ForwardMap of_ln_rho = p.forward;  // before any bounds: what the data see of the resistivities
   std::vector<double> start = smooth.mean;
   const bool shift = o.static_shift && o.static_shift->std_ln_impedance;
   p.fixed = fix_layers(layering, o.fixed, n + (shift ? 1 : 0), start);
@@ -113,6 +114,7 @@ SoundingInverter::SoundingInverter(Response1d response, SoundingInversionOptions
   }
   if (shift) {
     p.forward = with_static_shift(std::move(p.forward));
+    of_ln_rho = with_static_shift(std::move(of_ln_rho));
     start.push_back(0);
   }
   const Smoothing smoothing{
@@ -202,8 +204,8 @@ SoundingInverter::SoundingInverter(Response1d response, SoundingInversionOptions
   out.loss_rms = out.error_scale * rms(o.loss, normalised_residual(p.data, predicted, p.sigma));
   Response1d smooth_response = response;  // a wild last point must not decide how deep we see
   smooth_response.impedance_ohm = out.predicted_ohm;
-  out.depth =
-      depth_of_investigation(smooth_response, layering.thickness_m, p.forward.jacobian(fit.m));
+  // By d/d ln rho: the Jacobian of a bounded variable falls to zero at either bound, whatever the data see there.
+  out.depth = depth_of_investigation(smooth_response, layering.thickness_m, of_ln_rho.jacobian(to_ln_rho(fit.m)));
 
   if (o.posterior == PosteriorMethod::none || o.method == Method::few_layer) return;
   const auto grid = o.order == 1 ? roughness_grid(smooth.std_ln_rho) : std::vector<double>{fit.mu};

@@ -44,6 +44,19 @@ TEST(SoundingInversion, OccamWithBands) {
   EXPECT_GT(r.depth.bostick_m, 10000);
 }
 
+// What the data see of the earth does not depend on bounds that nothing comes near.
+TEST(SoundingInversion, BoundsFarAwayLeaveTheDepthOfInvestigation) {
+  auto o = quick();
+  o.posterior = PosteriorMethod::none;
+  const SoundingInverter free(sounding_data(), o);
+  o.least_ohm_m = 0.1;  // one is nearer: the slope of the bounded variable differs along the model
+  o.greatest_ohm_m = 1e10;
+  const SoundingInverter bounded(sounding_data(), o);
+  EXPECT_NEAR(bounded.result().depth.sensitivity_m / free.result().depth.sensitivity_m, 1, 0.01);
+  o.static_shift = StaticShift{.std_ln_impedance = 0.01};
+  EXPECT_NEAR(SoundingInverter(sounding_data(), o).result().depth.sensitivity_m / free.result().depth.sensitivity_m, 1, 0.01);
+}
+
 TEST(SoundingInversion, SaysWhenTheTargetIsBelowTheBound) {
   auto o = quick();
   o.target_rms = 0.2;
