@@ -68,7 +68,7 @@ Estimate estimate(const AppContext& context) {
     chain_bytes =
         static_cast<std::uint64_t>(o.samples / o.keep_every) * chain.m.size() * sizeof(double);
   }
-  const int threads = context.options.threads > 0 ? context.options.threads : 2;
+  const int threads = threads_for(input.items.size(), thread_count(context.options));
   e.seconds = seconds * static_cast<double>(n) / threads + 0.05 * static_cast<double>(n);
   const std::uint64_t record =
       8 * (30 * middle.response.size() + 10 * static_cast<std::uint64_t>(o.layers) + 400);

@@ -197,6 +197,10 @@ void for_each_index(std::size_t n, int threads, const std::function<void(std::si
   if (failure) std::rethrow_exception(failure);
 }
 
+int threads_for(std::size_t soundings, int wanted) {
+  return std::max(1, static_cast<int>(std::min(soundings, static_cast<std::size_t>(wanted))));
+}
+
 BatchResult run_batch(RunContext& run, const Mt1dOptions& options, const Input& input) {
   Batch batch(options, input);
   if (auto loaded = data::load_newest_checkpoint(run.folder.checkpoints())) {
@@ -218,8 +222,7 @@ BatchResult run_batch(RunContext& run, const Mt1dOptions& options, const Input& 
                            .total = input.items.size(),
                            .already_done = batch.finished(),
                            .heartbeat = run.folder.heartbeat_json()});
-  const int threads =
-      std::max(1, std::min<int>(run.manifest.threads, static_cast<int>(input.items.size())));
+  const int threads = threads_for(input.items.size(), run.manifest.threads);
   bool stopped = false;
   {
     std::vector<std::jthread> pool;

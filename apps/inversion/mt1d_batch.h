@@ -12,6 +12,9 @@ struct BatchResult {
   std::vector<Record> records;  ///< of all items, in their order; empty when stopped
 };
 
+/// Threads that `soundings` are inverted on where `wanted` are there.
+int threads_for(std::size_t soundings, int wanted);
+
 /// Inverts all items on the threads of the run, one log line each as it ends. Goes on from the
 /// newest checkpoint of the run folder; writes checkpoints periodically, at a stop and at the end.
 /// A checkpoint holds the finished records and the chains of the running ones, so that the records

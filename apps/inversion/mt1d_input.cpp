@@ -130,6 +130,17 @@ Input read_input(const Mt1dOptions& o) {
       in.findings.push_back(too_few_periods(file.string(), item.response.size(), left_out));
       continue;
     }
+    if (o.first_depth.has_value() != o.last_depth.has_value()) {  // the other one is chosen from the data
+      const auto z = inversion::bottoms(inversion::layering_from_data(item.response, o.layers).thickness_m);
+      const double first = o.first_depth.value_or(z.front()), last = o.last_depth.value_or(z.back());
+      if (!(first < last)) {
+        in.findings.push_back(about(614, file.string(),
+                                    o.last_depth ? fmt::format("model.last_depth, {:g} m, is not below the first depth that the data ask for, {:.3g} m", last, first)
+                                                 : fmt::format("model.first_depth, {:g} m, is not above the last depth that the data ask for, {:.3g} m", first, last),
+                                    "give model.first_depth and model.last_depth; are units and periods right?"));
+        continue;
+      }
+    }
     item.id = file.stem().string();
     for (int k = 2; !ids.insert(item.id).second; ++k)
       item.id = file.stem().string() + "-" + std::to_string(k);

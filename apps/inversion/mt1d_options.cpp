@@ -24,12 +24,12 @@ const data::Options<Mt1dOptions>& mt1d_options() {
            .min = 0,
            .max = 10});
     o.add("data.strike", &O::strike,
-          {.doc = "Geoelectric strike, clockwise from north: x is turned to it.",
+          {.doc = "Geoelectric strike, clockwise from north: x is turned to it. Instead of rotation.",
            .unit = "deg",
            .min = -360,
            .max = 360});
     o.add("data.rotation", &O::rotation,
-          {.doc = "Angle by which the axes are turned clockwise before anything else.",
+          {.doc = "Angle by which the axes of the files are turned clockwise. Instead of strike.",
            .unit = "deg",
            .min = -360,
            .max = 360});
@@ -150,6 +150,9 @@ Mt1dOptions read_options(const data::Config& config) {
   if ((o.response == ResponseChoice::te || o.response == ResponseChoice::tm) && !o.strike)
     say(601, "data.response", "te and tm need the strike direction",
         "give data.strike, e.g. \"30 deg\", or take \"determinant\"");
+  if (o.rotation && o.strike)
+    say(607, "data.rotation", "data.rotation and data.strike both say where x points to",
+        "give data.strike for a direction, or data.rotation for an angle from the axes of the file");
   if (o.static_shift && !o.static_shift_std && !o.static_shift_resistivity)
     say(602, "static_shift.enabled",
         "static shift cannot be told from a resistivity: a sounding fits as well with any factor",
@@ -160,27 +163,46 @@ Mt1dOptions read_options(const data::Config& config) {
         "one entry of each for every range");
   else
     for (std::size_t i = 0; i < o.fixed_top.size(); ++i)
-      if (!(o.fixed_top[i] < o.fixed_bottom[i]))
+      if (!(o.fixed_top[i] < o.fixed_bottom[i])) {
         say(603, "model.fixed_top",
-            "range " + std::to_string(i + 1) + " has its top below its bottom",
+            "range " + std::to_string(i + 1) + ": fixed_top is not above fixed_bottom",
             "depths grow downwards");
-  if (o.least_resistivity.has_value() != o.greatest_resistivity.has_value() ||
-      (o.least_resistivity && *o.least_resistivity >= *o.greatest_resistivity))
-    say(604, "model.least_resistivity", "bounds come in pairs, the least below the greatest",
-        "give both or none");
+      } else {
+        for (std::size_t j = 0; j < i; ++j)
+          if (o.fixed_top[i] < o.fixed_bottom[j] && o.fixed_top[j] < o.fixed_bottom[i] &&
+              o.fixed_resistivity[i] != o.fixed_resistivity[j])
+            say(603, "model.fixed_top",
+                "ranges " + std::to_string(j + 1) + " and " + std::to_string(i + 1) +
+                    " overlap between fixed_top and fixed_bottom, and say different resistivities",
+                "one resistivity for each depth");
+      }
+  if (o.least_resistivity.has_value() != o.greatest_resistivity.has_value())
+    say(604, o.least_resistivity ? "model.least_resistivity" : "model.greatest_resistivity",
+        "least_resistivity and greatest_resistivity come in pairs", "give both or none");
+  else if (o.least_resistivity && *o.least_resistivity >= *o.greatest_resistivity)
+    say(604, "model.least_resistivity", "least_resistivity is not below greatest_resistivity", "exchange them");
   if (o.first_depth && o.last_depth && *o.first_depth >= *o.last_depth)
     say(605, "model.first_depth", "first_depth is not above last_depth",
         "leave one out to have it chosen from the data");
   if (o.shortest_period && o.longest_period && *o.shortest_period >= *o.longest_period)
     say(605, "data.shortest_period", "shortest_period is not below longest_period", "");
-  if (o.method == inversion::Method::few_layer &&
-      ((o.static_shift && o.static_shift_std) || o.least_resistivity || !o.fixed_top.empty()))
-    say(606, "inversion.method",
-        "few_layer takes no bounds, no fixed ranges and no static shift by a prior",
-        "use occam, or a static shift by a reference");
-  if (o.method == inversion::Method::few_layer && o.posterior == inversion::PosteriorMethod::mcmc)
-    say(606, "posterior.method", "few_layer has a Laplace posterior only",
-        "set posterior.method = \"laplace\"");
+  if (o.method == inversion::Method::few_layer) {
+    if (o.few_layers > o.layers)
+      say(606, "inversion.few_layers",
+          "inversion.few_layers = " + std::to_string(o.few_layers) + " layers cannot be cut out of a smooth model of model.layers = " + std::to_string(o.layers),
+          "more layers there, or fewer here");
+    const auto not_with = [&](bool given, std::string_view key, const char* hint) {
+      if (given) say(606, key, std::string(key) + " does not go with inversion.method = \"few_layer\"", hint);
+    };
+    not_with(o.least_resistivity.has_value(), "model.least_resistivity", "take occam, or leave the bounds out");
+    not_with(!o.fixed_top.empty(), "model.fixed_top", "take occam, or leave the fixed ranges out");
+    not_with(o.static_shift && o.static_shift_std, "static_shift.prior_std", "take occam, or a static shift by a reference");
+    not_with(o.posterior == inversion::PosteriorMethod::mcmc, "posterior.method", "set posterior.method = \"laplace\"");
+  }
+  if (o.posterior == inversion::PosteriorMethod::mcmc && o.keep_every > o.samples)
+    say(608, "posterior.keep_every", "a chain of posterior.samples = " + std::to_string(o.samples) +
+            " steps that keeps one in " + std::to_string(o.keep_every) + " keeps none",
+        "more samples, or a smaller keep_every");
   if (!wrong.empty()) throw data::InputError(data::ExitCode::config_invalid, std::move(wrong));
   return o;
 }

@@ -2,6 +2,7 @@
 #include "support/app.h"
 
 #include <algorithm>
+#include <thread>
 
 namespace tessera::apps {
 namespace {
@@ -12,6 +13,11 @@ std::vector<App (*)()>& makers() {
 }
 
 }  // namespace
+
+int thread_count(const RunOptions& options) {
+  return options.threads > 0 ? options.threads
+                             : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
 
 RegisterApp::RegisterApp(App (*make)()) { makers().push_back(make); }
 

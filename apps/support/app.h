@@ -37,6 +37,9 @@ struct RunOptions {
   int verbosity = 0;                 ///< -q: -1, -v: 1
 };
 
+/// Threads of a run: as many as the machine has where none are asked for.
+int thread_count(const RunOptions& options);
+
 /// What `check` and `estimate` see: the configuration, already free of errors, and the command
 /// line.
 struct AppContext {

@@ -33,7 +33,7 @@ std::uint64_t disk_available() {
 
 data::ExitCode verb_estimate(const CommandLine& line) {
   const Case c = read_case(line.path, line.overrides);
-  if (line.run.threads > 0) set_num_threads(line.run.threads);
+  set_num_threads(thread_count(line.run));
   const Estimate e = c.app.estimate({c.config, line.run});
   std::uint64_t memory = 0;
   for (const auto& [what, bytes] : e.memory_bytes) memory += bytes;

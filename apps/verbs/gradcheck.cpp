@@ -64,7 +64,7 @@ void print_table(const Derivatives& d, const std::vector<DerivativeCheck>& check
 data::ExitCode verb_gradcheck(const CommandLine& line) {
   const Case c = read_case(line.path, line.overrides);
   if (!c.app.derivatives) throw usage_error(c.app.name + " offers no derivatives to check", apps_with_derivatives());
-  if (line.run.threads > 0) set_num_threads(line.run.threads);
+  set_num_threads(thread_count(line.run));
   const Derivatives d = c.app.derivatives({c.config, line.run});
   std::optional<data::Progress> progress;
   const std::vector<DerivativeCheck> checks = check_derivatives(d, line.seed, [&](int done, int total) {

@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <iostream>
-#include <thread>
 
 namespace tessera::apps {
 namespace {
@@ -37,11 +36,6 @@ std::string reason_of(ExitCode code) {
     default:
       return "failed";
   }
-}
-
-int thread_count(const RunOptions& options) {
-  return options.threads > 0 ? options.threads
-                             : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
 /// Runs the app in `folder` and keeps the manifest true whatever happens.

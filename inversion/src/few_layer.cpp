@@ -106,7 +106,8 @@ FewLayerResult few_layer(const InverseProblem& problem,
   best.objective = INFINITY;
   std::vector<double> by_layers;
   const int first = options.layers ? options.layers : 1;
-  const int last = options.layers ? options.layers : options.most_layers;
+  // The start is cut out of the smooth model: no more layers than that has.
+  const int last = options.layers ? options.layers : std::min(options.most_layers, static_cast<int>(layering.size()));
   for (int layers = first; layers <= last; ++layers) {
     InverseProblem p = problem;
     p.forward = forward(layers);

@@ -6,6 +6,7 @@
 #include <signal.h>
 
 #include <chrono>
+#include <cmath>
 #include <sstream>
 #include <thread>
 
@@ -93,6 +94,85 @@ TEST_F(Mt1d, AnEditedCaseIsNotGoneOnWithButItsPicturesMayChange) {
   expect_same_after_extension("output.pictures_of_soundings=false", "output.pictures_of_soundings=true");
 }
 
+// A 2-D tensor with x 20 degrees east of north. Turned by hand, Zxy of axes turned by a: xy cos^2 a - yx sin^2 a (+ the diagonal, 0).
+TEST_F(Mt1d, RotationAndStrikeTurnAndTogetherAreRefused) {
+  const double xy = 30, yx = -10, deg = 3.14159265358979323846 / 180;
+  const auto row = [](double v) { return " " + std::to_string(v) + " " + std::to_string(v / 2) + " " + std::to_string(v / 4) + "\n"; };
+  std::string text = ">HEAD\n DATAID=\"S\"\n LAT=-30:30:00\n LONG=127.5\n>=MTSECT\n NFREQ=3\n>FREQ //3\n 4 1 0.25\n>ZROT //3\n 20 20 20\n";
+  const std::vector<std::pair<const char*, double>> blocks{{"ZXXR", 0}, {"ZXXI", 0}, {"ZXYR", xy}, {"ZXYI", xy}, {"ZYXR", yx}, {"ZYXI", yx}, {"ZYYR", 0}, {"ZYYI", 0}};
+  for (const auto& [name, v] : blocks) text += std::string(">") + name + " //3\n" + row(v);
+  write("s.edi", text + ">END\n");
+  const auto first = [&](const std::string& keys) {
+    write("case.toml", "app = \"inversion.mt1d\"\n[data]\nfiles = \"s.edi\"\nresponse = \"xy\"\n" + keys + "[model]\nlayers = 5\n[posterior]\nmethod = \"none\"\n");
+    const Outcome o = tessera({"run", "case.toml", "--output", "RUN", "--force"});
+    EXPECT_EQ(o.code % 6, 0) << o.err;  // whether three layers fit does not matter
+    std::istringstream table(read("RUN/soundings/s_fit.csv"));
+    std::string line, field;
+    std::getline(table, line);
+    for (int k = 0; k < 3; ++k) std::getline(table, field, ',');
+    return std::stod(field) / (4e-4 * 3.14159265358979323846);
+  };
+  const auto by_hand = [&](double turned) { return xy * std::pow(std::cos(turned * deg), 2) - yx * std::pow(std::sin(turned * deg), 2); };
+  EXPECT_NEAR(first(""), by_hand(0), 1e-9);
+  EXPECT_NEAR(first("rotation = \"25 deg\"\n"), by_hand(25), 1e-9);
+  EXPECT_NEAR(first("strike = \"60 deg\"\n"), by_hand(40), 1e-9) << "x lies at 20 degrees already";
+  write("case.toml", "app = \"inversion.mt1d\"\n[data]\nfiles = \"s.edi\"\nrotation = \"25 deg\"\nstrike = \"60 deg\"\n");
+  const Outcome both = tessera({"check", "case.toml"});
+  EXPECT_EQ(both.code, 5);
+  EXPECT_TRUE(holds(both.err, "case.toml:4:1: error E0607: data.rotation and data.strike both say where x points to")) << both.err;
+}
+
+// One sounding keeps one thread busy, whatever the machine has; a run counts so, too.
+TEST_F(Mt1d, AnEstimateCountsThreadsAsARunDoes) {
+  make_case(1, "[posterior]\nmethod = \"mcmc\"\n");
+  const auto chains = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"estimate", "case.toml"});
+    const std::string out = tessera(more).out;
+    const std::size_t at = out.find("chains");
+    return at == std::string::npos ? std::string("none") : out.substr(at, out.find('\n', at) - at);
+  };
+  EXPECT_EQ(chains({}), chains({"--threads", "1"}));
+  EXPECT_EQ(chains({"--threads", "8"}), chains({"--threads", "1"}));
+}
+
+TEST_F(Mt1d, BoundsFarAwayLeaveTheDepthsOfInvestigation) {
+  const auto depths = [&](const std::string& bounds) {
+    make_case(12, "[model]\nlayers = 24\n" + bounds + "[posterior]\nmethod = \"none\"\n");
+    EXPECT_EQ(tessera({"run", "case.toml", "--output", "RUN", "--force"}).code, 0);
+    std::istringstream table(read("RUN/soundings.csv"));
+    std::vector<double> out;
+    std::string line;
+    std::getline(table, line);
+    while (std::getline(table, line)) {
+      std::istringstream fields(line);
+      std::string field;
+      for (int k = 0; k < 16; ++k) std::getline(fields, field, ',');
+      out.push_back(std::stod(field));
+    }
+    return out;
+  };
+  const auto free = depths(""), bounded = depths("least_resistivity = \"0.1 ohm*m\"\ngreatest_resistivity = \"1e10 ohm*m\"\n");
+  ASSERT_EQ(free.size(), 12u);
+  for (std::size_t i = 0; i < free.size(); ++i) EXPECT_NEAR(bounded[i] / free[i], 1, 0.01) << i;
+}
+
+TEST_F(Mt1d, ADepthBeyondTheOtherEndIsRefused) {
+  make_case(1, "[model]\nlast_depth = \"1 m\"\n");
+  const Outcome o = tessera({"check", "case.toml"});
+  EXPECT_EQ(o.code, 4);
+  EXPECT_TRUE(holds(o.err, "syn01.edi: error E0614: model.last_depth, 1 m, is not below the first depth that the data ask for")) << o.err;
+}
+
+TEST_F(Mt1d, FewLayersAreAtMostThoseOfTheSmoothModel) {
+  const std::string few = "[inversion]\nmethod = \"few_layer\"\nstarts = 1\n", three = "[model]\nlayers = 3\n[posterior]\nmethod = \"none\"\n";
+  make_case(1, few + "target_rms = 0.01\n" + three);
+  EXPECT_EQ(tessera({"run", "case.toml", "--output", "RUN"}).code, 6) << "no layered earth fits to 0.01";
+  make_case(1, few + "few_layers = 4\n" + three);
+  const Outcome o = tessera({"check", "case.toml"});
+  EXPECT_EQ(o.code, 5);
+  EXPECT_TRUE(holds(o.err, "error E0606: inversion.few_layers = 4 layers cannot be cut out of a smooth model of model.layers = 3")) << o.err;
+}
+
 TEST_F(Mt1d, ContradictionsHaveAPlaceAndANumber) {
   make_case(1, "[static_shift]\nenabled = true\n");
   const Outcome shift = tessera({"check", "case.toml"});
@@ -139,7 +219,9 @@ TEST_F(Mt1d, PeriodsThatCannotBeUsedAreCounted) {
   const Outcome o = tessera({"run", "case.toml"});
   EXPECT_EQ(o.code, 4);
   EXPECT_TRUE(holds(o.err, "syn01.edi: error E0610: only 1 usable periods are left, at least 3 are needed; "
-                           "21 are masked, missing or zero")) << o.err;
+                           "1 are masked, missing or zero")) << o.err;
+  EXPECT_TRUE(holds(o.err, "warning E0359: the impedance is zero at 20 of 33 frequencies")) << o.err;
+  EXPECT_TRUE(holds(o.err, "warning E0356: 31 of 33 frequencies are fillers")) << o.err;
 }
 
 TEST_F(Mt1d, APeriodToMaskThatNoSoundingHasIsNamed) {
