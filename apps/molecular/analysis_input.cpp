@@ -136,6 +136,8 @@ Input read_input(const AnalysisOptions& o, const data::Config& config) {
   for (std::size_t k = 0; k < o.groups.size(); ++k) {
     const GroupOptions& g = o.groups[k];
     mol::Group& to = in.groups[g.name];
+    if (g.range && static_cast<std::size_t>((*g.range)[1]) > in.system.n_atoms())
+      throw data::InputError(config.error(743, fmt::format("group[{}].range", k), fmt::format("the range ends at atom {}, the topology has {}", (*g.range)[1], in.system.n_atoms())), data::ExitCode::config_invalid);
     for (std::int32_t i : selected(o, config, k, in.system)) {
       const auto n = static_cast<std::size_t>(i);
       if (g.range && (i + 1 < (*g.range)[0] || i + 1 > (*g.range)[1])) continue;

@@ -100,6 +100,9 @@ AnalysisOptions read_analysis_options(const data::Config& config) {
   std::set<std::string> groups = {"all"}, names;
   std::vector<data::Diagnostic> findings;
   const auto say = [&](const std::string& key, const std::string& message, const std::string& hint) { findings.push_back(config.error(743, key, message, hint)); };
+  if (o.frames.from && o.frames.to && *o.frames.to < *o.frames.from) say("frames.to", "frames.to lies before frames.from", "exchange them");
+  for (std::size_t k = 0; k < o.groups.size(); ++k)
+    if (const auto& r = o.groups[k].range; r && (*r)[1] < (*r)[0]) say(fmt::format("group[{}].range", k), fmt::format("the range ends at atom {}, before its first, {}", (*r)[1], (*r)[0]), "exchange them");
   for (std::size_t k = 0; k < o.groups.size(); ++k)
     if (!groups.insert(o.groups[k].name).second) say(fmt::format("group[{}].name", k), fmt::format("two groups have the name '{}'", o.groups[k].name), "rename one");
   for (std::size_t k = 0; k < o.tasks.size(); ++k) {

@@ -3,6 +3,8 @@
 
 #include "tessera/autodiff/error.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <numbers>
 #include <set>
@@ -86,9 +88,15 @@ class Msd final : public Task {
 class Vacf final : public Task {
  public:
   Vacf(const TaskOptions& o, const Input& in, double frame_ps)
-      : name_(o.name), c_(in.groups.at(o.group), static_cast<std::size_t>(std::llround(*o.lag / ps / frame_ps))) {}
-  void add(const mol::Snapshot& s) override { c_.add(s.frame); }
+      : name_(o.name), lag_(static_cast<std::size_t>(std::llround(*o.lag / ps / frame_ps))), c_(in.groups.at(o.group), lag_) {
+    if (lag_ == 0) throw Error(fmt::format("[vacf] a lag of {} ps is none: frames are {} ps apart", *o.lag / ps, frame_ps));
+  }
+  void add(const mol::Snapshot& s) override {
+    c_.add(s.frame);
+    ++frames_;
+  }
   void tell(Findings& out) const override {
+    if (frames_ <= lag_) throw Error(fmt::format("[vacf] expected more frames than the lag spans, {}, came {}", lag_, frames_));
     out.charts.push_back({name_, "vacf", "time", "ps", "velocity autocorrelation", "nm^2/ps^2", c_.curve()});
     // An integral over a curve whose points depend on each other: its error is not known.
     out.averages.push_back({name_ + ".diffusion", "cm^2/s", {.n = 1, .mean = c_.diffusion() * cm2_s, .error = NAN, .error_of_error = NAN, .levels = {}}});
@@ -96,6 +104,7 @@ class Vacf final : public Task {
 
  private:
   std::string name_;
+  std::size_t lag_, frames_ = 0;
   mol::VelocityAutocorrelation c_;
 };
 

@@ -51,6 +51,19 @@ TEST_F(MolecularAnalysis, TheCaseOfNewFindsWhatItPromises) {
   EXPECT_EQ(read("RUN/plots/rdf_all_g.png"), read("TWO/plots/rdf_all_g.png"));
 }
 
+TEST_F(MolecularAnalysis, WhatCannotBeAskedOfTheFramesIsRefused) {
+  const auto refused = [&](const std::string& more, const std::string& message) {
+    write("case.toml", "app = \"molecular.analysis\"\ntopology = \"argon.pdb\"\ntrajectory = [\"argon.xtc\"]\n" + more);
+    const Outcome o = tessera({"run", "case.toml", "--output", "REFUSED", "--force"});
+    EXPECT_EQ(o.code, 5) << o.err;
+    EXPECT_TRUE(holds(o.err, message)) << o.err;
+  };
+  const std::string density = "[[analysis]]\ntype = \"density\"\n";
+  refused("[frames]\nfrom = \"9 ps\"\nto = \"8 ps\"\n" + density, "case.toml:6:1: error E0743: frames.to lies before frames.from");
+  refused("[[group]]\nname = \"g\"\nrange = [9, 3]\n" + density, "error E0743: the range ends at atom 3, before its first, 9");
+  refused("[[group]]\nname = \"g\"\nrange = [190, 201]\n" + density, "error E0743: the range ends at atom 201, the topology has 200");
+}
+
 TEST_F(MolecularAnalysis, GroupsFramesAndOtherAnalyses) {
   write("case.toml", R"(app = "molecular.analysis"
 topology = "argon.pdb"
