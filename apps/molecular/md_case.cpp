@@ -97,6 +97,12 @@ mol::Minimization minimization_of(const Settings& s, IntegratorChoice integrator
   return o;
 }
 
+/// The topology with the names that a stage defines.
+const mol::System& topology_of(const Case& c, const Stage& stage) {
+  const auto variant = std::ranges::find(c.variants, stage.settings.define, &std::pair<std::vector<std::string>, mol::System>::first);
+  return variant == c.variants.end() ? c.system : variant->second;
+}
+
 /// Springs on atoms at their places.
 void hold(mol::System& system, const mol::Frame& at, double k, const std::vector<std::int32_t>& atoms) {
   for (const std::int32_t atom : atoms) {
@@ -355,6 +361,13 @@ mol::Dynamics dynamics_at(const Case& c, const Stage& stage, const mol::Frame& s
   return out;
 }
 
+mol::RestraintScaling restraint_scaling(const Settings& settings) {
+  constexpr mol::RestraintScaling scaling[] = {mol::RestraintScaling::none, mol::RestraintScaling::all, mol::RestraintScaling::centre};
+  return scaling[static_cast<int>(settings.refcoord_scaling)];
+}
+
+std::size_t restraints_of_topology(const Case& c, const Stage& stage) { return topology_of(c, stage).position_restraints.size(); }
+
 mol::Minimization minimization_at(const Case& c, const Stage& stage, const mol::Frame& start) {
   mol::Minimization out = stage.minimization;
   out.frozen = frozen_atoms(stage.settings, c.system, start);
@@ -365,8 +378,9 @@ mol::System system_of(const Case& c, const Stage& stage, const mol::Frame& start
   constexpr mol::Rigid rigid[] = {mol::Rigid::none, mol::Rigid::h_bonds, mol::Rigid::all_bonds, mol::Rigid::h_angles};
   const Settings& s = stage.settings;
   const bool rigid_water = s.rigid_water.value_or(s.constraints != ConstraintChoice::none);
-  const auto variant = std::ranges::find(c.variants, s.define, &std::pair<std::vector<std::string>, mol::System>::first);
-  mol::System system = variant == c.variants.end() ? c.system : variant->second;
+  mol::System system = topology_of(c, stage);
+  if (mol::is_periodic(start.box) && mol::is_periodic(c.start.box))
+    system.position_restraints = mol::moved_with_box(std::move(system.position_restraints), c.start.box, start.box, restraint_scaling(s));
   if (s.constraints != ConstraintChoice::none || rigid_water) system = mol::constrained(std::move(system), rigid[static_cast<int>(s.constraints)], rigid_water);
   if (stage.type == StageType::rerun) {  // atoms are looked at where they are
     system.constraints = {};

@@ -122,7 +122,7 @@ struct StageRunner {
     if (after) upon_each_other(*after, "in the step that failed");
     try {
       mol::Forces forces;
-      mol::ForceEvaluator(system, stage.nonbonded, stage.force_options)(last.x_nm, last.box, forces);
+      forces_of(c, system, stage, start)(last.x_nm, last.box, forces);
       const std::int32_t at = most_pulled(forces);
       const mol::Vec3& f = forces.f[static_cast<std::size_t>(at)];
       lines.push_back(fmt::format("the largest force before it, {:.4g} kJ/mol/nm, was that on", std::hypot(f[0], f[1], f[2])));

@@ -86,33 +86,26 @@ std::vector<double> common_row(const std::vector<mol::Term>& terms, const mol::F
   return out;
 }
 
-using Part = mol::ForceOptions::Part;
-
-/// Forces of a stage; where a barostat moves the places of position restraints, they come on top of the others.
-mol::ForceFunction forces_of(const mol::System& system, const Stage& stage, const mol::Frame& start, Part part = Part::all) {
-  if (stage.exact) return exact_forces(system, stage.nonbonded, start.box);
-  mol::ForceOptions run = stage.force_options;
-  run.part = part;
-  if (stage.settings.refcoord_scaling == RefcoordChoice::no || stage.settings.pcoupl == BarostatChoice::no || system.position_restraints.size() == 0) return mol::ForceEvaluator(system, stage.nonbonded, run);
-  mol::System free = system;
-  free.position_restraints = {};
-  return mol::with_position_restraints(mol::ForceEvaluator(free, stage.nonbonded, run), system.position_restraints, start.box,
-                                       stage.settings.refcoord_scaling == RefcoordChoice::all ? mol::RestraintScaling::all : mol::RestraintScaling::centre);
+/// Some of the restraints, one after another.
+mol::PositionRestraints some(const mol::PositionRestraints& r, std::size_t first, std::size_t last) {
+  const auto at = [](std::size_t k) { return static_cast<std::ptrdiff_t>(k); };
+  mol::PositionRestraints out{{r.atoms.begin() + at(first), r.atoms.begin() + at(last)}, {r.row.begin() + at(first), r.row.begin() + at(last)}, r.rows};
+  return out;
 }
 
 /// None where all are computed in every step.
 mol::ForceFunction slow_forces(const mol::System& system, const Stage& stage, const mol::Dynamics& dynamics, double& seconds) {
   if (dynamics.slow_every == 1) return {};
   mol::ForceOptions run = stage.force_options;
-  run.part = Part::slow;
+  run.part = mol::ForceOptions::Part::slow;
   return timed(mol::ForceEvaluator(system, stage.nonbonded, run), seconds);
 }
 
 class DynamicsRun : public Running {
  public:
-  DynamicsRun(const mol::System& system, const Stage& stage, const mol::Dynamics& dynamics, const mol::Frame& start, bool fresh)
+  DynamicsRun(const Case& c, const mol::System& system, const Stage& stage, const mol::Dynamics& dynamics, const mol::Frame& start, bool fresh)
       : stage_(stage), system_(system), terms_(terms_of(system, stage.nonbonded, mol::is_periodic(start.box))), columns_(common_columns(terms_)),
-        stepper_(system, timed(forces_of(system, stage, start, dynamics.slow_every > 1 ? Part::fast : Part::all), cycles.forces), dynamics, slow_forces(system, stage, dynamics, cycles.forces)),
+        stepper_(system, timed(forces_of(c, system, stage, start, dynamics.slow_every > 1 ? ForcePart::fast : ForcePart::all), cycles.forces), dynamics, slow_forces(system, stage, dynamics, cycles.forces)),
         slow_every_(dynamics.slow_every), periodic_(mol::is_periodic(start.box)), begin_ps_(start.time_ps) {
     for (const double m : system.atoms.mass_amu) mass_amu_ += m;
     columns_.insert(columns_.end(), {"kinetic", "total", "conserved", "temperature_k"});
@@ -295,9 +288,9 @@ class MinimizationRun : public Running {
 /// Frame by frame of a trajectory; `step` counts them.
 class Rerun : public Running {
  public:
-  Rerun(const mol::System& system, const Stage& stage, const mol::Frame& start, bool fresh)
+  Rerun(const Case& c, const mol::System& system, const Stage& stage, const mol::Frame& start, bool fresh)
       : stage_(stage), system_(system), terms_(terms_of(system, stage.nonbonded, mol::is_periodic(start.box))), columns_(common_columns(terms_)),
-        force_(timed(forces_of(system, stage, start), cycles.forces)), periodic_(mol::is_periodic(start.box)) {
+        force_(timed(forces_of(c, system, stage, start), cycles.forces)), periodic_(mol::is_periodic(start.box)) {
     columns_.push_back("largest_force_kj_mol_nm");
     if (periodic_) columns_.insert(columns_.end(), {"virial", "volume_nm3"});
     reader_ = mol::open_trajectory(stage.frames, {.n_atoms = system.n_atoms()});
@@ -366,10 +359,26 @@ std::vector<mol::Term> terms_of(const mol::System& s, const mol::Nonbonded& o, b
   return out;
 }
 
+mol::ForceFunction forces_of(const Case& c, const mol::System& system, const Stage& stage, const mol::Frame& start, ForcePart part) {
+  const Settings& s = stage.settings;
+  const std::size_t all = system.position_restraints.size(), of_topology = restraints_of_topology(c, stage);
+  const bool moves = stage.type == StageType::rerun ? mol::is_periodic(start.box) : stage.type == StageType::dynamics && stage.n_steps > 0 && s.pcoupl != BarostatChoice::no;
+  const bool apart = moves && all > 0 && s.refcoord_scaling != RefcoordChoice::no;
+  mol::System free = system;
+  if (apart) free.position_restraints = {};
+  mol::ForceOptions run = stage.force_options;
+  run.part = part == ForcePart::fast ? mol::ForceOptions::Part::fast : mol::ForceOptions::Part::all;
+  mol::ForceFunction out = stage.exact ? exact_forces(free, stage.nonbonded, start.box) : mol::ForceFunction(mol::ForceEvaluator(free, stage.nonbonded, run));
+  if (!apart) return out;
+  // Each kind about its own centre: another choice of posres does not shift the places of the topology.
+  out = mol::with_position_restraints(std::move(out), some(system.position_restraints, 0, of_topology), start.box, restraint_scaling(s));
+  return mol::with_position_restraints(std::move(out), some(system.position_restraints, of_topology, all), start.box, restraint_scaling(s));
+}
+
 std::unique_ptr<Running> make_running(const Case& c, const mol::System& system, const Stage& stage, const mol::Frame& start, bool fresh) {
-  if (stage.type == StageType::rerun) return std::make_unique<Rerun>(system, stage, start, fresh);
+  if (stage.type == StageType::rerun) return std::make_unique<Rerun>(c, system, stage, start, fresh);
   if (stage.minimizes()) return std::make_unique<MinimizationRun>(system, stage, minimization_at(c, stage, start), start, fresh);
-  return std::make_unique<DynamicsRun>(system, stage, dynamics_at(c, stage, start), start, fresh);
+  return std::make_unique<DynamicsRun>(c, system, stage, dynamics_at(c, stage, start), start, fresh);
 }
 
 }  // namespace tessera::apps::md

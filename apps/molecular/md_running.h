@@ -40,6 +40,10 @@ class Running {
 /// A stage that begins at `start`; with `fresh` its first forces are computed, else `restore` follows.
 std::unique_ptr<Running> make_running(const Case& c, const mol::System& system, const Stage& stage, const mol::Frame& start, bool fresh);
 
+enum class ForcePart { all, fast };
+/// Forces of a stage that begins at `start`; where the box moves under position restraints, their places move with it.
+mol::ForceFunction forces_of(const Case& c, const mol::System& system, const Stage& stage, const mol::Frame& start, ForcePart part = ForcePart::all);
+
 /// Terms of the energy that a system has, in the order of `Term`.
 std::vector<mol::Term> terms_of(const mol::System& system, const mol::Nonbonded& options, bool periodic);
 

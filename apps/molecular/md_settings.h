@@ -67,7 +67,7 @@ void each_setting(F&& f) {
   f("ref_p", &C::ref_p, &S::ref_p, data::Field{.doc = "Pressure, or those along x, y, z.", .unit = "bar", .one_for_all = true});
   f("compressibility", &C::compressibility, &S::compressibility, data::Field{.doc = "How far the box yields, or that along x, y, z; 0: this edge stays.", .unit = "1/bar", .min = 0, .one_for_all = true});
   f("nstpcouple", &C::nstpcouple, &S::nstpcouple, data::Field{.doc = "Steps between moves of the barostat.", .min = 1});
-  f("refcoord_scaling", &C::refcoord_scaling, &S::refcoord_scaling, data::Field{.doc = "What the barostat does to the places of posres: nothing, scale them, scale their centre.", .choices = {"no", "all", "com"}});
+  f("refcoord_scaling", &C::refcoord_scaling, &S::refcoord_scaling, data::Field{.doc = "What a box that moves does to the places of posres and of a topology's restraints (which are those of the structure): nothing, scale them, scale their centre.", .choices = {"no", "all", "com"}});
   f("hydrogen_mass", &C::hydrogen_mass, &S::hydrogen_mass, positive("Mass of hydrogens outside of water, taken from the atoms that they are bound to: longer steps.", "amu"));
   f("constraints", &C::constraints, &S::constraints, data::Field{.doc = "Which bonds are rigid.", .choices = {"none", "h-bonds", "all-bonds", "h-angles"}});
   f("rigid_water", &C::rigid_water, &S::rigid_water, data::Field{.doc = "Whether three-point waters are rigid bodies; true wherever constraints are not none, if not given."});

@@ -157,5 +157,7 @@ enum class RestraintScaling : std::uint8_t {
   centre,  ///< the centre of all places scales, places keep their distances from it
 };
 ForceFunction with_position_restraints(ForceFunction base, const PositionRestraints& restraints, const Box& reference, RestraintScaling scaling);
+/// The restraints with their places, which are those of the box `reference`, where they are in the box `now`.
+PositionRestraints moved_with_box(PositionRestraints restraints, const Box& reference, const Box& now, RestraintScaling scaling);
 
 }  // namespace tessera::molecular
