@@ -60,7 +60,7 @@ void each_setting(F&& f) {
   f("tc_grps", &C::tc_grps, &S::tc_grps,
     data::Field{.doc = "Parts with a bath of their own, every atom in exactly one: solute, solvent, system, protein, non-protein, water, non-water, water_and_ions, or a selection each (docs/reference/selections.md). None: one bath."});
   f("tc_ref_t", &C::tc_ref_t, &S::tc_ref_t, at_least(0, "Temperature of each of tc_grps; ref_t if not given.", "K"));
-  f("tc_tau_t", &C::tc_tau_t, &S::tc_tau_t, positive("Time of the thermostat of each of tc_grps; tau_t if not given.", "ps"));
+  f("tc_tau_t", &C::tc_tau_t, &S::tc_tau_t, positive("Time of the thermostat, of sd the inverse of the friction, of each of tc_grps; tau_t if not given.", "ps"));
   f("pcoupl", &C::pcoupl, &S::pcoupl, data::Field{.doc = "Barostat. berendsen gives no ensemble.", .choices = {"no", "c-rescale", "parrinello-rahman", "monte-carlo", "berendsen"}});
   f("pcoupltype", &C::pcoupltype, &S::pcoupltype, data::Field{.doc = "Which edges scale together: all; x with y; none.", .choices = {"isotropic", "semiisotropic", "anisotropic"}});
   f("tau_p", &C::tau_p, &S::tau_p, positive("Time of the barostat.", "ps"));

@@ -371,6 +371,28 @@ TEST(Thermostats, GroupsHaveTheirOwnBaths) {
   EXPECT_THROW(Stepper(c.system, springs_of(1000), o), Error);
 }
 
+/// Free atoms at T_0 reach T - (T - T_0) exp(-2 t/tau) at t, each group by a tau of its own.
+TEST(Langevin, GroupsHaveTheirOwnFriction) {
+  const std::int32_t fast = 200, slow = 1000, still = 100;
+  Case c = springs(static_cast<std::size_t>(fast + slow + still), 0, 10);
+  Dynamics o = {.integrator = Integrator::langevin, .dt_ps = 0.01, .hold_centre_every = 0};
+  o.groups = {{"fast", {}, 300, 0.01, {}}, {"slow", {}, 300, 1000, {}}, {"still", {}, 300, 0, {}}};
+  for (std::int32_t i = 0; i < fast + slow + still; ++i) o.groups[i < fast ? 0 : i < fast + slow ? 1 : 2].atoms.push_back(i);
+  Dynamics cold = o;
+  for (TemperatureGroup& g : cold.groups) g.temperature_k = 10;
+  const Stepper s(c.system, springs_of(0), o);
+  c.frame.v_nm_ps = Stepper(c.system, springs_of(0), cold).begin(c.frame).frame.v_nm_ps;
+  Motion m = s.begin(c.frame);
+  const double conserved = s.energies(m).conserved;
+  s.step(m, 400);
+  const std::vector<double> t = s.energies(m).group_temperature_k;
+  EXPECT_NEAR(t[0], 300, 4 * 300 * std::sqrt(2 / (3.0 * fast)));
+  // 290 (1 - exp(-0.008)) above 10, by noise of 2.3 K beside velocities of 10 K: a spread of 2 sqrt(10 * 2.3 / (3 n)) K.
+  EXPECT_NEAR(t[1], 10 + 290 * -std::expm1(-0.008), 4 * 2 * std::sqrt(10 * 2.3 / (3.0 * slow)));
+  EXPECT_NEAR(t[2], 10, 1e-9) << "no thermostat";
+  EXPECT_NEAR(s.energies(m).conserved, conserved, 1e-6 * s.energies(m).kinetic);
+}
+
 TEST(Thermostats, TemperaturesFollowARamp) {
   EXPECT_EQ(value_at({{1, 100}, {3, 200}, {4, 50}}, 0), 100);
   EXPECT_EQ(value_at({{1, 100}, {3, 200}, {4, 50}}, 2.5), 175);

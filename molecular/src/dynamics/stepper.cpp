@@ -66,6 +66,7 @@ struct Stepper::Impl {
   System system;
   ForceFunction force, slow;
   Dynamics o;
+  std::vector<double> friction_per_ps;  ///< of each group
   Constraints constraints;
   Parts parts;
   std::vector<Scale> scales;
@@ -73,7 +74,9 @@ struct Stepper::Impl {
   double freedom = 0;
 
   Impl(const System& s, ForceFunction f, const Dynamics& options, ForceFunction g) : system(s), force(std::move(f)), slow(std::move(g)), o(options), constraints(s) {
+    for (const TemperatureGroup& g : o.groups) friction_per_ps.push_back(g.tau_t_ps > 0 ? 1 / g.tau_t_ps : 0);
     if (o.groups.empty()) {
+      friction_per_ps = {o.friction_per_ps};
       std::vector<std::int32_t> all(s.n_atoms());
       std::iota(all.begin(), all.end(), 0);
       o.groups = {{"all", std::move(all), o.temperature_k, o.tau_t_ps, o.annealing}};
@@ -207,12 +210,15 @@ struct Stepper::Impl {
       for (std::size_t b = 0; b < 3; ++b) m.forces.virial[a][b] += m.slow.virial[a][b];
   }
 
-  /// v <- c v + sqrt((1 - c^2) kT/m) R.
+  /// v <- c v + sqrt((1 - c^2) kT/m) R, c = e^{-gamma t} by the friction and temperature of each atom's group.
   void rub(Motion& m, double t) const {
     hold_velocities(m);  // chords of the half drift have a part across the constraints, which is no heat
-    const double before = total(kinetic_energies(parts, m.frame.v_nm_ps)), c = std::exp(-o.friction_per_ps * t);
-    std::vector<double> noise = temperatures(m.frame.time_ps);
-    for (double& s : noise) s = std::sqrt(-std::expm1(-2 * o.friction_per_ps * t) * gas_constant * s);
+    const double before = total(kinetic_energies(parts, m.frame.v_nm_ps));
+    std::vector<double> kept, noise = temperatures(m.frame.time_ps);
+    for (std::size_t g = 0; g < noise.size(); ++g) {
+      kept.push_back(std::exp(-friction_per_ps[g] * t));
+      noise[g] = std::sqrt(-std::expm1(-2 * friction_per_ps[g] * t) * gas_constant * noise[g]);
+    }
     const std::uint64_t first = static_cast<std::uint64_t>(m.frame.step) * n();
     over_blocks(n(), [&](std::size_t begin, std::size_t end) {
       Noise random;
@@ -220,7 +226,7 @@ struct Stepper::Impl {
         const std::size_t many = std::min(Noise::most, end - start);
         random.fill(o.seed, friction, first + start, many);
         for (std::size_t i = start; i < start + many; ++i) {
-          const double size = noise[static_cast<std::size_t>(parts.bath[i])];
+          const double c = kept[static_cast<std::size_t>(parts.bath[i])], size = noise[static_cast<std::size_t>(parts.bath[i])];
           for (std::size_t k = 0; k < 3; ++k) m.frame.v_nm_ps[i][k] = c * m.frame.v_nm_ps[i][k] + size * std::sqrt(parts.inverse[i][k]) * random.normal[k][i - start];
         }
       }

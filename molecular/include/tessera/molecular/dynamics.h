@@ -50,7 +50,7 @@ struct TemperatureGroup {
   std::string name;
   std::vector<std::int32_t> atoms;
   double temperature_k = 300;
-  double tau_t_ps = 0.1;  ///< 0: no thermostat
+  double tau_t_ps = 0.1;  ///< 0: no thermostat; langevin: the inverse of the friction
   Ramp annealing;         ///< in place of temperature_k, unless empty
 };
 
@@ -73,7 +73,7 @@ struct Dynamics {
   double dt_ps = 0.002;
 
   double temperature_k = 300;     ///< of the bath
-  double friction_per_ps = 1;     ///< langevin
+  double friction_per_ps = 1;     ///< langevin, without groups
   Thermostat thermostat = Thermostat::none;
   double tau_t_ps = 0.1;
   Ramp annealing;                 ///< in place of temperature_k, unless empty
