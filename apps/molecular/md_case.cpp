@@ -249,6 +249,8 @@ struct Maker {
     if (o.heat_from && (o.annealing_time || o.annealing_temp)) error(751, key_of(k, "heat_from"), "heat_from and annealing are both given", "one of them");
     if (o.annealing_time.has_value() != o.annealing_temp.has_value() || (o.annealing_time && o.annealing_time->size() != o.annealing_temp->size()))
       error(751, key_of(k, "annealing_time"), "annealing_time and annealing_temp belong together, one temperature for each time");
+    if ((o.annealing_time || o.annealing_temp) && std::ranges::any_of(o.tc_ref_t, [&](double t) { return t != o.tc_ref_t.front(); }))
+      error(751, key_of(k, "tc_ref_t"), "annealing_temp is one temperature for all of tc_grps; tc_ref_t gives them several", "equal tc_ref_t, or heat_from, which goes to the tc_ref_t of each group");
     if (o.pcoupl != BarostatChoice::no && !mol::is_periodic(c.start.box)) error(751, key_of(k, "pcoupl"), "a barostat needs a periodic box");
     if (o.comm_mode == CentreChoice::angular && mol::is_periodic(c.start.box)) error(751, key_of(k, "comm_mode"), "there is no rotation in a periodic box", "linear");
     if (o.mts && s.n_steps > 0) check_slow_forces(k, s);

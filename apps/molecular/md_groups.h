@@ -22,7 +22,7 @@ std::vector<std::array<bool, 3>> frozen_atoms(const Settings& settings, const mo
 /// The system without rigid bonds and waters among atoms that stay altogether.
 molecular::System without_frozen_bonds(molecular::System system, const std::vector<std::array<bool, 3>>& frozen);
 
-/// The baths of tc_grps at a frame, with the ramp of `all` in each. Throws InputError E0751 naming the first atom that is in
+/// The baths of tc_grps at a frame, with the ramp of `all` in each; that of heat_from ends at each group's temperature. Throws InputError E0751 naming the first atom that is in
 /// none of them, or in two.
 std::vector<molecular::TemperatureGroup> baths_of(const Settings& settings, const molecular::Dynamics& all, const molecular::System& system, const molecular::Frame& frame);
 

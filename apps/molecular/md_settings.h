@@ -54,7 +54,7 @@ void each_setting(F&& f) {
     data::Field{.doc = "Thermostat; sd keeps the temperature by itself. berendsen gives no ensemble.", .choices = {"no", "v-rescale", "nose-hoover", "andersen", "berendsen"}});
   f("tau_t", &C::tau_t, &S::tau_t, positive("Time of the thermostat; of sd the inverse of the friction.", "ps"));
   f("ref_t", &C::ref_t, &S::ref_t, at_least(0, "Temperature of the bath.", "K"));
-  f("heat_from", &C::heat_from, &S::heat_from, at_least(0, "The bath starts at this temperature and goes evenly to ref_t over the stage.", "K"));
+  f("heat_from", &C::heat_from, &S::heat_from, at_least(0, "The bath starts at this temperature and goes evenly to ref_t, each of tc_grps to its tc_ref_t, over the stage.", "K"));
   f("annealing_time", &C::annealing_time, &S::annealing_time, at_least(0, "Instead: times since the beginning of the stage at which the bath has annealing_temp; straight lines between.", "ps"));
   f("annealing_temp", &C::annealing_temp, &S::annealing_temp, at_least(0, "The temperatures at annealing_time.", "K"));
   f("tc_grps", &C::tc_grps, &S::tc_grps,

@@ -69,6 +69,28 @@ TEST_F(MdGroups, BathsBySelectionsKeepTheirTemperatures) {
   EXPECT_NEAR(mean("not_index_0_to_53_temperature_k"), 120, 14);
 }
 
+/// What heats goes to each group's own temperature; one table of temperatures is one for all groups.
+TEST_F(MdGroups, RampsOfGroupsEndAtTheirOwnTemperatures) {
+  const std::string two = "tcoupl = \"berendsen\"\ntc_grps = [\"index 0 to 53\", \"not index 0 to 53\"]\ntc_ref_t = [\"100 K\", \"200 K\"]\ntau_t = \"0.01 ps\"\n";
+  std::string text = changed("tcoupl = \"v-rescale\"\ntau_t = \"0.2 ps\"", two + "heat_from = \"20 K\"");
+  write("case.toml", text);
+  const Outcome run = tessera({"run", "case.toml", "--output", "RUN"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  const auto e = table("RUN/2_warm/energies.csv");
+  // A bath of 2.5 steps holds temperatures to what a few steps between two groups of atoms that touch exchange.
+  const auto &cold = e.at("index_0_to_53_temperature_k"), &warm = e.at("not_index_0_to_53_temperature_k");
+  EXPECT_NEAR(cold.front(), 20, 5);
+  EXPECT_NEAR(warm.front(), 20, 5);
+  EXPECT_NEAR(cold[cold.size() / 2], 60, 8);
+  EXPECT_NEAR(warm[warm.size() / 2], 110, 12);
+  EXPECT_NEAR(cold.back(), 100, 10);
+  EXPECT_NEAR(warm.back(), 200, 18);
+  write("case.toml", changed("tcoupl = \"v-rescale\"\ntau_t = \"0.2 ps\"", two + "annealing_time = [\"0 ps\", \"1 ps\"]\nannealing_temp = [\"10 K\", \"20 K\"]"));
+  const Outcome refused = tessera({"check", "case.toml"});
+  EXPECT_EQ(refused.code, 5);
+  EXPECT_TRUE(holds(refused.err, "E0751") && holds(refused.err, "one temperature for all of tc_grps")) << refused.err;
+}
+
 TEST_F(MdGroups, EveryAtomHasOneBathAndChoicesMeanSomething) {
   const auto refused = [&](const std::string& text, const char* number, const std::string& says) {
     write("case.toml", text);
