@@ -216,6 +216,55 @@ TEST(Barostats, ScalingKeepsItsBooks) {
   }
 }
 
+/// A quarter of the atoms stays: the pressure is the slope of the energy as the box and all others scale, and barostats keep their books.
+TEST(Barostats, AtomsThatStayTakeNoPartInThePressure) {
+  Case c = argon(3);
+  const ForceEvaluator force(c.system, short_argon_forces, {.precision = Precision::f64});
+  Dynamics o = {.integrator = Integrator::velocity_verlet, .dt_ps = 1e-9, .temperature_k = 100};
+  o.frozen.assign(c.system.n_atoms(), {});
+  for (std::size_t i = 0; i < c.system.n_atoms(); i += 4) o.frozen[i] = {true, true, true};
+  o.frozen[1] = {false, true, false};
+  c.frame.x_nm[0][1] += 0.03;  // so that those that stay feel forces
+  c.frame.x_nm[1][1] += 0.02;
+  c.frame.x_nm[8][0] += 0.03;
+  c.frame.v_nm_ps.assign(c.system.n_atoms(), Vec3{});
+  const Stepper at_rest(c.system, force, o);
+  const Motion m = at_rest.begin(c.frame);
+  const Energies e = at_rest.energies(m);
+  for (std::size_t a = 0; a < 3; ++a) {
+    const auto energy = [&](double h) {
+      std::vector<Vec3> x = m.frame.x_nm;
+      Box box = m.frame.box;
+      for (std::size_t i = 0; i < x.size(); ++i)
+        if (!o.frozen[i][a]) x[i][a] *= 1 + h;
+      for (Vec3& edge : box.edge) edge[a] *= 1 + h;
+      Forces f;
+      force(x, box, f);
+      return f.potential();
+    };
+    const double expected = -(energy(1e-5) - energy(-1e-5)) / 2e-5 / e.volume_nm3 * bar_per_pressure_unit;
+    EXPECT_NEAR(e.pressure_tensor_bar[a][a], expected, 1e-5 * std::abs(expected) + 0.5);
+  }
+  for (const Barostat kind : {Barostat::c_rescale, Barostat::parrinello_rahman, Barostat::berendsen, Barostat::monte_carlo}) {
+    o.integrator = Integrator::leap_frog;
+    o.dt_ps = 0.002;
+    o.barostat = kind;
+    o.pressure_bar = {2000, 2000, 2000};
+    o.compressibility_per_bar = {2e-4, 2e-4, 2e-4};
+    o.tau_p_ps = 0.5;
+    o.barostat_every = 5;
+    Frame start = c.frame;
+    start.v_nm_ps.clear();
+    const Stepper s(c.system, force, o);
+    Motion run = s.begin(start);
+    s.step(run, 20);
+    const double conserved = s.energies(run).conserved, volume = volume_nm3(run.frame.box), taken = run.exchanged;
+    s.step(run, 200);
+    EXPECT_LT(volume_nm3(run.frame.box), 0.99 * volume) << static_cast<int>(kind);
+    EXPECT_NEAR(s.energies(run).conserved, conserved, 0.02 * std::abs(run.exchanged - taken) + 0.3) << static_cast<int>(kind);
+  }
+}
+
 TEST(Barostats, RigidWatersInASlantedBox) {
   for (const Barostat kind : {Barostat::c_rescale, Barostat::parrinello_rahman, Barostat::monte_carlo}) {
     Case c = rigid_waters();

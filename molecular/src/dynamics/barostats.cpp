@@ -123,6 +123,14 @@ Centres centres_of(const Parts& p, const Motion& m, double early, double late, d
     out.twice_kinetic[k / 3][k % 3] = sum[k];
     out.virial[k / 3][k % 3] = m.forces.virial[k / 3][k % 3] + sum[9 + k];
   }
+  for (const std::int32_t atom : p.still) {
+    const auto i = static_cast<std::size_t>(atom);
+    for (std::size_t c = 0; c < 3; ++c) {
+      if (p.inverse[i][c] > 0) continue;
+      const double once_each = slow_kicks == 1 ? f[i][c] : f[i][c] + (1 - slow_kicks) * m.slow.f[i][c];
+      for (std::size_t b = 0; b < 3; ++b) out.virial[b][c] -= x[i][b] * once_each;
+    }
+  }
   return out;
 }
 

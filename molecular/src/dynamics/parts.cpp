@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 
 namespace tessera::molecular {
@@ -50,6 +51,7 @@ Parts parts_of(const System& s, const Constraints& constraints, const Dynamics& 
       p.freedom[static_cast<std::size_t>(p.bath[i])] += 1;
     }
     p.inverse.push_back(w);
+    if (std::ranges::any_of(w, [](double c) { return c == 0; })) p.still.push_back(static_cast<std::int32_t>(i));
     if (p.mass[i] > 0 && p.rigid_of[i] < 0) p.loose.push_back(static_cast<std::int32_t>(i));
   }
   for (const auto& [a, b] : s.constraints.atoms) p.freedom[static_cast<std::size_t>(p.bath[static_cast<std::size_t>(a)])] -= 1;
@@ -65,6 +67,8 @@ Parts parts_of(const System& s, const Constraints& constraints, const Dynamics& 
     p.rigid.atom.insert(p.rigid.atom.end(), m.begin(), m.end());
     p.rigid.first.push_back(static_cast<std::int32_t>(p.rigid.atom.size()));
   }
+  // Sites follow the atoms that they are made from, and leave them their forces.
+  for (const VirtualSite& v : s.virtual_sites) std::erase(p.still, v.site);
   std::int32_t next = groups;
   for (std::int32_t& g : p.rigid_of)
     if (g < 0) g = next++;

@@ -27,6 +27,7 @@ struct Parts {
   bool any_frozen = false;
   Sets rigid;                             ///< groups that constraints hold together
   std::vector<std::int32_t> loose;        ///< moving atoms outside of them
+  std::vector<std::int32_t> still;        ///< atoms that stay along a direction, and do not move with the box there
   std::vector<std::int32_t> rigid_of;     ///< of each atom: its rigid group, or a number of its own
   std::vector<std::int32_t> bath;         ///< of each atom: its group of temperature
   std::vector<double> freedom;            ///< of each group of temperature
