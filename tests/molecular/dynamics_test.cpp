@@ -327,6 +327,58 @@ TEST(Stepper, SampledKineticEnergiesAreMaxwells) {
   EXPECT_NEAR(full, 0.75, 4 * std::sqrt(2 / 1.2e5));
 }
 
+/// Springs with omega dt = 1: full steps of Verlet have the density exp(-(m v^2/2 + (1 - 1/4) k x^2/2)/kT), in which places know nothing of
+/// velocities. Drawn for half steps, velocities would heat: those are correlated with the forces.
+TEST(Andersen, VelocitiesOfFullStepsAreMaxwells) {
+  const double k = 2500, mass = 10, kt = gas_constant * 300;
+  const Case c = springs(400, 0, mass);
+  for (const Integrator kind : {Integrator::leap_frog, Integrator::velocity_verlet}) {
+    const Stepper s(c.system, springs_of(k), {.integrator = kind, .dt_ps = std::sqrt(mass / k), .temperature_k = 300, .thermostat = Thermostat::andersen, .tau_t_ps = 0.2});
+    Motion m = s.begin(c.frame);
+    s.step(m, 100);
+    double sampled = 0, places = 0;
+    const int samples = 300;
+    for (int n = 0; n < samples; ++n) {
+      s.step(m, 5);
+      const Energies e = s.energies(m);
+      sampled += e.sampled / (600 * kt * samples);
+      EXPECT_NEAR(e.group_temperature_k[0], e.temperature_k, 1e-9);
+      for (const Vec3& x : m.frame.x_nm) places += k * (x[0] * x[0] + x[1] * x[1] + x[2] * x[2]) / (1200 * kt * samples);
+    }
+    EXPECT_NEAR(sampled, 1, 4 * std::sqrt(2 / 1.2e5)) << static_cast<int>(kind);  // as above
+    EXPECT_NEAR(places, 1 / 0.75, 4 / 0.75 * std::sqrt(2 / 1.2e5)) << static_cast<int>(kind);
+  }
+}
+
+/// Rigid rotors without forces, half of whose energy is in their turning: what constraints take from velocities of half steps is no heat.
+TEST(Andersen, LeapFrogBooksCollisionsAlone) {
+  System s = testing::lennard_jones_atoms(40);
+  Frame f;
+  for (std::int32_t k = 0; k < 20; ++k) {
+    s.constraints.atoms.push_back({2 * k, 2 * k + 1});
+    s.constraints.row.push_back(0);
+    f.x_nm.push_back({1.0 * k, 0, 0});
+    f.x_nm.push_back({1.0 * k + 0.06, 0.08, 0});
+  }
+  s.constraints.rows = {{0.1}};
+  const ForceFunction none = [](const std::vector<Vec3>& x, const Box&, Forces& out) {
+    out = Forces{};
+    out.f.assign(x.size(), Vec3{});
+  };
+  const Stepper stepper(s, none, {.dt_ps = 0.002, .temperature_k = 300, .thermostat = Thermostat::andersen, .tau_t_ps = 0.1, .seed = 5});
+  Motion m = stepper.begin(f);
+  stepper.step(m);
+  const double first = stepper.energies(m).conserved;
+  double exchanged = 0;
+  for (int k = 0; k < 300; ++k) {
+    stepper.step(m);
+    exchanged = std::max(exchanged, std::abs(m.exchanged));
+    // Half steps have (omega dt)^2/4 = 5e-4 more than full ones, of 50 kJ/mol: 0.025 that waver with the velocities; all 300 steps: 7.
+    EXPECT_NEAR(stepper.energies(m).conserved, first, 0.1) << k;
+  }
+  EXPECT_GT(exchanged, 5);
+}
+
 TEST(Noise, IsPhiloxByBoxAndMuller) {
   Noise noise;
   const std::uint64_t first = (std::uint64_t{1} << 32) - 7, seed = 0x123456789ABCDEFULL;

@@ -235,23 +235,48 @@ struct Stepper::Impl {
     m.sampled = total(kinetic_energies(parts, m.frame.v_nm_ps));
     m.exchanged -= m.sampled - before;
   }
+  /// Velocities of full steps: those that leap-frog keeps are half a step behind.
+  std::vector<Vec3> full_step_velocities(const Motion& m) const {
+    std::vector<Vec3> v = m.frame.v_nm_ps;
+    if (o.integrator != Integrator::leap_frog) return v;
+    for (std::size_t i = 0; i < n(); ++i)
+      for (std::size_t k = 0; k < 3; ++k) v[i][k] += 0.5 * o.dt_ps * parts.inverse[i][k] * m.forces.f[i][k];
+    if (constraints.size() > 0) constraints.apply_to_velocities(m.frame.x_nm, v, m.frame.box);
+    return v;
+  }
+  /// Andersen's collisions. They give velocities of full steps, which know nothing of the forces there; those of half a step before are
+  /// correlated with them. Nothing but what a collision changes is heat.
+  void collide(Motion& m, const std::vector<double>& temperature, std::uint64_t step) const {
+    std::vector<std::size_t> met;
+    for (std::size_t i = 0; i < n(); ++i) {
+      const auto g = static_cast<std::size_t>(parts.bath[i]);
+      if (coupled(g) && data::uniform({o.seed, collisions}, step * n() + static_cast<std::uint64_t>(parts.rigid_of[i])) < o.dt_ps / o.groups[g].tau_t_ps) met.push_back(i);
+    }
+    if (met.empty()) return;
+    const bool leaps = o.integrator == Integrator::leap_frog;
+    const std::vector<Vec3> before = full_step_velocities(m);
+    std::vector<Vec3> v = before;
+    for (const std::size_t i : met)
+      for (std::size_t k = 0; k < 3; ++k)
+        v[i][k] = std::sqrt(gas_constant * temperature[static_cast<std::size_t>(parts.bath[i])] * parts.inverse[i][k]) * normal_of(o.seed, new_velocities, step, n(), i, k);
+    if (constraints.size() > 0) constraints.apply_to_velocities(m.frame.x_nm, v, m.frame.box);
+    for (const std::size_t i : met)
+      for (std::size_t k = 0; k < 3; ++k) {
+        m.exchanged -= 0.5 * parts.mass[i] * (v[i][k] * v[i][k] - before[i][k] * before[i][k]);
+        m.frame.v_nm_ps[i][k] = v[i][k] - (leaps ? 0.5 * o.dt_ps * parts.inverse[i][k] * m.forces.f[i][k] : 0);
+      }
+  }
   /// The thermostat over one step; what it scales velocities by is left to the caller (empty: nothing).
   std::vector<double> couple(Motion& m) const {
     std::vector<Vec3>& v = m.frame.v_nm_ps;
     if (o.thermostat == Thermostat::none || has_chains()) return {};
     const std::vector<double> temperature = temperatures(m.frame.time_ps);
     const auto step = static_cast<std::uint64_t>(m.frame.step);
-    const std::vector<double> before = kinetic_energies(parts, v);
     if (o.thermostat == Thermostat::andersen) {
-      for (std::size_t i = 0; i < n(); ++i) {
-        const auto g = static_cast<std::size_t>(parts.bath[i]);
-        if (!coupled(g) || data::uniform({o.seed, collisions}, step * n() + static_cast<std::uint64_t>(parts.rigid_of[i])) >= o.dt_ps / o.groups[g].tau_t_ps) continue;
-        for (std::size_t k = 0; k < 3; ++k) v[i][k] = std::sqrt(gas_constant * temperature[g] * parts.inverse[i][k]) * normal_of(o.seed, new_velocities, step, n(), i, k);
-      }
-      hold_velocities(m);
-      m.exchanged -= total(kinetic_energies(parts, v)) - total(before);
+      collide(m, temperature, step);
       return {};
     }
+    const std::vector<double> before = kinetic_energies(parts, v);
     std::vector<double> factor(o.groups.size(), 1.0);
     for (std::size_t g = 0; g < factor.size(); ++g) {
       if (!coupled(g) || !(before[g] > 0)) continue;
@@ -438,7 +463,8 @@ Energies Stepper::energies(const Motion& m) const {
   const Impl& s = *impl_;
   Energies e;
   e.potential = m.forces.potential();
-  const std::vector<double> kinetic = kinetic_energies(s.parts, m.frame.v_nm_ps), temperature = s.temperatures(m.frame.time_ps);
+  std::vector<double> kinetic = kinetic_energies(s.parts, m.frame.v_nm_ps);
+  const std::vector<double> temperature = s.temperatures(m.frame.time_ps);
   e.kinetic = e.sampled = total(kinetic);
   if (s.o.integrator == Integrator::leap_frog) {
     // The half step to come, tried on copies.
@@ -453,6 +479,10 @@ Energies Stepper::energies(const Motion& m) const {
     e.kinetic = 0.5 * (e.kinetic + total(kinetic_energies(s.parts, v)));
   }
   if (s.o.integrator == Integrator::langevin) e.sampled = m.sampled;
+  if (s.o.integrator == Integrator::leap_frog && s.o.thermostat == Thermostat::andersen) {
+    kinetic = kinetic_energies(s.parts, s.full_step_velocities(m));
+    e.sampled = total(kinetic);
+  }
   e.temperature_k = 2 * e.sampled / (s.freedom * gas_constant);
   for (std::size_t g = 0; g < kinetic.size(); ++g) e.group_temperature_k.push_back(s.parts.freedom[g] > 0 ? 2 * kinetic[g] / (s.parts.freedom[g] * gas_constant) : 0);
   e.conserved = e.potential + e.kinetic + m.exchanged;

@@ -20,7 +20,7 @@
 // Kinetic energies. A step of finite length shifts some of them by (omega dt)^2/4 of every vibration. Maxwell's distribution
 // belongs to the velocities that the bath acts upon; `Energies::sampled` is their energy and gives the temperature:
 //   velocity_verlet   full steps          leap_frog   half steps (the mean of two, `kinetic`, has the same mean and a narrower
-//   langevin          just after O                    distribution)
+//   langevin          just after O                    distribution); with andersen full steps, as its collisions draw them
 //
 // Pressure is that of scaling centres of rigid groups (what constraints hold together; else single atoms), so that no force of a
 // constraint enters, with kinetic energies of half steps, which is what places follow at any step length:
@@ -111,7 +111,7 @@ struct Energies {
   double sampled = 0;                 ///< kinetic energy with Maxwell's distribution (see above)
   double conserved = 0;               ///< what would stay the same with an infinitely small step
   double temperature_k = 0;           ///< of `sampled`
-  std::vector<double> group_temperature_k;  ///< of velocities as they are kept
+  std::vector<double> group_temperature_k;  ///< of velocities as they are kept, of full steps with andersen
   double pressure_bar = 0;                  ///< a third of the tensor's trace
   std::array<Vec3, 3> pressure_tensor_bar{};
   double volume_nm3 = 0;
