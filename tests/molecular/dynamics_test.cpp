@@ -530,6 +530,37 @@ TEST(Stepper, DrawnVelocitiesMeetConstraintsAndTemperature) {
   for (const double p : momentum) EXPECT_NEAR(p, 0, 1e-10);
 }
 
+/// The motion of the centre is all that one atom has, and half of what one rigid molecule has: where it is not held, it is drawn.
+TEST(Stepper, OneAtomIsDrawnAtItsTemperature) {
+  const Case one = springs(1, 0, 40);
+  for (const Integrator kind : {Integrator::leap_frog, Integrator::velocity_verlet, Integrator::langevin}) {
+    const Stepper s(one.system, springs_of(0), {.integrator = kind, .temperature_k = 120, .hold = Dynamics::Hold::none, .hold_centre_every = 0});
+    const Motion m = s.begin(one.frame);
+    EXPECT_NEAR(s.energies(m).temperature_k, 120, 1e-9);
+    EXPECT_NEAR(gas_constant * 120 * 1.5, 0.5 * 40 * (m.frame.v_nm_ps[0][0] * m.frame.v_nm_ps[0][0] + m.frame.v_nm_ps[0][1] * m.frame.v_nm_ps[0][1] + m.frame.v_nm_ps[0][2] * m.frame.v_nm_ps[0][2]), 1e-9);
+  }
+  EXPECT_THROW(Stepper(one.system, springs_of(0), {}), Error) << "nothing is left of one atom whose motion is held";
+  Case water = rigid_waters();
+  System& s = water.system;
+  for (auto* v : {&s.atoms.mass_amu, &s.atoms.charge_e}) v->resize(3);
+  for (auto* v : {&s.atoms.name, &s.atoms.type}) v->resize(3);
+  s.atoms.element.resize(3);
+  s.atoms.lj_type.resize(3);
+  s.atoms.residue.resize(3);
+  s.connectivity.resize(2);
+  s.exclusions.resize(3);
+  s.rigid_waters.atoms.resize(1);
+  s.rigid_waters.row.resize(1);
+  water.frame.x_nm.resize(3);
+  const Stepper rotor(s, springs_of(0), {.integrator = Integrator::velocity_verlet, .temperature_k = 250, .hold = Dynamics::Hold::none, .seed = 3});
+  EXPECT_EQ(rotor.degrees_of_freedom(), 6);
+  const Motion m = rotor.begin(water.frame);
+  double momentum = 0;
+  for (std::size_t i = 0; i < 3; ++i) momentum += s.atoms.mass_amu[i] * m.frame.v_nm_ps[i][0];
+  EXPECT_GT(std::abs(momentum), 0.1);
+  EXPECT_NEAR(rotor.energies(m).temperature_k, 250, 1e-9);
+}
+
 TEST(Stepper, RotationIsTakenOut) {
   Case c = argon(2);
   c.frame.box = {};

@@ -34,6 +34,8 @@ struct Parts {
   Vec3 total_mass{};                      ///< of what moves, along each direction
 
   std::size_t n() const { return mass.size(); }
+  /// One atom or one rigid group: the motion of its centre is all there is, or too large a part of it to be taken out where it is not held.
+  bool move_together() const { return loose.size() + rigid.size() < 2; }
 };
 
 /// Throws Error where options and system contradict each other.

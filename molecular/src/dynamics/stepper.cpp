@@ -438,7 +438,7 @@ Motion Stepper::begin(Frame frame) const {
   }
   if (m.frame.v_nm_ps.empty()) {
     m.frame.v_nm_ps = velocities_at(s.parts, s.constraints, m.frame.x_nm, m.frame.box, s.temperatures(m.frame.time_ps),
-                                    s.parts.any_frozen ? Hold::none : s.holds() ? s.o.hold : Hold::linear, s.o.seed);
+                                    s.parts.any_frozen ? Hold::none : s.holds() ? s.o.hold : s.parts.move_together() ? Hold::none : Hold::linear, s.o.seed);
   } else if (!s.o.as_they_are) {
     for (std::size_t i = 0; i < s.n(); ++i)
       for (std::size_t c = 0; c < 3; ++c)
