@@ -21,8 +21,9 @@ namespace {
 namespace fs = std::filesystem;
 
 /// The first two frames that count; throws where there are none.
-std::vector<mol::Snapshot> first_frames(const AnalysisOptions& o, const Input& in) {
-  Frames frames(o, in.system.n_atoms());
+std::vector<mol::Snapshot> first_frames(const AnalysisOptions& o, const data::Config& config, Input& in) {
+  Frames frames(o, config, in.system.n_atoms());
+  in.by_number = frames.by_number() && !o.frames.spacing;
   std::vector<mol::Snapshot> out(2);
   if (!frames.read(out[0]))
     throw data::InputError(data::Diagnostic{.number = 743, .place = {o.trajectory.front().string()}, .message = "no frame lies within the times of [frames]"}, data::ExitCode::config_invalid);
@@ -46,11 +47,13 @@ std::string frame_of(const mol::Snapshot& s) { return fmt::format("in the frame 
 
 CheckReport check(const AppContext& context) {
   const AnalysisOptions o = read_analysis_options(context.config);
-  const Input in = read_input(o, context.config);
-  const std::vector<mol::Snapshot> first = first_frames(o, in);
+  Input in = read_input(o, context.config);
+  const std::vector<mol::Snapshot> first = first_frames(o, context.config, in);
+  if (!o.frames.to) Frames(o, context.config, in.system.n_atoms()).check_beginnings();
   CheckReport report;
   report.findings = in.remarks;
-  report.lines.push_back(fmt::format("{} atoms, first frame at {:.6g} ps, frames every {:.6g} ps", in.system.n_atoms(), first[0].frame.time_ps, spacing(first)));
+  report.lines.push_back(in.by_number ? fmt::format("{} atoms, frames without times", in.system.n_atoms())
+                                      : fmt::format("{} atoms, first frame at {:.6g} ps, frames every {:.6g} ps", in.system.n_atoms(), first[0].frame.time_ps, spacing(first)));
   for (const auto& [name, atoms] : in.groups) report.lines.push_back(fmt::format("group {:<12} {:7} atoms", name, atoms.size()));
   for (std::size_t k = 0; k < o.tasks.size(); ++k) {
     placed(context.config, k, frame_of(first[0]), [&] { make_task(o.tasks[k], in, spacing(first))->add(first[0]); });
@@ -61,8 +64,8 @@ CheckReport check(const AppContext& context) {
 
 Estimate estimate(const AppContext& context) {
   const AnalysisOptions o = read_analysis_options(context.config);
-  const Input in = read_input(o, context.config);
-  const std::vector<mol::Snapshot> first = first_frames(o, in);
+  Input in = read_input(o, context.config);
+  const std::vector<mol::Snapshot> first = first_frames(o, context.config, in);
   std::uintmax_t bytes = 0;
   for (const fs::path& p : o.trajectory) bytes += fs::file_size(p);
   // A frame of the least formats takes about four bytes an atom.
@@ -86,14 +89,15 @@ Estimate estimate(const AppContext& context) {
 
 data::ExitCode run(RunContext& context) {
   const AnalysisOptions o = read_analysis_options(context.config);
-  const Input in = read_input(o, context.config);
+  Input in = read_input(o, context.config);
   context.manifest.inputs = in.files;
   for (const data::Diagnostic& d : in.remarks) context.log.info(data::to_string(d));
-  const double frame_ps = spacing(first_frames(o, in));
+  const double frame_ps = spacing(first_frames(o, context.config, in));
   std::vector<std::unique_ptr<Task>> tasks;
   for (std::size_t k = 0; k < o.tasks.size(); ++k) tasks.push_back(placed(context.config, k, "", [&] { return make_task(o.tasks[k], in, frame_ps); }));
 
-  Frames frames(o, in.system.n_atoms());
+  Frames frames(o, context.config, in.system.n_atoms());
+  if (!o.frames.to) frames.check_beginnings();
   data::Progress progress({.style = context.progress_style, .phase = "analysis", .unit = "frames", .heartbeat = context.folder.heartbeat_json()});
   std::uint64_t n = 0;
   for (mol::Snapshot s; frames.read(s);) {
@@ -106,12 +110,13 @@ data::ExitCode run(RunContext& context) {
   }
   progress.finish();
   for (const data::Diagnostic& d : frames.remarks()) context.log.warning(data::to_string(d));
+  if (frames.left_out() > 0) context.log.warning(fmt::format("{} frames are left out: their times came before", frames.left_out()));
 
   Findings found;
   for (std::size_t k = 0; k < tasks.size(); ++k) placed(context.config, k, "", [&] { tasks[k]->tell(found); });
   write_findings(context.folder.path(), found, o.title);
   if (o.output.pictures) draw(context.folder.path(), found, o.title);
-  context.log.info(fmt::format("{} frames", n));
+  context.log.info(fmt::format("{} frames{}", n, in.by_number ? ", which have no times" : ""));
   context.manifest.metrics = {{"frames", static_cast<double>(n)}};
   for (const Average& a : found.averages) {
     context.log.info(told(a));

@@ -152,18 +152,105 @@ Input read_input(const AnalysisOptions& o, const data::Config& config) {
   return in;
 }
 
-Frames::Frames(const AnalysisOptions& o, std::size_t n_atoms) : options_(o), n_atoms_(n_atoms) {}
+namespace {
+constexpr double one_ps = 1e-12;
+constexpr double time_slack_ps = 1e-6;  ///< times are kept in single precision by some formats
+}  // namespace
+
+Frames::Frames(const AnalysisOptions& o, const data::Config& config, std::size_t n_atoms) : options_(o), config_(config), n_atoms_(n_atoms) {
+  std::size_t with = 0, without = 0;
+  bool one_time = true;
+  for (std::size_t k = 0; k < o.trajectory.size(); ++k) {
+    beginnings_.push_back(beginning_of(o.trajectory[k]));
+    const Beginning& b = beginnings_.back();
+    if (b.even) without = k + 1;
+    else if (b.step_ps) with = k + 1;
+    one_time = one_time && !b.step_ps && b.first_ps == beginnings_[0].first_ps;
+  }
+  const auto name = [&](std::size_t k) { return o.trajectory[k - 1].filename().string(); };
+  if (with > 0 && without > 0) refuse("trajectory", fmt::format("the frames of {} have times, those of {} have none", name(with), name(without)), "analyse them apart");
+  by_number_ = without > 0 || (one_time && o.trajectory.size() > 1);
+  const FrameOptions& f = o.frames;
+  if (f.spacing && !by_number_ && f.times == Times::file) refuse("frames.spacing", "the frames have times of their own", "leave spacing out");
+  if (!by_number_ || f.spacing) return;
+  if (f.from || f.to) refuse(f.from ? "frames.from" : "frames.to", "the frames have no times", "give frames.spacing");
+  for (std::size_t k = 0; k < o.tasks.size(); ++k)
+    if (o.tasks[k].kind == Kind::msd || o.tasks[k].kind == Kind::vacf) refuse(fmt::format("analysis[{}]", k), "the frames have no times, which this analysis needs", "give frames.spacing, the time between frames");
+}
+
+void Frames::refuse(const std::string& key, const std::string& what, const std::string& hint) const {
+  throw data::InputError(config_.error(743, key, what, hint), data::ExitCode::config_invalid);
+}
+void Frames::anew(std::size_t file, double at_ps) const {
+  refuse("trajectory", fmt::format("{} begins anew, at {:.6g} ps, where {:.6g} ps came before", options_.trajectory[file].filename().string(), at_ps, *first_ps_),
+         "frames.times = \"append\" lets each file go on where the one before has ended; or leave out what it repeats");
+}
+
+Frames::Beginning Frames::beginning_of(const fs::path& file) const {
+  Beginning out;
+  const auto reader = mol::open_trajectory(file, {.n_atoms = n_atoms_, .accept_cut_end = options_.frames.accept_cut_end});
+  mol::Snapshot s;
+  if (!reader->read(s)) return out;
+  out.first_ps = s.frame.time_ps;
+  while (reader->read(s)) {
+    out.even = s.frame.time_ps == *out.first_ps;
+    if (out.even) continue;
+    out.step_ps = s.frame.time_ps - *out.first_ps;
+    break;
+  }
+  return out;
+}
+
+void Frames::check_beginnings() const {
+  if (by_number_ || options_.frames.times == Times::append || !beginnings_[0].first_ps) return;
+  bool several = false;  // a single structure before its trajectory is no beginning
+  for (std::size_t k = 0; k < beginnings_.size(); ++k) {
+    if (several && beginnings_[k].first_ps && *beginnings_[k].first_ps <= *beginnings_[0].first_ps + time_slack_ps)
+      refuse("trajectory", fmt::format("{} begins anew, at {:.6g} ps", options_.trajectory[k].filename().string(), *beginnings_[k].first_ps),
+             "frames.times = \"append\" lets each file go on where the one before has ended; or leave out what it repeats");
+    several = several || beginnings_[k].step_ps;
+  }
+}
+
+/// The time of a frame among all frames; none: it is left out.
+std::optional<double> Frames::time_of(double file_ps) {
+  if (by_number_) return static_cast<double>(number_++) * (options_.frames.spacing ? *options_.frames.spacing / one_ps : 1);
+  const bool first_of_file = !file_ps_;
+  double t = file_ps + shift_ps_;
+  if (last_ps_ && t <= *last_ps_ + time_slack_ps) {
+    const bool begins = first_of_file || (t <= *file_ps_ + time_slack_ps && *last_ps_ > *file_ps_ + time_slack_ps);
+    if (begins && options_.frames.times == Times::append) {
+      const std::optional<double> step = options_.frames.spacing ? *options_.frames.spacing / one_ps : beginnings_[file_].step_ps;
+      if (!step || !(*step > 0)) refuse("frames.times", fmt::format("{} does not say how long after the frames before it begins", options_.trajectory[file_].filename().string()), "give frames.spacing");
+      shift_ps_ = *last_ps_ + *step - file_ps;
+      t = file_ps + shift_ps_;
+      file_ps_ = t;
+    } else if (t <= *first_ps_ + time_slack_ps && *last_ps_ > *first_ps_ + time_slack_ps) {
+      anew(file_, file_ps);
+    } else {
+      ++left_out_;
+      return {};
+    }
+  }
+  if (!file_ps_) file_ps_ = t;
+  if (!first_ps_) first_ps_ = t;
+  last_ps_ = t;
+  return t;
+}
 
 bool Frames::read(mol::Snapshot& s) {
-  constexpr double ps = 1e-12, slack = 1e-6;
   const FrameOptions& f = options_.frames;
   for (; file_ < options_.trajectory.size(); ++file_, reader_.reset()) {
-    if (!reader_) reader_ = mol::open_trajectory(options_.trajectory[file_], {.n_atoms = n_atoms_, .accept_cut_end = f.accept_cut_end});
+    if (!reader_) {
+      reader_ = mol::open_trajectory(options_.trajectory[file_], {.n_atoms = n_atoms_, .accept_cut_end = f.accept_cut_end});
+      shift_ps_ = 0;
+      file_ps_.reset();
+    }
     while (reader_->read(s)) {
-      const double t = s.frame.time_ps;
-      if ((last_ps_ && t <= *last_ps_ + slack) || (f.from && t < *f.from / ps - slack)) continue;
-      if (f.to && t > *f.to / ps + slack) return false;
-      last_ps_ = t;
+      const std::optional<double> t = time_of(s.frame.time_ps);
+      if (!t || (f.from && *t < *f.from / one_ps - time_slack_ps)) continue;
+      if (f.to && *t > *f.to / one_ps + time_slack_ps) return false;
+      s.frame.time_ps = *t;
       if (seen_++ % f.every == 0) return true;
     }
     if (reader_->cut_end()) remarks_.push_back(*reader_->cut_end());

@@ -14,6 +14,10 @@ data::Options<FrameOptions> frame_table() {
   o.add("from", &O::from, {.doc = "The first time.", .unit = "ps"});
   o.add("to", &O::to, {.doc = "The last time.", .unit = "ps"});
   o.add("every", &O::every, {.doc = "One of so many frames between them.", .min = 1});
+  o.add("times", &O::times,
+        {.doc = "Of several files: as the files have them, where frames whose times came before are left out (files that overlap) and a file that begins anew is refused; or each file goes on where the one before has ended.",
+         .choices = {"file", "append"}});
+  o.add("spacing", &O::spacing, {.doc = "Time between frames that have no times of their own; without it they are counted.", .unit = "ps", .above = 0});
   o.add("accept_cut_end", &O::accept_cut_end, {.doc = "Take a trajectory whose last frame was never finished, with a warning, up to the frame before."});
   return o;
 }

@@ -12,9 +12,12 @@
 
 namespace tessera::apps::analysis {
 
+enum class Times { file, append };
 struct FrameOptions {
   std::optional<double> from, to;
   int every = 1;
+  Times times = Times::file;
+  std::optional<double> spacing;
   bool accept_cut_end = false;
 };
 struct GroupOptions {

@@ -23,17 +23,19 @@ std::vector<double> masses_of(const mol::System& s, const mol::Group& g) {
 /// Of what is the same at every frame but its value.
 class Series {
  public:
+  explicit Series(const Input& in) : by_number_(in.by_number) {}
   void add(double time_ps, double v) {
     curve_.x.push_back(time_ps);
     curve_.y.push_back(v);
     mean_.add(v);
   }
   void tell(Findings& out, const std::string& task, const std::string& name, const std::string& label, const std::string& unit) const {
-    out.charts.push_back({task, name, "time", "ps", label, unit, curve_});
+    out.charts.push_back({task, name, by_number_ ? "frame" : "time", by_number_ ? "" : "ps", label, unit, curve_});
     out.averages.push_back({task + "." + name, unit, mean_.result()});
   }
 
  private:
+  bool by_number_;
   mol::Curve curve_;
   data::Blocking mean_;
 };
@@ -126,12 +128,13 @@ class MassDensity final : public Task {
 
 class Rmsd final : public Task {
  public:
-  Rmsd(const TaskOptions& o, const Input& in) : name_(o.name), group_(in.groups.at(o.group)), map_(in.system) {
+  Rmsd(const TaskOptions& o, const Input& in) : name_(o.name), group_(in.groups.at(o.group)), map_(in.system), complex_(in.system, group_), rmsd_(in) {
     if (o.mass_weighted) weights_ = masses_of(in.system, group_);
   }
   void add(const mol::Snapshot& s) override {
     std::vector<mol::Vec3> x = s.frame.x_nm;
     map_.make_whole(x, s.frame.box);
+    complex_.gather(x, s.frame.box);
     if (!fluctuations_) fluctuations_ = std::make_unique<mol::Fluctuations>(x, group_, weights_);
     rmsd_.add(s.frame.time_ps, fluctuations_->add(x));
   }
@@ -147,6 +150,7 @@ class Rmsd final : public Task {
   std::string name_;
   mol::Group group_;
   mol::MoleculeMap map_;
+  mol::Complex complex_;
   std::vector<double> weights_;
   std::unique_ptr<mol::Fluctuations> fluctuations_;
   Series rmsd_;
@@ -154,12 +158,13 @@ class Rmsd final : public Task {
 
 class Gyration final : public Task {
  public:
-  Gyration(const TaskOptions& o, const Input& in) : name_(o.name), group_(in.groups.at(o.group)), map_(in.system) {
+  Gyration(const TaskOptions& o, const Input& in) : name_(o.name), group_(in.groups.at(o.group)), map_(in.system), complex_(in.system, group_), radius_(in) {
     if (o.mass_weighted) masses_ = masses_of(in.system, group_);
   }
   void add(const mol::Snapshot& s) override {
     std::vector<mol::Vec3> x = s.frame.x_nm;
     map_.make_whole(x, s.frame.box);
+    complex_.gather(x, s.frame.box);
     radius_.add(s.frame.time_ps, mol::radius_of_gyration(x, group_, masses_));
   }
   void tell(Findings& out) const override { radius_.tell(out, name_, "radius", "radius of gyration", "nm"); }
@@ -168,13 +173,14 @@ class Gyration final : public Task {
   std::string name_;
   mol::Group group_;
   mol::MoleculeMap map_;
+  mol::Complex complex_;
   std::vector<double> masses_;
   Series radius_;
 };
 
 class HydrogenBonds final : public Task {
  public:
-  HydrogenBonds(const TaskOptions& o, const Input& in) : name_(o.name), system_(in.system), distance_nm_(o.distance / nm), angle_deg_(o.angle * 180 / std::numbers::pi) {}
+  HydrogenBonds(const TaskOptions& o, const Input& in) : name_(o.name), system_(in.system), distance_nm_(o.distance / nm), angle_deg_(o.angle * 180 / std::numbers::pi), number_(in) {}
   void add(const mol::Snapshot& s) override {
     number_.add(s.frame.time_ps, static_cast<double>(mol::hydrogen_bonds(system_, s.frame, distance_nm_, angle_deg_).size()));
   }

@@ -18,6 +18,7 @@ struct Input {
   std::map<std::string, mol::Group> groups;
   std::vector<data::InputFile> files;
   std::vector<data::Diagnostic> remarks;
+  bool by_number = false;  ///< frames are counted: they have no times
 };
 /// The topology and its groups. Throws InputError; E0743 of a group without atoms.
 Input read_input(const AnalysisOptions& o, const data::Config& config);
@@ -48,18 +49,38 @@ class Task {
 /// `frame_ps`: time between frames.
 std::unique_ptr<Task> make_task(const TaskOptions& o, const Input& input, double frame_ps);
 
-/// Frames of several files as one, those that count. Times that come again (files that overlap) are left out.
+/// Frames of several files as one, those that count. Frames whose times came before (files that overlap) are left out. Where all frames of
+/// a file have one time, times mean nothing: all of them count, by number.
 class Frames {
  public:
-  Frames(const AnalysisOptions& o, std::size_t n_atoms);
+  /// Looks at the beginning of each file. Throws InputError E0743 where some files have times and others have none.
+  Frames(const AnalysisOptions& o, const data::Config& config, std::size_t n_atoms);
+  /// Throws InputError E0743 where times begin anew.
   bool read(mol::Snapshot& s);
+  /// Throws InputError E0743 where a file begins no later than the first one.
+  void check_beginnings() const;
+  bool by_number() const { return by_number_; }
+  std::int64_t left_out() const { return left_out_; }
   const std::vector<data::Diagnostic>& remarks() const { return remarks_; }
 
  private:
+  struct Beginning {
+    std::optional<double> first_ps, step_ps;  ///< step_ps: to the first frame of another time
+    bool even = false;                        ///< several frames, all of one time
+  };
+  Beginning beginning_of(const std::filesystem::path& file) const;
+  std::optional<double> time_of(double file_ps);
+  [[noreturn]] void refuse(const std::string& key, const std::string& what, const std::string& hint) const;
+  [[noreturn]] void anew(std::size_t file, double at_ps) const;
+
   const AnalysisOptions& options_;
+  const data::Config& config_;
   std::size_t n_atoms_, file_ = 0;
-  std::int64_t seen_ = 0;
-  std::optional<double> last_ps_;
+  std::vector<Beginning> beginnings_;
+  bool by_number_ = false;
+  std::int64_t seen_ = 0, number_ = 0, left_out_ = 0;
+  double shift_ps_ = 0;
+  std::optional<double> first_ps_, last_ps_, file_ps_;  ///< of all frames, of the last one, of the first of this file
   std::unique_ptr<mol::TrajectoryReader> reader_;
   std::vector<data::Diagnostic> remarks_;
 };

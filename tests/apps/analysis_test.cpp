@@ -170,6 +170,78 @@ expect = [{quantity = "density_all.density", value = 1369.837, tolerance = 0.01}
   EXPECT_TRUE(g[5].ends_with(",0,0")) << g[5];  // 0.225 nm: no two atoms are that near
 }
 
+/// Four models of a PDB file, at places that differ: frames without times count one by one.
+TEST_F(MolecularAnalysis, FramesWithoutTimesAllCount) {
+  const std::string pdb = read("argon.pdb");
+  std::string atoms, models;
+  for (const std::string& line : lines(pdb))
+    if (line.starts_with("ATOM") || line.starts_with("HETATM")) atoms += line + "\n";
+  const std::string head = pdb.substr(0, pdb.find('\n', pdb.find("CRYST1")) + 1);
+  for (int k = 1; k <= 4; ++k) models += "MODEL     " + std::to_string(k) + "\n" + atoms + "ENDMDL\n";
+  write("models.pdb", head + models + "END\n");
+  const auto text = [](const std::string& files, const std::string& frames, const std::string& task) {
+    return "app = \"molecular.analysis\"\ntopology = \"argon.pdb\"\ntrajectory = [" + files + "]\n" + task + "\n" + frames;
+  };
+  const std::string gyration = "analysis = [{type = \"gyration\"}]", msd = "analysis = [{type = \"msd\", fit_from = \"1 ps\", fit_to = \"2 ps\"}]";
+  write("case.toml", text("\"models.pdb\"", "", gyration));
+  const Outcome ran = tessera({"run", "case.toml", "--output", "RUN"});
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  EXPECT_TRUE(holds(ran.err, "4 frames, which have no times")) << ran.err;
+  const auto table = lines(read("RUN/tables/gyration_all_radius.csv"));
+  ASSERT_EQ(table.size(), 5u);
+  EXPECT_TRUE(table[0].starts_with("frame") && table[4].starts_with("3,")) << table[0] << table[4];
+  EXPECT_TRUE(holds(tessera({"check", "case.toml"}).out, "frames without times"));
+  // Two files, one after the other; what needs times wants the time between frames.
+  write("case.toml", text("\"models.pdb\", \"models.pdb\"", "", gyration));
+  EXPECT_TRUE(holds(tessera({"run", "case.toml", "--output", "TWO"}).err, "8 frames, which have no times"));
+  write("case.toml", text("\"models.pdb\"", "", msd));
+  Outcome o = tessera({"check", "case.toml"});
+  EXPECT_EQ(o.code, 5);
+  EXPECT_TRUE(holds(o.err, "case.toml:4:") && holds(o.err, "E0743") && holds(o.err, "give frames.spacing")) << o.err;
+  write("case.toml", text("\"models.pdb\"", "frames = {spacing = \"0.5 ps\"}", msd));
+  o = tessera({"run", "case.toml", "--output", "SPACED"});
+  EXPECT_EQ(o.code, 5) << "no window of 2 ps in 1.5 ps: " << o.err;
+  write("case.toml", text("\"models.pdb\"", "frames = {spacing = \"1 ps\", from = \"1 ps\"}", msd));
+  o = tessera({"run", "case.toml", "--output", "SPACED", "--force"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_TRUE(holds(o.err, "3 frames\n")) << o.err;
+  write("case.toml", text("\"argon.xtc\", \"models.pdb\"", "", gyration));
+  o = tessera({"check", "case.toml"});
+  EXPECT_EQ(o.code, 5);
+  EXPECT_TRUE(holds(o.err, "argon.xtc have times, those of models.pdb have none")) << o.err;
+}
+
+/// A second run that begins at 0 ps is no overlap.
+TEST_F(MolecularAnalysis, AFileThatBeginsAnewIsRefusedOrAppended) {
+  const std::string head = "app = \"molecular.analysis\"\ntopology = \"argon.pdb\"\ntrajectory = [\"argon.xtc\", \"argon.xtc\"]\n", task = "analysis = [{type = \"gyration\"}]\n";
+  write("case.toml", head + task);
+  for (const char* verb : {"check", "run"}) {
+    const Outcome o = tessera({verb, "case.toml"});
+    EXPECT_EQ(o.code, 5) << verb;
+    EXPECT_TRUE(holds(o.err, "case.toml:3:") && holds(o.err, "E0743") && holds(o.err, "argon.xtc begins anew, at 0 ps") && holds(o.err, "frames.times = \"append\"")) << o.err;
+  }
+  write("case.toml", head + task + "frames = {times = \"append\"}\n");
+  const Outcome ran = tessera({"run", "case.toml", "--output", "RUN"});
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const auto table = lines(read("RUN/tables/gyration_all_radius.csv"));
+  ASSERT_EQ(table.size(), 801u);
+  EXPECT_TRUE(table[800].starts_with("799,")) << table[800];
+  EXPECT_TRUE(table[401].starts_with("400,")) << table[401];
+}
+
+/// Files that overlap: what comes again is left out, and counted.
+TEST_F(MolecularAnalysis, FramesThatComeAgainAreCounted) {
+  const std::string dump = "app = \"molecular.dynamics\"\noutput.final = [\"pdb\"]\ndt = \"5 fs\"\ncoulombtype = \"none\"\nrvdw = \"0.8 nm\"\nnstxout = 1\noutput.trajectory = [\"trr\"]\n[lennard_jones]\n[build]\ncells = 3\nedge = \"0.58 nm\"\n";
+  write("one.toml", dump + "[[stage]]\nnsteps = 6\n");
+  write("two.toml", dump + "[[stage]]\nname = \"a\"\nnsteps = 4\nnstxout = 0\n[[stage]]\nname = \"b\"\nnsteps = 6\n");
+  ASSERT_EQ(tessera({"run", "one.toml", "--output", "one"}).code, 0);
+  ASSERT_EQ(tessera({"run", "two.toml", "--output", "two"}).code, 0);
+  write("argon108.toml", "app = \"molecular.analysis\"\ntopology = \"one/1_dynamics/final.pdb\"\ntrajectory = [\"one/1_dynamics/trajectory.trr\", \"two/2_b/trajectory.trr\"]\nanalysis = [{type = \"gyration\"}]\n");
+  const Outcome o = tessera({"run", "argon108.toml", "--output", "RUN"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_TRUE(holds(o.err, "3 frames are left out: their times came before") && holds(o.err, "11 frames")) << o.err;  // 0 to 6, then 4 to 10 steps
+}
+
 TEST_F(MolecularAnalysis, FaultsAreToldAtTheirPlace) {
   const std::string text = read("brownian.toml");
   const auto changed = [&](const std::string& from, const std::string& to) {

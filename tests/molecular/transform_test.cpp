@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tessera/molecular/analysis.h"
 #include "tessera/molecular/transform.h"
 
 #include "molecular_cases.h"
@@ -151,6 +152,77 @@ TEST(Transform, NoRotationIsBetter) {
     EXPECT_LT(fit.rmsd_nm, best);
     EXPECT_LT(best, 1.05 * fit.rmsd_nm);  // and 20,000 rotations, 7 degrees from each other, come near
   }
+}
+
+/// Three molecules that hold together, one of them an ion apart from the two others: whatever images a file has, they are one body.
+TEST(Complex, IsOneBodyWhateverImagesTheFileHas) {
+  Random random(11);
+  System s;
+  const std::vector<std::size_t> sizes = {5, 7, 1};
+  std::vector<Vec3> body;
+  for (std::size_t m = 0; m < sizes.size(); ++m)
+    for (std::size_t k = 0; k < sizes[m]; ++k) {
+      const auto i = static_cast<std::int32_t>(body.size());
+      s.residues.push_back({"X", std::to_string(m), "", ""});
+      testing::add_atom(s, "X", 6, 12, 0, 0);
+      if (k > 0) s.connectivity.push_back({i - 1, i});
+      body.push_back({0.15 * static_cast<double>(k), 0.4 * static_cast<double>(m == 2 ? 3 : m), 0.1 * static_cast<double>(k % 2)});
+    }
+  const Box box = box_of_angles({3.1, 3.3, 3.2}, {75, 80, 70});
+  Group group(body.size());
+  std::iota(group.begin(), group.end(), 0);
+  const MoleculeMap map(s);
+  std::uniform_int_distribution<int> image(-2, 2);
+  for (const bool wrapped_by_molecule : {false, true}) {
+    Complex complex(s, group);
+    std::vector<Vec3> first;
+    Vec3 at = {1.5, 1.5, 1.5};
+    std::array<Vec3, 3> turn = rotation(random);
+    for (int frame = 0; frame < 40; ++frame) {
+      at = plus(at, gauss(random, 0.5));  // the whole goes where it likes
+      if (frame % 10 == 0 && frame > 0) at = plus(at, from_fractions(box, {1, 0, -1}));
+      // A turn of a few degrees, as no molecule passes half of the box about its partner.
+      const double angle = 0.1, c = std::cos(angle), sn = std::sin(angle);
+      const std::array<Vec3, 3> step = {{{c, -sn, 0}, {sn, c, 0}, {0, 0, 1}}}, before = turn;
+      for (std::size_t a = 0; a < 3; ++a)
+        for (std::size_t b = 0; b < 3; ++b) turn[a][b] = step[a][0] * before[0][b] + step[a][1] * before[1][b] + step[a][2] * before[2][b];
+      std::vector<Vec3> x;
+      for (const Vec3& p : body) x.push_back(plus(turned(turn, p), at));
+      std::size_t i = 0;
+      for (const std::size_t size : sizes) {
+        const Vec3 shift = from_fractions(box, {1.0 * image(random), 1.0 * image(random), 1.0 * image(random)});
+        for (std::size_t k = 0; k < size; ++k, ++i) x[i] = plus(x[i], shift);
+      }
+      if (wrapped_by_molecule) map.wrap(x, box);
+      map.make_whole(x, box);
+      complex.gather(x, box);
+      if (first.empty()) first = x;
+      EXPECT_LT(superpose(x, first, group).rmsd_nm, 1e-9) << frame;
+      for (std::size_t a = 0; a < x.size(); ++a) EXPECT_NEAR(norm(minus(x[a], x[0])), norm(minus(body[a], body[0])), 1e-9) << frame << " " << a;
+    }
+  }
+}
+
+/// What is one molecule, or lies without a box, stays as it is to the last bit.
+TEST(Complex, MovesNothingThatNeedsNoMove) {
+  System s;
+  std::vector<Vec3> x;
+  for (std::int32_t i = 0; i < 4; ++i) {
+    s.residues.push_back({"X", "1", "", ""});
+    testing::add_atom(s, "X", 6, 12, 0, 0);
+    x.push_back({0.13 * i, 0.3, 0.4});
+  }
+  s.connectivity = {{0, 1}, {2, 3}};
+  const std::vector<std::int32_t> one = {0, 1}, both = {0, 1, 2, 3};
+  for (const auto& group : {one, both})
+    for (const Box& box : {Box{}, rectangular_box({2, 2, 2})}) {
+      Complex complex(s, group);
+      for (int k = 0; k < 3; ++k) {
+        std::vector<Vec3> y = x;
+        complex.gather(y, box);
+        EXPECT_EQ(y, x);
+      }
+    }
 }
 
 }  // namespace

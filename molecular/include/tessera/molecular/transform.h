@@ -29,6 +29,29 @@ class MoleculeMap {
   std::vector<std::vector<std::int32_t>> atoms_;
 };
 
+/// The molecules of a group as one body: in the first frame at the images that lie nearest to each other, joined pair by pair from the
+/// nearest atoms on; then each at the image where it lies, seen from the one it is joined to, nearest to where it lay in the frame before.
+/// Between frames no molecule moves as far from its partner as half of the smallest width of the box.
+class Complex {
+ public:
+  Complex(const System& system, std::span<const std::int32_t> group);
+  /// Moves whole molecules (`MoleculeMap::make_whole` comes before) of which an atom is in the group.
+  void gather(std::vector<Vec3>& x, const Box& box);
+
+ private:
+  struct Link {
+    std::size_t molecule, to;
+    Vec3 apart{};  ///< from the centre of `to` to that of `molecule`, of their atoms in the group
+  };
+  void join(std::vector<Vec3>& x, const Box& box);
+  void move(std::vector<Vec3>& x, std::size_t molecule, const Vec3& shift) const;
+  Vec3 apart(const std::vector<Vec3>& x, const Link& link) const;
+
+  std::vector<std::vector<std::int32_t>> atoms_, members_;  ///< of each molecule: all, and those in the group
+  std::vector<std::size_t> molecule_of_;                    ///< of each atom of the system; none for those of other molecules
+  std::vector<Link> links_;                                 ///< each molecule after the one it is joined to
+};
+
 /// Takes the jumps at the faces out of paths: x'(t) = x'(t-1) + nearest image of x(t) - x(t-1), with the box of t, which keeps
 /// diffusion right in boxes that breathe (von Buelow, Bullerjahn & Hummer, J. Chem. Phys. 153 (2020) 021101). Between frames no
 /// atom moves as far as half of the smallest width.
