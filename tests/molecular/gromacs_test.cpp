@@ -3,6 +3,7 @@
 
 #include "tessera/autodiff/error.h"
 #include "tessera/molecular/amber.h"
+#include "tessera/molecular/constraints.h"
 #include "input_error.h"
 #include "temp_folder.h"
 #include "test_data.h"
@@ -75,6 +76,20 @@ TEST(Top, ConstraintsReplaceBonds) {
   const System h_angles = parse_top(text, {.constraints = Rigid::h_angles});
   ASSERT_EQ(h_angles.constraints.size(), 3U) << "all bonds, and the angle H-O-X";
   EXPECT_TRUE(h_angles.angles.atoms.empty());
+}
+
+/// Function 6 of [ bonds ] is a harmonic restraint without a chemical bond: two diatomic molecules in one, joined by it, have two rigid bonds.
+TEST(Top, HarmonicRestraintsNeverBecomeRigid) {
+  const System s = parse_top(std::string(water_types) +
+                             "[ moleculetype ]\nPAIR 2\n[ atoms ]\n1 O 1 A O1 1 0\n2 H 1 A H1 1 0\n3 O 1 A O2 1 0\n4 H 1 A H2 1 0\n[ bonds ]\n1 2 1 0.1 345000\n3 4 1 0.1 345000\n1 3 6 0.4 1000\n2 4 6 0.35 500\n"
+                             "[ system ]\nPair\n[ molecules ]\nPAIR 1\n");
+  ASSERT_EQ(s.bonds.size(), 4U);
+  for (const Rigid which : {Rigid::h_bonds, Rigid::all_bonds, Rigid::h_angles}) {
+    const System rigid = constrained(s, which);
+    EXPECT_EQ(rigid.constraints.size(), 2U) << static_cast<int>(which);
+    ASSERT_EQ(rigid.bonds.size(), 2U) << static_cast<int>(which);
+    EXPECT_EQ(rigid.bonds.atoms[0], (std::array<std::int32_t, 2>{0, 2}));
+  }
 }
 
 TEST(Top, PreprocessorFollowsIncludesAndMacros) {

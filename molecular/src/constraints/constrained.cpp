@@ -31,7 +31,7 @@ void keep_if(Terms<N, P>& t, auto&& keep) {
 
 System constrained(System s, Rigid which, bool rigid_water) {
   std::map<AtomPair, double> length;  // of all bonds with a length
-  for (std::size_t k = 0; k < s.bonds.size(); ++k) length[sorted(s.bonds.atoms[k][0], s.bonds.atoms[k][1])] = s.bonds.rows[static_cast<std::size_t>(s.bonds.row[k])][0];
+  for (std::size_t k = 0; k < s.bonds.size(); ++k) length.try_emplace(sorted(s.bonds.atoms[k][0], s.bonds.atoms[k][1]), s.bonds.rows[static_cast<std::size_t>(s.bonds.row[k])][0]);
   std::map<std::array<std::int32_t, 3>, double> angle;  // at the middle atom
   for (std::size_t k = 0; k < s.angles.size(); ++k) {
     const auto& [a, b, c] = s.angles.atoms[k];
@@ -95,9 +95,12 @@ System constrained(System s, Rigid which, bool rigid_water) {
     s.constraints.atoms.push_back(e);
     s.constraints.row.push_back(at->second);
   };
+  // Harmonic terms between atoms without a chemical bond are restraints, and stay (function 6 of GROMACS's [ bonds ]).
+  std::set<AtomPair> chemical;
+  for (const auto& [a, b] : s.connectivity) chemical.insert(sorted(a, b));
   if (which != Rigid::none)
     for (const auto& [ends, d] : length)
-      if (which != Rigid::h_bonds || is_h(ends[0]) || is_h(ends[1])) constrain(ends, d);
+      if (chemical.contains(ends) && (which != Rigid::h_bonds || is_h(ends[0]) || is_h(ends[1]))) constrain(ends, d);
   if (which == Rigid::h_angles)
     for (const auto& [atoms, theta] : angle) {
       const auto& [a, b, c] = atoms;
