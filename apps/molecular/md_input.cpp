@@ -241,7 +241,7 @@ void read_files(const data::Config& config, Case& c) {
   c.system = std::move(t.system);
   c.findings = std::move(t.remarks);
   c.inputs.push_back(data::describe_input(*o.structure));
-  c.start = mol::read_amber_restart(*o.structure, c.system.n_atoms());
+  c.start = mol::read_amber_restart(*o.structure, c.system.n_atoms(), t.box.has_value());
   if (!mol::is_periodic(c.start.box) && t.box) c.start.box = *t.box;
   if (o.solvate) solvate(*o.solvate, c);
 }

@@ -170,6 +170,34 @@ TEST(AmberText, FaultsHavePlaces) {
   check("  0.00000000E+00\n%FLAG ATOM_TYPE", " -1.00000000E+00\n%FLAG ATOM_TYPE", 702, "-1.0", "negative mass");
 }
 
+/// One block behind the places of one or two atoms: what the topology says of a box decides, where the number of its numbers does not.
+TEST(AmberRestart, OfOneOrTwoAtomsKnowsItsBox) {
+  for (const std::size_t n : {std::size_t{1}, std::size_t{2}})
+    for (const bool velocities : {false, true})
+      for (const bool box : {false, true}) {
+        Frame f;
+        for (std::size_t i = 0; i < n; ++i) {
+          f.x_nm.push_back({0.1, 0.2, 0.3 + 0.1 * static_cast<double>(i)});
+          if (velocities) f.v_nm_ps.push_back({0.5, -0.25, 0.125});
+        }
+        if (box) f.box = rectangular_box({3, 4, 5});
+        const Frame came = read_amber_restart(data::make_text_file("a.rst7", amber_restart(f)), n, box);
+        EXPECT_EQ(came.v_nm_ps.size(), velocities ? n : 0) << n << velocities << box;
+        EXPECT_EQ(is_periodic(came.box), box) << n << velocities << box;
+        if (box) {
+          EXPECT_NEAR(lengths_nm(came.box)[2], 5, 1e-7);
+        }
+        if (velocities) {
+          EXPECT_NEAR(came.v_nm_ps[0][0], 0.5, 1e-6);
+        }
+      }
+  // Six numbers are more than the velocities of one atom, whatever the topology says.
+  Frame one;
+  one.x_nm = {{0.1, 0.2, 0.3}};
+  one.box = rectangular_box({3, 4, 5});
+  EXPECT_TRUE(is_periodic(read_amber_restart(data::make_text_file("a.rst7", amber_restart(one))).box));
+}
+
 TEST(AmberText, RestartsOfOtherSystemsAreRefused) {
   const auto number = [](const std::string& text) {
     try {

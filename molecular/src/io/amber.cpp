@@ -352,7 +352,7 @@ class AmberReader {
 
 AmberTopology read_amber_topology(const data::TextFile& text) { return AmberReader(text).read(); }
 
-Frame read_amber_restart(const data::TextFile& text, std::optional<std::size_t> expected) {
+Frame read_amber_restart(const data::TextFile& text, std::optional<std::size_t> expected, bool periodic) {
   data::Findings findings(text);
   const auto stop = [&](int number, std::size_t line, const std::string& what) {
     findings.error(number, text.line_starts[std::min(line, text.n_lines()) - 1], what);
@@ -406,10 +406,12 @@ Frame read_amber_restart(const data::TextFile& text, std::optional<std::size_t> 
   f.x_nm = vectors("positions", angstrom);
   for (std::size_t i = 0; i < n_atoms; ++i) expect(within_reach(f.x_nm[i]), 3, i, out_of_reach);
   const std::size_t behind = line;
-  if (last + 1 - line >= block) f.v_nm_ps = vectors("velocities", velocity_unit);
+  const auto words_of = [&](std::size_t at) { return data::split_tokens(text.text, text.line_starts[at - 1], text.line_starts[at - 1] + text.line(at).size()).size(); };
+  const bool box_alone = block == 1 && last == line && (periodic || words_of(line) > 3 * n_atoms);
+  if (last + 1 - line >= block && !box_alone) f.v_nm_ps = vectors("velocities", velocity_unit);
   for (std::size_t i = 0; i < f.v_nm_ps.size(); ++i) expect(std::ranges::all_of(f.v_nm_ps[i], [](double v) { return std::isfinite(v); }), behind, i, "has a velocity beyond the range of double precision");
   if (line <= last) {
-    const std::size_t at = line, many = data::split_tokens(text.text, text.line_starts[line - 1], text.line_starts[line - 1] + text.line(line).size()).size();
+    const std::size_t at = line, many = words_of(line);
     const std::vector<double> v = numbers(many >= 6 ? 6 : 3, "box");
     try {
       f.box = box_of_angles({v[0] * angstrom, v[1] * angstrom, v[2] * angstrom}, many >= 6 ? Vec3{v[3], v[4], v[5]} : Vec3{90, 90, 90});

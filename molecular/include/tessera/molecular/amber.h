@@ -29,13 +29,14 @@ struct AmberTopology {
 AmberTopology read_amber_topology(const data::TextFile& text);
 
 /// Positions, velocities and box of a restart of `n_atoms` atoms (of as many as it says where none are expected). Throws InputError:
-/// E0704 other number of atoms, E0303 and E0309 numbers, E0701 the file is too short or too long.
-Frame read_amber_restart(const data::TextFile& text, std::optional<std::size_t> n_atoms = {});
+/// E0704 other number of atoms, E0303 and E0309 numbers, E0701 the file is too short or too long. One block behind the places of one or two
+/// atoms is as long as velocities and as a box: it is the box where the topology is `periodic` (IFBOX), else velocities.
+Frame read_amber_restart(const data::TextFile& text, std::optional<std::size_t> n_atoms = {}, bool periodic = false);
 
 /// A NetCDF restart. Throws InputError: E0704 other number of atoms, E0740..E0742 a damaged file, other conventions.
 Frame read_amber_netcdf_restart(const data::BinaryInput& in, std::optional<std::size_t> n_atoms = {});
 /// A restart of either kind, which its first bytes tell.
-Frame read_amber_restart(const std::filesystem::path& path, std::optional<std::size_t> n_atoms = {});
+Frame read_amber_restart(const std::filesystem::path& path, std::optional<std::size_t> n_atoms = {}, bool periodic = false);
 
 /// A restart of seven decimals; cells that do not lie along x and the xy plane are known by their lengths and angles alone.
 /// Throws Error of places that do not fit into their columns (1000 nm).
