@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 namespace tessera::apps::md {
 namespace {
@@ -37,6 +38,29 @@ std::string tail_text(const mol::Nonbonded& o) {
 std::string frozen_text(const std::vector<std::array<bool, 3>>& frozen) {
   const auto n = std::ranges::count_if(frozen, [](const auto& f) { return f[0] || f[1] || f[2]; });
   return n > 0 ? fmt::format(", {} frozen", n) : "";
+}
+
+/// Bytes of a frame of some atoms. xtc: as many bits a coordinate as the box has steps of its precision, at most.
+double frame_bytes(const std::string& format, const Case& c, double atoms, std::size_t columns) {
+  const OutputOptions& o = c.options.output;
+  const double vectors = 1 + o.velocities + o.forces;
+  if (format == "xtc") {
+    const auto l = mol::is_periodic(c.start.box) ? mol::lengths_nm(c.start.box) : mol::Vec3{10, 10, 10};
+    return 92 + atoms * 3 / 8.0 * std::log2(std::max({l[0], l[1], l[2]}) * in_unit(o.xtc_precision, "1/nm") + 2);
+  }
+  if (format == "dcd") return 80 + 12 * atoms;
+  if (format == "nc") return 80 + 12 * vectors * atoms;
+  const double doubles = 24 * vectors * atoms;
+  return format == "trr" ? 160 + doubles : format == "h5md" ? 200 + doubles + 8.0 * static_cast<double>(columns) : 3000 + doubles + 20 * atoms;  // pvd: lists of points and vertices
+}
+/// Of the trajectories of a stage.
+std::uint64_t trajectory_bytes(const Case& c, const Stage& stage, std::size_t columns) {
+  const auto every = static_cast<std::uint64_t>(stage.settings.nstxout);
+  if (every == 0) return 0;
+  const double frames = 1 + static_cast<double>(static_cast<std::uint64_t>(stage.n_steps) / every), atoms = static_cast<double>(c.written.empty() ? c.system.n_atoms() : c.written.size());
+  double sum = 0;
+  for (const std::string& format : c.options.output.trajectory) sum += frames * frame_bytes(format, c, atoms, columns);
+  return static_cast<std::uint64_t>(sum);
 }
 
 CheckReport check(const AppContext& context) {
@@ -93,6 +117,7 @@ Estimate estimate(const AppContext& context) {
     if (!stage.minimizes()) e.notes.push_back(fmt::format("{}: {:.4g} ns/day", stage.name, static_cast<double>(taken) * stage.dynamics.dt_ps * 86.4 / seconds));
     else e.notes.push_back(fmt::format("{}: at most {} steps; it ends where it has converged", stage.name, stage.n_steps));
     const std::uint64_t every = static_cast<std::uint64_t>(stage.settings.nstenergy);
+    e.disk_bytes += trajectory_bytes(c, stage, running->columns().size());
     if (every > 0) e.disk_bytes += static_cast<std::uint64_t>(stage.n_steps) / every * 16 * running->columns().size();
   }
   return e;

@@ -2,6 +2,7 @@
 // From the configuration to systems and stages.
 #include "molecular/md_case.h"
 
+#include "molecular/md_complaints.h"
 #include "molecular/md_explain.h"
 #include "molecular/md_groups.h"
 #include "molecular/md_input.h"
@@ -36,7 +37,7 @@ mol::Nonbonded nonbonded_of(const Settings& s, bool periodic, mol::Nonbonded::Ta
   o.tail_pairs = s.dispersion_pairs == DispersionPairs::input ? of_input : pairs[static_cast<int>(s.dispersion_pairs)];
   o.cutoff_coulomb_nm = in_unit(s.rcoulomb, "nm");
   o.cutoff_lj_nm = in_unit(s.rvdw, "nm");
-  o.lj_switch_nm = in_unit(s.rvdw_switch, "nm");
+  o.lj_switch_nm = in_unit(s.rvdw_switch.value_or(0), "nm");
   if (!periodic && std::isinf(o.cutoff_coulomb_nm)) {
     o.cutoff_coulomb_nm = everywhere_nm;
     o.coulomb_modifier = N::Modifier::none;
@@ -120,10 +121,16 @@ struct Maker {
   Case c;
   std::vector<data::Diagnostic> errors;
 
-  /// What is wrong at the top of a file is so for every stage, and told once.
-  void error(int number, const std::string& key, std::string message, std::string hint = {}) {
+  /// What is wrong at the top of a file, or by default, is so for every stage, and told once.
+  void tell(std::vector<data::Diagnostic>& list, const std::string& key, data::Diagnostic d) {
+    const bool by_default = key.starts_with("stage[") && key.find('.') == std::string::npos;
+    if (std::ranges::none_of(list, [&](const data::Diagnostic& e) { return e.number == d.number && e.message == d.message && (by_default || e.place.line == d.place.line); })) list.push_back(std::move(d));
+  }
+  void error(int number, const std::string& key, std::string message, std::string hint = {}) { tell(errors, key, config.error(number, key, std::move(message), std::move(hint))); }
+  void warn(int number, const std::string& key, std::string message, std::string hint = {}) {
     data::Diagnostic d = config.error(number, key, std::move(message), std::move(hint));
-    if (std::ranges::none_of(errors, [&](const data::Diagnostic& e) { return e.number == d.number && e.message == d.message && e.place.line == d.place.line; })) errors.push_back(std::move(d));
+    d.severity = data::Severity::warning;
+    tell(c.findings, key, std::move(d));
   }
   void stop_at_errors() {
     if (!errors.empty()) throw data::InputError(data::ExitCode::config_invalid, std::move(errors));
@@ -141,10 +148,17 @@ struct Maker {
     else error(751, "coulomb_constant", "'" + word.substr(0, 40) + "' is neither a name nor a positive number", "file, amber, charmm, codata_2018, or kJ/mol nm/e^2");
   }
 
-  /// Key of a stage's setting: where it is given.
+  bool at_top(const std::string& key) const { return data::find(config.table(), key) != nullptr; }
+  bool in_stage(std::size_t k, const std::string& key) const {
+    const data::Member* stages = data::find(config.table(), "stage");
+    const auto* list = stages ? stages->value.get<data::Array>() : nullptr;
+    const auto* table = list && k < list->size() ? (*list)[k].get<data::Table>() : nullptr;
+    return table && data::find(*table, key);
+  }
+  /// Key of a stage's setting: where it is given; where it is not, the stage, or the case.
   std::string key_of(std::size_t k, const std::string& key) const {
-    const std::string own = fmt::format("stage[{}].{}", k, key);
-    return c.options.stages.empty() || config.origin(own).line == config.origin(fmt::format("stage[{}]", k)).line ? key : own;
+    const std::string stage = fmt::format("stage[{}]", k);
+    return in_stage(k, key) ? stage + "." + key : at_top(key) ? key : c.options.stages.empty() ? "app" : stage;
   }
 
   void add_stage(std::size_t k, const StageOptions& options) {
@@ -174,17 +188,9 @@ struct Maker {
     s.exact = !down && s.n_steps == 0 && c.options.precision == Precision::f64;
     s.force_options.precision = c.options.precision == Precision::f64 || down ? mol::Precision::f64 : mol::Precision::mixed;
     s.nonbonded = nonbonded_of(s.settings, mol::is_periodic(c.start.box), c.tail_pairs);
-    try {
-      mol::check(s.nonbonded, c.start.box);
-    } catch (const Error& e) {
-      const bool switched = std::string_view(e.what()).find("switch") != std::string_view::npos;
-      std::vector<std::string> keys = {"rvdw", "rcoulomb", "coulombtype"};
-      if (s.settings.rcoulomb > s.settings.rvdw) std::swap(keys[0], keys[1]);
-      if (switched) keys.insert(keys.begin(), "rvdw_switch");
-      if (std::string_view(e.what()).starts_with("[pme]")) keys = {"fourierspacing", "coulombtype"};
-      const auto given = std::ranges::find_if(keys, [&](const std::string& key) { return config.origin(key_of(k, key)).line > 0; });
-      error(752, key_of(k, given == keys.end() ? keys.front() : *given), e.what());
-    }
+    const std::size_t sound = errors.size();
+    complain(k, s, integrator);
+    if (errors.size() == sound) check_cut_offs(k, s);
     const bool chosen = check_choices(k, s.settings);
     if (s.type == StageType::rerun) {
       c.inputs.push_back(data::describe_input(s.frames));
@@ -201,7 +207,7 @@ struct Maker {
     } else if (chosen) {
       // No two stages share random numbers, nor do those of runs with neighbouring seeds.
       s.dynamics = dynamics_of(s.settings, integrator, c.options.seed + (static_cast<std::uint64_t>(k) << 32));
-      check_baths(k, s, integrator);
+      check_baths(k, s, integrator, sound);
       if (s.n_steps == 0) {  // no step follows: kinetic energy and pressure are those of the velocities as they are
         s.dynamics.integrator = mol::Dynamics::Integrator::velocity_verlet;
         s.dynamics.slow_every = 1;
@@ -211,6 +217,28 @@ struct Maker {
       }
     }
     c.stages.push_back(std::move(s));
+  }
+
+  void complain(std::size_t k, const Stage& s, IntegratorChoice integrator) {
+    const auto given = [&](const char* key) { return at_top(key) || in_stage(k, key); };
+    for (const Complaint& x : complaints_of({.settings = s.settings, .type = s.type, .integrator = integrator, .n_steps = s.n_steps, .periodic = mol::is_periodic(c.start.box), .net_charge_e = mol::net_charge_e(c.system), .given = given}))
+      if (x.doubt) warn(x.number, key_of(k, x.key), x.message, x.hint);
+      else error(x.number, key_of(k, x.key), x.message, x.hint);
+  }
+  /// A message of the library without its name.
+  static std::string words_of(const Error& e) {
+    const std::string_view text = e.what();
+    const std::size_t end = text.starts_with('[') ? text.find("] ") : std::string_view::npos;
+    return std::string(end == std::string_view::npos ? text : text.substr(end + 2));
+  }
+  void check_cut_offs(std::size_t k, const Stage& s) {
+    try {
+      mol::check(s.nonbonded, c.start.box);
+    } catch (const Error& e) {
+      const bool grid = std::string_view(e.what()).starts_with("[pme]"), charged = s.settings.coulombtype != CoulombChoice::none;
+      const char* key = grid ? (s.settings.fourier_grid != std::array<std::int64_t, 3>{} ? "fourier_grid" : "fourierspacing") : charged && s.settings.rcoulomb > s.settings.rvdw ? "rcoulomb" : "rvdw";
+      error(752, key_of(k, key), words_of(e));
+    }
   }
 
   /// Whether all choices of atoms can be made, tried at the start of the case.
@@ -235,14 +263,13 @@ struct Maker {
     try {
       mol::Minimizer(system_of(c, s, c.start), mol::ForceFunction([](const auto&, const auto&, auto&) {}), minimization_at(c, s, c.start), mol::HessianProduct([](const auto&, const auto&, const auto&, auto&) {}));
     } catch (const Error& e) {
-      error(751, key_of(k, frozen_key(s.settings)), e.what());
+      error(751, key_of(k, frozen_key(s.settings)), words_of(e));
     }
   }
   static const char* frozen_key(const Settings& o) { return o.freeze ? "freeze" : o.freeze_x ? "freeze_x" : o.freeze_y ? "freeze_y" : o.freeze_z ? "freeze_z" : "integrator"; }
 
-  void check_baths(std::size_t k, const Stage& s, IntegratorChoice integrator) {
+  void check_baths(std::size_t k, const Stage& s, IntegratorChoice integrator, std::size_t before) {
     const Settings& o = s.settings;
-    const std::size_t before = errors.size();
     const bool bath = s.dynamics.thermostat != mol::Dynamics::Thermostat::none || integrator == IntegratorChoice::sd;
     const bool ramp = o.heat_from || o.annealing_time || o.annealing_temp;
     if (ramp && !bath) error(751, key_of(k, o.heat_from ? "heat_from" : "annealing_time"), "there is no thermostat to heat with", "give tcoupl, or integrator = \"sd\"");
@@ -259,7 +286,8 @@ struct Maker {
     try {
       mol::Stepper(system_of(c, s, c.start), none, dynamics_at(c, s, c.start), none);
     } catch (const Error& e) {
-      error(751, key_of(k, std::string_view(e.what()).find("frozen") == std::string_view::npos ? "integrator" : frozen_key(o)), e.what());
+      const std::string words = words_of(e);
+      error(751, key_of(k, words.find("frozen") != std::string::npos ? frozen_key(o) : words.find("temperature group") != std::string::npos ? "tc_grps" : words.find("degrees of freedom") != std::string::npos ? "comm_mode" : "integrator"), words);
     }
   }
 
@@ -312,6 +340,18 @@ struct Maker {
     }
   }
 
+  /// Keys of a GROMACS topology beside another one.
+  void doubt_keys() {
+    std::string ending = c.options.topology ? c.options.topology->extension().string() : std::string();
+    if (ending == ".gz") ending = c.options.topology->stem().extension();
+    if (ending == ".top") return;
+    const auto without = [&](const std::string& key) { warn(757, key, key.substr(key.rfind('.') + 1) + " has no effect without a GROMACS topology (.top)", "leave it out"); };
+    if (!c.options.include_folders.empty()) without("include_folders");
+    if (!c.options.common.define.empty()) without("define");
+    for (std::size_t k = 0; k < c.options.stages.size(); ++k)
+      if (c.options.stages[k].define && !c.options.stages[k].define->empty()) without(fmt::format("stage[{}].define", k));
+  }
+
   /// Two steps of the fastest bond or less are no dynamics; GROMACS warns below ten.
   void doubt_steps() {
     for (std::size_t k = 0; k < c.stages.size(); ++k) {
@@ -332,12 +372,10 @@ struct Maker {
       }
       if (s.dynamics.dt_ps * 10 > shortest) {
         const auto [i, j] = system.bonds.atoms[at];
-        data::Diagnostic d = config.error(753, key_of(k, "dt"),
+        warn(753, key_of(k, "dt"),
                                           fmt::format("stage '{}': the bond of atoms {} and {} swings in {:.2f} fs, less than ten steps of {:g} fs", s.name, name_of_atom(system, i), name_of_atom(system, j), 1e3 * shortest, 1e3 * s.dynamics.dt_ps) +
                                               (s.dynamics.dt_ps * std::acos(-1.0) > shortest ? ": above 1/pi of its period no step is stable, and the run will break down" : ""),
                                           "a shorter dt, or constraints = \"h-bonds\"");
-        d.severity = data::Severity::warning;
-        c.findings.push_back(std::move(d));
       }
     }
   }
@@ -399,11 +437,13 @@ Case make_case(const data::Config& config) {
   Maker m{config, {}, {}};
   m.c.options = md_options().read(config);
   read_input(config, m.c);
+  if (m.c.options.start_time) m.c.start.time_ps = in_unit(*m.c.options.start_time, "ps");
   m.check_unit();
   m.coulomb_constant();
   for (auto& [names, system] : m.c.variants) system.coulomb_constant = m.c.system.coulomb_constant;
   m.make_stages();
   m.choose_written();
+  m.doubt_keys();
   m.stop_at_errors();
   m.doubt_steps();
   return std::move(m.c);

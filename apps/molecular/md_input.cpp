@@ -193,6 +193,8 @@ void read_files(const data::Config& config, Case& c) {
   if (o.add_hydrogens && o.forcefield.empty()) refuse("add_hydrogens", "hydrogens are added by the templates of a force field", "give forcefield and structure");
   if (o.solvate && !o.topology && o.forcefield.empty()) refuse("solvate", "water is put around the molecules of a topology or a force field", "give topology and structure");
 
+  if (o.solvate && o.box == BoxChoice::none) refuse("box", "[solvate] fills a box, and box = \"none\" takes it away", "leave box out");
+
   if (water_box) {
     if (!o.build->molecules && !o.build->box) refuse("build.molecules", "neither molecules nor box is given", "one of both, or both");
     mol::BuiltSystem built = water(*o.build, o.seed);
@@ -251,6 +253,7 @@ void read_files(const data::Config& config, Case& c) {
 void read_input(const data::Config& config, Case& c) {
   try {
     read_files(config, c);
+    if (c.options.box == BoxChoice::none) c.start.box = {};
   } catch (const data::InputError&) {
     throw;
   } catch (const Error& e) {  // what a part of the library refuses without a place in the file: the input is at fault, not the program

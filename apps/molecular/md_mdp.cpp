@@ -69,6 +69,8 @@ class Mdp {
     line("topology", in_quotes(topology));
     line("structure", in_quotes(structure));
     preprocessor();
+    start_ps_ = number("tinit", 0) + static_cast<double>(whole("init-step", 0)) * number("dt", 0.001);
+    if (start_ps_ != 0) line("start_time", fmt::format("\"{} ps\"", start_ps_));
     heading("The interactions.");
     coulomb();
     lennard_jones();
@@ -229,6 +231,12 @@ class Mdp {
     if (!folders.empty()) line("include_folders", "[" + folders + "]");
   }
 
+  /// 0 is GROMACS's word for no cut-off at all.
+  std::string cut_off(std::string_view key) {
+    const double nm = number(key, 1);
+    return nm == 0 ? "\"inf\"" : fmt::format("\"{} nm\"", nm);
+  }
+
   void coulomb() {
     if (const Entry* e = find("cutoff-scheme"); e && plain(e->value) != "verlet")
       findings_.note(727, e->at, "cutoff-scheme = " + shown(e->value) + " is obsolete", "pairs come from buffered lists, as with the Verlet scheme");
@@ -240,7 +248,7 @@ class Mdp {
     // GROMACS's plain cut-off, shifted, is a reaction field of the same permittivity: excluded pairs are shifted, too.
     const bool shifted = type == "cut-off" && modifier == "potential-shift";
     line("coulombtype", in_quotes(shifted ? "reaction-field" : type));
-    line("rcoulomb", fmt::format("\"{} nm\"", number("rcoulomb", 1)));
+    line("rcoulomb", cut_off("rcoulomb"));
     line("coulomb_modifier", in_quotes(modifier));
     const double epsilon_r = number("epsilon-r", 1);
     line("epsilon_r", fmt::format("{}", epsilon_r));
@@ -264,14 +272,14 @@ class Mdp {
                                         {{"potential-shift", "potential-shift"}, {"potential-shift-verlet", "potential-shift"}, {"none", "none"}, {"force-switch", "force-switch"}, {"potential-switch", "potential-switch"}});
     const std::string taken = type == "cut-off" ? modifier : type;
     line("vdw_modifier", in_quotes(taken));
-    line("rvdw", fmt::format("\"{} nm\"", number("rvdw", 1)));
+    line("rvdw", cut_off("rvdw"));
     if (taken.ends_with("switch")) line("rvdw_switch", fmt::format("\"{} nm\"", number("rvdw-switch", 0)));
     choice("dispcorr", "DispCorr", "no", {{"no", "no"}, {"EnerPres", "EnerPres"}, {"AllEnerPres", "AllEnerPres"}, {"Ener", "", "the correction is of energy and pressure: EnerPres"}, {"AllEner", "", "the correction is of energy and pressure: AllEnerPres"}});
   }
 
   void box() {
     const std::string pbc = chosen("pbc", "xyz", {{"xyz", "xyz"}, {"no", "no"}, {"xy", "", "boxes are periodic in all directions or in none"}, {"screw", "", "take xyz"}});
-    if (pbc == "no") findings_.warn(727, find("pbc")->at, "whether there is a box is what the structure says", "write zeros for the box of the structure, and inf for the cut-offs if there are to be none");
+    if (pbc == "no") line("box", "\"none\"");
   }
 
   void output() {
@@ -318,6 +326,9 @@ class Mdp {
     const bool draws = yes("gen-vel", false);
     line("gen_vel", draws ? "true" : "false");
     if (draws) line("gen_temp", fmt::format("\"{} K\"", number("gen-temp", 300)));
+    const std::vector<data::Token> held = words("comm-grps");
+    if (held.size() > 1 || (held.size() == 1 && plain(held[0].text) != "system"))
+      findings_.error(726, held[0].offset, fmt::format("the motion of {} cannot be removed by itself", held.size() > 1 ? "each of several comm-grps" : shown(held[0].text)), "comm-grps = System: the motion of the whole is removed");
     const std::int64_t every = whole("nstcomm", 100);
     if (every == 0) line("comm_mode", "\"none\"");
     else choice("comm-mode", "comm_mode", "linear", {{"linear", "linear"}, {"angular", "angular"}, {"none", "none"}, {"linear-acceleration-correction", "", "take linear"}});
@@ -411,10 +422,23 @@ class Mdp {
     for (const data::Token& t : kinds)
       if (plain(t.text) != "single") findings_.error(726, t.offset, "annealing = " + shown(t.text) + " cannot be had", "single, for all groups");
     if (groups != 1) findings_.error(726, kinds[0].offset, "annealing goes with one bath", "tc-grps = System");
-    const std::vector<double> time = numbers("annealing-time"), temperature = numbers("annealing-temp");
+    std::vector<double> time = numbers("annealing-time"), temperature = numbers("annealing-temp");
     if (time.size() != temperature.size() || time.empty()) findings_.error(726, kinds[0].offset, fmt::format("{} annealing-time and {} annealing-temp are given", time.size(), temperature.size()));
+    else since_start(time, temperature);
     line("annealing_time", quantities(time, "ps"));
     line("annealing_temp", quantities(temperature, "K"));
+  }
+
+  /// GROMACS's times are those of the run; ours begin with the stage.
+  void since_start(std::vector<double>& time, std::vector<double>& temperature) const {
+    for (double& t : time) t -= start_ps_;
+    while (time.size() > 1 && time[0] < 0 && time[1] <= 0) {
+      time.erase(time.begin());
+      temperature.erase(temperature.begin());
+    }
+    if (time[0] >= 0) return;
+    if (time.size() > 1) temperature[0] += (temperature[1] - temperature[0]) * -time[0] / (time[1] - time[0]);
+    time[0] = 0;
   }
 
   void barostat() {
@@ -443,6 +467,7 @@ class Mdp {
   MdpGroups groups_;
   data::Findings findings_;
   std::map<std::string, Entry> entries_;
+  double start_ps_ = 0;
   std::vector<std::string> of_lists_, of_constraints_, not_asked_;
   std::string out_;
 };

@@ -30,8 +30,8 @@ inline constexpr std::string_view mdp_of_constraints[] = {"constraint-algorithm"
 /// What another program's way of computing asks for, and ours decides by itself.
 inline constexpr std::string_view mdp_not_asked[] = {
     "nstcalcenergy", "nsttcouple", "continuation", "nh-chain-length", "print-nose-hoover-chain-variables", "energygrps", "energygrps-table",
-    "simulation-part", "init-step", "tinit", "table-extension", "lj-pme-comb-rule", "ewald-rtol-lj", "rcoulomb-switch", "niter", "fcstep", "nstcgsteep", "nbfgscorr", "bd-fric",
-    "ensemble-temperature-setting", "ensemble-temperature", "comm-grps", "user1-grps", "user2-grps", "userint1", "userint2", "userint3", "userint4", "userreal1", "userreal2", "userreal3",
+    "simulation-part", "table-extension", "lj-pme-comb-rule", "ewald-rtol-lj", "rcoulomb-switch", "niter", "fcstep", "nstcgsteep", "nbfgscorr", "bd-fric",
+    "ensemble-temperature-setting", "ensemble-temperature", "user1-grps", "user2-grps", "userint1", "userint2", "userint3", "userint4", "userreal1", "userreal2", "userreal3",
     "userreal4", "accelerate", "init-lambda", "delta-lambda", "calc-lambda-neighbors", "nstdhdl", "separate-dhdl-file", "nstexpanded", "nstdisreout", "nstorireout",
     "couple-moltype", "andersen-seed", "nst-transition-matrix", "symmetrized-transition-matrix", "mininum-var-min",
 };
@@ -56,7 +56,7 @@ inline constexpr MdpObsolete mdp_obsolete[] = {
 
 /// Keys that are read, for suggestions too.
 inline constexpr std::string_view mdp_read[] = {
-    "define", "include", "integrator", "dt", "nsteps", "comm-mode", "nstcomm", "ld-seed", "gen-seed", "emtol", "emstep", "nstxout", "nstvout", "nstfout", "nstlog", "nstenergy",
+    "define", "include", "integrator", "dt", "nsteps", "tinit", "init-step", "comm-mode", "comm-grps", "nstcomm", "ld-seed", "gen-seed", "emtol", "emstep", "nstxout", "nstvout", "nstfout", "nstlog", "nstenergy",
     "nstxout-compressed", "compressed-x-precision", "cutoff-scheme", "pbc", "coulombtype", "coulomb-modifier", "rcoulomb", "epsilon-r", "epsilon-rf", "vdwtype", "vdw-modifier", "rvdw",
     "rvdw-switch", "dispcorr", "fourierspacing", "fourier-nx", "fourier-ny", "fourier-nz", "pme-order", "ewald-rtol", "tcoupl", "tc-grps", "tau-t", "ref-t", "pcoupl", "pcoupltype",
     "nstpcouple", "tau-p", "ref-p", "compressibility", "refcoord-scaling", "annealing", "annealing-npoints", "annealing-time", "annealing-temp", "gen-vel", "gen-temp", "constraints",

@@ -38,7 +38,8 @@ struct SettingsOf {
   std::optional<double> duration;
   Maybe<double> dt{};
 
-  Maybe<double> rcoulomb{}, rvdw{}, rvdw_switch{};
+  Maybe<double> rcoulomb{}, rvdw{};
+  std::optional<double> rvdw_switch;
   Maybe<CoulombChoice> coulombtype{};
   Maybe<ModifierChoice> coulomb_modifier{}, vdw_modifier{};
   Maybe<double> epsilon_r{}, epsilon_rf{};
@@ -154,8 +155,11 @@ struct OutputOptions {
   bool velocities = false, forces = false;
   double xtc_precision = 1e12;  ///< 1/m
   std::vector<std::string> final = {"rst7", "gro"};
+  bool pressure_tensor = false;
   bool pictures = true;
 };
+
+enum class BoxChoice { input, none };
 
 struct MdOptions {
   int schema = 1;
@@ -163,6 +167,8 @@ struct MdOptions {
   std::optional<std::filesystem::path> topology, structure;
   std::vector<std::filesystem::path> forcefield, include_folders;
   bool add_hydrogens = false;
+  BoxChoice box = BoxChoice::input;
+  std::optional<double> start_time;
   std::string coulomb_constant = "file";
   Precision precision = Precision::mixed;
   std::uint64_t seed = 1;

@@ -104,6 +104,15 @@ struct StageRunner {
     }
   }
 
+  bool too_small(const mol::Box& box) const {
+    try {
+      mol::check(stage.nonbonded, box);
+    } catch (const Error&) {
+      return true;
+    }
+    return false;
+  }
+
   /// Why a step failed, for people and for a file: what its forces were before it, which atom went astray in it, and the last frame
   /// before it, to be looked at. `after`: places in the step that failed; null where there was none.
   data::ExitCode failed(const std::string& why, const mol::Frame& last, const mol::Frame* after = nullptr) {
@@ -137,7 +146,8 @@ struct StageRunner {
       if (std::ranges::find(told, atom) != told.end()) lines.push_back("atom " + name_of_atom(system, atom) + ", see above");
       else explain(atom);
     }
-    lines.push_back(stage.minimizes() ? "what to try: another structure; a smaller emstep" : "what to try: minimize first (a [[stage]] with type = \"minimize\"); a shorter dt; constraints = \"h-bonds\"; heat slowly; a longer tau_t or tau_p");
+    lines.push_back(too_small(after ? after->box : last.box) || too_small(last.box) ? "what to try: a shorter cut-off (rvdw, rcoulomb), or a larger box: the barostat has made it smaller than two cut-offs"
+                    : stage.minimizes() ? "what to try: another structure; a smaller emstep" : "what to try: minimize first (a [[stage]] with type = \"minimize\"); a shorter dt; constraints = \"h-bonds\"; heat slowly; a longer tau_t or tau_p");
     lines.push_back("the last good frame is last_good.* in " + folder.string());
     std::string text;
     for (const std::string& line : lines) {

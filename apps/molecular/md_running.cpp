@@ -111,8 +111,10 @@ class DynamicsRun : public Running {
     columns_.insert(columns_.end(), {"kinetic", "total", "conserved", "temperature_k"});
     for (const mol::TemperatureGroup& g : dynamics.groups) columns_.push_back(g.name + "_temperature_k");
     if (periodic_) columns_.insert(columns_.end(), {"pressure_bar", "volume_nm3", "density_kg_m3"});
-    tensor_ = periodic_ && dynamics.barostat != mol::Dynamics::Barostat::none && dynamics.scaling != mol::Dynamics::Scaling::isotropic;
+    whole_tensor_ = periodic_ && c.options.output.pressure_tensor;
+    tensor_ = whole_tensor_ || (periodic_ && dynamics.barostat != mol::Dynamics::Barostat::none && dynamics.scaling != mol::Dynamics::Scaling::isotropic);
     if (tensor_) columns_.insert(columns_.end(), {"pressure_xx_bar", "pressure_yy_bar", "pressure_zz_bar"});
+    if (whole_tensor_) columns_.insert(columns_.end(), {"pressure_xy_bar", "pressure_xz_bar", "pressure_yz_bar"});
     if (!fresh) return;
     mol::Frame frame = start;
     frame.step = 0;
@@ -174,7 +176,10 @@ class DynamicsRun : public Running {
     if (!periodic_) return out;
     constexpr double amu_per_nm3 = 1.66053906660;  // kg/m^3
     out.insert(out.end(), {e.pressure_bar, e.volume_nm3, mass_amu_ / e.volume_nm3 * amu_per_nm3});
-    if (tensor_) out.insert(out.end(), {e.pressure_tensor_bar[0][0], e.pressure_tensor_bar[1][1], e.pressure_tensor_bar[2][2]});
+    const auto& p = e.pressure_tensor_bar;
+    if (tensor_) out.insert(out.end(), {p[0][0], p[1][1], p[2][2]});
+    // The tensor of centres of rigid groups is even in the mean alone: what is odd is a torque.
+    if (whole_tensor_) out.insert(out.end(), {0.5 * (p[0][1] + p[1][0]), 0.5 * (p[0][2] + p[2][0]), 0.5 * (p[1][2] + p[2][1])});
     return out;
   }
   const mol::Frame& frame() const override { return motion_.frame; }
@@ -222,7 +227,7 @@ class DynamicsRun : public Running {
   std::vector<std::string> columns_;
   mol::Stepper stepper_;
   std::int64_t slow_every_;
-  bool periodic_, tensor_ = false;
+  bool periodic_, tensor_ = false, whole_tensor_ = false;
   double begin_ps_;
   double mass_amu_ = 0;
   mol::Motion motion_;

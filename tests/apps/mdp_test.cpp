@@ -92,6 +92,44 @@ TEST_F(Mdp, NamesAreThoseOfGromacsWhateverTheirHyphens) {
   has("nstcomm = 0\n", {"comm_mode = \"none\"", "nstcomm = 100"});
 }
 
+/// What GROMACS says without a box: no box whatever the structure has, and cut-offs of 0 are none at all.
+TEST_F(Mdp, NoPeriodicityAndNoCutOffs) {
+  std::string top = kTopology;
+  write("topol.top", top.replace(top.find("#include \"field.itp\"\n"), 21, kField));
+  write("conf.gro", kStructure);
+  write("v.mdp", "integrator = md\nnsteps = 5\ndt = 0.001\npbc = no\ncoulombtype = cut-off\nrcoulomb = 0\nrvdw = 0\nrlist = 0\nnstlist = 0\ncomm-mode = angular\ngen-vel = yes\ngen-temp = 100\n");
+  const Outcome o = tessera({"import", "v.mdp", "-o", "v.toml"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  const std::string text = read("v.toml");
+  for (const char* line : {"box = \"none\"", "rcoulomb = \"inf\"", "rvdw = \"inf\""}) EXPECT_NE(text.find(line), std::string::npos) << line << "\n" << text;
+  const Outcome checked = tessera({"check", "v.toml"});
+  EXPECT_EQ(checked.code, 0) << checked.err;
+  EXPECT_NE(checked.out.find("no box: vacuum"), std::string::npos) << checked.out;
+  EXPECT_EQ(tessera({"run", "v.toml", "-o", "V"}).code, 0);
+}
+
+TEST_F(Mdp, RunsBeginAtTheirTime) {
+  const auto made = [&](const std::string& text) {
+    write("t.mdp", "nsteps = 10\ndt = 0.002\n" + text);
+    const Outcome o = tessera({"import", "t.mdp"});
+    EXPECT_EQ(o.code, 0) << o.err;
+    return o.out;
+  };
+  EXPECT_NE(made("tinit = 100\ninit-step = 500\n").find("start_time = \"101 ps\""), std::string::npos);
+  EXPECT_EQ(made("tinit = 0\n").find("start_time"), std::string::npos);
+  const std::string bath = "tcoupl = v-rescale\ntc-grps = System\ntau-t = 1\nref-t = 300\nannealing = single\n";
+  // Times of annealing are those of the run; ours are those of the stage: 100 ps is half of the way from 200 to 300 K.
+  const std::string ramp = made(bath + "tinit = 100\nannealing-npoints = 3\nannealing-time = 0 50 150\nannealing-temp = 100 200 300\n");
+  EXPECT_NE(ramp.find("annealing_time = [\"0 ps\", \"50 ps\"]\nannealing_temp = [\"250 K\", \"300 K\"]"), std::string::npos) << ramp;
+  std::string top = kTopology;
+  write("topol.top", top.replace(top.find("#include \"field.itp\"\n"), 21, kField));
+  write("conf.gro", kStructure);
+  write("t.mdp", "nsteps = 10\ndt = 0.002\ntinit = 100\nnstenergy = 5\ncoulombtype = reaction-field\nrcoulomb = 0.9\nrvdw = 0.9\n");
+  ASSERT_EQ(tessera({"import", "t.mdp", "-o", "t.toml"}).code, 0);
+  ASSERT_EQ(tessera({"run", "t.toml", "-o", "T"}).code, 0);
+  EXPECT_NE(read("T/1_t/energies.csv").find("\n0,100,"), std::string::npos) << read("T/1_t/energies.csv");
+}
+
 TEST_F(Mdp, MultipleTimeSteps) {
   write("m.mdp", "nsteps = 10\nmts = yes\nmts-levels = 2\nmts-level2-forces = longrange-nonbonded\nmts-level2-factor = 4\n");
   const Outcome o = tessera({"import", "m.mdp"});
@@ -130,6 +168,8 @@ TEST_F(Mdp, WhatCannotBeHadIsRefusedWithTheWayOut) {
   fails("dt = 1\ndt = 2\n", "E0725", "given twice");
   fails("dt = 0,002\n", "E0303", "decimal point");
   fails("integrator = cg\n", "E0726", "l-bfgs");
+  fails("comm-grps = Protein Water\n", "E0726", "each of several comm-grps cannot be removed by itself");
+  fails("comm-grps = Protein\n", "E0726", "comm-grps = System");
   fails("nsteps = -1\n", "E0726", "how many steps");
   fails("mts = yes\nmts-levels = 3\n", "E0726", "mts-levels = 3");
   fails("mts = yes\nmts-level2-forces = nonbonded\n", "E0726", "longrange-nonbonded");
