@@ -242,6 +242,38 @@ TEST_F(MolecularAnalysis, FramesThatComeAgainAreCounted) {
   EXPECT_TRUE(holds(o.err, "3 frames are left out: their times came before") && holds(o.err, "11 frames")) << o.err;  // 0 to 6, then 4 to 10 steps
 }
 
+/// Two rigid molecules side by side move by 0.3 nm, so that one of them crosses a face of the box: as a file of wrapped molecules has it, and as one
+/// of paths.
+TEST_F(MolecularAnalysis, ADimerThatCrossesAFaceIsRigid) {
+  write("dimer.top", "[ defaults ]\n1 2 yes 1 1\n[ atomtypes ]\nC 6 12.0 0 A 0.34 0.4\n[ moleculetype ]\nROD 2\n[ atoms ]\n1 C 1 ROD C1 1 0\n2 C 1 ROD C2 1 0\n3 C 1 ROD C3 1 0\n"
+                     "[ bonds ]\n1 2 1 0.15 1000\n2 3 1 0.15 1000\n[ system ]\nDimer\n[ molecules ]\nROD 2\n");
+  for (const bool wrapped : {true, false}) {
+    std::string gro;
+    char line[100];
+    for (int frame = 0; frame < 5; ++frame) {
+      std::snprintf(line, sizeof line, "Dimer t= %d.000\n    6\n", frame);
+      gro += line;
+      for (int i = 0; i < 6; ++i) {
+        double x = (i < 3 ? 1.30 : 1.75) + 0.3 * frame;
+        if (wrapped && x >= 2) x -= 2;
+        std::snprintf(line, sizeof line, "%5d%-5s%5s%5d%8.3f%8.3f%8.3f\n", i / 3 + 1, "ROD", "C", i + 1, x, 0.5 + 0.15 * (i % 3), i < 3 ? 0.5 : 0.6);
+        gro += line;
+      }
+      gro += "   2.00000   2.00000   2.00000\n";
+    }
+    write("dimer.gro", gro);
+    write("case.toml", "app = \"molecular.analysis\"\ntopology = \"dimer.top\"\ntrajectory = [\"dimer.gro\"]\nanalysis = [{type = \"rmsd\"}, {type = \"gyration\"}]\n");
+    const Outcome o = tessera({"run", "case.toml", "--output", "RUN", "--force"});
+    ASSERT_EQ(o.code, 0) << o.err;
+    for (const char* name : {"rmsd_all_rmsd", "gyration_all_radius"}) {
+      const auto table = lines(read(std::string("RUN/tables/") + name + ".csv"));
+      ASSERT_EQ(table.size(), 6u);
+      const auto value = [&](std::size_t k) { return std::stod(table[k].substr(table[k].find(',') + 1)); };
+      for (std::size_t k = 1; k < 6; ++k) EXPECT_NEAR(value(k), value(1), 1e-6) << wrapped << " " << name << " " << table[k];
+    }
+  }
+}
+
 TEST_F(MolecularAnalysis, FaultsAreToldAtTheirPlace) {
   const std::string text = read("brownian.toml");
   const auto changed = [&](const std::string& from, const std::string& to) {
