@@ -13,6 +13,7 @@
 #include "tessera/data/log.h"
 #include "tessera/data/manifest.h"
 #include "tessera/data/run.h"
+#include "tessera/molecular/amber.h"
 
 #include <fmt/format.h>
 
@@ -123,10 +124,25 @@ Estimate estimate(const AppContext& context) {
   return e;
 }
 
+/// A topology to go on with in another case, where no file has it.
+void write_topology(const RunContext& context, const Case& c) {
+  if (c.options.topology && !c.options.solvate) return;
+  const auto path = context.folder.path() / "system.prmtop";
+  try {
+    data::write_file_atomically(path, mol::amber_topology(c.system, c.start.box));
+    context.log.info("wrote " + path.string());
+  } catch (const data::InputError&) {
+    throw;
+  } catch (const Error& e) {
+    context.log.info(std::string("system.prmtop is not written: ") + e.what());
+  }
+}
+
 data::ExitCode run(RunContext& context) {
   const Case c = make_case(context.config);
   context.manifest.inputs = c.inputs;
   context.manifest.seeds = {c.options.seed};
+  write_topology(context, c);
   std::vector<Summary> stages;
   const data::ExitCode code = run_stages(context, c, stages);
   if (code != data::ExitCode::ok) return code;

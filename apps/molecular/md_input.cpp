@@ -181,6 +181,17 @@ void read_gromacs(Case& c) {
       c.variants.emplace_back(*stage.define, system_with(*stage.define).system);
 }
 
+/// The frame of a restart in place of the structure's.
+void go_on_from(const fs::path& restart, const data::Config& config, Case& c) {
+  if (!is_amber_restart(ending(restart)))
+    throw data::InputError(config.error(750, "velocities", "'" + restart.filename().string() + "' has no ending of a restart", ".rst7, .inpcrd or .ncrst"), data::ExitCode::config_invalid);
+  c.inputs.push_back(data::describe_input(restart));
+  mol::Frame frame = mol::read_amber_restart(restart, c.system.n_atoms(), mol::is_periodic(c.start.box));
+  if (frame.v_nm_ps.empty()) throw data::InputError(config.error(750, "velocities", "'" + restart.filename().string() + "' holds no velocities", "a restart that a stage of dynamics has written"));
+  if (!mol::is_periodic(frame.box)) frame.box = c.start.box;
+  c.start = std::move(frame);
+}
+
 void read_files(const data::Config& config, Case& c) {
   const MdOptions& o = c.options;
   const auto refuse = [&](const char* key, std::string message, std::string hint) { throw data::InputError(config.error(750, key, std::move(message), std::move(hint)), data::ExitCode::config_invalid); };
@@ -253,6 +264,7 @@ void read_files(const data::Config& config, Case& c) {
 void read_input(const data::Config& config, Case& c) {
   try {
     read_files(config, c);
+    if (c.options.velocities) go_on_from(*c.options.velocities, config, c);
     if (c.options.box == BoxChoice::none) c.start.box = {};
   } catch (const data::InputError&) {
     throw;

@@ -105,6 +105,8 @@ const data::Options<MdOptions>& md_options() {
     o.add("title", &O::title, {.doc = "Title of reports and pictures."});
     o.add("topology", &O::topology, {.doc = "The molecules and their force field: an AMBER topology (.prmtop, .parm7) or a GROMACS one (.top), also packed by gzip."});
     o.add("structure", &O::structure, {.doc = "Where the atoms are: an AMBER restart (.rst7, .inpcrd, .ncrst), GROMACS (.gro), PDB or mmCIF (.pdb, .cif) with forcefield, or XYZ (.xyz, in angstrom) for a Lennard-Jones fluid."});
+    o.add("velocities", &O::velocities,
+          {.doc = "A restart of the same atoms (.rst7, .ncrst) that a case with another structure goes on from: its velocities, places, box and time, which PDB and mmCIF lack or round."});
     o.add("forcefield", &O::forcefield, {.doc = "Force field in OpenMM's XML, of a structure in PDB or mmCIF: files that belong together, instead of a topology."});
     o.add("add_hydrogens", &O::add_hydrogens, {.doc = "With forcefield: give the structure the hydrogens that the templates have and it lacks, at the force field's lengths: starts to minimize from."});
     o.add("box", &O::box, {.doc = "Whether there is a box: as the structure says, or none, whatever it says.", .choices = {"input", "none"}});

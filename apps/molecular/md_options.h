@@ -164,7 +164,7 @@ enum class BoxChoice { input, none };
 struct MdOptions {
   int schema = 1;
   std::string title;
-  std::optional<std::filesystem::path> topology, structure;
+  std::optional<std::filesystem::path> topology, structure, velocities;
   std::vector<std::filesystem::path> forcefield, include_folders;
   bool add_hydrogens = false;
   BoxChoice box = BoxChoice::input;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a stage of molecular.dynamics takes over from the one before.
 #include "md_case.h"
+#include "test_paths.h"
 
 #include <gtest/gtest.h>
 
@@ -57,6 +58,49 @@ TEST_F(MdStages, RestraintsOfTheTopologyGoOnWithTheBox) {
       before = next;
     }
   }
+}
+
+/// Two cases that go on from each other are one case in two stages, whatever the system is made from.
+TEST_F(MdStages, SystemsWithoutATopologyGoOnInAnotherCase) {
+  const std::string peptide = (fs::path(TESSERA_SOURCE_DIR) / "apps/examples/molecular/alanine.pdb").string(), field = (fs::path(TESSERA_SOURCE_DIR) / "apps/examples/molecular/peptides.xml").string();
+  const std::string sums = "dt = \"1 fs\"\nprecision = \"f64\"\nconstraints = \"h-bonds\"\nnstenergy = 1\nnstlog = 0\nnstxout = 0\noutput.final = [\"ncrst\", \"pdb\"]\noutput.pictures = false\n";
+  const std::string cut = "rcoulomb = \"0.6 nm\"\nrvdw = \"0.6 nm\"\n", vacuum = "coulombtype = \"cut-off\"\nrcoulomb = \"inf\"\nrvdw = \"inf\"\n";
+  const std::string begin = "[[stage]]\nname = \"down\"\ntype = \"minimize\"\nnsteps = 50\n[[stage]]\nname = \"one\"\nnsteps = 20\ngen_temp = \"100 K\"\n", more = "[[stage]]\nname = \"two\"\nnsteps = 10\n";
+  const std::string xml = "forcefield = [\"" + field + "\"]\nadd_hydrogens = true\nstructure = \"" + peptide + "\"\n";
+  const struct {
+    const char* name;
+    std::string source, forces;
+  } systems[] = {{"xml", xml, vacuum},
+                 {"solvate", xml + "solvate = {model = \"tip3p\", padding = \"0.4 nm\"}\n", cut},
+                 {"water", "build = {kind = \"water\", model = \"tip4pew\", molecules = 60}\n", cut},
+                 {"argon", "lennard_jones = {}\nbuild = {cells = 3, edge = \"0.56 nm\"}\n", "coulombtype = \"none\"\nrvdw = \"0.8 nm\"\n"}};
+  for (const auto& s : systems) {
+    const std::string name = s.name, app = "app = \"molecular.dynamics\"\n";
+    write("case.toml", app + s.source + s.forces + sums + begin + more);
+    Outcome o = tessera({"run", "case.toml", "--output", name + "_whole", "--threads", "1"});
+    ASSERT_EQ(o.code, 0) << name << o.err;
+    ASSERT_TRUE(fs::exists(here() / (name + "_whole") / "system.prmtop")) << name << o.err;
+    const auto whole = table(fs::path(name + "_whole") / "3_two/energies.csv");
+    write("next.toml", app + "topology = \"" + name + "_whole/system.prmtop\"\nstructure = \"" + name + "_whole/2_one/final.ncrst\"\n" + s.forces + sums + more);
+    o = tessera({"run", "next.toml", "--output", name + "_next", "--threads", "1"});
+    ASSERT_EQ(o.code, 0) << name << o.err;
+    const auto next = table(fs::path(name + "_next") / "1_two/energies.csv");
+    ASSERT_EQ(next.at("potential").size(), 11u);
+    // Parameters of a prmtop have nine digits.
+    for (const std::size_t k : {std::size_t{0}, std::size_t{10}})
+      for (const char* column : {"time_ps", "potential", "kinetic"}) EXPECT_NEAR(next.at(column)[k], whole.at(column)[k], 1e-6 * std::abs(whole.at(column)[k])) << name << " " << column << " " << k;
+  }
+  // The same force field again, with what a PDB file lacks; its own topology is the first case's.
+  const std::string again = "forcefield = [\"" + field + "\"]\nstructure = \"xml_whole/2_one/final.pdb\"\nvelocities = \"xml_whole/2_one/final.ncrst\"\n";
+  write("next.toml", "app = \"molecular.dynamics\"\n" + again + vacuum + sums + more);
+  const Outcome o = tessera({"run", "next.toml", "--output", "again", "--threads", "1"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  const auto whole = table("xml_whole/3_two/energies.csv"), next = table("again/1_two/energies.csv");
+  for (const char* column : {"time_ps", "potential", "kinetic"}) EXPECT_NEAR(next.at(column)[10], whole.at(column)[10], 1e-9 * std::abs(whole.at(column)[10])) << column;
+  write("bad.toml", "app = \"molecular.dynamics\"\nforcefield = [\"" + field + "\"]\nstructure = \"xml_whole/2_one/final.pdb\"\nvelocities = \"xml_whole/1_down/final.ncrst\"\n" + vacuum + sums + more);
+  const Outcome bad = tessera({"check", "bad.toml"});
+  EXPECT_NE(bad.code, 0);
+  EXPECT_TRUE(holds(bad.err, "bad.toml:4:") && holds(bad.err, "holds no velocities")) << bad.err;
 }
 
 }  // namespace

@@ -3,11 +3,14 @@
 #include "tessera/molecular/constraints.h"
 
 #include "tessera/autodiff/ops.h"
+#include "tessera/autodiff/error.h"
 #include "tessera/molecular/bonded.h"
+#include "tessera/molecular/forces.h"
 #include "test_data.h"
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <string>
 
@@ -168,6 +171,73 @@ TEST(AmberText, FaultsHavePlaces) {
   check("  5.53000000E+02", " 5.53000000E+307", 702, "5.53000000E+307", "BOND_FORCE_CONSTANT is beyond the range");
   check("(10I8)\n       3       2       1       1", "(10I20)\n-9223372036854775808                   2                   1                   1", 702, "-92233", "more than a topology counts to");
   check("  0.00000000E+00\n%FLAG ATOM_TYPE", " -1.00000000E+00\n%FLAG ATOM_TYPE", 702, "-1.0", "negative mass");
+}
+
+/// What is read and written is read again: every term has its energy to the nine digits of the file, whatever k_e the charges stand for.
+TEST(AmberTopologyText, EnergiesAreThoseOfTheSystem) {
+  const auto folder = tessera::testing::test_data() / "md/amber";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no " << folder.string();
+  for (const char* name : {"ala2_vac", "ala2_tip3p", "water_ala3"}) {
+    const bool parm = std::string(name) == "water_ala3";
+    AmberTopology first = read_amber_topology(data::read_text_file(folder / (std::string(name) + (parm ? ".parm7" : ".prmtop"))));
+    first.system.coulomb_constant = coulomb_codata_2018;
+    const Frame frame = read_amber_restart(folder / (std::string(name) + ".rst7"), first.system.n_atoms());
+    const AmberTopology again = read_amber_topology(data::make_text_file("again.prmtop", amber_topology(first.system, frame.box)));
+    EXPECT_EQ(again.box.has_value(), is_periodic(frame.box)) << name;
+    EXPECT_EQ(again.system.exclusions, first.system.exclusions) << name;
+    EXPECT_EQ(again.system.connectivity, first.system.connectivity) << name;
+    EXPECT_EQ(again.system.pairs.size(), first.system.pairs.size()) << name;
+    EXPECT_EQ(again.system.residues.size(), first.system.residues.size()) << name;
+    EXPECT_EQ(again.system.atoms.name, first.system.atoms.name) << name;
+    EXPECT_EQ(again.system.atoms.element, first.system.atoms.element) << name;
+    Nonbonded o{.coulomb = Nonbonded::Coulomb::cutoff, .coulomb_modifier = Nonbonded::Modifier::none, .lj_modifier = Nonbonded::Modifier::none, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.8};
+    Forces a, b;
+    ForceEvaluator(first.system, o, {.precision = Precision::f64})(frame.x_nm, frame.box, a);
+    ForceEvaluator(again.system, o, {.precision = Precision::f64})(frame.x_nm, frame.box, b);
+    for (std::size_t k = 0; k < n_terms; ++k) EXPECT_NEAR(b.energy[k], a.energy[k], 1e-7 * std::abs(a.energy[k]) + 1e-6) << name << " " << name_of(static_cast<Term>(k));
+  }
+}
+
+TEST(AmberTopologyText, WhatHasNoPlaceInItIsRefused) {
+  const auto says = [](const System& s, const std::string& part) {
+    try {
+      amber_topology(s, {});
+      ADD_FAILURE() << part;
+    } catch (const Error& e) {
+      EXPECT_NE(std::string(e.what()).find(part), std::string::npos) << e.what();
+    }
+  };
+  System s;
+  s.residues = {{"X", "1", "", ""}};
+  s.lj = mixed(LennardJones::Mixing::lorentz_berthelot, {0.3}, {0.5});
+  for (int i = 0; i < 4; ++i) {
+    s.atoms.name.push_back("X");
+    s.atoms.type.push_back("X");
+    s.atoms.element.push_back(6);
+    s.atoms.mass_amu.push_back(12);
+    s.atoms.charge_e.push_back(0);
+    s.atoms.lj_type.push_back(0);
+    s.atoms.residue.push_back(0);
+  }
+  EXPECT_NO_THROW(amber_topology(s, {}));
+  System other = s;
+  other.constraints = {{{0, 1}}, {0}, {{0.1}}};
+  says(other, "1 rigid bonds outside of water");
+  other = s;
+  other.pairs = {{{0, 3}}, {0}, {{0.5 * s.lj.c6[0], 0.4 * s.lj.c12[0], 0.8, 0}}};
+  says(other, "by one factor");
+  other.pairs.rows = {{0.5 * s.lj.c6[0], 0.5 * s.lj.c12[0], 0.8, 0}};
+  says(other, "without three bonds between them");
+  other.connectivity = {{0, 1}, {1, 2}, {2, 3}};
+  other.bonds = {{{0, 1}, {1, 2}, {2, 3}}, {0, 0, 0}, {{0.15, 1e5}}};
+  const System read = read_amber_topology(data::make_text_file("t.prmtop", amber_topology(other, {}))).system;
+  ASSERT_EQ(read.pairs.size(), 1U);
+  EXPECT_NEAR(read.pairs.rows[0][0], 0.5 * s.lj.c6[0], 1e-8 * s.lj.c6[0]);
+  EXPECT_NEAR(read.pairs.rows[0][2], 0.8, 1e-9);
+  other = s;
+  other.atoms.residue = {0, 1, 0, 1};
+  other.residues.push_back({"Y", "2", "", ""});
+  says(other, "do not follow each other");
 }
 
 /// One block behind the places of one or two atoms: what the topology says of a box decides, where the number of its numbers does not.

@@ -4,6 +4,8 @@
 #include "molecular_cases.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/forall.h"
+#include "tessera/molecular/build.h"
+#include "tessera/molecular/dynamics.h"
 
 #include <gtest/gtest.h>
 
@@ -220,6 +222,18 @@ TEST(Constrained, BondsBecomeRigid) {
   const System angles = constrained(flexible, Rigid::h_angles);
   EXPECT_EQ(angles.constraints.size(), 21U + 9U) << "all bonds, and the angles of three methyl groups";
   EXPECT_EQ(constrained(s, Rigid::h_bonds), s) << "twice is once";
+}
+
+/// A topology that LEaP would write binds the fourth site to the oxygen, which is a water still: rigid, and its hydrogens as light as they were.
+TEST(Constrained, WatersOfFourSitesAreWaters) {
+  const System built = water_system(water_model("tip4pew"), 3);
+  const System read = read_amber_topology(data::make_text_file("w.prmtop", amber_topology(built, rectangular_box({2, 2, 2})))).system;
+  ASSERT_EQ(read.virtual_sites.size(), 3U);
+  EXPECT_NEAR(read.virtual_sites[1].weights[0], built.virtual_sites[1].weights[0], 1e-7);
+  const System rigid = constrained(read, Rigid::h_bonds);
+  EXPECT_EQ(rigid.rigid_waters.atoms, built.rigid_waters.atoms);
+  EXPECT_EQ(rigid.constraints.size() + rigid.bonds.size(), 0U);
+  EXPECT_EQ(heavy_hydrogens(rigid, 3).atoms.mass_amu, rigid.atoms.mass_amu);
 }
 
 TEST(Constrained, WatersWhoseHydrogensAreBoundAreWaters) {

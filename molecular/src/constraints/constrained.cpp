@@ -52,8 +52,11 @@ System constrained(System s, Rigid which, bool rigid_water) {
   std::set<AtomPair> rigid;  // pairs that keep their distance
   std::set<std::int32_t> in_water;
   if (rigid_water) {
-    std::vector<std::vector<std::int32_t>> near(s.n_atoms());
+    std::vector<std::vector<std::int32_t>> near(s.n_atoms());  // without virtual sites, which some files bind to the oxygen
+    std::vector<bool> is_site(s.n_atoms(), false);
+    for (const VirtualSite& v : s.virtual_sites) is_site[static_cast<std::size_t>(v.site)] = true;
     for (const auto& [a, b] : s.connectivity) {
+      if (is_site[static_cast<std::size_t>(a)] || is_site[static_cast<std::size_t>(b)]) continue;
       near[static_cast<std::size_t>(a)].push_back(b);
       near[static_cast<std::size_t>(b)].push_back(a);
     }

@@ -187,7 +187,10 @@ System heavy_hydrogens(System s, double mass_amu, bool waters) {
   if (!(mass_amu > 0)) refuse(fmt::format("a mass must be positive, got {} amu", mass_amu));
   const std::size_t n = s.n_atoms();
   std::vector<std::vector<std::int32_t>> near(n);
+  std::vector<bool> is_site(n, false);
+  for (const VirtualSite& v : s.virtual_sites) is_site[static_cast<std::size_t>(v.site)] = true;
   for (const auto& [a, b] : s.connectivity) {
+    if (is_site[static_cast<std::size_t>(a)] || is_site[static_cast<std::size_t>(b)]) continue;
     near[static_cast<std::size_t>(a)].push_back(b);
     near[static_cast<std::size_t>(b)].push_back(a);
   }

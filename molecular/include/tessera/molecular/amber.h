@@ -38,6 +38,11 @@ Frame read_amber_netcdf_restart(const data::BinaryInput& in, std::optional<std::
 /// A restart of either kind, which its first bytes tell.
 Frame read_amber_restart(const std::filesystem::path& path, std::optional<std::size_t> n_atoms = {}, bool periodic = false);
 
+/// A topology of the system, whose energies are the same when it is read and its waters are made rigid. Throws Error of what has no place in
+/// it: terms other than harmonic bonds and angles and periodic dihedrals, 1-4 pairs that do not follow from the types of their atoms by one
+/// factor, virtual sites other than the fourth of a rigid water.
+std::string amber_topology(const System& system, const Box& box);
+
 /// A restart of seven decimals; cells that do not lie along x and the xy plane are known by their lengths and angles alone.
 /// Throws Error of places that do not fit into their columns (1000 nm).
 std::string amber_restart(const Frame& frame, const std::string& title = "Tessera");
