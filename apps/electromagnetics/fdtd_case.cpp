@@ -94,7 +94,16 @@ void make_grid(Case& c, const data::Config& config) {
   if (count > kMostCells)
     refuse({config.error(641, "grid", fmt::format("the grid would have about {:.2g} cells: its fields need {:.3g} TB", count, count * 24 / 1e12),
                          "use larger cells, a smaller domain or mirror planes")});
-  for (int d = 0; d < 3; ++d) c.grid.lines[static_cast<std::size_t>(d)] = axis_lines(g, d, g.cell ? (*g.cell)[static_cast<std::size_t>(d)] : cell);
+  for (int d = 0; d < 3; ++d) {
+    const auto u = static_cast<std::size_t>(d);
+    c.grid.lines[u] = axis_lines(g, d, g.cell ? (*g.cell)[u] : cell);
+    c.grid.one_cell_period[u] = g.resolved(d) && c.grid.cells(d) == 1;
+  }
+}
+
+/// What says how long an axis is.
+std::string extent_key(const GridOptions& g, int d) {
+  return g.axis(d).lines.empty() ? fmt::format("grid.size[{}]", d) : fmt::format("grid.{}.lines", "xyz"[d]);
 }
 
 void make_boundaries(Case& c, const data::Config& config) {
@@ -107,6 +116,9 @@ void make_boundaries(Case& c, const data::Config& config) {
     }
     c.faces[static_cast<std::size_t>(d)] = c.grid.resolved(d) ? em::Faces{boundary(b.low(d)), boundary(b.high(d))}
                                                               : em::Faces{em::Boundary::periodic, em::Boundary::periodic};
+    if (c.grid.resolved(d) && c.grid.cells(d) == 1 && boundary(b.low(d)) != em::Boundary::periodic)
+      refuse({config.error(643, extent_key(c.options.grid, d), fmt::format("an axis of one cell has joined faces, but those across {} are not", "xyz"[d]),
+                           fmt::format("write boundary.{0} = \"periodic\" or \"bloch\"; or size 0 along {0}, where nothing varies; or more cells", "xyz"[d]))});
     const bool layers = c.grid.resolved(d) && (b.low(d) == Face::pml || b.high(d) == Face::pml);
     const int both = int{b.low(d) == Face::pml} + int{b.high(d) == Face::pml};
     if (layers && both * b.pml.cells >= c.grid.cells(d))
@@ -335,9 +347,15 @@ em::YeeModel make_model(const Case& c) {
   const em::Medium& background = c.media.front();
   pml.index = c.options.boundary.pml.medium_index.value_or(background.pec ? 1 : std::sqrt(background.eps[0] * background.mu[0]));
   em::YeeModel m = em::yee_model(c.grid, c.faces, pml, c.dt_s, c.options.run.precision == Precision::f32 ? Dtype::f32 : Dtype::f64, c.scene, c.stepped, c.options.grid.averaging, *c.open);
-  for (std::size_t d = 0; d < 3; ++d) m.bloch_phase[d] = c.bloch_k[d] * (c.grid.lines[d].back() - c.grid.lines[d].front());
+  m.bloch_phase = bloch_phase(c);
   m.active = computed(c);
   return m;
+}
+
+std::array<double, 3> bloch_phase(const Case& c) {
+  std::array<double, 3> phase{};
+  for (std::size_t d = 0; d < 3; ++d) phase[d] = c.bloch_k[d] * (c.grid.lines[d].back() - c.grid.lines[d].front());
+  return phase;
 }
 
 std::array<bool, 6> computed(const Case& c) {

@@ -139,6 +139,12 @@ Tensor spectra_at_edges(const Tensor& sums, const Monitor::Transform& t, const s
   return complex(re, im) * tensor(scale, {k, m});
 }
 
+/// The real part of samples from records [parts, steps, edges].
+Tensor real_values_of(const em::SampleList& samples, const Tensor& records) {
+  if (records.dim(0) == 1) return em::sample_values(samples, select(records, 0, 0));
+  return real(em::sample_values(samples, complex(select(records, 0, 0), select(records, 0, 1))));
+}
+
 // ---- the run --------------------------------------------------------------------------------------------------------------
 
 struct Simulation {
@@ -171,7 +177,7 @@ struct Simulation {
           std::size_t q = 0;
           for (const Watched& w : watched) {
             const Tensor mine = slice(all, 2, w.first, w.first + w.edges);
-            if (w.weights.empty()) out.push_back(select(mine, 0, 0));
+            if (w.weights.empty()) out.push_back(mine);
             else now.push_back(carry.second[q] + matmul(x.second[q], mine)), ++q;
           }
           return std::pair(std::pair(r.state, now), out);
@@ -185,8 +191,8 @@ struct Simulation {
       const em::SampleList& samples = monitors[m]->samples();
       Tensor seen;
       if (w.transform) seen = em::sample_values(samples, spectra_at_edges(end.second[next++], *w.transform, monitors[m]->edges(), c.dt_s));
-      else if (!w.weights.empty()) seen = em::sample_values(samples, select(end.second[next++], 0, 0));
-      else seen = em::sample_values(samples, take(reshape(kept[stream++], {blocks * block, w.edges}), tensor(w.kept)));
+      else if (!w.weights.empty()) seen = real_values_of(samples, end.second[next++]);
+      else seen = real_values_of(samples, take(reshape(transpose(kept[stream++], {1, 0, 2, 3}), {parts, blocks * block, w.edges}), tensor(w.kept), 1));
       const Tensor figure = monitors[m]->figure(seen);
       out.push_back(is_complex(figure.dtype()) ? stack({real(figure), imag(figure)}) : figure);
     }

@@ -44,7 +44,7 @@ using Results = std::vector<MonitorResult>;
 /// One monitor during a run.
 class Monitor {
  public:
-  Monitor(const Case& c, const MonitorOptions& o) : case_(c), options_(o), samples_(c.grid, c.faces, computed(c), c.open) {}
+  Monitor(const Case& c, const MonitorOptions& o) : case_(c), options_(o), samples_(c.grid, c.faces, computed(c), c.open, bloch_phase(c)) {}
   virtual ~Monitor() = default;
   Monitor(const Monitor&) = delete;
   Monitor& operator=(const Monitor&) = delete;

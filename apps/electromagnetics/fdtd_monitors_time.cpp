@@ -46,7 +46,7 @@ void Probe::observe(const em::Records& r) {
   for (std::int64_t n = 0; n < r.n_steps; ++n) {
     if (!keeps(r.first + n + 1)) continue;
     time_.push_back(static_cast<double>(r.first + n + 1) * case_.dt_s);
-    for (std::size_t q = 0; q < components_.size(); ++q) values_.push_back(samples_.value(static_cast<std::int64_t>(q), r.step(n).data()));
+    for (std::size_t q = 0; q < components_.size(); ++q) values_.push_back(samples_.value(static_cast<std::int64_t>(q), r.step(n).data(), r.imaginary_step(n)));
   }
 }
 
@@ -193,7 +193,7 @@ void Snapshot::observe(const em::Records& r) {
   for (std::int64_t n = 0; n < r.n_steps; ++n) {
     if (!keeps(r.first + n + 1)) continue;
     time_.push_back(static_cast<double>(r.first + n + 1) * case_.dt_s);
-    for (std::int64_t q = 0; q < samples_.size(); ++q) values_.push_back(static_cast<float>(samples_.value(q, r.step(n).data())));
+    for (std::int64_t q = 0; q < samples_.size(); ++q) values_.push_back(static_cast<float>(samples_.value(q, r.step(n).data(), r.imaginary_step(n))));
   }
 }
 MonitorResult Snapshot::result(const Results&) const {

@@ -46,7 +46,7 @@ DesignRegion design_region(const YeeGrid& grid, const std::array<Faces, 3>& face
     if (!is_electric(c)) throw Error(fmt::format("[design_region] {} has no permittivity: choose from Ex, Ey and Ez", name_of(c)));
     std::array<std::vector<std::vector<CellShare>>, 3> cells;  // by axis and place
     for (int d = 0; d < 3; ++d)
-      for (int i = 0; i <= (at_middle(c, d) || grid.cells(d) == 1 ? grid.cells(d) - 1 : grid.cells(d)); ++i) cells[d].push_back(around(grid, faces[d], c, d, i));
+      for (int i = 0; i <= (at_middle(c, d) || !grid.resolved(d) ? grid.cells(d) - 1 : grid.cells(d)); ++i) cells[d].push_back(around(grid, faces[d], c, d, i));
     const auto touches = [&](int d, std::size_t i) {
       return std::any_of(cells[d][i].begin(), cells[d][i].end(), [&](const CellShare& s) { return inside(d, s.cell); });
     };

@@ -217,7 +217,10 @@ Tensor sample_values(const SampleList& samples, const Tensor& x) {
   std::vector<Index> row, column(samples.columns().begin(), samples.columns().end());
   for (Index r = 0; r < size; ++r) row.insert(row.end(), static_cast<std::size_t>(samples.begin()[static_cast<std::size_t>(r) + 1] - samples.begin()[static_cast<std::size_t>(r)]), r);
   const CooPattern coo = csr_from_coo(size, edges, row, column);
-  return transpose(csr_matmul(csr_values(coo, cast(tensor(samples.weights()), x.dtype())), coo.pattern, transpose(x)));
+  std::vector<c128> weights;
+  for (std::size_t m = 0; is_complex(x.dtype()) && m < samples.phases().size(); ++m) weights.push_back(samples.weights()[m] * samples.phases()[m]);
+  const Tensor w = weights.empty() ? tensor(samples.weights()) : tensor(weights);
+  return transpose(csr_matmul(csr_values(coo, cast(w, x.dtype())), coo.pattern, transpose(x)));
 }
 
 Tensor current_spectra(const ResponsePtr& r, const Tensor& moments, const Waveform& waveform) {

@@ -25,14 +25,14 @@ double metric(const YeeModel& m, int c, int axis, int i, double unit, bool perio
 template <class T>
 void place_fields(Tables<T>& t) {
   constexpr int line = kLine / static_cast<int>(sizeof(T));
-  const int edges = t.n[0] + (t.n[0] > 1 && t.faces[0].high == Boundary::pmc ? 1 : 0);
+  const int edges = t.n[0] + (t.resolved[0] && t.faces[0].high == Boundary::pmc ? 1 : 0);
   t.run = (edges + line - 1) / line * line;
   t.row = aligned(t.run + 1);  // the updates of a row leave the next one's ghost alone
   t.plane = t.row * (t.n[1] + 2);
   // One ghost row and plane before the first edge; fields a few lines apart, so that equal places fall into different sets.
   const std::int64_t size = aligned(t.plane * (t.n[2] + 2)) + 9 * kAlign;
   const std::int64_t step[3] = {1, t.row, t.plane};
-  for (int d = 0; d < 3; ++d) t.step[d] = t.n[d] > 1 ? step[d] : 0;
+  for (int d = 0; d < 3; ++d) t.step[d] = t.resolved[d] ? step[d] : 0;
   for (int c = 0; c < 6; ++c) t.component[c].field = c * size + t.plane + t.row + kAlign;
   t.state_size = 6 * size + kAlign;
   for (int c = 0; c < 6; ++c) {
@@ -57,7 +57,7 @@ void set_ranges(Tables<T>& t, const YeeModel& m) {
       ComponentTable<T>& f = t.component[c];
       f.first[d] = 0;
       f.last[d] = t.n[d];
-      if (!at_middle(c, d) && t.n[d] > 1 && !t.periodic[d]) {
+      if (!at_middle(c, d) && t.resolved[d] && !t.periodic[d]) {
         f.first[d] = t.faces[d].low == Boundary::pmc ? 0 : 1;
         f.last[d] = t.faces[d].high == Boundary::pmc ? t.n[d] + 1 : t.n[d];
       }
@@ -81,7 +81,7 @@ void place_layers(Tables<T>& t, const YeeModel& m) {
   for (int c = 0; c < 6; ++c)
     for (int axis = 0; axis < 3; ++axis) {
       const ComponentTable<T>& f = t.component[c];
-      if (axis == axis_of(c) || t.n[axis] == 1 || f.last[axis] == f.first[axis]) continue;
+      if (axis == axis_of(c) || !t.resolved[axis] || f.last[axis] == f.first[axis]) continue;
       if (!m.active[f.source[f.axis[0] == axis ? 0 : 1]]) continue;  // a difference of zeros
       const PmlProfile p = pml_profile(m.grid.lines[axis], t.faces[axis], m.pml, m.dt_s, at_middle(c, axis));
       if (!p.any()) continue;
@@ -175,7 +175,7 @@ void find_neighbours(Tables<T>& t) {
             at[c] += along, at[b] -= back;
             bool there = true;
             for (int d = 0; d < 3; ++d) {
-              if (t.periodic[d] || t.n[d] == 1) at[d] = (at[d] + t.n[d]) % t.n[d];
+              if (t.wraps(d)) at[d] = (at[d] + t.n[d]) % t.n[d];
               there = there && at[d] >= t.component[b].first[d] && at[d] < t.component[b].last[d];
             }
             if (!there) continue;
@@ -322,7 +322,7 @@ void add_mixed(Tables<T>& t, const YeeModel& m) {
         if (p.mixed < 0 && i >= p.first && i < p.first + p.length) p.gain[static_cast<std::size_t>(i - p.first)] = 0;
       for (const Nonlinear<T>& p : special.nonlinear)
         if (i >= p.first && i < p.first + p.length) throw Error("[YeeScheme] mixed edge " + std::to_string(q) + " is nonlinear in its row");
-      const bool wraps = t.periodic[0] || t.n[0] == 1;
+      const bool wraps = t.wraps(0);
       run.metric.push_back(t.cdt * metric(m, e.component, 0, i, t.unit, wraps) * t.open.length_share({e.component, i, e.j, e.k}));
       t.mixed_gain.push_back(run.metric.back() * double(t.scale(e.component, e.j, e.k)));
     }
@@ -408,13 +408,15 @@ Tables<T> compile(const YeeModel& m) {
     t.n[d] = m.grid.cells(d);
     if (t.n[d] < 1) throw Error("[YeeScheme] the grid has no cells");
     const bool low = m.faces[d].low == Boundary::periodic, high = m.faces[d].high == Boundary::periodic;
-    if (t.n[d] > 1 && low != high) throw Error("[YeeScheme] a periodic face needs the opposite face to be periodic too");
-    t.periodic[d] = t.n[d] > 1 && low;
+    t.resolved[d] = m.grid.resolved(d);
+    if (t.resolved[d] && low != high) throw Error("[YeeScheme] a periodic face needs the opposite face to be periodic too");
+    if (t.resolved[d] && t.n[d] == 1 && !low) throw Error("[YeeScheme] an axis of one cell is a period: its faces are joined");
+    t.periodic[d] = t.resolved[d] && low;
     if (t.periodic[d]) t.phase[d] = m.bloch_phase[d];
     t.bloch |= t.phase[d] != 0;
-    if (t.n[d] > 1) t.unit = std::min(t.unit, m.grid.smallest_length(d));
+    if (t.resolved[d]) t.unit = std::min(t.unit, m.grid.smallest_length(d));
   }
-  if (!std::isfinite(t.unit)) throw Error("[YeeScheme] no axis of the grid has more than one cell");
+  if (!std::isfinite(t.unit)) throw Error("[YeeScheme] no axis of the grid is resolved");
   t.cdt = speed_of_light * m.dt_s / t.unit;
   place_fields(t);
   set_ranges(t, m);
@@ -427,10 +429,9 @@ Tables<T> compile(const YeeModel& m) {
     f.scale_y.assign(t.n[1] + 1, 0);
     f.scale_z.assign(t.n[2] + 1, 0);
     std::vector<double> metric_x(t.n[0] + 1, 0);
-    const auto wraps = [&](int d) { return t.periodic[d] || t.n[d] == 1; };
-    for (int i = f.first[0]; i < f.last[0]; ++i) metric_x[i] = metric(m, c, 0, i, t.unit, wraps(0));
-    for (int j = f.first[1]; j < f.last[1]; ++j) f.scale_y[j] = static_cast<T>(metric(m, c, 1, j, t.unit, wraps(1)));
-    for (int k = f.first[2]; k < f.last[2]; ++k) f.scale_z[k] = static_cast<T>(metric(m, c, 2, k, t.unit, wraps(2)));
+    for (int i = f.first[0]; i < f.last[0]; ++i) metric_x[i] = metric(m, c, 0, i, t.unit, t.wraps(0));
+    for (int j = f.first[1]; j < f.last[1]; ++j) f.scale_y[j] = static_cast<T>(metric(m, c, 1, j, t.unit, t.wraps(1)));
+    for (int k = f.first[2]; k < f.last[2]; ++k) f.scale_z[k] = static_cast<T>(metric(m, c, 2, k, t.unit, t.wraps(2)));
     MaterialRow row{std::vector<double>(t.n[0] + 1), std::vector<double>(t.n[0] + 1), {}, {}};
     for (int k = f.first[2]; k < f.last[2]; ++k)
       for (int j = f.first[1]; j < f.last[1]; ++j) {

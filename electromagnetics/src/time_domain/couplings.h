@@ -28,11 +28,11 @@ void couplings_of(const YeeGrid& grid, const std::array<bool, 3>& periodic, cons
   const int at[3] = {node.i, node.j, node.k};
   for (int third = 0; third < 3; ++third) {
     const int a = (third + 1) % 3, b = (third + 2) % 3;
-    const double dual = grid.dual_length(third, at[third], periodic[third] || grid.cells(third) == 1);
+    const double dual = grid.dual_length(third, at[third], periodic[third] || !grid.resolved(third));
     const auto around = [&](int axis, int shift) {
       int i[3] = {at[0], at[1], at[2]};
       i[axis] -= shift;
-      const bool wraps = i[axis] < 0 && (periodic[axis] || grid.cells(axis) == 1);
+      const bool wraps = i[axis] < 0 && (periodic[axis] || !grid.resolved(axis));
       if (wraps) i[axis] += grid.cells(axis);
       return Neighbour{{static_cast<std::uint8_t>(axis), i[0], i[1], i[2]}, wraps ? phases[axis] : 0};
     };

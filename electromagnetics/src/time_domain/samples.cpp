@@ -12,7 +12,7 @@ namespace tessera::electromagnetics {
 
 std::vector<AxisWeight> axis_weights(const YeeGrid& grid, Faces faces, int component, int axis, double at) {
   const int n = grid.cells(axis);
-  if (n == 1) return {{0, 1.0}};
+  if (!grid.resolved(axis)) return {{0, 1.0}};
   const std::vector<double>& lines = grid.lines[axis];
   const double tolerance = 1e-9 * (lines[n] - lines[0]);
   if (!(at >= lines[0] - tolerance && at <= lines[n] + tolerance))
@@ -26,13 +26,14 @@ std::vector<AxisWeight> axis_weights(const YeeGrid& grid, Faces faces, int compo
   std::vector<AxisWeight> out;
   const auto add = [&](int i, double w) {
     if (std::abs(w) < 1e-12) return;
-    if (middle) {
-      if (joined) i = (i + n) % n;
+    if (joined) {
+      const int period = i < 0 ? -1 : i / n;
+      out.push_back({i - period * n, w, period});
+    } else if (middle) {
       out.push_back({std::clamp(i, 0, n - 1), w});
     } else {
-      if (joined) i %= n;
       const bool conductor = (i == 0 && faces.low != Boundary::pmc) || (i == n && faces.high != Boundary::pmc);
-      if (joined || !conductor) out.push_back({i, w});
+      if (!conductor) out.push_back({i, w});
     }
   };
   if (above > 0 && above < count) {
@@ -42,8 +43,9 @@ std::vector<AxisWeight> axis_weights(const YeeGrid& grid, Faces faces, int compo
   } else if (middle && joined) {  // across the seam
     const double gap = (grid.length(axis, 0) + grid.length(axis, n - 1)) / 2;
     const double share = above == 0 ? 1 - (position(0) - at) / gap : (at - position(n - 1)) / gap;
-    add(n - 1, 1 - share);
-    add(n, share);
+    const int before = above == 0 ? -1 : n - 1;
+    add(before, 1 - share);
+    add(before + 1, share);
   } else {
     add(above == 0 ? 0 : count - 1, 1.0);
   }
@@ -68,7 +70,7 @@ std::vector<EdgeWeight> interpolate(const YeeGrid& grid, const std::array<Faces,
         const int at[3] = {e.i, e.j, e.k};
         const bool wraps = !grid.resolved(axis) || faces[axis].low == Boundary::periodic;
         const double length = is_electric(component) ? grid.length(axis, at[axis]) * open.length_share(e) : grid.dual_length(axis, at[axis], wraps);
-        out.push_back({e, x.weight * y.weight * z.weight * unit / length});
+        out.push_back({e, x.weight * y.weight * z.weight * unit / length, {x.period, y.period, z.period}});
       }
   return out;
 }
@@ -80,6 +82,10 @@ std::int64_t SampleList::add(int component, const Point& p) {
     if (fresh) edges_.push_back(w.edge);
     column_.push_back(it->second);
     weight_.push_back(w.weight);
+    if (bloch_phase_ == std::array<double, 3>{}) continue;
+    double phase = 0;
+    for (std::size_t d = 0; d < 3; ++d) phase -= w.periods[d] * bloch_phase_[d];
+    phase_.push_back(std::polar(1.0, phase));
   }
   begin_.push_back(static_cast<std::int64_t>(column_.size()));
   return size() - 1;

@@ -122,6 +122,7 @@ struct Tables {
   std::array<Faces, 3> faces;
   OpenShares open;
   int n[3] = {};                      ///< cells
+  bool resolved[3] = {};              ///< more than one cell, or a period of one
   bool periodic[3] = {};              ///< resolved axes that are joined to themselves
   std::int64_t step[3] = {};          ///< from an edge to its neighbour; 0 along axes that are not resolved
   std::int64_t row = 0, plane = 0;    ///< strides
@@ -143,6 +144,8 @@ struct Tables {
   double phase[3] = {};               ///< of the joined faces
   RowPool<T> pool;                    ///< rows of coefficients
 
+  /// Whether the last cell of an axis is beside the first one; of an axis that is not resolved it is the same.
+  bool wraps(int axis) const { return periodic[axis] || !resolved[axis]; }
   std::int64_t rows() const { return std::int64_t{n[1] + 1} * (n[2] + 1); }
   std::int64_t row_index(int j, int k) const { return std::int64_t{k} * (n[1] + 1) + j; }
   std::int64_t place(int c, int i, int j, int k) const { return component[c].field + i + j * row + k * plane; }

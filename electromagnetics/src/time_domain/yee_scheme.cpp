@@ -145,7 +145,7 @@ double YeeScheme::field_scale(const Edge& e) const {
   return visit(*impl_, [&](const auto& t) {
     const int axis = axis_of(e.component), at[3] = {e.i, e.j, e.k};
     const double length = is_electric(e.component) ? t.grid.length(axis, at[axis]) * t.open.length_share(e)
-                                                   : t.grid.dual_length(axis, at[axis], t.periodic[axis] || t.n[axis] == 1);
+                                                   : t.grid.dual_length(axis, at[axis], t.wraps(axis));
     return length / t.unit;
   });
 }

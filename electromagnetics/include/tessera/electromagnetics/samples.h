@@ -7,10 +7,12 @@
 #include "tessera/electromagnetics/open_shares.h"
 #include "tessera/electromagnetics/yee_grid.h"
 
+#include <complex>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <tuple>
+#include <type_traits>
 #include <vector>
 
 namespace tessera::electromagnetics {
@@ -19,6 +21,7 @@ namespace tessera::electromagnetics {
 struct EdgeWeight {
   Edge edge;
   double weight;
+  std::array<int, 3> periods{};  ///< AxisWeight::period
 };
 
 /// Where an axis of a component is known about a coordinate: at most two places with linear weights. Places on a conductor are
@@ -27,6 +30,7 @@ struct EdgeWeight {
 struct AxisWeight {
   int index;
   double weight;
+  int period = 0;  ///< the place is meant that many periods of the joined axis further on: 1 behind its last face, -1 in front of its first
 };
 std::vector<AxisWeight> axis_weights(const YeeGrid& grid, Faces faces, int component, int axis, double at);
 
@@ -40,9 +44,10 @@ double reference_length(const YeeGrid& grid);
 /// Samples of many monitors over one list of recorded edges without repetitions.
 class SampleList {
  public:
-  /// Components that are not `computed` are zero everywhere. `open`: of conformal conductors.
-  SampleList(YeeGrid grid, std::array<Faces, 3> faces, std::array<bool, 6> computed = {true, true, true, true, true, true}, std::shared_ptr<const OpenShares> open = nullptr)
-      : grid_(std::move(grid)), faces_(faces), computed_(computed), open_(std::move(open)) {}
+  /// Components that are not `computed` are zero everywhere. `open`: of conformal conductors. `bloch_phase`: of joined faces (YeeModel).
+  SampleList(YeeGrid grid, std::array<Faces, 3> faces, std::array<bool, 6> computed = {true, true, true, true, true, true}, std::shared_ptr<const OpenShares> open = nullptr,
+             std::array<double, 3> bloch_phase = {})
+      : grid_(std::move(grid)), faces_(faces), computed_(computed), open_(std::move(open)), bloch_phase_(bloch_phase) {}
   /// Adds a value; returns its number.
   std::int64_t add(int component, const Point& p);
   std::int64_t size() const { return static_cast<std::int64_t>(begin_.size()) - 1; }
@@ -51,7 +56,20 @@ class SampleList {
   template <class T>
   T value(std::int64_t row, const T* recorded) const {
     T sum{};
-    for (std::int64_t m = begin_[row]; m < begin_[row + 1]; ++m) sum += weight_[m] * recorded[column_[m]];
+    for (std::int64_t m = begin_[row]; m < begin_[row + 1]; ++m) {
+      if constexpr (std::is_same_v<T, std::complex<double>>)
+        sum += phase_.empty() ? weight_[m] * recorded[column_[m]] : weight_[m] * phase_[m] * recorded[column_[m]];
+      else
+        sum += weight_[m] * recorded[column_[m]];
+    }
+    return sum;
+  }
+  /// The real part of value `row` of one time step; `imaginary`: of fields of two parts, else null.
+  double value(std::int64_t row, const double* real, const double* imaginary) const {
+    if (!imaginary || phase_.empty()) return value(row, real);
+    double sum = 0;
+    for (std::int64_t m = begin_[row]; m < begin_[row + 1]; ++m)
+      sum += weight_[m] * (phase_[m].real() * real[column_[m]] - phase_[m].imag() * imaginary[column_[m]]);
     return sum;
   }
   const YeeGrid& grid() const { return grid_; }
@@ -59,6 +77,8 @@ class SampleList {
   const std::vector<std::int64_t>& begin() const { return begin_; }
   const std::vector<std::int64_t>& columns() const { return column_; }
   const std::vector<double>& weights() const { return weight_; }
+  /// Beside each weight, e^{-i k.a} of places across a joined face, 1 elsewhere; empty without a phase.
+  const std::vector<std::complex<double>>& phases() const { return phase_; }
 
  private:
   YeeGrid grid_;
@@ -69,6 +89,8 @@ class SampleList {
   std::map<std::tuple<int, int, int, int>, std::int64_t> known_;
   std::vector<std::int64_t> begin_{0}, column_;
   std::vector<double> weight_;
+  std::array<double, 3> bloch_phase_;
+  std::vector<std::complex<double>> phase_;
 };
 
 }  // namespace tessera::electromagnetics

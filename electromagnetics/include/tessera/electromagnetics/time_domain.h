@@ -61,6 +61,7 @@ struct Records {
   std::int64_t stride;
   const double* imaginary = nullptr;  ///< the same of the imaginary part, where fields have one
   std::span<const double> step(std::int64_t n) const { return {values + n * stride, static_cast<std::size_t>(n_columns)}; }
+  const double* imaginary_step(std::int64_t n) const { return imaginary ? imaginary + n * stride : nullptr; }  ///< null: there is none
   /// Some of the columns.
   Records columns(std::int64_t begin, std::int64_t count) const { return {first, n_steps, count, values + begin, stride, imaginary ? imaginary + begin : nullptr}; }
 };

@@ -4,7 +4,7 @@
 //
 //   E_x at (i+1/2, j, k)     H_x at (i, j+1/2, k+1/2)     and cyclic; cell i of an axis lies between its lines i and i+1
 //
-// An axis that is not resolved (2-D, 1-D) has one cell.
+// An axis that is not resolved (2-D, 1-D) has one cell. So may one that is, where its faces are joined.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -32,10 +32,12 @@ struct Edge {
 /// Rising coordinates of the lines, in m; n + 1 of them bound n cells.
 struct YeeGrid {
   std::array<std::vector<double>, 3> lines;
+  /// Of an axis of one cell: that it is resolved, a period whose faces are joined. A phase between them is a wave along it.
+  std::array<bool, 3> one_cell_period{};
 
   int cells(int axis) const { return static_cast<int>(lines[axis].size()) - 1; }
   std::int64_t cell_count() const { return std::int64_t{1} * cells(0) * cells(1) * cells(2); }
-  bool resolved(int axis) const { return cells(axis) > 1; }
+  bool resolved(int axis) const { return cells(axis) > 1 || one_cell_period[axis]; }
   double middle(int axis, int i) const { return (lines[axis][i] + lines[axis][i + 1]) / 2; }
   /// Length of cell i.
   double length(int axis, int i) const { return lines[axis][i + 1] - lines[axis][i]; }
