@@ -130,9 +130,7 @@ void make_boundaries(Case& c, const data::Config& config) {
 void check_scene(Case& c, const data::Config& config) {
   const em::Bounds domain{{c.grid.lines[0].front(), c.grid.lines[1].front(), c.grid.lines[2].front()},
                           {c.grid.lines[0].back(), c.grid.lines[1].back(), c.grid.lines[2].back()}};
-  std::vector<std::size_t> key;  // structures without a medium are only parts of others
-  for (std::size_t s = 0; s < c.options.structures.size(); ++s)
-    if (c.options.structures[s].material) key.push_back(s);
+  const std::vector<std::size_t> key = structures_seen(c.options);
   std::vector<data::Diagnostic> errors;
   for (const std::size_t s : em::structures_outside(c.scene, domain))
     errors.push_back(config.error(644, fmt::format("structure[{}]", key[s]), "the structure lies outside of the domain", "move it, or enlarge grid.size"));
@@ -200,9 +198,15 @@ void choose_time_step(Case& c, const data::Config& config) {
 
 void open_conductors(Case& c, const data::Config& config) {
   c.open = make_open(c);
-  if (c.open->thin > 0)
-    c.warnings.push_back(warning(config, 656, "grid.conductors", fmt::format("metal thinner than a cell crosses {} faces of the grid: these are taken as metal", c.open->thin),
-                                 "use smaller cells there, or put a line of the grid on it"));
+  const std::vector<std::size_t> key = structures_seen(c.options);
+  for (const em::ThinMetal& t : c.open->thin_metal) {
+    const bool body = t.structure != em::ThinMetal::background;
+    const std::string name = body ? c.scene.structures[t.structure].name : "";
+    std::string text = body ? fmt::format("metal{} that is thinner than a cell", name.empty() ? "" : " of '" + name + "'") : "metal of the background that is thinner than a cell";
+    if (t.moved > 0) text += fmt::format(" is put on the nearest line of the grid, up to {:.3g} m away", t.shift_m);
+    if (t.closed > 0) text += fmt::format("{} {} faces of the grid, which are taken as metal", t.moved > 0 ? ", and fills" : " fills", t.closed);
+    c.warnings.push_back(warning(config, 656, body ? fmt::format("structure[{}]", key[t.structure]) : "grid.background", text, "use smaller cells there, or put a line of the grid on it"));
+  }
 }
 
 /// The box of a plane wave; where no size is given, four cells of scattered field are left in front of layers.
@@ -259,6 +263,13 @@ void make_wave(const Case& c, CaseSource& s, const data::Config& config) {
 }
 
 }  // namespace
+
+std::vector<std::size_t> structures_seen(const FdtdOptions& o) {
+  std::vector<std::size_t> key;
+  for (std::size_t s = 0; s < o.structures.size(); ++s)
+    if (o.structures[s].material) key.push_back(s);
+  return key;
+}
 
 Case make_case(const data::Config& config) { return make_case(read_options(config), config); }
 
@@ -338,8 +349,8 @@ std::vector<em::Injection> make_injections(const Case& c) {
 }
 
 std::shared_ptr<const em::OpenShares> make_open(const Case& c) {
-  if (c.options.grid.conductors == ConductorChoice::staircase) return std::make_shared<em::OpenShares>();
-  return std::make_shared<em::OpenShares>(em::open_shares(em::SceneOrder(c.scene), c.stepped, c.grid, c.faces, c.dt_s));
+  const bool conformal = c.options.grid.conductors == ConductorChoice::conformal;
+  return std::make_shared<em::OpenShares>(em::open_shares(em::SceneOrder(c.scene), c.stepped, c.grid, c.faces, c.dt_s, conformal));
 }
 
 em::YeeModel make_model(const Case& c) {

@@ -54,6 +54,8 @@ std::vector<double> axis_lines(const GridOptions& grid, int axis, double cell);
 std::vector<electromagnetics::Medium> make_media(const FdtdOptions& o, const data::Config& config,
                                                  Case& out);
 electromagnetics::Scene make_scene(const FdtdOptions& o, const std::vector<electromagnetics::Medium>& media);
+/// The structures of the scene, by their numbers among the options: those without a medium are only parts of others.
+std::vector<std::size_t> structures_seen(const FdtdOptions& o);
 electromagnetics::Waveform make_waveform(const WaveformOptions& o);
 
 /// The sources of a case as currents.

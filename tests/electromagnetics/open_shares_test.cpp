@@ -171,18 +171,22 @@ TEST(OpenShares, TransposeIsTheAdjoint) {
   EXPECT_NEAR(s.field_scale({Ey, 5, 5, 2}) * s.reference_length(), 0.2 * m.grid.length(1, 5), 1e-18);
 }
 
-TEST(OpenShares, MetalThinnerThanACellIsClosed) {
-  // A plate of 0.4 cells between the planes k = 5 and 6, through the whole box: nothing comes through it.
+TEST(OpenShares, MetalThinnerThanACellIsPutOnTheNearestLine) {
+  // A plate of 0.4 cells between the planes k = 5 and 6, nearer to 5, through the whole box: put there, and nothing comes through it.
   const YeeGrid grid = box_of({8, 8, 12}, 0.1, {0, 0, 0});
   const double dt = 0.9 * stable_time_step(grid);
-  const Scene scene = metal_body(box({-1, -1, 0.53}, {2, 2, 0.57}));
+  const Scene scene = metal_body(box({-1, -1, 0.52}, {2, 2, 0.56}));
   const std::array<Faces, 3> faces{walls, walls, walls};
   const OpenShares open = open_shares(SceneOrder(scene), vacuum_pec, grid, faces, dt);
   EXPECT_GT(open.thin, 0);
   EXPECT_EQ(open.share({Ex, 3, 3, 5}), 0);
-  EXPECT_EQ(open.share({Ex, 3, 3, 6}), 0);
-  EXPECT_EQ(open.share({Ez, 3, 3, 5}), 0);
-  EXPECT_EQ(open.share({Ex, 3, 3, 7}), 1);
+  EXPECT_EQ(open.share({Ex, 3, 3, 6}), 1);
+  EXPECT_EQ(open.share({Ez, 3, 3, 5}), 1);
+  EXPECT_EQ(open.share({Hx, 3, 3, 5}), 1);
+  ASSERT_EQ(open.thin_metal.size(), 1U);
+  EXPECT_EQ(open.thin_metal[0].structure, 0U);
+  EXPECT_NEAR(open.thin_metal[0].shift_m, 0.04, 1e-9);
+  EXPECT_EQ(open.thin_metal[0].closed, 0);
   TimeDomain run(yee_model(grid, faces, {}, dt, Dtype::f64, scene, vacuum_pec, Averaging::kottke, open),
                  {current_source(grid, faces, dt, Ez, {0.4, 0.4, 0.25}, {0.4, 0.4, 0.25}, 1, gaussian_pulse(2e9, 2e9))}, {});
   run.advance(400);

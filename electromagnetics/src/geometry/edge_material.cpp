@@ -125,10 +125,10 @@ EdgeMaterial edge_material(const SceneOrder& scene, const std::vector<Medium>& m
   const int axis = axis_of(place.component);
   EdgeMaterial out;
   const double tolerance = 1e-6 * grid.length(axis, std::array{place.i, place.j, place.k}[axis]);
-  out.pec = open.conformal
-                ? open.share(place) == 0
-                : std::any_of(media.begin(), media.end(), [](const Medium& m) { return m.pec; }) &&
-                      in_conductor(scene, media, place_of(grid, place), tolerance);
+  out.pec = open.share(place) == 0 ||
+            (!open.conformal &&
+                std::any_of(media.begin(), media.end(), [](const Medium& m) { return m.pec; }) &&
+                      in_conductor(scene, media, place_of(grid, place), tolerance));
   if (out.pec) return out;
   Fill fill = what_counts(scene, grid, place, averaging, periodic);
   // The medium at the middle of an edge may be metal where a part of it is open.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "geometry/metal.h"
 
+#include "geometry/crossings.h"
 #include "geometry/vector.h"
 
 #include <algorithm>
@@ -58,7 +59,7 @@ Metal::Metal(const SceneOrder& scene, const std::vector<Medium>& media, const Bo
       base_ = metal;
       break;
     }
-    near_.push_back({&s.shape.node(), metal});
+    near_.push_back({&s.shape.node(), metal, scene.from_top()[rank]});
   }
   while (!near_.empty() && near_.back().metal == base_) near_.pop_back();
 }
@@ -72,11 +73,46 @@ double Metal::operator()(const Point& p) const {
   return value;
 }
 
-OpenLength open_length(const Metal& metal, const Point& from, const Point& to) {
-  if (metal.settled()) return {metal.closed() ? 0.0 : 1.0, false};
+/// The sign cannot change between two crossings. At each of them a stretch as wide as the tolerance is looked at by itself, for a sheet is
+/// metal there and nowhere else.
+std::vector<Stretch> Metal::along(const Point& from, const Point& to) const {
+  if (settled()) return closed() ? std::vector<Stretch>{{0, 1}} : std::vector<Stretch>{};
+  std::vector<double> at;
+  for (const Near& s : near_) add_crossings(*s.shape, from, to, at);
+  const double length = norm(minus(to, from)), wide = length > 0 ? tolerance_ / length : 0;
+  std::vector<double> cuts{0, 1};
+  for (const double t : at)
+    for (const double c : {t - wide, t, t + wide})
+      if (c > 0 && c < 1) cuts.push_back(c);
+  std::sort(cuts.begin(), cuts.end());
+  std::vector<Stretch> out;
+  for (std::size_t n = 0; n + 1 < cuts.size(); ++n) {
+    const double a = cuts[n], b = cuts[n + 1], middle = (a + b) / 2;
+    if (!(b > a) || (*this)(plus(times(1 - middle, from), times(middle, to))) > 0) continue;
+    if (!out.empty() && out.back().to == a) out.back().to = b;
+    else out.push_back({a, b});
+  }
+  return out;
+}
+
+std::optional<std::size_t> Metal::body_at(const Point& p) const {
+  for (const Near& s : near_) {
+    const double d = distance(*s.shape, p).value;
+    if (s.metal ? d <= tolerance_ : d < -tolerance_) return s.metal ? std::optional(s.structure) : std::nullopt;
+  }
+  return {};
+}
+
+double open_length(const Metal& metal, const Point& from, const Point& to) {
+  if (metal.settled()) return metal.closed() ? 0 : 1;
+  const std::vector<Stretch> closed = metal.along(from, to);
+  if (closed.size() > 1 || (closed.size() == 1 && closed[0].from > 0 && closed[0].to < 1)) {
+    double share = 1;
+    for (const Stretch& s : closed) share -= s.to - s.from;
+    return snapped(share);
+  }
   double sum = 0, f = metal(from);
   Point a = from;
-  int runs = f > 0;  // of open parts
   for (int n = 1; n <= parts; ++n) {
     const double t = double(n) / parts;
     const Point b = plus(times(1 - t, from), times(t, to));
@@ -85,11 +121,10 @@ OpenLength open_length(const Metal& metal, const Point& from, const Point& to) {
     if ((f > 0) != (g > 0)) {
       const double at = crossing(metal, a, f, b, g);
       sum += f > 0 ? at : 1 - at;
-      runs += g > 0;
     }
     a = b, f = g;
   }
-  return {snapped(sum / parts), runs > 1};
+  return snapped(sum / parts);
 }
 
 double open_area(const Metal& metal, const Point& corner, const Point& u, const Point& v) {

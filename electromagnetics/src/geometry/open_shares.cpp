@@ -3,6 +3,7 @@
 
 #include "geometry/metal.h"
 #include "geometry/open_limit.h"
+#include "geometry/thin_metal.h"
 #include "tessera/autodiff/forall.h"
 #include "tessera/electromagnetics/averaging.h"
 #include "tessera/electromagnetics/constants.h"
@@ -11,20 +12,23 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <optional>
 #include <tuple>
 
 namespace tessera::electromagnetics {
 namespace {
 
-using detail::Box, detail::Metal, detail::OpenLength, detail::edges_of;
+using detail::Box, detail::Metal, detail::ThinCourse, detail::ThinMetalInFace, detail::edges_of;
 
 auto order(const Edge& e) { return std::tuple(e.component, e.k, e.j, e.i); }
 
 struct FoundShares {
   Edge place;
   double share;
-  bool split;
   bool inside = false;  // of metal, a cell away from its surface: edges beside it may not be listed
+  ThinMetalInFace thin{};
+  std::optional<std::size_t> body{};  // whose thin metal that is
 };
 
 /// What is open of one place.
@@ -41,16 +45,21 @@ FoundShares look(const SceneOrder& scene, const std::vector<Medium>& media, cons
     if (at_middle(place.component, d)) shortest = std::min(shortest, grid.length(d, at[d]));
   }
   const Metal metal(scene, media, box, 1e-6 * shortest);
-  if (metal.settled()) return {place, metal.closed() ? 0.0 : 1.0, false};
-  const auto along = [&](int d) {
-    const OpenLength l = detail::open_length(metal, low, {low[0] + side[d][0], low[1] + side[d][1], low[2] + side[d][2]});
-    return FoundShares{place, l.share, l.split};
-  };
-  if (is_electric(place.component)) return along(axis);
+  if (metal.settled()) return {place, metal.closed() ? 0.0 : 1.0};
+  const auto along = [&](int d) { return detail::open_length(metal, low, {low[0] + side[d][0], low[1] + side[d][1], low[2] + side[d][2]}); };
+  if (is_electric(place.component)) return {place, along(axis)};
   const int b = (axis + 1) % 3, c = (axis + 2) % 3;
-  if (!grid.resolved(c)) return along(b);
-  if (!grid.resolved(b)) return along(c);
-  return {place, detail::open_area(metal, low, side[b], side[c]), false};
+  FoundShares out{place, 1};
+  if (grid.resolved(b) && grid.resolved(c)) {
+    out.share = detail::open_area(metal, low, side[b], side[c]);
+    out.thin = detail::thin_metal_in(metal, low, side[b], side[c]);
+  } else {
+    const int d = grid.resolved(c) ? c : b;
+    out.share = along(d);
+    if (grid.resolved(d)) out.thin = detail::thin_metal_in(metal, low, side[d]);
+  }
+  if (out.thin.course != ThinCourse::none) out.body = metal.body_at(out.thin.middle);
+  return out;
 }
 
 /// Every place in a cell that a surface may cross or in a neighbour of one, where it is not all open.
@@ -79,8 +88,8 @@ std::vector<FoundShares> look_everywhere(const SceneOrder& scene, const std::vec
         const Edge place{static_cast<std::uint8_t>(c), i, j, k};
         const std::int32_t medium = medium_at(i, j, k);
         if (medium >= 0 && !(media[static_cast<std::size_t>(medium)].pec && beside_surface(i, j, k))) continue;
-        const FoundShares f = medium >= 0 ? FoundShares{place, 0, false, true} : look(scene, media, grid, place);
-        if (f.share < 1 || f.split) slabs[static_cast<std::size_t>(slab)].push_back(f);
+        const FoundShares f = medium >= 0 ? FoundShares{place, 0, true} : look(scene, media, grid, place);
+        if (f.share < 1 || f.thin.course != ThinCourse::none) slabs[static_cast<std::size_t>(slab)].push_back(f);
       }
   });
   std::vector<FoundShares> out;
@@ -93,27 +102,72 @@ FoundShares* find(std::vector<FoundShares>& list, const Edge& e) {
   return at != list.end() && at->place == e ? &*at : nullptr;
 }
 
-/// Closes the faces that metal crosses from edge to edge with open space on both sides; returns how many.
-std::int64_t close_thin(std::vector<FoundShares>& list, const YeeGrid& grid, const Periodic& periodic) {
-  std::vector<Edge> faces, edges;
-  for (const FoundShares& f : list) {
-    if (is_electric(f.place.component)) continue;
-    int split = 0;
+/// Makes edges metal where thin metal goes (thin_metal.h), and whole again what it leaves; tells of which bodies it was.
+std::vector<Edge> place_thin(std::vector<FoundShares>& list, const YeeGrid& grid, const Periodic& periodic, OpenShares& out) {
+  const auto before = [](const Edge& a, const Edge& b) { return order(a) < order(b); };
+  std::vector<Edge> metal, moved;  // edges that become metal; those that thin metal leaves, across it
+  std::map<std::size_t, ThinMetal> bodies;
+  const auto tell = [&](const FoundShares& f) -> ThinMetal& {
+    const std::size_t body = f.body.value_or(ThinMetal::background);
+    return bodies.try_emplace(body, ThinMetal{.structure = body}).first->second;
+  };
+  const auto place = [&](FoundShares& f) {
+    const ThinMetalInFace& t = f.thin;
     const auto around = edges_of(grid, periodic, f.place);
-    for (const Edge& e : around)
-      if (const FoundShares* x = find(list, e)) split += x->split;
-    if (split < 2) continue;
-    faces.push_back(f.place);
-    edges.insert(edges.end(), around.begin(), around.end());
-  }
-  for (const Edge& f : faces) find(list, f)->share = 0;
-  std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) { return order(a) < order(b); });
-  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
-  for (const Edge& e : edges) {
+    ++out.thin;
+    if (t.course == ThinCourse::closed) {
+      f.share = 0;
+      ++tell(f).closed;
+      metal.insert(metal.end(), around.begin(), around.end());
+      return;
+    }
+    const bool high = t.course == ThinCourse::high, flat = around.size() == 4;
+    const int d = axis_of(f.place.component), first = (d + 1) % 3, second = (d + 2) % 3;
+    const int crossed = flat ? (t.across == 0 ? first : second) : grid.resolved(first) ? first : second;
+    f.share = 1;
+    if (flat) {
+      const std::size_t along = t.across == 0 ? 2 : 0;
+      metal.push_back(around[along + high]);
+      for (const std::size_t e : {2 - along, 3 - along})
+        if (t.split[e]) moved.push_back(around[e]);
+    } else {
+      metal.push_back(around[high]);
+    }
+    ThinMetal& told = tell(f);
+    ++told.moved;
+    told.shift_m = std::max(told.shift_m, t.shift * grid.length(crossed, std::array{f.place.i, f.place.j, f.place.k}[static_cast<std::size_t>(crossed)]));
+  };
+  const auto in_order = [&] {
+    for (std::vector<Edge>* v : {&metal, &moved}) {
+      std::sort(v->begin(), v->end(), before);
+      v->erase(std::unique(v->begin(), v->end()), v->end());
+    }
+  };
+  // Whether thin metal is known to cross an edge of the face.
+  const auto crossed = [&](const FoundShares& f, bool only_moved) {
+    const auto around = edges_of(grid, periodic, f.place);
+    for (std::size_t e = 0; e < around.size(); ++e)
+      if (f.thin.split[e] && (std::binary_search(moved.begin(), moved.end(), around[e], before) || (!only_moved && std::binary_search(metal.begin(), metal.end(), around[e], before)))) return true;
+    return false;
+  };
+  for (FoundShares& f : list)
+    if (f.thin.course > ThinCourse::rim && !f.thin.stands) place(f);
+  in_order();
+  std::vector<FoundShares*> standing;
+  for (FoundShares& f : list)
+    if (f.thin.course > ThinCourse::rim && f.thin.stands && crossed(f, false)) standing.push_back(&f);
+  for (FoundShares* f : standing) place(*f);
+  in_order();
+  for (const Edge& e : moved)
+    if (FoundShares* x = find(list, e)) x->share = 1;
+  for (FoundShares& f : list)
+    if (f.thin.course == ThinCourse::rim && crossed(f, true)) f.share = 1;
+  for (const Edge& e : metal) {
     if (FoundShares* x = find(list, e)) x->share = 0;
-    else list.insert(std::lower_bound(list.begin(), list.end(), e, [](const FoundShares& f, const Edge& y) { return order(f.place) < order(y); }), {e, 0, false});
+    else list.insert(std::lower_bound(list.begin(), list.end(), e, [](const FoundShares& f, const Edge& y) { return order(f.place) < order(y); }), {e, 0});
   }
-  return static_cast<std::int64_t>(faces.size());
+  for (const auto& [body, told] : bodies) out.thin_metal.push_back(told);
+  return metal;
 }
 
 /// A face that rounds to nothing but has an open edge is open: its edge must not end at a magnetic wall.
@@ -160,13 +214,17 @@ double largest_curl_curl(const std::vector<Medium>& media, const YeeGrid& grid, 
 }
 
 OpenShares open_shares(const SceneOrder& scene, const std::vector<Medium>& media, const YeeGrid& grid, const std::array<Faces, 3>& faces,
-                       double dt_s) {
-  OpenShares out{.conformal = true};
+                       double dt_s, bool conformal) {
+  OpenShares out{.conformal = conformal};
   if (std::none_of(media.begin(), media.end(), [](const Medium& m) { return m.pec; })) return out;
   Periodic periodic;
   for (int d = 0; d < 3; ++d) periodic[static_cast<std::size_t>(d)] = grid.resolved(d) && faces[static_cast<std::size_t>(d)].low == Boundary::periodic;
   std::vector<FoundShares> found = look_everywhere(scene, media, grid, periodic);
-  out.thin = close_thin(found, grid, periodic);
+  const std::vector<Edge> metal = place_thin(found, grid, periodic, out);
+  if (!conformal) {
+    for (const Edge& e : metal) out.places.push_back({e, 0});
+    return out;
+  }
   open_rounded(found, grid, periodic);
   for (const FoundShares& f : found)
     if (f.share < 1) out.places.push_back({f.place, f.share});

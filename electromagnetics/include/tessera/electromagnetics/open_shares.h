@@ -14,8 +14,9 @@
 // that brings it below: no eigenvalue of the whole then exceeds what the time step was chosen for, whatever the geometry. Enlarged
 // areas push the wall outwards by a small part of the cell. A smaller time step enlarges less (docs/decisions/0096).
 //
-// Metal that is thinner than a cell, with open space on both of its sides in one face, would leak; such faces are closed, with their
-// edges: it then is as thick as the cell. Sheets without thickness conduct where they lie in planes of the grid.
+// Metal that is thinner than a cell, or a sheet without thickness, with open space on both of its sides in one face, would leak. Along the
+// grid it is put on the nearest line; where it is wider than half the cell or oblique, the face is closed with its edges. A staircase has no
+// other way to see such metal: it takes the edges that are closed so, besides those whose middle lies in metal.
 #pragma once
 #include "tessera/electromagnetics/boundary.h"
 #include "tessera/electromagnetics/yee_grid.h"
@@ -36,9 +37,18 @@ struct OpenPlace {
   double share;  ///< 0: closed
 };
 
+/// What became of a structure's metal that is thinner than a cell.
+struct ThinMetal {
+  static constexpr std::size_t background = ~std::size_t{0};
+  std::size_t structure = background;  ///< its number in the scene
+  std::int64_t moved = 0;              ///< faces in which it was put on a line of the grid,
+  double shift_m = 0;                  ///< and how far its middle moved at most
+  std::int64_t closed = 0;             ///< faces that are taken as metal
+};
+
 /// The shares of a grid.
 struct OpenShares {
-  bool conformal = false;           ///< false: conductors are staircases, an edge is metal where its middle is
+  bool conformal = false;           ///< false: conductors are staircases, an edge is metal where its middle is; places are those of thin metal
   /// Those below 1, without what lies within metal away from its surface; rising in (component, k, j, i). Of a periodic axis the
   /// last line is the first.
   std::vector<OpenPlace> places{};
@@ -46,7 +56,8 @@ struct OpenShares {
   double least_area = 1;            ///< the smallest of them in the geometry,
   double least_kept = 1;            ///< and as enlarged
   std::int64_t enlarged = 0;        ///< faces that were
-  std::int64_t thin = 0;            ///< faces closed because metal in them is thinner than the cell
+  std::int64_t thin = 0;            ///< faces with metal in them that is thinner than the cell
+  std::vector<ThinMetal> thin_metal{};  ///< whose that is, by number
 
   double share(const Edge& place) const;  ///< 1 where it is not listed
   /// What E of an electric edge is the mean over: its share, or all of an edge that is metal.
@@ -57,8 +68,9 @@ struct OpenShares {
 
 /// Shares of the conductors of a scene, for steps of `dt_s`. Lengths are exact to rounding where a face crosses a quarter of an edge
 /// once; areas are those of chords over a quarter of the cell. On an axis that is not resolved the scene is what it is in the middle.
+/// Not `conformal`: of a staircase, the edges of thin metal alone.
 OpenShares open_shares(const SceneOrder& scene, const std::vector<Medium>& media, const YeeGrid& grid, const std::array<Faces, 3>& faces,
-                       double dt_s);
+                       double dt_s, bool conformal = true);
 
 /// The largest curl-curl eigenvalue (1/m^2) that is stable with `dt_s` in all media but perfect conductors, less a thousandth; at least
 /// curl_curl_bound(grid).

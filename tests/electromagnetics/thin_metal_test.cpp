@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A wall of metal conducts wherever it lies in the cells and however thin it is: in one, two and three dimensions, along the grid and
+// turned, as a staircase and conformal.
+#include "tessera/electromagnetics/constants.h"
+#include "tessera/electromagnetics/open_shares.h"
+#include "tessera/electromagnetics/time_domain.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <string>
+
+namespace tessera::electromagnetics {
+namespace {
+
+constexpr double cell = 0.1;
+const std::vector<Medium> open_and_metal{Medium{.name = "vacuum"}, Medium{.name = "pec", .pec = true}};
+
+/// A domain cut in two by a wall about x = 0, and a current in front of it.
+struct WallCase {
+  int dimensions = 2;
+  int component = Ez;
+  double thickness = 0;  ///< in cells
+  double offset = 0;     ///< of its low face from a line, in cells
+  double angle = 0;      ///< about z, and about x half of it in three dimensions
+  bool conformal = true;
+
+  std::string name() const {
+    return std::to_string(dimensions) + "-D " + name_of(component) + ", " + std::to_string(thickness) + " cells thick at " + std::to_string(offset) + ", turned by " +
+           std::to_string(angle) + (conformal ? ", conformal" : ", staircase");
+  }
+};
+
+struct Seen {
+  double before = 0, behind = 0;  ///< the largest |E|
+  double early = 0, late = 0;     ///< energy: the largest while the source lasts, the last
+  std::int64_t thin = 0;
+};
+
+Seen run_wall(const WallCase& w, std::int64_t steps) {
+  YeeGrid grid;
+  const int n[3] = {w.dimensions > 2 ? 24 : 30, w.dimensions > 2 ? 18 : w.dimensions > 1 ? 26 : 1, w.dimensions > 2 ? 16 : 1};
+  for (std::size_t d = 0; d < 3; ++d)
+    for (int i = 0; i <= n[d]; ++i) grid.lines[d].push_back((i - n[d] / 2) * cell);
+  const Faces layers{Boundary::pml, Boundary::pml}, joined{Boundary::periodic, Boundary::periodic};
+  const std::array<Faces, 3> faces{layers, w.dimensions > 1 ? layers : joined, w.dimensions > 2 ? layers : joined};
+  const double dt = 0.95 * stable_time_step(grid);
+  Shape wall = box({w.offset * cell, -50, -50}, {(w.offset + w.thickness) * cell, 50, 50});
+  if (w.angle != 0) wall = rotate(wall, rotation_about({0, 0, 1}, w.angle));
+  if (w.angle != 0 && w.dimensions > 2) wall = rotate(wall, rotation_about({1, 0, 0}, w.angle / 2));
+  const Scene scene{.structures = {{wall, 1, 0, "wall"}}};
+  const auto open = std::make_shared<OpenShares>(open_shares(SceneOrder(scene), open_and_metal, grid, faces, dt, w.conformal));
+  YeeModel model = yee_model(grid, faces, {.cells = 5}, dt, Dtype::f64, scene, open_and_metal, Averaging::kottke, *open);
+  if (w.dimensions == 1) model.active = {false, true, true, false, true, true};
+  if (w.dimensions == 2) model.active = w.component == Ez ? std::array{false, false, true, true, true, false} : std::array{true, true, false, false, false, true};
+  SampleList samples(grid, faces, model.active, open);
+  std::vector<bool> behind;
+  const Point normal{std::cos(w.angle), std::sin(w.angle) * std::cos(w.dimensions > 2 ? w.angle / 2 : 0), w.dimensions > 2 ? std::sin(w.angle) * std::sin(w.angle / 2) : 0};
+  for (int i = -9; i <= 9; ++i)
+    for (int j = w.dimensions > 1 ? -6 : 0; j <= (w.dimensions > 1 ? 6 : 0); j += 3)
+      for (int k = w.dimensions > 2 ? -4 : 0; k <= (w.dimensions > 2 ? 4 : 0); k += 4) {
+        const Point at{(i + 0.3) * cell, (j + 0.2) * cell, (k + 0.4) * cell};
+        double off = 0;
+        for (std::size_t d = 0; d < 3; ++d)
+          if (grid.resolved(static_cast<int>(d))) off += normal[d] * at[d] / cell;
+        if (off > -3 && off < 5) continue;  // what is a cell thick, and between lines that E is the mean of
+        for (const int c : {Ex, Ey, Ez}) {
+          samples.add(c, at);
+          behind.push_back(off > 0);
+        }
+      }
+  const double f = speed_of_light / (8 * cell);
+  const Point source{-8 * cell, 0.25 * cell, 0.25 * cell};
+  TimeDomain run(std::move(model), {current_source(grid, faces, dt, w.component, source, source, 1, gaussian_pulse(f, f))}, samples.edges());
+  Seen seen{.thin = open->thin};
+  const auto sources = static_cast<std::int64_t>(run.sources_end_s() / dt) + 1;
+  while (run.step() < steps) {
+    run.advance(std::min<std::int64_t>(20, steps - run.step()), [&](const Records& r) {
+      for (std::int64_t s = 0; s < r.n_steps; ++s)
+        for (std::int64_t m = 0; m < samples.size(); ++m) {
+          double& largest = behind[static_cast<std::size_t>(m)] ? seen.behind : seen.before;
+          largest = std::max(largest, std::abs(samples.value(m, r.step(s).data())));
+        }
+    });
+    seen.late = run.energy_j();
+    if (run.step() <= sources) seen.early = std::max(seen.early, seen.late);
+  }
+  return seen;
+}
+
+void expect_dark(const WallCase& w) {
+  const Seen seen = run_wall(w, 200);
+  EXPECT_GT(seen.before, 0) << w.name();
+  EXPECT_LE(seen.behind, 1e-3 * seen.before) << w.name() << ": " << 20 * std::log10(seen.behind / seen.before) << " dB";  // -60 dB of power
+  EXPECT_LT(seen.late, seen.early) << w.name();
+}
+
+constexpr double turned = std::numbers::pi / 6;
+const std::vector<double> thicknesses{0, 0.1, 0.5, 0.9};
+
+TEST(ThinMetal, NothingPassesAWallInOneDimension) {
+  for (const int component : {Ey, Ez})
+    for (const double thickness : thicknesses)
+      for (int tenths = 0; tenths < 10; ++tenths)
+        for (const bool conformal : {true, false}) expect_dark({1, component, thickness, 0.1 * tenths, 0, conformal});
+}
+
+TEST(ThinMetal, NothingPassesAWallInTwoDimensions) {
+  for (const int component : {Ez, Ey})
+    for (const double angle : {0.0, turned})
+      for (const double thickness : thicknesses)
+        for (int tenths = 0; tenths < 10; ++tenths)
+          for (const bool conformal : {true, false}) expect_dark({2, component, thickness, 0.1 * tenths, angle, conformal});
+  // From corner to corner of the cells.
+  for (const int component : {Ez, Ey})
+    for (const double thickness : thicknesses) expect_dark({2, component, thickness, 0, std::numbers::pi / 4, true});
+}
+
+TEST(ThinMetal, NothingPassesAWallInThreeDimensions) {
+  for (const double angle : {0.0, turned})
+    for (const double thickness : thicknesses)
+      for (int tenths = 0; tenths < 10; ++tenths)
+        for (const bool conformal : {true, false}) expect_dark({3, tenths % 2 ? Ez : Ey, thickness, 0.1 * tenths, angle, conformal});
+}
+
+TEST(ThinMetal, NothingGrowsInTwentyThousandSteps) {
+  for (const int component : {Ez, Ey})
+    for (const double angle : {0.0, turned}) {
+      const WallCase w{2, component, angle == 0 ? 0.1 : 0.5, 0.3, angle, (component == Ez) == (angle == 0)};
+      const Seen seen = run_wall(w, 20000);
+      EXPECT_LT(seen.late, 1e-6 * seen.early) << w.name();
+    }
+  const Seen solid = run_wall({3, Ey, 0.1, 0.3, turned, true}, 20000);
+  EXPECT_LT(solid.late, 1e-3 * solid.early);
+}
+
+/// The line that it is put on is the nearest one, which is told; a wall on a line, or thicker than a cell, is no thin metal.
+TEST(ThinMetal, AWallIsPutOnTheNearestLine) {
+  YeeGrid grid;
+  for (std::size_t d = 0; d < 3; ++d)
+    for (int i = 0; i <= (d == 0 ? 8 : 1); ++i) grid.lines[d].push_back(i * cell);
+  const Faces walls{Boundary::pec, Boundary::pec}, joined{Boundary::periodic, Boundary::periodic};
+  const auto shares = [&](double low, double high, bool conformal) {
+    const Scene scene{.structures = {{box({low * cell, -50, -50}, {high * cell, 50, 50}), 1, 0, "wall"}}};
+    return open_shares(SceneOrder(scene), open_and_metal, grid, {walls, joined, joined}, 0.5 * stable_time_step(grid), conformal);
+  };
+  for (const bool conformal : {true, false}) {
+    for (const auto& [middle, line] : {std::pair{3.2, 3}, {3.49, 3}, {3.7, 4}}) {
+      const OpenShares open = shares(middle - 0.05, middle + 0.05, conformal);
+      for (int i = 1; i < 8; ++i) {
+        EXPECT_EQ(open.share({Ez, i, 0, 0}), i == line ? 0 : 1) << middle << ", line " << i;
+        EXPECT_EQ(open.share({Ey, i, 0, 0}), i == line ? 0 : 1) << middle << ", line " << i;
+        EXPECT_EQ(open.share({Hy, i, 0, 0}), 1);
+      }
+      ASSERT_EQ(open.thin_metal.size(), 1U);
+      EXPECT_NEAR(open.thin_metal[0].shift_m, std::abs(middle - line) * cell, 1e-9 * cell);
+    }
+    EXPECT_TRUE(shares(3, 3.4, conformal).thin_metal.empty());
+    EXPECT_TRUE(shares(3.4, 4.6, conformal).thin_metal.empty());
+    const OpenShares thick = shares(3.1, 3.9, conformal);
+    EXPECT_EQ(thick.share({Ez, 3, 0, 0}) + thick.share({Ez, 4, 0, 0}), 0);
+    EXPECT_EQ(thick.share({Ez, 2, 0, 0}) + thick.share({Ez, 5, 0, 0}), 2);
+  }
+}
+
+}  // namespace
+}  // namespace tessera::electromagnetics
