@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "electromagnetics/fdtd_case.h"
 
+#include "electromagnetics/fdtd_exterior.h"
 #include "tessera/electromagnetics/beam.h"
 #include "tessera/electromagnetics/constants.h"
 #include "tessera/electromagnetics/grid_speed.h"
@@ -302,6 +303,7 @@ Case make_case(FdtdOptions options, const data::Config& config) {
   for (std::size_t m = 0; m < c.options.monitors.size(); ++m)
     if (const MonitorOptions& o = c.options.monitors[m]; !o.derivatives.empty())
       c.slopes[o.name] = slopes_of(c, o, fmt::format("monitor[{}].derivatives", m), config);
+  check_exteriors(c, config);
   find_doubts(c, config);
   return c;
 }

@@ -114,6 +114,18 @@ void check_boundary(const FdtdOptions& o, Checks& checks) {
                    std::string("the faces across ") + axis_letters[a] + " are not bloch",
                    "set this entry to 0, or the faces to \"bloch\"");
   }
+  for (std::size_t k = 0; k < b.symmetry.size(); ++k) {
+    const int a = static_cast<int>(b.symmetry[k]) / 2;
+    const bool high = static_cast<int>(b.symmetry[k]) % 2 == 1;
+    const Face face = high ? b.high(a) : b.low(a);
+    const std::string at = item("boundary.symmetry", k);
+    if (!o.grid.resolved(a) || (face != Face::pec && face != Face::pmc))
+      checks.say(623, at, "only a mirror is a plane of symmetry, and this face is none",
+                 "set the face to \"pec\" where E stands upright on it, or to \"pmc\" where it lies in it");
+    else if (high && b.is_symmetry(a, false))
+      checks.say(623, at, "two planes of symmetry across one axis make images without end",
+                 "leave one of them out");
+  }
   if (b.bloch_k && b.bloch_phase)
     checks.say(623, "boundary.bloch_phase", "the phase is given in two ways",
                "leave this or boundary.bloch_k out");

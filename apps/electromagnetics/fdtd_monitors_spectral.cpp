@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Monitors of transformed fields: points and regions, fluxes, far fields, densities of states.
+#include "electromagnetics/fdtd_exterior.h"
 #include "electromagnetics/fdtd_monitors.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/electromagnetics/constants.h"
@@ -84,12 +85,17 @@ const CaseSource& source_of(const Case& c, const MonitorOptions& o, std::initial
 
 int dimensions(const Case& c) { return int{c.grid.resolved(0)} + int{c.grid.resolved(1)} + int{c.grid.resolved(2)}; }
 
-em::Exterior exterior(const Case& c, const MonitorOptions& o) {
-  const em::Medium& m = c.media.front();
-  em::Exterior e{.dimensions = dimensions(c), .eps = m.eps[0], .mu = m.mu[0]};
-  for (const MirrorOptions& mirror : o.mirrors) e.mirrors.push_back({static_cast<int>(mirror.axis), mirror.position, mirror.magnetic});
-  return e;
+/// What is counted `n` times.
+Tensor times(const Tensor& x, double n) { return n == 1 ? x : x * n; }
+
+/// Whether something differs from frequency to frequency: then `of(k)`, whose first axis is that of one frequency, for each of them.
+template <class F>
+Tensor by_frequency(std::size_t n, const F& of) {
+  std::vector<Tensor> parts;
+  for (std::size_t k = 0; k < n; ++k) parts.push_back(of(k));
+  return parts.size() == 1 ? parts[0] : concatenate(parts, 0);
 }
+Tensor at_frequency(const Tensor& x, std::size_t k) { return slice(x, 0, static_cast<Index>(k), static_cast<Index>(k) + 1); }
 
 // ---- dft ------------------------------------------------------------------------------------------------------------------
 
@@ -146,7 +152,7 @@ class FluxMonitor : public Spectral {
     return out;
   }
   std::string figure_name() const override { return "flux"; }
-  Tensor figure(const Tensor& values) const override { return em::flux(surface_.patches, surface_.fields(values)); }
+  Tensor figure(const Tensor& values) const override { return times(em::flux(surface_.patches, surface_.fields(values)), images_of(case_, options_)); }
 
  private:
   Surface surface_;
@@ -168,7 +174,7 @@ class EnergyMonitor : public Spectral {
       for (std::size_t j = 0; j < region_.y.size(); ++j)
         for (std::size_t i = 0; i < region_.x.size(); ++i) {
           const em::Medium& m = c.media[static_cast<std::size_t>(em::medium_at(scene, {region_.x[i], region_.y[j], region_.z[k]}))];
-          volume_.push_back(weight(0, region_.x, i) * weight(1, region_.y, j) * weight(2, region_.z, k));
+          volume_.push_back(images_of(c, o) * weight(0, region_.x, i) * weight(1, region_.y, j) * weight(2, region_.z, k));
           medium_.push_back(&m);
         }
   }
@@ -210,7 +216,7 @@ class EnergyMonitor : public Spectral {
 
 class FarFieldMonitor : public Spectral {
  public:
-  FarFieldMonitor(const Case& c, const MonitorOptions& o) : Spectral(c, o), surface_(c, o, samples_), exterior_(exterior(c, o)) {
+  FarFieldMonitor(const Case& c, const MonitorOptions& o) : Spectral(c, o), surface_(c, o, samples_), exteriors_(exteriors(c, o, frequencies_)), exterior_(exteriors_.front()) {
     start_transform();
     theta_ = o.theta;
     phi_ = o.phi;
@@ -238,14 +244,15 @@ class FarFieldMonitor : public Spectral {
       const Tensor sigma = figure(all);
       out.quantities.push_back({"rcs", exterior_.dimensions == 3 ? "m^2" : "m", "scattering cross-section", shape, real_values(sigma)});
       std::vector<double> total;
-      const std::vector<double> power = real_values(em::flux(surface_.patches, fields));
+      const std::vector<double> power = real_values(power_of(fields));
       const double eta = em::vacuum_impedance * std::sqrt(exterior_.mu / exterior_.eps);
       for (std::size_t k = 0; k < count(); ++k) total.push_back(power[k] / (std::norm(incident[k]) / (2 * eta)));
       out.quantities.push_back({"total", exterior_.dimensions == 3 ? "m^2" : "m", "total scattering cross-section, from the flux", {count()}, total});
       return out;
     }
-    const Tensor far = far_fields(all), intensity = em::radiation_intensity(far, exterior_), power = em::flux(surface_.patches, fields);
-    out.quantities.push_back({"directivity", "1", "intensity over its mean", shape, real_values(em::directivity(far, power, exterior_))});
+    const Tensor far = far_fields(all), intensity = intensity_of(far), power = power_of(fields);
+    const Tensor directivity = each_exterior([&](const em::Exterior& e, const auto& part) { return em::directivity(part(far), part(power), e); });
+    out.quantities.push_back({"directivity", "1", "intensity over its mean", shape, real_values(directivity)});
     out.quantities.push_back({"intensity", exterior_.dimensions == 3 ? "W*s^2/sr" : "W*s^2/(rad*m)", "radiated intensity", shape, real_values(intensity)});
     out.quantities.push_back({"power", exterior_.dimensions == 3 ? "W*s^2" : "W*s^2/m", "radiated power", {count()}, real_values(power)});
     const auto f = complex_values(far);
@@ -263,11 +270,29 @@ class FarFieldMonitor : public Spectral {
   std::string figure_name() const override { return options_.kind == MonitorKind::rcs ? "rcs" : "intensity"; }
   Tensor figure(const Tensor& values) const override {
     const Tensor far = far_fields(values);
-    return options_.kind == MonitorKind::rcs ? em::scattering_cross_section(far, tensor(incident_wave()), exterior_) : em::radiation_intensity(far, exterior_);
+    return options_.kind == MonitorKind::rcs ? em::scattering_cross_section(far, tensor(incident_wave()), exterior_) : intensity_of(far);
   }
 
  private:
-  Tensor far_fields(const Tensor& values) const { return em::far_field(surface_.patches, surface_.fields(values), frequencies_, directions_, exterior_); }
+  /// of(exterior, part) where all frequencies have one exterior; else for each of them, `part` taking its entries.
+  template <class F>
+  Tensor each_exterior(const F& of) const {
+    if (exteriors_.size() == 1) return of(exterior_, [](const Tensor& x) { return x; });
+    return by_frequency(exteriors_.size(), [&](std::size_t k) { return of(exteriors_[k], [k](const Tensor& x) { return at_frequency(x, k); }); });
+  }
+  Tensor far_fields(const Tensor& values) const {
+    const std::vector<em::SurfaceFields> fields = surface_.fields(values);
+    if (exteriors_.size() == 1) return em::far_field(surface_.patches, fields, frequencies_, directions_, exterior_);
+    return by_frequency(exteriors_.size(), [&](std::size_t k) {
+      std::vector<em::SurfaceFields> own;
+      for (const em::SurfaceFields& f : fields) own.push_back({at_frequency(f.e, k), at_frequency(f.h, k)});
+      return em::far_field(surface_.patches, own, std::vector<double>{frequencies_[k]}, directions_, exteriors_[k]);
+    });
+  }
+  Tensor intensity_of(const Tensor& far) const {
+    return each_exterior([&](const em::Exterior& e, const auto& part) { return em::radiation_intensity(part(far), e); });
+  }
+  Tensor power_of(const std::vector<em::SurfaceFields>& fields) const { return times(em::flux(surface_.patches, fields), images_of_all(case_)); }
   std::vector<c128> incident_wave() const {
     const CaseSource& wave = source_of(case_, options_, {SourceKind::plane_wave});
     std::vector<c128> out;
@@ -278,7 +303,8 @@ class FarFieldMonitor : public Spectral {
     return em::spectrum(s.waveform, std::vector<double>{f}, case_.dt_s, static_cast<int>(s.waveform.end_s / case_.dt_s) + 1)[0];
   }
   Surface surface_;
-  em::Exterior exterior_;
+  std::vector<em::Exterior> exteriors_;  ///< one, or one for each frequency
+  em::Exterior exterior_;                ///< the first
   std::vector<double> theta_, phi_;
   std::vector<em::Direction> directions_;
 };
@@ -299,8 +325,12 @@ class LdosMonitor : public Spectral {
     const em::PointSource kind = point_source();
     const em::SceneOrder scene(case_.scene);
     const em::Medium& m = case_.media[static_cast<std::size_t>(em::medium_at(scene, *source_.options.position))];
-    out.quantities.push_back({"purcell", "1", "power over that in the homogeneous medium at the source", {count()},
-                              real_values(em::purcell_factor(kind, e, j, frequencies_, m.eps[static_cast<std::size_t>(axis)], m.mu[0]))});
+    const Tensor purcell = !disperses(m) ? em::purcell_factor(kind, e, j, frequencies_, m.eps[static_cast<std::size_t>(axis)], m.mu[0])
+                                         : by_frequency(count(), [&](std::size_t k) {
+                                             const std::vector<double> f{frequencies_[k]};
+                                             return em::purcell_factor(kind, at_frequency(e, k), at_frequency(j, k), f, permittivity_of(m, axis, f[0]), m.mu[0]);
+                                           });
+    out.quantities.push_back({"purcell", "1", "power over that in the homogeneous medium at the source", {count()}, real_values(purcell)});
     out.quantities.push_back({"ldos", dims == 3 ? "s/m^3" : dims == 2 ? "s/m^2" : "s/m", "local density of states along the current", {count()},
                               real_values(em::local_density_of_states(kind, e, j, frequencies_))});
     out.quantities.push_back({"power", dims == 3 ? "W*s^2" : dims == 2 ? "W*s^2/m" : "W*s^2/m^2", "power that the current gives", {count()}, real_values(em::emitted_power(e, j))});
@@ -351,8 +381,10 @@ class OrdersMonitor : public Spectral {
     const em::SceneOrder scene(c.scene);
     const em::Medium& m = c.media[static_cast<std::size_t>(em::medium_at(scene, em::points_of(plane_.patch).front()))];
     plane_.eps = m.eps[0], plane_.mu = m.mu[0];
+    if (disperses(m))
+      for (const double f : frequencies_) eps_.push_back(permittivity_of(m, 0, f));
     for (const auto& order : o.orders) orders_.push_back({order[0], order[1]});
-    if (orders_.empty()) orders_ = em::propagating_orders(plane_, frequencies_);
+    if (orders_.empty()) orders_ = propagating();
   }
   MonitorResult result(const Results& others) const override {
     MonitorResult out = begin_result();
@@ -362,7 +394,7 @@ class OrdersMonitor : public Spectral {
       n.values.push_back(order.n);
     }
     out.coordinates = {m, n};
-    const em::OrderAmplitudes a = em::diffraction_orders(plane_, surface_.fields(values())[0], frequencies_, orders_);
+    const em::OrderAmplitudes a = amplitudes(surface_.fields(values())[0]);
     const std::vector<std::uint64_t> shape{count(), orders_.size()};
     const std::vector<double> power = real_values(a.power);
     const char* unit = dimensions(case_) == 3 ? "W*s^2" : "W*s^2/m";
@@ -382,11 +414,36 @@ class OrdersMonitor : public Spectral {
     return out;
   }
   std::string figure_name() const override { return "power"; }
-  Tensor figure(const Tensor& values) const override { return em::diffraction_orders(plane_, surface_.fields(values)[0], frequencies_, orders_).power; }
+  Tensor figure(const Tensor& values) const override { return amplitudes(surface_.fields(values)[0]).power; }
 
  private:
+  em::PeriodicPlane plane_at(std::size_t k) const {
+    em::PeriodicPlane plane = plane_;
+    plane.eps = eps_[k];
+    return plane;
+  }
+  /// Those that propagate at one frequency or more, m slowest.
+  std::vector<em::Order> propagating() const {
+    if (eps_.empty()) return em::propagating_orders(plane_, frequencies_);
+    std::vector<em::Order> all;
+    for (std::size_t k = 0; k < count(); ++k)
+      for (const em::Order& order : em::propagating_orders(plane_at(k), std::vector<double>{frequencies_[k]}))
+        if (std::find(all.begin(), all.end(), order) == all.end()) all.push_back(order);
+    std::sort(all.begin(), all.end(), [](const em::Order& a, const em::Order& b) { return std::pair(a.m, a.n) < std::pair(b.m, b.n); });
+    return all;
+  }
+  em::OrderAmplitudes amplitudes(const em::SurfaceFields& fields) const {
+    if (eps_.empty()) return em::diffraction_orders(plane_, fields, frequencies_, orders_);
+    std::vector<em::OrderAmplitudes> all;
+    for (std::size_t k = 0; k < count(); ++k)
+      all.push_back(em::diffraction_orders(plane_at(k), {at_frequency(fields.e, k), at_frequency(fields.h, k)}, std::vector<double>{frequencies_[k]}, orders_));
+    const auto joined = [&](Tensor em::OrderAmplitudes::*part) { return by_frequency(count(), [&](std::size_t k) { return all[k].*part; }); };
+    using A = em::OrderAmplitudes;
+    return {joined(&A::s), joined(&A::p), joined(&A::power), joined(&A::s_back), joined(&A::p_back), joined(&A::power_back)};
+  }
   Surface surface_;
   em::PeriodicPlane plane_;
+  std::vector<double> eps_;  ///< at each frequency, where it differs
   std::vector<em::Order> orders_;
 };
 

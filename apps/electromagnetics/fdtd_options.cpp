@@ -5,6 +5,8 @@
 #include "electromagnetics/fdtd_tables.h"
 #include "tessera/electromagnetics/constants.h"
 
+#include <algorithm>
+
 namespace tessera::apps::fdtd {
 
 double from_wavelength(double vacuum_m) { return electromagnetics::speed_of_light / vacuum_m; }
@@ -35,6 +37,10 @@ Face BoundaryOptions::low(int a) const {
 
 Face BoundaryOptions::high(int a) const {
   return a == 0 ? x_high.value_or(x) : a == 1 ? y_high.value_or(y) : z_high.value_or(z);
+}
+
+bool BoundaryOptions::is_symmetry(int a, bool high) const {
+  return std::find(symmetry.begin(), symmetry.end(), static_cast<FaceName>(2 * a + (high ? 1 : 0))) != symmetry.end();
 }
 
 namespace {
@@ -194,6 +200,13 @@ data::Options<BoundaryOptions> boundary_table() {
       {"y_high", &O::y_high}, {"z_low", &O::z_low},   {"z_high", &O::z_high}};
   for (const auto& [name, face] : faces)
     o.add(name, face, {.doc = "This face, if it differs from the opposite one.", .choices = kinds});
+  o.add("symmetry", &O::symmetry,
+        {.doc = "Faces of pec or pmc in which the structure goes on as its image. Power, energy and density of states "
+                "of what such a face cuts then count the whole, far fields and cross-sections are the whole's. "
+                "Other such faces are walls: in a far field whose box stands on one, its image is taken, and power and "
+                "directivity are of the open half.",
+         .choices = {"x_low", "x_high", "y_low", "y_high", "z_low", "z_high"},
+         .max_items = 6});
   o.add_table("pml", &O::pml, pml, {.doc = "The absorbing layers."});
   o.add("bloch_k", &O::bloch_k,
         {.doc = "Wave vector k of bloch faces: E(r + a) = E(r) exp(-i k.a), a the period.",

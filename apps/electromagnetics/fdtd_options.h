@@ -80,6 +80,7 @@ struct SteppingOptions {
 // [boundary]
 
 enum class Face { pml, pec, pmc, periodic, bloch };
+enum class FaceName { x_low, x_high, y_low, y_high, z_low, z_high };
 /// Pml::index is not read: it follows from this.
 struct PmlOptions : electromagnetics::Pml {
   std::optional<double> medium_index;  ///< not given: that of the background
@@ -87,12 +88,14 @@ struct PmlOptions : electromagnetics::Pml {
 struct BoundaryOptions {
   Face x = Face::pml, y = Face::pml, z = Face::pml;
   std::optional<Face> x_low, x_high, y_low, y_high, z_low, z_high;
+  std::vector<FaceName> symmetry;  ///< faces in which the structure goes on as its image
   PmlOptions pml;
   std::optional<Point> bloch_k;      ///< rad/m: E(r + a) = E(r) e^{-i k.a}
   std::optional<Point> bloch_phase;  ///< rad: the same as k.a of each axis
 
   Face low(int a) const;
   Face high(int a) const;
+  bool is_symmetry(int a, bool high) const;
 };
 
 // [[material]]

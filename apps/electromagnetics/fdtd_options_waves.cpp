@@ -191,7 +191,8 @@ data::Options<MonitorOptions> monitor_table() {
          .max = 100000,
          .only_for = angular});
   o.add_tables("mirrors", &O::mirrors, mirror,
-               {.doc = "Conducting planes, such as ground under an antenna.",
+               {.doc = "Conducting planes, such as ground under an antenna. Walls and symmetries of the domain "
+                        "count without being named here.",
                 .only_for = {"far_field"},
                 .max_items = 3});
   o.add("source", &O::source,

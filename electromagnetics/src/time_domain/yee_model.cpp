@@ -156,6 +156,19 @@ void add_corners(Fillers& f, YeeModel& model) {
   for (const EdgeInverse& e : c.edges) f.corner_inverse[{e.edge.component, e.edge.i, e.edge.j, e.edge.k}] = e.inverse_eps;
 }
 
+/// At a node on a magnetic mirror the other half of its cell is the image, in which what couples the component across the mirror to the
+/// others has the opposite sign: together nothing. (On an electric one the components along it are zero.) xy, xz, yz.
+std::array<double, 3> even_at_mirrors(const YeeGrid& grid, const std::array<Faces, 3>& faces, const std::array<int, 3>& node, std::array<double, 3> x) {
+  for (int d = 0; d < 3; ++d) {
+    const auto u = static_cast<std::size_t>(d);
+    const bool low = node[u] == 0 && faces[u].low == Boundary::pmc, high = node[u] == grid.cells(d) && faces[u].high == Boundary::pmc;
+    if (!grid.resolved(d) || !(low || high)) continue;
+    for (int pair = 0; pair < 3; ++pair)
+      if (pair != 2 - d) x[static_cast<std::size_t>(pair)] = 0;
+  }
+  return x;
+}
+
 }  // namespace
 
 YeeModel yee_model(const YeeGrid& grid, const std::array<Faces, 3>& faces, const Pml& pml, double dt_s, Dtype dtype, const Scene& scene,
@@ -180,7 +193,7 @@ YeeModel yee_model(const YeeGrid& grid, const std::array<Faces, 3>& faces, const
         if (!grid.resolved(2) && k > 0) continue;
         if ((f->periodic[0] && i == grid.cells(0)) || (f->periodic[1] && j == grid.cells(1)) || (f->periodic[2] && k == grid.cells(2))) continue;
         if (f->uniform_at(i, j, k) >= 0) continue;
-        const auto x = node_off_diagonals(f->scene, media, grid, {i, j, k}, f->periodic);
+        const auto x = even_at_mirrors(grid, faces, {i, j, k}, node_off_diagonals(f->scene, media, grid, {i, j, k}, f->periodic));
         if (x[0] == 0 && x[1] == 0 && x[2] == 0) continue;
         Point least{1, 1, 1};
         const int at[3] = {i, j, k};
