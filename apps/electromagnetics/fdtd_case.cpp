@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "electromagnetics/fdtd_case.h"
 
+#include "electromagnetics/fdtd_absorber.h"
 #include "electromagnetics/fdtd_exterior.h"
 #include "tessera/electromagnetics/beam.h"
 #include "tessera/electromagnetics/constants.h"
@@ -32,6 +33,7 @@ em::Boundary boundary(Face f) {
     case Face::pml:
       return em::Boundary::pml;
     case Face::pec:
+    case Face::absorber:  // in front of a conductor; what absorbs is a medium (with_absorbers)
       return em::Boundary::pec;
     case Face::pmc:
       return em::Boundary::pmc;
@@ -120,10 +122,10 @@ void make_boundaries(Case& c, const data::Config& config) {
     if (c.grid.resolved(d) && c.grid.cells(d) == 1 && boundary(b.low(d)) != em::Boundary::periodic)
       refuse({config.error(643, extent_key(c.options.grid, d), fmt::format("an axis of one cell has joined faces, but those across {} are not", "xyz"[d]),
                            fmt::format("write boundary.{0} = \"periodic\" or \"bloch\"; or size 0 along {0}, where nothing varies; or more cells", "xyz"[d]))});
-    const bool layers = c.grid.resolved(d) && (b.low(d) == Face::pml || b.high(d) == Face::pml);
-    const int both = int{b.low(d) == Face::pml} + int{b.high(d) == Face::pml};
-    if (layers && both * b.pml.cells >= c.grid.cells(d))
-      refuse({config.error(643, "boundary.pml", fmt::format("layers of {} cells leave nothing of an axis of {} cells along {}", b.pml.cells, c.grid.cells(d), "xyz"[d]),
+    const int layers = layer_cells(c, d, false) + layer_cells(c, d, true);
+    const bool of_pml = b.low(d) == Face::pml || b.high(d) == Face::pml;
+    if (layers > 0 && layers >= c.grid.cells(d))
+      refuse({config.error(643, of_pml ? "boundary.pml" : "boundary.absorber", fmt::format("layers of {} cells together leave nothing of an axis of {} cells along {}", layers, c.grid.cells(d), "xyz"[d]),
                            "make the domain larger or the layers thinner")});
   }
 }
@@ -217,13 +219,17 @@ em::PlaneWave plane_wave_of(const Case& c, const CaseSource& s) {
                      .eps = around.eps[0], .mu = around.mu[0]};
   for (std::size_t d = 0; d < 3; ++d) {
     const std::vector<double>& x = c.grid.lines[d];
-    const auto inner = static_cast<std::size_t>(c.options.boundary.pml.cells) + 4, n = x.size() - 1;
+    const auto n = x.size() - 1;
+    const auto inner = [&](bool high) {
+      const int layer = layer_cells(c, static_cast<int>(d), high);
+      return layer == 0 ? 0 : std::min(static_cast<std::size_t>(layer) + 4, n);
+    };
     if (s.options.size) {
       wave.low[d] = (*s.options.position)[d] - (*s.options.size)[d] / 2;
       wave.high[d] = (*s.options.position)[d] + (*s.options.size)[d] / 2;
     } else {
-      wave.low[d] = x[c.faces[d].low == em::Boundary::pml ? std::min(inner, n) : 0];
-      wave.high[d] = x[c.faces[d].high == em::Boundary::pml ? n - std::min(inner, n) : n];
+      wave.low[d] = x[inner(false)];
+      wave.high[d] = x[n - inner(true)];
     }
   }
   return wave;
@@ -361,9 +367,12 @@ em::YeeModel make_model(const Case& c) {
   pml.index = c.options.boundary.pml.medium_index.value_or(background.pec ? 1 : std::sqrt(background.eps[0] * background.mu[0]));
   em::YeeModel m = em::yee_model(c.grid, c.faces, pml, c.dt_s, c.options.run.precision == Precision::f32 ? Dtype::f32 : Dtype::f64, c.scene, c.stepped, c.options.grid.averaging, *c.open);
   m.bloch_phase = bloch_phase(c);
+  m.material = with_absorbers(c, std::move(m.material));
   m.active = computed(c);
   return m;
 }
+
+int layer_cells(const Case& c, int axis, bool high) { return c.grid.resolved(axis) ? c.options.boundary.layer_cells(axis, high) : 0; }
 
 std::array<double, 3> bloch_phase(const Case& c) {
   std::array<double, 3> phase{};

@@ -65,6 +65,8 @@ electromagnetics::YeeModel make_model(const Case& c);
 std::shared_ptr<const electromagnetics::OpenShares> make_open(const Case& c);
 /// How the model moves with the lengths that a monitor names. Throws InputError at `key` where it cannot be differentiated in them.
 electromagnetics::ModelSlopes slopes_of(const Case& c, const MonitorOptions& monitor, const std::string& key, const data::Config& config);
+/// Cells of the absorbing layer of either kind in front of a face, of axes that are resolved.
+int layer_cells(const Case& c, int axis, bool high);
 /// k.a of each axis, rad: the phase between its joined faces.
 std::array<double, 3> bloch_phase(const Case& c);
 /// Which components are stepped: in 2-D those of the polarization.

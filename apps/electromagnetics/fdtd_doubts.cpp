@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a case may say, but hardly means: each a warning at its key.
+#include "electromagnetics/fdtd_absorber.h"
 #include "electromagnetics/fdtd_case.h"
 #include "tessera/electromagnetics/constants.h"
 
@@ -23,22 +24,22 @@ struct Doubts {
     c.warnings.push_back(std::move(d));
   }
 
-  /// The axis across whose absorbing layer the whole of a box lies; nothing otherwise.
-  char layer_of(const Point& middle, const Point& size) const {
-    const auto cells = static_cast<std::size_t>(c.options.boundary.pml.cells);
+  /// The axis across whose absorbing layer the whole of a box lies, and its cells; nothing otherwise.
+  std::pair<char, int> layer_of(const Point& middle, const Point& size) const {
     for (std::size_t d = 0; d < 3; ++d) {
       if (!c.grid.resolved(static_cast<int>(d))) continue;
       const std::vector<double>& x = c.grid.lines[d];
-      const bool low = c.faces[d].low == em::Boundary::pml && middle[d] + size[d] / 2 < x[cells];
-      const bool high = c.faces[d].high == em::Boundary::pml && middle[d] - size[d] / 2 > x[x.size() - 1 - cells];
-      if (low || high) return "xyz"[d];
+      const int below = layer_cells(c, static_cast<int>(d), false), above = layer_cells(c, static_cast<int>(d), true);
+      const bool low = below > 0 && middle[d] + size[d] / 2 < x[static_cast<std::size_t>(below)];
+      const bool high = above > 0 && middle[d] - size[d] / 2 > x[x.size() - 1 - static_cast<std::size_t>(above)];
+      if (low || high) return {"xyz"[d], std::max(below, above)};
     }
-    return 0;
+    return {0, 0};
   }
   void layers_and_conductors(const std::string& key, const char* what, const Point& at, const Point& size, const std::string& effect) {
-    if (const char axis = layer_of(at, size))
+    if (const auto [axis, cells] = layer_of(at, size); cells > 0)
       say(652, key, fmt::format("the {} lies inside the absorbing layer across {}, {}", what, axis, effect),
-          fmt::format("the layers are {} cells deep: move it inwards, or enlarge grid.size", c.options.boundary.pml.cells));
+          fmt::format("the layers are {} cells deep: move it inwards, or enlarge grid.size", cells));
     const em::SceneOrder scene(c.scene);
     if (size == Point{} && c.media[static_cast<std::size_t>(em::medium_at(scene, at))].pec)
       say(652, key, fmt::format("the {} lies in a perfect conductor, where there is no field", what), "move it out");
@@ -71,6 +72,12 @@ void find_doubts(Case& c, const data::Config& config) {
       break;
     }
   }
+  const std::vector<std::size_t> key = structures_seen(c.options);
+  for (const BackwardBody& b : backward_bodies(c))
+    doubts.say(657, fmt::format("structure[{}]", key[b.structure]),
+               fmt::format("a film of {:.3g} m, with a negative permittivity at {:.4g} Hz and a skin depth of {:.3g} m, runs through the pml across {}, which amplifies backward waves on it",
+                           b.thickness_m, b.frequency_hz, b.skin_depth_m, "xyz"[b.axis]),
+               fmt::format("take boundary.{} = \"absorber\", or watch for growth", "xyz"[b.axis]));
   // Two cells a wavelength in vacuum: nothing shorter travels.
   double longest = 0;
   for (int d = 0; d < 3; ++d)

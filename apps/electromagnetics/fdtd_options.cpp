@@ -43,6 +43,11 @@ bool BoundaryOptions::is_symmetry(int a, bool high) const {
   return std::find(symmetry.begin(), symmetry.end(), static_cast<FaceName>(2 * a + (high ? 1 : 0))) != symmetry.end();
 }
 
+int BoundaryOptions::layer_cells(int a, bool is_high) const {
+  const Face f = is_high ? high(a) : low(a);
+  return f == Face::pml ? pml.cells : f == Face::absorber ? absorber.cells : 0;
+}
+
 namespace {
 
 data::Options<AxisOptions> axis_table(const std::string& name) {
@@ -189,9 +194,17 @@ data::Options<BoundaryOptions> boundary_table() {
   pml.add(
       "index", &P::medium_index,
       {.doc = "Refractive index in the layers; that of grid.background if not given.", .above = 0});
+  using A = AbsorberOptions;
+  data::Options<A> absorber("absorber",
+                            "Layers of conductivity, electric and magnetic alike, that rises slowly as u^order from 0 over a depth u "
+                            "from 0 to 1: thicker than a pml, and passive with every medium, also where a film or surface of negative "
+                            "permittivity runs through it.");
+  absorber.add("cells", &A::cells, {.doc = "Thickness; two wavelengths reflect little at all angles up to 60 degrees.", .min = 2, .max = 10000});
+  absorber.add("order", &A::order, {.doc = "Power by which the conductivity grows.", .min = 1, .max = 8});
+  absorber.add("reflection", &A::reflection, {.doc = "Amplitude that comes back of a wave along the axis: fixes the conductivity.", .above = 0, .max = 0.5});
   using O = BoundaryOptions;
   data::Options<O> o("boundary", "What happens at the six faces of the domain.");
-  const std::vector<std::string> kinds = {"pml", "pec", "pmc", "periodic", "bloch"};
+  const std::vector<std::string> kinds = {"pml", "pec", "pmc", "periodic", "bloch", "absorber"};
   o.add("x", &O::x, {.doc = "Both faces across x.", .choices = kinds});
   o.add("y", &O::y, {.doc = "Both faces across y.", .choices = kinds});
   o.add("z", &O::z, {.doc = "Both faces across z.", .choices = kinds});
@@ -208,6 +221,7 @@ data::Options<BoundaryOptions> boundary_table() {
          .choices = {"x_low", "x_high", "y_low", "y_high", "z_low", "z_high"},
          .max_items = 6});
   o.add_table("pml", &O::pml, pml, {.doc = "The absorbing layers."});
+  o.add_table("absorber", &O::absorber, absorber, {.doc = "The conducting layers."});
   o.add("bloch_k", &O::bloch_k,
         {.doc = "Wave vector k of bloch faces: E(r + a) = E(r) exp(-i k.a), a the period.",
          .unit = "rad/um"});

@@ -79,23 +79,32 @@ struct SteppingOptions {
 
 // [boundary]
 
-enum class Face { pml, pec, pmc, periodic, bloch };
+enum class Face { pml, pec, pmc, periodic, bloch, absorber };
 enum class FaceName { x_low, x_high, y_low, y_high, z_low, z_high };
 /// Pml::index is not read: it follows from this.
 struct PmlOptions : electromagnetics::Pml {
   std::optional<double> medium_index;  ///< not given: that of the background
+};
+/// Conductivity, electric and magnetic alike, that rises as u^order over the depth 0 < u <= 1, in front of a perfect electric conductor.
+struct AbsorberOptions {
+  int cells = 40;
+  double order = 3;
+  double reflection = 1e-4;  ///< amplitude of what comes back of a wave along the axis in the background
 };
 struct BoundaryOptions {
   Face x = Face::pml, y = Face::pml, z = Face::pml;
   std::optional<Face> x_low, x_high, y_low, y_high, z_low, z_high;
   std::vector<FaceName> symmetry;  ///< faces in which the structure goes on as its image
   PmlOptions pml;
+  AbsorberOptions absorber;
   std::optional<Point> bloch_k;      ///< rad/m: E(r + a) = E(r) e^{-i k.a}
   std::optional<Point> bloch_phase;  ///< rad: the same as k.a of each axis
 
   Face low(int a) const;
   Face high(int a) const;
   bool is_symmetry(int a, bool high) const;
+  /// Cells of the absorbing layer in front of a face; 0: there is none.
+  int layer_cells(int a, bool high) const;
 };
 
 // [[material]]

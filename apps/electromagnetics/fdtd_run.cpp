@@ -19,7 +19,9 @@ namespace {
 
 namespace em = electromagnetics;
 
-constexpr double kGrowth = 10;  ///< of the energy after the sources: no passive medium does that
+constexpr double kGrowth = 10;  ///< of the least stored energy since the sources ended: no passive medium does that
+/// Below this share of the peak energy swings by itself: rounding of f32, and slow fields that a layer gives back.
+constexpr double kQuiet = 1e-10;
 
 struct Stepper {
   RunContext& context;
@@ -28,7 +30,7 @@ struct Stepper {
   std::vector<std::int64_t> first;  ///< column of each monitor
   std::optional<em::TimeDomain> run;
   std::int64_t check_steps = 1, last_step = 0;  ///< 0: no fixed end
-  double sources_end = 0, peak_energy = 0, energy = 0, settled_energy = -1;
+  double sources_end = 0, peak_energy = 0, energy = 0, stored_energy = 0, least_energy = -1;  // least: since the sources ended; -1: not yet
   std::vector<double> norms;  ///< of the transforms at the last check
   std::uint64_t metrics_bytes = 0;
 
@@ -61,7 +63,7 @@ struct Stepper {
     if (run->scheme().dtype() == Dtype::f32) out.put("state", std::vector<float>(run->state_f32().begin(), run->state_f32().end()));
     else out.put("state", std::vector<double>(run->state_f64().begin(), run->state_f64().end()));
     out.put("peak_energy", peak_energy);
-    out.put("settled_energy", settled_energy);
+    out.put("least_energy", least_energy);
     out.put("norms", norms);
     out.put("metrics_bytes", metrics_bytes);
     for (std::size_t m = 0; m < monitors.size(); ++m) monitors[m]->save(out, fmt::format("monitor/{}/", m));
@@ -72,7 +74,7 @@ struct Stepper {
     if (run->scheme().dtype() == Dtype::f32) run->restore(step, std::span<const float>(in.array<float>("state")));
     else run->restore(step, std::span<const double>(in.array<double>("state")));
     peak_energy = in.scalar<double>("peak_energy");
-    settled_energy = in.scalar<double>("settled_energy");
+    least_energy = in.scalar<double>("least_energy");
     norms = in.array<double>("norms");
     metrics_bytes = in.scalar<std::uint64_t>("metrics_bytes");
     for (std::size_t m = 0; m < monitors.size(); ++m) monitors[m]->load(in, fmt::format("monitor/{}/", m));
@@ -86,8 +88,8 @@ struct Stepper {
     std::string layer;
     const int cell[3] = {p.edge.i, p.edge.j, p.edge.k};
     for (int d = 0; d < 3; ++d) {
-      const em::Faces& f = c.faces[static_cast<std::size_t>(d)];
-      if ((f.low == em::Boundary::pml && cell[d] <= c.options.boundary.pml.cells) || (f.high == em::Boundary::pml && cell[d] >= c.grid.cells(d) - c.options.boundary.pml.cells)) layer += "xyz"[d];
+      const int low = layer_cells(c, d, false), high = layer_cells(c, d, true);
+      if ((low > 0 && cell[d] <= low) || (high > 0 && cell[d] >= c.grid.cells(d) - high)) layer += "xyz"[d];
     }
     return fmt::format("{} at ({:.4g}, {:.4g}, {:.4g}) m, cell ({}, {}, {}), in '{}', {}", em::name_of(p.edge.component), at[0], at[1], at[2], cell[0], cell[1], cell[2],
                        m.name, layer.empty() ? "outside of the absorbing layers" : "inside the absorbing layer across " + layer);
@@ -99,8 +101,11 @@ struct Stepper {
     const bool after = run->time_s() >= sources_end;
     peak_energy = std::max(peak_energy, std::isfinite(energy) ? energy : 0);
     grown = !std::isfinite(energy);
-    if (after && settled_energy < 0) settled_energy = std::max(energy, 1e-30 * peak_energy);
-    if (after) grown = grown || energy > kGrowth * std::max(settled_energy, peak_energy * 1e-12);
+    if (after && !grown) {
+      stored_energy = run->stored_energy_j();
+      least_energy = least_energy < 0 ? stored_energy : std::min(least_energy, stored_energy);
+      grown = stored_energy > kGrowth * std::max(least_energy, peak_energy * kQuiet);
+    }
     if (grown || !after) return false;
     const StopOptions& stop = c.options.run.stop;
     bool done = stop.decay_db && energy <= peak_energy * std::pow(10.0, -*stop.decay_db / 10);
@@ -217,8 +222,9 @@ data::ExitCode step_case(RunContext& context, const Case& c, Results& results) {
   }
   progress.finish(grown ? "failed" : "finished");
   if (grown) {
-    context.log.error(fmt::format("the fields grow without limit: at step {} the energy is {:.3g} J; the largest field is {}", s.run->step(), s.energy, s.where_it_grows()));
-    context.log.error("what makes fields grow: an active medium, or a guide whose evanescent tail reaches an absorbing layer (move the layer away by a wavelength, or raise pml.cells)");
+    const std::string least = s.least_energy > 0 ? fmt::format(", after a least of {:.3g} J", s.least_energy) : "";
+    context.log.error(fmt::format("the fields grow without limit: at step {} the energy is {:.3g} J{}; the largest field is {}", s.run->step(), std::max(s.energy, s.stored_energy), least, s.where_it_grows()));
+    context.log.error("what makes fields grow: an active medium; a film or surface of negative permittivity that runs through a pml, which amplifies its backward waves (let that face be boundary.x = \"absorber\"); or a guide whose evanescent tail reaches a layer (move the layer away by a wavelength, or raise pml.cells)");
     return data::ExitCode::blow_up;
   }
   metrics->sync();

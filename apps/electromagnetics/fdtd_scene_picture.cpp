@@ -56,9 +56,9 @@ std::vector<std::filesystem::path> draw_scene(const std::filesystem::path& folde
     }
   data::Panel panel{.x = {.label = "x", .unit = unit, .tight = true}, .y = {.label = "y", .unit = unit, .tight = true},
                     .colour = {.axis = {.label = "relative permittivity"}}, .series = {map}, .legend = data::Legend::above, .grid = false};
-  const auto n = static_cast<std::size_t>(c.options.boundary.pml.cells);
-  const double left = x[c.faces[0].low == electromagnetics::Boundary::pml ? n : 0], right = x[nx - (c.faces[0].high == electromagnetics::Boundary::pml ? n : 0)];
-  const double low = y[c.faces[1].low == electromagnetics::Boundary::pml ? n : 0], high = y[ny - (c.faces[1].high == electromagnetics::Boundary::pml ? n : 0)];
+  const auto deep = [&](int axis, bool high) { return static_cast<std::size_t>(layer_cells(c, axis, high)); };
+  const double left = x[deep(0, false)], right = x[nx - deep(0, true)];
+  const double low = y[deep(1, false)], high = y[ny - deep(1, true)];
   data::Line layers = outline("absorbing layers", {(left + right) / 2, (low + high) / 2, 0}, {right - left, high - low, 0}, scale, {0.6, 0.6, 0.6, 1});
   layers.stroke.width = 0.8;
   layers.stroke.dash = {3, 2};

@@ -121,22 +121,31 @@ double TimeDomain::unknown(const Edge& e) const {
   return std::visit([&](const auto& s) { return double(s[static_cast<std::size_t>(impl_->scheme.offset(e))]); }, impl_->state);
 }
 
-double TimeDomain::energy_j() const {
-  // With everything in units of l: eps V/ds^2 = (c dt / l) / cb, so eps0 eps E^2 V / 2 = (eps0 l^3 / 2) (c dt / l) e^2 / cb; the same
-  // for h, which holds Z0.
-  const YeeGrid& g = impl_->grid;
-  const double l = impl_->scheme.reference_length(), scale = 0.5 * vacuum_permittivity * l * l * l;
+namespace {
+
+/// The sum over the planes of what `plane` says of each, in J. With everything in units of l: eps V/ds^2 = (c dt / l) / cb, so
+/// eps0 eps E^2 V / 2 = (eps0 l^3 / 2) (c dt / l) e^2 / cb; the same for h, which holds Z0.
+template <class Plane>
+double sum_of_planes(const YeeGrid& g, double l, const Plane& plane) {
   std::vector<double> planes(static_cast<std::size_t>(g.cells(2)) + 1, 0.0);
-  std::visit(
-      [&](const auto& s) {
-        parallel_chunks(g.cells(2) + 1, [&](std::int64_t k) {
-          planes[static_cast<std::size_t>(k)] = impl_->scheme.plane_energy(s.data(), static_cast<int>(k));
-        });
-      },
-      impl_->state);
+  parallel_chunks(g.cells(2) + 1, [&](std::int64_t k) { planes[static_cast<std::size_t>(k)] = plane(static_cast<int>(k)); });
   double sum = 0;
   for (const double p : planes) sum += p;
-  return scale * sum;
+  return 0.5 * vacuum_permittivity * l * l * l * sum;
+}
+
+}  // namespace
+
+double TimeDomain::energy_j() const {
+  const YeeScheme& scheme = impl_->scheme;
+  return std::visit([&](const auto& s) { return sum_of_planes(impl_->grid, scheme.reference_length(), [&](int k) { return scheme.plane_energy(s.data(), k); }); }, impl_->state);
+}
+
+double TimeDomain::stored_energy_j() const {
+  const YeeScheme& scheme = impl_->scheme;
+  return std::visit(
+      [&](const auto& s) { return sum_of_planes(impl_->grid, scheme.reference_length(), [&](int k) { return scheme.plane_energy(s.data(), k) + scheme.plane_pole_energy(s.data(), k); }); },
+      impl_->state);
 }
 
 TimeDomain::Peak TimeDomain::peak() const {

@@ -193,6 +193,37 @@ double YeeScheme::plane_energy(const void* state, int k) const {
   });
 }
 
+/// With alpha = e^{a dt} and beta = r dt/2 to first order, |a|/|r| is |log alpha|/(2 |beta|). A double pole without damping is a free current:
+/// its x' = shear y dt is P', and y' = 2 Im beta E.
+double YeeScheme::plane_pole_energy(const void* state, int k) const {
+  return visit(*impl_, [&]<class T>(const Tables<T>& t) {
+    double sum = 0;
+    for (int c = 0; c < 3; ++c) {
+      if (t.component[c].special.empty()) continue;
+      for (int j = 0; j <= t.n[1]; ++j) {
+        const std::int32_t at = t.component[c].special[static_cast<std::size_t>(t.row_index(j, k))];
+        if (at < 0) continue;
+        for (const Polarized<T>& p : t.specials[static_cast<std::size_t>(at)].polarized)
+          for (std::size_t m = 0; m < p.alpha.size() && p.mixed < 0; ++m) {
+            const std::complex<double> alpha(double(p.alpha[m]), double(p.im_of_re[m])), beta(p.beta[m]);
+            const double shear = double(p.re_of_im[m]) + double(p.im_of_re[m]);
+            const bool free = shear != 0;
+            const double rate = free ? 0.5 * shear / std::abs(beta.imag()) : double(p.pair[m]) * std::abs(std::log(alpha)) / (2 * std::abs(beta));
+            if (!std::isfinite(rate)) continue;
+            for (int part = 0; part < (t.bloch ? 2 : 1); ++part) {
+              const T *x = static_cast<const T*>(state) + part * t.state_size + p.state + 2 * static_cast<std::int64_t>(m) * p.length, *y = x + p.length;
+              for (int q = 0; q < p.length; ++q) {
+                const double square = (free ? 0 : double(x[q]) * double(x[q])) + (p.two[m] ? double(y[q]) * double(y[q]) : 0);
+                sum += double(p.gain[static_cast<std::size_t>(q)]) * rate * square;
+              }
+            }
+          }
+      }
+    }
+    return sum * t.cdt;
+  });
+}
+
 YeeScheme::Traffic YeeScheme::traffic() const {
   return visit(*impl_, []<class T>(const Tables<T>& t) {
     double cells = 1;

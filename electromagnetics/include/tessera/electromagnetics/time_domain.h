@@ -94,6 +94,8 @@ class TimeDomain {
   /// Electromagnetic energy of the fields in J (J/m in two dimensions...): sum of e^2 / (2 cb) and h^2 / (2 ch), which for media
   /// without poles is what the scheme conserves up to a term of order dt.
   double energy_j() const;
+  /// With what the poles of dispersive media store (YeeScheme::plane_pole_energy), in J: falls in a passive run without sources.
+  double stored_energy_j() const;
   /// The largest |e| and where it is; a NaN counts as infinite.
   struct Peak {
     double value;

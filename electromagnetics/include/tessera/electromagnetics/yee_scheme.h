@@ -151,6 +151,10 @@ class YeeScheme {
 
   /// Sum over the unknowns of plane k of e^2 / (cb / (c dt / l)) and h^2 likewise; conductors give nothing.
   double plane_energy(const void* state, int k) const;  ///< all parts
+  /// What the poles of plane k store, in the same units: of the oscillator of each term, pair |a| |Q|^2 / |r| times its weight, with
+  /// P'' + .. = r E of the term (a kinetic and a potential part, for a resonance that is not damped exactly its energy; of a conduction
+  /// current the kinetic one). Positive, and of the order of the energy that goes to and fro between field and poles.
+  double plane_pole_energy(const void* state, int k) const;
 
   /// Bytes that one step moves per cell if nothing stays in cache: unfused and fused (18 + c and 12 + c words for c
   /// coefficient words), and what this model's absorbing layers and poles add, over the whole grid.
