@@ -21,7 +21,7 @@ namespace em = electromagnetics;
 
 CheckReport check(const AppContext& context) {
   const Case c = make_case(context.config);
-  const auto monitors = make_monitors(c);
+  const auto monitors = make_monitors(c, context.config);
   CheckReport report;
   report.findings = c.warnings;
   if (monitors.empty()) {
@@ -42,6 +42,11 @@ CheckReport check(const AppContext& context) {
   if (c.open->cut_faces > 0)
     report.lines.push_back(fmt::format("conductors cut {} faces: the smallest keeps {:.3g} of its area, {:.3g} as enlarged for the time step ({} faces are)", c.open->cut_faces,
                                        c.open->least_area, c.open->least_kept, c.open->enlarged));
+  for (const auto& m : monitors)
+    if (const auto t = m->transform())
+      report.lines.push_back(t->every == 1 ? fmt::format("monitor {}: transforms take every step", m->options().name)
+                                           : fmt::format("monitor {}: transforms take one step of {}; of the sources' peak {:.1g} at most folds onto their frequencies", m->options().name,
+                                                         t->every, t->folded));
   report.lines.push_back(fmt::format("fields {:.3g} GB; {} structures, {} sources, {} monitors", static_cast<double>(field_bytes(c)) / 1e9, c.scene.structures.size(),
                                      c.sources.size(), monitors.size()));
   return report;
@@ -64,7 +69,7 @@ std::int64_t expected_steps(const Case& c) {
 
 Estimate estimate(const AppContext& context) {
   const Case c = make_case(context.config);
-  const auto monitors = make_monitors(c);
+  const auto monitors = make_monitors(c, context.config);
   Estimate e;
   const std::int64_t steps = expected_steps(c);
   std::int64_t monitor_bytes = 0, recorded = 0;

@@ -269,6 +269,17 @@ void make_wave(const Case& c, CaseSource& s, const data::Config& config) {
   }
 }
 
+/// The spectrum of what a run takes of a source: of its samples until it ends, or the run does.
+std::shared_ptr<const em::SampledSpectrum> sampled_spectrum(const Case& c, const CaseSource& s) {
+  for (const CaseSource& known : c.sources)
+    if (known.options.waveform == s.options.waveform) return known.spectrum;
+  if (!std::isfinite(s.waveform.end_s)) return {};
+  const StopOptions& stop = c.options.run.stop;
+  double end = std::min(s.waveform.end_s, stop.time.value_or(INFINITY));
+  if (stop.steps) end = std::min(end, static_cast<double>(*stop.steps) * c.dt_s);
+  return std::make_shared<em::SampledSpectrum>(s.waveform, c.dt_s, end);
+}
+
 }  // namespace
 
 std::vector<std::size_t> structures_seen(const FdtdOptions& o) {
@@ -292,17 +303,8 @@ Case make_case(FdtdOptions options, const data::Config& config) {
   choose_time_step(c, config);
   open_conductors(c, config);
   for (std::size_t s = 0; s < c.options.sources.size(); ++s) {
-    CaseSource source{c.options.sources[s], fmt::format("source[{}]", s), make_waveform(c.options.sources[s].waveform), 0};
-    // The spectrum by its samples: the highest of 400 frequencies up to a quarter of the sampling rate that still matters.
-    std::vector<double> f;
-    for (int i = 0; i < 400; ++i) f.push_back(0.25 / c.dt_s * i / 400);
-    const double end = std::isfinite(source.waveform.end_s) ? source.waveform.end_s : 20 / std::max(c.frequency_max, 1e-300);
-    const int steps = std::min(20000, static_cast<int>(end / c.dt_s) + 1);
-    const auto spectrum = em::spectrum(source.waveform, f, c.dt_s, steps);
-    double peak = 0;
-    for (const auto& v : spectrum) peak = std::max(peak, std::abs(v));
-    for (std::size_t i = 0; i < f.size(); ++i)
-      if (std::abs(spectrum[i]) > 1e-6 * peak) source.highest_hz = f[i];
+    CaseSource source{c.options.sources[s], fmt::format("source[{}]", s), make_waveform(c.options.sources[s].waveform)};
+    source.spectrum = sampled_spectrum(c, source);
     if (source.options.kind == SourceKind::plane_wave || source.options.kind == SourceKind::beam) make_wave(c, source, config);
     c.sources.push_back(std::move(source));
   }

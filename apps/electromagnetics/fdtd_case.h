@@ -5,6 +5,7 @@
 #include "tessera/data/diagnostic.h"
 #include "tessera/data/manifest.h"
 #include "tessera/electromagnetics/model_slopes.h"
+#include "tessera/electromagnetics/sampled_spectrum.h"
 
 #include <functional>
 #include <map>
@@ -19,7 +20,8 @@ struct CaseSource {
   SourceOptions options;
   std::string key;  ///< "source[2]"
   electromagnetics::Waveform waveform;
-  double highest_hz = 0;  ///< above it the spectrum is below 1e-8 of its peak
+  /// Of its samples until it or the run ends, the same of equal waveforms; nothing of one that never ends.
+  std::shared_ptr<const electromagnetics::SampledSpectrum> spectrum = {};
   electromagnetics::Injection wave = {};  ///< of a plane wave or beam
 };
 

@@ -83,6 +83,42 @@ void check_region(const MonitorOptions& m, const GridOptions& grid, const std::s
     checks.say(629, at + ".size", "is neither a plane (one entry is 0) nor a box (none is)");
 }
 
+/// The monitor that `relative_to` names is another one's base at each of its frequencies.
+void check_base(const MonitorOptions& m, const FdtdOptions& o, const std::string& at,
+                Checks& checks) {
+  for (const MonitorOptions& base : o.monitors) {
+    if (base.kind != MonitorKind::flux || base.name != *m.relative_to) continue;
+    const std::vector<double> own = m.all_frequencies(), other = base.all_frequencies();
+    const bool same = std::equal(own.begin(), own.end(), other.begin(), other.end(),
+                                 [](double a, double b) { return std::abs(a - b) <= 1e-9 * b; });
+    if (!same)
+      checks.say(629, at + ".relative_to",
+                 "'" + base.name + "' has other frequencies: a ratio takes both at the same",
+                 "give the two monitors the same frequencies, or the same band and points");
+    return;
+  }
+}
+
+/// A promise at a frequency is about a monitor that has it, or one on either side.
+void check_expected(const ExpectOptions& x, const std::string& at, const FdtdOptions& o,
+                    Checks& checks) {
+  for (const MonitorOptions& m : o.monitors) {
+    if (m.name != x.monitor) continue;
+    const std::vector<double> f = m.all_frequencies();
+    if (m.kind == MonitorKind::resonances || f.empty())
+      return checks.say(629, at + ".frequency", "'" + m.name + "' has no spectrum to look up",
+                        "leave it out; index counts values");
+    const auto [low, high] = std::minmax_element(f.begin(), f.end());
+    if (*x.frequency < *low * (1 - 1e-6) || *x.frequency > *high * (1 + 1e-6)) {
+      char band[80];
+      std::snprintf(band, sizeof band, "%.6g to %.6g Hz", *low, *high);
+      checks.say(629, at + ".frequency", "is outside of the band of '" + m.name + "', " + band,
+                 "promise what the monitor measures");
+    }
+    return;
+  }
+}
+
 }  // namespace
 
 void check_sources(const FdtdOptions& o, Checks& checks) {
@@ -126,7 +162,10 @@ void check_monitors(const FdtdOptions& o, Checks& checks) {
     check_region(m, o.grid, at, checks);
     for (std::size_t k = 0; k < m.components.size(); ++k)
       check_computed(o.grid, m.components[k], item((at + ".components").c_str(), k), 629, checks);
-    if (m.relative_to) checks.known(at + ".relative_to", *m.relative_to, fluxes, "flux monitor");
+    if (m.relative_to) {
+      checks.known(at + ".relative_to", *m.relative_to, fluxes, "flux monitor");
+      check_base(m, o, at, checks);
+    }
     if (m.kind == MonitorKind::rcs) check_source_of(m, SourceKind::plane_wave, o, at, checks);
     if (m.kind == MonitorKind::ldos) check_source_of(m, SourceKind::point, o, at, checks);
     if (m.kind == MonitorKind::orders && m.source)
@@ -141,8 +180,11 @@ void check_monitors(const FdtdOptions& o, Checks& checks) {
     if (m.start && m.end && *m.start >= *m.end)
       checks.say(629, at + ".start", "is not before end", "exchange them");
   }
-  for (std::size_t i = 0; i < o.expectations.size(); ++i)
+  for (std::size_t i = 0; i < o.expectations.size(); ++i) {
     checks.known(item("expect", i) + ".monitor", o.expectations[i].monitor, names, "monitor");
+    if (o.expectations[i].frequency)
+      check_expected(o.expectations[i], item("expect", i), o, checks);
+  }
 }
 
 }  // namespace tessera::apps::fdtd

@@ -158,7 +158,7 @@ struct Simulation {
   Tensor source_of;        ///< [driven] i64
   Tensors weights;         ///< [blocks, rows, block] of each monitor that has any
 
-  explicit Simulation(Case made) : c(std::move(made)), monitors(make_monitors(c)) {}
+  Simulation(Case made, const data::Config& config) : c(std::move(made)), monitors(make_monitors(c, config)) {}
 
   /// One real tensor for each monitor that measures anything.
   Tensors values(const Tensors& parameters) const {
@@ -259,7 +259,7 @@ Derivatives derivatives(const AppContext& context) {
     if (m.chi2 != 0 || m.chi3 != 0)
       throw data::InputError(context.config.error(642, "material", fmt::format("medium '{}' is nonlinear: its steps have no transpose, hence no derivatives", m.name), "set chi2 and chi3 to zero"),
                              data::ExitCode::config_invalid);
-  auto s = std::make_shared<Simulation>(std::move(made));
+  auto s = std::make_shared<Simulation>(std::move(made), context.config);
   const Case& c = s->c;
   Derivatives out;
   const std::vector<em::Injection> sources = make_injections(c);

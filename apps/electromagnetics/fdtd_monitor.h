@@ -3,6 +3,7 @@
 #pragma once
 #include "electromagnetics/fdtd_case.h"
 #include "electromagnetics/fdtd_fading.h"
+#include "electromagnetics/fdtd_subtract.h"
 #include "tessera/autodiff/tensor.h"
 #include "tessera/data/checkpoint.h"
 #include "tessera/data/grid.h"
@@ -35,6 +36,7 @@ struct MonitorResult {
   std::vector<Coordinate> coordinates;
   std::vector<Quantity> quantities;
   std::optional<double> fallen_db{};  ///< of transforms: how far their fields had fallen when the run ended
+  std::optional<TransformRecord> transform{};
 
   const Quantity* find(const std::string& quantity) const;
 };
@@ -56,8 +58,9 @@ class Monitor {
   virtual void observe(const electromagnetics::Records& r) = 0;
   /// What takes further runs, after the last of `n_steps` steps. `go_on` is asked with the share that is done; false: it ended the work.
   virtual bool differentiate(std::int64_t, const std::function<bool(double)>&) { return true; }
-  /// `others` are the results of the monitors before it.
-  virtual MonitorResult result(const Results& others) const = 0;
+  virtual MonitorResult result() const = 0;
+  /// Adds what it says in units of others, once `all` have their results.
+  virtual void relate(MonitorResult&, const Results&) const {}
   virtual void save(data::Checkpoint& c, const std::string& prefix) const = 0;
   virtual void load(const data::Checkpoint& c, const std::string& prefix) = 0;
   /// A number that settles as the run goes on (the transforms' norm); nothing where there is none.
@@ -74,6 +77,7 @@ class Monitor {
   struct Transform {
     std::vector<double> frequencies_hz;
     int every = 1;
+    double folded = 0;          ///< what other frequencies add at most, over the peak of the sources
     std::vector<double> start;  ///< [frequency, 2, edge] sums to begin at; empty: zero
   };
   virtual std::optional<Transform> transform() const { return {}; }
@@ -88,8 +92,8 @@ class Monitor {
   electromagnetics::SampleList samples_;
 };
 
-/// All monitors of a case, in its order.
-std::vector<std::unique_ptr<Monitor>> make_monitors(const Case& c);
+/// All monitors of a case, in its order. Throws InputError at the place of one that does not fit.
+std::vector<std::unique_ptr<Monitor>> make_monitors(const Case& c, const data::Config& config);
 
 /// results.h5, one CSV file per monitor with a table in it, fields for ParaView.
 void write_results(const std::filesystem::path& run, const Case& c, const Results& results);

@@ -22,7 +22,7 @@ class Probe : public Monitor {
  public:
   Probe(const Case& c, const MonitorOptions& o);
   void observe(const electromagnetics::Records& r) override;
-  MonitorResult result(const Results& others) const override;
+  MonitorResult result() const override;
   void save(data::Checkpoint& c, const std::string& prefix) const override;
   void load(const data::Checkpoint& c, const std::string& prefix) override;
   std::int64_t bytes(std::int64_t n_steps) const override;
@@ -47,7 +47,7 @@ class ResonanceMonitor : public Monitor {
   ResonanceMonitor(const Case& c, const MonitorOptions& o);
   void observe(const electromagnetics::Records& r) override { probe_.observe(r); }
   bool differentiate(std::int64_t n_steps, const std::function<bool(double)>& go_on) override;
-  MonitorResult result(const Results& others) const override;
+  MonitorResult result() const override;
   void save(data::Checkpoint& c, const std::string& prefix) const override { probe_.save(c, prefix); }
   void load(const data::Checkpoint& c, const std::string& prefix) override { probe_.load(c, prefix); }
   std::int64_t bytes(std::int64_t n_steps) const override;
@@ -66,7 +66,7 @@ class Snapshot : public Monitor {
  public:
   Snapshot(const Case& c, const MonitorOptions& o);
   void observe(const electromagnetics::Records& r) override;
-  MonitorResult result(const Results& others) const override;
+  MonitorResult result() const override;
   void save(data::Checkpoint& c, const std::string& prefix) const override;
   void load(const data::Checkpoint& c, const std::string& prefix) override;
   std::int64_t bytes(std::int64_t n_steps) const override;
@@ -101,20 +101,27 @@ class Spectral : public Monitor {
   std::optional<double> settling() const override;
   std::optional<Fading::Report> fading() const override { return fading_->report(); }
   std::int64_t bytes(std::int64_t) const override { return static_cast<std::int64_t>(16 * frequencies_.size() * samples_.edges().size()); }
-  std::optional<Transform> transform() const override { return Transform{frequencies_, every_, options_.subtract ? dft_->sums() : std::vector<double>()}; }
+  std::optional<Transform> transform() const override { return Transform{frequencies_, every_, sampling_.folded, start_}; }
 
  protected:
   /// After all samples have been added.
   void start_transform();
   MonitorResult begin_result() const;
+  /// `power` over that of the flux monitor that the case names, each frequency by its own.
+  std::vector<double> over(const std::vector<double>& power, const Results& all) const;
   /// For later runs that subtract this one.
   Quantity sums() const;
   std::uint64_t count() const { return frequencies_.size(); }
   /// Values of all samples, complex [frequency, sample].
-  Tensor values() const { return dft_->values(samples_); }
+  Tensor values() const;
+  /// The sums less those of the run that is subtracted.
+  std::vector<double> all_sums() const;
   std::vector<double> frequencies_;
+  electromagnetics::Sampling sampling_;
   int every_ = 1;  ///< the transform takes each such step
   std::optional<electromagnetics::RunningDft> dft_;
+  std::optional<MonitorResult> former_;  ///< what is to be subtracted
+  std::vector<double> start_;            ///< the same as sums, negative; empty where nothing is
   std::optional<Fading> fading_;
 };
 

@@ -57,6 +57,8 @@ struct Surface {
         const auto d = static_cast<std::size_t>(p.axis);
         return p.outward < 0 ? p.position <= c.grid.lines[d].front() : p.position >= c.grid.lines[d].back();
       });
+      if (o.reverse)
+        for (em::Patch& p : patches) p.outward = -p.outward;
     } else {
       const std::size_t lo = axis == 0 ? 1 : 0, hi = axis == 2 ? 1 : 2;
       patches = {em::grid_patch(c.grid, axis, o.reverse ? -1 : 1, e.low[static_cast<std::size_t>(axis)], {e.low[lo], e.low[hi]}, {e.high[lo], e.high[hi]})};
@@ -104,12 +106,14 @@ class DftMonitor : public Spectral {
   DftMonitor(const Case& c, const MonitorOptions& o) : Spectral(c, o), components_(computed_components(c, o)), region_(region_of(c, o)) {
     add_region(samples_, region_, components_);
     start_transform();
+    if (former_) subtracted_ = fields_of(*former_);
+    former_.reset();
   }
-  MonitorResult result(const Results&) const override {
+  MonitorResult result() const override {
     MonitorResult out = begin_result();
     out.coordinates = region_coordinates(region_);
     const std::uint64_t n[3] = {region_.x.size(), region_.y.size(), region_.z.size()}, points = n[0] * n[1] * n[2];
-    const auto all = complex_values(values());
+    const auto all = complex_values(figure(values()));
     for (std::size_t q = 0; q < components_.size(); ++q) {
       std::vector<std::complex<double>> v;
       for (std::size_t k = 0; k < count(); ++k) {
@@ -123,9 +127,24 @@ class DftMonitor : public Spectral {
     return out;
   }
   std::string figure_name() const override { return "fields"; }
-  Tensor figure(const Tensor& values) const override { return values; }
+  Tensor figure(const Tensor& values) const override { return subtracted_.defined() ? values - subtracted_ : values; }
 
  private:
+  /// Fields that a former run has kept, as `values` has them: [frequency, component and point].
+  Tensor fields_of(const MonitorResult& former) const {
+    std::vector<c128> out;
+    for (std::size_t k = 0; k < count(); ++k)
+      for (const int q : components_) {
+        const Quantity* field = former.find(em::name_of(q));
+        const auto* all = field ? std::get_if<std::vector<std::complex<double>>>(&field->values) : nullptr;
+        const std::size_t points = all ? all->size() / count() : 0;
+        if (points != region_.x.size() * region_.y.size() * region_.z.size())
+          throw MonitorFault("subtract", std::string("the run in ") + options_.subtract->string() + " keeps no such " + em::name_of(q) + " of this monitor", "take the same size and components in both");
+        out.insert(out.end(), all->begin() + static_cast<std::ptrdiff_t>(k * points), all->begin() + static_cast<std::ptrdiff_t>((k + 1) * points));
+      }
+    return tensor(out, {static_cast<Index>(count()), static_cast<Index>(samples_.size())});
+  }
+  Tensor subtracted_;
   std::vector<int> components_;
   Region region_;
 };
@@ -135,21 +154,18 @@ class DftMonitor : public Spectral {
 class FluxMonitor : public Spectral {
  public:
   FluxMonitor(const Case& c, const MonitorOptions& o) : Spectral(c, o), surface_(c, o, samples_) { start_transform(); }
-  MonitorResult result(const Results& others) const override {
+  MonitorResult result() const override {
     MonitorResult out = begin_result();
     const std::vector<double> power = real_values(figure(values()));
     const char* unit = dimensions(case_) == 3 ? "W*s^2" : dimensions(case_) == 2 ? "W*s^2/m" : "W*s^2/m^2";
-    if (options_.relative_to)
-      for (const MonitorResult& r : others)
-        if (r.name == *options_.relative_to) {
-          const auto& base = std::get<std::vector<double>>(r.find("flux")->values);
-          std::vector<double> ratio(power.size());
-          for (std::size_t k = 0; k < power.size(); ++k) ratio[k] = k < base.size() ? power[k] / base[k] : NAN;
-          out.quantities.push_back({"ratio", "1", "power over that of " + r.name, {count()}, std::move(ratio)});
-        }
     out.quantities.push_back({"flux", unit, "energy per bandwidth through the surface", {count()}, power});
     out.quantities.push_back(sums());
     return out;
+  }
+  void relate(MonitorResult& own, const Results& all) const override {
+    if (!options_.relative_to) return;
+    const auto& power = std::get<std::vector<double>>(own.find("flux")->values);
+    own.quantities.insert(own.quantities.begin(), {"ratio", "1", "power over that of " + *options_.relative_to, {count()}, over(power, all)});
   }
   std::string figure_name() const override { return "flux"; }
   Tensor figure(const Tensor& values) const override { return times(em::flux(surface_.patches, surface_.fields(values)), images_of(case_, options_)); }
@@ -178,7 +194,7 @@ class EnergyMonitor : public Spectral {
           medium_.push_back(&m);
         }
   }
-  MonitorResult result(const Results&) const override {
+  MonitorResult result() const override {
     MonitorResult out = begin_result();
     const Tensor all = values();
     const std::vector<double> electric = real_values(part(all, true)), magnetic = real_values(part(all, false)), total = real_values(figure(all));
@@ -229,7 +245,7 @@ class FarFieldMonitor : public Spectral {
       for (int i = 0; i < o.angle_points[1]; ++i) phi_.push_back(2 * pi * i / o.angle_points[1]);
     directions_ = em::directions(theta_, phi_);
   }
-  MonitorResult result(const Results&) const override {
+  MonitorResult result() const override {
     MonitorResult out = begin_result();
     const double degree = 180 / std::numbers::pi;
     std::vector<double> theta = theta_, phi = phi_;
@@ -248,6 +264,7 @@ class FarFieldMonitor : public Spectral {
       const double eta = em::vacuum_impedance * std::sqrt(exterior_.mu / exterior_.eps);
       for (std::size_t k = 0; k < count(); ++k) total.push_back(power[k] / (std::norm(incident[k]) / (2 * eta)));
       out.quantities.push_back({"total", exterior_.dimensions == 3 ? "m^2" : "m", "total scattering cross-section, from the flux", {count()}, total});
+      out.quantities.push_back(sums());
       return out;
     }
     const Tensor far = far_fields(all), intensity = intensity_of(far), power = power_of(fields);
@@ -318,7 +335,7 @@ class LdosMonitor : public Spectral {
     samples_.add(static_cast<int>(source_.options.component), *source_.options.position);
     start_transform();
   }
-  MonitorResult result(const Results&) const override {
+  MonitorResult result() const override {
     MonitorResult out = begin_result();
     const Tensor e = reshape(values(), {static_cast<Index>(count())}), j = moments();
     const int dims = dimensions(case_), axis = em::axis_of(static_cast<int>(source_.options.component));
@@ -386,7 +403,7 @@ class OrdersMonitor : public Spectral {
     for (const auto& order : o.orders) orders_.push_back({order[0], order[1]});
     if (orders_.empty()) orders_ = propagating();
   }
-  MonitorResult result(const Results& others) const override {
+  MonitorResult result() const override {
     MonitorResult out = begin_result();
     Coordinate m{"m", "1", {}}, n{"n", "1", {}};
     for (const em::Order& order : orders_) {
@@ -398,20 +415,18 @@ class OrdersMonitor : public Spectral {
     const std::vector<std::uint64_t> shape{count(), orders_.size()};
     const std::vector<double> power = real_values(a.power);
     const char* unit = dimensions(case_) == 3 ? "W*s^2" : "W*s^2/m";
-    if (options_.relative_to)
-      for (const MonitorResult& r : others)
-        if (r.name == *options_.relative_to) {
-          const auto& base = std::get<std::vector<double>>(r.find("flux")->values);
-          std::vector<double> ratio(power.size());
-          for (std::size_t q = 0; q < power.size(); ++q) ratio[q] = power[q] / base[q / orders_.size()];
-          out.quantities.push_back({"efficiency", "1", "power of the order over that of " + r.name, shape, std::move(ratio)});
-        }
     out.quantities.push_back({"power", unit, "power of the order along the normal", shape, power});
     out.quantities.push_back({"power_back", unit, "power of the order against the normal", shape, real_values(a.power_back)});
     const std::pair<const char*, const Tensor*> waves[] = {{"s", &a.s}, {"p", &a.p}, {"s_back", &a.s_back}, {"p_back", &a.p_back}};
     for (const auto& [name, wave] : waves) out.quantities.push_back({name, "V*s/m", "complex amplitude", shape, complex_values(*wave)});
     out.quantities.push_back(sums());
     return out;
+  }
+  void relate(MonitorResult& own, const Results& all) const override {
+    if (!options_.relative_to) return;
+    const Quantity& power = *own.find("power");
+    Quantity ratio{"efficiency", "1", "power of the order over that of " + *options_.relative_to, power.shape, over(std::get<std::vector<double>>(power.values), all)};
+    own.quantities.insert(own.quantities.begin(), std::move(ratio));
   }
   std::string figure_name() const override { return "power"; }
   Tensor figure(const Tensor& values) const override { return amplitudes(surface_.fields(values)[0]).power; }
@@ -451,43 +466,83 @@ class OrdersMonitor : public Spectral {
 
 // ---- what they share --------------------------------------------------------------------------------------------------------
 
+namespace {
+
+/// Every step where fields hold what no source does: harmonics of nonlinear media, and the cut through a wave that never ends.
+em::Sampling sampling_of(const Case& c, const std::vector<double>& frequencies) {
+  for (const em::Medium& m : c.media)
+    if (m.chi2 != 0 || m.chi3 != 0) return {};
+  std::vector<const em::SampledSpectrum*> spectra;
+  for (const CaseSource& s : c.sources) {
+    if (s.options.amplitude == 0) continue;
+    if (!s.spectrum) return {};
+    if (std::find(spectra.begin(), spectra.end(), s.spectrum.get()) == spectra.end()) spectra.push_back(s.spectrum.get());
+  }
+  return em::coarsest_sampling(frequencies, spectra, c.dt_s);
+}
+
+}  // namespace
+
 void Spectral::start_transform() {
-  double highest = 0;
-  for (const CaseSource& s : case_.sources) highest = std::max(highest, s.highest_hz);
-  every_ = em::decimation(frequencies_, highest, case_.dt_s);
+  sampling_ = sampling_of(case_, frequencies_);
+  every_ = sampling_.every;
   dft_.emplace(frequencies_, case_.dt_s, samples_.edges(), every_);
   // Windows of one period of the lowest frequency, of 4 looks at least.
   const double lowest = *std::min_element(frequencies_.begin(), frequencies_.end());
   const auto period = lowest > 0 ? static_cast<std::int64_t>(std::min(1 / lowest / case_.dt_s, 1e6)) : std::int64_t{1000};
   fading_.emplace(std::max<std::int64_t>(period, 4 * every_), every_);
   if (!options_.subtract) return;
-  // Transforms are linear: they begin at what is to be subtracted from them.
-  for (const MonitorResult& r : read_results(*options_.subtract / "results.h5"))
-    if (r.name == options_.name)
-      if (const Quantity* sums = r.find("sums")) {
-        std::vector<double> start = std::get<std::vector<double>>(sums->values);
-        if (start.size() == dft_->sums().size()) {
-          for (double& v : start) v = -v;
-          dft_->restore(std::move(start));
-          return;
-        }
-      }
-  throw Error("[monitor " + options_.name + "] " + options_.subtract->string() +
-              " holds no monitor of that name with the same frequencies on the same grid");
+  former_ = former_result(case_, options_, frequencies_, samples_);
+  // Transforms are linear, so that sums differ as fields do. Those of every n-th step count n times.
+  if (options_.kind == MonitorKind::dft) return;  // keeps fields in place of sums
+  const Quantity* sums = former_->find("sums");
+  if (sums) start_ = std::get<std::vector<double>>(sums->values);
+  if (start_.size() != dft_->sums().size())
+    throw MonitorFault("subtract", "the run in " + options_.subtract->string() + " cannot be subtracted: its '" + options_.name + "' is a monitor of the kind " + former_->kind, "take the same kind in both");
+  for (double& v : start_) v *= -static_cast<double>(former_->transform->every) / every_;
+  former_.reset();
+}
+
+std::vector<double> Spectral::all_sums() const {
+  std::vector<double> out = dft_->sums();
+  for (std::size_t n = 0; n < start_.size(); ++n) out[n] += start_[n];
+  return out;
+}
+
+Tensor Spectral::values() const {
+  if (start_.empty()) return dft_->values(samples_);
+  em::RunningDft difference = *dft_;
+  difference.restore(all_sums());
+  return difference.values(samples_);
+}
+
+std::vector<double> Spectral::over(const std::vector<double>& power, const Results& all) const {
+  const auto base = std::find_if(all.begin(), all.end(), [&](const MonitorResult& r) { return r.name == *options_.relative_to; });
+  const auto& by = std::get<std::vector<double>>(base->find("flux")->values);
+  const std::size_t each = power.size() / count();
+  std::vector<double> out(power.size());
+  for (std::size_t q = 0; q < power.size(); ++q) out[q] = power[q] / by.at(q / each);
+  return out;
 }
 
 MonitorResult Spectral::begin_result() const {
   static constexpr const char* names[] = {"probe", "dft", "flux", "energy", "far_field", "rcs", "ldos", "orders", "resonances", "snapshot"};
-  return {options_.name, names[static_cast<int>(options_.kind)], {"frequency", "Hz", frequencies_}, {}, {}};
+  MonitorResult out{options_.name, names[static_cast<int>(options_.kind)], {"frequency", "Hz", frequencies_}, {}, {}};
+  out.transform = TransformRecord{case_.dt_s, every_, places_of(samples_)};
+  return out;
 }
 
 Quantity Spectral::sums() const {
-  return {"sums", "V", "sums of the transform at the recorded edges, real and imaginary", {count(), 2, samples_.edges().size()}, dft_->sums()};
+  return {"sums", "V", "sums of the transform at the recorded edges, real and imaginary", {count(), 2, samples_.edges().size()}, all_sums()};
 }
 
 std::optional<double> Spectral::settling() const {
   double sum = 0;
-  for (const double v : dft_->sums()) sum += v * v;
+  const std::vector<double>& sums = dft_->sums();
+  for (std::size_t n = 0; n < sums.size(); ++n) {
+    const double v = start_.empty() ? sums[n] : sums[n] + start_[n];
+    sum += v * v;
+  }
   return std::sqrt(sum);
 }
 
@@ -540,13 +595,30 @@ std::unique_ptr<Monitor> make_spectral(const Case& c, const MonitorOptions& o) {
   }
 }
 
-std::vector<std::unique_ptr<Monitor>> make_monitors(const Case& c) {
+namespace {
+
+std::unique_ptr<Monitor> make_monitor(const Case& c, const MonitorOptions& o) {
+  if (o.kind == MonitorKind::probe) return std::make_unique<Probe>(c, o);
+  if (o.kind == MonitorKind::resonances) return std::make_unique<ResonanceMonitor>(c, o);
+  if (o.kind == MonitorKind::snapshot) return std::make_unique<Snapshot>(c, o);
+  return make_spectral(c, o);
+}
+
+}  // namespace
+
+std::vector<std::unique_ptr<Monitor>> make_monitors(const Case& c, const data::Config& config) {
   std::vector<std::unique_ptr<Monitor>> out;
-  for (const MonitorOptions& o : c.options.monitors) {
-    if (o.kind == MonitorKind::probe) out.push_back(std::make_unique<Probe>(c, o));
-    else if (o.kind == MonitorKind::resonances) out.push_back(std::make_unique<ResonanceMonitor>(c, o));
-    else if (o.kind == MonitorKind::snapshot) out.push_back(std::make_unique<Snapshot>(c, o));
-    else out.push_back(make_spectral(c, o));
+  for (std::size_t m = 0; m < c.options.monitors.size(); ++m) {
+    const std::string key = "monitor[" + std::to_string(m) + "]";
+    try {
+      out.push_back(make_monitor(c, c.options.monitors[m]));
+    } catch (const data::InputError&) {
+      throw;
+    } catch (const MonitorFault& e) {
+      throw data::InputError(data::ExitCode::config_invalid, {config.error(660, key + "." + e.key, e.what(), e.hint)});
+    } catch (const Error& e) {
+      throw data::InputError(data::ExitCode::config_invalid, {config.error(629, key, e.what(), "see the monitor's keys")});
+    }
   }
   return out;
 }

@@ -50,7 +50,7 @@ void Probe::observe(const em::Records& r) {
   }
 }
 
-MonitorResult Probe::result(const Results&) const {
+MonitorResult Probe::result() const {
   MonitorResult out{options_.name, "probe", {"time", "s", time_}, {}, {}};
   for (std::size_t q = 0; q < components_.size(); ++q) {
     std::vector<double> v;
@@ -121,7 +121,7 @@ struct Resonance {
 };
 }  // namespace
 
-MonitorResult ResonanceMonitor::result(const Results&) const {
+MonitorResult ResonanceMonitor::result() const {
   std::vector<Resonance> modes;
   const std::size_t n = probe_.components().size(), steps = probe_.time().size();
   double largest = 0;
@@ -196,7 +196,7 @@ void Snapshot::observe(const em::Records& r) {
     for (std::int64_t q = 0; q < samples_.size(); ++q) values_.push_back(static_cast<float>(samples_.value(q, r.step(n).data(), r.imaginary_step(n))));
   }
 }
-MonitorResult Snapshot::result(const Results&) const {
+MonitorResult Snapshot::result() const {
   MonitorResult out{options_.name, "snapshot", {"time", "s", time_}, region_coordinates(region_), {}};
   const std::uint64_t n[3] = {region_.x.size(), region_.y.size(), region_.z.size()}, points = n[0] * n[1] * n[2];
   for (std::size_t q = 0; q < components_.size(); ++q) {

@@ -72,7 +72,7 @@ data::Options<ExpectOptions> expect_table() {
   o.add("quantity", &O::quantity,
         {.doc = "Which of its results, as results.h5 names them; its first if not given."});
   o.add("frequency", &O::frequency,
-        frequency({.doc = "At which of its frequencies (the nearest); its first if not given."}));
+        frequency({.doc = "At which of its frequencies (the nearest, in its band); its first if not given."}));
   o.add("index", &O::index,
         {.doc = "Which entry, where there are several: mode, direction, order.", .min = 0});
   o.add("value", &O::value, {.doc = "The number promised, in SI units.", .required = true});

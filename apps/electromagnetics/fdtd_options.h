@@ -210,6 +210,8 @@ struct WaveformOptions {
   double phase = -1.5707963267948966;
   std::optional<double> ramp;
   std::filesystem::path file;
+
+  bool operator==(const WaveformOptions&) const = default;
 };
 enum class SourceKind { point, line, plane, plane_wave, beam };
 struct SourceOptions {

@@ -168,11 +168,14 @@ data::Options<MonitorOptions> monitor_table() {
         {.doc = "Count power along the falling axis (into a box) as positive; of orders, the side.",
          .only_for = {"flux", "orders"}});
   o.add("relative_to", &O::relative_to,
-        {.doc = "Name of a flux monitor by whose power this one is divided.",
+        {.doc = "Name of a flux monitor with the same frequencies by whose power this one is "
+                "divided.",
          .only_for = {"flux", "orders"}});
   o.add("subtract", &O::subtract,
-        {.doc = "Folder of a former run whose fields at this monitor are subtracted first.",
-         .only_for = {"dft", "flux", "far_field", "orders"}});
+        {.doc = "Folder of a former run whose fields at this monitor are subtracted first. Both "
+                "have the same sources, grid, time step and frequencies, and the monitor the same "
+                "place.",
+         .only_for = {"dft", "flux", "far_field", "rcs", "orders"}});
   o.add("theta", &O::theta,
         {.doc = "Angles from +z; theta and phi are combined.",
          .unit = "deg",

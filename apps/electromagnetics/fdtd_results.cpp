@@ -104,10 +104,17 @@ void write_results(const std::filesystem::path& run, const Case& c, const Result
   std::vector<std::string> names;
   for (const MonitorResult& r : results) names.push_back(r.name);
   if (!names.empty()) file.write_texts("tessera/monitors", names, {"", "monitors in the order of the case"});
+  write_sources(file, c);
   for (const MonitorResult& r : results) {
     const std::string group = "monitors/" + r.name;
     file.group(group);
     if (r.fallen_db) file.attribute(group, "fallen_db", std::span<const double>(&*r.fallen_db, 1));
+    if (r.transform) {
+      file.group(group + "/transform");
+      file.write(group + "/transform/time_step", std::vector<double>{r.transform->dt_s}, {}, {"s", ""});
+      file.write(group + "/transform/every", std::vector<double>{static_cast<double>(r.transform->every)}, {}, {"1", "steps of which it takes one"});
+      file.write(group + "/transform/places", r.transform->places, {}, {"m", "of each component: how many unknowns, how many x and these, y, z"});
+    }
     std::vector<std::string> layout{r.kind, r.axis.name};
     for (const Coordinate& x : r.coordinates) layout.push_back(x.name);
     file.write_texts(group + "/layout", layout, {"", "kind, first axis, further axes"});
@@ -157,6 +164,12 @@ Results read_results(const std::filesystem::path& path) {
     if (!words || words->size() < 2) throw fail(group + "/layout");
     MonitorResult r{name, (*words)[0], coordinate(group, (*words)[1]), {}, {}};
     for (std::size_t w = 2; w < words->size(); ++w) r.coordinates.push_back(coordinate(group, (*words)[w]));
+    const auto of_transform = [&](const char* what) {
+      const data::H5Array* a = at(group + "/transform/" + what);
+      return a ? std::get_if<std::vector<double>>(&a->data) : nullptr;
+    };
+    if (const auto *dt = of_transform("time_step"), *every = of_transform("every"), *places = of_transform("places"); dt && every && places && dt->size() == 1 && every->size() == 1)
+      r.transform = TransformRecord{(*dt)[0], static_cast<int>((*every)[0]), *places};
     const std::string prefix = group + "/values/";
     for (const auto& [full, array] : found) {
       const std::string plain = full.starts_with('/') ? full.substr(1) : full;

@@ -34,7 +34,7 @@ struct Stepper {
   std::vector<double> norms;  ///< of the transforms at the last check
   std::uint64_t metrics_bytes = 0;
 
-  Stepper(RunContext& context_, const Case& case_) : context(context_), c(case_), monitors(make_monitors(case_)) {
+  Stepper(RunContext& context_, const Case& case_) : context(context_), c(case_), monitors(make_monitors(case_, context_.config)) {
     std::vector<em::Edge> recorded;
     for (const auto& m : monitors) {
       first.push_back(static_cast<std::int64_t>(recorded.size()));
@@ -239,13 +239,14 @@ data::ExitCode step_case(RunContext& context, const Case& c, Results& results) {
   if (cut_short)
     context.log.warning(fmt::format("the run ended at {:.4g} s, before its sources did, at {:.4g} s: spectra are those of pulses cut short; let it run longer (run.stop)", s.run->time_s(), s.sources_end));
   for (const auto& m : s.monitors) {
-    results.push_back(m->result(results));
+    results.push_back(m->result());
     const auto fading = m->fading();
     if (!fading) continue;
     results.back().fallen_db = fading->fallen_db;
     told.emplace_back(m->options().name + ".fallen_db", fading->fallen_db);
     if (const std::string text = unfaded(m->options().name, *fading, s.run->time_s(), c.dt_s); !text.empty() && !cut_short) context.log.warning(text);
   }
+  for (std::size_t m = 0; m < results.size(); ++m) s.monitors[m]->relate(results[m], results);
   return data::ExitCode::ok;
 }
 

@@ -145,7 +145,7 @@ TEST(FdtdOptions, AWholeCaseIsRead) {
   EXPECT_EQ(o.sources[4].waveform.order, 2);
   EXPECT_EQ(o.sources[4].waveform.width, 3e-15);
 
-  ASSERT_EQ(o.monitors.size(), 11u);
+  ASSERT_EQ(o.monitors.size(), 12u);
   EXPECT_EQ(o.monitors[0].components, (std::vector<Component>{Component::Ez, Component::Hx}));
   const std::vector<double> band = o.monitors[1].all_frequencies();
   ASSERT_EQ(band.size(), 11u);
@@ -153,7 +153,7 @@ TEST(FdtdOptions, AWholeCaseIsRead) {
   EXPECT_EQ(band[3], 193e12);
   EXPECT_EQ(band.back(), 200e12);
   EXPECT_EQ(o.monitors[2].all_frequencies(), (std::vector<double>{c0 / 1.55e-6, 193e12}));
-  EXPECT_EQ(o.monitors[2].relative_to, "in");
+  EXPECT_EQ(o.monitors[2].relative_to, "base");
   EXPECT_EQ(o.monitors[2].subtract, std::filesystem::current_path() / "straight.run");
   EXPECT_TRUE(o.monitors[2].reverse);
   EXPECT_EQ(o.monitors[3].position, (Point{1e-6, 0, 0}));

@@ -205,7 +205,7 @@ name = "out"
 position = ["3 um", "0 um", "0 um"]
 size = ["0 um", "1 um", "0 um"]
 frequencies = ["1.55 um", "193 THz"]
-relative_to = "in"
+relative_to = "base"
 subtract = "straight.run"
 reverse = true
 
@@ -265,6 +265,13 @@ name = "film"
 every = "10 fs"
 start = "50 fs"
 components = ["Ez"]
+
+[[monitor]]
+kind = "flux"
+name = "base"
+position = ["-3 um", "0 um", "0 um"]
+size = ["0 um", "1 um", "0 um"]
+frequencies = ["1.55 um", "193 THz"]
 
 [output]
 vtk = false

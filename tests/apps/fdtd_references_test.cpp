@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// What refers to something else: to a former run, to another monitor, to a frequency.
+#include "app_test.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <sstream>
+#include <string>
+#include <vector>
+
+using namespace tessera::testing;
+
+namespace {
+
+class FdtdReferences : public AppTest {
+ protected:
+  /// Numbers of a table, row by row, without its head.
+  std::vector<std::vector<double>> rows(const std::string& file) {
+    std::istringstream lines(read(file));
+    std::string line, word;
+    std::getline(lines, line);
+    std::vector<std::vector<double>> out;
+    while (std::getline(lines, line)) {
+      out.emplace_back();
+      for (std::istringstream row(line); std::getline(row, word, ',');)
+        out.back().push_back(std::stod(word));
+    }
+    return out;
+  }
+};
+
+const char* const kScattering = R"(app = "electromagnetics.fdtd"
+output = {vtk = false, pictures = false, scene = false}
+grid = {size = ["3 um", "3 um", "0 um"], cell = "50 nm", polarization = "Ez"}
+run = {precision = "f64", courant = 0.9, stop.time = "150 fs"}
+boundary.pml.cells = 8
+[[material]]
+name = "glass"
+index = 1.5
+[[structure]]
+shape = "cylinder"
+radius = "0.3 um"
+height = "inf"
+material = "glass"
+[[source]]
+kind = "plane_wave"
+direction = [1, 0, 0]
+polarization = [0, 0, 1]
+position = ["0 um", "0 um", "0 um"]
+size = ["1.2 um", "1.2 um", "0 um"]
+waveform = {kind = "gaussian", frequency = "200 THz", bandwidth = "150 THz"}
+[[monitor]]
+kind = "flux"
+name = "power"
+position = ["0.9 um", "0 um", "0 um"]
+size = ["0 um", "1 um", "0 um"]
+frequencies = ["190 THz", "210 THz"]
+[[monitor]]
+kind = "dft"
+name = "field"
+position = ["0.2 um", "0.1 um", "0 um"]
+size = ["0.5 um", "0.4 um", "0 um"]
+frequencies = ["190 THz", "210 THz"]
+[[monitor]]
+kind = "rcs"
+name = "echo"
+position = ["0 um", "0 um", "0 um"]
+size = ["1.6 um", "1.6 um", "0 um"]
+frequencies = ["190 THz", "210 THz"]
+)";
+
+TEST_F(FdtdReferences, ARunMinusItselfIsNothing) {
+  write("case.toml", kScattering);
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "whole"}).code, 0);
+  const Outcome less =
+      tessera({"run", "case.toml", "--output", "less", "--set", "monitor[0].subtract=\"whole\"",
+               "--set", "monitor[1].subtract=\"whole\"", "--set", "monitor[2].subtract=\"whole\""});
+  ASSERT_EQ(less.code, 0) << less.err;
+  const auto power = rows("whole/tables/power.csv"), none = rows("less/tables/power.csv");
+  for (std::size_t k = 0; k < 2; ++k) {
+    EXPECT_GT(power.at(k).at(1), 0);
+    EXPECT_EQ(none.at(k).at(1), 0);
+  }
+  for (const char* name : {"field", "echo"}) {
+    const auto all = rows(std::string("whole/tables/") + name + ".csv"),
+               nothing = rows(std::string("less/tables/") + name + ".csv");
+    ASSERT_EQ(all.size(), nothing.size()) << name;
+    for (std::size_t k = 0; k < all.size(); ++k)
+      for (std::size_t q = 1; q < all[k].size(); ++q) EXPECT_EQ(nothing[k][q], 0) << name;
+    EXPECT_NE(all.at(0).at(1), 0) << name;
+  }
+}
+
+TEST_F(FdtdReferences, OnlyARunThatIsAlikeIsSubtracted) {
+  write("case.toml", kScattering);
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "empty", "--set", "structure=[]"}).code, 0);
+  const auto refused = [&](const std::string& key, const std::string& value,
+                           const std::string& says, const std::string& monitor = "0") {
+    const Outcome o =
+        tessera({"run", "case.toml", "--output", "bad", "--set",
+                 "monitor[" + monitor + "].subtract=\"empty\"", "--set", key + "=" + value});
+    EXPECT_EQ(o.code, 5) << key << o.err;
+    EXPECT_TRUE(holds(o.err, "error E0660")) << key << o.err;
+    EXPECT_TRUE(holds(o.err, says)) << key << o.err;
+    EXPECT_FALSE(std::filesystem::exists(here() / "bad")) << key;
+  };
+  refused("monitor[0].frequencies", "[\"190 THz\", \"211 THz\"]",
+          "has other frequencies at 'power': 2.1e+14 Hz there, 2.11e+14 Hz here");
+  refused("monitor[0].frequencies", "[\"190 THz\"]", "has 2 frequencies at 'power', this one 1");
+  refused("monitor[0].position", "[\"0.95 um\", \"0 um\", \"0 um\"]",
+          "measures 'power' at other places");
+  refused("monitor[0].size", "[\"0 um\", \"1.2 um\", \"0 um\"]",
+          "measures 'power' at other places");
+  refused("monitor[1].components", "[\"Ez\"]", "measures 'field' at other places", "1");
+  refused("run.courant", "0.8", "has another time step");
+  refused("grid.cell", "\"60 nm\"", "has another time step");
+  refused("source[0].amplitude", "2", "has another amplitude of source[0]: 1 there, 2 here");
+  refused("source[0].size", "[\"1.1 um\", \"1.2 um\", \"0 um\"]",
+          "has another extent along x of source[0]");
+  refused("source[0].polarization", "[0, 0, -1]", "has another polarization in z of source[0]");
+  refused("source[0].waveform.bandwidth", "\"150.001 THz\"", "source[0]");
+  refused("source[0].waveform.phase", "\"0 deg\"", "has another waveform of source[0]");
+  refused("monitor[0].name", "\"other\"", "has no monitor 'other'");
+}
+
+/// A ratio divides each frequency by its own; the base may stand below.
+TEST_F(FdtdReferences, RatiosTakeTheSameFrequenciesInAnyOrder) {
+  const std::string base =
+      "[[monitor]]\nkind = \"flux\"\nname = \"base\"\nposition = [\"0.9 um\", \"0 um\", \"0 "
+      "um\"]\nsize = [\"0 um\", \"1 um\", \"0 um\"]\nfrequencies = [\"190 THz\", \"210 THz\"]\n";
+  std::string text = kScattering;
+  text.replace(text.find("[[monitor]]"), 0,
+               "[[monitor]]\nkind = \"orders\"\nname = \"split\"\nposition = [\"0.9 um\", \"0 "
+               "um\", \"0 um\"]\nsize = [\"0 um\", \"1 um\", \"0 um\"]\nfrequencies = [\"190 "
+               "THz\", \"210 THz\"]\norders = [[0, 0], [1, 0]]\nrelative_to = \"base\"\n");
+  text.replace(text.find("name = \"power\""), 14, "name = \"power\"\nrelative_to = \"base\"");
+  write("case.toml", text + base);
+  const Outcome o = tessera({"run", "case.toml", "--output", "RUN"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  for (const auto& row : rows("RUN/tables/power.csv")) EXPECT_EQ(row.at(1), 1);
+  const auto split = rows("RUN/tables/split.csv"), power = rows("RUN/tables/base.csv");
+  for (std::size_t k = 0; k < 2; ++k)
+    EXPECT_NEAR(split.at(k).at(1) / (split[k].at(3) / power.at(k).at(1)), 1, 1e-12);
+  const auto refused = [&](const std::string& key, const std::string& value,
+                           const std::string& says) {
+    const Outcome bad = tessera({"check", "case.toml", "--set", key + "=" + value});
+    EXPECT_EQ(bad.code, 5) << bad.err;
+    EXPECT_TRUE(holds(bad.err, says)) << bad.err;
+  };
+  refused("monitor[4].frequencies", "[\"190 THz\", \"220 THz\"]",
+          "E0629: 'base' has other frequencies");
+  refused("monitor[4].frequencies", "[\"190 THz\"]", "E0629: 'base' has other frequencies");
+}
+
+TEST_F(FdtdReferences, APromiseIsAboutTheBandOfItsMonitor) {
+  const auto check = [&](const std::string& frequency, const std::string& monitor) {
+    write("case.toml", std::string(kScattering) + "[[expect]]\nmonitor = \"" + monitor +
+                           "\"\nfrequency = \"" + frequency + "\"\nvalue = 1\ntolerance = 1e300\n");
+    return tessera({"check", "case.toml"});
+  };
+  EXPECT_EQ(check("195 THz", "power").code, 0);
+  EXPECT_EQ(check("210 THz", "power").code, 0);
+  const Outcome bad = check("230 THz", "power");
+  EXPECT_EQ(bad.code, 5);
+  EXPECT_TRUE(holds(bad.err, "is outside of the band of 'power', 1.9e+14 to 2.1e+14 Hz"))
+      << bad.err;
+}
+
+}  // namespace
