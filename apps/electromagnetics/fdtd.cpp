@@ -52,21 +52,6 @@ CheckReport check(const AppContext& context) {
   return report;
 }
 
-/// Steps that the stop rule fixes, or a guess: 20 passages of the domain.
-std::int64_t expected_steps(const Case& c) {
-  const StopOptions& s = c.options.run.stop;
-  double end = 0, sources = 0;
-  for (const CaseSource& source : c.sources) sources = std::max(sources, std::isfinite(source.waveform.end_s) ? source.waveform.end_s : 0);
-  if (s.time) end = *s.time;
-  else if (s.after_sources) end = sources + *s.after_sources;
-  if (s.steps) return end > 0 ? std::min(*s.steps, static_cast<std::int64_t>(end / c.dt_s)) : *s.steps;
-  if (end > 0) return static_cast<std::int64_t>(end / c.dt_s);
-  double diagonal = 0;
-  for (int d = 0; d < 3; ++d)
-    if (c.grid.resolved(d)) diagonal += c.grid.lines[static_cast<std::size_t>(d)].back() - c.grid.lines[static_cast<std::size_t>(d)].front();
-  return static_cast<std::int64_t>((sources + 20 * diagonal / em::speed_of_light) / c.dt_s);
-}
-
 Estimate estimate(const AppContext& context) {
   const Case c = make_case(context.config);
   const auto monitors = make_monitors(c, context.config);

@@ -212,27 +212,11 @@ void open_conductors(Case& c, const data::Config& config) {
   }
 }
 
-/// The box of a plane wave; where no size is given, four cells of scattered field are left in front of layers.
 em::PlaneWave plane_wave_of(const Case& c, const CaseSource& s) {
   const em::Medium& around = c.stepped.front();
-  em::PlaneWave wave{.direction = s.options.direction, .polarization = s.options.polarization, .amplitude = s.options.amplitude, .waveform = s.waveform,
-                     .eps = around.eps[0], .mu = around.mu[0]};
-  for (std::size_t d = 0; d < 3; ++d) {
-    const std::vector<double>& x = c.grid.lines[d];
-    const auto n = x.size() - 1;
-    const auto inner = [&](bool high) {
-      const int layer = layer_cells(c, static_cast<int>(d), high);
-      return layer == 0 ? 0 : std::min(static_cast<std::size_t>(layer) + 4, n);
-    };
-    if (s.options.size) {
-      wave.low[d] = (*s.options.position)[d] - (*s.options.size)[d] / 2;
-      wave.high[d] = (*s.options.position)[d] + (*s.options.size)[d] / 2;
-    } else {
-      wave.low[d] = x[inner(false)];
-      wave.high[d] = x[n - inner(true)];
-    }
-  }
-  return wave;
+  const em::Bounds box = wave_box(c, s.options);
+  return {.direction = s.options.direction, .polarization = s.options.polarization, .amplitude = s.options.amplitude, .waveform = s.waveform,
+          .low = box.low, .high = box.high, .eps = around.eps[0], .mu = around.mu[0]};
 }
 
 /// A beam leaves the plane across the resolved axis along which its size is zero, or, without a size, the one that it follows most.
@@ -308,12 +292,33 @@ Case make_case(FdtdOptions options, const data::Config& config) {
     if (source.options.kind == SourceKind::plane_wave || source.options.kind == SourceKind::beam) make_wave(c, source, config);
     c.sources.push_back(std::move(source));
   }
+  check_memory(c, config);
   for (std::size_t m = 0; m < c.options.monitors.size(); ++m)
     if (const MonitorOptions& o = c.options.monitors[m]; !o.derivatives.empty())
       c.slopes[o.name] = slopes_of(c, o, fmt::format("monitor[{}].derivatives", m), config);
   check_exteriors(c, config);
   find_doubts(c, config);
   return c;
+}
+
+em::Bounds wave_box(const Case& c, const SourceOptions& o) {
+  em::Bounds box{};
+  for (std::size_t d = 0; d < 3; ++d) {
+    const std::vector<double>& x = c.grid.lines[d];
+    const auto n = x.size() - 1;
+    const auto inner = [&](bool high) {
+      const int layer = layer_cells(c, static_cast<int>(d), high);
+      return layer == 0 ? 0 : std::min(static_cast<std::size_t>(layer) + 4, n);
+    };
+    if (o.size) {
+      box.low[d] = (*o.position)[d] - (*o.size)[d] / 2;
+      box.high[d] = (*o.position)[d] + (*o.size)[d] / 2;
+    } else {
+      box.low[d] = x[inner(false)];
+      box.high[d] = x[n - inner(true)];
+    }
+  }
+  return box;
 }
 
 em::Waveform make_waveform(const WaveformOptions& o) {

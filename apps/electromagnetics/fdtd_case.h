@@ -50,6 +50,11 @@ Case make_case(FdtdOptions options, const data::Config& config);
 /// Adds warnings about what a case may say, but hardly means: sources in layers, runs of a year.
 void find_doubts(Case& c, const data::Config& config);
 
+/// The box of a plane wave; where no size is given, four cells of scattered field are left in front of layers.
+electromagnetics::Bounds wave_box(const Case& c, const SourceOptions& o);
+/// The same about what boxes are cut by, and frequencies that no source has.
+void find_cuts(Case& c, const data::Config& config);
+
 /// The lines between cells of one axis.
 std::vector<double> axis_lines(const GridOptions& grid, int axis, double cell);
 /// Media by the names that structures use; the background's is the first.
@@ -76,5 +81,9 @@ std::array<bool, 6> computed(const Case& c);
 
 /// Bytes of the fields, layers and poles, found without allocating them.
 std::int64_t field_bytes(const Case& c);
+/// Steps that the stop rule fixes, or a guess: 20 passages of the domain.
+std::int64_t expected_steps(const Case& c);
+/// Throws InputError (exit 3) where fields, tables and monitors take more memory than there is; warns where it is nearly all.
+void check_memory(Case& c, const data::Config& config);
 
 }  // namespace tessera::apps::fdtd

@@ -8,6 +8,8 @@
 namespace tessera::apps::fdtd {
 namespace {
 
+constexpr double kMostCopies = 1e6;  ///< of all structures: a scene of these takes a gigabyte
+
 bool is_zero(const Point& p) { return p[0] == 0 && p[1] == 0 && p[2] == 0; }
 
 /// A material is one of: a conductor, of the library, of a file, or made of constants.
@@ -106,6 +108,7 @@ void check_structures(const FdtdOptions& o, Checks& checks) {
   std::vector<std::string> earlier;
   std::set<std::string> seen, used;
   for (const StructureOptions& s : o.structures) used.insert(s.parts.begin(), s.parts.end());
+  double copies = 0;
   for (std::size_t i = 0; i < o.structures.size(); ++i) {
     const StructureOptions& s = o.structures[i];
     const std::string at = item("structure", i);
@@ -118,6 +121,18 @@ void check_structures(const FdtdOptions& o, Checks& checks) {
     for (std::size_t k = 0; k < s.parts.size(); ++k)
       checks.known(item((at + ".parts").c_str(), k), s.parts[k], earlier, "earlier structure");
     check_shape(s, at, checks);
+    if (s.repeat) {
+      const std::array<int, 3>& n = s.repeat->count;
+      const double before = copies;
+      copies += static_cast<double>(n[0]) * n[1] * n[2];
+      if (copies > kMostCopies && before <= kMostCopies) {
+        char count[40];
+        std::snprintf(count, sizeof count, "%.7g", copies);
+        checks.say(626, at + ".repeat.count",
+                   std::string("repeats make ") + count + " bodies together, at most 10^6 fit",
+                   "repeat less, or take periodic faces");
+      }
+    }
     if (!s.name.empty()) earlier.push_back(s.name);
   }
 }

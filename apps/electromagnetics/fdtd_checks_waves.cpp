@@ -8,6 +8,8 @@
 namespace tessera::apps::fdtd {
 namespace {
 
+constexpr std::size_t kLongestName = 100;  ///< with what is added to it, a file may still have it
+
 double dot(const Point& a, const Point& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
 void check_waveform(const WaveformOptions& w, const std::string& at, Checks& checks) {
@@ -32,8 +34,25 @@ void check_wave(const SourceOptions& s, const GridOptions& grid, const std::stri
                "name a direction that differs from where it travels to");
   for (int a = 0; a < 3; ++a)
     if (!grid.resolved(a) && s.direction[static_cast<std::size_t>(a)] != 0)
-      checks.say(628, at + ".direction", "leads out of the axes that are resolved",
-                 "set its entries along the others to 0");
+      return checks.say(628, at + ".direction", "leads out of the axes that are resolved",
+                        "set its entries along the others to 0");
+  // E is what lies across the direction, H is across both.
+  Point e{}, h{};
+  for (std::size_t a = 0; a < 3; ++a) e[a] = s.polarization[a] - along / d * s.direction[a];
+  for (std::size_t a = 0; a < 3; ++a) {
+    const std::size_t b = (a + 1) % 3, c = (a + 2) % 3;
+    h[a] = (s.direction[b] * e[c] - s.direction[c] * e[b]) / std::sqrt(d);
+  }
+  for (const auto& [field, first] : {std::pair(e, Component::Ex), std::pair(h, Component::Hx)})
+    for (std::size_t a = 0; a < 3; ++a) {
+      const auto component = static_cast<Component>(static_cast<int>(first) + static_cast<int>(a));
+      if (std::abs(field[a]) <= 1e-9 * std::sqrt(p) || is_computed(grid, component)) continue;
+      return checks.say(628, at + ".polarization",
+                        std::string("the wave has a component ") +
+                            electromagnetics::name_of(static_cast<int>(component)) +
+                            ", which is not computed in this polarization",
+                        "turn it along what is computed, or change grid.polarization");
+    }
 }
 
 void check_spectrum(const MonitorOptions& m, const std::string& at, Checks& checks) {
@@ -158,6 +177,11 @@ void check_monitors(const FdtdOptions& o, Checks& checks) {
         m.name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUV"
                                  "WXYZ0123456789_-") != std::string::npos)
       checks.say(629, at + ".name", "a name is made of letters, digits, _ and -");
+    if (m.name.size() > kLongestName)
+      checks.say(629, at + ".name",
+                 "a name has at most " + std::to_string(kLongestName) + " letters, this one " +
+                     std::to_string(m.name.size()),
+                 "shorten it: files are called by it");
     check_spectrum(m, at, checks);
     check_region(m, o.grid, at, checks);
     for (std::size_t k = 0; k < m.components.size(); ++k)

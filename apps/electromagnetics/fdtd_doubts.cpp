@@ -5,7 +5,6 @@
 #include "tessera/electromagnetics/constants.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -50,6 +49,7 @@ struct Doubts {
 
 void find_doubts(Case& c, const data::Config& config) {
   Doubts doubts{c, config};
+  find_cuts(c, config);
   for (std::size_t s = 0; s < c.options.sources.size(); ++s) {
     const SourceOptions& o = c.options.sources[s];
     if (o.kind == SourceKind::plane_wave || o.kind == SourceKind::beam) continue;
@@ -92,9 +92,6 @@ void find_doubts(Case& c, const data::Config& config) {
   if (std::isfinite(days) && days > 30 && !stop.decay_db && !stop.dft_tolerance && !stop.after_sources)
     doubts.say(655, "run.stop", fmt::format("{:.3g} steps of {:.3g} cells take {:.3g} days at 10^9 cells a second", steps, static_cast<double>(c.grid.cell_count()), days),
                "let the run end by run.stop.decay_db, or shorten it");
-  const double memory = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE)), needed = static_cast<double>(field_bytes(c));
-  if (needed > 0.9 * memory)
-    doubts.say(655, "grid", fmt::format("the fields need {:.3g} GB, this machine has {:.3g} GB", needed / 1e9, memory / 1e9), "use larger cells, a smaller domain, mirror planes or f32");
 }
 
 }  // namespace tessera::apps::fdtd
