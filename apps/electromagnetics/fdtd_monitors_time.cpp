@@ -3,11 +3,13 @@
 #include "electromagnetics/fdtd_monitors.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/ops.h"
+#include "tessera/electromagnetics/constants.h"
 #include "tessera/electromagnetics/harmonic_inversion.h"
 #include "tessera/electromagnetics/model_slopes.h"
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 namespace tessera::apps::fdtd {
 
@@ -114,11 +116,37 @@ std::int64_t ResonanceMonitor::bytes(std::int64_t n_steps) const {
 }
 
 namespace {
-/// A mode and its derivatives in each length.
+/// A mode and its derivatives in each length, as one component has them.
 struct Resonance {
   em::Mode mode;
   std::vector<double> frequency, decay;
+  int component = 0;
 };
+
+double strength(const Resonance& r) { return std::abs(r.mode.amplitude) * (em::is_electric(r.component) ? 1 : em::vacuum_impedance); }
+
+/// Each component has the same modes: those of different ones that lie within their errors of each other are one, told by the component that
+/// has it most exactly. Errors are estimates, good to a factor of some units.
+std::vector<Resonance> joined(std::vector<Resonance> found) {
+  constexpr double kErrors = 3, kRounding = 1e-13;
+  std::stable_sort(found.begin(), found.end(), [](const Resonance& a, const Resonance& b) { return a.mode.error_hz < b.mode.error_hz; });
+  std::vector<Resonance> out;
+  std::vector<std::vector<int>> seen;  // components of each
+  for (Resonance& r : found) {
+    std::size_t nearest = out.size();
+    double least = INFINITY;
+    for (std::size_t k = 0; k < out.size(); ++k) {
+      if (std::find(seen[k].begin(), seen[k].end(), r.component) != seen[k].end()) continue;  // one component tells two modes apart
+      const em::Mode &a = out[k].mode, &b = r.mode;
+      const double off = std::hypot(a.frequency_hz - b.frequency_hz, (a.decay - b.decay) / (2 * std::numbers::pi));
+      if (off > kErrors * (a.error_hz + b.error_hz) + kRounding * std::abs(a.frequency_hz) || off >= least) continue;
+      least = off, nearest = k;
+    }
+    if (nearest == out.size()) out.push_back(r), seen.emplace_back();
+    seen[nearest].push_back(r.component);
+  }
+  return out;
+}
 }  // namespace
 
 MonitorResult ResonanceMonitor::result() const {
@@ -133,7 +161,7 @@ MonitorResult ResonanceMonitor::result() const {
     if (case_.options.run.precision == Precision::f32) h.noise = 1e-7 * largest;
     const auto found = em::harmonic_inversion(std::span<const double>(signal), probe_.step_s(), *options_.frequency_min, *options_.frequency_max, h);
     std::vector<Resonance> here(found.size());
-    for (std::size_t k = 0; k < found.size(); ++k) here[k].mode = found[k];
+    for (std::size_t k = 0; k < found.size(); ++k) here[k].mode = found[k], here[k].component = probe_.components()[q];
     const auto record = static_cast<Index>(steps);
     for (std::size_t p = 0; p < options_.derivatives.size() && !found.empty(); ++p) {
       const Tensor moved = reshape(slice(slice(slopes_, 0, static_cast<Index>(p), static_cast<Index>(p) + 1), 1, static_cast<Index>(q), static_cast<Index>(q) + 1), {record});
@@ -147,13 +175,14 @@ MonitorResult ResonanceMonitor::result() const {
     for (Resonance& r : here)
       if (r.mode.quality < 0 || r.mode.quality >= options_.min_quality) modes.push_back(std::move(r));  // without losses half of them grow by rounding
   }
-  std::sort(modes.begin(), modes.end(), [](const Resonance& a, const Resonance& b) { return std::abs(a.mode.amplitude) > std::abs(b.mode.amplitude); });
+  if (n > 1) modes = joined(std::move(modes));
+  std::sort(modes.begin(), modes.end(), [](const Resonance& a, const Resonance& b) { return strength(a) > strength(b); });
   if (modes.size() > static_cast<std::size_t>(options_.max_modes)) modes.resize(static_cast<std::size_t>(options_.max_modes));
   std::sort(modes.begin(), modes.end(), [](const Resonance& a, const Resonance& b) { return a.mode.frequency_hz < b.mode.frequency_hz; });
   MonitorResult out{options_.name, "resonances", {"mode", "1", {}}, {}, {}};
   std::vector<double> f, decay, quality, error;
   std::vector<std::complex<double>> amplitude;
-  for (const auto& [m, df, dg] : modes) {
+  for (const auto& [m, df, dg, component] : modes) {
     out.axis.values.push_back(static_cast<double>(f.size()));
     f.push_back(m.frequency_hz);
     decay.push_back(m.decay);
@@ -169,7 +198,7 @@ MonitorResult ResonanceMonitor::result() const {
                     {"error", "Hz", "estimated error of the frequency", {count}, error}};
   for (std::size_t p = 0; p < options_.derivatives.size(); ++p) {
     std::vector<double> by_f, by_decay, by_quality;
-    for (const auto& [m, df, dg] : modes) {
+    for (const auto& [m, df, dg, component] : modes) {
       by_f.push_back(df[p]);
       by_decay.push_back(dg[p]);
       by_quality.push_back(m.quality * (df[p] / m.frequency_hz - dg[p] / m.decay));  // Q = pi f / gamma

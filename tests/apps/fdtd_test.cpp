@@ -267,6 +267,69 @@ std::vector<double> column_of(const std::string& csv, const std::string& name) {
   return out;
 }
 
+/// A box, half of it glass: each mode has Ex, Ey and Hz, and is one.
+TEST_F(Fdtd, AModeCountsOnceWhateverItsComponents) {
+  const std::string text = R"(app = "electromagnetics.fdtd"
+output = {vtk = false, pictures = false, scene = false}
+grid = {centre = ["1.5 um", "1 um", "0 um"], size = ["3 um", "2 um", "0 um"], cell = "0.1 um", polarization = "Hz"}
+run.stop.after_sources = "0.6 ps"
+boundary = {x = "pec", y = "pec"}
+[[material]]
+name = "glass"
+eps = 2.25
+[[structure]]
+shape = "box"
+low = ["-inf", "-inf", "-inf"]
+high = ["1.5 um", "inf", "inf"]
+material = "glass"
+[[source]]
+kind = "point"
+component = "Ey"
+position = ["0.5 um", "0.3 um", "0 um"]
+waveform = {kind = "gaussian", frequency_min = "40 THz", frequency_max = "200 THz"}
+[[source]]
+kind = "point"
+component = "Ex"
+position = ["0.5 um", "0.3 um", "0 um"]
+waveform = {kind = "gaussian", frequency_min = "40 THz", frequency_max = "200 THz"}
+[[monitor]]
+kind = "resonances"
+name = "all"
+position = ["2.2 um", "1.3 um", "0 um"]
+components = ["Ex", "Ey", "Hz"]
+frequency_min = "30 THz"
+frequency_max = "173 THz"
+[[monitor]]
+kind = "resonances"
+name = "hz"
+position = ["2.2 um", "1.3 um", "0 um"]
+components = ["Hz"]
+frequency_min = "30 THz"
+frequency_max = "173 THz"
+[[monitor]]
+kind = "resonances"
+name = "four"
+position = ["2.2 um", "1.3 um", "0 um"]
+components = ["Ex", "Ey", "Hz"]
+frequency_min = "30 THz"
+frequency_max = "173 THz"
+max_modes = 4
+)";
+  for (const char* precision : {"f64", "f32"}) {
+    write("box.toml", text);
+    const Outcome o = tessera({"run", "box.toml", "--output", "RUN", "--force", "--set",
+                               std::string("run.precision=\"") + precision + "\""});
+    ASSERT_EQ(o.code, 0) << o.err;
+    const auto all = column_of(read("RUN/tables/all.csv"), "frequency"), hz = column_of(read("RUN/tables/hz.csv"), "frequency"),
+               four = column_of(read("RUN/tables/four.csv"), "frequency");
+    ASSERT_EQ(all.size(), 14u) << precision;
+    ASSERT_EQ(hz.size(), 14u) << precision;
+    for (std::size_t k = 0; k < all.size(); ++k) EXPECT_NEAR(all[k] / hz[k], 1, 1e-6) << precision;
+    ASSERT_EQ(four.size(), 4u) << precision;
+    for (std::size_t k = 1; k < 4; ++k) EXPECT_GT(four[k], 1.001 * four[k - 1]) << precision;
+  }
+}
+
 /// Modes of a half open box with a leaning bar, whose tensors move, against two more runs for each length.
 TEST_F(Fdtd, ResonancesMoveWithLengthsAsTheirDerivativesSay) {
   write("bar.toml", R"(app = "electromagnetics.fdtd"
