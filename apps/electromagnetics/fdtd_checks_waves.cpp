@@ -98,6 +98,10 @@ void check_region(const MonitorOptions& m, const GridOptions& grid, const std::s
     checks.say(629, at + ".size", "orders leave through a plane: one entry is 0");
   const bool surface =
       m.kind == MonitorKind::flux || m.kind == MonitorKind::far_field || m.kind == MonitorKind::rcs;
+  if (m.kind == MonitorKind::energy && flat > 0)
+    checks.say(629, at + ".size",
+               "the box of an energy has no extent along an axis that is resolved",
+               "make each entry as long as a part of a cell, or more");
   if (surface && flat > 1)
     checks.say(629, at + ".size", "is neither a plane (one entry is 0) nor a box (none is)");
 }

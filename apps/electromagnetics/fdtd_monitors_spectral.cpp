@@ -6,6 +6,7 @@
 #include "tessera/electromagnetics/constants.h"
 #include "tessera/electromagnetics/diffraction.h"
 #include "tessera/electromagnetics/flux.h"
+#include "tessera/electromagnetics/medium_energy.h"
 #include "tessera/electromagnetics/near_to_far.h"
 
 #include <algorithm>
@@ -176,22 +177,42 @@ class FluxMonitor : public Spectral {
 
 // ---- energy ---------------------------------------------------------------------------------------------------------------
 
+/// The cells of an axis that a box holds at least a part of: fields are those in their middles, and the part is their weight, so that boxes
+/// that share a cell add up.
+struct Stretch {
+  std::vector<double> at, weight;
+  Stretch(const Case& c, const MonitorOptions& o, int d) {
+    const auto u = static_cast<std::size_t>(d);
+    if (!c.grid.resolved(d)) {
+      at = {c.grid.middle(d, 0)}, weight = {1};
+      return;
+    }
+    const std::vector<double>& x = c.grid.lines[u];
+    const double low = o.size ? (*o.position)[u] - (*o.size)[u] / 2 : x.front(), high = o.size ? (*o.position)[u] + (*o.size)[u] / 2 : x.back();
+    for (int i = 0; i < c.grid.cells(d); ++i) {
+      const auto n = static_cast<std::size_t>(i);
+      const double part = std::min(high, x[n + 1]) - std::max(low, x[n]);
+      if (!(part > 0)) continue;
+      at.push_back(c.grid.middle(d, i));
+      weight.push_back(part);
+    }
+    if (at.empty()) throw Error(std::string("the box has no extent along ") + "xyz"[d]);
+  }
+};
+
 class EnergyMonitor : public Spectral {
  public:
-  EnergyMonitor(const Case& c, const MonitorOptions& o) : Spectral(c, o), components_(computed_components(c, {})), region_(region_of(c, o)) {
-    add_region(samples_, region_, components_);
+  EnergyMonitor(const Case& c, const MonitorOptions& o) : Spectral(c, o), components_(computed_components(c, {})) {
+    const Stretch x(c, o, 0), y(c, o, 1), z(c, o, 2);
+    add_region(samples_, {x.at, y.at, z.at}, components_);
     start_transform();
     const em::SceneOrder scene(c.scene);
-    const auto weight = [&](int d, const std::vector<double>& at, std::size_t i) {
-      if (!c.grid.resolved(d) || at.size() < 2) return 1.0;
-      return i + 1 < at.size() ? at[i + 1] - at[i] : at[i] - at[i - 1];
-    };
-    for (std::size_t k = 0; k < region_.z.size(); ++k)
-      for (std::size_t j = 0; j < region_.y.size(); ++j)
-        for (std::size_t i = 0; i < region_.x.size(); ++i) {
-          const em::Medium& m = c.media[static_cast<std::size_t>(em::medium_at(scene, {region_.x[i], region_.y[j], region_.z[k]}))];
-          volume_.push_back(images_of(c, o) * weight(0, region_.x, i) * weight(1, region_.y, j) * weight(2, region_.z, k));
-          medium_.push_back(&m);
+    const double images = images_of(c, o);
+    for (std::size_t k = 0; k < z.at.size(); ++k)
+      for (std::size_t j = 0; j < y.at.size(); ++j)
+        for (std::size_t i = 0; i < x.at.size(); ++i) {
+          volume_.push_back(images * x.weight[i] * y.weight[j] * z.weight[k]);
+          medium_.push_back(static_cast<std::size_t>(em::medium_at(scene, {x.at[i], y.at[j], z.at[k]})));
         }
   }
   MonitorResult result() const override {
@@ -208,24 +229,25 @@ class EnergyMonitor : public Spectral {
   Tensor figure(const Tensor& values) const override { return part(values, true) + part(values, false); }
 
  private:
-  /// Sum over points and electric (magnetic) components of volume eps0 eps |E|^2 / 4 (mu0 mu |H|^2 / 4), real [frequency].
+  /// Sum over points and electric (magnetic) components of volume eps0 s |E|^2 / 4 (mu0 mu |H|^2 / 4), real [frequency]; s as
+  /// medium_energy.h says.
   Tensor part(const Tensor& values, bool electric) const {
     std::vector<double> weight;  // [frequency, component, point]
     for (std::size_t k = 0; k < count(); ++k)
-      for (const int q : components_)
-        for (std::size_t p = 0; p < volume_.size(); ++p) {
-          const em::Medium& m = *medium_[p];
-          const int axis = em::axis_of(q);
-          weight.push_back(m.pec || em::is_electric(q) != electric ? 0.0
-                           : electric ? volume_[p] / 4 * em::vacuum_permittivity * em::permittivity(m, axis, frequencies_[k]).real()
-                                      : volume_[p] / 4 * em::vacuum_permeability * m.mu[static_cast<std::size_t>(axis)]);
-        }
+      for (const int q : components_) {
+        const int axis = em::axis_of(q);
+        std::vector<double> of_medium;
+        for (const em::Medium& m : case_.media)
+          of_medium.push_back(m.pec || em::is_electric(q) != electric ? 0.0
+                              : electric ? em::vacuum_permittivity / 4 * em::stored_permittivity(m, axis, frequencies_[k])
+                                         : em::vacuum_permeability / 4 * m.mu[static_cast<std::size_t>(axis)]);
+        for (std::size_t p = 0; p < volume_.size(); ++p) weight.push_back(volume_[p] * of_medium[medium_[p]]);
+      }
     return sum(real(values * conj(values)) * tensor(weight, values.shape()), {1});
   }
   std::vector<int> components_;
-  Region region_;
   std::vector<double> volume_;
-  std::vector<const em::Medium*> medium_;
+  std::vector<std::size_t> medium_;
 };
 
 // ---- far fields -------------------------------------------------------------------------------------------------------------

@@ -126,9 +126,11 @@ data::Options<MonitorOptions> monitor_table() {
   data::Options<O> o("monitor", "What is measured, under its name in results.h5.");
   o.add_kind("kind", &O::kind,
              {.doc = "Fields in time at a point; transformed fields; power through a plane or out "
-                     "of a box; energy in a box; pattern of an antenna; scattering cross-section; "
-                     "density of states and Purcell factor of a point source; diffraction orders; "
-                     "frequencies and Q of a ring-down; fields of a plane or box now and then.",
+                     "of a box; energy in a box (poles with what they store: d(f Re eps)/df where "
+                     "nothing is lost, kinetic and potential energy of lossy ones); pattern of an "
+                     "antenna; scattering cross-section; density of states and Purcell factor of a "
+                     "point source; diffraction orders; frequencies and Q of a ring-down, each "
+                     "mode once; fields of a plane or box now and then.",
               .choices = {"probe", "dft", "flux", "energy", "far_field", "rcs", "ldos", "orders",
                           "resonances", "snapshot"},
               .required = true});
