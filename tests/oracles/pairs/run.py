@@ -155,8 +155,9 @@ class Learner:
         if key not in self.checks:
             folder = self.folder.parent / f"check{next(self.numbers)}"
             done = Run(self.app.tessera, folder, self.app.keys(case), "check", ())
+            text = folder.with_suffix(".json").read_text().splitlines()
             folder.with_suffix(".json").unlink()
-            self.checks[key] = None if done.code == 0 else (done.code, (done.err + done.out))
+            self.checks[key] = None if done.code == 0 else (done.code, with_tables(done.err + done.out, text))
         return self.checks[key]
 
     def all_of(self, cases):
@@ -164,13 +165,16 @@ class Learner:
             return list(pool.map(self.refusal, cases))
 
     def reduced(self, case, kind):
-        """The keys off their first level without which check does not say this."""
+        """The keys off their first level without which check does not say this, by a way that meets no conflict that is known."""
+        def known(c):
+            return any(all(c[key] in at for key, at in ban.items()) for ban in self.conflicts)
+
         changed = True
         while changed:
             changed = False
             for key in [k for k, i in case.items() if i != 0]:
                 trial = {**case, key: 0}
-                if kind in errors_of(self.refusal(trial)):
+                if not known(trial) and kind in errors_of(self.refusal(trial)):
                     case, changed = trial, True
         return case
 
@@ -194,7 +198,7 @@ class Learner:
         if conflict in self.conflicts:
             raise SystemExit(f"{self.app.name}: {said[kind]} is met again")
         self.conflicts.append(conflict)
-        named = [key for key in conflict if is_named(key, said[kind])]
+        named = [key for key in conflict if is_named(key, said[kind]) or is_named(str(levels[key][case[key]]).replace("-", "_"), said[kind].replace("-", "_").lower())]
         words = show({key: levels[key][i] for key, i in off.items()}) + (f" without another {' or '.join(cures)}" if cures else "")
         self.told.append(words)
         if refusal[0] not in REFUSALS:
@@ -226,6 +230,18 @@ class Learner:
                 return cases, impossible
 
 
+def with_tables(said, case):
+    """The errors, each line with the table of the case that its place lies in: a place in [[source]] names the source."""
+    out = []
+    for line in said.splitlines():
+        place = re.search(r"\.json:(\d+):\d+: error", line)
+        if place:
+            above = [re.match(r' "(\w+)": [\[{]', text) for text in case[:int(place[1])]]
+            line += next((f" (in {m[1]})" for m in reversed(above) if m), "")
+        out.append(line)
+    return "\n".join(out)
+
+
 def errors_of(refusal):
     """{what makes two errors the same, the number and the words without values and names: the error with its hint}"""
     if not refusal:
@@ -234,7 +250,7 @@ def errors_of(refusal):
     for line in refusal[1].splitlines():
         message = re.search(r"error (E\d+): (.*)", line)
         if message or re.search(r": (warning|note) E\d+:", line):
-            at = re.sub(r"'[^']*'|[-+0-9.]+(e[-+]?[0-9]+)?", "#", message[0]) if message else None
+            at = re.sub(r" \(in \w+\)|'[^']*'|[-+0-9.]+(e[-+]?[0-9]+)?", "#", message[0]) if message else None
         if at:
             out[at] = out.get(at, "") + line.strip() + " "
     return out or {refusal[1][:80]: refusal[1]}
