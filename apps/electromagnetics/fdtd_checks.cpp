@@ -106,13 +106,13 @@ void check_boundary(const FdtdOptions& o, Checks& checks) {
     if (o.grid.resolved(a) && b.low(a) != b.high(a) && (pairs(b.low(a)) || pairs(b.high(a))))
       checks.say(623,
                  std::string("boundary.") + axis_letters[a] + (pairs(b.low(a)) ? "_low" : "_high"),
-                 "periodic and bloch join two faces, but the opposite face is another",
+                 std::string("periodic and bloch join two faces, but boundary.") + axis_letters[a] + (pairs(b.low(a)) ? "_high" : "_low") + " is another",
                  std::string("write boundary.") + axis_letters[a] + " = \"periodic\"");
     for (const auto& [key, k] : {std::pair("bloch_k", &b.bloch_k), {"bloch_phase", &b.bloch_phase}})
       if (*k && (**k)[i] != 0 && !is_bloch)
         checks.say(623, item((std::string("boundary.") + key).c_str(), i),
                    std::string("the faces across ") + axis_letters[a] + " are not bloch",
-                   "set this entry to 0, or the faces to \"bloch\"");
+                   std::string("set this entry to 0, or boundary.") + axis_letters[a] + " to \"bloch\"");
   }
   for (std::size_t k = 0; k < b.symmetry.size(); ++k) {
     const int a = static_cast<int>(b.symmetry[k]) / 2;

@@ -124,7 +124,7 @@ InverseOptions read_inverse_options(const data::Config& config) {
   for (std::size_t a = 0; a < 3; ++a) {
     middle[a] = (o.region.low[a] + o.region.high[a]) / 2, size[a] = o.region.high[a] - o.region.low[a];
     if (o.grid.resolved(static_cast<int>(a)) && size[a] <= 0) {
-      checks.say(650, "region.low", "is not below high along every axis that is resolved", "exchange them");
+      checks.say(650, "region.low", "region.low is not below region.high along every axis that is resolved", "exchange them");
       break;
     }
   }

@@ -138,7 +138,7 @@ TEST_F(InverseScattering, WhatCannotBeInvertedIsRefused) {
   refused("stop.time = \"4 ns\"", "stop.decay_db = 40", "the run ends by time or steps");
   refused("eps = 1.5", "eps = 1.5\nsigma = \"0.1 S/m\"", "lossy");
   refused("low = [\"-4 cm\"", "low = [\"-0.4 m\"", "leaves the domain");
-  refused("low = [\"-4 cm\", \"-4 cm\"", "low = [\"4 cm\", \"-4 cm\"", "is not below high");
+  refused("low = [\"-4 cm\", \"-4 cm\"", "low = [\"4 cm\", \"-4 cm\"", "region.low is not below");
   refused("\"-0.08 m\", \"-0.07 m\"", "\"-0.8 m\", \"-0.07 m\"", "leaves the domain");
   refused("stop.time = \"4 ns\"", "stop.steps = 3", "the data are zero");
   write("short.csv", "time_s,a,b,c,d,e,f,g,h\n0,0,0,0,0,0,0,0,0\n1e-9,1,1,1,1,1,1,1,1\n");

@@ -360,6 +360,7 @@ def main():
                 keys, failure = shrink(app, cases[n], failure, folder)
                 with lock:
                     found.setdefault(f"{failure.law} | {show(keys)}", (n, failure))
+                    print(f"case {n}: {failure}", flush=True)
 
         with concurrent.futures.ThreadPoolExecutor(o.jobs) as pool:
             list(pool.map(one, o.only or range(len(cases))))
