@@ -129,11 +129,6 @@ def same(law, a, b):
     expect_same_files(law, of, to)
 
 
-def tables(law, a, b):
-    of = {n: v for n, v in a.files(".csv").items() if n.startswith("tables/w")}
-    expect_same_files(law, of, {n: v for n, v in b.files(".csv").items() if n in of})
-
-
 def near(law, a, b):
     """To single precision of the largest number of a column; places move along."""
     bound = 2e-3 if a["run.precision"] == "f32" else 1e-6
@@ -156,7 +151,7 @@ CHANGES = [
     ("threads do not matter", lambda run: (run.keys, {"options": ("--threads", "2")}), same),
     ("order of keys and tables does not matter", lambda run: (run.keys, {"reverse": True}), same),
     ("output does not matter", lambda run: (with_keys(run, output__vtk=run["output.vtk"] is False, output__pictures=run["output.pictures"] is False, output__scene=run["output.scene"] is False), {}), same),
-    ("beside it another monitor does not matter", beside, tables),
+    ("beside it another monitor does not matter", beside, near),  # what is recorded cuts rows of cells into pieces: single precision rounds otherwise
     ("moved by whole cells it is the same", lambda run: (json.loads(json.dumps({k: moved(v, k) for k, v in run.keys.items()})), {}), near),
 ]
 
