@@ -263,10 +263,19 @@ struct Maker {
     try {
       mol::Minimizer(system_of(c, s, c.start), mol::ForceFunction([](const auto&, const auto&, auto&) {}), minimization_at(c, s, c.start), mol::HessianProduct([](const auto&, const auto&, const auto&, auto&) {}));
     } catch (const Error& e) {
-      error(751, key_of(k, frozen_key(s.settings)), words_of(e));
+      error(751, key_of(k, key_of_fault(words_of(e), s.settings)), words_of(e));
     }
   }
-  static const char* frozen_key(const Settings& o) { return o.freeze ? "freeze" : o.freeze_x ? "freeze_x" : o.freeze_y ? "freeze_y" : o.freeze_z ? "freeze_z" : "integrator"; }
+  /// The setting that the library found no system or no steps for, by what it says of it.
+  static const char* key_of_fault(const std::string& words, const Settings& o) {
+    const auto says = [&](const char* part) { return words.find(part) != std::string::npos; };
+    if (says("frozen")) return o.freeze ? "freeze" : o.freeze_x ? "freeze_x" : o.freeze_y ? "freeze_y" : "freeze_z";
+    if (says("temperature group")) return "tc_grps";
+    if (says("cannot be rigid")) return o.rigid_water ? "rigid_water" : "constraints";
+    if (says("its hydrogens'")) return "hydrogen_mass";
+    if (says("degrees of freedom")) return "comm_mode";
+    return "integrator";
+  }
 
   void check_baths(std::size_t k, const Stage& s, IntegratorChoice integrator, std::size_t before) {
     const Settings& o = s.settings;
@@ -286,8 +295,7 @@ struct Maker {
     try {
       mol::Stepper(system_of(c, s, c.start), none, dynamics_at(c, s, c.start), none);
     } catch (const Error& e) {
-      const std::string words = words_of(e);
-      error(751, key_of(k, words.find("frozen") != std::string::npos ? frozen_key(o) : words.find("temperature group") != std::string::npos ? "tc_grps" : words.find("degrees of freedom") != std::string::npos ? "comm_mode" : "integrator"), words);
+      error(751, key_of(k, key_of_fault(words_of(e), o)), words_of(e));
     }
   }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings of a stage that contradict each other, that nothing can be done with, or that do nothing: told at the key at fault, in the words of
-// the case rather than those of the library.
+// Settings of a stage that contradict each other, that nothing can be done with, or that do
+// nothing: told at the key at fault, in the words of the case rather than those of the library.
 #pragma once
 #include "molecular/md_case.h"
 
@@ -25,7 +25,8 @@ struct Asked {
   std::int64_t n_steps;
   bool periodic;
   double net_charge_e;
-  std::function<bool(const char*)> given;  ///< whether a key stands in the file, for this stage or for all
+  std::function<bool(const char*)>
+      given;  ///< whether a key stands in the file, for this stage or for all
 };
 std::vector<Complaint> complaints_of(const Asked& asked);
 

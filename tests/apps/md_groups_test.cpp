@@ -69,6 +69,18 @@ TEST_F(MdGroups, BathsBySelectionsKeepTheirTemperatures) {
   EXPECT_NEAR(mean("not_index_0_to_53_temperature_k"), 120, 14);
 }
 
+/// Atoms that do not feel each other, by sd: one half meets its bath every 0.02 ps, the other one hardly ever.
+TEST_F(MdGroups, FrictionOfSdIsThatOfEachGroup) {
+  write("case.toml", "app = \"molecular.dynamics\"\nintegrator = \"sd\"\ntc_grps = [\"index 0 to 53\", \"not index 0 to 53\"]\ntc_tau_t = [\"0.02 ps\", \"1000 ps\"]\nref_t = \"120 K\"\ndt = \"4 fs\"\nnsteps = 300\ngen_temp = \"10 K\"\n"
+                     "coulombtype = \"none\"\nrvdw = \"0.8 nm\"\nnstenergy = 10\nnstxout = 0\n[lennard_jones]\nepsilon = \"0 kJ/mol\"\n[build]\ncells = 3\nedge = \"0.58 nm\"\n");
+  const Outcome run = tessera({"run", "case.toml", "--output", "RUN"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  const auto e = table("RUN/1_dynamics/energies.csv");
+  EXPECT_NEAR(e.at("index_0_to_53_temperature_k").back(), 120, 4 * 120 * std::sqrt(2 / 162.0));
+  // 110 K (1 - exp(-2.4 ps/1000 ps)) more, and a spread of 2 sqrt(10 * 0.26/162).
+  EXPECT_NEAR(e.at("not_index_0_to_53_temperature_k").back(), 10.26, 1.1);
+}
+
 /// What heats goes to each group's own temperature; one table of temperatures is one for all groups.
 TEST_F(MdGroups, RampsOfGroupsEndAtTheirOwnTemperatures) {
   const std::string two = "tcoupl = \"berendsen\"\ntc_grps = [\"index 0 to 53\", \"not index 0 to 53\"]\ntc_ref_t = [\"100 K\", \"200 K\"]\ntau_t = \"0.01 ps\"\n";

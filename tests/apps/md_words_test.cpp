@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What molecular.dynamics says of settings that contradict each other, do nothing, or do something else than their words promise: at the key
-// at fault, in words of the case.
+// What molecular.dynamics says of settings that contradict each other, do nothing, or do something
+// else than their words promise: at the key at fault, in words of the case.
 #include "md_case.h"
+#include "test_paths.h"
 
 #include <gtest/gtest.h>
 
@@ -14,39 +15,58 @@ namespace {
 
 class MdWords : public Md {
  protected:
-  static std::string changed(const std::string& old, const std::string& now, const std::string& text = kArgon) {
+  static std::string changed(const std::string& old, const std::string& now,
+                             const std::string& text = kArgon) {
     std::string out = text;
     out.replace(out.find(old), old.size(), now);
     return out;
   }
   /// `case.toml:LINE:` of the first line that holds a text.
   static std::string at(const std::string& text, const std::string& what) {
-    return "case.toml:" + std::to_string(1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(text.find(what)), '\n')) + ":";
+    return "case.toml:" +
+           std::to_string(
+               1 + std::count(text.begin(),
+                              text.begin() + static_cast<std::ptrdiff_t>(text.find(what)), '\n')) +
+           ":";
   }
-  void refused(const std::string& text, const std::string& key, const char* number, const std::string& says, const std::string& hint = "") {
+  void refused(const std::string& text, const std::string& key, const char* number,
+               const std::string& says, const std::string& hint = "") {
     write("case.toml", text);
     const Outcome o = tessera({"check", "case.toml"});
     EXPECT_EQ(o.code, 5) << text;
-    EXPECT_TRUE(holds(o.err, at(text, key)) && holds(o.err, std::string("error ") + number) && holds(o.err, says) && holds(o.err, hint)) << at(text, key) << " " << says << "\n" << o.err;
-    for (const char* name : {"potential_shift", "coulomb = cutoff", "parrinello_rahman", "monte_carlo", "c_rescale", "slow_every", "[nonbonded]", "[dynamics]", "[pme]"}) EXPECT_FALSE(holds(o.err, name)) << name << "\n" << o.err;
+    EXPECT_TRUE(holds(o.err, at(text, key)) && holds(o.err, std::string("error ") + number) &&
+                holds(o.err, says) && holds(o.err, hint))
+        << at(text, key) << " " << says << "\n"
+        << o.err;
+    for (const char* name :
+         {"potential_shift", "coulomb = cutoff", "parrinello_rahman", "monte_carlo", "c_rescale",
+          "slow_every", "[nonbonded]", "[dynamics]", "[pme]"})
+      EXPECT_FALSE(holds(o.err, name)) << name << "\n" << o.err;
   }
   void warned(const std::string& text, const std::string& key, const std::string& says) {
     write("case.toml", text);
     const Outcome o = tessera({"check", "case.toml"});
     EXPECT_EQ(o.code, 0) << text << o.err;
     const std::string all = o.out + o.err;
-    EXPECT_TRUE(holds(all, at(text, key)) && holds(all, "warning E0757") && holds(all, says)) << at(text, key) << " " << says << "\n" << all;
+    EXPECT_TRUE(holds(all, at(text, key)) && holds(all, "warning E0757") && holds(all, says))
+        << at(text, key) << " " << says << "\n"
+        << all;
   }
 };
 
-const std::string kSwitch = "rvdw_switch = \"0.7 nm\"\n", kForceSwitch = "vdw_modifier = \"force-switch\"\n";
+const std::string kSwitch = "rvdw_switch = \"0.7 nm\"\n",
+                  kForceSwitch = "vdw_modifier = \"force-switch\"\n";
 
 TEST_F(MdWords, SwitchesSayWhereTheyBegin) {
-  for (const std::string modifier : {"force-switch", "potential-switch"}) refused(changed("force-switch", modifier, changed(kSwitch, "")), "vdw_modifier", "E0751", "does not say where it begins", "give rvdw_switch");
-  warned(changed(kForceSwitch, "vdw_modifier = \"potential-shift\"\n"), "rvdw_switch", "rvdw_switch has no effect with vdw_modifier = \"potential-shift\"");
+  for (const std::string modifier : {"force-switch", "potential-switch"})
+    refused(changed("force-switch", modifier, changed(kSwitch, "")), "vdw_modifier", "E0751",
+            "does not say where it begins", "give rvdw_switch");
+  warned(changed(kForceSwitch, "vdw_modifier = \"potential-shift\"\n"), "rvdw_switch",
+         "rvdw_switch has no effect with vdw_modifier = \"potential-shift\"");
   warned(changed(kForceSwitch, ""), "rvdw_switch", "no effect");
   warned(changed("0.7 nm", "0.4 nm"), "rvdw_switch", "its well included");
-  refused(changed("0.7 nm", "0.9 nm"), "rvdw_switch", "E0752", "begin below rvdw, 0.87 nm, not at 0.9 nm");
+  refused(changed("0.7 nm", "0.9 nm"), "rvdw_switch", "E0752",
+          "begin below rvdw, 0.87 nm, not at 0.9 nm");
   write("case.toml", kArgon);
   EXPECT_FALSE(holds(tessera({"check", "case.toml"}).err, "E0757"));
   // Without a cut-off nothing is switched, and nothing is asked for.
@@ -56,7 +76,8 @@ TEST_F(MdWords, SwitchesSayWhereTheyBegin) {
 
 TEST_F(MdWords, BarostatsAskForATemperature) {
   for (const std::string kind : {"c-rescale", "monte-carlo"}) {
-    const std::string text = std::string(kArgon) + "pcoupl = \"" + kind + "\"\n";  // of the last stage, which has no bath
+    const std::string text = std::string(kArgon) + "pcoupl = \"" + kind +
+                             "\"\n";  // of the last stage, which has no bath
     refused(text, "pcoupl", "E0751", "moves the box by the temperature", "give ref_t");
     write("case.toml", text + "ref_t = \"120 K\"\n");
     EXPECT_EQ(tessera({"check", "case.toml"}).code, 0);
@@ -68,53 +89,105 @@ TEST_F(MdWords, BarostatsAskForATemperature) {
 }
 
 TEST_F(MdWords, MessagesStandAtTheKeyAtFault) {
-  const auto shift = [](const std::string& word) { return std::string("coulomb_modifier = \"") + word + "\"\n" + kWater; };
-  refused(shift("force-switch"), "coulomb_modifier", "E0751", "only the Lennard-Jones interaction is switched");
-  refused(shift("force-shift"), "coulomb_modifier", "E0751", "does not go with coulombtype = \"pme\"");
-  refused("coulombtype = \"pme\"\nbox = \"none\"\n" + std::string(kWater), "coulombtype", "E0752", "is a sum over a periodic box, and there is none", "coulombtype = \"cut-off\" with rcoulomb = \"inf\"");
-  refused("box = \"none\"\n" + std::string(kWater), "app", "E0752", "coulombtype = \"pme\" is a sum over a periodic box");
-  const std::string pressed = std::string(kWater).replace(std::string(kWater).find("nsteps"), 0, "tcoupl = \"v-rescale\"\npcoupl = \"c-rescale\"\n");
-  const auto with = [&](const std::string& old, const std::string& now, const std::string& more) { return changed(old, now + more, pressed); };
+  const auto shift = [](const std::string& word) {
+    return std::string("coulomb_modifier = \"") + word + "\"\n" + kWater;
+  };
+  refused(shift("force-switch"), "coulomb_modifier", "E0751",
+          "only the Lennard-Jones interaction is switched");
+  refused(shift("force-shift"), "coulomb_modifier", "E0751",
+          "does not go with coulombtype = \"pme\"");
+  refused("coulombtype = \"pme\"\nbox = \"none\"\n" + std::string(kWater), "coulombtype", "E0752",
+          "is a sum over a periodic box, and there is none",
+          "coulombtype = \"cut-off\" with rcoulomb = \"inf\"");
+  refused("box = \"none\"\n" + std::string(kWater), "app", "E0752",
+          "coulombtype = \"pme\" is a sum over a periodic box");
+  const std::string pressed = std::string(kWater).replace(
+      std::string(kWater).find("nsteps"), 0, "tcoupl = \"v-rescale\"\npcoupl = \"c-rescale\"\n");
+  const auto with = [&](const std::string& old, const std::string& now, const std::string& more) {
+    return changed(old, now + more, pressed);
+  };
   const std::string barostat = "pcoupl = \"c-rescale\"\n";
-  refused(with(barostat, "pcoupl = \"parrinello-rahman\"\n", "pcoupltype = \"semiisotropic\"\nref_p = [\"1 bar\", \"1 bar\", \"2 bar\"]\n"), "ref_p", "E0751", "takes one pressure for all directions", "pcoupl = \"c-rescale\"");
-  refused(with(barostat, barostat, "ref_p = [\"1 bar\", \"1 bar\", \"2 bar\"]\n"), "ref_p", "E0751", "edges that scale together take one pressure, not 1, 1, 2 bar", "pcoupltype");
-  refused(with(barostat, barostat, "compressibility = \"0 1/bar\"\n"), "compressibility", "E0751", "no edge of the box yields");
-  refused(with(barostat, "pcoupl = \"parrinello-rahman\"\n", "mts = true\n"), "mts", "E0751", "takes all forces in every step");
-  refused(changed("tcoupl = \"v-rescale\"", "tcoupl = \"andersen\"\ntau_t = \"1 fs\"", pressed), "tau_t", "E0751", "is shorter than a step");
-  refused(std::string("rcoulomb = \"0.8 nm\"\n") + changed("rcoulomb = \"0.6 nm\"\n", "", kWater), "rcoulomb", "E0752", "more than half of the box's smallest width");
-  refused("fourier_grid = [4096, 4096, 4096]\n" + std::string(kWater), "fourier_grid", "E0752", "grid");
+  refused(with(barostat, "pcoupl = \"parrinello-rahman\"\n",
+               "pcoupltype = \"semiisotropic\"\nref_p = [\"1 bar\", \"1 bar\", \"2 bar\"]\n"),
+          "ref_p", "E0751", "takes one pressure for all directions", "pcoupl = \"c-rescale\"");
+  refused(with(barostat, barostat, "ref_p = [\"1 bar\", \"1 bar\", \"2 bar\"]\n"), "ref_p", "E0751",
+          "edges that scale together take one pressure, not 1, 1, 2 bar", "pcoupltype");
+  refused(with(barostat, barostat, "compressibility = \"0 1/bar\"\n"), "compressibility", "E0751",
+          "no edge of the box yields");
+  refused(with(barostat, "pcoupl = \"parrinello-rahman\"\n", "mts = true\n"), "mts", "E0751",
+          "takes all forces in every step");
+  refused(changed("tcoupl = \"v-rescale\"", "tcoupl = \"andersen\"\ntau_t = \"1 fs\"", pressed),
+          "tau_t", "E0751", "is shorter than a step");
+  // What the topology cannot have: one atom whose motion is held, hydrogens heavier than what they
+  // are bound to, halves of a rigid molecule.
+  refused(changed("cells = 3", "lattice = \"simple\"\ncells = 1",
+                  changed("edge = \"0.58 nm\"", "edge = \"2 nm\"")),
+          "[[stage]]\nname = \"warm\"", "E0751", "no degrees of freedom are left of 1 atoms");
+  refused(std::string("hydrogen_mass = \"9 amu\"\n") +
+              "app = \"molecular.dynamics\"\nforcefield = [\"" +
+              (fs::path(TESSERA_SOURCE_DIR) / "apps/examples/molecular/peptides.xml").string() +
+              "\"]\nadd_hydrogens = true\nstructure = \"" +
+              (fs::path(TESSERA_SOURCE_DIR) / "apps/examples/molecular/alanine.pdb").string() +
+              "\"\ncoulombtype = \"cut-off\"\nrcoulomb = \"inf\"\nrvdw = \"inf\"\nnsteps = 1\n",
+          "hydrogen_mass", "E0751", "less than its hydrogens'");
+  refused(
+      "tcoupl = \"v-rescale\"\ntc_grps = [\"element O\", \"element H\"]\n" + std::string(kWater),
+      "tc_grps", "E0751", "in two temperature groups");
+  refused(std::string("rcoulomb = \"0.8 nm\"\n") + changed("rcoulomb = \"0.6 nm\"\n", "", kWater),
+          "rcoulomb", "E0752", "more than half of the box's smallest width");
+  refused("fourier_grid = [4096, 4096, 4096]\n" + std::string(kWater), "fourier_grid", "E0752",
+          "grid");
 }
 
 TEST_F(MdWords, WhatDoesNothingIsTold) {
-  warned(std::string(kArgon) + "tcoupl = \"berendsen\"\nintegrator = \"sd\"\n", "tcoupl = \"berendsen\"", "tcoupl has no effect with integrator = \"sd\"");
-  warned("tcoupl = \"v-rescale\"\nintegrator = \"sd\"\n" + std::string(kWater), "tcoupl", "tcoupl has no effect with integrator = \"sd\"");
-  warned("define = [\"POSRES\"]\n" + std::string(kWater), "define", "define has no effect without a GROMACS topology");
-  warned("include_folders = [\".\"]\n" + std::string(kWater), "include_folders", "include_folders has no effect");
-  write("ion.top", "[ defaults ]\n1 2 yes 0.5 0.8333\n[ atomtypes ]\nNA 11 22.99 0.0 A 0.25 0.1\n[ moleculetype ]\nNA 1\n[ atoms ]\n1 NA 1 NA NA 1 1.0\n[ system ]\nIon\n[ molecules ]\nNA 2\n");
-  write("ion.gro", "Ions\n    2\n    1NA      NA    1   0.500   0.500   0.500\n    2NA      NA    2   1.500   1.500   1.500\n   3.00000   3.00000   3.00000\n");
-  warned("app = \"molecular.dynamics\"\ntopology = \"ion.top\"\nstructure = \"ion.gro\"\ncoulombtype = \"pme\"\nnsteps = 1\n", "coulombtype", "net charge of 2 e meets an even background");
+  warned(std::string(kArgon) + "tcoupl = \"berendsen\"\nintegrator = \"sd\"\n",
+         "tcoupl = \"berendsen\"", "tcoupl has no effect with integrator = \"sd\"");
+  warned("tcoupl = \"v-rescale\"\nintegrator = \"sd\"\n" + std::string(kWater), "tcoupl",
+         "tcoupl has no effect with integrator = \"sd\"");
+  warned("define = [\"POSRES\"]\n" + std::string(kWater), "define",
+         "define has no effect without a GROMACS topology");
+  warned("include_folders = [\".\"]\n" + std::string(kWater), "include_folders",
+         "include_folders has no effect");
+  write(
+      "ion.top",
+      "[ defaults ]\n1 2 yes 0.5 0.8333\n[ atomtypes ]\nNA 11 22.99 0.0 A 0.25 0.1\n[ moleculetype "
+      "]\nNA 1\n[ atoms ]\n1 NA 1 NA NA 1 1.0\n[ system ]\nIon\n[ molecules ]\nNA 2\n");
+  write("ion.gro",
+        "Ions\n    2\n    1NA      NA    1   0.500   0.500   0.500\n    2NA      NA    2   1.500   "
+        "1.500   1.500\n   3.00000   3.00000   3.00000\n");
+  warned(
+      "app = \"molecular.dynamics\"\ntopology = \"ion.top\"\nstructure = \"ion.gro\"\ncoulombtype "
+      "= \"pme\"\nnsteps = 1\n",
+      "coulombtype", "net charge of 2 e meets an even background");
 }
 
 /// A barostat that makes the box smaller than two cut-offs: what helps is no minimization.
 TEST_F(MdWords, ABoxThatShrinksBelowTwoCutOffsAsksForShorterOnes) {
-  write("case.toml", std::string(kArgon) + "ref_t = \"100 K\"\npcoupl = \"berendsen\"\ntau_p = \"0.1 ps\"\nref_p = \"20000 bar\"\nnstpcouple = 1\n");
+  write("case.toml", std::string(kArgon) +
+                         "ref_t = \"100 K\"\npcoupl = \"berendsen\"\ntau_p = \"0.1 ps\"\nref_p = "
+                         "\"20000 bar\"\nnstpcouple = 1\n");
   const Outcome run = tessera({"run", "case.toml", "--output", "RUN"});
   EXPECT_EQ(run.code, 7) << run.err;
   const std::string why = read("RUN/3_free/why.txt");
   EXPECT_TRUE(holds(why, "more than half of the box's smallest width")) << why;
-  EXPECT_TRUE(holds(why, "a shorter cut-off (rvdw, rcoulomb), or a larger box") && !holds(why, "minimize first")) << why;
+  EXPECT_TRUE(holds(why, "a shorter cut-off (rvdw, rcoulomb), or a larger box") &&
+              !holds(why, "minimize first"))
+      << why;
 }
 
 TEST_F(MdWords, TheEstimateCountsTrajectories) {
   const std::string formats = "[\"xtc\", \"trr\", \"dcd\", \"nc\", \"h5md\"]";
-  write("case.toml", std::string("nstlog = 0\n") + kWater + "[output]\ntrajectory = " + formats + "\nvelocities = true\nforces = true\npictures = false\n");
-  const std::vector<std::string> length = {"--set", "nsteps=400", "--set", "nstxout=2", "--set", "nstenergy=0"};
+  write("case.toml", std::string("nstlog = 0\n") + kWater + "[output]\ntrajectory = " + formats +
+                         "\nvelocities = true\nforces = true\npictures = false\n");
+  const std::vector<std::string> length = {"--set",     "nsteps=400", "--set",
+                                           "nstxout=2", "--set",      "nstenergy=0"};
   std::vector<std::string> run = {"run", "case.toml", "--output", "RUN"};
   run.insert(run.end(), length.begin(), length.end());
   ASSERT_EQ(tessera(run).code, 0);
   double written = 0;
   for (const auto& entry : fs::recursive_directory_iterator(here() / "RUN/1_dynamics"))
-    if (entry.is_regular_file() && entry.path().stem() == "trajectory") written += static_cast<double>(entry.file_size());
+    if (entry.is_regular_file() && entry.path().stem() == "trajectory")
+      written += static_cast<double>(entry.file_size());
   ASSERT_GT(written, 5e6);
   std::vector<std::string> estimate = {"estimate", "case.toml", "--json"};
   estimate.insert(estimate.end(), length.begin(), length.end());
@@ -129,12 +202,17 @@ TEST_F(MdWords, TheEstimateCountsTrajectories) {
 
 /// The pressure tensor in NVT, diagonal and off it; its trace is the pressure.
 TEST_F(MdWords, ThePressureTensorIsWrittenInAnyEnsemble) {
-  write("case.toml", std::string("tcoupl = \"v-rescale\"\n") + kWater + "[output]\npressure_tensor = true\n");
+  write("case.toml",
+        std::string("tcoupl = \"v-rescale\"\n") + kWater + "[output]\npressure_tensor = true\n");
   ASSERT_EQ(tessera({"run", "case.toml", "--output", "RUN"}).code, 0);
   const auto e = table("RUN/1_dynamics/energies.csv");
-  for (const char* column : {"pressure_xx_bar", "pressure_yy_bar", "pressure_zz_bar", "pressure_xy_bar", "pressure_xz_bar", "pressure_yz_bar"}) ASSERT_TRUE(e.contains(column)) << column;
+  for (const char* column : {"pressure_xx_bar", "pressure_yy_bar", "pressure_zz_bar",
+                             "pressure_xy_bar", "pressure_xz_bar", "pressure_yz_bar"})
+    ASSERT_TRUE(e.contains(column)) << column;
   for (std::size_t k = 0; k < e.at("pressure_bar").size(); ++k) {
-    EXPECT_NEAR((e.at("pressure_xx_bar")[k] + e.at("pressure_yy_bar")[k] + e.at("pressure_zz_bar")[k]) / 3, e.at("pressure_bar")[k], 1e-9 * std::abs(e.at("pressure_bar")[k]) + 1e-6);
+    EXPECT_NEAR(
+        (e.at("pressure_xx_bar")[k] + e.at("pressure_yy_bar")[k] + e.at("pressure_zz_bar")[k]) / 3,
+        e.at("pressure_bar")[k], 1e-9 * std::abs(e.at("pressure_bar")[k]) + 1e-6);
     EXPECT_NE(e.at("pressure_xy_bar")[k], 0);
   }
   write("case.toml", kWater);

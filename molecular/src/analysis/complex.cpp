@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kruskal's tree of molecules: pairs of atoms of different molecules by rising distance, each of which joins two trees that were apart
-// and puts the one at the image nearest to the other. Pairs come from a grid whose reach grows until all is one.
+// Kruskal's tree of molecules: pairs of atoms of different molecules by rising distance, each of
+// which joins two trees that were apart and puts the one at the image nearest to the other. Pairs
+// come from a grid whose reach grows until all is one.
 #include "analysis/near_grid.h"
 #include "tessera/molecular/transform.h"
 
@@ -22,12 +23,15 @@ Vec3 difference(const Vec3& a, const Vec3& b) { return {a[0] - b[0], a[1] - b[1]
 struct Contact {
   double square;
   std::int32_t i, j;
-  bool operator<(const Contact& o) const { return std::tie(square, i, j) < std::tie(o.square, o.i, o.j); }
+  bool operator<(const Contact& o) const {
+    return std::tie(square, i, j) < std::tie(o.square, o.i, o.j);
+  }
 };
 
 }  // namespace
 
-Complex::Complex(const System& system, std::span<const std::int32_t> group) : molecule_of_(system.n_atoms(), nowhere) {
+Complex::Complex(const System& system, std::span<const std::int32_t> group)
+    : molecule_of_(system.n_atoms(), nowhere) {
   const std::vector<std::int32_t> molecule = molecules(system);
   std::vector<std::size_t> number(system.n_atoms(), nowhere);
   for (const std::int32_t i : group) {
@@ -47,12 +51,15 @@ Complex::Complex(const System& system, std::span<const std::int32_t> group) : mo
 }
 
 void Complex::move(std::vector<Vec3>& x, std::size_t molecule, const Vec3& shift) const {
-  if (std::max({std::abs(shift[0]), std::abs(shift[1]), std::abs(shift[2])}) < 1e-9) return;  // places that need no move keep their bits
+  if (std::max({std::abs(shift[0]), std::abs(shift[1]), std::abs(shift[2])}) < 1e-9)
+    return;  // places that need no move keep their bits
   for (const std::int32_t i : atoms_[molecule])
     for (std::size_t c = 0; c < 3; ++c) x[static_cast<std::size_t>(i)][c] += shift[c];
 }
 
-Vec3 Complex::apart(const std::vector<Vec3>& x, const Link& link) const { return difference(centre_of(x, members_[link.molecule]), centre_of(x, members_[link.to])); }
+Vec3 Complex::apart(const std::vector<Vec3>& x, const Link& link) const {
+  return difference(centre_of(x, members_[link.molecule]), centre_of(x, members_[link.to]));
+}
 
 void Complex::join(std::vector<Vec3>& x, const Box& box) {
   const std::size_t n = members_.size();
@@ -65,7 +72,8 @@ void Complex::join(std::vector<Vec3>& x, const Box& box) {
   std::size_t trees = n;
   const Vec3 length = lengths_nm(box);
   const double farthest = length[0] + length[1] + length[2];
-  for (double reach = 0.5; trees > 1; reach = reach < farthest ? 2 * reach : std::numeric_limits<double>::infinity()) {
+  for (double reach = 0.5; trees > 1;
+       reach = reach < farthest ? 2 * reach : std::numeric_limits<double>::infinity()) {
     const NearGrid grid(x, group, box, reach);
     std::map<std::pair<std::size_t, std::size_t>, Contact> nearest;  // of two trees
     for (const std::int32_t i : group) {
@@ -77,9 +85,12 @@ void Complex::join(std::vector<Vec3>& x, const Box& box) {
           const std::int32_t j = grid.atom[k];
           const std::size_t other = molecule_of_[static_cast<std::size_t>(j)];
           if (j <= i || tree[other] == tree[mine]) continue;
-          const Vec3 d = shortest(box, difference(x[static_cast<std::size_t>(j)], x[static_cast<std::size_t>(i)]));
-          if (const double square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2]; square <= reach * reach) {
-            const auto [at, fresh] = nearest.try_emplace(std::minmax(tree[mine], tree[other]), Contact{square, i, j});
+          const Vec3 d = shortest(
+              box, difference(x[static_cast<std::size_t>(j)], x[static_cast<std::size_t>(i)]));
+          if (const double square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+              square <= reach * reach) {
+            const auto [at, fresh] =
+                nearest.try_emplace(std::minmax(tree[mine], tree[other]), Contact{square, i, j});
             if (!fresh && Contact{square, i, j} < at->second) at->second = {square, i, j};
           }
         }
@@ -89,9 +100,12 @@ void Complex::join(std::vector<Vec3>& x, const Box& box) {
     for (const auto& [trees_joined, contact] : nearest) contacts.push_back(contact);
     std::sort(contacts.begin(), contacts.end());
     for (const Contact& c : contacts) {
-      const std::size_t a = molecule_of_[static_cast<std::size_t>(c.i)], b = molecule_of_[static_cast<std::size_t>(c.j)], kept = tree[a], moved = tree[b];
+      const std::size_t a = molecule_of_[static_cast<std::size_t>(c.i)],
+                        b = molecule_of_[static_cast<std::size_t>(c.j)], kept = tree[a],
+                        moved = tree[b];
       if (kept == moved) continue;
-      const Vec3 d = difference(x[static_cast<std::size_t>(c.j)], x[static_cast<std::size_t>(c.i)]), shift = difference(shortest(box, d), d);
+      const Vec3 d = difference(x[static_cast<std::size_t>(c.j)], x[static_cast<std::size_t>(c.i)]),
+                 shift = difference(shortest(box, d), d);
       for (const std::size_t m : of_tree[moved]) {
         move(x, m, shift);
         tree[m] = kept;
@@ -104,7 +118,8 @@ void Complex::join(std::vector<Vec3>& x, const Box& box) {
   }
   // From the largest molecule on.
   const auto size = [&](const std::vector<std::int32_t>& m) { return m.size(); };
-  std::vector<std::size_t> reached = {static_cast<std::size_t>(std::ranges::max_element(members_, {}, size) - members_.begin())};
+  std::vector<std::size_t> reached = {
+      static_cast<std::size_t>(std::ranges::max_element(members_, {}, size) - members_.begin())};
   std::vector<bool> done(n, false);
   done[reached[0]] = true;
   for (std::size_t k = 0; k < reached.size(); ++k)
@@ -122,7 +137,8 @@ void Complex::gather(std::vector<Vec3>& x, const Box& box) {
   if (members_.size() < 2 || !is_periodic(box)) return;
   if (links_.empty()) return join(x, box);
   for (Link& link : links_) {
-    const Vec3 now = apart(x, link), moved = difference(now, link.apart), near = shortest(box, moved);
+    const Vec3 now = apart(x, link), moved = difference(now, link.apart),
+               near = shortest(box, moved);
     const Vec3 shift = difference(near, moved);
     move(x, link.molecule, shift);
     link.apart = {now[0] + shift[0], now[1] + shift[1], now[2] + shift[2]};

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A topology as LEaP writes it: sections of ambermd.org/FileFormats.php in kcal/mol and Angstrom. Charges carry the system's k_e, so that
-// energies are the same: q 18.2223 sqrt(k_e/k_e of AMBER).
+// A topology as LEaP writes it: sections of ambermd.org/FileFormats.php in kcal/mol and Angstrom.
+// Charges carry the system's k_e, so that energies are the same: q 18.2223 sqrt(k_e/k_e of AMBER).
 //
-// A 1-4 pair belongs to the first dihedral between its atoms, whose type then has its scale factors; one without a dihedral gets one of
-// height zero along its bonds. Rigid waters become bonds O-H, O-H, H-H (constraints make them rigid again), the fourth site of a water the
-// bond O-EP from which readers find it.
+// A 1-4 pair belongs to the first dihedral between its atoms, whose type then has its scale
+// factors; one without a dihedral gets one of height zero along its bonds. Rigid waters become
+// bonds O-H, O-H, H-H (constraints make them rigid again), the fourth site of a water the bond O-EP
+// from which readers find it.
 #include "tessera/autodiff/error.h"
 #include "tessera/molecular/amber.h"
 #include "units.h"
@@ -53,12 +54,18 @@ class TopologyText {
 
  private:
   void refuse_what_has_no_place() const {
-    for (const auto& [n, what] : {std::pair{s_.urey_bradley.size(), "Urey-Bradley terms"}, {s_.harmonic_impropers.size(), "harmonic impropers"}, {s_.ryckaert_bellemans.size(), "Ryckaert-Bellemans dihedrals"},
-                                  {s_.cmap.size(), "correction maps"}, {s_.position_restraints.size(), "position restraints"}, {s_.distance_restraints.size(), "distance restraints"},
+    for (const auto& [n, what] : {std::pair{s_.urey_bradley.size(), "Urey-Bradley terms"},
+                                  {s_.harmonic_impropers.size(), "harmonic impropers"},
+                                  {s_.ryckaert_bellemans.size(), "Ryckaert-Bellemans dihedrals"},
+                                  {s_.cmap.size(), "correction maps"},
+                                  {s_.position_restraints.size(), "position restraints"},
+                                  {s_.distance_restraints.size(), "distance restraints"},
                                   {s_.constraints.size(), "rigid bonds outside of water"}})
       if (n > 0) cannot(fmt::format("{} {} have no place in this kind of topology", n, what));
     for (std::size_t i = 1; i < s_.n_atoms(); ++i)
-      if (s_.atoms.residue[i] < s_.atoms.residue[i - 1] || s_.atoms.residue[i] > s_.atoms.residue[i - 1] + 1) cannot("the atoms of a residue do not follow each other");
+      if (s_.atoms.residue[i] < s_.atoms.residue[i - 1] ||
+          s_.atoms.residue[i] > s_.atoms.residue[i - 1] + 1)
+        cannot("the atoms of a residue do not follow each other");
   }
 
   bool is_hydrogen(std::int32_t i) const { return s_.atoms.element[index(i)] == 1; }
@@ -83,8 +90,10 @@ class TopologyText {
     for (const VirtualSite& v : s_.virtual_sites) {
       const auto [o, h1, h2, none] = v.parents;
       const auto at = rigid.find(o);
-      if (v.kind != VirtualSite::Kind::linear3 || v.weights[0] != v.weights[1] || v.site != o + 3 || h1 != o + 1 || h2 != o + 2 || at == rigid.end())
-        cannot(fmt::format("virtual site {} is not the fourth site of a rigid water O, H, H, EP", v.site + 1));
+      if (v.kind != VirtualSite::Kind::linear3 || v.weights[0] != v.weights[1] || v.site != o + 3 ||
+          h1 != o + 1 || h2 != o + 2 || at == rigid.end())
+        cannot(fmt::format("virtual site {} is not the fourth site of a rigid water O, H, H, EP",
+                           v.site + 1));
       const auto [oh, hh] = at->second;
       bond(o, v.site, 2 * v.weights[0] * std::sqrt(oh * oh - 0.25 * hh * hh), k);
     }
@@ -94,38 +103,58 @@ class TopologyText {
   std::array<double, 2> factors(std::size_t pair) const {
     const auto& [a, b] = s_.pairs.atoms[pair];
     const auto& [c6, c12, f, qq] = s_.pairs.rows[index(s_.pairs.row[pair])];
-    const std::size_t k = index(s_.atoms.lj_type[index(a)]) * static_cast<std::size_t>(s_.lj.types) + index(s_.atoms.lj_type[index(b)]);
+    const std::size_t k =
+        index(s_.atoms.lj_type[index(a)]) * static_cast<std::size_t>(s_.lj.types) +
+        index(s_.atoms.lj_type[index(b)]);
     const double full6 = s_.lj.c6[k], full12 = s_.lj.c12[k];
-    if (qq != 0 || !(f > 0)) cannot(fmt::format("the 1-4 pair of atoms {} and {} has charges of its own", a + 1, b + 1));
-    const double by6 = c6 != 0 ? full6 / c6 : 0, by12 = c12 != 0 ? full12 / c12 : 0, scnb = by12 != 0 ? by12 : by6 != 0 ? by6 : 1;
+    if (qq != 0 || !(f > 0))
+      cannot(fmt::format("the 1-4 pair of atoms {} and {} has charges of its own", a + 1, b + 1));
+    const double by6 = c6 != 0 ? full6 / c6 : 0, by12 = c12 != 0 ? full12 / c12 : 0,
+                 scnb = by12 != 0  ? by12
+                        : by6 != 0 ? by6
+                                   : 1;
     const auto near = [](double x, double y) { return std::abs(x - y) <= 1e-7 * std::abs(y); };
-    if (!(scnb > 0) || !near(c6 * scnb, full6) || !near(c12 * scnb, full12)) cannot(fmt::format("the 1-4 pair of atoms {} and {} does not follow from the types of its atoms by one factor", a + 1, b + 1));
-    const auto round = [](double x) { return std::stod(fmt::format("{:.10g}", x)); };  // 1/(1/1.2) is 1.2
+    if (!(scnb > 0) || !near(c6 * scnb, full6) || !near(c12 * scnb, full12))
+      cannot(
+          fmt::format("the 1-4 pair of atoms {} and {} does not follow from the types of its atoms "
+                      "by one factor",
+                      a + 1, b + 1));
+    const auto round = [](double x) {
+      return std::stod(fmt::format("{:.10g}", x));
+    };  // 1/(1/1.2) is 1.2
     return {round(1 / f), round(scnb)};
   }
 
   void dihedrals() {
     using Ends = std::array<std::int32_t, 2>;
-    const auto ends = [](std::int32_t a, std::int32_t b) { return Ends{std::min(a, b), std::max(a, b)}; };
+    const auto ends = [](std::int32_t a, std::int32_t b) {
+      return Ends{std::min(a, b), std::max(a, b)};
+    };
     std::map<Ends, std::array<double, 2>> waiting;
     for (std::size_t p = 0; p < s_.pairs.size(); ++p)
-      if (!waiting.try_emplace(ends(s_.pairs.atoms[p][0], s_.pairs.atoms[p][1]), factors(p)).second) cannot(fmt::format("atoms {} and {} are a 1-4 pair twice", s_.pairs.atoms[p][0] + 1, s_.pairs.atoms[p][1] + 1));
+      if (!waiting.try_emplace(ends(s_.pairs.atoms[p][0], s_.pairs.atoms[p][1]), factors(p)).second)
+        cannot(fmt::format("atoms {} and {} are a 1-4 pair twice", s_.pairs.atoms[p][0] + 1,
+                           s_.pairs.atoms[p][1] + 1));
     std::map<std::tuple<double, double, double, double, double>, std::int32_t> known;
     const auto type = [&](const std::array<double, 3>& row, const std::array<double, 2>& scale) {
-      const auto [at, fresh] = known.try_emplace({row[0], row[1], row[2], scale[0], scale[1]}, static_cast<std::int32_t>(dihedral_rows_.size()));
+      const auto [at, fresh] = known.try_emplace({row[0], row[1], row[2], scale[0], scale[1]},
+                                                 static_cast<std::int32_t>(dihedral_rows_.size()));
       if (fresh) dihedral_rows_.push_back({row[0], row[1], row[2], scale[0], scale[1]});
       return at->second;
     };
     constexpr std::array<double, 2> usual = {1.2, 2};
-    const auto add = [&](std::array<std::int32_t, 4> a, const std::array<double, 3>& row, bool improper) {
+    const auto add = [&](std::array<std::int32_t, 4> a, const std::array<double, 3>& row,
+                         bool improper) {
       if (a[2] == 0 || a[3] == 0) std::ranges::reverse(a);  // the first atom has no sign to tell by
       const auto at = improper ? waiting.end() : waiting.find(ends(a[0], a[3]));
       const bool pair = at != waiting.end();
       dihedrals_.push_back({a, type(row, pair ? at->second : usual), pair, improper});
       if (pair) waiting.erase(at);
     };
-    for (std::size_t t = 0; t < s_.dihedrals.size(); ++t) add(s_.dihedrals.atoms[t], s_.dihedrals.rows[index(s_.dihedrals.row[t])], false);
-    for (std::size_t t = 0; t < s_.impropers.size(); ++t) add(s_.impropers.atoms[t], s_.impropers.rows[index(s_.impropers.row[t])], true);
+    for (std::size_t t = 0; t < s_.dihedrals.size(); ++t)
+      add(s_.dihedrals.atoms[t], s_.dihedrals.rows[index(s_.dihedrals.row[t])], false);
+    for (std::size_t t = 0; t < s_.impropers.size(); ++t)
+      add(s_.impropers.atoms[t], s_.impropers.rows[index(s_.impropers.row[t])], true);
     if (waiting.empty()) return;
     std::vector<std::vector<std::int32_t>> near(s_.n_atoms());
     for (const auto& [a, b] : s_.connectivity) {
@@ -137,16 +166,23 @@ class TopologyText {
       std::array<std::int32_t, 4> path = {pair[0], -1, -1, pair[1]};
       for (const std::int32_t j : near[index(pair[0])])
         for (const std::int32_t k : near[index(pair[1])])
-          if (j != k && j != pair[1] && k != pair[0] && std::ranges::find(near[index(j)], k) != near[index(j)].end()) path = {pair[0], j, k, pair[1]};
-      if (path[1] < 0) cannot(fmt::format("atoms {} and {} are a 1-4 pair without three bonds between them", pair[0] + 1, pair[1] + 1));
+          if (j != k && j != pair[1] && k != pair[0] &&
+              std::ranges::find(near[index(j)], k) != near[index(j)].end())
+            path = {pair[0], j, k, pair[1]};
+      if (path[1] < 0)
+        cannot(fmt::format("atoms {} and {} are a 1-4 pair without three bonds between them",
+                           pair[0] + 1, pair[1] + 1));
       add(path, {0, 0, 1}, false);
     }
   }
 
   // ---- sections ----
-  void flag(const char* name, const char* format) { out_ += fmt::format("%FLAG {:<74}\n%FORMAT({:<72}\n", name, std::string(format) + ")"); }
+  void flag(const char* name, const char* format) {
+    out_ += fmt::format("%FLAG {:<74}\n%FORMAT({:<72}\n", name, std::string(format) + ")");
+  }
   template <class T, class F>
-  void section(const char* name, const char* format, std::size_t a_line, const std::vector<T>& values, F&& word) {
+  void section(const char* name, const char* format, std::size_t a_line,
+               const std::vector<T>& values, F&& word) {
     flag(name, format);
     for (std::size_t k = 0; k < values.size(); ++k) {
       out_ += word(values[k]);
@@ -161,14 +197,19 @@ class TopologyText {
     section(name, "10I8", 10, v, [](std::int64_t x) { return fmt::format("{:8}", x); });
   }
   void words(const char* name, const std::vector<std::string>& v) {
-    section(name, "20a4", 20, v, [](const std::string& x) { return fmt::format("{:<4}", x.substr(0, 4)); });
+    section(name, "20a4", 20, v,
+            [](const std::string& x) { return fmt::format("{:<4}", x.substr(0, 4)); });
   }
   /// Terms with hydrogens and without, each with its type, atoms times three.
   template <int N>
-  std::array<std::vector<std::int64_t>, 2> split(const std::vector<std::array<std::int32_t, N>>& atoms, const std::vector<std::int32_t>& row) const {
+  std::array<std::vector<std::int64_t>, 2> split(
+      const std::vector<std::array<std::int32_t, N>>& atoms,
+      const std::vector<std::int32_t>& row) const {
     std::array<std::vector<std::int64_t>, 2> out;
     for (std::size_t t = 0; t < atoms.size(); ++t) {
-      auto& list = out[std::ranges::any_of(atoms[t], [&](std::int32_t i) { return is_hydrogen(i); }) ? 0 : 1];
+      auto& list =
+          out[std::ranges::any_of(atoms[t], [&](std::int32_t i) { return is_hydrogen(i); }) ? 0
+                                                                                            : 1];
       for (const std::int32_t a : atoms[t]) list.push_back(3 * std::int64_t{a});
       list.push_back(row[t] + 1);
     }
@@ -182,32 +223,72 @@ class TopologyText {
     bond_lists_ = split<2>(bonds_.atoms, bonds_.row);
     angle_lists_ = split<3>(s_.angles.atoms, s_.angles.row);
     for (const FileDihedral& d : dihedrals_) {
-      auto& list = dihedral_lists_[std::ranges::any_of(d.atoms, [&](std::int32_t i) { return is_hydrogen(i); }) ? 0 : 1];
-      for (std::size_t k = 0; k < 4; ++k) list.push_back(3 * std::int64_t{d.atoms[k]} * ((k == 2 && !d.pair) || (k == 3 && d.improper) ? -1 : 1));
+      auto& list = dihedral_lists_
+          [std::ranges::any_of(d.atoms, [&](std::int32_t i) { return is_hydrogen(i); }) ? 0 : 1];
+      for (std::size_t k = 0; k < 4; ++k)
+        list.push_back(3 * std::int64_t{d.atoms[k]} *
+                       ((k == 2 && !d.pair) || (k == 3 && d.improper) ? -1 : 1));
       list.push_back(d.type + 1);
     }
     excluded_of_.resize(s_.n_atoms());
-    for (const auto& [i, j] : s_.exclusions) excluded_of_[index(std::min(i, j))].push_back(std::max(i, j) + 1);
+    for (const auto& [i, j] : s_.exclusions)
+      excluded_of_[index(std::min(i, j))].push_back(std::max(i, j) + 1);
     std::int64_t listed = 0, largest = 0;
-    for (const auto& list : excluded_of_) listed += static_cast<std::int64_t>(std::max<std::size_t>(1, list.size()));
+    for (const auto& list : excluded_of_)
+      listed += static_cast<std::int64_t>(std::max<std::size_t>(1, list.size()));
     std::vector<std::int64_t> in_residue(s_.residues.size(), 0);
-    for (const std::int32_t r : s_.atoms.residue) largest = std::max(largest, ++in_residue[index(r)]);
-    const auto many = [](const std::vector<std::int64_t>& list, std::int64_t width) { return static_cast<std::int64_t>(list.size()) / width; };
-    const std::int64_t bonds = many(bond_lists_[1], 3), angles = many(angle_lists_[1], 4), turns = many(dihedral_lists_[1], 5);
-    integers("POINTERS", {static_cast<std::int64_t>(s_.n_atoms()), s_.lj.types, many(bond_lists_[0], 3), bonds, many(angle_lists_[0], 4), angles, many(dihedral_lists_[0], 5), turns, 0, 0, listed,
-                          static_cast<std::int64_t>(s_.residues.size()), bonds, angles, turns, static_cast<std::int64_t>(bonds_.rows.size()), static_cast<std::int64_t>(s_.angles.rows.size()),
-                          static_cast<std::int64_t>(dihedral_rows_.size()), s_.lj.types, 0, 0, 0, 0, 0, 0, 0, 0, kind_of_box(), largest, 0, 0});
+    for (const std::int32_t r : s_.atoms.residue)
+      largest = std::max(largest, ++in_residue[index(r)]);
+    const auto many = [](const std::vector<std::int64_t>& list, std::int64_t width) {
+      return static_cast<std::int64_t>(list.size()) / width;
+    };
+    const std::int64_t bonds = many(bond_lists_[1], 3), angles = many(angle_lists_[1], 4),
+                       turns = many(dihedral_lists_[1], 5);
+    integers("POINTERS", {static_cast<std::int64_t>(s_.n_atoms()),
+                          s_.lj.types,
+                          many(bond_lists_[0], 3),
+                          bonds,
+                          many(angle_lists_[0], 4),
+                          angles,
+                          many(dihedral_lists_[0], 5),
+                          turns,
+                          0,
+                          0,
+                          listed,
+                          static_cast<std::int64_t>(s_.residues.size()),
+                          bonds,
+                          angles,
+                          turns,
+                          static_cast<std::int64_t>(bonds_.rows.size()),
+                          static_cast<std::int64_t>(s_.angles.rows.size()),
+                          static_cast<std::int64_t>(dihedral_rows_.size()),
+                          s_.lj.types,
+                          0,
+                          0,
+                          0,
+                          0,
+                          0,
+                          0,
+                          0,
+                          0,
+                          kind_of_box(),
+                          largest,
+                          0,
+                          0});
   }
   std::int64_t kind_of_box() const {
     if (!is_periodic(box_)) return 0;
     const Vec3 angles = angles_deg(box_);
-    return std::ranges::all_of(angles, [](double a) { return std::abs(a - 109.4712206) < 1e-3; }) ? 2 : 1;
+    return std::ranges::all_of(angles, [](double a) { return std::abs(a - 109.4712206) < 1e-3; })
+               ? 2
+               : 1;
   }
 
   void atoms() {
     words("ATOM_NAME", s_.atoms.name);
     std::vector<double> charge = s_.atoms.charge_e;
-    for (double& q : charge) q *= amber_charge_unit * std::sqrt(s_.coulomb_constant / coulomb_amber);
+    for (double& q : charge)
+      q *= amber_charge_unit * std::sqrt(s_.coulomb_constant / coulomb_amber);
     reals("CHARGE", charge);
     integers("ATOMIC_NUMBER", {s_.atoms.element.begin(), s_.atoms.element.end()});
     reals("MASS", s_.atoms.mass_amu);
@@ -215,7 +296,8 @@ class TopologyText {
     for (const std::int32_t t : s_.atoms.lj_type) type.push_back(t + 1);
     integers("ATOM_TYPE_INDEX", type);
     std::vector<std::int64_t> excluded;
-    for (const auto& list : excluded_of_) excluded.push_back(static_cast<std::int64_t>(std::max<std::size_t>(1, list.size())));
+    for (const auto& list : excluded_of_)
+      excluded.push_back(static_cast<std::int64_t>(std::max<std::size_t>(1, list.size())));
     integers("NUMBER_EXCLUDED_ATOMS", excluded);
   }
 
@@ -224,7 +306,8 @@ class TopologyText {
     std::vector<std::int64_t> first;
     for (const Residue& r : s_.residues) label.push_back(r.name);
     for (std::size_t i = 0; i < s_.n_atoms(); ++i)
-      if (i == 0 || s_.atoms.residue[i] != s_.atoms.residue[i - 1]) first.push_back(static_cast<std::int64_t>(i) + 1);
+      if (i == 0 || s_.atoms.residue[i] != s_.atoms.residue[i - 1])
+        first.push_back(static_cast<std::int64_t>(i) + 1);
     if (first.size() != label.size()) cannot("a residue has no atoms");
     words("RESIDUE_LABEL", label);
     integers("RESIDUE_POINTER", first);
@@ -236,7 +319,8 @@ class TopologyText {
     std::vector<double> a, b;
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t j = 0; j <= i; ++j) {
-        if (s_.lj.c6[n * i + j] < 0 || s_.lj.c12[n * i + j] < 0) cannot("a pair of types has a negative Lennard-Jones coefficient");
+        if (s_.lj.c6[n * i + j] < 0 || s_.lj.c12[n * i + j] < 0)
+          cannot("a pair of types has a negative Lennard-Jones coefficient");
         a.push_back(s_.lj.c12[n * i + j] / (kcal * std::pow(angstrom, 12)));
         b.push_back(s_.lj.c6[n * i + j] / (kcal * std::pow(angstrom, 6)));
         number[n * i + j] = number[n * j + i] = static_cast<std::int64_t>(a.size());
@@ -292,10 +376,13 @@ class TopologyText {
       if (i == 0 || molecule[i] != molecule[i - 1]) sizes.push_back(0);
       ++sizes.back();
     }
-    integers("SOLVENT_POINTERS", {static_cast<std::int64_t>(s_.residues.size()), static_cast<std::int64_t>(sizes.size()), static_cast<std::int64_t>(sizes.size()) + 1});
+    integers("SOLVENT_POINTERS", {static_cast<std::int64_t>(s_.residues.size()),
+                                  static_cast<std::int64_t>(sizes.size()),
+                                  static_cast<std::int64_t>(sizes.size()) + 1});
     integers("ATOMS_PER_MOLECULE", sizes);
     const Vec3 l = lengths_nm(box_);
-    reals("BOX_DIMENSIONS", {angles_deg(box_)[1], l[0] / angstrom, l[1] / angstrom, l[2] / angstrom});
+    reals("BOX_DIMENSIONS",
+          {angles_deg(box_)[1], l[0] / angstrom, l[1] / angstrom, l[2] / angstrom});
   }
 
   const System& s_;
@@ -310,6 +397,8 @@ class TopologyText {
 
 }  // namespace
 
-std::string amber_topology(const System& system, const Box& box) { return TopologyText(system, box).text(); }
+std::string amber_topology(const System& system, const Box& box) {
+  return TopologyText(system, box).text();
+}
 
 }  // namespace tessera::molecular
