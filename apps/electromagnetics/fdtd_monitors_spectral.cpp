@@ -509,10 +509,10 @@ void Spectral::start_transform() {
   sampling_ = sampling_of(case_, frequencies_);
   every_ = sampling_.every;
   dft_.emplace(frequencies_, case_.dt_s, samples_.edges(), every_);
-  // Windows of one period of the lowest frequency, of 4 looks at least.
+  // Windows of one period of the lowest frequency, of 8 looks at least: fewer see a wave by chance.
   const double lowest = *std::min_element(frequencies_.begin(), frequencies_.end());
   const auto period = lowest > 0 ? static_cast<std::int64_t>(std::min(1 / lowest / case_.dt_s, 1e6)) : std::int64_t{1000};
-  fading_.emplace(std::max<std::int64_t>(period, 4 * every_), every_);
+  fading_.emplace(std::max<std::int64_t>(period, 8 * every_), every_);
   if (!options_.subtract) return;
   former_ = former_result(case_, options_, frequencies_, samples_);
   // Transforms are linear, so that sums differ as fields do. Those of every n-th step count n times.

@@ -14,25 +14,25 @@ namespace {
 /// is smooth between them.
 constexpr double most_samples = 1 << 20;
 constexpr double of_the_peak = 1e-9, of_what_is_there = 1e-8, least_there = 1e-3;
+constexpr double steep = 0.9;  ///< of what folds lies at the nearest two frequencies
 
 }  // namespace
 
-SampledSpectrum::SampledSpectrum(const Waveform& w, double dt_s, double end_s) {
+SampledSpectrum::SampledSpectrum(const Waveform& w, double dt_s, double end_s) : dt_(dt_s) {
   if (!(dt_s > 0) || !(end_s >= 0) || !std::isfinite(end_s))
     throw Error("[SampledSpectrum] needs a time step and an end");
   const double steps = end_s / dt_s, stride = std::max(1.0, std::ceil(steps / most_samples));
-  dt_ = stride * dt_s;
   std::vector<double> sample(static_cast<std::size_t>(steps / stride) + 1);
-  for (std::size_t n = 0; n < sample.size(); ++n) sample[n] = w.at(static_cast<double>(n) * dt_);
+  for (std::size_t n = 0; n < sample.size(); ++n)
+    sample[n] = w.at(static_cast<double>(n) * stride * dt_s);
   Index points = 64;
   while (points < 2 * static_cast<Index>(sample.size())) points *= 2;
-  step_hz_ = 1 / (static_cast<double>(points) * dt_);
+  step_hz_ = 1 / (static_cast<double>(points) * stride * dt_s);
   for (const c128& v : rfft(tensor(sample), points).to_vector<c128>())
     share_.push_back(std::abs(v));
   const double peak = *std::max_element(share_.begin(), share_.end());
   if (peak > 0)
     for (double& v : share_) v /= peak;
-  dt_ = dt_s;
 }
 
 double SampledSpectrum::at(double f_hz) const {
@@ -53,23 +53,25 @@ double SampledSpectrum::folded(double f_hz, int every) const {
 Sampling coarsest_sampling(std::span<const double> frequencies_hz,
                            std::span<const SampledSpectrum* const> sources, double dt_s) {
   double highest = 0;
-  std::vector<double> allowed;
-  for (const double f : frequencies_hz) {
-    highest = std::max(highest, f);
-    double there = least_there;
-    for (const SampledSpectrum* s : sources) there = std::max(there, s->at(f));
-    allowed.push_back(std::min(of_the_peak, of_what_is_there * there));
+  std::vector<double> there(frequencies_hz.size(), least_there);
+  for (std::size_t k = 0; k < frequencies_hz.size(); ++k) {
+    highest = std::max(highest, frequencies_hz[k]);
+    for (const SampledSpectrum* s : sources)
+      there[k] = std::max(there[k], s->at(frequencies_hz[k]));
   }
   if (sources.empty() || !(highest > 0)) return {};
   Sampling out{static_cast<int>(std::clamp(1 / (2 * highest * dt_s), 1.0, 1e6)), 0};
   for (; out.every > 1; out.every = std::min(out.every - 1, out.every - out.every / 32)) {
+    const double rate = 1 / (out.every * dt_s);
     bool enough = true;
     out.folded = 0;
     for (std::size_t k = 0; k < frequencies_hz.size() && enough; ++k)
       for (const SampledSpectrum* s : sources) {
-        const double here = s->folded(frequencies_hz[k], out.every);
-        out.folded = std::max(out.folded, here);
-        enough = enough && here <= allowed[k];
+        const double f = frequencies_hz[k], all = s->folded(f, out.every);
+        const bool falls = s->at(rate - f) + s->at(rate + f) > steep * all;
+        const double allowed = of_what_is_there * there[k];
+        out.folded = std::max(out.folded, all);
+        enough = enough && all <= (falls ? std::min(allowed, of_the_peak) : allowed);
       }
     if (enough) return out;
   }
