@@ -22,6 +22,8 @@ namespace {
 std::vector<double> real_values(const Tensor& t) { return t.to_vector<double>(); }
 std::vector<std::complex<double>> complex_values(const Tensor& t) { return t.to_vector<c128>(); }
 
+constexpr double kOnLine = 1e-9;  ///< a side this near to a line of the grid, in cells or domains, lies on it: the rest is rounding
+
 struct Span2 {
   Point low, high;
 };
@@ -55,8 +57,9 @@ struct Surface {
       patches = em::grid_box(c.grid, e.low, e.high);
       // A box that reaches to a face of the domain is open there: what lies beyond a mirror is not in the grid.
       std::erase_if(patches, [&](const em::Patch& p) {
-        const auto d = static_cast<std::size_t>(p.axis);
-        return p.outward < 0 ? p.position <= c.grid.lines[d].front() : p.position >= c.grid.lines[d].back();
+        const std::vector<double>& lines = c.grid.lines[static_cast<std::size_t>(p.axis)];
+        const double near = kOnLine * (lines.back() - lines.front());
+        return p.outward < 0 ? p.position <= lines.front() + near : p.position >= lines.back() - near;
       });
       if (o.reverse)
         for (em::Patch& p : patches) p.outward = -p.outward;
@@ -192,7 +195,7 @@ struct Stretch {
     for (int i = 0; i < c.grid.cells(d); ++i) {
       const auto n = static_cast<std::size_t>(i);
       const double part = std::min(high, x[n + 1]) - std::max(low, x[n]);
-      if (!(part > 0)) continue;
+      if (!(part > kOnLine * (x[n + 1] - x[n]))) continue;
       at.push_back(c.grid.middle(d, i));
       weight.push_back(part);
     }
@@ -581,8 +584,8 @@ Region region_of(const Case& c, const MonitorOptions& o) {
       continue;
     }
     for (int i = 0; i < c.grid.cells(d); ++i) {
-      const double at = c.grid.middle(d, i);
-      if (at >= middle - size / 2 && at <= middle + size / 2) axes[d]->push_back(at);
+      const double at = c.grid.middle(d, i), near = kOnLine * c.grid.length(d, i);
+      if (at >= middle - size / 2 - near && at <= middle + size / 2 + near) axes[d]->push_back(at);
     }
   }
   return out;

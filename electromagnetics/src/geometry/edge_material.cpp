@@ -103,10 +103,21 @@ Point place_of(const YeeGrid& grid, const Edge& place) {
   return p;
 }
 
+/// A hair above where the component is known, the more along the axes that come first: a place on a surface, as near as rounding lets it
+/// be, is inside where the surface is the low side of a body and outside at its high side, wherever on the grid that is.
+Point beside_surfaces(const YeeGrid& grid, const Edge& place) {
+  Point p = place_of(grid, place);
+  const std::array<int, 3> at{place.i, place.j, place.k};
+  double hair = 1e-9;
+  for (int k = 0; k < 3; ++k, hair /= 10)
+    if (grid.resolved(k)) p[k] += hair * grid.length(k, std::min(at[k], grid.cells(k) - 1));
+  return p;
+}
+
 Fill what_counts(const SceneOrder& scene, const YeeGrid& grid, const Edge& place,
                  Averaging averaging, const Periodic& periodic) {
   if (averaging == Averaging::none)
-    return {{{medium_at(scene, place_of(grid, place)), 1}}, {}, true};
+    return {{{medium_at(scene, beside_surfaces(grid, place)), 1}}, {}, true};
   return fill_of(scene, grid, place, periodic);
 }
 
