@@ -165,6 +165,8 @@ void take_exact_speed(Case& c, const data::Config& config, double frequency, dou
 
 void choose_time_step(Case& c, const data::Config& config) {
   const double bound = em::curl_curl_bound(c.grid);
+  if (std::all_of(c.media.begin(), c.media.end(), [](const em::Medium& m) { return m.pec; }))
+    refuse({config.error(646, "grid.background", "the background is a perfect conductor, and so is the material of each structure: no field has a place", "take a background that is none, or a structure of another material for the hollow")});
   c.stepped = c.media;
   c.stable_dt_s = longest_step(c.media, bound);
   const SteppingOptions& r = c.options.run;
@@ -253,6 +255,23 @@ void make_wave(const Case& c, CaseSource& s, const data::Config& config) {
   }
 }
 
+em::Injection current_of(const Case& c, const CaseSource& s) {
+  const SourceOptions& o = s.options;
+  const Point at = *o.position, size = o.size.value_or(Point{});
+  Point low{}, high{};
+  for (std::size_t d = 0; d < 3; ++d) low[d] = at[d] - size[d] / 2, high[d] = at[d] + size[d] / 2;
+  return em::current_source(c.grid, c.faces, c.dt_s, o.component, low, high, o.amplitude, s.waveform, c.bloch_k, *c.open);
+}
+
+/// Along an outer conductor, which is at a `pml` face, too, behind the layers, there is no field that a current could drive.
+void check_current(const Case& c, const CaseSource& s, const data::Config& config) {
+  try {
+    current_of(c, s);
+  } catch (const Error& e) {
+    refuse({config.error(628, s.key + ".position", e.what(), "move it inwards by a cell or more: faces of the domain that are neither pmc nor joined are conductors, behind a pml, too")});
+  }
+}
+
 /// The spectrum of what a run takes of a source: of its samples until it ends, or the run does.
 std::shared_ptr<const em::SampledSpectrum> sampled_spectrum(const Case& c, const CaseSource& s) {
   for (const CaseSource& known : c.sources)
@@ -290,6 +309,7 @@ Case make_case(FdtdOptions options, const data::Config& config) {
     CaseSource source{c.options.sources[s], fmt::format("source[{}]", s), make_waveform(c.options.sources[s].waveform)};
     source.spectrum = sampled_spectrum(c, source);
     if (source.options.kind == SourceKind::plane_wave || source.options.kind == SourceKind::beam) make_wave(c, source, config);
+    else check_current(c, source, config);
     c.sources.push_back(std::move(source));
   }
   check_memory(c, config);
@@ -349,17 +369,7 @@ em::Waveform make_waveform(const WaveformOptions& o) {
 
 std::vector<em::Injection> make_injections(const Case& c) {
   std::vector<em::Injection> out;
-  for (const CaseSource& s : c.sources) {
-    const SourceOptions& o = s.options;
-    if (!s.wave.edges.empty()) {
-      out.push_back(s.wave);
-      continue;
-    }
-    const Point at = *o.position, size = o.size.value_or(Point{});
-    Point low{}, high{};
-    for (std::size_t d = 0; d < 3; ++d) low[d] = at[d] - size[d] / 2, high[d] = at[d] + size[d] / 2;
-    out.push_back(em::current_source(c.grid, c.faces, c.dt_s, o.component, low, high, o.amplitude, s.waveform, c.bloch_k, *c.open));
-  }
+  for (const CaseSource& s : c.sources) out.push_back(s.wave.edges.empty() ? current_of(c, s) : s.wave);
   return out;
 }
 

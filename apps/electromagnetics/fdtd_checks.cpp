@@ -111,7 +111,7 @@ void check_boundary(const FdtdOptions& o, Checks& checks) {
     for (const auto& [key, k] : {std::pair("bloch_k", &b.bloch_k), {"bloch_phase", &b.bloch_phase}})
       if (*k && (**k)[i] != 0 && !is_bloch)
         checks.say(623, item((std::string("boundary.") + key).c_str(), i),
-                   std::string("the faces across ") + axis_letters[a] + " are not bloch",
+                   std::string(key) + " is of bloch faces, and the faces across " + axis_letters[a] + " are not bloch",
                    std::string("set this entry to 0, or boundary.") + axis_letters[a] + " to \"bloch\"");
   }
   for (std::size_t k = 0; k < b.symmetry.size(); ++k) {

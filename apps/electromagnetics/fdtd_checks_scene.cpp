@@ -80,6 +80,23 @@ void check_shape(const StructureOptions& s, const std::string& at, Checks& check
   if (s.rotate && is_zero(s.rotate->axis)) wrong(".rotate.axis", "has no direction");
 }
 
+/// Sheets are of perfect conductors: of any other medium a body without thickness is nowhere.
+void check_thickness(const StructureOptions& s, const FdtdOptions& o, const std::string& at,
+                     Checks& checks) {
+  if (s.shape != ShapeKind::box || !s.material || *s.material == "pec") return;
+  for (const MaterialOptions& m : o.materials)
+    if (m.name == *s.material && m.pec) return;
+  for (int a = 0; a < 3; ++a) {
+    const auto i = static_cast<std::size_t>(a);
+    const double extent = s.size ? (*s.size)[i] : s.low && s.high ? (*s.high)[i] - (*s.low)[i] : 1;
+    if (extent != 0 || !o.grid.resolved(a)) continue;
+    return checks.say(653, item((at + (s.size ? ".size" : ".high")).c_str(), i),
+                      std::string("the box has no size along ") + "xyz"[a] + ", and a sheet of '" +
+                          *s.material + "' does nothing: only perfect conductors may be so thin",
+                      "give it a thickness, with cells that resolve it");
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> media_names(const FdtdOptions& o) {
@@ -121,6 +138,7 @@ void check_structures(const FdtdOptions& o, Checks& checks) {
     for (std::size_t k = 0; k < s.parts.size(); ++k)
       checks.known(item((at + ".parts").c_str(), k), s.parts[k], earlier, "earlier structure");
     check_shape(s, at, checks);
+    check_thickness(s, o, at, checks);
     if (s.repeat) {
       const std::array<int, 3>& n = s.repeat->count;
       const double before = copies;

@@ -71,7 +71,7 @@ void check_spectrum(const MonitorOptions& m, const std::string& at, Checks& chec
 /// The source that the monitor is measured against: one of this kind, named or the only one.
 void check_source_of(const MonitorOptions& m, SourceKind kind, const FdtdOptions& o,
                      const std::string& at, Checks& checks) {
-  const char* what = kind == SourceKind::point ? "point source" : "plane wave";
+  const char* what = kind == SourceKind::point ? "point source" : "plane_wave source";
   std::vector<std::string> names;
   std::size_t n = 0;
   for (const SourceOptions& s : o.sources) {
@@ -85,7 +85,7 @@ void check_source_of(const MonitorOptions& m, SourceKind kind, const FdtdOptions
     checks.say(
         629, at,
         std::string("is measured against one ") + what + ", but there are " + std::to_string(n),
-        n ? "name one of them by source" : "add one");
+        n ? "name one of them by source" : "add one under [[source]]");
 }
 
 void check_region(const MonitorOptions& m, const GridOptions& grid, const std::string& at,

@@ -81,18 +81,6 @@ void find_doubts(Case& c, const data::Config& config) {
     if (o.kind == MonitorKind::ldos || (!o.size && (o.kind == MonitorKind::energy || o.kind == MonitorKind::snapshot))) continue;
     doubts.layers_and_conductors(fmt::format("monitor[{}]", m), "monitor", *o.position, o.size.value_or(Point{}), "where fields are damped");
   }
-  for (std::size_t s = 0; s < c.options.structures.size(); ++s) {
-    const StructureOptions& o = c.options.structures[s];
-    if (!o.material || *o.material == "pec" || o.shape != ShapeKind::box) continue;
-    const bool conductor = std::any_of(c.options.materials.begin(), c.options.materials.end(), [&](const MaterialOptions& m) { return m.name == *o.material && m.pec; });
-    for (std::size_t d = 0; d < 3 && !conductor; ++d) {
-      const double extent = o.size ? (*o.size)[d] : o.low && o.high ? (*o.high)[d] - (*o.low)[d] : 1;
-      if (extent > 0 || !c.grid.resolved(static_cast<int>(d))) continue;
-      doubts.say(653, fmt::format("structure[{}]", s), fmt::format("a sheet without thickness of '{}' does nothing: only perfect conductors may be so thin", *o.material),
-                 "give it a thickness, with cells that resolve it");
-      break;
-    }
-  }
   const std::vector<std::size_t> key = structures_seen(c.options);
   for (const BackwardBody& b : backward_bodies(c))
     doubts.say(657, fmt::format("structure[{}]", key[b.structure]),

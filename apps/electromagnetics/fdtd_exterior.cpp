@@ -50,6 +50,17 @@ bool same_place(const Case& c, const DomainFace& f, const MirrorOptions& m) {
   return static_cast<int>(m.axis) == f.axis && std::abs(m.position - position(c, f)) <= 1e-9 * (lines.back() - lines.front());
 }
 
+/// The longest of the cells that a plane holds along an axis over the shortest; 1 across the plane.
+double unevenness(const Case& c, const MonitorOptions& o, int d) {
+  const auto u = static_cast<std::size_t>(d);
+  double least = INFINITY, most = 0;
+  for (int i = 0; c.grid.resolved(d) && (*o.size)[u] > 0 && i < c.grid.cells(d); ++i) {
+    if (std::abs(c.grid.middle(d, i) - (*o.position)[u]) > (*o.size)[u] / 2) continue;
+    least = std::min(least, c.grid.length(d, i)), most = std::max(most, c.grid.length(d, i));
+  }
+  return most > 0 ? most / least : 1;
+}
+
 /// The mirrors of the domain that count in a far field.
 std::vector<DomainFace> mirrors_of_domain(const Case& c, const MonitorOptions& o) {
   std::vector<DomainFace> out;
@@ -111,6 +122,11 @@ void check_exteriors(const Case& c, const data::Config& config) {
       }
       continue;
     }
+    if (o.kind == MonitorKind::orders)
+      for (int d = 0; d < 3; ++d)
+        if (const double ratio = unevenness(c, o, d); ratio > 1 + 1e-9)
+          say(629, key, fmt::format("orders are sums over evenly spaced points, and grid.{0}.{1} makes cells along {0} that differ by a factor of {2:.4g}", "xyz"[d], c.options.grid.axis(d).lines.empty() ? "refine" : "lines", ratio),
+              fmt::format("take even cells along {}, or a flux", "xyz"[d]));
     if (o.kind != MonitorKind::far_field && o.kind != MonitorKind::rcs) continue;
     if (o.kind == MonitorKind::rcs)
       for (const DomainFace& f : all_faces())

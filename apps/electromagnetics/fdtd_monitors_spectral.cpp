@@ -61,6 +61,7 @@ struct Surface {
         const double near = kOnLine * (lines.back() - lines.front());
         return p.outward < 0 ? p.position <= lines.front() + near : p.position >= lines.back() - near;
       });
+      if (patches.empty()) throw Error("the box is as large as the domain: none of its sides has fields on both sides");
       if (o.reverse)
         for (em::Patch& p : patches) p.outward = -p.outward;
     } else {

@@ -154,7 +154,7 @@ TEST(FdtdOptions, EachContradictionHasItsNumberAndPlace) {
        629, 11, 1, "letters, digits"},
       {all + "[[monitor]]\nkind = \"rcs\"\nname = \"r\"\nposition = [\"0 um\", \"0 um\", \"0 "
              "um\"]\nsize = [\"1 um\", \"1 um\", \"0 um\"]\nfrequencies = [\"50 THz\"]\n",
-       629, 9, 1, "one plane wave, but there are 0"},
+       629, 9, 1, "is measured against one plane_wave source, but there are 0"},
       {all + "[[expect]]\nmonitor = \"flax\"\nvalue = 1\ntolerance = 0.1\n", 625, 10, 1,
        "there is no monitor 'flax'"},
   };

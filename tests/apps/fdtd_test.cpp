@@ -661,6 +661,7 @@ TEST_F(Fdtd, WhatCannotRunIsRefusedBeforeMemoryIsTaken) {
   };
   refused("cell = \"50 nm\"", "cell = \"1 pm\"", "E0641");                                    // 10^13 cells
   refused("cell = \"50 nm\"", "cell = \"50 nm\"\nexact_speed_at = \"9000 THz\"", "bad.toml:5:1: error E0649");  // not carried by the grid
+  refused("low = [\"0.5 um\"", "low = [\"0.8 um\"", "error E0653: the box has no size along x, and a sheet of 'metal' does nothing");
   refused("name = \"behind\"", "name = \"" + std::string(101, 'x') + "\"", "E0629: a name has at most 100 letters, this one 101");
   refused("name = \"through\"", "name = \"through\"\nsubtract = \"nowhere\"", "E0660: the run in ");
   refused("height = \"inf\"", "height = \"inf\"\nrepeat = {count = [1000, 1, 1001], step = [\"1 nm\", \"0 nm\", \"1 nm\"]}", "E0626: repeats make 1001000 bodies together");
@@ -684,7 +685,6 @@ TEST_F(Fdtd, WhatIsHardlyMeantIsSaid) {
   const std::string source = "position = [\"-1.2 um\"", probe = "position = [\"1.2 um\", \"0.2 um\"";
   doubted(source, "position = [\"-1.9 um\"", "the source lies inside the absorbing layer across x");
   doubted(probe, "position = [\"1.95 um\", \"0.2 um\"", "warning E0652: the monitor lies inside the absorbing layer across x");
-  doubted("low = [\"0.5 um\"", "low = [\"0.8 um\"", "a sheet without thickness of 'metal' does nothing");
   doubted("frequencies = [\"200 THz\"]", "frequencies = [\"9000 THz\"]", "no wave above 2.998e+15 Hz travels");
   doubted("stop.steps = 3000", "stop.time = \"1 s\"", "days at 10^9 cells a second");
   doubted("size = [\"3 um\", \"2 um\", \"0 um\"]", "size = [\"3.8 um\", \"2 um\", \"0 um\"]", "warning E0652: its surface runs into the absorbing layer across x");

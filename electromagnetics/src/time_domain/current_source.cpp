@@ -54,7 +54,7 @@ Injection current_source(const YeeGrid& grid, const std::array<Faces, 3>& faces,
         out.edges.push_back({static_cast<std::uint8_t>(component), a.index, b.index, c.index});
         moment.push_back(unit * a.weight * b.weight * c.weight / (delta ? open.length_share(out.edges.back()) : 1.0));
       }
-  if (out.edges.empty()) throw Error("[current_source] the source lies on a conductor or outside of the domain: it drives nothing");
+  if (out.edges.empty()) throw Error("[current_source] the source lies on an outer conductor or outside of the domain: it drives nothing");
   if (bloch_k != Point{})
     for (const Edge& e : out.edges) {
       const Point at = grid.position(e);
