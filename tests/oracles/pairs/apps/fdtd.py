@@ -85,7 +85,7 @@ LEVELS = {
                   body("box", size=um(0.3, 0.1, "inf"), rotate={"angle": "30 deg"}, repeat={"count": [2, 1, 1], "step": um(0.4, 0, 0)})],
     "source": [point(), point("Hz"), point(waveform={"kind": "ricker", "frequency": "120 THz"}), point(waveform={"kind": "continuous", "frequency": "150 THz", "ramp": "10 fs"}), point("Ez", {"kind": "baseband", "width": "4 fs"}),
                [{"kind": "line", "name": "s", "component": "Ez", "position": um(-0.4, 0, 0), "size": um(0, 0.5, 0), "waveform": PULSE}], wave(), wave(direction=(0.8, 0.6, 0)), wave("beam", waist="0.4 um", size=um(0, 0.7, 0), position=um(-0.5, 0, 0))],
-    "monitor": [watch("flux", frequencies=BAND, **BOX), watch("flux", frequencies=BAND, position=um(0.4, 0, 0), size=um(0, 0.6, 0), reverse=True), watch("probe", position=um(0.3, 0.1, 0), components=["Ez", "Hx"]),
+    "monitor": [watch("flux", frequencies=BAND, **BOX), watch("flux", frequencies=BAND, position=um(0.4, 0, 0), size=um(0, 0.6, 0), reverse=True), watch("probe", position=um(0.3, 0.15, 0), components=["Ez", "Hx"]),
                 watch("dft", frequencies=BAND, **BOX), watch("energy", frequencies=BAND, **BOX), watch("far_field", frequencies=BAND, phi=["0 deg", "90 deg"], theta=["90 deg"], **BOX), watch("rcs", frequencies=BAND, phi=["0 deg", "90 deg"], theta=["90 deg"], **BOX),
                 watch("ldos", frequencies=BAND, source="s"), watch("orders", frequencies=BAND, position=um(0.4, 0, 0), size=um(0, 1.6, 0)), watch("resonances", position=um(0.3, 0.1, 0), components=["Ez"], frequency_min="100 THz", frequency_max="200 THz"),
                 watch("snapshot", components=["Ez"], every="8 fs", **BOX)],
