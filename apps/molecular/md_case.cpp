@@ -30,7 +30,8 @@ mol::Nonbonded nonbonded_of(const Settings& s, bool periodic, mol::Nonbonded::Ta
   constexpr N::Tail tail[] = {N::Tail::none, N::Tail::c6, N::Tail::c6_c12};
   N o;
   o.coulomb = coulomb[static_cast<int>(s.coulombtype)];
-  o.coulomb_modifier = modifier[static_cast<int>(s.coulomb_modifier)];
+  constexpr N::Modifier coulomb_modifier[] = {N::Modifier::none, N::Modifier::potential_shift, N::Modifier::linear_force_shift};
+  o.coulomb_modifier = coulomb_modifier[static_cast<int>(s.coulomb_modifier)];
   o.lj_modifier = modifier[static_cast<int>(s.vdw_modifier)];
   o.tail = tail[static_cast<int>(s.dispersion)];
   constexpr N::TailPairs pairs[] = {N::TailPairs::all, N::TailPairs::all, N::TailPairs::not_excluded, N::TailPairs::unordered};
@@ -189,7 +190,11 @@ struct Maker {
     s.force_options.precision = c.options.precision == Precision::f64 || down ? mol::Precision::f64 : mol::Precision::mixed;
     s.nonbonded = nonbonded_of(s.settings, mol::is_periodic(c.start.box), c.tail_pairs);
     const std::size_t sound = errors.size();
-    complain(k, s, integrator);
+    const auto given = [&](const char* key) { return at_top(key) || in_stage(k, key); };
+    const Asked asked{.settings = s.settings, .type = s.type, .integrator = integrator, .n_steps = s.n_steps, .periodic = mol::is_periodic(c.start.box), .net_charge_e = mol::net_charge_e(c.system), .given = given};
+    for (const Complaint& x : complaints_of(asked))
+      if (x.doubt) warn(x.number, key_of(k, x.key), x.message, x.hint);
+      else error(x.number, key_of(k, x.key), x.message, x.hint);
     if (errors.size() == sound) check_cut_offs(k, s);
     const bool chosen = check_choices(k, s.settings);
     if (s.type == StageType::rerun) {
@@ -203,11 +208,15 @@ struct Maker {
       }
     } else if (down) {
       s.minimization = minimization_of(s.settings, integrator);
-      if (chosen) check_frozen(k, s);
+      if (chosen)
+        try_steps(k, asked, s, [&](const mol::System& system) {
+          mol::Minimizer(system, mol::ForceFunction([](const auto&, const auto&, auto&) {}), minimization_at(c, s, c.start), mol::HessianProduct([](const auto&, const auto&, const auto&, auto&) {}));
+        });
     } else if (chosen) {
       // No two stages share random numbers, nor do those of runs with neighbouring seeds.
       s.dynamics = dynamics_of(s.settings, integrator, c.options.seed + (static_cast<std::uint64_t>(k) << 32));
-      check_baths(k, s, integrator, sound);
+      const mol::ForceFunction none = [](const auto&, const auto&, auto&) {};
+      if (errors.size() == sound) try_steps(k, asked, s, [&](const mol::System& system) { mol::Stepper(system, none, dynamics_at(c, s, c.start), none); });
       if (s.n_steps == 0) {  // no step follows: kinetic energy and pressure are those of the velocities as they are
         s.dynamics.integrator = mol::Dynamics::Integrator::velocity_verlet;
         s.dynamics.slow_every = 1;
@@ -219,12 +228,6 @@ struct Maker {
     c.stages.push_back(std::move(s));
   }
 
-  void complain(std::size_t k, const Stage& s, IntegratorChoice integrator) {
-    const auto given = [&](const char* key) { return at_top(key) || in_stage(k, key); };
-    for (const Complaint& x : complaints_of({.settings = s.settings, .type = s.type, .integrator = integrator, .n_steps = s.n_steps, .periodic = mol::is_periodic(c.start.box), .net_charge_e = mol::net_charge_e(c.system), .given = given}))
-      if (x.doubt) warn(x.number, key_of(k, x.key), x.message, x.hint);
-      else error(x.number, key_of(k, x.key), x.message, x.hint);
-  }
   /// A message of the library without its name.
   static std::string words_of(const Error& e) {
     const std::string_view text = e.what();
@@ -259,53 +262,17 @@ struct Maker {
     if (errors.size() == before) attempt("tc_grps", [&] { baths_of(o, {}, c.system, c.start); });
     return errors.size() == before;
   }
-  void check_frozen(std::size_t k, const Stage& s) {
+  /// Whether the library makes the steps of a stage, tried at the start of the case.
+  template <class Make>
+  void try_steps(std::size_t k, const Asked& asked, const Stage& s, Make&& make) {
+    const auto tell = [&](const Complaint& x) { error(x.number, key_of(k, x.key), x.message, x.hint); };
     try {
-      mol::Minimizer(system_of(c, s, c.start), mol::ForceFunction([](const auto&, const auto&, auto&) {}), minimization_at(c, s, c.start), mol::HessianProduct([](const auto&, const auto&, const auto&, auto&) {}));
+      const mol::System system = system_of(c, s, c.start);
+      if (const std::optional<Complaint> x = complaint_of_rigid(system, c.start, s.settings)) tell(*x);
+      else make(system);
     } catch (const Error& e) {
-      error(751, key_of(k, key_of_fault(words_of(e), s.settings)), words_of(e));
+      tell(complaint_of_fault(words_of(e), asked));
     }
-  }
-  /// The setting that the library found no system or no steps for, by what it says of it.
-  static const char* key_of_fault(const std::string& words, const Settings& o) {
-    const auto says = [&](const char* part) { return words.find(part) != std::string::npos; };
-    if (says("frozen")) return o.freeze ? "freeze" : o.freeze_x ? "freeze_x" : o.freeze_y ? "freeze_y" : "freeze_z";
-    if (says("temperature group")) return "tc_grps";
-    if (says("cannot be rigid")) return o.rigid_water ? "rigid_water" : "constraints";
-    if (says("its hydrogens'")) return "hydrogen_mass";
-    if (says("degrees of freedom")) return "comm_mode";
-    return "integrator";
-  }
-
-  void check_baths(std::size_t k, const Stage& s, IntegratorChoice integrator, std::size_t before) {
-    const Settings& o = s.settings;
-    const bool bath = s.dynamics.thermostat != mol::Dynamics::Thermostat::none || integrator == IntegratorChoice::sd;
-    const bool ramp = o.heat_from || o.annealing_time || o.annealing_temp;
-    if (ramp && !bath) error(751, key_of(k, o.heat_from ? "heat_from" : "annealing_time"), "there is no thermostat to heat with", "give tcoupl, or integrator = \"sd\"");
-    if (o.heat_from && (o.annealing_time || o.annealing_temp)) error(751, key_of(k, "heat_from"), "heat_from and annealing are both given", "one of them");
-    if (o.annealing_time.has_value() != o.annealing_temp.has_value() || (o.annealing_time && o.annealing_time->size() != o.annealing_temp->size()))
-      error(751, key_of(k, "annealing_time"), "annealing_time and annealing_temp belong together, one temperature for each time");
-    if ((o.annealing_time || o.annealing_temp) && std::ranges::any_of(o.tc_ref_t, [&](double t) { return t != o.tc_ref_t.front(); }))
-      error(751, key_of(k, "tc_ref_t"), "annealing_temp is one temperature for all of tc_grps; tc_ref_t gives them several", "equal tc_ref_t, or heat_from, which goes to the tc_ref_t of each group");
-    if (o.pcoupl != BarostatChoice::no && !mol::is_periodic(c.start.box)) error(751, key_of(k, "pcoupl"), "a barostat needs a periodic box");
-    if (o.comm_mode == CentreChoice::angular && mol::is_periodic(c.start.box)) error(751, key_of(k, "comm_mode"), "there is no rotation in a periodic box", "linear");
-    if (o.mts && s.n_steps > 0) check_slow_forces(k, s);
-    if (errors.size() > before) return;
-    const mol::ForceFunction none = [](const auto&, const auto&, auto&) {};
-    try {
-      mol::Stepper(system_of(c, s, c.start), none, dynamics_at(c, s, c.start), none);
-    } catch (const Error& e) {
-      error(751, key_of(k, key_of_fault(words_of(e), o)), words_of(e));
-    }
-  }
-
-  /// What is reported of a step is that of all forces there, slow ones too.
-  void check_slow_forces(std::size_t k, const Stage& s) {
-    const Settings& o = s.settings;
-    if (o.coulombtype != CoulombChoice::pme && o.coulombtype != CoulombChoice::ewald) error(751, key_of(k, "mts"), "there are no slow forces without a sum in reciprocal space", "coulombtype = \"pme\", or mts = false");
-    const std::int64_t every = o.mts_level2_factor;
-    for (const auto& [key, steps] : {std::pair{"nstenergy", o.nstenergy}, {"nstlog", o.nstlog}, {"nstxout", o.nstxout}, {o.nsteps ? "nsteps" : "duration", s.n_steps}, {"nstpcouple", o.pcoupl == BarostatChoice::no ? 0 : o.nstpcouple}})
-      if (steps % every != 0) error(751, key_of(k, key), fmt::format("{} steps are no multiple of the {} between slow forces", steps, every), "a multiple of mts_level2_factor");
   }
 
   void make_stages() {
@@ -401,7 +368,8 @@ mol::Dynamics dynamics_at(const Case& c, const Stage& stage, const mol::Frame& s
   const Settings& s = stage.settings;
   const double begin_ps = start.time_ps;
   mol::Dynamics out = stage.dynamics;
-  if (s.heat_from) out.annealing = {{begin_ps, *s.heat_from}, {begin_ps + static_cast<double>(stage.n_steps) * out.dt_ps, s.ref_t}};
+  if (s.heat_from) out.annealing = {{begin_ps, *s.heat_from}};
+  if (s.heat_from && stage.n_steps > 0) out.annealing.push_back({begin_ps + static_cast<double>(stage.n_steps) * out.dt_ps, s.ref_t});
   if (s.annealing_time)
     for (std::size_t k = 0; k < s.annealing_time->size(); ++k) out.annealing.push_back({begin_ps + in_unit((*s.annealing_time)[k], "ps"), s.annealing_temp->at(k)});
   out.groups = baths_of(s, out, c.system, start);

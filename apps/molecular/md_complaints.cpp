@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "molecular/md_complaints.h"
 
+#include "molecular/md_groups.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +14,8 @@ namespace {
 constexpr const char* coulomb_words[] = {"pme", "ewald", "reaction-field", "cut-off", "none"};
 constexpr const char* modifier_words[] = {"none", "potential-shift", "force-switch",
                                           "potential-switch", "force-shift"};
+constexpr const char* flexible_where_it_can_be =
+    "rigid_water = false and constraints = \"none\" where the topology has flexible bonds";
 constexpr const char* barostat_words[] = {"no", "c-rescale", "parrinello-rahman", "monte-carlo",
                                           "berendsen"};
 
@@ -27,18 +31,16 @@ struct Complainer {
     out.push_back({std::move(key), std::move(message), std::move(hint), 757, true});
   }
   bool langevin() const { return asked.integrator == IntegratorChoice::sd; }
+  /// The first of these keys that stands in the file; where none does, the first.
+  const char* given(std::initializer_list<const char*> keys) const {
+    const auto at = std::ranges::find_if(keys, asked.given);
+    return at == keys.end() ? *keys.begin() : *at;
+  }
 
   void coulomb() {
     const CoulombChoice type = s.coulombtype;
-    const ModifierChoice modifier = s.coulomb_modifier;
-    const char* word = modifier_words[static_cast<int>(modifier)];
-    if (modifier == ModifierChoice::force_switch || modifier == ModifierChoice::potential_switch)
-      refuse("coulomb_modifier",
-             fmt::format(
-                 "coulomb_modifier = \"{}\": only the Lennard-Jones interaction is switched", word),
-             "none, potential-shift, or force-shift with coulombtype = \"cut-off\"");
-    else if (modifier == ModifierChoice::force_shift && type != CoulombChoice::cut_off &&
-             type != CoulombChoice::none)
+    if (s.coulomb_modifier == CoulombModifierChoice::force_shift &&
+        type != CoulombChoice::cut_off && type != CoulombChoice::none)
       refuse("coulomb_modifier",
              fmt::format("coulomb_modifier = \"force-shift\" does not go with coulombtype = \"{}\"",
                          coulomb_words[static_cast<int>(type)]),
@@ -134,15 +136,70 @@ struct Complainer {
       const double shortest =
           s.tc_tau_t.empty() || s.tc_grps.empty() ? s.tau_t : *std::ranges::min_element(s.tc_tau_t);
       if (s.dt > shortest)
-        refuse(s.tc_tau_t.empty() ? "tau_t" : "tc_tau_t",
+        refuse(given({s.tc_tau_t.empty() ? "tau_t" : "tc_tau_t", "tcoupl"}),
                fmt::format("the time of tcoupl = \"andersen\", {:g} ps, is shorter than a step",
                            in_unit(shortest, "ps")),
                "a longer one, or a shorter dt");
     }
+  }
+
+  /// What a bath's temperature does over the stage.
+  void ramp() {
+    const bool anneals = s.annealing_time || s.annealing_temp;
+    if (!s.heat_from && !anneals) return;
+    const char* of_annealing = s.annealing_time ? "annealing_time" : "annealing_temp";
+    if (s.tcoupl == ThermostatChoice::no && !langevin())
+      refuse(s.heat_from ? "heat_from" : of_annealing, "there is no thermostat to heat with",
+             "give tcoupl, or integrator = \"sd\"");
+    if (s.heat_from && anneals)
+      refuse("heat_from", fmt::format("heat_from and {} are both given", of_annealing),
+             "one of them");
+    if (!anneals) return;
+    if (s.annealing_time.has_value() != s.annealing_temp.has_value() ||
+        (s.annealing_time && s.annealing_time->size() != s.annealing_temp->size()))
+      refuse(of_annealing,
+             "annealing_time and annealing_temp belong together, one temperature for each time");
+    if (std::ranges::any_of(s.tc_ref_t, [&](double t) { return t != s.tc_ref_t.front(); }))
+      refuse("tc_ref_t",
+             fmt::format("{} has one temperature for all of tc_grps; tc_ref_t gives them several",
+                         of_annealing),
+             "equal tc_ref_t, or heat_from, which goes to the tc_ref_t of each group");
     if (!s.annealing_time) return;
     for (std::size_t k = 1; k < s.annealing_time->size(); ++k)
       if (!((*s.annealing_time)[k] > (*s.annealing_time)[k - 1]))
         return refuse("annealing_time", "times of annealing have to grow from one to the next");
+  }
+
+  void box() {
+    if (!asked.periodic && s.pcoupl != BarostatChoice::no)
+      refuse("pcoupl", "a barostat needs a periodic box",
+             "a structure with a box, or leave it out");
+    if (asked.periodic && s.comm_mode == CentreChoice::angular)
+      refuse("comm_mode",
+             "comm_mode = \"angular\" is for vacuum: there is no rotation in a periodic box",
+             "comm_mode = \"linear\", or box = \"none\"");
+  }
+
+  /// What is reported of a step is that of all forces there, slow ones too.
+  void slow_forces() {
+    if (!s.mts || asked.n_steps == 0) return;
+    if (s.coulombtype != CoulombChoice::pme && s.coulombtype != CoulombChoice::ewald)
+      refuse("mts",
+             fmt::format("there are no slow forces with coulombtype = \"{}\": mts is for the sum "
+                         "in reciprocal space",
+                         coulomb_words[static_cast<int>(s.coulombtype)]),
+             "coulombtype = \"pme\", or mts = false");
+    for (const auto& [key, steps] :
+         {std::pair{"nstenergy", s.nstenergy},
+          {"nstlog", s.nstlog},
+          {"nstxout", s.nstxout},
+          {s.nsteps ? "nsteps" : "duration", asked.n_steps},
+          {"nstpcouple", s.pcoupl == BarostatChoice::no ? 0 : s.nstpcouple}})
+      if (steps % s.mts_level2_factor != 0)
+        refuse(given({key, "mts_level2_factor", "mts"}),
+               fmt::format("the {} steps of {} are no multiple of mts_level2_factor, {}", steps,
+                           key, s.mts_level2_factor),
+               "another of the two, or mts = false");
   }
 };
 
@@ -155,7 +212,59 @@ std::vector<Complaint> complaints_of(const Asked& asked) {
   if (asked.type != StageType::dynamics) return std::move(c.out);
   c.barostat();
   c.thermostat();
+  c.ramp();
+  c.box();
+  c.slow_forces();
   return std::move(c.out);
+}
+
+Complaint complaint_of_fault(const std::string& words, const Asked& asked) {
+  const Settings& s = asked.settings;
+  const auto says = [&](const char* part) { return words.find(part) != std::string::npos; };
+  const char* freeze = s.freeze     ? "freeze"
+                       : s.freeze_x ? "freeze_x"
+                       : s.freeze_y ? "freeze_y"
+                                    : "freeze_z";
+  const bool freezes = s.freeze || s.freeze_x || s.freeze_y || s.freeze_z;
+  if (says("temperature group")) return {"tc_grps", words};
+  if (says("cannot be rigid")) return {s.rigid_water ? "rigid_water" : "constraints", words};
+  if (says("its hydrogens'")) return {"hydrogen_mass", words};
+  if (says("degrees of freedom") && freezes)
+    return {freeze, fmt::format("nothing may move beside what {} holds: {}", freeze, words),
+            "fewer atoms, or comm_mode = \"none\" where few are left"};
+  if (says("degrees of freedom")) return {"comm_mode", words};
+  if (says("Newton-CG"))
+    return {"integrator",
+            "integrator = \"newton-cg\" takes neither rigid bonds (rigid_water, constraints) nor "
+            "virtual sites",
+            fmt::format("integrator = \"l-bfgs\", or {}", flexible_where_it_can_be)};
+  return {"integrator", words};
+}
+
+std::optional<Complaint> complaint_of_rigid(const mol::System& system, const mol::Frame& frame,
+                                            const Settings& s) {
+  const std::pair<const char*, const std::optional<std::string>*> keys[] = {
+      {"freeze", &s.freeze},
+      {"freeze_x", &s.freeze_x},
+      {"freeze_y", &s.freeze_y},
+      {"freeze_z", &s.freeze_z}};
+  std::vector<bool> rigid(system.n_atoms(), false);
+  for (const auto& pair : system.constraints.atoms)
+    for (const std::int32_t i : pair) rigid[static_cast<std::size_t>(i)] = true;
+  for (const auto& water : system.rigid_waters.atoms)
+    for (const std::int32_t i : water) rigid[static_cast<std::size_t>(i)] = true;
+  for (const auto& [key, choice] : keys) {
+    if (!*choice || **choice == "none") continue;
+    for (const std::int32_t i : atoms_of(**choice, system, frame))
+      if (rigid[static_cast<std::size_t>(i)])
+        return Complaint{
+            key,
+            fmt::format("{} holds atom {}, which is part of a rigid water or bond (rigid_water, "
+                        "constraints): these are frozen as a whole or not at all",
+                        key, name_of_atom(system, i)),
+            fmt::format("freeze = all atoms of it, or {}", flexible_where_it_can_be)};
+  }
+  return std::nullopt;
 }
 
 }  // namespace tessera::apps::md

@@ -5,6 +5,7 @@
 #include "molecular/md_case.h"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,5 +30,12 @@ struct Asked {
       given;  ///< whether a key stands in the file, for this stage or for all
 };
 std::vector<Complaint> complaints_of(const Asked& asked);
+
+/// What the library found no system or no steps for, at the setting that asks for it.
+Complaint complaint_of_fault(const std::string& words, const Asked& asked);
+
+/// Frozen atoms of rigid bodies that are not frozen as a whole.
+std::optional<Complaint> complaint_of_rigid(const mol::System& system, const mol::Frame& frame,
+                                            const Settings& settings);
 
 }  // namespace tessera::apps::md

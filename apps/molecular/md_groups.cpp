@@ -107,7 +107,7 @@ std::vector<mol::TemperatureGroup> baths_of(const Settings& o, const mol::Dynami
   for (std::size_t k = 0; k < o.tc_grps.size(); ++k) {
     mol::TemperatureGroup g{.name = plain_name(o.tc_grps[k]), .atoms = atoms_of(o.tc_grps[k], s, frame), .temperature_k = o.tc_ref_t.empty() ? o.ref_t : o.tc_ref_t[k],
                             .tau_t_ps = o.tc_tau_t.empty() ? all.tau_t_ps : in_unit(o.tc_tau_t[k], "ps"), .annealing = all.annealing};
-    if (o.heat_from && !g.annealing.empty()) g.annealing.back()[1] = g.temperature_k;  // to the group's own temperature
+    if (o.heat_from && g.annealing.size() > 1) g.annealing.back()[1] = g.temperature_k;  // to the group's own temperature
     for (const std::int32_t i : g.atoms) {
       std::int32_t& b = bath[static_cast<std::size_t>(i)];
       if (b >= 0) refuse(751, fmt::format("atom {} is in '{}' and in '{}' of tc_grps", name_of_atom(s, i), o.tc_grps[static_cast<std::size_t>(b)], o.tc_grps[k]), "every atom belongs to exactly one: ... and not (...)");

@@ -16,6 +16,7 @@ namespace tessera::apps::md {
 enum class StageType { dynamics, minimize, rerun };
 enum class IntegratorChoice { md, md_vv, sd, steep, l_bfgs, fire, newton_cg };
 enum class CoulombChoice { pme, ewald, reaction_field, cut_off, none };
+enum class CoulombModifierChoice { none, potential_shift, force_shift };
 enum class ModifierChoice { none, potential_shift, force_switch, potential_switch, force_shift };
 enum class DispersionChoice { no, ener_pres, all_ener_pres };
 enum class DispersionPairs { input, all, not_excluded, unordered };
@@ -41,7 +42,8 @@ struct SettingsOf {
   Maybe<double> rcoulomb{}, rvdw{};
   std::optional<double> rvdw_switch;
   Maybe<CoulombChoice> coulombtype{};
-  Maybe<ModifierChoice> coulomb_modifier{}, vdw_modifier{};
+  Maybe<CoulombModifierChoice> coulomb_modifier{};
+  Maybe<ModifierChoice> vdw_modifier{};
   Maybe<double> epsilon_r{}, epsilon_rf{};
   Maybe<bool> reaction_field_of_excluded{};
   Maybe<double> fourierspacing{};
@@ -87,7 +89,8 @@ struct Settings : SettingsOf<Plain> {
     dt = 1e-15;
     rcoulomb = rvdw = 1e-9;
     coulombtype = CoulombChoice::pme;
-    coulomb_modifier = vdw_modifier = ModifierChoice::potential_shift;
+    coulomb_modifier = CoulombModifierChoice::potential_shift;
+    vdw_modifier = ModifierChoice::potential_shift;
     epsilon_r = 1;
     reaction_field_of_excluded = true;
     fourierspacing = 0.12e-9;

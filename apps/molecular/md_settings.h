@@ -24,12 +24,12 @@ void each_setting(F&& f) {
 
   f("rcoulomb", &C::rcoulomb, &S::rcoulomb, cut_off("Cut-off of the Coulomb interaction; at most half of the smallest width of the box, inf in vacuum."));
   f("rvdw", &C::rvdw, &S::rvdw, cut_off("Cut-off of the Lennard-Jones interaction; at most half of the smallest width of the box, inf in vacuum."));
-  f("rvdw_switch", &C::rvdw_switch, &S::rvdw_switch, at_least(0, "Where force-switch and potential-switch begin, which do not go without it.", "nm"));
+  f("rvdw_switch", &C::rvdw_switch, &S::rvdw_switch, at_least(0, "Where force-switch and potential-switch begin, which do not go without it; Lennard-Jones alone.", "nm"));
   f("coulombtype", &C::coulombtype, &S::coulombtype,
     data::Field{.doc = "How charges act beyond the cut-off: a sum in reciprocal space on a grid or direct, a uniform dielectric, not at all; none: charges do not act.",
                 .choices = {"pme", "ewald", "reaction-field", "cut-off", "none"}});
   f("coulomb_modifier", &C::coulomb_modifier, &S::coulomb_modifier,
-    data::Field{.doc = "How the Coulomb interaction goes to zero at its cut-off: none, potential-shift, and force-shift for cut-off.", .choices = modifiers});
+    data::Field{.doc = "How the Coulomb interaction goes to zero at its cut-off; force-shift with coulombtype cut-off alone.", .choices = {"none", "potential-shift", "force-shift"}});
   f("vdw_modifier", &C::vdw_modifier, &S::vdw_modifier, data::Field{.doc = "How the Lennard-Jones interaction goes to zero at its cut-off.", .choices = modifiers});
   f("epsilon_r", &C::epsilon_r, &S::epsilon_r, data::Field{.doc = "Relative permittivity, between 1-4 pairs, too.", .above = 0});
   f("epsilon_rf", &C::epsilon_rf, &S::epsilon_rf, data::Field{.doc = "Relative permittivity of the reaction field; 0: a conductor.", .min = 0});
@@ -54,7 +54,7 @@ void each_setting(F&& f) {
     data::Field{.doc = "Thermostat; sd keeps the temperature by itself. berendsen gives no ensemble.", .choices = {"no", "v-rescale", "nose-hoover", "andersen", "berendsen"}});
   f("tau_t", &C::tau_t, &S::tau_t, positive("Time of the thermostat; of sd the inverse of the friction.", "ps"));
   f("ref_t", &C::ref_t, &S::ref_t, at_least(0, "Temperature of the bath, and of c-rescale and monte-carlo without a bath.", "K"));
-  f("heat_from", &C::heat_from, &S::heat_from, at_least(0, "The bath starts at this temperature and goes evenly to ref_t, each of tc_grps to its tc_ref_t, over the stage.", "K"));
+  f("heat_from", &C::heat_from, &S::heat_from, at_least(0, "The bath starts at this temperature and goes evenly to ref_t, each of tc_grps to its tc_ref_t, over the stage; with no steps it stays there.", "K"));
   f("annealing_time", &C::annealing_time, &S::annealing_time, at_least(0, "Instead: times since the beginning of the stage at which the bath has annealing_temp; straight lines between.", "ps"));
   f("annealing_temp", &C::annealing_temp, &S::annealing_temp, at_least(0, "The temperatures at annealing_time.", "K"));
   f("tc_grps", &C::tc_grps, &S::tc_grps,

@@ -49,7 +49,7 @@ TEST_F(MdGroups, RigidWatersThatAreFrozenAreNoLongerConstraints) {
   write("half.toml", std::string("freeze = \"element O\"\n") + kWater);
   const Outcome half = tessera({"check", "half.toml"});
   EXPECT_EQ(half.code, 5);
-  EXPECT_TRUE(holds(half.err, "half.toml:1:") && holds(half.err, "atom 1 is frozen and part of a constraint")) << half.err;
+  EXPECT_TRUE(holds(half.err, "half.toml:1:") && holds(half.err, "freeze holds atom 1 (O of HOH 1), which is part of a rigid water or bond")) << half.err;
 }
 
 TEST_F(MdGroups, BathsBySelectionsKeepTheirTemperatures) {

@@ -76,9 +76,9 @@ TEST_F(MdSteps, WhatDoesNotFitIsRefused) {
     EXPECT_TRUE(holds(o.err, "E0751") && holds(o.err, says)) << set << "\n" << o.err;
   };
   refused("coulombtype=\"reaction-field\"", "there are no slow forces");
-  refused("nsteps=41", "41 steps are no multiple of the 4");
-  refused("nstenergy=10", "10 steps are no multiple of the 4");
-  refused("pcoupl=\"c-rescale\"", "10 steps are no multiple of the 4");
+  refused("nsteps=41", "the 41 steps of nsteps are no multiple of mts_level2_factor, 4");
+  refused("nstenergy=10", "the 10 steps of nstenergy are no multiple of mts_level2_factor, 4");
+  refused("pcoupl=\"c-rescale\"", "the 10 steps of nstpcouple are no multiple of mts_level2_factor, 4");
 }
 
 }  // namespace

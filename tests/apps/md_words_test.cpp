@@ -92,8 +92,9 @@ TEST_F(MdWords, MessagesStandAtTheKeyAtFault) {
   const auto shift = [](const std::string& word) {
     return std::string("coulomb_modifier = \"") + word + "\"\n" + kWater;
   };
-  refused(shift("force-switch"), "coulomb_modifier", "E0751",
-          "only the Lennard-Jones interaction is switched");
+  for (const char* word : {"force-switch", "potential-switch"})  // of Lennard-Jones alone
+    refused(shift(word), "coulomb_modifier", "E0215",
+            "one of \"none\", \"potential-shift\", \"force-shift\"");
   refused(shift("force-shift"), "coulomb_modifier", "E0751",
           "does not go with coulombtype = \"pme\"");
   refused("coulombtype = \"pme\"\nbox = \"none\"\n" + std::string(kWater), "coulombtype", "E0752",
@@ -137,6 +138,66 @@ TEST_F(MdWords, MessagesStandAtTheKeyAtFault) {
           "rcoulomb", "E0752", "more than half of the box's smallest width");
   refused("fourier_grid = [4096, 4096, 4096]\n" + std::string(kWater), "fourier_grid", "E0752",
           "grid");
+}
+
+/// Both keys are named, and the place is that of one of them.
+TEST_F(MdWords, KeysThatDoNotGoTogetherAreBothNamed) {
+  const auto with = [](const std::string& keys) { return keys + "\n" + kWater; };
+  const std::string times = "annealing_time = [\"0 ps\", \"0.01 ps\"]",
+                    temperatures = "annealing_temp = [\"300 K\", \"250 K\"]",
+                    bath = "tcoupl = \"v-rescale\"\n", heat = "heat_from = \"50 K\"\n";
+  refused(with(bath + heat + times + "\n" + temperatures), "heat_from", "E0751",
+          "heat_from and annealing_time are both given");
+  refused(with(bath + heat + temperatures), "heat_from", "E0751",
+          "heat_from and annealing_temp are both given");
+  for (const auto& [one, key] :
+       {std::pair{times, "annealing_time"}, {temperatures, "annealing_temp"}}) {
+    refused(with(bath + one), key, "E0751", "annealing_time and annealing_temp belong together");
+    refused(with(one), key, "E0751", "there is no thermostat to heat with", "give tcoupl");
+  }
+  refused(with("comm_mode = \"angular\""), "comm_mode", "E0751",
+          "comm_mode = \"angular\" is for vacuum", "box = \"none\"");
+  refused(with("mts = true\ncoulombtype = \"reaction-field\""), "mts", "E0751",
+          "coulombtype = \"reaction-field\"");
+  refused(with("mts = true\nmts_level2_factor = 3\n" + bath + "pcoupl = \"c-rescale\""),
+          "mts_level2_factor", "E0751",
+          "10 steps of nstpcouple are no multiple of mts_level2_factor, 3");
+  refused(with("mts = true\nnstpcouple = 5\n" + bath + "pcoupl = \"c-rescale\""), "nstpcouple",
+          "E0751", "5 steps of nstpcouple are no multiple of mts_level2_factor, 2");
+  refused(changed("dt = \"2 fs\"", "dt = \"600 fs\"\ntcoupl = \"andersen\"", kWater), "tcoupl",
+          "E0751", "is shorter than a step");
+}
+
+/// Rigid bodies are frozen as a whole, and minimized by methods that keep them.
+TEST_F(MdWords, WhatRigidWaterDoesNotTakeNamesIt) {
+  for (const char* key : {"freeze_x", "freeze_y", "freeze_z"})
+    for (const char* more : {"", "integrator = \"l-bfgs\"\n"})
+      refused(more + std::string(key) + " = \"serial 7 to 9\"\n" + kWater, key, "E0751",
+              key + std::string(" holds atom 7 (O of HOH 3), which is part of a rigid water"),
+              "rigid_water = false");
+  // Of several keys the one that holds the atom.
+  refused("freeze = \"serial 1 to 3\"\nfreeze_x = \"serial 7\"\n" + std::string(kWater), "freeze_x",
+          "E0751", "freeze_x holds atom 7");
+  refused("integrator = \"newton-cg\"\n" + std::string(kWater), "integrator", "E0751",
+          "takes neither rigid bonds (rigid_water, constraints)", "l-bfgs");
+  refused("freeze = \"all\"\n" + std::string(kWater), "freeze", "E0751",
+          "nothing may move beside what freeze holds");
+}
+
+/// Where no step follows, a bath that heats is at its first temperature, of which velocities are
+/// drawn.
+TEST_F(MdWords, HeatingOverNoStepIsItsBeginning) {
+  const std::string heat = "tcoupl = \"v-rescale\"\nheat_from = \"50 K\"\nref_t = \"300 K\"\n",
+                    water = changed("gen_temp = \"10 K\"\n", "gen_vel = true\n",
+                                    changed("nsteps = 20", "nsteps = 0", kWater));
+  for (const std::string groups : {"", "tc_grps = [\"serial 1 to 96\", \"serial 97 to 192\"]\n"}) {
+    write("case.toml", heat + groups + water);
+    const Outcome o = tessera({"run", "case.toml", "--output", "RUN"});
+    ASSERT_EQ(o.code, 0) << o.err;
+    // 381 degrees of freedom: a temperature wavers by sqrt(2/381) = 7 %; four of them are allowed.
+    EXPECT_NEAR(table("RUN/1_dynamics/energies.csv").at("temperature_k").at(0), 50, 15);
+    fs::remove_all(here() / "RUN");
+  }
 }
 
 TEST_F(MdWords, WhatDoesNothingIsTold) {

@@ -71,7 +71,8 @@ def write(path, frames):
 A = "analysis[0]."
 BASE = {"topology": "system.pdb"}
 FIXED = {"schema": "one version", "title": "on pictures alone", "include_folders": "of GROMACS topologies", "expect": "promises; their own tests",
-         "analysis.name": "names files alone"}
+         "analysis.name": "names files alone",
+         "frames.spacing": "for frames without times; its own tests"}
 GROUPS = [None,
           [{"name": "some", "residues": ["HOH"]}, {"name": "other", "elements": ["Ar"]}],
           [{"name": "some", "range": [1, 27]}, {"name": "other", "atoms": ["AR"]}],

@@ -13,7 +13,7 @@ def prepare(place, tessera, data):
 
 BASE = {"build.kind": "water", "build.molecules": 64, "build.model": "tip3p", "nsteps": N_STEPS}
 FIXED = {
-    "schema": "one version", "title": "on pictures alone", "topology": "a built system stands for all", "structure": "likewise", "forcefield": "likewise",
+    "schema": "one version", "title": "on pictures alone", "topology": "a built system stands for all", "structure": "likewise", "velocities": "of a structure of a file", "start_time": "the time is what laws look at; its own tests", "forcefield": "likewise",
     "add_hydrogens": "needs a force field of files", "include_folders": "of GROMACS topologies", "duration": "instead of nsteps", "define": "of GROMACS topologies",
     "stage": "the same settings as at the top, a stage at a time", "lennard_jones": "another system", "build": "how the system is made", "solvate": "how the system is made",
     "freeze_x": "rigid water cannot be held along one axis: an edge", "freeze_y": "likewise", "freeze_z": "likewise",
@@ -65,7 +65,18 @@ LEVELS = {
     "output.final": [["rst7", "gro"], ["rst7", "gro", "pdb", "cif", "ncrst"]],
     "output.xtc_precision": ["1000 1/nm", "100 1/nm"],
 }
-REFUSED = []
+REFUSED = [
+    {"when": {"heat_from": "given", "annealing_time": "given"}},
+    {"when": {"heat_from": "given", "annealing_temp": "given"}},
+    {"when": {"annealing_time": "given", "annealing_temp": None}},
+    {"when": {"annealing_time": None, "annealing_temp": "given"}},
+    {"when": {"annealing_temp": "given", "tc_ref_t": ["300 K", "200 K"]}},
+    {"when": {"comm_mode": "angular", "box": "input"}},
+    {"when": {"box": "none", "coulombtype": ("pme", "ewald")}},
+    {"when": {"box": "none", "pcoupl": ("c-rescale", "parrinello-rahman", "monte-carlo", "berendsen")}},
+    {"when": {"mts": True, "coulombtype": ("reaction-field", "cut-off", "none")}},
+    {"when": {"coulomb_modifier": "force-shift", "coulombtype": ("pme", "ewald", "reaction-field")}},
+]
 VERBS = ()
 MINIMIZERS = ("steep", "l-bfgs", "fire", "newton-cg")
 
@@ -99,19 +110,27 @@ def laws(run):
         expect_near("the total is potential and kinetic energy", rows["total"][k], rows["potential"][k] + rows["kinetic"][k], relative=1e-12, absolute=1e-9)
         cold = run["gen_vel"] is False or run["ref_t"] == "0 K"
         expect("temperatures are positive", rows["temperature_k"][k] > 0 or cold, lambda: rows["temperature_k"])
-        if rows["temperature_k"][k] > 0 and rows["temperature_k"][0] > 0:
-            # The temperature is that of both half steps, the kinetic energy that between them: one number for md-vv alone.
+        # The kinetic energy is the mean of both half steps, the temperature that of one of them, with collisions that of the velocities
+        # between: one number for md-vv alone, and far apart where atoms at rest begin to move.
+        if rows["temperature_k"][k] > 0 and rows["temperature_k"][0] > 0 and not (cold and run["integrator"] != "md-vv"):
             per_kelvin = rows["kinetic"][k] / rows["temperature_k"][k]
-            expect_near("kinetic energy is degrees of freedom times temperature", per_kelvin, rows["kinetic"][0] / rows["temperature_k"][0], relative=1e-9 if run["integrator"] == "md-vv" else 0.1)
+            expect_near("kinetic energy is degrees of freedom times temperature", per_kelvin, rows["kinetic"][0] / rows["temperature_k"][0], relative=1e-9 if run["integrator"] == "md-vv" else 0.2 if run["dt"] == "2 fs" else 0.1)
+        if run["box"] == "none":
+            expect("without a box there is no volume", "volume_nm3" not in rows, lambda: list(rows))
+            continue
         if (run["pcoupl"] or "no") == "no":
             expect("without a barostat the box stays", rows["volume_nm3"][k] == rows["volume_nm3"][0], lambda: rows["volume_nm3"])
         else:
             expect_near("the box keeps its size in twenty steps", rows["volume_nm3"][k], rows["volume_nm3"][0], relative=0.05)
         expect_near("density times volume is the mass", rows["density_kg_m3"][k] * rows["volume_nm3"][k], rows["density_kg_m3"][0] * rows["volume_nm3"][0], relative=1e-9)
+    # Charges that are cut off with nothing shifted fall out of sight with their energy; so do those of a sum, by erfc(beta rcoulomb),
+    # which is 0.002 with the beta of LEVELS: no shorter step mends it, a shift does.
+    jumps = run["coulomb_modifier"] == "none" and (run["coulombtype"] == "cut-off" or run["ewald_beta"] is not None)
     # What a step of this length leaves of flexible and rigid bonds, and what single precision of forces adds: under 1.5 % of the
     # kinetic energy in twenty steps. Faults of a bath or a barostat show in its size.
-    scale = max(abs(rows["kinetic"][0]), 400.0)
-    expect("what is conserved stays", max(abs(v - rows["conserved"][0]) for v in rows["conserved"]) <= 0.015 * scale * (4 if run["dt"] == "2 fs" else 1),
+    # Forces at several times the step (1 % of the kinetic energy at its largest with two, 2.2 % with four) fall with its square, too.
+    scale = max(rows["kinetic"]) * run["mts_level2_factor"] / 2 if run["mts"] else max(abs(rows["kinetic"][0]), 400.0)
+    expect("what is conserved stays", jumps or max(abs(v - rows["conserved"][0]) for v in rows["conserved"]) <= 0.015 * scale * (4 if run["dt"] == "2 fs" else 1),
            lambda: f"{rows['conserved']} of a kinetic energy of {scale:.0f}")
     places = positions(run.folder / at / "final.gro")
     if (run["constraints"] or "none") != "none" or run["rigid_water"]:
@@ -173,6 +192,9 @@ EDGES = [
     ("atoms in no group", {"tcoupl": "v-rescale", "tc_grps": ["serial 1 to 96"]}, "tc_grps"),
     ("one molecule", {"build.molecules": 1, "build.box": ["3 nm", "3 nm", "3 nm"]}, None),
     ("no molecule", {"build.molecules": 0}, "molecules"),
+    ("a bath that heats over no step", {"nsteps": 0, "tcoupl": "v-rescale", "heat_from": "50 K"}, None),
+    ("a rotation in a box", {"comm_mode": "angular"}, ["comm_mode", "periodic box", "box = \"none\""]),
+    ("half of a rigid water frozen", {"freeze": "element O"}, ["freeze", "rigid_water"]),
     ("rigid water held along one axis", {"freeze_x": "serial 7 to 9"}, ["freeze_x", "rigid_water"]),
     ("Newton's method with rigid water", {"integrator": "newton-cg"}, ["integrator", "rigid_water"]),
     ("a switch at the cut-off", {"vdw_modifier": "force-switch", "rvdw_switch": "0.6 nm"}, "rvdw_switch"),
