@@ -32,7 +32,8 @@ FIXED = {
     "boundary.z": "the axis is not resolved", "boundary.z_low": "likewise", "boundary.z_high": "likewise", "boundary.x_high": "as x_low", "boundary.y_low": "as x_low", "boundary.y_high": "as x_low",
     "boundary.bloch_k": "Bloch faces are refused", "boundary.bloch_phase": "likewise", "material": "kinds of media: of electromagnetics.fdtd", "structure": "bodies: of electromagnetics.fdtd",
     "truth.shape": "all shapes: of electromagnetics.fdtd", "truth.axis": "likewise", "source": "kinds of sources: of electromagnetics.fdtd", "data.file": "its own test", "expect": "promises; their own tests",
-    "receivers.component": "named by the level of source: one polarization",
+    "receivers.component": "named by the level of source: one polarization", "boundary.symmetry": "counts images in monitors: of electromagnetics.fdtd",
+    "boundary.absorber.cells": "how deep and how strong: of electromagnetics.fdtd", "boundary.absorber.order": "likewise", "boundary.absorber.reflection": "likewise",
 }
 LEVELS = {
     "grid.cell": ["1 cm", "0.5 cm"],
