@@ -171,6 +171,23 @@ class Work:
             raise NotMeasured(f"{program} {pattern}: {why}")
         return result
 
+    def laws(self, laws, domain=""):
+        """(holds, [lines]) of ((number, law, {program: tests}), ...): a law holds when each of its tests is there and passes."""
+        all_hold, text = True, []
+        for number, law, programs in laws:
+            good, passed, named, failures = True, 0, [], []
+            for program, tests in programs.items():
+                result = self.gtest(program, tests)
+                names = tests.split(":")
+                good = good and not result["failed"] and not result["skipped"] and result["passed"] >= len(names)
+                passed += result["passed"]
+                named += names
+                failures += result["failed"]
+            all_hold = all_hold and good
+            text.append(f"{domain}{number:2d} {'holds' if good else 'DOES NOT HOLD'}: {law}; {passed} tests: {', '.join(named)}")
+            text += [f"   {failure}" for failure in failures]
+        return all_hold, text
+
     def gtest_row(self, program, pattern, minimum=1, environment=None, may_skip=False):
         """A row that holds when the tests pass (and none is skipped, unless it may be): (holds, text)."""
         result = self.gtest(program, pattern, environment=environment)

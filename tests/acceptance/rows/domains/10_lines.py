@@ -19,16 +19,7 @@ def tables():
 def measure(work):
     holds, text = True, []
     for domain, laws in tables():
-        for number, law, programs in laws:
-            good, passed, named, failures = True, 0, [], []
-            for program, tests in programs.items():
-                result = work.gtest(program, tests)
-                names = tests.split(":")
-                good = good and not result["failed"] and not result["skipped"] and result["passed"] >= len(names)
-                passed += result["passed"]
-                named += names
-                failures += result["failed"]
-            holds = holds and good
-            text.append(f"{domain} {number} {'holds' if good else 'DOES NOT HOLD'}: {law}; {passed} tests: {', '.join(named)}")
-            text += [f"   {failure}" for failure in failures]
+        good, lines = work.laws(laws, domain + " ")
+        holds = holds and good
+        text += lines
     return holds, "\n".join(text)

@@ -47,17 +47,5 @@ LAWS = (
 
 
 def measure(work):
-    holds, text = True, []
-    for number, law, tests in LAWS:
-        good, passed, named, failures = True, 0, [], []
-        for program, names in (tests if isinstance(tests, dict) else {"autodiff_tests": tests}).items():
-            result = work.gtest(program, names)
-            names = names.split(":")
-            good = good and not result["failed"] and not result["skipped"] and result["passed"] >= len(names)
-            passed += result["passed"]
-            named += names
-            failures += result["failed"]
-        holds = holds and good
-        text.append(f"{number:2d} {'holds' if good else 'DOES NOT HOLD'}: {law}; {passed} tests: {', '.join(named)}")
-        text += [f"   {failure}" for failure in failures]
+    holds, text = work.laws([(n, law, tests if isinstance(tests, dict) else {"autodiff_tests": tests}) for n, law, tests in LAWS])
     return holds, "\n".join(text)
