@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Blocks are reused: small ones from a list per thread and size class, large ones from one shared list, so
-// that a chain of operations on large arrays does not pay page faults for every result.
+// that a chain of operations on large arrays does not pay page faults for every result. The list keeps what was freed last:
+// together with what is in use at most kKept, or a quarter more than was ever in use at once.
 #include "memory_internal.h"
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdlib>
+#include <iterator>
+#include <list>
 #include <map>
 #include <mutex>
 #include <new>
@@ -21,7 +25,7 @@ namespace {
 
 constexpr std::size_t kAlign = 64;
 constexpr std::size_t kSmall = 1 << 16;          // largest block kept per thread
-constexpr std::size_t kCacheLimit = 512u << 20;  // bytes of large free blocks kept
+constexpr std::size_t kKept = 512u << 20;        // bytes that are kept in any case
 
 std::atomic<std::size_t> in_use{0}, peak{0}, cached{0}, allocations{0}, limit{0};
 
@@ -32,9 +36,62 @@ std::size_t rounded(std::size_t bytes) {
   return (bytes + step - 1) / step * step;
 }
 
-struct LargeCache {
-  std::mutex mutex;
-  std::multimap<std::size_t, void*> blocks;
+class LargeCache {
+ public:
+  /// A block of exactly `bytes`, the one freed last; null: there is none.
+  void* take(std::size_t bytes) {
+    std::lock_guard lock(mutex_);
+    const auto [begin, end] = by_size_.equal_range(bytes);
+    if (begin == end) return nullptr;
+    const auto last = std::prev(end)->second;
+    void* const p = last->p;
+    by_size_.erase(std::prev(end));
+    by_age_.erase(last);
+    cached.fetch_sub(bytes, std::memory_order_relaxed);
+    return p;
+  }
+  void keep(std::size_t bytes, void* p) {
+    std::lock_guard lock(mutex_);
+    by_age_.push_back({bytes, p});
+    by_size_.emplace(bytes, std::prev(by_age_.end()));
+    cached.fetch_add(bytes, std::memory_order_relaxed);
+    shrink();
+  }
+  /// Blocks freed long ago make room for one more in use.
+  void make_room() {
+    std::lock_guard lock(mutex_);
+    shrink();
+  }
+  void clear() {
+    std::lock_guard lock(mutex_);
+    most_ = 0;
+    while (!by_age_.empty()) drop_oldest();
+  }
+
+ private:
+  struct Block {
+    std::size_t bytes;
+    void* p;
+  };
+  using Blocks = std::list<Block>;
+
+  void shrink() {
+    const std::size_t now = in_use.load(std::memory_order_relaxed);
+    most_ = std::max(most_, now);
+    while (!by_age_.empty() && now + cached.load(std::memory_order_relaxed) > std::max(most_ + most_ / 4, kKept)) drop_oldest();
+  }
+  void drop_oldest() {
+    const Block oldest = by_age_.front();
+    by_size_.erase(by_size_.lower_bound(oldest.bytes));
+    by_age_.pop_front();
+    cached.fetch_sub(oldest.bytes, std::memory_order_relaxed);
+    std::free(oldest.p);
+  }
+
+  std::mutex mutex_;
+  Blocks by_age_;                                       ///< the one freed last at the end
+  std::multimap<std::size_t, Blocks::iterator> by_size_;  ///< those of a size in the order of age
+  std::size_t most_ = 0;                                ///< in use at once since the cache was cleared
 };
 LargeCache& large() {
   static LargeCache* cache = new LargeCache;  // outlives every static tensor
@@ -74,8 +131,12 @@ SmallCache* small_cache() {
 }
 
 void* fresh(std::size_t r) {
-  void* p = std::aligned_alloc(r >= (2u << 20) ? std::size_t{2} << 20 : kAlign,
-                               r >= (2u << 20) ? (r + (2u << 20) - 1) / (2u << 20) * (2u << 20) : r);
+  const std::size_t unit = r >= (2u << 20) ? std::size_t{2} << 20 : kAlign;
+  void* p = std::aligned_alloc(unit, (r + unit - 1) / unit * unit);
+  if (!p) {
+    large().clear();
+    p = std::aligned_alloc(unit, (r + unit - 1) / unit * unit);
+  }
   if (!p) throw Error("[memory] the system has no block of " + std::to_string(r) + " bytes");
   if (r >= (2u << 20)) madvise(p, r, MADV_HUGEPAGE);
   return p;
@@ -94,15 +155,8 @@ void* block(std::size_t r) {
     }
     return fresh(r);
   }
-  {
-    std::lock_guard lock(large().mutex);
-    if (auto it = large().blocks.find(r); it != large().blocks.end()) {
-      void* p = it->second;
-      large().blocks.erase(it);
-      cached.fetch_sub(r, std::memory_order_relaxed);
-      return p;
-    }
-  }
+  if (void* const p = large().take(r)) return p;
+  large().make_room();
   void* p = fresh(r);
   allocations.fetch_add(1, std::memory_order_relaxed);
   return p;
@@ -146,10 +200,7 @@ void deallocate(void* p, std::size_t bytes) {
     ++c->count[k];
     return;
   }
-  std::lock_guard lock(large().mutex);
-  if (cached.load(std::memory_order_relaxed) + r > kCacheLimit) return std::free(p);
-  large().blocks.emplace(r, p);
-  cached.fetch_add(r, std::memory_order_relaxed);
+  large().keep(r, p);
 }
 
 }  // namespace detail
@@ -158,11 +209,6 @@ MemoryStats memory_stats() { return {in_use.load(), peak.load(), cached.load(), 
 void reset_peak_memory() { peak.store(in_use.load()); }
 void set_memory_limit(std::size_t bytes) { limit.store(bytes); }
 std::size_t memory_limit() { return limit.load(); }
-void release_cached_memory() {
-  std::lock_guard lock(large().mutex);
-  for (auto& [r, p] : large().blocks) std::free(p);
-  large().blocks.clear();
-  cached.store(0);
-}
+void release_cached_memory() { large().clear(); }
 
 }  // namespace tessera

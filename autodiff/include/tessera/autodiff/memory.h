@@ -5,7 +5,8 @@
 namespace tessera {
 
 /// Bytes held by live tensors and plans (`in_use`), their highest value since the last reset (`peak`),
-/// bytes kept for reuse (`cached`), and the number of large allocations made.
+/// bytes of freed blocks kept for reuse (`cached`: with `in_use` at most 512 MiB, or a quarter more than was ever in use at
+/// once; the oldest go first), and the number of large allocations made.
 struct MemoryStats {
   std::size_t in_use = 0, peak = 0, cached = 0, allocations = 0;
 };
@@ -16,7 +17,7 @@ void reset_peak_memory();
 void set_memory_limit(std::size_t bytes);
 std::size_t memory_limit();
 
-/// Returns cached blocks to the operating system.
+/// Returns cached blocks to the operating system, and forgets what was in use at once.
 void release_cached_memory();
 
 }  // namespace tessera
