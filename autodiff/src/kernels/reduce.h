@@ -23,7 +23,7 @@ struct Fold {
   void (*blocks)(const Fold& op, const T* x, Index stride, Index n, T* out);
   /// `count` sequences of n elements, `apart` from one to the next: each a block where n is at most that, or else `fold_long`.
   void (*rows)(const Fold& op, const T* x, Index apart, Index count, Index stride, Index n, T* out);
-  /// `width` <= 64 neighbouring sequences of n elements, `stride` apart, side by side.
+  /// `width` <= kColumns neighbouring sequences of n elements, `stride` apart, side by side.
   void (*columns)(const Fold& op, const T* x, Index stride, Index n, Index width, T* out);
 };
 
@@ -60,11 +60,39 @@ T fold_block(const T* x, Index stride, Index n, T identity, Op op) {
   return op(op(op(lane[0], lane[1]), op(lane[2], lane[3])), op(op(lane[4], lane[5]), op(lane[6], lane[7])));
 }
 
-/// `width` <= 64 neighbouring sequences at once; term(k, c) is element k of sequence c, and `combine` the operation of `all`.
+/// Neighbouring sequences that are walked side by side. Their next element is far off in memory: it is fetched kAhead before.
+inline constexpr Index kColumns = 256, kAhead = 4;
+
+/// Of m sequences, so many that every thread has some.
+inline Index strip_of(Index m) { return std::clamp<Index>((m / (2 * num_threads()) + 63) / 64 * 64, 64, kColumns); }
+
+/// Element k of sequence c.
+template <class T>
+struct Columns {
+  const T* x;
+  Index stride;
+  T operator()(Index k, Index c) const { return x[k * stride + c]; }
+  void fetch(Index k, Index width) const {
+    for (Index c = 0; c < width; c += Index{64 / sizeof(T)}) __builtin_prefetch(x + k * stride + c);
+  }
+};
+template <class T>
+struct Products {
+  Columns<T> a, b;
+  T operator()(Index k, Index c) const { return multiply(a(k, c), b(k, c)); }
+  void fetch(Index k, Index width) const { a.fetch(k, width), b.fetch(k, width); }
+};
+template <class T>
+struct Squares {
+  Columns<T> a;
+  T operator()(Index k, Index c) const { return multiply(a(k, c), a(k, c)); }
+  void fetch(Index k, Index width) const { a.fetch(k, width); }
+};
+
+/// `width` <= kColumns neighbouring sequences at once; `combine` is the operation of `all`.
 template <class T, class Op, class Term>
 void fold_columns(const Fold<T>& all, Op combine, Term term, Index n, Index width, T* out) {
-  constexpr Index kWidth = 64;
-  T lane[kLanes][kWidth];
+  T lane[kLanes][kColumns];
   const Index blocks = std::max<Index>((n + kBlock - 1) / kBlock, 1);
   const auto partial = blocks > 1 ? std::make_unique<T[]>(static_cast<std::size_t>(blocks * width)) : nullptr;
   T* block = partial ? partial.get() : out;
@@ -72,6 +100,7 @@ void fold_columns(const Fold<T>& all, Op combine, Term term, Index n, Index widt
     const Index end = std::min((b + 1) * kBlock, n);
     for (auto& l : lane) std::fill(l, l + width, all.identity);
     for (Index k = b * kBlock; k < end; ++k) {
+      if (k + kAhead < n) term.fetch(k + kAhead, width);
       T* acc = lane[k % kLanes];
       for (Index c = 0; c < width; ++c) acc[c] = combine(acc[c], term(k, c));
     }
@@ -95,7 +124,7 @@ constexpr Fold<T> fold_of(T identity, Op op) {
             for (Index i = 0; i < count; ++i) out[i] = n <= kBlock ? fold_block(x + i * apart, stride, n, all.identity, Op{}) : fold_long(all, x + i * apart, stride, n);
           },
           [](const Fold<T>& all, const T* x, Index stride, Index n, Index width, T* out) {
-            fold_columns(all, Op{}, [x, stride](Index k, Index c) TESSERA_INLINE { return x[k * stride + c]; }, n, width, out);
+            fold_columns(all, Op{}, Columns<T>{x, stride}, n, width, out);
           }};
 }
 
@@ -127,11 +156,10 @@ bool reduce(const Fold<T>& op, const View& v, int n_reduced, T* out) {
              [&](Index r) { op.rows(op, x + rows.offset(0, r), rows.inner_stride[0], rows.inner, stride, n, out + r * rows.inner); });
     return true;
   }
-  constexpr Index kWidth = 64;
-  const Index strips = (rows.inner + kWidth - 1) / kWidth;
-  for_rows(rows.rows() * strips, kWidth * n, [&](Index i) {
-    const Index r = i / strips, c = i % strips * kWidth;
-    op.columns(op, x + rows.offset(0, r) + c, stride, n, std::min(kWidth, rows.inner - c), out + r * rows.inner + c);
+  const Index width = strip_of(rows.rows() * rows.inner), strips = (rows.inner + width - 1) / width;
+  for_rows(rows.rows() * strips, std::min(width, rows.inner) * n, [&](Index i) {
+    const Index r = i / strips, c = i % strips * width;
+    op.columns(op, x + rows.offset(0, r) + c, stride, n, std::min(width, rows.inner - c), out + r * rows.inner + c);
   });
   return true;
 }
@@ -139,13 +167,13 @@ bool reduce(const Fold<T>& op, const View& v, int n_reduced, T* out) {
 /// sum_k a_k b_k over the leading axis of two arrays [n, m], of which a row is contiguous.
 template <class T, class Op>
 void sum_products(const T* a, Index stride_a, const T* b, Index stride_b, Index n, Index m, T* out, Op op) {
-  constexpr Index kWidth = 64;
-  const Index strips = (m + kWidth - 1) / kWidth;
+  const Index width = strip_of(m), strips = (m + width - 1) / width;
   const Fold<T> sum = fold_of(T(0), op);
-  for_rows(strips, kWidth * n, [&](Index i) {
-    const T *pa = a + i * kWidth, *pb = b + i * kWidth;
-    fold_columns(sum, op, [pa, pb, stride_a, stride_b](Index k, Index j) TESSERA_INLINE { return multiply(pa[k * stride_a + j], pb[k * stride_b + j]); }, n,
-                 std::min(kWidth, m - i * kWidth), out + i * kWidth);
+  for_rows(strips, std::min(width, m) * n, [&](Index i) {
+    const Index c = i * width, here = std::min(width, m - c);
+    const Columns<T> x{a + c, stride_a}, y{b + c, stride_b};
+    if (a == b && stride_a == stride_b) fold_columns(sum, op, Squares<T>{x}, n, here, out + c);
+    else fold_columns(sum, op, Products<T>{x, y}, n, here, out + c);
   });
 }
 
