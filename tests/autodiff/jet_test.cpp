@@ -10,6 +10,7 @@
 
 #include "tessera/autodiff/jit.h"
 #include "tessera/autodiff/loops.h"
+#include "tessera/autodiff/memory.h"
 #include "tessera/autodiff/ops.h"
 
 namespace tessera {
@@ -300,6 +301,20 @@ TEST(Laplacian, GradientToWeights) {
   EXPECT_NEAR(sum(g.w[1] * d).item(), slope, 1e-7 * std::max(1.0, std::abs(slope)));  // differences: O(h^2) and rounding / h
   const Net compiled = jit(grad(loss))(net);
   for (std::size_t k = 0; k < 3; ++k) EXPECT_EQ(contiguous(g.w[k]).to_vector(), contiguous(compiled.w[k]).to_vector());
+}
+
+TEST(Laplacian, SquaresOfDirectionsAreSummedBeforeTheyAreScaled) {
+  // sum_r f''(z) z_r z_r = f''(z) sum_r z_r z_r: no array over all directions beside z_r itself.
+  const Index n = 64, wide = 4096;
+  const Tensor a = normal(random_key(5), {n, n}) / 8.0, b = normal(random_key(6), {n, wide}), x = normal(random_key(7), {n});
+  const auto f = [a, b](Tensor p) { return sum(tanh(matmul(tanh(matmul(p, a)), b))); };
+  const auto lap = jit(laplacian(f));
+  const std::size_t before = memory_stats().in_use;
+  reset_peak_memory();
+  const double found = lap(x).item();
+  EXPECT_LT(memory_stats().peak - before, n * wide * sizeof(double) * 3 / 2);
+  const double expect = trace(hessian(f)(x)).item();
+  EXPECT_NEAR(found, expect, 1e-11 * std::abs(expect));
 }
 
 TEST(Laplacian, OfComplexValues) {

@@ -144,7 +144,7 @@ void Expansion::compute(Id id, int k) {
   } else if (std::optional<std::vector<Coefficient>> solved = p.undo ? solve(c, k) : std::nullopt) {
     y = std::move(*solved);
   } else {
-    y = by_velocity(id, k);
+    return by_velocity(id, k);
   }
   for (std::size_t i = 0; i < c.out.size(); ++i)
     if (!nodes_[c.out[i]].known[k]) nodes_[c.out[i]].known[k] = std::move(y[i]);
@@ -369,15 +369,20 @@ void Expansion::find_velocity(Id id) {
   calls_[id].velocity = std::move(velocity);
 }
 
-std::vector<Coefficient> Expansion::by_velocity(Id id, int k) {
+void Expansion::by_velocity(Id id, int k) {
   if (!calls_[id].velocity) find_velocity(id);
-  std::vector<Coefficient> y;
-  for (Id v : *calls_[id].velocity) {
-    Coefficient c = v == kZero ? Coefficient{} : coefficient(v, k - 1);
-    if (c.value.defined() && k > 1) c.value = c.value * (1.0 / k);
-    y.push_back(std::move(c));
+  for (std::size_t i = 0; i < calls_[id].out.size(); ++i) {
+    const Id v = (*calls_[id].velocity)[i];
+    Node& y = nodes_[calls_[id].out[i]];
+    if (v == kZero) {
+      y.known[k].emplace();
+    } else if (const std::optional<Scaled> product = factored(v, k - 1); product && product->factor.defined()) {
+      y.scaled[k] = k == 1 ? *product : Scaled{product->base, product->factor * (1.0 / k)};
+    } else {
+      y.known[k] = coefficient(v, k - 1);
+      if (Tensor& c = y.known[k]->value; c.defined() && k > 1) c = c * (1.0 / k);
+    }
   }
-  return y;
 }
 
 std::vector<Series> Expansion::of(const Primitive& p, const AttributesPtr& attr, std::span<const Graph::Id> names, std::span<const Series> in,

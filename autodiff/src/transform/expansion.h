@@ -85,7 +85,7 @@ class Expansion {
   std::optional<std::vector<Coefficient>> solve(const Call& c, int k);
   std::vector<Coefficient> linear(const Call& c, int k);
   void ask_for_influence(const Call& c, std::size_t operand);
-  std::vector<Coefficient> by_velocity(Id call, int k);
+  void by_velocity(Id call, int k);
   void find_velocity(Id call);
   Types types_of(const Call& c) const;
   /// Whether coefficient k of the call's results is kept as its sum over the directions.
