@@ -191,7 +191,7 @@ struct Maker {
     s.nonbonded = nonbonded_of(s.settings, mol::is_periodic(c.start.box), c.tail_pairs);
     const std::size_t sound = errors.size();
     const auto given = [&](const char* key) { return at_top(key) || in_stage(k, key); };
-    const Asked asked{.settings = s.settings, .type = s.type, .integrator = integrator, .n_steps = s.n_steps, .periodic = mol::is_periodic(c.start.box), .net_charge_e = mol::net_charge_e(c.system), .given = given};
+    const Asked asked{.settings = s.settings, .type = s.type, .integrator = integrator, .n_steps = s.n_steps, .periodic = mol::is_periodic(c.start.box), .net_charge_e = mol::net_charge_e(c.system), .water_is_rigid = topology_of(c, s).rigid_waters.size() > 0, .given = given};
     for (const Complaint& x : complaints_of(asked))
       if (x.doubt) warn(x.number, key_of(k, x.key), x.message, x.hint);
       else error(x.number, key_of(k, x.key), x.message, x.hint);

@@ -30,6 +30,13 @@ struct Complainer {
   void doubt(std::string key, std::string message, std::string hint = {}) {
     out.push_back({std::move(key), std::move(message), std::move(hint), 757, true});
   }
+  void water() {
+    if (asked.type != StageType::rerun && asked.water_is_rigid && s.rigid_water == false)
+      doubt("rigid_water",
+            "rigid_water = false changes nothing: the topology itself makes its waters rigid",
+            "leave it out; flexible waters need bonds and an angle in the topology (of a .top: "
+            "define = [\"FLEXIBLE\"])");
+  }
   bool langevin() const { return asked.integrator == IntegratorChoice::sd; }
   /// The first of these keys that stands in the file; where none does, the first.
   const char* given(std::initializer_list<const char*> keys) const {
@@ -209,6 +216,7 @@ std::vector<Complaint> complaints_of(const Asked& asked) {
   Complainer c{asked, asked.settings, {}};
   c.coulomb();
   c.switches();
+  c.water();
   if (asked.type != StageType::dynamics) return std::move(c.out);
   c.barostat();
   c.thermostat();

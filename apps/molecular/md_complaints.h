@@ -26,6 +26,7 @@ struct Asked {
   std::int64_t n_steps;
   bool periodic;
   double net_charge_e;
+  bool water_is_rigid;  ///< by the topology itself
   std::function<bool(const char*)>
       given;  ///< whether a key stands in the file, for this stage or for all
 };

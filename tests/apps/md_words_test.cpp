@@ -220,6 +220,8 @@ TEST_F(MdWords, WhatDoesNothingIsTold) {
       "app = \"molecular.dynamics\"\ntopology = \"ion.top\"\nstructure = \"ion.gro\"\ncoulombtype "
       "= \"pme\"\nnsteps = 1\n",
       "coulombtype", "net charge of 2 e meets an even background");
+  warned("rigid_water = false\n" + std::string(kWater), "rigid_water",
+         "rigid_water = false changes nothing");
 }
 
 /// A barostat that makes the box smaller than two cut-offs: what helps is no minimization.

@@ -15,10 +15,12 @@
 #include "tessera/electromagnetics/design.h"
 #include "tessera/electromagnetics/flux.h"
 #include "tessera/electromagnetics/response.h"
+#include "tessera/electromagnetics/sampled_spectrum.h"
 #include "tessera/electromagnetics/time_domain.h"
 
 #include <sys/resource.h>
 
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -66,7 +68,8 @@ Case make(int cells, int pulse_steps, Dtype dtype) {
   const Point at{0, 0, -0.25 * cells * cell};
   c.source = current_source(m.grid, m.faces, m.dt_s, Ex, at, at, 1e-9, c.pulse);
   for (int k = 0; k < 10; ++k) c.frequencies.push_back(2e14 + (k - 4.5) * 2.6 / (pulse_steps * m.dt_s));  // as near as signals of so many steps allow
-  c.every = decimation(c.frequencies, 3.5e14, m.dt_s);
+  const SampledSpectrum spectrum(c.pulse, m.dt_s, c.pulse.end_s);
+  c.every = coarsest_sampling(c.frequencies, std::array{&spectrum}, m.dt_s).every;
   return c;
 }
 

@@ -69,12 +69,6 @@ Tensor RunningDft::values(const SampleList& samples) const {
   return tensor(out, {static_cast<Index>(f_.size()), static_cast<Index>(samples.size())});
 }
 
-int decimation(std::span<const double> frequencies_hz, double highest_hz, double dt_s) {
-  double f = 0;
-  for (const double x : frequencies_hz) f = std::max(f, x);
-  return std::max(1, static_cast<int>(1 / ((f + std::max(highest_hz, f)) * dt_s)));
-}
-
 // ---- rectangles of samples ----------------------------------------------------------------------------------------------
 
 Patch grid_patch(const YeeGrid& grid, int axis, int outward, double position, const std::array<double, 2>& low, const std::array<double, 2>& high) {

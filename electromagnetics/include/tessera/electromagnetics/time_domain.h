@@ -111,7 +111,8 @@ class TimeDomain {
 // ---- what becomes of the records --------------------------------------------------------------------------------------
 
 /// Transforms of recorded unknowns, X(f) = dt sum_n x_n e^{-i 2 pi f t_n}, in f64 whatever the fields are. With `every` > 1 only
-/// each such step is taken (and counts `every` times): right as long as nothing oscillates faster than 1/(every dt) - f.
+/// each such step is taken (and counts `every` times): right as long as nothing oscillates faster than 1/(every dt) - f
+/// (sampled_spectrum.h chooses it).
 class RunningDft {
  public:
   RunningDft(std::vector<double> frequencies_hz, double dt_s, const std::vector<Edge>& edges, int every = 1);
@@ -132,8 +133,6 @@ class RunningDft {
   std::vector<std::uint8_t> magnetic_;
   std::vector<double> sums_;  ///< [frequency, 2, edge]
 };
-/// The largest `every` for signals up to `highest_hz`.
-int decimation(std::span<const double> frequencies_hz, double highest_hz, double dt_s);
 
 /// Points in the middles of the grid's cells on a rectangle (surface.h), its ends cut to `low` and `high`.
 Patch grid_patch(const YeeGrid& grid, int axis, int outward, double position, const std::array<double, 2>& low, const std::array<double, 2>& high);
