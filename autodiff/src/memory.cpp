@@ -52,6 +52,7 @@ class LargeCache {
   }
   void keep(std::size_t bytes, void* p) {
     std::lock_guard lock(mutex_);
+    most_ = std::max(most_, in_use.load(std::memory_order_relaxed) + bytes);
     by_age_.push_back({bytes, p});
     by_size_.emplace(bytes, std::prev(by_age_.end()));
     cached.fetch_add(bytes, std::memory_order_relaxed);
@@ -77,7 +78,6 @@ class LargeCache {
 
   void shrink() {
     const std::size_t now = in_use.load(std::memory_order_relaxed);
-    most_ = std::max(most_, now);
     while (!by_age_.empty() && now + cached.load(std::memory_order_relaxed) > std::max(most_ + most_ / 4, kKept)) drop_oldest();
   }
   void drop_oldest() {
@@ -89,9 +89,9 @@ class LargeCache {
   }
 
   std::mutex mutex_;
-  Blocks by_age_;                                       ///< the one freed last at the end
+  Blocks by_age_;                                         ///< the one freed last at the end
   std::multimap<std::size_t, Blocks::iterator> by_size_;  ///< those of a size in the order of age
-  std::size_t most_ = 0;                                ///< in use at once since the cache was cleared
+  std::size_t most_ = 0;                                  ///< in use at once, as blocks were freed, since the cache was cleared
 };
 LargeCache& large() {
   static LargeCache* cache = new LargeCache;  // outlives every static tensor
