@@ -28,6 +28,7 @@ CheckReport check(const AppContext& context) {
   const Input input = read_input(o);
   CheckReport report;
   report.findings = input.findings;
+  report.can_go_on = !input.items.empty();
   for (const Item& item : input.items) {
     const auto& r = item.response;
     const auto [lo, hi] = std::minmax_element(r.frequency_hz.begin(), r.frequency_hz.end());

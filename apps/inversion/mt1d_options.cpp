@@ -21,8 +21,9 @@ const data::Options<Mt1dOptions>& mt1d_options() {
            .choices = {"determinant", "average", "xy", "yx", "te", "tm"}});
     o.add("data.error_floor", &O::error_floor,
           {.doc = "Least standard deviation of real and imaginary part, as a part of the modulus.",
+           .unit = "%",
            .min = 0,
-           .max = 10});
+           .max = 1000});
     o.add("data.strike", &O::strike,
           {.doc = "Geoelectric strike, clockwise from north: x is turned to it. Instead of rotation.",
            .unit = "deg",

@@ -65,6 +65,7 @@ struct RunContext : AppContext {
 struct CheckReport {
   std::vector<data::Diagnostic> findings;
   std::vector<std::string> lines;
+  bool can_go_on = false;  ///< something is left when --keep-going leaves out the inputs that have errors
 };
 
 /// What a run will take, found without running it (a short calibration is allowed).

@@ -73,6 +73,10 @@ bool has_errors(const std::vector<data::Diagnostic>& findings) {
   return false;
 }
 
+bool stops(const CheckReport& inputs, const RunOptions& options) {
+  return has_errors(inputs.findings) && !(options.keep_going && inputs.can_go_on);
+}
+
 data::InputError usage_error(std::string message, std::string hint) {
   return data::InputError(
       data::Diagnostic{

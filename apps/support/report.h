@@ -14,6 +14,8 @@ namespace tessera::apps {
 void report(const std::vector<data::Diagnostic>& findings, bool json);
 
 bool has_errors(const std::vector<data::Diagnostic>& findings);
+/// Whether the errors of these inputs are in the way of a run.
+bool stops(const CheckReport& inputs, const RunOptions& options);
 
 /// A mistake on the command line itself: exit 2.
 data::InputError usage_error(std::string message, std::string hint = {});

@@ -10,7 +10,7 @@ data::ExitCode verb_check(const CommandLine& line) {
   const Case c = read_case(line.path, line.overrides);
   const CheckReport result = c.app.check({c.config, line.run});
   if (line.json || !result.findings.empty()) report(result.findings, line.json);
-  if (has_errors(result.findings)) return data::ExitCode::input_invalid;
+  if (stops(result, line.run)) return data::ExitCode::input_invalid;
   if (line.json) return data::ExitCode::ok;
   for (const std::string& text : result.lines) std::cout << text << "\n";
   std::cout << c.config.path() << ": ok (" << c.app.name << ")\n";

@@ -94,8 +94,7 @@ ExitCode run_in(data::RunFolder& folder, const Case& c, const CommandLine& line,
 ExitCode run_anew(const Case& c, const CommandLine& line, const fs::path& path, const std::string& input, const std::string& format) {
   // Everything that can be wrong with the inputs is told before the first file is written.
   const CheckReport inputs = c.app.check({c.config, line.run});
-  if (has_errors(inputs.findings) && !line.run.keep_going)
-    throw data::InputError(ExitCode::input_invalid, inputs.findings);
+  if (stops(inputs, line.run)) throw data::InputError(ExitCode::input_invalid, inputs.findings);
   if (!line.json) {
     std::vector<data::Diagnostic> shown = inputs.findings;
     if (line.run.verbosity < 0)

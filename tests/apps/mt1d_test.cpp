@@ -193,9 +193,25 @@ TEST_F(Mt1d, ABadFileStopsUnlessToldToGoOn) {
   EXPECT_EQ(stopped.code, 4);
   EXPECT_TRUE(holds(stopped.err, "bad.edi:")) << stopped.err;
   EXPECT_FALSE(fs::exists(here() / "RUN"));
+  EXPECT_EQ(tessera({"check", "case.toml"}).code, 4);
+  const Outcome checked = tessera({"check", "case.toml", "--keep-going"});
+  EXPECT_EQ(checked.code, 0);
+  EXPECT_TRUE(holds(checked.err, "bad.edi:") && holds(checked.out, "syn02") && holds(checked.out, ": ok")) << checked.out << checked.err;
   EXPECT_EQ(tessera({"run", "case.toml", "--output", "RUN", "--keep-going"}).code, 0);
   const std::string table = read("RUN/soundings.csv");
   EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 3);
+  for (const char* good : {"site/soundings/syn01.edi", "site/soundings/syn02.edi"}) fs::remove(here() / good);
+  for (const char* verb : {"check", "run"}) EXPECT_EQ(tessera({verb, "case.toml", "--keep-going"}).code, 4) << "nothing is left";
+}
+
+TEST_F(Mt1d, PartsMayBeGivenInPercent) {
+  make_case(1, "[posterior]\nmethod = \"none\"\n");
+  const auto floor_of = [&](const char* text) {
+    const Outcome o = tessera({"run", "case.toml", "--force", "--output", "RUN", "--set", std::string("data.error_floor=") + text});
+    EXPECT_EQ(o.code, 0) << o.err;
+    return read("RUN/soundings.csv");
+  };
+  EXPECT_EQ(floor_of("3 %"), floor_of("0.03"));
 }
 
 TEST_F(Mt1d, PeriodsThatCannotBeUsedAreCounted) {

@@ -201,7 +201,7 @@ void review_conventions(const Sounding& s, const ReadOptions& options, Findings&
       hint =
           options.sign
               ? "the sign = option in force may be wrong for this file"
-              : "if the file uses e^{-i omega t}, read it with sign = \"-\"; nothing was converted";
+              : "if the file uses e^{-i omega t}, read it with sign = \"minus\"; nothing was converted";
     findings.warn(
         330,
         fmt::format(
