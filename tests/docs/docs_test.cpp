@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pages keep their word: links lead somewhere, quoted programs are the ones that are built and run, and what a page
-// lists is what there is.
+// The pages keep their word: links lead somewhere, quoted programs are the ones that are built and
+// run, and what a page lists is what there is.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ std::vector<fs::path> pages() {
   return found;
 }
 
-/// Whether `word` stands in `text` and does not go on before it: `solve.h` is not named by `linear_solve.h`.
+/// Whether `text` has `word`, not as the end of a longer one: `linear_solve.h` is not `solve.h`.
 bool says(const std::string& text, const std::string& word) {
   for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
     const char before = at == 0 ? ' ' : text[at - 1];
@@ -60,7 +60,8 @@ std::vector<fs::path> files(const fs::path& folder, const std::string& ending) {
   return found;
 }
 
-/// The apps, by their pages of options: tests/apps/reference_pages_test.cpp holds these against the program.
+/// The apps, by their pages of options (tests/apps/reference_pages_test.cpp compares these with the
+/// program).
 std::vector<std::string> documented_apps() {
   std::vector<std::string> found;
   for (const fs::path& page : files(kRoot / "docs/reference", ".md")) {
@@ -126,7 +127,8 @@ TEST(Docs, EveryModuleHasItsPage) {
 
 TEST(Docs, TheFrontPageListsTheModulesInTheirOrder) {
   std::vector<std::string> listed;
-  for (const auto& row : matches(slurp(kRoot / "README.md"), R"(\n\| \[([a-z]+)\]\()")) listed.push_back(row[1]);
+  for (const auto& row : matches(slurp(kRoot / "README.md"), R"(\n\| \[([a-z]+)\]\()"))
+    listed.push_back(row[1]);
   std::vector<std::string> there = modules();
   there.push_back("docs");
   EXPECT_EQ(listed, there);
@@ -153,7 +155,8 @@ TEST(Docs, EveryAppIsListedWhereAReaderLooks) {
   ASSERT_GE(apps.size(), 5u);
   for (const char* page : {"README.md", "docs/index.md", "apps/README.md"}) {
     const std::string text = slurp(kRoot / page);
-    for (const std::string& app : apps) EXPECT_TRUE(says(text, app)) << page << " does not name " << app;
+    for (const std::string& app : apps)
+      EXPECT_TRUE(says(text, app)) << page << " does not name " << app;
   }
 }
 
@@ -246,7 +249,7 @@ TEST(Docs, EveryFolderOfTheTestsIsExplained) {
 }
 
 TEST(Docs, EachReferenceStandsInTheFilesThatItNames) {
-  // - Yee, K. S., 1966, where it appeared: [file](path), [file](path)    the year where files have it
+  // - Yee, K. S., 1966, where it appeared: [file](path), [file](path)
   std::ifstream page(kRoot / "docs/bibliography.md");
   int references = 0;
   for (std::string line; std::getline(page, line);) {
