@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pages keep their word: links lead somewhere, quoted programs are the ones that are built and run.
+// The pages keep their word: links lead somewhere, quoted programs are the ones that are built and
+// run, and what a page lists is what there is.
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -28,6 +30,65 @@ std::vector<fs::path> pages() {
     if (at->is_directory() && (name.starts_with("build") || name.starts_with("."))) at.disable_recursion_pending();
     if (at->path().extension() == ".md") found.push_back(at->path());
   }
+  return found;
+}
+
+/// Whether `text` has `word`, not as the end of a longer one: `linear_solve.h` is not `solve.h`.
+bool says(const std::string& text, const std::string& word) {
+  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+    const char before = at == 0 ? ' ' : text[at - 1];
+    if (!std::isalnum(static_cast<unsigned char>(before)) && before != '_') return true;
+  }
+  return false;
+}
+
+/// The modules of cmake/layers.txt, from the ground up.
+std::vector<std::string> modules() {
+  std::vector<std::string> found;
+  std::ifstream order(kRoot / "cmake/layers.txt");
+  for (std::string line; std::getline(order, line);)
+    if (!line.empty() && line[0] != '#') found.push_back(line.substr(0, line.find(':')));
+  return found;
+}
+
+/// Files of a folder that end so, by name.
+std::vector<fs::path> files(const fs::path& folder, const std::string& ending) {
+  std::vector<fs::path> found;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder))
+    if (entry.path().extension() == ending) found.push_back(entry.path());
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+/// The apps, by their pages of options (tests/apps/reference_pages_test.cpp compares these with the
+/// program).
+std::vector<std::string> documented_apps() {
+  std::vector<std::string> found;
+  for (const fs::path& page : files(kRoot / "docs/reference", ".md")) {
+    const std::string name = page.stem().string();
+    if (name.starts_with("options-")) found.push_back(name.substr(8));
+  }
+  return found;
+}
+
+/// What stands between "```KIND" and "```" in a page.
+std::vector<std::string> quoted(const std::string& page, const std::string& kind) {
+  std::vector<std::string> found;
+  const std::string fence = "```" + kind + "\n";
+  for (std::size_t at = page.find(fence); at != std::string::npos; at = page.find(fence, at)) {
+    at += fence.size();
+    found.push_back(page.substr(at, page.find("```", at) - at));
+  }
+  return found;
+}
+
+/// Parts of a text with an empty line between them.
+std::vector<std::string> paragraphs(const std::string& text) {
+  std::vector<std::string> found;
+  std::size_t at = 0;
+  for (std::size_t end; (end = text.find("\n\n", at)) != std::string::npos; at = end + 2)
+    found.push_back(text.substr(at, end + 1 - at));
+  found.push_back(text.substr(at));
   return found;
 }
 
@@ -58,11 +119,153 @@ TEST(Docs, EachSnippetIsQuotedWordForWord) {
 }
 
 TEST(Docs, EveryModuleHasItsPage) {
-  std::ifstream order(kRoot / "cmake/layers.txt");
-  for (std::string line; std::getline(order, line);) {
-    if (line.empty() || line[0] == '#') continue;
-    const std::string module = line.substr(0, line.find(':'));
+  for (const std::string& module : modules()) {
     EXPECT_TRUE(fs::exists(kRoot / module / "README.md")) << module;
     EXPECT_NE(slurp(kRoot / "docs/architecture.md").find("`" + module + "`"), std::string::npos) << module;
   }
+}
+
+TEST(Docs, TheFrontPageListsTheModulesInTheirOrder) {
+  std::vector<std::string> listed;
+  for (const auto& row : matches(slurp(kRoot / "README.md"), R"(\n\| \[([a-z]+)\]\()"))
+    listed.push_back(row[1]);
+  std::vector<std::string> there = modules();
+  there.push_back("docs");
+  EXPECT_EQ(listed, there);
+}
+
+TEST(Docs, APageOfAModuleNamesEachOfItsHeaders) {
+  int headers = 0;
+  for (const std::string& module : modules()) {
+    const fs::path include = kRoot / module / "include/tessera" / module;
+    if (!fs::exists(include)) continue;
+    const std::string page = slurp(kRoot / module / "README.md");
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(include)) {
+      if (entry.path().extension() != ".h") continue;
+      const std::string name = fs::relative(entry.path(), include).generic_string();
+      EXPECT_TRUE(says(page, name)) << module << "/README.md does not name " << name;
+      ++headers;
+    }
+  }
+  EXPECT_GT(headers, 100);
+}
+
+TEST(Docs, EveryAppIsListedWhereAReaderLooks) {
+  const std::vector<std::string> apps = documented_apps();
+  ASSERT_GE(apps.size(), 5u);
+  for (const char* page : {"README.md", "docs/index.md", "apps/README.md"}) {
+    const std::string text = slurp(kRoot / page);
+    for (const std::string& app : apps)
+      EXPECT_TRUE(says(text, app)) << page << " does not name " << app;
+  }
+}
+
+TEST(Docs, TheIndexLeadsToEveryPage) {
+  const std::string index = slurp(kRoot / "docs/index.md");
+  for (const char* folder : {".", "how-to", "reference"})
+    for (const fs::path& page : files(kRoot / "docs" / folder, ".md")) {
+      const std::string name = fs::relative(page, kRoot / "docs").generic_string();
+      if (name == "index.md") continue;
+      EXPECT_NE(index.find("(" + name + ")"), std::string::npos) << "no link to " << name;
+    }
+}
+
+TEST(Docs, EveryExampleCaseStandsOnThePageOfItsFolder) {
+  int cases = 0;
+  for (const char* folder : {"apps/examples/electromagnetics", "apps/examples/molecular"})
+    for (const fs::path& file : files(kRoot / folder, ".toml")) {
+      const std::string page = slurp(kRoot / folder / "README.md");
+      EXPECT_TRUE(says(page, "`" + file.filename().string() + "`")) << file;
+      ++cases;
+    }
+  EXPECT_GT(cases, 20);
+}
+
+TEST(Docs, TheFrontPageQuotesCasesThatRun) {
+  std::vector<std::string> cases;
+  for (const char* folder : {"apps/examples/electromagnetics", "apps/examples/molecular"})
+    for (const fs::path& file : files(kRoot / folder, ".toml")) cases.push_back(slurp(file));
+  const std::vector<std::string> quotes = quoted(slurp(kRoot / "README.md"), "toml");
+  EXPECT_GE(quotes.size(), 2u);
+  for (const std::string& quote : quotes) {
+    const std::vector<std::string> parts = paragraphs(quote);
+    const auto holds_all = [&](const std::string& text) {
+      return std::all_of(parts.begin(), parts.end(), [&](const std::string& part) {
+        return text.find(part) != std::string::npos;
+      });
+    };
+    EXPECT_TRUE(std::any_of(cases.begin(), cases.end(), holds_all)) << "no case has all of\n"
+                                                                    << quote;
+  }
+}
+
+TEST(Docs, AcceptanceRowsThatPagesNameAreThere) {
+  int rows = 0;
+  for (const fs::path& page : pages())
+    for (const auto& command :
+         matches(slurp(page), R"(acceptance/run ([a-z]+)((?: --row [a-z0-9_]+)*))")) {
+      const fs::path topic = kRoot / "tests/acceptance/rows" / command[1];
+      ASSERT_TRUE(fs::exists(topic)) << page << ": " << command[0];
+      const std::vector<fs::path> there = files(topic, ".py");
+      for (const auto& row : matches(command[2], R"(--row ([a-z0-9_]+))")) {
+        const auto called = [&](const fs::path& file) {
+          return file.stem().string().substr(3) == row[1];  // NN_name
+        };
+        EXPECT_TRUE(std::any_of(there.begin(), there.end(), called)) << page << ": " << command[0];
+        ++rows;
+      }
+    }
+  EXPECT_GT(rows, 10);
+}
+
+TEST(Docs, EveryTopicOfTheAcceptanceIsNamed) {
+  for (const char* page : {"CONTRIBUTING.md", "tests/acceptance/README.md"}) {
+    const std::string text = slurp(kRoot / page);
+    for (const fs::directory_entry& topic :
+         fs::directory_iterator(kRoot / "tests/acceptance/rows")) {
+      const std::string name = topic.path().filename().string();
+      if (!topic.is_directory() || name.starts_with("_")) continue;
+      EXPECT_TRUE(says(text, name)) << page << " does not name " << name;
+    }
+  }
+}
+
+TEST(Docs, EveryPresetIsExplained) {
+  const std::string page = slurp(kRoot / "CONTRIBUTING.md");
+  const auto presets =
+      matches(slurp(kRoot / "CMakePresets.json"), R"x(\{"name": "([a-z]+)", "inherits")x");
+  EXPECT_GT(presets.size(), 10u);
+  for (const auto& preset : presets)
+    EXPECT_NE(page.find("`" + preset[1] + "`"), std::string::npos) << preset[1];
+}
+
+TEST(Docs, EveryFolderOfTheTestsIsExplained) {
+  const std::string page = slurp(kRoot / "tests/README.md");
+  for (const fs::directory_entry& entry : fs::directory_iterator(kRoot / "tests")) {
+    const std::string name = entry.path().filename().string();
+    if (!entry.is_directory() || name.starts_with(".") || name.starts_with("_")) continue;
+    EXPECT_NE(page.find("`" + name + "`"), std::string::npos) << "tests/README.md has no " << name;
+  }
+}
+
+TEST(Docs, EachReferenceStandsInTheFilesThatItNames) {
+  // - Yee, K. S., 1966, where it appeared: [file](path), [file](path)
+  std::ifstream page(kRoot / "docs/bibliography.md");
+  int references = 0;
+  for (std::string line; std::getline(page, line);) {
+    if (!line.starts_with("- ")) continue;
+    const auto name = matches(line, R"(^- ([^ ,]+))");
+    const auto year = matches(line, R"(, ((?:18|19|20)[0-9][0-9]),)");
+    const auto links = matches(line, R"(\]\(([^)]+)\))");
+    ASSERT_TRUE(name.size() == 1 && !links.empty()) << line;
+    for (const auto& link : links) {
+      const std::string text = slurp(kRoot / "docs" / link[1]);
+      EXPECT_TRUE(says(text, name[0][1])) << link[1] << " does not name " << name[0][1];
+      if (!year.empty()) {
+        EXPECT_TRUE(says(text, year[0][1])) << link[1] << " has no " << year[0][1] << ": " << line;
+      }
+    }
+    ++references;
+  }
+  EXPECT_GT(references, 50);
 }
