@@ -28,7 +28,7 @@ inline constexpr std::int64_t most_of_one = std::int64_t{1} << 58;
 /// 2^-40 kJ/mol/nm, for contributions below 2^18 kJ/mol/nm. In double precision, where the rounding of 2^-32 would be the largest
 /// error of a small molecule's forces.
 inline constexpr FixedScale fine_scale = {1099511627776.0, fixed_scale};
-/// 2^-27 kJ/mol/nm, for atoms almost upon each other: contributions up to 2^31 kJ/mol/nm; to energies up to 2^51 kJ/mol.
+/// 2^-27 kJ/mol/nm, for atoms that nearly overlap: contributions up to 2^31 kJ/mol/nm; to energies up to 2^51 kJ/mol.
 inline constexpr FixedScale coarse_scale = {134217728.0, 4096.0};
 
 /// A sum of numbers, each of less than 2^63 units of 1/scale; wide enough for 2^64 of them.

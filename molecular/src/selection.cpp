@@ -266,7 +266,7 @@ class Parser {
     return v;
   }
   void need_places(const Word& w) {
-    if (f_.x_nm.size() != s_.n_atoms()) throw Error(fmt::format("[select] '{}' asks for the places of {} atoms; the frame has {}", w.text, s_.n_atoms(), f_.x_nm.size()));
+    if (f_.x_nm.size() != s_.n_atoms()) throw Error(fmt::format("[select] '{}' needs the positions of {} atoms; the frame has {}", w.text, s_.n_atoms(), f_.x_nm.size()));
   }
   Marks by_real(const Word& key) {
     const Word op = here();

@@ -23,7 +23,7 @@ constexpr double per_mol_per_l = 0.602214076;  // nm^-3
 
 BuiltSystem solvated(const System& solute, const Frame& frame, const Solvation& o) {
   const WaterModel& m = water_model(o.model);
-  if (frame.x_nm.size() != solute.n_atoms() || solute.n_atoms() == 0) throw Error(fmt::format("[solvated] {} places for {} atoms", frame.x_nm.size(), solute.n_atoms()));
+  if (frame.x_nm.size() != solute.n_atoms() || solute.n_atoms() == 0) throw Error(fmt::format("[solvated] {} positions for {} atoms", frame.x_nm.size(), solute.n_atoms()));
   Vec3 low = frame.x_nm[0], high = low;
   for (const Vec3& x : frame.x_nm)
     for (std::size_t a = 0; a < 3; ++a) {

@@ -232,7 +232,7 @@ Constraints::Constraints(const System& s, const ConstraintOptions& options) {
   for (std::size_t k = 0; k < s.constraints.size(); ++k) {
     const auto [a, b] = s.constraints.atoms[k];
     const double length = s.constraints.rows[static_cast<std::size_t>(s.constraints.row[k])][0];
-    if (!(length > 0)) throw Error(fmt::format("[constraints] atoms {} and {} are to be {} nm apart", a + 1, b + 1, length));
+    if (!(length > 0)) throw Error(fmt::format("[constraints] the constrained distance of atoms {} and {} must be positive, got {} nm", a + 1, b + 1, length));
     const auto [at, fresh] = group_of.try_emplace(find(a), impl->groups.size());
     if (fresh) impl->groups.emplace_back();
     impl->groups[at->second].bonds.push_back({a, b, length});

@@ -183,7 +183,7 @@ void ForceEvaluator::operator()(const std::vector<Vec3>& x, const Box& box, Forc
   Impl& m = *impl_;
   const std::lock_guard hold(m.in_use);
   const std::size_t n = m.system.n_atoms();
-  if (x.size() != n) throw Error(fmt::format("[forces] {} places for {} atoms", x.size(), n));
+  if (x.size() != n) throw Error(fmt::format("[forces] {} positions for {} atoms", x.size(), n));
   const bool energies = out.wants_energies;
   out.energy = {};
   out.virial = {};
@@ -194,8 +194,8 @@ void ForceEvaluator::operator()(const std::vector<Vec3>& x, const Box& box, Forc
   if (!total.holds() || (m.pairs && !m.pairs->add(x, box, out.f, energies ? &of_pairs : nullptr))) {
     for (std::size_t i = 0; i < n; ++i)
       for (const double c : x[i])
-        if (!std::isfinite(c)) throw Error(fmt::format("[forces] atom {} ({}) has no place: a coordinate is not a number", i + 1, m.system.atoms.name[i]));
-    throw Error("[forces] a force is beyond 2e9 kJ/mol/nm: atoms lie upon each other; minimize first");
+        if (!std::isfinite(c)) throw Error(fmt::format("[forces] the position of atom {} ({}) is not a number", i + 1, m.system.atoms.name[i]));
+    throw Error("[forces] a force is beyond 2e9 kJ/mol/nm: atoms overlap; minimize first");
   }
   if (energies) {
     for (std::size_t k = 0; k < n_terms; ++k) out.energy[k] = total.energy[k].value(total.scale.energies);

@@ -23,7 +23,7 @@ Vec3 centre_of_places(const PositionRestraints& r) {
 
 PositionRestraints moved_with_box(PositionRestraints r, const Box& reference, const Box& now, RestraintScaling scaling) {
   if (r.size() == 0 || scaling == RestraintScaling::none || reference == now) return r;
-  if (!is_periodic(reference) || !is_periodic(now)) throw Error("[position restraints] without a periodic box no place can scale with it");
+  if (!is_periodic(reference) || !is_periodic(now)) throw Error("[position restraints] reference positions cannot scale without a periodic box");
   const Vec3 centre = centre_of_places(r), moved_centre = moved_place(reference, now, centre);
   for (auto& row : r.rows) {
     const Vec3 place = {row[3], row[4], row[5]}, all = moved_place(reference, now, place);
@@ -34,7 +34,7 @@ PositionRestraints moved_with_box(PositionRestraints r, const Box& reference, co
 
 ForceFunction with_position_restraints(ForceFunction base, const PositionRestraints& r, const Box& reference, RestraintScaling scaling) {
   if (r.size() == 0) return base;
-  if (scaling != RestraintScaling::none && !is_periodic(reference)) throw Error("[position restraints] without a periodic box no place can scale with it");
+  if (scaling != RestraintScaling::none && !is_periodic(reference)) throw Error("[position restraints] reference positions cannot scale without a periodic box");
   std::vector<Vec3> place;
   for (const std::int32_t row : r.row) {
     const auto& p = r.rows[static_cast<std::size_t>(row)];

@@ -424,7 +424,7 @@ std::vector<double> Stepper::degrees_of_freedom_of_groups() const { return impl_
 
 Motion Stepper::begin(Frame frame) const {
   const Impl& s = *impl_;
-  if (frame.x_nm.size() != s.n()) dynamics_fault(fmt::format("{} places for {} atoms", frame.x_nm.size(), s.n()));
+  if (frame.x_nm.size() != s.n()) dynamics_fault(fmt::format("{} positions for {} atoms", frame.x_nm.size(), s.n()));
   if (!frame.v_nm_ps.empty() && frame.v_nm_ps.size() != s.n()) dynamics_fault(fmt::format("{} velocities for {} atoms", frame.v_nm_ps.size(), s.n()));
   const bool periodic = is_periodic(frame.box);
   if (s.o.barostat != Barostat::none && !periodic) dynamics_fault("a barostat needs a periodic box");

@@ -87,7 +87,7 @@ class AmberReader {
     findings_.throw_if_errors();
     if (pointers_[NATOM] == 0) findings_.error(702, file_.offset("POINTERS", NATOM), "the topology has no atoms");
     if (pointers_[NTYPES] == 0 || pointers_[NTYPES] * pointers_[NTYPES] > most)
-      findings_.error(702, file_.offset("POINTERS", NTYPES), fmt::format("{} atom types cannot be", pointers_[NTYPES]));
+      findings_.error(702, file_.offset("POINTERS", NTYPES), fmt::format("a topology of this size cannot have {} atom types", pointers_[NTYPES]));
     if (pointers_[IFPERT] > 0) findings_.error(703, file_.offset("POINTERS", IFPERT), "a perturbed topology is not read");
     findings_.throw_if_errors();
   }

@@ -56,7 +56,7 @@ void StructureBuilder::add(AtomRecord r) {
     findings_.error(702, r.offset, fmt::format("more than {} atoms in one residue", most));
     findings_.throw_if_errors();
   }
-  if (!within_reach(r.x_nm)) findings_.error(702, r.offset, fmt::format("atom {} {}", r.name, out_of_reach), "places are in angstrom");
+  if (!within_reach(r.x_nm)) findings_.error(702, r.offset, fmt::format("atom {} {}", r.name, out_of_reach), "positions are in angstrom");
   residue_.push_back(std::move(r));
 }
 

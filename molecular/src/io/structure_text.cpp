@@ -178,7 +178,7 @@ StructureFile read_structure(const std::filesystem::path& path, const StructureO
 }
 
 Structure structure_of(const System& system, const Frame& frame) {
-  if (frame.x_nm.size() != system.n_atoms()) throw Error(fmt::format("[structure_of] {} places for {} atoms", frame.x_nm.size(), system.n_atoms()));
+  if (frame.x_nm.size() != system.n_atoms()) throw Error(fmt::format("[structure_of] {} positions for {} atoms", frame.x_nm.size(), system.n_atoms()));
   Structure s;
   s.title = system.title;
   s.name = system.atoms.name;

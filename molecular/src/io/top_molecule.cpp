@@ -364,7 +364,7 @@ void TopMoleculeReader::finish(TopMolecule& m, std::size_t most) {
   for (const VirtualSite& v : m.virtual_sites) placed[z(v.site)] = 1;
   for (std::size_t i = 0; i < m.size(); ++i) {
     const TopAtomType& t = types_.atom_types[static_cast<std::size_t>(m.type[i])];
-    if (t.particle == 'V' && !placed[i]) findings_.error(701, m.atom_at[i], fmt::format("virtual site {} of molecule {} has no place", i + 1, shown(m.name)), "a line of [ virtual_sites ] says where it lies");
+    if (t.particle == 'V' && !placed[i]) findings_.error(701, m.atom_at[i], fmt::format("virtual site {} of molecule {} has no position", i + 1, shown(m.name)), "a line of [ virtual_sites ] says where it lies");
     if (t.particle == 'A' && placed[i]) findings_.error(702, m.atom_at[i], fmt::format("atom {} of molecule {} is a virtual site, but its type {} is an atom", i + 1, shown(m.name), shown(t.name)), "particle V in [ atomtypes ]");
   }
 }

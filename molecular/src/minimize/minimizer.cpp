@@ -90,7 +90,7 @@ Descent Minimizer::Impl::moved(const Descent& d, const Places& move) const {
   try {
     if (constraints.size() > 0) constraints.apply_to_positions(d.frame.x_nm, out.frame.x_nm, d.frame.box);
     evaluate(out);
-  } catch (const Error&) {  // too far: atoms upon each other, or rigid bonds torn
+  } catch (const Error&) {  // too far: atoms overlap, or rigid bonds are torn
     out.forces.energy[0] = std::numeric_limits<double>::infinity();
     ++out.evaluations;
   }
@@ -112,7 +112,7 @@ Minimizer::Minimizer(Minimizer&&) noexcept = default;
 Minimizer& Minimizer::operator=(Minimizer&&) noexcept = default;
 
 Descent Minimizer::begin(Frame frame) const {
-  if (frame.x_nm.size() != impl_->system.n_atoms()) throw Error(fmt::format("[minimize] {} places for {} atoms", frame.x_nm.size(), impl_->system.n_atoms()));
+  if (frame.x_nm.size() != impl_->system.n_atoms()) throw Error(fmt::format("[minimize] {} positions for {} atoms", frame.x_nm.size(), impl_->system.n_atoms()));
   Descent d;
   d.frame = std::move(frame);
   d.frame.v_nm_ps.clear();

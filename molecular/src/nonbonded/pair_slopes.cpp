@@ -205,7 +205,7 @@ struct PairSlopes::Impl {
     for (std::size_t i = 0; i < n; ++i) {
       s[i] = fractions(l->box, {p[0][3 * i], p[0][3 * i + 1], p[0][3 * i + 2]});
       for (double& c : s[i]) {
-        if (!std::isfinite(c)) throw Error(fmt::format("[nonbonded] atom {} has no place: a coordinate is not a number", i + 1));
+        if (!std::isfinite(c)) throw Error(fmt::format("[nonbonded] the position of atom {} is not a number", i + 1));
         c = (c - std::floor(c) + 1) - 1;  // a multiple of 2^-52: differences are exact
       }
     }

@@ -118,7 +118,7 @@ void Pme<Real>::solve(Arrays p, bool spectrum) const {
   double finite = 0;
   for (std::size_t k = 0; k < 3; ++k)
     for (std::size_t i = 0; i < sizes[k]; ++i) finite += 0 * p[k][i];
-  if (!std::isfinite(finite)) throw Error("[pme] a place, an edge or a charge is not finite");
+  if (!std::isfinite(finite)) throw Error("[pme] a position, a box edge or a charge is not finite");
   engine_.set_charges(p[2], n);
   engine_.set_box(grid_, matrix<double>(p, {}));
   if (spectrum && !g.keeps_spectrum) {

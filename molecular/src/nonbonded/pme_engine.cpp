@@ -226,7 +226,7 @@ void PmeEngine<T>::check_range(const PmeGrid<T>& g, double total) const {
     for (std::size_t y = 0; y < g.k[1]; ++y)
       for (std::size_t z = 0; z < g.k[2]; ++z) zero += static_cast<double>(g.wave(0, y)[z]);
     if (*std::ranges::max_element(g.largest) < 0x1p30f && std::abs(zero - total) < 0x1p31) return;
-    throw Error(fmt::format("[pme] charges of more than {:g} e lie upon one point of the grid, beyond the range of single precision: atoms lie upon each other, or the run needs precision = f64",
+    throw Error(fmt::format("[pme] charges of more than {:g} e fall on one grid point, beyond the range of single precision: atoms overlap, or the run needs precision = f64",
                             0x1p30 * g.quantum));
   }
 }

@@ -16,7 +16,7 @@ class PmeRun {
  public:
   virtual ~PmeRun() = default;
   /// Forces on atoms at x [n], which `add_forces` adds; with `energies` adds the energy and the virial to `sums`. Runs on all threads;
-  /// one caller at a time. Throws Error where charges beyond the range of whole numbers lie upon one point (single precision).
+  /// one caller at a time. Throws Error where charges beyond the range of whole numbers fall on one grid point (single precision).
   virtual void add(const Vec3* x, const Box& box, bool energies, Sums& sums) = 0;
   /// Adds the forces found on atoms [begin, end) to `force` [end - begin, 3], in units of the sums that `add` was given.
   virtual void add_forces(std::size_t begin, std::size_t end, std::int64_t* force) const = 0;

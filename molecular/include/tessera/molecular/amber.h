@@ -29,7 +29,7 @@ struct AmberTopology {
 AmberTopology read_amber_topology(const data::TextFile& text);
 
 /// Positions, velocities and box of a restart of `n_atoms` atoms (of as many as it says where none are expected). Throws InputError:
-/// E0704 other number of atoms, E0303 and E0309 numbers, E0701 the file is too short or too long. One block behind the places of one or two
+/// E0704 other number of atoms, E0303 and E0309 numbers, E0701 the file is too short or too long. One block behind the positions of one or two
 /// atoms is as long as velocities and as a box: it is the box where the topology is `periodic` (IFBOX), else velocities.
 Frame read_amber_restart(const data::TextFile& text, std::optional<std::size_t> n_atoms = {}, bool periodic = false);
 
@@ -38,13 +38,13 @@ Frame read_amber_netcdf_restart(const data::BinaryInput& in, std::optional<std::
 /// A restart of either kind, which its first bytes tell.
 Frame read_amber_restart(const std::filesystem::path& path, std::optional<std::size_t> n_atoms = {}, bool periodic = false);
 
-/// A topology of the system, whose energies are the same when it is read and its waters are made rigid. Throws Error of what has no place in
-/// it: terms other than harmonic bonds and angles and periodic dihedrals, 1-4 pairs that do not follow from the types of their atoms by one
+/// A topology of the system, whose energies are the same when it is read and its waters are made rigid. Throws Error of what it cannot
+/// hold: terms other than harmonic bonds and angles and periodic dihedrals, 1-4 pairs that do not follow from the types of their atoms by one
 /// factor, virtual sites other than the fourth of a rigid water.
 std::string amber_topology(const System& system, const Box& box);
 
 /// A restart of seven decimals; cells that do not lie along x and the xy plane are known by their lengths and angles alone.
-/// Throws Error of places that do not fit into their columns (1000 nm).
+/// Throws Error of positions that do not fit into their columns (1000 nm).
 std::string amber_restart(const Frame& frame, const std::string& title = "Tessera");
 /// The bytes of a NetCDF restart, in double precision.
 std::string amber_netcdf_restart(const Frame& frame, const std::string& title = "Tessera");

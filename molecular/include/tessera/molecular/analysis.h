@@ -147,7 +147,7 @@ class Density {
 /// sqrt(sum m |x - centre|^2/sum m) of a group in one piece [nm].
 double radius_of_gyration(const std::vector<Vec3>& x, std::span<const std::int32_t> group, std::span<const double> masses);
 
-/// Root mean square fluctuation of each atom of a group about its mean place, after the group was laid onto a reference [nm].
+/// Root mean square fluctuation of each atom of a group about its mean position, after the group was laid onto a reference [nm].
 class Fluctuations {
  public:
   Fluctuations(std::vector<Vec3> reference, Group group, std::vector<double> weights);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Systems without files: lattices of atoms, boxes of water, a solute in water with ions. Places are starts to minimize from, not
+// Systems without files: lattices of atoms, boxes of water, a solute in water with ions. Positions are starts to minimize from, not
 // equilibrated. What is chosen at random depends on the seed alone.
 #pragma once
 #include "tessera/molecular/system.h"

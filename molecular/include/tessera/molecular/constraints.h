@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rigid bonds and waters. A step that knows nothing of constraints takes places x to y; forces along the bonds at x bring them
+// Rigid bonds and waters. A step that knows nothing of constraints takes positions x to y; forces along the bonds at x bring them
 // back to
 //
 //   z_i = y_i + 1/m_i sum_k lambda_k s_ik r_k,   |z_a - z_b| = d_k for every constraint k = (a, b), r_k = x_a - x_b, s = +-1

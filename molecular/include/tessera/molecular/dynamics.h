@@ -3,7 +3,7 @@
 // Steps in time. A step is a sequence of moves, each exact for its part of the motion:
 //
 //   B  kick        v += t f/m
-//   A  drift       x += t v, then constraints on places (what they move, over t, goes to v)
+//   A  drift       x += t v, then constraints on positions (what they move, over t, goes to v)
 //   O  friction    v = c v + sqrt((1 - c^2) kT/m) R, c = e^{-gamma t}, then constraints on velocities
 //   T  thermostat  velocities of a group times a factor
 //   D  piston      the box, and centres of rigid groups with it, by the piston's velocity; their velocities inversely
@@ -11,7 +11,7 @@
 //   F  forces
 //
 //   velocity_verlet   T B(dt/2) A(dt) P F B(dt/2) T             constraints on velocities before the last T
-//   leap_frog         T B(dt) A(dt) P F                          velocities half a step behind places, as GROMACS keeps them;
+//   leap_frog         T B(dt) A(dt) P F                          velocities half a step behind positions, as GROMACS keeps them;
 //                                                                Nose-Hoover instead: B(dt) A(dt/2) T A(dt/2) P F
 //   langevin          B(dt/2) A(dt/2) O(dt) A(dt/2) P F B(dt/2)  BAOAB (Leimkuhler & Matthews, Appl. Math. Res. Express 2013, 34)
 //
@@ -23,7 +23,7 @@
 //   langevin          just after O                    distribution); with andersen full steps, as its collisions draw them
 //
 // Pressure is that of scaling centres of rigid groups (what constraints hold together; else single atoms), so that no force of a
-// constraint enters, with kinetic energies of half steps, which is what places follow at any step length:
+// constraint enters, with kinetic energies of half steps, which is what positions follow at any step length:
 //   P V = sum_g M_g <u_g u_g> + W,   W = sum r f - sum_g sum_{i in g} (x_i - X_g) f_i
 // Its mean is that of the atomic pressure, its fluctuations are smaller.
 //
@@ -89,8 +89,8 @@ struct Dynamics {
   Hold hold = Hold::linear;
   std::int64_t hold_centre_every = 100;  ///< steps between removals of the motion of the whole; 0: never. Langevin and andersen do without
   std::vector<std::array<bool, 3>> frozen;  ///< directions in which an atom stays where it is, [n]; empty: none
-  std::int64_t slow_every = 1;  ///< steps between evaluations of the slow forces, which then kick so many times as hard (impulse method)
-  bool as_they_are = false;     ///< to look at a frame without a step: its places and velocities are not moved onto the constraints
+  std::int64_t slow_every = 1;  ///< steps between evaluations of the slow forces, which then act that many times as strongly (impulse method)
+  bool as_they_are = false;     ///< to look at a frame without a step: its positions and velocities are not moved onto the constraints
   std::uint64_t seed = 1;
 };
 
@@ -128,7 +128,7 @@ class Stepper {
   /// The beginning of a run: molecules are made whole, constraints are met, velocities drawn where the frame has none (after which
   /// each group has its temperature exactly), forces computed.
   Motion begin(Frame frame) const;
-  /// n steps. Energies and virial are computed for the last alone, if it is reported, and where a barostat asks; else they are zero. Places,
+  /// n steps. Energies and virial are computed for the last alone, if it is reported, and where a barostat asks; else they are zero. Positions,
   /// velocities and forces do not depend on it.
   void step(Motion& m, std::int64_t n = 1, bool reported = true) const;
   Energies energies(const Motion& m) const;
@@ -150,14 +150,14 @@ std::vector<Vec3> maxwell_velocities(const System& system, double temperature_k,
 /// atom would be left lighter than its hydrogens.
 System heavy_hydrogens(System system, double mass_amu, bool waters = false);
 
-/// Forces with position restraints added whose places move with the box: `base` is of the system without them.
+/// Forces with position restraints added whose reference positions move with the box: `base` is of the system without them.
 enum class RestraintScaling : std::uint8_t {
-  none,    ///< places stay
-  all,     ///< places scale as the box does
-  centre,  ///< the centre of all places scales, places keep their distances from it
+  none,    ///< reference positions stay
+  all,     ///< reference positions scale as the box does
+  centre,  ///< the centre of all reference positions scales, they keep their distances from it
 };
 ForceFunction with_position_restraints(ForceFunction base, const PositionRestraints& restraints, const Box& reference, RestraintScaling scaling);
-/// The restraints with their places, which are those of the box `reference`, where they are in the box `now`.
+/// The restraints with their reference positions, given in the box `reference`, as they are in the box `now`.
 PositionRestraints moved_with_box(PositionRestraints restraints, const Box& reference, const Box& now, RestraintScaling scaling);
 
 }  // namespace tessera::molecular

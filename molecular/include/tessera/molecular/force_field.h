@@ -144,7 +144,7 @@ struct ParametrizedSystem {
 /// match it, E0702 a type has no non-bonded parameters. Remark E0733: bonds or angles for which there is no rule.
 ParametrizedSystem apply(const ForceField& force_field, const Structure& structure, const ApplyOptions& options = {});
 
-/// The structure with the massless sites that templates have and it lacks, at their places; sites follow the last atom of their
+/// The structure with the massless sites that templates have and it lacks, at their positions; sites follow the last atom of their
 /// residue. Residues that match as they are stay so.
 Structure with_virtual_sites(const ForceField& force_field, const Structure& structure);
 

@@ -62,7 +62,7 @@ void check(const Nonbonded& options, const Box& box);
 /// beta with erfc(beta rc) = rtol, or as given.
 double ewald_beta(const Nonbonded& options);
 
-/// Numbers of the non-bonded sums. mixed: pairs and grids in float, places as whole numbers, sums of many in fixed point or double: an
+/// Numbers of the non-bonded sums. mixed: pairs and grids in float, positions as whole numbers, sums of many in fixed point or double: an
 /// error of about 1e-6 of the largest force or, of derivatives, of the largest entry of each array (at most 1e-5).
 enum class Precision : std::uint8_t { mixed, f64 };
 

@@ -66,7 +66,7 @@ LennardJonesTables lennard_jones_tables(const System& system, const Parameters& 
 /// more than a relative 1e-6 in c6 or c12 become exceptions, the others are as the rule says.
 LennardJones by_rule(const LennardJones& tables, LennardJones::Mixing rule);
 
-/// All terms of a system. Places on virtual sites in x do not matter: the sites follow their parents. Copies share what was
+/// All terms of a system. Positions of virtual sites in x do not matter: the sites follow their parents. Copies share what was
 /// prepared; calls from several threads are fine.
 class PotentialEnergy {
  public:
@@ -93,8 +93,8 @@ Tensor potential_energy(const System& system, const Nonbonded& options, const Te
 
 /// -dU/dx [n, 3], zero on virtual sites, whose forces their parents have.
 Tensor forces(const PotentialEnergy& u, const Tensor& x, const Tensor& h, const Parameters& p);
-/// W_ab = -(sum_i x_ia dU/dx_ib + sum_k h_ka dU/dh_kb) [3, 3]: minus the derivative of U by a strain of box and places. The
-/// places that position restraints hold are not strained with the box, as they are in runs.
+/// W_ab = -(sum_i x_ia dU/dx_ib + sum_k h_ka dU/dh_kb) [3, 3]: minus the derivative of U by a strain of box and positions. The
+/// reference positions of restraints are not strained with the box, as they are in runs.
 Tensor virial(const PotentialEnergy& u, const Tensor& x, const Tensor& h, const Parameters& p);
 /// (2 K + tr W)/(3 V) in bar, of a kinetic energy K [kJ/mol]; forces of constraints are not in it.
 Tensor pressure_bar(const PotentialEnergy& u, const Tensor& x, const Tensor& h, const Parameters& p, double kinetic_kj_mol = 0);

@@ -19,7 +19,7 @@
 
 namespace tessera::molecular {
 
-/// Rows of the atoms, rising. `within`, x, y, z ask for the frame's places; distances are to nearest images in its box. Throws
+/// Rows of the atoms, rising. `within`, x, y, z need the frame's positions; distances are to nearest images in its box. Throws
 /// InputError: E0760 with the column and, for a misspelt word, the nearest known; Error where a frame is asked for and missing.
 std::vector<std::int32_t> select(const std::string& expression, const System& system, const Frame& frame = {});
 

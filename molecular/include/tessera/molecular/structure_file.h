@@ -58,12 +58,12 @@ bool is_amino_acid(const std::string& residue_name);
 bool is_nucleotide(const std::string& residue_name);
 
 /// The structure as a PDB or mmCIF file. PDB has three digits behind the point [Angstrom]; beyond 99,999 atoms it counts in
-/// hybrid-36; CONECT names the bonds that are not standard ones. mmCIF keeps six digits. Throw Error where a name or place
+/// hybrid-36; CONECT names the bonds that are not standard ones. mmCIF keeps six digits. Throw Error where a name or position
 /// has no room in the columns of PDB.
 std::string pdb_text(const Structure& structure);
 std::string mmcif_text(const Structure& structure);
 
-/// A system's atoms at a frame's places.
+/// A system's atoms at a frame's positions.
 Structure structure_of(const System& system, const Frame& frame);
 
 }  // namespace tessera::molecular

@@ -63,7 +63,7 @@ using DistanceConstraints = Terms<2, 1>;
 /// Rigid three-point water, atoms O, H, H, rows {d_OH, d_HH [nm]}; solved in closed form (SETTLE).
 using RigidWaters = Terms<3, 2>;
 
-/// A massless site at a place given by up to four atoms (its parents). With r_ij = x_j - x_i, i the first parent:
+/// A massless site at a position given by up to four atoms (its parents). With r_ij = x_j - x_i, i the first parent:
 ///   linear2:   x = (1 - a) x_i + a x_j
 ///   linear3:   x = x_i + a r_ij + b r_ik
 ///   fixed2:    x = x_i + a r_ij/|r_ij|                                  a [nm]

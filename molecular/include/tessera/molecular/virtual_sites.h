@@ -4,7 +4,7 @@
 
 namespace tessera::molecular {
 
-/// Puts every virtual site at its place (formulas at VirtualSite).
+/// Puts every virtual site at its position (formulas at VirtualSite).
 void place_virtual_sites(const System& system, std::vector<Vec3>& x, const Box& box);
 /// Gives the forces on virtual sites to their parents, f_parent += (dx_site/dx_parent)^T f_site, and clears them. The sum of forces and
 /// their torque stay as they are; `virial` takes the difference that moving a force makes.
