@@ -103,14 +103,14 @@ data::ExitCode run(RunContext& context) {
   for (mol::Snapshot s; frames.read(s);) {
     for (std::size_t k = 0; k < tasks.size(); ++k) placed(context.config, k, frame_of(s), [&] { tasks[k]->add(s); });
     progress.update(++n);
-    if (context.stop.poll() != data::StopReason::none) {  // nothing is kept: a resumed analysis begins anew
+    if (context.stop.poll() != data::StopReason::none) {  // nothing is kept: a resumed analysis starts again
       progress.finish("stopped");
       return data::ExitCode::stopped_resumable;
     }
   }
   progress.finish();
   for (const data::Diagnostic& d : frames.remarks()) context.log.warning(data::to_string(d));
-  if (frames.left_out() > 0) context.log.warning(fmt::format("{} frames are left out: their times came before", frames.left_out()));
+  if (frames.left_out() > 0) context.log.warning(fmt::format("{} frames are left out: their times overlap with earlier frames", frames.left_out()));
 
   Findings found;
   for (std::size_t k = 0; k < tasks.size(); ++k) placed(context.config, k, "", [&] { tasks[k]->tell(found); });

@@ -182,7 +182,7 @@ void Frames::refuse(const std::string& key, const std::string& what, const std::
   throw data::InputError(config_.error(743, key, what, hint), data::ExitCode::config_invalid);
 }
 void Frames::anew(std::size_t file, double at_ps) const {
-  refuse("trajectory", fmt::format("{} begins anew, at {:.6g} ps, where {:.6g} ps came before", options_.trajectory[file].filename().string(), at_ps, *first_ps_),
+  refuse("trajectory", fmt::format("{} starts again, at {:.6g} ps; the first frame was at {:.6g} ps", options_.trajectory[file].filename().string(), at_ps, *first_ps_),
          "frames.times = \"append\" lets each file go on where the one before has ended; or leave out what it repeats");
 }
 
@@ -206,7 +206,7 @@ void Frames::check_beginnings() const {
   bool several = false;  // a single structure before its trajectory is no beginning
   for (std::size_t k = 0; k < beginnings_.size(); ++k) {
     if (several && beginnings_[k].first_ps && *beginnings_[k].first_ps <= *beginnings_[0].first_ps + time_slack_ps)
-      refuse("trajectory", fmt::format("{} begins anew, at {:.6g} ps", options_.trajectory[k].filename().string(), *beginnings_[k].first_ps),
+      refuse("trajectory", fmt::format("{} starts again, at {:.6g} ps", options_.trajectory[k].filename().string(), *beginnings_[k].first_ps),
              "frames.times = \"append\" lets each file go on where the one before has ended; or leave out what it repeats");
     several = several || beginnings_[k].step_ps;
   }

@@ -13,9 +13,9 @@ data::Options<FrameOptions> frame_table() {
   data::Options<O> o("frames", "Which frames count.");
   o.add("from", &O::from, {.doc = "The first time.", .unit = "ps"});
   o.add("to", &O::to, {.doc = "The last time.", .unit = "ps"});
-  o.add("every", &O::every, {.doc = "One of so many frames between them.", .min = 1});
+  o.add("every", &O::every, {.doc = "Use every n-th frame between them.", .min = 1});
   o.add("times", &O::times,
-        {.doc = "Of several files: as the files have them, where frames whose times came before are left out (files that overlap) and a file that begins anew is refused; or each file goes on where the one before has ended.",
+        {.doc = "Of several files: as the files have them, where frames whose times overlap with earlier ones are left out and a file that starts again is refused; or each file goes on where the one before has ended.",
          .choices = {"file", "append"}});
   o.add("spacing", &O::spacing, {.doc = "Time between frames that have no times of their own; without it they are counted.", .unit = "ps", .above = 0});
   o.add("accept_cut_end", &O::accept_cut_end, {.doc = "Take a trajectory whose last frame was never finished, with a warning, up to the frame before."});
@@ -24,7 +24,7 @@ data::Options<FrameOptions> frame_table() {
 
 data::Options<GroupOptions> group_table() {
   using O = GroupOptions;
-  data::Options<O> o("group", "Atoms by a name. An atom belongs to it that meets every key given; `all` is every atom, as is known without saying.");
+  data::Options<O> o("group", "Atoms by a name. An atom belongs to the group if it meets every key given; the group `all` always exists.");
   o.add("name", &O::name, {.doc = "What analyses call it.", .required = true});
   o.add("atoms", &O::atoms, {.doc = "Names of atoms."});
   o.add("residues", &O::residues, {.doc = "Names of residues."});
@@ -117,7 +117,7 @@ AnalysisOptions read_analysis_options(const data::Config& config) {
     else if (!groups.count(t.with)) say(key("with"), fmt::format("there is no group '{}'", t.with), "add a [[group]] of that name");
     if (t.kind == Kind::msd && t.fit_to <= t.fit_from) say(key("fit_to"), "fit_to is not behind fit_from", "exchange them");
     if (t.name.empty()) t.name = kinds[static_cast<std::size_t>(t.kind)] + (t.kind == Kind::hydrogen_bonds ? "" : "_" + t.group + (t.with != t.group ? "_" + t.with : ""));
-    if (t.name.find('/') != std::string::npos) say(key("name"), fmt::format("the name '{}' is to be that of a file", t.name), "leave the slash out");
+    if (t.name.find('/') != std::string::npos) say(key("name"), fmt::format("the name '{}' becomes a file name", t.name), "leave the slash out");
     if (!names.insert(t.name).second) say(key("name"), fmt::format("two analyses have the name '{}'", t.name), "give one of them another name");
   }
   if (!findings.empty()) throw data::InputError(data::ExitCode::config_invalid, std::move(findings));

@@ -91,7 +91,7 @@ class Vacf final : public Task {
  public:
   Vacf(const TaskOptions& o, const Input& in, double frame_ps)
       : name_(o.name), lag_(static_cast<std::size_t>(std::llround(*o.lag / ps / frame_ps))), c_(in.groups.at(o.group), lag_) {
-    if (lag_ == 0) throw Error(fmt::format("[vacf] a lag of {} ps is none: frames are {} ps apart", *o.lag / ps, frame_ps));
+    if (lag_ == 0) throw Error(fmt::format("[vacf] the lag of {} ps is shorter than the {} ps between frames", *o.lag / ps, frame_ps));
   }
   void add(const mol::Snapshot& s) override {
     c_.add(s.frame);

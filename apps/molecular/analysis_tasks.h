@@ -49,13 +49,13 @@ class Task {
 /// `frame_ps`: time between frames.
 std::unique_ptr<Task> make_task(const TaskOptions& o, const Input& input, double frame_ps);
 
-/// Frames of several files as one, those that count. Frames whose times came before (files that overlap) are left out. Where all frames of
+/// Frames of several files as one, those that count. Frames whose times overlap with earlier ones are left out. Where all frames of
 /// a file have one time, times mean nothing: all of them count, by number.
 class Frames {
  public:
   /// Looks at the beginning of each file. Throws InputError E0743 where some files have times and others have none.
   Frames(const AnalysisOptions& o, const data::Config& config, std::size_t n_atoms);
-  /// Throws InputError E0743 where times begin anew.
+  /// Throws InputError E0743 where times start again.
   bool read(mol::Snapshot& s);
   /// Throws InputError E0743 where a file begins no later than the first one.
   void check_beginnings() const;

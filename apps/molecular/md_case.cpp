@@ -349,7 +349,7 @@ struct Maker {
         const auto [i, j] = system.bonds.atoms[at];
         warn(753, key_of(k, "dt"),
                                           fmt::format("stage '{}': the bond of atoms {} and {} swings in {:.2f} fs, less than ten steps of {:g} fs", s.name, name_of_atom(system, i), name_of_atom(system, j), 1e3 * shortest, 1e3 * s.dynamics.dt_ps) +
-                                              (s.dynamics.dt_ps * std::acos(-1.0) > shortest ? ": above 1/pi of its period no step is stable, and the run will break down" : ""),
+                                              (s.dynamics.dt_ps * std::acos(-1.0) > shortest ? ": above 1/pi of its period no step is stable, and the run will fail" : ""),
                                           "a shorter dt, or constraints = \"h-bonds\"");
       }
     }

@@ -60,7 +60,7 @@ struct Complainer {
              "coulombtype = \"cut-off\" with rcoulomb = \"inf\", or a structure with a box", 752);
     if (sums && asked.periodic && std::abs(asked.net_charge_e) > 0.01)
       doubt("coulombtype",
-            fmt::format("the net charge of {:.4g} e meets an even background of the opposite "
+            fmt::format("the net charge of {:.4g} e is neutralised by a uniform background "
                         "charge: energies and pressures depend on the box",
                         asked.net_charge_e),
             "ions that neutralise it, such as [solvate] adds");
@@ -73,7 +73,7 @@ struct Complainer {
     const char* word = modifier_words[static_cast<int>(s.vdw_modifier)];
     if (switched && cut && !s.rvdw_switch)
       return refuse("vdw_modifier",
-                    fmt::format("vdw_modifier = \"{}\" does not say where it begins", word),
+                    fmt::format("vdw_modifier = \"{}\" needs rvdw_switch, where it begins", word),
                     "give rvdw_switch, such as 0.1 to 0.2 nm below rvdw");
     if (!s.rvdw_switch) return;
     if (!switched)
@@ -102,11 +102,8 @@ struct Complainer {
                by_temperature =
                    s.pcoupl == BarostatChoice::c_rescale || s.pcoupl == BarostatChoice::monte_carlo;
     if (by_temperature && asked.n_steps > 0 && !bath && !asked.given("ref_t"))
-      refuse(
-          "pcoupl",
-          fmt::format("pcoupl = \"{}\" moves the box by the temperature, which nothing gives here",
-                      word),
-          "give ref_t, the temperature of the system, or tcoupl");
+      refuse("pcoupl", fmt::format("pcoupl = \"{}\" needs a temperature, and none is given", word),
+             "give ref_t, the temperature of the system, or tcoupl");
     if ((s.pcoupl == BarostatChoice::parrinello_rahman ||
          s.pcoupl == BarostatChoice::monte_carlo) &&
         !(s.ref_p[0] == s.ref_p[1] && s.ref_p[0] == s.ref_p[2]))
@@ -127,7 +124,7 @@ struct Complainer {
                "pcoupltype = \"semiisotropic\" or \"anisotropic\"");
     }
     if (s.compressibility == std::array<double, 3>{})
-      refuse("compressibility", "no edge of the box yields",
+      refuse("compressibility", "every compressibility is 0, so the box cannot change",
              "a compressibility above 0 along one edge");
     if (s.pcoupl == BarostatChoice::parrinello_rahman && s.mts)
       refuse("mts", "pcoupl = \"parrinello-rahman\" takes all forces in every step",
@@ -238,7 +235,7 @@ Complaint complaint_of_fault(const std::string& words, const Asked& asked) {
   if (says("cannot be rigid")) return {s.rigid_water ? "rigid_water" : "constraints", words};
   if (says("its hydrogens'")) return {"hydrogen_mass", words};
   if (says("degrees of freedom") && freezes)
-    return {freeze, fmt::format("nothing may move beside what {} holds: {}", freeze, words),
+    return {freeze, fmt::format("with {} nothing is left to move: {}", freeze, words),
             "fewer atoms, or comm_mode = \"none\" where few are left"};
   if (says("degrees of freedom")) return {"comm_mode", words};
   if (says("Newton-CG"))

@@ -76,7 +76,7 @@ Derivatives derivatives(const AppContext& context) {
     if (smooth) out.push_back(mol::forces(u, p[0], box, parameters));
     return out;
   };
-  d.lines = {fmt::format("{} atoms where stage '{}' begins; places moved by up to {} nm, tables by {:g} % of their values", system.n_atoms(), stage.name, place_nm, 100 * share)};
+  d.lines = {fmt::format("{} atoms where stage '{}' begins; positions moved by up to {} nm, tables by {:g} % of their values", system.n_atoms(), stage.name, place_nm, 100 * share)};
   if (!smooth) d.left_out.push_back("forces: with this vdw_modifier they jump at the cut-off, where they have no derivative; take force-switch");
   if (system.constraints.size() > 0 || system.rigid_waters.size() > 0) d.left_out.push_back("lengths of constraints, on which no energy depends");
   return d;

@@ -4,7 +4,7 @@
 
 namespace tessera::apps::md {
 
-/// Energy and forces of the first stage's beginning as functions of places, box and all tables of the force field.
+/// Energy and forces of the first stage's beginning as functions of positions, box and all tables of the force field.
 Derivatives derivatives(const AppContext& context);
 
 }  // namespace tessera::apps::md

@@ -21,7 +21,7 @@ std::vector<std::string> explain_atom(const mol::System& system, const mol::Fram
 /// How many times too long bonds are, between heavy atoms if there are such, where their median looks like a unit: 10 or 0.1; 1 else.
 double wrong_unit(const mol::System& system, const mol::Frame& frame);
 
-/// The atom that lies farthest from where it was, and how far; one without a place goes first.
+/// The atom that lies farthest from where it was, and how far; one without a position goes first.
 std::pair<std::int32_t, double> farthest_moved(const mol::Frame& from, const mol::Frame& to);
 
 /// The atom with the largest force.

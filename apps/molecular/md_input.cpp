@@ -77,7 +77,7 @@ mol::Frame read_xyz(const data::TextFile& text) {
     mol::Vec3 x{};
     for (std::size_t k = 0; k < 3; ++k) {
       x[k] = 0.1 * data::parse_number(t[k + 1], data::Exponent::e_only, findings).value_or(0);
-      if (std::abs(x[k]) > 1e6) findings.error(702, t[k + 1].offset, "an atom lies more than a millimetre away from the origin", "places are in angstrom");
+      if (std::abs(x[k]) > 1e6) findings.error(702, t[k + 1].offset, "an atom lies more than a millimetre away from the origin", "positions are in angstrom");
     }
     f.x_nm.push_back(x);
   }
@@ -199,7 +199,7 @@ void read_files(const data::Config& config, Case& c) {
   if (const int given = o.topology.has_value() + o.lennard_jones.has_value() + !o.forcefield.empty() + water_box; given != 1)
     refuse("topology", given == 0 ? "there is nothing to simulate" : "more than one of topology, forcefield, [lennard_jones] and a box of water is given",
            "topology and structure, forcefield and structure, [lennard_jones] with structure or [build], or [build] with kind = \"water\"");
-  if (o.structure.has_value() == o.build.has_value()) refuse("structure", o.build ? "a structure and [build] are both given" : "it is not said where the atoms are", "give structure or [build]");
+  if (o.structure.has_value() == o.build.has_value()) refuse("structure", o.build ? "a structure and [build] are both given" : "the positions of the atoms are missing", "give structure or [build]");
   if (o.build && !water_box && !o.lennard_jones) refuse("build", "a lattice is built of the atoms of [lennard_jones]", "give structure");
   if (o.add_hydrogens && o.forcefield.empty()) refuse("add_hydrogens", "hydrogens are added by the templates of a force field", "give forcefield and structure");
   if (o.solvate && !o.topology && o.forcefield.empty()) refuse("solvate", "water is put around the molecules of a topology or a force field", "give topology and structure");
@@ -207,7 +207,7 @@ void read_files(const data::Config& config, Case& c) {
   if (o.solvate && o.box == BoxChoice::none) refuse("box", "[solvate] fills a box, and box = \"none\" takes it away", "leave box out");
 
   if (water_box) {
-    if (!o.build->molecules && !o.build->box) refuse("build.molecules", "neither molecules nor box is given", "one of both, or both");
+    if (!o.build->molecules && !o.build->box) refuse("build.molecules", "neither molecules nor box is given", "give one of them, or both");
     mol::BuiltSystem built = water(*o.build, o.seed);
     c.system = std::move(built.system);
     c.start = std::move(built.frame);

@@ -120,7 +120,7 @@ class Mdp {
       if (key == s.key) {
         const std::string v = plain(e.value);
         const bool nothing = v.find_first_not_of("0. ") == std::string::npos, no = s.off == "no" && (v == "false" || v.empty());
-        if (!is_same(v, s.off) && !nothing && !no) findings_.error(726, e.at, fmt::format("{} = {}: {} cannot be had", key, shown(e.value), s.what), s.off.empty() ? "leave the key out" : fmt::format("write {} = {}", key, s.off));
+        if (!is_same(v, s.off) && !nothing && !no) findings_.error(726, e.at, fmt::format("{} = {}: there is no support for {}", key, shown(e.value), s.what), s.off.empty() ? "leave the key out" : fmt::format("write {} = {}", key, s.off));
         return;
       }
     for (const auto& [list, to] : {std::pair{std::span<const std::string_view>(mdp_of_lists), &of_lists_}, {std::span<const std::string_view>(mdp_of_constraints), &of_constraints_}})
@@ -170,7 +170,7 @@ class Mdp {
     if (v != "yes" && v != "no") refuse(*e, key, "it is yes or no");
     return v == "yes";
   }
-  void refuse(const Entry& e, std::string_view key, std::string way) { findings_.error(726, e.at, fmt::format("{} = {} cannot be had", key, shown(e.value)), std::move(way)); }
+  void refuse(const Entry& e, std::string_view key, std::string way) { findings_.error(726, e.at, fmt::format("{} = {} is not supported", key, shown(e.value)), std::move(way)); }
 
   void heading(const char* text) { out_ += fmt::format("\n# {}\n", text); }
   void line(std::string_view key, std::string_view value) { out_ += fmt::format("{} = {}\n", key, value); }
@@ -308,8 +308,8 @@ class Mdp {
   void motion() {
     const std::string integrator = chosen("integrator", "md",
                                           {{"md", "md"}, {"md-vv", "md-vv"}, {"sd", "sd"}, {"steep", "steep"}, {"l-bfgs", "l-bfgs"}, {"md-vv-avek", "", "take md-vv"}, {"sd1", "", "obsolete: take sd"}, {"sd2", "", "obsolete: take sd"},
-                                           {"bd", "", "take sd with a short tau-t"}, {"cg", "", "take l-bfgs"}, {"nm", "", "second derivatives of the energy are an operation of the library; minimize by newton-cg"}, {"tpi", "", "insertion is not among the runs"},
-                                           {"tpic", "", "insertion is not among the runs"}, {"mimic", "", "take md"}});
+                                           {"bd", "", "take sd with a short tau-t"}, {"cg", "", "take l-bfgs"}, {"nm", "", "second derivatives of the energy are an operation of the library; minimize by newton-cg"}, {"tpi", "", "particle insertion is not supported"},
+                                           {"tpic", "", "particle insertion is not supported"}, {"mimic", "", "take md"}});
     const bool minimizes = integrator == "steep" || integrator == "l-bfgs";
     line("type", minimizes ? "\"minimize\"" : "\"dynamics\"");
     line("integrator", in_quotes(integrator));
@@ -378,7 +378,7 @@ class Mdp {
     if (!yes("mts", false)) return;
     if (whole("mts-levels", 2) != 2) refuse(*find("mts-levels"), "mts-levels", "2");
     for (const data::Token& t : words("mts-level2-forces"))
-      if (plain(t.text) != "longrange-nonbonded") findings_.error(726, t.offset, "slow forces " + shown(t.text) + " cannot be had", "mts-level2-forces = longrange-nonbonded");
+      if (plain(t.text) != "longrange-nonbonded") findings_.error(726, t.offset, "slow forces " + shown(t.text) + " are not supported", "mts-level2-forces = longrange-nonbonded");
     const std::int64_t every = whole("mts-level2-factor", 2);
     if (every < 2) refuse(*find("mts-level2-factor"), "mts-level2-factor", "2 or more");
     line("mts", "true");
@@ -420,7 +420,7 @@ class Mdp {
     const std::vector<data::Token> kinds = words("annealing");
     if (std::ranges::all_of(kinds, [](const data::Token& t) { return plain(t.text) == "no"; })) return;
     for (const data::Token& t : kinds)
-      if (plain(t.text) != "single") findings_.error(726, t.offset, "annealing = " + shown(t.text) + " cannot be had", "single, for all groups");
+      if (plain(t.text) != "single") findings_.error(726, t.offset, "annealing = " + shown(t.text) + " is not supported", "single, for all groups");
     if (groups != 1) findings_.error(726, kinds[0].offset, "annealing goes with one bath", "tc-grps = System");
     std::vector<double> time = numbers("annealing-time"), temperature = numbers("annealing-temp");
     if (time.size() != temperature.size() || time.empty()) findings_.error(726, kinds[0].offset, fmt::format("{} annealing-time and {} annealing-temp are given", time.size(), temperature.size()));

@@ -6,7 +6,7 @@
 
 namespace tessera::apps::md {
 
-/// Switches of what cannot be had: any value but `off` is refused.
+/// Switches of what is not supported: any value but `off` is refused.
 struct MdpSwitch {
   std::string_view key, off, what;
 };
@@ -41,7 +41,7 @@ inline constexpr std::string_view mdp_families[] = {"sc-", "fep-", "couple-", "d
                                                    "restraint-lambdas", "mass-lambdas", "temperature-lambdas"};
 
 struct MdpObsolete {
-  std::string_view key, now;  ///< `now`: what took its place; empty: it has gone
+  std::string_view key, now;  ///< `now`: what took its place; empty: it was removed
   std::string_view why;
 };
 inline constexpr MdpObsolete mdp_obsolete[] = {
@@ -49,9 +49,9 @@ inline constexpr MdpObsolete mdp_obsolete[] = {
     {"title", "", "a title belongs to the topology"}, {"cpp", "", "the preprocessor is built in"}, {"warnings", "", "warnings are always given"}, {"optimize-fft", "", "transforms are always optimised"},
     {"ns-type", "", "lists of neighbours are always found by a grid"}, {"rlistlong", "", "there is one cut-off for each interaction"}, {"nstcalclr", "", "all forces are computed at every step"},
     {"domain-decomposition", "", "it is chosen by the program"}, {"bd-temp", "", "ref-t is the temperature"}, {"dihre", "", "dihedral restraints follow from the topology"},
-    {"dihre-fc", "", "dihedral restraints follow from the topology"}, {"gb-algorithm", "", "implicit solvent has gone"}, {"nstgbradii", "", "implicit solvent has gone"},
-    {"rgbradii", "", "implicit solvent has gone"}, {"gb-epsilon-solvent", "", "implicit solvent has gone"}, {"gb-saltconc", "", "implicit solvent has gone"},
-    {"sa-algorithm", "", "implicit solvent has gone"}, {"sa-surface-tension", "", "implicit solvent has gone"},
+    {"dihre-fc", "", "dihedral restraints follow from the topology"}, {"gb-algorithm", "", "GROMACS no longer has implicit solvent"}, {"nstgbradii", "", "GROMACS no longer has implicit solvent"},
+    {"rgbradii", "", "GROMACS no longer has implicit solvent"}, {"gb-epsilon-solvent", "", "GROMACS no longer has implicit solvent"}, {"gb-saltconc", "", "GROMACS no longer has implicit solvent"},
+    {"sa-algorithm", "", "GROMACS no longer has implicit solvent"}, {"sa-surface-tension", "", "GROMACS no longer has implicit solvent"},
 };
 
 /// Keys that are read, for suggestions too.

@@ -79,7 +79,7 @@ data::Options<OutputOptions> output_table() {
   o.add("velocities", &O::velocities, {.doc = "Velocities with the frames, where the format has a place for them."});
   o.add("forces", &O::forces, {.doc = "Forces with the frames, likewise, and those of the end in forces.csv."});
   o.add("final", &O::final, {.doc = "Formats of the structure at the end of every stage, final.rst7 and so on: rst7 and ncrst (AMBER, text and NetCDF) and gro (GROMACS) with velocities, pdb, cif.", .choices = {"rst7", "ncrst", "gro", "pdb", "cif"}});
-  o.add("xtc_precision", &O::xtc_precision, {.doc = "Places in .xtc are multiples of 1 over this.", .unit = "1/nm", .above = 0});
+  o.add("xtc_precision", &O::xtc_precision, {.doc = "Positions in .xtc are multiples of 1 over this.", .unit = "1/nm", .above = 0});
   o.add("pressure_tensor", &O::pressure_tensor,
         {.doc = "The pressure tensor in energies.csv, in any ensemble: pressure_xx_bar, yy, zz, and the means of xy and yx, xz and zx, yz and zy. Anisotropic barostats write the first three anyway."});
   o.add("pictures", &O::pictures, {.doc = "Draw energies, temperature and pressure of every stage."});
@@ -106,7 +106,7 @@ const data::Options<MdOptions>& md_options() {
     o.add("topology", &O::topology, {.doc = "The molecules and their force field: an AMBER topology (.prmtop, .parm7) or a GROMACS one (.top), also packed by gzip."});
     o.add("structure", &O::structure, {.doc = "Where the atoms are: an AMBER restart (.rst7, .inpcrd, .ncrst), GROMACS (.gro), PDB or mmCIF (.pdb, .cif) with forcefield, or XYZ (.xyz, in angstrom) for a Lennard-Jones fluid."});
     o.add("velocities", &O::velocities,
-          {.doc = "A restart of the same atoms (.rst7, .ncrst) that a case with another structure goes on from: its velocities, places, box and time, which PDB and mmCIF lack or round."});
+          {.doc = "A restart of the same atoms (.rst7, .ncrst) that a case with another structure goes on from: its velocities, positions, box and time, which PDB and mmCIF lack or round."});
     o.add("forcefield", &O::forcefield, {.doc = "Force field in OpenMM's XML, of a structure in PDB or mmCIF: files that belong together, instead of a topology."});
     o.add("add_hydrogens", &O::add_hydrogens, {.doc = "With forcefield: give the structure the hydrogens that the templates have and it lacks, at the force field's lengths: starts to minimize from."});
     o.add("box", &O::box, {.doc = "Whether there is a box: as the structure says, or none, whatever it says.", .choices = {"input", "none"}});

@@ -68,7 +68,7 @@ Table read_table(const std::filesystem::path& path) {
       whole = whole && column < t.columns.size() && (field == "nan" || std::from_chars(field.data(), field.data() + field.size(), v).ec == std::errc());
       if (whole) t.columns[column++].push_back(v);
     });
-    if (!whole || column != t.columns.size()) throw data::InputError(text.error(433, text.line_starts[n - 1], "a row that is no row of numbers as long as the first line"));
+    if (!whole || column != t.columns.size()) throw data::InputError(text.error(433, text.line_starts[n - 1], "expected a row with one number for each column"));
   }
   return t;
 }

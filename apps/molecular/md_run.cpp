@@ -114,9 +114,9 @@ struct StageRunner {
   }
 
   /// Why a step failed, for people and for a file: what its forces were before it, which atom went astray in it, and the last frame
-  /// before it, to be looked at. `after`: places in the step that failed; null where there was none.
+  /// before it, to be looked at. `after`: positions in the step that failed; null where there was none.
   data::ExitCode failed(const std::string& why, const mol::Frame& last, const mol::Frame* after = nullptr) {
-    std::vector<std::string> lines = {fmt::format("stage {} ('{}') broke down at step {}, {:.6g} ps: {}", index + 1, stage.name, last.step, last.time_ps, why)};
+    std::vector<std::string> lines = {fmt::format("stage {} ('{}') failed at step {}, {:.6g} ps: {}", index + 1, stage.name, last.step, last.time_ps, why)};
     std::vector<std::int32_t> told;
     const auto explain = [&](std::int32_t atom) {
       if (std::ranges::find(told, atom) != told.end()) return;
@@ -125,7 +125,7 @@ struct StageRunner {
     };
     const auto upon_each_other = [&](const mol::Frame& frame, const char* when) {
       const auto o = find_overlap(system, frame);
-      if (o) lines.push_back(fmt::format("{} atoms {} and {} lie {:.4f} nm apart: no force can part them", when, name_of_atom(system, o->a), name_of_atom(system, o->b), o->distance_nm));
+      if (o) lines.push_back(fmt::format("{} atoms {} and {} lie {:.4f} nm apart: they overlap", when, name_of_atom(system, o->a), name_of_atom(system, o->b), o->distance_nm));
       return o;
     };
     if (after) upon_each_other(*after, "in the step that failed");
@@ -142,7 +142,7 @@ struct StageRunner {
         for (const std::int32_t atom : {o->a, o->b}) explain(atom);
     }
     if (const auto [atom, far] = after ? farthest_moved(last, *after) : std::pair{std::int32_t{-1}, 0.0}; atom >= 0 && stage.type == StageType::dynamics) {
-      lines.push_back(fmt::format("farthest in the step that failed, by {:.3g} nm, went", far));
+      lines.push_back(fmt::format("the atom that moved farthest in the failed step ({:.3g} nm):", far));
       if (std::ranges::find(told, atom) != told.end()) lines.push_back("atom " + name_of_atom(system, atom) + ", see above");
       else explain(atom);
     }
@@ -250,8 +250,8 @@ struct StageRunner {
       data::Diagnostic d;
       d.number = 755;
       d.place.file = c.options.structure ? c.options.structure->string() : context.config.path();
-      d.message = fmt::format("stage '{}' begins with atoms {} and {} {:.4f} nm apart: no force can part them", stage.name, name_of_atom(system, overlap->a), name_of_atom(system, overlap->b), overlap->distance_nm);
-      d.hint = "another structure, or one of both moved by hand";
+      d.message = fmt::format("stage '{}' begins with atoms {} and {} {:.4f} nm apart: they overlap", stage.name, name_of_atom(system, overlap->a), name_of_atom(system, overlap->b), overlap->distance_nm);
+      d.hint = "use another structure, or move one of the two atoms";
       throw data::InputError(std::move(d));
     }
     try {
@@ -372,7 +372,7 @@ std::vector<data::Diagnostic> against(const AppContext& context, const data::Che
     const auto say = [&](std::string message, std::string hint) { out.push_back(context.config.error(436, own, std::move(message), std::move(hint))); };
     const bool ended = k < now || (k + 1 < c.stages.size() && step == before[k]);
     if (ended) say(fmt::format("stage '{}' has ended, and others have begun where it did", s.name), "a longer last stage, or a new run");
-    else if (before[k] == 0) say(fmt::format("stage '{}' takes no steps: its single point is nothing to go on from", s.name), "start a new run");
+    else if (before[k] == 0) say(fmt::format("stage '{}' takes no steps: a single point cannot be continued", s.name), "start a new run");
     else if (s.settings.heat_from) say(fmt::format("stage '{}' heats until its end: another end is another ramp from the first step on", s.name), "start a new run");
     else if (s.n_steps < step) say(fmt::format("stage '{}' is at step {} already, past {}", s.name, step, s.n_steps), "an end further off");
   }

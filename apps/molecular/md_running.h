@@ -41,7 +41,7 @@ class Running {
 std::unique_ptr<Running> make_running(const Case& c, const mol::System& system, const Stage& stage, const mol::Frame& start, bool fresh);
 
 enum class ForcePart { all, fast };
-/// Forces of a stage that begins at `start`; where the box moves under position restraints, their places move with it.
+/// Forces of a stage that begins at `start`; where the box changes under position restraints, their reference positions follow it.
 mol::ForceFunction forces_of(const Case& c, const mol::System& system, const Stage& stage, const mol::Frame& start, ForcePart part = ForcePart::all);
 
 /// Terms of the energy that a system has, in the order of `Term`.

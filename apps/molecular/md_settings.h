@@ -47,7 +47,7 @@ void each_setting(F&& f) {
     data::Field{.doc = "The pairs whose mean C6 DispCorr takes: all ordered ones (AMBER), those that are not excluded (GROMACS), unordered ones with each atom's own (OpenMM); input: as the program does that the topology is from, else all.",
                 .choices = {"input", "all", "not-excluded", "unordered"}});
 
-  f("mts", &C::mts, &S::mts, data::Field{.doc = "Multiple time steps: the reciprocal sum of pme or ewald is computed every mts_level2_factor steps and then kicks so many times as hard."});
+  f("mts", &C::mts, &S::mts, data::Field{.doc = "Multiple time steps: the reciprocal sum of pme or ewald is computed every mts_level2_factor steps and is then applied that many times as strongly."});
   f("mts_level2_factor", &C::mts_level2_factor, &S::mts_level2_factor, data::Field{.doc = "Steps between these forces; nstenergy, nstlog, nstxout, nstpcouple and nsteps are multiples.", .min = 2, .max = 100});
 
   f("tcoupl", &C::tcoupl, &S::tcoupl,
@@ -65,9 +65,9 @@ void each_setting(F&& f) {
   f("pcoupltype", &C::pcoupltype, &S::pcoupltype, data::Field{.doc = "Which edges scale together: all; x with y; none.", .choices = {"isotropic", "semiisotropic", "anisotropic"}});
   f("tau_p", &C::tau_p, &S::tau_p, positive("Time of the barostat.", "ps"));
   f("ref_p", &C::ref_p, &S::ref_p, data::Field{.doc = "Pressure, or those along x, y, z.", .unit = "bar", .one_for_all = true});
-  f("compressibility", &C::compressibility, &S::compressibility, data::Field{.doc = "How far the box yields, or that along x, y, z; 0: this edge stays.", .unit = "1/bar", .min = 0, .one_for_all = true});
+  f("compressibility", &C::compressibility, &S::compressibility, data::Field{.doc = "Compressibility of the system, or those along x, y, z; 0: this edge does not change.", .unit = "1/bar", .min = 0, .one_for_all = true});
   f("nstpcouple", &C::nstpcouple, &S::nstpcouple, data::Field{.doc = "Steps between moves of the barostat.", .min = 1});
-  f("refcoord_scaling", &C::refcoord_scaling, &S::refcoord_scaling, data::Field{.doc = "What a box that moves does to the places of posres and of a topology's restraints (which are those of the structure): nothing, scale them, scale their centre.", .choices = {"no", "all", "com"}});
+  f("refcoord_scaling", &C::refcoord_scaling, &S::refcoord_scaling, data::Field{.doc = "How the reference positions of restraints (those of posres and of a topology, which are the positions of the structure) follow a changing box: not at all, scaled with it, or only their centre.", .choices = {"no", "all", "com"}});
   f("hydrogen_mass", &C::hydrogen_mass, &S::hydrogen_mass, positive("Mass of hydrogens outside of water, taken from the atoms that they are bound to: longer steps.", "amu"));
   f("constraints", &C::constraints, &S::constraints, data::Field{.doc = "Which bonds are rigid.", .choices = {"none", "h-bonds", "all-bonds", "h-angles"}});
   f("rigid_water", &C::rigid_water, &S::rigid_water, data::Field{.doc = "Whether three-point waters are rigid bodies; true wherever constraints are not none, if not given."});

@@ -218,7 +218,7 @@ TEST_F(MolecularAnalysis, AFileThatBeginsAnewIsRefusedOrAppended) {
   for (const char* verb : {"check", "run"}) {
     const Outcome o = tessera({verb, "case.toml"});
     EXPECT_EQ(o.code, 5) << verb;
-    EXPECT_TRUE(holds(o.err, "case.toml:3:") && holds(o.err, "E0743") && holds(o.err, "argon.xtc begins anew, at 0 ps") && holds(o.err, "frames.times = \"append\"")) << o.err;
+    EXPECT_TRUE(holds(o.err, "case.toml:3:") && holds(o.err, "E0743") && holds(o.err, "argon.xtc starts again, at 0 ps") && holds(o.err, "frames.times = \"append\"")) << o.err;
   }
   write("case.toml", head + task + "frames = {times = \"append\"}\n");
   const Outcome ran = tessera({"run", "case.toml", "--output", "RUN"});
@@ -239,7 +239,7 @@ TEST_F(MolecularAnalysis, FramesThatComeAgainAreCounted) {
   write("argon108.toml", "app = \"molecular.analysis\"\ntopology = \"one/1_dynamics/final.pdb\"\ntrajectory = [\"one/1_dynamics/trajectory.trr\", \"two/2_b/trajectory.trr\"]\nanalysis = [{type = \"gyration\"}]\n");
   const Outcome o = tessera({"run", "argon108.toml", "--output", "RUN"});
   ASSERT_EQ(o.code, 0) << o.err;
-  EXPECT_TRUE(holds(o.err, "3 frames are left out: their times came before") && holds(o.err, "11 frames")) << o.err;  // 0 to 6, then 4 to 10 steps
+  EXPECT_TRUE(holds(o.err, "3 frames are left out: their times overlap with earlier frames") && holds(o.err, "11 frames")) << o.err;  // 0 to 6, then 4 to 10 steps
 }
 
 /// Two rigid molecules side by side move by 0.3 nm, so that one of them crosses a face of the box: as a file of wrapped molecules has it, and as one

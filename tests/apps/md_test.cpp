@@ -164,7 +164,7 @@ TEST_F(Md, ABreakdownExplainsItself) {
   const Outcome run = tessera({"run", "case.toml", "--output", "RUN", "--set", "stage[1].dt=0.1 ps"});
   EXPECT_EQ(run.code, 7) << run.err;
   const std::string why = read("RUN/2_warm/why.txt");
-  for (const char* part : {"stage 2 ('warm') broke down at step", "the largest force before it", "atom ", "neighbour ", "Lennard-Jones", "what to try"}) EXPECT_TRUE(holds(why, part)) << part << "\n" << why;
+  for (const char* part : {"stage 2 ('warm') failed at step", "the largest force before it", "atom ", "neighbour ", "Lennard-Jones", "what to try"}) EXPECT_TRUE(holds(why, part)) << part << "\n" << why;
   EXPECT_TRUE(fs::exists(here() / "RUN/2_warm/last_good.rst7"));
   EXPECT_TRUE(holds(read("RUN/manifest.json"), "blow-up"));
 }

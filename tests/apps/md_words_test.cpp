@@ -60,7 +60,7 @@ const std::string kSwitch = "rvdw_switch = \"0.7 nm\"\n",
 TEST_F(MdWords, SwitchesSayWhereTheyBegin) {
   for (const std::string modifier : {"force-switch", "potential-switch"})
     refused(changed("force-switch", modifier, changed(kSwitch, "")), "vdw_modifier", "E0751",
-            "does not say where it begins", "give rvdw_switch");
+            "needs rvdw_switch, where it begins", "give rvdw_switch");
   warned(changed(kForceSwitch, "vdw_modifier = \"potential-shift\"\n"), "rvdw_switch",
          "rvdw_switch has no effect with vdw_modifier = \"potential-shift\"");
   warned(changed(kForceSwitch, ""), "rvdw_switch", "no effect");
@@ -78,7 +78,7 @@ TEST_F(MdWords, BarostatsAskForATemperature) {
   for (const std::string kind : {"c-rescale", "monte-carlo"}) {
     const std::string text = std::string(kArgon) + "pcoupl = \"" + kind +
                              "\"\n";  // of the last stage, which has no bath
-    refused(text, "pcoupl", "E0751", "moves the box by the temperature", "give ref_t");
+    refused(text, "pcoupl", "E0751", "needs a temperature, and none is given", "give ref_t");
     write("case.toml", text + "ref_t = \"120 K\"\n");
     EXPECT_EQ(tessera({"check", "case.toml"}).code, 0);
     write("case.toml", text + "integrator = \"sd\"\n");
@@ -114,7 +114,7 @@ TEST_F(MdWords, MessagesStandAtTheKeyAtFault) {
   refused(with(barostat, barostat, "ref_p = [\"1 bar\", \"1 bar\", \"2 bar\"]\n"), "ref_p", "E0751",
           "edges that scale together take one pressure, not 1, 1, 2 bar", "pcoupltype");
   refused(with(barostat, barostat, "compressibility = \"0 1/bar\"\n"), "compressibility", "E0751",
-          "no edge of the box yields");
+          "every compressibility is 0, so the box cannot change");
   refused(with(barostat, "pcoupl = \"parrinello-rahman\"\n", "mts = true\n"), "mts", "E0751",
           "takes all forces in every step");
   refused(changed("tcoupl = \"v-rescale\"", "tcoupl = \"andersen\"\ntau_t = \"1 fs\"", pressed),
@@ -181,7 +181,7 @@ TEST_F(MdWords, WhatRigidWaterDoesNotTakeNamesIt) {
   refused("integrator = \"newton-cg\"\n" + std::string(kWater), "integrator", "E0751",
           "takes neither rigid bonds (rigid_water, constraints)", "l-bfgs");
   refused("freeze = \"all\"\n" + std::string(kWater), "freeze", "E0751",
-          "nothing may move beside what freeze holds");
+          "with freeze nothing is left to move");
 }
 
 /// Where no step follows, a bath that heats is at its first temperature, of which velocities are
@@ -219,7 +219,7 @@ TEST_F(MdWords, WhatDoesNothingIsTold) {
   warned(
       "app = \"molecular.dynamics\"\ntopology = \"ion.top\"\nstructure = \"ion.gro\"\ncoulombtype "
       "= \"pme\"\nnsteps = 1\n",
-      "coulombtype", "net charge of 2 e meets an even background");
+      "coulombtype", "net charge of 2 e is neutralised by a uniform background");
   warned("rigid_water = false\n" + std::string(kWater), "rigid_water",
          "rigid_water = false changes nothing");
 }
