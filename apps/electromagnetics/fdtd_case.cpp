@@ -120,7 +120,7 @@ void make_boundaries(Case& c, const data::Config& config) {
     c.faces[static_cast<std::size_t>(d)] = c.grid.resolved(d) ? em::Faces{boundary(b.low(d)), boundary(b.high(d))}
                                                               : em::Faces{em::Boundary::periodic, em::Boundary::periodic};
     if (c.grid.resolved(d) && c.grid.cells(d) == 1 && boundary(b.low(d)) != em::Boundary::periodic)
-      refuse({config.error(643, extent_key(c.options.grid, d), fmt::format("an axis of one cell has joined faces, but those across {} are not", "xyz"[d]),
+      refuse({config.error(643, extent_key(c.options.grid, d), fmt::format("an axis of one cell needs periodic or bloch faces, and those across {} are neither", "xyz"[d]),
                            fmt::format("write boundary.{0} = \"periodic\" or \"bloch\"; or size 0 along {0}, where nothing varies; or more cells", "xyz"[d]))});
     const int layers = layer_cells(c, d, false) + layer_cells(c, d, true);
     const bool of_pml = b.low(d) == Face::pml || b.high(d) == Face::pml;
@@ -166,7 +166,7 @@ void take_exact_speed(Case& c, const data::Config& config, double frequency, dou
 void choose_time_step(Case& c, const data::Config& config) {
   const double bound = em::curl_curl_bound(c.grid);
   if (std::all_of(c.media.begin(), c.media.end(), [](const em::Medium& m) { return m.pec; }))
-    refuse({config.error(646, "grid.background", "the background is a perfect conductor, and so is the material of each structure: no field has a place", "take a background that is none, or a structure of another material for the hollow")});
+    refuse({config.error(646, "grid.background", "the background is a perfect conductor, and so is the material of each structure: no region is left for fields", "choose a background or a structure that is not a conductor")});
   c.stepped = c.media;
   c.stable_dt_s = longest_step(c.media, bound);
   const SteppingOptions& r = c.options.run;
@@ -183,7 +183,7 @@ void choose_time_step(Case& c, const data::Config& config) {
     }
     const em::Medium& x = c.media[m];
     if ((x.chi2 != 0 || x.chi3 != 0) && c.bloch_k != Point{})
-      errors.push_back(config.error(642, key, "between Bloch faces fields are complex, and the field that a nonlinear medium answers to is none of them", "take periodic faces, or leave chi2 and chi3 out"));
+      errors.push_back(config.error(642, key, "between Bloch faces fields are complex, and a nonlinear medium needs the real field", "take periodic faces, or leave chi2 and chi3 out"));
   }
   if (!errors.empty()) refuse(std::move(errors));
   if (!(c.stable_dt_s > 0)) refuse({config.error(646, "material", "no time step is stable in one of the media", "see `tessera check`")});
@@ -243,9 +243,9 @@ void make_wave(const Case& c, CaseSource& s, const data::Config& config) {
   const em::Medium& around = c.media.front();
   const auto even = [](const std::array<double, 3>& x) { return x[0] == x[1] && x[1] == x[2]; };
   if (!around.poles.empty() || around.sigma != Point{} || around.sigma_m != Point{} || !even(around.eps) || !even(around.mu) || around.pec)
-    refuse({config.error(642, s.key, "waves and beams come through a background without loss, dispersion and anisotropy", "choose another background, or another source")});
+    refuse({config.error(642, s.key, "waves and beams need a background without loss, dispersion and anisotropy", "choose another background, or another source")});
   if (c.bloch_k != Point{})
-    refuse({config.error(642, s.key, "waves and beams between Bloch faces are not among what this version steps", "drive the structure by a current over a plane")});
+    refuse({config.error(642, s.key, "waves and beams between Bloch faces are not supported", "drive the structure by a current over a plane")});
   try {
     s.wave = s.options.kind == SourceKind::plane_wave ? em::plane_wave(c.grid, c.faces, c.dt_s, plane_wave_of(c, s)) : em::beam(c.grid, c.faces, c.dt_s, beam_of(c, s));
   } catch (const data::InputError&) {

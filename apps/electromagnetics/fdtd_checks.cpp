@@ -121,9 +121,9 @@ void check_boundary(const FdtdOptions& o, Checks& checks) {
     const std::string at = item("boundary.symmetry", k);
     if (!o.grid.resolved(a) || (face != Face::pec && face != Face::pmc))
       checks.say(623, at, "only a mirror is a plane of symmetry, and this face is none",
-                 "set the face to \"pec\" where E stands upright on it, or to \"pmc\" where it lies in it");
+                 "set the face to \"pec\" where E is normal to it, or to \"pmc\" where E is tangential");
     else if (high && b.is_symmetry(a, false))
-      checks.say(623, at, "two planes of symmetry across one axis make images without end",
+      checks.say(623, at, "two planes of symmetry across one axis make infinitely many images",
                  "leave one of them out");
   }
   if (b.bloch_k && b.bloch_phase)

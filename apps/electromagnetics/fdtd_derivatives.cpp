@@ -315,7 +315,7 @@ Derivatives derivatives(const AppContext& context) {
   if (design.dispersive) out.left_out.push_back(fmt::format("{} edges of dispersive media", design.dispersive));
   if (design.conducting) out.left_out.push_back(fmt::format("{} edges of perfect conductors", design.conducting));
   if (tensors) out.left_out.push_back("the tensors at slanted faces, which stay as they are while the permittivities move");
-  out.left_out.push_back("conductivities, poles, permeabilities, shapes and places: they are no parameters");
+  out.left_out.push_back("conductivities, poles, permeabilities, shapes and positions: they are not parameters");
   out.left_out.push_back("results that are made of others (`relative_to`), and float32, whose rounding differences would show");
   out.values = [s](const Tensors& p) { return s->values(p); };
   return out;

@@ -145,8 +145,8 @@ class Cuts {
     }
     if (!driven)
       say(662, key,
-          "no source and no plane wave lies in its box: what it catches comes from outside, and a "
-          "closed box sends none of it on",
+          "no source and no plane wave lies in its box: it only sees waves from outside, whose far "
+          "field is zero",
           "put the box around what radiates, or subtract a run without the body");
   }
   /// An rcs box has to hold that of the wave.

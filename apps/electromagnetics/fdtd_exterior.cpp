@@ -135,7 +135,7 @@ void check_exteriors(const Case& c, const data::Config& config) {
     const std::vector<DomainFace> faces = mirrors_of_domain(c, o);
     for (std::size_t q = 0; q < faces.size(); ++q) {
       if (q > 0 && faces[q].axis == faces[q - 1].axis)
-        say(629, key, fmt::format("its box stands between two mirrors, {} and {}: images without end", name(faces[q - 1]), name(faces[q])), "let one of these faces absorb");
+        say(629, key, fmt::format("its box stands between two mirrors, {} and {}: infinitely many images", name(faces[q - 1]), name(faces[q])), "let one of these faces absorb");
       for (std::size_t m = 0; m < o.mirrors.size(); ++m) {
         if (static_cast<int>(o.mirrors[m].axis) != faces[q].axis) continue;
         const std::string where = fmt::format("{}.mirrors[{}]", key, m);
@@ -145,13 +145,13 @@ void check_exteriors(const Case& c, const data::Config& config) {
     }
     if (around.pec) continue;
     if (around.sigma != Point{} || around.sigma_m != Point{} || around.eps[0] != around.eps[1] || around.eps[0] != around.eps[2] || around.mu[0] != around.mu[1] || around.mu[0] != around.mu[2]) {
-      say(642, key, fmt::format("waves go far in a medium without loss and anisotropy alone, and grid.background is '{}'", around.name), "take another background");
+      say(642, key, fmt::format("far fields need a background without loss and anisotropy, and grid.background is '{}'", around.name), "take another background");
       continue;
     }
     for (const double f : o.all_frequencies()) {
       const std::complex<double> eps = em::permittivity(around, 0, f);
       if (eps.real() > 0 && std::abs(eps.imag()) <= kTransparent * eps.real()) continue;
-      say(642, key, fmt::format("at {:.6g} Hz the permittivity of '{}', in which its waves go far, is {:.4g} {:+.2g} i: not transparent", f, around.name, eps.real(), eps.imag()),
+      say(642, key, fmt::format("at {:.6g} Hz the permittivity of '{}', the medium around it, is {:.4g} {:+.2g} i: not transparent", f, around.name, eps.real(), eps.imag()),
           "take a background without loss, or frequencies at which it has none");
       break;
     }

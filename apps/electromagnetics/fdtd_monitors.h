@@ -61,7 +61,7 @@ class ResonanceMonitor : public Monitor {
   Tensor slopes_;            ///< of the record of each component in each length [length, component, step]
 };
 
-/// Fields of a region now and then.
+/// Fields of a region at intervals.
 class Snapshot : public Monitor {
  public:
   Snapshot(const Case& c, const MonitorOptions& o);

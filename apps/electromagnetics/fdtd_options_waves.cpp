@@ -7,7 +7,7 @@ namespace {
 
 data::Options<WaveformOptions> waveform_table() {
   using O = WaveformOptions;
-  data::Options<O> o("waveform", "How a source goes in time.");
+  data::Options<O> o("waveform", "Time dependence of a source.");
   o.add_kind("kind", &O::kind,
              {.doc = "A modulated Gaussian, a Gaussian from zero frequency on and its derivatives, "
                      "a Ricker pulse and its derivative, a continuous wave, or samples of a file.",
@@ -106,7 +106,7 @@ data::Options<SourceOptions> source_table() {
         {.doc = "Factor on the waveform: V/m for waves and beams; for currents A m (point), A "
                 "(line), A/m (plane), magnetic ones with V for A."});
   o.add_table("waveform", &O::waveform, waveform_table(),
-              {.doc = "How it goes in time.", .required = true});
+              {.doc = "Its time dependence.", .required = true});
   return o;
 }
 
@@ -130,7 +130,7 @@ data::Options<MonitorOptions> monitor_table() {
                      "nothing is lost, kinetic and potential energy of lossy ones); pattern of an "
                      "antenna; scattering cross-section; density of states and Purcell factor of a "
                      "point source; diffraction orders; frequencies and Q of a ring-down, each "
-                     "mode once; fields of a plane or box now and then.",
+                     "mode once; fields of a plane or box at intervals.",
               .choices = {"probe", "dft", "flux", "energy", "far_field", "rcs", "ldos", "orders",
                           "resonances", "snapshot"},
               .required = true});

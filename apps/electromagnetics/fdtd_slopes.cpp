@@ -12,9 +12,9 @@ em::ModelSlopes slopes_of(const Case& c, const MonitorOptions& monitor, const st
   const auto refuse = [&](std::string what, std::string hint) {
     throw data::InputError(data::ExitCode::config_invalid, {config.error(642, key, std::move(what), std::move(hint))});
   };
-  if (c.bloch_k != Point{}) refuse("derivatives between Bloch faces are not among what this version takes", "leave derivatives out");
+  if (c.bloch_k != Point{}) refuse("derivatives between Bloch faces are not supported", "leave derivatives out");
   if (std::any_of(c.media.begin(), c.media.end(), [](const em::Medium& m) { return m.chi2 != 0 || m.chi3 != 0; }))
-    refuse("the derivatives of nonlinear media are not among what this version takes", "leave derivatives out, or chi2 and chi3");
+    refuse("derivatives of nonlinear media are not supported", "leave derivatives out, or chi2 and chi3");
   Case moved = c;
   std::vector<double*> numbers;
   for (const std::string& name : monitor.derivatives)

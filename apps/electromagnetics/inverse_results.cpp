@@ -90,7 +90,7 @@ void write_inverse(const std::filesystem::path& run, const InverseResult& r, boo
   file.write("data/predicted", r.predicted, traces_shape, {"", "the same of the model that was found"});
   std::vector<double> history;
   for (const InverseRow& row : r.history) history.insert(history.end(), {row.iteration, row.misfit, row.gradient, row.psnr_db, row.ssim});
-  file.write("descent/history", history, {r.history.size(), 5}, {"", "iteration, misfit, largest slope, PSNR in dB, SSIM"});
+  file.write("descent/history", history, {r.history.size(), 5}, {"", "iteration, misfit, largest gradient, PSNR in dB, SSIM"});
   file.commit();
   std::filesystem::create_directories(run / "tables");
   const double dt = r.time.size() > 1 ? (r.time.back() - r.time.front()) / static_cast<double>(r.time.size() - 1) : 0;

@@ -187,7 +187,7 @@ TEST_F(FdtdExterior, WhatIsNoSymmetryIsRefused) {
   for (const auto& [settings, text] : std::vector<std::pair<std::vector<std::string>, std::string>>{
            {{"boundary.symmetry=[\"x_low\"]"}, "this face is none"},
            {{"boundary.symmetry=[\"z_low\"]"}, "this face is none"},
-           {{"boundary.y_high=\"pec\"", "boundary.symmetry=[\"y_low\", \"y_high\"]"}, "images without end"}}) {
+           {{"boundary.y_high=\"pec\"", "boundary.symmetry=[\"y_low\", \"y_high\"]"}, "infinitely many images"}}) {
     std::vector<std::string> arguments{"check", file};
     for (const std::string& s : settings) arguments.insert(arguments.end(), {"--set", s});
     const Outcome o = tessera(arguments);

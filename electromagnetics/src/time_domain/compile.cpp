@@ -457,7 +457,7 @@ Tables<T> compile(const YeeModel& m) {
   add_mixed(t, m);
   add_tensors(t, m);
   if (t.nonlinear && t.bloch)
-    throw Error("[YeeScheme] between faces joined with a phase fields are complex, and the field that a nonlinear medium answers to is none of them: take "
+    throw Error("[YeeScheme] between faces joined with a phase fields are complex, and a nonlinear medium needs the real field: take "
                 "periodic faces and a wave through whole periods, or leave chi2 and chi3 out");
   if (t.nonlinear) find_neighbours(t);
   t.n_injected = static_cast<std::int64_t>(m.injected.size());

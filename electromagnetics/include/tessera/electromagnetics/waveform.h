@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a source goes in time, and what it holds at a frequency: W(f) = integral w(t) e^{-i 2 pi f t} dt.
+// The time dependence of a source, and its content at a frequency: W(f) = integral w(t) e^{-i 2 pi f t} dt.
 //
 //   name                  w(t), s = (t - t0)/tau                       W(f)
 //   gaussian_pulse        e^{-s^2} cos(2 pi f0 (t - t0) + phase)       G(f - f0) e^{i phase}/2 + G(f + f0) e^{-i phase}/2
