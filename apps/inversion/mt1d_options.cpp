@@ -122,7 +122,7 @@ const data::Options<Mt1dOptions>& mt1d_options() {
           {.doc = "Steps of a chain before samples are kept.", .min = 0});
     o.add("posterior.samples", &O::samples, {.doc = "Steps of a chain after that.", .min = 10});
     o.add("posterior.keep_every", &O::keep_every,
-          {.doc = "One sample in so many steps is kept.", .min = 1});
+          {.doc = "Keep the sample of every n-th step.", .min = 1});
     o.add(
         "profile.azimuth", &O::profile_azimuth,
         {.doc =
@@ -136,7 +136,8 @@ const data::Options<Mt1dOptions>& mt1d_options() {
     o.add("expect.rms_max", &O::expect_rms_max,
           {.doc = "The run fails (exit 6) if a sounding's RMS is larger.", .above = 0});
     o.add("expect.soundings", &O::expect_soundings,
-          {.doc = "The run fails (exit 6) if it has not inverted so many soundings.", .min = 1});
+          {.doc = "The run fails (exit 6) unless it has inverted exactly this many soundings.",
+           .min = 1});
     return o;
   }();
   return table;
