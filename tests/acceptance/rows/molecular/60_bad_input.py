@@ -33,7 +33,7 @@ CHANGED = (  # what is replaced, by what, exit code, what the message says
     ("nsteps = 20", 'nsteps = 20\npcoupl = "c-rescale"', 5, r"case\.toml:7:\d+: error E0751: .*needs a temperature, and none is given.*give ref_t"),
     ("nsteps = 20", 'nsteps = 20\nref_t = "90 K"\npcoupl = "parrinello-rahman"\nref_p = ["1 bar", "1 bar", "2 bar"]\npcoupltype = "semiisotropic"', 5, r"case\.toml:9:\d+: error E0751: .*one pressure for all directions.*c-rescale"),
     ('coulombtype = "none"', 'coulombtype = "pme"\nbox = "none"', 5, r"case\.toml:3:\d+: error E0752: .*sum over a periodic box.*cut-off"),
-    ("nsteps = 20", 'nsteps = 20\ncoulomb_modifier = "force-switch"', 5, r"case\.toml:7:\d+: error E0751: .*only the Lennard-Jones interaction is switched"),
+    ("nsteps = 20", 'nsteps = 20\ncoulomb_modifier = "force-switch"', 5, r"case\.toml:7:\d+: error E0215: .*potential-shift.*force-shift"),
     ("nsteps = 20", 'nsteps = 20\ntcoupl = "v-rescale"\nannealing_time = ["0 ps", "1 ps"]\nannealing_temp = ["1 K", "2 K"]\ntc_grps = ["index 0 to 9", "not index 0 to 9"]\ntc_ref_t = ["1 K", "2 K"]', 5, r"case\.toml:11:\d+: error E0751: .*one temperature for all of tc_grps"),
 )
 FILES = (  # topology, structure, settings, what the message says
