@@ -26,4 +26,9 @@ TEST(ReferencePages, OptionsOfEveryAppAreDocumentedAsTheyAre) {
         << "renew it: tessera schema " << app << " --markdown > " << name;
   }
   EXPECT_GE(count, 1);
+  int pages = 0;
+  for (const fs::directory_entry& file :
+       fs::directory_iterator(fs::path(TESSERA_SOURCE_DIR) / "docs/reference"))
+    if (file.path().filename().string().starts_with("options-")) ++pages;
+  EXPECT_EQ(pages, count) << "a page of options without an app";
 }
