@@ -115,6 +115,6 @@ int main() {
   const auto fit = least_squares(residual, net, {.max_iterations = 60});
   const Tensor p = linspace(0.0, 1.0, 101), u = fit.x(reshape(p, {101, 1})) * p * (1.0 - p);
   const Tensor exact = 2.0 * log(cosh(theta / 4.0) / cosh(theta / 2.0 * (p - 0.5)));
-  expect("largest error of u", max(abs(u - exact)), Tensor(0.0), 1e-4);
+  expect("largest error of u", max(abs(u - exact)), Tensor(0.0), 1e-6);
   return wrong;
 }
