@@ -29,6 +29,16 @@ CheckReport check(const AppContext& context) {
   CheckReport report;
   report.findings = input.findings;
   report.can_go_on = !input.items.empty();
+  constexpr int enough_layers = 100;  // for the error of the factor: docs/decisions/0030
+  if (o.static_shift && o.static_shift_std && o.layers < enough_layers) {
+    report.findings.push_back(context.config.error(
+        615, "static_shift.prior_std",
+        fmt::format("on {} layers the data seem to tell a static shift, because a shifted earth needs "
+                    "boundaries that are not there: its standard deviation is too small",
+                    o.layers),
+        fmt::format("model.layers = {}", enough_layers)));
+    report.findings.back().severity = data::Severity::warning;
+  }
   for (const Item& item : input.items) {
     const auto& r = item.response;
     const auto [lo, hi] = std::minmax_element(r.frequency_hz.begin(), r.frequency_hz.end());

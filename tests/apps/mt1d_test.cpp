@@ -204,6 +204,17 @@ TEST_F(Mt1d, ABadFileStopsUnlessToldToGoOn) {
   for (const char* verb : {"check", "run"}) EXPECT_EQ(tessera({verb, "case.toml", "--keep-going"}).code, 4) << "nothing is left";
 }
 
+TEST_F(Mt1d, AStaticShiftByAPriorAsksForLayers) {
+  const auto told = [&](const std::string& layers) {
+    make_case(1, "[model]\nlayers = " + layers + "\n[static_shift]\nenabled = true\nprior_std = 0.3\n");
+    const Outcome o = tessera({"check", "case.toml"});
+    EXPECT_EQ(o.code, 0) << o.err;
+    return o.err;
+  };
+  EXPECT_TRUE(holds(told("99"), "case.toml:8:13: warning E0615: on 99 layers the data seem to tell"));
+  EXPECT_EQ(told("100"), "");
+}
+
 TEST_F(Mt1d, PartsMayBeGivenInPercent) {
   make_case(1, "[posterior]\nmethod = \"none\"\n");
   const auto floor_of = [&](const char* text) {
