@@ -121,7 +121,8 @@ class Work:
 
     def numbers(self, program, *args, timeout=3600):
         """Runs a benchmark; its stdout lines 'name value unit' as {name: value}. Other lines are commentary."""
-        return read_numbers(self.run([self.program(program), *args], timeout=timeout).must_succeed(program).out)
+        done = self.run([self.program(program), *args], timeout=timeout, env={"TESSERA_TEST_DATA": str(self.data)})
+        return read_numbers(done.must_succeed(program).out)
 
     def figures(self, wanted):
         """A row of ((program, name, least value), ...): (holds, text). A name that ends in * takes the least of the

@@ -43,7 +43,7 @@ def measure(work):
     holds, text = True, []
     with work.temp() as folder:
         before = build_before(work, pathlib.Path(folder) / "before")
-        before.root = work.root  # peers and data are this checkout's
+        before.root, before.data = work.root, work.data  # peers and data are this checkout's
         for program, arguments, figures in FIGURES:
             rounds = {"before": [], "now": []}
             try:
@@ -55,7 +55,7 @@ def measure(work):
                     gain = new / old if better == HIGHER else old / new
                     holds = holds and gain >= 0.95
                     text.append(f"{' '.join((program, *arguments))} {figure}: {old:.4g} before, {new:.4g} now, {100 * (gain - 1):+.1f} %")
-            except rowkit.NotMeasured as reason:
+            except (rowkit.NotMeasured, rowkit.Failed) as reason:  # the others are still worth their time
                 holds = False
-                text.append(f"{program}: not measured, {reason}")
+                text.append(f"{' '.join((program, *arguments))}: not measured, {reason}")
     return holds, "\n".join(text)
