@@ -211,7 +211,7 @@ TEST_F(Mt1d, AStaticShiftByAPriorAsksForLayers) {
     EXPECT_EQ(o.code, 0) << o.err;
     return o.err;
   };
-  EXPECT_TRUE(holds(told("99"), "case.toml:8:13: warning E0615: on 99 layers the data seem to tell"));
+  EXPECT_TRUE(holds(told("99"), "case.toml:8:1: warning E0615: on 99 layers the data seem to tell"));
   EXPECT_EQ(told("100"), "");
 }
 
