@@ -94,11 +94,16 @@ data::Figure map(const MonitorResult& r, std::size_t at) {
   both.insert(both.end(), w.values.begin(), w.values.end());
   const Prefixed length = prefixed(both, "m"), axis = prefixed({r.axis.values[at]}, r.axis.units);
   const double wide = u.values.back() - u.values.front(), high = w.values.back() - w.values.front();
+  const bool in_time = std::holds_alternative<std::vector<double>>(best->values);  // of either sign, about zero
+  data::ColourAxis colour{.axis = {.label = in_time ? best->name : "|" + best->name + "|", .unit = best->units}};
+  double peak = 0;
+  for (const double v : values) peak = std::max(peak, std::abs(v));
+  if (in_time && peak > 0) colour.map = data::ColourMap::difference, colour.axis.min = -peak, colour.axis.max = peak;
   data::Figure f{.width = 330, .height = std::clamp(70 + 220 * high / wide, 140.0, 520.0),
                  .title = fmt::format("{}, {} = {:.4g} {}", r.name, r.axis.name, r.axis.values[at] * axis.factor, axis.unit)};
   f.panels = {{.x = {.label = u.name, .unit = length.unit, .tight = true},
                .y = {.label = w.name, .unit = length.unit, .tight = true},
-               .colour = {.axis = {.label = std::holds_alternative<std::vector<double>>(best->values) ? best->name : "|" + best->name + "|", .unit = best->units}},
+               .colour = colour,
                .series = {data::HeatMap{.label = "", .x_edge = edges(scaled(u.values, length.factor)), .y_edge = edges(scaled(w.values, length.factor)), .value = values}}}};
   return f;
 }

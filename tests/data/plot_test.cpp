@@ -122,6 +122,17 @@ TEST(Plot, MapColoursAreThoseOfTheRampAndNanStaysWhite) {
   EXPECT_TRUE(image.white(image.width * 75 / 100, image.height / 2));
 }
 
+TEST(Plot, MapsHaveNoSeams) {
+  for (std::size_t n = 90; n < 330; n += 4) {
+    HeatMap map{.label = "m", .x_edge = {}, .y_edge = {}, .value = std::vector<double>(n * n, 1)};
+    for (std::size_t i = 0; i <= n; ++i) map.x_edge.push_back(-8.0 + 16.0 / double(n) * double(i));
+    map.y_edge = map.x_edge;
+    Figure f = one_panel({map});
+    f.panels[0].colour.bar = f.panels[0].grid = false;
+    EXPECT_EQ(tests::read_png(render(f, "png")).ink(0.3, 0.3, 0.7, 0.7), 1) << n << " cells";
+  }
+}
+
 TEST(Plot, ReversedAxisPutsSmallValuesOnTop) {
   Figure f =
       one_panel({HeatMap{.label = "m", .x_edge = {0, 1}, .y_edge = {0, 1, 2}, .value = {1, kNan}}});

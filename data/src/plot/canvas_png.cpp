@@ -7,10 +7,12 @@
 #include <cairo.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace tessera::data::plot {
 namespace {
@@ -30,6 +32,9 @@ void require(cairo_status_t status, const char* what) {
     throw Error(std::string("[plot] Cairo could not ") + what + ": " +
                 cairo_status_to_string(status));
 }
+
+/// The line between pixels nearest to x, the same for an edge that two sums give: rounding is no reason to part cells.
+double pixel(double x) { return std::floor(std::round(x * 256) / 256 + 0.5); }
 
 /// Glyphs without hinting: their widths then scale with the size, and a layout is the same at every
 /// resolution.
@@ -133,13 +138,21 @@ class PngCanvas final : public Canvas {
       cairo_new_path(cr_.get());
   }
 
+  /// Whole pixels: cells that touch on the page leave none between them.
   void cells(std::span<const Rect> rects, Colour fill) override {
+    cairo_save(cr_.get());
     cairo_new_path(cr_.get());
-    for (const Rect& r : rects) cairo_rectangle(cr_.get(), r.x, r.y, r.w, r.h);
-    cairo_set_antialias(cr_.get(), CAIRO_ANTIALIAS_NONE);
+    std::vector<std::array<double, 4>> corners;
+    for (const Rect& r : rects) {
+      corners.push_back({r.x, r.y, r.right(), r.bottom()});
+      for (int k : {0, 2}) cairo_user_to_device(cr_.get(), &corners.back()[k], &corners.back()[k + 1]);
+    }
+    cairo_identity_matrix(cr_.get());
+    for (const auto& [x0, y0, x1, y1] : corners)
+      cairo_rectangle(cr_.get(), pixel(x0), pixel(y0), pixel(x1) - pixel(x0), pixel(y1) - pixel(y0));
     source(fill);
     cairo_fill(cr_.get());
-    cairo_set_antialias(cr_.get(), CAIRO_ANTIALIAS_DEFAULT);
+    cairo_restore(cr_.get());
   }
 
   void text(Point at, const std::string& markup, const TextStyle& style) override {
