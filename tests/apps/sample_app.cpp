@@ -74,6 +74,7 @@ const data::Options<Sample>& options() {
 CheckReport check(const AppContext& c) {
   const Sample s = options().read(c.config);
   CheckReport r;
+  r.can_go_on = true;
   if (s.input) {
     try {
       data::read_text_file(*s.input);
