@@ -3,6 +3,7 @@
 // Counted loops, loops that end by a condition, and branches as single operations.
 #include "loop_cases.h"
 #include "tessera/autodiff/grad.h"
+#include "tessera/autodiff/host_call.h"
 #include "tessera/autodiff/jit.h"
 #include "tessera/autodiff/loops.h"
 #include "tessera/autodiff/ops.h"
@@ -109,6 +110,28 @@ TEST(Cond, InsideOfLoops) {
   };
   EXPECT_EQ(f(Tensor(1.0))[1].item(), 111.0);
   EXPECT_EQ(grad([&](Tensor a) { return f(a)[2]; })(Tensor(1.0)).item(), 2 * 41.0);
+}
+
+TEST(Loops, WhatHasNoDerivativeInsideHasNoneOutside) {
+  // The weight of a map with its own transpose must not move. It does not: its derivative is stopped. A loop that keeps it for
+  // the way back, in which another one found it before the first step, must see so through both.
+  using Flat = std::vector<Tensor>;
+  const auto scaled = [](const Tensor& w, const Tensor& x) {
+    const auto map = [w](const Flat& v) { return Flat{0.8 * w * v[0]}; };
+    return custom_linear(map, map)({x})[0];
+  };
+  const auto weight = [](const Tensor& x) { return tanh(stop_gradient(sum(x))); };
+  const auto end = [&](const Tensor& x, const auto& w) {
+    return sum(sin(while_loop([](Tensor c) { return c > 0.1; }, [&](Tensor c) { return 0.5 * c - 0.2 * square(scaled(w(), c)); }, sum(square(x)), {Checkpoint::all()})));
+  };
+  const auto f = checkpointed([&](Tensor x) { return end(x, [&] { return weight(x); }); });
+  const Tensor x = tensor({0.5, -1.0, 2.0}), fixed = weight(x);
+  const auto g = [&](Tensor x) { return end(x, [&] { return fixed; }); };
+  const auto twice = [](const auto& h) { return grad([&](Tensor x) { return sum(grad(h)(x) * tensor({1.0, 2.0, 3.0})); }); };
+  EXPECT_EQ(grad(f)(x).to_vector(), grad(g)(x).to_vector());
+  const Tensor a = twice(f)(x), b = twice(g)(x);
+  EXPECT_LE(max(abs(a - b)).item(), 1e-14 * max(abs(b)).item());
+  EXPECT_LE(max(abs(jit(twice(f))(x) - b)).item(), 1e-14 * max(abs(b)).item());
 }
 
 TEST(Loops, MayStandAmongNativeControlFlow) {

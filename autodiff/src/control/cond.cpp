@@ -41,11 +41,7 @@ struct Cond : Hand<Cond> {
     const std::size_t n = a.in.size() - 1;
     Flags in;
     for (std::size_t k = 0; k < n; ++k) in.push_back(!t[k].empty());
-    Flags out(b.then_f->graph().outputs.size(), false);
-    for (const BodyPtr& f : {b.then_f, b.else_f}) {
-      const Flags v = reached(f->graph(), in, Follow::tangents);
-      for (std::size_t k = 0; k < out.size(); ++k) out[k] = out[k] || v[f->graph().outputs[k]];
-    }
+    const Flags out = moved(b, in);
     std::vector<std::vector<Tensor>> result(out.size());
     if (std::find(out.begin(), out.end(), true) == out.end()) return result;
     Closed then_f = joint_graph(b.then_f->graph(), riders, {{n}}, in, {{out.size(), false}}, out);
@@ -174,6 +170,17 @@ struct Cond : Hand<Cond> {
 TESSERA_REGISTER(Cond);
 
 }  // namespace
+
+bool is_cond(const Primitive& p) { return &p == &primitive<Cond>(); }
+
+Flags moved(const Branches& b, const Flags& operands) {
+  Flags out(b.then_f->graph().outputs.size(), false);
+  for (const BodyPtr& f : {b.then_f, b.else_f}) {
+    const Flags v = reached(f->graph(), operands, Follow::tangents);
+    for (std::size_t k = 0; k < out.size(); ++k) out[k] = out[k] || v[f->graph().outputs[k]];
+  }
+  return out;
+}
 
 std::vector<Tensor> apply_cond(std::shared_ptr<const Branches> b, const std::vector<Tensor>& operands, Where where) {
   std::vector<const Tensor*> in;

@@ -14,10 +14,13 @@ Flags reached(const Graph& g, const Flags& inputs, Follow what) {
   for (const Graph::Equation& e : g.equations) {
     const bool goes_on = what == Follow::values || e.primitive->rule != RuleClass::zero || (what == Follow::unknown && e.primitive == &stop_gradient_primitive());
     if (!goes_on) continue;
-    bool any = false;
-    for (Graph::Id id : g.in(e)) any = any || v[id];
-    if (!any) continue;
-    for (Graph::Id k = 0; k < e.out_count; ++k) v[e.out_begin + k] = what == Follow::values || is_inexact(g.types[e.out_begin + k].dtype);
+    Flags in;
+    for (Graph::Id id : g.in(e)) in.push_back(v[id]);
+    if (std::find(in.begin(), in.end(), true) == in.end()) continue;
+    Flags out(e.out_count, true);
+    if (what == Follow::tangents && is_cond(*e.primitive)) out = moved(branches_of(e.attr.get()), Flags(in.begin() + 1, in.end()));
+    if (what == Follow::tangents && is_loop(*e.primitive)) out = moved(loop_of(e.attr.get()), in);
+    for (Graph::Id k = 0; k < e.out_count; ++k) v[e.out_begin + k] = out[k] && (what == Follow::values || is_inexact(g.types[e.out_begin + k].dtype));
   }
   return v;
 }

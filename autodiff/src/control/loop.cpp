@@ -92,6 +92,28 @@ void flag_sources(const Sweep& s, const std::vector<Flags>& kept, Flags& in) {
 
 // ---- forward mode -----------------------------------------------------------------------------------------------
 
+/// What of a sweep moves: inputs of its body; carries, what it keeps, ys.
+struct Moving {
+  Flags in, out;
+};
+std::vector<Moving> moving_of(const Loop& l, const Flags& operands) {
+  std::vector<Moving> all;
+  std::vector<Flags> kept;
+  auto at = operands.begin() + static_cast<std::ptrdiff_t>(l.n_condition_consts);
+  for (const Sweep& s : l.sweeps) {
+    Moving m{Flags(at, at + static_cast<std::ptrdiff_t>(s.operands())), {}};
+    at += static_cast<std::ptrdiff_t>(s.operands());
+    flag_sources(s, kept, m.in);
+    const Flags v = settle(s, m.in, Follow::tangents);
+    for (Graph::Id id : s.body->graph().outputs) m.out.push_back(v[id]);
+    for (std::size_t k = 0; k < s.n_carry; ++k) m.out[k] = m.in[s.n_consts + k];
+    const auto keeps = m.out.begin() + static_cast<std::ptrdiff_t>(s.n_carry);
+    kept.emplace_back(keeps, keeps + static_cast<std::ptrdiff_t>(s.n_kept));
+    all.push_back(std::move(m));
+  }
+  return all;
+}
+
 /// Riders of the results of the loop whose values carry riders along; those of operands are given, empty for none.
 /// Those of slices and of stacked results have the axis of the steps first.
 std::vector<std::vector<Tensor>> ride(const Application& a, const Riders& riders, const std::vector<std::vector<Tensor>>& t) {
@@ -104,17 +126,14 @@ std::vector<std::vector<Tensor>> ride(const Application& a, const Riders& riders
   joined->condition_carry = l.condition_carry;
   joined->checkpoint = l.checkpoint;
   std::vector<Tensor> operands(a.in.begin(), a.in.begin() + static_cast<std::ptrdiff_t>(l.n_condition_consts));
+  Flags given;
+  for (const std::vector<Tensor>& x : t) given.push_back(!x.empty());
+  const std::vector<Moving> flags = moving_of(l, given);
   std::vector<Flags> kept, moving;  // of each sweep: flags of what it keeps; of carries, then ys
   std::size_t at = l.n_condition_consts;
   for (const Sweep& s : l.sweeps) {
     const Graph& g = s.body->graph();
-    Flags in;
-    for (std::size_t k = 0; k < s.operands(); ++k) in.push_back(!t[at + k].empty());
-    flag_sources(s, kept, in);
-    const Flags v = settle(s, in, Follow::tangents);
-    Flags out;
-    for (Graph::Id id : g.outputs) out.push_back(v[id]);
-    for (std::size_t k = 0; k < s.n_carry; ++k) out[k] = in[s.n_consts + k];
+    const auto& [in, out] = flags[moving.size()];
     const std::vector<Group> in_groups = {{s.n_consts}, {s.n_carry}, {s.n_xs}, {s.from.size()}};
     const std::vector<Group> out_groups = {{s.n_carry}, {s.n_kept}, {s.n_ys, false}};
     Closed joint = joint_graph(g, riders, in_groups, in, out_groups, out);
@@ -176,6 +195,22 @@ std::vector<std::vector<Tensor>> ride(const Application& a, const Riders& riders
   }
   return out;
 }
+
+}  // namespace
+
+Flags moved(const Loop& l, const Flags& operands) {
+  Flags out;
+  const std::vector<Moving> flags = moving_of(l, operands);
+  for (std::size_t i = 0; i < flags.size(); ++i) {
+    const Sweep& s = l.sweeps[i];
+    const auto begin = flags[i].out.begin();
+    out.insert(out.end(), begin, begin + static_cast<std::ptrdiff_t>(s.n_carry));
+    out.insert(out.end(), begin + static_cast<std::ptrdiff_t>(s.n_carry + s.n_kept), flags[i].out.end());
+  }
+  return out;
+}
+
+namespace {
 
 void jvp_loop(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
   std::vector<std::vector<Tensor>> beside;
@@ -638,6 +673,8 @@ TESSERA_REGISTER(Scan);
 TESSERA_REGISTER(While);
 
 }  // namespace
+
+bool is_loop(const Primitive& p) { return &p == &primitive<Scan>() || &p == &primitive<While>(); }
 
 Tensor first_answer(const Loop& loop, std::span<const Tensor> condition_consts, std::span<const Tensor> carry) {
   std::vector<Tensor> asked(condition_consts.begin(), condition_consts.end());

@@ -118,6 +118,11 @@ Flags reached(const Graph& g, const Flags& inputs, Follow what);
 /// The same for the body of a sweep, whose carries are flagged too where their new value is: `inputs` grows until
 /// nothing changes.
 Flags settle(const Sweep& s, Flags& inputs, Follow what);
+/// Which results have a derivative along the flagged operands: of branches, behind the predicate; of a loop.
+Flags moved(const Branches& b, const Flags& operands);
+Flags moved(const Loop& l, const Flags& operands);
+bool is_cond(const Primitive& p);
+bool is_loop(const Primitive& p);
 /// What of g is needed to compute `outputs` from `inputs`.
 Graph extract(const Graph& g, std::span<const Graph::Id> inputs, std::span<const Graph::Id> outputs);
 /// Every value of g, recorded or run on the given inputs.
