@@ -15,7 +15,11 @@
 namespace nesting {
 namespace {
 
+#ifdef __SANITIZE_ADDRESS__
+constexpr int kPatienceMs = 400000;  // some twenty times as slow
+#else
 constexpr int kPatienceMs = 20000;  // cases take milliseconds
+#endif
 
 /// What a process says of one case, in one write.
 struct Message {
