@@ -73,7 +73,8 @@ void loss_rows(Table& t) {
   };
   t["nn.functional.soft_margin_loss"] = [](const Call& c) { return reduced(softplus(-c[1] * c[0]), c); };
   t["nn.functional.margin_ranking_loss"] = [](const Call& c) {
-    return reduced(relu(-c[2] * (c[0] - c[1]) + c[2] * 0 + like(c.number(-1, "margin", 0), c[2])), c);
+    const Tensor x = floating(c[0]), y = floating(c[1]), sign = floating(c[2]);
+    return reduced(relu(-sign * (x - y) + sign * 0.0 + like(c.number(-1, "margin", 0), sign)), c);
   };
   t["nn.functional.hinge_embedding_loss"] = [](const Call& c) {
     const Tensor x = c[0], y = c[1];

@@ -35,7 +35,7 @@ def make(folder, names, only):
     folder.mkdir(parents=True, exist_ok=True)
     done = subprocess.run([sys.executable, "-c", import_line + call], capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
     if done.returncode:
-        return {"cases": 0, "broken": f"{sorted(names)}: {done.stderr.strip()[-300:]}"}
+        return {"cases": 0, "broken": f"{sorted(names)} (code {done.returncode}): {done.stderr.strip()[-300:]}"}
     *notes, counts = done.stdout.strip().splitlines()
     return {**json.loads(counts), "notes": notes}
 
