@@ -223,6 +223,7 @@ TEST_F(Mt1d, PartsMayBeGivenInPercent) {
     return read("RUN/soundings.csv");
   };
   EXPECT_EQ(floor_of("3 %"), floor_of("0.03"));
+  EXPECT_NE(floor_of("30 %"), floor_of("0.03"));
 }
 
 TEST_F(Mt1d, PeriodsThatCannotBeUsedAreCounted) {
