@@ -34,6 +34,48 @@ bool finite(const Outputs& y) {
   return std::all_of(y.begin(), y.end(), [](const Output& o) { return std::all_of(o.elements.begin(), o.elements.end(), [](double v) { return std::isfinite(v); }); });
 }
 
+struct Distance {
+  Verdict::Kind kind = Verdict::Kind::right;  ///< of what cannot be compared
+  std::vector<double> of_result = {};         ///< relative to its largest element, at least 1
+  double relative = 0;                        ///< the largest
+  std::string text = {};
+};
+Distance distance(const Outputs& got, const Outputs& want) {
+  Distance d;
+  for (std::size_t k = 0; k < want.size(); ++k) {
+    if (got[k].dims != want[k].dims) return {Verdict::Kind::shape, {}, 0, "result " + std::to_string(k) + " has another shape"};
+    double scale = 1;
+    for (double w : want[k].elements) scale = std::max(scale, std::abs(w));
+    d.of_result.push_back(0);
+    for (std::size_t i = 0; i < want[k].elements.size(); ++i) {
+      const double g = got[k].elements[i], w = want[k].elements[i], error = std::abs(g - w) / scale;
+      char text[200];
+      std::snprintf(text, sizeof text, "element %zu of result %zu is %.17g, expected %.17g", i, k, g, w);
+      if (!std::isfinite(g)) return {Verdict::Kind::not_finite, {}, error, text};
+      d.of_result[k] = std::max(d.of_result[k], error);
+      if (error > d.relative) d.relative = error, d.text = text;
+    }
+  }
+  return d;
+}
+
+/// Whether rounding alone carries Taylor arithmetic about as far as the engine is away, in each result.
+bool ill_conditioned(const Program& p, const Outputs& got, const Outputs& want) {
+  Outputs precise;
+  try {
+    precise = run_taylor_precise(p);
+  } catch (const std::exception&) {  // a guard that only rounding lets pass
+    return false;
+  }
+  const Distance rounding = distance(want, precise), engine = distance(got, precise);
+  if (rounding.kind != Verdict::Kind::right || engine.kind != Verdict::Kind::right) return false;
+  for (std::size_t k = 0; k < want.size(); ++k) {
+    const double allowed = std::max(tolerance(order(p.main)), kRoundings * rounding.of_result[k]);
+    if (allowed < 1 && engine.of_result[k] > allowed) return false;  // of 1 and more no digit is known, not even the size
+  }
+  return true;
+}
+
 void send(int pipe, const Message& m) {
   if (write(pipe, &m, sizeof m) != sizeof m) _exit(3);
 }
@@ -102,7 +144,7 @@ class Worker {
 }  // namespace
 
 const char* name_of(Verdict::Kind k) {
-  static const char* const names[] = {"right", "overflow", "not finite", "another shape", "wrong", "thrown", "died", "without end", "invalid"};
+  static const char* const names[] = {"right", "ill-conditioned", "overflow", "not finite", "another shape", "wrong", "thrown", "died", "without end", "invalid"};
   return names[static_cast<std::size_t>(k)];
 }
 
@@ -125,19 +167,10 @@ Verdict judge(const Program& p, const std::function<void()>& understood) {
   } catch (const std::exception& e) {
     return {Verdict::Kind::thrown, v.order, 0, e.what()};
   }
-  for (std::size_t k = 0; k < want.size(); ++k) {
-    if (got[k].dims != want[k].dims) return {Verdict::Kind::shape, v.order, 0, "result " + std::to_string(k) + " has another shape"};
-    double scale = 1;
-    for (double w : want[k].elements) scale = std::max(scale, std::abs(w));
-    for (std::size_t i = 0; i < want[k].elements.size(); ++i) {
-      const double g = got[k].elements[i], w = want[k].elements[i], error = std::abs(g - w) / scale;
-      char text[200];
-      std::snprintf(text, sizeof text, "element %zu of result %zu is %.17g, expected %.17g", i, k, g, w);
-      if (!std::isfinite(g)) return {Verdict::Kind::not_finite, v.order, error, text};
-      if (error > v.error) v.error = error, v.text = text;
-    }
-  }
-  if (v.error > tolerance(v.order)) v.kind = Verdict::Kind::wrong;
+  const Distance d = distance(got, want);
+  v.error = d.relative, v.text = d.text;
+  if (d.kind != Verdict::Kind::right) v.kind = d.kind;
+  else if (v.error > tolerance(v.order)) v.kind = ill_conditioned(p, got, want) ? Verdict::Kind::ill_conditioned : Verdict::Kind::wrong;
   return v;
 }
 

@@ -16,18 +16,22 @@ struct Case {
 };
 
 struct Verdict {
-  /// right; not finite in Taylor arithmetic; not finite in the engine alone; another shape; too far away; the engine threw,
-  /// died, or did not end.
-  enum class Kind : std::uint8_t { right, overflow, not_finite, shape, wrong, thrown, died, endless, invalid } kind = Kind::right;
+  /// right; as far away as rounding alone carries this program; not finite in Taylor arithmetic; not finite in the engine
+  /// alone; another shape; too far away; the engine threw, died, or did not end.
+  enum class Kind : std::uint8_t { right, ill_conditioned, overflow, not_finite, shape, wrong, thrown, died, endless, invalid } kind = Kind::right;
   int order = 0;     ///< of the highest derivative
   double error = 0;  ///< relative to the largest element of its result, at least 1
   std::string text;
 };
 const char* name_of(Verdict::Kind k);
-inline bool failed(Verdict::Kind k) { return k != Verdict::Kind::right && k != Verdict::Kind::overflow && k != Verdict::Kind::invalid; }
+inline bool failed(Verdict::Kind k) { return k > Verdict::Kind::overflow && k != Verdict::Kind::invalid; }
 
 /// First derivatives (and values) to 1e-10, higher ones to 1e-8.
 inline double tolerance(int order) { return order <= 1 ? 1e-10 : 1e-8; }
+
+/// A program may be farther away where its own rounding is: so many times what Taylor arithmetic in double differs from
+/// itself in long double. The engine rounds as double does, in another order.
+constexpr double kRoundings = 100;
 
 Program program_of(const Case& c);
 /// In this process; `understood` is called between Taylor arithmetic and the engine.

@@ -74,7 +74,7 @@ int main(int argc, char** argv) {
   }
   std::map<int, double> worst;  // by order
   std::map<std::string, int> kinds;
-  long cases = 0, overflows = 0, failures = 0;
+  long cases = 0, overflows = 0, ill_conditioned = 0, failures = 0;
   int shown = 0;
   const auto begin = std::chrono::steady_clock::now();
   judge_all(o.trial, [&](const Case& c, const Verdict& v) {
@@ -82,6 +82,9 @@ int main(int argc, char** argv) {
     if (v.kind == Verdict::Kind::overflow) {
       ++overflows;
       std::printf("OVERFLOW program %llu under %s (stack %d)\n", static_cast<unsigned long long>(c.seed), stack_name(c.stack).c_str(), c.stack);
+    } else if (v.kind == Verdict::Kind::ill_conditioned) {
+      ++ill_conditioned;
+      std::printf("ILL-CONDITIONED program %llu under %s (stack %d, order %d): %s\n", static_cast<unsigned long long>(c.seed), stack_name(c.stack).c_str(), c.stack, v.order, v.text.c_str());
     } else if (v.kind == Verdict::Kind::right) {
       double& w = worst[v.order];
       w = std::max(w, v.error);
@@ -97,7 +100,7 @@ int main(int argc, char** argv) {
   for (const auto& [kind, n] : kinds) std::printf("  %d x %s\n", n, kind.c_str());
   for (const auto& [order, error] : worst) std::printf("nesting_error_order_%d %.2e relative\n", order, error);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  std::printf("nesting_stacks %d stacks\nnesting_programs %llu programs\nnesting_cases %ld cases\nnesting_overflows %ld cases\nnesting_failures %ld cases\nnesting_seconds %.1f s\n", n_stacks(),
-              static_cast<unsigned long long>(o.trial.programs), cases, overflows, failures, seconds);
+  std::printf("nesting_stacks %d stacks\nnesting_programs %llu programs\nnesting_cases %ld cases\nnesting_overflows %ld cases\nnesting_ill_conditioned %ld cases\nnesting_failures %ld cases\nnesting_seconds %.1f s\n", n_stacks(),
+              static_cast<unsigned long long>(o.trial.programs), cases, overflows, ill_conditioned, failures, seconds);
   return failures ? 1 : 0;
 }

@@ -130,6 +130,8 @@ struct Refused : std::runtime_error {
 };
 
 Outputs run_taylor(const Program& p);
+/// The same in long double: what rounding alone does to a program shows beside it.
+Outputs run_taylor_precise(const Program& p);
 Outputs run_engine(const Program& p);
 /// A whole C++ program that prints its largest relative error from `expected` and fails beyond `tolerance`.
 std::string print_cpp(const Program& p, const Outputs& expected, double tolerance, const std::string& comment);

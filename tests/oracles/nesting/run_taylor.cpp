@@ -11,67 +11,19 @@ namespace {
 
 constexpr int kMostSteps = 1000;  // generated loops take a few
 
-struct Value {
-  Kind kind = Kind::real;
-  std::vector<int> dims;
-  std::vector<Number> x;             ///< real
-  std::vector<std::int64_t> n = {};  ///< integer, boolean
-};
-using Values = std::vector<Value>;
-
-Value real(std::vector<int> dims, std::vector<Number> x) { return {Kind::real, std::move(dims), std::move(x)}; }
-Value scalar(Number x) { return real({}, {std::move(x)}); }
-Value integer(std::int64_t n) { return {Kind::integer, {}, {}, {n}}; }
-Value boolean(bool b) { return {Kind::boolean, {}, {}, {b}}; }
-
-/// Slice i along axis 0.
-Value row(const Value& v, std::size_t i) {
-  if (v.dims.empty() || i >= static_cast<std::size_t>(v.dims[0])) throw Refused("a position outside of its axis");
-  Value r{v.kind, {v.dims.begin() + 1, v.dims.end()}, {}, {}};
-  const std::size_t all = v.kind == Kind::real ? v.x.size() : v.n.size(), one = all / static_cast<std::size_t>(v.dims[0]);
-  const auto begin = static_cast<std::ptrdiff_t>(one * i), end = static_cast<std::ptrdiff_t>(one * (i + 1));
-  if (v.kind == Kind::real) r.x.assign(v.x.begin() + begin, v.x.begin() + end);
-  else r.n.assign(v.n.begin() + begin, v.n.begin() + end);
-  return r;
-}
-Value stacked(const Values& rows) {
-  Value v{rows.at(0).kind, rows[0].dims, {}, {}};
-  v.dims.insert(v.dims.begin(), static_cast<int>(rows.size()));
-  for (const Value& r : rows) {
-    if (r.dims != rows[0].dims) throw Refused("rows of different shapes");
-    v.x.insert(v.x.end(), r.x.begin(), r.x.end());
-    v.n.insert(v.n.end(), r.n.begin(), r.n.end());
-  }
-  return v;
-}
-
-template <class F>
-Value map(const F& f, const Value& a) {
-  Value r = a;
-  for (Number& x : r.x) x = f(x);
-  return r;
-}
-template <class F>
-Value map(const F& f, const Value& a, const Value& b) {
-  if (a.dims != b.dims && a.x.size() != 1 && b.x.size() != 1) throw Refused("shapes that do not broadcast");
-  Value r = a.dims.size() >= b.dims.size() ? a : b;
-  for (std::size_t i = 0; i < r.x.size(); ++i) r.x[i] = f(a.x[a.x.size() == 1 ? 0 : i], b.x[b.x.size() == 1 ? 0 : i]);
-  return r;
-}
-/// A coefficient of the latest direction of every element; integers have the zeroth alone.
-Value part(const Value& v, int k) {
-  if (v.kind != Kind::real) return v;
-  return map([k](const Number& x) { return x.part(k); }, v);
-}
-Number inner(const Values& a, const Values& b) {
-  Number s;
-  for (std::size_t k = 0; k < a.size(); ++k)
-    for (std::size_t i = 0; i < a[k].x.size(); ++i) s += a[k].x[i] * b[k].x[i];
-  return s;
-}
-
+/// Numbers of kind R.
+template <class R>
 class Reader {
  public:
+  using Number = nesting::Number<R>;
+  struct Value {
+    Kind kind = Kind::real;
+    std::vector<int> dims;
+    std::vector<Number> x;             ///< real
+    std::vector<std::int64_t> n = {};  ///< integer, boolean
+  };
+  using Values = std::vector<Value>;
+
   explicit Reader(const Program& p) : known_(p.types.size()) {
     for (const auto& [v, numbers] : p.world) at(v) = real(p.types[static_cast<std::size_t>(v)].dims, {numbers.begin(), numbers.end()});
   }
@@ -97,13 +49,64 @@ class Reader {
   Values cotangents(const Function& f, const Values& x, const Values& ct);
   Values control(const Let& l, const Values& in);
 
+  static Value real(std::vector<int> dims, std::vector<Number> x) { return {Kind::real, std::move(dims), std::move(x)}; }
+  static Value scalar(Number x) { return real({}, {std::move(x)}); }
+  static Value integer(std::int64_t n) { return {Kind::integer, {}, {}, {n}}; }
+  static Value boolean(bool b) { return {Kind::boolean, {}, {}, {b}}; }
+
+  /// Slice i along axis 0.
+  static Value row(const Value& v, std::size_t i) {
+    if (v.dims.empty() || i >= static_cast<std::size_t>(v.dims[0])) throw Refused("a position outside of its axis");
+    Value r{v.kind, {v.dims.begin() + 1, v.dims.end()}, {}, {}};
+    const std::size_t all = v.kind == Kind::real ? v.x.size() : v.n.size(), one = all / static_cast<std::size_t>(v.dims[0]);
+    const auto begin = static_cast<std::ptrdiff_t>(one * i), end = static_cast<std::ptrdiff_t>(one * (i + 1));
+    if (v.kind == Kind::real) r.x.assign(v.x.begin() + begin, v.x.begin() + end);
+    else r.n.assign(v.n.begin() + begin, v.n.begin() + end);
+    return r;
+  }
+  static Value stacked(const Values& rows) {
+    Value v{rows.at(0).kind, rows[0].dims, {}, {}};
+    v.dims.insert(v.dims.begin(), static_cast<int>(rows.size()));
+    for (const Value& r : rows) {
+      if (r.dims != rows[0].dims) throw Refused("rows of different shapes");
+      v.x.insert(v.x.end(), r.x.begin(), r.x.end());
+      v.n.insert(v.n.end(), r.n.begin(), r.n.end());
+    }
+    return v;
+  }
+
+  template <class F>
+  static Value map(const F& f, const Value& a) {
+    Value r = a;
+    for (Number& x : r.x) x = f(x);
+    return r;
+  }
+  template <class F>
+  static Value map(const F& f, const Value& a, const Value& b) {
+    if (a.dims != b.dims && a.x.size() != 1 && b.x.size() != 1) throw Refused("shapes that do not broadcast");
+    Value r = a.dims.size() >= b.dims.size() ? a : b;
+    for (std::size_t i = 0; i < r.x.size(); ++i) r.x[i] = f(a.x[a.x.size() == 1 ? 0 : i], b.x[b.x.size() == 1 ? 0 : i]);
+    return r;
+  }
+  /// A coefficient of the latest direction of every element; integers have the zeroth alone.
+  static Value part(const Value& v, int k) {
+    if (v.kind != Kind::real) return v;
+    return map([k](const Number& x) { return x.part(k); }, v);
+  }
+  static Number inner(const Values& a, const Values& b) {
+    Number s;
+    for (std::size_t k = 0; k < a.size(); ++k)
+      for (std::size_t i = 0; i < a[k].x.size(); ++i) s += a[k].x[i] * b[k].x[i];
+    return s;
+  }
+  static Values slice(const Values& v, std::size_t begin, std::size_t end) { return {v.begin() + static_cast<std::ptrdiff_t>(begin), v.begin() + static_cast<std::ptrdiff_t>(end)}; }
+
   std::vector<Value> known_;
 };
 
-Values slice(const Values& v, std::size_t begin, std::size_t end) { return {v.begin() + static_cast<std::ptrdiff_t>(begin), v.begin() + static_cast<std::ptrdiff_t>(end)}; }
-
 /// Operations on numbers, by the formulas of taylor.h.
-Value Reader::element(const Let& l, const Values& in) {
+template <class R>
+auto Reader<R>::element(const Let& l, const Values& in) -> Value {
   const auto unary = [&](auto f) { return map(f, in.at(0)); };
   const auto binary = [&](auto f) { return map(f, in.at(0), in.at(1)); };
   const auto number = [&] { return l.numbers.at(0); };
@@ -148,7 +151,8 @@ Value Reader::element(const Let& l, const Values& in) {
   }
 }
 
-Values Reader::apply(const Let& l, const Values& in) {
+template <class R>
+auto Reader<R>::apply(const Let& l, const Values& in) -> Values {
   switch (l.op) {
     case Op::where: {
       Value r = map([](const Number& a, const Number&) { return a; }, in.at(1), in.at(2));
@@ -168,7 +172,7 @@ Values Reader::apply(const Let& l, const Values& in) {
       const int n = in.at(0).dims.at(0);
       Value s = row(in[0], 0);
       for (int i = 1; i < n; ++i) s = map([](const Number& a, const Number& b) { return a + b; }, s, row(in[0], static_cast<std::size_t>(i)));
-      return {map([n](const Number& a) { return a * (1.0 / n); }, s)};
+      return {map([n](const Number& a) { return a * (R(1) / n); }, s)};
     }
     case Op::cumsum: {
       Value r = in.at(0);
@@ -205,7 +209,8 @@ Values Reader::apply(const Let& l, const Values& in) {
   return l.op < Op::jvp ? control(l, in) : derivative(l, in);
 }
 
-Values Reader::control(const Let& l, const Values& in) {
+template <class R>
+auto Reader<R>::control(const Let& l, const Values& in) -> Values {
   const Function& f = *l.functions.at(0);
   switch (l.op) {
     case Op::call:
@@ -270,7 +275,8 @@ Values Reader::control(const Let& l, const Values& in) {
   }
 }
 
-Values Reader::cotangents(const Function& f, const Values& x, const Values& ct) {
+template <class R>
+auto Reader<R>::cotangents(const Function& f, const Values& x, const Values& ct) -> Values {
   Values out = x;
   for (std::size_t k = 0; k < x.size(); ++k)
     for (std::size_t i = 0; i < x[k].x.size(); ++i) {
@@ -282,7 +288,8 @@ Values Reader::cotangents(const Function& f, const Values& x, const Values& ct) 
   return out;
 }
 
-Values Reader::derivative(const Let& l, const Values& in) {
+template <class R>
+auto Reader<R>::derivative(const Let& l, const Values& in) -> Values {
   const Function& f = *l.functions.at(0);
   // f along x + e t.
   const auto along = [&](const Values& x, const Values& t) {
@@ -306,7 +313,7 @@ Values Reader::derivative(const Let& l, const Values& in) {
     else
       for (std::size_t k = 0; k < sums.size(); ++k) sums[k] = map([](const Number& a, const Number& b) { return a + b; }, sums[k], more[k]);
   };
-  const auto parts = [](const Values& y, int k, double factor) {
+  const auto parts = [](const Values& y, int k, R factor) {
     Values p;
     for (const Value& v : y) p.push_back(map([factor](const Number& x) { return x * factor; }, part(v, k)));
     return p;
@@ -359,7 +366,7 @@ Values Reader::derivative(const Let& l, const Values& in) {
     case Op::directional_sum: {
       const int K = l.sizes.at(0);
       const std::size_t m = static_cast<std::size_t>(l.sizes.at(1)), n = in.at(0).x.size();
-      double factorial = 1;
+      R factorial = 1;
       for (int k = 2; k <= K; ++k) factorial *= k;
       Values sums;
       for (std::size_t r = 0; r < m; ++r) {
@@ -376,17 +383,21 @@ Values Reader::derivative(const Let& l, const Values& in) {
   }
 }
 
-}  // namespace
-
-Outputs run_taylor(const Program& p) {
+template <class R>
+Outputs outputs_of(const Program& p) {
   Outputs out;
-  for (const Value& v : Reader(p).call(p.main, {})) {
+  for (const auto& v : Reader<R>(p).call(p.main, {})) {
     Output o{v.dims, {}};
-    for (const Number& x : v.x) o.elements.push_back(x.value());
+    for (const auto& x : v.x) o.elements.push_back(static_cast<double>(x.value()));
     o.elements.insert(o.elements.end(), v.n.begin(), v.n.end());
     out.push_back(std::move(o));
   }
   return out;
 }
+
+}  // namespace
+
+Outputs run_taylor(const Program& p) { return outputs_of<double>(p); }
+Outputs run_taylor_precise(const Program& p) { return outputs_of<long double>(p); }
 
 }  // namespace nesting

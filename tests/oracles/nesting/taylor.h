@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Truncated Taylor arithmetic in several directions, with plain doubles and nothing of the engine.
+// Truncated Taylor arithmetic in several directions, with plain floating-point numbers R and nothing of the engine.
 //
 // A number is a polynomial in nilpotent directions e_1 ... e_m, e_i^(K_i + 1) = 0. Directions are opened and closed like
 // scopes: `Direction e(K)` adds e_m; a number made before it does not know it, and is constant in it. Coefficients are
@@ -16,6 +16,7 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <type_traits>
 #include <vector>
 
 namespace nesting {
@@ -45,14 +46,15 @@ class Directions {
   }
 };
 
+template <class R>
 class Number {
  public:
-  Number(double value = 0) : c_{value} {}
-  double value() const { return c_[0]; }
+  Number(R value = 0) : c_{value} {}
+  R value() const { return c_[0]; }
   int depth() const { return depth_; }
-  const std::vector<double>& coefficients() const { return c_; }
+  const std::vector<R>& coefficients() const { return c_; }
   bool finite() const {
-    return std::all_of(c_.begin(), c_.end(), [](double v) { return std::isfinite(v); });
+    return std::all_of(c_.begin(), c_.end(), [](R v) { return std::isfinite(v); });
   }
   /// The coefficient of e^k, e the latest direction: a number of those before it.
   Number part(int k) const {
@@ -80,10 +82,10 @@ class Number {
     return *this;
   }
   friend Number operator+(Number a, const Number& b) { return a += b; }
-  friend Number operator-(const Number& a) { return a * -1.0; }
+  friend Number operator-(const Number& a) { return a * R(-1); }
   friend Number operator-(const Number& a, const Number& b) { return a + -b; }
-  friend Number operator*(Number a, double f) {
-    for (double& v : a.c_) v *= f;
+  friend Number operator*(Number a, R f) {
+    for (R& v : a.c_) v *= f;
     return a;
   }
   friend Number operator*(const Number& a, const Number& b) {
@@ -111,7 +113,7 @@ class Number {
     c_.resize(Directions::coefficients(depth));
   }
   /// r += a b, of numbers that know the first d (da, db) directions.
-  static void multiply(double* r, int d, const double* a, int da, const double* b, int db) {
+  static void multiply(R* r, int d, const R* a, int da, const R* b, int db) {
     if (d == 0) {
       r[0] += a[0] * b[0];
       return;
@@ -123,7 +125,7 @@ class Number {
         multiply(r + n * static_cast<std::size_t>(i + j), d - 1, a + n * static_cast<std::size_t>(i), std::min(da, d - 1), b + n * static_cast<std::size_t>(j), std::min(db, d - 1));
   }
 
-  std::vector<double> c_;
+  std::vector<R> c_;
   int depth_ = 0;
 };
 
@@ -142,69 +144,90 @@ class Direction {
 };
 
 // ---- series of functions of one variable at a: s[k] = f^(k)(a) / k! --------------------------------------------------
-using Series = std::array<double, 26>;
+template <class R>
+using Series = std::array<R, 26>;
 /// Terms that a number of the open directions can ask for.
 inline std::size_t terms() { return static_cast<std::size_t>(Directions::total_order(Directions::depth())) + 1; }
 
 /// The antiderivative with this value at a.
-inline Series integral(double value, const Series& slope) {
-  Series s{value};
-  for (std::size_t k = 0; k + 1 < terms(); ++k) s[k + 1] = slope[k] / static_cast<double>(k + 1);
+template <class R>
+Series<R> integral(R value, const Series<R>& slope) {
+  Series<R> s{value};
+  for (std::size_t k = 0; k + 1 < terms(); ++k) s[k + 1] = slope[k] / static_cast<R>(k + 1);
   return s;
 }
 /// y' = p(y) with p(y) = constant + linear y + quadratic y^2.
-inline Series riccati(double y0, double constant, double linear, double quadratic) {
-  Series y{y0};
+template <class R>
+Series<R> riccati(R y0, R constant, R linear, R quadratic) {
+  Series<R> y{y0};
   for (std::size_t k = 0; k + 1 < terms(); ++k) {
-    double d = (k == 0 ? constant : 0) + linear * y[k];
+    R d = (k == 0 ? constant : 0) + linear * y[k];
     for (std::size_t j = 0; j <= k; ++j) d += quadratic * y[j] * y[k - j];
-    y[k + 1] = d / static_cast<double>(k + 1);
+    y[k + 1] = d / static_cast<R>(k + 1);
   }
   return y;
 }
-inline Series power_series(double a, double p) {
-  Series s{std::pow(a, p)};
-  for (std::size_t k = 1; k < terms(); ++k) s[k] = s[k - 1] * (p - static_cast<double>(k) + 1) / static_cast<double>(k) / a;
+template <class R>
+Series<R> power_series(R a, R p) {
+  Series<R> s{std::pow(a, p)};
+  for (std::size_t k = 1; k < terms(); ++k) s[k] = s[k - 1] * (p - static_cast<R>(k) + 1) / static_cast<R>(k) / a;
   return s;
 }
 /// y'' = -y.
-inline Series turning(double s0, double s1) {
-  Series s{s0, s1};
-  for (std::size_t k = 2; k < terms(); ++k) s[k] = -s[k - 2] / static_cast<double>(k * (k - 1));
+template <class R>
+Series<R> turning(R s0, R s1) {
+  Series<R> s{s0, s1};
+  for (std::size_t k = 2; k < terms(); ++k) s[k] = -s[k - 2] / static_cast<R>(k * (k - 1));
   return s;
 }
 
-inline Number exp(const Number& a) { return compose(riccati(std::exp(a.value()), 0, 1, 0), a); }
-inline Number log(const Number& a) { return compose(integral(std::log(a.value()), power_series(a.value(), -1)), a); }
-inline Number log1p(const Number& a) { return compose(integral(std::log1p(a.value()), power_series(1 + a.value(), -1)), a); }
-inline Number pow(const Number& a, double p) { return compose(power_series(a.value(), p), a); }
-inline Number sqrt(const Number& a) { return compose(power_series(a.value(), 0.5), a); }
-inline Number reciprocal(const Number& a) { return compose(power_series(a.value(), -1), a); }
-inline Number operator/(const Number& a, const Number& b) { return a * reciprocal(b); }
-inline Number sin(const Number& a) { return compose(turning(std::sin(a.value()), std::cos(a.value())), a); }
-inline Number cos(const Number& a) { return compose(turning(std::cos(a.value()), -std::sin(a.value())), a); }
-inline Number tanh(const Number& a) { return compose(riccati(std::tanh(a.value()), 1, 0, -1), a); }
-inline Series logistic_series(double a) { return riccati(1 / (1 + std::exp(-a)), 0, 1, -1); }
-inline Number logistic(const Number& a) { return compose(logistic_series(a.value()), a); }
-inline Number softplus(const Number& a) {
-  const double x = a.value(), y = std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
+template <class R>
+Number<R> exp(const Number<R>& a) { return compose(riccati<R>(std::exp(a.value()), 0, 1, 0), a); }
+template <class R>
+Number<R> log(const Number<R>& a) { return compose(integral(std::log(a.value()), power_series<R>(a.value(), -1)), a); }
+template <class R>
+Number<R> log1p(const Number<R>& a) { return compose(integral(std::log1p(a.value()), power_series<R>(1 + a.value(), -1)), a); }
+template <class R>
+Number<R> pow(const Number<R>& a, std::type_identity_t<R> p) { return compose(power_series<R>(a.value(), p), a); }
+template <class R>
+Number<R> sqrt(const Number<R>& a) { return compose(power_series<R>(a.value(), 0.5), a); }
+template <class R>
+Number<R> reciprocal(const Number<R>& a) { return compose(power_series<R>(a.value(), -1), a); }
+template <class R>
+Number<R> operator/(const Number<R>& a, const Number<R>& b) { return a * reciprocal(b); }
+template <class R>
+Number<R> sin(const Number<R>& a) { return compose(turning(std::sin(a.value()), std::cos(a.value())), a); }
+template <class R>
+Number<R> cos(const Number<R>& a) { return compose(turning(std::cos(a.value()), -std::sin(a.value())), a); }
+template <class R>
+Number<R> tanh(const Number<R>& a) { return compose(riccati<R>(std::tanh(a.value()), 1, 0, -1), a); }
+template <class R>
+Series<R> logistic_series(R a) { return riccati<R>(1 / (1 + std::exp(-a)), 0, 1, -1); }
+template <class R>
+Number<R> logistic(const Number<R>& a) { return compose(logistic_series(a.value()), a); }
+template <class R>
+Number<R> softplus(const Number<R>& a) {
+  const R x = a.value(), y = std::max(x, R(0)) + std::log1p(std::exp(-std::abs(x)));
   return compose(integral(y, logistic_series(x)), a);
 }
-inline Number atan(const Number& a) {
-  const double x = a.value(), q = 1 + x * x;
-  Series slope{};  // 1 / (q + 2 x h + h^2)
+template <class R>
+Number<R> atan(const Number<R>& a) {
+  const R x = a.value(), q = 1 + x * x;
+  Series<R> slope{};  // 1 / (q + 2 x h + h^2)
   for (std::size_t k = 0; k < terms(); ++k) slope[k] = ((k == 0) - (k > 0 ? 2 * x * slope[k - 1] : 0) - (k > 1 ? slope[k - 2] : 0)) / q;
   return compose(integral(std::atan(x), slope), a);
 }
-inline Number erf(const Number& a) {
-  const double x = a.value();
-  Series slope{2 / std::sqrt(std::numbers::pi) * std::exp(-x * x)};  // g' = -2 x g
-  for (std::size_t k = 0; k + 1 < terms(); ++k) slope[k + 1] = -2 * (x * slope[k] + (k > 0 ? slope[k - 1] : 0)) / static_cast<double>(k + 1);
+template <class R>
+Number<R> erf(const Number<R>& a) {
+  const R x = a.value();
+  Series<R> slope{2 / std::sqrt(std::numbers::pi_v<R>) * std::exp(-x * x)};  // g' = -2 x g
+  for (std::size_t k = 0; k + 1 < terms(); ++k) slope[k + 1] = -2 * (x * slope[k] + (k > 0 ? slope[k - 1] : 0)) / static_cast<R>(k + 1);
   return compose(integral(std::erf(x), slope), a);
 }
 /// The angle of (x, y), by the quotient that is not large.
-inline Number atan2(const Number& y, const Number& x) {
-  const Number r = std::abs(x.value()) > std::abs(y.value()) ? atan(y / x) : -atan(x / y);
+template <class R>
+Number<R> atan2(const Number<R>& y, const Number<R>& x) {
+  const Number<R> r = std::abs(x.value()) > std::abs(y.value()) ? atan(y / x) : -atan(x / y);
   return r + (std::atan2(y.value(), x.value()) - r.value());
 }
 
