@@ -35,37 +35,49 @@ struct Cond : Hand<Cond> {
     };
   }
 
-  /// Riders of the results, by the branch taken, from those of the operands behind the predicate.
-  static std::vector<std::vector<Tensor>> ride(const Application& a, const Riders& riders, const std::vector<std::vector<Tensor>>& t) {
+  static Flags moved(const Flags& operands, const Attributes* a) {
+    const Branches& b = branches_of(a);
+    const Flags x(operands.begin() + 1, operands.end());
+    Flags out(b.then_f->graph().outputs.size(), false);
+    for (const BodyPtr& f : {b.then_f, b.else_f}) {
+      const Flags v = reached(f->graph(), x, Follow::tangents);
+      for (std::size_t k = 0; k < out.size(); ++k) out[k] = out[k] || v[f->graph().outputs[k]];
+    }
+    return out;
+  }
+
+  /// Tangents of the results, by the branch taken, from those of the operands behind the predicate.
+  static std::vector<std::vector<Tensor>> push_forward(const Application& a, const Tangents& tangents, const std::vector<std::vector<Tensor>>& t) {
     const Branches& b = branches_of(a.attr.get());
     const std::size_t n = a.in.size() - 1;
-    Flags in;
+    Flags operand = {false}, in;
     for (std::size_t k = 0; k < n; ++k) in.push_back(!t[k].empty());
-    const Flags out = moved(b, in);
+    operand.insert(operand.end(), in.begin(), in.end());
+    const Flags out = moved(operand, a.attr.get());
     std::vector<std::vector<Tensor>> result(out.size());
     if (std::find(out.begin(), out.end(), true) == out.end()) return result;
-    Closed then_f = joint_graph(b.then_f->graph(), riders, {{n}}, in, {{out.size(), false}}, out);
-    Closed else_f = joint_graph(b.else_f->graph(), riders, {{n}}, in, {{out.size(), false}}, out);
+    Closed then_f = joint_graph(b.then_f->graph(), tangents, {{n}}, in, {{out.size(), false}}, out);
+    Closed else_f = joint_graph(b.else_f->graph(), tangents, {{n}}, in, {{out.size(), false}}, out);
     std::vector<Tensor> operands(a.in.begin(), a.in.end());
     for (const std::vector<Tensor>& x : t) operands.insert(operands.end(), x.begin(), x.end());
     const std::vector<Tensor> y = apply_branches(std::move(then_f), std::move(else_f), operands, context_where());
     std::size_t next = 0;
     for (std::size_t k = 0; k < out.size(); ++k)
-      for (std::size_t r = 0; out[k] && r < riders.count; ++r) result[k].push_back(y[next++]);
+      for (std::size_t r = 0; out[k] && r < tangents.count; ++r) result[k].push_back(y[next++]);
     return result;
   }
   static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
     std::vector<std::vector<Tensor>> beside;
     for (const Tensor& x : t.subspan(1)) beside.push_back(x.defined() ? std::vector<Tensor>{x} : std::vector<Tensor>{});
-    const std::vector<std::vector<Tensor>> y = ride(a, tangents(), beside);
+    const std::vector<std::vector<Tensor>> y = push_forward(a, first_tangents(), beside);
     for (std::size_t k = 0; k < o.size(); ++k)
       if (!y[k].empty()) o[k] = y[k][0];
   }
   static void jet(const Curves& curves, const Application& a, std::span<const Series> x, std::span<Series> o) {
     std::vector<std::vector<Tensor>> beside;
     for (std::size_t k = 1; k < x.size(); ++k)
-      beside.push_back(is_inexact(a.in_types[k].dtype) ? riders_of(curves, x[k], a.in_types[k]) : std::vector<Tensor>{});
-    const std::vector<std::vector<Tensor>> y = ride(a, coefficients(curves), beside);
+      beside.push_back(is_inexact(a.in_types[k].dtype) ? tangents_of(curves, x[k], a.in_types[k]) : std::vector<Tensor>{});
+    const std::vector<std::vector<Tensor>> y = push_forward(a, taylor_tangents(curves), beside);
     for (std::size_t k = 0; k < o.size(); ++k) o[k] = series_of(curves, a.out[k], y[k]);
   }
 
@@ -170,17 +182,6 @@ struct Cond : Hand<Cond> {
 TESSERA_REGISTER(Cond);
 
 }  // namespace
-
-bool is_cond(const Primitive& p) { return &p == &primitive<Cond>(); }
-
-Flags moved(const Branches& b, const Flags& operands) {
-  Flags out(b.then_f->graph().outputs.size(), false);
-  for (const BodyPtr& f : {b.then_f, b.else_f}) {
-    const Flags v = reached(f->graph(), operands, Follow::tangents);
-    for (std::size_t k = 0; k < out.size(); ++k) out[k] = out[k] || v[f->graph().outputs[k]];
-  }
-  return out;
-}
 
 std::vector<Tensor> apply_cond(std::shared_ptr<const Branches> b, const std::vector<Tensor>& operands, Where where) {
   std::vector<const Tensor*> in;

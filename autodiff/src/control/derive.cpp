@@ -18,8 +18,7 @@ Flags reached(const Graph& g, const Flags& inputs, Follow what) {
     for (Graph::Id id : g.in(e)) in.push_back(v[id]);
     if (std::find(in.begin(), in.end(), true) == in.end()) continue;
     Flags out(e.out_count, true);
-    if (what == Follow::tangents && is_cond(*e.primitive)) out = moved(branches_of(e.attr.get()), Flags(in.begin() + 1, in.end()));
-    if (what == Follow::tangents && is_loop(*e.primitive)) out = moved(loop_of(e.attr.get()), in);
+    if (what == Follow::tangents && e.primitive->moved) out = e.primitive->moved(in, e.attr.get());
     for (Graph::Id k = 0; k < e.out_count; ++k) v[e.out_begin + k] = out[k] && (what == Follow::values || is_inexact(g.types[e.out_begin + k].dtype));
   }
   return v;
@@ -104,13 +103,13 @@ std::vector<Tensor> evaluate_all(const Graph& g, std::span<const Tensor> inputs)
   return values;
 }
 
-Closed joint_graph(const Graph& g, const Riders& riders, const std::vector<Group>& in, const Flags& in_flags, const std::vector<Group>& out, const Flags& out_flags) {
+Closed joint_graph(const Graph& g, const Tangents& tangents, const std::vector<Group>& in, const Flags& in_flags, const std::vector<Group>& out, const Flags& out_flags) {
   Types types;
   std::size_t at = 0;
   for (const Group& group : in) {
     for (std::size_t k = 0; k < group.size; ++k) types.push_back(g.types[g.inputs[at + k]]);
     for (std::size_t k = 0; k < group.size; ++k)
-      for (std::size_t r = 0; in_flags[at + k] && r < riders.count; ++r) types.push_back(riders.type(riders.curves, g.types[g.inputs[at + k]], r));
+      for (std::size_t r = 0; in_flags[at + k] && r < tangents.count; ++r) types.push_back(tangents.type(tangents.curves, g.types[g.inputs[at + k]], r));
     at += group.size;
   }
   return close(record_branch("jvp", [&](const std::vector<Tensor>& x) {
@@ -120,17 +119,17 @@ Closed joint_graph(const Graph& g, const Riders& riders, const std::vector<Group
     for (const Group& group : in) {
       for (std::size_t k = 0; k < group.size; ++k) primal[at + k] = x[next++];
       for (std::size_t k = 0; k < group.size; ++k)
-        for (std::size_t r = 0; in_flags[at + k] && r < riders.count; ++r) beside[at + k].push_back(x[next++]);
+        for (std::size_t r = 0; in_flags[at + k] && r < tangents.count; ++r) beside[at + k].push_back(x[next++]);
       at += group.size;
     }
     const std::vector<Tensor> values = evaluate_all(g, primal);
-    const std::vector<std::vector<Tensor>> pushed = riders.push(riders.curves, g, values, beside);
+    const std::vector<std::vector<Tensor>> pushed = tangents.push(tangents.curves, g, values, beside);
     at = 0;
     for (const Group& group : out) {
       for (std::size_t k = 0; group.primal && k < group.size; ++k) y.push_back(values[g.outputs[at + k]]);
       for (std::size_t k = 0; k < group.size; ++k)
-        for (std::size_t r = 0; out_flags[at + k] && r < riders.count; ++r) {
-          const Type want = riders.type(riders.curves, g.types[g.outputs[at + k]], r);
+        for (std::size_t r = 0; out_flags[at + k] && r < tangents.count; ++r) {
+          const Type want = tangents.type(tangents.curves, g.types[g.outputs[at + k]], r);
           y.push_back(pushed[at + k].empty() || !pushed[at + k][r].defined() ? zeros_of(want) : pushed[at + k][r]);
         }
       at += group.size;

@@ -79,6 +79,13 @@ std::vector<Tensor> apply_loop(LoopPtr loop, const std::vector<Tensor>& operands
 /// The kernel of both loop primitives.
 void run_loop(const Loop& loop, Inputs in, Outputs out);
 
+/// The rules of both (loop_forward.cpp, loop_transpose.cpp, loop_batch.cpp).
+std::vector<bool> moved_by_loop(const std::vector<bool>& operands, const Attributes* a);
+void jvp_loop(const Application& a, std::span<const Tensor> t, std::span<Tensor> o);
+void jet_loop(const Curves& curves, const Application& a, std::span<const Series> x, std::span<Series> o);
+void transpose_loop(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o);
+void batch_loop(const Application& a, std::span<const bool> batched, Index size, std::span<Tensor> o);
+
 /// then_f, else_f: x -> y. Operands: predicate, x.
 struct Branches {
   BodyPtr then_f, else_f;
@@ -118,37 +125,32 @@ Flags reached(const Graph& g, const Flags& inputs, Follow what);
 /// The same for the body of a sweep, whose carries are flagged too where their new value is: `inputs` grows until
 /// nothing changes.
 Flags settle(const Sweep& s, Flags& inputs, Follow what);
-/// Which results have a derivative along the flagged operands: of branches, behind the predicate; of a loop.
-Flags moved(const Branches& b, const Flags& operands);
-Flags moved(const Loop& l, const Flags& operands);
-bool is_cond(const Primitive& p);
-bool is_loop(const Primitive& p);
 /// What of g is needed to compute `outputs` from `inputs`.
 Graph extract(const Graph& g, std::span<const Graph::Id> inputs, std::span<const Graph::Id> outputs);
 /// Every value of g, recorded or run on the given inputs.
 std::vector<Tensor> evaluate_all(const Graph& g, std::span<const Tensor> inputs);
 
-/// What travels beside a value that moves: its tangent, or its Taylor coefficients 1..K.
-struct Riders {
+/// The tangents that go beside a value which moves: its derivative, or its Taylor coefficients 1..K.
+struct Tangents {
   std::size_t count;
-  Type (*type)(const Curves&, const Type&, std::size_t k);  ///< of rider k of a value of this type
-  /// Riders of g's outputs from those of its inputs (empty: none), given all values of g.
+  Type (*type)(const Curves&, const Type&, std::size_t k);  ///< of tangent k of a value of this type
+  /// Tangents of g's outputs from those of its inputs (empty: none), given all values of g.
   std::vector<std::vector<Tensor>> (*push)(const Curves&, const Graph& g, std::span<const Tensor> values, const std::vector<std::vector<Tensor>>& in);
   Curves curves = {};
 };
-Riders tangents();
-Riders coefficients(const Curves& curves);
-/// Riders 1..K of a series; empty where nothing moves. And back, with the value.
-std::vector<Tensor> riders_of(const Curves& curves, const Series& s, const Type& type);
-Series series_of(const Curves& curves, const Tensor& value, const std::vector<Tensor>& riders);
+Tangents first_tangents();
+Tangents taylor_tangents(const Curves& curves);
+/// Tangents 1..K of a series; empty where nothing moves. And back, with the value.
+std::vector<Tensor> tangents_of(const Curves& curves, const Series& s, const Type& type);
+Series series_of(const Curves& curves, const Tensor& value, const std::vector<Tensor>& tangents);
 
 /// A run of inputs or outputs and whether its members themselves stay.
 struct Group {
   std::size_t size;
   bool primal = true;
 };
-/// Inputs: g's, each group followed by the riders of its flagged members, member by member; outputs likewise.
-Closed joint_graph(const Graph& g, const Riders& riders, const std::vector<Group>& in, const Flags& in_flags, const std::vector<Group>& out, const Flags& out_flags);
+/// Inputs: g's, each group followed by the tangents of its flagged members, member by member; outputs likewise.
+Closed joint_graph(const Graph& g, const Tangents& tangents, const std::vector<Group>& in, const Flags& in_flags, const std::vector<Group>& out, const Flags& out_flags);
 
 /// g split by `linear` (a flag per value, closed under dependence): the values that the linear part reads.
 std::vector<Graph::Id> residuals(const Graph& g, const Flags& linear);

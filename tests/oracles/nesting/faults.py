@@ -3,7 +3,7 @@
 
 FAULTS = (
     ("a dropped mask: elements of a batch that are done go on",
-     "autodiff/src/control/loop.cpp",
+     "autodiff/src/control/loop_batch.cpp",
      "for (std::size_t k = 0; k < s.n_carry; ++k) y[k] = choose(lanes, y[k], carry[k]);",
      "for (std::size_t k = 0; k < s.n_carry; ++k) y[k] = choose(logical_or(lanes, logical_not(lanes)), y[k], carry[k]);"),
     ("a stale capture: what a loop uses from around it has no derivative",
@@ -20,9 +20,9 @@ FAULTS = (
      "if (known.types == types && known.structure == structure)",
      "if (known.types.size() == types.size() && known.structure == structure)"),
     ("a carry numbered wrongly: those that the condition of a transposed loop reads, as if none had gone",
-     "autodiff/src/control/loop.cpp",
-     "turned->condition_carry.push_back(rank(linear_carry, k, false));",
-     "turned->condition_carry.push_back(k);"),
+     "autodiff/src/control/loop_transpose.cpp",
+     "turned_->condition_carry.push_back(rank(linear_carry, k, false));",
+     "turned_->condition_carry.push_back(k);"),
     ("equal points joined: operands that begin at one tensor are one",
      "autodiff/src/transform/expansion.cpp",
      "const auto first = static_cast<std::size_t>(std::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(i), names[i]) - names.begin());",

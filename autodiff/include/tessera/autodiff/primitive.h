@@ -139,6 +139,8 @@ struct Primitive {
   bool elementwise;       ///< output element i depends on input elements i alone, all shapes equal
   bool takes_strides;     ///< kernel accepts any strides; else inputs are made contiguous first
   bool runs_programs;     ///< loops, branches, host calls: may not end, may be seen by others
+  /// Which results have a derivative along the flagged operands; null where all that are not integers have.
+  std::vector<bool> (*moved)(const std::vector<bool>& operands, const Attributes*);
   bool (*linear_in)(std::size_t operand, const Attributes*);  ///< linear and bilinear classes: in which operands
 };
 
@@ -325,6 +327,7 @@ const Primitive& primitive() {
     p.elementwise = detail::is_elementwise<P>;
     p.takes_strides = detail::any_strides<P>;
     p.runs_programs = requires { P::runs_programs; };
+    if constexpr (requires { &P::moved; }) p.moved = P::moved;
     p.linear_in = detail::linear_in<P>;
     return p;
   }();

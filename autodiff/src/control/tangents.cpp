@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The two kinds of riders: tangents (forward mode) and Taylor coefficients.
+// The two kinds of tangents: derivatives (forward mode) and Taylor coefficients (Taylor mode).
 #include <algorithm>
 
 #include "../transform/expansion.h"
@@ -33,16 +33,16 @@ std::vector<std::vector<Tensor>> push_coefficients(const Curves& c, const Graph&
   for (std::size_t k = 0; k < in.size(); ++k) series.push_back(series_of(c, values[g.inputs[k]], in[k]));
   std::vector<std::vector<Tensor>> out;
   const std::vector<Series> y = jet_graph(c, g, series, values);
-  for (std::size_t k = 0; k < y.size(); ++k) out.push_back(riders_of(c, y[k], g.types[g.outputs[k]]));
+  for (std::size_t k = 0; k < y.size(); ++k) out.push_back(tangents_of(c, y[k], g.types[g.outputs[k]]));
   return out;
 }
 
 }  // namespace
 
-Riders tangents() { return {1, tangent_type, push_tangent}; }
-Riders coefficients(const Curves& curves) { return {static_cast<std::size_t>(curves.order), coefficient_type, push_coefficients, curves}; }
+Tangents first_tangents() { return {1, tangent_type, push_tangent}; }
+Tangents taylor_tangents(const Curves& curves) { return {static_cast<std::size_t>(curves.order), coefficient_type, push_coefficients, curves}; }
 
-std::vector<Tensor> riders_of(const Curves& curves, const Series& s, const Type& type) {
+std::vector<Tensor> tangents_of(const Curves& curves, const Series& s, const Type& type) {
   std::vector<Tensor> out;
   if (std::none_of(s.begin() + 1, s.end(), [](const Coefficient& c) { return c.value.defined(); })) return out;
   for (std::size_t k = 0; k < static_cast<std::size_t>(curves.order); ++k) {
@@ -53,9 +53,9 @@ std::vector<Tensor> riders_of(const Curves& curves, const Series& s, const Type&
   return out;
 }
 
-Series series_of(const Curves& curves, const Tensor& value, const std::vector<Tensor>& riders) {
+Series series_of(const Curves& curves, const Tensor& value, const std::vector<Tensor>& tangents) {
   Series s{{value}};
-  for (std::size_t k = 0; k < riders.size(); ++k) s.push_back({riders[k], batched(curves, k)});
+  for (std::size_t k = 0; k < tangents.size(); ++k) s.push_back({tangents[k], batched(curves, k)});
   return s;
 }
 
