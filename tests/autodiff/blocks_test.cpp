@@ -23,7 +23,7 @@ using Tensors = std::vector<Tensor>;
 Plan plan_of(const FlatFunction& f, const Tensors& x, Index join_from) {
   std::vector<Type> types;
   for (const Tensor& t : x) types.push_back(t.type());
-  return Plan(optimize(trace(f, types)), join_from);
+  return Plan(simplify(trace(f, types)), join_from);
 }
 
 /// f by itself, planned with and without joined steps, on 1, 2 and 3 threads, twice each.

@@ -395,7 +395,7 @@ TEST(OpTable, VmapOfDerivativesAgainstLoop) {
 void expect_planned(const FlatFunction& f, const Tensors& x, const char* what) {
   std::vector<Type> types;
   for (const Tensor& t : x) types.push_back(t.type());
-  const Graph g = optimize(trace(f, types));
+  const Graph g = simplify(trace(f, types));
   verify(g);
   const Tensors want = f(x);
   for (const Index join_from : {Index{1}, Index{1024}}) {

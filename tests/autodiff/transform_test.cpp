@@ -132,7 +132,7 @@ TEST(Jit, ReusesMemoryAndDropsRepeatedWork) {
     for (int i = 0; i < 50; ++i) x = sin(x) + cos(in[0]);
     return std::vector<Tensor>{x};
   }, std::span(&t, 1));
-  const Graph o = optimize(g);
+  const Graph o = simplify(g);
   verify(o);
   EXPECT_EQ(o.equations.size(), 101u);  // 50 sines, 50 sums, one cosine
   const Plan p(o);
@@ -143,7 +143,7 @@ TEST(Jit, WorkOnEqualConstantsIsRepeatedWork) {
   // Dense, broadcast and scalar-filled constants, each made twice; others differ in one byte, in sign of zero, or in shape.
   const Type t{Dtype::f64, {3}};
   const auto equations = [&](const std::function<Tensor(Tensor)>& f) {
-    const Graph o = optimize(trace([&](const std::vector<Tensor>& in) { return std::vector<Tensor>{f(in[0])}; }, std::span(&t, 1)));
+    const Graph o = simplify(trace([&](const std::vector<Tensor>& in) { return std::vector<Tensor>{f(in[0])}; }, std::span(&t, 1)));
     verify(o);
     return o.equations.size();
   };

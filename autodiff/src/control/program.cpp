@@ -23,7 +23,7 @@ class PlanProgram : public Program {
 }  // namespace
 
 std::unique_ptr<const Program> compile(const Graph& g) {
-  const Graph o = optimize(g);
+  const Graph o = simplify(g);
   if (auto scalar = compile_scalar(o)) return scalar;
   return std::make_unique<PlanProgram>(o);
 }

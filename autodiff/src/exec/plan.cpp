@@ -313,7 +313,7 @@ std::vector<Tensor> PlanCache::run(const FlatFunction& f, const TreeStructure& s
     const Recording r = record_abstract("jit", f, types);
     for (const auto& [id, t] : r.graph.captures)
       if (t.is_traced()) return evaluate(r.graph, x);
-    plan = std::make_shared<Plan>(optimize(r.graph));
+    plan = std::make_shared<Plan>(simplify(r.graph));
     std::lock_guard lock(mutex_);
     plans_.push_back({structure, types, plan, like});
   }

@@ -92,7 +92,7 @@ void share_repeated_work(Graph& g) {
 
 }  // namespace detail
 
-Graph optimize(const Graph& original) {
+Graph simplify(const Graph& original) {
   const Graph g = with_sums_of_products(original);
   const auto [number, used, keep] = remains_of(g);
   Graph out;

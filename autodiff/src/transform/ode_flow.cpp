@@ -355,7 +355,7 @@ struct OdeFlow : Hand<OdeFlow> {
     Types types{{s.time, {}}};
     types.insert(types.end(), s.state.begin(), s.state.end());
     types.insert(types.end(), s.params.begin(), s.params.end());
-    return optimize(record_abstract(name, f, types).graph);
+    return simplify(record_abstract(name, f, types).graph);
   }
 
   static void batch(const Application& a, std::span<const bool> batched, Index size, std::span<Tensor> o) {

@@ -39,7 +39,7 @@ class Plan {
 };
 
 /// The same computation without equations that nobody uses or that repeat an earlier one.
-Graph optimize(const Graph& g);
+Graph simplify(const Graph& g);
 
 namespace detail {
 /// The tree that a function returned, without its tensors.
