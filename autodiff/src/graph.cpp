@@ -98,7 +98,7 @@ bool same_constant(const Tensor& a, const Tensor& b) {
 }
 
 /// Rules make their constants anew every time (unit directions, factors). Equal ones become one tensor, so that what is computed of
-/// them twice is found out by `optimize`. Single numbers are left as they are: eager derivatives of scalars capture thousands.
+/// them twice is found out by `simplify`. Single numbers are left as they are: eager derivatives of scalars capture thousands.
 void share_constants(Graph& g) {
   std::unordered_multimap<std::size_t, const Tensor*> known;
   for (auto& [id, t] : g.captures) {

@@ -67,7 +67,7 @@ std::vector<Tensor> VectorFunction::operator()(const std::vector<Tensor>& x) {
     const Graph g = trace(f_, types);
     for (const auto& [id, t] : g.captures)
       if (t.is_traced()) foreign();
-    plan_ = std::make_unique<Plan>(optimize(g));
+    plan_ = std::make_unique<Plan>(simplify(g));
   }
   std::vector<Tensor> y = plan_ ? plan_->run(x) : f_(x);
   for (const Tensor& t : y)
