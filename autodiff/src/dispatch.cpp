@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "context.h"
+#include "fast_thread_local.h"
 #include "kernels/copy.h"
 #include "small_array.h"
 #include "tensor_internal.h"
@@ -15,10 +16,18 @@ namespace detail {
 
 Where context_where() { return context().where; }
 
-Context& context() {
+namespace {
+
+TESSERA_FAST_THREAD_LOCAL Context* known_context = nullptr;
+Context& first_context() {
   static thread_local Context c;
+  known_context = &c;
   return c;
 }
+
+}  // namespace
+
+Context& context() { return known_context ? *known_context : first_context(); }
 
 namespace {
 

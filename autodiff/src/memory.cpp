@@ -3,6 +3,7 @@
 // Blocks are reused: small ones from a list per thread and size class, large ones from one shared list, so
 // that a chain of operations on large arrays does not pay page faults for every result. The list keeps what was freed last:
 // together with what is in use at most kKept, or a quarter more than was ever in use at once.
+#include "fast_thread_local.h"
 #include "memory_internal.h"
 
 #include <sys/mman.h>
@@ -119,16 +120,18 @@ struct SmallCache {
   }
 };
 // Tensors may die after this thread's cache did (static destructors); then they are freed plainly.
-thread_local bool small_cache_alive = false;
+TESSERA_FAST_THREAD_LOCAL SmallCache* known_small_cache = nullptr;
 struct SmallCacheOwner {
   SmallCache cache;
-  SmallCacheOwner() { small_cache_alive = true; }
-  ~SmallCacheOwner() { small_cache_alive = false; }
+  SmallCacheOwner() { known_small_cache = &cache; }
+  ~SmallCacheOwner() { known_small_cache = nullptr; }
 };
-SmallCache* small_cache() {
+SmallCache* first_small_cache() {
   static thread_local SmallCacheOwner owner;
-  return small_cache_alive ? &owner.cache : nullptr;
+  (void)owner;
+  return known_small_cache;
 }
+SmallCache* small_cache() { return known_small_cache ? known_small_cache : first_small_cache(); }
 
 void* fresh(std::size_t r) {
   const std::size_t unit = r >= (2u << 20) ? std::size_t{2} << 20 : kAlign;

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "kernels/copy.h"
+#include "fast_thread_local.h"
 #include "memory_internal.h"
 #include "tensor_internal.h"
 #include "tessera/autodiff/graph.h"
@@ -37,24 +38,41 @@ void drop(Buffer* b) {
   deallocate(b, bytes + 64);
 }
 
-// Bodies of dead tensors, kept for the next one on this thread.
+/// Bodies of dead tensors, kept for the next one on this thread: each holds the address of the one below it.
 struct ImplCache {
-  static constexpr int kMax = 1024;
-  void* slots[kMax];
-  int n = 0;
-  bool alive = true;
-  ~ImplCache() {
-    alive = false;
-    while (n) ::operator delete(slots[--n], std::align_val_t{16});
+  static constexpr int kMost = 1024;
+  void* top = nullptr;
+  int room = 0;  ///< for so many more; 0 before the first tensor and after the thread's end
+};
+TESSERA_FAST_THREAD_LOCAL ImplCache impl_cache;
+struct ImplCacheOwner {
+  ImplCacheOwner() { impl_cache.room = ImplCache::kMost; }
+  ~ImplCacheOwner() {
+    while (void* p = impl_cache.top) {
+      impl_cache.top = *static_cast<void**>(p);
+      ::operator delete(p, std::align_val_t{16});
+    }
+    impl_cache.room = 0;
   }
 };
-thread_local ImplCache impl_cache;
+
+void* new_body() {
+  static thread_local ImplCacheOwner owner;
+  (void)owner;
+  return ::operator new(sizeof(TensorImpl), std::align_val_t{16});
+}
 
 }  // namespace
 
 TensorImpl* new_impl() {
   ImplCache& c = impl_cache;
-  void* p = c.alive && c.n ? c.slots[--c.n] : ::operator new(sizeof(TensorImpl), std::align_val_t{16});
+  void* p = c.top;
+  if (p) {
+    c.top = *static_cast<void**>(p);
+    ++c.room;
+  } else {
+    p = new_body();
+  }
   return new (p) TensorImpl;
 }
 
@@ -64,18 +82,26 @@ void destroy(TensorImpl* p) {
   if (p->buffer) drop(p->buffer);
   p->~TensorImpl();
   ImplCache& c = impl_cache;
-  if (c.alive && c.n < ImplCache::kMax) c.slots[c.n++] = p;
-  else ::operator delete(p, std::align_val_t{16});
+  if (c.room > 0) {
+    *reinterpret_cast<void**>(p) = c.top;
+    c.top = p;
+    --c.room;
+  } else {
+    ::operator delete(p, std::align_val_t{16});
+  }
 }
 
 Tensor empty_result(Dtype dtype, const Shape& shape) {
-  const Index n = shape.count();
+  const bool single = shape.single();
   Index bytes = 0;
-  if (n < 0 || __builtin_mul_overflow(n, static_cast<Index>(size_of(dtype)), &bytes)) checked_bytes("memory", {dtype, shape});  // throws
+  if (!single) {
+    const Index n = shape.count();
+    if (n < 0 || __builtin_mul_overflow(n, static_cast<Index>(size_of(dtype)), &bytes)) checked_bytes("memory", {dtype, shape});  // throws
+  }
   TensorImpl* p = new_impl();
   p->view.dtype = dtype;
   p->view.shape = shape;
-  if (n == 1) {
+  if (single) {
     p->view.strides = Shape::filled(shape.size(), 1);
     p->view.data = p->scalar;
   } else {

@@ -87,7 +87,7 @@ TESSERA_HD_INLINE void each(Index n, F body) {
 template <class A, class F>
 void map1(const View& a, const View& o, const F& f) {
   using R = decltype(f(std::declval<A>()));
-  if (o.count() == 1) {
+  if (o.shape.single()) {
     *static_cast<R*>(o.data) = f(*static_cast<const A*>(a.data));
     return;
   }
@@ -105,7 +105,7 @@ void map1(const View& a, const View& o, const F& f) {
 template <class A, class B, class F>
 void map2(const View& a, const View& b, const View& o, const F& f) {
   using R = decltype(f(std::declval<A>(), std::declval<B>()));
-  if (o.count() == 1) {
+  if (o.shape.single()) {
     *static_cast<R*>(o.data) = f(*static_cast<const A*>(a.data), *static_cast<const B*>(b.data));
     return;
   }

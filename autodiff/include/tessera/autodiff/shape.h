@@ -59,6 +59,12 @@ class Shape {
       if (__builtin_mul_overflow(n, dims_[i], &n)) return count_of_large();
     return n;
   }
+  /// Whether `count()` is 1.
+  bool single() const {
+    for (int i = 0; i < n_; ++i)
+      if (dims_[i] != 1) return false;
+    return true;
+  }
   bool operator==(const Shape& o) const {
     if (n_ != o.n_) return false;
     for (int i = 0; i < n_; ++i)
