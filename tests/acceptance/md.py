@@ -95,7 +95,7 @@ def run_or_resume(work, path, name, threads=1, timeout=36000):
 
 
 def program_of(work):
-    """"0.1.0, COMMIT" (and more where the sources were changed since)"""
+    """"VERSION, COMMIT" (and more where the sources were changed since)"""
     return json.loads(work.run([work.tessera(), "doctor", "--json"]).must_succeed("tessera doctor").out)["tessera"]
 
 

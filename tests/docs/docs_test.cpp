@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "matches.h"
@@ -197,6 +199,40 @@ TEST(Docs, TheFrontPageQuotesCasesThatRun) {
     EXPECT_TRUE(std::any_of(cases.begin(), cases.end(), holds_all)) << "no case has all of\n"
                                                                     << quote;
   }
+}
+
+TEST(Docs, TheChangelogBeginsWithThisVersion) {
+  // ## [0.2.0] - unreleased, then ## [0.1.0] - 2026-11-21: newest first, only the first undated
+  const auto project = matches(slurp(kRoot / "CMakeLists.txt"), R"(project\(Tessera VERSION (\S+))");
+  ASSERT_EQ(project.size(), 1u);
+  const auto versions = matches(slurp(kRoot / "CHANGELOG.md"), R"(\n## ([^\n]*))");
+  ASSERT_FALSE(versions.empty());
+  std::array<int, 3> newer = {};
+  std::string newer_date = "unreleased";  // sorts behind every date
+  for (const auto& heading : versions) {
+    const auto parts = matches(
+        heading[1],
+        R"(^\[(\d+)\.(\d+)\.(\d+)\] - (unreleased|\d{4}-(?:0[1-9]|1[0-2])-(?:[0-2]\d|3[01]))$)");
+    ASSERT_EQ(parts.size(), 1u) << heading[1];
+    const std::array<int, 3> number = {std::stoi(parts[0][1]), std::stoi(parts[0][2]),
+                                       std::stoi(parts[0][3])};
+    const std::string& date = parts[0][4];
+    if (&heading == &versions.front()) {
+      EXPECT_EQ(heading[1].substr(0, project[0][1].size() + 2), "[" + project[0][1] + "]");
+    } else {
+      EXPECT_NE(date, "unreleased") << heading[1];
+      EXPECT_LT(number, newer) << heading[1];
+    }
+    EXPECT_LE(date, newer_date) << heading[1];
+    newer = number, newer_date = date;
+  }
+}
+
+TEST(Docs, TheFrontPagesLeadToTheChangelog) {
+  for (const auto& [page, link] : {std::pair{"README.md", "(CHANGELOG.md)"},
+                                   std::pair{"docs/index.md", "(../CHANGELOG.md)"},
+                                   std::pair{"CONTRIBUTING.md", "(docs/changes/README.md)"}})
+    EXPECT_NE(slurp(kRoot / page).find(link), std::string::npos) << page << " has no " << link;
 }
 
 TEST(Docs, AcceptanceRowsThatPagesNameAreThere) {

@@ -24,8 +24,19 @@ foreach(text ${texts})
   endforeach()
 endforeach()
 
-must_run(${CMAKE_COMMAND} -S ${OUTSIDE} -B ${WORK}/outside -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${COMPILER}
+set(outside ${CMAKE_COMMAND} -S ${OUTSIDE} -B ${WORK}/outside -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${COMPILER}
   -DCMAKE_PREFIX_PATH=${WORK}/moved -DSANITIZE=${SANITIZE})
+# A version answers to its own minor number alone, as the names of its shared libraries do.
+string(REGEX MATCH "^([0-9]+)\\.([0-9]+)" wanted ${VERSION})
+if(CMAKE_MATCH_2 GREATER 0)
+  math(EXPR minor "${CMAKE_MATCH_2} - 1")
+  set(earlier ${CMAKE_MATCH_1}.${minor})
+  execute_process(COMMAND ${outside} -DWANTED=${earlier} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT (result AND output MATCHES "compatible[ \n]+with[ \n]+requested[ \n]+version[ \n]+\"${earlier}\""))
+    message(FATAL_ERROR "a project that wants ${earlier} found:\n${output}")
+  endif()
+endif()
+must_run(${outside} -DWANTED=${wanted})
 must_run(${CMAKE_COMMAND} --build ${WORK}/outside)
 must_run(${WORK}/outside/outside)
 string(FIND "${output}" "Tessera ${VERSION}: slope 0" at)

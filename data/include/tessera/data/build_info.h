@@ -16,7 +16,7 @@ struct Part {
 
 /// How this library was built: what a manifest must hold for a run to be repeated, and what `doctor` shows.
 struct BuildInfo {
-  std::string_view version;     ///< "0.1.0"
+  std::string_view version;     ///< of CMakeLists.txt, "0.2.0"
   std::string_view git_hash;    ///< commit of the sources; empty when they were not a git checkout
   bool dirty;                   ///< whether tracked files differed from that commit
   std::string_view compiler;    ///< "GNU 12.2.0"
