@@ -67,8 +67,9 @@ TEST(SampledSpectrum, TheCoarsestSamplingFoldsNothing) {
           << dt << " " << chosen.every;
       EXPECT_LE(chosen.folded, 1e-8);
       const bool nyquist = chosen.every * dt * p.f > 0.4;  // hardly two a period
-      if (chosen.folded < 1e-9 && chosen.every > 3 && !nyquist)
+      if (chosen.folded < 1e-9 && chosen.every > 3 && !nyquist) {
         EXPECT_GT(std::abs(sum(p.w, p.f, dt, 2 * chosen.every) - each), 1e-9 * peak);
+      }
       EXPECT_GT(chosen.every * dt * p.f, 0.005);  // 200 a period at most
     }
 }
