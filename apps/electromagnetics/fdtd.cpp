@@ -99,7 +99,7 @@ data::ExitCode run(RunContext& context) {
   const data::ExitCode code = step_case(context, c, results);
   if (code != data::ExitCode::ok) return code;
   write_results(path, c, results);
-  if (c.options.output.pictures) draw_results(context.folder.plots(), results);
+  if (c.options.output.pictures) draw_results(context.folder.plots(), results, c.options);
   bool kept = true;
   for (const Promise& p : check_promises(c.options.expectations, results, context.config)) {
     (p.kept ? context.log.info(p.text) : context.log.error(p.text));
@@ -116,7 +116,9 @@ data::ExitCode run(RunContext& context) {
   return kept ? data::ExitCode::ok : data::ExitCode::not_converged;
 }
 
-std::vector<std::filesystem::path> plot(const std::filesystem::path& run_dir) { return draw_results(run_dir / "plots", read_results(run_dir / "results.h5")); }
+std::vector<std::filesystem::path> plot(const std::filesystem::path& run_dir) {
+  return draw_results(run_dir / "plots", read_results(run_dir / "results.h5"), read_options(data::read_config(run_dir / "resolved.toml")));
+}
 
 const RegisterApp registered([] {
   return App{.name = "electromagnetics.fdtd",

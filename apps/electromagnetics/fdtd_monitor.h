@@ -100,7 +100,8 @@ void write_results(const std::filesystem::path& run, const Case& c, const Result
 Results read_results(const std::filesystem::path& file);
 /// scene.png and .svg: the media with sources, monitors and layers; nothing in 1-D.
 std::vector<std::filesystem::path> draw_scene(const std::filesystem::path& folder, const Case& c);
-std::vector<std::filesystem::path> draw_results(const std::filesystem::path& folder, const Results& results);
+/// The results, with the bodies of the case over maps of planes.
+std::vector<std::filesystem::path> draw_results(const std::filesystem::path& folder, const Results& results, const FdtdOptions& o);
 
 /// What a promise finds, and whether it is kept.
 struct Promise {

@@ -119,12 +119,14 @@ struct PoleOptions {
   double amplitude = 0;
   double phase = 0;
   std::array<double, 2> pole{}, residue{};  ///< real and imaginary part, rad/s
+  bool operator==(const PoleOptions&) const = default;
 };
 struct IndexFitOptions {
   double tolerance = 1e-3;
   int most_poles = 12;
   bool conducting = false;
   double least_eps = 1;
+  bool operator==(const IndexFitOptions&) const = default;
 };
 struct MaterialOptions {
   std::string name;
@@ -142,6 +144,7 @@ struct MaterialOptions {
   Point sigma_m{};
   double chi2 = 0, chi3 = 0;
   std::vector<PoleOptions> poles;
+  bool operator==(const MaterialOptions&) const = default;
 };
 
 // [[structure]]

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A picture of each monitor: spectra and time series as lines, planes as maps.
 #include "electromagnetics/fdtd_monitor.h"
+#include "electromagnetics/fdtd_outlines.h"
 #include "tessera/data/plot.h"
 
 #include <fmt/format.h>
@@ -64,8 +65,8 @@ data::Figure modes(const MonitorResult& r) {
   return figure;
 }
 
-/// |field| of a plane at one frequency, or the field at one time; the largest component.
-data::Figure map(const MonitorResult& r, std::size_t at) {
+/// |field| of a plane at one frequency, or the field at one time; the largest component; over it the outlines of bodies.
+data::Figure map(const MonitorResult& r, std::size_t at, const electromagnetics::SceneOrder& bodies) {
   const Quantity* best = nullptr;
   double largest = -1;
   std::vector<double> values;
@@ -105,6 +106,7 @@ data::Figure map(const MonitorResult& r, std::size_t at) {
                .y = {.label = w.name, .unit = length.unit, .tight = true},
                .colour = colour,
                .series = {data::HeatMap{.label = "", .x_edge = edges(scaled(u.values, length.factor)), .y_edge = edges(scaled(w.values, length.factor)), .value = values}}}};
+  add_outlines(f.panels.front(), bodies, across, r.coordinates[static_cast<std::size_t>(2 - across)].values.front(), length.factor);
   return f;
 }
 
@@ -133,7 +135,8 @@ data::Figure pattern(const MonitorResult& r) {
 
 }  // namespace
 
-std::vector<std::filesystem::path> draw_results(const std::filesystem::path& folder, const Results& results) {
+std::vector<std::filesystem::path> draw_results(const std::filesystem::path& folder, const Results& results, const FdtdOptions& o) {
+  const electromagnetics::SceneOrder bodies = bodies_of(o);
   std::filesystem::create_directories(folder);
   std::vector<std::filesystem::path> out;
   const auto keep = [&](const data::Figure& f, const std::string& name) {
@@ -149,7 +152,7 @@ std::vector<std::filesystem::path> draw_results(const std::filesystem::path& fol
       if (std::any_of(q.begin(), q.end(), [](double x) { return x > 0; })) keep(modes(r), r.name);
     } else if (r.kind == "far_field" || r.kind == "rcs") keep(pattern(r), r.name);
     else if (is_plane(r))
-      for (std::size_t k = 0; k < r.axis.values.size(); k += std::max<std::size_t>(1, r.axis.values.size() / 4)) keep(map(r, k), fmt::format("{}_{:04}", r.name, k));
+      for (std::size_t k = 0; k < r.axis.values.size(); k += std::max<std::size_t>(1, r.axis.values.size() / 4)) keep(map(r, k, bodies), fmt::format("{}_{:04}", r.name, k));
     else if (std::any_of(r.quantities.begin(), r.quantities.end(), [&](const Quantity& q) { return q.shape.size() == 1; }) && r.axis.values.size() > 1)
       keep(lines(r), r.name);
   }

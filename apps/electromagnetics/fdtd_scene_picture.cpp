@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scene as the grid sees it, with sources, monitors and absorbing layers: the picture to look at first.
 #include "electromagnetics/fdtd_monitor.h"
+#include "electromagnetics/fdtd_outlines.h"
 #include "tessera/data/plot.h"
 #include "tessera/electromagnetics/preview.h"
 
@@ -56,6 +57,7 @@ std::vector<std::filesystem::path> draw_scene(const std::filesystem::path& folde
     }
   data::Panel panel{.x = {.label = "x", .unit = unit, .tight = true}, .y = {.label = "y", .unit = unit, .tight = true},
                     .colour = {.axis = {.label = "relative permittivity"}}, .series = {map}, .legend = data::Legend::above, .grid = false};
+  add_outlines(panel, bodies_of(c.options), 2, c.grid.middle(2, static_cast<int>(k)), scale);
   const auto deep = [&](int axis, bool high) { return static_cast<std::size_t>(layer_cells(c, axis, high)); };
   const double left = x[deep(0, false)], right = x[nx - deep(0, true)];
   const double low = y[deep(1, false)], high = y[ny - deep(1, true)];

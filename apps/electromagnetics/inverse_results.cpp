@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "electromagnetics/inverse_results.h"
 
+#include "electromagnetics/fdtd_outlines.h"
 #include "electromagnetics/inverse_data.h"
 #include "tessera/data/hdf5.h"
 #include "tessera/data/plot.h"
@@ -16,21 +17,29 @@ namespace {
 
 std::uint64_t cells(const InverseResult& r, std::size_t axis) { return r.lines[axis].size() - 1; }
 
-/// A plane of cells: the domain in 2-D, the plane across z through the middle of the region in 3-D.
-data::HeatMap plane(const InverseResult& r, const std::vector<double>& map) {
+/// The layer of cells that is shown: the domain in 2-D, that through the middle of the region in 3-D.
+std::size_t layer(const InverseResult& r) {
   std::size_t k = 0;
   const double middle = (r.region[0][2] + r.region[1][2]) / 2;
   while (k + 1 < cells(r, 2) && r.lines[2][k + 1] < middle) ++k;
+  return k;
+}
+
+data::HeatMap plane(const InverseResult& r, const std::vector<double>& map) {
+  const std::size_t k = layer(r);
   const std::size_t points = cells(r, 0) * cells(r, 1);
   const auto begin = map.begin() + static_cast<std::ptrdiff_t>(k * points);
   return {.label = "", .x_edge = r.lines[0], .y_edge = r.lines[1], .value = {begin, begin + static_cast<std::ptrdiff_t>(points)}};
 }
 
-data::Figure maps(const InverseResult& r) {
+data::Figure maps(const InverseResult& r, const electromagnetics::SceneOrder& bodies) {
   const double most = std::max(*std::max_element(r.map.begin(), r.map.end()), r.truth.empty() ? 0 : *std::max_element(r.truth.begin(), r.truth.end()));
   const auto panel = [&](const std::string& title, const std::vector<double>& map, std::size_t column, bool bar) {
-    return data::Panel{.title = title, .column = column, .x = {.label = "x", .unit = "m", .tight = true}, .y = {.label = "y", .unit = "m", .tight = true, .group = "y"},
+    data::Panel p{.title = title, .column = column, .x = {.label = "x", .unit = "m", .tight = true}, .y = {.label = "y", .unit = "m", .tight = true, .group = "y"},
                        .colour = {.axis = {.label = "relative permittivity", .min = 1, .max = most}, .bar = bar}, .series = {plane(r, map)}};
+    const std::size_t k = layer(r);
+    add_outlines(p, bodies, 2, (r.lines[2][k] + r.lines[2][k + 1]) / 2);
+    return p;
   };
   data::Figure f{.width = r.truth.empty() ? 300.0 : 510.0, .height = 240};
   if (!r.truth.empty()) f.panels.push_back(panel("truth", r.truth, 0, false));
@@ -139,11 +148,11 @@ InverseResult read_inverse(const std::filesystem::path& run) {
   return r;
 }
 
-std::vector<std::filesystem::path> draw_inverse(const std::filesystem::path& run, const InverseResult& r) {
+std::vector<std::filesystem::path> draw_inverse(const std::filesystem::path& run, const InverseResult& r, const InverseOptions& o) {
   const auto folder = run / "plots";
   std::filesystem::create_directories(folder);
   std::vector<std::filesystem::path> out;
-  for (const auto& [name, figure] : {std::pair<std::string, data::Figure>{"permittivity", maps(r)}, {"misfit", descent(r)}, {"traces", traces(r)}})
+  for (const auto& [name, figure] : {std::pair<std::string, data::Figure>{"permittivity", maps(r, bodies_of(o.waves(true)))}, {"misfit", descent(r)}, {"traces", traces(r)}})
     for (const char* extension : {".png", ".svg"}) {
       data::save(figure, folder / (name + extension));
       out.push_back(folder / (name + extension));

@@ -24,6 +24,7 @@ struct InverseResult {
 
 void write_inverse(const std::filesystem::path& run, const InverseResult& r, bool vtk);
 InverseResult read_inverse(const std::filesystem::path& run);
-std::vector<std::filesystem::path> draw_inverse(const std::filesystem::path& run, const InverseResult& r);
+/// The results; the bodies of the case, true ones among them, are outlined over both maps.
+std::vector<std::filesystem::path> draw_inverse(const std::filesystem::path& run, const InverseResult& r, const InverseOptions& o);
 
 }  // namespace tessera::apps::fdtd

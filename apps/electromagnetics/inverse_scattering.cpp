@@ -222,7 +222,7 @@ data::ExitCode run_inverse(RunContext& context) {
   r.region = {std::vector<double>(o.region.low.begin(), o.region.low.end()), std::vector<double>(o.region.high.begin(), o.region.high.end())};
   for (std::int64_t n = 0; n < p.n_steps; ++n) r.time.push_back(static_cast<double>(n + 1) * p.known->dt_s);
   write_inverse(path, r, vtk);
-  if (o.output.pictures) draw_inverse(path, r);
+  if (o.output.pictures) draw_inverse(path, r, o);
 
   const InverseRow& last = history.back();
   context.manifest.metrics = {{"iterations", last.iteration}, {"misfit", last.misfit}};
@@ -279,7 +279,7 @@ const RegisterApp registered_inverse([] {
              .estimate = estimate_inverse,
              .run = run_inverse,
              .make_example = example,
-             .plot = [](const std::filesystem::path& run_dir) { return draw_inverse(run_dir, read_inverse(run_dir)); },
+             .plot = [](const std::filesystem::path& run_dir) { return draw_inverse(run_dir, read_inverse(run_dir), read_inverse_options(data::read_config(run_dir / "resolved.toml"))); },
              .precision = [](const data::Config& config) { return std::string(inverse_options().read(config).run.precision == Precision::f32 ? "f32" : "f64"); },
              .derivatives = inverse_derivatives,
              .may_change = {"optimize.iterations", "optimize.until", "output", "title", "expect"},

@@ -79,6 +79,11 @@ TEST_F(InverseScattering, ASquareIsFoundAndDrawn) {
   for (std::size_t i = 1; i < rows.size(); ++i) EXPECT_LT(rows[i][1], rows[i - 1][1]);  // a line search never goes up
   EXPECT_TRUE(holds(tessera({"info", "RUN"}).out, "psnr_db"));
   const std::string picture = read("RUN/plots/permittivity.png");
+  // The true square is outlined over both maps.
+  const std::string drawn = read("RUN/plots/permittivity.svg"), stroke = "stroke=\"#ffffff\" stroke-width=\"0.5\"";
+  const std::size_t over_truth = drawn.find(stroke);
+  ASSERT_NE(over_truth, std::string::npos);
+  EXPECT_NE(drawn.find(stroke, over_truth + 1), std::string::npos);
   fs::remove(here() / "RUN/plots/permittivity.png");
   EXPECT_EQ(tessera({"plot", "RUN"}).code, 0);
   EXPECT_EQ(read("RUN/plots/permittivity.png"), picture);
