@@ -8,7 +8,8 @@ usage() {
   cat <<'TEXT'
 usage: ./bootstrap.sh demo|test|bench [--print] [--jobs N]
 
-  demo      install the packages, build, run the main job, say where results and pictures are
+  demo      install the packages, build the program, run one short case of each science (soundings, a ring
+            resonator, a peptide in water), say what each shows and where its results and pictures are
   test      install the packages, build, pass the tests
   bench     install the packages and the programs that benchmarks compare with, build the benchmarks
   --print   only say what would be done
@@ -186,29 +187,20 @@ install_python_peers() {
   say "they could not be installed: what compares with them will not be measured"
 }
 
-build() {  # build PRESET [configure arguments]
-  local preset=$1; shift
+build() {  # build PRESET TARGET [configure arguments]
+  local preset=$1 target=$2; shift 2
   step "configure (build/$preset)"
   show_or_run cmake --preset "$preset" "$@"
   step "build with $jobs jobs"
-  show_or_run cmake --build --preset "$preset" --parallel "$jobs"
+  show_or_run cmake --build --preset "$preset" --target "$target" --parallel "$jobs"
 }
 
-run_demo() {
-  local tessera=build/release/bin/tessera place=build/demo case=mt1d.toml
-  step "the main job: invert a synthetic profile of magnetotelluric soundings"
-  if [ "$print_only" = no ]; then
-    rm -rf "$place"
-    say "$tessera new inversion.mt1d $place"
-    case=$($tessera new inversion.mt1d "$place" --quiet)
-  fi
-  show_or_run $tessera run "$case" --output "$place/RUN" >/dev/null
-  if [ "$print_only" = yes ]; then return 0; fi
-  step "done; results are in $place/RUN"
-  find "$place/RUN" -maxdepth 1 -type f | sort | sed 's/^/    /' >&2
-  say "pictures:"
-  find "$place/RUN" -name '*.png' | sort | sed 's/^/    /' >&2
-  say "look closer: $tessera --help; ParaView opens results.h5"
+run_demo() {  # three cases, by a script that can be run alone as well
+  local print=
+  if [ "$print_only" = yes ]; then print=--print; fi
+  step "the demonstration: one short case of each science"
+  apps/examples/demo.sh build/release/bin/tessera build/demo $print >&2
+  if [ "$print_only" = no ]; then step "done"; fi
 }
 
 run_tests() {
@@ -235,7 +227,7 @@ if [ "$verb" = bench ]; then optional_packages="$optional_packages $peer_package
 install_packages
 check_tools
 case $verb in
-  demo) build release -DTESSERA_BUILD_TESTS=OFF; run_demo ;;
-  test) build release -DTESSERA_BUILD_TESTS=ON; run_tests ;;
-  bench) install_python_peers; build bench ;;
+  demo) build release tessera -DTESSERA_BUILD_TESTS=OFF; run_demo ;;
+  test) build release all -DTESSERA_BUILD_TESTS=ON; run_tests ;;
+  bench) install_python_peers; build bench all ;;
 esac
