@@ -44,7 +44,7 @@ std::vector<std::filesystem::path> draw_scene(const std::filesystem::path& folde
   const auto above = static_cast<std::size_t>(std::upper_bound(z.begin(), z.end(), height) - z.begin());
   const std::size_t k = std::clamp<std::size_t>(above, 1, z.size() - 1) - 1, nx = x.size() - 1, ny = y.size() - 1;
   const double widest = std::max(x.back() - x.front(), y.back() - y.front());
-  const auto [scale, unit] = widest < 1e-3 ? std::pair(1e6, "um") : widest < 1 ? std::pair(1e3, "mm") : std::pair(1.0, "m");
+  const auto [scale, unit] = widest < 1e-3 ? std::pair(1e6, "µm") : widest < 1 ? std::pair(1e3, "mm") : std::pair(1.0, "m");
   data::HeatMap map{.label = "", .x_edge = {}, .y_edge = {}, .value = {}};
   const auto across = thinned(nx), up = thinned(ny);
   for (const std::size_t i : across) map.x_edge.push_back(x[i] * scale);
