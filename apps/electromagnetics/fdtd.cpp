@@ -13,19 +13,19 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <memory>
 
 namespace tessera::apps::fdtd {
 namespace {
 
 namespace em = electromagnetics;
 
-CheckReport check(const AppContext& context) {
-  const Case c = make_case(context.config);
-  const auto monitors = make_monitors(c, context.config);
+CheckReport check(const data::Config& config, const MonitoredCase& made) {
+  const auto& [c, monitors] = made;
   CheckReport report;
   report.findings = c.warnings;
   if (monitors.empty()) {
-    data::Diagnostic nothing = context.config.error(629, {}, "nothing is measured: the run would leave no result", "add a [[monitor]]");
+    data::Diagnostic nothing = config.error(629, {}, "nothing is measured: the run would leave no result", "add a [[monitor]]");
     nothing.severity = data::Severity::warning;
     report.findings.push_back(std::move(nothing));
   }
@@ -52,9 +52,8 @@ CheckReport check(const AppContext& context) {
   return report;
 }
 
-Estimate estimate(const AppContext& context) {
-  const Case c = make_case(context.config);
-  const auto monitors = make_monitors(c, context.config);
+Estimate estimate(const RunOptions& how, const MonitoredCase& made) {
+  const auto& [c, monitors] = made;
   Estimate e;
   const std::int64_t steps = expected_steps(c);
   std::int64_t monitor_bytes = 0, recorded = 0;
@@ -65,7 +64,7 @@ Estimate estimate(const AppContext& context) {
     edges.insert(edges.end(), m->edges().begin(), m->edges().end());
   }
   e.memory_bytes = {{"program", 80u << 20}, {"fields", static_cast<std::uint64_t>(field_bytes(c))}, {"monitors", static_cast<std::uint64_t>(monitor_bytes + 16 * 24 * recorded)}};
-  e.disk_bytes = static_cast<std::uint64_t>(monitor_bytes + context.options.keep_checkpoints * (field_bytes(c) + monitor_bytes));
+  e.disk_bytes = static_cast<std::uint64_t>(monitor_bytes + how.keep_checkpoints * (field_bytes(c) + monitor_bytes));
   // A short run of this very case tells the speed.
   em::TimeDomain run(make_model(c), make_injections(c), std::move(edges));
   run.advance(16);
@@ -84,9 +83,8 @@ Estimate estimate(const AppContext& context) {
   return e;
 }
 
-data::ExitCode run(RunContext& context) {
-  const Case c = make_case(context.config);
-  context.manifest.inputs = c.inputs;
+data::ExitCode run(RunContext& context, MonitoredCase& made) {
+  const Case& c = made.c;
   std::string why_not;
   if (c.options.output.vtk && !data::vtk_xml_available(&why_not)) context.log.warning("no VTK XML files: " + why_not);
   const auto& path = context.folder.path();
@@ -96,7 +94,7 @@ data::ExitCode run(RunContext& context) {
   }
   if (c.options.output.scene && c.options.output.pictures) draw_scene(context.folder.plots(), c);
   Results results;
-  const data::ExitCode code = step_case(context, c, results);
+  const data::ExitCode code = step_case(context, made, results);
   if (code != data::ExitCode::ok) return code;
   write_results(path, c, results);
   if (c.options.output.pictures) draw_results(context.folder.plots(), results, c.options);
@@ -116,6 +114,25 @@ data::ExitCode run(RunContext& context) {
   return kept ? data::ExitCode::ok : data::ExitCode::not_converged;
 }
 
+PreparedCase prepare(const AppContext& context) {
+  const data::Config& config = context.config;
+  const auto made = std::make_shared<MonitoredCase>(MonitoredCase{make_case(read_options(config), config), {}});
+  Case& c = made->c;
+  if (context.for_derivatives) {
+    c.options.run.precision = Precision::f64;
+    check_differentiable(c, config);
+  }
+  made->monitors = make_monitors(c, config);
+  c.inputs = data::inputs_read();
+  return {.precision = c.options.run.precision == Precision::f32 ? "f32" : "f64",
+          .inputs = c.inputs,
+          .check = [&config, made] { return check(config, *made); },
+          .estimate = [how = context.options, made] { return estimate(how, *made); },
+          .run = [made](RunContext& to) { return run(to, *made); },
+          .derivatives = [made] { return derivatives(made); },
+          .against = [&config, made](const data::Checkpoint& from) { return against(config, made->c, from); }};
+}
+
 std::vector<std::filesystem::path> plot(const std::filesystem::path& run_dir) {
   return draw_results(run_dir / "plots", read_results(run_dir / "results.h5"), read_options(data::read_config(run_dir / "resolved.toml")));
 }
@@ -124,15 +141,11 @@ const RegisterApp registered([] {
   return App{.name = "electromagnetics.fdtd",
              .summary = "Maxwell's equations in time: fields, spectra, far fields and resonances of structures on a Yee grid",
              .options = fdtd_options(),
-             .check = check,
-             .estimate = estimate,
-             .run = run,
+             .prepare = prepare,
              .make_example = make_example,
              .plot = plot,
-             .precision = [](const data::Config& config) { return std::string(fdtd_options().read(config).run.precision == Precision::f32 ? "f32" : "f64"); },
-             .derivatives = derivatives,
-             .may_change = {"run.stop.time", "run.stop.steps", "run.stop.after_sources", "run.stop.decay_db", "run.stop.dft_tolerance", "output", "title", "expect"},
-             .against = against};
+             .derivatives = true,
+             .may_change = {"run.stop.time", "run.stop.steps", "run.stop.after_sources", "run.stop.decay_db", "run.stop.dft_tolerance", "output", "title", "expect"}};
 });
 
 }  // namespace

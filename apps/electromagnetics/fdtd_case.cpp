@@ -292,8 +292,6 @@ std::vector<std::size_t> structures_seen(const FdtdOptions& o) {
   return key;
 }
 
-Case make_case(const data::Config& config) { return make_case(read_options(config), config); }
-
 Case make_case(FdtdOptions options, const data::Config& config) {
   Case c;
   c.options = std::move(options);

@@ -3,7 +3,7 @@
 #pragma once
 #include "electromagnetics/fdtd_options.h"
 #include "tessera/data/diagnostic.h"
-#include "tessera/data/manifest.h"
+#include "tessera/data/input_files.h"
 #include "tessera/electromagnetics/model_slopes.h"
 #include "tessera/electromagnetics/sampled_spectrum.h"
 
@@ -38,13 +38,12 @@ struct Case {
   std::vector<CaseSource> sources;
   std::map<std::string, electromagnetics::ModelSlopes> slopes;  ///< of monitors that want derivatives, by their names
   std::vector<data::Diagnostic> warnings;
-  std::vector<data::InputFile> inputs;
+  std::vector<data::InputFile> inputs;  ///< once all of them are read
   double frequency_min = 0, frequency_max = 0;  ///< of all sources and monitors
 };
 
-/// Everything that can be wrong is found before memory is taken for the fields. Throws InputError.
-Case make_case(const data::Config& config);
-/// The same of options that are complete; `config` is for the places of messages.
+/// Everything that can be wrong is found before memory is taken for the fields. Of options that are complete; `config` is for the
+/// places of messages. Throws InputError.
 Case make_case(FdtdOptions options, const data::Config& config);
 
 /// Adds warnings about what a case may say, but hardly means: sources in layers, runs of a year.

@@ -148,8 +148,9 @@ Tensor real_values_of(const em::SampleList& samples, const Tensor& records) {
 // ---- the run --------------------------------------------------------------------------------------------------------------
 
 struct Simulation {
-  Case c;
-  std::vector<std::unique_ptr<Monitor>> monitors;
+  std::shared_ptr<MonitoredCase> made;
+  const Case& c;
+  std::vector<std::unique_ptr<Monitor>>& monitors;
   std::vector<Watched> watched;
   em::YeeOpPtr op;
   std::int64_t steps = 0, block = 0, blocks = 0;
@@ -158,7 +159,7 @@ struct Simulation {
   Tensor source_of;        ///< [driven] i64
   Tensors weights;         ///< [blocks, rows, block] of each monitor that has any
 
-  Simulation(Case made, const data::Config& config) : c(std::move(made)), monitors(make_monitors(c, config)) {}
+  explicit Simulation(std::shared_ptr<MonitoredCase> case_) : made(std::move(case_)), c(made->c), monitors(made->monitors) {}
 
   /// One real tensor for each monitor that measures anything.
   Tensors values(const Tensors& parameters) const {
@@ -252,14 +253,15 @@ std::int64_t steps_of(const Case& c, const std::vector<em::Injection>& sources, 
 
 }  // namespace
 
-Derivatives derivatives(const AppContext& context) {
-  Case made = make_case(context.config);
-  made.options.run.precision = Precision::f64;
-  for (const em::Medium& m : made.media)
+void check_differentiable(const Case& c, const data::Config& config) {
+  for (const em::Medium& m : c.media)
     if (m.chi2 != 0 || m.chi3 != 0)
-      throw data::InputError(context.config.error(642, "material", fmt::format("medium '{}' is nonlinear: its steps have no transpose, hence no derivatives", m.name), "set chi2 and chi3 to zero"),
+      throw data::InputError(config.error(642, "material", fmt::format("medium '{}' is nonlinear: its steps have no transpose, hence no derivatives", m.name), "set chi2 and chi3 to zero"),
                              data::ExitCode::config_invalid);
-  auto s = std::make_shared<Simulation>(std::move(made), context.config);
+}
+
+Derivatives derivatives(std::shared_ptr<MonitoredCase> made) {
+  auto s = std::make_shared<Simulation>(std::move(made));
   const Case& c = s->c;
   Derivatives out;
   const std::vector<em::Injection> sources = make_injections(c);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "electromagnetics/fdtd_case.h"
-#include "tessera/data/manifest.h"
 #include "tessera/electromagnetics/index_fit.h"
 #include "tessera/electromagnetics/index_table.h"
 #include "tessera/electromagnetics/loss.h"
@@ -40,7 +39,6 @@ em::Medium make_medium(const MaterialOptions& o, const std::string& key, const d
                                                                                          .conducting = o.fit.conducting,
                                                                                          .least_eps_inf = o.fit.least_eps});
     m = fitted.medium;
-    out.inputs.push_back(data::describe_input(*o.index_file));
     if (!fitted.report.reached)
       out.warnings.push_back(config.error(
           640, key + ".index_file",

@@ -26,7 +26,7 @@ constexpr double kQuiet = 1e-10;
 struct Stepper {
   RunContext& context;
   const Case& c;
-  std::vector<std::unique_ptr<Monitor>> monitors;
+  std::vector<std::unique_ptr<Monitor>>& monitors;
   std::vector<std::int64_t> first;  ///< column of each monitor
   std::optional<em::TimeDomain> run;
   std::int64_t check_steps = 1, last_step = 0;  ///< 0: no fixed end
@@ -34,7 +34,7 @@ struct Stepper {
   std::vector<double> norms;  ///< of the transforms at the last check
   std::uint64_t metrics_bytes = 0;
 
-  Stepper(RunContext& context_, const Case& case_) : context(context_), c(case_), monitors(make_monitors(case_, context_.config)) {
+  Stepper(RunContext& context_, MonitoredCase& made) : context(context_), c(made.c), monitors(made.monitors) {
     std::vector<em::Edge> recorded;
     for (const auto& m : monitors) {
       first.push_back(static_cast<std::int64_t>(recorded.size()));
@@ -156,17 +156,17 @@ std::int64_t fixed_end(const Case& c, double sources_end_s) {
   return !stop.steps ? steps : steps == 0 ? *stop.steps : std::min(steps, *stop.steps);
 }
 
-std::vector<data::Diagnostic> against(const AppContext& context, const data::Checkpoint& from) {
-  const Case c = make_case(context.config);
+std::vector<data::Diagnostic> against(const data::Config& config, const Case& c, const data::Checkpoint& from) {
   double sources_end = 0;
   for (const em::Injection& s : make_injections(c)) sources_end = std::max(sources_end, s.end_s);
   const std::int64_t last = fixed_end(c, sources_end);
   if (last == 0 || last >= static_cast<std::int64_t>(from.step)) return {};
-  return {context.config.error(436, "run.stop", fmt::format("the run is at step {} already, past its end at {}", from.step, last), "an end further off")};
+  return {config.error(436, "run.stop", fmt::format("the run is at step {} already, past its end at {}", from.step, last), "an end further off")};
 }
 
-data::ExitCode step_case(RunContext& context, const Case& c, Results& results) {
-  Stepper s(context, c);
+data::ExitCode step_case(RunContext& context, MonitoredCase& made, Results& results) {
+  const Case& c = made.c;
+  Stepper s(context, made);
   const auto traffic = s.run->scheme().traffic();
   context.log.info(fmt::format("{} x {} x {} cells, time step {:.4g} s ({:.3g} of the limit), {:.3g} GB, {:.0f} bytes a cell and step unfused, {:.0f} fused",
                                c.grid.cells(0), c.grid.cells(1), c.grid.cells(2), c.dt_s, c.dt_s / c.stable_dt_s, static_cast<double>(s.run->scheme().memory_bytes()) / 1e9,

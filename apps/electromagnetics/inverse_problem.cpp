@@ -166,18 +166,26 @@ InverseProblem make_problem(const data::Config& config, bool in_float64) {
   for (std::size_t e = 0; e < around.size(); ++e) around[e] = p.op->unit[e] / p.op->coefficient[e];  // cb of vacuum over cb = eps
   p.surroundings = tensor(around);
   p.known_map = map_of(c);
-  if (!p.options.truth.empty()) p.truth_map = map_of(make_case(p.options.waves(true), config));
+  if (!p.options.truth.empty()) {
+    p.truth = std::make_shared<const Case>(make_case(p.options.waves(true), config));
+    p.truth_map = map_of(*p.truth);
+  }
+  if (p.options.data.file) {
+    data::open_input(*p.options.data.file);
+    make_data(p, config);
+  }
+  p.inputs = data::inputs_read();
   return p;
 }
 
 void make_data(InverseProblem& p, const data::Config& config) {
+  if (p.data.defined()) return;
   const auto shots = p.options.sources.size(), receivers = p.options.receivers.positions.size(), n = static_cast<std::size_t>(p.n_steps);
   std::vector<double> d(shots * n * receivers, 0.0);
   if (p.options.data.file) {
     d = read_scattering_data(*p.options.data.file, shots, n, receivers, p.known->dt_s);
-    p.inputs = {data::describe_input(*p.options.data.file)};
   } else {
-    const Case truth = make_case(p.options.waves(true), config);
+    const Case& truth = *p.truth;
     const std::vector<em::Injection> injections = make_injections(truth);
     for (std::size_t s = 0; s < shots; ++s) {
       em::SampleList samples(truth.grid, truth.faces, computed(truth), truth.open);
@@ -190,6 +198,7 @@ void make_data(InverseProblem& p, const data::Config& config) {
       });
     }
   }
+  p.truth.reset();
   double squares = 0;
   for (const double v : d) squares += v * v;
   if (!(squares > 0) || !std::isfinite(squares))

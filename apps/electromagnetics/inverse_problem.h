@@ -30,6 +30,7 @@ struct InverseProblem {
   Tensor data;                         ///< [source, step, receiver], E in V/m or H in A/m
   std::vector<double> known_map;       ///< [z, y, x] relative permittivity of the domain's cells
   std::vector<double> truth_map;       ///< the same with the truth; empty where it is not known
+  std::shared_ptr<const Case> truth;   ///< the scene that makes the data, until it has
   std::vector<data::InputFile> inputs;
 
   std::int64_t n_cells() const;        ///< of the region
@@ -42,9 +43,10 @@ struct InverseProblem {
   std::int64_t tape_bytes() const;         ///< of all steps of all sources, as reverse mode may keep them
 };
 
-/// Everything but the data: what `check` needs. Fields in the precision that the case asks for, or in float64.
-InverseProblem make_problem(const data::Config& config, bool in_float64 = false);
-/// Reads the data, or simulates the truth; adds noise.
+/// All that is made without a run in time: the data where a file has them, else what makes them. Fields in the precision that the case
+/// asks for, or in float64.
+InverseProblem make_problem(const data::Config& config, bool in_float64);
+/// The data where they are not there yet: simulates the truth, adds noise.
 void make_data(InverseProblem& p, const data::Config& config);
 
 }  // namespace tessera::apps::fdtd

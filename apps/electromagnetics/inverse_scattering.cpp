@@ -109,9 +109,7 @@ InverseRow row_of(const InverseProblem& p, const DescentState& s) {
   return row;
 }
 
-CheckReport check_inverse(const AppContext& context) {
-  const InverseProblem p = make_problem(context.config);
-  if (p.options.data.file) data::describe_input(*p.options.data.file);
+CheckReport check_inverse(const InverseProblem& p) {
   const Case& c = *p.known;
   CheckReport report;
   report.findings = c.warnings;
@@ -122,9 +120,8 @@ CheckReport check_inverse(const AppContext& context) {
   return report;
 }
 
-Estimate estimate_inverse(const AppContext& context) {
-  InverseProblem p = make_problem(context.config);
-  make_data(p, context.config);
+Estimate estimate_inverse(const data::Config& config, InverseProblem& p) {
+  make_data(p, config);
   Estimate e;
   const auto begin = std::chrono::steady_clock::now();
   value_and_slope(p, p.start());
@@ -137,11 +134,9 @@ Estimate estimate_inverse(const AppContext& context) {
   return e;
 }
 
-data::ExitCode run_inverse(RunContext& context) {
-  InverseProblem p = make_problem(context.config);
+data::ExitCode run_inverse(RunContext& context, InverseProblem& p) {
   make_data(p, context.config);
   const InverseOptions& o = p.options;
-  context.manifest.inputs = p.inputs;
   context.manifest.seeds = {static_cast<std::uint64_t>(o.data.seed)};
   const auto& path = context.folder.path();
   std::string why_not;
@@ -244,10 +239,10 @@ data::ExitCode run_inverse(RunContext& context) {
   return kept ? data::ExitCode::ok : data::ExitCode::not_converged;
 }
 
-std::vector<data::Diagnostic> against_inverse(const AppContext& context, const data::Checkpoint& from) {
-  const std::int64_t last = inverse_options().read(context.config).optimize.iterations;
+std::vector<data::Diagnostic> against_inverse(const data::Config& config, const InverseProblem& p, const data::Checkpoint& from) {
+  const std::int64_t last = p.options.optimize.iterations;
   if (last >= static_cast<std::int64_t>(from.step)) return {};
-  return {context.config.error(436, "optimize.iterations", fmt::format("the descent is at iteration {} already, past {}", from.step, last), "an end further off")};
+  return {config.error(436, "optimize.iterations", fmt::format("the descent is at iteration {} already, past {}", from.step, last), "an end further off")};
 }
 
 std::filesystem::path example(const std::filesystem::path& dir, std::uint64_t) {
@@ -257,9 +252,8 @@ std::filesystem::path example(const std::filesystem::path& dir, std::uint64_t) {
 }
 
 /// Fields at the receivers and the loss, at the start of the descent but clear of the kink of permittivity(rho) at zero.
-Derivatives inverse_derivatives(const AppContext& context) {
-  auto p = std::make_shared<InverseProblem>(make_problem(context.config, true));
-  make_data(*p, context.config);
+Derivatives inverse_derivatives(const data::Config& config, std::shared_ptr<InverseProblem> p) {
+  make_data(*p, config);
   const Tensor rho = maximum(p->start(), 0.2);
   Derivatives d;
   d.parameters = {{"permittivity", rho, full(rho.shape(), 0.1)}};
@@ -271,19 +265,27 @@ Derivatives inverse_derivatives(const AppContext& context) {
   return d;
 }
 
+PreparedCase prepare_inverse(const AppContext& context) {
+  const data::Config& config = context.config;
+  const auto p = std::make_shared<InverseProblem>(make_problem(config, context.for_derivatives));
+  return {.precision = p->options.run.precision == Precision::f32 ? "f32" : "f64",
+          .inputs = p->inputs,
+          .check = [p] { return check_inverse(*p); },
+          .estimate = [&config, p] { return estimate_inverse(config, *p); },
+          .run = [p](RunContext& to) { return run_inverse(to, *p); },
+          .derivatives = [&config, p] { return inverse_derivatives(config, p); },
+          .against = [&config, p](const data::Checkpoint& from) { return against_inverse(config, *p, from); }};
+}
+
 const RegisterApp registered_inverse([] {
   return App{.name = kName,
              .summary = "the permittivity of a region from the waves that it scatters to receivers, by gradients of the Yee scheme",
              .options = inverse_options(),
-             .check = check_inverse,
-             .estimate = estimate_inverse,
-             .run = run_inverse,
+             .prepare = prepare_inverse,
              .make_example = example,
              .plot = [](const std::filesystem::path& run_dir) { return draw_inverse(run_dir, read_inverse(run_dir), read_inverse_options(data::read_config(run_dir / "resolved.toml"))); },
-             .precision = [](const data::Config& config) { return std::string(inverse_options().read(config).run.precision == Precision::f32 ? "f32" : "f64"); },
-             .derivatives = inverse_derivatives,
-             .may_change = {"optimize.iterations", "optimize.until", "output", "title", "expect"},
-             .against = against_inverse};
+             .derivatives = true,
+             .may_change = {"optimize.iterations", "optimize.until", "output", "title", "expect"}};
 });
 
 }  // namespace

@@ -19,19 +19,25 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <memory>
 
 namespace tessera::apps::mt1d {
 namespace {
 
-CheckReport check(const AppContext& context) {
-  const Mt1dOptions o = read_options(context.config);
-  const Input input = read_input(o);
+/// The options, and the soundings as they are inverted.
+struct Mt1dCase {
+  Mt1dOptions options;
+  Input input;
+};
+
+CheckReport check(const data::Config& config, const Mt1dCase& c) {
+  const auto& [o, input] = c;
   CheckReport report;
   report.findings = input.findings;
   report.can_go_on = !input.items.empty();
   constexpr int enough_layers = 100;  // for the error of the factor: docs/decisions/0030
   if (o.static_shift && o.static_shift_std && o.layers < enough_layers) {
-    report.findings.push_back(context.config.error(
+    report.findings.push_back(config.error(
         615, "static_shift.prior_std",
         fmt::format("on {} layers the data seem to tell a static shift, because a shifted earth needs "
                     "boundaries that are not there: its standard deviation is too small",
@@ -56,9 +62,8 @@ CheckReport check(const AppContext& context) {
   return report;
 }
 
-Estimate estimate(const AppContext& context) {
-  const Mt1dOptions o = read_options(context.config);
-  const Input input = read_input(o);
+Estimate estimate(const RunOptions& run, const Mt1dCase& c) {
+  const auto& [o, input] = c;
   Estimate e;
   const auto n = static_cast<std::uint64_t>(input.items.size());
   if (n == 0) return e;
@@ -79,22 +84,21 @@ Estimate estimate(const AppContext& context) {
     chain_bytes =
         static_cast<std::uint64_t>(o.samples / o.keep_every) * chain.m.size() * sizeof(double);
   }
-  const int threads = threads_for(input.items.size(), thread_count(context.options));
+  const int threads = threads_for(input.items.size(), thread_count(run));
   e.seconds = seconds * static_cast<double>(n) / threads + 0.05 * static_cast<double>(n);
   const std::uint64_t record =
       8 * (30 * middle.response.size() + 10 * static_cast<std::uint64_t>(o.layers) + 400);
   e.memory_bytes = {{"program", 80u << 20},
                     {"soundings and results", n * record * 3},
                     {"chains", static_cast<std::uint64_t>(threads) * chain_bytes * 2}};
-  e.disk_bytes = n * record * static_cast<std::uint64_t>(1 + context.options.keep_checkpoints) +
+  e.disk_bytes = n * record * static_cast<std::uint64_t>(1 + run.keep_checkpoints) +
                  n * (o.pictures_of_soundings ? 400000u : 20000u);
   e.notes.push_back(fmt::format("{} soundings; one took {:.2g} s", n, seconds));
   return e;
 }
 
-data::ExitCode run(RunContext& context) {
-  const Mt1dOptions o = read_options(context.config);
-  const Input input = read_input(o);
+data::ExitCode run(RunContext& context, const Mt1dCase& c) {
+  const auto& [o, input] = c;
   std::vector<data::Diagnostic> errors;
   for (const auto& d : input.findings) {
     if (d.severity == data::Severity::error) errors.push_back(d);
@@ -108,7 +112,6 @@ data::ExitCode run(RunContext& context) {
     throw data::InputError(data::ExitCode::input_invalid, std::move(errors));
   }
   for (const std::string& remark : input.remarks) context.log.info(remark);
-  context.manifest.inputs = input.files;
   context.manifest.seeds = {o.seed};
 
   BatchResult batch = run_batch(context, o, input);
@@ -154,6 +157,17 @@ data::ExitCode run(RunContext& context) {
   return aim_missed || promise_broken ? data::ExitCode::not_converged : data::ExitCode::ok;
 }
 
+PreparedCase prepare(const AppContext& context) {
+  const Mt1dOptions options = read_options(context.config);
+  const auto c = std::make_shared<const Mt1dCase>(Mt1dCase{options, read_input(options)});
+  const data::Config& config = context.config;
+  return {.inputs = files_of(c->input),
+          .check = [&config, c] { return check(config, *c); },
+          .estimate = [run = context.options, c] { return estimate(run, *c); },
+          .run = [c](RunContext& to) { return run(to, *c); },
+          .derivatives = [&config, c] { return derivatives(config, c->options, c->input); }};
+}
+
 std::vector<std::filesystem::path> plot(const std::filesystem::path& run_dir) {
   bool has_coordinates = false;
   const auto records = read_results(run_dir / "results.h5", has_coordinates);
@@ -166,12 +180,10 @@ const RegisterApp registered([] {
                  "1-D inversion of magnetotelluric soundings: layered earths with uncertainty from "
                  "EDI, EMTF XML, J and Z files",
              .options = mt1d_options(),
-             .check = check,
-             .estimate = estimate,
-             .run = run,
+             .prepare = prepare,
              .make_example = make_example,
              .plot = plot,
-             .derivatives = derivatives,
+             .derivatives = true,
              .may_change = {"output", "expect"}};
 });
 

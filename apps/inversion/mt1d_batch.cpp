@@ -51,7 +51,7 @@ class Batch {
     data::Checkpoint c;
     c.app = "inversion.mt1d";
     c.config_sha256 = config_sha256;
-    c.inputs = input_.files;
+    c.inputs = files_of(input_);
     const std::lock_guard lock(mutex_);
     c.step = step_++;
     for (std::size_t i = 0; i < records_.size(); ++i) {
@@ -205,7 +205,7 @@ BatchResult run_batch(RunContext& run, const Mt1dOptions& options, const Input& 
   Batch batch(options, input);
   if (auto loaded = data::load_newest_checkpoint(run.folder.checkpoints())) {
     for (const auto& w : loaded->warnings) run.log.warning(data::to_string(w));
-    data::check_resumable(loaded->checkpoint, run.manifest, input.files);
+    data::check_resumable(loaded->checkpoint, run.manifest, files_of(input));
     batch.restore(loaded->checkpoint);
     batch.first_step(loaded->checkpoint.step + 1);
     run.log.info(fmt::format("going on from {}: {} of {} soundings are done",

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inversion/mt1d_derivatives.h"
 
-#include "inversion/mt1d_input.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/inversion/forward_1d.h"
 #include "tessera/inversion/layering.h"
@@ -12,11 +11,9 @@
 
 namespace tessera::apps::mt1d {
 
-Derivatives derivatives(const AppContext& context) {
-  const Mt1dOptions o = read_options(context.config);
-  const Input input = read_input(o);
+Derivatives derivatives(const data::Config& config, const Mt1dOptions& o, const Input& input) {
   if (input.items.empty())
-    throw data::InputError(context.config.error(612, {}, "there is no sounding to invert", "see data.files"), data::ExitCode::input_invalid);
+    throw data::InputError(config.error(612, {}, "there is no sounding to invert", "see data.files"), data::ExitCode::input_invalid);
   const Item& item = input.items[input.items.size() / 2];
   const inversion::Response1d& r = item.response;
   const inversion::Layering layering = inversion::layering_from_data(r, o.layers);

@@ -84,6 +84,12 @@ data::Diagnostic too_few_periods(const std::string& file, std::size_t left, cons
 
 }  // namespace
 
+std::vector<data::InputFile> files_of(const Input& in) {
+  std::vector<data::InputFile> out;
+  for (const Item& item : in.items) out.push_back(item.file);
+  return out;
+}
+
 Input read_input(const Mt1dOptions& o) {
   namespace fs = std::filesystem;
   Input in;
@@ -104,7 +110,9 @@ Input read_input(const Mt1dOptions& o) {
   for (const fs::path& file : files) {
     Item item;
     try {
+      const data::InputFiles one;  // thousands of soundings would be thousands of open files
       item.sounding = inversion::read_sounding(file, read);
+      item.file = one.list().front();
     } catch (const data::InputError& e) {
       in.findings.insert(in.findings.end(), e.findings().begin(), e.findings().end());
       continue;
@@ -163,7 +171,6 @@ Input read_input(const Mt1dOptions& o) {
   for (std::size_t k = 0; k < profile.order.size(); ++k) {
     Item& item = items[profile.order[k]];
     item.distance_m = profile.distance_m[k];
-    in.files.push_back(data::describe_input(item.sounding.file));
     in.items.push_back(std::move(item));
   }
   return in;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "inversion/mt1d_options.h"
-#include "tessera/data/manifest.h"
+#include "tessera/data/input_files.h"
 #include "tessera/inversion/profile.h"
 #include "tessera/inversion/response_1d.h"
 #include "tessera/inversion/sounding.h"
@@ -14,6 +14,7 @@ namespace tessera::apps::mt1d {
 /// One sounding, read, turned, cut and reduced to the response that is inverted.
 struct Item {
   std::string id;  ///< file name without its ending: names files and groups, unique in the folder
+  data::InputFile file;
   inversion::Sounding sounding;
   inversion::Response1d response;
   double distance_m = 0;
@@ -24,8 +25,10 @@ struct Input {
   bool has_coordinates = false;
   std::vector<std::string> remarks;
   std::vector<data::Diagnostic> findings;  ///< warnings, and the errors of the files left out
-  std::vector<data::InputFile> files;      ///< of all items, in their order
 };
+
+/// The files of all items, in their order.
+std::vector<data::InputFile> files_of(const Input& in);
 
 /// Reads everything that `o` names and never stops at the first error: they are all among the
 /// findings.

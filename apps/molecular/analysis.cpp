@@ -14,23 +14,37 @@
 
 #include <chrono>
 #include <cmath>
+#include <memory>
 
 namespace tessera::apps::analysis {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// The first two frames that count; throws where there are none.
-std::vector<mol::Snapshot> first_frames(const AnalysisOptions& o, const data::Config& config, Input& in) {
-  Frames frames(o, config, in.system.n_atoms());
-  in.by_number = frames.by_number() && !o.frames.spacing;
-  std::vector<mol::Snapshot> out(2);
-  if (!frames.read(out[0]))
-    throw data::InputError(data::Diagnostic{.number = 743, .place = {o.trajectory.front().string()}, .message = "no frame lies within the times of [frames]"}, data::ExitCode::config_invalid);
-  if (!frames.read(out[1])) out.pop_back();
-  return out;
-}
-double spacing(const std::vector<mol::Snapshot>& first) { return first.size() == 2 ? first[1].frame.time_ps - first[0].frame.time_ps : 1; }
+/// Options, topology with groups, and the first frame that counts. It refers to itself.
+struct AnalysisCase {
+  const data::Config& config;
+  AnalysisOptions options;
+  Input in;
+  Beginnings beginnings;
+  mol::Snapshot first;
+  double frame_ps = 1;  ///< between the first two frames that count
+
+  /// Throws where no frame counts.
+  explicit AnalysisCase(const data::Config& config_)
+      : config(config_), options(read_analysis_options(config)), in(read_input(options, config)), beginnings(options, config, in.system.n_atoms()) {
+    in.by_number = beginnings.by_number() && !options.frames.spacing;
+    Frames begin = frames();
+    if (!begin.read(first))
+      throw data::InputError(data::Diagnostic{.number = 743, .place = {options.trajectory.front().string()}, .message = "no frame lies within the times of [frames]"},
+                             data::ExitCode::config_invalid);
+    if (mol::Snapshot second; begin.read(second)) frame_ps = second.frame.time_ps - first.frame.time_ps;
+  }
+  AnalysisCase(const AnalysisCase&) = delete;
+  AnalysisCase& operator=(const AnalysisCase&) = delete;
+  /// All that count, from the first one on.
+  Frames frames() const { return {options, config, in.system.n_atoms(), beginnings}; }
+};
 
 /// What an analysis refuses, such as a density without a box, is asked for in its table of the case.
 template <class Work>
@@ -45,27 +59,25 @@ auto placed(const data::Config& config, std::size_t analysis, const std::string&
 }
 std::string frame_of(const mol::Snapshot& s) { return fmt::format("in the frame at {:.6g} ps", s.frame.time_ps); }
 
-CheckReport check(const AppContext& context) {
-  const AnalysisOptions o = read_analysis_options(context.config);
-  Input in = read_input(o, context.config);
-  const std::vector<mol::Snapshot> first = first_frames(o, context.config, in);
-  if (!o.frames.to) Frames(o, context.config, in.system.n_atoms()).check_beginnings();
+CheckReport check(const AnalysisCase& c) {
+  const AnalysisOptions& o = c.options;
+  const Input& in = c.in;
+  if (!o.frames.to) c.beginnings.check();
   CheckReport report;
   report.findings = in.remarks;
   report.lines.push_back(in.by_number ? fmt::format("{} atoms, frames without times", in.system.n_atoms())
-                                      : fmt::format("{} atoms, first frame at {:.6g} ps, frames every {:.6g} ps", in.system.n_atoms(), first[0].frame.time_ps, spacing(first)));
+                                      : fmt::format("{} atoms, first frame at {:.6g} ps, frames every {:.6g} ps", in.system.n_atoms(), c.first.frame.time_ps, c.frame_ps));
   for (const auto& [name, atoms] : in.groups) report.lines.push_back(fmt::format("group {:<12} {:7} atoms", name, atoms.size()));
   for (std::size_t k = 0; k < o.tasks.size(); ++k) {
-    placed(context.config, k, frame_of(first[0]), [&] { make_task(o.tasks[k], in, spacing(first))->add(first[0]); });
+    placed(c.config, k, frame_of(c.first), [&] { make_task(o.tasks[k], in, c.frame_ps)->add(c.first); });
     report.lines.push_back("analysis " + o.tasks[k].name);
   }
   return report;
 }
 
-Estimate estimate(const AppContext& context) {
-  const AnalysisOptions o = read_analysis_options(context.config);
-  Input in = read_input(o, context.config);
-  const std::vector<mol::Snapshot> first = first_frames(o, context.config, in);
+Estimate estimate(const AnalysisCase& c) {
+  const AnalysisOptions& o = c.options;
+  const Input& in = c.in;
   std::uintmax_t bytes = 0;
   for (const fs::path& p : o.trajectory) bytes += fs::file_size(p);
   // A frame of the least formats takes about four bytes an atom.
@@ -75,10 +87,10 @@ Estimate estimate(const AppContext& context) {
   const auto begin = std::chrono::steady_clock::now();
   for (std::size_t k = 0; k < o.tasks.size(); ++k) {
     const TaskOptions& t = o.tasks[k];
-    tasks.push_back(placed(context.config, k, "", [&] { return make_task(t, in, spacing(first)); }));
-    placed(context.config, k, frame_of(first[0]), [&] { tasks.back()->add(first[0]); });
+    tasks.push_back(placed(c.config, k, "", [&] { return make_task(t, in, c.frame_ps); }));
+    placed(c.config, k, frame_of(c.first), [&] { tasks.back()->add(c.first); });
     const double longest = std::max(t.lag.value_or(0), t.fit_to);
-    if (longest > 0) e.memory_bytes.push_back({t.name, static_cast<std::uint64_t>(24 * longest / 1e-12 / spacing(first)) * in.groups.at(t.group).size()});
+    if (longest > 0) e.memory_bytes.push_back({t.name, static_cast<std::uint64_t>(24 * longest / 1e-12 / c.frame_ps) * in.groups.at(t.group).size()});
   }
   e.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() * static_cast<double>(frames);
   e.memory_bytes.push_back({"frames", 200 * in.system.n_atoms()});
@@ -87,17 +99,15 @@ Estimate estimate(const AppContext& context) {
   return e;
 }
 
-data::ExitCode run(RunContext& context) {
-  const AnalysisOptions o = read_analysis_options(context.config);
-  Input in = read_input(o, context.config);
-  context.manifest.inputs = in.files;
+data::ExitCode run(RunContext& context, const AnalysisCase& c) {
+  const AnalysisOptions& o = c.options;
+  const Input& in = c.in;
   for (const data::Diagnostic& d : in.remarks) context.log.info(data::to_string(d));
-  const double frame_ps = spacing(first_frames(o, context.config, in));
   std::vector<std::unique_ptr<Task>> tasks;
-  for (std::size_t k = 0; k < o.tasks.size(); ++k) tasks.push_back(placed(context.config, k, "", [&] { return make_task(o.tasks[k], in, frame_ps); }));
+  for (std::size_t k = 0; k < o.tasks.size(); ++k) tasks.push_back(placed(context.config, k, "", [&] { return make_task(o.tasks[k], in, c.frame_ps); }));
 
-  Frames frames(o, context.config, in.system.n_atoms());
-  if (!o.frames.to) frames.check_beginnings();
+  Frames frames = c.frames();
+  if (!o.frames.to) c.beginnings.check();
   data::Progress progress({.style = context.progress_style, .phase = "analysis", .unit = "frames", .heartbeat = context.folder.heartbeat_json()});
   std::uint64_t n = 0;
   for (mol::Snapshot s; frames.read(s);) {
@@ -187,6 +197,14 @@ relative = true
   return file;
 }
 
+PreparedCase prepare(const AppContext& context) {
+  const auto c = std::make_shared<const AnalysisCase>(context.config);
+  return {.inputs = data::inputs_read(),
+          .check = [c] { return check(*c); },
+          .estimate = [c] { return estimate(*c); },
+          .run = [c](RunContext& to) { return run(to, *c); }};
+}
+
 std::vector<fs::path> plot(const fs::path& run_dir) {
   std::string title;
   const Findings f = read_charts(run_dir, title);
@@ -197,9 +215,7 @@ const RegisterApp registered([] {
   return App{.name = "molecular.analysis",
              .summary = "what trajectories of molecules tell: structure, diffusion, density, fluctuations, with error bars",
              .options = analysis_options(),
-             .check = check,
-             .estimate = estimate,
-             .run = run,
+             .prepare = prepare,
              .make_example = example,
              .plot = plot};
 });

@@ -2,6 +2,7 @@
 #include "molecular/analysis_tasks.h"
 #include "molecular/md_groups.h"
 #include "tessera/data/hdf5.h"
+#include "tessera/data/input_files.h"
 #include "tessera/data/text_file.h"
 #include "tessera/molecular/amber.h"
 #include "tessera/molecular/elements.h"
@@ -109,7 +110,7 @@ bool among(const std::vector<std::string>& list, const std::string& name) { retu
 
 Input read_input(const AnalysisOptions& o, const data::Config& config) {
   Input in;
-  in.files.push_back(data::describe_input(o.topology));
+  data::open_input(o.topology);
   const std::string kind = ending(o.topology);
   if (kind == ".prmtop" || kind == ".parm7" || kind == ".top7") {
     mol::AmberTopology t = mol::read_amber_topology(data::read_text_file(o.topology));
@@ -117,7 +118,6 @@ Input read_input(const AnalysisOptions& o, const data::Config& config) {
   } else if (kind == ".top") {
     mol::GromacsTopology t = mol::read_top(o.topology, {.include_folders = o.include_folders});
     in.system = std::move(t.system), in.remarks = std::move(t.remarks);
-    for (std::size_t k = 1; k < t.files.size(); ++k) in.files.push_back(data::describe_input(t.files[k]));
   } else if (kind == ".h5md" || kind == ".h5") {
     in.system = system_of_h5md(o.topology);
   } else if (kind == ".pdb" || kind == ".ent" || kind == ".cif" || kind == ".mmcif") {
@@ -127,7 +127,7 @@ Input read_input(const AnalysisOptions& o, const data::Config& config) {
     throw data::InputError(config.error(743, "topology", fmt::format("'{}' is no ending of a topology that is read", kind), "give .prmtop, .parm7, .top, .pdb, .cif or .h5md"),
                            data::ExitCode::config_invalid);
   }
-  for (const fs::path& p : o.trajectory) in.files.push_back(data::describe_input(p));
+  for (const fs::path& p : o.trajectory) data::open_input(p);
 
   const mol::Atoms& a = in.system.atoms;
   mol::Group all(in.system.n_atoms());
@@ -155,40 +155,41 @@ Input read_input(const AnalysisOptions& o, const data::Config& config) {
 namespace {
 constexpr double one_ps = 1e-12;
 constexpr double time_slack_ps = 1e-6;  ///< times are kept in single precision by some formats
+
+[[noreturn]] void refuse(const data::Config& config, const std::string& key, const std::string& what, const std::string& hint) {
+  throw data::InputError(config.error(743, key, what, hint), data::ExitCode::config_invalid);
+}
 }  // namespace
 
-Frames::Frames(const AnalysisOptions& o, const data::Config& config, std::size_t n_atoms) : options_(o), config_(config), n_atoms_(n_atoms) {
+Beginnings::Beginnings(const AnalysisOptions& o, const data::Config& config, std::size_t n_atoms) : options_(o), config_(config) {
   std::size_t with = 0, without = 0;
   bool one_time = true;
   for (std::size_t k = 0; k < o.trajectory.size(); ++k) {
-    beginnings_.push_back(beginning_of(o.trajectory[k]));
-    const Beginning& b = beginnings_.back();
+    files_.push_back(of(o.trajectory[k], n_atoms));
+    const Beginning& b = files_.back();
     if (b.even) without = k + 1;
     else if (b.step_ps) with = k + 1;
-    one_time = one_time && !b.step_ps && b.first_ps == beginnings_[0].first_ps;
+    one_time = one_time && !b.step_ps && b.first_ps == files_[0].first_ps;
   }
   const auto name = [&](std::size_t k) { return o.trajectory[k - 1].filename().string(); };
-  if (with > 0 && without > 0) refuse("trajectory", fmt::format("the frames of {} have times, those of {} have none", name(with), name(without)), "analyse them apart");
+  if (with > 0 && without > 0) refuse(config, "trajectory", fmt::format("the frames of {} have times, those of {} have none", name(with), name(without)), "analyse them apart");
   by_number_ = without > 0 || (one_time && o.trajectory.size() > 1);
   const FrameOptions& f = o.frames;
-  if (f.spacing && !by_number_ && f.times == Times::file) refuse("frames.spacing", "the frames have times of their own", "leave spacing out");
+  if (f.spacing && !by_number_ && f.times == Times::file) refuse(config, "frames.spacing", "the frames have times of their own", "leave spacing out");
   if (!by_number_ || f.spacing) return;
-  if (f.from || f.to) refuse(f.from ? "frames.from" : "frames.to", "the frames have no times", "give frames.spacing");
+  if (f.from || f.to) refuse(config, f.from ? "frames.from" : "frames.to", "the frames have no times", "give frames.spacing");
   for (std::size_t k = 0; k < o.tasks.size(); ++k)
-    if (o.tasks[k].kind == Kind::msd || o.tasks[k].kind == Kind::vacf) refuse(fmt::format("analysis[{}]", k), "the frames have no times, which this analysis needs", "give frames.spacing, the time between frames");
+    if (o.tasks[k].kind == Kind::msd || o.tasks[k].kind == Kind::vacf) refuse(config, fmt::format("analysis[{}]", k), "the frames have no times, which this analysis needs", "give frames.spacing, the time between frames");
 }
 
-void Frames::refuse(const std::string& key, const std::string& what, const std::string& hint) const {
-  throw data::InputError(config_.error(743, key, what, hint), data::ExitCode::config_invalid);
-}
 void Frames::anew(std::size_t file, double at_ps) const {
-  refuse("trajectory", fmt::format("{} starts again, at {:.6g} ps; the first frame was at {:.6g} ps", options_.trajectory[file].filename().string(), at_ps, *first_ps_),
+  refuse(config_, "trajectory", fmt::format("{} starts again, at {:.6g} ps; the first frame was at {:.6g} ps", options_.trajectory[file].filename().string(), at_ps, *first_ps_),
          "frames.times = \"append\" lets each file go on where the one before has ended; or leave out what it repeats");
 }
 
-Frames::Beginning Frames::beginning_of(const fs::path& file) const {
+Beginnings::Beginning Beginnings::of(const fs::path& file, std::size_t n_atoms) const {
   Beginning out;
-  const auto reader = mol::open_trajectory(file, {.n_atoms = n_atoms_, .accept_cut_end = options_.frames.accept_cut_end});
+  const auto reader = mol::open_trajectory(file, {.n_atoms = n_atoms, .accept_cut_end = options_.frames.accept_cut_end});
   mol::Snapshot s;
   if (!reader->read(s)) return out;
   out.first_ps = s.frame.time_ps;
@@ -201,27 +202,27 @@ Frames::Beginning Frames::beginning_of(const fs::path& file) const {
   return out;
 }
 
-void Frames::check_beginnings() const {
-  if (by_number_ || options_.frames.times == Times::append || !beginnings_[0].first_ps) return;
+void Beginnings::check() const {
+  if (by_number_ || options_.frames.times == Times::append || !files_[0].first_ps) return;
   bool several = false;  // a single structure before its trajectory is no beginning
-  for (std::size_t k = 0; k < beginnings_.size(); ++k) {
-    if (several && beginnings_[k].first_ps && *beginnings_[k].first_ps <= *beginnings_[0].first_ps + time_slack_ps)
-      refuse("trajectory", fmt::format("{} starts again, at {:.6g} ps", options_.trajectory[k].filename().string(), *beginnings_[k].first_ps),
+  for (std::size_t k = 0; k < files_.size(); ++k) {
+    if (several && files_[k].first_ps && *files_[k].first_ps <= *files_[0].first_ps + time_slack_ps)
+      refuse(config_, "trajectory", fmt::format("{} starts again, at {:.6g} ps", options_.trajectory[k].filename().string(), *files_[k].first_ps),
              "frames.times = \"append\" lets each file go on where the one before has ended; or leave out what it repeats");
-    several = several || beginnings_[k].step_ps;
+    several = several || files_[k].step_ps;
   }
 }
 
 /// The time of a frame among all frames; none: it is left out.
 std::optional<double> Frames::time_of(double file_ps) {
-  if (by_number_) return static_cast<double>(number_++) * (options_.frames.spacing ? *options_.frames.spacing / one_ps : 1);
+  if (beginnings_.by_number()) return static_cast<double>(number_++) * (options_.frames.spacing ? *options_.frames.spacing / one_ps : 1);
   const bool first_of_file = !file_ps_;
   double t = file_ps + shift_ps_;
   if (last_ps_ && t <= *last_ps_ + time_slack_ps) {
     const bool begins = first_of_file || (t <= *file_ps_ + time_slack_ps && *last_ps_ > *file_ps_ + time_slack_ps);
     if (begins && options_.frames.times == Times::append) {
-      const std::optional<double> step = options_.frames.spacing ? *options_.frames.spacing / one_ps : beginnings_[file_].step_ps;
-      if (!step || !(*step > 0)) refuse("frames.times", fmt::format("{} does not say how long after the frames before it begins", options_.trajectory[file_].filename().string()), "give frames.spacing");
+      const std::optional<double> step = options_.frames.spacing ? *options_.frames.spacing / one_ps : beginnings_.step_ps(file_);
+      if (!step || !(*step > 0)) refuse(config_, "frames.times", fmt::format("{} does not say how long after the frames before it begins", options_.trajectory[file_].filename().string()), "give frames.spacing");
       shift_ps_ = *last_ps_ + *step - file_ps;
       t = file_ps + shift_ps_;
       file_ps_ = t;

@@ -2,7 +2,7 @@
 // From what a case asks for to what its frames tell.
 #pragma once
 #include "molecular/analysis_options.h"
-#include "tessera/data/manifest.h"
+#include "tessera/data/diagnostic.h"
 #include "tessera/molecular/analysis.h"
 #include "tessera/molecular/trajectory.h"
 
@@ -16,7 +16,6 @@ namespace mol = tessera::molecular;
 struct Input {
   mol::System system;
   std::map<std::string, mol::Group> groups;
-  std::vector<data::InputFile> files;
   std::vector<data::Diagnostic> remarks;
   bool by_number = false;  ///< frames are counted: they have no times
 };
@@ -49,35 +48,49 @@ class Task {
 /// `frame_ps`: time between frames.
 std::unique_ptr<Task> make_task(const TaskOptions& o, const Input& input, double frame_ps);
 
-/// Frames of several files as one, those that count. Frames whose times overlap with earlier ones are left out. Where all frames of
-/// a file have one time, times mean nothing: all of them count, by number.
-class Frames {
+/// The beginnings of the files of a case.
+class Beginnings {
  public:
-  /// Looks at the beginning of each file. Throws InputError E0743 where some files have times and others have none.
-  Frames(const AnalysisOptions& o, const data::Config& config, std::size_t n_atoms);
-  /// Throws InputError E0743 where times start again.
-  bool read(mol::Snapshot& s);
+  /// Throws InputError E0743 where some files have times and others have none.
+  Beginnings(const AnalysisOptions& o, const data::Config& config, std::size_t n_atoms);
   /// Throws InputError E0743 where a file begins no later than the first one.
-  void check_beginnings() const;
+  void check() const;
+  /// Where all frames of a file have one time, times mean nothing: all of them count, by number.
   bool by_number() const { return by_number_; }
-  std::int64_t left_out() const { return left_out_; }
-  const std::vector<data::Diagnostic>& remarks() const { return remarks_; }
+  /// Time between the first frames of a file, where they have times.
+  std::optional<double> step_ps(std::size_t file) const { return files_[file].step_ps; }
 
  private:
   struct Beginning {
     std::optional<double> first_ps, step_ps;  ///< step_ps: to the first frame of another time
     bool even = false;                        ///< several frames, all of one time
   };
-  Beginning beginning_of(const std::filesystem::path& file) const;
+  Beginning of(const std::filesystem::path& file, std::size_t n_atoms) const;
+
+  const AnalysisOptions& options_;
+  const data::Config& config_;
+  std::vector<Beginning> files_;
+  bool by_number_ = false;
+};
+
+/// Frames of several files as one, those that count. Frames whose times overlap with earlier ones are left out.
+class Frames {
+ public:
+  Frames(const AnalysisOptions& o, const data::Config& config, std::size_t n_atoms, const Beginnings& beginnings)
+      : options_(o), config_(config), n_atoms_(n_atoms), beginnings_(beginnings) {}
+  /// Throws InputError E0743 where times start again.
+  bool read(mol::Snapshot& s);
+  std::int64_t left_out() const { return left_out_; }
+  const std::vector<data::Diagnostic>& remarks() const { return remarks_; }
+
+ private:
   std::optional<double> time_of(double file_ps);
-  [[noreturn]] void refuse(const std::string& key, const std::string& what, const std::string& hint) const;
   [[noreturn]] void anew(std::size_t file, double at_ps) const;
 
   const AnalysisOptions& options_;
   const data::Config& config_;
   std::size_t n_atoms_, file_ = 0;
-  std::vector<Beginning> beginnings_;
-  bool by_number_ = false;
+  const Beginnings& beginnings_;
   std::int64_t seen_ = 0, number_ = 0, left_out_ = 0;
   double shift_ps_ = 0;
   std::optional<double> first_ps_, last_ps_, file_ps_;  ///< of all frames, of the last one, of the first of this file

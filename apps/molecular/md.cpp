@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <memory>
 
 namespace tessera::apps::md {
 namespace {
@@ -64,8 +65,7 @@ std::uint64_t trajectory_bytes(const Case& c, const Stage& stage, std::size_t co
   return static_cast<std::uint64_t>(sum);
 }
 
-CheckReport check(const AppContext& context) {
-  const Case c = make_case(context.config);
+CheckReport check(const Case& c) {
   CheckReport report;
   report.findings = c.findings;
   const mol::System& s = c.system;
@@ -93,12 +93,11 @@ CheckReport check(const AppContext& context) {
   return report;
 }
 
-Estimate estimate(const AppContext& context) {
-  const Case c = make_case(context.config);
+Estimate estimate(const RunOptions& how, const Case& c) {
   const std::uint64_t n = c.system.n_atoms(), state = n * 9 * 8;
   Estimate e;
   e.memory_bytes = {{"program", 80u << 20}, {"atoms and terms", n * 2000}, {"neighbours", n * 3000}};
-  e.disk_bytes = (static_cast<std::uint64_t>(context.options.keep_checkpoints) + c.stages.size()) * state;
+  e.disk_bytes = (static_cast<std::uint64_t>(how.keep_checkpoints) + c.stages.size()) * state;
   for (const Stage& stage : c.stages) {
     // A few steps of each stage from the start tell the speed.
     const mol::System system = system_of(c, stage, c.start);
@@ -138,9 +137,7 @@ void write_topology(const RunContext& context, const Case& c) {
   }
 }
 
-data::ExitCode run(RunContext& context) {
-  const Case c = make_case(context.config);
-  context.manifest.inputs = c.inputs;
+data::ExitCode run(RunContext& context, const Case& c) {
   context.manifest.seeds = {c.options.seed};
   write_topology(context, c);
   std::vector<Summary> stages;
@@ -165,6 +162,18 @@ data::ExitCode run(RunContext& context) {
   return good ? data::ExitCode::ok : data::ExitCode::not_converged;
 }
 
+PreparedCase prepare(const AppContext& context) {
+  const data::Config& config = context.config;
+  const auto c = std::make_shared<const Case>(make_case(config));
+  return {.precision = c->options.precision == Precision::f64 ? "f64" : "mixed",
+          .inputs = c->inputs,
+          .check = [c] { return check(*c); },
+          .estimate = [how = context.options, c] { return estimate(how, *c); },
+          .run = [c](RunContext& to) { return run(to, *c); },
+          .derivatives = [c] { return derivatives(*c); },
+          .against = [&config, c](const data::Checkpoint& from) { return against(config, *c, from); }};
+}
+
 std::filesystem::path make_example(const std::filesystem::path& dir, std::uint64_t) {
   const std::filesystem::path file = dir / "argon.toml";
   data::write_file_atomically(file, argon_case);
@@ -172,6 +181,7 @@ std::filesystem::path make_example(const std::filesystem::path& dir, std::uint64
 }
 
 std::vector<std::filesystem::path> plot(const std::filesystem::path& run_dir) {
+  const data::InputFiles inputs;
   const Case c = make_case(data::read_config(run_dir / "resolved.toml"));
   std::vector<Summary> stages;
   for (std::size_t k = 0; k < c.stages.size(); ++k) stages.push_back(summary_of(folder_of(run_dir, k, c.stages[k].name), c.stages[k], c.system.n_atoms()));
@@ -182,16 +192,12 @@ const RegisterApp registered([] {
   return App{.name = "molecular.dynamics",
              .summary = "Molecular dynamics in stages: minimization, heating and dynamics of molecules, on AMBER, GROMACS or OpenMM input or boxes of its own",
              .options = md_options(),
-             .check = check,
-             .estimate = estimate,
-             .run = run,
+             .prepare = prepare,
              .make_example = make_example,
              .plot = plot,
-             .precision = [](const data::Config& config) { return std::string(md_options().read(config).precision == Precision::f64 ? "f64" : "mixed"); },
-             .derivatives = derivatives,
+             .derivatives = true,
              .rerun = rerun_case,
              .may_change = {"nsteps", "duration", "stage.nsteps", "stage.duration", "nstlog", "stage.nstlog", "output.trajectory", "output.final", "output.pictures", "title", "expect"},
-             .against = against,
              .importers = {{".mdp", "GROMACS's run parameters", [](const std::filesystem::path& file) { return import_mdp(file); }}}};
 });
 

@@ -198,7 +198,7 @@ struct Maker {
     if (errors.size() == sound) check_cut_offs(k, s);
     const bool chosen = check_choices(k, s.settings);
     if (s.type == StageType::rerun) {
-      c.inputs.push_back(data::describe_input(s.frames));
+      data::open_input(s.frames);
       try {
         mol::open_trajectory(s.frames, {.n_atoms = c.system.n_atoms()});
       } catch (const data::InputError&) {
@@ -422,6 +422,7 @@ Case make_case(const data::Config& config) {
   m.doubt_keys();
   m.stop_at_errors();
   m.doubt_steps();
+  m.c.inputs = data::inputs_read();
   return std::move(m.c);
 }
 

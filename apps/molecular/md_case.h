@@ -2,7 +2,7 @@
 // A case of molecular.dynamics, read and checked: units nm, ps, kJ/mol, e, amu from here on.
 #pragma once
 #include "molecular/md_options.h"
-#include "tessera/data/manifest.h"
+#include "tessera/data/input_files.h"
 #include "tessera/molecular/dynamics.h"
 #include "tessera/molecular/minimize.h"
 #include "tessera/molecular/nonbonded.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "molecular/md_derivatives.h"
 
-#include "molecular/md_case.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/tree.h"
 #include "tessera/molecular/parameters.h"
@@ -36,8 +35,7 @@ bool is_smooth(const mol::Nonbonded& o, bool periodic) {
 
 }  // namespace
 
-Derivatives derivatives(const AppContext& context) {
-  const Case c = make_case(context.config);
+Derivatives derivatives(const Case& c) {
   const Stage& stage = c.stages.front();
   const mol::System system = system_of(c, stage, c.start);
   const bool periodic = mol::is_periodic(c.start.box);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "molecular/md_input.h"
 
+#include "tessera/data/input_files.h"
 #include "tessera/data/text_file.h"
 #include "tessera/data/text_reader.h"
 #include "tessera/molecular/amber.h"
@@ -31,8 +32,8 @@ std::string ending(const fs::path& path) {
 bool is_amber_topology(const std::string& e) { return e == ".prmtop" || e == ".parm7" || e == ".top7"; }
 bool is_amber_restart(const std::string& e) { return e == ".rst7" || e == ".inpcrd" || e == ".restrt" || e == ".rst" || e == ".ncrst"; }
 
-data::TextFile read(const fs::path& path, Case& c) {
-  c.inputs.push_back(data::describe_input(path));
+data::TextFile read(const fs::path& path) {
+  data::open_input(path);
   return data::read_text_file(path);
 }
 
@@ -160,7 +161,7 @@ void doubt_names(const mol::GroFile& structure, Case& c) {
 /// A GROMACS topology with its structure, to which restraints of positions hold.
 void read_gromacs(Case& c) {
   const MdOptions& o = c.options;
-  mol::GroFile gro = mol::read_gro(read(*o.structure, c));
+  mol::GroFile gro = mol::read_gro(read(*o.structure));
   c.start = gro.frames.front();
   const auto system_with = [&](const std::vector<std::string>& names) {
     mol::TopologyOptions t{.include_folders = o.include_folders, .defines = names, .reference = &c.start};
@@ -172,7 +173,6 @@ void read_gromacs(Case& c) {
     return made;
   };
   mol::GromacsTopology made = system_with(o.common.define);
-  for (const fs::path& file : made.files) c.inputs.push_back(data::describe_input(file));
   for (const auto* remarks : {&gro.remarks, &made.remarks}) c.findings.insert(c.findings.end(), remarks->begin(), remarks->end());
   c.system = std::move(made.system);
   doubt_names(gro, c);
@@ -185,7 +185,7 @@ void read_gromacs(Case& c) {
 void go_on_from(const fs::path& restart, const data::Config& config, Case& c) {
   if (!is_amber_restart(ending(restart)))
     throw data::InputError(config.error(750, "velocities", "'" + restart.filename().string() + "' has no ending of a restart", ".rst7, .inpcrd or .ncrst"), data::ExitCode::config_invalid);
-  c.inputs.push_back(data::describe_input(restart));
+  data::open_input(restart);
   mol::Frame frame = mol::read_amber_restart(restart, c.system.n_atoms(), mol::is_periodic(c.start.box));
   if (frame.v_nm_ps.empty()) throw data::InputError(config.error(750, "velocities", "'" + restart.filename().string() + "' holds no velocities", "a restart that a stage of dynamics has written"));
   if (!mol::is_periodic(frame.box)) frame.box = c.start.box;
@@ -217,7 +217,7 @@ void read_files(const data::Config& config, Case& c) {
     if (o.build) {
       c.start = lattice(*o.build, *o.lennard_jones);
     } else if (ending(*o.structure) == ".xyz") {
-      c.start = read_xyz(read(*o.structure, c));
+      c.start = read_xyz(read(*o.structure));
     } else {
       refuse("structure", "'" + o.structure->filename().string() + "' has no ending that is known here", ".xyz");
     }
@@ -226,9 +226,9 @@ void read_files(const data::Config& config, Case& c) {
   }
   if (!o.forcefield.empty()) {
     std::vector<data::TextFile> files;
-    for (const fs::path& path : o.forcefield) files.push_back(read(path, c));
+    for (const fs::path& path : o.forcefield) files.push_back(read(path));
     mol::ForceField field = mol::read_openmm_xml(files);
-    c.inputs.push_back(data::describe_input(*o.structure));
+    data::open_input(*o.structure);
     mol::StructureFile file = mol::read_structure(*o.structure);
     const mol::Structure structure = mol::with_virtual_sites(field, o.add_hydrogens ? mol::with_hydrogens(field, file.structure) : file.structure);
     mol::ParametrizedSystem made = mol::apply(field, structure, {.rigid_water = false});
@@ -250,10 +250,10 @@ void read_files(const data::Config& config, Case& c) {
   }
   if (!is_amber_topology(topology)) refuse("topology", "'" + o.topology->filename().string() + "' has no ending that is known here", ".prmtop, .parm7 or .top");
   if (!is_amber_restart(structure)) refuse("structure", "'" + o.structure->filename().string() + "' has no ending that is known here", ".rst7, .inpcrd or .ncrst");
-  mol::AmberTopology t = mol::read_amber_topology(read(*o.topology, c));
+  mol::AmberTopology t = mol::read_amber_topology(read(*o.topology));
   c.system = std::move(t.system);
   c.findings = std::move(t.remarks);
-  c.inputs.push_back(data::describe_input(*o.structure));
+  data::open_input(*o.structure);
   c.start = mol::read_amber_restart(*o.structure, c.system.n_atoms(), t.box.has_value());
   if (!mol::is_periodic(c.start.box) && t.box) c.start.box = *t.box;
   if (o.solvate) solvate(*o.solvate, c);

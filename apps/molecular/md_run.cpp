@@ -358,10 +358,9 @@ mol::Frame start_of(const data::Checkpoint& c, const mol::Frame& any) {
 
 }  // namespace
 
-std::vector<data::Diagnostic> against(const AppContext& context, const data::Checkpoint& from) {
+std::vector<data::Diagnostic> against(const data::Config& config, const Case& c, const data::Checkpoint& from) {
   std::vector<data::Diagnostic> out;
-  if (!from.has("n_steps")) return {context.config.error(436, "nsteps", "its checkpoint was written by a version that could not go on with another end", "start a new run")};
-  const Case c = make_case(context.config);
+  if (!from.has("n_steps")) return {config.error(436, "nsteps", "its checkpoint was written by a version that could not go on with another end", "start a new run")};
   const auto& before = from.array<std::int64_t>("n_steps");
   const auto now = static_cast<std::size_t>(from.scalar<std::int64_t>("stage"));
   const std::int64_t step = from.scalar<std::int64_t>("stage_step");
@@ -369,7 +368,7 @@ std::vector<data::Diagnostic> against(const AppContext& context, const data::Che
     const Stage& s = c.stages[k];
     if (s.n_steps == before[k]) continue;
     const std::string key = s.settings.nsteps ? "nsteps" : "duration", own = c.options.stages.empty() ? key : fmt::format("stage[{}].{}", k, key);
-    const auto say = [&](std::string message, std::string hint) { out.push_back(context.config.error(436, own, std::move(message), std::move(hint))); };
+    const auto say = [&](std::string message, std::string hint) { out.push_back(config.error(436, own, std::move(message), std::move(hint))); };
     const bool ended = k < now || (k + 1 < c.stages.size() && step == before[k]);
     if (ended) say(fmt::format("stage '{}' has ended, and others have begun where it did", s.name), "a longer last stage, or a new run");
     else if (before[k] == 0) say(fmt::format("stage '{}' takes no steps: a single point cannot be continued", s.name), "start a new run");

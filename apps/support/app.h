@@ -4,6 +4,7 @@
 #include "tessera/data/config.h"
 #include "tessera/data/diagnostic.h"
 #include "tessera/data/exit_code.h"
+#include "tessera/data/input_files.h"
 #include "tessera/data/options.h"
 
 #include <cstdint>
@@ -40,23 +41,23 @@ struct RunOptions {
 /// Threads of a run: as many as the machine has where none are asked for.
 int thread_count(const RunOptions& options);
 
-/// What `check` and `estimate` see: the configuration, already free of errors, and the command
-/// line.
+/// What a case is made from: the configuration, already free of errors, and the command line.
 struct AppContext {
   const data::Config& config;
   RunOptions options;
+  bool for_derivatives = false;  ///< it will be differentiated: float64 whatever it says
 };
 
-/// What `run` and `resume` see besides. The verb has made the folder, written input.toml and
-/// resolved.toml, begun the manifest, opened the log and installed the signal handling; it also
-/// ends them. The app reads its inputs, goes on from the newest checkpoint if there is one (a
-/// resumed run and a fresh one are the same call), writes results, metrics, checkpoints and plots,
-/// and returns `stopped_resumable` when `stop.poll()` asks it to.
+/// What a run sees besides. The verb has made the folder, written input.toml and resolved.toml,
+/// begun the manifest with precision and inputs, opened the log and installed the signal handling;
+/// it also ends them. The case goes on from the newest checkpoint if there is one (a resumed run and
+/// a fresh one are the same call), writes results, metrics, checkpoints and plots, and returns
+/// `stopped_resumable` when `stop.poll()` asks it to.
 struct RunContext : AppContext {
   data::RunFolder& folder;
   data::Log& log;
   data::StopGuard& stop;
-  data::Manifest& manifest;  ///< add input files, seeds and final metrics
+  data::Manifest& manifest;  ///< add seeds and final metrics
   data::ProgressStyle progress_style;
 };
 
@@ -90,6 +91,22 @@ struct Derivatives {
   std::vector<std::string> left_out;  ///< what is not, and why
 };
 
+/// A case made ready: its options are read, its input files parsed, what they describe is built. All that the verbs want to know is
+/// asked of it; what only some of them need, such as a calibration, is made when it is asked for. Each function throws data::InputError
+/// for bad input. It refers to the configuration of its context.
+struct PreparedCase {
+  std::string precision = "float64";    ///< what the numbers of a run are kept in, said first in every run
+  std::vector<data::InputFile> inputs;  ///< as they were parsed
+  std::function<CheckReport()> check;
+  std::function<Estimate()> estimate;
+  std::function<data::ExitCode(RunContext&)> run;  ///< once
+  /// What the case computes as a differentiable function; of apps with `App::derivatives`, once.
+  std::function<Derivatives()> derivatives = {};
+  /// What speaks against going on from a checkpoint with this case, which `resume --set` has changed,
+  /// such as an end that the run has passed.
+  std::function<std::vector<data::Diagnostic>(const data::Checkpoint&)> against = {};
+};
+
 /// Another program's input as a configuration of ours.
 struct Imported {
   std::string toml;
@@ -106,28 +123,21 @@ struct App {
   std::string name;     ///< "inversion.mt1d": folder, dot, name
   std::string summary;  ///< one line for `tessera list apps`
   std::reference_wrapper<const data::OptionTable> options;
-  std::function<CheckReport(const AppContext&)> check;
-  std::function<Estimate(const AppContext&)> estimate;
-  std::function<data::ExitCode(RunContext&)> run;
+  /// Called once by a verb, which then asks the case. Files are read by `data`, so that each is opened once (data::InputFiles).
+  std::function<PreparedCase(const AppContext&)> prepare;
   /// `tessera new NAME DIR`: writes a small runnable case into the empty folder `dir`; returns its
   /// configuration file.
   std::function<std::filesystem::path(const std::filesystem::path& dir, std::uint64_t seed)>
       make_example;
   /// `tessera plot RUN`: draws the pictures anew from the results; returns the files.
   std::function<std::vector<std::filesystem::path>(const std::filesystem::path& run_dir)> plot;
-  /// What the numbers of a run are kept in, said first in every run; float64 where it is empty.
-  std::function<std::string(const data::Config&)> precision = {};
-  /// What a case computes as a differentiable function; empty where the app offers none.
-  std::function<Derivatives(const AppContext&)> derivatives = {};
+  bool derivatives = false;  ///< `tessera gradcheck`: whether its cases have them
   /// `tessera rerun`: the configuration, as TOML, that looks at the frames of a trajectory with the forces of a stage (empty:
   /// the last).
   std::function<std::string(const data::Config&, const std::filesystem::path& trajectory, const std::string& stage)> rerun = {};
   /// Keys that `resume --set` may change, without the numbers of items, a table for all below it: an
   /// end further off, and what is written.
   std::vector<std::string> may_change = {};
-  /// What speaks against going on from a checkpoint with a case that `resume --set` has changed,
-  /// such as an end that the run has passed.
-  std::function<std::vector<data::Diagnostic>(const AppContext&, const data::Checkpoint&)> against = {};
   /// What `tessera import` makes cases of this app from.
   std::vector<Importer> importers = {};
 };

@@ -77,4 +77,11 @@ Case read_case(const fs::path& path, const std::vector<std::string>& overrides) 
   return {std::move(config), *app};
 }
 
+Ready prepare(const Case& c, const RunOptions& options, bool for_derivatives) {
+  Ready out{std::make_unique<data::InputFiles>(), {}};
+  out.made = c.app.prepare({c.config, options, for_derivatives});
+  out.files->complete();
+  return out;
+}
+
 }  // namespace tessera::apps

@@ -8,7 +8,8 @@ namespace tessera::apps {
 
 data::ExitCode verb_check(const CommandLine& line) {
   const Case c = read_case(line.path, line.overrides);
-  const CheckReport result = c.app.check({c.config, line.run});
+  const Ready ready = prepare(c, line.run);
+  const CheckReport result = ready.made.check();
   if (line.json || !result.findings.empty()) report(result.findings, line.json);
   if (stops(result, line.run)) return data::ExitCode::input_invalid;
   if (line.json) return data::ExitCode::ok;

@@ -34,7 +34,8 @@ std::uint64_t disk_available() {
 data::ExitCode verb_estimate(const CommandLine& line) {
   const Case c = read_case(line.path, line.overrides);
   set_num_threads(thread_count(line.run));
-  const Estimate e = c.app.estimate({c.config, line.run});
+  const Ready ready = prepare(c, line.run);
+  const Estimate e = ready.made.estimate();
   std::uint64_t memory = 0;
   for (const auto& [what, bytes] : e.memory_bytes) memory += bytes;
   const std::uint64_t memory_free = memory_available(), disk_free = disk_available();

@@ -65,7 +65,8 @@ data::ExitCode verb_gradcheck(const CommandLine& line) {
   const Case c = read_case(line.path, line.overrides);
   if (!c.app.derivatives) throw usage_error(c.app.name + " offers no derivatives to check", apps_with_derivatives());
   set_num_threads(thread_count(line.run));
-  const Derivatives d = c.app.derivatives({c.config, line.run});
+  const Ready ready = prepare(c, line.run, true);
+  const Derivatives d = ready.made.derivatives();
   std::optional<data::Progress> progress;
   const std::vector<DerivativeCheck> checks = check_derivatives(d, line.seed, [&](int done, int total) {
     if (line.run.verbosity < 0) return;

@@ -38,11 +38,10 @@ std::string reason_of(ExitCode code) {
   }
 }
 
-/// Runs the app in `folder` and keeps the manifest true whatever happens.
-ExitCode run_in(data::RunFolder& folder, const Case& c, const CommandLine& line,
+/// Runs the case in `folder` and keeps the manifest true whatever happens. A case that is not `ready` is made here.
+ExitCode run_in(data::RunFolder& folder, const Case& c, std::optional<Ready> ready, const CommandLine& line,
                 data::Manifest manifest) {
   const RunOptions& options = line.run;
-  set_num_threads(manifest.threads);
   data::Log log({.file = folder.log_txt(),
                  .terminal = options.verbosity < 0   ? data::LogLevel::warning
                              : options.verbosity > 0 ? data::LogLevel::debug
@@ -63,7 +62,9 @@ ExitCode run_in(data::RunFolder& folder, const Case& c, const CommandLine& line,
     folder.write_manifest(manifest);
   };
   try {
-    const ExitCode code = c.app.run(context);
+    if (!ready) ready = prepare(c, options);
+    manifest.inputs = ready->made.inputs;
+    const ExitCode code = ready->made.run(context);
     log.flush();
     const std::string why =
         code == ExitCode::stopped_resumable ? data::to_string(stop.poll()) : std::string();
@@ -92,8 +93,10 @@ ExitCode run_in(data::RunFolder& folder, const Case& c, const CommandLine& line,
 
 /// A case in a new folder; `input` is the configuration as it was given, in `format`.
 ExitCode run_anew(const Case& c, const CommandLine& line, const fs::path& path, const std::string& input, const std::string& format) {
+  set_num_threads(thread_count(line.run));
   // Everything that can be wrong with the inputs is told before the first file is written.
-  const CheckReport inputs = c.app.check({c.config, line.run});
+  Ready ready = prepare(c, line.run);
+  const CheckReport inputs = ready.made.check();
   if (stops(inputs, line.run)) throw data::InputError(ExitCode::input_invalid, inputs.findings);
   if (!line.json) {
     std::vector<data::Diagnostic> shown = inputs.findings;
@@ -109,8 +112,9 @@ ExitCode run_anew(const Case& c, const CommandLine& line, const fs::path& path, 
   data::Manifest manifest =
       data::begin_manifest(c.app.name, line.arguments, thread_count(line.run));
   manifest.config_sha256 = data::sha256_hex(resolved);
-  if (c.app.precision) manifest.precision = c.app.precision(c.config);
-  const ExitCode code = run_in(folder, c, line, std::move(manifest));
+  manifest.precision = ready.made.precision;
+  manifest.inputs = ready.made.inputs;
+  const ExitCode code = run_in(folder, c, std::move(ready), line, std::move(manifest));
   if (!line.json) std::cout << folder.path().string() << "\n";
   return code;
 }
@@ -142,10 +146,11 @@ ExitCode verb_resume(const CommandLine& line) {
   data::RunFolder folder = data::RunFolder::reopen(line.path);
   const data::Manifest before = folder.read_manifest();
   data::Manifest now = data::resume_manifest(before, line.arguments, thread_count(line.run));
+  set_num_threads(now.threads);
   const bool finished = before.exit_code == static_cast<int>(ExitCode::ok);
-  const std::optional<Case> c = take_up(folder, now, finished, line);
+  std::optional<TakenUp> with = take_up(folder, now, finished, line);
   ExitCode code = ExitCode::ok;
-  if (c) code = run_in(folder, *c, line, std::move(now));
+  if (with) code = run_in(folder, *with->c, std::move(with->ready), line, std::move(now));
   else std::cerr << "this run has finished; nothing is left to do\n";
   if (!line.json) std::cout << folder.path().string() << "\n";
   return code;

@@ -76,13 +76,14 @@ bool may_change(const App& app, const std::string& key) {
 
 /// The configuration with its changes, and as resolved.toml.
 struct Changed {
-  Case c;
+  TakenUp with;
   std::string resolved;
 };
 
 /// Throws with every change that this run cannot take.
 Changed change(const data::RunFolder& folder, const std::string& resolved, const CommandLine& line) {
-  Case c = read_case(folder.resolved_toml(), line.overrides);
+  auto with = std::make_unique<const Case>(read_case(folder.resolved_toml(), line.overrides));
+  const Case& c = *with;
   std::string text = c.app.options.get().resolved_toml(c.config);
   const data::Config before = data::parse_config("resolved.toml", resolved), after = data::parse_config("resolved.toml", text);
   std::vector<std::string> keys;
@@ -93,19 +94,19 @@ Changed change(const data::RunFolder& folder, const std::string& resolved, const
       findings.push_back(c.config.error(435, key, "'" + key + "' may not change within a run: its results would be of two cases",
                                         c.app.may_change.empty() ? "start a new run" : fmt::format("start a new run; what may change: {}", fmt::join(c.app.may_change, ", "))));
   if (!findings.empty()) throw data::InputError(data::ExitCode::config_invalid, std::move(findings));
-  if (keys.empty()) return {std::move(c), resolved};
-  const AppContext context{c.config, line.run};
-  findings = c.app.check(context).findings;
+  if (keys.empty()) return {{std::move(with), {}}, resolved};
+  Ready ready = prepare(c, line.run);
+  findings = ready.made.check().findings;
   if (has_errors(findings)) throw data::InputError(data::ExitCode::input_invalid, std::move(findings));
-  if (c.app.against)
-    if (const auto loaded = data::load_newest_checkpoint(folder.checkpoints())) findings = c.app.against(context, loaded->checkpoint);
+  if (ready.made.against)
+    if (const auto loaded = data::load_newest_checkpoint(folder.checkpoints())) findings = ready.made.against(loaded->checkpoint);
   if (has_errors(findings)) throw data::InputError(data::ExitCode::config_invalid, std::move(findings));
-  return {std::move(c), std::move(text)};
+  return {{std::move(with), std::move(ready)}, std::move(text)};
 }
 
 }  // namespace
 
-std::optional<Case> take_up(const data::RunFolder& folder, data::Manifest& now, bool finished, const CommandLine& line) {
+std::optional<TakenUp> take_up(const data::RunFolder& folder, data::Manifest& now, bool finished, const CommandLine& line) {
   constexpr std::size_t most_bytes = std::size_t{1} << 19;  // as configurations are read
   const std::string resolved = data::read_file(folder.resolved_toml(), most_bytes), hash = data::sha256_hex(resolved);
   data::Diagnostic edited{.number = 417, .place = {.file = folder.resolved_toml().string()}, .message = {}, .hint = {}, .source_line = {}};
@@ -125,17 +126,17 @@ std::optional<Case> take_up(const data::RunFolder& folder, data::Manifest& now, 
   }
   if (finished && line.overrides.empty()) return {};
   Changed changed = change(folder, resolved, line);
-  if (changed.c.app.name != now.app)
-    throw usage_error("the run is of " + now.app + " but resolved.toml names " + changed.c.app.name);
+  if (changed.with.c->app.name != now.app)
+    throw usage_error("the run is of " + now.app + " but resolved.toml names " + changed.with.c->app.name);
   if (changed.resolved == resolved) {
     if (finished) return {};
-    return std::move(changed.c);
+    return std::move(changed.with);
   }
   now.changes.push_back({data::utc_now(), line.overrides, hash});
   now.config_sha256 = data::sha256_hex(changed.resolved);
   folder.write_manifest(now);
   folder.write_text("resolved.toml", changed.resolved);
-  return std::move(changed.c);
+  return std::move(changed.with);
 }
 
 }  // namespace tessera::apps

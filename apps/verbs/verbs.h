@@ -2,6 +2,9 @@
 #pragma once
 #include "support/command_line.h"
 
+#include <memory>
+#include <optional>
+
 namespace tessera::apps {
 
 // One function per verb. Results go to stdout; bad input throws data::InputError.
@@ -34,11 +37,24 @@ struct Case {
 /// findings.
 Case read_case(const std::filesystem::path& path, const std::vector<std::string>& overrides);
 
+/// A case made ready, and the files that it has read, which stay open while it lives.
+struct Ready {
+  std::unique_ptr<data::InputFiles> files;
+  PreparedCase made;
+};
+/// `c` lives as long.
+Ready prepare(const Case& c, const RunOptions& options, bool for_derivatives = false);
+
+/// What a run goes on with: made ready already where it was changed.
+struct TakenUp {
+  std::unique_ptr<const Case> c;
+  std::optional<Ready> ready;
+};
 /// The case of a run folder as it goes on, with the changes of `resume --set` made: resolved.toml and
 /// `now` name them. Empty where the run has finished and nothing is changed. Throws InputError where
 /// resolved.toml is not what was run (E0417) and where a change cannot be made to a run (E0435,
 /// E0436); nothing is written then.
-std::optional<Case> take_up(const data::RunFolder& folder, data::Manifest& now, bool finished,
-                            const CommandLine& line);
+std::optional<TakenUp> take_up(const data::RunFolder& folder, data::Manifest& now, bool finished,
+                               const CommandLine& line);
 
 }  // namespace tessera::apps

@@ -9,16 +9,12 @@
 #include <cstring>
 #include <utility>
 
+#include "regular_file.h"
 #include "tessera/autodiff/error.h"
-#include "tessera/data/diagnostic.h"
 #include "tessera/data/file_io.h"
 
 namespace tessera::data {
 namespace {
-
-[[noreturn]] void refuse(const std::string& name, int number, std::string message) {
-  throw InputError(Diagnostic{.number = number, .place = {name}, .message = std::move(message)});
-}
 
 void write_all(int fd, const std::filesystem::path& path, std::uint64_t offset, std::string_view bytes) {
   while (!bytes.empty()) {
@@ -32,47 +28,14 @@ void write_all(int fd, const std::filesystem::path& path, std::uint64_t offset, 
 
 }  // namespace
 
-BinaryInput::BinaryInput(const std::filesystem::path& path) : name_(path.string()) {
-  fd_ = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);  // never waits on a FIFO
-  if (fd_ < 0) refuse(name_, 401, std::string("cannot open: ") + std::strerror(errno));
-  struct stat s;
-  if (::fstat(fd_, &s) != 0 || !S_ISREG(s.st_mode)) {
-    ::close(std::exchange(fd_, -1));
-    refuse(name_, 402, "expected a regular file, found a folder, pipe or device");
-  }
-  size_ = static_cast<std::uint64_t>(s.st_size);
-}
+BinaryInput::BinaryInput(const std::filesystem::path& path) : name_(path.string()), file_(open_regular(path)) { size_ = file_->size(); }
 
 BinaryInput::BinaryInput(std::string name, std::string bytes) : name_(std::move(name)), bytes_(std::move(bytes)), size_(bytes_.size()) {}
 
-BinaryInput::~BinaryInput() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
-BinaryInput::BinaryInput(BinaryInput&& o) noexcept
-    : name_(std::move(o.name_)), bytes_(std::move(o.bytes_)), size_(o.size_), fd_(std::exchange(o.fd_, -1)) {}
-
-BinaryInput& BinaryInput::operator=(BinaryInput&& o) noexcept {
-  std::swap(name_, o.name_);
-  std::swap(bytes_, o.bytes_);
-  std::swap(size_, o.size_);
-  std::swap(fd_, o.fd_);
-  return *this;
-}
-
 bool BinaryInput::read(std::uint64_t offset, void* to, std::size_t n) const {
   if (offset > size_ || n > size_ - offset) return false;
-  if (fd_ < 0) {
-    if (n > 0) std::memcpy(to, bytes_.data() + offset, n);
-    return true;
-  }
-  for (char* p = static_cast<char*>(to); n > 0;) {
-    const ssize_t got = ::pread(fd_, p, n, static_cast<off_t>(offset));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) refuse(name_, 401, std::string("cannot read: ") + std::strerror(errno));
-    if (got == 0) return false;  // the file shrank meanwhile
-    p += got, offset += static_cast<std::uint64_t>(got), n -= static_cast<std::size_t>(got);
-  }
+  if (file_) return file_->read(offset, to, n) == n;  // less: the file shrank meanwhile
+  if (n > 0) std::memcpy(to, bytes_.data() + offset, n);
   return true;
 }
 

@@ -2,6 +2,7 @@
 #include "tessera/data/file_io.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -41,25 +42,42 @@ void sync_and_close(int fd, const fs::path& path) {
 
 }  // namespace
 
-RegularFile::RegularFile(const fs::path& path) : path_(path) {
-  fd_ = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);  // never waits on a FIFO
+int open_to_read(const fs::path& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  rlimit most{};
+  if (fd >= 0 && ::getrlimit(RLIMIT_NOFILE, &most) == 0 && static_cast<rlim_t>(fd) > most.rlim_cur / 2) {
+    most.rlim_cur = most.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &most);
+  }
+  return fd;
+}
+
+RegularFile::RegularFile(const fs::path& path) : path_(path), fd_(open_to_read(path)) {
   if (fd_ < 0) refuse(path, 401, std::string("cannot open: ") + std::strerror(errno));
-  struct stat s;
-  if (::fstat(fd_, &s) != 0 || !S_ISREG(s.st_mode)) {
+  if (::fstat(fd_, &status_) != 0 || !S_ISREG(status_.st_mode)) {
     ::close(fd_);
     refuse(path, 402, "expected a regular file, found a folder, pipe or device");
   }
-  size_ = static_cast<std::uint64_t>(s.st_size);
 }
+
+RegularFile::RegularFile(fs::path path, int fd, const struct stat& status) : path_(std::move(path)), fd_(fd), status_(status) {}
 
 RegularFile::~RegularFile() { ::close(fd_); }
 
-std::size_t RegularFile::read_some(void* to, std::size_t n) const {
-  for (;;) {
-    const ssize_t got = ::read(fd_, to, n);
-    if (got >= 0) return static_cast<std::size_t>(got);
-    if (errno != EINTR) refuse(path_, 401, std::string("cannot read: ") + std::strerror(errno));
+std::uint64_t RegularFile::size_now() const {
+  struct stat s;
+  return ::fstat(fd_, &s) == 0 ? static_cast<std::uint64_t>(s.st_size) : size();
+}
+
+std::size_t RegularFile::read(std::uint64_t offset, void* to, std::size_t n) const {
+  std::size_t have = 0;
+  while (have < n) {
+    const ssize_t got = ::pread(fd_, static_cast<char*>(to) + have, n - have, static_cast<off_t>(offset + have));
+    if (got == 0) break;
+    if (got > 0) have += static_cast<std::size_t>(got);
+    else if (errno != EINTR) refuse(path_, 401, std::string("cannot read: ") + std::strerror(errno));
   }
+  return have;
 }
 
 std::string read_file(const fs::path& path, std::uint64_t max_bytes) {
@@ -73,13 +91,7 @@ std::string read_file(const fs::path& path, std::uint64_t max_bytes) {
   } catch (const std::bad_alloc&) {
     refuse(path, 403, "has " + std::to_string(file.size()) + " bytes, more than the memory holds");
   }
-  std::size_t have = 0;
-  while (have < out.size()) {
-    const std::size_t n = file.read_some(out.data() + have, out.size() - have);
-    if (n == 0) break;  // the file shrank meanwhile
-    have += n;
-  }
-  out.resize(have);
+  out.resize(file.read(0, out.data(), out.size()));  // less where the file shrank meanwhile
   return out;
 }
 

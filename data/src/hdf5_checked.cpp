@@ -39,9 +39,9 @@ struct CheckedReader {
     return {id, close};
   }
 
-  void open(const std::filesystem::path& path, const H5Limits& limits) {
+  void open(const H5Source& source, const H5Limits& limits) {
     h5_quiet();
-    name = path.string();
+    name = source.name;
     budget = limits.max_bytes;
     const H5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
     H5Pset_file_locking(access, false, true);
@@ -49,7 +49,7 @@ struct CheckedReader {
     // hundred times would never end on a damaged file.
     constexpr unsigned attempts = 20;
     if (limits.being_written) H5Pset_metadata_read_attempts(access, attempts);
-    file = check(H5Fopen(path.c_str(), H5F_ACC_RDONLY | (limits.being_written ? H5F_ACC_SWMR_READ : 0), access), H5Fclose, "", "open");
+    file = check(H5Fopen(source.opened.c_str(), H5F_ACC_RDONLY | (limits.being_written ? H5F_ACC_SWMR_READ : 0), access), H5Fclose, "", "open");
   }
 
   // --- links ---------------------------------------------------------------------------------------------------
@@ -399,14 +399,14 @@ struct CheckedReader {
 
 }  // namespace
 
-std::vector<H5Object> list_h5_here(const std::filesystem::path& file, const H5Limits& limits) {
+std::vector<H5Object> list_h5_here(const H5Source& file, const H5Limits& limits) {
   CheckedReader r;
   r.open(file, limits);
   r.visit_object("/");
   return std::move(r.objects);
 }
 
-std::map<std::string, H5Array> read_h5_here(const std::filesystem::path& file, std::span<const std::string> names,
+std::map<std::string, H5Array> read_h5_here(const H5Source& file, std::span<const std::string> names,
                                             const H5Limits& limits, const H5Rows& rows) {
   CheckedReader r;
   r.open(file, limits);

@@ -22,9 +22,7 @@ void check_superblock(const std::filesystem::path& file, const RegularFile& open
                                 .message = std::move(message), .hint = std::move(hint)});
   };
   std::string head(1 << 16, '\0');
-  std::size_t have = 0;
-  while (const std::size_t n = opened.read_some(head.data() + have, head.size() - have)) have += n;
-  head.resize(have);
+  head.resize(opened.read(0, head.data(), head.size()));
   std::size_t at = 0;
   while (at < head.size() && !std::string_view(head).substr(at).starts_with(kHdf5Signature)) at = at ? 2 * at : 512;
   if (at >= head.size())
@@ -38,7 +36,7 @@ void check_superblock(const std::filesystem::path& file, const RegularFile& open
 }
 
 std::uint64_t budget_of(const RegularFile& file, const H5Limits& limits) {
-  return limits.max_bytes ? limits.max_bytes : 4 * file.size() + (std::uint64_t{64} << 20);
+  return limits.max_bytes ? limits.max_bytes : 4 * file.size_now() + (std::uint64_t{64} << 20);
 }
 
 ChildLimits child_limits(std::uint64_t budget) { return {.memory_bytes = 3 * budget + (std::uint64_t{256} << 20)}; }
@@ -144,13 +142,11 @@ std::map<std::string, H5Array> unpack_arrays(ByteReader r) {
 
 template <class Work, class Unpack>
 auto guarded(const std::filesystem::path& file, const H5Limits& limits, Work work, Unpack unpack) {
-  std::uint64_t budget;
-  {
-    const RegularFile opened(file);
-    check_superblock(file, opened, limits.being_written);
-    budget = budget_of(opened, limits);
-  }
-  const std::string answer = run_guarded(file, child_limits(budget), [&] { return pack(work(budget)); });
+  const std::shared_ptr<const RegularFile> opened = open_regular(file);
+  check_superblock(file, *opened, limits.being_written);
+  const H5Source source{file.string(), "/proc/self/fd/" + std::to_string(opened->descriptor())};
+  const H5Limits within{budget_of(*opened, limits), limits.being_written};
+  const std::string answer = run_guarded(file, child_limits(within.max_bytes), [&] { return pack(work(source, within)); });
   try {
     return unpack(ByteReader(answer));
   } catch (const BadBytes& e) {
@@ -162,12 +158,12 @@ auto guarded(const std::filesystem::path& file, const H5Limits& limits, Work wor
 }  // namespace
 
 std::vector<H5Object> list_h5(const std::filesystem::path& file, const H5Limits& limits) {
-  return guarded(file, limits, [&](std::uint64_t budget) { return list_h5_here(file, {budget, limits.being_written}); }, unpack_objects);
+  return guarded(file, limits, [](const H5Source& source, const H5Limits& within) { return list_h5_here(source, within); }, unpack_objects);
 }
 
 std::map<std::string, H5Array> read_h5(const std::filesystem::path& file, std::span<const std::string> names,
                                        const H5Limits& limits, const H5Rows& rows) {
-  return guarded(file, limits, [&](std::uint64_t budget) { return read_h5_here(file, names, {budget, limits.being_written}, rows); }, unpack_arrays);
+  return guarded(file, limits, [&](const H5Source& source, const H5Limits& within) { return read_h5_here(source, names, within, rows); }, unpack_arrays);
 }
 
 }  // namespace tessera::data

@@ -43,9 +43,7 @@ std::string unpacked_head(const std::string& packed) {
 std::string head_of(const std::filesystem::path& path) {
   const RegularFile file(path);
   std::string head(4096, '\0');
-  std::size_t have = 0;
-  while (const std::size_t n = file.read_some(head.data() + have, head.size() - have)) have += n;
-  head.resize(have);
+  head.resize(file.read(0, head.data(), head.size()));
   return is_packed(head) ? unpacked_head(head) : head;
 }
 

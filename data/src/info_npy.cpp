@@ -99,8 +99,7 @@ class Literal {
 InfoNode npy_info(const std::filesystem::path& path) {
   const RegularFile file(path);
   std::string head(kMaxHeader, '\0');
-  std::size_t have = 0;
-  while (const std::size_t n = file.read_some(head.data() + have, head.size() - have)) have += n;
+  const std::size_t have = file.read(0, head.data(), head.size());
   head.resize(have);
   const auto fail = [&](std::uint64_t byte, std::string message) {
     throw InputError(Diagnostic{.number = 431, .place = {.file = path.string(), .byte = byte}, .message = std::move(message)});

@@ -13,10 +13,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "regular_file.h"
 #include "tessera/data/build_info.h"
 #include "tessera/data/diagnostic.h"
-#include "tessera/data/sha256.h"
 
 extern char** environ;
 
@@ -163,11 +161,6 @@ std::string utc_now() {
   ::gmtime_r(&now, &t);
   char text[32];
   return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &t)};
-}
-
-InputFile describe_input(const std::filesystem::path& path) {
-  const std::uint64_t bytes = RegularFile(path).size();
-  return {path.string(), bytes, sha256_file(path)};
 }
 
 Manifest begin_manifest(std::string app, std::vector<std::string> command_line, int threads) {

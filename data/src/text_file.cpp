@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/data/text_file.h"
 
+#include "regular_file.h"
 #include "utf8.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -37,54 +37,48 @@ const char* kind_of(mode_t mode) {
   return "a device";
 }
 
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
+/// The file, opened now if it is not among the inputs already.
+std::shared_ptr<const RegularFile> open_text(const std::string& path, const TextLimits& limits) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0)
+    refuse(limits, 101, path, std::string("cannot be opened: ") + std::strerror(errno));
+  if (!S_ISREG(info.st_mode))
+    refuse(limits, 102, path, std::string("expected a regular file, got ") + kind_of(info.st_mode));
+  if (auto open = OpenInputs::find(info)) return open;
+  const int fd = open_to_read(path);
+  if (fd < 0) refuse(limits, 101, path, std::string("cannot be opened: ") + std::strerror(errno));
+  // Asked again of what was really opened: the name may have changed hands in between.
+  const bool regular = ::fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
+  auto file = std::make_shared<const RegularFile>(path, fd, info);
+  if (!regular) refuse(limits, 102, path, "expected a regular file");
+  OpenInputs::add(file);
+  return file;
+}
 
 /// The whole file, growing as bytes arrive: a declared size is a hint, never a promise.
 std::string read_bytes(const std::string& path, const TextLimits& limits) {
-  const std::string shown = path;
-  struct stat info {};
-  if (::stat(path.c_str(), &info) != 0)
-    refuse(limits, 101, shown, std::string("cannot be opened: ") + std::strerror(errno));
-  if (!S_ISREG(info.st_mode))
-    refuse(limits, 102, shown,
-           std::string("expected a regular file, got ") + kind_of(info.st_mode));
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-  if (file.get() < 0)
-    refuse(limits, 101, shown, std::string("cannot be opened: ") + std::strerror(errno));
-  // Asked again of what was really opened: the name may have changed hands in between.
-  if (::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode))
-    refuse(limits, 102, shown, "expected a regular file");
+  const std::shared_ptr<const RegularFile> file = open_text(path, limits);
   const auto too_large = [&] {
-    refuse(limits, 103, shown,
+    refuse(limits, 103, path,
            "is larger than the " + size_text(limits.max_bytes) + " allowed here");
   };
-  if (static_cast<std::uint64_t>(info.st_size) > limits.max_bytes) too_large();
+  const std::uint64_t size = file->size_now();
+  if (size > limits.max_bytes) too_large();
 
   std::string bytes;
   std::size_t used = 0;
-  bytes.resize(std::min(limits.max_bytes, static_cast<std::size_t>(info.st_size)) + 1);
+  bytes.resize(std::min(limits.max_bytes, static_cast<std::size_t>(size)) + 1);
   for (;;) {
-    const ssize_t got = ::read(file.get(), bytes.data() + used, bytes.size() - used);
+    const ssize_t got = ::pread(file->descriptor(), bytes.data() + used, bytes.size() - used, static_cast<off_t>(used));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) refuse(limits, 109, shown, std::string("reading failed: ") + std::strerror(errno));
+    if (got < 0) refuse(limits, 109, path, std::string("reading failed: ") + std::strerror(errno));
     if (got == 0) break;
     used += static_cast<std::size_t>(got);
     if (used > limits.max_bytes) too_large();
     if (used == bytes.size()) bytes.resize(std::min(2 * used, limits.max_bytes + 1));
   }
   bytes.resize(used);
+  OpenInputs::parsed(*file, bytes);
   return bytes;
 }
 

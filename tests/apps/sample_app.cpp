@@ -71,31 +71,24 @@ const data::Options<Sample>& options() {
   return table;
 }
 
-CheckReport check(const AppContext& c) {
-  const Sample s = options().read(c.config);
-  CheckReport r;
-  r.can_go_on = true;
-  if (s.input) {
-    try {
-      data::read_text_file(*s.input);
-    } catch (const data::InputError& e) {
-      r.findings = e.findings();
-    }
-  }
-  r.lines.push_back(std::to_string(s.terms) + " terms");
-  return r;
+/// The options, and what is wrong with the file.
+struct SampleCase {
+  Sample options;
+  std::vector<data::Diagnostic> findings;
+};
+
+CheckReport check(const SampleCase& c) {
+  return {.findings = c.findings, .lines = {std::to_string(c.options.terms) + " terms"}, .can_go_on = true};
 }
 
-Estimate estimate(const AppContext& c) {
-  const Sample s = options().read(c.config);
+Estimate estimate(const Sample& s) {
   return {.memory_bytes = {{"terms", static_cast<std::uint64_t>(s.memory_bytes)}},
           .disk_bytes = 1000,
           .seconds = 0.5,
           .notes = {"a note"}};
 }
 
-ExitCode run(RunContext& c) {
-  const Sample s = options().read(c.config);
+ExitCode run(RunContext& c, const Sample& s) {
   if (s.ending == Ending::fault) throw std::runtime_error("a bug");
   if (s.ending == Ending::bad_input)
     throw data::InputError({.number = 101, .place = {"late.txt"}, .message = "gone"});
@@ -143,8 +136,7 @@ std::vector<std::filesystem::path> plot(const std::filesystem::path& run_dir) {
 }
 
 /// sum sin(x_k) and x^3; the slope of the sine is wrong by as much as the case says.
-Derivatives derivatives(const AppContext& c) {
-  const Sample s = options().read(c.config);
+Derivatives derivatives(const Sample& s) {
   const double forward = 1 + s.slope_error, reverse = forward * (1 + s.transpose_error);
   const auto times = [](double factor) {
     return [=](const std::vector<Tensor>& t) { return std::vector<Tensor>{factor * t[0]}; };
@@ -165,16 +157,30 @@ Derivatives derivatives(const AppContext& c) {
           .left_out = {"everything else"}};
 }
 
+PreparedCase prepare(const AppContext& context) {
+  SampleCase c{options().read(context.config), {}};
+  if (c.options.input) {
+    try {
+      data::read_text_file(*c.options.input);
+    } catch (const data::InputError& e) {
+      c.findings = e.findings();
+    }
+  }
+  return {.inputs = data::inputs_read(),
+          .check = [c] { return check(c); },
+          .estimate = [c] { return estimate(c.options); },
+          .run = [c](RunContext& to) { return run(to, c.options); },
+          .derivatives = [c] { return derivatives(c.options); }};
+}
+
 const RegisterApp registered([] {
   return App{.name = "demo.sample",
              .summary = "A sum, for the tests",
              .options = options(),
-             .check = check,
-             .estimate = estimate,
-             .run = run,
+             .prepare = prepare,
              .make_example = make_example,
              .plot = plot,
-             .derivatives = derivatives,
+             .derivatives = true,
              .may_change = {"ending"}};
 });
 

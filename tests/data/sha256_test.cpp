@@ -28,12 +28,3 @@ TEST(Sha256, PiecesOfAnySizeGiveTheSame) {
       EXPECT_EQ(to_hex(h.finish()), sha256_hex(text.substr(0, length))) << length << " by " << piece;
     }
 }
-
-TEST(Sha256, ReadsFilesAndRefusesWhatIsNone) {
-  TempFolder dir;
-  dir.write("a", std::string(200000, 'x'));
-  EXPECT_EQ(sha256_file(dir / "a"), sha256_hex(std::string(200000, 'x')));
-  expect_input_error([&] { sha256_file(dir / "missing"); }, ExitCode::input_invalid, 401);
-  expect_input_error([&] { sha256_file(dir.path()); }, ExitCode::input_invalid, 402);
-  expect_input_error([&] { sha256_file("/dev/zero"); }, ExitCode::input_invalid, 402);
-}

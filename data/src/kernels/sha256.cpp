@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/data/sha256.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <bit>
-#include <cerrno>
 #include <cstring>
-#include <vector>
-
-#include "regular_file.h"
 
 namespace tessera::data {
 namespace {
@@ -90,14 +83,6 @@ std::string to_hex(const Sha256::Digest& digest) {
 std::string sha256_hex(std::string_view bytes) {
   Sha256 h;
   h.update(bytes.data(), bytes.size());
-  return to_hex(h.finish());
-}
-
-std::string sha256_file(const std::filesystem::path& path) {
-  const RegularFile file(path);
-  Sha256 h;
-  std::vector<char> piece(1 << 16);
-  while (const std::size_t n = file.read_some(piece.data(), piece.size())) h.update(piece.data(), n);
   return to_hex(h.finish());
 }
 

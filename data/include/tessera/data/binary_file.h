@@ -8,15 +8,14 @@
 
 namespace tessera::data {
 
+class RegularFile;
+
 /// A regular file, or bytes in memory that stand for one, read at any place. Memory does not grow with its size.
 class BinaryInput {
  public:
   /// Throws InputError E0401 (cannot be opened), E0402 (not a regular file).
   explicit BinaryInput(const std::filesystem::path& path);
   BinaryInput(std::string name, std::string bytes);
-  ~BinaryInput();
-  BinaryInput(BinaryInput&&) noexcept;
-  BinaryInput& operator=(BinaryInput&&) noexcept;
 
   const std::string& name() const { return name_; }
   std::uint64_t size() const { return size_; }
@@ -26,7 +25,7 @@ class BinaryInput {
  private:
   std::string name_, bytes_;
   std::uint64_t size_ = 0;
-  int fd_ = -1;
+  std::shared_ptr<const RegularFile> file_;  ///< none: the bytes are in memory
 };
 
 /// A file that grows at its end. What `append` took has reached the system: a killed process loses none of it, a power failure

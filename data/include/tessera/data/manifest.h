@@ -1,26 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "tessera/data/exit_code.h"
+#include "tessera/data/input_files.h"
 
 namespace tessera::data {
-
-/// A file that a run has read, named by its content.
-struct InputFile {
-  std::string path;
-  std::uint64_t bytes = 0;
-  std::string sha256;
-  bool operator==(const InputFile&) const = default;
-};
-
-/// Size and SHA-256 of a file. Throws InputError E0401/E0402.
-InputFile describe_input(const std::filesystem::path& path);
 
 /// A configuration that was changed when its run was taken up again.
 struct ConfigChange {

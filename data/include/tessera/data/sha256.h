@@ -3,7 +3,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -29,7 +28,5 @@ class Sha256 {
 /// 64 lower-case hexadecimal digits.
 std::string to_hex(const Sha256::Digest& digest);
 std::string sha256_hex(std::string_view bytes);
-/// Reads the file in pieces. Throws InputError E0401 when it cannot be read.
-std::string sha256_file(const std::filesystem::path& path);
 
 }  // namespace tessera::data
