@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/molecular/system.h"
 
-#include "dynamics/virtual_site_formula.h"
+#include "system/virtual_site_formula.h"
 #include "tessera/autodiff/error.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io/patched_templates.h"
+#include "force_field/patched_templates.h"
 
-#include "io/template_match.h"
+#include "force_field/template_match.h"
 #include "tessera/autodiff/error.h"
 
 #include <fmt/format.h>

@@ -3,8 +3,8 @@
 // A site's place as a formula of displacements from its first parent, on any number type: doubles give the place, jets the
 // derivatives by which a force on the site is spread, tensors both for all sites at once.
 #pragma once
+#include "base/vec.h"
 #include "tessera/molecular/system.h"
-#include "vec.h"
 
 #include <array>
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Graphs of residues are small and tell atoms apart well: a search along bonds with backtracking finds the isomorphism at once.
-#include "io/template_match.h"
+#include "force_field/template_match.h"
 
 #include "tessera/autodiff/error.h"
 #include "tessera/molecular/elements.h"

@@ -3,8 +3,8 @@
 // On jets the formula of a place gives the derivatives by which a force on the site is spread.
 #include "tessera/molecular/virtual_sites.h"
 
-#include "dynamics/virtual_site_formula.h"
-#include "jet.h"
+#include "base/jet.h"
+#include "system/virtual_site_formula.h"
 
 namespace tessera::molecular {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/molecular/box.h"
 
-#include "io/reach.h"
+#include "base/units.h"
+#include "base/vec.h"
+#include "system/reach.h"
 #include "tessera/autodiff/error.h"
-#include "units.h"
-#include "vec.h"
 
 #include <fmt/format.h>
 

@@ -3,11 +3,11 @@
 // A parser that goes down from `or` to terms and computes as it reads: every rule returns its set, a mark for each atom.
 #include "tessera/molecular/selection.h"
 
-#include "build/near_points.h"
+#include "system/near_points.h"
 #include "tessera/data/options.h"
 #include "tessera/data/text_reader.h"
 #include "tessera/molecular/elements.h"
-#include "tessera/molecular/structure_file.h"
+#include "tessera/molecular/structure.h"
 
 #include <fmt/format.h>
 

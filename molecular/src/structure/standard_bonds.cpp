@@ -3,7 +3,7 @@
 // Bonds by the names of atoms. Heavy atoms: the wwPDB chemical component dictionary, as a list of pairs for each residue.
 // Hydrogens: H and the rest of the name of the atom that bears them, with a digit behind where there are several
 // (HB2 on CB, HG21 on CG2, HE1 of TRP on NE1; in old files 1HB, 2HG2).
-#include "io/structure_builder.h"
+#include "structure/structure_parts.h"
 #include "tessera/molecular/elements.h"
 
 #include <algorithm>

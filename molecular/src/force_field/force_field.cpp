@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/molecular/force_field.h"
 
-#include "io/patched_templates.h"
-#include "io/template_match.h"
+#include "force_field/patched_templates.h"
+#include "force_field/template_match.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/molecular/elements.h"
 #include "tessera/molecular/virtual_sites.h"

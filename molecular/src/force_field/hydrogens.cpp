@@ -11,10 +11,10 @@
 //   k = 0          corners of a tetrahedron, or two at the force field's angle H-A-H
 //
 // Bond lengths are those of the force field.
-#include "io/patched_templates.h"
-#include "io/template_match.h"
+#include "base/vec.h"
+#include "force_field/patched_templates.h"
+#include "force_field/template_match.h"
 #include "tessera/molecular/force_field.h"
-#include "vec.h"
 
 #include <algorithm>
 #include <cmath>

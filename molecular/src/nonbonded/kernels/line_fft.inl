@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // line_fft.h with Highway: read once for every set of instructions that foreach_target.h goes through, hence without #pragma once.
-#include "nonbonded/line_fft.h"
+#include "nonbonded/kernels/line_fft.h"
 
 #include <hwy/highway.h>
 

@@ -5,7 +5,8 @@
 // U(x, h) has the virial W = -(x^T dU/dx + h^T dU/dh); what depends on the volume alone as C/V has W = U on the diagonal.
 #include "tessera/molecular/forces.h"
 
-#include "blocks.h"
+#include "base/blocks.h"
+#include "base/thread_sums.h"
 #include "bonded/bonded_term.h"
 #include "nonbonded/excluded_run.h"
 #include "nonbonded/pair_run.h"
@@ -16,7 +17,6 @@
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/shares.h"
 #include "tessera/molecular/ewald.h"
-#include "thread_sums.h"
 
 #include <fmt/format.h>
 
