@@ -10,7 +10,7 @@
 #include <cstring>
 #include <vector>
 
-#include "regular_file.h"
+#include "files/regular_file.h"
 
 namespace tessera::data {
 namespace {
