@@ -5,9 +5,9 @@
 #include <cstring>
 #include <limits>
 
-#include "kernels/copy.h"
-#include "fast_thread_local.h"
-#include "memory_internal.h"
+#include "../base/fast_thread_local.h"
+#include "../base/memory_internal.h"
+#include "../kernels/copy.h"
 #include "tensor_internal.h"
 #include "tessera/autodiff/graph.h"
 #include "tessera/autodiff/ops/elementwise.h"

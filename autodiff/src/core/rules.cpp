@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the rule classes give a primitive for free.
+#include "rules.h"
 #include "tessera/autodiff/ops/elementwise.h"
 #include "tessera/autodiff/ops/shape.h"
 #include "tessera/autodiff/primitive.h"
-#include "transform_internal.h"
 
 namespace tessera {
-
-std::string to_string(DtypeSet s) {
-  std::string out;
-  for (int k = 0; k < kDtypes; ++k)
-    if (contains(s, static_cast<Dtype>(k))) out += (out.empty() ? "" : ", ") + std::string(name_of(static_cast<Dtype>(k)));
-  return out;
-}
 
 namespace detail {
 

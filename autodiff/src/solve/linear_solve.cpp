@@ -6,11 +6,12 @@
 #include <limits>
 #include <mutex>
 
+#include "../core/rules.h"
+#include "../core/tensor_internal.h"
 #include "../kernels/lapack.h"
-#include "../tensor_internal.h"
+#include "../ops/matrix_forms.h"
 #include "../transform/subgraph.h"
-#include "../transform_internal.h"
-#include "matrix_forms.h"
+#include "levels.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/solve.h"
@@ -149,17 +150,6 @@ struct Batch {
     return at;
   }
 };
-Shape leading(const std::vector<Index>& levels, Index mask) {
-  Shape s;
-  for (std::size_t k = 0; k < levels.size(); k += 2)
-    if (levels[k + 1] & mask) s.push_back(levels[k]);
-  return s;
-}
-Type wide(const Type& t, const std::vector<Index>& levels, Index mask) {
-  Shape s = leading(levels, mask);
-  for (Index d : t.shape) s.push_back(d);
-  return {t.dtype, s};
-}
 
 // ---- the primitive -----------------------------------------------------------------------------------------------
 

@@ -5,9 +5,9 @@
 #include <limits>
 #include <numeric>
 
+#include "../core/rules.h"
 #include "../kernels/lapack.h"
-#include "../transform_internal.h"
-#include "matrix_forms.h"
+#include "../ops/matrix_forms.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/ops/matrix_functions.h"
 

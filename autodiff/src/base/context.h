@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "fast_thread_local.h"
 #include "tessera/autodiff/where.h"
 
 namespace tessera {
@@ -18,7 +19,12 @@ struct Context {
   Where where;
   const std::shared_ptr<Recorder>* branch = nullptr;
 };
-Context& context();
+/// This thread's, once it has asked.
+TESSERA_FAST_THREAD_LOCAL extern Context* known_context;
+Context& first_context();
+inline Context& context() { return known_context ? *known_context : first_context(); }
+/// The user's line of the operation whose rule is running.
+Where context_where();
 
 /// While it lives, operations run: what a kernel calls is no part of the branch that is being recorded.
 class OutsideOfBranch {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/copy.h"
+#include "copy.h"
 
-#include "kernels/map.h"
+#include "map.h"
 
 namespace tessera::kernels {
 namespace {

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <unordered_map>
 
-#include "context.h"
-#include "small_array.h"
+#include "../base/context.h"
+#include "../base/small_array.h"
 #include "tensor_internal.h"
 
 namespace tessera {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/autodiff/ops/polynomial.h"
 
-#include "matrix_forms.h"
+#include "../ops/matrix_forms.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/ops/matrix_functions.h"

@@ -7,9 +7,10 @@
 #include <cstring>
 #include <limits>
 
-#include "../tensor_internal.h"
-#include "../transform_internal.h"
-#include "subgraph.h"
+#include "../core/rules.h"
+#include "../core/tensor_internal.h"
+#include "../transform/subgraph.h"
+#include "levels.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/sparse.h"
 
@@ -48,14 +49,6 @@ struct ImplicitAttr {
   std::vector<Index> levels;
   auto fields() const { return std::tie(equation, levels); }
 };
-
-Type wide(const Type& t, const std::vector<Index>& levels, Index mask) {
-  Shape s;
-  for (std::size_t k = 0; k < levels.size(); k += 2)
-    if (levels[k + 1] & mask) s.push_back(levels[k]);
-  for (Index d : t.shape) s.push_back(d);
-  return {t.dtype, s};
-}
 
 /// The entries that F_x may have at any x and p. Parameters count as noise, so that nothing is zero by chance; integers and
 /// truth values, which say where things are, as themselves.

@@ -3,31 +3,14 @@
 // The one door through which every operation goes: run it now, or record it.
 #include <mutex>
 
-#include "context.h"
-#include "fast_thread_local.h"
-#include "kernels/copy.h"
-#include "small_array.h"
+#include "../base/context.h"
+#include "../base/small_array.h"
+#include "../kernels/copy.h"
 #include "tensor_internal.h"
-#include "transform_internal.h"
 #include "tessera/autodiff/graph.h"
 
 namespace tessera {
 namespace detail {
-
-Where context_where() { return context().where; }
-
-namespace {
-
-TESSERA_FAST_THREAD_LOCAL Context* known_context = nullptr;
-Context& first_context() {
-  static thread_local Context c;
-  known_context = &c;
-  return c;
-}
-
-}  // namespace
-
-Context& context() { return known_context ? *known_context : first_context(); }
 
 namespace {
 
@@ -101,18 +84,6 @@ bool runs_at_once(const Primitive& p, std::span<const Tensor* const> in, const A
 
 }  // namespace
 }  // namespace detail
-
-void fail(const char* op, const std::string& message, Where where) {
-  const detail::Context& c = detail::context();
-  if (!where.line) where = c.where;
-  std::string text = std::string("[") + op + "] " + message;
-  if (where.line) text += std::string("\n  at ") + where.file + ":" + std::to_string(where.line);
-  if (!c.transforms.empty()) {
-    text += "\n  inside ";
-    for (std::size_t i = 0; i < c.transforms.size(); ++i) text += std::string(i ? " > " : "") + c.transforms[i];
-  }
-  throw Error(text);
-}
 
 void dispatch(const Primitive& p, std::span<const Tensor* const> in, AttributesPtr attr, Where where,
           std::span<Tensor> out) {

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "tensor_internal.h"
+#include "../core/tensor_internal.h"
 #include "tessera/autodiff/npy_format.h"
 #include "tessera/autodiff/ops.h"
 

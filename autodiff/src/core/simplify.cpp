@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unordered_map>
 
-#include "../transform_internal.h"
-#include "tessera/autodiff/jit.h"
+#include "../ops/forms.h"
+#include "graph_passes.h"
 
 namespace tessera {
 namespace {

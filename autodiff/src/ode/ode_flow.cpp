@@ -15,10 +15,10 @@
 #include <cstring>
 #include <limits>
 
-#include "../tensor_internal.h"
-#include "../transform_internal.h"
+#include "../core/rules.h"
+#include "../core/tensor_internal.h"
+#include "../transform/subgraph.h"
 #include "ode_steps.h"
-#include "subgraph.h"
 #include "tessera/autodiff/jit.h"
 #include "tessera/autodiff/ops.h"
 

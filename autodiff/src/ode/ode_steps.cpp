@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "../transform_internal.h"
+#include "../core/rules.h"
 #include "tessera/autodiff/ops.h"
 
 namespace tessera::detail {
