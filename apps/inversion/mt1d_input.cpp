@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inversion/mt1d_input.h"
 
+#include "tessera/inversion/sounding_read.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -21,7 +21,7 @@
 #include <cerrno>
 
 #include "one_thread.h"
-#include "vtk_plugin.h"
+#include "vtk/vtk_plugin.h"
 
 namespace tessera::data {
 namespace {

@@ -2,6 +2,7 @@
 // Transforms of fields: what they hold does not depend on how often they look, on the order of the
 // file, or on what else is asked for.
 #include "app_test.h"
+#include "test_paths.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <random>
 
-#include "data/src/guarded_child.h"
+#include "data/src/hdf5/guarded_child.h"
 #include "input_error.h"
 #include "temp_folder.h"
 #include "tessera/data/hdf5.h"

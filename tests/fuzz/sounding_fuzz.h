@@ -2,7 +2,7 @@
 #pragma once
 #include "tessera/inversion/mt_transform.h"
 #include "tessera/inversion/phase_tensor.h"
-#include "tessera/inversion/sounding.h"
+#include "tessera/inversion/sounding_read.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -4,7 +4,7 @@
 //   dump_sounding [--sign + | -] [--units ohm | field] [--write-edi FOLDER] FILE...
 // With --write-edi each is also written to FOLDER/N.edi, N counting from 0.
 // Exit code 4 if a file cannot be read; its findings go to stderr.
-#include "tessera/inversion/sounding.h"
+#include "tessera/inversion/sounding_read.h"
 #include "tessera/inversion/sounding_write.h"
 
 #include <fmt/format.h>

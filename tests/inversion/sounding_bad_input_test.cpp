@@ -3,7 +3,7 @@
 // that names the file, the place and the number of the error, or, where reading on is right, in a
 // sounding that says so.
 #include "temp_folder.h"
-#include "tessera/inversion/sounding.h"
+#include "tessera/inversion/sounding_read.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The real files of TESSERA_TEST_DATA/mt: every one reads, with the traps known for it handled and
 // said.
-#include "tessera/inversion/sounding.h"
+#include "tessera/inversion/sounding_read.h"
 #include "test_paths.h"
 
 #include <gtest/gtest.h>

@@ -2,6 +2,7 @@
 #include "tessera/inversion/sounding_write.h"
 
 #include "temp_folder.h"
+#include "tessera/inversion/sounding_read.h"
 #include "test_paths.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tree holds the order of cmake/layers.txt; and the check itself finds each planted violation.
+// The tree holds the order of cmake/layers.txt, and of folders within modules; and the check itself finds each planted violation.
+#include "folders.h"
 #include "layers.h"
 #include "test_paths.h"
 
@@ -53,6 +54,12 @@ class Planted : public testing::Test {
 TEST(Layers, OurTreeHoldsTheOrder) {
   const fs::path root = TESSERA_SOURCE_DIR;
   const auto found = layers::check(root, layers::read_order(root / "cmake/layers.txt"));
+  EXPECT_TRUE(found.empty()) << listing(found);
+}
+
+TEST(Layers, NoTwoFoldersOfOurTreeUseEachOther) {
+  const fs::path root = TESSERA_SOURCE_DIR;
+  const auto found = layers::check_folders(root, layers::read_order(root / "cmake/layers.txt"), layers::read_folder_rules(root / "cmake/folders.txt"));
   EXPECT_TRUE(found.empty()) << listing(found);
 }
 
@@ -118,4 +125,155 @@ TEST_F(Planted, WordsInCommentsAndStringsAreNotIncludes) {
 TEST_F(Planted, AnOrderThatLooksUpIsRefused) {
   write("cmake/layers.txt", "low: high\nhigh: low\n", false);
   EXPECT_THROW(layers::read_order(root_ / "cmake/layers.txt"), std::runtime_error);
+}
+
+// ---- folders of a module ----------------------------------------------------------------------------------------------
+
+namespace {
+
+/// A module of two folders, of which `up` uses `down`.
+class PlantedFolders : public Planted {
+ protected:
+  void SetUp() override {
+    Planted::SetUp();
+    fs::remove_all(root_);
+    write("cmake/layers.txt", "low:\n", false);
+    rules("");
+    write("low/src/down/d.h", "#pragma once\n");
+    write("low/src/down/d.cpp", "#include \"down/d.h\"\n");
+    write("low/src/up/u.h", "#pragma once\n#include \"down/d.h\"\n");
+    write("low/src/up/u.cpp", "#include \"u.h\"\n");
+  }
+  void rules(const std::string& text) { write("cmake/folders.txt", text, false); }
+  void header(const std::string& name, const std::string& text = "") { write("low/include/tessera/low/" + name, "#pragma once\n" + text); }
+  std::vector<layers::Violation> check() {
+    return layers::check_folders(root_, layers::read_order(root_ / "cmake/layers.txt"), layers::read_folder_rules(root_ / "cmake/folders.txt"));
+  }
+  /// Exactly one violation, in this file and line, that names all of these.
+  void expect_only(const std::string& file, int line, const std::vector<std::string>& named) {
+    const auto found = check();
+    ASSERT_EQ(found.size(), 1u) << listing(found);
+    EXPECT_EQ(found[0].file, file);
+    EXPECT_EQ(found[0].line, line);
+    for (const std::string& name : named) EXPECT_NE(found[0].why.find(name), std::string::npos) << name << " is not in: " << found[0].why;
+  }
+};
+
+}  // namespace
+
+TEST_F(PlantedFolders, OneWayPasses) { EXPECT_EQ(listing(check()), ""); }
+
+TEST_F(PlantedFolders, TwoThatUseEachOtherAreNamedWithAnIncludeOfEach) {
+  write("low/src/down/d.cpp", "#include \"down/d.h\"\n#include \"../up/u.h\"\n");
+  expect_only("low/src/down/d.cpp", 3, {"low/src/down and low/src/up use each other", "low/src/down/d.cpp:3 includes '../up/u.h' of low/src/up", "low/src/up/u.h:3 includes 'down/d.h' of low/src/down"});
+}
+
+TEST_F(PlantedFolders, ThreeInACircleAreNamedWithEachStep) {
+  write("low/src/far/f.h", "#pragma once\n#include \"up/u.h\"\n");
+  EXPECT_EQ(listing(check()), "");
+  write("low/src/down/d.cpp", "#include \"far/f.h\"\n");
+  expect_only("low/src/down/d.cpp", 2, {"by way of others", "low/src/down/d.cpp:2 includes", "low/src/far/f.h:3 includes", "low/src/up/u.h:3 includes"});
+}
+
+TEST_F(PlantedFolders, AFolderAndItsSubFolderAreTwo) {
+  write("low/src/down/deep/e.h", "#pragma once\n#include \"down/d.h\"\n");
+  EXPECT_EQ(listing(check()), "");
+  write("low/src/down/d.cpp", "#include \"deep/e.h\"\n");
+  expect_only("low/src/down/d.cpp", 2, {"low/src/down and low/src/down/deep use each other"});
+}
+
+TEST_F(PlantedFolders, LooseSourcesAreAFolderToo) {
+  write("low/src/loose.h", "#pragma once\n#include \"up/u.h\"\n");
+  EXPECT_EQ(listing(check()), "");
+  write("low/src/down/d.cpp", "#include \"../loose.h\"\n");
+  expect_only("low/src/loose.h", 3, {"low/src and low/src/up use each other by way of others", "low/src/down/d.cpp:2 includes '../loose.h' of low/src"});
+}
+
+TEST_F(PlantedFolders, InlinedSourcesCount) {
+  write("low/src/down/d.inl", "#include \"up/u.h\"\n");
+  expect_only("low/src/down/d.inl", 2, {"use each other"});
+}
+
+TEST_F(PlantedFolders, APublicHeaderIsOfTheFolderThatImplementsIt) {
+  header("u.h");
+  EXPECT_EQ(listing(check()), "");
+  write("low/src/down/d.cpp", "#include \"tessera/low/u.h\"\n");
+  expect_only("low/src/down/d.cpp", 2, {"includes 'tessera/low/u.h' of low/src/up"});
+}
+
+TEST_F(PlantedFolders, APublicHeaderWithTheNameOfAFolderIsOfIt) {
+  header("up.h");
+  header("up/part.h");
+  EXPECT_EQ(listing(check()), "");
+  for (const char* name : {"up.h", "up/part.h"}) {
+    write("low/src/down/d.cpp", std::string("#include \"tessera/low/") + name + "\"\n");
+    expect_only("low/src/down/d.cpp", 2, {std::string("includes 'tessera/low/") + name + "' of low/src/up"});
+  }
+}
+
+TEST_F(PlantedFolders, WhatAPublicHeaderIncludesItsFolderUses) {
+  header("u.h");
+  header("d.h", "#include \"tessera/low/u.h\"\n");
+  expect_only("low/include/tessera/low/d.h", 3, {"low/src/down and low/src/up use each other"});
+}
+
+TEST_F(PlantedFolders, APublicHeaderOfNoNameIsAskedFor) {
+  header("other.h");
+  expect_only("low/include/tessera/low/other.h", 0, {"headers FOLDER: other.h", "values low"});
+  write("low/src/up/both.cpp", "");
+  write("low/src/down/both.cpp", "");
+  fs::rename(root_ / "low/include/tessera/low/other.h", root_ / "low/include/tessera/low/both.h");
+  expect_only("low/include/tessera/low/both.h", 0, {"neither a folder nor one source"});
+}
+
+TEST_F(PlantedFolders, TheRulesTellOfWhichFolderAHeaderIs) {
+  header("other.h");
+  rules("# a word\nheaders low/src/up: other.h\n");
+  EXPECT_EQ(listing(check()), "");
+  write("low/src/down/d.cpp", "#include \"tessera/low/other.h\"\n");
+  expect_only("low/src/down/d.cpp", 2, {"'tessera/low/other.h' of low/src/up"});
+}
+
+TEST_F(PlantedFolders, WhoIncludesValuesUsesWhatTheyInclude) {
+  header("u.h");
+  header("other.h", "#include \"tessera/low/u.h\"\n");
+  rules("values low: other.h\n");
+  write("low/src/up/u.cpp", "#include \"tessera/low/other.h\"\n");
+  EXPECT_EQ(listing(check()), "");
+  write("low/src/down/d.cpp", "#include \"tessera/low/other.h\"\n");
+  expect_only("low/src/down/d.cpp", 2, {"low/src/down/d.cpp:2 includes 'tessera/low/other.h' of low/src/up"});
+}
+
+TEST_F(PlantedFolders, AnExceptionIsOfOneDirectionAndNeedsItsUse) {
+  write("low/src/down/d.cpp", "#include \"up/u.h\"\n");
+  rules("except low/src/down -> low/src/up: a reason\n");
+  EXPECT_EQ(listing(check()), "");
+  rules("except low/src/down -> low/src/up: a reason\nexcept low/src/up -> low/src/far: a reason\n");
+  expect_only("cmake/folders.txt", 2, {"low/src/up does not use low/src/far"});
+  rules("except low/src/up -> low/src/down: a reason\n");
+  EXPECT_EQ(listing(check()), "");
+  write("low/src/down/d.cpp", "");
+  expect_only("cmake/folders.txt", 1, {"this is no exception"});
+}
+
+TEST_F(PlantedFolders, RulesThatNameNothingAreFound) {
+  header("u.h");
+  rules("headers low/src/up: u.h\n");
+  expect_only("cmake/folders.txt", 1, {"the name of low/include/tessera/low/u.h tells"});
+  rules("headers low/src/up: gone.h\n");
+  expect_only("cmake/folders.txt", 1, {"there is no low/include/tessera/low/gone.h"});
+  rules("headers low/src/gone: u.h\n");
+  expect_only("cmake/folders.txt", 1, {"there is no low/src/gone"});
+  rules("values other: u.h\n");
+  expect_only("cmake/folders.txt", 1, {"belongs to no module"});
+  rules("except other/src -> other/src/x: a reason\n");
+  expect_only("cmake/folders.txt", 1, {"belongs to no module"});
+}
+
+TEST_F(PlantedFolders, RulesThatCannotBeReadAreRefused) {
+  for (const char* text : {"folder low/src/up: u.h\n", "headers low/src/up u.h\n", "headers: u.h\n", "except low/src/down -> low/src/up\n",
+                           "except low/src/down -> low/src/up:  \n", "except low/src/down low/src/up: a reason\n", "values low: u.h\nheaders low/src/up: u.h\n"}) {
+    rules(text);
+    EXPECT_THROW(check(), std::runtime_error) << text;
+  }
 }

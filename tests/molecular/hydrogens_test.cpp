@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/molecular/openmm_xml.h"
 
+#include "tessera/molecular/structure_file.h"
 #include "test_data.h"
 
 #include <gtest/gtest.h>

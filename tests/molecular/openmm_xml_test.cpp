@@ -2,6 +2,7 @@
 #include "tessera/molecular/openmm_xml.h"
 
 #include "tessera/molecular/forces.h"
+#include "tessera/molecular/structure_file.h"
 #include "test_data.h"
 
 #include <gtest/gtest.h>

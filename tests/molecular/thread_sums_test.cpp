@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "molecular/src/thread_sums.h"
+#include "molecular/src/base/thread_sums.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,8 @@
 // once for all, on operands of elements that take it (Lender), and the results are chosen.
 #include <algorithm>
 
-#include "../transform_internal.h"
+#include "../core/graph_passes.h"
+#include "../core/rules.h"
 #include "loops_internal.h"
 #include "tessera/autodiff/ops.h"
 

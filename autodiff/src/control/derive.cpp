@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Bodies of derived loops: the body with its tangents, and the body's linear part run backwards.
-#include "../transform_internal.h"
+#include "../core/graph_passes.h"
+#include "../core/rules.h"
+#include "../ops/forms.h"
 #include "loops_internal.h"
 #include "tessera/autodiff/jit.h"
 
@@ -33,31 +35,6 @@ Flags settle(const Sweep& s, Flags& inputs, Follow what) {
       if (v[g.outputs[k]] && !inputs[s.n_consts + k]) inputs[s.n_consts + k] = grown = true;
     if (!grown) return v;
   }
-}
-
-namespace {
-
-Flags flagged(const Graph& g, std::span<const Graph::Id> ids) {
-  Flags f(g.types.size(), false);
-  for (Graph::Id id : ids) f[id] = true;
-  return f;
-}
-/// Whether a result of e is used and not given.
-bool asked_for(const Graph::Equation& e, const Flags& used, const Flags& given) {
-  for (Graph::Id k = e.out_begin; k < e.out_begin + e.out_count; ++k)
-    if (used[k] && !given[k]) return true;
-  return false;
-}
-
-}  // namespace
-
-Flags needed(const Graph& g, std::span<const Graph::Id> given, std::span<const Graph::Id> outputs) {
-  Flags used = flagged(g, outputs);
-  const Flags known = flagged(g, given);
-  for (std::size_t n = g.equations.size(); n-- > 0;)
-    if (asked_for(g.equations[n], used, known))
-      for (Graph::Id id : g.in(g.equations[n])) used[id] = true;
-  return used;
 }
 
 Graph extract(const Graph& g, std::span<const Graph::Id> inputs, std::span<const Graph::Id> outputs) {

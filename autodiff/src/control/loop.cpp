@@ -2,7 +2,7 @@
 //
 // The primitives `scan` (a known number of steps) and `while` (steps as long as a condition holds): lists of sweeps,
 // as loops_internal.h describes them. Their rules: loop_forward.cpp, loop_transpose.cpp, loop_batch.cpp.
-#include "../transform_internal.h"
+#include "../core/rules.h"
 #include "loop_groups.h"
 
 namespace tessera::detail {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "../transform_internal.h"
+#include "../core/rules.h"
 #include "loop_groups.h"
 #include "tessera/autodiff/ops.h"
 

@@ -3,7 +3,7 @@
 // Loops in forward and Taylor mode: each body is joined by its tangents, which are further carries, slices and results.
 #include <algorithm>
 
-#include "../transform_internal.h"
+#include "../core/rules.h"
 #include "loop_groups.h"
 #include "tessera/autodiff/ops.h"
 

@@ -7,7 +7,7 @@
 // Residuals that no step changes are computed once, before the loop; xs are read again, not kept.
 #include <algorithm>
 
-#include "../transform_internal.h"
+#include "../core/rules.h"
 #include "loop_groups.h"
 
 namespace tessera::detail {

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <optional>
 
-#include "../tensor_internal.h"
+#include "../core/tensor_internal.h"
 #include "loops_internal.h"
 #include "schedule.h"
 #include "snapshots.h"

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <mutex>
 
-#include "../context.h"
+#include "../base/context.h"
 #include "../kernels/arithmetic.h"
 #include "../kernels/functions.h"
 #include "program.h"

@@ -2,7 +2,7 @@
 //
 // scan, while_loop and fori_loop as the user calls them: bodies are recorded on types, and the tensors they use from
 // around them become constants of the loop.
-#include "../transform_internal.h"
+#include "../core/graph_passes.h"
 #include "loops_internal.h"
 #include "tessera/autodiff/ops.h"
 

@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "../memory_internal.h"
+#include "../base/memory_internal.h"
 #include "tessera/autodiff/primitive.h"
 
 namespace tessera::detail {

@@ -3,8 +3,9 @@
 // The two kinds of tangents: derivatives (forward mode) and Taylor coefficients (Taylor mode).
 #include <algorithm>
 
+#include "../core/rules.h"
 #include "../transform/expansion.h"
-#include "../transform_internal.h"
+#include "../transform/linear.h"
 #include "loops_internal.h"
 
 namespace tessera::detail {

@@ -5,10 +5,10 @@
 // run time; layout.h says in what order the steps run and where in memory.
 #include <algorithm>
 
-#include "../context.h"
+#include "../base/context.h"
+#include "../base/memory_internal.h"
+#include "../core/tensor_internal.h"
 #include "../kernels/copy.h"
-#include "../memory_internal.h"
-#include "../tensor_internal.h"
 #include "layout.h"
 #include "plan_run.h"
 #include "tessera/autodiff/forall.h"

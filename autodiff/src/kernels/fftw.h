@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "tessera/autodiff/forall.h"
-#include "tessera/autodiff/primitive.h"
+#include "tessera/autodiff/kernel.h"
 
 namespace tessera::kernels {
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "../tensor_internal.h"
 #include "map.h"
 #include "scalar.h"
 #include "serial_blas.h"
+#include "tessera/autodiff/kernel.h"
 
 extern "C" {
 #define TESSERA_LAPACK_COMMON(T, P)                                                                                    \

@@ -81,18 +81,3 @@ void map_long(const View& x, const View& y) {
 }
 
 }  // namespace tessera::kernels
-
-namespace tessera {
-
-/// y = P::eval(x) with a long body.
-template <class P, DtypeSet S>
-struct LongUnary : Unary<P, S> {
-  static KernelFn kernel(std::span<const Dtype> in, const Attributes*) {
-    static constexpr auto table = kernels::kernel_table<S>([](auto tag) -> KernelFn {
-      return [](Inputs in, Outputs out, const Attributes*) { kernels::map_long<P, typename decltype(tag)::type>(*in[0], *out[0]); };
-    });
-    return table[static_cast<int>(in[0])];
-  }
-};
-
-}  // namespace tessera

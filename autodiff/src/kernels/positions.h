@@ -4,7 +4,7 @@
 #pragma once
 #include <vector>
 
-#include "tessera/autodiff/primitive.h"
+#include "tessera/autodiff/kernel.h"
 
 namespace tessera::kernels {
 

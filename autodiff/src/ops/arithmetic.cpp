@@ -3,10 +3,11 @@
 // Sums, products and choices.
 #include <utility>
 
+#include "../core/rules.h"
 #include "../kernels/arithmetic.h"
-#include "../kernels/map.h"
-#include "../transform_internal.h"
 #include "call.h"
+#include "forms.h"
+#include "maps.h"
 
 namespace tessera {
 namespace {

@@ -3,6 +3,7 @@
 // Public functions of one primitive each: operands of all kinds come in, types and shapes meet, P is applied.
 #pragma once
 #include "tessera/autodiff/ops.h"
+#include "tessera/autodiff/primitive.h"
 
 namespace tessera {
 

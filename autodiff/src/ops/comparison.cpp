@@ -2,8 +2,8 @@
 //
 // Comparisons, logic and shifts: the derivative is zero.
 #include "../kernels/arithmetic.h"
-#include "../kernels/map.h"
 #include "call.h"
+#include "maps.h"
 
 namespace tessera {
 namespace {

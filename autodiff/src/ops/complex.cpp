@@ -2,11 +2,12 @@
 //
 // Complex numbers as pairs of reals, and conversion between types. Transposes are adjoints for the pairing
 // <c, t> = Re(conj(c) t), so that the gradient of a real loss points along steepest ascent.
+#include "../core/rules.h"
+#include "../core/tensor_internal.h"
 #include "../kernels/arithmetic.h"
 #include "../kernels/functions.h"
-#include "../kernels/map.h"
-#include "../tensor_internal.h"
-#include "../transform_internal.h"
+#include "forms.h"
+#include "maps.h"
 #include "tessera/autodiff/ops.h"
 
 namespace tessera {

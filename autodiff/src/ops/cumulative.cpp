@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
+#include "../core/rules.h"
 #include "../kernels/map.h"
 #include "../kernels/scalar.h"
-#include "../transform_internal.h"
 #include "tessera/autodiff/ops.h"
 
 namespace tessera {

@@ -22,8 +22,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "../core/rules.h"
 #include "../kernels/lapack.h"
-#include "../transform_internal.h"
 #include "tessera/autodiff/ops.h"
 
 namespace tessera {

@@ -4,7 +4,6 @@
 // M. Giles 2008, "Collected matrix derivative results"; M. Seeger et al. 2017, arXiv:1710.08717;
 // Z.-Q. Wan & S.-X. Zhang 2019, arXiv:1909.02659 (the phases of complex singular vectors).
 #include "../kernels/lapack.h"
-#include "../transform_internal.h"
 #include "matrix_forms.h"
 #include "tessera/autodiff/ops.h"
 

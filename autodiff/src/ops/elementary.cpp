@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Roots, powers, exponentials and logarithms.
-#include "../transform_internal.h"
+#include "../core/rules.h"
 #include "function.h"
 
 namespace tessera {

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <numeric>
 
+#include "../core/rules.h"
 #include "../kernels/fftw.h"
 #include "../kernels/map.h"
-#include "../transform_internal.h"
 #include "tessera/autodiff/ops.h"
 
 namespace tessera {

@@ -3,8 +3,8 @@
 
 #include <atomic>
 
+#include "../core/rules.h"
 #include "../kernels/copy.h"
-#include "../transform_internal.h"
 #include "tessera/autodiff/ops.h"
 
 namespace tessera {

@@ -7,10 +7,11 @@
 #include <algorithm>
 #include <cstring>
 
+#include "../core/rules.h"
 #include "../kernels/map.h"
 #include "../kernels/positions.h"
 #include "../kernels/scalar.h"
-#include "../transform_internal.h"
+#include "forms.h"
 #include "tessera/autodiff/ops.h"
 
 namespace tessera {

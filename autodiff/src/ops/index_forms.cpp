@@ -3,8 +3,7 @@
 // What users ask of indexing, by gather and scatter.
 #include <algorithm>
 
-#include "../tensor_internal.h"
-#include "../transform_internal.h"
+#include "../core/tensor_internal.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/ops/index.h"
 #include "tessera/autodiff/primitive.h"

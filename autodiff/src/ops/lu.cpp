@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "../kernels/lapack.h"
-#include "../transform_internal.h"
 #include "matrix_forms.h"
 #include "tessera/autodiff/ops.h"
 

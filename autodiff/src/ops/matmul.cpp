@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "../core/rules.h"
+#include "../core/tensor_internal.h"
 #include "../kernels/gemm.h"
 #include "../kernels/map.h"
 #include "../kernels/scalar.h"
-#include "../tensor_internal.h"
-#include "../transform_internal.h"
 #include "tessera/autodiff/ops.h"
 
 namespace tessera {

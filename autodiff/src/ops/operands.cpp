@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How operands meet: literals take the tensor's type, types widen, shapes broadcast.
+#include "../core/tensor_internal.h"
 #include "tessera/autodiff/ops/elementwise.h"
 #include "tessera/autodiff/ops/shape.h"
-#include "../tensor_internal.h"
 #include "tessera/autodiff/primitive.h"
 
 namespace tessera::detail {

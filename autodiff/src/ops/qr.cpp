@@ -2,7 +2,6 @@
 //
 // QR and least squares.
 #include "../kernels/lapack.h"
-#include "../transform_internal.h"
 #include "matrix_forms.h"
 #include "tessera/autodiff/ops.h"
 

@@ -7,6 +7,7 @@
 #include "../kernels/map.h"
 #include "../kernels/philox.h"
 #include "tessera/autodiff/ops.h"
+#include "tessera/autodiff/primitive.h"
 
 namespace tessera {
 namespace {

@@ -3,11 +3,12 @@
 
 #include <limits>
 
+#include "../core/rules.h"
+#include "../core/tensor_internal.h"
 #include "../kernels/copy.h"
 #include "../kernels/reduce.h"
 #include "../kernels/scalar.h"
-#include "../tensor_internal.h"
-#include "../transform_internal.h"
+#include "forms.h"
 #include "tessera/autodiff/ops.h"
 
 namespace tessera {

@@ -3,8 +3,8 @@
 // Rounding, remainders, signs and sizes.
 #include "../kernels/arithmetic.h"
 #include "../kernels/functions.h"
-#include "../kernels/map.h"
 #include "call.h"
+#include "maps.h"
 
 namespace tessera {
 namespace {

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <numeric>
 
+#include "../core/rules.h"
+#include "../core/tensor_internal.h"
 #include "../kernels/copy.h"
-#include "../kernels/map.h"
-#include "../tensor_internal.h"
-#include "../transform_internal.h"
+#include "maps.h"
 #include "tessera/autodiff/ops.h"
 
 namespace tessera {

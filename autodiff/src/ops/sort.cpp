@@ -9,6 +9,7 @@
 #include "../kernels/map.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/ops/index.h"
+#include "tessera/autodiff/primitive.h"
 
 namespace tessera {
 namespace {

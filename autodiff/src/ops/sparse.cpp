@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "../core/rules.h"
 #include "../kernels/map.h"
-#include "../transform_internal.h"
 #include "csr_attr.h"
 #include "matrix_forms.h"
 #include "tessera/autodiff/ops.h"

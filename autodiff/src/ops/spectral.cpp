@@ -16,8 +16,8 @@
 #include <map>
 #include <numeric>
 
+#include "../core/rules.h"
 #include "../kernels/lapack.h"
-#include "../transform_internal.h"
 #include "matrix_forms.h"
 #include "tessera/autodiff/ops.h"
 

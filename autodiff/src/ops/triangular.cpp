@@ -3,8 +3,8 @@
 // Cholesky factors and triangular systems.
 // S. F. Walter 2012, "Structured higher-order algorithmic differentiation"; M. Giles 2008, "Collected matrix
 // derivative results"; I. Murray 2016, arXiv:1602.07527.
+#include "../core/rules.h"
 #include "../kernels/lapack.h"
-#include "../transform_internal.h"
 #include "matrix_forms.h"
 #include "tessera/autodiff/ops.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/autodiff/ops/tridiagonal.h"
 
+#include "../core/rules.h"
 #include "../kernels/lapack.h"
-#include "../transform_internal.h"
 #include "matrix_forms.h"
 #include "tessera/autodiff/ops.h"
 

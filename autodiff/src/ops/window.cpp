@@ -4,9 +4,9 @@
 // derivatives are gathered.
 #include "tessera/autodiff/ops/window.h"
 
+#include "../core/rules.h"
 #include "../kernels/map.h"
 #include "../kernels/scalar.h"
-#include "../transform_internal.h"
 #include "tessera/autodiff/ops.h"
 
 namespace tessera {

@@ -4,8 +4,8 @@
 // [colours, m]; by rows S J [colours, n]. Every entry of J stands alone in one of them.
 #include <algorithm>
 
-#include "../context.h"
-#include "../transform_internal.h"
+#include "../base/context.h"
+#include "../core/rules.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/sparse.h"
 

@@ -8,7 +8,6 @@
 #include <string>
 
 #include "../ops/csr_attr.h"
-#include "../transform_internal.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/sparse.h"
 

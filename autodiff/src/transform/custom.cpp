@@ -2,10 +2,10 @@
 //
 // Functions that bring their own derivative. The call is one equation that holds the function's graph; traced
 // tensors that the function captures are further operands of it.
-#include "../context.h"
+#include "../base/context.h"
+#include "../core/rules.h"
+#include "../core/tensor_internal.h"
 #include "../kernels/copy.h"
-#include "../tensor_internal.h"
-#include "../transform_internal.h"
 #include "subgraph.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/ops.h"

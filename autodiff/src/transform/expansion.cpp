@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cstring>
 
-#include "../context.h"
-#include "../small_array.h"
-#include "../transform_internal.h"
+#include "../base/context.h"
+#include "../base/small_array.h"
+#include "../core/graph_passes.h"
+#include "../core/rules.h"
+#include "../ops/forms.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/ops.h"
 

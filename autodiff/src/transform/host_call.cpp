@@ -3,9 +3,9 @@
 // Two primitives: the call, and its tangent, which is linear in t and whose transpose is the user's vjp.
 #include "tessera/autodiff/host_call.h"
 
+#include "../core/rules.h"
+#include "../core/tensor_internal.h"
 #include "../kernels/copy.h"
-#include "../tensor_internal.h"
-#include "../transform_internal.h"
 #include "subgraph.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/ops.h"

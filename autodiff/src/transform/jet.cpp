@@ -5,9 +5,11 @@
 #include <map>
 #include <numeric>
 
-#include "../context.h"
-#include "../transform_internal.h"
+#include "../base/context.h"
+#include "../core/graph_passes.h"
+#include "../core/rules.h"
 #include "expansion.h"
+#include "linear.h"
 #include "tessera/autodiff/ops.h"
 
 namespace tessera::detail {

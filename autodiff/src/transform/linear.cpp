@@ -4,9 +4,11 @@
 // rules, of a graph that is linear in the tangents (everything nonlinear was computed by the first one and is
 // captured). Running that graph is forward mode; walking it backwards with the transpose rules is reverse mode.
 // Both emit ordinary operations, so that whoever records around them can differentiate again.
-#include "../context.h"
-#include "../small_array.h"
-#include "../transform_internal.h"
+#include "../base/context.h"
+#include "../base/small_array.h"
+#include "../core/graph_passes.h"
+#include "../core/rules.h"
+#include "linear.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/ops.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "subgraph.h"
 
-#include "../transform_internal.h"
+#include "../core/rules.h"
 
 namespace tessera::detail {
 

@@ -2,9 +2,9 @@
 //
 // Batching: the function is recorded once on the types of a single example, then every equation is replaced by
 // its batched self. The batch is always axis 0 inside.
-#include "../context.h"
-#include "../small_array.h"
-#include "../transform_internal.h"
+#include "../base/context.h"
+#include "../base/small_array.h"
+#include "../core/rules.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/ops.h"
 

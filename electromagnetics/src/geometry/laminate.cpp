@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/electromagnetics/laminate.h"
 
-#include "eigenvalues.h"
+#include "base/eigenvalues.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/electromagnetics/constants.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/electromagnetics/index_fit.h"
 
-#include "numbers.h"
+#include "base/numbers.h"
 #include "passive_residues.h"
 #include "tessera/autodiff/error.h"
 #include "vector_fitting.h"

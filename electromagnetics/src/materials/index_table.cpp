@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/electromagnetics/index_table.h"
 
-#include "numbers.h"
+#include "base/numbers.h"
 #include "tessera/electromagnetics/constants.h"
 
 #include <fmt/format.h>

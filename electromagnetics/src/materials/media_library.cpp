@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/electromagnetics/media_library.h"
 
-#include "numbers.h"
+#include "base/numbers.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/data/options.h"
 #include "tessera/electromagnetics/constants.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/electromagnetics/medium.h"
 
-#include "numbers.h"
+#include "base/numbers.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/electromagnetics/constants.h"
 

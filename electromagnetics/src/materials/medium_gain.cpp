@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/electromagnetics/medium_gain.h"
 
+#include "base/numbers.h"
 #include "gain_frequencies.h"
-#include "numbers.h"
 #include "tessera/electromagnetics/constants.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vector_fitting.h"
 
-#include "eigenvalues.h"
+#include "base/eigenvalues.h"
 
 #include <Eigen/Dense>
 

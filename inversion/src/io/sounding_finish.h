@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // From numbers as the file has them to a Sounding in our conventions, and the doubts worth a word.
 #pragma once
-#include "missing.h"
 #include "mt_text.h"
-#include "tessera/inversion/sounding.h"
+#include "sounding/missing.h"
+#include "tessera/inversion/sounding_read.h"
 
 #include <cstddef>
 #include <optional>

@@ -4,7 +4,7 @@
 #include "tessera/data/info.h"
 #include "tessera/inversion/mt_transform.h"
 #include "tessera/inversion/phase_tensor.h"
-#include "tessera/inversion/sounding.h"
+#include "tessera/inversion/sounding_read.h"
 
 #include <fmt/format.h>
 

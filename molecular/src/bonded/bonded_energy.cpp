@@ -6,12 +6,12 @@
 //
 // u_q and u_p are the slopes of u on jets. The curvature times a vector is the same body on numbers that carry their derivative
 // along that vector.
+#include "base/four.h"
 #include "bonded/bonded_term.h"
 #include "bonded/displacement.h"
 #include "bonded/geometry.h"
 #include "bonded/potentials.h"
-#include "four.h"
-#include "generic.h"
+#include "energy/generic.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/forall.h"
 #include "tessera/molecular/bonded.h"

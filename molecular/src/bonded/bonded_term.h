@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "../fixed.h"
+#include "../energy/fixed.h"
 #include "tessera/molecular/energy_function.h"
 #include "tessera/molecular/system.h"
 

@@ -15,7 +15,7 @@
 #include "bonded/bonded_term.h"
 #include "bonded/displacement.h"
 #include "bonded/geometry.h"
-#include "generic.h"
+#include "energy/generic.h"
 #include "tessera/autodiff/ops.h"
 
 #include <array>

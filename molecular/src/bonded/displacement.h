@@ -3,10 +3,10 @@
 // Displacements d = x_a - x_b - k h between atoms as terms take them, and the way back: a slope along d belongs to x_a, with the other
 // sign to x_b, and -k (x) slope to h.
 #pragma once
+#include "base/four.h"
+#include "base/jet.h"
 #include "bonded/geometry.h"
-#include "box_of.h"
-#include "four.h"
-#include "jet.h"
+#include "system/box_of.h"
 #include "tessera/molecular/energy_function.h"
 
 #include <cmath>

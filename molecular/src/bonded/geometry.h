@@ -10,8 +10,8 @@
 //              dphi/dF = -|G| A/A^2,  dphi/dH = |G| B/B^2,  dphi/dG = (F.G) A/(A^2 |G|) - (H.G) B/(B^2 |G|)
 //              (Blondel & Karplus, J. Comput. Chem. 17 (1996) 1132: no singularity in phi)
 #pragma once
-#include "jet.h"
-#include "vec.h"
+#include "base/jet.h"
+#include "base/vec.h"
 
 #include <array>
 

@@ -2,8 +2,8 @@
 //
 // U = sum_d k_d/2 e_d^2 with e = x - x0 - n h, the nearest image of the place x0.
 #include "bonded/bonded_term.h"
-#include "box_of.h"
-#include "generic.h"
+#include "energy/generic.h"
+#include "system/box_of.h"
 
 #include <cmath>
 

@@ -3,7 +3,7 @@
 // Potentials of one internal coordinate q, with the rows of system.h as parameters p. Each is one formula for every number
 // type: double, jets (their slopes), tensors (the oracle).
 #pragma once
-#include "jet.h"
+#include "base/jet.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/molecular/system.h"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "build/near_points.h"
+#include "base/units.h"
 #include "build/water_places.h"
+#include "system/near_points.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/data/random.h"
 #include "tessera/molecular/build.h"
-#include "tessera/molecular/structure_file.h"
-#include "units.h"
+#include "tessera/molecular/structure.h"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "base/vec.h"
 #include "tessera/molecular/box.h"
-#include "vec.h"
 
 #include <cstdint>
 #include <vector>

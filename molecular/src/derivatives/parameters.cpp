@@ -2,7 +2,7 @@
 #include "tessera/molecular/parameters.h"
 
 #include "derivatives/scaled_pairs.h"
-#include "generic.h"
+#include "energy/generic.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/molecular/bonded.h"

@@ -2,13 +2,13 @@
 //
 // U is the sum of the system's energy functions of x (with the sites put in their places), h and tables, the tables being
 // functions of the parameters in engine operations: chain rules outside of the kernels are the engine's.
-#include "box_of.h"
 #include "derivatives/energy_sum.h"
 #include "derivatives/scaled_pairs.h"
 #include "derivatives/sites.h"
-#include "generic.h"
-#include "tessera/autodiff/grad.h"
+#include "energy/generic.h"
+#include "system/box_of.h"
 #include "tessera/autodiff/error.h"
+#include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/molecular/bonded.h"
 #include "tessera/molecular/ewald.h"

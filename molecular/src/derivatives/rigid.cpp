@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "derivatives/rigid.h"
 
-#include "generic.h"
+#include "energy/generic.h"
 #include "tessera/autodiff/ops.h"
 
 #include <limits>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "derivatives/sites.h"
 
-#include "dynamics/virtual_site_formula.h"
-#include "generic.h"
+#include "energy/generic.h"
+#include "system/virtual_site_formula.h"
 
 #include <algorithm>
 #include <map>

@@ -2,7 +2,7 @@
 //
 // What moves, and what moves together: masses along each direction, rigid groups, groups of temperature and their degrees of freedom.
 #pragma once
-#include "blocks.h"
+#include "base/blocks.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/molecular/dynamics.h"
 

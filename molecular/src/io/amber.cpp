@@ -4,10 +4,10 @@
 // means that (i, l) is no 1-4 pair (rings, further Fourier terms), a negative l that it is an improper.
 #include "tessera/molecular/amber.h"
 
+#include "base/units.h"
 #include "io/amber_charmm.h"
-#include "io/reach.h"
+#include "system/reach.h"
 #include "tessera/molecular/elements.h"
-#include "units.h"
 
 #include <fmt/format.h>
 

@@ -2,10 +2,10 @@
 //
 // A formatted restart: title, number of atoms and time, six numbers of 12 columns a line: positions [A], velocities [A per 1/20.455
 // ps], box lengths [A] and angles [degree].
+#include "base/units.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/data/file_io.h"
 #include "tessera/molecular/amber.h"
-#include "units.h"
 
 #include <fmt/format.h>
 

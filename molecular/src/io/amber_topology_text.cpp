@@ -7,9 +7,9 @@
 // factors; one without a dihedral gets one of height zero along its bonds. Rigid waters become
 // bonds O-H, O-H, H-H (constraints make them rigid again), the fourth site of a water the bond O-EP
 // from which readers find it.
+#include "base/units.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/molecular/amber.h"
-#include "units.h"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 // A frame of a .gro file: title, number of atoms, a line an atom, the box. Columns of an atom: residue number (5), residue name
 // (5), atom name (5), atom number (5), then positions and velocities in fields as wide as two decimal points stand apart. The
 // box: the diagonal v1(x) v2(y) v3(z), or also v1(y) v1(z) v2(x) v2(z) v3(x) v3(y).
-#include "io/reach.h"
+#include "system/reach.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/data/text_reader.h"
 #include "tessera/molecular/gromacs.h"

@@ -2,7 +2,7 @@
 // What `tessera info FILE` says of structures, topologies and force fields.
 #include "tessera/data/info.h"
 
-#include "box_info.h"
+#include "system/box_info.h"
 #include "tessera/data/text_reader.h"
 #include "tessera/molecular/amber.h"
 #include "tessera/molecular/force_field.h"

@@ -2,10 +2,11 @@
 //
 // Categories of the PDBx/mmCIF dictionary (mmcif.wwpdb.org): _atom_site, _cell, _struct_conn, _struct.title. Names, numbers and
 // chains are those of the authors (auth_*) where they are given, as in the PDB file of the same entry.
+#include "base/units.h"
 #include "io/cif_tokens.h"
 #include "io/structure_builder.h"
+#include "structure/structure_parts.h"
 #include "tessera/molecular/elements.h"
-#include "units.h"
 
 #include <fmt/format.h>
 

@@ -9,9 +9,10 @@
 //
 // Fields are cut by columns and numbers are strict. A number that outgrows its columns moves all behind it: then the three
 // places have different numbers of decimals, which is refused.
+#include "base/units.h"
 #include "io/structure_builder.h"
+#include "structure/structure_parts.h"
 #include "tessera/molecular/elements.h"
-#include "units.h"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/structure_builder.h"
 
-#include "io/reach.h"
+#include "system/reach.h"
 
 #include <fmt/format.h>
 
@@ -38,13 +38,6 @@ Box cell_of(const Vec3& edges, const Vec3& angles, std::size_t offset, data::Fin
     findings.error(702, offset, e.what());
     return {};
   }
-}
-
-void tidy_bonds(std::vector<std::array<std::int32_t, 2>>& bonds) {
-  for (auto& [i, j] : bonds)
-    if (i > j) std::swap(i, j);
-  std::ranges::sort(bonds);
-  bonds.erase(std::unique(bonds.begin(), bonds.end()), bonds.end());
 }
 
 void StructureBuilder::add(AtomRecord r) {

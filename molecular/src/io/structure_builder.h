@@ -53,7 +53,4 @@ Box cell_of(const Vec3& edges, const Vec3& angles, std::size_t offset, data::Fin
 std::vector<std::array<std::size_t, 2>> pdb_models(const data::TextFile& text);
 Structure read_pdb_model(const data::TextFile& text, const std::array<std::size_t, 2>& lines);
 
-/// Sorts, orders the ends, takes away doubles.
-void tidy_bonds(std::vector<std::array<std::int32_t, 2>>& bonds);
-
 }  // namespace tessera::molecular

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/structure_builder.h"
+#include "structure/structure_parts.h"
 #include "tessera/molecular/elements.h"
 
 #include <fmt/format.h>
@@ -17,7 +18,6 @@ namespace {
 constexpr double per_nm = 10;  // Angstrom
 
 std::string element_text(std::uint8_t z, const char* none) { return z == 0 ? none : data::upper(symbol_of(z)); }
-bool is_polymer(const Residue& r) { return is_amino_acid(r.name) || is_nucleotide(r.name); }
 
 /// v in `width` columns: decimals, then hybrid-36.
 std::string hybrid_36(std::int64_t v, std::size_t width) {
@@ -175,29 +175,6 @@ StructureFile read_structure(const std::filesystem::path& path, const StructureO
     return data::upper(line.substr(0, 5)) == "DATA_" ? read_mmcif(text, options) : read_pdb(text, options);
   }
   return read_pdb(text, options);
-}
-
-Structure structure_of(const System& system, const Frame& frame) {
-  if (frame.x_nm.size() != system.n_atoms()) throw Error(fmt::format("[structure_of] {} positions for {} atoms", frame.x_nm.size(), system.n_atoms()));
-  Structure s;
-  s.title = system.title;
-  s.name = system.atoms.name;
-  s.element = system.atoms.element;
-  s.residue = system.atoms.residue;
-  s.x_nm = frame.x_nm;
-  s.residues = system.residues;
-  s.bonds = system.connectivity;
-  s.box = frame.box;
-  // A chain is what bonds hold together, and neighbouring molecules of one residue each.
-  const std::vector<std::int32_t> molecule = molecules(system);
-  s.chain.assign(s.residues.size(), 0);
-  std::vector<std::size_t> first(s.residues.size(), s.n_atoms());
-  for (std::size_t i = s.n_atoms(); i-- > 0;) first[static_cast<std::size_t>(s.residue[i])] = i;
-  for (std::size_t r = 1; r < s.residues.size(); ++r) {
-    const bool filled = first[r] < s.n_atoms() && first[r - 1] < s.n_atoms(), bound = filled && molecule[first[r]] == molecule[first[r - 1]], single = !is_polymer(s.residues[r]) && !is_polymer(s.residues[r - 1]);
-    s.chain[r] = s.chain[r - 1] + (bound || (single && s.residues[r].chain == s.residues[r - 1].chain) ? 0 : 1);
-  }
-  return s;
 }
 
 }  // namespace tessera::molecular

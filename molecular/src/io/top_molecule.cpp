@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/top_molecule.h"
 
-#include "units.h"
+#include "base/units.h"
 
 #include <fmt/format.h>
 

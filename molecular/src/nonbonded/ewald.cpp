@@ -10,8 +10,8 @@
 // The curvature is the gradient on numbers that carry their derivative.
 #include "tessera/molecular/ewald.h"
 
-#include "generic.h"
-#include "jet.h"
+#include "base/jet.h"
+#include "energy/generic.h"
 #include "nonbonded/matrix.h"
 #include "tessera/autodiff/forall.h"
 

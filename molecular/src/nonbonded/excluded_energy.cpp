@@ -4,9 +4,9 @@
 //
 //   g = 2 k_e q_i q_j c' d,   dU/dq_i = k_e q_j c
 //   along dd, dq: ds = 2 d.dd,  dg = 2 k_e [(q_i q_j c'' ds + d(q_i q_j) c') d + q_i q_j c' dd],  dU/dq_i: k_e (dq_j c + q_j c' ds)
-#include "box_of.h"
-#include "generic.h"
+#include "energy/generic.h"
 #include "nonbonded/excluded_batch.h"
+#include "system/box_of.h"
 #include "tessera/autodiff/forall.h"
 #include "tessera/molecular/ewald.h"
 

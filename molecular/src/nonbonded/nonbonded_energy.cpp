@@ -2,11 +2,11 @@
 //
 // The kernels' sum over pairs (pair_slopes.h) with what a reaction field makes of excluded ones, its form in engine operations, and
 // what belongs to options and tables.
-#include "box_of.h"
-#include "generic.h"
+#include "energy/generic.h"
 #include "nonbonded/pair_shapes.h"
 #include "nonbonded/pair_slopes.h"
 #include "nonbonded/pair_term.h"
+#include "system/box_of.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/molecular/nonbonded.h"
 #include "tessera/molecular/pme.h"

@@ -4,7 +4,7 @@
 // sqrt(g.g) apart in a rectangular box, and at least max g_a in any.
 #include "nonbonded/pair_list.h"
 
-#include "blocks.h"
+#include "base/blocks.h"
 #include "tessera/autodiff/forall.h"
 
 #include <algorithm>

@@ -7,7 +7,7 @@
 // pair within the cut-off is missing: what a list adds up never depends on when it was made. An inner list with a thinner buffer is
 // taken from it more often (rolling pruning).
 #pragma once
-#include "aligned_array.h"
+#include "base/aligned_array.h"
 #include "nonbonded/kernels/pair_kernels.h"
 #include "tessera/molecular/box.h"
 

@@ -12,14 +12,14 @@
 // A box without periodicity stands in a periodic one more than twice as large as what it holds.
 #include "nonbonded/pair_run.h"
 
-#include "blocks.h"
+#include "base/blocks.h"
+#include "base/thread_sums.h"
 #include "nonbonded/pair_list.h"
 #include "nonbonded/pair_shapes.h"
 #include "nonbonded/series.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/forall.h"
 #include "tessera/autodiff/shares.h"
-#include "thread_sums.h"
 
 #include <fmt/format.h>
 

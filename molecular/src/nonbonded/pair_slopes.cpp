@@ -8,12 +8,12 @@
 // and the same for derivatives along a direction, with k constant. Pieces of the list are added up apart and then in order.
 #include "nonbonded/pair_slopes.h"
 
-#include "box_of.h"
 #include "nonbonded/kernels/slope_kernels.h"
 #include "nonbonded/matrix.h"
 #include "nonbonded/pair_list.h"
 #include "nonbonded/pair_shapes.h"
 #include "nonbonded/series.h"
+#include "system/box_of.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/forall.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "tessera/molecular/forces.h"
+#include "tessera/molecular/force_options.h"
 #include "tessera/molecular/nonbonded.h"
 
 #include <memory>

@@ -9,7 +9,7 @@
 // atoms as duals. What was computed for the last operands is kept: value, gradient and curvatures at one place share it.
 #include "tessera/molecular/pme.h"
 
-#include "jet.h"
+#include "base/jet.h"
 #include "nonbonded/matrix.h"
 #include "nonbonded/pme_engine.h"
 #include "tessera/autodiff/error.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nonbonded/pme_engine.h"
 
-#include "four.h"
+#include "base/four.h"
 #include "tessera/autodiff/error.h"
 
 #include <fmt/format.h>

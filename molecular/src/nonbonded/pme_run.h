@@ -4,7 +4,7 @@
 // sums of fixed.h. Charges are spread as whole numbers and every line is transformed by itself, so that no order of atoms and no
 // number of threads changes a bit.
 #pragma once
-#include "../fixed.h"
+#include "../energy/fixed.h"
 #include "tessera/molecular/nonbonded.h"
 #include "tessera/molecular/system.h"
 

@@ -10,12 +10,12 @@
 //   cell_lengths, cell_angles  [A], [degree]
 //
 // The conventions know no steps: ours are a variable of their own, which others pass over; theirs are counted from 0.
+#include "base/units.h"
 #include "formats.h"
-#include "io/reach.h"
 #include "netcdf_classic.h"
+#include "system/reach.h"
 #include "tessera/data/build_info.h"
 #include "tessera/molecular/amber.h"
-#include "units.h"
 
 #include <fmt/format.h>
 

@@ -12,8 +12,8 @@
 // after a kill. The vectors of a cell are those of its lengths and angles, a along x: a cell that lies otherwise is turned.
 #include "formats.h"
 
+#include "base/units.h"
 #include "tessera/autodiff/error.h"
-#include "units.h"
 
 #include <fmt/format.h>
 

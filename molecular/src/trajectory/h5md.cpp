@@ -9,11 +9,11 @@
 //   observables/NAME/{step, time, value} [frames]
 //
 // All frames have the same steps: one dataset of steps and one of times, under all names they need.
+#include "base/units.h"
 #include "formats.h"
 #include "tessera/data/build_info.h"
 #include "tessera/data/hdf5.h"
 #include "tessera/data/hdf5_series.h"
-#include "units.h"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 // What `tessera info FILE` says of a trajectory.
 #include "tessera/data/info.h"
 
-#include "box_info.h"
+#include "system/box_info.h"
 #include "tessera/molecular/trajectory.h"
 
 #include <string_view>

@@ -2,7 +2,7 @@
 #include "tessera/molecular/trajectory.h"
 
 #include "formats.h"
-#include "io/reach.h"
+#include "system/reach.h"
 
 #include <fmt/format.h>
 

@@ -39,6 +39,8 @@ struct Graph {
 std::string to_string(const Graph& g);
 /// Checks the graph's invariants (every operand defined before use, types as inferred); throws on a bug.
 void verify(const Graph& g);
+/// The same computation without equations that nobody uses or that repeat an earlier one.
+Graph simplify(const Graph& g);
 
 /// A recording in progress. With `live`, every operation is also run on the values at hand, so that C++
 /// control flow may read them; without, only types flow.

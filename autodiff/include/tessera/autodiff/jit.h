@@ -38,9 +38,6 @@ class Plan {
   std::unique_ptr<Body> body_;
 };
 
-/// The same computation without equations that nobody uses or that repeat an earlier one.
-Graph simplify(const Graph& g);
-
 namespace detail {
 /// The tree that a function returned, without its tensors.
 using Prototype = std::shared_ptr<const std::any>;

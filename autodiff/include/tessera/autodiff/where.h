@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <string>
 
 namespace tessera {
 
@@ -12,5 +13,8 @@ struct Where {
     return {file, line};
   }
 };
+
+/// Throws Error with the operation, its message, the user's line and the transforms in force.
+[[noreturn]] void fail(const char* op, const std::string& message, Where where = {});
 
 }  // namespace tessera

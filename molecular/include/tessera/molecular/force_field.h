@@ -15,7 +15,7 @@
 #pragma once
 #include "tessera/data/diagnostic.h"
 #include "tessera/molecular/constraints.h"
-#include "tessera/molecular/structure_file.h"
+#include "tessera/molecular/structure.h"
 #include "tessera/molecular/system.h"
 
 #include <limits>

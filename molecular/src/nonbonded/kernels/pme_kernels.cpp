@@ -5,7 +5,7 @@
 #define HWY_DISABLED_TARGETS (HWY_AVX3_DL)
 #include <hwy/foreach_target.h>
 
-#include "nonbonded/line_fft.inl"
+#include "nonbonded/kernels/line_fft.inl"
 #include "nonbonded/kernels/pme_kernels.h"
 #include "tessera/autodiff/vectors.h"
 

@@ -10,8 +10,8 @@
 //
 // each with SIMD lanes along the axis that lies contiguous.
 #pragma once
-#include "nonbonded/line_fft.h"
-#include "nonbonded/splines.h"
+#include "nonbonded/kernels/line_fft.h"
+#include "nonbonded/kernels/splines.h"
 
 #include <algorithm>
 #include <array>

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "context.h"
+
+#include <string>
+
+#include "tessera/autodiff/error.h"
+
+namespace tessera {
+namespace detail {
+
+TESSERA_FAST_THREAD_LOCAL Context* known_context = nullptr;
+Context& first_context() {
+  static thread_local Context c;
+  known_context = &c;
+  return c;
+}
+Where context_where() { return context().where; }
+
+}  // namespace detail
+
+void fail(const char* op, const std::string& message, Where where) {
+  const detail::Context& c = detail::context();
+  if (!where.line) where = c.where;
+  std::string text = std::string("[") + op + "] " + message;
+  if (where.line) text += std::string("\n  at ") + where.file + ":" + std::to_string(where.line);
+  if (!c.transforms.empty()) {
+    text += "\n  inside ";
+    for (std::size_t i = 0; i < c.transforms.size(); ++i) text += std::string(i ? " > " : "") + c.transforms[i];
+  }
+  throw Error(text);
+}
+
+}  // namespace tessera

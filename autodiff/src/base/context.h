@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "fast_thread_local.h"
+#include "tessera/autodiff/where.h"
+
+namespace tessera {
+class Recorder;
+}
+
+namespace tessera::detail {
+
+/// What this thread is doing: the transforms in force and the user's line, for error messages; the branch that is being
+/// recorded, which takes all operations inside of it.
+struct Context {
+  std::vector<const char*> transforms;
+  Where where;
+  const std::shared_ptr<Recorder>* branch = nullptr;
+};
+/// This thread's, once it has asked.
+TESSERA_FAST_THREAD_LOCAL extern Context* known_context;
+Context& first_context();
+inline Context& context() { return known_context ? *known_context : first_context(); }
+/// The user's line of the operation whose rule is running.
+Where context_where();
+
+/// While it lives, operations run: what a kernel calls is no part of the branch that is being recorded.
+class OutsideOfBranch {
+ public:
+  OutsideOfBranch() { context().branch = nullptr; }
+  ~OutsideOfBranch() { context().branch = branch_; }
+  OutsideOfBranch(const OutsideOfBranch&) = delete;
+
+ private:
+  const std::shared_ptr<Recorder>* branch_ = context().branch;
+};
+
+/// The user's line in error messages while an operation is recorded or run. Errors that come after it do not name it.
+class AtLine {
+ public:
+  AtLine(Context& c, Where where) : c_(c), before_(c.where) { c.where = where; }
+  ~AtLine() { c_.where = before_; }
+  AtLine(const AtLine&) = delete;
+
+ private:
+  Context& c_;
+  Where before_;
+};
+
+/// A transform's name in error messages while it lives.
+class InTransform {
+ public:
+  explicit InTransform(const char* name) { context().transforms.push_back(name); }
+  ~InTransform() { context().transforms.pop_back(); }
+  InTransform(const InTransform&) = delete;
+};
+
+}  // namespace tessera::detail

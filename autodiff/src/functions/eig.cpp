@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Eigenvalues and both kinds of eigenvectors of general matrices.
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "../core/rules.h"
+#include "../kernels/lapack.h"
+#include "../ops/matrix_forms.h"
+#include "tessera/autodiff/ops.h"
+#include "tessera/autodiff/ops/matrix_functions.h"
+
+namespace tessera {
+namespace {
+
+using namespace kernels;
+using detail::H;
+
+/// With M = W^H dA V and F_ij = 1 / (w_j - w_i) off the diagonal:
+///   dw = diag M,   dV = V (F o M) - V diag(g),   dW = -W dV^H W,
+/// where g keeps the length of each column and the phase of its largest component.
+struct EigPrimitive : LeadingBatch {
+  static constexpr RuleClass rule = RuleClass::hand;
+  static constexpr const char* name = "eig";
+  static constexpr None transpose{"it is not linear"};
+  static Types infer(std::span<const Type> in, const Attributes*) {
+    need_matrices(name, in[0], true);
+    const Dtype z = complex_of(in[0].dtype);
+    return {{z, with_last(in[0], {in[0].shape.back()})}, {z, in[0].shape}, {z, in[0].shape}};
+  }
+  static KernelFn kernel(std::span<const Dtype> in, const Attributes*) {
+    static constexpr auto table = kernel_table<kInexact>([](auto tag) -> KernelFn {
+      using T = typename decltype(tag)::type;
+      using Z = std::complex<real_t<T>>;
+      return [](Inputs in, Outputs out, const Attributes*) {
+        const Matrices s(name, *in[0]);
+        if (s.n == 0) return;
+        const Index size = s.n * s.n;
+        for_matrices(s.batch, 25 * s.n * size, [&](Index b) {
+          return one<T>(s.n, static_cast<const T*>(in[0]->data) + b * size, static_cast<Z*>(out[0]->data) + b * s.n,
+                        static_cast<Z*>(out[1]->data) + b * size, static_cast<Z*>(out[2]->data) + b * size);
+        }, [&](Index b, int info) {
+          fail(name, info < 0 ? matrix_name(b, s.batch) + " holds NaN or infinity" : matrix_name(b, s.batch) + " did not converge (LAPACK code " + std::to_string(info) + ")");
+        });
+      };
+    });
+    return table[static_cast<int>(in[0])];
+  }
+  template <class T>
+  static int one(Index size, const T* a, std::complex<real_t<T>>* values, std::complex<real_t<T>>* vectors, std::complex<real_t<T>>* left) {
+    using R = real_t<T>;
+    using Z = std::complex<R>;
+    const std::size_t n2 = static_cast<std::size_t>(size * size);
+    for (std::size_t i = 0; i < n2; ++i)
+      if (!std::isfinite(std::real(a[i])) || !std::isfinite(std::imag(a[i]))) return -1;
+    // By columns A is its transpose: conjugates of LAPACK's left vectors are the right ones of A, and the other way round.
+    std::vector<T> copy(n2 + kSlack<T>), l(n2 + kSlack<T>), r(n2 + kSlack<T>);
+    std::copy(a, a + n2, copy.begin());
+    const int n = static_cast<int>(size), ask = -1;
+    int info = 0;
+    T best;
+    std::vector<Z> w(static_cast<std::size_t>(size)), right_vectors(n2), left_vectors(n2);
+    if constexpr (is_cplx<T>) {
+      std::vector<R> rwork(static_cast<std::size_t>(2 * size));
+      by_type<T>(0, 0, cgeev_, zgeev_)("V", "V", &n, copy.data(), &n, w.data(), l.data(), &n, r.data(), &n, &best, &ask, rwork.data(), &info);
+      const int lwork = static_cast<int>(best.real());
+      std::vector<T> work(static_cast<std::size_t>(lwork));
+      by_type<T>(0, 0, cgeev_, zgeev_)("V", "V", &n, copy.data(), &n, w.data(), l.data(), &n, r.data(), &n, work.data(), &lwork, rwork.data(), &info);
+      for (std::size_t i = 0; i < n2; ++i) right_vectors[i] = std::conj(l[i]), left_vectors[i] = std::conj(r[i]);
+    } else {
+      std::vector<R> re(static_cast<std::size_t>(size)), im(re);
+      by_type<T>(sgeev_, dgeev_, 0, 0)("V", "V", &n, copy.data(), &n, re.data(), im.data(), l.data(), &n, r.data(), &n, &best, &ask, &info);
+      const int lwork = static_cast<int>(best);
+      std::vector<T> work(static_cast<std::size_t>(lwork));
+      by_type<T>(sgeev_, dgeev_, 0, 0)("V", "V", &n, copy.data(), &n, re.data(), im.data(), l.data(), &n, r.data(), &n, work.data(), &lwork, &info);
+      // Columns j and j + 1 hold real and imaginary part of a conjugate pair.
+      for (Index j = 0; j < size; ++j) {
+        w[j] = {re[j], im[j]};
+        const Index first = im[j] < 0 ? j - 1 : j;
+        const R sign = im[j] == 0 ? R(0) : im[j] > 0 ? R(1) : R(-1);
+        const Index second = im[j] == 0 ? first : first + 1;
+        for (Index i = 0; i < size; ++i) {
+          right_vectors[j * size + i] = {l[first * size + i], -sign * l[second * size + i]};
+          left_vectors[j * size + i] = {r[first * size + i], -sign * r[second * size + i]};
+        }
+      }
+    }
+    if (info != 0) return info;
+    std::vector<Index> order(static_cast<std::size_t>(size));
+    std::iota(order.begin(), order.end(), Index{0});
+    std::stable_sort(order.begin(), order.end(), [&](Index i, Index k) {
+      return w[i].real() < w[k].real() || (w[i].real() == w[k].real() && w[i].imag() < w[k].imag());
+    });
+    for (Index j = 0; j < size; ++j) {
+      values[j] = w[order[j]];
+      Z *v = right_vectors.data() + order[j] * size, *u = left_vectors.data() + order[j] * size;
+      normalise(size, v, u);
+      for (Index i = 0; i < size; ++i) vectors[i * size + j] = v[i], left[i * size + j] = u[i];
+    }
+    return 0;
+  }
+  /// |v| = 1, its largest component real and positive, u^H v = 1; of a defective pair, u^H v no more than rounding, u is infinite.
+  template <class Z>
+  static void normalise(Index n, Z* v, Z* u) {
+    using R = typename Z::value_type;
+    Index best = 0;
+    R square = 0;
+    for (Index i = 0; i < n; ++i) {
+      square += std::norm(v[i]);
+      if (std::abs(v[i]) > std::abs(v[best])) best = i;
+    }
+    const Z factor = std::conj(v[best]) / (std::abs(v[best]) * std::sqrt(square));
+    Z overlap = 0;
+    for (Index i = 0; i < n; ++i) {
+      v[i] *= factor;
+      if (i == best) v[i] = v[i].real();
+      overlap += std::conj(v[i]) * u[i];
+    }
+    if (std::abs(overlap) <= static_cast<R>(8 * n) * std::numeric_limits<R>::epsilon()) overlap = 0;  // geev gives |u| = 1
+    for (Index i = 0; i < n; ++i) u[i] = divide(u[i], overlap);
+  }
+  static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
+    if (!t[0].defined()) return;
+    const Tensor &w = a.out[0], &v = a.out[1], &u = a.out[2];
+    const Index n = v.dim(-1);
+    if (n == 0) {  // nothing to choose a phase by
+      for (int k : {0, 1, 2}) o[k] = detail::zeros_of(a.out[k].type());
+      return;
+    }
+    const Tensor m = matmul(H(u), matmul(cast(t[0], v.dtype()), v));
+    const Degenerate degenerate = a.get<detail::SpectrumAttr>().degenerate();
+    const Tensor gap = expand_dims(w, -2) - expand_dims(w, -1), equals = detail::equal_pairs(w);
+    const Tensor free = matmul(v, m * detail::inverse_gaps(gap, equals, degenerate));
+    // The largest component is the largest of those that are real.
+    const Tensor largest = argmax(where(equal(imag(v), 0.0), real(v), -1.0), -2);
+    const Tensor chosen = cast(equal(expand_dims(arange(n), 1), expand_dims(largest, -2)), real_of(v.dtype()));
+    const Tensor stretch = sum(real(conj(v) * free), {-2}), turn = sum(chosen * imag(free), {-2}) / sum(chosen * real(v), {-2});
+    o[0] = diagonal(m);
+    if (degenerate == Degenerate::zero) o[0] = o[0] * cast(detail::differentiable_once(equals, gap), v.dtype());
+    o[1] = free - v * expand_dims(complex(stretch, turn), -2);
+    o[2] = neg(matmul(u, matmul(H(o[1]), u)));
+  }
+};
+TESSERA_REGISTER(EigPrimitive);
+
+}  // namespace
+
+Eig eig(Arg a, Degenerate degenerate) {
+  const Tensor t = detail::to_tensor("eig", a);
+  Tensor out[3];
+  const Tensor* in[] = {&t};
+  dispatch(primitive<EigPrimitive>(), in, detail::spectrum(degenerate), a.where, out);
+  return {out[0], out[1], out[2]};
+}
+Tensor eigvals(Arg a) { return eig(a).values; }
+
+}  // namespace tessera

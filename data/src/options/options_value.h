@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// One value of a configuration, checked against what its key takes. Private to data/.
+#pragma once
+#include "options/options_findings.h"
+#include "tessera/data/options.h"
+
+#include <optional>
+#include <string>
+
+namespace tessera::data::detail {
+
+class ValueReader {
+ public:
+  /// `bare_si`: the file says that bare numbers are in SI units.
+  ValueReader(const Config& config, bool bare_si, Findings& findings)
+      : config_(config), bare_si_(bare_si), findings_(findings) {}
+
+  /// The value of the key that the user knows as `name`; nothing where it is wrong, which has been
+  /// told.
+  std::optional<OptionValue> read(const OptionSpec& spec, const std::string& name, const Value& v);
+
+ private:
+  bool items(const OptionSpec& spec, const Value& v, OptionValue& out);
+  OptionScalar scalar(const OptionSpec& spec, const Value& v);
+  OptionScalar integer(const OptionSpec& spec, const Value& v);
+  OptionScalar real(const OptionSpec& spec, const Value& v);
+  OptionScalar text(const OptionSpec& spec, const Value& v);
+  OptionScalar path(const OptionSpec& spec, const Value& v);
+  void wrong_type(const OptionSpec& spec, const Value& v, std::string hint = {});
+
+  const Config& config_;
+  bool bare_si_;
+  Findings& findings_;
+  std::string name_, subject_;  // 'depths', items of 'depths'
+};
+
+}  // namespace tessera::data::detail

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/data/run.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "run/json_text.h"
+#include "tessera/data/diagnostic.h"
+#include "tessera/data/file_io.h"
+
+namespace tessera::data {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr const char* kLock = "lock";
+constexpr double kForeignHostSilence = 120;  // seconds without a heartbeat before another host's lock is taken over
+constexpr const char* kContents[] = {"input.toml", "input.json", "resolved.toml", "manifest.json", "log.txt", "metrics.csv",
+                                     "results.h5", "view.pvd", "heartbeat.json", "STOP", "ckpt", "plots"};
+
+[[noreturn]] void refuse_run(const fs::path& path, int number, std::string message, std::string hint) {
+  throw InputError({.number = number, .place = {path.string()}, .message = std::move(message), .hint = std::move(hint)},
+                   ExitCode::usage);
+}
+
+std::string this_host() {
+  char name[256] = "";
+  ::gethostname(name, sizeof name - 1);
+  return name;
+}
+
+/// Seconds between the last heartbeat and `now` by the clock of the file system, so that two hosts agree.
+double heartbeat_age(const fs::path& run, int lock_fd) {
+  struct stat beat, lock;
+  if (::futimens(lock_fd, nullptr) != 0 || ::fstat(lock_fd, &lock) != 0) return 0;
+  if (::stat((run / "heartbeat.json").c_str(), &beat) != 0) return kForeignHostSilence + 1;
+  return static_cast<double>(lock.st_mtim.tv_sec - beat.st_mtim.tv_sec);
+}
+
+/// The kernel's lock decides on this host and is given back when a process dies. Its text (pid, host) is for people,
+/// and stops a second host where the file system does not carry locks across.
+int take_lock(const fs::path& run) {
+  const fs::path path = run / kLock;
+  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+  if (fd < 0) throw_io_error(path, "create", errno);
+  struct stat opened, named;
+  char text[512] = "";
+  const ssize_t n = ::pread(fd, text, sizeof text - 1, 0);
+  const std::string holder(text, n > 0 ? static_cast<std::size_t>(n) : 0);
+  const std::string shown = json_quote(holder.substr(0, holder.find('\n')));
+  if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    const int failed = errno;
+    ::close(fd);
+    if (failed != EWOULDBLOCK) throw_io_error(path, "lock", failed);
+    refuse_run(run, 511, "another process works in this run folder: " + shown, "wait for it, or `tessera stop` it first");
+  }
+  // The one who held it may have removed the file between our open and our lock: then begin again with a fresh one.
+  if (::fstat(fd, &opened) != 0 || ::stat(path.c_str(), &named) != 0 || opened.st_ino != named.st_ino) {
+    ::close(fd);
+    return take_lock(run);
+  }
+  const std::size_t host_at = holder.find(" host ");
+  const bool foreign = host_at != std::string::npos && holder.substr(host_at + 6) != this_host() + "\n";
+  if (foreign && heartbeat_age(run, fd) < kForeignHostSilence) {
+    ::close(fd);
+    refuse_run(run, 511, "a process on another machine works in this run folder: " + shown,
+           "if that process is gone, remove " + path.string());
+  }
+  const std::string mine = "pid " + std::to_string(::getpid()) + " host " + this_host() + "\n";
+  if (::ftruncate(fd, 0) != 0 || ::pwrite(fd, mine.data(), mine.size(), 0) != static_cast<ssize_t>(mine.size())) {
+    const int failed = errno;
+    ::close(fd);
+    throw_io_error(path, "write", failed);
+  }
+  return fd;
+}
+
+/// Whether something other than an old lock lies in the folder.
+bool in_use(const fs::path& path) {
+  for (const auto& entry : fs::directory_iterator(path))
+    if (entry.path().filename() != kLock) return true;
+  return false;
+}
+
+}  // namespace
+
+RunFolder RunFolder::create(const fs::path& path, bool force) {
+  std::error_code failed;
+  fs::create_directories(path, failed);
+  if (failed) throw_io_error(path, "create folder", failed.value());
+  RunFolder run(path, take_lock(path));
+  try {
+    if (in_use(path)) {
+      if (!force)
+        refuse_run(path, 510, "the run folder exists and is not empty", "choose another with --output, or pass --force");
+      for (const char* name : kContents) fs::remove_all(path / name);
+    }
+    fs::create_directory(run.checkpoints());
+    fs::create_directory(run.plots());
+  } catch (const fs::filesystem_error& e) {
+    throw_io_error(path, "prepare the run folder", e.code().value());
+  }
+  return run;
+}
+
+RunFolder RunFolder::reopen(const fs::path& path) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(path / "manifest.json", ignored))
+    refuse_run(path, 512, "not a run folder (it has no manifest.json)", "give the folder that `tessera run` made");
+  RunFolder run(path, take_lock(path));
+  fs::remove(run.stop_file(), ignored);
+  return run;
+}
+
+RunFolder::RunFolder(RunFolder&& other) noexcept : path_(std::move(other.path_)), lock_fd_(other.lock_fd_) {
+  other.lock_fd_ = -1;
+}
+
+RunFolder::~RunFolder() {
+  if (lock_fd_ < 0) return;
+  ::unlink((path_ / kLock).c_str());  // while still held
+  ::close(lock_fd_);
+}
+
+void RunFolder::write_text(const std::string& name, std::string_view content) const {
+  write_file_atomically(path_ / name, content);
+}
+
+Manifest RunFolder::read_manifest() const {
+  return manifest_from_json(read_file(manifest_json(), 64 << 20), manifest_json().string());
+}
+
+void request_stop(const fs::path& run) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(run / "manifest.json", ignored))
+    refuse_run(run, 512, "not a run folder (it has no manifest.json)", "give the folder that `tessera run` made");
+  write_file_atomically(run / "STOP", "");
+}
+
+}  // namespace tessera::data

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/inversion/mt_transform.h"
+
+#include "sounding/missing.h"
+
+#include <cmath>
+
+namespace tessera::inversion {
+namespace {
+
+using Real2 = Tensor2<double>;
+
+template <class A, class B>
+Tensor2<Complex> product(const A& a, const B& b) {
+  Tensor2<Complex> out{};
+  for (int i = 0; i < 2; ++i)
+    for (int j = 0; j < 2; ++j) out[i][j] = a[i][0] * b[0][j] + a[i][1] * b[1][j];
+  return out;
+}
+
+Real2 turn(double angle_deg) {
+  const double a = angle_deg * std::numbers::pi / 180, c = std::cos(a), s = std::sin(a);
+  return {{{c, s}, {-s, c}}};
+}
+
+Real2 transposed(const Real2& m) { return {{{m[0][0], m[1][0]}, {m[0][1], m[1][1]}}}; }
+
+double wrapped(double a) {
+  a = std::fmod(a, 360.0);
+  return a > 180 ? a - 360 : a <= -180 ? a + 360 : a;
+}
+
+/// Standard deviation of one part of w with dw = sum g_ij dZ_ij.
+double propagated(const Sounding& s, std::size_t i, const Tensor2<Complex>& g) {
+  if (!s.impedance_covariance.empty()) {
+    const auto& n = s.impedance_covariance.residual[i];
+    const auto& si = s.impedance_covariance.signal_inverse[i];
+    Complex sum = 0;
+    for (int a = 0; a < 2; ++a)
+      for (int b = 0; b < 2; ++b)
+        for (int c = 0; c < 2; ++c)
+          for (int d = 0; d < 2; ++d) sum += g[a][b] * std::conj(g[c][d]) * n[a][c] * si[b][d];
+    if (sum.real() > 0) return std::sqrt(sum.real() / 2);
+  }
+  double sum = 0;
+  for (int a = 0; a < 2; ++a)
+    for (int b = 0; b < 2; ++b)
+      if (g[a][b] != Complex{}) sum += std::norm(g[a][b]) * std::pow(s.impedance_error[i][a][b], 2);
+  return std::sqrt(sum);
+}
+
+/// sqrt of the sum of squared coefficients times squared errors; a term with coefficient 0 does not
+/// count even if its error is missing.
+template <std::size_t N>
+double quadrature(const std::array<double, N>& coefficient, const std::array<double, N>& error) {
+  double sum = 0;
+  for (std::size_t k = 0; k < N; ++k)
+    if (coefficient[k] != 0) sum += std::pow(coefficient[k] * error[k], 2);
+  return std::sqrt(sum);
+}
+
+void rotate_one(Sounding& s, std::size_t i, double angle_deg) {
+  if (angle_deg == 0) return;
+  const Real2 r = turn(angle_deg), rt = transposed(r);
+  s.azimuth_deg[i] = wrapped(s.azimuth_deg[i] + angle_deg);
+  if (s.has_impedance()) {
+    s.impedance[i] = product(product(r, s.impedance[i]), rt);
+    Real2& e = s.impedance_error[i];
+    if (auto& c = s.impedance_covariance; !c.empty()) {
+      c.signal_inverse[i] = product(product(r, c.signal_inverse[i]), rt);
+      c.residual[i] = product(product(r, c.residual[i]), rt);
+      for (int a = 0; a < 2; ++a)
+        for (int b = 0; b < 2; ++b) {
+          const double v = c.residual[i][a][a].real() * c.signal_inverse[i][b][b].real() / 2;
+          e[a][b] = v > 0 ? std::sqrt(v) : kNaN;
+        }
+    } else {
+      const std::array<double, 4> old{e[0][0], e[0][1], e[1][0], e[1][1]};
+      for (int a = 0; a < 2; ++a)
+        for (int b = 0; b < 2; ++b)
+          e[a][b] = quadrature<4>(
+              {r[a][0] * r[b][0], r[a][0] * r[b][1], r[a][1] * r[b][0], r[a][1] * r[b][1]}, old);
+    }
+  }
+  if (s.has_tipper()) {
+    const auto t = s.tipper[i];
+    const auto e = s.tipper_error[i];
+    for (int b = 0; b < 2; ++b) {
+      s.tipper[i][b] = t[0] * r[b][0] + t[1] * r[b][1];
+      s.tipper_error[i][b] = quadrature<2>({r[b][0], r[b][1]}, e);
+    }
+    if (auto& c = s.tipper_covariance; !c.empty()) {
+      c.signal_inverse[i] = product(product(r, c.signal_inverse[i]), rt);
+      for (int b = 0; b < 2; ++b) {
+        const double v = c.residual[i][0][0].real() * c.signal_inverse[i][b][b].real() / 2;
+        s.tipper_error[i][b] = v > 0 ? std::sqrt(v) : kNaN;
+      }
+    }
+  }
+}
+
+template <class T>
+void pick(std::vector<T>& v, std::span<const std::size_t> indices) {
+  if (v.empty()) return;
+  std::vector<T> out;
+  out.reserve(indices.size());
+  for (const std::size_t i : indices) out.push_back(v[i]);
+  v = std::move(out);
+}
+
+}  // namespace
+
+Response response_of(const Sounding& s, ResponseKind kind) {
+  Response out;
+  out.z.assign(s.size(), kMissing);
+  out.error.assign(s.size(), kNaN);
+  if (!s.has_impedance()) return out;
+  for (std::size_t i = 0; i < s.size(); ++i) {
+    const auto& z = s.impedance[i];
+    Tensor2<Complex> g{};
+    switch (kind) {
+      case ResponseKind::determinant: {
+        const Complex w = std::sqrt(z[0][0] * z[1][1] - z[0][1] * z[1][0]);
+        out.z[i] = w;
+        const Complex h = 0.5 / w;
+        g = {{{h * z[1][1], -h * z[1][0]}, {-h * z[0][1], h * z[0][0]}}};
+        break;
+      }
+      case ResponseKind::average:
+        out.z[i] = (z[0][1] - z[1][0]) / 2.0;
+        g = {{{0, 0.5}, {-0.5, 0}}};
+        break;
+      case ResponseKind::xy:
+        out.z[i] = z[0][1];
+        g = {{{0, 1}, {0, 0}}};
+        break;
+      case ResponseKind::yx:
+        out.z[i] = -z[1][0];
+        g = {{{0, 0}, {-1, 0}}};
+        break;
+    }
+    if (!(std::abs(out.z[i]) > 0)) {
+      out.z[i] = kMissing;
+      continue;
+    }
+    const double e = propagated(s, i, g);
+    out.error[i] = e > 0 ? e : kNaN;
+  }
+  return out;
+}
+
+SoundingCurve sounding_curve(std::span<const double> frequency_hz, const Response& r) {
+  SoundingCurve out;
+  for (std::size_t i = 0; i < frequency_hz.size(); ++i) {
+    const double size = std::abs(r.z[i]), relative = r.error[i] / size;
+    const double rho = size * size / (2 * std::numbers::pi * frequency_hz[i] * kMu0);
+    out.rho.push_back(rho);
+    out.rho_error.push_back(2 * rho * relative);
+    out.phase.push_back(std::arg(r.z[i]) * 180 / std::numbers::pi);
+    out.phase_error.push_back(relative * 180 / std::numbers::pi);
+  }
+  return out;
+}
+
+void rotate_by(Sounding& s, double angle_deg) {
+  if (angle_deg == 0) return;
+  for (std::size_t i = 0; i < s.size(); ++i) rotate_one(s, i, angle_deg);
+  s.resistivity = {};
+}
+
+void rotate_to(Sounding& s, double azimuth_deg) {
+  bool turned = false;
+  for (std::size_t i = 0; i < s.size(); ++i) {
+    const double angle = wrapped(azimuth_deg - s.azimuth_deg[i]);
+    turned |= angle != 0;
+    rotate_one(s, i, angle);
+  }
+  if (turned) s.resistivity = {};
+}
+
+std::vector<Tensor2<Complex>> impedance_in(const Sounding& s, ImpedanceUnits units, TimeSign sign) {
+  const double factor = units == ImpedanceUnits::field ? 1 / kOhmPerFieldUnit : 1;
+  std::vector<Tensor2<Complex>> out = s.impedance;
+  for (auto& t : out)
+    for (auto& row : t)
+      for (auto& z : row) z = factor * (sign == TimeSign::minus ? std::conj(z) : z);
+  return out;
+}
+
+void select_frequencies(Sounding& s, std::span<const std::size_t> indices) {
+  pick(s.azimuth_deg, indices);
+  pick(s.impedance, indices);
+  pick(s.impedance_error, indices);
+  pick(s.impedance_covariance.signal_inverse, indices);
+  pick(s.impedance_covariance.residual, indices);
+  pick(s.tipper, indices);
+  pick(s.tipper_error, indices);
+  pick(s.tipper_covariance.signal_inverse, indices);
+  pick(s.tipper_covariance.residual, indices);
+  pick(s.resistivity.rho, indices);
+  pick(s.resistivity.rho_error, indices);
+  pick(s.resistivity.phase, indices);
+  pick(s.resistivity.phase_error, indices);
+  pick(s.frequency_hz, indices);
+}
+
+std::size_t keep_periods(Sounding& s, double shortest_s, double longest_s) {
+  std::vector<std::size_t> kept;
+  for (std::size_t i = 0; i < s.size(); ++i)
+    if (1 / s.frequency_hz[i] >= shortest_s && 1 / s.frequency_hz[i] <= longest_s)
+      kept.push_back(i);
+  const std::size_t dropped = s.size() - kept.size();
+  if (dropped) select_frequencies(s, kept);
+  return dropped;
+}
+
+std::vector<double> mask_periods(Sounding& s, std::span<const double> periods_s) {
+  std::vector<double> unmatched;
+  for (const double period : periods_s) {
+    bool found = false;
+    for (std::size_t i = 0; i < s.size(); ++i) {
+      if (!(std::abs(period * s.frequency_hz[i] - 1) <= 0.01)) continue;
+      found = true;
+      if (s.has_impedance()) {
+        s.impedance[i] = {{{kMissing, kMissing}, {kMissing, kMissing}}};
+        s.impedance_error[i] = {{{kNaN, kNaN}, {kNaN, kNaN}}};
+      }
+      if (s.has_tipper()) {
+        s.tipper[i] = {kMissing, kMissing};
+        s.tipper_error[i] = {kNaN, kNaN};
+      }
+      if (!s.resistivity.empty())
+        for (auto* list : {&s.resistivity.rho, &s.resistivity.rho_error, &s.resistivity.phase,
+                           &s.resistivity.phase_error})
+          (*list)[i] = {{{kNaN, kNaN}, {kNaN, kNaN}}};
+    }
+    if (!found) unmatched.push_back(period);
+  }
+  return unmatched;
+}
+
+}  // namespace tessera::inversion

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/inversion/phase_tensor.h"
+
+#include "sounding/missing.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tessera::inversion {
+namespace {
+
+constexpr double kDegrees = 180 / std::numbers::pi;
+
+/// Everything but the errors; angles in the axes of the sounding.
+PhaseTensor of_impedance(const Tensor2<Complex>& z) {
+  PhaseTensor p;
+  const double a = z[0][0].real(), b = z[0][1].real(), c = z[1][0].real(), d = z[1][1].real();
+  const double det = a * d - b * c;
+  const double inverse[2][2] = {{d / det, -b / det}, {-c / det, a / det}};
+  for (int i = 0; i < 2; ++i)
+    for (int j = 0; j < 2; ++j)
+      p.phi[i][j] = inverse[i][0] * z[0][j].imag() + inverse[i][1] * z[1][j].imag();
+  const auto& f = p.phi;
+  const double half_minus = std::hypot(f[0][0] - f[1][1], f[0][1] + f[1][0]) / 2;
+  const double half_plus = std::hypot(f[0][0] + f[1][1], f[0][1] - f[1][0]) / 2;
+  p.phi_max = half_plus + half_minus;
+  p.phi_min = half_plus - half_minus;
+  p.alpha_deg = std::atan2(f[0][1] + f[1][0], f[0][0] - f[1][1]) / 2 * kDegrees;
+  p.skew_deg = std::atan2(f[0][1] - f[1][0], f[0][0] + f[1][1]) / 2 * kDegrees;
+  p.strike_deg = p.alpha_deg - p.skew_deg;
+  p.ellipticity = half_minus / half_plus;
+  return p;
+}
+
+bool usable(const Tensor2<Complex>& z) {
+  double size = 0;
+  for (const auto& row : z)
+    for (const Complex v : row) size += std::norm(v);
+  const double det = z[0][0].real() * z[1][1].real() - z[0][1].real() * z[1][0].real();
+  return std::abs(det) > 1e-14 * size;  // false for NaN
+}
+
+/// Difference of two directions modulo 180 degrees.
+double axial_difference(double a, double b) { return std::remainder(a - b, 180.0); }
+
+}  // namespace
+
+std::vector<PhaseTensor> phase_tensors(const Sounding& s) {
+  std::vector<PhaseTensor> out;
+  if (!s.has_impedance()) return out;
+  for (std::size_t i = 0; i < s.size(); ++i) {
+    const auto& z = s.impedance[i];
+    PhaseTensor p;
+    if (!usable(z)) {
+      p.phi = {{{kNaN, kNaN}, {kNaN, kNaN}}};
+      p.phi_max = p.phi_min = p.alpha_deg = p.skew_deg = p.skew_error_deg = p.strike_deg = kNaN;
+      p.strike_error_deg = p.ellipticity = p.ellipticity_error = kNaN;
+      out.push_back(p);
+      continue;
+    }
+    p = of_impedance(z);
+    double skew = 0, strike = 0, ellipticity = 0;
+    for (int r = 0; r < 2; ++r)
+      for (int c = 0; c < 2; ++c)
+        for (const Complex part : {Complex(1, 0), Complex(0, 1)}) {
+          double size = 0;
+          for (const auto& row : z)
+            for (const Complex v : row) size = std::max(size, std::abs(v));
+          const double h = 1e-6 * size, e = s.impedance_error[i][r][c];
+          Tensor2<Complex> up = z, down = z;
+          up[r][c] += h * part;
+          down[r][c] -= h * part;
+          const PhaseTensor u = of_impedance(up), d = of_impedance(down);
+          skew += std::pow(axial_difference(u.skew_deg, d.skew_deg) / (2 * h) * e, 2);
+          strike += std::pow(axial_difference(u.strike_deg, d.strike_deg) / (2 * h) * e, 2);
+          ellipticity += std::pow((u.ellipticity - d.ellipticity) / (2 * h) * e, 2);
+        }
+    p.skew_error_deg = std::sqrt(skew);
+    p.strike_error_deg = std::sqrt(strike);
+    p.ellipticity_error = std::sqrt(ellipticity);
+    p.strike_deg = std::fmod(p.strike_deg + s.azimuth_deg[i] + 720, 180.0);
+    out.push_back(p);
+  }
+  return out;
+}
+
+std::optional<StrikeEstimate> estimate_strike(std::span<const Sounding> soundings,
+                                              double shortest_s, double longest_s) {
+  Complex sum = 0;
+  double weights = 0;
+  std::vector<double> skews;
+  for (const Sounding& s : soundings) {
+    const auto tensors = phase_tensors(s);
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      const double period = 1 / s.frequency_hz[i];
+      const PhaseTensor& p = tensors[i];
+      if (!(period >= shortest_s && period <= longest_s) || !std::isfinite(p.ellipticity)) continue;
+      // With phi_min < 0 the ratio exceeds 1; such a tensor has no more direction than a flat one.
+      const double w = std::min(p.ellipticity, 1.0);
+      sum += w * std::polar(1.0, 4 * p.strike_deg / kDegrees);
+      weights += w;
+      skews.push_back(std::abs(p.skew_deg));
+    }
+  }
+  if (skews.empty() || !(weights > 0)) return std::nullopt;
+  StrikeEstimate out;
+  out.n = skews.size();
+  out.strike_deg = std::fmod(std::arg(sum) / 4 * kDegrees + 90, 90.0);
+  out.concentration = std::abs(sum) / weights;
+  std::nth_element(skews.begin(), skews.begin() + static_cast<std::ptrdiff_t>(skews.size() / 2),
+                   skews.end());
+  out.median_skew_deg = skews[skews.size() / 2];
+  return out;
+}
+
+}  // namespace tessera::inversion
