@@ -5,7 +5,9 @@
 
 #include <cctype>
 #include <cstdlib>
+#include <filesystem>
 #include <sstream>
+#include <string>
 #include <utility>
 
 extern "C" void openblas_set_num_threads(int);
@@ -28,17 +30,36 @@ PetscErrorCode keep_words(MPI_Comm, int, const char*, const char*, PetscErrorCod
   return n;
 }
 
+/// Open MPI 4 makes and removes its folder of the user in each process without a lock, and of two that start at once one ends the
+/// program. So a process that no mpiexec has started has a folder of its own.
+std::filesystem::path own_folder;
+
+void take_own_folder() {
+  int running = 0;
+  MPI_Initialized(&running);
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "OMPI_MCA_orte_tmpdir_base"})
+    if (running || std::getenv(name)) return;
+  std::error_code none;
+  std::string place = (std::filesystem::temp_directory_path(none) / "tessera_mpi_XXXXXX").string();
+  if (none || !mkdtemp(place.data())) return;  // MPI says what is wrong with the place
+  own_folder = place;
+  setenv("OMPI_MCA_orte_tmpdir_base", place.c_str(), 1);
+}
+
 void finish() {
   is_finished = true;
   int gone = 0;
   MPI_Finalized(&gone);
   if (!gone) PetscFinalize();
+  std::error_code none;
+  if (!own_folder.empty()) std::filesystem::remove_all(own_folder, none);
 }
 
 void start() {
   PetscBool running = PETSC_FALSE;
   PetscInitialized(&running);
   if (running) return;
+  take_own_folder();
   PetscOptionsSetValue(nullptr, "-no_signal_handler", "true");
   if (PetscInitializeNoArguments()) throw Error("[petsc] PETSc does not start");
   PetscPushErrorHandler(keep_words, nullptr);
