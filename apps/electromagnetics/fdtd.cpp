@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The app electromagnetics.fdtd: a scene with sources and monitors goes in; fields, spectra, far fields, resonances come out.
+// The app electromagnetics.fdtd: a scene with sources and monitors goes in; fields, spectra, far
+// fields, resonances come out.
 #include "electromagnetics/fdtd_run.h"
 #include "electromagnetics/ring_case.h"
 #include "tessera/data/file_io.h"
@@ -25,30 +26,44 @@ CheckReport check(const data::Config& config, const MonitoredCase& made) {
   CheckReport report;
   report.findings = c.warnings;
   if (monitors.empty()) {
-    data::Diagnostic nothing = config.error(629, {}, "nothing is measured: the run would leave no result", "add a [[monitor]]");
+    data::Diagnostic nothing = config.error(
+        629, {}, "nothing is measured: the run would leave no result", "add a [[monitor]]");
     nothing.severity = data::Severity::warning;
     report.findings.push_back(std::move(nothing));
   }
-  report.lines.push_back(fmt::format("precision {}", c.options.run.precision == Precision::f32 ? "f32" : "f64"));
-  report.lines.push_back(fmt::format("grid {} x {} x {}: {:.4g} million cells, smallest {:.4g} m", c.grid.cells(0), c.grid.cells(1), c.grid.cells(2),
-                                     static_cast<double>(c.grid.cell_count()) / 1e6, em::reference_length(c.grid)));
-  report.lines.push_back(fmt::format("time step {:.6g} s, {:.3g} of the stability limit", c.dt_s, c.dt_s / c.stable_dt_s));
+  report.lines.push_back(
+      fmt::format("precision {}", c.options.run.precision == Precision::f32 ? "f32" : "f64"));
+  report.lines.push_back(fmt::format("grid {} x {} x {}: {:.4g} million cells, smallest {:.4g} m",
+                                     c.grid.cells(0), c.grid.cells(1), c.grid.cells(2),
+                                     static_cast<double>(c.grid.cell_count()) / 1e6,
+                                     em::reference_length(c.grid)));
+  report.lines.push_back(fmt::format("time step {:.6g} s, {:.3g} of the stability limit", c.dt_s,
+                                     c.dt_s / c.stable_dt_s));
   if (c.frequency_max > 0)
-    report.lines.push_back(fmt::format("band {:.4g} to {:.4g} Hz: {:.1f} steps a period, {:.1f} of the smallest cells a vacuum wavelength at its upper end", c.frequency_min,
-                                       c.frequency_max, 1 / c.frequency_max / c.dt_s, em::speed_of_light / c.frequency_max / em::reference_length(c.grid)));
+    report.lines.push_back(
+        fmt::format("band {:.4g} to {:.4g} Hz: {:.1f} steps a period, {:.1f} of the smallest cells "
+                    "a vacuum wavelength at its upper end",
+                    c.frequency_min, c.frequency_max, 1 / c.frequency_max / c.dt_s,
+                    em::speed_of_light / c.frequency_max / em::reference_length(c.grid)));
   for (const em::Medium& m : c.media)
     report.lines.push_back(m.pec ? fmt::format("medium {}: perfect conductor", m.name)
-                                 : fmt::format("medium {}: eps {:.4g}, {} poles, sigma {:.4g} S/m", m.name, m.eps[0], m.poles.size(), m.sigma[0]));
+                                 : fmt::format("medium {}: eps {:.4g}, {} poles, sigma {:.4g} S/m",
+                                               m.name, m.eps[0], m.poles.size(), m.sigma[0]));
   if (c.open->cut_faces > 0)
-    report.lines.push_back(fmt::format("conductors cut {} faces: the smallest keeps {:.3g} of its area, {:.3g} as enlarged for the time step ({} faces are)", c.open->cut_faces,
-                                       c.open->least_area, c.open->least_kept, c.open->enlarged));
+    report.lines.push_back(
+        fmt::format("conductors cut {} faces: the smallest keeps {:.3g} of its area, {:.3g} as "
+                    "enlarged for the time step ({} faces are)",
+                    c.open->cut_faces, c.open->least_area, c.open->least_kept, c.open->enlarged));
   for (const auto& m : monitors)
     if (const auto t = m->transform())
-      report.lines.push_back(t->every == 1 ? fmt::format("monitor {}: transforms take every step", m->options().name)
-                                           : fmt::format("monitor {}: transforms take one step of {}; of the sources' peak {:.1g} at most folds onto their frequencies", m->options().name,
-                                                         t->every, t->folded));
-  report.lines.push_back(fmt::format("fields {:.3g} GB; {} structures, {} sources, {} monitors", static_cast<double>(field_bytes(c)) / 1e9, c.scene.structures.size(),
-                                     c.sources.size(), monitors.size()));
+      report.lines.push_back(
+          t->every == 1 ? fmt::format("monitor {}: transforms take every step", m->options().name)
+                        : fmt::format("monitor {}: transforms take one step of {}; of the sources' "
+                                      "peak {:.1g} at most folds onto their frequencies",
+                                      m->options().name, t->every, t->folded));
+  report.lines.push_back(fmt::format("fields {:.3g} GB; {} structures, {} sources, {} monitors",
+                                     static_cast<double>(field_bytes(c)) / 1e9,
+                                     c.scene.structures.size(), c.sources.size(), monitors.size()));
   return report;
 }
 
@@ -63,8 +78,11 @@ Estimate estimate(const RunOptions& how, const MonitoredCase& made) {
     recorded += static_cast<std::int64_t>(m->edges().size());
     edges.insert(edges.end(), m->edges().begin(), m->edges().end());
   }
-  e.memory_bytes = {{"program", 80u << 20}, {"fields", static_cast<std::uint64_t>(field_bytes(c))}, {"monitors", static_cast<std::uint64_t>(monitor_bytes + 16 * 24 * recorded)}};
-  e.disk_bytes = static_cast<std::uint64_t>(monitor_bytes + how.keep_checkpoints * (field_bytes(c) + monitor_bytes));
+  e.memory_bytes = {{"program", 80u << 20},
+                    {"fields", static_cast<std::uint64_t>(field_bytes(c))},
+                    {"monitors", static_cast<std::uint64_t>(monitor_bytes + 16 * 24 * recorded)}};
+  e.disk_bytes = static_cast<std::uint64_t>(monitor_bytes + how.keep_checkpoints *
+                                                                (field_bytes(c) + monitor_bytes));
   // A short run of this very case tells the speed.
   em::TimeDomain run(make_model(c), make_injections(c), std::move(edges));
   run.advance(16);
@@ -77,20 +95,25 @@ Estimate estimate(const RunOptions& how, const MonitoredCase& made) {
     seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
   e.seconds = seconds / static_cast<double>(taken) * static_cast<double>(steps);
-  e.notes.push_back(fmt::format("{} steps at {:.1f} Mcells/s", steps, static_cast<double>(taken * c.grid.cell_count()) / seconds / 1e6));
+  e.notes.push_back(fmt::format("{} steps at {:.1f} Mcells/s", steps,
+                                static_cast<double>(taken * c.grid.cell_count()) / seconds / 1e6));
   const StopOptions& s = c.options.run.stop;
-  if (!s.time && !s.steps && !s.after_sources) e.notes.push_back("the run ends by its decay: the number of steps is a guess of 20 passages of the domain");
+  if (!s.time && !s.steps && !s.after_sources)
+    e.notes.push_back(
+        "the run ends by its decay: the number of steps is a guess of 20 passages of the domain");
   return e;
 }
 
 data::ExitCode run(RunContext& context, MonitoredCase& made) {
   const Case& c = made.c;
   std::string why_not;
-  if (c.options.output.vtk && !data::vtk_xml_available(&why_not)) context.log.warning("no VTK XML files: " + why_not);
+  if (c.options.output.vtk && !data::vtk_xml_available(&why_not))
+    context.log.warning("no VTK XML files: " + why_not);
   const auto& path = context.folder.path();
   if (c.options.output.scene && c.options.output.vtk && data::vtk_xml_available()) {
     std::filesystem::create_directories(path / "vtk");
-    data::write_vtk_xml(path / "vtk" / "scene.vtr", em::preview(em::SceneOrder(c.scene), c.media, c.grid));
+    data::write_vtk_xml(path / "vtk" / "scene.vtr",
+                        em::preview(em::SceneOrder(c.scene), c.media, c.grid));
   }
   if (c.options.output.scene && c.options.output.pictures) draw_scene(context.folder.plots(), c);
   Results results;
@@ -108,15 +131,21 @@ data::ExitCode run(RunContext& context, MonitoredCase& made) {
     if (r.kind != "resonances") continue;
     const auto& f = std::get<std::vector<double>>(r.find("frequency")->values);
     const auto& q = std::get<std::vector<double>>(r.find("quality")->values);
-    for (std::size_t m = 0; m < f.size(); ++m) context.log.info(fmt::format("{}[{}]: {:.9g} Hz, Q {:.5g}", r.name, m, f[m], q[m]));
-    if (f.empty()) context.log.warning(fmt::format("monitor '{}' finds no resonance in its band: let the run be longer behind the end of the sources, or move it off the nodes of the field", r.name));
+    for (std::size_t m = 0; m < f.size(); ++m)
+      context.log.info(fmt::format("{}[{}]: {:.9g} Hz, Q {:.5g}", r.name, m, f[m], q[m]));
+    if (f.empty())
+      context.log.warning(
+          fmt::format("monitor '{}' finds no resonance in its band: let the run be longer behind "
+                      "the end of the sources, or move it off the nodes of the field",
+                      r.name));
   }
   return kept ? data::ExitCode::ok : data::ExitCode::not_converged;
 }
 
 PreparedCase prepare(const AppContext& context) {
   const data::Config& config = context.config;
-  const auto made = std::make_shared<MonitoredCase>(MonitoredCase{make_case(read_options(config), config), {}});
+  const auto made =
+      std::make_shared<MonitoredCase>(MonitoredCase{make_case(read_options(config), config), {}});
   Case& c = made->c;
   if (context.for_derivatives) {
     c.options.run.precision = Precision::f64;
@@ -130,22 +159,28 @@ PreparedCase prepare(const AppContext& context) {
           .estimate = [how = context.options, made] { return estimate(how, *made); },
           .run = [made](RunContext& to) { return run(to, *made); },
           .derivatives = [made] { return derivatives(made); },
-          .against = [&config, made](const data::Checkpoint& from) { return against(config, made->c, from); }};
+          .against = [&config, made](
+                         const data::Checkpoint& from) { return against(config, made->c, from); }};
 }
 
 std::vector<std::filesystem::path> plot(const std::filesystem::path& run_dir) {
-  return draw_results(run_dir / "plots", read_results(run_dir / "results.h5"), read_options(data::read_config(run_dir / "resolved.toml")));
+  return draw_results(run_dir / "plots", read_results(run_dir / "results.h5"),
+                      read_options(data::read_config(run_dir / "resolved.toml")));
 }
 
 const RegisterApp registered([] {
-  return App{.name = "electromagnetics.fdtd",
-             .summary = "Maxwell's equations in time: fields, spectra, far fields and resonances of structures on a Yee grid",
-             .options = fdtd_options(),
-             .prepare = prepare,
-             .make_example = make_example,
-             .plot = plot,
-             .derivatives = true,
-             .may_change = {"run.stop.time", "run.stop.steps", "run.stop.after_sources", "run.stop.decay_db", "run.stop.dft_tolerance", "output", "title", "expect"}};
+  return App{
+      .name = "electromagnetics.fdtd",
+      .summary =
+          "Maxwell's equations in time: fields, spectra, far fields and resonances of structures "
+          "on a Yee grid",
+      .options = fdtd_options(),
+      .prepare = prepare,
+      .make_example = make_example,
+      .plot = plot,
+      .derivatives = true,
+      .may_change = {"run.stop.time", "run.stop.steps", "run.stop.after_sources",
+                     "run.stop.decay_db", "run.stop.dft_tolerance", "output", "title", "expect"}};
 });
 
 }  // namespace

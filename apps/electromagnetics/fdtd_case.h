@@ -20,7 +20,8 @@ struct CaseSource {
   SourceOptions options;
   std::string key;  ///< "source[2]"
   electromagnetics::Waveform waveform;
-  /// Of its samples until it or the run ends, the same of equal waveforms; nothing of one that never ends.
+  /// Of its samples until it or the run ends, the same of equal waveforms; nothing of one that
+  /// never ends.
   std::shared_ptr<const electromagnetics::SampledSpectrum> spectrum = {};
   electromagnetics::Injection wave = {};  ///< of a plane wave or beam
 };
@@ -32,24 +33,27 @@ struct Case {
   Point bloch_k{};  ///< rad/m; zero where no faces are joined with a phase
   double dt_s = 0, stable_dt_s = 0;
   std::vector<electromagnetics::Medium> media;  ///< the background first
-  std::vector<electromagnetics::Medium> stepped;  ///< the same as the grid takes them (grid.exact_speed_at)
+  std::vector<electromagnetics::Medium>
+      stepped;  ///< the same as the grid takes them (grid.exact_speed_at)
   electromagnetics::Scene scene;
   std::shared_ptr<const electromagnetics::OpenShares> open;  ///< of conformal conductors
   std::vector<CaseSource> sources;
-  std::map<std::string, electromagnetics::ModelSlopes> slopes;  ///< of monitors that want derivatives, by their names
+  std::map<std::string, electromagnetics::ModelSlopes>
+      slopes;  ///< of monitors that want derivatives, by their names
   std::vector<data::Diagnostic> warnings;
-  std::vector<data::InputFile> inputs;  ///< once all of them are read
+  std::vector<data::InputFile> inputs;          ///< once all of them are read
   double frequency_min = 0, frequency_max = 0;  ///< of all sources and monitors
 };
 
-/// Everything that can be wrong is found before memory is taken for the fields. Of options that are complete; `config` is for the
-/// places of messages. Throws InputError.
+/// Everything that can be wrong is found before memory is taken for the fields. Of options that are
+/// complete; `config` is for the places of messages. Throws InputError.
 Case make_case(FdtdOptions options, const data::Config& config);
 
 /// Adds warnings about what a case may say, but hardly means: sources in layers, runs of a year.
 void find_doubts(Case& c, const data::Config& config);
 
-/// The box of a plane wave; where no size is given, four cells of scattered field are left in front of layers.
+/// The box of a plane wave; where no size is given, four cells of scattered field are left in front
+/// of layers.
 electromagnetics::Bounds wave_box(const Case& c, const SourceOptions& o);
 /// The same about what boxes are cut by, and frequencies that no source has.
 void find_cuts(Case& c, const data::Config& config);
@@ -59,8 +63,10 @@ std::vector<double> axis_lines(const GridOptions& grid, int axis, double cell);
 /// Media by the names that structures use; the background's is the first.
 std::vector<electromagnetics::Medium> make_media(const FdtdOptions& o, const data::Config& config,
                                                  Case& out);
-electromagnetics::Scene make_scene(const FdtdOptions& o, const std::vector<electromagnetics::Medium>& media);
-/// The structures of the scene, by their numbers among the options: those without a medium are only parts of others.
+electromagnetics::Scene make_scene(const FdtdOptions& o,
+                                   const std::vector<electromagnetics::Medium>& media);
+/// The structures of the scene, by their numbers among the options: those without a medium are only
+/// parts of others.
 std::vector<std::size_t> structures_seen(const FdtdOptions& o);
 electromagnetics::Waveform make_waveform(const WaveformOptions& o);
 
@@ -69,8 +75,10 @@ std::vector<electromagnetics::Injection> make_injections(const Case& c);
 electromagnetics::YeeModel make_model(const Case& c);
 /// What its conductors leave open, as its options want it.
 std::shared_ptr<const electromagnetics::OpenShares> make_open(const Case& c);
-/// How the model moves with the lengths that a monitor names. Throws InputError at `key` where it cannot be differentiated in them.
-electromagnetics::ModelSlopes slopes_of(const Case& c, const MonitorOptions& monitor, const std::string& key, const data::Config& config);
+/// How the model moves with the lengths that a monitor names. Throws InputError at `key` where it
+/// cannot be differentiated in them.
+electromagnetics::ModelSlopes slopes_of(const Case& c, const MonitorOptions& monitor,
+                                        const std::string& key, const data::Config& config);
 /// Cells of the absorbing layer of either kind in front of a face, of axes that are resolved.
 int layer_cells(const Case& c, int axis, bool high);
 /// k.a of each axis, rad: the phase between its joined faces.
@@ -82,7 +90,8 @@ std::array<bool, 6> computed(const Case& c);
 std::int64_t field_bytes(const Case& c);
 /// Steps that the stop rule fixes, or a guess: 20 passages of the domain.
 std::int64_t expected_steps(const Case& c);
-/// Throws InputError (exit 3) where fields, tables and monitors take more memory than there is; warns where it is nearly all.
+/// Throws InputError (exit 3) where fields, tables and monitors take more memory than there is;
+/// warns where it is nearly all.
 void check_memory(Case& c, const data::Config& config);
 
 }  // namespace tessera::apps::fdtd

@@ -106,13 +106,16 @@ void check_boundary(const FdtdOptions& o, Checks& checks) {
     if (o.grid.resolved(a) && b.low(a) != b.high(a) && (pairs(b.low(a)) || pairs(b.high(a))))
       checks.say(623,
                  std::string("boundary.") + axis_letters[a] + (pairs(b.low(a)) ? "_low" : "_high"),
-                 std::string("periodic and bloch join two faces, but boundary.") + axis_letters[a] + (pairs(b.low(a)) ? "_high" : "_low") + " is another",
+                 std::string("periodic and bloch join two faces, but boundary.") + axis_letters[a] +
+                     (pairs(b.low(a)) ? "_high" : "_low") + " is another",
                  std::string("write boundary.") + axis_letters[a] + " = \"periodic\"");
     for (const auto& [key, k] : {std::pair("bloch_k", &b.bloch_k), {"bloch_phase", &b.bloch_phase}})
       if (*k && (**k)[i] != 0 && !is_bloch)
-        checks.say(623, item((std::string("boundary.") + key).c_str(), i),
-                   std::string(key) + " is of bloch faces, and the faces across " + axis_letters[a] + " are not bloch",
-                   std::string("set this entry to 0, or boundary.") + axis_letters[a] + " to \"bloch\"");
+        checks.say(
+            623, item((std::string("boundary.") + key).c_str(), i),
+            std::string(key) + " is of bloch faces, and the faces across " + axis_letters[a] +
+                " are not bloch",
+            std::string("set this entry to 0, or boundary.") + axis_letters[a] + " to \"bloch\"");
   }
   for (std::size_t k = 0; k < b.symmetry.size(); ++k) {
     const int a = static_cast<int>(b.symmetry[k]) / 2;
@@ -120,8 +123,9 @@ void check_boundary(const FdtdOptions& o, Checks& checks) {
     const Face face = high ? b.high(a) : b.low(a);
     const std::string at = item("boundary.symmetry", k);
     if (!o.grid.resolved(a) || (face != Face::pec && face != Face::pmc))
-      checks.say(623, at, "only a mirror is a plane of symmetry, and this face is none",
-                 "set the face to \"pec\" where E is normal to it, or to \"pmc\" where E is tangential");
+      checks.say(
+          623, at, "only a mirror is a plane of symmetry, and this face is none",
+          "set the face to \"pec\" where E is normal to it, or to \"pmc\" where E is tangential");
     else if (high && b.is_symmetry(a, false))
       checks.say(623, at, "two planes of symmetry across one axis make infinitely many images",
                  "leave one of them out");
@@ -152,19 +156,24 @@ void Checks::unique(const std::string& key, const std::string& name, std::set<st
 }
 
 bool is_computed(const GridOptions& grid, Component c) {
-  if (!grid.resolved(1)) return c != Component::Ex && c != Component::Hx;  // x alone: nothing makes these
+  if (!grid.resolved(1))
+    return c != Component::Ex && c != Component::Hx;  // x alone: nothing makes these
   if (grid.polarization == Polarization::both) return true;
   const bool of_ez = c == Component::Ez || c == Component::Hx || c == Component::Hy;
   return of_ez == (grid.polarization == Polarization::Ez);
 }
 
-void check_computed(const GridOptions& grid, Component c, const std::string& key, int number, Checks& checks) {
+void check_computed(const GridOptions& grid, Component c, const std::string& key, int number,
+                    Checks& checks) {
   if (is_computed(grid, c)) return;
   if (!grid.resolved(1))
-    checks.say(number, key, "lies along the one axis that is resolved: a wave has no such component, and a current along it no field but its charges'",
+    checks.say(number, key,
+               "lies along the one axis that is resolved: a wave has no such component, and a "
+               "current along it no field but its charges'",
                "take a component along y or z");
   else
-    checks.say(number, key, "is not computed in this polarization", "change it, or grid.polarization");
+    checks.say(number, key, "is not computed in this polarization",
+               "change it, or grid.polarization");
 }
 
 int flat_axes(const GridOptions& grid, const Point& size) {

@@ -47,7 +47,8 @@ std::vector<std::string> media_names(const FdtdOptions& o);
 /// Whether the polarization leaves the component in.
 bool is_computed(const GridOptions& grid, Component c);
 /// Says so at `key` where it is not.
-void check_computed(const GridOptions& grid, Component c, const std::string& key, int number, Checks& checks);
+void check_computed(const GridOptions& grid, Component c, const std::string& key, int number,
+                    Checks& checks);
 /// Number of resolved axes along which the extent is zero.
 int flat_axes(const GridOptions& grid, const Point& size);
 /// Says so at `key` if the box about `position` (a point without `size`) leaves the domain.

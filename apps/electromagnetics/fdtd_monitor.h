@@ -19,7 +19,8 @@
 
 namespace tessera::apps::fdtd {
 
-/// One array of a result. The first of its dimensions is that of the result's axis; a single number has none.
+/// One array of a result. The first of its dimensions is that of the result's axis; a single number
+/// has none.
 struct Quantity {
   std::string name, units, long_name;
   std::vector<std::uint64_t> shape;
@@ -35,7 +36,8 @@ struct MonitorResult {
   Coordinate axis;  ///< frequency, time or the number of a mode
   std::vector<Coordinate> coordinates;
   std::vector<Quantity> quantities;
-  std::optional<double> fallen_db{};  ///< of transforms: how far their fields had fallen when the run ended
+  std::optional<double>
+      fallen_db{};  ///< of transforms: how far their fields had fallen when the run ended
   std::optional<TransformRecord> transform{};
 
   const Quantity* find(const std::string& quantity) const;
@@ -46,7 +48,8 @@ using Results = std::vector<MonitorResult>;
 /// One monitor during a run.
 class Monitor {
  public:
-  Monitor(const Case& c, const MonitorOptions& o) : case_(c), options_(o), samples_(c.grid, c.faces, computed(c), c.open, bloch_phase(c)) {}
+  Monitor(const Case& c, const MonitorOptions& o)
+      : case_(c), options_(o), samples_(c.grid, c.faces, computed(c), c.open, bloch_phase(c)) {}
   virtual ~Monitor() = default;
   Monitor(const Monitor&) = delete;
   Monitor& operator=(const Monitor&) = delete;
@@ -56,7 +59,8 @@ class Monitor {
   const std::vector<electromagnetics::Edge>& edges() const { return samples_.edges(); }
   /// Sees the records of its own edges.
   virtual void observe(const electromagnetics::Records& r) = 0;
-  /// What takes further runs, after the last of `n_steps` steps. `go_on` is asked with the share that is done; false: it ended the work.
+  /// What takes further runs, after the last of `n_steps` steps. `go_on` is asked with the share
+  /// that is done; false: it ended the work.
   virtual bool differentiate(std::int64_t, const std::function<bool(double)>&) { return true; }
   virtual MonitorResult result() const = 0;
   /// Adds what it says in units of others, once `all` have their results.
@@ -69,21 +73,22 @@ class Monitor {
   virtual std::optional<Fading::Report> fading() const { return {}; }
   virtual std::int64_t bytes(std::int64_t n_steps) const = 0;
 
-  // What of it differentiates (fdtd_derivatives.cpp): an expression of its samples at the steps that it keeps, or of
-  // their transforms.
+  // What of it differentiates (fdtd_derivatives.cpp): an expression of its samples at the steps
+  // that it keeps, or of their transforms.
   const electromagnetics::SampleList& samples() const { return samples_; }
   /// Whether it keeps what step `n` (counted from 1) leaves; a monitor of transforms keeps none.
   virtual bool keeps(std::int64_t) const { return false; }
   struct Transform {
     std::vector<double> frequencies_hz;
     int every = 1;
-    double folded = 0;          ///< what other frequencies add at most, over the peak of the sources
+    double folded = 0;  ///< what other frequencies add at most, over the peak of the sources
     std::vector<double> start;  ///< [frequency, 2, edge] sums to begin at; empty: zero
   };
   virtual std::optional<Transform> transform() const { return {}; }
   /// Which of its results `figure` is.
   virtual std::string figure_name() const = 0;
-  /// From the samples, real [step, sample], or their transforms, complex [frequency, sample]. Undefined: nothing differentiates.
+  /// From the samples, real [step, sample], or their transforms, complex [frequency, sample].
+  /// Undefined: nothing differentiates.
   virtual Tensor figure(const Tensor& samples) const = 0;
 
  protected:
@@ -101,7 +106,8 @@ Results read_results(const std::filesystem::path& file);
 /// scene.png and .svg: the media with sources, monitors and layers; nothing in 1-D.
 std::vector<std::filesystem::path> draw_scene(const std::filesystem::path& folder, const Case& c);
 /// The results, with the bodies of the case over maps of planes.
-std::vector<std::filesystem::path> draw_results(const std::filesystem::path& folder, const Results& results, const FdtdOptions& o);
+std::vector<std::filesystem::path> draw_results(const std::filesystem::path& folder,
+                                                const Results& results, const FdtdOptions& o);
 
 /// What a promise finds, and whether it is kept.
 struct Promise {
@@ -110,6 +116,7 @@ struct Promise {
   std::string text;
   bool kept;
 };
-std::vector<Promise> check_promises(const std::vector<ExpectOptions>& expectations, const Results& results, const data::Config& config);
+std::vector<Promise> check_promises(const std::vector<ExpectOptions>& expectations,
+                                    const Results& results, const data::Config& config);
 
 }  // namespace tessera::apps::fdtd

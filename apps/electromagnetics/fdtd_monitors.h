@@ -12,7 +12,8 @@ struct Region {
 Region region_of(const Case& c, const MonitorOptions& o);
 std::vector<Coordinate> region_coordinates(const Region& region);
 /// Samples of each component in turn, x fastest.
-void add_region(electromagnetics::SampleList& samples, const Region& region, const std::vector<int>& components);
+void add_region(electromagnetics::SampleList& samples, const Region& region,
+                const std::vector<int>& components);
 /// Those that the monitor names, or all that are computed.
 std::vector<int> computed_components(const Case& c, const MonitorOptions& o);
 const char* field_units(int component);
@@ -41,15 +42,20 @@ class Probe : public Monitor {
   std::vector<double> time_, values_;
 };
 
-/// Frequencies and Q of what rings at a point after the sources have ended, and their derivatives in lengths of structures.
+/// Frequencies and Q of what rings at a point after the sources have ended, and their derivatives
+/// in lengths of structures.
 class ResonanceMonitor : public Monitor {
  public:
   ResonanceMonitor(const Case& c, const MonitorOptions& o);
   void observe(const electromagnetics::Records& r) override { probe_.observe(r); }
   bool differentiate(std::int64_t n_steps, const std::function<bool(double)>& go_on) override;
   MonitorResult result() const override;
-  void save(data::Checkpoint& c, const std::string& prefix) const override { probe_.save(c, prefix); }
-  void load(const data::Checkpoint& c, const std::string& prefix) override { probe_.load(c, prefix); }
+  void save(data::Checkpoint& c, const std::string& prefix) const override {
+    probe_.save(c, prefix);
+  }
+  void load(const data::Checkpoint& c, const std::string& prefix) override {
+    probe_.load(c, prefix);
+  }
   std::int64_t bytes(std::int64_t n_steps) const override;
   bool keeps(std::int64_t n) const override { return probe_.keeps(n); }
   std::string figure_name() const override { return "record"; }
@@ -58,7 +64,7 @@ class ResonanceMonitor : public Monitor {
  private:
   MonitorOptions adjusted_;  ///< begins at the end of the sources
   Probe probe_;
-  Tensor slopes_;            ///< of the record of each component in each length [length, component, step]
+  Tensor slopes_;  ///< of the record of each component in each length [length, component, step]
 };
 
 /// Fields of a region at intervals.
@@ -85,7 +91,8 @@ class Snapshot : public Monitor {
 /// Transformed fields: the common part of all that follow.
 class Spectral : public Monitor {
  public:
-  Spectral(const Case& c, const MonitorOptions& o) : Monitor(c, o), frequencies_(o.all_frequencies()) {}
+  Spectral(const Case& c, const MonitorOptions& o)
+      : Monitor(c, o), frequencies_(o.all_frequencies()) {}
   void observe(const electromagnetics::Records& r) override {
     dft_->add(r);
     fading_->add(r);
@@ -100,8 +107,12 @@ class Spectral : public Monitor {
   }
   std::optional<double> settling() const override;
   std::optional<Fading::Report> fading() const override { return fading_->report(); }
-  std::int64_t bytes(std::int64_t) const override { return static_cast<std::int64_t>(16 * frequencies_.size() * samples_.edges().size()); }
-  std::optional<Transform> transform() const override { return Transform{frequencies_, every_, sampling_.folded, start_}; }
+  std::int64_t bytes(std::int64_t) const override {
+    return static_cast<std::int64_t>(16 * frequencies_.size() * samples_.edges().size());
+  }
+  std::optional<Transform> transform() const override {
+    return Transform{frequencies_, every_, sampling_.folded, start_};
+  }
 
  protected:
   /// After all samples have been added.

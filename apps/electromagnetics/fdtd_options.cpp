@@ -40,7 +40,8 @@ Face BoundaryOptions::high(int a) const {
 }
 
 bool BoundaryOptions::is_symmetry(int a, bool high) const {
-  return std::find(symmetry.begin(), symmetry.end(), static_cast<FaceName>(2 * a + (high ? 1 : 0))) != symmetry.end();
+  return std::find(symmetry.begin(), symmetry.end(),
+                   static_cast<FaceName>(2 * a + (high ? 1 : 0))) != symmetry.end();
 }
 
 int BoundaryOptions::layer_cells(int a, bool is_high) const {
@@ -71,8 +72,11 @@ data::Options<ExpectOptions> expect_table() {
   o.add("monitor", &O::monitor, {.doc = "Name of the monitor that finds it.", .required = true});
   o.add("quantity", &O::quantity,
         {.doc = "Which of its results, as results.h5 names them; its first if not given."});
-  o.add("frequency", &O::frequency,
-        frequency({.doc = "At which of its frequencies (the nearest, in its band); its first if not given."}));
+  o.add(
+      "frequency", &O::frequency,
+      frequency(
+          {.doc =
+               "At which of its frequencies (the nearest, in its band); its first if not given."}));
   o.add("index", &O::index,
         {.doc = "Which entry, where there are several: mode, direction, order.", .min = 0});
   o.add("value", &O::value, {.doc = "The number promised, in SI units.", .required = true});
@@ -88,7 +92,9 @@ data::Options<OutputOptions> output_table() {
   data::Options<O> o("output", "What is written besides results.h5.");
   o.add("vtk", &O::vtk, {.doc = "Write fields and snapshots for ParaView, too."});
   o.add("pictures", &O::pictures, {.doc = "Draw spectra, patterns and fields."});
-  o.add("scene", &O::scene, {.doc = "Show the media as the grid sees them: a picture with sources and monitors, a file for ParaView."});
+  o.add("scene", &O::scene,
+        {.doc = "Show the media as the grid sees them: a picture with sources and monitors, a file "
+                "for ParaView."});
   return o;
 }
 
@@ -130,8 +136,9 @@ data::Options<GridOptions> grid_table() {
                 "each point.",
          .choices = {"kottke", "corners", "volume", "none"}});
   o.add("conductors", &O::conductors,
-        {.doc = "Perfect conductors whose surface runs across the grid: their true surface (edges and "
-                "faces count by their open part), or a staircase of whole edges.",
+        {.doc =
+             "Perfect conductors whose surface runs across the grid: their true surface (edges and "
+             "faces count by their open part), or a staircase of whole edges.",
          .choices = {"conformal", "staircase"}});
   o.add("exact_speed_at", &O::exact_speed_at,
         frequency({.doc = "Frequency at which waves run at their exact speed, as the mean over "
@@ -177,18 +184,22 @@ data::Options<SteppingOptions> run_table() {
 
 data::Options<BoundaryOptions> boundary_table() {
   using P = PmlOptions;
-  const auto of = []<class T>(T electromagnetics::Pml::*member) { return static_cast<T P::*>(member); };
+  const auto of = []<class T>(T electromagnetics::Pml::*member) {
+    return static_cast<T P::*>(member);
+  };
   data::Options<P> pml("pml",
                        "Absorbing layers: convolutional PML within the domain. Over a depth "
                        "u from 0 to 1, sigma grows as u^order.");
   pml.add("cells", of(&P::cells), {.doc = "Thickness.", .min = 1, .max = 1000});
-  pml.add("order", of(&P::order), {.doc = "Power by which sigma and kappa grow.", .min = 1, .max = 8});
+  pml.add("order", of(&P::order),
+          {.doc = "Power by which sigma and kappa grow.", .min = 1, .max = 8});
   pml.add("sigma_factor", of(&P::sigma_factor),
           {.doc = "sigma at the outer face, in units of 0.8 (order + 1)/(impedance times cell).",
            .above = 0});
   pml.add("kappa_max", of(&P::kappa_max), {.doc = "Stretching at the outer face.", .min = 1});
   pml.add("alpha_factor", of(&P::alpha_factor),
-          {.doc = "Frequency shift at the inner face, in units of eps0 times speed of light over depth of the layer; "
+          {.doc = "Frequency shift at the inner face, in units of eps0 times speed of light over "
+                  "depth of the layer; "
                   "above 0 it helps against evanescent waves.",
            .min = 0});
   pml.add(
@@ -196,12 +207,22 @@ data::Options<BoundaryOptions> boundary_table() {
       {.doc = "Refractive index in the layers; that of grid.background if not given.", .above = 0});
   using A = AbsorberOptions;
   data::Options<A> absorber("absorber",
-                            "Layers of conductivity, electric and magnetic alike, that rises slowly as u^order from 0 over a depth u "
-                            "from 0 to 1: thicker than a pml, and passive with every medium, also where a film or surface of negative "
+                            "Layers of conductivity, electric and magnetic alike, that rises "
+                            "slowly as u^order from 0 over a depth u "
+                            "from 0 to 1: thicker than a pml, and passive with every medium, also "
+                            "where a film or surface of negative "
                             "permittivity runs through it.");
-  absorber.add("cells", &A::cells, {.doc = "Thickness; two wavelengths reflect little at all angles up to 60 degrees.", .min = 2, .max = 10000});
-  absorber.add("order", &A::order, {.doc = "Power by which the conductivity grows.", .min = 1, .max = 8});
-  absorber.add("reflection", &A::reflection, {.doc = "Amplitude that comes back of a wave along the axis: fixes the conductivity.", .above = 0, .max = 0.5});
+  absorber.add("cells", &A::cells,
+               {.doc = "Thickness; two wavelengths reflect little at all angles up to 60 degrees.",
+                .min = 2,
+                .max = 10000});
+  absorber.add("order", &A::order,
+               {.doc = "Power by which the conductivity grows.", .min = 1, .max = 8});
+  absorber.add(
+      "reflection", &A::reflection,
+      {.doc = "Amplitude that comes back of a wave along the axis: fixes the conductivity.",
+       .above = 0,
+       .max = 0.5});
   using O = BoundaryOptions;
   data::Options<O> o("boundary", "What happens at the six faces of the domain.");
   const std::vector<std::string> kinds = {"pml", "pec", "pmc", "periodic", "bloch", "absorber"};
@@ -214,9 +235,12 @@ data::Options<BoundaryOptions> boundary_table() {
   for (const auto& [name, face] : faces)
     o.add(name, face, {.doc = "This face, if it differs from the opposite one.", .choices = kinds});
   o.add("symmetry", &O::symmetry,
-        {.doc = "Faces of pec or pmc in which the structure goes on as its image. Power, energy and density of states "
-                "of what such a face cuts then count the whole, far fields and cross-sections are the whole's. "
-                "Other such faces are walls: in a far field whose box stands on one, its image is taken, and power and "
+        {.doc = "Faces of pec or pmc in which the structure goes on as its image. Power, energy "
+                "and density of states "
+                "of what such a face cuts then count the whole, far fields and cross-sections are "
+                "the whole's. "
+                "Other such faces are walls: in a far field whose box stands on one, its image is "
+                "taken, and power and "
                 "directivity are of the open half.",
          .choices = {"x_low", "x_high", "y_low", "y_high", "z_low", "z_high"},
          .max_items = 6});

@@ -85,11 +85,13 @@ enum class FaceName { x_low, x_high, y_low, y_high, z_low, z_high };
 struct PmlOptions : electromagnetics::Pml {
   std::optional<double> medium_index;  ///< not given: that of the background
 };
-/// Conductivity, electric and magnetic alike, that rises as u^order over the depth 0 < u <= 1, in front of a perfect electric conductor.
+/// Conductivity, electric and magnetic alike, that rises as u^order over the depth 0 < u <= 1, in
+/// front of a perfect electric conductor.
 struct AbsorberOptions {
   int cells = 40;
   double order = 3;
-  double reflection = 1e-4;  ///< amplitude of what comes back of a wave along the axis in the background
+  double reflection =
+      1e-4;  ///< amplitude of what comes back of a wave along the axis in the background
 };
 struct BoundaryOptions {
   Face x = Face::pml, y = Face::pml, z = Face::pml;
@@ -307,8 +309,9 @@ struct FdtdOptions {
   std::vector<ExpectOptions> expectations;
 };
 
-/// A length in which results can be differentiated: "ring.radius", "bar.size[1]", "taper.corners[0][1]". All finite ones of structures
-/// that have a name without slashes, commas and quotes.
+/// A length in which results can be differentiated: "ring.radius", "bar.size[1]",
+/// "taper.corners[0][1]". All finite ones of structures that have a name without slashes, commas
+/// and quotes.
 struct Parameter {
   std::string name;
   double* value;  ///< m
@@ -321,7 +324,8 @@ const data::Options<FdtdOptions>& fdtd_options();
 /// The options, also free of contradictions. Throws data::InputError (exit 5) with every finding at
 /// the place of its key.
 FdtdOptions read_options(const data::Config& config);
-/// The same for options that another table has read: sets positions that were not given, throws as above.
+/// The same for options that another table has read: sets positions that were not given, throws as
+/// above.
 void complete_options(FdtdOptions& o, const data::Config& config);
 
 }  // namespace tessera::apps::fdtd

@@ -11,7 +11,8 @@ namespace tessera::apps::fdtd {
 std::vector<Parameter> parameters_of(FdtdOptions& o) {
   std::vector<Parameter> out;
   for (StructureOptions& s : o.structures) {
-    if (s.name.empty() || s.name.find_first_of("/,\"\n") != std::string::npos) continue;  // names become those of columns and data sets
+    if (s.name.empty() || s.name.find_first_of("/,\"\n") != std::string::npos)
+      continue;  // names become those of columns and data sets
     const auto one = [&](const std::string& key, double& value) {
       if (std::isfinite(value)) out.push_back({s.name + "." + key, &value});
     };
@@ -50,7 +51,8 @@ std::vector<Parameter> parameters_of(FdtdOptions& o) {
         break;
       case ShapeKind::prism:
         for (std::size_t k = 0; k < s.corners.size(); ++k)
-          for (std::size_t d = 0; d < 2; ++d) one(fmt::format("corners[{}][{}]", k, d), s.corners[k][d]);
+          for (std::size_t d = 0; d < 2; ++d)
+            one(fmt::format("corners[{}][{}]", k, d), s.corners[k][d]);
         one("base", s.base);
         one("height", s.height);
         break;

@@ -141,7 +141,8 @@ data::Options<StructureOptions> structure_table() {
     data::Field f = length({.doc = std::move(doc), .infinite = true, .only_for = {"box"}});
     return f;
   };
-  data::Field size = side("Lengths of the sides, about the centre; 0 makes a sheet, of a perfect conductor alone.");
+  data::Field size = side(
+      "Lengths of the sides, about the centre; 0 makes a sheet, of a perfect conductor alone.");
   size.min = 0;
   o.add("size", &O::size, size);
   o.add("low", &O::low, side("Instead of size: the corner where x, y, z are least."));

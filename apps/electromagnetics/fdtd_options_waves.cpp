@@ -195,16 +195,19 @@ data::Options<MonitorOptions> monitor_table() {
          .min = 1,
          .max = 100000,
          .only_for = angular});
-  o.add_tables("mirrors", &O::mirrors, mirror,
-               {.doc = "Conducting planes, such as ground under an antenna. Walls and symmetries of the domain "
-                        "count without being named here.",
-                .only_for = {"far_field"},
-                .max_items = 3});
-  o.add("source", &O::source,
-        {.doc = "Name of the plane wave (rcs, orders) or point source (ldos) that it is measured "
-                "against; the only one if not given. A point source on a mirror counts together with "
-                "its image.",
-         .only_for = {"rcs", "ldos", "orders"}});
+  o.add_tables(
+      "mirrors", &O::mirrors, mirror,
+      {.doc =
+           "Conducting planes, such as ground under an antenna. Walls and symmetries of the domain "
+           "count without being named here.",
+       .only_for = {"far_field"},
+       .max_items = 3});
+  o.add(
+      "source", &O::source,
+      {.doc = "Name of the plane wave (rcs, orders) or point source (ldos) that it is measured "
+              "against; the only one if not given. A point source on a mirror counts together with "
+              "its image.",
+       .only_for = {"rcs", "ldos", "orders"}});
   o.add("orders", &O::orders,
         {.doc = "Which (m, n) along the two axes of the plane; those that propagate if not given.",
          .only_for = {"orders"}});
@@ -215,12 +218,13 @@ data::Options<MonitorOptions> monitor_table() {
          .min = 1,
          .max = 1000,
          .only_for = {"resonances"}});
-  o.add("derivatives", &O::derivatives,
-        {.doc = "Lengths of structures in which frequencies, decay and Q are differentiated, by the "
-                "adjoint of the run: \"ring.radius\", \"bar.size[1]\", \"taper.corners[0][1]\". Two "
-                "more runs, whatever their number.",
-         .only_for = {"resonances"},
-         .max_items = 1000});
+  o.add(
+      "derivatives", &O::derivatives,
+      {.doc = "Lengths of structures in which frequencies, decay and Q are differentiated, by the "
+              "adjoint of the run: \"ring.radius\", \"bar.size[1]\", \"taper.corners[0][1]\". Two "
+              "more runs, whatever their number.",
+       .only_for = {"resonances"},
+       .max_items = 1000});
   o.add("every", &O::every,
         duration({.doc = "Time between two snapshots, or between two values of a probe (every "
                          "step if not given).",

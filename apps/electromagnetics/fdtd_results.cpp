@@ -23,7 +23,8 @@ std::size_t width(const Quantity& q) {
   return w;
 }
 bool in_table(const MonitorResult& r, const Quantity& q) {
-  return q.name != "sums" && !q.shape.empty() && q.shape[0] == r.axis.values.size() && width(q) <= kMostColumns;
+  return q.name != "sums" && !q.shape.empty() && q.shape[0] == r.axis.values.size() &&
+         width(q) <= kMostColumns;
 }
 
 void write_table(const std::filesystem::path& path, const MonitorResult& r) {
@@ -32,8 +33,10 @@ void write_table(const std::filesystem::path& path, const MonitorResult& r) {
     if (!in_table(r, q)) continue;
     for (std::size_t w = 0; w < width(q); ++w) {
       const std::string name = width(q) > 1 ? fmt::format("{}_{}", q.name, w) : q.name;
-      if (std::holds_alternative<std::vector<double>>(q.values)) text += "," + name;
-      else text += "," + name + "_re," + name + "_im";
+      if (std::holds_alternative<std::vector<double>>(q.values))
+        text += "," + name;
+      else
+        text += "," + name + "_re," + name + "_im";
     }
   }
   text += "\n";
@@ -60,8 +63,10 @@ void write_table(const std::filesystem::path& path, const MonitorResult& r) {
 void write_fields(const std::filesystem::path& folder, const MonitorResult& r) {
   if (r.coordinates.size() != 3 || r.coordinates[0].name != "z") return;
   std::filesystem::create_directories(folder);
-  std::string collection = "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\">\n<Collection>\n";
-  const std::size_t points = r.coordinates[0].values.size() * r.coordinates[1].values.size() * r.coordinates[2].values.size();
+  std::string collection =
+      "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\">\n<Collection>\n";
+  const std::size_t points = r.coordinates[0].values.size() * r.coordinates[1].values.size() *
+                             r.coordinates[2].values.size();
   if (points < 2) return;
   for (std::size_t i = 0; i < r.axis.values.size(); ++i) {
     data::RectilinearGrid g;
@@ -69,10 +74,16 @@ void write_fields(const std::filesystem::path& folder, const MonitorResult& r) {
     for (const Quantity& q : r.quantities) {
       if (q.shape.size() != 4) continue;
       if (const auto* real = std::get_if<std::vector<double>>(&q.values)) {
-        g.fields.points.push_back({q.name, q.units, q.long_name, {real->begin() + static_cast<std::ptrdiff_t>(i * points), real->begin() + static_cast<std::ptrdiff_t>((i + 1) * points)}});
+        g.fields.points.push_back(
+            {q.name,
+             q.units,
+             q.long_name,
+             {real->begin() + static_cast<std::ptrdiff_t>(i * points),
+              real->begin() + static_cast<std::ptrdiff_t>((i + 1) * points)}});
       } else {
         const auto& z = std::get<std::vector<std::complex<double>>>(q.values);
-        data::FieldArray re{q.name + "_re", q.units, q.long_name, {}}, im{q.name + "_im", q.units, q.long_name, {}};
+        data::FieldArray re{q.name + "_re", q.units, q.long_name, {}},
+            im{q.name + "_im", q.units, q.long_name, {}};
         for (std::size_t p = 0; p < points; ++p) {
           re.values.push_back(z[i * points + p].real());
           im.values.push_back(z[i * points + p].imag());
@@ -83,9 +94,11 @@ void write_fields(const std::filesystem::path& folder, const MonitorResult& r) {
     }
     const std::string name = fmt::format("{}_{:04}.vtr", r.name, i);
     data::write_vtk_xml(folder / name, g);
-    collection += fmt::format("<DataSet timestep=\"{}\" part=\"0\" file=\"{}\"/>\n", data::number_text(r.axis.values[i]), name);
+    collection += fmt::format("<DataSet timestep=\"{}\" part=\"0\" file=\"{}\"/>\n",
+                              data::number_text(r.axis.values[i]), name);
   }
-  data::write_file_atomically(folder / (r.name + ".pvd"), collection + "</Collection>\n</VTKFile>\n");
+  data::write_file_atomically(folder / (r.name + ".pvd"),
+                              collection + "</Collection>\n</VTKFile>\n");
 }
 
 }  // namespace
@@ -100,10 +113,12 @@ void write_results(const std::filesystem::path& run, const Case& c, const Result
   data::H5Writer file(run / "results.h5");
   file.group("tessera");
   file.attribute("tessera", "app", "electromagnetics.fdtd");
-  file.attribute("tessera", "time_convention", "exp(+i omega t); transforms are integral f(t) exp(-i omega t) dt");
+  file.attribute("tessera", "time_convention",
+                 "exp(+i omega t); transforms are integral f(t) exp(-i omega t) dt");
   std::vector<std::string> names;
   for (const MonitorResult& r : results) names.push_back(r.name);
-  if (!names.empty()) file.write_texts("tessera/monitors", names, {"", "monitors in the order of the case"});
+  if (!names.empty())
+    file.write_texts("tessera/monitors", names, {"", "monitors in the order of the case"});
   write_sources(file, c);
   for (const MonitorResult& r : results) {
     const std::string group = "monitors/" + r.name;
@@ -111,23 +126,34 @@ void write_results(const std::filesystem::path& run, const Case& c, const Result
     if (r.fallen_db) file.attribute(group, "fallen_db", std::span<const double>(&*r.fallen_db, 1));
     if (r.transform) {
       file.group(group + "/transform");
-      file.write(group + "/transform/time_step", std::vector<double>{r.transform->dt_s}, {}, {"s", ""});
-      file.write(group + "/transform/every", std::vector<double>{static_cast<double>(r.transform->every)}, {}, {"1", "steps of which it takes one"});
-      file.write(group + "/transform/places", r.transform->places, {}, {"m", "of each component: how many unknowns, how many x and these, y, z"});
+      file.write(group + "/transform/time_step", std::vector<double>{r.transform->dt_s}, {},
+                 {"s", ""});
+      file.write(group + "/transform/every",
+                 std::vector<double>{static_cast<double>(r.transform->every)}, {},
+                 {"1", "steps of which it takes one"});
+      file.write(group + "/transform/places", r.transform->places, {},
+                 {"m", "of each component: how many unknowns, how many x and these, y, z"});
     }
     std::vector<std::string> layout{r.kind, r.axis.name};
     for (const Coordinate& x : r.coordinates) layout.push_back(x.name);
     file.write_texts(group + "/layout", layout, {"", "kind, first axis, further axes"});
     file.write(group + "/" + r.axis.name, r.axis.values, {}, {r.axis.units, ""});
-    for (const Coordinate& x : r.coordinates) file.write(group + "/" + x.name, x.values, {}, {x.units, ""});
+    for (const Coordinate& x : r.coordinates)
+      file.write(group + "/" + x.name, x.values, {}, {x.units, ""});
     for (const Quantity& q : r.quantities)
       if (q.name != r.axis.name)
-        std::visit([&](const auto& v) { file.write(group + "/values/" + q.name, v, q.shape, {q.units, q.long_name}); }, q.values);
+        std::visit(
+            [&](const auto& v) {
+              file.write(group + "/values/" + q.name, v, q.shape, {q.units, q.long_name});
+            },
+            q.values);
   }
   file.commit();
   std::filesystem::create_directories(run / "tables");
   for (const MonitorResult& r : results)
-    if (std::any_of(r.quantities.begin(), r.quantities.end(), [&](const Quantity& q) { return in_table(r, q); })) write_table(run / "tables" / (r.name + ".csv"), r);
+    if (std::any_of(r.quantities.begin(), r.quantities.end(),
+                    [&](const Quantity& q) { return in_table(r, q); }))
+      write_table(run / "tables" / (r.name + ".csv"), r);
   if (c.options.output.vtk && data::vtk_xml_available())
     for (const MonitorResult& r : results) write_fields(run / "vtk", r);
 }
@@ -163,21 +189,31 @@ Results read_results(const std::filesystem::path& path) {
     const auto* words = layout ? std::get_if<std::vector<std::string>>(&layout->data) : nullptr;
     if (!words || words->size() < 2) throw fail(group + "/layout");
     MonitorResult r{name, (*words)[0], coordinate(group, (*words)[1]), {}, {}};
-    for (std::size_t w = 2; w < words->size(); ++w) r.coordinates.push_back(coordinate(group, (*words)[w]));
+    for (std::size_t w = 2; w < words->size(); ++w)
+      r.coordinates.push_back(coordinate(group, (*words)[w]));
     const auto of_transform = [&](const char* what) {
       const data::H5Array* a = at(group + "/transform/" + what);
       return a ? std::get_if<std::vector<double>>(&a->data) : nullptr;
     };
-    if (const auto *dt = of_transform("time_step"), *every = of_transform("every"), *places = of_transform("places"); dt && every && places && dt->size() == 1 && every->size() == 1)
+    if (const auto* dt = of_transform("time_step"), *every = of_transform("every"),
+        *places = of_transform("places");
+        dt && every && places && dt->size() == 1 && every->size() == 1)
       r.transform = TransformRecord{(*dt)[0], static_cast<int>((*every)[0]), *places};
     const std::string prefix = group + "/values/";
     for (const auto& [full, array] : found) {
       const std::string plain = full.starts_with('/') ? full.substr(1) : full;
       if (!plain.starts_with(prefix)) continue;
-      Quantity q{plain.substr(prefix.size()), array.attributes.units, array.attributes.long_name, array.shape, {}};
-      if (const auto* v = std::get_if<std::vector<double>>(&array.data)) q.values = *v;
-      else if (const auto* z = std::get_if<std::vector<std::complex<double>>>(&array.data)) q.values = *z;
-      else continue;
+      Quantity q{plain.substr(prefix.size()),
+                 array.attributes.units,
+                 array.attributes.long_name,
+                 array.shape,
+                 {}};
+      if (const auto* v = std::get_if<std::vector<double>>(&array.data))
+        q.values = *v;
+      else if (const auto* z = std::get_if<std::vector<std::complex<double>>>(&array.data))
+        q.values = *z;
+      else
+        continue;
       r.quantities.push_back(std::move(q));
     }
     out.push_back(std::move(r));
@@ -185,7 +221,8 @@ Results read_results(const std::filesystem::path& path) {
   return out;
 }
 
-std::vector<Promise> check_promises(const std::vector<ExpectOptions>& expectations, const Results& results, const data::Config& config) {
+std::vector<Promise> check_promises(const std::vector<ExpectOptions>& expectations,
+                                    const Results& results, const data::Config& config) {
   std::vector<Promise> out;
   for (std::size_t e = 0; e < expectations.size(); ++e) {
     const ExpectOptions& x = expectations[e];
@@ -194,20 +231,34 @@ std::vector<Promise> check_promises(const std::vector<ExpectOptions>& expectatio
       if (candidate.name == x.monitor) r = &candidate;
     const std::string key = fmt::format("expect[{}]", e);
     const Quantity* q = nullptr;
-    if (r) q = x.quantity ? r->find(*x.quantity) : r->quantities.empty() ? nullptr : &r->quantities.front();
-    if (!q) throw data::InputError(data::ExitCode::config_invalid, {config.error(625, key + ".quantity", "the monitor " + x.monitor + " has no such result", "see its table in the run folder")});
+    if (r)
+      q = x.quantity              ? r->find(*x.quantity)
+          : r->quantities.empty() ? nullptr
+                                  : &r->quantities.front();
+    if (!q)
+      throw data::InputError(
+          data::ExitCode::config_invalid,
+          {config.error(625, key + ".quantity", "the monitor " + x.monitor + " has no such result",
+                        "see its table in the run folder")});
     std::size_t first = 0;
     if (x.frequency && r->axis.name == "frequency")
       for (std::size_t i = 1; i < r->axis.values.size(); ++i)
-        if (std::abs(r->axis.values[i] - *x.frequency) < std::abs(r->axis.values[first] - *x.frequency)) first = i;
+        if (std::abs(r->axis.values[i] - *x.frequency) <
+            std::abs(r->axis.values[first] - *x.frequency))
+          first = i;
     const std::size_t at = first * width(*q) + static_cast<std::size_t>(x.index);
     double found = NAN;
-    if (const auto* v = std::get_if<std::vector<double>>(&q->values)) found = at < v->size() ? (*v)[at] : NAN;
-    else if (const auto& z = std::get<std::vector<std::complex<double>>>(q->values); at < z.size()) found = std::abs(z[at]);
+    if (const auto* v = std::get_if<std::vector<double>>(&q->values))
+      found = at < v->size() ? (*v)[at] : NAN;
+    else if (const auto& z = std::get<std::vector<std::complex<double>>>(q->values); at < z.size())
+      found = std::abs(z[at]);
     const double allowed = x.tolerance * (x.relative ? std::abs(x.value) : 1.0);
     const bool kept = std::abs(found - x.value) <= allowed;
     const std::string name = x.monitor + "." + q->name + (at > 0 ? fmt::format("[{}]", at) : "");
-    out.push_back({name, found, fmt::format("{}: {:.8g}, promised {:.8g} within {:.2g}{}", name, found, x.value, allowed, kept ? "" : ": BROKEN"), kept});
+    out.push_back({name, found,
+                   fmt::format("{}: {:.8g}, promised {:.8g} within {:.2g}{}", name, found, x.value,
+                               allowed, kept ? "" : ": BROKEN"),
+                   kept});
   }
   return out;
 }

@@ -9,7 +9,9 @@ namespace {
 
 namespace em = electromagnetics;
 
-Point unit(Axis a) { return {a == Axis::x ? 1.0 : 0.0, a == Axis::y ? 1.0 : 0.0, a == Axis::z ? 1.0 : 0.0}; }
+Point unit(Axis a) {
+  return {a == Axis::x ? 1.0 : 0.0, a == Axis::y ? 1.0 : 0.0, a == Axis::z ? 1.0 : 0.0};
+}
 
 em::Shape solid(const StructureOptions& s, const std::map<std::string, em::Shape>& known) {
   const auto parts = [&] {
@@ -37,7 +39,9 @@ em::Shape solid(const StructureOptions& s, const std::map<std::string, em::Shape
       return em::ellipsoid(s.centre, s.semi_axes);
     case ShapeKind::cylinder: {
       const em::Shape whole = em::cylinder(s.centre, s.radius, s.height, unit(s.axis));
-      return s.inner_radius ? em::subtract(whole, em::cylinder(s.centre, *s.inner_radius, s.height, unit(s.axis))) : whole;
+      return s.inner_radius ? em::subtract(whole, em::cylinder(s.centre, *s.inner_radius, s.height,
+                                                               unit(s.axis)))
+                            : whole;
     }
     case ShapeKind::cone:
       return em::cone(s.centre, s.radius_low, s.radius_high, s.height, unit(s.axis));
@@ -60,7 +64,8 @@ em::Shape solid(const StructureOptions& s, const std::map<std::string, em::Shape
 Point middle_of(const em::Shape& shape) {
   const em::Bounds& b = shape.bounds();
   Point m{};
-  for (std::size_t d = 0; d < 3; ++d) m[d] = std::isfinite(b.low[d]) && std::isfinite(b.high[d]) ? (b.low[d] + b.high[d]) / 2 : 0;
+  for (std::size_t d = 0; d < 3; ++d)
+    m[d] = std::isfinite(b.low[d]) && std::isfinite(b.high[d]) ? (b.low[d] + b.high[d]) / 2 : 0;
   return m;
 }
 
@@ -71,13 +76,16 @@ em::Scene make_scene(const FdtdOptions& o, const std::vector<em::Medium>& media)
   std::map<std::string, em::Shape> known;
   for (const StructureOptions& s : o.structures) {
     em::Shape shape = solid(s, known);
-    if (s.rotate) shape = em::rotate(shape, em::rotation_about(s.rotate->axis, s.rotate->angle), s.rotate->about.value_or(middle_of(shape)));
+    if (s.rotate)
+      shape = em::rotate(shape, em::rotation_about(s.rotate->axis, s.rotate->angle),
+                         s.rotate->about.value_or(middle_of(shape)));
     if (s.repeat) {
       std::vector<em::Shape> copies;
       for (int k = 0; k < s.repeat->count[2]; ++k)
         for (int j = 0; j < s.repeat->count[1]; ++j)
           for (int i = 0; i < s.repeat->count[0]; ++i)
-            copies.push_back(em::translate(shape, {i * s.repeat->step[0], j * s.repeat->step[1], k * s.repeat->step[2]}));
+            copies.push_back(em::translate(
+                shape, {i * s.repeat->step[0], j * s.repeat->step[1], k * s.repeat->step[2]}));
       shape = em::unite(copies);
     }
     if (!s.name.empty()) known[s.name] = shape;

@@ -8,13 +8,18 @@ namespace tessera::apps::fdtd {
 
 namespace em = electromagnetics;
 
-em::ModelSlopes slopes_of(const Case& c, const MonitorOptions& monitor, const std::string& key, const data::Config& config) {
+em::ModelSlopes slopes_of(const Case& c, const MonitorOptions& monitor, const std::string& key,
+                          const data::Config& config) {
   const auto refuse = [&](std::string what, std::string hint) {
-    throw data::InputError(data::ExitCode::config_invalid, {config.error(642, key, std::move(what), std::move(hint))});
+    throw data::InputError(data::ExitCode::config_invalid,
+                           {config.error(642, key, std::move(what), std::move(hint))});
   };
-  if (c.bloch_k != Point{}) refuse("derivatives between Bloch faces are not supported", "leave derivatives out");
-  if (std::any_of(c.media.begin(), c.media.end(), [](const em::Medium& m) { return m.chi2 != 0 || m.chi3 != 0; }))
-    refuse("derivatives of nonlinear media are not supported", "leave derivatives out, or chi2 and chi3");
+  if (c.bloch_k != Point{})
+    refuse("derivatives between Bloch faces are not supported", "leave derivatives out");
+  if (std::any_of(c.media.begin(), c.media.end(),
+                  [](const em::Medium& m) { return m.chi2 != 0 || m.chi3 != 0; }))
+    refuse("derivatives of nonlinear media are not supported",
+           "leave derivatives out, or chi2 and chi3");
   Case moved = c;
   std::vector<double*> numbers;
   for (const std::string& name : monitor.derivatives)
@@ -30,7 +35,8 @@ em::ModelSlopes slopes_of(const Case& c, const MonitorOptions& monitor, const st
   };
   em::ModelSlopes slopes;
   try {
-    slopes = em::model_slopes(model_of, at, std::vector<double>(at.size(), 1e-5 * em::reference_length(c.grid)));
+    slopes = em::model_slopes(model_of, at,
+                              std::vector<double>(at.size(), 1e-5 * em::reference_length(c.grid)));
   } catch (const data::InputError&) {
     throw;
   } catch (const Error& e) {
@@ -39,7 +45,9 @@ em::ModelSlopes slopes_of(const Case& c, const MonitorOptions& monitor, const st
   for (const em::Injection& source : make_injections(c))
     for (const auto& list : slopes.parameters)
       for (const em::ModelSlopes::Entry& e : list)
-        if (e.to != e.from && std::find(source.edges.begin(), source.edges.end(), slopes.edges[static_cast<std::size_t>(e.from)]) != source.edges.end())
+        if (e.to != e.from &&
+            std::find(source.edges.begin(), source.edges.end(),
+                      slopes.edges[static_cast<std::size_t>(e.from)]) != source.edges.end())
           refuse("a source lies on a face that moves", "move it two cells away");
   return slopes;
 }

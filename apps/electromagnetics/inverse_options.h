@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a case of electromagnetics.inverse_scattering may say: the sections of electromagnetics.fdtd (fdtd_options.h) for what is known
-// and how waves travel, and the unknown, the data and the descent. SI units.
+// What a case of electromagnetics.inverse_scattering may say: the sections of electromagnetics.fdtd
+// (fdtd_options.h) for what is known and how waves travel, and the unknown, the data and the
+// descent. SI units.
 #pragma once
 #include "electromagnetics/fdtd_options.h"
 
@@ -55,7 +56,8 @@ struct InverseOptions {
 };
 
 const data::Options<InverseOptions>& inverse_options();
-/// Also free of contradictions. Throws data::InputError (exit 5) with every finding at the place of its key.
+/// Also free of contradictions. Throws data::InputError (exit 5) with every finding at the place of
+/// its key.
 InverseOptions read_inverse_options(const data::Config& config);
 
 }  // namespace tessera::apps::fdtd

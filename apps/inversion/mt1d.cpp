@@ -39,9 +39,10 @@ CheckReport check(const data::Config& config, const Mt1dCase& c) {
   if (o.static_shift && o.static_shift_std && o.layers < enough_layers) {
     report.findings.push_back(config.error(
         615, "static_shift.prior_std",
-        fmt::format("on {} layers the data seem to tell a static shift, because a shifted earth needs "
-                    "boundaries that are not there: its standard deviation is too small",
-                    o.layers),
+        fmt::format(
+            "on {} layers the data seem to tell a static shift, because a shifted earth needs "
+            "boundaries that are not there: its standard deviation is too small",
+            o.layers),
         fmt::format("model.layers = {}", enough_layers)));
     report.findings.back().severity = data::Severity::warning;
   }

@@ -13,28 +13,38 @@ namespace tessera::apps::mt1d {
 
 Derivatives derivatives(const data::Config& config, const Mt1dOptions& o, const Input& input) {
   if (input.items.empty())
-    throw data::InputError(config.error(612, {}, "there is no sounding to invert", "see data.files"), data::ExitCode::input_invalid);
+    throw data::InputError(
+        config.error(612, {}, "there is no sounding to invert", "see data.files"),
+        data::ExitCode::input_invalid);
   const Item& item = input.items[input.items.size() / 2];
   const inversion::Response1d& r = item.response;
   const inversion::Layering layering = inversion::layering_from_data(r, o.layers);
   std::vector<double> ln_thickness;
   for (const double h : layering.thickness_m) ln_thickness.push_back(std::log(h));
   const auto n = static_cast<Index>(layering.size());
-  const Tensor ln_rho = full({n}, std::log(inversion::typical_resistivity(r))), frequency = tensor(r.frequency_hz), data = tensor(r.impedance_ohm), sigma = tensor(r.sigma_ohm);
+  const Tensor ln_rho = full({n}, std::log(inversion::typical_resistivity(r))),
+               frequency = tensor(r.frequency_hz), data = tensor(r.impedance_ohm),
+               sigma = tensor(r.sigma_ohm);
 
   Derivatives d;
-  d.parameters = {{"ln rho", ln_rho, full({n}, 0.3)}, {"ln thickness", tensor(ln_thickness), full({n - 1}, 0.1)}};
+  d.parameters = {{"ln rho", ln_rho, full({n}, 0.3)},
+                  {"ln thickness", tensor(ln_thickness), full({n - 1}, 0.1)}};
   d.results = {"impedance", "misfit"};
   d.values = [=](const std::vector<Tensor>& p) -> std::vector<Tensor> {
     std::vector<Tensor> rho, thickness;
     for (Index j = 0; j < n; ++j) rho.push_back(select(p[0], 0, j));
     for (Index j = 0; j + 1 < n; ++j) thickness.push_back(select(p[1], 0, j));
-    const Tensor z = inversion::layered_impedance(rho, thickness, frequency), miss = (z - data) / sigma;
+    const Tensor z = inversion::layered_impedance(rho, thickness, frequency),
+                 miss = (z - data) / sigma;
     return {stack({real(z), imag(z)}), sum(real(miss * conj(miss)))};
   };
-  d.lines = {fmt::format("sounding {} ({} of {}): {} layers, {} periods, at the half-space where its inversion starts", item.id, input.items.size() / 2 + 1, input.items.size(), n, r.size())};
-  d.left_out = {"roughness, bounds, static shift and other losses than l2: what is differentiated is the response and its misfit",
-                "the other soundings, which the same function computes"};
+  d.lines = {fmt::format(
+      "sounding {} ({} of {}): {} layers, {} periods, at the half-space where its inversion starts",
+      item.id, input.items.size() / 2 + 1, input.items.size(), n, r.size())};
+  d.left_out = {
+      "roughness, bounds, static shift and other losses than l2: what is differentiated is the "
+      "response and its misfit",
+      "the other soundings, which the same function computes"};
   return d;
 }
 

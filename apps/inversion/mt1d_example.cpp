@@ -3,8 +3,8 @@
 
 #include "tessera/data/file_io.h"
 #include "tessera/data/metrics.h"
-#include "tessera/inversion/forward_1d.h"
 #include "tessera/data/random.h"
+#include "tessera/inversion/forward_1d.h"
 #include "tessera/inversion/response_1d.h"
 #include "tessera/inversion/sounding.h"
 #include "tessera/inversion/sounding_write.h"

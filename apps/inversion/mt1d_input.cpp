@@ -40,7 +40,8 @@ struct LeftOut {
 };
 
 /// The values that are there and not zero, with sigma = max(propagated error, floor * modulus).
-inversion::Response1d reduce(const inversion::Sounding& s, ResponseChoice choice, double floor, LeftOut& left_out) {
+inversion::Response1d reduce(const inversion::Sounding& s, ResponseChoice choice, double floor,
+                             LeftOut& left_out) {
   const inversion::Response r = inversion::response_of(s, kind_of(choice));
   inversion::Response1d out;
   for (std::size_t i = 0; i < s.size(); ++i) {
@@ -73,7 +74,8 @@ data::Diagnostic about(int number, const std::string& file, std::string message,
 
 /// Error E0610: what is left, why the others are not, and the key that changes it.
 data::Diagnostic too_few_periods(const std::string& file, std::size_t left, const LeftOut& out) {
-  std::string message = fmt::format("only {} usable periods are left, at least {} are needed", left, fewest_periods);
+  std::string message =
+      fmt::format("only {} usable periods are left, at least {} are needed", left, fewest_periods);
   const auto add = [&](std::size_t n, const char* what) {
     if (n) message += fmt::format("; {}{}", n, what);
   };
@@ -81,7 +83,8 @@ data::Diagnostic too_few_periods(const std::string& file, std::size_t left, cons
   add(out.without_error, " have no error");
   return about(610, file, message,
                out.without_error ? "set data.error_floor above 0"
-                                 : "see data.response, shortest_period, longest_period and mask_periods; --keep-going leaves the file out");
+                                 : "see data.response, shortest_period, longest_period and "
+                                   "mask_periods; --keep-going leaves the file out");
 }
 
 }  // namespace
@@ -108,7 +111,8 @@ Input read_input(const Mt1dOptions& o) {
   std::vector<inversion::Sounding> soundings;
   std::set<std::string> ids;
   std::size_t read_in = 0;
-  std::map<double, std::size_t> unmasked;  // for each period to mask, the soundings that do not have it
+  std::map<double, std::size_t>
+      unmasked;  // for each period to mask, the soundings that do not have it
   for (const fs::path& file : files) {
     Item item;
     try {
@@ -140,14 +144,22 @@ Input read_input(const Mt1dOptions& o) {
       in.findings.push_back(too_few_periods(file.string(), item.response.size(), left_out));
       continue;
     }
-    if (o.first_depth.has_value() != o.last_depth.has_value()) {  // the other one is chosen from the data
-      const auto z = inversion::bottoms(inversion::layering_from_data(item.response, o.layers).thickness_m);
-      const double first = o.first_depth.value_or(z.front()), last = o.last_depth.value_or(z.back());
+    if (o.first_depth.has_value() !=
+        o.last_depth.has_value()) {  // the other one is chosen from the data
+      const auto z =
+          inversion::bottoms(inversion::layering_from_data(item.response, o.layers).thickness_m);
+      const double first = o.first_depth.value_or(z.front()),
+                   last = o.last_depth.value_or(z.back());
       if (!(first < last)) {
-        in.findings.push_back(about(614, file.string(),
-                                    o.last_depth ? fmt::format("model.last_depth, {:g} m, is not below the first depth that the data ask for, {:.3g} m", last, first)
-                                                 : fmt::format("model.first_depth, {:g} m, is not above the last depth that the data ask for, {:.3g} m", first, last),
-                                    "give model.first_depth and model.last_depth; are units and periods right?"));
+        in.findings.push_back(
+            about(614, file.string(),
+                  o.last_depth ? fmt::format("model.last_depth, {:g} m, is not below the first "
+                                             "depth that the data ask for, {:.3g} m",
+                                             last, first)
+                               : fmt::format("model.first_depth, {:g} m, is not above the last "
+                                             "depth that the data ask for, {:.3g} m",
+                                             first, last),
+                  "give model.first_depth and model.last_depth; are units and periods right?"));
         continue;
       }
     }
@@ -160,9 +172,11 @@ Input read_input(const Mt1dOptions& o) {
   if (items.empty()) return in;
   for (const auto& [period, n] : unmasked)
     if (n == read_in) {
-      in.findings.push_back(about(613, o.files.string(),
-                                  fmt::format("no sounding has a period of {} s: data.mask_periods masks nothing there", period),
-                                  "a period is met within 1 %; is it in seconds?"));
+      in.findings.push_back(about(
+          613, o.files.string(),
+          fmt::format("no sounding has a period of {} s: data.mask_periods masks nothing there",
+                      period),
+          "a period is met within 1 %; is it in seconds?"));
       in.findings.back().severity = data::Severity::warning;
     }
 

@@ -24,11 +24,12 @@ const data::Options<Mt1dOptions>& mt1d_options() {
            .unit = "%",
            .min = 0,
            .max = 1000});
-    o.add("data.strike", &O::strike,
-          {.doc = "Geoelectric strike, clockwise from north: x is turned to it. Instead of rotation.",
-           .unit = "deg",
-           .min = -360,
-           .max = 360});
+    o.add(
+        "data.strike", &O::strike,
+        {.doc = "Geoelectric strike, clockwise from north: x is turned to it. Instead of rotation.",
+         .unit = "deg",
+         .min = -360,
+         .max = 360});
     o.add("data.rotation", &O::rotation,
           {.doc = "Angle by which the axes of the files are turned clockwise. Instead of strike.",
            .unit = "deg",
@@ -154,7 +155,8 @@ Mt1dOptions read_options(const data::Config& config) {
         "give data.strike, e.g. \"30 deg\", or take \"determinant\"");
   if (o.rotation && o.strike)
     say(607, "data.rotation", "data.rotation and data.strike both say where x points to",
-        "give data.strike for a direction, or data.rotation for an angle from the axes of the file");
+        "give data.strike for a direction, or data.rotation for an angle from the axes of the "
+        "file");
   if (o.static_shift && !o.static_shift_std && !o.static_shift_resistivity)
     say(602, "static_shift.enabled",
         "static shift cannot be told from a resistivity: a sounding fits as well with any factor",
@@ -182,7 +184,8 @@ Mt1dOptions read_options(const data::Config& config) {
     say(604, o.least_resistivity ? "model.least_resistivity" : "model.greatest_resistivity",
         "least_resistivity and greatest_resistivity come in pairs", "give both or none");
   else if (o.least_resistivity && *o.least_resistivity >= *o.greatest_resistivity)
-    say(604, "model.least_resistivity", "least_resistivity is not below greatest_resistivity", "exchange them");
+    say(604, "model.least_resistivity", "least_resistivity is not below greatest_resistivity",
+        "exchange them");
   if (o.first_depth && o.last_depth && *o.first_depth >= *o.last_depth)
     say(605, "model.first_depth", "first_depth is not above last_depth",
         "leave one out to have it chosen from the data");
@@ -191,18 +194,26 @@ Mt1dOptions read_options(const data::Config& config) {
   if (o.method == inversion::Method::few_layer) {
     if (o.few_layers > o.layers)
       say(606, "inversion.few_layers",
-          "inversion.few_layers = " + std::to_string(o.few_layers) + " layers cannot be cut out of a smooth model of model.layers = " + std::to_string(o.layers),
+          "inversion.few_layers = " + std::to_string(o.few_layers) +
+              " layers cannot be cut out of a smooth model of model.layers = " +
+              std::to_string(o.layers),
           "more layers there, or fewer here");
     const auto not_with = [&](bool given, std::string_view key, const char* hint) {
-      if (given) say(606, key, std::string(key) + " does not go with inversion.method = \"few_layer\"", hint);
+      if (given)
+        say(606, key, std::string(key) + " does not go with inversion.method = \"few_layer\"",
+            hint);
     };
-    not_with(o.least_resistivity.has_value(), "model.least_resistivity", "take occam, or leave the bounds out");
+    not_with(o.least_resistivity.has_value(), "model.least_resistivity",
+             "take occam, or leave the bounds out");
     not_with(!o.fixed_top.empty(), "model.fixed_top", "take occam, or leave the fixed ranges out");
-    not_with(o.static_shift && o.static_shift_std, "static_shift.prior_std", "take occam, or a static shift by a reference");
-    not_with(o.posterior == inversion::PosteriorMethod::mcmc, "posterior.method", "set posterior.method = \"laplace\"");
+    not_with(o.static_shift && o.static_shift_std, "static_shift.prior_std",
+             "take occam, or a static shift by a reference");
+    not_with(o.posterior == inversion::PosteriorMethod::mcmc, "posterior.method",
+             "set posterior.method = \"laplace\"");
   }
   if (o.posterior == inversion::PosteriorMethod::mcmc && o.keep_every > o.samples)
-    say(608, "posterior.keep_every", "a chain of posterior.samples = " + std::to_string(o.samples) +
+    say(608, "posterior.keep_every",
+        "a chain of posterior.samples = " + std::to_string(o.samples) +
             " steps that keeps one in " + std::to_string(o.keep_every) + " keeps none",
         "more samples, or a smaller keep_every");
   if (!wrong.empty()) throw data::InputError(data::ExitCode::config_invalid, std::move(wrong));

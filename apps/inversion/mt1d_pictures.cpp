@@ -115,14 +115,15 @@ std::vector<std::filesystem::path> draw(const std::filesystem::path& plots,
   });
   names.push_back("section");
   figures.push_back([&] {
-    const inversion::SectionFigure s{.title = "Resistivity below the profile",
-                                     .station = stations,
-                                     .distance = distance,
-                                     .model = models,
-                                     .depth_of_investigation = doi,
-                                     .rms = rms,
-                                     .log_depth = true,  // what a sounding resolves is a share of the depth
-                                     .counted = !has_coordinates};
+    const inversion::SectionFigure s{
+        .title = "Resistivity below the profile",
+        .station = stations,
+        .distance = distance,
+        .model = models,
+        .depth_of_investigation = doi,
+        .rms = rms,
+        .log_depth = true,  // what a sounding resolves is a share of the depth
+        .counted = !has_coordinates};
     return inversion::stitched_section(s);
   });
   if (each)

@@ -7,12 +7,14 @@
 namespace tessera::apps::mt1d {
 namespace {
 
-/// The datum that stands at each of 0, 1, ..., n - 1, of data at `place` in any order; place.size() where none does.
+/// The datum that stands at each of 0, 1, ..., n - 1, of data at `place` in any order; place.size()
+/// where none does.
 std::vector<std::size_t> standing_at(const std::vector<double>& place, std::size_t n) {
   std::vector<double> sorted = place, half;
   std::sort(sorted.begin(), sorted.end());
   for (std::size_t i = 1; i < sorted.size(); ++i) half.push_back((sorted[i] - sorted[i - 1]) / 2);
-  double first = 0, last = 0, most = 0;  // how far data reach: below the first, above the last, between two
+  double first = 0, last = 0,
+         most = 0;  // how far data reach: below the first, above the last, between two
   if (!half.empty()) {
     first = half.front(), last = half.back();
     const auto middle = half.begin() + static_cast<std::ptrdiff_t>(half.size() / 2);
@@ -23,10 +25,14 @@ std::vector<std::size_t> standing_at(const std::vector<double>& place, std::size
   for (std::size_t k = 0; k < n; ++k) {
     const auto p = static_cast<double>(k);
     double nearest = HUGE_VAL;
-    const double end = sorted.empty() || (p >= sorted.front() && p <= sorted.back()) ? most : p < sorted.front() ? first : last;
-    const double reach = std::max(0.5, std::min(most, end)) + 1e-9;  // half-way is met in spite of rounding
+    const double end = sorted.empty() || (p >= sorted.front() && p <= sorted.back()) ? most
+                       : p < sorted.front()                                          ? first
+                                                                                     : last;
+    const double reach =
+        std::max(0.5, std::min(most, end)) + 1e-9;  // half-way is met in spite of rounding
     for (std::size_t i = 0; i < place.size(); ++i)
-      if (const double away = std::abs(place[i] - p); away < nearest && away <= reach) nearest = away, out[k] = i;
+      if (const double away = std::abs(place[i] - p); away < nearest && away <= reach)
+        nearest = away, out[k] = i;
   }
   return out;
 }

@@ -8,8 +8,8 @@ namespace tessera::apps::mt1d {
 
 /// [n + 1] edges half way between neighbouring stations, also where two stand on one spot.
 std::vector<double> column_edges(const std::vector<Record>& records);
-/// Down to which the lowest layers of results and VTK files reach: a little below the deepest Bostick
-/// depth of the longest period, in m.
+/// Down to which the lowest layers of results and VTK files reach: a little below the deepest
+/// Bostick depth of the longest period, in m.
 double greatest_depth(const std::vector<Record>& records);
 
 /// All soundings on one list of periods, eight to a decade; [station * n_periods + period], NaN

@@ -29,8 +29,10 @@ class Series {
     curve_.y.push_back(v);
     mean_.add(v);
   }
-  void tell(Findings& out, const std::string& task, const std::string& name, const std::string& label, const std::string& unit) const {
-    out.charts.push_back({task, name, by_number_ ? "frame" : "time", by_number_ ? "" : "ps", label, unit, curve_});
+  void tell(Findings& out, const std::string& task, const std::string& name,
+            const std::string& label, const std::string& unit) const {
+    out.charts.push_back(
+        {task, name, by_number_ ? "frame" : "time", by_number_ ? "" : "ps", label, unit, curve_});
     out.averages.push_back({task + "." + name, unit, mean_.result()});
   }
 
@@ -45,11 +47,15 @@ class Rdf final : public Task {
   Rdf(const TaskOptions& o, const Input& in)
       : name_(o.name),
         pairs_(in.groups.at(o.group), in.groups.at(o.with),
-               {.r_max_nm = o.r_max.value_or(0) / nm, .bin_nm = o.bin / nm, .molecule = o.same_molecule ? std::vector<std::int32_t>{} : mol::molecules(in.system)}) {}
+               {.r_max_nm = o.r_max.value_or(0) / nm,
+                .bin_nm = o.bin / nm,
+                .molecule =
+                    o.same_molecule ? std::vector<std::int32_t>{} : mol::molecules(in.system)}) {}
   void add(const mol::Snapshot& s) override { pairs_.add(s.frame); }
   void tell(Findings& out) const override {
     out.charts.push_back({name_, "g", "r", "nm", "g(r)", "", pairs_.g()});
-    out.charts.push_back({name_, "coordination", "r", "nm", "neighbours within r", "", pairs_.coordination()});
+    out.charts.push_back(
+        {name_, "coordination", "r", "nm", "neighbours within r", "", pairs_.coordination()});
   }
 
  private:
@@ -59,10 +65,17 @@ class Rdf final : public Task {
 
 class Msd final : public Task {
  public:
-  Msd(const TaskOptions& o, const Input& in) : name_(o.name), msd_(in.system, groups(o, in), {.fit_from_ps = o.fit_from / ps, .fit_to_ps = o.fit_to / ps, .lag_ps = o.lag.value_or(0) / ps, .remove_drift = o.remove_drift}) {}
+  Msd(const TaskOptions& o, const Input& in)
+      : name_(o.name),
+        msd_(in.system, groups(o, in),
+             {.fit_from_ps = o.fit_from / ps,
+              .fit_to_ps = o.fit_to / ps,
+              .lag_ps = o.lag.value_or(0) / ps,
+              .remove_drift = o.remove_drift}) {}
   void add(const mol::Snapshot& s) override { msd_.add(s.frame); }
   void tell(Findings& out) const override {
-    out.charts.push_back({name_, "msd", "time", "ps", "mean squared displacement", "nm^2", msd_.curve()});
+    out.charts.push_back(
+        {name_, "msd", "time", "ps", "mean squared displacement", "nm^2", msd_.curve()});
     data::BlockedMean d = msd_.diffusion();
     d.mean *= cm2_s, d.error *= cm2_s, d.error_of_error *= cm2_s;
     out.averages.push_back({name_ + ".diffusion", "cm^2/s", d});
@@ -90,18 +103,31 @@ class Msd final : public Task {
 class Vacf final : public Task {
  public:
   Vacf(const TaskOptions& o, const Input& in, double frame_ps)
-      : name_(o.name), lag_(static_cast<std::size_t>(std::llround(*o.lag / ps / frame_ps))), c_(in.groups.at(o.group), lag_) {
-    if (lag_ == 0) throw Error(fmt::format("[vacf] the lag of {} ps is shorter than the {} ps between frames", *o.lag / ps, frame_ps));
+      : name_(o.name),
+        lag_(static_cast<std::size_t>(std::llround(*o.lag / ps / frame_ps))),
+        c_(in.groups.at(o.group), lag_) {
+    if (lag_ == 0)
+      throw Error(fmt::format("[vacf] the lag of {} ps is shorter than the {} ps between frames",
+                              *o.lag / ps, frame_ps));
   }
   void add(const mol::Snapshot& s) override {
     c_.add(s.frame);
     ++frames_;
   }
   void tell(Findings& out) const override {
-    if (frames_ <= lag_) throw Error(fmt::format("[vacf] expected more frames than the lag spans, {}, came {}", lag_, frames_));
-    out.charts.push_back({name_, "vacf", "time", "ps", "velocity autocorrelation", "nm^2/ps^2", c_.curve()});
+    if (frames_ <= lag_)
+      throw Error(fmt::format("[vacf] expected more frames than the lag spans, {}, came {}", lag_,
+                              frames_));
+    out.charts.push_back(
+        {name_, "vacf", "time", "ps", "velocity autocorrelation", "nm^2/ps^2", c_.curve()});
     // An integral over a curve whose points depend on each other: its error is not known.
-    out.averages.push_back({name_ + ".diffusion", "cm^2/s", {.n = 1, .mean = c_.diffusion() * cm2_s, .error = NAN, .error_of_error = NAN, .levels = {}}});
+    out.averages.push_back({name_ + ".diffusion",
+                            "cm^2/s",
+                            {.n = 1,
+                             .mean = c_.diffusion() * cm2_s,
+                             .error = NAN,
+                             .error_of_error = NAN,
+                             .levels = {}}});
   }
 
  private:
@@ -113,10 +139,15 @@ class Vacf final : public Task {
 class MassDensity final : public Task {
  public:
   MassDensity(const TaskOptions& o, const Input& in)
-      : name_(o.name), slices_(o.slices > 0), density_(in.system, in.groups.at(o.group), static_cast<int>(o.axis), static_cast<std::size_t>(o.slices)) {}
+      : name_(o.name),
+        slices_(o.slices > 0),
+        density_(in.system, in.groups.at(o.group), static_cast<int>(o.axis),
+                 static_cast<std::size_t>(o.slices)) {}
   void add(const mol::Snapshot& s) override { density_.add(s.frame); }
   void tell(Findings& out) const override {
-    if (slices_) out.charts.push_back({name_, "profile", "place", "nm", "density", "kg/m^3", density_.profile()});
+    if (slices_)
+      out.charts.push_back(
+          {name_, "profile", "place", "nm", "density", "kg/m^3", density_.profile()});
     out.averages.push_back({name_ + ".density", "kg/m^3", density_.mean()});
   }
 
@@ -128,7 +159,12 @@ class MassDensity final : public Task {
 
 class Rmsd final : public Task {
  public:
-  Rmsd(const TaskOptions& o, const Input& in) : name_(o.name), group_(in.groups.at(o.group)), map_(in.system), complex_(in.system, group_), rmsd_(in) {
+  Rmsd(const TaskOptions& o, const Input& in)
+      : name_(o.name),
+        group_(in.groups.at(o.group)),
+        map_(in.system),
+        complex_(in.system, group_),
+        rmsd_(in) {
     if (o.mass_weighted) weights_ = masses_of(in.system, group_);
   }
   void add(const mol::Snapshot& s) override {
@@ -158,7 +194,12 @@ class Rmsd final : public Task {
 
 class Gyration final : public Task {
  public:
-  Gyration(const TaskOptions& o, const Input& in) : name_(o.name), group_(in.groups.at(o.group)), map_(in.system), complex_(in.system, group_), radius_(in) {
+  Gyration(const TaskOptions& o, const Input& in)
+      : name_(o.name),
+        group_(in.groups.at(o.group)),
+        map_(in.system),
+        complex_(in.system, group_),
+        radius_(in) {
     if (o.mass_weighted) masses_ = masses_of(in.system, group_);
   }
   void add(const mol::Snapshot& s) override {
@@ -167,7 +208,9 @@ class Gyration final : public Task {
     complex_.gather(x, s.frame.box);
     radius_.add(s.frame.time_ps, mol::radius_of_gyration(x, group_, masses_));
   }
-  void tell(Findings& out) const override { radius_.tell(out, name_, "radius", "radius of gyration", "nm"); }
+  void tell(Findings& out) const override {
+    radius_.tell(out, name_, "radius", "radius of gyration", "nm");
+  }
 
  private:
   std::string name_;
@@ -180,11 +223,20 @@ class Gyration final : public Task {
 
 class HydrogenBonds final : public Task {
  public:
-  HydrogenBonds(const TaskOptions& o, const Input& in) : name_(o.name), system_(in.system), distance_nm_(o.distance / nm), angle_deg_(o.angle * 180 / std::numbers::pi), number_(in) {}
+  HydrogenBonds(const TaskOptions& o, const Input& in)
+      : name_(o.name),
+        system_(in.system),
+        distance_nm_(o.distance / nm),
+        angle_deg_(o.angle * 180 / std::numbers::pi),
+        number_(in) {}
   void add(const mol::Snapshot& s) override {
-    number_.add(s.frame.time_ps, static_cast<double>(mol::hydrogen_bonds(system_, s.frame, distance_nm_, angle_deg_).size()));
+    number_.add(s.frame.time_ps,
+                static_cast<double>(
+                    mol::hydrogen_bonds(system_, s.frame, distance_nm_, angle_deg_).size()));
   }
-  void tell(Findings& out) const override { number_.tell(out, name_, "number", "hydrogen bonds", ""); }
+  void tell(Findings& out) const override {
+    number_.tell(out, name_, "number", "hydrogen bonds", "");
+  }
 
  private:
   std::string name_;
@@ -197,13 +249,20 @@ class HydrogenBonds final : public Task {
 
 std::unique_ptr<Task> make_task(const TaskOptions& o, const Input& in, double frame_ps) {
   switch (o.kind) {
-    case Kind::rdf: return std::make_unique<Rdf>(o, in);
-    case Kind::msd: return std::make_unique<Msd>(o, in);
-    case Kind::vacf: return std::make_unique<Vacf>(o, in, frame_ps);
-    case Kind::density: return std::make_unique<MassDensity>(o, in);
-    case Kind::rmsd: return std::make_unique<Rmsd>(o, in);
-    case Kind::gyration: return std::make_unique<Gyration>(o, in);
-    case Kind::hydrogen_bonds: return std::make_unique<HydrogenBonds>(o, in);
+    case Kind::rdf:
+      return std::make_unique<Rdf>(o, in);
+    case Kind::msd:
+      return std::make_unique<Msd>(o, in);
+    case Kind::vacf:
+      return std::make_unique<Vacf>(o, in, frame_ps);
+    case Kind::density:
+      return std::make_unique<MassDensity>(o, in);
+    case Kind::rmsd:
+      return std::make_unique<Rmsd>(o, in);
+    case Kind::gyration:
+      return std::make_unique<Gyration>(o, in);
+    case Kind::hydrogen_bonds:
+      return std::make_unique<HydrogenBonds>(o, in);
   }
   throw Error("[analysis] no such kind");
 }

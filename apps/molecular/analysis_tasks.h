@@ -73,10 +73,12 @@ class Beginnings {
   bool by_number_ = false;
 };
 
-/// Frames of several files as one, those that count. Frames whose times overlap with earlier ones are left out.
+/// Frames of several files as one, those that count. Frames whose times overlap with earlier ones
+/// are left out.
 class Frames {
  public:
-  Frames(const AnalysisOptions& o, const data::Config& config, std::size_t n_atoms, const Beginnings& beginnings)
+  Frames(const AnalysisOptions& o, const data::Config& config, std::size_t n_atoms,
+         const Beginnings& beginnings)
       : options_(o), config_(config), n_atoms_(n_atoms), beginnings_(beginnings) {}
   /// Throws InputError E0743 where times start again.
   bool read(mol::Snapshot& s);
@@ -93,7 +95,8 @@ class Frames {
   const Beginnings& beginnings_;
   std::int64_t seen_ = 0, number_ = 0, left_out_ = 0;
   double shift_ps_ = 0;
-  std::optional<double> first_ps_, last_ps_, file_ps_;  ///< of all frames, of the last one, of the first of this file
+  std::optional<double> first_ps_, last_ps_,
+      file_ps_;  ///< of all frames, of the last one, of the first of this file
   std::unique_ptr<mol::TrajectoryReader> reader_;
   std::vector<data::Diagnostic> remarks_;
 };

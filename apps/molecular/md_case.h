@@ -15,7 +15,8 @@ namespace tessera::apps::md {
 
 namespace mol = tessera::molecular;
 
-/// What one stage does. Position restraints hold atoms where the stage begins, so its system is made then (`system_of`).
+/// What one stage does. Position restraints hold atoms where the stage begins, so its system is
+/// made then (`system_of`).
 struct Stage {
   std::string name;
   Settings settings;
@@ -35,7 +36,8 @@ struct Case {
   mol::System system;  ///< as the topology has it, without constraints of the case
   /// The same with other names defined for its preprocessor, for stages that define them.
   std::vector<std::pair<std::vector<std::string>, mol::System>> variants;
-  mol::Nonbonded::TailPairs tail_pairs = mol::Nonbonded::TailPairs::all;  ///< as the program of the topology counts
+  mol::Nonbonded::TailPairs tail_pairs =
+      mol::Nonbonded::TailPairs::all;  ///< as the program of the topology counts
   mol::Frame start;
   std::vector<std::int32_t> written;  ///< atoms that trajectories hold, where they are not all
   std::vector<Stage> stages;
@@ -43,16 +45,18 @@ struct Case {
   std::vector<data::Diagnostic> findings;  ///< warnings and notes
 };
 
-/// Reads everything that the configuration names. Throws InputError: E0750 no or unknown input, E0751 settings that contradict
-/// each other, E0752 a cut-off above half of the box, and what the readers throw.
+/// Reads everything that the configuration names. Throws InputError: E0750 no or unknown input,
+/// E0751 settings that contradict each other, E0752 a cut-off above half of the box, and what the
+/// readers throw.
 Case make_case(const data::Config& config);
 
 /// The steps of a stage that begins at `start`: with its baths and their ramps, and what is frozen.
 mol::Dynamics dynamics_at(const Case& c, const Stage& stage, const mol::Frame& start);
 mol::Minimization minimization_at(const Case& c, const Stage& stage, const mol::Frame& start);
 
-/// The system of a stage that begins at `start`: its rigid bonds, its position restraints. Places of restraints are those of the box
-/// of `start`: the topology's first, which are the structure's and have moved with the box since, then those of posres.
+/// The system of a stage that begins at `start`: its rigid bonds, its position restraints. Places
+/// of restraints are those of the box of `start`: the topology's first, which are the structure's
+/// and have moved with the box since, then those of posres.
 mol::System system_of(const Case& c, const Stage& stage, const mol::Frame& start);
 /// How many of them are the topology's.
 std::size_t restraints_of_topology(const Case& c, const Stage& stage);

@@ -12,9 +12,11 @@
 namespace tessera::apps::md {
 namespace {
 
-constexpr double place_nm = 5e-4, share = 0.02, angle_rad = 0.02;  ///< how far places, values and angles are moved
+constexpr double place_nm = 5e-4, share = 0.02,
+                 angle_rad = 0.02;  ///< how far places, values and angles are moved
 
-/// Values move by a share of themselves; angles that may be zero (column `angle`) by a constant, multiplicities (`whole`) not at all.
+/// Values move by a share of themselves; angles that may be zero (column `angle`) by a constant,
+/// multiplicities (`whole`) not at all.
 Tensor reach_of(const Tensor& t, int angle, int whole) {
   const auto values = t.data<double>();
   const std::size_t width = t.shape().size() > 1 ? static_cast<std::size_t>(t.shape()[1]) : 1;
@@ -30,7 +32,8 @@ Tensor reach_of(const Tensor& t, int angle, int whole) {
 bool is_smooth(const mol::Nonbonded& o, bool periodic) {
   using M = mol::Nonbonded::Modifier;
   if (!periodic) return true;
-  return o.lj_modifier == M::force_switch || o.lj_modifier == M::potential_switch || o.lj_modifier == M::linear_force_shift;
+  return o.lj_modifier == M::force_switch || o.lj_modifier == M::potential_switch ||
+         o.lj_modifier == M::linear_force_shift;
 }
 
 }  // namespace
@@ -58,7 +61,9 @@ Derivatives derivatives(const Case& c) {
     const std::string name = mol::parameter_names[k];
     if (leaves[k].size() == 0 || name == "constraints" || name == "rigid_waters") continue;
     const bool turns = name == "dihedrals" || name == "impropers" || name == "harmonic_impropers";
-    d.parameters.push_back({name, leaves[k], reach_of(leaves[k], turns ? 0 : -1, name == "dihedrals" || name == "impropers" ? 2 : -1)});
+    d.parameters.push_back(
+        {name, leaves[k],
+         reach_of(leaves[k], turns ? 0 : -1, name == "dihedrals" || name == "impropers" ? 2 : -1)});
     leaf.push_back(k);
   }
   const bool smooth = is_smooth(stage.nonbonded, periodic);
@@ -74,9 +79,16 @@ Derivatives derivatives(const Case& c) {
     if (smooth) out.push_back(mol::forces(u, p[0], box, parameters));
     return out;
   };
-  d.lines = {fmt::format("{} atoms where stage '{}' begins; positions moved by up to {} nm, tables by {:g} % of their values", system.n_atoms(), stage.name, place_nm, 100 * share)};
-  if (!smooth) d.left_out.push_back("forces: with this vdw_modifier they jump at the cut-off, where they have no derivative; take force-switch");
-  if (system.constraints.size() > 0 || system.rigid_waters.size() > 0) d.left_out.push_back("lengths of constraints, on which no energy depends");
+  d.lines = {
+      fmt::format("{} atoms where stage '{}' begins; positions moved by up to {} nm, tables by "
+                  "{:g} % of their values",
+                  system.n_atoms(), stage.name, place_nm, 100 * share)};
+  if (!smooth)
+    d.left_out.push_back(
+        "forces: with this vdw_modifier they jump at the cut-off, where they have no derivative; "
+        "take force-switch");
+  if (system.constraints.size() > 0 || system.rigid_waters.size() > 0)
+    d.left_out.push_back("lengths of constraints, on which no energy depends");
   return d;
 }
 

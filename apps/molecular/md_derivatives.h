@@ -5,7 +5,8 @@
 
 namespace tessera::apps::md {
 
-/// Energy and forces of the first stage's beginning as functions of positions, box and all tables of the force field.
+/// Energy and forces of the first stage's beginning as functions of positions, box and all tables
+/// of the force field.
 Derivatives derivatives(const Case& c);
 
 }  // namespace tessera::apps::md

@@ -5,13 +5,15 @@
 
 namespace tessera::apps::md {
 
-mol::ForceFunction exact_forces(const mol::System& system, const mol::Nonbonded& options, const mol::Box& box) {
+mol::ForceFunction exact_forces(const mol::System& system, const mol::Nonbonded& options,
+                                const mol::Box& box) {
   const mol::PotentialEnergy u(system, options, box);
   const mol::Parameters p = mol::parameters(system, mol::ScaledFrom::rows);
   return [u, p](const std::vector<mol::Vec3>& x_nm, const mol::Box& b, mol::Forces& out) {
     const Tensor x = mol::positions_of(x_nm), h = mol::edges_of(b);
     out = mol::Forces{};
-    for (std::size_t k = 0; k < mol::n_terms; ++k) out.energy[k] = u.term(static_cast<mol::Term>(k), x, h, p).item<double>();
+    for (std::size_t k = 0; k < mol::n_terms; ++k)
+      out.energy[k] = u.term(static_cast<mol::Term>(k), x, h, p).item<double>();
     const Tensor forces = mol::forces(u, x, h, p), pulled = mol::virial(u, x, h, p);
     const auto f = forces.data<double>(), w = pulled.data<double>();
     out.f.resize(x_nm.size());

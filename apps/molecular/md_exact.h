@@ -4,8 +4,9 @@
 
 namespace tessera::apps::md {
 
-/// Energies, forces and virial in sums of doubles, for single points and reruns: many times slower than what runs take, whose
-/// contributions are rounded to 2^-32 kJ/mol each.
-mol::ForceFunction exact_forces(const mol::System& system, const mol::Nonbonded& options, const mol::Box& box);
+/// Energies, forces and virial in sums of doubles, for single points and reruns: many times slower
+/// than what runs take, whose contributions are rounded to 2^-32 kJ/mol each.
+mol::ForceFunction exact_forces(const mol::System& system, const mol::Nonbonded& options,
+                                const mol::Box& box);
 
 }  // namespace tessera::apps::md

@@ -18,7 +18,8 @@ using mol::Vec3;
 
 double norm(const Vec3& v) { return std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
 Vec3 apart(const mol::Frame& f, std::size_t i, std::size_t j) {
-  return mol::wrapped(f.box, {f.x_nm[i][0] - f.x_nm[j][0], f.x_nm[i][1] - f.x_nm[j][1], f.x_nm[i][2] - f.x_nm[j][2]});
+  return mol::wrapped(f.box, {f.x_nm[i][0] - f.x_nm[j][0], f.x_nm[i][1] - f.x_nm[j][1],
+                              f.x_nm[i][2] - f.x_nm[j][2]});
 }
 
 struct Finding {
@@ -32,14 +33,17 @@ void take_row(const mol::Terms<N, P>& terms, std::size_t k, mol::Terms<N, P>& on
   one.rows = {terms.rows[static_cast<std::size_t>(terms.row[k])]};
 }
 void take_row(const mol::CorrectionMaps& terms, std::size_t k, mol::CorrectionMaps& one) {
-  const auto size = static_cast<std::ptrdiff_t>(terms.points) * terms.points, first = terms.row[k] * size;
+  const auto size = static_cast<std::ptrdiff_t>(terms.points) * terms.points,
+             first = terms.row[k] * size;
   one.points = terms.points;
   one.maps.assign(terms.maps.begin() + first, terms.maps.begin() + first + size);
 }
 
 /// One term as a system of its own, at its atoms' places: energy and force on one of them.
 template <class T>
-void look_at(const mol::System& s, const mol::Frame& f, std::int32_t atom, const T mol::System::*list, T mol::System::*into, mol::Term kind, std::vector<Finding>& out) {
+void look_at(const mol::System& s, const mol::Frame& f, std::int32_t atom,
+             const T mol::System::*list, T mol::System::*into, mol::Term kind,
+             std::vector<Finding>& out) {
   const T& terms = s.*list;
   for (std::size_t k = 0; k < terms.size(); ++k) {
     const auto& atoms = terms.atoms[k];
@@ -68,7 +72,8 @@ void look_at(const mol::System& s, const mol::Frame& f, std::int32_t atom, const
     alone.*into = std::move(one);
     const mol::EnergyPtr u = mol::bonded_energy(alone, kind);
     const Tensor table = mol::table_of(alone, kind);
-    std::vector<const double*> p = {here.x_nm[0].data(), here.box.edge[0].data(), table.data<double>().data()};
+    std::vector<const double*> p = {here.x_nm[0].data(), here.box.edge[0].data(),
+                                    table.data<double>().data()};
     std::vector<Vec3> slope(here.x_nm.size());
     std::vector<double*> g = {slope[0].data(), nullptr, nullptr};
     if (u->shapes().size() > 3) {
@@ -76,10 +81,14 @@ void look_at(const mol::System& s, const mol::Frame& f, std::int32_t atom, const
       g.push_back(nullptr);
     }
     u->gradient(p, g);
-    const double force = norm(slope[static_cast<std::size_t>(std::ranges::find(own, atom) - own.begin())]);
+    const double force =
+        norm(slope[static_cast<std::size_t>(std::ranges::find(own, atom) - own.begin())]);
     std::string length;
-    if (atoms.size() == 2) length = fmt::format(", {:.4f} nm", norm(apart(f, static_cast<std::size_t>(atoms[0]), static_cast<std::size_t>(atoms[1]))));
-    out.push_back({force, fmt::format("{:<18} {:.4g} kJ/mol, force {:.4g} kJ/mol/nm{}: {}", mol::name_of(kind), u->value(p), force, length, names)});
+    if (atoms.size() == 2)
+      length = fmt::format(", {:.4f} nm", norm(apart(f, static_cast<std::size_t>(atoms[0]),
+                                                     static_cast<std::size_t>(atoms[1]))));
+    out.push_back({force, fmt::format("{:<18} {:.4g} kJ/mol, force {:.4g} kJ/mol/nm{}: {}",
+                                      mol::name_of(kind), u->value(p), force, length, names)});
   }
 }
 
@@ -108,9 +117,16 @@ std::optional<Overlap> find_overlap(const mol::System& s, const mol::Frame& f) {
     reach_nm = std::max(reach_nm, least[k]);
   }
   if (reach_nm == 0) return {};
-  const auto least_of = [&](std::size_t i, std::size_t j) { return least[static_cast<std::size_t>(s.atoms.lj_type[i]) * types + static_cast<std::size_t>(s.atoms.lj_type[j])]; };
+  const auto least_of = [&](std::size_t i, std::size_t j) {
+    return least[static_cast<std::size_t>(s.atoms.lj_type[i]) * types +
+                 static_cast<std::size_t>(s.atoms.lj_type[j])];
+  };
   std::map<std::array<std::int64_t, 3>, std::vector<std::size_t>> cells;
-  const auto cell_of = [reach_nm](const Vec3& x) { return std::array<std::int64_t, 3>{static_cast<std::int64_t>(std::floor(x[0] / reach_nm)), static_cast<std::int64_t>(std::floor(x[1] / reach_nm)), static_cast<std::int64_t>(std::floor(x[2] / reach_nm))}; };
+  const auto cell_of = [reach_nm](const Vec3& x) {
+    return std::array<std::int64_t, 3>{static_cast<std::int64_t>(std::floor(x[0] / reach_nm)),
+                                       static_cast<std::int64_t>(std::floor(x[1] / reach_nm)),
+                                       static_cast<std::int64_t>(std::floor(x[2] / reach_nm))};
+  };
   std::optional<Overlap> worst;
   // Atoms near a face are found across it at their image shifted by the box.
   std::vector<std::pair<Vec3, std::size_t>> places;
@@ -145,8 +161,11 @@ std::optional<Overlap> find_overlap(const mol::System& s, const mol::Frame& f) {
           for (const std::size_t j : found->second) {
             if (i == j) continue;
             const double r = norm(apart(f, i, j));
-            const std::array<std::int32_t, 2> pair = {static_cast<std::int32_t>(std::min(i, j)), static_cast<std::int32_t>(std::max(i, j))};
-            if (r < least_of(i, j) && (!worst || r < worst->distance_nm) && !std::ranges::binary_search(s.exclusions, pair)) worst = Overlap{pair[0], pair[1], r};
+            const std::array<std::int32_t, 2> pair = {static_cast<std::int32_t>(std::min(i, j)),
+                                                      static_cast<std::int32_t>(std::max(i, j))};
+            if (r < least_of(i, j) && (!worst || r < worst->distance_nm) &&
+                !std::ranges::binary_search(s.exclusions, pair))
+              worst = Overlap{pair[0], pair[1], r};
           }
         }
     cells[at].push_back(i);
@@ -155,17 +174,28 @@ std::optional<Overlap> find_overlap(const mol::System& s, const mol::Frame& f) {
 }
 
 double wrong_unit(const mol::System& s, const mol::Frame& f) {
-  std::vector<double> ratio, of_heavy;  // squared; hydrogens may have been added at the right lengths
+  std::vector<double> ratio,
+      of_heavy;  // squared; hydrogens may have been added at the right lengths
   const auto add = [&](std::int32_t i, std::int32_t j, double length) {
     const Vec3 &a = f.x_nm[static_cast<std::size_t>(i)], &b = f.x_nm[static_cast<std::size_t>(j)];
     // As they lie, without images: a box in another unit would hide long bonds.
     if (!(length > 0)) return;
-    ratio.push_back(((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2])) / (length * length));
-    if (s.atoms.element[static_cast<std::size_t>(i)] > 1 && s.atoms.element[static_cast<std::size_t>(j)] > 1) of_heavy.push_back(ratio.back());
+    ratio.push_back(((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) +
+                     (a[2] - b[2]) * (a[2] - b[2])) /
+                    (length * length));
+    if (s.atoms.element[static_cast<std::size_t>(i)] > 1 &&
+        s.atoms.element[static_cast<std::size_t>(j)] > 1)
+      of_heavy.push_back(ratio.back());
   };
-  for (std::size_t k = 0; k < s.bonds.size(); ++k) add(s.bonds.atoms[k][0], s.bonds.atoms[k][1], s.bonds.rows[static_cast<std::size_t>(s.bonds.row[k])][0]);
-  for (std::size_t k = 0; k < s.constraints.size(); ++k) add(s.constraints.atoms[k][0], s.constraints.atoms[k][1], s.constraints.rows[static_cast<std::size_t>(s.constraints.row[k])][0]);
-  for (std::size_t k = 0; k < s.rigid_waters.size(); ++k) add(s.rigid_waters.atoms[k][0], s.rigid_waters.atoms[k][1], s.rigid_waters.rows[static_cast<std::size_t>(s.rigid_waters.row[k])][0]);
+  for (std::size_t k = 0; k < s.bonds.size(); ++k)
+    add(s.bonds.atoms[k][0], s.bonds.atoms[k][1],
+        s.bonds.rows[static_cast<std::size_t>(s.bonds.row[k])][0]);
+  for (std::size_t k = 0; k < s.constraints.size(); ++k)
+    add(s.constraints.atoms[k][0], s.constraints.atoms[k][1],
+        s.constraints.rows[static_cast<std::size_t>(s.constraints.row[k])][0]);
+  for (std::size_t k = 0; k < s.rigid_waters.size(); ++k)
+    add(s.rigid_waters.atoms[k][0], s.rigid_waters.atoms[k][1],
+        s.rigid_waters.rows[static_cast<std::size_t>(s.rigid_waters.row[k])][0]);
   if (!of_heavy.empty()) ratio = std::move(of_heavy);
   if (ratio.empty()) return 1;
   std::ranges::nth_element(ratio, ratio.begin() + static_cast<std::ptrdiff_t>(ratio.size() / 2));
@@ -176,48 +206,64 @@ double wrong_unit(const mol::System& s, const mol::Frame& f) {
 std::pair<std::int32_t, double> farthest_moved(const mol::Frame& from, const mol::Frame& to) {
   std::pair<std::int32_t, double> out = {-1, 0};
   for (std::size_t i = 0; i < from.x_nm.size() && i < to.x_nm.size(); ++i) {
-    const Vec3 d = mol::wrapped(from.box, {to.x_nm[i][0] - from.x_nm[i][0], to.x_nm[i][1] - from.x_nm[i][1], to.x_nm[i][2] - from.x_nm[i][2]});
+    const Vec3 d =
+        mol::wrapped(from.box, {to.x_nm[i][0] - from.x_nm[i][0], to.x_nm[i][1] - from.x_nm[i][1],
+                                to.x_nm[i][2] - from.x_nm[i][2]});
     const double r = norm(d);
     if (!(r <= out.second)) out = {static_cast<std::int32_t>(i), std::isfinite(r) ? r : INFINITY};
   }
   return out;
 }
 
-std::vector<std::string> explain_atom(const mol::System& s, const mol::Frame& f, std::int32_t atom) {
+std::vector<std::string> explain_atom(const mol::System& s, const mol::Frame& f,
+                                      std::int32_t atom) {
   using mol::Term;
   std::vector<Finding> terms;
   look_at(s, f, atom, &mol::System::bonds, &mol::System::bonds, Term::bonds, terms);
-  look_at(s, f, atom, &mol::System::urey_bradley, &mol::System::urey_bradley, Term::urey_bradley, terms);
+  look_at(s, f, atom, &mol::System::urey_bradley, &mol::System::urey_bradley, Term::urey_bradley,
+          terms);
   look_at(s, f, atom, &mol::System::angles, &mol::System::angles, Term::angles, terms);
   look_at(s, f, atom, &mol::System::dihedrals, &mol::System::dihedrals, Term::dihedrals, terms);
   look_at(s, f, atom, &mol::System::impropers, &mol::System::impropers, Term::impropers, terms);
-  look_at(s, f, atom, &mol::System::harmonic_impropers, &mol::System::harmonic_impropers, Term::harmonic_impropers, terms);
-  look_at(s, f, atom, &mol::System::ryckaert_bellemans, &mol::System::ryckaert_bellemans, Term::ryckaert_bellemans, terms);
+  look_at(s, f, atom, &mol::System::harmonic_impropers, &mol::System::harmonic_impropers,
+          Term::harmonic_impropers, terms);
+  look_at(s, f, atom, &mol::System::ryckaert_bellemans, &mol::System::ryckaert_bellemans,
+          Term::ryckaert_bellemans, terms);
   look_at(s, f, atom, &mol::System::cmap, &mol::System::cmap, Term::cmap, terms);
   look_at(s, f, atom, &mol::System::pairs, &mol::System::pairs, Term::pairs_lj, terms);
   look_at(s, f, atom, &mol::System::pairs, &mol::System::pairs, Term::pairs_coulomb, terms);
-  look_at(s, f, atom, &mol::System::position_restraints, &mol::System::position_restraints, Term::position_restraints, terms);
-  look_at(s, f, atom, &mol::System::distance_restraints, &mol::System::distance_restraints, Term::distance_restraints, terms);
+  look_at(s, f, atom, &mol::System::position_restraints, &mol::System::position_restraints,
+          Term::position_restraints, terms);
+  look_at(s, f, atom, &mol::System::distance_restraints, &mol::System::distance_restraints,
+          Term::distance_restraints, terms);
 
   const auto i = static_cast<std::size_t>(atom), types = static_cast<std::size_t>(s.lj.types);
   std::vector<std::pair<double, std::size_t>> near;
   for (std::size_t j = 0; j < s.n_atoms(); ++j) {
-    const std::array<std::int32_t, 2> pair = {std::min(atom, static_cast<std::int32_t>(j)), std::max(atom, static_cast<std::int32_t>(j))};
+    const std::array<std::int32_t, 2> pair = {std::min(atom, static_cast<std::int32_t>(j)),
+                                              std::max(atom, static_cast<std::int32_t>(j))};
     if (i == j || std::ranges::binary_search(s.exclusions, pair)) continue;
     near.emplace_back(norm(apart(f, i, j)), j);
   }
   const std::size_t n_near = std::min<std::size_t>(5, near.size());
   std::partial_sort(near.begin(), near.begin() + static_cast<std::ptrdiff_t>(n_near), near.end());
 
-  std::vector<std::string> out = {fmt::format("atom {}, at ({:.4f}, {:.4f}, {:.4f}) nm", name_of_atom(s, atom), f.x_nm[i][0], f.x_nm[i][1], f.x_nm[i][2])};
+  std::vector<std::string> out = {fmt::format("atom {}, at ({:.4f}, {:.4f}, {:.4f}) nm",
+                                              name_of_atom(s, atom), f.x_nm[i][0], f.x_nm[i][1],
+                                              f.x_nm[i][2])};
   std::ranges::stable_sort(terms, std::greater{}, &Finding::force);
-  for (std::size_t k = 0; k < std::min<std::size_t>(5, terms.size()); ++k) out.push_back("  " + terms[k].text);
+  for (std::size_t k = 0; k < std::min<std::size_t>(5, terms.size()); ++k)
+    out.push_back("  " + terms[k].text);
   for (std::size_t k = 0; k < n_near; ++k) {
     const auto [r, j] = near[k];
-    const std::size_t row = static_cast<std::size_t>(s.atoms.lj_type[i]) * types + static_cast<std::size_t>(s.atoms.lj_type[j]);
+    const std::size_t row = static_cast<std::size_t>(s.atoms.lj_type[i]) * types +
+                            static_cast<std::size_t>(s.atoms.lj_type[j]);
     const double r6 = std::pow(r, -6);
-    out.push_back(fmt::format("  neighbour {} at {:.4f} nm: Lennard-Jones {:.4g}, Coulomb {:.4g} kJ/mol", name_of_atom(s, static_cast<std::int32_t>(j)), r, s.lj.c12[row] * r6 * r6 - s.lj.c6[row] * r6,
-                              s.coulomb_constant * s.atoms.charge_e[i] * s.atoms.charge_e[j] / r));
+    out.push_back(
+        fmt::format("  neighbour {} at {:.4f} nm: Lennard-Jones {:.4g}, Coulomb {:.4g} kJ/mol",
+                    name_of_atom(s, static_cast<std::int32_t>(j)), r,
+                    s.lj.c12[row] * r6 * r6 - s.lj.c6[row] * r6,
+                    s.coulomb_constant * s.atoms.charge_e[i] * s.atoms.charge_e[j] / r));
   }
   return out;
 }

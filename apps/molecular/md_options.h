@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a case of molecular.dynamics may say. Keys are mdp's where mdp has them; values are SI here, as every app keeps them
-// (md_plan.h has them in nm, ps, kJ/mol). The keys and their documentation are in md_options.cpp and md_settings.h.
+// What a case of molecular.dynamics may say. Keys are mdp's where mdp has them; values are SI here,
+// as every app keeps them (md_plan.h has them in nm, ps, kJ/mol). The keys and their documentation
+// are in md_options.cpp and md_settings.h.
 #pragma once
 #include "tessera/data/options.h"
 
@@ -31,7 +32,8 @@ enum class Precision { mixed, f64 };
 template <class T>
 using Plain = T;
 
-/// What may stand at the top of a file, for all stages, or in a stage. `Maybe` is Plain or std::optional.
+/// What may stand at the top of a file, for all stages, or in a stage. `Maybe` is Plain or
+/// std::optional.
 template <template <class> class Maybe>
 struct SettingsOf {
   std::optional<IntegratorChoice> integrator;
@@ -189,7 +191,8 @@ const data::Options<MdOptions>& md_options();
 /// The settings of one stage: its own where it gives them, else those of the case.
 Settings merged(const Settings& common, const StageOptions& stage);
 
-/// `si` in `unit`, as the number that a user who writes that unit would have written: 0.9 for 9e-10 m in nm.
+/// `si` in `unit`, as the number that a user who writes that unit would have written: 0.9 for 9e-10
+/// m in nm.
 double in_unit(double si, const std::string& unit);
 
 }  // namespace tessera::apps::md

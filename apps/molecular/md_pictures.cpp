@@ -11,8 +11,14 @@ struct Row {
 
 data::Figure picture(const Summary& s, const std::string& title) {
   const bool down = s.type == StageType::minimize;
-  const std::vector<Row> rows = down ? std::vector<Row>{{"potential", "Potential energy", "kJ/mol"}, {"largest_force_kj_mol_nm", "Largest force", "kJ/mol/nm"}}
-                                            : std::vector<Row>{{"potential", "Potential energy", "kJ/mol"}, {"conserved", "Conserved energy", "kJ/mol"}, {"temperature_k", "Temperature", "K"}, {"pressure_bar", "Pressure", "bar"}, {"density_kg_m3", "Density", "kg/m^{3}"}};
+  const std::vector<Row> rows =
+      down ? std::vector<Row>{{"potential", "Potential energy", "kJ/mol"},
+                              {"largest_force_kj_mol_nm", "Largest force", "kJ/mol/nm"}}
+           : std::vector<Row>{{"potential", "Potential energy", "kJ/mol"},
+                              {"conserved", "Conserved energy", "kJ/mol"},
+                              {"temperature_k", "Temperature", "K"},
+                              {"pressure_bar", "Pressure", "bar"},
+                              {"density_kg_m3", "Density", "kg/m^{3}"}};
   const auto* x = s.energies.find(down ? "step" : "time_ps");
   data::Figure f{.width = 380, .title = title.empty() ? s.name : title + ": " + s.name};
   for (const Row& row : rows) {
@@ -31,7 +37,9 @@ data::Figure picture(const Summary& s, const std::string& title) {
 
 }  // namespace
 
-std::vector<std::filesystem::path> draw(const std::filesystem::path& plots, const std::vector<Summary>& stages, const std::string& title) {
+std::vector<std::filesystem::path> draw(const std::filesystem::path& plots,
+                                        const std::vector<Summary>& stages,
+                                        const std::string& title) {
   std::vector<std::filesystem::path> out;
   std::filesystem::create_directories(plots);
   for (const Summary& s : stages) {

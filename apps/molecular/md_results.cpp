@@ -19,7 +19,8 @@ namespace {
 
 /// Slope of y over x and its standard error.
 Average slope(const std::vector<double>& x, const std::vector<double>& y) {
-  const double n = static_cast<double>(x.size()), mx = std::accumulate(x.begin(), x.end(), 0.0) / n, my = std::accumulate(y.begin(), y.end(), 0.0) / n;
+  const double n = static_cast<double>(x.size()), mx = std::accumulate(x.begin(), x.end(), 0.0) / n,
+               my = std::accumulate(y.begin(), y.end(), 0.0) / n;
   double xx = 0, xy = 0, rest = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {
     xx += (x[i] - mx) * (x[i] - mx);
@@ -36,10 +37,14 @@ Average slope(const std::vector<double>& x, const std::vector<double>& y) {
 }  // namespace
 
 std::string unit_of(const std::string& column) {
-  static const std::pair<const char*, const char*> endings[] = {{"_ps", "ps"}, {"_k", "K"}, {"_bar", "bar"}, {"_nm3", "nm3"}, {"_kg_m3", "kg m-3"}, {"_kj_mol_nm", "kJ mol-1 nm-1"}};
+  static const std::pair<const char*, const char*> endings[] = {
+      {"_ps", "ps"},   {"_k", "K"},          {"_bar", "bar"},
+      {"_nm3", "nm3"}, {"_kg_m3", "kg m-3"}, {"_kj_mol_nm", "kJ mol-1 nm-1"}};
   for (const auto& [ending, unit] : endings)
     if (column.ends_with(ending)) return unit;
-  return column == "step" || column == "largest_at" || column == "evaluations" || column == "state" ? "1" : "kJ mol-1";
+  return column == "step" || column == "largest_at" || column == "evaluations" || column == "state"
+             ? "1"
+             : "kJ mol-1";
 }
 
 const std::vector<double>* Table::find(const std::string& name) const {
@@ -65,18 +70,29 @@ Table read_table(const std::filesystem::path& path) {
     bool whole = true;
     each_field(text.line(n), [&](std::string_view field) {
       double v = NAN;
-      whole = whole && column < t.columns.size() && (field == "nan" || std::from_chars(field.data(), field.data() + field.size(), v).ec == std::errc());
+      whole = whole && column < t.columns.size() &&
+              (field == "nan" ||
+               std::from_chars(field.data(), field.data() + field.size(), v).ec == std::errc());
       if (whole) t.columns[column++].push_back(v);
     });
-    if (!whole || column != t.columns.size()) throw data::InputError(text.error(433, text.line_starts[n - 1], "expected a row with one number for each column"));
+    if (!whole || column != t.columns.size())
+      throw data::InputError(text.error(433, text.line_starts[n - 1],
+                                        "expected a row with one number for each column"));
   }
   return t;
 }
 
-std::filesystem::path folder_of(const std::filesystem::path& run, std::size_t k, const std::string& name) { return run / fmt::format("{}_{}", k + 1, name); }
+std::filesystem::path folder_of(const std::filesystem::path& run, std::size_t k,
+                                const std::string& name) {
+  return run / fmt::format("{}_{}", k + 1, name);
+}
 
 Summary summary_of(const std::filesystem::path& folder, const Stage& stage, std::size_t n_atoms) {
-  Summary s{.name = stage.name, .type = stage.type, .energies = read_table(folder / "energies.csv"), .averages = {}, .drift = {}};
+  Summary s{.name = stage.name,
+            .type = stage.type,
+            .energies = read_table(folder / "energies.csv"),
+            .averages = {},
+            .drift = {}};
   const std::size_t skip = s.energies.rows() > 1 ? 1 : 0;
   for (const auto& column : s.energies.columns) {
     const data::BlockedMean mean = data::blocked_mean(std::span(column).subspan(skip));
@@ -92,7 +108,8 @@ Summary summary_of(const std::filesystem::path& folder, const Stage& stage, std:
   return s;
 }
 
-void write_results(const std::filesystem::path& run, const Case& c, const std::vector<Summary>& stages) {
+void write_results(const std::filesystem::path& run, const Case& c,
+                   const std::vector<Summary>& stages) {
   std::string csv = "stage,quantity,unit,average,error,first,last\n";
   data::H5Writer file(run / "results.h5");
   file.write_text("title", c.options.title.empty() ? c.system.title : c.options.title);
@@ -102,23 +119,29 @@ void write_results(const std::filesystem::path& run, const Case& c, const std::v
       const auto& values = s.energies.columns[k];
       file.write(s.name + "/energies/" + name, values, {}, {unit_of(name), name});
       if (values.empty()) continue;
-      csv += fmt::format("{},{},{},{},{},{},{}\n", s.name, name, unit_of(name), data::number_text(s.averages[k].mean), data::number_text(s.averages[k].error), data::number_text(values.front()),
-                         data::number_text(values.back()));
+      csv +=
+          fmt::format("{},{},{},{},{},{},{}\n", s.name, name, unit_of(name),
+                      data::number_text(s.averages[k].mean), data::number_text(s.averages[k].error),
+                      data::number_text(values.front()), data::number_text(values.back()));
     }
     if (s.drift) {
-      file.write(s.name + "/drift", std::vector<double>{s.drift->mean, s.drift->error}, {}, {"kJ mol-1 ps-1", "slope of the conserved energy per atom, its standard error"});
-      csv += fmt::format("{},drift,kJ mol-1 ps-1,{},{},,\n", s.name, data::number_text(s.drift->mean), data::number_text(s.drift->error));
+      file.write(s.name + "/drift", std::vector<double>{s.drift->mean, s.drift->error}, {},
+                 {"kJ mol-1 ps-1", "slope of the conserved energy per atom, its standard error"});
+      csv += fmt::format("{},drift,kJ mol-1 ps-1,{},{},,\n", s.name,
+                         data::number_text(s.drift->mean), data::number_text(s.drift->error));
     }
   }
   file.commit();
   data::write_file_atomically(run / "summary.csv", csv);
 }
 
-std::vector<Promise> check_promises(const Case& c, const std::vector<Summary>& stages, const data::Config& config) {
+std::vector<Promise> check_promises(const Case& c, const std::vector<Summary>& stages,
+                                    const data::Config& config) {
   std::vector<Promise> out;
   for (std::size_t e = 0; e < c.options.expectations.size(); ++e) {
     const ExpectOptions& x = c.options.expectations[e];
-    const auto at = x.stage.empty() ? stages.end() - 1 : std::ranges::find(stages, x.stage, &Summary::name);
+    const auto at =
+        x.stage.empty() ? stages.end() - 1 : std::ranges::find(stages, x.stage, &Summary::name);
     const auto column = std::ranges::find(at->energies.names, x.quantity);
     double found = NAN;
     if (x.quantity == "drift" && at->drift) {
@@ -126,14 +149,23 @@ std::vector<Promise> check_promises(const Case& c, const std::vector<Summary>& s
     } else if (column != at->energies.names.end()) {
       const auto k = static_cast<std::size_t>(column - at->energies.names.begin());
       const auto& values = at->energies.columns[k];
-      found = values.empty() ? NAN : x.first ? values.front() : x.last ? values.back() : at->averages[k].mean;
+      found = values.empty() ? NAN
+              : x.first      ? values.front()
+              : x.last       ? values.back()
+                             : at->averages[k].mean;
     } else {
-      throw data::InputError(config.error(754, fmt::format("expect[{}].quantity", e), "stage '" + at->name + "' finds no '" + x.quantity + "'", "see its energies.csv in the run folder"), data::ExitCode::config_invalid);
+      throw data::InputError(config.error(754, fmt::format("expect[{}].quantity", e),
+                                          "stage '" + at->name + "' finds no '" + x.quantity + "'",
+                                          "see its energies.csv in the run folder"),
+                             data::ExitCode::config_invalid);
     }
     const double allowed = x.tolerance * (x.relative ? std::abs(x.value) : 1.0);
     const bool kept = std::abs(found - x.value) <= allowed;
     const std::string name = at->name + "." + x.quantity;
-    out.push_back({name, found, fmt::format("{}: {:.10g}, promised {:.10g} within {:.2g}{}", name, found, x.value, allowed, kept ? "" : ": BROKEN"), kept});
+    out.push_back({name, found,
+                   fmt::format("{}: {:.10g}, promised {:.10g} within {:.2g}{}", name, found,
+                               x.value, allowed, kept ? "" : ": BROKEN"),
+                   kept});
   }
   return out;
 }

@@ -32,17 +32,22 @@ struct Summary {
   StageType type = StageType::dynamics;
   Table energies;
   std::vector<Average> averages;  ///< of each column, without the first row where there are more
-  std::optional<Average> drift;   ///< least-squares slope of the conserved energy, kJ/mol/ps/atom; error as if rows were independent
+  std::optional<Average> drift;   ///< least-squares slope of the conserved energy, kJ/mol/ps/atom;
+                                  ///< error as if rows were independent
 };
 
 /// Folder of stage `k` within a run: "2_heat".
-std::filesystem::path folder_of(const std::filesystem::path& run, std::size_t k, const std::string& name);
+std::filesystem::path folder_of(const std::filesystem::path& run, std::size_t k,
+                                const std::string& name);
 Summary summary_of(const std::filesystem::path& folder, const Stage& stage, std::size_t n_atoms);
 
 /// summary.csv and results.h5.
-void write_results(const std::filesystem::path& run, const Case& c, const std::vector<Summary>& stages);
+void write_results(const std::filesystem::path& run, const Case& c,
+                   const std::vector<Summary>& stages);
 /// plots/<stage>.png and .svg; their files.
-std::vector<std::filesystem::path> draw(const std::filesystem::path& plots, const std::vector<Summary>& stages, const std::string& title);
+std::vector<std::filesystem::path> draw(const std::filesystem::path& plots,
+                                        const std::vector<Summary>& stages,
+                                        const std::string& title);
 
 struct Promise {
   std::string name;
@@ -50,6 +55,7 @@ struct Promise {
   std::string text;
   bool kept = false;
 };
-std::vector<Promise> check_promises(const Case& c, const std::vector<Summary>& stages, const data::Config& config);
+std::vector<Promise> check_promises(const Case& c, const std::vector<Summary>& stages,
+                                    const data::Config& config);
 
 }  // namespace tessera::apps::md

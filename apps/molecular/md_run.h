@@ -10,6 +10,7 @@ namespace tessera::apps::md {
 data::ExitCode run_stages(RunContext& context, const Case& c, std::vector<Summary>& summaries);
 
 /// What speaks against going on from a checkpoint with other numbers of steps.
-std::vector<data::Diagnostic> against(const data::Config& config, const Case& c, const data::Checkpoint& from);
+std::vector<data::Diagnostic> against(const data::Config& config, const Case& c,
+                                      const data::Checkpoint& from);
 
 }  // namespace tessera::apps::md

@@ -16,9 +16,12 @@ namespace tessera::apps::md {
 namespace {
 
 using mol::Vec3;
-constexpr double most_move_nm = 0.25;  ///< in one step: many times what heat does, a part of the distance between atoms
+constexpr double most_move_nm =
+    0.25;  ///< in one step: many times what heat does, a part of the distance between atoms
 
-double now_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double now_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 /// Adds the time of its life to a number.
 struct Timer {
@@ -29,7 +32,8 @@ struct Timer {
 };
 
 mol::ForceFunction timed(mol::ForceFunction f, double& seconds) {
-  return [f = std::move(f), &seconds](const std::vector<Vec3>& x, const mol::Box& box, mol::Forces& out) {
+  return [f = std::move(f), &seconds](const std::vector<Vec3>& x, const mol::Box& box,
+                                      mol::Forces& out) {
     const Timer t(seconds);
     f(x, box, out);
   };
@@ -46,7 +50,9 @@ std::vector<Vec3> triples(const std::vector<double>& a) {
   for (std::size_t i = 0; i < 3 * out.size(); ++i) out[i / 3][i % 3] = a[i];
   return out;
 }
-void put(data::Checkpoint& c, const std::string& name, const std::vector<Vec3>& a) { c.put(name, flat(a), {a.size(), 3}); }
+void put(data::Checkpoint& c, const std::string& name, const std::vector<Vec3>& a) {
+  c.put(name, flat(a), {a.size(), 3});
+}
 
 void put(data::Checkpoint& c, const mol::Frame& f, const mol::Forces& forces) {
   put(c, "x", f.x_nm);
@@ -64,7 +70,9 @@ void get(const data::Checkpoint& c, mol::Frame& f, mol::Forces& forces) {
   const auto box = triples(c.array<double>("box")), virial = triples(c.array<double>("virial"));
   const auto& terms = c.array<double>("terms");
   forces.f = triples(c.array<double>("f"));
-  if (box.size() != 3 || virial.size() != 3 || terms.size() != mol::n_terms || forces.f.size() != f.x_nm.size()) throw Error("[checkpoint] the state of a stage is inconsistent");
+  if (box.size() != 3 || virial.size() != 3 || terms.size() != mol::n_terms ||
+      forces.f.size() != f.x_nm.size())
+    throw Error("[checkpoint] the state of a stage is inconsistent");
   std::ranges::copy(box, f.box.edge.begin());
   std::ranges::copy(virial, forces.virial.begin());
   std::ranges::copy(terms, forces.energy.begin());
@@ -79,7 +87,8 @@ std::vector<std::string> common_columns(const std::vector<mol::Term>& terms) {
   out.push_back("potential");
   return out;
 }
-std::vector<double> common_row(const std::vector<mol::Term>& terms, const mol::Frame& f, const mol::Forces& forces) {
+std::vector<double> common_row(const std::vector<mol::Term>& terms, const mol::Frame& f,
+                               const mol::Forces& forces) {
   std::vector<double> out = {static_cast<double>(f.step), f.time_ps};
   for (const mol::Term t : terms) out.push_back(forces.energy[static_cast<std::size_t>(t)]);
   out.push_back(forces.potential());
@@ -87,14 +96,18 @@ std::vector<double> common_row(const std::vector<mol::Term>& terms, const mol::F
 }
 
 /// Some of the restraints, one after another.
-mol::PositionRestraints some(const mol::PositionRestraints& r, std::size_t first, std::size_t last) {
+mol::PositionRestraints some(const mol::PositionRestraints& r, std::size_t first,
+                             std::size_t last) {
   const auto at = [](std::size_t k) { return static_cast<std::ptrdiff_t>(k); };
-  mol::PositionRestraints out{{r.atoms.begin() + at(first), r.atoms.begin() + at(last)}, {r.row.begin() + at(first), r.row.begin() + at(last)}, r.rows};
+  mol::PositionRestraints out{{r.atoms.begin() + at(first), r.atoms.begin() + at(last)},
+                              {r.row.begin() + at(first), r.row.begin() + at(last)},
+                              r.rows};
   return out;
 }
 
 /// None where all are computed in every step.
-mol::ForceFunction slow_forces(const mol::System& system, const Stage& stage, const mol::Dynamics& dynamics, double& seconds) {
+mol::ForceFunction slow_forces(const mol::System& system, const Stage& stage,
+                               const mol::Dynamics& dynamics, double& seconds) {
   if (dynamics.slow_every == 1) return {};
   mol::ForceOptions run = stage.force_options;
   run.part = mol::ForceOptions::Part::slow;
@@ -103,18 +116,32 @@ mol::ForceFunction slow_forces(const mol::System& system, const Stage& stage, co
 
 class DynamicsRun : public Running {
  public:
-  DynamicsRun(const Case& c, const mol::System& system, const Stage& stage, const mol::Dynamics& dynamics, const mol::Frame& start, bool fresh)
-      : stage_(stage), system_(system), terms_(terms_of(system, stage.nonbonded, mol::is_periodic(start.box))), columns_(common_columns(terms_)),
-        stepper_(system, timed(forces_of(c, system, stage, start, dynamics.slow_every > 1 ? ForcePart::fast : ForcePart::all), cycles.forces), dynamics, slow_forces(system, stage, dynamics, cycles.forces)),
-        slow_every_(dynamics.slow_every), periodic_(mol::is_periodic(start.box)), begin_ps_(start.time_ps) {
+  DynamicsRun(const Case& c, const mol::System& system, const Stage& stage,
+              const mol::Dynamics& dynamics, const mol::Frame& start, bool fresh)
+      : stage_(stage),
+        system_(system),
+        terms_(terms_of(system, stage.nonbonded, mol::is_periodic(start.box))),
+        columns_(common_columns(terms_)),
+        stepper_(system,
+                 timed(forces_of(c, system, stage, start,
+                                 dynamics.slow_every > 1 ? ForcePart::fast : ForcePart::all),
+                       cycles.forces),
+                 dynamics, slow_forces(system, stage, dynamics, cycles.forces)),
+        slow_every_(dynamics.slow_every),
+        periodic_(mol::is_periodic(start.box)),
+        begin_ps_(start.time_ps) {
     for (const double m : system.atoms.mass_amu) mass_amu_ += m;
     columns_.insert(columns_.end(), {"kinetic", "total", "conserved", "temperature_k"});
-    for (const mol::TemperatureGroup& g : dynamics.groups) columns_.push_back(g.name + "_temperature_k");
+    for (const mol::TemperatureGroup& g : dynamics.groups)
+      columns_.push_back(g.name + "_temperature_k");
     if (periodic_) columns_.insert(columns_.end(), {"pressure_bar", "volume_nm3", "density_kg_m3"});
     whole_tensor_ = periodic_ && c.options.output.pressure_tensor;
-    tensor_ = whole_tensor_ || (periodic_ && dynamics.barostat != mol::Dynamics::Barostat::none && dynamics.scaling != mol::Dynamics::Scaling::isotropic);
-    if (tensor_) columns_.insert(columns_.end(), {"pressure_xx_bar", "pressure_yy_bar", "pressure_zz_bar"});
-    if (whole_tensor_) columns_.insert(columns_.end(), {"pressure_xy_bar", "pressure_xz_bar", "pressure_yz_bar"});
+    tensor_ = whole_tensor_ || (periodic_ && dynamics.barostat != mol::Dynamics::Barostat::none &&
+                                dynamics.scaling != mol::Dynamics::Scaling::isotropic);
+    if (tensor_)
+      columns_.insert(columns_.end(), {"pressure_xx_bar", "pressure_yy_bar", "pressure_zz_bar"});
+    if (whole_tensor_)
+      columns_.insert(columns_.end(), {"pressure_xy_bar", "pressure_xz_bar", "pressure_yz_bar"});
     if (!fresh) return;
     mol::Frame frame = start;
     frame.step = 0;
@@ -129,7 +156,11 @@ class DynamicsRun : public Running {
           g.temperature_k = *stage.settings.gen_temp;
           g.annealing.clear();
         }
-        frame.v_nm_ps = mol::Stepper(system, mol::ForceEvaluator(system, stage.nonbonded, stage.force_options), other).begin(frame).frame.v_nm_ps;
+        frame.v_nm_ps =
+            mol::Stepper(system, mol::ForceEvaluator(system, stage.nonbonded, stage.force_options),
+                         other)
+                .begin(frame)
+                .frame.v_nm_ps;
       }
     } else if (frame.v_nm_ps.empty()) {
       frame.v_nm_ps.assign(frame.x_nm.size(), Vec3{});
@@ -153,7 +184,8 @@ class DynamicsRun : public Running {
         stepper_.step(motion_);
       }
     }
-    motion_.frame.time_ps = begin_ps_ + static_cast<double>(motion_.frame.step) * stage_.dynamics.dt_ps;  // no sum of roundings
+    motion_.frame.time_ps = begin_ps_ + static_cast<double>(motion_.frame.step) *
+                                            stage_.dynamics.dt_ps;  // no sum of roundings
     cycles.steps += now_s() - begin - (cycles.forces - forces);
   }
   const mol::Frame& last_good() const override { return last_; }
@@ -163,8 +195,11 @@ class DynamicsRun : public Running {
     const double most = most_move_nm / stage_.dynamics.dt_ps;
     const auto& v = motion_.frame.v_nm_ps;
     for (std::size_t i = 0; i < v.size(); ++i)
-      if (const double square = v[i][0] * v[i][0] + v[i][1] * v[i][1] + v[i][2] * v[i][2]; stage_.n_steps > 0 && !(square <= most * most))
-        return fmt::format("atom {} moves {:.3g} nm in one step of {:g} ps", name_of_atom(system_, static_cast<std::int32_t>(i)), std::sqrt(square) * stage_.dynamics.dt_ps, stage_.dynamics.dt_ps);
+      if (const double square = v[i][0] * v[i][0] + v[i][1] * v[i][1] + v[i][2] * v[i][2];
+          stage_.n_steps > 0 && !(square <= most * most))
+        return fmt::format("atom {} moves {:.3g} nm in one step of {:g} ps",
+                           name_of_atom(system_, static_cast<std::int32_t>(i)),
+                           std::sqrt(square) * stage_.dynamics.dt_ps, stage_.dynamics.dt_ps);
     return {};
   }
   const std::vector<std::string>& columns() const override { return columns_; }
@@ -172,14 +207,17 @@ class DynamicsRun : public Running {
     std::vector<double> out = common_row(terms_, motion_.frame, motion_.forces);
     const mol::Energies e = stepper_.energies(motion_);
     out.insert(out.end(), {e.kinetic, e.potential + e.kinetic, e.conserved, e.temperature_k});
-    if (!stage_.settings.tc_grps.empty()) out.insert(out.end(), e.group_temperature_k.begin(), e.group_temperature_k.end());
+    if (!stage_.settings.tc_grps.empty())
+      out.insert(out.end(), e.group_temperature_k.begin(), e.group_temperature_k.end());
     if (!periodic_) return out;
     constexpr double amu_per_nm3 = 1.66053906660;  // kg/m^3
     out.insert(out.end(), {e.pressure_bar, e.volume_nm3, mass_amu_ / e.volume_nm3 * amu_per_nm3});
     const auto& p = e.pressure_tensor_bar;
     if (tensor_) out.insert(out.end(), {p[0][0], p[1][1], p[2][2]});
     // The tensor of centres of rigid groups is even in the mean alone: what is odd is a torque.
-    if (whole_tensor_) out.insert(out.end(), {0.5 * (p[0][1] + p[1][0]), 0.5 * (p[0][2] + p[2][0]), 0.5 * (p[1][2] + p[2][1])});
+    if (whole_tensor_)
+      out.insert(out.end(),
+                 {0.5 * (p[0][1] + p[1][0]), 0.5 * (p[0][2] + p[2][0]), 0.5 * (p[1][2] + p[2][1])});
     return out;
   }
   const mol::Frame& frame() const override { return motion_.frame; }
@@ -187,7 +225,8 @@ class DynamicsRun : public Running {
   const mol::Forces& forces() const override {
     if (slow_every_ == 1) return motion_.forces;
     all_ = motion_.forces;
-    const double more = motion_.frame.step % slow_every_ == 0 ? 1 - static_cast<double>(slow_every_) : 1;
+    const double more =
+        motion_.frame.step % slow_every_ == 0 ? 1 - static_cast<double>(slow_every_) : 1;
     for (std::size_t i = 0; i < all_.f.size(); ++i)
       for (std::size_t a = 0; a < 3; ++a) all_.f[i][a] += more * motion_.slow.f[i][a];
     return all_;
@@ -196,7 +235,8 @@ class DynamicsRun : public Running {
     put(c, motion_.frame, motion_.forces);
     if (slow_every_ > 1) {
       put(c, "slow_f", motion_.slow.f);
-      c.put("slow_terms", std::vector<double>(motion_.slow.energy.begin(), motion_.slow.energy.end()));
+      c.put("slow_terms",
+            std::vector<double>(motion_.slow.energy.begin(), motion_.slow.energy.end()));
       put(c, "slow_virial", {motion_.slow.virial.begin(), motion_.slow.virial.end()});
     }
     c.put("bath", motion_.bath);
@@ -210,7 +250,9 @@ class DynamicsRun : public Running {
       motion_.slow.f = triples(c.array<double>("slow_f"));
       const auto virial = triples(c.array<double>("slow_virial"));
       const auto& terms = c.array<double>("slow_terms");
-      if (virial.size() != 3 || terms.size() != mol::n_terms || motion_.slow.f.size() != motion_.frame.x_nm.size()) throw Error("[checkpoint] the slow forces of a stage are inconsistent");
+      if (virial.size() != 3 || terms.size() != mol::n_terms ||
+          motion_.slow.f.size() != motion_.frame.x_nm.size())
+        throw Error("[checkpoint] the slow forces of a stage are inconsistent");
       std::ranges::copy(virial, motion_.slow.virial.begin());
       std::ranges::copy(terms, motion_.slow.energy.begin());
     }
@@ -237,11 +279,20 @@ class DynamicsRun : public Running {
 
 class MinimizationRun : public Running {
  public:
-  MinimizationRun(const mol::System& system, const Stage& stage, const mol::Minimization& minimization, const mol::Frame& start, bool fresh)
-      : stage_(stage), terms_(terms_of(system, stage.nonbonded, mol::is_periodic(start.box))), columns_(common_columns(terms_)),
-        minimizer_(system, timed(mol::ForceEvaluator(system, stage.nonbonded, stage.force_options), cycles.forces), minimization,
-                   minimization.method == mol::Minimization::Method::newton_cg ? mol::hessian_product(system, stage.nonbonded, start.box) : mol::HessianProduct{}) {
-    columns_.insert(columns_.end(), {"largest_force_kj_mol_nm", "largest_at", "evaluations", "state"});
+  MinimizationRun(const mol::System& system, const Stage& stage,
+                  const mol::Minimization& minimization, const mol::Frame& start, bool fresh)
+      : stage_(stage),
+        terms_(terms_of(system, stage.nonbonded, mol::is_periodic(start.box))),
+        columns_(common_columns(terms_)),
+        minimizer_(
+            system,
+            timed(mol::ForceEvaluator(system, stage.nonbonded, stage.force_options), cycles.forces),
+            minimization,
+            minimization.method == mol::Minimization::Method::newton_cg
+                ? mol::hessian_product(system, stage.nonbonded, start.box)
+                : mol::HessianProduct{}) {
+    columns_.insert(columns_.end(),
+                    {"largest_force_kj_mol_nm", "largest_at", "evaluations", "state"});
     if (!fresh) return;
     mol::Frame frame = start;
     frame.step = 0;
@@ -252,12 +303,19 @@ class MinimizationRun : public Running {
     minimizer_.step(descent_, to - descent_.frame.step);
     cycles.steps += now_s() - begin - (cycles.forces - forces);
   }
-  bool done() const override { return descent_.state != mol::Descent::State::running || descent_.frame.step >= stage_.n_steps; }
-  std::string trouble() const override { return std::isfinite(descent_.forces.potential()) ? std::string() : "the potential energy is not a number"; }
+  bool done() const override {
+    return descent_.state != mol::Descent::State::running || descent_.frame.step >= stage_.n_steps;
+  }
+  std::string trouble() const override {
+    return std::isfinite(descent_.forces.potential()) ? std::string()
+                                                      : "the potential energy is not a number";
+  }
   const std::vector<std::string>& columns() const override { return columns_; }
   std::vector<double> row() const override {
     std::vector<double> out = common_row(terms_, descent_.frame, descent_.forces);
-    out.insert(out.end(), {descent_.largest_force, static_cast<double>(descent_.largest_at + 1), static_cast<double>(descent_.evaluations), static_cast<double>(descent_.state)});
+    out.insert(out.end(),
+               {descent_.largest_force, static_cast<double>(descent_.largest_at + 1),
+                static_cast<double>(descent_.evaluations), static_cast<double>(descent_.state)});
     return out;
   }
   const mol::Frame& frame() const override { return descent_.frame; }
@@ -267,7 +325,9 @@ class MinimizationRun : public Running {
     c.put("memory", descent_.memory);
     c.put("move_nm", descent_.move_nm);
     c.put("largest_force", descent_.largest_force);
-    c.put("counts", std::vector<std::int64_t>{static_cast<std::int64_t>(descent_.largest_at), descent_.evaluations, static_cast<std::int64_t>(descent_.state)});
+    c.put("counts", std::vector<std::int64_t>{static_cast<std::int64_t>(descent_.largest_at),
+                                              descent_.evaluations,
+                                              static_cast<std::int64_t>(descent_.state)});
   }
   void restore(const data::Checkpoint& c) override {
     get(c, descent_.frame, descent_.forces);
@@ -293,9 +353,14 @@ class MinimizationRun : public Running {
 /// Frame by frame of a trajectory; `step` counts them.
 class Rerun : public Running {
  public:
-  Rerun(const Case& c, const mol::System& system, const Stage& stage, const mol::Frame& start, bool fresh)
-      : stage_(stage), system_(system), terms_(terms_of(system, stage.nonbonded, mol::is_periodic(start.box))), columns_(common_columns(terms_)),
-        force_(timed(forces_of(c, system, stage, start), cycles.forces)), periodic_(mol::is_periodic(start.box)) {
+  Rerun(const Case& c, const mol::System& system, const Stage& stage, const mol::Frame& start,
+        bool fresh)
+      : stage_(stage),
+        system_(system),
+        terms_(terms_of(system, stage.nonbonded, mol::is_periodic(start.box))),
+        columns_(common_columns(terms_)),
+        force_(timed(forces_of(c, system, stage, start), cycles.forces)),
+        periodic_(mol::is_periodic(start.box)) {
     columns_.push_back("largest_force_kj_mol_nm");
     if (periodic_) columns_.insert(columns_.end(), {"virial", "volume_nm3"});
     reader_ = mol::open_trajectory(stage.frames, {.n_atoms = system.n_atoms()});
@@ -307,7 +372,9 @@ class Rerun : public Running {
   void advance(std::int64_t /*to*/, bool /*reported*/) override {
     mol::Frame frame = std::move(next_.frame);
     frame.step = ++number_;
-    if (mol::is_periodic(frame.box) != periodic_) throw Error(fmt::format("[rerun] frame {} has {} box, the structure has {}", number_, periodic_ ? "no" : "a", periodic_ ? "one" : "none"));
+    if (mol::is_periodic(frame.box) != periodic_)
+      throw Error(fmt::format("[rerun] frame {} has {} box, the structure has {}", number_,
+                              periodic_ ? "no" : "a", periodic_ ? "one" : "none"));
     mol::check(stage_.nonbonded, frame.box);
     mol::place_virtual_sites(system_, frame.x_nm, frame.box);
     force_(frame.x_nm, frame.box, forces_);
@@ -323,7 +390,9 @@ class Rerun : public Running {
     double largest = 0;
     for (const Vec3& f : forces_.f) largest = std::max(largest, std::hypot(f[0], f[1], f[2]));
     out.push_back(largest);
-    if (periodic_) out.insert(out.end(), {forces_.virial[0][0] + forces_.virial[1][1] + forces_.virial[2][2], mol::volume_nm3(frame_.box)});
+    if (periodic_)
+      out.insert(out.end(), {forces_.virial[0][0] + forces_.virial[1][1] + forces_.virial[2][2],
+                             mol::volume_nm3(frame_.box)});
     return out;
   }
   const mol::Frame& frame() const override { return frame_; }
@@ -358,32 +427,52 @@ std::vector<mol::Term> terms_of(const mol::System& s, const mol::Nonbonded& o, b
     if (mol::bonded_energy(s, static_cast<Term>(k))) out.push_back(static_cast<Term>(k));
   out.push_back(Term::lj);
   if (o.tail != mol::Nonbonded::Tail::none && periodic) out.push_back(Term::lj_tail);
-  const bool charged = o.coulomb != mol::Nonbonded::Coulomb::none && std::ranges::any_of(s.atoms.charge_e, [](double q) { return q != 0; });
+  const bool charged = o.coulomb != mol::Nonbonded::Coulomb::none &&
+                       std::ranges::any_of(s.atoms.charge_e, [](double q) { return q != 0; });
   if (charged) out.push_back(Term::coulomb_short);
-  if (charged && (o.coulomb == mol::Nonbonded::Coulomb::pme || o.coulomb == mol::Nonbonded::Coulomb::ewald)) out.push_back(Term::coulomb_reciprocal);
+  if (charged &&
+      (o.coulomb == mol::Nonbonded::Coulomb::pme || o.coulomb == mol::Nonbonded::Coulomb::ewald))
+    out.push_back(Term::coulomb_reciprocal);
   return out;
 }
 
-mol::ForceFunction forces_of(const Case& c, const mol::System& system, const Stage& stage, const mol::Frame& start, ForcePart part) {
+mol::ForceFunction forces_of(const Case& c, const mol::System& system, const Stage& stage,
+                             const mol::Frame& start, ForcePart part) {
   const Settings& s = stage.settings;
-  const std::size_t all = system.position_restraints.size(), of_topology = restraints_of_topology(c, stage);
-  const bool moves = stage.type == StageType::rerun ? mol::is_periodic(start.box) : stage.type == StageType::dynamics && stage.n_steps > 0 && s.pcoupl != BarostatChoice::no;
+  const std::size_t all = system.position_restraints.size(),
+                    of_topology = restraints_of_topology(c, stage);
+  const bool moves = stage.type == StageType::rerun
+                         ? mol::is_periodic(start.box)
+                         : stage.type == StageType::dynamics && stage.n_steps > 0 &&
+                               s.pcoupl != BarostatChoice::no;
   const bool apart = moves && all > 0 && s.refcoord_scaling != RefcoordChoice::no;
   mol::System free = system;
   if (apart) free.position_restraints = {};
   mol::ForceOptions run = stage.force_options;
   run.part = part == ForcePart::fast ? mol::ForceOptions::Part::fast : mol::ForceOptions::Part::all;
-  mol::ForceFunction out = stage.exact ? exact_forces(free, stage.nonbonded, start.box) : mol::ForceFunction(mol::ForceEvaluator(free, stage.nonbonded, run));
+  mol::ForceFunction out =
+      stage.exact ? exact_forces(free, stage.nonbonded, start.box)
+                  : mol::ForceFunction(mol::ForceEvaluator(free, stage.nonbonded, run));
   if (!apart) return out;
-  // Each kind about its own centre: another choice of posres does not shift the places of the topology.
-  out = mol::with_position_restraints(std::move(out), some(system.position_restraints, 0, of_topology), start.box, restraint_scaling(s));
-  return mol::with_position_restraints(std::move(out), some(system.position_restraints, of_topology, all), start.box, restraint_scaling(s));
+  // Each kind about its own centre: another choice of posres does not shift the places of the
+  // topology.
+  out = mol::with_position_restraints(std::move(out),
+                                      some(system.position_restraints, 0, of_topology), start.box,
+                                      restraint_scaling(s));
+  return mol::with_position_restraints(std::move(out),
+                                       some(system.position_restraints, of_topology, all),
+                                       start.box, restraint_scaling(s));
 }
 
-std::unique_ptr<Running> make_running(const Case& c, const mol::System& system, const Stage& stage, const mol::Frame& start, bool fresh) {
-  if (stage.type == StageType::rerun) return std::make_unique<Rerun>(c, system, stage, start, fresh);
-  if (stage.minimizes()) return std::make_unique<MinimizationRun>(system, stage, minimization_at(c, stage, start), start, fresh);
-  return std::make_unique<DynamicsRun>(c, system, stage, dynamics_at(c, stage, start), start, fresh);
+std::unique_ptr<Running> make_running(const Case& c, const mol::System& system, const Stage& stage,
+                                      const mol::Frame& start, bool fresh) {
+  if (stage.type == StageType::rerun)
+    return std::make_unique<Rerun>(c, system, stage, start, fresh);
+  if (stage.minimizes())
+    return std::make_unique<MinimizationRun>(system, stage, minimization_at(c, stage, start), start,
+                                             fresh);
+  return std::make_unique<DynamicsRun>(c, system, stage, dynamics_at(c, stage, start), start,
+                                       fresh);
 }
 
 }  // namespace tessera::apps::md

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stage while it runs: one step at a time, one row of energies when asked, and all of it in a checkpoint.
+// A stage while it runs: one step at a time, one row of energies when asked, and all of it in a
+// checkpoint.
 #pragma once
 #include "molecular/md_case.h"
 #include "tessera/data/checkpoint.h"
@@ -18,7 +19,9 @@ struct Cycles {
 class Running {
  public:
   virtual ~Running() = default;
-  /// Steps up to number `to`, as far as they are of use; energies of the last are computed where they are reported. Throws tessera::Error where no step can be taken; the state is then of no use.
+  /// Steps up to number `to`, as far as they are of use; energies of the last are computed where
+  /// they are reported. Throws tessera::Error where no step can be taken; the state is then of no
+  /// use.
   virtual void advance(std::int64_t to, bool reported) = 0;
   /// The frame before a step that threw or that `trouble` tells of.
   virtual const mol::Frame& last_good() const { return frame(); }
@@ -37,14 +40,19 @@ class Running {
   Cycles cycles;
 };
 
-/// A stage that begins at `start`; with `fresh` its first forces are computed, else `restore` follows.
-std::unique_ptr<Running> make_running(const Case& c, const mol::System& system, const Stage& stage, const mol::Frame& start, bool fresh);
+/// A stage that begins at `start`; with `fresh` its first forces are computed, else `restore`
+/// follows.
+std::unique_ptr<Running> make_running(const Case& c, const mol::System& system, const Stage& stage,
+                                      const mol::Frame& start, bool fresh);
 
 enum class ForcePart { all, fast };
-/// Forces of a stage that begins at `start`; where the box changes under position restraints, their reference positions follow it.
-mol::ForceFunction forces_of(const Case& c, const mol::System& system, const Stage& stage, const mol::Frame& start, ForcePart part = ForcePart::all);
+/// Forces of a stage that begins at `start`; where the box changes under position restraints, their
+/// reference positions follow it.
+mol::ForceFunction forces_of(const Case& c, const mol::System& system, const Stage& stage,
+                             const mol::Frame& start, ForcePart part = ForcePart::all);
 
 /// Terms of the energy that a system has, in the order of `Term`.
-std::vector<mol::Term> terms_of(const mol::System& system, const mol::Nonbonded& options, bool periodic);
+std::vector<mol::Term> terms_of(const mol::System& system, const mol::Nonbonded& options,
+                                bool periodic);
 
 }  // namespace tessera::apps::md

@@ -50,8 +50,8 @@ struct AppContext {
 
 /// What a run sees besides. The verb has made the folder, written input.toml and resolved.toml,
 /// begun the manifest with precision and inputs, opened the log and installed the signal handling;
-/// it also ends them. The case goes on from the newest checkpoint if there is one (a resumed run and
-/// a fresh one are the same call), writes results, metrics, checkpoints and plots, and returns
+/// it also ends them. The case goes on from the newest checkpoint if there is one (a resumed run
+/// and a fresh one are the same call), writes results, metrics, checkpoints and plots, and returns
 /// `stopped_resumable` when `stop.poll()` asks it to.
 struct RunContext : AppContext {
   data::RunFolder& folder;
@@ -66,7 +66,8 @@ struct RunContext : AppContext {
 struct CheckReport {
   std::vector<data::Diagnostic> findings;
   std::vector<std::string> lines;
-  bool can_go_on = false;  ///< something is left when --keep-going leaves out the inputs that have errors
+  bool can_go_on =
+      false;  ///< something is left when --keep-going leaves out the inputs that have errors
 };
 
 /// What a run will take, found without running it (a short calibration is allowed).
@@ -82,7 +83,8 @@ struct Derivatives {
   struct Parameters {
     std::string name;
     Tensor at;
-    Tensor reach;  ///< how far each is moved at most: a small change, but one that rounding does not drown
+    Tensor reach;  ///< how far each is moved at most: a small change, but one that rounding does
+                   ///< not drown
   };
   std::vector<Parameters> parameters;
   std::vector<std::string> results;  ///< names of what `values` gives
@@ -91,19 +93,21 @@ struct Derivatives {
   std::vector<std::string> left_out;  ///< what is not, and why
 };
 
-/// A case made ready: its options are read, its input files parsed, what they describe is built. All that the verbs want to know is
-/// asked of it; what only some of them need, such as a calibration, is made when it is asked for. Each function throws data::InputError
-/// for bad input. It refers to the configuration of its context.
+/// A case made ready: its options are read, its input files parsed, what they describe is built.
+/// All that the verbs want to know is asked of it; what only some of them need, such as a
+/// calibration, is made when it is asked for. Each function throws data::InputError for bad input.
+/// It refers to the configuration of its context.
 struct PreparedCase {
-  std::string precision = "float64";    ///< what the numbers of a run are kept in, said first in every run
+  std::string precision =
+      "float64";  ///< what the numbers of a run are kept in, said first in every run
   std::vector<data::InputFile> inputs;  ///< as they were parsed
   std::function<CheckReport()> check;
   std::function<Estimate()> estimate;
   std::function<data::ExitCode(RunContext&)> run;  ///< once
   /// What the case computes as a differentiable function; of apps with `App::derivatives`, once.
   std::function<Derivatives()> derivatives = {};
-  /// What speaks against going on from a checkpoint with this case, which `resume --set` has changed,
-  /// such as an end that the run has passed.
+  /// What speaks against going on from a checkpoint with this case, which `resume --set` has
+  /// changed, such as an end that the run has passed.
   std::function<std::vector<data::Diagnostic>(const data::Checkpoint&)> against = {};
 };
 
@@ -123,7 +127,8 @@ struct App {
   std::string name;     ///< "inversion.mt1d": folder, dot, name
   std::string summary;  ///< one line for `tessera list apps`
   std::reference_wrapper<const data::OptionTable> options;
-  /// Called once by a verb, which then asks the case. Files are read by `data`, so that each is opened once (data::InputFiles).
+  /// Called once by a verb, which then asks the case. Files are read by `data`, so that each is
+  /// opened once (data::InputFiles).
   std::function<PreparedCase(const AppContext&)> prepare;
   /// `tessera new NAME DIR`: writes a small runnable case into the empty folder `dir`; returns its
   /// configuration file.
@@ -132,11 +137,13 @@ struct App {
   /// `tessera plot RUN`: draws the pictures anew from the results; returns the files.
   std::function<std::vector<std::filesystem::path>(const std::filesystem::path& run_dir)> plot;
   bool derivatives = false;  ///< `tessera gradcheck`: whether its cases have them
-  /// `tessera rerun`: the configuration, as TOML, that looks at the frames of a trajectory with the forces of a stage (empty:
-  /// the last).
-  std::function<std::string(const data::Config&, const std::filesystem::path& trajectory, const std::string& stage)> rerun = {};
-  /// Keys that `resume --set` may change, without the numbers of items, a table for all below it: an
-  /// end further off, and what is written.
+  /// `tessera rerun`: the configuration, as TOML, that looks at the frames of a trajectory with the
+  /// forces of a stage (empty: the last).
+  std::function<std::string(const data::Config&, const std::filesystem::path& trajectory,
+                            const std::string& stage)>
+      rerun = {};
+  /// Keys that `resume --set` may change, without the numbers of items, a table for all below it:
+  /// an end further off, and what is written.
   std::vector<std::string> may_change = {};
   /// What `tessera import` makes cases of this app from.
   std::vector<Importer> importers = {};

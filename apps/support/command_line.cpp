@@ -76,16 +76,20 @@ struct Grammar {
 
     v = verb("rerun", "energies and forces of the frames of a trajectory, by the forces of a case");
     add_case(v);
-    v->add_option("TRAJECTORY", line.frames, "the frames: .xtc, .trr, .dcd, .nc, .h5md, .gro or .pdb")->required();
+    v->add_option("TRAJECTORY", line.frames,
+                  "the frames: .xtc, .trr, .dcd, .nc, .h5md, .gro or .pdb")
+        ->required();
     v->add_option("--stage", line.stage, "the stage whose forces are taken (default: the last)");
-    v->add_option("-o,--output", line.output, "the run folder (default: the trajectory's name with .rerun)");
+    v->add_option("-o,--output", line.output,
+                  "the run folder (default: the trajectory's name with .rerun)");
     v->add_flag("--force", line.run.force, "replace the results in an existing run folder");
     add_running(v);
 
     v = verb("resume", "go on with a stopped or killed run, to the same bits");
     v->add_option("RUN", line.path, "the run folder")->required();
-    v->add_option("--set", line.overrides,
-                  "let it go on with another end or other output, a finished one too: --set key=value")
+    v->add_option(
+         "--set", line.overrides,
+         "let it go on with another end or other output, a finished one too: --set key=value")
         ->allow_extra_args(false)
         ->type_name("KEY=VALUE");
     add_running(v);
@@ -186,7 +190,8 @@ Unknown unknown_word(const Grammar& g, int argc, const char* const* argv) {
   return u;
 }
 
-/// The known word that begins with `text`, if it is one alone; else the one nearest in spelling. One letter tells nothing.
+/// The known word that begins with `text`, if it is one alone; else the one nearest in spelling.
+/// One letter tells nothing.
 std::string meant(const std::string& text, const std::vector<std::string>& known) {
   if (text.size() < 3) return {};
   std::vector<std::string> longer;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every verb that takes a case does first.
 #include "support/report.h"
-#include "verbs/verbs.h"
-
 #include "tessera/data/info.h"
+#include "verbs/verbs.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -21,11 +20,13 @@ std::string known_apps() {
 /// The way on where a path that should be a case is a folder or a file of another kind; else empty.
 std::string instead_of(const fs::path& path) {
   std::error_code none;
-  if (fs::exists(path / "manifest.json", none)) return "it is a run folder: `tessera info`, `plot` and `resume` take it";
+  if (fs::exists(path / "manifest.json", none))
+    return "it is a run folder: `tessera info`, `plot` and `resume` take it";
   if (fs::is_directory(path, none)) {
     std::vector<std::string> cases;
     for (const auto& entry : fs::directory_iterator(path, none))
-      if (entry.path().extension() == ".toml" || entry.path().extension() == ".json") cases.push_back(entry.path().string());
+      if (entry.path().extension() == ".toml" || entry.path().extension() == ".json")
+        cases.push_back(entry.path().string());
     std::sort(cases.begin(), cases.end());
     if (cases.size() == 1) return "did you mean '" + cases.front() + "'?";
     if (cases.empty()) return "a case is a file; `tessera new APP` writes one";
@@ -35,8 +36,10 @@ std::string instead_of(const fs::path& path) {
   try {
     const std::optional<data::FileFormat> format = data::format_of(path);
     if (!format || format->name == "TOML" || format->name == "JSON") return {};
-    if (format->name == "GROMACS parameters") return "`tessera import " + path.string() + "` makes a case of it";
-    return "this is " + format->name + " (" + format->summary + "); a case is written by `tessera new APP` and names such files";
+    if (format->name == "GROMACS parameters")
+      return "`tessera import " + path.string() + "` makes a case of it";
+    return "this is " + format->name + " (" + format->summary +
+           "); a case is written by `tessera new APP` and names such files";
   } catch (const data::InputError&) {
     return {};
   }

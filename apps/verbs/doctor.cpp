@@ -27,7 +27,10 @@ namespace fs = std::filesystem;
 std::string vectors() {
   const int bits = vector_bits();
   const char* const set = std::getenv("TESSERA_VECTOR_BITS");
-  return std::to_string(bits) + " bits" + (bits == 512 ? ", AVX-512" : bits == 256 ? ", AVX2 with FMA" : "") +
+  return std::to_string(bits) + " bits" +
+         (bits == 512   ? ", AVX-512"
+          : bits == 256 ? ", AVX2 with FMA"
+                        : "") +
          (set && *set ? ", TESSERA_VECTOR_BITS=" + std::string(set) : "");
 }
 

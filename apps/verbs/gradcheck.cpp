@@ -22,9 +22,12 @@ std::string apps_with_derivatives() {
   return out.empty() ? "no app of this build does" : "these do: " + out;
 }
 
-nlohmann::json number_or_null(const std::optional<double>& x) { return x ? nlohmann::json(*x) : nlohmann::json(); }
+nlohmann::json number_or_null(const std::optional<double>& x) {
+  return x ? nlohmann::json(*x) : nlohmann::json();
+}
 
-void print_json(const Case& c, const Derivatives& d, const std::vector<DerivativeCheck>& checks, const std::vector<std::string>& untested, bool passed) {
+void print_json(const Case& c, const Derivatives& d, const std::vector<DerivativeCheck>& checks,
+                const std::vector<std::string>& untested, bool passed) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const DerivativeCheck& r : checks)
     rows.push_back({{"result", r.result},
@@ -38,7 +41,9 @@ void print_json(const Case& c, const Derivatives& d, const std::vector<Derivativ
                     {"slope_2", number_or_null(r.slope_2)},
                     {"passed", r.passed},
                     {"verdict", r.verdict}});
-  const nlohmann::ordered_json j = {{"app", c.app.name}, {"passed", passed}, {"checks", rows}, {"not_tested", untested}, {"differentiated", d.lines}, {"not_checked", d.left_out}};
+  const nlohmann::ordered_json j = {
+      {"app", c.app.name},      {"passed", passed},          {"checks", rows},
+      {"not_tested", untested}, {"differentiated", d.lines}, {"not_checked", d.left_out}};
   std::cout << j.dump(2) << "\n";
 }
 
@@ -49,12 +54,17 @@ void print_table(const Derivatives& d, const std::vector<DerivativeCheck>& check
     wide = std::max(wide, c.result.size());
     wide_parameters = std::max(wide_parameters, c.parameters.size());
   }
-  const auto slope = [](const std::optional<double>& s) { return s ? fmt::format("{:.2f}", *s) : std::string("-"); };
-  std::cout << fmt::format("\n{:<{}}  {:<{}}  {:>11}  {:>11}  {:>9}  {:>5}  {:>5}  verdict\n", "result", wide, "parameters", wide_parameters, "derivative", "differences", "adjoint",
-                           "slope", "and 2");
+  const auto slope = [](const std::optional<double>& s) {
+    return s ? fmt::format("{:.2f}", *s) : std::string("-");
+  };
+  std::cout << fmt::format("\n{:<{}}  {:<{}}  {:>11}  {:>11}  {:>9}  {:>5}  {:>5}  verdict\n",
+                           "result", wide, "parameters", wide_parameters, "derivative",
+                           "differences", "adjoint", "slope", "and 2");
   for (const DerivativeCheck& c : checks)
-    std::cout << fmt::format("{:<{}}  {:<{}}  {:>11.3e}  {:>11.1e}  {:>9.1e}  {:>5}  {:>5}  {}\n", c.result, wide, c.parameters, wide_parameters, c.derivative,
-                             c.disagreement(), c.adjoint, slope(c.slope_1), slope(c.slope_2), c.verdict);
+    std::cout << fmt::format("{:<{}}  {:<{}}  {:>11.3e}  {:>11.1e}  {:>9.1e}  {:>5}  {:>5}  {}\n",
+                             c.result, wide, c.parameters, wide_parameters, c.derivative,
+                             c.disagreement(), c.adjoint, slope(c.slope_1), slope(c.slope_2),
+                             c.verdict);
   std::cout << "\n";
   for (const std::string& text : d.left_out) std::cout << "not checked: " << text << "\n";
 }
@@ -63,29 +73,43 @@ void print_table(const Derivatives& d, const std::vector<DerivativeCheck>& check
 
 data::ExitCode verb_gradcheck(const CommandLine& line) {
   const Case c = read_case(line.path, line.overrides);
-  if (!c.app.derivatives) throw usage_error(c.app.name + " offers no derivatives to check", apps_with_derivatives());
+  if (!c.app.derivatives)
+    throw usage_error(c.app.name + " offers no derivatives to check", apps_with_derivatives());
   set_num_threads(thread_count(line.run));
   const Ready ready = prepare(c, line.run, true);
   const Derivatives d = ready.made.derivatives();
   std::optional<data::Progress> progress;
-  const std::vector<DerivativeCheck> checks = check_derivatives(d, line.seed, [&](int done, int total) {
-    if (line.run.verbosity < 0) return;
-    if (!progress) progress.emplace(data::ProgressOptions{.phase = "gradcheck", .unit = "evaluations", .total = static_cast<std::uint64_t>(total)});
-    progress->update(static_cast<std::uint64_t>(done));
-  });
+  const std::vector<DerivativeCheck> checks =
+      check_derivatives(d, line.seed, [&](int done, int total) {
+        if (line.run.verbosity < 0) return;
+        if (!progress)
+          progress.emplace(data::ProgressOptions{.phase = "gradcheck",
+                                                 .unit = "evaluations",
+                                                 .total = static_cast<std::uint64_t>(total)});
+        progress->update(static_cast<std::uint64_t>(done));
+      });
   if (progress) progress->finish();
   // A group of parameters on which nothing depends has not been tested.
   std::vector<std::string> untested;
   for (const Derivatives::Parameters& g : d.parameters)
-    if (std::none_of(checks.begin(), checks.end(), [&](const DerivativeCheck& r) { return r.parameters == g.name && r.verdict != kNoInfluence; })) untested.push_back(g.name);
+    if (std::none_of(checks.begin(), checks.end(), [&](const DerivativeCheck& r) {
+          return r.parameters == g.name && r.verdict != kNoInfluence;
+        }))
+      untested.push_back(g.name);
   const bool tested = untested.size() < d.parameters.size();
-  const bool passed = tested && std::all_of(checks.begin(), checks.end(), [](const DerivativeCheck& r) { return r.passed; });
-  if (line.json) print_json(c, d, checks, untested, passed);
+  const bool passed = tested && std::all_of(checks.begin(), checks.end(),
+                                            [](const DerivativeCheck& r) { return r.passed; });
+  if (line.json)
+    print_json(c, d, checks, untested, passed);
   else {
     print_table(d, checks);
-    for (const std::string& name : untested) std::cout << "not tested: " << name << ", on which no result depends in this run\n";
-    const char* verdict = passed ? "the derivatives are right" : tested ? "a derivative does not verify" : "there was nothing to check";
-    std::cout << c.config.path() << ": " << verdict << " (" << c.app.name << ", " << checks.size() << " checks)\n";
+    for (const std::string& name : untested)
+      std::cout << "not tested: " << name << ", on which no result depends in this run\n";
+    const char* verdict = passed   ? "the derivatives are right"
+                          : tested ? "a derivative does not verify"
+                                   : "there was nothing to check";
+    std::cout << c.config.path() << ": " << verdict << " (" << c.app.name << ", " << checks.size()
+              << " checks)\n";
   }
   return passed ? data::ExitCode::ok : data::ExitCode::not_converged;
 }

@@ -23,11 +23,15 @@ data::ExitCode verb_import(const CommandLine& line) {
         std::cout << made.toml;
         return data::ExitCode::ok;
       }
-      if (fs::exists(fs::symlink_status(line.output)) && !line.run.force) throw usage_error("'" + line.output.string() + "' exists", "name another file, or give --force");
+      if (fs::exists(fs::symlink_status(line.output)) && !line.run.force)
+        throw usage_error("'" + line.output.string() + "' exists",
+                          "name another file, or give --force");
       data::write_file_atomically(line.output, made.toml);
       return data::ExitCode::ok;
     }
-  throw usage_error("'" + line.path.filename().string() + "' is no input of another program that is known here", "known: " + known);
+  throw usage_error(
+      "'" + line.path.filename().string() + "' is no input of another program that is known here",
+      "known: " + known);
 }
 
 }  // namespace tessera::apps

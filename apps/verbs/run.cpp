@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// run, rerun and resume: the same call of the app, in a new folder or in the one of an interrupted run.
-// And what else is done with run folders: stop, plot.
+// run, rerun and resume: the same call of the app, in a new folder or in the one of an interrupted
+// run. And what else is done with run folders: stop, plot.
 #include "tessera/data/run.h"
 
 #include "support/report.h"
@@ -38,9 +38,10 @@ std::string reason_of(ExitCode code) {
   }
 }
 
-/// Runs the case in `folder` and keeps the manifest true whatever happens. A case that is not `ready` is made here.
-ExitCode run_in(data::RunFolder& folder, const Case& c, std::optional<Ready> ready, const CommandLine& line,
-                data::Manifest manifest) {
+/// Runs the case in `folder` and keeps the manifest true whatever happens. A case that is not
+/// `ready` is made here.
+ExitCode run_in(data::RunFolder& folder, const Case& c, std::optional<Ready> ready,
+                const CommandLine& line, data::Manifest manifest) {
   const RunOptions& options = line.run;
   data::Log log({.file = folder.log_txt(),
                  .terminal = options.verbosity < 0   ? data::LogLevel::warning
@@ -49,7 +50,8 @@ ExitCode run_in(data::RunFolder& folder, const Case& c, std::optional<Ready> rea
   data::StopGuard stop({.stop_file = folder.stop_file(), .max_time_s = options.max_time_s});
   folder.write_manifest(manifest);
   log.info(c.app.name + ", precision " + manifest.precision + ", " +
-           std::to_string(manifest.threads) + (manifest.threads == 1 ? " thread, " : " threads, ") + "vectors of " + std::to_string(vector_bits()) + " bits");
+           std::to_string(manifest.threads) + (manifest.threads == 1 ? " thread, " : " threads, ") +
+           "vectors of " + std::to_string(vector_bits()) + " bits");
   const bool silent = options.verbosity < 0 && options.progress == "auto";
   RunContext context{{c.config, options},
                      folder,
@@ -92,7 +94,8 @@ ExitCode run_in(data::RunFolder& folder, const Case& c, std::optional<Ready> rea
 }
 
 /// A case in a new folder; `input` is the configuration as it was given, in `format`.
-ExitCode run_anew(const Case& c, const CommandLine& line, const fs::path& path, const std::string& input, const std::string& format) {
+ExitCode run_anew(const Case& c, const CommandLine& line, const fs::path& path,
+                  const std::string& input, const std::string& format) {
   set_num_threads(thread_count(line.run));
   // Everything that can be wrong with the inputs is told before the first file is written.
   Ready ready = prepare(c, line.run);
@@ -131,15 +134,18 @@ std::string apps_with_rerun() {
 ExitCode verb_run(const CommandLine& line) {
   const Case c = read_case(line.path, line.overrides);
   const fs::path path = line.output.empty() ? line.path.stem().concat(".run") : line.output;
-  return run_anew(c, line, path, c.config.sources.front().text, line.path.extension() == ".json" ? ".json" : ".toml");
+  return run_anew(c, line, path, c.config.sources.front().text,
+                  line.path.extension() == ".json" ? ".json" : ".toml");
 }
 
 ExitCode verb_rerun(const CommandLine& line) {
   const Case of = read_case(line.path, line.overrides);
-  if (!of.app.rerun) throw usage_error(of.app.name + " has no frames to look at again", apps_with_rerun());
+  if (!of.app.rerun)
+    throw usage_error(of.app.name + " has no frames to look at again", apps_with_rerun());
   const std::string toml = of.app.rerun(of.config, fs::absolute(line.frames), line.stage);
   const fs::path path = line.output.empty() ? line.frames.stem().concat(".rerun") : line.output;
-  return run_anew({data::parse_config("rerun of " + line.path.string(), toml), of.app}, line, path, toml, ".toml");
+  return run_anew({data::parse_config("rerun of " + line.path.string(), toml), of.app}, line, path,
+                  toml, ".toml");
 }
 
 ExitCode verb_resume(const CommandLine& line) {
@@ -150,8 +156,10 @@ ExitCode verb_resume(const CommandLine& line) {
   const bool finished = before.exit_code == static_cast<int>(ExitCode::ok);
   std::optional<TakenUp> with = take_up(folder, now, finished, line);
   ExitCode code = ExitCode::ok;
-  if (with) code = run_in(folder, *with->c, std::move(with->ready), line, std::move(now));
-  else std::cerr << "this run has finished; nothing is left to do\n";
+  if (with)
+    code = run_in(folder, *with->c, std::move(with->ready), line, std::move(now));
+  else
+    std::cerr << "this run has finished; nothing is left to do\n";
   if (!line.json) std::cout << folder.path().string() << "\n";
   return code;
 }

@@ -50,10 +50,10 @@ struct TakenUp {
   std::unique_ptr<const Case> c;
   std::optional<Ready> ready;
 };
-/// The case of a run folder as it goes on, with the changes of `resume --set` made: resolved.toml and
-/// `now` name them. Empty where the run has finished and nothing is changed. Throws InputError where
-/// resolved.toml is not what was run (E0417) and where a change cannot be made to a run (E0435,
-/// E0436); nothing is written then.
+/// The case of a run folder as it goes on, with the changes of `resume --set` made: resolved.toml
+/// and `now` name them. Empty where the run has finished and nothing is changed. Throws InputError
+/// where resolved.toml is not what was run (E0417) and where a change cannot be made to a run
+/// (E0435, E0436); nothing is written then.
 std::optional<TakenUp> take_up(const data::RunFolder& folder, data::Manifest& now, bool finished,
                                const CommandLine& line);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A source of its own, since this header of VTK 9.1 is no C++20.
-#include <vtkSMPTools.h>
-
 #include "one_thread.h"
+
+#include <vtkSMPTools.h>
 
 namespace tessera::data {
 

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plug-in that VTK lives in: nothing else of ours sees a VTK header (docs/decisions/0020-vtk-plugin.md).
+// The plug-in that VTK lives in: nothing else of ours sees a VTK header
+// (docs/decisions/0020-vtk-plugin.md).
+#include "one_thread.h"
+#include "vtk/vtk_plugin.h"
+
 #include <vtkCellArray.h>
 #include <vtkCellData.h>
 #include <vtkDoubleArray.h>
@@ -19,9 +23,6 @@
 #include <vtkXMLUnstructuredGridWriter.h>
 
 #include <cerrno>
-
-#include "one_thread.h"
-#include "vtk/vtk_plugin.h"
 
 namespace tessera::data {
 namespace {
@@ -54,7 +55,8 @@ vtkNew<vtkPoints> points_of(const std::vector<double>& xyz) {
   return points;
 }
 
-vtkNew<vtkCellArray> cells_of(const std::vector<std::int64_t>& connectivity, const std::vector<std::int64_t>& offsets) {
+vtkNew<vtkCellArray> cells_of(const std::vector<std::int64_t>& connectivity,
+                              const std::vector<std::int64_t>& offsets) {
   static_assert(sizeof(vtkIdType) == sizeof(std::int64_t));
   const auto ids = [](const std::vector<std::int64_t>& from) {
     vtkNew<vtkIdTypeArray> a;
@@ -91,7 +93,8 @@ int write_grid(const char* path, const ImageGrid& g) {
 int write_grid(const char* path, const RectilinearGrid& g) {
   vtkNew<vtkDoubleArray> x, y, z;
   put_array(x, g.x, 1), put_array(y, g.y, 1), put_array(z, g.z, 1);
-  x->SetName("x"), y->SetName("y"), z->SetName("z");  // else VTK writes the address of the array as its name
+  x->SetName("x"), y->SetName("y"),
+      z->SetName("z");  // else VTK writes the address of the array as its name
   vtkNew<vtkRectilinearGrid> set;
   set->SetDimensions(int(g.x.size()), int(g.y.size()), int(g.z.size()));
   set->SetXCoordinates(x);
@@ -121,8 +124,8 @@ int write_grid(const char* path, const PolyGrid& g) {
 }  // namespace
 }  // namespace tessera::data
 
-extern "C" __attribute__((visibility("default"))) int tessera_write_vtk_xml_1(const char* path,
-                                                                              const tessera::data::AnyGrid* grid) {
+extern "C" __attribute__((visibility("default"))) int tessera_write_vtk_xml_1(
+    const char* path, const tessera::data::AnyGrid* grid) {
   vtkObject::GlobalWarningDisplayOff();  // the error code says enough
   tessera::data::keep_vtk_to_one_thread();
   return std::visit([&](const auto* g) { return tessera::data::write_grid(path, *g); }, *grid);

@@ -13,7 +13,7 @@ int main() {
     return select(odeint(rate, tensor(1.0), tensor({0.0, 3.0})).y, 0, 1);
   };
   const Tensor k = tensor(0.8);
-  std::cout << to_string(end(k)) << "\n"                // adaptive steps of order 5
-            << to_string(grad(end)(k)) << "\n"          // d/dk, back through the solver
+  std::cout << to_string(end(k)) << "\n"               // adaptive steps of order 5
+            << to_string(grad(end)(k)) << "\n"         // d/dk, back through the solver
             << to_string(grad(grad(end))(k)) << "\n";  // and once more: any order
 }

@@ -17,8 +17,10 @@ int main() {
   const Faces layers{Boundary::pml, Boundary::pml}, joined{Boundary::periodic, Boundary::periodic};
   const std::array<Faces, 3> faces{layers, joined, joined};
   const double dt = 0.95 * stable_time_step(grid);
-  const std::vector<Medium> media{{.name = "vacuum"}, {.name = "glass", .eps = {index * index, index * index, index * index}}};
-  const Scene empty, plate{.structures = {{box({-thickness / 2, -um, -um}, {thickness / 2, um, um}), 1}}};
+  const std::vector<Medium> media{
+      {.name = "vacuum"}, {.name = "glass", .eps = {index * index, index * index, index * index}}};
+  const Scene empty,
+      plate{.structures = {{box({-thickness / 2, -um, -um}, {thickness / 2, um, um}), 1}}};
 
   const auto power = [&](const Scene& scene) {
     SampleList samples(grid, faces);
@@ -26,7 +28,9 @@ int main() {
     const std::int64_t first = add_patch(samples, behind);
     const Point source{-1.5 * um, 0, 0};
     const Waveform pulse = gaussian_pulse(300e12, 200e12);
-    TimeDomain run(yee_model(grid, faces, {.cells = 40}, dt, Dtype::f64, scene, media), {current_source(grid, faces, dt, Ez, source, source, 1.0, pulse)}, samples.edges());
+    TimeDomain run(yee_model(grid, faces, {.cells = 40}, dt, Dtype::f64, scene, media),
+                   {current_source(grid, faces, dt, Ez, source, source, 1.0, pulse)},
+                   samples.edges());
     RunningDft dft(frequencies, dt, samples.edges());
     run.advance(6000, [&](const Records& r) { dft.add(r); });
     return flux(behind, patch_fields(dft.values(samples), behind, first)).to_vector<double>();
@@ -35,9 +39,11 @@ int main() {
   const std::vector<double> with = power(plate), without = power(empty);
   double worst = 0;
   for (std::size_t k = 0; k < frequencies.size(); ++k) {
-    const double r = (index - 1) / (index + 1), phase = 2 * M_PI * frequencies[k] / speed_of_light * index * thickness;
+    const double r = (index - 1) / (index + 1),
+                 phase = 2 * M_PI * frequencies[k] / speed_of_light * index * thickness;
     const double airy = 1 / (1 + 4 * r * r / std::pow(1 - r * r, 2) * std::pow(std::sin(phase), 2));
-    std::cout << frequencies[k] / 1e12 << " THz: T " << with[k] / without[k] << ", exactly " << airy << "\n";
+    std::cout << frequencies[k] / 1e12 << " THz: T " << with[k] / without[k] << ", exactly " << airy
+              << "\n";
     worst = std::max(worst, std::abs(with[k] / without[k] - airy));
   }
   return worst < 1e-3 ? 0 : 1;  // 57 cells a wavelength in the glass

@@ -24,7 +24,9 @@ System mixture(Frame& frame, const Nonbonded& options) {
     s.atoms.charge_e.push_back(0);
     s.atoms.lj_type.push_back(krypton);
     s.atoms.residue.push_back(0);
-    frame.x_nm.push_back({0.58 * (cell % 3 + 0.5 * (corner > 1)), 0.58 * (cell / 3 % 3 + 0.5 * (corner % 3 > 0)), 0.58 * (cell / 9 + 0.5 * (corner % 2))});
+    frame.x_nm.push_back({0.58 * (cell % 3 + 0.5 * (corner > 1)),
+                          0.58 * (cell / 3 % 3 + 0.5 * (corner % 3 > 0)),
+                          0.58 * (cell / 9 + 0.5 * (corner % 2))});
   }
   frame.box = rectangular_box({1.74, 1.74, 1.74});
   const Stepper run(s, ForceEvaluator(s, options), {.dt_ps = 0.005, .temperature_k = 120});
@@ -35,7 +37,10 @@ System mixture(Frame& frame, const Nonbonded& options) {
 }
 
 int main() {
-  const Nonbonded options = {.coulomb = Nonbonded::Coulomb::none, .lj_modifier = Nonbonded::Modifier::force_switch, .cutoff_lj_nm = 0.85, .lj_switch_nm = 0.7};
+  const Nonbonded options = {.coulomb = Nonbonded::Coulomb::none,
+                             .lj_modifier = Nonbonded::Modifier::force_switch,
+                             .cutoff_lj_nm = 0.85,
+                             .lj_switch_nm = 0.7};
   Frame frame;
   const System system = mixture(frame, options);
   const PotentialEnergy u(system, options, frame.box);
@@ -43,17 +48,21 @@ int main() {
   const Parameters truth = parameters(system);
   const Tensor wanted = forces(u, x, h, truth);
 
-  // Sigma and epsilon from forces: least squares by Levenberg and Marquardt, with the exact Jacobian.
+  // Sigma and epsilon from forces: least squares by Levenberg and Marquardt, with the exact
+  // Jacobian.
   const auto with = [&](const Tensor& factors) {
     Parameters p = truth;
     p.sigma = truth.sigma * select(factors, 0, 0);
     p.epsilon = truth.epsilon * select(factors, 0, 1);
     return p;
   };
-  const auto residual = [&](const Tensor& factors) { return forces(u, x, h, with(factors)) - wanted; };
+  const auto residual = [&](const Tensor& factors) {
+    return forces(u, x, h, with(factors)) - wanted;
+  };
   const auto fit = least_squares(residual, tensor({0.95, 1.05, 1.3, 0.8}, {2, 2}));
   const double wrong = max(abs(fit.x - 1.0)).item<double>();
-  std::cout << "sigma and epsilon within " << wrong << " after " << fit.iterations << " iterations\n";
+  std::cout << "sigma and epsilon within " << wrong << " after " << fit.iterations
+            << " iterations\n";
 
   // What the pressure makes of a change in sigma, in bar/nm: one derivative through the virial.
   const Tensor slope = grad([&](const Tensor& sigma) {

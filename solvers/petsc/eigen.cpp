@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // SLEPc's EPS (Krylov-Schur by default), with MUMPS behind shift and invert.
+#include "matrix.h"
+
 #include <slepceps.h>
 
 #include <cstdlib>
-
-#include "matrix.h"
 
 namespace tessera::solvers {
 namespace {
@@ -72,7 +72,10 @@ EigenResult solve(const SolverOperator& a, const EigenOptions& o) {
     check(PCSetType(pc, PCLU));
     check(PCFactorSetMatSolverType(pc, MATSOLVERMUMPS));
   } else {
-    check(EPSSetWhichEigenpairs(h.eps, o.which == Spectrum::largest_magnitude ? EPS_LARGEST_MAGNITUDE : o.which == Spectrum::smallest_real ? EPS_SMALLEST_REAL : EPS_LARGEST_REAL));
+    check(EPSSetWhichEigenpairs(h.eps, o.which == Spectrum::largest_magnitude
+                                           ? EPS_LARGEST_MAGNITUDE
+                                       : o.which == Spectrum::smallest_real ? EPS_SMALLEST_REAL
+                                                                            : EPS_LARGEST_REAL));
   }
   check(EPSSetFromOptions(h.eps));
   check(EPSSolve(h.eps));

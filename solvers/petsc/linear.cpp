@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// KSP and PC. All is computed in PetscScalar = complex<double>. PETSc solves A x = b and A^T x = b; hence
-// A^H x = b as A^T conj(x) = conj(b).
+// KSP and PC. All is computed in PetscScalar = complex<double>. PETSc solves A x = b and A^T x = b;
+// hence A^H x = b as A^T conj(x) = conj(b).
+#include "matrix.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
-
-#include "matrix.h"
 
 namespace tessera::solvers {
 namespace {
@@ -21,13 +21,16 @@ void product(const SolverOperator& a, const Complex* x, Complex* y, bool adjoint
   for (int part = 0; part < (is_complex(a.dtype) ? 1 : 2); ++part) {
     bool any = false;
     for (Index i = 0; i < a.n; ++i) {
-      const Complex v = is_complex(a.dtype) ? x[i] : part ? Complex(x[i].imag()) : Complex(x[i].real());
+      const Complex v = is_complex(a.dtype) ? x[i]
+                        : part              ? Complex(x[i].imag())
+                                            : Complex(x[i].real());
       any |= v != Complex(0);
       store(in.data(), a.dtype, i, v);
     }
     if (!any) continue;
     a.apply(in.data(), out.data(), adjoint);
-    for (Index i = 0; i < a.n; ++i) y[i] += load(out.data(), a.dtype, i) * (part ? Complex(0, 1) : Complex(1));
+    for (Index i = 0; i < a.n; ++i)
+      y[i] += load(out.data(), a.dtype, i) * (part ? Complex(0, 1) : Complex(1));
   }
 }
 
@@ -41,9 +44,11 @@ PetscErrorCode shell_product(Mat m, Vec x, Vec y, bool transposed) {
     check(VecGetArrayRead(x, &from));
     check(VecGetArray(y, &to));
     std::vector<Complex> in(from, from + a->n);
-    if (transposed) for (Complex& v : in) v = std::conj(v);
+    if (transposed)
+      for (Complex& v : in) v = std::conj(v);
     product(*a, in.data(), to, transposed);
-    if (transposed) for (Index i = 0; i < a->n; ++i) to[i] = std::conj(to[i]);
+    if (transposed)
+      for (Index i = 0; i < a->n; ++i) to[i] = std::conj(to[i]);
     check(VecRestoreArray(y, &to));
     check(VecRestoreArrayRead(x, &from));
   });
@@ -54,16 +59,25 @@ PetscErrorCode shell_transposed(Mat m, Vec x, Vec y) { return shell_product(m, x
 SolveReason reason_of(KSPConvergedReason r) {
   if (r > 0) return SolveReason::converged;
   switch (r) {
-    case KSP_DIVERGED_ITS: return SolveReason::iterations;
-    case KSP_DIVERGED_NANORINF: return SolveReason::not_finite;
-    case KSP_DIVERGED_PC_FAILED: return SolveReason::singular;
-    default: return SolveReason::stagnated;
+    case KSP_DIVERGED_ITS:
+      return SolveReason::iterations;
+    case KSP_DIVERGED_NANORINF:
+      return SolveReason::not_finite;
+    case KSP_DIVERGED_PC_FAILED:
+      return SolveReason::singular;
+    default:
+      return SolveReason::stagnated;
   }
 }
 
 class Prepared final : public PreparedSolver {
  public:
-  Prepared(const SolverOperator& a, const PetscOptions& o) : a_(a), options_(o), direct_(o.ksp == "preonly"), comm_(o.distributed ? PETSC_COMM_WORLD : PETSC_COMM_SELF), words_(o.options) {
+  Prepared(const SolverOperator& a, const PetscOptions& o)
+      : a_(a),
+        options_(o),
+        direct_(o.ksp == "preonly"),
+        comm_(o.distributed ? PETSC_COMM_WORLD : PETSC_COMM_SELF),
+        words_(o.options) {
     refuse_large(a);
     try {
       make_matrix();
@@ -80,7 +94,8 @@ class Prepared final : public PreparedSolver {
       if (!direct_) {
         check(KSPSetTolerances(ksp_, 0.5 * o.tolerance, PETSC_DEFAULT, 1e10, o.iterations));
         history_.resize(static_cast<std::size_t>(o.iterations) + 2);
-        check(KSPSetResidualHistory(ksp_, history_.data(), static_cast<PetscInt>(history_.size()), PETSC_TRUE));
+        check(KSPSetResidualHistory(ksp_, history_.data(), static_cast<PetscInt>(history_.size()),
+                                    PETSC_TRUE));
       }
       check(KSPSetFromOptions(ksp_));
       check(KSPSetUp(ksp_));
@@ -104,9 +119,12 @@ class Prepared final : public PreparedSolver {
       SolveReport one = column(rhs, found, adjoint);
       for (Index i = 0; i < a_.n; ++i) store(x, a_.dtype, i * columns + c, found[i]);
       one.iterations += all.iterations;
-      const double worst = all.residuals.empty() ? -1 : all.residuals.back(), mine = one.residuals.back();
-      if (c == 0 || (!one.ok() && all.ok()) || (one.ok() == all.ok() && mine > worst)) all = std::move(one);  // the worst speaks for all
-      else all.iterations = one.iterations;
+      const double worst = all.residuals.empty() ? -1 : all.residuals.back(),
+                   mine = one.residuals.back();
+      if (c == 0 || (!one.ok() && all.ok()) || (one.ok() == all.ok() && mine > worst))
+        all = std::move(one);  // the worst speaks for all
+      else
+        all.iterations = one.iterations;
     }
     return all;
   }
@@ -115,17 +133,21 @@ class Prepared final : public PreparedSolver {
   void make_matrix() {
     const auto n = static_cast<PetscInt>(a_.n);
     if (a_.kind == SolverOperator::Kind::function) {
-      if (options_.distributed) throw Error("[petsc] a matrix-free operator runs on one rank; give its entries to spread it");
+      if (options_.distributed)
+        throw Error(
+            "[petsc] a matrix-free operator runs on one rank; give its entries to spread it");
       check(MatCreateShell(comm_, n, n, n, n, &a_, &matrix_));
       check(MatShellSetOperation(matrix_, MATOP_MULT, reinterpret_cast<void (*)()>(shell_plain)));
-      check(MatShellSetOperation(matrix_, MATOP_MULT_TRANSPOSE, reinterpret_cast<void (*)()>(shell_transposed)));
+      check(MatShellSetOperation(matrix_, MATOP_MULT_TRANSPOSE,
+                                 reinterpret_cast<void (*)()>(shell_transposed)));
       return;
     }
     assemble(a_, comm_, &matrix_);
   }
 
   /// r = b - op(A) x, and its length.
-  double residual(const std::vector<Complex>& b, const std::vector<Complex>& x, bool adjoint, std::vector<Complex>& r) const {
+  double residual(const std::vector<Complex>& b, const std::vector<Complex>& x, bool adjoint,
+                  std::vector<Complex>& r) const {
     product(a_, x.data(), r.data(), adjoint);
     double s = 0;
     for (std::size_t i = 0; i < r.size(); ++i) {
@@ -136,7 +158,8 @@ class Prepared final : public PreparedSolver {
   }
 
   /// One run of the KSP: d of op(A) d = r.
-  KSPConvergedReason run(const std::vector<Complex>& r, std::vector<Complex>& d, bool adjoint, int& iterations) const {
+  KSPConvergedReason run(const std::vector<Complex>& r, std::vector<Complex>& d, bool adjoint,
+                         int& iterations) const {
     PetscScalar* to = nullptr;
     check(VecGetArray(b_, &to));
     for (Index i = first_; i < last_; ++i) to[i - first_] = adjoint ? std::conj(r[i]) : r[i];
@@ -174,7 +197,8 @@ class Prepared final : public PreparedSolver {
         const PetscReal* kept = nullptr;
         PetscInt count = 0;
         check(KSPGetResidualHistory(ksp_, &kept, &count));
-        for (PetscInt k = 1; k < count; ++k) report.residuals.push_back(kept[k] / kept[0] * size / b_norm);
+        for (PetscInt k = 1; k < count; ++k)
+          report.residuals.push_back(kept[k] / kept[0] * size / b_norm);
       }
       for (std::size_t i = 0; i < x.size(); ++i) x[i] += d[i];
       const double before = size;
@@ -190,8 +214,11 @@ class Prepared final : public PreparedSolver {
       }
       if (!std::isfinite(size)) return report.reason = SolveReason::not_finite, report;
       if (size <= options_.tolerance * b_norm) return report;
-      if (report.iterations >= options_.iterations) return report.reason = SolveReason::iterations, report;
-      if (said == SolveReason::singular || size >= 0.999 * before) return report.reason = said == SolveReason::converged ? SolveReason::stagnated : said, report;
+      if (report.iterations >= options_.iterations)
+        return report.reason = SolveReason::iterations, report;
+      if (said == SolveReason::singular || size >= 0.999 * before)
+        return report.reason = said == SolveReason::converged ? SolveReason::stagnated : said,
+               report;
     }
   }
 

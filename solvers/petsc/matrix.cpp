@@ -7,24 +7,37 @@ namespace tessera::solvers {
 
 c128 load(const void* p, Dtype t, Index i) {
   switch (t) {
-    case Dtype::f32: return static_cast<double>(static_cast<const float*>(p)[i]);
-    case Dtype::f64: return static_cast<const double*>(p)[i];
-    case Dtype::c64: return c128(static_cast<const c64*>(p)[i]);
-    default: return static_cast<const c128*>(p)[i];
+    case Dtype::f32:
+      return static_cast<double>(static_cast<const float*>(p)[i]);
+    case Dtype::f64:
+      return static_cast<const double*>(p)[i];
+    case Dtype::c64:
+      return c128(static_cast<const c64*>(p)[i]);
+    default:
+      return static_cast<const c128*>(p)[i];
   }
 }
 void store(void* p, Dtype t, Index i, c128 v) {
   switch (t) {
-    case Dtype::f32: static_cast<float*>(p)[i] = static_cast<float>(v.real()); break;
-    case Dtype::f64: static_cast<double*>(p)[i] = v.real(); break;
-    case Dtype::c64: static_cast<c64*>(p)[i] = c64(v); break;
-    default: static_cast<c128*>(p)[i] = v;
+    case Dtype::f32:
+      static_cast<float*>(p)[i] = static_cast<float>(v.real());
+      break;
+    case Dtype::f64:
+      static_cast<double*>(p)[i] = v.real();
+      break;
+    case Dtype::c64:
+      static_cast<c64*>(p)[i] = c64(v);
+      break;
+    default:
+      static_cast<c128*>(p)[i] = v;
   }
 }
 
 void refuse_large(const SolverOperator& a) {
-  if (a.n > std::numeric_limits<PetscInt>::max() || (a.pattern && a.pattern->entries() > std::numeric_limits<PetscInt>::max()))
-    throw Error("[petsc] a system of " + std::to_string(a.n) + " unknowns is larger than this build of PETSc numbers");
+  if (a.n > std::numeric_limits<PetscInt>::max() ||
+      (a.pattern && a.pattern->entries() > std::numeric_limits<PetscInt>::max()))
+    throw Error("[petsc] a system of " + std::to_string(a.n) +
+                " unknowns is larger than this build of PETSc numbers");
 }
 
 void assemble(const SolverOperator& a, MPI_Comm comm, Mat* matrix) {
@@ -40,9 +53,13 @@ void assemble(const SolverOperator& a, MPI_Comm comm, Mat* matrix) {
   std::vector<c128> value;
   for (Index i = first; i < last; ++i) {
     if (p)
-      for (Index e = p->row_begin()[i]; e < p->row_begin()[i + 1]; ++e) column.push_back(static_cast<PetscInt>(p->column()[e])), value.push_back(load(a.values, a.dtype, e));
+      for (Index e = p->row_begin()[i]; e < p->row_begin()[i + 1]; ++e)
+        column.push_back(static_cast<PetscInt>(p->column()[e])),
+            value.push_back(load(a.values, a.dtype, e));
     else
-      for (Index j = 0; j < a.n; ++j) column.push_back(static_cast<PetscInt>(j)), value.push_back(load(a.values, a.dtype, i * a.n + j));
+      for (Index j = 0; j < a.n; ++j)
+        column.push_back(static_cast<PetscInt>(j)),
+            value.push_back(load(a.values, a.dtype, i * a.n + j));
     row.push_back(static_cast<PetscInt>(column.size()));
   }
   // Does nothing for the layout that does not apply.

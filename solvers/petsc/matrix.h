@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <petscmat.h>
-
 #include "session.h"
+
+#include <petscmat.h>
 
 namespace tessera::solvers {
 

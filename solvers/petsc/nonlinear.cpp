@@ -51,9 +51,11 @@ PetscErrorCode jacobian(SNES, Vec x, Mat, Mat j, void* context) {
       std::vector<PetscScalar> row;
       for (Index i = 0; i < pattern.rows(); ++i) {
         columns.clear(), row.clear();
-        for (Index e = pattern.row_begin()[i]; e < pattern.row_begin()[i + 1]; ++e) columns.push_back(static_cast<PetscInt>(pattern.column()[e])), row.push_back(values[e]);
+        for (Index e = pattern.row_begin()[i]; e < pattern.row_begin()[i + 1]; ++e)
+          columns.push_back(static_cast<PetscInt>(pattern.column()[e])), row.push_back(values[e]);
         const auto which = static_cast<PetscInt>(i);
-        check(MatSetValues(j, 1, &which, static_cast<PetscInt>(columns.size()), columns.data(), row.data(), INSERT_VALUES));
+        check(MatSetValues(j, 1, &which, static_cast<PetscInt>(columns.size()), columns.data(),
+                           row.data(), INSERT_VALUES));
       }
     } else {
       const Tensor by_columns = transpose(p.system->jacobian(at));  // PETSc stores by columns
@@ -70,10 +72,14 @@ PetscErrorCode jacobian(SNES, Vec x, Mat, Mat j, void* context) {
 SolveReason reason_of(SNESConvergedReason r) {
   if (r > 0) return SolveReason::converged;
   switch (r) {
-    case SNES_DIVERGED_MAX_IT: return SolveReason::iterations;
-    case SNES_DIVERGED_FNORM_NAN: return SolveReason::not_finite;
-    case SNES_DIVERGED_LINEAR_SOLVE: return SolveReason::singular;
-    default: return SolveReason::stagnated;
+    case SNES_DIVERGED_MAX_IT:
+      return SolveReason::iterations;
+    case SNES_DIVERGED_FNORM_NAN:
+      return SolveReason::not_finite;
+    case SNES_DIVERGED_LINEAR_SOLVE:
+      return SolveReason::singular;
+    default:
+      return SolveReason::stagnated;
   }
 }
 
@@ -102,7 +108,8 @@ NonlinearResult solve(const NonlinearSystem& system, const Tensor& x0, const Sne
     const LinearOperator a = system.sparse_jacobian(x0);
     const Tensor values = contiguous(a.values());
     SolverOperator entries;
-    entries.kind = SolverOperator::Kind::csr, entries.dtype = values.dtype(), entries.n = x0.size(), entries.values = values.view().data, entries.pattern = a.pattern();
+    entries.kind = SolverOperator::Kind::csr, entries.dtype = values.dtype(), entries.n = x0.size(),
+    entries.values = values.view().data, entries.pattern = a.pattern();
     refuse_large(entries);
     assemble(entries, PETSC_COMM_SELF, &h.j);
   } else {
@@ -115,7 +122,8 @@ NonlinearResult solve(const NonlinearSystem& system, const Tensor& x0, const Sne
   check(SNESSetJacobian(h.snes, h.j, h.j, jacobian, &problem));
   check(SNESSetTolerances(h.snes, 0.0, o.tolerance, 0.0, o.iterations, PETSC_DEFAULT));
   std::vector<PetscReal> history(static_cast<std::size_t>(o.iterations) + 2);
-  check(SNESSetConvergenceHistory(h.snes, history.data(), nullptr, static_cast<PetscInt>(history.size()), PETSC_TRUE));
+  check(SNESSetConvergenceHistory(h.snes, history.data(), nullptr,
+                                  static_cast<PetscInt>(history.size()), PETSC_TRUE));
   KSP ksp = nullptr;
   PC pc = nullptr;
   check(SNESGetKSP(h.snes, &ksp));
@@ -129,7 +137,8 @@ NonlinearResult solve(const NonlinearSystem& system, const Tensor& x0, const Sne
   copy_to(x0, to);
   check(VecRestoreArray(h.x, &to));
   const PetscErrorCode code = SNESSolve(h.snes, nullptr, h.x);
-  if (code == PETSC_ERR_MAT_LU_ZRPVT) return {tensor_of(h.x, problem.type), {SolveReason::singular, 0, {}}};
+  if (code == PETSC_ERR_MAT_LU_ZRPVT)
+    return {tensor_of(h.x, problem.type), {SolveReason::singular, 0, {}}};
   check(code);
   words.refuse_unused();
   SNESConvergedReason reason{};
@@ -138,14 +147,15 @@ NonlinearResult solve(const NonlinearSystem& system, const Tensor& x0, const Sne
   check(SNESGetIterationNumber(h.snes, &steps));
   PetscReal* kept = nullptr;
   check(SNESGetConvergenceHistory(h.snes, &kept, nullptr, &count));
-  return {tensor_of(h.x, problem.type), {reason_of(reason), static_cast<int>(steps), {kept, kept + count}}};
+  return {tensor_of(h.x, problem.type),
+          {reason_of(reason), static_cast<int>(steps), {kept, kept + count}}};
 }
-
 
 }  // namespace
 }  // namespace tessera::solvers
 
 extern "C" const tessera::solvers::PetscPlugin* tessera_petsc_2() {
-  static const tessera::solvers::PetscPlugin plugin{tessera::solvers::prepare_linear, tessera::solvers::solve, tessera::solvers::solve_eigen};
+  static const tessera::solvers::PetscPlugin plugin{
+      tessera::solvers::prepare_linear, tessera::solvers::solve, tessera::solvers::solve_eigen};
   return &plugin;
 }

@@ -25,19 +25,22 @@ std::recursive_mutex& mutex() {
 bool is_finished = false;
 std::string first_words;
 
-PetscErrorCode keep_words(MPI_Comm, int, const char*, const char*, PetscErrorCode n, PetscErrorType p, const char* message, void*) {
+PetscErrorCode keep_words(MPI_Comm, int, const char*, const char*, PetscErrorCode n,
+                          PetscErrorType p, const char* message, void*) {
   if (p == PETSC_ERROR_INITIAL) first_words = message ? message : "";
   return n;
 }
 
-/// Open MPI 4 makes and removes its folder of the user in each process without a lock, and of two that start at once one ends the
-/// program. So a process that no mpiexec has started has a folder of its own.
+/// Open MPI 4 makes and removes its folder of the user in each process without a lock, and of two
+/// that start at once one ends the program. So a process that no mpiexec has started has a folder
+/// of its own.
 std::filesystem::path own_folder;
 
 void take_own_folder() {
   int running = 0;
   MPI_Initialized(&running);
-  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "OMPI_MCA_orte_tmpdir_base"})
+  for (const char* name :
+       {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "OMPI_MCA_orte_tmpdir_base"})
     if (running || std::getenv(name)) return;
   std::error_code none;
   std::string place = (std::filesystem::temp_directory_path(none) / "tessera_mpi_XXXXXX").string();
@@ -68,7 +71,8 @@ void start() {
 
 }  // namespace
 
-// The OpenMP build of OpenBLAS asks omp_get_max_threads() at each call, the pthread build keeps what it was told once.
+// The OpenMP build of OpenBLAS asks omp_get_max_threads() at each call, the pthread build keeps
+// what it was told once.
 Session::Session() : lock_(mutex()), threads_(omp_get_max_threads()) {
   static const bool once = (openblas_set_num_threads(1), start(), true);
   static_cast<void>(once);
@@ -82,7 +86,8 @@ void check(PetscErrorCode code) {
   if (thrown_by_callback) std::rethrow_exception(std::exchange(thrown_by_callback, nullptr));
   const char* kind = nullptr;
   PetscErrorMessage(code, &kind, nullptr);
-  throw Error("[petsc] " + std::string(kind ? kind : "error " + std::to_string(code)) + (first_words.empty() ? "" : ": " + std::exchange(first_words, "")));
+  throw Error("[petsc] " + std::string(kind ? kind : "error " + std::to_string(code)) +
+              (first_words.empty() ? "" : ": " + std::exchange(first_words, "")));
 }
 
 Words::Words(const std::string& options) {
@@ -90,7 +95,8 @@ Words::Words(const std::string& options) {
   prefix_ = "tessera" + std::to_string(count++) + "_";
   std::istringstream in(options);
   for (std::string word; in >> word;)
-    if (word.size() > 1 && word[0] == '-' && std::isalpha(static_cast<unsigned char>(word[1]))) names_.push_back("-" + prefix_ + word.substr(1));
+    if (word.size() > 1 && word[0] == '-' && std::isalpha(static_cast<unsigned char>(word[1])))
+      names_.push_back("-" + prefix_ + word.substr(1));
   check(PetscOptionsPrefixPush(nullptr, prefix_.c_str()));
   const PetscErrorCode code = PetscOptionsInsertString(nullptr, options.c_str());
   check(PetscOptionsPrefixPop(nullptr));
@@ -105,7 +111,9 @@ void Words::refuse_unused() const {
   for (const std::string& n : names_) {
     PetscBool used = PETSC_FALSE;
     check(PetscOptionsUsed(nullptr, n.c_str() + 1, &used));  // it takes the name without its dash
-    if (!used) throw Error("[petsc] the option -" + n.substr(prefix_.size() + 1) + " was not used: it is misspelt or belongs to another solver or preconditioner");
+    if (!used)
+      throw Error("[petsc] the option -" + n.substr(prefix_.size() + 1) +
+                  " was not used: it is misspelt or belongs to another solver or preconditioner");
   }
 }
 

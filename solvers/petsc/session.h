@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One PETSc for the process: started with the first solver, finished at exit, called by one thread at a time.
+// One PETSc for the process: started with the first solver, finished at exit, called by one thread
+// at a time.
 #pragma once
+#include "petsc_plugin.h"
+
 #include <petscsnes.h>
 
 #include <exception>
 #include <mutex>
 #include <string>
 
-#include "petsc_plugin.h"
-
 static_assert(sizeof(PetscScalar) == 2 * sizeof(double), "the complex build of PETSc is needed");
 
 namespace tessera::solvers {
 
-/// Holds PETSc for this thread; starts it when needed. Callbacks may call solvers again. BLAS and MUMPS run on this thread
-/// alone while it lives: their sums depend on the number of threads, and so would results.
+/// Holds PETSc for this thread; starts it when needed. Callbacks may call solvers again. BLAS and
+/// MUMPS run on this thread alone while it lives: their sums depend on the number of threads, and
+/// so would results.
 class Session {
  public:
   Session();

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Eigenpairs as one primitive: its kernel asks SLEPc, its jvp is a bordered linear system for each pair.
+// Eigenpairs as one primitive: its kernel asks SLEPc, its jvp is a bordered linear system for each
+// pair.
 #include "tessera/solvers/eigenpairs.h"
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "petsc_plugin.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/ops.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
 
 namespace tessera::solvers {
 namespace {
@@ -40,7 +41,8 @@ void normalise(std::vector<c128>& x) {
   double length = 0, largest = 0;
   for (const c128& v : x) length += std::norm(v), largest = std::max(largest, std::abs(v));
   // Of components that differ by rounding alone the first counts.
-  const c128 first = *std::find_if(x.begin(), x.end(), [&](const c128& v) { return std::abs(v) >= largest * (1 - 1e-10); });
+  const c128 first = *std::find_if(
+      x.begin(), x.end(), [&](const c128& v) { return std::abs(v) >= largest * (1 - 1e-10); });
   const c128 factor = std::conj(first) / std::abs(first) / std::sqrt(length);
   for (c128& v : x) v *= factor;
 }
@@ -55,11 +57,21 @@ struct EigenpairsPrimitive : LeadingBatch {
     lead.erase(lead.size() - 1);
     per_pair = lead, per_pair.push_back(s.options.count);
     vectors = per_pair, vectors.push_back(s.pattern->rows());
-    return {{s.options.hermitian ? Dtype::f64 : Dtype::c128, per_pair}, {in[0].dtype, vectors}, {Dtype::f64, per_pair}, {Dtype::i32, lead}, {Dtype::i32, lead}};
+    return {{s.options.hermitian ? Dtype::f64 : Dtype::c128, per_pair},
+            {in[0].dtype, vectors},
+            {Dtype::f64, per_pair},
+            {Dtype::i32, lead},
+            {Dtype::i32, lead}};
   }
   static KernelFn kernel(std::span<const Dtype> in, const Attributes*) {
-    if (in[0] == Dtype::f64) return [](Inputs x, Outputs y, const Attributes* a) { run<double>(x, y, *tessera::get<EigenAttr>(a).system); };
-    if (in[0] == Dtype::c128) return [](Inputs x, Outputs y, const Attributes* a) { run<c128>(x, y, *tessera::get<EigenAttr>(a).system); };
+    if (in[0] == Dtype::f64)
+      return [](Inputs x, Outputs y, const Attributes* a) {
+        run<double>(x, y, *tessera::get<EigenAttr>(a).system);
+      };
+    if (in[0] == Dtype::c128)
+      return [](Inputs x, Outputs y, const Attributes* a) {
+        run<c128>(x, y, *tessera::get<EigenAttr>(a).system);
+      };
     return nullptr;
   }
   template <class T>
@@ -68,13 +80,16 @@ struct EigenpairsPrimitive : LeadingBatch {
     const Index n = p.rows(), k = s.options.count, entries = p.entries(), count = out[3]->count();
     const double gone = std::numeric_limits<double>::quiet_NaN();
     const auto part = [](auto v) {
-      if constexpr (std::is_same_v<T, double>) return v.real();
-      else return v;
+      if constexpr (std::is_same_v<T, double>)
+        return v.real();
+      else
+        return v;
     };
     for (Index b = 0; b < count; ++b) {
       const T* values = static_cast<const T*>(in[0]->data) + b * entries;
       SolverOperator a;
-      a.kind = SolverOperator::Kind::csr, a.dtype = in[0]->dtype, a.n = n, a.values = values, a.pattern = s.pattern;
+      a.kind = SolverOperator::Kind::csr, a.dtype = in[0]->dtype, a.n = n, a.values = values,
+      a.pattern = s.pattern;
       EigenResult r = petsc_plugin().eigen(a, s.options);
       for (Index j = 0; j < k; ++j) {
         const bool found = j < static_cast<Index>(r.values.size());
@@ -84,12 +99,16 @@ struct EigenpairsPrimitive : LeadingBatch {
         double defect = found ? 0 : gone;
         for (Index i = 0; found && i < n; ++i) {
           c128 d = -l * x[i];
-          for (Index e = p.row_begin()[i]; e < p.row_begin()[i + 1]; ++e) d += c128(values[e]) * x[p.column()[e]];
+          for (Index e = p.row_begin()[i]; e < p.row_begin()[i + 1]; ++e)
+            d += c128(values[e]) * x[p.column()[e]];
           defect += std::norm(d);
         }
-        if (s.options.hermitian) static_cast<double*>(out[0]->data)[b * k + j] = l.real();
-        else static_cast<c128*>(out[0]->data)[b * k + j] = l;
-        for (Index i = 0; i < n; ++i) static_cast<T*>(out[1]->data)[(b * k + j) * n + i] = part(x[i]);
+        if (s.options.hermitian)
+          static_cast<double*>(out[0]->data)[b * k + j] = l.real();
+        else
+          static_cast<c128*>(out[0]->data)[b * k + j] = l;
+        for (Index i = 0; i < n; ++i)
+          static_cast<T*>(out[1]->data)[(b * k + j) * n + i] = part(x[i]);
         static_cast<double*>(out[2]->data)[b * k + j] = std::sqrt(defect);
       }
       static_cast<std::int32_t*>(out[3]->data)[b] = static_cast<std::int32_t>(r.reason);
@@ -105,8 +124,10 @@ struct EigenpairsPrimitive : LeadingBatch {
     const Tensor corner = zeros({1}, t), l = broadcast_to(expand_dims(cast(v[2], t), 0), {n});
     const Tensor m = csr_values(s.bordered, concatenate({a, neg(l), neg(x), conj(x), corner}));
     const Tensor right = concatenate({neg(csr_matmul(da, s.pattern, x)), corner});
-    const LinearSolverPtr solver = s.options.linear ? s.options.linear : mumps_lu(s.options.distributed);
-    const Tensor y = linear_solve(LinearOperator::csr(m, s.bordered.pattern), right, {.solver = solver}).x;
+    const LinearSolverPtr solver =
+        s.options.linear ? s.options.linear : mumps_lu(s.options.distributed);
+    const Tensor y =
+        linear_solve(LinearOperator::csr(m, s.bordered.pattern), right, {.solver = solver}).x;
     const Tensor dl = select(y, 0, n);
     return {s.options.hermitian ? real(dl) : dl, slice(y, 0, 0, n)};
   }
@@ -115,9 +136,13 @@ struct EigenpairsPrimitive : LeadingBatch {
     const auto system = a.get<EigenAttr>().system;
     const std::optional<int> each = 0;
     FlatFunction rule = [system](const std::vector<Tensor>& v) { return tangent(*system, v); };
-    rule = [inner = std::move(rule), each](const std::vector<Tensor>& v) { return detail::vmap_flat(inner, v, {whole, whole, each, each}, 0); };
+    rule = [inner = std::move(rule), each](const std::vector<Tensor>& v) {
+      return detail::vmap_flat(inner, v, {whole, whole, each, each}, 0);
+    };
     for (int d = 1; d < a.in[0].ndim(); ++d)
-      rule = [inner = std::move(rule), each](const std::vector<Tensor>& v) { return detail::vmap_flat(inner, v, {each, each, each, each}, 0); };
+      rule = [inner = std::move(rule), each](const std::vector<Tensor>& v) {
+        return detail::vmap_flat(inner, v, {each, each, each, each}, 0);
+      };
     const std::vector<Tensor> y = rule({a.in[0], t[0], a.out[0], a.out[1]});
     o[0] = y[0], o[1] = y[1];
   }
@@ -126,17 +151,26 @@ TESSERA_REGISTER(EigenpairsPrimitive);
 
 }  // namespace
 
-Eigenpairs eigenpairs(const Tensor& values, const CsrPatternPtr& pattern, const EigenOptions& options) {
+Eigenpairs eigenpairs(const Tensor& values, const CsrPatternPtr& pattern,
+                      const EigenOptions& options) {
   const char* op = "eigenpairs";
-  if (!values.defined() || !pattern) fail(op, "the values or the pattern of the matrix are missing");
+  if (!values.defined() || !pattern)
+    fail(op, "the values or the pattern of the matrix are missing");
   const Index n = pattern->rows();
-  if (n != pattern->cols()) fail(op, "needs a square matrix, got " + std::to_string(n) + " x " + std::to_string(pattern->cols()));
+  if (n != pattern->cols())
+    fail(op, "needs a square matrix, got " + std::to_string(n) + " x " +
+                 std::to_string(pattern->cols()));
   if (!is_inexact(values.dtype()) || values.ndim() < 1 || values.dim(-1) != pattern->entries())
-    fail(op, "the values " + to_string(values.type()) + " do not fit a pattern of " + std::to_string(pattern->entries()) + " entries");
-  if (options.count < 1 || options.count >= n) fail(op, "asks for " + std::to_string(options.count) + " pairs of a matrix of " + std::to_string(n) + " rows; give 1 to " + std::to_string(n - 1) + ", or use eigh or eig");
+    fail(op, "the values " + to_string(values.type()) + " do not fit a pattern of " +
+                 std::to_string(pattern->entries()) + " entries");
+  if (options.count < 1 || options.count >= n)
+    fail(op, "asks for " + std::to_string(options.count) + " pairs of a matrix of " +
+                 std::to_string(n) + " rows; give 1 to " + std::to_string(n - 1) +
+                 ", or use eigh or eig");
   std::string why;
   if (!slepc_available(&why)) throw Error("[eigenpairs] " + why);
-  auto system = std::make_shared<EigenSystem>(EigenSystem{pattern, options, bordered_pattern(*pattern)});
+  auto system =
+      std::make_shared<EigenSystem>(EigenSystem{pattern, options, bordered_pattern(*pattern)});
   const Dtype type = options.hermitian && !is_complex(values.dtype()) ? Dtype::f64 : Dtype::c128;
   const Tensor v = cast(values, type);
   const Tensor* in[] = {&v};

@@ -5,7 +5,8 @@
 namespace tessera::solvers {
 namespace {
 constexpr const char* kMissing =
-    "PETSc was not there when Tessera was built: install libpetsc-complex-dev and build again, or use a solver of tessera/autodiff/solve.h";
+    "PETSc was not there when Tessera was built: install libpetsc-complex-dev and build again, or "
+    "use a solver of tessera/autodiff/solve.h";
 [[noreturn]] void refuse() { throw Error(std::string("[petsc] ") + kMissing); }
 }  // namespace
 

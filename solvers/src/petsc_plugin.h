@@ -11,8 +11,8 @@ struct EigenResult {
   SolveReason reason = SolveReason::converged;
   int restarts = 0;
 };
-/// What the plug-in that holds PETSc offers. Both sides are built together; the number in the symbol changes when this
-/// does.
+/// What the plug-in that holds PETSc offers. Both sides are built together; the number in the
+/// symbol changes when this does.
 struct PetscPlugin {
   std::unique_ptr<PreparedSolver> (*prepare)(const SolverOperator&, const PetscOptions&);
   NonlinearResult (*snes)(const NonlinearSystem&, const Tensor& x0, const SnesOptions&);

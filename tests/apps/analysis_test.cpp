@@ -23,7 +23,8 @@ class MolecularAnalysis : public AppTest {
 TEST_F(MolecularAnalysis, TheCaseOfNewFindsWhatItPromises) {
   const Outcome checked = tessera({"check", "brownian.toml"});
   ASSERT_EQ(checked.code, 0) << checked.err;
-  EXPECT_TRUE(holds(checked.out, "200 atoms, first frame at 0 ps, frames every 1 ps")) << checked.out;
+  EXPECT_TRUE(holds(checked.out, "200 atoms, first frame at 0 ps, frames every 1 ps"))
+      << checked.out;
   EXPECT_EQ(tessera({"estimate", "brownian.toml"}).code, 0);
 
   const Outcome ran = tessera({"run", "brownian.toml", "--output", "RUN", "--threads", "1"});
@@ -31,7 +32,9 @@ TEST_F(MolecularAnalysis, TheCaseOfNewFindsWhatItPromises) {
   EXPECT_TRUE(holds(ran.err, "msd_all.diffusion = ")) << ran.err;
   EXPECT_TRUE(holds(ran.err, "is independent")) << ran.err;
   const std::set<std::string> names = results("RUN");
-  for (const char* name : {"results.h5", "tables/averages.csv", "tables/rdf_all_g.csv", "tables/msd_all_msd.csv", "tables/density_all_profile.csv", "plots/rdf_all_g.png", "plots/msd_all_msd.svg"})
+  for (const char* name :
+       {"results.h5", "tables/averages.csv", "tables/rdf_all_g.csv", "tables/msd_all_msd.csv",
+        "tables/density_all_profile.csv", "plots/rdf_all_g.png", "plots/msd_all_msd.svg"})
     EXPECT_TRUE(names.contains(name)) << name;
   // 200 atoms of 39.95 amu in 27 nm^3
   const auto averages = lines(read("RUN/tables/averages.csv"));
@@ -40,7 +43,8 @@ TEST_F(MolecularAnalysis, TheCaseOfNewFindsWhatItPromises) {
   const auto g = lines(read("RUN/tables/rdf_all_g.csv"));
   ASSERT_EQ(g.size(), 29u);
   double mean = 0;
-  for (std::size_t k = 11; k < g.size(); ++k) mean += std::stod(g[k].substr(g[k].find(',') + 1)) / static_cast<double>(g.size() - 11);
+  for (std::size_t k = 11; k < g.size(); ++k)
+    mean += std::stod(g[k].substr(g[k].find(',') + 1)) / static_cast<double>(g.size() - 11);
   EXPECT_NEAR(mean, 1, 0.02);
 
   const Outcome again = tessera({"run", "brownian.toml", "--output", "TWO", "--threads", "2"});
@@ -53,15 +57,20 @@ TEST_F(MolecularAnalysis, TheCaseOfNewFindsWhatItPromises) {
 
 TEST_F(MolecularAnalysis, WhatCannotBeAskedOfTheFramesIsRefused) {
   const auto refused = [&](const std::string& more, const std::string& message) {
-    write("case.toml", "app = \"molecular.analysis\"\ntopology = \"argon.pdb\"\ntrajectory = [\"argon.xtc\"]\n" + more);
+    write("case.toml",
+          "app = \"molecular.analysis\"\ntopology = \"argon.pdb\"\ntrajectory = [\"argon.xtc\"]\n" +
+              more);
     const Outcome o = tessera({"run", "case.toml", "--output", "REFUSED", "--force"});
     EXPECT_EQ(o.code, 5) << o.err;
     EXPECT_TRUE(holds(o.err, message)) << o.err;
   };
   const std::string density = "[[analysis]]\ntype = \"density\"\n";
-  refused("[frames]\nfrom = \"9 ps\"\nto = \"8 ps\"\n" + density, "case.toml:6:1: error E0743: frames.to lies before frames.from");
-  refused("[[group]]\nname = \"g\"\nrange = [9, 3]\n" + density, "error E0743: the range ends at atom 3, before its first, 9");
-  refused("[[group]]\nname = \"g\"\nrange = [190, 201]\n" + density, "error E0743: the range ends at atom 201, the topology has 200");
+  refused("[frames]\nfrom = \"9 ps\"\nto = \"8 ps\"\n" + density,
+          "case.toml:6:1: error E0743: frames.to lies before frames.from");
+  refused("[[group]]\nname = \"g\"\nrange = [9, 3]\n" + density,
+          "error E0743: the range ends at atom 3, before its first, 9");
+  refused("[[group]]\nname = \"g\"\nrange = [190, 201]\n" + density,
+          "error E0743: the range ends at atom 201, the topology has 200");
 }
 
 TEST_F(MolecularAnalysis, GroupsFramesAndOtherAnalyses) {
@@ -106,10 +115,14 @@ tolerance = 0.5
   EXPECT_EQ(ran.code, 6) << ran.err;
   EXPECT_TRUE(holds(ran.err, "hydrogen_bonds.number is 0, promised 1: BROKEN")) << ran.err;
   EXPECT_FALSE(holds(ran.err, "density_all.density is")) << ran.err;
-  EXPECT_EQ(lines(read("RUN/tables/rmsd_some_rmsd.csv")).size(), 12u);  // 10, 15, ... 60 ps: the second file comes again and is left out
+  EXPECT_EQ(lines(read("RUN/tables/rmsd_some_rmsd.csv")).size(),
+            12u);  // 10, 15, ... 60 ps: the second file comes again and is left out
   EXPECT_EQ(lines(read("RUN/tables/rmsd_some_rmsf.csv")).size(), 21u);
   EXPECT_TRUE(fs::exists(here() / "RUN/tables/rdf_some_others_g.csv"));
-  write("bad.toml", "app = \"molecular.analysis\"\ntopology = \"argon.pdb\"\ntrajectory = [\"argon.xtc\"]\nanalysis = [{type = \"rdf\", group = \"a\"}]\n[[group]]\nname = \"a\"\nselect = \"serail 3\"\n");
+  write("bad.toml",
+        "app = \"molecular.analysis\"\ntopology = \"argon.pdb\"\ntrajectory = "
+        "[\"argon.xtc\"]\nanalysis = [{type = \"rdf\", group = \"a\"}]\n[[group]]\nname = "
+        "\"a\"\nselect = \"serail 3\"\n");
   const Outcome bad = tessera({"check", "bad.toml"});
   EXPECT_EQ(bad.code, 5);
   EXPECT_TRUE(holds(bad.err, "bad.toml:7:1: error E0760") && holds(bad.err, "serial")) << bad.err;
@@ -117,17 +130,25 @@ tolerance = 0.5
 
 TEST_F(MolecularAnalysis, TopologiesMayIncludeFilesOfOtherFolders) {
   std::size_t n = 0;
-  for (const std::string& line : lines(read("argon.pdb"))) n += line.starts_with("ATOM") || line.starts_with("HETATM");
+  for (const std::string& line : lines(read("argon.pdb")))
+    n += line.starts_with("ATOM") || line.starts_with("HETATM");
   fs::create_directory(here() / "ff");
   fs::create_directory(here() / "case");
-  write("ff/argon.itp", "[ defaults ]\n1 2 yes 1 1\n[ atomtypes ]\nAR 18 39.948 0 A 0.34 0.99\n[ moleculetype ]\nAR 1\n[ atoms ]\n1 AR 1 AR AR 1 0\n");
-  write("case/topol.top", "#include \"argon.itp\"\n[ system ]\nargon\n[ molecules ]\nAR " + std::to_string(n) + "\n");
-  const std::string text = "app = \"molecular.analysis\"\ntopology = \"case/topol.top\"\ntrajectory = [\"argon.xtc\"]\nanalysis = [{type = \"density\", slices = 0}]\n";
+  write("ff/argon.itp",
+        "[ defaults ]\n1 2 yes 1 1\n[ atomtypes ]\nAR 18 39.948 0 A 0.34 0.99\n[ moleculetype "
+        "]\nAR 1\n[ atoms ]\n1 AR 1 AR AR 1 0\n");
+  write("case/topol.top",
+        "#include \"argon.itp\"\n[ system ]\nargon\n[ molecules ]\nAR " + std::to_string(n) + "\n");
+  const std::string text =
+      "app = \"molecular.analysis\"\ntopology = \"case/topol.top\"\ntrajectory = "
+      "[\"argon.xtc\"]\nanalysis = [{type = \"density\", slices = 0}]\n";
   write("without.toml", text);
   const Outcome without = tessera({"check", "without.toml"});
   EXPECT_EQ(without.code, 4);
   EXPECT_TRUE(holds(without.err, "there is no file 'argon.itp'")) << without.err;
-  write("with.toml", text + "include_folders = [\"ff\"]\nexpect = [{quantity = \"density_all.density\", value = 491.4, tolerance = 0.1}]\n");
+  write("with.toml", text +
+                         "include_folders = [\"ff\"]\nexpect = [{quantity = "
+                         "\"density_all.density\", value = 491.4, tolerance = 0.1}]\n");
   const Outcome with = tessera({"run", "with.toml", "--output", "RUN"});
   EXPECT_EQ(with.code, 0) << with.err;
 }
@@ -177,12 +198,16 @@ TEST_F(MolecularAnalysis, FramesWithoutTimesAllCount) {
   for (const std::string& line : lines(pdb))
     if (line.starts_with("ATOM") || line.starts_with("HETATM")) atoms += line + "\n";
   const std::string head = pdb.substr(0, pdb.find('\n', pdb.find("CRYST1")) + 1);
-  for (int k = 1; k <= 4; ++k) models += "MODEL     " + std::to_string(k) + "\n" + atoms + "ENDMDL\n";
+  for (int k = 1; k <= 4; ++k)
+    models += "MODEL     " + std::to_string(k) + "\n" + atoms + "ENDMDL\n";
   write("models.pdb", head + models + "END\n");
-  const auto text = [](const std::string& files, const std::string& frames, const std::string& task) {
-    return "app = \"molecular.analysis\"\ntopology = \"argon.pdb\"\ntrajectory = [" + files + "]\n" + task + "\n" + frames;
+  const auto text = [](const std::string& files, const std::string& frames,
+                       const std::string& task) {
+    return "app = \"molecular.analysis\"\ntopology = \"argon.pdb\"\ntrajectory = [" + files +
+           "]\n" + task + "\n" + frames;
   };
-  const std::string gyration = "analysis = [{type = \"gyration\"}]", msd = "analysis = [{type = \"msd\", fit_from = \"1 ps\", fit_to = \"2 ps\"}]";
+  const std::string gyration = "analysis = [{type = \"gyration\"}]",
+                    msd = "analysis = [{type = \"msd\", fit_from = \"1 ps\", fit_to = \"2 ps\"}]";
   write("case.toml", text("\"models.pdb\"", "", gyration));
   const Outcome ran = tessera({"run", "case.toml", "--output", "RUN"});
   ASSERT_EQ(ran.code, 0) << ran.err;
@@ -193,11 +218,14 @@ TEST_F(MolecularAnalysis, FramesWithoutTimesAllCount) {
   EXPECT_TRUE(holds(tessera({"check", "case.toml"}).out, "frames without times"));
   // Two files, one after the other; what needs times wants the time between frames.
   write("case.toml", text("\"models.pdb\", \"models.pdb\"", "", gyration));
-  EXPECT_TRUE(holds(tessera({"run", "case.toml", "--output", "TWO"}).err, "8 frames, which have no times"));
+  EXPECT_TRUE(
+      holds(tessera({"run", "case.toml", "--output", "TWO"}).err, "8 frames, which have no times"));
   write("case.toml", text("\"models.pdb\"", "", msd));
   Outcome o = tessera({"check", "case.toml"});
   EXPECT_EQ(o.code, 5);
-  EXPECT_TRUE(holds(o.err, "case.toml:4:") && holds(o.err, "E0743") && holds(o.err, "give frames.spacing")) << o.err;
+  EXPECT_TRUE(holds(o.err, "case.toml:4:") && holds(o.err, "E0743") &&
+              holds(o.err, "give frames.spacing"))
+      << o.err;
   write("case.toml", text("\"models.pdb\"", "frames = {spacing = \"0.5 ps\"}", msd));
   o = tessera({"run", "case.toml", "--output", "SPACED"});
   EXPECT_EQ(o.code, 5) << "no window of 2 ps in 1.5 ps: " << o.err;
@@ -213,12 +241,18 @@ TEST_F(MolecularAnalysis, FramesWithoutTimesAllCount) {
 
 /// A second run that begins at 0 ps is no overlap.
 TEST_F(MolecularAnalysis, AFileThatBeginsAnewIsRefusedOrAppended) {
-  const std::string head = "app = \"molecular.analysis\"\ntopology = \"argon.pdb\"\ntrajectory = [\"argon.xtc\", \"argon.xtc\"]\n", task = "analysis = [{type = \"gyration\"}]\n";
+  const std::string head =
+                        "app = \"molecular.analysis\"\ntopology = \"argon.pdb\"\ntrajectory = "
+                        "[\"argon.xtc\", \"argon.xtc\"]\n",
+                    task = "analysis = [{type = \"gyration\"}]\n";
   write("case.toml", head + task);
   for (const char* verb : {"check", "run"}) {
     const Outcome o = tessera({verb, "case.toml"});
     EXPECT_EQ(o.code, 5) << verb;
-    EXPECT_TRUE(holds(o.err, "case.toml:3:") && holds(o.err, "E0743") && holds(o.err, "argon.xtc starts again, at 0 ps") && holds(o.err, "frames.times = \"append\"")) << o.err;
+    EXPECT_TRUE(holds(o.err, "case.toml:3:") && holds(o.err, "E0743") &&
+                holds(o.err, "argon.xtc starts again, at 0 ps") &&
+                holds(o.err, "frames.times = \"append\""))
+        << o.err;
   }
   write("case.toml", head + task + "frames = {times = \"append\"}\n");
   const Outcome ran = tessera({"run", "case.toml", "--output", "RUN"});
@@ -231,22 +265,34 @@ TEST_F(MolecularAnalysis, AFileThatBeginsAnewIsRefusedOrAppended) {
 
 /// Files that overlap: what comes again is left out, and counted.
 TEST_F(MolecularAnalysis, FramesThatComeAgainAreCounted) {
-  const std::string dump = "app = \"molecular.dynamics\"\noutput.final = [\"pdb\"]\ndt = \"5 fs\"\ncoulombtype = \"none\"\nrvdw = \"0.8 nm\"\nnstxout = 1\noutput.trajectory = [\"trr\"]\n[lennard_jones]\n[build]\ncells = 3\nedge = \"0.58 nm\"\n";
+  const std::string dump =
+      "app = \"molecular.dynamics\"\noutput.final = [\"pdb\"]\ndt = \"5 fs\"\ncoulombtype = "
+      "\"none\"\nrvdw = \"0.8 nm\"\nnstxout = 1\noutput.trajectory = "
+      "[\"trr\"]\n[lennard_jones]\n[build]\ncells = 3\nedge = \"0.58 nm\"\n";
   write("one.toml", dump + "[[stage]]\nnsteps = 6\n");
-  write("two.toml", dump + "[[stage]]\nname = \"a\"\nnsteps = 4\nnstxout = 0\n[[stage]]\nname = \"b\"\nnsteps = 6\n");
+  write("two.toml", dump +
+                        "[[stage]]\nname = \"a\"\nnsteps = 4\nnstxout = 0\n[[stage]]\nname = "
+                        "\"b\"\nnsteps = 6\n");
   ASSERT_EQ(tessera({"run", "one.toml", "--output", "one"}).code, 0);
   ASSERT_EQ(tessera({"run", "two.toml", "--output", "two"}).code, 0);
-  write("argon108.toml", "app = \"molecular.analysis\"\ntopology = \"one/1_dynamics/final.pdb\"\ntrajectory = [\"one/1_dynamics/trajectory.trr\", \"two/2_b/trajectory.trr\"]\nanalysis = [{type = \"gyration\"}]\n");
+  write("argon108.toml",
+        "app = \"molecular.analysis\"\ntopology = \"one/1_dynamics/final.pdb\"\ntrajectory = "
+        "[\"one/1_dynamics/trajectory.trr\", \"two/2_b/trajectory.trr\"]\nanalysis = [{type = "
+        "\"gyration\"}]\n");
   const Outcome o = tessera({"run", "argon108.toml", "--output", "RUN"});
   ASSERT_EQ(o.code, 0) << o.err;
-  EXPECT_TRUE(holds(o.err, "3 frames are left out: their times overlap with earlier frames") && holds(o.err, "11 frames")) << o.err;  // 0 to 6, then 4 to 10 steps
+  EXPECT_TRUE(holds(o.err, "3 frames are left out: their times overlap with earlier frames") &&
+              holds(o.err, "11 frames"))
+      << o.err;  // 0 to 6, then 4 to 10 steps
 }
 
-/// Two rigid molecules side by side move by 0.3 nm, so that one of them crosses a face of the box: as a file of wrapped molecules has it, and as one
-/// of paths.
+/// Two rigid molecules side by side move by 0.3 nm, so that one of them crosses a face of the box:
+/// as a file of wrapped molecules has it, and as one of paths.
 TEST_F(MolecularAnalysis, ADimerThatCrossesAFaceIsRigid) {
-  write("dimer.top", "[ defaults ]\n1 2 yes 1 1\n[ atomtypes ]\nC 6 12.0 0 A 0.34 0.4\n[ moleculetype ]\nROD 2\n[ atoms ]\n1 C 1 ROD C1 1 0\n2 C 1 ROD C2 1 0\n3 C 1 ROD C3 1 0\n"
-                     "[ bonds ]\n1 2 1 0.15 1000\n2 3 1 0.15 1000\n[ system ]\nDimer\n[ molecules ]\nROD 2\n");
+  write("dimer.top",
+        "[ defaults ]\n1 2 yes 1 1\n[ atomtypes ]\nC 6 12.0 0 A 0.34 0.4\n[ moleculetype ]\nROD "
+        "2\n[ atoms ]\n1 C 1 ROD C1 1 0\n2 C 1 ROD C2 1 0\n3 C 1 ROD C3 1 0\n"
+        "[ bonds ]\n1 2 1 0.15 1000\n2 3 1 0.15 1000\n[ system ]\nDimer\n[ molecules ]\nROD 2\n");
   for (const bool wrapped : {true, false}) {
     std::string gro;
     char line[100];
@@ -256,20 +302,26 @@ TEST_F(MolecularAnalysis, ADimerThatCrossesAFaceIsRigid) {
       for (int i = 0; i < 6; ++i) {
         double x = (i < 3 ? 1.30 : 1.75) + 0.3 * frame;
         if (wrapped && x >= 2) x -= 2;
-        std::snprintf(line, sizeof line, "%5d%-5s%5s%5d%8.3f%8.3f%8.3f\n", i / 3 + 1, "ROD", "C", i + 1, x, 0.5 + 0.15 * (i % 3), i < 3 ? 0.5 : 0.6);
+        std::snprintf(line, sizeof line, "%5d%-5s%5s%5d%8.3f%8.3f%8.3f\n", i / 3 + 1, "ROD", "C",
+                      i + 1, x, 0.5 + 0.15 * (i % 3), i < 3 ? 0.5 : 0.6);
         gro += line;
       }
       gro += "   2.00000   2.00000   2.00000\n";
     }
     write("dimer.gro", gro);
-    write("case.toml", "app = \"molecular.analysis\"\ntopology = \"dimer.top\"\ntrajectory = [\"dimer.gro\"]\nanalysis = [{type = \"rmsd\"}, {type = \"gyration\"}]\n");
+    write("case.toml",
+          "app = \"molecular.analysis\"\ntopology = \"dimer.top\"\ntrajectory = "
+          "[\"dimer.gro\"]\nanalysis = [{type = \"rmsd\"}, {type = \"gyration\"}]\n");
     const Outcome o = tessera({"run", "case.toml", "--output", "RUN", "--force"});
     ASSERT_EQ(o.code, 0) << o.err;
     for (const char* name : {"rmsd_all_rmsd", "gyration_all_radius"}) {
       const auto table = lines(read(std::string("RUN/tables/") + name + ".csv"));
       ASSERT_EQ(table.size(), 6u);
-      const auto value = [&](std::size_t k) { return std::stod(table[k].substr(table[k].find(',') + 1)); };
-      for (std::size_t k = 1; k < 6; ++k) EXPECT_NEAR(value(k), value(1), 1e-6) << wrapped << " " << name << " " << table[k];
+      const auto value = [&](std::size_t k) {
+        return std::stod(table[k].substr(table[k].find(',') + 1));
+      };
+      for (std::size_t k = 1; k < 6; ++k)
+        EXPECT_NEAR(value(k), value(1), 1e-6) << wrapped << " " << name << " " << table[k];
     }
   }
 }
@@ -296,8 +348,11 @@ TEST_F(MolecularAnalysis, FaultsAreToldAtTheirPlace) {
   // What the frames do not hold: distances beyond half of the box, velocities, even times.
   o = changed("r_max = \"1.4 nm\"", "r_max = \"1.6 nm\"");
   EXPECT_EQ(o.code, 5) << o.err;
-  EXPECT_TRUE(holds(o.err, "case.toml:7:1") && holds(o.err, "E0743") && holds(o.err, "lower r_max") && holds(o.err, "in the frame at 0 ps")) << o.err;
-  o = changed("type = \"rdf\"\nr_max = \"1.4 nm\"\nbin = \"0.05 nm\"", "type = \"vacf\"\nlag = \"2 ps\"");
+  EXPECT_TRUE(holds(o.err, "case.toml:7:1") && holds(o.err, "E0743") &&
+              holds(o.err, "lower r_max") && holds(o.err, "in the frame at 0 ps"))
+      << o.err;
+  o = changed("type = \"rdf\"\nr_max = \"1.4 nm\"\nbin = \"0.05 nm\"",
+              "type = \"vacf\"\nlag = \"2 ps\"");
   EXPECT_EQ(o.code, 5) << o.err;
   EXPECT_TRUE(holds(o.err, "case.toml:7:1") && holds(o.err, "expected velocities")) << o.err;
 

@@ -175,11 +175,12 @@ TEST_P(BadConfiguration, IsRefusedWithItsPlace) {
   expect_refused(t, GetParam());
 }
 
-INSTANTIATE_TEST_SUITE_P(Files, BadConfiguration, ::testing::ValuesIn(rows()), [](const auto& info) {
-  std::string name = info.param.name;
-  std::replace(name.begin(), name.end(), '.', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Files, BadConfiguration, ::testing::ValuesIn(rows()),
+                         [](const auto& info) {
+                           std::string name = info.param.name;
+                           std::replace(name.begin(), name.end(), '.', '_');
+                           return name;
+                         });
 
 TEST(BadConfigurationFile, WhatIsNoRegularFileIsRefused) {
   const TempFolder t;

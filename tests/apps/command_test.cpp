@@ -32,7 +32,9 @@ class Command : public ::testing::Test {
     all << std::ifstream(here() / name).rdbuf();
     return all.str();
   }
-  void write(const fs::path& name, const std::string& text) const { std::ofstream(here() / name) << text; }
+  void write(const fs::path& name, const std::string& text) const {
+    std::ofstream(here() / name) << text;
+  }
   std::set<std::string> listing() const {
     std::set<std::string> names;
     for (const auto& e : fs::recursive_directory_iterator(here()))
@@ -46,14 +48,15 @@ TEST_F(Command, HelpListsEveryVerbOnStdout) {
   const Outcome o = tessera({"--help"});
   EXPECT_EQ(o.code, 0);
   EXPECT_EQ(o.err, "");
-  for (const char* verb : {"new", "check", "estimate", "gradcheck", "run", "resume", "stop", "plot", "info", "import",
-                           "list", "explain", "schema", "doctor", "completion"})
+  for (const char* verb : {"new", "check", "estimate", "gradcheck", "run", "resume", "stop", "plot",
+                           "info", "import", "list", "explain", "schema", "doctor", "completion"})
     EXPECT_TRUE(holds(o.out, "\n  " + std::string(verb) + " ")) << verb;
   EXPECT_EQ(tessera({"--version"}).out.rfind("tessera ", 0), 0u);
 }
 
 // The dynamic linker's own account of what it opened.
-// Killed between the manifest that names a change and the file that has it: the change is told and can be given again.
+// Killed between the manifest that names a change and the file that has it: the change is told and
+// can be given again.
 TEST_F(Command, AChangeThatAKillCutShortIsNotLost) {
   ASSERT_EQ(tessera({"new", "demo.sample", "case"}).code, 0);
   ASSERT_EQ(tessera({"run", "case/case.toml", "-o", "RUN"}).code, 0);
@@ -62,7 +65,10 @@ TEST_F(Command, AChangeThatAKillCutShortIsNotLost) {
   write("RUN/resolved.toml", before);
   const Outcome o = tessera({"resume", "RUN"});
   EXPECT_EQ(o.code, 0) << o.err;
-  EXPECT_TRUE(holds(o.err, "RUN/resolved.toml: warning E0417: does not have the change of a resume that was killed: ending=not_converged")) << o.err;
+  EXPECT_TRUE(holds(o.err,
+                    "RUN/resolved.toml: warning E0417: does not have the change of a resume that "
+                    "was killed: ending=not_converged"))
+      << o.err;
   EXPECT_EQ(Json::parse(read("RUN/manifest.json"))["changes"].size(), 0u);
   EXPECT_EQ(tessera({"resume", "RUN", "--set", "ending=not_converged"}).code, 6);
   const Json changes = Json::parse(read("RUN/manifest.json"))["changes"];
@@ -70,7 +76,8 @@ TEST_F(Command, AChangeThatAKillCutShortIsNotLost) {
   EXPECT_EQ(changes[0]["set"][0], "ending=not_converged");
   const Outcome other = tessera({"resume", "RUN", "--set", "sum.terms=200"});
   EXPECT_EQ(other.code, 5);
-  EXPECT_TRUE(holds(other.err, "error E0435: 'sum.terms' may not change within a run")) << other.err;
+  EXPECT_TRUE(holds(other.err, "error E0435: 'sum.terms' may not change within a run"))
+      << other.err;
   EXPECT_TRUE(holds(other.err, "what may change: ending")) << other.err;
 }
 
@@ -78,7 +85,8 @@ TEST_F(Command, HelpLoadsNoPlugIn) {
   const Outcome o = RunningProgram({TESSERA_PROGRAM, "--help"}, here(), {"LD_DEBUG=files"}).wait();
   EXPECT_EQ(o.code, 0);
   EXPECT_TRUE(holds(o.err, "libtessera_autodiff")) << o.err.substr(0, 400);
-  for (const char* part : {"petsc", "slepc", "libmpi", "libvtk"}) EXPECT_FALSE(holds(o.err, part)) << part;
+  for (const char* part : {"petsc", "slepc", "libmpi", "libvtk"})
+    EXPECT_FALSE(holds(o.err, part)) << part;
 }
 
 TEST_F(Command, EveryVerbHasHelpInTheSameShape) {
@@ -127,9 +135,13 @@ TEST_F(Command, MistakesOnTheCommandLineEndWith2AndLeaveStdoutEmpty) {
     EXPECT_TRUE(holds(o.err, "error")) << ::testing::PrintToString(arguments) << o.err;
   }
   EXPECT_TRUE(holds(tessera({"rnu", "a"}).err, "did you mean 'run'?"));
-  const std::string cut = tessera({"run", "a", "--out", "b"}).err, swapped = tessera({"run", "--ouptut=b", "a"}).err;
-  EXPECT_TRUE(holds(cut, "`tessera run` has no option '--out'\n  hint: did you mean '--output'?")) << cut;
-  EXPECT_TRUE(holds(swapped, "`tessera run` has no option '--ouptut'\n  hint: did you mean '--output'?")) << swapped;
+  const std::string cut = tessera({"run", "a", "--out", "b"}).err,
+                    swapped = tessera({"run", "--ouptut=b", "a"}).err;
+  EXPECT_TRUE(holds(cut, "`tessera run` has no option '--out'\n  hint: did you mean '--output'?"))
+      << cut;
+  EXPECT_TRUE(
+      holds(swapped, "`tessera run` has no option '--ouptut'\n  hint: did you mean '--output'?"))
+      << swapped;
   EXPECT_FALSE(holds(tessera({"run", "a", "-x"}).err, "did you mean"));
 }
 
@@ -335,10 +347,13 @@ TEST_F(Command, DoctorIsHealthyHere) {
 
 TEST_F(Command, VectorsAreHeldByTheEnvironment) {
   const auto doctor = [&](const std::string& bits) {
-    return RunningProgram({TESSERA_PROGRAM, "doctor", "--json"}, here(), {"TESSERA_VECTOR_BITS=" + bits}).wait();
+    return RunningProgram({TESSERA_PROGRAM, "doctor", "--json"}, here(),
+                          {"TESSERA_VECTOR_BITS=" + bits})
+        .wait();
   };
   EXPECT_EQ(Json::parse(doctor("256").out)["vectors"].get<std::string>().substr(0, 8), "256 bits");
-  for (const std::string bits : {"128", "200", "512 bits", "-256"}) {  // 128: less than this build takes for granted
+  for (const std::string bits :
+       {"128", "200", "512 bits", "-256"}) {  // 128: less than this build takes for granted
     const Outcome o = doctor(bits);
     EXPECT_EQ(o.code, 2) << bits;
     EXPECT_TRUE(holds(o.out, "TESSERA_VECTOR_BITS")) << o.out << o.err;
@@ -382,13 +397,15 @@ TEST_F(Command, AFullOutputIsSaid) {
   EXPECT_TRUE(holds(o.err, "standard output could not be written"));
 }
 
-// ---- gradcheck ------------------------------------------------------------------------------------
+// ---- gradcheck
+// ------------------------------------------------------------------------------------
 
 TEST_F(Command, GradcheckVerifiesRightDerivatives) {
   folder_.write("c.toml", "app = \"demo.sample\"\n");
   const Outcome o = tessera({"gradcheck", "c.toml"});
   EXPECT_EQ(o.code, 0) << o.out;
-  for (const char* text : {"three numbers", "not checked: everything else", "the derivatives are right", " 2.00   3.00  ok"})
+  for (const char* text : {"three numbers", "not checked: everything else",
+                           "the derivatives are right", " 2.00   3.00  ok"})
     EXPECT_TRUE(holds(o.out, text)) << text << "\n" << o.out;
   const Json j = Json::parse(tessera({"gradcheck", "c.toml", "--json", "-q"}).out);
   EXPECT_TRUE(j["passed"]);
@@ -398,7 +415,8 @@ TEST_F(Command, GradcheckVerifiesRightDerivatives) {
     EXPECT_LE(check["disagreement"], 1e-10);
     EXPECT_LE(check["adjoint_identity"], 1e-14);
   }
-  EXPECT_NEAR(j["checks"][0]["size"], std::abs(std::sin(0.3) - std::sin(1.2) + std::sin(2.0)), 1e-12);
+  EXPECT_NEAR(j["checks"][0]["size"], std::abs(std::sin(0.3) - std::sin(1.2) + std::sin(2.0)),
+              1e-12);
   // Another seed, another direction.
   EXPECT_NE(tessera({"gradcheck", "c.toml", "--seed", "2", "-q"}).out, o.out);
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // docs/reference/errors.md lists every number that the sources use, once and in order.
+#include "matches.h"
+#include "test_paths.h"
+
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
-
-#include "matches.h"
-#include "test_paths.h"
 
 namespace fs = std::filesystem;
 
@@ -23,7 +23,8 @@ std::string text_of(const fs::path& path) {
 std::vector<std::string> listed_numbers() {
   std::vector<std::string> out;
   const std::string page = text_of(fs::path(TESSERA_SOURCE_DIR) / "docs/reference/errors.md");
-  for (const auto& row : matches(page, R"(\n\| (E\d{4}) \| [^|\n]+ \| [^|\n]+ \|)")) out.push_back(row[1]);
+  for (const auto& row : matches(page, R"(\n\| (E\d{4}) \| [^|\n]+ \| [^|\n]+ \|)"))
+    out.push_back(row[1]);
   return out;
 }
 
@@ -40,7 +41,8 @@ TEST(ErrorNumbers, EveryNumberOfTheHeadersAndSourcesIsListed) {
   const std::set<std::string> listed(numbers.begin(), numbers.end());
   // Headers and comments name them as E0213; code gives `.number = 213` or the first number of
   // error(213, ...).
-  const char *const named = R"(\bE(\d{4})\b)", *const member = R"(\.number = (\d{3})\b)", *const call = R"(\b(?:error|refuse|fail|fail_at|keep)\((\d{3}),)";
+  const char *const named = R"(\bE(\d{4})\b)", *const member = R"(\.number = (\d{3})\b)",
+                    *const call = R"(\b(?:error|refuse|fail|fail_at|keep)\((\d{3}),)";
   for (const char* folder : {"data", "electromagnetics", "inversion", "molecular", "apps"}) {
     for (const auto& entry :
          fs::recursive_directory_iterator(fs::path(TESSERA_SOURCE_DIR) / folder)) {

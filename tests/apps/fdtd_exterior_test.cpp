@@ -18,18 +18,22 @@ const std::string kGallery = TESSERA_SOURCE_DIR "/apps/examples/electromagnetics
 
 class FdtdExterior : public AppTest {
  protected:
-  void run_case(const std::string& file, const std::string& name, const std::vector<std::string>& settings = {}) {
+  void run_case(const std::string& file, const std::string& name,
+                const std::vector<std::string>& settings = {}) {
     std::vector<std::string> arguments{"run", file, "--output", name};
     for (const std::string& s : settings) arguments.insert(arguments.end(), {"--set", s});
     const Outcome o = tessera(arguments);
     ASSERT_TRUE(o.code == 0 || (o.code == 6 && !settings.empty())) << o.err;
   }
   /// [frequency, further dimensions].
-  std::vector<double> column(const std::string& run, const std::string& monitor, const std::string& quantity) const {
+  std::vector<double> column(const std::string& run, const std::string& monitor,
+                             const std::string& quantity) const {
     const std::string table = read(run + "/tables/" + monitor + ".csv");
     std::vector<std::vector<double>> columns{csv_column(table, quantity)};
     if (columns[0].empty()) columns[0] = csv_column(table, quantity + "_0");
-    for (std::vector<double> more; !(more = csv_column(table, quantity + "_" + std::to_string(columns.size()))).empty();) columns.push_back(more);
+    for (std::vector<double> more;
+         !(more = csv_column(table, quantity + "_" + std::to_string(columns.size()))).empty();)
+      columns.push_back(more);
     std::vector<double> out;
     for (std::size_t row = 0; row < columns[0].size(); ++row)
       for (const auto& c : columns) out.push_back(c[row]);
@@ -38,20 +42,29 @@ class FdtdExterior : public AppTest {
 };
 
 TEST_F(FdtdExterior, AQuarterOfASphereScattersAsTheWhole) {
-  const std::vector<std::string> coarse{"grid.cell=\"0.1 um\"", "run.precision=\"f64\"", "run.stop={after_sources=\"200 fs\"}", "boundary.pml.cells=6", "output.pictures=false"};
+  const std::vector<std::string> coarse{"grid.cell=\"0.1 um\"", "run.precision=\"f64\"",
+                                        "run.stop={after_sources=\"200 fs\"}",
+                                        "boundary.pml.cells=6", "output.pictures=false"};
   run_case(kGallery + "sphere.toml", "whole", coarse);
   std::vector<std::string> quarter = coarse;
-  for (const char* more : {"grid.size=[\"4.4 um\", \"2.2 um\", \"2.2 um\"]", "grid.centre=[\"0 um\", \"1.1 um\", \"1.1 um\"]", "boundary.y_low=\"pmc\"", "boundary.z_low=\"pec\"",
-                           "boundary.symmetry=[\"y_low\", \"z_low\"]", "source[0].position=[\"0 um\", \"0.6 um\", \"0.6 um\"]", "source[0].size=[\"2.4 um\", \"1.2 um\", \"1.2 um\"]",
-                           "monitor[0].position=[\"0 um\", \"0.7 um\", \"0.7 um\"]", "monitor[0].size=[\"2.8 um\", \"1.4 um\", \"1.4 um\"]"})
+  for (const char* more :
+       {"grid.size=[\"4.4 um\", \"2.2 um\", \"2.2 um\"]",
+        "grid.centre=[\"0 um\", \"1.1 um\", \"1.1 um\"]", "boundary.y_low=\"pmc\"",
+        "boundary.z_low=\"pec\"", "boundary.symmetry=[\"y_low\", \"z_low\"]",
+        "source[0].position=[\"0 um\", \"0.6 um\", \"0.6 um\"]",
+        "source[0].size=[\"2.4 um\", \"1.2 um\", \"1.2 um\"]",
+        "monitor[0].position=[\"0 um\", \"0.7 um\", \"0.7 um\"]",
+        "monitor[0].size=[\"2.8 um\", \"1.4 um\", \"1.4 um\"]"})
     quarter.emplace_back(more);
   run_case(kGallery + "sphere.toml", "quarter", quarter);
   for (const char* quantity : {"total", "rcs"}) {
-    const std::vector<double> whole = column("whole", "sphere", quantity), part = column("quarter", "sphere", quantity);
+    const std::vector<double> whole = column("whole", "sphere", quantity),
+                              part = column("quarter", "sphere", quantity);
     ASSERT_GT(whole.size(), 30U);
     ASSERT_EQ(part.size(), whole.size());
     const double largest = *std::max_element(whole.begin(), whole.end());
-    for (std::size_t i = 0; i < whole.size(); ++i) EXPECT_NEAR(part[i], whole[i], 1e-4 * largest) << quantity << " " << i;
+    for (std::size_t i = 0; i < whole.size(); ++i)
+      EXPECT_NEAR(part[i], whole[i], 1e-4 * largest) << quantity << " " << i;
   }
   // Without the word it is a box on walls, which has no cross-section.
   quarter.insert(quarter.end(), "boundary.symmetry=[\"y_low\"]");
@@ -59,16 +72,20 @@ TEST_F(FdtdExterior, AQuarterOfASphereScattersAsTheWhole) {
   for (const std::string& s : quarter) arguments.insert(arguments.end(), {"--set", s});
   const Outcome o = tessera(arguments);
   EXPECT_EQ(o.code, 5);
-  EXPECT_TRUE(holds(o.err, "E0629") && holds(o.err, "wall z_low") && holds(o.err, "boundary.symmetry")) << o.err;
+  EXPECT_TRUE(holds(o.err, "E0629") && holds(o.err, "wall z_low") &&
+              holds(o.err, "boundary.symmetry"))
+      << o.err;
 }
 
-/// A short current upright: |sin|^2 over the half space above a wall, 3; cut by a plane of symmetry it is a dipole in the whole, 3/2.
+/// A short current upright: |sin|^2 over the half space above a wall, 3; cut by a plane of symmetry
+/// it is a dipole in the whole, 3/2.
 TEST_F(FdtdExterior, AWallGivesTheOpenHalfAndASymmetryTheWhole) {
   const auto directivity = [&](const std::string& symmetry) {
     write("case.toml", R"(app = "electromagnetics.fdtd"
 grid = {centre = ["0 m", "0 m", "0.225 m"], size = ["0.9 m", "0.9 m", "0.45 m"], cell = "25 mm"}
 run = {precision = "f64", stop.after_sources = "8 ns"}
-boundary = {z_low = "pec", pml.cells = 8)" + symmetry + R"(}
+boundary = {z_low = "pec", pml.cells = 8)" +
+                           symmetry + R"(}
 [[source]]
 kind = "point"
 component = "Ez"
@@ -103,19 +120,27 @@ TEST_F(FdtdExterior, AMirrorThatIsNamedCountsOnce) {
   run_case(kGallery + "line_over_mirror.toml", "known", {"monitor[0].mirrors=[]"});
   EXPECT_EQ(read("named/tables/pattern.csv"), read("known/tables/pattern.csv"));
   EXPECT_FALSE(read("named/tables/pattern.csv").empty());
-  for (const auto& [setting, text] : {std::pair{"monitor[0].mirrors[0].position=\"-1 um\"", "another mirror lies across this axis"}, {"monitor[0].mirrors[0].magnetic=true", "mirror of the other kind"}}) {
+  for (const auto& [setting, text] :
+       {std::pair{"monitor[0].mirrors[0].position=\"-1 um\"",
+                  "another mirror lies across this axis"},
+        {"monitor[0].mirrors[0].magnetic=true", "mirror of the other kind"}}) {
     const Outcome o = tessera({"check", kGallery + "line_over_mirror.toml", "--set", setting});
     EXPECT_EQ(o.code, 5);
     EXPECT_TRUE(holds(o.err, "E0629") && holds(o.err, text)) << o.err;
   }
 }
 
-/// A current on the plane of symmetry, half of which is driven: power, energy and flux of what the plane cuts are the whole's, also of
-/// a surface across it; one that does not reach it counts by itself.
+/// A current on the plane of symmetry, half of which is driven: power, energy and flux of what the
+/// plane cuts are the whole's, also of a surface across it; one that does not reach it counts by
+/// itself.
 TEST_F(FdtdExterior, HalfADomainMeasuresTheWhole) {
   const auto text = [](bool half) {
-    const std::string x = half ? "\"1 um\"" : "\"0 um\"", width = half ? "\"2 um\"" : "\"4 um\"", box = half ? "\"0.5 um\"" : "\"1 um\"", at = half ? "\"0.25 um\"" : "\"0 um\"";
-    return "app = \"electromagnetics.fdtd\"\ngrid = {centre = [" + x + ", \"0 um\", \"0 um\"], size = [" + width + R"(, "3 um", "0 um"], cell = "50 nm", polarization = "Ez"}
+    const std::string x = half ? "\"1 um\"" : "\"0 um\"", width = half ? "\"2 um\"" : "\"4 um\"",
+                      box = half ? "\"0.5 um\"" : "\"1 um\"",
+                      at = half ? "\"0.25 um\"" : "\"0 um\"";
+    return "app = \"electromagnetics.fdtd\"\ngrid = {centre = [" + x +
+           ", \"0 um\", \"0 um\"], size = [" + width +
+           R"(, "3 um", "0 um"], cell = "50 nm", polarization = "Ez"}
 run = {precision = "f64", stop.steps = 1500}
 boundary = {pml.cells = 8)" +
            (half ? ", x_low = \"pmc\", symmetry = [\"x_low\"]" : "") + R"(}
@@ -131,19 +156,24 @@ material = "glass"
 kind = "point"
 position = ["0 um", "0 um", "0 um"]
 component = "Ez"
-amplitude = )" + (half ? "0.5" : "1") + R"(
+amplitude = )" +
+           (half ? "0.5" : "1") + R"(
 waveform = {kind = "gaussian", frequency = "250 THz", bandwidth = "150 THz"}
 [[monitor]]
 kind = "flux"
 name = "box"
-position = [)" + at + R"(, "0 um", "0 um"]
-size = [)" + box + R"(, "1 um", "0 um"]
+position = [)" +
+           at + R"(, "0 um", "0 um"]
+size = [)" +
+           box + R"(, "1 um", "0 um"]
 frequencies = ["250 THz", "280 THz"]
 [[monitor]]
 kind = "flux"
 name = "across"
-position = [)" + at + R"(, "0.6 um", "0 um"]
-size = [)" + box + R"(, "0 um", "0 um"]
+position = [)" +
+           at + R"(, "0.6 um", "0 um"]
+size = [)" +
+           box + R"(, "0 um", "0 um"]
 frequencies = ["250 THz", "280 THz"]
 [[monitor]]
 kind = "flux"
@@ -154,8 +184,10 @@ frequencies = ["250 THz", "280 THz"]
 [[monitor]]
 kind = "energy"
 name = "stored"
-position = [)" + at + R"(, "0 um", "0 um"]
-size = [)" + box + R"(, "1 um", "0 um"]
+position = [)" +
+           at + R"(, "0 um", "0 um"]
+size = [)" +
+           box + R"(, "1 um", "0 um"]
 frequencies = ["250 THz", "280 THz"]
 [[monitor]]
 kind = "ldos"
@@ -164,8 +196,10 @@ frequencies = ["250 THz", "280 THz"]
 [[monitor]]
 kind = "far_field"
 name = "far"
-position = [)" + at + R"(, "0 um", "0 um"]
-size = [)" + box + R"(, "1 um", "0 um"]
+position = [)" +
+           at + R"(, "0 um", "0 um"]
+size = [)" +
+           box + R"(, "1 um", "0 um"]
 frequencies = ["250 THz", "280 THz"]
 phi = ["0 deg", "70 deg"]
 )";
@@ -174,11 +208,21 @@ phi = ["0 deg", "70 deg"]
   write("half.toml", text(true));
   run_case("whole.toml", "whole");
   run_case("half.toml", "half");
-  for (const auto& [monitor, quantity] : {std::pair{"box", "flux"}, {"across", "flux"}, {"aside", "flux"}, {"stored", "energy"}, {"dos", "power"}, {"dos", "ldos"}, {"far", "power"}, {"far", "intensity"}, {"far", "directivity"}}) {
-    const std::vector<double> a = column("whole", monitor, quantity), b = column("half", monitor, quantity);
+  for (const auto& [monitor, quantity] : {std::pair{"box", "flux"},
+                                          {"across", "flux"},
+                                          {"aside", "flux"},
+                                          {"stored", "energy"},
+                                          {"dos", "power"},
+                                          {"dos", "ldos"},
+                                          {"far", "power"},
+                                          {"far", "intensity"},
+                                          {"far", "directivity"}}) {
+    const std::vector<double> a = column("whole", monitor, quantity),
+                              b = column("half", monitor, quantity);
     ASSERT_GE(a.size(), 2U) << monitor;
     ASSERT_EQ(a.size(), b.size()) << monitor;
-    for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(b[i], a[i], 1e-9 * std::abs(a[i])) << monitor << " " << quantity;
+    for (std::size_t i = 0; i < a.size(); ++i)
+      EXPECT_NEAR(b[i], a[i], 1e-9 * std::abs(a[i])) << monitor << " " << quantity;
   }
 }
 
@@ -187,7 +231,8 @@ TEST_F(FdtdExterior, WhatIsNoSymmetryIsRefused) {
   for (const auto& [settings, text] : std::vector<std::pair<std::vector<std::string>, std::string>>{
            {{"boundary.symmetry=[\"x_low\"]"}, "this face is none"},
            {{"boundary.symmetry=[\"z_low\"]"}, "this face is none"},
-           {{"boundary.y_high=\"pec\"", "boundary.symmetry=[\"y_low\", \"y_high\"]"}, "infinitely many images"}}) {
+           {{"boundary.y_high=\"pec\"", "boundary.symmetry=[\"y_low\", \"y_high\"]"},
+            "infinitely many images"}}) {
     std::vector<std::string> arguments{"check", file};
     for (const std::string& s : settings) arguments.insert(arguments.end(), {"--set", s});
     const Outcome o = tessera(arguments);
@@ -196,8 +241,8 @@ TEST_F(FdtdExterior, WhatIsNoSymmetryIsRefused) {
   }
 }
 
-/// A line current in even fused silica, eps 1 at infinite frequency and 2.09 in the band: what it radiates is the same in all directions
-/// and adds up to the flux, and nothing changes its rate.
+/// A line current in even fused silica, eps 1 at infinite frequency and 2.09 in the band: what it
+/// radiates is the same in all directions and adds up to the flux, and nothing changes its rate.
 TEST_F(FdtdExterior, ADispersiveMediumCarriesWavesAtItsOwnIndex) {
   write("case.toml", R"(app = "electromagnetics.fdtd"
 grid = {size = ["3.2 um", "3.2 um", "0 um"], cell = "20 nm", background = "SiO2", polarization = "Ez"}
@@ -227,7 +272,9 @@ name = "dos"
 frequencies = ["160 THz", "200 THz", "240 THz"]
 )");
   run_case("case.toml", "RUN");
-  const std::vector<double> intensity = column("RUN", "far", "intensity"), directivity = column("RUN", "far", "directivity"), flux = column("RUN", "out", "flux"),
+  const std::vector<double> intensity = column("RUN", "far", "intensity"),
+                            directivity = column("RUN", "far", "directivity"),
+                            flux = column("RUN", "out", "flux"),
                             purcell = column("RUN", "dos", "purcell");
   ASSERT_EQ(intensity.size(), 108U);
   ASSERT_EQ(flux.size(), 3U);
@@ -243,13 +290,19 @@ frequencies = ["160 THz", "200 THz", "240 THz"]
 }
 
 TEST_F(FdtdExterior, OrdersInADispersiveMediumAddUpToTheFlux) {
-  std::vector<std::string> settings{"structure[0].material=\"SiO2\"", "structure[1].material=\"SiO2\"", "run.precision=\"f64\"", "boundary.pml.index=1.444", "source[0].position[0]=\"1 um\"",
-                                    "monitor[0].position[0]=\"0.5 um\""};
+  std::vector<std::string> settings{
+      "structure[0].material=\"SiO2\"", "structure[1].material=\"SiO2\"",
+      "run.precision=\"f64\"",          "boundary.pml.index=1.444",
+      "source[0].position[0]=\"1 um\"", "monitor[0].position[0]=\"0.5 um\""};
   for (const char* monitor : {"monitor[1]", "monitor[2]"})
-    for (const char* more : {".position[0]=\"-1.5 um\"", ".reverse=true", ".frequencies=[\"280 THz\", \"299.792458 THz\", \"310 THz\"]"}) settings.push_back(std::string(monitor) + more);
+    for (const char* more : {".position[0]=\"-1.5 um\"", ".reverse=true",
+                             ".frequencies=[\"280 THz\", \"299.792458 THz\", \"310 THz\"]"})
+      settings.push_back(std::string(monitor) + more);
   settings.push_back("monitor[0].frequencies=[\"280 THz\", \"299.792458 THz\", \"310 THz\"]");
   run_case(kGallery + "grating.toml", "RUN", settings);
-  const std::vector<double> power = column("RUN", "orders", "power"), back = column("RUN", "orders", "power_back"), flux = column("RUN", "behind", "flux");
+  const std::vector<double> power = column("RUN", "orders", "power"),
+                            back = column("RUN", "orders", "power_back"),
+                            flux = column("RUN", "behind", "flux");
   ASSERT_EQ(flux.size(), 3U);
   ASSERT_EQ(power.size() % 3, 0U);
   const std::size_t orders = power.size() / 3;
@@ -263,9 +316,12 @@ TEST_F(FdtdExterior, OrdersInADispersiveMediumAddUpToTheFlux) {
 }
 
 TEST_F(FdtdExterior, WavesDoNotGoFarInALossyOrAnisotropicMedium) {
-  for (const auto& [medium, text] : {std::pair{"eps = 2\nsigma = \"10 S/m\"", "without loss and anisotropy"},
-                                     {"eps = [2, 2, 3]", "without loss and anisotropy"},
-                                     {"poles = [{kind = \"lorentz\", frequency = \"3.1 GHz\", damping = \"0.5 GHz\", delta_eps = 1}]", "not transparent"}}) {
+  for (const auto& [medium, text] :
+       {std::pair{"eps = 2\nsigma = \"10 S/m\"", "without loss and anisotropy"},
+        {"eps = [2, 2, 3]", "without loss and anisotropy"},
+        {"poles = [{kind = \"lorentz\", frequency = \"3.1 GHz\", damping = \"0.5 GHz\", delta_eps "
+         "= 1}]",
+         "not transparent"}}) {
     write("case.toml", R"(app = "electromagnetics.fdtd"
 grid = {size = ["0.4 m", "0.4 m", "0 m"], cell = "4 mm", background = "sea", polarization = "Ez"}
 run.stop.steps = 10

@@ -13,45 +13,65 @@ namespace {
 
 class FdtdGrowth : public AppTest {
  protected:
-  /// A film of a metal with a plasma frequency of 600 THz along x, through the layers, and a current beside it.
-  void write_film(const std::string& size, const std::string& cell, const std::string& half, const std::string& source, const std::string& boundary, int steps) {
-    write("film.toml", "app = \"electromagnetics.fdtd\"\ngrid = {size = [" + size + ", \"0 nm\"], cell = \"" + cell + "\", polarization = \"Hz\"}\nrun.stop.steps = " + std::to_string(steps) +
-                           "\nboundary = {" + boundary + "}\n[[material]]\nname = \"metal\"\npoles = [{kind = \"drude\", frequency = \"600 THz\", damping = \"3 THz\"}]\n" +
-                           "[[structure]]\nshape = \"box\"\nname = \"film\"\nlow = [\"-inf\", \"-" + half + "\", \"-inf\"]\nhigh = [\"inf\", \"" + half + "\", \"inf\"]\nmaterial = \"metal\"\n" +
-                           "[[source]]\nkind = \"point\"\ncomponent = \"Ex\"\nposition = [\"0 nm\", \"" + source +
-                           "\", \"0 nm\"]\nwaveform = {kind = \"gaussian\", frequency = \"300 THz\", bandwidth = \"300 THz\"}\n[output]\npictures = false\nscene = false\n");
+  /// A film of a metal with a plasma frequency of 600 THz along x, through the layers, and a
+  /// current beside it.
+  void write_film(const std::string& size, const std::string& cell, const std::string& half,
+                  const std::string& source, const std::string& boundary, int steps) {
+    write("film.toml",
+          "app = \"electromagnetics.fdtd\"\ngrid = {size = [" + size + ", \"0 nm\"], cell = \"" +
+              cell + "\", polarization = \"Hz\"}\nrun.stop.steps = " + std::to_string(steps) +
+              "\nboundary = {" + boundary +
+              "}\n[[material]]\nname = \"metal\"\npoles = [{kind = \"drude\", frequency = \"600 "
+              "THz\", damping = \"3 THz\"}]\n" +
+              "[[structure]]\nshape = \"box\"\nname = \"film\"\nlow = [\"-inf\", \"-" + half +
+              "\", \"-inf\"]\nhigh = [\"inf\", \"" + half + "\", \"inf\"]\nmaterial = \"metal\"\n" +
+              "[[source]]\nkind = \"point\"\ncomponent = \"Ex\"\nposition = [\"0 nm\", \"" +
+              source +
+              "\", \"0 nm\"]\nwaveform = {kind = \"gaussian\", frequency = \"300 THz\", bandwidth "
+              "= \"300 THz\"}\n[output]\npictures = false\nscene = false\n");
   }
 };
 
-/// 1.26 skin depths: down to -38 dB, and in 40,000 steps up again to -21 dB, far below what was there when the source ended.
+/// 1.26 skin depths: down to -38 dB, and in 40,000 steps up again to -21 dB, far below what was
+/// there when the source ended.
 TEST_F(FdtdGrowth, BelowThePeakIsSeenToo) {
   write_film("\"4 um\", \"3 um\"", "20 nm", "50 nm", "0.2 um", "pml.cells = 16", 40000);
-  const Outcome o = tessera({"run", "film.toml", "--output", "RUN", "--set", "source[0].waveform.bandwidth=\"600 THz\""});
+  const Outcome o = tessera(
+      {"run", "film.toml", "--output", "RUN", "--set", "source[0].waveform.bandwidth=\"600 THz\""});
   EXPECT_EQ(o.code, 7) << o.err;
-  EXPECT_TRUE(holds(o.err, "absorbing layer across x") && holds(o.err, "after a least of") && holds(o.err, "boundary.x = \"absorber\"")) << o.err;
+  EXPECT_TRUE(holds(o.err, "absorbing layer across x") && holds(o.err, "after a least of") &&
+              holds(o.err, "boundary.x = \"absorber\""))
+      << o.err;
 }
 
 TEST_F(FdtdGrowth, AMetalFilmThroughAPmlIsDoubtedAndThroughAnAbsorberNot) {
   write_film("\"0.8 um\", \"0.6 um\"", "5 nm", "12.5 nm", "50 nm", "pml.cells = 20", 10);
   const Outcome doubted = tessera({"check", "film.toml"});
   EXPECT_EQ(doubted.code, 0);
-  EXPECT_TRUE(holds(doubted.err + doubted.out, "0657") && holds(doubted.err + doubted.out, "pml across x") && !holds(doubted.err + doubted.out, "pml across y")) << doubted.err << doubted.out;
+  EXPECT_TRUE(holds(doubted.err + doubted.out, "0657") &&
+              holds(doubted.err + doubted.out, "pml across x") &&
+              !holds(doubted.err + doubted.out, "pml across y"))
+      << doubted.err << doubted.out;
   const Outcome silent = tessera({"check", "film.toml", "--set", "boundary.x=\"absorber\""});
   EXPECT_FALSE(holds(silent.err + silent.out, "0657")) << silent.err << silent.out;
 }
 
 TEST_F(FdtdGrowth, AnAbsorberStandsAMetalFilm) {
-  write_film("\"0.6 um\", \"0.54 um\"", "5 nm", "12.5 nm", "50 nm", "x = \"absorber\", pml.cells = 20, absorber.cells = 40", 100000);
+  write_film("\"0.6 um\", \"0.54 um\"", "5 nm", "12.5 nm", "50 nm",
+             "x = \"absorber\", pml.cells = 20, absorber.cells = 40", 100000);
   for (const char* precision : {"f32", "f64"}) {
-    const Outcome o = tessera({"run", "film.toml", "--output", precision, "--set", std::string("run.precision=\"") + precision + "\""});
+    const Outcome o = tessera({"run", "film.toml", "--output", precision, "--set",
+                               std::string("run.precision=\"") + precision + "\""});
     ASSERT_EQ(o.code, 0) << o.err;
-    const std::vector<double> down = csv_column(read(std::string(precision) + "/metrics.csv"), "decay_db");
+    const std::vector<double> down =
+        csv_column(read(std::string(precision) + "/metrics.csv"), "decay_db");
     ASSERT_GT(down.size(), 10U);
     EXPECT_GT(down.back(), 60);
     double least = 0;
     for (const double d : down) {
       if (least < 90) {
-        EXPECT_GT(d, least - 3) << precision;  // an energy that leaps between field and poles, above the floor of rounding
+        EXPECT_GT(d, least - 3) << precision;  // an energy that leaps between field and poles,
+                                               // above the floor of rounding
       }
       least = std::max(least, d);
     }
@@ -80,7 +100,8 @@ components = ["Ez"]
   const std::string table = read("RUN/tables/early.csv");
   const std::vector<double> e = csv_column(table, "Ez");
   ASSERT_GT(e.size(), 800U);
-  const auto peak = std::max_element(e.begin(), e.end(), [](double a, double b) { return std::abs(a) < std::abs(b); });
+  const auto peak = std::max_element(e.begin(), e.end(),
+                                     [](double a, double b) { return std::abs(a) < std::abs(b); });
   // From the probe to the layer and back are 3.2 m, 10.7 ns; half the pulse takes 4 ns.
   const double step = 32e-9 / static_cast<double>(e.size());
   const auto behind = peak + static_cast<std::ptrdiff_t>(6e-9 / step);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a body of lossy metal absorbs, against Mie's series: cells that its surface cuts must not absorb for it.
+// What a body of lossy metal absorbs, against Mie's series: cells that its surface cuts must not
+// absorb for it.
 #include "app_test.h"
 #include "csv_columns.h"
 
@@ -12,7 +13,8 @@ namespace {
 
 class FdtdMetal : public AppTest {
  protected:
-  /// A quarter of a sphere of 60 nm, eps 5 with a Drude and a Lorentz term, in a plane wave; 125 cells in a um.
+  /// A quarter of a sphere of 60 nm, eps 5 with a Drude and a Lorentz term, in a plane wave; 125
+  /// cells in a um.
   static std::string sphere(const std::string& averaging) {
     return R"(app = "electromagnetics.fdtd"
 grid = {centre = ["0 nm", "160 nm", "160 nm"], size = ["640 nm", "320 nm", "320 nm"], cell = "8 nm", averaging = ")" +
@@ -60,14 +62,16 @@ phi = ["180 deg"]
   }
 };
 
-/// At a vacuum wavelength of 1 um Q_abs = 0.018986 and Q_sca = 0.073776. Averaged cells absorb ten times as much as the sphere.
+/// At a vacuum wavelength of 1 um Q_abs = 0.018986 and Q_sca = 0.073776. Averaged cells absorb ten
+/// times as much as the sphere.
 TEST_F(FdtdMetal, ASphereAbsorbsAsBySeriesWhereCellsAreNotAveraged) {
   write("ball.toml", sphere("none"));
   const Outcome o = tessera({"run", "ball.toml", "--output", "RUN"});
   ASSERT_EQ(o.code, 0) << o.err;
   const double area = std::numbers::pi * 60e-9 * 60e-9;
   const double scattered = csv_column(read("RUN/tables/echo.csv"), "total").at(0) / area;
-  const double absorbed = -csv_column(read("RUN/tables/absorbed.csv"), "flux").at(0) / csv_column(read("RUN/tables/scattered.csv"), "flux").at(0) * scattered;
+  const double absorbed = -csv_column(read("RUN/tables/absorbed.csv"), "flux").at(0) /
+                          csv_column(read("RUN/tables/scattered.csv"), "flux").at(0) * scattered;
   EXPECT_NEAR(absorbed, 0.018986, 0.15 * 0.018986);
   EXPECT_NEAR(scattered, 0.073776, 0.15 * 0.073776);
 }

@@ -190,10 +190,12 @@ TEST(FdtdOptions, WhatAPolarizationLeavesOutCannotBeExcitedNorMeasured) {
 TEST(FdtdOptions, AlongOneAxisNoWaveHasAComponentAlongIt) {
   const auto found = findings(
       "run.stop.steps = 10\n[grid]\nsize = [\"4 um\", \"0 um\", \"0 um\"]\ncell = \"0.1 um\"\n"
-      "[[source]]\nkind = \"point\"\ncomponent = \"Ex\"\nposition = [\"0 um\", \"0 um\", \"0 um\"]\n"
+      "[[source]]\nkind = \"point\"\ncomponent = \"Ex\"\nposition = [\"0 um\", \"0 um\", \"0 "
+      "um\"]\n"
       "waveform = {kind = \"ricker\", frequency = \"50 THz\"}\n");
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].number, 628);
   EXPECT_EQ(found[0].place.line, 8u);
-  EXPECT_NE(found[0].message.find("the one axis that is resolved"), std::string::npos) << found[0].message;
+  EXPECT_NE(found[0].message.find("the one axis that is resolved"), std::string::npos)
+      << found[0].message;
 }

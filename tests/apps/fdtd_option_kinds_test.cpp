@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of several kinds in cases of electromagnetics.fdtd: each kind takes its keys and refuses those of the others.
+// Tables of several kinds in cases of electromagnetics.fdtd: each kind takes its keys and refuses
+// those of the others.
 #include "fdtd_options_reading.h"
 
 #include <algorithm>

@@ -12,8 +12,10 @@ namespace tessera::testing {
 
 inline const std::string kHead = "app = \"electromagnetics.fdtd\"\n";
 
-inline apps::fdtd::FdtdOptions read_fdtd(const std::string& text, const std::vector<std::string>& sets = {}) {
-  return apps::fdtd::read_options(data::parse_config("case.toml", kHead + text, data::ConfigFormat::toml, sets));
+inline apps::fdtd::FdtdOptions read_fdtd(const std::string& text,
+                                         const std::vector<std::string>& sets = {}) {
+  return apps::fdtd::read_options(
+      data::parse_config("case.toml", kHead + text, data::ConfigFormat::toml, sets));
 }
 
 inline std::vector<data::Diagnostic> findings(const std::string& text) {

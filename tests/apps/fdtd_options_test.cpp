@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The configuration of electromagnetics.fdtd as it is read: a whole case, a small one, one that is written again.
+// The configuration of electromagnetics.fdtd as it is read: a whole case, a small one, one that is
+// written again.
 #include "fdtd_options_reading.h"
 #include "fdtd_whole_case.h"
 #include "tessera/electromagnetics/constants.h"
@@ -175,7 +176,8 @@ TEST(FdtdOptions, AWholeCaseIsRead) {
 }
 
 TEST(FdtdOptions, AResolvedCaseIsTheSameCase) {
-  const std::string resolved = fdtd_options().resolved_toml(parse_config("a.toml", kHead + kWholeCase));
+  const std::string resolved =
+      fdtd_options().resolved_toml(parse_config("a.toml", kHead + kWholeCase));
   const Config again = parse_config("resolved.toml", resolved);
   EXPECT_NO_THROW(read_options(again)) << resolved;
   EXPECT_EQ(fdtd_options().resolved_toml(again), resolved);

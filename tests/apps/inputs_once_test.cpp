@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A case is made once by a verb, whatever the verb asks of it: each input file is opened once, and the manifest names it by the bytes
-// that were parsed. HDF5's library opens the descriptor of a file again, which inotify cannot tell from its name: these files are
-// looked up in the manifest alone.
+// A case is made once by a verb, whatever the verb asks of it: each input file is opened once, and
+// the manifest names it by the bytes that were parsed. HDF5's library opens the descriptor of a
+// file again, which inotify cannot tell from its name: these files are looked up in the manifest
+// alone.
 #include "app_test.h"
 #include "open_counter.h"
 #include "tessera/data/manifest.h"
@@ -21,7 +22,8 @@ namespace {
 class InputsOnce : public AppTest {
  protected:
   /// `arguments` open each of `files` once.
-  void expect_once(const std::vector<std::string>& arguments, const std::vector<std::string>& files, int code = 0) {
+  void expect_once(const std::vector<std::string>& arguments, const std::vector<std::string>& files,
+                   int code = 0) {
     std::vector<fs::path> paths;
     for (const std::string& f : files) paths.push_back(here() / f);
     OpenCounter counter(paths);
@@ -30,7 +32,8 @@ class InputsOnce : public AppTest {
     const std::map<std::string, int> counts = counter.counts();
     for (const fs::path& p : paths) {
       const auto found = counts.find(p.filename());
-      EXPECT_EQ(found == counts.end() ? 0 : found->second, 1) << p.filename() << " in `" << arguments[0] << "`";
+      EXPECT_EQ(found == counts.end() ? 0 : found->second, 1)
+          << p.filename() << " in `" << arguments[0] << "`";
     }
   }
   /// The manifest names these files, in this order, by what is in them.
@@ -45,7 +48,8 @@ class InputsOnce : public AppTest {
     EXPECT_EQ(names, files);
   }
   /// The verbs that make a case, one after the other; the last is a run in RUN.
-  void expect_once_by_each_verb(const std::string& file, const std::vector<std::string>& files, std::vector<std::string> verbs) {
+  void expect_once_by_each_verb(const std::string& file, const std::vector<std::string>& files,
+                                std::vector<std::string> verbs) {
     verbs.emplace_back("run");
     for (const std::string& verb : verbs) {
       std::vector<std::string> arguments{verb, file};
@@ -53,13 +57,17 @@ class InputsOnce : public AppTest {
       expect_once(arguments, files);
     }
   }
-  void copy_example(const std::string& name) const { fs::copy_file(fs::path(TESSERA_SOURCE_DIR) / "apps/examples/molecular" / name, here() / name); }
+  void copy_example(const std::string& name) const {
+    fs::copy_file(fs::path(TESSERA_SOURCE_DIR) / "apps/examples/molecular" / name, here() / name);
+  }
 };
 
 TEST_F(InputsOnce, WavesInTime) {
   write("nk.csv", "wl,n\n0.8,1.5\n1.2,1.49\n1.6,1.48\n2.0,1.47\n");
   std::string wave;
-  for (int n = 0; n <= 100; ++n) wave += std::to_string(n) + "e-15 " + std::to_string(std::exp(-0.01 * (n - 40) * (n - 40)) * std::sin(0.3 * n)) + "\n";
+  for (int n = 0; n <= 100; ++n)
+    wave += std::to_string(n) + "e-15 " +
+            std::to_string(std::exp(-0.01 * (n - 40) * (n - 40)) * std::sin(0.3 * n)) + "\n";
   write("wave.txt", wave);
   write("case.toml", R"(app = "electromagnetics.fdtd"
 grid = {size = ["2 um", "2 um", "0 um"], cell = "100 nm", polarization = "Ez"}
@@ -74,7 +82,8 @@ monitor = [{kind = "dft", name = "field", position = ["0.2 um", "0.1 um", "0 um"
   expect_once_by_each_verb("case.toml", {"nk.csv", "wave.txt"}, {"check", "estimate"});
   expect_named("RUN", {"nk.csv", "wave.txt"});
   // The fields of a former run are an input too.
-  expect_once({"run", "case.toml", "--output", "less", "--set", "monitor[0].subtract=\"RUN\""}, {"nk.csv", "wave.txt"});
+  expect_once({"run", "case.toml", "--output", "less", "--set", "monitor[0].subtract=\"RUN\""},
+              {"nk.csv", "wave.txt"});
   expect_named("less", {"nk.csv", "wave.txt", "RUN/results.h5"});
   expect_once({"resume", "RUN", "--set", "run.stop.steps=440"}, {"nk.csv", "wave.txt"});
   expect_named("RUN", {"nk.csv", "wave.txt"});
@@ -110,7 +119,8 @@ source = [{kind = "point", component = "Ez", position = ["-0.1 m", "0 m", "0 m"]
 TEST_F(InputsOnce, WhatIsWrongWithTheDataOfInverseScatteringIsToldBeforeAnythingIsWritten) {
   ASSERT_EQ(tessera({"new", "electromagnetics.inverse_scattering", "."}).code, 0);
   write("fields.csv", "time_s,one\n0,1\n1e-9,2\n");
-  const Outcome o = tessera({"run", "two_discs.toml", "--output", "RUN", "--set", "data.file=\"fields.csv\""});
+  const Outcome o =
+      tessera({"run", "two_discs.toml", "--output", "RUN", "--set", "data.file=\"fields.csv\""});
   EXPECT_EQ(o.code, 4) << o.err;
   EXPECT_TRUE(holds(o.err, "fields.csv:2:1: error E0651")) << o.err;
   EXPECT_FALSE(fs::exists(here() / "RUN"));
@@ -152,11 +162,18 @@ output.trajectory = ["xtc", "h5md"]
 }
 
 TEST_F(InputsOnce, TopologiesWithTheirIncludesForAllStages) {
-  write("field.itp", "[ defaults ]\n1 2 yes 0.5 0.8333\n[ atomtypes ]\nO 8 15.9994 0.0 A 0.3166 0.65\nH 1 1.008 0.0 A 0 0\n");
+  write("field.itp",
+        "[ defaults ]\n1 2 yes 0.5 0.8333\n[ atomtypes ]\nO 8 15.9994 0.0 A 0.3166 0.65\nH 1 1.008 "
+        "0.0 A 0 0\n");
   write("held.itp", "[ position_restraints ]\n1 1 1000 1000 1000\n");
-  write("w.top", "#include \"field.itp\"\n[ moleculetype ]\nSOL 2\n[ atoms ]\n1 O 1 SOL OW 1 -0.8476\n2 H 1 SOL HW1 1 0.4238\n3 H 1 SOL HW2 1 0.4238\n[ settles ]\n1 1 0.1 0.16330\n"
-                 "#ifdef POSRES\n#include \"held.itp\"\n#endif\n[ system ]\nWater\n[ molecules ]\nSOL 1\n");
-  write("w.gro", "Water\n    3\n    1SOL     OW    1   0.500   0.500   0.500\n    1SOL    HW1    2   0.600   0.500   0.500\n    1SOL    HW2    3   0.467   0.594   0.500\n   2.00000   2.00000   2.00000\n");
+  write("w.top",
+        "#include \"field.itp\"\n[ moleculetype ]\nSOL 2\n[ atoms ]\n1 O 1 SOL OW 1 -0.8476\n2 H 1 "
+        "SOL HW1 1 0.4238\n3 H 1 SOL HW2 1 0.4238\n[ settles ]\n1 1 0.1 0.16330\n"
+        "#ifdef POSRES\n#include \"held.itp\"\n#endif\n[ system ]\nWater\n[ molecules ]\nSOL 1\n");
+  write("w.gro",
+        "Water\n    3\n    1SOL     OW    1   0.500   0.500   0.500\n    1SOL    HW1    2   0.600  "
+        " 0.500   0.500\n    1SOL    HW2    3   0.467   0.594   0.500\n   2.00000   2.00000   "
+        "2.00000\n");
   write("case.toml", R"(app = "molecular.dynamics"
 topology = "w.top"
 structure = "w.gro"
@@ -176,14 +193,16 @@ define = ["POSRES"]
   expect_once_by_each_verb("case.toml", files, {"check", "estimate"});
   expect_named("RUN", files);
   fs::copy_file(here() / "RUN/2_held/final.rst7", here() / "start.rst7");
-  expect_once({"run", "case.toml", "--output", "ON", "--set", "velocities=\"start.rst7\""}, {"w.gro", "w.top", "field.itp", "held.itp", "start.rst7"});
+  expect_once({"run", "case.toml", "--output", "ON", "--set", "velocities=\"start.rst7\""},
+              {"w.gro", "w.top", "field.itp", "held.itp", "start.rst7"});
 }
 
 TEST_F(InputsOnce, Trajectories) {
   ASSERT_EQ(tessera({"new", "molecular.analysis", "."}).code, 0);
   expect_once_by_each_verb("brownian.toml", {"argon.pdb", "argon.xtc"}, {"check", "estimate"});
   expect_named("RUN", {"argon.pdb", "argon.xtc"});
-  // A file that is topology and trajectory at once, with a group that is selected by the first frame.
+  // A file that is topology and trajectory at once, with a group that is selected by the first
+  // frame.
   write("both.toml", R"(app = "molecular.analysis"
 topology = "argon.pdb"
 trajectory = ["argon.pdb", "argon.xtc"]
@@ -196,9 +215,14 @@ analysis = [{type = "rdf", group = "half", r_max = "1 nm"}]
 
 TEST_F(InputsOnce, Soundings) {
   ASSERT_EQ(tessera({"new", "inversion.mt1d", "site"}).code, 0);
-  for (int k = 4; k <= 12; ++k) fs::remove(here() / "site/soundings" / ("syn" + std::string(k < 10 ? "0" : "") + std::to_string(k) + ".edi"));
-  write("case.toml", "app = \"inversion.mt1d\"\n[data]\nfiles = \"site/soundings\"\n[model]\nlayers = 12\n[posterior]\nmethod = \"none\"\n");
-  const std::vector<std::string> files{"site/soundings/syn01.edi", "site/soundings/syn02.edi", "site/soundings/syn03.edi"};
+  for (int k = 4; k <= 12; ++k)
+    fs::remove(here() / "site/soundings" /
+               ("syn" + std::string(k < 10 ? "0" : "") + std::to_string(k) + ".edi"));
+  write("case.toml",
+        "app = \"inversion.mt1d\"\n[data]\nfiles = \"site/soundings\"\n[model]\nlayers = "
+        "12\n[posterior]\nmethod = \"none\"\n");
+  const std::vector<std::string> files{"site/soundings/syn01.edi", "site/soundings/syn02.edi",
+                                       "site/soundings/syn03.edi"};
   expect_once_by_each_verb("case.toml", files, {"check", "estimate", "gradcheck"});
   expect_named("RUN", files);
   // One that is bad is read once too, and is no input.

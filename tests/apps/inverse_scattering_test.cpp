@@ -62,7 +62,8 @@ std::vector<std::vector<double>> rows_of(const std::string& csv) {
 
 TEST_F(InverseScattering, DerivativesVerify) {
   write("case.toml", kSquare);
-  const Outcome o = tessera({"gradcheck", "case.toml", "-q", "--set", "run.precision=\"f32\"", "--set", "run.stop.time=2 ns"});
+  const Outcome o = tessera({"gradcheck", "case.toml", "-q", "--set", "run.precision=\"f32\"",
+                             "--set", "run.stop.time=2 ns"});
   EXPECT_EQ(o.code, 0) << o.out << o.err;
   EXPECT_TRUE(holds(o.out, "loss       permittivity")) << o.out;
   EXPECT_TRUE(holds(o.out, "(electromagnetics.inverse_scattering, 2 checks)")) << o.out;
@@ -70,17 +71,21 @@ TEST_F(InverseScattering, DerivativesVerify) {
 
 TEST_F(InverseScattering, ASquareIsFoundAndDrawn) {
   write("case.toml", kSquare);
-  EXPECT_TRUE(holds(tessera({"check", "case.toml"}).out, "64 unknown cells, 2 sources, 4 receivers"));
+  EXPECT_TRUE(
+      holds(tessera({"check", "case.toml"}).out, "64 unknown cells, 2 sources, 4 receivers"));
   EXPECT_EQ(tessera({"estimate", "case.toml"}).code, 0);
-  const Outcome run = tessera({"run", "case.toml", "--output", "RUN", "--set", "expect.misfit_max=1e-3", "--set", "expect.psnr_min=22"});
+  const Outcome run = tessera({"run", "case.toml", "--output", "RUN", "--set",
+                               "expect.misfit_max=1e-3", "--set", "expect.psnr_min=22"});
   ASSERT_EQ(run.code, 0) << run.err;
   const auto rows = rows_of(read("RUN/metrics.csv"));
   ASSERT_EQ(rows.size(), 13u);
-  for (std::size_t i = 1; i < rows.size(); ++i) EXPECT_LT(rows[i][1], rows[i - 1][1]);  // a line search never goes up
+  for (std::size_t i = 1; i < rows.size(); ++i)
+    EXPECT_LT(rows[i][1], rows[i - 1][1]);  // a line search never goes up
   EXPECT_TRUE(holds(tessera({"info", "RUN"}).out, "psnr_db"));
   const std::string picture = read("RUN/plots/permittivity.png");
   // The true square is outlined over both maps.
-  const std::string drawn = read("RUN/plots/permittivity.svg"), stroke = "stroke=\"#ffffff\" stroke-width=\"0.5\"";
+  const std::string drawn = read("RUN/plots/permittivity.svg"),
+                    stroke = "stroke=\"#ffffff\" stroke-width=\"0.5\"";
   const std::size_t over_truth = drawn.find(stroke);
   ASSERT_NE(over_truth, std::string::npos);
   EXPECT_NE(drawn.find(stroke, over_truth + 1), std::string::npos);
@@ -88,7 +93,10 @@ TEST_F(InverseScattering, ASquareIsFoundAndDrawn) {
   EXPECT_EQ(tessera({"plot", "RUN"}).code, 0);
   EXPECT_EQ(read("RUN/plots/permittivity.png"), picture);
   // A promise that is broken.
-  EXPECT_EQ(tessera({"run", "case.toml", "--output", "R2", "--set", "optimize.iterations=1", "--set", "expect.ssim_min=0.99"}).code, 6);
+  EXPECT_EQ(tessera({"run", "case.toml", "--output", "R2", "--set", "optimize.iterations=1",
+                     "--set", "expect.ssim_min=0.99"})
+                .code,
+            6);
 }
 
 TEST_F(InverseScattering, FilesOfDataAreTheDataThatWereWritten) {
@@ -96,13 +104,20 @@ TEST_F(InverseScattering, FilesOfDataAreTheDataThatWereWritten) {
   const std::string few = "optimize.iterations=0";
   ASSERT_EQ(tessera({"run", "case.toml", "--output", "made", "--set", few}).code, 0);
   for (const char* file : {"made/tables/measured.csv", "made/results.h5"}) {
-    const Outcome read_back = tessera({"run", "case.toml", "--output", "read", "--force", "--set", few, "--set", std::string("data.file=\"") + file + "\""});
+    const Outcome read_back = tessera({"run", "case.toml", "--output", "read", "--force", "--set",
+                                       few, "--set", std::string("data.file=\"") + file + "\""});
     ASSERT_EQ(read_back.code, 0) << read_back.err;
-    EXPECT_NEAR(rows_of(read("read/metrics.csv"))[0][1], rows_of(read("made/metrics.csv"))[0][1], 1e-12) << file;
+    EXPECT_NEAR(rows_of(read("read/metrics.csv"))[0][1], rows_of(read("made/metrics.csv"))[0][1],
+                1e-12)
+        << file;
   }
-  // Noise of a tenth leaves a misfit of 0.01/1.01 more or less at the truth; here it is only another number, the same each time.
+  // Noise of a tenth leaves a misfit of 0.01/1.01 more or less at the truth; here it is only
+  // another number, the same each time.
   const auto noisy = [&](const std::string& name, const std::string& seed) {
-    EXPECT_EQ(tessera({"run", "case.toml", "--output", name, "--set", few, "--set", "data.noise=0.1", "--set", "data.seed=" + seed}).code, 0);
+    EXPECT_EQ(tessera({"run", "case.toml", "--output", name, "--set", few, "--set",
+                       "data.noise=0.1", "--set", "data.seed=" + seed})
+                  .code,
+              0);
     return rows_of(read(name + "/metrics.csv"))[0][1];
   };
   const double once = noisy("n1", "1");
@@ -130,7 +145,8 @@ TEST_F(InverseScattering, ALongerDescentIsADescentOfThatLength) {
 }
 
 TEST_F(InverseScattering, WhatCannotBeInvertedIsRefused) {
-  const auto refused = [&](const std::string& what, const std::string& by, const std::string& message) {
+  const auto refused = [&](const std::string& what, const std::string& by,
+                           const std::string& message) {
     std::string text = kSquare;
     const auto at = text.find(what);
     ASSERT_NE(at, std::string::npos) << what;
@@ -147,9 +163,11 @@ TEST_F(InverseScattering, WhatCannotBeInvertedIsRefused) {
   refused("\"-0.08 m\", \"-0.07 m\"", "\"-0.8 m\", \"-0.07 m\"", "leaves the domain");
   refused("stop.time = \"4 ns\"", "stop.steps = 3", "the data are zero");
   write("short.csv", "time_s,a,b,c,d,e,f,g,h\n0,0,0,0,0,0,0,0,0\n1e-9,1,1,1,1,1,1,1,1\n");
-  refused("optimize =", "data = {file = \"short.csv\"}\noptimize =", "the data reach from 0 to 1e-09 s");
+  refused("optimize =", "data = {file = \"short.csv\"}\noptimize =",
+          "the data reach from 0 to 1e-09 s");
   write("narrow.csv", "time_s,a\n0,0\n1e-8,1\n");
-  refused("optimize =", "data = {file = \"narrow.csv\"}\noptimize =", "sources times receivers are 8");
+  refused(
+      "optimize =", "data = {file = \"narrow.csv\"}\noptimize =", "sources times receivers are 8");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What users are told of a system that cannot run: atoms upon each other, steps too long for bonds, lengths in another unit.
+// What users are told of a system that cannot run: atoms upon each other, steps too long for bonds,
+// lengths in another unit.
 #include "md_case.h"
 #include "test_paths.h"
 
@@ -12,8 +13,11 @@ namespace {
 
 class MdBreakdown : public Md {
  protected:
-  static fs::path gallery(const char* name) { return fs::path(TESSERA_SOURCE_DIR) / "apps/examples/molecular" / name; }
-  /// Alanine dipeptide in vacuum, its heavy atoms changed by `change(number from 0, place in angstrom)`.
+  static fs::path gallery(const char* name) {
+    return fs::path(TESSERA_SOURCE_DIR) / "apps/examples/molecular" / name;
+  }
+  /// Alanine dipeptide in vacuum, its heavy atoms changed by `change(number from 0, place in
+  /// angstrom)`.
   template <class F>
   void peptide(const std::string& stages, F&& change) {
     std::ifstream in(gallery("alanine.pdb"));
@@ -31,7 +35,11 @@ class MdBreakdown : public Md {
       out += line + "\n";
     }
     write("peptide.pdb", out);
-    write("case.toml", "app = \"molecular.dynamics\"\nforcefield = [\"" + gallery("peptides.xml").string() + "\"]\nadd_hydrogens = true\nstructure = \"peptide.pdb\"\ncoulombtype = \"cut-off\"\nrcoulomb = \"inf\"\nrvdw = \"inf\"\n" + stages);
+    write("case.toml", "app = \"molecular.dynamics\"\nforcefield = [\"" +
+                           gallery("peptides.xml").string() +
+                           "\"]\nadd_hydrogens = true\nstructure = \"peptide.pdb\"\ncoulombtype = "
+                           "\"cut-off\"\nrcoulomb = \"inf\"\nrvdw = \"inf\"\n" +
+                           stages);
   }
 };
 
@@ -44,18 +52,27 @@ TEST_F(MdBreakdown, AtomsThatNoForceCanPartAreNamed) {
   });
   const Outcome o = tessera({"run", "case.toml", "--output", "RUN"});
   EXPECT_EQ(o.code, 4) << o.err;
-  EXPECT_TRUE(holds(o.err, "error E0755") && holds(o.err, "atoms 1 (CH3 of ACE 1) and 18 (CH3 of NME 3) 0.0700 nm apart")) << o.err;
+  EXPECT_TRUE(holds(o.err, "error E0755") &&
+              holds(o.err, "atoms 1 (CH3 of ACE 1) and 18 (CH3 of NME 3) 0.0700 nm apart"))
+      << o.err;
 }
 
 TEST_F(MdBreakdown, AStepTooLongForBondsTellsWhatWentAstray) {
-  peptide("dt = \"10 fs\"\n[[stage]]\ntype = \"minimize\"\nnsteps = 50\n[[stage]]\nname = \"go\"\nnsteps = 1000\ngen_temp = \"300 K\"\n", [](std::size_t, std::array<double, 3>&) {});
+  peptide(
+      "dt = \"10 fs\"\n[[stage]]\ntype = \"minimize\"\nnsteps = 50\n[[stage]]\nname = "
+      "\"go\"\nnsteps = 1000\ngen_temp = \"300 K\"\n",
+      [](std::size_t, std::array<double, 3>&) {});
   const Outcome o = tessera({"run", "case.toml", "--output", "RUN"});
   EXPECT_EQ(o.code, 7) << o.err;
   EXPECT_TRUE(holds(o.err, "warning E0753") && holds(o.err, "no step is stable")) << o.err;
   const std::string why = read("RUN/2_go/why.txt");
-  for (const char* part : {"stage 2 ('go') failed at step", "the largest force before it", "bonds  ", "neighbour ", "the atom that moved farthest in the failed step (", "the last good frame is last_good.* in", "a shorter dt"})
+  for (const char* part :
+       {"stage 2 ('go') failed at step", "the largest force before it", "bonds  ", "neighbour ",
+        "the atom that moved farthest in the failed step (",
+        "the last good frame is last_good.* in", "a shorter dt"})
     EXPECT_TRUE(holds(why, part)) << part << "\n" << why;
-  EXPECT_TRUE(fs::exists(here() / "RUN/2_go/last_good.rst7") && fs::exists(here() / "RUN/2_go/last_good.gro"));
+  EXPECT_TRUE(fs::exists(here() / "RUN/2_go/last_good.rst7") &&
+              fs::exists(here() / "RUN/2_go/last_good.gro"));
 }
 
 TEST_F(MdBreakdown, LengthsInAnotherUnitAreSeenByBonds) {
@@ -68,10 +85,19 @@ TEST_F(MdBreakdown, LengthsInAnotherUnitAreSeenByBonds) {
     for (double& c : x) c /= 10;
   });
   refused("peptide.pdb: error E0756: bonds are about a tenth");
-  write("w.top", "[ defaults ]\n1 2 yes 0.5 0.8333\n[ atomtypes ]\nO 8 15.9994 0.0 A 0.3166 0.65\nH 1 1.008 0.0 A 0 0\n[ moleculetype ]\nSOL 2\n[ atoms ]\n1 O 1 SOL OW 1 -0.8476\n2 H 1 SOL HW1 1 0.4238\n"
-                 "3 H 1 SOL HW2 1 0.4238\n[ settles ]\n1 1 0.1 0.16330\n[ system ]\nWater\n[ molecules ]\nSOL 1\n");
-  write("w.gro", "Water\n    3\n    1SOL     OW    1   5.000   5.000   5.000\n    1SOL    HW1    2   6.000   5.000   5.000\n    1SOL    HW2    3   4.670   5.940   5.000\n  20.00000  20.00000  20.00000\n");
-  write("case.toml", "app = \"molecular.dynamics\"\ntopology = \"w.top\"\nstructure = \"w.gro\"\nrcoulomb = \"0.9 nm\"\nrvdw = \"0.9 nm\"\nnsteps = 10\n");
+  write("w.top",
+        "[ defaults ]\n1 2 yes 0.5 0.8333\n[ atomtypes ]\nO 8 15.9994 0.0 A 0.3166 0.65\nH 1 1.008 "
+        "0.0 A 0 0\n[ moleculetype ]\nSOL 2\n[ atoms ]\n1 O 1 SOL OW 1 -0.8476\n2 H 1 SOL HW1 1 "
+        "0.4238\n"
+        "3 H 1 SOL HW2 1 0.4238\n[ settles ]\n1 1 0.1 0.16330\n[ system ]\nWater\n[ molecules "
+        "]\nSOL 1\n");
+  write("w.gro",
+        "Water\n    3\n    1SOL     OW    1   5.000   5.000   5.000\n    1SOL    HW1    2   6.000  "
+        " 5.000   5.000\n    1SOL    HW2    3   4.670   5.940   5.000\n  20.00000  20.00000  "
+        "20.00000\n");
+  write("case.toml",
+        "app = \"molecular.dynamics\"\ntopology = \"w.top\"\nstructure = \"w.gro\"\nrcoulomb = "
+        "\"0.9 nm\"\nrvdw = \"0.9 nm\"\nnsteps = 10\n");
   refused("are these lengths in angstrom where the format has nm (.gro)?");
 }
 

@@ -55,7 +55,8 @@ model = "spce"
 molecules = 64
 )";
 
-/// 108 argon atoms: minimized, warmed by a thermostat, then free. The box is exactly twice the cut-off wide.
+/// 108 argon atoms: minimized, warmed by a thermostat, then free. The box is exactly twice the
+/// cut-off wide.
 inline const char* const kArgon = R"(app = "molecular.dynamics"
 dt = "4 fs"
 coulombtype = "none"

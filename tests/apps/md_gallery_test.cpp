@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cases of apps/examples/molecular: all are sound, and those that build their system from a few heavy atoms run, shortened.
+// The cases of apps/examples/molecular: all are sound, and those that build their system from a few
+// heavy atoms run, shortened.
 #include "md_case.h"
 #include "tessera/data/text_file.h"
 #include "tessera/molecular/gromacs.h"
@@ -21,15 +22,25 @@ class MdGallery : public Md {
  protected:
   /// A case with 20 steps of each stage, into RUN.
   Outcome shortened(const char* name, int stages, int promises) {
-    std::vector<std::string> command{"run", (kGallery / name).string(), "--output", "RUN", "--threads", "1", "--set", "nstenergy=10", "--set", "nstxout=10"};
-    const auto set = [&](const std::string& what) { command.insert(command.end(), {"--set", what}); };
-    for (int k = 0; k < stages; ++k) set("stage[" + std::to_string(k) + (k == 0 ? "].nsteps=20" : "].duration=40 fs"));
-    for (int k = 0; k < promises; ++k) set("expect[" + std::to_string(k) + "].tolerance=1e6");  // of so short a run
+    std::vector<std::string> command{"run",       (kGallery / name).string(),
+                                     "--output",  "RUN",
+                                     "--threads", "1",
+                                     "--set",     "nstenergy=10",
+                                     "--set",     "nstxout=10"};
+    const auto set = [&](const std::string& what) {
+      command.insert(command.end(), {"--set", what});
+    };
+    for (int k = 0; k < stages; ++k)
+      set("stage[" + std::to_string(k) + (k == 0 ? "].nsteps=20" : "].duration=40 fs"));
+    for (int k = 0; k < promises; ++k)
+      set("expect[" + std::to_string(k) + "].tolerance=1e6");  // of so short a run
     return tessera(command);
   }
   std::map<std::string, int> residues(const fs::path& gro) const {
     std::map<std::string, int> count;
-    for (const mol::Residue& r : mol::read_gro(tessera::data::read_text_file(here() / gro)).residues) ++count[r.name];
+    for (const mol::Residue& r :
+         mol::read_gro(tessera::data::read_text_file(here() / gro)).residues)
+      ++count[r.name];
     return count;
   }
 };
@@ -63,7 +74,9 @@ TEST_F(MdGallery, AlanineFromTenHeavyAtoms) {
   const auto shown = frames("RUN/4_npt/trajectory.xtc");
   ASSERT_EQ(shown.size(), 3u);
   EXPECT_EQ(shown[0].frame.x_nm.size(), 22u);
-  for (const char* name : {"4_npt/final.rst7", "4_npt/final.pdb", "4_npt/trajectory.pdb", "plots/npt.png"}) EXPECT_TRUE(fs::exists(here() / "RUN" / name)) << name;
+  for (const char* name :
+       {"4_npt/final.rst7", "4_npt/final.pdb", "4_npt/trajectory.pdb", "plots/npt.png"})
+    EXPECT_TRUE(fs::exists(here() / "RUN" / name)) << name;
   EXPECT_TRUE(table("RUN/3_nvt/energies.csv").contains("not_protein_temperature_k"));
   EXPECT_LT(table("RUN/1_minimize/energies.csv").at("potential").back(), -15000);
 }
@@ -74,13 +87,16 @@ TEST_F(MdGallery, AspartateIsNeutralisedInSaltWater) {
   const std::map<std::string, int> count = residues("RUN/3_npt/final.gro");
   EXPECT_EQ(count.at("NA"), 6);  // one for the charge, and 0.5 mol/L of 15.6 nm^3
   EXPECT_EQ(count.at("CL"), 5);
-  EXPECT_TRUE(holds(tessera({"check", (kGallery / "aspartate.toml").string()}).out, "net charge 0 e"));
+  EXPECT_TRUE(
+      holds(tessera({"check", (kGallery / "aspartate.toml").string()}).out, "net charge 0 e"));
   EXPECT_EQ(frames("RUN/3_npt/trajectory.xtc").at(0).frame.x_nm.size(), 24u + 11u);
 }
 
 TEST_F(MdGallery, HydrogensAreThoseOfTheTemplates) {
-  write("case.toml", "app = \"molecular.dynamics\"\nforcefield = [\"" + (kGallery / "peptides.xml").string() + "\"]\nstructure = \"" + (kGallery / "alanine.pdb").string() +
-                         "\"\ncoulombtype = \"cut-off\"\nrcoulomb = \"inf\"\nrvdw = \"inf\"\nnsteps = 0\n");
+  write("case.toml",
+        "app = \"molecular.dynamics\"\nforcefield = [\"" + (kGallery / "peptides.xml").string() +
+            "\"]\nstructure = \"" + (kGallery / "alanine.pdb").string() +
+            "\"\ncoulombtype = \"cut-off\"\nrcoulomb = \"inf\"\nrvdw = \"inf\"\nnsteps = 0\n");
   const Outcome without = tessera({"check", "case.toml"});
   EXPECT_EQ(without.code, 4) << without.out;
   EXPECT_TRUE(holds(without.err, "E0731")) << without.err;

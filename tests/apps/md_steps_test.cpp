@@ -15,7 +15,13 @@ class MdSteps : public Md {};
 
 const std::string kMany = std::string("mts = true\nmts_level2_factor = 4\nseed = 3\n") + kWater;
 /// kWater has steps and rows that are multiples of 5.
-const std::vector<std::string> kFours{"--set", "nsteps=40", "--set", "nstxout=8", "--set", "nstenergy=8", "--set", "nstlog=8", "--set", "output.trajectory=[\"trr\"]", "--set", "output.forces=true", "--set", "precision=\"f64\""};
+const std::vector<std::string> kFours{"--set", "nsteps=40",
+                                      "--set", "nstxout=8",
+                                      "--set", "nstenergy=8",
+                                      "--set", "nstlog=8",
+                                      "--set", "output.trajectory=[\"trr\"]",
+                                      "--set", "output.forces=true",
+                                      "--set", "precision=\"f64\""};
 
 TEST_F(MdSteps, RowsAndForcesAreThoseOfTheWholeAtTheFrame) {
   write("case.toml", kMany);
@@ -23,39 +29,50 @@ TEST_F(MdSteps, RowsAndForcesAreThoseOfTheWholeAtTheFrame) {
   command.insert(command.end(), kFours.begin(), kFours.end());
   const Outcome run = tessera(command);
   ASSERT_EQ(run.code, 0) << run.err;
-  std::vector<std::string> again{"rerun", "case.toml", "RUN/1_dynamics/trajectory.trr", "-o", "AGAIN"};
+  std::vector<std::string> again{"rerun", "case.toml", "RUN/1_dynamics/trajectory.trr", "-o",
+                                 "AGAIN"};
   again.insert(again.end(), kFours.begin(), kFours.end());
   const Outcome looked = tessera(again);
   ASSERT_EQ(looked.code, 0) << looked.err;
   const auto e = table("RUN/1_dynamics/energies.csv"), f = table("AGAIN/1_rerun/energies.csv");
   ASSERT_EQ(e.at("potential").size(), 6u);
   for (const char* term : {"lj", "coulomb_short", "coulomb_reciprocal", "potential"})
-    for (std::size_t k = 0; k < 6; ++k) EXPECT_NEAR(e.at(term)[k], f.at(term)[k], 1e-8 * std::abs(e.at("potential")[k])) << term << " " << k;
+    for (std::size_t k = 0; k < 6; ++k)
+      EXPECT_NEAR(e.at(term)[k], f.at(term)[k], 1e-8 * std::abs(e.at("potential")[k]))
+          << term << " " << k;
   const auto x = frames("RUN/1_dynamics/trajectory.trr"), y = frames("AGAIN/1_rerun/forces.trr");
   ASSERT_EQ(x.size(), 6u);
   for (std::size_t k = 0; k < 6; ++k)
     for (std::size_t i = 0; i < 192; ++i)
-      for (std::size_t c = 0; c < 3; ++c) EXPECT_NEAR(x[k].f[i][c], y[k].f[i][c], 1e-4) << k << " atom " << i;  // of some 1000, places moved by 1e-9 by constraints
+      for (std::size_t c = 0; c < 3; ++c)
+        EXPECT_NEAR(x[k].f[i][c], y[k].f[i][c], 1e-4)
+            << k << " atom " << i;  // of some 1000, places moved by 1e-9 by constraints
 }
 
-/// Rigid waters turn by forces within them, of which the pressure takes none: the slow ones once, however hard they kick.
+/// Rigid waters turn by forces within them, of which the pressure takes none: the slow ones once,
+/// however hard they kick.
 TEST_F(MdSteps, ThePressureIsThatOfPlainSteps) {
   std::vector<double> pressure;
   for (const std::string mts : {"false", "true"}) {
     write("case.toml", kMany);
-    const Outcome o = tessera({"run", "case.toml", "--output", "RUN" + mts, "--set", "mts=" + mts, "--set", "dt=0.001 fs", "--set", "nsteps=8", "--set", "nstenergy=8", "--set", "nstxout=0", "--set", "precision=\"f64\""});
+    const Outcome o = tessera({"run", "case.toml", "--output", "RUN" + mts, "--set", "mts=" + mts,
+                               "--set", "dt=0.001 fs", "--set", "nsteps=8", "--set", "nstenergy=8",
+                               "--set", "nstxout=0", "--set", "precision=\"f64\""});
     ASSERT_EQ(o.code, 0) << o.err;
     const auto e = table("RUN" + mts + "/1_dynamics/energies.csv");
     pressure.insert(pressure.end(), {e.at("pressure_bar").front(), e.at("pressure_bar").back()});
   }
   // Steps so short that half kicks by slow forces change the kinetic energy by 1e-5 of its own.
-  for (std::size_t k = 0; k < 2; ++k) EXPECT_NEAR(pressure[k + 2], pressure[k], 1e-4 * std::abs(pressure[k]) + 0.1) << k;
+  for (std::size_t k = 0; k < 2; ++k)
+    EXPECT_NEAR(pressure[k + 2], pressure[k], 1e-4 * std::abs(pressure[k]) + 0.1) << k;
 }
 
 TEST_F(MdSteps, StoppedItGoesOnBitByBit) {
   write("case.toml", kMany);
-  const std::vector<std::string> longer{"--set", "nsteps=4000", "--set", "nstxout=400", "--set", "nstenergy=40", "--set", "nstlog=0"};
-  std::vector<std::string> whole{"run", "case.toml", "--output", "whole"}, parts{"run", "case.toml", "--output", "parts", "--max-time", "5 ms"};
+  const std::vector<std::string> longer{"--set", "nsteps=4000",  "--set", "nstxout=400",
+                                        "--set", "nstenergy=40", "--set", "nstlog=0"};
+  std::vector<std::string> whole{"run", "case.toml", "--output", "whole"},
+      parts{"run", "case.toml", "--output", "parts", "--max-time", "5 ms"};
   whole.insert(whole.end(), longer.begin(), longer.end());
   parts.insert(parts.end(), longer.begin(), longer.end());
   ASSERT_EQ(tessera(parts).code, 75);
@@ -78,7 +95,8 @@ TEST_F(MdSteps, WhatDoesNotFitIsRefused) {
   refused("coulombtype=\"reaction-field\"", "there are no slow forces");
   refused("nsteps=41", "the 41 steps of nsteps are no multiple of mts_level2_factor, 4");
   refused("nstenergy=10", "the 10 steps of nstenergy are no multiple of mts_level2_factor, 4");
-  refused("pcoupl=\"c-rescale\"", "the 10 steps of nstpcouple are no multiple of mts_level2_factor, 4");
+  refused("pcoupl=\"c-rescale\"",
+          "the 10 steps of nstpcouple are no multiple of mts_level2_factor, 4");
 }
 
 }  // namespace

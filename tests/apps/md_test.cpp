@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// molecular.dynamics as its users meet it: from the example to results, killed and resumed, broken down, refused.
+// molecular.dynamics as its users meet it: from the example to results, killed and resumed, broken
+// down, refused.
 #include "md_case.h"
 #include "test_data.h"
 
@@ -20,13 +21,19 @@ TEST_F(Md, TheExampleKeepsItsPromise) {
   EXPECT_EQ(check.code, 0) << check.err;
   EXPECT_TRUE(holds(check.out, "256 atoms")) << check.out;
   EXPECT_EQ(tessera({"estimate", "argon/argon.toml"}).code, 0);
-  const std::vector<std::string> shorter{"--set", "stage[0].duration=1 ps", "--set", "stage[1].duration=1 ps"};
-  std::vector<std::string> command{"run", "argon/argon.toml", "--output", "RUN", "--set", "expect[0].tolerance=40", "--set", "expect[1].tolerance=40", "--set", "expect[2].tolerance=1"};
+  const std::vector<std::string> shorter{"--set", "stage[0].duration=1 ps", "--set",
+                                         "stage[1].duration=1 ps"};
+  std::vector<std::string> command{
+      "run",   "argon/argon.toml",       "--output", "RUN",
+      "--set", "expect[0].tolerance=40", "--set",    "expect[1].tolerance=40",
+      "--set", "expect[2].tolerance=1"};
   command.insert(command.end(), shorter.begin(), shorter.end());
   const Outcome run = tessera(command);
   EXPECT_EQ(run.code, 0) << run.err;
   EXPECT_TRUE(holds(run.err, "ns/day")) << run.err;
-  for (const char* name : {"summary.csv", "results.h5", "1_equilibrate/energies.csv", "2_free/final.rst7", "plots/free.png", "resolved.toml"}) EXPECT_TRUE(fs::exists(here() / "RUN" / name)) << name;
+  for (const char* name : {"summary.csv", "results.h5", "1_equilibrate/energies.csv",
+                           "2_free/final.rst7", "plots/free.png", "resolved.toml"})
+    EXPECT_TRUE(fs::exists(here() / "RUN" / name)) << name;
   const std::string before = read("RUN/plots/free.png");
   fs::remove(here() / "RUN/plots/free.png");
   EXPECT_EQ(tessera({"plot", "RUN"}).code, 0);
@@ -41,25 +48,34 @@ TEST_F(Md, StagesGoOnFromEachOther) {
   write("case.toml", kArgon);
   const Outcome run = tessera({"run", "case.toml", "--output", "RUN"});
   ASSERT_EQ(run.code, 0) << run.err;
-  auto minimize = table("RUN/1_minimize/energies.csv"), warm = table("RUN/2_warm/energies.csv"), free = table("RUN/3_free/energies.csv");
+  auto minimize = table("RUN/1_minimize/energies.csv"), warm = table("RUN/2_warm/energies.csv"),
+       free = table("RUN/3_free/energies.csv");
   EXPECT_LT(minimize["largest_force_kj_mol_nm"].back(), 1e-3);
   EXPECT_NEAR(warm["potential"].front(), minimize["potential"].back(), 1e-9);
   EXPECT_NEAR(free["potential"].front(), warm["potential"].back(), 1e-9);
   EXPECT_NEAR(free["time_ps"].front(), 1.2, 1e-12);
   EXPECT_NEAR(free["time_ps"].back(), 2.4, 1e-12);
-  EXPECT_NEAR(warm["temperature_k"].front(), 120, 4);  // drawn so; the row shows the mean of both half steps
-  // Without a bath what is conserved is the total, which the step of 4 fs makes waver by less than 1e-3 of the kinetic energy.
-  for (const double e : free["conserved"]) EXPECT_NEAR(e, free["conserved"].front(), 1e-3 * free["kinetic"].front());
+  EXPECT_NEAR(warm["temperature_k"].front(), 120,
+              4);  // drawn so; the row shows the mean of both half steps
+  // Without a bath what is conserved is the total, which the step of 4 fs makes waver by less than
+  // 1e-3 of the kinetic energy.
+  for (const double e : free["conserved"])
+    EXPECT_NEAR(e, free["conserved"].front(), 1e-3 * free["kinetic"].front());
 }
 
 TEST_F(Md, NoStageSharesItsRandomNumbersWithAnotherNorWithARunOfANeighbouringSeed) {
   std::string text = kArgon;
-  text = text.substr(0, text.find("[[stage]]")) + "[[stage]]\nname = \"a\"\nnsteps = 0\n[[stage]]\nname = \"b\"\nnsteps = 0\n";
+  text = text.substr(0, text.find("[[stage]]")) +
+         "[[stage]]\nname = \"a\"\nnsteps = 0\n[[stage]]\nname = \"b\"\nnsteps = 0\n";
   text.insert(text.find("[lennard_jones]"), "gen_vel = true\nref_t = \"100 K\"\n");
   write("case.toml", text);
-  for (const char* seed : {"5", "6"}) ASSERT_EQ(tessera({"run", "case.toml", "--output", seed, "--set", std::string("seed=") + seed}).code, 0);
+  for (const char* seed : {"5", "6"})
+    ASSERT_EQ(
+        tessera({"run", "case.toml", "--output", seed, "--set", std::string("seed=") + seed}).code,
+        0);
   const std::string places = read("5/1_a/final.rst7");
-  for (const char* other : {"5/2_b/final.rst7", "6/1_a/final.rst7"}) EXPECT_NE(read(other), places) << other;
+  for (const char* other : {"5/2_b/final.rst7", "6/1_a/final.rst7"})
+    EXPECT_NE(read(other), places) << other;
   EXPECT_NE(read("5/2_b/final.rst7"), read("6/1_a/final.rst7"));
 }
 
@@ -67,7 +83,8 @@ TEST_F(Md, KilledAndResumedItIsTheSameOnAnyNumberOfThreads) {
   write("case.toml", kArgon);
   expect_same_after_kill("0.02 s");
   EXPECT_TRUE(results("whole").contains("3_free/energies.csv"));
-  for (const char* name : {"2_warm/trajectory.xtc", "3_free/trajectory.xtc", "3_free/trajectory.dcd", "3_free/final.rst7"}) {
+  for (const char* name : {"2_warm/trajectory.xtc", "3_free/trajectory.xtc",
+                           "3_free/trajectory.dcd", "3_free/final.rst7"}) {
     EXPECT_GT(fs::file_size(here() / "whole" / name), 1000u);
     EXPECT_EQ(read(fs::path("killed") / name), read(fs::path("whole") / name)) << name;
   }
@@ -76,11 +93,16 @@ TEST_F(Md, KilledAndResumedItIsTheSameOnAnyNumberOfThreads) {
 /// What a rerun finds in the frames of a trajectory is what the run that wrote it found there.
 TEST_F(Md, ARerunFindsTheSameEnergies) {
   write("case.toml", kArgon);
-  ASSERT_EQ(tessera({"run", "case.toml", "--output", "RUN", "--set", "output.trajectory=[\"h5md\"]"}).code, 0);
+  ASSERT_EQ(
+      tessera({"run", "case.toml", "--output", "RUN", "--set", "output.trajectory=[\"h5md\"]"})
+          .code,
+      0);
   std::string text = kArgon;
-  text = text.substr(0, text.find("[[stage]]")) + "[[stage]]\ntype = \"rerun\"\nframes = \"RUN/3_free/trajectory.h5md\"\n";
+  text = text.substr(0, text.find("[[stage]]")) +
+         "[[stage]]\ntype = \"rerun\"\nframes = \"RUN/3_free/trajectory.h5md\"\n";
   write("again.toml", text);
-  const Outcome again = tessera({"run", "again.toml", "--output", "AGAIN", "--set", "output.forces=true"});
+  const Outcome again =
+      tessera({"run", "again.toml", "--output", "AGAIN", "--set", "output.forces=true"});
   ASSERT_EQ(again.code, 0) << again.err;
   auto run = table("RUN/3_free/energies.csv"), frames = table("AGAIN/1_rerun/energies.csv");
   EXPECT_EQ(frames["lj"].size(), 31u);
@@ -90,7 +112,8 @@ TEST_F(Md, ARerunFindsTheSameEnergies) {
 
 TEST_F(Md, StoppedItGoesOn) {
   std::string text = kArgon;
-  text.replace(text.rfind("nsteps = 300"), 12, "nsteps = 6000");  // longer than the time given on any machine
+  text.replace(text.rfind("nsteps = 300"), 12,
+               "nsteps = 6000");  // longer than the time given on any machine
   write("case.toml", text);
   ASSERT_EQ(tessera({"run", "case.toml", "--output", "whole"}).code, 0);
   ASSERT_EQ(tessera({"run", "case.toml", "--output", "parts", "--max-time", "10 ms"}).code, 75);
@@ -101,15 +124,20 @@ TEST_F(Md, StoppedItGoesOn) {
 
 TEST_F(Md, AnEditedCaseIsNotGoneOnWith) {
   write("case.toml", kArgon);
-  ASSERT_EQ(tessera({"run", "case.toml", "--output", "RUN", "--max-time", "10 ms", "--set", "stage[2].nsteps=1000000"}).code, 75);
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "RUN", "--max-time", "10 ms", "--set",
+                     "stage[2].nsteps=1000000"})
+                .code,
+            75);
   expect_edit_refused("RUN", "\ndt = \"4 fs\"", "\ndt = \"8 fs\"", "dt=8 fs");
 }
 
-// Steps 295, 300 and 310 are, in this order, no step in which the longer run computes energies; one that it reports; one in which
-// it computes energies but writes none. Frames of the trajectory, too, are those of the longer run.
+// Steps 295, 300 and 310 are, in this order, no step in which the longer run computes energies; one
+// that it reports; one in which it computes energies but writes none. Frames of the trajectory,
+// too, are those of the longer run.
 TEST_F(Md, ALongerEndIsARunOfThatLength) {
   std::string text = kArgon;
-  for (const char* key : {"nstenergy = 1", "nstxout = 1"}) text[text.find(key) + std::string(key).size() - 1] = '2';
+  for (const char* key : {"nstenergy = 1", "nstxout = 1"})
+    text[text.find(key) + std::string(key).size() - 1] = '2';
   write("case.toml", text);
   const std::string last = "stage[2].nsteps=600";
   for (const char* first : {"295", "300", "310"}) {
@@ -130,7 +158,8 @@ TEST_F(Md, ALongerEndIsARunOfThatLength) {
 
 TEST_F(Md, AHeatingStageHasOneEnd) {
   std::string text = kArgon;
-  text.insert(text.rfind("nsteps = 300"), "tcoupl = \"v-rescale\"\nheat_from = \"10 K\"\nref_t = \"50 K\"\n");
+  text.insert(text.rfind("nsteps = 300"),
+              "tcoupl = \"v-rescale\"\nheat_from = \"10 K\"\nref_t = \"50 K\"\n");
   write("case.toml", text);
   ASSERT_EQ(tessera({"run", "case.toml", "--output", "RUN"}).code, 0);
   const Outcome o = tessera({"resume", "RUN", "--set", "stage[2].nsteps=400"});
@@ -141,37 +170,54 @@ TEST_F(Md, AHeatingStageHasOneEnd) {
 TEST_F(Md, AlanineDipeptideOfAmber) {
   const fs::path folder = test_data() / "md/amber";
   if (!fs::exists(folder)) GTEST_SKIP() << "no " << folder;
-  write("case.toml", "app = \"molecular.dynamics\"\ntopology = \"" + (folder / "ala2_vac.prmtop").string() + "\"\nstructure = \"" + (folder / "ala2_vac.rst7").string() +
-                         "\"\ncoulombtype = \"cut-off\"\nrcoulomb = \"inf\"\nrvdw = \"inf\"\nnsteps = 0\n");
+  write("case.toml",
+        "app = \"molecular.dynamics\"\ntopology = \"" + (folder / "ala2_vac.prmtop").string() +
+            "\"\nstructure = \"" + (folder / "ala2_vac.rst7").string() +
+            "\"\ncoulombtype = \"cut-off\"\nrcoulomb = \"inf\"\nrvdw = \"inf\"\nnsteps = 0\n");
   const Outcome run = tessera({"run", "case.toml", "--output", "RUN"});
   ASSERT_EQ(run.code, 0) << run.err;
   auto e = table("RUN/1_dynamics/energies.csv");
-  // kcal/mol; digits of an independent program, and sums of contributions that are each rounded to 2^-32 kJ/mol.
-  for (const auto& [name, kcal] : {std::pair{"bonds", 0.0205983150048}, {"angles", 0.361950366109}, {"pairs_lj", 5.01569168647}, {"pairs_coulomb", 48.9354638123}, {"lj", 2.81198590139}, {"coulomb_short", -80.1237986438}})
+  // kcal/mol; digits of an independent program, and sums of contributions that are each rounded to
+  // 2^-32 kJ/mol.
+  for (const auto& [name, kcal] : {std::pair{"bonds", 0.0205983150048},
+                                   {"angles", 0.361950366109},
+                                   {"pairs_lj", 5.01569168647},
+                                   {"pairs_coulomb", 48.9354638123},
+                                   {"lj", 2.81198590139},
+                                   {"coulomb_short", -80.1237986438}})
     EXPECT_NEAR(e[name].at(0), 4.184 * kcal, 1e-10 * std::abs(4.184 * kcal) + 4e-9) << name;
   // The same places from NetCDF, whatever the file is called.
-  ASSERT_EQ(tessera({"run", "case.toml", "--output", "NC", "--set", "output.final=[\"ncrst\"]"}).code, 0);
+  ASSERT_EQ(
+      tessera({"run", "case.toml", "--output", "NC", "--set", "output.final=[\"ncrst\"]"}).code, 0);
   for (const char* name : {"again.ncrst", "again.rst7"}) {
     fs::copy_file(here() / "NC/1_dynamics/final.ncrst", here() / name);
-    const Outcome again = tessera({"run", "case.toml", "--output", std::string("R_") + name, "--set", std::string("structure=\"") + name + "\""});
+    const Outcome again = tessera({"run", "case.toml", "--output", std::string("R_") + name,
+                                   "--set", std::string("structure=\"") + name + "\""});
     ASSERT_EQ(again.code, 0) << again.err;
-    EXPECT_NEAR(table(std::string("R_") + name + "/1_dynamics/energies.csv").at("potential").at(0), e.at("potential").at(0), 1e-8);
+    EXPECT_NEAR(table(std::string("R_") + name + "/1_dynamics/energies.csv").at("potential").at(0),
+                e.at("potential").at(0), 1e-8);
   }
 }
 
 TEST_F(Md, ABreakdownExplainsItself) {
   write("case.toml", kArgon);
-  const Outcome run = tessera({"run", "case.toml", "--output", "RUN", "--set", "stage[1].dt=0.1 ps"});
+  const Outcome run =
+      tessera({"run", "case.toml", "--output", "RUN", "--set", "stage[1].dt=0.1 ps"});
   EXPECT_EQ(run.code, 7) << run.err;
   const std::string why = read("RUN/2_warm/why.txt");
-  for (const char* part : {"stage 2 ('warm') failed at step", "the largest force before it", "atom ", "neighbour ", "Lennard-Jones", "what to try"}) EXPECT_TRUE(holds(why, part)) << part << "\n" << why;
+  for (const char* part : {"stage 2 ('warm') failed at step", "the largest force before it",
+                           "atom ", "neighbour ", "Lennard-Jones", "what to try"})
+    EXPECT_TRUE(holds(why, part)) << part << "\n" << why;
   EXPECT_TRUE(fs::exists(here() / "RUN/2_warm/last_good.rst7"));
   EXPECT_TRUE(holds(read("RUN/manifest.json"), "blow-up"));
 }
 
 TEST_F(Md, AtomsUponEachOtherAreNamed) {
-  write("two.xyz", "3\nLattice=\"30 0 0 0 30 0 0 0 30\"\nAr 1 1 1\nAr 20 20 20\nAr 1 1.002 31.001\n");
-  write("case.toml", "app = \"molecular.dynamics\"\nstructure = \"two.xyz\"\ncoulombtype = \"none\"\nnsteps = 5\n[lennard_jones]\n");
+  write("two.xyz",
+        "3\nLattice=\"30 0 0 0 30 0 0 0 30\"\nAr 1 1 1\nAr 20 20 20\nAr 1 1.002 31.001\n");
+  write("case.toml",
+        "app = \"molecular.dynamics\"\nstructure = \"two.xyz\"\ncoulombtype = \"none\"\nnsteps = "
+        "5\n[lennard_jones]\n");
   const Outcome run = tessera({"run", "case.toml", "--output", "RUN"});
   EXPECT_EQ(run.code, 4) << run.err;
   EXPECT_TRUE(holds(run.err, "error E0755")) << run.err;
@@ -180,10 +226,17 @@ TEST_F(Md, AtomsUponEachOtherAreNamed) {
 
 TEST_F(Md, ABoxOfTwoCutOffsRunsASmallerOneIsRefused) {
   write("case.toml", kArgon);
-  EXPECT_EQ(tessera({"run", "case.toml", "--output", "RUN", "--set", "rvdw=0.87 nm", "--set", "stage[0].nsteps=1", "--set", "stage[1].nsteps=1", "--set", "stage[2].nsteps=1"}).code, 0);
-  const Outcome refused = tessera({"run", "case.toml", "--output", "R2", "--set", "rvdw=0.8701 nm"});
+  EXPECT_EQ(
+      tessera({"run", "case.toml", "--output", "RUN", "--set", "rvdw=0.87 nm", "--set",
+               "stage[0].nsteps=1", "--set", "stage[1].nsteps=1", "--set", "stage[2].nsteps=1"})
+          .code,
+      0);
+  const Outcome refused =
+      tessera({"run", "case.toml", "--output", "R2", "--set", "rvdw=0.8701 nm"});
   EXPECT_EQ(refused.code, 5);
-  EXPECT_TRUE(holds(refused.err, "E0752") && holds(refused.err, "0.8701") && holds(refused.err, "1.74")) << refused.err;
+  EXPECT_TRUE(holds(refused.err, "E0752") && holds(refused.err, "0.8701") &&
+              holds(refused.err, "1.74"))
+      << refused.err;
   EXPECT_FALSE(fs::exists(here() / "R2"));
 }
 
@@ -198,18 +251,24 @@ TEST_F(Md, BadInputsAreRefusedWithTheirPlace) {
     std::string text;
     int code;
     const char* says;
-  } cases[] = {{changed("rvdw_switch", "rvdw_swich"), 5, "did you mean 'rvdw_switch'"},
-               {changed("dt = \"4 fs\"", "dt = \"4 nm\""), 5, "E0212"},
-               {changed("dt = \"4 fs\"", "dt = 0.004"), 5, "case.toml:2:"},
-               {argon + "[[stage]]\nname = \"endless\"\n", 5, "E0751"},
-               {changed("name = \"free\"", "name = \"warm\""), 5, "two stages"},
-               {changed("name = \"free\"", "name = \"a/b\""), 5, "cannot name a folder"},
-               {changed("tcoupl = \"v-rescale\"", "heat_from = \"10 K\""), 5, "no thermostat to heat with"},
-               {changed("tcoupl = \"v-rescale\"", "tcoupl = \"v-rescale\"\nannealing_time = [\"1 ps\"]"), 5, "annealing_temp"},
-               {changed("tcoupl = \"v-rescale\"", "tcoupl = \"v-rescale\"\ntc_grps = [\"water\"]"), 5, "E0751"},
-               {changed("[build]\ncells = 3\nedge = \"0.58 nm\"\n", ""), 5, "E0750"},
-               {changed("coulombtype = \"none\"", "coulombtype = \"none\"\ntopology = \"none.prmtop\""), 5, "E0750"},
-               {changed("[build]\ncells = 3\nedge = \"0.58 nm\"\n", "").insert(0, "structure = \"missing.xyz\"\n"), 4, "missing.xyz"}};
+  } cases[] = {
+      {changed("rvdw_switch", "rvdw_swich"), 5, "did you mean 'rvdw_switch'"},
+      {changed("dt = \"4 fs\"", "dt = \"4 nm\""), 5, "E0212"},
+      {changed("dt = \"4 fs\"", "dt = 0.004"), 5, "case.toml:2:"},
+      {argon + "[[stage]]\nname = \"endless\"\n", 5, "E0751"},
+      {changed("name = \"free\"", "name = \"warm\""), 5, "two stages"},
+      {changed("name = \"free\"", "name = \"a/b\""), 5, "cannot name a folder"},
+      {changed("tcoupl = \"v-rescale\"", "heat_from = \"10 K\""), 5, "no thermostat to heat with"},
+      {changed("tcoupl = \"v-rescale\"", "tcoupl = \"v-rescale\"\nannealing_time = [\"1 ps\"]"), 5,
+       "annealing_temp"},
+      {changed("tcoupl = \"v-rescale\"", "tcoupl = \"v-rescale\"\ntc_grps = [\"water\"]"), 5,
+       "E0751"},
+      {changed("[build]\ncells = 3\nedge = \"0.58 nm\"\n", ""), 5, "E0750"},
+      {changed("coulombtype = \"none\"", "coulombtype = \"none\"\ntopology = \"none.prmtop\""), 5,
+       "E0750"},
+      {changed("[build]\ncells = 3\nedge = \"0.58 nm\"\n", "")
+           .insert(0, "structure = \"missing.xyz\"\n"),
+       4, "missing.xyz"}};
   for (const auto& c : cases) {
     write("case.toml", c.text);
     const Outcome o = tessera({"run", "case.toml", "--output", "RUN"});
@@ -222,8 +281,15 @@ TEST_F(Md, BadInputsAreRefusedWithTheirPlace) {
   write("more.xyz", "1\n\nAr 1 1 1\nAr 5 5 5\n");
   write("flat.xyz", "1\nLattice=\"1 0 0 2 0 0 0 0 1\"\nAr 1 1 1\n");
   write("far.xyz", "1\n\nAr 1 1e300 1\n");
-  for (const auto& [name, says] : {std::pair{"cut.xyz", "E0701"}, {"words.xyz", "words.xyz:3:6"}, {"more.xyz", "more.xyz:4:1"}, {"flat.xyz", "flat.xyz:2:10"}, {"far.xyz", "far.xyz:3:6"}}) {
-    write("case.toml", std::string("app = \"molecular.dynamics\"\ncoulombtype = \"none\"\nnsteps = 5\nstructure = \"") + name + "\"\n[lennard_jones]\n");
+  for (const auto& [name, says] : {std::pair{"cut.xyz", "E0701"},
+                                   {"words.xyz", "words.xyz:3:6"},
+                                   {"more.xyz", "more.xyz:4:1"},
+                                   {"flat.xyz", "flat.xyz:2:10"},
+                                   {"far.xyz", "far.xyz:3:6"}}) {
+    write("case.toml",
+          std::string(
+              "app = \"molecular.dynamics\"\ncoulombtype = \"none\"\nnsteps = 5\nstructure = \"") +
+              name + "\"\n[lennard_jones]\n");
     const Outcome o = tessera({"run", "case.toml", "--output", "RUN"});
     EXPECT_EQ(o.code, 4) << o.err;
     EXPECT_TRUE(holds(o.err, says)) << o.err;

@@ -11,18 +11,26 @@ namespace {
 
 class Mdp : public AppTest {};
 
-const char* const kField = "[ defaults ]\n1 2 yes 0.5 0.8333\n[ atomtypes ]\nO 8 15.9994 0.0 A 0.3166 0.65\nH 1 1.008 0.0 A 0 0\n";
+const char* const kField =
+    "[ defaults ]\n1 2 yes 0.5 0.8333\n[ atomtypes ]\nO 8 15.9994 0.0 A 0.3166 0.65\nH 1 1.008 0.0 "
+    "A 0 0\n";
 const char* const kTopology =
-    "#include \"field.itp\"\n[ moleculetype ]\nSOL 2\n[ atoms ]\n1 O 1 SOL OW 1 -0.8476\n2 H 1 SOL HW1 1 0.4238\n3 H 1 SOL HW2 1 0.4238\n[ settles ]\n1 1 0.1 0.16330\n"
-    "#ifdef POSRES\n[ position_restraints ]\n1 1 1000 1000 1000\n#endif\n[ system ]\nTwo waters\n[ molecules ]\nSOL 2\n";
+    "#include \"field.itp\"\n[ moleculetype ]\nSOL 2\n[ atoms ]\n1 O 1 SOL OW 1 -0.8476\n2 H 1 SOL "
+    "HW1 1 0.4238\n3 H 1 SOL HW2 1 0.4238\n[ settles ]\n1 1 0.1 0.16330\n"
+    "#ifdef POSRES\n[ position_restraints ]\n1 1 1000 1000 1000\n#endif\n[ system ]\nTwo waters\n[ "
+    "molecules ]\nSOL 2\n";
 const char* const kStructure =
     "Two waters\n    6\n"
-    "    1SOL     OW    1   0.500   0.500   0.500\n    1SOL    HW1    2   0.600   0.500   0.500\n    1SOL    HW2    3   0.467   0.594   0.500\n"
-    "    2SOL     OW    4   1.000   1.000   1.000\n    2SOL    HW1    5   1.100   1.000   1.000\n    2SOL    HW2    6   0.967   1.094   1.000\n"
+    "    1SOL     OW    1   0.500   0.500   0.500\n    1SOL    HW1    2   0.600   0.500   0.500\n  "
+    "  1SOL    HW2    3   0.467   0.594   0.500\n"
+    "    2SOL     OW    4   1.000   1.000   1.000\n    2SOL    HW1    5   1.100   1.000   1.000\n  "
+    "  2SOL    HW2    6   0.967   1.094   1.000\n"
     "   2.00000   2.00000   2.00000\n";
 const char* const kRun =
-    "; production\nintegrator = md ; leap-frog\ndt = 0.001\nnsteps=20\nnstxtcout = 10\nnstenergy = 10\nnstlist = 20\ncoulombtype = PME\nrcoulomb = 0.9\nrvdw = 0.9\nDispCorr = EnerPres\n"
-    "tcoupl = V-rescale\ntc_grps = System\ntau-t = 0.5\nref_t = 298\ngen-vel = yes\ngen-temp = 298\nconstraints = H-bonds\nfree-energy = no\ndefine = -DPOSRES\ninclude = -Iff\n";
+    "; production\nintegrator = md ; leap-frog\ndt = 0.001\nnsteps=20\nnstxtcout = 10\nnstenergy = "
+    "10\nnstlist = 20\ncoulombtype = PME\nrcoulomb = 0.9\nrvdw = 0.9\nDispCorr = EnerPres\n"
+    "tcoupl = V-rescale\ntc_grps = System\ntau-t = 0.5\nref_t = 298\ngen-vel = yes\ngen-temp = "
+    "298\nconstraints = H-bonds\nfree-energy = no\ndefine = -DPOSRES\ninclude = -Iff\n";
 
 TEST_F(Mdp, ThreeFilesOfGromacsRun) {
   write("topol.top", kTopology);
@@ -34,11 +42,15 @@ TEST_F(Mdp, ThreeFilesOfGromacsRun) {
   ASSERT_EQ(made.code, 0) << made.err;
   EXPECT_NE(made.err.find("E0727"), std::string::npos) << "nstxtcout has a new name: " << made.err;
   const std::string text = read("md.toml");
-  for (const char* line : {"topology = \"topol.top\"", "structure = \"conf.gro\"", "define = [\"POSRES\"]", "coulombtype = \"pme\"", "rvdw = \"0.9 nm\"", "pme_order = 4", "DispCorr = \"EnerPres\"",
-                           "constraints = \"h-bonds\"", "nstxout = 10", "dt = \"0.001 ps\"", "nsteps = 20", "tcoupl = \"v-rescale\"", "ref_t = \"298 K\"", "gen_temp = \"298 K\""})
+  for (const char* line :
+       {"topology = \"topol.top\"", "structure = \"conf.gro\"", "define = [\"POSRES\"]",
+        "coulombtype = \"pme\"", "rvdw = \"0.9 nm\"", "pme_order = 4", "DispCorr = \"EnerPres\"",
+        "constraints = \"h-bonds\"", "nstxout = 10", "dt = \"0.001 ps\"", "nsteps = 20",
+        "tcoupl = \"v-rescale\"", "ref_t = \"298 K\"", "gen_temp = \"298 K\""})
     EXPECT_NE(text.find(line), std::string::npos) << line << " in\n" << text;
   EXPECT_EQ(tessera({"import", "md.mdp"}).out, text);
-  EXPECT_EQ(tessera({"import", "md.mdp", "-o", "md.toml"}).code, 2) << "a file is not replaced unasked";
+  EXPECT_EQ(tessera({"import", "md.mdp", "-o", "md.toml"}).code, 2)
+      << "a file is not replaced unasked";
   const Outcome checked = tessera({"check", "md.toml"});
   EXPECT_EQ(checked.code, 0) << checked.err;
   EXPECT_NE(checked.out.find("2 rigid waters, 2 atoms held"), std::string::npos) << checked.out;
@@ -53,11 +65,16 @@ TEST_F(Mdp, GroupsBecomeSelections) {
     EXPECT_EQ(o.code, 0) << o.err;
     EXPECT_NE(o.out.find(expected), std::string::npos) << expected << "\n" << o.out;
   };
-  line("freezegrps = Protein Water_and_ions\nfreezedim = Y Y Y N N Y\n", "freeze_z = \"(water or ion)\"\nfreeze = \"(protein)\"");
-  line("freezegrps = C-alpha Backbone\nfreezedim = Y N N Y N N\n", "freeze_x = \"(protein and name CA) or (protein and name N CA C)\"");
-  line("tcoupl = v-rescale\ntc-grps = Protein Non-Protein\ntau-t = 0.1 0.2\nref-t = 300 310\n", "tc_grps = [\"protein\", \"non-protein\"]");
-  line("tcoupl = v-rescale\ntc-grps = Water_and_ions Other\ntau-t = 0.1 0.2\nref-t = 300 310\n", "tc_grps = [\"water_and_ions\", \"not (protein or nucleic or water or ion)\"]");
-  line("nstxout-compressed = 5\ncompressed-x-grps = Protein Ion\n", "output.select = \"(protein) or (ion)\"");
+  line("freezegrps = Protein Water_and_ions\nfreezedim = Y Y Y N N Y\n",
+       "freeze_z = \"(water or ion)\"\nfreeze = \"(protein)\"");
+  line("freezegrps = C-alpha Backbone\nfreezedim = Y N N Y N N\n",
+       "freeze_x = \"(protein and name CA) or (protein and name N CA C)\"");
+  line("tcoupl = v-rescale\ntc-grps = Protein Non-Protein\ntau-t = 0.1 0.2\nref-t = 300 310\n",
+       "tc_grps = [\"protein\", \"non-protein\"]");
+  line("tcoupl = v-rescale\ntc-grps = Water_and_ions Other\ntau-t = 0.1 0.2\nref-t = 300 310\n",
+       "tc_grps = [\"water_and_ions\", \"not (protein or nucleic or water or ion)\"]");
+  line("nstxout-compressed = 5\ncompressed-x-grps = Protein Ion\n",
+       "output.select = \"(protein) or (ion)\"");
   // Names of residues are groups, and an index file takes the place of all of them.
   write("conf.gro", kStructure);
   line("freezegrps = SOL\nfreezedim = Y Y Y\n", "freeze = \"(water)\"");
@@ -81,27 +98,38 @@ TEST_F(Mdp, NamesAreThoseOfGromacsWhateverTheirHyphens) {
     write("g.mdp", text);
     const Outcome o = tessera({"import", "g.mdp"});
     EXPECT_EQ(o.code, 0) << o.err;
-    for (const char* line : expected) EXPECT_NE(o.out.find(line), std::string::npos) << line << " of " << text << "\n" << o.out;
+    for (const char* line : expected)
+      EXPECT_NE(o.out.find(line), std::string::npos) << line << " of " << text << "\n" << o.out;
   };
-  // A shifted cut-off shifts excluded pairs, too, as the reaction field does; one that is not shifted leaves them alone.
+  // A shifted cut-off shifts excluded pairs, too, as the reaction field does; one that is not
+  // shifted leaves them alone.
   has("coulombtype = cutoff\n", {"coulombtype = \"reaction-field\"", "epsilon_rf = 1"});
-  has("coulombtype = Cut-Off\ncoulomb_modifier = None\n", {"coulombtype = \"cut-off\"", "coulomb_modifier = \"none\""});
-  has("CoulombType = ReactionField\nvdw_modifier = forceswitch\nrvdwswitch = 0.8\nepsilonrf = 78\n", {"coulombtype = \"reaction-field\"", "epsilon_rf = 78", "vdw_modifier = \"force-switch\"", "rvdw_switch = \"0.8 nm\""});
-  has("tcoupl = vrescale\ntcgrps = System\ntaut = 0.1\nref_t = 300\nconstraints = hbonds\n", {"tcoupl = \"v-rescale\"", "tau_t = \"0.1 ps\"", "constraints = \"h-bonds\""});
+  has("coulombtype = Cut-Off\ncoulomb_modifier = None\n",
+      {"coulombtype = \"cut-off\"", "coulomb_modifier = \"none\""});
+  has("CoulombType = ReactionField\nvdw_modifier = forceswitch\nrvdwswitch = 0.8\nepsilonrf = 78\n",
+      {"coulombtype = \"reaction-field\"", "epsilon_rf = 78", "vdw_modifier = \"force-switch\"",
+       "rvdw_switch = \"0.8 nm\""});
+  has("tcoupl = vrescale\ntcgrps = System\ntaut = 0.1\nref_t = 300\nconstraints = hbonds\n",
+      {"tcoupl = \"v-rescale\"", "tau_t = \"0.1 ps\"", "constraints = \"h-bonds\""});
   has("nstxtcout = 5\nxtc_grps = Protein\n", {"output.select = \"(protein)\""});
   has("nstcomm = 0\n", {"comm_mode = \"none\"", "nstcomm = 100"});
 }
 
-/// What GROMACS says without a box: no box whatever the structure has, and cut-offs of 0 are none at all.
+/// What GROMACS says without a box: no box whatever the structure has, and cut-offs of 0 are none
+/// at all.
 TEST_F(Mdp, NoPeriodicityAndNoCutOffs) {
   std::string top = kTopology;
   write("topol.top", top.replace(top.find("#include \"field.itp\"\n"), 21, kField));
   write("conf.gro", kStructure);
-  write("v.mdp", "integrator = md\nnsteps = 5\ndt = 0.001\npbc = no\ncoulombtype = cut-off\nrcoulomb = 0\nrvdw = 0\nrlist = 0\nnstlist = 0\ncomm-mode = angular\ngen-vel = yes\ngen-temp = 100\n");
+  write(
+      "v.mdp",
+      "integrator = md\nnsteps = 5\ndt = 0.001\npbc = no\ncoulombtype = cut-off\nrcoulomb = "
+      "0\nrvdw = 0\nrlist = 0\nnstlist = 0\ncomm-mode = angular\ngen-vel = yes\ngen-temp = 100\n");
   const Outcome o = tessera({"import", "v.mdp", "-o", "v.toml"});
   ASSERT_EQ(o.code, 0) << o.err;
   const std::string text = read("v.toml");
-  for (const char* line : {"box = \"none\"", "rcoulomb = \"inf\"", "rvdw = \"inf\""}) EXPECT_NE(text.find(line), std::string::npos) << line << "\n" << text;
+  for (const char* line : {"box = \"none\"", "rcoulomb = \"inf\"", "rvdw = \"inf\""})
+    EXPECT_NE(text.find(line), std::string::npos) << line << "\n" << text;
   const Outcome checked = tessera({"check", "v.toml"});
   EXPECT_EQ(checked.code, 0) << checked.err;
   EXPECT_NE(checked.out.find("no box: vacuum"), std::string::npos) << checked.out;
@@ -115,23 +143,36 @@ TEST_F(Mdp, RunsBeginAtTheirTime) {
     EXPECT_EQ(o.code, 0) << o.err;
     return o.out;
   };
-  EXPECT_NE(made("tinit = 100\ninit-step = 500\n").find("start_time = \"101 ps\""), std::string::npos);
+  EXPECT_NE(made("tinit = 100\ninit-step = 500\n").find("start_time = \"101 ps\""),
+            std::string::npos);
   EXPECT_EQ(made("tinit = 0\n").find("start_time"), std::string::npos);
-  const std::string bath = "tcoupl = v-rescale\ntc-grps = System\ntau-t = 1\nref-t = 300\nannealing = single\n";
-  // Times of annealing are those of the run; ours are those of the stage: 100 ps is half of the way from 200 to 300 K.
-  const std::string ramp = made(bath + "tinit = 100\nannealing-npoints = 3\nannealing-time = 0 50 150\nannealing-temp = 100 200 300\n");
-  EXPECT_NE(ramp.find("annealing_time = [\"0 ps\", \"50 ps\"]\nannealing_temp = [\"250 K\", \"300 K\"]"), std::string::npos) << ramp;
+  const std::string bath =
+      "tcoupl = v-rescale\ntc-grps = System\ntau-t = 1\nref-t = 300\nannealing = single\n";
+  // Times of annealing are those of the run; ours are those of the stage: 100 ps is half of the way
+  // from 200 to 300 K.
+  const std::string ramp = made(bath +
+                                "tinit = 100\nannealing-npoints = 3\nannealing-time = 0 50 "
+                                "150\nannealing-temp = 100 200 300\n");
+  EXPECT_NE(
+      ramp.find("annealing_time = [\"0 ps\", \"50 ps\"]\nannealing_temp = [\"250 K\", \"300 K\"]"),
+      std::string::npos)
+      << ramp;
   std::string top = kTopology;
   write("topol.top", top.replace(top.find("#include \"field.itp\"\n"), 21, kField));
   write("conf.gro", kStructure);
-  write("t.mdp", "nsteps = 10\ndt = 0.002\ntinit = 100\nnstenergy = 5\ncoulombtype = reaction-field\nrcoulomb = 0.9\nrvdw = 0.9\n");
+  write("t.mdp",
+        "nsteps = 10\ndt = 0.002\ntinit = 100\nnstenergy = 5\ncoulombtype = "
+        "reaction-field\nrcoulomb = 0.9\nrvdw = 0.9\n");
   ASSERT_EQ(tessera({"import", "t.mdp", "-o", "t.toml"}).code, 0);
   ASSERT_EQ(tessera({"run", "t.toml", "-o", "T"}).code, 0);
-  EXPECT_NE(read("T/1_t/energies.csv").find("\n0,100,"), std::string::npos) << read("T/1_t/energies.csv");
+  EXPECT_NE(read("T/1_t/energies.csv").find("\n0,100,"), std::string::npos)
+      << read("T/1_t/energies.csv");
 }
 
 TEST_F(Mdp, MultipleTimeSteps) {
-  write("m.mdp", "nsteps = 10\nmts = yes\nmts-levels = 2\nmts-level2-forces = longrange-nonbonded\nmts-level2-factor = 4\n");
+  write("m.mdp",
+        "nsteps = 10\nmts = yes\nmts-levels = 2\nmts-level2-forces = "
+        "longrange-nonbonded\nmts-level2-factor = 4\n");
   const Outcome o = tessera({"import", "m.mdp"});
   EXPECT_EQ(o.code, 0) << o.err;
   EXPECT_NE(o.out.find("mts = true\nmts_level2_factor = 4\n"), std::string::npos) << o.out;
@@ -139,7 +180,9 @@ TEST_F(Mdp, MultipleTimeSteps) {
 
 /// Keys of lists and of constraint solvers mean nothing here, and each kind is told in a line.
 TEST_F(Mdp, ExactListsAndConvergedConstraintsAreTold) {
-  write("m.mdp", "nsteps = 10\nnstlist = 20\nverlet-buffer-tolerance = 0.005\nrlist = 1.2\nlincs_order = 4\nlincs_iter = 2\nconstraint_algorithm = LINCS\nnstcalcenergy = 100\n");
+  write("m.mdp",
+        "nsteps = 10\nnstlist = 20\nverlet-buffer-tolerance = 0.005\nrlist = 1.2\nlincs_order = "
+        "4\nlincs_iter = 2\nconstraint_algorithm = LINCS\nnstcalcenergy = 100\n");
   const Outcome o = tessera({"import", "m.mdp"});
   EXPECT_EQ(o.code, 0) << o.err;
   const auto told = [&](const char* why, const char* keys) {
@@ -148,7 +191,8 @@ TEST_F(Mdp, ExactListsAndConvergedConstraintsAreTold) {
     EXPECT_NE(o.err.substr(at, o.err.find('\n', at) - at).find(keys), std::string::npos) << o.err;
   };
   told("pair lists are exact here", "nstlist, verlet-buffer-tolerance, rlist");
-  told("constraints are solved until they hold to 1e-10", "lincs-order, lincs-iter, constraint-algorithm");
+  told("constraints are solved until they hold to 1e-10",
+       "lincs-order, lincs-iter, constraint-algorithm");
   told("not asked for here", "nstcalcenergy");
   EXPECT_NE(o.err.find("docs/decisions/0102"), std::string::npos) << o.err;
   EXPECT_NE(o.err.find("docs/decisions/0101"), std::string::npos) << o.err;
@@ -168,7 +212,8 @@ TEST_F(Mdp, WhatCannotBeHadIsRefusedWithTheWayOut) {
   fails("dt = 1\ndt = 2\n", "E0725", "given twice");
   fails("dt = 0,002\n", "E0303", "decimal point");
   fails("integrator = cg\n", "E0726", "l-bfgs");
-  fails("comm-grps = Protein Water\n", "E0726", "each of several comm-grps cannot be removed by itself");
+  fails("comm-grps = Protein Water\n", "E0726",
+        "each of several comm-grps cannot be removed by itself");
   fails("comm-grps = Protein\n", "E0726", "comm-grps = System");
   fails("nsteps = -1\n", "E0726", "how many steps");
   fails("mts = yes\nmts-levels = 3\n", "E0726", "mts-levels = 3");
@@ -177,11 +222,13 @@ TEST_F(Mdp, WhatCannotBeHadIsRefusedWithTheWayOut) {
   fails("pull = yes\n", "E0726", "write pull = no");
   fails("vdwtype = PME\n", "E0726", "DispCorr");
   fails("pcoupl = MTTK\n", "E0726", "c-rescale");
-  fails("tcoupl = v-rescale\ntc-grps = A B\ntau-t = 1 1\nref-t = 300 300\n", "E0726", "no group 'A'");
+  fails("tcoupl = v-rescale\ntc-grps = A B\ntau-t = 1 1\nref-t = 300 300\n", "E0726",
+        "no group 'A'");
   fails("freezegrps = Protein\nfreezedim = Y Y\n", "E0726", "Y or N for x, y and z");
   fails("freezegrps = Protein\nfreezedim = Y Y perhaps\n", "E0726", "expected Y or N");
   fails("pcoupl = Berendsen\nref-p = 1\ncompressibility = 1 2\n", "E0726", "2 numbers");
-  fails("annealing = periodic\ntcoupl = v-rescale\ntc-grps = System\ntau-t = 1\nref-t = 300\n", "E0726", "single");
+  fails("annealing = periodic\ntcoupl = v-rescale\ntc-grps = System\ntau-t = 1\nref-t = 300\n",
+        "E0726", "single");
   EXPECT_EQ(tessera({"import", "case.in"}).code, 2);
 }
 

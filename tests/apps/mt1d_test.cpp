@@ -21,7 +21,8 @@ class Mt1d : public AppTest {
   void make_case(int keep, const std::string& more) {
     ASSERT_EQ(tessera({"new", "inversion.mt1d", "site", "--force"}).code, 0);
     for (int k = keep + 1; k <= 12; ++k)
-      fs::remove(here() / "site/soundings" / ("syn" + std::string(k < 10 ? "0" : "") + std::to_string(k) + ".edi"));
+      fs::remove(here() / "site/soundings" /
+                 ("syn" + std::string(k < 10 ? "0" : "") + std::to_string(k) + ".edi"));
     write("case.toml", "app = \"inversion.mt1d\"\n[data]\nfiles = \"site/soundings\"\n" + more);
   }
 };
@@ -31,8 +32,10 @@ TEST_F(Mt1d, TheExampleKeepsItsPromise) {
   EXPECT_EQ(tessera({"check", "site/mt1d.toml"}).code, 0);
   const Outcome run = tessera({"run", "site/mt1d.toml", "--output", "RUN"});
   EXPECT_EQ(run.code, 0) << run.err;
-  for (const char* name : {"soundings.csv", "metrics.csv", "results.h5", "soundings/syn05_model.csv", "soundings/syn05_fit.csv",
-                           "soundings/syn05_iterations.csv", "plots/section.png", "plots/pseudo_section.svg", "plots/syn05.png"})
+  for (const char* name :
+       {"soundings.csv", "metrics.csv", "results.h5", "soundings/syn05_model.csv",
+        "soundings/syn05_fit.csv", "soundings/syn05_iterations.csv", "plots/section.png",
+        "plots/pseudo_section.svg", "plots/syn05.png"})
     EXPECT_TRUE(fs::exists(here() / "RUN" / name)) << name;
   const std::string table = read("RUN/soundings.csv");
   EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 13);
@@ -44,7 +47,10 @@ TEST_F(Mt1d, TheExampleKeepsItsPromise) {
   EXPECT_EQ(read("RUN/plots/syn05.png"), before);
   expect_files_known("RUN");
   // A broken promise is exit 6.
-  EXPECT_EQ(tessera({"run", "site/mt1d.toml", "--output", "R2", "--set", "expect.rms_max=0.5", "--set", "posterior.method=\"none\""}).code, 6);
+  EXPECT_EQ(tessera({"run", "site/mt1d.toml", "--output", "R2", "--set", "expect.rms_max=0.5",
+                     "--set", "posterior.method=\"none\""})
+                .code,
+            6);
 }
 
 TEST_F(Mt1d, PseudoSectionsAreEmptyInGapsOnly) {
@@ -55,12 +61,16 @@ TEST_F(Mt1d, PseudoSectionsAreEmptyInGapsOnly) {
     std::istringstream table(read("RUN/plots/pseudo_section.csv"));
     std::pair<int, int> shown_and_empty;
     for (std::string line; std::getline(table, line);)
-      if (line.starts_with("Observed phase,syn01,cell,")) ++(line.ends_with(",,,") ? shown_and_empty.second : shown_and_empty.first);
+      if (line.starts_with("Observed phase,syn01,cell,"))
+        ++(line.ends_with(",,,") ? shown_and_empty.second : shown_and_empty.first);
     return shown_and_empty;
   };
   EXPECT_EQ(cells(""), std::pair(45, 0));
-  // Without seven of them 1.375 decades have no datum; from either side 3 / 2 of the distance of 0.172 decades is filled.
-  const auto [shown, empty] = cells("mask_periods = [\"0.8058 s\", \"1.197 s\", \"1.778 s\", \"2.642 s\", \"3.924 s\", \"5.829 s\", \"8.66 s\"]\n");
+  // Without seven of them 1.375 decades have no datum; from either side 3 / 2 of the distance of
+  // 0.172 decades is filled.
+  const auto [shown, empty] = cells(
+      "mask_periods = [\"0.8058 s\", \"1.197 s\", \"1.778 s\", \"2.642 s\", \"3.924 s\", \"5.829 "
+      "s\", \"8.66 s\"]\n");
   EXPECT_EQ(shown + empty, 45);
   EXPECT_EQ(empty, 7) << "0.859 decades";
 }
@@ -69,41 +79,59 @@ TEST_F(Mt1d, ASoundingIsNoCase) {
   make_case(1, "");
   const Outcome o = tessera({"run", "site/soundings/syn01.edi"});
   EXPECT_EQ(o.code, 5);
-  EXPECT_TRUE(holds(o.err, "hint: this is EDI (SEG EDI magnetotelluric sounding); a case is written by `tessera new APP`")) << o.err;
+  EXPECT_TRUE(holds(o.err,
+                    "hint: this is EDI (SEG EDI magnetotelluric sounding); a case is written by "
+                    "`tessera new APP`"))
+      << o.err;
   write("run.mdp", "integrator = md\nnsteps = 10\n");
-  EXPECT_TRUE(holds(tessera({"check", "run.mdp"}).err, "hint: `tessera import run.mdp` makes a case of it"));
+  EXPECT_TRUE(holds(tessera({"check", "run.mdp"}).err,
+                    "hint: `tessera import run.mdp` makes a case of it"));
 }
 
 TEST_F(Mt1d, DerivativesVerify) {
   make_case(3, "");
   const Outcome o = tessera({"gradcheck", "case.toml"});
   EXPECT_EQ(o.code, 0) << o.out;
-  for (const char* text : {"sounding syn02 (2 of 3)", "impedance  ln thickness", "misfit     ln rho"}) EXPECT_TRUE(holds(o.out, text)) << o.out;
+  for (const char* text :
+       {"sounding syn02 (2 of 3)", "impedance  ln thickness", "misfit     ln rho"})
+    EXPECT_TRUE(holds(o.out, text)) << o.out;
 }
 
 TEST_F(Mt1d, KilledAndResumedItIsTheSame) {
-  make_case(3, "[model]\nlayers = 16\n[posterior]\nmethod = \"mcmc\"\nburn_in = 200\nsamples = 4000\n");
+  make_case(
+      3, "[model]\nlayers = 16\n[posterior]\nmethod = \"mcmc\"\nburn_in = 200\nsamples = 4000\n");
   expect_same_after_kill("0.05 s");
 }
 
 TEST_F(Mt1d, AnEditedCaseIsNotGoneOnWithButItsPicturesMayChange) {
-  make_case(3, "[model]\nlayers = 16\n[posterior]\nmethod = \"mcmc\"\nburn_in = 200\nsamples = 40000\n");
+  make_case(
+      3, "[model]\nlayers = 16\n[posterior]\nmethod = \"mcmc\"\nburn_in = 200\nsamples = 40000\n");
   ASSERT_EQ(tessera({"run", "case.toml", "--output", "RUN", "--max-time", "0.3 s"}).code, 75);
   expect_edit_refused("RUN", "\nlayers = 16", "\nlayers = 20", "model.layers=20");
   make_case(3, "[model]\nlayers = 16\n");
-  expect_same_after_extension("output.pictures_of_soundings=false", "output.pictures_of_soundings=true");
+  expect_same_after_extension("output.pictures_of_soundings=false",
+                              "output.pictures_of_soundings=true");
 }
 
-// A 2-D tensor with x 20 degrees east of north. Turned by hand, Zxy of axes turned by a: xy cos^2 a - yx sin^2 a (+ the diagonal, 0).
+// A 2-D tensor with x 20 degrees east of north. Turned by hand, Zxy of axes turned by a: xy cos^2 a
+// - yx sin^2 a (+ the diagonal, 0).
 TEST_F(Mt1d, RotationAndStrikeTurnAndTogetherAreRefused) {
   const double xy = 30, yx = -10, deg = 3.14159265358979323846 / 180;
-  const auto row = [](double v) { return " " + std::to_string(v) + " " + std::to_string(v / 2) + " " + std::to_string(v / 4) + "\n"; };
-  std::string text = ">HEAD\n DATAID=\"S\"\n LAT=-30:30:00\n LONG=127.5\n>=MTSECT\n NFREQ=3\n>FREQ //3\n 4 1 0.25\n>ZROT //3\n 20 20 20\n";
-  const std::vector<std::pair<const char*, double>> blocks{{"ZXXR", 0}, {"ZXXI", 0}, {"ZXYR", xy}, {"ZXYI", xy}, {"ZYXR", yx}, {"ZYXI", yx}, {"ZYYR", 0}, {"ZYYI", 0}};
+  const auto row = [](double v) {
+    return " " + std::to_string(v) + " " + std::to_string(v / 2) + " " + std::to_string(v / 4) +
+           "\n";
+  };
+  std::string text =
+      ">HEAD\n DATAID=\"S\"\n LAT=-30:30:00\n LONG=127.5\n>=MTSECT\n NFREQ=3\n>FREQ //3\n 4 1 "
+      "0.25\n>ZROT //3\n 20 20 20\n";
+  const std::vector<std::pair<const char*, double>> blocks{{"ZXXR", 0},  {"ZXXI", 0},  {"ZXYR", xy},
+                                                           {"ZXYI", xy}, {"ZYXR", yx}, {"ZYXI", yx},
+                                                           {"ZYYR", 0},  {"ZYYI", 0}};
   for (const auto& [name, v] : blocks) text += std::string(">") + name + " //3\n" + row(v);
   write("s.edi", text + ">END\n");
   const auto first = [&](const std::string& keys) {
-    write("case.toml", "app = \"inversion.mt1d\"\n[data]\nfiles = \"s.edi\"\nresponse = \"xy\"\n" + keys + "[model]\nlayers = 5\n[posterior]\nmethod = \"none\"\n");
+    write("case.toml", "app = \"inversion.mt1d\"\n[data]\nfiles = \"s.edi\"\nresponse = \"xy\"\n" +
+                           keys + "[model]\nlayers = 5\n[posterior]\nmethod = \"none\"\n");
     const Outcome o = tessera({"run", "case.toml", "--output", "RUN", "--force"});
     EXPECT_EQ(o.code % 6, 0) << o.err;  // whether three layers fit does not matter
     std::istringstream table(read("RUN/soundings/s_fit.csv"));
@@ -112,14 +140,21 @@ TEST_F(Mt1d, RotationAndStrikeTurnAndTogetherAreRefused) {
     for (int k = 0; k < 3; ++k) std::getline(table, field, ',');
     return std::stod(field) / (4e-4 * 3.14159265358979323846);
   };
-  const auto by_hand = [&](double turned) { return xy * std::pow(std::cos(turned * deg), 2) - yx * std::pow(std::sin(turned * deg), 2); };
+  const auto by_hand = [&](double turned) {
+    return xy * std::pow(std::cos(turned * deg), 2) - yx * std::pow(std::sin(turned * deg), 2);
+  };
   EXPECT_NEAR(first(""), by_hand(0), 1e-9);
   EXPECT_NEAR(first("rotation = \"25 deg\"\n"), by_hand(25), 1e-9);
   EXPECT_NEAR(first("strike = \"60 deg\"\n"), by_hand(40), 1e-9) << "x lies at 20 degrees already";
-  write("case.toml", "app = \"inversion.mt1d\"\n[data]\nfiles = \"s.edi\"\nrotation = \"25 deg\"\nstrike = \"60 deg\"\n");
+  write("case.toml",
+        "app = \"inversion.mt1d\"\n[data]\nfiles = \"s.edi\"\nrotation = \"25 deg\"\nstrike = \"60 "
+        "deg\"\n");
   const Outcome both = tessera({"check", "case.toml"});
   EXPECT_EQ(both.code, 5);
-  EXPECT_TRUE(holds(both.err, "case.toml:4:1: error E0607: data.rotation and data.strike both say where x points to")) << both.err;
+  EXPECT_TRUE(
+      holds(both.err,
+            "case.toml:4:1: error E0607: data.rotation and data.strike both say where x points to"))
+      << both.err;
 }
 
 // One sounding keeps one thread busy, whatever the machine has; a run counts so, too.
@@ -151,7 +186,9 @@ TEST_F(Mt1d, BoundsFarAwayLeaveTheDepthsOfInvestigation) {
     }
     return out;
   };
-  const auto free = depths(""), bounded = depths("least_resistivity = \"0.1 ohm*m\"\ngreatest_resistivity = \"1e10 ohm*m\"\n");
+  const auto free = depths(""),
+             bounded = depths(
+                 "least_resistivity = \"0.1 ohm*m\"\ngreatest_resistivity = \"1e10 ohm*m\"\n");
   ASSERT_EQ(free.size(), 12u);
   for (std::size_t i = 0; i < free.size(); ++i) EXPECT_NEAR(bounded[i] / free[i], 1, 0.01) << i;
 }
@@ -160,17 +197,25 @@ TEST_F(Mt1d, ADepthBeyondTheOtherEndIsRefused) {
   make_case(1, "[model]\nlast_depth = \"1 m\"\n");
   const Outcome o = tessera({"check", "case.toml"});
   EXPECT_EQ(o.code, 4);
-  EXPECT_TRUE(holds(o.err, "syn01.edi: error E0614: model.last_depth, 1 m, is not below the first depth that the data ask for")) << o.err;
+  EXPECT_TRUE(holds(o.err,
+                    "syn01.edi: error E0614: model.last_depth, 1 m, is not below the first depth "
+                    "that the data ask for"))
+      << o.err;
 }
 
 TEST_F(Mt1d, FewLayersAreAtMostThoseOfTheSmoothModel) {
-  const std::string few = "[inversion]\nmethod = \"few_layer\"\nstarts = 1\n", three = "[model]\nlayers = 3\n[posterior]\nmethod = \"none\"\n";
+  const std::string few = "[inversion]\nmethod = \"few_layer\"\nstarts = 1\n",
+                    three = "[model]\nlayers = 3\n[posterior]\nmethod = \"none\"\n";
   make_case(1, few + "target_rms = 0.01\n" + three);
-  EXPECT_EQ(tessera({"run", "case.toml", "--output", "RUN"}).code, 6) << "no layered earth fits to 0.01";
+  EXPECT_EQ(tessera({"run", "case.toml", "--output", "RUN"}).code, 6)
+      << "no layered earth fits to 0.01";
   make_case(1, few + "few_layers = 4\n" + three);
   const Outcome o = tessera({"check", "case.toml"});
   EXPECT_EQ(o.code, 5);
-  EXPECT_TRUE(holds(o.err, "error E0606: inversion.few_layers = 4 layers cannot be cut out of a smooth model of model.layers = 3")) << o.err;
+  EXPECT_TRUE(holds(o.err,
+                    "error E0606: inversion.few_layers = 4 layers cannot be cut out of a smooth "
+                    "model of model.layers = 3"))
+      << o.err;
 }
 
 TEST_F(Mt1d, ContradictionsHaveAPlaceAndANumber) {
@@ -188,7 +233,8 @@ TEST_F(Mt1d, ContradictionsHaveAPlaceAndANumber) {
 
 TEST_F(Mt1d, ABadFileStopsUnlessToldToGoOn) {
   make_case(2, "[posterior]\nmethod = \"none\"\n");
-  write("site/soundings/bad.edi", ">HEAD\nDATAID=\"bad\"\n>=MTSECT\nNFREQ=99999999999\n>FREQ //2\n1 2\n>END\n");
+  write("site/soundings/bad.edi",
+        ">HEAD\nDATAID=\"bad\"\n>=MTSECT\nNFREQ=99999999999\n>FREQ //2\n1 2\n>END\n");
   const Outcome stopped = tessera({"run", "case.toml", "--output", "RUN"});
   EXPECT_EQ(stopped.code, 4);
   EXPECT_TRUE(holds(stopped.err, "bad.edi:")) << stopped.err;
@@ -196,29 +242,36 @@ TEST_F(Mt1d, ABadFileStopsUnlessToldToGoOn) {
   EXPECT_EQ(tessera({"check", "case.toml"}).code, 4);
   const Outcome checked = tessera({"check", "case.toml", "--keep-going"});
   EXPECT_EQ(checked.code, 0);
-  EXPECT_TRUE(holds(checked.err, "bad.edi:") && holds(checked.out, "syn02") && holds(checked.out, ": ok")) << checked.out << checked.err;
+  EXPECT_TRUE(holds(checked.err, "bad.edi:") && holds(checked.out, "syn02") &&
+              holds(checked.out, ": ok"))
+      << checked.out << checked.err;
   EXPECT_EQ(tessera({"run", "case.toml", "--output", "RUN", "--keep-going"}).code, 0);
   const std::string table = read("RUN/soundings.csv");
   EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 3);
-  for (const char* good : {"site/soundings/syn01.edi", "site/soundings/syn02.edi"}) fs::remove(here() / good);
-  for (const char* verb : {"check", "run"}) EXPECT_EQ(tessera({verb, "case.toml", "--keep-going"}).code, 4) << "nothing is left";
+  for (const char* good : {"site/soundings/syn01.edi", "site/soundings/syn02.edi"})
+    fs::remove(here() / good);
+  for (const char* verb : {"check", "run"})
+    EXPECT_EQ(tessera({verb, "case.toml", "--keep-going"}).code, 4) << "nothing is left";
 }
 
 TEST_F(Mt1d, AStaticShiftByAPriorAsksForLayers) {
   const auto told = [&](const std::string& layers) {
-    make_case(1, "[model]\nlayers = " + layers + "\n[static_shift]\nenabled = true\nprior_std = 0.3\n");
+    make_case(
+        1, "[model]\nlayers = " + layers + "\n[static_shift]\nenabled = true\nprior_std = 0.3\n");
     const Outcome o = tessera({"check", "case.toml"});
     EXPECT_EQ(o.code, 0) << o.err;
     return o.err;
   };
-  EXPECT_TRUE(holds(told("99"), "case.toml:8:1: warning E0615: on 99 layers the data seem to tell"));
+  EXPECT_TRUE(
+      holds(told("99"), "case.toml:8:1: warning E0615: on 99 layers the data seem to tell"));
   EXPECT_EQ(told("100"), "");
 }
 
 TEST_F(Mt1d, PartsMayBeGivenInPercent) {
   make_case(1, "[posterior]\nmethod = \"none\"\n");
   const auto floor_of = [&](const char* text) {
-    const Outcome o = tessera({"run", "case.toml", "--force", "--output", "RUN", "--set", std::string("data.error_floor=") + text});
+    const Outcome o = tessera({"run", "case.toml", "--force", "--output", "RUN", "--set",
+                               std::string("data.error_floor=") + text});
     EXPECT_EQ(o.code, 0) << o.err;
     return read("RUN/soundings.csv");
   };
@@ -230,7 +283,8 @@ TEST_F(Mt1d, PeriodsThatCannotBeUsedAreCounted) {
   make_case(1, "mask_periods = [\"1000 s\"]\n");
   const fs::path edi = "site/soundings/syn01.edi";
   std::string text = read(edi);
-  const auto set = [&text](const std::string& block, std::size_t first, std::size_t n, const std::string& value) {
+  const auto set = [&text](const std::string& block, std::size_t first, std::size_t n,
+                           const std::string& value) {
     std::size_t at = text.find('\n', text.find(block + " ")) + 1;
     for (std::size_t k = 0; k < first + n; ++k) {
       at = text.find_first_not_of(" \n", at);
@@ -239,16 +293,21 @@ TEST_F(Mt1d, PeriodsThatCannotBeUsedAreCounted) {
       at = text.find_first_of(" \n", at);
     }
   };
-  for (const char* block : {">ZXXR", ">ZXXI", ">ZXYR", ">ZXYI", ">ZYXR", ">ZYXI", ">ZYYR", ">ZYYI"}) {
+  for (const char* block :
+       {">ZXXR", ">ZXXI", ">ZXYR", ">ZXYI", ">ZYXR", ">ZYXI", ">ZYYR", ">ZYYI"}) {
     set(block, 0, 20, "0.0");
     set(block, 20, 11, "1.0E+32");
   }
   write(edi, text);
   const Outcome o = tessera({"run", "case.toml"});
   EXPECT_EQ(o.code, 4);
-  EXPECT_TRUE(holds(o.err, "syn01.edi: error E0610: only 1 usable periods are left, at least 3 are needed; "
-                           "1 are masked, missing or zero")) << o.err;
-  EXPECT_TRUE(holds(o.err, "warning E0359: the impedance is zero at 20 of 33 frequencies")) << o.err;
+  EXPECT_TRUE(
+      holds(o.err,
+            "syn01.edi: error E0610: only 1 usable periods are left, at least 3 are needed; "
+            "1 are masked, missing or zero"))
+      << o.err;
+  EXPECT_TRUE(holds(o.err, "warning E0359: the impedance is zero at 20 of 33 frequencies"))
+      << o.err;
   EXPECT_TRUE(holds(o.err, "warning E0356: 31 of 33 frequencies are fillers")) << o.err;
 }
 
@@ -259,7 +318,8 @@ TEST_F(Mt1d, APeriodToMaskThatNoSoundingHasIsNamed) {
   write("site/soundings/syn02.edi", one);
   const Outcome o = tessera({"check", "case.toml"});
   EXPECT_EQ(o.code, 0);
-  EXPECT_TRUE(holds(o.err + o.out, "warning E0613: no sounding has a period of 1.23 s")) << o.err << o.out;
+  EXPECT_TRUE(holds(o.err + o.out, "warning E0613: no sounding has a period of 1.23 s"))
+      << o.err << o.out;
   EXPECT_FALSE(holds(o.err + o.out, "a period of 1000 s")) << o.err << o.out;
 }
 

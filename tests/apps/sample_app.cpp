@@ -63,8 +63,7 @@ const data::Options<Sample>& options() {
         .add("memory", &Sample::memory_bytes, {.doc = "Bytes that the estimate claims", .min = 0})
         .add("slope_error", &Sample::slope_error,
              {.doc = "Relative error that the derivatives claim to have"})
-        .add("transpose_error", &Sample::transpose_error,
-             {.doc = "The same of reverse mode alone"})
+        .add("transpose_error", &Sample::transpose_error, {.doc = "The same of reverse mode alone"})
         .add_tables("part", &Sample::parts, part, {.doc = "Parts", .max_items = 3});
     return o;
   }();
@@ -78,7 +77,9 @@ struct SampleCase {
 };
 
 CheckReport check(const SampleCase& c) {
-  return {.findings = c.findings, .lines = {std::to_string(c.options.terms) + " terms"}, .can_go_on = true};
+  return {.findings = c.findings,
+          .lines = {std::to_string(c.options.terms) + " terms"},
+          .can_go_on = true};
 }
 
 Estimate estimate(const Sample& s) {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Axes are named once and lie inside of the array, whoever takes them; bools are counted; what is undefined is refused.
-#include <gtest/gtest.h>
-
-#include <limits>
-
+// Axes are named once and lie inside of the array, whoever takes them; bools are counted; what is
+// undefined is refused.
 #include "error_text.h"
 #include "tessera/autodiff/jet.h"
 #include "tessera/autodiff/loops.h"
 #include "tessera/autodiff/ops.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
 
 namespace tessera {
 namespace {
@@ -17,7 +18,8 @@ using Indices = std::vector<std::int64_t>;
 
 TEST(Axes, NamedTwiceOrOutsideAreRefused) {
   const Tensor x = tensor({1.0, 2.0, 3.0, 4.0, 5.0, 6.0}, {2, 3});
-  for (const Shape& axes : {Shape{0, 0}, Shape{1, -1}, Shape{1, 1, 1}, Shape{2}, Shape{-3}, Shape{Index{1} << 32}}) {
+  for (const Shape& axes :
+       {Shape{0, 0}, Shape{1, -1}, Shape{1, 1, 1}, Shape{2}, Shape{-3}, Shape{Index{1} << 32}}) {
     EXPECT_THROW(reverse(x, axes), Error) << to_string(axes);
     EXPECT_THROW(sum(x, axes), Error) << to_string(axes);
     EXPECT_THROW(max(x, axes), Error) << to_string(axes);
@@ -64,7 +66,8 @@ TEST(Undefined, TensorsAreRefusedByName) {
 TEST(Errors, OfWhatMakesTensorsNameTheLineOfTheCall) {
   const std::string here = "axes_test.cpp";
   exp(Tensor(1.0));  // no line of an earlier operation
-  EXPECT_NE(testing::message_of([] { full({1}, 1e300, Dtype::i32); }).find(here), std::string::npos);
+  EXPECT_NE(testing::message_of([] { full({1}, 1e300, Dtype::i32); }).find(here),
+            std::string::npos);
   EXPECT_NE(testing::message_of([] { zeros({Index{1} << 62}); }).find(here), std::string::npos);
   EXPECT_NE(testing::message_of([] { arange(300, Dtype::u8); }).find(here), std::string::npos);
   EXPECT_NE(testing::message_of([] { scalar(300, Dtype::u8); }).find(here), std::string::npos);
@@ -73,7 +76,8 @@ TEST(Errors, OfWhatMakesTensorsNameTheLineOfTheCall) {
 
 TEST(Errors, NameNoLineOfAnEarlierOperation) {
   exp(Tensor(1.0));
-  const std::string text = testing::message_of([] { laplacian([](Tensor x) { return x; })(Tensor(3.0)); });
+  const std::string text =
+      testing::message_of([] { laplacian([](Tensor x) { return x; })(Tensor(3.0)); });
   EXPECT_NE(text.find("[laplacian]"), std::string::npos);
   EXPECT_EQ(text.find("axes_test.cpp"), std::string::npos) << text;
 }
@@ -81,9 +85,19 @@ TEST(Errors, NameNoLineOfAnEarlierOperation) {
 TEST(Loops, OfTwoTo63StepsAndMoreAreRefused) {
   using Limits = std::numeric_limits<Index>;
   const auto same = [](Tensor, Tensor c) { return c; };
-  EXPECT_NE(testing::message_of([&] { fori_loop(Limits::min(), Limits::max(), same, Tensor(0.0)); }).find("2^63 steps"), std::string::npos);
-  EXPECT_EQ(fori_loop(Limits::max(), Limits::min(), [](Tensor, Tensor c) { return c + 1.0; }, Tensor(0.0)).item(), 0.0);
-  EXPECT_EQ(fori_loop(Limits::max() - 2, Limits::max(), [](Tensor, Tensor c) { return c + 1.0; }, Tensor(0.0)).item(), 2.0);
+  EXPECT_NE(testing::message_of([&] {
+              fori_loop(Limits::min(), Limits::max(), same, Tensor(0.0));
+            }).find("2^63 steps"),
+            std::string::npos);
+  EXPECT_EQ(fori_loop(
+                Limits::max(), Limits::min(), [](Tensor, Tensor c) { return c + 1.0; }, Tensor(0.0))
+                .item(),
+            0.0);
+  EXPECT_EQ(
+      fori_loop(
+          Limits::max() - 2, Limits::max(), [](Tensor, Tensor c) { return c + 1.0; }, Tensor(0.0))
+          .item(),
+      2.0);
 }
 
 }  // namespace

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What tables do not show of Bessel functions: identities, limits, branches, scaled and spherical forms, threads.
+// What tables do not show of Bessel functions: identities, limits, branches, scaled and spherical
+// forms, threads.
 #include "tessera/autodiff/ops/bessel.h"
+
+#include "tessera/autodiff/error.h"
+#include "tessera/autodiff/grad.h"
+#include "tessera/autodiff/ops.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <numbers>
-
-#include "tessera/autodiff/error.h"
-#include "tessera/autodiff/grad.h"
-#include "tessera/autodiff/ops.h"
 
 namespace tessera {
 namespace {
@@ -18,23 +19,33 @@ namespace {
 constexpr double kPi = std::numbers::pi;
 
 double pointwise_error(const Tensor& a, const Tensor& b) { return max(abs(a - b) / abs(b)).item(); }
-/// Radii 1e-3 ... 80 on 16 rays that begin at angle `first`, over `turns` of the circle; none lies on an axis.
+/// Radii 1e-3 ... 80 on 16 rays that begin at angle `first`, over `turns` of the circle; none lies
+/// on an axis.
 Tensor rays(double first, double turns) {
   std::vector<c128> z;
   for (double r : {1e-3, 0.4, 1.99, 2.01, 6.0, 17.0, 24.9, 25.1, 80.0})
-    for (int k = 0; k < 16; ++k) z.push_back(std::polar(r, first + 2 * kPi * turns * (k + 0.4) / 16));
+    for (int k = 0; k < 16; ++k)
+      z.push_back(std::polar(r, first + 2 * kPi * turns * (k + 0.4) / 16));
   return tensor(z);
 }
 Tensor plane() { return rays(-kPi, 1); }
 
 // DLMF 10.28.2 and 10.5.3, each in the half plane where its terms do not cancel.
 TEST(Bessel, Wronskians) {
-  const Tensor right = rays(-kPi / 2, 0.5), above = rays(0, 0.5), one = ones(right.shape(), Dtype::c128);
+  const Tensor right = rays(-kPi / 2, 0.5), above = rays(0, 0.5),
+               one = ones(right.shape(), Dtype::c128);
   for (double v : {0.0, 0.3, 0.5, 1.0, 3.7, 12.0, 40.25}) {
-    const Tensor ik = bessel_ie(v, right) * bessel_ke(v + 1, right) + bessel_ie(v + 1, right) * bessel_ke(v, right);
-    EXPECT_LE(pointwise_error(ik * right * exp(c128(0, -1) * cast(imag(right), Dtype::c128)), one), 1e-13) << v;
-    const Tensor jh = bessel_je(v + 1, above) * hankel1e(v, above) - bessel_je(v, above) * hankel1e(v + 1, above);
-    EXPECT_LE(pointwise_error(jh * above * exp(c128(0, 1) * cast(real(above), Dtype::c128)), c128(0, 2 / kPi) * one), 1e-13) << v;
+    const Tensor ik = bessel_ie(v, right) * bessel_ke(v + 1, right) +
+                      bessel_ie(v + 1, right) * bessel_ke(v, right);
+    EXPECT_LE(pointwise_error(ik * right * exp(c128(0, -1) * cast(imag(right), Dtype::c128)), one),
+              1e-13)
+        << v;
+    const Tensor jh =
+        bessel_je(v + 1, above) * hankel1e(v, above) - bessel_je(v, above) * hankel1e(v + 1, above);
+    EXPECT_LE(pointwise_error(jh * above * exp(c128(0, 1) * cast(real(above), Dtype::c128)),
+                              c128(0, 2 / kPi) * one),
+              1e-13)
+        << v;
   }
 }
 
@@ -51,7 +62,11 @@ TEST(Bessel, HalfOrdersAreElementary) {
 TEST(Bessel, RecurrenceAndGeneratingFunction) {
   const Tensor z = plane();
   for (double v : {0.4, 2.0, 9.3})
-    EXPECT_LE(max(abs(bessel_je(v - 1, z) + bessel_je(v + 1, z) - 2 * v / z * bessel_je(v, z)) / (abs(bessel_je(v - 1, z)) + abs(bessel_je(v + 1, z)))).item(), 1e-14) << v;
+    EXPECT_LE(max(abs(bessel_je(v - 1, z) + bessel_je(v + 1, z) - 2 * v / z * bessel_je(v, z)) /
+                  (abs(bessel_je(v - 1, z)) + abs(bessel_je(v + 1, z))))
+                  .item(),
+              1e-14)
+        << v;
   const Tensor x = tensor({0.3, 2.0, 11.0});
   Tensor total = square(bessel_j(0, x));  // 1 = J_0^2 + 2 sum J_n^2
   for (int n = 1; n < 60; ++n) total = total + 2.0 * square(bessel_j(n, x));
@@ -85,10 +100,13 @@ TEST(Bessel, DerivativesAtTheOrigin) {
   const Tensor zero = Tensor(0.0);
   EXPECT_NEAR(third([](Tensor x) { return bessel_j(1, x); })(zero).item(), -3.0 / 8, 1e-15);
   EXPECT_NEAR(third([](Tensor x) { return bessel_i(3, x); })(zero).item(), 1.0 / 8, 1e-15);
-  EXPECT_NEAR(third([](Tensor x) { return spherical_j(1, x); })(zero).item(), -1.0 / 5, 1e-15);  // x/3 - x^3/30
+  EXPECT_NEAR(third([](Tensor x) { return spherical_j(1, x); })(zero).item(), -1.0 / 5,
+              1e-15);  // x/3 - x^3/30
   EXPECT_NEAR(third([](Tensor x) { return spherical_j(3, x); })(zero).item(), 6.0 / 105, 1e-15);
   for (int n : {0, 2, 5})  // both sides of the change of formula at 1
-    EXPECT_NEAR(third([n](Tensor x) { return spherical_j(n, x); })(Tensor(1.0)).item(), third([n](Tensor x) { return spherical_j(n, x); })(Tensor(1.0 + 1e-12)).item(), 1e-11);
+    EXPECT_NEAR(third([n](Tensor x) { return spherical_j(n, x); })(Tensor(1.0)).item(),
+                third([n](Tensor x) { return spherical_j(n, x); })(Tensor(1.0 + 1e-12)).item(),
+                1e-11);
 }
 
 }  // namespace

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs of element-wise steps that a plan takes block by block: the same bits as one kernel after the other, for
-// every layout of the operands, element type, number of threads and place of the results.
-#include <gtest/gtest.h>
-
-#include <random>
-
+// Runs of element-wise steps that a plan takes block by block: the same bits as one kernel after
+// the other, for every layout of the operands, element type, number of threads and place of the
+// results.
 #include "same_bits.h"
 #include "tessera/autodiff/forall.h"
 #include "tessera/autodiff/grad.h"
@@ -14,6 +11,10 @@
 #include "tessera/autodiff/memory.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/ops/flow.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
 
 namespace tessera {
 namespace {
@@ -36,7 +37,9 @@ void expect_same_bits(const FlatFunction& f, const Tensors& x, const std::string
     for (const int threads : {1, 2, 3, 1}) {
       set_num_threads(threads);
       const Tensors got = plan.run(x);
-      for (std::size_t k = 0; k < want.size(); ++k) EXPECT_TRUE(same_bits(got[k], want[k])) << "result " << k << ", from " << join_from << ", threads " << threads;
+      for (std::size_t k = 0; k < want.size(); ++k)
+        EXPECT_TRUE(same_bits(got[k], want[k]))
+            << "result " << k << ", from " << join_from << ", threads " << threads;
     }
   }
   set_num_threads(before);
@@ -51,41 +54,54 @@ Tensor numbers(Shape shape, Dtype t, unsigned seed) {
 }
 
 TEST(Blocks, OfEveryLayoutOfOperands) {
-  for (const Shape& shape : {Shape{5000}, Shape{1}, Shape{70, 90}, Shape{3, 2, 2000}, Shape{2, 40, 1, 60}, Shape{9000, 2}, Shape{64, 64}}) {
+  for (const Shape& shape : {Shape{5000}, Shape{1}, Shape{70, 90}, Shape{3, 2, 2000},
+                             Shape{2, 40, 1, 60}, Shape{9000, 2}, Shape{64, 64}}) {
     for (const Dtype t : {Dtype::f64, Dtype::f32}) {
       const Tensor a = numbers(shape, t, 1), b = numbers(shape, t, 2), number = numbers({}, t, 3);
       const Tensor row = numbers({shape.back()}, t, 4);
       Shape first = shape;
       for (int d = 1; d < first.size(); ++d) first[d] = 1;
       const Tensor column = numbers(first, t, 5);
-      expect_same_bits([&](const Tensors& x) {
-        const Tensor u = x[0] * x[1] + row, v = tanh(u) * number - column * x[0];
-        const Tensor w = u * v + x[1] * number - v * v, turned = reverse(x[0], {0}) * w + w;
-        return Tensors{turned - u, exp(-w * w) * row};
-      }, {a, b}, to_string(shape) + " " + name_of(t));
+      expect_same_bits(
+          [&](const Tensors& x) {
+            const Tensor u = x[0] * x[1] + row, v = tanh(u) * number - column * x[0];
+            const Tensor w = u * v + x[1] * number - v * v, turned = reverse(x[0], {0}) * w + w;
+            return Tensors{turned - u, exp(-w * w) * row};
+          },
+          {a, b}, to_string(shape) + " " + name_of(t));
     }
   }
 }
 
 TEST(Blocks, OfWhatARunMakesAndReadsTurned) {
   const Tensor a = numbers({80, 80}, Dtype::f64, 6);
-  expect_same_bits([](const Tensors& x) {
-    const Tensor u = x[0] * x[0] + 1.0, v = transpose(u) * x[0] + u;  // needs all of u before its first element
-    return Tensors{sin(v) - transpose(v) * u};
-  }, {a});
-  expect_same_bits([](const Tensors& x) {
-    const Tensor u = exp(x[0]) - 1.0;
-    return Tensors{sum(u * u + x[0], {0}) * 2.0 + sum(u, {1}), reshape(u, {6400}) * 3.0 + reshape(x[0], {6400})};
-  }, {a});
+  expect_same_bits(
+      [](const Tensors& x) {
+        const Tensor u = x[0] * x[0] + 1.0,
+                     v = transpose(u) * x[0] + u;  // needs all of u before its first element
+        return Tensors{sin(v) - transpose(v) * u};
+      },
+      {a});
+  expect_same_bits(
+      [](const Tensors& x) {
+        const Tensor u = exp(x[0]) - 1.0;
+        return Tensors{sum(u * u + x[0], {0}) * 2.0 + sum(u, {1}),
+                       reshape(u, {6400}) * 3.0 + reshape(x[0], {6400})};
+      },
+      {a});
 }
 
 TEST(Blocks, OfMixedElementTypes) {
   const Tensor a = numbers({50, 70}, Dtype::f64, 7), b = numbers({50, 70}, Dtype::f32, 8);
-  expect_same_bits([](const Tensors& x) {
-    const Tensor big = x[0] > 0.25, z = complex(x[0], cast(x[1], Dtype::f64)), w = z * z + conj(z) * 2.0;
-    const Tensor n = cast(floor(x[0] * 10.0), Dtype::i64);
-    return Tensors{where(big, real(w) * x[0] + imag(w), cast(n * n + n, Dtype::f64)), logical_not(big), w - z * w, cast(n, Dtype::f32) * x[1] + x[1]};
-  }, {a, b});
+  expect_same_bits(
+      [](const Tensors& x) {
+        const Tensor big = x[0] > 0.25, z = complex(x[0], cast(x[1], Dtype::f64)),
+                     w = z * z + conj(z) * 2.0;
+        const Tensor n = cast(floor(x[0] * 10.0), Dtype::i64);
+        return Tensors{where(big, real(w) * x[0] + imag(w), cast(n * n + n, Dtype::f64)),
+                       logical_not(big), w - z * w, cast(n, Dtype::f32) * x[1] + x[1]};
+      },
+      {a, b});
 }
 
 TEST(Blocks, OfSumsOfEveryKindOfTerm) {
@@ -94,22 +110,26 @@ TEST(Blocks, OfSumsOfEveryKindOfTerm) {
     Tensors x;
     for (unsigned k = 0; k < 6; ++k) x.push_back(numbers(shape, t, 10 + k));
     const Tensor c = numbers({}, t, 20);
-    expect_same_bits([&](const Tensors& x) {
-      return Tensors{
-          x[0] * x[1] + x[2] * x[3] + x[4] * x[5],      // all products
-          x[0] - x[1] * x[2] - x[3] + c - x[4] * c,     // from a value; numbers; differences
-          c + x[0] * x[0],                              // from a number
-          x[5] - (x[0] * x[1] + x[2]),                  // a sum that is taken off stays its own
-          (x[0] * x[1] + x[2]) + (x[3] * x[4] + x[5]),  // two sums
-          (x[0] * x[1] - x[2]) * x[3] + x[0] * (x[1] * x[2]),
-          c * c + x[0] * c,
-      };
-    }, x, name_of(t));
+    expect_same_bits(
+        [&](const Tensors& x) {
+          return Tensors{
+              x[0] * x[1] + x[2] * x[3] + x[4] * x[5],      // all products
+              x[0] - x[1] * x[2] - x[3] + c - x[4] * c,     // from a value; numbers; differences
+              c + x[0] * x[0],                              // from a number
+              x[5] - (x[0] * x[1] + x[2]),                  // a sum that is taken off stays its own
+              (x[0] * x[1] + x[2]) + (x[3] * x[4] + x[5]),  // two sums
+              (x[0] * x[1] - x[2]) * x[3] + x[0] * (x[1] * x[2]),
+              c * c + x[0] * c,
+          };
+        },
+        x, name_of(t));
     // A product that others read too.
-    expect_same_bits([&](const Tensors& x) {
-      const Tensor p = x[0] * x[1];
-      return Tensors{p + x[2] * p, p - p * p, p + p};
-    }, x);
+    expect_same_bits(
+        [&](const Tensors& x) {
+          const Tensor p = x[0] * x[1];
+          return Tensors{p + x[2] * p, p - p * p, p + p};
+        },
+        x);
   }
 }
 
@@ -122,54 +142,81 @@ TEST(Blocks, SumsRoundEveryProduct) {
 }
 
 TEST(Blocks, WriteOverOperandsThatAreNotReadAfter) {
-  // Matrix products between the runs: their results die in the next run, at its begin, its end, or in its sums.
+  // Matrix products between the runs: their results die in the next run, at its begin, its end, or
+  // in its sums.
   const Tensor a = numbers({60, 60}, Dtype::f64, 30), b = numbers({60, 60}, Dtype::f64, 31);
-  expect_same_bits([](const Tensors& x) {
-    const Tensor m = matmul(x[0], x[1]), n = matmul(x[1], x[0]);
-    const Tensor p = m * n, q = sin(x[0]), r = q + p, s = r * m;  // the product is put into the sum after q
-    const Tensor u = matmul(r, q), v = matmul(s, r);
-    return Tensors{u * v + u, v - u * u, matmul(u, v) * u - v};
-  }, {a, b});
+  expect_same_bits(
+      [](const Tensors& x) {
+        const Tensor m = matmul(x[0], x[1]), n = matmul(x[1], x[0]);
+        const Tensor p = m * n, q = sin(x[0]), r = q + p,
+                     s = r * m;  // the product is put into the sum after q
+        const Tensor u = matmul(r, q), v = matmul(s, r);
+        return Tensors{u * v + u, v - u * u, matmul(u, v) * u - v};
+      },
+      {a, b});
 }
 
 TEST(Blocks, OfJetsAndGradients) {
-  const Tensor x = numbers({40, 30}, Dtype::f64, 40), v = numbers({40, 30}, Dtype::f64, 41), w = numbers({30, 30}, Dtype::f64, 42);
+  const Tensor x = numbers({40, 30}, Dtype::f64, 40), v = numbers({40, 30}, Dtype::f64, 41),
+               w = numbers({30, 30}, Dtype::f64, 42);
   const auto net = [&](Tensor u) { return tanh(matmul(sin(matmul(u, w)) * u, w)) * logistic(u); };
   expect_same_bits([&](const Tensors& in) { return jet(net, 6)(in[0], in[1]); }, {x, v});
-  expect_same_bits([&](const Tensors& in) {
-    return Tensors{grad([&](Tensor u) { return sum(square(grad([&](Tensor z) { return sum(net(z)); })(u) * in[1])); })(in[0])};
-  }, {x, v});
+  expect_same_bits(
+      [&](const Tensors& in) {
+        return Tensors{grad([&](Tensor u) {
+          return sum(square(grad([&](Tensor z) { return sum(net(z)); })(u) * in[1]));
+        })(in[0])};
+      },
+      {x, v});
 }
 
 TEST(Blocks, OfRandomExpressions) {
   for (unsigned seed = 0; seed < 60; ++seed) {
     std::mt19937_64 random(seed);
     const Shape shape{Index(3 + random() % 60), Index(1 + random() % 90)};
-    const Tensors x{numbers(shape, Dtype::f64, seed), numbers(shape, Dtype::f64, seed + 1), numbers({shape[1]}, Dtype::f64, seed + 2), numbers({shape[0], 1}, Dtype::f64, seed + 3)};
-    expect_same_bits([&, seed](const Tensors& in) {
-      std::mt19937_64 random(seed + 100);
-      Tensors pool = in;
-      Tensors out;
-      for (int k = 0; k < 40; ++k) {
-        const Tensor &a = pool[random() % pool.size()], &b = pool[random() % pool.size()];
-        switch (random() % 8) {
-          case 0: case 1: pool.push_back(a * b); break;
-          case 2: case 3: pool.push_back(a + b); break;
-          case 4: pool.push_back(a - b); break;
-          case 5: pool.push_back(tanh(a)); break;
-          case 6: pool.push_back(where(a > b, a, b * 0.5)); break;
-          default: pool.push_back(a * 0.75 + b);
-        }
-        if (random() % 7 == 0) out.push_back(pool.back());
-      }
-      out.push_back(pool.back());
-      return out;
-    }, x, "seed " + std::to_string(seed));
+    const Tensors x{numbers(shape, Dtype::f64, seed), numbers(shape, Dtype::f64, seed + 1),
+                    numbers({shape[1]}, Dtype::f64, seed + 2),
+                    numbers({shape[0], 1}, Dtype::f64, seed + 3)};
+    expect_same_bits(
+        [&, seed](const Tensors& in) {
+          std::mt19937_64 random(seed + 100);
+          Tensors pool = in;
+          Tensors out;
+          for (int k = 0; k < 40; ++k) {
+            const Tensor &a = pool[random() % pool.size()], &b = pool[random() % pool.size()];
+            switch (random() % 8) {
+              case 0:
+              case 1:
+                pool.push_back(a * b);
+                break;
+              case 2:
+              case 3:
+                pool.push_back(a + b);
+                break;
+              case 4:
+                pool.push_back(a - b);
+                break;
+              case 5:
+                pool.push_back(tanh(a));
+                break;
+              case 6:
+                pool.push_back(where(a > b, a, b * 0.5));
+                break;
+              default:
+                pool.push_back(a * 0.75 + b);
+            }
+            if (random() % 7 == 0) out.push_back(pool.back());
+          }
+          out.push_back(pool.back());
+          return out;
+        },
+        x, "seed " + std::to_string(seed));
   }
 }
 
 TEST(Blocks, StepsThatDoNotWaitForEachOtherRunSideBySide) {
-  // Eight chains, recorded one after the other: each product of one waits for the sums of the one before.
+  // Eight chains, recorded one after the other: each product of one waits for the sums of the one
+  // before.
   Tensors x;
   for (unsigned k = 0; k < 9; ++k) x.push_back(numbers({96, 96}, Dtype::f64, 50 + k));
   const auto chains = [](const Tensors& in) {
@@ -191,7 +238,8 @@ TEST(Blocks, StepsThatDoNotWaitForEachOtherRunSideBySide) {
 }
 
 TEST(Blocks, SideBySideIsNotTakenWhereItNeedsMuchMoreMemory) {
-  const Tensor x = ones({1000, 1000});  // 8 MB; twenty branches of them one after the other need few at a time
+  const Tensor x =
+      ones({1000, 1000});  // 8 MB; twenty branches of them one after the other need few at a time
   const auto f = [](const Tensors& in) {
     Tensor total(0.0);
     for (int k = 0; k < 20; ++k) total = total + sum(matmul(sin(in[0] * (1.0 + k)), in[0]));
@@ -203,21 +251,25 @@ TEST(Blocks, SideBySideIsNotTakenWhereItNeedsMuchMoreMemory) {
 TEST(Blocks, WhatNobodyReadsIsNotRun) {
   const Tensors x = {numbers({30, 30}, Dtype::f64, 1)};
   const std::vector<Type> types = {x[0].type()};
-  const Graph whole = trace([](const Tensors& x) {
-    const Tensor unread = sin(exp(x[0]) + x[0]) * x[0];
-    (void)unread;
-    return Tensors{sum(x[0])};
-  }, types);
+  const Graph whole = trace(
+      [](const Tensors& x) {
+        const Tensor unread = sin(exp(x[0]) + x[0]) * x[0];
+        (void)unread;
+        return Tensors{sum(x[0])};
+      },
+      types);
   EXPECT_TRUE(same_bits(Plan(whole, 1).run(x)[0], sum(x[0])));
   EXPECT_EQ(Plan(whole, 1).steps(), 1u);
 }
 
 TEST(Blocks, BarriersKeepTheirOrder) {
   const Tensor x = ones({2000});
-  expect_same_bits([](const Tensors& in) {
-    const Tensor a = exp(in[0]), b = sin(barrier(in[0], {a})) * 2.0;
-    return Tensors{a * b + in[0]};
-  }, {x});
+  expect_same_bits(
+      [](const Tensors& in) {
+        const Tensor a = exp(in[0]), b = sin(barrier(in[0], {a})) * 2.0;
+        return Tensors{a * b + in[0]};
+      },
+      {x});
 }
 
 TEST(Blocks, NeedNoMemoryForWhatStaysInside) {

@@ -24,7 +24,8 @@ using Point = std::array<Tensor, 3>;
 Point lorenz_step(const Point& p, const Tensor& rho) {
   const auto& [x, y, z] = p;
   const double dt = 1e-3;
-  return {x + dt * (10.0 * (y - x)), y + dt * (x * (rho - z) - y), z + dt * (x * y - (8.0 / 3) * z)};
+  return {x + dt * (10.0 * (y - x)), y + dt * (x * (rho - z) - y),
+          z + dt * (x * y - (8.0 / 3) * z)};
 }
 
 }  // namespace
@@ -36,22 +37,27 @@ TEST(Checkpoint, RevolveRunsTheFewestSteps) {
   for (Index s = 1; s <= kSnapshots; ++s)
     for (Index n = 2; n <= kSteps; ++n) {
       least[s][n] = n * (n - 1) / 2;
-      for (Index k = 1; s > 1 && k < n; ++k) least[s][n] = std::min(least[s][n], k + least[s - 1][n - k] + least[s][k]);
+      for (Index k = 1; s > 1 && k < n; ++k)
+        least[s][n] = std::min(least[s][n], k + least[s - 1][n - k] + least[s][k]);
     }
   for (Index s = 1; s <= kSnapshots; ++s)
-    for (Index n = 1; n <= kSteps; ++n) EXPECT_EQ(recomputed_steps(Checkpoint::revolve(s), n), least[s][n]) << n << " steps, " << s << " snapshots";
+    for (Index n = 1; n <= kSteps; ++n)
+      EXPECT_EQ(recomputed_steps(Checkpoint::revolve(s), n), least[s][n])
+          << n << " steps, " << s << " snapshots";
   EXPECT_EQ(recomputed_steps(Checkpoint::revolve(16), 10000), 44015);
 }
 
 TEST(Checkpoint, SchedulesReverseEveryStep) {
   const auto policies = [](Index s) {
-    return std::vector{Checkpoint::all(), Checkpoint::none(), Checkpoint::every(s), Checkpoint::revolve(s), Checkpoint::online(s), Checkpoint::disk()};
+    return std::vector{Checkpoint::all(),      Checkpoint::none(),    Checkpoint::every(s),
+                       Checkpoint::revolve(s), Checkpoint::online(s), Checkpoint::disk()};
   };
   for (Index s = 1; s <= 7; ++s)
     for (Index n = 0; n <= 50; ++n)
       for (const Checkpoint& p : policies(s)) {
         const auto actions = checkpoint_schedule(p, n);
-        EXPECT_EQ(checkpoint_schedule(Checkpoint::schedule(actions), n), actions);  // which checks it
+        EXPECT_EQ(checkpoint_schedule(Checkpoint::schedule(actions), n),
+                  actions);  // which checks it
         if (p.kind == Checkpoint::Kind::disk || p.kind == Checkpoint::Kind::every) continue;
         for (const CheckpointAction& a : actions) EXPECT_LT(a.slot, s);
       }
@@ -61,27 +67,40 @@ TEST(Checkpoint, SchedulesReverseEveryStep) {
   EXPECT_EQ(recomputed_steps(Checkpoint::disk(), 100), 99);
   EXPECT_EQ(recomputed_steps(Checkpoint::reversible({}), 100), 99);
   // Not knowing the end costs at most one sweep more than revolve here.
-  for (Index n : {50, 500, 5000}) EXPECT_LE(recomputed_steps(Checkpoint::online(10), n), recomputed_steps(Checkpoint::revolve(10), n) + n);
+  for (Index n : {50, 500, 5000})
+    EXPECT_LE(recomputed_steps(Checkpoint::online(10), n),
+              recomputed_steps(Checkpoint::revolve(10), n) + n);
 }
 
 TEST(Checkpoint, WrongSchedulesAreRefused) {
   using Kind = CheckpointAction::Kind;
   const auto refuses = [](std::vector<CheckpointAction> actions, const char* why) {
-    EXPECT_NE(message_of([&] { checkpoint_schedule(Checkpoint::schedule(std::move(actions)), 2); }).find(why), std::string::npos) << why;
+    EXPECT_NE(message_of([&] {
+                checkpoint_schedule(Checkpoint::schedule(std::move(actions)), 2);
+              }).find(why),
+              std::string::npos)
+        << why;
   };
   refuses({}, "without their reverse steps");
   refuses({{Kind::adjoint, 0}}, "where step 1 is due");
   refuses({{Kind::adjoint, 1}}, "which is not taped");
   refuses({{Kind::restore, 0, 0, 3}}, "where nothing is stored");
   refuses({{Kind::advance, 1, 2}}, "on state 0");
-  EXPECT_NE(message_of([] { fori_loop(3, [](Tensor, Tensor c) { return c; }, Tensor(1.0), {.checkpoint = Checkpoint::revolve(0)}); }).find("positive"), std::string::npos);
+  EXPECT_NE(message_of([] {
+              fori_loop(3, [](Tensor, Tensor c) { return c; }, Tensor(1.0),
+                        {.checkpoint = Checkpoint::revolve(0)});
+            }).find("positive"),
+            std::string::npos);
 }
 
 TEST(Checkpoint, LorenzOverTenThousandSteps) {
   constexpr Index n = 10000;
   const auto loss = [](const Checkpoint& policy) {
     return [policy](const std::pair<Point, Tensor>& in) {
-      const Point end = scan([&](const Point& p) { return std::pair(lorenz_step(p, in.second), std::tuple()); }, in.first, n, {.checkpoint = policy}).first;
+      const Point end =
+          scan([&](const Point& p) { return std::pair(lorenz_step(p, in.second), std::tuple()); },
+               in.first, n, {.checkpoint = policy})
+              .first;
       return end[0] * end[0] + end[1] * end[2];
     };
   };
@@ -95,19 +114,25 @@ TEST(Checkpoint, LorenzOverTenThousandSteps) {
   for (int d = 0; d < 4; ++d) {
     double x = 1, y = 1.5, z = 20, tx = d == 0, ty = d == 1, tz = d == 2;
     for (Index k = 0; k < n; ++k) {
-      const double nx = x + dt * 10 * (y - x), ny = y + dt * (x * (28 - z) - y), nz = z + dt * (x * y - 8.0 / 3 * z);
-      const double ax = tx + dt * 10 * (ty - tx), ay = ty + dt * (tx * (28 - z) + x * ((d == 3) - tz) - ty), az = tz + dt * (tx * y + x * ty - 8.0 / 3 * tz);
+      const double nx = x + dt * 10 * (y - x), ny = y + dt * (x * (28 - z) - y),
+                   nz = z + dt * (x * y - 8.0 / 3 * z);
+      const double ax = tx + dt * 10 * (ty - tx),
+                   ay = ty + dt * (tx * (28 - z) + x * ((d == 3) - tz) - ty),
+                   az = tz + dt * (tx * y + x * ty - 8.0 / 3 * tz);
       x = nx, y = ny, z = nz, tx = ax, ty = ay, tz = az;
     }
     const double slope = 2 * x * tx + y * tz + z * ty;
-    EXPECT_NEAR(want[static_cast<std::size_t>(d)].item() / slope, 1, 1e-7) << "direction " << d;  // the error grows like the orbit's distance
+    EXPECT_NEAR(want[static_cast<std::size_t>(d)].item() / slope, 1, 1e-7)
+        << "direction " << d;  // the error grows like the orbit's distance
   }
-  const std::vector<Checkpoint> policies = {Checkpoint::revolve(16), Checkpoint::online(16), Checkpoint::every(100), Checkpoint::disk(),
-                                            Checkpoint::schedule(checkpoint_schedule(Checkpoint::revolve(40), n))};
+  const std::vector<Checkpoint> policies = {
+      Checkpoint::revolve(16), Checkpoint::online(16), Checkpoint::every(100), Checkpoint::disk(),
+      Checkpoint::schedule(checkpoint_schedule(Checkpoint::revolve(40), n))};
   for (const Checkpoint& p : policies) {
     SCOPED_TRACE(static_cast<int>(p.kind));
     const auto got = flatten_tree(grad(loss(p))(at));
-    for (std::size_t k = 0; k < want.size(); ++k) EXPECT_TRUE(same_bits(got[k], want[k])) << "leaf " << k;
+    for (std::size_t k = 0; k < want.size(); ++k)
+      EXPECT_TRUE(same_bits(got[k], want[k])) << "leaf " << k;
     const ReverseSweep run = last_reverse_sweep();
     EXPECT_EQ(run.advanced, recomputed_steps(p, n));
     EXPECT_EQ(run.taped, n);
@@ -122,7 +147,12 @@ TEST(Checkpoint, LorenzOverTenThousandSteps) {
     }
   }
   const auto few = [&](const Checkpoint& p) {
-    return flatten_tree(grad([&](const Point& x) { return scan([&](const Point& p) { return std::pair(lorenz_step(p, at.second), std::tuple()); }, x, 300, {.checkpoint = p}).first[0]; })(at.first));
+    return flatten_tree(grad([&](const Point& x) {
+      return scan(
+                 [&](const Point& p) { return std::pair(lorenz_step(p, at.second), std::tuple()); },
+                 x, 300, {.checkpoint = p})
+          .first[0];
+    })(at.first));
   };
   const auto all = few(Checkpoint::all()), none = few(Checkpoint::none());
   for (std::size_t k = 0; k < all.size(); ++k) EXPECT_TRUE(same_bits(all[k], none[k]));
@@ -134,7 +164,10 @@ TEST(Checkpoint, HoldsTheSnapshotsAlone) {
   const Index n = 10000, steps = 1000;
   const Tensor x = linspace(0, 1, n);
   const auto f = [&](const Checkpoint& p) {
-    return [p, steps](Tensor x) { return sum(fori_loop(steps, [](Tensor, Tensor c) { return c + 1e-3 * sin(c); }, x, {.checkpoint = p})); };
+    return [p, steps](Tensor x) {
+      return sum(fori_loop(steps, [](Tensor, Tensor c) { return c + 1e-3 * sin(c); }, x,
+                           {.checkpoint = p}));
+    };
   };
   const auto peak_of = [&](const Checkpoint& p) {
     reset_peak_memory();
@@ -146,13 +179,15 @@ TEST(Checkpoint, HoldsTheSnapshotsAlone) {
   EXPECT_GT(all_peak, 80u << 20);
   for (const Checkpoint& p : {Checkpoint::revolve(8), Checkpoint::online(8), Checkpoint::disk()}) {
     const auto [peak, got] = peak_of(p);
-    EXPECT_LE(peak, (8 + 16) * 8u * n) << "8 snapshots, and the few arrays that one step and its derivative take";
+    EXPECT_LE(peak, (8 + 16) * 8u * n)
+        << "8 snapshots, and the few arrays that one step and its derivative take";
     EXPECT_TRUE(same_bits(got, want));
   }
 }
 
 TEST(Checkpoint, OfAFunctionKeepsItsArgumentsAlone) {
-  const Tensor w = reshape(sin(arange(9, Dtype::f64)), {3, 3}), x = reshape(cos(arange(12, Dtype::f64)), {4, 3});
+  const Tensor w = reshape(sin(arange(9, Dtype::f64)), {3, 3}),
+               x = reshape(cos(arange(12, Dtype::f64)), {4, 3});
   const auto plain = [&](Tensor x) { return std::pair(tanh(matmul(x, w)) * x, sum(exp(x))); };
   const auto kept = checkpointed(plain);
   const auto loss = [](const auto& f) {
@@ -166,9 +201,16 @@ TEST(Checkpoint, OfAFunctionKeepsItsArgumentsAlone) {
   EXPECT_TRUE(same_bits(jit(grad(loss(kept)))(x), grad(loss(plain))(x)));
   EXPECT_LE(distance(hvp(loss(kept), x, x), hvp(loss(plain), x, x)), 1e-14);
   EXPECT_LE(distance(jvp(loss(kept), x, x).second, jvp(loss(plain), x, x).second), 1e-14);
-  EXPECT_LE(distance(grad([&](Tensor w) { return sum(checkpointed([&](Tensor x) { return tanh(matmul(x, w)); })(x)); })(w),
-                     grad([&](Tensor w) { return sum(tanh(matmul(x, w))); })(w)), 1e-15);  // what it captures
-  const auto rows = [&](const auto& f) { return vmap([&](Tensor row) { return grad(loss([&](Tensor r) { return f(r); }))(expand_dims(row, 0)); })(x); };
+  EXPECT_LE(distance(grad([&](Tensor w) {
+                       return sum(checkpointed([&](Tensor x) { return tanh(matmul(x, w)); })(x));
+                     })(w),
+                     grad([&](Tensor w) { return sum(tanh(matmul(x, w))); })(w)),
+            1e-15);  // what it captures
+  const auto rows = [&](const auto& f) {
+    return vmap([&](Tensor row) {
+      return grad(loss([&](Tensor r) { return f(r); }))(expand_dims(row, 0));
+    })(x);
+  };
   EXPECT_LE(distance(rows(kept), rows(plain)), 1e-14);
 
   // Twenty functions of fifty steps on 80 kB each.
@@ -200,8 +242,12 @@ TEST(Checkpoint, OfWhileLoopsOfUnknownLength) {
   const auto f = [](const Checkpoint& p) {
     return [p](Tensor a) {
       return while_loop([](const std::pair<Tensor, Tensor>& s) { return s.second < 1.0; },
-                        [&](const std::pair<Tensor, Tensor>& s) { return std::pair(s.first + (1.0 / 512) * a * sin(s.first), s.second + 1.0 / 512); },
-                        std::pair(Tensor(1.0), Tensor(0.0)), {p}).first;
+                        [&](const std::pair<Tensor, Tensor>& s) {
+                          return std::pair(s.first + (1.0 / 512) * a * sin(s.first),
+                                           s.second + 1.0 / 512);
+                        },
+                        std::pair(Tensor(1.0), Tensor(0.0)), {p})
+          .first;
     };
   };
   const Tensor a(0.7), want = grad(f(Checkpoint::all()))(a);
@@ -210,9 +256,12 @@ TEST(Checkpoint, OfWhileLoopsOfUnknownLength) {
     const ReverseSweep run = last_reverse_sweep();
     EXPECT_EQ(run.snapshots, s);
     EXPECT_EQ(run.taped, 512);
-    EXPECT_EQ(run.advanced, recomputed_steps(Checkpoint::online(s), 512) + 1);  // the step to where the condition fails
+    EXPECT_EQ(run.advanced, recomputed_steps(Checkpoint::online(s), 512) +
+                                1);  // the step to where the condition fails
   }
-  for (const Checkpoint& p : {Checkpoint::none(), Checkpoint::revolve(4), Checkpoint::every(20), Checkpoint::disk()}) EXPECT_TRUE(same_bits(grad(f(p))(a), want));
+  for (const Checkpoint& p :
+       {Checkpoint::none(), Checkpoint::revolve(4), Checkpoint::every(20), Checkpoint::disk()})
+    EXPECT_TRUE(same_bits(grad(f(p))(a), want));
 }
 
 TEST(Checkpoint, ReversibleRunsTheLoopBack) {
@@ -227,8 +276,12 @@ TEST(Checkpoint, ReversibleRunsTheLoopBack) {
   const auto f = [&](bool reversible) {
     return [&leap, reversible](const std::array<Tensor, 3>& in) {
       const Phase init{in[0], in[1]};
-      const Checkpoint p = reversible ? Checkpoint::reversible([&](Phase s) { return leap(s, in[2], -0.01); }, init) : Checkpoint::all();
-      const Phase end = scan([&](Phase s) { return std::pair(leap(s, in[2], 0.01), std::tuple()); }, init, 1000, {.checkpoint = p}).first;
+      const Checkpoint p =
+          reversible ? Checkpoint::reversible([&](Phase s) { return leap(s, in[2], -0.01); }, init)
+                     : Checkpoint::all();
+      const Phase end = scan([&](Phase s) { return std::pair(leap(s, in[2], 0.01), std::tuple()); },
+                             init, 1000, {.checkpoint = p})
+                            .first;
       return end.first * end.second;
     };
   };
@@ -237,7 +290,8 @@ TEST(Checkpoint, ReversibleRunsTheLoopBack) {
   const ReverseSweep run = last_reverse_sweep();
   EXPECT_EQ(run.inverted, 999);
   EXPECT_EQ(run.snapshots, 0);
-  for (std::size_t k = 0; k < 3; ++k) EXPECT_LE(distance(got[k], want[k]), 1e-10);  // rounding of 1,000 steps back
+  for (std::size_t k = 0; k < 3; ++k)
+    EXPECT_LE(distance(got[k], want[k]), 1e-10);  // rounding of 1,000 steps back
   const auto h = [&](bool r) { return hvp(f(r), at, at); };
   const auto second = h(true), second_want = h(false);
   for (std::size_t k = 0; k < 3; ++k) EXPECT_LE(distance(second[k], second_want[k]), 1e-9);
@@ -245,18 +299,24 @@ TEST(Checkpoint, ReversibleRunsTheLoopBack) {
 
 TEST(Checkpoint, HoldsForHigherOrdersBatchesAndPlans) {
   const Driven d = driven(23), t = direction(d);
-  const auto f = [](const Checkpoint& p) { return [p](const Driven& d) { return by_scan(d, {.checkpoint = p}); }; };
+  const auto f = [](const Checkpoint& p) {
+    return [p](const Driven& d) { return by_scan(d, {.checkpoint = p}); };
+  };
   const auto wide = [&](const Checkpoint& p) {
-    return vmap([&](Tensor s) { return grad(f(p))(Driven{d.a, d.x0 * s, d.u}).a; })(tensor({0.5, 1.0, 1.5}));
+    return vmap([&](Tensor s) {
+      return grad(f(p))(Driven{d.a, d.x0 * s, d.u}).a;
+    })(tensor({0.5, 1.0, 1.5}));
   };
   const auto all = f(Checkpoint::all());
-  const Driven g = grad(all)(d), h = hvp(all, d, t), rr = grad([&](const Driven& d) { return sum(grad(all)(d).u); })(d);
+  const Driven g = grad(all)(d), h = hvp(all, d, t),
+               rr = grad([&](const Driven&d) { return sum(grad(all)(d).u); })(d);
   const Tensor w = wide(Checkpoint::all());
   const auto expect_same = [](const Driven& a, const Driven& b) {
     const auto x = flatten_tree(a), y = flatten_tree(b);
     for (std::size_t k = 0; k < x.size(); ++k) EXPECT_TRUE(same_bits(x[k], y[k])) << "leaf " << k;
   };
-  for (const Checkpoint& p : {Checkpoint::none(), Checkpoint::every(4), Checkpoint::revolve(3), Checkpoint::online(3), Checkpoint::disk()}) {
+  for (const Checkpoint& p : {Checkpoint::none(), Checkpoint::every(4), Checkpoint::revolve(3),
+                              Checkpoint::online(3), Checkpoint::disk()}) {
     SCOPED_TRACE(static_cast<int>(p.kind));
     expect_same(grad(f(p))(d), g);
     expect_same(hvp(f(p), d, t), h);
@@ -269,6 +329,9 @@ TEST(Checkpoint, HoldsForHigherOrdersBatchesAndPlans) {
 }
 
 TEST(Checkpoint, DiskSaysWhereItCannotWrite) {
-  const auto f = [](Tensor x) { return fori_loop(3, [](Tensor, Tensor c) { return c * c; }, x, {.checkpoint = Checkpoint::disk("/nowhere/at/all")}); };
+  const auto f = [](Tensor x) {
+    return fori_loop(3, [](Tensor, Tensor c) { return c * c; }, x,
+                     {.checkpoint = Checkpoint::disk("/nowhere/at/all")});
+  };
   EXPECT_NE(message_of([&] { grad(f)(Tensor(2.0)); }).find("/nowhere/at/all"), std::string::npos);
 }

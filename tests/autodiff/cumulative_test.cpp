@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/autodiff/ops/cumulative.h"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-
 #include "tessera/autodiff/forall.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/ops.h"
 
+#include <gtest/gtest.h>
+
+#include <cmath>
+
 namespace tessera {
 namespace {
 
-/// Largest relative error of the running sums y of x, from the last element where `reverse`; exact sums in long double.
+/// Largest relative error of the running sums y of x, from the last element where `reverse`; exact
+/// sums in long double.
 double running_error(const std::vector<float>& x, const std::vector<float>& y, bool reverse) {
   long double sum = 0;
   double worst = 0;
@@ -24,14 +25,15 @@ double running_error(const std::vector<float>& x, const std::vector<float>& y, b
   return worst;
 }
 
-/// By eights a sum of 10^7 terms has 8 levels of at most 8 roundings of 6e-8 behind it, of mixed signs: 1e-6 is met with
-/// room, where sums from the beginning reach 1e-4.
+/// By eights a sum of 10^7 terms has 8 levels of at most 8 roundings of 6e-8 behind it, of mixed
+/// signs: 1e-6 is met with room, where sums from the beginning reach 1e-4.
 TEST(Cumsum, OfTenMillionTermsIsAsGoodAsTheirSum) {
   const Index n = 10'000'000;
   for (const float step : {0.1f, 1.0f / 3}) {
     const std::vector<float> x(static_cast<std::size_t>(n), step);
     const Tensor t = tensor(x);
-    for (const bool reverse : {false, true}) EXPECT_LE(running_error(x, cumsum(t, 0, reverse).to_vector<float>(), reverse), 1e-6);
+    for (const bool reverse : {false, true})
+      EXPECT_LE(running_error(x, cumsum(t, 0, reverse).to_vector<float>(), reverse), 1e-6);
     // The transpose runs the other way.
     const Tensor pulled = vjp([](Tensor v) { return cumsum(v); }, t).second(t);
     EXPECT_LE(running_error(x, pulled.to_vector<float>(), true), 1e-6);
@@ -66,7 +68,8 @@ TEST(Cumsum, HasTheSameBitsOnAnyNumberOfThreadsAndInAnyRow) {
     EXPECT_TRUE(all(equal(cumsum(x), one)).item<bool>());
     EXPECT_TRUE(all(equal(cumsum(x, 0, true), back)).item<bool>());
     EXPECT_TRUE(all(equal(cumsum(broadcast_to(x, {3, n}), 1), one)).item<bool>());
-    EXPECT_TRUE(all(equal(cumsum(transpose(broadcast_to(x, {2, n}))), expand_dims(one, 1))).item<bool>());
+    EXPECT_TRUE(
+        all(equal(cumsum(transpose(broadcast_to(x, {2, n}))), expand_dims(one, 1))).item<bool>());
   }
   set_num_threads(threads);
 }

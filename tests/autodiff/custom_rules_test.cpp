@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a rule of a user's own replaces is never differentiated, what nobody uses neither, and a rule gives derivatives of the
-// types that their values have.
-#include <gtest/gtest.h>
-
-#include <cmath>
-
+// What a rule of a user's own replaces is never differentiated, what nobody uses neither, and a
+// rule gives derivatives of the types that their values have.
 #include "error_text.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/host_call.h"
 #include "tessera/autodiff/jet.h"
 #include "tessera/autodiff/jit.h"
 #include "tessera/autodiff/ops.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
 
 namespace tessera {
 namespace {
@@ -24,8 +24,12 @@ Tensor sine_of_the_host(const Tensor& x) {
 }
 /// The same with its derivative, cos x, by a residual that is x itself.
 Tensor sine(const Tensor& x) {
-  return custom_vjp([](const Flat& v) { return Flat{sine_of_the_host(v[0]), v[0]}; }, 1,
-                    [](const Flat& residuals, const Flat& ct) { return Flat{cos(residuals[0]) * ct[0]}; })({x})[0];
+  return custom_vjp(
+      [](const Flat& v) {
+        return Flat{sine_of_the_host(v[0]), v[0]};
+      },
+      1, [](const Flat& residuals, const Flat& ct) { return Flat{cos(residuals[0]) * ct[0]}; })(
+      {x})[0];
 }
 
 TEST(CustomRules, WhatABackwardReplacesNeedsNoDerivative) {
@@ -48,11 +52,15 @@ TEST(CustomRules, WhatNobodyUsesIsNotDifferentiated) {
   EXPECT_EQ(jet(f, 2)(Tensor(3.0), Tensor(1.0))[2].item(), 1.0);
   EXPECT_EQ(laplacian([&](Tensor x) { return sum(f(x)); })(tensor({3.0})).item(), 2.0);
   EXPECT_EQ(grad(grad(f))(Tensor(3.0)).item(), 2.0);
-  EXPECT_EQ(vmap([&](Tensor x) { return jvp(f, x, Tensor(1.0)).second; })(tensor({3.0})).to_vector()[0], 6.0);
+  EXPECT_EQ(
+      vmap([&](Tensor x) { return jvp(f, x, Tensor(1.0)).second; })(tensor({3.0})).to_vector()[0],
+      6.0);
   // Of a first derivative the value is used by nobody, and its rule does not know what it captures.
   const auto slope = [](Tensor p) {
     return grad([&](Tensor x) {
-      return custom_jvp([p](const Flat& v) { return Flat{p * v[0]}; }, [p](const Flat&, const Flat&, const Flat& t) { return Flat{p * t[0]}; })({x})[0];
+      return custom_jvp(
+          [p](const Flat& v) { return Flat{p * v[0]}; },
+          [p](const Flat&, const Flat&, const Flat& t) { return Flat{p * t[0]}; })({x})[0];
     })(Tensor(2.0));
   };
   EXPECT_EQ(jet(slope, 1)(Tensor(3.0), Tensor(1.0))[1].item(), 1.0);
@@ -62,22 +70,38 @@ TEST(CustomRules, WhatNobodyUsesIsNotDifferentiated) {
 TEST(CustomRules, DerivativesHaveTheTypesOfTheirValues) {
   const Tensor x = tensor({1.0, 2.0, 3.0});
   const auto scalar_for_vector = [](Tensor v) {
-    return custom_jvp([](const Flat& u) { return Flat{u[0] * 2.0}; }, [](const Flat&, const Flat&, const Flat& t) { return Flat{sum(t[0])}; })({v})[0];
+    return custom_jvp(
+        [](const Flat& u) { return Flat{u[0] * 2.0}; },
+        [](const Flat&, const Flat&, const Flat& t) { return Flat{sum(t[0])}; })({v})[0];
   };
   const auto double_for_float = [](Tensor v) {
-    return custom_jvp([](const Flat& u) { return Flat{u[0] * 2.0}; }, [](const Flat&, const Flat&, const Flat& t) { return Flat{cast(t[0], Dtype::f64)}; })({v})[0];
+    return custom_jvp([](const Flat& u) { return Flat{u[0] * 2.0}; },
+                      [](const Flat&, const Flat&, const Flat& t) {
+                        return Flat{cast(t[0], Dtype::f64)};
+                      })({v})[0];
   };
   const auto scalar_cotangent = [](Tensor v) {
-    return custom_vjp([](const Flat& u) { return Flat{sum(u[0])}; }, 1, [](const Flat&, const Flat& ct) { return Flat{ct[0]}; })({v})[0];
+    return custom_vjp([](const Flat& u) { return Flat{sum(u[0])}; }, 1,
+                      [](const Flat&, const Flat& ct) { return Flat{ct[0]}; })({v})[0];
   };
   const std::string tangent = "the rule gave a f64[] as the tangent of result 0, a f64[3]";
-  EXPECT_NE(testing::message_of([&] { jvp(scalar_for_vector, x, ones({3})); }).find(tangent), std::string::npos);
-  EXPECT_NE(testing::message_of([&] { grad([&](Tensor v) { return sum(scalar_for_vector(v)); })(x); }).find(tangent), std::string::npos);
-  EXPECT_NE(testing::message_of([&] { jet(scalar_for_vector, 2)(x, ones({3})); }).find(tangent), std::string::npos);
-  EXPECT_NE(testing::message_of([&] { jvp(double_for_float, cast(x, Dtype::f32), ones({3}, Dtype::f32)); }).find("a f64[3] as the tangent of result 0, a f32[3]"), std::string::npos);
+  EXPECT_NE(testing::message_of([&] { jvp(scalar_for_vector, x, ones({3})); }).find(tangent),
+            std::string::npos);
+  EXPECT_NE(testing::message_of([&] {
+              grad([&](Tensor v) { return sum(scalar_for_vector(v)); })(x);
+            }).find(tangent),
+            std::string::npos);
+  EXPECT_NE(testing::message_of([&] { jet(scalar_for_vector, 2)(x, ones({3})); }).find(tangent),
+            std::string::npos);
+  EXPECT_NE(testing::message_of([&] {
+              jvp(double_for_float, cast(x, Dtype::f32), ones({3}, Dtype::f32));
+            }).find("a f64[3] as the tangent of result 0, a f32[3]"),
+            std::string::npos);
   const std::string cotangent = "backward gave a f64[] as the cotangent of argument 0, a f64[3]";
-  EXPECT_NE(testing::message_of([&] { grad(scalar_cotangent)(x); }).find(cotangent), std::string::npos);
-  EXPECT_NE(testing::message_of([&] { jet(scalar_cotangent, 1)(x, ones({3})); }).find(cotangent), std::string::npos);
+  EXPECT_NE(testing::message_of([&] { grad(scalar_cotangent)(x); }).find(cotangent),
+            std::string::npos);
+  EXPECT_NE(testing::message_of([&] { jet(scalar_cotangent, 1)(x, ones({3})); }).find(cotangent),
+            std::string::npos);
 }
 
 }  // namespace

@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Values and first three derivatives of every element-wise primitive against a table made with mpmath
-// (references/make_derivative_reference.py), at ordinary and extreme arguments. An error is allowed of
+// Values and first three derivatives of every element-wise primitive against a table made with
+// mpmath (references/make_derivative_reference.py), at ordinary and extreme arguments. An error is
+// allowed of
 //
 //   ulp |g| max(1, |x g'/g|),  g = f, f', f'', f''',
 //
-// the second factor being what half an ulp of the argument does. For x^y as a function of x that of the exponent,
+// the second factor being what half an ulp of the argument does. For x^y as a function of x that of
+// the exponent,
 // |(y - k) log x|, counts too: y - k is rounded.
+#include "csv_cells.h"
+#include "tessera/autodiff/grad.h"
+#include "tessera/autodiff/ops.h"
+#include "tessera/autodiff/ops/bessel.h"
+#include "test_paths.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstdio>
 #include <functional>
 #include <map>
-
-#include "tessera/autodiff/grad.h"
-#include "tessera/autodiff/ops.h"
-#include "tessera/autodiff/ops/bessel.h"
-#include "csv_cells.h"
-#include "test_paths.h"
 
 namespace tessera {
 namespace {
@@ -37,8 +39,14 @@ struct Entry {
 
 std::vector<Entry> read_table() {
   std::vector<Entry> table;
-  for (const auto& c : csv_cells(std::string(TESSERA_SOURCE_DIR) + "/tests/autodiff/references/derivative_reference.csv")) {
-    Entry e{c.at(0), c.at(1) == "c", std::stod(c.at(2)), {std::strtod(c.at(3).c_str(), nullptr), std::strtod(c.at(4).c_str(), nullptr)}, {}, {}};
+  for (const auto& c : csv_cells(std::string(TESSERA_SOURCE_DIR) +
+                                 "/tests/autodiff/references/derivative_reference.csv")) {
+    Entry e{c.at(0),
+            c.at(1) == "c",
+            std::stod(c.at(2)),
+            {std::strtod(c.at(3).c_str(), nullptr), std::strtod(c.at(4).c_str(), nullptr)},
+            {},
+            {}};
     auto number = [&](std::size_t i) { return std::strtold(c.at(i).c_str(), nullptr); };
     for (std::size_t k = 0; k < 4; ++k) {
       e.value[k] = {number(5 + 3 * k), number(6 + 3 * k)};
@@ -50,17 +58,45 @@ std::vector<Entry> read_table() {
 }
 
 template <Tensor (*f)(Arg)>
-Tensor of(double, const Tensor& x) { return f(x); }
+Tensor of(double, const Tensor& x) {
+  return f(x);
+}
 template <Tensor (*f)(double, Arg)>
-Tensor of_order(double v, const Tensor& x) { return f(v, x); }
+Tensor of_order(double v, const Tensor& x) {
+  return f(v, x);
+}
 
 const std::map<std::string, ParametricFunction>& functions() {
   static const std::map<std::string, ParametricFunction> all = {
-      {"sqrt", of<sqrt>}, {"rsqrt", of<rsqrt>}, {"cbrt", of<cbrt>}, {"exp", of<exp>}, {"expm1", of<expm1>}, {"log", of<log>},
-      {"log1p", of<log1p>}, {"sin", of<sin>}, {"cos", of<cos>}, {"tan", of<tan>}, {"asin", of<asin>}, {"acos", of<acos>},
-      {"atan", of<atan>}, {"sinh", of<sinh>}, {"cosh", of<cosh>}, {"tanh", of<tanh>}, {"sech2", of<sech2>}, {"asinh", of<asinh>}, {"acosh", of<acosh>},
-      {"atanh", of<atanh>}, {"logistic", of<logistic>}, {"softplus", of<softplus>}, {"erf", of<erf>}, {"erfc", of<erfc>},
-      {"erfinv", of<erfinv>}, {"lgamma", of<lgamma>}, {"digamma", of<digamma>}, {"abs", of<abs>}, {"neg", of<neg>},
+      {"sqrt", of<sqrt>},
+      {"rsqrt", of<rsqrt>},
+      {"cbrt", of<cbrt>},
+      {"exp", of<exp>},
+      {"expm1", of<expm1>},
+      {"log", of<log>},
+      {"log1p", of<log1p>},
+      {"sin", of<sin>},
+      {"cos", of<cos>},
+      {"tan", of<tan>},
+      {"asin", of<asin>},
+      {"acos", of<acos>},
+      {"atan", of<atan>},
+      {"sinh", of<sinh>},
+      {"cosh", of<cosh>},
+      {"tanh", of<tanh>},
+      {"sech2", of<sech2>},
+      {"asinh", of<asinh>},
+      {"acosh", of<acosh>},
+      {"atanh", of<atanh>},
+      {"logistic", of<logistic>},
+      {"softplus", of<softplus>},
+      {"erf", of<erf>},
+      {"erfc", of<erfc>},
+      {"erfinv", of<erfinv>},
+      {"lgamma", of<lgamma>},
+      {"digamma", of<digamma>},
+      {"abs", of<abs>},
+      {"neg", of<neg>},
       {"polygamma", [](double n, const Tensor& x) { return polygamma(static_cast<int>(n), x); }},
       {"pow_int", [](double n, const Tensor& x) { return pow(x, static_cast<int>(n)); }},
       {"pow_of_x", [](double y, const Tensor& x) { return pow(x, scalar(y, x.dtype())); }},
@@ -70,8 +106,12 @@ const std::map<std::string, ParametricFunction>& functions() {
       {"hypot", [](double y, const Tensor& x) { return hypot(x, y); }},
       {"div_of_x", [](double y, const Tensor& x) { return x / y; }},
       {"div_of_y", [](double x, const Tensor& y) { return x / y; }},
-      {"bessel_j", of_order<bessel_j>}, {"bessel_y", of_order<bessel_y>}, {"bessel_i", of_order<bessel_i>},
-      {"bessel_k", of_order<bessel_k>}, {"hankel1", of_order<hankel1>}, {"hankel2", of_order<hankel2>}};
+      {"bessel_j", of_order<bessel_j>},
+      {"bessel_y", of_order<bessel_y>},
+      {"bessel_i", of_order<bessel_i>},
+      {"bessel_k", of_order<bessel_k>},
+      {"hankel1", of_order<hankel1>},
+      {"hankel2", of_order<hankel2>}};
   return all;
 }
 
@@ -105,11 +145,15 @@ TEST(DerivativeReference, ValuesAndThreeDerivativesMatchTheTable) {
       const Tensor y = derivative(f->second, e.parameter, x, k);
       const c128 got = e.complex ? y.item<c128>() : c128(y.item<double>());
       long double condition = e.condition[k];
-      if (e.name == "pow_of_x") condition = std::max(condition, (std::abs(e.parameter) + k) * std::abs(std::log(Wide(e.x))));
+      if (e.name == "pow_of_x")
+        condition =
+            std::max(condition, (std::abs(e.parameter) + k) * std::abs(std::log(Wide(e.x))));
       const long double size = std::abs(e.value[k]), largest = std::numeric_limits<double>::max();
       std::ostringstream what;
-      what << e.name << (e.complex ? " complex" : "") << " of parameter " << e.parameter << " at " << e.x << ", derivative " << k << ": " << got
-           << " for " << std::complex<double>(e.value[k]) << ", condition " << static_cast<double>(e.condition[k]);
+      what << e.name << (e.complex ? " complex" : "") << " of parameter " << e.parameter << " at "
+           << e.x << ", derivative " << k << ": " << got << " for "
+           << std::complex<double>(e.value[k]) << ", condition "
+           << static_cast<double>(e.condition[k]);
       if (size > largest) {
         EXPECT_FALSE(std::isfinite(std::abs(got))) << what.str();
         continue;
@@ -121,8 +165,10 @@ TEST(DerivativeReference, ValuesAndThreeDerivativesMatchTheTable) {
       w = std::max(w, error);
     }
   }
-  for (const auto& [name, f] : functions()) EXPECT_GT(seen[name], 0) << "no reference rows for " << name;
-  for (const auto& [name, w] : worst) std::printf("  %-22s %8.2f %8.2f %8.2f %8.2f\n", name.c_str(), w[0], w[1], w[2], w[3]);
+  for (const auto& [name, f] : functions())
+    EXPECT_GT(seen[name], 0) << "no reference rows for " << name;
+  for (const auto& [name, w] : worst)
+    std::printf("  %-22s %8.2f %8.2f %8.2f %8.2f\n", name.c_str(), w[0], w[1], w[2], w[3]);
 }
 
 }  // namespace

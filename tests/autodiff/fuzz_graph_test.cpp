@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random functions, real and complex, under random stacks of four transforms. Every level of a stack has a second way to
-// the same result (jvp by transposing a vjp, vjp by columns of jvp, vmap by a loop, jit by running at once); the
-// stack is run again with one level replaced, and must agree. The plan of the whole stack must give the same bits. TESSERA_FUZZ_GRAPHS sets the number of functions, TESSERA_FUZZ_SEED the first.
+// Random functions, real and complex, under random stacks of four transforms. Every level of a
+// stack has a second way to the same result (jvp by transposing a vjp, vjp by columns of jvp, vmap
+// by a loop, jit by running at once); the stack is run again with one level replaced, and must
+// agree. The plan of the whole stack must give the same bits. TESSERA_FUZZ_GRAPHS sets the number
+// of functions, TESSERA_FUZZ_SEED the first.
+#include "random_functions.h"
+#include "tessera/autodiff/jit.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
-
-#include "random_functions.h"
-#include "tessera/autodiff/jit.h"
 
 namespace tessera {
 namespace {
@@ -52,7 +54,8 @@ FlatFunction apply_level(const FlatFunction& g, const Level& level, bool other_w
         // J t is the transpose of c -> J^T c, applied to t.
         const detail::Linearized l = detail::linearize_flat("vjp", g, x);
         const Tensors c = random_like(l.values, seed + 1);
-        const detail::Linearized back = detail::linearize_flat("vjp", [&](const Tensors& ct) { return detail::pull(l, ct); }, c);
+        const detail::Linearized back = detail::linearize_flat(
+            "vjp", [&](const Tensors& ct) { return detail::pull(l, ct); }, c);
         return detail::pull(back, t);
       };
     case Kind::linearize:
@@ -66,8 +69,8 @@ FlatFunction apply_level(const FlatFunction& g, const Level& level, bool other_w
         const detail::Linearized l = detail::linearize_flat("vjp", g, x);
         const Tensors c = random_like(l.values, seed);
         if (!other_way) return detail::pull(l, c);
-        // Column by column: Re <c, J e_i>, all columns of one input in one vmap of jvp; the imaginary part of a
-        // complex cotangent by the columns of i e_i.
+        // Column by column: Re <c, J e_i>, all columns of one input in one vmap of jvp; the
+        // imaginary part of a complex cotangent by the columns of i e_i.
         Tensors ct;
         for (std::size_t k = 0; k < x.size(); ++k) {
           const Index n = x[k].size();
@@ -75,15 +78,19 @@ FlatFunction apply_level(const FlatFunction& g, const Level& level, bool other_w
           Shape s = x[k].shape();
           s.insert(0, n);
           auto columns = [&](const Tensor& basis) {
-            const Tensors column = detail::vmap_flat([&](const Tensors& e) {
-              Tensors t;
-              for (std::size_t i = 0; i < x.size(); ++i) t.push_back(i == k ? e[0] : zeros(x[i].shape(), x[i].dtype()));
-              return Tensors{inner(c, detail::jvp_flat(g, x, t).second)};
-            }, {basis}, {std::optional<int>(0)}, 0);
+            const Tensors column = detail::vmap_flat(
+                [&](const Tensors& e) {
+                  Tensors t;
+                  for (std::size_t i = 0; i < x.size(); ++i)
+                    t.push_back(i == k ? e[0] : zeros(x[i].shape(), x[i].dtype()));
+                  return Tensors{inner(c, detail::jvp_flat(g, x, t).second)};
+                },
+                {basis}, {std::optional<int>(0)}, 0);
             return reshape(column[0], x[k].shape());
           };
           const Tensor basis = reshape(eye(n, type), s);
-          ct.push_back(is_complex(type) ? complex(columns(basis), columns(basis * c128(0, 1))) : columns(basis));
+          ct.push_back(is_complex(type) ? complex(columns(basis), columns(basis * c128(0, 1)))
+                                        : columns(basis));
         }
         return ct;
       };
@@ -95,7 +102,9 @@ FlatFunction apply_level(const FlatFunction& g, const Level& level, bool other_w
         Tensors in, out;
         const Tensors y = shifted(x, 1);
         for (std::size_t k = 0; k < x.size(); ++k) in.push_back(stack({shifted(x, 0)[k], y[k]}));
-        for (const Tensor& r : detail::vmap_flat(g, in, std::vector<std::optional<int>>(x.size(), 0), 0)) out.push_back(sum(r, {0}));
+        for (const Tensor& r :
+             detail::vmap_flat(g, in, std::vector<std::optional<int>>(x.size(), 0), 0))
+          out.push_back(sum(r, {0}));
         return out;
       };
   }
@@ -103,11 +112,16 @@ FlatFunction apply_level(const FlatFunction& g, const Level& level, bool other_w
 
 const char* name_of(Kind k) {
   switch (k) {
-    case Kind::jvp: return "jvp";
-    case Kind::vjp: return "vjp";
-    case Kind::vmap: return "vmap";
-    case Kind::jit: return "jit";
-    default: return "linearize";
+    case Kind::jvp:
+      return "jvp";
+    case Kind::vjp:
+      return "vjp";
+    case Kind::vmap:
+      return "vmap";
+    case Kind::jit:
+      return "jit";
+    default:
+      return "linearize";
   }
 }
 
@@ -140,7 +154,9 @@ bool same_values(const Tensor& a, const Tensor& b) {
   if (a.type() != b.type()) return false;
   const auto x = numbers(a), y = numbers(b);
   for (std::size_t i = 0; i < x.size(); ++i)
-    if (std::isnan(x[i]) ? !std::isnan(y[i]) : x[i] != y[i] || std::signbit(x[i]) != std::signbit(y[i])) return false;
+    if (std::isnan(x[i]) ? !std::isnan(y[i])
+                         : x[i] != y[i] || std::signbit(x[i]) != std::signbit(y[i]))
+      return false;
   return true;
 }
 
@@ -150,7 +166,8 @@ std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
 }
 
 TEST(GraphFuzz, RandomStacksOfTransforms) {
-  const std::uint64_t graphs = from_environment("TESSERA_FUZZ_GRAPHS", 500), first = from_environment("TESSERA_FUZZ_SEED", 1);
+  const std::uint64_t graphs = from_environment("TESSERA_FUZZ_GRAPHS", 500),
+                      first = from_environment("TESSERA_FUZZ_SEED", 1);
   std::map<std::string, int> used;
   std::size_t comparisons = 0, finite = 0, failures = 0;
   for (std::uint64_t seed = first; seed < first + graphs && failures < 10; ++seed) {
@@ -179,7 +196,8 @@ TEST(GraphFuzz, RandomStacksOfTransforms) {
       for (const Tensor& t : want)
         for (double v : numbers(t)) finite += std::isfinite(v);
       FlatFunction whole = f;
-      for (std::size_t k = levels.size(); k-- > 0;) whole = apply_level(whole, levels[k], levels[k].kind == Kind::jit);
+      for (std::size_t k = levels.size(); k-- > 0;)
+        whole = apply_level(whole, levels[k], levels[k].kind == Kind::jit);
       const Tensors eager = whole(x);
       std::vector<Type> types;
       for (const Tensor& t : x) types.push_back(t.type());
@@ -189,14 +207,16 @@ TEST(GraphFuzz, RandomStacksOfTransforms) {
         ++comparisons;
         for (std::size_t k = 0; k < eager.size(); ++k)
           if (!same_values(planned[k], eager[k])) {
-            ADD_FAILURE() << "seed " << seed << ", " << text << ": the plan, steps joined from " << join_from << " elements, gives other bits in result " << k;
+            ADD_FAILURE() << "seed " << seed << ", " << text << ": the plan, steps joined from "
+                          << join_from << " elements, gives other bits in result " << k;
             ++failures;
           }
       }
       for (std::size_t k = 0; k < levels.size(); ++k, ++comparisons) {
         const double d = distance(with(k), want);
         if (d > 1e-9) {
-          ADD_FAILURE() << "seed " << seed << ", " << text << ", level " << k << " replaced: relative difference " << d;
+          ADD_FAILURE() << "seed " << seed << ", " << text << ", level " << k
+                        << " replaced: relative difference " << d;
           ++failures;
         }
       }
@@ -205,7 +225,8 @@ TEST(GraphFuzz, RandomStacksOfTransforms) {
       ++failures;
     }
   }
-  std::printf("  %llu graphs, %zu comparisons, %zu finite results;", static_cast<unsigned long long>(graphs), comparisons, finite);
+  std::printf("  %llu graphs, %zu comparisons, %zu finite results;",
+              static_cast<unsigned long long>(graphs), comparisons, finite);
   for (const auto& [name, n] : used) std::printf(" %s %d", name.c_str(), n);
   std::printf("\n");
   RecordProperty("graphs", static_cast<int>(graphs));

@@ -2,8 +2,8 @@
 // Matrix products against a plain loop in long double, for every type, transposition and kind of
 // shape, and the promise that the number of threads does not change a bit.
 #include "autodiff/src/kernels/gemm.h"
-#include "autodiff/src/kernels/gemm_blocked.h"
 
+#include "autodiff/src/kernels/gemm_blocked.h"
 #include "tessera/autodiff/forall.h"
 
 #include <gtest/gtest.h>
@@ -176,13 +176,16 @@ class GemmBlocked : public testing::Test {};
 using RealTypes = testing::Types<float, double>;
 TYPED_TEST_SUITE(GemmBlocked, RealTypes);
 
-/// Element (i, j) of alpha op(A) op(B) + beta C by a plain loop: one fused rounding a term, in order, in runs of kDepth that are added in order.
+/// Element (i, j) of alpha op(A) op(B) + beta C by a plain loop: one fused rounding a term, in
+/// order, in runs of kDepth that are added in order.
 template <class T>
-T chain(kernels::Matrix<T> a, kernels::Matrix<T> b, Index i, Index j, Index k, T alpha, T beta, T c) {
+T chain(kernels::Matrix<T> a, kernels::Matrix<T> b, Index i, Index j, Index k, T alpha, T beta,
+        T c) {
   const Index depth = kernels::kDepth<T>;
   for (Index begin = 0; begin < k; begin += depth) {
     T sum = 0;
-    for (Index l = begin; l < std::min(k, begin + depth); ++l) sum = std::fma(a(i, l), b(l, j), sum);
+    for (Index l = begin; l < std::min(k, begin + depth); ++l)
+      sum = std::fma(a(i, l), b(l, j), sum);
     c = begin ? c + alpha * sum : beta == T(0) ? alpha * sum : beta * c + alpha * sum;
   }
   return c;
@@ -194,20 +197,27 @@ struct Product {
   Shape s;
   bool ta, tb;
   Index lda = (ta ? s.m : s.k) + 2, ldb = (tb ? s.k : s.n) + 1, ldc = s.n + 3;
-  std::vector<T> a = random_values<T>((ta ? s.k : s.m) * lda, 1), b = random_values<T>((tb ? s.n : s.k) * ldb, 2), before = random_values<T>(s.m * ldc, 3);
+  std::vector<T> a = random_values<T>((ta ? s.k : s.m) * lda, 1),
+                 b = random_values<T>((tb ? s.n : s.k) * ldb, 2),
+                 before = random_values<T>(s.m * ldc, 3);
   kernels::Matrix<T> x{a.data(), lda, ta}, y{b.data(), ldb, tb};
 
   void expect_chains(const std::vector<T>& c, T alpha, T beta, const std::string& what) const {
     // all elements of small products, a few of each row and column of large ones
-    const Index step_i = s.m * s.n * s.k > 3000000 ? 17 : 1, step_j = s.m * s.n * s.k > 3000000 ? 13 : 1;
+    const Index step_i = s.m * s.n * s.k > 3000000 ? 17 : 1,
+                step_j = s.m * s.n * s.k > 3000000 ? 13 : 1;
     for (Index i = 0; i < s.m; i += step_i) {
       for (Index j = i % step_j; j < s.n; j += step_j) {
         const auto at = static_cast<std::size_t>(i * ldc + j);
         const T expected = chain(x, y, i, j, s.k, alpha, beta, before[at]);
         ASSERT_EQ(std::memcmp(&c[at], &expected, sizeof(T)), 0)
-            << s.m << "x" << s.n << "x" << s.k << " " << ta << tb << " at " << i << "," << j << " " << what;
+            << s.m << "x" << s.n << "x" << s.k << " " << ta << tb << " at " << i << "," << j << " "
+            << what;
       }
-      for (Index j = s.n; j < ldc; ++j) ASSERT_EQ(c[static_cast<std::size_t>(i * ldc + j)], before[static_cast<std::size_t>(i * ldc + j)]) << "wrote between rows";
+      for (Index j = s.n; j < ldc; ++j)
+        ASSERT_EQ(c[static_cast<std::size_t>(i * ldc + j)],
+                  before[static_cast<std::size_t>(i * ldc + j)])
+            << "wrote between rows";
     }
   }
 };
@@ -216,9 +226,12 @@ TYPED_TEST(GemmBlocked, IsTheChainOfFusedTermsInVectorsOfAnyWidth) {
   using T = TypeParam;
   if (kernels::blocked_widths().empty()) GTEST_SKIP() << "a processor without AVX2";
   const Index depth = kernels::kDepth<T>;
-  // one tile and many, whole ones and rests in all three directions, with and without packing of either matrix
-  for (Shape s : {Shape{2, 2, 1}, Shape{5, 7, 3}, Shape{14, 32, 20}, Shape{15, 33, 17}, Shape{6, 16, 9}, Shape{31, 300, 40},
-                  Shape{90, 45, depth + 19}, Shape{3, 270, 2 * depth}, Shape{60, 70, 4096 / Index{sizeof(T)}}, Shape{101, 600, 30}})
+  // one tile and many, whole ones and rests in all three directions, with and without packing of
+  // either matrix
+  for (Shape s :
+       {Shape{2, 2, 1}, Shape{5, 7, 3}, Shape{14, 32, 20}, Shape{15, 33, 17}, Shape{6, 16, 9},
+        Shape{31, 300, 40}, Shape{90, 45, depth + 19}, Shape{3, 270, 2 * depth},
+        Shape{60, 70, 4096 / Index{sizeof(T)}}, Shape{101, 600, 30}})
     for (bool ta : {false, true})
       for (bool tb : {false, true}) {
         const Product<T> p{s, ta, tb};
@@ -237,36 +250,42 @@ TYPED_TEST(GemmBlocked, AProductWithAVectorIsTheSameChain) {
   if (kernels::blocked_widths().empty()) GTEST_SKIP() << "a processor without AVX2";
   const Index depth = kernels::kDepth<T>;
   for (Index m : {1, 2, 3, 7, 8, 9, 16, 31, 33, 70, 5000})
-    for (Index k : {Index{1}, Index{2}, Index{7}, Index{16}, Index{33}, depth - 1, depth, depth + 5, 4 * depth, 9 * depth + 3}) {
+    for (Index k : {Index{1}, Index{2}, Index{7}, Index{16}, Index{33}, depth - 1, depth, depth + 5,
+                    4 * depth, 9 * depth + 3}) {
       if (m * k > 2000000) continue;
       for (bool ta : {false, true})
         for (const auto& [alpha, beta] : {std::pair<T, T>{1, 0}, {T(-0.7), T(1.3)}}) {
           const Product<T> p{{m, 1, k}, ta, false};
           for (int width : kernels::blocked_widths()) {
             auto c = p.before;
-            kernels::gemv_blocked<T>(width, m, k, alpha, p.x, p.b.data(), p.ldb, beta, c.data(), p.ldc);
+            kernels::gemv_blocked<T>(width, m, k, alpha, p.x, p.b.data(), p.ldb, beta, c.data(),
+                                     p.ldc);
             p.expect_chains(c, alpha, beta, "in " + std::to_string(width) + " bytes");
           }
         }
     }
 }
 
-// Rows, columns, tiles, splits of long sums, threads: nothing but the row and the column decides an element's bits.
+// Rows, columns, tiles, splits of long sums, threads: nothing but the row and the column decides an
+// element's bits.
 TYPED_TEST(GemmBlocked, AnElementFollowsFromItsRowAndColumnAlone) {
   using T = TypeParam;
   if (kernels::blocked_widths().empty()) GTEST_SKIP() << "a processor without AVX2";
   const int before = tessera::num_threads();
   for (int threads : {1, 3}) {
     tessera::set_num_threads(threads);
-    for (Shape s : {Shape{1, 1, 1}, Shape{3, 3, 3}, Shape{1, 1, 5}, Shape{1, 1, 100000}, Shape{1, 1, 600000}, Shape{2, 1, 300000}, Shape{4, 5, 40000},
-                    Shape{20, 30, 20000}, Shape{95, 90, 3000}, Shape{1, 300, 700}, Shape{300, 1, 700}, Shape{600, 1, 2000}, Shape{1, 2500, 2000},
-                    Shape{300, 280, 260}, Shape{97, 1000, 64}})
+    for (Shape s :
+         {Shape{1, 1, 1}, Shape{3, 3, 3}, Shape{1, 1, 5}, Shape{1, 1, 100000}, Shape{1, 1, 600000},
+          Shape{2, 1, 300000}, Shape{4, 5, 40000}, Shape{20, 30, 20000}, Shape{95, 90, 3000},
+          Shape{1, 300, 700}, Shape{300, 1, 700}, Shape{600, 1, 2000}, Shape{1, 2500, 2000},
+          Shape{300, 280, 260}, Shape{97, 1000, 64}})
       for (bool ta : {false, true})
         for (bool tb : {false, true}) {
           const Product<T> p{s, ta, tb};
           for (const auto& [alpha, beta] : {std::pair<T, T>{1, 0}, {T(-0.7), T(1.3)}}) {
             auto c = p.before;
-            kernels::gemm<T>(ta, tb, s.m, s.n, s.k, alpha, p.a.data(), p.lda, p.b.data(), p.ldb, beta, c.data(), p.ldc);
+            kernels::gemm<T>(ta, tb, s.m, s.n, s.k, alpha, p.a.data(), p.lda, p.b.data(), p.ldb,
+                             beta, c.data(), p.ldc);
             p.expect_chains(c, alpha, beta, std::to_string(threads) + " threads");
           }
         }

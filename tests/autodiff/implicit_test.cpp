@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Roots, fixed points and minima against closed forms, and their derivatives against those of the unrolled iteration.
+// Roots, fixed points and minima against closed forms, and their derivatives against those of the
+// unrolled iteration.
 #include "tessera/autodiff/implicit.h"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-
+#include "error_text.h"
+#include "measured.h"
+#include "noise.h"
+#include "tensor_measures.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/jet.h"
 #include "tessera/autodiff/jit.h"
 #include "tessera/autodiff/loops.h"
 #include "tessera/autodiff/ops.h"
-#include "error_text.h"
-#include "measured.h"
-#include "noise.h"
-#include "tensor_measures.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
 
 namespace tessera {
 namespace {
@@ -26,7 +27,9 @@ using testing::relative_difference;
 
 /// x^3 + x = p. With s = 1 / (3 x^2 + 1): x' = s, x'' = -6 x s^3, x''' = s^4 (108 x^2 s - 6).
 Tensor cubic(const Tensor& p, LinearSolverPtr linear = nullptr) {
-  return root([p](const Tensor& x) { return x * x * x + x - p; }, zeros(p.shape()), {.linear = std::move(linear)}).x;
+  return root([p](const Tensor& x) { return x * x * x + x - p; }, zeros(p.shape()),
+              {.linear = std::move(linear)})
+      .x;
 }
 
 TEST(Implicit, ScalarRootToThirdOrderInEveryMode) {
@@ -36,7 +39,9 @@ TEST(Implicit, ScalarRootToThirdOrderInEveryMode) {
   const double want[] = {s, -6 * x * s * s * s, s * s * s * s * (108 * x * x * s - 6)};
   for (const LinearSolverPtr& linear : {LinearSolverPtr(), gmres({.tolerance = 1e-15})}) {
     const auto f = [&](Tensor q) { return cubic(q, linear); };
-    const auto forward = [](auto g) { return [g](Tensor q) { return jvp(g, q, tensor(1.0)).second; }; };
+    const auto forward = [](auto g) {
+      return [g](Tensor q) { return jvp(g, q, tensor(1.0)).second; };
+    };
     EXPECT_NEAR(grad(f)(p).item(), want[0], 1e-14);
     EXPECT_NEAR(grad(grad(f))(p).item(), want[1], 1e-14);
     EXPECT_NEAR(grad(grad(grad(f)))(p).item(), want[2], 1e-13);
@@ -62,8 +67,12 @@ TEST(Implicit, PlansAndBatchesEqualSingleCalls) {
 
 TEST(Implicit, SystemOfEquationsAgainstTheUnrolledIteration) {
   const Tensor a0 = noise({4, 4}, 1) * 0.3 + 2.0 * eye(4), b0 = noise({4}, 2), t = noise({4, 4}, 3);
-  const auto residual = [](const Tensor& a, const Tensor& b, const Tensor& x) { return matmul(a, x) + 0.3 * x * x * x - b; };
-  const auto by_root = [&](Tensor a) { return sum(sin(root([&](const Tensor& x) { return residual(a, b0, x); }, zeros({4})).x)); };
+  const auto residual = [](const Tensor& a, const Tensor& b, const Tensor& x) {
+    return matmul(a, x) + 0.3 * x * x * x - b;
+  };
+  const auto by_root = [&](Tensor a) {
+    return sum(sin(root([&](const Tensor& x) { return residual(a, b0, x); }, zeros({4})).x));
+  };
   const auto unrolled = [&](Tensor a) {
     Tensor x = zeros({4});
     for (int k = 0; k < 12; ++k) x = x - solve(a + diag(0.9 * square(x)), residual(a, b0, x));
@@ -75,14 +84,17 @@ TEST(Implicit, SystemOfEquationsAgainstTheUnrolledIteration) {
   EXPECT_EQ(y.reason.item<std::int32_t>(), static_cast<std::int32_t>(SolveReason::converged));
   EXPECT_LE(y.iterations.item<std::int32_t>(), 6);
   EXPECT_LE(y.residual.item(), 1e-14);
-  const auto krylov = root([&](const Tensor& x) { return residual(a0, b0, x); }, zeros({4}), {.solver = newton({.linear = gmres()})});
+  const auto krylov = root([&](const Tensor& x) { return residual(a0, b0, x); }, zeros({4}),
+                           {.solver = newton({.linear = gmres()})});
   EXPECT_LE(relative_difference(krylov.x, y.x), 1e-13);
 }
 
 TEST(Implicit, FixedPointAgainstTheUnrolledIteration) {
   const Tensor w = noise({5, 5}, 1) * 0.2, b = noise({5}, 2), t = noise({5, 5}, 3);
   const auto step = [&](const Tensor& m, const Tensor& x) { return tanh(matmul(m, x) + b); };
-  const auto by_point = [&](Tensor m) { return sum(square(fixed_point([&](const Tensor& x) { return step(m, x); }, zeros({5})).x)); };
+  const auto by_point = [&](Tensor m) {
+    return sum(square(fixed_point([&](const Tensor& x) { return step(m, x); }, zeros({5})).x));
+  };
   const auto unrolled = [&](Tensor m) {
     Tensor x = zeros({5});
     for (int k = 0; k < 200; ++k) x = step(m, x);
@@ -91,16 +103,23 @@ TEST(Implicit, FixedPointAgainstTheUnrolledIteration) {
   EXPECT_LE(relative_difference(grad(by_point)(w), grad(unrolled)(w)), 1e-11);
   EXPECT_LE(relative_difference(hvp(by_point, w, t), hvp(unrolled, w, t)), 1e-10);
   const auto mixed = fixed_point([&](const Tensor& x) { return step(w, x); }, zeros({5}));
-  const auto plain = fixed_point([&](const Tensor& x) { return step(w, x); }, zeros({5}), {.solver = anderson({.memory = 0})});
+  const auto plain = fixed_point([&](const Tensor& x) { return step(w, x); }, zeros({5}),
+                                 {.solver = anderson({.memory = 0})});
   EXPECT_LT(mixed.iterations.item<std::int32_t>(), plain.iterations.item<std::int32_t>());
   EXPECT_LE(relative_difference(mixed.x, plain.x), 1e-11);
 }
 
 TEST(Implicit, MinimaOfRidgeRegressionFollowItsClosedForm) {
   const Tensor a = noise({8, 3}, 1), y = noise({8}, 2), k = tensor(0.7);
-  const auto objective = [&](const Tensor& x, const Tensor& lambda) { return sum(square(matmul(a, x) - y)) + exp(lambda) * sum(square(x)); };
-  const auto closed = [&](Tensor lambda) { return sum(exp(solve(matmul(transpose(a), a) + exp(lambda) * eye(3), matmul(transpose(a), y)))); };
-  const auto by_newton = [&](Tensor lambda) { return sum(exp(argmin([&](const Tensor& x) { return objective(x, lambda); }, zeros({3})).x)); };
+  const auto objective = [&](const Tensor& x, const Tensor& lambda) {
+    return sum(square(matmul(a, x) - y)) + exp(lambda) * sum(square(x));
+  };
+  const auto closed = [&](Tensor lambda) {
+    return sum(exp(solve(matmul(transpose(a), a) + exp(lambda) * eye(3), matmul(transpose(a), y))));
+  };
+  const auto by_newton = [&](Tensor lambda) {
+    return sum(exp(argmin([&](const Tensor& x) { return objective(x, lambda); }, zeros({3})).x));
+  };
   // A minimiser of the user's: gradient descent on concrete values, not differentiated.
   int calls = 0;
   const auto descent = [&](auto f, const Tensor& start) {
@@ -109,7 +128,10 @@ TEST(Implicit, MinimaOfRidgeRegressionFollowItsClosedForm) {
     for (int i = 0; i < 3000; ++i) x = x - 0.02 * grad(f)(x);
     return x;
   };
-  const auto by_descent = [&](Tensor lambda) { return sum(exp(argmin([&](const Tensor& x) { return objective(x, lambda); }, zeros({3}), descent).x)); };
+  const auto by_descent = [&](Tensor lambda) {
+    return sum(
+        exp(argmin([&](const Tensor& x) { return objective(x, lambda); }, zeros({3}), descent).x));
+  };
   EXPECT_LE(relative_difference(grad(by_newton)(k), grad(closed)(k)), 1e-13);
   EXPECT_LE(relative_difference(grad(grad(by_newton))(k), grad(grad(closed))(k)), 1e-13);
   EXPECT_LE(relative_difference(grad(by_descent)(k), grad(closed)(k)), 1e-12);
@@ -118,8 +140,13 @@ TEST(Implicit, MinimaOfRidgeRegressionFollowItsClosedForm) {
 
 TEST(Implicit, ComplexEquationsNeedNotBeHolomorphic) {
   // z + 0.3 conj(z)^2 = p; its derivative along t solves dz + 0.6 conj(z) conj(dz) = t.
-  const Tensor p = tessera::complex(tensor({0.4, -0.2}), tensor({0.1, 0.5})), t = tessera::complex(tensor({1.0, 0.3}), tensor({-0.5, 0.8}));
-  const auto f = [](Tensor q) { return root([q](const Tensor& z) { return z + 0.3 * square(conj(z)) - q; }, zeros({2}, Dtype::c128)).x; };
+  const Tensor p = tessera::complex(tensor({0.4, -0.2}), tensor({0.1, 0.5})),
+               t = tessera::complex(tensor({1.0, 0.3}), tensor({-0.5, 0.8}));
+  const auto f = [](Tensor q) {
+    return root([q](const Tensor& z) { return z + 0.3 * square(conj(z)) - q; },
+                zeros({2}, Dtype::c128))
+        .x;
+  };
   const Tensor z = f(p), dz = jvp(f, p, t).second;
   EXPECT_LE(relative_difference(z + 0.3 * square(conj(z)), p), 1e-15);
   EXPECT_LE(relative_difference(dz + 0.6 * conj(z) * conj(dz), t), 1e-15);
@@ -131,41 +158,57 @@ TEST(Implicit, ComplexEquationsNeedNotBeHolomorphic) {
 TEST(Implicit, TreesOfUnknowns) {
   // u + v[0] = p, v * (1 + u^2) = [1, 2].
   const auto f = [](Tensor p) {
-    const auto y = root([p](const std::pair<Tensor, Tensor>& q) { return std::pair(q.first + select(q.second, 0, 0) - p, q.second * (1.0 + square(q.first)) - tensor({1.0, 2.0})); },
-                        std::pair(tensor(0.0), ones({2})));
+    const auto y = root(
+        [p](const std::pair<Tensor, Tensor>& q) {
+          return std::pair(q.first + select(q.second, 0, 0) - p,
+                           q.second * (1.0 + square(q.first)) - tensor({1.0, 2.0}));
+        },
+        std::pair(tensor(0.0), ones({2})));
     return y.x.first * sum(y.x.second);
   };
   const double h = 1e-4;
-  const double slope = (8 * (f(tensor(2 + h)).item() - f(tensor(2 - h)).item()) - (f(tensor(2 + 2 * h)).item() - f(tensor(2 - 2 * h)).item())) / (12 * h);
+  const double slope = (8 * (f(tensor(2 + h)).item() - f(tensor(2 - h)).item()) -
+                        (f(tensor(2 + 2 * h)).item() - f(tensor(2 - 2 * h)).item())) /
+                       (12 * h);
   EXPECT_NEAR(grad(f)(tensor(2.0)).item(), slope, 1e-10);
 }
 
 TEST(Implicit, JetOfARootIsTheSeriesOfLambertsFunction) {
-  // x exp(x) = p: x(p) = sum (-k)^(k-1) p^k / k! about 0 (R. M. Corless et al. 1996, doi:10.1007/BF02124750).
-  const auto w = jet([](Tensor p) { return root([p](const Tensor& x) { return x * exp(x) - p; }, zeros({})).x; }, 6)(tensor(0.0), tensor(1.0));
+  // x exp(x) = p: x(p) = sum (-k)^(k-1) p^k / k! about 0 (R. M. Corless et al. 1996,
+  // doi:10.1007/BF02124750).
+  const auto w = jet(
+      [](Tensor p) { return root([p](const Tensor& x) { return x * exp(x) - p; }, zeros({})).x; },
+      6)(tensor(0.0), tensor(1.0));
   double worst = 0, factorial = 1;
   for (int k = 1; k <= 6; ++k) {
     factorial *= k;
     const double want = std::pow(-k, k - 1) / factorial;
-    worst = std::max(worst, std::abs(w[static_cast<std::size_t>(k)].item() - want) / std::abs(want));
+    worst =
+        std::max(worst, std::abs(w[static_cast<std::size_t>(k)].item() - want) / std::abs(want));
   }
   EXPECT_LE(worst, 1e-13);
   test::measured("jet_of_root_order_6", worst);
 }
 
 TEST(Implicit, NewtonInALoopOfUnknownLengthHasTheTheoremsDerivatives) {
-  // F(x, p) = A x + 0.3 x^3 - p = 0 by Newton's steps in a while_loop that stops by the residual; the derivative that comes
-  // through the loop, in both modes, against dx = F_x^-1 dp at the solution, formed apart.
-  const Tensor a = 0.3 * noise({5, 5}, 1) + 2.0 * eye(5), p = noise({5}, 2), t = noise({5}, 3), c = noise({5}, 4);
-  const auto f = [&](const Tensor& x, const Tensor& q) { return matmul(a, x) + 0.3 * x * x * x - q; };
+  // F(x, p) = A x + 0.3 x^3 - p = 0 by Newton's steps in a while_loop that stops by the residual;
+  // the derivative that comes through the loop, in both modes, against dx = F_x^-1 dp at the
+  // solution, formed apart.
+  const Tensor a = 0.3 * noise({5, 5}, 1) + 2.0 * eye(5), p = noise({5}, 2), t = noise({5}, 3),
+               c = noise({5}, 4);
+  const auto f = [&](const Tensor& x, const Tensor& q) {
+    return matmul(a, x) + 0.3 * x * x * x - q;
+  };
   const auto slope = [&](const Tensor& x) { return a + diag(0.9 * x * x); };
   const auto x_of = [&](Tensor q) {
     const auto newton_step = [&, q](Tensor x) { return x - solve(slope(x), f(x, q)); };
-    return newton_step(while_loop([&, q](Tensor x) { return norm(f(x, q)) > 1e-10; }, newton_step, zeros({5})));
+    return newton_step(
+        while_loop([&, q](Tensor x) { return norm(f(x, q)) > 1e-10; }, newton_step, zeros({5})));
   };
   const Tensor x = x_of(p), j = slope(x);
   const Tensor forward = jvp(x_of, p, t).second, back = vjp(x_of, p).second(c);
-  const double ahead = relative_difference(forward, solve(j, t)), behind = relative_difference(back, solve(transpose(j), c));
+  const double ahead = relative_difference(forward, solve(j, t)),
+               behind = relative_difference(back, solve(transpose(j), c));
   EXPECT_LE(relative_difference(f(x, p), zeros({5})), 1e-14);
   EXPECT_LE(ahead, 1e-12);
   EXPECT_LE(behind, 1e-12);
@@ -173,32 +216,43 @@ TEST(Implicit, NewtonInALoopOfUnknownLengthHasTheTheoremsDerivatives) {
   test::measured("newton_while_reverse", behind);
   // Second order: d/dp of c . dx/dp t is -(F_x^-T c) . (F_xx dx dx'), here 1.8 x dx dx'.
   const Tensor second = grad([&](Tensor q) { return sum(c * jvp(x_of, q, t).second); })(p);
-  const double twice = relative_difference(second, neg(solve(transpose(j), 1.8 * x * forward * solve(transpose(j), c))));
+  const double twice = relative_difference(
+      second, neg(solve(transpose(j), 1.8 * x * forward * solve(transpose(j), c))));
   EXPECT_LE(twice, 1e-11);
   test::measured("newton_while_second", twice);
   // root, by the theorem itself.
-  const auto by_root = [&](Tensor q) { return root([&, q](const Tensor& u) { return f(u, q); }, zeros({5})).x; };
+  const auto by_root = [&](Tensor q) {
+    return root([&, q](const Tensor& u) { return f(u, q); }, zeros({5})).x;
+  };
   EXPECT_LE(relative_difference(vjp(by_root, p).second(c), back), 1e-12);
 }
 
 TEST(Implicit, SparseJacobiansGiveWhatWholeOnesGive) {
-  // A sparse matrix of parameters and a diagonal nonlinearity; and the same as the gradient of an energy.
+  // A sparse matrix of parameters and a diagonal nonlinearity; and the same as the gradient of an
+  // energy.
   constexpr Index n = 30;
   std::vector<Index> begin{0}, column;
   for (Index i = 0; i < n; ++i) {
-    for (Index j = std::max<Index>(0, i - 2); j <= std::min(n - 1, i + 2); j += 2) column.push_back(j);
+    for (Index j = std::max<Index>(0, i - 2); j <= std::min(n - 1, i + 2); j += 2)
+      column.push_back(j);
     begin.push_back(static_cast<Index>(column.size()));
   }
   const auto p = csr_pattern(n, n, begin, column);
-  const Tensor noise_of = 0.2 * noise({p->entries()}, 1), b = noise({n}, 2), t = noise({p->entries()}, 3);
-  const auto f = [&](Tensor v) { return [&, v](const Tensor& x) { return csr_matmul(v, p, x) + 3.0 * x + 0.2 * x * x * x - b; }; };
+  const Tensor noise_of = 0.2 * noise({p->entries()}, 1), b = noise({n}, 2),
+               t = noise({p->entries()}, 3);
+  const auto f = [&](Tensor v) {
+    return [&, v](const Tensor& x) { return csr_matmul(v, p, x) + 3.0 * x + 0.2 * x * x * x - b; };
+  };
   int entries = 0;
   const NonlinearSolver watched = [&](const NonlinearSystem& s, const Tensor& x0) {
     entries = static_cast<int>(s.sparse_jacobian(x0).pattern()->entries());
     return newton({.linear = dense_lu()})(s, x0);
   };
   const auto whole = [&](Tensor v) { return sum(square(root(f(v), zeros({n})).x)); };
-  const auto sparse = [&](Tensor v) { return sum(square(root(f(v), zeros({n}), {.solver = watched, .linear = dense_lu(), .sparse = true}).x)); };
+  const auto sparse = [&](Tensor v) {
+    return sum(square(
+        root(f(v), zeros({n}), {.solver = watched, .linear = dense_lu(), .sparse = true}).x));
+  };
   EXPECT_LE(relative_difference(sparse(noise_of), whole(noise_of)), 1e-14);
   EXPECT_LE(relative_difference(grad(sparse)(noise_of), grad(whole)(noise_of)), 1e-13);
   EXPECT_LE(relative_difference(hvp(sparse, noise_of, t), hvp(whole, noise_of, t)), 1e-12);
@@ -206,10 +260,22 @@ TEST(Implicit, SparseJacobiansGiveWhatWholeOnesGive) {
   // Entries that are zero by chance keep their place: the second derivative sees them.
   const Tensor empty = zeros({p->entries()});
   EXPECT_LE(relative_difference(hvp(sparse, empty, t), hvp(whole, empty, t)), 1e-12);
-  const auto energy = [&](Tensor v) { return [&, v](const Tensor& x) { return 0.5 * sum(square(csr_matmul(v, p, x))) + 0.5 * sum(square(x)) + 0.05 * sum(square(square(x))) - sum(b * x); }; };
-  const auto least = [&](bool s) { return [&, s](Tensor v) { return sum(square(argmin(energy(v), zeros({n}), {.linear = s ? dense_lu() : nullptr, .sparse = s}).x)); }; };
+  const auto energy = [&](Tensor v) {
+    return [&, v](const Tensor& x) {
+      return 0.5 * sum(square(csr_matmul(v, p, x))) + 0.5 * sum(square(x)) +
+             0.05 * sum(square(square(x))) - sum(b * x);
+    };
+  };
+  const auto least = [&](bool s) {
+    return [&, s](Tensor v) {
+      return sum(square(
+          argmin(energy(v), zeros({n}), {.linear = s ? dense_lu() : nullptr, .sparse = s}).x));
+    };
+  };
   EXPECT_LE(relative_difference(grad(least(true))(noise_of), grad(least(false))(noise_of)), 1e-13);
-  EXPECT_LE(relative_difference(vmap(grad(sparse))(stack({noise_of, empty})), vmap(grad(whole))(stack({noise_of, empty}))), 1e-12);
+  EXPECT_LE(relative_difference(vmap(grad(sparse))(stack({noise_of, empty})),
+                                vmap(grad(whole))(stack({noise_of, empty}))),
+            1e-12);
 }
 
 TEST(Implicit, FailuresAreSeen) {
@@ -217,12 +283,23 @@ TEST(Implicit, FailuresAreSeen) {
   const auto y = root(none, tensor(1.0));
   EXPECT_LT(y.reason.item<std::int32_t>(), 0);
   EXPECT_GE(y.residual.item(), 1);
-  EXPECT_TRUE(std::isnan(grad([](Tensor p) { return root([p](const Tensor& x) { return square(x) + p; }, tensor(1.0)).x; })(tensor(1.0)).item()));
-  const auto few = root([](const Tensor& x) { return exp(x) - 100.0; }, tensor(0.0), {.solver = newton({.iterations = 2})});
+  EXPECT_TRUE(
+      std::isnan(grad([](Tensor p) {
+                   return root([p](const Tensor& x) { return square(x) + p; }, tensor(1.0)).x;
+                 })(tensor(1.0))
+                     .item()));
+  const auto few = root([](const Tensor& x) { return exp(x) - 100.0; }, tensor(0.0),
+                        {.solver = newton({.iterations = 2})});
   EXPECT_EQ(few.reason.item<std::int32_t>(), static_cast<std::int32_t>(SolveReason::iterations));
-  EXPECT_NE(message_of([] { root([](const Tensor& x) { return sum(x); }, ones({2})); }).find("f64[2]; it gave f64[]"), std::string::npos);
-  EXPECT_NE(message_of([] { argmin([](const Tensor& x) { return x; }, ones({2})); }).find("real scalar"), std::string::npos);
-  EXPECT_NE(message_of([] { root([](const Tensor& x) { return x; }, arange(2)); }).find("i64[2]"), std::string::npos);
+  EXPECT_NE(message_of([] {
+              root([](const Tensor& x) { return sum(x); }, ones({2}));
+            }).find("f64[2]; it gave f64[]"),
+            std::string::npos);
+  EXPECT_NE(
+      message_of([] { argmin([](const Tensor& x) { return x; }, ones({2})); }).find("real scalar"),
+      std::string::npos);
+  EXPECT_NE(message_of([] { root([](const Tensor& x) { return x; }, arange(2)); }).find("i64[2]"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Indexing, order, running sums, random numbers and statistics as users call them.
+#include "error_text.h"
+#include "tessera/autodiff/grad.h"
+#include "tessera/autodiff/ops.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
-
-#include "error_text.h"
-#include "tessera/autodiff/grad.h"
-#include "tessera/autodiff/ops.h"
 
 namespace tessera {
 namespace {
@@ -18,18 +18,22 @@ using testing::message_of;
 void expect_vector(const Tensor& got, const std::vector<double>& want, double tolerance = 0) {
   const auto v = got.to_vector();
   ASSERT_EQ(v.size(), want.size());
-  for (std::size_t i = 0; i < v.size(); ++i) EXPECT_NEAR(v[i], want[i], tolerance) << "element " << i;
+  for (std::size_t i = 0; i < v.size(); ++i)
+    EXPECT_NEAR(v[i], want[i], tolerance) << "element " << i;
 }
-const double kNaN = std::numeric_limits<double>::quiet_NaN(), kInf = std::numeric_limits<double>::infinity();
+const double kNaN = std::numeric_limits<double>::quiet_NaN(),
+             kInf = std::numeric_limits<double>::infinity();
 
 TEST(Index, OutsideNamesIndexAndRange) {
   const Tensor x = zeros({3, 4});
   const std::string m = message_of([&] { take(x, tensor<std::int64_t>({0, 7}), 1); });
   EXPECT_NE(m.find("index 7"), std::string::npos) << m;
   EXPECT_NE(m.find("0 ... 3"), std::string::npos) << m;
-  EXPECT_NE(message_of([&] { scatter_add(x, tensor<std::int32_t>({-1}), 1.0); }).find("index -1"), std::string::npos);
+  EXPECT_NE(message_of([&] { scatter_add(x, tensor<std::int32_t>({-1}), 1.0); }).find("index -1"),
+            std::string::npos);
   EXPECT_THROW(gather(zeros({0}), tensor<std::int64_t>({0})), Error);
-  EXPECT_EQ(gather(zeros({0, 2}), tensor<std::int64_t>(std::vector<std::int64_t>{})).shape(), (Shape{0, 2}));
+  EXPECT_EQ(gather(zeros({0, 2}), tensor<std::int64_t>(std::vector<std::int64_t>{})).shape(),
+            (Shape{0, 2}));
 }
 
 TEST(Index, TakeAlongEveryAxis) {
@@ -42,8 +46,10 @@ TEST(Index, TakeAlongEveryAxis) {
   for (int a = 0; a < 2; ++a)
     for (int p = 0; p < 2; ++p)
       for (int q = 0; q < 2; ++q)
-        for (int c = 0; c < 4; ++c) EXPECT_EQ(v[((a * 2 + p) * 2 + q) * 4 + c], a * 12 + at[p][q] * 4 + c);
-  expect_vector(take_along_axis(tensor({3.0, 1.0, 2.0}), argsort(tensor({3.0, 1.0, 2.0})), 0), {1, 2, 3});
+        for (int c = 0; c < 4; ++c)
+          EXPECT_EQ(v[((a * 2 + p) * 2 + q) * 4 + c], a * 12 + at[p][q] * 4 + c);
+  expect_vector(take_along_axis(tensor({3.0, 1.0, 2.0}), argsort(tensor({3.0, 1.0, 2.0})), 0),
+                {1, 2, 3});
   expect_vector(flatten(one_hot(tensor<std::int64_t>({1, 5}), 3)), {0, 1, 0, 0, 0, 0});
 }
 
@@ -51,11 +57,17 @@ TEST(Index, BlocksThatMove) {
   const Tensor x = reshape(cast(arange(12), Dtype::f64), {3, 4});
   const Tensor at = tensor<std::int64_t>({1, 2});
   expect_vector(flatten(dynamic_slice(x, at, {2, 2})), {6, 7, 10, 11});
-  expect_vector(flatten(dynamic_update(x, full({2, 2}, -1), at)), {0, 1, 2, 3, 4, 5, -1, -1, 8, 9, -1, -1});
+  expect_vector(flatten(dynamic_update(x, full({2, 2}, -1), at)),
+                {0, 1, 2, 3, 4, 5, -1, -1, 8, 9, -1, -1});
   expect_vector(flatten(dynamic_slice(x, tensor<std::int32_t>({2, 0}), {1, 4})), {8, 9, 10, 11});
-  EXPECT_THROW(dynamic_slice(x, tensor<std::int64_t>({2, 2}), {2, 2}), Error);  // leaves at the bottom
-  EXPECT_THROW(dynamic_slice(x, tensor<std::int64_t>({0, 1}), {1, 4}), Error);  // leaves at the right
-  expect_vector(flatten(grad([&](Tensor z) { return sum(square(dynamic_slice(z, at, {2, 2}))); })(x)), {0, 0, 0, 0, 0, 0, 12, 14, 0, 0, 20, 22});
+  EXPECT_THROW(dynamic_slice(x, tensor<std::int64_t>({2, 2}), {2, 2}),
+               Error);  // leaves at the bottom
+  EXPECT_THROW(dynamic_slice(x, tensor<std::int64_t>({0, 1}), {1, 4}),
+               Error);  // leaves at the right
+  expect_vector(flatten(grad([&](Tensor z) {
+                  return sum(square(dynamic_slice(z, at, {2, 2})));
+                })(x)),
+                {0, 0, 0, 0, 0, 0, 12, 14, 0, 0, 20, 22});
 }
 
 TEST(Index, PositionsOfNonzero) {
@@ -68,12 +80,16 @@ TEST(Index, PositionsOfNonzero) {
 TEST(Order, NanLastAndStable) {
   const Tensor x = tensor({2.0, kNaN, -kInf, 2.0, 1.0});
   EXPECT_EQ(argsort(x).to_vector<std::int64_t>(), (std::vector<std::int64_t>{2, 4, 0, 3, 1}));
-  EXPECT_EQ(argsort(x, 0, true).to_vector<std::int64_t>(), (std::vector<std::int64_t>{0, 3, 4, 2, 1}));
+  EXPECT_EQ(argsort(x, 0, true).to_vector<std::int64_t>(),
+            (std::vector<std::int64_t>{0, 3, 4, 2, 1}));
   const auto [v, i] = top_k(tensor({1.0, 5.0, 3.0}), 2);
   expect_vector(v, {5, 3});
   EXPECT_EQ(i.to_vector<std::int64_t>(), (std::vector<std::int64_t>{1, 2}));
   EXPECT_THROW(top_k(x, 6), Error);
-  expect_vector(grad([](Tensor z) { return sum(sort(z) * tensor({1.0, 2.0, 3.0})); })(tensor({5.0, 1.0, 3.0})), {3, 1, 2});
+  expect_vector(grad([](Tensor z) {
+                  return sum(sort(z) * tensor({1.0, 2.0, 3.0}));
+                })(tensor({5.0, 1.0, 3.0})),
+                {3, 1, 2});
 }
 
 TEST(Cumulative, ProductsExactAtZero) {
@@ -83,7 +99,8 @@ TEST(Cumulative, ProductsExactAtZero) {
   // d/dx of 2 + 2*0 + 2*0*3 + 2*0*3*4: the derivative along the zero is 2 (1 + 3 + 12).
   expect_vector(grad([](Tensor z) { return sum(cumprod(z)); })(x), {1, 32, 0, 0});
   expect_vector(cummax(tensor({1.0, 3.0, 2.0, 3.0})), {1, 3, 3, 3});
-  expect_vector(grad([](Tensor z) { return sum(cummax(z)); })(tensor({1.0, 3.0, 2.0, 3.0})), {1, 3, 0, 0});
+  expect_vector(grad([](Tensor z) { return sum(cummax(z)); })(tensor({1.0, 3.0, 2.0, 3.0})),
+                {1, 3, 0, 0});
   expect_vector(cummin(tensor({2.0, 3.0, 1.0}), 0, true), {1, 1, 1});
   EXPECT_TRUE(std::isnan(cummax(tensor({1.0, kNaN, 2.0})).to_vector()[2]));
 }
@@ -104,7 +121,8 @@ TEST(Random, PublishedWordsAndMoments) {
   EXPECT_NEAR(mean(pow(z, 4)).item(), 3, e * std::sqrt(96.0));
   EXPECT_NEAR(mean(square(abs(w))).item(), 1, e);
   const Tensor keys = split_key(key, 3);
-  EXPECT_NE(keys.to_vector<std::uint32_t>()[0], random_bits(key, {6}).to_vector<std::uint32_t>()[0]);
+  EXPECT_NE(keys.to_vector<std::uint32_t>()[0],
+            random_bits(key, {6}).to_vector<std::uint32_t>()[0]);
   const Tensor both = vmap([](Tensor k) { return uniform(k, {5}); })(keys);
   EXPECT_EQ(select(both, 0, 1).to_vector(), uniform(select(keys, 0, 1), {5}).to_vector());
   EXPECT_EQ(uniform(keys, {5}).to_vector(), both.to_vector());
@@ -115,7 +133,8 @@ TEST(Statistics, StableAtTheEdge) {
   EXPECT_NEAR(logsumexp(x).item(), 1000 + std::log(2.0), 1e-12);
   EXPECT_EQ(logsumexp(tensor({-kInf, -kInf})).item(), -kInf);
   expect_vector(softmax(x), {0.5, 0.5, 0}, 1e-15);
-  expect_vector(grad([](Tensor z) { return logsumexp(z); })(tensor({0.0, std::log(3.0)})), {0.25, 0.75}, 1e-15);
+  expect_vector(grad([](Tensor z) { return logsumexp(z); })(tensor({0.0, std::log(3.0)})),
+                {0.25, 0.75}, 1e-15);
   expect_vector(log_softmax(tensor({0.0, -800.0})), {0, -800}, 1e-12);
   EXPECT_NEAR(variance(tensor({1e8 + 1, 1e8 + 2, 1e8 + 3}), {0}, 1).item(), 1, 1e-12);
   EXPECT_NEAR(variance(tensor<c128>({{1, 1}, {-1, -1}})).item(), 2, 1e-15);
@@ -133,7 +152,8 @@ TEST(Shapes, EmptyOneStridedAndEightAxes) {
   const Tensor eight = broadcast_to(tensor({1.0, 2.0}), {1, 2, 1, 2, 1, 2, 1, 2});
   EXPECT_EQ(sum(cumsum(eight, 3)).item(), 8 * (1.0 + 2.0) / 2 * 3);
   EXPECT_EQ(take_along_axis(eight, zeros(eight.shape(), Dtype::i64), 7).shape(), eight.shape());
-  EXPECT_EQ(scatter_add(zeros({3}), zeros({0}, Dtype::i64), zeros({0})).to_vector(), (std::vector<double>{0, 0, 0}));
+  EXPECT_EQ(scatter_add(zeros({3}), zeros({0}, Dtype::i64), zeros({0})).to_vector(),
+            (std::vector<double>{0, 0, 0}));
 }
 
 }  // namespace

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/autodiff/ops/interpolate.h"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-
 #include "special_reference.h"
 #include "tensor_measures.h"
 #include "tessera/autodiff/check.h"
@@ -12,6 +8,10 @@
 #include "tessera/autodiff/jit.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/ops/tridiagonal.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
 
 namespace tessera {
 namespace {
@@ -27,10 +27,13 @@ TEST(Interpolate, LinearAgainstNumPy) {
 }
 
 TEST(Interpolate, LinearOutsideAndAtKnots) {
-  const Tensor k = tensor({0.0, 1.0, 3.0}), v = tensor({2.0, 4.0, 0.0}), x = tensor({-1.0, 0.0, 1.0, 2.0, 3.0, 5.0});
+  const Tensor k = tensor({0.0, 1.0, 3.0}), v = tensor({2.0, 4.0, 0.0}),
+               x = tensor({-1.0, 0.0, 1.0, 2.0, 3.0, 5.0});
   EXPECT_EQ(interp(x, k, v).to_vector(), (std::vector<double>{2, 2, 4, 2, 0, 0}));
   EXPECT_EQ(interp(x, k, v, Outside::extend).to_vector(), (std::vector<double>{0, 2, 4, 2, 0, -4}));
-  const auto slope = [&](Outside o) { return jvp([&](Tensor t) { return interp(t, k, v, o); }, x, ones({6})).second.to_vector(); };
+  const auto slope = [&](Outside o) {
+    return jvp([&](Tensor t) { return interp(t, k, v, o); }, x, ones({6})).second.to_vector();
+  };
   EXPECT_EQ(slope(Outside::hold), (std::vector<double>{0, 2, -2, -2, -2, 0}));
   EXPECT_EQ(slope(Outside::extend), (std::vector<double>{2, 2, -2, -2, -2, -2}));
   EXPECT_EQ(interp(0.5, k, v).item(), 3);
@@ -51,7 +54,8 @@ TEST(Interpolate, SplinesAgainstSciPy) {
   for (const ReferenceLine& r : special_reference("spline")) {
     const CubicSpline s = cubic_spline(k, v, kEnds[static_cast<int>(r.cells[0])], 0.3, -0.7);
     const Tensor want = tensor(numbers(r, 2));
-    EXPECT_LE(largest(interp(s, x, static_cast<int>(r.cells[1])) - want) / largest(want), 1e-13) << "ends " << r.cells[0] << ", derivative " << r.cells[1];
+    EXPECT_LE(largest(interp(s, x, static_cast<int>(r.cells[1])) - want) / largest(want), 1e-13)
+        << "ends " << r.cells[0] << ", derivative " << r.cells[1];
     ++lines;
   }
   EXPECT_EQ(lines, 15);
@@ -62,28 +66,37 @@ TEST(Interpolate, CubicsAreReproduced) {
   const Tensor k = tensor({-1.0, 0.1, 0.4, 2.0, 2.5}), x = linspace(-1.5, 3.0, 19);
   EXPECT_LE(largest(interp(cubic_spline(k, cubic(k)), x) - cubic(x)), 1e-13);
   const auto slope = [&](double at) { return grad(cubic)(Tensor(at)); };
-  EXPECT_LE(largest(interp(cubic_spline(k, cubic(k), SplineEnd::clamped, slope(-1.0), slope(2.5)), x) - cubic(x)), 1e-13);
+  EXPECT_LE(
+      largest(interp(cubic_spline(k, cubic(k), SplineEnd::clamped, slope(-1.0), slope(2.5)), x) -
+              cubic(x)),
+      1e-13);
   const Tensor three = slice(k, 0, 0, 3), parabola = square(three);
   EXPECT_LE(largest(interp(cubic_spline(three, parabola), x) - square(x)), 1e-14);
   const Tensor two = slice(k, 0, 0, 2);
-  for (SplineEnd e : {SplineEnd::not_a_knot, SplineEnd::natural}) EXPECT_LE(largest(interp(cubic_spline(two, 3.0 * two - 1.0, e), x) - (3.0 * x - 1.0)), 1e-13);  // extended three pieces far
+  for (SplineEnd e : {SplineEnd::not_a_knot, SplineEnd::natural})
+    EXPECT_LE(largest(interp(cubic_spline(two, 3.0 * two - 1.0, e), x) - (3.0 * x - 1.0)),
+              1e-13);  // extended three pieces far
 }
 
 TEST(Interpolate, SecondDerivativesAreContinuousAndTheIntegralIsOne) {
   const Tensor k = reference("knots"), v = reference("values"), inner = slice(k, 0, 1, 8);
   for (SplineEnd e : kEnds) {
     const CubicSpline s = cubic_spline(k, v, e);
-    for (int d = 0; d <= 2; ++d) EXPECT_LE(largest(interp(s, inner - 1e-9, d) - interp(s, inner, d)), 1e-6);
+    for (int d = 0; d <= 2; ++d)
+      EXPECT_LE(largest(interp(s, inner - 1e-9, d) - interp(s, inner, d)), 1e-6);
     for (int d = -1; d <= 2; ++d) {  // each is the derivative of the one before
-      const Tensor x = reference("queries"), t = jvp([&](Tensor q) { return interp(s, q, d); }, x, ones({x.size()})).second;
+      const Tensor x = reference("queries"),
+                   t = jvp([&](Tensor q) { return interp(s, q, d); }, x, ones({x.size()})).second;
       EXPECT_LE(largest(t - interp(s, x, d + 1)) / largest(t), 1e-13);
     }
   }
 }
 
 TEST(Interpolate, DerivativesInQueriesKnotsAndValues) {
-  const Tensor k = tensor({-1.0, -0.3, 0.5, 1.1, 2.0}), v = tensor({0.3, 1.0, -0.4, 0.6, 0.2, -0.9, 0.8, 0.1, -0.5, 0.7}, {5, 2});
-  const Tensor x = tensor({-0.8, 0.2, 0.7, 1.6}), dk = tensor({0.1, -0.2, 0.1, 0.3, -0.1}), dv = 0.3 * square(v) - 0.2, dx = tensor({0.2, -0.1, 0.3, 0.1});
+  const Tensor k = tensor({-1.0, -0.3, 0.5, 1.1, 2.0}),
+               v = tensor({0.3, 1.0, -0.4, 0.6, 0.2, -0.9, 0.8, 0.1, -0.5, 0.7}, {5, 2});
+  const Tensor x = tensor({-0.8, 0.2, 0.7, 1.6}), dk = tensor({0.1, -0.2, 0.1, 0.3, -0.1}),
+               dv = 0.3 * square(v) - 0.2, dx = tensor({0.2, -0.1, 0.3, 0.1});
   const auto check = [&](auto f) {
     const std::tuple at(x, k, v);
     // Half the distance to a knot bounds the step.
@@ -100,21 +113,32 @@ TEST(Interpolate, DerivativesInQueriesKnotsAndValues) {
   };
   check([](Tensor a, Tensor b, Tensor c) { return interp(a, b, c); });
   check([](Tensor a, Tensor b, Tensor c) { return interp(a, b, c, Outside::extend); });
-  for (SplineEnd e : kEnds) check([e](Tensor a, Tensor b, Tensor c) { return interp(cubic_spline(b, c, e, 0.3, -0.7), a); });
+  for (SplineEnd e : kEnds)
+    check(
+        [e](Tensor a, Tensor b, Tensor c) { return interp(cubic_spline(b, c, e, 0.3, -0.7), a); });
   check([](Tensor a, Tensor b, Tensor c) { return interp(cubic_spline(b, c), a, -1); });
-  const CheckReport ends = gradcheck([&](Tensor a, Tensor b) { return interp(cubic_spline(k, v, SplineEnd::clamped, a, b), x); }, std::tuple(tensor({0.3, 0.1}), tensor({-0.7, 0.2})), {.order = 2});
+  const CheckReport ends = gradcheck(
+      [&](Tensor a, Tensor b) { return interp(cubic_spline(k, v, SplineEnd::clamped, a, b), x); },
+      std::tuple(tensor({0.3, 0.1}), tensor({-0.7, 0.2})), {.order = 2});
   EXPECT_TRUE(ends) << to_string(ends);
 }
 
 TEST(Interpolate, ComplexValues) {
-  const Tensor k = reference("knots"), v = reference("values"), x = reference("queries"), z = complex(v, square(v));
-  EXPECT_LE(largest(interp(cubic_spline(k, z), x) - complex(interp(cubic_spline(k, v), x), interp(cubic_spline(k, square(v)), x))), 1e-13);
+  const Tensor k = reference("knots"), v = reference("values"), x = reference("queries"),
+               z = complex(v, square(v));
+  EXPECT_LE(largest(interp(cubic_spline(k, z), x) -
+                    complex(interp(cubic_spline(k, v), x), interp(cubic_spline(k, square(v)), x))),
+            1e-13);
   EXPECT_LE(largest(interp(x, k, z) - complex(interp(x, k, v), interp(x, k, square(v)))), 1e-15);
 }
 
 TEST(Tridiagonal, ProductAndSolutionAreThoseOfTheFullMatrix) {
-  const Tensor bands = tensor({9.0, 0.5, -1.0, 0.3, 0.0, 2.0, 0.1, 1.5, 0.7, 1.2, -0.6, 9.0}, {3, 4});  // a zero pivot, exchanged
-  const Tensor full = tensor({0.0, 0.7, 0.0, 0.0, 0.5, 2.0, 1.2, 0.0, 0.0, -1.0, 0.1, -0.6, 0.0, 0.0, 0.3, 1.5}, {4, 4}), b = tensor({1.0, 2.0, -0.5, 0.3});
+  const Tensor bands = tensor({9.0, 0.5, -1.0, 0.3, 0.0, 2.0, 0.1, 1.5, 0.7, 1.2, -0.6, 9.0},
+                              {3, 4});  // a zero pivot, exchanged
+  const Tensor full = tensor({0.0, 0.7, 0.0, 0.0, 0.5, 2.0, 1.2, 0.0, 0.0, -1.0, 0.1, -0.6, 0.0,
+                              0.0, 0.3, 1.5},
+                             {4, 4}),
+               b = tensor({1.0, 2.0, -0.5, 0.3});
   EXPECT_LE(largest(tridiagonal_product(bands, b) - matmul(full, b)), 1e-15);
   EXPECT_LE(largest(tridiagonal_solve(bands, b) - solve(full, b)), 1e-14);
   EXPECT_EQ(tridiagonal_solve(tensor({7.0, 2.0, 7.0}, {3, 1}), tensor({3.0})).item(), 1.5);

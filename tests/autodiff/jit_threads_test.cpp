@@ -11,11 +11,13 @@
 namespace tessera {
 namespace {
 
-// The first calls of one compiled function from several threads at once: whoever finds the plan also finds the shape
-// of the result tree.
+// The first calls of one compiled function from several threads at once: whoever finds the plan
+// also finds the shape of the result tree.
 TEST(JitThreads, FirstCallsMayOverlap) {
   for (int round = 0; round < 100; ++round) {
-    const auto f = jit([](const std::vector<Tensor>& x) { return std::pair(x[0] + x[1], std::vector<Tensor>{x[0] * x[1]}); });
+    const auto f = jit([](const std::vector<Tensor>& x) {
+      return std::pair(x[0] + x[1], std::vector<Tensor>{x[0] * x[1]});
+    });
     std::latch begin(4);
     std::atomic<int> right{0};
     {

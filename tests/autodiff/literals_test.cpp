@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A literal takes the type of the tensor beside it with all its bits, or is refused by an error that names both.
+// A literal takes the type of the tensor beside it with all its bits, or is refused by an error
+// that names both.
+#include "tessera/autodiff/grad.h"
+#include "tessera/autodiff/jit.h"
+#include "tessera/autodiff/ops.h"
+#include "tessera/autodiff/ops/index.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <functional>
 #include <limits>
-
-#include "tessera/autodiff/grad.h"
-#include "tessera/autodiff/jit.h"
-#include "tessera/autodiff/ops.h"
-#include "tessera/autodiff/ops/index.h"
 
 namespace tessera {
 namespace {
@@ -43,7 +44,8 @@ std::vector<LiteralUse> literal_uses() {
           {"shift_right", [](const Tensor& x, Arg v) { return shift_right(v, x); }},
           {"where", [=](const Tensor& x, Arg v) { return where(condition(x), v, x); }},
           {"clip", [](const Tensor& x, Arg v) { return clip(x, v, v); }},
-          {"scatter_set", [](const Tensor& x, Arg v) { return scatter_set(x, zeros({1}, Dtype::i64), v); }},
+          {"scatter_set",
+           [](const Tensor& x, Arg v) { return scatter_set(x, zeros({1}, Dtype::i64), v); }},
           {"cast", [](const Tensor& x, Arg v) { return cast(v, x.dtype()); }, true},
           {"full", [](const Tensor& x, Arg v) { return full({2}, v.literal, x.dtype()); }, true},
           {"scalar", [](const Tensor& x, Arg v) { return scalar(v.literal, x.dtype()); }, true},
@@ -57,7 +59,9 @@ void expect_refusal(const LiteralUse& use, V v, const std::string& number) {
     ADD_FAILURE() << use.name << " takes " << number << " as " << name_of(dtype_of<T>());
   } catch (const Error& e) {
     const std::string text = e.what();
-    EXPECT_TRUE(text.find(name_of(dtype_of<T>())) != std::string::npos && text.find(number) != std::string::npos) << use.name << ": " << text;
+    EXPECT_TRUE(text.find(name_of(dtype_of<T>())) != std::string::npos &&
+                text.find(number) != std::string::npos)
+        << use.name << ": " << text;
   }
 }
 
@@ -75,7 +79,8 @@ void check_edges() {
       }
       const Tensor expected = use.f(x, tensor<T>({static_cast<T>(v)}, {}));
       EXPECT_EQ(there.type(), expected.type()) << use.name;
-      EXPECT_TRUE(all(equal(there, expected)).item<bool>()) << use.name << ' ' << v << " beside " << name_of(dtype_of<T>());
+      EXPECT_TRUE(all(equal(there, expected)).item<bool>())
+          << use.name << ' ' << v << " beside " << name_of(dtype_of<T>());
     }
     if constexpr (sizeof(T) < 8) {
       expect_refusal<T>(use, low - 1, std::to_string(low - 1));
@@ -105,10 +110,14 @@ TEST(Literals, AreNotDoubles) {
   EXPECT_EQ(clip(full({}, INT64_MAX, Dtype::i64), 0, odd).item<std::int64_t>(), odd);
   EXPECT_TRUE((full({}, odd, Dtype::i64) > (odd - 1)).item<bool>());
   EXPECT_TRUE((full({}, odd, Dtype::i64) > (std::int64_t{1} << 53)).item<bool>());
-  EXPECT_EQ(jit([odd](Tensor x) { return x + odd; })(zeros({}, Dtype::i64)).item<std::int64_t>(), odd);
-  EXPECT_EQ(vmap([odd](Tensor x) { return x + odd; })(zeros({1}, Dtype::i64)).item<std::int64_t>(), odd);
-  EXPECT_EQ(scatter_min(full({2}, INT64_MAX, Dtype::i64), 1, odd).to_vector<std::int64_t>(), (std::vector<std::int64_t>{INT64_MAX, odd}));
-  EXPECT_EQ(clip(tensor<std::int64_t>({-5, 7}), 0, std::int64_t{1} << 40).to_vector<std::int64_t>(), (std::vector<std::int64_t>{0, 7}));
+  EXPECT_EQ(jit([odd](Tensor x) { return x + odd; })(zeros({}, Dtype::i64)).item<std::int64_t>(),
+            odd);
+  EXPECT_EQ(vmap([odd](Tensor x) { return x + odd; })(zeros({1}, Dtype::i64)).item<std::int64_t>(),
+            odd);
+  EXPECT_EQ(scatter_min(full({2}, INT64_MAX, Dtype::i64), 1, odd).to_vector<std::int64_t>(),
+            (std::vector<std::int64_t>{INT64_MAX, odd}));
+  EXPECT_EQ(clip(tensor<std::int64_t>({-5, 7}), 0, std::int64_t{1} << 40).to_vector<std::int64_t>(),
+            (std::vector<std::int64_t>{0, 7}));
 }
 
 TEST(Literals, OfEveryIntegerTypeOfTheLanguage) {
@@ -144,7 +153,8 @@ TEST(Literals, OfOtherKindsKeepTheirRules) {
   EXPECT_EQ(full({1}, 255.9, Dtype::u8).item<std::uint8_t>(), 255);
   EXPECT_EQ(full({1}, -0x1p63, Dtype::i64).item<std::int64_t>(), INT64_MIN);
   EXPECT_TRUE(full({1}, 2, Dtype::boolean).item<bool>());
-  for (const double v : {256.0, -1.0, 1e300, double(NAN), double(INFINITY)}) EXPECT_THROW(full({1}, v, Dtype::u8), Error) << v;
+  for (const double v : {256.0, -1.0, 1e300, double(NAN), double(INFINITY)})
+    EXPECT_THROW(full({1}, v, Dtype::u8), Error) << v;
   EXPECT_THROW(full({1}, 0x1p63, Dtype::i64), Error);
   EXPECT_THROW(full({1}, c128(1, 2), Dtype::f64), Error);
   EXPECT_EQ(full({1}, c128(1, 0), Dtype::f64).item(), 1);
@@ -156,7 +166,8 @@ TEST(Literals, AsExponents) {
   EXPECT_EQ(pow(x, std::int64_t{3}).to_vector<std::int64_t>(), (std::vector<std::int64_t>{8, 27}));
   EXPECT_EQ(pow(x, 3u).to_vector<std::int64_t>(), (std::vector<std::int64_t>{8, 27}));
   EXPECT_THROW(pow(x, std::int64_t{1} << 40), Error);
-  EXPECT_EQ(pow(tensor({1.0, 0.5}), std::int64_t{1} << 40).to_vector(), (std::vector<double>{1, 0}));
+  EXPECT_EQ(pow(tensor({1.0, 0.5}), std::int64_t{1} << 40).to_vector(),
+            (std::vector<double>{1, 0}));
 }
 
 TEST(Arange, IsHeldByItsType) {
@@ -164,7 +175,8 @@ TEST(Arange, IsHeldByItsType) {
   EXPECT_THROW(arange(257, Dtype::u8), Error);
   EXPECT_EQ(arange(2, Dtype::boolean).size(), 2);
   EXPECT_THROW(arange(3, Dtype::boolean), Error);
-  EXPECT_EQ(one_hot(tensor<std::uint8_t>({1}), 300).to_vector()[1], 1);  // more classes than the type counts
+  EXPECT_EQ(one_hot(tensor<std::uint8_t>({1}), 300).to_vector()[1],
+            1);  // more classes than the type counts
   EXPECT_EQ(sum(one_hot(tensor<std::uint8_t>({1}), 300)).item(), 1);
 }
 

@@ -2,13 +2,13 @@
 //
 // A loop that tests of scans and checkpoints share, and how they compare.
 #pragma once
-#include <gtest/gtest.h>
-
-#include <cmath>
-
 #include "error_text.h"
 #include "tessera/autodiff/loops.h"
 #include "tessera/autodiff/ops.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
 
 namespace tessera::testing {
 
@@ -23,13 +23,16 @@ struct Driven {
   TESSERA_TREE(a, x0, u)
 };
 inline Driven driven(Index n = 7) {
-  return {tensor({0.8, 0.3, -0.4, 0.9}, {2, 2}), tensor({0.5, -1.0}), reshape(sin(arange(2 * n, Dtype::f64)), {n, 2})};
+  return {tensor({0.8, 0.3, -0.4, 0.9}, {2, 2}), tensor({0.5, -1.0}),
+          reshape(sin(arange(2 * n, Dtype::f64)), {n, 2})};
 }
 inline Tensor by_scan(const Driven& d, const ScanOptions& o = {}) {
-  const auto [x, y] = scan([&](Tensor x, Tensor u) {
-    const Tensor next = tanh(matmul(d.a, x)) + 0.5 * u * x;
-    return std::pair(next, sum(next * u));
-  }, d.x0, d.u, o);
+  const auto [x, y] = scan(
+      [&](Tensor x, Tensor u) {
+        const Tensor next = tanh(matmul(d.a, x)) + 0.5 * u * x;
+        return std::pair(next, sum(next * u));
+      },
+      d.x0, d.u, o);
   return sum(square(x)) + sum(y * sin(y));
 }
 inline Tensor unrolled(const Driven& d, bool reverse = false) {
@@ -45,14 +48,16 @@ inline Tensor unrolled(const Driven& d, bool reverse = false) {
 }
 inline void expect_near(const Driven& a, const Driven& b, double tolerance) {
   const auto x = flatten_tree(a), y = flatten_tree(b);
-  for (std::size_t k = 0; k < x.size(); ++k) EXPECT_LE(distance(x[k], y[k]), tolerance) << "leaf " << k;
+  for (std::size_t k = 0; k < x.size(); ++k)
+    EXPECT_LE(distance(x[k], y[k]), tolerance) << "leaf " << k;
 }
 inline Driven direction(const Driven& like) {
   Driven t = like;
   double phase = 0.3;
-  Tree<Driven>::visit(t, [&](Tensor& x) { x = reshape(cos(arange(x.size(), Dtype::f64) * 1.7 + (phase += 0.9)), x.shape()); });
+  Tree<Driven>::visit(t, [&](Tensor& x) {
+    x = reshape(cos(arange(x.size(), Dtype::f64) * 1.7 + (phase += 0.9)), x.shape());
+  });
   return t;
 }
-
 
 }  // namespace tessera::testing

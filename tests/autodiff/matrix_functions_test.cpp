@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/autodiff/ops/matrix_functions.h"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <random>
-
 #include "tensor_measures.h"
 #include "tessera/autodiff/check.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/jit.h"
 #include "tessera/autodiff/ops.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
 
 namespace tessera {
 namespace {
@@ -44,25 +44,37 @@ TEST(Eig, SumsOverAllEigenvaluesHaveTheirMatrixDerivatives) {
     return real(matmul(e.vectors * expand_dims(e.values, -2), adjoint(e.left)));
   };
   EXPECT_LE(largest(again(a) - a), 1e-14);
-  EXPECT_LE(largest(jvp(again, a, scaled_noise({6, 6}, 1, 4)).second - scaled_noise({6, 6}, 1, 4)), 1e-13);
-  EXPECT_LE(largest(hessian(cubes)(a) - hessian([](Tensor x) { return trace(matmul(x, matmul(x, x))); })(a)), 1e-12);
+  EXPECT_LE(largest(jvp(again, a, scaled_noise({6, 6}, 1, 4)).second - scaled_noise({6, 6}, 1, 4)),
+            1e-13);
+  EXPECT_LE(largest(hessian(cubes)(a) -
+                    hessian([](Tensor x) { return trace(matmul(x, matmul(x, x))); })(a)),
+            1e-12);
 }
 
-TEST(Eig, NoEigenvectorsOfWhatIsNotFinite) { EXPECT_THROW(eig(tensor<double>({1.0, NAN, 0.0, 1.0}, {2, 2})), Error); }
+TEST(Eig, NoEigenvectorsOfWhatIsNotFinite) {
+  EXPECT_THROW(eig(tensor<double>({1.0, NAN, 0.0, 1.0}, {2, 2})), Error);
+}
 
 TEST(Expm, KnownExponentials) {
   EXPECT_EQ(expm(zeros({3, 3})).to_vector(), eye(3).to_vector());
   EXPECT_TRUE(std::isnan(expm(full({2, 2}, INFINITY)).to_vector()[0]));
   const Tensor jordan = tensor({2.0, 1.0, 0.0, 0.0, 2.0, 1.0, 0.0, 0.0, 2.0}, {3, 3});
-  EXPECT_LE(largest(expm(jordan) / std::exp(2.0) - tensor({1.0, 1.0, 0.5, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0}, {3, 3})), 1e-15);
-  for (double angle : {0.1, 5.0, 40.0}) {  // 40 radians: three squarings; the error grows with the norm
+  EXPECT_LE(largest(expm(jordan) / std::exp(2.0) -
+                    tensor({1.0, 1.0, 0.5, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0}, {3, 3})),
+            1e-15);
+  for (double angle :
+       {0.1, 5.0, 40.0}) {  // 40 radians: three squarings; the error grows with the norm
     const Tensor turn = expm(tensor({0.0, -angle, angle, 0.0}, {2, 2}));
-    EXPECT_LE(largest(turn - tensor({std::cos(angle), -std::sin(angle), std::sin(angle), std::cos(angle)}, {2, 2})), 1e-15 * (1 + angle));
+    EXPECT_LE(
+        largest(turn - tensor({std::cos(angle), -std::sin(angle), std::sin(angle), std::cos(angle)},
+                              {2, 2})),
+        1e-15 * (1 + angle));
   }
 }
 
 TEST(Expm, EachMatrixOfAStackByItsOwnSquarings) {
-  const Tensor small = scaled_noise({4, 4}, 0.1), large = scaled_noise({4, 4}, 30, 5), both = stack({small, large, zeros({4, 4})});
+  const Tensor small = scaled_noise({4, 4}, 0.1), large = scaled_noise({4, 4}, 30, 5),
+               both = stack({small, large, zeros({4, 4})});
   const Tensor e = expm(both);
   EXPECT_EQ(select(e, 0, 0).to_vector(), expm(small).to_vector());
   EXPECT_EQ(select(e, 0, 1).to_vector(), expm(large).to_vector());
@@ -73,14 +85,17 @@ TEST(Expm, EachMatrixOfAStackByItsOwnSquarings) {
 TEST(Expm, DerivativeIsTheBlockExponential) {  // Van Loan 1978: exp [[A, E], [0, A]] holds L(A, E)
   for (double size : {0.5, 6.0}) {
     const Tensor a = scaled_noise({3, 3}, size), e = scaled_noise({3, 3}, 1, 9);
-    const Tensor block = concatenate({concatenate({a, e}, 1), concatenate({zeros({3, 3}), a}, 1)}, 0);
+    const Tensor block =
+        concatenate({concatenate({a, e}, 1), concatenate({zeros({3, 3}), a}, 1)}, 0);
     const Tensor want = slice(slice(expm(block), 0, 0, 3), 1, 3, 6);
-    EXPECT_LE(largest(jvp([](Tensor x) { return expm(x); }, a, e).second - want) / largest(want), 1e-13);
+    EXPECT_LE(largest(jvp([](Tensor x) { return expm(x); }, a, e).second - want) / largest(want),
+              1e-13);
   }
   const auto f = [](Tensor x) { return expm(x); };
   const CheckReport r = gradcheck(f, scaled_noise({3, 3}, 4), {.order = 2});
   EXPECT_TRUE(r) << to_string(r);
-  const CheckReport z = transpose_check(f, complex(scaled_noise({2, 3, 3}, 4), scaled_noise({2, 3, 3}, 4, 8)), {.order = 2});
+  const CheckReport z = transpose_check(
+      f, complex(scaled_noise({2, 3, 3}, 4), scaled_noise({2, 3, 3}, 4, 8)), {.order = 2});
   EXPECT_TRUE(z) << to_string(z);
 }
 

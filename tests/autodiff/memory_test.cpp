@@ -3,13 +3,13 @@
 // The books on memory: what is in use, its peak, the limit.
 #include "tessera/autodiff/memory.h"
 
-#include <gtest/gtest.h>
-
-#include <string>
-
 #include "error_text.h"
 #include "tessera/autodiff/jit.h"
 #include "tessera/autodiff/ops.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
 
 using namespace tessera;
 
@@ -22,7 +22,9 @@ constexpr std::size_t kMiB = 1u << 20;
 /// Sets a limit above what is in use now, and removes it however the test ends.
 class WithLimit {
  public:
-  explicit WithLimit(std::size_t room) : bytes(memory_stats().in_use + room) { set_memory_limit(bytes); }
+  explicit WithLimit(std::size_t room) : bytes(memory_stats().in_use + room) {
+    set_memory_limit(bytes);
+  }
   ~WithLimit() { set_memory_limit(0); }
   WithLimit(const WithLimit&) = delete;
   const std::size_t bytes;
@@ -63,14 +65,10 @@ TEST(Memory, WhatIsKeptFollowsWhatWasInUse) {
   release_cached_memory();
   const Index mib = Index(kMiB) / 8;
   const auto held = [] { return memory_stats().in_use + memory_stats().cached; };
-  {
-    const Tensor a = zeros({400 * mib}), b = zeros({400 * mib});
-  }
+  { const Tensor a = zeros({400 * mib}), b = zeros({400 * mib}); }
   EXPECT_GE(memory_stats().cached, 800 * kMiB) << "both are used again,";
   const std::size_t allocations = memory_stats().allocations;
-  {
-    const Tensor a = zeros({400 * mib}), b = zeros({400 * mib});
-  }
+  { const Tensor a = zeros({400 * mib}), b = zeros({400 * mib}); }
   EXPECT_EQ(memory_stats().allocations, allocations) << "though they are more than 512 MiB;";
   const std::size_t most = held() + held() / 4;
   for (Index size : {100, 150, 200, 350}) {
@@ -92,8 +90,10 @@ TEST(Memory, TheLimitNamesItsFigures) {
     EXPECT_EQ(memory_limit(), limit.bytes);
     const Tensor fits = zeros({kMiB / 4});  // 2 MiB
     const std::string message = message_of([] { zeros({Index(kMiB)}); });
-    EXPECT_NE(message.find("limit of " + std::to_string(limit.bytes) + " bytes"), std::string::npos) << message;
-    EXPECT_NE(message.find(std::to_string(memory_stats().in_use) + " in use"), std::string::npos) << message;
+    EXPECT_NE(message.find("limit of " + std::to_string(limit.bytes) + " bytes"), std::string::npos)
+        << message;
+    EXPECT_NE(message.find(std::to_string(memory_stats().in_use) + " in use"), std::string::npos)
+        << message;
     EXPECT_NE(message.find("set_memory_limit"), std::string::npos) << message;
     EXPECT_EQ(sum(fits + 1.0).item(), static_cast<double>(kMiB / 4));  // what fits goes on
   }

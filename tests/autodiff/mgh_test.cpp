@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every minimiser on the 35 functions of Moré, Garbow & Hillstrom from their standard starts. A function counts as solved
-// where the value is a published one to its six digits, or below 1e-10 where that is 0.
+// Every minimiser on the 35 functions of Moré, Garbow & Hillstrom from their standard starts. A
+// function counts as solved where the value is a published one to its six digits, or below 1e-10
+// where that is 0.
 #include "mgh.h"
+
+#include "tessera/autodiff/check.h"
+#include "tessera/autodiff/optimize.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdio>
 #include <set>
-
-#include "tessera/autodiff/check.h"
-#include "tessera/autodiff/optimize.h"
 
 namespace tessera {
 namespace {
@@ -31,7 +32,10 @@ using Solver = std::function<Outcome(const mgh::Problem&)>;
 Solver with(Method method) {
   return [method](const mgh::Problem& p) {
     const auto r = minimize([&](Tensor x) { return sum(square(p.residual(x))); }, tensor(p.start),
-                            {.method = method, .gradient_tolerance = 1e-9, .max_iterations = 20000, .max_evaluations = 100000});
+                            {.method = method,
+                             .gradient_tolerance = 1e-9,
+                             .max_iterations = 20000,
+                             .max_evaluations = 100000});
     return Outcome{r.value, r.iterations, r.evaluations, r.products, r.reason};
   };
 }
@@ -48,9 +52,11 @@ void solves(const char* name, const Solver& solver, const std::set<std::string>&
   for (const mgh::Problem& p : mgh::problems()) {
     const Outcome r = solver(p);
     const bool ok = published(p, r.value);
-    std::printf("  %c %2d %-42s F %-12.6g %5d iterations %6d evaluations %6d products; %s\n", ok ? ' ' : '*', p.number, p.name.c_str(), r.value, r.iterations,
-                r.evaluations, r.products, to_string(r.reason));
-    EXPECT_EQ(ok, !unsolved.contains(p.name)) << name << " on " << p.name << ": " << r.value << ", " << to_string(r.reason);
+    std::printf("  %c %2d %-42s F %-12.6g %5d iterations %6d evaluations %6d products; %s\n",
+                ok ? ' ' : '*', p.number, p.name.c_str(), r.value, r.iterations, r.evaluations,
+                r.products, to_string(r.reason));
+    EXPECT_EQ(ok, !unsolved.contains(p.name))
+        << name << " on " << p.name << ": " << r.value << ", " << to_string(r.reason);
     // A value that is 0 to rounding leaves a line search nothing to compare.
     if (ok && r.value > 1e-10) {
       EXPECT_TRUE(converged(r.reason)) << name << " on " << p.name << ": " << to_string(r.reason);
@@ -69,14 +75,22 @@ TEST(Mgh, GradientsAreRight) {
 }
 
 TEST(Mgh, LimitedMemoryBfgs) { solves("lbfgs", with(Method::lbfgs), {}); }
-TEST(Mgh, NonlinearConjugateGradients) { solves("nonlinear_cg", with(Method::nonlinear_cg), {"Meyer", "Osborne 1"}); }
+TEST(Mgh, NonlinearConjugateGradients) {
+  solves("nonlinear_cg", with(Method::nonlinear_cg), {"Meyer", "Osborne 1"});
+}
 TEST(Mgh, NewtonConjugateGradients) { solves("newton_cg", with(Method::newton_cg), {"Meyer"}); }
 TEST(Mgh, LevenbergMarquardt) { solves("levenberg_marquardt", with(LeastSquaresOptions{}), {}); }
-TEST(Mgh, LevenbergMarquardtMatrixFree) { solves("levenberg_marquardt, matrix-free", with(LeastSquaresOptions{.matrix_free = true}), {}); }
-// Undamped steps leave narrow curved valleys far behind, and where residuals stay large there may be no way back.
+TEST(Mgh, LevenbergMarquardtMatrixFree) {
+  solves("levenberg_marquardt, matrix-free", with(LeastSquaresOptions{.matrix_free = true}), {});
+}
+// Undamped steps leave narrow curved valleys far behind, and where residuals stay large there may
+// be no way back.
 TEST(Mgh, GaussNewton) {
-  solves("gauss_newton", with(LeastSquaresOptions{.kind = LeastSquaresOptions::Kind::gauss_newton, .max_iterations = 1000}),
-         {"Freudenstein and Roth", "Jennrich and Sampson", "Gulf research and development", "Biggs EXP6", "Penalty II, n = 10", "Chebyquad, n = 8"});
+  solves("gauss_newton",
+         with(LeastSquaresOptions{.kind = LeastSquaresOptions::Kind::gauss_newton,
+                                  .max_iterations = 1000}),
+         {"Freudenstein and Roth", "Jennrich and Sampson", "Gulf research and development",
+          "Biggs EXP6", "Penalty II, n = 10", "Chebyquad, n = 8"});
 }
 
 }  // namespace

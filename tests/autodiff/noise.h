@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <cstdint>
-
 #include "tessera/autodiff/ops.h"
+
+#include <cstdint>
 
 namespace tessera::testing {
 

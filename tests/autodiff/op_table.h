@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One row per primitive (more where its parameters matter): how to apply it, what it is fed, and what it should
-// give by a plain loop in long double. op_table_test.cpp checks all rows for values and every derivative.
+// One row per primitive (more where its parameters matter): how to apply it, what it is fed, and
+// what it should give by a plain loop in long double. op_table_test.cpp checks all rows for values
+// and every derivative.
 #pragma once
+#include "tessera/autodiff/grad.h"
+#include "tessera/autodiff/ops.h"
+#include "tessera/autodiff/primitive.h"
+
 #include <complex>
 #include <functional>
 #include <random>
 #include <string>
 #include <vector>
-
-#include "tessera/autodiff/grad.h"
-#include "tessera/autodiff/ops.h"
-#include "tessera/autodiff/primitive.h"
 
 namespace tessera::table {
 
@@ -46,13 +47,16 @@ struct Row {
   DtypeSet dtypes;        ///< where it is defined; elsewhere it must throw
   Inputs inputs;
   FlatFunction f;
-  Oracle oracle;          ///< empty: the value is checked by `property`
-  double tolerance = 8;   ///< in units of the type's epsilon and the largest modulus of the result
-  std::function<double(const std::vector<Tensor>& in, const std::vector<Tensor>& out)> property;  ///< a defect that should be 0
-  Index large = 0;        ///< size scale at which several threads have work; 0: the kernel only moves views
+  Oracle oracle;         ///< empty: the value is checked by `property`
+  double tolerance = 8;  ///< in units of the type's epsilon and the largest modulus of the result
+  std::function<double(const std::vector<Tensor>& in, const std::vector<Tensor>& out)>
+      property;  ///< a defect that should be 0
+  Index large =
+      0;  ///< size scale at which several threads have work; 0: the kernel only moves views
   bool differentiable = true;
   double derivative_tolerance = 1e-7;  ///< jvp against differences in f64, relative
-  FlatFunction invariant = nullptr;  ///< checked for derivatives in place of f, whose results have free phases
+  FlatFunction invariant =
+      nullptr;  ///< checked for derivatives in place of f, whose results have free phases
 };
 
 /// Uniform real and imaginary parts in [low, high]; integers likewise; bool at random.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of Bessel functions of fractional order, from their power series in long double. Integer orders and extreme
-// arguments: derivative_reference_test.cpp.
-#include <cmath>
-#include <numbers>
-
+// Rows of Bessel functions of fractional order, from their power series in long double. Integer
+// orders and extreme arguments: derivative_reference_test.cpp.
 #include "op_table.h"
 #include "tessera/autodiff/ops/bessel.h"
+
+#include <cmath>
+#include <numbers>
 
 namespace tessera::table {
 namespace {
@@ -29,7 +29,10 @@ Wide y(LD v, Wide z) {
   const LD a = std::numbers::pi_v<LD> * v;
   return (j(v, z) * std::cos(a) - j(-v, z)) / std::sin(a);
 }
-Wide k(LD v, Wide z) { return 0.5L * std::numbers::pi_v<LD> * (i(-v, z) - i(v, z)) / std::sin(std::numbers::pi_v<LD> * v); }
+Wide k(LD v, Wide z) {
+  return 0.5L * std::numbers::pi_v<LD> * (i(-v, z) - i(v, z)) /
+         std::sin(std::numbers::pi_v<LD> * v);
+}
 Wide h1(LD v, Wide z) { return j(v, z) + Wide(0, 1) * y(v, z); }
 Wide h2(LD v, Wide z) { return j(v, z) - Wide(0, 1) * y(v, z); }
 
@@ -45,21 +48,34 @@ void bessel_rows(std::vector<Row>& rows) {
     Wide (*factor)(Wide);
   };
   const Function functions[] = {
-      {"bessel_j", kInexact, bessel_j, bessel_je, j, [](Wide z) { return Wide(std::exp(-std::abs(z.imag()))); }},
-      {"bessel_y", kInexact, bessel_y, bessel_ye, y, [](Wide z) { return Wide(std::exp(-std::abs(z.imag()))); }},
-      {"bessel_i", kInexact, bessel_i, bessel_ie, i, [](Wide z) { return Wide(std::exp(-std::abs(z.real()))); }},
+      {"bessel_j", kInexact, bessel_j, bessel_je, j,
+       [](Wide z) { return Wide(std::exp(-std::abs(z.imag()))); }},
+      {"bessel_y", kInexact, bessel_y, bessel_ye, y,
+       [](Wide z) { return Wide(std::exp(-std::abs(z.imag()))); }},
+      {"bessel_i", kInexact, bessel_i, bessel_ie, i,
+       [](Wide z) { return Wide(std::exp(-std::abs(z.real()))); }},
       {"bessel_k", kInexact, bessel_k, bessel_ke, k, [](Wide z) { return std::exp(z); }},
-      {"hankel1", kComplex, hankel1, hankel1e, h1, [](Wide z) { return std::exp(Wide(0, -1) * z); }},
+      {"hankel1", kComplex, hankel1, hankel1e, h1,
+       [](Wide z) { return std::exp(Wide(0, -1) * z); }},
       {"hankel2", kComplex, hankel2, hankel2e, h2, [](Wide z) { return std::exp(Wide(0, 1) * z); }},
   };
   for (const Function& f : functions) {
     for (double order : {0.25, 1.7, -2.6})
-      rows.push_back({.primitive = f.name, .variant = "order " + std::to_string(order), .dtypes = f.dtypes, .inputs = elements(1, 0.6, 3),
+      rows.push_back({.primitive = f.name,
+                      .variant = "order " + std::to_string(order),
+                      .dtypes = f.dtypes,
+                      .inputs = elements(1, 0.6, 3),
                       .f = [=](const Tensors& x) { return Tensors{f.plain(order, x[0])}; },
-                      .oracle = loop1([=](Wide z) { return f.oracle(order, z); }), .tolerance = 64, .large = order == 1.7 ? 33000 : 0});  // two chunks of a slow function
-    rows.push_back({.primitive = f.name, .variant = "scaled", .dtypes = f.dtypes, .inputs = elements(1, 0.6, 3),
+                      .oracle = loop1([=](Wide z) { return f.oracle(order, z); }),
+                      .tolerance = 64,
+                      .large = order == 1.7 ? 33000 : 0});  // two chunks of a slow function
+    rows.push_back({.primitive = f.name,
+                    .variant = "scaled",
+                    .dtypes = f.dtypes,
+                    .inputs = elements(1, 0.6, 3),
                     .f = [=](const Tensors& x) { return Tensors{f.scaled(0.25, x[0])}; },
-                    .oracle = loop1([=](Wide z) { return f.factor(z) * f.oracle(0.25L, z); }), .tolerance = 64});
+                    .oracle = loop1([=](Wide z) { return f.factor(z) * f.oracle(0.25L, z); }),
+                    .tolerance = 64});
   }
 }
 

@@ -14,7 +14,8 @@ Array to_array(const Tensor& t) {
   if (is_complex(d)) {
     const auto v = cast(t, Dtype::c128).to_vector<c128>();
     for (std::size_t i = 0; i < v.size(); ++i) a.v[i] = Wide(v[i].real(), v[i].imag());
-  } else if (is_float(d)) fill(cast(t, Dtype::f64).to_vector<double>());
+  } else if (is_float(d))
+    fill(cast(t, Dtype::f64).to_vector<double>());
   else {
     const auto v = cast(t, Dtype::i64).to_vector<std::int64_t>();
     for (std::size_t i = 0; i < v.size(); ++i) a.v[i] = static_cast<long double>(v[i]);
@@ -25,7 +26,8 @@ Array to_array(const Tensor& t) {
 Tensor to_tensor(const Array& a, Dtype dtype) {
   if (is_complex(dtype)) {
     std::vector<c128> v;
-    for (const Wide& z : a.v) v.emplace_back(static_cast<double>(z.real()), static_cast<double>(z.imag()));
+    for (const Wide& z : a.v)
+      v.emplace_back(static_cast<double>(z.real()), static_cast<double>(z.imag()));
     return cast(from_span<c128>(v, a.shape), dtype);
   }
   std::vector<double> v;
@@ -36,7 +38,9 @@ Tensor to_tensor(const Array& a, Dtype dtype) {
 namespace {
 /// Large tensors repeat a few thousand elements: they test threads, not values.
 constexpr Index kEnough = 4099;
-Tensor repeated(const Tensor& x, const Shape& s) { return reshape(take(x, rem(arange(s.count()), x.size())), s); }
+Tensor repeated(const Tensor& x, const Shape& s) {
+  return reshape(take(x, rem(arange(s.count()), x.size())), s);
+}
 }  // namespace
 
 Tensor uniform_tensor(Dtype t, const Shape& s, Rng& rng, double low, double high) {
@@ -44,12 +48,14 @@ Tensor uniform_tensor(Dtype t, const Shape& s, Rng& rng, double low, double high
   Array a(s);
   std::uniform_real_distribution<double> u(low, high);
   for (Wide& z : a.v) {
-    if (t == Dtype::boolean) z = static_cast<long double>(rng() & 1);
+    if (t == Dtype::boolean)
+      z = static_cast<long double>(rng() & 1);
     else if (is_integer(t)) {
       const double scale = low >= 0 ? 10 : 20;  // integers spread over more than two values
       z = std::floor(u(rng) * scale);
       if (t == Dtype::u8 || t == Dtype::u32) z = std::abs(z.real());
-    } else z = is_complex(t) ? Wide(u(rng), u(rng)) : Wide(u(rng));
+    } else
+      z = is_complex(t) ? Wide(u(rng), u(rng)) : Wide(u(rng));
   }
   return to_tensor(a, t);
 }
@@ -68,7 +74,9 @@ Tensor distinct_tensor(Dtype t, const Shape& s, Rng& rng) {
   const bool positive = t == Dtype::u8 || t == Dtype::u32, whole = !is_inexact(t);
   for (Index i = 0; i < a.size(); ++i) {
     const long double k = positive ? i : i - a.size() / 2;
-    a[i] = whole ? Wide(k) : is_complex(t) ? Wide(0.3L * k + 0.1L, 0.5L - 0.3L * k) : Wide(0.3L * k + 0.1L);
+    a[i] = whole           ? Wide(k)
+           : is_complex(t) ? Wide(0.3L * k + 0.1L, 0.5L - 0.3L * k)
+                           : Wide(0.3L * k + 0.1L);
   }
   std::shuffle(a.v.begin(), a.v.end(), rng);
   return to_tensor(a, t);

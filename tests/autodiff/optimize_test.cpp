@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Optimizer steps against the formulas written out for one number, their derivatives with respect to the rate, and the
-// iterations' reasons to stop. How the iterations do on hard functions is in mgh_test.cpp.
+// Optimizer steps against the formulas written out for one number, their derivatives with respect
+// to the rate, and the iterations' reasons to stop. How the iterations do on hard functions is in
+// mgh_test.cpp.
 #include "tessera/autodiff/optimize.h"
-
-#include <gtest/gtest.h>
-
-#include <cmath>
 
 #include "tessera/autodiff/check.h"
 #include "tessera/autodiff/jit.h"
 #include "tessera/autodiff/ops.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
 
 namespace tessera {
 namespace {
@@ -20,7 +21,8 @@ std::vector<double> rates(const Schedule& s, std::initializer_list<double> steps
   for (const double k : steps) v.push_back(s(Tensor(k)).item());
   return v;
 }
-void expect_rates(const Schedule& s, std::initializer_list<double> steps, std::initializer_list<double> want) {
+void expect_rates(const Schedule& s, std::initializer_list<double> steps,
+                  std::initializer_list<double> want) {
   const auto got = rates(s, steps);
   auto w = want.begin();
   for (std::size_t k = 0; k < got.size(); ++k) EXPECT_NEAR(got[k], *w++, 1e-15) << "entry " << k;
@@ -32,7 +34,8 @@ TEST(Schedules, FollowTheirFormulas) {
   expect_rates(exponential_rate(0.8, 10, 0.25), {0, 5, 10}, {0.8, 0.4, 0.2});
   expect_rates(cosine_rate(1.0, 100, 0.1), {0, 50, 100, 200}, {1, 0.55, 0.1, 0.1});
   expect_rates(warmup(4, cosine_rate(1.0, 10)), {0, 1, 3, 4, 9}, {0.25, 0.5, 1, 1, 0.5});
-  expect_rates(one_cycle(2.0, 100, 0.25, 0.1, 0.01), {0, 12.5, 25, 62.5, 100}, {0.2, 1.1, 2, 1.01, 0.02});
+  expect_rates(one_cycle(2.0, 100, 0.25, 0.1, 0.01), {0, 12.5, 25, 62.5, 100},
+               {0.2, 1.1, 2, 1.01, 0.02});
   EXPECT_THROW(cosine_rate(1.0, 0), Error);
   EXPECT_THROW(one_cycle(1.0, 10, 1.5), Error);
 }
@@ -54,8 +57,10 @@ TEST(Steps, SgdWithMomentum) {
     const double g = slope(n);
     v = 0.9 * v + g, n -= 0.01 * (g + 0.9 * v);
   }
-  EXPECT_NEAR(by_engine(sgd(constant_rate(0.01), {.momentum = 0.9, .weight_decay = 0.1}), 5), x, 1e-14);
-  EXPECT_NEAR(by_engine(sgd(constant_rate(0.01), {.momentum = 0.9, .nesterov = true}), 5), n, 1e-14);
+  EXPECT_NEAR(by_engine(sgd(constant_rate(0.01), {.momentum = 0.9, .weight_decay = 0.1}), 5), x,
+              1e-14);
+  EXPECT_NEAR(by_engine(sgd(constant_rate(0.01), {.momentum = 0.9, .nesterov = true}), 5), n,
+              1e-14);
   EXPECT_NEAR(by_engine(sgd(constant_rate(0.01)), 1), 2 - 0.01 * slope(2), 1e-15);
 }
 
@@ -83,11 +88,14 @@ TEST(Steps, AdamAdamwLionLamb) {
 }
 
 TEST(Steps, LbfgsOfAQuadraticEndsInItsMinimum) {
-  // With all changes in memory and exact first steps, BFGS directions on a quadratic of n = 3 become Newton's.
-  const Tensor a = tensor({3.0, 1.0, 0.5, 1.0, 2.0, 0.2, 0.5, 0.2, 1.0}, {3, 3}), b = tensor({1.0, -2.0, 0.5});
+  // With all changes in memory and exact first steps, BFGS directions on a quadratic of n = 3
+  // become Newton's.
+  const Tensor a = tensor({3.0, 1.0, 0.5, 1.0, 2.0, 0.2, 0.5, 0.2, 1.0}, {3, 3}),
+               b = tensor({1.0, -2.0, 0.5});
   const auto f = [&](Tensor x) { return 0.5 * dot(x, matmul(a, x)) - dot(b, x); };
   Tensor x = zeros({3});
-  const Optimizer o = lbfgs_steps([](const Tensor& step) { return where(step < 1.0, 0.3, 1.0); }, 5);
+  const Optimizer o =
+      lbfgs_steps([](const Tensor& step) { return where(step < 1.0, 0.3, 1.0); }, 5);
   OptimizerState s = o.init(x);
   for (int k = 0; k < 25; ++k) std::tie(x, s) = o.update(x, grad(f)(x), s);
   EXPECT_LT(max(abs(x - solve(a, b))).item(), 1e-9);
@@ -101,10 +109,14 @@ TEST(Steps, TakeTreesAndRunInsideJit) {
   };
   const Tensor x = reshape(linspace(-1, 1, 12), {4, 3}), y = tensor({1.0, -1.0, 0.5, 0.2});
   const auto loss = [&](const Layer& p) { return mean(square(matmul(x, p.w) + p.b - y)); };
-  for (const Optimizer& o : {adam(cosine_rate(0.05, 200)), sgd(constant_rate(0.2), {.momentum = 0.5}), lamb(constant_rate(0.05)), lbfgs_steps(constant_rate(0.5))}) {
+  for (const Optimizer& o :
+       {adam(cosine_rate(0.05, 200)), sgd(constant_rate(0.2), {.momentum = 0.5}),
+        lamb(constant_rate(0.05)), lbfgs_steps(constant_rate(0.5))}) {
     Layer p{tensor({0.1, 0.2, -0.1}), Tensor(0.3)}, q = p;
     OptimizerState s = o.init(p), t = s;
-    const auto step = [&](const Layer& p, const OptimizerState& s) { return o.update(p, grad(loss)(p), s); };
+    const auto step = [&](const Layer& p, const OptimizerState& s) {
+      return o.update(p, grad(loss)(p), s);
+    };
     const auto planned = jit(step);
     for (int k = 0; k < 30; ++k) {
       std::tie(p, s) = step(p, s);
@@ -119,7 +131,9 @@ TEST(Steps, TakeTreesAndRunInsideJit) {
 }
 
 TEST(Steps, KeepSinglePrecisionAndTakeComplexNumbers) {
-  for (const Optimizer& o : {adam(constant_rate(0.1)), lion(constant_rate(0.1)), lamb(constant_rate(0.1)), sgd(constant_rate(0.1), {.momentum = 0.9})}) {
+  for (const Optimizer& o :
+       {adam(constant_rate(0.1)), lion(constant_rate(0.1)), lamb(constant_rate(0.1)),
+        sgd(constant_rate(0.1), {.momentum = 0.9})}) {
     const Tensor x = ones({2}, Dtype::f32);
     EXPECT_EQ(o.update(x, x, o.init(x)).first.dtype(), Dtype::f32) << o.name;
     // |z - c|^2 is least at c; grad is 2 (z - c).
@@ -134,8 +148,11 @@ TEST(Steps, KeepSinglePrecisionAndTakeComplexNumbers) {
 }
 
 TEST(Steps, HaveDerivativesWithRespectToTheRate) {
-  // The loss after eight steps as a function of the rate and of the start: against differences, to second order.
-  const auto loss = [](const Tensor& x) { return sum(square(square(x) - tensor({1.0, 2.0}))) + prod(x); };
+  // The loss after eight steps as a function of the rate and of the start: against differences, to
+  // second order.
+  const auto loss = [](const Tensor& x) {
+    return sum(square(square(x) - tensor({1.0, 2.0}))) + prod(x);
+  };
   using Make = std::function<Optimizer(Tensor)>;
   const std::vector<Make> makers{
       [](Tensor r) { return sgd(constant_rate(r), {.momentum = 0.8, .nesterov = true}); },
@@ -153,13 +170,15 @@ TEST(Steps, HaveDerivativesWithRespectToTheRate) {
       for (int k = 0; k < 8; ++k) std::tie(x, s) = o.update(x, grad(loss)(x), s);
       return loss(x);
     };
-    const CheckReport r = gradcheck(after, std::tuple(Tensor(0.02), tensor({1.3, 0.7})), {.order = 2, .rtol = 1e-6, .step = 1e-3});
+    const CheckReport r = gradcheck(after, std::tuple(Tensor(0.02), tensor({1.3, 0.7})),
+                                    {.order = 2, .rtol = 1e-6, .step = 1e-3});
     EXPECT_TRUE(r) << make(Tensor(0.1)).name << ": " << to_string(r);
   }
 }
 
 TEST(Steps, GaussNewtonStepSolvesLinearProblemsAtOnceAndDifferentiates) {
-  const Tensor a = reshape(linspace(-1, 2, 15), {5, 3}) * reshape(linspace(1, 3, 15), {5, 3}), b = linspace(0, 1, 5);
+  const Tensor a = reshape(linspace(-1, 2, 15), {5, 3}) * reshape(linspace(1, 3, 15), {5, 3}),
+               b = linspace(0, 1, 5);
   const auto linear = [&](Tensor x) { return matmul(a, x) - b; };
   const Tensor x = tensor({0.3, -2.0, 1.0}), want = reshape(lstsq(a, reshape(b, {5, 1})), {3});
   EXPECT_LT(max(abs(gauss_newton_step(linear, x, 0.0) - want)).item(), 1e-9);
@@ -179,7 +198,8 @@ TEST(Clipping, LimitsValuesAndNorms) {
   EXPECT_EQ(clip_by_norm(g, 20.0).first.to_vector(), g.first.to_vector());
   const auto clipped = [](Tensor x) { return sum(clip_by_norm(x, 1.0) * tensor({1.0, 2.0})); };
   EXPECT_TRUE(gradcheck(clipped, tensor({3.0, -4.0}), {.order = 2}));
-  EXPECT_EQ(grad([](Tensor x) { return global_norm(x); })(zeros({3})).to_vector(), (std::vector<double>{0, 0, 0}));
+  EXPECT_EQ(grad([](Tensor x) { return global_norm(x); })(zeros({3})).to_vector(),
+            (std::vector<double>{0, 0, 0}));
 }
 
 // The functions of Moré & Thuente's section 5, with the settings of their tables.
@@ -206,7 +226,8 @@ TEST(WolfeSearch, MeetsBothConditionsOnMoreAndThuentesFunctions) {
         return std::pair(v.item(), s.item());
       };
       const auto [f0, s0] = at(0);
-      const LineSearchResult r = wolfe_search(at, f0, s0, first, {.decrease = cases[k].decrease, .curvature = cases[k].curvature});
+      const LineSearchResult r = wolfe_search(
+          at, f0, s0, first, {.decrease = cases[k].decrease, .curvature = cases[k].curvature});
       EXPECT_TRUE(r.found) << "function " << k << ", first step " << first;
       EXPECT_LE(r.value, f0 + cases[k].decrease * r.step * s0);
       EXPECT_LE(std::abs(r.slope), cases[k].curvature * std::abs(s0));
@@ -216,7 +237,9 @@ TEST(WolfeSearch, MeetsBothConditionsOnMoreAndThuentesFunctions) {
 }
 
 TEST(WolfeSearch, ComesBackFromValuesThatAreNotFinite) {
-  const auto phi = [](double a) { return std::pair(-std::log(1 - a) - 2 * a, 1 / (1 - a) - 2); };  // least at 1/2
+  const auto phi = [](double a) {
+    return std::pair(-std::log(1 - a) - 2 * a, 1 / (1 - a) - 2);
+  };  // least at 1/2
   const LineSearchResult r = wolfe_search(phi, 0, -1, 5);
   EXPECT_TRUE(r.found);
   EXPECT_LT(r.step, 1);
@@ -228,9 +251,12 @@ TEST(Minimize, TakesTreesOfAnyInexactTypeAndKeepsThem) {
     TESSERA_TREE(z, x)
   };
   const Tensor c = tensor<c128>({{1, -2}, {0.5, 3}});
-  const auto f = [&](const P& p) { return sum(square(abs(p.z * p.z - c))) + cast(sum(square(p.x - 3.0)), Dtype::f64); };
+  const auto f = [&](const P& p) {
+    return sum(square(abs(p.z * p.z - c))) + cast(sum(square(p.x - 3.0)), Dtype::f64);
+  };
   for (const Method m : {Method::lbfgs, Method::nonlinear_cg, Method::newton_cg}) {
-    const auto r = minimize(f, P{tensor<c128>({{1, -0.5}, {1, 1}}), ones({2}, Dtype::f32)}, {.method = m, .gradient_tolerance = 1e-6});
+    const auto r = minimize(f, P{tensor<c128>({{1, -0.5}, {1, 1}}), ones({2}, Dtype::f32)},
+                            {.method = m, .gradient_tolerance = 1e-6});
     EXPECT_TRUE(converged(r.reason)) << to_string(r.reason);
     EXPECT_EQ(r.x.x.dtype(), Dtype::f32);
     EXPECT_EQ(r.x.z.dtype(), Dtype::c128);
@@ -240,7 +266,9 @@ TEST(Minimize, TakesTreesOfAnyInexactTypeAndKeepsThem) {
   }
   const auto residual = [&](const P& p) { return std::pair(p.z * p.z - c, p.x - 3.0); };
   for (const bool free : {false, true}) {
-    const auto r = least_squares(residual, P{tensor<c128>({{1, -0.5}, {1, 1}}), ones({2}, Dtype::f32)}, {.matrix_free = free});
+    const auto r =
+        least_squares(residual, P{tensor<c128>({{1, -0.5}, {1, 1}}), ones({2}, Dtype::f32)},
+                      {.matrix_free = free});
     EXPECT_LT(r.value, 1e-13);
     EXPECT_EQ(r.x.x.dtype(), Dtype::f32);
   }
@@ -258,27 +286,41 @@ TEST(Minimize, SaysWhyItStopped) {
   const Tensor x = tensor({1.0, 2.0});
   EXPECT_EQ(minimize(bowl, x).reason, StopReason::gradient_small);
   const auto slow = [](Tensor x) { return sum(pow(x, 8)) + 1.0; };
-  EXPECT_EQ(minimize(slow, x, {.gradient_tolerance = 0, .value_tolerance = 1e-6}).reason, StopReason::value_settled);
-  EXPECT_EQ(minimize(slow, x, {.gradient_tolerance = 0, .step_tolerance = 0.1}).reason, StopReason::step_small);
-  EXPECT_EQ(minimize(slow, x, {.gradient_tolerance = 1e-30, .max_iterations = 3}).reason, StopReason::too_many_iterations);
-  EXPECT_EQ(minimize(slow, x, {.gradient_tolerance = 1e-30, .max_evaluations = 3}).reason, StopReason::too_many_evaluations);
-  EXPECT_EQ(minimize([](Tensor x) { return sum(log(x)); }, tensor({-1.0})).reason, StopReason::not_finite);
+  EXPECT_EQ(minimize(slow, x, {.gradient_tolerance = 0, .value_tolerance = 1e-6}).reason,
+            StopReason::value_settled);
+  EXPECT_EQ(minimize(slow, x, {.gradient_tolerance = 0, .step_tolerance = 0.1}).reason,
+            StopReason::step_small);
+  EXPECT_EQ(minimize(slow, x, {.gradient_tolerance = 1e-30, .max_iterations = 3}).reason,
+            StopReason::too_many_iterations);
+  EXPECT_EQ(minimize(slow, x, {.gradient_tolerance = 1e-30, .max_evaluations = 3}).reason,
+            StopReason::too_many_evaluations);
+  EXPECT_EQ(minimize([](Tensor x) { return sum(log(x)); }, tensor({-1.0})).reason,
+            StopReason::not_finite);
   for (const Method m : {Method::lbfgs, Method::nonlinear_cg, Method::newton_cg}) {
-    const auto r = minimize([](Tensor x) { return sum(cosh(x - 1.0)) + 1e3; }, x, {.method = m, .gradient_tolerance = 0});
-    EXPECT_TRUE(converged(r.reason)) << static_cast<int>(m) << ": " << to_string(r.reason);  // nothing was asked, so as far as rounding lets it
+    const auto r = minimize([](Tensor x) { return sum(cosh(x - 1.0)) + 1e3; }, x,
+                            {.method = m, .gradient_tolerance = 0});
+    EXPECT_TRUE(converged(r.reason))
+        << static_cast<int>(m) << ": "
+        << to_string(r.reason);  // nothing was asked, so as far as rounding lets it
     EXPECT_LT(r.gradient_norm, 1e-5);
     // A gradient of the wrong sign: no step along it helps.
-    const FlatFunction wrong = custom_jvp([](const std::vector<Tensor>& x) { return std::vector<Tensor>{sum(square(x[0]))}; },
-                                          [](const std::vector<Tensor>& x, const std::vector<Tensor>&, const std::vector<Tensor>& t) {
-                                            return std::vector<Tensor>{-2.0 * dot(x[0], t[0])};
-                                          });
-    EXPECT_EQ(minimize([&](Tensor x) { return wrong({x})[0]; }, x, {.method = m}).reason, StopReason::no_descent) << static_cast<int>(m);
+    const FlatFunction wrong = custom_jvp(
+        [](const std::vector<Tensor>& x) { return std::vector<Tensor>{sum(square(x[0]))}; },
+        [](const std::vector<Tensor>& x, const std::vector<Tensor>&, const std::vector<Tensor>& t) {
+          return std::vector<Tensor>{-2.0 * dot(x[0], t[0])};
+        });
+    EXPECT_EQ(minimize([&](Tensor x) { return wrong({x})[0]; }, x, {.method = m}).reason,
+              StopReason::no_descent)
+        << static_cast<int>(m);
   }
-  EXPECT_NE(std::string(to_string(StopReason::no_descent)).find("not converged"), std::string::npos);
+  EXPECT_NE(std::string(to_string(StopReason::no_descent)).find("not converged"),
+            std::string::npos);
 }
 
 TEST(Minimize, RefusesWhatItWouldGetWrong) {
-  const auto inner = [](Tensor a) { return minimize([&](Tensor x) { return square(x - a); }, Tensor(0.0)).x; };
+  const auto inner = [](Tensor a) {
+    return minimize([&](Tensor x) { return square(x - a); }, Tensor(0.0)).x;
+  };
   EXPECT_THROW(grad(inner)(Tensor(1.0)), Error);  // the derivative would silently be 0
   const auto from = [](Tensor a) { return minimize([](Tensor x) { return square(x); }, a).x; };
   EXPECT_THROW(grad(from)(Tensor(1.0)), Error);
@@ -287,11 +329,17 @@ TEST(Minimize, RefusesWhatItWouldGetWrong) {
 }
 
 TEST(LeastSquares, FindsTheMinimumOfALinearProblemInOneStep) {
-  const Tensor a = cos(reshape(square(linspace(0, 12, 60)), {12, 5})), b = linspace(-1, 1, 12), want = reshape(lstsq(a, reshape(b, {12, 1})), {5});
-  const auto r = least_squares([&](Tensor x) { return matmul(a, x) - b; }, zeros({5}), {.kind = LeastSquaresOptions::Kind::gauss_newton});
+  const Tensor a = cos(reshape(square(linspace(0, 12, 60)), {12, 5})), b = linspace(-1, 1, 12),
+               want = reshape(lstsq(a, reshape(b, {12, 1})), {5});
+  const auto r = least_squares([&](Tensor x) { return matmul(a, x) - b; }, zeros({5}),
+                               {.kind = LeastSquaresOptions::Kind::gauss_newton});
   EXPECT_LE(r.iterations, 3);
   EXPECT_LT(max(abs(r.x - want)).item(), 1e-12);
-  const auto under = least_squares([&](Tensor x) { return matmul(transpose(a), x) - tensor({1.0, 2.0, 0.5, -1.0, 0.0}); }, zeros({12}));
+  const auto under = least_squares(
+      [&](Tensor x) {
+        return matmul(transpose(a), x) - tensor({1.0, 2.0, 0.5, -1.0, 0.0});
+      },
+      zeros({12}));
   EXPECT_LT(under.value, 1e-20);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <cstring>
-
 #include "tessera/autodiff/ops.h"
+
+#include <cstring>
 
 namespace tessera {
 
@@ -10,7 +10,8 @@ namespace tessera {
 inline bool same_bits(const Tensor& a, const Tensor& b) {
   if (a.type() != b.type()) return false;
   const Tensor x = contiguous(a), y = contiguous(b);
-  return a.size() == 0 || std::memcmp(x.view().data, y.view().data, static_cast<std::size_t>(a.size()) * size_of(a.dtype())) == 0;
+  return a.size() == 0 || std::memcmp(x.view().data, y.view().data,
+                                      static_cast<std::size_t>(a.size()) * size_of(a.dtype())) == 0;
 }
 
 }  // namespace tessera

@@ -18,9 +18,14 @@ TEST(Shares, EveryChunkIsSomebodysOnceWhoeverComes) {
         {
           std::vector<std::jthread> pool;
           for (int t = 0; t < std::min(threads, who_come); ++t)
-            pool.emplace_back([&, t] { shares.take(t, [&](std::int64_t c) { return ++taken[static_cast<std::size_t>(c)] > 0; }); });
+            pool.emplace_back([&, t] {
+              shares.take(t,
+                          [&](std::int64_t c) { return ++taken[static_cast<std::size_t>(c)] > 0; });
+            });
         }
-        for (std::int64_t c = 0; c < n; ++c) ASSERT_EQ(taken[static_cast<std::size_t>(c)], 1) << c << " of " << n << ", " << threads << " threads, " << who_come << " came";
+        for (std::int64_t c = 0; c < n; ++c)
+          ASSERT_EQ(taken[static_cast<std::size_t>(c)], 1)
+              << c << " of " << n << ", " << threads << " threads, " << who_come << " came";
       }
 }
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What users of an array library expect: making, viewing, printing and exchanging tensors.
-#include <gtest/gtest.h>
-
-#include <filesystem>
-#include <fstream>
-#include <thread>
-
 #include "tessera/autodiff/eigen.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/memory.h"
 #include "tessera/autodiff/npy.h"
 #include "tessera/autodiff/ops.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
 
 using namespace tessera;
 
@@ -59,9 +59,11 @@ TEST(Tensor, ReadsNothingNarrowedSilently) {
 }
 
 TEST(Npy, RoundTripsEveryTypeAndOrder) {
-  const auto dir = std::filesystem::temp_directory_path() / ("tessera_npy_" + std::to_string(::getpid()));
+  const auto dir =
+      std::filesystem::temp_directory_path() / ("tessera_npy_" + std::to_string(::getpid()));
   std::filesystem::create_directory(dir);
-  for (Dtype d : {Dtype::boolean, Dtype::u8, Dtype::i32, Dtype::i64, Dtype::u32, Dtype::f32, Dtype::f64, Dtype::c64, Dtype::c128}) {
+  for (Dtype d : {Dtype::boolean, Dtype::u8, Dtype::i32, Dtype::i64, Dtype::u32, Dtype::f32,
+                  Dtype::f64, Dtype::c64, Dtype::c128}) {
     const Tensor t = transpose(reshape(cast(arange(6), d), {2, 3}));
     save_npy(dir / "a.npy", t);
     const Tensor back = load_npy(dir / "a.npy");
@@ -76,7 +78,8 @@ TEST(Npy, RoundTripsEveryTypeAndOrder) {
   out << std::string("\x93NUMPY\x01\x00", 8) << char(head.size()) << '\0' << head;
   for (int v : {1, 3, 2, 4}) out << '\0' << '\0' << '\0' << char(v);
   out.close();
-  EXPECT_EQ(load_npy(dir / "b.npy").to_vector<std::int32_t>(), (std::vector<std::int32_t>{1, 2, 3, 4}));
+  EXPECT_EQ(load_npy(dir / "b.npy").to_vector<std::int32_t>(),
+            (std::vector<std::int32_t>{1, 2, 3, 4}));
   EXPECT_THROW(load_npy(dir / "none.npy"), Error);
   EXPECT_THROW(load_npy(dir), Error);
   std::filesystem::remove_all(dir);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The same bits on any number of threads, from a whole gradient down to one product, where OpenBLAS called with
-// its own threads gives others; and calls from several host threads at once.
+// The same bits on any number of threads, from a whole gradient down to one product, where OpenBLAS
+// called with its own threads gives others; and calls from several host threads at once.
 #include "tessera/autodiff/forall.h"
+#include "tessera/autodiff/jit.h"
+#include "tessera/autodiff/ops.h"
 
 #include <gtest/gtest.h>
 
@@ -11,14 +13,12 @@
 #include <random>
 #include <thread>
 
-#include "tessera/autodiff/jit.h"
-#include "tessera/autodiff/ops.h"
-
 extern "C" {
 void openblas_set_num_threads(int n);
 int openblas_get_num_threads();
-void dgemm_(const char* ta, const char* tb, const int* m, const int* n, const int* k, const double* alpha, const double* a,
-            const int* lda, const double* b, const int* ldb, const double* beta, double* c, const int* ldc);
+void dgemm_(const char* ta, const char* tb, const int* m, const int* n, const int* k,
+            const double* alpha, const double* a, const int* lda, const double* b, const int* ldb,
+            const double* beta, double* c, const int* ldc);
 }
 
 using namespace tessera;
@@ -68,14 +68,16 @@ TEST(Threads, ReductionsHaveTheSameBits) {
 }
 
 TEST(Threads, ElementwiseHasTheSameBits) {
-  const Tensor x = tensor(normal(300'001, 3)), m = tensor(normal(600 * 501, 4), {600, 501}), row = tensor(normal(501, 5));
+  const Tensor x = tensor(normal(300'001, 3)), m = tensor(normal(600 * 501, 4), {600, 501}),
+               row = tensor(normal(501, 5));
   expect_same_bits([&] { return exp(x) * tanh(x) + 1.0 / (2.0 + square(x)); });
   expect_same_bits([&] { return m * row + sin(m); });
   expect_same_bits([&] { return transpose(m) * 2.0 - reverse(transpose(m), {0}); });
 }
 
 TEST(Threads, AWholeGradientHasTheSameBitsEagerAndPlanned) {
-  const Tensor x = tensor(normal(300 * 120, 6), {300, 120}), w = tensor(normal(120 * 250, 7), {120, 250}),
+  const Tensor x = tensor(normal(300 * 120, 6), {300, 120}),
+               w = tensor(normal(120 * 250, 7), {120, 250}),
                v = tensor(normal(250 * 9, 8), {250, 9});
   const auto g = grad([&](Tensor u) { return sum(square(matmul(tanh(matmul(x, u) * 0.1), v))); });
   const auto planned = jit(g);
@@ -84,7 +86,8 @@ TEST(Threads, AWholeGradientHasTheSameBitsEagerAndPlanned) {
   EXPECT_EQ(g(w).to_vector(), planned(w).to_vector());
 }
 
-// The reason for our own tiles (docs of matmul): OpenBLAS cuts a product by the number of its threads.
+// The reason for our own tiles (docs of matmul): OpenBLAS cuts a product by the number of its
+// threads.
 TEST(Threads, MatmulKeepsItsBitsWhereOpenblasDoesNot) {
   constexpr int n = 600;
   const std::vector<double> a = normal(n * n, 9), b = normal(n * n, 10);
@@ -103,7 +106,8 @@ TEST(Threads, MatmulKeepsItsBitsWhereOpenblasDoesNot) {
   std::size_t differing = 0;
   for (std::size_t i = 0; i < c[0].size(); ++i) differing += c[0][i] != c[1][i];
   RecordProperty("openblas_entries_that_differ", static_cast<int>(differing));
-  if (differing == 0) GTEST_SKIP() << "this OpenBLAS, on this machine, gives the same bits on one and two threads";
+  if (differing == 0)
+    GTEST_SKIP() << "this OpenBLAS, on this machine, gives the same bits on one and two threads";
 }
 
 TEST(Threads, FirstCallsOfOnePlanFromSeveralHostThreadsAgree) {
@@ -126,9 +130,11 @@ TEST(Threads, FirstCallsOfOnePlanFromSeveralHostThreadsAgree) {
 TEST(Threads, TensorsMayDieOnAnotherThreadThanTheirs) {
   std::vector<Tensor> made(64);
   std::thread([&] {
-    for (std::size_t k = 0; k < made.size(); ++k) made[k] = full({Index{100} * static_cast<Index>(k)}, static_cast<double>(k));
+    for (std::size_t k = 0; k < made.size(); ++k)
+      made[k] = full({Index{100} * static_cast<Index>(k)}, static_cast<double>(k));
   }).join();  // the maker's caches are gone
-  for (std::size_t k = 0; k < made.size(); ++k) EXPECT_EQ(sum(made[k]).item(), 100.0 * static_cast<double>(k * k));
+  for (std::size_t k = 0; k < made.size(); ++k)
+    EXPECT_EQ(sum(made[k]).item(), 100.0 * static_cast<double>(k * k));
   std::thread([&] { made.clear(); }).join();
 }
 
@@ -151,6 +157,10 @@ TEST(Threads, NeighbouringChunksStayWithOneThread) {
 
 TEST(Threads, AnErrorInsideAParallelLoopReachesTheCaller) {
   const WithThreads threads(4);
-  EXPECT_THROW(parallel_chunks(100, [](std::int64_t c) { if (c == 57) throw Error("chunk 57"); }), Error);
+  EXPECT_THROW(parallel_chunks(100,
+                               [](std::int64_t c) {
+                                 if (c == 57) throw Error("chunk 57");
+                               }),
+               Error);
   EXPECT_EQ(sum(ones({100'000})).item(), 100'000.0);  // and later loops still run
 }

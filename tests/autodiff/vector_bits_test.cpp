@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every operation of the table gives the same bits in vectors of 256 and of 512 bits, within a vector and in many with a rest.
+// Every operation of the table gives the same bits in vectors of 256 and of 512 bits, within a
+// vector and in many with a rest.
 #include "../support/both_widths.h"
 #include "op_table.h"
 
@@ -12,7 +13,8 @@ std::uint64_t hash_tensors(const std::vector<Tensor>& all) {
   std::uint64_t h = 0xcbf29ce484222325;
   for (const Tensor& t : all) {
     const Tensor x = contiguous(t);
-    h = tessera::testing::hash_of(x.view().data, static_cast<std::size_t>(x.size()) * size_of(x.dtype()), h);
+    h = tessera::testing::hash_of(x.view().data,
+                                  static_cast<std::size_t>(x.size()) * size_of(x.dtype()), h);
   }
   return h;
 }
@@ -27,10 +29,13 @@ TEST(VectorBits, DISABLED_PrintHashesOfAllOperations) {
       for (Index n : {3, 67}) {
         if (n > 3 && row.large == 0) continue;  // moves views alone
         table::Rng rng(static_cast<unsigned>(n));
-        const std::string name = row.primitive + "/" + row.variant + "/" + name_of(t) + "/" + std::to_string(n);
+        const std::string name =
+            row.primitive + "/" + row.variant + "/" + name_of(t) + "/" + std::to_string(n);
         const std::vector<Tensor> in = row.inputs(t, n, rng);
         tessera::testing::print_hash(name, hash_tensors(row.f(in)));
       }
     }
 }
-TEST(VectorBits, AllOperationsGiveTheSameBitsAtBothWidths) { tessera::testing::expect_same_at_both_widths("VectorBits.DISABLED_PrintHashesOfAllOperations"); }
+TEST(VectorBits, AllOperationsGiveTheSameBitsAtBothWidths) {
+  tessera::testing::expect_same_at_both_widths("VectorBits.DISABLED_PrintHashesOfAllOperations");
+}

@@ -46,7 +46,7 @@ __attribute__((noinline)) void complex_many(const c128* z, c128* y, std::size_t 
 }
 
 #define PLAIN(NAME)                                 \
-  struct Complex_##NAME {                              \
+  struct Complex_##NAME {                           \
     template <class C>                              \
     C any(C z) const {                              \
       return vm::NAME(z);                           \
@@ -54,7 +54,7 @@ __attribute__((noinline)) void complex_many(const c128* z, c128* y, std::size_t 
     c128 near(c128 z) const { return vm::NAME(z); } \
   };
 #define WITH_SINE(NAME)                                   \
-  struct Complex_##NAME {                                    \
+  struct Complex_##NAME {                                 \
     template <class C>                                    \
     C any(C z) const {                                    \
       return vm::NAME(z);                                 \
@@ -79,9 +79,10 @@ WITH_SINE(tan)
 #undef PLAIN
 #undef WITH_SINE
 
-#define ROW(NAME)                                                                             \
-  Function {                                                                                  \
-#NAME, complex_one < Complex_##NAME>, complex_one32 < Complex_##NAME>, complex_many < Complex_##NAME>, std::NAME < double> \
+#define ROW(NAME)                                                          \
+  Function {                                                               \
+#NAME, complex_one < Complex_##NAME>, complex_one32 < Complex_##NAME>, \
+        complex_many < Complex_##NAME>, std::NAME < double>                \
   }
 const Function kFunctions[] = {ROW(sqrt),  ROW(log),   ROW(asin),  ROW(acos), ROW(atan),
                                ROW(asinh), ROW(acosh), ROW(atanh), ROW(exp),  ROW(sinh),
@@ -96,7 +97,8 @@ struct ComplexRow {
 
 std::vector<ComplexRow> read_complex_reference() {
   std::vector<ComplexRow> rows;
-  for (const auto& cell : csv_cells(std::string(TESSERA_SOURCE_DIR) + "/tests/autodiff/references/vmath_complex_reference.csv"))
+  for (const auto& cell : csv_cells(std::string(TESSERA_SOURCE_DIR) +
+                                    "/tests/autodiff/references/vmath_complex_reference.csv"))
     rows.push_back(
         {cell.at(0),
          {std::strtod(cell.at(1).c_str(), nullptr), std::strtod(cell.at(2).c_str(), nullptr)},

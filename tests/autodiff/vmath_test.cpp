@@ -2,6 +2,7 @@
 // The scalar function bodies against a table made with mpmath (references/make_vmath_reference.py),
 // at special values, and the promise that a vectorised loop gives the bits of single calls.
 #include "autodiff/src/kernels/vmath.h"
+
 #include "csv_cells.h"
 #include "test_paths.h"
 #include "ulp_error.h"
@@ -133,7 +134,8 @@ struct Row {
 /// The values carry 20 digits; long double keeps 64 bits of them: 2^-11 ulp of a double.
 std::vector<Row> read_reference() {
   std::vector<Row> rows;
-  for (const auto& cell : csv_cells(std::string(TESSERA_SOURCE_DIR) + "/tests/autodiff/references/vmath_reference.csv")) {
+  for (const auto& cell : csv_cells(std::string(TESSERA_SOURCE_DIR) +
+                                    "/tests/autodiff/references/vmath_reference.csv")) {
     Row row{cell.at(0), std::stoi(cell.at(1)), {}, std::strtold(cell.back().c_str(), nullptr)};
     for (std::size_t i = 2; i + 1 < cell.size(); ++i)
       row.arguments.push_back(std::strtod(cell[i].c_str(), nullptr));

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/autodiff/ops/window.h"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-
 #include "tessera/autodiff/check.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
 
 namespace tessera {
 namespace {
@@ -39,12 +39,18 @@ TEST(Window, TwoAxesAgainstLoops) {
   const auto [total, count] = pooled(x, w, 0, [](double a, double b) { return a + b; });
   EXPECT_LE(max(abs(window_sum(x, w) - total)).item(), 1e-15);
   EXPECT_LE(max(abs(window_mean(x, w) - total / count)).item(), 1e-15);
-  EXPECT_EQ(window_max(x, w).to_vector(), pooled(x, w, -INFINITY, [](double a, double b) { return std::max(a, b); }).first.to_vector());
-  EXPECT_EQ(window_min(x, w).to_vector(), pooled(x, w, INFINITY, [](double a, double b) { return std::min(a, b); }).first.to_vector());
+  EXPECT_EQ(window_max(x, w).to_vector(), pooled(x, w, -INFINITY, [](double a, double b) {
+                                            return std::max(a, b);
+                                          }).first.to_vector());
+  EXPECT_EQ(window_min(x, w).to_vector(), pooled(x, w, INFINITY, [](double a, double b) {
+                                            return std::min(a, b);
+                                          }).first.to_vector());
   // Axes before those of the window are a batch.
-  EXPECT_EQ(window_max(stack({x, 2.0 * x}), w).to_vector(), stack({window_max(x, w), 2.0 * window_max(x, w)}).to_vector());
+  EXPECT_EQ(window_max(stack({x, 2.0 * x}), w).to_vector(),
+            stack({window_max(x, w), 2.0 * window_max(x, w)}).to_vector());
   for (auto f : {window_sum, window_mean, window_max, window_min}) {
-    const CheckReport r = gradcheck([&](Tensor t) { return square(f(t, w)); }, x, {.order = 2, .directions = 2, .step = 0.01});
+    const CheckReport r = gradcheck([&](Tensor t) { return square(f(t, w)); }, x,
+                                    {.order = 2, .directions = 2, .step = 0.01});
     EXPECT_TRUE(r) << to_string(r);
   }
 }
@@ -52,7 +58,8 @@ TEST(Window, TwoAxesAgainstLoops) {
 TEST(Window, TiesGoToTheFirstAndNaNIsLargest) {
   const Window w{.size = {2, 2}, .stride = {2, 2}};
   const Tensor flat = ones({2, 4});
-  EXPECT_EQ(grad([&](Tensor x) { return sum(window_max(x, w)); })(flat).to_vector(), (std::vector<double>{1, 0, 1, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(grad([&](Tensor x) { return sum(window_max(x, w)); })(flat).to_vector(),
+            (std::vector<double>{1, 0, 1, 0, 0, 0, 0, 0}));
   EXPECT_TRUE(std::isnan(window_max(tensor<double>({1.0, NAN, 5.0}), {.size = {3}}).item()));
 }
 
@@ -61,7 +68,8 @@ TEST(Window, WhatDoesNotFitThrows) {
   EXPECT_THROW(window_sum(x, {.size = {2, 2}}), Error);
   EXPECT_THROW(window_sum(x, {.size = {2}, .stride = {0}}), Error);
   EXPECT_THROW(window_sum(x, {.size = {2}, .low = {2}}), Error);
-  EXPECT_THROW(window_max(ones({1}), {.size = {2}, .low = {1}, .high = {1}, .dilation = {2}}), Error);  // two borders around nothing
+  EXPECT_THROW(window_max(ones({1}), {.size = {2}, .low = {1}, .high = {1}, .dilation = {2}}),
+               Error);  // two borders around nothing
   EXPECT_EQ(window_sum(x, {.size = {5}}).size(), 0);
 }
 
@@ -70,7 +78,9 @@ TEST(Window, SizesBeyondAllElementsAreThoseOfTheFormula) {
   const Tensor x = tensor({1.0, 2.0});
   EXPECT_EQ(window_sum(x, {.size = {2}, .stride = {most}}).to_vector(), (std::vector<double>{3}));
   EXPECT_EQ(window_sum(x, {.size = {1}, .stride = {most}}).to_vector(), (std::vector<double>{1}));
-  EXPECT_EQ(grad([](Tensor v) { return sum(window_sum(v, {.size = {2}, .stride = {most}})); })(x).to_vector(), (std::vector<double>{1, 1}));
+  EXPECT_EQ(grad([](Tensor v) { return sum(window_sum(v, {.size = {2}, .stride = {most}})); })(x)
+                .to_vector(),
+            (std::vector<double>{1, 1}));
   EXPECT_EQ(window_sum(x, {.size = {2}, .dilation = {Index{1} << 59}}).size(), 0);
   EXPECT_THROW(window_sum(x, {.size = {5}, .dilation = {far}}), Error);
   EXPECT_THROW(window_sum(x, {.size = {most}, .dilation = {2}}), Error);

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a gradient costs: the power through a plane at ten frequencies, with respect to the permittivity of 100,000 cells of a
-// 3-D model, beside the same run without derivatives (its monitor and running transform included).
-//   adjoint_bench [--cells N] [--steps T] [--pulse P] [--threads N] [--repeat N] [--type f32|f64] [--check H] [--curve H,H,..]
-// The peak memory of each is that of the process when it ends, the forward run first. `--check` compares the slope along a random
-// direction of the permittivities with central differences at steps H and H/2, extrapolated; `--curve` prints central
-// differences at the steps given and nothing else.
+// What a gradient costs: the power through a plane at ten frequencies, with respect to the
+// permittivity of 100,000 cells of a 3-D model, beside the same run without derivatives (its
+// monitor and running transform included).
+//   adjoint_bench [--cells N] [--steps T] [--pulse P] [--threads N] [--repeat N] [--type f32|f64]
+//   [--check H] [--curve H,H,..]
+// The peak memory of each is that of the process when it ends, the forward run first. `--check`
+// compares the slope along a random direction of the permittivities with central differences at
+// steps H and H/2, extrapolated; `--curve` prints central differences at the steps given and
+// nothing else.
 #include "measure.h"
-
 #include "tessera/autodiff/forall.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/ops.h"
@@ -56,7 +58,8 @@ Case make(int cells, int pulse_steps, Dtype dtype) {
   m.dtype = dtype;
   const int side = cells / 2, low = cells / 4, thick = std::max(1, cells / 20), middle = cells / 2;
   Case c{.model = m,
-         .region = design_region(m.grid, m.faces, {low, low, middle - thick / 2}, {low + side, low + side, middle - thick / 2 + thick}),
+         .region = design_region(m.grid, m.faces, {low, low, middle - thick / 2},
+                                 {low + side, low + side, middle - thick / 2 + thick}),
          .samples = SampleList(m.grid, m.faces),
          .plane = {},
          .source = {},
@@ -67,7 +70,10 @@ Case make(int cells, int pulse_steps, Dtype dtype) {
   add_patch(c.samples, c.plane);
   const Point at{0, 0, -0.25 * cells * cell};
   c.source = current_source(m.grid, m.faces, m.dt_s, Ex, at, at, 1e-9, c.pulse);
-  for (int k = 0; k < 10; ++k) c.frequencies.push_back(2e14 + (k - 4.5) * 2.6 / (pulse_steps * m.dt_s));  // as near as signals of so many steps allow
+  for (int k = 0; k < 10; ++k)
+    c.frequencies.push_back(
+        2e14 +
+        (k - 4.5) * 2.6 / (pulse_steps * m.dt_s));  // as near as signals of so many steps allow
   const SampledSpectrum spectrum(c.pulse, m.dt_s, c.pulse.end_s);
   c.every = coarsest_sampling(c.frequencies, std::array{&spectrum}, m.dt_s).every;
   return c;
@@ -90,7 +96,8 @@ struct Adjoint {
     m.recorded = c.samples.edges();
     m.traced = c.region.edges;
     op = yee_op(std::move(m));
-    r = response(op, {.frequencies_hz = c.frequencies, .n_steps = steps, .pulse_steps = pulse_steps});
+    r = response(op,
+                 {.frequencies_hz = c.frequencies, .n_steps = steps, .pulse_steps = pulse_steps});
     // The moments of the source: its currents over the waveform at one step.
     const int n = static_cast<int>(0.5 * c.pulse.end_s / c.model.dt_s);
     std::vector<double> moments(c.source.edges.size());
@@ -99,7 +106,8 @@ struct Adjoint {
     currents = current_spectra(r, tensor(moments), c.pulse);
   }
   Tensor objective(const Case& c, const Tensor& eps) const {
-    const Tensor x = sample_values(c.samples, spectra(r, coefficients(op, inverse_permittivity(c.region, eps)), currents));
+    const Tensor x = sample_values(
+        c.samples, spectra(r, coefficients(op, inverse_permittivity(c.region, eps)), currents));
     return sum(flux(c.plane, patch_fields(x, c.plane, 0)));
   }
 };
@@ -118,22 +126,34 @@ int main(int argc, char** argv) {
   std::string type = "f32", curve;
   for (int i = 1; i + 1 < argc; i += 2) {
     const std::string key = argv[i];
-    if (key == "--cells") cells = std::atoi(argv[i + 1]);
-    else if (key == "--steps") steps = std::atoi(argv[i + 1]);
-    else if (key == "--pulse") pulse_steps = std::atoi(argv[i + 1]);
-    else if (key == "--threads") threads = std::atoi(argv[i + 1]);
-    else if (key == "--repeat") repeat = std::atoi(argv[i + 1]);
-    else if (key == "--check") check = std::atof(argv[i + 1]);
-    else if (key == "--curve") curve = argv[i + 1];
-    else if (key == "--type") type = argv[i + 1];
-    else return std::fprintf(stderr, "unknown option %s\n", argv[i]), 2;
+    if (key == "--cells")
+      cells = std::atoi(argv[i + 1]);
+    else if (key == "--steps")
+      steps = std::atoi(argv[i + 1]);
+    else if (key == "--pulse")
+      pulse_steps = std::atoi(argv[i + 1]);
+    else if (key == "--threads")
+      threads = std::atoi(argv[i + 1]);
+    else if (key == "--repeat")
+      repeat = std::atoi(argv[i + 1]);
+    else if (key == "--check")
+      check = std::atof(argv[i + 1]);
+    else if (key == "--curve")
+      curve = argv[i + 1];
+    else if (key == "--type")
+      type = argv[i + 1];
+    else
+      return std::fprintf(stderr, "unknown option %s\n", argv[i]), 2;
   }
   if (pulse_steps == 0) pulse_steps = steps / 2;
   set_num_threads(threads);
   const Case c = make(cells, pulse_steps, type == "f64" ? Dtype::f64 : Dtype::f32);
   const Tensor eps = full({c.region.pattern->cols()}, 2.0);
-  std::printf("%d^3 cells, %d steps, %d threads, %lld parameters on %zu edges, %zu recorded edges, %.3g to %.3g Hz\n", cells, steps,
-              threads, static_cast<long long>(eps.size()), c.region.edges.size(), c.samples.edges().size(), c.frequencies.front(), c.frequencies.back());
+  std::printf(
+      "%d^3 cells, %d steps, %d threads, %lld parameters on %zu edges, %zu recorded edges, %.3g to "
+      "%.3g Hz\n",
+      cells, steps, threads, static_cast<long long>(eps.size()), c.region.edges.size(),
+      c.samples.edges().size(), c.frequencies.front(), c.frequencies.back());
   std::fflush(stdout);
   std::mt19937_64 random(1);
   std::normal_distribution<double> normal;
@@ -141,16 +161,21 @@ int main(int argc, char** argv) {
   for (double& x : direction) x = normal(random);
   const Tensor v = tensor(direction);
   const auto slope_by_difference = [&](const Adjoint& a, double h) {
-    const double d = (a.objective(c, eps + h * v).item() - a.objective(c, eps - h * v).item()) / (2 * h);
+    const double d =
+        (a.objective(c, eps + h * v).item() - a.objective(c, eps - h * v).item()) / (2 * h);
     std::printf("step %.3g: central difference %.9e\n", h, d);
     std::fflush(stdout);
     return d;
   };
   if (!curve.empty()) {
     const Adjoint a(c, steps, pulse_steps);
-    const double slope = sum(grad([&](const Tensor& e) { return a.objective(c, e); })(eps) * v).item();
-    std::printf("slope %.9e, left over at the end %.1e\n", slope, left_over(a.r, coefficients(a.op, inverse_permittivity(c.region, eps)), a.currents));
-    for (std::size_t at = 0; at < curve.size(); at = std::min(curve.find(',', at), curve.size() - 1) + 1) {
+    const double slope =
+        sum(grad([&](const Tensor& e) { return a.objective(c, e); })(eps) * v).item();
+    std::printf(
+        "slope %.9e, left over at the end %.1e\n", slope,
+        left_over(a.r, coefficients(a.op, inverse_permittivity(c.region, eps)), a.currents));
+    for (std::size_t at = 0; at < curve.size();
+         at = std::min(curve.find(',', at), curve.size() - 1) + 1) {
       const double h = std::atof(curve.c_str() + at), d = slope_by_difference(a, h);
       std::printf("  off by %.2e\n", std::abs(d / slope - 1));
     }
@@ -162,7 +187,8 @@ int main(int argc, char** argv) {
     wall.add(benchmarks::seconds_of(f));
     cpu.add(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
   };
-  // Both compile the model. All runs without derivatives come first: memory only grows in what a process has used.
+  // Both compile the model. All runs without derivatives come first: memory only grows in what a
+  // process has used.
   for (int k = 0; k < repeat; ++k) time(forward, forward_cpu, [&] { run_forward(c, steps); });
   print_figure("adjoint_forward_seconds", forward.median(), "s");
   const double forward_mib = peak_mib();
@@ -176,12 +202,15 @@ int main(int argc, char** argv) {
   print_figure("adjoint_gradient_seconds", gradient.median(), "s");
   print_figure("adjoint_gradient_peak_mib", peak_mib(), "MiB");
   print_figure("adjoint_cost_ratio", gradient.median() / forward.median(), "x");
-  print_figure("adjoint_cpu_ratio", gradient_cpu.median() / forward_cpu.median(), "x");  // where the machine is not idle
+  print_figure("adjoint_cpu_ratio", gradient_cpu.median() / forward_cpu.median(),
+               "x");  // where the machine is not idle
   print_figure("adjoint_memory_ratio", peak_mib() / forward_mib, "x");
-  if (repeat > 1) print_figure("adjoint_cost_ratio_spread", gradient.spread() + forward.spread(), "1");
+  if (repeat > 1)
+    print_figure("adjoint_cost_ratio_spread", gradient.spread() + forward.spread(), "1");
   if (check > 0) {
     const Adjoint a(c, steps, pulse_steps);
-    const double whole = slope_by_difference(a, check), half = slope_by_difference(a, check / 2), difference = (4 * half - whole) / 3;
+    const double whole = slope_by_difference(a, check), half = slope_by_difference(a, check / 2),
+                 difference = (4 * half - whole) / 3;
     std::printf("slope %.9e, extrapolated difference %.9e\n", slope, difference);
     print_figure("adjoint_slope_error", std::abs(slope / difference - 1), "1");
   }

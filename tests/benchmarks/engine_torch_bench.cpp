@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// First derivatives of a small network and second derivatives of a function of 100 variables, beside libtorch's
-// autograd in the same process on the same input and the same number of threads.
-//   mlp        256-512-512-10, tanh, mean square error, batch 256; gradient to 3 matrices and 3 vectors, f32 and
-//              f64: bounded by matrix products (3 x 2 x 256 x (256 x 512 + 512 x 512 + 512 x 10) flops)
-//   rosenbrock sum_i 100 (x_{i+1} - x_i^2)^2 + (1 - x_i)^2 in 100 dimensions, the full Hessian; libtorch's C++
+// First derivatives of a small network and second derivatives of a function of 100 variables,
+// beside libtorch's autograd in the same process on the same input and the same number of threads.
+//   mlp        256-512-512-10, tanh, mean square error, batch 256; gradient to 3 matrices and 3
+//   vectors, f32 and
+//              f64: bounded by matrix products (3 x 2 x 256 x (256 x 512 + 512 x 512 + 512 x 10)
+//              flops)
+//   rosenbrock sum_i 100 (x_{i+1} - x_i^2)^2 + (1 - x_i)^2 in 100 dimensions, the full Hessian;
+//   libtorch's C++
 //              interface has no batched gradient, so that it differentiates the gradient row by row
+#include "interleave.h"
+#include "openblas_choice.h"
+#include "tessera/autodiff/forall.h"
+#include "tessera/autodiff/jit.h"
+#include "tessera/autodiff/ops.h"
+
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include <cmath>
 #include <random>
-
-#include "interleave.h"
-#include "openblas_choice.h"
-#include "tessera/autodiff/forall.h"
-#include "tessera/autodiff/jit.h"
-#include "tessera/autodiff/ops.h"
 
 namespace {
 
@@ -34,9 +37,13 @@ std::vector<T> normal(std::size_t n, double scale, unsigned seed) {
 
 /// Both sides of one array.
 template <class T>
-std::pair<Tensor, at::Tensor> both(const std::vector<T>& v, const std::vector<std::int64_t>& shape, bool leaf) {
-  at::Tensor t = at::from_blob(const_cast<T*>(v.data()), shape, at::dtype(c10::CppTypeToScalarType<T>::value)).clone();
-  return {tessera::tensor(v, tessera::Shape(std::span<const tessera::Index>(shape))), t.set_requires_grad(leaf)};
+std::pair<Tensor, at::Tensor> both(const std::vector<T>& v, const std::vector<std::int64_t>& shape,
+                                   bool leaf) {
+  at::Tensor t =
+      at::from_blob(const_cast<T*>(v.data()), shape, at::dtype(c10::CppTypeToScalarType<T>::value))
+          .clone();
+  return {tessera::tensor(v, tessera::Shape(std::span<const tessera::Index>(shape))),
+          t.set_requires_grad(leaf)};
 }
 template <class T>
 double largest_difference(const Tensor& ours, const at::Tensor& theirs) {
@@ -64,7 +71,9 @@ double mlp(int threads, const std::string& name) {
   std::vector<Tensor> p;
   std::vector<at::Tensor> tp;
   for (int k = 0; k < 3; ++k) {
-    const auto [w, tw] = both(normal<T>(widths[k] * widths[k + 1], 1 / std::sqrt(double(widths[k])), 10 + k), {widths[k], widths[k + 1]}, true);
+    const auto [w, tw] =
+        both(normal<T>(widths[k] * widths[k + 1], 1 / std::sqrt(double(widths[k])), 10 + k),
+             {widths[k], widths[k + 1]}, true);
     const auto [b, tb] = both(normal<T>(widths[k + 1], 0.1, 20 + k), {widths[k + 1]}, true);
     p.push_back(w), p.push_back(b), tp.push_back(tw), tp.push_back(tb);
   }
@@ -79,7 +88,9 @@ double mlp(int threads, const std::string& name) {
     return mean(square(u - v));
   };
   const auto eager = tessera::value_and_grad(loss);
-  const auto planned = tessera::jit([loss](const std::vector<Tensor>& q, Tensor u, Tensor v) { return tessera::value_and_grad(loss)(q, u, v); });
+  const auto planned = tessera::jit([loss](const std::vector<Tensor>& q, Tensor u, Tensor v) {
+    return tessera::value_and_grad(loss)(q, u, v);
+  });
   std::vector<Tensor> g;
   std::vector<at::Tensor> tg;
   const auto torch = [&] {
@@ -90,9 +101,12 @@ double mlp(int threads, const std::string& name) {
     }
     tg = torch::autograd::grad({at::mse_loss(u, ty)}, tp);
   };
-  const bench::Versus v = bench::alternate(21, [&] { g = planned(p, x, y).second; }, torch);
-  for (int k = 0; k < 6; ++k) must_agree("mlp", largest_difference<T>(g[k], tg[k]), sizeof(T) == 4 ? 1e-4 : 1e-12);
-  const bench::Versus e = bench::alternate(11, [&] { g = eager(p, x, y).second; }, torch);
+  const bench::Versus v = bench::alternate(
+      21, [&] { g = planned(p, x, y).second; }, torch);
+  for (int k = 0; k < 6; ++k)
+    must_agree("mlp", largest_difference<T>(g[k], tg[k]), sizeof(T) == 4 ? 1e-4 : 1e-12);
+  const bench::Versus e = bench::alternate(
+      11, [&] { g = eager(p, x, y).second; }, torch);
   bench::print(name, v, "torch");
   bench::print(name + "_ratio", v.ratio, "x");
   bench::print(name + "_eager_ratio", e.ratio, "x");
@@ -114,15 +128,19 @@ double rosenbrock() {
   at::Tensor th;
   const auto torch = [&] {
     const at::Tensor head = tx.slice(0, 0, n - 1), tail = tx.slice(0, 1, n);
-    const at::Tensor y = (100.0 * at::square(tail - at::square(head)) + at::square(1.0 - head)).sum();
+    const at::Tensor y =
+        (100.0 * at::square(tail - at::square(head)) + at::square(1.0 - head)).sum();
     const at::Tensor g = torch::autograd::grad({y}, {tx}, {}, true, true)[0];
     std::vector<at::Tensor> rows;
-    for (std::int64_t i = 0; i < n; ++i) rows.push_back(torch::autograd::grad({g[i]}, {tx}, {}, true)[0]);
+    for (std::int64_t i = 0; i < n; ++i)
+      rows.push_back(torch::autograd::grad({g[i]}, {tx}, {}, true)[0]);
     th = at::stack(rows);
   };
-  const bench::Versus e = bench::alternate(31, [&] { h = eager(x); }, torch);
+  const bench::Versus e = bench::alternate(
+      31, [&] { h = eager(x); }, torch);
   must_agree("rosenbrock", largest_difference<double>(h, th), 1e-13);
-  const bench::Versus v = bench::alternate(31, [&] { h = planned(x); }, torch);
+  const bench::Versus v = bench::alternate(
+      31, [&] { h = planned(x); }, torch);
   must_agree("rosenbrock planned", largest_difference<double>(h, th), 1e-13);
   bench::print("rosenbrock_hessian", v, "torch");
   bench::print("rosenbrock_hessian_planned_ratio", v.ratio, "x");
@@ -142,6 +160,7 @@ int main(int, char** argv) {
     worst = std::min(worst, mlp<float>(all, "mlp_f32_" + std::to_string(all)));
     worst = std::min(worst, mlp<double>(all, "mlp_f64_" + std::to_string(all)));
   }
-  bench::print("mlp_gradient_ratio", worst, "x");  // the least of both types, one thread and all, planned
+  bench::print("mlp_gradient_ratio", worst,
+               "x");  // the least of both types, one thread and all, planned
   bench::print("rosenbrock_hessian_ratio", rosenbrock(), "x");  // the less of eager and planned
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the benchmarks of the Yee scheme step: a cube of n^3 cells, ten a unit of length, absorbing layers of 10 cells inside,
-// a current at a point, and around the centre nothing, or a sphere of a quarter of the cube's side: permittivity 4, or a
-// Drude metal (f 1, gamma 0.05, sigma 1 in units of c per unit of length).
+// What the benchmarks of the Yee scheme step: a cube of n^3 cells, ten a unit of length, absorbing
+// layers of 10 cells inside, a current at a point, and around the centre nothing, or a sphere of a
+// quarter of the cube's side: permittivity 4, or a Drude metal (f 1, gamma 0.05, sigma 1 in units
+// of c per unit of length).
 #pragma once
 #include "tessera/autodiff/tensor.h"
 #include "tessera/electromagnetics/constants.h"
@@ -63,13 +64,20 @@ inline em::YeeModel sphere_in_cube(const std::string& kind, int cells, tessera::
 class Stepper {
  public:
   Stepper(const em::YeeModel& model, int block, em::Blocking blocking = {})
-      : scheme_(model), state_(tessera::empty({model.dtype, {scheme_.state_size()}})), block_(block), blocking_(blocking) {
+      : scheme_(model),
+        state_(tessera::empty({model.dtype, {scheme_.state_size()}})),
+        block_(block),
+        blocking_(blocking) {
     const std::size_t size = model.dtype == tessera::Dtype::f32 ? 4 : 8;
     std::memset(state_.view().data, 0, static_cast<std::size_t>(scheme_.state_size()) * size);
-    for (int i = 0; i < block; ++i) f32_.push_back(static_cast<float>(f64_.emplace_back(std::sin(0.1 * i))));
+    for (int i = 0; i < block; ++i)
+      f32_.push_back(static_cast<float>(f64_.emplace_back(std::sin(0.1 * i))));
   }
   void operator()() {
-    const void* currents = scheme_.n_injected() == 0 ? nullptr : scheme_.dtype() == tessera::Dtype::f32 ? static_cast<const void*>(f32_.data()) : f64_.data();
+    const void* currents = scheme_.n_injected() == 0 ? nullptr
+                           : scheme_.dtype() == tessera::Dtype::f32
+                               ? static_cast<const void*>(f32_.data())
+                               : f64_.data();
     scheme_.advance(state_.view().data, block_, currents, nullptr, nullptr, nullptr, blocking_);
   }
   const em::YeeScheme& scheme() const { return scheme_; }

@@ -10,8 +10,8 @@
 #include <cblas.h>
 #include <omp.h>
 
-#include <cmath>
 #include <algorithm>
+#include <cmath>
 #include <complex>
 #include <cstdint>
 #include <cstdlib>
@@ -122,11 +122,13 @@ int main(int argc, char** argv) {
   omp_set_num_threads(threads);
   std::printf("threads on both sides: %d; repeats: %d, alternating; medians\n", threads, repeats);
   for (int n : {3, 8, 16, 32}) small(n, threads);
-  double least = std::min(large<std::complex<double>>("c128", 700, repeats), large<std::complex<float>>("c64", 700, repeats));
+  double least = std::min(large<std::complex<double>>("c128", 700, repeats),
+                          large<std::complex<float>>("c64", 700, repeats));
   for (int n : {200, 500, 1000, 1500, 2000}) {
     const double f64 = large<double>("f64", n, repeats), f32 = large<float>("f32", n, repeats);
     if (n >= 1000) least = std::min({least, f64, f32});
   }
-  print_figure("gemm_ratio", least, "x");  // the least of all four types where the arithmetic bounds it
+  print_figure("gemm_ratio", least,
+               "x");  // the least of all four types where the arithmetic bounds it
   return 0;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // GradBench's problems beside ADOL-C: gradbench_peer.h.
-#include <adolc/adolc.h>
-
 #include "gradbench_peer.h"
+
+#include <adolc/adolc.h>
 
 namespace {
 
@@ -22,8 +22,11 @@ struct Tape {
     v >>= y;
     trace_off();
   }
-  void gradient(const gradbench::Doubles& x, gradbench::Doubles& g) const { ::gradient(tag, n, const_cast<double*>(x.data()), g.data()); }
-  void hessian_vector(const gradbench::Doubles& x, const gradbench::Doubles& v, gradbench::Doubles& h) const {
+  void gradient(const gradbench::Doubles& x, gradbench::Doubles& g) const {
+    ::gradient(tag, n, const_cast<double*>(x.data()), g.data());
+  }
+  void hessian_vector(const gradbench::Doubles& x, const gradbench::Doubles& v,
+                      gradbench::Doubles& h) const {
     hess_vec(tag, n, const_cast<double*>(x.data()), const_cast<double*>(v.data()), h.data());
   }
 };

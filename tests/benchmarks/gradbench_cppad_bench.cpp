@@ -29,7 +29,8 @@ struct Tape {
     g = f.Reverse(1, gradbench::Doubles{1.0});
   }
   /// A second-order sweep gives the derivatives of w f'(x) v to v and to x, in turn.
-  void hessian_vector(const gradbench::Doubles& x, const gradbench::Doubles& v, gradbench::Doubles& h) {
+  void hessian_vector(const gradbench::Doubles& x, const gradbench::Doubles& v,
+                      gradbench::Doubles& h) {
     f.Forward(0, x);
     f.Forward(1, v);
     const gradbench::Doubles d = f.Reverse(2, gradbench::Doubles{1.0});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Times two ways of doing one thing in turn, so that whatever else the machine does meets both alike.
+// Times two ways of doing one thing in turn, so that whatever else the machine does meets both
+// alike.
 #pragma once
 #include <algorithm>
 #include <chrono>
@@ -29,8 +30,8 @@ inline double spread(const std::vector<double>& v) {
 }
 
 struct Versus {
-  double ours, peer;   ///< medians, seconds
-  double ratio;        ///< median over the rounds of peer / ours: above 1 ours is faster
+  double ours, peer;             ///< medians, seconds
+  double ratio;                  ///< median over the rounds of peer / ours: above 1 ours is faster
   double ratio_low, ratio_high;  ///< quartiles of that ratio
 };
 
@@ -56,7 +57,10 @@ inline void print(const std::string& name, const Versus& v, const char* peer) {
   print(name + "_ratio_high_quartile", v.ratio_high, "x");
 }
 inline void print_machine() {
-  std::printf("# %u hardware threads; medians over alternating rounds; a loaded machine widens the quartiles\n", std::thread::hardware_concurrency());
+  std::printf(
+      "# %u hardware threads; medians over alternating rounds; a loaded machine widens the "
+      "quartiles\n",
+      std::thread::hardware_concurrency());
 }
 
 }  // namespace bench

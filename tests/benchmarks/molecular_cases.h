@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Systems that molecular benchmarks run: the joint AMBER-CHARMM benchmark, SPC/E water, the Lennard-Jones melt of LAMMPS.
+// Systems that molecular benchmarks run: the joint AMBER-CHARMM benchmark, SPC/E water, the
+// Lennard-Jones melt of LAMMPS.
 #pragma once
 #include "tessera/data/text_file.h"
 #include "tessera/molecular/amber.h"
@@ -24,7 +25,8 @@ struct MolecularCase {
   double dt_ps = 0.002, temperature_k = 300;
 };
 
-inline void append_atom(System& s, const char* name, std::uint8_t element, double mass, double charge, int type) {
+inline void append_atom(System& s, const char* name, std::uint8_t element, double mass,
+                        double charge, int type) {
   s.atoms.name.push_back(name);
   s.atoms.type.push_back(name);
   s.atoms.element.push_back(element);
@@ -36,7 +38,12 @@ inline void append_atom(System& s, const char* name, std::uint8_t element, doubl
 
 /// A few hundred small steps from a lattice, at the temperature.
 inline void settle_down(MolecularCase& c, int steps, double dt_ps) {
-  const Stepper stepper(c.system, ForceEvaluator(c.system, c.nonbonded), {.integrator = Dynamics::Integrator::leap_frog, .dt_ps = dt_ps, .temperature_k = c.temperature_k, .thermostat = Dynamics::Thermostat::berendsen, .tau_t_ps = 10 * dt_ps});
+  const Stepper stepper(c.system, ForceEvaluator(c.system, c.nonbonded),
+                        {.integrator = Dynamics::Integrator::leap_frog,
+                         .dt_ps = dt_ps,
+                         .temperature_k = c.temperature_k,
+                         .thermostat = Dynamics::Thermostat::berendsen,
+                         .tau_t_ps = 10 * dt_ps});
   Motion m = stepper.begin(c.frame);
   stepper.step(m, steps);
   c.frame = m.frame;
@@ -58,8 +65,11 @@ inline MolecularCase water_case(int n = 7754) {
   std::normal_distribution<double> any;
   int made = 0;
   for (int k = 0; made < n; ++k) {
-    if (static_cast<double>(k + 1) * n < static_cast<double>(made + 1) * m * m * m && k + n - made < m * m * m) continue;  // empty places, evenly
-    const Vec3 at = {edge / m * (k % m + 0.5), edge / m * (k / m % m + 0.5), edge / m * (k / m / m % m + 0.5)};
+    if (static_cast<double>(k + 1) * n < static_cast<double>(made + 1) * m * m * m &&
+        k + n - made < m * m * m)
+      continue;  // empty places, evenly
+    const Vec3 at = {edge / m * (k % m + 0.5), edge / m * (k / m % m + 0.5),
+                     edge / m * (k / m / m % m + 0.5)};
     Vec3 u, v;
     for (Vec3* w : {&u, &v})
       for (double& x : *w) x = any(random);
@@ -84,10 +94,15 @@ inline MolecularCase water_case(int n = 7754) {
     s.rigid_waters.row.push_back(0);
     s.connectivity.push_back({o, o + 1});
     s.connectivity.push_back({o, o + 2});
-    for (const auto& e : {std::array{o, o + 1}, std::array{o, o + 2}, std::array{o + 1, o + 2}}) s.exclusions.push_back(e);
+    for (const auto& e : {std::array{o, o + 1}, std::array{o, o + 2}, std::array{o + 1, o + 2}})
+      s.exclusions.push_back(e);
     ++made;
   }
-  c.nonbonded = {.coulomb = Nonbonded::Coulomb::pme, .cutoff_coulomb_nm = 0.9, .cutoff_lj_nm = 0.9, .pme_order = 4, .fourier_spacing_nm = 0.12};
+  c.nonbonded = {.coulomb = Nonbonded::Coulomb::pme,
+                 .cutoff_coulomb_nm = 0.9,
+                 .cutoff_lj_nm = 0.9,
+                 .pme_order = 4,
+                 .fourier_spacing_nm = 0.12};
   settle_down(c, 300, 0.0005);
   settle_down(c, 300, 0.002);
   return c;
@@ -97,13 +112,19 @@ inline MolecularCase water_case(int n = 7754) {
 inline MolecularCase jac_case() {
   const auto place = tessera::testing::test_data() / "md/dhfr";
   MolecularCase c;
-  c.system = constrained(read_amber_topology(data::read_text_file(place / "JAC.prmtop.gz")).system, Rigid::h_bonds);
+  c.system = constrained(read_amber_topology(data::read_text_file(place / "JAC.prmtop.gz")).system,
+                         Rigid::h_bonds);
   c.frame = read_amber_restart(data::read_text_file(place / "JAC.rst7.gz"), c.system.n_atoms());
-  c.nonbonded = {.coulomb = Nonbonded::Coulomb::pme, .cutoff_coulomb_nm = 0.9, .cutoff_lj_nm = 0.9, .pme_order = 4, .fourier_spacing_nm = 0.12};
+  c.nonbonded = {.coulomb = Nonbonded::Coulomb::pme,
+                 .cutoff_coulomb_nm = 0.9,
+                 .cutoff_lj_nm = 0.9,
+                 .pme_order = 4,
+                 .fourier_spacing_nm = 0.12};
   return c;
 }
 
-/// bench/in.lj: 32,000 atoms, density 0.8442, T = 1.44, cut-off 2.5, no shift (reduced units: nm, kJ/mol, amu stand for sigma, epsilon, m).
+/// bench/in.lj: 32,000 atoms, density 0.8442, T = 1.44, cut-off 2.5, no shift (reduced units: nm,
+/// kJ/mol, amu stand for sigma, epsilon, m).
 inline MolecularCase melt_case(int cells = 20) {
   MolecularCase c;
   c.system.lj = mixed(LennardJones::Mixing::lorentz_berthelot, {1.0}, {1.0});
@@ -111,13 +132,16 @@ inline MolecularCase melt_case(int cells = 20) {
   for (int i = 0; i < cells; ++i)
     for (int j = 0; j < cells; ++j)
       for (int k = 0; k < cells; ++k)
-        for (const Vec3& s : {Vec3{0, 0, 0}, Vec3{0.5, 0.5, 0}, Vec3{0.5, 0, 0.5}, Vec3{0, 0.5, 0.5}}) {
+        for (const Vec3& s :
+             {Vec3{0, 0, 0}, Vec3{0.5, 0.5, 0}, Vec3{0.5, 0, 0.5}, Vec3{0, 0.5, 0.5}}) {
           c.system.residues.push_back({"LJ", "1", "", ""});
           append_atom(c.system, "LJ", 18, 1, 0, 0);
           c.frame.x_nm.push_back({a * (i + s[0]), a * (j + s[1]), a * (k + s[2])});
         }
   c.frame.box = rectangular_box({a * cells, a * cells, a * cells});
-  c.nonbonded = {.coulomb = Nonbonded::Coulomb::none, .lj_modifier = Nonbonded::Modifier::none, .cutoff_lj_nm = 2.5};
+  c.nonbonded = {.coulomb = Nonbonded::Coulomb::none,
+                 .lj_modifier = Nonbonded::Modifier::none,
+                 .cutoff_lj_nm = 2.5};
   c.dt_ps = 0.005;
   c.temperature_k = 1.44 / gas_constant;
   settle_down(c, 300, 0.005);

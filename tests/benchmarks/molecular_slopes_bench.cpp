@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What derivatives of a solvated protein (JAC, 23,558 atoms, PME, smooth cut-off of 0.9 nm) cost beside an evaluation of forces as runs make
-// it, mixed beside mixed and double precision beside double precision. Lists exist; charges differ a little each time, so that nothing else
-// is known from before:
+// What derivatives of a solvated protein (JAC, 23,558 atoms, PME, smooth cut-off of 0.9 nm) cost
+// beside an evaluation of forces as runs make it, mixed beside mixed and double precision beside
+// double precision. Lists exist; charges differ a little each time, so that nothing else is known
+// from before:
 //
 //   gradients         energy, forces, slopes in box, charges and every table
-//   hessian           one product with the Hessian of positions, gradient included; hessian_next: one more at the same place
-//   gradients_moved   the first at places where no list exists
+//   hessian           one product with the Hessian of positions, gradient included; hessian_next:
+//   one more at the same place gradients_moved   the first at places where no list exists
 //
 //   molecular_slopes_bench [--repeat N] [--threads N] [--parts 1] [--only NAME]
 #include "measure.h"
-#include "test_data.h"
-
 #include "tessera/autodiff/forall.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/data/text_file.h"
 #include "tessera/molecular/amber.h"
-#include "tessera/molecular/parameters.h"
 #include "tessera/molecular/forces.h"
+#include "tessera/molecular/parameters.h"
+#include "test_data.h"
 
 #include <algorithm>
 #include <cmath>
@@ -40,22 +40,34 @@ int main(int argc, char** argv) {
   std::string only;
   for (int i = 1; i + 1 < argc; i += 2) {
     const std::string key = argv[i];
-    if (key == "--repeat") repeat = std::atoi(argv[i + 1]);
-    else if (key == "--threads") threads = std::atoi(argv[i + 1]);
-    else if (key == "--parts") parts = std::atoi(argv[i + 1]);
-    else if (key == "--only") only = argv[i + 1];
-    else return std::fprintf(stderr, "unknown option %s\n", argv[i]), 2;
+    if (key == "--repeat")
+      repeat = std::atoi(argv[i + 1]);
+    else if (key == "--threads")
+      threads = std::atoi(argv[i + 1]);
+    else if (key == "--parts")
+      parts = std::atoi(argv[i + 1]);
+    else if (key == "--only")
+      only = argv[i + 1];
+    else
+      return std::fprintf(stderr, "unknown option %s\n", argv[i]), 2;
   }
   set_num_threads(threads);
   const auto folder = tessera::testing::test_data() / "md/dhfr";
-  if (!std::filesystem::exists(folder / "JAC.prmtop.gz")) return std::fprintf(stderr, "no test data: set TESSERA_TEST_DATA\n"), 3;
+  if (!std::filesystem::exists(folder / "JAC.prmtop.gz"))
+    return std::fprintf(stderr, "no test data: set TESSERA_TEST_DATA\n"), 3;
   System s = read_amber_topology(data::read_text_file(folder / "JAC.prmtop.gz")).system;
   s.lj = by_rule(s.lj, LennardJones::Mixing::lorentz_berthelot);
   const Frame frame = read_amber_restart(data::read_text_file(folder / "JAC.rst7.gz"), s.n_atoms());
-  const Nonbonded o = {.coulomb = Nonbonded::Coulomb::pme, .lj_modifier = Nonbonded::Modifier::force_switch, .tail = Nonbonded::Tail::c6, .cutoff_coulomb_nm = 0.9, .cutoff_lj_nm = 0.9,
-                       .lj_switch_nm = 0.8, .pme_order = 5};
+  const Nonbonded o = {.coulomb = Nonbonded::Coulomb::pme,
+                       .lj_modifier = Nonbonded::Modifier::force_switch,
+                       .tail = Nonbonded::Tail::c6,
+                       .cutoff_coulomb_nm = 0.9,
+                       .cutoff_lj_nm = 0.9,
+                       .lj_switch_nm = 0.8,
+                       .pme_order = 5};
   const Operands at = {positions_of(frame.x_nm), edges_of(frame.box), parameters(s)};
-  const PotentialEnergy exact(s, o, frame.box), quick(s, o, frame.box, PotentialEnergy::Way::kernels, Precision::mixed);
+  const PotentialEnergy exact(s, o, frame.box),
+      quick(s, o, frame.box, PotentialEnergy::Way::kernels, Precision::mixed);
   const Tensor v = sin(arange(at.x.size(), Dtype::f64)), along = reshape(v, at.x.shape());
 
   const ForceEvaluator mixed(s, o), twice(s, o, {.precision = Precision::f64});
@@ -73,17 +85,27 @@ int main(int argc, char** argv) {
     return q;
   };
   std::vector<std::pair<std::string, std::function<void()>>> what = {
-      {"forces_mixed", evaluated(mixed, false)}, {"forces_f64", evaluated(twice, false)}, {"forces_energies_mixed", evaluated(mixed, true)}, {"forces_energies_f64", evaluated(twice, true)}};
+      {"forces_mixed", evaluated(mixed, false)},
+      {"forces_f64", evaluated(twice, false)},
+      {"forces_energies_mixed", evaluated(mixed, true)},
+      {"forces_energies_f64", evaluated(twice, true)}};
   for (const auto& [kind, given] : {std::pair{"_mixed", &quick}, {"_f64", &exact}}) {
     const PotentialEnergy& u = *given;
-    const auto all = [&u](const Operands& q) { return value_and_grad([&](const Operands& r) { return u(r.x, r.h, r.p); })(q); };
-    const auto add = [&, ending = std::string(kind)](const std::string& name, std::function<void()> f) { what.emplace_back(name + ending, std::move(f)); };
+    const auto all = [&u](const Operands& q) {
+      return value_and_grad([&](const Operands& r) { return u(r.x, r.h, r.p); })(q);
+    };
+    const auto add = [&, ending = std::string(kind)](const std::string& name,
+                                                     std::function<void()> f) {
+      what.emplace_back(name + ending, std::move(f));
+    };
     add("gradients", [=, &fresh, &at] { all(fresh(at)); });
     add("hessian", [&] {
       const Operands q = fresh(at);
       hvp([&](const Tensor& x) { return u(x, q.h, q.p); }, q.x, along);
     });
-    add("hessian_next", [push = linearize(grad([&](const Tensor& x) { return u(x, at.h, at.p); }), at.x).second, &along] { push(along); });
+    add("hessian_next",
+        [push = linearize(grad([&](const Tensor& x) { return u(x, at.h, at.p); }), at.x).second,
+         &along] { push(along); });
     add("forces_by_engine", [&] {
       const Operands q = fresh(at);
       value_and_grad([&](const Tensor& x) { return u(x, q.h, q.p); })(q.x);
@@ -94,8 +116,12 @@ int main(int argc, char** argv) {
       all(q);
     });
     if (parts)
-      for (const Term t : {Term::bonds, Term::angles, Term::dihedrals, Term::pairs_lj, Term::pairs_coulomb, Term::lj, Term::coulomb_short, Term::coulomb_reciprocal}) {
-        add(std::string("gradients_") + name_of(t), [&, t] { value_and_grad([&](const Operands& q) { return u.term(t, q.x, q.h, q.p); })(fresh(at)); });
+      for (const Term t :
+           {Term::bonds, Term::angles, Term::dihedrals, Term::pairs_lj, Term::pairs_coulomb,
+            Term::lj, Term::coulomb_short, Term::coulomb_reciprocal}) {
+        add(std::string("gradients_") + name_of(t), [&, t] {
+          value_and_grad([&](const Operands& q) { return u.term(t, q.x, q.h, q.p); })(fresh(at));
+        });
         add(std::string("hessian_") + name_of(t), [&, t] {
           const Operands q = fresh(at);
           hvp([&](const Tensor& x) { return u.term(t, x, q.h, q.p); }, q.x, along);
@@ -110,20 +136,30 @@ int main(int argc, char** argv) {
       if (r >= 0) samples[k].add(seconds);
     }
   std::printf("# %zu atoms, %d threads, best of %d\n", s.n_atoms(), threads, repeat);
-  for (std::size_t k = 0; k < what.size(); ++k) print_figure(what[k].first, 1e3 * samples[k].best(), "ms");
+  for (std::size_t k = 0; k < what.size(); ++k)
+    print_figure(what[k].first, 1e3 * samples[k].best(), "ms");
   if (!only.empty()) return 0;
-  // How far mixed results are from those in double precision, relative to the largest entry of each array.
+  // How far mixed results are from those in double precision, relative to the largest entry of each
+  // array.
   const auto apart = [](const Tensor& a, const Tensor& b) {
     const double most = b.size() == 0 ? 0 : max(abs(flatten(b))).item<double>();
     return most == 0 ? 0.0 : max(abs(flatten(a - b))).item<double>() / most;
   };
-  const auto slopes_of = [&](const PotentialEnergy& u) { return flatten_tree(grad([&](const Operands& r) { return u(r.x, r.h, r.p); })(at)); };
-  const auto product_of = [&](const PotentialEnergy& u) { return hvp([&](const Tensor& x) { return u(x, at.h, at.p); }, at.x, along); };
+  const auto slopes_of = [&](const PotentialEnergy& u) {
+    return flatten_tree(grad([&](const Operands& r) { return u(r.x, r.h, r.p); })(at));
+  };
+  const auto product_of = [&](const PotentialEnergy& u) {
+    return hvp([&](const Tensor& x) { return u(x, at.h, at.p); }, at.x, along);
+  };
   const std::vector<Tensor> quick_slopes = slopes_of(quick), exact_slopes = slopes_of(exact);
   double worst = 0;
   for (std::size_t k = 0; k < exact_slopes.size(); ++k) {
     const double error = apart(quick_slopes[k], exact_slopes[k]);
-    if (parts) print_figure(std::string("error_") + (k == 0 ? "x" : k == 1 ? "h" : parameter_names[k - 2]), error, "relative");
+    if (parts)
+      print_figure(std::string("error_") + (k == 0   ? "x"
+                                            : k == 1 ? "h"
+                                                     : parameter_names[k - 2]),
+                   error, "relative");
     worst = std::max(worst, error);
   }
   print_figure("gradients_error_mixed", worst, "relative");
@@ -134,6 +170,7 @@ int main(int argc, char** argv) {
     return 0.0;
   };
   for (const std::string kind : {"_mixed", "_f64"})
-    for (const std::string name : {"gradients", "hessian_next", "hessian"}) print_figure(name + "_ratio" + kind, best(name + kind) / best("forces" + kind), "x");
+    for (const std::string name : {"gradients", "hessian_next", "hessian"})
+      print_figure(name + "_ratio" + kind, best(name + kind) / best("forces" + kind), "x");
   return 0;
 }

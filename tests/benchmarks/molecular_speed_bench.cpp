@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Time of a molecular dynamics step without energies, and of its forces:
-//   molecular_speed_bench [--case water|jac|melt] [--threads N] [--steps N] [--buffer nm] [--inner nm]
+//   molecular_speed_bench [--case water|jac|melt] [--threads N] [--steps N] [--buffer nm] [--inner
+//   nm]
 // The systems are those of molecular_cases.h.
 #include "measure.h"
 #include "molecular_cases.h"
@@ -30,10 +31,14 @@ int main(int argc, char** argv) {
   if (inner > -1) run.inner_buffer_nm = inner;
   const ForceEvaluator forces(c.system, c.nonbonded, run);
   double inside = 0;
-  const Stepper stepper(c.system, [&](const std::vector<Vec3>& x, const Box& box, Forces& out) {
-    out.wants_energies = false;
-    inside += seconds_of([&] { forces(x, box, out); });
-  }, {.integrator = Dynamics::Integrator::leap_frog, .dt_ps = c.dt_ps, .temperature_k = c.temperature_k});
+  const Stepper stepper(c.system,
+                        [&](const std::vector<Vec3>& x, const Box& box, Forces& out) {
+                          out.wants_energies = false;
+                          inside += seconds_of([&] { forces(x, box, out); });
+                        },
+                        {.integrator = Dynamics::Integrator::leap_frog,
+                         .dt_ps = c.dt_ps,
+                         .temperature_k = c.temperature_k});
   Motion m = stepper.begin(c.frame);
   stepper.step(m, 20);
   inside = 0;

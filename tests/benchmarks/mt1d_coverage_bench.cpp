@@ -2,8 +2,8 @@
 // How often the bands of inversion.mt1d hold the truth: 200 earths drawn from the prior of the app,
 // also its unknown roughness, 5 % noise, each inverted as the app does it with its defaults.
 #include "measure.h"
-#include "tessera/inversion/forward_1d.h"
 #include "tessera/data/random.h"
+#include "tessera/inversion/forward_1d.h"
 #include "tessera/inversion/response_1d.h"
 #include "tessera/inversion/sounding_inversion.h"
 

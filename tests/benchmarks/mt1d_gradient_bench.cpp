@@ -2,8 +2,8 @@
 // A million layered soundings: the gradient of each one's misfit to all its parameters, and the
 // rate of full Jacobians.
 #include "measure.h"
-#include "tessera/inversion/forward_1d.h"
 #include "tessera/data/random.h"
+#include "tessera/inversion/forward_1d.h"
 
 #include <sys/resource.h>
 
@@ -24,8 +24,7 @@ int main() {
     for (std::size_t s = 0; s < count; ++s) {
       ln_rho[j * count + s] = 4.6 + 4 * (data::uniform({1, j}, s) - 0.5);
       if (j + 1 < layers)
-        ln_h[j * count + s] =
-            3 + 0.35 * static_cast<double>(j) + 0.5 * data::uniform({2, j}, s);
+        ln_h[j * count + s] = 3 + 0.35 * static_cast<double>(j) + 0.5 * data::uniform({2, j}, s);
     }
   std::vector<double> re(count * n_frequencies), im(re.size()), sigma(re.size());
   batch.predict(count, ln_rho, ln_h, re, im);

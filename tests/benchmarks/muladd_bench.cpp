@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// a * b + c on 10^7 doubles against the memory: bytes per second, counting 6 arrays (a, b, product; product, c,
-// result), over those of STREAM's triad x = y + s z on arrays of the same length, counting 3. A plan that keeps
-// the product in the cache moves fewer bytes than are counted and may exceed the triad.
-// McCalpin, "Memory bandwidth and machine balance in current high performance computers", 1995.
+// a * b + c on 10^7 doubles against the memory: bytes per second, counting 6 arrays (a, b, product;
+// product, c, result), over those of STREAM's triad x = y + s z on arrays of the same length,
+// counting 3. A plan that keeps the product in the cache moves fewer bytes than are counted and may
+// exceed the triad. McCalpin, "Memory bandwidth and machine balance in current high performance
+// computers", 1995.
+#include "interleave.h"
+#include "tessera/autodiff/forall.h"
+#include "tessera/autodiff/jit.h"
+#include "tessera/autodiff/ops.h"
+
 #include <sys/mman.h>
 
 #include <cstdlib>
 #include <memory>
 #include <new>
-
-#include "interleave.h"
-#include "tessera/autodiff/forall.h"
-#include "tessera/autodiff/jit.h"
-#include "tessera/autodiff/ops.h"
 
 namespace {
 
@@ -21,7 +22,8 @@ constexpr std::int64_t kN = 10'000'000;
 constexpr int kRounds = 31;
 constexpr double kArray = 8.0 * static_cast<double>(kN);
 
-/// An array on huge pages, as the engine's large blocks are: the triad must not lose time to page tables.
+/// An array on huge pages, as the engine's large blocks are: the triad must not lose time to page
+/// tables.
 struct Release {
   void operator()(double* p) const { std::free(p); }
 };
@@ -53,14 +55,16 @@ struct Triad {
 double compare(int threads, bool planned, const std::string& name) {
   using tessera::Tensor;
   tessera::set_num_threads(threads);
-  const Tensor a = tessera::linspace(-1, 1, kN), b = tessera::linspace(2, 3, kN), c = tessera::linspace(0, 5, kN);
+  const Tensor a = tessera::linspace(-1, 1, kN), b = tessera::linspace(2, 3, kN),
+               c = tessera::linspace(0, 5, kN);
   const auto f = [](Tensor u, Tensor v, Tensor w) { return u * v + w; };
   const auto compiled = tessera::jit(f);
   Triad triad(threads);
   Tensor y;
   const bench::Versus v = bench::alternate(
       kRounds, [&] { y = planned ? compiled(a, b, c) : f(a, b, c); }, [&] { triad.run(threads); });
-  const auto pa = a.data<double>(), pb = b.data<double>(), pc = c.data<double>(), py = y.data<double>();
+  const auto pa = a.data<double>(), pb = b.data<double>(), pc = c.data<double>(),
+             py = y.data<double>();
   for (std::int64_t i = 0; i < kN; i += 997)
     if (py[i] != pa[i] * pb[i] + pc[i]) {
       std::printf("# wrong value at %ld\n", static_cast<long>(i));

@@ -2,13 +2,13 @@
 //
 // The tanh network that several benchmarks differentiate.
 #pragma once
+#include "tessera/autodiff/ops.h"
+#include "tessera/autodiff/tree.h"
+
 #include <cmath>
 #include <map>
 #include <string>
 #include <vector>
-
-#include "tessera/autodiff/ops.h"
-#include "tessera/autodiff/tree.h"
 
 namespace bench {
 
@@ -29,7 +29,8 @@ struct Net {
 inline Net network(const std::vector<tessera::Index>& widths, double bias = 0) {
   Net net;
   for (std::size_t k = 0; k + 1 < widths.size(); ++k) {
-    net.w.push_back(tessera::normal(tessera::random_key(k), {widths[k], widths[k + 1]}) / std::sqrt(double(widths[k])));
+    net.w.push_back(tessera::normal(tessera::random_key(k), {widths[k], widths[k + 1]}) /
+                    std::sqrt(double(widths[k])));
     net.b.push_back(bias * tessera::normal(tessera::random_key(100 + k), {widths[k + 1]}));
   }
   return net;
@@ -38,7 +39,8 @@ inline Net network(const std::vector<tessera::Index>& widths, double bias = 0) {
 /// w0, b0, w1, ... and the points x, for a peer.
 inline std::map<std::string, tessera::Tensor> arrays(const Net& net, const tessera::Tensor& x) {
   std::map<std::string, tessera::Tensor> out{{"x", x}};
-  for (std::size_t k = 0; k < net.w.size(); ++k) out["w" + std::to_string(k)] = net.w[k], out["b" + std::to_string(k)] = net.b[k];
+  for (std::size_t k = 0; k < net.w.size(); ++k)
+    out["w" + std::to_string(k)] = net.w[k], out["b" + std::to_string(k)] = net.b[k];
   return out;
 }
 /// Its arrays in the order w0, b0, w1, ...

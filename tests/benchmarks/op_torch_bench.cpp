@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one operation costs beside its arithmetic: a chain of 1,000 dependent adds and multiplies of one-element
-// f64 values, x <- x * a, x <- x + b, with x, a, b known only at run time. Nothing is folded or fused: the plan
-// runs 1,000 kernels, and every bound is the latency of calls. libtorch runs the same chain in the same process.
+// What one operation costs beside its arithmetic: a chain of 1,000 dependent adds and multiplies of
+// one-element f64 values, x <- x * a, x <- x + b, with x, a, b known only at run time. Nothing is
+// folded or fused: the plan runs 1,000 kernels, and every bound is the latency of calls. libtorch
+// runs the same chain in the same process.
+#include "interleave.h"
+#include "tessera/autodiff/forall.h"
+#include "tessera/autodiff/jit.h"
+#include "tessera/autodiff/ops.h"
+
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 
 #include <cmath>
 #include <cstdlib>
-
-#include "interleave.h"
-#include "tessera/autodiff/forall.h"
-#include "tessera/autodiff/jit.h"
-#include "tessera/autodiff/ops.h"
 
 namespace {
 
@@ -47,18 +48,22 @@ struct Series {
 
 int main(int argc, char** argv) {
   // From the command line, so that no compiler knows them.
-  const double x0 = argc > 1 ? std::atof(argv[1]) : 0.5, a0 = argc > 2 ? std::atof(argv[2]) : 0.999, b0 = argc > 3 ? std::atof(argv[3]) : 1e-3;
+  const double x0 = argc > 1 ? std::atof(argv[1]) : 0.5, a0 = argc > 2 ? std::atof(argv[2]) : 0.999,
+               b0 = argc > 3 ? std::atof(argv[3]) : 1e-3;
   tessera::set_num_threads(1);
   at::set_num_threads(1);
   bench::print_machine();
-  std::printf("# chain of %d operations on one f64, %d rounds of three, one thread\n", 2 * kPairs, kRounds);
+  std::printf("# chain of %d operations on one f64, %d rounds of three, one thread\n", 2 * kPairs,
+              kRounds);
 
   const Tensor x(x0), a(a0), b(b0);
-  const at::Tensor tx = at::scalar_tensor(x0, at::kDouble), ta = at::scalar_tensor(a0, at::kDouble), tb = at::scalar_tensor(b0, at::kDouble);
+  const at::Tensor tx = at::scalar_tensor(x0, at::kDouble), ta = at::scalar_tensor(a0, at::kDouble),
+                   tb = at::scalar_tensor(b0, at::kDouble);
   const at::Tensor leaf = tx.clone().set_requires_grad(true);
   const auto planned = tessera::jit([](Tensor u, Tensor v, Tensor w) { return chain(u, v, w); });
 
-  Series plan{"planned_op"}, eager{"eager_op"}, recording{"eager_recording_op"}, torch{"torch_op"}, torch_recording{"torch_recording_op"};
+  Series plan{"planned_op"}, eager{"eager_op"}, recording{"eager_recording_op"}, torch{"torch_op"},
+      torch_recording{"torch_recording_op"};
   double last[5] = {};
   double record_seconds = 0;
   // The recorder of a gradient; the clock runs inside it, around the chain alone.

@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A Python library that does the same, in a process of its own which stays alive, so that it may be timed in turn with ours:
-// it tells its own seconds, and memory over what it held before. The interpreter is that of the virtual environment
-// $TESSERA_PEERS, which ./bootstrap.sh bench makes; without it there are no peers and no ratios.
+// A Python library that does the same, in a process of its own which stays alive, so that it may be
+// timed in turn with ours: it tells its own seconds, and memory over what it held before. The
+// interpreter is that of the virtual environment $TESSERA_PEERS, which ./bootstrap.sh bench makes;
+// without it there are no peers and no ratios.
 #pragma once
+#include "interleave.h"
+#include "peer_vectors.h"
+#include "temp_folder.h"
+#include "tessera/autodiff/memory.h"
+#include "tessera/autodiff/npy.h"
+#include "tessera/autodiff/ops.h"
+
 #include <fcntl.h>
 #include <malloc.h>
 #include <spawn.h>
@@ -17,25 +25,23 @@
 #include <functional>
 #include <map>
 
-#include "interleave.h"
-#include "peer_vectors.h"
-#include "temp_folder.h"
-#include "tessera/autodiff/memory.h"
-#include "tessera/autodiff/npy.h"
-#include "tessera/autodiff/ops.h"
-
 namespace bench {
 
 class Peer {
  public:
   /// Starts peers/<script> with a library, "jax" or "torch", on arrays by name.
-  Peer(const std::string& script, const std::string& library, const std::map<std::string, tessera::Tensor>& arrays, int threads) : library_(library) {
+  Peer(const std::string& script, const std::string& library,
+       const std::map<std::string, tessera::Tensor>& arrays, int threads)
+      : library_(library) {
     for (const auto& [name, t] : arrays) tessera::save_npy(folder_.path() / (name + ".npy"), t);
     hold_peers_to_our_vectors();
-    start({(environment() / "bin" / "python").string(), TESSERA_BENCHMARK_PEERS "/" + script, library, folder_.path().string(), std::to_string(threads)});
+    start({(environment() / "bin" / "python").string(), TESSERA_BENCHMARK_PEERS "/" + script,
+           library, folder_.path().string(), std::to_string(threads)});
     const std::string version = answer();
-    if (version.empty()) std::printf("# no %s in %s: not compared with it\n", library.c_str(), environment().c_str());
-    else std::printf("# %s, %d threads\n", version.c_str(), threads);
+    if (version.empty())
+      std::printf("# no %s in %s: not compared with it\n", library.c_str(), environment().c_str());
+    else
+      std::printf("# %s, %d threads\n", version.c_str(), threads);
     alive_ = !version.empty();
   }
   Peer(const Peer&) = delete;
@@ -48,11 +54,14 @@ class Peer {
   const std::string& library() const { return library_; }
   /// Compiles and warms up; the peak of one more run, in bytes over what was held before the first.
   double warm(const std::string& name) { return number("warm " + name); }
-  double seconds(const std::string& name, int repeats = 1) { return number("run " + name + " " + std::to_string(repeats)); }
+  double seconds(const std::string& name, int repeats = 1) {
+    return number("run " + name + " " + std::to_string(repeats));
+  }
   std::vector<tessera::Tensor> result(const std::string& name) {
     std::vector<tessera::Tensor> out;
     const int count = static_cast<int>(number("save " + name));
-    for (int k = 0; k < count; ++k) out.push_back(tessera::load_npy(folder_.path() / (name + "." + std::to_string(k) + ".npy")));
+    for (int k = 0; k < count; ++k)
+      out.push_back(tessera::load_npy(folder_.path() / (name + "." + std::to_string(k) + ".npy")));
     return out;
   }
 
@@ -60,14 +69,17 @@ class Peer {
   static std::filesystem::path environment() {
     if (const char* s = std::getenv("TESSERA_PEERS")) return s;
     const char *cache = std::getenv("XDG_CACHE_HOME"), *home = std::getenv("HOME");
-    return (cache ? std::filesystem::path(cache) : std::filesystem::path(home ? home : ".") / ".cache") / "tessera" / "peers" / "python";
+    return (cache ? std::filesystem::path(cache)
+                  : std::filesystem::path(home ? home : ".") / ".cache") /
+           "tessera" / "peers" / "python";
   }
   void start(std::vector<std::string> arguments) {
     std::vector<char*> argv;
     for (std::string& a : arguments) argv.push_back(a.data());
     argv.push_back(nullptr);
     int in[2], out[2];
-    if (!std::filesystem::exists(arguments[0]) || ::pipe2(in, O_CLOEXEC) || ::pipe2(out, O_CLOEXEC)) return;
+    if (!std::filesystem::exists(arguments[0]) || ::pipe2(in, O_CLOEXEC) || ::pipe2(out, O_CLOEXEC))
+      return;
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, in[0], 0);
@@ -130,9 +142,11 @@ inline Memory warm(const std::function<void()>& ours) {
   return {double(tessera::memory_stats().peak) - engine, status_bytes("VmHWM") - process};
 }
 
-/// Ours beside what each peer calls `theirs`, `repeats` calls at a time: medians, the ratio to the faster peer with its
-/// quartiles, peak memory of all. Ratios above 1: ours is faster.
-inline void compare(const std::string& name, int rounds, int repeats, const std::function<void()>& ours, const std::vector<Peer*>& peers, const std::string& theirs) {
+/// Ours beside what each peer calls `theirs`, `repeats` calls at a time: medians, the ratio to the
+/// faster peer with its quartiles, peak memory of all. Ratios above 1: ours is faster.
+inline void compare(const std::string& name, int rounds, int repeats,
+                    const std::function<void()>& ours, const std::vector<Peer*>& peers,
+                    const std::string& theirs) {
   constexpr double mib = 1048576;
   const Memory m = warm(ours);
   print(name + "_engine_peak_mib", m.engine / mib, "MiB");
@@ -150,7 +164,8 @@ inline void compare(const std::string& name, int rounds, int repeats, const std:
   for (int k = 0; k < rounds + 1; ++k) {
     const double t = seconds_of([&] {
                        for (int r = 0; r < repeats; ++r) ours();
-                     }) / repeats;
+                     }) /
+                     repeats;
     std::vector<double> seconds;
     for (Peer* p : there) seconds.push_back(p->seconds(theirs, repeats));
     if (k == 0) continue;
@@ -180,9 +195,11 @@ inline double distance(const tessera::Tensor& a, const tessera::Tensor& b) {
   return (max(abs(reshape(a, {a.size()}) - reshape(b, {b.size()}))) / max(abs(b))).item();
 }
 /// Ends the program where the results differ.
-inline void must_agree(const char* what, const std::vector<tessera::Tensor>& ours, const std::vector<tessera::Tensor>& theirs, double tolerance) {
+inline void must_agree(const char* what, const std::vector<tessera::Tensor>& ours,
+                       const std::vector<tessera::Tensor>& theirs, double tolerance) {
   double worst = 0;
-  for (std::size_t k = 0; k < ours.size(); ++k) worst = std::max(worst, distance(ours[k], theirs.at(k)));
+  for (std::size_t k = 0; k < ours.size(); ++k)
+    worst = std::max(worst, distance(ours[k], theirs.at(k)));
   std::printf("# %s: largest difference %.1e of the largest entry\n", what, worst);
   if (!(worst <= tolerance)) std::exit(1);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The gradient of a scan of 614 steps over 60 separate scalars,
 //   x_i += dt (tanh x_{i+1} - x_i exp(-x_{i-1}^2)),   loss = sum_i x_i^2,
-// called afresh each time: recording the body, its derivatives and their compilation are part of the time.
+// called afresh each time: recording the body, its derivatives and their compilation are part of
+// the time.
 #include "measure.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/jit.h"
@@ -38,7 +39,8 @@ int main() {
   // The same by plain C++ with tangents along one direction.
   const auto g = grad(loss(Checkpoint::all()))(x);
   std::vector<double> v(n), t(n), w(n), u(n);
-  for (std::size_t i = 0; i < n; ++i) v[i] = x[i].item(), t[i] = std::cos(1.3 * static_cast<double>(i));
+  for (std::size_t i = 0; i < n; ++i)
+    v[i] = x[i].item(), t[i] = std::cos(1.3 * static_cast<double>(i));
   double along = 0, got = 0;
   for (std::size_t i = 0; i < n; ++i) got += g[i].item() * t[i];
   for (Index k = 0; k < steps; ++k) {
@@ -67,12 +69,22 @@ int main() {
   const auto planned = jit(grad(loss(Checkpoint::all())));
   measured("scan_gradient_planned_ms", [&] { planned(x); });
   // The same system as one vector of 60: a plan of kernels instead of register code.
-  const auto roll = [](const Tensor& x, Index by) { return concatenate({slice(x, 0, by, n), slice(x, 0, 0, by)}); };
+  const auto roll = [](const Tensor& x, Index by) {
+    return concatenate({slice(x, 0, by, n), slice(x, 0, 0, by)});
+  };
   const auto vector_loss = [&](const Tensor& x) {
-    return sum(square(scan([&](const Tensor& x) { return std::pair(x + dt * (tanh(roll(x, 1)) - x * exp(-square(roll(x, n - 1)))), std::tuple()); }, x, steps).first));
+    return sum(square(scan(
+                          [&](const Tensor& x) {
+                            return std::pair(
+                                x + dt * (tanh(roll(x, 1)) - x * exp(-square(roll(x, n - 1)))),
+                                std::tuple());
+                          },
+                          x, steps)
+                          .first));
   };
   const Tensor packed = stack(x);
-  if (!(max(abs(grad(vector_loss)(packed) - stack(g))).item() <= 1e-12 * max(abs(stack(g))).item())) return 1;
+  if (!(max(abs(grad(vector_loss)(packed) - stack(g))).item() <= 1e-12 * max(abs(stack(g))).item()))
+    return 1;
   measured("scan_gradient_vector_ms", [&] { grad(vector_loss)(packed); });
   // What does not depend on the number of steps.
   measured("scan_gradient_one_step_ms", [&] {

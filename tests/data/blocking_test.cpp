@@ -39,7 +39,8 @@ TEST(Blocking, LevelsAreThoseOfAveragedNeighbours) {
 TEST(Blocking, IndependentValuesAreTakenAsTheyAre) {
   const BlockedMean b = blocked_mean(autoregressive(0, 1 << 14, 2));
   EXPECT_TRUE(b.plateau);
-  EXPECT_NEAR(b.inefficiency, 1, 0.2);              // five levels are looked at: blocks of 32, 512 of them, scatter 6 %
+  EXPECT_NEAR(b.inefficiency, 1,
+              0.2);  // five levels are looked at: blocks of 32, 512 of them, scatter 6 %
   EXPECT_NEAR(b.error, 1.0 / 128, 0.1 / 128);
   EXPECT_NEAR(b.mean, 0, 4.0 / 128);
 }
@@ -56,8 +57,10 @@ TEST(Blocking, ErrorsOfDependentValuesAreTheirScatterOverManySeries) {
       mean += b.error / series;
       square += b.mean * b.mean / series;
     }
-    EXPECT_NEAR(std::sqrt(square), exact, 3.5 * exact / std::sqrt(2.0 * series));  // of the means themselves
-    // Blocks end where they are nearly independent: some percent are missing, the more the slower the series.
+    EXPECT_NEAR(std::sqrt(square), exact,
+                3.5 * exact / std::sqrt(2.0 * series));  // of the means themselves
+    // Blocks end where they are nearly independent: some percent are missing, the more the slower
+    // the series.
     EXPECT_NEAR(mean, exact, 0.1 * exact) << phi;
   }
 }

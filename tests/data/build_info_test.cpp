@@ -29,6 +29,7 @@ TEST(BuildInfo, EveryPartHasAVersionOrAPackageToInstall) {
     EXPECT_FALSE(part.package.empty()) << part.name;
     EXPECT_FALSE(part.purpose.empty()) << part.name;
   }
-  for (const char* expected : {"Eigen", "OpenBLAS", "OpenMP", "HDF5", "VTK", "MPI", "PETSc", "CUDA", "NCCL"})
+  for (const char* expected :
+       {"Eigen", "OpenBLAS", "OpenMP", "HDF5", "VTK", "MPI", "PETSc", "CUDA", "NCCL"})
     EXPECT_TRUE(names.count(expected)) << expected;
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/data/checkpoint.h"
 
+#include "input_error.h"
+#include "temp_folder.h"
+#include "tessera/data/sha256.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <random>
-
-#include "input_error.h"
-#include "temp_folder.h"
-#include "tessera/data/sha256.h"
 
 using namespace tessera::data;
 using namespace tessera::testing;
@@ -17,7 +17,10 @@ namespace fs = std::filesystem;
 namespace {
 
 Checkpoint example(std::uint64_t step) {
-  Checkpoint c{.app = "test.app", .step = step, .config_sha256 = "c0ffee", .inputs = {{"a b.edi", 12, "aa"}, {"c", 0, "bb"}}};
+  Checkpoint c{.app = "test.app",
+               .step = step,
+               .config_sha256 = "c0ffee",
+               .inputs = {{"a b.edi", 12, "aa"}, {"c", 0, "bb"}}};
   c.put("model", std::vector<double>{1.5, -0.0, std::nan(""), 4, INFINITY, double(step)}, {2, 3});
   c.put("f", std::vector<float>{1e-45f, 2});
   c.put("i", std::vector<std::int64_t>{INT64_MIN, -1, INT64_MAX});
@@ -29,7 +32,8 @@ Checkpoint example(std::uint64_t step) {
   return c;
 }
 
-/// A file with a right digest around changed bytes, so that the structure itself is put to the test.
+/// A file with a right digest around changed bytes, so that the structure itself is put to the
+/// test.
 std::string resealed(std::string bytes) {
   Sha256 h;
   h.update(bytes.data(), bytes.size() - 32);
@@ -65,7 +69,9 @@ TEST(Checkpoint, WrongNamesTypesAndShapesAreSaid) {
   expect_input_error([&] { c.text("model"); }, ExitCode::checkpoint_damaged, 416);
   Checkpoint d;
   EXPECT_THROW(d.put("x", std::vector<double>(6), {2, 4}), tessera::Error);
-  EXPECT_THROW(d.put("x", std::vector<double>(1), {std::uint64_t{1} << 32, std::uint64_t{1} << 32, 1}), tessera::Error);
+  EXPECT_THROW(
+      d.put("x", std::vector<double>(1), {std::uint64_t{1} << 32, std::uint64_t{1} << 32, 1}),
+      tessera::Error);
 }
 
 TEST(Checkpoint, EverySingleFlippedBitIsDetected) {
@@ -82,11 +88,14 @@ TEST(Checkpoint, EverySingleFlippedBitIsDetected) {
 TEST(Checkpoint, EveryTruncationIsDetected) {
   const std::string bytes = encode_checkpoint(example(3));
   for (std::size_t n = 0; n < bytes.size(); ++n)
-    expect_input_error([&] { decode_checkpoint(bytes.substr(0, n), "f"); }, ExitCode::checkpoint_damaged);
-  expect_input_error([&] { decode_checkpoint(bytes + "x", "f"); }, ExitCode::checkpoint_damaged, 413);
+    expect_input_error([&] { decode_checkpoint(bytes.substr(0, n), "f"); },
+                       ExitCode::checkpoint_damaged);
+  expect_input_error([&] { decode_checkpoint(bytes + "x", "f"); }, ExitCode::checkpoint_damaged,
+                     413);
 }
 
-// With the digest mended, a changed byte must still end in a value or an error, never in a huge allocation or a crash.
+// With the digest mended, a changed byte must still end in a value or an error, never in a huge
+// allocation or a crash.
 TEST(Checkpoint, LyingLengthsUnderARightDigestAreRefused) {
   const std::string bytes = encode_checkpoint(example(3));
   int refused = 0;
@@ -103,7 +112,8 @@ TEST(Checkpoint, LyingLengthsUnderARightDigestAreRefused) {
   EXPECT_GT(refused, 50);
   std::string newer = bytes;
   newer[16] = 2;
-  expect_input_error([&] { decode_checkpoint(resealed(newer), "f"); }, ExitCode::checkpoint_damaged, 412);
+  expect_input_error([&] { decode_checkpoint(resealed(newer), "f"); }, ExitCode::checkpoint_damaged,
+                     412);
 }
 
 TEST(Checkpoint, KeepsTheNewestAndPointsAtIt) {
@@ -112,7 +122,8 @@ TEST(Checkpoint, KeepsTheNewestAndPointsAtIt) {
   EXPECT_FALSE(fs::exists(dir / "ckpt/step-2.ckpt"));
   EXPECT_TRUE(fs::exists(dir / "ckpt/step-9.ckpt"));
   EXPECT_EQ(read_bytes(dir / "ckpt/LATEST"), "step-11.ckpt\n");
-  EXPECT_EQ(load_newest_checkpoint(dir / "ckpt")->checkpoint.step, 11u);  // by number, not by letters
+  EXPECT_EQ(load_newest_checkpoint(dir / "ckpt")->checkpoint.step,
+            11u);  // by number, not by letters
 }
 
 TEST(Checkpoint, DamagedNewestGivesThePreviousWithAWarning) {
@@ -142,7 +153,8 @@ TEST(Checkpoint, NoneUsableIsExitEightAndNoneAtAllIsAFreshStart) {
   EXPECT_FALSE(load_newest_checkpoint(dir / "absent"));
   dir.write("step-1.ckpt", "");
   dir.write("step-2.ckpt", "Tessera ckpt");
-  const std::string text = expect_input_error([&] { load_newest_checkpoint(dir.path()); }, ExitCode::checkpoint_damaged);
+  const std::string text =
+      expect_input_error([&] { load_newest_checkpoint(dir.path()); }, ExitCode::checkpoint_damaged);
   EXPECT_NE(text.find("step-1.ckpt"), std::string::npos);
   EXPECT_NE(text.find("step-2.ckpt"), std::string::npos);
 }
@@ -151,14 +163,20 @@ TEST(Checkpoint, ResumeChecksAppConfigurationAndInputs) {
   const Checkpoint c = example(1);
   Manifest run{.app = "test.app", .config_sha256 = "c0ffee"};
   check_resumable(c, run, c.inputs);
-  // A run that was changed goes on from checkpoints of before; one that was changed from something else does not.
-  run = {.app = "test.app", .config_sha256 = "tea", .changes = {{"", {}, "milk"}, {"", {}, "c0ffee"}}};
+  // A run that was changed goes on from checkpoints of before; one that was changed from something
+  // else does not.
+  run = {
+      .app = "test.app", .config_sha256 = "tea", .changes = {{"", {}, "milk"}, {"", {}, "c0ffee"}}};
   check_resumable(c, run, c.inputs);
   run.changes.pop_back();
   expect_input_error([&] { check_resumable(c, run, c.inputs); }, ExitCode::config_invalid, 417);
   run = {.app = "test.app", .config_sha256 = "c0ffee"};
-  expect_input_error([&] { check_resumable(c, {.app = "other", .config_sha256 = "c0ffee"}, c.inputs); }, ExitCode::config_invalid, 417);
-  expect_input_error([&] { check_resumable(c, {.app = "test.app", .config_sha256 = "tea"}, c.inputs); }, ExitCode::config_invalid, 417);
+  expect_input_error(
+      [&] { check_resumable(c, {.app = "other", .config_sha256 = "c0ffee"}, c.inputs); },
+      ExitCode::config_invalid, 417);
+  expect_input_error(
+      [&] { check_resumable(c, {.app = "test.app", .config_sha256 = "tea"}, c.inputs); },
+      ExitCode::config_invalid, 417);
   std::vector<InputFile> changed = c.inputs;
   changed[0].sha256 = "ab";
   changed.push_back({"new", 1, "n"});

@@ -6,8 +6,11 @@
 using namespace tessera::data;
 
 TEST(Diagnostic, ShowsPlaceNumberCaretAndHint) {
-  Diagnostic d{.number = 213, .place = {"em.toml", 14, 3}, .message = "unknown key 'freqency'",
-               .hint = "did you mean 'frequency'?", .source_line = "  freqency = 3"};
+  Diagnostic d{.number = 213,
+               .place = {"em.toml", 14, 3},
+               .message = "unknown key 'freqency'",
+               .hint = "did you mean 'frequency'?",
+               .source_line = "  freqency = 3"};
   EXPECT_EQ(to_string(d),
             "em.toml:14:3: error E0213: unknown key 'freqency'\n"
             "      freqency = 3\n"
@@ -25,7 +28,9 @@ TEST(Diagnostic, CutsLongLinesAroundTheColumnAndHidesControlCharacters) {
 }
 
 TEST(Diagnostic, PutsTheCaretUnderWideCharactersAndShowsNoForeignBytes) {
-  Diagnostic d{.place = {"a\x1b[31m", 1, 4}, .message = "two\nlines \x07", .source_line = "\xc3\xa4 x \xff\xc2\x9b"};
+  Diagnostic d{.place = {"a\x1b[31m", 1, 4},
+               .message = "two\nlines \x07",
+               .source_line = "\xc3\xa4 x \xff\xc2\x9b"};
   EXPECT_EQ(to_string(d),
             "a?[31m:1:4: error: two\nlines ?\n"
             "    \xc3\xa4 x ??\n"

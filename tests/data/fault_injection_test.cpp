@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every call that changes a file fails or is the last one before a kill, one after the other: what was good before stays
-// good, and what is new is whole or absent.
-#include <gtest/gtest.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-
-#include <algorithm>
-#include <cmath>
-
+// Every call that changes a file fails or is the last one before a kill, one after the other: what
+// was good before stays good, and what is new is whole or absent.
 #include "fault_calls.h"
 #include "input_error.h"
 #include "temp_folder.h"
@@ -19,15 +11,25 @@
 #include "tessera/data/run.h"
 #include "tessera/data/stop.h"
 
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cmath>
+
 using namespace tessera::data;
 using namespace tessera::testing;
 namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int kNotReached = 100;  // the exit status of a child whose work had fewer calls than the plan
+constexpr int kNotReached =
+    100;  // the exit status of a child whose work had fewer calls than the plan
 
-/// Forks; in the child plans the fault, works, and exits with the InputError's code, 0 or kNotReached.
+/// Forks; in the child plans the fault, works, and exits with the InputError's code, 0 or
+/// kNotReached.
 template <class Work>
 int with_fault(long n, int error, Work work, bool only_torn = false) {
   const pid_t child = ::fork();
@@ -62,19 +64,22 @@ void expect_good(const fs::path& dir, std::uint64_t at_least) {
   ASSERT_TRUE(loaded);
   EXPECT_TRUE(loaded->warnings.empty());
   EXPECT_GE(loaded->checkpoint.step, at_least);
-  EXPECT_EQ(loaded->checkpoint.array<double>("x"), std::vector<double>(1000, double(loaded->checkpoint.step)));
+  EXPECT_EQ(loaded->checkpoint.array<double>("x"),
+            std::vector<double>(1000, double(loaded->checkpoint.step)));
 }
 
 std::size_t temporary_files(const fs::path& dir) {
   std::size_t n = 0;
-  for (const auto& e : fs::recursive_directory_iterator(dir)) n += e.path().filename().string().find(".tmp-") != std::string::npos;
+  for (const auto& e : fs::recursive_directory_iterator(dir))
+    n += e.path().filename().string().find(".tmp-") != std::string::npos;
   return n;
 }
 
 void write_results(const fs::path& path, double value) {
   H5Writer w(path);
   std::vector<double> x(20000);
-  for (std::size_t i = 0; i < x.size(); ++i) x[i] = value + (i ? std::sin(double(i * i)) : 0);  // does not compress
+  for (std::size_t i = 0; i < x.size(); ++i)
+    x[i] = value + (i ? std::sin(double(i * i)) : 0);  // does not compress
   w.write("x", x, {}, {}, {.checksum = true});
   w.write("y", std::vector<double>(10, value));
   w.commit();
@@ -86,8 +91,9 @@ double results_value(const fs::path& path) {
   return x.at(0);
 }
 
-/// A trajectory is taken up after 30 of its 40 rows and goes on, killed at one call after the other. It can then be gone on with
-/// after every row that was told. `shift`: bytes by which its records come to lie further on. Returns the kills.
+/// A trajectory is taken up after 30 of its 40 rows and goes on, killed at one call after the
+/// other. It can then be gone on with after every row that was told. `shift`: bytes by which its
+/// records come to lie further on. Returns the kills.
 int expect_rows_kept(std::size_t shift, bool only_torn) {
   const std::vector<std::string> names = {"step", "value"};
   const auto add = [](H5Series& series, std::int64_t step) {
@@ -105,9 +111,11 @@ int expect_rows_kept(std::size_t shift, bool only_torn) {
     file.series<double>("value", {300, 3});
     file.commit();
     H5Series series(path, names, 0);
-    for (std::int64_t s = 0; s < 40; ++s) add(series, s);  // past the first block of the index of chunks
+    for (std::int64_t s = 0; s < 40; ++s)
+      add(series, s);  // past the first block of the index of chunks
   }
-  auto* const told = static_cast<std::uint64_t*>(::mmap(nullptr, sizeof(std::uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  auto* const told = static_cast<std::uint64_t*>(::mmap(
+      nullptr, sizeof(std::uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   int kills = 0;
   for (;; ++kills) {
     fs::copy_file(path, killed, fs::copy_options::overwrite_existing);
@@ -117,7 +125,8 @@ int expect_rows_kept(std::size_t shift, bool only_torn) {
       for (std::int64_t s = 30; s < 33; ++s) add(series, s), ++*told;
     };
     if (with_fault(kills + 1, 0, work, only_torn) != 128 + SIGKILL) break;
-    SCOPED_TRACE("shift " + std::to_string(shift) + ", killed at call " + std::to_string(kills + 1));
+    SCOPED_TRACE("shift " + std::to_string(shift) + ", killed at call " +
+                 std::to_string(kills + 1));
     {
       H5Series series(killed, names, *told);
       add(series, -1);
@@ -130,7 +139,9 @@ int expect_rows_kept(std::size_t shift, bool only_torn) {
     if (value.size() != 900 * step.size()) break;
     for (std::size_t k = 0; k < step.size(); ++k) {
       EXPECT_EQ(step[k], k < *told ? static_cast<std::int64_t>(k) : -1);
-      EXPECT_EQ(std::count(value.begin() + 900 * k, value.begin() + 900 * (k + 1), 0.5 * static_cast<double>(step[k])), 900);
+      EXPECT_EQ(std::count(value.begin() + 900 * k, value.begin() + 900 * (k + 1),
+                           0.5 * static_cast<double>(step[k])),
+                900);
     }
   }
   ::munmap(told, sizeof(std::uint64_t));
@@ -153,8 +164,10 @@ TEST(FaultInjection, KilledAtAnyCallAGoodCheckpointIsLeft) {
     ++killed;
     safe = load_newest_checkpoint(dir.path())->checkpoint.step;
   }
-  EXPECT_GE(killed, 12);  // open, ten-odd writes, fsync, rename, fsync of the folder, LATEST, pruning
-  EXPECT_EQ(temporary_files(dir.path()), 0u);  // the next good write clears what the killed ones left
+  EXPECT_GE(killed,
+            12);  // open, ten-odd writes, fsync, rename, fsync of the folder, LATEST, pruning
+  EXPECT_EQ(temporary_files(dir.path()),
+            0u);  // the next good write clears what the killed ones left
 }
 
 TEST(FaultInjection, AFailingCallIsToldAndLosesNothing) {
@@ -166,7 +179,8 @@ TEST(FaultInjection, AFailingCallIsToldAndLosesNothing) {
       expect_good(dir.path(), 3);
       if (status == kNotReached) break;
       // Pruning may fail in silence: it costs space only.
-      EXPECT_TRUE(status == (error == ENOSPC ? 3 : 1) || status == 0) << "call " << n << " status " << status;
+      EXPECT_TRUE(status == (error == ENOSPC ? 3 : 1) || status == 0)
+          << "call " << n << " status " << status;
     }
   }
 }
@@ -188,10 +202,12 @@ TEST(FaultInjection, ResultsAreOldOrNewNeverBetween) {
     write_results(path, 1);
     const int status = with_fault(n, ENOSPC, [&] { write_results(path, 3); });
     if (status == kNotReached) break;
-    // The fault is told and changes nothing, or it did no harm (the library looks for an older file of the same name).
-    // After the rename only the folder's fsync is left: told as well, with the new file in place.
+    // The fault is told and changes nothing, or it did no harm (the library looks for an older file
+    // of the same name). After the rename only the folder's fsync is left: told as well, with the
+    // new file in place.
     const double v = results_value(path);
-    EXPECT_TRUE((status == 3 && (v == 1 || v == 3)) || (status == 0 && v == 3)) << "call " << n << " " << status << " " << v;
+    EXPECT_TRUE((status == 3 && (v == 1 || v == 3)) || (status == 0 && v == 3))
+        << "call " << n << " " << status << " " << v;
     failed += status == 3;
   }
   EXPECT_GE(killed, 4);  // open, write, fsync, rename; the sync of the folder
@@ -203,7 +219,8 @@ TEST(FaultInjection, ASeriesKilledAtAnyCallKeepsItsRows) {
 }
 
 TEST(FaultInjection, NoRecordOfASeriesCanBeTorn) {
-  for (std::size_t shift = 0; shift < 4096; shift += 64) expect_rows_kept(shift, true);  // the smallest record has 72 bytes
+  for (std::size_t shift = 0; shift < 4096; shift += 64)
+    expect_rows_kept(shift, true);  // the smallest record has 72 bytes
 }
 
 TEST(FaultInjection, ARunFolderBeingMadeCanBeMadeAgain) {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // HDF5 files made to do harm: each ends in a numbered error, soon, and with little memory.
 #define H5_USE_110_API
+#include "data/src/hdf5/guarded_child.h"
+#include "input_error.h"
+#include "temp_folder.h"
+#include "tessera/data/hdf5.h"
+#include "tessera/data/info.h"
+
 #include <gtest/gtest.h>
 #include <hdf5.h>
 #include <sys/resource.h>
 
 #include <algorithm>
 #include <random>
-
-#include "data/src/hdf5/guarded_child.h"
-#include "input_error.h"
-#include "temp_folder.h"
-#include "tessera/data/hdf5.h"
-#include "tessera/data/info.h"
 
 using namespace tessera::data;
 using namespace tessera::testing;
@@ -33,7 +33,8 @@ std::filesystem::path evil(const TempFolder& dir, const std::string& name, Fill 
   return path;
 }
 
-hid_t make_dataset(hid_t file, const char* name, hid_t type, std::vector<hsize_t> dims, hid_t plist) {
+hid_t make_dataset(hid_t file, const char* name, hid_t type, std::vector<hsize_t> dims,
+                   hid_t plist) {
   const hid_t space = H5Screate_simple(int(dims.size()), dims.data(), nullptr);
   const hid_t set = H5Dcreate2(file, name, type, space, H5P_DEFAULT, plist, H5P_DEFAULT);
   EXPECT_GE(set, 0);
@@ -45,7 +46,8 @@ hid_t make_dataset(hid_t file, const char* name, hid_t type, std::vector<hsize_t
 void expect_refused(const std::filesystem::path& path, int number) {
   expect_input_error([&] { list_h5(path); }, ExitCode::input_invalid, number);
   expect_input_error([&] { info(path); }, ExitCode::input_invalid, number);
-  const std::string text = expect_input_error([&] { read_h5(path); }, ExitCode::input_invalid, number);
+  const std::string text =
+      expect_input_error([&] { read_h5(path); }, ExitCode::input_invalid, number);
   EXPECT_NE(text.find(path.string()), std::string::npos) << text;
 }
 
@@ -80,36 +82,50 @@ TEST(Hdf5Hostile, AGzipBomb) {
   });
   EXPECT_LT(std::filesystem::file_size(path), 200000u);
   expect_refused(path, 426);
-  EXPECT_EQ(read_h5(path, {}, {.max_bytes = 200 << 20}).size(), 1u);  // trusted: the limit is raised
+  EXPECT_EQ(read_h5(path, {}, {.max_bytes = 200 << 20}).size(),
+            1u);  // trusted: the limit is raised
 }
 
 TEST(Hdf5Hostile, DataOfAnotherFile) {
   TempFolder dir;
   const auto secret = dir.write("secret", "top secret bytes");
-  expect_refused(evil(dir, "external.h5", [&](hid_t file) {
-    const hid_t plist = H5Pcreate(H5P_DATASET_CREATE);
-    H5Pset_external(plist, secret.c_str(), 0, 16);
-    H5Dclose(make_dataset(file, "d", H5T_NATIVE_UINT8, {16}, plist));
-    H5Pclose(plist);
-  }), 423);
-  expect_refused(evil(dir, "virtual.h5", [&](hid_t file) {
-    const hid_t plist = H5Pcreate(H5P_DATASET_CREATE);
-    const hsize_t n = 16;
-    const hid_t space = H5Screate_simple(1, &n, nullptr);
-    H5Pset_virtual(plist, space, secret.c_str(), "d", space);
-    H5Dclose(make_dataset(file, "d", H5T_NATIVE_UINT8, {16}, plist));
-    H5Sclose(space);
-    H5Pclose(plist);
-  }), 423);
-  expect_refused(evil(dir, "link.h5", [&](hid_t file) {
-    H5Lcreate_external(secret.c_str(), "/d", file, "d", H5P_DEFAULT, H5P_DEFAULT);
-  }), 423);
+  expect_refused(evil(dir, "external.h5",
+                      [&](hid_t file) {
+                        const hid_t plist = H5Pcreate(H5P_DATASET_CREATE);
+                        H5Pset_external(plist, secret.c_str(), 0, 16);
+                        H5Dclose(make_dataset(file, "d", H5T_NATIVE_UINT8, {16}, plist));
+                        H5Pclose(plist);
+                      }),
+                 423);
+  expect_refused(evil(dir, "virtual.h5",
+                      [&](hid_t file) {
+                        const hid_t plist = H5Pcreate(H5P_DATASET_CREATE);
+                        const hsize_t n = 16;
+                        const hid_t space = H5Screate_simple(1, &n, nullptr);
+                        H5Pset_virtual(plist, space, secret.c_str(), "d", space);
+                        H5Dclose(make_dataset(file, "d", H5T_NATIVE_UINT8, {16}, plist));
+                        H5Sclose(space);
+                        H5Pclose(plist);
+                      }),
+                 423);
+  expect_refused(evil(dir, "link.h5",
+                      [&](hid_t file) {
+                        H5Lcreate_external(secret.c_str(), "/d", file, "d", H5P_DEFAULT,
+                                           H5P_DEFAULT);
+                      }),
+                 423);
 }
 
 TEST(Hdf5Hostile, SoftLinksLeadNowhereButToObjectsOfTheFile) {
   TempFolder dir;
-  expect_refused(evil(dir, "nowhere.h5", [](hid_t file) { H5Lcreate_soft("/absent", file, "s", H5P_DEFAULT, H5P_DEFAULT); }), 423);
-  expect_refused(evil(dir, "self.h5", [](hid_t file) { H5Lcreate_soft("/s", file, "s", H5P_DEFAULT, H5P_DEFAULT); }), 423);
+  expect_refused(
+      evil(dir, "nowhere.h5",
+           [](hid_t file) { H5Lcreate_soft("/absent", file, "s", H5P_DEFAULT, H5P_DEFAULT); }),
+      423);
+  expect_refused(
+      evil(dir, "self.h5",
+           [](hid_t file) { H5Lcreate_soft("/s", file, "s", H5P_DEFAULT, H5P_DEFAULT); }),
+      423);
   const auto fine = evil(dir, "fine.h5", [](hid_t file) {
     H5Dclose(make_dataset(file, "d", H5T_NATIVE_DOUBLE, {1}, H5P_DEFAULT));
     H5Lcreate_soft("/d", file, "s", H5P_DEFAULT, H5P_DEFAULT);
@@ -123,35 +139,51 @@ TEST(Hdf5Hostile, SoftLinksLeadNowhereButToObjectsOfTheFile) {
 
 TEST(Hdf5Hostile, UnknownFilter) {
   TempFolder dir;
-  expect_refused(evil(dir, "filter.h5", [](hid_t file) {
-    const H5Z_class2_t same = {H5Z_CLASS_T_VERS, 300, 1, 1, "same", nullptr, nullptr,
-                               [](unsigned, size_t, const unsigned*, size_t n, size_t*, void**) { return n; }};
-    H5Zregister(&same);
-    const hid_t plist = H5Pcreate(H5P_DATASET_CREATE);
-    const hsize_t chunk = 4;
-    H5Pset_chunk(plist, 1, &chunk);
-    H5Pset_filter(plist, 300, H5Z_FLAG_MANDATORY, 0, nullptr);
-    H5Dclose(make_dataset(file, "d", H5T_NATIVE_DOUBLE, {4}, plist));
-    H5Pclose(plist);
-  }), 424);
+  expect_refused(evil(dir, "filter.h5",
+                      [](hid_t file) {
+                        const H5Z_class2_t same = {H5Z_CLASS_T_VERS,
+                                                   300,
+                                                   1,
+                                                   1,
+                                                   "same",
+                                                   nullptr,
+                                                   nullptr,
+                                                   [](unsigned, size_t, const unsigned*, size_t n,
+                                                      size_t*, void**) { return n; }};
+                        H5Zregister(&same);
+                        const hid_t plist = H5Pcreate(H5P_DATASET_CREATE);
+                        const hsize_t chunk = 4;
+                        H5Pset_chunk(plist, 1, &chunk);
+                        H5Pset_filter(plist, 300, H5Z_FLAG_MANDATORY, 0, nullptr);
+                        H5Dclose(make_dataset(file, "d", H5T_NATIVE_DOUBLE, {4}, plist));
+                        H5Pclose(plist);
+                      }),
+                 424);
 }
 
 TEST(Hdf5Hostile, LoopsDepthAndManyWaysToOneObject) {
   TempFolder dir;
-  expect_refused(evil(dir, "loop.h5", [](hid_t file) {
-    H5Gclose(H5Gcreate2(file, "a", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
-    H5Lcreate_hard(file, "/", file, "a/up", H5P_DEFAULT, H5P_DEFAULT);
-  }), 425);
-  expect_refused(evil(dir, "deep.h5", [](hid_t file) {
-    std::string path;
-    for (int i = 0; i < 100; ++i) H5Gclose(H5Gcreate2(file, (path += "/g").c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
-  }), 425);
+  expect_refused(evil(dir, "loop.h5",
+                      [](hid_t file) {
+                        H5Gclose(H5Gcreate2(file, "a", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+                        H5Lcreate_hard(file, "/", file, "a/up", H5P_DEFAULT, H5P_DEFAULT);
+                      }),
+                 425);
+  expect_refused(evil(dir, "deep.h5",
+                      [](hid_t file) {
+                        std::string path;
+                        for (int i = 0; i < 100; ++i)
+                          H5Gclose(H5Gcreate2(file, (path += "/g").c_str(), H5P_DEFAULT,
+                                              H5P_DEFAULT, H5P_DEFAULT));
+                      }),
+                 425);
   // Thirty levels, two names each: 2^30 paths, 31 groups.
   const auto lattice = evil(dir, "lattice.h5", [](hid_t file) {
     std::string path;
     for (int i = 0; i < 30; ++i) {
       H5Gclose(H5Gcreate2(file, (path + "/a").c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
-      H5Lcreate_hard(file, (path + "/a").c_str(), file, (path + "/b").c_str(), H5P_DEFAULT, H5P_DEFAULT);
+      H5Lcreate_hard(file, (path + "/a").c_str(), file, (path + "/b").c_str(), H5P_DEFAULT,
+                     H5P_DEFAULT);
       path += "/a";
     }
   });
@@ -160,15 +192,18 @@ TEST(Hdf5Hostile, LoopsDepthAndManyWaysToOneObject) {
 
 TEST(Hdf5Hostile, AHugeAttribute) {
   TempFolder dir;
-  expect_refused(evil(dir, "attribute.h5", [](hid_t file) {
-    const hsize_t n = 8 << 20;
-    const hid_t space = H5Screate_simple(1, &n, nullptr);
-    const hid_t a = H5Acreate2(file, "a", H5T_NATIVE_UINT8, space, H5P_DEFAULT, H5P_DEFAULT);
-    const std::vector<std::uint8_t> zeros(n);
-    H5Awrite(a, H5T_NATIVE_UINT8, zeros.data());
-    H5Aclose(a);
-    H5Sclose(space);
-  }), 426);
+  expect_refused(evil(dir, "attribute.h5",
+                      [](hid_t file) {
+                        const hsize_t n = 8 << 20;
+                        const hid_t space = H5Screate_simple(1, &n, nullptr);
+                        const hid_t a = H5Acreate2(file, "a", H5T_NATIVE_UINT8, space, H5P_DEFAULT,
+                                                   H5P_DEFAULT);
+                        const std::vector<std::uint8_t> zeros(n);
+                        H5Awrite(a, H5T_NATIVE_UINT8, zeros.data());
+                        H5Aclose(a);
+                        H5Sclose(space);
+                      }),
+                 426);
 }
 
 TEST(Hdf5Hostile, TypesThatAreNotReadAreListedAndSaid) {
@@ -188,19 +223,25 @@ TEST(Hdf5Hostile, TypesThatAreNotReadAreListedAndSaid) {
 TEST(Hdf5Hostile, GarbageTruncatedAndUnclosedFiles) {
   TempFolder dir;
   expect_input_error([&] { list_h5(dir.write("empty.h5", "")); }, ExitCode::input_invalid, 420);
-  expect_input_error([&] { list_h5(dir.write("text.h5", std::string(5000, 'x'))); }, ExitCode::input_invalid, 420);
-  expect_input_error([&] { list_h5(dir.write("head.h5", "\x89HDF\r\n\x1a\n")); }, ExitCode::input_invalid, 421);
+  expect_input_error([&] { list_h5(dir.write("text.h5", std::string(5000, 'x'))); },
+                     ExitCode::input_invalid, 420);
+  expect_input_error([&] { list_h5(dir.write("head.h5", "\x89HDF\r\n\x1a\n")); },
+                     ExitCode::input_invalid, 421);
   std::string junk = "\x89HDF\r\n\x1a\n";
   std::mt19937_64 random(1);
   while (junk.size() < 5000) junk += static_cast<char>(random());
   expect_input_error([&] { list_h5(dir.write("junk.h5", junk)); }, ExitCode::input_invalid);
-  const auto good = evil(dir, "good.h5", [](hid_t file) { H5Dclose(make_dataset(file, "d", H5T_NATIVE_DOUBLE, {1000}, H5P_DEFAULT)); });
+  const auto good = evil(dir, "good.h5", [](hid_t file) {
+    H5Dclose(make_dataset(file, "d", H5T_NATIVE_DOUBLE, {1000}, H5P_DEFAULT));
+  });
   std::string bytes = read_bytes(good);
-  expect_input_error([&] { list_h5(dir.write("cut.h5", bytes.substr(0, bytes.size() - 100))); }, ExitCode::input_invalid, 421);
+  expect_input_error([&] { list_h5(dir.write("cut.h5", bytes.substr(0, bytes.size() - 100))); },
+                     ExitCode::input_invalid, 421);
   bytes[11] = 1;
   expect_input_error([&] { list_h5(dir.write("open.h5", bytes)); }, ExitCode::input_invalid, 422);
   bytes[11] = 5;
-  const std::string text = expect_input_error([&] { list_h5(dir.write("swmr.h5", bytes)); }, ExitCode::input_invalid, 422);
+  const std::string text = expect_input_error([&] { list_h5(dir.write("swmr.h5", bytes)); },
+                                              ExitCode::input_invalid, 422);
   EXPECT_NE(text.find("byte 11"), std::string::npos) << text;
 }
 
@@ -221,7 +262,8 @@ TEST(Hdf5Hostile, FlippedBytesEndInAnErrorOrAnAnswer) {
   int refused = 0;
   for (int i = 0; i < 200; ++i) {
     std::string bad = bytes;
-    for (int k = 0; k < 4; ++k) bad[random() % std::min<std::size_t>(bad.size(), 3000)] = static_cast<char>(random());
+    for (int k = 0; k < 4; ++k)
+      bad[random() % std::min<std::size_t>(bad.size(), 3000)] = static_cast<char>(random());
     try {
       read_h5(dir.write("bad.h5", bad));
     } catch (const InputError& e) {
@@ -235,19 +277,32 @@ TEST(Hdf5Hostile, FlippedBytesEndInAnErrorOrAnAnswer) {
 TEST(GuardedChild, CrashMemoryTimeAndFaultAreSaid) {
   const std::filesystem::path file = "f";
   const std::string crash = expect_input_error(
-      [&] { run_guarded(file, {}, []() -> std::string { ::raise(SIGSEGV); return ""; }); }, ExitCode::input_invalid, 429);
+      [&] {
+        run_guarded(file, {}, []() -> std::string {
+          ::raise(SIGSEGV);
+          return "";
+        });
+      },
+      ExitCode::input_invalid, 429);
   EXPECT_NE(crash.find("signal 11"), std::string::npos) << crash;
-  expect_input_error([&] {
-    run_guarded(file, {.memory_bytes = 64 << 20}, [] { return std::string(std::size_t{8} << 30, 'x'); });
-  }, ExitCode::input_invalid, 429);
-  expect_input_error([&] {
-    run_guarded(file, {.cpu_seconds = 1}, []() -> std::string {
-      for (volatile unsigned i = 0;;) {
-        const unsigned next = i + 1;
-        i = next;
-      }
-    });
-  }, ExitCode::input_invalid, 429);
-  EXPECT_THROW(run_guarded(file, {}, []() -> std::string { throw std::runtime_error("odd"); }), tessera::Error);
-  EXPECT_EQ(run_guarded(file, {}, [] { return std::string(1000000, 'y'); }), std::string(1000000, 'y'));
+  expect_input_error(
+      [&] {
+        run_guarded(file, {.memory_bytes = 64 << 20},
+                    [] { return std::string(std::size_t{8} << 30, 'x'); });
+      },
+      ExitCode::input_invalid, 429);
+  expect_input_error(
+      [&] {
+        run_guarded(file, {.cpu_seconds = 1}, []() -> std::string {
+          for (volatile unsigned i = 0;;) {
+            const unsigned next = i + 1;
+            i = next;
+          }
+        });
+      },
+      ExitCode::input_invalid, 429);
+  EXPECT_THROW(run_guarded(file, {}, []() -> std::string { throw std::runtime_error("odd"); }),
+               tessera::Error);
+  EXPECT_EQ(run_guarded(file, {}, [] { return std::string(1000000, 'y'); }),
+            std::string(1000000, 'y'));
 }

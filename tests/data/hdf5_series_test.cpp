@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/data/hdf5_series.h"
 
-#include <gtest/gtest.h>
-
 #include "input_error.h"
 #include "temp_folder.h"
 #include "tessera/data/binary_file.h"
 #include "tessera/data/hdf5.h"
+
+#include <gtest/gtest.h>
 
 namespace tessera::data {
 namespace {
@@ -31,9 +31,11 @@ void add(H5Series& series, std::int64_t step) {
   series.end_row();
 }
 
-std::vector<std::int64_t> steps(const std::filesystem::path& path, const H5Limits& limits = {}, const H5Rows& rows = {}) {
+std::vector<std::int64_t> steps(const std::filesystem::path& path, const H5Limits& limits = {},
+                                const H5Rows& rows = {}) {
   const std::vector<std::string> name = {"other/step"};
-  return std::get<std::vector<std::int64_t>>(read_h5(path, name, limits, rows).at("other/step").data);
+  return std::get<std::vector<std::int64_t>>(
+      read_h5(path, name, limits, rows).at("other/step").data);
 }
 
 TEST(H5Series, RowsAreAddedAndCut) {

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/data/hdf5.h"
 
-#include <gtest/gtest.h>
+#include "input_error.h"
+#include "temp_folder.h"
 
+#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
-
-#include "input_error.h"
-#include "temp_folder.h"
 
 using namespace tessera::data;
 using namespace tessera::testing;
@@ -46,10 +45,14 @@ TEST(Hdf5, RoundTripOfEveryType) {
   const auto& values = std::get<std::vector<double>>(wave.data);
   for (std::size_t i = 0; i < values.size(); ++i) ASSERT_EQ(values[i], std::sin(0.001 * double(i)));
   EXPECT_TRUE(std::signbit(std::get<std::vector<float>>(all.at("/tessera/f").data)[1]));
-  EXPECT_EQ(std::get<std::vector<std::int64_t>>(all.at("/tessera/i").data), (std::vector<std::int64_t>{INT64_MIN, 0, INT64_MAX}));
-  EXPECT_EQ(std::get<std::vector<std::uint8_t>>(all.at("/tessera/b").data), (std::vector<std::uint8_t>{0, 255}));
-  EXPECT_EQ(std::get<std::vector<std::complex<double>>>(all.at("/tessera/z").data)[1], std::complex<double>(3, 4));
-  EXPECT_EQ(std::get<std::vector<std::string>>(all.at("/tessera/names").data), (std::vector<std::string>{"a", "\xc3\xa9t\xc3\xa9", ""}));
+  EXPECT_EQ(std::get<std::vector<std::int64_t>>(all.at("/tessera/i").data),
+            (std::vector<std::int64_t>{INT64_MIN, 0, INT64_MAX}));
+  EXPECT_EQ(std::get<std::vector<std::uint8_t>>(all.at("/tessera/b").data),
+            (std::vector<std::uint8_t>{0, 255}));
+  EXPECT_EQ(std::get<std::vector<std::complex<double>>>(all.at("/tessera/z").data)[1],
+            std::complex<double>(3, 4));
+  EXPECT_EQ(std::get<std::vector<std::string>>(all.at("/tessera/names").data),
+            (std::vector<std::string>{"a", "\xc3\xa9t\xc3\xa9", ""}));
   EXPECT_EQ(all.at("/tessera/none").shape, (std::vector<std::uint64_t>{0, 3}));
   const std::vector<std::string> one = {"tessera/f"};
   EXPECT_EQ(read_h5(dir / "a.h5", one).size(), 1u);
@@ -65,9 +68,11 @@ TEST(Hdf5, ListsTheTree) {
   EXPECT_EQ(objects[0].path, "/");
   ASSERT_EQ(objects[0].attributes.size(), 1u);
   EXPECT_EQ(objects[0].attributes[0].second, "e^{+i omega t}");
-  const auto z = std::find_if(objects.begin(), objects.end(), [](const H5Object& o) { return o.path == "/tessera/z"; });
+  const auto z = std::find_if(objects.begin(), objects.end(),
+                              [](const H5Object& o) { return o.path == "/tessera/z"; });
   EXPECT_EQ(z->type, "complex128");
-  const auto t = std::find_if(objects.begin(), objects.end(), [](const H5Object& o) { return o.path == "/tessera"; });
+  const auto t = std::find_if(objects.begin(), objects.end(),
+                              [](const H5Object& o) { return o.path == "/tessera"; });
   EXPECT_EQ(t->attributes[0].second, "1 2 3");
 }
 
@@ -81,7 +86,10 @@ TEST(Hdf5, BytesDependOnTheContentOnly) {
 
 TEST(Hdf5, AppearsWholeOrNotAtAll) {
   TempFolder dir;
-  { H5Writer w(dir / "a.h5"); w.write("x", std::vector<double>{1}); }
+  {
+    H5Writer w(dir / "a.h5");
+    w.write("x", std::vector<double>{1});
+  }
   EXPECT_TRUE(std::filesystem::is_empty(dir.path()));
   EXPECT_THROW(H5Writer(dir / "a.h5").write("x", std::vector<double>(3), {2, 2}), tessera::Error);
   expect_input_error([&] { H5Writer w(dir / "no/such/folder.h5"); }, ExitCode::usage, 502);

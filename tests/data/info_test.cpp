@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/data/info.h"
 
-#include <gtest/gtest.h>
-
-#include <zlib.h>
-
-#include <algorithm>
-#include <array>
-
 #include "input_error.h"
 #include "temp_folder.h"
 #include "tessera/data/checkpoint.h"
 #include "tessera/data/hdf5.h"
 #include "tessera/data/plot.h"
 #include "tessera/data/run.h"
+
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
 
 using namespace tessera::data;
 using namespace tessera::testing;
@@ -30,7 +29,8 @@ std::string npy(const std::string& header, const std::string& data, unsigned cha
 }
 
 const InfoNode* child(const InfoNode& node, const std::string& name) {
-  const auto at = std::find_if(node.children.begin(), node.children.end(), [&](const InfoNode& n) { return n.name == name; });
+  const auto at = std::find_if(node.children.begin(), node.children.end(),
+                               [&](const InfoNode& n) { return n.name == name; });
   return at == node.children.end() ? nullptr : &*at;
 }
 std::string value(const InfoNode& node, const std::string& name) {
@@ -62,10 +62,12 @@ TEST(Info, CheckpointManifestAndRunFolder) {
   EXPECT_NE(to_text(info(path)).find("x: float64, 2 x 3"), std::string::npos);
   EXPECT_EQ(value(info(run.path()), "app"), "a.b");
   EXPECT_NE(to_text(info(run.path())).find("ckpt/step-4.ckpt"), std::string::npos);
-  EXPECT_NE(to_json(info(run.manifest_json())).find("{\"name\":\"rms\",\"value\":1.5}"), std::string::npos);
+  EXPECT_NE(to_json(info(run.manifest_json())).find("{\"name\":\"rms\",\"value\":1.5}"),
+            std::string::npos);
   std::string bytes = read_bytes(path);
   bytes[40] ^= 1;
-  expect_input_error([&] { info(dir.write("bad.ckpt", bytes)); }, ExitCode::checkpoint_damaged, 414);
+  expect_input_error([&] { info(dir.write("bad.ckpt", bytes)); }, ExitCode::checkpoint_damaged,
+                     414);
   expect_input_error([&] { info(dir.path()); }, ExitCode::input_invalid, 402);
 }
 
@@ -79,14 +81,17 @@ TEST(Info, ConfigurationsAndTables) {
   const InfoNode csv = info(dir.write("m.csv", "i,\"a,b\"\n1,2\n3,\"x\ny\"\n"));
   EXPECT_EQ(std::get<std::int64_t>(child(csv, "rows")->value), 2);
   EXPECT_EQ(child(csv, "columns")->children[1].name, "a,b");
-  const std::string text = expect_input_error([&] { info(dir.write("n.csv", "a,b\n1,2\n1\n")); }, ExitCode::input_invalid, 433);
+  const std::string text = expect_input_error([&] { info(dir.write("n.csv", "a,b\n1,2\n1\n")); },
+                                              ExitCode::input_invalid, 433);
   EXPECT_NE(text.find("n.csv:3"), std::string::npos) << text;
-  expect_input_error([&] { info(dir.write("o.csv", "a,b\n\"1,2\n")); }, ExitCode::input_invalid, 433);
+  expect_input_error([&] { info(dir.write("o.csv", "a,b\n\"1,2\n")); }, ExitCode::input_invalid,
+                     433);
 }
 
 TEST(Info, CommentsRangesAndSeveralTables) {
   TempFolder dir;
-  const InfoNode csv = info(dir.write("a.csv", "# plot\n# x in s\nx,y,name\n-1,+2.5,a\n3,,b\n\nx,k\n1,2\n"));
+  const InfoNode csv =
+      info(dir.write("a.csv", "# plot\n# x in s\nx,y,name\n-1,+2.5,a\n3,,b\n\nx,k\n1,2\n"));
   EXPECT_EQ(value(csv, "comment"), "plot");
   EXPECT_EQ(value(*child(csv, "columns"), "x"), "-1 to 3");
   EXPECT_EQ(value(*child(csv, "columns"), "y"), "2.5 to 2.5");
@@ -103,19 +108,27 @@ TEST(Info, CommentsRangesAndSeveralTables) {
 
 TEST(Info, PlotsAndLogs) {
   TempFolder dir;
-  const Figure figure{.width = 120, .height = 80, .panels = {{.series = {Line{.x = {0, 1}, .y = {0, 1}}}}}};
+  const Figure figure{
+      .width = 120, .height = 80, .panels = {{.series = {Line{.x = {0, 1}, .y = {0, 1}}}}}};
   for (const char* name : {"a.svg", "a.png"}) save(figure, dir / name);
   const InfoNode png = info(dir / "a.png");
   EXPECT_EQ(value(png, "format"), "PNG");
-  EXPECT_GT(std::get<std::int64_t>(child(png, "width")->value), std::get<std::int64_t>(child(png, "height")->value));
+  EXPECT_GT(std::get<std::int64_t>(child(png, "width")->value),
+            std::get<std::int64_t>(child(png, "height")->value));
   EXPECT_EQ(value(info(dir / "a.svg"), "format"), "SVG");
   std::string bytes = read_bytes(dir / "a.png");
-  expect_input_error([&] { info(dir.write("cut.png", bytes.substr(0, bytes.size() - 6))); }, ExitCode::input_invalid, 434);
-  expect_input_error([&] { info(dir.write("short.png", bytes.substr(0, 20))); }, ExitCode::input_invalid, 434);
+  expect_input_error([&] { info(dir.write("cut.png", bytes.substr(0, bytes.size() - 6))); },
+                     ExitCode::input_invalid, 434);
+  expect_input_error([&] { info(dir.write("short.png", bytes.substr(0, 20))); },
+                     ExitCode::input_invalid, 434);
   bytes[60] ^= 1;
   expect_input_error([&] { info(dir.write("bad.png", bytes)); }, ExitCode::input_invalid, 434);
-  expect_input_error([&] { info(dir.write("bad.svg", "<svg><g></svg>")); }, ExitCode::input_invalid, 434);
-  const InfoNode log = info(dir.write("log.txt", "2026-01-31T12:00:00.000Z info    began\nand went on\n2026-01-31T12:00:01.500Z warning hm\n2026-01-31T12:00:02.000Z info    ended\n"));
+  expect_input_error([&] { info(dir.write("bad.svg", "<svg><g></svg>")); }, ExitCode::input_invalid,
+                     434);
+  const InfoNode log = info(
+      dir.write("log.txt",
+                "2026-01-31T12:00:00.000Z info    began\nand went on\n2026-01-31T12:00:01.500Z "
+                "warning hm\n2026-01-31T12:00:02.000Z info    ended\n"));
   EXPECT_EQ(value(log, "format"), "log");
   EXPECT_EQ(value(log, "last"), "2026-01-31T12:00:02.000Z");
   EXPECT_EQ(std::get<std::int64_t>(child(log, "info")->value), 2);
@@ -124,11 +137,13 @@ TEST(Info, PlotsAndLogs) {
 
 TEST(Info, AnyJson) {
   TempFolder dir;
-  const InfoNode node = info(dir.write("a.json", "{\"eta_s\": null, \"list\": [1, 2], \"in\": {\"x\": -3}}"));
+  const InfoNode node =
+      info(dir.write("a.json", "{\"eta_s\": null, \"list\": [1, 2], \"in\": {\"x\": -3}}"));
   EXPECT_EQ(value(node, "eta_s"), "null");
   EXPECT_EQ(value(node, "list"), "list of 2");
   EXPECT_EQ(std::get<std::int64_t>(child(*child(node, "in"), "x")->value), -3);
-  const std::string text = expect_input_error([&] { info(dir.write("b.json", "{\n\"a\": }")); }, ExitCode::input_invalid, 111);
+  const std::string text = expect_input_error([&] { info(dir.write("b.json", "{\n\"a\": }")); },
+                                              ExitCode::input_invalid, 111);
   EXPECT_NE(text.find("b.json:2:6"), std::string::npos) << text;
   std::string deep = "{\"a\":";
   for (int k = 0; k < 100'000; ++k) deep += '[';
@@ -138,9 +153,12 @@ TEST(Info, AnyJson) {
 
 TEST(Info, WhatGzipPackedIsKnownByItsContentAndName) {
   TempFolder dir;
-  for (const auto& [name, text, format] : {std::array<std::string, 3>{"a.csv.gz", "a,b\n1,2\n", "CSV"}, {"log.txt.gz", "2026-01-31T12:00:00.000Z info    began\n", "log"}}) {
+  for (const auto& [name, text, format] :
+       {std::array<std::string, 3>{"a.csv.gz", "a,b\n1,2\n", "CSV"},
+        {"log.txt.gz", "2026-01-31T12:00:00.000Z info    began\n", "log"}}) {
     gzFile file = gzopen((dir / name).c_str(), "wb");
-    ASSERT_EQ(gzwrite(file, text.data(), static_cast<unsigned>(text.size())), static_cast<int>(text.size()));
+    ASSERT_EQ(gzwrite(file, text.data(), static_cast<unsigned>(text.size())),
+              static_cast<int>(text.size()));
     gzclose(file);
     EXPECT_EQ(value(info(dir / name), "format"), format);
   }
@@ -154,26 +172,34 @@ TEST(Info, NpyHeadersAreParsedNotEvaluated) {
   EXPECT_EQ(value(node, "shape"), "2 x 3");
   int i = 0;
   for (const std::string& bad :
-       {npy(good, std::string(47, '\0')), npy(good, std::string(48, '\0'), 9), npy("{'descr': '|O', 'fortran_order': False, 'shape': (1,)}", "x"),
+       {npy(good, std::string(47, '\0')), npy(good, std::string(48, '\0'), 9),
+        npy("{'descr': '|O', 'fortran_order': False, 'shape': (1,)}", "x"),
         npy("{'descr': '<f8', 'fortran_order': False, 'shape': (4294967296, 4294967296)}", ""),
-        npy("{'descr': '<f8', 'fortran_order': False, 'shape': (-1,)}", ""), npy("{'descr': '<f8', 'shape': (1,)}", ""),
-        npy("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,)}", ""), npy("__import__('os').abort()", ""),
-        npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1,)", ""), npy("{", ""), std::string("\x93NUMPY\x01"),
-        std::string("\x93NUMPY\x01\x00\xff\xff{", 11)})
-    expect_input_error([&] { info(dir.write("bad" + std::to_string(i++) + ".npy", bad)); }, ExitCode::input_invalid, 431);
+        npy("{'descr': '<f8', 'fortran_order': False, 'shape': (-1,)}", ""),
+        npy("{'descr': '<f8', 'shape': (1,)}", ""),
+        npy("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,)}", ""),
+        npy("__import__('os').abort()", ""),
+        npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1,)", ""), npy("{", ""),
+        std::string("\x93NUMPY\x01"), std::string("\x93NUMPY\x01\x00\xff\xff{", 11)})
+    expect_input_error([&] { info(dir.write("bad" + std::to_string(i++) + ".npy", bad)); },
+                       ExitCode::input_invalid, 431);
 }
 
 TEST(Info, VtkXml) {
   TempFolder dir;
   const std::string good =
-      "<VTKFile type=\"ImageData\"><ImageData WholeExtent=\"0 1 0 1 0 0\"><Piece Extent=\"0 1 0 1 0 0\">"
+      "<VTKFile type=\"ImageData\"><ImageData WholeExtent=\"0 1 0 1 0 0\"><Piece Extent=\"0 1 0 1 "
+      "0 0\">"
       "<PointData><DataArray Name=\"rho\" type=\"Float64\"/></PointData></Piece></ImageData>";
-  const std::string text = to_text(info(dir.write("a.vti", good + "<AppendedData encoding=\"raw\">_" + std::string("\xff\0<", 3) +
-                                                           "</AppendedData></VTKFile>")));
+  const std::string text = to_text(
+      info(dir.write("a.vti", good + "<AppendedData encoding=\"raw\">_" +
+                                  std::string("\xff\0<", 3) + "</AppendedData></VTKFile>")));
   EXPECT_NE(text.find("rho: Float64"), std::string::npos) << text;
   expect_input_error([&] { info(dir.write("b.vti", good)); }, ExitCode::input_invalid, 432);
-  expect_input_error([&] { info(dir.write("c.vti", "<VTKFile type=\"Other\"></VTKFile>")); }, ExitCode::input_invalid, 432);
-  expect_input_error([&] { info(dir.write("d.vti", good + "<AppendedData>_")); }, ExitCode::input_invalid, 432);
+  expect_input_error([&] { info(dir.write("c.vti", "<VTKFile type=\"Other\"></VTKFile>")); },
+                     ExitCode::input_invalid, 432);
+  expect_input_error([&] { info(dir.write("d.vti", good + "<AppendedData>_")); },
+                     ExitCode::input_invalid, 432);
 }
 
 TEST(Info, UnknownEmptyAndOddFilesAreSaid) {
@@ -192,10 +218,18 @@ TEST(Info, OutputCannotSteerATerminalAndParses) {
 
 TEST(Info, OthersRegisterTheirFormats) {
   TempFolder dir;
-  const RegisterFormat registered({.name = "toy", .summary = "a toy", .extensions = {".toy"},
-                                   .sniff = [](std::string_view head, const std::filesystem::path&) { return head.starts_with("TOY"); },
-                                   .summarize = [](const std::filesystem::path&) { return InfoNode{"toy", {}, {}}; }});
+  const RegisterFormat registered(
+      {.name = "toy",
+       .summary = "a toy",
+       .extensions = {".toy"},
+       .sniff = [](std::string_view head,
+                   const std::filesystem::path&) { return head.starts_with("TOY"); },
+       .summarize =
+           [](const std::filesystem::path&) {
+             return InfoNode{"toy", {}, {}};
+           }});
   EXPECT_EQ(value(info(dir.write("x", "TOY 1")), "format"), "toy");
   const auto formats = all_formats();
-  EXPECT_TRUE(std::any_of(formats.begin(), formats.end(), [](const FileFormat& f) { return f.name == "toy"; }));
+  EXPECT_TRUE(std::any_of(formats.begin(), formats.end(),
+                          [](const FileFormat& f) { return f.name == "toy"; }));
 }

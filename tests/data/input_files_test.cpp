@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/data/input_files.h"
 
-#include <gtest/gtest.h>
-#include <sys/resource.h>
-
-#include <fstream>
-
 #include "input_error.h"
 #include "open_counter.h"
 #include "temp_folder.h"
@@ -13,6 +8,11 @@
 #include "tessera/data/hdf5.h"
 #include "tessera/data/sha256.h"
 #include "tessera/data/text_file.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <fstream>
 
 namespace tessera::data {
 namespace {
@@ -28,7 +28,8 @@ TEST(InputFiles, ATextIsNamedByTheBytesThatWereParsed) {
   const InputFiles inputs;
   EXPECT_EQ(read_text_file(file).text, "one\ntwo\n");
   dir.write("a.txt", "another text");  // in place: the same file
-  EXPECT_EQ(inputs.list(), (std::vector<InputFile>{{file.string(), 10, sha256_hex("one\r\ntwo\r\n")}}));
+  EXPECT_EQ(inputs.list(),
+            (std::vector<InputFile>{{file.string(), 10, sha256_hex("one\r\ntwo\r\n")}}));
   EXPECT_EQ(inputs_read(), inputs.list());
 }
 
@@ -40,12 +41,14 @@ TEST(InputFiles, AFileReadInPartsIsNamedByTheBytesThatItHadWhenItWasOpened) {
   const BinaryInput in(file);
   std::ofstream(file, std::ios::app) << "more";
   EXPECT_EQ(in.size(), bytes.size());
-  EXPECT_EQ(inputs.list(), (std::vector<InputFile>{{file.string(), bytes.size(), sha256_hex(bytes)}}));
+  EXPECT_EQ(inputs.list(),
+            (std::vector<InputFile>{{file.string(), bytes.size(), sha256_hex(bytes)}}));
 }
 
 TEST(InputFiles, EachIsOpenedOnceByWhateverNameAndReader) {
   const TempFolder dir;
-  const fs::path file = dir.write("a.txt", "text"), other = dir.write("b.txt", "other"), link = dir / "link.txt";
+  const fs::path file = dir.write("a.txt", "text"), other = dir.write("b.txt", "other"),
+                 link = dir / "link.txt";
   fs::create_symlink("a.txt", link);
   OpenCounter counter({file, other});
   {
@@ -111,8 +114,10 @@ TEST(InputFiles, HoldHdf5FilesTooWhichTheLibraryOpensByTheirDescriptors) {
   // It is the same file by another name.
   const fs::path away = dir / "b.h5";
   fs::rename(file, away);
-  EXPECT_EQ(std::get<std::vector<double>>(read_h5(away).at("/x").data), (std::vector<double>{1, 2, 3}));
-  EXPECT_EQ(inputs.list(), (std::vector<InputFile>{{file.string(), bytes.size(), sha256_hex(bytes)}}));
+  EXPECT_EQ(std::get<std::vector<double>>(read_h5(away).at("/x").data),
+            (std::vector<double>{1, 2, 3}));
+  EXPECT_EQ(inputs.list(),
+            (std::vector<InputFile>{{file.string(), bytes.size(), sha256_hex(bytes)}}));
 }
 
 TEST(InputFiles, MoreFilesThanAProcessMayOpenAtFirstAreHeld) {
@@ -124,7 +129,8 @@ TEST(InputFiles, MoreFilesThanAProcessMayOpenAtFirstAreHeld) {
   const TempFolder dir;
   {
     const InputFiles inputs;
-    for (int k = 0; k < 100; ++k) read_text_file(dir.write(std::to_string(k), "text " + std::to_string(k)));
+    for (int k = 0; k < 100; ++k)
+      read_text_file(dir.write(std::to_string(k), "text " + std::to_string(k)));
     EXPECT_EQ(inputs.list().size(), 100U);
   }
   ::setrlimit(RLIMIT_NOFILE, &before);

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/data/metrics.h"
 
+#include "input_error.h"
+#include "temp_folder.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstdlib>
 #include <limits>
 
-#include "input_error.h"
-#include "temp_folder.h"
-
 using namespace tessera::data;
 using namespace tessera::testing;
 
 TEST(Metrics, NumbersReadBackExactly) {
-  for (double v : {0.1, 1.0 / 3, 1e300, 5e-324, -0.0, 123456789.0, std::numeric_limits<double>::max()}) {
+  for (double v :
+       {0.1, 1.0 / 3, 1e300, 5e-324, -0.0, 123456789.0, std::numeric_limits<double>::max()}) {
     const double back = std::strtod(number_text(v).c_str(), nullptr);
     EXPECT_EQ(back, v);
     EXPECT_EQ(std::signbit(back), std::signbit(v));
@@ -45,8 +46,13 @@ TEST(Metrics, ResumeCutsBackToTheCheckpoint) {
     m.row(std::vector<std::string>{"2", "a,b"});
   }
   EXPECT_EQ(read_bytes(dir / "m.csv"), "i,rms\n1,0.5\n2,\"a,b\"\n");
-  expect_input_error([&] { MetricsFile(dir / "m.csv", columns, 1000); }, ExitCode::checkpoint_damaged, 419);
-  expect_input_error([&] { MetricsFile(dir / "m.csv", {"i", "other"}, mark); }, ExitCode::checkpoint_damaged, 419);
+  expect_input_error([&] { MetricsFile(dir / "m.csv", columns, 1000); },
+                     ExitCode::checkpoint_damaged, 419);
+  expect_input_error(
+      [&] {
+        MetricsFile(dir / "m.csv", {"i", "other"}, mark);
+      },
+      ExitCode::checkpoint_damaged, 419);
   EXPECT_EQ(read_bytes(dir / "m.csv"), "i,rms\n1,0.5\n2,\"a,b\"\n");  // a refusal changes nothing
 }
 

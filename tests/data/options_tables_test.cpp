@@ -252,7 +252,7 @@ TEST(OptionTables, AreReadFromJsonToTheSame) {
     "source": [{"wave": {"frequency": "2.4 GHz"}},
                {"wave": {"frequency": "1 GHz", "delay": "2 ns"},
                 "pole": {"kind": "drude", "frequency": "1 THz"}}]})",
-                                         ConfigFormat::json)));
+                                               ConfigFormat::json)));
 }
 
 TEST(OptionTables, KeepTheDefaultsOfTheStructWhereAbsent) {
@@ -565,8 +565,10 @@ TEST(OptionTables, WhatMayBeInfiniteIsWrittenAndReadBack) {
   EXPECT_EQ(s.bodies.at(0).height, std::numeric_limits<double>::infinity());
   const std::string text = scene_table().resolved_toml(&s);
   EXPECT_NE(text.find("\nheight = \"inf\"\n"), std::string::npos) << text;
-  EXPECT_EQ(scene_table().read(parse_config("r.toml", text)).bodies.at(0).height, s.bodies[0].height);
-  EXPECT_NE(scene_table().explain("structure.height").find("or alike, or \"inf\"\n"), std::string::npos);
+  EXPECT_EQ(scene_table().read(parse_config("r.toml", text)).bodies.at(0).height,
+            s.bodies[0].height);
+  EXPECT_NE(scene_table().explain("structure.height").find("or alike, or \"inf\"\n"),
+            std::string::npos);
 }
 
 TEST(OptionTables, ResolvedTomlDocumentsAKeyOnce) {
@@ -588,7 +590,8 @@ TEST(OptionTables, ExplainKeysOfItems) {
             "structure.radius\n  Radius.\n  type: length in um or alike\n  range: above 0 um\n"
             "  only for: shape = \"sphere\", \"cylinder\"\n  required for: shape = \"sphere\"\n"
             "  default: \"1 um\"\n  app: demo.scene, since 0.1\n");
-  EXPECT_EQ(scene_table().explain("structure[3].radius"), scene_table().explain("structure.radius"));
+  EXPECT_EQ(scene_table().explain("structure[3].radius"),
+            scene_table().explain("structure.radius"));
   EXPECT_NE(scene_table()
                 .explain("structure")
                 .find("  type: a list of tables\n  length: 0 to 4 items\n  default: none\n"
@@ -596,11 +599,14 @@ TEST(OptionTables, ExplainKeysOfItems) {
                       "  shape = \"sphere\": medium, centre, radius*\n"),
             std::string::npos)
       << scene_table().explain("structure");
-  EXPECT_NE(scene_table().explain("source.wave").find("  keys: frequency*, delay\n"), std::string::npos);
-  EXPECT_NE(scene_table().explain("medium.poles.frequency").find("or length in um"), std::string::npos);
-  EXPECT_NE(
-      scene_table().explain("grid.cell").find("type: length in um or alike, or a list of 3 of them\n"),
-      std::string::npos);
+  EXPECT_NE(scene_table().explain("source.wave").find("  keys: frequency*, delay\n"),
+            std::string::npos);
+  EXPECT_NE(scene_table().explain("medium.poles.frequency").find("or length in um"),
+            std::string::npos);
+  EXPECT_NE(scene_table()
+                .explain("grid.cell")
+                .find("type: length in um or alike, or a list of 3 of them\n"),
+            std::string::npos);
   EXPECT_EQ(scene_table().explain("structure[].radius"), "");
   EXPECT_EQ(scene_table().explain("grid[0].cell"), "");
   EXPECT_EQ(scene_table().nearest("structure.raduis").at(0), "structure.radius");

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/data/run.h"
 
-#include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include "in_child.h"
 #include "input_error.h"
 #include "temp_folder.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace tessera::data;
 using namespace tessera::testing;
@@ -51,7 +51,8 @@ TEST(RunFolder, ASecondProcessIsRefused) {
   run.write_manifest(begin_manifest("a.b", {}, 1));
   EXPECT_EQ(in_child([&] { return code_of([&] { RunFolder::create(dir / "RUN", true); }); }), 111);
   EXPECT_EQ(in_child([&] { return code_of([&] { RunFolder::reopen(dir / "RUN"); }); }), 111);
-  const std::string text = expect_input_error([&] { RunFolder::reopen(dir / "RUN"); }, ExitCode::usage, 511);
+  const std::string text =
+      expect_input_error([&] { RunFolder::reopen(dir / "RUN"); }, ExitCode::usage, 511);
   EXPECT_NE(text.find("pid " + std::to_string(::getpid())), std::string::npos) << text;
 }
 
@@ -73,7 +74,8 @@ TEST(RunFolder, ALiveProcessOnAnotherHostIsRespectedAndASilentOneIsNot) {
   dir.write("RUN/lock", "pid 1 host elsewhere\n");
   dir.write("RUN/heartbeat.json", "{}");
   expect_input_error([&] { RunFolder::reopen(dir / "RUN"); }, ExitCode::usage, 511);
-  fs::last_write_time(dir / "RUN/heartbeat.json", fs::file_time_type::clock::now() - std::chrono::hours(1));
+  fs::last_write_time(dir / "RUN/heartbeat.json",
+                      fs::file_time_type::clock::now() - std::chrono::hours(1));
   EXPECT_NO_THROW(RunFolder::reopen(dir / "RUN"));
 }
 
@@ -124,10 +126,12 @@ TEST(Manifest, BadTextIsRefused) {
     return s.replace(s.find(from), from.size(), to);
   };
   for (const std::string& bad :
-       {std::string(), std::string("{"), std::string("[]"), std::string("{}"), std::string("null"), std::string(100000, '['),
-        good.substr(0, good.size() / 2), replaced("\"schema\": 1", "\"schema\": 2"), replaced("\"threads\": 1", "\"threads\": 1e99"),
-        replaced("\"threads\": 1", "\"threads\": 99999999999"), replaced("\"threads\": 1", "\"threads\": \"1\""),
-        replaced("\"peak_rss_bytes\": 0", "\"peak_rss_bytes\": -1"), replaced("\"inputs\": []", "\"inputs\": {}"),
-        replaced("\"cpu\"", "\"gpu\"")})
+       {std::string(), std::string("{"), std::string("[]"), std::string("{}"), std::string("null"),
+        std::string(100000, '['), good.substr(0, good.size() / 2),
+        replaced("\"schema\": 1", "\"schema\": 2"), replaced("\"threads\": 1", "\"threads\": 1e99"),
+        replaced("\"threads\": 1", "\"threads\": 99999999999"),
+        replaced("\"threads\": 1", "\"threads\": \"1\""),
+        replaced("\"peak_rss_bytes\": 0", "\"peak_rss_bytes\": -1"),
+        replaced("\"inputs\": []", "\"inputs\": {}"), replaced("\"cpu\"", "\"gpu\"")})
     expect_input_error([&] { manifest_from_json(bad, "m.json"); }, ExitCode::input_invalid, 404);
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/data/stop.h"
 
+#include "in_child.h"
+#include "temp_folder.h"
+#include "tessera/autodiff/error.h"
+
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "in_child.h"
-#include "temp_folder.h"
-#include "tessera/autodiff/error.h"
 
 using namespace tessera::data;
 using namespace tessera::testing;
@@ -16,36 +16,42 @@ using namespace tessera::testing;
 TEST(Stop, SignalsAskForAStop) {
   for (int s : {SIGTERM, SIGINT, SIGHUP, SIGXCPU})
     EXPECT_EQ(in_child([&] {
-      StopGuard guard;
-      if (guard.poll() != StopReason::none) return 1;
-      ::raise(s);
-      return guard.poll() == StopReason::signal && guard.poll() == StopReason::signal ? 75 : 2;
-    }), 75) << s;
+                StopGuard guard;
+                if (guard.poll() != StopReason::none) return 1;
+                ::raise(s);
+                return guard.poll() == StopReason::signal && guard.poll() == StopReason::signal ? 75
+                                                                                                : 2;
+              }),
+              75)
+        << s;
   EXPECT_EQ(in_child([] {
-    StopGuard guard;
-    ::raise(SIGTERM);
-    guard.poll();
-    return to_string(StopReason::signal) == "stopped by signal 15 (SIGTERM)" ? 75 : 2;
-  }), 75);
+              StopGuard guard;
+              ::raise(SIGTERM);
+              guard.poll();
+              return to_string(StopReason::signal) == "stopped by signal 15 (SIGTERM)" ? 75 : 2;
+            }),
+            75);
 }
 
 TEST(Stop, TheSecondInterruptLeavesAtOnce) {
   EXPECT_EQ(in_child([] {
-    StopGuard guard;
-    ::raise(SIGINT);
-    ::raise(SIGINT);
-    return 0;
-  }), 130);
+              StopGuard guard;
+              ::raise(SIGINT);
+              ::raise(SIGINT);
+              return 0;
+            }),
+            130);
 }
 
 TEST(Stop, ABrokenPipeIsAWriteError) {
   EXPECT_EQ(in_child([] {
-    StopGuard guard;
-    int ends[2];
-    if (::pipe(ends) != 0) return 1;
-    ::close(ends[0]);
-    return ::write(ends[1], "x", 1) == -1 && errno == EPIPE ? 75 : 2;
-  }), 75);
+              StopGuard guard;
+              int ends[2];
+              if (::pipe(ends) != 0) return 1;
+              ::close(ends[0]);
+              return ::write(ends[1], "x", 1) == -1 && errno == EPIPE ? 75 : 2;
+            }),
+            75);
 }
 
 TEST(Stop, FileAndTimeLimit) {
@@ -64,10 +70,11 @@ TEST(Stop, FileAndTimeLimit) {
 
 TEST(Stop, HandlersAreGivenBack) {
   EXPECT_EQ(in_child([] {
-    { StopGuard guard; }
-    ::raise(SIGTERM);
-    return 0;
-  }), 128 + SIGTERM);
+              { StopGuard guard; }
+              ::raise(SIGTERM);
+              return 0;
+            }),
+            128 + SIGTERM);
 }
 
 TEST(Periodic, OncePerPeriodAndNeverForZero) {

@@ -56,7 +56,9 @@ std::string gzipped(const std::string& text) {
 }
 
 TEST_F(TextFileOnDisk, GzipIsUnpacked) {
-  const auto write = [&](const std::string& bytes) { std::ofstream(dir_ / "a.gz", std::ios::binary) << bytes; };
+  const auto write = [&](const std::string& bytes) {
+    std::ofstream(dir_ / "a.gz", std::ios::binary) << bytes;
+  };
   const auto number = [&](TextLimits limits = {}) {
     try {
       read_text_file(dir_ / "a.gz", limits);
@@ -74,7 +76,8 @@ TEST_F(TextFileOnDisk, GzipIsUnpacked) {
   write(packed + gzipped("more\n"));
   EXPECT_EQ(read_text_file(dir_ / "a.gz").text, text + "more\n");
   const std::string nothing = gzipped("");
-  std::string many;  // two megabytes of empty ones: the work must go with their bytes, not with the square of them
+  std::string many;  // two megabytes of empty ones: the work must go with their bytes, not with the
+                     // square of them
   for (int k = 0; k < 100000; ++k) many += nothing;
   write(many + packed);
   EXPECT_EQ(read_text_file(dir_ / "a.gz").text, text);

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The device half of the element-wise primitives: as many as the host half, and, where a device is, the same bits.
+// The device half of the element-wise primitives: as many as the host half, and, where a device is,
+// the same bits.
+#include "cuda/elementwise.h"
+#include "tessera/autodiff/grad.h"
+#include "tessera/autodiff/graph.h"
+#include "tessera/autodiff/ops.h"
+
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -9,16 +15,12 @@
 #include <limits>
 #include <random>
 
-#include "cuda/elementwise.h"
-#include "tessera/autodiff/grad.h"
-#include "tessera/autodiff/graph.h"
-#include "tessera/autodiff/ops.h"
-
 using namespace tessera;
 
 namespace {
 
-constexpr Dtype kAll[] = {Dtype::boolean, Dtype::u8, Dtype::i32, Dtype::i64, Dtype::u32, Dtype::f32, Dtype::f64, Dtype::c64, Dtype::c128};
+constexpr Dtype kAll[] = {Dtype::boolean, Dtype::u8,  Dtype::i32, Dtype::i64, Dtype::u32,
+                          Dtype::f32,     Dtype::f64, Dtype::c64, Dtype::c128};
 
 /// One element-wise primitive on operands of one type, with the parameter that the device takes.
 struct Case {
@@ -32,10 +34,12 @@ struct Case {
 };
 
 /// The attributes of the last equation of f, or of its last one of this name.
-AttributesPtr attributes_of(const std::function<Tensor(Tensor)>& f, Dtype t, std::string_view name = {}) {
+AttributesPtr attributes_of(const std::function<Tensor(Tensor)>& f, Dtype t,
+                            std::string_view name = {}) {
   const Type type{t, {2}};
   AttributesPtr last;
-  const Graph g = trace([&](const std::vector<Tensor>& x) { return std::vector<Tensor>{f(x[0])}; }, {&type, 1});
+  const Graph g =
+      trace([&](const std::vector<Tensor>& x) { return std::vector<Tensor>{f(x[0])}; }, {&type, 1});
   for (const Graph::Equation& e : g.equations)
     if (name.empty() || name == e.primitive->name) last = e.attr;
   return last;
@@ -47,7 +51,8 @@ std::function<Tensor(Tensor)> power_along(int in_x, int in_y) {
   for (int k = 0; k < in_x + in_y; ++k)
     f = [f, along_x = k < in_x](Tensor x, Tensor y) {
       const Tensor one = ones(x.shape(), x.dtype());
-      return along_x ? jvp([&](Tensor u) { return f(u, y); }, x, one).second : jvp([&](Tensor u) { return f(x, u); }, y, one).second;
+      return along_x ? jvp([&](Tensor u) { return f(u, y); }, x, one).second
+                     : jvp([&](Tensor u) { return f(x, u); }, y, one).second;
     };
   return [f](Tensor x) { return f(x, x); };
 }
@@ -69,18 +74,30 @@ std::vector<Case> cases() {
     if (!p->elementwise) continue;
     const std::string_view name = p->name;
     for (Dtype t : kAll) {
-      const auto add = [&](std::vector<Dtype> in, AttributesPtr attr, int parameter) { all.push_back({p, std::move(in), std::move(attr), parameter}); };
+      const auto add = [&](std::vector<Dtype> in, AttributesPtr attr, int parameter) {
+        all.push_back({p, std::move(in), std::move(attr), parameter});
+      };
       if (name == "cast") {
         for (Dtype to : kAll)
-          if (to != t) add({t}, attributes_of([&](Tensor x) { return cast(x, to); }, t), static_cast<int>(to));
+          if (to != t)
+            add({t}, attributes_of([&](Tensor x) { return cast(x, to); }, t), static_cast<int>(to));
       } else if (name == "pow_int") {
         for (int n : {0, 1, 5, -3})
-          if (is_inexact(t) || n >= 0) add({t}, t == Dtype::boolean ? AttributesPtr() : attributes_of([&](Tensor x) { return pow(x, n); }, t), n);
+          if (is_inexact(t) || n >= 0)
+            add({t},
+                t == Dtype::boolean ? AttributesPtr()
+                                    : attributes_of([&](Tensor x) { return pow(x, n); }, t),
+                n);
       } else if (name == "polygamma") {
-        add({t}, is_float(t) ? attributes_of([&](Tensor x) { return polygamma(2, x); }, t) : AttributesPtr(), 2);
+        add({t},
+            is_float(t) ? attributes_of([&](Tensor x) { return polygamma(2, x); }, t)
+                        : AttributesPtr(),
+            2);
       } else if (name == "pow_derivative") {
         for (auto [in_x, in_y] : {std::pair(1, 0), {3, 0}, {0, 2}, {2, 1}})
-          add({t, t}, is_inexact(t) ? attributes_of(power_along(in_x, in_y), t, name) : AttributesPtr(), in_x + 1000 * in_y);
+          add({t, t},
+              is_inexact(t) ? attributes_of(power_along(in_x, in_y), t, name) : AttributesPtr(),
+              in_x + 1000 * in_y);
       } else if (name == "select") {
         add({Dtype::boolean, t, t}, {}, 0);
       } else {
@@ -91,7 +108,10 @@ std::vector<Case> cases() {
   return all;
 }
 
-std::string name_of_case(const Case& c) { return std::string(c.primitive->name) + " of " + name_of(c.type()) + ", parameter " + std::to_string(c.parameter); }
+std::string name_of_case(const Case& c) {
+  return std::string(c.primitive->name) + " of " + name_of(c.type()) + ", parameter " +
+         std::to_string(c.parameter);
+}
 
 constexpr Index kCount = 4099;
 
@@ -100,19 +120,28 @@ Tensor operand(Dtype t, unsigned seed) {
   std::mt19937_64 random(seed);
   std::normal_distribution<double> normal;
   constexpr double inf = std::numeric_limits<double>::infinity();
-  const double special[] = {0.0, -0.0, 1.0, -1.0, 0.5, inf, -inf, std::numeric_limits<double>::quiet_NaN(), 1e-300, -1e300, 7.0};
+  const double special[] = {0.0,    -0.0,   1.0,  -1.0,
+                            0.5,    inf,    -inf, std::numeric_limits<double>::quiet_NaN(),
+                            1e-300, -1e300, 7.0};
   const auto draw = [&] {
     const auto k = random() % 8;
-    return k == 0 ? special[random() % std::size(special)] : k == 1 ? normal(random) * 1e4 : k == 2 ? normal(random) * 1e-4 : normal(random);
+    return k == 0   ? special[random() % std::size(special)]
+           : k == 1 ? normal(random) * 1e4
+           : k == 2 ? normal(random) * 1e-4
+                    : normal(random);
   };
   Tensor x = empty({t, {kCount}});
   visit_dtype(t, [&](auto tag) {
     using T = typename decltype(tag)::type;
     T* p = static_cast<T*>(x.view().data);
     for (Index i = 0; i < kCount; ++i) {
-      if constexpr (std::is_integral_v<T>) p[i] = static_cast<T>(std::is_same_v<T, bool> ? random() % 2 : random() >> random() % 64);
-      else if constexpr (std::is_floating_point_v<T>) p[i] = static_cast<T>(draw());
-      else p[i] = T(static_cast<typename T::value_type>(draw()), static_cast<typename T::value_type>(draw()));
+      if constexpr (std::is_integral_v<T>)
+        p[i] = static_cast<T>(std::is_same_v<T, bool> ? random() % 2 : random() >> random() % 64);
+      else if constexpr (std::is_floating_point_v<T>)
+        p[i] = static_cast<T>(draw());
+      else
+        p[i] = T(static_cast<typename T::value_type>(draw()),
+                 static_cast<typename T::value_type>(draw()));
     }
   });
   return x;
@@ -128,7 +157,9 @@ struct DeviceArray {
 };
 
 template <class R>
-bool same(R a, R b) { return std::memcmp(&a, &b, sizeof(R)) == 0 || (a != a && b != b); }
+bool same(R a, R b) {
+  return std::memcmp(&a, &b, sizeof(R)) == 0 || (a != a && b != b);
+}
 
 Index differing(const Tensor& a, const Tensor& b) {
   Index n = 0;
@@ -136,8 +167,10 @@ Index differing(const Tensor& a, const Tensor& b) {
     using T = typename decltype(tag)::type;
     const T *x = static_cast<const T*>(a.view().data), *y = static_cast<const T*>(b.view().data);
     for (Index i = 0; i < kCount; ++i) {
-      if constexpr (std::is_same_v<T, c64> || std::is_same_v<T, c128>) n += !(same(x[i].real(), y[i].real()) && same(x[i].imag(), y[i].imag()));
-      else n += !same(x[i], y[i]);
+      if constexpr (std::is_same_v<T, c64> || std::is_same_v<T, c128>)
+        n += !(same(x[i].real(), y[i].real()) && same(x[i].imag(), y[i].imag()));
+      else
+        n += !same(x[i], y[i]);
     }
   });
   return n;
@@ -145,8 +178,11 @@ Index differing(const Tensor& a, const Tensor& b) {
 
 }  // namespace
 
-/// Series and continued fractions of data-dependent length in std::complex: host code (docs/decisions/0041-bessel.md).
-bool host_alone(std::string_view primitive) { return primitive.starts_with("bessel_") || primitive.starts_with("hankel"); }
+/// Series and continued fractions of data-dependent length in std::complex: host code
+/// (docs/decisions/0041-bessel.md).
+bool host_alone(std::string_view primitive) {
+  return primitive.starts_with("bessel_") || primitive.starts_with("hankel");
+}
 
 TEST(Device, HasEveryElementwisePrimitiveOfTheHost) {
   int both = 0;
@@ -160,14 +196,16 @@ TEST(Device, HasEveryElementwisePrimitiveOfTheHost) {
 
 TEST(Device, GivesTheBitsOfTheHost) {
   int devices = 0;
-  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) GTEST_SKIP() << "no device: the kernels were compiled, not run";
+  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0)
+    GTEST_SKIP() << "no device: the kernels were compiled, not run";
   for (const Case& c : cases()) {
     const KernelFn host = c.host();
     const device::Elementwise launch = c.device();
     if (!host || !launch) continue;
     std::vector<Tensor> in;
     std::vector<const View*> views;
-    for (std::size_t k = 0; k < c.in.size(); ++k) in.push_back(operand(c.in[k], static_cast<unsigned>(k + 1)));
+    for (std::size_t k = 0; k < c.in.size(); ++k)
+      in.push_back(operand(c.in[k], static_cast<unsigned>(k + 1)));
     for (const Tensor& x : in) views.push_back(&x.view());
     const Dtype result = c.primitive->result(c.in, c.attr.get());
     const Tensor expect = empty({result, {kCount}}), got = empty({result, {kCount}});
@@ -180,12 +218,16 @@ TEST(Device, GivesTheBitsOfTheHost) {
     for (const Tensor& x : in) {
       const std::size_t bytes = kCount * size_of(x.dtype());
       memory.push_back(std::make_unique<DeviceArray>(bytes));
-      ASSERT_EQ(cudaMemcpy(memory.back()->data, x.view().data, bytes, cudaMemcpyHostToDevice), cudaSuccess);
+      ASSERT_EQ(cudaMemcpy(memory.back()->data, x.view().data, bytes, cudaMemcpyHostToDevice),
+                cudaSuccess);
       device_in.push_back(memory.back()->data);
     }
     const DeviceArray device_out(kCount * size_of(result));
     launch(kCount, device_in.data(), device_out.data, c.parameter, nullptr);
-    ASSERT_EQ(cudaMemcpy(got.view().data, device_out.data, kCount * size_of(result), cudaMemcpyDeviceToHost), cudaSuccess) << name_of_case(c);
+    ASSERT_EQ(cudaMemcpy(got.view().data, device_out.data, kCount * size_of(result),
+                         cudaMemcpyDeviceToHost),
+              cudaSuccess)
+        << name_of_case(c);
     EXPECT_EQ(differing(expect, got), 0) << name_of_case(c);
   }
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pages keep their word: links lead somewhere, quoted programs are the ones that are built and
 // run, and what a page lists is what there is.
+#include "matches.h"
+#include "test_paths.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,9 +14,6 @@
 #include <string>
 #include <utility>
 #include <vector>
-
-#include "matches.h"
-#include "test_paths.h"
 
 namespace fs = std::filesystem;
 namespace {
@@ -29,7 +29,8 @@ std::vector<fs::path> pages() {
   std::vector<fs::path> found;
   for (fs::recursive_directory_iterator at(kRoot), end; at != end; ++at) {
     const std::string name = at->path().filename().string();
-    if (at->is_directory() && (name.starts_with("build") || name.starts_with("."))) at.disable_recursion_pending();
+    if (at->is_directory() && (name.starts_with("build") || name.starts_with(".")))
+      at.disable_recursion_pending();
     if (at->path().extension() == ".md") found.push_back(at->path());
   }
   return found;
@@ -115,15 +116,19 @@ TEST(Docs, EachSnippetIsQuotedWordForWord) {
     std::string code = slurp(entry.path());
     code.erase(0, code.find('\n') + 1);  // the SPDX line
     const std::vector<fs::path> all = pages();
-    const auto quotes = [&](const fs::path& page) { return slurp(page).find("```cpp\n" + code + "```") != std::string::npos; };
-    EXPECT_TRUE(std::any_of(all.begin(), all.end(), quotes)) << "no page quotes " << entry.path() << " as it is";
+    const auto quotes = [&](const fs::path& page) {
+      return slurp(page).find("```cpp\n" + code + "```") != std::string::npos;
+    };
+    EXPECT_TRUE(std::any_of(all.begin(), all.end(), quotes))
+        << "no page quotes " << entry.path() << " as it is";
   }
 }
 
 TEST(Docs, EveryModuleHasItsPage) {
   for (const std::string& module : modules()) {
     EXPECT_TRUE(fs::exists(kRoot / module / "README.md")) << module;
-    EXPECT_NE(slurp(kRoot / "docs/architecture.md").find("`" + module + "`"), std::string::npos) << module;
+    EXPECT_NE(slurp(kRoot / "docs/architecture.md").find("`" + module + "`"), std::string::npos)
+        << module;
   }
 }
 
@@ -203,7 +208,8 @@ TEST(Docs, TheFrontPageQuotesCasesThatRun) {
 
 TEST(Docs, TheChangelogBeginsWithThisVersion) {
   // ## [0.2.0] - unreleased, then ## [0.1.0] - 2026-11-21: newest first, only the first undated
-  const auto project = matches(slurp(kRoot / "CMakeLists.txt"), R"(project\(Tessera VERSION (\S+))");
+  const auto project =
+      matches(slurp(kRoot / "CMakeLists.txt"), R"(project\(Tessera VERSION (\S+))");
   ASSERT_EQ(project.size(), 1u);
   const auto versions = matches(slurp(kRoot / "CHANGELOG.md"), R"(\n## ([^\n]*))");
   ASSERT_FALSE(versions.empty());
@@ -229,9 +235,9 @@ TEST(Docs, TheChangelogBeginsWithThisVersion) {
 }
 
 TEST(Docs, TheFrontPagesLeadToTheChangelog) {
-  for (const auto& [page, link] : {std::pair{"README.md", "(CHANGELOG.md)"},
-                                   std::pair{"docs/index.md", "(../CHANGELOG.md)"},
-                                   std::pair{"CONTRIBUTING.md", "(docs/changes/README.md)"}})
+  for (const auto& [page, link] :
+       {std::pair{"README.md", "(CHANGELOG.md)"}, std::pair{"docs/index.md", "(../CHANGELOG.md)"},
+        std::pair{"CONTRIBUTING.md", "(docs/changes/README.md)"}})
     EXPECT_NE(slurp(kRoot / page).find(link), std::string::npos) << page << " has no " << link;
 }
 

@@ -2,7 +2,6 @@
 #include "tessera/electromagnetics/averaging.h"
 
 #include "symmetric_matrix.h"
-
 #include "tessera/electromagnetics/preview.h"
 
 #include <Eigen/Dense>
@@ -145,7 +144,8 @@ TEST(Averaging, EdgesInADispersiveFaceHaveHalfOfIt) {
   EXPECT_FALSE(before.pec || behind.pec);
 }
 
-// Across a face of media with poles: the parts of a laminate, exact across the edge, in 64ths beside it.
+// Across a face of media with poles: the parts of a laminate, exact across the edge, in 64ths
+// beside it.
 TEST(Averaging, EdgesAcrossADispersiveFaceAreLaminates) {
   const em::Medium metal{.name = "metal", .eps = {3, 3, 3}, .poles = em::drude(2e15, 1e13)};
   em::Medium kerr = dielectric(2);
@@ -153,8 +153,10 @@ TEST(Averaging, EdgesAcrossADispersiveFaceAreLaminates) {
   const std::vector<em::Medium> media{dielectric(2), metal};
   const em::YeeGrid grid = cells(4, -2, 2);
   const em::Edge edge{em::Ex, 2, 2, 2};  // its box: 0 < x < 1, |y|, |z| < 1/2
-  const auto at = [&](const Point& on, const Point& normal, em::Averaging averaging = em::Averaging::kottke) {
-    return em::edge_material(em::SceneOrder({{{em::half_space(on, normal), 1}}, 0}), media, grid, edge, averaging);
+  const auto at = [&](const Point& on, const Point& normal,
+                      em::Averaging averaging = em::Averaging::kottke) {
+    return em::edge_material(em::SceneOrder({{{em::half_space(on, normal), 1}}, 0}), media, grid,
+                             edge, averaging);
   };
   const auto across = at({0.3, 0, 0}, {1, 0, 0});
   ASSERT_EQ(across.parts.size(), 2u);
@@ -165,10 +167,12 @@ TEST(Averaging, EdgesAcrossADispersiveFaceAreLaminates) {
   const auto oblique = at({0.5, 0, 0}, {1, 2, 0});
   EXPECT_EQ(oblique.across, 13 / 64.0);  // 1/5
   EXPECT_EQ(oblique.parts.at(0).weight, 0.5);
-  EXPECT_TRUE(at({0, 0.1, 0}, {0, 1, 0}).parts.empty());                            // along the face
-  EXPECT_TRUE(at({0, -0.499, 0}, {1, 20, 0}).parts.empty());                        // a sliver
+  EXPECT_TRUE(at({0, 0.1, 0}, {0, 1, 0}).parts.empty());      // along the face
+  EXPECT_TRUE(at({0, -0.499, 0}, {1, 20, 0}).parts.empty());  // a sliver
   EXPECT_TRUE(at({0.3, 0, 0}, {1, 0, 0}, em::Averaging::volume).parts.empty());
-  const auto nonlinear = em::edge_material(em::SceneOrder({{{em::half_space({0.3, 0, 0}, {1, 0, 0}), 1}}, 0}), {kerr, metal}, grid, edge, em::Averaging::kottke);
+  const auto nonlinear =
+      em::edge_material(em::SceneOrder({{{em::half_space({0.3, 0, 0}, {1, 0, 0}), 1}}, 0}),
+                        {kerr, metal}, grid, edge, em::Averaging::kottke);
   EXPECT_TRUE(nonlinear.parts.empty());
   EXPECT_EQ(nonlinear.weights.size(), 2u);
 }
@@ -303,10 +307,11 @@ TEST(Averaging, ClippedOffDiagonalsReachTheMarginAndNoMore) {
     const Point d{0.1 + std::abs(u(random)), 0.1 + std::abs(u(random)), 0.1 + std::abs(u(random))};
     const std::array<double, 3> x{0.8 * u(random), 0.8 * u(random), 0.8 * u(random)};
     const auto y = em::clip_off_diagonals(d, x);
-    const auto least = [&](const std::array<double, 3>& o) {  // of the tensor scaled to a diagonal of ones
-      return eigenvalues({1, 1, 1, o[0] / std::sqrt(d[0] * d[1]), o[1] / std::sqrt(d[0] * d[2]),
-                          o[2] / std::sqrt(d[1] * d[2])})[0];
-    };
+    const auto least =
+        [&](const std::array<double, 3>& o) {  // of the tensor scaled to a diagonal of ones
+          return eigenvalues({1, 1, 1, o[0] / std::sqrt(d[0] * d[1]), o[1] / std::sqrt(d[0] * d[2]),
+                              o[2] / std::sqrt(d[1] * d[2])})[0];
+        };
     if (y != x) {
       EXPECT_NEAR(least(y), 1e-3, 1e-12);
       ++clipped;
@@ -353,7 +358,8 @@ TEST(Averaging, ClippingMakesTheOperatorPositive) {
             for (int e : beside[pair[p][0]])
               for (int f : beside[pair[p][1]]) m(e, f) += x[p] / 4, m(f, e) += x[p] / 4;
         }
-    const std::span<const double> entries(m.data(), m.size());  // LAPACK's solver is compiled already
+    const std::span<const double> entries(m.data(),
+                                          m.size());  // LAPACK's solver is compiled already
     return tessera::eigh(tessera::from_span(entries, {m.rows(), m.cols()})).values.to_vector()[0];
   };
   EXPECT_LT(lowest(false), -0.01);

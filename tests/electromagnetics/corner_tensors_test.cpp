@@ -217,9 +217,7 @@ TEST(CornerTensors, StopAtTheLimit) {
     const em::NodeCorners free = em::node_corners(scene, media, grid, node),
                           bound = em::node_corners(scene, media, grid, node, {}, 1.1);
     for (int c = 0; c < 8; ++c) {
-      const auto most = [&](const em::NodeCorners& n) {
-        return eigenvalues(n.inverse_eps[c])[2];
-      };
+      const auto most = [&](const em::NodeCorners& n) { return eigenvalues(n.inverse_eps[c])[2]; };
       EXPECT_LT(most(bound), 1.1 + 1e-12);
       if (most(free) > 1.1)
         ++above;

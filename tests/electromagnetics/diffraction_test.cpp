@@ -2,10 +2,10 @@
 #include "tessera/electromagnetics/diffraction.h"
 
 #include "analytic_sources.h"
-#include "test_constants.h"
 #include "tessera/autodiff/check.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/electromagnetics/flux.h"
+#include "test_constants.h"
 
 #include <gtest/gtest.h>
 
@@ -18,11 +18,13 @@ using namespace analytic;
 
 Vec cross(const Vec& a, const Vec& b) {
   Vec c;
-  for (int k = 0; k < 3; ++k) c[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
+  for (int k = 0; k < 3; ++k)
+    c[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
   return c;
 }
 
-/// One plane wave by vector algebra: E = E_s s^ + E_p s^ x k/|k|, H = k x E/(w mu), all times e^{-i k_t.r_t}.
+/// One plane wave by vector algebra: E = E_s s^ + E_p s^ x k/|k|, H = k x E/(w mu), all times e^{-i
+/// k_t.r_t}.
 struct Wave {
   Order order;
   int direction = 1;  ///< along the normal or against it
@@ -35,7 +37,8 @@ EH field_of(const Wave& wave, const PeriodicPlane& plane, double f, const Pos& r
   double a_lo = 0, a_hi = 0;
   for (double w : patch.weight_lo) a_lo += w;
   for (double w : patch.weight_hi) a_hi += w;
-  const double k_lo = plane.bloch[0] + 2 * pi * wave.order.m / a_lo, k_hi = plane.bloch[1] + 2 * pi * wave.order.n / a_hi;
+  const double k_lo = plane.bloch[0] + 2 * pi * wave.order.m / a_lo,
+               k_hi = plane.bloch[1] + 2 * pi * wave.order.n / a_hi;
   Complex k_n = std::sqrt(Complex(k0 * k0 - k_lo * k_lo - k_hi * k_hi));
   if (k_n.imag() > 0) k_n = -k_n;
   Vec k{}, t{}, n{};
@@ -55,7 +58,8 @@ EH field_of(const Wave& wave, const PeriodicPlane& plane, double f, const Pos& r
   return out;
 }
 
-SurfaceFields fields_of(const std::vector<Wave>& waves, const PeriodicPlane& plane, const std::vector<double>& frequencies) {
+SurfaceFields fields_of(const std::vector<Wave>& waves, const PeriodicPlane& plane,
+                        const std::vector<double>& frequencies) {
   return on_patches({plane.patch}, frequencies, [&](double f, const Pos& r) {
     EH sum;
     for (const Wave& w : waves) {
@@ -72,7 +76,11 @@ SurfaceFields fields_of(const std::vector<Wave>& waves, const PeriodicPlane& pla
 const std::vector<double> kOpticalHz{200e12, 330e12};
 
 PeriodicPlane plane_across(int axis, int outward, std::array<double, 2> bloch) {
-  return {.patch = patch_of(axis, outward, 0.7 * um, {-0.3 * um, 0.1 * um}, {1.2 * um, 1.0 * um}, 0.09 * um), .bloch = bloch, .eps = 2.25, .mu = 1.1};
+  return {.patch = patch_of(axis, outward, 0.7 * um, {-0.3 * um, 0.1 * um}, {1.2 * um, 1.0 * um},
+                            0.09 * um),
+          .bloch = bloch,
+          .eps = 2.25,
+          .mu = 1.1};
 }
 
 TEST(Diffraction, WavesAreFoundAsTheyWerePutIn) {
@@ -92,13 +100,16 @@ TEST(Diffraction, WavesAreFoundAsTheyWerePutIn) {
               waves.push_back({{m, n}, direction, {a, b}, {c, d}});
             }
           }
-        const auto got = diffraction_orders(plane, fields_of(waves, plane, kOpticalHz), kOpticalHz, orders);
-        const auto s = got.s.to_vector<Complex>(), p = got.p.to_vector<Complex>(), sb = got.s_back.to_vector<Complex>(), pb = got.p_back.to_vector<Complex>();
+        const auto got =
+            diffraction_orders(plane, fields_of(waves, plane, kOpticalHz), kOpticalHz, orders);
+        const auto s = got.s.to_vector<Complex>(), p = got.p.to_vector<Complex>(),
+                   sb = got.s_back.to_vector<Complex>(), pb = got.p_back.to_vector<Complex>();
         for (std::size_t f = 0; f < 2; ++f)
           for (std::size_t o = 0; o < orders.size(); ++o) {
             const std::size_t at = f * orders.size() + o;
             EXPECT_LT(std::abs(s[at] - waves[2 * o].s) + std::abs(p[at] - waves[2 * o].p), 1e-11);
-            EXPECT_LT(std::abs(sb[at] - waves[2 * o + 1].s) + std::abs(pb[at] - waves[2 * o + 1].p), 1e-11);
+            EXPECT_LT(std::abs(sb[at] - waves[2 * o + 1].s) + std::abs(pb[at] - waves[2 * o + 1].p),
+                      1e-11);
           }
       }
 }
@@ -116,12 +127,14 @@ TEST(Diffraction, PowersOfTheOrdersAddUpToTheFlux) {
   const std::vector<double> one{kOpticalHz[0]};
   const SurfaceFields fields = fields_of(waves, plane, one);
   const auto got = diffraction_orders(plane, fields, one, orders);
-  const double total = sum(got.power).item() - sum(got.power_back).item(), want = flux(plane.patch, fields).item();
+  const double total = sum(got.power).item() - sum(got.power_back).item(),
+               want = flux(plane.patch, fields).item();
   EXPECT_NEAR(total / want, 1, 1e-12);
   EXPECT_GT(min(got.power).item(), 0);
   const std::vector<Order> with{{3, 0}};
   EXPECT_EQ(diffraction_orders(plane, fields, one, with).power.item(), 0);
-  EXPECT_NEAR(std::abs(diffraction_orders(plane, fields, one, with).s.item<Complex>() - 1.0), 0, 1e-12);
+  EXPECT_NEAR(std::abs(diffraction_orders(plane, fields, one, with).s.item<Complex>() - 1.0), 0,
+              1e-12);
 }
 
 TEST(Diffraction, OrdersPropagateWhereTheGratingEquationSaysSo) {
@@ -137,7 +150,8 @@ TEST(Diffraction, OrdersPropagateWhereTheGratingEquationSaysSo) {
     if (std::abs(std::sin(0.2) + m * step) < 1) want.push_back({m, 0});
   EXPECT_EQ(orders, want);
   const auto waves = order_waves(plane, one, orders)[0];
-  for (const OrderWave& w : waves) EXPECT_NEAR(std::sin(w.angle_rad), std::abs(std::sin(0.2) + w.order.m * step), 1e-12);
+  for (const OrderWave& w : waves)
+    EXPECT_NEAR(std::sin(w.angle_rad), std::abs(std::sin(0.2) + w.order.m * step), 1e-12);
   const std::vector<Order> far{{7, 0}};
   const OrderWave beyond = order_waves(plane, one, far)[0][0];
   EXPECT_TRUE(beyond.evanescent);
@@ -145,37 +159,48 @@ TEST(Diffraction, OrdersPropagateWhereTheGratingEquationSaysSo) {
   EXPECT_EQ(beyond.k_normal.real(), 0);
 }
 
-// Incidence on a half-space: orders on both sides of it hold Fresnel's coefficients, and no power is lost.
+// Incidence on a half-space: orders on both sides of it hold Fresnel's coefficients, and no power
+// is lost.
 TEST(Diffraction, FresnelAtAnInterface) {
   const double f = 200e12, k1 = 2 * pi * f / speed_of_light, n2 = 3.5, sine = std::sin(0.7);
   const std::vector<double> one{f};
   const std::vector<Order> zero{{0, 0}};
-  PeriodicPlane above{.patch = patch_of(2, 1, 0, {0, 0}, {um, um}, 0.1 * um), .bloch = {k1 * sine * 0.6, k1 * sine * 0.8}};
+  PeriodicPlane above{.patch = patch_of(2, 1, 0, {0, 0}, {um, um}, 0.1 * um),
+                      .bloch = {k1 * sine * 0.6, k1 * sine * 0.8}};
   PeriodicPlane below = above;
   below.eps = n2 * n2;
   const double c1 = std::cos(0.7), c2 = std::sqrt(1 - sine * sine / (n2 * n2));
-  // From below (-z) upwards would be "outward"; the wave comes down, against the normal. Tangential fields are the same on both sides.
+  // From below (-z) upwards would be "outward"; the wave comes down, against the normal. Tangential
+  // fields are the same on both sides.
   const double ts = 2 * c1 / (c1 + n2 * c2), tp = 2 * c1 / (n2 * c1 + c2);
   const SurfaceFields fields = fields_of({{{0, 0}, -1, ts, tp}}, below, one);
-  const auto transmitted = diffraction_orders(below, fields, one, zero), rest = diffraction_orders(above, fields, one, zero);
+  const auto transmitted = diffraction_orders(below, fields, one, zero),
+             rest = diffraction_orders(above, fields, one, zero);
   EXPECT_NEAR(std::abs(rest.s_back.item<Complex>()), 1, 1e-12);
   EXPECT_NEAR(std::abs(rest.p_back.item<Complex>()), 1, 1e-12);
   EXPECT_NEAR(std::abs(rest.s.item<Complex>()), std::abs((c1 - n2 * c2) / (c1 + n2 * c2)), 1e-12);
   EXPECT_NEAR(std::abs(rest.p.item<Complex>()), std::abs((n2 * c1 - c2) / (n2 * c1 + c2)), 1e-12);
-  EXPECT_NEAR((rest.power.item() + transmitted.power_back.item()) / rest.power_back.item(), 1, 1e-12);
+  EXPECT_NEAR((rest.power.item() + transmitted.power_back.item()) / rest.power_back.item(), 1,
+              1e-12);
 }
 
 TEST(Diffraction, Differentiates) {
-  const PeriodicPlane plane{.patch = patch_of(0, 1, 0, {0, 0}, {um, um}, 0.34 * um), .bloch = {1e6, 2e6}};
+  const PeriodicPlane plane{.patch = patch_of(0, 1, 0, {0, 0}, {um, um}, 0.34 * um),
+                            .bloch = {1e6, 2e6}};
   const std::vector<double> one{200e12};
   const std::vector<Order> orders{{0, 0}, {1, 0}};
-  const SurfaceFields fields = fields_of({{{0, 0}, 1, 1.0, {0.0, 0.5}}, {{1, 0}, -1, 0.4, 0.3}}, plane, one);
-  const auto amplitudes = [&](const SurfaceFields& x) { return diffraction_orders(plane, x, one, orders).s; };
-  EXPECT_TRUE(transpose_check(amplitudes, fields)) << to_string(transpose_check(amplitudes, fields));
-  const auto efficiency = [&](const SurfaceFields& x) {  // of E and eta0 H, so that one step suits both
-    const auto a = diffraction_orders(plane, {x.e, x.h / vacuum_impedance}, one, orders);
-    return sum(a.power) / sum(a.power_back + a.power);
+  const SurfaceFields fields =
+      fields_of({{{0, 0}, 1, 1.0, {0.0, 0.5}}, {{1, 0}, -1, 0.4, 0.3}}, plane, one);
+  const auto amplitudes = [&](const SurfaceFields& x) {
+    return diffraction_orders(plane, x, one, orders).s;
   };
+  EXPECT_TRUE(transpose_check(amplitudes, fields))
+      << to_string(transpose_check(amplitudes, fields));
+  const auto efficiency =
+      [&](const SurfaceFields& x) {  // of E and eta0 H, so that one step suits both
+        const auto a = diffraction_orders(plane, {x.e, x.h / vacuum_impedance}, one, orders);
+        return sum(a.power) / sum(a.power_back + a.power);
+      };
   const SurfaceFields scaled{fields.e, fields.h * vacuum_impedance};
   EXPECT_TRUE(gradcheck(efficiency, scaled)) << to_string(gradcheck(efficiency, scaled));
 }
@@ -186,9 +211,12 @@ TEST(Diffraction, RefusesWhatItCannotTell) {
   const SurfaceFields fields = fields_of({{{0, 0}, 1, 1.0, 0.0}}, plane, one);
   EXPECT_THROW(diffraction_orders(plane, fields, one, std::vector<Order>{{5, 0}}), Error);
   EXPECT_THROW(diffraction_orders(plane, fields, one, std::vector<Order>{}), Error);
-  EXPECT_THROW(diffraction_orders(plane, fields, std::vector<double>{1e12, 2e12}, std::vector<Order>{{0, 0}}), Error);
+  EXPECT_THROW(diffraction_orders(plane, fields, std::vector<double>{1e12, 2e12},
+                                  std::vector<Order>{{0, 0}}),
+               Error);
   plane.bloch[0] = 2 * pi * 200e12 / speed_of_light;
-  EXPECT_THROW(diffraction_orders(plane, fields, one, std::vector<Order>{{0, 0}}), Error) << "grazing";
+  EXPECT_THROW(diffraction_orders(plane, fields, one, std::vector<Order>{{0, 0}}), Error)
+      << "grazing";
   plane.patch.weight_lo[0] *= 2;
   EXPECT_THROW(propagating_orders(plane, one), Error);
 }

@@ -41,9 +41,9 @@ void expect_error(const Medium& m, int term, const char* words) {
 TEST(MediumChecks, SoundMediaHaveNoFindings) {
   for (const Medium& m :
        {Medium{}, stuff({drude(2e15, 1e13)}), stuff({lorentz(5e14, 1e13, 2)}),
-        stuff({lorentz(5e14, 0, 2)}), stuff({lorentz(5e14, 1e15, 2)}), stuff({lorentz(5e14, 3e15, 2)}),
-        stuff({debye(2e10, 70)}, 5), stuff({drude(2e15, 1e13), lorentz(4e14, 2e14, 3)}),
-        Medium{.eps = {-1, 0, 0}, .pec = true}})
+        stuff({lorentz(5e14, 0, 2)}), stuff({lorentz(5e14, 1e15, 2)}),
+        stuff({lorentz(5e14, 3e15, 2)}), stuff({debye(2e10, 70)}, 5),
+        stuff({drude(2e15, 1e13), lorentz(4e14, 2e14, 3)}), Medium{.eps = {-1, 0, 0}, .pec = true}})
     for (const auto& f : check_medium(m)) ADD_FAILURE() << to_string(f);
 }
 

@@ -36,8 +36,8 @@ TEST(MediumStability, PassiveMediaKeepTheLimitOfTheirBackground) {
       Medium{},
       lossy,
       medium_of({drude(2.1e15, 1.3e13)}),
-      medium_of({drude(2.1e15, 0)}),          // a plasma without losses: a double pole at zero
-      medium_of({{{-3e15, 0.0, 2e31}}}, 2),   // a critically damped resonance
+      medium_of({drude(2.1e15, 0)}),         // a plasma without losses: a double pole at zero
+      medium_of({{{-3e15, 0.0, 2e31}}}, 2),  // a critically damped resonance
       medium_of({lorentz(5e14, 1e13, 2)}, 2),
       medium_of({lorentz(5e14, 0, 2)}, 1.5),  // Sellmeier
       medium_of({lorentz(5e14, 1e15, 3)}),    // critically damped
@@ -45,7 +45,7 @@ TEST(MediumStability, PassiveMediaKeepTheLimitOfTheirBackground) {
       medium_of({debye(2e10, 73)}, 5),        // slow beside the step
       medium_of({debye(1e18, 2)}),            // fast beside the step
       medium_of({drude(1.9e15, 1.3e13), lorentz(1e14, 6e13, 11), lorentz(7e14, 2e14, 0.7),
-            lorentz(1e15, 6e14, 2.6), lorentz(3.2e15, 5e14, 2)}),
+                 lorentz(1e15, 6e14, 2.6), lorentz(3.2e15, 5e14, 2)}),
   };
   for (const Medium& m : media) {
     const double limit = cube_limit(m.eps[0] * m.mu[0]);

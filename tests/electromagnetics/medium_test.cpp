@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/electromagnetics/medium.h"
 
-#include "test_constants.h"
-
 #include "tessera/autodiff/error.h"
 #include "tessera/electromagnetics/constants.h"
+#include "test_constants.h"
 
 #include <gtest/gtest.h>
 
@@ -167,9 +166,11 @@ TEST(Medium, DoublePolesHaveTheDiscretePermittivityToo) {
     }
     expect_close(1.0 + q / e, discrete_permittivity(m, 0, f, dt), 1e-11);
   }
-  expect_close(discrete_permittivity(medium_with({critical}), 0, f, 1e-20), permittivity(medium_with({critical}), 0, f), 1e-9);
+  expect_close(discrete_permittivity(medium_with({critical}), 0, f, 1e-20),
+               permittivity(medium_with({critical}), 0, f), 1e-9);
   const Complex s = i * two_pi * f;
-  expect_close(permittivity(medium_with({critical}), 0, f), 1.0 + 2e14 / (s + 6e14) + 5e29 / ((s + 6e14) * (s + 6e14)), 1e-14);
+  expect_close(permittivity(medium_with({critical}), 0, f),
+               1.0 + 2e14 / (s + 6e14) + 5e29 / ((s + 6e14) * (s + 6e14)), 1e-14);
   EXPECT_EQ(zero_poles_as_conductivity(medium_with({plasma})).poles.size(), 1u);
 }
 

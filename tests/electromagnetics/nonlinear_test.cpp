@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Nonlinear media with conductivity and poles: against a naive loop that solves for the new field by bisection, against the growth of
-// a third harmonic in an absorbing medium, and by the energy that is left.
-#include "yee_everything.h"
-
+// Nonlinear media with conductivity and poles: against a naive loop that solves for the new field
+// by bisection, against the growth of a third harmonic in an absorbing medium, and by the energy
+// that is left.
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/electromagnetics/constants.h"
 #include "tessera/electromagnetics/flux.h"
 #include "tessera/electromagnetics/time_domain.h"
+#include "yee_everything.h"
 
 #include <gtest/gtest.h>
 
@@ -27,18 +27,24 @@ YeeGrid uneven_grid() {
   YeeGrid grid;
   for (int d = 0; d < 3; ++d) {
     grid.lines[d] = {0};
-    for (int i = 0; i < n[d]; ++i) grid.lines[d].push_back(grid.lines[d].back() + 1e-3 * (1 + 0.2 * std::sin(1.7 * i + d)));
+    for (int i = 0; i < n[d]; ++i)
+      grid.lines[d].push_back(grid.lines[d].back() + 1e-3 * (1 + 0.2 * std::sin(1.7 * i + d)));
   }
   return grid;
 }
 Medium lossy_kerr() {
-  Medium m{.name = "kerr", .eps = {2, 2.5, 1.7}, .sigma = {0.3, 0.2, 0.4}, .poles = lorentz(40e9, 6e9, 0.7), .chi2 = 0.1, .chi3 = 0.3};
+  Medium m{.name = "kerr",
+           .eps = {2, 2.5, 1.7},
+           .sigma = {0.3, 0.2, 0.4},
+           .poles = lorentz(40e9, 6e9, 0.7),
+           .chi2 = 0.1,
+           .chi3 = 0.3};
   for (const PoleResidue& p : debye(15e9, 0.5)) m.poles.push_back(p);
   return m;
 }
 
-/// Yee's scheme between joined faces, field by field in V/m: edges with i >= 1, j <= 2 lie in `medium`,
-/// others in vacuum. H is Z0 H.
+/// Yee's scheme between joined faces, field by field in V/m: edges with i >= 1, j <= 2 lie in
+/// `medium`, others in vacuum. H is Z0 H.
 struct Naive {
   YeeGrid grid;
   Medium medium;
@@ -70,19 +76,23 @@ struct Naive {
     double sum = 0;
     for (std::size_t m = 0; m < medium.poles.size(); ++m) {
       const PoleUpdate u = pole_update(medium.poles[m], dt);
-      sum += (is_real(medium.poles[m]) ? 1 : 2) * (u.alpha * q[c][m][p] + u.beta * (x + e[c][p])).real();
+      sum += (is_real(medium.poles[m]) ? 1 : 2) *
+             (u.alpha * q[c][m][p] + u.beta * (x + e[c][p])).real();
     }
     return sum;
   }
   double polarization_now(int c, int p) const {
     double sum = 0;
-    for (std::size_t m = 0; m < medium.poles.size(); ++m) sum += (is_real(medium.poles[m]) ? 1 : 2) * q[c][m][p].real();
+    for (std::size_t m = 0; m < medium.poles.size(); ++m)
+      sum += (is_real(medium.poles[m]) ? 1 : 2) * q[c][m][p].real();
     return sum;
   }
-  /// D' + P' + conduction for the new field x, |E|^2 across being `across`; `chi` 0: the linear part.
+  /// D' + P' + conduction for the new field x, |E|^2 across being `across`; `chi` 0: the linear
+  /// part.
   double left_side(int c, int p, double x, double across, double chi) const {
     const double r = medium.sigma[c] * dt / (2 * vacuum_permittivity);
-    return medium.eps[c] * x + chi * (medium.chi2 * x * x + medium.chi3 * (x * x + across) * x) + polarization(c, p, x) + r * (x + e[c][p]);
+    return medium.eps[c] * x + chi * (medium.chi2 * x * x + medium.chi3 * (x * x + across) * x) +
+           polarization(c, p, x) + r * (x + e[c][p]);
   }
   double linear_solution(int c, const std::array<int, 3>& i) const {
     const int p = at(i);
@@ -96,11 +106,14 @@ struct Naive {
     const auto dual = [&](int axis, int i) { return (length(axis, i) + length(axis, i - 1)) / 2; };
     each([&](int c, std::array<int, 3> i) {
       const int a = (c + 1) % 3, b = (c + 2) % 3;
-      h[c][at(i)] -= speed_of_light * dt * ((e[b][at(moved(i, a, 1))] - e[b][at(i)]) / length(a, i[a]) - (e[a][at(moved(i, b, 1))] - e[a][at(i)]) / length(b, i[b]));
+      h[c][at(i)] -= speed_of_light * dt *
+                     ((e[b][at(moved(i, a, 1))] - e[b][at(i)]) / length(a, i[a]) -
+                      (e[a][at(moved(i, b, 1))] - e[a][at(i)]) / length(b, i[b]));
     });
     each([&](int c, std::array<int, 3> i) {
       const int a = (c + 1) % 3, b = (c + 2) % 3, p = at(i);
-      double curl = (h[b][p] - h[b][at(moved(i, a, -1))]) / dual(a, i[a]) - (h[a][p] - h[a][at(moved(i, b, -1))]) / dual(b, i[b]);
+      double curl = (h[b][p] - h[b][at(moved(i, a, -1))]) / dual(a, i[a]) -
+                    (h[a][p] - h[a][at(moved(i, b, -1))]) / dual(b, i[b]);
       if (c == component && i == source) curl += w / (dual(a, i[a]) * dual(b, i[b]));
       known[c][p] = d[c][p] + (filled(i) ? polarization_now(c, p) : 0) + speed_of_light * dt * curl;
     });
@@ -115,7 +128,8 @@ struct Naive {
       for (const int b : {(c + 1) % 3, (c + 2) % 3}) {
         double mean = 0;
         for (const int along : {0, 1})
-          for (const int back : {0, -1}) mean += linear_solution(b, moved(moved(i, c, along), b, back)) / 4;
+          for (const int back : {0, -1})
+            mean += linear_solution(b, moved(moved(i, c, along), b, back)) / 4;
         across += mean * mean;
       }
       double low = -10, high = 10;
@@ -124,7 +138,8 @@ struct Naive {
         (left_side(c, p, middle, across, 1) < known[c][p] ? low : high) = middle;
       }
       const double x = next[c][p] = (low + high) / 2;
-      d[c][p] = known[c][p] - polarization(c, p, x) - medium.sigma[c] * dt / (2 * vacuum_permittivity) * (x + e[c][p]);
+      d[c][p] = known[c][p] - polarization(c, p, x) -
+                medium.sigma[c] * dt / (2 * vacuum_permittivity) * (x + e[c][p]);
     });
     each([&](int c, std::array<int, 3> i) {
       const int p = at(i);
@@ -151,19 +166,27 @@ TEST(Nonlinear, LossAndPolesAgreeWithANaiveLoop) {
       run.beta.push_back(pole_update(p, dt).beta);
     }
     row.dispersive = {run};
-    row.nonlinear = {{.first = 1, .chi2 = std::vector<double>(3, medium.chi2), .chi3 = std::vector<double>(3, medium.chi3)}};
+    row.nonlinear = {{.first = 1,
+                      .chi2 = std::vector<double>(3, medium.chi2),
+                      .chi3 = std::vector<double>(3, medium.chi3)}};
     for (int i = 1; i < 4; ++i) {
       row.inverse[static_cast<std::size_t>(i)] = 1 / medium.eps[static_cast<std::size_t>(c)];
-      row.loss[static_cast<std::size_t>(i)] = medium.sigma[static_cast<std::size_t>(c)] * dt / (2 * vacuum_permittivity);
+      row.loss[static_cast<std::size_t>(i)] =
+          medium.sigma[static_cast<std::size_t>(c)] * dt / (2 * vacuum_permittivity);
     }
   };
   m.injected = {{Ey, 2, 1, 3}};
-  Naive::each([&](int c, std::array<int, 3> i) { m.recorded.push_back({static_cast<std::uint8_t>(c), i[0], i[1], i[2]}); });
+  Naive::each([&](int c, std::array<int, 3> i) {
+    m.recorded.push_back({static_cast<std::uint8_t>(c), i[0], i[1], i[2]});
+  });
   const YeeScheme scheme(m);
   const std::int64_t steps = 300;
   const std::size_t edges = m.recorded.size();
-  std::vector<double> state(static_cast<std::size_t>(scheme.state_size())), current, records(steps * edges);
-  for (std::int64_t s = 0; s < steps; ++s) current.push_back(4 * std::exp(-std::pow((static_cast<double>(s) - 40) / 12, 2)) * std::cos(0.4 * static_cast<double>(s)));
+  std::vector<double> state(static_cast<std::size_t>(scheme.state_size())), current,
+      records(steps * edges);
+  for (std::int64_t s = 0; s < steps; ++s)
+    current.push_back(4 * std::exp(-std::pow((static_cast<double>(s) - 40) / 12, 2)) *
+                      std::cos(0.4 * static_cast<double>(s)));
   scheme.advance(state.data(), steps, current.data(), records.data(), nullptr, nullptr);
 
   Naive naive(grid, medium, dt);
@@ -172,7 +195,8 @@ TEST(Nonlinear, LossAndPolesAgreeWithANaiveLoop) {
     naive.step(Ey, {2, 1, 3}, current[static_cast<std::size_t>(s)] * scheme.reference_length());
     std::size_t r = static_cast<std::size_t>(s) * edges;
     Naive::each([&](int c, std::array<int, 3> i) {
-      const double want = naive.e[c][Naive::at(i)], got = records[r] / scheme.field_scale(m.recorded[r % edges]);
+      const double want = naive.e[c][Naive::at(i)],
+                   got = records[r] / scheme.field_scale(m.recorded[r % edges]);
       largest = std::max(largest, std::abs(want));
       off = std::max(off, std::abs(got - want));
       ++r;
@@ -184,13 +208,15 @@ TEST(Nonlinear, LossAndPolesAgreeWithANaiveLoop) {
 
 TEST(Nonlinear, FacesJoinedWithAPhaseAreRefused) {
   const YeeGrid grid = uneven_grid();
-  YeeModel m = yee_model(grid, {joined, joined, joined}, {}, 0.9 * stable_time_step(grid), Dtype::f64, {}, {lossy_kerr()});
+  YeeModel m = yee_model(grid, {joined, joined, joined}, {}, 0.9 * stable_time_step(grid),
+                         Dtype::f64, {}, {lossy_kerr()});
   m.bloch_phase = {0.3, 0, 0};
   EXPECT_THROW(YeeScheme{m}, Error);
 }
 
 TEST(Nonlinear, TwoNonlinearMediaShareAnEdge) {
-  // In a plane between two of them the permittivities and susceptibilities are means: as in a medium with those.
+  // In a plane between two of them the permittivities and susceptibilities are means: as in a
+  // medium with those.
   const YeeGrid grid = uniform_grid({40e-3, 0, 0}, 1e-3);
   const double dt = 0.5 * stable_time_step(grid);
   const auto run = [&](const std::vector<Medium>& media, const Scene& scene) {
@@ -213,8 +239,9 @@ TEST(Nonlinear, TwoNonlinearMediaShareAnEdge) {
 }
 
 TEST(Nonlinear, ThirdHarmonicGrowsAgainstTheLoss) {
-  // dE1/dz = -a E1, dE3/dz = -a E3 + g E1^3, a = sigma Z0/2: beside the lossless medium |E3| is down by e^{-a L} (1 - e^{-2 a L})/(2 a L),
-  // for sigma/(w eps0) small. 60 cells in the wavelength of the third harmonic; a L = 1.
+  // dE1/dz = -a E1, dE3/dz = -a E3 + g E1^3, a = sigma Z0/2: beside the lossless medium |E3| is
+  // down by e^{-a L} (1 - e^{-2 a L})/(2 a L), for sigma/(w eps0) small. 60 cells in the wavelength
+  // of the third harmonic; a L = 1.
   const double c = speed_of_light, f0 = c / 3, length = 20;
   const YeeGrid grid = uniform_grid({30, 0, 0}, 1.0 / 60);
   const std::array<Faces, 3> faces{};
@@ -231,9 +258,13 @@ TEST(Nonlinear, ThirdHarmonicGrowsAgainstTheLoss) {
     scene.structures = {{box({-10, -INFINITY, -INFINITY}, {INFINITY, INFINITY, INFINITY}), 1}};
     YeeModel model = yee_model(grid, faces, {.cells = 20}, dt, Dtype::f64, scene, media);
     model.active = active;
-    TimeDomain run(std::move(model), {current_source(grid, faces, dt, Ez, {-12, 0, 0}, {-12, 0, 0}, 2 / vacuum_impedance, pulse)}, samples.edges());
+    TimeDomain run(std::move(model),
+                   {current_source(grid, faces, dt, Ez, {-12, 0, 0}, {-12, 0, 0},
+                                   2 / vacuum_impedance, pulse)},
+                   samples.edges());
     RunningDft dft({3 * f0}, dt, samples.edges());
-    run.advance(static_cast<std::int64_t>((pulse.end_s + 26 / c) / dt), [&](const Records& r) { dft.add(r); });
+    run.advance(static_cast<std::int64_t>((pulse.end_s + 26 / c) / dt),
+                [&](const Records& r) { dft.add(r); });
     const std::vector<std::complex<double>> x = dft.at(0);
     return std::abs(samples.value(0, x.data()));
   };
@@ -252,7 +283,9 @@ TEST(Nonlinear, EnergyIsLostAndStaysLost) {
   for (const Dtype dtype : {Dtype::f64, Dtype::f32}) {
     const double dt = 0.95 * stable_time_step(grid);
     TimeDomain run(yee_model(grid, faces, {}, dt, dtype, scene, media),
-                   {current_source(grid, faces, dt, Ey, {4e-3, 3e-3, 1e-3}, {4e-3, 3e-3, 1e-3}, 3e-7, gaussian_pulse(25e9, 20e9))}, {});
+                   {current_source(grid, faces, dt, Ey, {4e-3, 3e-3, 1e-3}, {4e-3, 3e-3, 1e-3},
+                                   3e-7, gaussian_pulse(25e9, 20e9))},
+                   {});
     run.advance(static_cast<std::int64_t>(run.sources_end_s() / dt) + 1);
     EXPECT_GT(run.peak().value, 0.5);
     double before = run.energy_j();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The absorbing layers: what comes back from them, measured against a domain so large that nothing comes back in time.
-#include "test_constants.h"
-
+// The absorbing layers: what comes back from them, measured against a domain so large that nothing
+// comes back in time.
 #include "tessera/autodiff/forall.h"
 #include "tessera/electromagnetics/constants.h"
 #include "tessera/electromagnetics/time_domain.h"
+#include "test_constants.h"
 
 #include <gtest/gtest.h>
 
@@ -14,9 +14,12 @@
 namespace tessera::electromagnetics {
 namespace {
 
-/// E_z of a line current at the corner of two magnetic mirrors (so, in the middle of a domain four times the size), [point][step].
-std::vector<std::vector<double>> line_source(int nx, int ny, const Waveform& w, const std::vector<Point>& at, int steps) {
-  const YeeGrid grid = uniform_grid({nx * cell, ny * cell, 0}, cell, {nx * cell / 2, ny * cell / 2, 0});
+/// E_z of a line current at the corner of two magnetic mirrors (so, in the middle of a domain four
+/// times the size), [point][step].
+std::vector<std::vector<double>> line_source(int nx, int ny, const Waveform& w,
+                                             const std::vector<Point>& at, int steps) {
+  const YeeGrid grid =
+      uniform_grid({nx * cell, ny * cell, 0}, cell, {nx * cell / 2, ny * cell / 2, 0});
   const Faces half{Boundary::pmc, Boundary::pml};
   const std::array<Faces, 3> faces{half, half, Faces{}};
   const double dt = 0.95 * stable_time_step(grid);
@@ -24,11 +27,14 @@ std::vector<std::vector<double>> line_source(int nx, int ny, const Waveform& w, 
   for (const Point& p : at) samples.add(Ez, p);
   YeeModel model = yee_model(grid, faces, {}, dt, Dtype::f64, {}, {Medium{}});
   model.active = {false, false, true, true, true, false};
-  TimeDomain run(std::move(model), {current_source(grid, faces, dt, Ez, {0, 0, 0}, {0, 0, 0}, 1, w)}, samples.edges());
+  TimeDomain run(std::move(model),
+                 {current_source(grid, faces, dt, Ez, {0, 0, 0}, {0, 0, 0}, 1, w)},
+                 samples.edges());
   std::vector<std::vector<double>> out(at.size());
   run.advance(steps, [&](const Records& r) {
     for (std::int64_t n = 0; n < r.n_steps; ++n)
-      for (std::size_t q = 0; q < at.size(); ++q) out[q].push_back(samples.value(static_cast<std::int64_t>(q), r.step(n).data()));
+      for (std::size_t q = 0; q < at.size(); ++q)
+        out[q].push_back(samples.value(static_cast<std::int64_t>(q), r.step(n).data()));
   });
   return out;
 }
@@ -44,13 +50,17 @@ class PmlTest : public ::testing::Test {
 };
 
 TEST_F(PmlTest, TenCellsReturnLessThanEightyDecibels) {
-  // A line current 30 cells in front of the layer of 10 cells, 20 cells in the shortest wavelength. Points two cells in front of the
-  // layer: straight ahead, where a reflection from the layer's face comes at 60 degrees, and 73 degrees off.
-  const std::vector<Point> at{{28 * cell, 0, 0}, {28 * cell, 55 * cell, 0}, {28 * cell, 90 * cell, 0}};
+  // A line current 30 cells in front of the layer of 10 cells, 20 cells in the shortest wavelength.
+  // Points two cells in front of the layer: straight ahead, where a reflection from the layer's
+  // face comes at 60 degrees, and 73 degrees off.
+  const std::vector<Point> at{
+      {28 * cell, 0, 0}, {28 * cell, 55 * cell, 0}, {28 * cell, 90 * cell, 0}};
   const double highest = speed_of_light / (20 * cell);
-  const int steps = 620;  // 416 cells of light: from 210 cells nothing is back, the pulse's first 50 cells being below 1e-6
+  const int steps = 620;  // 416 cells of light: from 210 cells nothing is back, the pulse's first
+                          // 50 cells being below 1e-6
   for (const Waveform& w : {gaussian_pulse(0.6 * highest, 0.8 * highest), ricker(highest / 2.5)}) {
-    const auto small = line_source(40, 130, w, at, steps), large = line_source(220, 250, w, at, steps);
+    const auto small = line_source(40, 130, w, at, steps),
+               large = line_source(220, 250, w, at, steps);
     for (std::size_t q = 0; q < at.size(); ++q) {
       double error = 0, peak = 0;
       for (std::size_t n = 0; n < small[q].size(); ++n) {
@@ -65,7 +75,8 @@ TEST_F(PmlTest, TenCellsReturnLessThanEightyDecibels) {
 }
 
 TEST_F(PmlTest, GuidesThatRunIntoTheLayersStayQuiet) {
-  // A slab of permittivity 12 through the layers at both ends, evanescent fields beside it into the layers: 12000 steps.
+  // A slab of permittivity 12 through the layers at both ends, evanescent fields beside it into the
+  // layers: 12000 steps.
   const YeeGrid grid = uniform_grid({60 * cell, 44 * cell, 0}, cell);
   const std::array<Faces, 3> faces{};
   const double dt = 0.99 * stable_time_step(grid), infinite = 10;
@@ -76,7 +87,9 @@ TEST_F(PmlTest, GuidesThatRunIntoTheLayersStayQuiet) {
     slab.eps = {12, 12, 12};
     const Waveform w = gaussian_pulse(1.5e9, 2.5e9);
     TimeDomain run(yee_model(grid, faces, {}, dt, dtype, scene, {Medium{}, slab}),
-                   {current_source(grid, faces, dt, Ez, {0, cell, 0}, {0, cell, 0}, 1, w), current_source(grid, faces, dt, Ey, {0, 0, 0}, {0, 0, 0}, 1, w)}, {});
+                   {current_source(grid, faces, dt, Ez, {0, cell, 0}, {0, cell, 0}, 1, w),
+                    current_source(grid, faces, dt, Ey, {0, 0, 0}, {0, 0, 0}, 1, w)},
+                   {});
     double highest = 0, last = 0;
     for (int s = 0; s < 12000; s += 200) {
       run.advance(200);
@@ -91,12 +104,19 @@ TEST_F(PmlTest, GuidesThatRunIntoTheLayersStayQuiet) {
 }
 
 TEST_F(PmlTest, ProfileIsTheFormulaAndKnowsNoScale) {
-  const Pml pml{.cells = 4, .order = 3, .sigma_factor = 1.3, .kappa_max = 6, .alpha_factor = 0.4, .index = 1.5};
+  const Pml pml{.cells = 4,
+                .order = 3,
+                .sigma_factor = 1.3,
+                .kappa_max = 6,
+                .alpha_factor = 0.4,
+                .index = 1.5};
   std::vector<double> metres, nanometres;
   for (int i = 0; i <= 12; ++i) metres.push_back(i), nanometres.push_back(i * 1e-9);
   const double dt = 0.5 / speed_of_light;
   for (const bool middles : {false, true}) {
-    const PmlProfile a = pml_profile(metres, {Boundary::pec, Boundary::pml}, pml, dt, middles), b = pml_profile(nanometres, {Boundary::pec, Boundary::pml}, pml, dt * 1e-9, middles);
+    const PmlProfile a = pml_profile(metres, {Boundary::pec, Boundary::pml}, pml, dt, middles),
+                     b = pml_profile(nanometres, {Boundary::pec, Boundary::pml}, pml, dt * 1e-9,
+                                     middles);
     for (int i = 0; i < 12 + (middles ? 0 : 1); ++i) {
       const double u = (i + (middles ? 0.5 : 0) - 8) / 4;
       EXPECT_NEAR(a.b[i], b.b[i], 1e-12);
@@ -105,7 +125,8 @@ TEST_F(PmlTest, ProfileIsTheFormulaAndKnowsNoScale) {
         EXPECT_EQ(a.c[i], 0);
         continue;
       }
-      const double sigma = 1.3 * 0.8 * 4 / 1.5 * u * u * u, kappa = 1 + 5 * u * u * u, alpha = 0.4 / (4 * 1.5) * (1 - u);  // in units of eps0 c / m
+      const double sigma = 1.3 * 0.8 * 4 / 1.5 * u * u * u, kappa = 1 + 5 * u * u * u,
+                   alpha = 0.4 / (4 * 1.5) * (1 - u);  // in units of eps0 c / m
       EXPECT_NEAR(a.b[i], std::exp(-(sigma / kappa + alpha) * 0.5), 1e-12);
       EXPECT_NEAR(a.c[i], sigma / (sigma * kappa + kappa * kappa * alpha) * (a.b[i] - 1), 1e-12);
       EXPECT_NEAR(a.m[i], 1 / kappa - 1, 1e-14);

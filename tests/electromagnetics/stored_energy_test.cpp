@@ -12,7 +12,8 @@
 namespace tessera::electromagnetics {
 namespace {
 
-/// A line between conductors, filled with a medium without loss, rings long after its pulse. Swing: largest over least energy.
+/// A line between conductors, filled with a medium without loss, rings long after its pulse. Swing:
+/// largest over least energy.
 struct Swings {
   double fields, stored;
 };
@@ -27,12 +28,15 @@ Swings swings_of(const Medium& medium, double f) {
   const Point at{37.3 * cell, 0, 0};
   YeeModel model = yee_model(grid, faces, {}, dt, Dtype::f64, Scene{}, {medium});
   model.active = {false, true, true, false, true, true};
-  TimeDomain run(std::move(model), {current_source(grid, faces, dt, Ez, at, at, 1, gaussian_pulse(f, f))}, {});
+  TimeDomain run(std::move(model),
+                 {current_source(grid, faces, dt, Ez, at, at, 1, gaussian_pulse(f, f))}, {});
   run.advance(static_cast<std::int64_t>(run.sources_end_s() / dt) + 1);
   double fields[2] = {INFINITY, 0}, stored[2] = {INFINITY, 0};
   for (int n = 0; n < 4000; ++n) {
     run.advance(1);
-    for (const auto& [range, energy] : {std::pair{fields, run.energy_j()}, std::pair{stored, run.stored_energy_j()}}) range[0] = std::min(range[0], energy), range[1] = std::max(range[1], energy);
+    for (const auto& [range, energy] :
+         {std::pair{fields, run.energy_j()}, std::pair{stored, run.stored_energy_j()}})
+      range[0] = std::min(range[0], energy), range[1] = std::max(range[1], energy);
   }
   return {fields[1] / fields[0], stored[1] / stored[0]};
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A wall of metal conducts wherever it lies in the cells and however thin it is: in one, two and three dimensions, along the grid and
-// turned, as a staircase and conformal.
+// A wall of metal conducts wherever it lies in the cells and however thin it is: in one, two and
+// three dimensions, along the grid and turned, as a staircase and conformal.
 #include "tessera/electromagnetics/constants.h"
 #include "tessera/electromagnetics/open_shares.h"
 #include "tessera/electromagnetics/time_domain.h"
@@ -17,7 +17,8 @@ namespace tessera::electromagnetics {
 namespace {
 
 constexpr double cell = 0.1;
-const std::vector<Medium> open_and_metal{Medium{.name = "vacuum"}, Medium{.name = "pec", .pec = true}};
+const std::vector<Medium> open_and_metal{Medium{.name = "vacuum"},
+                                         Medium{.name = "pec", .pec = true}};
 
 /// A domain cut in two by a wall about x = 0, and a current in front of it.
 struct WallCase {
@@ -29,8 +30,9 @@ struct WallCase {
   bool conformal = true;
 
   std::string name() const {
-    return std::to_string(dimensions) + "-D " + name_of(component) + ", " + std::to_string(thickness) + " cells thick at " + std::to_string(offset) + ", turned by " +
-           std::to_string(angle) + (conformal ? ", conformal" : ", staircase");
+    return std::to_string(dimensions) + "-D " + name_of(component) + ", " +
+           std::to_string(thickness) + " cells thick at " + std::to_string(offset) +
+           ", turned by " + std::to_string(angle) + (conformal ? ", conformal" : ", staircase");
   }
 };
 
@@ -42,23 +44,34 @@ struct Seen {
 
 Seen run_wall(const WallCase& w, std::int64_t steps) {
   YeeGrid grid;
-  const int n[3] = {w.dimensions > 2 ? 24 : 30, w.dimensions > 2 ? 18 : w.dimensions > 1 ? 26 : 1, w.dimensions > 2 ? 16 : 1};
+  const int n[3] = {w.dimensions > 2 ? 24 : 30,
+                    w.dimensions > 2   ? 18
+                    : w.dimensions > 1 ? 26
+                                       : 1,
+                    w.dimensions > 2 ? 16 : 1};
   for (std::size_t d = 0; d < 3; ++d)
     for (int i = 0; i <= n[d]; ++i) grid.lines[d].push_back((i - n[d] / 2) * cell);
   const Faces layers{Boundary::pml, Boundary::pml}, joined{Boundary::periodic, Boundary::periodic};
-  const std::array<Faces, 3> faces{layers, w.dimensions > 1 ? layers : joined, w.dimensions > 2 ? layers : joined};
+  const std::array<Faces, 3> faces{layers, w.dimensions > 1 ? layers : joined,
+                                   w.dimensions > 2 ? layers : joined};
   const double dt = 0.95 * stable_time_step(grid);
   Shape wall = box({w.offset * cell, -50, -50}, {(w.offset + w.thickness) * cell, 50, 50});
   if (w.angle != 0) wall = rotate(wall, rotation_about({0, 0, 1}, w.angle));
   if (w.angle != 0 && w.dimensions > 2) wall = rotate(wall, rotation_about({1, 0, 0}, w.angle / 2));
   const Scene scene{.structures = {{wall, 1, 0, "wall"}}};
-  const auto open = std::make_shared<OpenShares>(open_shares(SceneOrder(scene), open_and_metal, grid, faces, dt, w.conformal));
-  YeeModel model = yee_model(grid, faces, {.cells = 5}, dt, Dtype::f64, scene, open_and_metal, Averaging::kottke, *open);
+  const auto open = std::make_shared<OpenShares>(
+      open_shares(SceneOrder(scene), open_and_metal, grid, faces, dt, w.conformal));
+  YeeModel model = yee_model(grid, faces, {.cells = 5}, dt, Dtype::f64, scene, open_and_metal,
+                             Averaging::kottke, *open);
   if (w.dimensions == 1) model.active = {false, true, true, false, true, true};
-  if (w.dimensions == 2) model.active = w.component == Ez ? std::array{false, false, true, true, true, false} : std::array{true, true, false, false, false, true};
+  if (w.dimensions == 2)
+    model.active = w.component == Ez ? std::array{false, false, true, true, true, false}
+                                     : std::array{true, true, false, false, false, true};
   SampleList samples(grid, faces, model.active, open);
   std::vector<bool> behind;
-  const Point normal{std::cos(w.angle), std::sin(w.angle) * std::cos(w.dimensions > 2 ? w.angle / 2 : 0), w.dimensions > 2 ? std::sin(w.angle) * std::sin(w.angle / 2) : 0};
+  const Point normal{std::cos(w.angle),
+                     std::sin(w.angle) * std::cos(w.dimensions > 2 ? w.angle / 2 : 0),
+                     w.dimensions > 2 ? std::sin(w.angle) * std::sin(w.angle / 2) : 0};
   for (int i = -9; i <= 9; ++i)
     for (int j = w.dimensions > 1 ? -6 : 0; j <= (w.dimensions > 1 ? 6 : 0); j += 3)
       for (int k = w.dimensions > 2 ? -4 : 0; k <= (w.dimensions > 2 ? 4 : 0); k += 4) {
@@ -66,7 +79,8 @@ Seen run_wall(const WallCase& w, std::int64_t steps) {
         double off = 0;
         for (std::size_t d = 0; d < 3; ++d)
           if (grid.resolved(static_cast<int>(d))) off += normal[d] * at[d] / cell;
-        if (off > -3 && off < 5) continue;  // what is a cell thick, and between lines that E is the mean of
+        if (off > -3 && off < 5)
+          continue;  // what is a cell thick, and between lines that E is the mean of
         for (const int c : {Ex, Ey, Ez}) {
           samples.add(c, at);
           behind.push_back(off > 0);
@@ -74,7 +88,10 @@ Seen run_wall(const WallCase& w, std::int64_t steps) {
       }
   const double f = speed_of_light / (8 * cell);
   const Point source{-8 * cell, 0.25 * cell, 0.25 * cell};
-  TimeDomain run(std::move(model), {current_source(grid, faces, dt, w.component, source, source, 1, gaussian_pulse(f, f))}, samples.edges());
+  TimeDomain run(
+      std::move(model),
+      {current_source(grid, faces, dt, w.component, source, source, 1, gaussian_pulse(f, f))},
+      samples.edges());
   Seen seen{.thin = open->thin};
   const auto sources = static_cast<std::int64_t>(run.sources_end_s() / dt) + 1;
   while (run.step() < steps) {
@@ -94,7 +111,9 @@ Seen run_wall(const WallCase& w, std::int64_t steps) {
 void expect_dark(const WallCase& w) {
   const Seen seen = run_wall(w, 200);
   EXPECT_GT(seen.before, 0) << w.name();
-  EXPECT_LE(seen.behind, 1e-3 * seen.before) << w.name() << ": " << 20 * std::log10(seen.behind / seen.before) << " dB";  // -60 dB of power
+  EXPECT_LE(seen.behind, 1e-3 * seen.before)
+      << w.name() << ": " << 20 * std::log10(seen.behind / seen.before)
+      << " dB";  // -60 dB of power
   EXPECT_LT(seen.late, seen.early) << w.name();
 }
 
@@ -105,7 +124,8 @@ TEST(ThinMetal, NothingPassesAWallInOneDimension) {
   for (const int component : {Ey, Ez})
     for (const double thickness : thicknesses)
       for (int tenths = 0; tenths < 10; ++tenths)
-        for (const bool conformal : {true, false}) expect_dark({1, component, thickness, 0.1 * tenths, 0, conformal});
+        for (const bool conformal : {true, false})
+          expect_dark({1, component, thickness, 0.1 * tenths, 0, conformal});
 }
 
 TEST(ThinMetal, NothingPassesAWallInTwoDimensions) {
@@ -113,23 +133,27 @@ TEST(ThinMetal, NothingPassesAWallInTwoDimensions) {
     for (const double angle : {0.0, turned})
       for (const double thickness : thicknesses)
         for (int tenths = 0; tenths < 10; ++tenths)
-          for (const bool conformal : {true, false}) expect_dark({2, component, thickness, 0.1 * tenths, angle, conformal});
+          for (const bool conformal : {true, false})
+            expect_dark({2, component, thickness, 0.1 * tenths, angle, conformal});
   // From corner to corner of the cells.
   for (const int component : {Ez, Ey})
-    for (const double thickness : thicknesses) expect_dark({2, component, thickness, 0, std::numbers::pi / 4, true});
+    for (const double thickness : thicknesses)
+      expect_dark({2, component, thickness, 0, std::numbers::pi / 4, true});
 }
 
 TEST(ThinMetal, NothingPassesAWallInThreeDimensions) {
   for (const double angle : {0.0, turned})
     for (const double thickness : thicknesses)
       for (int tenths = 0; tenths < 10; ++tenths)
-        for (const bool conformal : {true, false}) expect_dark({3, tenths % 2 ? Ez : Ey, thickness, 0.1 * tenths, angle, conformal});
+        for (const bool conformal : {true, false})
+          expect_dark({3, tenths % 2 ? Ez : Ey, thickness, 0.1 * tenths, angle, conformal});
 }
 
 TEST(ThinMetal, NothingGrowsInTwentyThousandSteps) {
   for (const int component : {Ez, Ey})
     for (const double angle : {0.0, turned}) {
-      const WallCase w{2, component, angle == 0 ? 0.1 : 0.5, 0.3, angle, (component == Ez) == (angle == 0)};
+      const WallCase w{2,   component, angle == 0 ? 0.1 : 0.5,
+                       0.3, angle,     (component == Ez) == (angle == 0)};
       const Seen seen = run_wall(w, 20000);
       EXPECT_LT(seen.late, 1e-6 * seen.early) << w.name();
     }
@@ -137,15 +161,18 @@ TEST(ThinMetal, NothingGrowsInTwentyThousandSteps) {
   EXPECT_LT(solid.late, 1e-3 * solid.early);
 }
 
-/// The line that it is put on is the nearest one, which is told; a wall on a line, or thicker than a cell, is no thin metal.
+/// The line that it is put on is the nearest one, which is told; a wall on a line, or thicker than
+/// a cell, is no thin metal.
 TEST(ThinMetal, AWallIsPutOnTheNearestLine) {
   YeeGrid grid;
   for (std::size_t d = 0; d < 3; ++d)
     for (int i = 0; i <= (d == 0 ? 8 : 1); ++i) grid.lines[d].push_back(i * cell);
   const Faces walls{Boundary::pec, Boundary::pec}, joined{Boundary::periodic, Boundary::periodic};
   const auto shares = [&](double low, double high, bool conformal) {
-    const Scene scene{.structures = {{box({low * cell, -50, -50}, {high * cell, 50, 50}), 1, 0, "wall"}}};
-    return open_shares(SceneOrder(scene), open_and_metal, grid, {walls, joined, joined}, 0.5 * stable_time_step(grid), conformal);
+    const Scene scene{
+        .structures = {{box({low * cell, -50, -50}, {high * cell, 50, 50}), 1, 0, "wall"}}};
+    return open_shares(SceneOrder(scene), open_and_metal, grid, {walls, joined, joined},
+                       0.5 * stable_time_step(grid), conformal);
   };
   for (const bool conformal : {true, false}) {
     for (const auto& [middle, line] : {std::pair{3.2, 3}, {3.49, 3}, {3.7, 4}}) {

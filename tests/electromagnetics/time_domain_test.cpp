@@ -3,12 +3,11 @@
 // Laws of physics on small grids: resonances of a box, reflection of layers, power balances.
 #include "tessera/electromagnetics/time_domain.h"
 
-#include "test_constants.h"
-
 #include "tessera/autodiff/ops.h"
 #include "tessera/electromagnetics/constants.h"
 #include "tessera/electromagnetics/flux.h"
 #include "tessera/electromagnetics/harmonic_inversion.h"
+#include "test_constants.h"
 
 #include <gtest/gtest.h>
 
@@ -21,7 +20,8 @@ namespace {
 using std::numbers::pi;
 
 TEST(TimeDomain, BoxRingsAtTheFrequenciesOfTheScheme) {
-  // A box of 9 x 5 x 11 cells: sin(w dt/2) = c dt sqrt(sum (sin(pi q/2n)/d)^2), the exact dispersion relation of the scheme.
+  // A box of 9 x 5 x 11 cells: sin(w dt/2) = c dt sqrt(sum (sin(pi q/2n)/d)^2), the exact
+  // dispersion relation of the scheme.
   YeeGrid grid;
   const int n[3] = {9, 5, 11};
   const double d[3] = {2e-3, 2e-3, 2e-3};
@@ -32,11 +32,14 @@ TEST(TimeDomain, BoxRingsAtTheFrequenciesOfTheScheme) {
   SampleList samples(grid, {pec, pec, pec});
   samples.add(Ey, {4e-3, 5e-3, 6e-3});
   TimeDomain run(yee_model(grid, {pec, pec, pec}, {}, dt, Dtype::f64, scene, {Medium{}}),
-                 {current_source(grid, {pec, pec, pec}, dt, Ey, {6e-3, 5e-3, 8e-3}, {6e-3, 5e-3, 8e-3}, 1e-3, gaussian_pulse(13e9, 16e9))}, samples.edges());
+                 {current_source(grid, {pec, pec, pec}, dt, Ey, {6e-3, 5e-3, 8e-3},
+                                 {6e-3, 5e-3, 8e-3}, 1e-3, gaussian_pulse(13e9, 16e9))},
+                 samples.edges());
   run.advance(static_cast<std::int64_t>(run.sources_end_s() / dt) + 1);
   std::vector<double> signal;
   run.advance(4000, [&](const Records& r) {
-    for (std::int64_t s = 0; s < r.n_steps; ++s) signal.push_back(samples.value(0, r.step(s).data()));
+    for (std::int64_t s = 0; s < r.n_steps; ++s)
+      signal.push_back(samples.value(0, r.step(s).data()));
   });
   const auto frequency = [&](int p, int q, int m) {
     const int mode[3] = {p, q, m};
@@ -54,8 +57,9 @@ TEST(TimeDomain, BoxRingsAtTheFrequenciesOfTheScheme) {
 }
 
 TEST(TimeDomain, FacesJoinedWithAPhaseHoldBlochWaves) {
-  // Between joined faces of a 6 x 4 cell lattice with phase k.a live the waves k + G alone: the lowest frequencies by the dispersion
-  // relation of the scheme, sin(w dt/2) = c dt sqrt(sum (sin((k + G) d/2)/d)^2).
+  // Between joined faces of a 6 x 4 cell lattice with phase k.a live the waves k + G alone: the
+  // lowest frequencies by the dispersion relation of the scheme, sin(w dt/2) = c dt sqrt(sum
+  // (sin((k + G) d/2)/d)^2).
   const double d = 1e-3;
   const YeeGrid grid = uniform_grid({6e-3, 4e-3, 0}, d);
   const std::array<Faces, 3> faces{joined, joined, joined};
@@ -65,18 +69,25 @@ TEST(TimeDomain, FacesJoinedWithAPhaseHoldBlochWaves) {
   samples.add(Ez, {0, 0, 0});
   YeeModel model = yee_model(grid, faces, {}, dt, Dtype::f64, {}, {Medium{}});
   model.bloch_phase = {0.9, -1.7, 0};
-  TimeDomain run(std::move(model), {current_source(grid, faces, dt, Ez, {0, 0, 0}, {0, 0, 0}, 1.0, gaussian_pulse(30e9, 40e9), k)}, samples.edges());
+  TimeDomain run(std::move(model),
+                 {current_source(grid, faces, dt, Ez, {0, 0, 0}, {0, 0, 0}, 1.0,
+                                 gaussian_pulse(30e9, 40e9), k)},
+                 samples.edges());
   run.advance(static_cast<std::int64_t>(run.sources_end_s() / dt) + 1);
   std::vector<std::complex<double>> signal;
   run.advance(3000, [&](const Records& r) {
     const auto edges = static_cast<std::int64_t>(r.n_columns);
     for (std::int64_t s = 0; s < r.n_steps; ++s)
-      signal.push_back({samples.value(0, r.step(s).data()), samples.value(0, r.imaginary + s * edges)});
+      signal.push_back(
+          {samples.value(0, r.step(s).data()), samples.value(0, r.imaginary + s * edges)});
   });
-  const auto modes = harmonic_inversion(std::span<const std::complex<double>>(signal), dt, 10e9, 60e9);
+  const auto modes =
+      harmonic_inversion(std::span<const std::complex<double>>(signal), dt, 10e9, 60e9);
   const auto frequency = [&](int g, int h) {
     const double x = k[0] + 2 * pi * g / 6e-3, y = k[1] + 2 * pi * h / 4e-3;
-    return std::asin(speed_of_light * dt * std::hypot(std::sin(x * d / 2) / d, std::sin(y * d / 2) / d)) / (pi * dt);
+    return std::asin(speed_of_light * dt *
+                     std::hypot(std::sin(x * d / 2) / d, std::sin(y * d / 2) / d)) /
+           (pi * dt);
   };
   for (const double f : {frequency(0, 0), frequency(-1, 0), frequency(0, 1)}) {
     double best = 1;
@@ -86,17 +97,20 @@ TEST(TimeDomain, FacesJoinedWithAPhaseHoldBlochWaves) {
 }
 
 TEST(TimeDomain, DispersiveSlabsFromFaceToFaceStayQuiet) {
-  // A metal and a resonant slab across all layers and up to the outer conductors along x: after the source the energy only falls.
+  // A metal and a resonant slab across all layers and up to the outer conductors along x: after the
+  // source the energy only falls.
   const YeeGrid grid = uniform_grid({3e-6, 3e-6, 3e-6}, 0.15e-6);
   const std::array<Faces, 3> faces{};
   std::vector<Medium> media(3);
   media[1].poles = drude(300e12, 15e12);
   media[2].poles = lorentz(200e12, 4e12, 0.5);
   Scene scene;
-  scene.structures = {{box({-INFINITY, -INFINITY, -1e-6}, {INFINITY, INFINITY, -0.5e-6}), 1}, {box({-INFINITY, -INFINITY, 0.4e-6}, {INFINITY, INFINITY, 0.9e-6}), 2}};
+  scene.structures = {{box({-INFINITY, -INFINITY, -1e-6}, {INFINITY, INFINITY, -0.5e-6}), 1},
+                      {box({-INFINITY, -INFINITY, 0.4e-6}, {INFINITY, INFINITY, 0.9e-6}), 2}};
   const double dt = 0.95 * stable_time_step(grid);
-  TimeDomain run(yee_model(grid, faces, {.cells = 5}, dt, Dtype::f32, scene, media),
-                 {current_source(grid, faces, dt, Ex, {}, {}, 1e-15, gaussian_pulse(150e12, 150e12))}, {});
+  TimeDomain run(
+      yee_model(grid, faces, {.cells = 5}, dt, Dtype::f32, scene, media),
+      {current_source(grid, faces, dt, Ex, {}, {}, 1e-15, gaussian_pulse(150e12, 150e12))}, {});
   run.advance(static_cast<std::int64_t>(run.sources_end_s() / dt) + 1);
   const double before = run.energy_j();
   run.advance(600);
@@ -105,14 +119,16 @@ TEST(TimeDomain, DispersiveSlabsFromFaceToFaceStayQuiet) {
 }
 
 TEST(TimeDomain, ThirdHarmonicOfAPulse) {
-  // A pulse of 1/3 c per metre through 97 m of chi3 = 0.01 m^2/V^2, from a sheet of 1/Z0 A/m, so of 0.5 V/m. An independent code finds
-  // transformed fluxes of 221.895 at the fundamental and 1.75296 at the third harmonic, in units with c = Z0 = 1.
+  // A pulse of 1/3 c per metre through 97 m of chi3 = 0.01 m^2/V^2, from a sheet of 1/Z0 A/m, so of
+  // 0.5 V/m. An independent code finds transformed fluxes of 221.895 at the fundamental and 1.75296
+  // at the third harmonic, in units with c = Z0 = 1.
   const double c = speed_of_light, f0 = c / 3, w = 60 / c;
   const YeeGrid grid = uniform_grid({100, 0, 0}, 0.05);
   const std::array<Faces, 3> faces{};
   Medium kerr{.name = "kerr"};
   kerr.chi3 = 0.01;
-  const double dt = 0.5 * 0.05 / c, bandwidth = 2 * std::sqrt(std::log(10.0)) / (pi * std::sqrt(2.0) * w);
+  const double dt = 0.5 * 0.05 / c,
+               bandwidth = 2 * std::sqrt(std::log(10.0)) / (pi * std::sqrt(2.0) * w);
   const std::array<bool, 6> active{false, false, true, false, true, false};
   SampleList samples(grid, faces, active);
   const Patch plane = grid_patch(grid, 0, 1, 48.5, {0, 0}, {0, 0});
@@ -120,19 +136,25 @@ TEST(TimeDomain, ThirdHarmonicOfAPulse) {
   const Waveform pulse = gaussian_pulse(f0, bandwidth);
   YeeModel model = yee_model(grid, faces, {.cells = 20}, dt, Dtype::f64, {}, {kerr});
   model.active = active;
-  TimeDomain run(std::move(model), {current_source(grid, faces, dt, Ez, {-49, 0, 0}, {-49, 0, 0}, 1 / vacuum_impedance, pulse)}, samples.edges());
+  TimeDomain run(
+      std::move(model),
+      {current_source(grid, faces, dt, Ez, {-49, 0, 0}, {-49, 0, 0}, 1 / vacuum_impedance, pulse)},
+      samples.edges());
   EXPECT_TRUE(run.scheme().nonlinear());
   RunningDft dft({f0, 3 * f0}, dt, samples.edges());
-  run.advance(static_cast<std::int64_t>((pulse.end_s + 110 / c) / dt), [&](const Records& r) { dft.add(r); });
+  run.advance(static_cast<std::int64_t>((pulse.end_s + 110 / c) / dt),
+              [&](const Records& r) { dft.add(r); });
   const auto found = flux(plane, patch_fields(dft.values(samples), plane, 0)).to_vector<double>();
-  const double unit = 2 * vacuum_impedance * c * c / (2 * pi);  // no 1/2, transforms with 1/sqrt(2 pi), time in m/c
+  const double unit =
+      2 * vacuum_impedance * c * c / (2 * pi);  // no 1/2, transforms with 1/sqrt(2 pi), time in m/c
   EXPECT_NEAR(found[0] * unit / 221.895, 1, 0.01);
   EXPECT_NEAR(found[1] * unit / 1.75296, 1, 0.02);
 }
 
 TEST(TimeDomain, LineSourceInLayersGivesItsPower) {
-  // A line current of 1 A in 2-D vacuum radiates w mu0 |I|^2 / 8 per metre; the flux through a box is that power, for 20 cells a
-  // wavelength to the second-order error of the scheme, (k d)^2 / 24 = 0.4 % and the averages' 2 (k d)^2 / 8.
+  // A line current of 1 A in 2-D vacuum radiates w mu0 |I|^2 / 8 per metre; the flux through a box
+  // is that power, for 20 cells a wavelength to the second-order error of the scheme, (k d)^2 / 24
+  // = 0.4 % and the averages' 2 (k d)^2 / 8.
   for (const Dtype dtype : {Dtype::f64, Dtype::f32}) {
     const double cell = 5e-3, f0 = 3e9;
     const YeeGrid grid = uniform_grid({0.4, 0.4, 0}, cell);
@@ -144,15 +166,19 @@ TEST(TimeDomain, LineSourceInLayersGivesItsPower) {
     for (const Patch& p : box) first.push_back(add_patch(samples, p));
     const Waveform w = gaussian_pulse(f0, 2e9);
     YeeModel model = yee_model(grid, faces, {}, dt, dtype, {}, {Medium{}});
-    TimeDomain run(std::move(model), {current_source(grid, faces, dt, Ez, {0, 0, 0}, {0, 0, 0}, 1.0, w)}, samples.edges());
+    TimeDomain run(std::move(model),
+                   {current_source(grid, faces, dt, Ez, {0, 0, 0}, {0, 0, 0}, 1.0, w)},
+                   samples.edges());
     RunningDft dft({f0}, dt, samples.edges());
     const auto steps = static_cast<std::int64_t>((w.end_s + 3e-9) / dt);
     run.advance(steps, [&](const Records& r) { dft.add(r); });
     const Tensor values = dft.values(samples);
     std::vector<SurfaceFields> fields;
-    for (std::size_t p = 0; p < box.size(); ++p) fields.push_back(patch_fields(values, box[p], first[p]));
+    for (std::size_t p = 0; p < box.size(); ++p)
+      fields.push_back(patch_fields(values, box[p], first[p]));
     const double power = flux(box, fields).item();
-    const double current = std::abs(spectrum(w, f0)), want = 2 * pi * f0 * vacuum_permeability * current * current / 8;
+    const double current = std::abs(spectrum(w, f0)),
+                 want = 2 * pi * f0 * vacuum_permeability * current * current / 8;
     EXPECT_NEAR(power / want, 1, 0.03) << power << " " << want;
     EXPECT_LT(run.energy_j(), 1e-6 * want);
   }

@@ -18,15 +18,19 @@ namespace {
 using Complex = std::complex<double>;
 using std::numbers::pi;
 
-/// Formula against the sum over steps: for a smooth pulse that has died out at both ends, the sum is exact to rounding.
-void expect_transform(const Waveform& w, double first_s, double dt, const std::vector<double>& f, double tolerance) {
+/// Formula against the sum over steps: for a smooth pulse that has died out at both ends, the sum
+/// is exact to rounding.
+void expect_transform(const Waveform& w, double first_s, double dt, const std::vector<double>& f,
+                      double tolerance) {
   const int n = static_cast<int>(std::ceil((w.end_s - first_s) / dt));
   const Waveform moved = delayed(w, -first_s);
   const auto sums = spectrum(moved, f, dt, n);
   double largest = 0;
   for (double x : f) largest = std::max(largest, std::abs(spectrum(w, x)));
   for (std::size_t k = 0; k < f.size(); ++k)
-    EXPECT_LT(std::abs(sums[k] - spectrum(w, f[k]) * std::polar(1.0, 2 * pi * f[k] * first_s)), tolerance * largest) << f[k];
+    EXPECT_LT(std::abs(sums[k] - spectrum(w, f[k]) * std::polar(1.0, 2 * pi * f[k] * first_s)),
+              tolerance * largest)
+        << f[k];
 }
 
 TEST(Waveform, TransformsAreThoseOfTheSignals) {
@@ -34,7 +38,8 @@ TEST(Waveform, TransformsAreThoseOfTheSignals) {
   const Waveform pulse = gaussian_pulse(1e9, 1e9);
   expect_transform(pulse, -2e-9, 1e-11, f, 1e-11);
   expect_transform(gaussian_pulse(1e9, 1e9, {.delay = 6, .phase_rad = 0.7}), 0, 1e-11, f, 1e-11);
-  for (int n = 0; n <= 8; ++n) expect_transform(gaussian_derivative(n, 0.3e-9, 2e-9), 0, 1e-11, f, 1e-8);
+  for (int n = 0; n <= 8; ++n)
+    expect_transform(gaussian_derivative(n, 0.3e-9, 2e-9), 0, 1e-11, f, 1e-8);
   expect_transform(ricker(1e9), -1e-9, 1e-11, f, 1e-11);
   expect_transform(ricker_derivative(1e9, 3e-9), 0, 1e-11, f, 1e-8);
   expect_transform(pulse + 0.5 * delayed(ricker(0.8e9), 1e-9), -2e-9, 1e-11, f, 1e-11);
@@ -75,8 +80,10 @@ TEST(Waveform, DerivativesAreDerivatives) {
 }
 
 TEST(Waveform, EndsAreEnds) {
-  for (const Waveform& w : {gaussian_pulse(1e9, 1e9), gaussian_baseband(1e-9, 5e-9), ricker(1e9), ricker_derivative(1e9), gaussian_derivative(8, 1e-9, 6e-9)})
-    for (double t = w.end_s; t < 2 * w.end_s; t += w.end_s / 100) EXPECT_LT(std::abs(w.at(t)), 1e-8);
+  for (const Waveform& w : {gaussian_pulse(1e9, 1e9), gaussian_baseband(1e-9, 5e-9), ricker(1e9),
+                            ricker_derivative(1e9), gaussian_derivative(8, 1e-9, 6e-9)})
+    for (double t = w.end_s; t < 2 * w.end_s; t += w.end_s / 100)
+      EXPECT_LT(std::abs(w.at(t)), 1e-8);
   const Waveform cw = continuous_wave(1e9, 5e-9, 0);
   EXPECT_TRUE(std::isinf(cw.end_s));
   EXPECT_EQ(cw.at(-1e-9), 0);
@@ -103,14 +110,16 @@ TEST(Waveform, SamplesFromMemoryAndFile) {
   EXPECT_LT(error(401), 1e-5);
 
   const tessera::testing::TempFolder folder;
-  std::ofstream(folder / "pulse.txt") << "# time value\n0.0 1.0\n0.5e-9 2.0 # peak\n\n1e-9, -1.0\n1.5e-9\t0\n";
+  std::ofstream(folder / "pulse.txt")
+      << "# time value\n0.0 1.0\n0.5e-9 2.0 # peak\n\n1e-9, -1.0\n1.5e-9\t0\n";
   const Waveform s = read_waveform(folder / "pulse.txt");
   EXPECT_NEAR(s.at(0.5e-9), 2, 1e-12);
   EXPECT_NEAR(s.at(1e-9), -1, 1e-12);
   EXPECT_EQ(s.at(-1e-12), 0);
   EXPECT_EQ(s.at(1.6e-9), 0);
   EXPECT_NEAR(s.end_s, 1.5e-9, 1e-20);
-  for (const char* bad : {"0 1\n1 2\n3 4\n", "0 1\n1 2\n", "0 1\n1 x\n2 3\n", "0 1\n0 2\n0 3\n", "0 1 2\n1 2 3\n2 3 4\n"}) {
+  for (const char* bad : {"0 1\n1 2\n3 4\n", "0 1\n1 2\n", "0 1\n1 x\n2 3\n", "0 1\n0 2\n0 3\n",
+                          "0 1 2\n1 2 3\n2 3 4\n"}) {
     std::ofstream(folder / "bad.txt") << bad;
     EXPECT_THROW(read_waveform(folder / "bad.txt"), data::InputError) << bad;
   }
@@ -131,7 +140,10 @@ TEST(PulseBasis, WithoutMeanItSumsToZeroAndKeepsItsSpectra) {
       at_first += p[j * n_steps + n] * std::polar(1.0, -2 * pi * f[0] * (n * dt));
     }
     EXPECT_NEAR(mean, 0, 1e-12);
-    EXPECT_LT(std::abs(at_first - (j == 0 ? Complex(1, 0) : j == 2 ? Complex(0, 1) : Complex(0, 0))), 1e-11);
+    EXPECT_LT(std::abs(at_first - (j == 0   ? Complex(1, 0)
+                                   : j == 2 ? Complex(0, 1)
+                                            : Complex(0, 0))),
+              1e-11);
   }
 }
 
@@ -139,14 +151,18 @@ TEST(PulseBasis, SumsAreAsPrescribed) {
   const double dt = 2e-17;
   const int n_steps = 6000;
   std::vector<double> f;
-  for (int k = 0; k < 12; ++k) f.push_back(190e12 + 9e12 * k);  // 1.1 of the Fourier resolution apart
+  for (int k = 0; k < 12; ++k)
+    f.push_back(190e12 + 9e12 * k);  // 1.1 of the Fourier resolution apart
   const PulseBasis basis = pulse_basis(f, dt, n_steps);
   const auto p = basis.signals.to_vector();
   for (std::size_t j = 0; j < 2 * f.size(); ++j)
     for (std::size_t k = 0; k < f.size(); ++k) {
       Complex sum = 0;
-      for (int n = 0; n < n_steps; ++n) sum += p[j * n_steps + n] * std::polar(1.0, -2 * pi * f[k] * (n * dt));
-      const Complex want = j == k ? Complex(1, 0) : j == k + f.size() ? Complex(0, 1) : Complex(0, 0);
+      for (int n = 0; n < n_steps; ++n)
+        sum += p[j * n_steps + n] * std::polar(1.0, -2 * pi * f[k] * (n * dt));
+      const Complex want = j == k              ? Complex(1, 0)
+                           : j == k + f.size() ? Complex(0, 1)
+                                               : Complex(0, 0);
       EXPECT_LT(std::abs(sum - want), 1e-9) << j << " " << k;
     }
   EXPECT_GE(basis.condition, 1);
@@ -156,7 +172,8 @@ TEST(PulseBasis, SumsAreAsPrescribed) {
     for (int n = 0; n < n_steps; ++n) largest = std::max(largest, std::abs(p[j * n_steps + n]));
     EXPECT_LT(std::abs(p[j * n_steps]) + std::abs(p[(j + 1) * n_steps - 1]), 1e-8 * largest);
     Complex far = 0;
-    for (int n = 0; n < n_steps; ++n) far += p[j * n_steps + n] * std::polar(1.0, -2 * pi * 600e12 * (n * dt));
+    for (int n = 0; n < n_steps; ++n)
+      far += p[j * n_steps + n] * std::polar(1.0, -2 * pi * 600e12 * (n * dt));
     EXPECT_LT(std::abs(far), 1e-4);
   }
 }
@@ -165,7 +182,8 @@ TEST(PulseBasis, OfTheAllowedSignalsItIsTheShortest) {
   const std::vector<double> f{0.08, 0.13, 0.2};
   const int n = 120;
   const auto p = pulse_basis(f, 1, n).signals.to_vector();
-  // A change that leaves the sums alone is orthogonal to p in the norm 1/g: p/g is a combination of the rows of F.
+  // A change that leaves the sums alone is orthogonal to p in the norm 1/g: p/g is a combination of
+  // the rows of F.
   std::vector<double> rows;
   for (double x : f)
     for (int i = 0; i < n; ++i) rows.push_back(std::cos(2 * pi * x * i));

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A small Yee model with a bit of everything, and vectors of noise, for the tests of the scheme and of its derivatives.
+// A small Yee model with a bit of everything, and vectors of noise, for the tests of the scheme and
+// of its derivatives.
 #pragma once
-#include "test_constants.h"
-
 #include "tessera/autodiff/ops.h"
 #include "tessera/electromagnetics/yee_scheme.h"
+#include "test_constants.h"
 
 #include <algorithm>
 #include <array>
@@ -16,12 +16,15 @@
 
 namespace tessera::electromagnetics {
 
-/// A small grid of uneven cells with a bit of everything: lossy and dispersive parts (pairs, real and double poles), a conductor, magnetic material.
-inline YeeModel model_with_everything(std::array<Faces, 3> faces, Dtype dtype = Dtype::f64, std::array<int, 3> n = {13, 11, 12}) {
+/// A small grid of uneven cells with a bit of everything: lossy and dispersive parts (pairs, real
+/// and double poles), a conductor, magnetic material.
+inline YeeModel model_with_everything(std::array<Faces, 3> faces, Dtype dtype = Dtype::f64,
+                                      std::array<int, 3> n = {13, 11, 12}) {
   YeeModel m;
   for (int d = 0; d < 3; ++d) {
     m.grid.lines[d] = {0};
-    for (int i = 0; i < n[d]; ++i) m.grid.lines[d].push_back(m.grid.lines[d].back() + 1e-3 * (1 + 0.3 * std::sin(1.7 * i + d)));
+    for (int i = 0; i < n[d]; ++i)
+      m.grid.lines[d].push_back(m.grid.lines[d].back() + 1e-3 * (1 + 0.3 * std::sin(1.7 * i + d)));
   }
   m.faces = faces;
   m.pml = {.cells = 3, .order = 3, .kappa_max = 4, .alpha_factor = 0.06};
@@ -35,18 +38,32 @@ inline YeeModel model_with_everything(std::array<Faces, 3> faces, Dtype dtype = 
       if (is_electric(c) && i == 8 && j == 5 && k == 6) row.inverse[i] = 0;
     }
     if (is_electric(c) && j >= 5 && k > 3)
-      row.dispersive.push_back({.first = 5, .weight = {0.5, 1, 1}, .alpha = {{0.9, 0.2}, {0.7, 0}, {1, 0}, {1, 0}, {0.8, 0}}, .beta = {{0.02, -0.01}, {0.03, 0}, {0.01, 0}, {0.01, 1}, {0.008, 0.9}}, .shear = {0, 0, 0, 0.02, 0.016}});
+      row.dispersive.push_back(
+          {.first = 5,
+           .weight = {0.5, 1, 1},
+           .alpha = {{0.9, 0.2}, {0.7, 0}, {1, 0}, {1, 0}, {0.8, 0}},
+           .beta = {{0.02, -0.01}, {0.03, 0}, {0.01, 0}, {0.01, 1}, {0.008, 0.9}},
+           .shear = {0, 0, 0, 0.02, 0.016}});
   };
   for (int k = 1; k < 9; ++k)
     for (int j = 1; j < 9; ++j)
-      for (int i = 3; i < 9; ++i) m.tensors.push_back({i, j, k, 0.03 * std::sin(i + 2 * j), 0.02 * std::cos(k - i), 0.03 * std::sin(1.5 * j * k)});
+      for (int i = 3; i < 9; ++i)
+        m.tensors.push_back({i, j, k, 0.03 * std::sin(i + 2 * j), 0.02 * std::cos(k - i),
+                             0.03 * std::sin(1.5 * j * k)});
   // At lines 0, where the edges before the node are those at the other end of joined axes.
-  for (const auto& [i, j, k] : {std::array{10, 0, 3}, std::array{9, 4, 0}, std::array{10, 0, 0}, std::array{0, 3, 0}}) m.tensors.push_back({i, j, k, 0.03, -0.02, 0.025});
+  for (const auto& [i, j, k] :
+       {std::array{10, 0, 3}, std::array{9, 4, 0}, std::array{10, 0, 0}, std::array{0, 3, 0}})
+    m.tensors.push_back({i, j, k, 0.03, -0.02, 0.025});
   std::mt19937 random(3);
   for (int q = 0; q < 40; ++q) {
-    const auto at = [&](int d) { return 1 + static_cast<int>(random() % static_cast<unsigned>(std::max(n[d] - 1, 1))); };
-    const Edge e{static_cast<std::uint8_t>(random() % 6), n[0] > 1 ? at(0) : 0, n[1] > 1 ? at(1) : 0, n[2] > 1 ? at(2) : 0};
-    const auto fresh = [&](const std::vector<Edge>& list) { return std::find(list.begin(), list.end(), e) == list.end(); };
+    const auto at = [&](int d) {
+      return 1 + static_cast<int>(random() % static_cast<unsigned>(std::max(n[d] - 1, 1)));
+    };
+    const Edge e{static_cast<std::uint8_t>(random() % 6), n[0] > 1 ? at(0) : 0,
+                 n[1] > 1 ? at(1) : 0, n[2] > 1 ? at(2) : 0};
+    const auto fresh = [&](const std::vector<Edge>& list) {
+      return std::find(list.begin(), list.end(), e) == list.end();
+    };
     if (q % 2 && fresh(m.injected)) m.injected.push_back(e);
     if (q % 2 == 0 && fresh(m.recorded)) m.recorded.push_back(e);
     if (is_electric(e.component) && q % 3 == 0 && fresh(m.traced)) m.traced.push_back(e);

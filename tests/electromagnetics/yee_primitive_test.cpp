@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Yee steps as an operation: its transpose by the adjoint identity, its derivatives by differences and Taylor remainders,
-// its batches by loops, f32 by f64, and checkpoints by the bits.
+// The Yee steps as an operation: its transpose by the adjoint identity, its derivatives by
+// differences and Taylor remainders, its batches by loops, f32 by f64, and checkpoints by the bits.
 #include "tessera/electromagnetics/yee_primitive.h"
-
-#include "yee_everything.h"
 
 #include "tessera/autodiff/check.h"
 #include "tessera/autodiff/forall.h"
 #include "tessera/autodiff/jet.h"
 #include "tessera/autodiff/ops.h"
+#include "yee_everything.h"
 
 #include <gtest/gtest.h>
 
 namespace tessera::electromagnetics {
 namespace {
 
-/// Edges of all components within, beside and outside of the coupled nodes and the layers, clear of losses, poles and the conductor.
+/// Edges of all components within, beside and outside of the coupled nodes and the layers, clear of
+/// losses, poles and the conductor.
 std::vector<Edge> design_of_everything() {
   std::vector<Edge> out;
   for (const std::uint8_t c : {Ex, Ey, Ez})
@@ -25,7 +25,8 @@ std::vector<Edge> design_of_everything() {
   out.push_back({Ex, 6, 9, 2});
   return out;
 }
-YeeOpPtr everything(std::array<Faces, 3> faces, Dtype dtype = Dtype::f64, std::array<double, 3> bloch_phase = {}) {
+YeeOpPtr everything(std::array<Faces, 3> faces, Dtype dtype = Dtype::f64,
+                    std::array<double, 3> bloch_phase = {}) {
   YeeModel m = model_with_everything(faces, dtype);
   m.bloch_phase = bloch_phase;
   m.traced = design_of_everything();
@@ -49,18 +50,26 @@ class YeePrimitive : public ::testing::Test {
 /// Currents of n steps at the driven edges, of all parts.
 Tensor noisy_currents(const YeeOpPtr& op, Index steps, unsigned seed) {
   const auto driven = static_cast<Index>(op->driven.size());
-  return noise_like(op->scheme.parts() == 1 ? tessera::Shape{steps, driven} : tessera::Shape{2, steps, driven}, seed);
+  return noise_like(
+      op->scheme.parts() == 1 ? tessera::Shape{steps, driven} : tessera::Shape{2, steps, driven},
+      seed);
 }
 
 TEST_F(YeePrimitive, TransposeIsTheAdjointAlongWholeRuns) {
   struct {
     std::array<Faces, 3> faces;
     std::array<double, 3> phase;
-  } sets[] = {{{pml, pml, pml}, {}}, {{pec, pmc, pml}, {}}, {{pml, joined, joined}, {}}, {{joined, pml, pec}, {}}, {{joined, pml, joined}, {0.7, 0, -1.9}}, {{pml, joined, pmc}, {0, 2.5, 0}}};
+  } sets[] = {{{pml, pml, pml}, {}},
+              {{pec, pmc, pml}, {}},
+              {{pml, joined, joined}, {}},
+              {{joined, pml, pec}, {}},
+              {{joined, pml, joined}, {0.7, 0, -1.9}},
+              {{pml, joined, pmc}, {0, 2.5, 0}}};
   for (const auto& [faces, phase] : sets) {
     const YeeOpPtr op = everything(faces, Dtype::f64, phase);
     for (const Index steps : {Index{1}, Index{1000}}) {
-      if (steps > 1 && faces[1].low == Boundary::periodic) continue;  // the same rows in another order
+      if (steps > 1 && faces[1].low == Boundary::periodic)
+        continue;  // the same rows in another order
       const Tensor x = noisy_state(op, 1), w = noisy_currents(op, steps, 2), c = coefficients(op);
       const auto [y, pull] = vjp(
           [&](Tensor state, Tensor currents) {
@@ -69,10 +78,13 @@ TEST_F(YeePrimitive, TransposeIsTheAdjointAlongWholeRuns) {
           },
           x, w);
       const auto& [state, records, traces] = y;
-      const Tensor ls = noisy_state(op, 3), lr = noise_like(records.shape(), 4), lu = noise_like(traces.shape(), 5);
+      const Tensor ls = noisy_state(op, 3), lr = noise_like(records.shape(), 4),
+                   lu = noise_like(traces.shape(), 5);
       const auto [lx, lw] = pull(Fields(ls, lr, lu));
-      const double left = inner(state, ls) + inner(records, lr) + inner(traces, lu), right = inner(x, lx) + inner(w, lw);
-      const double scale = std::sqrt((norm2(state) + norm2(records) + norm2(traces)) * (norm2(ls) + norm2(lr) + norm2(lu)));
+      const double left = inner(state, ls) + inner(records, lr) + inner(traces, lu),
+                   right = inner(x, lx) + inner(w, lw);
+      const double scale = std::sqrt((norm2(state) + norm2(records) + norm2(traces)) *
+                                     (norm2(ls) + norm2(lr) + norm2(lu)));
       EXPECT_TRUE(std::isfinite(scale));
       EXPECT_LE(std::abs(left - right), (steps == 1 ? 1e-12 : 1e-10) * scale) << steps << " steps";
       EXPECT_GT(std::abs(left), 1e-6 * scale);
@@ -91,18 +103,24 @@ TEST_F(YeePrimitive, TwoDimensionsWithAbsorbingFaces) {
   m.recorded = {{Ez, 15, 12, 0}, {Hx, 10, 6, 0}};
   m.traced = {{Ez, 3, 4, 0}, {Ez, 12, 10, 0}, {Ez, 13, 10, 0}};
   const YeeOpPtr op = yee_op(std::move(m));
-  const Tensor x = noisy_state(op, 1), w = noise_like({200, 1}, 2), c = coefficients(op), weights = noise_like({200, 2}, 3);
-  const auto f = [&](Tensor state, Tensor cb, Tensor currents) { return sum(sin(advance(op, state, cb, currents).records * weights)); };
+  const Tensor x = noisy_state(op, 1), w = noise_like({200, 1}, 2), c = coefficients(op),
+               weights = noise_like({200, 2}, 3);
+  const auto f = [&](Tensor state, Tensor cb, Tensor currents) {
+    return sum(sin(advance(op, state, cb, currents).records * weights));
+  };
   const CheckReport r = gradcheck(f, std::tuple(x, c, w), {.order = 2, .directions = 2});
   EXPECT_TRUE(r) << to_string(r);
 }
 
-/// What the derivative checks differentiate: records, traces and two sums over the state after six steps, from all operands.
+/// What the derivative checks differentiate: records, traces and two sums over the state after six
+/// steps, from all operands.
 struct Sample {
-  explicit Sample(std::array<double, 3> bloch_phase = {}) : op(everything({pml, pec, joined}, Dtype::f64, bloch_phase)) {}
+  explicit Sample(std::array<double, 3> bloch_phase = {})
+      : op(everything({pml, pec, joined}, Dtype::f64, bloch_phase)) {}
   YeeOpPtr op;
   Tensor x = noisy_state(op, 6), c = coefficients(op), w = noisy_currents(op, 6, 7);
-  std::function<Fields(Tensor, Tensor, Tensor)> f = [op = op](Tensor state, Tensor cb, Tensor currents) {
+  std::function<Fields(Tensor, Tensor, Tensor)> f = [op = op](Tensor state, Tensor cb,
+                                                              Tensor currents) {
     const YeeResult r = advance(op, state, cb, currents);
     return Fields(matmul(noise_like({2, r.state.size()}, 12), r.state), r.records, r.traces);
   };
@@ -112,7 +130,8 @@ TEST_F(YeePrimitive, DerivativesAgreeWithDifferences) {
   for (const double phase : {0.0, 1.1}) {
     const Sample s({0, 0, phase});
     const auto args = std::tuple(s.x, s.c, s.w);
-    for (const CheckReport& r : {gradcheck(s.f, args, {.order = 2, .directions = 1}), transpose_check(s.f, args, {.order = 2, .directions = 1})})
+    for (const CheckReport& r : {gradcheck(s.f, args, {.order = 2, .directions = 1}),
+                                 transpose_check(s.f, args, {.order = 2, .directions = 1})})
       EXPECT_TRUE(r) << to_string(r);
   }
 }
@@ -143,21 +162,26 @@ struct Objective {
     const Index parts = op->scheme.parts(), driven = static_cast<Index>(op->driven.size());
     for (Index part = 0; part < parts; ++part)
       for (int n = 0; n < 90; ++n)
-        for (Index m = 0; m < driven; ++m) w.push_back((1.0 - 1.6 * static_cast<double>(part)) * std::exp(-std::pow((n - 12.0 - 0.3 * static_cast<double>(m)) / 5, 2)));
+        for (Index m = 0; m < driven; ++m)
+          w.push_back((1.0 - 1.6 * static_cast<double>(part)) *
+                      std::exp(-std::pow((n - 12.0 - 0.3 * static_cast<double>(m)) / 5, 2)));
     currents = tensor(w, parts == 1 ? tessera::Shape{90, driven} : tessera::Shape{2, 90, driven});
     std::vector<double> inverse;
-    for (std::size_t q = 0; q < op->design.size(); ++q) inverse.push_back(op->coefficient[q] / op->unit[q]);
+    for (std::size_t q = 0; q < op->design.size(); ++q)
+      inverse.push_back(op->coefficient[q] / op->unit[q]);
     inverse_eps = tensor(inverse);
   }
   Tensor operator()(const Tensor& inverse, const Tensor& amplitude) const {
-    return sum(square(cast(simulate(op, coefficients(op, inverse), amplitude * currents, options), Dtype::f64)));
+    return sum(square(
+        cast(simulate(op, coefficients(op, inverse), amplitude * currents, options), Dtype::f64)));
   }
   Tensor operator()(const Tensor& inverse) const { return (*this)(inverse, Tensor(1.0)); }
 };
 
 TEST_F(YeePrimitive, RemaindersOfWholeRunsFallAsTheyShould) {
   const Objective f;
-  const TaylorReport r = taylor_check([&](Tensor q) { return f(q); }, f.inverse_eps, f.inverse_eps * noise_like(f.inverse_eps.shape(), 9));
+  const TaylorReport r = taylor_check([&](Tensor q) { return f(q); }, f.inverse_eps,
+                                      f.inverse_eps * noise_like(f.inverse_eps.shape(), 9));
   EXPECT_TRUE(r) << to_string(r);
   EXPECT_NEAR(r.first.slope, 2, 0.25);
   EXPECT_NEAR(r.second.slope, 3, 0.25);
@@ -167,25 +191,31 @@ TEST_F(YeePrimitive, SecondDerivativesAgreeInEveryOrderOfModes) {
   for (const double phase : {0.0, 1.1}) {
     const Objective f(Dtype::f64, phase);
     const auto value = [&](Tensor q) { return f(q); };
-    const Tensor v = noise_like(f.inverse_eps.shape(), 10), u = noise_like(f.inverse_eps.shape(), 11);
+    const Tensor v = noise_like(f.inverse_eps.shape(), 10),
+                 u = noise_like(f.inverse_eps.shape(), 11);
     const auto slope = [&](Tensor q) { return jvp(value, q, v).second; };
     const double forward_forward = jvp(slope, f.inverse_eps, u).second.item();
     const double forward_reverse = inner(hvp(value, f.inverse_eps, v), u);
     const double reverse_forward = inner(grad(slope)(f.inverse_eps), u);
-    const double reverse_reverse = inner(grad([&](Tensor q) { return sum(grad(value)(q) * v); })(f.inverse_eps), u);
+    const double reverse_reverse =
+        inner(grad([&](Tensor q) { return sum(grad(value)(q) * v); })(f.inverse_eps), u);
     const double size = std::abs(forward_forward);
-    for (const double other : {forward_reverse, reverse_forward, reverse_reverse}) EXPECT_NEAR(other, forward_forward, 1e-11 * size);
+    for (const double other : {forward_reverse, reverse_forward, reverse_reverse})
+      EXPECT_NEAR(other, forward_forward, 1e-11 * size);
     const double h = 1e-4;
     const auto slope_at = [&](double s) { return slope(f.inverse_eps + s * u).item(); };
     // Fourth-order differences: what remains is rounding over h.
-    EXPECT_NEAR((8 * (slope_at(h) - slope_at(-h)) - (slope_at(2 * h) - slope_at(-2 * h))) / (12 * h), forward_forward, 1e-8 * size);
+    EXPECT_NEAR(
+        (8 * (slope_at(h) - slope_at(-h)) - (slope_at(2 * h) - slope_at(-2 * h))) / (12 * h),
+        forward_forward, 1e-8 * size);
   }
 }
 
 TEST_F(YeePrimitive, SourcesDifferentiateToo) {
   const Objective f;
   const auto value = [&](Tensor a) { return f(f.inverse_eps, a); };
-  EXPECT_NEAR(grad(value)(Tensor(1.5)).item(), 3 * value(Tensor(1.0)).item(), 1e-12 * value(Tensor(1.0)).item());  // quadratic in the currents
+  EXPECT_NEAR(grad(value)(Tensor(1.5)).item(), 3 * value(Tensor(1.0)).item(),
+              1e-12 * value(Tensor(1.0)).item());  // quadratic in the currents
 }
 
 TEST_F(YeePrimitive, CheckpointsChangeNoBit) {
@@ -201,7 +231,8 @@ TEST_F(YeePrimitive, CheckpointsChangeNoBit) {
 
 TEST_F(YeePrimitive, SinglePrecisionFollowsDouble) {
   const Objective f, g(Dtype::f32);
-  const Tensor want = grad([&](Tensor q) { return f(q); })(f.inverse_eps), got = grad([&](Tensor q) { return g(q); })(f.inverse_eps);
+  const Tensor want = grad([&](Tensor q) { return f(q); })(f.inverse_eps),
+               got = grad([&](Tensor q) { return g(q); })(f.inverse_eps);
   EXPECT_EQ(got.dtype(), Dtype::f64);
   // 180 steps of rounding at 6e-8 each, at random, times the largest weights of the bracket.
   EXPECT_LE(std::sqrt(norm2(got - want) / norm2(want)), 2e-5);

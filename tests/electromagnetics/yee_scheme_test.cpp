@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Yee step against a naive loop, its transpose by the adjoint identity, and the order of steps by the bits.
-#include "yee_everything.h"
-
-#include "tessera/electromagnetics/time_domain.h"
+// The Yee step against a naive loop, its transpose by the adjoint identity, and the order of steps
+// by the bits.
 #include "tessera/electromagnetics/yee_scheme.h"
 
 #include "tessera/autodiff/forall.h"
+#include "tessera/electromagnetics/time_domain.h"
+#include "yee_everything.h"
 
 #include <gtest/gtest.h>
 
@@ -19,26 +19,37 @@ namespace tessera::electromagnetics {
 namespace {
 
 TEST(YeeScheme, TransposeIsTheAdjoint) {
-  const std::array<Faces, 3> sets[] = {{pml, pml, pml}, {pec, pmc, pml}, {pml, joined, joined}, {joined, pml, pec}, {Faces{Boundary::pmc, Boundary::pml}, pml, Faces{Boundary::pec, Boundary::pml}}};
+  const std::array<Faces, 3> sets[] = {
+      {pml, pml, pml},
+      {pec, pmc, pml},
+      {pml, joined, joined},
+      {joined, pml, pec},
+      {Faces{Boundary::pmc, Boundary::pml}, pml, Faces{Boundary::pec, Boundary::pml}}};
   for (const double phase : {0.0, 0.7})
-  for (const auto& faces : sets)
-    for (const std::int64_t steps : {std::int64_t{1}, std::int64_t{2}, std::int64_t{25}}) {
-      YeeModel m = model_with_everything(faces);
-      m.bloch_phase = {phase, 1.5 * phase, -phase};
-      const YeeScheme s(m);
-      const std::size_t ni = s.parts() * s.n_injected() * steps, nr = s.parts() * s.n_recorded() * steps, nt = s.parts() * s.n_traced() * steps;
-      const std::vector<double> x = unknowns(s, 1), w = noise(ni, 2), ly = unknowns(s, 3), lr = noise(nr, 4), lu = noise(nt, 5);
-      std::vector<double> y = x, r(nr), u(nt);
-      s.advance(y.data(), steps, w.data(), r.data(), u.data(), nullptr);
-      const std::vector<std::uint8_t> mask = s.unknowns();
-      for (std::size_t i = 0; i < y.size(); ++i) y[i] *= mask[i];
-      std::vector<double> lx = ly, lw(ni), g(nt);
-      s.advance_transposed(lx.data(), steps, lr.data(), lu.data(), lw.data(), g.data(), nullptr);
-      const double left = dot(y, ly) + dot(r, lr) + dot(u, lu), right = dot(x, lx) + dot(w, lw);
-      const double scale = std::sqrt((dot(y, y) + dot(r, r) + dot(u, u)) * (dot(ly, ly) + dot(lr, lr) + dot(lu, lu)));
-      EXPECT_LE(std::abs(left - right), 1e-13 * scale) << "faces " << static_cast<int>(faces[0].low) << static_cast<int>(faces[1].low) << static_cast<int>(faces[2].low) << ", steps " << steps;
-      EXPECT_GT(std::abs(left), 1e-6 * scale);
-    }
+    for (const auto& faces : sets)
+      for (const std::int64_t steps : {std::int64_t{1}, std::int64_t{2}, std::int64_t{25}}) {
+        YeeModel m = model_with_everything(faces);
+        m.bloch_phase = {phase, 1.5 * phase, -phase};
+        const YeeScheme s(m);
+        const std::size_t ni = s.parts() * s.n_injected() * steps,
+                          nr = s.parts() * s.n_recorded() * steps,
+                          nt = s.parts() * s.n_traced() * steps;
+        const std::vector<double> x = unknowns(s, 1), w = noise(ni, 2), ly = unknowns(s, 3),
+                                  lr = noise(nr, 4), lu = noise(nt, 5);
+        std::vector<double> y = x, r(nr), u(nt);
+        s.advance(y.data(), steps, w.data(), r.data(), u.data(), nullptr);
+        const std::vector<std::uint8_t> mask = s.unknowns();
+        for (std::size_t i = 0; i < y.size(); ++i) y[i] *= mask[i];
+        std::vector<double> lx = ly, lw(ni), g(nt);
+        s.advance_transposed(lx.data(), steps, lr.data(), lu.data(), lw.data(), g.data(), nullptr);
+        const double left = dot(y, ly) + dot(r, lr) + dot(u, lu), right = dot(x, lx) + dot(w, lw);
+        const double scale = std::sqrt((dot(y, y) + dot(r, r) + dot(u, u)) *
+                                       (dot(ly, ly) + dot(lr, lr) + dot(lu, lu)));
+        EXPECT_LE(std::abs(left - right), 1e-13 * scale)
+            << "faces " << static_cast<int>(faces[0].low) << static_cast<int>(faces[1].low)
+            << static_cast<int>(faces[2].low) << ", steps " << steps;
+        EXPECT_GT(std::abs(left), 1e-6 * scale);
+      }
 }
 
 TEST(YeeScheme, OrderAndThreadsChangeNoBit) {
@@ -47,15 +58,19 @@ TEST(YeeScheme, OrderAndThreadsChangeNoBit) {
       const YeeScheme s(model_with_everything({pml, pml, pml}, dtype));
       const std::int64_t steps = 13;
       const auto run = [&]<class T>(T, Blocking blocking, int threads) {
-        std::vector<T> state(s.state_size()), in(std::max(s.n_injected(), s.n_recorded()) * steps), in_b(s.n_traced() * steps), out(in.size()), out_b(in_b.size());
+        std::vector<T> state(s.state_size()), in(std::max(s.n_injected(), s.n_recorded()) * steps),
+            in_b(s.n_traced() * steps), out(in.size()), out_b(in_b.size());
         const std::vector<double> x = noise(state.size(), 1), w = noise(in.size(), 2);
         std::copy(x.begin(), x.end(), state.begin());
         std::copy(w.begin(), w.end(), in.begin());
         std::copy(w.begin(), w.begin() + static_cast<std::ptrdiff_t>(in_b.size()), in_b.begin());
         const int before = num_threads();
         set_num_threads(threads);
-        if (transposed) s.advance_transposed(state.data(), steps, in.data(), in_b.data(), out.data(), out_b.data(), nullptr, blocking);
-        else s.advance(state.data(), steps, in.data(), out.data(), out_b.data(), nullptr, blocking);
+        if (transposed)
+          s.advance_transposed(state.data(), steps, in.data(), in_b.data(), out.data(),
+                               out_b.data(), nullptr, blocking);
+        else
+          s.advance(state.data(), steps, in.data(), out.data(), out_b.data(), nullptr, blocking);
         set_num_threads(before);
         state.insert(state.end(), out.begin(), out.end());
         state.insert(state.end(), out_b.begin(), out_b.end());
@@ -63,20 +78,27 @@ TEST(YeeScheme, OrderAndThreadsChangeNoBit) {
       };
       const auto compare = [&](auto t) {
         const auto want = run(t, {1, 100}, 1);
-        for (const Blocking b : {Blocking{1, 3}, Blocking{4, 2}, Blocking{5, 1}, Blocking{20, 4}, Blocking{}})
-          for (const int threads : {1, 2, 3}) EXPECT_EQ(run(t, b, threads), want) << b.steps << " steps, " << b.rows << " rows, " << threads << " threads";
+        for (const Blocking b :
+             {Blocking{1, 3}, Blocking{4, 2}, Blocking{5, 1}, Blocking{20, 4}, Blocking{}})
+          for (const int threads : {1, 2, 3})
+            EXPECT_EQ(run(t, b, threads), want)
+                << b.steps << " steps, " << b.rows << " rows, " << threads << " threads";
       };
-      if (dtype == Dtype::f64) compare(double{});
-      else compare(float{});
+      if (dtype == Dtype::f64)
+        compare(double{});
+      else
+        compare(float{});
     }
 }
 
 TEST(YeeScheme, JoinedFacesMayLieAnywhere) {
-  // Slabs across x/8 + y/7 + z/6 = whole numbers, with all couplings of averaged tensors, and the same where the joined faces lie elsewhere:
-  // the fields are the same, those at places that are wrapped around by e^{i phase} for each period.
+  // Slabs across x/8 + y/7 + z/6 = whole numbers, with all couplings of averaged tensors, and the
+  // same where the joined faces lie elsewhere: the fields are the same, those at places that are
+  // wrapped around by e^{i phase} for each period.
   const std::array<int, 3> n{8, 7, 6}, shift{5, -2, 3};
   const std::array<double, 3> phase{0.9, -1.4, 2.2};
-  const double cell = 1e-3, distance = 1 / std::sqrt(1 / 64.0 + 1 / 49.0 + 1 / 36.0);  // of the slabs, in cells
+  const double cell = 1e-3,
+               distance = 1 / std::sqrt(1 / 64.0 + 1 / 49.0 + 1 / 36.0);  // of the slabs, in cells
   const Point normal{distance / 8, distance / 7, distance / 6};
   const YeeGrid grid = uniform_grid({n[0] * cell, n[1] * cell, n[2] * cell}, cell);
   const std::array<Faces, 3> faces{joined, joined, joined};
@@ -89,7 +111,9 @@ TEST(YeeScheme, JoinedFacesMayLieAnywhere) {
     Place out{e, 0};
     int* at[3] = {&out.edge.i, &out.edge.j, &out.edge.k};
     for (int d = 0; d < 3; ++d) {
-      const int to = *at[d] + by[static_cast<std::size_t>(d)], wraps = static_cast<int>(std::floor(static_cast<double>(to) / n[static_cast<std::size_t>(d)]));
+      const int to = *at[d] + by[static_cast<std::size_t>(d)],
+                wraps = static_cast<int>(
+                    std::floor(static_cast<double>(to) / n[static_cast<std::size_t>(d)]));
       *at[d] = to - wraps * n[static_cast<std::size_t>(d)];
       out.phase += wraps * phase[static_cast<std::size_t>(d)];
     }
@@ -97,25 +121,30 @@ TEST(YeeScheme, JoinedFacesMayLieAnywhere) {
   };
   std::vector<Edge> places;
   for (std::uint8_t c = 0; c < 6; ++c)
-    for (int q = 0; q < 40; ++q) places.push_back({c, (3 * q) % n[0], (5 * q) % n[1], (q + c) % n[2]});
+    for (int q = 0; q < 40; ++q)
+      places.push_back({c, (3 * q) % n[0], (5 * q) % n[1], (q + c) % n[2]});
   const int steps = 120;
   std::size_t couplings = 0;
   const auto run = [&](const std::array<int, 3>& by, Averaging averaging) {
     Scene scene;
     for (int period = -6; period <= 6; ++period) {
-      const auto slab = rotate(box({-60 * cell, -60 * cell, -cell}, {60 * cell, 60 * cell, cell}), rotation_about({-normal[1], normal[0], 0}, std::acos(normal[2])));
+      const auto slab = rotate(box({-60 * cell, -60 * cell, -cell}, {60 * cell, 60 * cell, cell}),
+                               rotation_about({-normal[1], normal[0], 0}, std::acos(normal[2])));
       Point at;
-      for (std::size_t d = 0; d < 3; ++d) at[d] = (by[d] + (0.11 + period) * distance * normal[d]) * cell;
+      for (std::size_t d = 0; d < 3; ++d)
+        at[d] = (by[d] + (0.11 + period) * distance * normal[d]) * cell;
       scene.structures.push_back({translate(slab, at), 1});
     }
-    YeeModel m = yee_model(grid, faces, {}, dt, Dtype::f64, scene, {Medium{}, {.eps = {6, 6, 6}}}, averaging);
+    YeeModel m = yee_model(grid, faces, {}, dt, Dtype::f64, scene, {Medium{}, {.eps = {6, 6, 6}}},
+                           averaging);
     couplings = m.tensors.size();
     m.bloch_phase = phase;
     const Place source = moved({Ey, 4, 3, 2}, by);
     m.injected = {source.edge};
     for (const Edge& e : places) m.recorded.push_back(moved(e, by).edge);
     const YeeScheme s(m);
-    std::vector<double> state(static_cast<std::size_t>(s.state_size())), current(2 * steps), record(2 * steps * places.size());
+    std::vector<double> state(static_cast<std::size_t>(s.state_size())), current(2 * steps),
+        record(2 * steps * places.size());
     for (int k = 0; k < 40; ++k) {
       const double w = std::sin(0.4 * k) * std::pow(std::sin(3.14159 * k / 40), 2);
       current[static_cast<std::size_t>(k)] = w * std::cos(source.phase);
@@ -126,7 +155,9 @@ TEST(YeeScheme, JoinedFacesMayLieAnywhere) {
     for (int k = 0; k < steps; ++k)
       for (std::size_t e = 0; e < places.size(); ++e) {
         const std::size_t at = static_cast<std::size_t>(k) * places.size() + e;
-        out.push_back(std::complex(record[at], record[static_cast<std::size_t>(steps) * places.size() + at]) * std::polar(1.0, -moved(places[e], by).phase));
+        out.push_back(
+            std::complex(record[at], record[static_cast<std::size_t>(steps) * places.size() + at]) *
+            std::polar(1.0, -moved(places[e], by).phase));
       }
     return out;
   };

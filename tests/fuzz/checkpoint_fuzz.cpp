@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Untrusted bytes as a checkpoint. The digest would turn every mutation away at the door, so the bytes are tried twice:
-// as they are, and with length and digest mended so that the structure behind them is put to the test.
-#include <cstdint>
-#include <cstring>
-
+// Untrusted bytes as a checkpoint. The digest would turn every mutation away at the door, so the
+// bytes are tried twice: as they are, and with length and digest mended so that the structure
+// behind them is put to the test.
+#include "processor_limit.h"
 #include "tessera/data/checkpoint.h"
 #include "tessera/data/diagnostic.h"
 #include "tessera/data/sha256.h"
 
-#include "processor_limit.h"
+#include <cstdint>
+#include <cstring>
 
 using namespace tessera::data;
 
@@ -17,7 +17,8 @@ namespace {
 void decode(const std::string& bytes) {
   try {
     const Checkpoint c = decode_checkpoint(bytes, "fuzz");
-    // What was accepted is written as the same bytes, or two files would mean one state. A text map has one order.
+    // What was accepted is written as the same bytes, or two files would mean one state. A text map
+    // has one order.
     const Checkpoint again = decode_checkpoint(encode_checkpoint(c), "again");
     if (encode_checkpoint(again) != encode_checkpoint(c)) __builtin_trap();
   } catch (const InputError&) {

@@ -2,4 +2,6 @@
 // CHARMM DCD: seeds in corpus/dcd, of our own writer.
 #include "trajectory_fuzz.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) { return tessera::testing::fuzz_trajectory(data, size, "fuzz.dcd"); }
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  return tessera::testing::fuzz_trajectory(data, size, "fuzz.dcd");
+}

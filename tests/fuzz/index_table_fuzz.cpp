@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables of optical constants: any bytes either give a table in order, without gain, or an
 // InputError.
-#include "tessera/electromagnetics/index_table.h"
-
 #include "processor_limit.h"
+#include "tessera/electromagnetics/index_table.h"
 
 #include <cmath>
 #include <cstdint>

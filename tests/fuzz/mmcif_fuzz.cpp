@@ -3,5 +3,7 @@
 #include "structure_fuzz.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  return tessera::testing::fuzz_structure(data, size, "fuzz.cif", [](const tessera::data::TextFile& t) { return tessera::molecular::read_mmcif(t); });
+  return tessera::testing::fuzz_structure(
+      data, size, "fuzz.cif",
+      [](const tessera::data::TextFile& t) { return tessera::molecular::read_mmcif(t); });
 }

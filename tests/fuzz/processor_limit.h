@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <sys/time.h>
+
 #include <csignal>
 #include <cstdlib>
-#include <sys/time.h>
 
 namespace tessera::testing {
 
-/// While it lives, this process may use `seconds` of processor time; then it aborts, which libFuzzer
-/// reports as a finding. libFuzzer's own -timeout counts wall seconds and so blames the input for
-/// what else the machine does.
+/// While it lives, this process may use `seconds` of processor time; then it aborts, which
+/// libFuzzer reports as a finding. libFuzzer's own -timeout counts wall seconds and so blames the
+/// input for what else the machine does.
 class ProcessorLimit {
  public:
   explicit ProcessorLimit(long seconds = 10) {

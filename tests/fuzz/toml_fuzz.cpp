@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Configuration text of any kind: TOML, JSON and overrides, read through an option table that has every type of key. What
-// is accepted must be written back as text that reads to the same text again.
+// Configuration text of any kind: TOML, JSON and overrides, read through an option table that has
+// every type of key. What is accepted must be written back as text that reads to the same text
+// again.
+#include "processor_limit.h"
+#include "tessera/data/config.h"
+#include "tessera/data/options.h"
+#include "tessera/data/quantity.h"
+
 #include <array>
 #include <cstdint>
 #include <cstdlib>
@@ -8,12 +14,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "tessera/data/config.h"
-#include "tessera/data/options.h"
-#include "tessera/data/quantity.h"
-
-#include "processor_limit.h"
 
 namespace {
 
@@ -54,7 +54,8 @@ const Options<Sample>& table() {
         .add("eps", &Item::eps, {.doc = "d", .min = 1, .one_for_all = true})
         .add("deep.points", &Item::points, {.doc = "d", .unit = "m"});
     Options<Sample> o("a.b", "Every type of key");
-    o.add("data.error_floor", &Sample::error_floor, {.doc = "d", .unit = "%", .above = 0, .max = 100})
+    o.add("data.error_floor", &Sample::error_floor,
+          {.doc = "d", .unit = "%", .above = 0, .max = 100})
         .add("depths", &Sample::depths_m, {.doc = "d", .unit = "m", .min_items = 1})
         .add("method", &Sample::method, {.doc = "d", .choices = {"occam", "gauss_newton"}})
         .add("layers", &Sample::layers, {.doc = "d", .min = 1})
@@ -84,11 +85,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   try {
     if (bytes[0] % 4 == 3) {
       const Quantity q = parse_quantity(text);
-      require(parse_quantity(print_quantity(q.value, si_unit(q.dimension)), q.dimension) == q.value);
+      require(parse_quantity(print_quantity(q.value, si_unit(q.dimension)), q.dimension) ==
+              q.value);
       return 0;
     }
-    const Config config = bytes[0] % 4 == 2 ? parse_config("mem", "app = 'a.b'", ConfigFormat::toml, {text})
-                                            : parse_config("mem", text, bytes[0] % 4 ? ConfigFormat::json : ConfigFormat::toml);
+    const Config config =
+        bytes[0] % 4 == 2
+            ? parse_config("mem", "app = 'a.b'", ConfigFormat::toml, {text})
+            : parse_config("mem", text, bytes[0] % 4 ? ConfigFormat::json : ConfigFormat::toml);
     const std::vector<Diagnostic> findings = table().check(config);
     for (const Diagnostic& d : findings) require(!to_string(d).empty());
     if (findings.empty()) {

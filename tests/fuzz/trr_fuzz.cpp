@@ -2,4 +2,6 @@
 // GROMACS TRR: seeds in corpus/trr, of our own writer.
 #include "trajectory_fuzz.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) { return tessera::testing::fuzz_trajectory(data, size, "fuzz.trr"); }
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  return tessera::testing::fuzz_trajectory(data, size, "fuzz.trr");
+}

@@ -44,8 +44,11 @@ TEST(StructureGemmi, ReadersAgreeOnARealProteinAndGemmiReadsWhatWeWrite) {
   const auto path = tessera::testing::test_data() / "md/p6mrr/6mrr_equil.pdb.gz";
   if (!std::filesystem::exists(path)) GTEST_SKIP() << "no " << path;
   const Structure s = read_structure(path).structure;
-  const std::string original = data::read_text_file(path).text, pdb = pdb_text(s), cif = mmcif_text(s);
-  const auto read_pdb_of = [](const std::string& text) { return gemmi::read_pdb_from_memory(text.data(), text.size(), "text"); };
+  const std::string original = data::read_text_file(path).text, pdb = pdb_text(s),
+                    cif = mmcif_text(s);
+  const auto read_pdb_of = [](const std::string& text) {
+    return gemmi::read_pdb_from_memory(text.data(), text.size(), "text");
+  };
   compare(s, read_pdb_of(original), 1e-12);
   compare(s, read_pdb_of(pdb), 1e-12);
   compare(s, gemmi::make_structure(gemmi::cif::read_memory(cif.data(), cif.size(), "text")), 1e-7);

@@ -191,10 +191,12 @@ TEST(StitchedSection, AStationFarOffTheOthersDoesNotSetTheAxes) {
   EXPECT_EQ(f.panels[0].colour.axis.max, 100);
   EXPECT_EQ(f.subtitle, "beyond the axes: wild");
   s.depth_of_investigation[3] = 5e4;
-  EXPECT_EQ(stitched_section(s).panels[0].y.max, 1.25 * 50) << "ten times the median (the upper one, 5 km) is not beyond";
+  EXPECT_EQ(stitched_section(s).panels[0].y.max, 1.25 * 50)
+      << "ten times the median (the upper one, 5 km) is not beyond";
 }
 
-// A station of 0.003 ohm m among 26 holds a twenty-sixth of the cells, more than the fiftieth that is cut at either end.
+// A station of 0.003 ohm m among 26 holds a twenty-sixth of the cells, more than the fiftieth that
+// is cut at either end.
 TEST(StitchedSection, AWildStationDoesNotStretchTheColours) {
   SectionFigure s;
   ProfileData p{.period = {1, 10}};
@@ -217,7 +219,8 @@ TEST(StitchedSection, AWildStationDoesNotStretchTheColours) {
   p.distance = s.distance;
   EXPECT_GE(*pseudo_section(p).panels[0].colour.axis.min, 20);
   // A coast is no wild station: half of them a thousand times as conductive.
-  for (std::size_t i = 0; i < 26; ++i) s.model[i].resistivity = {i < 13 ? 0.3 : 300., i < 13 ? 0.4 : 400., 100.};
+  for (std::size_t i = 0; i < 26; ++i)
+    s.model[i].resistivity = {i < 13 ? 0.3 : 300., i < 13 ? 0.4 : 400., 100.};
   EXPECT_EQ(*stitched_section(s).panels[0].colour.axis.min, 0.3);
   EXPECT_EQ(stitched_section(s).subtitle, "");
 }

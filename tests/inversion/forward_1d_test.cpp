@@ -4,9 +4,9 @@
 #include "layered_oracle.h"
 #include "oracle_forward.h"
 #include "synthetic_sounding.h"
-#include "test_paths.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/inversion/response_1d.h"
+#include "test_paths.h"
 
 #include <gtest/gtest.h>
 
@@ -143,8 +143,8 @@ double slope(const std::vector<double>& step, const std::vector<double>& remaind
   return (n * sxy - sx * sy) / (n * sxx - sx * sx);
 }
 
-// A direction in which the responses change alike, so that the third-order remainder stands well above the
-// rounding of forty added data over three decades.
+// A direction in which the responses change alike, so that the third-order remainder stands well
+// above the rounding of forty added data over three decades.
 TEST(Forward1d, TaylorRemainders) {
   const auto f = oracle::log_frequencies(1e-3, 1e3, 20);
   const ForwardMap forward = layered_forward(f, {30, 200, 1500, 9000});

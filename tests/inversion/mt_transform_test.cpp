@@ -150,7 +150,7 @@ TEST_P(Propagation, CovarianceMatchesRandomDrawsAlsoAfterRotation) {
 
 INSTANTIATE_TEST_SUITE_P(Kinds, Propagation,
                          ::testing::Values(ResponseKind::determinant, ResponseKind::average,
-                                         ResponseKind::xy, ResponseKind::yx));
+                                           ResponseKind::xy, ResponseKind::yx));
 
 TEST(SoundingCurve, HalfSpace) {
   const std::vector<double> f{10, 0.1};

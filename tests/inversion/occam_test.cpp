@@ -3,10 +3,10 @@
 
 #include "oracle_forward.h"
 #include "synthetic_sounding.h"
-#include "three_layers.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/inversion/dplus.h"
 #include "tessera/inversion/layering.h"
+#include "three_layers.h"
 
 #include <gtest/gtest.h>
 
@@ -139,7 +139,8 @@ TEST(Occam, RobustMisfitShrugsOffOutliers) {
   // Distance to the clean data in standard deviations: the robust fit is at least twice as near.
   std::mt19937_64 random(6);
   const auto clean =
-      to_real(oracle::synthetic(r.frequency_hz, three_layers::rho, three_layers::h, 0.05, 0, random).impedance_ohm);
+      to_real(oracle::synthetic(r.frequency_hz, three_layers::rho, three_layers::h, 0.05, 0, random)
+                  .impedance_ohm);
   const double away_l2 = rms({}, normalised_residual(clean, a.predicted, l2.problem.sigma));
   const double away_huber = rms({}, normalised_residual(clean, b.predicted, l2.problem.sigma));
   EXPECT_LT(away_huber, 0.5 * away_l2);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/inversion/profile.h"
+
 #include "tessera/inversion/sounding_read.h"
 #include "test_paths.h"
 

@@ -31,7 +31,8 @@ TEST(SmoothPrior, PrecisionIsTheInverseOfTheExponentialCovariance) {
     for (std::size_t j = 0; j < 12; ++j) {
       double product = 0;  // precision times covariance
       for (std::size_t k = 0; k < 12; ++k)
-        product += g.precision(i, k) * 0.64 * std::exp(-std::abs(p.log10_depth[k] - p.log10_depth[j]) / l);
+        product +=
+            g.precision(i, k) * 0.64 * std::exp(-std::abs(p.log10_depth[k] - p.log10_depth[j]) / l);
       EXPECT_NEAR(product, i == j, 1e-12);
     }
 }

@@ -348,13 +348,15 @@ TEST_F(BadSounding, EmptyValues) {
   EXPECT_TRUE(std::isnan(x.impedance[0][1][0].real()));
 }
 
-/// The table of docs/reference/mt-files.md, row by row; the values of EMPTY, 1e32, 1e33, zero and negative errors are above.
+/// The table of docs/reference/mt-files.md, row by row; the values of EMPTY, 1e32, 1e33, zero and
+/// negative errors are above.
 class MissingValues : public BadSounding {};
 
 TEST_F(MissingValues, NaNInEmtfXmlIsMissingAndCountedWithItsLine) {
-  const std::string two = replaced(replaced(xml(), "-3 -3", "NaN nan"), "</Z>\n",
-                                   "</Z>\n<Z.VAR><value output=\"Ex\" input=\"Hy\">NaN</value><value output=\"Ey\" "
-                                   "input=\"Hx\">1</value></Z.VAR>\n");
+  const std::string two =
+      replaced(replaced(xml(), "-3 -3", "NaN nan"), "</Z>\n",
+               "</Z>\n<Z.VAR><value output=\"Ex\" input=\"Hy\">NaN</value><value output=\"Ey\" "
+               "input=\"Hx\">1</value></Z.VAR>\n");
   const Sounding s = accepted("a.xml", two, {358, 337});
   EXPECT_TRUE(std::isnan(s.impedance[0][1][0].real()));
   EXPECT_FALSE(std::isnan(s.impedance[0][0][1].real()));
@@ -368,7 +370,9 @@ TEST_F(MissingValues, NaNInEmtfXmlIsMissingAndCountedWithItsLine) {
 }
 
 TEST_F(MissingValues, AnEdiNumberMayHaveAFortranExponent) {
-  const Sounding s = accepted("a.edi", replaced(replaced(edi("", "1.0D+1 1d0 1D-1"), "30 10 3\n>ZXYI", "3.0D1 10 3\n>ZXYI"), "1 1 1", "4.0D-2 1 1"));
+  const Sounding s = accepted(
+      "a.edi", replaced(replaced(edi("", "1.0D+1 1d0 1D-1"), "30 10 3\n>ZXYI", "3.0D1 10 3\n>ZXYI"),
+                        "1 1 1", "4.0D-2 1 1"));
   EXPECT_EQ(s.frequency_hz, (std::vector<double>{10, 1, 0.1}));
   EXPECT_DOUBLE_EQ(s.impedance[0][0][1].real(), 30 * kOhmPerFieldUnit);
   EXPECT_DOUBLE_EQ(s.impedance_error[0][0][1], 0.2 * kOhmPerFieldUnit);
@@ -376,7 +380,8 @@ TEST_F(MissingValues, AnEdiNumberMayHaveAFortranExponent) {
 
 TEST_F(MissingValues, AnImpedanceOfZeroIsMissing) {
   std::string text = edi();
-  for (const char* part : {"30 10 3\n>ZXYI", "30 10 3\n>ZYXR", "-30 -10 -3\n>ZYXI", "-30 -10 -3\n>ZYYR"}) {
+  for (const char* part :
+       {"30 10 3\n>ZXYI", "30 10 3\n>ZYXR", "-30 -10 -3\n>ZYXI", "-30 -10 -3\n>ZYYR"}) {
     std::string zero = part;
     zero.replace(zero.find("10"), 2, "0");
     text = replaced(text, part, zero);
@@ -388,9 +393,13 @@ TEST_F(MissingValues, AnImpedanceOfZeroIsMissing) {
 }
 
 TEST_F(MissingValues, ATipperOfZeroThroughoutIsNotGivenInAnyFormat) {
-  const std::string tipper = ">TXR.EXP //3\n 0 0 0\n>TXI.EXP //3\n 0 0 0\n>TYR.EXP //3\n 0 0 0\n>TYI.EXP //3\n 0 0 0\n>END";
+  const std::string tipper =
+      ">TXR.EXP //3\n 0 0 0\n>TXI.EXP //3\n 0 0 0\n>TYR.EXP //3\n 0 0 0\n>TYI.EXP //3\n 0 0 "
+      "0\n>END";
   EXPECT_FALSE(accepted("a.edi", replaced(edi(), ">END", tipper), {347}).has_tipper());
-  const std::string in_xml = "</Z>\n<T><value output=\"Hz\" input=\"Hx\">0 0</value><value output=\"Hz\" input=\"Hy\">0 0</value></T>\n";
+  const std::string in_xml =
+      "</Z>\n<T><value output=\"Hz\" input=\"Hx\">0 0</value><value output=\"Hz\" input=\"Hy\">0 "
+      "0</value></T>\n";
   EXPECT_FALSE(accepted("a.xml", replaced(xml(), "</Z>\n", in_xml), {347}).has_tipper());
   EXPECT_FALSE(accepted("a.j", jones() + "TZX\n1\n 1.0 0 0 1E-4 1 1\n", {347}).has_tipper());
   EXPECT_TRUE(accepted("a.j", jones() + "TZX\n1\n 1.0 0.1 0 1E-4 1 1\n").has_tipper());
@@ -398,15 +407,19 @@ TEST_F(MissingValues, ATipperOfZeroThroughoutIsNotGivenInAnyFormat) {
 
 TEST_F(MissingValues, TheFrequency999WithoutAnImpedanceIsAFiller) {
   std::string text = edi("", "10 999 0.1");
-  for (const char* part : {"30 10 3\n>ZXYI", "30 10 3\n>ZYXR", "-30 -10 -3\n>ZYXI", "-30 -10 -3\n>ZYYR"}) {
+  for (const char* part :
+       {"30 10 3\n>ZXYI", "30 10 3\n>ZYXR", "-30 -10 -3\n>ZYXI", "-30 -10 -3\n>ZYYR"}) {
     std::string empty = part;
     const bool minus = empty.starts_with("-");
     empty.replace(empty.find(minus ? "-10" : "10"), minus ? 3 : 2, "1E32");
     text = replaced(text, part, empty);
   }
-  for (const char* name : {"ZXXR", "ZXXI", "ZYYR", "ZYYI"}) text = replaced(text, std::string(">") + name + " //3\n 0 0 0", std::string(">") + name + " //3\n 0 1E32 0");
+  for (const char* name : {"ZXXR", "ZXXI", "ZYYR", "ZYYI"})
+    text = replaced(text, std::string(">") + name + " //3\n 0 0 0",
+                    std::string(">") + name + " //3\n 0 1E32 0");
   const std::string tipper = ">TXR.EXP //3\n .1 .1 .1\n>TXI.EXP //3\n 0 0 0\n>END";
-  EXPECT_EQ(accepted("a.edi", replaced(text, ">END", tipper), {356}).frequency_hz, (std::vector<double>{10, 0.1}));
+  EXPECT_EQ(accepted("a.edi", replaced(text, ">END", tipper), {356}).frequency_hz,
+            (std::vector<double>{10, 0.1}));
   // With an impedance it is a frequency like any other.
   EXPECT_EQ(accepted("a.edi", edi("", "999 10 0.1")).frequency_hz.front(), 999);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/inversion/sounding_inversion.h"
 
-#include "three_layers.h"
 #include "tessera/autodiff/error.h"
+#include "three_layers.h"
 
 #include <gtest/gtest.h>
 
@@ -54,7 +54,9 @@ TEST(SoundingInversion, BoundsFarAwayLeaveTheDepthOfInvestigation) {
   const SoundingInverter bounded(sounding_data(), o);
   EXPECT_NEAR(bounded.result().depth.sensitivity_m / free.result().depth.sensitivity_m, 1, 0.01);
   o.static_shift = StaticShift{.std_ln_impedance = 0.01};
-  EXPECT_NEAR(SoundingInverter(sounding_data(), o).result().depth.sensitivity_m / free.result().depth.sensitivity_m, 1, 0.01);
+  EXPECT_NEAR(SoundingInverter(sounding_data(), o).result().depth.sensitivity_m /
+                  free.result().depth.sensitivity_m,
+              1, 0.01);
 }
 
 TEST(SoundingInversion, SaysWhenTheTargetIsBelowTheBound) {

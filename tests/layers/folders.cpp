@@ -16,8 +16,12 @@ namespace {
 
 const std::string kRules = "cmake/folders.txt";
 
-std::string folder_of(const std::string& file) { return fs::path(file).parent_path().generic_string(); }
-std::string header_named(const std::string& module, const std::string& name) { return module + "/include/tessera/" + module + "/" + name; }
+std::string folder_of(const std::string& file) {
+  return fs::path(file).parent_path().generic_string();
+}
+std::string header_named(const std::string& module, const std::string& name) {
+  return module + "/include/tessera/" + module + "/" + name;
+}
 
 /// One include, and of which folder.
 struct Use {
@@ -30,13 +34,15 @@ using Graph = std::map<std::string, std::map<std::string, Use>>;
 /// The sources of one module, and to which folder each belongs.
 class Module {
  public:
-  Module(const fs::path& root, const std::string& name, const FolderRules& rules) : root_(root), name_(name), rules_(rules) {
+  Module(const fs::path& root, const std::string& name, const FolderRules& rules)
+      : root_(root), name_(name), rules_(rules) {
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / name)) {
       if (!entry.is_regular_file() || !is_source(entry.path())) continue;
       const std::string file = fs::relative(entry.path(), root).generic_string();
       includes_[file] = includes_of(slurp(entry.path()));
       if (file.starts_with(name + "/src/")) folders_.insert(folder_of(file));
-      if (file.starts_with(name + "/src/") && entry.path().extension() == ".cpp") sources_[entry.path().stem().string()].insert(folder_of(file));
+      if (file.starts_with(name + "/src/") && entry.path().extension() == ".cpp")
+        sources_[entry.path().stem().string()].insert(folder_of(file));
     }
   }
 
@@ -46,7 +52,8 @@ class Module {
   /// By its name alone, where that tells it.
   std::optional<std::string> named_folder(const std::string& header) const {
     const fs::path in = fs::path(header).lexically_relative(header_named(name_, ""));
-    const std::string of = name_ + "/src/" + (in.has_parent_path() ? in.parent_path() : in.stem()).generic_string();
+    const std::string of =
+        name_ + "/src/" + (in.has_parent_path() ? in.parent_path() : in.stem()).generic_string();
     if (folders_.contains(of)) return of;
     const auto found = sources_.find(in.stem().string());
     if (found != sources_.end() && found->second.size() == 1) return *found->second.begin();
@@ -56,15 +63,19 @@ class Module {
   /// Empty: nobody's.
   std::optional<std::string> folder(const std::string& file) const {
     if (!file.starts_with(name_ + "/include/")) return folder_of(file);
-    if (const auto said = rules_.headers.find(file); said != rules_.headers.end()) return said->second.first;
+    if (const auto said = rules_.headers.find(file); said != rules_.headers.end())
+      return said->second.first;
     return named_folder(file);
   }
 
   void find_untold(std::vector<Violation>& found) const {
     for (const auto& [file, unused] : includes_)
       if (!folder(file))
-        found.push_back({file, 0, "neither a folder nor one source of " + name_ + "/src has its name: say in " + kRules + " which implements it ('headers FOLDER: " + fs::path(file).filename().string() +
-                                      "') or that none does ('values " + name_ + ": ...')"});
+        found.push_back(
+            {file, 0,
+             "neither a folder nor one source of " + name_ + "/src has its name: say in " + kRules +
+                 " which implements it ('headers FOLDER: " + fs::path(file).filename().string() +
+                 "') or that none does ('values " + name_ + ": ...')"});
   }
 
   Graph uses() const {
@@ -81,14 +92,16 @@ class Module {
   std::string target(const std::string& file, const Include& include) const {
     std::vector<std::string> places = {name_ + "/include/" + include.path};
     if (include.quoted)
-      for (const std::string& base : {folder_of(file), name_ + "/src", name_}) places.push_back((fs::path(base) / include.path).lexically_normal().generic_string());
+      for (const std::string& base : {folder_of(file), name_ + "/src", name_})
+        places.push_back((fs::path(base) / include.path).lexically_normal().generic_string());
     for (const std::string& place : places)
       if (has(place)) return place;
     return {};
   }
 
   /// `through`: the include of the folder's own by which a header of values was reached.
-  void follow(const std::string& file, const std::string& from, const std::optional<Use>& through, Graph& graph) const {
+  void follow(const std::string& file, const std::string& from, const std::optional<Use>& through,
+              Graph& graph) const {
     for (const Include& include : includes_.at(file)) {
       const std::string to = target(file, include);
       if (to.empty()) continue;
@@ -107,7 +120,8 @@ class Module {
   const FolderRules& rules_;
   std::map<std::string, std::vector<Include>> includes_;
   std::set<std::string> folders_;
-  std::map<std::string, std::set<std::string>> sources_;  ///< name of a .cpp -> the folders with one
+  std::map<std::string, std::set<std::string>>
+      sources_;  ///< name of a .cpp -> the folders with one
   mutable std::set<std::pair<std::string, std::string>> followed_;
 };
 
@@ -138,7 +152,9 @@ void find_circles(const Graph& graph, std::vector<Violation>& found) {
     for (const auto& [to, first] : uses) {
       const std::vector<std::string> back = way(graph, to, from);
       if (back.empty() || !told.insert({back.begin(), back.end()}).second) continue;
-      std::string why = from + " and " + to + (back.size() == 2 ? " use each other: " : " use each other by way of others: ");
+      std::string why =
+          from + " and " + to +
+          (back.size() == 2 ? " use each other: " : " use each other by way of others: ");
       const auto step = [&](const std::string& user, const std::string& used) {
         const Use& u = graph.at(user).at(used);
         return u.file + ":" + std::to_string(u.line) + " includes '" + u.path + "' of " + used;
@@ -157,30 +173,40 @@ FolderRules read_folder_rules(const fs::path& file) {
   std::string line;
   for (int n = 1; std::getline(lines, line); ++n) {
     if (line.empty() || line[0] == '#') continue;
-    const auto fail = [&](const std::string& why) { throw std::runtime_error(file.string() + ":" + std::to_string(n) + ": " + why); };
+    const auto fail = [&](const std::string& why) {
+      throw std::runtime_error(file.string() + ":" + std::to_string(n) + ": " + why);
+    };
     const std::size_t colon = line.find(':');
-    std::istringstream head(line.substr(0, colon)), rest(colon == std::string::npos ? "" : line.substr(colon + 1));
+    std::istringstream head(line.substr(0, colon)),
+        rest(colon == std::string::npos ? "" : line.substr(colon + 1));
     std::string kind, from, arrow, to, more;
     head >> kind >> from;
     if (kind == "except") {
       head >> arrow >> to;
       const std::string why = colon == std::string::npos ? "" : line.substr(colon + 1);
-      if (to.empty() || arrow != "->" || head >> more) fail("expected 'except FOLDER -> FOLDER: why'");
-      if (why.find_first_not_of(" \t") == std::string::npos) fail("an exception needs its reason: 'except FOLDER -> FOLDER: why'");
+      if (to.empty() || arrow != "->" || head >> more)
+        fail("expected 'except FOLDER -> FOLDER: why'");
+      if (why.find_first_not_of(" \t") == std::string::npos)
+        fail("an exception needs its reason: 'except FOLDER -> FOLDER: why'");
       rules.exceptions.push_back({from, to, why.substr(why.find_first_not_of(" \t")), n});
       continue;
     }
-    if ((kind != "headers" && kind != "values") || from.empty() || head >> more || colon == std::string::npos)
-      fail("expected 'headers FOLDER: x.h ...', 'values MODULE: x.h ...' or 'except FOLDER -> FOLDER: why'");
+    if ((kind != "headers" && kind != "values") || from.empty() || head >> more ||
+        colon == std::string::npos)
+      fail(
+          "expected 'headers FOLDER: x.h ...', 'values MODULE: x.h ...' or 'except FOLDER -> "
+          "FOLDER: why'");
     for (std::string name; rest >> name;) {
       const std::string header = header_named(from.substr(0, from.find('/')), name);
-      if (!rules.headers.try_emplace(header, kind == "values" ? "" : from, n).second) fail("'" + name + "' is listed twice");
+      if (!rules.headers.try_emplace(header, kind == "values" ? "" : from, n).second)
+        fail("'" + name + "' is listed twice");
     }
   }
   return rules;
 }
 
-std::vector<Violation> check_folders(const fs::path& root, const Order& order, const FolderRules& rules) {
+std::vector<Violation> check_folders(const fs::path& root, const Order& order,
+                                     const FolderRules& rules) {
   std::vector<Violation> found;
   std::set<std::string> seen;  // headers and exceptions that are some module's
   for (const std::string& name : order.modules) {
@@ -191,9 +217,12 @@ std::vector<Violation> check_folders(const fs::path& root, const Order& order, c
       const auto& [folder, line] = said;
       if (!header.starts_with(name + "/")) continue;
       seen.insert(header);
-      if (!module.has(header)) found.push_back({kRules, line, "there is no " + header});
-      else if (!folder.empty() && !module.has_folder(folder)) found.push_back({kRules, line, "there is no " + folder + " with sources"});
-      else if (module.named_folder(header) == folder) found.push_back({kRules, line, "the name of " + header + " tells that it is of " + folder});
+      if (!module.has(header))
+        found.push_back({kRules, line, "there is no " + header});
+      else if (!folder.empty() && !module.has_folder(folder))
+        found.push_back({kRules, line, "there is no " + folder + " with sources"});
+      else if (module.named_folder(header) == folder)
+        found.push_back({kRules, line, "the name of " + header + " tells that it is of " + folder});
     }
     const Graph all = module.uses();
     Graph graph = all;
@@ -203,16 +232,23 @@ std::vector<Violation> check_folders(const fs::path& root, const Order& order, c
       if (!e.from.starts_with(name + "/")) continue;
       seen.insert(e.from);
       const auto uses = all.find(e.from);
-      if (uses == all.end() || !uses->second.contains(e.to)) found.push_back({kRules, e.line, e.from + " does not use " + e.to});
-      else if (way(all, e.to, e.from).empty()) found.push_back({kRules, e.line, e.to + " does not use " + e.from + ": this is no exception"});
+      if (uses == all.end() || !uses->second.contains(e.to))
+        found.push_back({kRules, e.line, e.from + " does not use " + e.to});
+      else if (way(all, e.to, e.from).empty())
+        found.push_back(
+            {kRules, e.line, e.to + " does not use " + e.from + ": this is no exception"});
     }
     find_circles(graph, found);
   }
   for (const auto& [header, said] : rules.headers)
-    if (!seen.contains(header)) found.push_back({kRules, said.second, header + " belongs to no module of cmake/layers.txt"});
+    if (!seen.contains(header))
+      found.push_back({kRules, said.second, header + " belongs to no module of cmake/layers.txt"});
   for (const FolderRules::Exception& e : rules.exceptions)
-    if (!seen.contains(e.from)) found.push_back({kRules, e.line, e.from + " belongs to no module of cmake/layers.txt"});
-  std::sort(found.begin(), found.end(), [](const Violation& a, const Violation& b) { return std::tie(a.file, a.line, a.why) < std::tie(b.file, b.line, b.why); });
+    if (!seen.contains(e.from))
+      found.push_back({kRules, e.line, e.from + " belongs to no module of cmake/layers.txt"});
+  std::sort(found.begin(), found.end(), [](const Violation& a, const Violation& b) {
+    return std::tie(a.file, a.line, a.why) < std::tie(b.file, b.line, b.why);
+  });
   return found;
 }
 

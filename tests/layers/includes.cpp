@@ -11,7 +11,8 @@ namespace layers {
 namespace fs = std::filesystem;
 namespace {
 
-/// The file with comments and the inside of raw strings blanked, so that an include named there is not taken for one.
+/// The file with comments and the inside of raw strings blanked, so that an include named there is
+/// not taken for one.
 std::string without_comments(const std::string& text) {
   std::string out = text;
   const auto blank = [&](std::size_t from, std::size_t to) {
@@ -40,8 +41,11 @@ std::string without_comments(const std::string& text) {
     } else if (text[i] == '"') {  // an ordinary string: skip it, so that "//" in it is no comment
       for (++i; i < text.size() && text[i] != '"' && text[i] != '\n'; ++i)
         if (text[i] == '\\') ++i;
-    } else if (text[i] == '\'' && i + 2 < text.size() && (text[i + 2] == '\'' || text[i + 1] == '\\')) {
-      i += text[i + 1] == '\\' ? 3 : 2;  // a character; a digit separator 1'000 has no quote two further
+    } else if (text[i] == '\'' && i + 2 < text.size() &&
+               (text[i + 2] == '\'' || text[i + 1] == '\\')) {
+      i += text[i + 1] == '\\'
+               ? 3
+               : 2;  // a character; a digit separator 1'000 has no quote two further
     }
   }
   return out;

@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-/// Reads every `#include` of a source tree against cmake/layers.txt, the one-way order of the modules.
+/// Reads every `#include` of a source tree against cmake/layers.txt, the one-way order of the
+/// modules.
 namespace layers {
 
 /// module -> modules it may include besides itself, in the order of the file.
@@ -15,8 +16,8 @@ struct Order {
   std::map<std::string, std::set<std::string>> allowed;
 };
 
-/// Throws std::runtime_error on a malformed line or when a module allows one that is not listed above it: with that
-/// rule the order is one-way by construction, so no cycle can be allowed.
+/// Throws std::runtime_error on a malformed line or when a module allows one that is not listed
+/// above it: with that rule the order is one-way by construction, so no cycle can be allowed.
 Order read_order(const std::filesystem::path& file);
 
 struct Violation {
@@ -26,9 +27,10 @@ struct Violation {
 };
 
 /// All violations in the modules' folders under `root`, sorted by file and line:
-/// an include of a module that is not allowed; a file that includes itself through others (a cycle); an include of
-/// our own header that does not exist, or by a relative name that leads out of the module; a third-party header in an `include/` folder (Eigen is
-/// allowed in autodiff's eigen.h); a header without `#pragma once`; a source without the SPDX line first.
+/// an include of a module that is not allowed; a file that includes itself through others (a
+/// cycle); an include of our own header that does not exist, or by a relative name that leads out
+/// of the module; a third-party header in an `include/` folder (Eigen is allowed in autodiff's
+/// eigen.h); a header without `#pragma once`; a source without the SPDX line first.
 std::vector<Violation> check(const std::filesystem::path& root, const Order& order);
 
 }  // namespace layers

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tree holds the order of cmake/layers.txt, and of folders within modules; and the check itself finds each planted violation.
-#include "folders.h"
+// The tree holds the order of cmake/layers.txt, and of folders within modules; and the check itself
+// finds each planted violation.
 #include "layers.h"
+
+#include "folders.h"
 #include "test_paths.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +15,8 @@ namespace {
 
 std::string listing(const std::vector<layers::Violation>& found) {
   std::string all;
-  for (const layers::Violation& v : found) all += v.file + ":" + std::to_string(v.line) + ": " + v.why + "\n";
+  for (const layers::Violation& v : found)
+    all += v.file + ":" + std::to_string(v.line) + ": " + v.why + "\n";
   return all;
 }
 
@@ -59,7 +62,8 @@ TEST(Layers, OurTreeHoldsTheOrder) {
 
 TEST(Layers, NoTwoFoldersOfOurTreeUseEachOther) {
   const fs::path root = TESSERA_SOURCE_DIR;
-  const auto found = layers::check_folders(root, layers::read_order(root / "cmake/layers.txt"), layers::read_folder_rules(root / "cmake/folders.txt"));
+  const auto found = layers::check_folders(root, layers::read_order(root / "cmake/layers.txt"),
+                                           layers::read_folder_rules(root / "cmake/folders.txt"));
   EXPECT_TRUE(found.empty()) << listing(found);
 }
 
@@ -85,9 +89,11 @@ TEST_F(Planted, SidewaysIncludeIsFound) {
 }
 
 TEST_F(Planted, ThirdPartyInPublicHeaderIsFound) {
-  for (const char* header : {"petscksp.h", "hdf5.h", "vtkNew.h", "mpi.h", "nccl.h", "cuda_runtime.h", "toml++/toml.h",
-                             "CLI/CLI.hpp", "nlohmann/json.hpp", "spdlog/spdlog.h", "cairo/cairo.h", "pugixml.hpp"}) {
-    write("low/include/tessera/low/t.h", std::string("#pragma once\n#  include <") + header + ">\n");
+  for (const char* header :
+       {"petscksp.h", "hdf5.h", "vtkNew.h", "mpi.h", "nccl.h", "cuda_runtime.h", "toml++/toml.h",
+        "CLI/CLI.hpp", "nlohmann/json.hpp", "spdlog/spdlog.h", "cairo/cairo.h", "pugixml.hpp"}) {
+    write("low/include/tessera/low/t.h",
+          std::string("#pragma once\n#  include <") + header + ">\n");
     expect_only("low/include/tessera/low/t.h", 3, header);
   }
 }
@@ -117,8 +123,10 @@ TEST_F(Planted, MissingSpdxPragmaAndHeaderAreFound) {
 
 TEST_F(Planted, WordsInCommentsAndStringsAreNotIncludes) {
   write("low/src/text.cpp",
-        "/*\n#include \"tessera/high/b.h\"\n*/\nconst char* s = R\"(\n#include \"tessera/high/b.h\"\n)\";\n"
-        "// #include \"tessera/high/b.h\"\nconst char* t = \"// /*\";\n#include \"tessera/low/a.h\"\n");
+        "/*\n#include \"tessera/high/b.h\"\n*/\nconst char* s = R\"(\n#include "
+        "\"tessera/high/b.h\"\n)\";\n"
+        "// #include \"tessera/high/b.h\"\nconst char* t = \"// /*\";\n#include "
+        "\"tessera/low/a.h\"\n");
   EXPECT_EQ(listing(check()), "");
 }
 
@@ -127,7 +135,8 @@ TEST_F(Planted, AnOrderThatLooksUpIsRefused) {
   EXPECT_THROW(layers::read_order(root_ / "cmake/layers.txt"), std::runtime_error);
 }
 
-// ---- folders of a module ----------------------------------------------------------------------------------------------
+// ---- folders of a module
+// ----------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -145,9 +154,12 @@ class PlantedFolders : public Planted {
     write("low/src/up/u.cpp", "#include \"u.h\"\n");
   }
   void rules(const std::string& text) { write("cmake/folders.txt", text, false); }
-  void header(const std::string& name, const std::string& text = "") { write("low/include/tessera/low/" + name, "#pragma once\n" + text); }
+  void header(const std::string& name, const std::string& text = "") {
+    write("low/include/tessera/low/" + name, "#pragma once\n" + text);
+  }
   std::vector<layers::Violation> check() {
-    return layers::check_folders(root_, layers::read_order(root_ / "cmake/layers.txt"), layers::read_folder_rules(root_ / "cmake/folders.txt"));
+    return layers::check_folders(root_, layers::read_order(root_ / "cmake/layers.txt"),
+                                 layers::read_folder_rules(root_ / "cmake/folders.txt"));
   }
   /// Exactly one violation, in this file and line, that names all of these.
   void expect_only(const std::string& file, int line, const std::vector<std::string>& named) {
@@ -155,7 +167,9 @@ class PlantedFolders : public Planted {
     ASSERT_EQ(found.size(), 1u) << listing(found);
     EXPECT_EQ(found[0].file, file);
     EXPECT_EQ(found[0].line, line);
-    for (const std::string& name : named) EXPECT_NE(found[0].why.find(name), std::string::npos) << name << " is not in: " << found[0].why;
+    for (const std::string& name : named)
+      EXPECT_NE(found[0].why.find(name), std::string::npos)
+          << name << " is not in: " << found[0].why;
   }
 };
 
@@ -165,14 +179,19 @@ TEST_F(PlantedFolders, OneWayPasses) { EXPECT_EQ(listing(check()), ""); }
 
 TEST_F(PlantedFolders, TwoThatUseEachOtherAreNamedWithAnIncludeOfEach) {
   write("low/src/down/d.cpp", "#include \"down/d.h\"\n#include \"../up/u.h\"\n");
-  expect_only("low/src/down/d.cpp", 3, {"low/src/down and low/src/up use each other", "low/src/down/d.cpp:3 includes '../up/u.h' of low/src/up", "low/src/up/u.h:3 includes 'down/d.h' of low/src/down"});
+  expect_only("low/src/down/d.cpp", 3,
+              {"low/src/down and low/src/up use each other",
+               "low/src/down/d.cpp:3 includes '../up/u.h' of low/src/up",
+               "low/src/up/u.h:3 includes 'down/d.h' of low/src/down"});
 }
 
 TEST_F(PlantedFolders, ThreeInACircleAreNamedWithEachStep) {
   write("low/src/far/f.h", "#pragma once\n#include \"up/u.h\"\n");
   EXPECT_EQ(listing(check()), "");
   write("low/src/down/d.cpp", "#include \"far/f.h\"\n");
-  expect_only("low/src/down/d.cpp", 2, {"by way of others", "low/src/down/d.cpp:2 includes", "low/src/far/f.h:3 includes", "low/src/up/u.h:3 includes"});
+  expect_only("low/src/down/d.cpp", 2,
+              {"by way of others", "low/src/down/d.cpp:2 includes", "low/src/far/f.h:3 includes",
+               "low/src/up/u.h:3 includes"});
 }
 
 TEST_F(PlantedFolders, AFolderAndItsSubFolderAreTwo) {
@@ -186,7 +205,9 @@ TEST_F(PlantedFolders, LooseSourcesAreAFolderToo) {
   write("low/src/loose.h", "#pragma once\n#include \"up/u.h\"\n");
   EXPECT_EQ(listing(check()), "");
   write("low/src/down/d.cpp", "#include \"../loose.h\"\n");
-  expect_only("low/src/loose.h", 3, {"low/src and low/src/up use each other by way of others", "low/src/down/d.cpp:2 includes '../loose.h' of low/src"});
+  expect_only("low/src/loose.h", 3,
+              {"low/src and low/src/up use each other by way of others",
+               "low/src/down/d.cpp:2 includes '../loose.h' of low/src"});
 }
 
 TEST_F(PlantedFolders, InlinedSourcesCount) {
@@ -207,7 +228,8 @@ TEST_F(PlantedFolders, APublicHeaderWithTheNameOfAFolderIsOfIt) {
   EXPECT_EQ(listing(check()), "");
   for (const char* name : {"up.h", "up/part.h"}) {
     write("low/src/down/d.cpp", std::string("#include \"tessera/low/") + name + "\"\n");
-    expect_only("low/src/down/d.cpp", 2, {std::string("includes 'tessera/low/") + name + "' of low/src/up"});
+    expect_only("low/src/down/d.cpp", 2,
+                {std::string("includes 'tessera/low/") + name + "' of low/src/up"});
   }
 }
 
@@ -241,14 +263,16 @@ TEST_F(PlantedFolders, WhoIncludesValuesUsesWhatTheyInclude) {
   write("low/src/up/u.cpp", "#include \"tessera/low/other.h\"\n");
   EXPECT_EQ(listing(check()), "");
   write("low/src/down/d.cpp", "#include \"tessera/low/other.h\"\n");
-  expect_only("low/src/down/d.cpp", 2, {"low/src/down/d.cpp:2 includes 'tessera/low/other.h' of low/src/up"});
+  expect_only("low/src/down/d.cpp", 2,
+              {"low/src/down/d.cpp:2 includes 'tessera/low/other.h' of low/src/up"});
 }
 
 TEST_F(PlantedFolders, AnExceptionIsOfOneDirectionAndNeedsItsUse) {
   write("low/src/down/d.cpp", "#include \"up/u.h\"\n");
   rules("except low/src/down -> low/src/up: a reason\n");
   EXPECT_EQ(listing(check()), "");
-  rules("except low/src/down -> low/src/up: a reason\nexcept low/src/up -> low/src/far: a reason\n");
+  rules(
+      "except low/src/down -> low/src/up: a reason\nexcept low/src/up -> low/src/far: a reason\n");
   expect_only("cmake/folders.txt", 2, {"low/src/up does not use low/src/far"});
   rules("except low/src/up -> low/src/down: a reason\n");
   EXPECT_EQ(listing(check()), "");
@@ -271,8 +295,11 @@ TEST_F(PlantedFolders, RulesThatNameNothingAreFound) {
 }
 
 TEST_F(PlantedFolders, RulesThatCannotBeReadAreRefused) {
-  for (const char* text : {"folder low/src/up: u.h\n", "headers low/src/up u.h\n", "headers: u.h\n", "except low/src/down -> low/src/up\n",
-                           "except low/src/down -> low/src/up:  \n", "except low/src/down low/src/up: a reason\n", "values low: u.h\nheaders low/src/up: u.h\n"}) {
+  for (const char* text :
+       {"folder low/src/up: u.h\n", "headers low/src/up u.h\n", "headers: u.h\n",
+        "except low/src/down -> low/src/up\n", "except low/src/down -> low/src/up:  \n",
+        "except low/src/down low/src/up: a reason\n",
+        "values low: u.h\nheaders low/src/up: u.h\n"}) {
     rules(text);
     EXPECT_THROW(check(), std::runtime_error) << text;
   }

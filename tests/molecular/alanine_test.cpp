@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Alanine dipeptide (AMBER ff96, 22 atoms), entry by entry: every derivative by the kernels against the same energy in engine
-// operations and against differences, both relative to the largest entry of the array.
+// Alanine dipeptide (AMBER ff96, 22 atoms), entry by entry: every derivative by the kernels against
+// the same energy in engine operations and against differences, both relative to the largest entry
+// of the array.
 #include "energy_operands.h"
 #include "molecular_cases.h"
 #include "tensor_measures.h"
@@ -18,20 +19,26 @@ namespace tessera::molecular {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::Operands;
 using tessera::testing::largest;
+using testing::Operands;
 using Way = PotentialEnergy::Way;
 using Tensors = std::vector<Tensor>;
 
-double apart(const Tensor& got, const Tensor& expected) { return largest(got - expected) / largest(expected); }
+double apart(const Tensor& got, const Tensor& expected) {
+  return largest(got - expected) / largest(expected);
+}
 std::string digits(double x) { return fmt::format("{:.1e}", x); }
 
-const char* name_of_leaf(std::size_t k) { return k == 0 ? "x" : k == 1 ? "h" : parameter_names[k - 2]; }
+const char* name_of_leaf(std::size_t k) {
+  return k == 0 ? "x" : k == 1 ? "h" : parameter_names[k - 2];
+}
 
 struct Alanine {
   System system;
   Frame frame;
-  Operands at() const { return {positions_of(frame.x_nm), edges_of(frame.box), parameters(system)}; }
+  Operands at() const {
+    return {positions_of(frame.x_nm), edges_of(frame.box), parameters(system)};
+  }
 };
 bool load(Alanine& a) {
   const fs::path folder = tessera::testing::test_data() / "md/amber";
@@ -41,27 +48,39 @@ bool load(Alanine& a) {
   a.frame = read_amber_restart(data::read_text_file(folder / "ala2_vac.rst7"), a.system.n_atoms());
   return true;
 }
-const Nonbonded vacuum = {.coulomb = Nonbonded::Coulomb::cutoff, .coulomb_modifier = Nonbonded::Modifier::none, .lj_modifier = Nonbonded::Modifier::none, .cutoff_coulomb_nm = 50, .cutoff_lj_nm = 50};
-/// In a slanted box, across its faces, with a smooth cut-off that cuts through the molecule. Splines of order 8: differences of
-/// positions cross the kinks of low orders.
+const Nonbonded vacuum = {.coulomb = Nonbonded::Coulomb::cutoff,
+                          .coulomb_modifier = Nonbonded::Modifier::none,
+                          .lj_modifier = Nonbonded::Modifier::none,
+                          .cutoff_coulomb_nm = 50,
+                          .cutoff_lj_nm = 50};
+/// In a slanted box, across its faces, with a smooth cut-off that cuts through the molecule.
+/// Splines of order 8: differences of positions cross the kinks of low orders.
 bool load_periodic(Alanine& a) {
   if (!load(a)) return false;
   a.frame.box = box_of_angles({1.9, 2.1, 2.0}, {75, 80, 70});
   Vec3 centre{};
   for (const Vec3& p : a.frame.x_nm)
-    for (std::size_t c = 0; c < 3; ++c) centre[c] += p[c] / static_cast<double>(a.frame.x_nm.size());
+    for (std::size_t c = 0; c < 3; ++c)
+      centre[c] += p[c] / static_cast<double>(a.frame.x_nm.size());
   for (Vec3& p : a.frame.x_nm) {
     Vec3 s = fractions(a.frame.box, {p[0] - centre[0], p[1] - centre[1], p[2] - centre[2]});
     for (double& c : s) c -= std::floor(c);
     p = from_fractions(a.frame.box, s);
   }
   std::mt19937 random(2);
-  for (Vec3& p : a.frame.x_nm)  // out of the plane of its impropers, where their slopes are nearly zero
+  for (Vec3& p :
+       a.frame.x_nm)  // out of the plane of its impropers, where their slopes are nearly zero
     for (double& c : p) c += std::uniform_real_distribution(-0.01, 0.01)(random);
   return true;
 }
-const Nonbonded smooth_pme = {.coulomb = Nonbonded::Coulomb::pme, .lj_modifier = Nonbonded::Modifier::force_switch, .tail = Nonbonded::Tail::c6_c12, .cutoff_coulomb_nm = 0.7, .cutoff_lj_nm = 0.7,
-                              .lj_switch_nm = 0.4, .pme_order = 8, .fourier_grid = {12, 15, 14}};
+const Nonbonded smooth_pme = {.coulomb = Nonbonded::Coulomb::pme,
+                              .lj_modifier = Nonbonded::Modifier::force_switch,
+                              .tail = Nonbonded::Tail::c6_c12,
+                              .cutoff_coulomb_nm = 0.7,
+                              .cutoff_lj_nm = 0.7,
+                              .lj_switch_nm = 0.4,
+                              .pme_order = 8,
+                              .fourier_grid = {12, 15, 14}};
 
 /// f'(0) by central differences at h, h/2, h/4, h/8, extrapolated.
 template <class F>
@@ -69,19 +88,22 @@ auto slope(F&& f, double h) {
   std::vector<decltype(f(h))> d;
   for (int k = 0; k < 4; ++k) d.push_back((f(h) - f(-h)) * (1 / (2 * h))), h /= 2;
   for (double four = 4; d.size() > 1; four *= 4) {
-    for (std::size_t k = 0; k + 1 < d.size(); ++k) d[k] = (four * d[k + 1] - d[k]) * (1 / (four - 1));
+    for (std::size_t k = 0; k + 1 < d.size(); ++k)
+      d[k] = (four * d[k + 1] - d[k]) * (1 / (four - 1));
     d.pop_back();
   }
   return d[0];
 }
-Tensor unit(const Tensor& like, Index k) { return reshape(one_hot(Tensor(tensor<std::int64_t>({k})), like.size()), like.shape()); }
+Tensor unit(const Tensor& like, Index k) {
+  return reshape(one_hot(Tensor(tensor<std::int64_t>({k})), like.size()), like.shape());
+}
 Tensors plus(const Tensors& a, double s, const Tensors& v) {
   Tensors out;
   for (std::size_t k = 0; k < a.size(); ++k) out.push_back(a[k] + s * v[k]);
   return out;
 }
-/// 1 where an energy is smooth: a box has no entries above its diagonal, and with a multiplicity between whole numbers a dihedral jumps
-/// at 180 degrees, where those of this molecule are.
+/// 1 where an energy is smooth: a box has no entries above its diagonal, and with a multiplicity
+/// between whole numbers a dihedral jumps at 180 degrees, where those of this molecule are.
 Tensor smooth_entries(std::size_t leaf) {
   if (leaf == 1) return tensor({1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0}, {3, 3});
   const std::string name = name_of_leaf(leaf);
@@ -112,13 +134,17 @@ TEST_F(AlanineDipeptide, HessianInVacuum) {
   a.frame.box = {};
   const Operands o = a.at();
   const auto of = [&](Way way) {
-    return [u = PotentialEnergy(a.system, vacuum, a.frame.box, way), o](const Tensor& x) { return u(x, o.h, o.p); };
+    return [u = PotentialEnergy(a.system, vacuum, a.frame.box, way), o](const Tensor& x) {
+      return u(x, o.h, o.p);
+    };
   };
   const auto u = of(Way::kernels);
   const Tensor hess = reshape(hessian(u)(o.x), {66, 66});
   const double oracle = apart(hess, reshape(hessian(of(Way::engine))(o.x), {66, 66}));
   std::vector<Tensor> columns;
-  for (Index k = 0; k < 66; ++k) columns.push_back(flatten(slope([&](double s) { return grad(u)(o.x + s * unit(o.x, k)); }, 4e-4)));
+  for (Index k = 0; k < 66; ++k)
+    columns.push_back(
+        flatten(slope([&](double s) { return grad(u)(o.x + s * unit(o.x, k)); }, 4e-4)));
   const double differences = apart(transpose(hess), stack(columns));
   const double symmetry = apart(hess, transpose(hess));
   EXPECT_LT(oracle, 1e-11);
@@ -133,9 +159,13 @@ TEST_F(AlanineDipeptide, HessianInVacuum) {
 
 TEST_F(AlanineDipeptide, FirstDerivativesEntryByEntry) {
   const Operands o = a.at();
-  const PotentialEnergy u(a.system, smooth_pme, a.frame.box), engine(a.system, smooth_pme, a.frame.box, Way::engine);
-  const auto of = [&](const PotentialEnergy& e) { return [&e](const Operands& v) { return e(v.x, v.h, v.p); }; };
-  const Tensors p = flatten_tree(o), g = flatten_tree(grad(of(u))(o)), g0 = flatten_tree(grad(of(engine))(o));
+  const PotentialEnergy u(a.system, smooth_pme, a.frame.box),
+      engine(a.system, smooth_pme, a.frame.box, Way::engine);
+  const auto of = [&](const PotentialEnergy& e) {
+    return [&e](const Operands& v) { return e(v.x, v.h, v.p); };
+  };
+  const Tensors p = flatten_tree(o), g = flatten_tree(grad(of(u))(o)),
+                g0 = flatten_tree(grad(of(engine))(o));
   double by_oracle = 0, by_differences = 0;
   int entries = 0;
   for (std::size_t k = 0; k < p.size(); ++k) {
@@ -145,11 +175,14 @@ TEST_F(AlanineDipeptide, FirstDerivativesEntryByEntry) {
     for (Index e = 0; e < p[k].size(); ++e) {
       Tensors moved = p;
       const Tensor along = unit(p[k], e);
-      const double own = std::abs(select(flatten(p[k]), 0, e).item<double>()), step = k == 0 ? 5e-4 : 0.02 * (own > 0 ? own : largest(p[k]));
-      d.push_back(slope([&](double s) {
-        moved[k] = p[k] + s * along;
-        return of(u)(unflatten_tree(o, moved)).item<double>();
-      }, step));
+      const double own = std::abs(select(flatten(p[k]), 0, e).item<double>()),
+                   step = k == 0 ? 5e-4 : 0.02 * (own > 0 ? own : largest(p[k]));
+      d.push_back(slope(
+          [&](double s) {
+            moved[k] = p[k] + s * along;
+            return of(u)(unflatten_tree(o, moved)).item<double>();
+          },
+          step));
       ++entries;
     }
     const Tensor expected = tensor(d, p[k].shape());
@@ -159,7 +192,12 @@ TEST_F(AlanineDipeptide, FirstDerivativesEntryByEntry) {
     by_differences = std::max(by_differences, apart(g[k], expected));
   }
   std::vector<double> d;
-  for (Index e = 0; e < 9; ++e) d.push_back(slope([&](double s) { return u(o.x, o.h + s * unit(o.h, e) * smooth_entries(1), o.p).item<double>(); }, 5e-4));
+  for (Index e = 0; e < 9; ++e)
+    d.push_back(slope(
+        [&](double s) {
+          return u(o.x, o.h + s * unit(o.h, e) * smooth_entries(1), o.p).item<double>();
+        },
+        5e-4));
   const double box = apart(g[1] * smooth_entries(1), tensor(d, {3, 3}));
   EXPECT_LT(apart(g[1], g0[1]), 1e-11);
   EXPECT_LT(box, 1e-9);
@@ -173,7 +211,9 @@ TEST_F(AlanineDipeptide, SecondDerivativesOfEveryArray) {
   const Operands o = a.at();
   const Tensors p = flatten_tree(o);
   const auto of = [&](Way way) {
-    return [u = PotentialEnergy(a.system, smooth_pme, a.frame.box, way)](const Operands& v) { return u(v.x, v.h, v.p); };
+    return [u = PotentialEnergy(a.system, smooth_pme, a.frame.box, way)](const Operands& v) {
+      return u(v.x, v.h, v.p);
+    };
   };
   const auto u = of(Way::kernels), engine = of(Way::engine);
   double by_oracle = 0, by_differences = 0;
@@ -181,7 +221,9 @@ TEST_F(AlanineDipeptide, SecondDerivativesOfEveryArray) {
     const Tensors v = directions(p, seed);
     const Operands along = unflatten_tree(o, v);
     const Tensors w = flatten_tree(hvp(u, o, along)), w0 = flatten_tree(hvp(engine, o, along));
-    const auto gradient = [&](double s) { return flatten_tree(grad(u)(unflatten_tree(o, plus(p, s, v)))); };
+    const auto gradient = [&](double s) {
+      return flatten_tree(grad(u)(unflatten_tree(o, plus(p, s, v))));
+    };
     std::vector<Tensors> ladder;
     std::vector<double> steps = {0.04, 0.02, 0.01};
     for (const double s : steps) {
@@ -195,10 +237,12 @@ TEST_F(AlanineDipeptide, SecondDerivativesOfEveryArray) {
       Tensors d;
       for (const Tensors& l : ladder) d.push_back(l[k]);
       for (double four = 4; d.size() > 1; four *= 4) {
-        for (std::size_t i = 0; i + 1 < d.size(); ++i) d[i] = (four * d[i + 1] - d[i]) * (1 / (four - 1));
+        for (std::size_t i = 0; i + 1 < d.size(); ++i)
+          d[i] = (four * d[i + 1] - d[i]) * (1 / (four - 1));
         d.pop_back();
       }
-      const double oracle = apart(w[k], w0[k]), differences = apart(w[k] * smooth_entries(k), d[0] * smooth_entries(k));
+      const double oracle = apart(w[k], w0[k]),
+                   differences = apart(w[k] * smooth_entries(k), d[0] * smooth_entries(k));
       EXPECT_LT(oracle, 1e-10) << name_of_leaf(k);
       EXPECT_LT(differences, 1e-7) << name_of_leaf(k);
       by_oracle = std::max(by_oracle, oracle);

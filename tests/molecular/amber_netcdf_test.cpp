@@ -15,7 +15,8 @@ namespace {
 
 using tessera::testing::expect_input_error;
 
-/// The classic format in the order in which a test gives its parts. Extent 0 and `records` as in the format.
+/// The classic format in the order in which a test gives its parts. Extent 0 and `records` as in
+/// the format.
 class Bytes {
  public:
   explicit Bytes(int version, std::uint64_t records) : version_(version) {
@@ -25,10 +26,13 @@ class Bytes {
   template <class T>
   Bytes& number(T v) {
     const auto raw = std::bit_cast<std::array<char, sizeof(T)>>(v);
-    for (std::size_t k = 0; k < sizeof(T); ++k) text_ += raw[std::endian::native == std::endian::little ? sizeof(T) - 1 - k : k];
+    for (std::size_t k = 0; k < sizeof(T); ++k)
+      text_ += raw[std::endian::native == std::endian::little ? sizeof(T) - 1 - k : k];
     return *this;
   }
-  Bytes& count(std::uint64_t n) { return version_ == 5 ? number(n) : number(static_cast<std::uint32_t>(n)); }
+  Bytes& count(std::uint64_t n) {
+    return version_ == 5 ? number(n) : number(static_cast<std::uint32_t>(n));
+  }
   Bytes& list(int tag, std::uint64_t n) { return number(tag).count(n); }
   Bytes& name(const std::string& s) {
     count(s.size());
@@ -37,8 +41,12 @@ class Bytes {
     return *this;
   }
   Bytes& dimension(const std::string& s, std::uint64_t extent) { return name(s).count(extent); }
-  Bytes& attribute(const std::string& s, const std::string& value) { return name(s).number(2).name(value); }
-  Bytes& attribute(const std::string& s, float value) { return name(s).number(5).count(1).number(value); }
+  Bytes& attribute(const std::string& s, const std::string& value) {
+    return name(s).number(2).name(value);
+  }
+  Bytes& attribute(const std::string& s, float value) {
+    return name(s).number(5).count(1).number(value);
+  }
   /// A variable without attributes up to its place.
   Bytes& variable(const std::string& s, const std::vector<std::uint64_t>& dimensions) {
     name(s).count(dimensions.size());
@@ -57,17 +65,28 @@ class Bytes {
 };
 
 /// A restart of two atoms: velocities before positions, a box, values in double precision.
-std::string restart(int version, const std::string& conventions = "AMBERRESTART", const std::string& unit = "angstrom", float scale = 20.455F) {
+std::string restart(int version, const std::string& conventions = "AMBERRESTART",
+                    const std::string& unit = "angstrom", float scale = 20.455F) {
   const auto made = [&](std::uint64_t begin) {
     Bytes b(version, 0);
     b.list(10, 3).dimension("atom", 2).dimension("spatial", 3).dimension("cell", 3);
     b.list(12, 2).attribute("Conventions", conventions).attribute("title", "two");
     b.list(11, 5);
-    b.variable("velocities", {0, 1}).list(12, 2).attribute("units", "angstrom/picosecond").attribute("scale_factor", scale).placed(6, 48, begin);
+    b.variable("velocities", {0, 1})
+        .list(12, 2)
+        .attribute("units", "angstrom/picosecond")
+        .attribute("scale_factor", scale)
+        .placed(6, 48, begin);
     b.variable("time", {}).list(12, 1).attribute("units", "picosecond").placed(6, 8, begin + 48);
-    b.variable("coordinates", {0, 1}).list(12, 1).attribute("units", unit).placed(6, 48, begin + 56);
+    b.variable("coordinates", {0, 1})
+        .list(12, 1)
+        .attribute("units", unit)
+        .placed(6, 48, begin + 56);
     b.variable("cell_lengths", {2}).list(0, 0).placed(6, 24, begin + 104);
-    b.variable("cell_angles", {2}).list(12, 1).attribute("units", "degrees").placed(6, 24, begin + 128);
+    b.variable("cell_angles", {2})
+        .list(12, 1)
+        .attribute("units", "degrees")
+        .placed(6, 24, begin + 128);
     return b;
   };
   Bytes b = made(made(0).text().size());
@@ -78,7 +97,9 @@ std::string restart(int version, const std::string& conventions = "AMBERRESTART"
   return b.text();
 }
 
-Frame read(const std::string& bytes, std::optional<std::size_t> n = {}) { return read_amber_netcdf_restart(data::BinaryInput("r.ncrst", bytes), n); }
+Frame read(const std::string& bytes, std::optional<std::size_t> n = {}) {
+  return read_amber_netcdf_restart(data::BinaryInput("r.ncrst", bytes), n);
+}
 
 TEST(AmberNetcdf, RestartsOfEveryVersion) {
   for (int version : {1, 2, 5}) {
@@ -94,7 +115,12 @@ TEST(AmberNetcdf, RestartsOfEveryVersion) {
 TEST(AmberNetcdf, TheFirstBytesTellWhichRestartItIs) {
   const tessera::testing::TempFolder folder;
   EXPECT_EQ(read_amber_restart(folder.write("a.rst7", restart(2)), 2).time_ps, 12.5);
-  EXPECT_EQ(read_amber_restart(folder.write("b.rst7", "two\n2 1.5\n   1.0000000   2.0000000   3.0000000   4.0000000   5.0000000   6.0000000\n"), 2).time_ps, 1.5);
+  EXPECT_EQ(read_amber_restart(folder.write("b.rst7",
+                                            "two\n2 1.5\n   1.0000000   2.0000000   3.0000000   "
+                                            "4.0000000   5.0000000   6.0000000\n"),
+                               2)
+                .time_ps,
+            1.5);
 }
 
 TEST(AmberNetcdf, RestartsAreWrittenInDoublePrecision) {
@@ -109,14 +135,22 @@ TEST(AmberNetcdf, RestartsAreWrittenInDoublePrecision) {
   }
 }
 
-/// Three frames of one atom, with a variable of a row of 5 bytes, padded to 8, between what is ours.
+/// Three frames of one atom, with a variable of a row of 5 bytes, padded to 8, between what is
+/// ours.
 std::string frames(int version, std::uint64_t records) {
   const auto made = [&](std::uint64_t begin) {
     Bytes b(version, records);
-    b.list(10, 4).dimension("frame", 0).dimension("atom", 1).dimension("spatial", 3).dimension("five", 5);
+    b.list(10, 4)
+        .dimension("frame", 0)
+        .dimension("atom", 1)
+        .dimension("spatial", 3)
+        .dimension("five", 5);
     b.list(12, 1).attribute("Conventions", "CF-1.0 AMBER");
     b.list(11, 3);
-    b.variable("coordinates", {0, 1, 2}).list(12, 1).attribute("units", "angstrom").placed(5, 12, begin);
+    b.variable("coordinates", {0, 1, 2})
+        .list(12, 1)
+        .attribute("units", "angstrom")
+        .placed(5, 12, begin);
     b.variable("odd", {0, 3}).list(0, 0).placed(1, 8, begin + 12);
     b.variable("time", {0}).list(12, 1).attribute("units", "picosecond").placed(5, 4, begin + 20);
     return b;
@@ -131,7 +165,8 @@ std::string frames(int version, std::uint64_t records) {
 }
 
 TEST(AmberNetcdf, FramesOfOtherPrograms) {
-  for (const auto& [version, records] : {std::pair{1, std::uint64_t{3}}, {2, UINT32_MAX}, {5, UINT64_MAX}}) {
+  for (const auto& [version, records] :
+       {std::pair{1, std::uint64_t{3}}, {2, UINT32_MAX}, {5, UINT64_MAX}}) {
     const auto reader = open_trajectory(data::BinaryInput("t.nc", frames(version, records)));
     const std::vector<Snapshot> came = testing::read_all(*reader);
     ASSERT_EQ(came.size(), 3u) << version;
@@ -149,7 +184,8 @@ TEST(AmberNetcdf, FramesOfOtherPrograms) {
 
 TEST(AmberNetcdf, WhatIsWrongIsSaid) {
   const auto said = [](const std::string& bytes, int number, const std::string& words) {
-    const std::string text = expect_input_error([&] { read(bytes, 2); }, data::ExitCode::input_invalid, number);
+    const std::string text =
+        expect_input_error([&] { read(bytes, 2); }, data::ExitCode::input_invalid, number);
     EXPECT_NE(text.find(words), std::string::npos) << text;
     EXPECT_NE(text.find("byte "), std::string::npos) << text;
   };
@@ -176,7 +212,8 @@ TEST(AmberNetcdf, WhatIsWrongIsSaid) {
   std::string flat = good;
   flat.replace(flat.size() - 8, 8, std::string(8, '\0'));
   said(flat, 741, "no cell");
-  const std::string text = expect_input_error([&] { read(good, 3); }, data::ExitCode::input_invalid, 704);
+  const std::string text =
+      expect_input_error([&] { read(good, 3); }, data::ExitCode::input_invalid, 704);
   EXPECT_NE(text.find("2 atoms, the topology 3"), std::string::npos);
 }
 
@@ -190,7 +227,9 @@ TEST(AmberNetcdf, AnyChangedByteEndsInAnErrorOrAFrame) {
           const auto reader = open_trajectory(data::BinaryInput("t.nc", b));
           for (Snapshot s; reader->read(s);) ASSERT_EQ(s.frame.x_nm.size(), reader->n_atoms());
         } catch (const data::InputError& e) {
-          ASSERT_TRUE(e.findings().front().place.byte && *e.findings().front().place.byte <= b.size()) << e.what();
+          ASSERT_TRUE(e.findings().front().place.byte &&
+                      *e.findings().front().place.byte <= b.size())
+              << e.what();
         }
       }
 }

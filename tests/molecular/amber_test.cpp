@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/molecular/amber.h"
-#include "tessera/molecular/constraints.h"
 
-#include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/error.h"
+#include "tessera/autodiff/ops.h"
 #include "tessera/molecular/bonded.h"
+#include "tessera/molecular/constraints.h"
 #include "tessera/molecular/forces.h"
 #include "test_data.h"
 
@@ -36,7 +36,8 @@ double kcal_of(const Loaded& l, Term kind) {
   for (const Vec3& p : l.frame.x_nm) x.insert(x.end(), p.begin(), p.end());
   std::vector<double> h;
   for (const Vec3& e : l.frame.box.edge) h.insert(h.end(), e.begin(), e.end());
-  std::vector<Tensor> p = {tensor(x, {static_cast<Index>(l.system.n_atoms()), 3}), tensor(h, {3, 3}), table_of(l.system, kind)};
+  std::vector<Tensor> p = {tensor(x, {static_cast<Index>(l.system.n_atoms()), 3}),
+                           tensor(h, {3, 3}), table_of(l.system, kind)};
   if (u->shapes().size() == 4) p.push_back(tensor(l.system.atoms.charge_e));
   return evaluate(u, p).item<double>() / 4.184;
 }
@@ -48,12 +49,22 @@ struct Reference {
   double bond, angle, dihedral, lj14, coulomb14;
 };
 class AmberEnergies : public ::testing::TestWithParam<Reference> {};
-INSTANTIATE_TEST_SUITE_P(Systems, AmberEnergies, ::testing::Values(
-    Reference{"amber/ala2_vac.prmtop", "amber/ala2_vac.rst7", 22, 0.0205983150048, 0.361950366109, 1.925510375, 5.01569168647, 48.9354638123},
-    Reference{"amber/ala2_tip3p.prmtop", "amber/ala2_tip3p.rst7", 2269, 0.0567377129892, 0.361949801486, 1.92551026065, 5.01569157604, 48.9354644423},
-    Reference{"amber/water_ala3.parm7", "amber/water_ala3.rst7", 2298, 0.0374151958434, 0.90040461498, 14.9090271484, 9.07222779371, 194.477231523},
-    Reference{"dhfr/JAC.prmtop.gz", "dhfr/JAC.rst7.gz", 23558, 458.731926897, 1240.841483364, 1009.520186404, 551.7170803492, 6697.690998041}),
-    [](const auto& r) { const std::string s = fs::path(r.param.topology).filename().string(); return s.substr(0, s.find('.')); });
+INSTANTIATE_TEST_SUITE_P(
+    Systems, AmberEnergies,
+    ::testing::Values(Reference{"amber/ala2_vac.prmtop", "amber/ala2_vac.rst7", 22, 0.0205983150048,
+                                0.361950366109, 1.925510375, 5.01569168647, 48.9354638123},
+                      Reference{"amber/ala2_tip3p.prmtop", "amber/ala2_tip3p.rst7", 2269,
+                                0.0567377129892, 0.361949801486, 1.92551026065, 5.01569157604,
+                                48.9354644423},
+                      Reference{"amber/water_ala3.parm7", "amber/water_ala3.rst7", 2298,
+                                0.0374151958434, 0.90040461498, 14.9090271484, 9.07222779371,
+                                194.477231523},
+                      Reference{"dhfr/JAC.prmtop.gz", "dhfr/JAC.rst7.gz", 23558, 458.731926897,
+                                1240.841483364, 1009.520186404, 551.7170803492, 6697.690998041}),
+    [](const auto& r) {
+      const std::string s = fs::path(r.param.topology).filename().string();
+      return s.substr(0, s.find('.'));
+    });
 
 TEST_P(AmberEnergies, TermByTerm) {
   const Reference& r = GetParam();
@@ -61,7 +72,9 @@ TEST_P(AmberEnergies, TermByTerm) {
   if (!fs::exists(md / r.topology)) GTEST_SKIP() << "no " << (md / r.topology).string();
   const Loaded l = load(md / r.topology, md / r.restart);
   ASSERT_EQ(l.system.n_atoms(), r.n_atoms);
-  const auto near = [](double got, double expected, const char* what) { EXPECT_NEAR(got, expected, 1e-10 * std::abs(expected)) << what; };
+  const auto near = [](double got, double expected, const char* what) {
+    EXPECT_NEAR(got, expected, 1e-10 * std::abs(expected)) << what;
+  };
   near(kcal_of(l, Term::bonds), r.bond, "bonds");
   near(kcal_of(l, Term::angles), r.angle, "angles");
   near(kcal_of(l, Term::dihedrals) + kcal_of(l, Term::impropers), r.dihedral, "dihedrals");
@@ -83,20 +96,27 @@ TEST(Amber, SystemOfJac) {
   double kinetic = 0;
   for (std::size_t i = 0; i < l.system.n_atoms(); ++i)
     for (const double v : l.frame.v_nm_ps[i]) kinetic += 0.5 * l.system.atoms.mass_amu[i] * v * v;
-  // Bonds with hydrogens and waters were rigid when it was run: 3 n - 3 - 22,406 constraints or so; 300 K within a few per cent.
+  // Bonds with hydrogens and waters were rigid when it was run: 3 n - 3 - 22,406 constraints or so;
+  // 300 K within a few per cent.
   EXPECT_NEAR(2 * kinetic / (gas_constant * 48000), 300, 30);
 }
 
-// ---- small files of our own -------------------------------------------------------------------------------
+// ---- small files of our own
+// -------------------------------------------------------------------------------
 
 /// One TIP4P water, as tleap would write it (coefficients of the pair O-O alone).
 std::string water4() {
-  std::string t = "%VERSION  VERSION_STAMP = V0001.000  DATE = 01/01/26\n%FLAG TITLE\n%FORMAT(20a4)\nTIP4P water\n";
-  const auto section = [&](const char* flag, const char* format, const std::string& body) { t += std::string("%FLAG ") + flag + "\n%FORMAT(" + format + ")\n" + body + "\n"; };
-  section("POINTERS", "10I8",
-          "       4       2       3       1       0       0       0       0       0       0\n"
-          "       7       1       1       0       0       3       0       0       2       0\n"
-          "       0       0       0       0       0       0       0       0       4       0\n       1");
+  std::string t =
+      "%VERSION  VERSION_STAMP = V0001.000  DATE = 01/01/26\n%FLAG TITLE\n%FORMAT(20a4)\nTIP4P "
+      "water\n";
+  const auto section = [&](const char* flag, const char* format, const std::string& body) {
+    t += std::string("%FLAG ") + flag + "\n%FORMAT(" + format + ")\n" + body + "\n";
+  };
+  section(
+      "POINTERS", "10I8",
+      "       4       2       3       1       0       0       0       0       0       0\n"
+      "       7       1       1       0       0       3       0       0       2       0\n"
+      "       0       0       0       0       0       0       0       0       4       0\n       1");
   section("ATOM_NAME", "20a4", "O   H1  H2  EPW ");
   section("CHARGE", "5E16.8", "  0.00000000E+00  9.47559600E+00  9.47559600E+00 -1.89511920E+01");
   section("MASS", "5E16.8", "  1.60000000E+01  1.00800000E+00  1.00800000E+00  0.00000000E+00");
@@ -109,12 +129,16 @@ std::string water4() {
   section("BOND_EQUIL_VALUE", "5E16.8", "  9.57200000E-01  1.51360000E+00  1.50000000E-01");
   section("LENNARD_JONES_ACOEF", "5E16.8", "  6.00000000E+05  0.00000000E+00  0.00000000E+00");
   section("LENNARD_JONES_BCOEF", "5E16.8", "  6.10000000E+02  0.00000000E+00  0.00000000E+00");
-  section("BONDS_INC_HYDROGEN", "10I8", "       0       3       1       0       6       1       3       6       2");
+  section("BONDS_INC_HYDROGEN", "10I8",
+          "       0       3       1       0       6       1       3       6       2");
   section("BONDS_WITHOUT_HYDROGEN", "10I8", "       0       9       3");
-  section("EXCLUDED_ATOMS_LIST", "10I8", "       2       3       4       3       4       4       0");
+  section("EXCLUDED_ATOMS_LIST", "10I8",
+          "       2       3       4       3       4       4       0");
   return t;
 }
-System parse_prmtop(const std::string& text) { return read_amber_topology(data::make_text_file("water.prmtop", text)).system; }
+System parse_prmtop(const std::string& text) {
+  return read_amber_topology(data::make_text_file("water.prmtop", text)).system;
+}
 /// First finding of a text with `from` replaced by `to`.
 data::Diagnostic finding(const std::string& from, const std::string& to) {
   std::string t = water4();
@@ -134,7 +158,8 @@ TEST(AmberText, FourPointWaterGetsItsSite) {
   ASSERT_EQ(s.virtual_sites.size(), 1U);
   EXPECT_EQ(s.virtual_sites[0].kind, VirtualSite::Kind::linear3);
   EXPECT_EQ(s.virtual_sites[0].site, 3);
-  // TIP4P: 0.015 nm along the bisector, a = 0.128012065 for its exact angle; H-H is rounded in the file.
+  // TIP4P: 0.015 nm along the bisector, a = 0.128012065 for its exact angle; H-H is rounded in the
+  // file.
   EXPECT_NEAR(s.virtual_sites[0].weights[0], 0.128012065, 5e-5);
   EXPECT_EQ(s.bonds.size(), 3U) << "the bond to the site is none";
   EXPECT_EQ(s.connectivity.size(), 3U);
@@ -146,7 +171,8 @@ TEST(AmberText, FourPointWaterGetsItsSite) {
 }
 
 TEST(AmberText, FaultsHavePlaces) {
-  const auto check = [](const std::string& from, const std::string& to, int number, const char* line, const char* part) {
+  const auto check = [](const std::string& from, const std::string& to, int number,
+                        const char* line, const char* part) {
     const data::Diagnostic d = finding(from, to);
     EXPECT_EQ(d.number, number) << to_string(d);
     EXPECT_NE(d.source_line.find(line), std::string::npos) << to_string(d);
@@ -154,35 +180,51 @@ TEST(AmberText, FaultsHavePlaces) {
     EXPECT_NE(d.message.find(part), std::string::npos) << to_string(d);
   };
   check("%FLAG MASS", "%FLAG MASSES", 701, "4       0", "section MASS is missing");
-  check("%FORMAT(5E16.8)\n  1.60000000E+01", "  1.60000000E+01", 701, "%FLAG MASS", "has no %FORMAT");
+  check("%FORMAT(5E16.8)\n  1.60000000E+01", "  1.60000000E+01", 701, "%FLAG MASS",
+        "has no %FORMAT");
   check("%FORMAT(20a4)\nO ", "O ", 701, "%FLAG ATOM_NAME", "has no %FORMAT");
   check("%FLAG CHARGE", "%FLAG MASS", 701, "%FLAG MASS", "given twice");
   check("  1.60000000E+01", "  1.60000000X+01", 303, "1.60000000X", "expected a number");
-  check("       4       2       3", "       5       2       3", 701, "0.00000000E+00", "POINTERS says 5");
-  check("       4       2       3", "99999999       2       3", 702, "99999999", "the size of the file");
+  check("       4       2       3", "       5       2       3", 701, "0.00000000E+00",
+        "POINTERS says 5");
+  check("       4       2       3", "99999999       2       3", 702, "99999999",
+        "the size of the file");
   check("       4       2       3", "      -4       2       3", 702, "-4 ", "must lie in 0");
-  check("       0       3       1", "       0      30       1", 702, "30 ", "names atoms or parameters");
-  check("       2       3       4       3", "       9       3       4       3", 702, "9       3", "excludes atom 9 of 4");
-  check("       1       2       2       2\n%FLAG NUM", "       1       2       3       2\n%FLAG NUM", 702, "3       2", "has type 3 of 2");
-  check("       1       2       2       3", "       1       2       3       3", 702, "3       3", "not symmetric");
+  check("       0       3       1", "       0      30       1", 702, "30 ",
+        "names atoms or parameters");
+  check("       2       3       4       3", "       9       3       4       3", 702, "9       3",
+        "excludes atom 9 of 4");
+  check("       1       2       2       2\n%FLAG NUM",
+        "       1       2       3       2\n%FLAG NUM", 702, "3       2", "has type 3 of 2");
+  check("       1       2       2       3", "       1       2       3       3", 702, "3       3",
+        "not symmetric");
   check("(20a4)\nO ", "(20q4)\nO ", 701, "20q4", "expected a format");
   check("%FLAG TITLE", "%FLAG CTITLE", 701, "4       0", "LENNARD_JONES_14_ACOEF is missing");
-  check("  6.00000000E+05", " 6.00000000E+307", 702, "6.00000000E+307", "LENNARD_JONES_ACOEF is beyond the range");
-  check("  5.53000000E+02", " 5.53000000E+307", 702, "5.53000000E+307", "BOND_FORCE_CONSTANT is beyond the range");
-  check("(10I8)\n       3       2       1       1", "(10I20)\n-9223372036854775808                   2                   1                   1", 702, "-92233", "more than a topology counts to");
-  check("  0.00000000E+00\n%FLAG ATOM_TYPE", " -1.00000000E+00\n%FLAG ATOM_TYPE", 702, "-1.0", "negative mass");
+  check("  6.00000000E+05", " 6.00000000E+307", 702, "6.00000000E+307",
+        "LENNARD_JONES_ACOEF is beyond the range");
+  check("  5.53000000E+02", " 5.53000000E+307", 702, "5.53000000E+307",
+        "BOND_FORCE_CONSTANT is beyond the range");
+  check("(10I8)\n       3       2       1       1",
+        "(10I20)\n-9223372036854775808                   2                   1                   1",
+        702, "-92233", "more than a topology counts to");
+  check("  0.00000000E+00\n%FLAG ATOM_TYPE", " -1.00000000E+00\n%FLAG ATOM_TYPE", 702, "-1.0",
+        "negative mass");
 }
 
-/// What is read and written is read again: every term has its energy to the nine digits of the file, whatever k_e the charges stand for.
+/// What is read and written is read again: every term has its energy to the nine digits of the
+/// file, whatever k_e the charges stand for.
 TEST(AmberTopologyText, EnergiesAreThoseOfTheSystem) {
   const auto folder = tessera::testing::test_data() / "md/amber";
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no " << folder.string();
   for (const char* name : {"ala2_vac", "ala2_tip3p", "water_ala3"}) {
     const bool parm = std::string(name) == "water_ala3";
-    AmberTopology first = read_amber_topology(data::read_text_file(folder / (std::string(name) + (parm ? ".parm7" : ".prmtop"))));
+    AmberTopology first = read_amber_topology(
+        data::read_text_file(folder / (std::string(name) + (parm ? ".parm7" : ".prmtop"))));
     first.system.coulomb_constant = coulomb_codata_2018;
-    const Frame frame = read_amber_restart(folder / (std::string(name) + ".rst7"), first.system.n_atoms());
-    const AmberTopology again = read_amber_topology(data::make_text_file("again.prmtop", amber_topology(first.system, frame.box)));
+    const Frame frame =
+        read_amber_restart(folder / (std::string(name) + ".rst7"), first.system.n_atoms());
+    const AmberTopology again = read_amber_topology(
+        data::make_text_file("again.prmtop", amber_topology(first.system, frame.box)));
     EXPECT_EQ(again.box.has_value(), is_periodic(frame.box)) << name;
     EXPECT_EQ(again.system.exclusions, first.system.exclusions) << name;
     EXPECT_EQ(again.system.connectivity, first.system.connectivity) << name;
@@ -190,11 +232,17 @@ TEST(AmberTopologyText, EnergiesAreThoseOfTheSystem) {
     EXPECT_EQ(again.system.residues.size(), first.system.residues.size()) << name;
     EXPECT_EQ(again.system.atoms.name, first.system.atoms.name) << name;
     EXPECT_EQ(again.system.atoms.element, first.system.atoms.element) << name;
-    Nonbonded o{.coulomb = Nonbonded::Coulomb::cutoff, .coulomb_modifier = Nonbonded::Modifier::none, .lj_modifier = Nonbonded::Modifier::none, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.8};
+    Nonbonded o{.coulomb = Nonbonded::Coulomb::cutoff,
+                .coulomb_modifier = Nonbonded::Modifier::none,
+                .lj_modifier = Nonbonded::Modifier::none,
+                .cutoff_coulomb_nm = 0.8,
+                .cutoff_lj_nm = 0.8};
     Forces a, b;
     ForceEvaluator(first.system, o, {.precision = Precision::f64})(frame.x_nm, frame.box, a);
     ForceEvaluator(again.system, o, {.precision = Precision::f64})(frame.x_nm, frame.box, b);
-    for (std::size_t k = 0; k < n_terms; ++k) EXPECT_NEAR(b.energy[k], a.energy[k], 1e-7 * std::abs(a.energy[k]) + 1e-6) << name << " " << name_of(static_cast<Term>(k));
+    for (std::size_t k = 0; k < n_terms; ++k)
+      EXPECT_NEAR(b.energy[k], a.energy[k], 1e-7 * std::abs(a.energy[k]) + 1e-6)
+          << name << " " << name_of(static_cast<Term>(k));
   }
 }
 
@@ -230,7 +278,8 @@ TEST(AmberTopologyText, WhatHasNoPlaceInItIsRefused) {
   says(other, "without three bonds between them");
   other.connectivity = {{0, 1}, {1, 2}, {2, 3}};
   other.bonds = {{{0, 1}, {1, 2}, {2, 3}}, {0, 0, 0}, {{0.15, 1e5}}};
-  const System read = read_amber_topology(data::make_text_file("t.prmtop", amber_topology(other, {}))).system;
+  const System read =
+      read_amber_topology(data::make_text_file("t.prmtop", amber_topology(other, {}))).system;
   ASSERT_EQ(read.pairs.size(), 1U);
   EXPECT_NEAR(read.pairs.rows[0][0], 0.5 * s.lj.c6[0], 1e-8 * s.lj.c6[0]);
   EXPECT_NEAR(read.pairs.rows[0][2], 0.8, 1e-9);
@@ -240,7 +289,8 @@ TEST(AmberTopologyText, WhatHasNoPlaceInItIsRefused) {
   says(other, "do not follow each other");
 }
 
-/// One block behind the places of one or two atoms: what the topology says of a box decides, where the number of its numbers does not.
+/// One block behind the places of one or two atoms: what the topology says of a box decides, where
+/// the number of its numbers does not.
 TEST(AmberRestart, OfOneOrTwoAtomsKnowsItsBox) {
   for (const std::size_t n : {std::size_t{1}, std::size_t{2}})
     for (const bool velocities : {false, true})
@@ -251,7 +301,8 @@ TEST(AmberRestart, OfOneOrTwoAtomsKnowsItsBox) {
           if (velocities) f.v_nm_ps.push_back({0.5, -0.25, 0.125});
         }
         if (box) f.box = rectangular_box({3, 4, 5});
-        const Frame came = read_amber_restart(data::make_text_file("a.rst7", amber_restart(f)), n, box);
+        const Frame came =
+            read_amber_restart(data::make_text_file("a.rst7", amber_restart(f)), n, box);
         EXPECT_EQ(came.v_nm_ps.size(), velocities ? n : 0) << n << velocities << box;
         EXPECT_EQ(is_periodic(came.box), box) << n << velocities << box;
         if (box) {
@@ -265,7 +316,8 @@ TEST(AmberRestart, OfOneOrTwoAtomsKnowsItsBox) {
   Frame one;
   one.x_nm = {{0.1, 0.2, 0.3}};
   one.box = rectangular_box({3, 4, 5});
-  EXPECT_TRUE(is_periodic(read_amber_restart(data::make_text_file("a.rst7", amber_restart(one))).box));
+  EXPECT_TRUE(
+      is_periodic(read_amber_restart(data::make_text_file("a.rst7", amber_restart(one))).box));
 }
 
 TEST(AmberText, RestartsOfOtherSystemsAreRefused) {
@@ -277,9 +329,12 @@ TEST(AmberText, RestartsOfOtherSystemsAreRefused) {
     }
     return 0;
   };
-  const std::string x = "   1.0000000   2.0000000   3.0000000   4.0000000   5.0000000   6.0000000\n";
+  const std::string x =
+      "   1.0000000   2.0000000   3.0000000   4.0000000   5.0000000   6.0000000\n";
   EXPECT_EQ(number("t\n  2\n" + x), 0);
-  EXPECT_EQ(number("t\n  2  1.0\n" + x + x + x.substr(0, 36) + "  90.0000000  90.0000000  90.0000000\n"), 0);
+  EXPECT_EQ(
+      number("t\n  2  1.0\n" + x + x + x.substr(0, 36) + "  90.0000000  90.0000000  90.0000000\n"),
+      0);
   EXPECT_EQ(number("t\n  3\n" + x), 704);
   EXPECT_EQ(number("t\n  2\n" + x.substr(0, 60) + "\n"), 701);
   EXPECT_EQ(number("t\n  2\n"), 701);

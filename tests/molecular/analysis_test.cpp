@@ -29,7 +29,8 @@ Frame gas(const Box& box, std::size_t n, Random& random) {
   std::uniform_real_distribution<double> any(-1, 2);
   Frame f;
   f.box = box;
-  for (std::size_t i = 0; i < n; ++i) f.x_nm.push_back(from_fractions(box, {any(random), any(random), any(random)}));
+  for (std::size_t i = 0; i < n; ++i)
+    f.x_nm.push_back(from_fractions(box, {any(random), any(random), any(random)}));
   return f;
 }
 
@@ -58,11 +59,13 @@ TEST(PairDistribution, IsALoopOverAllPairsAndImages) {
         for (std::int32_t j : b) {
           if (i == j || (!molecules_count && i / 4 == j / 4)) continue;
           ++pairs;
-          const Vec3 d = minus(f.x_nm[static_cast<std::size_t>(i)], f.x_nm[static_cast<std::size_t>(j)]);
+          const Vec3 d =
+              minus(f.x_nm[static_cast<std::size_t>(i)], f.x_nm[static_cast<std::size_t>(j)]);
           for (int p = -5; p <= 5; ++p)
             for (int q = -5; q <= 5; ++q)
               for (int r = -5; r <= 5; ++r) {
-                const double l = norm(minus(d, from_fractions(box, {double(p), double(q), double(r)})));
+                const double l =
+                    norm(minus(d, from_fractions(box, {double(p), double(q), double(r)})));
                 if (l < 0.9) ++expected[static_cast<std::size_t>(l / 0.1)];
               }
         }
@@ -70,7 +73,8 @@ TEST(PairDistribution, IsALoopOverAllPairsAndImages) {
       ASSERT_EQ(g.y.size(), 9u);
       double sum = 0;
       for (std::size_t k = 0; k < 9; ++k) {
-        const double r = 0.1 * static_cast<double>(k), shell = 4 * pi / 3 * (std::pow(r + 0.1, 3) - r * r * r);
+        const double r = 0.1 * static_cast<double>(k),
+                     shell = 4 * pi / 3 * (std::pow(r + 0.1, 3) - r * r * r);
         EXPECT_NEAR(g.x[k], r + 0.05, 1e-12);
         EXPECT_NEAR(g.y[k], expected[k] * volume_nm3(box) / (pairs * shell), 1e-9) << k;
         sum += expected[k] / static_cast<double>(a.size());
@@ -102,14 +106,16 @@ TEST(PairDistribution, OfALatticeAreItsShells) {
   for (int i = 0; i < 8; ++i)
     for (int j = 0; j < 8; ++j)
       for (int k = 0; k < 8; ++k)
-        if ((i + j + k) % 2 == 0) f.x_nm.push_back({0.5 * i, 0.5 * j, 0.5 * k});  // fcc of edge 1 nm
-  PairDistribution rdf(first(f.x_nm.size()), first(f.x_nm.size()), {.r_max_nm = 1.3, .bin_nm = 0.05, .molecule = {}});
+        if ((i + j + k) % 2 == 0)
+          f.x_nm.push_back({0.5 * i, 0.5 * j, 0.5 * k});  // fcc of edge 1 nm
+  PairDistribution rdf(first(f.x_nm.size()), first(f.x_nm.size()),
+                       {.r_max_nm = 1.3, .bin_nm = 0.05, .molecule = {}});
   rdf.add(f);
   const Curve n = rdf.coordination();
-  EXPECT_EQ(n.y[13], 0);                      // up to 0.70
-  EXPECT_NEAR(n.y[14], 12, 1e-12);            // sqrt(1/2)
-  EXPECT_NEAR(n.y[20], 18, 1e-12);            // 1
-  EXPECT_NEAR(n.y[24], 18 + 24, 1e-12);       // sqrt(3/2) = 1.2247
+  EXPECT_EQ(n.y[13], 0);                 // up to 0.70
+  EXPECT_NEAR(n.y[14], 12, 1e-12);       // sqrt(1/2)
+  EXPECT_NEAR(n.y[20], 18, 1e-12);       // 1
+  EXPECT_NEAR(n.y[24], 18 + 24, 1e-12);  // sqrt(3/2) = 1.2247
 }
 
 TEST(PairDistribution, SaysWhatItCannotDo) {
@@ -137,7 +143,8 @@ std::vector<Frame> brownian(std::size_t n, std::size_t frames, double d, double 
       for (double& v : p) v += step(random);
     for (const Vec3& p : x) {
       Vec3 q = p;
-      if (t == 0) for (double& v : q) v -= s * std::floor(v / s);
+      if (t == 0)
+        for (double& v : q) v -= s * std::floor(v / s);
       f.x_nm.push_back(q);
     }
     // What a program would have written: the wrapped places, whose nearest images give the steps.
@@ -157,11 +164,15 @@ std::vector<Frame> brownian(std::size_t n, std::size_t frames, double d, double 
 
 TEST(MeanSquaredDisplacement, IsALoopOverPairsOfFrames) {
   const std::vector<Frame> frames = brownian(7, 40, 0.01, 0.5, 3);
-  MeanSquaredDisplacement msd(testing::lennard_jones_atoms(7), {{0}, {2}, {5, 6}}, {.fit_from_ps = 1, .fit_to_ps = 4, .lag_ps = 6});
+  MeanSquaredDisplacement msd(testing::lennard_jones_atoms(7), {{0}, {2}, {5, 6}},
+                              {.fit_from_ps = 1, .fit_to_ps = 4, .lag_ps = 6});
   for (const Frame& f : frames) msd.add(f);
   const auto path = [&](std::size_t t, std::size_t g) {
     const auto& x = frames[t].v_nm_ps;
-    return g == 0 ? x[0] : g == 1 ? x[2] : Vec3{(x[5][0] + x[6][0]) / 2, (x[5][1] + x[6][1]) / 2, (x[5][2] + x[6][2]) / 2};
+    return g == 0 ? x[0]
+           : g == 1
+               ? x[2]
+               : Vec3{(x[5][0] + x[6][0]) / 2, (x[5][1] + x[6][1]) / 2, (x[5][2] + x[6][2]) / 2};
   };
   const Curve c = msd.curve();
   ASSERT_EQ(c.x.size(), 13u);
@@ -169,7 +180,8 @@ TEST(MeanSquaredDisplacement, IsALoopOverPairsOfFrames) {
   for (std::size_t lag = 0; lag <= 12; ++lag) {
     double sum = 0;
     for (std::size_t t = lag; t < 40; ++t)
-      for (std::size_t g = 0; g < 3; ++g) sum += std::pow(norm(minus(path(t, g), path(t - lag, g))), 2);
+      for (std::size_t g = 0; g < 3; ++g)
+        sum += std::pow(norm(minus(path(t, g), path(t - lag, g))), 2);
     EXPECT_NEAR(c.x[lag], 0.5 * static_cast<double>(lag), 1e-12);
     EXPECT_NEAR(c.y[lag], sum / (3 * static_cast<double>(40 - lag)), 1e-12);
   }
@@ -179,7 +191,8 @@ TEST(MeanSquaredDisplacement, IsALoopOverPairsOfFrames) {
     double n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
     for (std::size_t lag = 2; lag <= 8; ++lag) {
       double y = 0;
-      for (std::size_t g = 0; g < 3; ++g) y += std::pow(norm(minus(path(t + lag, g), path(t, g))), 2) / 3;
+      for (std::size_t g = 0; g < 3; ++g)
+        y += std::pow(norm(minus(path(t + lag, g), path(t, g))), 2) / 3;
       const double x = 0.5 * static_cast<double>(lag);
       n += 1, sx += x, sy += y, sxx += x * x, sxy += x * y;
     }
@@ -194,7 +207,8 @@ TEST(MeanSquaredDisplacement, OfBrownianMotionGivesItsD) {
   constexpr double d = 0.0025;
   std::vector<Group> each;
   for (std::size_t i = 0; i < n; ++i) each.push_back({static_cast<std::int32_t>(i)});
-  MeanSquaredDisplacement msd(testing::lennard_jones_atoms(n), each, {.fit_from_ps = 2, .fit_to_ps = 10});
+  MeanSquaredDisplacement msd(testing::lennard_jones_atoms(n), each,
+                              {.fit_from_ps = 2, .fit_to_ps = 10});
   for (const Frame& f : brownian(n, 600, d, 1, 4)) msd.add(f);
   const data::BlockedMean found = msd.diffusion();
   EXPECT_TRUE(found.plateau);
@@ -217,11 +231,13 @@ TEST(MeanSquaredDisplacement, SaysWhatItCannotDo) {
 }
 
 TEST(MeanSquaredDisplacement, TakesTimesInSinglePrecision) {
-  // As XTC files have them: 0.2 ps steps beyond 8192 ps are multiples of 0.00098 ps. The mean step is known to 2 * 0.0005/60 ps.
+  // As XTC files have them: 0.2 ps steps beyond 8192 ps are multiples of 0.00098 ps. The mean step
+  // is known to 2 * 0.0005/60 ps.
   const double dt = 0.2;
   std::vector<Frame> frames = brownian(20, 301, 0.0025, dt, 7);
   const auto found = [&](bool rounded) {
-    MeanSquaredDisplacement msd(testing::lennard_jones_atoms(20), {{0}, {4}, {9}}, {.fit_from_ps = 1, .fit_to_ps = 4});
+    MeanSquaredDisplacement msd(testing::lennard_jones_atoms(20), {{0}, {4}, {9}},
+                                {.fit_from_ps = 1, .fit_to_ps = 4});
     for (std::size_t t = 0; t < frames.size(); ++t) {
       const double exact = 9000 + dt * static_cast<double>(t);
       frames[t].time_ps = rounded ? static_cast<double>(static_cast<float>(exact)) : exact;
@@ -233,20 +249,23 @@ TEST(MeanSquaredDisplacement, TakesTimesInSinglePrecision) {
   ASSERT_EQ(rounded.x.size(), exact.x.size());
   EXPECT_NEAR(rounded.x.back(), exact.x.back(), 2e-5 * exact.x.back());
   EXPECT_EQ(rounded.y, exact.y);
-  MeanSquaredDisplacement gap(testing::lennard_jones_atoms(20), {{0}}, {.fit_from_ps = 1, .fit_to_ps = 4});
+  MeanSquaredDisplacement gap(testing::lennard_jones_atoms(20), {{0}},
+                              {.fit_from_ps = 1, .fit_to_ps = 4});
   gap.add(frames[0]), gap.add(frames[1]);
   EXPECT_THROW(gap.add(frames[3]), Error);  // one is missing
 }
 
 TEST(MeanSquaredDisplacement, OfAnUnboundedBox) {
-  // SPC/E: L = 2.5 nm, 298 K, 0.73 mPa s: 2.837297 * 1.380649e-23 * 298/(6 pi * 0.73e-3 * 2.5e-9) = 3.394e-10 m^2/s.
+  // SPC/E: L = 2.5 nm, 298 K, 0.73 mPa s: 2.837297 * 1.380649e-23 * 298/(6 pi * 0.73e-3 * 2.5e-9)
+  // = 3.394e-10 m^2/s.
   EXPECT_NEAR(unbounded_diffusion(2.4e-3, 298, 0.73e-3, 2.5), 2.4e-3 + 3.394e-4, 1e-7);
 }
 
 TEST(VelocityAutocorrelation, OfAnOscillatorIsACosine) {
   VelocityAutocorrelation c({0, 1}, 20);
   const double w = 2 * pi / 40;
-  for (int t = 0; t < 400 + 20; ++t) {  // atoms a quarter of a period apart: the average over both is exact at each t
+  for (int t = 0; t < 400 + 20;
+       ++t) {  // atoms a quarter of a period apart: the average over both is exact at each t
     Frame f;
     f.time_ps = 0.5 * t;
     f.x_nm.resize(2);
@@ -255,7 +274,8 @@ TEST(VelocityAutocorrelation, OfAnOscillatorIsACosine) {
   }
   const Curve curve = c.curve();
   ASSERT_EQ(curve.x.size(), 21u);
-  for (std::size_t k = 0; k < 21; ++k) EXPECT_NEAR(curve.y[k], 2 * std::cos(w * static_cast<double>(k)), 1e-12);
+  for (std::size_t k = 0; k < 21; ++k)
+    EXPECT_NEAR(curve.y[k], 2 * std::cos(w * static_cast<double>(k)), 1e-12);
   EXPECT_NEAR(c.diffusion(), 0, 1e-12);  // half a period
   EXPECT_THROW(c.add({}), Error);
 }
@@ -268,10 +288,14 @@ TEST(Density, OfTheBoxAndOfSlices) {
   for (int t = 0; t < 3; ++t) {
     Frame f;
     f.box = box_of_angles({2, 2, 3}, {80, 70, 75});
-    for (int i = 0; i < 300; ++i) f.x_nm.push_back(from_fractions(f.box, {any(random), any(random), -0.01 - 0.23 * any(random)}));  // the last slice, one below
+    for (int i = 0; i < 300; ++i)
+      f.x_nm.push_back(from_fractions(
+          f.box,
+          {any(random), any(random), -0.01 - 0.23 * any(random)}));  // the last slice, one below
     density.add(f);
   }
-  const double expected = 100 * (15.9994 + 2 * 1.008) * 1.66053906660e-27 / (volume_nm3(box_of_angles({2, 2, 3}, {80, 70, 75})) * 1e-27);
+  const double expected = 100 * (15.9994 + 2 * 1.008) * 1.66053906660e-27 /
+                          (volume_nm3(box_of_angles({2, 2, 3}, {80, 70, 75})) * 1e-27);
   EXPECT_NEAR(density.mean().mean, expected, 1e-9 * expected);
   const Curve p = density.profile();
   EXPECT_EQ(p.y[0], 0);
@@ -302,7 +326,8 @@ TEST(Shape, FluctuationsAreThoseAfterTheFit) {
     for (std::size_t k = 0; k < 8; ++k) {
       Vec3 p = reference[k];
       if (k == 7) p[0] += t % 2 ? 0.1 : -0.1;
-      x.push_back({std::cos(a) * p[0] - std::sin(a) * p[1] + 5, std::sin(a) * p[0] + std::cos(a) * p[1] - 0.1 * t, p[2]});
+      x.push_back({std::cos(a) * p[0] - std::sin(a) * p[1] + 5,
+                   std::sin(a) * p[0] + std::cos(a) * p[1] - 0.1 * t, p[2]});
     }
     EXPECT_LT(f.add(x), 1e-14);
   }
@@ -315,7 +340,8 @@ TEST(HydrogenBonds, AreThoseOfALoopOverAllPairs) {
   std::normal_distribution<double> normal;
   for (double scale : {1.0, 3.0}) {
     const System s = testing::waters(60, 0.4, 0.3, 0.6);
-    Frame f = gas(box_of_angles({1.4 * scale, 1.5 * scale, 1.6 * scale}, {75, 80, 70}), 180, random);
+    Frame f =
+        gas(box_of_angles({1.4 * scale, 1.5 * scale, 1.6 * scale}, {75, 80, 70}), 180, random);
     for (std::size_t o = 0; o < 180; o += 3)
       for (std::size_t h = o + 1; h < o + 3; ++h)
         for (std::size_t d = 0; d < 3; ++d) f.x_nm[h][d] = f.x_nm[o][d] + 0.06 * normal(random);
@@ -326,7 +352,9 @@ TEST(HydrogenBonds, AreThoseOfALoopOverAllPairs) {
           if (a == d) continue;
           const auto at = [&](std::int32_t i) { return f.x_nm[static_cast<std::size_t>(i)]; };
           const Vec3 r = shortest(f.box, minus(at(a), at(d))), b = minus(at(h), at(d));
-          if (norm(r) <= 0.35 && std::acos((r[0] * b[0] + r[1] * b[1] + r[2] * b[2]) / norm(r) / norm(b)) <= pi / 6) expected.push_back({d, h, a});
+          if (norm(r) <= 0.35 &&
+              std::acos((r[0] * b[0] + r[1] * b[1] + r[2] * b[2]) / norm(r) / norm(b)) <= pi / 6)
+            expected.push_back({d, h, a});
         }
     EXPECT_EQ(hydrogen_bonds(s, f), expected);
     if (scale == 1) {
@@ -344,7 +372,8 @@ TEST(Analysis, DoesNotDependOnTheNumberOfThreads) {
     PairDistribution rdf(first(900), first(900), {.r_max_nm = 0.8, .bin_nm = 0.01, .molecule = {}});
     std::vector<Group> each;
     for (std::int32_t i = 0; i < static_cast<std::int32_t>(n); ++i) each.push_back({i});
-    MeanSquaredDisplacement msd(testing::lennard_jones_atoms(n), each, {.fit_from_ps = 2, .fit_to_ps = 8});
+    MeanSquaredDisplacement msd(testing::lennard_jones_atoms(n), each,
+                                {.fit_from_ps = 2, .fit_to_ps = 8});
     for (const Frame& f : brownian(n, 11, 0.01, 1, 8)) rdf.add(f), msd.add(f);
     std::vector<double> all = rdf.g().y;
     const Curve c = msd.curve();

@@ -11,14 +11,18 @@
 namespace tessera::molecular {
 namespace {
 
-using testing::add_atom, testing::argon, testing::Case, testing::rigid_waters, testing::rigid_water_forces;
+using testing::add_atom, testing::argon, testing::Case, testing::rigid_waters,
+    testing::rigid_water_forces;
 using Integrator = Dynamics::Integrator;
 using Thermostat = Dynamics::Thermostat;
 using Barostat = Dynamics::Barostat;
 using Scaling = Dynamics::Scaling;
 
 /// Shorter than half of a box of 27 cells, whatever the barostat does to it.
-const Nonbonded short_argon_forces = {.coulomb = Nonbonded::Coulomb::none, .lj_modifier = Nonbonded::Modifier::force_switch, .cutoff_lj_nm = 0.7, .lj_switch_nm = 0.5};
+const Nonbonded short_argon_forces = {.coulomb = Nonbonded::Coulomb::none,
+                                      .lj_modifier = Nonbonded::Modifier::force_switch,
+                                      .cutoff_lj_nm = 0.7,
+                                      .lj_switch_nm = 0.5};
 
 double deviation(const std::vector<double>& v) {
   double sum = 0, squares = 0;
@@ -54,23 +58,36 @@ struct Gas {
 };
 class IdealGas : public ::testing::TestWithParam<Gas> {};
 INSTANTIATE_TEST_SUITE_P(Kinds, IdealGas,
-                         ::testing::Values(Gas{Barostat::c_rescale, Integrator::leap_frog, Thermostat::v_rescale, Scaling::isotropic},
-                                           Gas{Barostat::c_rescale, Integrator::velocity_verlet, Thermostat::v_rescale, Scaling::semi_isotropic},
-                                           Gas{Barostat::monte_carlo, Integrator::leap_frog, Thermostat::v_rescale, Scaling::isotropic},
-                                           Gas{Barostat::monte_carlo, Integrator::langevin, Thermostat::none, Scaling::semi_isotropic},
-                                           Gas{Barostat::parrinello_rahman, Integrator::langevin, Thermostat::none, Scaling::isotropic},
-                                           Gas{Barostat::parrinello_rahman, Integrator::leap_frog, Thermostat::andersen, Scaling::semi_isotropic},
-                                           Gas{Barostat::berendsen, Integrator::leap_frog, Thermostat::v_rescale, Scaling::isotropic}));
+                         ::testing::Values(Gas{Barostat::c_rescale, Integrator::leap_frog,
+                                               Thermostat::v_rescale, Scaling::isotropic},
+                                           Gas{Barostat::c_rescale, Integrator::velocity_verlet,
+                                               Thermostat::v_rescale, Scaling::semi_isotropic},
+                                           Gas{Barostat::monte_carlo, Integrator::leap_frog,
+                                               Thermostat::v_rescale, Scaling::isotropic},
+                                           Gas{Barostat::monte_carlo, Integrator::langevin,
+                                               Thermostat::none, Scaling::semi_isotropic},
+                                           Gas{Barostat::parrinello_rahman, Integrator::langevin,
+                                               Thermostat::none, Scaling::isotropic},
+                                           Gas{Barostat::parrinello_rahman, Integrator::leap_frog,
+                                               Thermostat::andersen, Scaling::semi_isotropic},
+                                           Gas{Barostat::berendsen, Integrator::leap_frog,
+                                               Thermostat::v_rescale, Scaling::isotropic}));
 
 TEST_P(IdealGas, VolumesHaveTheirDistribution) {
-  // V^N exp(-P V/kT) dV: mean (N + 1) kT/P and variance (N + 1)(kT/P)^2. With a height of its own, V^N dA dL has no mean height: it
-  // is held by a compressibility of zero, and the area has the same distribution.
+  // V^N exp(-P V/kT) dV: mean (N + 1) kT/P and variance (N + 1)(kT/P)^2. With a height of its own,
+  // V^N dA dL has no mean height: it is held by a compressibility of zero, and the area has the
+  // same distribution.
   const Gas& p = GetParam();
   const int n = 150;
   const double volume = 75, kt = gas_constant * 300, pressure = (n + 1) * kt / volume;
   const Case c = ideal_gas(n, volume);
   const double bar = pressure * bar_per_pressure_unit;
-  Dynamics o = {.integrator = p.integrator, .dt_ps = 0.01, .temperature_k = 300, .friction_per_ps = 5, .thermostat = p.thermostat, .tau_t_ps = 0.1};
+  Dynamics o = {.integrator = p.integrator,
+                .dt_ps = 0.01,
+                .temperature_k = 300,
+                .friction_per_ps = 5,
+                .thermostat = p.thermostat,
+                .tau_t_ps = 0.1};
   o.barostat = p.barostat;
   o.scaling = p.scaling;
   o.pressure_bar = {bar, bar, bar};
@@ -89,8 +106,10 @@ TEST_P(IdealGas, VolumesHaveTheirDistribution) {
     sum += v;
     squares += v * v;
   }
-  const double mean = sum / samples, variance = (squares / samples - mean * mean) / ((n + 1) * (kt / pressure) * (kt / pressure));
-  // Samples are 0.1 ps apart and relaxation takes about 0.4 ps: one in eight is independent, taken as one in ten.
+  const double mean = sum / samples, variance = (squares / samples - mean * mean) /
+                                                ((n + 1) * (kt / pressure) * (kt / pressure));
+  // Samples are 0.1 ps apart and relaxation takes about 0.4 ps: one in eight is independent, taken
+  // as one in ten.
   const double independent = samples / 10.0;
   EXPECT_NEAR(mean / volume, 1, 4 * std::sqrt(1 / ((n + 1) * independent)));
   if (p.barostat == Barostat::berendsen) {
@@ -111,7 +130,8 @@ TEST(Pressure, IsTheDerivativeForCentresOfRigidGroups) {
     const double mo = c.system.atoms.mass_amu[0], mh = c.system.atoms.mass_amu[1];
     for (std::size_t w = 0; w < x.size(); w += 3)
       for (std::size_t k = 0; k < 3; ++k) {
-        const double shift = (factor[k] - 1) * (mo * x[w][k] + mh * (x[w + 1][k] + x[w + 2][k])) / (mo + 2 * mh);
+        const double shift =
+            (factor[k] - 1) * (mo * x[w][k] + mh * (x[w + 1][k] + x[w + 2][k])) / (mo + 2 * mh);
         for (std::size_t a = 0; a < 3; ++a) x[w + a][k] += shift;
       }
     Box box = m.frame.box;
@@ -124,12 +144,16 @@ TEST(Pressure, IsTheDerivativeForCentresOfRigidGroups) {
   const Energies e = s.energies(m);
   const double h = 1e-5;
   // At rest the velocities of both half steps are a dt/2 away: their kinetic energy is left out.
-  const Energies tiny = Stepper(c.system, force, {.integrator = Integrator::velocity_verlet, .dt_ps = 1e-9, .temperature_k = 0}).energies(m);
+  const Energies tiny =
+      Stepper(c.system, force,
+              {.integrator = Integrator::velocity_verlet, .dt_ps = 1e-9, .temperature_k = 0})
+          .energies(m);
   for (std::size_t k = 0; k < 3; ++k) {
     Vec3 up = {1, 1, 1}, down = up;
     up[k] += h;
     down[k] -= h;
-    const double expected = -(potential(up) - potential(down)) / (2 * h * e.volume_nm3) * bar_per_pressure_unit;
+    const double expected =
+        -(potential(up) - potential(down)) / (2 * h * e.volume_nm3) * bar_per_pressure_unit;
     EXPECT_NEAR(tiny.pressure_tensor_bar[k][k], expected, 1e-5 * std::abs(expected) + 0.5);
     EXPECT_GT(e.pressure_tensor_bar[k][k], tiny.pressure_tensor_bar[k][k]);
   }
@@ -141,16 +165,23 @@ struct Piston {
   Thermostat thermostat;
 };
 class Pistons : public ::testing::TestWithParam<Piston> {};
-INSTANTIATE_TEST_SUITE_P(Kinds, Pistons,
-                         ::testing::Values(Piston{Integrator::velocity_verlet, Scaling::isotropic, Thermostat::none}, Piston{Integrator::leap_frog, Scaling::isotropic, Thermostat::none},
-                                           Piston{Integrator::velocity_verlet, Scaling::anisotropic, Thermostat::nose_hoover},
-                                           Piston{Integrator::leap_frog, Scaling::semi_isotropic, Thermostat::nose_hoover}));
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, Pistons,
+    ::testing::Values(
+        Piston{Integrator::velocity_verlet, Scaling::isotropic, Thermostat::none},
+        Piston{Integrator::leap_frog, Scaling::isotropic, Thermostat::none},
+        Piston{Integrator::velocity_verlet, Scaling::anisotropic, Thermostat::nose_hoover},
+        Piston{Integrator::leap_frog, Scaling::semi_isotropic, Thermostat::nose_hoover}));
 
 TEST_P(Pistons, ConserveTheirEnergyToSecondOrder) {
   Case c = argon(3);
   const ForceEvaluator force(c.system, short_argon_forces);
   const auto fluctuation = [&](double dt) {
-    Dynamics o = {.integrator = GetParam().integrator, .dt_ps = dt, .temperature_k = 100, .thermostat = GetParam().thermostat, .tau_t_ps = 0.3};
+    Dynamics o = {.integrator = GetParam().integrator,
+                  .dt_ps = dt,
+                  .temperature_k = 100,
+                  .thermostat = GetParam().thermostat,
+                  .tau_t_ps = 0.3};
     o.barostat = Barostat::parrinello_rahman;
     o.scaling = GetParam().scaling;
     o.pressure_bar = {300, 300, 300};
@@ -177,7 +208,10 @@ TEST(Pistons, GoBackwards) {
   // Velocity Verlet with a piston retraces its steps when all velocities turn round.
   const Case c = argon(3);
   const ForceEvaluator force(c.system, short_argon_forces);
-  Dynamics o = {.integrator = Integrator::velocity_verlet, .dt_ps = 0.004, .temperature_k = 100, .hold_centre_every = 0};
+  Dynamics o = {.integrator = Integrator::velocity_verlet,
+                .dt_ps = 0.004,
+                .temperature_k = 100,
+                .hold_centre_every = 0};
   o.barostat = Barostat::parrinello_rahman;
   o.scaling = Scaling::anisotropic;
   o.tau_p_ps = 0.5;
@@ -191,11 +225,13 @@ TEST(Pistons, GoBackwards) {
   for (std::size_t j = 0; j < m.piston.size(); j += 2) m.piston[j] = -m.piston[j];
   s.step(m, 30);
   for (std::size_t i = 0; i < start.frame.x_nm.size(); ++i)
-    for (std::size_t k = 0; k < 3; ++k) ASSERT_NEAR(m.frame.x_nm[i][k], start.frame.x_nm[i][k], 1e-9);
+    for (std::size_t k = 0; k < 3; ++k)
+      ASSERT_NEAR(m.frame.x_nm[i][k], start.frame.x_nm[i][k], 1e-9);
 }
 
 TEST(Barostats, ScalingKeepsItsBooks) {
-  // Energies that stochastic scaling takes are counted by the mean virial of before and after: what is left is small beside them.
+  // Energies that stochastic scaling takes are counted by the mean virial of before and after: what
+  // is left is small beside them.
   for (const Barostat kind : {Barostat::c_rescale, Barostat::berendsen, Barostat::monte_carlo}) {
     Case c = argon(3);
     const ForceEvaluator force(c.system, short_argon_forces);
@@ -208,15 +244,18 @@ TEST(Barostats, ScalingKeepsItsBooks) {
     const Stepper s(c.system, force, o);
     Motion m = s.begin(c.frame);
     s.step(m, 20);
-    const double start = s.energies(m).conserved, volume = volume_nm3(m.frame.box), taken = m.exchanged;
+    const double start = s.energies(m).conserved, volume = volume_nm3(m.frame.box),
+                 taken = m.exchanged;
     s.step(m, 200);
     EXPECT_LT(volume_nm3(m.frame.box), 0.99 * volume);
     EXPECT_GT(std::abs(m.exchanged - taken), 5);
-    EXPECT_NEAR(s.energies(m).conserved, start, 0.02 * std::abs(m.exchanged - taken) + 0.2) << static_cast<int>(kind);
+    EXPECT_NEAR(s.energies(m).conserved, start, 0.02 * std::abs(m.exchanged - taken) + 0.2)
+        << static_cast<int>(kind);
   }
 }
 
-/// A quarter of the atoms stays: the pressure is the slope of the energy as the box and all others scale, and barostats keep their books.
+/// A quarter of the atoms stays: the pressure is the slope of the energy as the box and all others
+/// scale, and barostats keep their books.
 TEST(Barostats, AtomsThatStayTakeNoPartInThePressure) {
   Case c = argon(3);
   const ForceEvaluator force(c.system, short_argon_forces, {.precision = Precision::f64});
@@ -242,10 +281,12 @@ TEST(Barostats, AtomsThatStayTakeNoPartInThePressure) {
       force(x, box, f);
       return f.potential();
     };
-    const double expected = -(energy(1e-5) - energy(-1e-5)) / 2e-5 / e.volume_nm3 * bar_per_pressure_unit;
+    const double expected =
+        -(energy(1e-5) - energy(-1e-5)) / 2e-5 / e.volume_nm3 * bar_per_pressure_unit;
     EXPECT_NEAR(e.pressure_tensor_bar[a][a], expected, 1e-5 * std::abs(expected) + 0.5);
   }
-  for (const Barostat kind : {Barostat::c_rescale, Barostat::parrinello_rahman, Barostat::berendsen, Barostat::monte_carlo}) {
+  for (const Barostat kind : {Barostat::c_rescale, Barostat::parrinello_rahman, Barostat::berendsen,
+                              Barostat::monte_carlo}) {
     o.integrator = Integrator::leap_frog;
     o.dt_ps = 0.002;
     o.barostat = kind;
@@ -258,19 +299,23 @@ TEST(Barostats, AtomsThatStayTakeNoPartInThePressure) {
     const Stepper s(c.system, force, o);
     Motion run = s.begin(start);
     s.step(run, 20);
-    const double conserved = s.energies(run).conserved, volume = volume_nm3(run.frame.box), taken = run.exchanged;
+    const double conserved = s.energies(run).conserved, volume = volume_nm3(run.frame.box),
+                 taken = run.exchanged;
     s.step(run, 200);
     EXPECT_LT(volume_nm3(run.frame.box), 0.99 * volume) << static_cast<int>(kind);
-    EXPECT_NEAR(s.energies(run).conserved, conserved, 0.02 * std::abs(run.exchanged - taken) + 0.3) << static_cast<int>(kind);
+    EXPECT_NEAR(s.energies(run).conserved, conserved, 0.02 * std::abs(run.exchanged - taken) + 0.3)
+        << static_cast<int>(kind);
   }
 }
 
 TEST(Barostats, RigidWatersInASlantedBox) {
-  for (const Barostat kind : {Barostat::c_rescale, Barostat::parrinello_rahman, Barostat::monte_carlo}) {
+  for (const Barostat kind :
+       {Barostat::c_rescale, Barostat::parrinello_rahman, Barostat::monte_carlo}) {
     Case c = rigid_waters();
     c.frame.box = box_of_angles({0.95, 0.95, 0.95}, {85, 80, 95});
     const ForceEvaluator force(c.system, rigid_water_forces);
-    Dynamics o = {.dt_ps = 0.001, .temperature_k = 250, .thermostat = Thermostat::v_rescale, .tau_t_ps = 0.1};
+    Dynamics o = {
+        .dt_ps = 0.001, .temperature_k = 250, .thermostat = Thermostat::v_rescale, .tau_t_ps = 0.1};
     o.barostat = kind;
     o.scaling = Scaling::semi_isotropic;
     o.tau_p_ps = 0.5;
@@ -282,7 +327,8 @@ TEST(Barostats, RigidWatersInASlantedBox) {
     const double e = s.energies(m).conserved;
     s.step(m, 10);
     EXPECT_LT(Constraints(c.system).largest_error(m.frame.x_nm, m.frame.box), 1e-9);
-    EXPECT_NE(m.frame.box.edge[0][0] / c.frame.box.edge[0][0], m.frame.box.edge[2][2] / c.frame.box.edge[2][2]);
+    EXPECT_NE(m.frame.box.edge[0][0] / c.frame.box.edge[0][0],
+              m.frame.box.edge[2][2] / c.frame.box.edge[2][2]);
     EXPECT_NEAR(angles_deg(m.frame.box)[2], angles[2], 1e-9) << "x and y scale together";
     EXPECT_NEAR(s.energies(m).conserved, e, 2) << static_cast<int>(kind);
   }
@@ -290,9 +336,11 @@ TEST(Barostats, RigidWatersInASlantedBox) {
 
 TEST(Barostats, GoOnBitByBitOnAnyNumberOfThreads) {
   const Case c = argon(3), w = rigid_waters();
-  const ForceEvaluator argon_force(c.system, short_argon_forces), water_force(w.system, rigid_water_forces);
+  const ForceEvaluator argon_force(c.system, short_argon_forces),
+      water_force(w.system, rigid_water_forces);
   const int before = num_threads();
-  for (const Barostat kind : {Barostat::c_rescale, Barostat::parrinello_rahman, Barostat::monte_carlo, Barostat::berendsen})
+  for (const Barostat kind : {Barostat::c_rescale, Barostat::parrinello_rahman,
+                              Barostat::monte_carlo, Barostat::berendsen})
     for (const bool water : {false, true}) {
       Dynamics o = {.dt_ps = 0.001, .temperature_k = 100, .thermostat = Thermostat::nose_hoover};
       o.barostat = kind;
@@ -330,7 +378,8 @@ TEST(Barostats, ContradictionsAreRefused) {
   EXPECT_THROW(Stepper(c.system, no_forces, o), Error);
   Frame open = c.frame;
   open.box = {};
-  EXPECT_THROW(Stepper(c.system, no_forces, {.barostat = Barostat::monte_carlo}).begin(open), Error);
+  EXPECT_THROW(Stepper(c.system, no_forces, {.barostat = Barostat::monte_carlo}).begin(open),
+               Error);
 }
 
 TEST(PositionRestraints, MoveWithTheBox) {
@@ -338,23 +387,30 @@ TEST(PositionRestraints, MoveWithTheBox) {
   PositionRestraints r;
   r.atoms = {{0}, {1}, {2}};
   r.row = {0, 1, 2};
-  r.rows = {{500, 600, 700, 0.2, 0.3, 0.4}, {400, 0, 300, 1.2, 0.9, 0.1}, {100, 200, 300, 0.5, 1.4, 1.3}};
+  r.rows = {
+      {500, 600, 700, 0.2, 0.3, 0.4}, {400, 0, 300, 1.2, 0.9, 0.1}, {100, 200, 300, 0.5, 1.4, 1.3}};
   const std::vector<Vec3> x = {{0.25, 0.28, 0.41}, {1.1, 1.0, 0.12}, {0.52, 1.45, 1.2}};
-  for (const RestraintScaling kind : {RestraintScaling::none, RestraintScaling::all, RestraintScaling::centre}) {
+  for (const RestraintScaling kind :
+       {RestraintScaling::none, RestraintScaling::all, RestraintScaling::centre}) {
     const ForceFunction f = with_position_restraints(no_forces, r, reference, kind);
     Forces at;
     f(x, reference, at);
-    const auto energy = [&](std::vector<Vec3> y, Box box, std::size_t a, double h) {  // strained along a
+    const auto energy = [&](std::vector<Vec3> y, Box box, std::size_t a,
+                            double h) {  // strained along a
       for (Vec3& p : y) p[a] *= 1 + h;
       for (Vec3& e : box.edge) e[a] *= 1 + h;
       Forces out;
       f(y, box, out);
       return out.potential();
     };
-    for (std::size_t a = 0; a < 3; ++a) EXPECT_NEAR(at.virial[a][a], -(energy(x, reference, a, 1e-5) - energy(x, reference, a, -1e-5)) / 2e-5, 1e-5) << static_cast<int>(kind);
+    for (std::size_t a = 0; a < 3; ++a)
+      EXPECT_NEAR(at.virial[a][a],
+                  -(energy(x, reference, a, 1e-5) - energy(x, reference, a, -1e-5)) / 2e-5, 1e-5)
+          << static_cast<int>(kind);
     EXPECT_NEAR(at.f[0][0], -25, 1e-9);
     if (kind == RestraintScaling::all) {
-      EXPECT_NEAR(energy({{0.2, 0.3, 0.4}, {1.2, 0.9, 0.1}, {0.5, 1.4, 1.3}}, reference, 1, 0.1), 0, 1e-12);
+      EXPECT_NEAR(energy({{0.2, 0.3, 0.4}, {1.2, 0.9, 0.1}, {0.5, 1.4, 1.3}}, reference, 1, 0.1), 0,
+                  1e-12);
     }
   }
 }

@@ -21,8 +21,8 @@ namespace tessera::molecular {
 namespace {
 
 using std::numbers::pi;
-using testing::edges, testing::flat;
 using tessera::testing::largest;
+using testing::edges, testing::flat;
 
 /// Six atoms, some of them across faces of a slanted box, with terms of every kind.
 System all_kinds() {
@@ -41,24 +41,33 @@ System all_kinds() {
   s.bonds = {{{0, 1}, {1, 2}, {3, 4}}, {0, 1, 0}, {{0.15, 3e5}, {0.11, 2e5}}};
   s.urey_bradley = {{{0, 2}, {3, 5}}, {0, 0}, {{0.25, 4e4}}};
   s.angles = {{{0, 1, 2}, {3, 4, 5}}, {0, 1}, {{1.9, 400}, {2.1, 500}}};
-  s.dihedrals = {{{0, 1, 2, 3}, {2, 3, 4, 5}, {0, 1, 2, 3}}, {0, 1, 2}, {{0.3, 5, 1}, {pi, 8, 2}, {0, 2, 3}}};
+  s.dihedrals = {
+      {{0, 1, 2, 3}, {2, 3, 4, 5}, {0, 1, 2, 3}}, {0, 1, 2}, {{0.3, 5, 1}, {pi, 8, 2}, {0, 2, 3}}};
   s.impropers = {{{1, 0, 2, 3}}, {0}, {{pi, 4.6, 2}}};
   s.harmonic_impropers = {{{5, 4, 3, 2}, {0, 2, 1, 4}}, {0, 0}, {{2.9, 100}}};
   s.ryckaert_bellemans = {{{1, 2, 3, 4}}, {0}, {{9.3, 12.2, -13.1, -3.1, 26.2, -31.5}}};
-  s.cmap = {{{0, 1, 2, 3, 1, 2, 3, 4}, {1, 2, 3, 4, 2, 3, 4, 5}, {5, 3, 2, 0, 0, 1, 2, 3}}, {0, 1, 0}, 5, {}};
+  s.cmap = {{{0, 1, 2, 3, 1, 2, 3, 4}, {1, 2, 3, 4, 2, 3, 4, 5}, {5, 3, 2, 0, 0, 1, 2, 3}},
+            {0, 1, 0},
+            5,
+            {}};
   for (int k = 0; k < 50; ++k) s.cmap.maps.push_back(3 * std::sin(1.7 * k) + std::cos(0.3 * k * k));
-  s.pairs = {{{0, 3}, {1, 4}, {2, 5}}, {0, 1, 1}, {{2e-3, 3e-6, 0.8333, 0}, {1e-3, 1e-6, 0.5, 0.1}}};
-  s.position_restraints = {{{1}, {4}}, {0, 1}, {{1000, 500, 200, 0.1, 0.2, 2.9}, {10, 20, 30, 1.1, 1.2, 1.3}}};
-  s.distance_restraints = {{{0, 5}, {1, 5}, {2, 4}}, {0, 1, 2}, {{0.1, 0.12, 1000}, {2.5, 2.8, 300}, {0.1, 3, 900}}};
+  s.pairs = {
+      {{0, 3}, {1, 4}, {2, 5}}, {0, 1, 1}, {{2e-3, 3e-6, 0.8333, 0}, {1e-3, 1e-6, 0.5, 0.1}}};
+  s.position_restraints = {
+      {{1}, {4}}, {0, 1}, {{1000, 500, 200, 0.1, 0.2, 2.9}, {10, 20, 30, 1.1, 1.2, 1.3}}};
+  s.distance_restraints = {
+      {{0, 5}, {1, 5}, {2, 4}}, {0, 1, 2}, {{0.1, 0.12, 1000}, {2.5, 2.8, 300}, {0.1, 3, 900}}};
   return s;
 }
 const System sys = all_kinds();
 const Box box = box_of_angles({2.1, 2.4, 2.2}, {75, 80, 65});
 /// A chain with angles away from 0 and 180 degrees; atoms are moved by edges of the box.
 std::vector<Vec3> places() {
-  std::vector<Vec3> x = {{0, 0, 0}, {0.1, 0.11, 0}, {0.24, 0.05, 0.04}, {0.3, 0.16, 0.13}, {0.42, 0.1, 0.2}, {0.44, 0.23, 0.29}};
+  std::vector<Vec3> x = {{0, 0, 0},         {0.1, 0.11, 0},   {0.24, 0.05, 0.04},
+                         {0.3, 0.16, 0.13}, {0.42, 0.1, 0.2}, {0.44, 0.23, 0.29}};
   for (const auto& [i, e] : {std::pair{1, 0}, {2, 1}, {4, 2}, {5, 1}})
-    for (std::size_t k = 0; k < 3; ++k) x[static_cast<std::size_t>(i)][k] += box.edge[static_cast<std::size_t>(e)][k];
+    for (std::size_t k = 0; k < 3; ++k)
+      x[static_cast<std::size_t>(i)][k] += box.edge[static_cast<std::size_t>(e)][k];
   return x;
 }
 std::vector<Tensor> operands(Term kind, const EnergyPtr& u) {
@@ -68,8 +77,18 @@ std::vector<Tensor> operands(Term kind, const EnergyPtr& u) {
 }
 
 class Bonded : public ::testing::TestWithParam<Term> {};
-constexpr Term bonded_kinds[] = {Term::bonds, Term::urey_bradley, Term::angles, Term::dihedrals, Term::impropers, Term::harmonic_impropers,
-                                 Term::ryckaert_bellemans, Term::cmap, Term::pairs_lj, Term::pairs_coulomb, Term::position_restraints, Term::distance_restraints};
+constexpr Term bonded_kinds[] = {Term::bonds,
+                                 Term::urey_bradley,
+                                 Term::angles,
+                                 Term::dihedrals,
+                                 Term::impropers,
+                                 Term::harmonic_impropers,
+                                 Term::ryckaert_bellemans,
+                                 Term::cmap,
+                                 Term::pairs_lj,
+                                 Term::pairs_coulomb,
+                                 Term::position_restraints,
+                                 Term::distance_restraints};
 INSTANTIATE_TEST_SUITE_P(Kinds, Bonded, ::testing::ValuesIn(bonded_kinds),
                          [](const auto& kind) { return std::string(name_of(kind.param)); });
 
@@ -92,8 +111,10 @@ TEST_P(Bonded, KernelsAgreeWithTheGenericForm) {
   const std::vector<Tensor> w = hvp(kernel, p, v), expected_w = hvp(oracle, p, v);
   for (std::size_t k = 0; k < p.size(); ++k) {
     // Cancellation in the oracle's acos and in differences of large coordinates costs three digits.
-    EXPECT_LE(largest(g[k] - expected[k]), 1e-11 * largest(expected[k]) + 1e-13) << "gradient, operand " << k;
-    EXPECT_LE(largest(w[k] - expected_w[k]), 1e-10 * largest(expected_w[k]) + 1e-12) << "curvature, operand " << k;
+    EXPECT_LE(largest(g[k] - expected[k]), 1e-11 * largest(expected[k]) + 1e-13)
+        << "gradient, operand " << k;
+    EXPECT_LE(largest(w[k] - expected_w[k]), 1e-10 * largest(expected_w[k]) + 1e-12)
+        << "curvature, operand " << k;
   }
 }
 
@@ -107,18 +128,23 @@ TEST_P(Bonded, PlacesAloneHaveTheSameDerivatives) {
   };
   const auto kernel = [&](const std::vector<Tensor>& q) { return evaluate(u, with(q)); };
   const auto oracle = [&](const std::vector<Tensor>& q) { return u->generic(with(q)); };
-  const std::vector<Tensor> v = {sin(7.0 * p[0]), tensor(std::vector{0.3, 0.0, 0.0, -0.2, 0.5, 0.0, 0.1, 0.7, -0.4}, {3, 3})};
-  const std::vector<Tensor> g = grad(kernel)(places), expected = grad(oracle)(places), w = hvp(kernel, places, v), expected_w = hvp(oracle, places, v);
+  const std::vector<Tensor> v = {
+      sin(7.0 * p[0]), tensor(std::vector{0.3, 0.0, 0.0, -0.2, 0.5, 0.0, 0.1, 0.7, -0.4}, {3, 3})};
+  const std::vector<Tensor> g = grad(kernel)(places), expected = grad(oracle)(places),
+                            w = hvp(kernel, places, v), expected_w = hvp(oracle, places, v);
   for (std::size_t k = 0; k < 2; ++k) {
-    EXPECT_LE(largest(g[k] - expected[k]), 1e-11 * largest(expected[k]) + 1e-13) << "gradient, operand " << k;
-    EXPECT_LE(largest(w[k] - expected_w[k]), 1e-10 * largest(expected_w[k]) + 1e-12) << "curvature, operand " << k;
+    EXPECT_LE(largest(g[k] - expected[k]), 1e-11 * largest(expected[k]) + 1e-13)
+        << "gradient, operand " << k;
+    EXPECT_LE(largest(w[k] - expected_w[k]), 1e-10 * largest(expected_w[k]) + 1e-12)
+        << "curvature, operand " << k;
   }
 }
 
 TEST_P(Bonded, RunsAddTheSameForces) {
   const BondedTermPtr term = bonded_term(sys, GetParam());
   const std::vector<Tensor> p = operands(GetParam(), term);
-  const std::vector<Tensor> g = grad([&](const std::vector<Tensor>& q) { return evaluate(term, q); })(p);
+  const std::vector<Tensor> g =
+      grad([&](const std::vector<Tensor>& q) { return evaluate(term, q); })(p);
   const std::vector<Vec3> x = places();
   std::vector<std::int64_t> force(18, 0);
   Sums sums;
@@ -126,12 +152,15 @@ TEST_P(Bonded, RunsAddTheSameForces) {
   term->add(x.data(), box, 0, term->size(), sums);
   EXPECT_FALSE(sums.out_of_range);
   const double u = evaluate(term, p).item<double>();
-  const auto near = [](double a, double b) { EXPECT_NEAR(a, b, 1e-12 * std::abs(b) + 20 / fixed_scale); };
+  const auto near = [](double a, double b) {
+    EXPECT_NEAR(a, b, 1e-12 * std::abs(b) + 20 / fixed_scale);
+  };
   near(sums.energy[static_cast<std::size_t>(GetParam())].value(), u);
   double total[3] = {};
   for (Index i = 0; i < 6; ++i)
     for (Index c = 0; c < 3; ++c) {
-      near(from_fixed(force[static_cast<std::size_t>(3 * i + c)]), -select(select(g[0], 0, i), 0, c).item<double>());
+      near(from_fixed(force[static_cast<std::size_t>(3 * i + c)]),
+           -select(select(g[0], 0, i), 0, c).item<double>());
       total[c] += from_fixed(force[static_cast<std::size_t>(3 * i + c)]);
     }
   if (GetParam() == Term::position_restraints) return;  // tied to places, not to each other
@@ -140,7 +169,9 @@ TEST_P(Bonded, RunsAddTheSameForces) {
   const Tensor strain = -(matmul(transpose(p[0]), g[0]) + matmul(transpose(p[1]), g[1]));
   for (Index a = 0; a < 3; ++a)
     for (Index b = 0; b < 3; ++b)
-      EXPECT_NEAR(sums.virial[static_cast<std::size_t>(3 * a + b)].value(), select(select(strain, 0, a), 0, b).item<double>(), 1e-11 * largest(strain) + 20 / fixed_scale);
+      EXPECT_NEAR(sums.virial[static_cast<std::size_t>(3 * a + b)].value(),
+                  select(select(strain, 0, a), 0, b).item<double>(),
+                  1e-11 * largest(strain) + 20 / fixed_scale);
 }
 
 TEST_P(Bonded, TermsAreTheSameAloneAndBesideOthers) {
@@ -152,7 +183,8 @@ TEST_P(Bonded, TermsAreTheSameAloneAndBesideOthers) {
       terms.row.insert(terms.row.end(), once.row.begin(), once.row.end());
     }
   };
-  repeat(several.bonds), repeat(several.urey_bradley), repeat(several.angles), repeat(several.dihedrals), repeat(several.impropers), repeat(several.harmonic_impropers);
+  repeat(several.bonds), repeat(several.urey_bradley), repeat(several.angles),
+      repeat(several.dihedrals), repeat(several.impropers), repeat(several.harmonic_impropers);
   repeat(several.ryckaert_bellemans), repeat(several.pairs), repeat(several.distance_restraints);
   const BondedTermPtr term = bonded_term(several, GetParam());
   const std::vector<Vec3> x = places();
@@ -163,26 +195,32 @@ TEST_P(Bonded, TermsAreTheSameAloneAndBesideOthers) {
   term->add(x.data(), box, 0, term->size(), of_all);
   for (std::size_t t = 0; t < term->size(); ++t) term->add(x.data(), box, t, t + 1, of_each);
   EXPECT_EQ(together, alone);
-  EXPECT_EQ(of_all.energy[static_cast<std::size_t>(GetParam())].units, of_each.energy[static_cast<std::size_t>(GetParam())].units);
+  EXPECT_EQ(of_all.energy[static_cast<std::size_t>(GetParam())].units,
+            of_each.energy[static_cast<std::size_t>(GetParam())].units);
   for (std::size_t k = 0; k < 9; ++k) EXPECT_EQ(of_all.virial[k].units, of_each.virial[k].units);
 }
 
 TEST(BondedPairs, ChargesActInAMedium) {
-  const EnergyPtr vacuum = bonded_energy(sys, Term::pairs_coulomb), medium = bonded_energy(sys, Term::pairs_coulomb, 2.5);
+  const EnergyPtr vacuum = bonded_energy(sys, Term::pairs_coulomb),
+                  medium = bonded_energy(sys, Term::pairs_coulomb, 2.5);
   const std::vector<Tensor> p = operands(Term::pairs_coulomb, vacuum);
   const double u = evaluate(vacuum, p).item<double>();
   EXPECT_NEAR(evaluate(medium, p).item<double>(), u / 2.5, 1e-14 * std::abs(u));
   EXPECT_NEAR(medium->generic(p).item<double>(), u / 2.5, 1e-12 * std::abs(u));
-  for (const Nonbonded::Coulomb c : {Nonbonded::Coulomb::cutoff, Nonbonded::Coulomb::reaction_field, Nonbonded::Coulomb::pme}) {
+  for (const Nonbonded::Coulomb c :
+       {Nonbonded::Coulomb::cutoff, Nonbonded::Coulomb::reaction_field, Nonbonded::Coulomb::pme}) {
     Forces f;
-    ForceEvaluator(sys, {.coulomb = c, .cutoff_coulomb_nm = 0.5, .cutoff_lj_nm = 0.5, .epsilon_r = 2.5})(places(), box, f);
-    EXPECT_NEAR(f.energy[static_cast<std::size_t>(Term::pairs_coulomb)], u / 2.5, 1e-9 * std::abs(u));
+    ForceEvaluator(sys,
+                   {.coulomb = c, .cutoff_coulomb_nm = 0.5, .cutoff_lj_nm = 0.5, .epsilon_r = 2.5})(
+        places(), box, f);
+    EXPECT_NEAR(f.energy[static_cast<std::size_t>(Term::pairs_coulomb)], u / 2.5,
+                1e-9 * std::abs(u));
   }
 }
 
 /// Energy of one term at given places, without a box.
 template <class List>
-double energy_of(List System::* list, Term kind, List terms, const std::vector<Vec3>& x) {
+double energy_of(List System::*list, Term kind, List terms, const std::vector<Vec3>& x) {
   System s = all_kinds();
   s.*list = std::move(terms);
   const EnergyPtr u = bonded_energy(s, kind);
@@ -192,24 +230,38 @@ double energy_of(List System::* list, Term kind, List terms, const std::vector<V
 }
 
 TEST(BondedValues, ByHand) {
-  EXPECT_NEAR(energy_of(&System::bonds, Term::bonds, {{{0, 1}}, {0}, {{0.1, 1000}}}, {{0, 0, 0}, {0, 0.3, 0.4}}), 0.5 * 1000 * 0.16, 1e-12);
-  EXPECT_NEAR(energy_of(&System::angles, Term::angles, {{{0, 1, 2}}, {0}, {{pi / 3, 10}}}, {{1, 0, 0}, {0, 0, 0}, {0, 2, 0}}), 5 * pi * pi / 36, 1e-12);
+  EXPECT_NEAR(energy_of(&System::bonds, Term::bonds, {{{0, 1}}, {0}, {{0.1, 1000}}},
+                        {{0, 0, 0}, {0, 0.3, 0.4}}),
+              0.5 * 1000 * 0.16, 1e-12);
+  EXPECT_NEAR(energy_of(&System::angles, Term::angles, {{{0, 1, 2}}, {0}, {{pi / 3, 10}}},
+                        {{1, 0, 0}, {0, 0, 0}, {0, 2, 0}}),
+              5 * pi * pi / 36, 1e-12);
 }
 
 TEST(BondedValues, DihedralsTurnClockwise) {
-  // Looking from atom 1 to atom 2 (along +x), the front bond up (+z), the rear one to the right (-y): +90 degrees.
+  // Looking from atom 1 to atom 2 (along +x), the front bond up (+z), the rear one to the right
+  // (-y): +90 degrees.
   const std::vector<Vec3> x = {{0, 0, 1}, {0, 0, 0}, {1, 0, 0}, {1, -1, 0}};
-  EXPECT_NEAR(energy_of(&System::dihedrals, Term::dihedrals, {{{0, 1, 2, 3}}, {0}, {{pi / 2, 3, 1}}}, x), 6, 1e-12);
-  EXPECT_NEAR(energy_of(&System::dihedrals, Term::dihedrals, {{{0, 1, 2, 3}}, {0}, {{-pi / 2, 3, 1}}}, x), 0, 1e-12);
-  EXPECT_NEAR(energy_of(&System::harmonic_impropers, Term::harmonic_impropers, {{{0, 1, 2, 3}}, {0}, {{-pi + 0.1, 2}}}, x), std::pow(pi / 2 + 0.1, 2), 1e-12)
+  EXPECT_NEAR(
+      energy_of(&System::dihedrals, Term::dihedrals, {{{0, 1, 2, 3}}, {0}, {{pi / 2, 3, 1}}}, x), 6,
+      1e-12);
+  EXPECT_NEAR(
+      energy_of(&System::dihedrals, Term::dihedrals, {{{0, 1, 2, 3}}, {0}, {{-pi / 2, 3, 1}}}, x),
+      0, 1e-12);
+  EXPECT_NEAR(energy_of(&System::harmonic_impropers, Term::harmonic_impropers,
+                        {{{0, 1, 2, 3}}, {0}, {{-pi + 0.1, 2}}}, x),
+              std::pow(pi / 2 + 0.1, 2), 1e-12)
       << "the short way around";
 }
 
 TEST(BondedValues, RyckaertBellemansCountsFromTrans) {
   const Terms<4, 6> c = {{{0, 1, 2, 3}}, {0}, {{1, 2, 3, 4, 5, 6}}};
-  const std::vector<Vec3> cis = {{0, 0, 1}, {0, 0, 0}, {1, 0, 0}, {1, 0, 1}}, trans = {{0, 0, 1}, {0, 0, 0}, {1, 0, 0}, {1, 0, -1}};
-  EXPECT_NEAR(energy_of(&System::ryckaert_bellemans, Term::ryckaert_bellemans, c, trans), 21, 1e-12);
-  EXPECT_NEAR(energy_of(&System::ryckaert_bellemans, Term::ryckaert_bellemans, c, cis), 1 - 2 + 3 - 4 + 5 - 6, 1e-12);
+  const std::vector<Vec3> cis = {{0, 0, 1}, {0, 0, 0}, {1, 0, 0}, {1, 0, 1}},
+                          trans = {{0, 0, 1}, {0, 0, 0}, {1, 0, 0}, {1, 0, -1}};
+  EXPECT_NEAR(energy_of(&System::ryckaert_bellemans, Term::ryckaert_bellemans, c, trans), 21,
+              1e-12);
+  EXPECT_NEAR(energy_of(&System::ryckaert_bellemans, Term::ryckaert_bellemans, c, cis),
+              1 - 2 + 3 - 4 + 5 - 6, 1e-12);
 }
 
 TEST(BondedValues, StraightAnglesHaveNoForce) {
@@ -220,7 +272,9 @@ TEST(BondedValues, StraightAnglesHaveNoForce) {
   x[1] = {0, 0, 0};
   x[2] = {1, 0, 0};
   const EnergyPtr u = bonded_energy(s, Term::angles);
-  const Tensor g = grad([&](const Tensor& q) { return evaluate(u, {q, zeros({3, 3}), table_of(s, Term::angles)}); })(flat(x));
+  const Tensor g = grad([&](const Tensor& q) {
+    return evaluate(u, {q, zeros({3, 3}), table_of(s, Term::angles)});
+  })(flat(x));
   EXPECT_EQ(largest(g), 0);
 }
 

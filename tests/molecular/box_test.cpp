@@ -56,13 +56,17 @@ TEST(Box, WrappedImagesAreTheNearestWithinHalfTheWidth) {
   std::uniform_real_distribution<double> any(-9, 9);
   int near = 0;
   for (int n = 0; n < 20000; ++n) {
-    const Vec3 d = {any(random), any(random), any(random)}, s = shortest(slanted_box, d), f = wrapped(slanted_box, d);
+    const Vec3 d = {any(random), any(random), any(random)}, s = shortest(slanted_box, d),
+               f = wrapped(slanted_box, d);
     double least = 1e9;  // by trying all images
     const Vec3 q = fractions(slanted_box, d);
     for (int i = -2; i <= 2; ++i)
       for (int j = -2; j <= 2; ++j)
         for (int k = -2; k <= 2; ++k)
-          least = std::min(least, norm2(from_fractions(slanted_box, {q[0] - std::round(q[0]) + i, q[1] - std::round(q[1]) + j, q[2] - std::round(q[2]) + k})));
+          least =
+              std::min(least, norm2(from_fractions(slanted_box, {q[0] - std::round(q[0]) + i,
+                                                                 q[1] - std::round(q[1]) + j,
+                                                                 q[2] - std::round(q[2]) + k})));
     ASSERT_NEAR(norm2(s), least, 1e-12);
     if (least > r * r) continue;
     ++near;

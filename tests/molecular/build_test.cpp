@@ -21,13 +21,15 @@ double closest(const BuiltSystem& b) {
   double least = 1e9;
   for (std::size_t i = 0; i < b.system.n_atoms(); ++i)
     for (std::size_t j = 0; j < i; ++j)
-      if (molecule[i] != molecule[j] && b.system.atoms.mass_amu[i] > 0 && b.system.atoms.mass_amu[j] > 0) least = std::min(least, distance(b.frame.box, b.frame.x_nm[i], b.frame.x_nm[j]));
+      if (molecule[i] != molecule[j] && b.system.atoms.mass_amu[i] > 0 &&
+          b.system.atoms.mass_amu[j] > 0)
+        least = std::min(least, distance(b.frame.box, b.frame.x_nm[i], b.frame.x_nm[j]));
   return least;
 }
 
 TEST(LatticeFluid, MeltOfLammps) {
-  // bench/in.lj of LAMMPS: fcc of density 0.8442 (sigma = epsilon = 1), cut off at 2.5. The energy of an atom on the perfect lattice
-  // does not depend on the number of cells.
+  // bench/in.lj of LAMMPS: fcc of density 0.8442 (sigma = epsilon = 1), cut off at 2.5. The energy
+  // of an atom on the perfect lattice does not depend on the number of cells.
   LatticeFluid o;
   o.cells = {20, 20, 20};
   o.density_per_nm3 = 0.8442;
@@ -48,17 +50,24 @@ TEST(LatticeFluid, MeltOfLammps) {
 TEST(LatticeFluid, NearestNeighbours) {
   using Lattice = LatticeFluid::Lattice;
   // Number of nearest neighbours and their distance in edges of the cell.
-  const std::vector<std::tuple<Lattice, std::size_t, int, double>> rows = {{Lattice::sc, 1, 6, 1.0}, {Lattice::bcc, 2, 8, std::sqrt(0.75)}, {Lattice::fcc, 4, 12, std::sqrt(0.5)}, {Lattice::diamond, 8, 4, std::sqrt(3.0) / 4}};
+  const std::vector<std::tuple<Lattice, std::size_t, int, double>> rows = {
+      {Lattice::sc, 1, 6, 1.0},
+      {Lattice::bcc, 2, 8, std::sqrt(0.75)},
+      {Lattice::fcc, 4, 12, std::sqrt(0.5)},
+      {Lattice::diamond, 8, 4, std::sqrt(3.0) / 4}};
   for (const auto& [lattice, atoms, neighbours, length] : rows) {
     LatticeFluid o;
     o.lattice = lattice;
     o.cells = {3, 4, 3};
     const BuiltSystem b = lattice_fluid(o);
     ASSERT_EQ(b.system.n_atoms(), 36 * atoms);
-    EXPECT_NEAR(static_cast<double>(b.system.n_atoms()) / volume_nm3(b.frame.box), o.density_per_nm3, 1e-10);
+    EXPECT_NEAR(static_cast<double>(b.system.n_atoms()) / volume_nm3(b.frame.box),
+                o.density_per_nm3, 1e-10);
     const double edge = b.frame.box.edge[0][0] / 3;
     int near = 0;
-    for (std::size_t j = 1; j < b.system.n_atoms(); ++j) near += std::abs(distance(b.frame.box, b.frame.x_nm[0], b.frame.x_nm[j]) - length * edge) < 1e-9;
+    for (std::size_t j = 1; j < b.system.n_atoms(); ++j)
+      near +=
+          std::abs(distance(b.frame.box, b.frame.x_nm[0], b.frame.x_nm[j]) - length * edge) < 1e-9;
     EXPECT_EQ(near, neighbours);
     validate(b.system);
   }
@@ -70,15 +79,19 @@ TEST(WaterModels, PublishedParameters) {
     const double bisector = m.oh_nm * std::cos(m.hoh_deg * std::acos(-1.0) / 360);
     return 2 * m.charge_h_e * (bisector - m.om_nm) * 48.03205;
   };
-  const std::map<std::string, std::array<double, 2>> expected = {// dipole, sigma in nm
-                                                                 {"spc", {2.27, 0.3166}},      {"spce", {2.35, 0.3166}},      {"tip3p", {2.35, 0.31506}}, {"tip4p", {2.18, 0.31536}},
-                                                                 {"tip4pew", {2.32, 0.31644}}, {"tip4p2005", {2.305, 0.31589}}, {"opc", {2.48, 0.31666}},   {"opc3", {2.43, 0.31743}}};
+  const std::map<std::string, std::array<double, 2>> expected = {
+      // dipole, sigma in nm
+      {"spc", {2.27, 0.3166}},    {"spce", {2.35, 0.3166}},     {"tip3p", {2.35, 0.31506}},
+      {"tip4p", {2.18, 0.31536}}, {"tip4pew", {2.32, 0.31644}}, {"tip4p2005", {2.305, 0.31589}},
+      {"opc", {2.48, 0.31666}},   {"opc3", {2.43, 0.31743}}};
   EXPECT_EQ(water_model_names().size(), expected.size());
   for (const auto& [name, row] : expected) {
     EXPECT_NEAR(dipole(water_model(name)), row[0], 0.006) << name;
-    EXPECT_NEAR(water_model(name).sigma_nm, row[1], 6e-6 + (name.starts_with("spc") ? 1e-4 : 0)) << name;
+    EXPECT_NEAR(water_model(name).sigma_nm, row[1], 6e-6 + (name.starts_with("spc") ? 1e-4 : 0))
+        << name;
   }
-  EXPECT_NEAR(water_model("spce").epsilon, 78.19743111 * gas_constant, 1e-6);  // NIST's reference values, whose sigma is rounded
+  EXPECT_NEAR(water_model("spce").epsilon, 78.19743111 * gas_constant,
+              1e-6);  // NIST's reference values, whose sigma is rounded
   EXPECT_NEAR(water_model("tip3p").epsilon, 0.1521 * 4.184, 2e-4);
   EXPECT_NEAR(water_model("tip4p").epsilon, 0.1550 * 4.184, 2e-4);
   EXPECT_THROW(water_model("tip9p"), Error);
@@ -98,7 +111,8 @@ TEST(WaterBox, DensityGeometryAndRoom) {
     EXPECT_GT(closest(b), 0.13);
     std::vector<Vec3> x = b.frame.x_nm;
     place_virtual_sites(b.system, x, b.frame.box);
-    for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(distance(b.frame.box, x[i], b.frame.x_nm[i]), 0, 1e-12);
+    for (std::size_t i = 0; i < x.size(); ++i)
+      EXPECT_NEAR(distance(b.frame.box, x[i], b.frame.x_nm[i]), 0, 1e-12);
     EXPECT_EQ(water_box({.model = model, .molecules = 216, .seed = 7}).frame.x_nm, b.frame.x_nm);
     EXPECT_NE(water_box({.model = model, .molecules = 216, .seed = 8}).frame.x_nm, b.frame.x_nm);
   }
@@ -110,7 +124,8 @@ TEST(WaterBox, AnyNumberAndAnyShape) {
   EXPECT_GT(closest(odd), 0.12);
   const Box slanted = box_of_angles({2.2, 2.0, 2.4}, {60, 60, 90});
   const BuiltSystem filled = water_box({.model = "tip3p", .box = slanted});
-  EXPECT_NEAR(static_cast<double>(filled.system.residues.size()), volume_nm3(slanted) * water_per_nm3, 0.51);
+  EXPECT_NEAR(static_cast<double>(filled.system.residues.size()),
+              volume_nm3(slanted) * water_per_nm3, 0.51);
   EXPECT_GT(closest(filled), 0.1);
   EXPECT_THROW(water_box({}), Error);
 }
@@ -140,7 +155,8 @@ BuiltSystem rod() {
 }
 
 TEST(Solvated, WaterAroundAndNotWithin) {
-  const BuiltSystem solute = rod(), b = solvated(solute.system, solute.frame, {.model = "tip3p", .padding_nm = 0.9});
+  const BuiltSystem solute = rod(), b = solvated(solute.system, solute.frame,
+                                                 {.model = "tip3p", .padding_nm = 0.9});
   validate(b.system);
   EXPECT_NEAR(b.frame.box.edge[0][0], 0.45 + 1.8, 1e-12);
   EXPECT_NEAR(b.frame.x_nm[0][1], 0.9, 1e-12);
@@ -151,12 +167,17 @@ TEST(Solvated, WaterAroundAndNotWithin) {
   EXPECT_GT(static_cast<double>(waters), volume_nm3(b.frame.box) * water_per_nm3 - 20);
   for (std::size_t i = 0; i < 4; ++i)
     for (std::size_t j = 4; j < b.system.n_atoms(); ++j)
-      EXPECT_GE(distance(b.frame.box, b.frame.x_nm[i], b.frame.x_nm[j]), b.system.atoms.element[i] == 1 || b.system.atoms.element[j] == 1 ? 0.18 : 0.26);
+      EXPECT_GE(distance(b.frame.box, b.frame.x_nm[i], b.frame.x_nm[j]),
+                b.system.atoms.element[i] == 1 || b.system.atoms.element[j] == 1 ? 0.18 : 0.26);
 }
 
 TEST(Ions, NeutralAndOfTheConcentrationAskedFor) {
-  const BuiltSystem solute = rod(), wet = solvated(solute.system, solute.frame, {.model = "tip3p", .padding_nm = 1.2});
-  const Ions o{.cation = ion("NA", "tip3p"), .anion = ion("CL", "tip3p"), .concentration_mol_per_l = 0.2, .seed = 3};
+  const BuiltSystem solute = rod(), wet = solvated(solute.system, solute.frame,
+                                                   {.model = "tip3p", .padding_nm = 1.2});
+  const Ions o{.cation = ion("NA", "tip3p"),
+               .anion = ion("CL", "tip3p"),
+               .concentration_mol_per_l = 0.2,
+               .seed = 3};
   const BuiltSystem b = with_ions(wet, o);
   validate(b.system);
   EXPECT_NEAR(net_charge_e(b.system), 0, 1e-12);
@@ -165,28 +186,41 @@ TEST(Ions, NeutralAndOfTheConcentrationAskedFor) {
   const int pairs = static_cast<int>(std::lround(0.2 * 0.602214076 * volume_nm3(wet.frame.box)));
   EXPECT_EQ(count["NA"], pairs);
   EXPECT_EQ(count["CL"], pairs + 2) << "the rod has two charges";
-  EXPECT_EQ(count["HOH"] + count["NA"] + count["CL"], static_cast<int>(wet.system.rigid_waters.size()));
+  EXPECT_EQ(count["HOH"] + count["NA"] + count["CL"],
+            static_cast<int>(wet.system.rigid_waters.size()));
   const std::size_t first = b.system.n_atoms() - static_cast<std::size_t>(2 * pairs + 2);
   for (std::size_t i = first; i < b.system.n_atoms(); ++i) {
     EXPECT_NE(b.system.atoms.element[i], 8);
-    for (std::size_t j = first; j < i; ++j) EXPECT_GT(distance(b.frame.box, b.frame.x_nm[i], b.frame.x_nm[j]), 0.5);
-    for (std::size_t j = 0; j < 4; ++j) EXPECT_GT(distance(b.frame.box, b.frame.x_nm[i], b.frame.x_nm[j]), 0.5);
+    for (std::size_t j = first; j < i; ++j)
+      EXPECT_GT(distance(b.frame.box, b.frame.x_nm[i], b.frame.x_nm[j]), 0.5);
+    for (std::size_t j = 0; j < 4; ++j)
+      EXPECT_GT(distance(b.frame.box, b.frame.x_nm[i], b.frame.x_nm[j]), 0.5);
   }
   EXPECT_EQ(with_ions(wet, o).frame.x_nm, b.frame.x_nm);
-  EXPECT_THROW(with_ions(wet, {.cation = o.cation, .anion = o.anion, .concentration_mol_per_l = 30}), Error);
+  EXPECT_THROW(
+      with_ions(wet, {.cation = o.cation, .anion = o.anion, .concentration_mol_per_l = 30}), Error);
   EXPECT_THROW(ion("NA", "tip4p2005"), Error);
 }
 
 TEST(Ions, OfEachWater) {
-  // sigma [nm] and epsilon [kJ/mol] as OpenMM's amber14 files have them, converted from AMBER's frcmod files.
+  // sigma [nm] and epsilon [kJ/mol] as OpenMM's amber14 files have them, converted from AMBER's
+  // frcmod files.
   struct Row {
     const char *water, *name;
     double sigma, epsilon;
   };
-  constexpr Row rows[] = {{"spce", "NA", 0.21595384927721822, 1.4754532912},     {"spce", "K", 0.2838403315995121, 1.7978873936},    {"spce", "CL", 0.48304528497569194, 0.05349244},
-                          {"tip4pew", "NA", 0.21844836568801118, 0.7047425},     {"tip4pew", "K", 0.2833057923686279, 1.1692819784},  {"tip4pew", "CL", 0.49177609241346726, 0.048791716},
-                          {"opc", "NA", 0.2613896839023756, 0.12386075112},      {"opc", "K", 0.3032619236549715, 0.58382766144},     {"opc", "CL", 0.4205041949622401, 2.8400519208},
-                          {"opc3", "NA", 0.2617460433896317, 0.1260287744},      {"opc3", "K", 0.3034401033985996, 0.58667223752},    {"opc3", "CL", 0.4108824888063245, 2.68724395648}};
+  constexpr Row rows[] = {{"spce", "NA", 0.21595384927721822, 1.4754532912},
+                          {"spce", "K", 0.2838403315995121, 1.7978873936},
+                          {"spce", "CL", 0.48304528497569194, 0.05349244},
+                          {"tip4pew", "NA", 0.21844836568801118, 0.7047425},
+                          {"tip4pew", "K", 0.2833057923686279, 1.1692819784},
+                          {"tip4pew", "CL", 0.49177609241346726, 0.048791716},
+                          {"opc", "NA", 0.2613896839023756, 0.12386075112},
+                          {"opc", "K", 0.3032619236549715, 0.58382766144},
+                          {"opc", "CL", 0.4205041949622401, 2.8400519208},
+                          {"opc3", "NA", 0.2617460433896317, 0.1260287744},
+                          {"opc3", "K", 0.3034401033985996, 0.58667223752},
+                          {"opc3", "CL", 0.4108824888063245, 2.68724395648}};
   for (const Row& r : rows) {
     const Ion i = ion(r.name, r.water);
     EXPECT_NEAR(i.sigma_nm, r.sigma, 1e-9) << r.water << " " << r.name;
@@ -210,11 +244,16 @@ TEST(Joined, EnergyOfTwoSystemsFarApartIsTheSum) {
   };
   std::vector<Vec3> x = solute.frame.x_nm;
   x.insert(x.end(), water.frame.x_nm.begin(), water.frame.x_nm.end());
-  EXPECT_NEAR(energy(s, x), energy(solute.system, solute.frame.x_nm) + energy(water.system, water.frame.x_nm), 1e-8);
+  EXPECT_NEAR(energy(s, x),
+              energy(solute.system, solute.frame.x_nm) + energy(water.system, water.frame.x_nm),
+              1e-8);
   // Between the two: Lorentz and Berthelot.
-  const std::size_t k = static_cast<std::size_t>(s.atoms.lj_type[0]) * static_cast<std::size_t>(s.lj.types) + static_cast<std::size_t>(s.atoms.lj_type[4]);
+  const std::size_t k =
+      static_cast<std::size_t>(s.atoms.lj_type[0]) * static_cast<std::size_t>(s.lj.types) +
+      static_cast<std::size_t>(s.atoms.lj_type[4]);
   const WaterModel& m = water_model("spce");
-  EXPECT_NEAR(s.lj.c6[k], 4 * std::sqrt(0.4 * m.epsilon) * std::pow((0.34 + m.sigma_nm) / 2, 6), 1e-12);
+  EXPECT_NEAR(s.lj.c6[k], 4 * std::sqrt(0.4 * m.epsilon) * std::pow((0.34 + m.sigma_nm) / 2, 6),
+              1e-12);
 }
 
 TEST(Without, WholeMoleculesGo) {

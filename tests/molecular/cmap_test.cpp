@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Corrections on two dihedrals: the energy beside the textbook form of a bicubic interpolation (slopes at the nodes from periodic cubic
-// splines, one patch by the cubic polynomials of Hermite), and the same map out of three kinds of files.
+// Corrections on two dihedrals: the energy beside the textbook form of a bicubic interpolation
+// (slopes at the nodes from periodic cubic splines, one patch by the cubic polynomials of Hermite),
+// and the same map out of three kinds of files.
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/ops.h"
@@ -26,9 +27,12 @@ using std::numbers::pi;
 /// A chain of five atoms with the dihedrals phi and psi: lengths of 0.1 nm, right angles.
 std::vector<Vec3> chain(double phi, double psi) {
   const double c = std::cos(phi), s = std::sin(phi), e = std::cos(psi), g = std::sin(psi);
-  // From atom 1 to 2 along x, to 3 turned by phi against atom 0 at +z; atom 4 turned by psi against atom 1.
+  // From atom 1 to 2 along x, to 3 turned by phi against atom 0 at +z; atom 4 turned by psi against
+  // atom 1.
   const Vec3 x3 = {0.1, -0.1 * s, 0.1 * c}, along = {0, -s, c}, back = {-1, 0, 0};
-  const Vec3 side = {along[1] * back[2] - along[2] * back[1], along[2] * back[0] - along[0] * back[2], along[0] * back[1] - along[1] * back[0]};
+  const Vec3 side = {along[1] * back[2] - along[2] * back[1],
+                     along[2] * back[0] - along[0] * back[2],
+                     along[0] * back[1] - along[1] * back[0]};
   std::vector<Vec3> x = {{0, 0, 0.1}, {0, 0, 0}, {0.1, 0, 0}, x3, {}};
   for (std::size_t k = 0; k < 3; ++k) x[4][k] = x3[k] + 0.1 * (e * back[k] + g * side[k]);
   return x;
@@ -53,7 +57,8 @@ System with_map(int points, std::vector<double> maps) {
 }
 double energy(const System& s, double phi, double psi) {
   const EnergyPtr u = bonded_energy(s, Term::cmap);
-  return evaluate(u, {positions_of(chain(phi, psi)), zeros({3, 3}), table_of(s, Term::cmap)}).item<double>();
+  return evaluate(u, {positions_of(chain(phi, psi)), zeros({3, 3}), table_of(s, Term::cmap)})
+      .item<double>();
 }
 std::vector<double> rough_map(int n) {
   std::vector<double> m;
@@ -61,7 +66,8 @@ std::vector<double> rough_map(int n) {
   return m;
 }
 
-/// Slopes at the nodes of the periodic cubic spline of spacing 1 by Gaussian elimination: d_{k-1} + 4 d_k + d_{k+1} = 3 (y_{k+1} - y_{k-1}).
+/// Slopes at the nodes of the periodic cubic spline of spacing 1 by Gaussian elimination: d_{k-1} +
+/// 4 d_k + d_{k+1} = 3 (y_{k+1} - y_{k-1}).
 std::vector<double> node_slopes(const std::vector<double>& y) {
   const std::size_t n = y.size();
   std::vector<std::vector<double>> a(n, std::vector<double>(n + 1, 0.0));
@@ -105,13 +111,17 @@ double naive(const std::vector<double>& map, std::size_t n, double phi, double p
   const double s = (phi + pi) / (2 * pi) * count, t = (psi + pi) / (2 * pi) * count;
   const auto i = static_cast<std::size_t>(s), j = static_cast<std::size_t>(t);
   const double u = s - std::floor(s), v = t - std::floor(t);
-  const auto hermite = [](double x) { return std::array{(1 + 2 * x) * (1 - x) * (1 - x), x * x * (3 - 2 * x), x * (1 - x) * (1 - x), x * x * (x - 1)}; };
+  const auto hermite = [](double x) {
+    return std::array{(1 + 2 * x) * (1 - x) * (1 - x), x * x * (3 - 2 * x), x * (1 - x) * (1 - x),
+                      x * x * (x - 1)};
+  };
   const auto a = hermite(u), b = hermite(v);
   double sum = 0;
   for (std::size_t p = 0; p < 2; ++p)
     for (std::size_t q = 0; q < 2; ++q) {
       const std::size_t k = (i + p) % n, l = (j + q) % n;
-      sum += a[p] * b[q] * f[k][l] + a[2 + p] * b[q] * fx[k][l] + a[p] * b[2 + q] * fy[k][l] + a[2 + p] * b[2 + q] * fxy[k][l];
+      sum += a[p] * b[q] * f[k][l] + a[2 + p] * b[q] * fx[k][l] + a[p] * b[2 + q] * fy[k][l] +
+             a[2 + p] * b[2 + q] * fxy[k][l];
     }
   return sum;
 }
@@ -120,8 +130,11 @@ TEST(Cmap, IsTheBicubicInterpolationWithSlopesOfPeriodicSplines) {
   for (const int n : {4, 7, 24}) {
     const std::vector<double> map = rough_map(n);
     const System s = with_map(n, map);
-    for (const auto& [phi, psi] : {std::pair{0.3, 1.1}, {-3.1, 3.1}, {-1.2, -2.9}, {3.141, -0.001}, {2.2, -1.3}})
-      EXPECT_NEAR(energy(s, phi, psi), naive(map, static_cast<std::size_t>(n), phi, psi), 1e-12 * 10) << n << " points at " << phi << ", " << psi;
+    for (const auto& [phi, psi] :
+         {std::pair{0.3, 1.1}, {-3.1, 3.1}, {-1.2, -2.9}, {3.141, -0.001}, {2.2, -1.3}})
+      EXPECT_NEAR(energy(s, phi, psi), naive(map, static_cast<std::size_t>(n), phi, psi),
+                  1e-12 * 10)
+          << n << " points at " << phi << ", " << psi;
   }
 }
 
@@ -129,21 +142,29 @@ TEST(Cmap, HasTheValuesOfTheMapAtItsNodes) {
   const std::vector<double> map = rough_map(24);
   const System s = with_map(24, map);
   for (const auto& [i, j] : {std::pair{0, 0}, {0, 12}, {12, 0}, {23, 5}, {7, 23}})
-    EXPECT_NEAR(energy(s, -pi + i * pi / 12, -pi + j * pi / 12), map[static_cast<std::size_t>(24 * i + j)], 1e-11);  // angles have an error of 1e-15, the map slopes of 1e3
+    EXPECT_NEAR(energy(s, -pi + i * pi / 12, -pi + j * pi / 12),
+                map[static_cast<std::size_t>(24 * i + j)],
+                1e-11);  // angles have an error of 1e-15, the map slopes of 1e3
 }
 
 TEST(Cmap, IsSmoothAcrossGridLinesAndThroughHalfATurn) {
   const System s = with_map(8, rough_map(8));
   const EnergyPtr u = bonded_energy(s, Term::cmap);
   const Tensor table = table_of(s, Term::cmap), box = zeros({3, 3});
-  const auto slope_of = [&](const Tensor& y) { return grad([&](const Tensor& z) { return evaluate(u, {z, box, table}); })(y); };
+  const auto slope_of = [&](const Tensor& y) {
+    return grad([&](const Tensor& z) { return evaluate(u, {z, box, table}); })(y);
+  };
   const double h = 1e-9, line = pi / 4;
-  for (const auto& [phi, psi] : {std::pair{0.3, line}, {-2 * line, 1.0}, {pi, 0.4}, {0.7, -pi}, {0.0, 0.0}}) {
-    const Tensor before = positions_of(chain(phi - h, psi - h)), after = positions_of(chain(phi + h, psi + h));
+  for (const auto& [phi, psi] :
+       {std::pair{0.3, line}, {-2 * line, 1.0}, {pi, 0.4}, {0.7, -pi}, {0.0, 0.0}}) {
+    const Tensor before = positions_of(chain(phi - h, psi - h)),
+                 after = positions_of(chain(phi + h, psi + h));
     const Tensor v = reshape(sin(arange(15, Dtype::f64)), {5, 3});
-    // Third derivatives are at most some 1e5 in these units: a step of 2e-9 changes what is continuous by less than 1e-3 of a second derivative.
+    // Third derivatives are at most some 1e5 in these units: a step of 2e-9 changes what is
+    // continuous by less than 1e-3 of a second derivative.
     const double scale = max(abs(flatten(slope_of(before)))).item<double>();
-    EXPECT_NEAR(evaluate(u, {before, box, table}).item<double>(), evaluate(u, {after, box, table}).item<double>(), 1e-6);
+    EXPECT_NEAR(evaluate(u, {before, box, table}).item<double>(),
+                evaluate(u, {after, box, table}).item<double>(), 1e-6);
     EXPECT_LT(max(abs(flatten(slope_of(before) - slope_of(after)))).item<double>(), 1e-5 * scale);
     const auto second = [&](const Tensor& y) { return jvp(slope_of, y, v).second; };
     const double curved = max(abs(flatten(second(before)))).item<double>();
@@ -173,7 +194,8 @@ TEST(Cmap, JoinedSystemsKeepTheirMaps) {
   EXPECT_THROW(joined(a, with_map(4, rough_map(4))), Error);
 }
 
-// ---- out of files --------------------------------------------------------------------------------------------------
+// ---- out of files
+// --------------------------------------------------------------------------------------------------
 
 constexpr int points = 4;
 /// Value of the map at (phi, psi) in steps from -180 degrees [kJ/mol].
@@ -189,13 +211,18 @@ void expect_maps(const System& s) {
   EXPECT_EQ(s.cmap.atoms, expected_maps.cmap.atoms);
   EXPECT_EQ(s.cmap.points, points);
   ASSERT_EQ(s.cmap.maps.size(), expected_maps.cmap.maps.size());
-  for (std::size_t k = 0; k < s.cmap.maps.size(); ++k) EXPECT_NEAR(s.cmap.maps[k], expected_maps.cmap.maps[k], 1e-12);
+  for (std::size_t k = 0; k < s.cmap.maps.size(); ++k)
+    EXPECT_NEAR(s.cmap.maps[k], expected_maps.cmap.maps[k], 1e-12);
 }
 
 std::string topology(const std::string& types, const std::string& cmap) {
-  std::string t = "[ defaults ]\n1 2 yes 1 1\n[ atomtypes ]\nA 12 0 A 0.3 0.1\nB 12 0 A 0.3 0.1\n[ cmaptypes ]\n" + types + "\n[ moleculetype ]\nM 3\n[ atoms ]\n";
+  std::string t =
+      "[ defaults ]\n1 2 yes 1 1\n[ atomtypes ]\nA 12 0 A 0.3 0.1\nB 12 0 A 0.3 0.1\n[ cmaptypes "
+      "]\n" +
+      types + "\n[ moleculetype ]\nM 3\n[ atoms ]\n";
   for (int i = 1; i < 6; ++i) t += fmt::format("{} {} 1 M X 1\n", i, i == 1 ? "A" : "B");
-  for (int i = 1; i < 5; ++i) t += (i == 1 ? "[ bonds ]\n" : "") + fmt::format("{} {} 1 0.1 1000\n", i, i + 1);
+  for (int i = 1; i < 5; ++i)
+    t += (i == 1 ? "[ bonds ]\n" : "") + fmt::format("{} {} 1 0.1 1000\n", i, i + 1);
   return t + "[ cmap ]\n" + cmap + "\n[ system ]\nx\n[ molecules ]\nM 1\n";
 }
 std::string gromacs_map() {
@@ -207,7 +234,9 @@ std::string gromacs_map() {
   return t;
 }
 TEST(CmapFiles, Gromacs) {
-  const auto read = [](const std::string& t) { return read_top(data::make_text_file("none/t.top", t)).system; };
+  const auto read = [](const std::string& t) {
+    return read_top(data::make_text_file("none/t.top", t)).system;
+  };
   const std::string other = "B B B B B 1 4 4 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n";
   expect_maps(read(topology(other + gromacs_map(), "1 2 3 4 5 1")));
   const auto number = [&](const std::string& types, const std::string& cmap) {
@@ -219,7 +248,8 @@ TEST(CmapFiles, Gromacs) {
     return 0;
   };
   EXPECT_EQ(number(gromacs_map(), "1 2 3 4 5 1"), 0);
-  EXPECT_EQ(number(gromacs_map(), "5 4 3 2 1 1"), 723) << "GROMACS looks for the types in this order alone";
+  EXPECT_EQ(number(gromacs_map(), "5 4 3 2 1 1"), 723)
+      << "GROMACS looks for the types in this order alone";
   EXPECT_EQ(number(gromacs_map(), "1 2 3 4 5 2"), 703);
   EXPECT_EQ(number(gromacs_map(), "1 2 3 4 9 1"), 702);
   EXPECT_EQ(number(gromacs_map(), "1 2 3 4"), 701);
@@ -231,15 +261,20 @@ TEST(CmapFiles, Gromacs) {
 /// A prmtop of five bound atoms with one map; with the terms of CHARMM on request.
 std::string prmtop(bool chamber) {
   std::string t = "%VERSION  VERSION_STAMP = V0001.000  DATE = 01/01/26\n";
-  const auto section = [&](const std::string& flag, const char* format, const std::string& body) { t += "%FLAG " + flag + "\n%FORMAT(" + format + ")\n" + body + "\n"; };
+  const auto section = [&](const std::string& flag, const char* format, const std::string& body) {
+    t += "%FLAG " + flag + "\n%FORMAT(" + format + ")\n" + body + "\n";
+  };
   section(chamber ? "CTITLE" : "TITLE", "20a4", "five atoms");
-  section("POINTERS", "10I8",
-          "       5       1       0       4       0       0       0       1       0       0\n"
-          "      11       1       4       0       1       1       0       1       1       0\n"
-          "       0       0       0       0       0       0       0       0       5       0\n       0");
+  section(
+      "POINTERS", "10I8",
+      "       5       1       0       4       0       0       0       1       0       0\n"
+      "      11       1       4       0       1       1       0       1       1       0\n"
+      "       0       0       0       0       0       0       0       0       5       0\n       0");
   section("ATOM_NAME", "20a4", "A   B   C   D   E   ");
-  section("CHARGE", "5E16.8", "  0.00000000E+00  0.00000000E+00  0.00000000E+00  0.00000000E+00  0.00000000E+00");
-  section("MASS", "5E16.8", "  1.20100000E+01  1.20100000E+01  1.20100000E+01  1.20100000E+01  1.20100000E+01");
+  section("CHARGE", "5E16.8",
+          "  0.00000000E+00  0.00000000E+00  0.00000000E+00  0.00000000E+00  0.00000000E+00");
+  section("MASS", "5E16.8",
+          "  1.20100000E+01  1.20100000E+01  1.20100000E+01  1.20100000E+01  1.20100000E+01");
   section("ATOM_TYPE_INDEX", "10I8", "       1       1       1       1       1");
   section("NUMBER_EXCLUDED_ATOMS", "10I8", "       4       3       2       1       1");
   section("NONBONDED_PARM_INDEX", "10I8", "       1");
@@ -253,9 +288,13 @@ std::string prmtop(bool chamber) {
   section("LENNARD_JONES_ACOEF", "5E16.8", "  6.00000000E+05");
   section("LENNARD_JONES_BCOEF", "5E16.8", "  6.10000000E+02");
   section("BONDS_INC_HYDROGEN", "10I8", "");
-  section("BONDS_WITHOUT_HYDROGEN", "10I8", "       0       3       1       3       6       1       6       9       1       9\n      12       1");
+  section("BONDS_WITHOUT_HYDROGEN", "10I8",
+          "       0       3       1       3       6       1       6       9       1       9\n      "
+          "12       1");
   section("DIHEDRALS_WITHOUT_HYDROGEN", "10I8", "       0       3       6       9       1");
-  section("EXCLUDED_ATOMS_LIST", "10I8", "       2       3       4       5       3       4       5       4       5       5\n       0");
+  section(
+      "EXCLUDED_ATOMS_LIST", "10I8",
+      "       2       3       4       5       3       4       5       4       5       5\n       0");
   if (chamber) {
     section("CHARMM_UREY_BRADLEY_COUNT", "2I8", "       1       1");
     section("CHARMM_UREY_BRADLEY", "10I8", "       1       3       1");
@@ -283,7 +322,9 @@ std::string prmtop(bool chamber) {
   return t;
 }
 TEST(CmapFiles, Amber) {
-  const auto read = [](const std::string& t) { return read_amber_topology(data::make_text_file("five.prmtop", t)).system; };
+  const auto read = [](const std::string& t) {
+    return read_amber_topology(data::make_text_file("five.prmtop", t)).system;
+  };
   expect_maps(read(prmtop(false)));
   EXPECT_NEAR(read(prmtop(false)).pairs.rows.at(0)[0], 610 * 4.184e-6 / 2, 1e-15);
   const auto fault = [&](const std::string& from, const std::string& to) {
@@ -299,9 +340,12 @@ TEST(CmapFiles, Amber) {
   EXPECT_EQ(fault("       4       5       1\n", "       4       6       1\n"), 702);
   EXPECT_EQ(fault("%FORMAT(20I4)\n   4", "%FORMAT(20I4)\n   2"), 702);
   EXPECT_EQ(fault("%FORMAT(20I4)\n   4", "%FORMAT(20I4)\n   5"), 701);
-  EXPECT_EQ(fault("CMAP_COUNT\n%FORMAT(2I8)\n       1       1", "CMAP_COUNT\n%FORMAT(2I8)\n       1-9999999"), 702);
+  EXPECT_EQ(fault("CMAP_COUNT\n%FORMAT(2I8)\n       1       1",
+                  "CMAP_COUNT\n%FORMAT(2I8)\n       1-9999999"),
+            702);
   EXPECT_EQ(fault("%FLAG CHARMM_IMPROPERS", "%FLAG OTHER"), 701);
-  EXPECT_EQ(fault("%FLAG ATOM_TYPE_INDEX", "%FLAG OTHER"), 701) << "1-4 pairs of atoms without types";
+  EXPECT_EQ(fault("%FLAG ATOM_TYPE_INDEX", "%FLAG OTHER"), 701)
+      << "1-4 pairs of atoms without types";
 }
 TEST(CmapFiles, ChamberTopologiesHaveTheTermsOfCharmm) {
   const System s = read_amber_topology(data::make_text_file("five.prmtop", prmtop(true))).system;
@@ -323,7 +367,8 @@ TEST(CmapFiles, OpenmmXml) {
   std::string t = "<ForceField><AtomTypes>", residue = "<Residues><Residue name=\"ANY\">";
   const char* elements[] = {"C", "N", "O", "S", "P"};
   for (int i = 0; i < 5; ++i) {
-    t += fmt::format("<Type name=\"t{0}\" class=\"c{0}\" element=\"{1}\" mass=\"12\"/>", i, elements[i]);
+    t += fmt::format("<Type name=\"t{0}\" class=\"c{0}\" element=\"{1}\" mass=\"12\"/>", i,
+                     elements[i]);
     residue += fmt::format("<Atom name=\"X{0}\" type=\"t{0}\" charge=\"0\"/>", i);
   }
   for (int i = 0; i < 4; ++i) residue += fmt::format("<Bond from=\"{}\" to=\"{}\"/>", i, i + 1);
@@ -331,12 +376,26 @@ TEST(CmapFiles, OpenmmXml) {
   // phi runs fastest, both angles from 0: half of the circle behind -180 degrees.
   std::string map;
   for (int j = 0; j < points; ++j)
-    for (int i = 0; i < points; ++i) map += fmt::format(" {}", value((i + points / 2) % points, (j + points / 2) % points));
-  const auto element = [&](const std::string& torsion) { return "<CMAPTorsionForce><Map>" + map + "</Map>" + torsion + "</CMAPTorsionForce>"; };
-  const std::string forward = "<Torsion map=\"0\" class1=\"c0\" class2=\"c1\" class3=\"c2\" class4=\"c3\" class5=\"c4\"/>", backward = "<Torsion map=\"0\" type1=\"t4\" type2=\"t3\" type3=\"t2\" type4=\"t1\" type5=\"t0\"/>";
-  const std::string rest = "<AmoebaUreyBradleyForce><UreyBradley type1=\"t2\" type2=\"t1\" type3=\"t0\" d=\"0.2\" k=\"300\"/></AmoebaUreyBradleyForce>"
-                           "<NonbondedForce coulomb14scale=\"1\" lj14scale=\"1\"><UseAttributeFromResidue name=\"charge\"/><Atom class=\"c0\" sigma=\"0.3\" epsilon=\"0\"/><Atom class=\"c1\" sigma=\"0.3\" epsilon=\"0\"/>"
-                           "<Atom class=\"c2\" sigma=\"0.3\" epsilon=\"0\"/><Atom class=\"c3\" sigma=\"0.3\" epsilon=\"0\"/><Atom class=\"c4\" sigma=\"0.3\" epsilon=\"0\"/></NonbondedForce></ForceField>";
+    for (int i = 0; i < points; ++i)
+      map += fmt::format(" {}", value((i + points / 2) % points, (j + points / 2) % points));
+  const auto element = [&](const std::string& torsion) {
+    return "<CMAPTorsionForce><Map>" + map + "</Map>" + torsion + "</CMAPTorsionForce>";
+  };
+  const std::string
+      forward =
+          "<Torsion map=\"0\" class1=\"c0\" class2=\"c1\" class3=\"c2\" class4=\"c3\" "
+          "class5=\"c4\"/>",
+      backward =
+          "<Torsion map=\"0\" type1=\"t4\" type2=\"t3\" type3=\"t2\" type4=\"t1\" type5=\"t0\"/>";
+  const std::string rest =
+      "<AmoebaUreyBradleyForce><UreyBradley type1=\"t2\" type2=\"t1\" type3=\"t0\" d=\"0.2\" "
+      "k=\"300\"/></AmoebaUreyBradleyForce>"
+      "<NonbondedForce coulomb14scale=\"1\" lj14scale=\"1\"><UseAttributeFromResidue "
+      "name=\"charge\"/><Atom class=\"c0\" sigma=\"0.3\" epsilon=\"0\"/><Atom class=\"c1\" "
+      "sigma=\"0.3\" epsilon=\"0\"/>"
+      "<Atom class=\"c2\" sigma=\"0.3\" epsilon=\"0\"/><Atom class=\"c3\" sigma=\"0.3\" "
+      "epsilon=\"0\"/><Atom class=\"c4\" sigma=\"0.3\" "
+      "epsilon=\"0\"/></NonbondedForce></ForceField>";
   Structure structure;
   structure.residues = {{"ANY", "1", "", ""}};
   structure.chain = {0};
@@ -353,7 +412,9 @@ TEST(CmapFiles, OpenmmXml) {
   expect_maps(s);
   ASSERT_EQ(s.urey_bradley.size(), 1U);
   EXPECT_EQ(s.urey_bradley.rows[0], (std::array<double, 2>{0.2, 600}));
-  EXPECT_EQ(system(t + element(backward) + rest).cmap.atoms[0], (std::array<std::int32_t, 8>{4, 3, 2, 1, 3, 2, 1, 0})) << "the direction of the rule";
+  EXPECT_EQ(system(t + element(backward) + rest).cmap.atoms[0],
+            (std::array<std::int32_t, 8>{4, 3, 2, 1, 3, 2, 1, 0}))
+      << "the direction of the rule";
   const auto number = [&](const std::string& text) {
     try {
       system(text);
@@ -364,11 +425,19 @@ TEST(CmapFiles, OpenmmXml) {
   };
   EXPECT_EQ(number(t + "<CMAPTorsionForce><Map>1 2 3</Map></CMAPTorsionForce>" + rest), 702);
   EXPECT_EQ(number(t + "<CMAPTorsionForce><Map>1 2 x</Map></CMAPTorsionForce>" + rest), 303);
-  EXPECT_EQ(number(t + element("<Torsion map=\"1\" type1=\"t4\" type2=\"t3\" type3=\"t2\" type4=\"t1\" type5=\"t0\"/>") + rest), 702);
+  EXPECT_EQ(number(t +
+                   element("<Torsion map=\"1\" type1=\"t4\" type2=\"t3\" type3=\"t2\" type4=\"t1\" "
+                           "type5=\"t0\"/>") +
+                   rest),
+            702);
   EXPECT_EQ(number(t + "<GBSAOBCForce/>" + rest), 703);
   EXPECT_EQ(number(t + "<CustomTorsionForce energy=\"k*theta\"/>" + rest), 703);
   EXPECT_EQ(number(t + "<InitializationScript>import os</InitializationScript>" + rest), 703);
-  EXPECT_EQ(number(t + "<InitializationScript>\nEXPECTED_VERSION = \"charmm36\"\nif hasattr(self, \"_charmm_ff_version\"):\n</InitializationScript>" + rest), 0);
+  EXPECT_EQ(number(t +
+                   "<InitializationScript>\nEXPECTED_VERSION = \"charmm36\"\nif hasattr(self, "
+                   "\"_charmm_ff_version\"):\n</InitializationScript>" +
+                   rest),
+            0);
 }
 
 }  // namespace

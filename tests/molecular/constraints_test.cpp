@@ -64,7 +64,8 @@ struct RigidBath {
       const Vec3 at = {0.3 * (m % 4), 0.3 * (m / 4 % 4), 0.3 * (m / 16)};
       for (const double side : {0.0, 1.0, -1.0}) {
         Vec3 p = at;
-        for (std::size_t c = 0; c < 3; ++c) p[c] += side == 0 ? 0 : height * u[c] + side * 0.5 * d_hh * v[c] / nv;
+        for (std::size_t c = 0; c < 3; ++c)
+          p[c] += side == 0 ? 0 : height * u[c] + side * 0.5 * d_hh * v[c] / nv;
         if (m % 5 == 0) p = {p[0] - 1.2 * std::floor(p[0] / 1.2), p[1], p[2]};
         x.push_back(p);
       }
@@ -143,7 +144,8 @@ TEST(Constraints, RingsWithTails) {
   std::vector<Vec3> y = shaken(n.x, 0.003, 4), free = y, moved(n.x.size());
   c.apply_to_positions(n.x, y, n.box, &moved, 1);
   EXPECT_LT(c.largest_error(y, n.box), 1e-13);
-  // The constraints' pulls neither push nor turn the molecule, and lie along the old bonds: atom 10 (a hydrogen) has one.
+  // The constraints' pulls neither push nor turn the molecule, and lie along the old bonds: atom 10
+  // (a hydrogen) has one.
   Vec3 push{}, turn{};
   for (std::size_t i = 0; i < y.size(); ++i) {
     Vec3 f;
@@ -152,7 +154,8 @@ TEST(Constraints, RingsWithTails) {
       push[k] += f[k];
       EXPECT_NEAR(moved[i][k], y[i][k] - free[i][k], 1e-16);
     }
-    for (std::size_t k = 0; k < 3; ++k) turn[k] += n.x[i][(k + 1) % 3] * f[(k + 2) % 3] - n.x[i][(k + 2) % 3] * f[(k + 1) % 3];
+    for (std::size_t k = 0; k < 3; ++k)
+      turn[k] += n.x[i][(k + 1) % 3] * f[(k + 2) % 3] - n.x[i][(k + 2) % 3] * f[(k + 1) % 3];
   }
   for (std::size_t k = 0; k < 3; ++k) {
     EXPECT_NEAR(push[k], 0, 1e-15);
@@ -162,7 +165,9 @@ TEST(Constraints, RingsWithTails) {
   c.apply_to_velocities(n.x, v, n.box);
   for (const auto& [a, b] : n.s.constraints.atoms) {
     double rate = 0;
-    for (std::size_t k = 0; k < 3; ++k) rate += (n.x[static_cast<std::size_t>(a)][k] - n.x[static_cast<std::size_t>(b)][k]) * (v[static_cast<std::size_t>(a)][k] - v[static_cast<std::size_t>(b)][k]);
+    for (std::size_t k = 0; k < 3; ++k)
+      rate += (n.x[static_cast<std::size_t>(a)][k] - n.x[static_cast<std::size_t>(b)][k]) *
+              (v[static_cast<std::size_t>(a)][k] - v[static_cast<std::size_t>(b)][k]);
     EXPECT_NEAR(rate, 0, 1e-13);
   }
 }
@@ -209,7 +214,8 @@ TEST(Constraints, ImpossibleSystemsAreRefused) {
 TEST(Constrained, BondsBecomeRigid) {
   const auto file = tessera::testing::test_data() / "md/amber/ala2_tip3p.prmtop";
   if (!std::filesystem::exists(file)) GTEST_SKIP() << "no " << file.string();
-  const System flexible = read_amber_topology(data::read_text_file(file)).system;  // 22 atoms and 749 waters
+  const System flexible =
+      read_amber_topology(data::read_text_file(file)).system;  // 22 atoms and 749 waters
   const System s = constrained(flexible, Rigid::h_bonds);
   EXPECT_EQ(s.rigid_waters.size(), 749U);
   EXPECT_EQ(s.constraints.size(), 12U);
@@ -220,14 +226,19 @@ TEST(Constrained, BondsBecomeRigid) {
   EXPECT_EQ(constrained(flexible, Rigid::all_bonds).constraints.size(), 21U);
   EXPECT_EQ(constrained(flexible, Rigid::none, false), flexible);
   const System angles = constrained(flexible, Rigid::h_angles);
-  EXPECT_EQ(angles.constraints.size(), 21U + 9U) << "all bonds, and the angles of three methyl groups";
+  EXPECT_EQ(angles.constraints.size(), 21U + 9U)
+      << "all bonds, and the angles of three methyl groups";
   EXPECT_EQ(constrained(s, Rigid::h_bonds), s) << "twice is once";
 }
 
-/// A topology that LEaP would write binds the fourth site to the oxygen, which is a water still: rigid, and its hydrogens as light as they were.
+/// A topology that LEaP would write binds the fourth site to the oxygen, which is a water still:
+/// rigid, and its hydrogens as light as they were.
 TEST(Constrained, WatersOfFourSitesAreWaters) {
   const System built = water_system(water_model("tip4pew"), 3);
-  const System read = read_amber_topology(data::make_text_file("w.prmtop", amber_topology(built, rectangular_box({2, 2, 2})))).system;
+  const System read =
+      read_amber_topology(
+          data::make_text_file("w.prmtop", amber_topology(built, rectangular_box({2, 2, 2}))))
+          .system;
   ASSERT_EQ(read.virtual_sites.size(), 3U);
   EXPECT_NEAR(read.virtual_sites[1].weights[0], built.virtual_sites[1].weights[0], 1e-7);
   const System rigid = constrained(read, Rigid::h_bonds);
@@ -239,7 +250,9 @@ TEST(Constrained, WatersOfFourSitesAreWaters) {
 TEST(Constrained, WatersWhoseHydrogensAreBoundAreWaters) {
   System s = testing::waters(2, 0.4, 0.3, 0.5);
   s.connectivity.insert(s.connectivity.begin() + 2, {1, 2});
-  s.bonds = {{{0, 1}, {0, 2}, {1, 2}, {3, 4}, {3, 5}, {4, 5}}, {0, 0, 1, 0, 0, 1}, {{d_oh, 4e5}, {d_hh, 4e5}}};
+  s.bonds = {{{0, 1}, {0, 2}, {1, 2}, {3, 4}, {3, 5}, {4, 5}},
+             {0, 0, 1, 0, 0, 1},
+             {{d_oh, 4e5}, {d_hh, 4e5}}};
   const System rigid = constrained(s, Rigid::h_bonds);
   EXPECT_EQ(rigid.rigid_waters.size(), 2U);
   EXPECT_EQ(rigid.constraints.size() + rigid.bonds.size(), 0U);

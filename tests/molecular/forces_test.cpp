@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Forces as runs take them against the energy functions in double precision, whose derivatives other tests hold against engine operations.
+// Forces as runs take them against the energy functions in double precision, whose derivatives
+// other tests hold against engine operations.
 #include "tessera/molecular/forces.h"
 
 #include "molecular_cases.h"
@@ -46,7 +47,8 @@ Case mixture(std::size_t n, const Box& box, bool by_tables, unsigned seed = 7) {
   std::uniform_real_distribution<double> any(0, 1);
   const Box cell = is_periodic(box) ? box : rectangular_box({2, 1.5, 2.5});
   while (c.frame.x_nm.size() < n) {
-    const Vec3 p = from_fractions(cell, {3 * any(random) - 1, any(random), any(random)});  // some outside of the box
+    const Vec3 p = from_fractions(
+        cell, {3 * any(random) - 1, any(random), any(random)});  // some outside of the box
     bool apart = true;
     for (const Vec3& o : c.frame.x_nm) {
       const Vec3 d = wrapped(box, {p[0] - o[0], p[1] - o[1], p[2] - o[2]});
@@ -54,7 +56,11 @@ Case mixture(std::size_t n, const Box& box, bool by_tables, unsigned seed = 7) {
     }
     if (!apart) continue;
     const std::size_t i = c.frame.x_nm.size();
-    add_atom(c.system, "X", 6, 12, i + 1 == n && n % 2 == 1 ? 0.2 : i % 2 == 0 ? 0.4 : -0.4, static_cast<int>(i % 3));
+    add_atom(c.system, "X", 6, 12,
+             i + 1 == n && n % 2 == 1 ? 0.2
+             : i % 2 == 0             ? 0.4
+                                      : -0.4,
+             static_cast<int>(i % 3));
     c.frame.x_nm.push_back(p);
   }
   for (std::int32_t i = 0; i + 2 < static_cast<std::int32_t>(n); i += 3) {
@@ -76,8 +82,11 @@ ExpectedForces expected_forces(const Case& c, const Nonbonded& o) {
   ExpectedForces e;
   e.f.assign(n, Vec3{});
   std::vector<EnergyPtr> terms = {nonbonded_energy(c.system, o)};
-  if (o.coulomb == Coulomb::ewald || o.coulomb == Coulomb::pme) terms.push_back(ewald_excluded_energy(c.system, o));
-  const std::array<const double*, 5> p = {c.frame.x_nm[0].data(), c.frame.box.edge[0].data(), c.system.atoms.charge_e.data(), c.system.lj.c6.data(), c.system.lj.c12.data()};
+  if (o.coulomb == Coulomb::ewald || o.coulomb == Coulomb::pme)
+    terms.push_back(ewald_excluded_energy(c.system, o));
+  const std::array<const double*, 5> p = {c.frame.x_nm[0].data(), c.frame.box.edge[0].data(),
+                                          c.system.atoms.charge_e.data(), c.system.lj.c6.data(),
+                                          c.system.lj.c12.data()};
   for (const EnergyPtr& u : terms) {
     if (!u) continue;
     std::vector<Vec3> slope(n);
@@ -130,7 +139,8 @@ void expect_same_forces(const Case& c, Nonbonded o) {
       SCOPED_TRACE(static_cast<int>(level) + 10 * static_cast<int>(precision));
       Forces f;
       f.wants_energies = false;
-      ForceEvaluator(c.system, o, {.precision = precision, .simd = level})(c.frame.x_nm, c.frame.box, f);
+      ForceEvaluator(c.system, o, {.precision = precision, .simd = level})(c.frame.x_nm,
+                                                                           c.frame.box, f);
       const Error2 error = difference(f.f, e.f);
       EXPECT_LE(error.rms, tolerance);
       EXPECT_LE(error.largest, 100 * tolerance);
@@ -138,11 +148,14 @@ void expect_same_forces(const Case& c, Nonbonded o) {
       EXPECT_EQ(f.f, first);
       EXPECT_EQ(f.potential(), 0);
       f.wants_energies = true;
-      ForceEvaluator(c.system, o, {.precision = precision, .simd = level})(c.frame.x_nm, c.frame.box, f);
+      ForceEvaluator(c.system, o, {.precision = precision, .simd = level})(c.frame.x_nm,
+                                                                           c.frame.box, f);
       EXPECT_EQ(f.f, first);
-      double own = f.energy[static_cast<std::size_t>(Term::lj)] + f.energy[static_cast<std::size_t>(Term::coulomb_short)];
+      double own = f.energy[static_cast<std::size_t>(Term::lj)] +
+                   f.energy[static_cast<std::size_t>(Term::coulomb_short)];
       if (o.coulomb == Coulomb::ewald) {
-        const Tensor self = ewald_self_energy(c.system, o, testing::edges(c.frame.box), tensor(c.system.atoms.charge_e));
+        const Tensor self = ewald_self_energy(c.system, o, testing::edges(c.frame.box),
+                                              tensor(c.system.atoms.charge_e));
         own += f.energy[static_cast<std::size_t>(Term::coulomb_reciprocal)] - self.item<double>();
       }
       EXPECT_NEAR(own, e.energy, 1e-11 * std::abs(e.energy));
@@ -152,10 +165,13 @@ void expect_same_forces(const Case& c, Nonbonded o) {
         double q = 0;
         for (const double v : c.system.atoms.charge_e) q += v;
         const double beta = ewald_beta(o);
-        background = -3.14159265358979 * c.system.coulomb_constant / o.epsilon_r / (2 * volume_nm3(c.frame.box) * beta * beta) * q * q;
+        background = -3.14159265358979 * c.system.coulomb_constant / o.epsilon_r /
+                     (2 * volume_nm3(c.frame.box) * beta * beta) * q * q;
       }
       for (std::size_t a = 0; a < 3; ++a)
-        for (std::size_t b = 0; b < 3; ++b) EXPECT_NEAR(f.virial[a][b] - (a == b ? background : 0), e.virial[a][b], 1e-10 * scale) << a << b;
+        for (std::size_t b = 0; b < 3; ++b)
+          EXPECT_NEAR(f.virial[a][b] - (a == b ? background : 0), e.virial[a][b], 1e-10 * scale)
+              << a << b;
     }
   }
 }
@@ -165,47 +181,105 @@ struct ForcesChoice {
   Nonbonded options;
 };
 class PairForces : public ::testing::TestWithParam<ForcesChoice> {};
-INSTANTIATE_TEST_SUITE_P(Options, PairForces, ::testing::Values(
-    ForcesChoice{"cut", {.coulomb = Coulomb::cutoff, .coulomb_modifier = Modifier::none, .lj_modifier = Modifier::none, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.7}},
-    ForcesChoice{"shifted", {.coulomb = Coulomb::cutoff, .cutoff_coulomb_nm = 0.7, .cutoff_lj_nm = 0.8}},
-    ForcesChoice{"linear", {.coulomb = Coulomb::cutoff, .coulomb_modifier = Modifier::linear_force_shift, .lj_modifier = Modifier::linear_force_shift, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.8}},
-    ForcesChoice{"force_switch", {.coulomb = Coulomb::reaction_field, .lj_modifier = Modifier::force_switch, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.8, .lj_switch_nm = 0.5, .epsilon_rf = 78}},
-    ForcesChoice{"potential_switch", {.coulomb = Coulomb::reaction_field, .lj_modifier = Modifier::potential_switch, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.8, .lj_switch_nm = 0.4, .reaction_field_of_excluded = false}},
-    ForcesChoice{"ewald", {.coulomb = Coulomb::ewald, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.8, .epsilon_r = 2}},
-    ForcesChoice{"sharp_ewald", {.coulomb = Coulomb::ewald, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.8, .ewald_rtol = 1e-10}},
-    ForcesChoice{"switched_ewald", {.coulomb = Coulomb::ewald, .lj_modifier = Modifier::force_switch, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.75, .lj_switch_nm = 0.5}},
-    ForcesChoice{"neutral", {.coulomb = Coulomb::none, .cutoff_lj_nm = 0.8}},
-    ForcesChoice{"neutral_switched", {.coulomb = Coulomb::none, .lj_modifier = Modifier::potential_switch, .cutoff_lj_nm = 0.8, .lj_switch_nm = 0.6}}),
+INSTANTIATE_TEST_SUITE_P(
+    Options, PairForces,
+    ::testing::Values(
+        ForcesChoice{"cut",
+                     {.coulomb = Coulomb::cutoff,
+                      .coulomb_modifier = Modifier::none,
+                      .lj_modifier = Modifier::none,
+                      .cutoff_coulomb_nm = 0.8,
+                      .cutoff_lj_nm = 0.7}},
+        ForcesChoice{"shifted",
+                     {.coulomb = Coulomb::cutoff, .cutoff_coulomb_nm = 0.7, .cutoff_lj_nm = 0.8}},
+        ForcesChoice{"linear",
+                     {.coulomb = Coulomb::cutoff,
+                      .coulomb_modifier = Modifier::linear_force_shift,
+                      .lj_modifier = Modifier::linear_force_shift,
+                      .cutoff_coulomb_nm = 0.8,
+                      .cutoff_lj_nm = 0.8}},
+        ForcesChoice{"force_switch",
+                     {.coulomb = Coulomb::reaction_field,
+                      .lj_modifier = Modifier::force_switch,
+                      .cutoff_coulomb_nm = 0.8,
+                      .cutoff_lj_nm = 0.8,
+                      .lj_switch_nm = 0.5,
+                      .epsilon_rf = 78}},
+        ForcesChoice{"potential_switch",
+                     {.coulomb = Coulomb::reaction_field,
+                      .lj_modifier = Modifier::potential_switch,
+                      .cutoff_coulomb_nm = 0.8,
+                      .cutoff_lj_nm = 0.8,
+                      .lj_switch_nm = 0.4,
+                      .reaction_field_of_excluded = false}},
+        ForcesChoice{"ewald",
+                     {.coulomb = Coulomb::ewald,
+                      .cutoff_coulomb_nm = 0.8,
+                      .cutoff_lj_nm = 0.8,
+                      .epsilon_r = 2}},
+        ForcesChoice{"sharp_ewald",
+                     {.coulomb = Coulomb::ewald,
+                      .cutoff_coulomb_nm = 0.8,
+                      .cutoff_lj_nm = 0.8,
+                      .ewald_rtol = 1e-10}},
+        ForcesChoice{"switched_ewald",
+                     {.coulomb = Coulomb::ewald,
+                      .lj_modifier = Modifier::force_switch,
+                      .cutoff_coulomb_nm = 0.8,
+                      .cutoff_lj_nm = 0.75,
+                      .lj_switch_nm = 0.5}},
+        ForcesChoice{"neutral", {.coulomb = Coulomb::none, .cutoff_lj_nm = 0.8}},
+        ForcesChoice{"neutral_switched",
+                     {.coulomb = Coulomb::none,
+                      .lj_modifier = Modifier::potential_switch,
+                      .cutoff_lj_nm = 0.8,
+                      .lj_switch_nm = 0.6}}),
     [](const auto& c) { return std::string(c.param.name); });
 
 TEST_P(PairForces, AgreeWithTheEnergysSlope) {
   for (const bool by_tables : {false, true}) {
     SCOPED_TRACE(by_tables);
-    // Edges of twice the cut-off and more; slanted; twice the cut-off exactly, where lists reach around the box.
-    for (const Box& box : {rectangular_box({2.5, 1.7, 2.1}), box_of_angles({2.2, 2.1, 2.0}, {75, 80, 70}), rectangular_box({1.6, 1.6, 1.6})}) expect_same_forces(mixture(120, box, by_tables), GetParam().options);
+    // Edges of twice the cut-off and more; slanted; twice the cut-off exactly, where lists reach
+    // around the box.
+    for (const Box& box :
+         {rectangular_box({2.5, 1.7, 2.1}), box_of_angles({2.2, 2.1, 2.0}, {75, 80, 70}),
+          rectangular_box({1.6, 1.6, 1.6})})
+      expect_same_forces(mixture(120, box, by_tables), GetParam().options);
   }
 }
 
-// Clusters are told apart by 16 bits of a part of the box: boxes of a few and of many cut-offs along an edge, and hardly any buffer that would
-// hide a pair that was left out.
+// Clusters are told apart by 16 bits of a part of the box: boxes of a few and of many cut-offs
+// along an edge, and hardly any buffer that would hide a pair that was left out.
 TEST(PairForces, OfThinListsInLongAndSlantedBoxesMissNoPair) {
-  for (const Box& box : {rectangular_box({41, 1.9, 4.3}), rectangular_box({9, 13.1, 7.7}), box_of_angles({9, 8, 10}, {60, 90, 60}), box_of_angles({30, 2.4, 3.1}, {75, 80, 70})}) {
+  for (const Box& box :
+       {rectangular_box({41, 1.9, 4.3}), rectangular_box({9, 13.1, 7.7}),
+        box_of_angles({9, 8, 10}, {60, 90, 60}), box_of_angles({30, 2.4, 3.1}, {75, 80, 70})}) {
     SCOPED_TRACE(box.edge[0][0]);
     const Case c = mixture(1200, box, false);
-    const Nonbonded o = {.coulomb = Coulomb::cutoff, .coulomb_modifier = Modifier::none, .lj_modifier = Modifier::none, .cutoff_coulomb_nm = 0.85, .cutoff_lj_nm = 0.85};
+    const Nonbonded o = {.coulomb = Coulomb::cutoff,
+                         .coulomb_modifier = Modifier::none,
+                         .lj_modifier = Modifier::none,
+                         .cutoff_coulomb_nm = 0.85,
+                         .cutoff_lj_nm = 0.85};
     const ExpectedForces e = expected_forces(c, o);
     for (const Simd level : levels()) {
       SCOPED_TRACE(static_cast<int>(level));
       Forces f;
-      ForceEvaluator(c.system, o, {.precision = Precision::f64, .simd = level, .buffer_nm = 1e-4, .inner_buffer_nm = 1e-5})(c.frame.x_nm, c.frame.box, f);
+      ForceEvaluator(
+          c.system, o,
+          {.precision = Precision::f64, .simd = level, .buffer_nm = 1e-4, .inner_buffer_nm = 1e-5})(
+          c.frame.x_nm, c.frame.box, f);
       EXPECT_LE(difference(f.f, e.f).rms, 1e-12);
-      EXPECT_NEAR(f.energy[static_cast<std::size_t>(Term::lj)] + f.energy[static_cast<std::size_t>(Term::coulomb_short)], e.energy, 1e-11 * std::abs(e.energy));
+      EXPECT_NEAR(f.energy[static_cast<std::size_t>(Term::lj)] +
+                      f.energy[static_cast<std::size_t>(Term::coulomb_short)],
+                  e.energy, 1e-11 * std::abs(e.energy));
     }
   }
 }
 
 TEST(PairForces, SmallSystemsAndNoBox) {
-  for (const std::size_t n : {std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{5}, std::size_t{9}, std::size_t{33}}) {
+  for (const std::size_t n : {std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{5},
+                              std::size_t{9}, std::size_t{33}}) {
     SCOPED_TRACE(n);
     const Nonbonded o = {.coulomb = Coulomb::cutoff, .cutoff_coulomb_nm = 5, .cutoff_lj_nm = 5};
     if (n > 3) expect_same_forces(mixture(n, Box{}, false), o);
@@ -226,12 +300,16 @@ void wander(std::vector<Vec3>& x, double step, unsigned seed) {
 
 TEST(PairForces, NeitherThreadsNorTheAgeOfTheListNorItsBuffersChangeABit) {
   const int threads = num_threads();
-  const Nonbonded o = short_range({.coulomb = Coulomb::ewald, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.8});
+  const Nonbonded o =
+      short_range({.coulomb = Coulomb::ewald, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.8});
   for (const Precision precision : {Precision::mixed, Precision::f64}) {
     Case c = mixture(600, rectangular_box({2.5, 3.1, 2.8}), false);
-    // No two charges alike: which atom of a pair is the first in a list, k_e is with, must not matter.
-    for (std::size_t i = 0; i < c.system.n_atoms(); ++i) c.system.atoms.charge_e[i] += 0.1 * std::sin(static_cast<double>(i * i));
-    const ForceEvaluator lasting(c.system, o, {.precision = precision}), thick(c.system, o, {.precision = precision, .buffer_nm = 0.5, .inner_buffer_nm = 0});
+    // No two charges alike: which atom of a pair is the first in a list, k_e is with, must not
+    // matter.
+    for (std::size_t i = 0; i < c.system.n_atoms(); ++i)
+      c.system.atoms.charge_e[i] += 0.1 * std::sin(static_cast<double>(i * i));
+    const ForceEvaluator lasting(c.system, o, {.precision = precision}),
+        thick(c.system, o, {.precision = precision, .buffer_nm = 0.5, .inner_buffer_nm = 0});
     for (unsigned step = 0; step < 25; ++step) {
       Forces old, other, fresh;
       set_num_threads(1 + static_cast<int>(step % 4));
@@ -257,7 +335,8 @@ TEST(PairForces, NeitherThreadsNorTheAgeOfTheListNorItsBuffersChangeABit) {
 
 TEST(PairForces, BeyondTheRangeOfSinglePrecisionStepsAreDoneInDouble) {
   Case c = mixture(60, rectangular_box({2.5, 2.1, 2.8}), false);
-  // Atoms 0 and 4 feel Lennard-Jones forces: 0.06 nm apart they are about 1e12 times the usual ones.
+  // Atoms 0 and 4 feel Lennard-Jones forces: 0.06 nm apart they are about 1e12 times the usual
+  // ones.
   const Nonbonded o = {.coulomb = Coulomb::cutoff, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.8};
   for (const double d : {0.17, 0.12, 0.10}) {
     SCOPED_TRACE(d);
@@ -275,7 +354,8 @@ TEST(PairForces, BeyondTheRangeOfSinglePrecisionStepsAreDoneInDouble) {
 }
 
 TEST(PairForces, WeakForcesKeepTheirDigits) {
-  // A thin gas: contacts, which set the unit of sums, are far above its forces. In units as for charged liquids it misses both bars.
+  // A thin gas: contacts, which set the unit of sums, are far above its forces. In units as for
+  // charged liquids it misses both bars.
   Case c;
   c.system = testing::lennard_jones_atoms(30);
   c.frame.box = rectangular_box({8, 8, 8});
@@ -289,7 +369,9 @@ TEST(PairForces, WeakForcesKeepTheirDigits) {
         }))
       c.frame.x_nm.push_back(p);
   }
-  expect_same_forces(c, {.coulomb = Coulomb::none, .lj_modifier = Modifier::linear_force_shift, .cutoff_lj_nm = 3});
+  expect_same_forces(
+      c,
+      {.coulomb = Coulomb::none, .lj_modifier = Modifier::linear_force_shift, .cutoff_lj_nm = 3});
 }
 
 TEST(BondedForces, InDoublePrecisionKeepTwelveDigitsFromSmallToLarge) {
@@ -314,12 +396,14 @@ TEST(BondedForces, InDoublePrecisionKeepTwelveDigitsFromSmallToLarge) {
     c.system.bonds.rows[0][1] = k;
     const EnergyPtr u = bonded_energy(c.system, Term::bonds);
     std::vector<Vec3> slope(40);
-    const std::array<const double*, 3> p = {c.frame.x_nm[0].data(), c.frame.box.edge[0].data(), c.system.bonds.rows[0].data()};
+    const std::array<const double*, 3> p = {c.frame.x_nm[0].data(), c.frame.box.edge[0].data(),
+                                            c.system.bonds.rows[0].data()};
     u->gradient(p, std::array<double*, 3>{slope[0].data(), nullptr, nullptr});
     for (Vec3& v : slope)
       for (double& w : v) w = -w;
     Forces f;
-    ForceEvaluator(c.system, {.coulomb = Coulomb::none, .cutoff_lj_nm = 2}, {.precision = Precision::f64})(c.frame.x_nm, c.frame.box, f);
+    ForceEvaluator(c.system, {.coulomb = Coulomb::none, .cutoff_lj_nm = 2},
+                   {.precision = Precision::f64})(c.frame.x_nm, c.frame.box, f);
     EXPECT_LE(difference(f.f, slope).rms, 1e-13);
   }
 }
@@ -351,7 +435,8 @@ TEST(BondedForces, ThatAddUpBeyondTheRangeOfOneStayRight) {
   ASSERT_GT(virial_xx, 2147483648.0);
   for (const Precision precision : {Precision::mixed, Precision::f64}) {
     Forces f;
-    ForceEvaluator(c.system, {.coulomb = Coulomb::none, .cutoff_lj_nm = 2}, {.precision = precision})(c.frame.x_nm, c.frame.box, f);
+    ForceEvaluator(c.system, {.coulomb = Coulomb::none, .cutoff_lj_nm = 2},
+                   {.precision = precision})(c.frame.x_nm, c.frame.box, f);
     EXPECT_NEAR(f.f[0][0], all[0], 2e-5);  // units of 2^-27; doubles there are 2e-6 apart
     EXPECT_NEAR(f.f[0][1], all[1], 2e-5);
     EXPECT_NEAR(f.potential(), energy, 2e-3);  // units of 2^-12
@@ -359,7 +444,8 @@ TEST(BondedForces, ThatAddUpBeyondTheRangeOfOneStayRight) {
   }
 }
 
-// ---- published systems ---------------------------------------------------------------------------------
+// ---- published systems
+// ---------------------------------------------------------------------------------
 
 TEST(PairForces, PublishedSystems) {
   const auto data = tessera::testing::test_data() / "md";
@@ -368,12 +454,17 @@ TEST(PairForces, PublishedSystems) {
     const char *top, *places;
     double cutoff;
   };
-  for (const File& f : {File{"amber/ala2_tip3p.prmtop", "amber/ala2_tip3p.rst7", 0.9}, File{"amber/water_ala3.parm7", "amber/water_ala3.rst7", 1.0}, File{"amber/ala2_vac.prmtop", "amber/ala2_vac.rst7", 3.0}}) {
+  for (const File& f : {File{"amber/ala2_tip3p.prmtop", "amber/ala2_tip3p.rst7", 0.9},
+                        File{"amber/water_ala3.parm7", "amber/water_ala3.rst7", 1.0},
+                        File{"amber/ala2_vac.prmtop", "amber/ala2_vac.rst7", 3.0}}) {
     SCOPED_TRACE(f.top);
     Case c;
     c.system = read_amber_topology(tessera::data::read_text_file(data / f.top)).system;
-    c.frame = read_amber_restart(tessera::data::read_text_file(data / f.places), c.system.n_atoms());
-    Nonbonded o = {.coulomb = is_periodic(c.frame.box) ? Coulomb::ewald : Coulomb::cutoff, .cutoff_coulomb_nm = f.cutoff, .cutoff_lj_nm = f.cutoff};
+    c.frame =
+        read_amber_restart(tessera::data::read_text_file(data / f.places), c.system.n_atoms());
+    Nonbonded o = {.coulomb = is_periodic(c.frame.box) ? Coulomb::ewald : Coulomb::cutoff,
+                   .cutoff_coulomb_nm = f.cutoff,
+                   .cutoff_lj_nm = f.cutoff};
     // Bonded terms come on top in the evaluator: without them here.
     System bare = c.system;
     bare.bonds = {};

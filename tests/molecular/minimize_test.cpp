@@ -15,10 +15,15 @@ namespace {
 
 using testing::add_atom, testing::Case;
 using Method = Minimization::Method;
-constexpr double lowest_13 = -44.326801, lowest_38 = -173.928427;  // Wales & Doye, J. Phys. Chem. A 101 (1997) 5111, in epsilon
-const Nonbonded all_pairs = {.coulomb = Nonbonded::Coulomb::none, .lj_modifier = Nonbonded::Modifier::none, .cutoff_lj_nm = 1e3};
+constexpr double lowest_13 = -44.326801,
+                 lowest_38 =
+                     -173.928427;  // Wales & Doye, J. Phys. Chem. A 101 (1997) 5111, in epsilon
+const Nonbonded all_pairs = {.coulomb = Nonbonded::Coulomb::none,
+                             .lj_modifier = Nonbonded::Modifier::none,
+                             .cutoff_lj_nm = 1e3};
 
-/// Lennard-Jones atoms of sigma 1 nm and epsilon 1 kJ/mol, moved by up to `shake` in a fixed pattern.
+/// Lennard-Jones atoms of sigma 1 nm and epsilon 1 kJ/mol, moved by up to `shake` in a fixed
+/// pattern.
 Case cluster(const std::vector<Vec3>& places, double shake) {
   Case c;
   c.system.lj = mixed(LennardJones::Mixing::lorentz_berthelot, {1.0}, {1.0});
@@ -26,7 +31,8 @@ Case cluster(const std::vector<Vec3>& places, double shake) {
   for (std::size_t i = 0; i < places.size(); ++i) {
     add_atom(c.system, "X", 18, 40, 0, 0);
     Vec3 x = places[i];
-    for (std::size_t k = 0; k < 3; ++k) x[k] += shake * std::sin(static_cast<double>(7 * i + 3 * k + 1));
+    for (std::size_t k = 0; k < 3; ++k)
+      x[k] += shake * std::sin(static_cast<double>(7 * i + 3 * k + 1));
     c.frame.x_nm.push_back(x);
   }
   return c;
@@ -49,12 +55,15 @@ std::vector<Vec3> truncated_octahedron() {
   for (int i = -2; i <= 2; ++i)
     for (int j = -2; j <= 2; ++j)
       for (int k = -2; k <= 2; ++k)
-        if ((i + j + k) % 2 != 0 && i * i + j * j + k * k <= 5) x.push_back({0.78 * i, 0.78 * j, 0.78 * k});
+        if ((i + j + k) % 2 != 0 && i * i + j * j + k * k <= 5)
+          x.push_back({0.78 * i, 0.78 * j, 0.78 * k});
   return x;
 }
 
 Descent minimum(const Case& c, const Nonbonded& o, Minimization options, std::int64_t most_steps) {
-  const Minimizer m(c.system, ForceEvaluator(c.system, o, {.precision = Precision::f64}), options, options.method == Method::newton_cg ? hessian_product(c.system, o, c.frame.box) : HessianProduct{});
+  const Minimizer m(c.system, ForceEvaluator(c.system, o, {.precision = Precision::f64}), options,
+                    options.method == Method::newton_cg ? hessian_product(c.system, o, c.frame.box)
+                                                        : HessianProduct{});
   Descent d = m.begin(c.frame);
   m.step(d, most_steps);
   return d;
@@ -63,22 +72,30 @@ Descent minimum(const Case& c, const Nonbonded& o, Minimization options, std::in
 class Methods : public ::testing::TestWithParam<Method> {};
 
 TEST_P(Methods, FindTheIcosahedronOfThirteenAtoms) {
-  const Descent d = minimum(cluster(icosahedron(), 0.05), all_pairs, {.method = GetParam(), .force_tolerance = 1e-4, .first_move_nm = 0.02}, 2000);
+  const Descent d =
+      minimum(cluster(icosahedron(), 0.05), all_pairs,
+              {.method = GetParam(), .force_tolerance = 1e-4, .first_move_nm = 0.02}, 2000);
   EXPECT_EQ(d.state, Descent::State::converged) << d.largest_force << " after " << d.frame.step;
   EXPECT_NEAR(d.forces.potential(), lowest_13, 1e-6);
 }
 
 TEST_P(Methods, FindTheTruncatedOctahedronOfThirtyEightAtoms) {
-  const Descent d = minimum(cluster(truncated_octahedron(), 0.03), all_pairs, {.method = GetParam(), .force_tolerance = 1e-3, .first_move_nm = 0.02}, 2000);
+  const Descent d =
+      minimum(cluster(truncated_octahedron(), 0.03), all_pairs,
+              {.method = GetParam(), .force_tolerance = 1e-3, .first_move_nm = 0.02}, 2000);
   EXPECT_EQ(d.state, Descent::State::converged) << d.largest_force << " after " << d.frame.step;
   EXPECT_NEAR(d.forces.potential(), lowest_38, 1e-5);
 }
 
-INSTANTIATE_TEST_SUITE_P(Minimize, Methods, ::testing::Values(Method::steepest_descent, Method::lbfgs, Method::fire, Method::newton_cg));
+INSTANTIATE_TEST_SUITE_P(Minimize, Methods,
+                         ::testing::Values(Method::steepest_descent, Method::lbfgs, Method::fire,
+                                           Method::newton_cg));
 
 TEST(Minimize, NewtonStepsConvergeQuadratically) {
   const Case c = cluster(icosahedron(), 0.05);
-  const Minimizer m(c.system, ForceEvaluator(c.system, all_pairs, {.precision = Precision::f64}), {.method = Method::newton_cg, .force_tolerance = 1e-7}, hessian_product(c.system, all_pairs, c.frame.box));
+  const Minimizer m(c.system, ForceEvaluator(c.system, all_pairs, {.precision = Precision::f64}),
+                    {.method = Method::newton_cg, .force_tolerance = 1e-7},
+                    hessian_product(c.system, all_pairs, c.frame.box));
   Descent d = m.begin(c.frame);
   m.step(d, 60);
   EXPECT_EQ(d.state, Descent::State::converged) << d.largest_force;
@@ -88,8 +105,11 @@ TEST(Minimize, NewtonStepsConvergeQuadratically) {
 
 TEST(Minimize, GoesOnWhereItWasLeft) {
   const Case c = cluster(icosahedron(), 0.05);
-  for (const Method method : {Method::steepest_descent, Method::lbfgs, Method::fire, Method::newton_cg}) {
-    const Minimizer m(c.system, ForceEvaluator(c.system, all_pairs, {.precision = Precision::f64}), {.method = method, .force_tolerance = 1e-9}, hessian_product(c.system, all_pairs, c.frame.box));
+  for (const Method method :
+       {Method::steepest_descent, Method::lbfgs, Method::fire, Method::newton_cg}) {
+    const Minimizer m(c.system, ForceEvaluator(c.system, all_pairs, {.precision = Precision::f64}),
+                      {.method = method, .force_tolerance = 1e-9},
+                      hessian_product(c.system, all_pairs, c.frame.box));
     Descent once = m.begin(c.frame), twice = once;
     m.step(once, 9);
     m.step(twice, 4);
@@ -100,24 +120,35 @@ TEST(Minimize, GoesOnWhereItWasLeft) {
   }
 }
 
-/// Alanine dipeptide in vacuum: all ways lead to one minimum, and its bonds stay rigid where they are.
+/// Alanine dipeptide in vacuum: all ways lead to one minimum, and its bonds stay rigid where they
+/// are.
 TEST(Minimize, AlanineDipeptide) {
   const std::filesystem::path folder = tessera::testing::test_data() / "md/amber";
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no " << folder;
   Case c{read_amber_topology(data::read_text_file(folder / "ala2_vac.prmtop")).system, {}};
   c.frame = read_amber_restart(data::read_text_file(folder / "ala2_vac.rst7"), c.system.n_atoms());
   c.frame.box = Box{};
-  const Nonbonded vacuum = {.coulomb = Nonbonded::Coulomb::cutoff, .coulomb_modifier = Nonbonded::Modifier::none, .lj_modifier = Nonbonded::Modifier::none, .cutoff_coulomb_nm = 1e3, .cutoff_lj_nm = 1e3};
-  const Descent by_lbfgs = minimum(c, vacuum, {.method = Method::lbfgs, .force_tolerance = 1e-3}, 3000), by_newton = minimum(c, vacuum, {.method = Method::newton_cg, .force_tolerance = 1e-6}, 200);
+  const Nonbonded vacuum = {.coulomb = Nonbonded::Coulomb::cutoff,
+                            .coulomb_modifier = Nonbonded::Modifier::none,
+                            .lj_modifier = Nonbonded::Modifier::none,
+                            .cutoff_coulomb_nm = 1e3,
+                            .cutoff_lj_nm = 1e3};
+  const Descent by_lbfgs =
+                    minimum(c, vacuum, {.method = Method::lbfgs, .force_tolerance = 1e-3}, 3000),
+                by_newton =
+                    minimum(c, vacuum, {.method = Method::newton_cg, .force_tolerance = 1e-6}, 200);
   EXPECT_EQ(by_lbfgs.state, Descent::State::converged) << by_lbfgs.largest_force;
   EXPECT_EQ(by_newton.state, Descent::State::converged) << by_newton.largest_force;
   EXPECT_NEAR(by_lbfgs.forces.potential(), by_newton.forces.potential(), 1e-6);
 
   Case rigid{constrained(c.system, Rigid::h_bonds), c.frame};
-  const Descent d = minimum(rigid, vacuum, {.method = Method::lbfgs, .force_tolerance = 0.01}, 3000);
+  const Descent d =
+      minimum(rigid, vacuum, {.method = Method::lbfgs, .force_tolerance = 0.01}, 3000);
   EXPECT_EQ(d.state, Descent::State::converged) << d.largest_force;
   EXPECT_LT(Constraints(rigid.system).largest_error(d.frame.x_nm, d.frame.box), 1e-10);
-  EXPECT_GT(d.forces.potential(), by_newton.forces.potential() - 40);  // bonded terms of rigid bonds are gone, no more than them
+  EXPECT_GT(d.forces.potential(),
+            by_newton.forces.potential() -
+                40);  // bonded terms of rigid bonds are gone, no more than them
 }
 
 TEST(Minimize, SaysWhatItCannotDo) {
@@ -129,14 +160,17 @@ TEST(Minimize, SaysWhatItCannotDo) {
   EXPECT_THROW(Minimizer(c.system, f, {}).begin({.x_nm = {{0, 0, 0}}}), Error);
 }
 
-/// With the centre held and one corner kept in a plane every method finds the same minimum: it is the whole that may not turn.
+/// With the centre held and one corner kept in a plane every method finds the same minimum: it is
+/// the whole that may not turn.
 TEST(Minimize, FrozenDirectionsStay) {
   const Case c = cluster(icosahedron(), 0.05);
   std::vector<std::array<bool, 3>> frozen(13);
   frozen[0] = {true, true, true};
   frozen[4] = {false, true, false};
-  for (const Method method : {Method::steepest_descent, Method::lbfgs, Method::fire, Method::newton_cg}) {
-    const Descent d = minimum(c, all_pairs, {.method = method, .force_tolerance = 1e-3, .frozen = frozen}, 20000);
+  for (const Method method :
+       {Method::steepest_descent, Method::lbfgs, Method::fire, Method::newton_cg}) {
+    const Descent d =
+        minimum(c, all_pairs, {.method = method, .force_tolerance = 1e-3, .frozen = frozen}, 20000);
     EXPECT_EQ(d.state, Descent::State::converged);
     EXPECT_EQ(d.frame.x_nm[0], c.frame.x_nm[0]);
     EXPECT_EQ(d.frame.x_nm[4][1], c.frame.x_nm[4][1]);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Systems for tests of forces: published configurations where they are at hand, small ones of our own.
+// Systems for tests of forces: published configurations where they are at hand, small ones of our
+// own.
 #pragma once
 #include "tessera/autodiff/ops.h"
 #include "tessera/data/text_file.h"
@@ -29,7 +30,8 @@ inline Tensor flat(const std::vector<Vec3>& x) {
 }
 inline Tensor edges(const Box& b) { return flat({b.edge[0], b.edge[1], b.edge[2]}); }
 
-inline void add_atom(System& s, const char* name, std::uint8_t element, double mass, double charge, int type) {
+inline void add_atom(System& s, const char* name, std::uint8_t element, double mass, double charge,
+                     int type) {
   s.atoms.name.push_back(name);
   s.atoms.type.push_back(name);
   s.atoms.element.push_back(element);
@@ -69,7 +71,8 @@ inline System waters(std::size_t n, double q_h, double sigma, double epsilon) {
   return s;
 }
 
-/// The sample configurations of NIST's reference simulation website: box, number, then number x y z [name].
+/// The sample configurations of NIST's reference simulation website: box, number, then number x y z
+/// [name].
 inline bool read_nist(const std::string& name, double unit, std::vector<Vec3>& x, Box& box) {
   std::ifstream in(tessera::testing::test_data() / "md/nist" / name);
   if (!in) return false;
@@ -106,7 +109,8 @@ inline Case small_mixture() {
       apart = apart && d[0] * d[0] + d[1] * d[1] + d[2] * d[2] > 0.0625;
     }
     if (!apart) continue;
-    add_atom(c.system, "X", 6, 12, 0.3 * (static_cast<double>(c.frame.x_nm.size()) - 4), static_cast<int>(c.frame.x_nm.size() % 2));
+    add_atom(c.system, "X", 6, 12, 0.3 * (static_cast<double>(c.frame.x_nm.size()) - 4),
+             static_cast<int>(c.frame.x_nm.size() % 2));
     c.frame.x_nm.push_back(p);
   }
   return c;
@@ -120,7 +124,8 @@ inline Case argon(int m) {
   for (int i = 0; i < m; ++i)
     for (int j = 0; j < m; ++j)
       for (int k = 0; k < m; ++k)
-        for (const Vec3 s : {Vec3{0, 0, 0}, Vec3{0.5, 0.5, 0}, Vec3{0.5, 0, 0.5}, Vec3{0, 0.5, 0.5}}) {
+        for (const Vec3 s :
+             {Vec3{0, 0, 0}, Vec3{0.5, 0.5, 0}, Vec3{0.5, 0, 0.5}, Vec3{0, 0.5, 0.5}}) {
           c.system.residues.push_back({"AR", "1", "", ""});
           add_atom(c.system, "AR", 18, 39.948, 0, 0);
           c.frame.x_nm.push_back({a * (i + s[0]), a * (j + s[1]), a * (k + s[2])});
@@ -128,7 +133,10 @@ inline Case argon(int m) {
   c.frame.box = rectangular_box({a * m, a * m, a * m});
   return c;
 }
-inline const Nonbonded argon_forces = {.coulomb = Nonbonded::Coulomb::none, .lj_modifier = Nonbonded::Modifier::force_switch, .cutoff_lj_nm = 0.85, .lj_switch_nm = 0.6};
+inline const Nonbonded argon_forces = {.coulomb = Nonbonded::Coulomb::none,
+                                       .lj_modifier = Nonbonded::Modifier::force_switch,
+                                       .cutoff_lj_nm = 0.85,
+                                       .lj_switch_nm = 0.6};
 /// 27 rigid SPC/E waters on a grid, 0.93 nm.
 inline Case rigid_waters() {
   Case c;
@@ -145,7 +153,12 @@ inline Case rigid_waters() {
   c.frame.box = rectangular_box({0.93, 0.93, 0.93});
   return c;
 }
-inline const Nonbonded rigid_water_forces = {.lj_modifier = Nonbonded::Modifier::force_switch, .cutoff_coulomb_nm = 0.46, .cutoff_lj_nm = 0.46, .lj_switch_nm = 0.3, .ewald_rtol = 1e-6,
-                                             .pme_order = 6, .fourier_spacing_nm = 0.05};
+inline const Nonbonded rigid_water_forces = {.lj_modifier = Nonbonded::Modifier::force_switch,
+                                             .cutoff_coulomb_nm = 0.46,
+                                             .cutoff_lj_nm = 0.46,
+                                             .lj_switch_nm = 0.3,
+                                             .ewald_rtol = 1e-6,
+                                             .pme_order = 6,
+                                             .fourier_spacing_nm = 0.05};
 
 }  // namespace tessera::molecular::testing

@@ -34,9 +34,11 @@ class Protein : public ::testing::Test {
   static void SetUpTestSuite() {
     const fs::path folder = tessera::testing::test_data() / "md/p6mrr";
     if (!fs::exists(folder)) return;
-    const std::vector<data::TextFile> files = {data::read_text_file(folder / "ff99SBildn.xml"), data::read_text_file(folder / "tip3p_standard.xml")};
+    const std::vector<data::TextFile> files = {data::read_text_file(folder / "ff99SBildn.xml"),
+                                               data::read_text_file(folder / "tip3p_standard.xml")};
     structure_ = std::make_unique<StructureFile>(read_structure(folder / "6mrr_equil.pdb.gz"));
-    system_ = std::make_unique<ParametrizedSystem>(apply(read_openmm_xml(files), structure_->structure, {.rigid_water = false}));
+    system_ = std::make_unique<ParametrizedSystem>(
+        apply(read_openmm_xml(files), structure_->structure, {.rigid_water = false}));
   }
   static void TearDownTestSuite() {
     structure_.reset();
@@ -65,7 +67,8 @@ TEST_F(Protein, EnergiesAndForcesWithReactionField) {
   o.tail = Nonbonded::Tail::c6_c12;
   o.tail_pairs = Nonbonded::TailPairs::unordered;
   Forces f;
-  ForceEvaluator(s, o, {.precision = Precision::f64})(structure_->structure.x_nm, structure_->structure.box, f);
+  ForceEvaluator(s, o, {.precision = Precision::f64})(structure_->structure.x_nm,
+                                                      structure_->structure.box, f);
   // Each contribution is rounded to 2^-32 kJ/mol.
   EXPECT_NEAR(sum_of(f, {Term::bonds}), 164735.9680319716, 1e-5);
   EXPECT_NEAR(sum_of(f, {Term::angles}), 2839.822589076193, 1e-5);
@@ -74,11 +77,13 @@ TEST_F(Protein, EnergiesAndForcesWithReactionField) {
   EXPECT_NEAR(sum_of(f, {Term::lj, Term::lj_tail, Term::pairs_lj}), -5151.620119781372, 1e-5);
   EXPECT_NEAR(sum_of(f, {Term::coulomb_short, Term::pairs_coulomb}), -123681.04625199942, 1e-5);
 
-  const std::vector<Vec3> expected = read_vectors(tessera::testing::test_data() / "md/p6mrr/forces_all_cut.txt.gz");
+  const std::vector<Vec3> expected =
+      read_vectors(tessera::testing::test_data() / "md/p6mrr/forces_all_cut.txt.gz");
   ASSERT_EQ(expected.size(), s.n_atoms());
   double worst = 0;
   for (std::size_t i = 0; i < expected.size(); ++i)
-    for (std::size_t c = 0; c < 3; ++c) worst = std::max(worst, std::abs(f.f[i][c] - expected[i][c]));
+    for (std::size_t c = 0; c < 3; ++c)
+      worst = std::max(worst, std::abs(f.f[i][c] - expected[i][c]));
   EXPECT_LT(worst, 1e-7);
 }
 
@@ -91,13 +96,17 @@ TEST_F(Protein, EnergyByParticleMeshes) {
   o.tail_pairs = Nonbonded::TailPairs::unordered;
   o.ewald_beta = std::sqrt(-std::log(2 * 5e-4));
   const Vec3 l = lengths_nm(structure_->structure.box);
-  for (std::size_t a = 0; a < 3; ++a) o.fourier_grid[a] = static_cast<int>(std::ceil(2 * o.ewald_beta * l[a] / (3 * std::pow(5e-4, 0.2))));
+  for (std::size_t a = 0; a < 3; ++a)
+    o.fourier_grid[a] =
+        static_cast<int>(std::ceil(2 * o.ewald_beta * l[a] / (3 * std::pow(5e-4, 0.2))));
   Forces f;
-  ForceEvaluator(s, o, {.precision = Precision::f64})(structure_->structure.x_nm, structure_->structure.box, f);
+  ForceEvaluator(s, o, {.precision = Precision::f64})(structure_->structure.x_nm,
+                                                      structure_->structure.box, f);
   EXPECT_NEAR(f.potential(), 31000.375677540298, 0.2);
 }
 
-// ---- small force fields of our own --------------------------------------------------------------------------------
+// ---- small force fields of our own
+// --------------------------------------------------------------------------------
 
 /// Two kinds of ethane-like chains A-B-B-A with every force, and a water with a site.
 const char* kSmall = R"(<ForceField>
@@ -159,7 +168,8 @@ Structure chain_and_water() {
   s.name = {"C1", "C2", "HA", "HB", "H1", "O", "H2"};
   s.element = {6, 6, 1, 1, 1, 8, 1};
   s.residue = {0, 0, 0, 0, 1, 1, 1};
-  s.x_nm = {{0, 0, 0}, {0.15, 0, 0}, {0, 0.1, 0}, {0.15, 0, 0.1}, {1, 0.1, 0}, {1, 0, 0}, {1.1, 0, 0}};
+  s.x_nm = {{0, 0, 0},   {0.15, 0, 0}, {0, 0.1, 0}, {0.15, 0, 0.1},
+            {1, 0.1, 0}, {1, 0, 0},    {1.1, 0, 0}};
   s.bonds = {{0, 1}, {0, 2}, {1, 3}, {4, 5}, {5, 6}};
   return s;
 }
@@ -183,19 +193,22 @@ TEST(OpenmmXml, TermsOfASmallForceField) {
   EXPECT_EQ(s.dihedrals.atoms[0], (std::array<std::int32_t, 4>{2, 0, 1, 3}));
   ASSERT_EQ(s.ryckaert_bellemans.size(), 1U);
   ASSERT_EQ(s.virtual_sites.size(), 1U);
-  EXPECT_EQ(s.virtual_sites[0].parents, (std::array<std::int32_t, 4>{5, 4, 6, -1})) << "by name, since H1 and H2 are alike";
+  EXPECT_EQ(s.virtual_sites[0].parents, (std::array<std::int32_t, 4>{5, 4, 6, -1}))
+      << "by name, since H1 and H2 are alike";
   // 1-4: half the charges, a quarter of Lennard-Jones between like atoms of sigma 0.2.
   ASSERT_EQ(s.pairs.size(), 1U);
   EXPECT_EQ(s.pairs.atoms[0], (std::array<std::int32_t, 2>{2, 3}));
   EXPECT_NEAR(s.pairs.rows[0][0], 0.25 * 4 * 0.1 * std::pow(0.2, 6), 1e-18);
   EXPECT_EQ(s.pairs.rows[0][2], 0.5);
-  EXPECT_EQ(s.exclusions.size(), 12U) << "all six pairs of the chain, all six of the water with its site";
+  EXPECT_EQ(s.exclusions.size(), 12U)
+      << "all six pairs of the chain, all six of the water with its site";
   EXPECT_EQ(s.lj.types, 4);
 }
 
 TEST(OpenmmXml, RigidWaterAndBondsWithHydrogen) {
   const ForceField ff = small();
-  const System s = apply(ff, with_virtual_sites(ff, chain_and_water()), {.constraints = Rigid::h_bonds}).system;
+  const System s =
+      apply(ff, with_virtual_sites(ff, chain_and_water()), {.constraints = Rigid::h_bonds}).system;
   ASSERT_EQ(s.rigid_waters.size(), 1U);
   EXPECT_NEAR(s.rigid_waters.rows[0][1], 2 * 0.1 * std::sin(0.9), 1e-12);
   EXPECT_EQ(s.constraints.size(), 2U);
@@ -206,12 +219,17 @@ TEST(OpenmmXml, NbfixTakesThePlaceOfMixing) {
   std::string t = replaced(kSmall, "sigma=\"0.2\" epsilon=\"0.1\"", "sigma=\"1\" epsilon=\"0\"");
   t = replaced(t, "sigma=\"0.3\" epsilon=\"0.4\"", "sigma=\"1\" epsilon=\"0\"");
   t = replaced(t, "sigma=\"0.3\" epsilon=\"0.6\"", "sigma=\"1\" epsilon=\"0\"");
-  t = replaced(t, "</ForceField>", R"(<LennardJonesForce lj14scale="1"><Atom class="A" sigma="0.2" epsilon="0.1" sigma14="0.4" epsilon14="0.2"/><Atom class="B" sigma="0.3" epsilon="0.4"/>
+  t = replaced(
+      t, "</ForceField>",
+      R"(<LennardJonesForce lj14scale="1"><Atom class="A" sigma="0.2" epsilon="0.1" sigma14="0.4" epsilon14="0.2"/><Atom class="B" sigma="0.3" epsilon="0.4"/>
     <Atom class="OW" sigma="0.3" epsilon="0.6"/><Atom class="HW" sigma="1" epsilon="0"/><Atom class="M" sigma="1" epsilon="0"/>
     <NBFixPair class1="OW" class2="A" sigma="0.5" epsilon="0.7"/></LennardJonesForce></ForceField>)");
   const ForceField ff = small(t);
   const System s = apply(ff, with_virtual_sites(ff, chain_and_water())).system;
-  const auto entry = [&](std::size_t i, std::size_t j) { return static_cast<std::size_t>(s.atoms.lj_type[i]) * static_cast<std::size_t>(s.lj.types) + static_cast<std::size_t>(s.atoms.lj_type[j]); };
+  const auto entry = [&](std::size_t i, std::size_t j) {
+    return static_cast<std::size_t>(s.atoms.lj_type[i]) * static_cast<std::size_t>(s.lj.types) +
+           static_cast<std::size_t>(s.atoms.lj_type[j]);
+  };
   EXPECT_NEAR(s.lj.c6[entry(2, 5)], 4 * 0.7 * std::pow(0.5, 6), 1e-15);
   EXPECT_NEAR(s.lj.c12[entry(5, 2)], 4 * 0.7 * std::pow(0.5, 12), 1e-18);
   EXPECT_NEAR(s.lj.c6[entry(0, 5)], 4 * std::sqrt(0.4 * 0.6) * std::pow(0.3, 6), 1e-15);
@@ -236,14 +254,19 @@ TEST(OpenmmXml, ResiduesThatDoNotMatchSayWhatTheNearestTemplateHas) {
   s.bonds.erase(s.bonds.begin());
   d = fault(s);
   EXPECT_EQ(d.number, 731);
-  EXPECT_NE(d.message.find("CHN, has the same atoms, but 3 bonds within"), std::string::npos) << d.message;
+  EXPECT_NE(d.message.find("CHN, has the same atoms, but 3 bonds within"), std::string::npos)
+      << d.message;
   s = with_virtual_sites(ff, chain_and_water());
   s.element[3] = 9;
-  EXPECT_NE(fault(s).message.find("CHN, has 1 H more than the residue and 1 F fewer"), std::string::npos) << fault(s).message;
+  EXPECT_NE(fault(s).message.find("CHN, has 1 H more than the residue and 1 F fewer"),
+            std::string::npos)
+      << fault(s).message;
 }
 
 TEST(OpenmmXml, TemplatesThatMatchAlikeAreToldApartByName) {
-  std::string t = replaced(kSmall, "<Residue name=\"HOH\">", R"(<Residue name="CH2"><Atom name="A1" type="a" charge="0.1"/><Atom name="B1" type="b2" charge="-0.1"/><Atom name="B2" type="b2" charge="-0.1"/><Atom name="A2" type="a" charge="0.1"/>
+  std::string t = replaced(
+      kSmall, "<Residue name=\"HOH\">",
+      R"(<Residue name="CH2"><Atom name="A1" type="a" charge="0.1"/><Atom name="B1" type="b2" charge="-0.1"/><Atom name="B2" type="b2" charge="-0.1"/><Atom name="A2" type="a" charge="0.1"/>
    <Bond from="0" to="1"/><Bond from="1" to="2"/><Bond from="2" to="3"/></Residue><Residue name="HOH">)");
   const ForceField ff = small(t);
   Structure s = with_virtual_sites(ff, chain_and_water());
@@ -258,7 +281,8 @@ TEST(OpenmmXml, TemplatesThatMatchAlikeAreToldApartByName) {
 }
 
 TEST(OpenmmXml, MissingRulesAreRemarked) {
-  const ForceField ff = small(replaced(kSmall, "<Bond class1=\"B\" class2=\"B\" length=\"0.15\" k=\"2000\"/>", ""));
+  const ForceField ff =
+      small(replaced(kSmall, "<Bond class1=\"B\" class2=\"B\" length=\"0.15\" k=\"2000\"/>", ""));
   const ParametrizedSystem p = apply(ff, with_virtual_sites(ff, chain_and_water()));
   ASSERT_EQ(p.remarks.size(), 1U);
   EXPECT_EQ(p.remarks[0].number, 733);
@@ -266,7 +290,8 @@ TEST(OpenmmXml, MissingRulesAreRemarked) {
 }
 
 TEST(OpenmmXml, FaultsHavePlaces) {
-  const auto check = [](const std::string& from, const std::string& to, int number, std::size_t line, std::size_t column, const char* part) {
+  const auto check = [](const std::string& from, const std::string& to, int number,
+                        std::size_t line, std::size_t column, const char* part) {
     try {
       small(replaced(kSmall, from, to));
       ADD_FAILURE() << part;

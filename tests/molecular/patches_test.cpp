@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Patches of force fields: a chain X-X-X of residues N(H)-C with ends N(H2) and C(O), and two residues bound by their sulphurs.
+// Patches of force fields: a chain X-X-X of residues N(H)-C with ends N(H2) and C(O), and two
+// residues bound by their sulphurs.
 #include "tessera/autodiff/error.h"
 #include "tessera/molecular/openmm_xml.h"
 
@@ -67,8 +68,10 @@ TEST(Patches, ChangeTheEndsOfAChain) {
     before = c;
   }
   const System s = apply(read_field(), m.s).system;
-  EXPECT_EQ(s.atoms.type, (std::vector<std::string>{"n3", "h", "h", "c", "n", "h", "c", "n", "h", "c", "o"}));
-  EXPECT_EQ(s.atoms.charge_e, (std::vector<double>{-0.5, 0.25, 0.25, 0, -0.3, 0.3, 0, -0.3, 0.3, 0.6, -0.6}));
+  EXPECT_EQ(s.atoms.type,
+            (std::vector<std::string>{"n3", "h", "h", "c", "n", "h", "c", "n", "h", "c", "o"}));
+  EXPECT_EQ(s.atoms.charge_e,
+            (std::vector<double>{-0.5, 0.25, 0.25, 0, -0.3, 0.3, 0, -0.3, 0.3, 0.6, -0.6}));
 }
 
 TEST(Patches, GoTogetherOnOneResidue) {
@@ -78,7 +81,8 @@ TEST(Patches, GoTogetherOnOneResidue) {
   for (int h = 0; h < 2; ++h) m.bond(n, m.atom("H" + std::to_string(h), 1));
   m.bond(n, c);
   m.bond(c, m.atom("O", 8));
-  EXPECT_EQ(apply(read_field(), m.s).system.atoms.type, (std::vector<std::string>{"n3", "c", "h", "h", "o"}));
+  EXPECT_EQ(apply(read_field(), m.s).system.atoms.type,
+            (std::vector<std::string>{"n3", "c", "h", "h", "o"}));
 }
 
 Maker bridge(bool both) {
@@ -86,7 +90,8 @@ Maker bridge(bool both) {
   std::int32_t before = -1;
   for (int k = 0; k < 2; ++k) {
     m.residue("CYS");
-    const std::int32_t c = m.atom("C", 6), s = m.atom(k == 0 || both ? "S" : "Q", k == 0 || both ? 16 : 8);
+    const std::int32_t c = m.atom("C", 6),
+                       s = m.atom(k == 0 || both ? "S" : "Q", k == 0 || both ? 16 : 8);
     m.bond(c, s);
     if (before >= 0) m.bond(before, s);
     before = s;
@@ -98,7 +103,10 @@ TEST(Patches, BindResidues) {
   EXPECT_EQ(s.atoms.type, (std::vector<std::string>{"c", "ss", "c", "ss"}));
   // Bound to something else, a residue does not have the form of one that is bound to its like.
   std::string other = amide_field;
-  other.insert(other.find("</Residues>"), "<Residue name=\"OTH\"><Atom name=\"C\" type=\"c\" charge=\"0\"/><Atom name=\"O\" type=\"o\" charge=\"0\"/><Bond from=\"0\" to=\"1\"/><ExternalBond from=\"1\"/></Residue>");
+  other.insert(
+      other.find("</Residues>"),
+      "<Residue name=\"OTH\"><Atom name=\"C\" type=\"c\" charge=\"0\"/><Atom name=\"O\" type=\"o\" "
+      "charge=\"0\"/><Bond from=\"0\" to=\"1\"/><ExternalBond from=\"1\"/></Residue>");
   try {
     apply(read_field(other), bridge(false).s);
     FAIL();
@@ -121,7 +129,8 @@ TEST(Patches, TooManyAreNotTried) {
 }
 
 TEST(Patches, FaultsHavePlaces) {
-  const auto check = [](const std::string& from, const std::string& to, int number, const char* part) {
+  const auto check = [](const std::string& from, const std::string& to, int number,
+                        const char* part) {
     std::string t = amide_field;
     const std::size_t at = t.find(from);
     ASSERT_NE(at, std::string::npos) << from;
@@ -135,14 +144,16 @@ TEST(Patches, FaultsHavePlaces) {
       EXPECT_NE(e.findings().at(0).message.find(part), std::string::npos) << e.what();
     }
   };
-  check("AllowPatch name=\"END\"", "AllowPatch name=\"ENT\"", 702, "no file defines the patch 'ENT'");
+  check("AllowPatch name=\"END\"", "AllowPatch name=\"ENT\"", 702,
+        "no file defines the patch 'ENT'");
   check("AllowPatch name=\"END\"", "AllowPatch name=\"END:2\"", 702, "has no residue 2");
   check("AllowPatch name=\"END\"", "AllowPatch name=\"END:x\"", 702, "NAME:residue");
   check("<Patch name=\"END\"", "<Patch name=\"FRONT\"", 701, "defined twice");
   check("name=\"2:HS\"", "name=\"3:HS\"", 702, "names no residue of a patch of 2");
   check("<RemoveAtom name=\"H\"/>", "<RemoveAtom name=\"N\"/>", 701, "twice");
   check("<RemoveAtom name=\"H\"/>", "<TurnAtom name=\"H\"/>", 703, "'TurnAtom'");
-  check("<AddAtom name=\"O\" type=\"o\"", "<AddAtom name=\"O\" type=\"q\"", 702, "no file defines the type");
+  check("<AddAtom name=\"O\" type=\"o\"", "<AddAtom name=\"O\" type=\"q\"", 702,
+        "no file defines the type");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sum of runs against the one that differentiates (pme.h), against the direct sum, and against itself: threads, order of atoms.
+// The sum of runs against the one that differentiates (pme.h), against the direct sum, and against
+// itself: threads, order of atoms.
 #include "molecular/src/nonbonded/pme_run.h"
 
 #include "molecular_cases.h"
@@ -40,7 +41,8 @@ struct ExpectedWaves {
   std::vector<double> force;
   std::array<double, 9> virial{};
 };
-ExpectedWaves expected_waves(const EnergyPtr& u, const System& s, const std::vector<Vec3>& x, const Box& box) {
+ExpectedWaves expected_waves(const EnergyPtr& u, const System& s, const std::vector<Vec3>& x,
+                             const Box& box) {
   ExpectedWaves e;
   const std::array<const double*, 3> p = {x[0].data(), box.edge[0].data(), s.atoms.charge_e.data()};
   std::vector<double> by_x(3 * x.size());
@@ -86,24 +88,37 @@ struct Grid {
   bool slanted;
 };
 class PmeRuns : public ::testing::TestWithParam<Grid> {};
-INSTANTIATE_TEST_SUITE_P(Grids, PmeRuns, ::testing::Values(Grid{"powers_of_two", {16, 32, 8}, false}, Grid{"slanted", {24, 18, 20}, true}, Grid{"odd", {15, 21, 25}, true},
-                                                          Grid{"eleven_and_thirteen", {22, 13, 26}, true}, Grid{"primes", {17, 19, 8}, false}, Grid{"several_slabs", {40, 9, 64}, true}),
+INSTANTIATE_TEST_SUITE_P(Grids, PmeRuns,
+                         ::testing::Values(Grid{"powers_of_two", {16, 32, 8}, false},
+                                           Grid{"slanted", {24, 18, 20}, true},
+                                           Grid{"odd", {15, 21, 25}, true},
+                                           Grid{"eleven_and_thirteen", {22, 13, 26}, true},
+                                           Grid{"primes", {17, 19, 8}, false},
+                                           Grid{"several_slabs", {40, 9, 64}, true}),
                          [](const auto& c) { return std::string(c.param.name); });
 
 TEST_P(PmeRuns, AgreeWithTheSumThatDifferentiates) {
-  const Case c = salty(70, GetParam().slanted ? box_of_angles({2.6, 2.2, 2.4}, {75, 80, 70}) : rectangular_box({2.6, 2.2, 2.4}));
+  const Case c = salty(70, GetParam().slanted ? box_of_angles({2.6, 2.2, 2.4}, {75, 80, 70})
+                                              : rectangular_box({2.6, 2.2, 2.4}));
   for (const int order : {4, 5, 6, 7, 8}) {
     SCOPED_TRACE(order);
-    const Nonbonded o = {.cutoff_coulomb_nm = 0.9, .epsilon_r = 1.5, .ewald_rtol = 1e-4, .pme_order = order, .fourier_grid = GetParam().points};
-    const ExpectedWaves e = expected_waves(pme_energy(c.system, o, GetParam().points), c.system, c.frame.x_nm, c.frame.box);
+    const Nonbonded o = {.cutoff_coulomb_nm = 0.9,
+                         .epsilon_r = 1.5,
+                         .ewald_rtol = 1e-4,
+                         .pme_order = order,
+                         .fourier_grid = GetParam().points};
+    const ExpectedWaves e = expected_waves(pme_energy(c.system, o, GetParam().points), c.system,
+                                           c.frame.x_nm, c.frame.box);
     double largest = 0;
     for (const double w : e.virial) largest = std::max(largest, std::abs(w));
     for (const bool single : {false, true}) {
-      const double within = single ? 3e-6 : 1e-12;  // single: some roundings of 6e-8 and charges in steps of 2^-26
+      const double within =
+          single ? 3e-6 : 1e-12;  // single: some roundings of 6e-8 and charges in steps of 2^-26
       const Result r = run(*pme_run(c.system, o, single), c.frame.x_nm, c.frame.box);
       EXPECT_NEAR(r.energy, e.energy, within * e.energy);
       EXPECT_LE(relative_rms(r.force, e.force), within) << (single ? "single" : "double");
-      for (std::size_t k = 0; k < 9; ++k) EXPECT_NEAR(r.virial[k], e.virial[k], within * largest) << "virial " << k;
+      for (std::size_t k = 0; k < 9; ++k)
+        EXPECT_NEAR(r.virial[k], e.virial[k], within * largest) << "virial " << k;
     }
   }
 }
@@ -132,9 +147,11 @@ TEST(PmeRun, SameBitsForAnyThreadsAndAnyOrderOfAtoms) {
       EXPECT_EQ(r.energy, first.energy);
       EXPECT_EQ(r.virial, first.virial);
     }
-    const Result other = run(*pme_run(mixed_up.system, o, single), mixed_up.frame.x_nm, c.frame.box);
+    const Result other =
+        run(*pme_run(mixed_up.system, o, single), mixed_up.frame.x_nm, c.frame.box);
     for (std::size_t i = 0; i < order.size(); ++i)
-      for (std::size_t a = 0; a < 3; ++a) ASSERT_EQ(other.force[3 * i + a], first.force[3 * order[i] + a]) << "atom " << i;
+      for (std::size_t a = 0; a < 3; ++a)
+        ASSERT_EQ(other.force[3 * i + a], first.force[3 * order[i] + a]) << "atom " << i;
     EXPECT_EQ(other.energy, first.energy);
   }
   set_num_threads(before);
@@ -147,7 +164,8 @@ TEST(PmeRun, FollowsTheBox) {
   const auto pme = pme_run(c.system, o, false);
   for (const double length : {2.0, 2.02, 2.6, 2.0}) {
     const Box box = rectangular_box({length, 2, 2});
-    const ExpectedWaves e = expected_waves(pme_energy(c.system, o, pme_grid(o, box)), c.system, c.frame.x_nm, box);
+    const ExpectedWaves e =
+        expected_waves(pme_energy(c.system, o, pme_grid(o, box)), c.system, c.frame.x_nm, box);
     EXPECT_LE(relative_rms(run(*pme, c.frame.x_nm, box).force, e.force), 1e-12) << length;
   }
 }
@@ -155,9 +173,14 @@ TEST(PmeRun, FollowsTheBox) {
 TEST(PmeRun, ConvergesToTheDirectSumForWater) {
   std::vector<Vec3> x;
   Box box;
-  if (!testing::read_nist("spce_sample_config_periodic1.txt", 0.1, x, box)) GTEST_SKIP() << "no NIST configurations";
+  if (!testing::read_nist("spce_sample_config_periodic1.txt", 0.1, x, box))
+    GTEST_SKIP() << "no NIST configurations";
   const System s = testing::waters(x.size() / 3, 0.42380, 0.316555789, 0.65);
-  const Nonbonded o = {.cutoff_coulomb_nm = 1, .ewald_beta = 2.8, .ewald_kmax = 35, .pme_order = 8, .fourier_grid = {48, 48, 48}};
+  const Nonbonded o = {.cutoff_coulomb_nm = 1,
+                       .ewald_beta = 2.8,
+                       .ewald_kmax = 35,
+                       .pme_order = 8,
+                       .fourier_grid = {48, 48, 48}};
   const ExpectedWaves e = expected_waves(ewald_reciprocal_energy(s, o), s, x, box);
   const Result r = run(*pme_run(s, o, false), x, box), f = run(*pme_run(s, o, true), x, box);
   EXPECT_LE(relative_rms(r.force, e.force), 1e-8);
@@ -176,8 +199,10 @@ TEST(PmeRun, ChargesThatPileUpAreAnError) {
     Sums sums;
     sums.force = force.data();
     const auto single = pme_run(s, o, true);
-    if (many > 100) EXPECT_THROW(single->add(x.data(), rectangular_box({2, 2, 2}), false, sums), Error) << many;
-    else EXPECT_NO_THROW(single->add(x.data(), rectangular_box({2, 2, 2}), false, sums));
+    if (many > 100)
+      EXPECT_THROW(single->add(x.data(), rectangular_box({2, 2, 2}), false, sums), Error) << many;
+    else
+      EXPECT_NO_THROW(single->add(x.data(), rectangular_box({2, 2, 2}), false, sums));
     EXPECT_NO_THROW(pme_run(s, o, false)->add(x.data(), rectangular_box({2, 2, 2}), false, sums));
   }
   EXPECT_THROW(pme_run(System{}, {.pme_order = 3}, true), Error);

@@ -14,11 +14,15 @@
 namespace tessera::molecular {
 namespace {
 
-using testing::Case;
 using tessera::testing::largest;
+using testing::Case;
 using Integrator = Dynamics::Integrator;
 
-const Nonbonded smooth_reaction_field = {.coulomb = Nonbonded::Coulomb::reaction_field, .lj_modifier = Nonbonded::Modifier::force_switch, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.8, .lj_switch_nm = 0.5};
+const Nonbonded smooth_reaction_field = {.coulomb = Nonbonded::Coulomb::reaction_field,
+                                         .lj_modifier = Nonbonded::Modifier::force_switch,
+                                         .cutoff_coulomb_nm = 0.8,
+                                         .cutoff_lj_nm = 0.8,
+                                         .lj_switch_nm = 0.5};
 
 /// Two rigid waters, one bent chain of four atoms with two constraints and free ones, moving.
 Case rigid_case() {
@@ -35,27 +39,39 @@ Case rigid_case() {
     for (std::int32_t j = i + 1; j < 10; ++j) s.exclusions.push_back({i, j});
   c.frame.box = rectangular_box({2, 2, 2});
   const double y = 0.06, z = 0.08;  // O-H 0.1, H-H 0.16
-  c.frame.x_nm = {{0.2, 0.2, 0.2}, {0.2, 0.2 + y, 0.2 + z}, {0.2, 0.2 + y, 0.2 - z}, {0.5, 0.25, 1.99}, {0.5 + y, 0.25, 1.99 + z}, {0.5 + y, 0.25, 1.99 - z},
-                  {0.4, 0.6, 0.2}, {0.55, 0.6, 0.2}, {0.55, 0.74, 0.2}, {0.55, 0.74, 0.36}};
-  const Stepper begin(s, ForceEvaluator(s, smooth_reaction_field, {.precision = Precision::f64}), {.integrator = Integrator::velocity_verlet, .hold_centre_every = 0, .seed = 3});
+  c.frame.x_nm = {{0.2, 0.2, 0.2},   {0.2, 0.2 + y, 0.2 + z},   {0.2, 0.2 + y, 0.2 - z},
+                  {0.5, 0.25, 1.99}, {0.5 + y, 0.25, 1.99 + z}, {0.5 + y, 0.25, 1.99 - z},
+                  {0.4, 0.6, 0.2},   {0.55, 0.6, 0.2},          {0.55, 0.74, 0.2},
+                  {0.55, 0.74, 0.36}};
+  const Stepper begin(
+      s, ForceEvaluator(s, smooth_reaction_field, {.precision = Precision::f64}),
+      {.integrator = Integrator::velocity_verlet, .hold_centre_every = 0, .seed = 3});
   c.frame = begin.begin(c.frame).frame;
   return c;
 }
 
 class Rollouts : public ::testing::TestWithParam<Integrator> {};
-INSTANTIATE_TEST_SUITE_P(Integrators, Rollouts, ::testing::Values(Integrator::velocity_verlet, Integrator::leap_frog),
-                         [](const auto& i) { return i.param == Integrator::leap_frog ? "leap_frog" : "velocity_verlet"; });
+INSTANTIATE_TEST_SUITE_P(Integrators, Rollouts,
+                         ::testing::Values(Integrator::velocity_verlet, Integrator::leap_frog),
+                         [](const auto& i) {
+                           return i.param == Integrator::leap_frog ? "leap_frog"
+                                                                   : "velocity_verlet";
+                         });
 
 TEST_P(Rollouts, TakeTheStepsOfRuns) {
   const Case c = rigid_case();
-  const Stepper run(c.system, ForceEvaluator(c.system, smooth_reaction_field, {.precision = Precision::f64}), {.integrator = GetParam(), .dt_ps = 0.001, .hold_centre_every = 0});
+  const Stepper run(c.system,
+                    ForceEvaluator(c.system, smooth_reaction_field, {.precision = Precision::f64}),
+                    {.integrator = GetParam(), .dt_ps = 0.001, .hold_centre_every = 0});
   Motion m = run.begin(c.frame);
   const Tensor x = positions_of(m.frame.x_nm), v = positions_of(m.frame.v_nm_ps);
   const PotentialEnergy u(c.system, smooth_reaction_field, c.frame.box);
-  const Path end = rollout(u, x, v, edges_of(c.frame.box), parameters(c.system), {.integrator = GetParam(), .steps = 20});
+  const Path end = rollout(u, x, v, edges_of(c.frame.box), parameters(c.system),
+                           {.integrator = GetParam(), .steps = 20});
   run.step(m, 20);
   EXPECT_GT(largest(end.x - x), 1e-3);
-  EXPECT_LT(largest(end.x - positions_of(m.frame.x_nm)), 1e-9) << "forces of runs are rounded to 2^-32, constraints to 1e-10";
+  EXPECT_LT(largest(end.x - positions_of(m.frame.x_nm)), 1e-9)
+      << "forces of runs are rounded to 2^-32, constraints to 1e-10";
   EXPECT_LT(largest(end.v - positions_of(m.frame.v_nm_ps)), 1e-6);
   EXPECT_NEAR(select(end.potential, 0, 19).item<double>(), m.forces.potential(), 1e-5);
   EXPECT_LT(Constraints(c.system).largest_error(m.frame.x_nm, c.frame.box), 1e-9);
@@ -63,7 +79,8 @@ TEST_P(Rollouts, TakeTheStepsOfRuns) {
 
 TEST_P(Rollouts, VerifyAgainstDifferencesToTheSecondOrder) {
   const Case c = rigid_case();
-  const Tensor x = positions_of(c.frame.x_nm), v = positions_of(c.frame.v_nm_ps), h = edges_of(c.frame.box);
+  const Tensor x = positions_of(c.frame.x_nm), v = positions_of(c.frame.v_nm_ps),
+               h = edges_of(c.frame.box);
   const Parameters p = parameters(c.system);
   const PotentialEnergy u(c.system, smooth_reaction_field, c.frame.box);
   // Of epsilon, charges, a bond's length and its constraint, and the beginning's velocities.
@@ -74,7 +91,9 @@ TEST_P(Rollouts, VerifyAgainstDifferencesToTheSecondOrder) {
     q.charge = p.charge * factor(1);
     q.angles = p.angles * factor(2);
     q.constraints = p.constraints * (1.0 + 1e-3 * select(s, 0, 3));
-    const Path path = rollout(u, x, v * factor(4), h, q, {.integrator = GetParam(), .steps = 6, .checkpoint = Checkpoint::revolve(3)});
+    const Path path =
+        rollout(u, x, v * factor(4), h, q,
+                {.integrator = GetParam(), .steps = 6, .checkpoint = Checkpoint::revolve(3)});
     return std::pair(path.x, path.potential + path.kinetic);
   };
   const CheckReport t = transpose_check(end, zeros({5}), {.order = 1});
@@ -88,10 +107,12 @@ TEST_P(Rollouts, VerifyAgainstDifferencesToTheSecondOrder) {
 TEST(Rollouts, AdjointOfTheEnergyDrift) {
   // What the step loses of the energy, by reverse mode, against a difference quotient.
   const Case c = rigid_case();
-  const Tensor x = positions_of(c.frame.x_nm), v = positions_of(c.frame.v_nm_ps), h = edges_of(c.frame.box);
+  const Tensor x = positions_of(c.frame.x_nm), v = positions_of(c.frame.v_nm_ps),
+               h = edges_of(c.frame.box);
   const PotentialEnergy u(c.system, smooth_reaction_field, c.frame.box);
   const auto drift = [&](const Parameters& p) {
-    const Path path = rollout(u, x, v, h, p, {.dt_ps = 0.002, .steps = 12, .checkpoint = Checkpoint::every(4)});
+    const Path path =
+        rollout(u, x, v, h, p, {.dt_ps = 0.002, .steps = 12, .checkpoint = Checkpoint::every(4)});
     const Tensor e = path.potential + path.kinetic;
     return select(e, 0, 11) - select(e, 0, 0);
   };
@@ -111,8 +132,13 @@ TEST(Rollouts, RefuseWhatTheyCannotDo) {
   const Case c = rigid_case();
   const PotentialEnergy u(c.system, smooth_reaction_field, c.frame.box);
   const Tensor x = positions_of(c.frame.x_nm);
-  EXPECT_THROW(rollout(u, x, x, edges_of(c.frame.box), parameters(c.system), {.integrator = Integrator::langevin}), Error);
-  EXPECT_THROW(rollout(u, x, 1e3 * sin(1e3 * x), edges_of(c.frame.box), parameters(c.system), {.dt_ps = 0.002}), Error) << "no water is found that far away";
+  EXPECT_THROW(rollout(u, x, x, edges_of(c.frame.box), parameters(c.system),
+                       {.integrator = Integrator::langevin}),
+               Error);
+  EXPECT_THROW(rollout(u, x, 1e3 * sin(1e3 * x), edges_of(c.frame.box), parameters(c.system),
+                       {.dt_ps = 0.002}),
+               Error)
+      << "no water is found that far away";
 }
 
 }  // namespace

@@ -13,9 +13,11 @@ namespace {
 BuiltSystem mixture() {
   BuiltSystem b = water_box({.model = "tip3p", .molecules = 60, .seed = 2});
   System peptide;
-  peptide.residues = {{"ALA", "5", "A", ""}, {"GLY", "6", "A", ""}, {"SER", "6A", "B", "S1"}, {"CL", "7", "C", ""}};
+  peptide.residues = {
+      {"ALA", "5", "A", ""}, {"GLY", "6", "A", ""}, {"SER", "6A", "B", "S1"}, {"CL", "7", "C", ""}};
   peptide.lj = mixed(LennardJones::Mixing::lorentz_berthelot, {0.3}, {0.5});
-  const auto add = [&](const char* name, std::uint8_t element, double mass, double charge, std::int32_t residue) {
+  const auto add = [&](const char* name, std::uint8_t element, double mass, double charge,
+                       std::int32_t residue) {
     peptide.atoms.name.push_back(name);
     peptide.atoms.type.push_back("T");
     peptide.atoms.element.push_back(element);
@@ -23,9 +25,11 @@ BuiltSystem mixture() {
     peptide.atoms.charge_e.push_back(charge);
     peptide.atoms.lj_type.push_back(0);
     peptide.atoms.residue.push_back(residue);
-    b.frame.x_nm.insert(b.frame.x_nm.begin() + static_cast<std::ptrdiff_t>(peptide.n_atoms() - 1), {0.1 * static_cast<double>(peptide.n_atoms()), 0.05, 0.02});
+    b.frame.x_nm.insert(b.frame.x_nm.begin() + static_cast<std::ptrdiff_t>(peptide.n_atoms() - 1),
+                        {0.1 * static_cast<double>(peptide.n_atoms()), 0.05, 0.02});
   };
-  add("N", 7, 14.007, -0.3, 0), add("CA", 6, 12.011, 0.1, 0), add("CB", 6, 12.011, -0.1, 0), add("HB1", 1, 1.008, 0.1, 0), add("C", 6, 12.011, 0.5, 0), add("O", 8, 15.999, -0.5, 0);
+  add("N", 7, 14.007, -0.3, 0), add("CA", 6, 12.011, 0.1, 0), add("CB", 6, 12.011, -0.1, 0),
+      add("HB1", 1, 1.008, 0.1, 0), add("C", 6, 12.011, 0.5, 0), add("O", 8, 15.999, -0.5, 0);
   add("N", 7, 14.007, -0.3, 1), add("CA", 6, 12.011, 0.3, 1);
   add("OG", 8, 15.999, 0.2, 2);
   add("CL", 17, 35.45, -1, 3);
@@ -45,32 +49,49 @@ std::vector<std::int32_t> loop(const BuiltSystem& b, auto&& is) {
 TEST(Selection, WordsAgainstLoops) {
   const BuiltSystem b = mixture();
   const System& s = b.system;
-  const auto residue = [&](std::size_t i) { return s.residues[static_cast<std::size_t>(s.atoms.residue[i])]; };
+  const auto residue = [&](std::size_t i) {
+    return s.residues[static_cast<std::size_t>(s.atoms.residue[i])];
+  };
   const auto name = [&](std::size_t i) { return s.atoms.name[i]; };
   const auto protein = [&](std::size_t i) { return i < 9; };
-  const auto check = [&](const char* text, auto&& is) { EXPECT_EQ(select(text, s, b.frame), loop(b, is)) << text; };
+  const auto check = [&](const char* text, auto&& is) {
+    EXPECT_EQ(select(text, s, b.frame), loop(b, is)) << text;
+  };
   check("all", [&](std::size_t) { return true; });
   check("none", [&](std::size_t) { return false; });
   check("protein", protein);
   check("water", [&](std::size_t i) { return residue(i).name == "HOH"; });
   check("ion", [&](std::size_t i) { return i == 9; });
-  check("backbone", [&](std::size_t i) { return protein(i) && (name(i) == "N" || name(i) == "CA" || name(i) == "C" || name(i) == "O"); });
+  check("backbone", [&](std::size_t i) {
+    return protein(i) && (name(i) == "N" || name(i) == "CA" || name(i) == "C" || name(i) == "O");
+  });
   check("sidechain", [&](std::size_t i) { return i == 2 || i == 8; });
   check("name CA N", [&](std::size_t i) { return name(i) == "CA" || name(i) == "N"; });
-  check("name \"C*\" H?", [&](std::size_t i) { return name(i)[0] == 'C' || (name(i)[0] == 'H' && name(i).size() == 2); });
+  check("name \"C*\" H?", [&](std::size_t i) {
+    return name(i)[0] == 'C' || (name(i)[0] == 'H' && name(i).size() == 2);
+  });
   check("protein and not name CA", [&](std::size_t i) { return protein(i) && name(i) != "CA"; });
-  check("name CA or name CB and resname GLY", [&](std::size_t i) { return name(i) == "CA" || (name(i) == "CB" && residue(i).name == "GLY"); });
-  check("(name CA or name CB) and resname GLY", [&](std::size_t i) { return name(i) == "CA" && residue(i).name == "GLY"; });
+  check("name CA or name CB and resname GLY", [&](std::size_t i) {
+    return name(i) == "CA" || (name(i) == "CB" && residue(i).name == "GLY");
+  });
+  check("(name CA or name CB) and resname GLY",
+        [&](std::size_t i) { return name(i) == "CA" && residue(i).name == "GLY"; });
   check("resid 5 to 6 and protein", protein);
   check("resid 6A", [&](std::size_t i) { return residue(i).number == "6A"; });
-  check("resid 7 9 to 11", [&](std::size_t i) { const int n = std::stoi(residue(i).number); return n == 7 || (n >= 9 && n <= 11); });
+  check("resid 7 9 to 11", [&](std::size_t i) {
+    const int n = std::stoi(residue(i).number);
+    return n == 7 || (n >= 9 && n <= 11);
+  });
   check("index 0 3 to 5", [&](std::size_t i) { return i == 0 || (i >= 3 && i <= 5); });
   check("serial 1", [&](std::size_t i) { return i == 0; });
-  check("element o CL", [&](std::size_t i) { return s.atoms.element[i] == 8 || s.atoms.element[i] == 17; });
+  check("element o CL",
+        [&](std::size_t i) { return s.atoms.element[i] == 8 || s.atoms.element[i] == 17; });
   check("chain A B", [&](std::size_t i) { return i < 9; });
   check("segment S1", [&](std::size_t i) { return i == 8; });
-  check("mass > 13 and charge <= -0.5", [&](std::size_t i) { return s.atoms.mass_amu[i] > 13 && s.atoms.charge_e[i] <= -0.5; });
-  check("x>=0.3 and y<0.5", [&](std::size_t i) { return b.frame.x_nm[i][0] >= 0.3 && b.frame.x_nm[i][1] < 0.5; });
+  check("mass > 13 and charge <= -0.5",
+        [&](std::size_t i) { return s.atoms.mass_amu[i] > 13 && s.atoms.charge_e[i] <= -0.5; });
+  check("x>=0.3 and y<0.5",
+        [&](std::size_t i) { return b.frame.x_nm[i][0] >= 0.3 && b.frame.x_nm[i][1] < 0.5; });
   check("same residue as index 3", [&](std::size_t i) { return i < 6; });
   check("same molecule as index 3", [&](std::size_t i) { return i < 8; });
   check("same chain as name OG", [&](std::size_t i) { return i == 8; });
@@ -82,24 +103,30 @@ TEST(Selection, DistancesAgainstAllPairs) {
   for (const double radius : {0.2, 0.45, 0.9}) {
     const auto near = [&](std::size_t i) {
       for (std::size_t j = 0; j < 9; ++j) {
-        const Vec3 &p = b.frame.x_nm[i], &q = b.frame.x_nm[j], d = shortest(b.frame.box, {p[0] - q[0], p[1] - q[1], p[2] - q[2]});
+        const Vec3 &p = b.frame.x_nm[i], &q = b.frame.x_nm[j],
+                   d = shortest(b.frame.box, {p[0] - q[0], p[1] - q[1], p[2] - q[2]});
         if (d[0] * d[0] + d[1] * d[1] + d[2] * d[2] <= radius * radius) return true;
       }
       return false;
     };
     const std::string r = std::to_string(radius);
     EXPECT_EQ(select("within " + r + " of protein", b.system, b.frame), loop(b, near));
-    EXPECT_EQ(select("water and within " + r + " of protein", b.system, b.frame), loop(b, [&](std::size_t i) { return i >= 10 && near(i); }));
+    EXPECT_EQ(select("water and within " + r + " of protein", b.system, b.frame),
+              loop(b, [&](std::size_t i) { return i >= 10 && near(i); }));
     Frame open = b.frame;
     open.box = {};
     EXPECT_LE(select("within " + r + " of protein", b.system, open).size(), loop(b, near).size());
-    EXPECT_EQ(select("same residue as (water and within " + r + " of (protein))", b.system, b.frame).size() % 3, 0U);
+    EXPECT_EQ(select("same residue as (water and within " + r + " of (protein))", b.system, b.frame)
+                      .size() %
+                  3,
+              0U);
   }
 }
 
 TEST(Selection, FaultsHaveColumnsAndSuggestions) {
   const BuiltSystem b = mixture();
-  const auto check = [&](const std::string& text, std::size_t column, const char* part, const char* hint = "") {
+  const auto check = [&](const std::string& text, std::size_t column, const char* part,
+                         const char* hint = "") {
     try {
       select(text, b.system, b.frame);
       ADD_FAILURE() << text;

@@ -11,22 +11,39 @@ namespace {
 
 using tessera::testing::fault;
 
-Structure pdb(const std::string& text, const StructureOptions& o = {}) { return read_pdb(data::make_text_file("a.pdb", text), o).structure; }
-Structure cif(const std::string& text, const StructureOptions& o = {}) { return read_mmcif(data::make_text_file("a.cif", text), o).structure; }
+Structure pdb(const std::string& text, const StructureOptions& o = {}) {
+  return read_pdb(data::make_text_file("a.pdb", text), o).structure;
+}
+Structure cif(const std::string& text, const StructureOptions& o = {}) {
+  return read_mmcif(data::make_text_file("a.cif", text), o).structure;
+}
 
 /// A line of a PDB file by its columns.
-std::string atom(const std::string& serial, const std::string& name4, const std::string& residue, const std::string& number4, double x, double y, double z, const std::string& element, char alternate = ' ',
-                 char insertion = ' ', double occupancy = 1, const char* chain = "A") {
+std::string atom(const std::string& serial, const std::string& name4, const std::string& residue,
+                 const std::string& number4, double x, double y, double z,
+                 const std::string& element, char alternate = ' ', char insertion = ' ',
+                 double occupancy = 1, const char* chain = "A") {
   char line[100];
-  std::snprintf(line, sizeof line, "ATOM  %5s %4s%c%-4s%1s%4s%c   %8.3f%8.3f%8.3f%6.2f%6.2f          %2s\n", serial.c_str(), name4.c_str(), alternate, residue.c_str(), chain, number4.c_str(), insertion, x, y, z, occupancy,
-                0.0, element.c_str());
+  std::snprintf(line, sizeof line,
+                "ATOM  %5s %4s%c%-4s%1s%4s%c   %8.3f%8.3f%8.3f%6.2f%6.2f          %2s\n",
+                serial.c_str(), name4.c_str(), alternate, residue.c_str(), chain, number4.c_str(),
+                insertion, x, y, z, occupancy, 0.0, element.c_str());
   return line;
 }
 /// Capped by nothing: alanine, then glycine.
 std::string dipeptide() {
-  return "TITLE     TWO RESIDUES\nCRYST1   20.000   30.000   40.000  90.00  90.00  90.00 P 1           1\n" + atom("1", " N  ", "ALA", "1", 0, 0, 0, "N") + atom("2", " H1 ", "ALA", "1", -1, 0, 0, "H") +
-         atom("3", " CA ", "ALA", "1", 1.4, 0, 0, "C") + atom("4", " HA ", "ALA", "1", 1.4, 1, 0, "H") + atom("5", " CB ", "ALA", "1", 1.4, -1.5, 0, "C") + atom("6", "1HB ", "ALA", "1", 1.4, -2, 0.9, "H") +
-         atom("7", " C  ", "ALA", "1", 2.0, 0, 1.4, "C") + atom("8", " O  ", "ALA", "1", 1.5, 0.8, 2.2, "O") + atom("9", " N  ", "GLY", "2", 3.2, 0, 1.5, "N") + atom("10", " CA ", "GLY", "2", 4.4, 0, 1.5, "C") + "TER\nEND\n";
+  return "TITLE     TWO RESIDUES\nCRYST1   20.000   30.000   40.000  90.00  90.00  90.00 P 1       "
+         "    1\n" +
+         atom("1", " N  ", "ALA", "1", 0, 0, 0, "N") +
+         atom("2", " H1 ", "ALA", "1", -1, 0, 0, "H") +
+         atom("3", " CA ", "ALA", "1", 1.4, 0, 0, "C") +
+         atom("4", " HA ", "ALA", "1", 1.4, 1, 0, "H") +
+         atom("5", " CB ", "ALA", "1", 1.4, -1.5, 0, "C") +
+         atom("6", "1HB ", "ALA", "1", 1.4, -2, 0.9, "H") +
+         atom("7", " C  ", "ALA", "1", 2.0, 0, 1.4, "C") +
+         atom("8", " O  ", "ALA", "1", 1.5, 0.8, 2.2, "O") +
+         atom("9", " N  ", "GLY", "2", 3.2, 0, 1.5, "N") +
+         atom("10", " CA ", "GLY", "2", 4.4, 0, 1.5, "C") + "TER\nEND\n";
 }
 
 TEST(Pdb, AtomsResiduesCellAndStandardBonds) {
@@ -39,7 +56,8 @@ TEST(Pdb, AtomsResiduesCellAndStandardBonds) {
   EXPECT_NEAR(s.box.edge[1][1], 3.0, 1e-12);
   EXPECT_NEAR(s.x_nm[6][2], 0.14, 1e-12);
   using Bond = std::array<std::int32_t, 2>;
-  EXPECT_EQ(s.bonds, (std::vector<Bond>{{0, 1}, {0, 2}, {2, 3}, {2, 4}, {2, 6}, {4, 5}, {6, 7}, {6, 8}, {8, 9}}));
+  EXPECT_EQ(s.bonds, (std::vector<Bond>{
+                         {0, 1}, {0, 2}, {2, 3}, {2, 4}, {2, 6}, {4, 5}, {6, 7}, {6, 8}, {8, 9}}));
   EXPECT_EQ(s.line[1], 11U);
 }
 
@@ -53,8 +71,11 @@ TEST(Pdb, NoPeptideBondAcrossAGapOrTheEndOfAChain) {
 }
 
 TEST(Pdb, AlternateLocationsOfTheGreatestOccupancy) {
-  const std::string t = atom("1", " N  ", "SER", "7", 0, 0, 0, "N") + atom("2", " CA ", "SER", "7", 1, 0, 0, "C", 'A', ' ', 0.4) + atom("3", " CA ", "SER", "7", 2, 0, 0, "C", 'B', ' ', 0.6) +
-                        atom("4", " CB ", "SER", "7", 3, 0, 0, "C", 'A', ' ', 0.4) + atom("5", " CB ", "SER", "7", 4, 0, 0, "C", 'B', ' ', 0.6);
+  const std::string t = atom("1", " N  ", "SER", "7", 0, 0, 0, "N") +
+                        atom("2", " CA ", "SER", "7", 1, 0, 0, "C", 'A', ' ', 0.4) +
+                        atom("3", " CA ", "SER", "7", 2, 0, 0, "C", 'B', ' ', 0.6) +
+                        atom("4", " CB ", "SER", "7", 3, 0, 0, "C", 'A', ' ', 0.4) +
+                        atom("5", " CB ", "SER", "7", 4, 0, 0, "C", 'B', ' ', 0.6);
   const StructureFile f = read_pdb(data::make_text_file("a.pdb", t));
   ASSERT_EQ(f.structure.n_atoms(), 3U);
   EXPECT_NEAR(f.structure.x_nm[1][0], 0.2, 1e-12);
@@ -65,13 +86,17 @@ TEST(Pdb, AlternateLocationsOfTheGreatestOccupancy) {
 }
 
 TEST(Pdb, InsertionCodesBeginResidues) {
-  const Structure s = pdb(atom("1", " CA ", "GLY", "52", 0, 0, 0, "C") + atom("2", " CA ", "GLY", "52", 4, 0, 0, "C", ' ', 'A') + atom("3", " CA ", "GLY", "53", 8, 0, 0, "C"));
+  const Structure s = pdb(atom("1", " CA ", "GLY", "52", 0, 0, 0, "C") +
+                          atom("2", " CA ", "GLY", "52", 4, 0, 0, "C", ' ', 'A') +
+                          atom("3", " CA ", "GLY", "53", 8, 0, 0, "C"));
   ASSERT_EQ(s.residues.size(), 3U);
   EXPECT_EQ(s.residues[1].number, "52A");
 }
 
 TEST(Pdb, ModelsAreReadOneAtATime) {
-  const std::string t = "MODEL        1\n" + atom("1", " CA ", "GLY", "1", 1, 0, 0, "C") + "ENDMDL\nMODEL        2\n" + atom("1", " CA ", "GLY", "1", 2, 0, 0, "C") + "ENDMDL\nEND\n";
+  const std::string t = "MODEL        1\n" + atom("1", " CA ", "GLY", "1", 1, 0, 0, "C") +
+                        "ENDMDL\nMODEL        2\n" + atom("1", " CA ", "GLY", "1", 2, 0, 0, "C") +
+                        "ENDMDL\nEND\n";
   EXPECT_NEAR(pdb(t).x_nm[0][0], 0.1, 1e-12);
   EXPECT_NEAR(pdb(t, {.model = 2}).x_nm[0][0], 0.2, 1e-12);
   EXPECT_THROW(pdb(t, {.model = 3}), data::InputError);
@@ -79,7 +104,10 @@ TEST(Pdb, ModelsAreReadOneAtATime) {
 
 TEST(Pdb, SerialNumbersBeyondFiveDigits) {
   const auto bonds = [](const std::string& a, const std::string& b) {
-    return pdb("ATOM  99999  C1  LIG A   1       0.000   0.000   0.000  1.00  0.00           C\n" + atom(a, " C2 ", "LIG", "1", 1.5, 0, 0, "C") + atom(b, " C3 ", "LIG", "1", 3, 0, 0, "C") + "CONECT" + a + b + "\n").bonds;
+    return pdb("ATOM  99999  C1  LIG A   1       0.000   0.000   0.000  1.00  0.00           C\n" +
+               atom(a, " C2 ", "LIG", "1", 1.5, 0, 0, "C") +
+               atom(b, " C3 ", "LIG", "1", 3, 0, 0, "C") + "CONECT" + a + b + "\n")
+        .bonds;
   };
   const std::vector<std::array<std::int32_t, 2>> expected = {{1, 2}};
   EXPECT_EQ(bonds("A0000", "A0001"), expected);  // hybrid-36
@@ -88,21 +116,27 @@ TEST(Pdb, SerialNumbersBeyondFiveDigits) {
 }
 
 TEST(Pdb, DisulfidesAndWater) {
-  const Structure s = pdb(atom("1", " SG ", "CYS", "1", 0, 0, 0, "S") + atom("2", " SG ", "CYS", "9", 2.05, 0, 0, "S") + atom("3", " SG ", "CYS", "20", 4.1, 0, 0, "S") + "TER\n" + atom("4", " O  ", "HOH", "1", 9, 0, 0, "O") +
-                          atom("5", " H1 ", "HOH", "1", 10, 0, 0, "H") + atom("6", " H2 ", "HOH", "1", 9, 1, 0, "H") + atom("7", " O  ", "HOH", "1", 9, 5, 0, "O"));
-  EXPECT_EQ(s.bonds, (std::vector<std::array<std::int32_t, 2>>{{0, 1}, {3, 4}, {3, 5}})) << "one sulphur makes one bridge";
+  const Structure s = pdb(
+      atom("1", " SG ", "CYS", "1", 0, 0, 0, "S") + atom("2", " SG ", "CYS", "9", 2.05, 0, 0, "S") +
+      atom("3", " SG ", "CYS", "20", 4.1, 0, 0, "S") + "TER\n" +
+      atom("4", " O  ", "HOH", "1", 9, 0, 0, "O") + atom("5", " H1 ", "HOH", "1", 10, 0, 0, "H") +
+      atom("6", " H2 ", "HOH", "1", 9, 1, 0, "H") + atom("7", " O  ", "HOH", "1", 9, 5, 0, "O"));
+  EXPECT_EQ(s.bonds, (std::vector<std::array<std::int32_t, 2>>{{0, 1}, {3, 4}, {3, 5}}))
+      << "one sulphur makes one bridge";
   EXPECT_EQ(s.residues.size(), 5U) << "a second water of the same number";
 }
 
 TEST(Pdb, ElementsOfNamesWhereTheColumnsAreBlank) {
-  const Structure s = pdb(atom("1", " CA ", "GLY", "1", 0, 0, 0, "") + atom("2", "CA  ", "CA", "2", 5, 0, 0, "") + atom("3", "HG21", "VAL", "3", 9, 0, 0, "") + atom("4", "CL  ", "CL", "4", 15, 0, 0, "") +
-                          atom("5", " OW ", "SOL", "5", 20, 0, 0, "") + atom("6", " MW ", "SOL", "5", 21, 0, 0, ""));
+  const Structure s = pdb(
+      atom("1", " CA ", "GLY", "1", 0, 0, 0, "") + atom("2", "CA  ", "CA", "2", 5, 0, 0, "") +
+      atom("3", "HG21", "VAL", "3", 9, 0, 0, "") + atom("4", "CL  ", "CL", "4", 15, 0, 0, "") +
+      atom("5", " OW ", "SOL", "5", 20, 0, 0, "") + atom("6", " MW ", "SOL", "5", 21, 0, 0, ""));
   EXPECT_EQ(s.element, (std::vector<std::uint8_t>{6, 20, 1, 17, 8, 0}));
 }
 
-
 TEST(Pdb, FaultsHavePlaces) {
-  const auto check = [](const std::string& text, int number, std::size_t line, std::size_t column, const char* part) {
+  const auto check = [](const std::string& text, int number, std::size_t line, std::size_t column,
+                        const char* part) {
     const data::Diagnostic d = fault([&] { pdb(text); });
     EXPECT_EQ(d.number, number) << part << ": " << to_string(d);
     EXPECT_EQ(d.place.line, line) << to_string(d);
@@ -110,7 +144,9 @@ TEST(Pdb, FaultsHavePlaces) {
     EXPECT_NE(d.message.find(part), std::string::npos) << to_string(d);
   };
   const std::string a = atom("1", " CA ", "GLY", "1", 1, 2, 3, "C");
-  const auto with = [&](std::size_t column, const std::string& field) { return std::string(a).replace(column - 1, field.size(), field); };
+  const auto with = [&](std::size_t column, const std::string& field) {
+    return std::string(a).replace(column - 1, field.size(), field);
+  };
   check("REMARK nothing\n", 701, 1, 1, "ATOM or HETATM");
   check(a + with(31, "   1.0x0"), 303, 2, 34, "expected a number");
   check(with(31, "     nan"), 303, 1, 36, "expected a number");
@@ -126,18 +162,28 @@ TEST(Pdb, FaultsHavePlaces) {
   check("MODEL        1\n" + a, 701, 1, 1, "without the ENDMDL");
   check("MODEL        1\n" + a + "MODEL        2\n" + a + "ENDMDL\n", 701, 3, 1, "within a MODEL");
   check(a + "CONECT    1    9\n", 702, 2, 16, "which no atom has");
-  check(a + atom("1", " CB ", "GLY", "2", 5, 2, 3, "C") + "CONECT    1    1\n", 702, 3, 11, "several atoms have");
+  check(a + atom("1", " CB ", "GLY", "2", 5, 2, 3, "C") + "CONECT    1    1\n", 702, 3, 11,
+        "several atoms have");
   check("CRYST1   20.000    0.000   40.000  90.00  90.00  90.00\n" + a, 702, 1, 1, "positive");
   check("CRYST1   20.000   30.000   40.000  90.00  90.00 190.00\n" + a, 702, 1, 1, "");
   check("CRYST1   20.000   30.000\n" + a, 303, 1, 25, "an edge of the cell");
 }
 
 std::string small_cif() {
-  return "data_small\n_cell.length_a 20\n_cell.length_b 30.0(2)\n_cell.length_c 40\n_cell.angle_alpha 90\n_cell.angle_beta 90\n_cell.angle_gamma 90\n"
-         "_struct.title\n;A title\n;\nloop_\n_atom_site.id\n_atom_site.type_symbol\n_atom_site.label_atom_id\n_atom_site.label_comp_id\n_atom_site.label_asym_id\n"
-         "_atom_site.auth_seq_id\n_atom_site.Cartn_x\n_atom_site.Cartn_y\n_atom_site.Cartn_z\n1 O 'O' HOH W 1 1.0 2.0 3.0\n2 H \"H1'\" HOH W 1 2.0 2.0 3.0\n3 C C1 LIG L 5 8 2 3\n4 C C2 LIG L 5 9.5 2 3\n"
-         "loop_\n_struct_conn.id\n_struct_conn.conn_type_id\n_struct_conn.ptnr1_label_asym_id\n_struct_conn.ptnr1_auth_seq_id\n_struct_conn.ptnr1_label_comp_id\n_struct_conn.ptnr1_label_atom_id\n"
-         "_struct_conn.ptnr2_label_asym_id\n_struct_conn.ptnr2_auth_seq_id\n_struct_conn.ptnr2_label_comp_id\n_struct_conn.ptnr2_label_atom_id\nc1 covale L 5 LIG C1 L 5 LIG C2\nh1 hydrog L 5 LIG C1 W 1 HOH O\n";
+  return "data_small\n_cell.length_a 20\n_cell.length_b 30.0(2)\n_cell.length_c "
+         "40\n_cell.angle_alpha 90\n_cell.angle_beta 90\n_cell.angle_gamma 90\n"
+         "_struct.title\n;A "
+         "title\n;\nloop_\n_atom_site.id\n_atom_site.type_symbol\n_atom_site.label_atom_id\n_atom_"
+         "site.label_comp_id\n_atom_site.label_asym_id\n"
+         "_atom_site.auth_seq_id\n_atom_site.Cartn_x\n_atom_site.Cartn_y\n_atom_site.Cartn_z\n1 O "
+         "'O' HOH W 1 1.0 2.0 3.0\n2 H \"H1'\" HOH W 1 2.0 2.0 3.0\n3 C C1 LIG L 5 8 2 3\n4 C C2 "
+         "LIG L 5 9.5 2 3\n"
+         "loop_\n_struct_conn.id\n_struct_conn.conn_type_id\n_struct_conn.ptnr1_label_asym_id\n_"
+         "struct_conn.ptnr1_auth_seq_id\n_struct_conn.ptnr1_label_comp_id\n_struct_conn.ptnr1_"
+         "label_atom_id\n"
+         "_struct_conn.ptnr2_label_asym_id\n_struct_conn.ptnr2_auth_seq_id\n_struct_conn.ptnr2_"
+         "label_comp_id\n_struct_conn.ptnr2_label_atom_id\nc1 covale L 5 LIG C1 L 5 LIG C2\nh1 "
+         "hydrog L 5 LIG C1 W 1 HOH O\n";
 }
 
 TEST(Mmcif, LoopsPairsAndQuotations) {
@@ -151,7 +197,8 @@ TEST(Mmcif, LoopsPairsAndQuotations) {
 }
 
 TEST(Mmcif, FaultsHavePlaces) {
-  const auto check = [](const std::string& from, const std::string& to, int number, std::size_t line, const char* part) {
+  const auto check = [](const std::string& from, const std::string& to, int number,
+                        std::size_t line, const char* part) {
     std::string t = small_cif();
     const std::size_t at = t.find(from);
     ASSERT_NE(at, std::string::npos);
@@ -161,7 +208,8 @@ TEST(Mmcif, FaultsHavePlaces) {
     EXPECT_EQ(d.place.line, line) << to_string(d);
     EXPECT_NE(d.message.find(part), std::string::npos) << to_string(d);
   };
-  check("9.5 2 3\n", "9.5 2\n", 701, 24, "the last row of the loop _atom_site has 8 values for 9 tags");
+  check("9.5 2 3\n", "9.5 2\n", 701, 24,
+        "the last row of the loop _atom_site has 8 values for 9 tags");
   check("8 2 3", "8 2e 3", 303, 23, "expected a number");
   check(" C C1", " Qq C1", 702, 23, "no element called");
   check("_atom_site.Cartn_z\n", "", 701, 11, "needs the tags");
@@ -194,7 +242,8 @@ TEST(StructureText, WrittenAndReadAgain) {
     EXPECT_EQ(r->title, s.title);
     for (std::size_t k = 0; k < 2; ++k) EXPECT_EQ(r->residues[k].number, s.residues[k].number);
     for (std::size_t i = 0; i < s.n_atoms(); ++i)
-      for (std::size_t a = 0; a < 3; ++a) EXPECT_NEAR(r->x_nm[i][a], s.x_nm[i][a], r == &p ? 0.5001e-4 : 0.5001e-7);
+      for (std::size_t a = 0; a < 3; ++a)
+        EXPECT_NEAR(r->x_nm[i][a], s.x_nm[i][a], r == &p ? 0.5001e-4 : 0.5001e-7);
   }
 }
 

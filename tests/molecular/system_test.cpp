@@ -53,7 +53,9 @@ TEST(System, MixingRules) {
 }
 
 TEST(System, FaultsAreNamed) {
-  const auto message = [](const System& s) { return tessera::testing::message_of([&] { validate(s); }); };
+  const auto message = [](const System& s) {
+    return tessera::testing::message_of([&] { validate(s); });
+  };
   System s = chain(3);
   s.bonds = {{{0, 9}}, {0}, {{0.1, 1000}}};
   EXPECT_NE(message(s).find("bonds: term 0 names atom 9 of 4"), std::string::npos) << message(s);

@@ -23,7 +23,8 @@ TEST(ThreadSums, AreThePlainSumsRoundAfterRound) {
   std::mt19937 random(5);
   ThreadSums<std::int64_t> sums;
   for (int round = 0; round < 40; ++round) {
-    const std::size_t n = round < 20 ? 301 : 100 + random() % 400, threads = round < 10 ? 2 : 1 + random() % 4;
+    const std::size_t n = round < 20 ? 301 : 100 + random() % 400,
+                      threads = round < 10 ? 2 : 1 + random() % 4;
     std::vector<std::int64_t> right(n, 0);
     sums.begin(threads, n);
     for (std::size_t t = 0; t < threads; ++t) {

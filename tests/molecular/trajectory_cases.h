@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "tessera/molecular/trajectory.h"
-
 #include "molecular_cases.h"
+#include "tessera/molecular/trajectory.h"
 
 #include <cmath>
 #include <random>
 
 namespace tessera::molecular::testing {
 
-/// Waters that move a little from frame to frame, in a slanted box that breathes; some lie outside of it. Step 10 f, time 0.02 f ps.
-inline std::vector<Snapshot> moving_waters(std::size_t waters, std::size_t frames, unsigned seed = 3) {
+/// Waters that move a little from frame to frame, in a slanted box that breathes; some lie outside
+/// of it. Step 10 f, time 0.02 f ps.
+inline std::vector<Snapshot> moving_waters(std::size_t waters, std::size_t frames,
+                                           unsigned seed = 3) {
   std::mt19937 random(seed);
   std::normal_distribution<double> normal;
   std::uniform_real_distribution<double> any(-0.2, 1.2);
   const Box box = box_of_angles({2.1, 2.3, 2.2}, {75, 80, 70});
   std::vector<Vec3> x;
-  const auto moved = [&](const Vec3& p, double by) { return Vec3{p[0] + by * normal(random), p[1] + by * normal(random), p[2] + by * normal(random)}; };
+  const auto moved = [&](const Vec3& p, double by) {
+    return Vec3{p[0] + by * normal(random), p[1] + by * normal(random), p[2] + by * normal(random)};
+  };
   for (std::size_t m = 0; m < waters; ++m) {
     x.push_back(from_fractions(box, {any(random), any(random), any(random)}));
     for (int h = 0; h < 2; ++h) x.push_back(moved(x[3 * m], 0.06));
@@ -26,7 +29,8 @@ inline std::vector<Snapshot> moving_waters(std::size_t waters, std::size_t frame
     Snapshot s;
     for (Vec3& p : x) p = moved(p, 0.02);
     s.frame.x_nm = x;
-    for (std::size_t i = 0; i < x.size(); ++i) s.frame.v_nm_ps.push_back(moved({}, 0.5)), s.f.push_back(moved({}, 300));
+    for (std::size_t i = 0; i < x.size(); ++i)
+      s.frame.v_nm_ps.push_back(moved({}, 0.5)), s.f.push_back(moved({}, 300));
     s.frame.box = box;
     for (Vec3& e : s.frame.box.edge)
       for (double& v : e) v *= 1 + 0.001 * static_cast<double>(f);
@@ -58,7 +62,8 @@ inline double largest_difference(const std::vector<Vec3>& a, const std::vector<V
   return d;
 }
 inline double largest_difference(const Box& a, const Box& b) {
-  return largest_difference(std::vector<Vec3>(a.edge.begin(), a.edge.end()), std::vector<Vec3>(b.edge.begin(), b.edge.end()));
+  return largest_difference(std::vector<Vec3>(a.edge.begin(), a.edge.end()),
+                            std::vector<Vec3>(b.edge.begin(), b.edge.end()));
 }
 
 }  // namespace tessera::molecular::testing

@@ -10,7 +10,6 @@
 #include "trajectory_cases.h"
 
 #include <gtest/gtest.h>
-
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,16 +24,21 @@ using testing::largest_difference;
 using testing::moving_waters;
 using testing::read_all;
 
-/// How near a format comes to what was written [nm]; whether it keeps velocities and forces, and observables.
+/// How near a format comes to what was written [nm]; whether it keeps velocities and forces, and
+/// observables.
 struct Kind {
   const char* ending;
   double positions, box, time_ps;
   bool vectors, observables;
   double digits = 0;  ///< relative: of velocities and forces
 };
-// XTC: half of 1/1000 nm and the rounding of single precision; DCD: single precision of up to 64 A, and of angles that go through cosines.
-const std::vector<Kind> trajectory_kinds = {{".xtc", 5.005e-4, 2e-7, 1e-7, false, false}, {".trr", 0, 0, 0, true, false}, {".dcd", 1.95e-7, 1e-12, 1e-7, false, false},
-                                            {".nc", 1.95e-7, 1e-12, 1e-8, true, false, 6e-8}, {".h5md", 0, 0, 0, true, true}};
+// XTC: half of 1/1000 nm and the rounding of single precision; DCD: single precision of up to 64 A,
+// and of angles that go through cosines.
+const std::vector<Kind> trajectory_kinds = {{".xtc", 5.005e-4, 2e-7, 1e-7, false, false},
+                                            {".trr", 0, 0, 0, true, false},
+                                            {".dcd", 1.95e-7, 1e-12, 1e-7, false, false},
+                                            {".nc", 1.95e-7, 1e-12, 1e-8, true, false, 6e-8},
+                                            {".h5md", 0, 0, 0, true, true}};
 
 class Trajectories : public ::testing::TestWithParam<Kind> {
  protected:
@@ -50,7 +54,8 @@ class Trajectories : public ::testing::TestWithParam<Kind> {
     EXPECT_LE(largest_difference(came.frame.x_nm, written.frame.x_nm), k.positions);
     EXPECT_LE(largest_difference(came.frame.box, written.frame.box), k.box);
     const auto expect_vectors = [&](const std::vector<Vec3>& a, const std::vector<Vec3>& b) {
-      EXPECT_LE(largest_difference(a, k.vectors ? b : std::vector<Vec3>{}), k.digits * largest_difference(b, std::vector<Vec3>(b.size())));
+      EXPECT_LE(largest_difference(a, k.vectors ? b : std::vector<Vec3>{}),
+                k.digits * largest_difference(b, std::vector<Vec3>(b.size())));
     };
     expect_vectors(came.frame.v_nm_ps, written.frame.v_nm_ps);
     expect_vectors(came.f, written.f);
@@ -82,7 +87,8 @@ TEST_P(Trajectories, ReadBackWhatWasWritten) {
     EXPECT_EQ(reader->observables()[0].name, "potential_energy");
     EXPECT_EQ(reader->observables()[0].unit, "kJ mol-1");
   }
-  tessera::testing::expect_input_error([&] { open_trajectory(path, {.n_atoms = 59}); }, data::ExitCode::input_invalid, 704);
+  tessera::testing::expect_input_error([&] { open_trajectory(path, {.n_atoms = 59}); },
+                                       data::ExitCode::input_invalid, 704);
 }
 
 TEST_P(Trajectories, AResumedRunDoublesAndLosesNothing) {
@@ -97,7 +103,8 @@ TEST_P(Trajectories, AResumedRunDoublesAndLosesNothing) {
   const std::vector<Snapshot> came = whole();
   ASSERT_EQ(came.size(), frames.size());
   for (std::size_t f = 0; f < came.size(); ++f) expect_same(came[f], frames[f]);
-  EXPECT_ANY_THROW(append_trajectory(path, testing::waters(21, 0.4, 0.3, 0.6), 20, all_of_it())->write(moving_waters(21, 1)[0]));
+  EXPECT_ANY_THROW(append_trajectory(path, testing::waters(21, 0.4, 0.3, 0.6), 20, all_of_it())
+                       ->write(moving_waters(21, 1)[0]));
 }
 
 TEST_P(Trajectories, AFileThatWasNeverBegunIsBegun) {
@@ -171,14 +178,17 @@ TEST_P(Trajectories, AKillInTheMiddleOfAFrameLeavesTheOnesBefore) {
     ASSERT_EQ(came.size(), 5u);
     for (std::size_t f = 0; f < came.size(); ++f) {
       EXPECT_EQ(came[f].frame.step, static_cast<std::int64_t>(f));
-      EXPECT_LE(largest_difference(came[f].frame.x_nm, some[f % 2].frame.x_nm), 10 * GetParam().positions);
+      EXPECT_LE(largest_difference(came[f].frame.x_nm, some[f % 2].frame.x_nm),
+                10 * GetParam().positions);
     }
   }
 }
 
 /// Formats of frames one after the other: any cut is told with frame and byte.
 class CutTrajectories : public Trajectories {};
-INSTANTIATE_TEST_SUITE_P(Formats, CutTrajectories, ::testing::Values(trajectory_kinds[0], trajectory_kinds[1], trajectory_kinds[2], trajectory_kinds[3]),
+INSTANTIATE_TEST_SUITE_P(Formats, CutTrajectories,
+                         ::testing::Values(trajectory_kinds[0], trajectory_kinds[1],
+                                           trajectory_kinds[2], trajectory_kinds[3]),
                          [](const auto& k) { return std::string(k.param.ending + 1); });
 
 TEST_P(CutTrajectories, AnyCutIsToldWithFrameAndByte) {
@@ -202,14 +212,17 @@ TEST_P(CutTrajectories, AnyCutIsToldWithFrameAndByte) {
       ASSERT_NE(d.message.find("frame " + std::to_string(n)), std::string::npos) << d.message;
     }
   }
-  const std::string ending = GetParam().ending;  // a DCD file may end after its header; NetCDF says how many frames there are
+  const std::string ending =
+      GetParam()
+          .ending;  // a DCD file may end after its header; NetCDF says how many frames there are
   EXPECT_EQ(whole_frames, ending == ".dcd" ? 3u : ending == ".nc" ? 0u : 2u);
 }
 
 TEST(Trajectory, H5mdThatIsCutOrDamagedIsRefused) {
   tessera::testing::TempFolder folder;
   {
-    const auto writer = create_trajectory(folder / "t.h5md", testing::waters(40, 0.4, 0.3, 0.6), all_of_it());
+    const auto writer =
+        create_trajectory(folder / "t.h5md", testing::waters(40, 0.4, 0.3, 0.6), all_of_it());
     for (const Snapshot& s : moving_waters(40, 6)) writer->write(s);
   }
   const std::string bytes = tessera::testing::read_bytes(folder / "t.h5md");
@@ -219,9 +232,11 @@ TEST(Trajectory, H5mdThatIsCutOrDamagedIsRefused) {
   };
   EXPECT_EQ(frames(bytes), 6u);
   for (std::size_t part = 1; part < 12; ++part)
-    tessera::testing::expect_input_error([&] { frames(bytes.substr(0, part * bytes.size() / 12)); }, data::ExitCode::input_invalid);
+    tessera::testing::expect_input_error([&] { frames(bytes.substr(0, part * bytes.size() / 12)); },
+                                         data::ExitCode::input_invalid);
   std::mt19937 random(1);
-  for (int k = 0; k < 12; ++k) {  // what cannot be seen to be wrong is read, the rest refused: nothing else happens
+  for (int k = 0; k < 12;
+       ++k) {  // what cannot be seen to be wrong is read, the rest refused: nothing else happens
     std::string b = bytes;
     for (int n = 0; n < 40; ++n) b[random() % b.size()] = static_cast<char>(random());
     try {
@@ -233,7 +248,8 @@ TEST(Trajectory, H5mdThatIsCutOrDamagedIsRefused) {
   data::H5Writer other(folder / "other.h5");
   other.write(no_steps[0], std::vector<double>(9, 1), {1, 3, 3});
   other.commit();
-  tessera::testing::expect_input_error([&] { open_trajectory(folder / "other.h5"); }, data::ExitCode::input_invalid, 428);
+  tessera::testing::expect_input_error([&] { open_trajectory(folder / "other.h5"); },
+                                       data::ExitCode::input_invalid, 428);
 }
 
 TEST(Trajectory, XtcTellsWhatIsWrongAndWhere) {
@@ -253,7 +269,8 @@ TEST(Trajectory, XtcTellsWhatIsWrongAndWhere) {
     return tessera::testing::expect_input_error(
         [&] {
           const auto reader = open_trajectory(data::BinaryInput("t.xtc", b));
-          for (Snapshot s; reader->read(s);) {}
+          for (Snapshot s; reader->read(s);) {
+          }
         },
         data::ExitCode::input_invalid, 741);
   };
@@ -261,25 +278,31 @@ TEST(Trajectory, XtcTellsWhatIsWrongAndWhere) {
   ASSERT_NE(second, std::string::npos);
   EXPECT_NE(told(with(second, "\1")).find("frame 1"), std::string::npos);
   EXPECT_NE(told(with(second, "\1")).find("byte " + std::to_string(second)), std::string::npos);
-  told(with(second + 7, "\7"));                          // other number of atoms
-  told(with(56, "\xff\xff\xff\xff"));                    // precision: not a number
-  told(with(60, "\x7f\xff\xff\xff"));                    // least above greatest
-  told(with(84, std::string_view("\0\0\0\x50", 4)));     // notch 80
-  told(with(96, std::string(40, '\xff')));               // run beyond the last atom or a notch out of range
+  told(with(second + 7, "\7"));                       // other number of atoms
+  told(with(56, "\xff\xff\xff\xff"));                 // precision: not a number
+  told(with(60, "\x7f\xff\xff\xff"));                 // least above greatest
+  told(with(84, std::string_view("\0\0\0\x50", 4)));  // notch 80
+  told(with(96, std::string(40, '\xff')));  // run beyond the last atom or a notch out of range
   EXPECT_THROW(open_trajectory(data::BinaryInput("t.xyz", bytes)), Error);
 }
 
 TEST(Trajectory, PositionsThatAreNoNumbersAreTold) {
   tessera::testing::TempFolder folder;
   for (const char* name : {"t.xtc", "t.trr", "t.dcd"}) {
-    create_trajectory(folder / name, testing::waters(1, 0.4, 0.3, 0.6))->write(moving_waters(1, 1)[0]);
+    create_trajectory(folder / name, testing::waters(1, 0.4, 0.3, 0.6))
+        ->write(moving_waters(1, 1)[0]);
     std::string bytes = tessera::testing::read_bytes(folder / name);
-    const std::size_t last = bytes.size() - 8;  // the last numbers; in DCD the last one, before the count of its record
-    bytes.replace(last, 8, std::string(name) == "t.dcd" ? std::string("\xff\xff\xff\x7f", 4) + bytes.substr(last + 4, 4) : std::string(8, '\xff'));
+    const std::size_t last =
+        bytes.size() - 8;  // the last numbers; in DCD the last one, before the count of its record
+    bytes.replace(last, 8,
+                  std::string(name) == "t.dcd"
+                      ? std::string("\xff\xff\xff\x7f", 4) + bytes.substr(last + 4, 4)
+                      : std::string(8, '\xff'));
     const std::string told = tessera::testing::expect_input_error(
         [&] {
           const auto reader = open_trajectory(data::BinaryInput(name, bytes));
-          for (Snapshot s; reader->read(s);) {}
+          for (Snapshot s; reader->read(s);) {
+          }
         },
         data::ExitCode::input_invalid, 741);
     EXPECT_NE(told.find("no numbers, the first of 2"), std::string::npos) << told;
@@ -313,7 +336,8 @@ TEST(Trajectory, XtcOfFarAndOfFewAtoms) {
       const std::vector<Snapshot> came = read_all(*open_trajectory(folder / "t.xtc"));
       ASSERT_EQ(came.size(), 1u);
       // Positions go through single precision.
-      EXPECT_LE(largest_difference(came[0].frame.x_nm, s.frame.x_nm), (waters > 3 ? 5e-4 : 0) + 1.3e-7 * far);
+      EXPECT_LE(largest_difference(came[0].frame.x_nm, s.frame.x_nm),
+                (waters > 3 ? 5e-4 : 0) + 1.3e-7 * far);
     }
 }
 
@@ -334,7 +358,8 @@ TEST(Trajectory, EnergiesAsCsv) {
     writer->write(frames[3]);
   }
   EXPECT_EQ(tessera::testing::read_bytes(path),
-            "step,time [ps],potential_energy [kJ mol-1],temperature [K]\n0,0,-1.5,300\n10,0.02,-2.5,300\n20,0.04,-3.5,300\n30,0.06,-4.5,300\n");
+            "step,time [ps],potential_energy [kJ mol-1],temperature "
+            "[K]\n0,0,-1.5,300\n10,0.02,-2.5,300\n20,0.04,-3.5,300\n30,0.06,-4.5,300\n");
 }
 
 TEST(Trajectory, AnAmberRestartHoldsTheLastFrame) {
@@ -345,8 +370,9 @@ TEST(Trajectory, AnAmberRestartHoldsTheLastFrame) {
   for (const Snapshot& s : frames) writer->write(s);
   const Frame came = read_amber_restart(data::read_text_file(folder / "t.rst7"), 9);
   EXPECT_NEAR(came.time_ps, 0.02, 1e-12);
-  EXPECT_LE(largest_difference(came.x_nm, frames[1].frame.x_nm), 5.1e-9);           // seven decimals of A
-  EXPECT_LE(largest_difference(came.v_nm_ps, frames[1].frame.v_nm_ps), 1.03e-7);    // and of A per 1/20.455 ps
+  EXPECT_LE(largest_difference(came.x_nm, frames[1].frame.x_nm), 5.1e-9);  // seven decimals of A
+  EXPECT_LE(largest_difference(came.v_nm_ps, frames[1].frame.v_nm_ps),
+            1.03e-7);  // and of A per 1/20.455 ps
   EXPECT_LE(largest_difference(came.box, frames[1].frame.box), 1e-8);
   Snapshot far = frames[0];
   far.frame.x_nm[0][0] = 1000;
@@ -386,7 +412,8 @@ TEST(Trajectory, PdbHoldsTheLastFrame) {
     for (const Snapshot& s : frames) writer->write(s);
     const Structure came = read_structure(folder / name).structure;
     EXPECT_LE(largest_difference(came.x_nm, frames[1].frame.x_nm), 5.01e-5) << name;
-    EXPECT_LE(largest_difference(came.box, frames[1].frame.box), 5e-4) << name;  // angles to 0.01 degree
+    EXPECT_LE(largest_difference(came.box, frames[1].frame.box), 5e-4)
+        << name;  // angles to 0.01 degree
   }
 }
 
@@ -397,7 +424,8 @@ TEST(Trajectory, InfoTellsWhatIsInAFile) {
     for (const Snapshot& s : moving_waters(3, 4)) writer->write(s);
     writer->sync();
     const std::string told = data::to_text(data::info(folder / name));
-    for (const char* line : {"atoms: 9", "frames: 4", "last step: 30", "forces: no"}) EXPECT_NE(told.find(line), std::string::npos) << name << told;
+    for (const char* line : {"atoms: 9", "frames: 4", "last step: 30", "forces: no"})
+      EXPECT_NE(told.find(line), std::string::npos) << name << told;
   }
 }
 
@@ -419,7 +447,8 @@ TEST(Trajectory, SeriesForParaView) {
   EXPECT_EQ(list.find("t_20"), std::string::npos);
   const std::string frame = tessera::testing::read_bytes(folder / "t_0.vtp");
   EXPECT_NE(frame.find("NumberOfPoints=\"6\""), std::string::npos);
-  for (const char* field : {"element [1]", "charge [e]", "velocity [nm/ps]"}) EXPECT_NE(frame.find(field), std::string::npos) << field;
+  for (const char* field : {"element [1]", "charge [e]", "velocity [nm/ps]"})
+    EXPECT_NE(frame.find(field), std::string::npos) << field;
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tessera/molecular/analysis.h"
 #include "tessera/molecular/transform.h"
 
 #include "molecular_cases.h"
+#include "tessera/molecular/analysis.h"
 #include "vectors.h"
 
 #include <gtest/gtest.h>
@@ -49,16 +49,20 @@ TEST(Transform, MoleculesAreMadeWholeAndWrapped) {
   for (int k = 0; k < 5; ++k) testing::add_atom(s, "C", 6, 12, 0, 0);
   for (std::int32_t k = 6; k < 10; ++k) s.connectivity.push_back({k, k + 1});
   Random random(1);
-  std::vector<Vec3> whole = {gauss(random), {}, {}, gauss(random), {}, {}, gauss(random), {}, {}, {}, {}};
-  for (std::size_t o : {0, 3}) whole[o + 1] = plus(whole[o], gauss(random, 0.05)), whole[o + 2] = plus(whole[o], gauss(random, 0.05));
+  std::vector<Vec3> whole = {
+      gauss(random), {}, {}, gauss(random), {}, {}, gauss(random), {}, {}, {}, {}};
+  for (std::size_t o : {0, 3})
+    whole[o + 1] = plus(whole[o], gauss(random, 0.05)),
+              whole[o + 2] = plus(whole[o], gauss(random, 0.05));
   for (std::size_t k = 7; k < 11; ++k) whole[k] = plus(whole[k - 1], {0.8, 0.1, 0});
 
   std::vector<Vec3> torn = whole;
-  for (Vec3& x : torn) x = from_fractions(slanted_cell, [&] {
-    Vec3 f = fractions(slanted_cell, x);
-    for (double& v : f) v -= std::floor(v);
-    return f;
-  }());
+  for (Vec3& x : torn)
+    x = from_fractions(slanted_cell, [&] {
+      Vec3 f = fractions(slanted_cell, x);
+      for (double& v : f) v -= std::floor(v);
+      return f;
+    }());
   const MoleculeMap map(s);
   ASSERT_EQ(map.size(), 3u);
   EXPECT_EQ(map.atoms()[2], (std::vector<std::int32_t>{6, 7, 8, 9, 10}));
@@ -71,10 +75,15 @@ TEST(Transform, MoleculesAreMadeWholeAndWrapped) {
   std::vector<Vec3> home = torn;
   map.wrap(home, slanted_cell);
   for (const auto& atoms : map.atoms()) {
-    for (double f : fractions(slanted_cell, centre_of(home, atoms))) EXPECT_TRUE(f >= -1e-15 && f < 1 + 1e-15) << f;
+    for (double f : fractions(slanted_cell, centre_of(home, atoms)))
+      EXPECT_TRUE(f >= -1e-15 && f < 1 + 1e-15) << f;
     const auto first = static_cast<std::size_t>(atoms[0]);
-    for (double f : fractions(slanted_cell, minus(home[first], torn[first]))) EXPECT_NEAR(f, std::round(f), 1e-14);
-    for (std::int32_t i : atoms) EXPECT_LT(norm(minus(minus(home[static_cast<std::size_t>(i)], home[first]), minus(torn[static_cast<std::size_t>(i)], torn[first]))), 1e-14);
+    for (double f : fractions(slanted_cell, minus(home[first], torn[first])))
+      EXPECT_NEAR(f, std::round(f), 1e-14);
+    for (std::int32_t i : atoms)
+      EXPECT_LT(norm(minus(minus(home[static_cast<std::size_t>(i)], home[first]),
+                           minus(torn[static_cast<std::size_t>(i)], torn[first]))),
+                1e-14);
   }
 }
 
@@ -122,7 +131,10 @@ TEST(Transform, ARotatedStructureIsFoundAgain) {
     x[0] = gauss(random), x[1] = gauss(random);
     const Superposition fit = superpose(x, reference, group, weights);
     EXPECT_LT(fit.rmsd_nm, 1e-14);
-    for (std::int32_t i : group) EXPECT_LT(norm(minus(fit(x[static_cast<std::size_t>(i)]), reference[static_cast<std::size_t>(i)])), 1e-13);
+    for (std::int32_t i : group)
+      EXPECT_LT(
+          norm(minus(fit(x[static_cast<std::size_t>(i)]), reference[static_cast<std::size_t>(i)])),
+          1e-13);
   }
 }
 
@@ -134,7 +146,8 @@ TEST(Transform, NoRotationIsBetter) {
     std::iota(group.begin(), group.end(), 0);
     for (int k = 0; k < 6; ++k) reference.push_back(gauss(random)), x.push_back(gauss(random));
     if (round == 3)  // the mirror image, which would fit exactly but is no rotation
-      for (std::size_t k = 0; k < 6; ++k) x[k] = {-reference[k][0], reference[k][1], reference[k][2]};
+      for (std::size_t k = 0; k < 6; ++k)
+        x[k] = {-reference[k][0], reference[k][1], reference[k][2]};
     const Superposition fit = superpose(x, reference, group);
     const Vec3 cx = centre_of(x, group), cr = centre_of(reference, group);
     const auto rmsd = [&](const std::array<Vec3, 3>& r) {
@@ -150,11 +163,13 @@ TEST(Transform, NoRotationIsBetter) {
     double best = 1e9;
     for (int k = 0; k < 20000; ++k) best = std::min(best, rmsd(rotation(random)));
     EXPECT_LT(fit.rmsd_nm, best);
-    EXPECT_LT(best, 1.05 * fit.rmsd_nm);  // and 20,000 rotations, 7 degrees from each other, come near
+    EXPECT_LT(best,
+              1.05 * fit.rmsd_nm);  // and 20,000 rotations, 7 degrees from each other, come near
   }
 }
 
-/// Three molecules that hold together, one of them an ion apart from the two others: whatever images a file has, they are one body.
+/// Three molecules that hold together, one of them an ion apart from the two others: whatever
+/// images a file has, they are one body.
 TEST(Complex, IsOneBodyWhateverImagesTheFileHas) {
   Random random(11);
   System s;
@@ -166,7 +181,8 @@ TEST(Complex, IsOneBodyWhateverImagesTheFileHas) {
       s.residues.push_back({"X", std::to_string(m), "", ""});
       testing::add_atom(s, "X", 6, 12, 0, 0);
       if (k > 0) s.connectivity.push_back({i - 1, i});
-      body.push_back({0.15 * static_cast<double>(k), 0.4 * static_cast<double>(m == 2 ? 3 : m), 0.1 * static_cast<double>(k % 2)});
+      body.push_back({0.15 * static_cast<double>(k), 0.4 * static_cast<double>(m == 2 ? 3 : m),
+                      0.1 * static_cast<double>(k % 2)});
     }
   const Box box = box_of_angles({3.1, 3.3, 3.2}, {75, 80, 70});
   Group group(body.size());
@@ -185,12 +201,15 @@ TEST(Complex, IsOneBodyWhateverImagesTheFileHas) {
       const double angle = 0.1, c = std::cos(angle), sn = std::sin(angle);
       const std::array<Vec3, 3> step = {{{c, -sn, 0}, {sn, c, 0}, {0, 0, 1}}}, before = turn;
       for (std::size_t a = 0; a < 3; ++a)
-        for (std::size_t b = 0; b < 3; ++b) turn[a][b] = step[a][0] * before[0][b] + step[a][1] * before[1][b] + step[a][2] * before[2][b];
+        for (std::size_t b = 0; b < 3; ++b)
+          turn[a][b] =
+              step[a][0] * before[0][b] + step[a][1] * before[1][b] + step[a][2] * before[2][b];
       std::vector<Vec3> x;
       for (const Vec3& p : body) x.push_back(plus(turned(turn, p), at));
       std::size_t i = 0;
       for (const std::size_t size : sizes) {
-        const Vec3 shift = from_fractions(box, {1.0 * image(random), 1.0 * image(random), 1.0 * image(random)});
+        const Vec3 shift =
+            from_fractions(box, {1.0 * image(random), 1.0 * image(random), 1.0 * image(random)});
         for (std::size_t k = 0; k < size; ++k, ++i) x[i] = plus(x[i], shift);
       }
       if (wrapped_by_molecule) map.wrap(x, box);
@@ -198,7 +217,9 @@ TEST(Complex, IsOneBodyWhateverImagesTheFileHas) {
       complex.gather(x, box);
       if (first.empty()) first = x;
       EXPECT_LT(superpose(x, first, group).rmsd_nm, 1e-9) << frame;
-      for (std::size_t a = 0; a < x.size(); ++a) EXPECT_NEAR(norm(minus(x[a], x[0])), norm(minus(body[a], body[0])), 1e-9) << frame << " " << a;
+      for (std::size_t a = 0; a < x.size(); ++a)
+        EXPECT_NEAR(norm(minus(x[a], x[0])), norm(minus(body[a], body[0])), 1e-9)
+            << frame << " " << a;
     }
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// y += a x on the device through a C++20 lambda with a concept, the shape in which our kernels are launched.
-// Ends with 77 (skipped) where there is no device: compiling it is the test there.
+// y += a x on the device through a C++20 lambda with a concept, the shape in which our kernels are
+// launched. Ends with 77 (skipped) where there is no device: compiling it is the test there.
 #include <concepts>
 #include <cstdio>
 #include <vector>
@@ -40,6 +40,8 @@ int main() {
   ok = ok && cudaMemcpy(y.data(), dy, bytes, cudaMemcpyDeviceToHost) == cudaSuccess;
   cudaFree(dx);
   cudaFree(dy);
-  std::printf("%s\n", !ok ? cudaGetErrorString(cudaGetLastError()) : y == expected ? "equal" : "different");
+  std::printf("%s\n", !ok             ? cudaGetErrorString(cudaGetLastError())
+                      : y == expected ? "equal"
+                                      : "different");
   return ok && y == expected ? 0 : 1;
 }

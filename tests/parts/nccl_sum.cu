@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sum over all devices of this machine through NCCL. Ends with 77 (skipped) where there is no device.
+// A sum over all devices of this machine through NCCL. Ends with 77 (skipped) where there is no
+// device.
 #include <nccl.h>
 
 #include <cstdio>
@@ -23,7 +24,8 @@ int main() {
     cudaMemcpy(value[d], &mine, sizeof mine, cudaMemcpyHostToDevice);
   }
   ncclGroupStart();
-  for (int d = 0; d < devices; ++d) ncclAllReduce(value[d], value[d], 1, ncclDouble, ncclSum, group[d], stream[d]);
+  for (int d = 0; d < devices; ++d)
+    ncclAllReduce(value[d], value[d], 1, ncclDouble, ncclSum, group[d], stream[d]);
   bool ok = ncclGroupEnd() == ncclSuccess;
   const double expected = 0.5 * devices * (devices + 1);
   for (int d = 0; d < devices; ++d) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A complex symmetric sparse system by MUMPS through PETSc against elimination without pivots.
 //
-// The matrix is the 1-D induction equation u'' = i k^2 u by differences on n points, as frequency-domain
-// electromagnetics will have it: A = tridiag(-1, 2 + i k^2 h^2, -1) with k^2 h^2 = 1/4. The condition number is below 20,
-// so two direct solvers agree to a few hundred units in the last place; 1e-13 leaves room for other BLAS libraries.
+// The matrix is the 1-D induction equation u'' = i k^2 u by differences on n points, as
+// frequency-domain electromagnetics will have it: A = tridiag(-1, 2 + i k^2 h^2, -1) with k^2 h^2 =
+// 1/4. The condition number is below 20, so two direct solvers agree to a few hundred units in the
+// last place; 1e-13 leaves room for other BLAS libraries.
 #include <petscksp.h>
 
 #include <complex>
@@ -64,7 +65,8 @@ int main(int argc, char** argv) {
   for (int i = 0; i < n; ++i) error = std::max(error, std::abs(got[i] - expected[i]));
   PetscCall(VecRestoreArrayRead(x, &got));
   error /= largest;
-  std::printf("reason %d, largest difference %.2e of the largest value, allowed 1e-13\n", reason, error);
+  std::printf("reason %d, largest difference %.2e of the largest value, allowed 1e-13\n", reason,
+              error);
 
   PetscCall(KSPDestroy(&solver));
   PetscCall(MatDestroy(&a));

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Eigenpairs by SLEPc against closed forms and the dense decompositions; first and second derivatives of what does not
-// depend on phases, the adjoint identity, failures.
+// Eigenpairs by SLEPc against closed forms and the dense decompositions; first and second
+// derivatives of what does not depend on phases, the adjoint identity, failures.
 #include "tessera/solvers/eigenpairs.h"
-
-#include <gtest/gtest.h>
-
-#include <cmath>
 
 #include "measured.h"
 #include "norm_error.h"
@@ -16,13 +12,17 @@
 #include "tessera/autodiff/ops/matrix_functions.h"
 #include "tests/autodiff/noise.h"
 
+#include <gtest/gtest.h>
+
+#include <cmath>
+
 namespace tessera::solvers {
 namespace {
 
 using testing::noise;
 
-#define NEEDS_SLEPC                 \
-  std::string why;                  \
+#define NEEDS_SLEPC \
+  std::string why;  \
   if (!slepc_available(&why)) GTEST_SKIP() << why
 
 CsrPatternPtr band(Index n) {
@@ -62,7 +62,12 @@ TEST(Eigenpairs, OfTheSecondDifferenceFollowTheClosedForm) {
       EXPECT_NEAR(norm(select(e.vectors, 0, k)).item(), 1, 1e-14);
     }
     // dl / dA_ij = x_i x_j.
-    const Tensor x = select(e.vectors, 0, 1), g = grad([&](Tensor u) { return select(eigenpairs(u, band(n), {.count = 3, .which = which, .hermitian = true}).values, 0, 1); })(v);
+    const Tensor
+        x = select(e.vectors, 0, 1),
+        g = grad([&](Tensor u) {
+          return select(
+              eigenpairs(u, band(n), {.count = 3, .which = which, .hermitian = true}).values, 0, 1);
+        })(v);
     EXPECT_LE(norm_error(g, csr_from_dense(outer(x, x), band(n))), 1e-10);
   }
 }
@@ -72,11 +77,12 @@ struct Band {
   bool complex, hermitian;
   c128 lower, diagonal, upper;
 };
-const Band kBands[] = {{"symmetric", false, true, -1.0, 2.0, -1.0},
-                       {"Hermitian", true, true, c128(-0.8, 0.3), 2.0, c128(-0.8, -0.3)},
-                       {"complex symmetric", true, false, c128(-1.0, 0.1), c128(2.0, 0.4), c128(-1.0, 0.1)},
-                       {"nonsymmetric", false, false, -0.6, 2.0, -1.3},
-                       {"complex nonsymmetric", true, false, c128(-0.6, 0.2), c128(2.0, 0.1), -1.3}};
+const Band kBands[] = {
+    {"symmetric", false, true, -1.0, 2.0, -1.0},
+    {"Hermitian", true, true, c128(-0.8, 0.3), 2.0, c128(-0.8, -0.3)},
+    {"complex symmetric", true, false, c128(-1.0, 0.1), c128(2.0, 0.4), c128(-1.0, 0.1)},
+    {"nonsymmetric", false, false, -0.6, 2.0, -1.3},
+    {"complex nonsymmetric", true, false, c128(-0.6, 0.2), c128(2.0, 0.1), -1.3}};
 
 TEST(Eigenpairs, DerivativesToSecondOrderAreThoseOfTheDenseDecompositions) {
   NEEDS_SLEPC;
@@ -85,14 +91,20 @@ TEST(Eigenpairs, DerivativesToSecondOrderAreThoseOfTheDenseDecompositions) {
   double worst[3] = {0, 0, 0};
   for (const Band& p : kBands) {
     SCOPED_TRACE(p.name);
-    const Tensor full = rows(n, p.lower, p.diagonal, p.upper, 0.13), v = p.complex ? full : real(full);
+    const Tensor full = rows(n, p.lower, p.diagonal, p.upper, 0.13),
+                 v = p.complex ? full : real(full);
     const c128 target(2.6, p.complex && !p.hermitian ? 0.3 : 0.0);
     const EigenOptions o{.count = 2, .target = target, .hermitian = p.hermitian};
     const Tensor c = noise({n}, 1, p.complex), weights = noise({2, 2}, 2, true);
     // What has no phase: eigenvalues, and |c^H x|^2 / |x|^2.
     const auto measure = [&](const Tensor& l, const Tensor& x) {
-      const Tensor wide = cast(l, Dtype::c128), shadow = sum(square(abs(matmul(conj(cast(x, Dtype::c128)), expand_dims(cast(c, Dtype::c128), 1)))), {1}) / sum(square(abs(x)), {1});
-      return sum(real(select(weights, 0, 0) * wide)) + sum(real(wide * wide)) + sum(real(select(weights, 0, 1)) * shadow);
+      const Tensor wide = cast(l, Dtype::c128),
+                   shadow = sum(square(abs(matmul(conj(cast(x, Dtype::c128)),
+                                                  expand_dims(cast(c, Dtype::c128), 1)))),
+                                {1}) /
+                            sum(square(abs(x)), {1});
+      return sum(real(select(weights, 0, 0) * wide)) + sum(real(wide * wide)) +
+             sum(real(select(weights, 0, 1)) * shadow);
     };
     const auto hermitian_part = [&](const Tensor& u) {
       if (!p.hermitian) return csr_to_dense(u, pattern);
@@ -117,9 +129,11 @@ TEST(Eigenpairs, DerivativesToSecondOrderAreThoseOfTheDenseDecompositions) {
       return sorted(e.values, e.vectors);
     };
     const Tensor t = noise(v.shape(), 5, p.complex);
-    const double errors[] = {std::abs(mine(v).item() / plain(v).item() - 1), norm_error(grad(mine)(v), grad(plain)(v)),
+    const double errors[] = {std::abs(mine(v).item() / plain(v).item() - 1),
+                             norm_error(grad(mine)(v), grad(plain)(v)),
                              norm_error(hvp(mine, v, t), hvp(plain, v, t))};
-    std::printf("  %-22s value %.0e, first %.0e, second %.0e\n", p.name, errors[0], errors[1], errors[2]);
+    std::printf("  %-22s value %.0e, first %.0e, second %.0e\n", p.name, errors[0], errors[1],
+                errors[2]);
     for (int k = 0; k < 3; ++k) worst[k] = std::max(worst[k], errors[k]);
     const auto [y, push] = linearize(mine, v);
     const Tensor g = grad(mine)(v);
@@ -172,24 +186,38 @@ TEST(Eigenpairs, JetsFollowAKnownCurve) {
   const Tensor v = real(rows(n, -1.0, 2.0, -1.0, 0.3));
   const EigenOptions o{.count = 1, .hermitian = true};
   const double l = eigenpairs(v, pattern, o).values.to_vector()[0];
-  const auto y = jet([&](Tensor t) { return eigenpairs(exp(t) * v, pattern, o).values; }, 5)(Tensor(0.0), Tensor(1.0));
+  const auto y = jet([&](Tensor t) { return eigenpairs(exp(t) * v, pattern, o).values; }, 5)(
+      Tensor(0.0), Tensor(1.0));
   double factorial = 1;
   for (int k = 0; k <= 5; ++k) {
     factorial *= std::max(1, k);
     EXPECT_NEAR(y[static_cast<std::size_t>(k)].to_vector()[0], l / factorial, 1e-11);
   }
-  // The 2 x 2 matrix [0, t; t, 1] beside far away ones: (1 - sqrt(1 + 4 t^2)) / 2 = -t^2 + t^4 - 2 t^6 + ...
+  // The 2 x 2 matrix [0, t; t, 1] beside far away ones: (1 - sqrt(1 + 4 t^2)) / 2 = -t^2 + t^4 - 2
+  // t^6 + ...
   const auto full = csr_pattern(4, 4, {0, 2, 4, 5, 6}, {0, 1, 0, 1, 2, 3});
-  const auto z = jet([&](Tensor t) { return eigenpairs(stack({0.0 * t, t, t, 1.0 + 0.0 * t, 7.0 + 0.0 * t, 9.0 + 0.0 * t}), full, {.count = 1, .target = -0.3, .hermitian = true}).values; }, 6)(Tensor(0.0), Tensor(1.0));
+  const auto z = jet(
+      [&](Tensor t) {
+        return eigenpairs(stack({0.0 * t, t, t, 1.0 + 0.0 * t, 7.0 + 0.0 * t, 9.0 + 0.0 * t}), full,
+                          {.count = 1, .target = -0.3, .hermitian = true})
+            .values;
+      },
+      6)(Tensor(0.0), Tensor(1.0));
   const double want[] = {0, 0, -1, 0, 1, 0, -2};
-  for (int k = 0; k <= 6; ++k) EXPECT_NEAR(z[static_cast<std::size_t>(k)].to_vector()[0], want[k], 1e-11) << k;
+  for (int k = 0; k <= 6; ++k)
+    EXPECT_NEAR(z[static_cast<std::size_t>(k)].to_vector()[0], want[k], 1e-11) << k;
 }
 
 TEST(Eigenpairs, FailuresAreSeen) {
   NEEDS_SLEPC;
   constexpr Index n = 60;
   const Tensor v = real(rows(n, -1.0, 2.0, -1.0, 0));
-  const auto few = eigenpairs(v, band(n), {.count = 4, .which = Spectrum::smallest_real, .hermitian = true, .iterations = 1, .options = "-eps_ncv 6"});
+  const auto few = eigenpairs(v, band(n),
+                              {.count = 4,
+                               .which = Spectrum::smallest_real,
+                               .hermitian = true,
+                               .iterations = 1,
+                               .options = "-eps_ncv 6"});
   EXPECT_EQ(few.reason.item<std::int32_t>(), static_cast<std::int32_t>(SolveReason::iterations));
   EXPECT_TRUE(std::isnan(few.values.to_vector()[3]));
   const auto message = [](auto f) -> std::string {
@@ -200,8 +228,12 @@ TEST(Eigenpairs, FailuresAreSeen) {
     }
     return "";
   };
-  EXPECT_NE(message([&] { eigenpairs(v, band(n), {.count = n}); }).find("1 to 59"), std::string::npos);
-  EXPECT_NE(message([&] { eigenpairs(v, band(n), {.options = "-eps_ncvv 6"}); }).find("-eps_ncvv was not used"), std::string::npos);
+  EXPECT_NE(message([&] { eigenpairs(v, band(n), {.count = n}); }).find("1 to 59"),
+            std::string::npos);
+  EXPECT_NE(message([&] {
+              eigenpairs(v, band(n), {.options = "-eps_ncvv 6"});
+            }).find("-eps_ncvv was not used"),
+            std::string::npos);
 }
 
 }  // namespace

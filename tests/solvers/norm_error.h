@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <gtest/gtest.h>
-
 #include "tessera/autodiff/ops.h"
+
+#include <gtest/gtest.h>
 
 namespace tessera::solvers {
 

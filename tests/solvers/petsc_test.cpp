@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Manufactured problems (symmetric positive definite, indefinite, complex symmetric, nonsymmetric) by every family of
-// solvers (own, dense, PETSc's KSP, MUMPS): error of the solution, adjoint identity, first and second derivative.
+// Manufactured problems (symmetric positive definite, indefinite, complex symmetric, nonsymmetric)
+// by every family of solvers (own, dense, PETSc's KSP, MUMPS): error of the solution, adjoint
+// identity, first and second derivative.
 #include "tessera/solvers/petsc.h"
+
+#include "measured.h"
+#include "norm_error.h"
+#include "tessera/autodiff/grad.h"
+#include "tessera/autodiff/jit.h"
+#include "tessera/autodiff/ops.h"
+#include "tests/autodiff/noise.h"
 
 #include <gtest/gtest.h>
 #include <omp.h>
 
 #include <cmath>
 #include <fstream>
-
-#include "tessera/autodiff/grad.h"
-#include "tessera/autodiff/jit.h"
-#include "tessera/autodiff/ops.h"
-#include "measured.h"
-#include "norm_error.h"
-#include "tests/autodiff/noise.h"
 
 namespace tessera::solvers {
 namespace {
@@ -69,9 +70,15 @@ struct Family {
 };
 const Family kFamilies[] = {
     {"dense LU", [] { return dense_lu(); }, false, false},
-    {"own gmres", [] { return gmres({.tolerance = 1e-14, .iterations = 4000, .restart = 100}); }, false, false},
-    {"PETSc gmres with ILU", [] { return petsc({.tolerance = 1e-14, .options = "-pc_factor_levels 1 -ksp_gmres_restart 100"}); }, true, false},
-    {"PETSc bcgs with Jacobi", [] { return petsc({.ksp = "bcgs", .pc = "jacobi", .tolerance = 1e-13}); }, true, false},
+    {"own gmres", [] { return gmres({.tolerance = 1e-14, .iterations = 4000, .restart = 100}); },
+     false, false},
+    {"PETSc gmres with ILU",
+     [] {
+       return petsc({.tolerance = 1e-14, .options = "-pc_factor_levels 1 -ksp_gmres_restart 100"});
+     },
+     true, false},
+    {"PETSc bcgs with Jacobi",
+     [] { return petsc({.ksp = "bcgs", .pc = "jacobi", .tolerance = 1e-13}); }, true, false},
     {"MUMPS LU", [] { return mumps_lu(); }, true, false},
     {"MUMPS symmetric", [] { return mumps_symmetric(); }, true, true}};
 
@@ -83,13 +90,21 @@ TEST(Petsc, ManufacturedProblemsByEveryFamilyOfSolvers) {
       SCOPED_TRACE(std::string(p.name) + ", " + f.name);
       const System s = make(p);
       const auto solver = f.make();
-      const auto y = linear_solve(LinearOperator::csr(s.values, s.pattern), s.b, {.solver = solver});
-      EXPECT_GT(y.reason.item<std::int32_t>(), 0) << to_string(static_cast<SolveReason>(y.reason.item<std::int32_t>())) << " at " << y.residual.item();
+      const auto y =
+          linear_solve(LinearOperator::csr(s.values, s.pattern), s.b, {.solver = solver});
+      EXPECT_GT(y.reason.item<std::int32_t>(), 0)
+          << to_string(static_cast<SolveReason>(y.reason.item<std::int32_t>())) << " at "
+          << y.residual.item();
       const double error = norm_error(y.x, s.known);
       EXPECT_LE(error, 1e-11);
       const Tensor c = noise({kM * kM}, 4, p.complex);
-      const auto [x, pull] = vjp([&](Tensor r) { return linear_solve(LinearOperator::csr(s.values, s.pattern), r, {.solver = solver}).x; }, s.b);
-      const double left = sum(real(conj(c) * x)).item(), right = sum(real(conj(pull(c)) * s.b)).item();
+      const auto [x, pull] = vjp(
+          [&](Tensor r) {
+            return linear_solve(LinearOperator::csr(s.values, s.pattern), r, {.solver = solver}).x;
+          },
+          s.b);
+      const double left = sum(real(conj(c) * x)).item(),
+                   right = sum(real(conj(pull(c)) * s.b)).item();
       EXPECT_NEAR(left, right, 1e-10 * std::max(1.0, std::abs(left)));
       // Derivatives in the values, kept symmetric for the solver that reads one triangle.
       const auto kept = [&](Tensor u) {
@@ -98,7 +113,8 @@ TEST(Petsc, ManufacturedProblemsByEveryFamilyOfSolvers) {
         return csr_from_dense(0.5 * (full + transpose(full)), s.pattern);
       };
       const auto mine = [&](Tensor u) {
-        const Tensor z = linear_solve(LinearOperator::csr(kept(u), s.pattern), s.b, {.solver = solver}).x;
+        const Tensor z =
+            linear_solve(LinearOperator::csr(kept(u), s.pattern), s.b, {.solver = solver}).x;
         return sum(real(conj(c) * z * z));
       };
       const auto plain = [&](Tensor u) {
@@ -110,12 +126,14 @@ TEST(Petsc, ManufacturedProblemsByEveryFamilyOfSolvers) {
       const double second = norm_error(hvp(mine, s.values, t), hvp(plain, s.values, t));
       EXPECT_LE(first, 1e-10);
       EXPECT_LE(second, 1e-10);
-      std::printf("  %-28s %-24s error %.0e, adjoint %.0e, first %.0e, second %.0e\n", p.name, f.name, error, std::abs(left - right) / std::max(1.0, std::abs(left)), first, second);
+      std::printf("  %-28s %-24s error %.0e, adjoint %.0e, first %.0e, second %.0e\n", p.name,
+                  f.name, error, std::abs(left - right) / std::max(1.0, std::abs(left)), first,
+                  second);
     }
 }
 
-#define NEEDS_PETSC                 \
-  std::string why;                  \
+#define NEEDS_PETSC \
+  std::string why;  \
   if (!petsc_available(&why)) GTEST_SKIP() << why
 
 TEST(Petsc, ThirdDerivativeOfAMumpsSolveAgainstDifferencesOfTheSecond) {
@@ -123,34 +141,52 @@ TEST(Petsc, ThirdDerivativeOfAMumpsSolveAgainstDifferencesOfTheSecond) {
   const System s = make(kProblems[2]);
   const Tensor t = noise(s.values.shape(), 5, true), c = noise({kM * kM}, 4, true);
   const auto solver = mumps_lu();
-  const auto f = [&](Tensor u) { return sum(real(conj(c) * linear_solve(LinearOperator::csr(u, s.pattern), s.b, {.solver = solver}).x)); };
+  const auto f = [&](Tensor u) {
+    return sum(
+        real(conj(c) * linear_solve(LinearOperator::csr(u, s.pattern), s.b, {.solver = solver}).x));
+  };
   const auto second = [&](Tensor u) { return hvp(f, u, t); };
   const Tensor third = jvp(second, s.values, t).second;
-  // Central differences of sixth order: error h^6, rounding 1e-16 / h; 1e-8 asks for h near 1e-2 of the scale of t.
+  // Central differences of sixth order: error h^6, rounding 1e-16 / h; 1e-8 asks for h near 1e-2 of
+  // the scale of t.
   const double h = 2e-3;
   Tensor d = 0.0 * third;
   const double weights[] = {45.0 / 60, -9.0 / 60, 1.0 / 60};
-  for (int k = 1; k <= 3; ++k) d = d + (weights[k - 1] / h) * (second(s.values + (k * h) * t) - second(s.values - (k * h) * t));
+  for (int k = 1; k <= 3; ++k)
+    d = d +
+        (weights[k - 1] / h) * (second(s.values + (k * h) * t) - second(s.values - (k * h) * t));
   const double error = norm_error(third, d);
   test::measured("third_derivative_of_mumps_solve", error);
   EXPECT_LE(error, 1e-8);
-  const Tensor back = grad([&](Tensor u) { return sum(real(conj(t) * second(u))); })(s.values);  // reverse over forward over reverse
-  EXPECT_NEAR(sum(real(conj(back) * t)).item(), sum(real(conj(t) * third)).item(), 1e-10 * std::abs(sum(real(conj(t) * third)).item()));
+  const Tensor back = grad([&](Tensor u) { return sum(real(conj(t) * second(u))); })(
+      s.values);  // reverse over forward over reverse
+  EXPECT_NEAR(sum(real(conj(back) * t)).item(), sum(real(conj(t) * third)).item(),
+              1e-10 * std::abs(sum(real(conj(t) * third)).item()));
 }
 
 TEST(Petsc, FunctionsAndAllElementTypes) {
   NEEDS_PETSC;
   const System s = make(kProblems[3]);
-  const auto a = [&](Tensor u) { return LinearOperator::function([=, &s](const Tensor& x) { return csr_matmul(u, s.pattern, x); }); };
+  const auto a = [&](Tensor u) {
+    return LinearOperator::function(
+        [=, &s](const Tensor& x) { return csr_matmul(u, s.pattern, x); });
+  };
   const auto ksp = petsc({.pc = "none", .tolerance = 1e-13});
   EXPECT_LE(norm_error(linear_solve(a(s.values), s.b, {.solver = ksp}).x, s.known), 1e-11);
   const auto loss = [&](auto x_of) { return [&, x_of](Tensor u) { return sum(square(x_of(u))); }; };
-  EXPECT_LE(norm_error(grad(loss([&](Tensor u) { return linear_solve(a(u), s.b, {.solver = ksp}).x; }))(s.values),
-                       grad(loss([&](Tensor u) { return solve(csr_to_dense(u, s.pattern), s.b); }))(s.values)), 1e-10);
+  EXPECT_LE(
+      norm_error(
+          grad(loss([&](Tensor u) { return linear_solve(a(u), s.b, {.solver = ksp}).x; }))(
+              s.values),
+          grad(loss([&](Tensor u) { return solve(csr_to_dense(u, s.pattern), s.b); }))(s.values)),
+      1e-10);
   for (Dtype t : {Dtype::f32, Dtype::c64, Dtype::c128}) {
-    const Tensor x = linear_solve(LinearOperator::csr(cast(s.values, t), s.pattern), cast(s.b, t), {.solver = mumps_lu()}).x;
+    const Tensor x = linear_solve(LinearOperator::csr(cast(s.values, t), s.pattern), cast(s.b, t),
+                                  {.solver = mumps_lu()})
+                         .x;
     EXPECT_EQ(x.dtype(), t);
-    EXPECT_LE((norm(cast(x, Dtype::c128) - cast(s.known, Dtype::c128)) / norm(s.known)).item(), size_of(real_of(t)) == 4 ? 1e-4 : 1e-12);
+    EXPECT_LE((norm(cast(x, Dtype::c128) - cast(s.known, Dtype::c128)) / norm(s.known)).item(),
+              size_of(real_of(t)) == 4 ? 1e-4 : 1e-12);
   }
 }
 
@@ -158,11 +194,16 @@ TEST(Petsc, BatchesAndFailuresAndMisspeltOptions) {
   NEEDS_PETSC;
   const System s = make(kProblems[0]);
   const Tensor many = stack({s.values, 2.0 * s.values, 3.0 * s.values});
-  const Tensor x = vmap([&](Tensor u) { return linear_solve(LinearOperator::csr(u, s.pattern), s.b, {.solver = mumps_lu()}).x; })(many);
-  for (Index k = 0; k < 3; ++k) EXPECT_LE(norm_error(select(x, 0, k), (1.0 / static_cast<double>(k + 1)) * s.known), 1e-12);
-  const auto few = linear_solve(LinearOperator::csr(s.values, s.pattern), s.b, {.solver = petsc({.pc = "none", .iterations = 3})});
+  const Tensor x = vmap([&](Tensor u) {
+    return linear_solve(LinearOperator::csr(u, s.pattern), s.b, {.solver = mumps_lu()}).x;
+  })(many);
+  for (Index k = 0; k < 3; ++k)
+    EXPECT_LE(norm_error(select(x, 0, k), (1.0 / static_cast<double>(k + 1)) * s.known), 1e-12);
+  const auto few = linear_solve(LinearOperator::csr(s.values, s.pattern), s.b,
+                                {.solver = petsc({.pc = "none", .iterations = 3})});
   EXPECT_EQ(few.reason.item<std::int32_t>(), static_cast<std::int32_t>(SolveReason::iterations));
-  const auto singular = linear_solve(LinearOperator::dense(tensor({1.0, 1.0, 1.0, 1.0}, {2, 2})), ones({2}), {.solver = mumps_lu()});
+  const auto singular = linear_solve(LinearOperator::dense(tensor({1.0, 1.0, 1.0, 1.0}, {2, 2})),
+                                     ones({2}), {.solver = mumps_lu()});
   EXPECT_LT(singular.reason.item<std::int32_t>(), 0);
   EXPECT_TRUE(std::isnan(singular.x.to_vector()[0]));
   const auto message = [&](PetscOptions o) -> std::string {
@@ -173,7 +214,8 @@ TEST(Petsc, BatchesAndFailuresAndMisspeltOptions) {
     }
     return "";
   };
-  EXPECT_NE(message({.options = "-pc_factor_lvels 2"}).find("-pc_factor_lvels was not used"), std::string::npos);
+  EXPECT_NE(message({.options = "-pc_factor_lvels 2"}).find("-pc_factor_lvels was not used"),
+            std::string::npos);
   EXPECT_NE(message({.ksp = "gmrs"}).find("gmrs"), std::string::npos);
 }
 
@@ -181,28 +223,39 @@ TEST(Petsc, PlansGiveTheSameBits) {
   NEEDS_PETSC;
   const System s = make(kProblems[3]);
   const auto solver = mumps_lu();
-  const auto f = [&](Tensor u) { return sum(square(linear_solve(LinearOperator::csr(u, s.pattern), s.b, {.solver = solver}).x)); };
+  const auto f = [&](Tensor u) {
+    return sum(square(linear_solve(LinearOperator::csr(u, s.pattern), s.b, {.solver = solver}).x));
+  };
   const auto planned = jit(grad(f));
-  for (const Tensor& v : {s.values, 1.5 * s.values, s.values}) EXPECT_EQ(planned(v).to_vector(), grad(f)(v).to_vector());
+  for (const Tensor& v : {s.values, 1.5 * s.values, s.values})
+    EXPECT_EQ(planned(v).to_vector(), grad(f)(v).to_vector());
 }
 
 TEST(Petsc, SnesFindsRootsWithDerivatives) {
   NEEDS_PETSC;
   const Tensor a = 0.3 * noise({4, 4}, 1) + 2.0 * eye(4), b = noise({4}, 2);
   const auto f = [&](const NonlinearSolver& solver) {
-    return [&, solver](Tensor m) { return sum(sin(root([&](const Tensor& x) { return matmul(m, x) + 0.3 * x * x * x - b; }, zeros({4}), {.solver = solver}).x)); };
+    return [&, solver](Tensor m) {
+      return sum(sin(root([&](const Tensor& x) { return matmul(m, x) + 0.3 * x * x * x - b; },
+                          zeros({4}), {.solver = solver})
+                         .x));
+    };
   };
   EXPECT_LE(norm_error(f(petsc_snes())(a), f(newton())(a)), 1e-11);
   EXPECT_LE(norm_error(grad(f(petsc_snes()))(a), grad(f(newton()))(a)), 1e-11);
-  EXPECT_LT(root([](const Tensor& x) { return square(x) + 1.0; }, ones({1}), {.solver = petsc_snes()}).reason.item<std::int32_t>(), 0);
+  EXPECT_LT(
+      root([](const Tensor& x) { return square(x) + 1.0; }, ones({1}), {.solver = petsc_snes()})
+          .reason.item<std::int32_t>(),
+      0);
 }
 
 TEST(Petsc, SparseNewtonOnManyUnknowns) {
   NEEDS_PETSC;
-  // Bratu's equation -u'' = q exp(u) on (0, 1), u = 0 at the ends, q a field: its Jacobian is tridiagonal. For constant q,
-  // u = 2 log(cosh(a) / cosh(a (1 - 2 t))) with q = 8 a^2 / cosh(a)^2.
+  // Bratu's equation -u'' = q exp(u) on (0, 1), u = 0 at the ends, q a field: its Jacobian is
+  // tridiagonal. For constant q, u = 2 log(cosh(a) / cosh(a (1 - 2 t))) with q = 8 a^2 / cosh(a)^2.
   constexpr Index n = 4000;
-  // Rounding leaves 1e-9 of the residual at 0, hence the tolerance of SNES, which stops where Newton falls no further.
+  // Rounding leaves 1e-9 of the residual at 0, hence the tolerance of SNES, which stops where
+  // Newton falls no further.
   const double h = 1.0 / (n + 1), a = 0.4, q0 = 8 * a * a / (std::cosh(a) * std::cosh(a));
   const auto u_of = [&](const NonlinearSolver& solver) {
     return [&, solver](Tensor q) {
@@ -213,7 +266,8 @@ TEST(Petsc, SparseNewtonOnManyUnknowns) {
       return root(f, zeros({n}), {.solver = solver, .linear = mumps_lu(), .sparse = true});
     };
   };
-  const Tensor q = full({n}, q0), t = h * (1.0 + arange(n, Dtype::f64)), exact = 2.0 * log(std::cosh(a) / cosh(a * (1.0 - 2.0 * t)));
+  const Tensor q = full({n}, q0), t = h * (1.0 + arange(n, Dtype::f64)),
+               exact = 2.0 * log(std::cosh(a) / cosh(a * (1.0 - 2.0 * t)));
   for (const NonlinearSolver& solver : {NonlinearSolver(), petsc_snes({.tolerance = 1e-8})}) {
     const auto y = u_of(solver)(q);
     EXPECT_GT(y.reason.item<std::int32_t>(), 0);
@@ -222,13 +276,17 @@ TEST(Petsc, SparseNewtonOnManyUnknowns) {
     const Tensor w = noise({n}, 1), c = noise({n}, 2) / std::sqrt(static_cast<double>(n));
     const Tensor dx = jvp(x_of, q, w).second, g = vjp(x_of, q).second(c);
     EXPECT_NEAR(sum(c * dx).item(), sum(g * w).item(), 1e-9 * (norm(g) * norm(w)).item());
-    // Along a constant: du/dq = (du/da) / (dq/da) with du/da = 2 tanh a - 2 (1 - 2 t) tanh(a (1 - 2 t)).
+    // Along a constant: du/dq = (du/da) / (dq/da) with du/da = 2 tanh a - 2 (1 - 2 t) tanh(a (1 - 2
+    // t)).
     const double dq = 16 * a / std::pow(std::cosh(a), 2) * (1 - a * std::tanh(a));
     const Tensor s = 1.0 - 2.0 * t, slope = (2.0 * std::tanh(a) - 2.0 * s * tanh(a * s)) / dq;
     EXPECT_LE(max(abs(jvp(x_of, q, ones({n})).second - slope)).item(), 10 * h * h);
     // Second order, forward over reverse against differences of the gradient.
-    const auto gradient = [&](Tensor p) { return grad([&](Tensor r) { return sum(c * square(x_of(r))); })(p); };
-    const Tensor twice = jvp(gradient, q, w).second, step = (gradient(q + 1e-3 * w) - gradient(q - 1e-3 * w)) / 2e-3;
+    const auto gradient = [&](Tensor p) {
+      return grad([&](Tensor r) { return sum(c * square(x_of(r))); })(p);
+    };
+    const Tensor twice = jvp(gradient, q, w).second,
+                 step = (gradient(q + 1e-3 * w) - gradient(q - 1e-3 * w)) / 2e-3;
     EXPECT_LE(norm_error(twice, step), 1e-5);
   }
 }
@@ -250,10 +308,12 @@ TEST(Petsc, ThreadsChangeNoBit) {
 }
 
 TEST(Petsc, IsLoadedLate) {
-  // Other tests of this program may have used it before: a program that has not shows no PETSc among its libraries.
+  // Other tests of this program may have used it before: a program that has not shows no PETSc
+  // among its libraries.
   if (::testing::UnitTest::GetInstance()->test_to_run_count() > 1) GTEST_SKIP() << "runs alone";
   std::ifstream maps("/proc/self/maps");
-  for (std::string line; std::getline(maps, line);) EXPECT_EQ(line.find("petsc"), std::string::npos) << line;
+  for (std::string line; std::getline(maps, line);)
+    EXPECT_EQ(line.find("petsc"), std::string::npos) << line;
 }
 
 }  // namespace

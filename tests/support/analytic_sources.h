@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fields of point and line sources in closed form, e^{+i w t}, and their tangential parts on patches. Written apart from the product.
+// Fields of point and line sources in closed form, e^{+i w t}, and their tangential parts on
+// patches. Written apart from the product.
 #pragma once
 #include "tessera/autodiff/ops.h"
 #include "tessera/electromagnetics/constants.h"
@@ -24,11 +25,14 @@ struct EH {
   Vec e{}, h{};
 };
 
-/// Electric dipole of moment `il` (A m) at `at`; J. D. Jackson, Classical Electrodynamics, eq. 9.18, with p = il/(i w) and i -> -i:
+/// Electric dipole of moment `il` (A m) at `at`; J. D. Jackson, Classical Electrodynamics,
+/// eq. 9.18, with p = il/(i w) and i -> -i:
 ///   H = (k^2 c n/4 pi) (r^ x p)(1 + 1/(ikr)) e^{-ikr}/r,
 ///   E = 1/(4 pi eps) { k^2 (r^ x p) x r^ /r + [3 r^(r^.p) - p](1/r^3 + ik/r^2) } e^{-ikr}.
-inline EH dipole(double f, const Pos& at, const Vec& il, const Pos& r, double eps = 1, double mu = 1) {
-  const double w = 2 * pi * f, k = w * std::sqrt(eps * mu) / speed_of_light, v = speed_of_light / std::sqrt(eps * mu);
+inline EH dipole(double f, const Pos& at, const Vec& il, const Pos& r, double eps = 1,
+                 double mu = 1) {
+  const double w = 2 * pi * f, k = w * std::sqrt(eps * mu) / speed_of_light,
+               v = speed_of_light / std::sqrt(eps * mu);
   Pos d{r[0] - at[0], r[1] - at[1], r[2] - at[2]};
   const double x = std::sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
   for (double& c : d) c /= x;
@@ -38,17 +42,23 @@ inline EH dipole(double f, const Pos& at, const Vec& il, const Pos& r, double ep
   EH out;
   for (int c = 0; c < 3; ++c) {
     const int a = (c + 1) % 3, b = (c + 2) % 3;
-    out.h[c] = k * k * v / (4 * pi) * (d[a] * p[b] - d[b] * p[a]) * (1.0 + 1.0 / (i * k * x)) * wave / x;
+    out.h[c] =
+        k * k * v / (4 * pi) * (d[a] * p[b] - d[b] * p[a]) * (1.0 + 1.0 / (i * k * x)) * wave / x;
     out.e[c] = wave / (4 * pi * vacuum_permittivity * eps) *
-               (k * k * (p[c] - d[c] * along) / x + (3 * d[c] * along - p[c]) * (1 / (x * x * x) + i * k / (x * x)));
+               (k * k * (p[c] - d[c] * along) / x +
+                (3 * d[c] * along - p[c]) * (1 / (x * x * x) + i * k / (x * x)));
   }
   return out;
 }
 
-inline Complex hankel(int n, double x) { return {std::cyl_bessel_j(n, x), -std::cyl_neumann(n, x)}; }
+inline Complex hankel(int n, double x) {
+  return {std::cyl_bessel_j(n, x), -std::cyl_neumann(n, x)};
+}
 
-/// Electric line current along z (A): E_z = -(w mu I/4) H0(k r), H_phi = -(i k I/4) H1... from curl E = -i w mu H.
-inline EH line(double f, const Pos& at, Complex current, const Pos& r, double eps = 1, double mu = 1) {
+/// Electric line current along z (A): E_z = -(w mu I/4) H0(k r), H_phi = -(i k I/4) H1... from curl
+/// E = -i w mu H.
+inline EH line(double f, const Pos& at, Complex current, const Pos& r, double eps = 1,
+               double mu = 1) {
   const double w = 2 * pi * f, k = w * std::sqrt(eps * mu) / speed_of_light;
   const double dx = r[0] - at[0], dy = r[1] - at[1], x = std::hypot(dx, dy);
   const Complex h_phi = -i * k * current / 4.0 * hankel(1, k * x);  // -> I/(2 pi r) for k r -> 0
@@ -59,7 +69,8 @@ inline EH line(double f, const Pos& at, Complex current, const Pos& r, double ep
   return out;
 }
 /// Magnetic line current along z (V): the dual, E -> H, H -> -E, mu <-> eps.
-inline EH magnetic_line(double f, const Pos& at, Complex current, const Pos& r, double eps = 1, double mu = 1) {
+inline EH magnetic_line(double f, const Pos& at, Complex current, const Pos& r, double eps = 1,
+                        double mu = 1) {
   const double w = 2 * pi * f, k = w * std::sqrt(eps * mu) / speed_of_light;
   const double dx = r[0] - at[0], dy = r[1] - at[1], x = std::hypot(dx, dy);
   const Complex e_phi = i * k * current / 4.0 * hankel(1, k * x);
@@ -71,7 +82,8 @@ inline EH magnetic_line(double f, const Pos& at, Complex current, const Pos& r, 
 }
 
 /// Samples `field(f, r)` on the patches.
-inline std::vector<SurfaceFields> on_patches(const std::vector<Patch>& patches, const std::vector<double>& frequencies,
+inline std::vector<SurfaceFields> on_patches(const std::vector<Patch>& patches,
+                                             const std::vector<double>& frequencies,
                                              const std::function<EH(double, const Pos&)>& field) {
   std::vector<SurfaceFields> out;
   for (const Patch& p : patches) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cells of a table of references: lines of texts between commas, lines that begin with # left out.
+// The cells of a table of references: lines of texts between commas, lines that begin with # left
+// out.
 #pragma once
 #include <gtest/gtest.h>
 

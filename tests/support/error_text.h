@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <string>
-
 #include "tessera/autodiff/error.h"
+
+#include <string>
 
 namespace tessera::testing {
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "tessera/data/diagnostic.h"
+
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "tessera/data/diagnostic.h"
-
 namespace tessera::testing {
 
-/// Runs `f`, which must throw InputError with this exit code and (if not 0) this number first; returns its text.
+/// Runs `f`, which must throw InputError with this exit code and (if not 0) this number first;
+/// returns its text.
 template <class F>
 std::string expect_input_error(F&& f, data::ExitCode code, int number = 0) {
   try {
@@ -34,7 +35,8 @@ data::Diagnostic fault(auto&& read) {
   }
   return {};
 }
-inline void expect_fault(const data::Diagnostic& d, int number, std::size_t line, std::size_t column, const char* part) {
+inline void expect_fault(const data::Diagnostic& d, int number, std::size_t line,
+                         std::size_t column, const char* part) {
   EXPECT_EQ(d.number, number) << to_string(d) << " expected: " << part;
   EXPECT_EQ(d.place.line, line) << to_string(d);
   EXPECT_EQ(d.place.column, column) << to_string(d);

@@ -7,7 +7,8 @@
 
 namespace tessera::test {
 
-/// Prints a number that a test found and notes it in the test report, where acceptance rows read it.
+/// Prints a number that a test found and notes it in the test report, where acceptance rows read
+/// it.
 inline void measured(const std::string& name, double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.2e", value);

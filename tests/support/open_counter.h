@@ -12,13 +12,16 @@
 
 namespace tessera::testing {
 
-/// How often files are opened while it lives, by whomever: the kernel tells (inotify). It joins equal events that follow each other, so
-/// reading and closing are watched too: no two openings with one of them in between are taken for one.
+/// How often files are opened while it lives, by whomever: the kernel tells (inotify). It joins
+/// equal events that follow each other, so reading and closing are watched too: no two openings
+/// with one of them in between are taken for one.
 class OpenCounter {
  public:
-  explicit OpenCounter(const std::vector<std::filesystem::path>& files) : fd_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
+  explicit OpenCounter(const std::vector<std::filesystem::path>& files)
+      : fd_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
     for (const auto& file : files) {
-      const int watch = fd_ < 0 ? -1 : ::inotify_add_watch(fd_, file.c_str(), IN_OPEN | IN_ACCESS | IN_CLOSE);
+      const int watch =
+          fd_ < 0 ? -1 : ::inotify_add_watch(fd_, file.c_str(), IN_OPEN | IN_ACCESS | IN_CLOSE);
       if (watch < 0) throw std::runtime_error("cannot watch " + file.string());
       name_[watch] = file.filename();
     }

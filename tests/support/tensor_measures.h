@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "tessera/autodiff/ops.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
-
-#include "tessera/autodiff/ops.h"
 
 namespace tessera::testing {
 
@@ -18,6 +18,8 @@ inline double difference(const Tensor& a, const Tensor& b) {
 }
 
 /// max |a - b| / max(1, max |b|).
-inline double relative_difference(const Tensor& a, const Tensor& b) { return difference(a, b) / std::max(1.0, largest(b)); }
+inline double relative_difference(const Tensor& a, const Tensor& b) {
+  return difference(a, b) / std::max(1.0, largest(b));
+}
 
 }  // namespace tessera::testing

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The results file of a real run, opened by VTK's own readers: every value comes back with the same bits.
+// The results file of a real run, opened by VTK's own readers: every value comes back with the same
+// bits.
+#include "tessera/data/hdf5.h"
+
 #include <gtest/gtest.h>
 #include <vtkCellData.h>
 #include <vtkDataArray.h>
@@ -10,8 +13,6 @@
 
 #include <cmath>
 #include <cstdlib>
-
-#include "tessera/data/hdf5.h"
 
 using namespace tessera::data;
 namespace fs = std::filesystem;
@@ -37,9 +38,11 @@ TEST(VtkResults, OfARunAreReadBackWhole) {
     ASSERT_EQ(got->GetNumberOfValues(), static_cast<vtkIdType>(values->size()));
     for (vtkIdType i = 0; i < got->GetNumberOfTuples(); ++i)
       for (int c = 0; c < got->GetNumberOfComponents(); ++c, ++compared) {
-        const double expected = (*values)[static_cast<std::size_t>(i * got->GetNumberOfComponents() + c)];
+        const double expected =
+            (*values)[static_cast<std::size_t>(i * got->GetNumberOfComponents() + c)];
         const double value = got->GetComponent(i, c);
-        ASSERT_TRUE(value == expected || (std::isnan(value) && std::isnan(expected))) << name << " " << i;
+        ASSERT_TRUE(value == expected || (std::isnan(value) && std::isnan(expected)))
+            << name << " " << i;
       }
   }
   EXPECT_GT(compared, 0);
@@ -48,6 +51,7 @@ TEST(VtkResults, OfARunAreReadBackWhole) {
   xml->Update();
   ASSERT_EQ(xml->GetOutput()->GetNumberOfCells(), section->GetNumberOfCells());
   for (vtkIdType i = 0; i < section->GetNumberOfPoints(); ++i)
-    for (int c = 0; c < 3; ++c) ASSERT_EQ(xml->GetOutput()->GetPoint(i)[c], section->GetPoint(i)[c]);
+    for (int c = 0; c < 3; ++c)
+      ASSERT_EQ(xml->GetOutput()->GetPoint(i)[c], section->GetPoint(i)[c]);
   RecordProperty("values_compared", compared);
 }

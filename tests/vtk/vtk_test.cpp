@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What we write, read back by VTK's own readers.
+#include "temp_folder.h"
+#include "tessera/autodiff/error.h"
+#include "tessera/data/vtk_xml.h"
+#include "tessera/data/vtkhdf.h"
+
 #include <gtest/gtest.h>
 #include <vtkCellArray.h>
 #include <vtkCellData.h>
@@ -16,11 +21,6 @@
 #include <vtkXMLRectilinearGridReader.h>
 #include <vtkXMLUnstructuredGridReader.h>
 
-#include "temp_folder.h"
-#include "tessera/autodiff/error.h"
-#include "tessera/data/vtk_xml.h"
-#include "tessera/data/vtkhdf.h"
-
 using namespace tessera::data;
 using namespace tessera::testing;
 
@@ -32,7 +32,8 @@ FieldArray field(const std::string& name, std::size_t rows, std::size_t componen
   return f;
 }
 
-void expect_fields(vtkDataSetAttributes* got, const std::vector<FieldArray>& want, const std::string& suffix) {
+void expect_fields(vtkDataSetAttributes* got, const std::vector<FieldArray>& want,
+                   const std::string& suffix) {
   ASSERT_EQ(got->GetNumberOfArrays(), int(want.size()));
   for (const FieldArray& f : want) {
     vtkDataArray* a = got->GetArray((f.name + suffix).c_str());
@@ -40,7 +41,9 @@ void expect_fields(vtkDataSetAttributes* got, const std::vector<FieldArray>& wan
     ASSERT_EQ(a->GetNumberOfComponents(), int(f.components));
     ASSERT_EQ(a->GetNumberOfValues(), vtkIdType(f.values.size()));
     for (vtkIdType i = 0; i < a->GetNumberOfValues(); ++i)
-      ASSERT_EQ(a->GetComponent(i / a->GetNumberOfComponents(), int(i % a->GetNumberOfComponents())), f.values[std::size_t(i)]);
+      ASSERT_EQ(
+          a->GetComponent(i / a->GetNumberOfComponents(), int(i % a->GetNumberOfComponents())),
+          f.values[std::size_t(i)]);
   }
 }
 void expect_fields(vtkDataSet* got, const GridFields& want, const std::string& suffix) {
@@ -61,7 +64,8 @@ ImageGrid image() {
 }
 UnstructuredGrid two_cells() {  // a quad and a triangle side by side, in the plane y = 0
   UnstructuredGrid g{.points = {0, 0, 0, 1, 0, 0, 1, 0, 1, 0, 0, 1, 2, 0, 0.5},
-                     .connectivity = {0, 1, 2, 3, 1, 4, 2}, .offsets = {0, 4, 7},
+                     .connectivity = {0, 1, 2, 3, 1, 4, 2},
+                     .offsets = {0, 4, 7},
                      .shapes = {CellShape::quad, CellShape::triangle}};
   g.fields.points = {field("p", 5)};
   g.fields.cells = {field("c", 2), field("w", 2, 2)};
@@ -148,7 +152,8 @@ TEST(VtkHdf, PolyDataHasTheLayoutOfVersion2) {
   for (const char* group : {"Vertices", "Lines", "Polygons", "Strips"})
     for (const char* name : {"NumberOfCells", "NumberOfConnectivityIds", "Connectivity", "Offsets"})
       EXPECT_TRUE(all.contains(std::string("/VTKHDF/") + group + "/" + name)) << group << name;
-  EXPECT_EQ(std::get<std::vector<std::int64_t>>(all.at("/VTKHDF/Lines/Connectivity").data), (std::vector<std::int64_t>{0, 1, 2}));
+  EXPECT_EQ(std::get<std::vector<std::int64_t>>(all.at("/VTKHDF/Lines/Connectivity").data),
+            (std::vector<std::int64_t>{0, 1, 2}));
 }
 
 TEST(VtkXml, ImageDataReadByVtk) {

@@ -4,12 +4,13 @@
 //
 // Row by row, D_k(S) is the minor of the first k rows and the k columns S:
 //   D_k(S) = sum_{j in S} (-1)^(k - 1 + position of j in S) A[k-1, j] D_{k-1}(S - j).
-// Each minor is computed once, all of one size in one gather, product and sum: n 2^(n-1) products in place of n!.
-#include <bit>
-
+// Each minor is computed once, all of one size in one gather, product and sum: n 2^(n-1) products
+// in place of n!.
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/jit.h"
 #include "verify.h"
+
+#include <bit>
 
 using namespace tessera;
 
@@ -35,14 +36,17 @@ Tensor determinant(const Tensor& a) {
       }
     }
     const Shape shape{sets, k};
-    minors = sum(tensor(sign, shape) * gather(select(a, 0, k - 1), tensor(column, shape)) * gather(minors, tensor(smaller, shape)), {1});
+    minors = sum(tensor(sign, shape) * gather(select(a, 0, k - 1), tensor(column, shape)) *
+                     gather(minors, tensor(smaller, shape)),
+                 {1});
   }
   return reshape(minors, {});
 }
 
 /// Expansion along the first row, recursively, on rows from `row` on and the columns left.
 template <class T>
-T expanded(const std::vector<T>& a, std::size_t n, std::size_t row, const std::vector<std::size_t>& columns) {
+T expanded(const std::vector<T>& a, std::size_t n, std::size_t row,
+           const std::vector<std::size_t>& columns) {
   if (columns.size() == 1) return a[row * n + columns[0]];
   T det(0.0);
   for (std::size_t j = 0; j < columns.size(); ++j) {
@@ -67,12 +71,16 @@ int main() {
     std::vector<std::size_t> all(n);
     for (std::size_t j = 0; j < n; ++j) all[j] = j;
     const auto plain = [&](const auto& x) { return expanded(x, n, 0, all); };
-    ok &= gradbench::close("primal", {d.item()}, {plain(v)}) & gradbench::close("gradient", flatten(g).to_vector(), gradbench::complex_step_gradient(plain, v));
+    ok &= gradbench::close("primal", {d.item()}, {plain(v)}) &
+          gradbench::close("gradient", flatten(g).to_vector(),
+                           gradbench::complex_step_gradient(plain, v));
   }
   std::mt19937_64 rng(2);
-  const Tensor big = tensor(gradbench::uniform(144, rng, -1, 1), {12, 12});  // 12! = 479 million terms; adj(A)^T is the gradient
+  const Tensor big = tensor(gradbench::uniform(144, rng, -1, 1),
+                            {12, 12});  // 12! = 479 million terms; adj(A)^T is the gradient
   const auto [d, g] = value_and_grad(determinant)(big);
   ok &= gradbench::close("primal, n = 12", {d.item()}, {det(big).item()});
-  ok &= gradbench::close("gradient, n = 12", flatten(g).to_vector(), flatten(det(big) * transpose(inv(big))).to_vector());
+  ok &= gradbench::close("gradient, n = 12", flatten(g).to_vector(),
+                         flatten(det(big) * transpose(inv(big))).to_vector());
   return ok ? 0 : 1;
 }

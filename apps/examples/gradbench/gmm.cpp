@@ -12,15 +12,21 @@ int main() {
     Input in = make_input(n, d, k);
     in.m = m, in.gamma = 1.5;
     const Tensor x = tensor(in.x, {n, d});
-    const auto step = jit([&](const Params& p) { return value_and_grad([&](const Params& p) { return objective(in, x, p); })(p); });
+    const auto step = jit([&](const Params& p) {
+      return value_and_grad([&](const Params& p) { return objective(in, x, p); })(p);
+    });
     const auto [y, g] = step(params(in));
     const auto plain = [&](const auto& v) { return plain_objective(in, v.data()); };
-    ok &= gradbench::close("objective", {y.item()}, {plain(flat(in))}) & gradbench::close("jacobian", flat(g), gradbench::complex_step_gradient(plain, flat(in)));
+    ok &= gradbench::close("objective", {y.item()}, {plain(flat(in))}) &
+          gradbench::close("jacobian", flat(g), gradbench::complex_step_gradient(plain, flat(in)));
   }
   const Input in = make_input(1000, 32, 25);
   const Tensor x = tensor(in.x, {1000, 32});
-  const auto step = jit([&](const Params& p) { return value_and_grad([&](const Params& p) { return objective(in, x, p); })(p); });
+  const auto step = jit([&](const Params& p) {
+    return value_and_grad([&](const Params& p) { return objective(in, x, p); })(p);
+  });
   const Params p = params(in);
-  std::printf("gradient, n = 1000, d = 32, k = 25: %.1f ms\n", gradbench::milliseconds([&] { step(p); }));
+  std::printf("gradient, n = 1000, d = 32, k = 25: %.1f ms\n",
+              gradbench::milliseconds([&] { step(p); }));
   return ok ? 0 : 1;
 }

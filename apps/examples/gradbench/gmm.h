@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// GradBench's `gmm` (from ADBench): log-likelihood of points x [n, d] under a mixture of k Gaussians with a Wishart prior, with
-// respect to the weights alpha [k], means mu [k, d] and inverse covariance factors: log-diagonals q [k, d] and strict lower
-// triangles l [k, d (d-1)/2], column by column:
-//   L = -n d/2 log 2 pi + sum_i logsumexp_k(alpha_k + sum q_k - |Q_k (x_i - mu_k)|^2 / 2) - n logsumexp(alpha) + prior,
-//   prior = sum_k (m sum q_k - gamma^2/2 (|exp q_k|^2 + |l_k|^2)) + k C.
+// GradBench's `gmm` (from ADBench): log-likelihood of points x [n, d] under a mixture of k
+// Gaussians with a Wishart prior, with respect to the weights alpha [k], means mu [k, d] and
+// inverse covariance factors: log-diagonals q [k, d] and strict lower triangles l [k, d (d-1)/2],
+// column by column:
+//   L = -n d/2 log 2 pi + sum_i logsumexp_k(alpha_k + sum q_k - |Q_k (x_i - mu_k)|^2 / 2) - n
+//   logsumexp(alpha) + prior, prior = sum_k (m sum q_k - gamma^2/2 (|exp q_k|^2 + |l_k|^2)) + k C.
 //
 // Whole-array: all Q_k x_i are one matrix product [n, d] x [d, k d].
 #pragma once
-#include <numbers>
-
 #include "tessera/autodiff/grad.h"
 #include "verify.h"
+
+#include <numbers>
 
 namespace gradbench::gmm {
 
@@ -28,7 +29,9 @@ struct Input {
 };
 inline Input make_input(int n, int d, int k) {
   std::mt19937_64 rng(1);
-  const auto size = [](int a, int b = 1) { return static_cast<std::size_t>(a) * static_cast<std::size_t>(b); };
+  const auto size = [](int a, int b = 1) {
+    return static_cast<std::size_t>(a) * static_cast<std::size_t>(b);
+  };
   Input in{n, d, k, {}, {}, {}, {}, {}};
   in.alpha = uniform(size(k), rng, -1, 1);
   in.mu = uniform(size(k, d), rng);
@@ -38,7 +41,8 @@ inline Input make_input(int n, int d, int k) {
   return in;
 }
 inline Params params(const Input& in) {
-  return {tessera::tensor(in.alpha), tessera::tensor(in.mu, {in.k, in.d}), tessera::tensor(in.q, {in.k, in.d}), tessera::tensor(in.l, {in.k, in.triangle()})};
+  return {tessera::tensor(in.alpha), tessera::tensor(in.mu, {in.k, in.d}),
+          tessera::tensor(in.q, {in.k, in.d}), tessera::tensor(in.l, {in.k, in.triangle()})};
 }
 
 /// k C, C = nu d (log gamma - log(2)/2) - log Gamma_d(nu/2), nu = d + m + 1.
@@ -53,7 +57,8 @@ inline double prior_constant(const Input& in) {
 inline tessera::Tensor factors(const tessera::Tensor& q, const tessera::Tensor& l) {
   using namespace tessera;
   const Index d = q.dim(1), size = l.dim(1);
-  std::vector<std::int64_t> place(static_cast<std::size_t>(d * d), size);  // a zero is appended to l
+  std::vector<std::int64_t> place(static_cast<std::size_t>(d * d),
+                                  size);  // a zero is appended to l
   std::int64_t next = 0;
   for (Index i = 0; i < d; ++i)
     for (Index j = i + 1; j < d; ++j) place[static_cast<std::size_t>(j * d + i)] = next++;
@@ -65,11 +70,12 @@ inline tessera::Tensor objective(const Input& in, const tessera::Tensor& x, cons
   const Index n = in.n, d = in.d, k = in.k;
   const Tensor big = factors(p.q, p.l), sums = sum(p.q, {1});
   const Tensor all = reshape(matmul(x, transpose(reshape(big, {k * d, d}))), {n, k, d});  // Q_k x_i
-  const Tensor centre = sum(big * expand_dims(p.mu, 1), {2});                             // Q_k mu_k
+  const Tensor centre = sum(big * expand_dims(p.mu, 1), {2});  // Q_k mu_k
   const Tensor terms = p.alpha + sums - 0.5 * sum(square(all - centre), {2});
   const Tensor frobenius = sum(exp(2.0 * p.q)) + sum(square(p.l));
-  return -0.5 * in.n * in.d * std::log(2 * std::numbers::pi) + sum(logsumexp(terms, {1})) - static_cast<double>(in.n) * logsumexp(p.alpha) -
-         0.5 * in.gamma * in.gamma * frobenius + static_cast<double>(in.m) * sum(sums) + prior_constant(in);
+  return -0.5 * in.n * in.d * std::log(2 * std::numbers::pi) + sum(logsumexp(terms, {1})) -
+         static_cast<double>(in.n) * logsumexp(p.alpha) - 0.5 * in.gamma * in.gamma * frobenius +
+         static_cast<double>(in.m) * sum(sums) + prior_constant(in);
 }
 
 /// The same in loops; `v` holds alpha, mu, q and l one after the other.
@@ -82,12 +88,16 @@ T plain_objective(const Input& in, const T* v) {
   const auto log_sum_exp = [](const std::vector<T>& t) {
     T most = t[0], s(0.0);
     for (const T& u : t)
-      if constexpr (std::is_same_v<T, std::complex<double>>) most = u.real() > most.real() ? u : most;
-      else if (u > most) most = u;
+      if constexpr (std::is_same_v<T, std::complex<double>>)
+        most = u.real() > most.real() ? u : most;
+      else if (u > most)
+        most = u;
     for (const T& u : t) s += exp(u - most);
     return T(log(s) + most);
   };
-  std::vector<T> diagonal(static_cast<std::size_t>(k * d)), sums(static_cast<std::size_t>(k), T(0.0)), y(static_cast<std::size_t>(d)), terms(static_cast<std::size_t>(k));
+  std::vector<T> diagonal(static_cast<std::size_t>(k * d)),
+      sums(static_cast<std::size_t>(k), T(0.0)), y(static_cast<std::size_t>(d)),
+      terms(static_cast<std::size_t>(k));
   T frobenius(0.0), total(0.0), of_sums(0.0);
   for (int j = 0; j < k; ++j) {
     for (int e = 0; e < d; ++e) {
@@ -101,7 +111,10 @@ T plain_objective(const Input& in, const T* v) {
   }
   for (int i = 0; i < in.n; ++i) {
     for (int j = 0; j < k; ++j) {
-      for (int e = 0; e < d; ++e) y[static_cast<std::size_t>(e)] = diagonal[static_cast<std::size_t>(j * d + e)] * (in.x[static_cast<std::size_t>(i * d + e)] - mu[j * d + e]);
+      for (int e = 0; e < d; ++e)
+        y[static_cast<std::size_t>(e)] =
+            diagonal[static_cast<std::size_t>(j * d + e)] *
+            (in.x[static_cast<std::size_t>(i * d + e)] - mu[j * d + e]);
       int at = j * size;
       for (int a = 0; a < d; ++a) {
         const T centred = in.x[static_cast<std::size_t>(i * d + a)] - mu[j * d + a];
@@ -109,13 +122,15 @@ T plain_objective(const Input& in, const T* v) {
       }
       T norm(0.0);
       for (const T& u : y) norm += u * u;
-      terms[static_cast<std::size_t>(j)] = alpha[j] + sums[static_cast<std::size_t>(j)] - 0.5 * norm;
+      terms[static_cast<std::size_t>(j)] =
+          alpha[j] + sums[static_cast<std::size_t>(j)] - 0.5 * norm;
     }
     total += log_sum_exp(terms);
   }
   const std::vector<T> weights(alpha, alpha + k);
-  return total - double(in.n) * log_sum_exp(weights) - 0.5 * in.gamma * in.gamma * frobenius + double(in.m) * of_sums -
-         0.5 * in.n * d * std::log(2 * std::numbers::pi) + prior_constant(in);
+  return total - double(in.n) * log_sum_exp(weights) - 0.5 * in.gamma * in.gamma * frobenius +
+         double(in.m) * of_sums - 0.5 * in.n * d * std::log(2 * std::numbers::pi) +
+         prior_constant(in);
 }
 
 inline Doubles flat(const Input& in) {

@@ -8,7 +8,8 @@ using namespace gradbench::kmeans;
 
 namespace {
 
-/// The direction by hand: of the n_j points nearest to c_j, f' = 2 (n_j c_j - sum p) and f'' = 2 n_j.
+/// The direction by hand: of the n_j points nearest to c_j, f' = 2 (n_j c_j - sum p) and f'' = 2
+/// n_j.
 std::vector<double> by_hand(const Input& in) {
   std::vector<double> first(in.k * in.d, 0.0), second(in.k * in.d, 0.0);
   for (std::size_t i = 0; i < in.n; ++i) {
@@ -16,7 +17,8 @@ std::vector<double> by_hand(const Input& in) {
     double least = INFINITY;
     for (std::size_t j = 0; j < in.k; ++j) {
       double distance = 0;
-      for (std::size_t e = 0; e < in.d; ++e) distance += std::pow(in.points[i * in.d + e] - in.centroids[j * in.d + e], 2);
+      for (std::size_t e = 0; e < in.d; ++e)
+        distance += std::pow(in.points[i * in.d + e] - in.centroids[j * in.d + e], 2);
       if (distance < least) least = distance, nearest = j;
     }
     for (std::size_t e = 0; e < in.d; ++e) {
@@ -36,8 +38,10 @@ int main() {
     const Input in = make_input(n, k, d);
     const Tensor points = tensor(in.points, {static_cast<Index>(n), static_cast<Index>(d)});
     const auto newton = jit([&](Tensor c) { return direction(points, c); });
-    const auto [y, step] = newton(tensor(in.centroids, {static_cast<Index>(k), static_cast<Index>(d)}));
-    ok &= gradbench::close("cost", {y.item()}, {plain_cost(in, in.centroids.data())}) & gradbench::close("dir", flatten(step).to_vector(), by_hand(in));
+    const auto [y, step] =
+        newton(tensor(in.centroids, {static_cast<Index>(k), static_cast<Index>(d)}));
+    ok &= gradbench::close("cost", {y.item()}, {plain_cost(in, in.centroids.data())}) &
+          gradbench::close("dir", flatten(step).to_vector(), by_hand(in));
   }
   return ok ? 0 : 1;
 }

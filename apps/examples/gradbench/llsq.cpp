@@ -40,10 +40,12 @@ int main() {
   for (const auto& [m, n] : {std::pair<std::size_t, Index>{4, 101}, {16, 4096}, {128, 1025}}) {
     std::mt19937_64 rng(1);
     const auto x = gradbench::uniform(m, rng, -1, 1);
-    const auto step = jit([n = n](Tensor x) { return value_and_grad([n](Tensor x) { return objective(x, n); })(x); });
+    const auto step = jit(
+        [n = n](Tensor x) { return value_and_grad([n](Tensor x) { return objective(x, n); })(x); });
     const auto [y, g] = step(tensor(x));
     const auto [want, want_g] = by_hand(x, n);
-    ok &= gradbench::close("primal", {y.item()}, {want}) & gradbench::close("gradient", g.to_vector(), want_g);
+    ok &= gradbench::close("primal", {y.item()}, {want}) &
+          gradbench::close("gradient", g.to_vector(), want_g);
   }
   return ok ? 0 : 1;
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// GradBench's `particle` (J. Siskind & B. Pearlmutter): a charged particle starts at (0, 8) with velocity (0.75, 0) in the field of
-// charges at (10, 10 - w) and (10, 0). Euler steps of 0.1 follow it, with the force as the gradient of the potential
-// sum_c 1/|x - c|, until it falls through y = 0; w is to make it do so at the origin: argmin_w x(t_f)^2. Derivatives with
-// respect to w go through the derivatives that make the force, and through a loop of unknown length.
+// GradBench's `particle` (J. Siskind & B. Pearlmutter): a charged particle starts at (0, 8) with
+// velocity (0.75, 0) in the field of charges at (10, 10 - w) and (10, 0). Euler steps of 0.1 follow
+// it, with the force as the gradient of the potential sum_c 1/|x - c|, until it falls through y =
+// 0; w is to make it do so at the origin: argmin_w x(t_f)^2. Derivatives with respect to w go
+// through the derivatives that make the force, and through a loop of unknown length.
 #include "descent.h"
 #include "tessera/autodiff/jit.h"
 #include "tessera/autodiff/loops.h"
@@ -60,8 +61,10 @@ double by_hand(double w) {
     if (successes == 10) rate *= 2, successes = 0;
     const double next = w - rate * g;
     if (std::abs(next - w) <= 1e-5) break;
-    if (plain(next) < value) w = next, value = plain(w), g = slope(w), ++successes;
-    else rate /= 2, successes = 0;
+    if (plain(next) < value)
+      w = next, value = plain(w), g = slope(w), ++successes;
+    else
+      rate /= 2, successes = 0;
   }
   return w;
 }
@@ -72,9 +75,13 @@ int main() {
   bool ok = true;
   for (const Mode outer : {Mode::forward, Mode::reverse})
     for (const Mode inner : {Mode::forward, Mode::reverse}) {
-      const std::string name = std::string(outer == Mode::forward ? "f" : "r") + (inner == Mode::forward ? "f" : "r");
+      const std::string name =
+          std::string(outer == Mode::forward ? "f" : "r") + (inner == Mode::forward ? "f" : "r");
       double got = 0;
-      const auto planned = jit([&](const Tensor& w) { return gradbench::argmin(outer, [&](const Tensor& w) { return landing(inner, w); }, w); });
+      const auto planned = jit([&](const Tensor& w) {
+        return gradbench::argmin(
+            outer, [&](const Tensor& w) { return landing(inner, w); }, w);
+      });
       const double ms = gradbench::milliseconds([&] { got = planned(zeros({1})).item(); }, 1);
       ok &= gradbench::close(name, {got}, {by_hand(0)});
       std::printf("%s: %.15g, %.0f ms\n", name.c_str(), got, ms);

@@ -14,18 +14,26 @@ using namespace tessera::molecular;
 
 int main() {
   const BuiltSystem argon = lattice_fluid({.cells = {4, 4, 4}});
-  const Nonbonded cut = {.coulomb = Nonbonded::Coulomb::none, .lj_modifier = Nonbonded::Modifier::force_switch, .cutoff_lj_nm = 0.85, .lj_switch_nm = 0.7};
+  const Nonbonded cut = {.coulomb = Nonbonded::Coulomb::none,
+                         .lj_modifier = Nonbonded::Modifier::force_switch,
+                         .cutoff_lj_nm = 0.85,
+                         .lj_switch_nm = 0.7};
   const ForceEvaluator forces(argon.system, cut, {.precision = Precision::f64});
 
   const Minimizer down(argon.system, forces, {.force_tolerance = 1});
   Descent d = down.begin(argon.frame);
   down.step(d, 100);
 
-  const Stepper warm(argon.system, forces, {.dt_ps = 0.004, .temperature_k = 95, .thermostat = Dynamics::Thermostat::v_rescale, .tau_t_ps = 0.2});
+  const Stepper warm(argon.system, forces,
+                     {.dt_ps = 0.004,
+                      .temperature_k = 95,
+                      .thermostat = Dynamics::Thermostat::v_rescale,
+                      .tau_t_ps = 0.2});
   Motion m = warm.begin(d.frame);
   warm.step(m, 500);
 
-  const Stepper free(argon.system, forces, {.integrator = Dynamics::Integrator::velocity_verlet, .dt_ps = 0.004});
+  const Stepper free(argon.system, forces,
+                     {.integrator = Dynamics::Integrator::velocity_verlet, .dt_ps = 0.004});
   m = free.begin(m.frame);
   const double first = free.energies(m).conserved;
   double worst = 0;
@@ -33,8 +41,10 @@ int main() {
     free.step(m, 50);
     const Energies e = free.energies(m);
     worst = std::max(worst, std::abs(e.conserved - first));
-    std::printf("%6.2f ps  %8.2f K  %9.1f bar  total %.4f kJ/mol\n", m.frame.time_ps, e.temperature_k, e.pressure_bar, e.conserved);
+    std::printf("%6.2f ps  %8.2f K  %9.1f bar  total %.4f kJ/mol\n", m.frame.time_ps,
+                e.temperature_k, e.pressure_bar, e.conserved);
   }
-  // Velocity Verlet keeps the total energy to (dt omega)^2 of what its parts waver by, some 10 kJ/mol: 0.02 kJ/mol here.
+  // Velocity Verlet keeps the total energy to (dt omega)^2 of what its parts waver by, some 10
+  // kJ/mol: 0.02 kJ/mol here.
   return worst < 0.05 ? 0 : 1;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "context.h"
 
-#include <string>
-
 #include "tessera/autodiff/error.h"
+
+#include <string>
 
 namespace tessera {
 namespace detail {
@@ -25,7 +25,8 @@ void fail(const char* op, const std::string& message, Where where) {
   if (where.line) text += std::string("\n  at ") + where.file + ":" + std::to_string(where.line);
   if (!c.transforms.empty()) {
     text += "\n  inside ";
-    for (std::size_t i = 0; i < c.transforms.size(); ++i) text += std::string(i ? " > " : "") + c.transforms[i];
+    for (std::size_t i = 0; i < c.transforms.size(); ++i)
+      text += std::string(i ? " > " : "") + c.transforms[i];
   }
   throw Error(text);
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <memory>
-#include <vector>
-
 #include "fast_thread_local.h"
 #include "tessera/autodiff/where.h"
+
+#include <memory>
+#include <vector>
 
 namespace tessera {
 class Recorder;
@@ -12,8 +12,8 @@ class Recorder;
 
 namespace tessera::detail {
 
-/// What this thread is doing: the transforms in force and the user's line, for error messages; the branch that is being
-/// recorded, which takes all operations inside of it.
+/// What this thread is doing: the transforms in force and the user's line, for error messages; the
+/// branch that is being recorded, which takes all operations inside of it.
 struct Context {
   std::vector<const char*> transforms;
   Where where;
@@ -26,7 +26,8 @@ inline Context& context() { return known_context ? *known_context : first_contex
 /// The user's line of the operation whose rule is running.
 Where context_where();
 
-/// While it lives, operations run: what a kernel calls is no part of the branch that is being recorded.
+/// While it lives, operations run: what a kernel calls is no part of the branch that is being
+/// recorded.
 class OutsideOfBranch {
  public:
   OutsideOfBranch() { context().branch = nullptr; }
@@ -37,7 +38,8 @@ class OutsideOfBranch {
   const std::shared_ptr<Recorder>* branch_ = context().branch;
 };
 
-/// The user's line in error messages while an operation is recorded or run. Errors that come after it do not name it.
+/// The user's line in error messages while an operation is recorded or run. Errors that come after
+/// it do not name it.
 class AtLine {
  public:
   AtLine(Context& c, Where where) : c_(c), before_(c.where) { c.where = where; }

@@ -8,7 +8,8 @@ namespace tessera {
 std::string to_string(DtypeSet s) {
   std::string out;
   for (int k = 0; k < kDtypes; ++k)
-    if (contains(s, static_cast<Dtype>(k))) out += (out.empty() ? "" : ", ") + std::string(name_of(static_cast<Dtype>(k)));
+    if (contains(s, static_cast<Dtype>(k)))
+      out += (out.empty() ? "" : ", ") + std::string(name_of(static_cast<Dtype>(k)));
   return out;
 }
 

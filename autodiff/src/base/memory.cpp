@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Blocks are reused: small ones from a list per thread and size class, large ones from one shared list, so
-// that a chain of operations on large arrays does not pay page faults for every result. The list keeps what was freed last:
-// together with what is in use at most kKept, or a quarter more than was ever in use at once.
+// Blocks are reused: small ones from a list per thread and size class, large ones from one shared
+// list, so that a chain of operations on large arrays does not pay page faults for every result.
+// The list keeps what was freed last: together with what is in use at most kKept, or a quarter more
+// than was ever in use at once.
+#include "tessera/autodiff/memory.h"
+
 #include "fast_thread_local.h"
 #include "memory_internal.h"
+#include "tessera/autodiff/error.h"
 
 #include <sys/mman.h>
 
@@ -18,15 +22,12 @@
 #include <mutex>
 #include <new>
 
-#include "tessera/autodiff/error.h"
-#include "tessera/autodiff/memory.h"
-
 namespace tessera {
 namespace {
 
 constexpr std::size_t kAlign = 64;
-constexpr std::size_t kSmall = 1 << 16;          // largest block kept per thread
-constexpr std::size_t kKept = 512u << 20;        // bytes that are kept in any case
+constexpr std::size_t kSmall = 1 << 16;    // largest block kept per thread
+constexpr std::size_t kKept = 512u << 20;  // bytes that are kept in any case
 
 std::atomic<std::size_t> in_use{0}, peak{0}, cached{0}, allocations{0}, limit{0};
 
@@ -79,7 +80,9 @@ class LargeCache {
 
   void shrink() {
     const std::size_t now = in_use.load(std::memory_order_relaxed);
-    while (!by_age_.empty() && now + cached.load(std::memory_order_relaxed) > std::max(most_ + most_ / 4, kKept)) drop_oldest();
+    while (!by_age_.empty() &&
+           now + cached.load(std::memory_order_relaxed) > std::max(most_ + most_ / 4, kKept))
+      drop_oldest();
   }
   void drop_oldest() {
     const Block oldest = by_age_.front();
@@ -92,7 +95,7 @@ class LargeCache {
   std::mutex mutex_;
   Blocks by_age_;                                         ///< the one freed last at the end
   std::multimap<std::size_t, Blocks::iterator> by_size_;  ///< those of a size in the order of age
-  std::size_t most_ = 0;                                  ///< in use at once, as blocks were freed, since the cache was cleared
+  std::size_t most_ = 0;  ///< in use at once, as blocks were freed, since the cache was cleared
 };
 LargeCache& large() {
   static LargeCache* cache = new LargeCache;  // outlives every static tensor
@@ -175,8 +178,9 @@ void* allocate(std::size_t bytes) {
   const std::size_t cap = limit.load(std::memory_order_relaxed);
   if (cap && now > cap) {
     in_use.fetch_sub(r, std::memory_order_relaxed);
-    throw Error("[memory] " + std::to_string(r) + " bytes more would exceed the limit of " + std::to_string(cap) +
-                " bytes (" + std::to_string(now - r) + " in use); raise it with set_memory_limit");
+    throw Error("[memory] " + std::to_string(r) + " bytes more would exceed the limit of " +
+                std::to_string(cap) + " bytes (" + std::to_string(now - r) +
+                " in use); raise it with set_memory_limit");
   }
   void* p;
   try {
@@ -185,7 +189,8 @@ void* allocate(std::size_t bytes) {
     in_use.fetch_sub(r, std::memory_order_relaxed);
     throw;
   }
-  for (std::size_t seen = peak.load(std::memory_order_relaxed); now > seen && !peak.compare_exchange_weak(seen, now);) {
+  for (std::size_t seen = peak.load(std::memory_order_relaxed);
+       now > seen && !peak.compare_exchange_weak(seen, now);) {
   }
   return p;
 }
@@ -208,7 +213,9 @@ void deallocate(void* p, std::size_t bytes) {
 
 }  // namespace detail
 
-MemoryStats memory_stats() { return {in_use.load(), peak.load(), cached.load(), allocations.load()}; }
+MemoryStats memory_stats() {
+  return {in_use.load(), peak.load(), cached.load(), allocations.load()};
+}
 void reset_peak_memory() { peak.store(in_use.load()); }
 void set_memory_limit(std::size_t bytes) { limit.store(bytes); }
 std::size_t memory_limit() { return limit.load(); }

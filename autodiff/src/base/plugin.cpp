@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/autodiff/plugin.h"
 
+#include "tessera/autodiff/error.h"
+
 #include <dlfcn.h>
 
 #include <filesystem>
-
-#include "tessera/autodiff/error.h"
 
 namespace tessera {
 namespace fs = std::filesystem;
@@ -39,7 +39,8 @@ void* plugin_function(const std::string& name, const char* symbol) {
   void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) throw Error("[" + name + "] cannot load the plug-in: " + std::string(::dlerror()));
   void* function = ::dlsym(library, symbol);
-  if (!function) throw Error("[" + name + "] " + path.string() + " is of another version of Tessera");
+  if (!function)
+    throw Error("[" + name + "] " + path.string() + " is of another version of Tessera");
   return function;
 }
 

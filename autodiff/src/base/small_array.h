@@ -7,7 +7,8 @@
 
 namespace tessera::detail {
 
-/// `n` uninitialised elements on the stack, on the heap where there are more than 64: loops carry many operands.
+/// `n` uninitialised elements on the stack, on the heap where there are more than 64: loops carry
+/// many operands.
 template <class T>
 class SmallArray {
   static_assert(std::is_trivial_v<T>);

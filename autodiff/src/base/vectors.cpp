@@ -23,8 +23,9 @@ constexpr int kBuild = 128;
 int of_processor() {
 #if defined(__x86_64__)
   if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return 128;
-  const bool wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
-                    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  const bool wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                    __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+                    __builtin_cpu_supports("avx512vl");
   return wide ? 512 : 256;
 #else
   return 128;
@@ -38,10 +39,12 @@ int allowed() {
   int bits = 0;
   const auto [end, error] = std::from_chars(text.begin(), text.end(), bits);
   if (error != std::errc() || end != text.end() || (bits != 128 && bits != 256 && bits != 512))
-    throw Error("[vectors] TESSERA_VECTOR_BITS is '" + std::string(text) + "'; expected 128, 256 or 512");
+    throw Error("[vectors] TESSERA_VECTOR_BITS is '" + std::string(text) +
+                "'; expected 128, 256 or 512");
   if (bits < kBuild)
-    throw Error("[vectors] TESSERA_VECTOR_BITS is " + std::to_string(bits) + ", but this build computes in vectors of " +
-                std::to_string(kBuild) + " bits everywhere; build with a lesser TESSERA_ARCH");
+    throw Error("[vectors] TESSERA_VECTOR_BITS is " + std::to_string(bits) +
+                ", but this build computes in vectors of " + std::to_string(kBuild) +
+                " bits everywhere; build with a lesser TESSERA_ARCH");
   return bits;
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "comparison.h"
 
+#include "tessera/autodiff/ops.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <limits>
-
-#include "tessera/autodiff/ops.h"
 
 namespace tessera {
 namespace detail {
@@ -18,7 +18,8 @@ Smooth smooth(const char* check, const FlatFunction& f, const Tensors& x) {
     s.leaf.push_back(k);
     s.x.push_back(x[k]);
   }
-  if (s.x.empty()) fail(check, "no argument is floating or complex: there is nothing to differentiate");
+  if (s.x.empty())
+    fail(check, "no argument is floating or complex: there is nothing to differentiate");
   s.f = [f, x, leaf = s.leaf](const Tensors& live) {
     Tensors all = x;
     for (std::size_t k = 0; k < leaf.size(); ++k) all[leaf[k]] = live[k];
@@ -59,7 +60,8 @@ double inner(const Tensors& a, const Tensors& b) {
   for (std::size_t k = 0; k < a.size(); ++k) {
     const Numbers x = numbers(a[k]), y = numbers(b[k]);
     for (std::size_t i = 0; i < x.size(); ++i)
-      s += static_cast<long double>(x[i].real()) * y[i].real() + static_cast<long double>(x[i].imag()) * y[i].imag();
+      s += static_cast<long double>(x[i].real()) * y[i].real() +
+           static_cast<long double>(x[i].imag()) * y[i].imag();
   }
   return static_cast<double>(s);
 }
@@ -82,10 +84,12 @@ Tensors moved(const Tensors& x, const Tensors& t, double h) {
   return y;
 }
 bool single_precision(const Tensors& x) {
-  return std::any_of(x.begin(), x.end(), [](const Tensor& t) { return size_of(real_of(t.dtype())) == 4; });
+  return std::any_of(x.begin(), x.end(),
+                     [](const Tensor& t) { return size_of(real_of(t.dtype())) == 4; });
 }
 double epsilon(const Tensors& x) {
-  return single_precision(x) ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon();
+  return single_precision(x) ? std::numeric_limits<float>::epsilon()
+                             : std::numeric_limits<double>::epsilon();
 }
 std::string position(const Shape& s, Index i) {
   Shape at = s;
@@ -103,11 +107,13 @@ FlatFunction pullback_of(const FlatFunction& f, const Tensors& c) {
   return [f, c](const Tensors& x) { return pull(linearize_flat("vjp", f, x), c); };
 }
 
-void Comparison::number(c128 got, c128 expected, double tolerance, const std::string& what, const std::function<std::string()>& where,
-                        const std::string& note) {
+void Comparison::number(c128 got, c128 expected, double tolerance, const std::string& what,
+                        const std::function<std::string()>& where, const std::string& note) {
   const double difference = std::abs(got - expected);
   const bool fits = difference <= tolerance;  // false for NaN
-  const double ratio = fits ? (tolerance > 0 ? difference / tolerance : 0) : std::isnan(difference) ? INFINITY : std::max(difference / tolerance, 1.0);
+  const double ratio = fits                     ? (tolerance > 0 ? difference / tolerance : 0)
+                       : std::isnan(difference) ? INFINITY
+                                                : std::max(difference / tolerance, 1.0);
   ++report_.comparisons;
   if (!(ratio > worst_) && (fits || !report_.passed)) return;
   worst_ = ratio;
@@ -119,25 +125,32 @@ void Comparison::number(c128 got, c128 expected, double tolerance, const std::st
   report_.difference = difference, report_.tolerance = tolerance;
 }
 
-void Comparison::tensors(const Tensors& got, const Tensors& expected, double rtol, double atol, const std::string& what, const std::string& along) {
+void Comparison::tensors(const Tensors& got, const Tensors& expected, double rtol, double atol,
+                         const std::string& what, const std::string& along) {
   if (got.size() != expected.size())
-    fail(report_.check.c_str(), what + ": " + std::to_string(got.size()) + " results for " + std::to_string(expected.size()));
+    fail(report_.check.c_str(), what + ": " + std::to_string(got.size()) + " results for " +
+                                    std::to_string(expected.size()));
   for (std::size_t k = 0; k < got.size(); ++k) {
     if (got[k].type() != expected[k].type())
-      fail(report_.check.c_str(), what + ": result " + std::to_string(k) + " is a " + to_string(got[k].type()) + ", expected a " + to_string(expected[k].type()));
+      fail(report_.check.c_str(), what + ": result " + std::to_string(k) + " is a " +
+                                      to_string(got[k].type()) + ", expected a " +
+                                      to_string(expected[k].type()));
     const Numbers x = numbers(got[k]), y = numbers(expected[k]);
     const bool exact = !is_inexact(got[k].dtype());
     const double tolerance = exact ? 0 : rtol * std::max(largest(x), largest(y)) + atol;
     for (std::size_t i = 0; i < x.size(); ++i)
-      number(x[i], y[i], tolerance, what,
-             [&] { return "result " + std::to_string(k) + " at " + position(got[k].shape(), static_cast<Index>(i)) + along; });
+      number(x[i], y[i], tolerance, what, [&] {
+        return "result " + std::to_string(k) + " at " +
+               position(got[k].shape(), static_cast<Index>(i)) + along;
+      });
     if (exact)  // doubles do not hold all 64-bit integers
       number(sum(cast(not_equal(got[k], expected[k]), Dtype::f64)).item(), 0, 0, what,
              [&] { return "elements that differ in result " + std::to_string(k) + along; });
   }
 }
 
-void for_orders(const FlatFunction& f, const Tensors& x, int orders, std::mt19937_64& rng, const std::function<void(const std::string&, const FlatFunction&)>& test) {
+void for_orders(const FlatFunction& f, const Tensors& x, int orders, std::mt19937_64& rng,
+                const std::function<void(const std::string&, const FlatFunction&)>& test) {
   std::vector<std::pair<std::string, FlatFunction>> level{{"", f}};
   for (int order = 1; order <= orders; ++order) {
     std::vector<std::pair<std::string, FlatFunction>> next;
@@ -156,16 +169,20 @@ void for_orders(const FlatFunction& f, const Tensors& x, int orders, std::mt1993
 std::string to_string(const CheckReport& r) {
   const auto show = [](c128 z) {
     char text[80];
-    if (z.imag() == 0) std::snprintf(text, sizeof text, "%.10g", z.real());
-    else std::snprintf(text, sizeof text, "%.10g%+.10gi", z.real(), z.imag());
+    if (z.imag() == 0)
+      std::snprintf(text, sizeof text, "%.10g", z.real());
+    else
+      std::snprintf(text, sizeof text, "%.10g%+.10gi", z.real(), z.imag());
     return std::string(text);
   };
-  std::string s = r.check + (r.passed ? " passed" : " failed") + " (" + std::to_string(r.comparisons) + " comparisons)";
+  std::string s = r.check + (r.passed ? " passed" : " failed") + " (" +
+                  std::to_string(r.comparisons) + " comparisons)";
   if (r.comparisons == 0) return s;
   char numbers[96];
-  std::snprintf(numbers, sizeof numbers, " (difference %.3g, tolerance %.3g)", r.difference, r.tolerance);
-  s += std::string(r.passed ? "; nearest to its tolerance: " : ": ") + r.what + ", " + r.where + ": expected " + show(r.expected) + ", got " +
-       show(r.got) + numbers;
+  std::snprintf(numbers, sizeof numbers, " (difference %.3g, tolerance %.3g)", r.difference,
+                r.tolerance);
+  s += std::string(r.passed ? "; nearest to its tolerance: " : ": ") + r.what + ", " + r.where +
+       ": expected " + show(r.expected) + ", got " + show(r.got) + numbers;
   if (!r.note.empty()) s += "\n  " + r.note;
   return s;
 }

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "tessera/autodiff/check.h"
+
 #include <functional>
 #include <random>
-
-#include "tessera/autodiff/check.h"
 
 namespace tessera::detail {
 
 using Tensors = std::vector<Tensor>;
 using Numbers = std::vector<c128>;
 
-/// f as a function of its floating and complex leaves alone, giving its floating and complex results alone.
+/// f as a function of its floating and complex leaves alone, giving its floating and complex
+/// results alone.
 struct Smooth {
   FlatFunction f;
   Tensors x;
@@ -39,19 +40,22 @@ std::string position(const Shape& s, Index i);
 FlatFunction derivative_of(const FlatFunction& f, const Tensors& t);
 FlatFunction pullback_of(const FlatFunction& f, const Tensors& c);
 
-/// test(name, g) for f and then, order by order, for the derivatives of all before by jvp and by vjp, along random directions.
-/// Names say what was taken of what.
-void for_orders(const FlatFunction& f, const Tensors& x, int orders, std::mt19937_64& rng, const std::function<void(const std::string&, const FlatFunction&)>& test);
+/// test(name, g) for f and then, order by order, for the derivatives of all before by jvp and by
+/// vjp, along random directions. Names say what was taken of what.
+void for_orders(const FlatFunction& f, const Tensors& x, int orders, std::mt19937_64& rng,
+                const std::function<void(const std::string&, const FlatFunction&)>& test);
 
 /// Keeps the worst of many comparisons.
 class Comparison {
  public:
   explicit Comparison(const char* check) { report_.check = check; }
   /// One number; `where` is asked for only when this is the worst so far.
-  void number(c128 got, c128 expected, double tolerance, const std::string& what, const std::function<std::string()>& where,
-              const std::string& note = "");
-  /// All elements of all results, to rtol of the largest modulus of each plus `atol`; integers and bool exactly.
-  void tensors(const Tensors& got, const Tensors& expected, double rtol, double atol, const std::string& what, const std::string& along = "");
+  void number(c128 got, c128 expected, double tolerance, const std::string& what,
+              const std::function<std::string()>& where, const std::string& note = "");
+  /// All elements of all results, to rtol of the largest modulus of each plus `atol`; integers and
+  /// bool exactly.
+  void tensors(const Tensors& got, const Tensors& expected, double rtol, double atol,
+               const std::string& what, const std::string& along = "");
   const CheckReport& report() const { return report_; }
   CheckReport take() { return std::move(report_); }
 

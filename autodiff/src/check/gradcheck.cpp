@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Derivatives against Ridders' differences. Row i of the tableau starts with the central difference at h 2^-i,
-// T(i,0) = f' + c_1 h^2 4^-i + c_2 h^4 16^-i + ...; T(i,j) = (4^j T(i,j-1) - T(i-1,j-1)) / (4^j - 1) drops the terms up to
-// h^2j. Each element takes the entry that differs least from its two parents: where steps are too long the
-// parents disagree, where they are too short rounding makes them.
+// Derivatives against Ridders' differences. Row i of the tableau starts with the central difference
+// at h 2^-i, T(i,0) = f' + c_1 h^2 4^-i + c_2 h^4 16^-i + ...; T(i,j) = (4^j T(i,j-1) - T(i-1,j-1))
+// / (4^j - 1) drops the terms up to h^2j. Each element takes the entry that differs least from its
+// two parents: where steps are too long the parents disagree, where they are too short rounding
+// makes them.
+#include "comparison.h"
+#include "tessera/autodiff/ops.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
-
-#include "comparison.h"
-#include "tessera/autodiff/ops.h"
 
 namespace tessera::detail {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 constexpr int kRows = 8;
 
 struct Difference {
-  std::vector<Numbers> value;               ///< by result
+  std::vector<Numbers> value;                    ///< by result
   std::vector<std::vector<double>> uncertainty;  ///< the estimated error of each
 };
 
@@ -46,7 +47,8 @@ Difference differences(const FlatFunction& f, const Tensors& x, const Tensors& t
         double factor = 4;
         for (int j = 1; j <= i; ++j, factor *= 4) {
           row[j] = (factor * row[j - 1] - above[j - 1]) / (factor - 1);
-          const double error = std::max(std::abs(row[j] - row[j - 1]), std::abs(row[j] - above[j - 1]));
+          const double error =
+              std::max(std::abs(row[j] - row[j - 1]), std::abs(row[j] - above[j - 1]));
           if (error < d.uncertainty[k][e]) d.uncertainty[k][e] = error, d.value[k][e] = row[j];
         }
         std::copy(row, row + i + 1, above);
@@ -80,17 +82,20 @@ std::vector<Direction> directions(const Smooth& s, const CheckOptions& o, std::m
         Numbers e(static_cast<std::size_t>(s.x[k].size()));
         e[static_cast<std::size_t>(i)] = unit;
         d.t[k] = cast(from_span<c128>(e, s.x[k].shape()), s.x[k].dtype());
-        d.name = std::string(", along ") + (unit.imag() != 0 ? "i times " : "") + "argument " + std::to_string(s.leaf[k]) + " at " + position(s.x[k].shape(), i);
+        d.name = std::string(", along ") + (unit.imag() != 0 ? "i times " : "") + "argument " +
+                 std::to_string(s.leaf[k]) + " at " + position(s.x[k].shape(), i);
         out.push_back(std::move(d));
       }
   return out;
 }
 
 /// jvp and vjp of `f` at s.x against differences of f.
-void first_order(const FlatFunction& f, const Smooth& s, const std::vector<Direction>& along, const std::string& prefix, const CheckOptions& o,
-                 std::mt19937_64& rng, Comparison& found) {
+void first_order(const FlatFunction& f, const Smooth& s, const std::vector<Direction>& along,
+                 const std::string& prefix, const CheckOptions& o, std::mt19937_64& rng,
+                 Comparison& found) {
   const bool single = single_precision(s.x);
-  const double rtol = chosen(o.rtol, single ? 3e-3 : 1e-7), step = chosen(o.step, single ? 0.2 : 0.05);
+  const double rtol = chosen(o.rtol, single ? 3e-3 : 1e-7),
+               step = chosen(o.step, single ? 0.2 : 0.05);
   const Linearized l = linearize_flat("gradcheck", f, s.x);
   const Tensors c = random_like(std::span<const Type>(l.out_types), rng), pulled = pull(l, c);
   // Rounding of f leaves eps |f| / h in a difference; the best h is at least step / 2^kRows.
@@ -103,14 +108,23 @@ void first_order(const FlatFunction& f, const Smooth& s, const std::vector<Direc
     for (std::size_t k = 0; k < forward.size(); ++k) {
       const Numbers got = numbers(forward[k]), &want = expected.value[k], ck = numbers(c[k]);
       const double size = largest(numbers(l.values[k]));
-      const double tolerance = rtol * std::max(largest(got), largest(want)) + rounding * size + o.atol;
+      const double tolerance =
+          rtol * std::max(largest(got), largest(want)) + rounding * size + o.atol;
       for (std::size_t e = 0; e < got.size(); ++e) {
         std::string note;
         if (expected.uncertainty[k][e] > tolerance)
-          note = "differences settle to " + std::to_string(expected.uncertainty[k][e]) + " only: the function may have a kink near, or the step " + std::to_string(step) + " may be too long";
-        found.number(got[e], want[e], tolerance, prefix + "jvp against differences",
-                     [&] { return "result " + std::to_string(k) + " at " + position(forward[k].shape(), static_cast<Index>(e)) + d.name; }, note);
-        by_differences += static_cast<long double>(ck[e].real()) * want[e].real() + static_cast<long double>(ck[e].imag()) * want[e].imag();
+          note = "differences settle to " + std::to_string(expected.uncertainty[k][e]) +
+                 " only: the function may have a kink near, or the step " + std::to_string(step) +
+                 " may be too long";
+        found.number(
+            got[e], want[e], tolerance, prefix + "jvp against differences",
+            [&] {
+              return "result " + std::to_string(k) + " at " +
+                     position(forward[k].shape(), static_cast<Index>(e)) + d.name;
+            },
+            note);
+        by_differences += static_cast<long double>(ck[e].real()) * want[e].real() +
+                          static_cast<long double>(ck[e].imag()) * want[e].imag();
         scale += std::abs(ck[e]) * std::max(std::abs(want[e]), std::abs(got[e]));
         noise += std::abs(ck[e]) * size;
         unsettled += std::abs(ck[e]) * expected.uncertainty[k][e];
@@ -118,9 +132,11 @@ void first_order(const FlatFunction& f, const Smooth& s, const std::vector<Direc
     }
     scale = std::max(scale, magnitude(pulled, d.t));
     const double tolerance = rtol * scale + rounding * noise + o.atol;
-    found.number(inner(pulled, d.t), static_cast<double>(by_differences), tolerance, prefix + "vjp against differences",
-                 [&] { return "Re<J^H c, t> for a random c" + d.name; },
-                 unsettled > tolerance ? "differences settle to " + std::to_string(unsettled) + " only" : "");
+    found.number(
+        inner(pulled, d.t), static_cast<double>(by_differences), tolerance,
+        prefix + "vjp against differences", [&] { return "Re<J^H c, t> for a random c" + d.name; },
+        unsettled > tolerance ? "differences settle to " + std::to_string(unsettled) + " only"
+                              : "");
   }
 }
 
@@ -131,7 +147,9 @@ CheckReport gradcheck_flat(const FlatFunction& f, const Tensors& x, const CheckO
   Comparison found("gradcheck");
   std::mt19937_64 rng(o.seed);
   const std::vector<Direction> along = directions(s, o, rng);
-  for_orders(s.f, s.x, o.order, rng, [&](const std::string& name, const FlatFunction& g) { first_order(g, s, along, name, o, rng, found); });
+  for_orders(s.f, s.x, o.order, rng, [&](const std::string& name, const FlatFunction& g) {
+    first_order(g, s, along, name, o, rng, found);
+  });
   return found.take();
 }
 

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-
 #include "comparison.h"
 #include "tessera/autodiff/ops.h"
+
+#include <algorithm>
 
 namespace tessera::detail {
 namespace {
 
-/// f on a batch of all samples against a call for each, with the leaves of `mask` batched and the others those of the
-/// first sample.
-void batch(const FlatFunction& f, const std::vector<Tensors>& samples, const std::vector<bool>& mask, double rtol, double atol,
-           const std::string& what, Comparison& found) {
+/// f on a batch of all samples against a call for each, with the leaves of `mask` batched and the
+/// others those of the first sample.
+void batch(const FlatFunction& f, const std::vector<Tensors>& samples,
+           const std::vector<bool>& mask, double rtol, double atol, const std::string& what,
+           Comparison& found) {
   std::vector<std::optional<int>> axes;
   Tensors in;
   std::string batched;
@@ -26,7 +27,8 @@ void batch(const FlatFunction& f, const std::vector<Tensors>& samples, const std
     Tensors one, slice;
     for (std::size_t k = 0; k < mask.size(); ++k) one.push_back(samples[mask[k] ? b : 0][k]);
     for (const Tensor& y : got) slice.push_back(select(y, 0, static_cast<Index>(b)));
-    found.tensors(slice, f(one), rtol, atol, what, ", sample " + std::to_string(b) + " with batched arguments " + batched);
+    found.tensors(slice, f(one), rtol, atol, what,
+                  ", sample " + std::to_string(b) + " with batched arguments " + batched);
   }
 }
 
@@ -56,18 +58,23 @@ std::vector<Tensors> samples_near(const Tensors& x, std::uint64_t seed) {
   for (int k = 0; k < 2; ++k) {
     Tensors s = x;
     for (Tensor& t : s)
-      if (is_inexact(t.dtype())) t = t * (1.0 + 0.1 * random_like(Tensors{is_complex(t.dtype()) ? real(t) : t}, rng)[0]);
+      if (is_inexact(t.dtype()))
+        t = t * (1.0 + 0.1 * random_like(Tensors{is_complex(t.dtype()) ? real(t) : t}, rng)[0]);
     out.push_back(s);
   }
   return out;
 }
 
-CheckReport vmap_check_flat(const FlatFunction& f, const std::vector<Tensors>& samples, const CheckOptions& o) {
-  if (samples.size() < 2) fail("vmap_check", "needs two or more samples, got " + std::to_string(samples.size()));
+CheckReport vmap_check_flat(const FlatFunction& f, const std::vector<Tensors>& samples,
+                            const CheckOptions& o) {
+  if (samples.size() < 2)
+    fail("vmap_check", "needs two or more samples, got " + std::to_string(samples.size()));
   const double rtol = chosen(o.rtol, single_precision(samples[0]) ? 1e-4 : 1e-12);
   Comparison found("vmap_check");
-  for (const auto& mask : masks(samples[0].size())) batch(f, samples, mask, rtol, o.atol, "vmap against a loop", found);
-  const bool differentiable = std::any_of(samples[0].begin(), samples[0].end(), [](const Tensor& t) { return is_inexact(t.dtype()); });
+  for (const auto& mask : masks(samples[0].size()))
+    batch(f, samples, mask, rtol, o.atol, "vmap against a loop", found);
+  const bool differentiable = std::any_of(samples[0].begin(), samples[0].end(),
+                                          [](const Tensor& t) { return is_inexact(t.dtype()); });
   if (o.order < 1 || !differentiable) return found.take();
 
   std::mt19937_64 rng(o.seed + 1);

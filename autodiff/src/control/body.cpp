@@ -10,7 +10,10 @@ const Program& Body::program() const {
 
 const Body& Body::first_outputs(std::size_t n) const {
   if (n == graph_.outputs.size()) return *this;
-  std::call_once(cut_, [&] { first_ = std::make_unique<Body>(extract(graph_, graph_.inputs, std::span(graph_.outputs).first(n))); });
+  std::call_once(cut_, [&] {
+    first_ =
+        std::make_unique<Body>(extract(graph_, graph_.inputs, std::span(graph_.outputs).first(n)));
+  });
   return *first_;
 }
 

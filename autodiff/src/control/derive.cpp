@@ -14,14 +14,17 @@ Flags reached(const Graph& g, const Flags& inputs, Follow what) {
   for (std::size_t k = 0; k < g.inputs.size(); ++k)
     if (inputs[k]) v[g.inputs[k]] = true;
   for (const Graph::Equation& e : g.equations) {
-    const bool goes_on = what == Follow::values || e.primitive->rule != RuleClass::zero || (what == Follow::unknown && e.primitive == &stop_gradient_primitive());
+    const bool goes_on = what == Follow::values || e.primitive->rule != RuleClass::zero ||
+                         (what == Follow::unknown && e.primitive == &stop_gradient_primitive());
     if (!goes_on) continue;
     Flags in;
     for (Graph::Id id : g.in(e)) in.push_back(v[id]);
     if (std::find(in.begin(), in.end(), true) == in.end()) continue;
     Flags out(e.out_count, true);
     if (what == Follow::tangents && e.primitive->moved) out = e.primitive->moved(in, e.attr.get());
-    for (Graph::Id k = 0; k < e.out_count; ++k) v[e.out_begin + k] = out[k] && (what == Follow::values || is_inexact(g.types[e.out_begin + k].dtype));
+    for (Graph::Id k = 0; k < e.out_count; ++k)
+      v[e.out_begin + k] =
+          out[k] && (what == Follow::values || is_inexact(g.types[e.out_begin + k].dtype));
   }
   return v;
 }
@@ -37,19 +40,23 @@ Flags settle(const Sweep& s, Flags& inputs, Follow what) {
   }
 }
 
-Graph extract(const Graph& g, std::span<const Graph::Id> inputs, std::span<const Graph::Id> outputs) {
+Graph extract(const Graph& g, std::span<const Graph::Id> inputs,
+              std::span<const Graph::Id> outputs) {
   const Flags used = needed(g, inputs, outputs), given = flagged(g, inputs);
   Graph out;
   constexpr Graph::Id kNowhere = ~Graph::Id(0);
   std::vector<Graph::Id> renamed(g.types.size(), kNowhere);
   const auto found = [&](Graph::Id id) {
     if (renamed[id] == kNowhere)
-      fail("transpose", "what is to be transposed depends on its unknown by an operation that is not linear in it");
+      fail("transpose",
+           "what is to be transposed depends on its unknown by an operation that is not linear in "
+           "it");
     return renamed[id];
   };
   for (Graph::Id id : inputs) out.inputs.push_back(renamed[id] = out.add_value(g.types[id]));
   for (const auto& [id, t] : g.captures)
-    if (used[id] && !given[id]) out.captures.emplace_back(renamed[id] = out.add_value(g.types[id]), t);
+    if (used[id] && !given[id])
+      out.captures.emplace_back(renamed[id] = out.add_value(g.types[id]), t);
   for (Graph::Equation e : g.equations) {
     if (!asked_for(e, used, given)) continue;
     const auto in_begin = static_cast<Graph::Id>(out.operands.size());
@@ -80,39 +87,51 @@ std::vector<Tensor> evaluate_all(const Graph& g, std::span<const Tensor> inputs)
   return values;
 }
 
-Closed joint_graph(const Graph& g, const Tangents& tangents, const std::vector<Group>& in, const Flags& in_flags, const std::vector<Group>& out, const Flags& out_flags) {
+Closed joint_graph(const Graph& g, const Tangents& tangents, const std::vector<Group>& in,
+                   const Flags& in_flags, const std::vector<Group>& out, const Flags& out_flags) {
   Types types;
   std::size_t at = 0;
   for (const Group& group : in) {
     for (std::size_t k = 0; k < group.size; ++k) types.push_back(g.types[g.inputs[at + k]]);
     for (std::size_t k = 0; k < group.size; ++k)
-      for (std::size_t r = 0; in_flags[at + k] && r < tangents.count; ++r) types.push_back(tangents.type(tangents.curves, g.types[g.inputs[at + k]], r));
+      for (std::size_t r = 0; in_flags[at + k] && r < tangents.count; ++r)
+        types.push_back(tangents.type(tangents.curves, g.types[g.inputs[at + k]], r));
     at += group.size;
   }
-  return close(record_branch("jvp", [&](const std::vector<Tensor>& x) {
-    std::vector<Tensor> primal(g.inputs.size()), y;
-    std::vector<std::vector<Tensor>> beside(g.inputs.size());
-    std::size_t next = 0, at = 0;
-    for (const Group& group : in) {
-      for (std::size_t k = 0; k < group.size; ++k) primal[at + k] = x[next++];
-      for (std::size_t k = 0; k < group.size; ++k)
-        for (std::size_t r = 0; in_flags[at + k] && r < tangents.count; ++r) beside[at + k].push_back(x[next++]);
-      at += group.size;
-    }
-    const std::vector<Tensor> values = evaluate_all(g, primal);
-    const std::vector<std::vector<Tensor>> pushed = tangents.push(tangents.curves, g, values, beside);
-    at = 0;
-    for (const Group& group : out) {
-      for (std::size_t k = 0; group.primal && k < group.size; ++k) y.push_back(values[g.outputs[at + k]]);
-      for (std::size_t k = 0; k < group.size; ++k)
-        for (std::size_t r = 0; out_flags[at + k] && r < tangents.count; ++r) {
-          const Type want = tangents.type(tangents.curves, g.types[g.outputs[at + k]], r);
-          y.push_back(pushed[at + k].empty() || !pushed[at + k][r].defined() ? zeros_of(want) : pushed[at + k][r]);
-        }
-      at += group.size;
-    }
-    return y;
-  }, types).graph);
+  return close(record_branch(
+                   "jvp",
+                   [&](const std::vector<Tensor>& x) {
+                     std::vector<Tensor> primal(g.inputs.size()), y;
+                     std::vector<std::vector<Tensor>> beside(g.inputs.size());
+                     std::size_t next = 0, at = 0;
+                     for (const Group& group : in) {
+                       for (std::size_t k = 0; k < group.size; ++k) primal[at + k] = x[next++];
+                       for (std::size_t k = 0; k < group.size; ++k)
+                         for (std::size_t r = 0; in_flags[at + k] && r < tangents.count; ++r)
+                           beside[at + k].push_back(x[next++]);
+                       at += group.size;
+                     }
+                     const std::vector<Tensor> values = evaluate_all(g, primal);
+                     const std::vector<std::vector<Tensor>> pushed =
+                         tangents.push(tangents.curves, g, values, beside);
+                     at = 0;
+                     for (const Group& group : out) {
+                       for (std::size_t k = 0; group.primal && k < group.size; ++k)
+                         y.push_back(values[g.outputs[at + k]]);
+                       for (std::size_t k = 0; k < group.size; ++k)
+                         for (std::size_t r = 0; out_flags[at + k] && r < tangents.count; ++r) {
+                           const Type want =
+                               tangents.type(tangents.curves, g.types[g.outputs[at + k]], r);
+                           y.push_back(pushed[at + k].empty() || !pushed[at + k][r].defined()
+                                           ? zeros_of(want)
+                                           : pushed[at + k][r]);
+                         }
+                       at += group.size;
+                     }
+                     return y;
+                   },
+                   types)
+                   .graph);
 }
 
 std::vector<Graph::Id> residuals(const Graph& g, const Flags& linear) {
@@ -132,12 +151,15 @@ std::vector<Graph::Id> residuals(const Graph& g, const Flags& linear) {
   return out;
 }
 
-std::vector<Tensor> pull_back(const Graph& g, std::span<const Graph::Id> in, std::span<const Graph::Id> out, std::span<const Graph::Id> residual,
-                              std::span<const Tensor> residual_values, std::span<const Tensor> cotangents) {
+std::vector<Tensor> pull_back(const Graph& g, std::span<const Graph::Id> in,
+                              std::span<const Graph::Id> out, std::span<const Graph::Id> residual,
+                              std::span<const Tensor> residual_values,
+                              std::span<const Tensor> cotangents) {
   std::vector<Graph::Id> given(in.begin(), in.end());
   given.insert(given.end(), residual.begin(), residual.end());
   Graph l = extract(g, given, out);
-  for (std::size_t k = 0; k < residual.size(); ++k) l.captures.emplace_back(l.inputs[in.size() + k], residual_values[k]);
+  for (std::size_t k = 0; k < residual.size(); ++k)
+    l.captures.emplace_back(l.inputs[in.size() + k], residual_values[k]);
   l.inputs.resize(in.size());
   return transpose_graph(l, cotangents);
 }

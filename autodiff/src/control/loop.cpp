@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The primitives `scan` (a known number of steps) and `while` (steps as long as a condition holds): lists of sweeps,
-// as loops_internal.h describes them. Their rules: loop_forward.cpp, loop_transpose.cpp, loop_batch.cpp.
+// The primitives `scan` (a known number of steps) and `while` (steps as long as a condition holds):
+// lists of sweeps, as loops_internal.h describes them. Their rules: loop_forward.cpp,
+// loop_transpose.cpp, loop_batch.cpp.
 #include "../core/rules.h"
 #include "loop_groups.h"
 
@@ -11,7 +12,8 @@ namespace {
 Types infer_loop(const char* name, std::span<const Type> in, const Loop& l) {
   std::size_t count = l.n_condition_consts;
   for (const Sweep& s : l.sweeps) count += s.operands();
-  if (in.size() != count) fail(name, "takes " + std::to_string(count) + " operands, got " + std::to_string(in.size()));
+  if (in.size() != count)
+    fail(name, "takes " + std::to_string(count) + " operands, got " + std::to_string(in.size()));
   Cursor<Type> at(in);
   at.take(l.n_condition_consts);
   Types out;
@@ -21,7 +23,9 @@ Types infer_loop(const char* name, std::span<const Type> in, const Loop& l) {
     for (std::size_t k = 0; k < s.operands(); ++k) {
       Type want = g.types[g.inputs[k]];
       if (k >= s.xs_begin()) want.shape.insert(0, l.length);
-      if (types[k] != want) fail(name, "operand " + std::to_string(k) + " of a sweep is " + to_string(types[k]) + ", its body takes " + to_string(want));
+      if (types[k] != want)
+        fail(name, "operand " + std::to_string(k) + " of a sweep is " + to_string(types[k]) +
+                       ", its body takes " + to_string(want));
     }
     for (std::size_t k = 0; k < s.n_carry; ++k) out.push_back(g.types[g.outputs[k]]);
     for (std::size_t k = 0; k < s.n_ys; ++k) {
@@ -36,17 +40,30 @@ Types infer_loop(const char* name, std::span<const Type> in, const Loop& l) {
 template <class P>
 struct LoopRules : Hand<P> {
   static constexpr bool runs_programs = true;
-  static Types infer(std::span<const Type> in, const Attributes* a) { return infer_loop(P::name, in, loop_of(a)); }
+  static Types infer(std::span<const Type> in, const Attributes* a) {
+    return infer_loop(P::name, in, loop_of(a));
+  }
   static KernelFn kernel(std::span<const Dtype>, const Attributes*) {
     return [](Inputs in, Outputs out, const Attributes* a) { run_loop(loop_of(a), in, out); };
   }
-  static std::vector<bool> moved(const std::vector<bool>& operands, const Attributes* a) { return moved_by_loop(operands, a); }
-  static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) { jvp_loop(a, t, o); }
-  static void jet(const Curves& c, const Application& a, std::span<const Series> in, std::span<Series> out) { jet_loop(c, a, in, out); }
-  static void transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
+  static std::vector<bool> moved(const std::vector<bool>& operands, const Attributes* a) {
+    return moved_by_loop(operands, a);
+  }
+  static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
+    jvp_loop(a, t, o);
+  }
+  static void jet(const Curves& c, const Application& a, std::span<const Series> in,
+                  std::span<Series> out) {
+    jet_loop(c, a, in, out);
+  }
+  static void transpose(const Application& a, std::span<const bool> linear,
+                        std::span<const Tensor> ct, std::span<Tensor> o) {
     transpose_loop(a, linear, ct, o);
   }
-  static void batch(const Application& a, std::span<const bool> batched, Index size, std::span<Tensor> o) { batch_loop(a, batched, size, o); }
+  static void batch(const Application& a, std::span<const bool> batched, Index size,
+                    std::span<Tensor> o) {
+    batch_loop(a, batched, size, o);
+  }
 };
 struct Scan : LoopRules<Scan> {
   static constexpr const char* name = "scan";
@@ -59,15 +76,17 @@ TESSERA_REGISTER(While);
 
 }  // namespace
 
-Tensor first_answer(const Loop& loop, std::span<const Tensor> condition_consts, std::span<const Tensor> carry) {
+Tensor first_answer(const Loop& loop, std::span<const Tensor> condition_consts,
+                    std::span<const Tensor> carry) {
   std::vector<Tensor> asked(condition_consts.begin(), condition_consts.end());
   for (std::size_t k : loop.condition_carry) asked.push_back(carry[k]);
   return evaluate(loop.condition->graph(), asked)[0];
 }
 
 std::vector<Tensor> if_it_steps(const Tensor& steps, const Graph& g, const std::vector<Tensor>& x) {
-  return cond_flat(Arg(steps, context_where()), [&](const std::vector<Tensor>& v) { return evaluate(g, v); },
-                   [&](const std::vector<Tensor>&) { return zeros_of_all(output_types(g)); }, x);
+  return cond_flat(
+      Arg(steps, context_where()), [&](const std::vector<Tensor>& v) { return evaluate(g, v); },
+      [&](const std::vector<Tensor>&) { return zeros_of_all(output_types(g)); }, x);
 }
 
 bool LoopAttributes::equal(const Attributes& o) const {
@@ -76,9 +95,14 @@ bool LoopAttributes::equal(const Attributes& o) const {
 }
 
 std::string LoopAttributes::text() const {
-  std::string s = loop->condition ? "while a condition of " + std::to_string(loop->condition_carry.size()) + " carries holds" : std::to_string(loop->length) + " steps";
+  std::string s = loop->condition
+                      ? "while a condition of " + std::to_string(loop->condition_carry.size()) +
+                            " carries holds"
+                      : std::to_string(loop->length) + " steps";
   for (const Sweep& w : loop->sweeps) {
-    s += std::string("; ") + (w.reverse ? "backwards" : "forwards") + ": consts " + std::to_string(w.n_consts) + " carry " + std::to_string(w.n_carry) + " xs " + std::to_string(w.n_xs);
+    s += std::string("; ") + (w.reverse ? "backwards" : "forwards") + ": consts " +
+         std::to_string(w.n_consts) + " carry " + std::to_string(w.n_carry) + " xs " +
+         std::to_string(w.n_xs);
     if (!w.from.empty()) s += " from " + std::to_string(w.from.size());
     if (w.n_kept) s += " kept " + std::to_string(w.n_kept);
     if (w.n_ys) s += " ys " + std::to_string(w.n_ys);

@@ -2,9 +2,9 @@
 //
 // Operands, results and flags of a sweep in their groups.
 #pragma once
-#include <algorithm>
-
 #include "loops_internal.h"
+
+#include <algorithm>
 
 namespace tessera::detail {
 
@@ -25,14 +25,17 @@ class Cursor {
 
 /// Members of `x` whose flag is `wanted`.
 template <class T>
-std::vector<T> picked(std::span<const T> x, const Flags& flags, std::size_t begin, std::size_t count, bool wanted = true) {
+std::vector<T> picked(std::span<const T> x, const Flags& flags, std::size_t begin,
+                      std::size_t count, bool wanted = true) {
   std::vector<T> out;
   for (std::size_t k = 0; k < count; ++k)
     if (flags[begin + k] == wanted) out.push_back(x[begin + k]);
   return out;
 }
 inline std::size_t counted(const Flags& f, std::size_t begin, std::size_t count) {
-  return static_cast<std::size_t>(std::count(f.begin() + static_cast<std::ptrdiff_t>(begin), f.begin() + static_cast<std::ptrdiff_t>(begin + count), true));
+  return static_cast<std::size_t>(std::count(f.begin() + static_cast<std::ptrdiff_t>(begin),
+                                             f.begin() + static_cast<std::ptrdiff_t>(begin + count),
+                                             true));
 }
 /// Number of flagged (or unflagged) members before `k`.
 inline std::size_t rank(const Flags& f, std::size_t k, bool wanted = true) {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A loop transposed. With c' = N(c) the nonlinear part of a sweep's body, which keeps the values r that the linear part
-// t' = L(r) t reads, the cotangents run backwards through the transpose R of L:
+// A loop transposed. With c' = N(c) the nonlinear part of a sweep's body, which keeps the values r
+// that the linear part t' = L(r) t reads, the cotangents run backwards through the transpose R of
+// L:
 //     forwards   c_{k+1}, r_k = N(c_k)        (one sweep for each sweep)
 //     backwards  w_k = L(r_k)^T w_{k+1}       (one for each, in reverse order)
 // Residuals that no step changes are computed once, before the loop; xs are read again, not kept.
-#include <algorithm>
-
 #include "../core/rules.h"
 #include "loop_groups.h"
+
+#include <algorithm>
 
 namespace tessera::detail {
 namespace {
@@ -17,29 +18,36 @@ namespace {
 struct Divided {
   std::size_t first_operand = 0, first_result = 0;  ///< of the sweep, among those of the loop
   Flags in, linear, kept_linear;                    ///< inputs, all values, what the sweep keeps
-  std::vector<Graph::Id> once, x, from, kept;       ///< residuals: computed before the loop, xs, kept by others, kept by this
-  std::vector<std::size_t> kept_at;                 ///< where the nonlinear part keeps what the sweep keeps
-  std::size_t forward = 0, backward = 0;            ///< numbers of its two sweeps
+  std::vector<Graph::Id> once, x, from,
+      kept;  ///< residuals: computed before the loop, xs, kept by others, kept by this
+  std::vector<std::size_t> kept_at;       ///< where the nonlinear part keeps what the sweep keeps
+  std::size_t forward = 0, backward = 0;  ///< numbers of its two sweeps
   std::size_t n_kept = 0;
 
-  Flags carries(const Sweep& s) const { return {in.begin() + static_cast<std::ptrdiff_t>(s.n_consts), in.end()}; }
-  Flags sources(const Sweep& s) const { return {in.begin() + static_cast<std::ptrdiff_t>(s.operands()), in.end()}; }
+  Flags carries(const Sweep& s) const {
+    return {in.begin() + static_cast<std::ptrdiff_t>(s.n_consts), in.end()};
+  }
+  Flags sources(const Sweep& s) const {
+    return {in.begin() + static_cast<std::ptrdiff_t>(s.operands()), in.end()};
+  }
 };
 
-/// A sweep that runs backwards, while it is put together. Inputs of its body, in order: residuals computed once; cotangents of
-/// the carries, sums of those of constants; residuals that are xs, cotangents of ys; residuals kept, cotangents of what
-/// later sweeps read.
+/// A sweep that runs backwards, while it is put together. Inputs of its body, in order: residuals
+/// computed once; cotangents of the carries, sums of those of constants; residuals that are xs,
+/// cotangents of ys; residuals kept, cotangents of what later sweeps read.
 struct Backward {
   Sweep sweep;
-  Types types = {};            ///< of its body's inputs
+  Types types = {};  ///< of its body's inputs
   std::size_t n_sums = 0;
-  Flags heard = {};            ///< ys that are linear and whose cotangent is not zero throughout
-  std::vector<std::size_t> read = {};  ///< of each cotangent from a later sweep: the number of what was kept
+  Flags heard = {};  ///< ys that are linear and whose cotangent is not zero throughout
+  std::vector<std::size_t> read =
+      {};  ///< of each cotangent from a later sweep: the number of what was kept
 };
 
 /// Position of the input `id` of g, or the number of inputs.
 std::size_t input_number(const Graph& g, Graph::Id id) {
-  return static_cast<std::size_t>(std::find(g.inputs.begin(), g.inputs.end(), id) - g.inputs.begin());
+  return static_cast<std::size_t>(std::find(g.inputs.begin(), g.inputs.end(), id) -
+                                  g.inputs.begin());
 }
 
 /// Whether t was made by zeros_of: the cotangent of a result that nobody uses.
@@ -47,22 +55,35 @@ bool is_zeros(const Tensor& t) {
   if (t.is_traced() || t.size() < 2) return false;
   for (Index step : t.view().strides)
     if (step != 0) return false;
-  return visit_dtype(t.dtype(), [&](auto tag) { return *static_cast<const typename decltype(tag)::type*>(t.view().data) == typename decltype(tag)::type(0); });
+  return visit_dtype(t.dtype(), [&](auto tag) {
+    return *static_cast<const typename decltype(tag)::type*>(t.view().data) ==
+           typename decltype(tag)::type(0);
+  });
 }
 
-/// What no step changes, computed before the steps of the loop `a`; zeros where there is no step, which alone would ask for it.
-std::vector<Tensor> before_the_steps(const Application& a, const Graph& g, const std::vector<Tensor>& x) {
+/// What no step changes, computed before the steps of the loop `a`; zeros where there is no step,
+/// which alone would ask for it.
+std::vector<Tensor> before_the_steps(const Application& a, const Graph& g,
+                                     const std::vector<Tensor>& x) {
   const Loop& l = loop_of(a.attr.get());
   if (!l.condition && l.length == 0) return zeros_of_all(output_types(g));
   if (!l.condition || g.equations.empty()) return evaluate(g, x);
   const Sweep& first = l.sweeps[0];
-  return if_it_steps(first_answer(l, a.in.first(l.n_condition_consts), a.in.subspan(l.n_condition_consts + first.n_consts, first.n_carry)), g, x);
+  return if_it_steps(
+      first_answer(l, a.in.first(l.n_condition_consts),
+                   a.in.subspan(l.n_condition_consts + first.n_consts, first.n_carry)),
+      g, x);
 }
 
 class Transposition {
  public:
   Transposition(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct)
-      : a_(a), l_(loop_of(a.attr.get())), linear_(linear), ct_(ct), part_(l_.sweeps.size()), turned_(std::make_shared<Loop>()),
+      : a_(a),
+        l_(loop_of(a.attr.get())),
+        linear_(linear),
+        ct_(ct),
+        part_(l_.sweeps.size()),
+        turned_(std::make_shared<Loop>()),
         operands_(a.in.begin(), a.in.begin() + static_cast<std::ptrdiff_t>(l_.n_condition_consts)) {
     turned_->length = l_.length;
     turned_->checkpoint = l_.checkpoint;
@@ -102,8 +123,12 @@ class Transposition {
   }
 
  private:
-  std::span<const Tensor> operands_of(std::size_t i) const { return a_.in.subspan(part_[i].first_operand, l_.sweeps[i].operands()); }
-  std::span<const Tensor> cotangents_of(std::size_t i) const { return ct_.subspan(part_[i].first_result, l_.sweeps[i].results()); }
+  std::span<const Tensor> operands_of(std::size_t i) const {
+    return a_.in.subspan(part_[i].first_operand, l_.sweeps[i].operands());
+  }
+  std::span<const Tensor> cotangents_of(std::size_t i) const {
+    return ct_.subspan(part_[i].first_result, l_.sweeps[i].results());
+  }
 
   /// Which values of sweep i are linear, and where its residuals come from.
   void divide(std::size_t i) {
@@ -114,20 +139,26 @@ class Transposition {
     p.in.assign(first, first + static_cast<std::ptrdiff_t>(s.operands()));
     for (const Source& f : s.from) p.in.push_back(part_[f.sweep].kept_linear[f.kept]);
     p.linear = settle(s, p.in, Follow::unknown);
-    for (std::size_t k = 0; k < s.n_kept; ++k) p.kept_linear.push_back(p.linear[g.outputs[s.n_carry + k]]);
+    for (std::size_t k = 0; k < s.n_kept; ++k)
+      p.kept_linear.push_back(p.linear[g.outputs[s.n_carry + k]]);
     Flags changing(g.inputs.size(), true);
     std::fill_n(changing.begin(), s.n_consts, false);
     const Flags varies = reached(g, changing, Follow::values);
     for (Graph::Id id : residuals(g, p.linear)) {
       const std::size_t n = input_number(g, id);
-      if (!varies[id]) p.once.push_back(id);
-      else if (n >= s.operands() && n < g.inputs.size()) p.from.push_back(id);
-      else if (n >= s.xs_begin() && n < g.inputs.size()) p.x.push_back(id);
-      else p.kept.push_back(id);
+      if (!varies[id])
+        p.once.push_back(id);
+      else if (n >= s.operands() && n < g.inputs.size())
+        p.from.push_back(id);
+      else if (n >= s.xs_begin() && n < g.inputs.size())
+        p.x.push_back(id);
+      else
+        p.kept.push_back(id);
     }
   }
 
-  /// The nonlinear part of sweep i, which keeps what the sweep kept of it and the residuals; left out where nobody needs it.
+  /// The nonlinear part of sweep i, which keeps what the sweep kept of it and the residuals; left
+  /// out where nobody needs it.
   void forwards(std::size_t i) {
     divide(i);
     const Sweep& s = l_.sweeps[i];
@@ -151,13 +182,16 @@ class Transposition {
     n.n_consts = s.n_consts - counted(p.in, 0, s.n_consts);
     n.n_xs = s.n_xs - counted(p.in, s.xs_begin(), s.n_xs);
     for (std::size_t k = 0; k < s.from.size(); ++k)
-      if (!p.in[s.operands() + k]) n.from.push_back({part_[s.from[k].sweep].forward, part_[s.from[k].sweep].kept_at[s.from[k].kept]});
+      if (!p.in[s.operands() + k])
+        n.from.push_back(
+            {part_[s.from[k].sweep].forward, part_[s.from[k].sweep].kept_at[s.from[k].kept]});
     n.body = body_of(extract(g, picked<Graph::Id>(g.inputs, p.in, 0, g.inputs.size(), false), out));
     append(operands_, picked<Tensor>(operands_of(i), p.in, 0, s.operands(), false));
     if (l_.inverse && i == 0) {
       const Graph& back = l_.inverse->graph();
-      turned_->inverse = body_of(extract(back, picked<Graph::Id>(back.inputs, p.in, 0, s.operands(), false),
-                                         picked<Graph::Id>(back.outputs, p.carries(s), 0, s.n_carry, false)));
+      turned_->inverse =
+          body_of(extract(back, picked<Graph::Id>(back.inputs, p.in, 0, s.operands(), false),
+                          picked<Graph::Id>(back.outputs, p.carries(s), 0, s.n_carry, false)));
     }
     turned_->sweeps.push_back(std::move(n));
   }
@@ -165,7 +199,10 @@ class Transposition {
   /// The condition stays what it was: asked of values, which the steps forwards still carry.
   void ask_the_condition() {
     const auto must_stay = [](bool is_linear, const std::string& what) {
-      if (is_linear) fail("while", "cannot be transposed in " + what + ", which its condition reads: the number of steps would not be linear in it");
+      if (is_linear)
+        fail("while",
+             "cannot be transposed in " + what +
+                 ", which its condition reads: the number of steps would not be linear in it");
     };
     const Flags linear_carry = part_[0].carries(l_.sweeps[0]);
     for (std::size_t k = 0; k < l_.n_condition_consts; ++k) must_stay(linear_[k], "a value");
@@ -187,7 +224,10 @@ class Transposition {
     add_sources(i, b);
     b.sweep.n_kept = counted(p.in, s.operands(), s.from.size());
     b.sweep.n_ys = counted(p.in, s.xs_begin(), s.n_xs);
-    b.sweep.body = body_of(record_branch("vjp", [&](const std::vector<Tensor>& x) { return step_back(i, b, x); }, b.types).graph);
+    b.sweep.body = body_of(
+        record_branch(
+            "vjp", [&](const std::vector<Tensor>& x) { return step_back(i, b, x); }, b.types)
+            .graph);
     turned_->sweeps.push_back(std::move(b.sweep));
   }
 
@@ -199,7 +239,8 @@ class Transposition {
     b.sweep.n_consts = p.once.size();
     if (p.once.empty()) return;
     const std::vector<Graph::Id> known = picked<Graph::Id>(g.inputs, p.in, 0, s.n_consts, false);
-    append(operands_, before_the_steps(a_, extract(g, known, p.once), picked<Tensor>(operands_of(i), p.in, 0, s.n_consts, false)));
+    append(operands_, before_the_steps(a_, extract(g, known, p.once),
+                                       picked<Tensor>(operands_of(i), p.in, 0, s.n_consts, false)));
     for (Graph::Id id : p.once) b.types.push_back(g.types[id]);
   }
 
@@ -264,14 +305,18 @@ class Transposition {
     }
   }
 
-  /// One step backwards: the cotangents of the linear inputs of sweep i's body, those of constants added to their sums.
-  std::vector<Tensor> step_back(std::size_t i, const Backward& b, const std::vector<Tensor>& x) const {
+  /// One step backwards: the cotangents of the linear inputs of sweep i's body, those of constants
+  /// added to their sums.
+  std::vector<Tensor> step_back(std::size_t i, const Backward& b,
+                                const std::vector<Tensor>& x) const {
     const Sweep& s = l_.sweeps[i];
     const Graph& g = s.body->graph();
     const Divided& p = part_[i];
     Cursor<Tensor> next(x);
     std::vector<Tensor> residual;
-    const auto add_residuals = [&](std::span<const Tensor> r) { residual.insert(residual.end(), r.begin(), r.end()); };
+    const auto add_residuals = [&](std::span<const Tensor> r) {
+      residual.insert(residual.end(), r.begin(), r.end());
+    };
     add_residuals(next.take(p.once.size()));
     const auto carry = next.take(b.sweep.n_carry - b.n_sums), sums = next.take(b.n_sums);
     add_residuals(next.take(p.x.size()));
@@ -279,7 +324,8 @@ class Transposition {
     add_residuals(next.take(p.from.size() + p.kept.size()));
     const auto kept = next.take(b.read.size());
     std::vector<Graph::Id> residual_id;
-    append(residual_id, p.once), append(residual_id, p.x), append(residual_id, p.from), append(residual_id, p.kept);
+    append(residual_id, p.once), append(residual_id, p.x), append(residual_id, p.from),
+        append(residual_id, p.kept);
 
     std::vector<Graph::Id> out;
     std::vector<Tensor> w_out;
@@ -294,9 +340,12 @@ class Transposition {
     for (std::size_t k = 0, n = 0; k < s.n_ys; ++k)
       if (b.heard[k]) ask(s.n_carry + s.n_kept + k, ys[n++]);
 
-    const std::vector<Tensor> w = pull_back(g, picked<Graph::Id>(g.inputs, p.in, 0, g.inputs.size()), out, residual_id, residual, w_out);
+    const std::vector<Tensor> w =
+        pull_back(g, picked<Graph::Id>(g.inputs, p.in, 0, g.inputs.size()), out, residual_id,
+                  residual, w_out);
     Cursor<Tensor> back(w);
-    const auto w_consts = back.take(b.n_sums), w_carry = back.take(carry.size()), w_xs = back.take(b.sweep.n_ys), w_from = back.take(b.sweep.n_kept);
+    const auto w_consts = back.take(b.n_sums), w_carry = back.take(carry.size()),
+               w_xs = back.take(b.sweep.n_ys), w_from = back.take(b.sweep.n_kept);
     std::vector<Tensor> y(w_carry.begin(), w_carry.end());
     for (std::size_t k = 0; k < b.n_sums; ++k) y.push_back(sums[k] + w_consts[k]);
     y.insert(y.end(), w_from.begin(), w_from.end());
@@ -315,6 +364,9 @@ class Transposition {
 
 }  // namespace
 
-void transpose_loop(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) { Transposition(a, linear, ct)(o); }
+void transpose_loop(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct,
+                    std::span<Tensor> o) {
+  Transposition(a, linear, ct)(o);
+}
 
 }  // namespace tessera::detail

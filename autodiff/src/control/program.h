@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A graph made ready to run many times on memory of the caller: as register code where every value is one element,
-// as a plan otherwise.
+// A graph made ready to run many times on memory of the caller: as register code where every value
+// is one element, as a plan otherwise.
 #pragma once
-#include <memory>
-
 #include "tessera/autodiff/graph.h"
+
+#include <memory>
 
 namespace tessera::detail {
 
 class Program {
  public:
-  /// One run in flight: own memory for intermediate results. Inputs and outputs are contiguous, in the order of the
-  /// graph; no output may overlap an input.
+  /// One run in flight: own memory for intermediate results. Inputs and outputs are contiguous, in
+  /// the order of the graph; no output may overlap an input.
   class Run {
    public:
     virtual ~Run() = default;

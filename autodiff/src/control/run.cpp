@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs a loop: sweep after sweep with everything kept in between, or, for two sweeps of which the second goes back,
-// as the checkpoint policy says.
-#include <cstring>
-#include <optional>
-
+// Runs a loop: sweep after sweep with everything kept in between, or, for two sweeps of which the
+// second goes back, as the checkpoint policy says.
 #include "../core/tensor_internal.h"
 #include "loops_internal.h"
 #include "schedule.h"
 #include "snapshots.h"
+
+#include <cstring>
+#include <optional>
 
 namespace tessera::detail {
 namespace {
@@ -24,7 +24,8 @@ struct Layout {
   std::size_t bytes = 0;
   Layout(const Graph& g, std::span<const Graph::Id> ids) {
     for (Graph::Id id : ids) {
-      size.push_back(static_cast<std::size_t>(g.types[id].shape.count()) * size_of(g.types[id].dtype));
+      size.push_back(static_cast<std::size_t>(g.types[id].shape.count()) *
+                     size_of(g.types[id].dtype));
       const std::size_t align = size.back() > 8 ? 16 : 8;
       offset.push_back(bytes = (bytes + align - 1) / align * align);
       bytes += (size.back() + 7) / 8 * 8;
@@ -33,7 +34,8 @@ struct Layout {
   }
 };
 
-/// What a sweep keeps of each step: records of `bytes`, in chunks, for the number of steps may be unknown.
+/// What a sweep keeps of each step: records of `bytes`, in chunks, for the number of steps may be
+/// unknown.
 class Tape {
  public:
   void reset(std::size_t bytes, Index steps_at_once) {
@@ -44,7 +46,9 @@ class Tape {
     while (chunks_.size() <= c) chunks_.emplace_back(bytes_ * static_cast<std::size_t>(per_chunk_));
     return chunks_[c].data() + bytes_ * static_cast<std::size_t>(k % per_chunk_);
   }
-  std::size_t total() const { return chunks_.size() * static_cast<std::size_t>(per_chunk_) * bytes_; }
+  std::size_t total() const {
+    return chunks_.size() * static_cast<std::size_t>(per_chunk_) * bytes_;
+  }
 
  private:
   std::size_t bytes_ = 0;
@@ -56,19 +60,30 @@ class Tape {
 class Stepper {
  public:
   Stepper(const Sweep& s, Inputs operands, Outputs results)
-      : s_(s), g_(s.body->graph()), carry_(g_, std::span(g_.outputs).first(s.n_carry)),
-        kept_(g_, std::span(g_.outputs).subspan(s.n_carry, s.n_kept)), results_(results), operands_(operands), now_(carry_.bytes), next_(carry_.bytes) {
+      : s_(s),
+        g_(s.body->graph()),
+        carry_(g_, std::span(g_.outputs).first(s.n_carry)),
+        kept_(g_, std::span(g_.outputs).subspan(s.n_carry, s.n_kept)),
+        results_(results),
+        operands_(operands),
+        now_(carry_.bytes),
+        next_(carry_.bytes) {
     in_.resize(g_.inputs.size());
     out_.resize(g_.outputs.size());
-    for (std::size_t k = 0; k < s.n_consts; ++k) in_[k] = static_cast<const std::byte*>(operands[k]->data);
-    for (std::size_t k = 0; k < s.n_xs; ++k) x_bytes_.push_back(step_bytes(*operands[s.xs_begin() + k]));
-    for (std::size_t k = 0; k < s.n_ys; ++k) y_bytes_.push_back(step_bytes(*results[s.n_carry + k]));
+    for (std::size_t k = 0; k < s.n_consts; ++k)
+      in_[k] = static_cast<const std::byte*>(operands[k]->data);
+    for (std::size_t k = 0; k < s.n_xs; ++k)
+      x_bytes_.push_back(step_bytes(*operands[s.xs_begin() + k]));
+    for (std::size_t k = 0; k < s.n_ys; ++k)
+      y_bytes_.push_back(step_bytes(*results[s.n_carry + k]));
     reset();
   }
   /// Back to the first carry.
   void reset() {
     for (std::size_t k = 0; k < s_.n_carry; ++k)
-      if (carry_.size[k]) std::memcpy(now_.data() + carry_.offset[k], operands_[s_.n_consts + k]->data, carry_.size[k]);
+      if (carry_.size[k])
+        std::memcpy(now_.data() + carry_.offset[k], operands_[s_.n_consts + k]->data,
+                    carry_.size[k]);
     point();
   }
   const Layout& carry() const { return carry_; }
@@ -82,7 +97,8 @@ class Stepper {
     slice(k);
     for (std::size_t i = 0; i < s_.n_kept; ++i) out_[s_.n_carry + i] = record + kept_.offset[i];
     for (std::size_t i = 0; i < s_.n_ys; ++i)
-      out_[s_.n_carry + s_.n_kept + i] = static_cast<std::byte*>(results_[s_.n_carry + i]->data) + k * y_bytes_[i];
+      out_[s_.n_carry + s_.n_kept + i] =
+          static_cast<std::byte*>(results_[s_.n_carry + i]->data) + k * y_bytes_[i];
     if (!full_) full_ = s_.body->program().start();
     (*full_)(in_.data(), out_.data());
   }
@@ -112,10 +128,13 @@ class Stepper {
   }
 
  private:
-  static Index step_bytes(const View& v) { return v.shape[0] ? v.count() / v.shape[0] * static_cast<Index>(size_of(v.dtype)) : 0; }
+  static Index step_bytes(const View& v) {
+    return v.shape[0] ? v.count() / v.shape[0] * static_cast<Index>(size_of(v.dtype)) : 0;
+  }
   void slice(Index k) {
     for (std::size_t i = 0; i < s_.n_xs; ++i)
-      in_[s_.xs_begin() + i] = static_cast<const std::byte*>(operands_[s_.xs_begin() + i]->data) + k * x_bytes_[i];
+      in_[s_.xs_begin() + i] =
+          static_cast<const std::byte*>(operands_[s_.xs_begin() + i]->data) + k * x_bytes_[i];
   }
   void point() {
     for (std::size_t k = 0; k < s_.n_carry; ++k) {
@@ -142,11 +161,13 @@ class Condition {
   Condition(const Loop& l, Inputs in, const Stepper& first) : l_(l), first_(first) {
     if (!l.condition) return;
     in_.resize(l.n_condition_consts + l.condition_carry.size());
-    for (std::size_t k = 0; k < l.n_condition_consts; ++k) in_[k] = static_cast<const std::byte*>(in[k]->data);
+    for (std::size_t k = 0; k < l.n_condition_consts; ++k)
+      in_[k] = static_cast<const std::byte*>(in[k]->data);
     run_ = l.condition->program().start();
   }
   bool operator()() {
-    for (std::size_t k = 0; k < l_.condition_carry.size(); ++k) in_[l_.n_condition_consts + k] = first_.carry_at(l_.condition_carry[k]);
+    for (std::size_t k = 0; k < l_.condition_carry.size(); ++k)
+      in_[l_.n_condition_consts + k] = first_.carry_at(l_.condition_carry[k]);
     bool yes = false;
     std::byte* out = reinterpret_cast<std::byte*>(&yes);
     (*run_)(in_.data(), &out);
@@ -172,7 +193,8 @@ void run_all(const Loop& l, std::vector<std::unique_ptr<Stepper>>& step, Conditi
     Stepper& at = *step[i];
     const bool open = l.condition && i == 0;
     const std::size_t bytes = at.kept().bytes;
-    tapes[i].reset(bytes, open ? static_cast<Index>((1u << 16) / std::max<std::size_t>(bytes, 64)) : n);
+    tapes[i].reset(bytes,
+                   open ? static_cast<Index>((1u << 16) / std::max<std::size_t>(bytes, 64)) : n);
     for (Index t = 0; open ? holds() : t < n; ++t) {
       const Index k = s.reverse ? n - 1 - t : t;
       for (std::size_t f = 0; f < s.from.size(); ++f) {
@@ -193,7 +215,12 @@ void run_all(const Loop& l, std::vector<std::unique_ptr<Stepper>>& step, Conditi
 class Reversal {
  public:
   Reversal(const Loop& l, Stepper& forth, Stepper& back)
-      : l_(l), forth_(forth), back_(back), n_(l.length), snapshots_(forth.carry().bytes, l.checkpoint.kind == Checkpoint::Kind::disk, l.checkpoint.folder) {
+      : l_(l),
+        forth_(forth),
+        back_(back),
+        n_(l.length),
+        snapshots_(forth.carry().bytes, l.checkpoint.kind == Checkpoint::Kind::disk,
+                   l.checkpoint.folder) {
     single_.reset(forth.kept().bytes, 1);
     if (l.inverse) inverse_ = l.inverse->program().start();
   }
@@ -221,17 +248,23 @@ class Reversal {
         for (Index t = a.from; t < a.to; ++t) taped(t, tape_.record(t - a.from)), forth_.turn();
         done_.tape_bytes = std::max(done_.tape_bytes, tape_.total());
         return;
-      case CheckpointAction::Kind::store: return store(a.slot);
-      case CheckpointAction::Kind::restore: return snapshots_.restore(a.slot, forth_.state());
+      case CheckpointAction::Kind::store:
+        return store(a.slot);
+      case CheckpointAction::Kind::restore:
+        return snapshots_.restore(a.slot, forth_.state());
       case CheckpointAction::Kind::invert:
-        for (Index t = a.from; t > a.to; --t, ++done_.inverted) forth_.invert(*inverse_, slice(t - 1));
+        for (Index t = a.from; t > a.to; --t, ++done_.inverted)
+          forth_.invert(*inverse_, slice(t - 1));
         return;
       case CheckpointAction::Kind::adjoint: {
         std::byte* record = nullptr;
-        if (a.from >= tape_begin_ && a.from < tape_end_) record = tape_.record(a.from - tape_begin_);
-        else taped(a.from, record = single_.record(0));
+        if (a.from >= tape_begin_ && a.from < tape_end_)
+          record = tape_.record(a.from - tape_begin_);
+        else
+          taped(a.from, record = single_.record(0));
         const std::vector<Source>& from = l_.sweeps[1].from;
-        for (std::size_t f = 0; f < from.size(); ++f) back_.set_source(f, record + forth_.kept().offset[from[f].kept]);
+        for (std::size_t f = 0; f < from.size(); ++f)
+          back_.set_source(f, record + forth_.kept().offset[from[f].kept]);
         back_.run(slice(a.from), nullptr);
         back_.turn();
         return;
@@ -291,13 +324,17 @@ void run_loop(const Loop& l, Inputs in, Outputs out) {
   std::vector<std::unique_ptr<Stepper>> step;
   std::size_t at = l.n_condition_consts, to = 0;
   for (const Sweep& s : l.sweeps) {
-    step.push_back(std::make_unique<Stepper>(s, in.subspan(at, s.operands()), out.subspan(to, s.results())));
+    step.push_back(
+        std::make_unique<Stepper>(s, in.subspan(at, s.operands()), out.subspan(to, s.results())));
     at += s.operands(), to += s.results();
   }
   Condition holds(l, in, *step[0]);
-  const bool there_and_back = step.size() == 2 && l.sweeps[0].reverse != l.sweeps[1].reverse && l.sweeps[0].n_kept > 0;
-  if (there_and_back && l.checkpoint.kind != Checkpoint::Kind::all) run_checkpointed(l, *step[0], *step[1], holds);
-  else run_all(l, step, holds);
+  const bool there_and_back =
+      step.size() == 2 && l.sweeps[0].reverse != l.sweeps[1].reverse && l.sweeps[0].n_kept > 0;
+  if (there_and_back && l.checkpoint.kind != Checkpoint::Kind::all)
+    run_checkpointed(l, *step[0], *step[1], holds);
+  else
+    run_all(l, step, holds);
 }
 
 }  // namespace tessera::detail

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Register code for graphs whose values are single numbers. Each value has a register of eight bytes. Equal
-// operations that do not depend on each other are done together: their results lie side by side, their operands are
-// gathered, and one loop of the kernels' own scalar functions, vectorised as there, computes them: the bits are those
-// of the kernels. A switch chooses the loop; operations it does not know go through their kernel.
+// Register code for graphs whose values are single numbers. Each value has a register of eight
+// bytes. Equal operations that do not depend on each other are done together: their results lie
+// side by side, their operands are gathered, and one loop of the kernels' own scalar functions,
+// vectorised as there, computes them: the bits are those of the kernels. A switch chooses the loop;
+// operations it does not know go through their kernel.
 //
 // Cost: 1 to 2 ns for a simple operation alone, down to 0.3 ns in a group of sixty.
-#include <algorithm>
-#include <cstring>
-#include <mutex>
-
 #include "../base/context.h"
 #include "../kernels/arithmetic.h"
 #include "../kernels/functions.h"
 #include "program.h"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
 
 namespace tessera::detail {
 namespace {
@@ -22,17 +23,44 @@ namespace fn = kernels::fn;
 constexpr std::uint32_t kNone = ~0u;
 using Register = std::uint32_t;
 
-enum class Op : std::uint8_t { kernel, add, sub, mul, div, neg, sqrt, exp, log, sin, cos, tanh, sinh, cosh, sech2, maximum, minimum, less, less_equal, equal, select };
+enum class Op : std::uint8_t {
+  kernel,
+  add,
+  sub,
+  mul,
+  div,
+  neg,
+  sqrt,
+  exp,
+  log,
+  sin,
+  cos,
+  tanh,
+  sinh,
+  cosh,
+  sech2,
+  maximum,
+  minimum,
+  less,
+  less_equal,
+  equal,
+  select
+};
 
 /// The operation of the switch that a primitive on f64 is, or `kernel`.
 Op op_of(const Primitive& p, Dtype first, Dtype last) {
   static constexpr std::pair<const char*, Op> names[] = {
-      {"add", Op::add}, {"sub", Op::sub}, {"mul", Op::mul}, {"div", Op::div}, {"neg", Op::neg}, {"sqrt", Op::sqrt}, {"exp", Op::exp},
-      {"log", Op::log}, {"sin", Op::sin}, {"cos", Op::cos}, {"tanh", Op::tanh}, {"sinh", Op::sinh}, {"cosh", Op::cosh}, {"sech2", Op::sech2}, {"maximum", Op::maximum},
-      {"minimum", Op::minimum}, {"less", Op::less}, {"less_equal", Op::less_equal}, {"equal", Op::equal}, {"select", Op::select}};
+      {"add", Op::add},         {"sub", Op::sub},      {"mul", Op::mul},
+      {"div", Op::div},         {"neg", Op::neg},      {"sqrt", Op::sqrt},
+      {"exp", Op::exp},         {"log", Op::log},      {"sin", Op::sin},
+      {"cos", Op::cos},         {"tanh", Op::tanh},    {"sinh", Op::sinh},
+      {"cosh", Op::cosh},       {"sech2", Op::sech2},  {"maximum", Op::maximum},
+      {"minimum", Op::minimum}, {"less", Op::less},    {"less_equal", Op::less_equal},
+      {"equal", Op::equal},     {"select", Op::select}};
   if (last != Dtype::f64) return Op::kernel;
   for (const auto& [name, op] : names)
-    if (std::strcmp(name, p.name) == 0) return first == Dtype::f64 || op == Op::select ? op : Op::kernel;
+    if (std::strcmp(name, p.name) == 0)
+      return first == Dtype::f64 || op == Op::select ? op : Op::kernel;
   return Op::kernel;
 }
 
@@ -40,17 +68,17 @@ Op op_of(const Primitive& p, Dtype first, Dtype last) {
 struct Instruction {
   Op op = Op::kernel;
   std::uint32_t n = 0, out = 0;
-  std::uint32_t in[3] = {};                          ///< first register of each operand, side by side
-  std::uint32_t gather[3] = {kNone, kNone, kNone};   ///< or where its registers are listed
-  std::uint32_t call = kNone;                        ///< of `kernel`
+  std::uint32_t in[3] = {};  ///< first register of each operand, side by side
+  std::uint32_t gather[3] = {kNone, kNone, kNone};  ///< or where its registers are listed
+  std::uint32_t call = kNone;                       ///< of `kernel`
 };
 /// What an application through its kernel needs.
 struct Call {
   KernelFn kernel;
   AttributesPtr attr;
   Where where;
-  std::vector<Type> in, out;                 ///< of one application
-  std::vector<std::vector<Register>> from;   ///< registers of each operand, for each application
+  std::vector<Type> in, out;                ///< of one application
+  std::vector<std::vector<Register>> from;  ///< registers of each operand, for each application
   std::uint32_t n, result;
 };
 struct Port {
@@ -70,7 +98,7 @@ class ScalarProgram : public Program {
   void give_back(std::unique_ptr<ScalarRun> run) const;
 
   std::vector<Instruction> code;
-  std::vector<Register> lists;   ///< registers of gathered operands
+  std::vector<Register> lists;  ///< registers of gathered operands
   std::vector<Call> calls;
   std::vector<Port> inputs, outputs;
   std::vector<std::pair<Register, Tensor>> constants;
@@ -92,7 +120,8 @@ struct Together {
 
 bool joins(const Graph& g, const Together& t, const Graph::Equation& e) {
   const Graph::Equation& f = *t.first;
-  if (f.primitive != e.primitive || !e.primitive->elementwise || f.in_count != e.in_count) return false;
+  if (f.primitive != e.primitive || !e.primitive->elementwise || f.in_count != e.in_count)
+    return false;
   for (Graph::Id k = 0; k < e.in_count; ++k)
     if (g.types[g.in(f)[k]].dtype != g.types[g.in(e)[k]].dtype) return false;
   return f.attr == e.attr || (f.attr && e.attr && f.attr->equal(*e.attr));
@@ -109,7 +138,8 @@ ScalarProgram::ScalarProgram(const Graph& g) {
     reg[id] = registers++;
     constants.emplace_back(reg[id], t);
   }
-  // A value's level is the longest chain of operations before it; equal operations of one level go together.
+  // A value's level is the longest chain of operations before it; equal operations of one level go
+  // together.
   std::vector<std::vector<Together>> levels;
   std::vector<std::pair<Graph::Id, Graph::Id>> views;
   std::vector<Graph::Id> same_as(g.types.size());
@@ -123,19 +153,28 @@ ScalarProgram::ScalarProgram(const Graph& g) {
     }
     for (Graph::Id k = 0; k < e.out_count; ++k) level[e.out_begin + k] = at + 1;
     if (levels.size() <= at) levels.resize(at + 1);
-    auto together = std::find_if(levels[at].begin(), levels[at].end(), [&](const Together& t) { return joins(g, t, e); });
+    auto together = std::find_if(levels[at].begin(), levels[at].end(),
+                                 [&](const Together& t) { return joins(g, t, e); });
     if (together != levels[at].end()) {
       together->members.push_back(&e);
       continue;
     }
-    levels[at].push_back({&e, e.in_count ? op_of(*e.primitive, g.types[g.in(e)[0]].dtype, g.types[g.in(e)[e.in_count - 1]].dtype) : Op::kernel, {&e}});
+    levels[at].push_back({&e,
+                          e.in_count ? op_of(*e.primitive, g.types[g.in(e)[0]].dtype,
+                                             g.types[g.in(e)[e.in_count - 1]].dtype)
+                                     : Op::kernel,
+                          {&e}});
   }
-  const auto reg_of = [&](const Graph::Equation& e, Graph::Id k) { return reg[same_as[g.in(e)[k]]]; };
+  const auto reg_of = [&](const Graph::Equation& e, Graph::Id k) {
+    return reg[same_as[g.in(e)[k]]];
+  };
   for (std::vector<Together>& all : levels)
     for (Together& t : all) {
       const Graph::Equation& f = *t.first;
-      if (t.members.size() > 1)  // in the order of their first operands, which then more often lie side by side
-        std::stable_sort(t.members.begin(), t.members.end(), [&](auto* a, auto* b) { return reg_of(*a, 0) < reg_of(*b, 0); });
+      if (t.members.size() >
+          1)  // in the order of their first operands, which then more often lie side by side
+        std::stable_sort(t.members.begin(), t.members.end(),
+                         [&](auto* a, auto* b) { return reg_of(*a, 0) < reg_of(*b, 0); });
       Instruction i;
       i.op = t.op;
       i.n = static_cast<std::uint32_t>(t.members.size());
@@ -147,7 +186,8 @@ ScalarProgram::ScalarProgram(const Graph& g) {
         for (Graph::Id k = 0; k < f.in_count; ++k) {
           i.in[k] = reg_of(f, k);
           bool side_by_side = true;
-          for (std::uint32_t m = 0; m < i.n; ++m) side_by_side = side_by_side && reg_of(*t.members[m], k) == reg_of(*t.members[0], k) + m;
+          for (std::uint32_t m = 0; m < i.n; ++m)
+            side_by_side = side_by_side && reg_of(*t.members[m], k) == reg_of(*t.members[0], k) + m;
           if (side_by_side) {
             i.in[k] = reg_of(*t.members[0], k);
             continue;
@@ -172,7 +212,8 @@ ScalarProgram::ScalarProgram(const Graph& g) {
       }
       code.push_back(i);
     }
-  for (Graph::Id id : g.outputs) outputs.push_back({reg[same_as[id]], static_cast<std::uint32_t>(size_of(g.types[id].dtype))});
+  for (Graph::Id id : g.outputs)
+    outputs.push_back({reg[same_as[id]], static_cast<std::uint32_t>(size_of(g.types[id].dtype))});
   for (const Port& p : inputs) all_wide = all_wide && p.bytes == 8;
   for (const Port& p : outputs) all_wide = all_wide && p.bytes == 8;
 }
@@ -186,60 +227,111 @@ void set_truth(double* r, bool b) { std::memcpy(r, &b, 1); }
 
 class ScalarRun {
  public:
-  explicit ScalarRun(const ScalarProgram& p) : p_(p), r_(p.registers, 0.0), gathered_(3 * static_cast<std::size_t>(p.widest)) {
-    for (const auto& [reg, t] : p.constants) std::memcpy(&r_[reg], t.view().data, size_of(t.dtype()));
+  explicit ScalarRun(const ScalarProgram& p)
+      : p_(p), r_(p.registers, 0.0), gathered_(3 * static_cast<std::size_t>(p.widest)) {
+    for (const auto& [reg, t] : p.constants)
+      std::memcpy(&r_[reg], t.view().data, size_of(t.dtype()));
     for (const Call& c : p.calls) ready_.push_back(prepare(c));
   }
   void operator()(const std::byte* const* in, std::byte* const* out) {
     double* r = r_.data();
     const std::size_t n_in = p_.inputs.size(), n_out = p_.outputs.size();
     if (p_.all_wide)
-      for (std::size_t k = 0; k < n_in; ++k) std::memcpy(r + k, in[k], 8);  // inputs take the first registers
+      for (std::size_t k = 0; k < n_in; ++k)
+        std::memcpy(r + k, in[k], 8);  // inputs take the first registers
     else
       for (std::size_t k = 0; k < n_in; ++k) move(r + k, in[k], p_.inputs[k].bytes);
     for (const Instruction& i : p_.code) {
-      if (i.op == Op::kernel) call(p_.calls[i.call], ready_[i.call]);
-      else if (i.n == 1) one(i, r);
-      else many(i, r);
+      if (i.op == Op::kernel)
+        call(p_.calls[i.call], ready_[i.call]);
+      else if (i.n == 1)
+        one(i, r);
+      else
+        many(i, r);
     }
     if (p_.all_wide)
       for (std::size_t k = 0; k < n_out; ++k) std::memcpy(out[k], r + p_.outputs[k].reg, 8);
     else
-      for (std::size_t k = 0; k < n_out; ++k) move(out[k], r + p_.outputs[k].reg, p_.outputs[k].bytes);
+      for (std::size_t k = 0; k < n_out; ++k)
+        move(out[k], r + p_.outputs[k].reg, p_.outputs[k].bytes);
   }
 
  private:
   static void move(void* to, const void* from, std::uint32_t bytes) {
-    if (bytes == 8) std::memcpy(to, from, 8);
-    else if (bytes == 1) std::memcpy(to, from, 1);
-    else std::memcpy(to, from, 4);
+    if (bytes == 8)
+      std::memcpy(to, from, 8);
+    else if (bytes == 1)
+      std::memcpy(to, from, 1);
+    else
+      std::memcpy(to, from, 4);
   }
 
   static void one(const Instruction& i, double* r) {
     const double *a = r + i.in[0], *b = r + i.in[1], *c = r + i.in[2];
     double* o = r + i.out;
     switch (i.op) {
-      case Op::add: *o = fn::add(*a, *b); break;
-      case Op::sub: *o = fn::sub(*a, *b); break;
-      case Op::mul: *o = fn::mul(*a, *b); break;
-      case Op::div: *o = kernels::divide(*a, *b); break;
-      case Op::neg: *o = fn::neg(*a); break;
-      case Op::sqrt: *o = fn::sqrt(*a); break;
-      case Op::exp: *o = fn::exp(*a); break;
-      case Op::log: *o = fn::log(*a); break;
-      case Op::sin: *o = fn::sin(*a); break;
-      case Op::cos: *o = fn::cos(*a); break;
-      case Op::tanh: *o = fn::tanh(*a); break;
-      case Op::sinh: *o = fn::sinh(*a); break;
-      case Op::cosh: *o = fn::cosh(*a); break;
-      case Op::sech2: *o = fn::sech2(*a); break;
-      case Op::maximum: *o = fn::maximum(*a, *b); break;
-      case Op::minimum: *o = fn::minimum(*a, *b); break;
-      case Op::less: set_truth(o, fn::less(*a, *b)); break;
-      case Op::less_equal: set_truth(o, fn::less_equal(*a, *b)); break;
-      case Op::equal: set_truth(o, fn::equal(*a, *b)); break;
-      case Op::select: *o = fn::select(truth(a), *b, *c); break;
-      case Op::kernel: break;
+      case Op::add:
+        *o = fn::add(*a, *b);
+        break;
+      case Op::sub:
+        *o = fn::sub(*a, *b);
+        break;
+      case Op::mul:
+        *o = fn::mul(*a, *b);
+        break;
+      case Op::div:
+        *o = kernels::divide(*a, *b);
+        break;
+      case Op::neg:
+        *o = fn::neg(*a);
+        break;
+      case Op::sqrt:
+        *o = fn::sqrt(*a);
+        break;
+      case Op::exp:
+        *o = fn::exp(*a);
+        break;
+      case Op::log:
+        *o = fn::log(*a);
+        break;
+      case Op::sin:
+        *o = fn::sin(*a);
+        break;
+      case Op::cos:
+        *o = fn::cos(*a);
+        break;
+      case Op::tanh:
+        *o = fn::tanh(*a);
+        break;
+      case Op::sinh:
+        *o = fn::sinh(*a);
+        break;
+      case Op::cosh:
+        *o = fn::cosh(*a);
+        break;
+      case Op::sech2:
+        *o = fn::sech2(*a);
+        break;
+      case Op::maximum:
+        *o = fn::maximum(*a, *b);
+        break;
+      case Op::minimum:
+        *o = fn::minimum(*a, *b);
+        break;
+      case Op::less:
+        set_truth(o, fn::less(*a, *b));
+        break;
+      case Op::less_equal:
+        set_truth(o, fn::less_equal(*a, *b));
+        break;
+      case Op::equal:
+        set_truth(o, fn::equal(*a, *b));
+        break;
+      case Op::select:
+        *o = fn::select(truth(a), *b, *c);
+        break;
+      case Op::kernel:
+        break;
     }
   }
 
@@ -270,11 +362,14 @@ class ScalarRun {
     double* o = r + i.out;
     const auto b = [&] { return operand(i, 1, r); };
 #define TESSERA_ONE(NAME) \
-  case Op::NAME: return map1(n, a, o, [](double x) TESSERA_INLINE { return fn::NAME(x); })
+  case Op::NAME:          \
+    return map1(n, a, o, [](double x) TESSERA_INLINE { return fn::NAME(x); })
 #define TESSERA_TWO(NAME, BODY) \
-  case Op::NAME: return map2(n, a, b(), o, [](double x, double y) TESSERA_INLINE { return BODY(x, y); })
+  case Op::NAME:                \
+    return map2(n, a, b(), o, [](double x, double y) TESSERA_INLINE { return BODY(x, y); })
 #define TESSERA_COMPARE(NAME) \
-  case Op::NAME: return compare(n, a, b(), o, [](double x, double y) { return fn::NAME(x, y); })
+  case Op::NAME:              \
+    return compare(n, a, b(), o, [](double x, double y) { return fn::NAME(x, y); })
     switch (i.op) {
       TESSERA_TWO(add, fn::add);
       TESSERA_TWO(sub, fn::sub);
@@ -294,13 +389,15 @@ class ScalarRun {
       TESSERA_COMPARE(less_equal);
       TESSERA_COMPARE(equal);
       case Op::sin:
-      case Op::cos: return wave(i.op, n, a, o);
+      case Op::cos:
+        return wave(i.op, n, a, o);
       case Op::select: {
         const double *x = b(), *y = operand(i, 2, r);
         for (std::uint32_t j = 0; j < n; ++j) o[j] = fn::select(truth(a + j), x[j], y[j]);
         return;
       }
-      case Op::kernel: return;
+      case Op::kernel:
+        return;
     }
 #undef TESSERA_COMPARE
 #undef TESSERA_TWO
@@ -310,12 +407,14 @@ class ScalarRun {
   static void wave(Op op, std::uint32_t n, const double* a, double* o) {
     bool near = true;
     for (std::uint32_t j = 0; j < n; ++j) near = near && fn::is_near(a[j]);
-    if (near && op == Op::sin) return map1(n, a, o, [](double x) TESSERA_INLINE { return fn::sin<true>(x); });
+    if (near && op == Op::sin)
+      return map1(n, a, o, [](double x) TESSERA_INLINE { return fn::sin<true>(x); });
     if (near) return map1(n, a, o, [](double x) TESSERA_INLINE { return fn::cos<true>(x); });
     for (std::uint32_t j = 0; j < n; ++j) o[j] = op == Op::sin ? fn::sin(a[j]) : fn::cos(a[j]);
   }
 
-  /// Views of a call's operands and results: registers themselves for one application, packed copies for several.
+  /// Views of a call's operands and results: registers themselves for one application, packed
+  /// copies for several.
   struct Ready {
     std::vector<std::vector<double>> packed;
     std::vector<View> views;
@@ -330,10 +429,13 @@ class ScalarRun {
       return View{y.packed.back().data(), t.dtype, {static_cast<Index>(c.n)}, {1}};
     };
     for (std::size_t k = 0; k < c.in.size(); ++k) y.views.push_back(view(c.in[k], c.from[k][0]));
-    for (std::size_t k = 0; k < c.out.size(); ++k) y.views.push_back(view(c.out[k], c.result + static_cast<Register>(k)));
+    for (std::size_t k = 0; k < c.out.size(); ++k)
+      y.views.push_back(view(c.out[k], c.result + static_cast<Register>(k)));
     for (std::size_t k = 0; k < y.views.size(); ++k) {
-      if (k < c.in.size()) y.in.push_back(&y.views[k]);
-      else y.out.push_back(&y.views[k]);
+      if (k < c.in.size())
+        y.in.push_back(&y.views[k]);
+      else
+        y.out.push_back(&y.views[k]);
     }
     return y;
   }

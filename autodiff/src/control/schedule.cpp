@@ -3,11 +3,11 @@
 // Which states a reverse sweep stores and which steps it runs again (checkpoint.h).
 #include "schedule.h"
 
+#include "tessera/autodiff/primitive.h"
+
 #include <algorithm>
 #include <limits>
 #include <map>
-
-#include "tessera/autodiff/primitive.h"
 
 namespace tessera {
 namespace {
@@ -16,9 +16,10 @@ using Action = CheckpointAction;
 using ActionKind = Action::Kind;
 using Actions = std::vector<Action>;
 
-/// Steps to advance before the next snapshot when `steps` > 1 are to be reversed with `snapshots` > 1, the one at
-/// their start included. With beta(s, r) = binomial(s+r, s) and beta(s, r-1) < steps <= beta(s, r), any split with
-/// at most beta(s, r-1) steps in front and at most beta(s-1, r) behind is optimal (Griewank & Walther 2000).
+/// Steps to advance before the next snapshot when `steps` > 1 are to be reversed with `snapshots` >
+/// 1, the one at their start included. With beta(s, r) = binomial(s+r, s) and beta(s, r-1) < steps
+/// <= beta(s, r), any split with at most beta(s, r-1) steps in front and at most beta(s-1, r)
+/// behind is optimal (Griewank & Walther 2000).
 Index split(Index steps, Index s) {
   Index before = 0, last = 1, beta = s + 1;  // beta(s, r-2), beta(s, r-1), beta(s, r)
   for (Index r = 2; beta < steps; ++r) {
@@ -26,10 +27,12 @@ Index split(Index steps, Index s) {
     last = beta;
     beta = beta * (s + r) / r;
   }
-  return std::max({Index{1}, before, steps - (beta - last)});  // beta(s-1, r) = beta(s, r) - beta(s, r-1)
+  return std::max(
+      {Index{1}, before, steps - (beta - last)});  // beta(s-1, r) = beta(s, r) - beta(s, r-1)
 }
 
-/// Reverses steps begin ... end-1; the state is `begin`, which lies in `slot`. Slots after it are free.
+/// Reverses steps begin ... end-1; the state is `begin`, which lies in `slot`. Slots after it are
+/// free.
 void revolve(Index begin, Index end, Index snapshots, int slot, Actions& out) {
   while (end - begin > 1) {
     if (snapshots == 1) {
@@ -51,7 +54,9 @@ void revolve(Index begin, Index end, Index snapshots, int slot, Actions& out) {
 }
 
 void need_positive(const char* policy, Index value) {
-  if (value < 1) fail("checkpoint", std::string(policy) + " takes a positive number, got " + std::to_string(value));
+  if (value < 1)
+    fail("checkpoint",
+         std::string(policy) + " takes a positive number, got " + std::to_string(value));
 }
 
 Actions disk(Index n) {
@@ -149,8 +154,11 @@ void OnlinePlacement::reverse(Index n, Actions& out) const {
     revolve(from.state, end, limit_ - static_cast<Index>(kept.size()) + 1, 0, stretch);
     // Within a stretch, slot 0 is that of its start, and the others are those that nothing holds.
     std::vector<int> names = {from.slot};
-    for (int s = 0; s < static_cast<int>(limit_) && names.size() < 1 + static_cast<std::size_t>(limit_) - kept.size(); ++s)
-      if (std::none_of(kept.begin(), kept.end(), [&](const Kept& k) { return k.slot == s; })) names.push_back(s);
+    for (int s = 0; s < static_cast<int>(limit_) &&
+                    names.size() < 1 + static_cast<std::size_t>(limit_) - kept.size();
+         ++s)
+      if (std::none_of(kept.begin(), kept.end(), [&](const Kept& k) { return k.slot == s; }))
+        names.push_back(s);
     out.push_back({ActionKind::restore, from.state, from.state, from.slot});
     for (Action& a : stretch) {
       if (a.slot >= 0) a.slot = names[static_cast<std::size_t>(a.slot)];
@@ -162,7 +170,9 @@ void OnlinePlacement::reverse(Index n, Actions& out) const {
 }
 
 void check_schedule(const Actions& actions, Index n) {
-  const auto wrong = [](std::size_t k, const std::string& why) { fail("checkpoint", "action " + std::to_string(k) + " of the schedule " + why); };
+  const auto wrong = [](std::size_t k, const std::string& why) {
+    fail("checkpoint", "action " + std::to_string(k) + " of the schedule " + why);
+  };
   std::map<int, Index> slots;
   std::vector<bool> taped(static_cast<std::size_t>(n), false);
   Index state = 0, next = n - 1;
@@ -172,13 +182,16 @@ void check_schedule(const Actions& actions, Index n) {
       case ActionKind::advance:
       case ActionKind::tape:
         if (a.from != state || a.to <= a.from || a.to > n)
-          wrong(k, "runs steps " + std::to_string(a.from) + " ... " + std::to_string(a.to) + " of " + std::to_string(n) + " on state " + std::to_string(state));
+          wrong(k, "runs steps " + std::to_string(a.from) + " ... " + std::to_string(a.to) +
+                       " of " + std::to_string(n) + " on state " + std::to_string(state));
         if (a.kind == ActionKind::tape)
           for (Index i = a.from; i < a.to; ++i) taped[static_cast<std::size_t>(i)] = true;
         state = a.to;
         break;
       case ActionKind::invert:
-        if (a.from != state || a.to >= a.from || a.to < 0) wrong(k, "inverts steps from state " + std::to_string(a.from) + " on state " + std::to_string(state));
+        if (a.from != state || a.to >= a.from || a.to < 0)
+          wrong(k, "inverts steps from state " + std::to_string(a.from) + " on state " +
+                       std::to_string(state));
         state = a.to;
         break;
       case ActionKind::store:
@@ -187,19 +200,25 @@ void check_schedule(const Actions& actions, Index n) {
         break;
       case ActionKind::restore: {
         const auto it = slots.find(a.slot);
-        if (it == slots.end()) wrong(k, "restores slot " + std::to_string(a.slot) + ", where nothing is stored");
+        if (it == slots.end())
+          wrong(k, "restores slot " + std::to_string(a.slot) + ", where nothing is stored");
         state = it->second;
         break;
       }
       case ActionKind::adjoint:
-        if (a.from != next) wrong(k, "reverses step " + std::to_string(a.from) + " where step " + std::to_string(next) + " is due");
+        if (a.from != next)
+          wrong(k, "reverses step " + std::to_string(a.from) + " where step " +
+                       std::to_string(next) + " is due");
         if (!taped[static_cast<std::size_t>(a.from)] && state != a.from)
-          wrong(k, "reverses step " + std::to_string(a.from) + ", which is not taped, on state " + std::to_string(state));
+          wrong(k, "reverses step " + std::to_string(a.from) + ", which is not taped, on state " +
+                       std::to_string(state));
         --next;
         break;
     }
   }
-  if (next != -1) fail("checkpoint", "the schedule leaves steps 0 ... " + std::to_string(next) + " without their reverse steps");
+  if (next != -1)
+    fail("checkpoint", "the schedule leaves steps 0 ... " + std::to_string(next) +
+                           " without their reverse steps");
 }
 
 }  // namespace detail
@@ -220,10 +239,14 @@ Actions checkpoint_schedule(const Checkpoint& p, Index n) {
       out.push_back({ActionKind::tape, 0, n});
       for (Index k = n; k-- > 0;) out.push_back({ActionKind::adjoint, k, k});
       return out;
-    case Checkpoint::Kind::every: return every(n, p.parameter);
-    case Checkpoint::Kind::online: return online(n, p.parameter);
-    case Checkpoint::Kind::reversible: return reversible(n);
-    case Checkpoint::Kind::disk: return disk(n);
+    case Checkpoint::Kind::every:
+      return every(n, p.parameter);
+    case Checkpoint::Kind::online:
+      return online(n, p.parameter);
+    case Checkpoint::Kind::reversible:
+      return reversible(n);
+    case Checkpoint::Kind::disk:
+      return disk(n);
     default:
       out.push_back({ActionKind::store, 0, 0, 0});
       revolve(0, n, p.kind == Checkpoint::Kind::none ? 1 : p.parameter, 0, out);

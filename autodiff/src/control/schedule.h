@@ -6,8 +6,9 @@ namespace tessera::detail {
 
 /// Where `online` keeps snapshots while the end is not known.
 ///
-/// Q. Wang, P. Moin, G. Iaccarino 2009, algorithm 1: each snapshot has a level. It is dispensable once a later one
-/// has a higher level. Where room is needed and none is dispensable, the last one moves on and rises by one level.
+/// Q. Wang, P. Moin, G. Iaccarino 2009, algorithm 1: each snapshot has a level. It is dispensable
+/// once a later one has a higher level. Where room is needed and none is dispensable, the last one
+/// moves on and rises by one level.
 class OnlinePlacement {
  public:
   explicit OnlinePlacement(Index snapshots) : limit_(snapshots) {}
@@ -26,7 +27,8 @@ class OnlinePlacement {
   std::vector<Kept> kept_;
 };
 
-/// Throws unless the actions, begun with state 0, run the reverse steps n-1 ... 0 on the right states.
+/// Throws unless the actions, begun with state 0, run the reverse steps n-1 ... 0 on the right
+/// states.
 void check_schedule(const std::vector<CheckpointAction>& actions, Index n);
 
 }  // namespace tessera::detail

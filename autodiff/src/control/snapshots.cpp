@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "snapshots.h"
 
+#include "../base/memory_internal.h"
+#include "tessera/autodiff/primitive.h"
+
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -9,9 +12,6 @@
 #include <cstring>
 #include <filesystem>
 #include <utility>
-
-#include "../base/memory_internal.h"
-#include "tessera/autodiff/primitive.h"
 
 namespace tessera::detail {
 namespace {
@@ -30,11 +30,18 @@ Block::~Block() {
   if (data_) deallocate(data_, bytes_);
 }
 
-Snapshots::Snapshots(std::size_t state_bytes, bool on_disk, const std::string& folder) : bytes_(state_bytes) {
+Snapshots::Snapshots(std::size_t state_bytes, bool on_disk, const std::string& folder)
+    : bytes_(state_bytes) {
   if (!on_disk) return;
-  std::string name = ((folder.empty() ? std::filesystem::temp_directory_path() : std::filesystem::path(folder)) / "tessera-snapshots-XXXXXX").string();
+  std::string name =
+      ((folder.empty() ? std::filesystem::temp_directory_path() : std::filesystem::path(folder)) /
+       "tessera-snapshots-XXXXXX")
+          .string();
   file_ = mkostemp(name.data(), O_CLOEXEC);
-  if (file_ < 0) fail("checkpoint", "cannot make a file for snapshots in " + std::filesystem::path(name).parent_path().string() + ": " + std::strerror(errno));
+  if (file_ < 0)
+    fail("checkpoint", "cannot make a file for snapshots in " +
+                           std::filesystem::path(name).parent_path().string() + ": " +
+                           std::strerror(errno));
   unlink(name.c_str());
 }
 Snapshots::~Snapshots() {
@@ -53,7 +60,8 @@ void Snapshots::store(int slot, const std::byte* state) {
     return;
   }
   for (std::size_t done = 0; done < bytes_;) {
-    const ssize_t k = pwrite(file_, state + done, bytes_ - done, static_cast<off_t>(n * bytes_ + done));
+    const ssize_t k =
+        pwrite(file_, state + done, bytes_ - done, static_cast<off_t>(n * bytes_ + done));
     if (k < 0 && errno == EINTR) continue;
     if (k <= 0) fail("checkpoint", std::string("cannot write a snapshot: ") + std::strerror(errno));
     done += static_cast<std::size_t>(k);
@@ -67,9 +75,11 @@ void Snapshots::restore(int slot, std::byte* state) const {
     return;
   }
   for (std::size_t done = 0; done < bytes_;) {
-    const ssize_t k = pread(file_, state + done, bytes_ - done, static_cast<off_t>(n * bytes_ + done));
+    const ssize_t k =
+        pread(file_, state + done, bytes_ - done, static_cast<off_t>(n * bytes_ + done));
     if (k < 0 && errno == EINTR) continue;
-    if (k <= 0) fail("checkpoint", std::string("cannot read a snapshot back: ") + std::strerror(errno));
+    if (k <= 0)
+      fail("checkpoint", std::string("cannot read a snapshot back: ") + std::strerror(errno));
     done += static_cast<std::size_t>(k);
   }
 }

@@ -6,7 +6,8 @@
 
 namespace tessera::detail {
 
-/// Memory that is counted (memory.h); uninitialised. Some room behind it is for LAPACK kernels that read on.
+/// Memory that is counted (memory.h); uninitialised. Some room behind it is for LAPACK kernels that
+/// read on.
 class Block {
  public:
   explicit Block(std::size_t bytes = 0);
@@ -20,7 +21,8 @@ class Block {
   std::size_t bytes_ = 0;
 };
 
-/// Numbered copies of one state, in memory or in a file that vanishes with its owner, however the program ends.
+/// Numbered copies of one state, in memory or in a file that vanishes with its owner, however the
+/// program ends.
 class Snapshots {
  public:
   Snapshots(std::size_t state_bytes, bool on_disk, const std::string& folder);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The one door through which every operation goes: run it now, or record it.
-#include <mutex>
-
 #include "../base/context.h"
 #include "../base/small_array.h"
 #include "../kernels/copy.h"
 #include "tensor_internal.h"
 #include "tessera/autodiff/graph.h"
+
+#include <mutex>
 
 namespace tessera {
 namespace detail {
@@ -15,7 +15,8 @@ namespace detail {
 namespace {
 
 /// Results of `p` on concrete inputs.
-void run(const Primitive& p, std::span<const Tensor* const> in, const Attributes* attr, std::span<Tensor> out) {
+void run(const Primitive& p, std::span<const Tensor* const> in, const Attributes* attr,
+         std::span<Tensor> out) {
   const std::size_t n = in.size();
   SmallArray<Dtype> dtypes(n);
   SmallArray<const View*> views(n);
@@ -71,8 +72,10 @@ void run(const Primitive& p, std::span<const Tensor* const> in, const Attributes
   kernel(views.span(), outs.span(), attr);
 }
 
-/// Runs `p` while a branch is recorded; false where it fails, which is the branch's matter, if it is taken.
-bool runs_at_once(const Primitive& p, std::span<const Tensor* const> in, const Attributes* attr, std::span<Tensor> out) {
+/// Runs `p` while a branch is recorded; false where it fails, which is the branch's matter, if it
+/// is taken.
+bool runs_at_once(const Primitive& p, std::span<const Tensor* const> in, const Attributes* attr,
+                  std::span<Tensor> out) {
   const OutsideOfBranch scope;
   try {
     run(p, in, attr, out);
@@ -85,8 +88,8 @@ bool runs_at_once(const Primitive& p, std::span<const Tensor* const> in, const A
 }  // namespace
 }  // namespace detail
 
-void dispatch(const Primitive& p, std::span<const Tensor* const> in, AttributesPtr attr, Where where,
-          std::span<Tensor> out) {
+void dispatch(const Primitive& p, std::span<const Tensor* const> in, AttributesPtr attr,
+              Where where, std::span<Tensor> out) {
   detail::Context& c = detail::context();
   const detail::AtLine at(c, where);
   const std::shared_ptr<Recorder>* innermost = nullptr;
@@ -95,13 +98,19 @@ void dispatch(const Primitive& p, std::span<const Tensor* const> in, AttributesP
     if (!t->is_traced()) continue;
     const std::shared_ptr<Recorder>& r = t->impl()->recorder;
     if (!r->open())
-      fail(p.name, std::string("an operand escaped from `") + r->transform() +
-                       "`: it names a value inside a transform that has ended; return it from the function instead", where);
+      fail(p.name,
+           std::string("an operand escaped from `") + r->transform() +
+               "`: it names a value inside a transform that has ended; return it from the function "
+               "instead",
+           where);
     if (!innermost || r->depth() > (*innermost)->depth()) innermost = &r;
   }
   if (c.branch) {
-    if (innermost ? (*c.branch)->depth() > (*innermost)->depth() : p.runs_programs || !detail::runs_at_once(p, in, attr.get(), out)) innermost = c.branch;
-    else if (!innermost) return;
+    if (innermost ? (*c.branch)->depth() > (*innermost)->depth()
+                  : p.runs_programs || !detail::runs_at_once(p, in, attr.get(), out))
+      innermost = c.branch;
+    else if (!innermost)
+      return;
   }
   if (innermost) {
     const std::shared_ptr<Recorder> self = *innermost;
@@ -111,7 +120,8 @@ void dispatch(const Primitive& p, std::span<const Tensor* const> in, AttributesP
   }
 }
 
-Tensor dispatch1(const Primitive& p, std::span<const Tensor* const> in, AttributesPtr attr, Where where) {
+Tensor dispatch1(const Primitive& p, std::span<const Tensor* const> in, AttributesPtr attr,
+                 Where where) {
   Tensor out;
   dispatch(p, in, std::move(attr), where, {&out, 1});
   return out;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/autodiff/graph.h"
 
-#include <algorithm>
-#include <cstring>
-#include <unordered_map>
-
 #include "../base/context.h"
 #include "../base/small_array.h"
 #include "tensor_internal.h"
+
+#include <algorithm>
+#include <cstring>
+#include <unordered_map>
 
 namespace tessera {
 
@@ -24,7 +24,8 @@ Tensor traced(const std::shared_ptr<Recorder>& recorder, Graph::Id id, const Typ
 }
 }  // namespace
 
-Tensor Recorder::input(const std::shared_ptr<Recorder>& self, const Type& type, const Tensor& value) {
+Tensor Recorder::input(const std::shared_ptr<Recorder>& self, const Type& type,
+                       const Tensor& value) {
   const Graph::Id id = self->graph_.add_value(type);
   self->graph_.inputs.push_back(id);
   if (self->live_) self->values_.push_back(value);
@@ -42,8 +43,9 @@ Graph::Id Recorder::id_of(const Tensor& t) {
   return it->second;
 }
 
-void Recorder::record(const std::shared_ptr<Recorder>& self, const Primitive& p, std::span<const Tensor* const> in,
-                      AttributesPtr attr, Where where, std::span<Tensor> out) {
+void Recorder::record(const std::shared_ptr<Recorder>& self, const Primitive& p,
+                      std::span<const Tensor* const> in, AttributesPtr attr, Where where,
+                      std::span<Tensor> out) {
   Recorder& r = *self;
   Graph& g = r.graph_;
   const auto in_begin = static_cast<Graph::Id>(g.operands.size());
@@ -55,7 +57,8 @@ void Recorder::record(const std::shared_ptr<Recorder>& self, const Primitive& p,
   if (r.live_ && out.size() == 1) {  // the usual case allocates nothing of its own
     detail::SmallArray<const Tensor*> values(in.size());
     for (std::size_t k = 0; k < in.size(); ++k) values[k] = &r.values_[g.operands[in_begin + k]];
-    // `values_` may grow (and move) only after this call: operations on live values belong to outer scopes.
+    // `values_` may grow (and move) only after this call: operations on live values belong to outer
+    // scopes.
     Tensor value;
     dispatch(p, values.span(), attr, where, {&value, 1});
     const Graph::Id id = g.add_value(value.type());
@@ -81,8 +84,10 @@ void Recorder::record(const std::shared_ptr<Recorder>& self, const Primitive& p,
     for (const Type& t : results) checked_bytes(p.name, t);
   }
   const auto out_begin = static_cast<Graph::Id>(g.types.size());
-  for (std::size_t k = 0; k < out.size(); ++k) out[k] = traced(self, g.add_value(results[k]), results[k]);
-  g.equations.push_back({&p, in_begin, in_count, out_begin, static_cast<Graph::Id>(out.size()), std::move(attr), where});
+  for (std::size_t k = 0; k < out.size(); ++k)
+    out[k] = traced(self, g.add_value(results[k]), results[k]);
+  g.equations.push_back({&p, in_begin, in_count, out_begin, static_cast<Graph::Id>(out.size()),
+                         std::move(attr), where});
 }
 
 namespace {
@@ -93,24 +98,30 @@ bool same_constant(const Tensor& a, const Tensor& b) {
   const View &u = a.view(), &v = b.view();
   const bool alike = std::equal(u.strides.begin(), u.strides.end(), v.strides.begin());
   if (alike && u.data == v.data) return true;
-  if (alike && std::all_of(u.strides.begin(), u.strides.end(), [](Index s) { return s == 0; })) return std::memcmp(u.data, v.data, size_of(u.dtype)) == 0;
-  return u.contiguous() && v.contiguous() && std::memcmp(u.data, v.data, size_of(u.dtype) * static_cast<std::size_t>(a.size())) == 0;
+  if (alike && std::all_of(u.strides.begin(), u.strides.end(), [](Index s) { return s == 0; }))
+    return std::memcmp(u.data, v.data, size_of(u.dtype)) == 0;
+  return u.contiguous() && v.contiguous() &&
+         std::memcmp(u.data, v.data, size_of(u.dtype) * static_cast<std::size_t>(a.size())) == 0;
 }
 
-/// Rules make their constants anew every time (unit directions, factors). Equal ones become one tensor, so that what is computed of
-/// them twice is found out by `simplify`. Single numbers are left as they are: eager derivatives of scalars capture thousands.
+/// Rules make their constants anew every time (unit directions, factors). Equal ones become one
+/// tensor, so that what is computed of them twice is found out by `simplify`. Single numbers are
+/// left as they are: eager derivatives of scalars capture thousands.
 void share_constants(Graph& g) {
   std::unordered_multimap<std::size_t, const Tensor*> known;
   for (auto& [id, t] : g.captures) {
     if (t.is_traced() || t.ndim() == 0 || t.size() == 0) continue;
     std::uint64_t first = 0;
     std::memcpy(&first, t.view().data, std::min<std::size_t>(size_of(t.dtype()), sizeof first));
-    const std::size_t key = std::hash<std::uint64_t>()(first * 31 + static_cast<std::uint64_t>(t.size()));
+    const std::size_t key =
+        std::hash<std::uint64_t>()(first * 31 + static_cast<std::uint64_t>(t.size()));
     const Tensor* found = nullptr;
     for (auto [it, end] = known.equal_range(key); it != end && !found; ++it)
       if (same_constant(*it->second, t)) found = it->second;
-    if (found) t = *found;
-    else known.emplace(key, &t);
+    if (found)
+      t = *found;
+    else
+      known.emplace(key, &t);
   }
 }
 
@@ -119,7 +130,8 @@ class Recorded {
  public:
   Recorded(const char* transform, bool live)
       : name_(transform),
-        self_(std::make_shared<Recorder>(transform, live, static_cast<int>(detail::context().transforms.size()))) {}
+        self_(std::make_shared<Recorder>(transform, live,
+                                         static_cast<int>(detail::context().transforms.size()))) {}
   ~Recorded() {
     self_->close();
     detail::context().branch = outer_;
@@ -145,7 +157,8 @@ class Recorded {
   const std::shared_ptr<Recorder>* outer_ = detail::context().branch;
 };
 
-Recording record_types(const char* transform, const FlatFunction& f, std::span<const Type> inputs, bool branch) {
+Recording record_types(const char* transform, const FlatFunction& f, std::span<const Type> inputs,
+                       bool branch) {
   Recorded scope(transform, false);
   if (branch) scope.take_all();
   std::vector<Tensor> args;
@@ -157,10 +170,17 @@ Recording record_types(const char* transform, const FlatFunction& f, std::span<c
 
 }  // namespace
 
-Recording record_abstract(const char* transform, const FlatFunction& f, std::span<const Type> inputs) { return record_types(transform, f, inputs, false); }
-Recording record_branch(const char* transform, const FlatFunction& f, std::span<const Type> inputs) { return record_types(transform, f, inputs, true); }
+Recording record_abstract(const char* transform, const FlatFunction& f,
+                          std::span<const Type> inputs) {
+  return record_types(transform, f, inputs, false);
+}
+Recording record_branch(const char* transform, const FlatFunction& f,
+                        std::span<const Type> inputs) {
+  return record_types(transform, f, inputs, true);
+}
 
-Recording record_live(const char* transform, const FlatFunction& f, std::span<const Tensor> inputs) {
+Recording record_live(const char* transform, const FlatFunction& f,
+                      std::span<const Tensor> inputs) {
   Recorded scope(transform, true);
   std::vector<Tensor> args;
   for (const Tensor& t : inputs) args.push_back(Recorder::input(scope.self(), t.type(), t));
@@ -199,12 +219,15 @@ void verify(const Graph& g) {
   for (Graph::Id id : g.inputs) defined.at(id) = true;
   for (const auto& [id, t] : g.captures) {
     defined.at(id) = true;
-    if (t.type() != g.types[id]) bug("capture %" + std::to_string(id) + " has another type than recorded");
+    if (t.type() != g.types[id])
+      bug("capture %" + std::to_string(id) + " has another type than recorded");
   }
   for (const Graph::Equation& e : g.equations) {
     Types in;
     for (Graph::Id id : g.in(e)) {
-      if (!defined.at(id)) bug(std::string(e.primitive->name) + " uses %" + std::to_string(id) + " before its definition");
+      if (!defined.at(id))
+        bug(std::string(e.primitive->name) + " uses %" + std::to_string(id) +
+            " before its definition");
       in.push_back(g.types[id]);
     }
     const Types out = e.primitive->infer(in, e.attr.get());
@@ -212,7 +235,8 @@ void verify(const Graph& g) {
     for (Graph::Id k = 0; k < e.out_count; ++k) {
       defined.at(e.out_begin + k) = true;
       if (out[k] != g.types[e.out_begin + k])
-        bug(std::string(e.primitive->name) + ": result is " + to_string(out[k]) + ", recorded " + to_string(g.types[e.out_begin + k]));
+        bug(std::string(e.primitive->name) + ": result is " + to_string(out[k]) + ", recorded " +
+            to_string(g.types[e.out_begin + k]));
     }
   }
   for (Graph::Id id : g.outputs)
@@ -236,7 +260,8 @@ std::string to_string(const Graph& g) {
     if (e.attr) out += " {" + e.attr->text() + "}";
     if (e.where.line) {
       const char* base = std::strrchr(e.where.file, '/');
-      out += std::string("  # ") + (base ? base + 1 : e.where.file) + ":" + std::to_string(e.where.line);
+      out += std::string("  # ") + (base ? base + 1 : e.where.file) + ":" +
+             std::to_string(e.where.line);
     }
     out += "\n";
   }

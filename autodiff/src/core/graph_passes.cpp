@@ -9,13 +9,15 @@ std::vector<bool> flagged(const Graph& g, std::span<const Graph::Id> ids) {
   return f;
 }
 
-bool asked_for(const Graph::Equation& e, const std::vector<bool>& used, const std::vector<bool>& given) {
+bool asked_for(const Graph::Equation& e, const std::vector<bool>& used,
+               const std::vector<bool>& given) {
   for (Graph::Id k = e.out_begin; k < e.out_begin + e.out_count; ++k)
     if (used[k] && !given[k]) return true;
   return false;
 }
 
-std::vector<bool> needed(const Graph& g, std::span<const Graph::Id> given, std::span<const Graph::Id> outputs) {
+std::vector<bool> needed(const Graph& g, std::span<const Graph::Id> given,
+                         std::span<const Graph::Id> outputs) {
   std::vector<bool> used = flagged(g, outputs);
   const std::vector<bool> known = flagged(g, given);
   for (std::size_t n = g.equations.size(); n-- > 0;)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <charconv>
-#include <string>
-
 #include "tensor_internal.h"
 #include "tessera/autodiff/graph.h"
 #include "tessera/autodiff/tensor.h"
+
+#include <charconv>
+#include <string>
 
 namespace tessera {
 namespace {
@@ -13,15 +13,18 @@ constexpr Index kEdge = 3, kWhole = 1000;
 
 template <class T>
 std::string element(T v) {
-  if constexpr (std::is_same_v<T, bool>) return v ? "true" : "false";
+  if constexpr (std::is_same_v<T, bool>)
+    return v ? "true" : "false";
   else if constexpr (std::is_same_v<T, c64> || std::is_same_v<T, c128>) {
     const std::string im = element(v.imag());
     return element(v.real()) + (im[0] == '-' ? "" : "+") + im + "i";
   } else {
     char buffer[40];
     std::to_chars_result end;
-    if constexpr (std::is_floating_point_v<T>) end = std::to_chars(buffer, buffer + sizeof buffer, v, std::chars_format::general, 6);
-    else end = std::to_chars(buffer, buffer + sizeof buffer, v);
+    if constexpr (std::is_floating_point_v<T>)
+      end = std::to_chars(buffer, buffer + sizeof buffer, v, std::chars_format::general, 6);
+    else
+      end = std::to_chars(buffer, buffer + sizeof buffer, v);
     return {buffer, end.ptr};
   }
 }

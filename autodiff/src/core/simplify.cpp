@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <unordered_map>
-
 #include "../ops/forms.h"
 #include "graph_passes.h"
+
+#include <unordered_map>
 
 namespace tessera {
 namespace {
 
-std::size_t hash_of(const Graph& g, const Graph::Equation& e, const std::vector<Graph::Id>& number) {
+std::size_t hash_of(const Graph& g, const Graph::Equation& e,
+                    const std::vector<Graph::Id>& number) {
   std::size_t h = reinterpret_cast<std::size_t>(e.primitive);
   for (Graph::Id id : g.in(e)) h = h * 1099511628211u ^ number[id];
   return h;
 }
 
-bool same(const Graph& g, const Graph::Equation& a, const Graph::Equation& b, const std::vector<Graph::Id>& number) {
+bool same(const Graph& g, const Graph::Equation& a, const Graph::Equation& b,
+          const std::vector<Graph::Id>& number) {
   if (a.primitive != b.primitive || a.in_count != b.in_count || !a.attr != !b.attr) return false;
   for (Graph::Id k = 0; k < a.in_count; ++k)
     if (number[g.operands[a.in_begin + k]] != number[g.operands[b.in_begin + k]]) return false;
@@ -31,7 +33,9 @@ Graph with_sums_of_products(Graph g) {
     const Graph::Id x = e.in_count == 1 ? g.operands[e.in_begin] : 0;
     if (e.in_count != 1 || maker[x] == ~0u || uses[x] != 1) continue;
     const Graph::Equation& product = g.equations[maker[x]];
-    const Primitive* form = product.primitive == &detail::mul_primitive() ? detail::product_form(*e.primitive, e.attr.get(), g.types[x]) : nullptr;
+    const Primitive* form = product.primitive == &detail::mul_primitive()
+                                ? detail::product_form(*e.primitive, e.attr.get(), g.types[x])
+                                : nullptr;
     if (!form) continue;
     const Graph::Id factors[] = {g.operands[product.in_begin], g.operands[product.in_begin + 1]};
     e.primitive = form;
@@ -42,17 +46,20 @@ Graph with_sums_of_products(Graph g) {
   return g;
 }
 
-/// What remains of a graph: values that equal an earlier one take its number, equations that nobody needs go.
+/// What remains of a graph: values that equal an earlier one take its number, equations that nobody
+/// needs go.
 struct Remains {
   std::vector<Graph::Id> number;
   std::vector<bool> used, keep;  ///< of values, of equations
 };
 Remains remains_of(const Graph& g) {
-  Remains r{std::vector<Graph::Id>(g.types.size()), std::vector<bool>(g.types.size(), false), std::vector<bool>(g.equations.size(), false)};
+  Remains r{std::vector<Graph::Id>(g.types.size()), std::vector<bool>(g.types.size(), false),
+            std::vector<bool>(g.equations.size(), false)};
   auto& [number, used, keep] = r;
   for (Graph::Id id = 0; id < number.size(); ++id) number[id] = id;
   std::unordered_map<const void*, Graph::Id> constants;
-  for (const auto& [id, t] : g.captures) number[id] = constants.try_emplace(t.impl(), id).first->second;
+  for (const auto& [id, t] : g.captures)
+    number[id] = constants.try_emplace(t.impl(), id).first->second;
   std::unordered_multimap<std::size_t, std::size_t> seen;
   for (std::size_t n = 0; n < g.equations.size(); ++n) {
     const Graph::Equation& e = g.equations[n];
@@ -61,7 +68,8 @@ Remains remains_of(const Graph& g) {
     for (auto [it, end] = seen.equal_range(h); it != end && !repeated; ++it) {
       const Graph::Equation& first = g.equations[it->second];
       if (!same(g, e, first, number)) continue;
-      for (Graph::Id k = 0; k < e.out_count; ++k) number[e.out_begin + k] = number[first.out_begin + k];
+      for (Graph::Id k = 0; k < e.out_count; ++k)
+        number[e.out_begin + k] = number[first.out_begin + k];
       repeated = true;
     }
     if (!repeated) seen.emplace(h, n);
@@ -69,7 +77,8 @@ Remains remains_of(const Graph& g) {
   for (Graph::Id id : g.outputs) used[number[id]] = true;
   for (std::size_t n = g.equations.size(); n-- > 0;) {
     const Graph::Equation& e = g.equations[n];
-    for (Graph::Id k = 0; k < e.out_count; ++k) keep[n] = keep[n] || (used[e.out_begin + k] && number[e.out_begin + k] == e.out_begin + k);
+    for (Graph::Id k = 0; k < e.out_count; ++k)
+      keep[n] = keep[n] || (used[e.out_begin + k] && number[e.out_begin + k] == e.out_begin + k);
     if (keep[n])
       for (Graph::Id id : g.in(e)) used[number[id]] = true;
   }

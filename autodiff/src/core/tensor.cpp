@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/autodiff/tensor.h"
 
-#include <cmath>
-#include <cstring>
-#include <limits>
-
 #include "../base/fast_thread_local.h"
 #include "../base/memory_internal.h"
 #include "../kernels/copy.h"
@@ -12,6 +8,10 @@
 #include "tessera/autodiff/graph.h"
 #include "tessera/autodiff/ops/elementwise.h"
 #include "tessera/autodiff/primitive.h"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
 
 namespace tessera {
 namespace detail {
@@ -38,7 +38,8 @@ void drop(Buffer* b) {
   deallocate(b, bytes + 64);
 }
 
-/// Bodies of dead tensors, kept for the next one on this thread: each holds the address of the one below it.
+/// Bodies of dead tensors, kept for the next one on this thread: each holds the address of the one
+/// below it.
 struct ImplCache {
   static constexpr int kMost = 1024;
   void* top = nullptr;
@@ -50,7 +51,7 @@ struct ImplCacheOwner {
   ~ImplCacheOwner() {
     while (void* p = impl_cache.top) {
       impl_cache.top = *static_cast<void**>(p);
-      ::operator delete(p, std::align_val_t{16});
+      ::operator delete (p, std::align_val_t{16});
     }
     impl_cache.room = 0;
   }
@@ -59,7 +60,7 @@ struct ImplCacheOwner {
 void* new_body() {
   static thread_local ImplCacheOwner owner;
   (void)owner;
-  return ::operator new(sizeof(TensorImpl), std::align_val_t{16});
+  return ::operator new (sizeof(TensorImpl), std::align_val_t{16});
 }
 
 }  // namespace
@@ -87,7 +88,7 @@ void destroy(TensorImpl* p) {
     c.top = p;
     --c.room;
   } else {
-    ::operator delete(p, std::align_val_t{16});
+    ::operator delete (p, std::align_val_t{16});
   }
 }
 
@@ -96,7 +97,8 @@ Tensor empty_result(Dtype dtype, const Shape& shape) {
   Index bytes = 0;
   if (!single) {
     const Index n = shape.count();
-    if (n < 0 || __builtin_mul_overflow(n, static_cast<Index>(size_of(dtype)), &bytes)) checked_bytes("memory", {dtype, shape});  // throws
+    if (n < 0 || __builtin_mul_overflow(n, static_cast<Index>(size_of(dtype)), &bytes))
+      checked_bytes("memory", {dtype, shape});  // throws
   }
   TensorImpl* p = new_impl();
   p->view.dtype = dtype;
@@ -143,10 +145,14 @@ const Tensor& concrete(const char* op, const Tensor& t, Where where) {
   while (at->is_traced()) {
     const Recorder& r = *at->impl()->recorder;
     if (r.values().empty() || !r.live())
-      fail(op, std::string("the value of a ") + to_string(at->type()) + " is not known inside `" + r.transform() +
-                   "`, where one recording stands for many values; use `where(condition, a, b)` for a choice "
-                   "between values, make the argument a constant captured by the function, or read the value "
-                   "outside of the transform",
+      fail(op,
+           std::string("the value of a ") + to_string(at->type()) + " is not known inside `" +
+               r.transform() +
+               "`, where one recording stands for many values; use `where(condition, a, b)` for a "
+               "choice "
+               "between values, make the argument a constant captured by the function, or read the "
+               "value "
+               "outside of the transform",
            where);
     at = &r.values()[at->impl()->id];
   }
@@ -167,12 +173,15 @@ template <class T>
 T element_of(const char* op, const Literal& v, Where where) {
   using Kind = Literal::Kind;
   const bool whole = v.kind == Kind::integer || v.kind == Kind::boolean;
-  auto refuse = [&](const std::string& number) { fail(op, std::string("a ") + name_of(dtype_of<T>()) + " does not hold " + number, where); };
+  auto refuse = [&](const std::string& number) {
+    fail(op, std::string("a ") + name_of(dtype_of<T>()) + " does not hold " + number, where);
+  };
   if constexpr (std::is_same_v<T, bool>) {
     return whole ? v.integer != 0 : v.number != c128(0);
   } else if constexpr (!std::is_arithmetic_v<T>) {
     using R = typename T::value_type;
-    return whole ? T(static_cast<R>(v.integer)) : T(static_cast<R>(v.number.real()), static_cast<R>(v.number.imag()));
+    return whole ? T(static_cast<R>(v.integer))
+                 : T(static_cast<R>(v.number.real()), static_cast<R>(v.number.imag()));
   } else {
     if (!whole && v.number.imag() != 0) refuse(detail::text_of(v.number));
     if constexpr (std::is_floating_point_v<T>) {
@@ -184,7 +193,8 @@ T element_of(const char* op, const Literal& v, Where where) {
         return static_cast<T>(v.integer);
       }
       const double x = std::trunc(v.number.real());
-      if (!(x >= static_cast<double>(Limits::min()) && x < std::ldexp(1.0, Limits::digits))) refuse(detail::text_of(v.number.real()));
+      if (!(x >= static_cast<double>(Limits::min()) && x < std::ldexp(1.0, Limits::digits)))
+        refuse(detail::text_of(v.number.real()));
       return static_cast<T>(x);
     }
   }
@@ -200,7 +210,9 @@ Tensor detail::literal(const char* op, const Literal& value, Dtype dtype, Where 
   });
   return t;
 }
-Tensor scalar(Literal value, Dtype dtype, Where where) { return detail::literal("scalar", value, dtype, where); }
+Tensor scalar(Literal value, Dtype dtype, Where where) {
+  return detail::literal("scalar", value, dtype, where);
+}
 
 Tensor full(const Shape& shape, Literal value, Dtype dtype, Where where) {
   checked_bytes("full", {dtype, shape}, where);
@@ -212,12 +224,12 @@ Tensor full(const Shape& shape, Literal value, Dtype dtype, Where where) {
   kernels::copy(spread, t.impl()->view);
   return t;
 }
-Tensor zeros(const Shape& shape, Dtype dtype, Where where) { return full(shape, 0.0, dtype, where); }
+Tensor zeros(const Shape& shape, Dtype dtype, Where where) {
+  return full(shape, 0.0, dtype, where);
+}
 Tensor ones(const Shape& shape, Dtype dtype, Where where) { return full(shape, 1.0, dtype, where); }
 
-Tensor::Tensor(double value) {
-  *this = scalar(value, Dtype::f64);
-}
+Tensor::Tensor(double value) { *this = scalar(value, Dtype::f64); }
 
 Tensor eye(Index n, Dtype dtype, Where where) {
   Tensor t = zeros({n, n}, dtype, where);
@@ -234,24 +246,33 @@ Tensor arange(Index n, Dtype dtype, Where where) {
   visit_dtype(dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     if constexpr (std::is_integral_v<T>)
-      if (n > 0 && static_cast<std::uint64_t>(n - 1) > static_cast<std::uint64_t>(std::numeric_limits<T>::max()))
-        fail("arange", std::string("a ") + name_of(dtype) + " does not hold " + std::to_string(n - 1), where);
+      if (n > 0 && static_cast<std::uint64_t>(n - 1) >
+                       static_cast<std::uint64_t>(std::numeric_limits<T>::max()))
+        fail("arange",
+             std::string("a ") + name_of(dtype) + " does not hold " + std::to_string(n - 1), where);
     for (Index i = 0; i < n; ++i) {
-      if constexpr (std::is_same_v<T, c64>) static_cast<T*>(t.impl()->view.data)[i] = T(static_cast<float>(i));
-      else if constexpr (std::is_same_v<T, c128>) static_cast<T*>(t.impl()->view.data)[i] = T(static_cast<double>(i));
-      else static_cast<T*>(t.impl()->view.data)[i] = static_cast<T>(i);
+      if constexpr (std::is_same_v<T, c64>)
+        static_cast<T*>(t.impl()->view.data)[i] = T(static_cast<float>(i));
+      else if constexpr (std::is_same_v<T, c128>)
+        static_cast<T*>(t.impl()->view.data)[i] = T(static_cast<double>(i));
+      else
+        static_cast<T*>(t.impl()->view.data)[i] = static_cast<T>(i);
     }
   });
   return t;
 }
 
 Tensor linspace(double first, double last, Index n, Dtype dtype, Where where) {
-  if (!is_inexact(dtype)) fail("linspace", std::string("needs a floating type, got ") + name_of(dtype), where);
+  if (!is_inexact(dtype))
+    fail("linspace", std::string("needs a floating type, got ") + name_of(dtype), where);
   if (n < 0) fail("linspace", "negative length " + std::to_string(n), where);
   checked_bytes("linspace", {Dtype::f64, {n}}, where);
   std::vector<double> v(static_cast<std::size_t>(n));
   for (Index i = 0; i < n; ++i)
-    v[i] = n == 1 ? first : i == n - 1 ? last : first + (last - first) * (static_cast<double>(i) / static_cast<double>(n - 1));
+    v[i] = n == 1 ? first
+           : i == n - 1
+               ? last
+               : first + (last - first) * (static_cast<double>(i) / static_cast<double>(n - 1));
   return cast(tensor(v), dtype);
 }
 
@@ -259,36 +280,40 @@ template <class T>
 Tensor from_span(std::span<const T> values, const Shape& shape) {
   checked_bytes("from_span", {dtype_of<T>(), shape});
   if (shape.count() != static_cast<Index>(values.size()))
-    fail("from_span", "shape " + to_string(shape) + " holds " + std::to_string(shape.count()) + " elements, got " +
-                          std::to_string(values.size()));
+    fail("from_span", "shape " + to_string(shape) + " holds " + std::to_string(shape.count()) +
+                          " elements, got " + std::to_string(values.size()));
   Tensor t = detail::empty_result(dtype_of<T>(), shape);
   std::copy(values.begin(), values.end(), static_cast<T*>(t.impl()->view.data));
   return t;
 }
 
 template <class T>
-Tensor from_pointer(const T* data, const Shape& shape, std::function<void()> release, Shape strides) {
+Tensor from_pointer(const T* data, const Shape& shape, std::function<void()> release,
+                    Shape strides) {
   if (!strides.empty() && strides.size() != shape.size())
-    fail("from_pointer", "shape " + to_string(shape) + " and strides " + to_string(strides) + " differ in length");
+    fail("from_pointer",
+         "shape " + to_string(shape) + " and strides " + to_string(strides) + " differ in length");
   checked_bytes("from_pointer", {dtype_of<T>(), shape});
   detail::TensorImpl* p = detail::new_impl();
-  p->view = {const_cast<T*>(data), dtype_of<T>(), shape, strides.empty() ? row_major(shape) : strides};
+  p->view = {const_cast<T*>(data), dtype_of<T>(), shape,
+             strides.empty() ? row_major(shape) : strides};
   p->buffer = new Buffer;
   p->buffer->data = p->view.data;
   p->buffer->release = release ? std::move(release) : [] {};
   return Tensor(p);
 }
 
-#define TESSERA_INSTANTIATE(T)                                        \
-  template Tensor from_span<T>(std::span<const T>, const Shape&);     \
+#define TESSERA_INSTANTIATE(T)                                                           \
+  template Tensor from_span<T>(std::span<const T>, const Shape&);                        \
   template Tensor from_pointer<T>(const T*, const Shape&, std::function<void()>, Shape); \
-  template std::vector<T> Tensor::to_vector<T>(Where) const;          \
-  template std::span<const T> Tensor::data<T>(Where) const;           \
+  template std::vector<T> Tensor::to_vector<T>(Where) const;                             \
+  template std::span<const T> Tensor::data<T>(Where) const;                              \
   template T Tensor::item<T>(Where) const;
 
 Index Tensor::dim(int axis) const {
   const int n = ndim();
-  if (axis < -n || axis >= n) fail("dim", "axis " + std::to_string(axis) + " of a " + to_string(type()));
+  if (axis < -n || axis >= n)
+    fail("dim", "axis " + std::to_string(axis) + " of a " + to_string(type()));
   return shape()[axis < 0 ? axis + n : axis];
 }
 
@@ -298,7 +323,10 @@ T Tensor::item(Where where) const {
   if (t.size() != 1) fail("item", "needs exactly one element, got " + to_string(t.type()), where);
   if (t.dtype() == dtype_of<T>()) return *static_cast<const T*>(t.view().data);
   if (!can_promote(t.dtype(), dtype_of<T>()) || promote(t.dtype(), dtype_of<T>()) != dtype_of<T>())
-    fail("item", std::string("a ") + name_of(t.dtype()) + " is not read as " + name_of(dtype_of<T>()) + " silently; use cast", where);
+    fail("item",
+         std::string("a ") + name_of(t.dtype()) + " is not read as " + name_of(dtype_of<T>()) +
+             " silently; use cast",
+         where);
   return *static_cast<const T*>(cast(t, dtype_of<T>()).view().data);
 }
 
@@ -306,7 +334,10 @@ template <class T>
 std::vector<T> Tensor::to_vector(Where where) const {
   const Tensor& t = detail::concrete("to_vector", *this, where);
   if (t.dtype() != dtype_of<T>())
-    fail("to_vector", std::string("the tensor holds ") + name_of(t.dtype()) + ", asked for " + name_of(dtype_of<T>()) + "; use cast", where);
+    fail("to_vector",
+         std::string("the tensor holds ") + name_of(t.dtype()) + ", asked for " +
+             name_of(dtype_of<T>()) + "; use cast",
+         where);
   const Tensor flat = t.view().contiguous() ? t : detail::contiguous_copy(t.view());
   const T* p = static_cast<const T*>(flat.view().data);
   return std::vector<T>(p, p + t.size());
@@ -315,8 +346,13 @@ std::vector<T> Tensor::to_vector(Where where) const {
 template <class T>
 std::span<const T> Tensor::data(Where where) const {
   if (!defined() || is_traced()) fail("data", "needs a concrete tensor", where);
-  if (dtype() != dtype_of<T>()) fail("data", std::string("the tensor holds ") + name_of(dtype()) + ", asked for " + name_of(dtype_of<T>()), where);
-  if (!view().contiguous()) fail("data", "the tensor is a strided view; use contiguous() first", where);
+  if (dtype() != dtype_of<T>())
+    fail("data",
+         std::string("the tensor holds ") + name_of(dtype()) + ", asked for " +
+             name_of(dtype_of<T>()),
+         where);
+  if (!view().contiguous())
+    fail("data", "the tensor is a strided view; use contiguous() first", where);
   return {static_cast<const T*>(view().data), static_cast<std::size_t>(size())};
 }
 

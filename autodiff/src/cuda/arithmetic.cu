@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../kernels/arithmetic.h"
-
 #include "table.cuh"
 
 namespace tessera::device {
@@ -11,7 +10,9 @@ TESSERA_BINARY(sub);
 TESSERA_BINARY(mul);
 struct Body_div : Binary {
   template <class T>
-  TESSERA_HD_INLINE static auto eval(T x, T y) { return kernels::divide(x, y); }
+  TESSERA_HD_INLINE static auto eval(T x, T y) {
+    return kernels::divide(x, y);
+  }
 };
 TESSERA_BINARY(rem);
 TESSERA_BINARY(maximum);
@@ -45,8 +46,12 @@ struct Select {
     const bool* c = static_cast<const bool*>(in[0]);
     const T *x = static_cast<const T*>(in[1]), *y = static_cast<const T*>(in[2]);
     T* z = static_cast<T*>(out);
-    forall(n, [=] __device__(std::int64_t i) { store(z + i, kernels::fn::select(c[i], load(x + i), load(y + i))); },
-           static_cast<cudaStream_t>(stream));
+    forall(
+        n,
+        [=] __device__(std::int64_t i) {
+          store(z + i, kernels::fn::select(c[i], load(x + i), load(y + i)));
+        },
+        static_cast<cudaStream_t>(stream));
   }
 };
 
@@ -54,12 +59,15 @@ template <class From, class To>
 void convert(std::int64_t n, const void* const* in, void* out, void* stream) {
   const From* x = static_cast<const From*>(in[0]);
   To* y = static_cast<To*>(out);
-  forall(n, [=] __device__(std::int64_t i) { store(y + i, kernels::fn::convert<To>(load(x + i))); }, static_cast<cudaStream_t>(stream));
+  forall(
+      n, [=] __device__(std::int64_t i) { store(y + i, kernels::fn::convert<To>(load(x + i))); },
+      static_cast<cudaStream_t>(stream));
 }
 struct Cast {
   template <class Body, class From>
   static void launch(std::int64_t n, const void* const* in, void* out, int to, void* stream) {
-    visit_dtype(static_cast<Dtype>(to), [&](auto tag) { convert<From, typename decltype(tag)::type>(n, in, out, stream); });
+    visit_dtype(static_cast<Dtype>(to),
+                [&](auto tag) { convert<From, typename decltype(tag)::type>(n, in, out, stream); });
   }
 };
 

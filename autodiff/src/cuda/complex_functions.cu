@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions of complex numbers.
 #include "../kernels/functions.h"
-
 #include "table.cuh"
 
 namespace tessera::device {
@@ -30,12 +29,16 @@ TESSERA_UNARY(logistic);
 TESSERA_BINARY(pow);
 struct Body_pow_derivative : BinaryWithInt {
   template <class T>
-  TESSERA_HD_INLINE static auto eval(int orders, T x, T y) { return kernels::fn::pow_derivative(orders % 1000, orders / 1000, x, y); }
+  TESSERA_HD_INLINE static auto eval(int orders, T x, T y) {
+    return kernels::fn::pow_derivative(orders % 1000, orders / 1000, x, y);
+  }
 };
 TESSERA_UNARY(sign_complex);
 struct Body_abs : Unary {
   template <class T>
-  TESSERA_HD_INLINE static auto eval(T z) { return kernels::fn::hypot(z.real(), z.imag()); }
+  TESSERA_HD_INLINE static auto eval(T z) {
+    return kernels::fn::hypot(z.real(), z.imag());
+  }
 };
 
 }  // namespace

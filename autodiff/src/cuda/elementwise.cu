@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "elementwise.h"
-
-#include <string>
-
 #include "table.cuh"
 #include "tessera/autodiff/error.h"
+
+#include <string>
 
 namespace tessera::device {
 
@@ -14,9 +13,11 @@ void need_launched() {
 }
 
 Elementwise elementwise(std::string_view primitive, Dtype dtype) {
-  for (std::span<const Row> rows : {arithmetic_rows(), real_function_rows(), complex_function_rows()})
+  for (std::span<const Row> rows :
+       {arithmetic_rows(), real_function_rows(), complex_function_rows()})
     for (const Row& r : rows)
-      if (const Elementwise f = r.launch[static_cast<int>(dtype)]; f && r.primitive == primitive) return f;
+      if (const Elementwise f = r.launch[static_cast<int>(dtype)]; f && r.primitive == primitive)
+        return f;
   return nullptr;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions of real numbers.
 #include "../kernels/functions.h"
-
 #include "table.cuh"
 
 namespace tessera::device {
@@ -42,7 +41,9 @@ TESSERA_BINARY(hypot_slope);
 TESSERA_WITH_INT(polygamma);
 struct Body_pow_derivative : BinaryWithInt {
   template <class T>
-  TESSERA_HD_INLINE static auto eval(int orders, T x, T y) { return kernels::fn::pow_derivative(orders % 1000, orders / 1000, x, y); }
+  TESSERA_HD_INLINE static auto eval(int orders, T x, T y) {
+    return kernels::fn::pow_derivative(orders % 1000, orders / 1000, x, y);
+  }
 };
 
 }  // namespace

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "blocks.h"
 
+#include "tessera/autodiff/forall.h"
+
 #include <algorithm>
 #include <map>
 #include <memory>
 #include <string_view>
 
-#include "tessera/autodiff/forall.h"
-
 namespace tessera::blocks {
 namespace {
 
-constexpr Index kScratchBytes = Index{128} << 10;  ///< of all registers of a worker: in the second-level cache
-constexpr Index kLeast = 256, kMost = 4096;       ///< elements of a block: a call costs as much as some 50 of them
-constexpr Index kGrain = Index{1} << 15;          ///< elements times operations below which one thread is faster
+constexpr Index kScratchBytes = Index{128}
+                                << 10;  ///< of all registers of a worker: in the second-level cache
+constexpr Index kLeast = 256,
+                kMost = 4096;  ///< elements of a block: a call costs as much as some 50 of them
+constexpr Index kGrain =
+    Index{1} << 15;  ///< elements times operations below which one thread is faster
 
 /// Memory of the calling thread that stays for its next run.
 std::byte* scratch(std::size_t bytes) {
@@ -28,7 +31,8 @@ std::byte* scratch(std::size_t bytes) {
 
 bool same(const Source& a, const Source& b) { return a.inside == b.inside && a.index == b.index; }
 
-// ---- sums of products ---------------------------------------------------------------------------------------
+// ---- sums of products
+// ---------------------------------------------------------------------------------------
 
 /// An operation of the run, or a sum that took in the operations before it.
 struct Node {
@@ -40,11 +44,13 @@ struct Node {
 /// Elements one after the other, or one for all; other layouts are left to the kernels.
 enum class Layout { packed, repeated, other };
 Layout layout_of(const View& v) {
-  const bool repeated = std::all_of(v.strides.begin(), v.strides.end(), [](Index s) { return s == 0; });
+  const bool repeated =
+      std::all_of(v.strides.begin(), v.strides.end(), [](Index s) { return s == 0; });
   return v.contiguous() ? Layout::packed : repeated ? Layout::repeated : Layout::other;
 }
 
-/// Sums take in the products that only they read, and the sums before them: y = x + a b, y = (a b + c d) - e.
+/// Sums take in the products that only they read, and the sums before them: y = x + a b, y = (a b +
+/// c d) - e.
 std::vector<Node> with_sums(std::vector<Operation> run, std::span<const View> operands) {
   std::vector<Node> nodes;
   std::vector<int> readers(run.size(), 0);
@@ -53,22 +59,33 @@ std::vector<Node> with_sums(std::vector<Operation> run, std::span<const View> op
       if (s.inside) ++readers[s.index];
     nodes.push_back({std::move(o), {}, false});
   }
-  const auto layout = [&](const Source& s) { return s.inside ? Layout::packed : layout_of(operands[s.index]); };
-  const auto is = [&](const Node& n, const char* name) { return std::string_view(n.o.primitive->name) == name; };
-  const auto only_here = [&](const Source& s) { return s.inside && readers[s.index] == 1 && nodes[s.index].o.result < 0; };
-  const auto is_sum = [&](const Source& s) { return only_here(s) && !nodes[s.index].terms.empty(); };
+  const auto layout = [&](const Source& s) {
+    return s.inside ? Layout::packed : layout_of(operands[s.index]);
+  };
+  const auto is = [&](const Node& n, const char* name) {
+    return std::string_view(n.o.primitive->name) == name;
+  };
+  const auto only_here = [&](const Source& s) {
+    return s.inside && readers[s.index] == 1 && nodes[s.index].o.result < 0;
+  };
+  const auto is_sum = [&](const Source& s) {
+    return only_here(s) && !nodes[s.index].terms.empty();
+  };
   const auto is_product = [&](const Source& s) {
     if (!only_here(s) || !is(nodes[s.index], "mul")) return false;
     const Layout a = layout(nodes[s.index].o.in[0]), b = layout(nodes[s.index].o.in[1]);
     return a != Layout::other && b != Layout::other && (a == Layout::packed || b == Layout::packed);
   };
   const auto term = [&](const Source& s, bool minus) {
-    if (!is_product(s)) return Term{layout(s) == Layout::packed ? Term::Kind::value : Term::Kind::number, minus, s, s};
+    if (!is_product(s))
+      return Term{layout(s) == Layout::packed ? Term::Kind::value : Term::Kind::number, minus, s,
+                  s};
     Node& n = nodes[s.index];
     n.gone = true;
     Source a = n.o.in[0], b = n.o.in[1];
     if (layout(a) == Layout::repeated) std::swap(a, b);
-    return Term{layout(b) == Layout::repeated ? Term::Kind::scaled : Term::Kind::product, minus, a, b};
+    return Term{layout(b) == Layout::repeated ? Term::Kind::scaled : Term::Kind::product, minus, a,
+                b};
   };
   for (Node& n : nodes) {
     const bool plus = is(n, "add"), minus = is(n, "sub");
@@ -91,7 +108,8 @@ std::vector<Node> with_sums(std::vector<Operation> run, std::span<const View> op
   return nodes;
 }
 
-/// out = the terms, added up from the first; a and b of each term at the element of the block's begin.
+/// out = the terms, added up from the first; a and b of each term at the element of the block's
+/// begin.
 template <class T>
 void add_terms(Index n, std::span<const Term> terms, const View* const* in, T* out) {
   using V [[gnu::vector_size(32), gnu::aligned(alignof(T)), gnu::may_alias]] = T;
@@ -110,12 +128,22 @@ void add_terms(Index n, std::span<const Term> terms, const View* const* in, T* o
           for (Index k = 0; k < wide; ++k) sum[k] = sum[k] + value(k);
       };
       const View *a = in[2 * t], *b = in[2 * t + 1];
-      const auto load = [&](const View* v, Index k) { return *reinterpret_cast<const V*>(at(v, i + k * lanes)); };
+      const auto load = [&](const View* v, Index k) {
+        return *reinterpret_cast<const V*>(at(v, i + k * lanes));
+      };
       switch (terms[t].kind) {
-        case Term::Kind::value: put([&](Index k) { return load(a, k); }); break;
-        case Term::Kind::number: put([&, x = *at(a, 0)](Index) { return V{} + x; }); break;
-        case Term::Kind::product: put([&](Index k) { return load(a, k) * load(b, k); }); break;
-        case Term::Kind::scaled: put([&, x = *at(b, 0)](Index k) { return load(a, k) * x; }); break;
+        case Term::Kind::value:
+          put([&](Index k) { return load(a, k); });
+          break;
+        case Term::Kind::number:
+          put([&, x = *at(a, 0)](Index) { return V{} + x; });
+          break;
+        case Term::Kind::product:
+          put([&](Index k) { return load(a, k) * load(b, k); });
+          break;
+        case Term::Kind::scaled:
+          put([&, x = *at(b, 0)](Index k) { return load(a, k) * x; });
+          break;
       }
     }
     for (Index k = 0; k < wide; ++k) *reinterpret_cast<V*>(out + i + k * lanes) = sum[k];
@@ -138,7 +166,8 @@ void add_terms(Index n, std::span<const Term> terms, const View* const* in, T* o
 Program::Program(std::vector<Operation> run, std::span<const View> operands) {
   std::vector<Node> nodes = with_sums(std::move(run), operands);
   std::size_t n_results = 0;
-  for (const Node& n : nodes) n_results = std::max(n_results, static_cast<std::size_t>(n.o.result + 1));
+  for (const Node& n : nodes)
+    n_results = std::max(n_results, static_cast<std::size_t>(n.o.result + 1));
   dtypes_.resize(operands.size() + n_results);
   for (std::size_t k = 0; k < operands.size(); ++k) dtypes_[k] = operands[k].dtype;
   last_read.resize(operands.size());
@@ -150,8 +179,10 @@ Program::Program(std::vector<Operation> run, std::span<const View> operands) {
     last[j] = j;
     if (nodes[j].gone) continue;
     for (const Source& s : nodes[j].o.in) {
-      if (s.inside) last[s.index] = j;
-      else last_read[s.index] = static_cast<std::uint32_t>(j);
+      if (s.inside)
+        last[s.index] = j;
+      else
+        last_read[s.index] = static_cast<std::uint32_t>(j);
     }
   }
   std::map<std::pair<std::uint32_t, Dtype>, std::uint32_t> known;
@@ -160,14 +191,21 @@ Program::Program(std::vector<Operation> run, std::span<const View> operands) {
   for (std::size_t j = 0; j < nodes.size(); ++j) {
     const Operation& o = nodes[j].o;
     if (nodes[j].gone) continue;
-    Call c{o.kernel, o.attr, static_cast<std::uint32_t>(inputs_.size()), static_cast<std::uint32_t>(o.in.size()), 0, static_cast<std::uint32_t>(terms_.size())};
+    Call c{o.kernel,
+           o.attr,
+           static_cast<std::uint32_t>(inputs_.size()),
+           static_cast<std::uint32_t>(o.in.size()),
+           0,
+           static_cast<std::uint32_t>(terms_.size())};
     terms_.insert(terms_.end(), nodes[j].terms.begin(), nodes[j].terms.end());
     for (const Source& s : o.in) inputs_.push_back(s.inside ? place[s.index] : s.index);
-    // An operand that dies here gives its slot to the result, if elements of one size replace each other.
+    // An operand that dies here gives its slot to the result, if elements of one size replace each
+    // other.
     std::vector<std::uint32_t> later;
     for (std::size_t k = 0; k < o.in.size(); ++k) {
       const Source& s = o.in[k];
-      const bool repeated = std::any_of(o.in.begin(), o.in.begin() + static_cast<std::ptrdiff_t>(k), [&](const Source& t) { return same(s, t); });
+      const bool repeated = std::any_of(o.in.begin(), o.in.begin() + static_cast<std::ptrdiff_t>(k),
+                                        [&](const Source& t) { return same(s, t); });
       if (!s.inside || nodes[s.index].o.result >= 0 || last[s.index] != j || repeated) continue;
       (size_of(nodes[s.index].o.dtype) == size_of(o.dtype) ? free : later).push_back(slot[s.index]);
     }
@@ -180,7 +218,8 @@ Program::Program(std::vector<Operation> run, std::span<const View> operands) {
       slot[j] = free.back();
       free.pop_back();
       if (last[j] == j) free.push_back(slot[j]);
-      const auto [it, fresh] = known.emplace(std::pair(slot[j], o.dtype), dtypes_.size() + registers_.size());
+      const auto [it, fresh] =
+          known.emplace(std::pair(slot[j], o.dtype), dtypes_.size() + registers_.size());
       if (fresh) registers_.push_back({o.dtype, slot[j]});
       place[j] = it->second;
       element = std::max(element, size_of(o.dtype));
@@ -195,12 +234,16 @@ Program::Program(std::vector<Operation> run, std::span<const View> operands) {
   const Shape packed = row_major(shape);
   for (int d = 0; d < shape.size(); ++d) {
     if (shape[d] == 1) continue;
-    const auto stride = [&](std::size_t k) { return k < operands.size() ? operands[k].strides[d] : packed[d]; };
+    const auto stride = [&](std::size_t k) {
+      return k < operands.size() ? operands[k].strides[d] : packed[d];
+    };
     bool merge = n_dims_ > 0;
-    for (std::size_t k = 0; merge && k < strides_.size(); ++k) merge = strides_[k][static_cast<std::size_t>(n_dims_ - 1)] == stride(k) * shape[d];
+    for (std::size_t k = 0; merge && k < strides_.size(); ++k)
+      merge = strides_[k][static_cast<std::size_t>(n_dims_ - 1)] == stride(k) * shape[d];
     if (!merge) dims_[n_dims_++] = 1;
     dims_[n_dims_ - 1] *= shape[d];
-    for (std::size_t k = 0; k < strides_.size(); ++k) strides_[k][static_cast<std::size_t>(n_dims_ - 1)] = stride(k);
+    for (std::size_t k = 0; k < strides_.size(); ++k)
+      strides_[k][static_cast<std::size_t>(n_dims_ - 1)] = stride(k);
   }
   if (n_dims_ == 0) dims_[n_dims_++] = 1;
 
@@ -250,16 +293,20 @@ class Program::Worker {
     }
     for (std::size_t j = 0; j < p_.calls_.size(); ++j) {
       const Call& c = p_.calls_[j];
-      if (c.kernel) c.kernel({in_.data() + c.in_begin, c.in_count}, {out_.data() + j, 1}, c.attr);
-      else if (out_[j]->dtype == Dtype::f64) sum<double>(c, *out_[j]);
-      else sum<float>(c, *out_[j]);
+      if (c.kernel)
+        c.kernel({in_.data() + c.in_begin, c.in_count}, {out_.data() + j, 1}, c.attr);
+      else if (out_[j]->dtype == Dtype::f64)
+        sum<double>(c, *out_[j]);
+      else
+        sum<float>(c, *out_[j]);
     }
   }
 
  private:
   template <class T>
   void sum(const Call& c, const View& out) {
-    add_terms<T>(out.count(), {p_.terms_.data() + c.terms, c.in_count / 2}, in_.data() + c.in_begin, static_cast<T*>(out.data));
+    add_terms<T>(out.count(), {p_.terms_.data() + c.terms, c.in_count / 2}, in_.data() + c.in_begin,
+                 static_cast<T*>(out.data));
   }
   void set_rows(Index n) {
     if (n == rows_) return;
@@ -270,7 +317,8 @@ class Program::Worker {
       views_[k].shape = shape;
       views_[k].strides = row_major(shape);
       if (k < base_.size())
-        for (int d = p_.outer_; d < p_.n_dims_; ++d) views_[k].strides[d - p_.outer_] = p_.strides_[k][static_cast<std::size_t>(d)];
+        for (int d = p_.outer_; d < p_.n_dims_; ++d)
+          views_[k].strides[d - p_.outer_] = p_.strides_[k][static_cast<std::size_t>(d)];
     }
   }
 

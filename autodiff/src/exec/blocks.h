@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A run of element-wise steps over one shape as one step: it goes block by block through all of them, so that what
-// only they need never leaves the cache nor takes memory of the plan. The kernels are those of the single steps, but
-// sums of products of reals,
+// A run of element-wise steps over one shape as one step: it goes block by block through all of
+// them, so that what only they need never leaves the cache nor takes memory of the plan. The
+// kernels are those of the single steps, but sums of products of reals,
 //
 //   y = a b + c d - e + ...,
 //
-// as recurrences of Taylor coefficients and Cauchy products are made of, keep their sum in registers. The bits are
-// those of the single steps: element i depends on elements i alone, every product and sum is rounded, none reordered.
+// as recurrences of Taylor coefficients and Cauchy products are made of, keep their sum in
+// registers. The bits are those of the single steps: element i depends on elements i alone, every
+// product and sum is rounded, none reordered.
 #pragma once
+#include "tessera/autodiff/primitive.h"
+
 #include <array>
 #include <span>
 #include <vector>
 
-#include "tessera/autodiff/primitive.h"
-
 namespace tessera::blocks {
 
-/// Where an operand comes from: operation `index` of the run, or operand `index` of the run as a whole.
+/// Where an operand comes from: operation `index` of the run, or operand `index` of the run as a
+/// whole.
 struct Source {
   bool inside;
   std::uint32_t index;
@@ -26,13 +28,18 @@ struct Operation {
   const Primitive* primitive;
   KernelFn kernel;
   const Attributes* attr;
-  Dtype dtype;                ///< of its result
+  Dtype dtype;  ///< of its result
   std::vector<Source> in;
-  int result = -1;            ///< which result of the run it is; -1: nobody else needs it
+  int result = -1;  ///< which result of the run it is; -1: nobody else needs it
 };
 /// +- a or +- a b, one after the other.
 struct Term {
-  enum class Kind : std::uint8_t { value, number, product, scaled } kind;  ///< a, one a for all, a b, one b for all
+  enum class Kind : std::uint8_t {
+    value,
+    number,
+    product,
+    scaled
+  } kind;  ///< a, one a for all, a b, one b for all
   bool minus;
   Source a, b;
 };
@@ -44,13 +51,13 @@ class Program {
   void operator()(Inputs in, Outputs out) const;
   std::size_t operations() const { return calls_.size(); }
 
-  /// When each operand is read for the last time, and when each result is written: a result may be kept where an
-  /// operand was that nobody reads later.
+  /// When each operand is read for the last time, and when each result is written: a result may be
+  /// kept where an operand was that nobody reads later.
   std::vector<std::uint32_t> last_read, written;
 
  private:
   struct Call {
-    KernelFn kernel;                        ///< null: a sum
+    KernelFn kernel;  ///< null: a sum
     const Attributes* attr;
     std::uint32_t in_begin, in_count, out;  ///< numbers of views: operands, results, registers
     std::uint32_t terms;                    ///< the first of a sum's in `terms_`; two inputs each
@@ -64,12 +71,12 @@ class Program {
   std::vector<Call> calls_;
   std::vector<std::uint32_t> inputs_;  ///< of the calls, one after the other
   std::vector<Term> terms_;
-  std::vector<Register> registers_;    ///< blocks of scratch as one element type
-  std::vector<Dtype> dtypes_;          ///< of operands and results
+  std::vector<Register> registers_;  ///< blocks of scratch as one element type
+  std::vector<Dtype> dtypes_;        ///< of operands and results
   std::size_t slots_ = 0, slot_bytes_ = 0;
 
-  // The shape with dimensions merged where all operands allow it: `outer_` dimensions are walked one by one, the
-  // next is cut into pieces of `rows_`, the rest is whole in every block.
+  // The shape with dimensions merged where all operands allow it: `outer_` dimensions are walked
+  // one by one, the next is cut into pieces of `rows_`, the rest is whole in every block.
   int n_dims_ = 0, outer_ = 0;
   Index dims_[kMaxDims] = {};
   std::vector<std::array<Index, kMaxDims>> strides_;  ///< of operands, then results, in elements

@@ -17,8 +17,8 @@ bool is_whole(const Placed& p, const Root& r) {
 }
 
 /// Steps [begin, end) as one.
-Step joined(std::span<const Step> steps, std::size_t begin, std::size_t end, const std::vector<std::uint32_t>& last_use,
-               const std::vector<Root>& roots) {
+Step joined(std::span<const Step> steps, std::size_t begin, std::size_t end,
+            const std::vector<std::uint32_t>& last_use, const std::vector<Root>& roots) {
   Step run{nullptr, nullptr, nullptr, steps[begin].where, true, {}, {}, 0, {}};
   std::vector<blocks::Operation> operations;
   std::map<std::uint32_t, std::uint32_t> made;  // root -> operation
@@ -33,7 +33,10 @@ Step joined(std::span<const Step> steps, std::size_t begin, std::size_t end, con
         continue;
       }
       std::uint32_t k = 0;
-      while (k < run.in.size() && !(run.in[k].root == p.root && run.in[k].view.data == p.view.data && run.in[k].view.dtype == p.view.dtype && run.in[k].view.strides == p.view.strides)) ++k;
+      while (k < run.in.size() &&
+             !(run.in[k].root == p.root && run.in[k].view.data == p.view.data &&
+               run.in[k].view.dtype == p.view.dtype && run.in[k].view.strides == p.view.strides))
+        ++k;
       if (k == run.in.size()) {
         run.in.push_back(p);
         layouts.push_back(p.view);
@@ -53,12 +56,16 @@ Step joined(std::span<const Step> steps, std::size_t begin, std::size_t end, con
 }
 
 /// What a run makes itself can only be read as it is made.
-bool reads_in_order(const Step& s, const std::set<std::uint32_t>& made, const std::vector<Root>& roots) {
-  return std::all_of(s.in.begin(), s.in.end(), [&](const Placed& p) { return !made.contains(p.root) || is_whole(p, roots[p.root]); });
+bool reads_in_order(const Step& s, const std::set<std::uint32_t>& made,
+                    const std::vector<Root>& roots) {
+  return std::all_of(s.in.begin(), s.in.end(), [&](const Placed& p) {
+    return !made.contains(p.root) || is_whole(p, roots[p.root]);
+  });
 }
 
 /// Runs of element-wise steps with results of one shape, joined.
-std::vector<Step> join_elementwise(std::vector<Step> steps, const std::vector<Root>& roots, Index least) {
+std::vector<Step> join_elementwise(std::vector<Step> steps, const std::vector<Root>& roots,
+                                   Index least) {
   std::vector<std::uint32_t> last_use(roots.size(), 0);
   for (std::size_t n = 0; n < steps.size(); ++n)
     for (const Placed& p : steps[n].in) last_use[p.root] = static_cast<std::uint32_t>(n);
@@ -78,13 +85,15 @@ std::vector<Step> join_elementwise(std::vector<Step> steps, const std::vector<Ro
       out.push_back(joined(steps, begin, end, last_use, roots));
       begin = end;
     } else {
-      for (end = std::max(end, begin + 1); begin < end; ++begin) out.push_back(std::move(steps[begin]));
+      for (end = std::max(end, begin + 1); begin < end; ++begin)
+        out.push_back(std::move(steps[begin]));
     }
   }
   return out;
 }
 
-/// Blocks of the arena by first fit in time: taken when a value is made, given back after its last use.
+/// Blocks of the arena by first fit in time: taken when a value is made, given back after its last
+/// use.
 class Arena {
  public:
   std::size_t take(std::size_t bytes) {
@@ -95,7 +104,8 @@ class Arena {
     if (best == free_.end()) {
       // Grow, starting in the last free block if that touches the end.
       std::size_t begin = size_;
-      if (!free_.empty() && std::prev(free_.end())->first + std::prev(free_.end())->second == size_) {
+      if (!free_.empty() &&
+          std::prev(free_.end())->first + std::prev(free_.end())->second == size_) {
         begin = std::prev(free_.end())->first;
         free_.erase(std::prev(free_.end()));
       }
@@ -133,19 +143,26 @@ class Arena {
 /// Steps of small arrays, whose kernels would not share their work well among threads.
 bool is_light(const Step& s, const std::vector<Root>& roots) {
   constexpr std::size_t kMost = std::size_t{512} << 10;
-  if (s.elementwise || (s.primitive && s.primitive->rule != RuleClass::linear && s.primitive->rule != RuleClass::bilinear)) return false;
-  return std::all_of(s.in.begin(), s.in.end(), [](const Placed& p) { return bytes_of(p.view.type()) <= kMost; }) &&
-         std::all_of(s.out_roots.begin(), s.out_roots.end(), [&](std::uint32_t r) { return roots[r].bytes <= kMost; });
+  if (s.elementwise || (s.primitive && s.primitive->rule != RuleClass::linear &&
+                        s.primitive->rule != RuleClass::bilinear))
+    return false;
+  return std::all_of(s.in.begin(), s.in.end(),
+                     [](const Placed& p) { return bytes_of(p.view.type()) <= kMost; }) &&
+         std::all_of(s.out_roots.begin(), s.out_roots.end(),
+                     [&](std::uint32_t r) { return roots[r].bytes <= kMost; });
 }
 
-/// Without the element-wise steps and packed copies whose results nobody reads: a run of them would have no result.
+/// Without the element-wise steps and packed copies whose results nobody reads: a run of them would
+/// have no result.
 std::vector<Step> needed(const std::vector<Step>& steps, const std::vector<Root>& roots) {
   std::vector<bool> read(roots.size());
   for (std::size_t k = 0; k < roots.size(); ++k) read[k] = roots[k].kind == Root::Kind::result;
   std::vector<Step> out;
   for (auto s = steps.rbegin(); s != steps.rend(); ++s) {
     const bool pure = s->elementwise || !s->primitive;
-    if (pure && std::none_of(s->out_roots.begin(), s->out_roots.end(), [&](std::uint32_t r) { return read[r]; })) continue;
+    if (pure && std::none_of(s->out_roots.begin(), s->out_roots.end(),
+                             [&](std::uint32_t r) { return read[r]; }))
+      continue;
     for (const Placed& p : s->in) read[p.root] = true;
     out.push_back(*s);
   }
@@ -153,10 +170,12 @@ std::vector<Step> needed(const std::vector<Step>& steps, const std::vector<Root>
   return out;
 }
 
-/// In turn all steps that are ready and are not element-wise, and all element-wise ones of one shape that are or become
-/// ready. The former do not wait for each other: light ones make a wave. Recurrences that were recorded one after the
-/// other (derivatives along several directions, coefficients of several orders) so advance side by side.
-std::vector<Step> in_waves(const std::vector<Step>& steps, const std::vector<Root>& roots, std::size_t least_bytes) {
+/// In turn all steps that are ready and are not element-wise, and all element-wise ones of one
+/// shape that are or become ready. The former do not wait for each other: light ones make a wave.
+/// Recurrences that were recorded one after the other (derivatives along several directions,
+/// coefficients of several orders) so advance side by side.
+std::vector<Step> in_waves(const std::vector<Step>& steps, const std::vector<Root>& roots,
+                           std::size_t least_bytes) {
   std::vector<std::uint32_t> maker(roots.size(), kNone), waits(steps.size(), 0);
   std::vector<std::vector<std::uint32_t>> readers(steps.size());
   for (std::uint32_t n = 0; n < steps.size(); ++n) {
@@ -198,7 +217,9 @@ std::vector<Step> in_waves(const std::vector<Step>& steps, const std::vector<Roo
     if (ready[1].empty()) continue;
     const Shape shape = roots[steps[*ready[1].begin()].out_roots[0]].type.shape;
     std::set<std::uint32_t> made;
-    const auto joins = [&](const Step& s) { return roots[s.out_roots[0]].type.shape == shape && reads_in_order(s, made, roots); };
+    const auto joins = [&](const Step& s) {
+      return roots[s.out_roots[0]].type.shape == shape && reads_in_order(s, made, roots);
+    };
     for (auto it = ready[1].begin(); it != ready[1].end();) {
       const std::uint32_t n = *it;
       if (!joins(steps[n])) {
@@ -219,7 +240,8 @@ Layout with_memory(std::vector<Step> steps, std::vector<Root> roots) {
   for (std::uint32_t n = 0; n < steps.size(); ++n) {
     time[n] = n == 0 ? 0 : time[n - 1] + (steps[n].wave == 0 || steps[n].wave != steps[n - 1].wave);
     for (const Placed& p : steps[n].in) last_use[p.root] = time[n];
-    for (std::uint32_t root : steps[n].out_roots) last_use[root] = std::max(last_use[root], time[n]);
+    for (std::uint32_t root : steps[n].out_roots)
+      last_use[root] = std::max(last_use[root], time[n]);
   }
   Arena arena;
   for (std::uint32_t begin = 0, end = 0; begin < steps.size(); begin = end) {
@@ -229,15 +251,25 @@ Layout with_memory(std::vector<Step> steps, std::vector<Root> roots) {
       for (std::uint32_t k = 0; k < step.out_roots.size(); ++k) {
         Root& out = roots[step.out_roots[k]];
         if (out.kind != Root::Kind::arena) continue;
-        // Results of element-wise steps over operands that die here, each over one that is not read after.
+        // Results of element-wise steps over operands that die here, each over one that is not read
+        // after.
         const auto over = [&](std::uint32_t root) {
           const Root& r = roots[root];
-          if (r.kind != Root::Kind::arena || last_use[root] != time[end] || r.bytes != out.bytes || std::find(reused.begin(), reused.end(), root) != reused.end()) return false;
+          if (r.kind != Root::Kind::arena || last_use[root] != time[end] || r.bytes != out.bytes ||
+              std::find(reused.begin(), reused.end(), root) != reused.end())
+            return false;
           for (std::uint32_t j = 0; j < step.in.size(); ++j)
-            if (step.in[j].root == root && !(is_whole(step.in[j], r) && size_of(step.in[j].view.dtype) == size_of(out.type.dtype) && (!step.program || step.program->last_read[j] <= step.program->written[k]))) return false;
+            if (step.in[j].root == root &&
+                !(is_whole(step.in[j], r) &&
+                  size_of(step.in[j].view.dtype) == size_of(out.type.dtype) &&
+                  (!step.program || step.program->last_read[j] <= step.program->written[k])))
+              return false;
           return true;
         };
-        const auto found = step.elementwise ? std::find_if(step.in.begin(), step.in.end(), [&](const Placed& p) { return over(p.root); }) : step.in.end();
+        const auto found = step.elementwise
+                               ? std::find_if(step.in.begin(), step.in.end(),
+                                              [&](const Placed& p) { return over(p.root); })
+                               : step.in.end();
         if (found != step.in.end()) {
           reused.push_back(found->root);
           out.offset = roots[found->root].offset;
@@ -252,7 +284,9 @@ Layout with_memory(std::vector<Step> steps, std::vector<Root> roots) {
     dying.erase(std::unique(dying.begin(), dying.end()), dying.end());
     for (std::uint32_t root : dying) {
       const Root& r = roots[root];
-      if (r.kind == Root::Kind::arena && last_use[root] == time[begin] && std::find(reused.begin(), reused.end(), root) == reused.end()) arena.give(r.offset, r.bytes);
+      if (r.kind == Root::Kind::arena && last_use[root] == time[begin] &&
+          std::find(reused.begin(), reused.end(), root) == reused.end())
+        arena.give(r.offset, r.bytes);
     }
   }
   return {std::move(steps), std::move(roots), arena.size()};
@@ -260,14 +294,18 @@ Layout with_memory(std::vector<Step> steps, std::vector<Root> roots) {
 
 }  // namespace
 
-Layout lay_out(const std::vector<Step>& all_steps, const std::vector<Root>& roots, Index join_from, bool keep_order) {
+Layout lay_out(const std::vector<Step>& all_steps, const std::vector<Root>& roots, Index join_from,
+               bool keep_order) {
   const std::vector<Step> steps = needed(all_steps, roots);
   constexpr std::size_t kMoreBytes = std::size_t{16} << 20;  // what side by side may cost
   Layout as_recorded = with_memory(join_elementwise(steps, roots, join_from), roots);
   if (keep_order) return as_recorded;
-  const std::size_t least_bytes = static_cast<std::size_t>(std::min<Index>(join_from, Index{1} << 30)) * 128;
-  Layout side_by_side = with_memory(join_elementwise(in_waves(steps, roots, least_bytes), roots, join_from), roots);
-  return side_by_side.arena <= as_recorded.arena + as_recorded.arena / 8 + kMoreBytes ? side_by_side : as_recorded;
+  const std::size_t least_bytes =
+      static_cast<std::size_t>(std::min<Index>(join_from, Index{1} << 30)) * 128;
+  Layout side_by_side =
+      with_memory(join_elementwise(in_waves(steps, roots, least_bytes), roots, join_from), roots);
+  return side_by_side.arena <= as_recorded.arena + as_recorded.arena / 8 + kMoreBytes ? side_by_side
+                                                                                      : as_recorded;
 }
 
 }  // namespace tessera::plan

@@ -2,15 +2,17 @@
 //
 // From the steps of a plan to their order and their memory.
 #pragma once
-#include <memory>
-#include <vector>
-
 #include "blocks.h"
 #include "tessera/autodiff/primitive.h"
 
+#include <memory>
+#include <vector>
+
 namespace tessera::plan {
 
-inline std::size_t bytes_of(const Type& t) { return static_cast<std::size_t>(t.shape.count()) * size_of(t.dtype); }
+inline std::size_t bytes_of(const Type& t) {
+  return static_cast<std::size_t>(t.shape.count()) * size_of(t.dtype);
+}
 
 /// Memory that values are views of.
 struct Root {
@@ -35,7 +37,8 @@ struct Step {
   bool elementwise;
   std::vector<Placed> in;
   std::vector<std::uint32_t> out_roots;
-  std::uint32_t wave;          ///< steps of one wave follow each other and may run at once; 0: a wave of its own
+  std::uint32_t
+      wave;  ///< steps of one wave follow each other and may run at once; 0: a wave of its own
   std::shared_ptr<const blocks::Program> program;  ///< of a run of element-wise steps
 };
 
@@ -45,9 +48,11 @@ struct Layout {
   std::size_t arena = 0;  ///< bytes
 };
 
-/// Puts steps that do not wait for each other together, unless that takes much more memory; joins element-wise ones of
-/// at least `join_from` elements (blocks.h), runs light ones that give at least 128 join_from bytes at once; and gives
-/// every root of the arena its place. `keep_order`: of the steps as they are.
-Layout lay_out(const std::vector<Step>& steps, const std::vector<Root>& roots, Index join_from, bool keep_order);
+/// Puts steps that do not wait for each other together, unless that takes much more memory; joins
+/// element-wise ones of at least `join_from` elements (blocks.h), runs light ones that give at
+/// least 128 join_from bytes at once; and gives every root of the arena its place. `keep_order`: of
+/// the steps as they are.
+Layout lay_out(const std::vector<Step>& steps, const std::vector<Root>& roots, Index join_from,
+               bool keep_order);
 
 }  // namespace tessera::plan

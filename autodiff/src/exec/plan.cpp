@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a graph to a list of kernel calls on fixed memory. Every value is a view of a *root*: an argument, a
-// constant, a block of the arena, or fresh memory for a result. Views (reshape, slice, ...) cost nothing at
-// run time; layout.h says in what order the steps run and where in memory.
-#include <algorithm>
-
+// From a graph to a list of kernel calls on fixed memory. Every value is a view of a *root*: an
+// argument, a constant, a block of the arena, or fresh memory for a result. Views (reshape, slice,
+// ...) cost nothing at run time; layout.h says in what order the steps run and where in memory.
 #include "../base/context.h"
 #include "../base/memory_internal.h"
 #include "../core/tensor_internal.h"
@@ -13,29 +11,33 @@
 #include "plan_run.h"
 #include "tessera/autodiff/forall.h"
 
+#include <algorithm>
+
 namespace tessera {
 namespace {
 
 using plan::bytes_of, plan::Placed, plan::Root;
 
 struct Step {
-  KernelFn kernel;                  ///< null: `program`
+  KernelFn kernel;  ///< null: `program`
   const blocks::Program* program;
-  std::uint32_t together;           ///< that many from here on may run at once
+  std::uint32_t together;  ///< that many from here on may run at once
   const Attributes* attr;
   std::uint32_t in_begin, in_count, out_begin, out_count;  ///< ranges of `Body::operands`
   Where where;
 };
 
-std::byte* at(void* base, const View& v) { return static_cast<std::byte*>(base) + reinterpret_cast<std::ptrdiff_t>(v.data); }
+std::byte* at(void* base, const View& v) {
+  return static_cast<std::byte*>(base) + reinterpret_cast<std::ptrdiff_t>(v.data);
+}
 
 }  // namespace
 
 struct Plan::Body {
   std::vector<Root> roots;
-  std::vector<Placed> slots;             ///< one per operand of any step
+  std::vector<Placed> slots;  ///< one per operand of any step
   std::vector<Step> steps;
-  std::vector<Tensor> constants;         ///< contiguous
+  std::vector<Tensor> constants;          ///< contiguous
   std::vector<AttributesPtr> attributes;  ///< kept alive, as are
   std::vector<std::shared_ptr<const blocks::Program>> programs;
   std::vector<Type> argument_types;
@@ -57,15 +59,21 @@ struct Plan::Body {
     c.where = s.where;
     const Inputs in{i.in.data() + s.in_begin, s.in_count};
     const Outputs out{i.out.data() + s.out_begin, s.out_count};
-    if (s.kernel) s.kernel(in, out, s.attr);
-    else (*s.program)(in, out);
+    if (s.kernel)
+      s.kernel(in, out, s.attr);
+    else
+      (*s.program)(in, out);
   }
   void run_steps(const Instance& i) const {
     detail::Context& c = detail::context();
     const detail::AtLine before(c, c.where);  // lines of steps last as long as the run
     for (std::size_t n = 0; n < steps.size(); n += steps[n].together) {
-      if (steps[n].together == 1) run_step(steps[n], i, c);
-      else parallel_chunks(steps[n].together, [&](Index k) { run_step(steps[n + static_cast<std::size_t>(k)], i, detail::context()); });
+      if (steps[n].together == 1)
+        run_step(steps[n], i, c);
+      else
+        parallel_chunks(steps[n].together, [&](Index k) {
+          run_step(steps[n + static_cast<std::size_t>(k)], i, detail::context());
+        });
     }
   }
 
@@ -122,7 +130,8 @@ Plan::Plan(const Graph& g, Index join_from) : body_(std::make_unique<Body>()) {
     placed[id].view.strides = t.view().strides;
   }
 
-  // First pass: steps with their operands; views resolve to their root, kernels that need it get packed copies.
+  // First pass: steps with their operands; views resolve to their root, kernels that need it get
+  // packed copies.
   std::vector<plan::Step> steps;
   bool keep_order = false;
   auto new_arena_root = [&](const Type& t) {
@@ -133,7 +142,16 @@ Plan::Plan(const Graph& g, Index join_from) : body_(std::make_unique<Body>()) {
   auto packed = [&](const Graph::Equation& e, const Placed& p) {
     const Type t = p.view.type();
     const std::uint32_t root = new_arena_root(t);
-    steps.push_back({nullptr, [](Inputs in, Outputs out, const Attributes*) { kernels::copy(*in[0], *out[0]); }, nullptr, e.where, false, {p}, {root}, 0, {}});
+    steps.push_back(
+        {nullptr,
+         [](Inputs in, Outputs out, const Attributes*) { kernels::copy(*in[0], *out[0]); },
+         nullptr,
+         e.where,
+         false,
+         {p},
+         {root},
+         0,
+         {}});
     return Placed{root, {nullptr, t.dtype, t.shape, row_major(t.shape)}};
   };
   for (const Graph::Equation& e : g.equations) {
@@ -165,7 +183,8 @@ Plan::Plan(const Graph& g, Index join_from) : body_(std::make_unique<Body>()) {
     for (Graph::Id k = 0; k < e.out_count; ++k) {
       const Graph::Id id = e.out_begin + k;
       step.out_roots.push_back(new_arena_root(g.types[id]));
-      placed[id] = {step.out_roots.back(), {nullptr, g.types[id].dtype, g.types[id].shape, row_major(g.types[id].shape)}};
+      placed[id] = {step.out_roots.back(),
+                    {nullptr, g.types[id].dtype, g.types[id].shape, row_major(g.types[id].shape)}};
     }
     steps.push_back(std::move(step));
   }
@@ -189,9 +208,18 @@ Plan::Plan(const Graph& g, Index join_from) : body_(std::make_unique<Body>()) {
   for (std::size_t n = 0; n < layout.steps.size(); ++n) {
     const plan::Step& step = layout.steps[n];
     std::uint32_t together = 1;
-    while (step.wave && n + together < layout.steps.size() && layout.steps[n + together].wave == step.wave) ++together;
-    Step s{step.kernel, step.program.get(), together, step.attr, static_cast<std::uint32_t>(b.slots.size()), static_cast<std::uint32_t>(step.in.size()), 0,
-           static_cast<std::uint32_t>(step.out_roots.size()), step.where};
+    while (step.wave && n + together < layout.steps.size() &&
+           layout.steps[n + together].wave == step.wave)
+      ++together;
+    Step s{step.kernel,
+           step.program.get(),
+           together,
+           step.attr,
+           static_cast<std::uint32_t>(b.slots.size()),
+           static_cast<std::uint32_t>(step.in.size()),
+           0,
+           static_cast<std::uint32_t>(step.out_roots.size()),
+           step.where};
     if (step.program) b.programs.push_back(step.program);
     for (const Placed& p : step.in) b.slots.push_back(p);
     s.out_begin = static_cast<std::uint32_t>(b.slots.size());
@@ -217,9 +245,11 @@ std::vector<Tensor> Plan::run(std::span<const Tensor> inputs) const {
   const Body& b = *body_;
   std::vector<Tensor> arguments(inputs.begin(), inputs.end()), results;
   for (std::size_t k = 0; k < arguments.size(); ++k)
-    if (!arguments[k].view().contiguous()) arguments[k] = detail::contiguous_copy(arguments[k].view());
+    if (!arguments[k].view().contiguous())
+      arguments[k] = detail::contiguous_copy(arguments[k].view());
   for (const Root& r : b.roots)
-    if (r.kind == Root::Kind::result) results.push_back(detail::empty_result(r.type.dtype, r.type.shape));
+    if (r.kind == Root::Kind::result)
+      results.push_back(detail::empty_result(r.type.dtype, r.type.shape));
   std::unique_ptr<Body::Instance> i = b.instance();
   for (std::uint32_t k : b.moving) {
     const Placed& p = b.slots[k];
@@ -235,10 +265,15 @@ std::vector<Tensor> Plan::run(std::span<const Tensor> inputs) const {
   std::vector<Tensor> out;
   for (const Placed& p : b.outputs) {
     const Root& r = b.roots[p.root];
-    const Tensor& base = r.kind == Root::Kind::argument ? arguments[r.index] : r.kind == Root::Kind::constant ? b.constants[r.index] : results[r.index];
+    const Tensor& base = r.kind == Root::Kind::argument   ? arguments[r.index]
+                         : r.kind == Root::Kind::constant ? b.constants[r.index]
+                                                          : results[r.index];
     View v = p.view;
     v.data = at(base.view().data, p.view);
-    out.push_back(v.data == base.view().data && v.shape == base.shape() && v.strides == base.view().strides ? base : detail::view_result(base, v));
+    out.push_back(v.data == base.view().data && v.shape == base.shape() &&
+                          v.strides == base.view().strides
+                      ? base
+                      : detail::view_result(base, v));
   }
   return out;
 }
@@ -250,8 +285,8 @@ struct Plan::Run::Memory {
     std::ptrdiff_t offset;
   };
   std::vector<Moving> moving;
-  std::vector<int> output_of;         ///< of each root: the output that it is, or -1
-  std::vector<Tensor> own;            ///< of each root: memory of results that are no output as a whole
+  std::vector<int> output_of;  ///< of each root: the output that it is, or -1
+  std::vector<Tensor> own;     ///< of each root: memory of results that are no output as a whole
   std::vector<std::pair<std::size_t, View>> copied;  ///< outputs that are views of something else
 };
 
@@ -263,13 +298,20 @@ Plan::Run::Run(const Plan& plan) : body_(*plan.body_), memory_(std::make_unique<
   for (std::size_t k = 0; k < body_.outputs.size(); ++k) {
     const Placed& p = body_.outputs[k];
     const Root& r = body_.roots[p.root];
-    const bool whole = r.kind == Root::Kind::result && m.output_of[p.root] < 0 && p.view.data == nullptr && p.view.contiguous() && bytes_of(p.view.type()) == r.bytes;
-    if (whole) m.output_of[p.root] = static_cast<int>(k);
-    else m.copied.emplace_back(k, p.view);
+    const bool whole = r.kind == Root::Kind::result && m.output_of[p.root] < 0 &&
+                       p.view.data == nullptr && p.view.contiguous() &&
+                       bytes_of(p.view.type()) == r.bytes;
+    if (whole)
+      m.output_of[p.root] = static_cast<int>(k);
+    else
+      m.copied.emplace_back(k, p.view);
   }
   for (std::size_t k = 0; k < body_.roots.size(); ++k)
-    if (body_.roots[k].kind == Root::Kind::result && m.output_of[k] < 0) m.own[k] = empty(body_.roots[k].type);
-  for (std::uint32_t k : body_.moving) m.moving.push_back({k, body_.slots[k].root, reinterpret_cast<std::ptrdiff_t>(body_.slots[k].view.data)});
+    if (body_.roots[k].kind == Root::Kind::result && m.output_of[k] < 0)
+      m.own[k] = empty(body_.roots[k].type);
+  for (std::uint32_t k : body_.moving)
+    m.moving.push_back(
+        {k, body_.slots[k].root, reinterpret_cast<std::ptrdiff_t>(body_.slots[k].view.data)});
 }
 
 Plan::Run::~Run() {
@@ -284,7 +326,9 @@ void Plan::Run::operator()(const std::byte* const* in, std::byte* const* out) {
     const Root& r = body_.roots[root];
     if (r.kind == Root::Kind::argument) return const_cast<std::byte*>(in[r.index]);
     if (m.output_of[root] >= 0) return out[m.output_of[root]];
-    return static_cast<std::byte*>(r.kind == Root::Kind::constant ? body_.constants[r.index].view().data : m.own[root].view().data);
+    return static_cast<std::byte*>(r.kind == Root::Kind::constant
+                                       ? body_.constants[r.index].view().data
+                                       : m.own[root].view().data);
   };
   for (const Memory::Moving& v : m.moving) i.views[v.slot].data = base(v.root) + v.offset;
   body_.run_steps(i);
@@ -297,7 +341,8 @@ void Plan::Run::operator()(const std::byte* const* in, std::byte* const* out) {
 
 namespace detail {
 
-std::vector<Tensor> PlanCache::run(const FlatFunction& f, const TreeStructure& structure, const std::vector<Tensor>& x, Prototype& like) {
+std::vector<Tensor> PlanCache::run(const FlatFunction& f, const TreeStructure& structure,
+                                   const std::vector<Tensor>& x, Prototype& like) {
   std::vector<Type> types;
   for (const Tensor& t : x) {
     if (t.is_traced()) return f(x);
@@ -307,7 +352,8 @@ std::vector<Tensor> PlanCache::run(const FlatFunction& f, const TreeStructure& s
   {
     std::lock_guard lock(mutex_);
     for (const Planned& known : plans_)
-      if (known.types == types && known.structure == structure) plan = known.plan, like = known.like;
+      if (known.types == types && known.structure == structure)
+        plan = known.plan, like = known.like;
   }
   if (!plan) {
     const Recording r = record_abstract("jit", f, types);

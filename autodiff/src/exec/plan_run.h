@@ -4,8 +4,8 @@
 
 namespace tessera {
 
-/// Runs of one plan, one after the other, on memory of the caller: contiguous inputs and outputs, which must not
-/// overlap.
+/// Runs of one plan, one after the other, on memory of the caller: contiguous inputs and outputs,
+/// which must not overlap.
 class Plan::Run {
  public:
   explicit Run(const Plan& plan);

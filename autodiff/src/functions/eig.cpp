@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Eigenvalues and both kinds of eigenvectors of general matrices.
-#include <cmath>
-#include <limits>
-#include <numeric>
-
 #include "../core/rules.h"
 #include "../kernels/lapack.h"
 #include "../ops/matrix_forms.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/ops/matrix_functions.h"
+
+#include <cmath>
+#include <limits>
+#include <numeric>
 
 namespace tessera {
 namespace {
@@ -37,24 +37,33 @@ struct EigPrimitive : LeadingBatch {
         const Matrices s(name, *in[0]);
         if (s.n == 0) return;
         const Index size = s.n * s.n;
-        for_matrices(s.batch, 25 * s.n * size, [&](Index b) {
-          return one<T>(s.n, static_cast<const T*>(in[0]->data) + b * size, static_cast<Z*>(out[0]->data) + b * s.n,
-                        static_cast<Z*>(out[1]->data) + b * size, static_cast<Z*>(out[2]->data) + b * size);
-        }, [&](Index b, int info) {
-          fail(name, info < 0 ? matrix_name(b, s.batch) + " holds NaN or infinity" : matrix_name(b, s.batch) + " did not converge (LAPACK code " + std::to_string(info) + ")");
-        });
+        for_matrices(
+            s.batch, 25 * s.n * size,
+            [&](Index b) {
+              return one<T>(s.n, static_cast<const T*>(in[0]->data) + b * size,
+                            static_cast<Z*>(out[0]->data) + b * s.n,
+                            static_cast<Z*>(out[1]->data) + b * size,
+                            static_cast<Z*>(out[2]->data) + b * size);
+            },
+            [&](Index b, int info) {
+              fail(name, info < 0 ? matrix_name(b, s.batch) + " holds NaN or infinity"
+                                  : matrix_name(b, s.batch) + " did not converge (LAPACK code " +
+                                        std::to_string(info) + ")");
+            });
       };
     });
     return table[static_cast<int>(in[0])];
   }
   template <class T>
-  static int one(Index size, const T* a, std::complex<real_t<T>>* values, std::complex<real_t<T>>* vectors, std::complex<real_t<T>>* left) {
+  static int one(Index size, const T* a, std::complex<real_t<T>>* values,
+                 std::complex<real_t<T>>* vectors, std::complex<real_t<T>>* left) {
     using R = real_t<T>;
     using Z = std::complex<R>;
     const std::size_t n2 = static_cast<std::size_t>(size * size);
     for (std::size_t i = 0; i < n2; ++i)
       if (!std::isfinite(std::real(a[i])) || !std::isfinite(std::imag(a[i]))) return -1;
-    // By columns A is its transpose: conjugates of LAPACK's left vectors are the right ones of A, and the other way round.
+    // By columns A is its transpose: conjugates of LAPACK's left vectors are the right ones of A,
+    // and the other way round.
     std::vector<T> copy(n2 + kSlack<T>), l(n2 + kSlack<T>), r(n2 + kSlack<T>);
     std::copy(a, a + n2, copy.begin());
     const int n = static_cast<int>(size), ask = -1;
@@ -63,17 +72,22 @@ struct EigPrimitive : LeadingBatch {
     std::vector<Z> w(static_cast<std::size_t>(size)), right_vectors(n2), left_vectors(n2);
     if constexpr (is_cplx<T>) {
       std::vector<R> rwork(static_cast<std::size_t>(2 * size));
-      by_type<T>(0, 0, cgeev_, zgeev_)("V", "V", &n, copy.data(), &n, w.data(), l.data(), &n, r.data(), &n, &best, &ask, rwork.data(), &info);
+      by_type<T>(0, 0, cgeev_, zgeev_)("V", "V", &n, copy.data(), &n, w.data(), l.data(), &n,
+                                       r.data(), &n, &best, &ask, rwork.data(), &info);
       const int lwork = static_cast<int>(best.real());
       std::vector<T> work(static_cast<std::size_t>(lwork));
-      by_type<T>(0, 0, cgeev_, zgeev_)("V", "V", &n, copy.data(), &n, w.data(), l.data(), &n, r.data(), &n, work.data(), &lwork, rwork.data(), &info);
-      for (std::size_t i = 0; i < n2; ++i) right_vectors[i] = std::conj(l[i]), left_vectors[i] = std::conj(r[i]);
+      by_type<T>(0, 0, cgeev_, zgeev_)("V", "V", &n, copy.data(), &n, w.data(), l.data(), &n,
+                                       r.data(), &n, work.data(), &lwork, rwork.data(), &info);
+      for (std::size_t i = 0; i < n2; ++i)
+        right_vectors[i] = std::conj(l[i]), left_vectors[i] = std::conj(r[i]);
     } else {
       std::vector<R> re(static_cast<std::size_t>(size)), im(re);
-      by_type<T>(sgeev_, dgeev_, 0, 0)("V", "V", &n, copy.data(), &n, re.data(), im.data(), l.data(), &n, r.data(), &n, &best, &ask, &info);
+      by_type<T>(sgeev_, dgeev_, 0, 0)("V", "V", &n, copy.data(), &n, re.data(), im.data(),
+                                       l.data(), &n, r.data(), &n, &best, &ask, &info);
       const int lwork = static_cast<int>(best);
       std::vector<T> work(static_cast<std::size_t>(lwork));
-      by_type<T>(sgeev_, dgeev_, 0, 0)("V", "V", &n, copy.data(), &n, re.data(), im.data(), l.data(), &n, r.data(), &n, work.data(), &lwork, &info);
+      by_type<T>(sgeev_, dgeev_, 0, 0)("V", "V", &n, copy.data(), &n, re.data(), im.data(),
+                                       l.data(), &n, r.data(), &n, work.data(), &lwork, &info);
       // Columns j and j + 1 hold real and imaginary part of a conjugate pair.
       for (Index j = 0; j < size; ++j) {
         w[j] = {re[j], im[j]};
@@ -100,7 +114,8 @@ struct EigPrimitive : LeadingBatch {
     }
     return 0;
   }
-  /// |v| = 1, its largest component real and positive, u^H v = 1; of a defective pair, u^H v no more than rounding, u is infinite.
+  /// |v| = 1, its largest component real and positive, u^H v = 1; of a defective pair, u^H v no
+  /// more than rounding, u is infinite.
   template <class Z>
   static void normalise(Index n, Z* v, Z* u) {
     using R = typename Z::value_type;
@@ -117,7 +132,8 @@ struct EigPrimitive : LeadingBatch {
       if (i == best) v[i] = v[i].real();
       overlap += std::conj(v[i]) * u[i];
     }
-    if (std::abs(overlap) <= static_cast<R>(8 * n) * std::numeric_limits<R>::epsilon()) overlap = 0;  // geev gives |u| = 1
+    if (std::abs(overlap) <= static_cast<R>(8 * n) * std::numeric_limits<R>::epsilon())
+      overlap = 0;  // geev gives |u| = 1
     for (Index i = 0; i < n; ++i) u[i] = divide(u[i], overlap);
   }
   static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
@@ -134,10 +150,13 @@ struct EigPrimitive : LeadingBatch {
     const Tensor free = matmul(v, m * detail::inverse_gaps(gap, equals, degenerate));
     // The largest component is the largest of those that are real.
     const Tensor largest = argmax(where(equal(imag(v), 0.0), real(v), -1.0), -2);
-    const Tensor chosen = cast(equal(expand_dims(arange(n), 1), expand_dims(largest, -2)), real_of(v.dtype()));
-    const Tensor stretch = sum(real(conj(v) * free), {-2}), turn = sum(chosen * imag(free), {-2}) / sum(chosen * real(v), {-2});
+    const Tensor chosen =
+        cast(equal(expand_dims(arange(n), 1), expand_dims(largest, -2)), real_of(v.dtype()));
+    const Tensor stretch = sum(real(conj(v) * free), {-2}),
+                 turn = sum(chosen * imag(free), {-2}) / sum(chosen * real(v), {-2});
     o[0] = diagonal(m);
-    if (degenerate == Degenerate::zero) o[0] = o[0] * cast(detail::differentiable_once(equals, gap), v.dtype());
+    if (degenerate == Degenerate::zero)
+      o[0] = o[0] * cast(detail::differentiable_once(equals, gap), v.dtype());
     o[1] = free - v * expand_dims(complex(stretch, turn), -2);
     o[2] = neg(matmul(u, matmul(H(o[1]), u)));
   }

@@ -12,7 +12,10 @@ namespace {
 Tensor coefficients_of(const char* op, const Arg& c) {
   const Tensor t = detail::to_tensor(op, c);
   if (t.ndim() == 0 || t.dim(-1) == 0 || !is_inexact(t.dtype()))
-    fail(op, "needs coefficients [..., n] of f32, f64, c64 or c128 with n >= 1, got " + to_string(t.type()), c.where);
+    fail(op,
+         "needs coefficients [..., n] of f32, f64, c64 or c128 with n >= 1, got " +
+             to_string(t.type()),
+         c.where);
   return t;
 }
 /// 0, 1, ..., n - 1 in the type of the coefficients.
@@ -27,7 +30,9 @@ Tensor with_zeros(const Tensor& c, Index low, Index high) {
 
 Tensor polyval(Arg coefficients, Arg x) {
   const Tensor given = coefficients_of("polyval", coefficients);
-  const auto [c, t] = detail::one_dtype("polyval", Arg(given, coefficients.where), Arg(detail::to_tensor("polyval", x, given.dtype()), x.where));
+  const auto [c, t] =
+      detail::one_dtype("polyval", Arg(given, coefficients.where),
+                        Arg(detail::to_tensor("polyval", x, given.dtype()), x.where));
   const Index n = c.dim(-1);
   Tensor y = detail::meet("polyval", select(c, -1, n - 1), t).first;
   for (Index k = n - 2; k >= 0; --k) y = y * t + select(c, -1, k);
@@ -37,7 +42,8 @@ Tensor polyval(Arg coefficients, Arg x) {
 Tensor polyder(Arg coefficients) {
   const Tensor c = coefficients_of("polyder", coefficients);
   const Index n = c.dim(-1);
-  return n == 1 ? with_zeros(slice(c, -1, 0, 0), 0, 1) : slice(c, -1, 1, n) * (powers(n - 1, c.dtype()) + 1.0);
+  return n == 1 ? with_zeros(slice(c, -1, 0, 0), 0, 1)
+                : slice(c, -1, 1, n) * (powers(n - 1, c.dtype()) + 1.0);
 }
 
 Tensor polyint(Arg coefficients) {
@@ -46,7 +52,8 @@ Tensor polyint(Arg coefficients) {
 }
 
 Tensor polymul(Arg a, Arg b) {
-  const auto [x, y] = detail::one_dtype("polymul", Arg(coefficients_of("polymul", a), a.where), Arg(coefficients_of("polymul", b), b.where));
+  const auto [x, y] = detail::one_dtype("polymul", Arg(coefficients_of("polymul", a), a.where),
+                                        Arg(coefficients_of("polymul", b), b.where));
   const Index n = x.dim(-1);
   Tensor total;
   for (Index k = 0; k < n; ++k) {
@@ -59,14 +66,19 @@ Tensor polymul(Arg a, Arg b) {
 Tensor polyfit(Arg x, Arg y, int degree) {
   const auto [t, v] = detail::one_dtype("polyfit", x, y);
   if (t.ndim() != 1 || v.ndim() == 0 || v.dim(-1) != t.dim(0) || degree < 0 || t.dim(0) <= degree)
-    fail("polyfit", "needs x [m] and y [..., m] with m > degree >= 0, got " + to_string(t.type()) + ", " + to_string(v.type()) + " and degree " + std::to_string(degree), x.where);
+    fail("polyfit",
+         "needs x [m] and y [..., m] with m > degree >= 0, got " + to_string(t.type()) + ", " +
+             to_string(v.type()) + " and degree " + std::to_string(degree),
+         x.where);
   const Index m = t.dim(0);
   Tensor scale = stop_gradient(max(abs(t)));
   scale = cast(where(equal(scale, 0.0), 1.0, scale), t.dtype());
   const Tensor u = t / scale;
   std::vector<Tensor> column{ones({m}, t.dtype())}, unit{scalar(1.0, t.dtype())};
-  for (int k = 0; k < degree; ++k) column.push_back(column.back() * u), unit.push_back(unit.back() * scale);
-  const Tensor c = transpose(lstsq(stack(column, 1), transpose(reshape(v, {v.size() / m, m})))) / stack(unit);
+  for (int k = 0; k < degree; ++k)
+    column.push_back(column.back() * u), unit.push_back(unit.back() * scale);
+  const Tensor c =
+      transpose(lstsq(stack(column, 1), transpose(reshape(v, {v.size() / m, m})))) / stack(unit);
   Shape s = v.shape();
   s[s.size() - 1] = degree + 1;
   return reshape(c, s);
@@ -87,7 +99,8 @@ Tensor roots(Arg coefficients) {
     const Tensor shift = pad(eye(n - 1, c.dtype()), {0, 1}, {0, 0});
     return {eigvals(concatenate({broadcast_to(shift, s), last}, -2))};
   };
-  const auto rule = [](const std::vector<Tensor>& in, const std::vector<Tensor>& out, const std::vector<Tensor>& t) -> std::vector<Tensor> {
+  const auto rule = [](const std::vector<Tensor>& in, const std::vector<Tensor>& out,
+                       const std::vector<Tensor>& t) -> std::vector<Tensor> {
     const Tensor& r = out[0];
     const auto at = [&](const Tensor& c) { return polyval(expand_dims(c, -2), r); };
     return {neg(at(t[0])) / at(polyder(in[0]))};

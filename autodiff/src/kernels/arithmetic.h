@@ -1,29 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One element of sums, choices, comparisons, logic, steps and complex parts: the bodies that host and device run.
+// One element of sums, choices, comparisons, logic, steps and complex parts: the bodies that host
+// and device run.
 #pragma once
+#include "scalar.h"
+
 #include <cmath>
 #include <limits>
 #include <type_traits>
-
-#include "scalar.h"
 
 namespace tessera::kernels::fn {
 
 // ---- sums and products; integers wrap ----
 template <class T>
-TESSERA_HD_INLINE T add(T x, T y) { return wrapping(x, y, [](auto a, auto b) { return a + b; }); }
+TESSERA_HD_INLINE T add(T x, T y) {
+  return wrapping(x, y, [](auto a, auto b) { return a + b; });
+}
 template <class T>
-TESSERA_HD_INLINE T sub(T x, T y) { return wrapping(x, y, [](auto a, auto b) { return a - b; }); }
+TESSERA_HD_INLINE T sub(T x, T y) {
+  return wrapping(x, y, [](auto a, auto b) { return a - b; });
+}
 template <class T>
 TESSERA_HD_INLINE T mul(T x, T y) {
-  if constexpr (is_cplx<T>) return multiply(x, y);
-  else return wrapping(x, y, [](auto a, auto b) { return a * b; });
+  if constexpr (is_cplx<T>)
+    return multiply(x, y);
+  else
+    return wrapping(x, y, [](auto a, auto b) { return a * b; });
 }
 template <class T>
 TESSERA_HD_INLINE T neg(T x) {
-  if constexpr (std::is_integral_v<T>) return sub(T(0), x);
-  else return -x;
+  if constexpr (std::is_integral_v<T>)
+    return sub(T(0), x);
+  else
+    return -x;
 }
 /// x^n by repeated squaring.
 template <class T>
@@ -39,39 +48,67 @@ TESSERA_HD_INLINE T pow_int(int n, T x) {
 /// Remainder with the sign of x; x itself for an integer y = 0.
 template <class T>
 TESSERA_HD_INLINE T rem(T x, T y) {
-  if constexpr (std::is_floating_point_v<T>) return std::fmod(x, y);
-  else return y == T(0) ? x : (std::is_signed_v<T> && y == static_cast<T>(-1)) ? T(0) : static_cast<T>(x % y);
+  if constexpr (std::is_floating_point_v<T>)
+    return std::fmod(x, y);
+  else
+    return y == T(0)                                          ? x
+           : (std::is_signed_v<T> && y == static_cast<T>(-1)) ? T(0)
+                                                              : static_cast<T>(x % y);
 }
 
 // ---- choices and comparisons ----
 template <class T>
-TESSERA_HD_INLINE bool is_nan(T x) { return x != x; }
+TESSERA_HD_INLINE bool is_nan(T x) {
+  return x != x;
+}
 template <class T>
-TESSERA_HD_INLINE T maximum(T x, T y) { return is_nan(x) ? x : is_nan(y) ? y : x < y ? y : x; }
+TESSERA_HD_INLINE T maximum(T x, T y) {
+  return is_nan(x) ? x : is_nan(y) ? y : x < y ? y : x;
+}
 template <class T>
-TESSERA_HD_INLINE T minimum(T x, T y) { return is_nan(x) ? x : is_nan(y) ? y : y < x ? y : x; }
+TESSERA_HD_INLINE T minimum(T x, T y) {
+  return is_nan(x) ? x : is_nan(y) ? y : y < x ? y : x;
+}
 template <class T>
-TESSERA_HD_INLINE T select(bool c, T x, T y) { return c ? x : y; }
+TESSERA_HD_INLINE T select(bool c, T x, T y) {
+  return c ? x : y;
+}
 template <class T>
-TESSERA_HD_INLINE bool equal(T x, T y) { return x == y; }
+TESSERA_HD_INLINE bool equal(T x, T y) {
+  return x == y;
+}
 template <class T>
-TESSERA_HD_INLINE bool not_equal(T x, T y) { return x != y; }
+TESSERA_HD_INLINE bool not_equal(T x, T y) {
+  return x != y;
+}
 template <class T>
-TESSERA_HD_INLINE bool less(T x, T y) { return x < y; }
+TESSERA_HD_INLINE bool less(T x, T y) {
+  return x < y;
+}
 template <class T>
-TESSERA_HD_INLINE bool less_equal(T x, T y) { return x <= y; }
+TESSERA_HD_INLINE bool less_equal(T x, T y) {
+  return x <= y;
+}
 
 // ---- bits; shifts beyond the width give what an endless shift would ----
 template <class T>
-TESSERA_HD_INLINE T bit_and(T x, T y) { return static_cast<T>(x & y); }
+TESSERA_HD_INLINE T bit_and(T x, T y) {
+  return static_cast<T>(x & y);
+}
 template <class T>
-TESSERA_HD_INLINE T bit_or(T x, T y) { return static_cast<T>(x | y); }
+TESSERA_HD_INLINE T bit_or(T x, T y) {
+  return static_cast<T>(x | y);
+}
 template <class T>
-TESSERA_HD_INLINE T bit_xor(T x, T y) { return static_cast<T>(x ^ y); }
+TESSERA_HD_INLINE T bit_xor(T x, T y) {
+  return static_cast<T>(x ^ y);
+}
 template <class T>
 TESSERA_HD_INLINE T bit_not(T x) {
-  if constexpr (std::is_same_v<T, bool>) return !x;
-  else return static_cast<T>(~x);
+  if constexpr (std::is_same_v<T, bool>)
+    return !x;
+  else
+    return static_cast<T>(~x);
 }
 template <class T>
 TESSERA_HD_INLINE T shift_left(T x, T y) {
@@ -88,47 +125,75 @@ TESSERA_HD_INLINE T shift_right(T x, T y) {
 
 // ---- steps ----
 template <class T>
-TESSERA_HD_INLINE T floor(T x) { return std::floor(x); }
+TESSERA_HD_INLINE T floor(T x) {
+  return std::floor(x);
+}
 template <class T>
-TESSERA_HD_INLINE T ceil(T x) { return std::ceil(x); }
+TESSERA_HD_INLINE T ceil(T x) {
+  return std::ceil(x);
+}
 template <class T>
-TESSERA_HD_INLINE T round(T x) { return std::nearbyint(x); }
+TESSERA_HD_INLINE T round(T x) {
+  return std::nearbyint(x);
+}
 template <class T>
 TESSERA_HD_INLINE T sign(T x) {
-  if constexpr (std::is_unsigned_v<T>) return x != 0;
-  else return x != x ? x : static_cast<T>((x > T(0)) - (x < T(0)));
+  if constexpr (std::is_unsigned_v<T>)
+    return x != 0;
+  else
+    return x != x ? x : static_cast<T>((x > T(0)) - (x < T(0)));
 }
 template <class T>
 TESSERA_HD_INLINE bool is_finite(T x) {
-  if constexpr (is_cplx<T>) return is_finite(x.real()) && is_finite(x.imag());
-  else return x - x == T(0);
+  if constexpr (is_cplx<T>)
+    return is_finite(x.real()) && is_finite(x.imag());
+  else
+    return x - x == T(0);
 }
 
 // ---- complex numbers and conversions ----
 template <class T>
-TESSERA_HD_INLINE auto real(T z) { return z.real(); }
+TESSERA_HD_INLINE auto real(T z) {
+  return z.real();
+}
 template <class T>
-TESSERA_HD_INLINE auto imag(T z) { return z.imag(); }
+TESSERA_HD_INLINE auto imag(T z) {
+  return z.imag();
+}
 template <class T>
-TESSERA_HD_INLINE T conj(T z) { return {z.real(), -z.imag()}; }
+TESSERA_HD_INLINE T conj(T z) {
+  return {z.real(), -z.imag()};
+}
 template <class T>
-TESSERA_HD_INLINE std::complex<T> complex(T x, T y) { return {x, y}; }
+TESSERA_HD_INLINE std::complex<T> complex(T x, T y) {
+  return {x, y};
+}
 template <class T>
-TESSERA_HD_INLINE T same(T x) { return x; }
-/// Complex to real keeps the real part, anything to bool asks "not zero?", a float to an integer saturates (the
-/// plain conversion is undefined outside the range) and makes 0 of NaN.
+TESSERA_HD_INLINE T same(T x) {
+  return x;
+}
+/// Complex to real keeps the real part, anything to bool asks "not zero?", a float to an integer
+/// saturates (the plain conversion is undefined outside the range) and makes 0 of NaN.
 template <class To, class From>
 TESSERA_HD_INLINE To convert(From x) {
-  if constexpr (std::is_same_v<To, bool>) return x != From(0);
+  if constexpr (std::is_same_v<To, bool>)
+    return x != From(0);
   else if constexpr (is_cplx<To>) {
     using R = typename To::value_type;
-    if constexpr (is_cplx<From>) return To(static_cast<R>(x.real()), static_cast<R>(x.imag()));
-    else return To(static_cast<R>(x), R(0));
-  } else if constexpr (is_cplx<From>) return convert<To>(x.real());
+    if constexpr (is_cplx<From>)
+      return To(static_cast<R>(x.real()), static_cast<R>(x.imag()));
+    else
+      return To(static_cast<R>(x), R(0));
+  } else if constexpr (is_cplx<From>)
+    return convert<To>(x.real());
   else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
     constexpr auto lo = std::numeric_limits<To>::min(), hi = std::numeric_limits<To>::max();
-    return x != x ? To(0) : x <= static_cast<From>(lo) ? lo : x >= static_cast<From>(hi) ? hi : static_cast<To>(x);
-  } else return static_cast<To>(x);
+    return x != x                       ? To(0)
+           : x <= static_cast<From>(lo) ? lo
+           : x >= static_cast<From>(hi) ? hi
+                                        : static_cast<To>(x);
+  } else
+    return static_cast<To>(x);
 }
 
 }  // namespace tessera::kernels::fn

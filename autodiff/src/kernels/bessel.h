@@ -1,28 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bessel functions of real order and complex argument. Everything comes from the modified functions in the right
-// half plane, kept free of their exponentials:
+// Bessel functions of real order and complex argument. Everything comes from the modified functions
+// in the right half plane, kept free of their exponentials:
 //
 //   i = e^{-z} I_v(z),  k = e^{z} K_v(z),   v >= 0, Re z >= 0.
 //
-//   K   |z| <= 2         N. M. Temme's series for K_m and K_{m+1}, |m| <= 1/2 (1975, J. Comput. Phys. 19, 324)
-//       |z| <= 25        the continued fraction of Temme & Steed (Press et al., Numerical Recipes, 6.7)
-//       |z| > 25         Hankel's expansion (NIST DLMF 10.40.2)
-//                        then K_{u+1} = K_{u-1} + (2 u / z) K_u upwards from m to v, which is stable
-//   I   |z|^2 / 4 <= v + 1 or |z| <= 2   the power series (DLMF 10.25.2), whose terms do not cancel there
+//   K   |z| <= 2         N. M. Temme's series for K_m and K_{m+1}, |m| <= 1/2 (1975, J. Comput.
+//   Phys. 19, 324)
+//       |z| <= 25        the continued fraction of Temme & Steed (Press et al., Numerical
+//       Recipes, 6.7) |z| > 25         Hankel's expansion (NIST DLMF 10.40.2)
+//                        then K_{u+1} = K_{u-1} + (2 u / z) K_u upwards from m to v, which is
+//                        stable
+//   I   |z|^2 / 4 <= v + 1 or |z| <= 2   the power series (DLMF 10.25.2), whose terms do not cancel
+//   there
 //       |z| > max(25, v^2 / 2)           Hankel's expansion (DLMF 10.40.5)
-//       else             I_{v+1} / I_v by its continued fraction and I_v K_{v+1} + I_{v+1} K_v = 1 / z
+//       else             I_{v+1} / I_v by its continued fraction and I_v K_{v+1} + I_{v+1} K_v = 1
+//       / z
 //
-// All else by continuation (DLMF 10.27, 10.34) and reflection (DLMF 10.4, 10.27.2). Orders up to about a thousand:
-// the cost grows as |v| + |z|, and there is no uniform expansion. Relative errors are a few 1e-15 away from zeros
-// of the function, times v where the order is large.
+// All else by continuation (DLMF 10.27, 10.34) and reflection (DLMF 10.4, 10.27.2). Orders up to
+// about a thousand: the cost grows as |v| + |z|, and there is no uniform expansion. Relative errors
+// are a few 1e-15 away from zeros of the function, times v where the order is large.
 #pragma once
+#include "tessera/autodiff/dtype.h"
+
 #include <cmath>
 #include <complex>
 #include <limits>
 #include <numbers>
-
-#include "tessera/autodiff/dtype.h"
 
 namespace tessera::kernels::bessel {
 
@@ -39,10 +43,14 @@ inline c128 turn(double x) {
   const double quarter = std::round(2 * r), rest = kPi * (r - quarter / 2);
   const double c = std::cos(rest), s = std::sin(rest);
   switch (static_cast<int>(quarter) & 3) {
-    case 0: return {c, s};
-    case 1: return {-s, c};
-    case 2: return {-c, -s};
-    default: return {s, -c};
+    case 0:
+      return {c, s};
+    case 1:
+      return {-s, c};
+    case 2:
+      return {-c, -s};
+    default:
+      return {s, -c};
   }
 }
 
@@ -56,22 +64,34 @@ struct Neighbours {
 /// e^z K_m(z) and e^z K_{m+1}(z) for |z| <= 2, |m| <= 1/2.
 inline Neighbours k_series(double m, c128 z) {
   // 1 / Gamma(1 -+ m) = even(m^2) +- m odd(m^2), from the Taylor series of 1 / Gamma(1 + m)
-  constexpr double even_terms[] = {0x1p+0, -0x1.4fcf4026afa2ep-1, 0x1.5512320b43fbep-3, -0x1.3b4af28483e21p-7, -0x1.317112ce3a2a8p-10,
-                                   0x1.0c8a78cd9f9d2p-13, -0x1.4fad41fc34fbbp-20, -0x1.b9986666c225dp-23, 0x1.57bc3fc384334p-28,
-                                   0x1.cae7675c18607p-34, -0x1.0423bac8ca3fbp-38};
-  constexpr double odd_terms[] = {-0x1.2788cfc6fb619p-1, 0x1.5815e8fa27048p-5, 0x1.59af103c34092p-5, -0x1.d919c527f60b2p-8,
-                                  0x1.c364fe6f1563dp-13, 0x1.51ce8af47eabep-16, -0x1.302509dbc0de3p-20, -0x1.a44b7ba22d629p-28,
-                                  0x1.44b4cedca388fp-30, -0x1.11d065bfaf067p-37};
+  constexpr double even_terms[] = {0x1p+0,
+                                   -0x1.4fcf4026afa2ep-1,
+                                   0x1.5512320b43fbep-3,
+                                   -0x1.3b4af28483e21p-7,
+                                   -0x1.317112ce3a2a8p-10,
+                                   0x1.0c8a78cd9f9d2p-13,
+                                   -0x1.4fad41fc34fbbp-20,
+                                   -0x1.b9986666c225dp-23,
+                                   0x1.57bc3fc384334p-28,
+                                   0x1.cae7675c18607p-34,
+                                   -0x1.0423bac8ca3fbp-38};
+  constexpr double odd_terms[] = {
+      -0x1.2788cfc6fb619p-1, 0x1.5815e8fa27048p-5,  0x1.59af103c34092p-5,   -0x1.d919c527f60b2p-8,
+      0x1.c364fe6f1563dp-13, 0x1.51ce8af47eabep-16, -0x1.302509dbc0de3p-20, -0x1.a44b7ba22d629p-28,
+      0x1.44b4cedca388fp-30, -0x1.11d065bfaf067p-37};
   const double mm = m * m;
   double even = 0, odd = 0;
   for (int j = 10; j >= 0; --j) even = even * mm + even_terms[j];
   for (int j = 9; j >= 0; --j) odd = odd * mm + odd_terms[j];
   const double angle = kPi * m, fact = std::abs(angle) < 1e-9 ? 1 : angle / std::sin(angle);
   const c128 half = 0.5 * z, d = -std::log(half), e = m * d, ee = e * e;
-  const c128 sinhc = std::abs(e) < 0.1 ? 1.0 + ee / 6.0 * (1.0 + ee / 20.0 * (1.0 + ee / 42.0 * (1.0 + ee / 72.0))) : std::sinh(e) / e;
+  const c128 sinhc =
+      std::abs(e) < 0.1 ? 1.0 + ee / 6.0 * (1.0 + ee / 20.0 * (1.0 + ee / 42.0 * (1.0 + ee / 72.0)))
+                        : std::sinh(e) / e;
   c128 f = fact * (odd * std::cosh(e) + even * sinhc * d);
   const c128 power = std::exp(e);
-  c128 p = 0.5 * power / (even - m * odd), q = 0.5 / (power * (even + m * odd)), c = 1, sum = f, sum1 = p;
+  c128 p = 0.5 * power / (even - m * odd), q = 0.5 / (power * (even + m * odd)), c = 1, sum = f,
+       sum1 = p;
   const c128 square = half * half;
   for (int j = 1; j < 100; ++j) {
     f = (static_cast<double>(j) * f + p + q) / (j * j - mm);
@@ -90,7 +110,8 @@ inline Neighbours k_series(double m, c128 z) {
 /// The same for |z| > 2.
 inline Neighbours k_fraction(double m, c128 z) {
   const double a1 = 0.25 - m * m;
-  c128 b = 2.0 * (1.0 + z), d = 1.0 / b, h = d, step = d, q1 = 0, q2 = 1, q = a1, s = 1.0 + q * step;
+  c128 b = 2.0 * (1.0 + z), d = 1.0 / b, h = d, step = d, q1 = 0, q2 = 1, q = a1,
+       s = 1.0 + q * step;
   double c = a1, a = -a1;
   for (int j = 2; j < 20000; ++j) {
     a -= 2 * (j - 1);
@@ -133,8 +154,10 @@ inline Neighbours k_pair(double v, c128 z) {
   const double n = std::floor(v + 0.5), m = v - n;
   const double size = std::abs(z);
   Neighbours k;
-  if (size <= 2) k = k_series(m, z);
-  else if (size <= 25) k = k_fraction(m, z);
+  if (size <= 2)
+    k = k_series(m, z);
+  else if (size <= 25)
+    k = k_fraction(m, z);
   else {
     const c128 front = std::sqrt(kPi / (2.0 * z));
     k = {front * hankel_sum(m, z, 1), front * hankel_sum(m + 1, z, 1)};
@@ -171,7 +194,8 @@ inline Modified modified(double v, c128 z) {
   const Neighbours k = k_pair(v, z);
   if (size <= 2 || size * size <= 4 * (v + 1)) {
     // |z/2|^v and the phase apart: their errors do not grow with v log |z|
-    const double radius = v < 160 ? std::pow(0.5 * size, v) / std::tgamma(v + 1) : std::exp(v * std::log(0.5 * size) - std::lgamma(v + 1));
+    const double radius = v < 160 ? std::pow(0.5 * size, v) / std::tgamma(v + 1)
+                                  : std::exp(v * std::log(0.5 * size) - std::lgamma(v + 1));
     const c128 front = radius * turn(v * std::arg(z) / kPi), square = 0.25 * z * z;
     c128 term = 1, sum = 1;
     for (int j = 1; j < 500; ++j) {
@@ -192,14 +216,14 @@ inline Modified modified(double v, c128 z) {
 
 enum class Kind : int { j, y, i, k, h1, h2 };
 
-/// Orders v >= 0, upper half plane (Im z >= 0 or +0): J, Y, H1, H2 by w = -i z, Re w >= 0. `scaled`: times
-/// e^{-|Im z|} (J, Y), e^{-iz} (H1), e^{iz} (H2).
+/// Orders v >= 0, upper half plane (Im z >= 0 or +0): J, Y, H1, H2 by w = -i z, Re w >= 0.
+/// `scaled`: times e^{-|Im z|} (J, Y), e^{-iz} (H1), e^{iz} (H2).
 inline c128 cylinder_above(Kind kind, double v, bool reflected, c128 z, bool scaled) {
   const double x = z.real(), y = z.imag();
   const Modified w = modified(v, {y, -x});
   const c128 p = turn(0.5 * v), wave(std::cos(x), std::sin(x));
-  c128 j = p * w.i * std::conj(wave);                              // e^{-y} J
-  c128 h = c128(0, -2 / kPi) * std::conj(p) * w.k * wave;          // e^{y} H1
+  c128 j = p * w.i * std::conj(wave);                      // e^{-y} J
+  c128 h = c128(0, -2 / kPi) * std::conj(p) * w.k * wave;  // e^{y} H1
   const c128 quarter(0, -1);
   if (scaled) {
     if (kind == Kind::h1) return (reflected ? turn(v) : 1.0) * (h * std::conj(wave));
@@ -225,10 +249,11 @@ inline c128 modified_above(Kind kind, double v, bool reflected, c128 z, bool sca
   if (kind == Kind::k) {
     if (!left) return scaled ? m.k : m.k * std::exp(-w);
     const c128 first = turn(-v) * m.k, second = c128(0, -kPi) * m.i;
-    return scaled ? first * std::exp(-2.0 * w) + second : first * std::exp(-w) + second * std::exp(w);
+    return scaled ? first * std::exp(-2.0 * w) + second
+                  : first * std::exp(-w) + second * std::exp(w);
   }
   const c128 wave(std::cos(w.imag()), std::sin(w.imag()));
-  c128 i = m.i * wave;  // e^{-a} I(w)
+  c128 i = m.i * wave;                                // e^{-a} I(w)
   c128 k = m.k * std::conj(wave) * std::exp(-2 * a);  // e^{-a} K(w)
   if (left) {
     const c128 turned = turn(v) * i;

@@ -9,10 +9,14 @@ namespace {
 template <class F>
 void by_width(Dtype t, F&& f) {
   switch (size_of(t)) {
-    case 1: return f(type_tag<std::uint8_t>{});
-    case 4: return f(type_tag<std::uint32_t>{});
-    case 8: return f(type_tag<std::int64_t>{});
-    default: return f(type_tag<c128>{});
+    case 1:
+      return f(type_tag<std::uint8_t>{});
+    case 4:
+      return f(type_tag<std::uint32_t>{});
+    case 8:
+      return f(type_tag<std::int64_t>{});
+    default:
+      return f(type_tag<c128>{});
   }
 }
 }  // namespace
@@ -32,7 +36,8 @@ void copy_strided(const View& in, const View& out) {
     for_rows(rows.rows(), rows.inner, [&](Index r) {
       const T* a = static_cast<const T*>(in.data) + rows.offset(0, r);
       T* o = static_cast<T*>(out.data) + rows.offset(1, r);
-      if (si == 1 && so == 1) std::copy(a, a + rows.inner, o);
+      if (si == 1 && so == 1)
+        std::copy(a, a + rows.inner, o);
       else
         for (Index i = 0; i < rows.inner; ++i) o[i * so] = a[i * si];
     });

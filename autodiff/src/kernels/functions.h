@@ -1,25 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Scalar functions by element type: the vectorising bodies of vmath.h under one name for real and complex numbers.
+// Scalar functions by element type: the vectorising bodies of vmath.h under one name for real and
+// complex numbers.
 #pragma once
-#include <cmath>
-
 #include "arithmetic.h"
 #include "scalar.h"
 #include "vmath.h"
 
+#include <cmath>
+
 namespace tessera::kernels::fn {
 
 template <class T>
-TESSERA_HD_INLINE auto to_vm(std::complex<T> z) { return vm::cplx<T>{z.real(), z.imag()}; }
+TESSERA_HD_INLINE auto to_vm(std::complex<T> z) {
+  return vm::cplx<T>{z.real(), z.imag()};
+}
 template <class T>
-TESSERA_HD_INLINE std::complex<T> from_vm(vm::cplx<T> z) { return {z.re, z.im}; }
+TESSERA_HD_INLINE std::complex<T> from_vm(vm::cplx<T> z) {
+  return {z.re, z.im};
+}
 
-#define TESSERA_BOTH(NAME)                                        \
-  template <class T>                                              \
-  TESSERA_HD_INLINE T NAME(T x) {                                 \
-    if constexpr (is_cplx<T>) return from_vm(vm::NAME(to_vm(x))); \
-    else return vm::NAME(x);                                      \
+#define TESSERA_BOTH(NAME)                \
+  template <class T>                      \
+  TESSERA_HD_INLINE T NAME(T x) {         \
+    if constexpr (is_cplx<T>)             \
+      return from_vm(vm::NAME(to_vm(x))); \
+    else                                  \
+      return vm::NAME(x);                 \
   }
 TESSERA_BOTH(sqrt)
 TESSERA_BOTH(log)
@@ -31,19 +38,27 @@ TESSERA_BOTH(acosh)
 TESSERA_BOTH(atanh)
 #undef TESSERA_BOTH
 
-/// Whether the argument of a sine inside the function is small enough for the vectorising reduction.
+/// Whether the argument of a sine inside the function is small enough for the vectorising
+/// reduction.
 template <class T>
 TESSERA_HD_INLINE bool is_near(T x) {
-  if constexpr (is_cplx<T>) return vm::abs(x.real()) <= vm::kTrigLimit<double> && vm::abs(x.imag()) <= vm::kTrigLimit<double>;
-  else return vm::abs(x) <= vm::kTrigLimit<T>;
+  if constexpr (is_cplx<T>)
+    return vm::abs(x.real()) <= vm::kTrigLimit<double> &&
+           vm::abs(x.imag()) <= vm::kTrigLimit<double>;
+  else
+    return vm::abs(x) <= vm::kTrigLimit<T>;
 }
-// Functions with a sine inside: `near` holds where is_near and vectorises; both give the same bits there.
-#define TESSERA_PERIODIC(NAME, REAL_NEAR)                                \
-  template <bool near = false, class T>                                  \
-  TESSERA_HD_INLINE T NAME(T x) {                                        \
-    if constexpr (is_cplx<T>) return from_vm(vm::NAME<near>(to_vm(x)));  \
-    else if constexpr (near) return vm::REAL_NEAR(x);                    \
-    else return vm::NAME(x);                                             \
+// Functions with a sine inside: `near` holds where is_near and vectorises; both give the same bits
+// there.
+#define TESSERA_PERIODIC(NAME, REAL_NEAR)       \
+  template <bool near = false, class T>         \
+  TESSERA_HD_INLINE T NAME(T x) {               \
+    if constexpr (is_cplx<T>)                   \
+      return from_vm(vm::NAME<near>(to_vm(x))); \
+    else if constexpr (near)                    \
+      return vm::REAL_NEAR(x);                  \
+    else                                        \
+      return vm::NAME(x);                       \
   }
 TESSERA_PERIODIC(sin, sin_near)
 TESSERA_PERIODIC(cos, cos_near)
@@ -54,9 +69,11 @@ TESSERA_PERIODIC(cosh, cosh)
 TESSERA_PERIODIC(tanh, tanh)
 #undef TESSERA_PERIODIC
 
-#define TESSERA_REAL(NAME) \
-  template <class T>       \
-  TESSERA_HD_INLINE T NAME(T x) { return vm::NAME(x); }
+#define TESSERA_REAL(NAME)        \
+  template <class T>              \
+  TESSERA_HD_INLINE T NAME(T x) { \
+    return vm::NAME(x);           \
+  }
 TESSERA_REAL(cbrt)
 TESSERA_REAL(softplus)
 TESSERA_REAL(erf)
@@ -68,8 +85,10 @@ TESSERA_REAL(digamma)
 
 template <class T>
 TESSERA_HD_INLINE T rsqrt(T x) {
-  if constexpr (is_cplx<T>) return divide(T(1), fn::sqrt(x));  // unqualified it would be std::sqrt
-  else return vm::rsqrt(x);
+  if constexpr (is_cplx<T>)
+    return divide(T(1), fn::sqrt(x));  // unqualified it would be std::sqrt
+  else
+    return vm::rsqrt(x);
 }
 /// e^z - 1 = (e^a - 1) cos b - 2 sin^2(b/2) + i e^a sin b, z = a + i b.
 template <class T>
@@ -78,7 +97,8 @@ TESSERA_HD_INLINE T expm1(T x) {
     using R = typename T::value_type;
     const R s = vm::sin(x.imag() / 2), e = vm::expm1(x.real());
     return {e * vm::cos(x.imag()) - 2 * s * s, vm::exp(x.real()) * vm::sin(x.imag())};
-  } else return vm::expm1(x);
+  } else
+    return vm::expm1(x);
 }
 /// log(1 + z): its real part from a (2 + a) + b^2, which does not cancel for small z.
 template <class T>
@@ -87,7 +107,8 @@ TESSERA_HD_INLINE T log1p(T x) {
     using R = typename T::value_type;
     const R a = x.real(), b = x.imag();
     return {vm::log1p(a * (2 + a) + b * b) / 2, vm::atan2(b, 1 + a)};
-  } else return vm::log1p(x);
+  } else
+    return vm::log1p(x);
 }
 /// 1 / cosh^2 z, beyond |Re z| = 1 as 4 e / (1 + e)^2 with e = e^(-2 z), which does not overflow.
 template <class T>
@@ -97,29 +118,39 @@ TESSERA_HD_INLINE T sech2(T x) {
     const bool far = z.real() > 1;
     const T e = fn::exp(T(-2) * z), d = far ? T(1) + e : fn::cosh(z);
     return divide(far ? T(4) * e : T(1), multiply(d, d));
-  } else return vm::sech2(x);
+  } else
+    return vm::sech2(x);
 }
 template <class T>
 TESSERA_HD_INLINE T logistic(T x) {
-  if constexpr (is_cplx<T>) return divide(T(1), T(1) + fn::exp(-x));
-  else return vm::logistic(x);
+  if constexpr (is_cplx<T>)
+    return divide(T(1), T(1) + fn::exp(-x));
+  else
+    return vm::logistic(x);
 }
 template <class T>
 TESSERA_HD_INLINE T abs(T x) {
-  if constexpr (std::is_unsigned_v<T>) return x;
-  else return x < T(0) ? static_cast<T>(T(0) - x) : x == T(0) ? T(0) : x;
+  if constexpr (std::is_unsigned_v<T>)
+    return x;
+  else
+    return x < T(0) ? static_cast<T>(T(0) - x) : x == T(0) ? T(0) : x;
 }
 template <class T>
-TESSERA_HD_INLINE T polygamma(int n, T x) { return vm::polygamma(n, x); }
+TESSERA_HD_INLINE T polygamma(int n, T x) {
+  return vm::polygamma(n, x);
+}
 template <class T>
 TESSERA_HD_INLINE T pow(T x, T y) {
-  if constexpr (is_cplx<T>) return from_vm(vm::pow(to_vm(x), to_vm(y)));
-  else return vm::pow(x, y);
+  if constexpr (is_cplx<T>)
+    return from_vm(vm::pow(to_vm(x), to_vm(y)));
+  else
+    return vm::pow(x, y);
 }
 /// Orders in x and in y, the lesser of which pow_derivative takes up to here.
 inline constexpr int kPowOrders = 63;
-/// d^i/dx^i d^j/dy^j x^y = sum over l of (j over l) [d^l/dy^l (y (y-1) ... (y-i+1))] x^(y-i) log(x)^(j-l). A term whose
-/// bracket is 0 is 0 whatever the power of x says; powers of x beat logarithms; 0^0 does not move with its exponent.
+/// d^i/dx^i d^j/dy^j x^y = sum over l of (j over l) [d^l/dy^l (y (y-1) ... (y-i+1))] x^(y-i)
+/// log(x)^(j-l). A term whose bracket is 0 is 0 whatever the power of x says; powers of x beat
+/// logarithms; 0^0 does not move with its exponent.
 template <class T>
 TESSERA_HD_INLINE T pow_derivative(int i, int j, T x, T y) {
   const int top = i < j ? i : j;
@@ -132,10 +163,14 @@ TESSERA_HD_INLINE T pow_derivative(int i, int j, T x, T y) {
     c[0] = mul(c[0], factor);
   }
   const T exponent = y - T(static_cast<float>(i));
-  if (j == 0) return c[0] == T(0) ? T(0) : mul(c[0], fn::pow(x, exponent));  // unqualified it would be std::pow
+  if (j == 0)
+    return c[0] == T(0) ? T(0)
+                        : mul(c[0], fn::pow(x, exponent));  // unqualified it would be std::pow
   double above;
-  if constexpr (is_cplx<T>) above = exponent.real();
-  else above = exponent;
+  if constexpr (is_cplx<T>)
+    above = exponent.real();
+  else
+    above = exponent;
   if (x == T(0) && (above > 0 || (i == 0 && y == T(0)))) return T(0);
   const T logarithm = fn::log(x);
   T sum = T(0), powers = T(1);  // from the lowest power of the logarithm on
@@ -152,10 +187,14 @@ TESSERA_HD_INLINE T pow_derivative(int i, int j, T x, T y) {
   return none ? T(0) : mul(sum, fn::pow(x, exponent));
 }
 template <class T>
-TESSERA_HD_INLINE T atan2(T y, T x) { return vm::atan2(y, x); }
+TESSERA_HD_INLINE T atan2(T y, T x) {
+  return vm::atan2(y, x);
+}
 /// sqrt(x^2 + y^2) without overflow.
 template <class T>
-TESSERA_HD_INLINE T hypot(T x, T y) { return vm::abs(vm::cplx<T>{x, y}); }
+TESSERA_HD_INLINE T hypot(T x, T y) {
+  return vm::abs(vm::cplx<T>{x, y});
+}
 /// x / hypot(x, y) by the smaller ratio of the two; 0 at 0.
 template <class T>
 TESSERA_HD_INLINE T hypot_slope(T x, T y) {

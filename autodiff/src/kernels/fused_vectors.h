@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the ordered sums of gemm_blocked.cpp and gemv_blocked.cpp are made of: vectors of `width` bytes in one body for all widths.
-// The functions are inlined into ones compiled for AVX2 or AVX-512.
+// What the ordered sums of gemm_blocked.cpp and gemv_blocked.cpp are made of: vectors of `width`
+// bytes in one body for all widths. The functions are inlined into ones compiled for AVX2 or
+// AVX-512.
 #pragma once
 #include <cmath>
 #include <cstddef>
@@ -20,8 +21,10 @@ template <class T, class V>
 #ifdef __clang__  // of the fuzz preset: clang 14 finds no registers for the instruction written out
   for (std::size_t i = 0; i < sizeof(V) / sizeof(T); ++i) sum[i] = std::fma(x[i], y[i], sum[i]);
 #else
-  if constexpr (sizeof(T) == 8) asm("vfmadd231pd %2, %1, %0" : "+v"(sum) : "v"(x), "v"(y));
-  else asm("vfmadd231ps %2, %1, %0" : "+v"(sum) : "v"(x), "v"(y));
+  if constexpr (sizeof(T) == 8)
+    asm("vfmadd231pd %2, %1, %0" : "+v"(sum) : "v"(x), "v"(y));
+  else
+    asm("vfmadd231ps %2, %1, %0" : "+v"(sum) : "v"(x), "v"(y));
 #endif
 }
 

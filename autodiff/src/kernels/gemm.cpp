@@ -46,8 +46,10 @@ void gemm_tiny(Index m, Index n, Index k, T alpha, Matrix<T> a, Matrix<T> b, T b
     for (Index j = 0; j < n; ++j) {
       T sum(0);
       for (Index l = 0; l < k; ++l) {
-        if constexpr (std::is_floating_point_v<T>) sum = std::fma(a(i, l), b(l, j), sum);  // as gemm_blocked
-        else sum += times(a(i, l), b(l, j));
+        if constexpr (std::is_floating_point_v<T>)
+          sum = std::fma(a(i, l), b(l, j), sum);  // as gemm_blocked
+        else
+          sum += times(a(i, l), b(l, j));
       }
       T& out = c[i * ldc + j];
       out = beta == T(0) ? times(alpha, sum) : times(alpha, sum) + times(beta, out);
@@ -111,16 +113,22 @@ int blocked_width() {
 
 /// One tile on this thread, in the order of gemm_blocked.h.
 template <class T>
-void ordered_tile(Index m, Index n, Index k, T alpha, Matrix<T> a, Matrix<T> b, T beta, T* c, Index ldc) {
+void ordered_tile(Index m, Index n, Index k, T alpha, Matrix<T> a, Matrix<T> b, T beta, T* c,
+                  Index ldc) {
   const int width = blocked_width<T>();
-  if (n == 1) return gemv_blocked<T>(width, m, k, alpha, a, b.data, b.transposed ? Index{1} : b.ld, beta, c, ldc);
-  if (m == 1) return gemv_blocked<T>(width, n, k, alpha, {b.data, b.ld, !b.transposed}, a.data, a.transposed ? a.ld : Index{1}, beta, c, Index{1});
+  if (n == 1)
+    return gemv_blocked<T>(width, m, k, alpha, a, b.data, b.transposed ? Index{1} : b.ld, beta, c,
+                           ldc);
+  if (m == 1)
+    return gemv_blocked<T>(width, n, k, alpha, {b.data, b.ld, !b.transposed}, a.data,
+                           a.transposed ? a.ld : Index{1}, beta, c, Index{1});
   gemm_blocked<T>(width, m, n, k, alpha, a, b, beta, c, ldc);
 }
 
 /// One tile on this thread by BLAS.
 template <class T>
-void blas_tile(Index m, Index n, Index k, T alpha, Matrix<T> a, Matrix<T> b, T beta, T* c, Index ldc, bool guarded) {
+void blas_tile(Index m, Index n, Index k, T alpha, Matrix<T> a, Matrix<T> b, T beta, T* c,
+               Index ldc, bool guarded) {
   if (guarded) return call_gemm(m, n, k, alpha, a, b, beta, c, ldc);
   const SerialBlas serial;
   call_gemm(m, n, k, alpha, a, b, beta, c, ldc);
@@ -174,14 +182,20 @@ Index cut(Index n, Index parts, Index i) {
 /// terms. A row of tiles packs B again, a column A.
 Grid choose_tiles(Index m, Index n, Index k) {
   const Index threads = detail::in_parallel() ? 1 : num_threads();
-  const Index most = threads == 1 ? 1 : std::min<Index>(2 * threads, static_cast<Index>(static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) * 0x1p-19));
+  const Index most =
+      threads == 1
+          ? 1
+          : std::min<Index>(2 * threads,
+                            static_cast<Index>(static_cast<double>(m) * static_cast<double>(n) *
+                                               static_cast<double>(k) * 0x1p-19));
   constexpr Index kLeast = 48;
   Grid best;
   for (Index rows = 1; rows <= most; ++rows)
     for (Index columns = 1; rows * columns <= most; ++columns) {
       if ((rows > 1 && m / rows < kLeast) || (columns > 1 && n / columns < kLeast)) continue;
       const Index more = rows * columns - best.rows * best.columns;
-      if (more > 0 || (more == 0 && rows * n + columns * m < best.rows * n + best.columns * m)) best = {rows, columns, 1};
+      if (more > 0 || (more == 0 && rows * n + columns * m < best.rows * n + best.columns * m))
+        best = {rows, columns, 1};
     }
   return best;
 }
@@ -191,20 +205,24 @@ template <class F>
 void for_tiles(Index m, Index n, Grid grid, F&& f) {
   parallel_chunks(grid.rows * grid.columns, [&](Index tile) {
     const Index row = tile / grid.columns, column = tile % grid.columns;
-    f(cut(m, grid.rows, row), cut(m, grid.rows, row + 1), cut(n, grid.columns, column), cut(n, grid.columns, column + 1));
+    f(cut(m, grid.rows, row), cut(m, grid.rows, row + 1), cut(n, grid.columns, column),
+      cut(n, grid.columns, column + 1));
   });
 }
 
-/// Float and double where the processor has AVX2. Few elements of long sums: threads take runs of kDepth terms, whose sums are kept
-/// apart and join C in order, as in one call.
+/// Float and double where the processor has AVX2. Few elements of long sums: threads take runs of
+/// kDepth terms, whose sums are kept apart and join C in order, as in one call.
 template <class T>
-void gemm_ordered(Index m, Index n, Index k, T alpha, Matrix<T> a, Matrix<T> b, T beta, T* c, Index ldc) {
+void gemm_ordered(Index m, Index n, Index k, T alpha, Matrix<T> a, Matrix<T> b, T beta, T* c,
+                  Index ldc) {
   const Grid grid = choose_tiles(m, n, k);
   constexpr Index depth = kDepth<T>, kLeast = Index{1} << 18;  // terms of a chunk of runs
   const Index runs = (k + depth - 1) / depth, per_chunk = kLeast / (depth * m * n) + 1;
-  if (grid.rows * grid.columns > 1 || runs <= per_chunk || num_threads() == 1 || detail::in_parallel()) {
+  if (grid.rows * grid.columns > 1 || runs <= per_chunk || num_threads() == 1 ||
+      detail::in_parallel()) {
     for_tiles(m, n, grid, [&](Index i, Index i_end, Index j, Index j_end) {
-      ordered_tile<T>(i_end - i, j_end - j, k, alpha, {a.at(i, 0), a.ld, a.transposed}, {b.at(0, j), b.ld, b.transposed}, beta, c + i * ldc + j, ldc);
+      ordered_tile<T>(i_end - i, j_end - j, k, alpha, {a.at(i, 0), a.ld, a.transposed},
+                      {b.at(0, j), b.ld, b.transposed}, beta, c + i * ldc + j, ldc);
     });
     return;
   }
@@ -215,7 +233,8 @@ void gemm_ordered(Index m, Index n, Index k, T alpha, Matrix<T> a, Matrix<T> b, 
     parallel_chunks((count + per_chunk - 1) / per_chunk, [&](Index chunk) {
       for (Index r = chunk * per_chunk; r < std::min(count, (chunk + 1) * per_chunk); ++r) {
         const Index l = (first + r) * depth;
-        ordered_tile<T>(m, n, std::min(depth, k - l), T(1), {a.at(0, l), a.ld, a.transposed}, {b.at(l, 0), b.ld, b.transposed}, T(0), sums.data() + r * m * n, n);
+        ordered_tile<T>(m, n, std::min(depth, k - l), T(1), {a.at(0, l), a.ld, a.transposed},
+                        {b.at(l, 0), b.ld, b.transposed}, T(0), sums.data() + r * m * n, n);
       }
     });
     for (Index r = 0; r < count; ++r)

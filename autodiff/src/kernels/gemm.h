@@ -9,12 +9,14 @@ namespace tessera::kernels {
 /// distance of two rows as stored. With beta = 0 C is not read. T is float, double,
 /// std::complex<float> or std::complex<double>.
 ///
-/// Runs on all threads. Float and double are ours (gemm_blocked.h), where the processor has AVX2: the bits of an element
-/// follow from its row of op(A) and its column of op(B) alone, whatever m, n, the layout, the threads and the width of vectors; a
-/// row of a product, a column, and a member of a batch have the bits that they have alone. Complex products go
-/// tile by tile through single-threaded BLAS calls; their tiles, and the splitting of long sums of few
-/// elements (m, n < 96, k >= 1024), depend on (m, n, k) alone, so that these bits do not depend on the number of
-/// threads, but they do depend on m and n. Throws Error when a size does not fit BLAS's 32-bit integers.
+/// Runs on all threads. Float and double are ours (gemm_blocked.h), where the processor has AVX2:
+/// the bits of an element follow from its row of op(A) and its column of op(B) alone, whatever m,
+/// n, the layout, the threads and the width of vectors; a row of a product, a column, and a member
+/// of a batch have the bits that they have alone. Complex products go tile by tile through
+/// single-threaded BLAS calls; their tiles, and the splitting of long sums of few elements (m, n <
+/// 96, k >= 1024), depend on (m, n, k) alone, so that these bits do not depend on the number of
+/// threads, but they do depend on m and n. Throws Error when a size does not fit BLAS's 32-bit
+/// integers.
 template <class T>
 void gemm(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n, std::int64_t k,
           T alpha, const T* a, std::int64_t lda, const T* b, std::int64_t ldb, T beta, T* c,

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A tile of C, a few rows by one or two vectors, stays in registers while a run of kDepth terms is added
-// to it. op(B) is packed, kColumns columns at a time, into panels of the tile's width. In vectors of 32 bytes 48 rows of op(A), 200 kB
-// which stay in the second-level cache, take each panel in turn, which so comes from further off once for all of them. Rows
-// 4096 bytes apart, which share a set of the cache, and columns, of whose lines few elements serve, are packed too.
-// What is read too seldom for packing to pay is read where it is.
+// A tile of C, a few rows by one or two vectors, stays in registers while a run of kDepth terms is
+// added to it. op(B) is packed, kColumns columns at a time, into panels of the tile's width. In
+// vectors of 32 bytes 48 rows of op(A), 200 kB which stay in the second-level cache, take each
+// panel in turn, which so comes from further off once for all of them. Rows 4096 bytes apart, which
+// share a set of the cache, and columns, of whose lines few elements serve, are packed too. What is
+// read too seldom for packing to pay is read where it is.
 #include "gemm_blocked.h"
 
 #include "fused_vectors.h"
@@ -44,7 +45,8 @@ template <class T, int width, int rows, int vectors, bool by_rows>
 #pragma GCC unroll 16
   for (int i = 0; i < rows; ++i)
 #pragma GCC unroll 2
-    for (int j = 0; j < vectors; ++j) __builtin_prefetch(t.c + i * t.ldc + j * lanes, 1);  // comes while sums are made
+    for (int j = 0; j < vectors; ++j)
+      __builtin_prefetch(t.c + i * t.ldc + j * lanes, 1);  // comes while sums are made
   const T *a = t.a, *b = t.b;
   for (Index l = 0; l < t.k; ++l) {
     V y[vectors];
@@ -76,14 +78,16 @@ template <class T, int width, int rows, int vectors, bool by_rows>
 
 /// Rows l of `count` neighbouring panels of B from rows `ld` apart.
 template <class T, int width, int vectors>
-[[gnu::always_inline]] inline void pack_rows_body(Index k, int count, const T* b, Index ld, T* out) {
+[[gnu::always_inline]] inline void pack_rows_body(Index k, int count, const T* b, Index ld,
+                                                  T* out) {
   using V = typename Vector<width, T>::type;
   constexpr int lanes = width / sizeof(T), columns = vectors * lanes;
   for (Index l = 0; l < k; ++l)
     for (int p = 0; p < count; ++p)
 #pragma GCC unroll 2
       for (int j = 0; j < vectors; ++j)
-        *reinterpret_cast<V*>(out + (p * k + l) * columns + j * lanes) = *reinterpret_cast<const V*>(b + l * ld + p * columns + j * lanes);
+        *reinterpret_cast<V*>(out + (p * k + l) * columns + j * lanes) =
+            *reinterpret_cast<const V*>(b + l * ld + p * columns + j * lanes);
 }
 
 /// One panel of B from its transposed, whose rows are `ld` apart.
@@ -96,10 +100,12 @@ template <class T, int width, int vectors>
     for (int j = 0; j < vectors; ++j) {
       V x[lanes];
 #pragma GCC unroll 16
-      for (int i = 0; i < lanes; ++i) x[i] = *reinterpret_cast<const V*>(b + (j * lanes + i) * ld + l);
+      for (int i = 0; i < lanes; ++i)
+        x[i] = *reinterpret_cast<const V*>(b + (j * lanes + i) * ld + l);
       exchange<T, width, 1>(x, std::make_index_sequence<lanes>{});
 #pragma GCC unroll 16
-      for (int i = 0; i < lanes; ++i) *reinterpret_cast<V*>(out + (l + i) * columns + j * lanes) = x[i];
+      for (int i = 0; i < lanes; ++i)
+        *reinterpret_cast<V*>(out + (l + i) * columns + j * lanes) = x[i];
     }
   for (; l < k; ++l)
     for (int j = 0; j < columns; ++j) out[l * columns + j] = b[j * ld + l];
@@ -123,7 +129,8 @@ struct Compiled<32> {
     tile_body<T, 32, rows, vectors, by_rows>(t);
   }
   template <class T, int vectors>
-  [[gnu::target("avx2,fma")]] static void pack_rows(Index k, int count, const T* b, Index ld, T* out) {
+  [[gnu::target("avx2,fma")]] static void pack_rows(Index k, int count, const T* b, Index ld,
+                                                    T* out) {
     pack_rows_body<T, 32, vectors>(k, count, b, ld, out);
   }
   template <class T, int vectors>
@@ -134,17 +141,20 @@ struct Compiled<32> {
 template <>
 struct Compiled<64> {
   static constexpr int max_rows = 14;  ///< by two vectors: 28 of 32 registers
-  static constexpr int tiles = 1;     ///< a panel serves 14 rows each time that it comes
+  static constexpr int tiles = 1;      ///< a panel serves 14 rows each time that it comes
   template <class T, int rows, int vectors, bool by_rows>
-  [[gnu::target("avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]] static void tile(const Tile<T>& t) {
+  [[gnu::target("avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]] static void tile(
+      const Tile<T>& t) {
     tile_body<T, 64, rows, vectors, by_rows>(t);
   }
   template <class T, int vectors>
-  [[gnu::target("avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]] static void pack_rows(Index k, int count, const T* b, Index ld, T* out) {
+  [[gnu::target("avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]] static void pack_rows(
+      Index k, int count, const T* b, Index ld, T* out) {
     pack_rows_body<T, 64, vectors>(k, count, b, ld, out);
   }
   template <class T, int vectors>
-  [[gnu::target("avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]] static void pack_columns(Index k, const T* b, Index ld, T* out) {
+  [[gnu::target("avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]] static void pack_columns(
+      Index k, const T* b, Index ld, T* out) {
     pack_columns_body<T, 64, vectors>(k, b, ld, out);
   }
 };
@@ -157,13 +167,18 @@ template <class T, int width>
 struct Kernels {
   using C = Compiled<width>;
   template <bool by_rows, int vectors>
-  static constexpr std::array<TileFn<T>, C::max_rows> tiles = []<int... i>(std::integer_sequence<int, i...>) {
+  static constexpr std::array<TileFn<T>, C::max_rows> tiles = [
+  ]<int... i>(std::integer_sequence<int, i...>) {
     return std::array<TileFn<T>, C::max_rows>{&C::template tile<T, i + 1, vectors, by_rows>...};
-  }(std::make_integer_sequence<int, C::max_rows>{});
-  static constexpr std::array<std::array<std::array<TileFn<T>, C::max_rows>, 2>, 2> tile = {{{tiles<false, 1>, tiles<false, 2>}, {tiles<true, 1>, tiles<true, 2>}}};
-  static constexpr std::array<void (*)(Index, const T*, Index, T*), C::max_rows> pack = []<int... i>(std::integer_sequence<int, i...>) {
+  }
+  (std::make_integer_sequence<int, C::max_rows>{});
+  static constexpr std::array<std::array<std::array<TileFn<T>, C::max_rows>, 2>, 2> tile = {
+      {{tiles<false, 1>, tiles<false, 2>}, {tiles<true, 1>, tiles<true, 2>}}};
+  static constexpr std::array<void (*)(Index, const T*, Index, T*), C::max_rows> pack =
+      []<int... i>(std::integer_sequence<int, i...>) {
     return std::array<void (*)(Index, const T*, Index, T*), C::max_rows>{&pack_tile<T, i + 1>...};
-  }(std::make_integer_sequence<int, C::max_rows>{});
+  }
+  (std::make_integer_sequence<int, C::max_rows>{});
 };
 
 /// Memory of the calling thread that stays for its next product.
@@ -182,35 +197,45 @@ void run(Index m, Index n, Index k, T alpha, Matrix<T> a, Matrix<T> b, T beta, T
   using C = Compiled<width>;
   using K = Kernels<T, width>;
   constexpr Index lanes = width / sizeof(T), columns = 2 * lanes;
-  constexpr Index kColumns = 512, kPad = 64 / sizeof(T);  // rows a power of two apart would share few sets of the cache
+  constexpr Index kColumns = 512,
+                  kPad = 64 /
+                         sizeof(T);  // rows a power of two apart would share few sets of the cache
   // Rows are dealt out evenly: 16 are 8 + 8, not 14 + 2.
   const Index panels_m = (m + C::max_rows - 1) / C::max_rows;
   const bool pack_a = n > 4 * columns && (a.transposed || a.ld * Index{sizeof(T)} % 4096 == 0);
   const Index deepest = std::min(k, kDepth<T>);
-  const bool pack_b = b.transposed || (panels_m > 4 && deepest * b.ld * Index{sizeof(T)} > (Index{16} << 10));
+  const bool pack_b =
+      b.transposed || (panels_m > 4 && deepest * b.ld * Index{sizeof(T)} > (Index{16} << 10));
   const Index widest = std::min((n + columns - 1) / columns * columns, kColumns);
   const Index room_a = C::max_rows * (deepest + kPad);  // for the rows of one tile
-  T* const packed_b = static_cast<T*>(scratch(static_cast<std::size_t>(widest * deepest + (pack_a ? C::tiles : 0) * room_a) * sizeof(T)));
+  T* const packed_b = static_cast<T*>(scratch(
+      static_cast<std::size_t>(widest * deepest + (pack_a ? C::tiles : 0) * room_a) * sizeof(T)));
   T* const packed_a = packed_b + widest * deepest;
 
   for (Index column = 0; column < n; column += kColumns) {
-    const Index width_b = std::min(kColumns, n - column), whole = width_b / columns, rest = width_b - whole * columns;
+    const Index width_b = std::min(kColumns, n - column), whole = width_b / columns,
+                rest = width_b - whole * columns;
     for (Index depth = 0; depth < k; depth += kDepth<T>) {
       const Index terms = std::min(kDepth<T>, k - depth);
       const T beta_here = depth == 0 ? beta : T(1);
 
       // B: whole panels, then one with the last columns, filled up with zeros.
       if (pack_b && b.transposed) {
-        for (Index p = 0; p < whole; ++p) C::template pack_columns<T, 2>(terms, b.at(depth, column + p * columns), b.ld, packed_b + p * columns * terms);
+        for (Index p = 0; p < whole; ++p)
+          C::template pack_columns<T, 2>(terms, b.at(depth, column + p * columns), b.ld,
+                                         packed_b + p * columns * terms);
       } else if (pack_b) {
         for (Index p = 0; p < whole; p += 4)
-          C::template pack_rows<T, 2>(terms, static_cast<int>(std::min<Index>(4, whole - p)), b.at(depth, column + p * columns), b.ld, packed_b + p * columns * terms);
+          C::template pack_rows<T, 2>(terms, static_cast<int>(std::min<Index>(4, whole - p)),
+                                      b.at(depth, column + p * columns), b.ld,
+                                      packed_b + p * columns * terms);
       }
       T* const last = packed_b + whole * columns * terms;
       const Index last_width = rest <= lanes ? lanes : columns;
       if (rest)
         for (Index l = 0; l < terms; ++l)
-          for (Index j = 0; j < last_width; ++j) last[l * last_width + j] = j < rest ? b(depth + l, column + whole * columns + j) : T(0);
+          for (Index j = 0; j < last_width; ++j)
+            last[l * last_width + j] = j < rest ? b(depth + l, column + whole * columns + j) : T(0);
 
       for (Index p = 0, row = 0; p < panels_m;) {
         Tile<T> tiles[C::tiles];
@@ -218,15 +243,24 @@ void run(Index m, Index n, Index k, T alpha, Matrix<T> a, Matrix<T> b, T beta, T
         int count = 0;
         for (; p < panels_m && count < C::tiles; ++p, ++count) {
           const Index here = m / panels_m + (p < m % panels_m);
-          Tile<T>& t = tiles[count] = {terms, a.at(row, depth), a.transposed ? Index{1} : a.ld, a.transposed ? a.ld : Index{1}, nullptr, pack_b ? columns : b.ld,
-                                       alpha, beta_here, c + row * ldc + column, ldc};
+          Tile<T>& t = tiles[count] = {terms,
+                                       a.at(row, depth),
+                                       a.transposed ? Index{1} : a.ld,
+                                       a.transposed ? a.ld : Index{1},
+                                       nullptr,
+                                       pack_b ? columns : b.ld,
+                                       alpha,
+                                       beta_here,
+                                       c + row * ldc + column,
+                                       ldc};
           T* const packed = packed_a + count * room_a;
           if (pack_a && a.transposed) {
             K::pack[static_cast<std::size_t>(here - 1)](terms, t.a, a.ld, packed);
             t.a = packed, t.step = here;
           } else if (pack_a) {
             t.row = terms + kPad;
-            for (Index i = 0; i < here; ++i) std::copy_n(a.at(row + i, depth), terms, packed + i * t.row);
+            for (Index i = 0; i < here; ++i)
+              std::copy_n(a.at(row + i, depth), terms, packed + i * t.row);
             t.a = packed;
           }
           rows[count] = static_cast<std::size_t>(here);
@@ -248,7 +282,8 @@ void run(Index m, Index n, Index k, T alpha, Matrix<T> a, Matrix<T> b, T beta, T
           for (Index r = 0; r < static_cast<Index>(rows[i]); ++r)
             for (Index j = 0; j < rest; ++j) {
               T& out = to[r * ldc + j];
-              out = beta_here == T(0) ? part[r * last_width + j] : beta_here * out + part[r * last_width + j];
+              out = beta_here == T(0) ? part[r * last_width + j]
+                                      : beta_here * out + part[r * last_width + j];
             }
         }
       }
@@ -264,11 +299,16 @@ std::span<const int> blocked_widths() {
 }
 
 template <class T>
-void gemm_blocked(int width, Index m, Index n, Index k, T alpha, Matrix<T> a, Matrix<T> b, T beta, T* c, Index ldc) {
-  if (width == 64) run<T, 64>(m, n, k, alpha, a, b, beta, c, ldc);
-  else run<T, 32>(m, n, k, alpha, a, b, beta, c, ldc);
+void gemm_blocked(int width, Index m, Index n, Index k, T alpha, Matrix<T> a, Matrix<T> b, T beta,
+                  T* c, Index ldc) {
+  if (width == 64)
+    run<T, 64>(m, n, k, alpha, a, b, beta, c, ldc);
+  else
+    run<T, 32>(m, n, k, alpha, a, b, beta, c, ldc);
 }
-template void gemm_blocked<float>(int, Index, Index, Index, float, Matrix<float>, Matrix<float>, float, float*, Index);
-template void gemm_blocked<double>(int, Index, Index, Index, double, Matrix<double>, Matrix<double>, double, double*, Index);
+template void gemm_blocked<float>(int, Index, Index, Index, float, Matrix<float>, Matrix<float>,
+                                  float, float*, Index);
+template void gemm_blocked<double>(int, Index, Index, Index, double, Matrix<double>, Matrix<double>,
+                                   double, double*, Index);
 
 }  // namespace tessera::kernels

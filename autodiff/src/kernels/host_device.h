@@ -13,7 +13,8 @@
 /// On a lambda: inlined however large.
 #define TESSERA_INLINE __attribute__((always_inline))
 
-// The same, inlined however large: a loop over a kernel body only becomes vector code when nothing is called.
+// The same, inlined however large: a loop over a kernel body only becomes vector code when nothing
+// is called.
 #ifdef __CUDACC__
 #define TESSERA_HD_INLINE TESSERA_HD __forceinline__
 #else

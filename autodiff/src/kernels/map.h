@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Element-wise loops over strided operands: out[i] = f(a[i], b[i], ...). The output is contiguous. Operands
-// that are contiguous or one repeated element (stride 0) take a loop that the compiler vectorises; anything
-// else is walked row by row after merging dimensions.
+// Element-wise loops over strided operands: out[i] = f(a[i], b[i], ...). The output is contiguous.
+// Operands that are contiguous or one repeated element (stride 0) take a loop that the compiler
+// vectorises; anything else is walked row by row after merging dimensions.
 #pragma once
-#include <array>
-#include <utility>
-
 #include "scalar.h"
 #include "tessera/autodiff/forall.h"
 #include "tessera/autodiff/kernel.h"
 
+#include <array>
+#include <utility>
+
 namespace tessera::kernels {
 
-/// Merged dimensions of N operands with a common shape: rows of `inner` elements with constant strides.
+/// Merged dimensions of N operands with a common shape: rows of `inner` elements with constant
+/// strides.
 template <int N>
 struct Rows {
   int n_outer = 0;
@@ -66,18 +67,26 @@ void for_rows(Index rows, Index inner, F&& row) {
   });
 }
 
-/// One row of an element-wise loop f: n elements of each operand, `stride` elements apart, to contiguous memory.
-using RowLoop = void (*)(const void* f, Index n, const void* const* in, const Index* stride, void* out);
+/// One row of an element-wise loop f: n elements of each operand, `stride` elements apart, to
+/// contiguous memory.
+using RowLoop = void (*)(const void* f, Index n, const void* const* in, const Index* stride,
+                         void* out);
 
-/// `row` over all of `out`, in pieces of rows spread over the threads. `bytes`: of an element of each operand, then of the result.
-/// All that a loop does beside its elements is here, compiled once for all functions and types.
+/// `row` over all of `out`, in pieces of rows spread over the threads. `bytes`: of an element of
+/// each operand, then of the result. All that a loop does beside its elements is here, compiled
+/// once for all functions and types.
 template <int N>
-void over_rows(const std::array<const View*, N>& in, const View& out, const std::array<std::size_t, N + 1>& bytes, RowLoop row, const void* f);
-extern template void over_rows<1>(const std::array<const View*, 1>&, const View&, const std::array<std::size_t, 2>&, RowLoop, const void*);
-extern template void over_rows<2>(const std::array<const View*, 2>&, const View&, const std::array<std::size_t, 3>&, RowLoop, const void*);
-extern template void over_rows<3>(const std::array<const View*, 3>&, const View&, const std::array<std::size_t, 4>&, RowLoop, const void*);
+void over_rows(const std::array<const View*, N>& in, const View& out,
+               const std::array<std::size_t, N + 1>& bytes, RowLoop row, const void* f);
+extern template void over_rows<1>(const std::array<const View*, 1>&, const View&,
+                                  const std::array<std::size_t, 2>&, RowLoop, const void*);
+extern template void over_rows<2>(const std::array<const View*, 2>&, const View&,
+                                  const std::array<std::size_t, 3>&, RowLoop, const void*);
+extern template void over_rows<3>(const std::array<const View*, 3>&, const View&,
+                                  const std::array<std::size_t, 4>&, RowLoop, const void*);
 
-/// o[i] = f(a[i sa], ...): strides that the compiler sees to be 0 or 1 make loops that it vectorises.
+/// o[i] = f(a[i sa], ...): strides that the compiler sees to be 0 or 1 make loops that it
+/// vectorises.
 template <class F>
 TESSERA_HD_INLINE void each(Index n, F body) {
 #pragma GCC ivdep
@@ -91,15 +100,21 @@ void map1(const View& a, const View& o, const F& f) {
     *static_cast<R*>(o.data) = f(*static_cast<const A*>(a.data));
     return;
   }
-  over_rows<1>({&a}, o, {sizeof(A), sizeof(R)}, [](const void* body, Index n, const void* const* in, const Index* stride, void* out) {
-    const F f = *static_cast<const F*>(body);
-    const A* a = static_cast<const A*>(in[0]);
-    R* o = static_cast<R*>(out);
-    const Index sa = stride[0];
-    if (sa == 1) each(n, [=](Index i) TESSERA_INLINE { store(o + i, f(load(a + i))); });
-    else if (sa == 0) std::fill_n(o, n, f(*a));
-    else each(n, [=](Index i) TESSERA_INLINE { store(o + i, f(load(a + i * sa))); });
-  }, &f);
+  over_rows<1>(
+      {&a}, o, {sizeof(A), sizeof(R)},
+      [](const void* body, Index n, const void* const* in, const Index* stride, void* out) {
+        const F f = *static_cast<const F*>(body);
+        const A* a = static_cast<const A*>(in[0]);
+        R* o = static_cast<R*>(out);
+        const Index sa = stride[0];
+        if (sa == 1)
+          each(n, [=](Index i) TESSERA_INLINE { store(o + i, f(load(a + i))); });
+        else if (sa == 0)
+          std::fill_n(o, n, f(*a));
+        else
+          each(n, [=](Index i) TESSERA_INLINE { store(o + i, f(load(a + i * sa))); });
+      },
+      &f);
 }
 
 template <class A, class B, class F>
@@ -109,38 +124,54 @@ void map2(const View& a, const View& b, const View& o, const F& f) {
     *static_cast<R*>(o.data) = f(*static_cast<const A*>(a.data), *static_cast<const B*>(b.data));
     return;
   }
-  over_rows<2>({&a, &b}, o, {sizeof(A), sizeof(B), sizeof(R)}, [](const void* body, Index n, const void* const* in, const Index* stride, void* out) {
-    const F f = *static_cast<const F*>(body);
-    const A* a = static_cast<const A*>(in[0]);
-    const B* b = static_cast<const B*>(in[1]);
-    R* o = static_cast<R*>(out);
-    const Index sa = stride[0], sb = stride[1];
-    if (sa == 1 && sb == 1) each(n, [=](Index i) TESSERA_INLINE { store(o + i, f(load(a + i), load(b + i))); });
-    else if (sa == 1 && sb == 0) each(n, [=, y = load(b)](Index i) TESSERA_INLINE { store(o + i, f(load(a + i), y)); });
-    else if (sa == 0 && sb == 1) each(n, [=, x = load(a)](Index i) TESSERA_INLINE { store(o + i, f(x, load(b + i))); });
-    else each(n, [=](Index i) TESSERA_INLINE { store(o + i, f(load(a + i * sa), load(b + i * sb))); });
-  }, &f);
+  over_rows<2>(
+      {&a, &b}, o, {sizeof(A), sizeof(B), sizeof(R)},
+      [](const void* body, Index n, const void* const* in, const Index* stride, void* out) {
+        const F f = *static_cast<const F*>(body);
+        const A* a = static_cast<const A*>(in[0]);
+        const B* b = static_cast<const B*>(in[1]);
+        R* o = static_cast<R*>(out);
+        const Index sa = stride[0], sb = stride[1];
+        if (sa == 1 && sb == 1)
+          each(n, [=](Index i) TESSERA_INLINE { store(o + i, f(load(a + i), load(b + i))); });
+        else if (sa == 1 && sb == 0)
+          each(n, [=, y = load(b)](Index i) TESSERA_INLINE { store(o + i, f(load(a + i), y)); });
+        else if (sa == 0 && sb == 1)
+          each(n, [=, x = load(a)](Index i) TESSERA_INLINE { store(o + i, f(x, load(b + i))); });
+        else
+          each(n, [=](Index i)
+                      TESSERA_INLINE { store(o + i, f(load(a + i * sa), load(b + i * sb))); });
+      },
+      &f);
 }
 
 template <class A, class B, class C, class F>
 void map3(const View& a, const View& b, const View& c, const View& o, const F& f) {
   using R = decltype(f(std::declval<A>(), std::declval<B>(), std::declval<C>()));
-  over_rows<3>({&a, &b, &c}, o, {sizeof(A), sizeof(B), sizeof(C), sizeof(R)}, [](const void* body, Index n, const void* const* in, const Index* stride, void* out) {
-    const F f = *static_cast<const F*>(body);
-    const A* a = static_cast<const A*>(in[0]);
-    const B* b = static_cast<const B*>(in[1]);
-    const C* c = static_cast<const C*>(in[2]);
-    R* o = static_cast<R*>(out);
-    const Index sa = stride[0], sb = stride[1], sc = stride[2];
-    if (sa == 1 && sb == 1 && sc == 1) each(n, [=](Index i) TESSERA_INLINE { store(o + i, f(load(a + i), load(b + i), load(c + i))); });
-    else each(n, [=](Index i) TESSERA_INLINE { store(o + i, f(load(a + i * sa), load(b + i * sb), load(c + i * sc))); });
-  }, &f);
+  over_rows<3>(
+      {&a, &b, &c}, o, {sizeof(A), sizeof(B), sizeof(C), sizeof(R)},
+      [](const void* body, Index n, const void* const* in, const Index* stride, void* out) {
+        const F f = *static_cast<const F*>(body);
+        const A* a = static_cast<const A*>(in[0]);
+        const B* b = static_cast<const B*>(in[1]);
+        const C* c = static_cast<const C*>(in[2]);
+        R* o = static_cast<R*>(out);
+        const Index sa = stride[0], sb = stride[1], sc = stride[2];
+        if (sa == 1 && sb == 1 && sc == 1)
+          each(n, [=](Index i)
+                      TESSERA_INLINE { store(o + i, f(load(a + i), load(b + i), load(c + i))); });
+        else
+          each(n, [=](Index i) TESSERA_INLINE {
+            store(o + i, f(load(a + i * sa), load(b + i * sb), load(c + i * sc)));
+          });
+      },
+      &f);
 }
 
 /// The C++ type of each Dtype, by position.
 template <int K>
-using element_t = std::tuple_element_t<K, std::tuple<bool, std::uint8_t, std::int32_t, std::int64_t, std::uint32_t,
-                                                     float, double, c64, c128>>;
+using element_t = std::tuple_element_t<K, std::tuple<bool, std::uint8_t, std::int32_t, std::int64_t,
+                                                     std::uint32_t, float, double, c64, c128>>;
 
 /// A table of kernels, one per element type in P::dtypes, null elsewhere. `make<T>()` gives each.
 template <DtypeSet S, class Make>
@@ -148,9 +179,12 @@ constexpr std::array<KernelFn, kDtypes> kernel_table(Make make) {
   std::array<KernelFn, kDtypes> t{};
   [&]<std::size_t... K>(std::index_sequence<K...>) {
     ((contains(S, static_cast<Dtype>(K)) ? void([&] {
-        if constexpr (contains(S, static_cast<Dtype>(K))) t[K] = make(type_tag<element_t<K>>{});
-      }()) : void()), ...);
-  }(std::make_index_sequence<kDtypes>{});
+       if constexpr (contains(S, static_cast<Dtype>(K))) t[K] = make(type_tag<element_t<K>>{});
+     }())
+                                         : void()),
+     ...);
+  }
+  (std::make_index_sequence<kDtypes>{});
   return t;
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// y = f(x) for long bodies f, which dominate compile time: one loop over elements side by side, into which all others
-// gather. Over reals it is compiled a second time for vectors of 512 bits, chosen at run time (vectors.h). All ways give the
-// same bits: nothing is contracted, and an element is computed from itself alone.
+// y = f(x) for long bodies f, which dominate compile time: one loop over elements side by side,
+// into which all others gather. Over reals it is compiled a second time for vectors of 512 bits,
+// chosen at run time (vectors.h). All ways give the same bits: nothing is contracted, and an
+// element is computed from itself alone.
 #pragma once
 #include "map.h"
 #include "tessera/autodiff/vectors.h"
@@ -15,19 +16,23 @@ template <class T, class F>
   for (Index i = 0; i < n; ++i) store(y + i, f(load(x + i)));
 }
 template <class T, class F>
-[[gnu::noinline, gnu::target("avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]] void packed_loop_wide(Index n, const T* x, T* y, F f) {
+[[gnu::noinline, gnu::target("avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]] void
+packed_loop_wide(Index n, const T* x, T* y, F f) {
 #pragma GCC ivdep
   for (Index i = 0; i < n; ++i) y[i] = f(x[i]);
 }
 
-/// P::eval, and P::near where P has it for T: equal to eval at all x with P::is_near(x), and it vectorises.
+/// P::eval, and P::near where P has it for T: equal to eval at all x with P::is_near(x), and it
+/// vectorises.
 template <class P, class T>
 struct Long {
   static constexpr bool has_near = requires(T x) { P::near(x); };
   struct Body {
     TESSERA_HD_INLINE T operator()(T x) const {
-      if constexpr (has_near) return P::near(x);
-      else return P::eval(x);
+      if constexpr (has_near)
+        return P::near(x);
+      else
+        return P::eval(x);
     }
   };
   [[gnu::noinline]] static T one(T x) { return P::eval(x); }
@@ -54,7 +59,8 @@ struct Long {
     constexpr Index block = 512;
     for (Index begin = 0; begin < n; begin += block) {
       const Index count = std::min(block, n - begin);
-      if (stride == 1) packed(count, x + begin, y + begin);
+      if (stride == 1)
+        packed(count, x + begin, y + begin);
       else {
         for (Index i = 0; i < count; ++i) y[begin + i] = x[(begin + i) * stride];
         packed(count, y + begin, y + begin);
@@ -69,15 +75,21 @@ void map_long(const View& x, const View& y) {
   constexpr Index kFew = 8;  // below, to look at the layout costs more than it gives
   const Index n = y.count();
   if (n < kFew && x.contiguous()) {
-    for (Index i = 0; i < n; ++i) static_cast<T*>(y.data)[i] = L::one(static_cast<const T*>(x.data)[i]);
+    for (Index i = 0; i < n; ++i)
+      static_cast<T*>(y.data)[i] = L::one(static_cast<const T*>(x.data)[i]);
     return;
   }
-  over_rows<1>({&x}, y, {sizeof(T), sizeof(T)}, [](const void*, Index n, const void* const* in, const Index* stride, void* out) {
-    const T* from = static_cast<const T*>(in[0]);
-    T* to = static_cast<T*>(out);
-    if (*stride == 0) std::fill_n(to, n, L::one(*from));
-    else L::row(n, from, *stride, to);
-  }, nullptr);
+  over_rows<1>(
+      {&x}, y, {sizeof(T), sizeof(T)},
+      [](const void*, Index n, const void* const* in, const Index* stride, void* out) {
+        const T* from = static_cast<const T*>(in[0]);
+        T* to = static_cast<T*>(out);
+        if (*stride == 0)
+          std::fill_n(to, n, L::one(*from));
+        else
+          L::row(n, from, *stride, to);
+      },
+      nullptr);
 }
 
 }  // namespace tessera::kernels

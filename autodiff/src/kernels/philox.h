@@ -47,8 +47,7 @@ TESSERA_HD_INLINE double uniform_f64(std::uint32_t high, std::uint32_t low) {
 }
 /// (0, 1): odd multiples of 2^-53, symmetric about 1/2.
 TESSERA_HD_INLINE double open_uniform_f64(std::uint32_t high, std::uint32_t low) {
-  return vm::fma(to_double(high), 0x1p-32,
-                 to_double(low >> 12) * 0x1p-52 + 0x1p-53);
+  return vm::fma(to_double(high), 0x1p-32, to_double(low >> 12) * 0x1p-52 + 0x1p-53);
 }
 /// [0, 1) in steps of 2^-24.
 TESSERA_HD_INLINE float uniform_f32(std::uint32_t word) {
@@ -129,8 +128,7 @@ struct NormalF32 {
   static constexpr int kCount = 4;
   TESSERA_HD_INLINE static void draw(RandomWords r, type* out) {
     for (int i = 0; i < 4; i += 2) {
-      const double u = (to_double(r.w[i]) + 0.5) * 0x1p-32,
-                   v = to_double(r.w[i + 1]) * 0x1p-32;
+      const double u = (to_double(r.w[i]) + 0.5) * 0x1p-32, v = to_double(r.w[i + 1]) * 0x1p-32;
       const NormalPair p = box_muller(u, v);
       out[i] = static_cast<float>(p.first);
       out[i + 1] = static_cast<float>(p.second);

@@ -2,9 +2,9 @@
 //
 // Indices that are data: checked before anything is read or written through them.
 #pragma once
-#include <vector>
-
 #include "tessera/autodiff/kernel.h"
+
+#include <vector>
 
 namespace tessera::kernels {
 
@@ -14,18 +14,22 @@ struct Positions {
   std::vector<Index> at;  ///< [batch, count], each in 0 ... n-1
 
   /// x [B..., n, rest...], indices [B..., K...]; throws for an index outside of its axis.
-  Positions(const char* op, const View& x, const View& indices, int batch_dims) : batch(1), count(1), rest(1) {
+  Positions(const char* op, const View& x, const View& indices, int batch_dims)
+      : batch(1), count(1), rest(1) {
     for (int d = 0; d < batch_dims; ++d) batch *= x.shape[d];
     for (int d = batch_dims; d < indices.shape.size(); ++d) count *= indices.shape[d];
     for (int d = batch_dims + 1; d < x.shape.size(); ++d) rest *= x.shape[d];
     n = x.shape[batch_dims];
     at.resize(static_cast<std::size_t>(batch * count));
-    if (indices.dtype == Dtype::i32) load(static_cast<const std::int32_t*>(indices.data));
-    else load(static_cast<const std::int64_t*>(indices.data));
+    if (indices.dtype == Dtype::i32)
+      load(static_cast<const std::int32_t*>(indices.data));
+    else
+      load(static_cast<const std::int64_t*>(indices.data));
     for (std::size_t k = 0; k < at.size(); ++k)
       if (at[k] < 0 || at[k] >= n)
-        fail(op, "index " + std::to_string(at[k]) + " (number " + std::to_string(k) + " of " + to_string(indices.type()) +
-                     ") is outside of 0 ... " + std::to_string(n - 1) + " on axis " + std::to_string(batch_dims) + " of " + to_string(x.type()));
+        fail(op, "index " + std::to_string(at[k]) + " (number " + std::to_string(k) + " of " +
+                     to_string(indices.type()) + ") is outside of 0 ... " + std::to_string(n - 1) +
+                     " on axis " + std::to_string(batch_dims) + " of " + to_string(x.type()));
   }
 
  private:
@@ -35,10 +39,12 @@ struct Positions {
   }
 };
 
-/// Those who write to each target, in rising order: writers[begin[t]] ... writers[begin[t+1]-1] (counting sort).
+/// Those who write to each target, in rising order: writers[begin[t]] ... writers[begin[t+1]-1]
+/// (counting sort).
 struct ByTarget {
   std::vector<Index> begin, writers;
-  ByTarget(const Index* at, Index count, Index n) : begin(static_cast<std::size_t>(n + 1), 0), writers(static_cast<std::size_t>(count)) {
+  ByTarget(const Index* at, Index count, Index n)
+      : begin(static_cast<std::size_t>(n + 1), 0), writers(static_cast<std::size_t>(count)) {
     for (Index k = 0; k < count; ++k) ++begin[at[k] + 1];
     for (Index t = 0; t < n; ++t) begin[t + 1] += begin[t];
     std::vector<Index> next(begin.begin(), begin.end() - 1);

@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reductions with one order of operations, given by the length alone. A sequence x_0 ... x_{K-1} is cut into
-// blocks of 512; inside a block, lane l of 8 takes the elements k = l mod 8 in turn, and the lanes are paired;
-// the blocks' results are paired, neighbours first, until one is left. Rows and columns of memory follow the
-// same order, so that neither layout nor threads change a bit.
+// Reductions with one order of operations, given by the length alone. A sequence x_0 ... x_{K-1} is
+// cut into blocks of 512; inside a block, lane l of 8 takes the elements k = l mod 8 in turn, and
+// the lanes are paired; the blocks' results are paired, neighbours first, until one is left. Rows
+// and columns of memory follow the same order, so that neither layout nor threads change a bit.
 #pragma once
+#include "map.h"
+
 #include <algorithm>
 #include <memory>
-
-#include "map.h"
 
 namespace tessera::kernels {
 
 inline constexpr Index kBlock = 512, kLanes = 8;
 
-/// One operation of a reduction over elements of type T: its loops over elements. All else is shared by the operations of a type.
+/// One operation of a reduction over elements of type T: its loops over elements. All else is
+/// shared by the operations of a type.
 template <class T>
 struct Fold {
   T identity;
   T (*combine)(T, T);
   /// The blocks of n elements, `stride` apart.
   void (*blocks)(const Fold& op, const T* x, Index stride, Index n, T* out);
-  /// `count` sequences of n elements, `apart` from one to the next: each a block where n is at most that, or else `fold_long`.
+  /// `count` sequences of n elements, `apart` from one to the next: each a block where n is at most
+  /// that, or else `fold_long`.
   void (*rows)(const Fold& op, const T* x, Index apart, Index count, Index stride, Index n, T* out);
   /// `width` <= kColumns neighbouring sequences of n elements, `stride` apart, side by side.
   void (*columns)(const Fold& op, const T* x, Index stride, Index n, Index width, T* out);
@@ -33,7 +35,8 @@ void fold_pairs(const Fold<T>& op, Index blocks, Index width, T* x) {
   for (Index pairs; blocks > 1; blocks -= pairs) {
     pairs = blocks / 2;
     for (Index b = 0; b < pairs; ++b)
-      for (Index c = 0; c < width; ++c) x[b * width + c] = op.combine(x[2 * b * width + c], x[(2 * b + 1) * width + c]);
+      for (Index c = 0; c < width; ++c)
+        x[b * width + c] = op.combine(x[2 * b * width + c], x[(2 * b + 1) * width + c]);
     if (blocks % 2) std::copy_n(x + (blocks - 1) * width, width, x + pairs * width);
   }
 }
@@ -44,7 +47,10 @@ T fold_long(const Fold<T>& op, const T* x, Index stride, Index n) {
   const Index blocks = (n + kBlock - 1) / kBlock;
   const auto partial = std::make_unique<T[]>(static_cast<std::size_t>(blocks));
   constexpr Index chunk = 64 * kBlock;
-  parallel_chunks((n + chunk - 1) / chunk, [&](Index c) { op.blocks(op, x + c * chunk * stride, stride, std::min(chunk, n - c * chunk), partial.get() + c * 64); });
+  parallel_chunks((n + chunk - 1) / chunk, [&](Index c) {
+    op.blocks(op, x + c * chunk * stride, stride, std::min(chunk, n - c * chunk),
+              partial.get() + c * 64);
+  });
   fold_pairs(op, blocks, 1, partial.get());
   return partial[0];
 }
@@ -57,14 +63,18 @@ T fold_block(const T* x, Index stride, Index n, T identity, Op op) {
   for (; k + kLanes <= n; k += kLanes)
     for (Index l = 0; l < kLanes; ++l) lane[l] = op(lane[l], x[(k + l) * stride]);
   for (Index l = 0; k + l < n; ++l) lane[l] = op(lane[l], x[(k + l) * stride]);
-  return op(op(op(lane[0], lane[1]), op(lane[2], lane[3])), op(op(lane[4], lane[5]), op(lane[6], lane[7])));
+  return op(op(op(lane[0], lane[1]), op(lane[2], lane[3])),
+            op(op(lane[4], lane[5]), op(lane[6], lane[7])));
 }
 
-/// Neighbouring sequences that are walked side by side. Their next element is far off in memory: it is fetched kAhead before.
+/// Neighbouring sequences that are walked side by side. Their next element is far off in memory: it
+/// is fetched kAhead before.
 inline constexpr Index kColumns = 256, kAhead = 4;
 
 /// Of m sequences, so many that every thread has some.
-inline Index strip_of(Index m) { return std::clamp<Index>((m / (2 * num_threads()) + 63) / 64 * 64, 64, kColumns); }
+inline Index strip_of(Index m) {
+  return std::clamp<Index>((m / (2 * num_threads()) + 63) / 64 * 64, 64, kColumns);
+}
 
 /// Element k of sequence c.
 template <class T>
@@ -94,7 +104,8 @@ template <class T, class Op, class Term>
 void fold_columns(const Fold<T>& all, Op combine, Term term, Index n, Index width, T* out) {
   T lane[kLanes][kColumns];
   const Index blocks = std::max<Index>((n + kBlock - 1) / kBlock, 1);
-  const auto partial = blocks > 1 ? std::make_unique<T[]>(static_cast<std::size_t>(blocks * width)) : nullptr;
+  const auto partial =
+      blocks > 1 ? std::make_unique<T[]>(static_cast<std::size_t>(blocks * width)) : nullptr;
   T* block = partial ? partial.get() : out;
   for (Index b = 0; b < blocks; ++b, block += width) {
     const Index end = std::min((b + 1) * kBlock, n);
@@ -116,16 +127,20 @@ void fold_columns(const Fold<T>& all, Op combine, Term term, Index n, Index widt
 /// The loops of `op`, which holds no data.
 template <class T, class Op>
 constexpr Fold<T> fold_of(T identity, Op op) {
-  return {identity, op,
-          [](const Fold<T>& all, const T* x, Index stride, Index n, T* out) {
-            for (Index k = 0; k < n; k += kBlock) *out++ = fold_block(x + k * stride, stride, std::min(kBlock, n - k), all.identity, Op{});
-          },
-          [](const Fold<T>& all, const T* x, Index apart, Index count, Index stride, Index n, T* out) {
-            for (Index i = 0; i < count; ++i) out[i] = n <= kBlock ? fold_block(x + i * apart, stride, n, all.identity, Op{}) : fold_long(all, x + i * apart, stride, n);
-          },
-          [](const Fold<T>& all, const T* x, Index stride, Index n, Index width, T* out) {
-            fold_columns(all, Op{}, Columns<T>{x, stride}, n, width, out);
-          }};
+  return {
+      identity, op,
+      [](const Fold<T>& all, const T* x, Index stride, Index n, T* out) {
+        for (Index k = 0; k < n; k += kBlock)
+          *out++ = fold_block(x + k * stride, stride, std::min(kBlock, n - k), all.identity, Op{});
+      },
+      [](const Fold<T>& all, const T* x, Index apart, Index count, Index stride, Index n, T* out) {
+        for (Index i = 0; i < count; ++i)
+          out[i] = n <= kBlock ? fold_block(x + i * apart, stride, n, all.identity, Op{})
+                               : fold_long(all, x + i * apart, stride, n);
+      },
+      [](const Fold<T>& all, const T* x, Index stride, Index n, Index width, T* out) {
+        fold_columns(all, Op{}, Columns<T>{x, stride}, n, width, out);
+      }};
 }
 
 /// Reduces the last `n_reduced` axes of `v`, whose kept axes come first; out is contiguous.
@@ -152,28 +167,34 @@ bool reduce(const Fold<T>& op, const View& v, int n_reduced, T* out) {
   const Rows<1> rows(outer.shape, {&outer});
   const bool columns = n > 1 && rows.inner_stride[0] == 1 && rows.inner > 1 && stride != 1;
   if (!columns) {
-    for_rows(rows.rows(), rows.inner * n,
-             [&](Index r) { op.rows(op, x + rows.offset(0, r), rows.inner_stride[0], rows.inner, stride, n, out + r * rows.inner); });
+    for_rows(rows.rows(), rows.inner * n, [&](Index r) {
+      op.rows(op, x + rows.offset(0, r), rows.inner_stride[0], rows.inner, stride, n,
+              out + r * rows.inner);
+    });
     return true;
   }
   const Index width = strip_of(rows.rows() * rows.inner), strips = (rows.inner + width - 1) / width;
   for_rows(rows.rows() * strips, std::min(width, rows.inner) * n, [&](Index i) {
     const Index r = i / strips, c = i % strips * width;
-    op.columns(op, x + rows.offset(0, r) + c, stride, n, std::min(width, rows.inner - c), out + r * rows.inner + c);
+    op.columns(op, x + rows.offset(0, r) + c, stride, n, std::min(width, rows.inner - c),
+               out + r * rows.inner + c);
   });
   return true;
 }
 
 /// sum_k a_k b_k over the leading axis of two arrays [n, m], of which a row is contiguous.
 template <class T, class Op>
-void sum_products(const T* a, Index stride_a, const T* b, Index stride_b, Index n, Index m, T* out, Op op) {
+void sum_products(const T* a, Index stride_a, const T* b, Index stride_b, Index n, Index m, T* out,
+                  Op op) {
   const Index width = strip_of(m), strips = (m + width - 1) / width;
   const Fold<T> sum = fold_of(T(0), op);
   for_rows(strips, std::min(width, m) * n, [&](Index i) {
     const Index c = i * width, here = std::min(width, m - c);
     const Columns<T> x{a + c, stride_a}, y{b + c, stride_b};
-    if (a == b && stride_a == stride_b) fold_columns(sum, op, Squares<T>{x}, n, here, out + c);
-    else fold_columns(sum, op, Products<T>{x, y}, n, here, out + c);
+    if (a == b && stride_a == stride_b)
+      fold_columns(sum, op, Squares<T>{x}, n, here, out + c);
+    else
+      fold_columns(sum, op, Products<T>{x, y}, n, here, out + c);
   });
 }
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arithmetic on one element, host and device. Complex products and quotients are written out: the standard
-// operators branch on NaN in every element.
+// Arithmetic on one element, host and device. Complex products and quotients are written out: the
+// standard operators branch on NaN in every element.
 #pragma once
+#include "host_device.h"
+#include "tessera/autodiff/dtype.h"
+#include "tessera/autodiff/forall.h"
+
 #include <cmath>
 #include <limits>
-
-#include "tessera/autodiff/dtype.h"
-#include "host_device.h"
-#include "tessera/autodiff/forall.h"
 
 namespace tessera::kernels {
 
@@ -19,24 +19,27 @@ template <class T>
 TESSERA_HD_INLINE T multiply(T x, T y) {
   if constexpr (is_cplx<T>)
     return {x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real()};
-  else return static_cast<T>(x * y);
+  else
+    return static_cast<T>(x * y);
 }
 
-/// One element from or to memory. Complex numbers move as two reals: a loop over std::complex itself does not
-/// vectorise.
+/// One element from or to memory. Complex numbers move as two reals: a loop over std::complex
+/// itself does not vectorise.
 template <class T>
 TESSERA_HD_INLINE T load(const T* p) {
   if constexpr (is_cplx<T>) {
     const auto* parts = reinterpret_cast<const typename T::value_type*>(p);
     return T(parts[0], parts[1]);
-  } else return *p;
+  } else
+    return *p;
 }
 template <class T>
 TESSERA_HD_INLINE void store(T* p, T v) {
   if constexpr (is_cplx<T>) {
     auto* parts = reinterpret_cast<typename T::value_type*>(p);
     parts[0] = v.real(), parts[1] = v.imag();
-  } else *p = v;
+  } else
+    *p = v;
 }
 
 /// Smith's quotient: no overflow in |y|^2.
@@ -50,8 +53,13 @@ TESSERA_HD_INLINE T divide(T x, T y) {
     const R r = small / big, den = big + small * r;
     const R re = tall ? a * r + b : a + b * r, im = tall ? b * r - a : b - a * r;
     return {re / den, im / den};
-  } else if constexpr (std::is_floating_point_v<T>) return x / y;
-  else return y == T(0) ? T(0) : (std::is_signed_v<T> && y == T(-1)) ? static_cast<T>(T(0) - static_cast<std::make_unsigned_t<T>>(x)) : static_cast<T>(x / y);
+  } else if constexpr (std::is_floating_point_v<T>)
+    return x / y;
+  else
+    return y == T(0) ? T(0)
+           : (std::is_signed_v<T> && y == T(-1))
+               ? static_cast<T>(T(0) - static_cast<std::make_unsigned_t<T>>(x))
+               : static_cast<T>(x / y);
 }
 
 /// Wrapping sum, difference and product of integers; plain ones of the rest.
@@ -60,7 +68,8 @@ TESSERA_HD_INLINE T wrapping(T x, T y, F f) {
   if constexpr (std::is_integral_v<T> && std::is_signed_v<T>) {
     using U = std::make_unsigned_t<T>;
     return static_cast<T>(f(static_cast<U>(x), static_cast<U>(y)));
-  } else return static_cast<T>(f(x, y));
+  } else
+    return static_cast<T>(f(x, y));
 }
 
 }  // namespace tessera::kernels

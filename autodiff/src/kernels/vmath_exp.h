@@ -157,7 +157,8 @@ TESSERA_HD_INLINE T cosh(T x) {
   return h + T(0.25) / h;
 }
 
-/// 1 / cosh^2 x = 4 e / (1 + e)^2 with e = e^(-2|x|), without overflow and with the tails to the last denormal.
+/// 1 / cosh^2 x = 4 e / (1 + e)^2 with e = e^(-2|x|), without overflow and with the tails to the
+/// last denormal.
 template <Real T>
 TESSERA_HD_INLINE T sech2(T x) {
   const T e = exp(-2 * abs(x)), d = 1 + e;

@@ -54,7 +54,7 @@ TESSERA_HD_INLINE double atan2(double y, double x) {
   double ax = abs(x), ay = abs(y);
   const double largest = ax > ay ? ax : ay;
   const double s = largest > 0x1p1000 ? 0x1p-100 : largest < 0x1p-900 ? 0x1p100 : 1.0;
-  const bool infinite = (ax == kInfinity<double>) & (ay == kInfinity<double>);  // the diagonal
+  const bool infinite = (ax == kInfinity<double>)&(ay == kInfinity<double>);  // the diagonal
   const bool zero = ax + ay == 0;  // not where one is NaN, which must reach the quotient
   ax = infinite ? 1.0 : ax * s;
   ay = infinite ? 1.0 : ay * s;

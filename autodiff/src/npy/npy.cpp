@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/autodiff/npy.h"
 
+#include "../core/tensor_internal.h"
+#include "tessera/autodiff/npy_format.h"
+#include "tessera/autodiff/ops.h"
+
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-
-#include "../core/tensor_internal.h"
-#include "tessera/autodiff/npy_format.h"
-#include "tessera/autodiff/ops.h"
 
 namespace tessera {
 namespace {
@@ -18,10 +18,13 @@ struct Code {
   Dtype dtype;
   const char* text;
 };
-constexpr Code kCodes[] = {{Dtype::boolean, "b1"}, {Dtype::u8, "u1"},  {Dtype::i32, "i4"}, {Dtype::i64, "i8"}, {Dtype::u32, "u4"},
-                           {Dtype::f32, "f4"},     {Dtype::f64, "f8"}, {Dtype::c64, "c8"}, {Dtype::c128, "c16"}};
+constexpr Code kCodes[] = {{Dtype::boolean, "b1"}, {Dtype::u8, "u1"},  {Dtype::i32, "i4"},
+                           {Dtype::i64, "i8"},     {Dtype::u32, "u4"}, {Dtype::f32, "f4"},
+                           {Dtype::f64, "f8"},     {Dtype::c64, "c8"}, {Dtype::c128, "c16"}};
 
-[[noreturn]] void refuse(const std::filesystem::path& path, const std::string& why) { throw Error("[npy] " + path.string() + ": " + why); }
+[[noreturn]] void refuse(const std::filesystem::path& path, const std::string& why) {
+  throw Error("[npy] " + path.string() + ": " + why);
+}
 
 }  // namespace
 
@@ -37,7 +40,8 @@ Tensor load_npy(const std::filesystem::path& path) {
   const std::string kind = h.dtype.substr(1);
   for (const Code& c : kCodes) {
     if (kind != c.text) continue;
-    if (h.shape.size() > kMaxDims) refuse(path, "has " + std::to_string(h.shape.size()) + " axes; a tensor has at most 8");
+    if (h.shape.size() > kMaxDims)
+      refuse(path, "has " + std::to_string(h.shape.size()) + " axes; a tensor has at most 8");
     Shape shape;
     for (std::size_t d : h.shape) shape.push_back(static_cast<Index>(d));
     // Column-major data are the row-major data of the reversed shape.
@@ -51,13 +55,16 @@ Tensor load_npy(const std::filesystem::path& path) {
     in.clear();
     in.seekg(static_cast<std::streamoff>(h.data_offset));
     in.read(reinterpret_cast<char*>(data.data()), static_cast<std::streamsize>(data.size()));
-    if (static_cast<std::size_t>(in.gcount()) != data.size()) refuse(path, "ended while it was read");
+    if (static_cast<std::size_t>(in.gcount()) != data.size())
+      refuse(path, "ended while it was read");
     if (c.dtype == Dtype::boolean)
       for (std::byte& b : data) b = b == std::byte{0} ? std::byte{0} : std::byte{1};
-    else swap_to_native(h, data);
+    else
+      swap_to_native(h, data);
     return h.fortran_order ? contiguous(transpose(t, reversed)) : t;
   }
-  refuse(path, "holds " + h.dtype + ", which has no Tensor type; convert it to one of b1 u1 i4 i8 u4 f4 f8 c8 c16");
+  refuse(path, "holds " + h.dtype +
+                   ", which has no Tensor type; convert it to one of b1 u1 i4 i8 u4 f4 f8 c8 c16");
 }
 
 void save_npy(const std::filesystem::path& path, const Tensor& tensor, Where where) {

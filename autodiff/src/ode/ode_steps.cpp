@@ -1,26 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ode_steps.h"
 
-#include <cmath>
-
 #include "../core/rules.h"
 #include "tessera/autodiff/ops.h"
+
+#include <cmath>
 
 namespace tessera::detail {
 namespace {
 
-// Dormand and Prince's pair (doi:10.1016/0771-050X(80)90013-3): nodes, stages, the difference of the two results; the
-// weights of Shampine's dense output as in Hairer, Norsett and Wanner's DOPRI5.
+// Dormand and Prince's pair (doi:10.1016/0771-050X(80)90013-3): nodes, stages, the difference of
+// the two results; the weights of Shampine's dense output as in Hairer, Norsett and Wanner's
+// DOPRI5.
 constexpr double kC[] = {0, 1.0 / 5, 3.0 / 10, 4.0 / 5, 8.0 / 9, 1, 1};
-constexpr double kA[7][6] = {{},
-                             {1.0 / 5},
-                             {3.0 / 40, 9.0 / 40},
-                             {44.0 / 45, -56.0 / 15, 32.0 / 9},
-                             {19372.0 / 6561, -25360.0 / 2187, 64448.0 / 6561, -212.0 / 729},
-                             {9017.0 / 3168, -355.0 / 33, 46732.0 / 5247, 49.0 / 176, -5103.0 / 18656},
-                             {35.0 / 384, 0, 500.0 / 1113, 125.0 / 192, -2187.0 / 6784, 11.0 / 84}};
-constexpr double kError[] = {71.0 / 57600, 0, -71.0 / 16695, 71.0 / 1920, -17253.0 / 339200, 22.0 / 525, -1.0 / 40};
-constexpr double kDense[] = {-12715105075.0 / 11282082432, 0, 87487479700.0 / 32700410799, -10690763975.0 / 1880347072, 701980252875.0 / 199316789632, -1453857185.0 / 822651844, 69997945.0 / 29380423};
+constexpr double kA[7][6] = {
+    {},
+    {1.0 / 5},
+    {3.0 / 40, 9.0 / 40},
+    {44.0 / 45, -56.0 / 15, 32.0 / 9},
+    {19372.0 / 6561, -25360.0 / 2187, 64448.0 / 6561, -212.0 / 729},
+    {9017.0 / 3168, -355.0 / 33, 46732.0 / 5247, 49.0 / 176, -5103.0 / 18656},
+    {35.0 / 384, 0, 500.0 / 1113, 125.0 / 192, -2187.0 / 6784, 11.0 / 84}};
+constexpr double kError[] = {71.0 / 57600,      0,          -71.0 / 16695, 71.0 / 1920,
+                             -17253.0 / 339200, 22.0 / 525, -1.0 / 40};
+constexpr double kDense[] = {-12715105075.0 / 11282082432,  0,
+                             87487479700.0 / 32700410799,   -10690763975.0 / 1880347072,
+                             701980252875.0 / 199316789632, -1453857185.0 / 822651844,
+                             69997945.0 / 29380423};
 
 /// y + h sum_j w[j] k[j].
 Leaves combined(const Leaves& y, const Tensor& h, const double* w, const std::vector<Leaves>& k) {
@@ -38,7 +44,8 @@ Leaves combined(const Leaves& y, const Tensor& h, const double* w, const std::ve
 
 Tensor like(const Tensor& h, const Tensor& y) { return cast(h, real_of(y.dtype())); }
 
-Step dormand_prince(const Field& f, const Tensor& t, const Tensor& h, const Leaves& y, const Leaves& k1) {
+Step dormand_prince(const Field& f, const Tensor& t, const Tensor& h, const Leaves& y,
+                    const Leaves& k1) {
   Step s{{k1}, {}};
   for (int stage = 1; stage < 7; ++stage) {
     s.y = combined(y, h, kA[stage], s.k);
@@ -54,7 +61,8 @@ Leaves dense_output(const Step& s, const Tensor& y, const Tensor& h, std::size_t
   return {y, change, bend, change - step * s.k[6][i] - bend, step * d};
 }
 Leaves rk4(const Field& f, const Tensor& t, const Tensor& h, const Leaves& y) {
-  constexpr double half[] = {0.5}, second[] = {0, 0.5}, third[] = {0, 0, 1}, last[] = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6};
+  constexpr double half[] = {0.5}, second[] = {0, 0.5}, third[] = {0, 0, 1},
+                   last[] = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6};
   std::vector<Leaves> k{f(t, y)};
   k.push_back(f(t + 0.5 * h, combined(y, h, half, k)));
   k.push_back(f(t + 0.5 * h, combined(y, h, second, k)));
@@ -62,7 +70,8 @@ Leaves rk4(const Field& f, const Tensor& t, const Tensor& h, const Leaves& y) {
   return combined(y, h, last, k);
 }
 
-double weighted(const Leaves& e, const Leaves& a, const Leaves& b, std::size_t leaves, const OdeOptions& o) {
+double weighted(const Leaves& e, const Leaves& a, const Leaves& b, std::size_t leaves,
+                const OdeOptions& o) {
   double s = 0;
   Index n = 0;
   for (std::size_t i = 0; i < leaves; ++i) {
@@ -73,7 +82,8 @@ double weighted(const Leaves& e, const Leaves& a, const Leaves& b, std::size_t l
   return std::sqrt(s / static_cast<double>(std::max<Index>(1, n)));
 }
 
-Choice choose_steps(const Field& f, const Leaves& y0, const std::vector<double>& times, Dtype t_type, const OdeOptions& o, const ErrorSize& measure) {
+Choice choose_steps(const Field& f, const Leaves& y0, const std::vector<double>& times,
+                    Dtype t_type, const OdeOptions& o, const ErrorSize& measure) {
   Choice c;
   c.y = y0;
   const double span = times.back() - times.front(), direction = span < 0 ? -1 : 1;
@@ -92,7 +102,8 @@ Choice choose_steps(const Field& f, const Leaves& y0, const std::vector<double>&
     const double left = std::abs(span - t);
     const bool last = h >= left * (1 - 1e-12);
     const double size = direction * (last ? left : std::min(h, left));
-    if (!(std::abs(size) > 1e-15 * std::max(std::abs(times.front() + t), std::abs(span)))) return c.reason = SolveReason::stagnated, c;
+    if (!(std::abs(size) > 1e-15 * std::max(std::abs(times.front() + t), std::abs(span))))
+      return c.reason = SolveReason::stagnated, c;
     const Step s = dormand_prince(f, at(t), cast(Tensor(size), t_type), c.y, k1);
     Leaves e;
     for (const Tensor& v : c.y) e.push_back(zeros(v.shape(), v.dtype()));
@@ -104,7 +115,9 @@ Choice choose_steps(const Field& f, const Leaves& y0, const std::vector<double>&
       continue;
     }
     // Proportional-integral control; Hairer and Wanner 1996, IV.2.
-    const double factor = std::clamp(0.9 * std::pow(std::max(error, 1e-10), -0.7 / 5) * std::pow(before, 0.4 / 5), 0.2, rejected ? 1.0 : 5.0);
+    const double factor =
+        std::clamp(0.9 * std::pow(std::max(error, 1e-10), -0.7 / 5) * std::pow(before, 0.4 / 5),
+                   0.2, rejected ? 1.0 : 5.0);
     if (error > 1) {
       h = std::abs(size) * std::clamp(0.9 * std::pow(error, -0.2), 0.2, 0.9);
       rejected = true;

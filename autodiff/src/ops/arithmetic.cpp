@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sums, products and choices.
-#include <utility>
+#include "../kernels/arithmetic.h"
 
 #include "../core/rules.h"
-#include "../kernels/arithmetic.h"
 #include "call.h"
 #include "forms.h"
 #include "maps.h"
+
+#include <utility>
 
 namespace tessera {
 namespace {
@@ -25,20 +26,29 @@ struct LinearBinary : Binary<P, S> {
 struct Add : LinearBinary<Add, kNumber> {
   static constexpr const char* name = "add";
   template <class T>
-  TESSERA_HD_INLINE static T eval(T x, T y) { return fn::add(x, y); }
-  static void jvp(const Application&, std::span<const Tensor> t, std::span<Tensor> o) { o[0] = detail::add_tangents(t[0], t[1]); }
-  static void transpose(const Application&, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
-    for (int k : {0, 1}) if (linear[k]) o[k] = ct[0];
+  TESSERA_HD_INLINE static T eval(T x, T y) {
+    return fn::add(x, y);
+  }
+  static void jvp(const Application&, std::span<const Tensor> t, std::span<Tensor> o) {
+    o[0] = detail::add_tangents(t[0], t[1]);
+  }
+  static void transpose(const Application&, std::span<const bool> linear,
+                        std::span<const Tensor> ct, std::span<Tensor> o) {
+    for (int k : {0, 1})
+      if (linear[k]) o[k] = ct[0];
   }
 };
 struct Sub : LinearBinary<Sub, kNumber> {
   static constexpr const char* name = "sub";
   template <class T>
-  TESSERA_HD_INLINE static T eval(T x, T y) { return fn::sub(x, y); }
+  TESSERA_HD_INLINE static T eval(T x, T y) {
+    return fn::sub(x, y);
+  }
   static void jvp(const Application&, std::span<const Tensor> t, std::span<Tensor> o) {
     o[0] = !t[1].defined() ? t[0] : t[0].defined() ? sub(t[0], t[1]) : neg(t[1]);
   }
-  static void transpose(const Application&, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
+  static void transpose(const Application&, std::span<const bool> linear,
+                        std::span<const Tensor> ct, std::span<Tensor> o) {
     if (linear[0]) o[0] = ct[0];
     if (linear[1]) o[1] = neg(ct[0]);
   }
@@ -48,9 +58,13 @@ struct Mul : Binary<Mul, kNumber> {
   static constexpr std::uint32_t linear_in = 3u;
   static constexpr const char* name = "mul";
   template <class T>
-  TESSERA_HD_INLINE static T eval(T x, T y) { return fn::mul(x, y); }
-  static void transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
-    if (linear[0] && linear[1]) detail::no_rule("mul", "transpose", "it is not linear in both operands together");
+  TESSERA_HD_INLINE static T eval(T x, T y) {
+    return fn::mul(x, y);
+  }
+  static void transpose(const Application& a, std::span<const bool> linear,
+                        std::span<const Tensor> ct, std::span<Tensor> o) {
+    if (linear[0] && linear[1])
+      detail::no_rule("mul", "transpose", "it is not linear in both operands together");
     if (linear[0]) o[0] = mul(ct[0], conj(a.in[1]));
     if (linear[1]) o[1] = mul(conj(a.in[0]), ct[0]);
   }
@@ -59,7 +73,9 @@ struct Div : Binary<Div, kNumber> {
   static constexpr RuleClass rule = RuleClass::hand;
   static constexpr const char* name = "div";
   template <class T>
-  TESSERA_HD_INLINE static T eval(T x, T y) { return divide(x, y); }
+  TESSERA_HD_INLINE static T eval(T x, T y) {
+    return divide(x, y);
+  }
   static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
     Tensor top = t[0];
     if (t[1].defined()) {
@@ -68,7 +84,8 @@ struct Div : Binary<Div, kNumber> {
     }
     if (top.defined()) o[0] = div(top, a.in[1]);
   }
-  static void transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
+  static void transpose(const Application& a, std::span<const bool> linear,
+                        std::span<const Tensor> ct, std::span<Tensor> o) {
     if (linear[1]) detail::no_rule("div", "transpose", "it is not linear in the denominator");
     o[0] = div(ct[0], conj(a.in[1]));
   }
@@ -80,27 +97,41 @@ struct Neg : Unary<Neg, kNumber> {
   static constexpr std::uint32_t linear_in = 1u;
   static constexpr const char* name = "neg";
   template <class T>
-  TESSERA_HD_INLINE static T eval(T x) { return fn::neg(x); }
-  static void transpose(const Application&, std::span<const bool>, std::span<const Tensor> ct, std::span<Tensor> o) { o[0] = neg(ct[0]); }
+  TESSERA_HD_INLINE static T eval(T x) {
+    return fn::neg(x);
+  }
+  static void transpose(const Application&, std::span<const bool>, std::span<const Tensor> ct,
+                        std::span<Tensor> o) {
+    o[0] = neg(ct[0]);
+  }
 };
 
 // ---- choices ----
-/// Derivative of a choice by an operand that is `beaten` by the other, or ties with it. Where one of them is NaN neither is
-/// beaten, and both have the derivative 1 of the NaN that comes out.
+/// Derivative of a choice by an operand that is `beaten` by the other, or ties with it. Where one
+/// of them is NaN neither is beaten, and both have the derivative 1 of the NaN that comes out.
 Tensor share(const Tensor& beaten, const Tensor& mine, const Tensor& other) {
-  return where(beaten, 0.0, where(equal(mine, other), cast(0.5, mine.dtype()), cast(1.0, mine.dtype())));
+  return where(beaten, 0.0,
+               where(equal(mine, other), cast(0.5, mine.dtype()), cast(1.0, mine.dtype())));
 }
 struct Maximum : Binary<Maximum, kReal | kInteger> {
   static constexpr const char* name = "maximum";
   template <class T>
-  TESSERA_HD_INLINE static T eval(T x, T y) { return fn::maximum(x, y); }
-  static Tensor d(int k, std::span<const Tensor> x, const Tensor&) { return share(less(x[k], x[1 - k]), x[k], x[1 - k]); }
+  TESSERA_HD_INLINE static T eval(T x, T y) {
+    return fn::maximum(x, y);
+  }
+  static Tensor d(int k, std::span<const Tensor> x, const Tensor&) {
+    return share(less(x[k], x[1 - k]), x[k], x[1 - k]);
+  }
 };
 struct Minimum : Binary<Minimum, kReal | kInteger> {
   static constexpr const char* name = "minimum";
   template <class T>
-  TESSERA_HD_INLINE static T eval(T x, T y) { return fn::minimum(x, y); }
-  static Tensor d(int k, std::span<const Tensor> x, const Tensor&) { return share(less(x[1 - k], x[k]), x[k], x[1 - k]); }
+  TESSERA_HD_INLINE static T eval(T x, T y) {
+    return fn::minimum(x, y);
+  }
+  static Tensor d(int k, std::span<const Tensor> x, const Tensor&) {
+    return share(less(x[1 - k], x[k]), x[k], x[1 - k]);
+  }
 };
 
 struct Select : Elementwise<Select, 3> {
@@ -108,7 +139,8 @@ struct Select : Elementwise<Select, 3> {
   static constexpr std::uint32_t linear_in = 6u;
   static constexpr const char* name = "select";
   static Types infer(std::span<const Type> in, const Attributes*) {
-    if (in.size() != 3 || in[0].dtype != Dtype::boolean || in[1] != in[2] || in[0].shape != in[1].shape)
+    if (in.size() != 3 || in[0].dtype != Dtype::boolean || in[1] != in[2] ||
+        in[0].shape != in[1].shape)
       fail("where", "needs a bool condition and two choices of one type and shape");
     return {in[1]};
   }
@@ -117,12 +149,14 @@ struct Select : Elementwise<Select, 3> {
     static constexpr auto table = kernel_table<kAny>([](auto tag) -> KernelFn {
       using T = typename decltype(tag)::type;
       return [](Inputs in, Outputs out, const Attributes*) {
-        map3<bool, T, T>(*in[0], *in[1], *in[2], *out[0], [](bool c, T x, T y) { return fn::select(c, x, y); });
+        map3<bool, T, T>(*in[0], *in[1], *in[2], *out[0],
+                         [](bool c, T x, T y) { return fn::select(c, x, y); });
       };
     });
     return in[0] == Dtype::boolean && in[1] == in[2] ? table[static_cast<int>(in[1])] : nullptr;
   }
-  static void transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
+  static void transpose(const Application& a, std::span<const bool> linear,
+                        std::span<const Tensor> ct, std::span<Tensor> o) {
     const Tensor zero = zeros_of(ct[0].type());
     if (linear[1]) o[1] = where(a.in[0], ct[0], zero);
     if (linear[2]) o[2] = where(a.in[0], zero, ct[0]);
@@ -151,11 +185,14 @@ Tensor minimum(Arg a, Arg b) { return binary<Minimum>(a, b); }
 
 Tensor where(Arg condition, Arg a, Arg b) {
   Tensor c = detail::to_tensor("where", condition, Dtype::boolean);
-  if (c.dtype() != Dtype::boolean) fail("where", "the condition must be bool, got " + to_string(c.type()), condition.where);
+  if (c.dtype() != Dtype::boolean)
+    fail("where", "the condition must be bool, got " + to_string(c.type()), condition.where);
   auto [x, y] = detail::meet("where", a, b);
   if (c.shape() != x.shape()) {
-    // Broadcast all three to their common shape by letting the condition meet a bool of the choices' shape.
-    auto [wide, other] = detail::meet("where", c, broadcast_to(scalar(0.0, Dtype::boolean), x.shape()));
+    // Broadcast all three to their common shape by letting the condition meet a bool of the
+    // choices' shape.
+    auto [wide, other] =
+        detail::meet("where", c, broadcast_to(scalar(0.0, Dtype::boolean), x.shape()));
     c = wide;
     x = broadcast_to(x, other.shape());
     y = broadcast_to(y, other.shape());

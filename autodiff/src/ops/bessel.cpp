@@ -3,13 +3,13 @@
 // Six primitives with the order as an attribute; derivatives lead to the neighbouring orders.
 #include "tessera/autodiff/ops/bessel.h"
 
-#include <numbers>
-#include <string>
-
 #include "../kernels/bessel.h"
 #include "../kernels/map.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/primitive.h"
+
+#include <numbers>
+#include <string>
 
 namespace tessera {
 namespace {
@@ -39,7 +39,9 @@ struct Bessel : Elementwise<P, 1> {
       return [](Inputs in, Outputs out, const Attributes* attr) {
         const BesselAttr& a = get<BesselAttr>(attr);
         using Wide = std::conditional_t<kernels::is_cplx<T>, c128, double>;
-        kernels::map1<T>(*in[0], *out[0], [&a](T z) { return T(kernels::bessel::value(K, a.order, Wide(z), a.scaled)); });
+        kernels::map1<T>(*in[0], *out[0], [&a](T z) {
+          return T(kernels::bessel::value(K, a.order, Wide(z), a.scaled));
+        });
       };
     });
     return table[static_cast<int>(in[0])];
@@ -48,29 +50,51 @@ struct Bessel : Elementwise<P, 1> {
     if (!t[0].defined()) return;
     const auto& [v, scaled] = a.get<BesselAttr>();
     const Tensor &z = a.in[0], &f = a.out[0];
-    auto neighbour = [&, scaled = scaled](double order) { return of_order<P>(order, scaled, z, {}); };
+    auto neighbour = [&, scaled = scaled](double order) {
+      return of_order<P>(order, scaled, z, {});
+    };
     Tensor slope;
-    if (v == 0) slope = static_cast<double>(above) * neighbour(1);
-    else if (below * above > 0) slope = (0.5 * below) * (neighbour(v - 1) + neighbour(v + 1));
-    else slope = (0.5 * below) * (neighbour(v - 1) - neighbour(v + 1));
+    if (v == 0)
+      slope = static_cast<double>(above) * neighbour(1);
+    else if (below * above > 0)
+      slope = (0.5 * below) * (neighbour(v - 1) + neighbour(v + 1));
+    else
+      slope = (0.5 * below) * (neighbour(v - 1) - neighbour(v + 1));
     if (!scaled) {
       o[0] = t[0] * slope;
       return;
     }
     // What the factor's own derivative adds.
-    if constexpr (K == BesselKind::k) o[0] = t[0] * (slope + f);
-    else if constexpr (K == BesselKind::h1) o[0] = t[0] * (slope - c128(0, 1) * f);
-    else if constexpr (K == BesselKind::h2) o[0] = t[0] * (slope + c128(0, 1) * f);
-    else if constexpr (K == BesselKind::i) o[0] = t[0] * slope - f * (sign(real(z)) * real(t[0]));
-    else o[0] = is_complex(z.dtype()) ? t[0] * slope - f * (sign(imag(z)) * imag(t[0])) : t[0] * slope;
+    if constexpr (K == BesselKind::k)
+      o[0] = t[0] * (slope + f);
+    else if constexpr (K == BesselKind::h1)
+      o[0] = t[0] * (slope - c128(0, 1) * f);
+    else if constexpr (K == BesselKind::h2)
+      o[0] = t[0] * (slope + c128(0, 1) * f);
+    else if constexpr (K == BesselKind::i)
+      o[0] = t[0] * slope - f * (sign(real(z)) * real(t[0]));
+    else
+      o[0] = is_complex(z.dtype()) ? t[0] * slope - f * (sign(imag(z)) * imag(t[0])) : t[0] * slope;
   }
 };
-struct BesselJ : Bessel<BesselJ, BesselKind::j, kInexact, 1, -1> { static constexpr const char* name = "bessel_j"; };
-struct BesselY : Bessel<BesselY, BesselKind::y, kInexact, 1, -1> { static constexpr const char* name = "bessel_y"; };
-struct BesselI : Bessel<BesselI, BesselKind::i, kInexact, 1, 1> { static constexpr const char* name = "bessel_i"; };
-struct BesselK : Bessel<BesselK, BesselKind::k, kInexact, -1, -1> { static constexpr const char* name = "bessel_k"; };
-struct Hankel1 : Bessel<Hankel1, BesselKind::h1, kComplex, 1, -1> { static constexpr const char* name = "hankel1"; };
-struct Hankel2 : Bessel<Hankel2, BesselKind::h2, kComplex, 1, -1> { static constexpr const char* name = "hankel2"; };
+struct BesselJ : Bessel<BesselJ, BesselKind::j, kInexact, 1, -1> {
+  static constexpr const char* name = "bessel_j";
+};
+struct BesselY : Bessel<BesselY, BesselKind::y, kInexact, 1, -1> {
+  static constexpr const char* name = "bessel_y";
+};
+struct BesselI : Bessel<BesselI, BesselKind::i, kInexact, 1, 1> {
+  static constexpr const char* name = "bessel_i";
+};
+struct BesselK : Bessel<BesselK, BesselKind::k, kInexact, -1, -1> {
+  static constexpr const char* name = "bessel_k";
+};
+struct Hankel1 : Bessel<Hankel1, BesselKind::h1, kComplex, 1, -1> {
+  static constexpr const char* name = "hankel1";
+};
+struct Hankel2 : Bessel<Hankel2, BesselKind::h2, kComplex, 1, -1> {
+  static constexpr const char* name = "hankel2";
+};
 TESSERA_REGISTER(BesselJ);
 TESSERA_REGISTER(BesselY);
 TESSERA_REGISTER(BesselI);

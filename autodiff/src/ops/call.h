@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Public functions of one primitive each: operands of all kinds come in, types and shapes meet, P is applied.
+// Public functions of one primitive each: operands of all kinds come in, types and shapes meet, P
+// is applied.
 #pragma once
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/primitive.h"
@@ -16,8 +17,8 @@ Tensor unary(const Arg& x) {
 }
 template <class P>
 Tensor binary(const Arg& a, const Arg& b) {
-  if (a.tensor && b.tensor && a.tensor->defined() && b.tensor->defined() && a.tensor->dtype() == b.tensor->dtype() &&
-      a.tensor->shape() == b.tensor->shape())
+  if (a.tensor && b.tensor && a.tensor->defined() && b.tensor->defined() &&
+      a.tensor->dtype() == b.tensor->dtype() && a.tensor->shape() == b.tensor->shape())
     return apply(primitive<P>(), {}, a.where, *a.tensor, *b.tensor);
   const auto [x, y] = detail::meet(P::name, a, b);
   return apply(primitive<P>(), {}, a.where, x, y);

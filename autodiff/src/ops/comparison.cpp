@@ -18,22 +18,30 @@ struct Compare : Binary<P, S> {
 struct Equal : Compare<Equal, kAny> {
   static constexpr const char* name = "equal";
   template <class T>
-  TESSERA_HD_INLINE static bool eval(T x, T y) { return fn::equal(x, y); }
+  TESSERA_HD_INLINE static bool eval(T x, T y) {
+    return fn::equal(x, y);
+  }
 };
 struct NotEqual : Compare<NotEqual, kAny> {
   static constexpr const char* name = "not_equal";
   template <class T>
-  TESSERA_HD_INLINE static bool eval(T x, T y) { return fn::not_equal(x, y); }
+  TESSERA_HD_INLINE static bool eval(T x, T y) {
+    return fn::not_equal(x, y);
+  }
 };
 struct Less : Compare<Less, kReal | kInteger> {
   static constexpr const char* name = "less";
   template <class T>
-  TESSERA_HD_INLINE static bool eval(T x, T y) { return fn::less(x, y); }
+  TESSERA_HD_INLINE static bool eval(T x, T y) {
+    return fn::less(x, y);
+  }
 };
 struct LessEqual : Compare<LessEqual, kReal | kInteger> {
   static constexpr const char* name = "less_equal";
   template <class T>
-  TESSERA_HD_INLINE static bool eval(T x, T y) { return fn::less_equal(x, y); }
+  TESSERA_HD_INLINE static bool eval(T x, T y) {
+    return fn::less_equal(x, y);
+  }
 };
 template <class P>
 struct Logic : Binary<P, kBool | kInteger> {
@@ -42,17 +50,23 @@ struct Logic : Binary<P, kBool | kInteger> {
 struct And : Logic<And> {
   static constexpr const char* name = "and";
   template <class T>
-  TESSERA_HD_INLINE static T eval(T x, T y) { return fn::bit_and(x, y); }
+  TESSERA_HD_INLINE static T eval(T x, T y) {
+    return fn::bit_and(x, y);
+  }
 };
 struct Or : Logic<Or> {
   static constexpr const char* name = "or";
   template <class T>
-  TESSERA_HD_INLINE static T eval(T x, T y) { return fn::bit_or(x, y); }
+  TESSERA_HD_INLINE static T eval(T x, T y) {
+    return fn::bit_or(x, y);
+  }
 };
 struct Xor : Logic<Xor> {
   static constexpr const char* name = "xor";
   template <class T>
-  TESSERA_HD_INLINE static T eval(T x, T y) { return fn::bit_xor(x, y); }
+  TESSERA_HD_INLINE static T eval(T x, T y) {
+    return fn::bit_xor(x, y);
+  }
 };
 template <class P>
 struct Shift : Binary<P, kInteger> {
@@ -61,18 +75,24 @@ struct Shift : Binary<P, kInteger> {
 struct ShiftLeft : Shift<ShiftLeft> {
   static constexpr const char* name = "shift_left";
   template <class T>
-  TESSERA_HD_INLINE static T eval(T x, T y) { return fn::shift_left(x, y); }
+  TESSERA_HD_INLINE static T eval(T x, T y) {
+    return fn::shift_left(x, y);
+  }
 };
 struct ShiftRight : Shift<ShiftRight> {
   static constexpr const char* name = "shift_right";
   template <class T>
-  TESSERA_HD_INLINE static T eval(T x, T y) { return fn::shift_right(x, y); }
+  TESSERA_HD_INLINE static T eval(T x, T y) {
+    return fn::shift_right(x, y);
+  }
 };
 struct Not : Unary<Not, kBool | kInteger> {
   static constexpr RuleClass rule = RuleClass::zero;
   static constexpr const char* name = "not";
   template <class T>
-  TESSERA_HD_INLINE static T eval(T x) { return fn::bit_not(x); }
+  TESSERA_HD_INLINE static T eval(T x) {
+    return fn::bit_not(x);
+  }
 };
 
 TESSERA_REGISTER(Equal);

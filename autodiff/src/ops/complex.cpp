@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Complex numbers as pairs of reals, and conversion between types. Transposes are adjoints for the pairing
-// <c, t> = Re(conj(c) t), so that the gradient of a real loss points along steepest ascent.
+// Complex numbers as pairs of reals, and conversion between types. Transposes are adjoints for the
+// pairing <c, t> = Re(conj(c) t), so that the gradient of a real loss points along steepest ascent.
 #include "../core/rules.h"
 #include "../core/tensor_internal.h"
 #include "../kernels/arithmetic.h"
@@ -25,16 +25,22 @@ struct Part : Unary<P, kComplex> {
 struct Real : Part<Real> {
   static constexpr const char* name = "real";
   template <class T>
-  TESSERA_HD_INLINE static auto eval(T z) { return fn::real(z); }
-  static void transpose(const Application&, std::span<const bool>, std::span<const Tensor> ct, std::span<Tensor> o) {
+  TESSERA_HD_INLINE static auto eval(T z) {
+    return fn::real(z);
+  }
+  static void transpose(const Application&, std::span<const bool>, std::span<const Tensor> ct,
+                        std::span<Tensor> o) {
     o[0] = complex(ct[0], zeros({}, ct[0].dtype()));
   }
 };
 struct Imag : Part<Imag> {
   static constexpr const char* name = "imag";
   template <class T>
-  TESSERA_HD_INLINE static auto eval(T z) { return fn::imag(z); }
-  static void transpose(const Application&, std::span<const bool>, std::span<const Tensor> ct, std::span<Tensor> o) {
+  TESSERA_HD_INLINE static auto eval(T z) {
+    return fn::imag(z);
+  }
+  static void transpose(const Application&, std::span<const bool>, std::span<const Tensor> ct,
+                        std::span<Tensor> o) {
     o[0] = complex(zeros({}, ct[0].dtype()), ct[0]);
   }
 };
@@ -43,8 +49,13 @@ struct Conj : Unary<Conj, kComplex> {
   static constexpr std::uint32_t linear_in = 1u;
   static constexpr const char* name = "conj";
   template <class T>
-  TESSERA_HD_INLINE static T eval(T z) { return fn::conj(z); }
-  static void transpose(const Application&, std::span<const bool>, std::span<const Tensor> ct, std::span<Tensor> o) { o[0] = conj(ct[0]); }
+  TESSERA_HD_INLINE static T eval(T z) {
+    return fn::conj(z);
+  }
+  static void transpose(const Application&, std::span<const bool>, std::span<const Tensor> ct,
+                        std::span<Tensor> o) {
+    o[0] = conj(ct[0]);
+  }
 };
 struct Complex : Binary<Complex, kReal> {
   static constexpr RuleClass rule = RuleClass::linear;
@@ -52,8 +63,11 @@ struct Complex : Binary<Complex, kReal> {
   static constexpr const char* name = "complex";
   static Dtype result(std::span<const Dtype> in) { return complex_of(in[0]); }
   template <class T>
-  TESSERA_HD_INLINE static std::complex<T> eval(T x, T y) { return fn::complex(x, y); }
-  static void transpose(const Application&, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
+  TESSERA_HD_INLINE static std::complex<T> eval(T x, T y) {
+    return fn::complex(x, y);
+  }
+  static void transpose(const Application&, std::span<const bool> linear,
+                        std::span<const Tensor> ct, std::span<Tensor> o) {
     if (linear[0]) o[0] = real(ct[0]);
     if (linear[1]) o[1] = imag(ct[0]);
   }
@@ -65,7 +79,9 @@ struct AbsComplex : Unary<AbsComplex, kComplex> {
   static constexpr None transpose{"it is not linear"};
   static Dtype result(std::span<const Dtype> in) { return real_of(in[0]); }
   template <class T>
-  TESSERA_HD_INLINE static auto eval(T z) { return fn::hypot(z.real(), z.imag()); }
+  TESSERA_HD_INLINE static auto eval(T z) {
+    return fn::hypot(z.real(), z.imag());
+  }
   static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
     if (t[0].defined()) o[0] = real(conj(sign(a.in[0])) * t[0]);
   }
@@ -76,7 +92,9 @@ struct SignComplex : Unary<SignComplex, kComplex> {
   static constexpr const char* name = "sign_complex";
   static constexpr None transpose{"it is not linear"};
   template <class T>
-  TESSERA_HD_INLINE static T eval(T z) { return fn::sign_complex(z); }
+  TESSERA_HD_INLINE static T eval(T z) {
+    return fn::sign_complex(z);
+  }
   static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
     if (!t[0].defined()) return;
     const Tensor& u = a.out[0];
@@ -87,16 +105,20 @@ struct SignComplex : Unary<SignComplex, kComplex> {
 struct StopGradient : Unary<StopGradient, kAny> {
   static constexpr RuleClass rule = RuleClass::zero;
   static constexpr const char* name = "stop_gradient";
-  static void transpose(const Application&, std::span<const bool>, std::span<const Tensor>, std::span<Tensor>) {}
+  static void transpose(const Application&, std::span<const bool>, std::span<const Tensor>,
+                        std::span<Tensor>) {}
   template <class T>
-  TESSERA_HD_INLINE static T eval(T x) { return fn::same(x); }
+  TESSERA_HD_INLINE static T eval(T x) {
+    return fn::same(x);
+  }
 };
 
 struct CastTo {
   Dtype to;
   auto fields() const { return std::tie(to); }
 };
-/// Conversion of the element type; complex to real keeps the real part, anything to bool asks "not zero?".
+/// Conversion of the element type; complex to real keeps the real part, anything to bool asks "not
+/// zero?".
 struct Cast : Elementwise<Cast, 1> {
   static constexpr RuleClass rule = RuleClass::linear;
   static constexpr std::uint32_t linear_in = 1u;
@@ -108,14 +130,17 @@ struct Cast : Elementwise<Cast, 1> {
       return visit_dtype(get<CastTo>(a).to, [&](auto to) -> KernelFn {
         using F = typename decltype(from)::type;
         using T = typename decltype(to)::type;
-        return [](Inputs in, Outputs out, const Attributes*) { map1<F>(*in[0], *out[0], [](F x) { return fn::convert<T>(x); }); };
+        return [](Inputs in, Outputs out, const Attributes*) {
+          map1<F>(*in[0], *out[0], [](F x) { return fn::convert<T>(x); });
+        };
       });
     });
   }
   static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
     if (t[0].defined() && is_inexact(a.get<CastTo>().to)) o[0] = cast(t[0], a.get<CastTo>().to);
   }
-  static void transpose(const Application& a, std::span<const bool>, std::span<const Tensor> ct, std::span<Tensor> o) {
+  static void transpose(const Application& a, std::span<const bool>, std::span<const Tensor> ct,
+                        std::span<Tensor> o) {
     o[0] = cast(ct[0], a.in_types[0].dtype);
   }
 };
@@ -131,8 +156,12 @@ TESSERA_REGISTER(Cast);
 
 }  // namespace
 
-Tensor detail::abs_complex(const Tensor& z, Where w) { return apply(primitive<AbsComplex>(), {}, w, z); }
-Tensor detail::sign_complex(const Tensor& z, Where w) { return apply(primitive<SignComplex>(), {}, w, z); }
+Tensor detail::abs_complex(const Tensor& z, Where w) {
+  return apply(primitive<AbsComplex>(), {}, w, z);
+}
+Tensor detail::sign_complex(const Tensor& z, Where w) {
+  return apply(primitive<SignComplex>(), {}, w, z);
+}
 
 Tensor real(Arg z) {
   const Tensor t = detail::to_tensor("real", z);
@@ -140,7 +169,8 @@ Tensor real(Arg z) {
 }
 Tensor imag(Arg z) {
   const Tensor t = detail::to_tensor("imag", z);
-  return is_complex(t.dtype()) ? apply(primitive<Imag>(), {}, z.where, t) : detail::zeros_of(t.type());
+  return is_complex(t.dtype()) ? apply(primitive<Imag>(), {}, z.where, t)
+                               : detail::zeros_of(t.type());
 }
 Tensor conj(Arg z) {
   const Tensor t = detail::to_tensor("conj", z);
@@ -156,17 +186,23 @@ Tensor arg(Arg z) {
 }
 Tensor as_real(Arg z) {
   const Tensor t = detail::to_tensor("as_real", z);
-  if (!is_complex(t.dtype())) fail("as_real", "needs a complex tensor, got " + to_string(t.type()), z.where);
+  if (!is_complex(t.dtype()))
+    fail("as_real", "needs a complex tensor, got " + to_string(t.type()), z.where);
   return stack({real(t), imag(t)}, -1, z.where);
 }
 Tensor as_complex(Arg x) {
   const Tensor t = detail::to_tensor("as_complex", x);
   if (!is_float(t.dtype()) || t.ndim() == 0 || t.dim(-1) != 2)
-    fail("as_complex", "needs a real tensor whose last axis holds real and imaginary part, got " + to_string(t.type()), x.where);
+    fail("as_complex",
+         "needs a real tensor whose last axis holds real and imaginary part, got " +
+             to_string(t.type()),
+         x.where);
   return complex(select(t, -1, 0), select(t, -1, 1));
 }
 const Primitive& detail::stop_gradient_primitive() { return primitive<StopGradient>(); }
-Tensor stop_gradient(Arg x) { return apply(primitive<StopGradient>(), {}, x.where, detail::to_tensor("stop_gradient", x)); }
+Tensor stop_gradient(Arg x) {
+  return apply(primitive<StopGradient>(), {}, x.where, detail::to_tensor("stop_gradient", x));
+}
 Tensor cast(Arg x, Dtype dtype) {
   if (!x.tensor) return detail::literal("cast", x.literal, dtype, x.where);
   const Tensor t = detail::to_tensor("cast", x);

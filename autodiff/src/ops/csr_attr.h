@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <tuple>
-
 #include "tessera/autodiff/ops/sparse.h"
+
+#include <tuple>
 
 namespace tessera {
 

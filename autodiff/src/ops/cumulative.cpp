@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/autodiff/ops/cumulative.h"
 
-#include <utility>
-#include <vector>
-
 #include "../core/rules.h"
 #include "../kernels/map.h"
 #include "../kernels/scalar.h"
 #include "tessera/autodiff/ops.h"
+
+#include <utility>
+#include <vector>
 
 namespace tessera {
 namespace {
@@ -19,15 +19,17 @@ struct Backwards {
   auto fields() const { return std::tie(reverse); }
 };
 
-/// Running sums along the last axis, by eights: groups of 8 are summed from their beginning, the sums of groups run in
-/// the same way, and what comes before a group is added to each of its sums. No sum has more than 8 log_8 n roundings
-/// behind it. Blocks of 512 are three such levels, which run side by side.
+/// Running sums along the last axis, by eights: groups of 8 are summed from their beginning, the
+/// sums of groups run in the same way, and what comes before a group is added to each of its sums.
+/// No sum has more than 8 log_8 n roundings behind it. Blocks of 512 are three such levels, which
+/// run side by side.
 struct CumSum : LeadingBatch {
   static constexpr RuleClass rule = RuleClass::linear;
   static constexpr std::uint32_t linear_in = 1u;
   static constexpr const char* name = "cumsum";
   static Types infer(std::span<const Type> in, const Attributes*) {
-    if (in[0].shape.empty() || !contains(kNumber, in[0].dtype)) fail(name, "needs at least one axis of numbers, got " + to_string(in[0]));
+    if (in[0].shape.empty() || !contains(kNumber, in[0].dtype))
+      fail(name, "needs at least one axis of numbers, got " + to_string(in[0]));
     return {in[0]};
   }
   static KernelFn kernel(std::span<const Dtype> in, const Attributes*) {
@@ -39,15 +41,19 @@ struct CumSum : LeadingBatch {
         T* o = static_cast<T*>(out[0]->data);
         const bool reverse = get<Backwards>(a).reverse;
         for_rows(rows, n, [&](Index r) {
-          if (reverse) row<-1>(x + (r + 1) * n - 1, o + (r + 1) * n - 1, n);
-          else row<1>(x + r * n, o + r * n, n);
+          if (reverse)
+            row<-1>(x + (r + 1) * n - 1, o + (r + 1) * n - 1, n);
+          else
+            row<1>(x + r * n, o + r * n, n);
         });
       };
     });
     return table[static_cast<int>(in[0])];
   }
   template <class T>
-  static T plus(T x, T y) { return wrapping(x, y, [](auto a, auto b) { return a + b; }); }
+  static T plus(T x, T y) {
+    return wrapping(x, y, [](auto a, auto b) { return a + b; });
+  }
   /// From x[0] and o[0] on, in steps of 1 or -1.
   template <Index step, class T>
   static void row(const T* x, T* o, Index n) {
@@ -63,11 +69,13 @@ struct CumSum : LeadingBatch {
     sums_before(lead.data(), blocks);
     for_rows(blocks, kBlock, [&](Index b) {
       if (b == 0) return;
-      for (Index i = b * kBlock; i < std::min(n, (b + 1) * kBlock); ++i) o[step * i] = plus(lead[b], o[step * i]);
+      for (Index i = b * kBlock; i < std::min(n, (b + 1) * kBlock); ++i)
+        o[step * i] = plus(lead[b], o[step * i]);
     });
   }
   static constexpr Index kGroup = 8;
-  /// At most 512 elements. Before a group come the eights before its own, `above`, and the groups of its own eight.
+  /// At most 512 elements. Before a group come the eights before its own, `above`, and the groups
+  /// of its own eight.
   template <Index step, class T>
   static void block(const T* x, T* o, Index n) {
     T above(0), eight(0);
@@ -92,21 +100,24 @@ struct CumSum : LeadingBatch {
     std::vector<T> lead(groups > 1 ? static_cast<std::size_t>(groups) : 0);
     for (Index g = 0; g < groups; ++g) {
       T s(0);
-      for (Index i = g * kGroup; i < std::min(n, (g + 1) * kGroup); ++i) s = plus(std::exchange(t[i], s), s);
+      for (Index i = g * kGroup; i < std::min(n, (g + 1) * kGroup); ++i)
+        s = plus(std::exchange(t[i], s), s);
       if (groups > 1) lead[g] = s;
     }
     if (groups < 2) return;
     sums_before(lead.data(), groups);
     for (Index i = kGroup; i < n; ++i) t[i] = plus(lead[i / kGroup], t[i]);
   }
-  static void transpose(const Application& a, std::span<const bool>, std::span<const Tensor> ct, std::span<Tensor> o) {
-    o[0] = apply(primitive<CumSum>(), attributes(Backwards{!a.get<Backwards>().reverse}), detail::context_where(), ct[0]);
+  static void transpose(const Application& a, std::span<const bool>, std::span<const Tensor> ct,
+                        std::span<Tensor> o) {
+    o[0] = apply(primitive<CumSum>(), attributes(Backwards{!a.get<Backwards>().reverse}),
+                 detail::context_where(), ct[0]);
   }
 };
 TESSERA_REGISTER(CumSum);
 
-/// Hillis & Steele's scan: after step s every element combines the 2s elements that end at it; log2 n steps of
-/// element-wise operations, differentiable to any order.
+/// Hillis & Steele's scan: after step s every element combines the 2s elements that end at it; log2
+/// n steps of element-wise operations, differentiable to any order.
 template <class F>
 Tensor scan(const char* op, const Arg& x, int axis, bool backwards, F combine) {
   const Tensor t = detail::to_tensor(op, x);
@@ -121,27 +132,33 @@ Tensor scan(const char* op, const Arg& x, int axis, bool backwards, F combine) {
   return moveaxis(y, -1, axis);
 }
 Tensor is_nan(const Tensor& x) { return not_equal(x, x); }
-bool is_bool(const Arg& x) { return x.tensor && x.tensor->defined() && x.tensor->dtype() == Dtype::boolean; }
+bool is_bool(const Arg& x) {
+  return x.tensor && x.tensor->defined() && x.tensor->dtype() == Dtype::boolean;
+}
 
 }  // namespace
 
 Tensor cumsum(Arg x, int axis, bool reverse) {
   if (is_bool(x)) return cumsum(Arg(cast(x, Dtype::i64), x.where), axis, reverse);
   const Tensor last = moveaxis(x, axis, -1);
-  return moveaxis(apply(primitive<CumSum>(), attributes(Backwards{reverse}), x.where, last), -1, axis);
+  return moveaxis(apply(primitive<CumSum>(), attributes(Backwards{reverse}), x.where, last), -1,
+                  axis);
 }
 Tensor cumprod(Arg x, int axis, bool reverse) {
   if (is_bool(x)) return cumprod(Arg(cast(x, Dtype::i64), x.where), axis, reverse);
-  return scan("cumprod", x, axis, reverse, [](const Tensor& early, const Tensor& late) { return early * late; });
+  return scan("cumprod", x, axis, reverse,
+              [](const Tensor& early, const Tensor& late) { return early * late; });
 }
 Tensor cummax(Arg x, int axis, bool reverse) {
-  if (is_bool(x)) return cast(cummax(Arg(cast(x, Dtype::u8), x.where), axis, reverse), Dtype::boolean);
+  if (is_bool(x))
+    return cast(cummax(Arg(cast(x, Dtype::u8), x.where), axis, reverse), Dtype::boolean);
   return scan("cummax", x, axis, reverse, [](const Tensor& early, const Tensor& late) {
     return where(logical_or(less(early, late), is_nan(late)), late, early);
   });
 }
 Tensor cummin(Arg x, int axis, bool reverse) {
-  if (is_bool(x)) return cast(cummin(Arg(cast(x, Dtype::u8), x.where), axis, reverse), Dtype::boolean);
+  if (is_bool(x))
+    return cast(cummin(Arg(cast(x, Dtype::u8), x.where), axis, reverse), Dtype::boolean);
   return scan("cummin", x, axis, reverse, [](const Tensor& early, const Tensor& late) {
     return where(logical_or(less(late, early), is_nan(late)), late, early);
   });
@@ -150,7 +167,8 @@ Tensor cummin(Arg x, int axis, bool reverse) {
 Tensor cumlogsumexp(Arg x, int axis, bool reverse) {
   return scan("cumlogsumexp", x, axis, reverse, [](const Tensor& a, const Tensor& b) {
     const Tensor swapped = a < b, h = where(swapped, b, a), l = where(swapped, a, b);
-    const Tensor infinite = logical_and(equal(h, l), logical_not(is_finite(h)));  // l - h would be NaN
+    const Tensor infinite =
+        logical_and(equal(h, l), logical_not(is_finite(h)));  // l - h would be NaN
     return h + softplus(where(infinite, 0.0, l - h));
   });
 }

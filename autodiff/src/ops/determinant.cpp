@@ -1,43 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The determinant. It is a polynomial of the entries, so that it has derivatives of any order at matrices of any rank:
+// The determinant. It is a polynomial of the entries, so that it has derivatives of any order at
+// matrices of any rank:
 //
 //   d det A = sum_ij C(A)_ij dA_ij,   C(A) the cofactors, of degree n - 1 in A,
 //
-// and one primitive holds all that follows, C(A; E_1 ... E_k), the derivative of C at A along E_1 ... E_k: the coefficient
-// of t_1 ... t_k in the cofactors of A + sum t_l E_l. It is linear and symmetric in the E_l, vanishes for k >= n, and
+// and one primitive holds all that follows, C(A; E_1 ... E_k), the derivative of C at A along E_1
+// ... E_k: the coefficient of t_1 ... t_k in the cofactors of A + sum t_l E_l. It is linear and
+// symmetric in the E_l, vanishes for k >= n, and
 //
-//   d/dA C(A; E_1 ... E_k) along E = C(A; E_1 ... E_k, E),   <X, C(A; E_1 ...)> = conj <E_1, conj C(A; conj X, E_2 ...)>.
+//   d/dA C(A; E_1 ... E_k) along E = C(A; E_1 ... E_k, E),   <X, C(A; E_1 ...)> = conj <E_1, conj
+//   C(A; conj X, E_2 ...)>.
 //
-// Nothing divides by what may be zero. Matrices up to 4 x 4 are expanded by rows, well conditioned ones inverted (all of them is
-// P below). Others are taken in their singular vectors,
-// A = U S V^H and B = S + sum t_l U^H E_l V, where rows of large singular values (P) are eliminated and those of small ones (Q)
-// remain, with coefficients that are polynomials in the t,
+// Nothing divides by what may be zero. Matrices up to 4 x 4 are expanded by rows, well conditioned
+// ones inverted (all of them is P below). Others are taken in their singular vectors, A = U S V^H
+// and B = S + sum t_l U^H E_l V, where rows of large singular values (P) are eliminated and those
+// of small ones (Q) remain, with coefficients that are polynomials in the t,
 //
-//   B^-1 det B = det B_PP [det Z X + Y adj Z Y', -Y adj Z; -adj Z Y', adj Z],   X = B_PP^-1, Y = X B_PQ, Y' = B_QP X,
+//   B^-1 det B = det B_PP [det Z X + Y adj Z Y', -Y adj Z; -adj Z Y', adj Z],   X = B_PP^-1, Y = X
+//   B_PQ, Y' = B_QP X,
 //
-// Z = B_QQ - B_QP X B_PQ = diag(s_Q) + N with N = O(t), whose cofactors are a sum over sets I of the rows: those of N on I times
-// the product of the s outside of it, of which k + 1 rows are enough.
-#include <bit>
-#include <cmath>
-#include <numeric>
-
+// Z = B_QQ - B_QP X B_PQ = diag(s_Q) + N with N = O(t), whose cofactors are a sum over sets I of
+// the rows: those of N on I times the product of the s outside of it, of which k + 1 rows are
+// enough.
 #include "../core/rules.h"
 #include "../kernels/lapack.h"
 #include "tessera/autodiff/ops.h"
+
+#include <bit>
+#include <cmath>
+#include <numeric>
 
 namespace tessera {
 namespace {
 
 using namespace kernels;
 
-/// det of a row-major n x n matrix by LU with pivoting; `m` is overwritten by its factors and has kSlack elements to spare.
+/// det of a row-major n x n matrix by LU with pivoting; `m` is overwritten by its factors and has
+/// kSlack elements to spare.
 template <class T>
 T det_by_lu(std::vector<T>& m, Index size, std::vector<int>& swaps) {
   const int n = static_cast<int>(size);
   swaps.resize(static_cast<std::size_t>(size));
   int info = 0;  // > 0: a pivot is exactly zero, and so is the product
-  TESSERA_LAPACK(T, getrf)(&n, &n, m.data(), &n, swaps.data(), &info);  // by columns it is the transpose, of the same det
+  TESSERA_LAPACK(T, getrf)
+  (&n, &n, m.data(), &n, swaps.data(), &info);  // by columns it is the transpose, of the same det
   T d(1);
   for (int i = 0; i < n; ++i) d = multiply(d, swaps[i] == i + 1 ? m[i * n + i] : -m[i * n + i]);
   return d;
@@ -58,13 +65,16 @@ struct Det : LeadingBatch {
         const Matrices s(name, *in[0]);
         const T* a = static_cast<const T*>(in[0]->data);
         T* o = static_cast<T*>(out[0]->data);
-        for_matrices(s.batch, s.n * s.n * s.n + 1, [&](Index b) {
-          std::vector<T> m(static_cast<std::size_t>(s.n * s.n + kSlack<T>));
-          std::copy(a + b * s.n * s.n, a + (b + 1) * s.n * s.n, m.begin());
-          std::vector<int> swaps;
-          o[b] = s.n == 0 ? T(1) : det_by_lu(m, s.n, swaps);
-          return 0;
-        }, [](Index, int) {});
+        for_matrices(
+            s.batch, s.n * s.n * s.n + 1,
+            [&](Index b) {
+              std::vector<T> m(static_cast<std::size_t>(s.n * s.n + kSlack<T>));
+              std::copy(a + b * s.n * s.n, a + (b + 1) * s.n * s.n, m.begin());
+              std::vector<int> swaps;
+              o[b] = s.n == 0 ? T(1) : det_by_lu(m, s.n, swaps);
+              return 0;
+            },
+            [](Index, int) {});
       };
     });
     return table[static_cast<int>(in[0])];
@@ -89,15 +99,16 @@ struct Cofactors : LeadingBatch {
     return table[static_cast<int>(in[0])];
   }
 
-  /// A matrix of polynomials in t_1 ... t_k of which no square occurs: coefficients by the set of the t, the bits of the index;
-  /// without elements: 0.
+  /// A matrix of polynomials in t_1 ... t_k of which no square occurs: coefficients by the set of
+  /// the t, the bits of the index; without elements: 0.
   template <class W>
   using Polynomial = std::vector<std::vector<W>>;
 
-  /// Cofactors [p, p] of m on the rows and columns `at`, [p, p, 2^k]. Without row i, row after row chooses a column that is left
-  /// and a term in t's that are left: held[columns taken][t taken].
+  /// Cofactors [p, p] of m on the rows and columns `at`, [p, p, 2^k]. Without row i, row after row
+  /// chooses a column that is left and a term in t's that are left: held[columns taken][t taken].
   template <class W>
-  static void expand(const Polynomial<W>& m, Index stride, std::span<const Index> at, std::vector<W>& held, std::vector<W>& next, W* c) {
+  static void expand(const Polynomial<W>& m, Index stride, std::span<const Index> at,
+                     std::vector<W>& held, std::vector<W>& next, W* c) {
     const Index p = static_cast<Index>(at.size());
     const std::size_t columns = std::size_t{1} << p, sets = m.size();
     for (Index i = 0; i < p; ++i) {
@@ -124,13 +135,15 @@ struct Cofactors : LeadingBatch {
       for (Index j = 0; j < p; ++j)
         for (std::size_t t = 0; t < sets; ++t) {
           const W& minor = held[(columns - 1 - (std::size_t{1} << j)) * sets + t];
-          c[(i * p + j) * static_cast<Index>(sets) + static_cast<Index>(t)] = (i + j) & 1 ? -minor : minor;
+          c[(i * p + j) * static_cast<Index>(sets) + static_cast<Index>(t)] =
+              (i + j) & 1 ? -minor : minor;
         }
     }
   }
   /// Adjugate of diag(s) + N, N = O(t).
   template <class W>
-  static Polynomial<W> adjugate(std::span<const double> s, const Polynomial<W>& n, std::vector<W>& held, std::vector<W>& next) {
+  static Polynomial<W> adjugate(std::span<const double> s, const Polynomial<W>& n,
+                                std::vector<W>& held, std::vector<W>& next) {
     const Index size = static_cast<Index>(s.size()), sets = static_cast<Index>(n.size());
     Polynomial<W> adj(n.size(), std::vector<W>(static_cast<std::size_t>(size * size), W(0)));
     for (Index p = 1; p <= std::min<Index>(size, std::bit_width(n.size())); ++p) {
@@ -140,14 +153,17 @@ struct Cofactors : LeadingBatch {
       for (bool more = true; more;) {
         double outside = 1;
         for (Index i = 0, at = 0; i < size; ++i) {
-          if (at < p && set[at] == i) ++at;
-          else outside *= s[i];
+          if (at < p && set[at] == i)
+            ++at;
+          else
+            outside *= s[i];
         }
         if (outside != 0) {
           expand<W>(n, size, set, held, next, part.data());
           for (Index i = 0; i < p; ++i)
             for (Index j = 0; j < p; ++j)
-              for (Index t = 0; t < sets; ++t) adj[t][set[j] * size + set[i]] += outside * part[(i * p + j) * sets + t];
+              for (Index t = 0; t < sets; ++t)
+                adj[t][set[j] * size + set[i]] += outside * part[(i * p + j) * sets + t];
         }
         Index i = p - 1;  // the next set in lexicographic order
         while (i >= 0 && set[i] == size - p + i) --i;
@@ -159,7 +175,9 @@ struct Cofactors : LeadingBatch {
   }
   /// y + f a b of [m, l] and [l, n]; of all coefficients, or of that of t_1 ... t_k alone.
   template <class W>
-  static void add_product(Polynomial<W>& y, double f, const Polynomial<W>& a, const Polynomial<W>& b, Index m, Index l, Index n, bool last_alone = false) {
+  static void add_product(Polynomial<W>& y, double f, const Polynomial<W>& a,
+                          const Polynomial<W>& b, Index m, Index l, Index n,
+                          bool last_alone = false) {
     for (std::size_t t = last_alone ? y.size() - 1 : 0; t < y.size(); ++t)
       for (std::size_t u = t;; u = (u - 1) & t) {  // the subsets of t
         if (!a[u].empty() && !b[t ^ u].empty()) {
@@ -182,39 +200,46 @@ struct Cofactors : LeadingBatch {
     using W = std::conditional_t<is_cplx<T>, c128, double>;
     const Matrices s(name, *in[0]);
     const Index n = s.n, k = static_cast<Index>(in.size()) - 1;
-    if (k > 16) fail(name, "derivatives of det of order " + std::to_string(k + 1) + "; there are 17 at most");
-    for_matrices(s.batch, (3 * k + 20) * n * n * n + 64, [&](Index b) {
-      const auto matrix = [&](Index operand) {
-        const T* p = static_cast<const T*>(in[static_cast<std::size_t>(operand)]->data) + b * n * n;
-        return std::vector<W>(p, p + n * n);
-      };
-      T* to = static_cast<T*>(out.data) + b * n * n;
-      if (k >= n) {
-        std::fill(to, to + n * n, T(0));
-        return 0;
-      }
-      Polynomial<W> m(std::size_t{1} << k);
-      m[0] = matrix(0);
-      for (Index l = 0; l < k; ++l) m[std::size_t{1} << l] = matrix(l + 1);
-      std::vector<W> c(static_cast<std::size_t>(n * n) * m.size());
-      if (n <= 4) {
-        std::vector<W> held, next;
-        const Index all[] = {0, 1, 2, 3};
-        expand<W>(m, n, {all, static_cast<std::size_t>(n)}, held, next, c.data());
-        for (Index i = 0; i < n * n; ++i) to[i] = T(c[static_cast<std::size_t>(i + 1) * m.size() - 1]);
-      } else {
-        c = by_elimination(n, std::move(m));
-        for (Index i = 0; i < n * n; ++i) to[i] = T(c[i]);
-      }
-      return 0;
-    }, [](Index, int) {});
+    if (k > 16)
+      fail(name, "derivatives of det of order " + std::to_string(k + 1) + "; there are 17 at most");
+    for_matrices(
+        s.batch, (3 * k + 20) * n * n * n + 64,
+        [&](Index b) {
+          const auto matrix = [&](Index operand) {
+            const T* p =
+                static_cast<const T*>(in[static_cast<std::size_t>(operand)]->data) + b * n * n;
+            return std::vector<W>(p, p + n * n);
+          };
+          T* to = static_cast<T*>(out.data) + b * n * n;
+          if (k >= n) {
+            std::fill(to, to + n * n, T(0));
+            return 0;
+          }
+          Polynomial<W> m(std::size_t{1} << k);
+          m[0] = matrix(0);
+          for (Index l = 0; l < k; ++l) m[std::size_t{1} << l] = matrix(l + 1);
+          std::vector<W> c(static_cast<std::size_t>(n * n) * m.size());
+          if (n <= 4) {
+            std::vector<W> held, next;
+            const Index all[] = {0, 1, 2, 3};
+            expand<W>(m, n, {all, static_cast<std::size_t>(n)}, held, next, c.data());
+            for (Index i = 0; i < n * n; ++i)
+              to[i] = T(c[static_cast<std::size_t>(i + 1) * m.size() - 1]);
+          } else {
+            c = by_elimination(n, std::move(m));
+            for (Index i = 0; i < n * n; ++i) to[i] = T(c[i]);
+          }
+          return 0;
+        },
+        [](Index, int) {});
   }
 
   template <class W>
   static std::vector<W> by_elimination(Index n, Polynomial<W> b) {
     const std::size_t sets = b.size();
     for (const W& x : b[0])
-      if (!std::isfinite(std::real(x)) || !std::isfinite(std::imag(x))) return std::vector<W>(b[0].size(), W(std::nan("")));
+      if (!std::isfinite(std::real(x)) || !std::isfinite(std::imag(x)))
+        return std::vector<W>(b[0].size(), W(std::nan("")));
     std::vector<W> u, vh, held, next;
     std::vector<double> s;
     Polynomial<W> x(sets), det_p(sets);
@@ -228,7 +253,8 @@ struct Cofactors : LeadingBatch {
         const W d = det_by_lu(m, n, swaps);
         phase = multiply(phase, d / std::abs(d));
       }
-      for (std::size_t t = 1; t < sets; t *= 2) b[t] = times(n, u, times(n, b[t], vh, false, true), true, false);
+      for (std::size_t t = 1; t < sets; t *= 2)
+        b[t] = times(n, u, times(n, b[t], vh, false, true), true, false);
       // Large: elimination multiplies rounding by at most 16 for each t.
       r = std::count_if(s.begin(), s.end(), [&](double v) { return v > s[0] / 16; });
       x[0].assign(static_cast<std::size_t>(r * r), W(0));
@@ -274,7 +300,8 @@ struct Cofactors : LeadingBatch {
       for (std::size_t t = 0; t < sets; ++t) {  // by the first row
         W d = multiply(W(small[0]), adj_z[t][0]);
         for (std::size_t v = t; v; v = (v - 1) & t)
-          for (Index j = 0; j < q && !z[v].empty(); ++j) d += multiply(z[v][j], adj_z[t ^ v][j * q]);
+          for (Index j = 0; j < q && !z[v].empty(); ++j)
+            d += multiply(z[v][j], adj_z[t ^ v][j * q]);
         det_z[t] = {d};
       }
       const Polynomial<W> plain = std::move(adj_z);
@@ -291,7 +318,8 @@ struct Cofactors : LeadingBatch {
     Polynomial<W> top(sets), left(sets), right(sets);
     for (std::size_t t = sets - 1;; --t) {  // det B_PP det Z X, of t_1 ... t_k
       if (top[sets - 1].empty()) top[sets - 1].assign(static_cast<std::size_t>(r * r), W(0));
-      for (Index i = 0; i < r * r; ++i) top[sets - 1][i] += multiply(scaled[sets - 1 - t][0], x[t][i]);
+      for (Index i = 0; i < r * r; ++i)
+        top[sets - 1][i] += multiply(scaled[sets - 1 - t][0], x[t][i]);
       if (t == 0) break;
     }
     add_product(left, 1, y, adj_z, r, q, q);
@@ -299,11 +327,13 @@ struct Cofactors : LeadingBatch {
     add_product(top, 1, left, y2, r, q, r, true);
     // The cofactors are the transpose of the adjugate.
     std::vector<W> c(static_cast<std::size_t>(n * n), W(0));
-    const auto put = [&](const std::vector<W>& m, Index row, Index rows, Index column, Index columns, double f) {
+    const auto put = [&](const std::vector<W>& m, Index row, Index rows, Index column,
+                         Index columns, double f) {
       for (Index i = 0; i < rows && !m.empty(); ++i)
         for (Index j = 0; j < columns; ++j) c[(column + j) * n + row + i] = f * m[i * columns + j];
     };
-    put(top.back(), 0, r, 0, r, 1), put(left.back(), 0, r, r, q, -1), put(right.back(), r, q, 0, r, 1), put(adj_z.back(), r, q, r, q, 1);
+    put(top.back(), 0, r, 0, r, 1), put(left.back(), 0, r, r, q, -1),
+        put(right.back(), r, q, 0, r, 1), put(adj_z.back(), r, q, r, q, 1);
     if (u.empty()) return c;
     for (W& e : u) e = conjugate(e);
     for (W& e : vh) e = conjugate(e);
@@ -311,10 +341,11 @@ struct Cofactors : LeadingBatch {
     for (W& e : c) e = multiply(phase, e);
     return c;
   }
-  /// The inverse and the determinant of a, unless cond^k (cond^1 for k = 0) by the 1-norm exceeds 1e5: what k products with the
-  /// inverse that cancel make of rounding.
+  /// The inverse and the determinant of a, unless cond^k (cond^1 for k = 0) by the 1-norm exceeds
+  /// 1e5: what k products with the inverse that cancel make of rounding.
   template <class W>
-  static bool invert(Index size, std::vector<W> a, int k, std::vector<W>& inverse, std::vector<W>& d) {
+  static bool invert(Index size, std::vector<W> a, int k, std::vector<W>& inverse,
+                     std::vector<W>& d) {
     const auto norm1 = [&](const std::vector<W>& m) {
       double most = 0;
       for (Index j = 0; j < size; ++j) {
@@ -333,13 +364,16 @@ struct Cofactors : LeadingBatch {
     if (d[0] == W(0)) return false;
     const int n = static_cast<int>(size);
     int info = 0;
-    TESSERA_LAPACK(W, getrs)("N", &n, &n, a.data(), &n, swaps.data(), inverse.data(), &n, &info);  // by columns all is transposed
+    TESSERA_LAPACK(W, getrs)
+    ("N", &n, &n, a.data(), &n, swaps.data(), inverse.data(), &n,
+     &info);  // by columns all is transposed
     inverse.resize(n2);
     return std::pow(length * norm1(inverse), std::max(k, 1)) <= 1e5;
   }
   /// a = u diag(s) vh.
   template <class W>
-  static void decompose(Index size, std::vector<W> a, std::vector<W>& u, std::vector<double>& s, std::vector<W>& vh) {
+  static void decompose(Index size, std::vector<W> a, std::vector<W>& u, std::vector<double>& s,
+                        std::vector<W>& vh) {
     const std::size_t n2 = static_cast<std::size_t>(size * size + kSlack<W>);
     a.resize(n2), u.resize(n2), vh.resize(n2), s.resize(static_cast<std::size_t>(size));
     const int n = static_cast<int>(size), ask = -1;
@@ -350,9 +384,11 @@ struct Cofactors : LeadingBatch {
     const auto gesdd = [&](W* work, const int* lwork) {
       if constexpr (is_cplx<W>) {
         std::vector<double> rwork(static_cast<std::size_t>(5 * size * size + 7 * size));
-        zgesdd_("S", &n, &n, a.data(), &n, s.data(), vh.data(), &n, u.data(), &n, work, lwork, rwork.data(), iwork.data(), &info);
+        zgesdd_("S", &n, &n, a.data(), &n, s.data(), vh.data(), &n, u.data(), &n, work, lwork,
+                rwork.data(), iwork.data(), &info);
       } else {
-        dgesdd_("S", &n, &n, a.data(), &n, s.data(), vh.data(), &n, u.data(), &n, work, lwork, iwork.data(), &info);
+        dgesdd_("S", &n, &n, a.data(), &n, s.data(), vh.data(), &n, u.data(), &n, work, lwork,
+                iwork.data(), &info);
       }
     };
     gesdd(&best, &ask);
@@ -363,12 +399,14 @@ struct Cofactors : LeadingBatch {
     u.resize(static_cast<std::size_t>(size * size)), vh.resize(u.size());
   }
   template <class W>
-  static std::vector<W> times(Index n, const std::vector<W>& a, const std::vector<W>& b, bool a_adjoint, bool b_adjoint) {
+  static std::vector<W> times(Index n, const std::vector<W>& a, const std::vector<W>& b,
+                              bool a_adjoint, bool b_adjoint) {
     std::vector<W> y(static_cast<std::size_t>(n * n), W(0));
     for (Index i = 0; i < n; ++i)
       for (Index l = 0; l < n; ++l) {
         const W f = a_adjoint ? conjugate(a[l * n + i]) : a[i * n + l];
-        for (Index j = 0; j < n; ++j) y[i * n + j] += multiply(f, b_adjoint ? conjugate(b[j * n + l]) : b[l * n + j]);
+        for (Index j = 0; j < n; ++j)
+          y[i * n + j] += multiply(f, b_adjoint ? conjugate(b[j * n + l]) : b[l * n + j]);
       }
     return y;
   }
@@ -390,7 +428,8 @@ struct Cofactors : LeadingBatch {
     v.push_back(t[0]);
     o[0] = detail::add_tangents(o[0], of(v));
   }
-  static void transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
+  static void transpose(const Application& a, std::span<const bool> linear,
+                        std::span<const Tensor> ct, std::span<Tensor> o) {
     if (linear[0]) detail::no_rule(name, "transpose", "it is not linear in the matrix");
     for (std::size_t l = 1; l < a.in.size(); ++l) {
       if (!linear[l]) continue;

@@ -27,7 +27,8 @@ T phase_to_positive(const T* v, Index n, Index step) {
   }
 }
 
-/// Reads the lower triangle. With M = V^H dA V and F_ij = 1 / (w_j - w_i): dw = Re diag M, dV = V (F o M).
+/// Reads the lower triangle. With M = V^H dA V and F_ij = 1 / (w_j - w_i): dw = Re diag M, dV = V
+/// (F o M).
 struct EighPrimitive : LeadingBatch {
   static constexpr RuleClass rule = RuleClass::hand;
   static constexpr const char* name = "eigh";
@@ -43,12 +44,18 @@ struct EighPrimitive : LeadingBatch {
       return [](Inputs in, Outputs out, const Attributes*) {
         const Matrices s(name, *in[0]);
         if (s.n == 0) return;
-        for_matrices(s.batch, 9 * s.n * s.n * s.n, [&](Index b) {
-          return one<T>(s.n, static_cast<const T*>(in[0]->data) + b * s.n * s.n, static_cast<R*>(out[0]->data) + b * s.n,
-                        static_cast<T*>(out[1]->data) + b * s.n * s.n);
-        }, [&](Index b, int info) {
-          fail(name, info < 0 ? matrix_name(b, s.batch) + " holds NaN or infinity" : matrix_name(b, s.batch) + " did not converge (LAPACK code " + std::to_string(info) + ")");
-        });
+        for_matrices(
+            s.batch, 9 * s.n * s.n * s.n,
+            [&](Index b) {
+              return one<T>(s.n, static_cast<const T*>(in[0]->data) + b * s.n * s.n,
+                            static_cast<R*>(out[0]->data) + b * s.n,
+                            static_cast<T*>(out[1]->data) + b * s.n * s.n);
+            },
+            [&](Index b, int info) {
+              fail(name, info < 0 ? matrix_name(b, s.batch) + " holds NaN or infinity"
+                                  : matrix_name(b, s.batch) + " did not converge (LAPACK code " +
+                                        std::to_string(info) + ")");
+            });
       };
     });
     return table[static_cast<int>(in[0])];
@@ -58,8 +65,11 @@ struct EighPrimitive : LeadingBatch {
     using R = real_t<T>;
     for (Index i = 0; i < size; ++i)
       for (Index j = 0; j <= i; ++j)
-        if (!std::isfinite(std::real(a[i * size + j])) || !std::isfinite(std::imag(a[i * size + j]))) return -1;
-    // By columns the lower triangle of A is the upper one of conj(A), whose eigenvectors are conj(V).
+        if (!std::isfinite(std::real(a[i * size + j])) ||
+            !std::isfinite(std::imag(a[i * size + j])))
+          return -1;
+    // By columns the lower triangle of A is the upper one of conj(A), whose eigenvectors are
+    // conj(V).
     std::vector<T> z(static_cast<std::size_t>(size * size + kSlack<T>));
     std::copy(a, a + size * size, z.begin());
     const int n = static_cast<int>(size), ask = -1;
@@ -67,18 +77,23 @@ struct EighPrimitive : LeadingBatch {
     T best;
     if constexpr (is_cplx<T>) {
       R rbest;
-      by_type<T>(0, 0, cheevd_, zheevd_)("V", "U", &n, z.data(), &n, w, &best, &ask, &rbest, &ask, &iwork0, &ask, &info);
-      const int lwork = static_cast<int>(best.real()), lrwork = static_cast<int>(rbest), liwork = iwork0;
+      by_type<T>(0, 0, cheevd_, zheevd_)("V", "U", &n, z.data(), &n, w, &best, &ask, &rbest, &ask,
+                                         &iwork0, &ask, &info);
+      const int lwork = static_cast<int>(best.real()), lrwork = static_cast<int>(rbest),
+                liwork = iwork0;
       std::vector<T> work(static_cast<std::size_t>(lwork));
       std::vector<R> rwork(static_cast<std::size_t>(lrwork));
       std::vector<int> iwork(static_cast<std::size_t>(liwork));
-      by_type<T>(0, 0, cheevd_, zheevd_)("V", "U", &n, z.data(), &n, w, work.data(), &lwork, rwork.data(), &lrwork, iwork.data(), &liwork, &info);
+      by_type<T>(0, 0, cheevd_, zheevd_)("V", "U", &n, z.data(), &n, w, work.data(), &lwork,
+                                         rwork.data(), &lrwork, iwork.data(), &liwork, &info);
     } else {
-      by_type<T>(ssyevd_, dsyevd_, 0, 0)("V", "U", &n, z.data(), &n, w, &best, &ask, &iwork0, &ask, &info);
+      by_type<T>(ssyevd_, dsyevd_, 0, 0)("V", "U", &n, z.data(), &n, w, &best, &ask, &iwork0, &ask,
+                                         &info);
       const int lwork = static_cast<int>(best), liwork = iwork0;
       std::vector<T> work(static_cast<std::size_t>(lwork));
       std::vector<int> iwork(static_cast<std::size_t>(liwork));
-      by_type<T>(ssyevd_, dsyevd_, 0, 0)("V", "U", &n, z.data(), &n, w, work.data(), &lwork, iwork.data(), &liwork, &info);
+      by_type<T>(ssyevd_, dsyevd_, 0, 0)("V", "U", &n, z.data(), &n, w, work.data(), &lwork,
+                                         iwork.data(), &liwork, &info);
     }
     for (Index j = 0; j < size; ++j) {
       T* column = z.data() + j * size;
@@ -103,9 +118,9 @@ struct EighPrimitive : LeadingBatch {
   }
 };
 
-/// With P = U^H dA V: ds = Re diag P; rotations F o (P s + (P s)^H) of U and F o (s P + (s P)^H) of V with
-/// F = 1 / (s_j^2 - s_i^2); the phases of U alone follow; for m != n the part of dA outside of the span. These two divide by
-/// s, which counts as 0 below 8 k eps max s.
+/// With P = U^H dA V: ds = Re diag P; rotations F o (P s + (P s)^H) of U and F o (s P + (s P)^H) of
+/// V with F = 1 / (s_j^2 - s_i^2); the phases of U alone follow; for m != n the part of dA outside
+/// of the span. These two divide by s, which counts as 0 below 8 k eps max s.
 struct SvdPrimitive : LeadingBatch {
   static constexpr RuleClass rule = RuleClass::hand;
   static constexpr const char* name = "svd";
@@ -114,7 +129,9 @@ struct SvdPrimitive : LeadingBatch {
     need_matrices(name, in[0], false);
     const int nd = in[0].shape.size();
     const Index m = in[0].shape[nd - 2], n = in[0].shape[nd - 1], k = std::min(m, n);
-    return {{in[0].dtype, with_last(in[0], {m, k})}, {real_of(in[0].dtype), with_last(in[0], {k})}, {in[0].dtype, with_last(in[0], {k, n})}};
+    return {{in[0].dtype, with_last(in[0], {m, k})},
+            {real_of(in[0].dtype), with_last(in[0], {k})},
+            {in[0].dtype, with_last(in[0], {k, n})}};
   }
   static KernelFn kernel(std::span<const Dtype> in, const Attributes*) {
     static constexpr auto table = kernel_table<kInexact>([](auto tag) -> KernelFn {
@@ -124,12 +141,19 @@ struct SvdPrimitive : LeadingBatch {
         const Matrices s(name, *in[0]);
         const Index k = std::min(s.m, s.n);
         if (k == 0) return;
-        for_matrices(s.batch, 20 * s.m * s.n * k, [&](Index b) {
-          return one<T>(s.m, s.n, k, static_cast<const T*>(in[0]->data) + b * s.m * s.n, static_cast<T*>(out[0]->data) + b * s.m * k,
-                        static_cast<R*>(out[1]->data) + b * k, static_cast<T*>(out[2]->data) + b * k * s.n);
-        }, [&](Index b, int info) {
-          fail(name, info < 0 ? matrix_name(b, s.batch) + " holds NaN or infinity" : matrix_name(b, s.batch) + " did not converge (LAPACK code " + std::to_string(info) + ")");
-        });
+        for_matrices(
+            s.batch, 20 * s.m * s.n * k,
+            [&](Index b) {
+              return one<T>(s.m, s.n, k, static_cast<const T*>(in[0]->data) + b * s.m * s.n,
+                            static_cast<T*>(out[0]->data) + b * s.m * k,
+                            static_cast<R*>(out[1]->data) + b * k,
+                            static_cast<T*>(out[2]->data) + b * k * s.n);
+            },
+            [&](Index b, int info) {
+              fail(name, info < 0 ? matrix_name(b, s.batch) + " holds NaN or infinity"
+                                  : matrix_name(b, s.batch) + " did not converge (LAPACK code " +
+                                        std::to_string(info) + ")");
+            });
       };
     });
     return table[static_cast<int>(in[0])];
@@ -139,31 +163,43 @@ struct SvdPrimitive : LeadingBatch {
     using R = real_t<T>;
     for (Index i = 0; i < rows * cols; ++i)
       if (!std::isfinite(std::real(a[i])) || !std::isfinite(std::imag(a[i]))) return -1;
-    // By columns A^T = V' s U'^T: LAPACK's left vectors are the rows of Vh, its right ones U, in our order.
-    std::vector<T> left(static_cast<std::size_t>(k * cols + kSlack<T>)), right(static_cast<std::size_t>(rows * k + kSlack<T>));
+    // By columns A^T = V' s U'^T: LAPACK's left vectors are the rows of Vh, its right ones U, in
+    // our order.
+    std::vector<T> left(static_cast<std::size_t>(k * cols + kSlack<T>)),
+        right(static_cast<std::size_t>(rows * k + kSlack<T>));
     std::vector<T> copy(static_cast<std::size_t>(rows * cols + kSlack<T>));
     std::copy(a, a + rows * cols, copy.begin());
-    const int m = static_cast<int>(cols), n = static_cast<int>(rows), kk = static_cast<int>(k), ask = -1;
+    const int m = static_cast<int>(cols), n = static_cast<int>(rows), kk = static_cast<int>(k),
+              ask = -1;
     std::vector<int> iwork(static_cast<std::size_t>(8 * k));
     int info = 0;
     T best;
     if constexpr (is_cplx<T>) {
       const Index big = std::max(rows, cols);
-      std::vector<R> rwork(static_cast<std::size_t>(std::max(5 * k * k + 5 * k, 2 * big * k + 2 * k * k + k) + 7 * k));
-      by_type<T>(0, 0, cgesdd_, zgesdd_)("S", &m, &n, copy.data(), &m, s, left.data(), &m, right.data(), &kk, &best, &ask, rwork.data(), iwork.data(), &info);
+      std::vector<R> rwork(static_cast<std::size_t>(
+          std::max(5 * k * k + 5 * k, 2 * big * k + 2 * k * k + k) + 7 * k));
+      by_type<T>(0, 0, cgesdd_, zgesdd_)("S", &m, &n, copy.data(), &m, s, left.data(), &m,
+                                         right.data(), &kk, &best, &ask, rwork.data(), iwork.data(),
+                                         &info);
       const int lwork = static_cast<int>(best.real());
       std::vector<T> work(static_cast<std::size_t>(lwork));
-      by_type<T>(0, 0, cgesdd_, zgesdd_)("S", &m, &n, copy.data(), &m, s, left.data(), &m, right.data(), &kk, work.data(), &lwork, rwork.data(), iwork.data(), &info);
+      by_type<T>(0, 0, cgesdd_, zgesdd_)("S", &m, &n, copy.data(), &m, s, left.data(), &m,
+                                         right.data(), &kk, work.data(), &lwork, rwork.data(),
+                                         iwork.data(), &info);
     } else {
-      by_type<T>(sgesdd_, dgesdd_, 0, 0)("S", &m, &n, copy.data(), &m, s, left.data(), &m, right.data(), &kk, &best, &ask, iwork.data(), &info);
+      by_type<T>(sgesdd_, dgesdd_, 0, 0)("S", &m, &n, copy.data(), &m, s, left.data(), &m,
+                                         right.data(), &kk, &best, &ask, iwork.data(), &info);
       const int lwork = static_cast<int>(best);
       std::vector<T> work(static_cast<std::size_t>(lwork));
-      by_type<T>(sgesdd_, dgesdd_, 0, 0)("S", &m, &n, copy.data(), &m, s, left.data(), &m, right.data(), &kk, work.data(), &lwork, iwork.data(), &info);
+      by_type<T>(sgesdd_, dgesdd_, 0, 0)("S", &m, &n, copy.data(), &m, s, left.data(), &m,
+                                         right.data(), &kk, work.data(), &lwork, iwork.data(),
+                                         &info);
     }
     for (Index j = 0; j < k; ++j) {
       const T phase = phase_to_positive(right.data() + j, rows, k);
       for (Index i = 0; i < rows; ++i) u[i * k + j] = multiply(right[i * k + j], phase);
-      for (Index i = 0; i < cols; ++i) vh[j * cols + i] = multiply(left[j * cols + i], conjugate(phase));
+      for (Index i = 0; i < cols; ++i)
+        vh[j * cols + i] = multiply(left[j * cols + i], conjugate(phase));
     }
     return info;
   }
@@ -186,9 +222,11 @@ struct SvdPrimitive : LeadingBatch {
     o[2] = matmul(H(f * (sp + H(sp))), vh);
     if (m == n && !is_complex(type)) return;
     const Tensor none = detail::negligible(s);
-    if (degenerate == Degenerate::zero) o[1] = o[1] * detail::differentiable_once(expand_dims(none, -1), expand_dims(s, -1));
+    if (degenerate == Degenerate::zero)
+      o[1] = o[1] * detail::differentiable_once(expand_dims(none, -1), expand_dims(s, -1));
     const Tensor inverse = cast(detail::inverse_or(none, s, degenerate), type);
-    if (is_complex(type)) o[0] = o[0] + u * expand_dims(complex(0.0, imag(diagonal(p))) * inverse, -2);
+    if (is_complex(type))
+      o[0] = o[0] + u * expand_dims(complex(0.0, imag(diagonal(p))) * inverse, -2);
     if (m > n) o[0] = o[0] + (dv - matmul(u, p)) * expand_dims(inverse, -2);
     if (n > m) {
       const Tensor ud = matmul(H(u), d);

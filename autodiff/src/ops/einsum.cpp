@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Einstein's summation: operands are joined from left to right, each pair by one batched matrix product. The axes of an
-// ellipsis count as letters, '0' for the last of them.
-#include <algorithm>
-#include <map>
-
+// Einstein's summation: operands are joined from left to right, each pair by one batched matrix
+// product. The axes of an ellipsis count as letters, '0' for the last of them.
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/primitive.h"
+
+#include <algorithm>
+#include <map>
 
 namespace tessera {
 namespace {
@@ -31,17 +31,22 @@ std::string compact(const std::string& formula) {
 std::string spelled(std::string letters, int n) {
   std::string axes;
   while (n-- > 0) axes += static_cast<char>('0' + n);
-  if (const std::size_t at = letters.find(kDots); at != std::string::npos) letters.replace(at, 1, axes);
+  if (const std::size_t at = letters.find(kDots); at != std::string::npos)
+    letters.replace(at, 1, axes);
   return letters;
 }
-/// An axis of an ellipsis that has size 1 in one operand and more, or 0, in another goes from the first.
+/// An axis of an ellipsis that has size 1 in one operand and more, or 0, in another goes from the
+/// first.
 void broadcast_axes(std::vector<Term>& terms) {
   auto stretched = [&](char c) {
-    return std::any_of(terms.begin(), terms.end(), [c](const Term& x) { return has(x.letters, c) && x.t.shape()[static_cast<int>(x.letters.find(c))] != 1; });
+    return std::any_of(terms.begin(), terms.end(), [c](const Term& x) {
+      return has(x.letters, c) && x.t.shape()[static_cast<int>(x.letters.find(c))] != 1;
+    });
   };
   for (Term& x : terms)
     for (std::size_t d = x.letters.size(); d-- > 0;)
-      if (const char c = x.letters[d]; '0' <= c && c <= '9' && x.t.shape()[static_cast<int>(d)] == 1 && stretched(c)) {
+      if (const char c = x.letters[d];
+          '0' <= c && c <= '9' && x.t.shape()[static_cast<int>(d)] == 1 && stretched(c)) {
         x.t = squeeze(x.t, static_cast<int>(d));
         x.letters.erase(d, 1);
       }
@@ -71,8 +76,10 @@ Term reduced(Term x, const std::string& keep) {
   Shape gone;
   std::string left;
   for (std::size_t i = 0; i < x.letters.size(); ++i)
-    if (has(keep, x.letters[i])) left += x.letters[i];
-    else gone.push_back(static_cast<Index>(i));
+    if (has(keep, x.letters[i]))
+      left += x.letters[i];
+    else
+      gone.push_back(static_cast<Index>(i));
   if (!gone.empty()) x.t = sum(x.t, gone);
   return {left, x.t};
 }
@@ -88,8 +95,10 @@ Term joined(Term a, Term b, const std::string& keep) {
   for (char c : a.letters) (!has(b.letters, c) ? left : has(keep, c) ? both : inner) += c;
   for (char c : b.letters)
     if (!has(a.letters, c)) right += c;
-  const Tensor x = reshape(arranged(a, both + left + inner), {count_of(a, both), count_of(a, left), count_of(a, inner)});
-  const Tensor y = reshape(arranged(b, both + inner + right), {count_of(b, both), count_of(b, inner), count_of(b, right)});
+  const Tensor x = reshape(arranged(a, both + left + inner),
+                           {count_of(a, both), count_of(a, left), count_of(a, inner)});
+  const Tensor y = reshape(arranged(b, both + inner + right),
+                           {count_of(b, both), count_of(b, inner), count_of(b, right)});
   Shape s;
   for (char c : both + left) s.push_back(a.t.shape()[static_cast<int>(a.letters.find(c))]);
   for (char c : right) s.push_back(b.t.shape()[static_cast<int>(b.letters.find(c))]);
@@ -100,16 +109,25 @@ Term joined(Term a, Term b, const std::string& keep) {
 
 Tensor einsum(const std::string& formula, const std::vector<Tensor>& operands, Where where) {
   const std::string text = compact(formula);
-  auto refuse = [&](const std::string& why) { fail("einsum", "\"" + formula + "\": " + why, where); };
+  auto refuse = [&](const std::string& why) {
+    fail("einsum", "\"" + formula + "\": " + why, where);
+  };
   const std::size_t arrow = text.find("->");
   std::vector<Term> terms(1);
   for (char c : text.substr(0, arrow)) {
-    if (c == ',') terms.emplace_back();
-    else if (('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z') || (c == kDots && !has(terms.back().letters, c))) terms.back().letters += c;
-    else if (c == kDots) refuse("one operand has two ellipses");
-    else refuse(std::string("'") + c + "' is neither a letter nor a comma nor '...'");
+    if (c == ',')
+      terms.emplace_back();
+    else if (('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z') ||
+             (c == kDots && !has(terms.back().letters, c)))
+      terms.back().letters += c;
+    else if (c == kDots)
+      refuse("one operand has two ellipses");
+    else
+      refuse(std::string("'") + c + "' is neither a letter nor a comma nor '...'");
   }
-  if (terms.size() != operands.size()) refuse("names " + std::to_string(terms.size()) + " operands, got " + std::to_string(operands.size()));
+  if (terms.size() != operands.size())
+    refuse("names " + std::to_string(terms.size()) + " operands, got " +
+           std::to_string(operands.size()));
   std::map<char, Index> sizes;
   std::map<char, int> uses;
   int dots = 0;  // axes of the longest ellipsis
@@ -117,7 +135,9 @@ Tensor einsum(const std::string& formula, const std::vector<Tensor>& operands, W
     terms[k].t = operands[k];
     const bool open = has(terms[k].letters, kDots);
     const int free = operands[k].ndim() - static_cast<int>(terms[k].letters.size()) + open;
-    if (open ? free < 0 : free != 0) refuse("operand " + std::to_string(k) + " is " + to_string(operands[k].type()) + ", which its letters do not fit");
+    if (open ? free < 0 : free != 0)
+      refuse("operand " + std::to_string(k) + " is " + to_string(operands[k].type()) +
+             ", which its letters do not fit");
     terms[k].letters = spelled(terms[k].letters, free);
     if (open) dots = std::max(dots, free);
   }
@@ -128,7 +148,10 @@ Tensor einsum(const std::string& formula, const std::vector<Tensor>& operands, W
       const Index n = terms[k].t.shape()[d];
       ++uses[c];
       if (!sizes.emplace(c, n).second && sizes[c] != n)
-        refuse(('0' <= c && c <= '9' ? std::string("an axis of '...'") : std::string("'") + c + "'") + " is " + std::to_string(sizes[c]) + " and, in operand " + std::to_string(k) + ", " + std::to_string(n));
+        refuse(
+            ('0' <= c && c <= '9' ? std::string("an axis of '...'") : std::string("'") + c + "'") +
+            " is " + std::to_string(sizes[c]) + " and, in operand " + std::to_string(k) + ", " +
+            std::to_string(n));
     }
   std::string result;
   if (arrow == std::string::npos) {
@@ -141,7 +164,8 @@ Tensor einsum(const std::string& formula, const std::vector<Tensor>& operands, W
     result = spelled(result, dots);
     for (std::size_t i = 0; i < result.size(); ++i)
       if (!uses.contains(result[i]) || result.find(result[i], i + 1) != std::string::npos)
-        refuse(std::string("'") + result[i] + "' in the result does not name one axis of an operand");
+        refuse(std::string("'") + result[i] +
+               "' in the result does not name one axis of an operand");
   }
   Term total = terms[0];
   for (std::size_t k = 1; k < terms.size(); ++k) {

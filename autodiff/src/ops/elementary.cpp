@@ -26,15 +26,17 @@ TESSERA_FUNCTION(Log1p, "log1p", kInexact, log1p, 1.0 / (1.0 + x));
 struct PowInt : WithInt<PowInt, kNumber> {
   static constexpr const char* name = "pow_int";
   template <class T>
-  TESSERA_HD_INLINE static T eval(int n, T x) { return kernels::fn::pow_int(n, x); }
+  TESSERA_HD_INLINE static T eval(int n, T x) {
+    return kernels::fn::pow_int(n, x);
+  }
   static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
     const int n = a.get<IntParameter>().n;
     if (t[0].defined() && n != 0) o[0] = mul(t[0], static_cast<double>(n) * pow(a.in[0], n - 1));
   }
 };
 
-/// d^i/dx^i d^j/dy^j x^y: each derivative of x^y is one of these, so that all are right where a factor is 0 and the power
-/// infinite.
+/// d^i/dx^i d^j/dy^j x^y: each derivative of x^y is one of these, so that all are right where a
+/// factor is 0 and the power infinite.
 struct PowDerivative : Elementwise<PowDerivative, 2> {
   static constexpr RuleClass rule = RuleClass::hand;
   static constexpr const char* name = "pow_derivative";
@@ -46,7 +48,9 @@ struct PowDerivative : Elementwise<PowDerivative, 2> {
   };
   static Tensor of(Orders k, const Tensor& x, const Tensor& y) {
     if (std::min(k.in_x, k.in_y) > kernels::fn::kPowOrders)
-      fail("pow", "derivatives of order " + std::to_string(k.in_x) + " in x and " + std::to_string(k.in_y) + " in y together; at most one may exceed " + std::to_string(kernels::fn::kPowOrders));
+      fail("pow", "derivatives of order " + std::to_string(k.in_x) + " in x and " +
+                      std::to_string(k.in_y) + " in y together; at most one may exceed " +
+                      std::to_string(kernels::fn::kPowOrders));
     return apply(primitive<PowDerivative>(), attributes(k), detail::context_where(), x, y);
   }
   /// Compiled for its orders: it vectorises.
@@ -54,14 +58,18 @@ struct PowDerivative : Elementwise<PowDerivative, 2> {
   static constexpr auto low = kernels::kernel_table<kInexact>([](auto tag) -> KernelFn {
     using T = typename decltype(tag)::type;
     return [](Inputs in, Outputs out, const Attributes*) {
-      kernels::map2<T, T>(*in[0], *in[1], *out[0], [](T x, T y) TESSERA_INLINE { return kernels::fn::pow_derivative(I, J, x, y); });
+      kernels::map2<T, T>(*in[0], *in[1], *out[0], [](T x, T y) TESSERA_INLINE {
+        return kernels::fn::pow_derivative(I, J, x, y);
+      });
     };
   });
   static constexpr auto any = kernels::kernel_table<kInexact>([](auto tag) -> KernelFn {
     using T = typename decltype(tag)::type;
     return [](Inputs in, Outputs out, const Attributes* a) {
       const Orders k = get<Orders>(a);
-      kernels::map2<T, T>(*in[0], *in[1], *out[0], [k](T x, T y) { return kernels::fn::pow_derivative(k.in_x, k.in_y, x, y); });
+      kernels::map2<T, T>(*in[0], *in[1], *out[0], [k](T x, T y) {
+        return kernels::fn::pow_derivative(k.in_x, k.in_y, x, y);
+      });
     };
   });
   static KernelFn kernel(std::span<const Dtype> in, const Attributes* a) {
@@ -74,14 +82,19 @@ struct PowDerivative : Elementwise<PowDerivative, 2> {
   static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
     const Orders k = a.get<Orders>();
     if (t[0].defined()) o[0] = mul(t[0], of({k.in_x + 1, k.in_y}, a.in[0], a.in[1]));
-    if (t[1].defined()) o[0] = detail::add_tangents(o[0], mul(t[1], of({k.in_x, k.in_y + 1}, a.in[0], a.in[1])));
+    if (t[1].defined())
+      o[0] = detail::add_tangents(o[0], mul(t[1], of({k.in_x, k.in_y + 1}, a.in[0], a.in[1])));
   }
 };
 struct Pow : Binary<Pow, kInexact> {
   static constexpr const char* name = "pow";
   template <class T>
-  TESSERA_HD_INLINE static T eval(T x, T y) { return kernels::fn::pow(x, y); }
-  static Tensor d(int k, In in, const Tensor&) { return PowDerivative::of({k == 0, k == 1}, in[0], in[1]); }
+  TESSERA_HD_INLINE static T eval(T x, T y) {
+    return kernels::fn::pow(x, y);
+  }
+  static Tensor d(int k, In in, const Tensor&) {
+    return PowDerivative::of({k == 0, k == 1}, in[0], in[1]);
+  }
 };
 TESSERA_REGISTER(PowInt);
 TESSERA_REGISTER(PowDerivative);
@@ -89,7 +102,9 @@ TESSERA_REGISTER(Pow);
 
 }  // namespace
 
-Tensor detail::root_of_squares(const Tensor& sum, Where w) { return apply(primitive<Length>(), {}, w, sum); }
+Tensor detail::root_of_squares(const Tensor& sum, Where w) {
+  return apply(primitive<Length>(), {}, w, sum);
+}
 Tensor sqrt(Arg x) { return unary<Sqrt>(x); }
 Tensor rsqrt(Arg x) { return unary<Rsqrt>(x); }
 Tensor cbrt(Arg x) { return unary<Cbrt>(x); }
@@ -98,8 +113,12 @@ Tensor expm1(Arg x) { return unary<Expm1>(x); }
 Tensor log(Arg x) { return unary<Log>(x); }
 Tensor log1p(Arg x) { return unary<Log1p>(x); }
 Tensor pow(Arg x, Arg y) {
-  if (x.tensor && x.tensor->defined() && !is_inexact(x.tensor->dtype()) && !y.tensor && y.literal.kind == Literal::Kind::integer)
-    fail("pow", "the exponent " + std::to_string(y.literal.integer) + " of a " + to_string(x.tensor->type()) + " is no int, which counts its multiplications", x.where);
+  if (x.tensor && x.tensor->defined() && !is_inexact(x.tensor->dtype()) && !y.tensor &&
+      y.literal.kind == Literal::Kind::integer)
+    fail("pow",
+         "the exponent " + std::to_string(y.literal.integer) + " of a " +
+             to_string(x.tensor->type()) + " is no int, which counts its multiplications",
+         x.where);
   return binary<Pow>(x, y);
 }
 Tensor square(Arg x) {
@@ -108,7 +127,8 @@ Tensor square(Arg x) {
 }
 Tensor pow(Arg x, int n) {
   const Tensor t = detail::to_tensor("pow", x);
-  if (n < 0 && !is_inexact(t.dtype())) fail("pow", "a negative power of an integer tensor; use cast", x.where);
+  if (n < 0 && !is_inexact(t.dtype()))
+    fail("pow", "a negative power of an integer tensor; use cast", x.where);
   return apply(primitive<PowInt>(), attributes(IntParameter{n}), x.where, t);
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/autodiff/ops/flow.h"
 
-#include <atomic>
-
 #include "../core/rules.h"
 #include "../kernels/copy.h"
 #include "tessera/autodiff/ops.h"
+
+#include <atomic>
 
 namespace tessera {
 namespace {
@@ -18,7 +18,8 @@ struct Check : Linear<Check> {
   static constexpr std::uint32_t linear_in = 1u;
   static constexpr const char* name = "check";
   static Types infer(std::span<const Type> in, const Attributes*) {
-    if (in[1].dtype != Dtype::boolean) fail(name, "the condition must be bool, got " + to_string(in[1]));
+    if (in[1].dtype != Dtype::boolean)
+      fail(name, "the condition must be bool, got " + to_string(in[1]));
     return {in[0]};
   }
   static KernelFn kernel(std::span<const Dtype>, const Attributes*) {
@@ -31,15 +32,25 @@ struct Check : Linear<Check> {
         Shape position = c.shape;
         Index rest = at;
         for (int d = c.shape.size(); d-- > 0; rest /= c.shape[d]) position[d] = rest % c.shape[d];
-        fail(name, *get<Message>(a).text + (n > 1 ? " (the condition is false at " + to_string(position) + " of " + to_string(c.shape) + ")" : ""));
+        fail(name,
+             *get<Message>(a).text + (n > 1 ? " (the condition is false at " + to_string(position) +
+                                                  " of " + to_string(c.shape) + ")"
+                                            : ""));
       }
       kernels::copy(*in[0], *out[0]);
     };
   }
-  static void jvp(const Application&, std::span<const Tensor> t, std::span<Tensor> o) { o[0] = t[0]; }
-  static void transpose(const Application&, std::span<const bool>, std::span<const Tensor> ct, std::span<Tensor> o) { o[0] = ct[0]; }
-  static void batch(const Application& a, std::span<const bool> batched, Index n, std::span<Tensor> o) {
-    o[0] = apply(primitive<Check>(), a.attr, detail::context_where(), detail::with_batch(a.in[0], batched[0], n), a.in[1]);
+  static void jvp(const Application&, std::span<const Tensor> t, std::span<Tensor> o) {
+    o[0] = t[0];
+  }
+  static void transpose(const Application&, std::span<const bool>, std::span<const Tensor> ct,
+                        std::span<Tensor> o) {
+    o[0] = ct[0];
+  }
+  static void batch(const Application& a, std::span<const bool> batched, Index n,
+                    std::span<Tensor> o) {
+    o[0] = apply(primitive<Check>(), a.attr, detail::context_where(),
+                 detail::with_batch(a.in[0], batched[0], n), a.in[1]);
   }
 };
 
@@ -65,8 +76,12 @@ struct Barrier : Linear<Barrier> {
   static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
     if (t[0].defined()) o[0] = again(a, t[0]);
   }
-  static void transpose(const Application& a, std::span<const bool>, std::span<const Tensor> ct, std::span<Tensor> o) { o[0] = again(a, ct[0]); }
-  static void batch(const Application& a, std::span<const bool> batched, Index n, std::span<Tensor> o) {
+  static void transpose(const Application& a, std::span<const bool>, std::span<const Tensor> ct,
+                        std::span<Tensor> o) {
+    o[0] = again(a, ct[0]);
+  }
+  static void batch(const Application& a, std::span<const bool> batched, Index n,
+                    std::span<Tensor> o) {
     o[0] = again(a, detail::with_batch(a.in[0], batched[0], n));
   }
 };
@@ -76,7 +91,9 @@ TESSERA_REGISTER(Barrier);
 }  // namespace
 
 Tensor check(Arg x, Arg condition, const std::string& message) {
-  return apply(primitive<Check>(), attributes(Message{std::make_shared<const std::string>(message)}), x.where, detail::to_tensor("check", x),
+  return apply(primitive<Check>(),
+               attributes(Message{std::make_shared<const std::string>(message)}), x.where,
+               detail::to_tensor("check", x),
                detail::to_tensor("check", condition, Dtype::boolean));
 }
 

@@ -10,8 +10,8 @@ namespace tessera::detail {
 Tensor is_value(const Tensor& x, const Tensor& y);
 const Primitive& mul_primitive();
 const Primitive& stop_gradient_primitive();
-/// The primitive that gives the same bits as `p` (a sum, of type `t`) of a product, from the factors; null if none
-/// is cheaper.
+/// The primitive that gives the same bits as `p` (a sum, of type `t`) of a product, from the
+/// factors; null if none is cheaper.
 const Primitive* product_form(const Primitive& p, const Attributes* a, const Type& t);
 
 }  // namespace tessera::detail

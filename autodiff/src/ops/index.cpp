@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Gather and scatter: the primitives. Gather is linear in x, scatter_add in x and the updates, and each is the
-// other's transpose.
+// Gather and scatter: the primitives. Gather is linear in x, scatter_add in x and the updates, and
+// each is the other's transpose.
 #include "tessera/autodiff/ops/index.h"
-
-#include <algorithm>
-#include <cstring>
 
 #include "../core/rules.h"
 #include "../kernels/map.h"
@@ -13,6 +10,9 @@
 #include "../kernels/scalar.h"
 #include "forms.h"
 #include "tessera/autodiff/ops.h"
+
+#include <algorithm>
+#include <cstring>
 
 namespace tessera {
 namespace {
@@ -28,8 +28,11 @@ struct BatchDims {
 Shape gathered(const char* op, const Type& x, const Type& indices, int batch_dims) {
   bool ok = batch_dims >= 0 && batch_dims < x.shape.size() && batch_dims <= indices.shape.size();
   for (int d = 0; ok && d < batch_dims; ++d) ok = x.shape[d] == indices.shape[d];
-  if (!ok) fail(op, to_string(x) + " and indices " + to_string(indices) + " do not agree in " + std::to_string(batch_dims) + " leading axes");
-  if (indices.dtype != Dtype::i32 && indices.dtype != Dtype::i64) fail(op, "indices must be i32 or i64, got " + to_string(indices));
+  if (!ok)
+    fail(op, to_string(x) + " and indices " + to_string(indices) + " do not agree in " +
+                 std::to_string(batch_dims) + " leading axes");
+  if (indices.dtype != Dtype::i32 && indices.dtype != Dtype::i64)
+    fail(op, "indices must be i32 or i64, got " + to_string(indices));
   Shape s = indices.shape;
   for (int d = batch_dims + 1; d < x.shape.size(); ++d) s.push_back(x.shape[d]);
   return s;
@@ -64,27 +67,39 @@ struct Gather {
   static void single(std::size_t width, const Positions& p, const std::byte* x, std::byte* o) {
     auto move = [&](auto tag) {
       using T = typename decltype(tag)::type;
-      for_rows(p.batch * p.count, 1, [&, from = reinterpret_cast<const T*>(x), to = reinterpret_cast<T*>(o)](Index r) {
-        to[r] = from[r / p.count * p.n + p.at[r]];
-      });
+      for_rows(p.batch * p.count, 1,
+               [&, from = reinterpret_cast<const T*>(x), to = reinterpret_cast<T*>(o)](Index r) {
+                 to[r] = from[r / p.count * p.n + p.at[r]];
+               });
     };
-    if (width == 1) move(type_tag<std::uint8_t>{});
-    else if (width == 4) move(type_tag<std::uint32_t>{});
-    else if (width == 8) move(type_tag<std::int64_t>{});
-    else move(type_tag<c128>{});
+    if (width == 1)
+      move(type_tag<std::uint8_t>{});
+    else if (width == 4)
+      move(type_tag<std::uint32_t>{});
+    else if (width == 8)
+      move(type_tag<std::int64_t>{});
+    else
+      move(type_tag<c128>{});
   }
-  static void transpose(const Application& a, std::span<const bool>, std::span<const Tensor> ct, std::span<Tensor> o) {
-    o[0] = scatter_add(detail::zeros_of(a.in_types[0]), a.in[1], ct[0], a.get<BatchDims>().batch_dims);
+  static void transpose(const Application& a, std::span<const bool>, std::span<const Tensor> ct,
+                        std::span<Tensor> o) {
+    o[0] =
+        scatter_add(detail::zeros_of(a.in_types[0]), a.in[1], ct[0], a.get<BatchDims>().batch_dims);
   }
-  static void batch(const Application& a, std::span<const bool> batched, Index n, std::span<Tensor> o) {
+  static void batch(const Application& a, std::span<const bool> batched, Index n,
+                    std::span<Tensor> o) {
     const int b = a.get<BatchDims>().batch_dims;
-    if (!batched[0] && b == 0) o[0] = gather_bound(a.in[0], a.in[1], 0);
-    else o[0] = gather_bound(detail::with_batch(a.in[0], batched[0], n), detail::with_batch(a.in[1], batched[1], n), b + 1);
+    if (!batched[0] && b == 0)
+      o[0] = gather_bound(a.in[0], a.in[1], 0);
+    else
+      o[0] = gather_bound(detail::with_batch(a.in[0], batched[0], n),
+                          detail::with_batch(a.in[1], batched[1], n), b + 1);
   }
 };
 
 Tensor gather_bound(const Tensor& x, const Tensor& indices, int batch_dims) {
-  return apply(primitive<Gather>(), attributes(BatchDims{batch_dims}), detail::context_where(), x, indices);
+  return apply(primitive<Gather>(), attributes(BatchDims{batch_dims}), detail::context_where(), x,
+               indices);
 }
 
 /// out = x with `P::combine(old, update)` at every index, in order.
@@ -93,8 +108,10 @@ struct Scatter {
   static Types infer(std::span<const Type> in, const Attributes* a) {
     const Shape s = gathered(P::name, in[0], in[1], get<BatchDims>(a).batch_dims);
     if (in[2] != Type{in[0].dtype, s})
-      fail(P::name, "updates must be " + to_string(Type{in[0].dtype, s}) + " for " + to_string(in[0]) + " at " + to_string(in[1]) + ", got " + to_string(in[2]));
-    if (!contains(S, in[0].dtype)) fail(P::name, "not defined for " + to_string(in[0]) + "; it takes " + to_string(S));
+      fail(P::name, "updates must be " + to_string(Type{in[0].dtype, s}) + " for " +
+                        to_string(in[0]) + " at " + to_string(in[1]) + ", got " + to_string(in[2]));
+    if (!contains(S, in[0].dtype))
+      fail(P::name, "not defined for " + to_string(in[0]) + "; it takes " + to_string(S));
     return {in[0]};
   }
   static KernelFn kernel(std::span<const Dtype> in, const Attributes*) {
@@ -102,13 +119,14 @@ struct Scatter {
       using T = typename decltype(tag)::type;
       return [](Inputs in, Outputs out, const Attributes* a) {
         const Positions p(P::name, *in[0], *in[1], get<BatchDims>(a).batch_dims);
-        run(p, static_cast<const T*>(in[0]->data), static_cast<const T*>(in[2]->data), static_cast<T*>(out[0]->data));
+        run(p, static_cast<const T*>(in[0]->data), static_cast<const T*>(in[2]->data),
+            static_cast<T*>(out[0]->data));
       };
     });
     return table[static_cast<int>(in[0])];
   }
-  /// Many updates of one array are grouped by target, so that targets run in parallel; the order at each target
-  /// is the same as that of the plain loop.
+  /// Many updates of one array are grouped by target, so that targets run in parallel; the order at
+  /// each target is the same as that of the plain loop.
   template <class T>
   static void run(const Positions& p, const T* x, const T* u, T* o) {
     std::copy(x, x + p.batch * p.n * p.rest, o);
@@ -130,9 +148,11 @@ struct Scatter {
       for (Index i = groups.begin[t]; i < groups.begin[t + 1]; ++i) add(0, t, groups.writers[i]);
     });
   }
-  static void batch(const Application& a, std::span<const bool> batched, Index n, std::span<Tensor> o) {
-    o[0] = apply(primitive<P>(), attributes(BatchDims{a.get<BatchDims>().batch_dims + 1}), detail::context_where(),
-                 detail::with_batch(a.in[0], batched[0], n), detail::with_batch(a.in[1], batched[1], n),
+  static void batch(const Application& a, std::span<const bool> batched, Index n,
+                    std::span<Tensor> o) {
+    o[0] = apply(primitive<P>(), attributes(BatchDims{a.get<BatchDims>().batch_dims + 1}),
+                 detail::context_where(), detail::with_batch(a.in[0], batched[0], n),
+                 detail::with_batch(a.in[1], batched[1], n),
                  detail::with_batch(a.in[2], batched[2], n));
   }
 };
@@ -149,8 +169,11 @@ struct ScatterAdd : Scatter<ScatterAdd, kNumber> {
   static constexpr std::uint32_t linear_in = 5u;
   static constexpr const char* name = "scatter_add";
   template <class T>
-  static T combine(T x, T u) { return wrapping(x, u, [](auto a, auto b) { return a + b; }); }
-  static void transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
+  static T combine(T x, T u) {
+    return wrapping(x, u, [](auto a, auto b) { return a + b; });
+  }
+  static void transpose(const Application& a, std::span<const bool> linear,
+                        std::span<const Tensor> ct, std::span<Tensor> o) {
     if (linear[0]) o[0] = ct[0];
     if (linear[2]) o[2] = gather_bound(ct[0], a.in[1], a.get<BatchDims>().batch_dims);
   }
@@ -161,8 +184,11 @@ struct ScatterSet : Scatter<ScatterSet, kAny> {
   static constexpr std::uint32_t linear_in = 5u;
   static constexpr const char* name = "scatter_set";
   template <class T>
-  static T combine(T, T u) { return u; }
-  static void transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
+  static T combine(T, T u) {
+    return u;
+  }
+  static void transpose(const Application& a, std::span<const bool> linear,
+                        std::span<const Tensor> ct, std::span<Tensor> o) {
     const int b = a.get<BatchDims>().batch_dims;
     const Tensor& idx = a.in[1];
     if (linear[0]) o[0] = scatter_set(ct[0], idx, detail::zeros_of(a.in_types[2]), b);
@@ -170,8 +196,10 @@ struct ScatterSet : Scatter<ScatterSet, kAny> {
     // An update counts where it is the last of its target.
     Shape targets;
     for (int d = 0; d <= b; ++d) targets.push_back(a.in_types[0].shape[d]);
-    const Tensor number = update_numbers(detail::zeros_of({Dtype::i64, idx.shape()}), idx.shape(), b);
-    const Tensor last = gather_bound(scatter_set(detail::zeros_of({Dtype::i64, targets}), idx, number, b), idx, b);
+    const Tensor number =
+        update_numbers(detail::zeros_of({Dtype::i64, idx.shape()}), idx.shape(), b);
+    const Tensor last =
+        gather_bound(scatter_set(detail::zeros_of({Dtype::i64, targets}), idx, number, b), idx, b);
     Shape axes;
     for (int d = 0; d < idx.ndim(); ++d) axes.push_back(d);
     const Tensor counts = broadcast_in_dim(equal(last, number), a.in_types[2].shape, axes);
@@ -192,8 +220,10 @@ struct ScatterExtreme : Scatter<P, kReal | kInteger> {
     // The first update that equals the result takes the derivative.
     const Tensor number = update_numbers(u, idx.shape(), b);
     const Index none = number.size();
-    const Tensor hit = logical_and(detail::is_value(u, gather_bound(a.out[0], idx, b)), logical_not(gather_bound(kept, idx, b)));
-    const Tensor first = scatter_min(broadcast_to(scalar(none, Dtype::i64), x.shape()), idx, where(hit, number, none), b);
+    const Tensor hit = logical_and(detail::is_value(u, gather_bound(a.out[0], idx, b)),
+                                   logical_not(gather_bound(kept, idx, b)));
+    const Tensor first = scatter_min(broadcast_to(scalar(none, Dtype::i64), x.shape()), idx,
+                                     where(hit, number, none), b);
     const Tensor chosen = logical_and(hit, equal(gather_bound(first, idx, b), number));
     const Tensor moved = where(chosen, t[2], detail::zeros_of(u.type()));
     o[0] = scatter_add(o[0].defined() ? o[0] : detail::zeros_of(x.type()), idx, moved, b);
@@ -202,12 +232,16 @@ struct ScatterExtreme : Scatter<P, kReal | kInteger> {
 struct ScatterMax : ScatterExtreme<ScatterMax> {
   static constexpr const char* name = "scatter_max";
   template <class T>
-  static T combine(T x, T u) { return x != x ? x : u != u ? u : x < u ? u : x; }
+  static T combine(T x, T u) {
+    return x != x ? x : u != u ? u : x < u ? u : x;
+  }
 };
 struct ScatterMin : ScatterExtreme<ScatterMin> {
   static constexpr const char* name = "scatter_min";
   template <class T>
-  static T combine(T x, T u) { return x != x ? x : u != u ? u : u < x ? u : x; }
+  static T combine(T x, T u) {
+    return x != x ? x : u != u ? u : u < x ? u : x;
+  }
 };
 
 struct RightSide {
@@ -220,9 +254,12 @@ struct SearchSorted : LeadingBatch {
   static constexpr const char* name = "searchsorted";
   static Types infer(std::span<const Type> in, const Attributes*) {
     const Shape &s = in[0].shape, &v = in[1].shape;
-    bool ok = !s.empty() && s.size() == v.size() && in[0].dtype == in[1].dtype && contains(kReal | kInteger, in[0].dtype);
+    bool ok = !s.empty() && s.size() == v.size() && in[0].dtype == in[1].dtype &&
+              contains(kReal | kInteger, in[0].dtype);
     for (int d = 0; ok && d + 1 < s.size(); ++d) ok = s[d] == v[d];
-    if (!ok) fail(name, "needs sorted [B..., n] and values [B..., m] of one ordered type, got " + to_string(in[0]) + " and " + to_string(in[1]));
+    if (!ok)
+      fail(name, "needs sorted [B..., n] and values [B..., m] of one ordered type, got " +
+                     to_string(in[0]) + " and " + to_string(in[1]));
     return {{Dtype::i64, v}};
   }
   static KernelFn kernel(std::span<const Dtype> in, const Attributes*) {
@@ -236,7 +273,9 @@ struct SearchSorted : LeadingBatch {
         auto before = [](T x, T y) { return x < y || (y != y && x == x); };
         for_rows(in[1]->count(), 16, [&](Index i) {
           const T* row = s + i / m * n;
-          o[i] = (right ? std::upper_bound(row, row + n, v[i], before) : std::lower_bound(row, row + n, v[i], before)) - row;
+          o[i] = (right ? std::upper_bound(row, row + n, v[i], before)
+                        : std::lower_bound(row, row + n, v[i], before)) -
+                 row;
         });
       };
     });
@@ -253,10 +292,13 @@ TESSERA_REGISTER(SearchSorted);
 
 template <class P>
 Tensor scatter(const Arg& x, const Arg& indices, const Arg& updates, int batch_dims) {
-  const Tensor t = detail::to_tensor(P::name, x), i = detail::to_tensor(P::name, indices, Dtype::i64);
+  const Tensor t = detail::to_tensor(P::name, x),
+               i = detail::to_tensor(P::name, indices, Dtype::i64);
   Tensor u = detail::to_tensor(P::name, updates, t.dtype());
   const Shape s = gathered(P::name, t.type(), i.type(), batch_dims);
-  if (u.dtype() != t.dtype() && can_promote(u.dtype(), t.dtype()) && promote(u.dtype(), t.dtype()) == t.dtype()) u = cast(u, t.dtype());
+  if (u.dtype() != t.dtype() && can_promote(u.dtype(), t.dtype()) &&
+      promote(u.dtype(), t.dtype()) == t.dtype())
+    u = cast(u, t.dtype());
   if (u.ndim() <= s.size() && u.shape() != s) u = broadcast_to(Arg(u, updates.where), s);
   return apply(primitive<P>(), attributes(BatchDims{batch_dims}), x.where, t, i, u);
 }
@@ -264,15 +306,24 @@ Tensor scatter(const Arg& x, const Arg& indices, const Arg& updates, int batch_d
 }  // namespace
 
 Tensor gather(Arg x, Arg indices, int batch_dims) {
-  return apply(primitive<Gather>(), attributes(BatchDims{batch_dims}), x.where, detail::to_tensor("gather", x),
-               detail::to_tensor("gather", indices, Dtype::i64));
+  return apply(primitive<Gather>(), attributes(BatchDims{batch_dims}), x.where,
+               detail::to_tensor("gather", x), detail::to_tensor("gather", indices, Dtype::i64));
 }
-Tensor scatter_add(Arg x, Arg indices, Arg updates, int batch_dims) { return scatter<ScatterAdd>(x, indices, updates, batch_dims); }
-Tensor scatter_set(Arg x, Arg indices, Arg updates, int batch_dims) { return scatter<ScatterSet>(x, indices, updates, batch_dims); }
-Tensor scatter_max(Arg x, Arg indices, Arg updates, int batch_dims) { return scatter<ScatterMax>(x, indices, updates, batch_dims); }
-Tensor scatter_min(Arg x, Arg indices, Arg updates, int batch_dims) { return scatter<ScatterMin>(x, indices, updates, batch_dims); }
+Tensor scatter_add(Arg x, Arg indices, Arg updates, int batch_dims) {
+  return scatter<ScatterAdd>(x, indices, updates, batch_dims);
+}
+Tensor scatter_set(Arg x, Arg indices, Arg updates, int batch_dims) {
+  return scatter<ScatterSet>(x, indices, updates, batch_dims);
+}
+Tensor scatter_max(Arg x, Arg indices, Arg updates, int batch_dims) {
+  return scatter<ScatterMax>(x, indices, updates, batch_dims);
+}
+Tensor scatter_min(Arg x, Arg indices, Arg updates, int batch_dims) {
+  return scatter<ScatterMin>(x, indices, updates, batch_dims);
+}
 Tensor searchsorted(Arg sorted, Arg values, bool right) {
-  const Tensor s = detail::to_tensor("searchsorted", sorted), v = detail::to_tensor("searchsorted", values, s.dtype());
+  const Tensor s = detail::to_tensor("searchsorted", sorted),
+               v = detail::to_tensor("searchsorted", values, s.dtype());
   if (s.ndim() == 1 && v.ndim() != 1)  // one table for values of any shape
     return reshape(searchsorted(Arg(s, sorted.where), reshape(v, {-1}), right), v.shape());
   return apply(primitive<SearchSorted>(), attributes(RightSide{right}), sorted.where, s, v);

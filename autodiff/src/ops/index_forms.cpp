@@ -1,32 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What users ask of indexing, by gather and scatter.
-#include <algorithm>
-
 #include "../core/tensor_internal.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/ops/index.h"
 #include "tessera/autodiff/primitive.h"
 
+#include <algorithm>
+
 namespace tessera {
 namespace {
 
 int axis_of(const char* op, int axis, const Tensor& t, Where where) {
-  if (axis < -t.ndim() || axis >= t.ndim()) fail(op, "axis " + std::to_string(axis) + " of " + to_string(t.type()), where);
+  if (axis < -t.ndim() || axis >= t.ndim())
+    fail(op, "axis " + std::to_string(axis) + " of " + to_string(t.type()), where);
   return axis < 0 ? axis + t.ndim() : axis;
 }
 
-/// A block of x seen as rows: x as [rows, width] and the row number of every row of the block, i64 [sizes before
-/// the axes that the block spans whole]. A row outside of x gets -1, which gather and scatter refuse.
+/// A block of x seen as rows: x as [rows, width] and the row number of every row of the block, i64
+/// [sizes before the axes that the block spans whole]. A row outside of x gets -1, which gather and
+/// scatter refuse.
 struct Block {
   Shape flat;
   Tensor rows;
 };
-Block block_of(const char* op, const Tensor& x, const Tensor& starts, const Shape& sizes, Where where) {
+Block block_of(const char* op, const Tensor& x, const Tensor& starts, const Shape& sizes,
+               Where where) {
   const int n = x.ndim();
-  bool ok = starts.ndim() == 1 && starts.dim(0) == n && is_integer(starts.dtype()) && sizes.size() == n;
+  bool ok =
+      starts.ndim() == 1 && starts.dim(0) == n && is_integer(starts.dtype()) && sizes.size() == n;
   for (int d = 0; ok && d < n; ++d) ok = sizes[d] >= 0 && sizes[d] <= x.shape()[d];
-  if (!ok) fail(op, "a block " + to_string(sizes) + " at starts " + to_string(starts.type()) + " does not fit " + to_string(x.type()) + "; starts are integers, one for each axis", where);
+  if (!ok)
+    fail(op,
+         "a block " + to_string(sizes) + " at starts " + to_string(starts.type()) +
+             " does not fit " + to_string(x.type()) + "; starts are integers, one for each axis",
+         where);
   int split = n;
   while (split > 1 && sizes[split - 1] == x.shape()[split - 1]) --split;
   Index width = 1, rows = 1;
@@ -36,7 +44,8 @@ Block block_of(const char* op, const Tensor& x, const Tensor& starts, const Shap
   Tensor at = zeros({}, Dtype::i64), inside = scalar(1.0, Dtype::boolean);
   for (int d = 0; d < n; ++d) {
     const Tensor start = select(first, 0, d);
-    inside = logical_and(inside, logical_and(less_equal(0, start), less_equal(start, x.shape()[d] - sizes[d])));
+    inside = logical_and(
+        inside, logical_and(less_equal(0, start), less_equal(start, x.shape()[d] - sizes[d])));
     if (d < split) at = expand_dims(at * x.shape()[d], -1) + (start + arange(sizes[d]));
   }
   return {{rows, width}, tessera::where(inside, at, -1)};
@@ -57,21 +66,30 @@ Tensor take(Arg x, Arg indices, int axis) {
 }
 
 Tensor take_along_axis(Arg x, Arg indices, int axis) {
-  const Tensor t = detail::to_tensor("take_along_axis", x), i = detail::to_tensor("take_along_axis", indices, Dtype::i64);
+  const Tensor t = detail::to_tensor("take_along_axis", x),
+               i = detail::to_tensor("take_along_axis", indices, Dtype::i64);
   axis = axis_of("take_along_axis", axis, t, x.where);
-  if (i.ndim() != t.ndim()) fail("take_along_axis", to_string(t.type()) + " and indices " + to_string(i.type()) + " differ in the number of axes", x.where);
-  return moveaxis(gather(Arg(moveaxis(Arg(t, x.where), axis, -1), x.where), moveaxis(i, axis, -1), t.ndim() - 1), -1, axis);
+  if (i.ndim() != t.ndim())
+    fail("take_along_axis",
+         to_string(t.type()) + " and indices " + to_string(i.type()) +
+             " differ in the number of axes",
+         x.where);
+  return moveaxis(gather(Arg(moveaxis(Arg(t, x.where), axis, -1), x.where), moveaxis(i, axis, -1),
+                         t.ndim() - 1),
+                  -1, axis);
 }
 
 Tensor one_hot(Arg indices, Index n, Dtype dtype) {
   const Tensor i = detail::to_tensor("one_hot", indices, Dtype::i64);
-  if (!is_integer(i.dtype())) fail("one_hot", "indices must be integers, got " + to_string(i.type()), indices.where);
+  if (!is_integer(i.dtype()))
+    fail("one_hot", "indices must be integers, got " + to_string(i.type()), indices.where);
   return cast(equal(expand_dims(cast(i, Dtype::i64), -1), arange(n)), dtype);
 }
 
 Tensor nonzero(Arg x) {
   const Tensor t = detail::to_tensor("nonzero", x);
-  const std::vector<bool> hit = cast(detail::concrete("nonzero", t, x.where), Dtype::boolean).to_vector<bool>(x.where);
+  const std::vector<bool> hit =
+      cast(detail::concrete("nonzero", t, x.where), Dtype::boolean).to_vector<bool>(x.where);
   std::vector<std::int64_t> at;
   for (std::size_t k = 0; k < hit.size(); ++k) {
     if (!hit[k]) continue;
@@ -83,25 +101,32 @@ Tensor nonzero(Arg x) {
       rest /= t.shape()[d];
     }
   }
-  const Index count = t.ndim() ? static_cast<Index>(at.size()) / t.ndim() : std::count(hit.begin(), hit.end(), true);
+  const Index count = t.ndim() ? static_cast<Index>(at.size()) / t.ndim()
+                               : std::count(hit.begin(), hit.end(), true);
   return from_span<std::int64_t>(at, {count, t.ndim()});
 }
 
 Tensor dynamic_slice(Arg x, Arg starts, const Shape& sizes) {
   const Tensor t = detail::to_tensor("dynamic_slice", x);
   if (t.ndim() == 0) return t;
-  const Block b = block_of("dynamic_slice", t, detail::to_tensor("dynamic_slice", starts), sizes, x.where);
+  const Block b =
+      block_of("dynamic_slice", t, detail::to_tensor("dynamic_slice", starts), sizes, x.where);
   return reshape(gather(Arg(reshape(t, b.flat), x.where), b.rows), sizes);
 }
 
 Tensor dynamic_update(Arg x, Arg update, Arg starts) {
-  const Tensor t = detail::to_tensor("dynamic_update", x), u = detail::to_tensor("dynamic_update", update, t.dtype());
+  const Tensor t = detail::to_tensor("dynamic_update", x),
+               u = detail::to_tensor("dynamic_update", update, t.dtype());
   if (t.ndim() == 0) return u;
-  if (u.dtype() != t.dtype()) fail("dynamic_update", to_string(u.type()) + " into " + to_string(t.type()) + "; use cast", x.where);
-  const Block b = block_of("dynamic_update", t, detail::to_tensor("dynamic_update", starts), u.shape(), x.where);
+  if (u.dtype() != t.dtype())
+    fail("dynamic_update", to_string(u.type()) + " into " + to_string(t.type()) + "; use cast",
+         x.where);
+  const Block b = block_of("dynamic_update", t, detail::to_tensor("dynamic_update", starts),
+                           u.shape(), x.where);
   Shape rows = b.rows.shape();
   rows.push_back(b.flat[1]);
-  return reshape(scatter_set(Arg(reshape(t, b.flat), x.where), b.rows, reshape(u, rows)), t.shape());
+  return reshape(scatter_set(Arg(reshape(t, b.flat), x.where), b.rows, reshape(u, rows)),
+                 t.shape());
 }
 
 }  // namespace tessera

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // LU with row pivoting, and what rests on it: solve, inverse, logarithm of the determinant.
-#include <numeric>
-
 #include "../kernels/lapack.h"
 #include "matrix_forms.h"
 #include "tessera/autodiff/ops.h"
+
+#include <numeric>
 
 namespace tessera {
 namespace {
@@ -15,21 +15,25 @@ using namespace kernels;
 Tensor zeros_at(const Tensor& like, Index m, Index n) {
   return broadcast_to(scalar(0.0, like.dtype()), with_last(like.type(), {m, n}));
 }
-Tensor eye_at(const Tensor& like, Index n) { return broadcast_to(eye(n, like.dtype()), with_last(like.type(), {n, n})); }
+Tensor eye_at(const Tensor& like, Index n) {
+  return broadcast_to(eye(n, like.dtype()), with_last(like.type(), {n, n}));
+}
 
-/// Square unit lower L [m, m] and upper U [n, n] of packed factors [m, n], completed by unit matrices.
+/// Square unit lower L [m, m] and upper U [n, n] of packed factors [m, n], completed by unit
+/// matrices.
 std::pair<Tensor, Tensor> square_factors(const Tensor& packed) {
   const Index m = packed.dim(-2), n = packed.dim(-1);
   Tensor l = tril(packed, -1), u = triu(packed);
   if (n < m) l = concatenate({l, zeros_at(packed, m, m - n)}, -1);
   if (n > m) l = slice(l, -1, 0, m);
-  if (m < n) u = concatenate({u, concatenate({zeros_at(packed, n - m, m), eye_at(packed, n - m)}, -1)}, -2);
+  if (m < n)
+    u = concatenate({u, concatenate({zeros_at(packed, n - m, m), eye_at(packed, n - m)}, -1)}, -2);
   if (m > n) u = slice(u, -2, 0, n);
   return {l + eye_at(packed, m), u};
 }
 
-/// With P A = L U (both completed to square) and F = L^-1 P dA U^-1: dL = L tril(F, -1), dU = triu(F) U; NaN where U is
-/// singular.
+/// With P A = L U (both completed to square) and F = L^-1 P dA U^-1: dL = L tril(F, -1), dU =
+/// triu(F) U; NaN where U is singular.
 struct Lu : LeadingBatch {
   static constexpr RuleClass rule = RuleClass::hand;
   static constexpr const char* name = "lu";
@@ -46,20 +50,23 @@ struct Lu : LeadingBatch {
         const T* a = static_cast<const T*>(in[0]->data);
         T* o = static_cast<T*>(out[0]->data);
         auto* order = static_cast<std::int32_t*>(out[1]->data);
-        for_matrices(s.batch, s.m * s.n * std::min(s.m, s.n) + 1, [&](Index b) {
-          std::int32_t* row = order + b * s.m;
-          std::iota(row, row + s.m, 0);
-          if (s.m == 0 || s.n == 0) return 0;
-          std::vector<T> columns(static_cast<std::size_t>(s.m * s.n + kSlack<T>));
-          std::vector<int> swaps(static_cast<std::size_t>(std::min(s.m, s.n)));
-          transpose_into(a + b * s.m * s.n, s.m, s.n, columns.data());
-          const int m = static_cast<int>(s.m), n = static_cast<int>(s.n);
-          int info = 0;  // > 0: a pivot is exactly zero; the factors exist all the same
-          TESSERA_LAPACK(T, getrf)(&m, &n, columns.data(), &m, swaps.data(), &info);
-          transpose_into(columns.data(), s.n, s.m, o + b * s.m * s.n);
-          for (std::size_t k = 0; k < swaps.size(); ++k) std::swap(row[k], row[swaps[k] - 1]);
-          return 0;
-        }, [](Index, int) {});
+        for_matrices(
+            s.batch, s.m * s.n * std::min(s.m, s.n) + 1,
+            [&](Index b) {
+              std::int32_t* row = order + b * s.m;
+              std::iota(row, row + s.m, 0);
+              if (s.m == 0 || s.n == 0) return 0;
+              std::vector<T> columns(static_cast<std::size_t>(s.m * s.n + kSlack<T>));
+              std::vector<int> swaps(static_cast<std::size_t>(std::min(s.m, s.n)));
+              transpose_into(a + b * s.m * s.n, s.m, s.n, columns.data());
+              const int m = static_cast<int>(s.m), n = static_cast<int>(s.n);
+              int info = 0;  // > 0: a pivot is exactly zero; the factors exist all the same
+              TESSERA_LAPACK(T, getrf)(&m, &n, columns.data(), &m, swaps.data(), &info);
+              transpose_into(columns.data(), s.n, s.m, o + b * s.m * s.n);
+              for (std::size_t k = 0; k < swaps.size(); ++k) std::swap(row[k], row[swaps[k] - 1]);
+              return 0;
+            },
+            [](Index, int) {});
       };
     });
     return table[static_cast<int>(in[0])];
@@ -69,7 +76,8 @@ struct Lu : LeadingBatch {
     const auto factors = square_factors(a.out[0]);
     const Tensor &l = factors.first, u = detail::nan_if_singular(factors.second);
     const Tensor moved = gather(t[0], a.out[1], t[0].ndim() - 2);
-    const Tensor f = triangular_solve(u, triangular_solve(l, moved, {.unit = true}), {.lower = false, .left = false});
+    const Tensor f = triangular_solve(u, triangular_solve(l, moved, {.unit = true}),
+                                      {.lower = false, .left = false});
     o[0] = matmul(l, tril(f, -1)) + matmul(triu(f), u);
   }
 };
@@ -79,7 +87,8 @@ TESSERA_REGISTER(Lu);
 Tensor parity(const Tensor& permutation, Dtype dtype) {
   const Index n = permutation.dim(-1);
   const Tensor earlier = logical_not(detail::below(n, n, 0));  // row < column
-  const Tensor swapped = logical_and(earlier, less(expand_dims(permutation, -2), expand_dims(permutation, -1)));
+  const Tensor swapped =
+      logical_and(earlier, less(expand_dims(permutation, -2), expand_dims(permutation, -1)));
   const Tensor odd = logical_and(sum(cast(swapped, Dtype::i64), {-1, -2}), 1);
   return cast(1 - 2 * odd, dtype);
 }
@@ -98,7 +107,9 @@ LU lu(Arg a) {
   const Index m = f.packed.dim(-2), n = f.packed.dim(-1), k = std::min(m, n);
   const auto [l, u] = square_factors(f.packed);
   // Row permutation[i] of A is row i of L U: column i of P has its one there.
-  const Tensor p = cast(equal(expand_dims(arange(m, Dtype::i32), 1), expand_dims(f.permutation, -2)), f.packed.dtype());
+  const Tensor p =
+      cast(equal(expand_dims(arange(m, Dtype::i32), 1), expand_dims(f.permutation, -2)),
+           f.packed.dtype());
   return {p, slice(l, -1, 0, k), slice(triu(f.packed), -2, 0, k)};
 }
 
@@ -116,7 +127,11 @@ Tensor solve(Arg a, Arg b) {
     ok = dx == dy || dx == 1 || dy == 1;
     lead.push_back(dx == 1 ? dy : dx);
   }
-  if (!ok) fail("solve", "the matrix " + to_string(x.type()) + " and the right-hand side " + to_string(y.type()) + " do not fit", a.where);
+  if (!ok)
+    fail("solve",
+         "the matrix " + to_string(x.type()) + " and the right-hand side " + to_string(y.type()) +
+             " do not fit",
+         a.where);
   auto wide = [&](const Tensor& t) {
     Shape s = lead;
     s.push_back(t.dim(-2)), s.push_back(t.dim(-1));
@@ -124,7 +139,8 @@ Tensor solve(Arg a, Arg b) {
   };
   const PackedLU f = lu_packed(Arg(wide(x), a.where));
   const Tensor right = gather(wide(y), f.permutation, lead.size());
-  const Tensor z = triangular_solve(Arg(f.packed, a.where), triangular_solve(f.packed, right, {.unit = true}), {.lower = false});
+  const Tensor z = triangular_solve(
+      Arg(f.packed, a.where), triangular_solve(f.packed, right, {.unit = true}), {.lower = false});
   return vector ? squeeze(z, -1) : z;
 }
 Tensor inv(Arg a) {

@@ -12,7 +12,9 @@ namespace detail {
 template <class P>
 struct Eval {
   template <class T>
-  TESSERA_HD_INLINE auto operator()(T x) const { return P::eval(x); }
+  TESSERA_HD_INLINE auto operator()(T x) const {
+    return P::eval(x);
+  }
 };
 }  // namespace detail
 
@@ -39,7 +41,8 @@ struct Binary : Elementwise<P, 2> {
     static constexpr auto table = kernels::kernel_table<S>([](auto tag) -> KernelFn {
       using T = typename decltype(tag)::type;
       return [](Inputs in, Outputs out, const Attributes*) {
-        kernels::map2<T, T>(*in[0], *in[1], *out[0], [](T x, T y) TESSERA_INLINE { return P::eval(x, y); });
+        kernels::map2<T, T>(*in[0], *in[1], *out[0],
+                            [](T x, T y) TESSERA_INLINE { return P::eval(x, y); });
       };
     });
     return in[0] == in[1] ? table[static_cast<int>(in[0])] : nullptr;

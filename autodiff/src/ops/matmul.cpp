@@ -19,9 +19,12 @@ struct Blas {
 /// How the last two axes of `v` can be handed to BLAS, if they can.
 bool as_blas(const View& v, Blas& b) {
   const int n = v.shape.size();
-  const Index rows = v.shape[n - 2], cols = v.shape[n - 1], sr = v.strides[n - 2], sc = v.strides[n - 1];
-  if ((sc == 1 || cols == 1) && (sr >= std::max<Index>(1, cols) || rows == 1)) return b = {false, std::max({sr, cols, Index{1}})}, true;
-  if ((sr == 1 || rows == 1) && (sc >= std::max<Index>(1, rows) || cols == 1)) return b = {true, std::max({sc, rows, Index{1}})}, true;
+  const Index rows = v.shape[n - 2], cols = v.shape[n - 1], sr = v.strides[n - 2],
+              sc = v.strides[n - 1];
+  if ((sc == 1 || cols == 1) && (sr >= std::max<Index>(1, cols) || rows == 1))
+    return b = {false, std::max({sr, cols, Index{1}})}, true;
+  if ((sr == 1 || rows == 1) && (sc >= std::max<Index>(1, rows) || cols == 1))
+    return b = {true, std::max({sc, rows, Index{1}})}, true;
   return false;
 }
 
@@ -32,10 +35,12 @@ struct MatMul : Bilinear<MatMul> {
   static Types infer(std::span<const Type> in, const Attributes*) {
     const Shape &a = in[0].shape, &b = in[1].shape;
     const int n = a.size();
-    bool ok = n >= 2 && b.size() == n && in[0].dtype == in[1].dtype && contains(kInexact, in[0].dtype);
+    bool ok =
+        n >= 2 && b.size() == n && in[0].dtype == in[1].dtype && contains(kInexact, in[0].dtype);
     for (int d = 0; ok && d < n - 2; ++d) ok = a[d] == b[d];
     if (!ok) fail(name, "cannot multiply " + to_string(in[0]) + " and " + to_string(in[1]));
-    if (a[n - 1] != b[n - 2]) fail(name, "inner sizes differ: " + to_string(in[0]) + " x " + to_string(in[1]));
+    if (a[n - 1] != b[n - 2])
+      fail(name, "inner sizes differ: " + to_string(in[0]) + " x " + to_string(in[1]));
     Shape s = a;
     s[n - 1] = b[n - 1];
     return {{in[0].dtype, s}};
@@ -60,7 +65,8 @@ struct MatMul : Bilinear<MatMul> {
     if (!as_blas(b, fb)) return run<T>(a, detail::contiguous_copy(b).view(), o);
     View oa = a, ob = b;
     for (View* v : {&oa, &ob})
-      for (int d = 0; d < 2; ++d) v->shape.erase(v->shape.size() - 1), v->strides.erase(v->strides.size() - 1);
+      for (int d = 0; d < 2; ++d)
+        v->shape.erase(v->shape.size() - 1), v->strides.erase(v->strides.size() - 1);
     const Rows<2> rows(oa.shape, {&oa, &ob});
     const Index batch = oa.shape.count();
     T* c = static_cast<T*>(o.data);
@@ -77,25 +83,33 @@ struct MatMul : Bilinear<MatMul> {
     }
   }
   template <class T>
-  static void gemm(bool ta, bool tb, Index m, Index n, Index k, const T* a, Index lda, const T* b, Index ldb, T* c) {
+  static void gemm(bool ta, bool tb, Index m, Index n, Index k, const T* a, Index lda, const T* b,
+                   Index ldb, T* c) {
     kernels::gemm<T>(ta, tb, m, n, k, T(1), a, lda, b, ldb, T(0), c, n);
   }
-  static void transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
-    if (linear[0] && linear[1]) detail::no_rule("matmul", "transpose", "it is not linear in both operands together");
+  static void transpose(const Application& a, std::span<const bool> linear,
+                        std::span<const Tensor> ct, std::span<Tensor> o) {
+    if (linear[0] && linear[1])
+      detail::no_rule("matmul", "transpose", "it is not linear in both operands together");
     const Where w = detail::context_where();
-    if (linear[0]) o[0] = apply(primitive<MatMul>(), {}, w, ct[0], tessera::transpose(conj(a.in[1])));
-    if (linear[1]) o[1] = apply(primitive<MatMul>(), {}, w, tessera::transpose(conj(a.in[0])), ct[0]);
+    if (linear[0])
+      o[0] = apply(primitive<MatMul>(), {}, w, ct[0], tessera::transpose(conj(a.in[1])));
+    if (linear[1])
+      o[1] = apply(primitive<MatMul>(), {}, w, tessera::transpose(conj(a.in[0])), ct[0]);
   }
-  static void batch(const Application& a, std::span<const bool> batched, Index n, std::span<Tensor> o) {
+  static void batch(const Application& a, std::span<const bool> batched, Index n,
+                    std::span<Tensor> o) {
     const Where w = detail::context_where();
-    if (batched[0] && !batched[1] && a.in[1].ndim() == 2) {  // one matrix for all: the batch becomes rows
+    if (batched[0] && !batched[1] &&
+        a.in[1].ndim() == 2) {  // one matrix for all: the batch becomes rows
       const Tensor& x = a.in[0];
       const Index m = x.dim(-2), k = x.dim(-1);
       const Tensor flat = apply(primitive<MatMul>(), {}, w, reshape(x, {n * m, k}), a.in[1]);
       o[0] = reshape(flat, {n, m, a.in[1].dim(-1)});
       return;
     }
-    o[0] = apply(primitive<MatMul>(), {}, w, detail::with_batch(a.in[0], batched[0], n), detail::with_batch(a.in[1], batched[1], n));
+    o[0] = apply(primitive<MatMul>(), {}, w, detail::with_batch(a.in[0], batched[0], n),
+                 detail::with_batch(a.in[1], batched[1], n));
   }
 };
 TESSERA_REGISTER(MatMul);
@@ -104,14 +118,21 @@ TESSERA_REGISTER(MatMul);
 
 Tensor matmul(Arg a, Arg b) {
   Tensor x = detail::to_tensor("matmul", a), y = detail::to_tensor("matmul", b);
-  if (x.ndim() == 0 || y.ndim() == 0) fail("matmul", "cannot multiply " + to_string(x.type()) + " and " + to_string(y.type()) + "; use * for scalars", a.where);
+  if (x.ndim() == 0 || y.ndim() == 0)
+    fail("matmul",
+         "cannot multiply " + to_string(x.type()) + " and " + to_string(y.type()) +
+             "; use * for scalars",
+         a.where);
   if (!can_promote(x.dtype(), y.dtype()) || !is_inexact(promote(x.dtype(), y.dtype())))
-    fail("matmul", "cannot multiply " + to_string(x.type()) + " and " + to_string(y.type()) + "; use cast", a.where);
+    fail("matmul",
+         "cannot multiply " + to_string(x.type()) + " and " + to_string(y.type()) + "; use cast",
+         a.where);
   const Dtype d = promote(x.dtype(), y.dtype());
   x = cast(x, d), y = cast(y, d);
   const bool row = x.ndim() == 1, column = y.ndim() == 1;
   if (x.shape().back() != y.shape()[column ? 0 : y.ndim() - 2])
-    fail("matmul", "inner sizes differ: " + to_string(x.type()) + " x " + to_string(y.type()), a.where);
+    fail("matmul", "inner sizes differ: " + to_string(x.type()) + " x " + to_string(y.type()),
+         a.where);
   if (row) x = expand_dims(x, 0);
   if (column) y = expand_dims(y, 1);
   Tensor z;
@@ -119,14 +140,19 @@ Tensor matmul(Arg a, Arg b) {
     Shape s = x.shape(), lead = s;
     lead.erase(lead.size() - 1);
     s[s.size() - 1] = y.dim(1);
-    z = reshape(apply(primitive<MatMul>(), {}, a.where, reshape(x, {lead.count(), x.dim(-1)}), y), s);
+    z = reshape(apply(primitive<MatMul>(), {}, a.where, reshape(x, {lead.count(), x.dim(-1)}), y),
+                s);
   } else {
     Shape lead;
     const int n = std::max(x.ndim(), y.ndim()) - 2;
     for (int k = 0; k < n; ++k) {
       const int kx = k - (n - (x.ndim() - 2)), ky = k - (n - (y.ndim() - 2));
       const Index dx = kx >= 0 ? x.shape()[kx] : 1, dy = ky >= 0 ? y.shape()[ky] : 1;
-      if (dx != dy && dx != 1 && dy != 1) fail("matmul", "leading axes of " + to_string(x.type()) + " and " + to_string(y.type()) + " do not broadcast", a.where);
+      if (dx != dy && dx != 1 && dy != 1)
+        fail("matmul",
+             "leading axes of " + to_string(x.type()) + " and " + to_string(y.type()) +
+                 " do not broadcast",
+             a.where);
       lead.push_back(dx == 1 ? dy : dx);
     }
     auto wide = [&](const Tensor& t) {

@@ -3,11 +3,11 @@
 // Triangles, diagonals and products: linear algebra without decompositions.
 #include "matrix_forms.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/primitive.h"
+
+#include <algorithm>
+#include <cmath>
 
 namespace tessera {
 namespace detail {
@@ -20,7 +20,10 @@ Tensor on_diagonal(const Tensor& x) {
   return where(equal(expand_dims(k, 1), k), expand_dims(x, -1), cast(0.0, x.dtype()));
 }
 Tensor half_diagonal(Index n, Dtype dtype) { return 1.0 - 0.5 * eye(n, dtype); }
-Tensor below(Index m, Index n, Index k) { return less_equal(expand_dims(arange(n), 0), expand_dims(arange(m), 1) + std::clamp(k, -m - 1, n)); }
+Tensor below(Index m, Index n, Index k) {
+  return less_equal(expand_dims(arange(n), 0),
+                    expand_dims(arange(m), 1) + std::clamp(k, -m - 1, n));
+}
 Tensor nan_if_singular(const Tensor& t) {
   if (t.size() == 0) return t;
   return where(expand_dims(any(equal(diagonal(t), 0.0), {-1}, true), -1), std::nan(""), t);
@@ -47,7 +50,8 @@ Tensor negligible(const Tensor& values) {
 }
 Tensor equal_pairs(const Tensor& values) {
   const Tensor x = stop_gradient(values);
-  const Tensor near = less_equal(abs(expand_dims(x, -2) - expand_dims(x, -1)), expand_dims(rounding_of(x), -1));
+  const Tensor near =
+      less_equal(abs(expand_dims(x, -2) - expand_dims(x, -1)), expand_dims(rounding_of(x), -1));
   return logical_and(near, logical_not(on_diagonal(x.dim(-1))));
 }
 Tensor inverse_or(const Tensor& none, const Tensor& x, Degenerate degenerate) {
@@ -59,13 +63,15 @@ Tensor inverse_gaps(const Tensor& gap, const Tensor& equal, Degenerate degenerat
   return where(self, 0.0, inverse_or(equal, where(self, 1.0, gap), degenerate));
 }
 const AttributesPtr& spectrum(Degenerate degenerate) {
-  static const AttributesPtr nan = attributes(SpectrumAttr{false}), zero = attributes(SpectrumAttr{true});
+  static const AttributesPtr nan = attributes(SpectrumAttr{false}),
+                             zero = attributes(SpectrumAttr{true});
   return degenerate == Degenerate::zero ? zero : nan;
 }
 std::pair<Tensor, Tensor> one_dtype(const char* op, const Arg& a, const Arg& b) {
   const Tensor x = to_tensor(op, a), y = to_tensor(op, b);
   if (!can_promote(x.dtype(), y.dtype()) || !is_inexact(promote(x.dtype(), y.dtype())))
-    fail(op, to_string(x.type()) + " and " + to_string(y.type()) + " do not mix silently; use cast", a.where);
+    fail(op, to_string(x.type()) + " and " + to_string(y.type()) + " do not mix silently; use cast",
+         a.where);
   const Dtype d = promote(x.dtype(), y.dtype());
   return {cast(x, d), cast(y, d)};
 }
@@ -84,11 +90,13 @@ using detail::matrix;
 
 Tensor tril(Arg x, Index k) {
   const Tensor t = matrix("tril", x);
-  return where(detail::below(t.dim(-2), t.dim(-1), k), t, broadcast_to(scalar(0.0, t.dtype()), t.shape()));
+  return where(detail::below(t.dim(-2), t.dim(-1), k), t,
+               broadcast_to(scalar(0.0, t.dtype()), t.shape()));
 }
 Tensor triu(Arg x, Index k) {
   const Tensor t = matrix("triu", x);
-  return where(detail::below(t.dim(-2), t.dim(-1), std::max(k, -t.dim(-2)) - 1), broadcast_to(scalar(0.0, t.dtype()), t.shape()), t);
+  return where(detail::below(t.dim(-2), t.dim(-1), std::max(k, -t.dim(-2)) - 1),
+               broadcast_to(scalar(0.0, t.dtype()), t.shape()), t);
 }
 Tensor diagonal(Arg x) {
   const Tensor t = matrix("diagonal", x);
@@ -108,7 +116,9 @@ Tensor adjoint(Arg x) { return detail::H(matrix("adjoint", x)); }
 Tensor outer(Arg a, Arg b) { return mul(expand_dims(a, -1), expand_dims(b, 0)); }
 Tensor kron(Arg a, Arg b) {
   const Tensor x = matrix("kron", a), y = matrix("kron", b);
-  if (x.ndim() != 2 || y.ndim() != 2) fail("kron", "needs two matrices, got " + to_string(x.type()) + " and " + to_string(y.type()), a.where);
+  if (x.ndim() != 2 || y.ndim() != 2)
+    fail("kron", "needs two matrices, got " + to_string(x.type()) + " and " + to_string(y.type()),
+         a.where);
   const Tensor p = reshape(x, {x.dim(0), 1, x.dim(1), 1}) * reshape(y, {1, y.dim(0), 1, y.dim(1)});
   return reshape(p, {x.dim(0) * y.dim(0), x.dim(1) * y.dim(1)});
 }
@@ -120,7 +130,8 @@ Tensor norm(Arg x, const Shape& axes, bool keep_dims) {
   Tensor scale = stop_gradient(max(size, axes, true));
   scale = where(logical_and(is_finite(scale), not_equal(scale, 0.0)), scale, 1.0);
   const Tensor u = t / detail::as_type(scale, t.dtype());
-  const Tensor s = is_complex(t.dtype()) ? sum(square(real(u)) + square(imag(u)), axes, true) : sum(square(u), axes, true);
+  const Tensor s = is_complex(t.dtype()) ? sum(square(real(u)) + square(imag(u)), axes, true)
+                                         : sum(square(u), axes, true);
   const Tensor r = scale * detail::root_of_squares(s, x.where);
   return keep_dims ? r : sum(r, axes);
 }

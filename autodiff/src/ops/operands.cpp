@@ -13,28 +13,41 @@ using Kind = Literal::Kind;
 
 const char* name_of(Kind k) {
   switch (k) {
-    case Kind::integer: return "integer";
-    case Kind::real: return "real";
-    case Kind::complex: return "complex";
-    default: return "bool";
+    case Kind::integer:
+      return "integer";
+    case Kind::real:
+      return "real";
+    case Kind::complex:
+      return "complex";
+    default:
+      return "bool";
   }
 }
 
 std::string text_of(const Literal& v) {
   switch (v.kind) {
-    case Kind::integer: return std::to_string(v.integer);
-    case Kind::real: return detail::text_of(v.number.real());
-    case Kind::complex: return detail::text_of(v.number);
-    default: return v.integer ? "true" : "false";
+    case Kind::integer:
+      return std::to_string(v.integer);
+    case Kind::real:
+      return detail::text_of(v.number.real());
+    case Kind::complex:
+      return detail::text_of(v.number);
+    default:
+      return v.integer ? "true" : "false";
   }
 }
 
 /// The literal in the type that it takes beside a tensor of type `t`.
 Tensor beside(const char* op, const Arg& a, Dtype t) {
   const Kind kind = a.literal.kind;
-  const bool fits = kind == Kind::integer ? t != Dtype::boolean : kind == Kind::boolean ? t == Dtype::boolean : is_inexact(t);
+  const bool fits = kind == Kind::integer   ? t != Dtype::boolean
+                    : kind == Kind::boolean ? t == Dtype::boolean
+                                            : is_inexact(t);
   if (!fits)
-    fail(op, std::string("the ") + name_of(kind) + " literal " + text_of(a.literal) + " beside a " + tessera::name_of(t) + " tensor; use cast to say which type is meant", a.where);
+    fail(op,
+         std::string("the ") + name_of(kind) + " literal " + text_of(a.literal) + " beside a " +
+             tessera::name_of(t) + " tensor; use cast to say which type is meant",
+         a.where);
   return literal(op, a.literal, kind == Kind::complex ? complex_of(t) : t, a.where);
 }
 
@@ -55,7 +68,10 @@ std::pair<Tensor, Tensor> meet(const char* op, const Arg& a, const Arg& b) {
   if (a.tensor && b.tensor) {
     x = to_tensor(op, a), y = to_tensor(op, b);
     if (!can_promote(x.dtype(), y.dtype()))
-      fail(op, "types " + to_string(x.type()) + " and " + to_string(y.type()) + " do not mix silently; use cast on one of them", a.where);
+      fail(op,
+           "types " + to_string(x.type()) + " and " + to_string(y.type()) +
+               " do not mix silently; use cast on one of them",
+           a.where);
     const Dtype d = promote(x.dtype(), y.dtype());
     x = converted(x, d), y = converted(y, d);
   } else if (a.tensor) {
@@ -75,13 +91,18 @@ std::pair<Tensor, Tensor> meet(const char* op, const Arg& a, const Arg& b) {
   const int n = std::max(x.ndim(), y.ndim());
   Shape shape = Shape::filled(n, 1);
   for (int k = 1; k <= n; ++k) {
-    const Index dx = k <= x.ndim() ? x.shape()[x.ndim() - k] : 1, dy = k <= y.ndim() ? y.shape()[y.ndim() - k] : 1;
+    const Index dx = k <= x.ndim() ? x.shape()[x.ndim() - k] : 1,
+                dy = k <= y.ndim() ? y.shape()[y.ndim() - k] : 1;
     if (dx != dy && dx != 1 && dy != 1)
-      fail(op, "shapes " + to_string(x.shape()) + " and " + to_string(y.shape()) + " do not broadcast: sizes " +
-                   std::to_string(dx) + " and " + std::to_string(dy) + " on axis -" + std::to_string(k), a.where);
+      fail(op,
+           "shapes " + to_string(x.shape()) + " and " + to_string(y.shape()) +
+               " do not broadcast: sizes " + std::to_string(dx) + " and " + std::to_string(dy) +
+               " on axis -" + std::to_string(k),
+           a.where);
     shape[n - k] = dx == 1 ? dy : dx;
   }
-  return {x.shape() == shape ? x : broadcast_to(x, shape), y.shape() == shape ? y : broadcast_to(y, shape)};
+  return {x.shape() == shape ? x : broadcast_to(x, shape),
+          y.shape() == shape ? y : broadcast_to(y, shape)};
 }
 
 }  // namespace tessera::detail

@@ -11,9 +11,10 @@ namespace {
 using namespace kernels;
 using detail::H;
 
-/// With W = Q^H dA R^-1 on the first k columns and the anti-Hermitian O that has W's strict lower triangle and
-/// imaginary diagonal: dQ = dA R^-1 - Q (W - O), dR = (W - O) R, with real diagonal; NaN where these columns are dependent.
-/// Further columns of R are Q^H A (S. F. Walter & L. Lehmann 2013, doi 10.1016/j.jcp.2013.04.024).
+/// With W = Q^H dA R^-1 on the first k columns and the anti-Hermitian O that has W's strict lower
+/// triangle and imaginary diagonal: dQ = dA R^-1 - Q (W - O), dR = (W - O) R, with real diagonal;
+/// NaN where these columns are dependent. Further columns of R are Q^H A (S. F. Walter & L. Lehmann
+/// 2013, doi 10.1016/j.jcp.2013.04.024).
 struct Qr : LeadingBatch {
   static constexpr RuleClass rule = RuleClass::hand;
   static constexpr const char* name = "qr";
@@ -31,19 +32,28 @@ struct Qr : LeadingBatch {
         const Matrices s(name, *in[0]);
         const Index k = std::min(s.m, s.n);
         if (k == 0) return;
-        for_matrices(s.batch, s.m * s.n * k, [&](Index b) {
-          return one<T>(s.m, s.n, k, static_cast<const T*>(in[0]->data) + b * s.m * s.n,
-                        static_cast<T*>(out[0]->data) + b * s.m * k, static_cast<T*>(out[1]->data) + b * k * s.n);
-        }, [](Index b, int info) { fail(name, "LAPACK refused matrix " + std::to_string(b) + " with code " + std::to_string(info)); });
+        for_matrices(
+            s.batch, s.m * s.n * k,
+            [&](Index b) {
+              return one<T>(s.m, s.n, k, static_cast<const T*>(in[0]->data) + b * s.m * s.n,
+                            static_cast<T*>(out[0]->data) + b * s.m * k,
+                            static_cast<T*>(out[1]->data) + b * k * s.n);
+            },
+            [](Index b, int info) {
+              fail(name, "LAPACK refused matrix " + std::to_string(b) + " with code " +
+                             std::to_string(info));
+            });
       };
     });
     return table[static_cast<int>(in[0])];
   }
   template <class T>
   static int one(Index rows, Index cols, Index k, const T* a, T* q, T* r) {
-    std::vector<T> f(static_cast<std::size_t>(rows * cols + kSlack<T>)), tau(static_cast<std::size_t>(k));
+    std::vector<T> f(static_cast<std::size_t>(rows * cols + kSlack<T>)),
+        tau(static_cast<std::size_t>(k));
     transpose_into(a, rows, cols, f.data());
-    const int m = static_cast<int>(rows), n = static_cast<int>(cols), kk = static_cast<int>(k), ask = -1;
+    const int m = static_cast<int>(rows), n = static_cast<int>(cols), kk = static_cast<int>(k),
+              ask = -1;
     int info = 0;
     T best;
     TESSERA_LAPACK(T, geqrf)(&m, &n, f.data(), &m, tau.data(), &best, &ask, &info);
@@ -53,7 +63,8 @@ struct Qr : LeadingBatch {
     if (info) return info;
     for (Index i = 0; i < k; ++i)
       for (Index j = 0; j < cols; ++j) r[i * cols + j] = j < i ? T(0) : f[j * rows + i];
-    by_type<T>(sorgqr_, dorgqr_, cungqr_, zungqr_)(&m, &kk, &kk, f.data(), &m, tau.data(), work.data(), &lwork, &info);
+    by_type<T>(sorgqr_, dorgqr_, cungqr_, zungqr_)(&m, &kk, &kk, f.data(), &m, tau.data(),
+                                                   work.data(), &lwork, &info);
     transpose_into(f.data(), k, rows, q);
     for (Index i = 0; i < k; ++i) {
       if (std::real(r[i * cols + i]) >= 0) continue;
@@ -76,7 +87,9 @@ struct Qr : LeadingBatch {
     o[0] = x - matmul(q, rest);
     o[1] = matmul(triu(rest), r1);
     if (n > k)
-      o[1] = concatenate({o[1], matmul(H(o[0]), slice(a.in[0], -1, k, n)) + matmul(H(q), slice(t[0], -1, k, n))}, -1);
+      o[1] = concatenate(
+          {o[1], matmul(H(o[0]), slice(a.in[0], -1, k, n)) + matmul(H(q), slice(t[0], -1, k, n))},
+          -1);
   }
 };
 TESSERA_REGISTER(Qr);
@@ -97,7 +110,10 @@ Tensor lstsq(Arg a, Arg b) {
   const bool vector = y.ndim() == x.ndim() - 1;
   if (vector) y = expand_dims(y, -1);
   if (y.ndim() != x.ndim() || y.dim(-2) != x.dim(-2))
-    fail("lstsq", "the matrix " + to_string(x.type()) + " and the right-hand side " + to_string(y.type()) + " do not fit", a.where);
+    fail("lstsq",
+         "the matrix " + to_string(x.type()) + " and the right-hand side " + to_string(y.type()) +
+             " do not fit",
+         a.where);
   Tensor z;
   if (x.dim(-2) >= x.dim(-1)) {
     const auto [q, r] = qr(Arg(x, a.where));

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/autodiff/ops/random.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "../kernels/map.h"
 #include "../kernels/philox.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/primitive.h"
+
+#include <algorithm>
+#include <cmath>
 
 namespace tessera {
 namespace {
@@ -40,9 +40,12 @@ struct Random : LeadingBatch {
     const Draw& d = get<Draw>(a);
     const bool wide = d.dtype == Dtype::f64;
     switch (static_cast<Law>(d.law)) {
-      case Law::bits: return run<kernels::BitsU32>;
-      case Law::uniform: return wide ? run<kernels::UniformF64> : run<kernels::UniformF32>;
-      default: return wide ? run<kernels::NormalF64> : run<kernels::NormalF32>;
+      case Law::bits:
+        return run<kernels::BitsU32>;
+      case Law::uniform:
+        return wide ? run<kernels::UniformF64> : run<kernels::UniformF32>;
+      default:
+        return wide ? run<kernels::NormalF64> : run<kernels::NormalF32>;
     }
   }
   template <class D>
@@ -55,33 +58,37 @@ struct Random : LeadingBatch {
     kernels::for_rows(in[0]->count() / 2 * pieces, 8 * std::min(n, kPiece), [&](Index r) {
       const Index k = r / pieces, first = r % pieces * kPiece;
       const std::uint64_t seed = key[2 * k] | std::uint64_t{key[2 * k + 1]} << 32;
-      kernels::fill_random<D>(seed, static_cast<std::uint64_t>(d.stream), static_cast<std::uint64_t>(first),
-                     static_cast<std::size_t>(std::min(kPiece, n - first)), o + k * n + first);
+      kernels::fill_random<D>(
+          seed, static_cast<std::uint64_t>(d.stream), static_cast<std::uint64_t>(first),
+          static_cast<std::size_t>(std::min(kPiece, n - first)), o + k * n + first);
     });
   }
 };
 TESSERA_REGISTER(Random);
 
 Tensor draw(const Arg& key, const Shape& shape, Dtype dtype, Law law, int stream = 0) {
-  return apply(primitive<Random>(), attributes(Draw{shape, dtype, static_cast<int>(law), stream}), key.where,
-               detail::to_tensor("random", key));
+  return apply(primitive<Random>(), attributes(Draw{shape, dtype, static_cast<int>(law), stream}),
+               key.where, detail::to_tensor("random", key));
 }
 
 }  // namespace
 
 Tensor random_key(std::uint64_t seed) {
-  return tensor<std::uint32_t>({static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)});
+  return tensor<std::uint32_t>(
+      {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)});
 }
 Tensor split_key(Arg key, Index n) { return draw(key, {n, 2}, Dtype::u32, Law::bits, 1); }
 Tensor random_bits(Arg key, const Shape& shape) { return draw(key, shape, Dtype::u32, Law::bits); }
 
 Tensor uniform(Arg key, const Shape& shape, Dtype dtype) {
-  if (!is_float(dtype)) fail("uniform", std::string("gives f32 or f64, not ") + name_of(dtype), key.where);
+  if (!is_float(dtype))
+    fail("uniform", std::string("gives f32 or f64, not ") + name_of(dtype), key.where);
   return draw(key, shape, dtype, Law::uniform);
 }
 
 Tensor normal(Arg key, const Shape& shape, Dtype dtype) {
-  if (!is_inexact(dtype)) fail("normal", std::string("gives floating types, not ") + name_of(dtype), key.where);
+  if (!is_inexact(dtype))
+    fail("normal", std::string("gives floating types, not ") + name_of(dtype), key.where);
   if (!is_complex(dtype)) return draw(key, shape, dtype, Law::normal);
   Shape parts = shape;
   parts.push_back(2);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/autodiff/ops/reduce.h"
 
-#include <limits>
-
 #include "../core/rules.h"
 #include "../core/tensor_internal.h"
 #include "../kernels/copy.h"
@@ -10,6 +8,8 @@
 #include "../kernels/scalar.h"
 #include "forms.h"
 #include "tessera/autodiff/ops.h"
+
+#include <limits>
 
 namespace tessera {
 namespace {
@@ -21,7 +21,9 @@ struct AxesAttr {
   auto fields() const { return std::tie(axes); }
 };
 
-bool is_in(const Shape& axes, Index d) { return std::find(axes.begin(), axes.end(), d) != axes.end(); }
+bool is_in(const Shape& axes, Index d) {
+  return std::find(axes.begin(), axes.end(), d) != axes.end();
+}
 
 Shape kept_axes(const Shape& axes, int ndim) {
   Shape kept;
@@ -37,11 +39,14 @@ struct Reduction {
   static Types infer(std::span<const Type> in, const Attributes* a) {
     const Shape& axes = get<AxesAttr>(a).axes;
     Shape s;
-    for (Index d : kept_axes(axes, in[0].shape.size())) s.push_back(in[0].shape[static_cast<int>(d)]);
+    for (Index d : kept_axes(axes, in[0].shape.size()))
+      s.push_back(in[0].shape[static_cast<int>(d)]);
     for (Index d : axes)
       if (!P::has_identity && in[0].shape[static_cast<int>(d)] == 0)
-        fail(P::name, "an empty axis " + std::to_string(d) + " of " + to_string(in[0]) + " has no extreme");
-    if (!contains(S, in[0].dtype)) fail(P::name, "not defined for " + to_string(in[0]) + "; it takes " + to_string(S));
+        fail(P::name,
+             "an empty axis " + std::to_string(d) + " of " + to_string(in[0]) + " has no extreme");
+    if (!contains(S, in[0].dtype))
+      fail(P::name, "not defined for " + to_string(in[0]) + "; it takes " + to_string(S));
     return {{in[0].dtype, s}};
   }
   static KernelFn kernel(std::span<const Dtype> in, const Attributes*) {
@@ -58,7 +63,8 @@ struct Reduction {
         for (Index d : kept_axes(axes, in[0]->shape.size())) take(d);
         for (Index d : axes) take(d);
         T* o = static_cast<T*>(out[0]->data);
-        static constexpr Fold<T> op = fold_of(P::template identity<T>(), [](T x, T y) { return P::combine(x, y); });
+        static constexpr Fold<T> op =
+            fold_of(P::template identity<T>(), [](T x, T y) { return P::combine(x, y); });
         if (reduce(op, v, axes.size(), o)) return;
         const Tensor packed = detail::contiguous_copy(v);
         reduce(op, packed.view(), axes.size(), o);
@@ -79,21 +85,28 @@ struct ReduceSum : Reduction<ReduceSum, kNumber> {
   static constexpr const char* name = "reduce_sum";
   static constexpr bool has_identity = true;
   template <class T>
-  static constexpr T identity() { return T(0); }
+  static constexpr T identity() {
+    return T(0);
+  }
   template <class T>
-  static T combine(T x, T y) { return wrapping(x, y, [](auto a, auto b) { return a + b; }); }
-  static void transpose(const Application& a, std::span<const bool>, std::span<const Tensor> ct, std::span<Tensor> o) {
+  static T combine(T x, T y) {
+    return wrapping(x, y, [](auto a, auto b) { return a + b; });
+  }
+  static void transpose(const Application& a, std::span<const bool>, std::span<const Tensor> ct,
+                        std::span<Tensor> o) {
     const Shape& in = a.in_types[0].shape;
     o[0] = broadcast_in_dim(ct[0], in, kept_axes(a.get<AxesAttr>().axes, in.size()));
   }
 };
 
-/// sum of a o b over leading axes, in the order of reduce_sum(mul(a, b)), without the product in memory.
+/// sum of a o b over leading axes, in the order of reduce_sum(mul(a, b)), without the product in
+/// memory.
 struct SumProduct : Bilinear<SumProduct> {
   static constexpr const char* name = "sum_product";
   static constexpr bool takes_strides = true;
   static Types infer(std::span<const Type> in, const Attributes* a) {
-    if (in.size() != 2 || in[0] != in[1] || !contains(kInexact, in[0].dtype)) fail(name, "needs two operands of one floating type and shape");
+    if (in.size() != 2 || in[0] != in[1] || !contains(kInexact, in[0].dtype))
+      fail(name, "needs two operands of one floating type and shape");
     return ReduceSum::infer(in.first(1), a);
   }
   static KernelFn kernel(std::span<const Dtype> in, const Attributes*) {
@@ -103,7 +116,8 @@ struct SumProduct : Bilinear<SumProduct> {
         const View &a = *in[0], &b = *in[1];
         const Shape& axes = get<AxesAttr>(attr).axes;
         Shape rest_shape;
-        for (Index d : kept_axes(axes, a.shape.size())) rest_shape.push_back(a.shape[static_cast<int>(d)]);
+        for (Index d : kept_axes(axes, a.shape.size()))
+          rest_shape.push_back(a.shape[static_cast<int>(d)]);
         const bool leading = axes.size() == 1 && axes[0] == 0;
         const auto rows_contiguous = [&](const View& v) {
           View row = v;
@@ -111,9 +125,12 @@ struct SumProduct : Bilinear<SumProduct> {
           row.shape.erase(0), row.strides.erase(0);
           return row.contiguous();
         };
-        if (leading && a.shape[0] > 1 && rest_shape.count() > 1 && rows_contiguous(a) && rows_contiguous(b))
-          return sum_products<T>(static_cast<const T*>(a.data), a.strides[0], static_cast<const T*>(b.data), b.strides[0], a.shape[0], rest_shape.count(),
-                                 static_cast<T*>(out[0]->data), [](T x, T y) { return ReduceSum::combine(x, y); });
+        if (leading && a.shape[0] > 1 && rest_shape.count() > 1 && rows_contiguous(a) &&
+            rows_contiguous(b))
+          return sum_products<T>(static_cast<const T*>(a.data), a.strides[0],
+                                 static_cast<const T*>(b.data), b.strides[0], a.shape[0],
+                                 rest_shape.count(), static_cast<T*>(out[0]->data),
+                                 [](T x, T y) { return ReduceSum::combine(x, y); });
         const Tensor product = detail::empty_result(a.dtype, a.shape);
         map2<T, T>(a, b, product.view(), [](T x, T y) TESSERA_INLINE { return multiply(x, y); });
         const View* operand = &product.view();
@@ -122,21 +139,27 @@ struct SumProduct : Bilinear<SumProduct> {
     });
     return table[static_cast<int>(in[0])];
   }
-  static void transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
-    if (linear[0] && linear[1]) detail::no_rule(name, "transpose", "it is not linear in both operands together");
+  static void transpose(const Application& a, std::span<const bool> linear,
+                        std::span<const Tensor> ct, std::span<Tensor> o) {
+    if (linear[0] && linear[1])
+      detail::no_rule(name, "transpose", "it is not linear in both operands together");
     const Shape& in = a.in_types[0].shape;
     const Tensor wide = broadcast_in_dim(ct[0], in, kept_axes(a.get<AxesAttr>().axes, in.size()));
     if (linear[0]) o[0] = mul(wide, conj(a.in[1]));
     if (linear[1]) o[1] = mul(conj(a.in[0]), wide);
   }
-  static void batch(const Application& a, std::span<const bool> batched, Index n, std::span<Tensor> o) {
+  static void batch(const Application& a, std::span<const bool> batched, Index n,
+                    std::span<Tensor> o) {
     Shape axes = a.get<AxesAttr>().axes;
     for (Index& d : axes) ++d;
-    o[0] = apply(primitive<SumProduct>(), attributes(AxesAttr{axes}), detail::context_where(), detail::with_batch(a.in[0], batched[0], n), detail::with_batch(a.in[1], batched[1], n));
+    o[0] = apply(primitive<SumProduct>(), attributes(AxesAttr{axes}), detail::context_where(),
+                 detail::with_batch(a.in[0], batched[0], n),
+                 detail::with_batch(a.in[1], batched[1], n));
   }
 };
 
-/// The derivative goes to the first extreme element, in row-major order of the reduced axes; the first NaN is one.
+/// The derivative goes to the first extreme element, in row-major order of the reduced axes; the
+/// first NaN is one.
 template <class P>
 struct Extreme : Reduction<P, kReal | kInteger | kBool> {
   static constexpr RuleClass rule = RuleClass::hand;
@@ -148,25 +171,38 @@ struct Extreme : Reduction<P, kReal | kInteger | kBool> {
     const Shape& axes = a.get<AxesAttr>().axes;
     Shape reduced;
     for (Index d : axes) reduced.push_back(x.shape()[static_cast<int>(d)]);
-    const Tensor position = broadcast_in_dim(reshape(arange(reduced.count()), reduced), x.shape(), axes);
-    const Tensor hit = detail::is_value(x, broadcast_in_dim(a.out[0], x.shape(), kept_axes(axes, x.ndim())));
-    const Tensor first = min(where(hit, position, static_cast<std::int64_t>(reduced.count())), axes, true);
+    const Tensor position =
+        broadcast_in_dim(reshape(arange(reduced.count()), reduced), x.shape(), axes);
+    const Tensor hit =
+        detail::is_value(x, broadcast_in_dim(a.out[0], x.shape(), kept_axes(axes, x.ndim())));
+    const Tensor first =
+        min(where(hit, position, static_cast<std::int64_t>(reduced.count())), axes, true);
     o[0] = sum(where(equal(position, first), t[0], detail::zeros_of(x.type())), axes);
   }
 };
 struct ReduceMax : Extreme<ReduceMax> {
   static constexpr const char* name = "reduce_max";
   template <class T>
-  static constexpr T identity() { return std::is_floating_point_v<T> ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest(); }
+  static constexpr T identity() {
+    return std::is_floating_point_v<T> ? -std::numeric_limits<T>::infinity()
+                                       : std::numeric_limits<T>::lowest();
+  }
   template <class T>
-  static T combine(T x, T y) { return x != x ? x : y != y ? y : x < y ? y : x; }
+  static T combine(T x, T y) {
+    return x != x ? x : y != y ? y : x < y ? y : x;
+  }
 };
 struct ReduceMin : Extreme<ReduceMin> {
   static constexpr const char* name = "reduce_min";
   template <class T>
-  static constexpr T identity() { return std::is_floating_point_v<T> ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max(); }
+  static constexpr T identity() {
+    return std::is_floating_point_v<T> ? std::numeric_limits<T>::infinity()
+                                       : std::numeric_limits<T>::max();
+  }
   template <class T>
-  static T combine(T x, T y) { return x != x ? x : y != y ? y : y < x ? y : x; }
+  static T combine(T x, T y) {
+    return x != x ? x : y != y ? y : y < x ? y : x;
+  }
 };
 
 /// Position of the extreme along the last axis.
@@ -174,8 +210,10 @@ template <class P>
 struct ArgExtreme : LeadingBatch {
   static constexpr RuleClass rule = RuleClass::zero;
   static Types infer(std::span<const Type> in, const Attributes*) {
-    if (in[0].shape.empty() || in[0].shape.back() == 0) fail(P::name, "needs elements along its axis, got " + to_string(in[0]));
-    if (!contains(kReal | kInteger | kBool, in[0].dtype)) fail(P::name, "not defined for " + to_string(in[0]));
+    if (in[0].shape.empty() || in[0].shape.back() == 0)
+      fail(P::name, "needs elements along its axis, got " + to_string(in[0]));
+    if (!contains(kReal | kInteger | kBool, in[0].dtype))
+      fail(P::name, "not defined for " + to_string(in[0]));
     Shape s = in[0].shape;
     s.erase(s.size() - 1);
     return {{Dtype::i64, s}};
@@ -202,12 +240,16 @@ struct ArgExtreme : LeadingBatch {
 struct ArgMax : ArgExtreme<ArgMax> {
   static constexpr const char* name = "argmax";
   template <class T>
-  static bool better(T x, T y) { return x > y; }
+  static bool better(T x, T y) {
+    return x > y;
+  }
 };
 struct ArgMin : ArgExtreme<ArgMin> {
   static constexpr const char* name = "argmin";
   template <class T>
-  static bool better(T x, T y) { return x < y; }
+  static bool better(T x, T y) {
+    return x < y;
+  }
 };
 
 TESSERA_REGISTER(ReduceSum);
@@ -240,8 +282,10 @@ Shape all_axes(const Arg& x) {
 Shape reduced_shape(const Shape& full, const Shape& axes, bool keep_dims) {
   Shape s;
   for (int d = 0; d < full.size(); ++d) {
-    if (!is_in(axes, d)) s.push_back(full[d]);
-    else if (keep_dims) s.push_back(1);
+    if (!is_in(axes, d))
+      s.push_back(full[d]);
+    else if (keep_dims)
+      s.push_back(1);
   }
   return s;
 }
@@ -255,35 +299,49 @@ Tensor reduction(const Arg& x, const Shape& axes, bool keep_dims) {
 
 }  // namespace
 
-Tensor detail::is_value(const Tensor& x, const Tensor& y) { return logical_or(equal(x, y), not_equal(x, x)); }
+Tensor detail::is_value(const Tensor& x, const Tensor& y) {
+  return logical_or(equal(x, y), not_equal(x, x));
+}
 
 Tensor sum(Arg x, const Shape& axes, bool keep_dims) {
-  if (x.tensor && x.tensor->defined() && x.tensor->dtype() == Dtype::boolean) return sum(Arg(cast(x, Dtype::i64), x.where), axes, keep_dims);
+  if (x.tensor && x.tensor->defined() && x.tensor->dtype() == Dtype::boolean)
+    return sum(Arg(cast(x, Dtype::i64), x.where), axes, keep_dims);
   return reduction<ReduceSum>(x, axes, keep_dims);
 }
 Tensor sum_product(Arg a, Arg b, const Shape& axes) {
   auto [x, y] = detail::meet("sum_product", a, b);
-  if (!is_inexact(x.dtype())) fail("sum_product", "takes floats and complex numbers, got " + to_string(x.type()), a.where);
+  if (!is_inexact(x.dtype()))
+    fail("sum_product", "takes floats and complex numbers, got " + to_string(x.type()), a.where);
   const Shape all = normal_axes("sum_product", x, axes, a.where);
-  return all.empty() ? mul(x, y) : apply(primitive<SumProduct>(), attributes(AxesAttr{all}), a.where, x, y);
+  return all.empty() ? mul(x, y)
+                     : apply(primitive<SumProduct>(), attributes(AxesAttr{all}), a.where, x, y);
 }
 const Primitive* detail::product_form(const Primitive& p, const Attributes* a, const Type& t) {
   const bool leading = &p == &primitive<ReduceSum>() && get<AxesAttr>(a).axes == Shape{0};
   return leading && is_inexact(t.dtype) ? &primitive<SumProduct>() : nullptr;
 }
-Tensor max(Arg x, const Shape& axes, bool keep_dims) { return reduction<ReduceMax>(x, axes, keep_dims); }
-Tensor min(Arg x, const Shape& axes, bool keep_dims) { return reduction<ReduceMin>(x, axes, keep_dims); }
+Tensor max(Arg x, const Shape& axes, bool keep_dims) {
+  return reduction<ReduceMax>(x, axes, keep_dims);
+}
+Tensor min(Arg x, const Shape& axes, bool keep_dims) {
+  return reduction<ReduceMin>(x, axes, keep_dims);
+}
 namespace {
 /// Of nothing, where there is no extreme, `empty` is the answer.
 template <class P>
 Tensor quantified(const Arg& x, const Shape& axes, bool keep_dims, bool empty) {
   const Tensor t = cast(x, Dtype::boolean);
   if (t.size() != 0) return reduction<P>(Arg(t, x.where), axes, keep_dims);
-  return broadcast_to(scalar(empty, Dtype::boolean), reduced_shape(t.shape(), normal_axes(P::name, t, axes, x.where), keep_dims));
+  return broadcast_to(scalar(empty, Dtype::boolean),
+                      reduced_shape(t.shape(), normal_axes(P::name, t, axes, x.where), keep_dims));
 }
 }  // namespace
-Tensor any(Arg x, const Shape& axes, bool keep_dims) { return quantified<ReduceMax>(x, axes, keep_dims, false); }
-Tensor all(Arg x, const Shape& axes, bool keep_dims) { return quantified<ReduceMin>(x, axes, keep_dims, true); }
+Tensor any(Arg x, const Shape& axes, bool keep_dims) {
+  return quantified<ReduceMax>(x, axes, keep_dims, false);
+}
+Tensor all(Arg x, const Shape& axes, bool keep_dims) {
+  return quantified<ReduceMin>(x, axes, keep_dims, true);
+}
 Tensor mean(Arg x, const Shape& axes, bool keep_dims) {
   const Tensor t = detail::to_tensor("mean", x);
   Index n = 1;
@@ -316,7 +374,11 @@ Tensor max(Arg x) { return max(x, all_axes(x)); }
 Tensor min(Arg x) { return min(x, all_axes(x)); }
 Tensor any(Arg x) { return any(x, all_axes(x)); }
 Tensor all(Arg x) { return all(x, all_axes(x)); }
-Tensor argmax(Arg x, int axis) { return apply(primitive<ArgMax>(), {}, x.where, moveaxis(x, axis, -1)); }
-Tensor argmin(Arg x, int axis) { return apply(primitive<ArgMin>(), {}, x.where, moveaxis(x, axis, -1)); }
+Tensor argmax(Arg x, int axis) {
+  return apply(primitive<ArgMax>(), {}, x.where, moveaxis(x, axis, -1));
+}
+Tensor argmin(Arg x, int axis) {
+  return apply(primitive<ArgMin>(), {}, x.where, moveaxis(x, axis, -1));
+}
 
 }  // namespace tessera

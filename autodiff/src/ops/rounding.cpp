@@ -17,39 +17,53 @@ struct StepFunction : Unary<P, S> {
 struct Floor : StepFunction<Floor, kReal> {
   static constexpr const char* name = "floor";
   template <class T>
-  TESSERA_HD_INLINE static T eval(T x) { return kernels::fn::floor(x); }
+  TESSERA_HD_INLINE static T eval(T x) {
+    return kernels::fn::floor(x);
+  }
 };
 struct Ceil : StepFunction<Ceil, kReal> {
   static constexpr const char* name = "ceil";
   template <class T>
-  TESSERA_HD_INLINE static T eval(T x) { return kernels::fn::ceil(x); }
+  TESSERA_HD_INLINE static T eval(T x) {
+    return kernels::fn::ceil(x);
+  }
 };
 struct Round : StepFunction<Round, kReal> {
   static constexpr const char* name = "round";
   template <class T>
-  TESSERA_HD_INLINE static T eval(T x) { return kernels::fn::round(x); }
+  TESSERA_HD_INLINE static T eval(T x) {
+    return kernels::fn::round(x);
+  }
 };
 struct SignReal : StepFunction<SignReal, kReal | kInteger> {
   static constexpr const char* name = "sign";
   template <class T>
-  TESSERA_HD_INLINE static T eval(T x) { return kernels::fn::sign(x); }
+  TESSERA_HD_INLINE static T eval(T x) {
+    return kernels::fn::sign(x);
+  }
 };
 struct IsFinite : StepFunction<IsFinite, kInexact> {
   static constexpr const char* name = "is_finite";
   static Dtype result(std::span<const Dtype>) { return Dtype::boolean; }
   template <class T>
-  TESSERA_HD_INLINE static bool eval(T x) { return kernels::fn::is_finite(x); }
+  TESSERA_HD_INLINE static bool eval(T x) {
+    return kernels::fn::is_finite(x);
+  }
 };
 struct AbsReal : Unary<AbsReal, kReal | kInteger> {
   static constexpr const char* name = "abs";
   template <class T>
-  TESSERA_HD_INLINE static T eval(T x) { return kernels::fn::abs(x); }
+  TESSERA_HD_INLINE static T eval(T x) {
+    return kernels::fn::abs(x);
+  }
   static Tensor d(int, In in, const Tensor&) { return sign(in[0]); }
 };
 struct Rem : Binary<Rem, kReal | kInteger> {
   static constexpr const char* name = "rem";
   template <class T>
-  TESSERA_HD_INLINE static T eval(T x, T y) { return kernels::fn::rem(x, y); }
+  TESSERA_HD_INLINE static T eval(T x, T y) {
+    return kernels::fn::rem(x, y);
+  }
   static Tensor d(int k, In in, const Tensor& r) {
     if (k == 0) return ones({}, r.dtype());
     return neg(round((in[0] - stop_gradient(r)) / in[1]));  // -trunc(x/y)
@@ -77,7 +91,8 @@ Tensor abs(Arg x) {
 }
 Tensor sign(Arg x) {
   const Tensor t = detail::to_tensor("sign", x);
-  return is_complex(t.dtype()) ? detail::sign_complex(t, x.where) : unary<SignReal>(Arg(t, x.where));
+  return is_complex(t.dtype()) ? detail::sign_complex(t, x.where)
+                               : unary<SignReal>(Arg(t, x.where));
 }
 
 }  // namespace tessera

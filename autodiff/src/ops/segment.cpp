@@ -3,10 +3,10 @@
 // Segments are what scatters write to.
 #include "tessera/autodiff/ops/segment.h"
 
-#include <limits>
-
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/primitive.h"
+
+#include <limits>
 
 namespace tessera {
 namespace {
@@ -18,7 +18,10 @@ struct Segments {
 Segments segments(const char* op, const Arg& x, const Arg& ids, Index count) {
   const Tensor t = detail::to_tensor(op, x), i = detail::to_tensor(op, ids, Dtype::i64);
   if (t.ndim() < 1 || i.ndim() != 1 || i.dim(0) != t.dim(0) || count < 0)
-    fail(op, "needs x [n, ...] and ids [n] with count >= 0, got " + to_string(t.type()) + ", " + to_string(i.type()) + " and " + std::to_string(count), x.where);
+    fail(op,
+         "needs x [n, ...] and ids [n] with count >= 0, got " + to_string(t.type()) + ", " +
+             to_string(i.type()) + " and " + std::to_string(count),
+         x.where);
   Shape s = t.shape();
   s[0] = count;
   return {t, i, s};
@@ -27,10 +30,13 @@ Segments segments(const char* op, const Arg& x, const Arg& ids, Index count) {
 Tensor extreme(Dtype t, bool largest) {
   return visit_dtype(t, [&](auto tag) -> Tensor {
     using T = typename decltype(tag)::type;
-    if constexpr (std::is_same_v<T, bool> || !std::is_arithmetic_v<T>) return zeros({}, t);  // scatters refuse these
+    if constexpr (std::is_same_v<T, bool> || !std::is_arithmetic_v<T>)
+      return zeros({}, t);  // scatters refuse these
     else {
       using L = std::numeric_limits<T>;
-      const T value = std::is_floating_point_v<T> ? (largest ? L::infinity() : -L::infinity()) : largest ? L::max() : L::lowest();
+      const T value = std::is_floating_point_v<T> ? (largest ? L::infinity() : -L::infinity())
+                      : largest                   ? L::max()
+                                                  : L::lowest();
       return tensor<T>({value}, {});
     }
   });
@@ -47,11 +53,13 @@ Tensor segment_mean(Arg x, Arg ids, Index count) {
   const Dtype real_type = real_of(s.x.dtype());
   Shape column = Shape::filled(s.x.ndim(), 1);
   column[0] = count;
-  const Tensor rows = reshape(maximum(segment_sum(ones({s.x.dim(0)}, real_type), s.ids, count), cast(1.0, real_type)), column);
+  const Tensor rows = reshape(
+      maximum(segment_sum(ones({s.x.dim(0)}, real_type), s.ids, count), cast(1.0, real_type)),
+      column);
   return segment_sum(x, ids, count) / cast(rows, s.x.dtype());
 }
-/// Rows in the order of their segments; after step s of a scan a row holds the product of those up to 2s rows of its
-/// segment that end at it. The last row of each segment holds all.
+/// Rows in the order of their segments; after step s of a scan a row holds the product of those up
+/// to 2s rows of its segment that end at it. The last row of each segment holds all.
 Tensor segment_prod(Arg x, Arg ids, Index count) {
   const Segments s = segments("segment_prod", x, ids, count);
   const Tensor order = argsort(s.ids), id = gather(s.ids, order);
@@ -61,12 +69,16 @@ Tensor segment_prod(Arg x, Arg ids, Index count) {
   const Tensor one = ones({}, s.x.dtype());
   for (Index step = 1; step < n; step *= 2) {
     column[0] = n - step;
-    const Tensor together = reshape(equal(slice(id, 0, step, n), slice(id, 0, 0, n - step)), column);
+    const Tensor together =
+        reshape(equal(slice(id, 0, step, n), slice(id, 0, 0, n - step)), column);
     const Tensor late = slice(y, 0, step, n), early = slice(y, 0, 0, n - step);
-    const auto joined = [&](const Tensor& v) { return where(together, v, one); };  // what is not multiplied has no derivative, were it NaN
+    const auto joined = [&](const Tensor& v) {
+      return where(together, v, one);
+    };  // what is not multiplied has no derivative, were it NaN
     y = concatenate({slice(y, 0, 0, step), where(together, joined(early) * joined(late), late)}, 0);
   }
-  return scatter_set(Arg(full(s.shape, 1.0, s.x.dtype()), x.where), id, y);  // of several the last counts
+  return scatter_set(Arg(full(s.shape, 1.0, s.x.dtype()), x.where), id,
+                     y);  // of several the last counts
 }
 Tensor segment_max(Arg x, Arg ids, Index count) {
   const Segments s = segments("segment_max", x, ids, count);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rearrangements. All are linear; most are views.
-#include <algorithm>
-#include <numeric>
-
 #include "../core/rules.h"
 #include "../core/tensor_internal.h"
 #include "../kernels/copy.h"
 #include "maps.h"
 #include "tessera/autodiff/ops.h"
+
+#include <algorithm>
+#include <numeric>
 
 namespace tessera {
 namespace {
@@ -18,7 +18,8 @@ using detail::zeros_of;
 /// Axis numbers counted from the front, checked.
 int axis_of(const char* op, Index axis, int ndim, Where where) {
   if (axis < -ndim || axis >= ndim)
-    fail(op, "axis " + std::to_string(axis) + " of a tensor with " + std::to_string(ndim) + " axes", where);
+    fail(op, "axis " + std::to_string(axis) + " of a tensor with " + std::to_string(ndim) + " axes",
+         where);
   return axis < 0 ? axis + ndim : axis;
 }
 
@@ -31,7 +32,8 @@ struct Reshape : Linear<Reshape> {
   static constexpr const char* name = "reshape";
   static Types infer(std::span<const Type> in, const Attributes* a) {
     const Shape& s = get<ShapeAttr>(a).shape;
-    if (s.count() != in[0].shape.count()) fail(name, "cannot make " + to_string(s) + " of " + to_string(in[0]));
+    if (s.count() != in[0].shape.count())
+      fail(name, "cannot make " + to_string(s) + " of " + to_string(in[0]));
     return {{in[0].dtype, s}};
   }
   static KernelFn kernel(std::span<const Dtype>, const Attributes*) { return nullptr; }
@@ -41,7 +43,8 @@ struct Reshape : Linear<Reshape> {
     out = {in.data, in.dtype, s, row_major(s)};
     return true;
   }
-  static void transpose(const Application& a, std::span<const bool>, std::span<const Tensor> ct, std::span<Tensor> o) {
+  static void transpose(const Application& a, std::span<const bool>, std::span<const Tensor> ct,
+                        std::span<Tensor> o) {
     o[0] = reshape(ct[0], a.in_types[0].shape);
   }
   static void batch(const Application& a, std::span<const bool>, Index n, std::span<Tensor> o) {
@@ -63,7 +66,8 @@ struct Transpose : Linear<Transpose> {
       seen[d] = true;
       s.push_back(in[0].shape[static_cast<int>(d)]);
     }
-    if (p.size() != in[0].shape.size()) fail(name, to_string(p) + " is not a permutation of the axes of " + to_string(in[0]));
+    if (p.size() != in[0].shape.size())
+      fail(name, to_string(p) + " is not a permutation of the axes of " + to_string(in[0]));
     return {{in[0].dtype, s}};
   }
   static KernelFn kernel(std::span<const Dtype>, const Attributes*) { return nullptr; }
@@ -75,7 +79,8 @@ struct Transpose : Linear<Transpose> {
     }
     return true;
   }
-  static void transpose(const Application& a, std::span<const bool>, std::span<const Tensor> ct, std::span<Tensor> o) {
+  static void transpose(const Application& a, std::span<const bool>, std::span<const Tensor> ct,
+                        std::span<Tensor> o) {
     const Shape& p = a.get<ShapeAttr>().shape;
     Shape inverse = p;
     for (int d = 0; d < p.size(); ++d) inverse[static_cast<int>(p[d])] = d;
@@ -101,7 +106,9 @@ struct Broadcast : Linear<Broadcast> {
     for (int k = 0; ok && k < dims.size(); ++k)
       ok = dims[k] >= 0 && dims[k] < shape.size() && (k == 0 || dims[k] > dims[k - 1]) &&
            (in[0].shape[k] == 1 || in[0].shape[k] == shape[static_cast<int>(dims[k])]);
-    if (!ok) fail(name, "cannot make " + to_string(shape) + " of " + to_string(in[0]) + " along axes " + to_string(dims));
+    if (!ok)
+      fail(name, "cannot make " + to_string(shape) + " of " + to_string(in[0]) + " along axes " +
+                     to_string(dims));
     const Type t{in[0].dtype, shape};
     checked_bytes(name, t);  // a view takes no memory that could run out
     return {t};
@@ -114,7 +121,8 @@ struct Broadcast : Linear<Broadcast> {
       if (in.shape[k] != 1) out.strides[static_cast<int>(dims[k])] = in.strides[k];
     return true;
   }
-  static void transpose(const Application& a, std::span<const bool>, std::span<const Tensor> ct, std::span<Tensor> o) {
+  static void transpose(const Application& a, std::span<const bool>, std::span<const Tensor> ct,
+                        std::span<Tensor> o) {
     const auto& [shape, dims] = a.get<BroadcastAttr>();
     const Shape& in = a.in_types[0].shape;
     Shape repeated;
@@ -151,11 +159,14 @@ struct Slice : Linear<Slice> {
       if (ok) s.push_back(count(start[d], stop[d], step[d]));
     }
     if (!ok)
-      fail(name, "start " + to_string(start) + ", stop " + to_string(stop) + ", step " + to_string(step) + " do not fit " + to_string(in[0]));
+      fail(name, "start " + to_string(start) + ", stop " + to_string(stop) + ", step " +
+                     to_string(step) + " do not fit " + to_string(in[0]));
     return {{in[0].dtype, s}};
   }
   /// Of start, start + step, ... below stop, for steps of any size.
-  static Index count(Index start, Index stop, Index step) { return start < stop ? (stop - start - 1) / step + 1 : 0; }
+  static Index count(Index start, Index stop, Index step) {
+    return start < stop ? (stop - start - 1) / step + 1 : 0;
+  }
   static KernelFn kernel(std::span<const Dtype>, const Attributes*) { return nullptr; }
   static bool view(const View& in, const Attributes* a, View& out) {
     const auto& [start, stop, step] = get<SliceAttr>(a);
@@ -166,10 +177,12 @@ struct Slice : Linear<Slice> {
       out.shape[d] = count(start[d], stop[d], step[d]);
       if (out.shape[d] > 1) out.strides[d] = in.strides[d] * step[d];
     }
-    if (out.shape.count() > 0) out.data = static_cast<std::byte*>(in.data) + offset * static_cast<Index>(size_of(in.dtype));
+    if (out.shape.count() > 0)
+      out.data = static_cast<std::byte*>(in.data) + offset * static_cast<Index>(size_of(in.dtype));
     return true;
   }
-  static void transpose(const Application& a, std::span<const bool>, std::span<const Tensor> ct, std::span<Tensor> o) {
+  static void transpose(const Application& a, std::span<const bool>, std::span<const Tensor> ct,
+                        std::span<Tensor> o) {
     const auto& [start, stop, step] = a.get<SliceAttr>();
     Shape high = start, interior = start;
     for (int d = 0; d < start.size(); ++d) {
@@ -202,7 +215,8 @@ struct Reverse : Linear<Reverse> {
     out.data = static_cast<std::byte*>(in.data) + offset * static_cast<Index>(size_of(in.dtype));
     return true;
   }
-  static void transpose(const Application& a, std::span<const bool>, std::span<const Tensor> ct, std::span<Tensor> o) {
+  static void transpose(const Application& a, std::span<const bool>, std::span<const Tensor> ct,
+                        std::span<Tensor> o) {
     o[0] = reverse(ct[0], a.get<ShapeAttr>().shape);
   }
   static void batch(const Application& a, std::span<const bool>, Index, std::span<Tensor> o) {
@@ -224,16 +238,21 @@ struct Pad : Linear<Pad> {
     const auto& [low, high, interior] = get<PadAttr>(a);
     const int n = in[0].shape.size();
     Shape s;
-    bool ok = low.size() == n && high.size() == n && interior.size() == n && in[1].shape.empty() && in[1].dtype == in[0].dtype;
+    bool ok = low.size() == n && high.size() == n && interior.size() == n && in[1].shape.empty() &&
+              in[1].dtype == in[0].dtype;
     for (int d = 0; ok && d < n; ++d) {
       const Index n = in[0].shape[d];
       Index size = 0;  // (n - 1) interior + n + low + high
-      ok = low[d] >= 0 && high[d] >= 0 && interior[d] >= 0 && !__builtin_mul_overflow(std::max<Index>(n - 1, 0), interior[d], &size) &&
-           !__builtin_add_overflow(size, n, &size) && !__builtin_add_overflow(size, low[d], &size) && !__builtin_add_overflow(size, high[d], &size);
+      ok = low[d] >= 0 && high[d] >= 0 && interior[d] >= 0 &&
+           !__builtin_mul_overflow(std::max<Index>(n - 1, 0), interior[d], &size) &&
+           !__builtin_add_overflow(size, n, &size) &&
+           !__builtin_add_overflow(size, low[d], &size) &&
+           !__builtin_add_overflow(size, high[d], &size);
       s.push_back(size);
     }
     if (!ok)
-      fail(name, "low " + to_string(low) + ", high " + to_string(high) + ", interior " + to_string(interior) + " do not fit " + to_string(in[0]));
+      fail(name, "low " + to_string(low) + ", high " + to_string(high) + ", interior " +
+                     to_string(interior) + " do not fit " + to_string(in[0]));
     return {{in[0].dtype, s}};
   }
   static KernelFn kernel(std::span<const Dtype>, const Attributes*) {
@@ -255,7 +274,8 @@ struct Pad : Linear<Pad> {
       kernels::copy_strided(*in[0], at);
     };
   }
-  static void transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
+  static void transpose(const Application& a, std::span<const bool> linear,
+                        std::span<const Tensor> ct, std::span<Tensor> o) {
     const auto& [low, high, interior] = a.get<PadAttr>();
     const Shape& s = a.in_types[0].shape;
     Shape stop = low, step = low;
@@ -267,7 +287,8 @@ struct Pad : Linear<Pad> {
     if (linear[0]) o[0] = inner;
     if (linear[1]) o[1] = sum(ct[0]) - sum(inner);
   }
-  static void batch(const Application& a, std::span<const bool> batched, Index n, std::span<Tensor> o) {
+  static void batch(const Application& a, std::span<const bool> batched, Index n,
+                    std::span<Tensor> o) {
     auto attr = a.get<PadAttr>();
     for (Shape* s : {&attr.low, &attr.high, &attr.interior}) s->insert(0, 0);
     const Tensor x = detail::with_batch(a.in[0], batched[0], n);
@@ -276,9 +297,11 @@ struct Pad : Linear<Pad> {
       return;
     }
     // A value per batch element: pad with zeros, and choose.
-    const Tensor padded = apply(primitive<Pad>(), attributes(attr), detail::context_where(), x, scalar(0.0, x.dtype()));
-    const Tensor inside = apply(primitive<Pad>(), attributes(attr), detail::context_where(),
-                                broadcast_to(scalar(1.0, Dtype::boolean), x.shape()), scalar(0.0, Dtype::boolean));
+    const Tensor padded = apply(primitive<Pad>(), attributes(attr), detail::context_where(), x,
+                                scalar(0.0, x.dtype()));
+    const Tensor inside =
+        apply(primitive<Pad>(), attributes(attr), detail::context_where(),
+              broadcast_to(scalar(1.0, Dtype::boolean), x.shape()), scalar(0.0, Dtype::boolean));
     o[0] = where(inside, padded, broadcast_in_dim(a.in[1], padded.shape(), {0}));
   }
 };
@@ -297,9 +320,11 @@ struct Concatenate : Linear<Concatenate> {
       Shape expect = in[0].shape;
       if (in[k].shape.size() == expect.size()) expect[axis] = in[k].shape[axis];
       if (in[k].dtype != t.dtype || in[k].shape != expect)
-        fail(name, to_string(in[0]) + " and " + to_string(in[k]) + " differ beyond axis " + std::to_string(axis));
+        fail(name, to_string(in[0]) + " and " + to_string(in[k]) + " differ beyond axis " +
+                       std::to_string(axis));
       if (__builtin_add_overflow(t.shape[axis], in[k].shape[axis], &t.shape[axis]))
-        fail(name, to_string(in[0]) + ", " + to_string(in[k]) + ", ... have 2^63 positions or more along axis " + std::to_string(axis));
+        fail(name, to_string(in[0]) + ", " + to_string(in[k]) +
+                       ", ... have 2^63 positions or more along axis " + std::to_string(axis));
     }
     return {t};
   }
@@ -310,11 +335,13 @@ struct Concatenate : Linear<Concatenate> {
       for (const View* v : in) {
         at.shape[axis] = v->shape[axis];
         if (v->count()) kernels::copy_strided(*v, at);
-        at.data = static_cast<std::byte*>(at.data) + v->shape[axis] * at.strides[axis] * static_cast<Index>(size_of(at.dtype));
+        at.data = static_cast<std::byte*>(at.data) +
+                  v->shape[axis] * at.strides[axis] * static_cast<Index>(size_of(at.dtype));
       }
     };
   }
-  static void transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
+  static void transpose(const Application& a, std::span<const bool> linear,
+                        std::span<const Tensor> ct, std::span<Tensor> o) {
     const int axis = a.get<AxisAttr>().axis;
     Index at = 0;
     for (std::size_t k = 0; k < a.in_types.size(); ++k) {
@@ -323,9 +350,11 @@ struct Concatenate : Linear<Concatenate> {
       at += n;
     }
   }
-  static void batch(const Application& a, std::span<const bool> batched, Index n, std::span<Tensor> o) {
+  static void batch(const Application& a, std::span<const bool> batched, Index n,
+                    std::span<Tensor> o) {
     std::vector<Tensor> parts;
-    for (std::size_t k = 0; k < a.in.size(); ++k) parts.push_back(detail::with_batch(a.in[k], batched[k], n));
+    for (std::size_t k = 0; k < a.in.size(); ++k)
+      parts.push_back(detail::with_batch(a.in[k], batched[k], n));
     o[0] = concatenate(parts, a.get<AxisAttr>().axis + 1, detail::context_where());
   }
 };
@@ -336,8 +365,13 @@ struct Copy : Unary<Copy, kAny> {
   static constexpr std::uint32_t linear_in = 1u;
   static constexpr const char* name = "copy";
   template <class T>
-  TESSERA_HD_INLINE static T eval(T x) { return x; }
-  static void transpose(const Application&, std::span<const bool>, std::span<const Tensor> ct, std::span<Tensor> o) { o[0] = ct[0]; }
+  TESSERA_HD_INLINE static T eval(T x) {
+    return x;
+  }
+  static void transpose(const Application&, std::span<const bool>, std::span<const Tensor> ct,
+                        std::span<Tensor> o) {
+    o[0] = ct[0];
+  }
 };
 
 TESSERA_REGISTER(Reshape);
@@ -355,14 +389,17 @@ Tensor reshape(Arg x, Shape shape) {
   const Tensor t = detail::to_tensor("reshape", x);
   int open = -1;
   for (int d = 0; d < shape.size(); ++d) {
-    if (shape[d] == -1 && open < 0) open = d;
-    else if (shape[d] < 0) fail("reshape", "sizes must not be negative, got " + to_string(shape), x.where);
+    if (shape[d] == -1 && open < 0)
+      open = d;
+    else if (shape[d] < 0)
+      fail("reshape", "sizes must not be negative, got " + to_string(shape), x.where);
   }
   if (open >= 0) {
     Shape rest = shape;
     rest.erase(open);
     const Index known = rest.count();
-    if (known == 0 || t.size() % known) fail("reshape", "cannot make " + to_string(shape) + " of " + to_string(t.type()), x.where);
+    if (known == 0 || t.size() % known)
+      fail("reshape", "cannot make " + to_string(shape) + " of " + to_string(t.type()), x.where);
     shape[open] = t.size() / known;
   }
   if (shape == t.shape()) return t;
@@ -376,16 +413,19 @@ Tensor transpose(Arg x, Shape permutation) {
     if (d < 0) d += t.ndim();
   bool identity = permutation.size() == t.ndim();
   for (int d = 0; identity && d < t.ndim(); ++d) identity = permutation[d] == d;
-  return identity ? t : apply(primitive<Transpose>(), attributes(ShapeAttr{permutation}), x.where, t);
+  return identity ? t
+                  : apply(primitive<Transpose>(), attributes(ShapeAttr{permutation}), x.where, t);
 }
 Tensor transpose(Arg x) {
   const Tensor t = detail::to_tensor("transpose", x);
-  if (t.ndim() < 2) fail("transpose", "needs at least two axes, got " + to_string(t.type()), x.where);
+  if (t.ndim() < 2)
+    fail("transpose", "needs at least two axes, got " + to_string(t.type()), x.where);
   return moveaxis(Arg(t, x.where), -1, -2);
 }
 Tensor moveaxis(Arg x, int from, int to) {
   const Tensor t = detail::to_tensor("moveaxis", x);
-  from = axis_of("moveaxis", from, t.ndim(), x.where), to = axis_of("moveaxis", to, t.ndim(), x.where);
+  from = axis_of("moveaxis", from, t.ndim(), x.where),
+  to = axis_of("moveaxis", to, t.ndim(), x.where);
   Shape p;
   for (int d = 0; d < t.ndim(); ++d)
     if (d != from) p.push_back(d);
@@ -403,7 +443,10 @@ Tensor squeeze(Arg x, int axis) {
   const Tensor t = detail::to_tensor("squeeze", x);
   axis = axis_of("squeeze", axis, t.ndim(), x.where);
   Shape s = t.shape();
-  if (s[axis] != 1) fail("squeeze", "axis " + std::to_string(axis) + " of " + to_string(t.type()) + " is not of size 1", x.where);
+  if (s[axis] != 1)
+    fail("squeeze",
+         "axis " + std::to_string(axis) + " of " + to_string(t.type()) + " is not of size 1",
+         x.where);
   s.erase(axis);
   return reshape(Arg(t, x.where), s);
 }
@@ -414,7 +457,8 @@ Tensor broadcast_in_dim(Arg x, const Shape& shape, const Shape& dims) {
 }
 Tensor broadcast_to(Arg x, const Shape& shape) {
   const Tensor t = detail::to_tensor("broadcast", x);
-  if (t.ndim() > shape.size()) fail("broadcast", to_string(t.type()) + " has more axes than " + to_string(shape), x.where);
+  if (t.ndim() > shape.size())
+    fail("broadcast", to_string(t.type()) + " has more axes than " + to_string(shape), x.where);
   Shape dims;
   for (int d = 0; d < t.ndim(); ++d) dims.push_back(shape.size() - t.ndim() + d);
   return broadcast_in_dim(Arg(t, x.where), shape, dims);
@@ -424,7 +468,8 @@ Tensor slice(Arg x, const Shape& start, const Shape& stop, Shape step) {
   if (step.empty()) step = Shape::filled(t.ndim(), 1);
   bool whole = start.size() == t.ndim() && stop == t.shape();
   for (int d = 0; whole && d < t.ndim(); ++d) whole = start[d] == 0 && step[d] == 1;
-  return whole ? t : apply(primitive<Slice>(), attributes(SliceAttr{start, stop, step}), x.where, t);
+  return whole ? t
+               : apply(primitive<Slice>(), attributes(SliceAttr{start, stop, step}), x.where, t);
 }
 Tensor slice(Arg x, int axis, Index start, Index stop, Index step) {
   const Tensor t = detail::to_tensor("slice", x);
@@ -441,7 +486,10 @@ Tensor select(Arg x, int axis, Index position) {
   axis = axis_of("select", axis, t.ndim(), x.where);
   const Index n = t.shape()[axis];
   if (position < -n || position >= n)
-    fail("select", "position " + std::to_string(position) + " on axis " + std::to_string(axis) + " of " + to_string(t.type()), x.where);
+    fail("select",
+         "position " + std::to_string(position) + " on axis " + std::to_string(axis) + " of " +
+             to_string(t.type()),
+         x.where);
   if (position < 0) position += n;
   return squeeze(Arg(slice(Arg(t, x.where), axis, position, position + 1), x.where), axis);
 }
@@ -450,7 +498,9 @@ Tensor reverse(Arg x, const Shape& axes) {
   Shape a;
   for (Index axis : axes) {
     const int d = axis_of("reverse", axis, t.ndim(), x.where);
-    if (std::find(a.begin(), a.end(), d) != a.end()) fail("reverse", "axes " + to_string(axes) + " of " + to_string(t.type()) + " name one twice", x.where);
+    if (std::find(a.begin(), a.end(), d) != a.end())
+      fail("reverse", "axes " + to_string(axes) + " of " + to_string(t.type()) + " name one twice",
+           x.where);
     a.push_back(d);
   }
   return apply(primitive<Reverse>(), attributes(ShapeAttr{a}), x.where, t);
@@ -458,16 +508,19 @@ Tensor reverse(Arg x, const Shape& axes) {
 Tensor pad(Arg x, const Shape& low, const Shape& high, Shape interior, Literal value) {
   const Tensor t = detail::to_tensor("pad", x);
   if (interior.empty()) interior = Shape::filled(t.ndim(), 0);
-  return apply(primitive<Pad>(), attributes(PadAttr{low, high, interior}), x.where, t, detail::literal("pad", value, t.dtype(), x.where));
+  return apply(primitive<Pad>(), attributes(PadAttr{low, high, interior}), x.where, t,
+               detail::literal("pad", value, t.dtype(), x.where));
 }
 Tensor concatenate(const std::vector<Tensor>& parts, int axis, Where where) {
   if (parts.empty()) fail("concatenate", "needs at least one part", where);
   axis = axis_of("concatenate", axis, parts[0].ndim(), where);
   if (parts.size() == 1) return parts[0];
-  if (parts.size() > 32) {  // in two levels, so that no operation has more operands than the engine takes
+  if (parts.size() >
+      32) {  // in two levels, so that no operation has more operands than the engine takes
     std::vector<Tensor> groups;
     for (std::size_t k = 0; k < parts.size(); k += 32)
-      groups.push_back(concatenate({parts.begin() + k, parts.begin() + std::min(parts.size(), k + 32)}, axis, where));
+      groups.push_back(concatenate(
+          {parts.begin() + k, parts.begin() + std::min(parts.size(), k + 32)}, axis, where));
     return concatenate(groups, axis, where);
   }
   std::vector<const Tensor*> in;
@@ -483,9 +536,13 @@ std::vector<Tensor> split(Arg x, int parts, int axis) {
   const Tensor t = detail::to_tensor("split", x);
   axis = axis_of("split", axis, t.ndim(), x.where);
   const Index n = t.shape()[axis];
-  if (parts <= 0 || n % parts) fail("split", "axis of size " + std::to_string(n) + " into " + std::to_string(parts) + " equal parts", x.where);
+  if (parts <= 0 || n % parts)
+    fail("split",
+         "axis of size " + std::to_string(n) + " into " + std::to_string(parts) + " equal parts",
+         x.where);
   std::vector<Tensor> out;
-  for (Index k = 0; k < parts; ++k) out.push_back(slice(Arg(t, x.where), axis, k * (n / parts), (k + 1) * (n / parts)));
+  for (Index k = 0; k < parts; ++k)
+    out.push_back(slice(Arg(t, x.where), axis, k * (n / parts), (k + 1) * (n / parts)));
   return out;
 }
 Tensor contiguous(Arg x) {

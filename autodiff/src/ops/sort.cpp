@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One primitive, the sorting permutation; sorted values are gathered through it, which also carries derivatives.
+// One primitive, the sorting permutation; sorted values are gathered through it, which also carries
+// derivatives.
 #include "tessera/autodiff/ops/sort.h"
-
-#include <algorithm>
-#include <numeric>
 
 #include "../kernels/map.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/ops/index.h"
 #include "tessera/autodiff/primitive.h"
+
+#include <algorithm>
+#include <numeric>
 
 namespace tessera {
 namespace {
@@ -42,9 +43,12 @@ struct ArgSort : LeadingBatch {
           std::int64_t* order = o + r * n;
           std::iota(order, order + n, 0);
           // NaN after everything else, whichever way the rest is ordered.
-          std::int64_t* end = std::stable_partition(order, order + n, [&](Index i) { return row[i] == row[i]; });
-          if (descending) std::stable_sort(order, end, [&](Index i, Index k) { return row[i] > row[k]; });
-          else std::stable_sort(order, end, [&](Index i, Index k) { return row[i] < row[k]; });
+          std::int64_t* end =
+              std::stable_partition(order, order + n, [&](Index i) { return row[i] == row[i]; });
+          if (descending)
+            std::stable_sort(order, end, [&](Index i, Index k) { return row[i] > row[k]; });
+          else
+            std::stable_sort(order, end, [&](Index i, Index k) { return row[i] < row[k]; });
         });
       };
     });
@@ -61,7 +65,9 @@ std::pair<Tensor, Tensor> ordered(const Arg& x, int axis, bool descending) {
 
 }  // namespace
 
-Tensor argsort(Arg x, int axis, bool descending) { return moveaxis(ordered(x, axis, descending).second, -1, axis); }
+Tensor argsort(Arg x, int axis, bool descending) {
+  return moveaxis(ordered(x, axis, descending).second, -1, axis);
+}
 Tensor sort(Arg x, int axis, bool descending) {
   const auto [t, order] = ordered(x, axis, descending);
   return moveaxis(gather(t, order, t.ndim() - 1), -1, axis);
@@ -69,7 +75,10 @@ Tensor sort(Arg x, int axis, bool descending) {
 std::pair<Tensor, Tensor> top_k(Arg x, Index k, int axis) {
   const auto [t, order] = ordered(x, axis, true);
   if (k < 0 || k > t.dim(-1))
-    fail("top_k", "k = " + std::to_string(k) + " of " + std::to_string(t.dim(-1)) + " elements along axis " + std::to_string(axis), x.where);
+    fail("top_k",
+         "k = " + std::to_string(k) + " of " + std::to_string(t.dim(-1)) + " elements along axis " +
+             std::to_string(axis),
+         x.where);
   const Tensor first = slice(order, -1, 0, k);
   return {moveaxis(gather(t, first, t.ndim() - 1), -1, axis), moveaxis(first, -1, axis)};
 }

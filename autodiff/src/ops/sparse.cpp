@@ -6,33 +6,42 @@
 // where * marks cotangents: either primitive is the other's transpose.
 #include "tessera/autodiff/ops/sparse.h"
 
-#include <algorithm>
-#include <numeric>
-
 #include "../core/rules.h"
 #include "../kernels/map.h"
 #include "csr_attr.h"
 #include "matrix_forms.h"
 #include "tessera/autodiff/ops.h"
 
+#include <algorithm>
+#include <numeric>
+
 namespace tessera {
 
-CsrPattern::CsrPattern(Index rows, Index cols, std::vector<Index> row_begin, std::vector<Index> column)
+CsrPattern::CsrPattern(Index rows, Index cols, std::vector<Index> row_begin,
+                       std::vector<Index> column)
     : rows_(rows), cols_(cols), row_begin_(std::move(row_begin)), column_(std::move(column)) {
   const auto n = static_cast<Index>(column_.size());
-  if (rows < 0 || cols < 0) fail("csr_pattern", "a matrix of " + std::to_string(rows) + " x " + std::to_string(cols));
+  if (rows < 0 || cols < 0)
+    fail("csr_pattern", "a matrix of " + std::to_string(rows) + " x " + std::to_string(cols));
   if (static_cast<Index>(row_begin_.size()) != rows + 1)
-    fail("csr_pattern", "row_begin has " + std::to_string(row_begin_.size()) + " entries; " + std::to_string(rows) + " rows need one more than rows");
+    fail("csr_pattern", "row_begin has " + std::to_string(row_begin_.size()) + " entries; " +
+                            std::to_string(rows) + " rows need one more than rows");
   if (row_begin_.front() != 0 || row_begin_.back() != n)
-    fail("csr_pattern", "row_begin goes from " + std::to_string(row_begin_.front()) + " to " + std::to_string(row_begin_.back()) + "; it must go from 0 to the number of columns given, " + std::to_string(n));
+    fail("csr_pattern", "row_begin goes from " + std::to_string(row_begin_.front()) + " to " +
+                            std::to_string(row_begin_.back()) +
+                            "; it must go from 0 to the number of columns given, " +
+                            std::to_string(n));
   for (Index i = 0; i < rows; ++i)
-    if (row_begin_[i] > row_begin_[i + 1]) fail("csr_pattern", "row_begin falls at row " + std::to_string(i));
+    if (row_begin_[i] > row_begin_[i + 1])
+      fail("csr_pattern", "row_begin falls at row " + std::to_string(i));
   for (Index i = 0; i < rows; ++i)
     for (Index e = row_begin_[i]; e < row_begin_[i + 1]; ++e) {
       if (column_[e] < 0 || column_[e] >= cols)
-        fail("csr_pattern", "row " + std::to_string(i) + " has an entry in column " + std::to_string(column_[e]) + " of " + std::to_string(cols));
+        fail("csr_pattern", "row " + std::to_string(i) + " has an entry in column " +
+                                std::to_string(column_[e]) + " of " + std::to_string(cols));
       if (e > row_begin_[i] && column_[e] <= column_[e - 1])
-        fail("csr_pattern", "columns of row " + std::to_string(i) + " do not rise strictly; csr_from_coo sorts and merges");
+        fail("csr_pattern", "columns of row " + std::to_string(i) +
+                                " do not rise strictly; csr_from_coo sorts and merges");
     }
   ByColumns& t = by_columns_;
   t.begin.assign(static_cast<std::size_t>(cols) + 1, 0);
@@ -50,13 +59,16 @@ CsrPattern::CsrPattern(Index rows, Index cols, std::vector<Index> row_begin, std
 }
 std::vector<Index> CsrPattern::row_of_entries() const {
   std::vector<Index> row(column_.size());
-  for (Index i = 0; i < rows_; ++i) std::fill(row.begin() + row_begin_[i], row.begin() + row_begin_[i + 1], i);
+  for (Index i = 0; i < rows_; ++i)
+    std::fill(row.begin() + row_begin_[i], row.begin() + row_begin_[i + 1], i);
   return row;
 }
 bool CsrPattern::operator==(const CsrPattern& o) const {
-  return this == &o || (rows_ == o.rows_ && cols_ == o.cols_ && row_begin_ == o.row_begin_ && column_ == o.column_);
+  return this == &o || (rows_ == o.rows_ && cols_ == o.cols_ && row_begin_ == o.row_begin_ &&
+                        column_ == o.column_);
 }
-CsrPatternPtr csr_pattern(Index rows, Index cols, std::vector<Index> row_begin, std::vector<Index> column) {
+CsrPatternPtr csr_pattern(Index rows, Index cols, std::vector<Index> row_begin,
+                          std::vector<Index> column) {
   return std::make_shared<const CsrPattern>(rows, cols, std::move(row_begin), std::move(column));
 }
 
@@ -75,7 +87,8 @@ Shape with(Shape s, std::initializer_list<Index> last) {
   return s;
 }
 std::string described(const CsrPattern& p) {
-  return "a pattern of " + std::to_string(p.rows()) + " x " + std::to_string(p.cols()) + " with " + std::to_string(p.entries()) + " entries";
+  return "a pattern of " + std::to_string(p.rows()) + " x " + std::to_string(p.cols()) + " with " +
+         std::to_string(p.entries()) + " entries";
 }
 
 /// y[k] += v x[k]. Complex arithmetic is written out so that it vectorises.
@@ -91,18 +104,23 @@ struct CsrMatmul : Bilinear<CsrMatmul> {
     const CsrPattern& p = *f.pattern;
     const Type &v = in[0], &x = in[1];
     const int nx = x.shape.size();
-    const Index inner = f.transposed ? p.rows() : p.cols(), outer = f.transposed ? p.cols() : p.rows();
-    const bool ok = v.dtype == x.dtype && contains(kInexact, v.dtype) && nx >= 2 && v.shape.size() == nx - 1 &&
-                    lead_of(v, 1) == lead_of(x, 2) && v.shape.back() == p.entries() && x.shape[nx - 2] == inner;
+    const Index inner = f.transposed ? p.rows() : p.cols(),
+                outer = f.transposed ? p.cols() : p.rows();
+    const bool ok = v.dtype == x.dtype && contains(kInexact, v.dtype) && nx >= 2 &&
+                    v.shape.size() == nx - 1 && lead_of(v, 1) == lead_of(x, 2) &&
+                    v.shape.back() == p.entries() && x.shape[nx - 2] == inner;
     if (!ok)
-      fail(name, "values " + to_string(v) + " on " + described(p) + " and " + to_string(x) + " do not fit; needs [..., " + std::to_string(p.entries()) +
-                     "] and [..., " + std::to_string(inner) + ", k] of one inexact type with equal leading axes");
+      fail(name, "values " + to_string(v) + " on " + described(p) + " and " + to_string(x) +
+                     " do not fit; needs [..., " + std::to_string(p.entries()) + "] and [..., " +
+                     std::to_string(inner) + ", k] of one inexact type with equal leading axes");
     return {{x.dtype, with(lead_of(x, 2), {outer, x.shape.back()})}};
   }
   static KernelFn kernel(std::span<const Dtype> in, const Attributes*) {
     static constexpr auto table = kernel_table<kInexact>([](auto tag) -> KernelFn {
       using T = typename decltype(tag)::type;
-      return [](Inputs in, Outputs out, const Attributes* a) { run<T>(*in[0], *in[1], *out[0], tessera::get<CsrAttr>(a)); };
+      return [](Inputs in, Outputs out, const Attributes* a) {
+        run<T>(*in[0], *in[1], *out[0], tessera::get<CsrAttr>(a));
+      };
     });
     return table[static_cast<int>(in[0])];
   }
@@ -110,7 +128,8 @@ struct CsrMatmul : Bilinear<CsrMatmul> {
   static void run(const View& values, const View& x, const View& y, const CsrAttr& f) {
     const CsrPattern& p = *f.pattern;
     const CsrPattern::ByColumns& t = p.by_columns();
-    const Index outer = y.shape[y.shape.size() - 2], inner = x.shape[x.shape.size() - 2], k = y.shape.back();
+    const Index outer = y.shape[y.shape.size() - 2], inner = x.shape[x.shape.size() - 2],
+                k = y.shape.back();
     const Index* begin = f.transposed ? t.begin.data() : p.row_begin().data();
     const Index* other = f.transposed ? t.row.data() : p.column().data();
     const Index* entry = f.transposed ? t.entry.data() : nullptr;
@@ -123,25 +142,31 @@ struct CsrMatmul : Bilinear<CsrMatmul> {
       T* row = static_cast<T*>(y.data) + r * k;
       if (k == 1) {
         T s(0);
-        for (Index e = begin[i]; e < begin[i + 1]; ++e) s = s + multiply(v[entry ? entry[e] : e], xb[other[e]]);
+        for (Index e = begin[i]; e < begin[i + 1]; ++e)
+          s = s + multiply(v[entry ? entry[e] : e], xb[other[e]]);
         row[0] = s;
         return;
       }
       std::fill(row, row + k, T(0));
-      for (Index e = begin[i]; e < begin[i + 1]; ++e) add_scaled(k, v[entry ? entry[e] : e], xb + other[e] * k, row);
+      for (Index e = begin[i]; e < begin[i + 1]; ++e)
+        add_scaled(k, v[entry ? entry[e] : e], xb + other[e] * k, row);
     });
   }
-  static void transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o);
-  static void batch(const Application& a, std::span<const bool> batched, Index n, std::span<Tensor> o) {
+  static void transpose(const Application& a, std::span<const bool> linear,
+                        std::span<const Tensor> ct, std::span<Tensor> o);
+  static void batch(const Application& a, std::span<const bool> batched, Index n,
+                    std::span<Tensor> o) {
     const Where w = detail::context_where();
     if (!batched[0] && a.in[0].ndim() == 1) {  // one matrix for all: the batch becomes columns
       const Tensor& x = a.in[1];
       const Index m = x.dim(-2), k = x.dim(-1);
-      const Tensor y = apply(primitive<CsrMatmul>(), a.attr, w, a.in[0], reshape(moveaxis(x, 0, 1), {m, n * k}));
+      const Tensor y =
+          apply(primitive<CsrMatmul>(), a.attr, w, a.in[0], reshape(moveaxis(x, 0, 1), {m, n * k}));
       o[0] = moveaxis(reshape(y, {y.dim(0), n, k}), 1, 0);
       return;
     }
-    o[0] = apply(primitive<CsrMatmul>(), a.attr, w, detail::with_batch(a.in[0], batched[0], n), detail::with_batch(a.in[1], batched[1], n));
+    o[0] = apply(primitive<CsrMatmul>(), a.attr, w, detail::with_batch(a.in[0], batched[0], n),
+                 detail::with_batch(a.in[1], batched[1], n));
   }
 };
 
@@ -151,16 +176,22 @@ struct CsrSddmm : Bilinear<CsrSddmm>, LeadingBatch {
     const CsrPattern& p = *tessera::get<CsrAttr>(a).pattern;
     const Type &x = in[0], &y = in[1];
     const int n = x.shape.size();
-    const bool ok = x.dtype == y.dtype && contains(kInexact, x.dtype) && n >= 2 && y.shape.size() == n && lead_of(x, 2) == lead_of(y, 2) &&
-                    x.shape[n - 2] == p.rows() && y.shape[n - 2] == p.cols() && x.shape[n - 1] == y.shape[n - 1];
+    const bool ok = x.dtype == y.dtype && contains(kInexact, x.dtype) && n >= 2 &&
+                    y.shape.size() == n && lead_of(x, 2) == lead_of(y, 2) &&
+                    x.shape[n - 2] == p.rows() && y.shape[n - 2] == p.cols() &&
+                    x.shape[n - 1] == y.shape[n - 1];
     if (!ok)
-      fail(name, to_string(x) + " and " + to_string(y) + " do not fit " + described(p) + "; needs [..., rows, k] and [..., cols, k] of one inexact type with equal leading axes");
+      fail(name, to_string(x) + " and " + to_string(y) + " do not fit " + described(p) +
+                     "; needs [..., rows, k] and [..., cols, k] of one inexact type with equal "
+                     "leading axes");
     return {{x.dtype, with(lead_of(x, 2), {p.entries()})}};
   }
   static KernelFn kernel(std::span<const Dtype> in, const Attributes*) {
     static constexpr auto table = kernel_table<kInexact>([](auto tag) -> KernelFn {
       using T = typename decltype(tag)::type;
-      return [](Inputs in, Outputs out, const Attributes* a) { run<T>(*in[0], *in[1], *out[0], *tessera::get<CsrAttr>(a).pattern); };
+      return [](Inputs in, Outputs out, const Attributes* a) {
+        run<T>(*in[0], *in[1], *out[0], *tessera::get<CsrAttr>(a).pattern);
+      };
     });
     return table[static_cast<int>(in[0])];
   }
@@ -181,24 +212,33 @@ struct CsrSddmm : Bilinear<CsrSddmm>, LeadingBatch {
       }
     });
   }
-  static void transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
-    if (linear[0] && linear[1]) detail::no_rule(name, "transpose", "it is not linear in both operands together");
+  static void transpose(const Application& a, std::span<const bool> linear,
+                        std::span<const Tensor> ct, std::span<Tensor> o) {
+    if (linear[0] && linear[1])
+      detail::no_rule(name, "transpose", "it is not linear in both operands together");
     const Where w = detail::context_where();
     const CsrPatternPtr& p = a.get<CsrAttr>().pattern;
-    if (linear[0]) o[0] = apply(primitive<CsrMatmul>(), attributes(CsrAttr{p, false}), w, ct[0], conj(a.in[1]));
-    if (linear[1]) o[1] = apply(primitive<CsrMatmul>(), attributes(CsrAttr{p, true}), w, ct[0], conj(a.in[0]));
+    if (linear[0])
+      o[0] = apply(primitive<CsrMatmul>(), attributes(CsrAttr{p, false}), w, ct[0], conj(a.in[1]));
+    if (linear[1])
+      o[1] = apply(primitive<CsrMatmul>(), attributes(CsrAttr{p, true}), w, ct[0], conj(a.in[0]));
   }
 };
 
-void CsrMatmul::transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
-  if (linear[0] && linear[1]) detail::no_rule(name, "transpose", "it is not linear in both operands together");
+void CsrMatmul::transpose(const Application& a, std::span<const bool> linear,
+                          std::span<const Tensor> ct, std::span<Tensor> o) {
+  if (linear[0] && linear[1])
+    detail::no_rule(name, "transpose", "it is not linear in both operands together");
   const Where w = detail::context_where();
   const auto& f = a.get<CsrAttr>();
   if (linear[0]) {
     const Tensor x = conj(a.in[1]);
-    o[0] = apply(primitive<CsrSddmm>(), attributes(CsrAttr{f.pattern}), w, f.transposed ? x : ct[0], f.transposed ? ct[0] : x);
+    o[0] = apply(primitive<CsrSddmm>(), attributes(CsrAttr{f.pattern}), w, f.transposed ? x : ct[0],
+                 f.transposed ? ct[0] : x);
   }
-  if (linear[1]) o[1] = apply(primitive<CsrMatmul>(), attributes(CsrAttr{f.pattern, !f.transposed}), w, conj(a.in[0]), ct[0]);
+  if (linear[1])
+    o[1] = apply(primitive<CsrMatmul>(), attributes(CsrAttr{f.pattern, !f.transposed}), w,
+                 conj(a.in[0]), ct[0]);
 }
 
 TESSERA_REGISTER(CsrMatmul);
@@ -214,7 +254,9 @@ Tensor as_columns(const char* op, const Tensor& x, bool& vector, Where where) {
   return vector ? expand_dims(x, 1) : x;
 }
 /// Host integers as a tensor.
-Tensor indices(std::span<const Index> v) { return from_span<Index>(v, {static_cast<Index>(v.size())}); }
+Tensor indices(std::span<const Index> v) {
+  return from_span<Index>(v, {static_cast<Index>(v.size())});
+}
 
 /// Values [entries] in the type they are computed in; throws naming `op`.
 Tensor entries_of(const char* op, const Arg& values, const CsrPattern& p) {
@@ -226,17 +268,22 @@ Tensor entries_of(const char* op, const Arg& values, const CsrPattern& p) {
 
 }  // namespace
 
-CooPattern csr_from_coo(Index rows, Index cols, std::span<const Index> row, std::span<const Index> column) {
+CooPattern csr_from_coo(Index rows, Index cols, std::span<const Index> row,
+                        std::span<const Index> column) {
   const char* op = "csr_from_coo";
   if (row.size() != column.size())
-    fail(op, std::to_string(row.size()) + " rows and " + std::to_string(column.size()) + " columns are given");
+    fail(op, std::to_string(row.size()) + " rows and " + std::to_string(column.size()) +
+                 " columns are given");
   for (std::size_t k = 0; k < row.size(); ++k)
     if (row[k] < 0 || row[k] >= rows || column[k] < 0 || column[k] >= cols)
-      fail(op, "triplet " + std::to_string(k) + " is at (" + std::to_string(row[k]) + ", " + std::to_string(column[k]) + ") of a " +
-                   std::to_string(rows) + " x " + std::to_string(cols) + " matrix");
+      fail(op, "triplet " + std::to_string(k) + " is at (" + std::to_string(row[k]) + ", " +
+                   std::to_string(column[k]) + ") of a " + std::to_string(rows) + " x " +
+                   std::to_string(cols) + " matrix");
   std::vector<Index> order(row.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return std::pair(row[a], column[a]) < std::pair(row[b], column[b]); });
+  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) {
+    return std::pair(row[a], column[a]) < std::pair(row[b], column[b]);
+  });
   std::vector<Index> row_begin(static_cast<std::size_t>(rows) + 1, 0), merged, slot(row.size());
   Index last_row = -1;
   for (Index k : order) {
@@ -253,7 +300,10 @@ CooPattern csr_from_coo(Index rows, Index cols, std::span<const Index> row, std:
 Tensor csr_values(const CooPattern& coo, Arg triplets) {
   const Tensor t = detail::to_tensor("csr_values", triplets);
   if (t.ndim() == 0 || t.dim(-1) != static_cast<Index>(coo.slot.size()))
-    fail("csr_values", to_string(t.type()) + " does not end in the " + std::to_string(coo.slot.size()) + " triplets of the pattern", triplets.where);
+    fail("csr_values",
+         to_string(t.type()) + " does not end in the " + std::to_string(coo.slot.size()) +
+             " triplets of the pattern",
+         triplets.where);
   const Tensor first = moveaxis(t, -1, 0);
   Shape s = first.shape();
   s[0] = coo.pattern->entries();
@@ -265,7 +315,8 @@ Tensor csr_matmul(Arg values, const CsrPatternPtr& pattern, Arg x, bool transpos
   auto [v, y] = detail::one_dtype("csr_matmul", values, x);
   bool vector;
   y = as_columns("csr_matmul", y, vector, x.where);
-  const Tensor z = apply(primitive<CsrMatmul>(), attributes(CsrAttr{pattern, transposed}), values.where, v, y);
+  const Tensor z =
+      apply(primitive<CsrMatmul>(), attributes(CsrAttr{pattern, transposed}), values.where, v, y);
   return vector ? squeeze(z, -1) : z;
 }
 Tensor csr_sddmm(const CsrPatternPtr& pattern, Arg x, Arg y) {
@@ -288,14 +339,16 @@ Tensor dense_positions(const CsrPattern& p) {
 Tensor csr_to_dense(Arg values, const CsrPatternPtr& pattern) {
   need_pattern("csr_to_dense", pattern, values.where);
   const Tensor v = entries_of("csr_to_dense", values, *pattern);
-  const Tensor flat = scatter_set(zeros({pattern->rows() * pattern->cols()}, v.dtype()), dense_positions(*pattern), v);
+  const Tensor flat = scatter_set(zeros({pattern->rows() * pattern->cols()}, v.dtype()),
+                                  dense_positions(*pattern), v);
   return reshape(flat, {pattern->rows(), pattern->cols()});
 }
 Tensor csr_from_dense(Arg dense, const CsrPatternPtr& pattern) {
   need_pattern("csr_from_dense", pattern, dense.where);
   const Tensor d = detail::to_tensor("csr_from_dense", dense);
   if (d.shape() != Shape{pattern->rows(), pattern->cols()})
-    fail("csr_from_dense", to_string(d.type()) + " does not fit " + described(*pattern), dense.where);
+    fail("csr_from_dense", to_string(d.type()) + " does not fit " + described(*pattern),
+         dense.where);
   return gather(flatten(d), dense_positions(*pattern));
 }
 Tensor csr_diagonal(Arg values, const CsrPatternPtr& pattern) {
@@ -304,18 +357,23 @@ Tensor csr_diagonal(Arg values, const CsrPatternPtr& pattern) {
   std::vector<Index> entry, at;
   const auto column = pattern->column();
   for (Index i = 0; i < std::min(pattern->rows(), pattern->cols()); ++i) {
-    const auto first = column.begin() + pattern->row_begin()[i], last = column.begin() + pattern->row_begin()[i + 1];
+    const auto first = column.begin() + pattern->row_begin()[i],
+               last = column.begin() + pattern->row_begin()[i + 1];
     const auto found = std::lower_bound(first, last, i);
     if (found == last || *found != i) continue;
     entry.push_back(found - column.begin());
     at.push_back(i);
   }
-  return scatter_set(zeros({std::min(pattern->rows(), pattern->cols())}, v.dtype()), indices(at), gather(v, indices(entry)));
+  return scatter_set(zeros({std::min(pattern->rows(), pattern->cols())}, v.dtype()), indices(at),
+                     gather(v, indices(entry)));
 }
 Tensor csr_scale_rows(Arg values, const CsrPatternPtr& pattern, Arg scale) {
   need_pattern("csr_scale_rows", pattern, values.where);
-  const Tensor v = entries_of("csr_scale_rows", values, *pattern), s = detail::to_tensor("csr_scale_rows", scale);
-  if (s.shape() != Shape{pattern->rows()}) fail("csr_scale_rows", "the scale " + to_string(s.type()) + " does not fit " + described(*pattern), scale.where);
+  const Tensor v = entries_of("csr_scale_rows", values, *pattern),
+               s = detail::to_tensor("csr_scale_rows", scale);
+  if (s.shape() != Shape{pattern->rows()})
+    fail("csr_scale_rows",
+         "the scale " + to_string(s.type()) + " does not fit " + described(*pattern), scale.where);
   return v * gather(s, indices(pattern->row_of_entries()));
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Special functions: sigmoids, the error function and the gamma function with its relatives.
-#include <numbers>
-
 #include "function.h"
+
+#include <numbers>
 
 namespace tessera {
 namespace {
@@ -11,8 +11,10 @@ namespace {
 TESSERA_FUNCTION(Logistic, "logistic", kInexact, logistic, 0.25 * sech2(0.5 * x));
 TESSERA_FUNCTION(Softplus, "softplus", kReal, softplus, logistic(x));
 TESSERA_FUNCTION(Erf, "erf", kReal, erf, (2.0 * std::numbers::inv_sqrtpi) * exp(neg(square(x))));
-TESSERA_FUNCTION(Erfc, "erfc", kReal, erfc, (-2.0 * std::numbers::inv_sqrtpi) * exp(neg(square(x))));
-TESSERA_FUNCTION(Erfinv, "erfinv", kReal, erfinv, (0.5 / std::numbers::inv_sqrtpi) * exp(square(y)));
+TESSERA_FUNCTION(Erfc, "erfc", kReal, erfc,
+                 (-2.0 * std::numbers::inv_sqrtpi) * exp(neg(square(x))));
+TESSERA_FUNCTION(Erfinv, "erfinv", kReal, erfinv,
+                 (0.5 / std::numbers::inv_sqrtpi) * exp(square(y)));
 TESSERA_FUNCTION(Lgamma, "lgamma", kReal, lgamma, digamma(x));
 TESSERA_FUNCTION(Digamma, "digamma", kReal, digamma, polygamma(1, x));
 
@@ -20,7 +22,9 @@ TESSERA_FUNCTION(Digamma, "digamma", kReal, digamma, polygamma(1, x));
 struct Polygamma : WithInt<Polygamma, kReal> {
   static constexpr const char* name = "polygamma";
   template <class T>
-  TESSERA_HD_INLINE static T eval(int n, T x) { return kernels::fn::polygamma(n, x); }
+  TESSERA_HD_INLINE static T eval(int n, T x) {
+    return kernels::fn::polygamma(n, x);
+  }
   static Tensor derivative(int n, const Tensor& x) { return polygamma(n + 1, x); }
 };
 TESSERA_REGISTER(Polygamma);
@@ -36,7 +40,8 @@ Tensor lgamma(Arg x) { return unary<Lgamma>(x); }
 Tensor digamma(Arg x) { return unary<Digamma>(x); }
 Tensor polygamma(int n, Arg x) {
   if (n < 0) fail("polygamma", "the order must not be negative, got " + std::to_string(n), x.where);
-  return apply(primitive<Polygamma>(), attributes(IntParameter{n}), x.where, detail::to_tensor("polygamma", x));
+  return apply(primitive<Polygamma>(), attributes(IntParameter{n}), x.where,
+               detail::to_tensor("polygamma", x));
 }
 
 }  // namespace tessera

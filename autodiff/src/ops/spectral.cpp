@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// g(A) = V g(w) V^H of Hermitian matrices with derivatives of any order, equal eigenvalues included. The one primitive is
+// g(A) = V g(w) V^H of Hermitian matrices with derivatives of any order, equal eigenvalues
+// included. The one primitive is
 //
-//   C(A; E_1 ... E_k) = V [sum over i_1 ... i_{k-1} of g[w_{i_0}, ..., w_{i_k}] M1_{i_0 i_1} ... Mk_{i_{k-1} i_k}] V^H,
+//   C(A; E_1 ... E_k) = V [sum over i_1 ... i_{k-1} of g[w_{i_0}, ..., w_{i_k}] M1_{i_0 i_1} ...
+//   Mk_{i_{k-1} i_k}] V^H,
 //
 // M = V^H E V, with g's divided differences, so that C(A;) = g(A), and (Daleckii and Krein 1965)
 //
-//   d/dA C(A; E_1 ... E_k) along E = sum over the k + 1 places at which E may be put into the chain.
+//   d/dA C(A; E_1 ... E_k) along E = sum over the k + 1 places at which E may be put into the
+//   chain.
 //
 // R. Bhatia 1997, Matrix Analysis, V.3 and X.4; N. J. Higham 2008, Functions of Matrices, 3.2.
 #include "tessera/autodiff/ops/spectral.h"
-
-#include <algorithm>
-#include <cmath>
-#include <map>
-#include <numeric>
 
 #include "../core/rules.h"
 #include "../kernels/lapack.h"
 #include "matrix_forms.h"
 #include "tessera/autodiff/ops.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
 
 namespace tessera {
 namespace {
@@ -30,8 +33,10 @@ using detail::H;
 /// g^(m)(x) / m!.
 double taylor(const SpectralFunction& g, int m, double x) {
   switch (g.kind) {
-    case SpectralFunction::Kind::exp: return std::exp(x) / std::tgamma(m + 1.0);
-    case SpectralFunction::Kind::log: return m == 0 ? std::log(x) : (m % 2 ? 1.0 : -1.0) / (m * std::pow(x, m));
+    case SpectralFunction::Kind::exp:
+      return std::exp(x) / std::tgamma(m + 1.0);
+    case SpectralFunction::Kind::log:
+      return m == 0 ? std::log(x) : (m % 2 ? 1.0 : -1.0) / (m * std::pow(x, m));
     default: {
       double c = 1;  // binomial (p over m)
       for (int j = 0; j < m; ++j) c *= (g.p - j) / (j + 1);
@@ -40,15 +45,19 @@ double taylor(const SpectralFunction& g, int m, double x) {
   }
 }
 
-/// g[x_0, ..., x_k]. Nodes near each other take Taylor's series about their mean, sum over m of g^(k+m)(c) / (k+m)! times
-/// the complete homogeneous polynomial of degree m of x - c; others the recursion over the outermost two.
+/// g[x_0, ..., x_k]. Nodes near each other take Taylor's series about their mean, sum over m of
+/// g^(k+m)(c) / (k+m)! times the complete homogeneous polynomial of degree m of x - c; others the
+/// recursion over the outermost two.
 double divided_difference(const SpectralFunction& g, std::vector<double> x) {
   std::sort(x.begin(), x.end());
   const int k = static_cast<int>(x.size()) - 1;
   if (k == 0) return taylor(g, 0, x[0]);
   const double spread = x[k] - x[0], centre = std::accumulate(x.begin(), x.end(), 0.0) / (k + 1);
   const double radius = g.kind == SpectralFunction::Kind::exp ? 1.0 : 0.3 * std::abs(centre);
-  if (spread > radius) return (divided_difference(g, {x.begin() + 1, x.end()}) - divided_difference(g, {x.begin(), x.end() - 1})) / spread;
+  if (spread > radius)
+    return (divided_difference(g, {x.begin() + 1, x.end()}) -
+            divided_difference(g, {x.begin(), x.end() - 1})) /
+           spread;
   constexpr int kTerms = 32;  // 0.3^32 < 1e-16
   double h[kTerms] = {1};     // complete homogeneous polynomials, node by node
   for (double node : x)
@@ -78,11 +87,14 @@ struct SpectralChain : LeadingBatch {
   static KernelFn kernel(std::span<const Dtype> in, const Attributes*) {
     static constexpr auto table = kernel_table<kInexact>([](auto tag) -> KernelFn {
       using T = typename decltype(tag)::type;
-      return [](Inputs in, Outputs out, const Attributes* a) { run<T>(in, *out[0], tessera::get<SpectralAttr>(a).function()); };
+      return [](Inputs in, Outputs out, const Attributes* a) {
+        run<T>(in, *out[0], tessera::get<SpectralAttr>(a).function());
+      };
     });
     return table[static_cast<int>(in[0])];
   }
-  /// In double precision throughout: divided differences lose digits that single precision does not have.
+  /// In double precision throughout: divided differences lose digits that single precision does not
+  /// have.
   template <class T>
   static void run(Inputs in, const View& out, const SpectralFunction& g) {
     using W = std::conditional_t<is_cplx<T>, c128, double>;
@@ -93,67 +105,78 @@ struct SpectralChain : LeadingBatch {
       const T* p = static_cast<const T*>(in[operand]->data) + b * n * n;
       return std::vector<W>(p, p + n * n);
     };
-    for_matrices(s.batch, (k + 9) * n * n * n, [&](Index b) {
-      std::vector<W> v = matrix(0, b);
-      std::vector<double> w(static_cast<std::size_t>(n));
-      if (n == 0) return 0;
-      for (const W& z : v)
-        if (!std::isfinite(std::abs(z))) return -1;
-      if (const int info = eigenvectors(v, w); info != 0) return info;
-      if (g.kind != SpectralFunction::Kind::exp)
-        for (double x : w)
-          if (!(x > 0)) return -2;
-      std::vector<std::vector<W>> m;
-      for (int j = 1; j <= k; ++j) m.push_back(into_basis(v, matrix(j, b), n));
-      std::vector<W> c(static_cast<std::size_t>(n * n), W(0));
-      std::vector<Index> path(static_cast<std::size_t>(k) + 1);
-      std::map<std::vector<Index>, double> known;  // divided differences do not depend on the order of their nodes
-      const auto difference = [&] {
-        std::vector<Index> sorted = path;
-        std::sort(sorted.begin(), sorted.end());
-        const auto [it, fresh] = known.try_emplace(sorted, 0.0);
-        if (fresh) {
-          std::vector<double> nodes;
-          for (Index i : sorted) nodes.push_back(w[i]);
-          it->second = divided_difference(g, nodes);
-        }
-        return it->second;
-      };
-      // All paths i_0 ... i_k: n^(k + 1) of them. For k = 0 the diagonal.
-      Index paths = 1;
-      for (int j = 0; j <= k; ++j) paths *= n;
-      for (Index at = 0; at < paths; ++at) {
-        Index rest = at;
-        for (int j = k; j >= 0; --j) path[j] = rest % n, rest /= n;
-        W product(1);
-        for (int j = 0; j < k; ++j) product = multiply(product, m[j][path[j] * n + path[j + 1]]);
-        if (product != W(0)) c[path[0] * n + path[k]] += product * difference();
-      }
-      const std::vector<W> y = out_of_basis(v, c, n);
-      T* to = static_cast<T*>(out.data) + b * n * n;
-      for (Index i = 0; i < n * n; ++i) to[i] = T(y[i]);
-      return 0;
-    }, [&](Index b, int info) {
-      fail(name, info == -1 ? matrix_name(b, s.batch) + " holds NaN or infinity"
-               : info == -2 ? matrix_name(b, s.batch) + " has an eigenvalue that is not positive; log and powers need positive definite matrices"
-                            : matrix_name(b, s.batch) + " did not converge (LAPACK code " + std::to_string(info) + ")");
-    });
+    for_matrices(
+        s.batch, (k + 9) * n * n * n,
+        [&](Index b) {
+          std::vector<W> v = matrix(0, b);
+          std::vector<double> w(static_cast<std::size_t>(n));
+          if (n == 0) return 0;
+          for (const W& z : v)
+            if (!std::isfinite(std::abs(z))) return -1;
+          if (const int info = eigenvectors(v, w); info != 0) return info;
+          if (g.kind != SpectralFunction::Kind::exp)
+            for (double x : w)
+              if (!(x > 0)) return -2;
+          std::vector<std::vector<W>> m;
+          for (int j = 1; j <= k; ++j) m.push_back(into_basis(v, matrix(j, b), n));
+          std::vector<W> c(static_cast<std::size_t>(n * n), W(0));
+          std::vector<Index> path(static_cast<std::size_t>(k) + 1);
+          std::map<std::vector<Index>, double>
+              known;  // divided differences do not depend on the order of their nodes
+          const auto difference = [&] {
+            std::vector<Index> sorted = path;
+            std::sort(sorted.begin(), sorted.end());
+            const auto [it, fresh] = known.try_emplace(sorted, 0.0);
+            if (fresh) {
+              std::vector<double> nodes;
+              for (Index i : sorted) nodes.push_back(w[i]);
+              it->second = divided_difference(g, nodes);
+            }
+            return it->second;
+          };
+          // All paths i_0 ... i_k: n^(k + 1) of them. For k = 0 the diagonal.
+          Index paths = 1;
+          for (int j = 0; j <= k; ++j) paths *= n;
+          for (Index at = 0; at < paths; ++at) {
+            Index rest = at;
+            for (int j = k; j >= 0; --j) path[j] = rest % n, rest /= n;
+            W product(1);
+            for (int j = 0; j < k; ++j)
+              product = multiply(product, m[j][path[j] * n + path[j + 1]]);
+            if (product != W(0)) c[path[0] * n + path[k]] += product * difference();
+          }
+          const std::vector<W> y = out_of_basis(v, c, n);
+          T* to = static_cast<T*>(out.data) + b * n * n;
+          for (Index i = 0; i < n * n; ++i) to[i] = T(y[i]);
+          return 0;
+        },
+        [&](Index b, int info) {
+          fail(name, info == -1   ? matrix_name(b, s.batch) + " holds NaN or infinity"
+                     : info == -2 ? matrix_name(b, s.batch) +
+                                        " has an eigenvalue that is not positive; log and powers "
+                                        "need positive definite matrices"
+                                  : matrix_name(b, s.batch) + " did not converge (LAPACK code " +
+                                        std::to_string(info) + ")");
+        });
   }
   /// Eigenvectors of the lower triangle in the columns of v (row-major), eigenvalues rising.
   template <class W>
   static int eigenvectors(std::vector<W>& v, std::vector<double>& w) {
     const Index size = static_cast<Index>(w.size());
     v.resize(static_cast<std::size_t>(size * size + kSlack<W>));
-    const int n = static_cast<int>(size), lwork = static_cast<int>(1 + 6 * size + 2 * size * size), liwork = static_cast<int>(3 + 5 * size);
+    const int n = static_cast<int>(size), lwork = static_cast<int>(1 + 6 * size + 2 * size * size),
+              liwork = static_cast<int>(3 + 5 * size);
     int info = 0;
     std::vector<W> work(static_cast<std::size_t>(lwork));
     std::vector<int> iwork(static_cast<std::size_t>(liwork));
     if constexpr (is_cplx<W>) {
       std::vector<double> rwork(static_cast<std::size_t>(1 + 5 * size + 2 * size * size));
       const int lrwork = static_cast<int>(rwork.size());
-      zheevd_("V", "U", &n, v.data(), &n, w.data(), work.data(), &lwork, rwork.data(), &lrwork, iwork.data(), &liwork, &info);
+      zheevd_("V", "U", &n, v.data(), &n, w.data(), work.data(), &lwork, rwork.data(), &lrwork,
+              iwork.data(), &liwork, &info);
     } else {
-      dsyevd_("V", "U", &n, v.data(), &n, w.data(), work.data(), &lwork, iwork.data(), &liwork, &info);
+      dsyevd_("V", "U", &n, v.data(), &n, w.data(), work.data(), &lwork, iwork.data(), &liwork,
+              &info);
     }
     // Stored by columns they are the vectors of conj(A).
     std::vector<W> rows(static_cast<std::size_t>(size * size));
@@ -163,19 +186,25 @@ struct SpectralChain : LeadingBatch {
     return info;
   }
   template <class W>
-  static std::vector<W> times(const std::vector<W>& a, const std::vector<W>& b, Index n, bool a_adjoint, bool b_adjoint) {
+  static std::vector<W> times(const std::vector<W>& a, const std::vector<W>& b, Index n,
+                              bool a_adjoint, bool b_adjoint) {
     std::vector<W> y(static_cast<std::size_t>(n * n), W(0));
     for (Index i = 0; i < n; ++i)
       for (Index l = 0; l < n; ++l) {
         const W s = a_adjoint ? conjugate(a[l * n + i]) : a[i * n + l];
-        for (Index j = 0; j < n; ++j) y[i * n + j] += multiply(s, b_adjoint ? conjugate(b[j * n + l]) : b[l * n + j]);
+        for (Index j = 0; j < n; ++j)
+          y[i * n + j] += multiply(s, b_adjoint ? conjugate(b[j * n + l]) : b[l * n + j]);
       }
     return y;
   }
   template <class W>
-  static std::vector<W> into_basis(const std::vector<W>& v, const std::vector<W>& e, Index n) { return times(v, times(e, v, n, false, false), n, true, false); }
+  static std::vector<W> into_basis(const std::vector<W>& v, const std::vector<W>& e, Index n) {
+    return times(v, times(e, v, n, false, false), n, true, false);
+  }
   template <class W>
-  static std::vector<W> out_of_basis(const std::vector<W>& v, const std::vector<W>& c, Index n) { return times(v, times(c, v, n, false, true), n, false, false); }
+  static std::vector<W> out_of_basis(const std::vector<W>& v, const std::vector<W>& c, Index n) {
+    return times(v, times(c, v, n, false, true), n, false, false);
+  }
 
   static Tensor chain(const AttributesPtr& attr, const std::vector<Tensor>& v) {
     std::vector<const Tensor*> in;
@@ -198,7 +227,8 @@ struct SpectralChain : LeadingBatch {
     }
   }
   /// The cotangent of E_j is C(A; E_{j-1}^H ... E_1^H, X, E_k^H ... E_{j+1}^H).
-  static void transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
+  static void transpose(const Application& a, std::span<const bool> linear,
+                        std::span<const Tensor> ct, std::span<Tensor> o) {
     if (linear[0]) detail::no_rule(name, "transpose", "it is not linear in the matrix");
     const std::size_t k = a.in.size() - 1;
     for (std::size_t j = 1; j <= k; ++j) {
@@ -218,7 +248,8 @@ TESSERA_REGISTER(SpectralChain);
 Tensor hermitian_function(Arg a, SpectralFunction g) {
   const Tensor t = detail::to_tensor("hermitian_function", a);
   need_matrices("hermitian_function", t.type(), true);
-  return apply(primitive<SpectralChain>(), attributes(SpectralAttr{static_cast<int>(g.kind), g.p}), a.where, detail::hermitian_part(t));
+  return apply(primitive<SpectralChain>(), attributes(SpectralAttr{static_cast<int>(g.kind), g.p}),
+               a.where, detail::hermitian_part(t));
 }
 
 }  // namespace tessera

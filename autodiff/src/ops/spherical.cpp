@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/autodiff/ops/spherical.h"
 
-#include <cmath>
-#include <numbers>
-
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/primitive.h"
+
+#include <cmath>
+#include <numbers>
 
 namespace tessera {
 namespace {
@@ -13,14 +13,19 @@ namespace {
 Tensor vectors(const char* op, int l_max, const Arg& r) {
   const Tensor t = detail::to_tensor(op, r);
   if (t.ndim() == 0 || t.dim(-1) != 3 || !is_float(t.dtype()) || l_max < 0)
-    fail(op, "needs real vectors [..., 3] and l_max >= 0, got " + to_string(t.type()) + " and " + std::to_string(l_max), r.where);
+    fail(op,
+         "needs real vectors [..., 3] and l_max >= 0, got " + to_string(t.type()) + " and " +
+             std::to_string(l_max),
+         r.where);
   return t;
 }
 Tensor constants(const std::vector<double>& v, Dtype t) { return cast(tensor(v), t); }
 
-/// For l = 0 ... l_max the arrays [..., l + 1] of r^(l-m) N_lm P_l^m(cos theta) / sin^m theta, m = 0 ... l:
+/// For l = 0 ... l_max the arrays [..., l + 1] of r^(l-m) N_lm P_l^m(cos theta) / sin^m theta, m =
+/// 0 ... l:
 ///   Q_mm = sqrt((2m+1)/(2m)) Q_{m-1,m-1},
-///   Q_lm = a (z Q_{l-1,m} - b r^2 Q_{l-2,m}),  a^2 = (4l^2-1)/(l^2-m^2),  b^2 = ((l-1)^2-m^2)/(4(l-1)^2-1).
+///   Q_lm = a (z Q_{l-1,m} - b r^2 Q_{l-2,m}),  a^2 = (4l^2-1)/(l^2-m^2),  b^2 =
+///   ((l-1)^2-m^2)/(4(l-1)^2-1).
 std::vector<Tensor> polar_factors(int l_max, const Tensor& z, const Tensor& r2) {
   const Dtype type = z.dtype();
   Shape one = z.shape();
@@ -45,7 +50,8 @@ std::vector<Tensor> polar_factors(int l_max, const Tensor& z, const Tensor& r2) 
   return q;
 }
 
-/// The parts of r^l Y_lm: polar factors, and powers 0 ... l_max of x + i y, [..., l_max + 1], by doubling.
+/// The parts of r^l Y_lm: polar factors, and powers 0 ... l_max of x + i y, [..., l_max + 1], by
+/// doubling.
 struct Factors {
   std::vector<Tensor> polar;
   Tensor powers;
@@ -85,7 +91,8 @@ Tensor complex_harmonics(int l_max, const Tensor& r) {
   const Dtype type = f.powers.dtype();
   std::vector<Tensor> y;
   for (int l = 0; l <= l_max; ++l) {
-    const Tensor positive = cast(f.polar[static_cast<std::size_t>(l)], type) * slice(f.powers, -1, 0, l + 1);
+    const Tensor positive =
+        cast(f.polar[static_cast<std::size_t>(l)], type) * slice(f.powers, -1, 0, l + 1);
     const Tensor high = slice(positive, -1, 1, l + 1);
     if (l) y.push_back(reverse(conj(high), {r.ndim() - 1}));
     y.push_back(slice(positive, -1, 0, 1));
@@ -97,9 +104,17 @@ Tensor direction(const Tensor& r) { return r / norm(r, {-1}, true); }
 
 }  // namespace
 
-Tensor solid_harmonics(int l_max, Arg r) { return real_harmonics(l_max, vectors("solid_harmonics", l_max, r)); }
-Tensor spherical_harmonics(int l_max, Arg r) { return real_harmonics(l_max, direction(vectors("spherical_harmonics", l_max, r))); }
-Tensor complex_solid_harmonics(int l_max, Arg r) { return complex_harmonics(l_max, vectors("complex_solid_harmonics", l_max, r)); }
-Tensor complex_spherical_harmonics(int l_max, Arg r) { return complex_harmonics(l_max, direction(vectors("complex_spherical_harmonics", l_max, r))); }
+Tensor solid_harmonics(int l_max, Arg r) {
+  return real_harmonics(l_max, vectors("solid_harmonics", l_max, r));
+}
+Tensor spherical_harmonics(int l_max, Arg r) {
+  return real_harmonics(l_max, direction(vectors("spherical_harmonics", l_max, r)));
+}
+Tensor complex_solid_harmonics(int l_max, Arg r) {
+  return complex_harmonics(l_max, vectors("complex_solid_harmonics", l_max, r));
+}
+Tensor complex_spherical_harmonics(int l_max, Arg r) {
+  return complex_harmonics(l_max, direction(vectors("complex_spherical_harmonics", l_max, r)));
+}
 
 }  // namespace tessera

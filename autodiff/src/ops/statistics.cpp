@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/autodiff/ops/statistics.h"
 
-#include <algorithm>
-#include <limits>
-
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/primitive.h"
+
+#include <algorithm>
+#include <limits>
 
 namespace tessera {
 namespace {
@@ -21,7 +21,8 @@ Index count_along(const Tensor& t, const Shape& axes) {
   for (Index d : axes) n *= t.dim(static_cast<int>(d));
   return n;
 }
-/// The largest element along the axes, 0 where it is not finite: only the scale of what is exponentiated.
+/// The largest element along the axes, 0 where it is not finite: only the scale of what is
+/// exponentiated.
 Tensor shift_of(const Tensor& t, const Shape& axes) {
   if (count_along(t, axes) == 0) return sum(t, axes, true);
   const Tensor m = stop_gradient(max(t, axes, true));
@@ -32,7 +33,9 @@ Tensor shift_of(const Tensor& t, const Shape& axes) {
 
 Tensor logsumexp(Arg x, const Shape& axes, bool keep_dims) {
   const Tensor t = detail::to_tensor("logsumexp", x);
-  if (count_along(t, axes) == 0) return sum(t, axes, keep_dims) - std::numeric_limits<double>::infinity();  // log 0, without slope
+  if (count_along(t, axes) == 0)
+    return sum(t, axes, keep_dims) -
+           std::numeric_limits<double>::infinity();  // log 0, without slope
   const Tensor m = shift_of(t, axes);
   const Tensor s = log(sum(exp(t - m), axes, true)) + m;
   return keep_dims ? s : sum(s, axes);
@@ -57,7 +60,9 @@ Tensor variance(Arg x, const Shape& axes, int ddof, bool keep_dims) {
   return sum(square_of, axes, keep_dims) / std::max(n - ddof, 0.0);
 }
 Tensor variance(Arg x) { return variance(x, all_axes(detail::to_tensor("variance", x))); }
-Tensor standard_deviation(Arg x, const Shape& axes, int ddof, bool keep_dims) { return sqrt(variance(x, axes, ddof, keep_dims)); }
+Tensor standard_deviation(Arg x, const Shape& axes, int ddof, bool keep_dims) {
+  return sqrt(variance(x, axes, ddof, keep_dims));
+}
 Tensor standard_deviation(Arg x) { return sqrt(variance(x)); }
 Tensor clip(Arg x, Arg low, Arg high) { return minimum(maximum(x, low), high); }
 

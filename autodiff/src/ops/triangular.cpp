@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Cholesky factors and triangular systems.
-// S. F. Walter 2012, "Structured higher-order algorithmic differentiation"; M. Giles 2008, "Collected matrix
-// derivative results"; I. Murray 2016, arXiv:1602.07527.
+// S. F. Walter 2012, "Structured higher-order algorithmic differentiation"; M. Giles 2008,
+// "Collected matrix derivative results"; I. Murray 2016, arXiv:1602.07527.
 #include "../core/rules.h"
 #include "../kernels/lapack.h"
 #include "matrix_forms.h"
@@ -32,21 +32,27 @@ struct Cholesky : LeadingBatch {
         if (s.n == 0) return;
         const T* a = static_cast<const T*>(in[0]->data);
         T* o = static_cast<T*>(out[0]->data);
-        for_matrices(s.batch, s.n * s.n * s.n / 3 + 1, [&](Index b) {
-          const int n = static_cast<int>(s.n);
-          T* l = o + b * s.n * s.n;
-          std::copy(a + b * s.n * s.n, a + (b + 1) * s.n * s.n, l);
-          for (Index i = 0; i < s.n; ++i)
-            for (Index j = i + 1; j < s.n; ++j) l[i * s.n + j] = T(0);
-          // By columns the lower triangle of A is the upper one of A^T = U^H U, and U^T = L.
-          int info = 0;
-          TESSERA_LAPACK(T, potrf)("U", &n, l, &n, &info);
-          for (Index i = 0; info == 0 && i < s.n; ++i)
-            if (!(l[i * s.n + i] == l[i * s.n + i])) info = static_cast<int>(i) + 1;  // NaN passes some LAPACKs
-          return info;
-        }, [&](Index b, int info) {
-          fail(name, matrix_name(b, s.batch) + " " + to_string(in[0]->type()) + " is not positive definite: pivot " + std::to_string(info - 1) + " is not a positive number");
-        });
+        for_matrices(
+            s.batch, s.n * s.n * s.n / 3 + 1,
+            [&](Index b) {
+              const int n = static_cast<int>(s.n);
+              T* l = o + b * s.n * s.n;
+              std::copy(a + b * s.n * s.n, a + (b + 1) * s.n * s.n, l);
+              for (Index i = 0; i < s.n; ++i)
+                for (Index j = i + 1; j < s.n; ++j) l[i * s.n + j] = T(0);
+              // By columns the lower triangle of A is the upper one of A^T = U^H U, and U^T = L.
+              int info = 0;
+              TESSERA_LAPACK(T, potrf)("U", &n, l, &n, &info);
+              for (Index i = 0; info == 0 && i < s.n; ++i)
+                if (!(l[i * s.n + i] == l[i * s.n + i]))
+                  info = static_cast<int>(i) + 1;  // NaN passes some LAPACKs
+              return info;
+            },
+            [&](Index b, int info) {
+              fail(name, matrix_name(b, s.batch) + " " + to_string(in[0]->type()) +
+                             " is not positive definite: pivot " + std::to_string(info - 1) +
+                             " is not a positive number");
+            });
       };
     });
     return table[static_cast<int>(in[0])];
@@ -57,7 +63,8 @@ struct Cholesky : LeadingBatch {
     const Index n = l.dim(-1);
     const Tensor strict = tril(t[0], -1);
     const Tensor s = strict + H(strict) + detail::on_diagonal(real_diagonal(t[0]));
-    const Tensor m = triangular_solve(l, triangular_solve(l, s), {.transpose = true, .conjugate = true, .left = false});
+    const Tensor m = triangular_solve(l, triangular_solve(l, s),
+                                      {.transpose = true, .conjugate = true, .left = false});
     o[0] = matmul(l, tril(m) * detail::half_diagonal(n, l.dtype()));
   }
   static Tensor real_diagonal(const Tensor& x) {
@@ -82,13 +89,17 @@ struct TriangularSolve {
     bool ok = in[0].dtype == in[1].dtype && r.size() == nd;
     for (int d = 0; ok && d < nd - 2; ++d) ok = m[d] == r[d];
     if (ok) ok = r[get<TriangularAttr>(a).left ? nd - 2 : nd - 1] == m[nd - 1];
-    if (!ok) fail(name, "the matrix " + to_string(in[0]) + " and the right-hand side " + to_string(in[1]) + " do not fit");
+    if (!ok)
+      fail(name, "the matrix " + to_string(in[0]) + " and the right-hand side " + to_string(in[1]) +
+                     " do not fit");
     return {in[1]};
   }
   static KernelFn kernel(std::span<const Dtype> in, const Attributes*) {
     static constexpr auto table = kernel_table<kInexact>([](auto tag) -> KernelFn {
       using T = typename decltype(tag)::type;
-      return [](Inputs in, Outputs out, const Attributes* attr) { run<T>(*in[0], *in[1], *out[0], get<TriangularAttr>(attr)); };
+      return [](Inputs in, Outputs out, const Attributes* attr) {
+        run<T>(*in[0], *in[1], *out[0], get<TriangularAttr>(attr));
+      };
     });
     return table[static_cast<int>(in[0])];
   }
@@ -98,29 +109,38 @@ struct TriangularSolve {
     if (bv.count() == 0) return;
     const T *a = static_cast<const T*>(av.data), *b = static_cast<const T*>(bv.data);
     T* o = static_cast<T*>(ov.data);
-    const bool conjugate_first = is_cplx<T> && f.conjugate && !f.transpose;  // BLAS knows A, A^T and A^H
-    for_matrices(s.batch, s.n * r.m * r.n + 1, [&](Index i) {
-      const T* m = a + i * s.n * s.n;
-      T* x = o + i * r.m * r.n;
-      for (Index k = 0; !f.unit && k < s.n; ++k)
-        if (m[k * s.n + k] == T(0)) return static_cast<int>(k) + 1;
-      std::copy(b + i * r.m * r.n, b + (i + 1) * r.m * r.n, x);
-      std::vector<T> held;
-      if (conjugate_first) {
-        held.assign(m, m + s.n * s.n);
-        for (T& v : held) v = kernels::conjugate(v);
-        m = held.data();
-      }
-      // By columns everything is transposed: sides and triangles change places, op(A)^T is op of what is stored.
-      const char *side = f.left ? "R" : "L", *triangle = f.lower ? "U" : "L", *diagonal = f.unit ? "U" : "N";
-      const char* op = !f.transpose ? "N" : f.conjugate && is_cplx<T> ? "C" : "T";
-      const int rows = static_cast<int>(r.n), cols = static_cast<int>(r.m), lda = static_cast<int>(s.n);
-      const T one(1);
-      TESSERA_LAPACK(T, trsm)(side, triangle, op, diagonal, &rows, &cols, &one, m, &lda, x, &rows);
-      return 0;
-    }, [&](Index i, int info) {
-      fail(name, matrix_name(i, s.batch) + " " + to_string(av.type()) + " is singular: pivot " + std::to_string(info - 1) + " is zero");
-    });
+    const bool conjugate_first =
+        is_cplx<T> && f.conjugate && !f.transpose;  // BLAS knows A, A^T and A^H
+    for_matrices(
+        s.batch, s.n * r.m * r.n + 1,
+        [&](Index i) {
+          const T* m = a + i * s.n * s.n;
+          T* x = o + i * r.m * r.n;
+          for (Index k = 0; !f.unit && k < s.n; ++k)
+            if (m[k * s.n + k] == T(0)) return static_cast<int>(k) + 1;
+          std::copy(b + i * r.m * r.n, b + (i + 1) * r.m * r.n, x);
+          std::vector<T> held;
+          if (conjugate_first) {
+            held.assign(m, m + s.n * s.n);
+            for (T& v : held) v = kernels::conjugate(v);
+            m = held.data();
+          }
+          // By columns everything is transposed: sides and triangles change places, op(A)^T is op
+          // of what is stored.
+          const char *side = f.left ? "R" : "L", *triangle = f.lower ? "U" : "L",
+                     *diagonal = f.unit ? "U" : "N";
+          const char* op = !f.transpose ? "N" : f.conjugate && is_cplx<T> ? "C" : "T";
+          const int rows = static_cast<int>(r.n), cols = static_cast<int>(r.m),
+                    lda = static_cast<int>(s.n);
+          const T one(1);
+          TESSERA_LAPACK(T, trsm)
+          (side, triangle, op, diagonal, &rows, &cols, &one, m, &lda, x, &rows);
+          return 0;
+        },
+        [&](Index i, int info) {
+          fail(name, matrix_name(i, s.batch) + " " + to_string(av.type()) + " is singular: pivot " +
+                         std::to_string(info - 1) + " is zero");
+        });
   }
   static constexpr int numerator = 1;
   /// op(dA) X, where the diagonal of a unit triangle does not move.
@@ -137,29 +157,36 @@ struct TriangularSolve {
       const Tensor moved = undo(a, t[0], a.out[0]);
       right = right.defined() ? right - moved : neg(moved);
     }
-    if (right.defined()) o[0] = apply(primitive<TriangularSolve>(), a.attr, detail::context_where(), a.in[0], right);
+    if (right.defined())
+      o[0] = apply(primitive<TriangularSolve>(), a.attr, detail::context_where(), a.in[0], right);
   }
-  static void transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
+  static void transpose(const Application& a, std::span<const bool> linear,
+                        std::span<const Tensor> ct, std::span<Tensor> o) {
     if (linear[0]) detail::no_rule(name, "transpose", "it is not linear in the matrix");
     TriangularAttr f = a.get<TriangularAttr>();
     f.transpose = !f.transpose, f.conjugate = !f.conjugate;
-    o[1] = apply(primitive<TriangularSolve>(), attributes(f), detail::context_where(), a.in[0], ct[0]);
+    o[1] =
+        apply(primitive<TriangularSolve>(), attributes(f), detail::context_where(), a.in[0], ct[0]);
   }
-  static void batch(const Application& a, std::span<const bool> batched, Index n, std::span<Tensor> o) {
+  static void batch(const Application& a, std::span<const bool> batched, Index n,
+                    std::span<Tensor> o) {
     const Where w = detail::context_where();
     const Tensor &m = a.in[0], &b = a.in[1];
     if (!batched[0] && m.ndim() == 2) {  // one matrix for all: the batch becomes columns (or rows)
       const bool left = a.get<TriangularAttr>().left;
       const Index p = b.dim(-2), q = b.dim(-1);
       if (left) {
-        const Tensor x = apply(primitive<TriangularSolve>(), a.attr, w, m, reshape(moveaxis(b, 0, 1), {p, n * q}));
+        const Tensor x = apply(primitive<TriangularSolve>(), a.attr, w, m,
+                               reshape(moveaxis(b, 0, 1), {p, n * q}));
         o[0] = moveaxis(reshape(x, {p, n, q}), 1, 0);
       } else {
-        o[0] = reshape(apply(primitive<TriangularSolve>(), a.attr, w, m, reshape(b, {n * p, q})), {n, p, q});
+        o[0] = reshape(apply(primitive<TriangularSolve>(), a.attr, w, m, reshape(b, {n * p, q})),
+                       {n, p, q});
       }
       return;
     }
-    o[0] = apply(primitive<TriangularSolve>(), a.attr, w, detail::with_batch(m, batched[0], n), detail::with_batch(b, batched[1], n));
+    o[0] = apply(primitive<TriangularSolve>(), a.attr, w, detail::with_batch(m, batched[0], n),
+                 detail::with_batch(b, batched[1], n));
   }
 };
 
@@ -175,7 +202,9 @@ Tensor cholesky(Arg a) {
 }
 Tensor triangular_solve(Arg a, Arg b, TriangularOptions f) {
   auto [x, y] = detail::one_dtype("triangular_solve", a, b);
-  return apply(primitive<TriangularSolve>(), attributes(TriangularAttr{f.lower, f.transpose, f.conjugate, f.unit, f.left}), a.where, x, y);
+  return apply(primitive<TriangularSolve>(),
+               attributes(TriangularAttr{f.lower, f.transpose, f.conjugate, f.unit, f.left}),
+               a.where, x, y);
 }
 
 }  // namespace tessera

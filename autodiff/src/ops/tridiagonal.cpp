@@ -14,7 +14,8 @@ using namespace kernels;
 /// Whether bands [B..., 3, n] and x [B..., n, k] fit.
 bool fit(const Type& bands, const Type& x) {
   const int nd = bands.shape.size();
-  bool ok = nd >= 2 && x.shape.size() == nd && bands.dtype == x.dtype && contains(kInexact, x.dtype) && bands.shape[nd - 2] == 3;
+  bool ok = nd >= 2 && x.shape.size() == nd && bands.dtype == x.dtype &&
+            contains(kInexact, x.dtype) && bands.shape[nd - 2] == 3;
   for (int d = 0; ok && d < nd - 2; ++d) ok = bands.shape[d] == x.shape[d];
   return ok && bands.shape[nd - 1] == x.shape[nd - 2];
 }
@@ -29,7 +30,8 @@ Tensor shifted(const Tensor& x, int axis, int by) {
   return pad(by > 0 ? slice(x, axis, 0, n - 1) : slice(x, axis, 1, n), low, high);
 }
 Tensor product(const Tensor& bands, const Tensor& x) {
-  return band(bands, 1) * x + (band(bands, 0) * shifted(x, -2, 1) + band(bands, 2) * shifted(x, -2, -1));
+  return band(bands, 1) * x +
+         (band(bands, 0) * shifted(x, -2, 1) + band(bands, 2) * shifted(x, -2, -1));
 }
 
 /// A x = b: linear in b; A dx = db - dA x.
@@ -38,7 +40,9 @@ struct TridiagonalSolve : LeadingBatch {
   static constexpr std::uint32_t linear_in = 2u;
   static constexpr const char* name = "tridiagonal_solve";
   static Types infer(std::span<const Type> in, const Attributes*) {
-    if (!fit(in[0], in[1])) fail(name, "bands " + to_string(in[0]) + " and the right-hand side " + to_string(in[1]) + " do not fit");
+    if (!fit(in[0], in[1]))
+      fail(name, "bands " + to_string(in[0]) + " and the right-hand side " + to_string(in[1]) +
+                     " do not fit");
     return {in[1]};
   }
   static KernelFn kernel(std::span<const Dtype> in, const Attributes*) {
@@ -47,38 +51,49 @@ struct TridiagonalSolve : LeadingBatch {
       return [](Inputs in, Outputs out, const Attributes*) {
         const Matrices s(name, *in[1]);
         if (out[0]->count() == 0) return;
-        for_matrices(s.batch, s.m * (3 * s.n + 10), [&](Index q) {
-          return one<T>(s.m, s.n, static_cast<const T*>(in[0]->data) + 3 * q * s.m, static_cast<const T*>(in[1]->data) + q * s.m * s.n,
-                        static_cast<T*>(out[0]->data) + q * s.m * s.n);
-        }, [&](Index q, int info) {
-          fail(name, matrix_name(q, s.batch) + " is singular: pivot " + std::to_string(info - 1) + " is zero");
-        });
+        for_matrices(
+            s.batch, s.m * (3 * s.n + 10),
+            [&](Index q) {
+              return one<T>(s.m, s.n, static_cast<const T*>(in[0]->data) + 3 * q * s.m,
+                            static_cast<const T*>(in[1]->data) + q * s.m * s.n,
+                            static_cast<T*>(out[0]->data) + q * s.m * s.n);
+            },
+            [&](Index q, int info) {
+              fail(name, matrix_name(q, s.batch) + " is singular: pivot " +
+                             std::to_string(info - 1) + " is zero");
+            });
       };
     });
     return table[static_cast<int>(in[0])];
   }
   template <class T>
   static int one(Index rows, Index columns, const T* bands, const T* b, T* x) {
-    std::vector<T> lower(bands + 1, bands + rows), diagonal(bands + rows, bands + 2 * rows), upper(bands + 2 * rows, bands + 3 * rows);
+    std::vector<T> lower(bands + 1, bands + rows), diagonal(bands + rows, bands + 2 * rows),
+        upper(bands + 2 * rows, bands + 3 * rows);
     std::vector<T> by_columns(static_cast<std::size_t>(rows * columns));
     transpose_into(b, rows, columns, by_columns.data());
     const int n = static_cast<int>(rows), k = static_cast<int>(columns);
     int info = 0;
-    TESSERA_LAPACK(T, gtsv)(&n, &k, lower.data(), diagonal.data(), upper.data(), by_columns.data(), &n, &info);
+    TESSERA_LAPACK(T, gtsv)
+    (&n, &k, lower.data(), diagonal.data(), upper.data(), by_columns.data(), &n, &info);
     transpose_into(by_columns.data(), columns, rows, x);
     return info;
   }
   static constexpr int numerator = 1;
-  static Tensor undo(const Application&, const Tensor& bands, const Tensor& x) { return product(bands, x); }
+  static Tensor undo(const Application&, const Tensor& bands, const Tensor& x) {
+    return product(bands, x);
+  }
   static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
     Tensor right = t[1];
     if (t[0].defined()) {
       const Tensor moved = product(t[0], a.out[0]);
       right = right.defined() ? right - moved : neg(moved);
     }
-    if (right.defined()) o[0] = apply(primitive<TridiagonalSolve>(), {}, detail::context_where(), a.in[0], right);
+    if (right.defined())
+      o[0] = apply(primitive<TridiagonalSolve>(), {}, detail::context_where(), a.in[0], right);
   }
-  static void transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
+  static void transpose(const Application& a, std::span<const bool> linear,
+                        std::span<const Tensor> ct, std::span<Tensor> o) {
     if (linear[0]) detail::no_rule(name, "transpose", "it is not linear in the matrix");
     // A^H[i, i-1] = conj A[i-1, i], A^H[i, i+1] = conj A[i+1, i].
     const auto row = [&](int k) { return select(a.in[0], -2, k); };
@@ -94,16 +109,24 @@ Tensor by_columns(const char* op, const Arg& bands, const Arg& x, F f) {
   auto [a, b] = detail::one_dtype(op, bands, x);
   const bool vector = b.ndim() == a.ndim() - 1;
   if (vector) b = expand_dims(b, -1);
-  if (!fit(a.type(), b.type())) fail(op, "needs bands [..., 3, n] and vectors [..., n] or columns [..., n, k], got " + to_string(a.type()) + " and " + to_string(b.type()), bands.where);
+  if (!fit(a.type(), b.type()))
+    fail(op,
+         "needs bands [..., 3, n] and vectors [..., n] or columns [..., n, k], got " +
+             to_string(a.type()) + " and " + to_string(b.type()),
+         bands.where);
   const Tensor y = f(a, b);
   return vector ? squeeze(y, -1) : y;
 }
 
 }  // namespace
 
-Tensor tridiagonal_product(Arg bands, Arg x) { return by_columns("tridiagonal_product", bands, x, product); }
+Tensor tridiagonal_product(Arg bands, Arg x) {
+  return by_columns("tridiagonal_product", bands, x, product);
+}
 Tensor tridiagonal_solve(Arg bands, Arg b) {
-  return by_columns("tridiagonal_solve", bands, b, [&](const Tensor& a, const Tensor& r) { return apply(primitive<TridiagonalSolve>(), {}, bands.where, a, r); });
+  return by_columns("tridiagonal_solve", bands, b, [&](const Tensor& a, const Tensor& r) {
+    return apply(primitive<TridiagonalSolve>(), {}, bands.where, a, r);
+  });
 }
 
 }  // namespace tessera

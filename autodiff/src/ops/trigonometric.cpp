@@ -6,8 +6,11 @@
 namespace tessera {
 namespace {
 
-/// 1 - x^2: a product near +-1, and near 0 a square, whose derivative -2x is not the difference of 1 - x and 1 + x.
-Tensor one_minus_square(const Tensor& x) { return where(less(abs(x), 0.5), 1.0 - square(x), (1.0 - x) * (1.0 + x)); }
+/// 1 - x^2: a product near +-1, and near 0 a square, whose derivative -2x is not the difference of
+/// 1 - x and 1 + x.
+Tensor one_minus_square(const Tensor& x) {
+  return where(less(abs(x), 0.5), 1.0 - square(x), (1.0 - x) * (1.0 + x));
+}
 /// 1 / (sqrt(x - 1) sqrt(x + 1)), near 0 as +-i / sqrt(1 - x^2) for the same reason.
 Tensor acosh_slope(const Tensor& x) {
   const Tensor product = rsqrt(x - 1.0) * rsqrt(x + 1.0);
@@ -18,14 +21,16 @@ Tensor acosh_slope(const Tensor& x) {
 
 TESSERA_PERIODIC(Sin, "sin", kInexact, sin, cos(x));
 TESSERA_PERIODIC(Cos, "cos", kInexact, cos, neg(sin(x)));
-TESSERA_PERIODIC(Tan, "tan", kInexact, tan, is_complex(x.dtype()) ? sech2(c128(0, 1) * x) : 1.0 + square(y));
+TESSERA_PERIODIC(Tan, "tan", kInexact, tan,
+                 is_complex(x.dtype()) ? sech2(c128(0, 1) * x) : 1.0 + square(y));
 TESSERA_FUNCTION(Asin, "asin", kInexact, asin, rsqrt(one_minus_square(x)));
 TESSERA_FUNCTION(Acos, "acos", kInexact, acos, neg(rsqrt(one_minus_square(x))));
 TESSERA_FUNCTION(Atan, "atan", kInexact, atan, 1.0 / (1.0 + square(x)));
 TESSERA_PERIODIC(Sinh, "sinh", kComplex, sinh, cosh(x));
 TESSERA_PERIODIC(Cosh, "cosh", kComplex, cosh, sinh(x));
 TESSERA_PERIODIC(Tanh, "tanh", kComplex, tanh, sech2(x));
-TESSERA_FUNCTION(Asinh, "asinh", kInexact, asinh, is_complex(x.dtype()) ? rsqrt(1.0 + square(x)) : 1.0 / hypot(1.0, x));
+TESSERA_FUNCTION(Asinh, "asinh", kInexact, asinh,
+                 is_complex(x.dtype()) ? rsqrt(1.0 + square(x)) : 1.0 / hypot(1.0, x));
 TESSERA_FUNCTION(Acosh, "acosh", kInexact, acosh, acosh_slope(x));
 TESSERA_FUNCTION(Atanh, "atanh", kInexact, atanh, 1.0 / one_minus_square(x));
 TESSERA_FUNCTION(Sech2, "sech2", kInexact, sech2, (-2.0 * tanh(x)) * y);
@@ -33,17 +38,22 @@ TESSERA_FUNCTION(Sech2, "sech2", kInexact, sech2, (-2.0 * tanh(x)) * y);
 struct Atan2 : Binary<Atan2, kReal> {
   static constexpr const char* name = "atan2";
   template <class T>
-  TESSERA_HD_INLINE static T eval(T y, T x) { return kernels::fn::atan2(y, x); }
+  TESSERA_HD_INLINE static T eval(T y, T x) {
+    return kernels::fn::atan2(y, x);
+  }
   static Tensor d(int k, In in, const Tensor&) {
     const Tensor h = hypot(in[0], in[1]);
     return k == 0 ? (in[1] / h) / h : neg((in[0] / h) / h);
   }
 };
-/// c = x / hypot(x, y), and s = y / hypot(x, y): dc = s (s dx - c dy) / hypot, free of cancellation and NaN at 0, where c = 0.
+/// c = x / hypot(x, y), and s = y / hypot(x, y): dc = s (s dx - c dy) / hypot, free of cancellation
+/// and NaN at 0, where c = 0.
 struct HypotSlope : Binary<HypotSlope, kReal> {
   static constexpr const char* name = "hypot_slope";
   template <class T>
-  TESSERA_HD_INLINE static T eval(T x, T y) { return kernels::fn::hypot_slope(x, y); }
+  TESSERA_HD_INLINE static T eval(T x, T y) {
+    return kernels::fn::hypot_slope(x, y);
+  }
   static Tensor of(const Tensor& x, const Tensor& y) { return binary<HypotSlope>(x, y); }
   static Tensor d(int k, In in, const Tensor& c) {
     const Tensor s = of(in[1], in[0]);
@@ -53,7 +63,9 @@ struct HypotSlope : Binary<HypotSlope, kReal> {
 struct Hypot : Binary<Hypot, kReal> {
   static constexpr const char* name = "hypot";
   template <class T>
-  TESSERA_HD_INLINE static T eval(T x, T y) { return kernels::fn::hypot(x, y); }
+  TESSERA_HD_INLINE static T eval(T x, T y) {
+    return kernels::fn::hypot(x, y);
+  }
   static Tensor d(int k, In in, const Tensor&) { return HypotSlope::of(in[k], in[1 - k]); }
 };
 TESSERA_REGISTER(Atan2);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two kinds of primitive along the last axis: the linear sum, and the position of an extreme, through which values and
-// derivatives are gathered.
+// Two kinds of primitive along the last axis: the linear sum, and the position of an extreme,
+// through which values and derivatives are gathered.
 #include "tessera/autodiff/ops/window.h"
 
 #include "../core/rules.h"
@@ -28,10 +28,12 @@ struct WindowAttr {
   /// Of a stretch, the strides that begin in it.
   Index up(Index stretch) const { return stretch <= 0 ? 0 : (stretch - 1) / stride + 1; }
 };
-constexpr Index kFarthest = Index(1) << 60;  ///< no window reaches farther: sums of such numbers stay whole
+constexpr Index kFarthest = Index(1)
+                            << 60;  ///< no window reaches farther: sums of such numbers stay whole
 
 Type windowed(const char* op, const Type& x, const WindowAttr& w, DtypeSet dtypes) {
-  if (x.shape.empty() || !contains(dtypes, x.dtype)) fail(op, "needs at least one axis of " + to_string(dtypes) + ", got " + to_string(x));
+  if (x.shape.empty() || !contains(dtypes, x.dtype))
+    fail(op, "needs at least one axis of " + to_string(dtypes) + ", got " + to_string(x));
   Type y = x;
   y.shape[y.shape.size() - 1] = w.count(x.shape.back());
   return y;
@@ -41,27 +43,35 @@ struct WindowSum : LeadingBatch {
   static constexpr RuleClass rule = RuleClass::linear;
   static constexpr std::uint32_t linear_in = 1u;
   static constexpr const char* name = "window_sum";
-  static Types infer(std::span<const Type> in, const Attributes* a) { return {windowed(name, in[0], get<WindowAttr>(a), kNumber)}; }
+  static Types infer(std::span<const Type> in, const Attributes* a) {
+    return {windowed(name, in[0], get<WindowAttr>(a), kNumber)};
+  }
   static KernelFn kernel(std::span<const Dtype> in, const Attributes*) {
     static constexpr auto table = kernel_table<kNumber>([](auto tag) -> KernelFn {
       using T = typename decltype(tag)::type;
       return [](Inputs in, Outputs out, const Attributes* a) {
         const WindowAttr& w = get<WindowAttr>(a);
-        const Index n = in[0]->shape.back(), m = out[0]->shape.back(), rows = m ? out[0]->count() / m : 0;
-        for_rows(rows, m * w.size, [&, x0 = static_cast<const T*>(in[0]->data), y0 = static_cast<T*>(out[0]->data)](Index r) {
-          const T* x = x0 + r * n;
-          T* y = y0 + r * m;
-          std::fill(y, y + m, T(0));
-          for (Index j = 0; j < w.size; ++j)
-            for (Index o = w.first(j); o < w.last(j, n); ++o)
-              y[o] = wrapping(y[o], x[o * w.stride + j * w.dilation - w.low], [](auto p, auto q) { return p + q; });
-        });
+        const Index n = in[0]->shape.back(), m = out[0]->shape.back(),
+                    rows = m ? out[0]->count() / m : 0;
+        for_rows(rows, m * w.size,
+                 [&, x0 = static_cast<const T*>(in[0]->data),
+                  y0 = static_cast<T*>(out[0]->data)](Index r) {
+                   const T* x = x0 + r * n;
+                   T* y = y0 + r * m;
+                   std::fill(y, y + m, T(0));
+                   for (Index j = 0; j < w.size; ++j)
+                     for (Index o = w.first(j); o < w.last(j, n); ++o)
+                       y[o] = wrapping(y[o], x[o * w.stride + j * w.dilation - w.low],
+                                       [](auto p, auto q) { return p + q; });
+                 });
       };
     });
     return table[static_cast<int>(in[0])];
   }
-  /// x[i] meets all y[o] with o stride = i + low - j dilation: the mirrored window over y, spread out by the stride.
-  static void transpose(const Application& a, std::span<const bool>, std::span<const Tensor> ct, std::span<Tensor> o) {
+  /// x[i] meets all y[o] with o stride = i + low - j dilation: the mirrored window over y, spread
+  /// out by the stride.
+  static void transpose(const Application& a, std::span<const bool>, std::span<const Tensor> ct,
+                        std::span<Tensor> o) {
     const WindowAttr& w = a.get<WindowAttr>();
     const Type& x = a.in_types[0];
     const Index n = x.shape.back(), m = ct[0].dim(-1), spread = m ? (m - 1) * w.stride + 1 : 0;
@@ -73,7 +83,8 @@ struct WindowSum : LeadingBatch {
     const int last = x.shape.size() - 1;
     low[last] = w.reach() - w.low, high[last] = n + w.low - spread, interior[last] = w.stride - 1;
     const WindowAttr back{.size = w.size, .stride = 1, .low = 0, .high = 0, .dilation = w.dilation};
-    o[0] = apply(primitive<WindowSum>(), attributes(back), detail::context_where(), pad(ct[0], low, high, interior));
+    o[0] = apply(primitive<WindowSum>(), attributes(back), detail::context_where(),
+                 pad(ct[0], low, high, interior));
   }
 };
 
@@ -88,7 +99,9 @@ struct WindowArgExtreme : LeadingBatch {
     for (Index o = 0; o < m; ++o) {
       bool covers = false;
       for (Index j = 0; j < w.size && !covers; ++j) covers = w.first(j) <= o && o < w.last(j, n);
-      if (!covers) fail(P::name, "window " + std::to_string(o) + " of " + to_string(in[0]) + " holds no element; make the border narrower");
+      if (!covers)
+        fail(P::name, "window " + std::to_string(o) + " of " + to_string(in[0]) +
+                          " holds no element; make the border narrower");
     }
     return {{Dtype::i64, y.shape}};
   }
@@ -97,19 +110,24 @@ struct WindowArgExtreme : LeadingBatch {
       using T = typename decltype(tag)::type;
       return [](Inputs in, Outputs out, const Attributes* a) {
         const WindowAttr& w = get<WindowAttr>(a);
-        const Index n = in[0]->shape.back(), m = out[0]->shape.back(), rows = m ? out[0]->count() / m : 0;
-        for_rows(rows, m * w.size, [&, x0 = static_cast<const T*>(in[0]->data), y0 = static_cast<std::int64_t*>(out[0]->data)](Index r) {
-          const T* x = x0 + r * n;
-          for (Index o = 0; o < m; ++o) {
-            Index best = -1;
-            for (Index j = 0; j < w.size; ++j) {
-              const Index i = o * w.stride + j * w.dilation - w.low;
-              if (i < 0 || i >= n) continue;
-              if (best < 0 || (x[best] == x[best] && (x[i] != x[i] || P::better(x[i], x[best])))) best = i;
-            }
-            y0[r * m + o] = best;
-          }
-        });
+        const Index n = in[0]->shape.back(), m = out[0]->shape.back(),
+                    rows = m ? out[0]->count() / m : 0;
+        for_rows(rows, m * w.size,
+                 [&, x0 = static_cast<const T*>(in[0]->data),
+                  y0 = static_cast<std::int64_t*>(out[0]->data)](Index r) {
+                   const T* x = x0 + r * n;
+                   for (Index o = 0; o < m; ++o) {
+                     Index best = -1;
+                     for (Index j = 0; j < w.size; ++j) {
+                       const Index i = o * w.stride + j * w.dilation - w.low;
+                       if (i < 0 || i >= n) continue;
+                       if (best < 0 ||
+                           (x[best] == x[best] && (x[i] != x[i] || P::better(x[i], x[best]))))
+                         best = i;
+                     }
+                     y0[r * m + o] = best;
+                   }
+                 });
       };
     });
     return table[static_cast<int>(in[0])];
@@ -118,12 +136,16 @@ struct WindowArgExtreme : LeadingBatch {
 struct WindowArgMax : WindowArgExtreme<WindowArgMax> {
   static constexpr const char* name = "window_argmax";
   template <class T>
-  static bool better(T x, T y) { return x > y; }
+  static bool better(T x, T y) {
+    return x > y;
+  }
 };
 struct WindowArgMin : WindowArgExtreme<WindowArgMin> {
   static constexpr const char* name = "window_argmin";
   template <class T>
-  static bool better(T x, T y) { return x < y; }
+  static bool better(T x, T y) {
+    return x < y;
+  }
 };
 TESSERA_REGISTER(WindowSum);
 TESSERA_REGISTER(WindowArgMax);
@@ -134,29 +156,43 @@ template <class F>
 Tensor along_windows(const char* op, const Arg& x, const Window& w, F f) {
   Tensor y = detail::to_tensor(op, x);
   const int k = w.size.size();
-  const auto entry = [&](const Shape& s, int d, Index standard) { return s.empty() ? standard : s[d]; };
+  const auto entry = [&](const Shape& s, int d, Index standard) {
+    return s.empty() ? standard : s[d];
+  };
   bool ok = k > 0 && k <= y.ndim();
-  for (const Shape* s : {&w.stride, &w.low, &w.high, &w.dilation}) ok = ok && (s->empty() || s->size() == k);
+  for (const Shape* s : {&w.stride, &w.low, &w.high, &w.dilation})
+    ok = ok && (s->empty() || s->size() == k);
   for (int d = k - 1; ok && d >= 0; --d) {
-    const WindowAttr a{w.size[d], entry(w.stride, d, 1), entry(w.low, d, 0), entry(w.high, d, 0), entry(w.dilation, d, 1)};
-    ok = a.size >= 1 && a.stride >= 1 && a.dilation >= 1 && a.size - 1 <= kFarthest / a.dilation && a.low >= 0 && a.high >= 0 && a.low <= a.reach() && a.high <= a.reach();
+    const WindowAttr a{w.size[d], entry(w.stride, d, 1), entry(w.low, d, 0), entry(w.high, d, 0),
+                       entry(w.dilation, d, 1)};
+    ok = a.size >= 1 && a.stride >= 1 && a.dilation >= 1 && a.size - 1 <= kFarthest / a.dilation &&
+         a.low >= 0 && a.high >= 0 && a.low <= a.reach() && a.high <= a.reach();
     if (!ok || (a.size == 1 && a.stride == 1)) continue;
     y = moveaxis(f(moveaxis(Arg(y, x.where), d - k, -1), attributes(a)), -1, d - k);
   }
   if (!ok)
-    fail(op, "the window " + to_string(w.size) + " with strides " + to_string(w.stride) + ", borders " + to_string(w.low) + " and " + to_string(w.high) + ", dilation " +
-                 to_string(w.dilation) + " does not fit " + to_string(y.type()) + ": one entry for each axis, sizes, strides and dilations >= 1, borders 0 ... (size - 1) dilation, which is at most 2^60", x.where);
+    fail(op,
+         "the window " + to_string(w.size) + " with strides " + to_string(w.stride) + ", borders " +
+             to_string(w.low) + " and " + to_string(w.high) + ", dilation " +
+             to_string(w.dilation) + " does not fit " + to_string(y.type()) +
+             ": one entry for each axis, sizes, strides and dilations >= 1, borders 0 ... (size - "
+             "1) dilation, which is at most 2^60",
+         x.where);
   return y;
 }
 template <class P>
 Tensor extreme(const char* op, const Arg& x, const Window& w) {
-  return along_windows(op, x, w, [&](const Tensor& y, const AttributesPtr& a) { return gather(y, apply(primitive<P>(), a, x.where, y), y.ndim() - 1); });
+  return along_windows(op, x, w, [&](const Tensor& y, const AttributesPtr& a) {
+    return gather(y, apply(primitive<P>(), a, x.where, y), y.ndim() - 1);
+  });
 }
 
 }  // namespace
 
 Tensor window_sum(Arg x, const Window& w) {
-  return along_windows("window_sum", x, w, [&](const Tensor& y, const AttributesPtr& a) { return apply(primitive<WindowSum>(), a, x.where, y); });
+  return along_windows("window_sum", x, w, [&](const Tensor& y, const AttributesPtr& a) {
+    return apply(primitive<WindowSum>(), a, x.where, y);
+  });
 }
 Tensor window_mean(Arg x, const Window& w) {
   const Tensor total = window_sum(x, w);

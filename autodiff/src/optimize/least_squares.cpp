@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// F(x) = |r(x)|^2 / 2. A step p minimises |J p + r|^2 + damping |D p|^2, D the largest column norms of J met so far (ones in
-// the matrix-free form). The damping follows the gain, the change of F over the change that the linear model foretold
-// (Nielsen). Gauss & Newton's form keeps the damping at rounding and shortens the step instead.
+// F(x) = |r(x)|^2 / 2. A step p minimises |J p + r|^2 + damping |D p|^2, D the largest column norms
+// of J met so far (ones in the matrix-free form). The damping follows the gain, the change of F
+// over the change that the linear model foretold (Nielsen). Gauss & Newton's form keeps the damping
+// at rounding and shortens the step instead.
+#include "objective.h"
+#include "tessera/autodiff/ops.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
-
-#include "objective.h"
-#include "tessera/autodiff/ops.h"
 
 namespace tessera::detail {
 namespace {
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
-/// min |J p + r|^2 + |sqrt(damping) D p|^2 by QR of the stacked matrix, which does not square J's condition.
+/// min |J p + r|^2 + |sqrt(damping) D p|^2 by QR of the stacked matrix, which does not square J's
+/// condition.
 Vector dense_step(const Tensor& j, const Vector& r, const Vector& scale, double damping) {
   const auto n = static_cast<Index>(scale.size());
   Vector d = scale;
@@ -49,7 +51,8 @@ Vector free_step(Residual& f, const Vector& x, const Vector& gradient, double da
 
 }  // namespace
 
-FlatResult least_squares_flat(const FlatFunction& function, const std::vector<Tensor>& x0, const LeastSquaresOptions& o) {
+FlatResult least_squares_flat(const FlatFunction& function, const std::vector<Tensor>& x0,
+                              const LeastSquaresOptions& o) {
   using Kind = LeastSquaresOptions::Kind;
   Residual f(function, x0, o.jit);
   Vector x = f.start(), r = f(x);
@@ -92,7 +95,8 @@ FlatResult least_squares_flat(const FlatFunction& function, const std::vector<Te
     }
     if (out.iterations >= o.max_iterations) break;
     ++out.iterations;
-    Vector p = o.matrix_free ? free_step(f, x, gradient, damping) : dense_step(j, r, scale, damping);
+    Vector p =
+        o.matrix_free ? free_step(f, x, gradient, damping) : dense_step(j, r, scale, damping);
     double damped = 0;
     for (std::size_t k = 0; k < p.size(); ++k) damped += scale[k] * scale[k] * p[k] * p[k];
     // F(x) - |J p + r|^2 / 2 where (J^T J + damping D^2) p = -gradient.
@@ -110,7 +114,8 @@ FlatResult least_squares_flat(const FlatFunction& function, const std::vector<Te
     }
     const double length = share * norm2(p), change = value - value_new;
     const bool lower = std::isfinite(value_new) && change > 0;
-    const bool settled = foretold <= o.value_tolerance * value && std::abs(change) <= o.value_tolerance * value + 4 * kEpsilon * value;
+    const bool settled = foretold <= o.value_tolerance * value &&
+                         std::abs(change) <= o.value_tolerance * value + 4 * kEpsilon * value;
     const bool tiny = length <= o.step_tolerance * (norm2(x) + o.step_tolerance);
     if (lower) {
       const double gain = change / foretold;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "objective.h"
+
 #include <algorithm>
 #include <cmath>
 #include <deque>
 #include <limits>
-
-#include "objective.h"
 
 namespace tessera::detail {
 namespace {
@@ -19,7 +19,8 @@ struct Iterate {
   Vector x, g;
   double value;
 
-  Iterate(const FlatFunction& function, const std::vector<Tensor>& x0, const MinimizeOptions& options)
+  Iterate(const FlatFunction& function, const std::vector<Tensor>& x0,
+          const MinimizeOptions& options)
       : f(function, x0, options.jit), o(options), x(f.start()) {
     value = f(x, g);
   }
@@ -32,7 +33,8 @@ struct Iterate {
     if (f.evaluations >= o.max_evaluations) return stop(StopReason::too_many_evaluations);
     return false;
   }
-  /// Takes the step to `x_new`; whether to stop there. `foretold` is the change that the model or slope promised.
+  /// Takes the step to `x_new`; whether to stop there. `foretold` is the change that the model or
+  /// slope promised.
   bool accept(Vector x_new, double value_new, Vector g_new, double foretold) {
     double moved = 0;
     for (std::size_t i = 0; i < x.size(); ++i) moved += (x_new[i] - x[i]) * (x_new[i] - x[i]);
@@ -42,8 +44,11 @@ struct Iterate {
     ++result.iterations;
     result.history.push_back({value, norm_inf(g), moved});
     if (norm_inf(g) <= o.gradient_tolerance) return stop(StopReason::gradient_small);
-    if (o.value_tolerance > 0 && std::max(change, std::abs(foretold)) <= o.value_tolerance * std::abs(value)) return stop(StopReason::value_settled);
-    if (o.step_tolerance > 0 && moved <= o.step_tolerance * (norm2(x) + o.step_tolerance)) return stop(StopReason::step_small);
+    if (o.value_tolerance > 0 &&
+        std::max(change, std::abs(foretold)) <= o.value_tolerance * std::abs(value))
+      return stop(StopReason::value_settled);
+    if (o.step_tolerance > 0 && moved <= o.step_tolerance * (norm2(x) + o.step_tolerance))
+      return stop(StopReason::step_small);
     return false;
   }
   bool stop(StopReason r) {
@@ -60,17 +65,20 @@ struct Iterate {
   }
 };
 
-/// Whether values and gradients tell of one function: f(p) - f(0) is the mean of both slopes times the step, but for
-/// third derivatives. Where no step lowers the value, this tells rounding from a wrong gradient; rounding of f may be many
-/// times that of its last operation.
+/// Whether values and gradients tell of one function: f(p) - f(0) is the mean of both slopes times
+/// the step, but for third derivatives. Where no step lowers the value, this tells rounding from a
+/// wrong gradient; rounding of f may be many times that of its last operation.
 bool consistent(double change, double slope_before, double slope_after, double value) {
-  return std::abs(change - 0.5 * (slope_before + slope_after)) <= 0.25 * std::abs(slope_before) + 1e-9 * std::abs(value);
+  return std::abs(change - 0.5 * (slope_before + slope_after)) <=
+         0.25 * std::abs(slope_before) + 1e-9 * std::abs(value);
 }
 
 enum class Search { moved, stopped, failed };
 
-/// A Wolfe step along d; x, g and the value move to it. Where none lowers the value, it.result says what that means.
-Search search(Iterate& it, const Vector& d, double slope, double first, double curvature, LineSearchResult& found) {
+/// A Wolfe step along d; x, g and the value move to it. Where none lowers the value, it.result says
+/// what that means.
+Search search(Iterate& it, const Vector& d, double slope, double first, double curvature,
+              LineSearchResult& found) {
   Vector x_trial, g_trial, x_best, g_best;
   double best = std::numeric_limits<double>::infinity(), widest = 0;
   bool agrees = false;
@@ -79,8 +87,10 @@ Search search(Iterate& it, const Vector& d, double slope, double first, double c
     axpy(a, d, x_trial);
     const double value = it.f(x_trial, g_trial);
     const double along = dot(g_trial, d);
-    if (std::isfinite(value) && std::isfinite(along) && value < best) best = value, x_best = x_trial, g_best = g_trial;
-    if (std::abs(along) <= 2 * std::abs(slope) && a > widest) widest = a, agrees = consistent(value - it.value, a * slope, a * along, it.value);
+    if (std::isfinite(value) && std::isfinite(along) && value < best)
+      best = value, x_best = x_trial, g_best = g_trial;
+    if (std::abs(along) <= 2 * std::abs(slope) && a > widest)
+      widest = a, agrees = consistent(value - it.value, a * slope, a * along, it.value);
     return std::pair(value, along);
   };
   found = wolfe_search(phi, it.value, slope, first, {.curvature = curvature});
@@ -92,7 +102,9 @@ Search search(Iterate& it, const Vector& d, double slope, double first, double c
     x_trial = x_best, g_trial = g_best;
     found.value = best;
   }
-  return it.accept(std::move(x_trial), found.value, std::move(g_trial), found.step * slope) ? Search::stopped : Search::moved;
+  return it.accept(std::move(x_trial), found.value, std::move(g_trial), found.step * slope)
+             ? Search::stopped
+             : Search::moved;
 }
 
 // Nocedal & Wright, algorithms 7.4 and 7.5.
@@ -113,7 +125,8 @@ FlatResult lbfgs(Iterate it) {
       const double scale = 1 / (memory.back().rho * dot(memory.back().y, memory.back().y));
       for (double& v : d) v *= scale;
     }
-    for (std::size_t k = 0; k < memory.size(); ++k) axpy(alpha[k] - memory[k].rho * dot(memory[k].y, d), memory[k].s, d);
+    for (std::size_t k = 0; k < memory.size(); ++k)
+      axpy(alpha[k] - memory[k].rho * dot(memory[k].y, d), memory[k].s, d);
     for (double& v : d) v = -v;
     double slope = dot(it.g, d);
     if (!(slope < 0)) {
@@ -122,7 +135,8 @@ FlatResult lbfgs(Iterate it) {
     }
     const Vector x = it.x, g = it.g;
     LineSearchResult found;
-    const Search s = search(it, d, slope, memory.empty() ? std::min(1.0, 1 / norm2(g)) : 1.0, 0.9, found);
+    const Search s =
+        search(it, d, slope, memory.empty() ? std::min(1.0, 1 / norm2(g)) : 1.0, 0.9, found);
     if (s == Search::failed && !memory.empty()) {  // once more from steepest descent
       memory.clear();
       continue;
@@ -155,7 +169,8 @@ FlatResult nonlinear_cg(Iterate it) {
       continue;
     }
     const Vector g = it.g;
-    const double first = step > 0 && !fresh ? step * slope_before / slope : std::min(1.0, 1 / norm2(g));
+    const double first =
+        step > 0 && !fresh ? step * slope_before / slope : std::min(1.0, 1 / norm2(g));
     LineSearchResult found;
     const Search s = search(it, d, slope, first, 0.1, found);
     if (s == Search::failed && !fresh) {  // once more from steepest descent
@@ -181,8 +196,8 @@ FlatResult nonlinear_cg(Iterate it) {
   return it.finish();
 }
 
-/// Steihaug's step: conjugate gradients on H p = -g, stopped at the border |p| = radius, at negative curvature, or when
-/// the residual is small. `model` is g.p + p.Hp / 2.
+/// Steihaug's step: conjugate gradients on H p = -g, stopped at the border |p| = radius, at
+/// negative curvature, or when the residual is small. `model` is g.p + p.Hp / 2.
 Vector steihaug(Iterate& it, double radius, double& model) {
   Vector p(it.x.size(), 0.0), hp(it.x.size(), 0.0), r = it.g, d = it.g;
   for (double& v : d) v = -v;
@@ -232,7 +247,8 @@ FlatResult newton_cg(Iterate it) {
     Vector x = it.x, g;
     axpy(1, p, x);
     const double value = it.f(x, g);
-    const double rounding = kRounding * std::max(std::abs(it.value), std::numeric_limits<double>::min());
+    const double rounding =
+        kRounding * std::max(std::abs(it.value), std::numeric_limits<double>::min());
     // Below the rounding of the value the gradient decides.
     const bool drowned = std::abs(model) <= rounding && std::abs(value - it.value) <= 4 * rounding;
     if (drowned && !(norm2(g) < norm2(it.g))) {
@@ -240,12 +256,15 @@ FlatResult newton_cg(Iterate it) {
       break;
     }
     const double ratio = drowned ? 1 : (value - it.value) / model;
-    if (!(ratio >= 0.25)) radius = 0.25 * length;
-    else if (ratio > 0.75 && length >= 0.99 * radius) radius *= 2;
+    if (!(ratio >= 0.25))
+      radius = 0.25 * length;
+    else if (ratio > 0.75 && length >= 0.99 * radius)
+      radius *= 2;
     if (ratio > 1e-4 && std::isfinite(norm_inf(g))) {
       if (it.accept(std::move(x), value, std::move(g), model)) break;
     } else {
-      if (std::abs(model) > 1e-7 * std::abs(it.value)) agrees = consistent(value - it.value, dot(it.g, p), dot(g, p), it.value);
+      if (std::abs(model) > 1e-7 * std::abs(it.value))
+        agrees = consistent(value - it.value, dot(it.g, p), dot(g, p), it.value);
       ++it.result.iterations;
       it.result.history.push_back({it.value, norm_inf(it.g), 0});
       if (length <= 1e-16 * norm2(it.x) || std::abs(model) <= 1e-4 * rounding) {
@@ -259,12 +278,16 @@ FlatResult newton_cg(Iterate it) {
 
 }  // namespace
 
-FlatResult minimize_flat(const FlatFunction& f, const std::vector<Tensor>& x0, const MinimizeOptions& o) {
+FlatResult minimize_flat(const FlatFunction& f, const std::vector<Tensor>& x0,
+                         const MinimizeOptions& o) {
   Iterate it(f, x0, o);
   switch (o.method) {
-    case Method::nonlinear_cg: return nonlinear_cg(std::move(it));
-    case Method::newton_cg: return newton_cg(std::move(it));
-    default: return lbfgs(std::move(it));
+    case Method::nonlinear_cg:
+      return nonlinear_cg(std::move(it));
+    case Method::newton_cg:
+      return newton_cg(std::move(it));
+    default:
+      return lbfgs(std::move(it));
   }
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "objective.h"
 
+#include "tessera/autodiff/ops.h"
+
 #include <algorithm>
 #include <cmath>
-
-#include "tessera/autodiff/ops.h"
 
 namespace tessera {
 namespace detail {
@@ -26,10 +26,14 @@ void axpy(double a, const Vector& x, Vector& y) {
 
 Packing::Packing(const char* op, const std::vector<Tensor>& leaves) {
   for (const Tensor& t : leaves) {
-    if (!is_inexact(t.dtype())) fail(op, "no derivative with respect to a " + to_string(t.type()) + "; let the function capture it");
+    if (!is_inexact(t.dtype()))
+      fail(op, "no derivative with respect to a " + to_string(t.type()) +
+                   "; let the function capture it");
     if (t.is_traced())
-      fail(op, "the start is a value of a transform in force. The iteration reads values and has no derivative: differentiate the steps of an "
-               "Optimizer, or call it outside of the transform");
+      fail(op,
+           "the start is a value of a transform in force. The iteration reads values and has no "
+           "derivative: differentiate the steps of an "
+           "Optimizer, or call it outside of the transform");
     types_.push_back(t.type());
     size_ += t.size() * (is_complex(t.dtype()) ? 2 : 1);
   }
@@ -49,7 +53,8 @@ std::vector<Tensor> Packing::unpack(const Tensor& v) const {
   for (const Type& t : types_) {
     Shape s = t.shape;
     if (is_complex(t.dtype)) s.push_back(2);
-    const Tensor part = cast(reshape(types_.size() == 1 ? v : slice(v, 0, at, at + s.count()), s), real_of(t.dtype));
+    const Tensor part = cast(reshape(types_.size() == 1 ? v : slice(v, 0, at, at + s.count()), s),
+                             real_of(t.dtype));
     leaves.push_back(is_complex(t.dtype) ? as_complex(part) : part);
     at += s.count();
   }
@@ -58,8 +63,10 @@ std::vector<Tensor> Packing::unpack(const Tensor& v) const {
 
 std::vector<Tensor> VectorFunction::operator()(const std::vector<Tensor>& x) {
   const auto foreign = [&] {
-    fail(op_, "the function captures a value of a transform in force. The iteration reads values and has no derivative: differentiate the steps of "
-              "an Optimizer, or call it outside of the transform");
+    fail(op_,
+         "the function captures a value of a transform in force. The iteration reads values and "
+         "has no derivative: differentiate the steps of "
+         "an Optimizer, or call it outside of the transform");
   };
   if (jit_ && !plan_) {
     std::vector<Type> types;
@@ -79,7 +86,9 @@ namespace {
 FlatFunction scalar_of(const FlatFunction& f, const Packing& p) {
   return [f, p](const std::vector<Tensor>& v) {
     const std::vector<Tensor> y = f(p.unpack(v[0]));
-    if (y[0].ndim() != 0 || !is_float(y[0].dtype())) fail("minimize", "the function must return one real scalar, it returned " + to_string(y[0].type()));
+    if (y[0].ndim() != 0 || !is_float(y[0].dtype()))
+      fail("minimize",
+           "the function must return one real scalar, it returned " + to_string(y[0].type()));
     return std::vector<Tensor>{cast(y[0], Dtype::f64)};
   };
 }
@@ -88,13 +97,21 @@ FlatFunction scalar_of(const FlatFunction& f, const Packing& p) {
 Objective::Objective(const FlatFunction& f, const std::vector<Tensor>& x0, bool jit)
     : packing_("minimize", x0),
       start_(Packing::pack(x0).to_vector()),
-      value_and_gradient_("minimize", [f = scalar_of(f, packing_)](const std::vector<Tensor>& v) {
-        auto [y, g] = grad_flat(f, v, 1);
-        return std::vector<Tensor>{y[0], g[0]};
-      }, jit),
-      product_("minimize", [f = scalar_of(f, packing_)](const std::vector<Tensor>& v) {
-        return jvp_flat([&](const std::vector<Tensor>& x) { return grad_flat(f, x, 1).second; }, {v[0]}, {v[1]}).second;
-      }, jit) {}
+      value_and_gradient_(
+          "minimize",
+          [f = scalar_of(f, packing_)](const std::vector<Tensor>& v) {
+            auto [y, g] = grad_flat(f, v, 1);
+            return std::vector<Tensor>{y[0], g[0]};
+          },
+          jit),
+      product_(
+          "minimize",
+          [f = scalar_of(f, packing_)](const std::vector<Tensor>& v) {
+            return jvp_flat([&](const std::vector<Tensor>& x) { return grad_flat(f, x, 1).second; },
+                            {v[0]}, {v[1]})
+                .second;
+          },
+          jit) {}
 
 double Objective::operator()(const Vector& x, Vector& gradient) {
   ++evaluations;
@@ -111,11 +128,34 @@ Residual::Residual(const FlatFunction& r, const std::vector<Tensor>& x0, bool ji
     : packing_("least_squares", x0),
       start_(Packing::pack(x0).to_vector()),
       packed_([r, p = packing_](Tensor v) { return Packing::pack(r(p.unpack(v))); }),
-      value_("least_squares", [f = packed_](const std::vector<Tensor>& v) { return std::vector<Tensor>{f(v[0])}; }, jit),
-      by_columns_("least_squares", [f = packed_](const std::vector<Tensor>& v) { return std::vector<Tensor>{jacfwd(f)(v[0])}; }, jit),
-      by_rows_("least_squares", [f = packed_](const std::vector<Tensor>& v) { return std::vector<Tensor>{jacrev(f)(v[0])}; }, jit),
-      push_("least_squares", [f = packed_](const std::vector<Tensor>& v) { return std::vector<Tensor>{jvp(f, v[0], v[1]).second}; }, jit),
-      pull_("least_squares", [f = packed_](const std::vector<Tensor>& v) { return std::vector<Tensor>{vjp(f, v[0]).second(v[1])}; }, jit) {}
+      value_(
+          "least_squares",
+          [f = packed_](const std::vector<Tensor>& v) { return std::vector<Tensor>{f(v[0])}; },
+          jit),
+      by_columns_(
+          "least_squares",
+          [f = packed_](const std::vector<Tensor>& v) {
+            return std::vector<Tensor>{jacfwd(f)(v[0])};
+          },
+          jit),
+      by_rows_(
+          "least_squares",
+          [f = packed_](const std::vector<Tensor>& v) {
+            return std::vector<Tensor>{jacrev(f)(v[0])};
+          },
+          jit),
+      push_(
+          "least_squares",
+          [f = packed_](const std::vector<Tensor>& v) {
+            return std::vector<Tensor>{jvp(f, v[0], v[1]).second};
+          },
+          jit),
+      pull_(
+          "least_squares",
+          [f = packed_](const std::vector<Tensor>& v) {
+            return std::vector<Tensor>{vjp(f, v[0]).second(v[1])};
+          },
+          jit) {}
 
 Vector Residual::operator()(const Vector& x) {
   ++evaluations;
@@ -140,14 +180,22 @@ Vector Residual::transpose_times(const Vector& x, const Vector& u) {
 
 const char* to_string(StopReason r) {
   switch (r) {
-    case StopReason::gradient_small: return "converged: the gradient is small";
-    case StopReason::value_settled: return "converged: the value no longer changes";
-    case StopReason::step_small: return "converged: the steps are small";
-    case StopReason::at_rounding: return "converged: no step lowers the value by more than its rounding";
-    case StopReason::too_many_iterations: return "not converged: the limit of iterations is reached";
-    case StopReason::too_many_evaluations: return "not converged: the limit of evaluations is reached";
-    case StopReason::no_descent: return "not converged: no step along the direction lowers the value";
-    case StopReason::not_finite: return "not converged: the value or gradient at the start is not finite";
+    case StopReason::gradient_small:
+      return "converged: the gradient is small";
+    case StopReason::value_settled:
+      return "converged: the value no longer changes";
+    case StopReason::step_small:
+      return "converged: the steps are small";
+    case StopReason::at_rounding:
+      return "converged: no step lowers the value by more than its rounding";
+    case StopReason::too_many_iterations:
+      return "not converged: the limit of iterations is reached";
+    case StopReason::too_many_evaluations:
+      return "not converged: the limit of evaluations is reached";
+    case StopReason::no_descent:
+      return "not converged: no step along the direction lowers the value";
+    case StopReason::not_finite:
+      return "not converged: the value or gradient at the start is not finite";
   }
   return "unknown";
 }

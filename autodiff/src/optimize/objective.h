@@ -2,18 +2,18 @@
 //
 // What the iterations see of a user's function: values and products on plain vectors of doubles.
 #pragma once
-#include <memory>
-#include <vector>
-
 #include "tessera/autodiff/jit.h"
 #include "tessera/autodiff/optimize.h"
+
+#include <memory>
+#include <vector>
 
 namespace tessera::detail {
 
 using Vector = std::vector<double>;
 double dot(const Vector& a, const Vector& b);
-double norm2(const Vector& a);     ///< Euclidean
-double norm_inf(const Vector& a);  ///< NaN where an element is NaN
+double norm2(const Vector& a);                    ///< Euclidean
+double norm_inf(const Vector& a);                 ///< NaN where an element is NaN
 void axpy(double a, const Vector& x, Vector& y);  ///< y += a x
 
 /// The leaves of a tree as one real vector: f32 widened, complex numbers as pairs.
@@ -58,7 +58,8 @@ class Objective {
   VectorFunction value_and_gradient_, product_;
 };
 
-/// r, its Jacobian J [m, n] by whichever mode has fewer columns or rows, and products with J and J^T.
+/// r, its Jacobian J [m, n] by whichever mode has fewer columns or rows, and products with J and
+/// J^T.
 class Residual {
  public:
   Residual(const FlatFunction& r, const std::vector<Tensor>& x0, bool jit);
@@ -66,8 +67,8 @@ class Residual {
   std::vector<Tensor> leaves(const Vector& x) const { return packing_.unpack(tensor(x)); }
   Vector operator()(const Vector& x);
   Tensor jacobian(const Vector& x);
-  Vector times(const Vector& x, const Vector& v);             ///< J v
-  Vector transpose_times(const Vector& x, const Vector& u);   ///< J^T u
+  Vector times(const Vector& x, const Vector& v);            ///< J v
+  Vector transpose_times(const Vector& x, const Vector& u);  ///< J^T u
   int evaluations = 0, products = 0;
 
  private:

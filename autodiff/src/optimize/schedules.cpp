@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <numbers>
-
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/optimize.h"
+
+#include <numbers>
 
 namespace tessera {
 namespace {
@@ -33,7 +33,8 @@ Schedule exponential_rate(Arg rate, Index every, double factor) {
 Schedule cosine_rate(Arg rate, Index steps, double last) {
   need_steps("cosine_rate", steps);
   return [rate = detail::to_tensor("cosine_rate", rate), steps, last](const Tensor& step) {
-    return rate * (last + (1 - last) * half_cosine(minimum(step / static_cast<double>(steps), 1.0)));
+    return rate *
+           (last + (1 - last) * half_cosine(minimum(step / static_cast<double>(steps), 1.0)));
   };
 }
 Schedule warmup(Index steps, Schedule then) {
@@ -45,12 +46,16 @@ Schedule warmup(Index steps, Schedule then) {
 }
 Schedule one_cycle(Arg peak, Index steps, double rise, double first, double last) {
   need_steps("one_cycle", steps);
-  if (!(rise > 0 && rise < 1)) fail("one_cycle", "the share of rising steps must lie between 0 and 1, got " + std::to_string(rise));
-  return [peak = detail::to_tensor("one_cycle", peak), steps, rise, first, last](const Tensor& step) {
-    const Tensor s = minimum(step / static_cast<double>(steps), 1.0);
-    const Tensor up = 1.0 + (first - 1) * half_cosine(s / rise), down = last + (1 - last) * half_cosine((s - rise) / (1 - rise));
-    return peak * where(s < rise, up, down);
-  };
+  if (!(rise > 0 && rise < 1))
+    fail("one_cycle",
+         "the share of rising steps must lie between 0 and 1, got " + std::to_string(rise));
+  return
+      [peak = detail::to_tensor("one_cycle", peak), steps, rise, first, last](const Tensor& step) {
+        const Tensor s = minimum(step / static_cast<double>(steps), 1.0);
+        const Tensor up = 1.0 + (first - 1) * half_cosine(s / rise),
+                     down = last + (1 - last) * half_cosine((s - rise) / (1 - rise));
+        return peak * where(s < rise, up, down);
+      };
 }
 
 }  // namespace tessera

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Optimizers as functions of (parameters, gradients, state). Complex leaves take |g|^2 where real ones take g^2. Roots
-// have the derivative 0 at 0, so that unrolled steps keep finite derivatives where a gradient vanishes.
-#include <cmath>
-
+// Optimizers as functions of (parameters, gradients, state). Complex leaves take |g|^2 where real
+// ones take g^2. Roots have the derivative 0 at 0, so that unrolled steps keep finite derivatives
+// where a gradient vanishes.
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/optimize.h"
+
+#include <cmath>
 
 namespace tessera {
 namespace {
@@ -13,14 +14,20 @@ namespace {
 using Leaves = Optimizer::Leaves;
 
 /// `rate` at `step` in the precision of `x`.
-Tensor rate_for(const Schedule& rate, const Tensor& step, const Tensor& x) { return cast(rate(step), real_of(x.dtype())); }
-Tensor modulus2(const Tensor& g) { return is_complex(g.dtype()) ? square(real(g)) + square(imag(g)) : square(g); }
+Tensor rate_for(const Schedule& rate, const Tensor& step, const Tensor& x) {
+  return cast(rate(step), real_of(x.dtype()));
+}
+Tensor modulus2(const Tensor& g) {
+  return is_complex(g.dtype()) ? square(real(g)) + square(imag(g)) : square(g);
+}
 Tensor root(const Tensor& v) {
   const Tensor zero = equal(v, 0.0);
   return where(zero, 0.0, sqrt(where(zero, 1.0, v)));
 }
 /// a / b for real b and real or complex a.
-Tensor over(const Tensor& a, const Tensor& b) { return is_complex(a.dtype()) ? a / complex(b, zeros({}, b.dtype())) : a / b; }
+Tensor over(const Tensor& a, const Tensor& b) {
+  return is_complex(a.dtype()) ? a / complex(b, zeros({}, b.dtype())) : a / b;
+}
 Leaves zeros_like(const Leaves& x) {
   Leaves z;
   for (const Tensor& t : x) z.push_back(zeros(t.shape(), t.dtype()));
@@ -33,7 +40,8 @@ Leaves moments_like(const Leaves& x) {
 }
 
 /// Adam's direction for every leaf, and the new moments.
-std::pair<Leaves, Leaves> adam_direction(const AdamOptions& o, const Leaves& g, const Leaves& slots, const Tensor& step) {
+std::pair<Leaves, Leaves> adam_direction(const AdamOptions& o, const Leaves& g, const Leaves& slots,
+                                         const Tensor& step) {
   const std::size_t n = g.size();
   Leaves direction, next(2 * n);
   const Tensor t = step + 1.0, unbias1 = 1.0 - pow(o.beta1, t), unbias2 = 1.0 - pow(o.beta2, t);
@@ -65,10 +73,16 @@ Leaves unpacked(const Tensor& v, const Leaves& like) {
 
 }  // namespace
 
-std::pair<std::vector<Tensor>, OptimizerState> detail::advance(const Optimizer& o, const Leaves& p, const Leaves& g, const OptimizerState& s) {
-  if (p.size() != g.size()) fail(o.name.c_str(), std::to_string(g.size()) + " gradients for " + std::to_string(p.size()) + " parameters");
+std::pair<std::vector<Tensor>, OptimizerState> detail::advance(const Optimizer& o, const Leaves& p,
+                                                               const Leaves& g,
+                                                               const OptimizerState& s) {
+  if (p.size() != g.size())
+    fail(o.name.c_str(),
+         std::to_string(g.size()) + " gradients for " + std::to_string(p.size()) + " parameters");
   for (std::size_t k = 0; k < p.size(); ++k)
-    if (p[k].type() != g[k].type()) fail(o.name.c_str(), "the gradient of a " + to_string(p[k].type()) + " is a " + to_string(g[k].type()));
+    if (p[k].type() != g[k].type())
+      fail(o.name.c_str(),
+           "the gradient of a " + to_string(p[k].type()) + " is a " + to_string(g[k].type()));
   auto [x, slots] = o.advance(p, g, s.slots, s.step);
   return {std::move(x), {s.step + 1.0, std::move(slots)}};
 }
@@ -90,11 +104,13 @@ Optimizer sgd(Schedule rate, SgdOptions o) {
 }
 
 Optimizer adam(Schedule rate, AdamOptions o) {
-  return {"adam", moments_like, [rate, o](const Leaves& p, const Leaves& g, const Leaves& slots, const Tensor& step) {
+  return {"adam", moments_like,
+          [rate, o](const Leaves& p, const Leaves& g, const Leaves& slots, const Tensor& step) {
             auto [d, next] = adam_direction(o, g, slots, step);
             Leaves x;
             for (std::size_t k = 0; k < p.size(); ++k)
-              x.push_back(p[k] - rate_for(rate, step, p[k]) * (o.weight_decay == 0 ? d[k] : d[k] + o.weight_decay * p[k]));
+              x.push_back(p[k] - rate_for(rate, step, p[k]) *
+                                     (o.weight_decay == 0 ? d[k] : d[k] + o.weight_decay * p[k]));
             return std::pair(x, next);
           }};
 }
@@ -105,7 +121,8 @@ Optimizer adamw(Schedule rate, AdamOptions o) {
 }
 
 Optimizer lamb(Schedule rate, AdamOptions o) {
-  return {"lamb", moments_like, [rate, o](const Leaves& p, const Leaves& g, const Leaves& slots, const Tensor& step) {
+  return {"lamb", moments_like,
+          [rate, o](const Leaves& p, const Leaves& g, const Leaves& slots, const Tensor& step) {
             auto [d, next] = adam_direction(o, g, slots, step);
             Leaves x;
             for (std::size_t k = 0; k < p.size(); ++k) {
@@ -120,19 +137,22 @@ Optimizer lamb(Schedule rate, AdamOptions o) {
 }
 
 Optimizer lion(Schedule rate, LionOptions o) {
-  return {"lion", zeros_like, [rate, o](const Leaves& p, const Leaves& g, const Leaves& slots, const Tensor& step) {
+  return {"lion", zeros_like,
+          [rate, o](const Leaves& p, const Leaves& g, const Leaves& slots, const Tensor& step) {
             Leaves x, next;
             for (std::size_t k = 0; k < p.size(); ++k) {
               const Tensor d = sign(o.beta1 * slots[k] + (1 - o.beta1) * g[k]);
-              x.push_back(p[k] - rate_for(rate, step, p[k]) * (o.weight_decay == 0 ? d : d + o.weight_decay * p[k]));
+              x.push_back(p[k] - rate_for(rate, step, p[k]) *
+                                     (o.weight_decay == 0 ? d : d + o.weight_decay * p[k]));
               next.push_back(o.beta2 * slots[k] + (1 - o.beta2) * g[k]);
             }
             return std::pair(x, next);
           }};
 }
 
-// Slots: the changes s_i of x and y_i of g, oldest first and zero before they exist, the last x and the last g, all as
-// vectors. A pair without positive curvature s.y takes no part, as a pair that does not exist yet.
+// Slots: the changes s_i of x and y_i of g, oldest first and zero before they exist, the last x and
+// the last g, all as vectors. A pair without positive curvature s.y takes no part, as a pair that
+// does not exist yet.
 Optimizer lbfgs_steps(Schedule rate, int memory) {
   if (memory < 1) fail("lbfgs_steps", "the memory must be positive, got " + std::to_string(memory));
   const auto m = static_cast<std::size_t>(memory);
@@ -140,7 +160,8 @@ Optimizer lbfgs_steps(Schedule rate, int memory) {
           [m](const Leaves& p) {
             for (const Tensor& t : p)
               if (t.dtype() != p[0].dtype() || !is_float(t.dtype()))
-                fail("lbfgs_steps", "needs real leaves of one type, got " + to_string(p[0].type()) + " and " + to_string(t.type()) + "; use as_real or cast");
+                fail("lbfgs_steps", "needs real leaves of one type, got " + to_string(p[0].type()) +
+                                        " and " + to_string(t.type()) + "; use as_real or cast");
             const Tensor none = packed(zeros_like(p));
             return Leaves(2 * m + 2, none);
           },
@@ -148,7 +169,8 @@ Optimizer lbfgs_steps(Schedule rate, int memory) {
             const Tensor x = packed(p), gradient = packed(g);
             const Tensor begun = step > 0.0;
             Leaves s(slots.begin() + 1, slots.begin() + static_cast<std::ptrdiff_t>(m));
-            Leaves y(slots.begin() + static_cast<std::ptrdiff_t>(m + 1), slots.begin() + static_cast<std::ptrdiff_t>(2 * m));
+            Leaves y(slots.begin() + static_cast<std::ptrdiff_t>(m + 1),
+                     slots.begin() + static_cast<std::ptrdiff_t>(2 * m));
             s.push_back(where(begun, x - slots[2 * m], 0.0));
             y.push_back(where(begun, gradient - slots[2 * m + 1], 0.0));
             // Two-loop recursion (Nocedal & Wright, algorithm 7.4).
@@ -173,12 +195,17 @@ Optimizer lbfgs_steps(Schedule rate, int memory) {
           }};
 }
 
-Tensor gauss_newton_step(const std::function<Tensor(Tensor)>& residual, const Tensor& x, Arg damping) {
-  if (x.ndim() != 1 || !is_float(x.dtype())) fail("gauss_newton_step", "needs a real vector, got a " + to_string(x.type()), damping.where);
+Tensor gauss_newton_step(const std::function<Tensor(Tensor)>& residual, const Tensor& x,
+                         Arg damping) {
+  if (x.ndim() != 1 || !is_float(x.dtype()))
+    fail("gauss_newton_step", "needs a real vector, got a " + to_string(x.type()), damping.where);
   const Tensor r = residual(x), j = jacfwd(residual)(x);
-  if (r.ndim() != 1) fail("gauss_newton_step", "the residual must be a vector, got a " + to_string(r.type()), damping.where);
+  if (r.ndim() != 1)
+    fail("gauss_newton_step", "the residual must be a vector, got a " + to_string(r.type()),
+         damping.where);
   const Tensor jj = matmul(transpose(j), j);
-  return x - solve(jj + diag(detail::to_tensor("gauss_newton_step", damping) * diagonal(jj)), matmul(transpose(j), r));
+  return x - solve(jj + diag(detail::to_tensor("gauss_newton_step", damping) * diagonal(jj)),
+                   matmul(transpose(j), r));
 }
 
 // ---- clipping ----
@@ -189,7 +216,8 @@ Tensor detail::norm_of(const Leaves& g) {
   return norm(stack(sizes));
 }
 Leaves detail::clip_norm(const Leaves& g, const Arg& limit) {
-  const Tensor most = detail::to_tensor("clip_by_norm", limit), factor = most / maximum(norm_of(g), most);
+  const Tensor most = detail::to_tensor("clip_by_norm", limit),
+               factor = most / maximum(norm_of(g), most);
   Leaves out;
   for (const Tensor& t : g) out.push_back(t * cast(factor, real_of(t.dtype())));
   return out;
@@ -199,8 +227,10 @@ Leaves detail::clip_values(const Leaves& g, const Arg& limit) {
   Leaves out;
   for (const Tensor& t : g) {
     const Tensor m = cast(most, real_of(t.dtype()));
-    if (is_complex(t.dtype())) out.push_back(t * (m / maximum(abs(t), m)));
-    else out.push_back(minimum(maximum(t, neg(m)), m));
+    if (is_complex(t.dtype()))
+      out.push_back(t * (m / maximum(abs(t), m)));
+    else
+      out.push_back(minimum(maximum(t, neg(m)), m));
   }
   return out;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Solvers by factorisation. LAPACK stores by columns and so sees A^T where we store A:
-//   LU of A^T:           A x = b is the transposed solve; A^H x = b is A^T conj(x) = conj(b), the plain one.
-//   Cholesky of conj(A): A x = b is conj(A) conj(x) = conj(b).
+//   LU of A^T:           A x = b is the transposed solve; A^H x = b is A^T conj(x) = conj(b), the
+//   plain one. Cholesky of conj(A): A x = b is conj(A) conj(x) = conj(b).
 #include "../kernels/lapack.h"
 #include "tessera/autodiff/solve.h"
 
@@ -21,7 +21,8 @@ std::vector<T> matrix_of(const SolverOperator& a) {
     std::copy(v, v + n * n, m.begin());
   } else if (a.kind == SolverOperator::Kind::csr) {
     for (Index i = 0; i < n; ++i)
-      for (Index e = a.pattern->row_begin()[i]; e < a.pattern->row_begin()[i + 1]; ++e) m[i * n + a.pattern->column()[e]] = v[e];
+      for (Index e = a.pattern->row_begin()[i]; e < a.pattern->row_begin()[i + 1]; ++e)
+        m[i * n + a.pattern->column()[e]] = v[e];
   } else {
     std::vector<T> unit(static_cast<std::size_t>(n), T(0)), column(static_cast<std::size_t>(n));
     for (Index j = 0; j < n; ++j) {
@@ -37,13 +38,18 @@ std::vector<T> matrix_of(const SolverOperator& a) {
 template <class T>
 class Factors final : public PreparedSolver {
  public:
-  Factors(const SolverOperator& a, bool cholesky) : n_(a.n), cholesky_(cholesky), m_(matrix_of<T>(a)), swaps_(static_cast<std::size_t>(a.n)) {
-    if (n_ > (Index{1} << 30)) fail("linear_solve", "a dense matrix of " + std::to_string(n_) + " rows is larger than LAPACK takes");
+  Factors(const SolverOperator& a, bool cholesky)
+      : n_(a.n), cholesky_(cholesky), m_(matrix_of<T>(a)), swaps_(static_cast<std::size_t>(a.n)) {
+    if (n_ > (Index{1} << 30))
+      fail("linear_solve",
+           "a dense matrix of " + std::to_string(n_) + " rows is larger than LAPACK takes");
     if (n_ == 0) return;
     const SerialBlas serial;
     const int n = static_cast<int>(n_);
-    if (cholesky) TESSERA_LAPACK(T, potrf)("U", &n, m_.data(), &n, &info_);
-    else TESSERA_LAPACK(T, getrf)(&n, &n, m_.data(), &n, swaps_.data(), &info_);
+    if (cholesky)
+      TESSERA_LAPACK(T, potrf)("U", &n, m_.data(), &n, &info_);
+    else
+      TESSERA_LAPACK(T, getrf)(&n, &n, m_.data(), &n, swaps_.data(), &info_);
     for (Index i = 0; info_ == 0 && i < n_; ++i)
       if (!std::isfinite(std::abs(m_[i * n_ + i]))) not_finite_ = true;
   }
@@ -63,13 +69,18 @@ class Factors final : public PreparedSolver {
       const Index begin = c * kColumns, count = std::min(columns, begin + kColumns) - begin;
       std::vector<T> held(static_cast<std::size_t>(n_ * count + kSlack<T>));
       for (Index i = 0; i < n_; ++i)
-        for (Index j = 0; j < count; ++j) held[j * n_ + i] = conjugated ? conjugate(from[i * columns + begin + j]) : from[i * columns + begin + j];
+        for (Index j = 0; j < count; ++j)
+          held[j * n_ + i] =
+              conjugated ? conjugate(from[i * columns + begin + j]) : from[i * columns + begin + j];
       const int n = static_cast<int>(n_), k = static_cast<int>(count);
       int info = 0;
-      if (cholesky_) TESSERA_LAPACK(T, potrs)("U", &n, &k, m_.data(), &n, held.data(), &n, &info);
-      else TESSERA_LAPACK(T, getrs)(op, &n, &k, m_.data(), &n, swaps_.data(), held.data(), &n, &info);
+      if (cholesky_)
+        TESSERA_LAPACK(T, potrs)("U", &n, &k, m_.data(), &n, held.data(), &n, &info);
+      else
+        TESSERA_LAPACK(T, getrs)(op, &n, &k, m_.data(), &n, swaps_.data(), held.data(), &n, &info);
       for (Index i = 0; i < n_; ++i)
-        for (Index j = 0; j < count; ++j) to[i * columns + begin + j] = conjugated ? conjugate(held[j * n_ + i]) : held[j * n_ + i];
+        for (Index j = 0; j < count; ++j)
+          to[i * columns + begin + j] = conjugated ? conjugate(held[j * n_ + i]) : held[j * n_ + i];
     });
     return {};
   }
@@ -89,10 +100,14 @@ class DenseSolver final : public LinearSolver {
   bool joins_columns() const override { return true; }
   std::unique_ptr<PreparedSolver> prepare(const SolverOperator& a) const override {
     switch (a.dtype) {
-      case Dtype::f32: return std::make_unique<Factors<float>>(a, cholesky_);
-      case Dtype::f64: return std::make_unique<Factors<double>>(a, cholesky_);
-      case Dtype::c64: return std::make_unique<Factors<c64>>(a, cholesky_);
-      default: return std::make_unique<Factors<c128>>(a, cholesky_);
+      case Dtype::f32:
+        return std::make_unique<Factors<float>>(a, cholesky_);
+      case Dtype::f64:
+        return std::make_unique<Factors<double>>(a, cholesky_);
+      case Dtype::c64:
+        return std::make_unique<Factors<c64>>(a, cholesky_);
+      default:
+        return std::make_unique<Factors<c128>>(a, cholesky_);
     }
   }
 

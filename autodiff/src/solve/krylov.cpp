@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Krylov methods. Each is a `cycle`: from a residual r it finds a correction d with |r - A d| <= target, as far as
-// its recurrences can tell. The driver adds d to x, computes the true residual and starts again, until the true one
-// meets the tolerance, no longer falls, or the products run out.
-#include <cmath>
-
-#include "../kernels/map.h"
+// Krylov methods. Each is a `cycle`: from a residual r it finds a correction d with |r - A d| <=
+// target, as far as its recurrences can tell. The driver adds d to x, computes the true residual
+// and starts again, until the true one meets the tolerance, no longer falls, or the products run
+// out.
 #include "../kernels/lapack.h"
+#include "../kernels/map.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/solve.h"
+
+#include <cmath>
 
 namespace tessera {
 namespace {
@@ -29,7 +30,8 @@ Sum<T> dot(const Vector<T>& x, const Vector<T>& y) {
   std::vector<Sum<T>> part(static_cast<std::size_t>(chunks));
   parallel_chunks(chunks, [&](Index c) {
     Sum<T> s(0);
-    for (Index i = c * kChunk; i < std::min(n, (c + 1) * kChunk); ++i) s += multiply(Sum<T>(conjugate(x[i])), Sum<T>(y[i]));
+    for (Index i = c * kChunk; i < std::min(n, (c + 1) * kChunk); ++i)
+      s += multiply(Sum<T>(conjugate(x[i])), Sum<T>(y[i]));
     part[c] = s;
   });
   Sum<T> total(0);
@@ -37,18 +39,22 @@ Sum<T> dot(const Vector<T>& x, const Vector<T>& y) {
   return total;
 }
 template <class T>
-double length(const Vector<T>& x) { return std::sqrt(std::real(dot(x, x))); }
+double length(const Vector<T>& x) {
+  return std::sqrt(std::real(dot(x, x)));
+}
 /// y += a x.
 template <class T>
 void add(Sum<T> a, const Vector<T>& x, Vector<T>& y) {
   const T s(a);
-  forall(static_cast<Index>(x.size()), [s, px = x.data(), py = y.data()](Index i) { py[i] = py[i] + multiply(s, px[i]); });
+  forall(static_cast<Index>(x.size()),
+         [s, px = x.data(), py = y.data()](Index i) { py[i] = py[i] + multiply(s, px[i]); });
 }
 /// y = x + a y.
 template <class T>
 void scale_add(const Vector<T>& x, Sum<T> a, Vector<T>& y) {
   const T s(a);
-  forall(static_cast<Index>(x.size()), [s, px = x.data(), py = y.data()](Index i) { py[i] = px[i] + multiply(s, py[i]); });
+  forall(static_cast<Index>(x.size()),
+         [s, px = x.data(), py = y.data()](Index i) { py[i] = px[i] + multiply(s, py[i]); });
 }
 template <class T>
 void scale(Sum<T> a, Vector<T>& x) {
@@ -63,7 +69,7 @@ struct Iteration {
   const KrylovOptions& options;
   const Vector<T>& diagonal;  ///< 1 / diagonal, or empty
   bool adjoint;
-  int left;           ///< products that may still be taken
+  int left;  ///< products that may still be taken
   double b_norm;
   SolveReport report;
 
@@ -77,19 +83,24 @@ struct Iteration {
   Vector<T> preconditioned(const Vector<T>& r) const {
     if (options.preconditioner) {
       const Tensor z = contiguous(options.preconditioner(from_span<T>(r, {a.n}), adjoint));
-      if (z.type() != Type{a.dtype, {a.n}}) fail("linear_solve", "the preconditioner gave a " + to_string(z.type()) + " for a " + to_string(Type{a.dtype, {a.n}}));
+      if (z.type() != Type{a.dtype, {a.n}})
+        fail("linear_solve", "the preconditioner gave a " + to_string(z.type()) + " for a " +
+                                 to_string(Type{a.dtype, {a.n}}));
       const auto d = z.data<T>();
       return {d.begin(), d.end()};
     }
     Vector<T> z = r;
     if (!diagonal.empty())
-      forall(a.n, [adjoint = adjoint, d = diagonal.data(), p = z.data()](Index i) { p[i] = multiply(adjoint ? conjugate(d[i]) : d[i], p[i]); });
+      forall(a.n, [adjoint = adjoint, d = diagonal.data(), p = z.data()](Index i) {
+        p[i] = multiply(adjoint ? conjugate(d[i]) : d[i], p[i]);
+      });
     return z;
   }
   void note(double residual) { report.residuals.push_back(residual / b_norm); }
 };
 
-/// Minimises the error in the norm of A over the Krylov space. Stops where p^H A p shows that A is not positive.
+/// Minimises the error in the norm of A over the Krylov space. Stops where p^H A p shows that A is
+/// not positive.
 template <class T>
 void cycle_cg(Iteration<T>& it, Vector<T> r, Vector<T>& d, double target) {
   Vector<T> z = it.preconditioned(r), p = z;
@@ -124,7 +135,8 @@ void cycle_minres(Iteration<T>& it, Vector<T> v, Vector<T>& d, double target) {
     add<T>(-alpha, v, q);
     const double beta_next = length(q);
     const double delta = c * alpha - c_old * s * beta;
-    const double rho1 = std::hypot(delta, beta_next), rho2 = s * alpha + c_old * c * beta, rho3 = s_old * beta;
+    const double rho1 = std::hypot(delta, beta_next), rho2 = s * alpha + c_old * c * beta,
+                 rho3 = s_old * beta;
     if (!(rho1 > 0) || !std::isfinite(rho1)) return;
     c_old = c, s_old = s, c = delta / rho1, s = beta_next / rho1;
     Vector<T> w_next = v;
@@ -142,7 +154,8 @@ void cycle_minres(Iteration<T>& it, Vector<T> v, Vector<T>& d, double target) {
   }
 }
 
-/// r = (polynomials of degree 1 that shrink the residual) times the residual of bi-conjugate gradients.
+/// r = (polynomials of degree 1 that shrink the residual) times the residual of bi-conjugate
+/// gradients.
 template <class T>
 void cycle_bicgstab(Iteration<T>& it, Vector<T> r, Vector<T>& d, double target) {
   const Vector<T> shadow = r;
@@ -175,7 +188,8 @@ void cycle_bicgstab(Iteration<T>& it, Vector<T> r, Vector<T>& d, double target) 
   if (it.left == 1) it.left = 0;  // a step takes two products
 }
 
-/// Minimises |r - A M^-1 y| over `restart` Arnoldi vectors v; the triangular factor of their matrix by rotations.
+/// Minimises |r - A M^-1 y| over `restart` Arnoldi vectors v; the triangular factor of their matrix
+/// by rotations.
 template <class T>
 void cycle_gmres(Iteration<T>& it, Vector<T> r, Vector<T>& d, double target) {
   const int m = std::max(1, it.options.restart);
@@ -225,11 +239,20 @@ void cycle_gmres(Iteration<T>& it, Vector<T> r, Vector<T>& d, double target) {
 enum class Method : std::uint8_t { cg, minres, bicgstab, gmres };
 
 template <class T>
-SolveReport solve_column(Method method, const SolverOperator& a, const KrylovOptions& options, const Vector<T>& diagonal, bool adjoint,
-                         const Vector<T>& b, Vector<T>& x) {
-  const double tolerance = options.tolerance > 0 ? options.tolerance : size_of(real_of(a.dtype)) == 4 ? 1e-5 : 1e-10;
+SolveReport solve_column(Method method, const SolverOperator& a, const KrylovOptions& options,
+                         const Vector<T>& diagonal, bool adjoint, const Vector<T>& b,
+                         Vector<T>& x) {
+  const double tolerance = options.tolerance > 0            ? options.tolerance
+                           : size_of(real_of(a.dtype)) == 4 ? 1e-5
+                                                            : 1e-10;
   std::fill(x.begin(), x.end(), T(0));
-  Iteration<T> it{a, options, diagonal, adjoint, options.iterations, length(b), {SolveReason::converged, 0, {}}};
+  Iteration<T> it{a,
+                  options,
+                  diagonal,
+                  adjoint,
+                  options.iterations,
+                  length(b),
+                  {SolveReason::converged, 0, {}}};
   SolveReport& report = it.report;
   if (it.b_norm == 0) return {SolveReason::converged, 0, {0.0}};
   Vector<T> r = b;
@@ -241,10 +264,18 @@ SolveReport solve_column(Method method, const SolverOperator& a, const KrylovOpt
     Vector<T> d(b.size(), T(0));
     const double target = 0.9 * tolerance * it.b_norm;
     switch (method) {
-      case Method::cg: cycle_cg(it, r, d, target); break;
-      case Method::minres: cycle_minres(it, r, d, target); break;
-      case Method::bicgstab: cycle_bicgstab(it, r, d, target); break;
-      case Method::gmres: cycle_gmres(it, r, d, target); break;
+      case Method::cg:
+        cycle_cg(it, r, d, target);
+        break;
+      case Method::minres:
+        cycle_minres(it, r, d, target);
+        break;
+      case Method::bicgstab:
+        cycle_bicgstab(it, r, d, target);
+        break;
+      case Method::gmres:
+        cycle_gmres(it, r, d, target);
+        break;
     }
     add<T>(1, d, x);
     Vector<T> ax(b.size());
@@ -254,19 +285,24 @@ SolveReport solve_column(Method method, const SolverOperator& a, const KrylovOpt
     const double before = residual;
     residual = length(r);
     it.note(residual);
-    if (residual > tolerance * it.b_norm && residual >= 0.999 * before) return report.reason = SolveReason::stagnated, report;
+    if (residual > tolerance * it.b_norm && residual >= 0.999 * before)
+      return report.reason = SolveReason::stagnated, report;
   }
 }
 
 template <class T>
 class Prepared final : public PreparedSolver {
  public:
-  Prepared(Method method, KrylovOptions options, const SolverOperator& a) : method_(method), options_(std::move(options)), a_(a) {
-    if (!options_.jacobi || options_.preconditioner || method == Method::minres || a.kind == SolverOperator::Kind::function) return;
+  Prepared(Method method, KrylovOptions options, const SolverOperator& a)
+      : method_(method), options_(std::move(options)), a_(a) {
+    if (!options_.jacobi || options_.preconditioner || method == Method::minres ||
+        a.kind == SolverOperator::Kind::function)
+      return;
     const T* v = static_cast<const T*>(a.values);
     diagonal_.assign(static_cast<std::size_t>(a.n), T(0));
     for (Index i = 0; i < a.n; ++i) {
-      if (a.kind == SolverOperator::Kind::dense) diagonal_[i] = v[i * a.n + i];
+      if (a.kind == SolverOperator::Kind::dense)
+        diagonal_[i] = v[i * a.n + i];
       else
         for (Index e = a.pattern->row_begin()[i]; e < a.pattern->row_begin()[i + 1]; ++e)
           if (a.pattern->column()[e] == i) diagonal_[i] = v[e];
@@ -289,9 +325,12 @@ class Prepared final : public PreparedSolver {
       for (Index i = 0; i < a_.n; ++i) to[i * columns + c] = found[i];
       one.iterations += all.iterations;
       // The column that fared worst speaks for all.
-      const double worst = all.residuals.empty() ? -1 : all.residuals.back(), mine = one.residuals.empty() ? 0 : one.residuals.back();
-      if (c == 0 || (!one.ok() && all.ok()) || (one.ok() == all.ok() && mine > worst)) all = std::move(one);
-      else all.iterations = one.iterations;
+      const double worst = all.residuals.empty() ? -1 : all.residuals.back(),
+                   mine = one.residuals.empty() ? 0 : one.residuals.back();
+      if (c == 0 || (!one.ok() && all.ok()) || (one.ok() == all.ok() && mine > worst))
+        all = std::move(one);
+      else
+        all.iterations = one.iterations;
     }
     return all;
   }
@@ -312,10 +351,14 @@ class Krylov final : public LinearSolver {
   }
   std::unique_ptr<PreparedSolver> prepare(const SolverOperator& a) const override {
     switch (a.dtype) {
-      case Dtype::f32: return std::make_unique<Prepared<float>>(method_, options_, a);
-      case Dtype::f64: return std::make_unique<Prepared<double>>(method_, options_, a);
-      case Dtype::c64: return std::make_unique<Prepared<c64>>(method_, options_, a);
-      default: return std::make_unique<Prepared<c128>>(method_, options_, a);
+      case Dtype::f32:
+        return std::make_unique<Prepared<float>>(method_, options_, a);
+      case Dtype::f64:
+        return std::make_unique<Prepared<double>>(method_, options_, a);
+      case Dtype::c64:
+        return std::make_unique<Prepared<c64>>(method_, options_, a);
+      default:
+        return std::make_unique<Prepared<c128>>(method_, options_, a);
     }
   }
 
@@ -323,23 +366,33 @@ class Krylov final : public LinearSolver {
   Method method_;
   KrylovOptions options_;
 };
-LinearSolverPtr make(Method method, KrylovOptions options) { return std::make_shared<const Krylov>(method, std::move(options)); }
+LinearSolverPtr make(Method method, KrylovOptions options) {
+  return std::make_shared<const Krylov>(method, std::move(options));
+}
 
 }  // namespace
 
 LinearSolverPtr cg(KrylovOptions options) { return make(Method::cg, std::move(options)); }
 LinearSolverPtr minres(KrylovOptions options) { return make(Method::minres, std::move(options)); }
-LinearSolverPtr bicgstab(KrylovOptions options) { return make(Method::bicgstab, std::move(options)); }
+LinearSolverPtr bicgstab(KrylovOptions options) {
+  return make(Method::bicgstab, std::move(options));
+}
 LinearSolverPtr gmres(KrylovOptions options) { return make(Method::gmres, std::move(options)); }
 
 const char* to_string(SolveReason r) {
   switch (r) {
-    case SolveReason::exact: return "solved by a factorisation";
-    case SolveReason::converged: return "converged";
-    case SolveReason::iterations: return "the limit of iterations was reached";
-    case SolveReason::stagnated: return "the residual stopped falling";
-    case SolveReason::not_finite: return "NaN or infinity came up";
-    default: return "a pivot is zero or not positive";
+    case SolveReason::exact:
+      return "solved by a factorisation";
+    case SolveReason::converged:
+      return "converged";
+    case SolveReason::iterations:
+      return "the limit of iterations was reached";
+    case SolveReason::stagnated:
+      return "the residual stopped falling";
+    case SolveReason::not_finite:
+      return "NaN or infinity came up";
+    default:
+      return "a pivot is zero or not positive";
   }
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Batches around one system: {size, operands, size, operands, ...}, the operands that have the axis as bits (1: the first).
+// Batches around one system: {size, operands, size, operands, ...}, the operands that have the axis
+// as bits (1: the first).
 #pragma once
-#include <vector>
-
 #include "tessera/autodiff/shape.h"
+
+#include <vector>
 
 namespace tessera::detail {
 

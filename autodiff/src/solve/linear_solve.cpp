@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A(p) x = b as one primitive. Forward mode: A dx = db - (dA/dp dp) x. Reverse mode: A^H lambda = c; the cotangents of
-// p follow from the transpose of the tangent's right-hand side. Both are this primitive again.
-#include <cstring>
-#include <limits>
-#include <mutex>
-
+// A(p) x = b as one primitive. Forward mode: A dx = db - (dA/dp dp) x. Reverse mode: A^H lambda =
+// c; the cotangents of p follow from the transpose of the tangent's right-hand side. Both are this
+// primitive again.
 #include "../core/rules.h"
 #include "../core/tensor_internal.h"
 #include "../kernels/lapack.h"
@@ -15,6 +12,10 @@
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/solve.h"
+
+#include <cstring>
+#include <limits>
+#include <mutex>
 
 namespace tessera {
 namespace detail {
@@ -30,7 +31,8 @@ class PreparedSystems {
   using OnePtr = std::shared_ptr<const One>;
 
   template <class Make>
-  OnePtr get(std::size_t place, const LinearSolverPtr& by, const std::vector<View>& params, Make&& make) {
+  OnePtr get(std::size_t place, const LinearSolverPtr& by, const std::vector<View>& params,
+             Make&& make) {
     OnePtr kept;
     {
       std::lock_guard lock(mutex_);
@@ -47,7 +49,9 @@ class PreparedSystems {
   static bool same(const std::vector<Tensor>& kept, const std::vector<View>& now) {
     for (std::size_t k = 0; k < kept.size(); ++k) {
       const std::size_t bytes = static_cast<std::size_t>(now[k].count()) * size_of(now[k].dtype);
-      if (kept[k].type() != now[k].type() || (bytes && std::memcmp(kept[k].view().data, now[k].data, bytes) != 0)) return false;
+      if (kept[k].type() != now[k].type() ||
+          (bytes && std::memcmp(kept[k].view().data, now[k].data, bytes) != 0))
+        return false;
     }
     return true;
   }
@@ -59,7 +63,8 @@ namespace {
 
 using namespace kernels;
 
-// ---- products on vectors in memory -----------------------------------------------------------------------------
+// ---- products on vectors in memory
+// -----------------------------------------------------------------------------
 
 template <class T>
 void dense_product(const T* a, Index n, const T* x, T* y, bool adjoint) {
@@ -84,16 +89,20 @@ void csr_product(const T* v, const CsrPattern& p, const T* x, T* y, bool adjoint
   for_rows(n, per_row, [&](Index i) {
     T s(0);
     if (adjoint)
-      for (Index e = t.begin[i]; e < t.begin[i + 1]; ++e) s = s + multiply(conjugate(v[t.entry[e]]), x[t.row[e]]);
+      for (Index e = t.begin[i]; e < t.begin[i + 1]; ++e)
+        s = s + multiply(conjugate(v[t.entry[e]]), x[t.row[e]]);
     else
-      for (Index e = p.row_begin()[i]; e < p.row_begin()[i + 1]; ++e) s = s + multiply(v[e], x[p.column()[e]]);
+      for (Index e = p.row_begin()[i]; e < p.row_begin()[i + 1]; ++e)
+        s = s + multiply(v[e], x[p.column()[e]]);
     y[i] = s;
   });
 }
 
 /// A vector in memory as a tensor, for the length of a call.
 Tensor borrowed(const void* data, const Type& type) {
-  return visit_dtype(type.dtype, [&](auto tag) { return from_pointer(static_cast<const typename decltype(tag)::type*>(data), type.shape); });
+  return visit_dtype(type.dtype, [&](auto tag) {
+    return from_pointer(static_cast<const typename decltype(tag)::type*>(data), type.shape);
+  });
 }
 Tensor copied(const View& v) { return contiguous_copy(v); }
 
@@ -111,25 +120,31 @@ SolverOperator operator_of(const LinearSystem& s, const std::vector<Tensor>& par
       if constexpr (contains(kInexact, dtype_of<T>()))
         a.apply = [values, n = a.n, p = s.pattern](const void* x, void* y, bool adjoint) {
           const T* v = static_cast<const T*>(values.view().data);
-          if (p) csr_product(v, *p, static_cast<const T*>(x), static_cast<T*>(y), adjoint);
-          else dense_product(v, n, static_cast<const T*>(x), static_cast<T*>(y), adjoint);
+          if (p)
+            csr_product(v, *p, static_cast<const T*>(x), static_cast<T*>(y), adjoint);
+          else
+            dense_product(v, n, static_cast<const T*>(x), static_cast<T*>(y), adjoint);
         };
     });
     return a;
   }
-  a.apply = [params, type = s.unknown, forward = s.apply, back = s.adjoint](const void* x, void* y, bool adjoint) {
+  a.apply = [params, type = s.unknown, forward = s.apply, back = s.adjoint](const void* x, void* y,
+                                                                            bool adjoint) {
     std::vector<Tensor> in{borrowed(x, type)};
     in.insert(in.end(), params.begin(), params.end());
     const Tensor out = contiguous(evaluate(adjoint ? back : forward, in)[0]);
-    if (const std::size_t bytes = static_cast<std::size_t>(type.shape.count()) * size_of(type.dtype)) std::memcpy(y, out.view().data, bytes);
+    if (const std::size_t bytes =
+            static_cast<std::size_t>(type.shape.count()) * size_of(type.dtype))
+      std::memcpy(y, out.view().data, bytes);
   };
   return a;
 }
 
-// ---- the leading axes of an application --------------------------------------------------------------------------
+// ---- the leading axes of an application
+// --------------------------------------------------------------------------
 
-/// Which system of the batch is which: for a flat index over all levels the offset, in systems, of each operand, and
-/// the number of its matrix.
+/// Which system of the batch is which: for a flat index over all levels the offset, in systems, of
+/// each operand, and the number of its matrix.
 struct Batch {
   Index count = 1, matrices = 1;
   const std::vector<Index>& levels;
@@ -151,7 +166,8 @@ struct Batch {
   }
 };
 
-// ---- the primitive -----------------------------------------------------------------------------------------------
+// ---- the primitive
+// -----------------------------------------------------------------------------------------------
 
 struct LinearSolve : Hand<LinearSolve> {
   static constexpr const char* name = "linear_solve";
@@ -159,20 +175,26 @@ struct LinearSolve : Hand<LinearSolve> {
     const auto& f = tessera::get<LinearSolveAttr>(a);
     const LinearSystem& s = *f.system;
     bool ok = in.size() == s.params.size() + 1 && in[0] == wide(s.unknown, f.levels, 1);
-    for (std::size_t k = 0; ok && k < s.params.size(); ++k) ok = in[k + 1] == wide(s.params[k], f.levels, Index{2} << k);
-    if (!ok) fail(name, "operands do not fit the system that was recorded: b is " + to_string(in[0]) + ", recorded " + to_string(wide(s.unknown, f.levels, 1)));
+    for (std::size_t k = 0; ok && k < s.params.size(); ++k)
+      ok = in[k + 1] == wide(s.params[k], f.levels, Index{2} << k);
+    if (!ok)
+      fail(name, "operands do not fit the system that was recorded: b is " + to_string(in[0]) +
+                     ", recorded " + to_string(wide(s.unknown, f.levels, 1)));
     const Shape lead = leading(f.levels, 1);
     return {in[0], {Dtype::i32, lead}, {Dtype::i32, lead}, {Dtype::f64, lead}};
   }
   static KernelFn kernel(std::span<const Dtype> in, const Attributes*) {
     if (!contains(kInexact, in[0])) return nullptr;
-    return [](Inputs in, Outputs out, const Attributes* a) { run(in, out, tessera::get<LinearSolveAttr>(a)); };
+    return [](Inputs in, Outputs out, const Attributes* a) {
+      run(in, out, tessera::get<LinearSolveAttr>(a));
+    };
   }
   static void run(Inputs in, Outputs out, const LinearSolveAttr& f) {
     const LinearSystem& s = *f.system;
     const Batch batch(f.levels);
     const std::size_t element = size_of(s.unknown.dtype);
-    const Index size = s.unknown.shape.count(), n = s.kind == SolverOperator::Kind::function ? size : s.unknown.shape[0];
+    const Index size = s.unknown.shape.count(),
+                n = s.kind == SolverOperator::Kind::function ? size : s.unknown.shape[0];
     const Index columns = n ? size / n : 0;
     const auto* b = static_cast<const std::byte*>(in[0]->data);
     auto* x = static_cast<std::byte*>(out[0]->data);
@@ -185,7 +207,9 @@ struct LinearSolve : Hand<LinearSolve> {
       for (std::size_t k = 0; k < s.params.size(); ++k) {
         const Type& t = s.params[k];
         const Index at = batch.place(systems[0], Index{2} << k) * t.shape.count();
-        params.push_back({static_cast<std::byte*>(in[k + 1]->data) + static_cast<std::size_t>(at) * size_of(t.dtype), t.dtype, t.shape, row_major(t.shape)});
+        params.push_back({static_cast<std::byte*>(in[k + 1]->data) +
+                              static_cast<std::size_t>(at) * size_of(t.dtype),
+                          t.dtype, t.shape, row_major(t.shape)});
       }
       const auto ready = s.prepared->get(static_cast<std::size_t>(m), s.solver, params, [&] {
         auto one = std::make_shared<PreparedSystems::One>();
@@ -196,18 +220,29 @@ struct LinearSolve : Hand<LinearSolve> {
       });
       const Index many = static_cast<Index>(systems.size());
       if (many == 1 || !s.solver->joins_columns()) {
-        for (Index i : systems) reports[i] = ready->solver->solve(b + static_cast<std::size_t>(i * size) * element, x + static_cast<std::size_t>(i * size) * element, columns, f.adjoint);
+        for (Index i : systems)
+          reports[i] = ready->solver->solve(b + static_cast<std::size_t>(i * size) * element,
+                                            x + static_cast<std::size_t>(i * size) * element,
+                                            columns, f.adjoint);
         return;
       }
-      std::vector<std::byte> joined(static_cast<std::size_t>(many * size) * element), found(joined.size());
+      std::vector<std::byte> joined(static_cast<std::size_t>(many * size) * element),
+          found(joined.size());
       const std::size_t row = static_cast<std::size_t>(columns) * element;
-      const auto part = [&](Index i, Index r) { return static_cast<std::size_t>(i * size) * element + static_cast<std::size_t>(r) * row; };
-      const auto place = [&](Index q, Index r) { return static_cast<std::size_t>(r * many + q) * row; };
+      const auto part = [&](Index i, Index r) {
+        return static_cast<std::size_t>(i * size) * element + static_cast<std::size_t>(r) * row;
+      };
+      const auto place = [&](Index q, Index r) {
+        return static_cast<std::size_t>(r * many + q) * row;
+      };
       for (Index q = 0; q < many; ++q)
-        for (Index r = 0; r < n; ++r) std::memcpy(joined.data() + place(q, r), b + part(systems[q], r), row);
-      const SolveReport report = ready->solver->solve(joined.data(), found.data(), many * columns, f.adjoint);
+        for (Index r = 0; r < n; ++r)
+          std::memcpy(joined.data() + place(q, r), b + part(systems[q], r), row);
+      const SolveReport report =
+          ready->solver->solve(joined.data(), found.data(), many * columns, f.adjoint);
       for (Index q = 0; q < many; ++q) {
-        for (Index r = 0; r < n; ++r) std::memcpy(x + part(systems[q], r), found.data() + place(q, r), row);
+        for (Index r = 0; r < n; ++r)
+          std::memcpy(x + part(systems[q], r), found.data() + place(q, r), row);
         reports[systems[q]] = report;
       }
     };
@@ -225,7 +260,9 @@ struct LinearSolve : Hand<LinearSolve> {
         visit_dtype(real_of(s.unknown.dtype), [&](auto tag) {
           using R = typename decltype(tag)::type;
           auto* from = reinterpret_cast<R*>(x + static_cast<std::size_t>(i * size) * element);
-          if constexpr (std::is_floating_point_v<R>) std::fill(from, from + static_cast<std::size_t>(size) * element / sizeof(R), std::numeric_limits<R>::quiet_NaN());
+          if constexpr (std::is_floating_point_v<R>)
+            std::fill(from, from + static_cast<std::size_t>(size) * element / sizeof(R),
+                      std::numeric_limits<R>::quiet_NaN());
         });
       if (s.monitor) s.monitor(r, f.adjoint);
     }
@@ -246,13 +283,17 @@ struct LinearSolve : Hand<LinearSolve> {
     if (moving) {
       const Tensor& x = a.out[0];
       Tensor moved;
-      if (s.bilinear) moved = apply_operator(f, {x, dp[0]});
+      if (s.bilinear)
+        moved = apply_operator(f, {x, dp[0]});
       else
-        moved = jvp_flat([&](const std::vector<Tensor>& q) {
-                  std::vector<Tensor> v{x};
-                  v.insert(v.end(), q.begin(), q.end());
-                  return std::vector<Tensor>{apply_operator(f, v)};
-                }, p, dp).second[0];
+        moved = jvp_flat(
+                    [&](const std::vector<Tensor>& q) {
+                      std::vector<Tensor> v{x};
+                      v.insert(v.end(), q.begin(), q.end());
+                      return std::vector<Tensor>{apply_operator(f, v)};
+                    },
+                    p, dp)
+                    .second[0];
       right = right.defined() ? right - moved : neg(moved);
     }
     if (!right.defined()) return;
@@ -261,7 +302,8 @@ struct LinearSolve : Hand<LinearSolve> {
     p.insert(p.begin(), right);
     o[0] = apply_linear_solve(g, p).x;
   }
-  static void transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
+  static void transpose(const Application& a, std::span<const bool> linear,
+                        std::span<const Tensor> ct, std::span<Tensor> o) {
     for (std::size_t k = 1; k < linear.size(); ++k)
       if (linear[k]) no_rule(name, "transpose", "it is not linear in the operator");
     LinearSolveAttr g = a.get<LinearSolveAttr>();
@@ -271,7 +313,8 @@ struct LinearSolve : Hand<LinearSolve> {
     v[0] = ct[0];
     o[0] = apply_linear_solve(g, v).x;
   }
-  static void batch(const Application& a, std::span<const bool> batched, Index size, std::span<Tensor> o) {
+  static void batch(const Application& a, std::span<const bool> batched, Index size,
+                    std::span<Tensor> o) {
     LinearSolveAttr g = a.get<LinearSolveAttr>();
     Index mask = 1;
     for (std::size_t k = 1; k < batched.size(); ++k)
@@ -285,19 +328,27 @@ struct LinearSolve : Hand<LinearSolve> {
 };
 TESSERA_REGISTER(LinearSolve);
 
-Graph recorded(const FlatFunction& f, const std::vector<Type>& types) { return record_abstract("linear_solve", f, types).graph; }
+Graph recorded(const FlatFunction& f, const std::vector<Type>& types) {
+  return record_abstract("linear_solve", f, types).graph;
+}
 
 /// (y, p...) -> A(p)^H y from the graph of (x, p...) -> A(p) x.
 Graph transposed(const Graph& apply, const Type& unknown, std::vector<Type> types) {
-  return recorded([&](const std::vector<Tensor>& v) {
-    const Type x[] = {unknown};
-    const Graph g = record_abstract("linear_solve", [&](const std::vector<Tensor>& u) {
-      std::vector<Tensor> in = v;
-      in[0] = u[0];
-      return evaluate(apply, in);
-    }, x).graph;
-    return transpose_graph(g, {v.data(), 1});
-  }, types);
+  return recorded(
+      [&](const std::vector<Tensor>& v) {
+        const Type x[] = {unknown};
+        const Graph g = record_abstract(
+                            "linear_solve",
+                            [&](const std::vector<Tensor>& u) {
+                              std::vector<Tensor> in = v;
+                              in[0] = u[0];
+                              return evaluate(apply, in);
+                            },
+                            x)
+                            .graph;
+        return transpose_graph(g, {v.data(), 1});
+      },
+      types);
 }
 
 }  // namespace
@@ -307,8 +358,11 @@ Tensor apply_operator(const LinearSolveAttr& f, const std::vector<Tensor>& v) {
   FlatFunction product = [&g](const std::vector<Tensor>& u) { return evaluate(g, u); };
   for (std::size_t k = f.levels.size(); k >= 2; k -= 2) {
     std::vector<std::optional<int>> axes;
-    for (std::size_t i = 0; i < v.size(); ++i) axes.push_back(f.levels[k - 1] >> i & 1 ? std::optional<int>(0) : std::nullopt);
-    product = [inner = std::move(product), axes](const std::vector<Tensor>& u) { return vmap_flat(inner, u, axes, 0); };
+    for (std::size_t i = 0; i < v.size(); ++i)
+      axes.push_back(f.levels[k - 1] >> i & 1 ? std::optional<int>(0) : std::nullopt);
+    product = [inner = std::move(product), axes](const std::vector<Tensor>& u) {
+      return vmap_flat(inner, u, axes, 0);
+    };
   }
   return product(v)[0];
 }
@@ -322,7 +376,8 @@ LinearSolution apply_linear_solve(const LinearSolveAttr& f, const std::vector<Te
 
 }  // namespace detail
 
-// ---- operators and systems as users name them ------------------------------------------------------------------------
+// ---- operators and systems as users name them
+// ------------------------------------------------------------------------
 
 LinearOperator LinearOperator::dense(const Tensor& a) {
   if (!a.defined()) fail("linear_solve", "the matrix is undefined");
@@ -333,10 +388,15 @@ LinearOperator LinearOperator::dense(const Tensor& a) {
   return o;
 }
 LinearOperator LinearOperator::csr(const Tensor& values, CsrPatternPtr pattern) {
-  if (!values.defined() || !pattern) fail("linear_solve", "the values or the pattern of the matrix are missing");
-  if (pattern->rows() != pattern->cols()) fail("linear_solve", "needs a square matrix, got " + std::to_string(pattern->rows()) + " x " + std::to_string(pattern->cols()));
+  if (!values.defined() || !pattern)
+    fail("linear_solve", "the values or the pattern of the matrix are missing");
+  if (pattern->rows() != pattern->cols())
+    fail("linear_solve", "needs a square matrix, got " + std::to_string(pattern->rows()) + " x " +
+                             std::to_string(pattern->cols()));
   if (values.shape() != Shape{pattern->entries()} || !is_inexact(values.dtype()))
-    fail("linear_solve", "the values " + to_string(values.type()) + " do not fit a pattern of " + std::to_string(pattern->entries()) + " entries; several matrices go through vmap");
+    fail("linear_solve", "the values " + to_string(values.type()) + " do not fit a pattern of " +
+                             std::to_string(pattern->entries()) +
+                             " entries; several matrices go through vmap");
   LinearOperator o;
   o.kind_ = SolverOperator::Kind::csr;
   o.values_ = values;
@@ -362,9 +422,14 @@ using detail::LinearSystem;
 std::vector<Tensor> record_maps(LinearSystem& s, const LinearOperator& a) {
   const auto one = [&](const LinearOperator::Map& f) {
     const Type x[] = {s.unknown};
-    Graph g = record_abstract("linear_solve", [&](const std::vector<Tensor>& u) { return std::vector<Tensor>{f(u[0])}; }, x).graph;
+    Graph g = record_abstract(
+                  "linear_solve",
+                  [&](const std::vector<Tensor>& u) { return std::vector<Tensor>{f(u[0])}; }, x)
+                  .graph;
     const Type& y = g.types[g.outputs[0]];
-    if (y != s.unknown) fail("linear_solve", "the operator gives a " + to_string(y) + " for a " + to_string(s.unknown) + "; a square system keeps shape and type");
+    if (y != s.unknown)
+      fail("linear_solve", "the operator gives a " + to_string(y) + " for a " +
+                               to_string(s.unknown) + "; a square system keeps shape and type");
     return detail::close(std::move(g));
   };
   detail::Closed forward = one(a.map());
@@ -380,17 +445,23 @@ std::vector<Tensor> record_maps(LinearSystem& s, const LinearOperator& a) {
     captured.insert(captured.end(), back.captured.begin(), back.captured.end());
     for (const Tensor& t : captured) types.push_back(t.type());
     // Both graphs take the captures of either.
-    s.apply = detail::recorded([&](const std::vector<Tensor>& v) {
-      return evaluate(forward.graph, std::span(v).first(1 + first));
-    }, types);
-    s.adjoint = detail::recorded([&](const std::vector<Tensor>& v) {
-      std::vector<Tensor> in{v[0]};
-      in.insert(in.end(), v.begin() + 1 + static_cast<std::ptrdiff_t>(first), v.end());
-      return evaluate(back.graph, in);
-    }, types);
+    s.apply = detail::recorded(
+        [&](const std::vector<Tensor>& v) {
+          return evaluate(forward.graph, std::span(v).first(1 + first));
+        },
+        types);
+    s.adjoint = detail::recorded(
+        [&](const std::vector<Tensor>& v) {
+          std::vector<Tensor> in{v[0]};
+          in.insert(in.end(), v.begin() + 1 + static_cast<std::ptrdiff_t>(first), v.end());
+          return evaluate(back.graph, in);
+        },
+        types);
   }
   for (const Tensor& t : captured) s.params.push_back(t.type());
-  if (captured.size() > 60) fail("linear_solve", "the operator captures " + std::to_string(captured.size()) + " traced tensors; stack them into at most 60");
+  if (captured.size() > 60)
+    fail("linear_solve", "the operator captures " + std::to_string(captured.size()) +
+                             " traced tensors; stack them into at most 60");
   s.bilinear = false;
   s.prepared = std::make_shared<detail::PreparedSystems>();
   return captured;
@@ -409,7 +480,9 @@ LinearSolution linear_solve(const LinearOperator& a, Arg b_, LinearSolveOptions 
   system->monitor = std::move(options.monitor);
   system->pattern = a.pattern();
   LinearSolveAttr f;
-  if (!is_inexact(b.dtype())) fail(op, "the right-hand side is a " + to_string(b.type()) + "; cast it to a floating type", b_.where);
+  if (!is_inexact(b.dtype()))
+    fail(op, "the right-hand side is a " + to_string(b.type()) + "; cast it to a floating type",
+         b_.where);
   if (a.kind() == Kind::function) {
     system->unknown = b.type();
     std::vector<Tensor> v = record_maps(*system, a);
@@ -426,14 +499,21 @@ LinearSolution linear_solve(const LinearOperator& a, Arg b_, LinearSolveOptions 
   const bool vector = b.ndim() == 1 || b.ndim() == m.ndim() - 1;
   if (vector) b = expand_dims(b, -1);
   if (b.ndim() < 2 || b.dim(-2) != n || (sparse && b.ndim() != 2))
-    fail(op, "the matrix of " + std::to_string(n) + " rows, values " + to_string(m.type()) + ", and the right-hand side " + to_string(b.type()) + " do not fit", b_.where);
+    fail(op,
+         "the matrix of " + std::to_string(n) + " rows, values " + to_string(m.type()) +
+             ", and the right-hand side " + to_string(b.type()) + " do not fit",
+         b_.where);
   // Leading axes of stacks become one level of the batch.
   Shape lead;
   const int nd = std::max(stacked, b.ndim() - 2);
   for (int d = 0; d < nd; ++d) {
     const int km = d - (nd - stacked), kb = d - (nd - (b.ndim() - 2));
     const Index dm = km >= 0 ? m.shape()[km] : 1, db = kb >= 0 ? b.shape()[kb] : 1;
-    if (dm != db && dm != 1 && db != 1) fail(op, "leading axes of " + to_string(m.type()) + " and " + to_string(b.type()) + " do not broadcast", b_.where);
+    if (dm != db && dm != 1 && db != 1)
+      fail(op,
+           "leading axes of " + to_string(m.type()) + " and " + to_string(b.type()) +
+               " do not broadcast",
+           b_.where);
     lead.push_back(dm == 1 ? db : dm);
   }
   const Index k = b.dim(-1), count = lead.count();
@@ -452,17 +532,25 @@ LinearSolution linear_solve(const LinearOperator& a, Arg b_, LinearSolveOptions 
   system->bilinear = true;
   const std::vector<Type> types{system->unknown, system->params[0]};
   const CsrPatternPtr& p = a.pattern();
-  system->apply = detail::recorded([&](const std::vector<Tensor>& v) { return std::vector<Tensor>{sparse ? csr_matmul(v[1], p, v[0]) : matmul(v[1], v[0])}; }, types);
-  system->adjoint = detail::recorded([&](const std::vector<Tensor>& v) {
-    return std::vector<Tensor>{sparse ? csr_matmul(conj(v[1]), p, v[0], true) : matmul(detail::H(v[1]), v[0])};
-  }, types);
+  system->apply = detail::recorded(
+      [&](const std::vector<Tensor>& v) {
+        return std::vector<Tensor>{sparse ? csr_matmul(v[1], p, v[0]) : matmul(v[1], v[0])};
+      },
+      types);
+  system->adjoint = detail::recorded(
+      [&](const std::vector<Tensor>& v) {
+        return std::vector<Tensor>{sparse ? csr_matmul(conj(v[1]), p, v[0], true)
+                                          : matmul(detail::H(v[1]), v[0])};
+      },
+      types);
   system->prepared = a.prepared();
   f.system = std::move(system);
   LinearSolution y = detail::apply_linear_solve(f, {b, m});
   if (nd > 0) {
     Shape s = lead;
     s.push_back(n), s.push_back(k);
-    y = {reshape(y.x, s), reshape(y.reason, lead), reshape(y.iterations, lead), reshape(y.residual, lead)};
+    y = {reshape(y.x, s), reshape(y.reason, lead), reshape(y.iterations, lead),
+         reshape(y.residual, lead)};
   }
   if (vector) y.x = squeeze(y.x, -1);
   return y;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Newton's and Anderson's methods on concrete values.
-#include <cmath>
-
 #include "tessera/autodiff/implicit.h"
 #include "tessera/autodiff/ops.h"
+
+#include <cmath>
 
 namespace tessera {
 namespace {
@@ -17,7 +17,9 @@ double threshold(double tolerance, Dtype t, double start) {
 }  // namespace
 
 namespace detail {
-NonlinearResult believed(const NonlinearSystem& s, const Tensor& x) { return {x, {SolveReason::converged, 0, {length(s.residual(x))}}}; }
+NonlinearResult believed(const NonlinearSystem& s, const Tensor& x) {
+  return {x, {SolveReason::converged, 0, {length(s.residual(x))}}};
+}
 }  // namespace detail
 
 NonlinearSolver newton(NewtonOptions o) {
@@ -28,8 +30,11 @@ NonlinearSolver newton(NewtonOptions o) {
     const double enough = threshold(o.tolerance, x0.dtype(), size);
     y.report.residuals.push_back(size);
     const auto step = [&] {
-      const LinearOperator j = s.sparse_jacobian ? s.sparse_jacobian(y.x)
-                             : o.linear ? LinearOperator::function([&s, x = y.x](const Tensor& v) { return s.product(x, v); }) : LinearOperator::dense(s.jacobian(y.x));
+      const LinearOperator j =
+          s.sparse_jacobian ? s.sparse_jacobian(y.x)
+          : o.linear
+              ? LinearOperator::function([&s, x = y.x](const Tensor& v) { return s.product(x, v); })
+              : LinearOperator::dense(s.jacobian(y.x));
       return linear_solve(j, r, {.solver = o.linear}).x;
     };
     while (true) {
@@ -47,7 +52,10 @@ NonlinearSolver newton(NewtonOptions o) {
         reached = length(next);
         if (reached <= (1 - 1e-4 * t) * size) break;
       }
-      if (!(reached < size)) return y.report.reason = std::isfinite(length(d)) ? SolveReason::stagnated : SolveReason::singular, y;
+      if (!(reached < size))
+        return y.report.reason =
+                   std::isfinite(length(d)) ? SolveReason::stagnated : SolveReason::singular,
+               y;
       y.x = x, r = next, size = reached;
       y.report.residuals.push_back(size);
     }
@@ -61,7 +69,8 @@ NonlinearSolver newton(NewtonOptions o) {
   };
 }
 
-/// With f the residuals, dX and dF the last differences of x and f: x <- x + f - (dX + dF) g, g = argmin |f - dF g|.
+/// With f the residuals, dX and dF the last differences of x and f: x <- x + f - (dX + dF) g, g =
+/// argmin |f - dF g|.
 NonlinearSolver anderson(AndersonOptions o) {
   return [o](const NonlinearSystem& s, const Tensor& x0) -> NonlinearResult {
     NonlinearResult y{x0, {SolveReason::converged, 0, {}}};
@@ -80,7 +89,9 @@ NonlinearSolver anderson(AndersonOptions o) {
         const Tensor a = stack(df, 1), gram = matmul(transpose(a), a);
         const Index k = gram.dim(0);
         const double ridge = 1e-14 * cast(trace(gram), Dtype::f64).item();
-        const Tensor g = linear_solve(LinearOperator::dense(gram + ridge * eye(k, gram.dtype())), matmul(transpose(a), f)).x;
+        const Tensor g = linear_solve(LinearOperator::dense(gram + ridge * eye(k, gram.dtype())),
+                                      matmul(transpose(a), f))
+                             .x;
         if (all(is_finite(g)).item<bool>()) move = f - matmul(stack(dx, 1) + a, g);
       }
       const Tensor next_f = s.residual(y.x + move);

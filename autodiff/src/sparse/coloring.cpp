@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Greedy colourings: each vertex in turn takes the smallest colour that the coloured ones around it allow. The order decides how
-// many are needed; three are tried and the best kept: as given (best for bands), by falling degree, and, where that costs little, by how
-// many colours are already forbidden (D. Brélaz, Comm. ACM 22 (1979) 251).
+// Greedy colourings: each vertex in turn takes the smallest colour that the coloured ones around it
+// allow. The order decides how many are needed; three are tried and the best kept: as given (best
+// for bands), by falling degree, and, where that costs little, by how many colours are already
+// forbidden (D. Brélaz, Comm. ACM 22 (1979) 251).
+#include "tessera/autodiff/sparse.h"
+
 #include <algorithm>
 #include <functional>
 #include <numeric>
-
-#include "tessera/autodiff/sparse.h"
 
 namespace tessera {
 namespace {
@@ -17,7 +18,8 @@ using List = std::vector<Index>;
 using Forbid = std::function<void(Index v, const List& color, const std::function<void(Index)>&)>;
 
 /// The smallest colour for v, with `mark[c] == stamp` where c is forbidden; how many are forbidden.
-Index smallest(Index v, const Forbid& forbid, const List& color, List& mark, Index stamp, Index* forbidden = nullptr) {
+Index smallest(Index v, const Forbid& forbid, const List& color, List& mark, Index stamp,
+               Index* forbidden = nullptr) {
   Index count = 0;
   forbid(v, color, [&](Index c) {
     if (c >= static_cast<Index>(mark.size())) mark.resize(static_cast<std::size_t>(c) + 1, 0);
@@ -42,8 +44,10 @@ Coloring in_order(Index n, const List& order, const Forbid& forbid) {
   return out;
 }
 
-/// The vertex with most forbidden colours next. `near` lists the vertices whose choice v's colour may change.
-Coloring by_saturation(Index n, const Forbid& forbid, const std::function<void(Index, const std::function<void(Index)>&)>& near) {
+/// The vertex with most forbidden colours next. `near` lists the vertices whose choice v's colour
+/// may change.
+Coloring by_saturation(Index n, const Forbid& forbid,
+                       const std::function<void(Index, const std::function<void(Index)>&)>& near) {
   Coloring out{List(static_cast<std::size_t>(n), -1), 0};
   List mark, saturation(static_cast<std::size_t>(n), 0);
   std::vector<List> bucket(1, List(static_cast<std::size_t>(n)));  // may hold stale entries
@@ -53,7 +57,8 @@ Coloring by_saturation(Index n, const Forbid& forbid, const std::function<void(I
     while (bucket.back().empty()) bucket.pop_back();
     const Index v = bucket.back().back();
     bucket.back().pop_back();
-    if (out.color[static_cast<std::size_t>(v)] >= 0 || saturation[static_cast<std::size_t>(v)] != static_cast<Index>(bucket.size()) - 1) {
+    if (out.color[static_cast<std::size_t>(v)] >= 0 ||
+        saturation[static_cast<std::size_t>(v)] != static_cast<Index>(bucket.size()) - 1) {
       if (bucket.size() == 1 && bucket[0].empty()) break;
       continue;
     }
@@ -67,23 +72,27 @@ Coloring by_saturation(Index n, const Forbid& forbid, const std::function<void(I
       smallest(u, forbid, out.color, mark, ++stamp, &now);
       if (now <= saturation[static_cast<std::size_t>(u)]) return;
       saturation[static_cast<std::size_t>(u)] = now;
-      if (static_cast<Index>(bucket.size()) <= now) bucket.resize(static_cast<std::size_t>(now) + 1);
+      if (static_cast<Index>(bucket.size()) <= now)
+        bucket.resize(static_cast<std::size_t>(now) + 1);
       bucket[static_cast<std::size_t>(now)].push_back(u);
     });
   }
   return out;
 }
 
-Coloring best_of(Index n, const std::function<Index(Index)>& degree, const Forbid& forbid, const std::function<void(Index, const std::function<void(Index)>&)>& near) {
+Coloring best_of(Index n, const std::function<Index(Index)>& degree, const Forbid& forbid,
+                 const std::function<void(Index, const std::function<void(Index)>&)>& near) {
   List order(static_cast<std::size_t>(n));
   std::iota(order.begin(), order.end(), 0);
   Coloring best = in_order(n, order, forbid);
   const auto keep = [&](Coloring c) {
     if (c.count < best.count) best = std::move(c);
   };
-  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return degree(a) > degree(b); });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](Index a, Index b) { return degree(a) > degree(b); });
   keep(in_order(n, order, forbid));
-  // Saturation asks around every vertex again whenever one near it is coloured: as the square of what is near.
+  // Saturation asks around every vertex again whenever one near it is coloured: as the square of
+  // what is near.
   double work = 0;
   for (Index v = 0; v < n && work < 1e8; ++v) {
     double around = 0;
@@ -99,11 +108,13 @@ struct Lists {
   std::span<const Index> begin, index;
   std::span<const Index> operator[](Index i) const {
     return index.subspan(static_cast<std::size_t>(begin[static_cast<std::size_t>(i)]),
-                         static_cast<std::size_t>(begin[static_cast<std::size_t>(i) + 1] - begin[static_cast<std::size_t>(i)]));
+                         static_cast<std::size_t>(begin[static_cast<std::size_t>(i) + 1] -
+                                                  begin[static_cast<std::size_t>(i)]));
   }
 };
 
-/// Vertices of one colour share no list: `of[v]` are the lists that hold v, `members[l]` the vertices of list l.
+/// Vertices of one colour share no list: `of[v]` are the lists that hold v, `members[l]` the
+/// vertices of list l.
 Coloring color_apart(Index n, const Lists& of, const Lists& members) {
   const auto each = [=](Index v, const std::function<void(Index)>& visit) {
     for (const Index l : of[v])
@@ -115,7 +126,8 @@ Coloring color_apart(Index n, const Lists& of, const Lists& members) {
       if (color[static_cast<std::size_t>(u)] >= 0) no(color[static_cast<std::size_t>(u)]);
     });
   };
-  return best_of(n, [=](Index v) { return static_cast<Index>(of[v].size()); }, forbid, each);
+  return best_of(
+      n, [=](Index v) { return static_cast<Index>(of[v].size()); }, forbid, each);
 }
 
 }  // namespace
@@ -129,8 +141,9 @@ Coloring color_rows(const CsrPattern& p) {
   return color_apart(p.rows(), {p.row_begin(), p.column()}, {t.begin, t.row});
 }
 
-// Gebremedhin, Manne & Pothen, algorithm 4.1: v differs from its neighbours; from the neighbours of neighbours that are not
-// coloured yet, so that those can be; and from x in v - w - x - y where w and y have one colour.
+// Gebremedhin, Manne & Pothen, algorithm 4.1: v differs from its neighbours; from the neighbours of
+// neighbours that are not coloured yet, so that those can be; and from x in v - w - x - y where w
+// and y have one colour.
 Coloring color_star(const CsrPattern& p) {
   const Lists near{p.row_begin(), p.column()};
   const Forbid forbid = [=](Index v, const List& color, const std::function<void(Index)>& no) {
@@ -158,7 +171,8 @@ Coloring color_star(const CsrPattern& p) {
       for (const Index x : near[w]) visit(x);
     }
   };
-  return best_of(p.rows(), [=](Index v) { return static_cast<Index>(near[v].size()); }, forbid, around);
+  return best_of(
+      p.rows(), [=](Index v) { return static_cast<Index>(near[v].size()); }, forbid, around);
 }
 
 }  // namespace tessera

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which elements of the input each element of the output depends on, by pushing sets of input numbers through the graph
-// of a live recording. How an operation moves elements is asked of the operation itself: it is run on the numbers of
-// its operands' elements in place of their values; for sums its transpose is, which moves where the sum gathers.
-#include <algorithm>
-#include <map>
-#include <string>
-
+// Which elements of the input each element of the output depends on, by pushing sets of input
+// numbers through the graph of a live recording. How an operation moves elements is asked of the
+// operation itself: it is run on the numbers of its operands' elements in place of their values;
+// for sums its transpose is, which moves where the sum gathers.
 #include "../ops/csr_attr.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/sparse.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
 
 namespace tessera::detail {
 namespace {
@@ -40,23 +41,39 @@ Set united(std::vector<Set> parts) {
 }
 
 enum class How {
-  passes,       ///< the result is the first operand, whatever the others are
-  moves,        ///< each element of the result is an element of an operand, or constant
-  gathers,      ///< each element of an operand goes to one element of the result, and several may meet there
-  multiplies,   ///< matmul
+  passes,   ///< the result is the first operand, whatever the others are
+  moves,    ///< each element of the result is an element of an operand, or constant
+  gathers,  ///< each element of an operand goes to one element of the result, and several may meet
+            ///< there
+  multiplies,      ///< matmul
   multiplies_csr,  ///< csr_matmul and csr_sddmm
-  mixes         ///< anything
+  mixes            ///< anything
 };
-/// Of an operation that is not element-wise; for `gathers` the linear primitive whose transpose tells where.
+/// Of an operation that is not element-wise; for `gathers` the linear primitive whose transpose
+/// tells where.
 std::pair<How, const char*> how(const std::string& name) {
   static const std::map<std::string, std::pair<How, const char*>> known{
-      {"reshape", {How::moves, ""}},        {"transpose", {How::moves, ""}},   {"broadcast", {How::moves, ""}},   {"slice", {How::moves, ""}},
-      {"reverse", {How::moves, ""}},        {"pad", {How::moves, ""}},         {"concatenate", {How::moves, ""}}, {"copy", {How::moves, ""}},
-      {"gather", {How::moves, ""}},         {"scatter_set", {How::moves, ""}}, {"matmul", {How::multiplies, ""}}, {"reduce_sum", {How::gathers, "reduce_sum"}},
-      {"reduce_max", {How::gathers, "reduce_sum"}}, {"reduce_min", {How::gathers, "reduce_sum"}}, {"scatter_add", {How::gathers, "scatter_add"}},
-      {"check", {How::passes, ""}}, {"barrier", {How::passes, ""}},
-      {"csr_matmul", {How::multiplies_csr, ""}}, {"csr_sddmm", {How::multiplies_csr, ""}},
-      {"scatter_max", {How::gathers, "scatter_add"}}, {"scatter_min", {How::gathers, "scatter_add"}}};
+      {"reshape", {How::moves, ""}},
+      {"transpose", {How::moves, ""}},
+      {"broadcast", {How::moves, ""}},
+      {"slice", {How::moves, ""}},
+      {"reverse", {How::moves, ""}},
+      {"pad", {How::moves, ""}},
+      {"concatenate", {How::moves, ""}},
+      {"copy", {How::moves, ""}},
+      {"gather", {How::moves, ""}},
+      {"scatter_set", {How::moves, ""}},
+      {"matmul", {How::multiplies, ""}},
+      {"reduce_sum", {How::gathers, "reduce_sum"}},
+      {"reduce_max", {How::gathers, "reduce_sum"}},
+      {"reduce_min", {How::gathers, "reduce_sum"}},
+      {"scatter_add", {How::gathers, "scatter_add"}},
+      {"check", {How::passes, ""}},
+      {"barrier", {How::passes, ""}},
+      {"csr_matmul", {How::multiplies_csr, ""}},
+      {"csr_sddmm", {How::multiplies_csr, ""}},
+      {"scatter_max", {How::gathers, "scatter_add"}},
+      {"scatter_min", {How::gathers, "scatter_add"}}};
   const auto it = known.find(name);
   return it == known.end() ? std::pair<How, const char*>{How::mixes, ""} : it->second;
 }
@@ -89,21 +106,25 @@ Sets elementwise(const Call& c) {
 }
 
 /// first, first + 1, ... as many as the type has elements.
-Tensor numbered(const Type& t, Index first, Dtype dtype) { return reshape(cast(arange(t.shape.count()) + first, dtype), t.shape); }
+Tensor numbered(const Type& t, Index first, Dtype dtype) {
+  return reshape(cast(arange(t.shape.count()) + first, dtype), t.shape);
+}
 
-// Every element that may move carries a number; run twice with different numbers, those that stay the same are
-// constants of the operation, as the filling of pad.
+// Every element that may move carries a number; run twice with different numbers, those that stay
+// the same are constants of the operation, as the filling of pad.
 Sets moved(const Call& c) {
   std::vector<Index> first;
   Index total = 0;
-  for (std::size_t k = 0; k < c.e.in_count; ++k) first.push_back(total), total += c.type(k).shape.count();
+  for (std::size_t k = 0; k < c.e.in_count; ++k)
+    first.push_back(total), total += c.type(k).shape.count();
   std::vector<std::int64_t> runs[2];
   for (int run = 0; run < 2; ++run) {
     std::vector<Tensor> codes;
     std::vector<const Tensor*> operands;
     for (std::size_t k = 0; k < c.e.in_count; ++k) {
       const bool index = !is_inexact(c.type(k).dtype) && is_inexact(c.out_type().dtype);
-      codes.push_back(index ? c.values[c.in(k)] : numbered(c.type(k), first[k] + run * total, Dtype::i64));
+      codes.push_back(index ? c.values[c.in(k)]
+                            : numbered(c.type(k), first[k] + run * total, Dtype::i64));
     }
     for (const Tensor& t : codes) operands.push_back(&t);
     runs[run] = dispatch1(*c.e.primitive, operands, c.e.attr, c.e.where).to_vector<std::int64_t>();
@@ -147,7 +168,8 @@ Sets gathered(const Call& c, const Primitive& linear) {
 /// y_ij = sum_k a_ik b_kj: a_ik counts unless b_kj is a constant zero, and the other way round.
 Sets multiplied(const Call& c) {
   const Shape &a = c.type(0).shape, &b = c.type(1).shape;
-  const auto m = static_cast<std::size_t>(a[a.size() - 2]), n = static_cast<std::size_t>(a.back()), q = static_cast<std::size_t>(b.back());
+  const auto m = static_cast<std::size_t>(a[a.size() - 2]), n = static_cast<std::size_t>(a.back()),
+             q = static_cast<std::size_t>(b.back());
   const std::size_t stack = m * n == 0 ? 0 : static_cast<std::size_t>(a.count()) / (m * n);
   const auto not_zero = [&](std::size_t k) {
     const Tensor& t = c.values[c.in(k)];
@@ -173,17 +195,22 @@ Sets multiplied(const Call& c) {
   return out;
 }
 
-/// Entry e in row r and column j takes values[e] and x_j to y_r, or x_r and y_j to its place e in the result.
+/// Entry e in row r and column j takes values[e] and x_j to y_r, or x_r and y_j to its place e in
+/// the result.
 Sets multiplied_csr(const Call& c) {
   const auto& f = tessera::get<CsrAttr>(c.e.attr.get());
   const CsrPattern& p = *f.pattern;
   const bool product = std::string(c.e.primitive->name) == "csr_matmul";
   const Shape &x = c.type(product ? 1 : 0).shape, &out = c.out_type().shape;
-  const Index q = x.back(), n = x[x.size() - 2], entries = p.entries(), stacks = n * q == 0 ? 0 : x.count() / (n * q);
+  const Index q = x.back(), n = x[x.size() - 2], entries = p.entries(),
+              stacks = n * q == 0 ? 0 : x.count() / (n * q);
   const Index m = product ? out[out.size() - 2] : p.cols();  // rows of the other matrix
   const std::vector<Index> row = p.row_of_entries();
   std::vector<std::vector<Set>> parts(static_cast<std::size_t>(c.count()));
-  const auto at = [&](std::size_t operand, Index i) { return c.sets[c.in(operand)].empty() ? Set() : c.sets[c.in(operand)][static_cast<std::size_t>(i)]; };
+  const auto at = [&](std::size_t operand, Index i) {
+    return c.sets[c.in(operand)].empty() ? Set()
+                                         : c.sets[c.in(operand)][static_cast<std::size_t>(i)];
+  };
   const auto add = [&](Index to, const Set& s) {
     if (s) parts[static_cast<std::size_t>(to)].push_back(s);
   };
@@ -195,7 +222,8 @@ Sets multiplied_csr(const Call& c) {
           const Index to = (s * m + (f.transposed ? j : r)) * q + k;
           add(to, at(0, s * entries + e)), add(to, at(1, (s * n + (f.transposed ? r : j)) * q + k));
         } else {
-          add(s * entries + e, at(0, (s * n + r) * q + k)), add(s * entries + e, at(1, (s * m + j) * q + k));
+          add(s * entries + e, at(0, (s * n + r) * q + k)),
+              add(s * entries + e, at(1, (s * m + j) * q + k));
         }
       }
     }
@@ -206,19 +234,25 @@ Sets multiplied_csr(const Call& c) {
 
 Set all_of(const Call& c) {
   std::vector<Set> parts;
-  for (std::size_t k = 0; k < c.e.in_count; ++k) parts.insert(parts.end(), c.sets[c.in(k)].begin(), c.sets[c.in(k)].end());
+  for (std::size_t k = 0; k < c.e.in_count; ++k)
+    parts.insert(parts.end(), c.sets[c.in(k)].begin(), c.sets[c.in(k)].end());
   return united(std::move(parts));
 }
 
 }  // namespace
 
 CsrPatternPtr sparsity(const FlatFunction& f, const Tensor& x) {
-  if (!is_float(x.dtype())) fail("sparsity", "needs a real argument, got a " + to_string(x.type()) + "; use as_real for complex numbers");
+  if (!is_float(x.dtype()))
+    fail("sparsity", "needs a real argument, got a " + to_string(x.type()) +
+                         "; use as_real for complex numbers");
   const Recording r = record_live("sparsity", f, std::span(&x, 1));
   const Graph& g = r.graph;
-  if (!is_float(g.types[g.outputs[0]].dtype)) fail("sparsity", "the function must return real numbers, it returned a " + to_string(g.types[g.outputs[0]]) + "; use as_real for complex ones");
+  if (!is_float(g.types[g.outputs[0]].dtype))
+    fail("sparsity", "the function must return real numbers, it returned a " +
+                         to_string(g.types[g.outputs[0]]) + "; use as_real for complex ones");
   std::vector<Sets> sets(g.types.size());
-  for (Index i = 0; i < x.size(); ++i) sets[g.inputs[0]].push_back(std::make_shared<const std::vector<Index>>(1, i));
+  for (Index i = 0; i < x.size(); ++i)
+    sets[g.inputs[0]].push_back(std::make_shared<const std::vector<Index>>(1, i));
   std::vector<bool> varies(g.types.size(), false);
   varies[g.inputs[0]] = true;
   std::vector<std::size_t> last_use(g.types.size(), 0);
@@ -244,9 +278,13 @@ CsrPatternPtr sparsity(const FlatFunction& f, const Tensor& x) {
     } else if (kind == How::mixes || index_changes) {
       const Set all = all_of(c);
       for (Graph::Id k = e.out_begin; k < e.out_begin + e.out_count; ++k)
-        if (is_inexact(g.types[k].dtype)) sets[k].assign(static_cast<std::size_t>(g.types[k].shape.count()), all);
+        if (is_inexact(g.types[k].dtype))
+          sets[k].assign(static_cast<std::size_t>(g.types[k].shape.count()), all);
     } else {
-      sets[e.out_begin] = kind == How::moves ? moved(c) : kind == How::gathers ? gathered(c, named(linear)) : kind == How::multiplies ? multiplied(c) : multiplied_csr(c);
+      sets[e.out_begin] = kind == How::moves        ? moved(c)
+                          : kind == How::gathers    ? gathered(c, named(linear))
+                          : kind == How::multiplies ? multiplied(c)
+                                                    : multiplied_csr(c);
     }
     for (Graph::Id id : g.in(e))
       if (last_use[id] == n) sets[id] = {};
@@ -255,7 +293,9 @@ CsrPatternPtr sparsity(const FlatFunction& f, const Tensor& x) {
   const Index rows = g.types[g.outputs[0]].shape.count();
   std::vector<Index> begin{0}, column;
   for (Index i = 0; i < rows; ++i) {
-    if (!out.empty() && out[static_cast<std::size_t>(i)]) column.insert(column.end(), out[static_cast<std::size_t>(i)]->begin(), out[static_cast<std::size_t>(i)]->end());
+    if (!out.empty() && out[static_cast<std::size_t>(i)])
+      column.insert(column.end(), out[static_cast<std::size_t>(i)]->begin(),
+                    out[static_cast<std::size_t>(i)]->end());
     begin.push_back(static_cast<Index>(column.size()));
   }
   return csr_pattern(rows, x.size(), std::move(begin), std::move(column));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Functions that bring their own derivative. The call is one equation that holds the function's graph; traced
-// tensors that the function captures are further operands of it.
+// Functions that bring their own derivative. The call is one equation that holds the function's
+// graph; traced tensors that the function captures are further operands of it.
 #include "../base/context.h"
 #include "../core/rules.h"
 #include "../core/tensor_internal.h"
@@ -14,7 +14,8 @@ namespace tessera::detail {
 namespace {
 
 /// The tangents of all results of a call from its inputs, results and input tangents.
-using Rule = std::function<std::vector<Tensor>(const std::vector<Tensor>& x, const std::vector<Tensor>& y, const std::vector<Tensor>& t)>;
+using Rule = std::function<std::vector<Tensor>(
+    const std::vector<Tensor>& x, const std::vector<Tensor>& y, const std::vector<Tensor>& t)>;
 
 void run_graph(const Graph& g, Inputs in, Outputs out) {
   std::vector<Tensor> x;
@@ -23,7 +24,8 @@ void run_graph(const Graph& g, Inputs in, Outputs out) {
   for (std::size_t k = 0; k < out.size(); ++k) kernels::copy(y[k].view(), *out[k]);
 }
 
-// ---- y = f(x) with a given jvp -----------------------------------------------------------------------------
+// ---- y = f(x) with a given jvp
+// -----------------------------------------------------------------------------
 
 struct Call {
   Graph body;
@@ -39,36 +41,51 @@ struct CustomCall : Hand<CustomCall> {
   static constexpr const char* name = "custom_call";
   static constexpr bool takes_strides = true;
   static constexpr None transpose{"its derivative is written by its own rule"};
-  static Types infer(std::span<const Type>, const Attributes* a) { return output_types(tessera::get<CallAttr>(a).call->body); }
+  static Types infer(std::span<const Type>, const Attributes* a) {
+    return output_types(tessera::get<CallAttr>(a).call->body);
+  }
   static KernelFn kernel(std::span<const Dtype>, const Attributes*) {
-    return [](Inputs in, Outputs out, const Attributes* a) { run_graph(tessera::get<CallAttr>(a).call->body, in, out); };
+    return [](Inputs in, Outputs out, const Attributes* a) {
+      run_graph(tessera::get<CallAttr>(a).call->body, in, out);
+    };
   }
   static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
     const Call& c = *a.get<CallAttr>().call;
     for (std::size_t k = c.declared; k < t.size(); ++k)
       if (t[k].defined())
-        fail(name, "a custom rule cannot give the derivative with respect to a value its function captures; pass that value as an argument");
-    const std::vector<Tensor> x(a.in.begin(), a.in.begin() + static_cast<std::ptrdiff_t>(c.declared)), y(a.out.begin(), a.out.end());
+        fail(name,
+             "a custom rule cannot give the derivative with respect to a value its function "
+             "captures; pass that value as an argument");
+    const std::vector<Tensor> x(a.in.begin(),
+                                a.in.begin() + static_cast<std::ptrdiff_t>(c.declared)),
+        y(a.out.begin(), a.out.end());
     std::vector<Tensor> tangents;
-    for (std::size_t k = 0; k < c.declared; ++k) tangents.push_back(t[k].defined() ? t[k] : zeros_of(x[k].type()));
+    for (std::size_t k = 0; k < c.declared; ++k)
+      tangents.push_back(t[k].defined() ? t[k] : zeros_of(x[k].type()));
     const std::vector<Tensor> r = c.rule(x, y, tangents);
-    if (r.size() != o.size()) fail(name, "the rule gave " + std::to_string(r.size()) + " tangents for " + std::to_string(o.size()) + " results");
+    if (r.size() != o.size())
+      fail(name, "the rule gave " + std::to_string(r.size()) + " tangents for " +
+                     std::to_string(o.size()) + " results");
     for (std::size_t k = 0; k < o.size(); ++k) {
       if (r[k].defined() && is_inexact(y[k].dtype()) && r[k].type() != y[k].type())
-        fail(name, "the rule gave a " + to_string(r[k].type()) + " as the tangent of result " + std::to_string(k) + ", a " + to_string(y[k].type()));
+        fail(name, "the rule gave a " + to_string(r[k].type()) + " as the tangent of result " +
+                       std::to_string(k) + ", a " + to_string(y[k].type()));
       o[k] = r[k];
     }
   }
-  static void batch(const Application& a, std::span<const bool> batched, Index size, std::span<Tensor> o) {
+  static void batch(const Application& a, std::span<const bool> batched, Index size,
+                    std::span<Tensor> o) {
     const auto call = a.get<CallAttr>().call;
     const std::vector<bool> flags(batched.begin(), batched.end());
     auto wide = std::make_shared<Call>();
     wide->declared = call->declared;
     wide->body = batched_graph(call->body, types_of(a.in), flags, size);
-    wide->rule = [call, flags, size](const std::vector<Tensor>& x, const std::vector<Tensor>& y, const std::vector<Tensor>& t) {
+    wide->rule = [call, flags, size](const std::vector<Tensor>& x, const std::vector<Tensor>& y,
+                                     const std::vector<Tensor>& t) {
       std::vector<Tensor> all = x;
       std::vector<std::optional<int>> axes;
-      for (std::size_t k = 0; k < x.size(); ++k) axes.push_back(flags[k] ? std::optional<int>(0) : std::nullopt);
+      for (std::size_t k = 0; k < x.size(); ++k)
+        axes.push_back(flags[k] ? std::optional<int>(0) : std::nullopt);
       all.insert(all.end(), y.begin(), y.end());
       axes.insert(axes.end(), y.size(), std::optional<int>(0));
       for (std::size_t k = 0; k < t.size(); ++k) {
@@ -76,10 +93,14 @@ struct CustomCall : Hand<CustomCall> {
         axes.push_back(flags[k] ? std::optional<int>(0) : std::nullopt);
       }
       const std::size_t nx = x.size(), ny = y.size();
-      return vmap_flat([&](const std::vector<Tensor>& v) {
-        const auto at = [&](std::size_t n) { return v.begin() + static_cast<std::ptrdiff_t>(n); };
-        return call->rule({at(0), at(nx)}, {at(nx), at(nx + ny)}, {at(nx + ny), v.end()});
-      }, all, axes, 0);
+      return vmap_flat(
+          [&](const std::vector<Tensor>& v) {
+            const auto at = [&](std::size_t n) {
+              return v.begin() + static_cast<std::ptrdiff_t>(n);
+            };
+            return call->rule({at(0), at(nx)}, {at(nx), at(nx + ny)}, {at(nx + ny), v.end()});
+          },
+          all, axes, 0);
     };
     std::vector<const Tensor*> in;
     for (const Tensor& t : a.in) in.push_back(&t);
@@ -100,16 +121,19 @@ std::vector<Tensor> call(const FlatFunction& f, const Rule& rule, const std::vec
   for (const Tensor& t : x) in.push_back(&t);
   for (const Tensor& t : c.captured) in.push_back(&t);
   std::vector<Tensor> out(attr->body.outputs.size());
-  dispatch(primitive<CustomCall>(), in, attributes(CallAttr{std::move(attr)}), context_where(), out);
+  dispatch(primitive<CustomCall>(), in, attributes(CallAttr{std::move(attr)}), context_where(),
+           out);
   return out;
 }
 
-// ---- a linear map and its adjoint --------------------------------------------------------------------------
+// ---- a linear map and its adjoint
+// --------------------------------------------------------------------------
 
 struct LinearMap {
   Graph forward, adjoint;  ///< inputs: the linear ones, then the captures of this graph
   std::size_t n_in, n_out;
-  std::size_t forward_captures;  ///< the call's operands: linear inputs, forward's captures, adjoint's captures
+  std::size_t forward_captures;  ///< the call's operands: linear inputs, forward's captures,
+                                 ///< adjoint's captures
 };
 struct LinearAttr {
   std::shared_ptr<const LinearMap> map;
@@ -119,24 +143,32 @@ struct LinearAttr {
 struct CustomLinear : Linear<CustomLinear> {
   static constexpr const char* name = "custom_linear";
   static constexpr bool takes_strides = true;
-  static bool linear_in(std::size_t operand, const Attributes* a) { return operand < tessera::get<LinearAttr>(a).map->n_in; }
-  static Types infer(std::span<const Type>, const Attributes* a) { return output_types(tessera::get<LinearAttr>(a).map->forward); }
+  static bool linear_in(std::size_t operand, const Attributes* a) {
+    return operand < tessera::get<LinearAttr>(a).map->n_in;
+  }
+  static Types infer(std::span<const Type>, const Attributes* a) {
+    return output_types(tessera::get<LinearAttr>(a).map->forward);
+  }
   static KernelFn kernel(std::span<const Dtype>, const Attributes*) {
     return [](Inputs in, Outputs out, const Attributes* a) {
       const LinearMap& m = *tessera::get<LinearAttr>(a).map;
       run_graph(m.forward, in.first(m.n_in + m.forward_captures), out);
     };
   }
-  static void transpose(const Application& a, std::span<const bool>, std::span<const Tensor> ct, std::span<Tensor> o) {
+  static void transpose(const Application& a, std::span<const bool>, std::span<const Tensor> ct,
+                        std::span<Tensor> o) {
     const LinearMap& m = *a.get<LinearAttr>().map;
-    auto back = std::make_shared<LinearMap>(LinearMap{m.adjoint, m.forward, m.n_out, m.n_in, a.in_types.size() - m.n_in - m.forward_captures});
+    auto back = std::make_shared<LinearMap>(LinearMap{
+        m.adjoint, m.forward, m.n_out, m.n_in, a.in_types.size() - m.n_in - m.forward_captures});
     std::vector<const Tensor*> in;
     for (const Tensor& t : ct) in.push_back(&t);
     for (std::size_t k = m.n_in + m.forward_captures; k < a.in.size(); ++k) in.push_back(&a.in[k]);
     for (std::size_t k = m.n_in; k < m.n_in + m.forward_captures; ++k) in.push_back(&a.in[k]);
-    dispatch(primitive<CustomLinear>(), in, attributes(LinearAttr{back}), context_where(), o.first(m.n_in));
+    dispatch(primitive<CustomLinear>(), in, attributes(LinearAttr{back}), context_where(),
+             o.first(m.n_in));
   }
-  static void batch(const Application& a, std::span<const bool> batched, Index size, std::span<Tensor> o) {
+  static void batch(const Application& a, std::span<const bool> batched, Index size,
+                    std::span<Tensor> o) {
     const LinearMap& m = *a.get<LinearAttr>().map;
     std::vector<Tensor> in(a.in.begin(), a.in.end());
     std::vector<bool> flags(batched.begin(), batched.end());
@@ -145,7 +177,8 @@ struct CustomLinear : Linear<CustomLinear> {
       flags[k] = true;
     }
     const auto part = [&](std::size_t begin, std::size_t end, auto& from) {
-      return std::decay_t<decltype(from)>(from.begin() + static_cast<std::ptrdiff_t>(begin), from.begin() + static_cast<std::ptrdiff_t>(end));
+      return std::decay_t<decltype(from)>(from.begin() + static_cast<std::ptrdiff_t>(begin),
+                                          from.begin() + static_cast<std::ptrdiff_t>(end));
     };
     const std::size_t f_end = m.n_in + m.forward_captures;
     const Types in_types = types_of(in);
@@ -170,25 +203,43 @@ TESSERA_REGISTER(CustomLinear);
 }  // namespace
 
 FlatFunction custom_jvp_flat(FlatFunction f, Rule rule) {
-  return [f = std::move(f), rule = std::move(rule)](const std::vector<Tensor>& x) { return call(f, rule, x); };
+  return [f = std::move(f), rule = std::move(rule)](const std::vector<Tensor>& x) {
+    return call(f, rule, x);
+  };
 }
 
-FlatFunction custom_vjp_flat(FlatFunction forward, std::size_t n_out,
-                             std::function<std::vector<Tensor>(const std::vector<Tensor>&, const std::vector<Tensor>&)> backward) {
-  // The tangent of the results is the transpose of `backward`, which is linear in the cotangents; residuals
-  // have the derivative that `forward` gives them, so that the second derivative sees them move.
-  Rule rule = [forward, n_out, backward](const std::vector<Tensor>& x, const std::vector<Tensor>& y, const std::vector<Tensor>& t) {
+FlatFunction custom_vjp_flat(
+    FlatFunction forward, std::size_t n_out,
+    std::function<std::vector<Tensor>(const std::vector<Tensor>&, const std::vector<Tensor>&)>
+        backward) {
+  // The tangent of the results is the transpose of `backward`, which is linear in the cotangents;
+  // residuals have the derivative that `forward` gives them, so that the second derivative sees
+  // them move.
+  Rule rule = [forward, n_out, backward](const std::vector<Tensor>& x, const std::vector<Tensor>& y,
+                                         const std::vector<Tensor>& t) {
     const std::vector<Tensor> residuals(y.begin() + static_cast<std::ptrdiff_t>(n_out), y.end());
     Types ct;
     for (std::size_t k = 0; k < n_out; ++k) ct.push_back(y[k].type());
-    const Graph back = record_abstract("custom_vjp", [&](const std::vector<Tensor>& c) {
-      std::vector<Tensor> g = backward(residuals, c);
-      if (g.size() != x.size()) fail("custom_vjp", "backward gave " + std::to_string(g.size()) + " cotangents for " + std::to_string(x.size()) + " arguments");
-      for (std::size_t k = 0; k < g.size(); ++k)
-        if (is_inexact(x[k].dtype()) && (!g[k].defined() || g[k].type() != x[k].type()))
-          fail("custom_vjp", "backward gave " + (g[k].defined() ? "a " + to_string(g[k].type()) : std::string("nothing")) + " as the cotangent of argument " + std::to_string(k) + ", a " + to_string(x[k].type()));
-      return g;
-    }, ct).graph;
+    const Graph back =
+        record_abstract(
+            "custom_vjp",
+            [&](const std::vector<Tensor>& c) {
+              std::vector<Tensor> g = backward(residuals, c);
+              if (g.size() != x.size())
+                fail("custom_vjp", "backward gave " + std::to_string(g.size()) +
+                                       " cotangents for " + std::to_string(x.size()) +
+                                       " arguments");
+              for (std::size_t k = 0; k < g.size(); ++k)
+                if (is_inexact(x[k].dtype()) && (!g[k].defined() || g[k].type() != x[k].type()))
+                  fail("custom_vjp", "backward gave " +
+                                         (g[k].defined() ? "a " + to_string(g[k].type())
+                                                         : std::string("nothing")) +
+                                         " as the cotangent of argument " + std::to_string(k) +
+                                         ", a " + to_string(x[k].type()));
+              return g;
+            },
+            ct)
+            .graph;
     std::vector<Tensor> out = transpose_graph(back, t);
     bool moving = false;
     for (const Tensor& r : residuals) moving |= is_inexact(r.dtype());
@@ -205,11 +256,12 @@ FlatFunction custom_vjp_flat(FlatFunction forward, std::size_t n_out,
     }
     return out;
   };
-  return [forward = std::move(forward), n_out, rule = std::move(rule)](const std::vector<Tensor>& x) {
-    std::vector<Tensor> y = call(forward, rule, x);
-    y.resize(n_out);
-    return y;
-  };
+  return
+      [forward = std::move(forward), n_out, rule = std::move(rule)](const std::vector<Tensor>& x) {
+        std::vector<Tensor> y = call(forward, rule, x);
+        y.resize(n_out);
+        return y;
+      };
 }
 
 FlatFunction custom_linear_flat(FlatFunction f, FlatFunction transpose) {
@@ -218,8 +270,10 @@ FlatFunction custom_linear_flat(FlatFunction f, FlatFunction transpose) {
     for (const Tensor& t : x) traced |= t.is_traced();
     if (!traced) return f(x);
     Closed forward = close(record_abstract("custom_linear", f, types_of(x)).graph);
-    Closed adjoint = close(record_abstract("custom_linear", transpose, output_types(forward.graph)).graph);
-    if (output_types(adjoint.graph) != types_of(x)) fail("custom_linear", "the transpose does not return what the function takes");
+    Closed adjoint =
+        close(record_abstract("custom_linear", transpose, output_types(forward.graph)).graph);
+    if (output_types(adjoint.graph) != types_of(x))
+      fail("custom_linear", "the transpose does not return what the function takes");
     auto map = std::make_shared<LinearMap>();
     map->n_in = x.size();
     map->n_out = forward.graph.outputs.size();
@@ -231,7 +285,8 @@ FlatFunction custom_linear_flat(FlatFunction f, FlatFunction transpose) {
     for (const Tensor& t : forward.captured) in.push_back(&t);
     for (const Tensor& t : adjoint.captured) in.push_back(&t);
     std::vector<Tensor> out(map->n_out);
-    dispatch(primitive<CustomLinear>(), in, attributes(LinearAttr{std::move(map)}), context_where(), out);
+    dispatch(primitive<CustomLinear>(), in, attributes(LinearAttr{std::move(map)}), context_where(),
+             out);
     return out;
   };
 }

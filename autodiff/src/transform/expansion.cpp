@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "expansion.h"
 
-#include <algorithm>
-#include <cstring>
-
 #include "../base/context.h"
 #include "../base/small_array.h"
 #include "../core/graph_passes.h"
@@ -11,6 +8,9 @@
 #include "../ops/forms.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/ops.h"
+
+#include <algorithm>
+#include <cstring>
 
 namespace tessera::detail {
 
@@ -29,9 +29,12 @@ namespace {
 bool same_constant(const Tensor& a, const Tensor& b) {
   if (a.impl() == b.impl()) return true;
   if (a.is_traced() || b.is_traced() || a.type() != b.type()) return false;
-  const bool one = std::all_of(a.view().strides.begin(), a.view().strides.end(), [](Index s) { return s == 0; }) &&
-                   std::all_of(b.view().strides.begin(), b.view().strides.end(), [](Index s) { return s == 0; });
-  return (one || a.size() == 1) && a.size() > 0 && std::memcmp(a.view().data, b.view().data, size_of(a.dtype())) == 0;
+  const bool one =
+      std::all_of(a.view().strides.begin(), a.view().strides.end(),
+                  [](Index s) { return s == 0; }) &&
+      std::all_of(b.view().strides.begin(), b.view().strides.end(), [](Index s) { return s == 0; });
+  return (one || a.size() == 1) && a.size() > 0 &&
+         std::memcmp(a.view().data, b.view().data, size_of(a.dtype())) == 0;
 }
 
 }  // namespace
@@ -55,23 +58,36 @@ Expansion::Id Expansion::constant(const Tensor& t) {
 Expansion::Id Expansion::velocity_of(Id x) {
   for (Id n = 0; n < static_cast<Id>(nodes_.size()); ++n)
     if (nodes_[n].kind == Node::Kind::velocity && nodes_[n].of == x) return n;
-  return add({.kind = Node::Kind::velocity, .type = nodes_[x].type, .of = x, .lead = nodes_[x].lead + 1, .moves = true});
+  return add({.kind = Node::Kind::velocity,
+              .type = nodes_[x].type,
+              .of = x,
+              .lead = nodes_[x].lead + 1,
+              .moves = true});
 }
 
-Expansion::Id Expansion::call(const Primitive& p, const AttributesPtr& attr, const std::vector<Id>& in, std::span<const Type> out_types) {
+Expansion::Id Expansion::call(const Primitive& p, const AttributesPtr& attr,
+                              const std::vector<Id>& in, std::span<const Type> out_types) {
   for (const Call& c : calls_)
-    if (c.primitive == &p && c.in == in && !c.attr == !attr && (!attr || c.attr->equal(*attr))) return c.out[0];
+    if (c.primitive == &p && c.in == in && !c.attr == !attr && (!attr || c.attr->equal(*attr)))
+      return c.out[0];
   Call c{&p, attr, in, {}};
   int lead = 0;
   for (Id n : in) {
     if (!nodes_[n].moves) continue;
     c.moves = c.moves || p.rule != RuleClass::zero;
     const int mine = nodes_[n].lead;
-    if (collapse_ && curves_.directions > 0 && p.rule == RuleClass::hand && lead * mine > 0 && lead != mine) throw Mixed{};
+    if (collapse_ && curves_.directions > 0 && p.rule == RuleClass::hand && lead * mine > 0 &&
+        lead != mine)
+      throw Mixed{};
     lead = p.rule == RuleClass::bilinear ? lead + mine : std::max(lead, mine);
   }
   for (std::size_t k = 0; k < out_types.size(); ++k)
-    c.out.push_back(add({.kind = Node::Kind::result, .type = out_types[k], .of = static_cast<Id>(calls_.size()), .out = static_cast<int>(k), .lead = c.moves ? lead : 0, .moves = c.moves}));
+    c.out.push_back(add({.kind = Node::Kind::result,
+                         .type = out_types[k],
+                         .of = static_cast<Id>(calls_.size()),
+                         .out = static_cast<int>(k),
+                         .lead = c.moves ? lead : 0,
+                         .moves = c.moves}));
   calls_.push_back(std::move(c));
   return calls_.back().out[0];
 }
@@ -85,7 +101,8 @@ Types Expansion::types_of(const Call& c) const {
 const Coefficient& Expansion::coefficient(Id n, int k) {
   fill(n, k);
   Node& node = nodes_[n];
-  if (!node.known[k]) node.known[k] = Coefficient{node.scaled[k]->base * node.scaled[k]->factor, true};
+  if (!node.known[k])
+    node.known[k] = Coefficient{node.scaled[k]->base * node.scaled[k]->factor, true};
   return *node.known[k];
 }
 
@@ -104,7 +121,9 @@ void Expansion::fill(Id n, int k) {
     node.known[k].emplace();
   } else if (node.kind == Node::Kind::velocity) {
     const Coefficient& c = coefficient(node.of, k + 1);
-    node.known[k] = c.value.defined() && k > 0 ? Coefficient{c.value * static_cast<double>(k + 1), c.batched} : c;
+    node.known[k] = c.value.defined() && k > 0
+                        ? Coefficient{c.value * static_cast<double>(k + 1), c.batched}
+                        : c;
   } else {
     compute(node.of, k);
   }
@@ -127,7 +146,8 @@ void Expansion::compute(Id id, int k) {
   const Call& c = calls_[id];
   const Primitive& p = *c.primitive;
   std::vector<Coefficient> y;
-  // What is linear in so many velocities that its zeroth coefficient is the one that is summed over the directions.
+  // What is linear in so many velocities that its zeroth coefficient is the one that is summed over
+  // the directions.
   const bool at_once = k == 0 && summed(c, 0);
   if (const std::optional<Scaled> product = at_once ? std::nullopt : scale(c, k)) {
     nodes_[c.out[0]].scaled[k] = product;
@@ -152,7 +172,8 @@ void Expansion::compute(Id id, int k) {
     if (!nodes_[c.out[i]].known[k]) nodes_[c.out[i]].known[k] = std::move(y[i]);
 }
 
-std::vector<Coefficient> Expansion::apply_to(const Primitive& p, const AttributesPtr& attr, std::span<const Coefficient> in,
+std::vector<Coefficient> Expansion::apply_to(const Primitive& p, const AttributesPtr& attr,
+                                             std::span<const Coefficient> in,
                                              std::span<const Type> types, std::size_t n_out) const {
   SmallArray<bool> flags(in.size());
   bool any = false;
@@ -183,7 +204,8 @@ Coefficient Expansion::total(Sum s, bool collapsed) const {
   return {add_tangents(s.batched, s.alone), true};
 }
 
-/// An operand in which a linear primitive is not linear has no influence on its derivative, or the jvp throws.
+/// An operand in which a linear primitive is not linear has no influence on its derivative, or the
+/// jvp throws.
 void Expansion::ask_for_influence(const Call& c, std::size_t operand) {
   std::vector<Tensor> x, t(c.in.size()), y(c.out.size());
   for (Id n : c.in) x.push_back(coefficient(n, 0).value);
@@ -263,21 +285,26 @@ std::vector<Coefficient> Expansion::bilinear(const Call& c, int k) {
 }
 
 /// f(a, b), over the directions of those that have some. Empty where f gives nothing.
-std::optional<Coefficient> Expansion::apply_map(const std::function<Tensor(const Tensor&, const Tensor&)>& f, const Coefficient& a, const Coefficient& b,
-                                                const Type& a_type, const Type& b_type) const {
+std::optional<Coefficient> Expansion::apply_map(
+    const std::function<Tensor(const Tensor&, const Tensor&)>& f, const Coefficient& a,
+    const Coefficient& b, const Type& a_type, const Type& b_type) const {
   if (!a.batched && !b.batched) {
     const Tensor y = f(a.value, b.value);
     return y.defined() ? std::optional(Coefficient{y}) : std::nullopt;
   }
   const Type types[] = {a_type, b_type};
-  const Recording r = record_abstract("jet", [&](const std::vector<Tensor>& v) {
-    const Tensor y = f(v[0], v[1]);
-    return y.defined() ? std::vector<Tensor>{y} : std::vector<Tensor>{};
-  }, types);
+  const Recording r = record_abstract(
+      "jet",
+      [&](const std::vector<Tensor>& v) {
+        const Tensor y = f(v[0], v[1]);
+        return y.defined() ? std::vector<Tensor>{y} : std::vector<Tensor>{};
+      },
+      types);
   if (r.graph.outputs.empty()) return {};
   std::vector<bool> out;
   const Tensor in[] = {a.value, b.value};
-  const std::vector<Tensor> y = batch_graph(r.graph, in, {a.batched, b.batched}, curves_.directions, out);
+  const std::vector<Tensor> y =
+      batch_graph(r.graph, in, {a.batched, b.batched}, curves_.directions, out);
   return Coefficient{y[0], out[0]};
 }
 
@@ -291,8 +318,11 @@ std::optional<std::vector<Coefficient>> Expansion::solve(const Call& c, int k) {
   for (int j = 1; j <= k && nodes_[b].moves; ++j) {
     const Coefficient &bj = coefficient(b, j), &y = coefficient(c.out[0], k - j);
     if (!bj.value.defined() || !y.value.defined()) continue;
-    const auto undo = [&](const Tensor& u, const Tensor& v) { return p.undo({{}, {}, types, c.attr}, u, v); };
-    const std::optional<Coefficient> product = apply_map(undo, bj, y, nodes_[b].type, nodes_[c.out[0]].type);
+    const auto undo = [&](const Tensor& u, const Tensor& v) {
+      return p.undo({{}, {}, types, c.attr}, u, v);
+    };
+    const std::optional<Coefficient> product =
+        apply_map(undo, bj, y, nodes_[b].type, nodes_[c.out[0]].type);
     if (!product) return {};
     accumulate(moved, *product);
   }
@@ -314,7 +344,8 @@ std::optional<std::vector<Coefficient>> Expansion::solve(const Call& c, int k) {
     operands[1 - p.numerator] = coefficient(b, 0);
     return apply_to(p, c.attr, operands, types, 1);
   }
-  // A solve is the tangent along its right-hand side, by the rule that knows what a derivative that fails gives.
+  // A solve is the tangent along its right-hand side, by the rule that knows what a derivative that
+  // fails gives.
   const auto along = [&](const Tensor& u, const Tensor& v) {
     std::vector<Tensor> x(2), t(2), dy(c.out.size());
     x[1 - p.numerator] = v, t[p.numerator] = u;
@@ -342,20 +373,30 @@ void Expansion::find_velocity(Id id) {
       arguments.push_back(velocity_of(in[i]));
     }
   std::vector<std::size_t> live;  // results with a velocity
-  const Graph g = record_abstract("jet", [&](const std::vector<Tensor>& v) {
-    const auto at = [&](std::size_t n) { return v.begin() + static_cast<std::ptrdiff_t>(n); };
-    const std::vector<Tensor> x(at(0), at(in.size())), y(at(in.size()), at(in.size() + out.size()));
-    std::vector<Tensor> t(in.size()), dy(out.size()), results;
-    for (std::size_t i = 0; i < moving.size(); ++i) t[moving[i]] = v[in.size() + out.size() + i];
-    p.jvp({x, y, in_types, attr}, t, dy);
-    for (std::size_t i = 0; i < out.size(); ++i) {
-      if (!dy[i].defined()) continue;
-      const Type& want = nodes_[out[i]].type;
-      live.push_back(i);
-      results.push_back(dy[i].type() == want ? dy[i] : broadcast_to(cast(dy[i], want.dtype), want.shape));
-    }
-    return results;
-  }, types).graph;
+  const Graph g =
+      record_abstract(
+          "jet",
+          [&](const std::vector<Tensor>& v) {
+            const auto at = [&](std::size_t n) {
+              return v.begin() + static_cast<std::ptrdiff_t>(n);
+            };
+            const std::vector<Tensor> x(at(0), at(in.size())),
+                y(at(in.size()), at(in.size() + out.size()));
+            std::vector<Tensor> t(in.size()), dy(out.size()), results;
+            for (std::size_t i = 0; i < moving.size(); ++i)
+              t[moving[i]] = v[in.size() + out.size() + i];
+            p.jvp({x, y, in_types, attr}, t, dy);
+            for (std::size_t i = 0; i < out.size(); ++i) {
+              if (!dy[i].defined()) continue;
+              const Type& want = nodes_[out[i]].type;
+              live.push_back(i);
+              results.push_back(
+                  dy[i].type() == want ? dy[i] : broadcast_to(cast(dy[i], want.dtype), want.shape));
+            }
+            return results;
+          },
+          types)
+          .graph;
   std::vector<Id> node(g.types.size(), kZero);
   for (std::size_t i = 0; i < g.inputs.size(); ++i) node[g.inputs[i]] = arguments[i];
   for (const auto& [value, t] : g.captures) node[value] = constant(t);
@@ -363,8 +404,10 @@ void Expansion::find_velocity(Id id) {
     if (e.out_count == 0) continue;
     std::vector<Id> operands;
     for (Graph::Id v : g.in(e)) operands.push_back(node[v]);
-    const Id first = call(*e.primitive, e.attr, operands, {g.types.data() + e.out_begin, e.out_count});
-    for (Graph::Id i = 0; i < e.out_count; ++i) node[e.out_begin + i] = calls_[nodes_[first].of].out[i];
+    const Id first =
+        call(*e.primitive, e.attr, operands, {g.types.data() + e.out_begin, e.out_count});
+    for (Graph::Id i = 0; i < e.out_count; ++i)
+      node[e.out_begin + i] = calls_[nodes_[first].of].out[i];
   }
   std::vector<Id> velocity(out.size(), kZero);
   for (std::size_t i = 0; i < live.size(); ++i) velocity[live[i]] = node[g.outputs[i]];
@@ -378,7 +421,8 @@ void Expansion::by_velocity(Id id, int k) {
     Node& y = nodes_[calls_[id].out[i]];
     if (v == kZero) {
       y.known[k].emplace();
-    } else if (const std::optional<Scaled> product = factored(v, k - 1); product && product->factor.defined()) {
+    } else if (const std::optional<Scaled> product = factored(v, k - 1);
+               product && product->factor.defined()) {
       y.scaled[k] = k == 1 ? *product : Scaled{product->base, product->factor * (1.0 / k)};
     } else {
       y.known[k] = coefficient(v, k - 1);
@@ -387,13 +431,17 @@ void Expansion::by_velocity(Id id, int k) {
   }
 }
 
-std::vector<Series> Expansion::of(const Primitive& p, const AttributesPtr& attr, std::span<const Graph::Id> names, std::span<const Series> in,
-                                  std::span<const Type> in_types, std::span<const Type> out_types, std::span<const Tensor> values) {
+std::vector<Series> Expansion::of(const Primitive& p, const AttributesPtr& attr,
+                                  std::span<const Graph::Id> names, std::span<const Series> in,
+                                  std::span<const Type> in_types, std::span<const Type> out_types,
+                                  std::span<const Tensor> values) {
   std::vector<Id> operands;
   for (std::size_t i = 0; i < in.size(); ++i) {
-    // One value of the graph given twice is one node, so that x * x is known to be a square. Two values may begin at the same
-    // point and move apart: neither tensors nor numbers tell.
-    const auto first = static_cast<std::size_t>(std::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(i), names[i]) - names.begin());
+    // One value of the graph given twice is one node, so that x * x is known to be a square. Two
+    // values may begin at the same point and move apart: neither tensors nor numbers tell.
+    const auto first = static_cast<std::size_t>(
+        std::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(i), names[i]) -
+        names.begin());
     if (first < i) {
       operands.push_back(operands[first]);
       continue;
@@ -408,8 +456,7 @@ std::vector<Series> Expansion::of(const Primitive& p, const AttributesPtr& attr,
   }
   const Id first = call(p, attr, operands, out_types);
   const std::vector<Id> out = calls_[nodes_[first].of].out;
-  for (std::size_t i = 0; i < out.size(); ++i)
-    nodes_[out[i]].known[0] = Coefficient{values[i]};
+  for (std::size_t i = 0; i < out.size(); ++i) nodes_[out[i]].known[0] = Coefficient{values[i]};
   std::vector<Series> result(out.size());
   for (std::size_t i = 0; i < out.size(); ++i)
     for (int k = 0; k <= curves_.order; ++k) {
@@ -422,8 +469,10 @@ std::vector<Series> Expansion::of(const Primitive& p, const AttributesPtr& attr,
 namespace {
 
 /// The same without collapse: y_K = sum_r y_K(x(t) without x_K) + J sum_r x_K.
-std::vector<Series> by_directions(const Curves& curves, const Primitive& p, const AttributesPtr& attr, std::span<const Graph::Id> names,
-                                  std::span<const Series> in, std::span<const Type> in_types, std::span<const Type> out_types, std::span<const Tensor> values) {
+std::vector<Series> by_directions(const Curves& curves, const Primitive& p,
+                                  const AttributesPtr& attr, std::span<const Graph::Id> names,
+                                  std::span<const Series> in, std::span<const Type> in_types,
+                                  std::span<const Type> out_types, std::span<const Tensor> values) {
   const std::size_t order = static_cast<std::size_t>(curves.order);
   std::vector<Series> lower(in.begin(), in.end());
   std::vector<Tensor> x, t, dy(values.size());
@@ -431,18 +480,21 @@ std::vector<Series> by_directions(const Curves& curves, const Primitive& p, cons
     x.push_back(in[i][0].value), t.push_back(in[i].size() > order ? in[i][order].value : Tensor());
     if (lower[i].size() > order) lower[i].resize(order);
   }
-  std::vector<Series> y = Expansion(curves, false).of(p, attr, names, lower, in_types, out_types, values);
+  std::vector<Series> y =
+      Expansion(curves, false).of(p, attr, names, lower, in_types, out_types, values);
   p.jvp({x, values, in_types, attr}, t, dy);
   for (std::size_t i = 0; i < y.size(); ++i) {
     Coefficient& last = y[i][order];
-    last = {add_tangents(last.batched ? sum_over_directions(curves, last.value) : last.value, dy[i])};
+    last = {
+        add_tangents(last.batched ? sum_over_directions(curves, last.value) : last.value, dy[i])};
   }
   return y;
 }
 
 }  // namespace
 
-std::vector<Series> jet_graph(const Curves& curves, const Graph& g, std::span<const Series> inputs, std::span<const Tensor> values) {
+std::vector<Series> jet_graph(const Curves& curves, const Graph& g, std::span<const Series> inputs,
+                              std::span<const Tensor> values) {
   std::vector<Series> series(g.types.size());
   for (std::size_t i = 0; i < g.inputs.size(); ++i) series[g.inputs[i]] = inputs[i];
   for (const auto& [id, t] : g.captures) series[id] = {{t}};
@@ -453,7 +505,8 @@ std::vector<Series> jet_graph(const Curves& curves, const Graph& g, std::span<co
       for (Graph::Id id : g.in(g.equations[e])) last_use[id] = static_cast<std::uint32_t>(e);
   for (Graph::Id id : g.outputs) last_use[id] = ~0u;
   const auto moves = [](const Series& s) {
-    return std::any_of(s.begin() + 1, s.end(), [](const Coefficient& c) { return c.value.defined(); });
+    return std::any_of(s.begin() + 1, s.end(),
+                       [](const Coefficient& c) { return c.value.defined(); });
   };
   for (std::size_t n = 0; n < g.equations.size(); ++n) {
     const Graph::Equation& e = g.equations[n];

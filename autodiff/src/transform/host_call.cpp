@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two primitives: the call, and its tangent, which is linear in t and whose transpose is the user's vjp.
+// Two primitives: the call, and its tangent, which is linear in t and whose transpose is the user's
+// vjp.
 #include "tessera/autodiff/host_call.h"
 
 #include "../core/rules.h"
@@ -29,7 +30,8 @@ std::vector<const Tensor*> pointers(const List& x) {
   return p;
 }
 List part(const List& v, std::size_t begin, std::size_t end) {
-  return {v.begin() + static_cast<std::ptrdiff_t>(begin), v.begin() + static_cast<std::ptrdiff_t>(end)};
+  return {v.begin() + static_cast<std::ptrdiff_t>(begin),
+          v.begin() + static_cast<std::ptrdiff_t>(end)};
 }
 List joined(List a, const List& b) {
   a.insert(a.end(), b.begin(), b.end());
@@ -45,18 +47,23 @@ List live(const List& v) {
 List spread(const List& like, const List& some) {
   List out;
   std::size_t next = 0;
-  for (const Tensor& t : like) out.push_back(is_inexact(t.dtype()) ? some[next++] : zeros_of(t.type()));
+  for (const Tensor& t : like)
+    out.push_back(is_inexact(t.dtype()) ? some[next++] : zeros_of(t.type()));
   return out;
 }
 /// Those entries of a rule's result that belong to live entries of `like`, checked.
 List checked(const HostFunction& f, const char* rule, const List& like, const List& got) {
   if (got.size() != like.size())
-    fail("host_call", std::string(rule) + " of " + quoted(f) + " gave " + std::to_string(got.size()) + " tensors for " + std::to_string(like.size()));
+    fail("host_call", std::string(rule) + " of " + quoted(f) + " gave " +
+                          std::to_string(got.size()) + " tensors for " +
+                          std::to_string(like.size()));
   List out;
   for (std::size_t k = 0; k < like.size(); ++k) {
     if (!is_inexact(like[k].dtype())) continue;
     if (got[k].type() != like[k].type())
-      fail("host_call", std::string(rule) + " of " + quoted(f) + " gave a " + to_string(got[k].type()) + " at position " + std::to_string(k) + " where a " + to_string(like[k].type()) + " belongs");
+      fail("host_call", std::string(rule) + " of " + quoted(f) + " gave a " +
+                            to_string(got[k].type()) + " at position " + std::to_string(k) +
+                            " where a " + to_string(like[k].type()) + " belongs");
     out.push_back(got[k]);
   }
   return out;
@@ -66,18 +73,26 @@ List tangent(const HostFunction& f, const List& x, const List& y, const List& t)
 /// Of live entries, as `tangent`.
 List cotangent(const HostFunction& f, const List& x, const List& y, const List& ct) {
   if (f.vjp) return checked(f, "vjp", x, f.vjp(x, y, spread(y, ct)));
-  const Graph g = record_abstract("host_call", [&](const List& t) { return tangent(f, x, y, t); }, detail::types_of(live(x))).graph;
+  const Graph g = record_abstract(
+                      "host_call", [&](const List& t) { return tangent(f, x, y, t); },
+                      detail::types_of(live(x)))
+                      .graph;
   return detail::transpose_graph(g, ct);
 }
 List tangent(const HostFunction& f, const List& x, const List& y, const List& t) {
   if (f.jvp) return checked(f, "jvp", y, f.jvp(x, y, spread(x, t)));
-  if (!f.vjp) fail("host_call", quoted(f) + " has neither jvp nor vjp: give one of them to differentiate it");
-  const Graph g = record_abstract("host_call", [&](const List& ct) { return cotangent(f, x, y, ct); }, detail::types_of(live(y))).graph;
+  if (!f.vjp)
+    fail("host_call", quoted(f) + " has neither jvp nor vjp: give one of them to differentiate it");
+  const Graph g = record_abstract(
+                      "host_call", [&](const List& ct) { return cotangent(f, x, y, ct); },
+                      detail::types_of(live(y)))
+                      .graph;
   return detail::transpose_graph(g, t);
 }
 
 /// f for every sample of a leading axis.
-std::shared_ptr<const HostFunction> batched(const std::shared_ptr<const HostFunction>& f, Index size) {
+std::shared_ptr<const HostFunction> batched(const std::shared_ptr<const HostFunction>& f,
+                                            Index size) {
   auto wide = std::make_shared<HostFunction>();
   wide->name = f->name;
   wide->types = [f, size](const Types& x) {
@@ -106,8 +121,11 @@ std::shared_ptr<const HostFunction> batched(const std::shared_ptr<const HostFunc
     return [rule](const List& x, const List& y, const List& c) {
       const std::size_t nx = x.size(), ny = y.size();
       const List all = joined(joined(x, y), c);
-      return detail::vmap_flat([&](const List& v) { return rule(part(v, 0, nx), part(v, nx, nx + ny), part(v, nx + ny, v.size())); }, all,
-                               std::vector<std::optional<int>>(all.size(), 0), 0);
+      return detail::vmap_flat(
+          [&](const List& v) {
+            return rule(part(v, 0, nx), part(v, nx, nx + ny), part(v, nx + ny, v.size()));
+          },
+          all, std::vector<std::optional<int>>(all.size(), 0), 0);
     };
   };
   if (f->jvp) wide->jvp = over_samples(f->jvp);
@@ -115,11 +133,14 @@ std::shared_ptr<const HostFunction> batched(const std::shared_ptr<const HostFunc
   return wide;
 }
 template <class P>
-void batch_call(const Application& a, std::span<const bool> flags, Index size, std::span<Tensor> o) {
+void batch_call(const Application& a, std::span<const bool> flags, Index size,
+                std::span<Tensor> o) {
   const HostAttr& h = a.get<HostAttr>();
   List in;
-  for (std::size_t k = 0; k < a.in.size(); ++k) in.push_back(detail::with_batch(a.in[k], flags[k], size));
-  dispatch(primitive<P>(), pointers(in), attributes(HostAttr{batched(h.f, size), h.n_in}), detail::context_where(), o);
+  for (std::size_t k = 0; k < a.in.size(); ++k)
+    in.push_back(detail::with_batch(a.in[k], flags[k], size));
+  dispatch(primitive<P>(), pointers(in), attributes(HostAttr{batched(h.f, size), h.n_in}),
+           detail::context_where(), o);
 }
 List values_of(Inputs in) {
   List x;
@@ -135,7 +156,8 @@ Parts parts_of(const HostAttr& h, const List& all) {
   const auto nx = static_cast<std::size_t>(h.n_in);
   std::size_t live_x = 0;
   for (std::size_t k = 0; k < nx; ++k) live_x += is_inexact(all[k].dtype());
-  return {part(all, 0, nx), part(all, nx, all.size() - live_x), part(all, all.size() - live_x, all.size())};
+  return {part(all, 0, nx), part(all, nx, all.size() - live_x),
+          part(all, all.size() - live_x, all.size())};
 }
 
 /// Operands x, y and the live t; results: the tangents of live y.
@@ -165,18 +187,26 @@ struct HostTangent : Hand<HostTangent> {
     const Parts p = parts_of(h, all);
     const std::size_t fixed = p.x.size() + p.y.size();
     bool along_t = false, along_xy = false;
-    for (std::size_t k = 0; k < all.size(); ++k) (k < fixed ? along_xy : along_t) |= moved[k].defined();
+    for (std::size_t k = 0; k < all.size(); ++k)
+      (k < fixed ? along_xy : along_t) |= moved[k].defined();
     if (along_t) {
       List in = part(all, 0, fixed);
-      for (std::size_t k = fixed; k < all.size(); ++k) in.push_back(moved[k].defined() ? moved[k] : zeros_of(a.in_types[k]));
+      for (std::size_t k = fixed; k < all.size(); ++k)
+        in.push_back(moved[k].defined() ? moved[k] : zeros_of(a.in_types[k]));
       dispatch(primitive<HostTangent>(), pointers(in), a.attr, detail::context_where(), o);
     }
     if (!along_xy) return;
     const std::size_t nx = p.x.size();
-    const List bent = detail::jvp_flat([&](const List& v) { return tangent(*h.f, part(v, 0, nx), part(v, nx, v.size()), p.t); }, part(all, 0, fixed), part(moved, 0, fixed)).second;
+    const List bent = detail::jvp_flat(
+                          [&](const List& v) {
+                            return tangent(*h.f, part(v, 0, nx), part(v, nx, v.size()), p.t);
+                          },
+                          part(all, 0, fixed), part(moved, 0, fixed))
+                          .second;
     for (std::size_t k = 0; k < o.size(); ++k) o[k] = detail::add_tangents(o[k], bent[k]);
   }
-  static void transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
+  static void transpose(const Application& a, std::span<const bool> linear,
+                        std::span<const Tensor> ct, std::span<Tensor> o) {
     const HostAttr& h = a.get<HostAttr>();
     const auto nx = static_cast<std::size_t>(h.n_in);
     std::size_t fixed = a.in.size();
@@ -188,45 +218,62 @@ struct HostTangent : Hand<HostTangent> {
     for (std::size_t k = 0; k < c.size(); ++k)
       if (linear[fixed + k]) o[fixed + k] = c[k];
   }
-  static void batch(const Application& a, std::span<const bool> flags, Index size, std::span<Tensor> o) { batch_call<HostTangent>(a, flags, size, o); }
+  static void batch(const Application& a, std::span<const bool> flags, Index size,
+                    std::span<Tensor> o) {
+    batch_call<HostTangent>(a, flags, size, o);
+  }
 };
 
 struct HostCall : Hand<HostCall> {
   static constexpr bool runs_programs = true;
   static constexpr const char* name = "host_call";
-  static Types infer(std::span<const Type> in, const Attributes* a) { return tessera::get<HostAttr>(a).f->types({in.begin(), in.end()}); }
+  static Types infer(std::span<const Type> in, const Attributes* a) {
+    return tessera::get<HostAttr>(a).f->types({in.begin(), in.end()});
+  }
   static KernelFn kernel(std::span<const Dtype>, const Attributes*) {
     return [](Inputs in, Outputs out, const Attributes* a) {
       const HostFunction& f = *tessera::get<HostAttr>(a).f;
       const List y = f.run(values_of(in));
-      if (y.size() != out.size()) fail(name, quoted(f) + " gave " + std::to_string(y.size()) + " results for the " + std::to_string(out.size()) + " it announced");
+      if (y.size() != out.size())
+        fail(name, quoted(f) + " gave " + std::to_string(y.size()) + " results for the " +
+                       std::to_string(out.size()) + " it announced");
       for (std::size_t k = 0; k < out.size(); ++k) {
-        if (y[k].type() != out[k]->type()) fail(name, quoted(f) + " gave a " + to_string(y[k].type()) + " as result " + std::to_string(k) + ", it announced a " + to_string(out[k]->type()));
+        if (y[k].type() != out[k]->type())
+          fail(name, quoted(f) + " gave a " + to_string(y[k].type()) + " as result " +
+                         std::to_string(k) + ", it announced a " + to_string(out[k]->type()));
         kernels::copy(y[k].view(), *out[k]);
       }
     };
   }
   static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
     const HostAttr& h = a.get<HostAttr>();
-    if (!h.f->jvp && !h.f->vjp) fail(name, quoted(*h.f) + " has neither jvp nor vjp: give one of them to differentiate it");
+    if (!h.f->jvp && !h.f->vjp)
+      fail(name, quoted(*h.f) + " has neither jvp nor vjp: give one of them to differentiate it");
     List in = joined({a.in.begin(), a.in.end()}, {a.out.begin(), a.out.end()});
     for (std::size_t k = 0; k < a.in.size(); ++k)
-      if (is_inexact(a.in_types[k].dtype)) in.push_back(t[k].defined() ? t[k] : zeros_of(a.in_types[k]));
+      if (is_inexact(a.in_types[k].dtype))
+        in.push_back(t[k].defined() ? t[k] : zeros_of(a.in_types[k]));
     List tangents(live({a.out.begin(), a.out.end()}).size());
     dispatch(primitive<HostTangent>(), pointers(in), a.attr, detail::context_where(), tangents);
     for (std::size_t k = 0, next = 0; k < o.size(); ++k)
       if (is_inexact(a.out[k].dtype())) o[k] = tangents[next++];
   }
-  /// Asked for where the function is linear in some operands (as a vjp is): its derivative is itself, anywhere.
-  static void transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
+  /// Asked for where the function is linear in some operands (as a vjp is): its derivative is
+  /// itself, anywhere.
+  static void transpose(const Application& a, std::span<const bool> linear,
+                        std::span<const Tensor> ct, std::span<Tensor> o) {
     List x, y;
-    for (std::size_t k = 0; k < a.in.size(); ++k) x.push_back(linear[k] ? zeros_of(a.in_types[k]) : a.in[k]);
+    for (std::size_t k = 0; k < a.in.size(); ++k)
+      x.push_back(linear[k] ? zeros_of(a.in_types[k]) : a.in[k]);
     for (const Tensor& c : ct) y.push_back(zeros_of(c.type()));
     const List c = spread(x, cotangent(*a.get<HostAttr>().f, x, y, live({ct.begin(), ct.end()})));
     for (std::size_t k = 0; k < c.size(); ++k)
       if (linear[k]) o[k] = c[k];
   }
-  static void batch(const Application& a, std::span<const bool> flags, Index size, std::span<Tensor> o) { batch_call<HostCall>(a, flags, size, o); }
+  static void batch(const Application& a, std::span<const bool> flags, Index size,
+                    std::span<Tensor> o) {
+    batch_call<HostCall>(a, flags, size, o);
+  }
 };
 TESSERA_REGISTER(HostCall);
 TESSERA_REGISTER(HostTangent);
@@ -237,13 +284,16 @@ FlatFunction host_call(HostFunction f) {
   if (!f.run) fail("host_call", quoted(f) + " has no function to run");
   if (!f.types)
     f.types = [name = quoted(f)](const Types& x) {
-      if (x.empty()) fail("host_call", name + " has no operand to take the type of its result from; give `types`");
+      if (x.empty())
+        fail("host_call",
+             name + " has no operand to take the type of its result from; give `types`");
       return Types{x[0]};
     };
   const auto shared = std::make_shared<const HostFunction>(std::move(f));
   return [shared](const List& x) {
     List y(shared->types(detail::types_of(x)).size());
-    dispatch(primitive<HostCall>(), pointers(x), attributes(HostAttr{shared, static_cast<int>(x.size())}), detail::context_where(), y);
+    dispatch(primitive<HostCall>(), pointers(x),
+             attributes(HostAttr{shared, static_cast<int>(x.size())}), detail::context_where(), y);
     return y;
   };
 }

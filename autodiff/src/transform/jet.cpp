@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/autodiff/jet.h"
 
-#include <cmath>
-#include <map>
-#include <numeric>
-
 #include "../base/context.h"
 #include "../core/graph_passes.h"
 #include "../core/rules.h"
@@ -12,19 +8,29 @@
 #include "linear.h"
 #include "tessera/autodiff/ops.h"
 
+#include <cmath>
+#include <map>
+#include <numeric>
+
 namespace tessera::detail {
 
-std::vector<std::vector<Tensor>> jet_flat(const FlatFunction& f, const std::vector<std::vector<Tensor>>& coefficients, int order) {
+std::vector<std::vector<Tensor>> jet_flat(const FlatFunction& f,
+                                          const std::vector<std::vector<Tensor>>& coefficients,
+                                          int order) {
   const std::vector<Tensor>& x = coefficients[0];
   std::vector<Series> in(x.size());
   for (std::size_t k = 0; k < coefficients.size(); ++k) {
     if (coefficients[k].size() != x.size())
-      fail("jet", "coefficient " + std::to_string(k) + " has " + std::to_string(coefficients[k].size()) + " tensors, the point has " + std::to_string(x.size()));
+      fail("jet", "coefficient " + std::to_string(k) + " has " +
+                      std::to_string(coefficients[k].size()) + " tensors, the point has " +
+                      std::to_string(x.size()));
     for (std::size_t i = 0; i < x.size(); ++i) {
       const Tensor& c = coefficients[k][i];
       if (k > 0 && c.defined() && c.type() != x[i].type())
-        fail("jet", "coefficient " + std::to_string(k) + " of a " + to_string(x[i].type()) + " is a " + to_string(c.type()));
-      if (static_cast<int>(k) <= order) in[i].push_back({k == 0 || is_inexact(x[i].dtype()) ? c : Tensor()});
+        fail("jet", "coefficient " + std::to_string(k) + " of a " + to_string(x[i].type()) +
+                        " is a " + to_string(c.type()));
+      if (static_cast<int>(k) <= order)
+        in[i].push_back({k == 0 || is_inexact(x[i].dtype()) ? c : Tensor()});
     }
   }
   const Recording r = record_live("jet", f, x);
@@ -33,12 +39,16 @@ std::vector<std::vector<Tensor>> jet_flat(const FlatFunction& f, const std::vect
   std::vector<std::vector<Tensor>> out(static_cast<std::size_t>(order) + 1);
   for (std::size_t i = 0; i < y.size(); ++i)
     for (std::size_t k = 0; k < out.size(); ++k)
-      out[k].push_back(k < y[i].size() && y[i][k].value.defined() ? y[i][k].value : zeros_of(r.graph.types[r.graph.outputs[i]]));
+      out[k].push_back(k < y[i].size() && y[i][k].value.defined()
+                           ? y[i][k].value
+                           : zeros_of(r.graph.types[r.graph.outputs[i]]));
   return out;
 }
 
-Collapsed collapsed_flat(const FlatFunction& f, const std::vector<Tensor>& x, const std::vector<Tensor>& directions, int order, const Tensor& weights) {
-  if (order < 1) fail("directional_sum", "the order must be positive, got " + std::to_string(order));
+Collapsed collapsed_flat(const FlatFunction& f, const std::vector<Tensor>& x,
+                         const std::vector<Tensor>& directions, int order, const Tensor& weights) {
+  if (order < 1)
+    fail("directional_sum", "the order must be positive, got " + std::to_string(order));
   Index m = -1;
   for (const Tensor& d : directions)
     if (d.defined() && d.ndim() > 0 && m < 0) m = d.dim(0);
@@ -47,10 +57,12 @@ Collapsed collapsed_flat(const FlatFunction& f, const std::vector<Tensor>& x, co
     Type want = x[i].type();
     want.shape.insert(0, m);
     if (directions[i].defined() && directions[i].type() != want)
-      fail("directional_sum", "the directions of a " + to_string(x[i].type()) + " are a " + to_string(directions[i].type()) + ", want " + to_string(want));
+      fail("directional_sum", "the directions of a " + to_string(x[i].type()) + " are a " +
+                                  to_string(directions[i].type()) + ", want " + to_string(want));
   }
   if (weights.defined() && weights.shape() != Shape{m})
-    fail("directional_sum", "needs one weight for each of " + std::to_string(m) + " directions, got " + to_string(weights.type()));
+    fail("directional_sum", "needs one weight for each of " + std::to_string(m) +
+                                " directions, got " + to_string(weights.type()));
   const Curves curves{order, m, weights};
   const Recording r = record_live("jet", f, x);
   InTransform scope("jet");
@@ -58,7 +70,9 @@ Collapsed collapsed_flat(const FlatFunction& f, const std::vector<Tensor>& x, co
   for (std::size_t i = 0; i < x.size(); ++i) {
     Series s{{x[i]}, {}};
     // At order 1 the direction itself is the last coefficient.
-    if (directions[i].defined()) s[1] = order == 1 ? Coefficient{sum_over_directions(curves, directions[i])} : Coefficient{directions[i], true};
+    if (directions[i].defined())
+      s[1] = order == 1 ? Coefficient{sum_over_directions(curves, directions[i])}
+                        : Coefficient{directions[i], true};
     in.push_back(std::move(s));
   }
   const std::vector<Series> y = jet_graph(curves, r.graph, in, r.values);
@@ -70,7 +84,8 @@ Collapsed collapsed_flat(const FlatFunction& f, const std::vector<Tensor>& x, co
     out.sums.push_back(k < y[i].size() && y[i][k].value.defined() ? y[i][k].value : zeros_of(type));
     if (order < 2) continue;
     const bool moves = y[i].size() > 1 && y[i][1].value.defined();
-    out.first.push_back(with_batch(moves ? y[i][1].value : zeros_of(type), moves && y[i][1].batched, m));
+    out.first.push_back(
+        with_batch(moves ? y[i][1].value : zeros_of(type), moves && y[i][1].batched, m));
   }
   return out;
 }
@@ -78,12 +93,16 @@ Collapsed collapsed_flat(const FlatFunction& f, const std::vector<Tensor>& x, co
 namespace {
 
 void need_points(const char* op, const Tensor& x) {
-  if (!is_inexact(x.dtype())) fail(op, "no derivative with respect to a " + to_string(x.type()) + "; cast it to a floating type");
-  if (x.ndim() == 0) fail(op, "takes points with their coordinates on the last axis, got a scalar; reshape it to {1}");
+  if (!is_inexact(x.dtype()))
+    fail(op,
+         "no derivative with respect to a " + to_string(x.type()) + "; cast it to a floating type");
+  if (x.ndim() == 0)
+    fail(op,
+         "takes points with their coordinates on the last axis, got a scalar; reshape it to {1}");
 }
 
-/// Directions with weights. Those along one line are one: of coprime whole numbers, the first of them positive. Their
-/// components are multiples of 1/2.
+/// Directions with weights. Those along one line are one: of coprime whole numbers, the first of
+/// them positive. Their components are multiples of 1/2.
 class Directions {
  public:
   explicit Directions(int order) : order_(order) {}
@@ -154,17 +173,20 @@ Tensor coordinate_directions(const char* op, const Tensor& x) {
 }
 
 std::vector<Tensor> laplacian_flat(const FlatFunction& f, const Tensor& x) {
-  std::vector<Tensor> y = collapsed_flat(f, {x}, {coordinate_directions("laplacian", x)}, 2, {}).sums;
+  std::vector<Tensor> y =
+      collapsed_flat(f, {x}, {coordinate_directions("laplacian", x)}, 2, {}).sums;
   for (Tensor& t : y) t = t * 2.0;
   return y;
 }
 
-// Over the 2^(n-1) diagonals s of a cube, sum_s (s . d)^4 = 2^(n-1) (sum_i d_i^4 + 6 sum_{i<j} d_i^2 d_j^2), and
-// laplacian^2 = sum_i d_i^4 + 2 sum_{i<j} d_i^2 d_j^2 is a third of their mean and two thirds of the axes' sum.
+// Over the 2^(n-1) diagonals s of a cube, sum_s (s . d)^4 = 2^(n-1) (sum_i d_i^4 + 6 sum_{i<j}
+// d_i^2 d_j^2), and laplacian^2 = sum_i d_i^4 + 2 sum_{i<j} d_i^2 d_j^2 is a third of their mean
+// and two thirds of the axes' sum.
 std::vector<Tensor> biharmonic_flat(const FlatFunction& f, const Tensor& x) {
   need_points("biharmonic", x);
   const Index n = x.dim(-1);
-  if (n > 3) return laplacian_flat([&](const std::vector<Tensor>& y) { return laplacian_flat(f, y[0]); }, x);
+  if (n > 3)
+    return laplacian_flat([&](const std::vector<Tensor>& y) { return laplacian_flat(f, y[0]); }, x);
   const Index diagonals = Index(1) << (n - 1);
   Directions directions(4);
   for (Index s = 0; s < diagonals; ++s) {
@@ -180,12 +202,14 @@ std::vector<Tensor> biharmonic_flat(const FlatFunction& f, const Tensor& x) {
   }
   const auto [v, w] = directions.list();
   const Index m = static_cast<Index>(w.size());
-  std::vector<Tensor> y = collapsed_flat(f, {x}, {spread(v, m, x)}, 4, cast(tensor(w), x.dtype())).sums;
+  std::vector<Tensor> y =
+      collapsed_flat(f, {x}, {spread(v, m, x)}, 4, cast(tensor(w), x.dtype())).sums;
   for (Tensor& t : y) t = t * 24.0;
   return y;
 }
 
-std::vector<Tensor> operator_flat(const FlatFunction& f, const Tensor& x, const std::vector<PartialDerivative>& terms) {
+std::vector<Tensor> operator_flat(const FlatFunction& f, const Tensor& x,
+                                  const std::vector<PartialDerivative>& terms) {
   need_points("linear_operator", x);
   const std::size_t n = static_cast<std::size_t>(x.dim(-1));
   std::map<int, Directions> by_order;
@@ -196,14 +220,19 @@ std::vector<Tensor> operator_flat(const FlatFunction& f, const Tensor& x, const 
       if (a < 0) fail("linear_operator", "an order is negative: " + std::to_string(a));
       order += a;
     }
-    if (t.orders.size() > n) fail("linear_operator", "a term names " + std::to_string(t.orders.size()) + " coordinates, the points have " + std::to_string(n));
-    if (order == 0) constant += t.coefficient;
-    else polarize(t, n, by_order.try_emplace(order, order).first->second);
+    if (t.orders.size() > n)
+      fail("linear_operator", "a term names " + std::to_string(t.orders.size()) +
+                                  " coordinates, the points have " + std::to_string(n));
+    if (order == 0)
+      constant += t.coefficient;
+    else
+      polarize(t, n, by_order.try_emplace(order, order).first->second);
   }
   std::vector<Tensor> total;
   const auto gather = [&](const std::vector<Tensor>& y, double scale) {
     total.resize(y.size());
-    for (std::size_t i = 0; i < y.size(); ++i) total[i] = add_tangents(total[i], scale == 1 ? y[i] : y[i] * scale);
+    for (std::size_t i = 0; i < y.size(); ++i)
+      total[i] = add_tangents(total[i], scale == 1 ? y[i] : y[i] * scale);
   };
   for (const auto& [order, directions] : by_order) {
     const auto [v, w] = directions.list();
@@ -229,18 +258,21 @@ Tensor columns_flat(const char* op, const FlatFunction& f, const Tensor& x) {
   return with_batch(y[0], batched[0], n);
 }
 
-// First derivatives by pushing each unit vector through f, second ones by pushing it through all of that again. What they
-// have in common (f, the first derivatives, the slopes of its functions) is said several times and shared by whoever records.
+// First derivatives by pushing each unit vector through f, second ones by pushing it through all of
+// that again. What they have in common (f, the first derivatives, the slopes of its functions) is
+// said several times and shared by whoever records.
 PointDerivatives derivatives_flat(const FlatFunction& f, const Tensor& x) {
   need_points("derivatives", x);
   const int n = static_cast<int>(x.dim(-1));
   std::vector<Tensor> unit;
-  for (int i = 0; i < n; ++i) unit.push_back(broadcast_to(select(eye(n, x.dtype()), 0, i), x.shape()));
+  for (int i = 0; i < n; ++i)
+    unit.push_back(broadcast_to(select(eye(n, x.dtype()), 0, i), x.shape()));
   const auto pushed = [](const Recording& r, const Tensor& direction) {
     std::vector<Tensor> t(r.graph.types.size()), out;
     t[r.graph.inputs[0]] = direction;
     push_tangents(r.graph, r.values, t);
-    for (Graph::Id id : r.graph.outputs) out.push_back(t[id].defined() ? t[id] : zeros_of(r.graph.types[id]));
+    for (Graph::Id id : r.graph.outputs)
+      out.push_back(t[id].defined() ? t[id] : zeros_of(r.graph.types[id]));
     return out;
   };
   const auto first = [&](const std::vector<Tensor>& in) {  // d_0 f, d_1 f, ..., f
@@ -258,7 +290,9 @@ PointDerivatives derivatives_flat(const FlatFunction& f, const Tensor& x) {
     r.graph.outputs.assign(outputs.begin(), outputs.begin() + j + 1);
     share_repeated_work(r.graph);
     const std::vector<Tensor> column = pushed(r, unit[static_cast<std::size_t>(j)]);
-    for (int i = 0; i <= j; ++i) second[static_cast<std::size_t>(i * n - i * (i + 1) / 2 + j)] = column[static_cast<std::size_t>(i)];
+    for (int i = 0; i <= j; ++i)
+      second[static_cast<std::size_t>(i * n - i * (i + 1) / 2 + j)] =
+          column[static_cast<std::size_t>(i)];
   }
   for (int i = 0; i < n; ++i) d.push_back(r.values[outputs[static_cast<std::size_t>(i)]]);
   return {r.values[outputs.back()], stack(d), stack(second)};
@@ -266,7 +300,8 @@ PointDerivatives derivatives_flat(const FlatFunction& f, const Tensor& x) {
 
 Tensor random_directions(const Tensor& key, Index samples, const Tensor& x) {
   need_points("stochastic_laplacian", x);
-  if (samples < 1) fail("stochastic_laplacian", "needs at least one sample, got " + std::to_string(samples));
+  if (samples < 1)
+    fail("stochastic_laplacian", "needs at least one sample, got " + std::to_string(samples));
   const Tensor signs = where(less(uniform(key, {samples, x.dim(-1)}), 0.5), -1.0, 1.0);
   Shape shape = x.shape(), dims{0, x.ndim()};
   shape.insert(0, samples);

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Derivatives. A function is recorded on its values; its derivative is a second recording, made by the jvp
-// rules, of a graph that is linear in the tangents (everything nonlinear was computed by the first one and is
-// captured). Running that graph is forward mode; walking it backwards with the transpose rules is reverse mode.
-// Both emit ordinary operations, so that whoever records around them can differentiate again.
+// Derivatives. A function is recorded on its values; its derivative is a second recording, made by
+// the jvp rules, of a graph that is linear in the tangents (everything nonlinear was computed by
+// the first one and is captured). Running that graph is forward mode; walking it backwards with the
+// transpose rules is reverse mode. Both emit ordinary operations, so that whoever records around
+// them can differentiate again.
+#include "linear.h"
+
 #include "../base/context.h"
 #include "../base/small_array.h"
 #include "../core/graph_passes.h"
 #include "../core/rules.h"
-#include "linear.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/ops.h"
 
@@ -36,7 +38,8 @@ void push_tangents(const Graph& g, std::span<const Tensor> values, std::vector<T
     for (Graph::Id k = 0; k < e.out_count; ++k)
       if (t_out[k].defined()) {
         if (t_out[k].type() != g.types[e.out_begin + k])
-          t_out[k] = broadcast_to(cast(t_out[k], g.types[e.out_begin + k].dtype), g.types[e.out_begin + k].shape);
+          t_out[k] = broadcast_to(cast(t_out[k], g.types[e.out_begin + k].dtype),
+                                  g.types[e.out_begin + k].shape);
         t[e.out_begin + k] = t_out[k];
       }
   }
@@ -46,7 +49,9 @@ namespace {
 
 /// Trees that go beside others have as many tensors.
 void check_count(const char* name, const char* what, std::size_t got, std::size_t want) {
-  if (got != want) fail(name, "the " + std::string(what) + " have " + std::to_string(got) + " tensors, want " + std::to_string(want));
+  if (got != want)
+    fail(name, "the " + std::string(what) + " have " + std::to_string(got) + " tensors, want " +
+                   std::to_string(want));
 }
 
 void check_tangent(const char* name, const Tensor& x, const Tensor& t) {
@@ -56,7 +61,8 @@ void check_tangent(const char* name, const Tensor& x, const Tensor& t) {
 
 }  // namespace
 
-std::pair<std::vector<Tensor>, std::vector<Tensor>> jvp_flat(const FlatFunction& f, const std::vector<Tensor>& x,
+std::pair<std::vector<Tensor>, std::vector<Tensor>> jvp_flat(const FlatFunction& f,
+                                                             const std::vector<Tensor>& x,
                                                              const std::vector<Tensor>& tangents) {
   check_count("jvp", "tangents", tangents.size(), x.size());
   const Recording r = record_live("jvp", f, x);
@@ -113,7 +119,8 @@ std::vector<Tensor> push(const Linearized& l, const std::vector<Tensor>& tangent
   for (std::size_t k = 0; k < l.in_live.size(); ++k) {
     if (!l.in_live[k]) continue;
     if (tangents[k].type() != l.in_types[k])
-      fail("linearize", "the tangent of a " + to_string(l.in_types[k]) + " is a " + to_string(tangents[k].type()));
+      fail("linearize", "the tangent of a " + to_string(l.in_types[k]) + " is a " +
+                            to_string(tangents[k].type()));
     live.push_back(tangents[k]);
   }
   const std::vector<Tensor> out = evaluate(*l.map, live);
@@ -175,7 +182,8 @@ std::vector<Tensor> pull(const Linearized& l, const std::vector<Tensor>& cotange
   std::vector<Tensor> live;
   for (std::size_t k = 0; k < l.out_types.size(); ++k) {
     if (cotangents[k].defined() && cotangents[k].type() != l.out_types[k])
-      fail("vjp", "the cotangent of a " + to_string(l.out_types[k]) + " is a " + to_string(cotangents[k].type()));
+      fail("vjp", "the cotangent of a " + to_string(l.out_types[k]) + " is a " +
+                      to_string(cotangents[k].type()));
     if (l.out_live[k]) live.push_back(cotangents[k]);
   }
   const std::vector<Tensor> ct = transpose_graph(*l.map, live);
@@ -185,23 +193,32 @@ std::vector<Tensor> pull(const Linearized& l, const std::vector<Tensor>& cotange
   return all;
 }
 
-std::pair<std::vector<Tensor>, std::vector<Tensor>> grad_flat(const FlatFunction& f, const std::vector<Tensor>& x, std::size_t n) {
+std::pair<std::vector<Tensor>, std::vector<Tensor>> grad_flat(const FlatFunction& f,
+                                                              const std::vector<Tensor>& x,
+                                                              std::size_t n) {
   for (std::size_t k = 0; k < n; ++k)
-    if (!is_inexact(x[k].dtype())) fail("grad", "no derivative with respect to a " + to_string(x[k].type()) + "; cast it to a floating type");
-  Linearized l = linearize_flat("grad", [&](const std::vector<Tensor>& first) {
-    std::vector<Tensor> all = first;
-    all.insert(all.end(), x.begin() + static_cast<std::ptrdiff_t>(n), x.end());
-    return f(all);
-  }, {x.begin(), x.begin() + static_cast<std::ptrdiff_t>(n)});
+    if (!is_inexact(x[k].dtype()))
+      fail("grad", "no derivative with respect to a " + to_string(x[k].type()) +
+                       "; cast it to a floating type");
+  Linearized l =
+      linearize_flat("grad",
+                     [&](const std::vector<Tensor>& first) {
+                       std::vector<Tensor> all = first;
+                       all.insert(all.end(), x.begin() + static_cast<std::ptrdiff_t>(n), x.end());
+                       return f(all);
+                     },
+                     {x.begin(), x.begin() + static_cast<std::ptrdiff_t>(n)});
   if (l.values.size() != 1 || l.out_types[0].shape.size() != 0 || !is_float(l.out_types[0].dtype))
     fail("grad", "the function must return one real scalar, it returned " +
-                     (l.values.size() == 1 ? to_string(l.out_types[0]) : std::to_string(l.values.size()) + " tensors") +
+                     (l.values.size() == 1 ? to_string(l.out_types[0])
+                                           : std::to_string(l.values.size()) + " tensors") +
                      "; use vjp or jacrev for others");
   InTransform scope("grad");
   return {l.values, pull(l, {ones({}, l.out_types[0].dtype)})};
 }
 
-std::vector<Tensor> jacobian_flat(const FlatFunction& f, const std::vector<Tensor>& x, bool forward, Holomorphic h) {
+std::vector<Tensor> jacobian_flat(const FlatFunction& f, const std::vector<Tensor>& x, bool forward,
+                                  Holomorphic h) {
   const char* name = forward ? "jacfwd" : "jacrev";
   const Linearized l = linearize_flat(name, f, x);
   InTransform scope(name);
@@ -212,8 +229,10 @@ std::vector<Tensor> jacobian_flat(const FlatFunction& f, const std::vector<Tenso
   }
   for (const Type& t : l.out_types) complex_out |= is_complex(t.dtype);
   if (h == Holomorphic::no && (forward ? complex_in : complex_out || complex_in))
-    fail(name, "the Jacobian of a complex map is a complex matrix only for holomorphic functions: pass Holomorphic::yes if it is one, "
-               "or give the function real arguments and results through as_real / as_complex");
+    fail(name,
+         "the Jacobian of a complex map is a complex matrix only for holomorphic functions: pass "
+         "Holomorphic::yes if it is one, "
+         "or give the function real arguments and results through as_real / as_complex");
   if (h == Holomorphic::yes && !(complex_in && complex_out))
     fail(name, "Holomorphic::yes asks for complex arguments and results");
   std::vector<Tensor> out;
@@ -251,11 +270,15 @@ std::vector<Tensor> jacobian_flat(const FlatFunction& f, const std::vector<Tenso
         continue;
       }
       const Type types[] = {ot};
-      const Graph t = record_abstract(name, [&](const std::vector<Tensor>& c) {
-        std::vector<Tensor> ct(l.map->outputs.size());
-        ct[next] = c[0];
-        return std::vector<Tensor>{transpose_graph(*l.map, ct)[i]};
-      }, types).graph;
+      const Graph t = record_abstract(
+                          name,
+                          [&](const std::vector<Tensor>& c) {
+                            std::vector<Tensor> ct(l.map->outputs.size());
+                            ct[next] = c[0];
+                            return std::vector<Tensor>{transpose_graph(*l.map, ct)[i]};
+                          },
+                          types)
+                          .graph;
       std::vector<bool> batched_out;
       const Tensor basis[] = {unit(ot)};
       const std::vector<Tensor> rows = batch_graph(t, basis, {true}, ot.shape.count(), batched_out);

@@ -28,12 +28,17 @@ Types types_of(std::span<const Tensor> x) {
 }
 
 Graph batched_graph(const Graph& g, const Types& in, const std::vector<bool>& flags, Index size) {
-  return record_branch("vmap", [&](const std::vector<Tensor>& x) {
-    std::vector<bool> out_flags;
-    std::vector<Tensor> y = batch_graph(g, x, flags, size, out_flags);
-    for (std::size_t k = 0; k < y.size(); ++k) y[k] = with_batch(y[k], out_flags[k], size);
-    return y;
-  }, in).graph;
+  return record_branch(
+             "vmap",
+             [&](const std::vector<Tensor>& x) {
+               std::vector<bool> out_flags;
+               std::vector<Tensor> y = batch_graph(g, x, flags, size, out_flags);
+               for (std::size_t k = 0; k < y.size(); ++k)
+                 y[k] = with_batch(y[k], out_flags[k], size);
+               return y;
+             },
+             in)
+      .graph;
 }
 
 Types output_types(const Graph& g) {

@@ -16,8 +16,8 @@ Closed close(Graph g);
 Types types_of(std::span<const Tensor> x);
 Types output_types(const Graph& g);
 
-/// `g` over a batch, recorded anew: its inputs, of types `in`, are those of `g`, batched where flagged; all outputs
-/// are batched.
+/// `g` over a batch, recorded anew: its inputs, of types `in`, are those of `g`, batched where
+/// flagged; all outputs are batched.
 Graph batched_graph(const Graph& g, const Types& in, const std::vector<bool>& flags, Index size);
 
 }  // namespace tessera::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Batching: the function is recorded once on the types of a single example, then every equation is replaced by
-// its batched self. The batch is always axis 0 inside.
+// Batching: the function is recorded once on the types of a single example, then every equation is
+// replaced by its batched self. The batch is always axis 0 inside.
 #include "../base/context.h"
 #include "../base/small_array.h"
 #include "../core/rules.h"
@@ -10,7 +10,8 @@
 
 namespace tessera::detail {
 
-std::vector<Tensor> batch_graph(const Graph& g, std::span<const Tensor> inputs, const std::vector<bool>& batched, Index size,
+std::vector<Tensor> batch_graph(const Graph& g, std::span<const Tensor> inputs,
+                                const std::vector<bool>& batched, Index size,
                                 std::vector<bool>& out_batched) {
   std::vector<Tensor> values(g.types.size());
   std::vector<bool> is_batched(g.types.size(), false);
@@ -61,7 +62,8 @@ std::vector<Tensor> batch_graph(const Graph& g, std::span<const Tensor> inputs, 
   return results;
 }
 
-std::vector<Tensor> vmap_flat(const FlatFunction& f, const std::vector<Tensor>& x, const std::vector<std::optional<int>>& in_axes, int out_axis) {
+std::vector<Tensor> vmap_flat(const FlatFunction& f, const std::vector<Tensor>& x,
+                              const std::vector<std::optional<int>>& in_axes, int out_axis) {
   std::vector<Tensor> in;
   std::vector<Type> types;
   std::vector<bool> batched;
@@ -73,10 +75,14 @@ std::vector<Tensor> vmap_flat(const FlatFunction& f, const std::vector<Tensor>& 
       types.push_back(x[k].type());
       continue;
     }
-    if (x[k].ndim() == 0) fail("vmap", "argument " + std::to_string(k) + " is a scalar and has no axis to map over; pass `whole` for it");
+    if (x[k].ndim() == 0)
+      fail("vmap", "argument " + std::to_string(k) +
+                       " is a scalar and has no axis to map over; pass `whole` for it");
     in.push_back(moveaxis(x[k], *in_axes[k], 0));
     const Index n = in.back().dim(0);
-    if (size && *size != n) fail("vmap", "arguments disagree on the size of the mapped axis: " + std::to_string(*size) + " and " + std::to_string(n));
+    if (size && *size != n)
+      fail("vmap", "arguments disagree on the size of the mapped axis: " + std::to_string(*size) +
+                       " and " + std::to_string(n));
     size = n;
     Type t = in.back().type();
     t.shape.erase(0);
@@ -87,7 +93,8 @@ std::vector<Tensor> vmap_flat(const FlatFunction& f, const std::vector<Tensor>& 
   InTransform scope("vmap");
   std::vector<bool> out_batched;
   std::vector<Tensor> y = batch_graph(r.graph, in, batched, *size, out_batched);
-  for (std::size_t k = 0; k < y.size(); ++k) y[k] = moveaxis(with_batch(y[k], out_batched[k], *size), 0, out_axis);
+  for (std::size_t k = 0; k < y.size(); ++k)
+    y[k] = moveaxis(with_batch(y[k], out_batched[k], *size), 0, out_axis);
   return y;
 }
 

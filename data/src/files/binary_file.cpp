@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/data/binary_file.h"
 
+#include "files/regular_file.h"
+#include "tessera/autodiff/error.h"
+#include "tessera/data/file_io.h"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,14 +13,11 @@
 #include <cstring>
 #include <utility>
 
-#include "files/regular_file.h"
-#include "tessera/autodiff/error.h"
-#include "tessera/data/file_io.h"
-
 namespace tessera::data {
 namespace {
 
-void write_all(int fd, const std::filesystem::path& path, std::uint64_t offset, std::string_view bytes) {
+void write_all(int fd, const std::filesystem::path& path, std::uint64_t offset,
+               std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t n = ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (n < 0 && errno == EINTR) continue;
@@ -28,9 +29,13 @@ void write_all(int fd, const std::filesystem::path& path, std::uint64_t offset, 
 
 }  // namespace
 
-BinaryInput::BinaryInput(const std::filesystem::path& path) : name_(path.string()), file_(open_regular(path)) { size_ = file_->size(); }
+BinaryInput::BinaryInput(const std::filesystem::path& path)
+    : name_(path.string()), file_(open_regular(path)) {
+  size_ = file_->size();
+}
 
-BinaryInput::BinaryInput(std::string name, std::string bytes) : name_(std::move(name)), bytes_(std::move(bytes)), size_(bytes_.size()) {}
+BinaryInput::BinaryInput(std::string name, std::string bytes)
+    : name_(std::move(name)), bytes_(std::move(bytes)), size_(bytes_.size()) {}
 
 bool BinaryInput::read(std::uint64_t offset, void* to, std::size_t n) const {
   if (offset > size_ || n > size_ - offset) return false;
@@ -44,14 +49,16 @@ AppendFile::AppendFile(int flags, std::filesystem::path path)
   if (fd_ < 0) throw_io_error(path_, "open for writing", errno);
 }
 
-AppendFile::AppendFile(std::filesystem::path path) : AppendFile(O_CREAT | O_TRUNC, std::move(path)) {}
+AppendFile::AppendFile(std::filesystem::path path)
+    : AppendFile(O_CREAT | O_TRUNC, std::move(path)) {}
 
-AppendFile::AppendFile(std::filesystem::path path, std::uint64_t keep) : AppendFile(0, std::move(path)) {
+AppendFile::AppendFile(std::filesystem::path path, std::uint64_t keep)
+    : AppendFile(0, std::move(path)) {
   struct stat s;
   if (::fstat(fd_, &s) != 0) throw_io_error(path_, "look at", errno);
   if (static_cast<std::uint64_t>(s.st_size) < keep)
-    throw Error("[append] " + path_.string() + ": expected at least " + std::to_string(keep) + " bytes to go on after, found " +
-                std::to_string(s.st_size));
+    throw Error("[append] " + path_.string() + ": expected at least " + std::to_string(keep) +
+                " bytes to go on after, found " + std::to_string(s.st_size));
   if (::ftruncate(fd_, static_cast<off_t>(keep)) != 0) throw_io_error(path_, "cut back", errno);
   size_ = keep;
 }
@@ -66,7 +73,8 @@ void AppendFile::append(std::string_view bytes) {
 }
 
 void AppendFile::overwrite(std::uint64_t offset, std::string_view bytes) {
-  if (offset > size_ || bytes.size() > size_ - offset) throw Error("[append] " + path_.string() + ": there are no such bytes to replace");
+  if (offset > size_ || bytes.size() > size_ - offset)
+    throw Error("[append] " + path_.string() + ": there are no such bytes to replace");
   write_all(fd_, path_, offset, bytes);
 }
 

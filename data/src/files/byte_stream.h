@@ -30,14 +30,16 @@ struct BadBytes : std::runtime_error {
   std::size_t at;
 };
 
-/// Reads what ByteWriter wrote. Every length is compared with what is left before anything is allocated.
+/// Reads what ByteWriter wrote. Every length is compared with what is left before anything is
+/// allocated.
 class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes) : bytes_(bytes) {}
   bool at_end() const { return at_ == bytes_.size(); }
   [[noreturn]] void fail(const std::string& message) const { throw BadBytes(message, at_); }
   std::string_view take(std::uint64_t n) {
-    if (n > bytes_.size() - at_) fail("a length of " + std::to_string(n) + " bytes goes beyond the end");
+    if (n > bytes_.size() - at_)
+      fail("a length of " + std::to_string(n) + " bytes goes beyond the end");
     const std::string_view out = bytes_.substr(at_, static_cast<std::size_t>(n));
     at_ += out.size();
     return out;
@@ -54,7 +56,8 @@ class ByteReader {
   /// A count of things that take at least `smallest` bytes each.
   std::uint64_t count(std::uint64_t smallest) {
     const std::uint64_t n = u64();
-    if (n > (bytes_.size() - at_) / smallest) fail("a count of " + std::to_string(n) + " goes beyond the end");
+    if (n > (bytes_.size() - at_) / smallest)
+      fail("a count of " + std::to_string(n) + " goes beyond the end");
     return n;
   }
   /// A counted array of plain numbers, or a text.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/data/file_io.h"
 
+#include "files/regular_file.h"
+#include "tessera/data/diagnostic.h"
+
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -11,19 +14,21 @@
 #include <cstring>
 #include <new>
 
-#include "files/regular_file.h"
-#include "tessera/data/diagnostic.h"
-
 namespace tessera::data {
 namespace fs = std::filesystem;
 namespace {
 
-[[noreturn]] void refuse(const fs::path& path, int number, std::string message, std::string hint = "") {
-  throw InputError(Diagnostic{.number = number, .place = {path.string()}, .message = std::move(message),
+[[noreturn]] void refuse(const fs::path& path, int number, std::string message,
+                         std::string hint = "") {
+  throw InputError(Diagnostic{.number = number,
+                              .place = {path.string()},
+                              .message = std::move(message),
                               .hint = std::move(hint)});
 }
 
-fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
+fs::path folder_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
 
 void sync_folder(const fs::path& folder) {
   const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -37,7 +42,8 @@ void sync_folder(const fs::path& folder) {
 void sync_and_close(int fd, const fs::path& path) {
   const int sync_failed = ::fsync(fd) != 0 ? errno : 0;
   const int close_failed = ::close(fd) != 0 ? errno : 0;
-  if (sync_failed || close_failed) throw_io_error(path, "write", sync_failed ? sync_failed : close_failed);
+  if (sync_failed || close_failed)
+    throw_io_error(path, "write", sync_failed ? sync_failed : close_failed);
 }
 
 }  // namespace
@@ -45,7 +51,8 @@ void sync_and_close(int fd, const fs::path& path) {
 int open_to_read(const fs::path& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   rlimit most{};
-  if (fd >= 0 && ::getrlimit(RLIMIT_NOFILE, &most) == 0 && static_cast<rlim_t>(fd) > most.rlim_cur / 2) {
+  if (fd >= 0 && ::getrlimit(RLIMIT_NOFILE, &most) == 0 &&
+      static_cast<rlim_t>(fd) > most.rlim_cur / 2) {
     most.rlim_cur = most.rlim_max;
     ::setrlimit(RLIMIT_NOFILE, &most);
   }
@@ -60,7 +67,8 @@ RegularFile::RegularFile(const fs::path& path) : path_(path), fd_(open_to_read(p
   }
 }
 
-RegularFile::RegularFile(fs::path path, int fd, const struct stat& status) : path_(std::move(path)), fd_(fd), status_(status) {}
+RegularFile::RegularFile(fs::path path, int fd, const struct stat& status)
+    : path_(std::move(path)), fd_(fd), status_(status) {}
 
 RegularFile::~RegularFile() { ::close(fd_); }
 
@@ -72,10 +80,13 @@ std::uint64_t RegularFile::size_now() const {
 std::size_t RegularFile::read(std::uint64_t offset, void* to, std::size_t n) const {
   std::size_t have = 0;
   while (have < n) {
-    const ssize_t got = ::pread(fd_, static_cast<char*>(to) + have, n - have, static_cast<off_t>(offset + have));
+    const ssize_t got =
+        ::pread(fd_, static_cast<char*>(to) + have, n - have, static_cast<off_t>(offset + have));
     if (got == 0) break;
-    if (got > 0) have += static_cast<std::size_t>(got);
-    else if (errno != EINTR) refuse(path_, 401, std::string("cannot read: ") + std::strerror(errno));
+    if (got > 0)
+      have += static_cast<std::size_t>(got);
+    else if (errno != EINTR)
+      refuse(path_, 401, std::string("cannot read: ") + std::strerror(errno));
   }
   return have;
 }
@@ -83,8 +94,9 @@ std::size_t RegularFile::read(std::uint64_t offset, void* to, std::size_t n) con
 std::string read_file(const fs::path& path, std::uint64_t max_bytes) {
   const RegularFile file(path);
   if (file.size() > max_bytes)
-    refuse(path, 403, "has " + std::to_string(file.size()) + " bytes; at most " + std::to_string(max_bytes) +
-                          " are read here");
+    refuse(path, 403,
+           "has " + std::to_string(file.size()) + " bytes; at most " + std::to_string(max_bytes) +
+               " are read here");
   std::string out;
   try {
     out.resize(static_cast<std::size_t>(file.size()));
@@ -96,25 +108,38 @@ std::string read_file(const fs::path& path, std::uint64_t max_bytes) {
 }
 
 void throw_io_error(const fs::path& path, std::string_view action, int error_number) {
-  Diagnostic d{.place = {path.string()}, .message = std::string(action) + " failed: " + std::strerror(error_number)};
+  Diagnostic d{.place = {path.string()},
+               .message = std::string(action) + " failed: " + std::strerror(error_number)};
   ExitCode code = ExitCode::internal_fault;
   switch (error_number) {
-    case ENOSPC: case EDQUOT: case EFBIG:
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
       d.number = 501, code = ExitCode::would_not_fit;
       d.hint = "free some space (or raise the quota or file size limit), then `tessera resume`";
       break;
-    case EACCES: case EPERM: case EROFS: case ENOENT: case ENOTDIR: case ELOOP: case ENAMETOOLONG: case EISDIR:
+    case EACCES:
+    case EPERM:
+    case EROFS:
+    case ENOENT:
+    case ENOTDIR:
+    case ELOOP:
+    case ENAMETOOLONG:
+    case EISDIR:
       d.number = 502, code = ExitCode::usage;
       d.hint = "choose a folder that exists and may be written to";
       break;
-    default: d.number = 503;
+    default:
+      d.number = 503;
   }
   throw InputError(std::move(d), code);
 }
 
 AtomicFile::AtomicFile(fs::path path)
     : path_(std::move(path)), temporary_(path_.string() + ".tmp-" + std::to_string(::getpid())) {
-  const auto make = [&] { return ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666); };
+  const auto make = [&] {
+    return ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  };
   fd_ = make();
   if (fd_ < 0 && errno == EEXIST) {  // left by a killed process that had our pid
     ::unlink(temporary_.c_str());
@@ -142,7 +167,8 @@ void AtomicFile::commit() {
   const int fd = fd_;
   fd_ = -1;
   sync_and_close(fd, path_);
-  if (::rename(temporary_.c_str(), path_.c_str()) != 0) throw_io_error(path_, "rename into place", errno);
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0)
+    throw_io_error(path_, "rename into place", errno);
   temporary_.clear();
   sync_folder(folder_of(path_));
 }
@@ -151,7 +177,8 @@ void AtomicFile::commit_without_sync() {
   const int fd = fd_;
   fd_ = -1;
   if (::close(fd) != 0) throw_io_error(path_, "write", errno);
-  if (::rename(temporary_.c_str(), path_.c_str()) != 0) throw_io_error(path_, "rename into place", errno);
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0)
+    throw_io_error(path_, "rename into place", errno);
   temporary_.clear();
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/data/input_files.h"
 
-#include <algorithm>
-#include <utility>
-
 #include "files/regular_file.h"
 #include "tessera/data/sha256.h"
+
+#include <algorithm>
+#include <utility>
 
 namespace tessera::data {
 namespace {
@@ -17,7 +17,9 @@ InputFile hashed(const RegularFile& file) {
   std::vector<char> piece(1 << 16);
   std::uint64_t at = 0;
   while (at < file.size()) {
-    const std::size_t n = file.read(at, piece.data(), static_cast<std::size_t>(std::min<std::uint64_t>(piece.size(), file.size() - at)));
+    const std::size_t n = file.read(
+        at, piece.data(),
+        static_cast<std::size_t>(std::min<std::uint64_t>(piece.size(), file.size() - at)));
     if (n == 0) break;  // it shrank meanwhile
     h.update(piece.data(), n);
     at += n;
@@ -37,7 +39,9 @@ struct InputFiles::State {
   InputFiles* outer = nullptr;
 };
 
-InputFiles::InputFiles() : state_(std::make_unique<State>()) { state_->outer = std::exchange(g_innermost, this); }
+InputFiles::InputFiles() : state_(std::make_unique<State>()) {
+  state_->outer = std::exchange(g_innermost, this);
+}
 InputFiles::~InputFiles() { g_innermost = state_->outer; }
 void InputFiles::complete() { state_->complete = true; }
 
@@ -50,7 +54,9 @@ std::vector<InputFile> InputFiles::list() const {
   return out;
 }
 
-std::vector<InputFile> inputs_read() { return g_innermost ? g_innermost->list() : std::vector<InputFile>(); }
+std::vector<InputFile> inputs_read() {
+  return g_innermost ? g_innermost->list() : std::vector<InputFile>();
+}
 
 std::shared_ptr<const RegularFile> OpenInputs::find(const struct stat& status) {
   if (g_innermost)
@@ -60,13 +66,15 @@ std::shared_ptr<const RegularFile> OpenInputs::find(const struct stat& status) {
 }
 
 void OpenInputs::add(std::shared_ptr<const RegularFile> file) {
-  if (g_innermost && !g_innermost->state_->complete) g_innermost->state_->entries.push_back({std::move(file)});
+  if (g_innermost && !g_innermost->state_->complete)
+    g_innermost->state_->entries.push_back({std::move(file)});
 }
 
 void OpenInputs::parsed(const RegularFile& file, std::string_view bytes) {
   if (!g_innermost) return;
   for (auto& e : g_innermost->state_->entries)
-    if (e.file.get() == &file && e.told.sha256.empty()) e.told = {file.path().string(), bytes.size(), sha256_hex(bytes)};
+    if (e.file.get() == &file && e.told.sha256.empty())
+      e.told = {file.path().string(), bytes.size(), sha256_hex(bytes)};
 }
 
 std::shared_ptr<const RegularFile> open_regular(const std::filesystem::path& path) {

@@ -10,8 +10,8 @@
 
 namespace tessera::data {
 
-/// A regular file opened for reading; anything else at that path (directory, FIFO, device) is refused without
-/// waiting on it. Throws InputError E0401, E0402.
+/// A regular file opened for reading; anything else at that path (directory, FIFO, device) is
+/// refused without waiting on it. Throws InputError E0401, E0402.
 class RegularFile {
  public:
   explicit RegularFile(const std::filesystem::path& path);
@@ -26,7 +26,9 @@ class RegularFile {
   std::uint64_t size() const { return static_cast<std::uint64_t>(status_.st_size); }
   std::uint64_t size_now() const;
   /// Whether a name leads to this file.
-  bool is(const struct stat& other) const { return status_.st_dev == other.st_dev && status_.st_ino == other.st_ino; }
+  bool is(const struct stat& other) const {
+    return status_.st_dev == other.st_dev && status_.st_ino == other.st_ino;
+  }
   /// Bytes from `offset` on, at most `n`; fewer only at the end. Throws InputError E0401.
   std::size_t read(std::uint64_t offset, void* to, std::size_t n) const;
 
@@ -36,8 +38,9 @@ class RegularFile {
   struct stat status_ {};
 };
 
-/// A descriptor, or -1 with errno; never waits on a FIFO. Inputs stay open: a process that holds half of the files that it may takes the
-/// right to as many as the machine allows, before something else of it needs one.
+/// A descriptor, or -1 with errno; never waits on a FIFO. Inputs stay open: a process that holds
+/// half of the files that it may takes the right to as many as the machine allows, before something
+/// else of it needs one.
 int open_to_read(const std::filesystem::path& path);
 
 /// What readers have to do with the InputFiles of this thread.

@@ -69,7 +69,8 @@ std::string read_bytes(const std::string& path, const TextLimits& limits) {
   std::size_t used = 0;
   bytes.resize(std::min(limits.max_bytes, static_cast<std::size_t>(size)) + 1);
   for (;;) {
-    const ssize_t got = ::pread(file->descriptor(), bytes.data() + used, bytes.size() - used, static_cast<off_t>(used));
+    const ssize_t got = ::pread(file->descriptor(), bytes.data() + used, bytes.size() - used,
+                                static_cast<off_t>(used));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) refuse(limits, 109, path, std::string("reading failed: ") + std::strerror(errno));
     if (got == 0) break;
@@ -83,25 +84,33 @@ std::string read_bytes(const std::string& path, const TextLimits& limits) {
 }
 
 /// What gzip packed into `packed`, no more than the limit: a small file may hold a large one.
-std::string unpacked(const std::string& packed, const std::string& shown, const TextLimits& limits) {
+std::string unpacked(const std::string& packed, const std::string& shown,
+                     const TextLimits& limits) {
   z_stream z{};
-  if (::inflateInit2(&z, 16 + MAX_WBITS) != Z_OK) refuse(limits, 109, shown, "no memory to unpack the file");
+  if (::inflateInit2(&z, 16 + MAX_WBITS) != Z_OK)
+    refuse(limits, 109, shown, "no memory to unpack the file");
   const std::unique_ptr<z_stream, int (*)(z_stream*)> end(&z, ::inflateEnd);
   z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
   z.avail_in = static_cast<uInt>(packed.size());
   std::string out;
-  std::size_t used = 0;  // of `out`, which keeps its size from one joined file to the next: many empty ones are no work
+  std::size_t used = 0;  // of `out`, which keeps its size from one joined file to the next: many
+                         // empty ones are no work
   for (int state = Z_OK; state != Z_STREAM_END || z.avail_in > 0;) {
     if (state == Z_STREAM_END) ::inflateReset(&z);  // files that were packed apart and joined
-    if (used == out.size()) out.resize(std::min(std::max<std::size_t>(2 * used, 4 * packed.size() + 1024), limits.max_bytes + 1));
+    if (used == out.size())
+      out.resize(std::min(std::max<std::size_t>(2 * used, 4 * packed.size() + 1024),
+                          limits.max_bytes + 1));
     z.next_out = reinterpret_cast<Bytef*>(out.data() + used);
     z.avail_out = static_cast<uInt>(out.size() - used);
     state = ::inflate(&z, Z_NO_FLUSH);
     const bool full = z.avail_out == 0;
     used = out.size() - z.avail_out;
-    if (used > limits.max_bytes) refuse(limits, 103, shown, "unpacks to more than the " + size_text(limits.max_bytes) + " allowed here");
+    if (used > limits.max_bytes)
+      refuse(limits, 103, shown,
+             "unpacks to more than the " + size_text(limits.max_bytes) + " allowed here");
     if ((state != Z_OK && state != Z_STREAM_END) || (state == Z_OK && !full && z.avail_in == 0))
-      refuse(limits, 109, shown, "is damaged: gzip cannot unpack it beyond byte " + std::to_string(z.total_in));
+      refuse(limits, 109, shown,
+             "is damaged: gzip cannot unpack it beyond byte " + std::to_string(z.total_in));
   }
   out.erase(used);
   return out;
@@ -216,7 +225,8 @@ TextFile make_text_file(std::string name, std::string bytes, const TextLimits& l
   }
   if (bad != std::string::npos) {
     const auto c = static_cast<unsigned char>(file.text[bad]);
-    file.text.erase(std::min(file.text.find('\n', bad), file.text.size()));  // lines behind it were not looked for
+    file.text.erase(std::min(file.text.find('\n', bad),
+                             file.text.size()));  // lines behind it were not looked for
     Diagnostic d = file.error(
         105, bad, c ? "control character " + hex(c) + " in a text file" : "NUL byte in a text file",
         "is this a binary file, or was it damaged in transfer?");

@@ -43,8 +43,7 @@ void Findings::remark(Severity severity, Diagnostic d) {
 }
 
 void Findings::warn(int number, std::size_t offset, std::string message, std::string hint) {
-  remark(Severity::warning,
-         text_->error(number, offset, std::move(message), std::move(hint)));
+  remark(Severity::warning, text_->error(number, offset, std::move(message), std::move(hint)));
 }
 
 void Findings::note(int number, std::size_t offset, std::string message, std::string hint) {
@@ -53,16 +52,16 @@ void Findings::note(int number, std::size_t offset, std::string message, std::st
 
 void Findings::warn(int number, std::string message, std::string hint) {
   remark(Severity::warning, {.number = number,
-                                   .place = {text_->path},
-                                   .message = std::move(message),
-                                   .hint = std::move(hint)});
+                             .place = {text_->path},
+                             .message = std::move(message),
+                             .hint = std::move(hint)});
 }
 
 void Findings::note(int number, std::string message, std::string hint) {
   remark(Severity::note, {.number = number,
-                                .place = {text_->path},
-                                .message = std::move(message),
-                                .hint = std::move(hint)});
+                          .place = {text_->path},
+                          .message = std::move(message),
+                          .hint = std::move(hint)});
 }
 
 void Findings::throw_if_errors() {

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hdf5/guarded_child.h"
 
+#include "files/byte_stream.h"
+#include "tessera/data/diagnostic.h"
+#include "tessera/data/file_io.h"
+
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -11,14 +15,11 @@
 #include <cstdio>
 #include <new>
 
-#include "files/byte_stream.h"
-#include "tessera/data/diagnostic.h"
-#include "tessera/data/file_io.h"
-
 namespace tessera::data {
 namespace {
 
-constexpr char kResult = 'R', kError = 'E', kNoMemory = 'M', kFault = 'F';  // first byte of what the child sends
+constexpr char kResult = 'R', kError = 'E', kNoMemory = 'M',
+               kFault = 'F';  // first byte of what the child sends
 
 std::string encode_error(const InputError& e) {
   std::string out(1, kError);
@@ -59,7 +60,8 @@ void limit(int resource, std::uint64_t value) {
   ::setrlimit(static_cast<__rlimit_resource>(resource), &r);
 }
 
-/// Bytes of address space in use; /proc is read without the C++ streams, which a forked child may find locked.
+/// Bytes of address space in use; /proc is read without the C++ streams, which a forked child may
+/// find locked.
 std::uint64_t mapped_bytes() {
   char text[64] = "";
   const int fd = ::open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
@@ -67,12 +69,15 @@ std::uint64_t mapped_bytes() {
   [[maybe_unused]] const ssize_t n = ::read(fd, text, sizeof text - 1);
   ::close(fd);
   std::uint64_t pages = 0;
-  for (const char* p = text; *p >= '0' && *p <= '9'; ++p) pages = 10 * pages + static_cast<std::uint64_t>(*p - '0');
+  for (const char* p = text; *p >= '0' && *p <= '9'; ++p)
+    pages = 10 * pages + static_cast<std::uint64_t>(*p - '0');
   return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
-[[noreturn]] void be_the_child(int out, const ChildLimits& limits, const std::function<std::string()>& work) {
-  for (int s : {SIGTERM, SIGHUP, SIGXCPU, SIGXFSZ, SIGPIPE, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT})
+[[noreturn]] void be_the_child(int out, const ChildLimits& limits,
+                               const std::function<std::string()>& work) {
+  for (int s :
+       {SIGTERM, SIGHUP, SIGXCPU, SIGXFSZ, SIGPIPE, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT})
     ::signal(s, SIG_DFL);
   ::signal(SIGINT, SIG_IGN);  // Ctrl-C goes to the whole terminal; the parent decides what it means
   const int null = ::open("/dev/null", O_RDWR);
@@ -130,7 +135,9 @@ std::string run_guarded(const std::filesystem::path& file, const ChildLimits& li
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   const auto stopped = [&](const std::string& why) {
-    return InputError(Diagnostic{.number = 429, .place = {file.string()}, .message = "reader stopped (" + why + ")",
+    return InputError(Diagnostic{.number = 429,
+                                 .place = {file.string()},
+                                 .message = "reader stopped (" + why + ")",
                                  .hint = "the file is damaged or made to do harm"});
   };
   if (too_large) throw stopped("its answer is larger than the limit");
@@ -146,7 +153,8 @@ std::string run_guarded(const std::filesystem::path& file, const ChildLimits& li
   } catch (const BadBytes&) {
     throw stopped("it sent a garbled answer");
   }
-  if (answer[0] == kNoMemory) throw stopped("memory limit of " + std::to_string(limits.memory_bytes >> 20) + " MiB");
+  if (answer[0] == kNoMemory)
+    throw stopped("memory limit of " + std::to_string(limits.memory_bytes >> 20) + " MiB");
   if (answer[0] != kResult) throw Error("[read] " + file.string() + ": " + std::string(body));
   answer.erase(0, 1);
   return answer;

@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "tessera/data/hdf5.h"
+
 #include <cstdint>
 #include <map>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "tessera/data/hdf5.h"
-
 namespace tessera::data {
 
-/// A file, and the descriptor of it that was looked at: the library opens no other that has its name by now.
+/// A file, and the descriptor of it that was looked at: the library opens no other that has its
+/// name by now.
 struct H5Source {
   std::string name, opened;
 };
 
-/// The reading that runs inside the guarded child (hdf5_reader.cpp): every check that can be made before the library
-/// reads is made here. `max_bytes` is the budget, not 0. Throws InputError as hdf5.h says.
+/// The reading that runs inside the guarded child (hdf5_reader.cpp): every check that can be made
+/// before the library reads is made here. `max_bytes` is the budget, not 0. Throws InputError as
+/// hdf5.h says.
 std::vector<H5Object> list_h5_here(const H5Source& file, const H5Limits& limits);
-std::map<std::string, H5Array> read_h5_here(const H5Source& file, std::span<const std::string> names,
+std::map<std::string, H5Array> read_h5_here(const H5Source& file,
+                                            std::span<const std::string> names,
                                             const H5Limits& limits, const H5Rows& rows);
 
 }  // namespace tessera::data

@@ -7,10 +7,13 @@ namespace tessera::data {
 
 std::string h5_reason() {
   std::string out = "no reason given";
-  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, [](unsigned n, const H5E_error2_t* e, void* data) -> herr_t {
-    if (n == 0 && e->desc) *static_cast<std::string*>(data) = e->desc;
-    return 0;
-  }, &out);
+  H5Ewalk2(
+      H5E_DEFAULT, H5E_WALK_UPWARD,
+      [](unsigned n, const H5E_error2_t* e, void* data) -> herr_t {
+        if (n == 0 && e->desc) *static_cast<std::string*>(data) = e->desc;
+        return 0;
+      },
+      &out);
   return out;
 }
 

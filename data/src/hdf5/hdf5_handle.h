@@ -10,7 +10,8 @@
 
 namespace tessera::data {
 
-/// Pages of files that grow (H5Growth::rows): those of memory, or parts of them. Linux looks for a kill between two pages of a write.
+/// Pages of files that grow (H5Growth::rows): those of memory, or parts of them. Linux looks for a
+/// kill between two pages of a write.
 inline constexpr std::size_t kH5Page = 4096;
 
 /// Owns an HDF5 identifier and closes it with the function that fits its kind.

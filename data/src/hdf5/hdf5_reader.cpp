@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading HDF5 from anyone: what can be told from the first bytes is told here, the rest happens in a guarded child
-// (hdf5_checked.cpp), whose answer comes back as bytes and is checked again.
-#include <array>
-
+// Reading HDF5 from anyone: what can be told from the first bytes is told here, the rest happens in
+// a guarded child (hdf5_checked.cpp), whose answer comes back as bytes and is checked again.
 #include "files/byte_stream.h"
 #include "files/regular_file.h"
 #include "hdf5/guarded_child.h"
 #include "hdf5/hdf5_checked.h"
 #include "tessera/data/diagnostic.h"
+
+#include <array>
 
 namespace tessera::data {
 namespace {
@@ -15,31 +15,46 @@ namespace {
 using Sink = std::function<void(const void*, std::size_t)>;
 constexpr std::string_view kHdf5Signature("\x89HDF\r\n\x1a\n", 8);
 
-/// Finds the superblock (at 0, 512, 1024, ...; HDF5 file format, section II) and what it says of writers.
-void check_superblock(const std::filesystem::path& file, const RegularFile& opened, bool being_written) {
+/// Finds the superblock (at 0, 512, 1024, ...; HDF5 file format, section II) and what it says of
+/// writers.
+void check_superblock(const std::filesystem::path& file, const RegularFile& opened,
+                      bool being_written) {
   const auto refuse = [&](int number, std::uint64_t byte, std::string message, std::string hint) {
-    throw InputError(Diagnostic{.number = number, .place = {.file = file.string(), .byte = byte},
-                                .message = std::move(message), .hint = std::move(hint)});
+    throw InputError(Diagnostic{.number = number,
+                                .place = {.file = file.string(), .byte = byte},
+                                .message = std::move(message),
+                                .hint = std::move(hint)});
   };
   std::string head(1 << 16, '\0');
   head.resize(opened.read(0, head.data(), head.size()));
   std::size_t at = 0;
-  while (at < head.size() && !std::string_view(head).substr(at).starts_with(kHdf5Signature)) at = at ? 2 * at : 512;
+  while (at < head.size() && !std::string_view(head).substr(at).starts_with(kHdf5Signature))
+    at = at ? 2 * at : 512;
   if (at >= head.size())
-    refuse(420, 0, head.empty() ? "is empty, expected an HDF5 file" : "not an HDF5 file (its signature is not there)", "");
+    refuse(420, 0,
+           head.empty() ? "is empty, expected an HDF5 file"
+                        : "not an HDF5 file (its signature is not there)",
+           "");
   constexpr std::size_t version_at = 8, flags_at = 11;
   constexpr int for_writing = 1, with_readers = 4;
-  const int flags = at + flags_at < head.size() && head[at + version_at] == 3 ? head[at + flags_at] & (for_writing | with_readers) : 0;
+  const int flags = at + flags_at < head.size() && head[at + version_at] == 3
+                        ? head[at + flags_at] & (for_writing | with_readers)
+                        : 0;
   if (flags != 0 && !(being_written && (flags & with_readers)))
-    refuse(422, at + flags_at, flags & with_readers ? "marked as open for writing with readers (SWMR)" : "marked as open for writing",
-           "its writer is still at work or was killed; if it is gone, `h5clear -s FILE` removes the mark");
+    refuse(422, at + flags_at,
+           flags & with_readers ? "marked as open for writing with readers (SWMR)"
+                                : "marked as open for writing",
+           "its writer is still at work or was killed; if it is gone, `h5clear -s FILE` removes "
+           "the mark");
 }
 
 std::uint64_t budget_of(const RegularFile& file, const H5Limits& limits) {
   return limits.max_bytes ? limits.max_bytes : 4 * file.size_now() + (std::uint64_t{64} << 20);
 }
 
-ChildLimits child_limits(std::uint64_t budget) { return {.memory_bytes = 3 * budget + (std::uint64_t{256} << 20)}; }
+ChildLimits child_limits(std::uint64_t budget) {
+  return {.memory_bytes = 3 * budget + (std::uint64_t{256} << 20)};
+}
 
 void put_shape(ByteWriter w, const std::vector<std::uint64_t>& shape) {
   w.u64(shape.size());
@@ -48,7 +63,9 @@ void put_shape(ByteWriter w, const std::vector<std::uint64_t>& shape) {
 
 std::string pack(const std::vector<H5Object>& objects) {
   std::string out;
-  const Sink sink = [&](const void* p, std::size_t n) { out.append(static_cast<const char*>(p), n); };
+  const Sink sink = [&](const void* p, std::size_t n) {
+    out.append(static_cast<const char*>(p), n);
+  };
   ByteWriter w{sink};
   w.u64(objects.size());
   for (const H5Object& o : objects) {
@@ -84,7 +101,9 @@ std::vector<H5Object> unpack_objects(ByteReader r) {
 
 std::string pack(const std::map<std::string, H5Array>& arrays) {
   std::string out;
-  const Sink sink = [&](const void* p, std::size_t n) { out.append(static_cast<const char*>(p), n); };
+  const Sink sink = [&](const void* p, std::size_t n) {
+    out.append(static_cast<const char*>(p), n);
+  };
   ByteWriter w{sink};
   w.u64(arrays.size());
   for (const auto& [name, a] : arrays) {
@@ -93,14 +112,16 @@ std::string pack(const std::map<std::string, H5Array>& arrays) {
     w.text(a.attributes.units);
     w.text(a.attributes.long_name);
     w.u8(static_cast<std::uint8_t>(a.data.index()));
-    std::visit([&](const auto& v) {
-      w.u64(v.size());
-      using T = typename std::decay_t<decltype(v)>::value_type;
-      if constexpr (std::is_same_v<T, std::string>)
-        for (const std::string& t : v) w.text(t);
-      else
-        w.bytes(v.data(), v.size() * sizeof(T));
-    }, a.data);
+    std::visit(
+        [&](const auto& v) {
+          w.u64(v.size());
+          using T = typename std::decay_t<decltype(v)>::value_type;
+          if constexpr (std::is_same_v<T, std::string>)
+            for (const std::string& t : v) w.text(t);
+          else
+            w.bytes(v.data(), v.size() * sizeof(T));
+        },
+        a.data);
   }
   return out;
 }
@@ -134,7 +155,8 @@ std::map<std::string, H5Array> unpack_arrays(ByteReader r) {
     std::uint64_t product = 1;
     for (std::uint64_t s : a.shape)
       if (__builtin_mul_overflow(product, s, &product)) r.fail("shape overflows");
-    if (product != std::visit([](const auto& v) { return v.size(); }, a.data)) r.fail("shape does not fit");
+    if (product != std::visit([](const auto& v) { return v.size(); }, a.data))
+      r.fail("shape does not fit");
     out.emplace(name, std::move(a));
   }
   return out;
@@ -146,24 +168,36 @@ auto guarded(const std::filesystem::path& file, const H5Limits& limits, Work wor
   check_superblock(file, *opened, limits.being_written);
   const H5Source source{file.string(), "/proc/self/fd/" + std::to_string(opened->descriptor())};
   const H5Limits within{budget_of(*opened, limits), limits.being_written};
-  const std::string answer = run_guarded(file, child_limits(within.max_bytes), [&] { return pack(work(source, within)); });
+  const std::string answer =
+      run_guarded(file, child_limits(within.max_bytes), [&] { return pack(work(source, within)); });
   try {
     return unpack(ByteReader(answer));
   } catch (const BadBytes& e) {
-    throw InputError(Diagnostic{.number = 429, .place = {file.string()},
-                                .message = std::string("reader stopped (it sent a garbled answer: ") + e.what() + ")"});
+    throw InputError(Diagnostic{
+        .number = 429,
+        .place = {file.string()},
+        .message = std::string("reader stopped (it sent a garbled answer: ") + e.what() + ")"});
   }
 }
 
 }  // namespace
 
 std::vector<H5Object> list_h5(const std::filesystem::path& file, const H5Limits& limits) {
-  return guarded(file, limits, [](const H5Source& source, const H5Limits& within) { return list_h5_here(source, within); }, unpack_objects);
+  return guarded(
+      file, limits,
+      [](const H5Source& source, const H5Limits& within) { return list_h5_here(source, within); },
+      unpack_objects);
 }
 
-std::map<std::string, H5Array> read_h5(const std::filesystem::path& file, std::span<const std::string> names,
-                                       const H5Limits& limits, const H5Rows& rows) {
-  return guarded(file, limits, [&](const H5Source& source, const H5Limits& within) { return read_h5_here(source, names, within, rows); }, unpack_arrays);
+std::map<std::string, H5Array> read_h5(const std::filesystem::path& file,
+                                       std::span<const std::string> names, const H5Limits& limits,
+                                       const H5Rows& rows) {
+  return guarded(
+      file, limits,
+      [&](const H5Source& source, const H5Limits& within) {
+        return read_h5_here(source, names, within, rows);
+      },
+      unpack_arrays);
 }
 
 }  // namespace tessera::data

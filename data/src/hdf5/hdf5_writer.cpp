@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library builds the file in memory and we put its bytes on the disk: left to itself it drops write errors that come
-// late (a full disk while a chunk leaves its cache), and a file with holes would be taken for a good one.
-
-#include <algorithm>
-#include <cstdlib>
-#include <cstring>
+// The library builds the file in memory and we put its bytes on the disk: left to itself it drops
+// write errors that come late (a full disk while a chunk leaves its cache), and a file with holes
+// would be taken for a good one.
 
 #include "hdf5/hdf5_handle.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/data/file_io.h"
 #include "tessera/data/hdf5.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
 
 namespace tessera::data {
 namespace {
@@ -24,13 +25,21 @@ struct Types {
 template <class T>
 Types types_of();
 template <>
-Types types_of<double>() { return {{}, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE}; }
+Types types_of<double>() {
+  return {{}, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE};
+}
 template <>
-Types types_of<float>() { return {{}, H5T_IEEE_F32LE, H5T_NATIVE_FLOAT}; }
+Types types_of<float>() {
+  return {{}, H5T_IEEE_F32LE, H5T_NATIVE_FLOAT};
+}
 template <>
-Types types_of<std::int64_t>() { return {{}, H5T_STD_I64LE, H5T_NATIVE_INT64}; }
+Types types_of<std::int64_t>() {
+  return {{}, H5T_STD_I64LE, H5T_NATIVE_INT64};
+}
 template <>
-Types types_of<std::uint8_t>() { return {{}, H5T_STD_U8LE, H5T_NATIVE_UINT8}; }
+Types types_of<std::uint8_t>() {
+  return {{}, H5T_STD_U8LE, H5T_NATIVE_UINT8};
+}
 template <>
 Types types_of<std::complex<double>>() {
   Types t{h5_complex_type(H5T_IEEE_F64LE), -1, -1};
@@ -38,13 +47,15 @@ Types types_of<std::complex<double>>() {
   return t;
 }
 
-/// Fixed length, padded with zeros; ASCII where it suffices (VTK compares the character set of its Type attribute).
+/// Fixed length, padded with zeros; ASCII where it suffices (VTK compares the character set of its
+/// Type attribute).
 H5Handle text_type(std::span<const std::string> texts) {
   std::size_t longest = 1;
   bool ascii = true;
   for (const std::string& t : texts) {
     longest = std::max(longest, t.size());
-    ascii &= std::all_of(t.begin(), t.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+    ascii &= std::all_of(t.begin(), t.end(),
+                         [](char c) { return static_cast<unsigned char>(c) < 0x80; });
   }
   H5Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
   H5Tset_size(type, longest);
@@ -59,8 +70,9 @@ std::string padded(std::span<const std::string> texts, std::size_t width) {
   return out;
 }
 
-/// The bytes of the file, handed to the library as its memory; they outlive H5Fclose, which completes them. (Its own
-/// H5Fget_file_image leaves a wrong checksum in the superblock of the newest format.)
+/// The bytes of the file, handed to the library as its memory; they outlive H5Fclose, which
+/// completes them. (Its own H5Fget_file_image leaves a wrong checksum in the superblock of the
+/// newest format.)
 struct Image {
   char* bytes = nullptr;
   std::size_t size = 0, capacity = 0;
@@ -81,8 +93,12 @@ struct Image {
   /// The library's access list for a file in this memory.
   void use(hid_t access) {
     H5FD_file_image_callbacks_t c{};
-    c.image_malloc = [](std::size_t size, H5FD_file_image_op_t op, void* self) { return resize(nullptr, size, op, self); };
-    c.image_memcpy = [](void* to, const void* from, std::size_t n, H5FD_file_image_op_t, void*) { return std::memcpy(to, from, n); };
+    c.image_malloc = [](std::size_t size, H5FD_file_image_op_t op, void* self) {
+      return resize(nullptr, size, op, self);
+    };
+    c.image_memcpy = [](void* to, const void* from, std::size_t n, H5FD_file_image_op_t, void*) {
+      return std::memcpy(to, from, n);
+    };
     c.image_realloc = resize;
     c.image_free = [](void*, H5FD_file_image_op_t, void*) -> herr_t { return 0; };
     c.udata_copy = [](void* self) { return self; };
@@ -111,22 +127,26 @@ struct H5Writer::Impl {
     return {id, close};
   }
 
-  /// Makes the groups above `name` that are not there yet. (The library's own way gives them time stamps.)
+  /// Makes the groups above `name` that are not there yet. (The library's own way gives them time
+  /// stamps.)
   void make_parents(const std::string& name) const {
-    for (std::size_t slash = name.find('/', 1); slash != std::string::npos; slash = name.find('/', slash + 1))
+    for (std::size_t slash = name.find('/', 1); slash != std::string::npos;
+         slash = name.find('/', slash + 1))
       make_group(name.substr(0, slash));
   }
   void make_group(const std::string& name) const {
     if (name.empty() || name == "/" || H5Lexists(file, name.c_str(), H5P_DEFAULT) > 0) return;
     const H5Handle plist(H5Pcreate(H5P_GROUP_CREATE), H5Pclose);
     H5Pset_obj_track_times(plist, false);
-    check(H5Gcreate2(file, name.c_str(), H5P_DEFAULT, plist, H5P_DEFAULT), H5Gclose, "create group " + name);
+    check(H5Gcreate2(file, name.c_str(), H5P_DEFAULT, plist, H5P_DEFAULT), H5Gclose,
+          "create group " + name);
   }
 
-  void put_attribute(hid_t object, const std::string& name, hid_t file_type, hid_t memory_type, hid_t space,
-                     const void* data) const {
-    const H5Handle a = check(H5Acreate2(object, name.c_str(), file_type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose,
-                             "create attribute " + name);
+  void put_attribute(hid_t object, const std::string& name, hid_t file_type, hid_t memory_type,
+                     hid_t space, const void* data) const {
+    const H5Handle a =
+        check(H5Acreate2(object, name.c_str(), file_type, space, H5P_DEFAULT, H5P_DEFAULT),
+              H5Aclose, "create attribute " + name);
     if (H5Awrite(a, memory_type, data) < 0) fail("write attribute " + name);
   }
   void put_text(hid_t object, const std::string& name, std::string_view text) const {
@@ -136,17 +156,20 @@ struct H5Writer::Impl {
     put_attribute(object, name, type, type, space, bytes.data());
   }
   template <class T>
-  void put_numbers(const std::string& object, const std::string& name, std::span<const T> values) const {
+  void put_numbers(const std::string& object, const std::string& name,
+                   std::span<const T> values) const {
     const std::string at = object.empty() ? "/" : object;
     const H5Handle o = check(H5Oopen(file, at.c_str(), H5P_DEFAULT), H5Oclose, "open " + at);
     const hsize_t n = values.size();
-    const H5Handle space(n == 1 ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &n, nullptr), H5Sclose);
+    const H5Handle space(n == 1 ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &n, nullptr),
+                         H5Sclose);
     const Types t = types_of<T>();
     put_attribute(o, name, t.file, t.memory, space, values.data());
   }
 
-  void write(const std::string& name, hid_t file_type, hid_t memory_type, const void* data, std::size_t n,
-             std::vector<std::uint64_t> shape, const H5Attributes& attributes, H5Storage storage) const {
+  void write(const std::string& name, hid_t file_type, hid_t memory_type, const void* data,
+             std::size_t n, std::vector<std::uint64_t> shape, const H5Attributes& attributes,
+             H5Storage storage) const {
     std::uint64_t product = 1;
     for (std::uint64_t extent : shape)
       if (__builtin_mul_overflow(product, extent, &product)) product = UINT64_MAX;
@@ -154,7 +177,8 @@ struct H5Writer::Impl {
       throw Error("[hdf5] " + name + ": the shape does not fit " + std::to_string(n) + " elements");
     make_parents(name);
     const std::vector<hsize_t> dims(shape.begin(), shape.end());
-    const H5Handle space = check(H5Screate_simple(int(dims.size()), dims.data(), nullptr), H5Sclose, "shape of " + name);
+    const H5Handle space = check(H5Screate_simple(int(dims.size()), dims.data(), nullptr), H5Sclose,
+                                 "shape of " + name);
     const H5Handle plist(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
     H5Pset_obj_track_times(plist, false);
     const std::uint64_t size = H5Tget_size(file_type);
@@ -167,32 +191,41 @@ struct H5Writer::Impl {
       }
       if (storage.checksum) H5Pset_fletcher32(plist);
     }
-    H5Handle set = check(H5Dcreate2(file, name.c_str(), file_type, space, H5P_DEFAULT, plist, H5P_DEFAULT), H5Dclose,
-                               "create dataset " + name);
-    if (n > 0 && H5Dwrite(set, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0) fail("write " + name);
+    H5Handle set =
+        check(H5Dcreate2(file, name.c_str(), file_type, space, H5P_DEFAULT, plist, H5P_DEFAULT),
+              H5Dclose, "create dataset " + name);
+    if (n > 0 && H5Dwrite(set, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0)
+      fail("write " + name);
     if (!attributes.units.empty()) put_text(set, "units", attributes.units);
     if (!attributes.long_name.empty()) put_text(set, "long_name", attributes.long_name);
     if (!set.close()) fail("finish " + name);
   }
 
-  void series(const std::string& name, hid_t type, const std::vector<std::uint64_t>& row, const H5Attributes& attributes) const {
-    if (growth != H5Growth::rows) throw Error("[hdf5] series " + name + ": the file was not made for rows (H5Growth::rows)");
+  void series(const std::string& name, hid_t type, const std::vector<std::uint64_t>& row,
+              const H5Attributes& attributes) const {
+    if (growth != H5Growth::rows)
+      throw Error("[hdf5] series " + name + ": the file was not made for rows (H5Growth::rows)");
     constexpr hsize_t chunk_bytes = 1 << 16, most_rows = 1024;
     make_parents(name);
     std::vector<hsize_t> dims = {0}, most = {H5S_UNLIMITED}, chunk = {0};
     hsize_t bytes = H5Tget_size(type);
-    for (std::uint64_t n : row) dims.push_back(n), most.push_back(n), chunk.push_back(n), bytes *= n;
+    for (std::uint64_t n : row)
+      dims.push_back(n), most.push_back(n), chunk.push_back(n), bytes *= n;
     chunk[0] = std::clamp<hsize_t>(chunk_bytes / std::max<hsize_t>(1, bytes), 1, most_rows);
-    const H5Handle space = check(H5Screate_simple(int(dims.size()), dims.data(), most.data()), H5Sclose, "shape of " + name);
+    const H5Handle space = check(H5Screate_simple(int(dims.size()), dims.data(), most.data()),
+                                 H5Sclose, "shape of " + name);
     const H5Handle plist(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
     H5Pset_obj_track_times(plist, false);
     H5Pset_chunk(plist, int(chunk.size()), chunk.data());
-    const H5Handle set = check(H5Dcreate2(file, name.c_str(), type, space, H5P_DEFAULT, plist, H5P_DEFAULT), H5Dclose, "create series " + name);
+    const H5Handle set =
+        check(H5Dcreate2(file, name.c_str(), type, space, H5P_DEFAULT, plist, H5P_DEFAULT),
+              H5Dclose, "create series " + name);
     if (!attributes.units.empty()) put_text(set, "units", attributes.units);
     if (!attributes.long_name.empty()) put_text(set, "long_name", attributes.long_name);
   }
 
-  /// Halves the leading extents until a chunk is about 1 MiB, so that chunks are runs of whole rows.
+  /// Halves the leading extents until a chunk is about 1 MiB, so that chunks are runs of whole
+  /// rows.
   static std::vector<hsize_t> chunk_shape(std::vector<hsize_t> chunk, std::uint64_t size) {
     const auto bytes = [&] {
       std::uint64_t b = size;
@@ -200,8 +233,10 @@ struct H5Writer::Impl {
       return b;
     };
     for (std::size_t d = 0; d < chunk.size() && bytes() > kChunkBytes;)
-      if (chunk[d] > 1) chunk[d] = (chunk[d] + 1) / 2;
-      else ++d;
+      if (chunk[d] > 1)
+        chunk[d] = (chunk[d] + 1) / 2;
+      else
+        ++d;
     return chunk;
   }
 };
@@ -209,7 +244,8 @@ struct H5Writer::Impl {
 H5Writer::H5Writer(std::filesystem::path path, H5Growth growth) {
   h5_quiet();
   impl_ = std::make_unique<Impl>(path, growth);
-  const H5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose), create(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
+  const H5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose),
+      create(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
   H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);
   impl_->image.use(access);
   H5Pset_obj_track_times(create, false);
@@ -219,7 +255,8 @@ H5Writer::H5Writer(std::filesystem::path path, H5Growth growth) {
   }
   // A name that no file has: the library would first look into an older file of that name.
   const std::string name = impl_->path.string() + ".in-memory";
-  impl_->file = impl_->check(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, create, access), H5Fclose, "create");
+  impl_->file =
+      impl_->check(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, create, access), H5Fclose, "create");
 }
 
 H5Writer::~H5Writer() = default;
@@ -230,66 +267,84 @@ void H5Writer::group(const std::string& name) {
 }
 
 template <class T>
-void H5Writer::write(const std::string& name, std::span<const T> values, const std::vector<std::uint64_t>& shape,
-                     const H5Attributes& attributes, H5Storage storage) {
+void H5Writer::write(const std::string& name, std::span<const T> values,
+                     const std::vector<std::uint64_t>& shape, const H5Attributes& attributes,
+                     H5Storage storage) {
   const Types t = types_of<T>();
   impl_->write(name, t.file, t.memory, values.data(), values.size(),
-               shape.empty() ? std::vector<std::uint64_t>{values.size()} : shape, attributes, storage);
+               shape.empty() ? std::vector<std::uint64_t>{values.size()} : shape, attributes,
+               storage);
 }
-template void H5Writer::write(const std::string&, std::span<const double>, const std::vector<std::uint64_t>&,
-                              const H5Attributes&, H5Storage);
-template void H5Writer::write(const std::string&, std::span<const float>, const std::vector<std::uint64_t>&,
-                              const H5Attributes&, H5Storage);
-template void H5Writer::write(const std::string&, std::span<const std::int64_t>, const std::vector<std::uint64_t>&,
-                              const H5Attributes&, H5Storage);
-template void H5Writer::write(const std::string&, std::span<const std::uint8_t>, const std::vector<std::uint64_t>&,
-                              const H5Attributes&, H5Storage);
-template void H5Writer::write(const std::string&, std::span<const std::complex<double>>, const std::vector<std::uint64_t>&,
-                              const H5Attributes&, H5Storage);
+template void H5Writer::write(const std::string&, std::span<const double>,
+                              const std::vector<std::uint64_t>&, const H5Attributes&, H5Storage);
+template void H5Writer::write(const std::string&, std::span<const float>,
+                              const std::vector<std::uint64_t>&, const H5Attributes&, H5Storage);
+template void H5Writer::write(const std::string&, std::span<const std::int64_t>,
+                              const std::vector<std::uint64_t>&, const H5Attributes&, H5Storage);
+template void H5Writer::write(const std::string&, std::span<const std::uint8_t>,
+                              const std::vector<std::uint64_t>&, const H5Attributes&, H5Storage);
+template void H5Writer::write(const std::string&, std::span<const std::complex<double>>,
+                              const std::vector<std::uint64_t>&, const H5Attributes&, H5Storage);
 
 template <class T>
-void H5Writer::series(const std::string& name, const std::vector<std::uint64_t>& row, const H5Attributes& attributes) {
+void H5Writer::series(const std::string& name, const std::vector<std::uint64_t>& row,
+                      const H5Attributes& attributes) {
   const Types t = types_of<T>();
   impl_->series(name, t.file, row, attributes);
 }
-template void H5Writer::series<double>(const std::string&, const std::vector<std::uint64_t>&, const H5Attributes&);
-template void H5Writer::series<float>(const std::string&, const std::vector<std::uint64_t>&, const H5Attributes&);
-template void H5Writer::series<std::int64_t>(const std::string&, const std::vector<std::uint64_t>&, const H5Attributes&);
+template void H5Writer::series<double>(const std::string&, const std::vector<std::uint64_t>&,
+                                       const H5Attributes&);
+template void H5Writer::series<float>(const std::string&, const std::vector<std::uint64_t>&,
+                                      const H5Attributes&);
+template void H5Writer::series<std::int64_t>(const std::string&, const std::vector<std::uint64_t>&,
+                                             const H5Attributes&);
 
 void H5Writer::hard_link(const std::string& name, const std::string& object) {
   impl_->make_parents(name);
-  if (H5Lcreate_hard(impl_->file, object.c_str(), impl_->file, name.c_str(), H5P_DEFAULT, H5P_DEFAULT) < 0) impl_->fail("link " + name);
+  if (H5Lcreate_hard(impl_->file, object.c_str(), impl_->file, name.c_str(), H5P_DEFAULT,
+                     H5P_DEFAULT) < 0)
+    impl_->fail("link " + name);
 }
 
-void H5Writer::write_texts(const std::string& name, std::span<const std::string> texts, const H5Attributes& attributes) {
+void H5Writer::write_texts(const std::string& name, std::span<const std::string> texts,
+                           const H5Attributes& attributes) {
   const H5Handle type = text_type(texts);
   const std::string bytes = padded(texts, H5Tget_size(type));
   impl_->write(name, type, type, bytes.data(), texts.size(), {texts.size()}, attributes, {});
 }
 
-void H5Writer::attribute(const std::string& object, const std::string& name, std::string_view text) {
+void H5Writer::attribute(const std::string& object, const std::string& name,
+                         std::string_view text) {
   const std::string at = object.empty() ? "/" : object;
-  impl_->put_text(impl_->check(H5Oopen(impl_->file, at.c_str(), H5P_DEFAULT), H5Oclose, "open " + at), name, text);
+  impl_->put_text(
+      impl_->check(H5Oopen(impl_->file, at.c_str(), H5P_DEFAULT), H5Oclose, "open " + at), name,
+      text);
 }
-void H5Writer::attribute(const std::string& object, const std::string& name, std::span<const std::string> texts) {
+void H5Writer::attribute(const std::string& object, const std::string& name,
+                         std::span<const std::string> texts) {
   const std::string at = object.empty() ? "/" : object;
-  const H5Handle o = impl_->check(H5Oopen(impl_->file, at.c_str(), H5P_DEFAULT), H5Oclose, "open " + at);
+  const H5Handle o =
+      impl_->check(H5Oopen(impl_->file, at.c_str(), H5P_DEFAULT), H5Oclose, "open " + at);
   const hsize_t n = texts.size();
   const H5Handle type = text_type(texts), space(H5Screate_simple(1, &n, nullptr), H5Sclose);
   impl_->put_attribute(o, name, type, type, space, padded(texts, H5Tget_size(type)).data());
 }
-void H5Writer::free_text(const std::string& object, const std::string& name, const std::string& text) {
-  const H5Handle o = impl_->check(H5Oopen(impl_->file, object.c_str(), H5P_DEFAULT), H5Oclose, "open " + object);
+void H5Writer::free_text(const std::string& object, const std::string& name,
+                         const std::string& text) {
+  const H5Handle o =
+      impl_->check(H5Oopen(impl_->file, object.c_str(), H5P_DEFAULT), H5Oclose, "open " + object);
   const H5Handle type(H5Tcopy(H5T_C_S1), H5Tclose), space(H5Screate(H5S_SCALAR), H5Sclose);
   H5Tset_size(type, H5T_VARIABLE);
   H5Tset_cset(type, H5T_CSET_UTF8);
   const char* bytes = text.c_str();
   impl_->put_attribute(o, name, type, type, space, &bytes);
 }
-void H5Writer::attribute(const std::string& object, const std::string& name, std::span<const double> values) {
+void H5Writer::attribute(const std::string& object, const std::string& name,
+                         std::span<const double> values) {
   impl_->put_numbers(object, name, values);
 }
-void H5Writer::attribute(const std::string& object, const std::string& name, std::span<const std::int64_t> values) {
+void H5Writer::attribute(const std::string& object, const std::string& name,
+                         std::span<const std::int64_t> values) {
   impl_->put_numbers(object, name, values);
 }
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/data/info.h"
 
-#include <zlib.h>
-
-#include <algorithm>
-#include <mutex>
-
 #include "files/regular_file.h"
 #include "info/info_formats.h"
 #include "run/json_text.h"
 #include "tessera/data/diagnostic.h"
 #include "tessera/data/metrics.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <mutex>
 
 namespace tessera::data {
 namespace {
@@ -19,7 +19,8 @@ struct Registry {
   std::mutex mutex;
   std::vector<FileFormat> formats = own_formats();
 };
-Registry& registry() {  // a function's static: namespace-scope objects in other files register before main
+Registry&
+registry() {  // a function's static: namespace-scope objects in other files register before main
   static Registry r;
   return r;
 }
@@ -76,10 +77,14 @@ void put_text(const InfoNode& node, std::size_t depth, std::string& out) {
 
 void put_json(const InfoNode& node, std::string& out) {
   out += "{\"name\":" + json_quote(node.name);
-  if (const auto* s = std::get_if<std::string>(&node.value)) out += ",\"value\":" + json_quote(*s);
-  else if (const auto* d = std::get_if<double>(&node.value)) out += ",\"value\":" + json_number(*d);
-  else if (const auto* b = std::get_if<bool>(&node.value)) out += std::string(",\"value\":") + (*b ? "true" : "false");
-  else if (const auto* i = std::get_if<std::int64_t>(&node.value)) out += ",\"value\":" + std::to_string(*i);
+  if (const auto* s = std::get_if<std::string>(&node.value))
+    out += ",\"value\":" + json_quote(*s);
+  else if (const auto* d = std::get_if<double>(&node.value))
+    out += ",\"value\":" + json_number(*d);
+  else if (const auto* b = std::get_if<bool>(&node.value))
+    out += std::string(",\"value\":") + (*b ? "true" : "false");
+  else if (const auto* i = std::get_if<std::int64_t>(&node.value))
+    out += ",\"value\":" + std::to_string(*i);
   if (!node.children.empty()) {
     out += ",\"children\":[";
     for (std::size_t i = 0; i < node.children.size(); ++i) {
@@ -103,22 +108,28 @@ std::vector<FileFormat> all_formats() {
   Registry& r = registry();
   const std::lock_guard lock(r.mutex);
   std::vector<FileFormat> out = r.formats;
-  std::sort(out.begin(), out.end(), [](const FileFormat& a, const FileFormat& b) { return a.name < b.name; });
+  std::sort(out.begin(), out.end(),
+            [](const FileFormat& a, const FileFormat& b) { return a.name < b.name; });
   return out;
 }
 
 std::optional<FileFormat> format_of(const std::filesystem::path& path) {
   const std::string head = head_of(path);
   if (head.empty())
-    throw InputError(Diagnostic{.number = 430, .place = {.file = path.string(), .byte = 0}, .message = "the file is empty"});
+    throw InputError(Diagnostic{.number = 430,
+                                .place = {.file = path.string(), .byte = 0},
+                                .message = "the file is empty"});
   std::vector<FileFormat> formats = all_formats();
-  std::stable_sort(formats.begin(), formats.end(),
-                   [](const FileFormat& a, const FileFormat& b) { return a.priority < b.priority; });
+  std::stable_sort(formats.begin(), formats.end(), [](const FileFormat& a, const FileFormat& b) {
+    return a.priority < b.priority;
+  });
   for (FileFormat& f : formats)
     if (f.sniff && f.sniff(head, path)) return std::move(f);
-  const std::string extension = lower(path.extension() == ".gz" ? path.stem().extension().string() : path.extension().string());
+  const std::string extension = lower(path.extension() == ".gz" ? path.stem().extension().string()
+                                                                : path.extension().string());
   for (FileFormat& f : formats)
-    if (!extension.empty() && std::count(f.extensions.begin(), f.extensions.end(), extension)) return std::move(f);
+    if (!extension.empty() && std::count(f.extensions.begin(), f.extensions.end(), extension))
+      return std::move(f);
   return std::nullopt;
 }
 
@@ -127,7 +138,8 @@ InfoNode info(const std::filesystem::path& path) {
   if (std::filesystem::is_directory(path, ignored)) return run_folder_info(path);
   const std::optional<FileFormat> format = format_of(path);
   if (!format)
-    throw InputError(Diagnostic{.number = 430, .place = {.file = path.string(), .byte = 0},
+    throw InputError(Diagnostic{.number = 430,
+                                .place = {.file = path.string(), .byte = 0},
                                 .message = "of no known format, neither by content nor by name",
                                 .hint = "`tessera list formats` shows what is read"});
   InfoNode node = format->summarize(path);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "info/info_formats.h"
 
-#include <algorithm>
-
 #include "files/regular_file.h"
 #include "tessera/data/checkpoint.h"
 #include "tessera/data/config.h"
@@ -11,6 +9,8 @@
 #include "tessera/data/hdf5.h"
 #include "tessera/data/manifest.h"
 #include "tessera/data/text_reader.h"
+
+#include <algorithm>
 
 namespace tessera::data {
 namespace fs = std::filesystem;
@@ -22,7 +22,8 @@ std::string_view after_blanks(std::string_view text) {
   return at == std::string_view::npos ? std::string_view{} : text.substr(at);
 }
 
-// --- HDF5 --------------------------------------------------------------------------------------------------------
+// --- HDF5
+// --------------------------------------------------------------------------------------------------------
 
 InfoNode hdf5_info(const fs::path& path) {
   InfoNode node = file_node(path);
@@ -31,11 +32,21 @@ InfoNode hdf5_info(const fs::path& path) {
     const std::string shape = shape_text(o.shape);
     std::string what;
     switch (o.kind) {
-      case H5Object::Kind::group: what = "group"; break;
-      case H5Object::Kind::dataset: what = o.type + ", " + shape + ", stored in " + std::to_string(o.stored_bytes) + " bytes"; break;
-      case H5Object::Kind::named_type: what = "type"; break;
-      case H5Object::Kind::soft_link: what = "link to " + o.type; break;
-      case H5Object::Kind::repeated: what = "an object that stands above already"; break;
+      case H5Object::Kind::group:
+        what = "group";
+        break;
+      case H5Object::Kind::dataset:
+        what = o.type + ", " + shape + ", stored in " + std::to_string(o.stored_bytes) + " bytes";
+        break;
+      case H5Object::Kind::named_type:
+        what = "type";
+        break;
+      case H5Object::Kind::soft_link:
+        what = "link to " + o.type;
+        break;
+      case H5Object::Kind::repeated:
+        what = "an object that stands above already";
+        break;
     }
     InfoNode& child = tree.add(o.path, what);
     for (const auto& [name, value] : o.attributes) child.add(name, value);
@@ -43,7 +54,8 @@ InfoNode hdf5_info(const fs::path& path) {
   return node;
 }
 
-// --- checkpoints, manifests, run folders ----------------------------------------------------------------------------
+// --- checkpoints, manifests, run folders
+// ----------------------------------------------------------------------------
 
 InfoNode checkpoint_info(const fs::path& path) {
   const Checkpoint c = read_checkpoint(path);
@@ -52,21 +64,26 @@ InfoNode checkpoint_info(const fs::path& path) {
   node.add("step", static_cast<std::int64_t>(c.step));
   node.add("config_sha256", c.config_sha256);
   InfoNode& inputs = node.add("inputs", static_cast<std::int64_t>(c.inputs.size()));
-  for (std::size_t i = 0; i < std::min(c.inputs.size(), kMaxListed); ++i) inputs.add(c.inputs[i].path, c.inputs[i].sha256);
-  static constexpr const char* kTypes[] = {"float64", "float32", "int64", "uint64", "uint8", "complex128", "text"};
+  for (std::size_t i = 0; i < std::min(c.inputs.size(), kMaxListed); ++i)
+    inputs.add(c.inputs[i].path, c.inputs[i].sha256);
+  static constexpr const char* kTypes[] = {"float64", "float32",    "int64", "uint64",
+                                           "uint8",   "complex128", "text"};
   InfoNode& values = node.add("values", static_cast<std::int64_t>(c.values.size()));
   for (const auto& [name, value] : c.values) {
     if (values.children.size() == kMaxListed) break;
     const std::string type = kTypes[value.data.index()];
     const auto* text = std::get_if<std::string>(&value.data);
-    values.add(name, type + ", " + (text ? std::to_string(text->size()) + " bytes" : shape_text(value.shape)));
+    values.add(
+        name,
+        type + ", " + (text ? std::to_string(text->size()) + " bytes" : shape_text(value.shape)));
   }
   return node;
 }
 
 void put_manifest(InfoNode& node, const Manifest& m) {
   node.add("app", m.app);
-  node.add("tessera", m.tessera_version + (m.git_hash.empty() ? "" : " " + m.git_hash) + (m.git_dirty ? " (changed)" : ""));
+  node.add("tessera", m.tessera_version + (m.git_hash.empty() ? "" : " " + m.git_hash) +
+                          (m.git_dirty ? " (changed)" : ""));
   node.add("host", m.host);
   node.add("cpu", m.cpu);
   node.add("threads", std::int64_t{m.threads});
@@ -81,7 +98,8 @@ void put_manifest(InfoNode& node, const Manifest& m) {
   InfoNode& metrics = node.add("metrics");
   for (const auto& [name, value] : m.metrics) metrics.add(name, value);
   InfoNode& inputs = node.add("inputs", static_cast<std::int64_t>(m.inputs.size()));
-  for (std::size_t i = 0; i < std::min(m.inputs.size(), kMaxListed); ++i) inputs.add(m.inputs[i].path, m.inputs[i].sha256);
+  for (std::size_t i = 0; i < std::min(m.inputs.size(), kMaxListed); ++i)
+    inputs.add(m.inputs[i].path, m.inputs[i].sha256);
 }
 
 InfoNode manifest_info(const fs::path& path) {
@@ -96,7 +114,8 @@ InfoNode pointer_info(const fs::path& path) {
   return node;
 }
 
-// --- configurations ---------------------------------------------------------------------------------------------
+// --- configurations
+// ---------------------------------------------------------------------------------------------
 
 void put_value(InfoNode& parent, const std::string& name, const Value& v) {
   InfoNode& node = parent.add(name);
@@ -120,7 +139,10 @@ void put_value(InfoNode& parent, const std::string& name, const Value& v) {
 /// What `info` cannot take is a bad input file, even where `run` would call it a bad configuration.
 InfoNode toml_info(const fs::path& path) {
   try {
-    const Config c = path.extension() == ".toml" ? read_config(path) : parse_config(path.string(), read_text_file(path).text, ConfigFormat::toml);
+    const Config c =
+        path.extension() == ".toml"
+            ? read_config(path)
+            : parse_config(path.string(), read_text_file(path).text, ConfigFormat::toml);
     if (!c.findings.empty()) throw InputError(ExitCode::input_invalid, c.findings);
     InfoNode node = file_node(path);
     for (const Member& m : c.table()) put_value(node, m.key, m.value);
@@ -147,16 +169,20 @@ std::string shape_text(const std::vector<std::uint64_t>& shape) {
 InfoNode run_folder_info(const fs::path& run) {
   std::error_code ignored;
   if (!fs::is_regular_file(run / "manifest.json", ignored))
-    throw InputError(Diagnostic{.number = 402, .place = {run.string()},
-                                .message = "a folder without manifest.json: neither a file nor a run folder"});
+    throw InputError(
+        Diagnostic{.number = 402,
+                   .place = {run.string()},
+                   .message = "a folder without manifest.json: neither a file nor a run folder"});
   InfoNode node{run.filename().empty() ? run.string() : run.filename().string(), {}, {}};
   node.add("format", std::string("run folder"));
   const fs::path file = run / "manifest.json";
   put_manifest(node, manifest_from_json(read_file(file, 64 << 20), file.string()));
   std::vector<std::pair<std::string, std::int64_t>> files;
-  for (fs::recursive_directory_iterator it(run, ignored), end; !ignored && it != end && files.size() < kMaxListed; it.increment(ignored))
+  for (fs::recursive_directory_iterator it(run, ignored), end;
+       !ignored && it != end && files.size() < kMaxListed; it.increment(ignored))
     if (it->is_regular_file(ignored))
-      files.emplace_back(it->path().lexically_relative(run).string(), static_cast<std::int64_t>(it->file_size(ignored)));
+      files.emplace_back(it->path().lexically_relative(run).string(),
+                         static_cast<std::int64_t>(it->file_size(ignored)));
   std::sort(files.begin(), files.end());
   InfoNode& list = node.add("files", static_cast<std::int64_t>(files.size()));
   for (const auto& [name, bytes] : files) list.add(name, bytes);
@@ -165,38 +191,93 @@ InfoNode run_folder_info(const fs::path& run) {
 
 std::vector<FileFormat> own_formats() {
   return {
-      {.name = "HDF5", .summary = "results.h5 and other HDF5 files", .extensions = {".h5", ".hdf5", ".hdf", ".vtkhdf"},
-       .sniff = [](std::string_view head, const fs::path&) { return head.starts_with("\x89HDF\r\n\x1a\n"); },
-       .summarize = hdf5_info, .priority = 10},
-      {.name = "checkpoint", .summary = "state of a run (RUN/ckpt)", .extensions = {".ckpt"},
-       .sniff = [](std::string_view head, const fs::path&) { return head.starts_with("Tessera ckpt"); },
-       .summarize = checkpoint_info, .priority = 10},
-      {.name = "npy", .summary = "NumPy array", .extensions = {".npy"},
-       .sniff = [](std::string_view head, const fs::path&) { return head.starts_with("\x93NUMPY"); },
-       .summarize = npy_info, .priority = 10},
-      {.name = "PNG", .summary = "plots and pictures", .extensions = {".png"},
-       .sniff = [](std::string_view head, const fs::path&) { return head.starts_with("\x89PNG\r\n\x1a\n"); },
-       .summarize = png_info, .priority = 10},
-      {.name = "SVG", .summary = "plots and drawings", .extensions = {".svg"},
-       .sniff = [](std::string_view head, const fs::path&) { return head.find("<svg") != std::string_view::npos; },
-       .summarize = svg_info, .priority = 20},
-      {.name = "log", .summary = "log.txt of a run", .extensions = {},
-       .sniff = is_log, .summarize = log_info, .priority = 20},
-      {.name = "VTK XML", .summary = "VTK XML grids", .extensions = {".vti", ".vtr", ".vtu", ".vtp", ".vts", ".pvd"},
-       .sniff = [](std::string_view head, const fs::path&) { return head.find("<VTKFile") != std::string_view::npos; },
-       .summarize = vtk_xml_info, .priority = 20},
-      {.name = "manifest", .summary = "manifest.json of a run", .extensions = {},
-       .sniff = [](std::string_view, const fs::path& path) { return path.filename() == "manifest.json"; },
-       .summarize = manifest_info, .priority = 20},
-      {.name = "pointer", .summary = "name of the newest checkpoint (RUN/ckpt/LATEST)", .extensions = {},
-       .sniff = [](std::string_view head, const fs::path& path) { return path.filename() == "LATEST" && trim(head).ends_with(".ckpt"); },
-       .summarize = pointer_info, .priority = 20},
-      {.name = "JSON", .summary = "configuration or other JSON", .extensions = {".json"},
-       .sniff = [](std::string_view head, const fs::path&) { return after_blanks(head).starts_with("{"); },
-       .summarize = json_info, .priority = 90},
-      {.name = "TOML", .summary = "configuration", .extensions = {".toml"}, .summarize = toml_info, .priority = 90},
-      {.name = "CSV", .summary = "comma-separated table", .extensions = {".csv"}, .summarize = csv_info, .priority = 90},
-      {.name = "columns", .summary = "numbers in columns", .extensions = {".txt"}, .sniff = is_columns, .summarize = columns_info, .priority = 90},
+      {.name = "HDF5",
+       .summary = "results.h5 and other HDF5 files",
+       .extensions = {".h5", ".hdf5", ".hdf", ".vtkhdf"},
+       .sniff = [](std::string_view head,
+                   const fs::path&) { return head.starts_with("\x89HDF\r\n\x1a\n"); },
+       .summarize = hdf5_info,
+       .priority = 10},
+      {.name = "checkpoint",
+       .summary = "state of a run (RUN/ckpt)",
+       .extensions = {".ckpt"},
+       .sniff = [](std::string_view head,
+                   const fs::path&) { return head.starts_with("Tessera ckpt"); },
+       .summarize = checkpoint_info,
+       .priority = 10},
+      {.name = "npy",
+       .summary = "NumPy array",
+       .extensions = {".npy"},
+       .sniff = [](std::string_view head,
+                   const fs::path&) { return head.starts_with("\x93NUMPY"); },
+       .summarize = npy_info,
+       .priority = 10},
+      {.name = "PNG",
+       .summary = "plots and pictures",
+       .extensions = {".png"},
+       .sniff = [](std::string_view head,
+                   const fs::path&) { return head.starts_with("\x89PNG\r\n\x1a\n"); },
+       .summarize = png_info,
+       .priority = 10},
+      {.name = "SVG",
+       .summary = "plots and drawings",
+       .extensions = {".svg"},
+       .sniff = [](std::string_view head,
+                   const fs::path&) { return head.find("<svg") != std::string_view::npos; },
+       .summarize = svg_info,
+       .priority = 20},
+      {.name = "log",
+       .summary = "log.txt of a run",
+       .extensions = {},
+       .sniff = is_log,
+       .summarize = log_info,
+       .priority = 20},
+      {.name = "VTK XML",
+       .summary = "VTK XML grids",
+       .extensions = {".vti", ".vtr", ".vtu", ".vtp", ".vts", ".pvd"},
+       .sniff = [](std::string_view head,
+                   const fs::path&) { return head.find("<VTKFile") != std::string_view::npos; },
+       .summarize = vtk_xml_info,
+       .priority = 20},
+      {.name = "manifest",
+       .summary = "manifest.json of a run",
+       .extensions = {},
+       .sniff = [](std::string_view,
+                   const fs::path& path) { return path.filename() == "manifest.json"; },
+       .summarize = manifest_info,
+       .priority = 20},
+      {.name = "pointer",
+       .summary = "name of the newest checkpoint (RUN/ckpt/LATEST)",
+       .extensions = {},
+       .sniff =
+           [](std::string_view head, const fs::path& path) {
+             return path.filename() == "LATEST" && trim(head).ends_with(".ckpt");
+           },
+       .summarize = pointer_info,
+       .priority = 20},
+      {.name = "JSON",
+       .summary = "configuration or other JSON",
+       .extensions = {".json"},
+       .sniff = [](std::string_view head,
+                   const fs::path&) { return after_blanks(head).starts_with("{"); },
+       .summarize = json_info,
+       .priority = 90},
+      {.name = "TOML",
+       .summary = "configuration",
+       .extensions = {".toml"},
+       .summarize = toml_info,
+       .priority = 90},
+      {.name = "CSV",
+       .summary = "comma-separated table",
+       .extensions = {".csv"},
+       .summarize = csv_info,
+       .priority = 90},
+      {.name = "columns",
+       .summary = "numbers in columns",
+       .extensions = {".txt"},
+       .sniff = is_columns,
+       .summarize = columns_info,
+       .priority = 90},
   };
 }
 

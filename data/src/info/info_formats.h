@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <vector>
-
 #include "tessera/data/info.h"
+
+#include <vector>
 
 namespace tessera::data {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `tessera info FILE` says of JSON, configurations or other.
-#include <nlohmann/json.hpp>
-
 #include "info/info_formats.h"
 #include "tessera/data/text_file.h"
+
+#include <nlohmann/json.hpp>
 
 namespace tessera::data {
 namespace {
@@ -37,13 +37,17 @@ InfoNode json_info(const std::filesystem::path& path) {
   InfoNode node = file_node(path);
   try {
     const Json all = Json::parse(text.text);
-    if (!all.is_object()) put(node, "value", all, 0);
+    if (!all.is_object())
+      put(node, "value", all, 0);
     else
       for (const auto& [key, child] : all.items()) put(node, key, child, 0);
   } catch (const Json::parse_error& e) {
-    const std::string what = e.what();  // "[json.exception...] parse error at line 1, column 2: what was wrong"
+    const std::string what =
+        e.what();  // "[json.exception...] parse error at line 1, column 2: what was wrong"
     const std::size_t at = what.find(": ");
-    throw InputError(text.error(111, e.byte > 0 ? e.byte - 1 : 0, "not JSON: " + (at == std::string::npos ? what : what.substr(at + 2))));
+    throw InputError(
+        text.error(111, e.byte > 0 ? e.byte - 1 : 0,
+                   "not JSON: " + (at == std::string::npos ? what : what.substr(at + 2))));
   }
   return node;
 }

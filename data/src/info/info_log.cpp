@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `tessera info FILE` says of the log of a run.
-#include <algorithm>
-#include <string_view>
-
 #include "info/info_formats.h"
 #include "tessera/data/text_file.h"
 #include "tessera/data/text_reader.h"
+
+#include <algorithm>
+#include <string_view>
 
 namespace tessera::data {
 namespace {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `tessera info FILE` says of tables: comma-separated (RFC 4180), or numbers in columns.
-#include <algorithm>
-#include <charconv>
-#include <limits>
-#include <string_view>
-
 #include "info/info_formats.h"
 #include "tessera/data/diagnostic.h"
 #include "tessera/data/metrics.h"
 #include "tessera/data/text_file.h"
 #include "tessera/data/text_reader.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <string_view>
 
 namespace tessera::data {
 namespace fs = std::filesystem;
@@ -24,9 +24,12 @@ std::vector<std::string> csv_record(const TextFile& file, std::size_t& at) {
   for (; at < text.size(); ++at) {
     const char c = text[at];
     if (quoted) {
-      if (c != '"') fields.back() += c;
-      else if (at + 1 < text.size() && text[at + 1] == '"') fields.back() += text[++at];
-      else quoted = false;
+      if (c != '"')
+        fields.back() += c;
+      else if (at + 1 < text.size() && text[at + 1] == '"')
+        fields.back() += text[++at];
+      else
+        quoted = false;
     } else if (c == '"' && fields.back().empty()) {
       quoted = true;
     } else if (c == ',') {
@@ -43,7 +46,8 @@ std::vector<std::string> csv_record(const TextFile& file, std::size_t& at) {
 }
 
 struct Range {
-  double low = std::numeric_limits<double>::infinity(), high = -std::numeric_limits<double>::infinity();
+  double low = std::numeric_limits<double>::infinity(),
+         high = -std::numeric_limits<double>::infinity();
   bool numbers = true;
   void take(std::string_view field) {
     if (field.starts_with('+')) field.remove_prefix(1);
@@ -54,13 +58,16 @@ struct Range {
     high = std::max(high, v);
   }
 };
-void add_columns(InfoNode& node, std::size_t rows, const std::vector<std::string>& names, const std::vector<Range>& ranges) {
+void add_columns(InfoNode& node, std::size_t rows, const std::vector<std::string>& names,
+                 const std::vector<Range>& ranges) {
   node.add("rows", static_cast<std::int64_t>(rows));
   InfoNode& list = node.add("columns", static_cast<std::int64_t>(names.size()));
   for (std::size_t i = 0; i < std::min(names.size(), kMaxListed); ++i) {
     const Range& r = ranges[i];
-    if (r.numbers && r.low <= r.high) list.add(names[i], number_text(r.low) + " to " + number_text(r.high));
-    else list.add(names[i]);
+    if (r.numbers && r.low <= r.high)
+      list.add(names[i], number_text(r.low) + " to " + number_text(r.high));
+    else
+      list.add(names[i]);
   }
 }
 
@@ -76,7 +83,8 @@ std::vector<std::string> words_of(std::string_view line) {
 
 }  // namespace
 
-/// Comments, then a table, and behind a blank line perhaps another (refractiveindex.info writes n and k so).
+/// Comments, then a table, and behind a blank line perhaps another (refractiveindex.info writes n
+/// and k so).
 InfoNode csv_info(const fs::path& path) {
   const TextFile file = read_text_file(path);
   InfoNode node = file_node(path);
@@ -85,10 +93,12 @@ InfoNode csv_info(const fs::path& path) {
   const auto more = [&] { return at < file.text.size(); };
   while (more() && file.text[at] == '#') {
     const std::size_t end = std::min(file.text.find('\n', at), file.text.size());
-    node.add("comment", std::string(trim(std::string_view(file.text).substr(at + 1, end - at - 1))));
+    node.add("comment",
+             std::string(trim(std::string_view(file.text).substr(at + 1, end - at - 1))));
     at = end + 1;
   }
-  if (!more()) throw InputError(file.error(433, 0, "expected a line with the names of the columns"));
+  if (!more())
+    throw InputError(file.error(433, 0, "expected a line with the names of the columns"));
   while (more()) {
     const std::vector<std::string> columns = csv_record(file, at);
     std::vector<Range> ranges(columns.size());
@@ -97,8 +107,10 @@ InfoNode csv_info(const fs::path& path) {
       const std::size_t begin = at;
       const std::vector<std::string> fields = csv_record(file, at);
       if (fields.size() != columns.size())
-        throw InputError(file.error(433, begin, "has " + std::to_string(fields.size()) + " fields, the header has " +
-                                                    std::to_string(columns.size())));
+        throw InputError(file.error(433, begin,
+                                    "has " + std::to_string(fields.size()) +
+                                        " fields, the header has " +
+                                        std::to_string(columns.size())));
       for (std::size_t i = 0; i < columns.size(); ++i)
         if (const std::string_view field = trim(fields[i]); !field.empty()) ranges[i].take(field);
       ++rows;
@@ -126,7 +138,8 @@ bool is_columns(std::string_view head, const fs::path& path) {
   return false;
 }
 
-/// Rows of numbers between blanks, commas or semicolons, with lines of names or comments before them.
+/// Rows of numbers between blanks, commas or semicolons, with lines of names or comments before
+/// them.
 InfoNode columns_info(const fs::path& path) {
   const TextFile file = read_text_file(path);
   InfoNode node = file_node(path);
@@ -149,9 +162,14 @@ InfoNode columns_info(const fs::path& path) {
     }
     if (rows++ == 0) ranges.resize(words.size());
     if (words.size() != ranges.size())
-      throw InputError(file.error(433, file.line_starts[n - 1], "has " + std::to_string(words.size()) + " columns, the first row has " + std::to_string(ranges.size())));
+      throw InputError(file.error(433, file.line_starts[n - 1],
+                                  "has " + std::to_string(words.size()) +
+                                      " columns, the first row has " +
+                                      std::to_string(ranges.size())));
     for (std::size_t i = 0; i < words.size(); ++i) {
-      if (!of[i].numbers) throw InputError(file.error(433, file.line_starts[n - 1], "'" + words[i] + "' is no number"));
+      if (!of[i].numbers)
+        throw InputError(
+            file.error(433, file.line_starts[n - 1], "'" + words[i] + "' is no number"));
       ranges[i].take(words[i]);
     }
   }

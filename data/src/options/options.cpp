@@ -31,8 +31,8 @@ void check_field(const OptionSpec& spec, const Wrong& wrong) {
 void check_default(const OptionSpec& spec, const Wrong& wrong) {
   for (const OptionScalar& s : spec.default_value.items) {
     if (const double* d = std::get_if<double>(&s);
-        d && (std::isnan(*d) || (std::isinf(*d) && !spec.field.infinite) ||
-              !detail::in_range(spec, *d)))
+        d &&
+        (std::isnan(*d) || (std::isinf(*d) && !spec.field.infinite) || !detail::in_range(spec, *d)))
       wrong("default is out of range");
     if (const auto* i = std::get_if<std::int64_t>(&s)) {
       const auto [lowest, highest] = detail::integer_range(spec);

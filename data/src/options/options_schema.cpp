@@ -37,10 +37,9 @@ Json scalar_schema(const OptionSpec& s) {
       // Bare numbers are for pure numbers, and for files that say units = "SI". Ranges hold in a
       // unit: not for a schema.
       j["type"] = {"string", "number"};
-      j["pattern"] =
-          std::string(f.infinite ? "^-?inf$|" : "") +
-          "^-?[0-9]+(\\.[0-9]+)?([eE][+-]?[0-9]+)?[ \\t]*[^ "
-          "\\t].*$|^-?[0-9]+(\\.[0-9]+)?([eE][+-]?[0-9]+)?$";
+      j["pattern"] = std::string(f.infinite ? "^-?inf$|" : "") +
+                     "^-?[0-9]+(\\.[0-9]+)?([eE][+-]?[0-9]+)?[ \\t]*[^ "
+                     "\\t].*$|^-?[0-9]+(\\.[0-9]+)?([eE][+-]?[0-9]+)?$";
       j["examples"] = {detail::example_quantity(s)};
       break;
     case OptionType::string:

@@ -46,7 +46,8 @@ std::string scalar_text(const OptionSpec& spec, const OptionScalar& s) {
     case OptionType::real:
       return print_quantity(std::get<double>(s), "");
     case OptionType::quantity:
-      if (const double d = std::get<double>(s); std::isinf(d)) return d > 0 ? "\"inf\"" : "\"-inf\"";
+      if (const double d = std::get<double>(s); std::isinf(d))
+        return d > 0 ? "\"inf\"" : "\"-inf\"";
       return toml_string(print_quantity(std::get<double>(s), spec.field.unit));
     case OptionType::choice:
       return toml_string(

@@ -17,7 +17,8 @@ std::string type_text(const OptionSpec& spec);  ///< the same, "a list of ..." f
 std::string count_text(const OptionSpec& spec);  ///< "1 to 3 items"
 std::string range_text(
     const OptionSpec& spec);  ///< "above 0 % and at most 100 %"; empty where all is allowed
-std::string alternatives_text(const OptionSpec& spec);           ///< `, or length in um, or "inf"` or nothing
+std::string alternatives_text(
+    const OptionSpec& spec);  ///< `, or length in um, or "inf"` or nothing
 std::string quoted_list(const std::vector<std::string>& names);  ///< "occam", "gauss_newton"
 std::string choices_text(const OptionSpec& spec);                ///< one of "occam", "gauss_newton"
 /// The one name that a choice, or a string with choices, holds.

@@ -33,7 +33,8 @@ void require(cairo_status_t status, const char* what) {
                 cairo_status_to_string(status));
 }
 
-/// The line between pixels nearest to x, the same for an edge that two sums give: rounding is no reason to part cells.
+/// The line between pixels nearest to x, the same for an edge that two sums give: rounding is no
+/// reason to part cells.
 double pixel(double x) { return std::floor(std::round(x * 256) / 256 + 0.5); }
 
 /// Glyphs without hinting: their widths then scale with the size, and a layout is the same at every
@@ -145,11 +146,13 @@ class PngCanvas final : public Canvas {
     std::vector<std::array<double, 4>> corners;
     for (const Rect& r : rects) {
       corners.push_back({r.x, r.y, r.right(), r.bottom()});
-      for (int k : {0, 2}) cairo_user_to_device(cr_.get(), &corners.back()[k], &corners.back()[k + 1]);
+      for (int k : {0, 2})
+        cairo_user_to_device(cr_.get(), &corners.back()[k], &corners.back()[k + 1]);
     }
     cairo_identity_matrix(cr_.get());
     for (const auto& [x0, y0, x1, y1] : corners)
-      cairo_rectangle(cr_.get(), pixel(x0), pixel(y0), pixel(x1) - pixel(x0), pixel(y1) - pixel(y0));
+      cairo_rectangle(cr_.get(), pixel(x0), pixel(y0), pixel(x1) - pixel(x0),
+                      pixel(y1) - pixel(y0));
     source(fill);
     cairo_fill(cr_.get());
     cairo_restore(cr_.get());

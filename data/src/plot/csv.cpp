@@ -55,7 +55,8 @@ struct CsvWriter {
   }
   void operator()(const Steps& s) {
     for (std::size_t i = 0; i < s.value.size(); ++i) {
-      const std::string v = as_text(s.value[i]), lo = as_text(s.edge[i]), hi = as_text(s.edge[i + 1]);
+      const std::string v = as_text(s.value[i]), lo = as_text(s.edge[i]),
+                        hi = as_text(s.edge[i + 1]);
       row("steps", s.vertical ? Row{.x = v, .y_low = lo, .y_high = hi}
                               : Row{.x_low = lo, .x_high = hi, .y = v});
     }

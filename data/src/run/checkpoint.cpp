@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/data/checkpoint.h"
 
+#include "run/checkpoint_format.h"
+#include "tessera/data/file_io.h"
+
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
-
-#include "run/checkpoint_format.h"
-#include "tessera/data/file_io.h"
 
 namespace tessera::data {
 namespace fs = std::filesystem;
@@ -22,7 +22,9 @@ struct Found {
 
 std::optional<std::uint64_t> step_of(const std::string& name) {
   std::string_view s = name;
-  if (!s.starts_with(kPrefix) || !s.ends_with(kSuffix) || s.size() <= kPrefix.size() + kSuffix.size()) return {};
+  if (!s.starts_with(kPrefix) || !s.ends_with(kSuffix) ||
+      s.size() <= kPrefix.size() + kSuffix.size())
+    return {};
   s.remove_prefix(kPrefix.size());
   s.remove_suffix(kSuffix.size());
   std::uint64_t step;
@@ -36,16 +38,19 @@ std::vector<Found> list_checkpoints(const fs::path& dir) {
   std::vector<Found> out;
   std::error_code failed;
   for (const auto& entry : fs::directory_iterator(dir, failed))
-    if (const auto step = step_of(entry.path().filename().string())) out.push_back({*step, entry.path()});
+    if (const auto step = step_of(entry.path().filename().string()))
+      out.push_back({*step, entry.path()});
   std::sort(out.begin(), out.end(), [](const Found& a, const Found& b) { return a.step > b.step; });
   return out;
 }
 
 std::uint64_t half_of_memory() {
-  return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) / 2 * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) / 2 *
+         static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
-/// Runs after a checkpoint of `step` is safe. Steps above it are left from before a resume that had to go further back.
+/// Runs after a checkpoint of `step` is safe. Steps above it are left from before a resume that had
+/// to go further back.
 void prune(const fs::path& dir, std::uint64_t step, int keep) {
   std::error_code ignored;  // a file that cannot be removed costs space only
   int kept = 0;
@@ -53,29 +58,38 @@ void prune(const fs::path& dir, std::uint64_t step, int keep) {
     if (f.step > step || ++kept > keep) fs::remove(f.path, ignored);
   std::vector<fs::path> left;  // temporary files of killed writers
   for (const auto& entry : fs::directory_iterator(dir, ignored))
-    if (entry.path().filename().string().find(".tmp-") != std::string::npos) left.push_back(entry.path());
+    if (entry.path().filename().string().find(".tmp-") != std::string::npos)
+      left.push_back(entry.path());
   for (const fs::path& p : left) fs::remove(p, ignored);
 }
 
 }  // namespace
 
 void Checkpoint::put_value(const std::string& name, CheckpointValue value) {
-  if (!shape_fits(value)) throw Error("[checkpoint] the shape of '" + name + "' does not fit its number of elements");
+  if (!shape_fits(value))
+    throw Error("[checkpoint] the shape of '" + name + "' does not fit its number of elements");
   values.insert_or_assign(name, std::move(value));
 }
 
 const CheckpointValue& Checkpoint::find(const std::string& name) const {
   const auto found = values.find(name);
   if (found == values.end())
-    throw InputError({.number = 416, .place = {}, .message = "the checkpoint of step " + std::to_string(step) + " has no '" + name + "'",
-                      .hint = "it was written by another version of the app"}, ExitCode::checkpoint_damaged);
+    throw InputError(
+        {.number = 416,
+         .place = {},
+         .message = "the checkpoint of step " + std::to_string(step) + " has no '" + name + "'",
+         .hint = "it was written by another version of the app"},
+        ExitCode::checkpoint_damaged);
   return found->second;
 }
 
 void Checkpoint::wrong_type(const std::string& name) const {
-  throw InputError({.number = 416, .place = {}, .message = "'" + name + "' in the checkpoint of step " + std::to_string(step) +
-                                              " has another type or size than expected",
-                    .hint = "it was written by another version of the app"}, ExitCode::checkpoint_damaged);
+  throw InputError({.number = 416,
+                    .place = {},
+                    .message = "'" + name + "' in the checkpoint of step " + std::to_string(step) +
+                               " has another type or size than expected",
+                    .hint = "it was written by another version of the app"},
+                   ExitCode::checkpoint_damaged);
 }
 
 const std::string& Checkpoint::text(const std::string& name) const {
@@ -125,28 +139,38 @@ std::optional<LoadedCheckpoint> load_newest_checkpoint(const fs::path& dir) {
 }
 
 void check_resumable(const Checkpoint& c, const Manifest& run, std::span<const InputFile> inputs) {
-  const bool known = c.config_sha256 == run.config_sha256 ||
-                     std::any_of(run.changes.begin(), run.changes.end(),
-                                 [&](const ConfigChange& change) { return change.config_sha256 == c.config_sha256; });
+  const bool known =
+      c.config_sha256 == run.config_sha256 ||
+      std::any_of(run.changes.begin(), run.changes.end(), [&](const ConfigChange& change) {
+        return change.config_sha256 == c.config_sha256;
+      });
   if (c.app != run.app || !known)
-    throw InputError({.number = 417, .place = {},
-                      .message = c.app != run.app ? "the checkpoint is of app '" + c.app + "', not '" + run.app + "'"
-                                              : "the configuration is not the one the checkpoint was written with",
-                      .hint = "start a new run, or restore RUN/resolved.toml"}, ExitCode::config_invalid);
+    throw InputError(
+        {.number = 417,
+         .place = {},
+         .message = c.app != run.app
+                        ? "the checkpoint is of app '" + c.app + "', not '" + run.app + "'"
+                        : "the configuration is not the one the checkpoint was written with",
+         .hint = "start a new run, or restore RUN/resolved.toml"},
+        ExitCode::config_invalid);
   std::map<std::string_view, const InputFile*> left;
   for (const InputFile& f : inputs) left.emplace(f.path, &f);
   std::vector<Diagnostic> changed;
   for (const InputFile& was : c.inputs) {
     const auto now = left.find(was.path);
     if (now == left.end() || !(*now->second == was))
-      changed.push_back({.number = 418, .place = {was.path},
-                         .message = now == left.end() ? "is read no more, the checkpoint was written with it"
-                                                      : "has changed since the checkpoint was written",
+      changed.push_back({.number = 418,
+                         .place = {was.path},
+                         .message = now == left.end()
+                                        ? "is read no more, the checkpoint was written with it"
+                                        : "has changed since the checkpoint was written",
                          .hint = "restore the file, or start a new run"});
     if (now != left.end()) left.erase(now);
   }
   for (const auto& [path, now] : left)
-    changed.push_back({.number = 418, .place = {now->path}, .message = "is new since the checkpoint was written"});
+    changed.push_back({.number = 418,
+                       .place = {now->path},
+                       .message = "is new since the checkpoint was written"});
   if (!changed.empty()) throw InputError(ExitCode::input_invalid, std::move(changed));
 }
 

@@ -5,15 +5,16 @@
 //   u64 n, n x {text path, u64 bytes, text sha256},
 //   u64 n, n x {text name, u8 type, u8 rank, rank x u64 extent, u64 count, count elements},
 //   32 bytes SHA-256 of everything before.      text = u64 length, bytes
-// The digest covers every byte, so a single flipped bit anywhere is found before anything is believed.
+// The digest covers every byte, so a single flipped bit anywhere is found before anything is
+// believed.
 #include "run/checkpoint_format.h"
-
-#include <cstring>
-#include <functional>
 
 #include "files/byte_stream.h"
 #include "tessera/data/checkpoint.h"
 #include "tessera/data/sha256.h"
+
+#include <cstring>
+#include <functional>
 
 namespace tessera::data {
 namespace {
@@ -40,10 +41,12 @@ void encode_body(ByteWriter e, const Checkpoint& c) {
                                   static_cast<std::uint8_t>(value.shape.size())};
     e.bytes(kind, 2);
     for (std::uint64_t extent : value.shape) e.u64(extent);
-    std::visit([&](const auto& a) {
-      e.u64(a.size());
-      e.bytes(a.data(), a.size() * sizeof(*a.data()));
-    }, value.data);
+    std::visit(
+        [&](const auto& a) {
+          e.u64(a.size());
+          e.bytes(a.data(), a.size() * sizeof(*a.data()));
+        },
+        value.data);
   }
 }
 
@@ -59,7 +62,8 @@ CheckpointValue::Data data_of_type(ByteReader& d, std::uint8_t type) {
 
 CheckpointValue decode_value(ByteReader& d) {
   const std::uint8_t type = d.u8(), rank = d.u8();
-  if (rank > kMaxRank) d.fail("rank " + std::to_string(rank) + " is above " + std::to_string(kMaxRank));
+  if (rank > kMaxRank)
+    d.fail("rank " + std::to_string(rank) + " is above " + std::to_string(kMaxRank));
   CheckpointValue value;
   for (int i = 0; i < rank; ++i) value.shape.push_back(d.u64());
   value.data = data_of_type(d, type);
@@ -87,9 +91,11 @@ Checkpoint decode_body(ByteReader d) {
   return c;
 }
 
-[[noreturn]] void damaged(const std::string& file, int number, std::uint64_t byte, std::string message) {
-  throw InputError({.number = number, .place = {.file = file, .byte = byte}, .message = std::move(message)},
-                   ExitCode::checkpoint_damaged);
+[[noreturn]] void damaged(const std::string& file, int number, std::uint64_t byte,
+                          std::string message) {
+  throw InputError(
+      {.number = number, .place = {.file = file, .byte = byte}, .message = std::move(message)},
+      ExitCode::checkpoint_damaged);
 }
 
 }  // namespace
@@ -107,7 +113,8 @@ bool shape_fits(const CheckpointValue& value) {
   return !overflow && (zero ? 0 : product) == n;
 }
 
-void encode_checkpoint_to(const Checkpoint& c, const std::function<void(const void*, std::size_t)>& sink) {
+void encode_checkpoint_to(const Checkpoint& c,
+                          const std::function<void(const void*, std::size_t)>& sink) {
   std::uint64_t length = kSmallest;
   encode_body(ByteWriter{[&](const void*, std::size_t n) { length += n; }}, c);
   Sha256 hash;
@@ -126,7 +133,8 @@ void encode_checkpoint_to(const Checkpoint& c, const std::function<void(const vo
 
 std::string encode_checkpoint(const Checkpoint& c) {
   std::string out;
-  encode_checkpoint_to(c, [&](const void* p, std::size_t n) { out.append(static_cast<const char*>(p), n); });
+  encode_checkpoint_to(
+      c, [&](const void* p, std::size_t n) { out.append(static_cast<const char*>(p), n); });
   return out;
 }
 
@@ -134,23 +142,27 @@ Checkpoint decode_checkpoint(std::string_view bytes, const std::string& file) {
   if (!bytes.starts_with(kMagic))
     damaged(file, 411, 0, "not a Tessera checkpoint (expected it to begin with \"Tessera ckpt\")");
   if (bytes.size() < kSmallest)
-    damaged(file, 413, bytes.size(), "truncated: " + std::to_string(bytes.size()) + " bytes, expected at least " +
-                                         std::to_string(kSmallest));
+    damaged(file, 413, bytes.size(),
+            "truncated: " + std::to_string(bytes.size()) + " bytes, expected at least " +
+                std::to_string(kSmallest));
   std::uint32_t version;
   std::uint64_t length;
   std::memcpy(&version, bytes.data() + 16, sizeof version);
   std::memcpy(&length, bytes.data() + 24, sizeof length);
   if (length != bytes.size())
-    damaged(file, 413, 24, "truncated or lengthened: has " + std::to_string(bytes.size()) + " bytes and was written with " +
-                               std::to_string(length));
+    damaged(file, 413, 24,
+            "truncated or lengthened: has " + std::to_string(bytes.size()) +
+                " bytes and was written with " + std::to_string(length));
   const std::string_view body = bytes.substr(0, bytes.size() - kDigest);
   Sha256 hash;
   hash.update(body.data(), body.size());
   if (std::memcmp(hash.finish().data(), bytes.data() + body.size(), kDigest) != 0)
-    damaged(file, 414, body.size(), "damaged: the SHA-256 of its content is not the one it was written with");
+    damaged(file, 414, body.size(),
+            "damaged: the SHA-256 of its content is not the one it was written with");
   if (version != kVersion)
-    damaged(file, 412, 16, "format version " + std::to_string(version) + ", this program reads version " +
-                               std::to_string(kVersion));
+    damaged(file, 412, 16,
+            "format version " + std::to_string(version) + ", this program reads version " +
+                std::to_string(kVersion));
   try {
     return decode_body(ByteReader(body.substr(32)));
   } catch (const BadBytes& e) {

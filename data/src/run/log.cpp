@@ -1,29 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/data/log.h"
 
-#include <fcntl.h>
-#include <unistd.h>
+#include "run/terminal.h"
+#include "tessera/data/file_io.h"
 
-#include <cerrno>
-#include <mutex>
+#include <fcntl.h>
 #include <spdlog/details/null_mutex.h>
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
-#include "run/terminal.h"
-#include "tessera/data/file_io.h"
+#include <cerrno>
+#include <mutex>
 
 namespace tessera::data {
 namespace {
 
 spdlog::level::level_enum level_of(LogLevel l) {
   switch (l) {
-    case LogLevel::debug: return spdlog::level::debug;
-    case LogLevel::info: return spdlog::level::info;
-    case LogLevel::warning: return spdlog::level::warn;
-    case LogLevel::error: return spdlog::level::err;
-    case LogLevel::off: break;
+    case LogLevel::debug:
+      return spdlog::level::debug;
+    case LogLevel::info:
+      return spdlog::level::info;
+    case LogLevel::warning:
+      return spdlog::level::warn;
+    case LogLevel::error:
+      return spdlog::level::err;
+    case LogLevel::off:
+      break;
   }
   return spdlog::level::off;
 }
@@ -107,11 +112,14 @@ Log::Log(LogOptions options) : impl_(std::make_unique<Impl>()) {
 
 Log::~Log() = default;
 
-void Log::write(LogLevel level, std::string_view text) { impl_->logger.log(level_of(level), made_safe(text)); }
+void Log::write(LogLevel level, std::string_view text) {
+  impl_->logger.log(level_of(level), made_safe(text));
+}
 
 void Log::flush() {
   if (!impl_->file) return;
-  if (const int failed = impl_->file->take_failure()) throw_io_error(impl_->path, "write log", failed);
+  if (const int failed = impl_->file->take_failure())
+    throw_io_error(impl_->path, "write log", failed);
 }
 
 }  // namespace tessera::data

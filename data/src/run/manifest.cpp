@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/data/manifest.h"
 
+#include "tessera/data/build_info.h"
+#include "tessera/data/diagnostic.h"
+
+#include <nlohmann/json.hpp>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -10,11 +14,7 @@
 #include <ctime>
 #include <fstream>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <utility>
-
-#include "tessera/data/build_info.h"
-#include "tessera/data/diagnostic.h"
 
 extern char** environ;
 
@@ -52,7 +52,8 @@ std::vector<std::pair<std::string, std::string>> tessera_environment() {
   return out;
 }
 
-/// Visits every member with its JSON key, in the order of the file: one list for writing and reading.
+/// Visits every member with its JSON key, in the order of the file: one list for writing and
+/// reading.
 template <class M, class Visit>
 void visit_members(M& m, Visit visit) {
   visit("schema", m.schema);
@@ -87,7 +88,9 @@ void visit_members(M& m, Visit visit) {
 }
 
 template <class T>
-Json to_value(const T& v) { return v; }
+Json to_value(const T& v) {
+  return v;
+}
 template <class V>
 Json to_value(const std::vector<std::pair<std::string, V>>& pairs) {
   Json out = Json::object();
@@ -96,7 +99,8 @@ Json to_value(const std::vector<std::pair<std::string, V>>& pairs) {
 }
 Json to_value(const std::vector<InputFile>& files) {
   Json out = Json::array();
-  for (const InputFile& f : files) out.push_back({{"path", f.path}, {"bytes", f.bytes}, {"sha256", f.sha256}});
+  for (const InputFile& f : files)
+    out.push_back({{"path", f.path}, {"bytes", f.bytes}, {"sha256", f.sha256}});
   return out;
 }
 
@@ -108,11 +112,14 @@ Json to_value(const std::vector<ConfigChange>& changes) {
 }
 
 template <class T>
-void from_value(const Json& j, T& v) { v = j.get<T>(); }
-void from_value(const Json& j, double& v) { v = j.is_null() ? std::numeric_limits<double>::quiet_NaN() : j.get<double>(); }
+void from_value(const Json& j, T& v) {
+  v = j.get<T>();
+}
+void from_value(const Json& j, double& v) {
+  v = j.is_null() ? std::numeric_limits<double>::quiet_NaN() : j.get<double>();
+}
 template <std::integral I>
-  requires(!std::same_as<I, bool>)
-void from_value(const Json& j, I& v) {
+requires(!std::same_as<I, bool>) void from_value(const Json& j, I& v) {
   if (!j.is_number_integer()) throw Error("expected an integer, found " + j.dump());
   const auto wide = j.get<std::int64_t>();
   if (!(j.is_number_unsigned() ? std::in_range<I>(j.get<std::uint64_t>()) : std::in_range<I>(wide)))
@@ -133,11 +140,14 @@ void from_value(const Json& j, std::vector<InputFile>& files) {
 
 void from_value(const Json& j, std::vector<ConfigChange>& changes) {
   for (const Json& c : j.get_ref<const Json::array_t&>())
-    changes.push_back({c.at("at"), c.at("set").get<std::vector<std::string>>(), c.at("config_sha256")});
+    changes.push_back(
+        {c.at("at"), c.at("set").get<std::vector<std::string>>(), c.at("config_sha256")});
 }
 
 double cpu_seconds(const rusage& u) {
-  const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
   return seconds(u.ru_utime) + seconds(u.ru_stime);
 }
 
@@ -169,7 +179,8 @@ Manifest begin_manifest(std::string app, std::vector<std::string> command_line, 
   return m;
 }
 
-Manifest resume_manifest(const Manifest& previous, std::vector<std::string> command_line, int threads) {
+Manifest resume_manifest(const Manifest& previous, std::vector<std::string> command_line,
+                         int threads) {
   Manifest m = previous;
   fill_in_program(m, std::move(command_line), threads);
   ++m.resumed;
@@ -180,7 +191,8 @@ void finish_manifest(Manifest& m, ExitCode code, std::string reason) {
   rusage own{}, children{};
   ::getrusage(RUSAGE_SELF, &own);
   ::getrusage(RUSAGE_CHILDREN, &children);
-  m.wall_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - g_process_start).count();
+  m.wall_s +=
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - g_process_start).count();
   m.cpu_s += cpu_seconds(own) + cpu_seconds(children);
   m.peak_rss_bytes = std::max(m.peak_rss_bytes, static_cast<std::uint64_t>(own.ru_maxrss) * 1024);
   m.ended = utc_now();
@@ -196,7 +208,8 @@ std::string to_json(const Manifest& m) {
 
 Manifest manifest_from_json(std::string_view text, const std::string& file) {
   const auto refuse = [&](std::string message) {
-    return InputError(Diagnostic{.number = 404, .place = {file}, .message = "not a usable manifest: " + std::move(message)});
+    return InputError(Diagnostic{
+        .number = 404, .place = {file}, .message = "not a usable manifest: " + std::move(message)});
   };
   Manifest m;
   const char* at = "";
@@ -206,10 +219,12 @@ Manifest manifest_from_json(std::string_view text, const std::string& file) {
       return true;
     });
     if (!in.is_object() || !in.contains("schema")) throw Error("expected an object with 'schema'");
-    if (in["schema"] != m.schema) throw Error("schema " + in["schema"].dump() + ", this program reads 1");
+    if (in["schema"] != m.schema)
+      throw Error("schema " + in["schema"].dump() + ", this program reads 1");
     visit_members(m, [&](const char* key, auto& value) {
       at = key;
-      if (std::string_view(key) == "changes" && !in.contains(key)) return;  // written before runs could be changed
+      if (std::string_view(key) == "changes" && !in.contains(key))
+        return;  // written before runs could be changed
       from_value(in.at(key), value);
     });
   } catch (const nlohmann::json::exception& e) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/data/metrics.h"
 
+#include "tessera/data/diagnostic.h"
+#include "tessera/data/file_io.h"
+
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -8,9 +11,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
-
-#include "tessera/data/diagnostic.h"
-#include "tessera/data/file_io.h"
 
 namespace tessera::data {
 namespace {
@@ -22,9 +22,12 @@ std::string header_line(const std::vector<std::string>& columns) {
 }
 
 [[noreturn]] void refuse_resume(const std::filesystem::path& path, std::string message) {
-  throw InputError({.number = 419, .place = {path.string()}, .message = std::move(message),
-                    .hint = "the file was changed since the checkpoint; restore it or start a new run"},
-                   ExitCode::checkpoint_damaged);
+  throw InputError(
+      {.number = 419,
+       .place = {path.string()},
+       .message = std::move(message),
+       .hint = "the file was changed since the checkpoint; restore it or start a new run"},
+      ExitCode::checkpoint_damaged);
 }
 
 }  // namespace
@@ -44,7 +47,9 @@ std::string csv_field(std::string_view text) {
 }
 
 MetricsFile::MetricsFile(std::filesystem::path path, std::size_t n_columns, int open_flags)
-    : path_(std::move(path)), n_columns_(n_columns), fd_(::open(path_.c_str(), O_WRONLY | O_CLOEXEC | open_flags, 0666)) {
+    : path_(std::move(path)),
+      n_columns_(n_columns),
+      fd_(::open(path_.c_str(), O_WRONLY | O_CLOEXEC | open_flags, 0666)) {
   if (fd_ < 0) throw_io_error(path_, "open for writing", errno);
 }
 
@@ -53,13 +58,15 @@ MetricsFile::MetricsFile(std::filesystem::path path, std::vector<std::string> co
   put(header_line(columns));
 }
 
-MetricsFile::MetricsFile(std::filesystem::path path, std::vector<std::string> columns, std::uint64_t bytes)
+MetricsFile::MetricsFile(std::filesystem::path path, std::vector<std::string> columns,
+                         std::uint64_t bytes)
     : MetricsFile(std::move(path), columns.size(), 0) {
   const std::string header = header_line(columns), have = read_file(path_);
-  if (!have.starts_with(header)) refuse_resume(path_, "expected the columns " + header.substr(0, header.size() - 1));
+  if (!have.starts_with(header))
+    refuse_resume(path_, "expected the columns " + header.substr(0, header.size() - 1));
   if (bytes < header.size() || have.size() < bytes)
-    refuse_resume(path_, "the checkpoint was written after " + std::to_string(bytes) + " bytes of this file, it has " +
-                             std::to_string(have.size()));
+    refuse_resume(path_, "the checkpoint was written after " + std::to_string(bytes) +
+                             " bytes of this file, it has " + std::to_string(have.size()));
   if (::ftruncate(fd_, static_cast<off_t>(bytes)) != 0 || ::lseek(fd_, 0, SEEK_END) < 0)
     throw_io_error(path_, "cut back to the checkpoint", errno);
   bytes_ = bytes;
@@ -88,8 +95,8 @@ void MetricsFile::row(std::span<const double> values) {
 
 void MetricsFile::row(std::span<const std::string> values) {
   if (values.size() != n_columns_)
-    throw Error("[metrics] " + path_.string() + ": a row of " + std::to_string(values.size()) + " values for " +
-                std::to_string(n_columns_) + " columns");
+    throw Error("[metrics] " + path_.string() + ": a row of " + std::to_string(values.size()) +
+                " values for " + std::to_string(n_columns_) + " columns");
   std::string line;
   for (std::size_t i = 0; i < values.size(); ++i) line += (i ? "," : "") + csv_field(values[i]);
   put(line + "\n");

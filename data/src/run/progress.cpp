@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/data/progress.h"
 
-#include <unistd.h>
-
-#include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <mutex>
-
 #include "run/json_text.h"
 #include "run/terminal.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/data/diagnostic.h"
 #include "tessera/data/file_io.h"
 #include "tessera/data/manifest.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <mutex>
 
 namespace tessera::data {
 namespace {
@@ -34,7 +34,8 @@ std::string short_number(double v) {
   return {text, std::to_chars(text, text + sizeof text, v, std::chars_format::general, 4).ptr};
 }
 
-/// Work per second: an average over all of the work so far in the first `kRateWindow`, an exponential one after.
+/// Work per second: an average over all of the work so far in the first `kRateWindow`, an
+/// exponential one after.
 class Rate {
  public:
   explicit Rate(double now) : start_(now), at_(now) {}
@@ -63,7 +64,8 @@ ProgressStyle progress_style(std::string_view name) {
   if (name == "plain") return ProgressStyle::plain;
   if (name == "json") return ProgressStyle::json;
   if (name == "none") return ProgressStyle::none;
-  throw Error("[progress] expected auto, bar, plain, json or none, got '" + std::string(name) + "'");
+  throw Error("[progress] expected auto, bar, plain, json or none, got '" + std::string(name) +
+              "'");
 }
 
 std::string duration_text(double seconds) {
@@ -89,7 +91,9 @@ struct Progress::Impl {
     done = options.already_done;
   }
 
-  double fraction() const { return options.total ? std::min(1.0, double(done) / double(options.total)) : 0; }
+  double fraction() const {
+    return options.total ? std::min(1.0, double(done) / double(options.total)) : 0;
+  }
   double eta() const {
     if (!options.total || rate.per_second() <= 0) return std::nan("");
     return double(options.total - std::min(done, options.total)) / rate.per_second();
@@ -111,33 +115,39 @@ struct Progress::Impl {
     std::string out = counts();
     if (const std::string s = speed(); !s.empty()) out += "  " + s;
     for (const auto& [name, value] : values) out += "  " + name + " " + short_number(value);
-    if (const double left = eta(); std::isfinite(left) && state.empty()) out += "  ETA " + duration_text(left);
+    if (const double left = eta(); std::isfinite(left) && state.empty())
+      out += "  ETA " + duration_text(left);
     return out;
   }
 
   std::string plain_line() const {
     const std::string percent = options.total ? std::to_string(int(100 * fraction())) + " %  " : "";
-    return options.phase + "  " + percent + tail() + (state.empty() ? "" : "  " + state + " in " +
-           duration_text(options.clock() - start));
+    return options.phase + "  " + percent + tail() +
+           (state.empty() ? "" : "  " + state + " in " + duration_text(options.clock() - start));
   }
   std::string bar_line() const {
     std::string out = options.phase + " ";
     if (options.total) {
       constexpr int cells = 24;
       const int full = int(cells * fraction());
-      out += "[" + std::string(full, '#') + std::string(cells - full, ' ') + "] " + std::to_string(int(100 * fraction())) + " %  ";
+      out += "[" + std::string(full, '#') + std::string(cells - full, ' ') + "] " +
+             std::to_string(int(100 * fraction())) + " %  ";
     }
     out += tail();
-    const std::size_t room = static_cast<std::size_t>(std::max(20, terminal::width(options.fd) - 1));
+    const std::size_t room =
+        static_cast<std::size_t>(std::max(20, terminal::width(options.fd) - 1));
     return out.size() > room ? out.substr(0, room) : out;
   }
   std::string json_line() const {
-    std::string out = "{\"phase\":" + json_quote(options.phase) + ",\"done\":" + std::to_string(done);
+    std::string out =
+        "{\"phase\":" + json_quote(options.phase) + ",\"done\":" + std::to_string(done);
     if (options.total) out += ",\"total\":" + std::to_string(options.total);
     out += ",\"unit\":" + json_quote(options.unit) + ",\"rate\":" + json_number(rate.per_second()) +
-           ",\"eta_s\":" + json_number(eta()) + ",\"elapsed_s\":" + json_number(options.clock() - start) +
+           ",\"eta_s\":" + json_number(eta()) +
+           ",\"elapsed_s\":" + json_number(options.clock() - start) +
            ",\"state\":" + json_quote(state.empty() ? "running" : state);
-    for (const auto& [name, value] : values) out += "," + json_quote(name) + ":" + json_number(value);
+    for (const auto& [name, value] : values)
+      out += "," + json_quote(name) + ":" + json_number(value);
     return out + "}";
   }
 
@@ -160,18 +170,21 @@ struct Progress::Impl {
         if (!last && now - last_shown < kBarEvery) return;
         terminal::write_line(options.fd, json_line());
         break;
-      default: return;
+      default:
+        return;
     }
     last_shown = now;
   }
 
-  /// A heartbeat that cannot be written must not end a run: the run's own files will tell of a full disk.
+  /// A heartbeat that cannot be written must not end a run: the run's own files will tell of a full
+  /// disk.
   void beat(bool now_please) {
     const double now = options.clock();
     if (options.heartbeat.empty() || (!now_please && now - last_beat < kHeartbeatEvery)) return;
     last_beat = now;
     std::string line = json_line();
-    line.insert(1, "\"pid\":" + std::to_string(::getpid()) + ",\"updated\":" + json_quote(utc_now()) + ",");
+    line.insert(
+        1, "\"pid\":" + std::to_string(::getpid()) + ",\"updated\":" + json_quote(utc_now()) + ",");
     try {
       replace_file(options.heartbeat, line + "\n");
     } catch (const Error&) {
@@ -188,13 +201,16 @@ struct Progress::Impl {
   Rate rate{0};
 };
 
-Progress::Progress(ProgressOptions options) : impl_(std::make_unique<Impl>(std::move(options))) { impl_->beat(true); }
+Progress::Progress(ProgressOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {
+  impl_->beat(true);
+}
 
 Progress::~Progress() {
   if (impl_->state.empty()) finish("stopped");
 }
 
-void Progress::update(std::uint64_t done, const std::vector<std::pair<std::string, double>>& values) {
+void Progress::update(std::uint64_t done,
+                      const std::vector<std::pair<std::string, double>>& values) {
   const std::lock_guard lock(impl_->mutex);
   if (done > impl_->done) impl_->rate.add(double(done - impl_->done), impl_->options.clock());
   impl_->done = std::max(done, impl_->done);

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/data/run.h"
 
+#include "run/json_text.h"
+#include "tessera/data/diagnostic.h"
+#include "tessera/data/file_io.h"
+
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -9,21 +13,23 @@
 #include <cerrno>
 #include <cstring>
 
-#include "run/json_text.h"
-#include "tessera/data/diagnostic.h"
-#include "tessera/data/file_io.h"
-
 namespace tessera::data {
 namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kLock = "lock";
-constexpr double kForeignHostSilence = 120;  // seconds without a heartbeat before another host's lock is taken over
-constexpr const char* kContents[] = {"input.toml", "input.json", "resolved.toml", "manifest.json", "log.txt", "metrics.csv",
-                                     "results.h5", "view.pvd", "heartbeat.json", "STOP", "ckpt", "plots"};
+constexpr double kForeignHostSilence =
+    120;  // seconds without a heartbeat before another host's lock is taken over
+constexpr const char* kContents[] = {
+    "input.toml", "input.json", "resolved.toml",  "manifest.json", "log.txt", "metrics.csv",
+    "results.h5", "view.pvd",   "heartbeat.json", "STOP",          "ckpt",    "plots"};
 
-[[noreturn]] void refuse_run(const fs::path& path, int number, std::string message, std::string hint) {
-  throw InputError({.number = number, .place = {path.string()}, .message = std::move(message), .hint = std::move(hint)},
+[[noreturn]] void refuse_run(const fs::path& path, int number, std::string message,
+                             std::string hint) {
+  throw InputError({.number = number,
+                    .place = {path.string()},
+                    .message = std::move(message),
+                    .hint = std::move(hint)},
                    ExitCode::usage);
 }
 
@@ -33,7 +39,8 @@ std::string this_host() {
   return name;
 }
 
-/// Seconds between the last heartbeat and `now` by the clock of the file system, so that two hosts agree.
+/// Seconds between the last heartbeat and `now` by the clock of the file system, so that two hosts
+/// agree.
 double heartbeat_age(const fs::path& run, int lock_fd) {
   struct stat beat, lock;
   if (::futimens(lock_fd, nullptr) != 0 || ::fstat(lock_fd, &lock) != 0) return 0;
@@ -41,8 +48,8 @@ double heartbeat_age(const fs::path& run, int lock_fd) {
   return static_cast<double>(lock.st_mtim.tv_sec - beat.st_mtim.tv_sec);
 }
 
-/// The kernel's lock decides on this host and is given back when a process dies. Its text (pid, host) is for people,
-/// and stops a second host where the file system does not carry locks across.
+/// The kernel's lock decides on this host and is given back when a process dies. Its text (pid,
+/// host) is for people, and stops a second host where the file system does not carry locks across.
 int take_lock(const fs::path& run) {
   const fs::path path = run / kLock;
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
@@ -56,22 +63,27 @@ int take_lock(const fs::path& run) {
     const int failed = errno;
     ::close(fd);
     if (failed != EWOULDBLOCK) throw_io_error(path, "lock", failed);
-    refuse_run(run, 511, "another process works in this run folder: " + shown, "wait for it, or `tessera stop` it first");
+    refuse_run(run, 511, "another process works in this run folder: " + shown,
+               "wait for it, or `tessera stop` it first");
   }
-  // The one who held it may have removed the file between our open and our lock: then begin again with a fresh one.
-  if (::fstat(fd, &opened) != 0 || ::stat(path.c_str(), &named) != 0 || opened.st_ino != named.st_ino) {
+  // The one who held it may have removed the file between our open and our lock: then begin again
+  // with a fresh one.
+  if (::fstat(fd, &opened) != 0 || ::stat(path.c_str(), &named) != 0 ||
+      opened.st_ino != named.st_ino) {
     ::close(fd);
     return take_lock(run);
   }
   const std::size_t host_at = holder.find(" host ");
-  const bool foreign = host_at != std::string::npos && holder.substr(host_at + 6) != this_host() + "\n";
+  const bool foreign =
+      host_at != std::string::npos && holder.substr(host_at + 6) != this_host() + "\n";
   if (foreign && heartbeat_age(run, fd) < kForeignHostSilence) {
     ::close(fd);
     refuse_run(run, 511, "a process on another machine works in this run folder: " + shown,
-           "if that process is gone, remove " + path.string());
+               "if that process is gone, remove " + path.string());
   }
   const std::string mine = "pid " + std::to_string(::getpid()) + " host " + this_host() + "\n";
-  if (::ftruncate(fd, 0) != 0 || ::pwrite(fd, mine.data(), mine.size(), 0) != static_cast<ssize_t>(mine.size())) {
+  if (::ftruncate(fd, 0) != 0 ||
+      ::pwrite(fd, mine.data(), mine.size(), 0) != static_cast<ssize_t>(mine.size())) {
     const int failed = errno;
     ::close(fd);
     throw_io_error(path, "write", failed);
@@ -96,7 +108,8 @@ RunFolder RunFolder::create(const fs::path& path, bool force) {
   try {
     if (in_use(path)) {
       if (!force)
-        refuse_run(path, 510, "the run folder exists and is not empty", "choose another with --output, or pass --force");
+        refuse_run(path, 510, "the run folder exists and is not empty",
+                   "choose another with --output, or pass --force");
       for (const char* name : kContents) fs::remove_all(path / name);
     }
     fs::create_directory(run.checkpoints());
@@ -110,13 +123,15 @@ RunFolder RunFolder::create(const fs::path& path, bool force) {
 RunFolder RunFolder::reopen(const fs::path& path) {
   std::error_code ignored;
   if (!fs::is_regular_file(path / "manifest.json", ignored))
-    refuse_run(path, 512, "not a run folder (it has no manifest.json)", "give the folder that `tessera run` made");
+    refuse_run(path, 512, "not a run folder (it has no manifest.json)",
+               "give the folder that `tessera run` made");
   RunFolder run(path, take_lock(path));
   fs::remove(run.stop_file(), ignored);
   return run;
 }
 
-RunFolder::RunFolder(RunFolder&& other) noexcept : path_(std::move(other.path_)), lock_fd_(other.lock_fd_) {
+RunFolder::RunFolder(RunFolder&& other) noexcept
+    : path_(std::move(other.path_)), lock_fd_(other.lock_fd_) {
   other.lock_fd_ = -1;
 }
 
@@ -137,7 +152,8 @@ Manifest RunFolder::read_manifest() const {
 void request_stop(const fs::path& run) {
   std::error_code ignored;
   if (!fs::is_regular_file(run / "manifest.json", ignored))
-    refuse_run(run, 512, "not a run folder (it has no manifest.json)", "give the folder that `tessera run` made");
+    refuse_run(run, 512, "not a run folder (it has no manifest.json)",
+               "give the folder that `tessera run` made");
   write_file_atomically(run / "STOP", "");
 }
 

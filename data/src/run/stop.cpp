@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/data/stop.h"
 
+#include "tessera/autodiff/error.h"
+#include "tessera/data/exit_code.h"
+
 #include <signal.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <limits>
-
-#include "tessera/data/exit_code.h"
-#include "tessera/autodiff/error.h"
 
 namespace tessera::data {
 namespace {
@@ -44,7 +44,7 @@ struct Handled {
   void (*handler)(int);
 };
 const Handled kHandled[] = {{SIGINT, on_signal},  {SIGTERM, on_signal}, {SIGHUP, on_signal},
-                                {SIGXCPU, on_signal}, {SIGPIPE, SIG_IGN},   {SIGXFSZ, SIG_IGN}};
+                            {SIGXCPU, on_signal}, {SIGPIPE, SIG_IGN},   {SIGXFSZ, SIG_IGN}};
 std::array<struct sigaction, std::size(kHandled)> g_before;
 std::atomic<bool> g_guarded{false};
 
@@ -52,19 +52,28 @@ std::atomic<bool> g_guarded{false};
 
 std::string to_string(StopReason reason) {
   switch (reason) {
-    case StopReason::none: return "";
-    case StopReason::stop_file: return "stopped by the STOP file";
-    case StopReason::time_limit: return "stopped by --max-time";
-    case StopReason::signal: break;
+    case StopReason::none:
+      return "";
+    case StopReason::stop_file:
+      return "stopped by the STOP file";
+    case StopReason::time_limit:
+      return "stopped by --max-time";
+    case StopReason::signal:
+      break;
   }
   const int s = g_signal;
-  const char* name = s == SIGINT ? " (SIGINT)" : s == SIGTERM ? " (SIGTERM)" : s == SIGHUP ? " (SIGHUP)"
-                   : s == SIGXCPU ? " (SIGXCPU, CPU time limit)" : "";
+  const char* name = s == SIGINT    ? " (SIGINT)"
+                     : s == SIGTERM ? " (SIGTERM)"
+                     : s == SIGHUP  ? " (SIGHUP)"
+                     : s == SIGXCPU ? " (SIGXCPU, CPU time limit)"
+                                    : "";
   return "stopped by signal " + std::to_string(s) + name;
 }
 
-StopGuard::StopGuard(StopOptions options) : options_(std::move(options)), start_(Clock::now()), next_look_(start_) {
-  if (g_guarded.exchange(true)) throw Error("[stop] a StopGuard is in force already; one process runs one run");
+StopGuard::StopGuard(StopOptions options)
+    : options_(std::move(options)), start_(Clock::now()), next_look_(start_) {
+  if (g_guarded.exchange(true))
+    throw Error("[stop] a StopGuard is in force already; one process runs one run");
   g_interrupts = 0, g_signal = 0;
   for (std::size_t i = 0; i < std::size(kHandled); ++i) {
     struct sigaction action {};
@@ -76,7 +85,8 @@ StopGuard::StopGuard(StopOptions options) : options_(std::move(options)), start_
 }
 
 StopGuard::~StopGuard() {
-  for (std::size_t i = 0; i < std::size(kHandled); ++i) ::sigaction(kHandled[i].signal, &g_before[i], nullptr);
+  for (std::size_t i = 0; i < std::size(kHandled); ++i)
+    ::sigaction(kHandled[i].signal, &g_before[i], nullptr);
   g_guarded = false;
 }
 
@@ -84,7 +94,8 @@ StopReason StopGuard::poll() {
   if (reason_ != StopReason::none) return reason_;
   if (g_signal != 0) return reason_ = StopReason::signal;
   const Clock::time_point now = Clock::now();
-  if (options_.max_time_s && std::chrono::duration<double>(now - start_).count() >= *options_.max_time_s)
+  if (options_.max_time_s &&
+      std::chrono::duration<double>(now - start_).count() >= *options_.max_time_s)
     return reason_ = StopReason::time_limit;
   if (!options_.stop_file.empty() && now >= next_look_) {
     next_look_ = now + kLookEvery;

@@ -15,7 +15,8 @@ std::mutex g_mutex;
 std::string g_bar;  // what stands there now
 int g_bar_fd = -1;
 
-void write_all(int fd, std::string_view text) {  // what cannot be shown is not worth stopping a run for
+void write_all(int fd,
+               std::string_view text) {  // what cannot be shown is not worth stopping a run for
   while (!text.empty()) {
     const ssize_t n = ::write(fd, text.data(), text.size());
     if (n < 0 && errno == EINTR) continue;

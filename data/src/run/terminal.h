@@ -5,8 +5,8 @@
 
 namespace tessera::data {
 
-/// Standard error is shared by the log and one progress bar. A line of the log goes above the bar: the bar is wiped,
-/// the line written, the bar drawn again. Safe from several threads.
+/// Standard error is shared by the log and one progress bar. A line of the log goes above the bar:
+/// the bar is wiped, the line written, the bar drawn again. Safe from several threads.
 namespace terminal {
 void write_line(int fd, std::string_view text);
 /// Shows `text` as the bar of `fd`, in place of the one before; it has no line break.

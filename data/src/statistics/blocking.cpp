@@ -39,9 +39,11 @@ BlockedMean Blocking::result() const {
   }
   const double first = out.levels[0].error;
   std::size_t taken = 0;
-  for (std::size_t l = 0; l < out.levels.size() && out.levels[l].blocks >= fewest && !out.plateau; ++l) {
+  for (std::size_t l = 0; l < out.levels.size() && out.levels[l].blocks >= fewest && !out.plateau;
+       ++l) {
     const double ratio = first > 0 ? out.levels[l].error / first : 0;
-    out.plateau = std::ldexp(1.0, static_cast<int>(3 * l)) > 2 * static_cast<double>(out.n) * std::pow(ratio, 4);
+    out.plateau = std::ldexp(1.0, static_cast<int>(3 * l)) >
+                  2 * static_cast<double>(out.n) * std::pow(ratio, 4);
     if (out.plateau || out.levels[l].error > out.levels[taken].error) taken = l;
   }
   out.error = out.levels[taken].error;

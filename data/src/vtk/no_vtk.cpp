@@ -6,7 +6,8 @@
 namespace tessera::data {
 namespace {
 constexpr const char* kMissing =
-    "VTK XML files need VTK, which was not there when Tessera was built: install libvtk9-dev and build again";
+    "VTK XML files need VTK, which was not there when Tessera was built: install libvtk9-dev and "
+    "build again";
 [[noreturn]] void refuse() { throw Error(std::string("[vtk] ") + kMissing); }
 }  // namespace
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/data/vtk_xml.h"
 
-#include <unistd.h>
-
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/plugin.h"
 #include "tessera/data/file_io.h"
 #include "vtk/vtk_plugin.h"
+
+#include <unistd.h>
 
 namespace tessera::data {
 namespace fs = std::filesystem;
@@ -19,7 +19,8 @@ void write(const fs::path& path, const Grid& grid) {
   const fs::path temporary = path.string() + ".tmp-" + std::to_string(::getpid());
   const AnyGrid any = &grid;
   try {
-    if (const int failed = write_xml(temporary.c_str(), &any)) throw_io_error(path, "VTK: write", failed);
+    if (const int failed = write_xml(temporary.c_str(), &any))
+      throw_io_error(path, "VTK: write", failed);
     commit_file(temporary, path);
   } catch (...) {
     ::unlink(temporary.c_str());

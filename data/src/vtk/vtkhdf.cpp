@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/data/vtkhdf.h"
 
-#include <algorithm>
-
 #include "tessera/autodiff/error.h"
+
+#include <algorithm>
 
 namespace tessera::data {
 namespace {
@@ -18,7 +18,8 @@ void begin(H5Writer& file, std::string_view type, std::int64_t major) {
 }
 
 /// `shape` is that of one component; further components are the last, fastest index.
-void write_fields(H5Writer& file, const char* group, const std::vector<FieldArray>& fields, const Shape& shape) {
+void write_fields(H5Writer& file, const char* group, const std::vector<FieldArray>& fields,
+                  const Shape& shape) {
   file.group(std::string("VTKHDF/") + group);
   for (const FieldArray& f : fields) {
     Shape s = shape;
@@ -36,7 +37,8 @@ void write_points(H5Writer& file, const std::vector<double>& points) {
   file.write("VTKHDF/Points", points, {points.size() / 3, 3}, {"m", "point coordinates"});
 }
 
-void write_cells(H5Writer& file, const std::string& group, const std::vector<std::int64_t>& connectivity,
+void write_cells(H5Writer& file, const std::string& group,
+                 const std::vector<std::int64_t>& connectivity,
                  const std::vector<std::int64_t>& offsets) {
   write_count(file, group + "/NumberOfCells", offsets.size() - 1);
   write_count(file, group + "/NumberOfConnectivityIds", connectivity.size());
@@ -50,7 +52,8 @@ void check(const Grid& grid) {
   check_grid(grid);
   for (const auto* fields : {&grid.fields.points, &grid.fields.cells})
     for (const FieldArray& f : *fields)
-      if (f.name.find('/') != std::string::npos) throw Error("[vtkhdf] field name '" + f.name + "' holds a slash");
+      if (f.name.find('/') != std::string::npos)
+        throw Error("[vtkhdf] field name '" + f.name + "' holds a slash");
 }
 
 }  // namespace
@@ -61,11 +64,14 @@ void write_vtkhdf(H5Writer& file, const ImageGrid& grid) {
     throw Error("[vtkhdf] an image grid with cell fields ('" + grid.fields.cells[0].name +
                 "'): the reader of VTK 9.1 cannot read them; use VTK XML or an unstructured grid");
   if (std::count(grid.n_points.begin(), grid.n_points.end(), 1u))
-    throw Error("[vtkhdf] a flat image grid: the reader of VTK 9.1 overruns its memory on it; use VTK XML or an "
-                "unstructured grid");
+    throw Error(
+        "[vtkhdf] a flat image grid: the reader of VTK 9.1 overruns its memory on it; use VTK XML "
+        "or an "
+        "unstructured grid");
   begin(file, "ImageData", 1);
   const auto& n = grid.n_points;
-  const std::int64_t extent[6] = {0, std::int64_t(n[0]) - 1, 0, std::int64_t(n[1]) - 1, 0, std::int64_t(n[2]) - 1};
+  const std::int64_t extent[6] = {0, std::int64_t(n[0]) - 1, 0, std::int64_t(n[1]) - 1,
+                                  0, std::int64_t(n[2]) - 1};
   const double direction[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
   file.attribute("VTKHDF", "WholeExtent", std::span<const std::int64_t>(extent));
   file.attribute("VTKHDF", "Origin", std::span<const double>(grid.origin));
@@ -95,7 +101,8 @@ void write_vtkhdf(H5Writer& file, const PolyGrid& grid) {
   write_cells(file, "VTKHDF/Lines", grid.lines.connectivity, grid.lines.offsets);
   write_cells(file, "VTKHDF/Polygons", grid.polygons.connectivity, grid.polygons.offsets);
   write_cells(file, "VTKHDF/Strips", {}, {0});
-  const std::uint64_t cells = grid.vertices.offsets.size() + grid.lines.offsets.size() + grid.polygons.offsets.size() - 3;
+  const std::uint64_t cells =
+      grid.vertices.offsets.size() + grid.lines.offsets.size() + grid.polygons.offsets.size() - 3;
   write_fields(file, "PointData", grid.fields.points, {grid.points.size() / 3});
   write_fields(file, "CellData", grid.fields.cells, {cells});
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the primitives of this folder share: operands with leading axes, and the columns of the design edges.
+// What the primitives of this folder share: operands with leading axes, and the columns of the
+// design edges.
 #pragma once
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/forall.h"
@@ -20,9 +21,11 @@ inline Type with_lead(const Type& t, int own, const tessera::Shape& tail) {
   return {t.dtype, s};
 }
 inline void expect(const char* name, const Type& got, const Type& wanted, const char* what) {
-  if (got != wanted) fail(name, std::string(what) + " should be " + to_string(wanted) + ", got " + to_string(got));
+  if (got != wanted)
+    fail(name, std::string(what) + " should be " + to_string(wanted) + ", got " + to_string(got));
 }
-/// Samples of a batch side by side where there are enough of them, else one after the other with the threads inside.
+/// Samples of a batch side by side where there are enough of them, else one after the other with
+/// the threads inside.
 template <class F>
 void over_samples(Index count, F&& f) {
   if (count >= num_threads()) return parallel_chunks(count, f);
@@ -41,15 +44,20 @@ inline bool is_zero(const Tensor& t) {
     if (stride != 0) return false;
   return *static_cast<const c128*>(t.view().data) == 0.0;
 }
-inline Tensor or_zeros(const Tensor& t, const Type& type) { return t.defined() ? t : broadcast_to(scalar(0.0, type.dtype), type.shape); }
-inline Tensor sum_of(const Tensor& a, const Tensor& b) { return !a.defined() ? b : !b.defined() ? a : a + b; }
+inline Tensor or_zeros(const Tensor& t, const Type& type) {
+  return t.defined() ? t : broadcast_to(scalar(0.0, type.dtype), type.shape);
+}
+inline Tensor sum_of(const Tensor& a, const Tensor& b) {
+  return !a.defined() ? b : !b.defined() ? a : a + b;
+}
 /// by [.., columns] times all rows of v [.., rows, columns], or [.., part, rows, columns].
 inline Tensor times_rows(const Tensor& by, const Tensor& v, int axes_of_rows) {
   Tensor b = cast(by, v.dtype());
   for (int d = 0; d < axes_of_rows; ++d) b = expand_dims(b, -2);
   return b * v;
 }
-/// A change of the parameters [.., design, K] as what each trace is taken for: dc/c, of mixed edges -d theta / g.
+/// A change of the parameters [.., design, K] as what each trace is taken for: dc/c, of mixed edges
+/// -d theta / g.
 inline Tensor share_of_traces(const YeeOp& op, const Tensor& dc, const Tensor& c) {
   if (op.channels == 1) return dc / c;
   return dc * cast(tensor(op.per_channel), dc.dtype());
@@ -62,18 +70,23 @@ inline Tensor by_channels(const YeeOp& op, const Tensor& v) {
   return reshape(v, s);
 }
 /// The current at the design edges [.., rows, design] that stands for the change, from the traces.
-inline Tensor current_of_change(const YeeOp& op, const Tensor& dc, const Tensor& c, const Tensor& traces, int axes_of_rows = 1) {
+inline Tensor current_of_change(const YeeOp& op, const Tensor& dc, const Tensor& c,
+                                const Tensor& traces, int axes_of_rows = 1) {
   const Tensor all = times_rows(share_of_traces(op, dc, c), traces, axes_of_rows);
   return op.channels == 1 ? all : sum(by_channels(op, all), tessera::Shape{all.ndim()});
 }
-/// Its transpose: the cotangents of the traces from those of the current. A bracket's own cotangent `traces` (or none) is no part of it.
-inline Tensor traces_of_change(const YeeOp& op, const Tensor& dc, const Tensor& c, const Tensor& currents, const Tensor& traces, int axes_of_rows = 1) {
+/// Its transpose: the cotangents of the traces from those of the current. A bracket's own cotangent
+/// `traces` (or none) is no part of it.
+inline Tensor traces_of_change(const YeeOp& op, const Tensor& dc, const Tensor& c,
+                               const Tensor& currents, const Tensor& traces, int axes_of_rows = 1) {
   const Tensor share = share_of_traces(op, dc, c);
-  if (op.channels == 1) return times_rows(share, traces.defined() ? currents - traces : currents, axes_of_rows);
+  if (op.channels == 1)
+    return times_rows(share, traces.defined() ? currents - traces : currents, axes_of_rows);
   tessera::Shape s = currents.shape(), columns = s;
   s.push_back(op.channels);
   columns[currents.ndim() - 1] *= op.channels;
-  return times_rows(share, reshape(broadcast_to(expand_dims(currents, -1), s), columns), axes_of_rows);
+  return times_rows(share, reshape(broadcast_to(expand_dims(currents, -1), s), columns),
+                    axes_of_rows);
 }
 /// The shape of what a list of edges has: [steps, edges], of fields of two parts [2, steps, edges].
 inline tessera::Shape table_of(const YeeOp& op, Index steps, Index edges) {
@@ -83,10 +96,14 @@ inline tessera::Shape table_of(const YeeOp& op, Index steps, Index edges) {
 inline void expect_currents(const YeeOp& op, const char* name, const Tensor& currents) {
   const int parts = op.scheme.parts();
   const auto driven = static_cast<Index>(op.driven.size());
-  if (currents.ndim() != 1 + parts || currents.dim(parts) != driven || (parts == 2 && currents.dim(0) != 2))
-    throw Error("[" + std::string(name) + "] the currents should be " + (parts == 2 ? "[2, steps, " : "[steps, ") + std::to_string(driven) + "], got " + to_string(currents.type()));
+  if (currents.ndim() != 1 + parts || currents.dim(parts) != driven ||
+      (parts == 2 && currents.dim(0) != 2))
+    throw Error("[" + std::string(name) + "] the currents should be " +
+                (parts == 2 ? "[2, steps, " : "[steps, ") + std::to_string(driven) + "], got " +
+                to_string(currents.type()));
 }
-/// All currents: those of the driven edges come first, those of the design edges after them; the others are zero.
+/// All currents: those of the driven edges come first, those of the design edges after them; the
+/// others are zero.
 inline Tensor driven_among_currents(const YeeOp& op, const Tensor& driven) {
   tessera::Shape low = tessera::Shape::filled(driven.ndim(), 0), high = low;
   high[driven.ndim() - 1] = static_cast<Index>(op.design.size());
@@ -98,7 +115,8 @@ inline Tensor design_among_currents(const YeeOp& op, const Tensor& design) {
   return pad(design, low, high);
 }
 inline Tensor design_columns(const YeeOp& op, const Tensor& currents) {
-  return slice(currents, currents.ndim() - 1, static_cast<Index>(op.driven.size()), op.scheme.n_injected());
+  return slice(currents, currents.ndim() - 1, static_cast<Index>(op.driven.size()),
+               op.scheme.n_injected());
 }
 inline void linear_but_in_coefficients(const char* name, bool asked) {
   if (asked) fail(name, "is linear in the fields and currents alone, not in the coefficients");

@@ -16,7 +16,8 @@ namespace tessera::electromagnetics {
 
 struct Response {
   adjoint::SpectralPlan plan;
-  std::vector<c128> of_currents, of_records;  ///< [K, driven], [K, recorded]: from sums over the steps to the times of the edges
+  std::vector<c128> of_currents, of_records;  ///< [K, driven], [K, recorded]: from sums over the
+                                              ///< steps to the times of the edges
 };
 
 namespace {
@@ -28,14 +29,17 @@ struct ResponseAttr {
   auto fields() const { return std::tie(response); }
 };
 
-/// Operands: coefficients f64, currents [K, driven and design]; results: records, traces [K, ..], all c128 sums over the steps.
+/// Operands: coefficients f64, currents [K, driven and design]; results: records, traces [K, ..],
+/// all c128 sums over the steps.
 struct YeeResponse : Hand<YeeResponse>, LeadingBatch {
   static constexpr const char* name = "yee_response";
   static Types infer(std::span<const Type> in, const Attributes* a) {
     const SpectralPlan& p = tessera::get<ResponseAttr>(a).response->plan;
     const YeeScheme& s = p.op->scheme;
-    const Type spectrum = with_lead({Dtype::c128, in[0].shape}, 1, {p.n_frequencies(), s.n_injected()});
-    expect(name, in[0], with_lead({Dtype::f64, in[0].shape}, 1, {s.n_traced()}), "the coefficients");
+    const Type spectrum =
+        with_lead({Dtype::c128, in[0].shape}, 1, {p.n_frequencies(), s.n_injected()});
+    expect(name, in[0], with_lead({Dtype::f64, in[0].shape}, 1, {s.n_traced()}),
+           "the coefficients");
     expect(name, in[1], spectrum, "the currents");
     return {with_lead(spectrum, 1, {s.n_recorded()}), with_lead(spectrum, 1, {s.n_traced()})};
   }
@@ -45,13 +49,16 @@ struct YeeResponse : Hand<YeeResponse>, LeadingBatch {
       const YeeScheme& s = p.op->scheme;
       const Index k = p.n_frequencies(), samples = in[1]->count() / (k * s.n_injected());
       over_samples(samples, [&](Index b) {
-        run_forward(p, part<const double>(*in[0], b, s.n_traced()), part<const c128>(*in[1], b, k * s.n_injected()),
-                    part<c128>(*out[0], b, k * s.n_recorded()), part<c128>(*out[1], b, k * s.n_traced()));
+        run_forward(p, part<const double>(*in[0], b, s.n_traced()),
+                    part<const c128>(*in[1], b, k * s.n_injected()),
+                    part<c128>(*out[0], b, k * s.n_recorded()),
+                    part<c128>(*out[1], b, k * s.n_traced()));
       });
     };
   }
   static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o);
-  static void transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o);
+  static void transpose(const Application& a, std::span<const bool> linear,
+                        std::span<const Tensor> ct, std::span<Tensor> o);
 };
 
 /// Operands: records, traces (or none, [K, 0], for zeros), coefficients; result: currents.
@@ -60,9 +67,13 @@ struct YeeResponseTransposed : Hand<YeeResponseTransposed>, LeadingBatch {
   static Types infer(std::span<const Type> in, const Attributes* a) {
     const SpectralPlan& p = tessera::get<ResponseAttr>(a).response->plan;
     const YeeScheme& s = p.op->scheme;
-    expect(name, in[0], with_lead({Dtype::c128, in[0].shape}, 2, {p.n_frequencies(), s.n_recorded()}), "the records");
-    if (in[1].shape.empty() || in[1].shape.back() != 0) expect(name, in[1], with_lead(in[0], 1, {s.n_traced()}), "the traces");
-    expect(name, in[2], with_lead({Dtype::f64, in[0].shape}, 2, {s.n_traced()}), "the coefficients");
+    expect(name, in[0],
+           with_lead({Dtype::c128, in[0].shape}, 2, {p.n_frequencies(), s.n_recorded()}),
+           "the records");
+    if (in[1].shape.empty() || in[1].shape.back() != 0)
+      expect(name, in[1], with_lead(in[0], 1, {s.n_traced()}), "the traces");
+    expect(name, in[2], with_lead({Dtype::f64, in[0].shape}, 2, {s.n_traced()}),
+           "the coefficients");
     return {with_lead(in[0], 1, {s.n_injected()})};
   }
   static KernelFn kernel(std::span<const Dtype>, const Attributes*) {
@@ -71,13 +82,16 @@ struct YeeResponseTransposed : Hand<YeeResponseTransposed>, LeadingBatch {
       const YeeScheme& s = p.op->scheme;
       const Index k = p.n_frequencies(), samples = out[0]->count() / (k * s.n_injected());
       over_samples(samples, [&](Index b) {
-        run_transposed(p, part<const double>(*in[2], b, s.n_traced()), part<const c128>(*in[0], b, k * s.n_recorded()),
-                       part<const c128>(*in[1], b, k * in[1]->shape.back()), part<c128>(*out[0], b, k * s.n_injected()));
+        run_transposed(p, part<const double>(*in[2], b, s.n_traced()),
+                       part<const c128>(*in[0], b, k * s.n_recorded()),
+                       part<const c128>(*in[1], b, k * in[1]->shape.back()),
+                       part<c128>(*out[0], b, k * s.n_injected()));
       });
     };
   }
   static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o);
-  static void transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o);
+  static void transpose(const Application& a, std::span<const bool> linear,
+                        std::span<const Tensor> ct, std::span<Tensor> o);
 };
 
 void YeeResponse::jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
@@ -93,25 +107,31 @@ void YeeResponse::jvp(const Application& a, std::span<const Tensor> t, std::span
   if (moved.defined() && op.channels == 1) o[1] = o[1] - moved;  // no part of the bracket
 }
 /// The adjoint of a complex map: H^H v = conj(H^T conj(v)).
-void YeeResponse::transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
+void YeeResponse::transpose(const Application& a, std::span<const bool> linear,
+                            std::span<const Tensor> ct, std::span<Tensor> o) {
   linear_but_in_coefficients(name, linear[0]);
-  const Tensor x = conj(ct[0]), u = is_zero(ct[1]) ? zeros(with_lead(ct[1].type(), 1, {0}).shape, Dtype::c128) : conj(ct[1]);
+  const Tensor x = conj(ct[0]), u = is_zero(ct[1])
+                                        ? zeros(with_lead(ct[1].type(), 1, {0}).shape, Dtype::c128)
+                                        : conj(ct[1]);
   const Tensor* in[] = {&x, &u, &a.in[0]};
   o[1] = conj(dispatch1(primitive<YeeResponseTransposed>(), in, a.attr));
 }
 
-void YeeResponseTransposed::jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
+void YeeResponseTransposed::jvp(const Application& a, std::span<const Tensor> t,
+                                std::span<Tensor> o) {
   const YeeOp& op = *a.get<ResponseAttr>().response->plan.op;
   const bool no_traces = a.in_types[1].shape.back() == 0;
   Tensor du = no_traces ? Tensor() : t[1];
   if (t[2].defined()) {
-    du = sum_of(du, traces_of_change(op, t[2], a.in[2], design_columns(op, a.out[0]), no_traces ? Tensor() : a.in[1]));
+    du = sum_of(du, traces_of_change(op, t[2], a.in[2], design_columns(op, a.out[0]),
+                                     no_traces ? Tensor() : a.in[1]));
   }
   const Tensor x = or_zeros(t[0], a.in_types[0]), u = or_zeros(du, a.in_types[1]);
   const Tensor* in[] = {&x, &u, &a.in[2]};
   o[0] = dispatch1(primitive<YeeResponseTransposed>(), in, a.attr);
 }
-void YeeResponseTransposed::transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
+void YeeResponseTransposed::transpose(const Application& a, std::span<const bool> linear,
+                                      std::span<const Tensor> ct, std::span<Tensor> o) {
   linear_but_in_coefficients(name, linear[2]);
   const Tensor w = conj(ct[0]);
   const Tensor* in[] = {&a.in[2], &w};
@@ -124,34 +144,45 @@ void YeeResponseTransposed::transpose(const Application& a, std::span<const bool
 TESSERA_REGISTER(YeeResponse);
 TESSERA_REGISTER(YeeResponseTransposed);
 
-/// e^{-i 2 pi f (lag + n) dt} over e^{-i 2 pi f n dt}, with a lag in steps for electric and for magnetic edges: [K, edges].
-std::vector<c128> lags(const std::vector<double>& frequencies_hz, double dt_s, const std::vector<Edge>& edges, double electric, double magnetic) {
+/// e^{-i 2 pi f (lag + n) dt} over e^{-i 2 pi f n dt}, with a lag in steps for electric and for
+/// magnetic edges: [K, edges].
+std::vector<c128> lags(const std::vector<double>& frequencies_hz, double dt_s,
+                       const std::vector<Edge>& edges, double electric, double magnetic) {
   std::vector<c128> out;
   for (const double f : frequencies_hz)
-    for (const Edge& e : edges) out.push_back(std::polar(1.0, -2 * std::numbers::pi * f * dt_s * (is_electric(e.component) ? electric : magnetic)));
+    for (const Edge& e : edges)
+      out.push_back(std::polar(1.0, -2 * std::numbers::pi * f * dt_s *
+                                        (is_electric(e.component) ? electric : magnetic)));
   return out;
 }
 
-/// What sums over each `every`-th step tell of the signals [2 K, steps] beside the sums over all steps, largest over signals, frequencies
-/// and the step that is the first: the signals are 1 at their own frequency.
-double folded(const std::vector<double>& signals, std::int64_t steps, const std::vector<double>& frequencies_hz, double dt_s, int every) {
-  const std::size_t rows = 2 * frequencies_hz.size(), length = static_cast<std::size_t>(steps), stride = static_cast<std::size_t>(every);
+/// What sums over each `every`-th step tell of the signals [2 K, steps] beside the sums over all
+/// steps, largest over signals, frequencies and the step that is the first: the signals are 1 at
+/// their own frequency.
+double folded(const std::vector<double>& signals, std::int64_t steps,
+              const std::vector<double>& frequencies_hz, double dt_s, int every) {
+  const std::size_t rows = 2 * frequencies_hz.size(), length = static_cast<std::size_t>(steps),
+                    stride = static_cast<std::size_t>(every);
   double worst = 0;
   std::vector<c128> wave(length), part(stride);
   for (const double f : frequencies_hz) {
-    for (std::size_t n = 0; n < length; ++n) wave[n] = std::polar(1.0, -2 * std::numbers::pi * f * dt_s * static_cast<double>(n));
+    for (std::size_t n = 0; n < length; ++n)
+      wave[n] = std::polar(1.0, -2 * std::numbers::pi * f * dt_s * static_cast<double>(n));
     for (std::size_t j = 0; j < rows; ++j) {
       std::fill(part.begin(), part.end(), c128(0));
       c128 all = 0;
-      for (std::size_t n = 0; n < length; ++n) part[n % stride] += signals[j * length + n] * wave[n];
+      for (std::size_t n = 0; n < length; ++n)
+        part[n % stride] += signals[j * length + n] * wave[n];
       for (const c128& x : part) all += x;
-      for (const c128& x : part) worst = std::max(worst, std::abs(static_cast<double>(every) * x - all));
+      for (const c128& x : part)
+        worst = std::max(worst, std::abs(static_cast<double>(every) * x - all));
     }
   }
   return worst;
 }
 
-int chosen_every(const std::vector<double>& signals, std::int64_t steps, const ResponseOptions& o, double dt_s) {
+int chosen_every(const std::vector<double>& signals, std::int64_t steps, const ResponseOptions& o,
+                 double dt_s) {
   double highest = 0;
   for (const double f : o.frequencies_hz) highest = std::max(highest, f);
   const int two_a_period = std::max(1, static_cast<int>(0.5 / (highest * dt_s)));
@@ -161,9 +192,12 @@ int chosen_every(const std::vector<double>& signals, std::int64_t steps, const R
     return every;
   };
   if (o.every == 0) return largest(1e-9);
-  if (o.every < 0 || o.every > two_a_period || folded(signals, steps, o.frequencies_hz, dt_s, o.every) > 1e-6)
-    throw Error(fmt::format("[response] every = {} counts at {} Hz and below what the signals of the run hold elsewhere; take {} or less, or 0, which chooses",
-                            o.every, highest, largest(1e-6)));
+  if (o.every < 0 || o.every > two_a_period ||
+      folded(signals, steps, o.frequencies_hz, dt_s, o.every) > 1e-6)
+    throw Error(
+        fmt::format("[response] every = {} counts at {} Hz and below what the signals of the run "
+                    "hold elsewhere; take {} or less, or 0, which chooses",
+                    o.every, highest, largest(1e-6)));
   return o.every;
 }
 
@@ -172,8 +206,10 @@ Tensor sums_of_currents(const char* name, const Response& r, const Tensor& curre
   const YeeOp& op = *r.plan.op;
   const Index k = r.plan.n_frequencies(), driven = static_cast<Index>(op.driven.size());
   if (currents.ndim() != 2 || currents.dim(0) != k || currents.dim(1) != driven)
-    throw Error(fmt::format("[{}] the currents should be c128 [{}, {}], got {}", name, k, driven, to_string(currents.type())));
-  return driven_among_currents(op, cast(currents, Dtype::c128) * conj(tensor(r.of_currents, {k, driven})));
+    throw Error(fmt::format("[{}] the currents should be c128 [{}, {}], got {}", name, k, driven,
+                            to_string(currents.type())));
+  return driven_among_currents(
+      op, cast(currents, Dtype::c128) * conj(tensor(r.of_currents, {k, driven})));
 }
 
 }  // namespace
@@ -181,12 +217,15 @@ Tensor sums_of_currents(const char* name, const Response& r, const Tensor& curre
 ResponsePtr response(const YeeOpPtr& op, const ResponseOptions& o) {
   const std::int64_t pulse = o.pulse_steps > 0 ? o.pulse_steps : o.n_steps / 2;
   if (o.n_steps < 1 || pulse > o.n_steps)
-    throw Error(fmt::format("[response] the pulse of {} steps does not fit into a run of {}", pulse, o.n_steps));
+    throw Error(fmt::format("[response] the pulse of {} steps does not fit into a run of {}", pulse,
+                            o.n_steps));
   const PulseBasis basis = pulse_basis(o.frequencies_hz, op->dt_s, static_cast<int>(pulse), true);
   auto out = std::make_shared<Response>();
   const std::vector<double> signals = basis.signals.to_vector();
-  out->plan = {op, o.frequencies_hz, signals, o.n_steps, pulse, chosen_every(signals, pulse, o, op->dt_s)};
-  // A current at (n + 1/2) dt (magnetic: n dt) and a record at (n + 1) dt (magnetic: (n + 1/2) dt) belong to step n.
+  out->plan = {
+      op, o.frequencies_hz, signals, o.n_steps, pulse, chosen_every(signals, pulse, o, op->dt_s)};
+  // A current at (n + 1/2) dt (magnetic: n dt) and a record at (n + 1) dt (magnetic: (n + 1/2) dt)
+  // belong to step n.
   out->of_currents = lags(o.frequencies_hz, op->dt_s, op->driven, 0.5, 0);
   out->of_records = lags(o.frequencies_hz, op->dt_s, op->recorded, 1, 0.5);
   return out;
@@ -204,21 +243,29 @@ double left_over(const ResponsePtr& r, const Tensor& c, const Tensor& currents) 
   const YeeScheme& s = r->plan.op->scheme;
   const std::vector<double> cb = cast(c, Dtype::f64).to_vector();
   const std::vector<c128> w = sums_of_currents("left_over", *r, currents).to_vector<c128>();
-  std::vector<c128> records(static_cast<std::size_t>(r->plan.n_frequencies() * s.n_recorded())), traces(static_cast<std::size_t>(r->plan.n_frequencies() * s.n_traced()));
+  std::vector<c128> records(static_cast<std::size_t>(r->plan.n_frequencies() * s.n_recorded())),
+      traces(static_cast<std::size_t>(r->plan.n_frequencies() * s.n_traced()));
   Swing swing;
   run_forward(r->plan, cb.data(), w.data(), records.data(), traces.data(), &swing);
   return swing.ever > 0 ? swing.at_end / swing.ever : 0;
 }
 
 Tensor sample_values(const SampleList& samples, const Tensor& x) {
-  const auto edges = static_cast<Index>(samples.edges().size()), size = static_cast<Index>(samples.size());
+  const auto edges = static_cast<Index>(samples.edges().size()),
+             size = static_cast<Index>(samples.size());
   if (x.ndim() != 2 || x.dim(1) != edges)
-    throw Error(fmt::format("[sample_values] the samples stand on {} edges, the spectra are {}", edges, to_string(x.type())));
+    throw Error(fmt::format("[sample_values] the samples stand on {} edges, the spectra are {}",
+                            edges, to_string(x.type())));
   std::vector<Index> row, column(samples.columns().begin(), samples.columns().end());
-  for (Index r = 0; r < size; ++r) row.insert(row.end(), static_cast<std::size_t>(samples.begin()[static_cast<std::size_t>(r) + 1] - samples.begin()[static_cast<std::size_t>(r)]), r);
+  for (Index r = 0; r < size; ++r)
+    row.insert(row.end(),
+               static_cast<std::size_t>(samples.begin()[static_cast<std::size_t>(r) + 1] -
+                                        samples.begin()[static_cast<std::size_t>(r)]),
+               r);
   const CooPattern coo = csr_from_coo(size, edges, row, column);
   std::vector<c128> weights;
-  for (std::size_t m = 0; is_complex(x.dtype()) && m < samples.phases().size(); ++m) weights.push_back(samples.weights()[m] * samples.phases()[m]);
+  for (std::size_t m = 0; is_complex(x.dtype()) && m < samples.phases().size(); ++m)
+    weights.push_back(samples.weights()[m] * samples.phases()[m]);
   const Tensor w = weights.empty() ? tensor(samples.weights()) : tensor(weights);
   return transpose(csr_matmul(csr_values(coo, cast(w, x.dtype())), coo.pattern, transpose(x)));
 }
@@ -226,11 +273,16 @@ Tensor sample_values(const SampleList& samples, const Tensor& x) {
 Tensor current_spectra(const ResponsePtr& r, const Tensor& moments, const Waveform& waveform) {
   const YeeOp& op = *r->plan.op;
   const auto steps = static_cast<int>(r->plan.n_steps);
-  const std::vector<std::complex<double>> electric = spectrum(waveform, r->plan.frequencies_hz, op.dt_s, steps, 0.5), magnetic = spectrum(waveform, r->plan.frequencies_hz, op.dt_s, steps, 0);
+  const std::vector<std::complex<double>> electric = spectrum(waveform, r->plan.frequencies_hz,
+                                                              op.dt_s, steps, 0.5),
+                                          magnetic = spectrum(waveform, r->plan.frequencies_hz,
+                                                              op.dt_s, steps, 0);
   std::vector<c128> w;
   for (std::size_t k = 0; k < electric.size(); ++k)
-    for (const Edge& e : op.driven) w.push_back(is_electric(e.component) ? electric[k] : magnetic[k]);
-  return cast(moments, Dtype::c128) * tensor(w, {r->plan.n_frequencies(), static_cast<Index>(op.driven.size())});
+    for (const Edge& e : op.driven)
+      w.push_back(is_electric(e.component) ? electric[k] : magnetic[k]);
+  return cast(moments, Dtype::c128) *
+         tensor(w, {r->plan.n_frequencies(), static_cast<Index>(op.driven.size())});
 }
 
 }  // namespace tessera::electromagnetics

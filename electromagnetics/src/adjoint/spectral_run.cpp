@@ -12,14 +12,17 @@
 namespace tessera::electromagnetics::adjoint {
 namespace {
 
-constexpr std::int64_t kColumns = 512;  // of a chunk: its sums at one frequency stay in the first-level cache
+constexpr std::int64_t kColumns =
+    512;  // of a chunk: its sums at one frequency stay in the first-level cache
 
-/// Signals of given spectra: real ones, of fields of two parts too, since what a field has at f depends on what drives it at f alone.
-/// Costs 2 K operations a column and step while the pulse lasts, in chunks that are driven at all.
+/// Signals of given spectra: real ones, of fields of two parts too, since what a field has at f
+/// depends on what drives it at f alone. Costs 2 K operations a column and step while the pulse
+/// lasts, in chunks that are driven at all.
 class Drive {
  public:
   /// `spectra` [K, columns].
-  Drive(const SpectralPlan& plan, const std::complex<double>* spectra, std::int64_t columns) : plan_(plan), columns_(columns) {
+  Drive(const SpectralPlan& plan, const std::complex<double>* spectra, std::int64_t columns)
+      : plan_(plan), columns_(columns) {
     const std::int64_t k = plan.n_frequencies();
     for (std::int64_t begin = 0; begin < columns; begin += kColumns) {
       const std::int64_t n = std::min(kColumns, columns - begin);
@@ -37,7 +40,8 @@ class Drive {
     }
   }
   bool over(std::int64_t first) const { return silent_ || first >= plan_.pulse_steps; }
-  /// Steps first ... first + n - 1 into the rows of out [n, columns] or [2, n, columns], the last step first if `backwards`.
+  /// Steps first ... first + n - 1 into the rows of out [n, columns] or [2, n, columns], the last
+  /// step first if `backwards`.
   template <class T>
   void fill(std::int64_t first, std::int64_t n, bool backwards, T* out) const {
     if (plan_.op->scheme.parts() == 2) std::fill_n(out + n * columns_, n * columns_, T{0});
@@ -51,7 +55,8 @@ class Drive {
         std::fill(sum, sum + many, 0.0);
         if (first + s < plan_.pulse_steps && !amplitude.empty())
           for (std::int64_t q = 0; q < signals; ++q) {
-            const double p = plan_.pulses[static_cast<std::size_t>(q * plan_.pulse_steps + first + s)];
+            const double p =
+                plan_.pulses[static_cast<std::size_t>(q * plan_.pulse_steps + first + s)];
             const double* a = amplitude.data() + q * many;
             for (std::int64_t m = 0; m < many; ++m) sum[m] += p * a[m];
           }
@@ -63,7 +68,8 @@ class Drive {
  private:
   const SpectralPlan& plan_;
   std::int64_t columns_;
-  std::vector<std::vector<double>> amplitude_;  ///< by chunk [2 K, columns of the chunk]; empty where it is not driven
+  std::vector<std::vector<double>>
+      amplitude_;  ///< by chunk [2 K, columns of the chunk]; empty where it is not driven
   bool silent_ = true;
 };
 
@@ -75,7 +81,8 @@ class Sums {
       : plan_(plan), columns_(columns), sums_(reinterpret_cast<double*>(out)) {
     std::fill(sums_, sums_ + 2 * plan.n_frequencies() * columns, 0.0);
   }
-  /// `values` [n, columns] of a real field, or its real and then its imaginary part [2, n, columns], which counts with the sign given.
+  /// `values` [n, columns] of a real field, or its real and then its imaginary part [2, n,
+  /// columns], which counts with the sign given.
   template <class T>
   void add(std::int64_t first, std::int64_t n, bool backwards, const T* values, double imaginary) {
     std::vector<std::int64_t> taken;
@@ -85,7 +92,9 @@ class Sums {
     std::vector<std::complex<double>> phase;
     for (std::int64_t f = 0; f < k; ++f)
       for (const std::int64_t s : taken)
-        phase.push_back(std::polar(1.0, -2 * std::numbers::pi * plan_.frequencies_hz[static_cast<std::size_t>(f)] * static_cast<double>(first + s) * plan_.op->dt_s));
+        phase.push_back(std::polar(1.0, -2 * std::numbers::pi *
+                                            plan_.frequencies_hz[static_cast<std::size_t>(f)] *
+                                            static_cast<double>(first + s) * plan_.op->dt_s));
     parallel_chunks((columns_ + kColumns - 1) / kColumns, [&](std::int64_t c) {
       const std::int64_t begin = c * kColumns, end = std::min(columns_, begin + kColumns);
       for (std::int64_t f = 0; f < k; ++f) {
@@ -130,7 +139,9 @@ class Sums {
 template <class T>
 class Zeros {
  public:
-  explicit Zeros(std::int64_t n) : data_(static_cast<T*>(::operator new(static_cast<std::size_t>(n) * sizeof(T), std::align_val_t(64)))) {
+  explicit Zeros(std::int64_t n)
+      : data_(static_cast<T*>(
+            ::operator new(static_cast<std::size_t>(n) * sizeof(T), std::align_val_t(64)))) {
     forall(n, [p = data_](std::int64_t i) { p[i] = 0; });
   }
   ~Zeros() { ::operator delete(data_, std::align_val_t(64)); }
@@ -142,10 +153,13 @@ class Zeros {
   T* data_;
 };
 
-/// Steps taken at once, the more the fewer changes of unknowns: 48 MiB for what goes in and out, `columns` numbers a step.
+/// Steps taken at once, the more the fewer changes of unknowns: 48 MiB for what goes in and out,
+/// `columns` numbers a step.
 template <class T>
 std::int64_t block_of(std::int64_t columns) {
-  return std::clamp<std::int64_t>((std::int64_t{48} << 20) / (std::max<std::int64_t>(columns, 1) * static_cast<std::int64_t>(sizeof(T))), 1, 64);
+  return std::clamp<std::int64_t>((std::int64_t{48} << 20) / (std::max<std::int64_t>(columns, 1) *
+                                                              static_cast<std::int64_t>(sizeof(T))),
+                                  1, 64);
 }
 
 /// Room for [steps, edges] of fields of one or two parts.
@@ -157,26 +171,31 @@ std::vector<T> room(const YeeScheme& s, std::int64_t steps, std::int64_t edges) 
 template <class T>
 void see(Swing& swing, const std::vector<T>& values, std::int64_t count, bool at_end) {
   double largest = 0;
-  for (std::int64_t m = 0; m < count; ++m) largest = std::max(largest, std::abs(static_cast<double>(values[static_cast<std::size_t>(m)])));
+  for (std::int64_t m = 0; m < count; ++m)
+    largest = std::max(largest, std::abs(static_cast<double>(values[static_cast<std::size_t>(m)])));
   swing.ever = std::max(swing.ever, largest);
   if (at_end) swing.at_end = std::max(swing.at_end, largest);
 }
 
 template <class T>
-void forward(const SpectralPlan& plan, const double* coefficients, const std::complex<double>* currents, std::complex<double>* records,
+void forward(const SpectralPlan& plan, const double* coefficients,
+             const std::complex<double>* currents, std::complex<double>* records,
              std::complex<double>* traces, Swing* swing) {
   const YeeScheme& s = plan.op->scheme;
   const std::vector<T> cb(coefficients, coefficients + s.n_traced());
   const Drive drive(plan, currents, s.n_injected());
   Sums x(plan, s.n_recorded(), records), u(plan, s.n_traced(), traces);
   Zeros<T> state(s.state_size());
-  const std::int64_t block = block_of<T>(s.parts() * (s.n_injected() + s.n_recorded() + s.n_traced()));
-  std::vector<T> in = room<T>(s, block, s.n_injected()), out = room<T>(s, block, s.n_recorded()), brackets = room<T>(s, block, s.n_traced());
+  const std::int64_t block =
+      block_of<T>(s.parts() * (s.n_injected() + s.n_recorded() + s.n_traced()));
+  std::vector<T> in = room<T>(s, block, s.n_injected()), out = room<T>(s, block, s.n_recorded()),
+                 brackets = room<T>(s, block, s.n_traced());
   for (std::int64_t first = 0; first < plan.n_steps; first += block) {
     const std::int64_t n = std::min(block, plan.n_steps - first);
     const bool over = drive.over(first);
     if (!over) drive.fill(first, n, false, in.data());
-    s.advance(state.data(), n, over ? nullptr : in.data(), out.data(), brackets.data(), cb.empty() ? nullptr : cb.data());
+    s.advance(state.data(), n, over ? nullptr : in.data(), out.data(), brackets.data(),
+              cb.empty() ? nullptr : cb.data());
     x.add(first, n, false, out.data(), 1);
     u.add(first, n, false, brackets.data(), 1);
     if (!swing) continue;
@@ -188,22 +207,28 @@ void forward(const SpectralPlan& plan, const double* coefficients, const std::co
   u.finish();
 }
 
-/// With two parts the transposed run is the conjugate of H^T: real signals go in, the conjugate is taken of what comes out.
+/// With two parts the transposed run is the conjugate of H^T: real signals go in, the conjugate is
+/// taken of what comes out.
 template <class T>
-void transposed(const SpectralPlan& plan, const double* coefficients, const std::complex<double>* records, const std::complex<double>* traces,
+void transposed(const SpectralPlan& plan, const double* coefficients,
+                const std::complex<double>* records, const std::complex<double>* traces,
                 std::complex<double>* currents) {
   const YeeScheme& s = plan.op->scheme;
   const std::vector<T> cb(coefficients, coefficients + s.n_traced());
   const Drive x(plan, records, s.n_recorded()), u(plan, traces, traces ? s.n_traced() : 0);
   Sums w(plan, s.n_injected(), currents);
   Zeros<T> state(s.state_size());
-  const std::int64_t block = block_of<T>(s.parts() * (s.n_injected() + s.n_recorded() + (traces ? s.n_traced() : 0)));
-  std::vector<T> in_x = room<T>(s, block, s.n_recorded()), in_u = room<T>(s, block, traces ? s.n_traced() : 0), out = room<T>(s, block, s.n_injected());
+  const std::int64_t block =
+      block_of<T>(s.parts() * (s.n_injected() + s.n_recorded() + (traces ? s.n_traced() : 0)));
+  std::vector<T> in_x = room<T>(s, block, s.n_recorded()),
+                 in_u = room<T>(s, block, traces ? s.n_traced() : 0),
+                 out = room<T>(s, block, s.n_injected());
   for (std::int64_t first = 0; first < plan.n_steps; first += block) {
     const std::int64_t n = std::min(block, plan.n_steps - first);
     if (!x.over(first)) x.fill(first, n, true, in_x.data());
     if (!u.over(first)) u.fill(first, n, true, in_u.data());
-    s.advance_transposed(state.data(), n, x.over(first) ? nullptr : in_x.data(), u.over(first) ? nullptr : in_u.data(), out.data(), nullptr,
+    s.advance_transposed(state.data(), n, x.over(first) ? nullptr : in_x.data(),
+                         u.over(first) ? nullptr : in_u.data(), out.data(), nullptr,
                          cb.empty() ? nullptr : cb.data());
     w.add(first, n, true, out.data(), -1);
   }
@@ -212,15 +237,21 @@ void transposed(const SpectralPlan& plan, const double* coefficients, const std:
 
 }  // namespace
 
-void run_forward(const SpectralPlan& plan, const double* coefficients, const std::complex<double>* currents, std::complex<double>* records,
+void run_forward(const SpectralPlan& plan, const double* coefficients,
+                 const std::complex<double>* currents, std::complex<double>* records,
                  std::complex<double>* traces, Swing* swing) {
-  if (plan.op->scheme.dtype() == Dtype::f32) forward<float>(plan, coefficients, currents, records, traces, swing);
-  else forward<double>(plan, coefficients, currents, records, traces, swing);
+  if (plan.op->scheme.dtype() == Dtype::f32)
+    forward<float>(plan, coefficients, currents, records, traces, swing);
+  else
+    forward<double>(plan, coefficients, currents, records, traces, swing);
 }
-void run_transposed(const SpectralPlan& plan, const double* coefficients, const std::complex<double>* records,
-                    const std::complex<double>* traces, std::complex<double>* currents) {
-  if (plan.op->scheme.dtype() == Dtype::f32) transposed<float>(plan, coefficients, records, traces, currents);
-  else transposed<double>(plan, coefficients, records, traces, currents);
+void run_transposed(const SpectralPlan& plan, const double* coefficients,
+                    const std::complex<double>* records, const std::complex<double>* traces,
+                    std::complex<double>* currents) {
+  if (plan.op->scheme.dtype() == Dtype::f32)
+    transposed<float>(plan, coefficients, records, traces, currents);
+  else
+    transposed<double>(plan, coefficients, records, traces, currents);
 }
 
 }  // namespace tessera::electromagnetics::adjoint

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A run, forward or transposed, from spectra to spectra. All are sums over the number of the step, in the run's own order:
-// X = sum_n x_n z^{-n}, z = e^{i 2 pi f dt}. Of a run backwards n counts backwards.
+// A run, forward or transposed, from spectra to spectra. All are sums over the number of the step,
+// in the run's own order: X = sum_n x_n z^{-n}, z = e^{i 2 pi f dt}. Of a run backwards n counts
+// backwards.
 #pragma once
 #include "tessera/electromagnetics/yee_primitive.h"
 
@@ -23,11 +24,15 @@ struct SpectralPlan {
 struct Swing {
   double ever = 0, at_end = 0;
 };
-/// records [K, recorded] and traces [K, design] from currents [K, injected] and coefficients [design].
-void run_forward(const SpectralPlan& plan, const double* coefficients, const std::complex<double>* currents, std::complex<double>* records,
+/// records [K, recorded] and traces [K, design] from currents [K, injected] and coefficients
+/// [design].
+void run_forward(const SpectralPlan& plan, const double* coefficients,
+                 const std::complex<double>* currents, std::complex<double>* records,
                  std::complex<double>* traces, Swing* swing = nullptr);
-/// currents [K, injected] from records, traces (null: zero) and coefficients: the transpose, not conjugated.
-void run_transposed(const SpectralPlan& plan, const double* coefficients, const std::complex<double>* records,
-                    const std::complex<double>* traces, std::complex<double>* currents);
+/// currents [K, injected] from records, traces (null: zero) and coefficients: the transpose, not
+/// conjugated.
+void run_transposed(const SpectralPlan& plan, const double* coefficients,
+                    const std::complex<double>* records, const std::complex<double>* traces,
+                    std::complex<double>* currents);
 
 }  // namespace tessera::electromagnetics::adjoint

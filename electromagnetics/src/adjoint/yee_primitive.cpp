@@ -27,7 +27,9 @@ Index steps_of(const char* name, const Type& t) {
 template <class T>
 void keep_unknowns(const YeeOp& op, const T* from, T* to) {
   const std::vector<bool>& unknown = op.unknown;
-  forall(static_cast<std::int64_t>(unknown.size()), [from, to, &unknown](std::int64_t i) { to[i] = unknown[static_cast<std::size_t>(i)] ? from[i] : T{0}; });
+  forall(static_cast<std::int64_t>(unknown.size()), [from, to, &unknown](std::int64_t i) {
+    to[i] = unknown[static_cast<std::size_t>(i)] ? from[i] : T{0};
+  });
 }
 /// Operands state, coefficients, currents [n, driven and design]; results state, records, traces.
 struct YeeAdvance : Hand<YeeAdvance>, LeadingBatch {
@@ -35,10 +37,13 @@ struct YeeAdvance : Hand<YeeAdvance>, LeadingBatch {
   static Types infer(std::span<const Type> in, const Attributes* a) {
     const YeeOp& op = *tessera::get<YeeAttr>(a).op;
     const Index n = steps_of(name, in[2]), design = op.scheme.n_traced();
-    expect(name, in[0], with_lead({op.scheme.dtype(), in[0].shape}, 1, {op.scheme.state_size()}), "the state");
+    expect(name, in[0], with_lead({op.scheme.dtype(), in[0].shape}, 1, {op.scheme.state_size()}),
+           "the state");
     expect(name, in[1], with_lead(in[0], 1, {design}), "the coefficients");
-    expect(name, in[2], with_lead(in[0], 1, table_of(op, n, op.scheme.n_injected())), "the currents");
-    return {in[0], with_lead(in[0], 1, table_of(op, n, op.scheme.n_recorded())), with_lead(in[0], 1, table_of(op, n, design))};
+    expect(name, in[2], with_lead(in[0], 1, table_of(op, n, op.scheme.n_injected())),
+           "the currents");
+    return {in[0], with_lead(in[0], 1, table_of(op, n, op.scheme.n_recorded())),
+            with_lead(in[0], 1, table_of(op, n, design))};
   }
   template <class T>
   static void run(Inputs in, Outputs out, const Attributes* attr) {
@@ -48,7 +53,8 @@ struct YeeAdvance : Hand<YeeAdvance>, LeadingBatch {
     over_samples(in[0]->count() / size, [&](Index b) {
       T* state = part<T>(*out[0], b, size);
       keep_unknowns(op, part<const T>(*in[0], b, size), state);
-      s.advance(state, n, part<const T>(*in[2], b, rows * s.n_injected()), part<T>(*out[1], b, rows * s.n_recorded()),
+      s.advance(state, n, part<const T>(*in[2], b, rows * s.n_injected()),
+                part<T>(*out[1], b, rows * s.n_recorded()),
                 part<T>(*out[2], b, rows * s.n_traced()), part<const T>(*in[1], b, s.n_traced()));
       keep_unknowns(op, state, state);
     });
@@ -57,18 +63,23 @@ struct YeeAdvance : Hand<YeeAdvance>, LeadingBatch {
     return in[0] == Dtype::f64 ? run<double> : in[0] == Dtype::f32 ? run<float> : nullptr;
   }
   static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o);
-  static void transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o);
+  static void transpose(const Application& a, std::span<const bool> linear,
+                        std::span<const Tensor> ct, std::span<Tensor> o);
 };
 
-/// Operands: cotangents of state, records, traces, and the coefficients; results: those of state and currents.
+/// Operands: cotangents of state, records, traces, and the coefficients; results: those of state
+/// and currents.
 struct YeeAdvanceTransposed : Hand<YeeAdvanceTransposed>, LeadingBatch {
   static constexpr const char* name = "yee_advance_transposed";
   static Types infer(std::span<const Type> in, const Attributes* a) {
     const YeeOp& op = *tessera::get<YeeAttr>(a).op;
     const Index n = steps_of(name, in[1]), design = op.scheme.n_traced();
-    expect(name, in[0], with_lead({op.scheme.dtype(), in[0].shape}, 1, {op.scheme.state_size()}), "the cotangent of the state");
-    expect(name, in[1], with_lead(in[0], 1, table_of(op, n, op.scheme.n_recorded())), "the cotangent of the records");
-    expect(name, in[2], with_lead(in[0], 1, table_of(op, n, design)), "the cotangent of the traces");
+    expect(name, in[0], with_lead({op.scheme.dtype(), in[0].shape}, 1, {op.scheme.state_size()}),
+           "the cotangent of the state");
+    expect(name, in[1], with_lead(in[0], 1, table_of(op, n, op.scheme.n_recorded())),
+           "the cotangent of the records");
+    expect(name, in[2], with_lead(in[0], 1, table_of(op, n, design)),
+           "the cotangent of the traces");
     expect(name, in[3], with_lead(in[0], 1, {design}), "the coefficients");
     return {in[0], with_lead(in[0], 1, table_of(op, n, op.scheme.n_injected()))};
   }
@@ -80,8 +91,10 @@ struct YeeAdvanceTransposed : Hand<YeeAdvanceTransposed>, LeadingBatch {
     over_samples(in[0]->count() / size, [&](Index b) {
       T* state = part<T>(*out[0], b, size);
       keep_unknowns(op, part<const T>(*in[0], b, size), state);
-      s.advance_transposed(state, n, part<const T>(*in[1], b, rows * s.n_recorded()), part<const T>(*in[2], b, rows * s.n_traced()),
-                           part<T>(*out[1], b, rows * s.n_injected()), nullptr, part<const T>(*in[3], b, s.n_traced()));
+      s.advance_transposed(state, n, part<const T>(*in[1], b, rows * s.n_recorded()),
+                           part<const T>(*in[2], b, rows * s.n_traced()),
+                           part<T>(*out[1], b, rows * s.n_injected()), nullptr,
+                           part<const T>(*in[3], b, s.n_traced()));
       keep_unknowns(op, state, state);
     });
   }
@@ -89,7 +102,8 @@ struct YeeAdvanceTransposed : Hand<YeeAdvanceTransposed>, LeadingBatch {
     return in[0] == Dtype::f64 ? run<double> : in[0] == Dtype::f32 ? run<float> : nullptr;
   }
   static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o);
-  static void transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o);
+  static void transpose(const Application& a, std::span<const bool> linear,
+                        std::span<const Tensor> ct, std::span<Tensor> o);
 };
 
 void YeeAdvance::jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
@@ -102,9 +116,11 @@ void YeeAdvance::jvp(const Application& a, std::span<const Tensor> t, std::span<
   const Tensor dx = or_zeros(t[0], a.in_types[0]), w = or_zeros(dw, a.in_types[2]);
   const Tensor* in[] = {&dx, &a.in[1], &w};
   dispatch(primitive<YeeAdvance>(), in, a.attr, {}, o);
-  if (moved.defined() && op.channels == 1) o[2] = o[2] - moved;  // the current stands for the change of c: it is no part of the bracket
+  if (moved.defined() && op.channels == 1)
+    o[2] = o[2] - moved;  // the current stands for the change of c: it is no part of the bracket
 }
-void YeeAdvance::transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
+void YeeAdvance::transpose(const Application& a, std::span<const bool> linear,
+                           std::span<const Tensor> ct, std::span<Tensor> o) {
   linear_but_in_coefficients(name, linear[1]);
   const Tensor* in[] = {&ct[0], &ct[1], &ct[2], &a.in[1]};
   Tensor out[2];
@@ -113,15 +129,20 @@ void YeeAdvance::transpose(const Application& a, std::span<const bool> linear, s
   if (linear[2]) o[2] = out[1];
 }
 
-void YeeAdvanceTransposed::jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
+void YeeAdvanceTransposed::jvp(const Application& a, std::span<const Tensor> t,
+                               std::span<Tensor> o) {
   const YeeOp& op = *a.get<YeeAttr>().op;
   Tensor dlu = t[2];
-  if (t[3].defined()) dlu = sum_of(dlu, traces_of_change(op, t[3], a.in[3], design_columns(op, a.out[1]), a.in[2], op.scheme.parts()));
-  const Tensor x = or_zeros(t[0], a.in_types[0]), r = or_zeros(t[1], a.in_types[1]), u = or_zeros(dlu, a.in_types[2]);
+  if (t[3].defined())
+    dlu = sum_of(dlu, traces_of_change(op, t[3], a.in[3], design_columns(op, a.out[1]), a.in[2],
+                                       op.scheme.parts()));
+  const Tensor x = or_zeros(t[0], a.in_types[0]), r = or_zeros(t[1], a.in_types[1]),
+               u = or_zeros(dlu, a.in_types[2]);
   const Tensor* in[] = {&x, &r, &u, &a.in[3]};
   dispatch(primitive<YeeAdvanceTransposed>(), in, a.attr, {}, o);
 }
-void YeeAdvanceTransposed::transpose(const Application& a, std::span<const bool> linear, std::span<const Tensor> ct, std::span<Tensor> o) {
+void YeeAdvanceTransposed::transpose(const Application& a, std::span<const bool> linear,
+                                     std::span<const Tensor> ct, std::span<Tensor> o) {
   linear_but_in_coefficients(name, linear[3]);
   const Tensor* in[] = {&ct[0], &a.in[3], &ct[1]};
   Tensor out[3];
@@ -134,17 +155,21 @@ TESSERA_REGISTER(YeeAdvance);
 TESSERA_REGISTER(YeeAdvanceTransposed);
 
 /// cb of the design edges in vacuum. Neighbours in the list often share a row of the model.
-std::vector<double> in_vacuum(const YeeModel& m, const YeeScheme& scheme, const std::vector<Edge>& design) {
+std::vector<double> in_vacuum(const YeeModel& m, const YeeScheme& scheme,
+                              const std::vector<Edge>& design) {
   const auto n = static_cast<std::size_t>(m.grid.cells(0)) + 1;
   MaterialRow row;
   std::vector<double> out;
   for (std::size_t q = 0; q < design.size(); ++q) {
     const Edge& e = design[q];
     const auto refuse = [&](const char* what) {
-      throw Error(fmt::format("[yee_op] design edge {}, {} at ({}, {}, {}), is {}: choose edges of lossless dielectrics, whose coefficient tells all of the medium",
-                              q, name_of(e.component), e.i, e.j, e.k, what));
+      throw Error(
+          fmt::format("[yee_op] design edge {}, {} at ({}, {}, {}), is {}: choose edges of "
+                      "lossless dielectrics, whose coefficient tells all of the medium",
+                      q, name_of(e.component), e.i, e.j, e.k, what));
     };
-    if (q == 0 || e.component != design[q - 1].component || e.j != design[q - 1].j || e.k != design[q - 1].k) {
+    if (q == 0 || e.component != design[q - 1].component || e.j != design[q - 1].j ||
+        e.k != design[q - 1].k) {
       row = {std::vector<double>(n, 1.0), std::vector<double>(n, 0.0), {}};
       if (m.material) m.material(e.component, e.j, e.k, row);
     }
@@ -152,7 +177,8 @@ std::vector<double> in_vacuum(const YeeModel& m, const YeeScheme& scheme, const 
     if (row.inverse[i] == 0) refuse("a conductor");
     if (row.loss[i] != 0) refuse("lossy");
     for (const DispersiveRun& run : row.dispersive)
-      if (e.i >= run.first && e.i < run.first + static_cast<int>(run.weight.size()) && run.weight[static_cast<std::size_t>(e.i - run.first)] != 0)
+      if (e.i >= run.first && e.i < run.first + static_cast<int>(run.weight.size()) &&
+          run.weight[static_cast<std::size_t>(e.i - run.first)] != 0)
         refuse("dispersive");
     out.push_back(scheme.coefficient(e) / row.inverse[i]);
   }
@@ -163,26 +189,38 @@ std::vector<double> in_vacuum(const YeeModel& m, const YeeScheme& scheme, const 
 
 YeeOpPtr yee_op(YeeModel model) {
   const bool mixed = !model.mixed.edges.empty();
-  if (mixed && !model.traced.empty()) throw Error("[yee_op] design edges are all lossless dielectrics (traced) or all mixtures (mixed): put them into one list");
+  if (mixed && !model.traced.empty())
+    throw Error(
+        "[yee_op] design edges are all lossless dielectrics (traced) or all mixtures (mixed): put "
+        "them into one list");
   const std::int64_t channels = mixed ? model.mixed.channels() : 1;
-  std::vector<Edge> driven = model.injected, design = mixed ? model.mixed.edges : model.traced, recorded = model.recorded;
+  std::vector<Edge> driven = model.injected, design = mixed ? model.mixed.edges : model.traced,
+                    recorded = model.recorded;
   model.injected.insert(model.injected.end(), design.begin(), design.end());
   YeeScheme scheme(model);
-  if (scheme.nonlinear()) throw Error("[yee_op] a nonlinear medium's step is not linear in the fields: leave chi2 and chi3 out");
+  if (scheme.nonlinear())
+    throw Error(
+        "[yee_op] a nonlinear medium's step is not linear in the fields: leave chi2 and chi3 out");
   std::vector<double> unit, coefficient, per_channel;
   if (!mixed) unit = in_vacuum(model, scheme, design);
   if (!mixed)
     for (const Edge& e : design) coefficient.push_back(scheme.coefficient(e));
-  for (const double gain : scheme.mixed_gains()) per_channel.insert(per_channel.end(), static_cast<std::size_t>(channels), -1 / gain);
+  for (const double gain : scheme.mixed_gains())
+    per_channel.insert(per_channel.end(), static_cast<std::size_t>(channels), -1 / gain);
   const std::vector<std::uint8_t> unknowns = scheme.unknowns();
   std::vector<bool> unknown(unknowns.begin(), unknowns.end());
-  return std::make_shared<const YeeOp>(YeeOp{std::move(scheme), std::move(driven), std::move(design), std::move(recorded), model.dt_s, std::move(unknown),
-                                             std::move(unit), std::move(coefficient), channels, std::move(per_channel)});
+  return std::make_shared<const YeeOp>(
+      YeeOp{std::move(scheme), std::move(driven), std::move(design), std::move(recorded),
+            model.dt_s, std::move(unknown), std::move(unit), std::move(coefficient), channels,
+            std::move(per_channel)});
 }
 
 namespace {
 void need_dielectrics(const YeeOpPtr& op) {
-  if (op->channels != 1) throw Error("[coefficients] the design edges are mixtures: their parameters are those of mixture_parameters");
+  if (op->channels != 1)
+    throw Error(
+        "[coefficients] the design edges are mixtures: their parameters are those of "
+        "mixture_parameters");
 }
 }  // namespace
 Tensor coefficients(const YeeOpPtr& op, const Tensor& inverse_eps) {
@@ -193,12 +231,16 @@ Tensor coefficients(const YeeOpPtr& op) {
   need_dielectrics(op);
   return tensor(op->coefficient);
 }
-Tensor initial_state(const YeeOpPtr& op) { return zeros({op->scheme.state_size()}, op->scheme.dtype()); }
+Tensor initial_state(const YeeOpPtr& op) {
+  return zeros({op->scheme.state_size()}, op->scheme.dtype());
+}
 
-YeeResult advance(const YeeOpPtr& op, const Tensor& state, const Tensor& c, const Tensor& currents) {
+YeeResult advance(const YeeOpPtr& op, const Tensor& state, const Tensor& c,
+                  const Tensor& currents) {
   const Dtype t = op->scheme.dtype();
   expect_currents(*op, "advance", currents);
-  const Tensor x = cast(state, t), cb = cast(c, t), w = driven_among_currents(*op, cast(currents, t));
+  const Tensor x = cast(state, t), cb = cast(c, t),
+               w = driven_among_currents(*op, cast(currents, t));
   const Tensor* in[] = {&x, &cb, &w};
   Tensor out[3];
   dispatch(primitive<YeeAdvance>(), in, attributes(YeeAttr{op}), {}, out);

@@ -54,7 +54,8 @@ Matrix3d field(const Vector3d& e, const Vector3d& n) {
 }
 
 /// Pi^-T W Pi^-1 for faces of one direction.
-Matrix3d corner_tensor(const std::array<const NodeEdge*, 3>& edges, const Fill& corner, const std::vector<Point>& values, const Vector3d& n) {
+Matrix3d corner_tensor(const std::array<const NodeEdge*, 3>& edges, const Fill& corner,
+                       const std::vector<Point>& values, const Vector3d& n) {
   const auto eps = [&](int medium) {
     return Vector3d(Eigen::Map<const Vector3d>(values[medium].data()));
   };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// In the axes of a primitive the line is p + t v; planes and quadrics give t by equations of first and second degree.
+// In the axes of a primitive the line is p + t v; planes and quadrics give t by equations of first
+// and second degree.
 #include "geometry/crossings.h"
 
 #include "geometry/vector.h"
@@ -39,7 +40,9 @@ class CrossingList {
   std::vector<double>& out_;
 };
 
-void meet(const HalfSpace& s, const StraightLine& l, CrossingList& out) { out.linear(dot(s.normal, l.p) - s.offset, dot(s.normal, l.v)); }
+void meet(const HalfSpace& s, const StraightLine& l, CrossingList& out) {
+  out.linear(dot(s.normal, l.p) - s.offset, dot(s.normal, l.v));
+}
 
 void meet(const Block& s, const StraightLine& l, CrossingList& out) {
   for (int k = 0; k < 3; ++k)
@@ -47,11 +50,14 @@ void meet(const Block& s, const StraightLine& l, CrossingList& out) {
       if (std::isfinite(at)) out.linear(l.p[k] - at, l.v[k]);
 }
 
-void meet(const Ball& s, const StraightLine& l, CrossingList& out) { out.quadratic(dot(l.v, l.v), dot(l.p, l.v), dot(l.p, l.p) - s.radius * s.radius); }
+void meet(const Ball& s, const StraightLine& l, CrossingList& out) {
+  out.quadratic(dot(l.v, l.v), dot(l.p, l.v), dot(l.p, l.p) - s.radius * s.radius);
+}
 
 void meet(const Ellipsoid& s, const StraightLine& l, CrossingList& out) {
   StraightLine scaled;
-  for (int k = 0; k < 3; ++k) scaled.p[k] = l.p[k] / s.semi_axes[k], scaled.v[k] = l.v[k] / s.semi_axes[k];
+  for (int k = 0; k < 3; ++k)
+    scaled.p[k] = l.p[k] / s.semi_axes[k], scaled.v[k] = l.v[k] / s.semi_axes[k];
   meet(Ball{1}, scaled, out);
 }
 
@@ -62,11 +68,13 @@ void meet(const Frustum& s, const StraightLine& l, CrossingList& out) {
     for (const double end : {-h, h}) out.linear(l.p[2] - end, l.v[2]);
   const double slope = s.radius_low == s.radius_high ? 0 : (s.radius_high - s.radius_low) / (2 * h);
   const double r = (s.radius_low + s.radius_high) / 2 + slope * l.p[2], rise = slope * l.v[2];
-  out.quadratic(l.v[0] * l.v[0] + l.v[1] * l.v[1] - rise * rise, l.p[0] * l.v[0] + l.p[1] * l.v[1] - r * rise, l.p[0] * l.p[0] + l.p[1] * l.p[1] - r * r);
+  out.quadratic(l.v[0] * l.v[0] + l.v[1] * l.v[1] - rise * rise,
+                l.p[0] * l.v[0] + l.p[1] * l.v[1] - r * rise,
+                l.p[0] * l.p[0] + l.p[1] * l.p[1] - r * r);
 }
 
-/// The walls lean: at the height z the outline has moved inwards by lean = slope (z - low). Sides stay planes; about its corners the
-/// distance from the outline is round, and walls are cones.
+/// The walls lean: at the height z the outline has moved inwards by lean = slope (z - low). Sides
+/// stay planes; about its corners the distance from the outline is round, and walls are cones.
 void meet(const Prism& s, const StraightLine& l, CrossingList& out) {
   for (const double end : {s.low, s.high})
     if (std::isfinite(end)) out.linear(l.p[2] - end, l.v[2]);
@@ -75,17 +83,23 @@ void meet(const Prism& s, const StraightLine& l, CrossingList& out) {
     const auto &a = s.corners[i], &b = s.corners[(i + 1) % s.corners.size()];
     const double side[2] = {b[0] - a[0], b[1] - a[1]}, length = std::hypot(side[0], side[1]);
     const double from[2] = {l.p[0] - a[0], l.p[1] - a[1]};
-    out.linear((from[0] * side[1] - from[1] * side[0]) / length + lean, (l.v[0] * side[1] - l.v[1] * side[0]) / length + rise);
+    out.linear((from[0] * side[1] - from[1] * side[0]) / length + lean,
+               (l.v[0] * side[1] - l.v[1] * side[0]) / length + rise);
     if (s.slope != 0)
-      out.quadratic(l.v[0] * l.v[0] + l.v[1] * l.v[1] - rise * rise, from[0] * l.v[0] + from[1] * l.v[1] - lean * rise, from[0] * from[0] + from[1] * from[1] - lean * lean);
+      out.quadratic(l.v[0] * l.v[0] + l.v[1] * l.v[1] - rise * rise,
+                    from[0] * l.v[0] + from[1] * l.v[1] - lean * rise,
+                    from[0] * from[0] + from[1] * from[1] - lean * lean);
   }
 }
 
 }  // namespace
 
-void add_crossings(const ShapeNode& shape, const Point& from, const Point& to, std::vector<double>& out) {
+void add_crossings(const ShapeNode& shape, const Point& from, const Point& to,
+                   std::vector<double>& out) {
   for (int k = 0; k < 3; ++k)
-    if (std::max(from[k], to[k]) < shape.bounds.low[k] - std::abs(to[k] - from[k]) || std::min(from[k], to[k]) > shape.bounds.high[k] + std::abs(to[k] - from[k])) return;
+    if (std::max(from[k], to[k]) < shape.bounds.low[k] - std::abs(to[k] - from[k]) ||
+        std::min(from[k], to[k]) > shape.bounds.high[k] + std::abs(to[k] - from[k]))
+      return;
   if (shape.kind != ShapeKind::primitive) {
     for (const auto& part : shape.parts) add_crossings(*part, from, to, out);
     return;

@@ -69,7 +69,9 @@ std::vector<MediumWeight> rounded(const std::vector<Share>& shares) {
     out.push_back({s.medium, std::round(s.fraction * kParts)});
     left -= out.back().weight;
   }
-  std::max_element(out.begin(), out.end(), [](const MediumWeight& a, const MediumWeight& b) { return a.weight < b.weight; })->weight += left;
+  std::max_element(out.begin(), out.end(), [](const MediumWeight& a, const MediumWeight& b) {
+    return a.weight < b.weight;
+  })->weight += left;
   std::erase_if(out, [](const MediumWeight& m) { return m.weight <= 0; });
   for (MediumWeight& m : out) m.weight /= kParts;
   return out;
@@ -77,12 +79,18 @@ std::vector<MediumWeight> rounded(const std::vector<Share>& shares) {
 
 /// The parts of the edge's laminate, where it crosses faces of media with poles or conductivity.
 void find_parts(const Fill& fill, const std::vector<Medium>& media, int axis, EdgeMaterial& out) {
-  if (std::any_of(fill.media.begin(), fill.media.end(), [&](const Share& s) { return media[s.medium].chi2 != 0 || media[s.medium].chi3 != 0; })) return;
-  // The average of plasmas without losses alone has a double pole, which the sum of simple ones cannot have.
+  if (std::any_of(fill.media.begin(), fill.media.end(), [&](const Share& s) {
+        return media[s.medium].chi2 != 0 || media[s.medium].chi3 != 0;
+      }))
+    return;
+  // The average of plasmas without losses alone has a double pole, which the sum of simple ones
+  // cannot have.
   if (std::all_of(fill.media.begin(), fill.media.end(), [&](const Share& s) {
         const auto& poles = media[s.medium].poles;
-        return std::any_of(poles.begin(), poles.end(), [](const PoleResidue& p) { return p.a == 0.0 && p.second != 0; });
-      })) return;
+        return std::any_of(poles.begin(), poles.end(),
+                           [](const PoleResidue& p) { return p.a == 0.0 && p.second != 0; });
+      }))
+    return;
   const double across = share_across(fill, axis);
   if (across > 1 - 1e-9) {
     out.across = 1;
@@ -103,8 +111,9 @@ Point place_of(const YeeGrid& grid, const Edge& place) {
   return p;
 }
 
-/// A hair above where the component is known, the more along the axes that come first: a place on a surface, as near as rounding lets it
-/// be, is inside where the surface is the low side of a body and outside at its high side, wherever on the grid that is.
+/// A hair above where the component is known, the more along the axes that come first: a place on a
+/// surface, as near as rounding lets it be, is inside where the surface is the low side of a body
+/// and outside at its high side, wherever on the grid that is.
 Point beside_surfaces(const YeeGrid& grid, const Edge& place) {
   Point p = place_of(grid, place);
   const std::array<int, 3> at{place.i, place.j, place.k};
@@ -138,8 +147,8 @@ EdgeMaterial edge_material(const SceneOrder& scene, const std::vector<Medium>& m
   const double tolerance = 1e-6 * grid.length(axis, std::array{place.i, place.j, place.k}[axis]);
   out.pec = open.share(place) == 0 ||
             (!open.conformal &&
-                std::any_of(media.begin(), media.end(), [](const Medium& m) { return m.pec; }) &&
-                      in_conductor(scene, media, place_of(grid, place), tolerance));
+             std::any_of(media.begin(), media.end(), [](const Medium& m) { return m.pec; }) &&
+             in_conductor(scene, media, place_of(grid, place), tolerance));
   if (out.pec) return out;
   Fill fill = what_counts(scene, grid, place, averaging, periodic);
   // The medium at the middle of an edge may be metal where a part of it is open.
@@ -151,8 +160,7 @@ EdgeMaterial edge_material(const SceneOrder& scene, const std::vector<Medium>& m
   }
   const bool lossless = std::all_of(fill.media.begin(), fill.media.end(),
                                     [&](const Share& s) { return plain(media[s.medium]); });
-  out.inverse_eps =
-      inverse_along(fill, media, &Medium::eps, axis, lossless && tensors(averaging));
+  out.inverse_eps = inverse_along(fill, media, &Medium::eps, axis, lossless && tensors(averaging));
   if (!lossless && fill.media.size() > 1 && tensors(averaging)) find_parts(fill, media, axis, out);
   if (!out.parts.empty()) {
     double mean = 0, mean_inverse = 0;
@@ -184,8 +192,8 @@ FaceMaterial face_material(const SceneOrder& scene, const std::vector<Medium>& m
   FaceMaterial out;
   const int axis = axis_of(place.component);
   for (const Share& s : fill.media) out.sigma_m += s.fraction * media[s.medium].sigma_m[axis];
-  out.inverse_mu = inverse_along(fill, media, &Medium::mu, axis,
-                                 out.sigma_m == 0 && tensors(averaging));
+  out.inverse_mu =
+      inverse_along(fill, media, &Medium::mu, axis, out.sigma_m == 0 && tensors(averaging));
   return out;
 }
 

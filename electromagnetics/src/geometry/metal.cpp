@@ -16,8 +16,8 @@ constexpr double smallest = 1e-5;  // shares this near to 0 or 1 are: surfaces a
 
 double snapped(double share) { return share < smallest ? 0 : share > 1 - smallest ? 1 : share; }
 
-/// t in (0, 1) where the metal's function changes its sign between `a` (value fa) and `b` (fb): regula falsi that halves the value at an
-/// end that stays (Illinois).
+/// t in (0, 1) where the metal's function changes its sign between `a` (value fa) and `b` (fb):
+/// regula falsi that halves the value at an end that stays (Illinois).
 double crossing(const Metal& metal, const Point& a, double fa, const Point& b, double fb) {
   const bool open_first = fa > 0;
   double low = 0, high = 1, f_low = fa, f_high = fb;
@@ -42,7 +42,8 @@ double crossing(const Metal& metal, const Point& a, double fa, const Point& b, d
 
 }  // namespace
 
-Metal::Metal(const SceneOrder& scene, const std::vector<Medium>& media, const Box& box, double tolerance)
+Metal::Metal(const SceneOrder& scene, const std::vector<Medium>& media, const Box& box,
+             double tolerance)
     : base_(media[static_cast<std::size_t>(scene.scene().background)].pec), tolerance_(tolerance) {
   const double radius = 1.01 * box.radius() + 2 * tolerance;
   for (std::size_t rank = 0; rank < scene.from_top().size(); ++rank) {
@@ -73,8 +74,8 @@ double Metal::operator()(const Point& p) const {
   return value;
 }
 
-/// The sign cannot change between two crossings. At each of them a stretch as wide as the tolerance is looked at by itself, for a sheet is
-/// metal there and nowhere else.
+/// The sign cannot change between two crossings. At each of them a stretch as wide as the tolerance
+/// is looked at by itself, for a sheet is metal there and nowhere else.
 std::vector<Stretch> Metal::along(const Point& from, const Point& to) const {
   if (settled()) return closed() ? std::vector<Stretch>{{0, 1}} : std::vector<Stretch>{};
   std::vector<double> at;
@@ -89,8 +90,10 @@ std::vector<Stretch> Metal::along(const Point& from, const Point& to) const {
   for (std::size_t n = 0; n + 1 < cuts.size(); ++n) {
     const double a = cuts[n], b = cuts[n + 1], middle = (a + b) / 2;
     if (!(b > a) || (*this)(plus(times(1 - middle, from), times(middle, to))) > 0) continue;
-    if (!out.empty() && out.back().to == a) out.back().to = b;
-    else out.push_back({a, b});
+    if (!out.empty() && out.back().to == a)
+      out.back().to = b;
+    else
+      out.push_back({a, b});
   }
   return out;
 }
@@ -98,7 +101,8 @@ std::vector<Stretch> Metal::along(const Point& from, const Point& to) const {
 std::optional<std::size_t> Metal::body_at(const Point& p) const {
   for (const Near& s : near_) {
     const double d = distance(*s.shape, p).value;
-    if (s.metal ? d <= tolerance_ : d < -tolerance_) return s.metal ? std::optional(s.structure) : std::nullopt;
+    if (s.metal ? d <= tolerance_ : d < -tolerance_)
+      return s.metal ? std::optional(s.structure) : std::nullopt;
   }
   return {};
 }
@@ -132,7 +136,8 @@ double open_area(const Metal& metal, const Point& corner, const Point& u, const 
   std::array<std::array<double, parts + 1>, parts + 1> f;
   const auto at = [&](double i, double j) {
     constexpr double in = 2e-6;  // from the rim, which may lie on a surface
-    return plus(corner, plus(times(in + (1 - 2 * in) * i / parts, u), times(in + (1 - 2 * in) * j / parts, v)));
+    return plus(corner, plus(times(in + (1 - 2 * in) * i / parts, u),
+                             times(in + (1 - 2 * in) * j / parts, v)));
   };
   for (int j = 0; j <= parts; ++j)
     for (int i = 0; i <= parts; ++i) f[j][i] = metal(at(i, j));
@@ -157,10 +162,12 @@ double open_area(const Metal& metal, const Point& corner, const Point& u, const 
       int n = 0;
       for (int m = 0; m < 4; ++m) {
         const int next = (m + 1) % 4;
-        const double x = corners[m][0], y = corners[m][1], dx = corners[next][0] - x, dy = corners[next][1] - y;
+        const double x = corners[m][0], y = corners[m][1], dx = corners[next][0] - x,
+                     dy = corners[next][1] - y;
         if (value[m] > 0) outline[n++] = {x, y};
         if ((value[m] > 0) == (value[next] > 0)) continue;
-        cut[m] = crossing(metal, at(i + corners[m][0], j + corners[m][1]), value[m], at(i + corners[next][0], j + corners[next][1]), value[next]);
+        cut[m] = crossing(metal, at(i + corners[m][0], j + corners[m][1]), value[m],
+                          at(i + corners[next][0], j + corners[next][1]), value[next]);
         outline[n++] = {x + cut[m] * dx, y + cut[m] * dy};
       }
       double area = 0;

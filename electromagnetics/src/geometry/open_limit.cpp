@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The largest eigenvalue of one cell. With k_e = l_e / (share of A*_e) of its edges, w_f = (share of ds*_f) / (whole area) of its faces, a_f
-// their open shares and C the signs of the face's edges, it is at most L where
+// The largest eigenvalue of one cell. With k_e = l_e / (share of A*_e) of its edges, w_f = (share
+// of ds*_f) / (whole area) of its faces, a_f their open shares and C the signs of the face's edges,
+// it is at most L where
 //   L diag(a_f / w_f) - G is not negative,    G = C diag(k_e) C^T,
-// a condition that gets weaker as any a_f grows. The smallest areas that a cell asks for are taken in proportion to G_ff, which is what a
-// face would need alone: a_f >= tau G_ff w_f / L, tau >= 1. On a grid of even cells it gives 4 (1/dx^2 + 1/dy^2 + 1/dz^2) without metal.
+// a condition that gets weaker as any a_f grows. The smallest areas that a cell asks for are taken
+// in proportion to G_ff, which is what a face would need alone: a_f >= tau G_ff w_f / L, tau >= 1.
+// On a grid of even cells it gives 4 (1/dx^2 + 1/dy^2 + 1/dz^2) without metal.
 //
-// Cells without cut faces need no more than curl_curl_bound: of their shares of A* they leave 1 - bound/L to the cells that are cut.
+// Cells without cut faces need no more than curl_curl_bound: of their shares of A* they leave 1 -
+// bound/L to the cells that are cut.
 #include "geometry/open_limit.h"
 
 #include <algorithm>
@@ -24,8 +27,10 @@ std::array<int, 3> index_of(const Edge& e) { return {e.i, e.j, e.k}; }
 
 Edge place_at(int component, std::array<int, 3> at, const YeeGrid& grid, const Periodic& periodic) {
   for (int d = 0; d < 3; ++d)
-    if (!grid.resolved(d)) at[static_cast<std::size_t>(d)] = 0;
-    else if (periodic[static_cast<std::size_t>(d)] && !at_middle(component, d)) at[static_cast<std::size_t>(d)] %= grid.cells(d);
+    if (!grid.resolved(d))
+      at[static_cast<std::size_t>(d)] = 0;
+    else if (periodic[static_cast<std::size_t>(d)] && !at_middle(component, d))
+      at[static_cast<std::size_t>(d)] %= grid.cells(d);
   return {static_cast<std::uint8_t>(component), at[0], at[1], at[2]};
 }
 
@@ -36,11 +41,15 @@ std::vector<Cell> cells_of(const YeeGrid& grid, const Periodic& periodic, const 
   for (int d = 0; d < 3; ++d) {
     const auto a = static_cast<std::size_t>(d);
     std::vector<int> along;
-    if (!grid.resolved(d)) along = {0};
-    else if (at_middle(place.component, d)) along = {at[a]};
+    if (!grid.resolved(d))
+      along = {0};
+    else if (at_middle(place.component, d))
+      along = {at[a]};
     else {
-      if (at[a] > 0) along.push_back(at[a] - 1);
-      else if (periodic[a]) along.push_back(grid.cells(d) - 1);
+      if (at[a] > 0)
+        along.push_back(at[a] - 1);
+      else if (periodic[a])
+        along.push_back(grid.cells(d) - 1);
       if (at[a] < grid.cells(d)) along.push_back(at[a]);
     }
     std::vector<Cell> next;
@@ -58,7 +67,8 @@ std::vector<Cell> cells_of(const YeeGrid& grid, const Periodic& periodic, const 
 double quarter(const YeeGrid& grid, int axis, const Cell& cell) {
   double area = 1;
   for (int d = 0; d < 3; ++d)
-    if (d != axis) area *= grid.length(d, cell[static_cast<std::size_t>(d)]) / (grid.resolved(d) ? 2 : 1);
+    if (d != axis)
+      area *= grid.length(d, cell[static_cast<std::size_t>(d)]) / (grid.resolved(d) ? 2 : 1);
   return area;
 }
 
@@ -79,8 +89,8 @@ struct Matrix6 {
 };
 
 /// The smallest shares of the cell's faces with which it keeps the limit; zero where it does.
-Least smallest_shares(const OpenShares& open, const YeeGrid& grid, const Periodic& periodic, const std::map<Cell, Least>& cut, const Cell& cell,
-                      double largest) {
+Least smallest_shares(const OpenShares& open, const YeeGrid& grid, const Periodic& periodic,
+                      const std::map<Cell, Least>& cut, const Cell& cell, double largest) {
   const double spare = 1 - curl_curl_bound(grid) / largest;
   Matrix6 g;
   std::array<double, 6> whole{}, area{};  // 1/w and a of the faces
@@ -95,8 +105,11 @@ Least smallest_shares(const OpenShares& open, const YeeGrid& grid, const Periodi
       const double share = open.share(face);
       if (share == 0) continue;
       const int f = g.n++, b = (d + 1) % 3, c = (d + 2) % 3;
-      const auto length = [&](int axis) { return grid.length(axis, cell[static_cast<std::size_t>(axis)]); };
-      whole[static_cast<std::size_t>(f)] = length(b) * length(c) / (length(d) / (grid.resolved(d) ? 2 : 1));
+      const auto length = [&](int axis) {
+        return grid.length(axis, cell[static_cast<std::size_t>(axis)]);
+      };
+      whole[static_cast<std::size_t>(f)] =
+          length(b) * length(c) / (length(d) / (grid.resolved(d) ? 2 : 1));
       area[static_cast<std::size_t>(f)] = share;
       number[static_cast<std::size_t>(f)] = static_cast<std::size_t>(2 * d + side);
       for (const auto& [along, across, first] : {std::array{b, c, 1}, std::array{c, b, -1}}) {
@@ -121,13 +134,20 @@ Least smallest_shares(const OpenShares& open, const YeeGrid& grid, const Periodi
     double given = 0;
     int takers = 0;
     for (const Cell& c : cells_of(grid, periodic, e))
-      if (cut.contains(c)) ++takers;
-      else given += spare * quarter(grid, axis, c);
-    const double k = open.share(e) * grid.length(axis, cell[static_cast<std::size_t>(axis)]) / (quarter(grid, axis, cell) + given / takers);
+      if (cut.contains(c))
+        ++takers;
+      else
+        given += spare * quarter(grid, axis, c);
+    const double k = open.share(e) * grid.length(axis, cell[static_cast<std::size_t>(axis)]) /
+                     (quarter(grid, axis, cell) + given / takers);
     for (int i = 0; i < g.n; ++i)
-      for (int j = 0; j < g.n; ++j) g.a[i][j] -= k * sign[m][static_cast<std::size_t>(i)] * sign[m][static_cast<std::size_t>(j)];
+      for (int j = 0; j < g.n; ++j)
+        g.a[i][j] -=
+            k * sign[m][static_cast<std::size_t>(i)] * sign[m][static_cast<std::size_t>(j)];
   }
-  const auto least = [&](int f, double tau) { return std::min(1.0, -tau * g.a[f][f] / (largest * whole[static_cast<std::size_t>(f)])); };
+  const auto least = [&](int f, double tau) {
+    return std::min(1.0, -tau * g.a[f][f] / (largest * whole[static_cast<std::size_t>(f)]));
+  };
   const auto keeps = [&](double tau) {
     Matrix6 left = g;
     for (int f = 0; f < g.n; ++f) {
@@ -176,7 +196,11 @@ void limit_areas(OpenShares& open, const YeeGrid& grid, const Periodic& periodic
     if (p.share > rounded) open.least_area = std::min(open.least_area, p.share);
     double least = 0;
     const int d = axis_of(p.place.component), at = index_of(p.place)[static_cast<std::size_t>(d)];
-    for (const Cell& c : cells_of(grid, periodic, p.place)) least = std::max(least, cut.at(c)[static_cast<std::size_t>(2 * d + (c[static_cast<std::size_t>(d)] == at ? 0 : 1))]);
+    for (const Cell& c : cells_of(grid, periodic, p.place))
+      least = std::max(
+          least,
+          cut.at(
+              c)[static_cast<std::size_t>(2 * d + (c[static_cast<std::size_t>(d)] == at ? 0 : 1))]);
     if (least > p.share) {
       p.share = least;
       ++open.enlarged;

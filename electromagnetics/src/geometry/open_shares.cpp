@@ -32,7 +32,8 @@ struct FoundShares {
 };
 
 /// What is open of one place.
-FoundShares look(const SceneOrder& scene, const std::vector<Medium>& media, const YeeGrid& grid, const Edge& place) {
+FoundShares look(const SceneOrder& scene, const std::vector<Medium>& media, const YeeGrid& grid,
+                 const Edge& place) {
   const int at[3] = {place.i, place.j, place.k}, axis = axis_of(place.component);
   Point low, side[3] = {};
   Box box{};
@@ -46,7 +47,10 @@ FoundShares look(const SceneOrder& scene, const std::vector<Medium>& media, cons
   }
   const Metal metal(scene, media, box, 1e-6 * shortest);
   if (metal.settled()) return {place, metal.closed() ? 0.0 : 1.0};
-  const auto along = [&](int d) { return detail::open_length(metal, low, {low[0] + side[d][0], low[1] + side[d][1], low[2] + side[d][2]}); };
+  const auto along = [&](int d) {
+    return detail::open_length(metal, low,
+                               {low[0] + side[d][0], low[1] + side[d][1], low[2] + side[d][2]});
+  };
   if (is_electric(place.component)) return {place, along(axis)};
   const int b = (axis + 1) % 3, c = (axis + 2) % 3;
   FoundShares out{place, 1};
@@ -62,13 +66,17 @@ FoundShares look(const SceneOrder& scene, const std::vector<Medium>& media, cons
   return out;
 }
 
-/// Every place in a cell that a surface may cross or in a neighbour of one, where it is not all open.
-std::vector<FoundShares> look_everywhere(const SceneOrder& scene, const std::vector<Medium>& media, const YeeGrid& grid, const Periodic& periodic) {
+/// Every place in a cell that a surface may cross or in a neighbour of one, where it is not all
+/// open.
+std::vector<FoundShares> look_everywhere(const SceneOrder& scene, const std::vector<Medium>& media,
+                                         const YeeGrid& grid, const Periodic& periodic) {
   const std::vector<std::int32_t> uniform = uniform_media(scene, grid, periodic);
   const int n[3] = {grid.cells(0), grid.cells(1), grid.cells(2)};
   const auto medium_at = [&](int i, int j, int k) {
-    const int cell[3] = {std::clamp(i, 0, n[0] - 1), std::clamp(j, 0, n[1] - 1), std::clamp(k, 0, n[2] - 1)};
-    return uniform[static_cast<std::size_t>((std::int64_t{cell[2]} * n[1] + cell[1]) * n[0] + cell[0])];
+    const int cell[3] = {std::clamp(i, 0, n[0] - 1), std::clamp(j, 0, n[1] - 1),
+                         std::clamp(k, 0, n[2] - 1)};
+    return uniform[static_cast<std::size_t>((std::int64_t{cell[2]} * n[1] + cell[1]) * n[0] +
+                                            cell[0])];
   };
   const auto beside_surface = [&](int i, int j, int k) {
     for (int dk = -1; dk <= 1; ++dk)
@@ -81,15 +89,22 @@ std::vector<FoundShares> look_everywhere(const SceneOrder& scene, const std::vec
   parallel_chunks(static_cast<std::int64_t>(slabs.size()), [&](std::int64_t slab) {
     const int c = static_cast<int>(slab / (n[2] + 1)), k = static_cast<int>(slab % (n[2] + 1));
     int last[3];
-    for (int d = 0; d < 3; ++d) last[d] = at_middle(c, d) || periodic[static_cast<std::size_t>(d)] || !grid.resolved(d) ? n[d] - 1 : n[d];
+    for (int d = 0; d < 3; ++d)
+      last[d] = at_middle(c, d) || periodic[static_cast<std::size_t>(d)] || !grid.resolved(d)
+                    ? n[d] - 1
+                    : n[d];
     if (k > last[2]) return;
     for (int j = 0; j <= last[1]; ++j)
       for (int i = 0; i <= last[0]; ++i) {
         const Edge place{static_cast<std::uint8_t>(c), i, j, k};
         const std::int32_t medium = medium_at(i, j, k);
-        if (medium >= 0 && !(media[static_cast<std::size_t>(medium)].pec && beside_surface(i, j, k))) continue;
-        const FoundShares f = medium >= 0 ? FoundShares{place, 0, true} : look(scene, media, grid, place);
-        if (f.share < 1 || f.thin.course != ThinCourse::none) slabs[static_cast<std::size_t>(slab)].push_back(f);
+        if (medium >= 0 &&
+            !(media[static_cast<std::size_t>(medium)].pec && beside_surface(i, j, k)))
+          continue;
+        const FoundShares f =
+            medium >= 0 ? FoundShares{place, 0, true} : look(scene, media, grid, place);
+        if (f.share < 1 || f.thin.course != ThinCourse::none)
+          slabs[static_cast<std::size_t>(slab)].push_back(f);
       }
   });
   std::vector<FoundShares> out;
@@ -98,14 +113,19 @@ std::vector<FoundShares> look_everywhere(const SceneOrder& scene, const std::vec
 }
 
 FoundShares* find(std::vector<FoundShares>& list, const Edge& e) {
-  const auto at = std::lower_bound(list.begin(), list.end(), e, [](const FoundShares& f, const Edge& x) { return order(f.place) < order(x); });
+  const auto at = std::lower_bound(
+      list.begin(), list.end(), e,
+      [](const FoundShares& f, const Edge& x) { return order(f.place) < order(x); });
   return at != list.end() && at->place == e ? &*at : nullptr;
 }
 
-/// Makes edges metal where thin metal goes (thin_metal.h), and whole again what it leaves; tells of which bodies it was.
-std::vector<Edge> place_thin(std::vector<FoundShares>& list, const YeeGrid& grid, const Periodic& periodic, OpenShares& out) {
+/// Makes edges metal where thin metal goes (thin_metal.h), and whole again what it leaves; tells of
+/// which bodies it was.
+std::vector<Edge> place_thin(std::vector<FoundShares>& list, const YeeGrid& grid,
+                             const Periodic& periodic, OpenShares& out) {
   const auto before = [](const Edge& a, const Edge& b) { return order(a) < order(b); };
-  std::vector<Edge> metal, moved;  // edges that become metal; those that thin metal leaves, across it
+  std::vector<Edge> metal,
+      moved;  // edges that become metal; those that thin metal leaves, across it
   std::map<std::size_t, ThinMetal> bodies;
   const auto tell = [&](const FoundShares& f) -> ThinMetal& {
     const std::size_t body = f.body.value_or(ThinMetal::background);
@@ -123,7 +143,9 @@ std::vector<Edge> place_thin(std::vector<FoundShares>& list, const YeeGrid& grid
     }
     const bool high = t.course == ThinCourse::high, flat = around.size() == 4;
     const int d = axis_of(f.place.component), first = (d + 1) % 3, second = (d + 2) % 3;
-    const int crossed = flat ? (t.across == 0 ? first : second) : grid.resolved(first) ? first : second;
+    const int crossed = flat                   ? (t.across == 0 ? first : second)
+                        : grid.resolved(first) ? first
+                                               : second;
     f.share = 1;
     if (flat) {
       const std::size_t along = t.across == 0 ? 2 : 0;
@@ -135,7 +157,10 @@ std::vector<Edge> place_thin(std::vector<FoundShares>& list, const YeeGrid& grid
     }
     ThinMetal& told = tell(f);
     ++told.moved;
-    told.shift_m = std::max(told.shift_m, t.shift * grid.length(crossed, std::array{f.place.i, f.place.j, f.place.k}[static_cast<std::size_t>(crossed)]));
+    told.shift_m = std::max(
+        told.shift_m,
+        t.shift * grid.length(crossed, std::array{f.place.i, f.place.j,
+                                                  f.place.k}[static_cast<std::size_t>(crossed)]));
   };
   const auto in_order = [&] {
     for (std::vector<Edge>* v : {&metal, &moved}) {
@@ -147,7 +172,10 @@ std::vector<Edge> place_thin(std::vector<FoundShares>& list, const YeeGrid& grid
   const auto crossed = [&](const FoundShares& f, bool only_moved) {
     const auto around = edges_of(grid, periodic, f.place);
     for (std::size_t e = 0; e < around.size(); ++e)
-      if (f.thin.split[e] && (std::binary_search(moved.begin(), moved.end(), around[e], before) || (!only_moved && std::binary_search(metal.begin(), metal.end(), around[e], before)))) return true;
+      if (f.thin.split[e] &&
+          (std::binary_search(moved.begin(), moved.end(), around[e], before) ||
+           (!only_moved && std::binary_search(metal.begin(), metal.end(), around[e], before))))
+        return true;
     return false;
   };
   for (FoundShares& f : list)
@@ -155,7 +183,8 @@ std::vector<Edge> place_thin(std::vector<FoundShares>& list, const YeeGrid& grid
   in_order();
   std::vector<FoundShares*> standing;
   for (FoundShares& f : list)
-    if (f.thin.course > ThinCourse::rim && f.thin.stands && crossed(f, false)) standing.push_back(&f);
+    if (f.thin.course > ThinCourse::rim && f.thin.stands && crossed(f, false))
+      standing.push_back(&f);
   for (FoundShares* f : standing) place(*f);
   in_order();
   for (const Edge& e : moved)
@@ -163,14 +192,21 @@ std::vector<Edge> place_thin(std::vector<FoundShares>& list, const YeeGrid& grid
   for (FoundShares& f : list)
     if (f.thin.course == ThinCourse::rim && crossed(f, true)) f.share = 1;
   for (const Edge& e : metal) {
-    if (FoundShares* x = find(list, e)) x->share = 0;
-    else list.insert(std::lower_bound(list.begin(), list.end(), e, [](const FoundShares& f, const Edge& y) { return order(f.place) < order(y); }), {e, 0});
+    if (FoundShares* x = find(list, e))
+      x->share = 0;
+    else
+      list.insert(std::lower_bound(list.begin(), list.end(), e,
+                                   [](const FoundShares& f, const Edge& y) {
+                                     return order(f.place) < order(y);
+                                   }),
+                  {e, 0});
   }
   for (const auto& [body, told] : bodies) out.thin_metal.push_back(told);
   return metal;
 }
 
-/// A face that rounds to nothing but has an open edge is open: its edge must not end at a magnetic wall.
+/// A face that rounds to nothing but has an open edge is open: its edge must not end at a magnetic
+/// wall.
 void open_rounded(std::vector<FoundShares>& list, const YeeGrid& grid, const Periodic& periodic) {
   for (FoundShares& f : list) {
     if (is_electric(f.place.component) || f.share > 0 || f.inside) continue;
@@ -184,14 +220,18 @@ void open_rounded(std::vector<FoundShares>& list, const YeeGrid& grid, const Per
 }  // namespace
 
 double OpenShares::share(const Edge& e) const {
-  const auto at = std::lower_bound(places.begin(), places.end(), e, [](const OpenPlace& p, const Edge& x) { return order(p.place) < order(x); });
+  const auto at =
+      std::lower_bound(places.begin(), places.end(), e,
+                       [](const OpenPlace& p, const Edge& x) { return order(p.place) < order(x); });
   return at != places.end() && at->place == e ? at->share : 1;
 }
 
 std::span<const OpenPlace> OpenShares::row(int c, int j, int k) const {
   const auto key = [](const Edge& e) { return std::tuple(int{e.component}, e.k, e.j); };
   const std::tuple wanted(c, k, j);
-  const auto first = std::lower_bound(places.begin(), places.end(), wanted, [&](const OpenPlace& p, const auto& x) { return key(p.place) < x; });
+  const auto first =
+      std::lower_bound(places.begin(), places.end(), wanted,
+                       [&](const OpenPlace& p, const auto& x) { return key(p.place) < x; });
   auto last = first;
   while (last != places.end() && key(last->place) == wanted) ++last;
   return {first, last};
@@ -201,10 +241,12 @@ double largest_curl_curl(const std::vector<Medium>& media, const YeeGrid& grid, 
   const double bound = curl_curl_bound(grid);
   if (std::all_of(media.begin(), media.end(), [](const Medium& m) { return m.pec; })) return bound;
   const auto stable = [&](double eigenvalue) {
-    return std::all_of(media.begin(), media.end(), [&](const Medium& m) { return m.pec || max_stable_dt(m, eigenvalue) >= dt_s; });
+    return std::all_of(media.begin(), media.end(), [&](const Medium& m) {
+      return m.pec || max_stable_dt(m, eigenvalue) >= dt_s;
+    });
   };
   double low = bound, high = 4 / std::pow(speed_of_light * dt_s, 2);  // of vacuum
-  while (stable(high)) low = high, high *= 4;                         // media without vacuum allow more
+  while (stable(high)) low = high, high *= 4;  // media without vacuum allow more
   if (!stable(low)) return bound;
   while (high - low > 1e-6 * low) {
     const double middle = (low + high) / 2;
@@ -213,12 +255,15 @@ double largest_curl_curl(const std::vector<Medium>& media, const YeeGrid& grid, 
   return std::max(bound, (1 - 1e-3) * low);
 }
 
-OpenShares open_shares(const SceneOrder& scene, const std::vector<Medium>& media, const YeeGrid& grid, const std::array<Faces, 3>& faces,
-                       double dt_s, bool conformal) {
+OpenShares open_shares(const SceneOrder& scene, const std::vector<Medium>& media,
+                       const YeeGrid& grid, const std::array<Faces, 3>& faces, double dt_s,
+                       bool conformal) {
   OpenShares out{.conformal = conformal};
   if (std::none_of(media.begin(), media.end(), [](const Medium& m) { return m.pec; })) return out;
   Periodic periodic;
-  for (int d = 0; d < 3; ++d) periodic[static_cast<std::size_t>(d)] = grid.resolved(d) && faces[static_cast<std::size_t>(d)].low == Boundary::periodic;
+  for (int d = 0; d < 3; ++d)
+    periodic[static_cast<std::size_t>(d)] =
+        grid.resolved(d) && faces[static_cast<std::size_t>(d)].low == Boundary::periodic;
   std::vector<FoundShares> found = look_everywhere(scene, media, grid, periodic);
   const std::vector<Edge> metal = place_thin(found, grid, periodic, out);
   if (!conformal) {

@@ -10,9 +10,10 @@
 namespace tessera::electromagnetics::detail {
 namespace {
 
-constexpr double wide = 0.5;        // of an edge: metal from there on is as thick as the cell
+constexpr double wide = 0.5;              // of an edge: metal from there on is as thick as the cell
 constexpr double not_above = 0.5 + 1e-6;  // of the middle of metal that goes to the low line
-constexpr int rulers = 6;           // a face is crossed by that many lines each way, less one, between its edges
+constexpr int rulers =
+    6;  // a face is crossed by that many lines each way, less one, between its edges
 
 bool within(const Stretch& s) { return s.from > 0 && s.to < 1; }
 
@@ -29,7 +30,8 @@ double shift_of(const Stretch& s) {
 /// The rim of a face runs through 0 <= r < 4: the four sides, counterclockwise.
 struct Rim {
   std::vector<Stretch> metal;  ///< joined at corners, rising; the last one may end beyond 4
-  /// The number of the open part that holds r, counted from the one behind the first metal; -1 in metal. Two stretches or more.
+  /// The number of the open part that holds r, counted from the one behind the first metal; -1 in
+  /// metal. Two stretches or more.
   int open_part(double r) const {
     for (std::size_t n = 0; n < metal.size(); ++n) {
       if (r >= metal[n].from && r <= metal[n].to) return -1;
@@ -44,8 +46,10 @@ Rim rim_of(const std::array<std::vector<Stretch>, 4>& sides) {
   Rim rim;
   for (int side = 0; side < 4; ++side)
     for (const Stretch& s : sides[static_cast<std::size_t>(side)]) {
-      if (!rim.metal.empty() && rim.metal.back().to == side + s.from) rim.metal.back().to = side + s.to;
-      else rim.metal.push_back({side + s.from, side + s.to});
+      if (!rim.metal.empty() && rim.metal.back().to == side + s.from)
+        rim.metal.back().to = side + s.to;
+      else
+        rim.metal.push_back({side + s.from, side + s.to});
     }
   if (rim.metal.size() > 1 && rim.metal.front().from == 0 && rim.metal.back().to == 4) {
     rim.metal.back().to += rim.metal.front().to;
@@ -54,11 +58,16 @@ Rim rim_of(const std::array<std::vector<Stretch>, 4>& sides) {
   return rim;
 }
 
-/// Whether the open parts of the rim hang together within the face: along rulers that metal does not cross.
-bool hangs_together(const Metal& metal, const Point& corner, const Point& u, const Point& v, const Rim& rim) {
+/// Whether the open parts of the rim hang together within the face: along rulers that metal does
+/// not cross.
+bool hangs_together(const Metal& metal, const Point& corner, const Point& u, const Point& v,
+                    const Rim& rim) {
   constexpr int n = rulers + 1;
-  const auto at = [&](int i, int j) { return plus(corner, plus(times(double(i) / rulers, u), times(double(j) / rulers, v))); };
-  std::array<int, n * n> part;  // of the rim that a node hangs together with, by number + 1; 0: not seen yet, -1: metal
+  const auto at = [&](int i, int j) {
+    return plus(corner, plus(times(double(i) / rulers, u), times(double(j) / rulers, v)));
+  };
+  std::array<int, n * n> part;  // of the rim that a node hangs together with, by number + 1; 0: not
+                                // seen yet, -1: metal
   part.fill(0);
   int parts = 0;
   std::vector<bool> seen(rim.metal.size(), false);
@@ -81,10 +90,14 @@ bool hangs_together(const Metal& metal, const Point& corner, const Point& u, con
       const int here = next.back(), i = here % n, j = here / n;
       next.pop_back();
       if (const double at_rim = on_rim(i, j); at_rim >= 0)
-        if (const int open = rim.open_part(at_rim); open >= 0) seen[static_cast<std::size_t>(open)] = true;
-      for (const auto& [di, dj] : {std::array{1, 0}, std::array{-1, 0}, std::array{0, 1}, std::array{0, -1}}) {
+        if (const int open = rim.open_part(at_rim); open >= 0)
+          seen[static_cast<std::size_t>(open)] = true;
+      for (const auto& [di, dj] :
+           {std::array{1, 0}, std::array{-1, 0}, std::array{0, 1}, std::array{0, -1}}) {
         const int a = i + di, b = j + dj;
-        if (a < 0 || b < 0 || a > rulers || b > rulers || part[static_cast<std::size_t>(b * n + a)] != 0) continue;
+        if (a < 0 || b < 0 || a > rulers || b > rulers ||
+            part[static_cast<std::size_t>(b * n + a)] != 0)
+          continue;
         if (!metal.along(at(i, j), at(a, b)).empty()) continue;
         part[static_cast<std::size_t>(b * n + a)] = parts;
         next.push_back(b * n + a);
@@ -96,10 +109,12 @@ bool hangs_together(const Metal& metal, const Point& corner, const Point& u, con
 
 }  // namespace
 
-ThinMetalInFace thin_metal_in(const Metal& metal, const Point& corner, const Point& u, const Point& v) {
+ThinMetalInFace thin_metal_in(const Metal& metal, const Point& corner, const Point& u,
+                              const Point& v) {
   if (metal.settled()) return {};
   const Point far = plus(corner, plus(u, v)), right = plus(corner, u), left = plus(corner, v);
-  std::array<std::vector<Stretch>, 4> sides{metal.along(corner, right), metal.along(right, far), metal.along(far, left), metal.along(left, corner)};
+  std::array<std::vector<Stretch>, 4> sides{metal.along(corner, right), metal.along(right, far),
+                                            metal.along(far, left), metal.along(left, corner)};
   const Rim rim = rim_of(sides);
   if (rim.metal.empty()) return {};
   const auto only = [&](int side) {
@@ -113,9 +128,11 @@ ThinMetalInFace thin_metal_in(const Metal& metal, const Point& corner, const Poi
   };
   ThinMetalInFace out;
   constexpr int place[4] = {0, 3, 1, 2};  // of the sides, in edges_of
-  for (int side = 0; side < 4; ++side) out.split[static_cast<std::size_t>(place[side])] = only(side);
+  for (int side = 0; side < 4; ++side)
+    out.split[static_cast<std::size_t>(place[side])] = only(side);
   if (rim.metal.size() == 1) {
-    if (std::find(out.split.begin(), out.split.end(), true) != out.split.end()) out.course = ThinCourse::rim;
+    if (std::find(out.split.begin(), out.split.end(), true) != out.split.end())
+      out.course = ThinCourse::rim;
     return out;
   }
   if (hangs_together(metal, corner, u, v, rim)) return {};
@@ -150,8 +167,12 @@ ThinMetalInFace thin_metal_in(const Metal& metal, const Point& corner, const Poi
   if (closed.empty()) return {};
   const bool low_open = closed.front().from > 0, high_open = closed.back().to < 1;
   if (closed.size() - 1 + low_open + high_open < 2) return {};
-  const Stretch& first = closed[low_open ? 0 : 1];  // two open parts: where one end is metal there are two stretches
-  return {.course = closed.size() == 1 ? end_of(first) : ThinCourse::closed, .across = 0, .middle = plus(corner, times((first.from + first.to) / 2, u)), .shift = shift_of(first)};
+  const Stretch& first =
+      closed[low_open ? 0 : 1];  // two open parts: where one end is metal there are two stretches
+  return {.course = closed.size() == 1 ? end_of(first) : ThinCourse::closed,
+          .across = 0,
+          .middle = plus(corner, times((first.from + first.to) / 2, u)),
+          .shift = shift_of(first)};
 }
 
 }  // namespace tessera::electromagnetics::detail

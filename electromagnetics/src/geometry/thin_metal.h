@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Metal that is too thin for the grid: it splits what is open of a face into parts that do not hang together, which one H cannot serve.
+// Metal that is too thin for the grid: it splits what is open of a face into parts that do not hang
+// together, which one H cannot serve.
 //
-// Where it crosses the face along the grid, from one edge to the opposite one and on the same side of both middles, it is put on the nearest
-// line: the edge there becomes metal, and the face is whole. Where it is wider than half the cell, or runs across the grid, the face is
-// closed with all of its edges. Either way a face that stays open has all of its open edges on one side of the metal, so that none of it
-// leaks: faces that share a crossed edge put that crossing to the same end of it.
+// Where it crosses the face along the grid, from one edge to the opposite one and on the same side
+// of both middles, it is put on the nearest line: the edge there becomes metal, and the face is
+// whole. Where it is wider than half the cell, or runs across the grid, the face is closed with all
+// of its edges. Either way a face that stays open has all of its open edges on one side of the
+// metal, so that none of it leaks: faces that share a crossed edge put that crossing to the same
+// end of it.
 #pragma once
 #include "geometry/metal.h"
 #include "tessera/electromagnetics/yee_grid.h"
@@ -25,19 +28,21 @@ enum class ThinCourse : std::uint8_t {
 };
 struct ThinMetalInFace {
   ThinCourse course = ThinCourse::none;
-  /// Thicker metal holds a whole edge of the face: what crosses another edge may be thin metal that stands on it, or the end of a bulge.
-  /// Thin metal goes on behind that edge.
+  /// Thicker metal holds a whole edge of the face: what crosses another edge may be thin metal that
+  /// stands on it, or the end of a bulge. Thin metal goes on behind that edge.
   bool stands = false;
-  int across = 0;       ///< low, high: the axis whose edges it crosses, 0: the first side, 1: the second
-  std::array<bool, 4> split{};  ///< which edges have metal between open parts, by their places in edges_of
-  Point middle{};       ///< of the metal where it crosses the first edge
-  double shift = 0;     ///< low, high: how far its middle moves, as a share of the edge
+  int across = 0;  ///< low, high: the axis whose edges it crosses, 0: the first side, 1: the second
+  std::array<bool, 4>
+      split{};       ///< which edges have metal between open parts, by their places in edges_of
+  Point middle{};    ///< of the metal where it crosses the first edge
+  double shift = 0;  ///< low, high: how far its middle moves, as a share of the edge
 };
 
 /// Of the parallelogram corner, corner + u, corner + u + v, corner + v, corners counterclockwise.
-ThinMetalInFace thin_metal_in(const Metal& metal, const Point& corner, const Point& u, const Point& v);
-/// Of the segment from `corner` to corner + u, which stands for a face that extends along an axis without cells: crossed edges are
-/// those along u, the first side.
+ThinMetalInFace thin_metal_in(const Metal& metal, const Point& corner, const Point& u,
+                              const Point& v);
+/// Of the segment from `corner` to corner + u, which stands for a face that extends along an axis
+/// without cells: crossed edges are those along u, the first side.
 ThinMetalInFace thin_metal_in(const Metal& metal, const Point& corner, const Point& u);
 
 }  // namespace tessera::electromagnetics::detail

@@ -18,10 +18,14 @@ const char* name_of(int component) {
 double YeeGrid::dual_length(int axis, int i, bool periodic) const {
   const int n = cells(axis);
   double sum = 0;
-  if (i > 0) sum += length(axis, i - 1);
-  else if (periodic) sum += length(axis, n - 1);
-  if (i < n) sum += length(axis, i);
-  else if (periodic) sum += length(axis, 0);
+  if (i > 0)
+    sum += length(axis, i - 1);
+  else if (periodic)
+    sum += length(axis, n - 1);
+  if (i < n)
+    sum += length(axis, i);
+  else if (periodic)
+    sum += length(axis, 0);
   return sum / 2;
 }
 
@@ -38,14 +42,16 @@ double YeeGrid::smallest_length(int axis) const {
   return least;
 }
 
-YeeGrid uniform_grid(const std::array<double, 3>& size, double cell, const std::array<double, 3>& centre) {
+YeeGrid uniform_grid(const std::array<double, 3>& size, double cell,
+                     const std::array<double, 3>& centre) {
   if (!(cell > 0)) throw Error("[uniform_grid] the cell must have a positive length");
   YeeGrid grid;
   for (int d = 0; d < 3; ++d) {
     const double count = size[d] > 0 ? size[d] / cell : 1;
     const double whole = std::round(count);
     if (!(whole >= 1) || std::abs(count - whole) > 1e-6 * whole)
-      throw Error("[uniform_grid] axis " + std::string(1, "xyz"[d]) + " is " + std::to_string(count) +
+      throw Error("[uniform_grid] axis " + std::string(1, "xyz"[d]) + " is " +
+                  std::to_string(count) +
                   " cells long: choose a size that is a whole multiple of the cell");
     const int n = static_cast<int>(whole);
     grid.lines[d].resize(n + 1);

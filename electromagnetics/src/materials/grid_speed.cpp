@@ -23,7 +23,10 @@ double one_less_mean(int dimensions, double x) {
 
 double speed_factor(const Medium& medium, const YeeGrid& grid, double dt_s, double frequency_hz) {
   if (!(dt_s > 0) || !(frequency_hz > 0) || !(2 * frequency_hz * dt_s < 1))
-    throw Error(fmt::format("[speed_factor] expected a frequency above 0 and below 1/(2 dt), got {} Hz and {} s: take one that the grid carries", frequency_hz, dt_s));
+    throw Error(
+        fmt::format("[speed_factor] expected a frequency above 0 and below 1/(2 dt), got {} Hz and "
+                    "{} s: take one that the grid carries",
+                    frequency_hz, dt_s));
   if (medium.pec) return 1;
   int dimensions = 0;
   for (int d = 0; d < 3; ++d) dimensions += grid.resolved(d);
@@ -39,12 +42,20 @@ double speed_factor(const Medium& medium, const YeeGrid& grid, double dt_s, doub
       const double h = grid.smallest_length(d);
       for (int i = 0; i < grid.cells(d); ++i)
         if (grid.length(d, i) > h * (1 + 1e-6))
-          throw Error(fmt::format("[speed_factor] cells along {} have {} m and {} m: expected one length, as their waves' speeds differ; take even cells", "xyz"[d], h, grid.length(d, i)));
+          throw Error(
+              fmt::format("[speed_factor] cells along {} have {} m and {} m: expected one length, "
+                          "as their waves' speeds differ; take even cells",
+                          "xyz"[d], h, grid.length(d, i)));
       if (!(k * h < std::numbers::pi))
-        throw Error(fmt::format("[speed_factor] cells of {} m have more than half of the wavelength in '{}', {} m: take smaller cells or a lower frequency", h, medium.name, 2 * std::numbers::pi / k));
+        throw Error(
+            fmt::format("[speed_factor] cells of {} m have more than half of the wavelength in "
+                        "'{}', {} m: take smaller cells or a lower frequency",
+                        h, medium.name, 2 * std::numbers::pi / k));
       curl_curl += 2 / (h * h) * one_less_mean(dimensions, k * h);
     }
-    const double eps_mu = (discrete_permittivity(medium, axis, frequency_hz, dt_s) * permeability(medium, axis, frequency_hz)).real();
+    const double eps_mu = (discrete_permittivity(medium, axis, frequency_hz, dt_s) *
+                           permeability(medium, axis, frequency_hz))
+                              .real();
     sum += curl_curl * speed_of_light * speed_of_light / (sine * sine * eps_mu);
   }
   return sum / 3;

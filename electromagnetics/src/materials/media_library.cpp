@@ -16,7 +16,7 @@
 namespace tessera::electromagnetics {
 namespace {
 
-constexpr double kHzPerWavenumber = 100 * speed_of_light;      // of 1/cm
+constexpr double kHzPerWavenumber = 100 * speed_of_light;  // of 1/cm
 
 double from_um(double wavelength_um) { return speed_of_light / (wavelength_um * 1e-6); }
 

@@ -99,11 +99,12 @@ void check_term(const PoleResidue& p, int term, Findings& found) {
                               weight, weight * vacuum_permittivity),
                   "its residue must be >= 0, as in a Drude term");
     if (p.second < 0)
-      found.error(term,
-                  fmt::format("the double pole at zero has the strength {:.6g} (rad/s)^2: its fields "
-                              "grow",
-                              p.second),
-                  "its strength must be >= 0, as that of a plasma");
+      found.error(
+          term,
+          fmt::format("the double pole at zero has the strength {:.6g} (rad/s)^2: its fields "
+                      "grow",
+                      p.second),
+          "its strength must be >= 0, as that of a plasma");
   } else if (p.a.real() == 0) {
     if (!is_lossless_resonance(p))
       found.error(

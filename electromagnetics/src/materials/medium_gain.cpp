@@ -63,7 +63,8 @@ double size_of_terms(const std::vector<PoleResidue>& poles, double f_hz) {
   double size = 0;
   for (const PoleResidue& p : poles) {
     const double nearest = std::min(std::abs(s - p.a), std::abs(s - std::conj(p.a)));
-    size += (is_real(p) ? 1 : 2) * std::abs(p.c) / nearest + std::abs(p.second) / (nearest * nearest);
+    size +=
+        (is_real(p) ? 1 : 2) * std::abs(p.c) / nearest + std::abs(p.second) / (nearest * nearest);
   }
   return size;
 }

@@ -53,8 +53,9 @@ double spectral_radius(MatrixXd m) {
   return eigenvalues_of(m).cwiseAbs().maxCoeff();
 }
 
-/// The matrix of the header on the state (E, c mu0 H, Q_1, ...): a real Q takes one place, a complex
-/// one its real and its imaginary part, a double one Q and y. `root_k` is sqrt(K) = c dt sqrt(L).
+/// The matrix of the header on the state (E, c mu0 H, Q_1, ...): a real Q takes one place, a
+/// complex one its real and its imaginary part, a double one Q and y. `root_k` is sqrt(K) = c dt
+/// sqrt(L).
 MatrixXd step_matrix(const std::vector<PoleUpdate>& updates, const std::vector<bool>& real,
                      MaterialSide electric, MaterialSide magnetic, double root_k) {
   Index size = 2;
@@ -103,7 +104,8 @@ MatrixXd step_matrix(const std::vector<PoleUpdate>& updates, const std::vector<b
 
 /// The different (background, loss) among the axes.
 std::vector<MaterialSide> sides(const std::array<double, 3>& background,
-                        const std::array<double, 3>& conductivity, double half_dt_over_unit) {
+                                const std::array<double, 3>& conductivity,
+                                double half_dt_over_unit) {
   std::vector<MaterialSide> found;
   for (std::size_t k = 0; k < 3; ++k) {
     const MaterialSide side{background[k], conductivity[k] * half_dt_over_unit};

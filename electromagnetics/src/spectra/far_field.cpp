@@ -15,22 +15,28 @@ struct Frame {
   std::array<double, 3> r, theta, phi;
 };
 Frame frame(const Direction& d) {
-  const double st = std::sin(d.theta), ct = std::cos(d.theta), sp = std::sin(d.phi), cp = std::cos(d.phi);
+  const double st = std::sin(d.theta), ct = std::cos(d.theta), sp = std::sin(d.phi),
+               cp = std::cos(d.phi);
   return {{st * cp, st * sp, ct}, {ct * cp, ct * sp, -st}, {-sp, cp, 0}};
 }
 
 /// w_i e^{i k (r^_axis x_i + r^_across across)} for all frequencies: [frequency, point, direction].
-Tensor phases(const std::vector<double>& k, const std::vector<Frame>& frames, int axis, const std::vector<double>& x, const std::vector<double>& weight,
-              int across_axis, double across) {
+Tensor phases(const std::vector<double>& k, const std::vector<Frame>& frames, int axis,
+              const std::vector<double>& x, const std::vector<double>& weight, int across_axis,
+              double across) {
   std::vector<Complex> p;
   p.reserve(k.size() * x.size() * frames.size());
   for (double wavenumber : k)
     for (std::size_t i = 0; i < x.size(); ++i)
-      for (const Frame& f : frames) p.push_back(std::polar(weight[i], wavenumber * (f.r[axis] * x[i] + f.r[across_axis] * across)));
-  return tensor(p, {static_cast<Index>(k.size()), static_cast<Index>(x.size()), static_cast<Index>(frames.size())});
+      for (const Frame& f : frames)
+        p.push_back(
+            std::polar(weight[i], wavenumber * (f.r[axis] * x[i] + f.r[across_axis] * across)));
+  return tensor(p, {static_cast<Index>(k.size()), static_cast<Index>(x.size()),
+                    static_cast<Index>(frames.size())});
 }
 
-/// What E_lo, E_hi, H_lo, H_hi contribute to F_theta and F_phi, but for the factor before the bracket: [2, 4, direction].
+/// What E_lo, E_hi, H_lo, H_hi contribute to F_theta and F_phi, but for the factor before the
+/// bracket: [2, 4, direction].
 ///   F_theta = -L_phi - eta N_theta,  F_phi = L_theta - eta N_phi
 Tensor mixture(const Sheet& s, const std::vector<Frame>& frames, double eta) {
   const int lo = s.at.lo_axis(), hi = s.at.hi_axis();
@@ -38,9 +44,10 @@ Tensor mixture(const Sheet& s, const std::vector<Frame>& frames, double eta) {
   std::vector<Complex> m(8 * n);
   for (Index d = 0; d < n; ++d) {
     const auto& [r, theta, phi] = frames[d];
-    const double rows[2][4] = {
-        {s.magnetic[1] * phi[hi], -s.magnetic[0] * phi[lo], -eta * s.electric[1] * theta[hi], eta * s.electric[0] * theta[lo]},
-        {-s.magnetic[1] * theta[hi], s.magnetic[0] * theta[lo], -eta * s.electric[1] * phi[hi], eta * s.electric[0] * phi[lo]}};
+    const double rows[2][4] = {{s.magnetic[1] * phi[hi], -s.magnetic[0] * phi[lo],
+                                -eta * s.electric[1] * theta[hi], eta * s.electric[0] * theta[lo]},
+                               {-s.magnetic[1] * theta[hi], s.magnetic[0] * theta[lo],
+                                -eta * s.electric[1] * phi[hi], eta * s.electric[0] * phi[lo]}};
     for (int row = 0; row < 2; ++row)
       for (int c = 0; c < 4; ++c) m[(row * 4 + c) * n + d] = rows[row][c];
   }
@@ -48,26 +55,36 @@ Tensor mixture(const Sheet& s, const std::vector<Frame>& frames, double eta) {
 }
 
 /// The same directions for all sheets: [frequency, direction, 2].
-Tensor far_block(const std::vector<Sheet>& sheets, const std::vector<Tensor>& stacked, const std::vector<double>& k, const std::vector<Frame>& frames,
+Tensor far_block(const std::vector<Sheet>& sheets, const std::vector<Tensor>& stacked,
+                 const std::vector<double>& k, const std::vector<Frame>& frames,
                  const Exterior& exterior) {
   const auto n_f = static_cast<Index>(k.size()), n_d = static_cast<Index>(frames.size());
   Tensor total;
   for (const Sheet& s : sheets) {
     const Index n_lo = s.at.n_lo(), n_hi = s.at.n_hi();
-    const Tensor along_lo = phases(k, frames, s.at.lo_axis(), s.at.lo, s.at.weight_lo, s.at.axis, s.at.position);
-    const Tensor along_hi = phases(k, frames, s.at.hi_axis(), s.at.hi, s.at.weight_hi, s.at.axis, 0);
+    const Tensor along_lo =
+        phases(k, frames, s.at.lo_axis(), s.at.lo, s.at.weight_lo, s.at.axis, s.at.position);
+    const Tensor along_hi =
+        phases(k, frames, s.at.hi_axis(), s.at.hi, s.at.weight_hi, s.at.axis, 0);
     const Tensor rows = matmul(reshape(stacked[s.patch], {n_f, 4 * n_hi, n_lo}), along_lo);
-    const Tensor sums = sum_product(reshape(rows, {n_f, 4, n_hi, n_d}), reshape(along_hi, {n_f, 1, n_hi, n_d}), {2});
-    const Tensor part = sum_product(reshape(sums, {n_f, 1, 4, n_d}), reshape(mixture(s, frames, impedance(exterior)), {1, 2, 4, n_d}), {2});
+    const Tensor sums = sum_product(reshape(rows, {n_f, 4, n_hi, n_d}),
+                                    reshape(along_hi, {n_f, 1, n_hi, n_d}), {2});
+    const Tensor part =
+        sum_product(reshape(sums, {n_f, 1, 4, n_d}),
+                    reshape(mixture(s, frames, impedance(exterior)), {1, 2, 4, n_d}), {2});
     total = total.defined() ? total + part : part;
   }
   std::vector<Complex> factor;
-  for (double x : k) factor.push_back(exterior.dimensions == 3 ? Complex(0, x / (4 * pi)) : std::sqrt(Complex(0, x / (8 * pi))));
+  for (double x : k)
+    factor.push_back(exterior.dimensions == 3 ? Complex(0, x / (4 * pi))
+                                              : std::sqrt(Complex(0, x / (8 * pi))));
   return transpose(total * tensor(factor, {n_f, 1, 1}));
 }
 
 double solid_angle(const Exterior& exterior) { return exterior.dimensions == 3 ? 4 * pi : 2 * pi; }
-Tensor squared(const Tensor& far_field) { return sum(square(real(far_field)) + square(imag(far_field)), {-1}); }
+Tensor squared(const Tensor& far_field) {
+  return sum(square(real(far_field)) + square(imag(far_field)), {-1});
+}
 
 }  // namespace
 
@@ -83,8 +100,9 @@ std::vector<Direction> directions(std::span<const double> phi) {
   return directions(equator, phi);
 }
 
-Tensor far_field(const std::vector<Patch>& patches, const std::vector<SurfaceFields>& fields, std::span<const double> frequencies_hz,
-                 std::span<const Direction> directions, const Exterior& exterior) {
+Tensor far_field(const std::vector<Patch>& patches, const std::vector<SurfaceFields>& fields,
+                 std::span<const double> frequencies_hz, std::span<const Direction> directions,
+                 const Exterior& exterior) {
   require_exterior("far_field", exterior, frequencies_hz);
   require_fields("far_field", patches, fields, static_cast<Index>(frequencies_hz.size()));
   require_dimensions("far_field", patches, exterior.dimensions);
@@ -93,7 +111,8 @@ Tensor far_field(const std::vector<Patch>& patches, const std::vector<SurfaceFie
   for (double f : frequencies_hz) k.push_back(wavenumber(exterior, f));
   std::vector<Frame> frames;
   for (const Direction& d : directions) {
-    if (exterior.dimensions == 2 && std::abs(d.theta - pi / 2) > 1e-12) throw Error("[far_field] in two dimensions theta is pi/2");
+    if (exterior.dimensions == 2 && std::abs(d.theta - pi / 2) > 1e-12)
+      throw Error("[far_field] in two dimensions theta is pi/2");
     frames.push_back(frame(d));
   }
   const std::vector<Sheet> sheets = sheets_of(patches, exterior.mirrors);
@@ -104,23 +123,31 @@ Tensor far_field(const std::vector<Patch>& patches, const std::vector<SurfaceFie
     widest = std::max(widest, patches[p].n_lo() + 5 * patches[p].n_hi());
   }
   // Blocks whose constants and intermediate sums take 32 MiB a sheet.
-  const std::size_t block = std::max<Index>(1, (Index{1} << 21) / (widest * static_cast<Index>(k.size())));
+  const std::size_t block =
+      std::max<Index>(1, (Index{1} << 21) / (widest * static_cast<Index>(k.size())));
   std::vector<Tensor> blocks;
   for (std::size_t first = 0; first < frames.size(); first += block) {
     const std::size_t last = std::min(frames.size(), first + block);
-    blocks.push_back(far_block(sheets, stacked, k, {frames.begin() + static_cast<std::ptrdiff_t>(first), frames.begin() + static_cast<std::ptrdiff_t>(last)}, exterior));
+    blocks.push_back(far_block(sheets, stacked, k,
+                               {frames.begin() + static_cast<std::ptrdiff_t>(first),
+                                frames.begin() + static_cast<std::ptrdiff_t>(last)},
+                               exterior));
   }
   return blocks.size() == 1 ? blocks[0] : concatenate(blocks, 1);
 }
 
-Tensor radiation_intensity(const Tensor& far_field, const Exterior& exterior) { return squared(far_field) * (0.5 / impedance(exterior)); }
+Tensor radiation_intensity(const Tensor& far_field, const Exterior& exterior) {
+  return squared(far_field) * (0.5 / impedance(exterior));
+}
 
 Tensor directivity(const Tensor& far_field, const Tensor& power, const Exterior& exterior) {
   return radiation_intensity(far_field, exterior) * solid_angle(exterior) / expand_dims(power, -1);
 }
 
-Tensor scattering_cross_section(const Tensor& far_field, const Tensor& incident, const Exterior& exterior) {
-  return squared(far_field) * solid_angle(exterior) / (square(real(expand_dims(incident, -1))) + square(imag(expand_dims(incident, -1))));
+Tensor scattering_cross_section(const Tensor& far_field, const Tensor& incident,
+                                const Exterior& exterior) {
+  return squared(far_field) * solid_angle(exterior) /
+         (square(real(expand_dims(incident, -1))) + square(imag(expand_dims(incident, -1))));
 }
 
 }  // namespace tessera::electromagnetics

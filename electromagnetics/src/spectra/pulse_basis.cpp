@@ -18,7 +18,8 @@ namespace {
 using std::numbers::pi;
 constexpr double largest_condition = 1e10;
 
-/// The least distance of two frequencies, 0 and the Nyquist frequency: at these the mirror image at -f is the neighbour.
+/// The least distance of two frequencies, 0 and the Nyquist frequency: at these the mirror image at
+/// -f is the neighbour.
 double nearest(std::span<const double> frequencies_hz, double nyquist) {
   std::vector<double> f(frequencies_hz.begin(), frequencies_hz.end());
   std::sort(f.begin(), f.end());
@@ -29,15 +30,22 @@ double nearest(std::span<const double> frequencies_hz, double nyquist) {
 
 }  // namespace
 
-PulseBasis pulse_basis(std::span<const double> frequencies_hz, double dt, int n_steps, bool without_mean) {
+PulseBasis pulse_basis(std::span<const double> frequencies_hz, double dt, int n_steps,
+                       bool without_mean) {
   const auto count = static_cast<Index>(frequencies_hz.size());
   if (count == 0 || !(dt > 0) || n_steps < 2 * count)
-    throw Error(fmt::format("[pulse_basis] needs a frequency, a positive time step and two steps for each frequency; got {} "
-                            "frequencies, dt {} s, {} steps", count, dt, n_steps));
+    throw Error(
+        fmt::format("[pulse_basis] needs a frequency, a positive time step and two steps for each "
+                    "frequency; got {} "
+                    "frequencies, dt {} s, {} steps",
+                    count, dt, n_steps));
   const double nyquist = 0.5 / dt;
   for (double f : frequencies_hz)
     if (!(f > 0) || !(f < nyquist))
-      throw Error(fmt::format("[pulse_basis] frequencies must lie between 0 and {} Hz, got {}: there the imaginary part is fixed", nyquist, f));
+      throw Error(
+          fmt::format("[pulse_basis] frequencies must lie between 0 and {} Hz, got {}: there the "
+                      "imaginary part is fixed",
+                      nyquist, f));
 
   const Index sums = 2 * count + (without_mean ? 1 : 0);
   std::vector<double> rows(sums * n_steps, 1.0), window(n_steps);
@@ -51,12 +59,15 @@ PulseBasis pulse_basis(std::span<const double> frequencies_hz, double dt, int n_
   const Tensor f = tensor(rows, {sums, n_steps}), weighted = f * tensor(window);
   const Tensor gram = matmul(weighted, transpose(f));
   const std::vector<double> eigenvalues = eigh(gram).values.to_vector();
-  const double condition = eigenvalues.front() > 0 ? eigenvalues.back() / eigenvalues.front() : std::numeric_limits<double>::infinity();
+  const double condition = eigenvalues.front() > 0 ? eigenvalues.back() / eigenvalues.front()
+                                                   : std::numeric_limits<double>::infinity();
   if (condition > largest_condition) {
     const double gap = nearest(frequencies_hz, nyquist);
-    throw Error(fmt::format("[pulse_basis] the frequencies are too close for {} steps (condition {:.1e}): {:.3e} Hz apart at the nearest, "
-                            "mirror images at 0 and {:.3e} Hz included; take {:.0f} steps or more, or leave one out",
-                            n_steps, condition, gap, nyquist, std::ceil(2 / (gap * dt))));
+    throw Error(fmt::format(
+        "[pulse_basis] the frequencies are too close for {} steps (condition {:.1e}): {:.3e} Hz "
+        "apart at the nearest, "
+        "mirror images at 0 and {:.3e} Hz included; take {:.0f} steps or more, or leave one out",
+        n_steps, condition, gap, nyquist, std::ceil(2 / (gap * dt))));
   }
   // One correction brings the sums from condition x rounding to rounding.
   Tensor p = solve(gram, weighted);

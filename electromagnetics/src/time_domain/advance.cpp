@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The order of the steps. The new h of a row needs e of the row and of the next ones (j+1, k+1); the new e needs h of the row
-// and of the ones before it. So the step of row (j, k), h first, may follow as soon as the previous step of rows (j+1, k) and
-// (j, k+1) is done: T steps run as a wave through the planes, each one plane behind the last, and within a plane
-// over tiles of rows that shift by one row per step. A tile's planes of T steps stay in the caches: the memory
-// sees 12 + c words per cell once in T steps (M. Wonnacott, Int. J. Parallel Program. 27 (1999) 181-221: time skewing).
-// Tile m waits at each plane for tile m - 1, which is how threads run side by side; every row is computed by the same
-// instructions whatever the order, so results do not depend on it.
+// The order of the steps. The new h of a row needs e of the row and of the next ones (j+1, k+1);
+// the new e needs h of the row and of the ones before it. So the step of row (j, k), h first, may
+// follow as soon as the previous step of rows (j+1, k) and (j, k+1) is done: T steps run as a wave
+// through the planes, each one plane behind the last, and within a plane over tiles of rows that
+// shift by one row per step. A tile's planes of T steps stay in the caches: the memory sees 12 + c
+// words per cell once in T steps (M. Wonnacott, Int. J. Parallel Program. 27 (1999) 181-221: time
+// skewing). Tile m waits at each plane for tile m - 1, which is how threads run side by side; every
+// row is computed by the same instructions whatever the order, so results do not depend on it.
 //
 // Axes y or z that are joined to themselves allow no such wave: there all h, then all e.
+#include "tessera/autodiff/forall.h"
 #include "time_domain/blocking.h"
 #include "time_domain/row.h"
 
-#include "tessera/autodiff/forall.h"
+#include <immintrin.h>
 
 #include <atomic>
 #include <cmath>
-#include <immintrin.h>
 
 namespace tessera::electromagnetics::time_domain {
 namespace {
 
-/// Numbers below the normal range count as zero: the fronts of waves and the ends of layers hold many of them, each some
-/// hundred times slower than another number.
+/// Numbers below the normal range count as zero: the fronts of waves and the ends of layers hold
+/// many of them, each some hundred times slower than another number.
 class FlushToZero {
  public:
   FlushToZero() : before_(_mm_getcsr()) { _mm_setcsr(before_ | 0x8040u); }
@@ -36,7 +37,8 @@ class FlushToZero {
 
 /// One row in step n, h and then e: the bodies of every order.
 template <class T, bool transposed>
-inline void magnetic_row(Rows<T, transposed>& rows, const Tables<T>& t, int j, int k, std::int64_t n) {
+inline void magnetic_row(Rows<T, transposed>& rows, const Tables<T>& t, int j, int k,
+                         std::int64_t n) {
   if constexpr (transposed)
     if (t.has_layers)
       for (int c = 0; c < 3; ++c) {
@@ -50,20 +52,25 @@ inline void magnetic_row(Rows<T, transposed>& rows, const Tables<T>& t, int j, i
         for (const int axis : {1, 2}) rows.convolve(c, axis, j, k);
 }
 template <class T, bool transposed>
-inline void electric_row(Rows<T, transposed>& rows, const Tables<T>&, int j, int k, std::int64_t n) {
+inline void electric_row(Rows<T, transposed>& rows, const Tables<T>&, int j, int k,
+                         std::int64_t n) {
   for (int c = 0; c < 3; ++c) rows.step(c, j, k, n);
 }
 
-/// Until the tile before has reached `wave`: a while awake, then asleep, so that a thread that lost its processor is not in its way.
+/// Until the tile before has reached `wave`: a while awake, then asleep, so that a thread that lost
+/// its processor is not in its way.
 inline void await(const std::atomic<int>& done, int wave) {
   for (int spins = 0; spins < 4000; ++spins) {
     if (done.load(std::memory_order_acquire) >= wave) return;
     _mm_pause();
   }
-  for (int now = done.load(std::memory_order_acquire); now < wave; now = done.load(std::memory_order_acquire)) done.wait(now, std::memory_order_acquire);
+  for (int now = done.load(std::memory_order_acquire); now < wave;
+       now = done.load(std::memory_order_acquire))
+    done.wait(now, std::memory_order_acquire);
 }
 
-/// lag 1: as above. lag 2: where e of a row needs h of the next rows too (tensors), e follows one row and plane behind h.
+/// lag 1: as above. lag 2: where e of a row needs h of the next rows too (tensors), e follows one
+/// row and plane behind h.
 template <class T, bool transposed>
 void in_waves(const Work<T>& w, int block, int tile_rows) {
   const int lag = w.tables.n_coupled > 0 ? 2 : 1;
@@ -78,25 +85,29 @@ void in_waves(const Work<T>& w, int block, int tile_rows) {
     std::vector<std::atomic<int>> done(static_cast<std::size_t>(tiles));
     for (auto& d : done) d.store(-1, std::memory_order_relaxed);
     std::atomic<int> next{0};
-    // Below some million row elements a block, waiting for each other costs more than a second thread gains.
-    const bool worth = static_cast<double>(steps) * rows_y * planes * static_cast<double>(t.row) > 2e6;
+    // Below some million row elements a block, waiting for each other costs more than a second
+    // thread gains.
+    const bool worth =
+        static_cast<double>(steps) * rows_y * planes * static_cast<double>(t.row) > 2e6;
     parallel_chunks(worth ? std::min(num_threads(), tiles) : 1, [&](std::int64_t) {
       const FlushToZero flush;
       Rows<T, transposed> rows(w);
       for (int tile = next++; tile < tiles; tile = next++) {
         const int y0 = tile * tile_rows, y1 = y0 + tile_rows;
         for (int wave = 0; wave < planes + shift; ++wave) {
-          if (tile > 0)
-            await(done[static_cast<std::size_t>(tile) - 1], wave);
+          if (tile > 0) await(done[static_cast<std::size_t>(tile) - 1], wave);
           for (int s = 0; s < steps; ++s) {
             const int back = lag * s, k = wave - back;
             if (k < 0 || k - lag + 1 >= planes) continue;
             const int from = std::max(y0 - back, 0), to = std::min(y1 - back, rows_y);
             if (lag == 1) {
               for (int j = from; j < to; ++j) {
-                if (s > 0) rows.fetch_ahead(j, k, j, k);  // is in the caches
-                else if (j + 1 < to) rows.fetch_ahead(j, k, j + 1, k);
-                else rows.fetch_ahead(j, k, from, k + 1);
+                if (s > 0)
+                  rows.fetch_ahead(j, k, j, k);  // is in the caches
+                else if (j + 1 < to)
+                  rows.fetch_ahead(j, k, j + 1, k);
+                else
+                  rows.fetch_ahead(j, k, from, k + 1);
                 magnetic_row(rows, t, j, k, begin + s);
                 electric_row(rows, t, j, k, begin + s);
               }
@@ -104,7 +115,8 @@ void in_waves(const Work<T>& w, int block, int tile_rows) {
               if (k < planes)
                 for (int j = from; j < to; ++j) magnetic_row(rows, t, j, k, begin + s);
               if (k > 0)
-                for (int j = std::max(y0 - back - 1, 0); j < std::min(y1 - back - 1, rows_y); ++j) electric_row(rows, t, j, k - 1, begin + s);
+                for (int j = std::max(y0 - back - 1, 0); j < std::min(y1 - back - 1, rows_y); ++j)
+                  electric_row(rows, t, j, k - 1, begin + s);
             }
           }
           done[static_cast<std::size_t>(tile)].store(wave, std::memory_order_release);
@@ -115,12 +127,13 @@ void in_waves(const Work<T>& w, int block, int tile_rows) {
   }
 }
 
-/// The parts of a field: one, or the real and the imaginary one where the faces are joined with a phase.
+/// The parts of a field: one, or the real and the imaginary one where the faces are joined with a
+/// phase.
 template <class T>
 using Parts = std::vector<Work<T>>;
 
-/// Copies what lies across the joined faces: e of line 0 to line n, times e^{-i phase}; h of the last middle before the first, times
-/// e^{+i phase}.
+/// Copies what lies across the joined faces: e of line 0 to line n, times e^{-i phase}; h of the
+/// last middle before the first, times e^{+i phase}.
 template <class T>
 void join(const Parts<T>& parts, bool electric) {
   const Tables<T>& t = parts[0].tables;
@@ -129,30 +142,40 @@ void join(const Parts<T>& parts, bool electric) {
       std::copy_n(parts[0].state + from, count, parts[0].state + to);
       return;
     }
-    const T cosine = static_cast<T>(std::cos(t.phase[axis])), sine = static_cast<T>(electric ? -std::sin(t.phase[axis]) : std::sin(t.phase[axis]));
+    const T cosine = static_cast<T>(std::cos(t.phase[axis])),
+            sine = static_cast<T>(electric ? -std::sin(t.phase[axis]) : std::sin(t.phase[axis]));
     for (std::int64_t i = 0; i < count; ++i) {
       const T re = parts[0].state[from + i], im = parts[1].state[from + i];
       parts[0].state[to + i] = cosine * re - sine * im;
       parts[1].state[to + i] = cosine * im + sine * re;
     }
   };
-  const auto ends = [&](int axis) { return electric ? std::pair{0, t.n[axis]} : std::pair{t.n[axis] - 1, -1}; };
+  const auto ends = [&](int axis) {
+    return electric ? std::pair{0, t.n[axis]} : std::pair{t.n[axis] - 1, -1};
+  };
   for (int c = electric ? 0 : 3; c < (electric ? 3 : 6); ++c) {
     if (t.periodic[0])
       for (int k = 0; k <= t.n[2]; ++k)
-        for (int j = 0; j <= t.n[1]; ++j) copy(0, t.place(c, ends(0).first, j, k), t.place(c, ends(0).second, j, k), 1);
+        for (int j = 0; j <= t.n[1]; ++j)
+          copy(0, t.place(c, ends(0).first, j, k), t.place(c, ends(0).second, j, k), 1);
     if (t.periodic[1])
-      for (int k = -1; k <= t.n[2]; ++k) copy(1, t.place(c, -1, ends(1).first, k), t.place(c, -1, ends(1).second, k), t.n[0] + 2);
-    if (t.periodic[2]) copy(2, t.place(c, -1, -1, ends(2).first), t.place(c, -1, -1, ends(2).second), t.plane - t.row);
+      for (int k = -1; k <= t.n[2]; ++k)
+        copy(1, t.place(c, -1, ends(1).first, k), t.place(c, -1, ends(1).second, k), t.n[0] + 2);
+    if (t.periodic[2])
+      copy(2, t.place(c, -1, -1, ends(2).first), t.place(c, -1, -1, ends(2).second),
+           t.plane - t.row);
   }
 }
 
 template <class T, bool transposed>
 void in_halves(const Parts<T>& parts) {
   const Tables<T>& t = parts[0].tables;
-  // One chunk a plane (a row in two dimensions), or one for all where waking threads would cost more than the step.
+  // One chunk a plane (a row in two dimensions), or one for all where waking threads would cost
+  // more than the step.
   const int planes = t.n[2] > 1 ? t.n[2] + 1 : 1, rows_y = t.n[1] + 1;
-  const int chunks = static_cast<double>(planes) * rows_y * static_cast<double>(t.row) < 1e5 ? 1 : planes > 1 ? planes : rows_y;
+  const int chunks = static_cast<double>(planes) * rows_y * static_cast<double>(t.row) < 1e5 ? 1
+                     : planes > 1 ? planes
+                                  : rows_y;
   std::vector<Rows<T, transposed>> rows_of_parts(parts.begin(), parts.end());
   const auto over_planes = [&](auto body) {
     for (std::size_t part = 0; part < parts.size(); ++part) {
@@ -200,8 +223,10 @@ void run(const Parts<T>& parts, Blocking blocking) {
   if (t.periodic[0])
     for (int c = 0; c < 3; ++c)
       for (int k = 0; k <= t.n[2]; ++k)
-        for (int j = 0; j <= t.n[1]; ++j) w.state[t.place(c, t.n[0], j, k)] = w.state[t.place(c, 0, j, k)];
-  if (t.periodic[1] || t.periodic[2] || parts.size() > 1 || t.nonlinear) return in_halves<T, transposed>(parts);
+        for (int j = 0; j <= t.n[1]; ++j)
+          w.state[t.place(c, t.n[0], j, k)] = w.state[t.place(c, 0, j, k)];
+  if (t.periodic[1] || t.periodic[2] || parts.size() > 1 || t.nonlinear)
+    return in_halves<T, transposed>(parts);
   const Blocking chosen = choose_blocking(t, w.steps, blocking);
   in_waves<T, transposed>(w, chosen.steps, chosen.rows);
 }
@@ -217,18 +242,22 @@ void change_unknowns(const Work<T>& w, bool back) {
     for (int j = f.first[1]; j < f.last[1]; ++j) {
       const std::int64_t index = t.row_index(j, k);
       const T* factor = f.factor[index];
-      if (!f.special.empty() && f.special[index] >= 0 && !w.special_factor.empty() && w.special_factor[f.special[index]]) factor = w.special_factor[f.special[index]];
+      if (!f.special.empty() && f.special[index] >= 0 && !w.special_factor.empty() &&
+          w.special_factor[f.special[index]])
+        factor = w.special_factor[f.special[index]];
       const T* keep = is_electric(c) || f.keep.empty() ? nullptr : f.keep[index];
       const T scale = is_electric(c) ? t.scale(c, j, k) : -t.scale(c, j, k);
       T* e = w.state + t.place(c, 0, j, k);
-      for (int i = f.first[0]; i < f.last[0]; ++i) {  // the division whatever the factor is: no branch in the loop
+      for (int i = f.first[0]; i < f.last[0];
+           ++i) {  // the division whatever the factor is: no branch in the loop
         const bool conductor = factor[i] == 0;
         const T by = keep ? scale * factor[i] / (conductor ? T{1} : keep[i]) : scale * factor[i];
         const T changed = back ? e[i] / (conductor ? T{1} : by) : e[i] * by;
         e[i] = conductor ? T{0} : changed;
       }
       if (!f.special.empty() && f.special[index] >= 0 && back)
-        for (const Coupled& a : t.specials[static_cast<std::size_t>(f.special[index])].coupled) e[a.i] = w.coupled[a.slot];
+        for (const Coupled& a : t.specials[static_cast<std::size_t>(f.special[index])].coupled)
+          e[a.i] = w.coupled[a.slot];
     }
     for (int axis = 0; axis < 3; ++axis) {
       const LayerTable<T>& l = t.layer[c][axis];
@@ -252,7 +281,8 @@ void change_unknowns(const Work<T>& w, bool back) {
   });
 }
 
-/// The first of the cotangents that arrive: of the records of e in the last step. Takes note of lambda_e at coupled edges.
+/// The first of the cotangents that arrive: of the records of e in the last step. Takes note of
+/// lambda_e at coupled edges.
 template <class T>
 void begin_transposed(const Parts<T>& parts) {
   const Tables<T>& t = parts[0].tables;
@@ -261,14 +291,16 @@ void begin_transposed(const Parts<T>& parts) {
       if (!t.component[c].special.empty())
         for (int k = 0; k <= t.n[2]; ++k)
           for (int j = 0; j <= t.n[1]; ++j)
-            if (const std::int32_t at = t.component[c].special[t.row_index(j, k)]; at >= 0) body(t.specials[static_cast<std::size_t>(at)], w.state + t.place(c, 0, j, k));
+            if (const std::int32_t at = t.component[c].special[t.row_index(j, k)]; at >= 0)
+              body(t.specials[static_cast<std::size_t>(at)], w.state + t.place(c, 0, j, k));
   };
   std::vector<std::vector<T>> lambda;
   for (const Work<T>& w : parts) {
     each_special(w, [&](const Special<T>& special, T* e) {
       if (w.in_a)
         for (const Span& a : special.recorded)
-          for (int i = 0; i < a.length; ++i) e[a.first + i] += w.in_a[(w.steps - 1) * t.n_recorded + a.column + i];
+          for (int i = 0; i < a.length; ++i)
+            e[a.first + i] += w.in_a[(w.steps - 1) * t.n_recorded + a.column + i];
     });
     lambda.emplace_back(w.state, w.state + (t.n_coupled > 0 ? t.state_size : 0));
     change_unknowns(w, false);
@@ -277,11 +309,14 @@ void begin_transposed(const Parts<T>& parts) {
     const Work<T>& w = parts[part];
     each_special(w, [&](const Special<T>& special, T* e) {
       for (const Coupled& a : special.coupled) {
-        w.coupled[a.slot] = lambda[part][static_cast<std::size_t>(e - w.state) + static_cast<std::size_t>(a.i)];
+        w.coupled[a.slot] =
+            lambda[part][static_cast<std::size_t>(e - w.state) + static_cast<std::size_t>(a.i)];
         for (std::int64_t m = a.first; m < a.first + a.count; ++m) {
           const CouplingTerm<T>& term = t.coupling[static_cast<std::size_t>(m)];
           e[a.i] += term.weight * lambda[part][static_cast<std::size_t>(term.place)];
-          if (term.cross != 0) e[a.i] += w.cross_sign * term.cross * lambda[1 - part][static_cast<std::size_t>(term.place)];
+          if (term.cross != 0)
+            e[a.i] +=
+                w.cross_sign * term.cross * lambda[1 - part][static_cast<std::size_t>(term.place)];
         }
       }
     });
@@ -355,7 +390,8 @@ std::vector<std::uint8_t> unknowns(const Tables<T>& t) {
   for (const Special<T>& special : t.specials)
     for (const Polarized<T>& p : special.polarized)
       for (std::size_t m = 0; m < p.pair.size(); ++m)
-        for (int q = 0; q < (p.two[m] ? 2 : 1) * p.length; ++q) mask[static_cast<std::size_t>(p.state) + 2 * m * p.length + q] = 1;
+        for (int q = 0; q < (p.two[m] ? 2 : 1) * p.length; ++q)
+          mask[static_cast<std::size_t>(p.state) + 2 * m * p.length + q] = 1;
   if (t.bloch) mask.insert(mask.end(), mask.begin(), mask.begin() + t.state_size);
   return mask;
 }

@@ -32,10 +32,13 @@ struct Profile {
       z += u[d] * (r[d] - focus[d]);
       square += (r[d] - focus[d]) * (r[d] - focus[d]);
     }
-    const double rho2 = square - z * z, range = k * waist * waist / 2, stretch = 1 + z * z / (range * range);
+    const double rho2 = square - z * z, range = k * waist * waist / 2,
+                 stretch = 1 + z * z / (range * range);
     // 1/R = z / (z^2 + zR^2)
-    const double phase = k * (z + rho2 / 2 * z / (z * z + range * range)) - order * std::atan(z / range);
-    return {std::pow(stretch, -order / 2) * std::exp(-rho2 / (waist * waist * stretch)), phase / (k * speed)};
+    const double phase =
+        k * (z + rho2 / 2 * z / (z * z + range * range)) - order * std::atan(z / range);
+    return {std::pow(stretch, -order / 2) * std::exp(-rho2 / (waist * waist * stretch)),
+            phase / (k * speed)};
   }
 };
 
@@ -63,7 +66,8 @@ struct Delayed {
         double sum = 0;
         for (std::size_t x = first_entry[m]; x < first_entry[m + 1]; ++x) {
           const double* at = w.data() + longest + per_step * n - entries[x].point;
-          for (int i = 0; i < 6; ++i) sum += entries[x].weight[static_cast<std::size_t>(i)] * at[-i];
+          for (int i = 0; i < 6; ++i)
+            sum += entries[x].weight[static_cast<std::size_t>(i)] * at[-i];
         }
         *currents++ = sum;
       }
@@ -74,36 +78,56 @@ struct Delayed {
 
 Injection beam(const YeeGrid& grid, const std::array<Faces, 3>& faces, double dt_s, const Beam& b) {
   const int axis = b.axis;
-  if (axis < 0 || axis > 2 || !(b.waist > 0) || !(b.frequency_hz > 0) || !(b.eps > 0) || !(b.mu > 0) || !(dt_s > 0))
-    throw Error("[beam] needs an axis 0, 1 or 2 and a positive waist, frequency, eps, mu and time step");
-  const Point u = normalised(b.direction, "beam", "direction"), p = transverse(b.polarization, u, "beam");
+  if (axis < 0 || axis > 2 || !(b.waist > 0) || !(b.frequency_hz > 0) || !(b.eps > 0) ||
+      !(b.mu > 0) || !(dt_s > 0))
+    throw Error(
+        "[beam] needs an axis 0, 1 or 2 and a positive waist, frequency, eps, mu and time step");
+  const Point u = normalised(b.direction, "beam", "direction"),
+              p = transverse(b.polarization, u, "beam");
   int dimensions = 0;
   for (int d = 0; d < 3; ++d) {
     dimensions += grid.resolved(d);
-    if (!grid.resolved(d) && u[d] != 0) throw Error(fmt::format("[beam] the direction has {} along {}, which the grid does not resolve", u[d], "xyz"[d]));
+    if (!grid.resolved(d) && u[d] != 0)
+      throw Error(fmt::format(
+          "[beam] the direction has {} along {}, which the grid does not resolve", u[d], "xyz"[d]));
   }
-  if (dimensions < 2) throw Error("[beam] a beam needs two or three dimensions; in one take a plane wave");
+  if (dimensions < 2)
+    throw Error("[beam] a beam needs two or three dimensions; in one take a plane wave");
   const int n = grid.cells(axis), line = nearest_line(grid.lines[axis], b.position[axis]);
   if (!grid.resolved(axis) || line < 1 || line > n - 1)
-    throw Error(fmt::format("[beam] the plane at {} m on axis {} becomes line {} of {}: it must lie inside the domain", b.position[axis], "xyz"[axis], line, n));
-  if (std::abs(u[axis]) < 0.1) throw Error(fmt::format("[beam] the direction has only {} along {}: choose a plane that it crosses", u[axis], "xyz"[axis]));
+    throw Error(fmt::format(
+        "[beam] the plane at {} m on axis {} becomes line {} of {}: it must lie inside the domain",
+        b.position[axis], "xyz"[axis], line, n));
+  if (std::abs(u[axis]) < 0.1)
+    throw Error(
+        fmt::format("[beam] the direction has only {} along {}: choose a plane that it crosses",
+                    u[axis], "xyz"[axis]));
 
   // The side ahead is a box that ends beyond the domain.
   Box ahead;
   ahead.open = {true, true, true};
   ahead.open[axis] = false;
   for (int d = 0; d < 3; ++d) ahead.low[d] = 0, ahead.high[d] = grid.cells(d);
-  if (u[axis] > 0) ahead.low[axis] = line, ahead.high[axis] = n + 8;
-  else ahead.low[axis] = -8, ahead.high[axis] = line;
+  if (u[axis] > 0)
+    ahead.low[axis] = line, ahead.high[axis] = n + 8;
+  else
+    ahead.low[axis] = -8, ahead.high[axis] = line;
   const Surface surface = surface_of(grid, faces, ahead);
 
-  const double speed = speed_of_light / std::sqrt(b.eps * b.mu), impedance = std::sqrt(b.mu / b.eps);  // in units of Z0
+  const double speed = speed_of_light / std::sqrt(b.eps * b.mu),
+               impedance = std::sqrt(b.mu / b.eps);  // in units of Z0
   Point middle = b.position;
   middle[axis] = grid.lines[axis][line];
-  Profile profile{.focus = {}, .u = u, .waist = b.waist, .k = 2 * std::numbers::pi * b.frequency_hz / speed, .order = dimensions == 3 ? 1.0 : 0.5, .speed = speed};
+  Profile profile{.focus = {},
+                  .u = u,
+                  .waist = b.waist,
+                  .k = 2 * std::numbers::pi * b.frequency_hz / speed,
+                  .order = dimensions == 3 ? 1.0 : 0.5,
+                  .speed = speed};
   for (int d = 0; d < 3; ++d) profile.focus[d] = middle[d] + b.focus * u[d];
   std::array<double, 6> unit{p[0], p[1], p[2]};
-  for (int d = 0; d < 3; ++d) unit[3 + d] = (u[(d + 1) % 3] * p[(d + 2) % 3] - u[(d + 2) % 3] * p[(d + 1) % 3]) / impedance;
+  for (int d = 0; d < 3; ++d)
+    unit[3 + d] = (u[(d + 1) % 3] * p[(d + 2) % 3] - u[(d + 2) % 3] * p[(d + 1) % 3]) / impedance;
 
   const auto value = [&](const Term& t) {
     Point r = grid.position(t.edge);
@@ -113,7 +137,9 @@ Injection beam(const YeeGrid& grid, const std::array<Faces, 3>& faces, double dt
   };
   const double least = 1e-5 * profile.at(middle).amplitude;
   double earliest = INFINITY;
-  const auto counts = [&](const Term& t) { return unit[t.edge.component] != 0 && value(t).amplitude >= least; };
+  const auto counts = [&](const Term& t) {
+    return unit[t.edge.component] != 0 && value(t).amplitude >= least;
+  };
   for (const Term& t : surface.terms)
     if (counts(t)) earliest = std::min(earliest, value(t).delay);
 
@@ -131,9 +157,12 @@ Injection beam(const YeeGrid& grid, const std::array<Faces, 3>& faces, double dt
     }
     // E is asked for at n dt, H at (n + 1/2) dt; the samples are those -2 ... 3 places before.
     const Profile::Value v = value(t);
-    const double x = per_step * ((v.delay - earliest) / dt_s - (is_electric(t.edge.component) ? 0 : 0.5)), whole = std::floor(x);
+    const double x = per_step *
+                     ((v.delay - earliest) / dt_s - (is_electric(t.edge.component) ? 0 : 0.5)),
+                 whole = std::floor(x);
     Delayed::Entry entry{static_cast<std::int64_t>(whole) - 2, lagrange(x - whole)};
-    for (double& w : entry.weight) w *= b.amplitude * t.factor * unit[t.edge.component] * v.amplitude;
+    for (double& w : entry.weight)
+      w *= b.amplitude * t.factor * unit[t.edge.component] * v.amplitude;
     sheet->longest = std::max(sheet->longest, entry.point + 5);
     sheet->ahead = std::max(sheet->ahead, -entry.point);
     sheet->entries.push_back(entry);
@@ -141,7 +170,9 @@ Injection beam(const YeeGrid& grid, const std::array<Faces, 3>& faces, double dt
   if (out.edges.empty()) throw Error("[beam] the beam misses the domain: it drives nothing");
   sheet->first_entry.push_back(sheet->entries.size());
   out.end_s = b.waveform.end_s + static_cast<double>(sheet->longest / per_step + 2) * dt_s;
-  out.fill = [sheet](std::int64_t first, std::int64_t n_steps, double* currents) { sheet->fill(first, n_steps, currents); };
+  out.fill = [sheet](std::int64_t first, std::int64_t n_steps, double* currents) {
+    sheet->fill(first, n_steps, currents);
+  };
   return out;
 }
 

@@ -15,7 +15,8 @@ namespace {
 /// Walks over the surface in the order of memory.
 class Walk {
  public:
-  Walk(const YeeGrid& grid, const std::array<Faces, 3>& faces, const Box& box) : grid_(grid), faces_(faces), box_(box), unit_(reference_length(grid)) {
+  Walk(const YeeGrid& grid, const std::array<Faces, 3>& faces, const Box& box)
+      : grid_(grid), faces_(faces), box_(box), unit_(reference_length(grid)) {
     for (int c = 0; c < 6; ++c)
       for (int k = first(2); k <= last(2); ++k)
         for (int j = first(1); j <= last(1); ++j) {
@@ -31,7 +32,9 @@ class Walk {
  private:
   int first(int d) const { return std::max(box_.low[d] - 1, 0); }
   int last(int d) const { return std::min(box_.high[d] + 1, grid_.cells(d)); }
-  bool near(int d, int i) const { return !box_.open[d] && (std::abs(i - box_.low[d]) <= 1 || std::abs(i - box_.high[d]) <= 1); }
+  bool near(int d, int i) const {
+    return !box_.open[d] && (std::abs(i - box_.low[d]) <= 1 || std::abs(i - box_.high[d]) <= 1);
+  }
 
   /// Whether the scheme computes the edge, and on which side it lies.
   bool computed(const Edge& e) const {
@@ -50,16 +53,21 @@ class Walk {
   bool inside(const Edge& e) const {
     const int at[3] = {e.i, e.j, e.k};
     for (int d = 0; d < 3; ++d)
-      if (!box_.open[d] && (at[d] < box_.low[d] || at[d] > box_.high[d] - (at_middle(e.component, d) ? 1 : 0))) return false;
+      if (!box_.open[d] &&
+          (at[d] < box_.low[d] || at[d] > box_.high[d] - (at_middle(e.component, d) ? 1 : 0)))
+        return false;
     return true;
   }
   double scale(const Edge& e) const {
     const int axis = axis_of(e.component), at[3] = {e.i, e.j, e.k};
     const bool wraps = !grid_.resolved(axis) || faces_[axis].low == Boundary::periodic;
-    return (is_electric(e.component) ? grid_.length(axis, at[axis]) : grid_.dual_length(axis, at[axis], wraps)) / unit_;
+    return (is_electric(e.component) ? grid_.length(axis, at[axis])
+                                     : grid_.dual_length(axis, at[axis], wraps)) /
+           unit_;
   }
 
-  /// The four terms of (curl f)_a = (f_d - f_d[b-1]) - (f_b - f_b[d-1]) (E; for H one further), b = a + 1, d = a + 2.
+  /// The four terms of (curl f)_a = (f_d - f_d[b-1]) - (f_b - f_b[d-1]) (E; for H one further), b =
+  /// a + 1, d = a + 2.
   void visit(const Edge& e) {
     if (!computed(e)) return;
     const bool electric = is_electric(e.component), within = inside(e);
@@ -77,9 +85,10 @@ class Walk {
         const double curl = (order == 1 ? 1.0 : -1.0) * (upper ? 1.0 : -1.0);
         if (!any) found.edges.push_back(e);
         any = true;
-        // Seen from inside, what the scattered field lacks is added to curl h; from outside, what the total field has too much
-        // is taken from curl e, which drives -h.
-        found.terms.push_back({static_cast<std::int64_t>(found.edges.size()) - 1, other, curl * scale(other)});
+        // Seen from inside, what the scattered field lacks is added to curl h; from outside, what
+        // the total field has too much is taken from curl e, which drives -h.
+        found.terms.push_back(
+            {static_cast<std::int64_t>(found.edges.size()) - 1, other, curl * scale(other)});
       }
     }
   }
@@ -100,18 +109,23 @@ double length_of(const Point& a) { return std::sqrt(a[0] * a[0] + a[1] * a[1] + 
 
 }  // namespace
 
-Surface surface_of(const YeeGrid& grid, const std::array<Faces, 3>& faces, const Box& box) { return Walk(grid, faces, box).found; }
+Surface surface_of(const YeeGrid& grid, const std::array<Faces, 3>& faces, const Box& box) {
+  return Walk(grid, faces, box).found;
+}
 
 int nearest_line(const std::vector<double>& lines, double at) {
   const auto above = std::lower_bound(lines.begin(), lines.end(), at);
   if (above == lines.begin()) return 0;
-  if (above == lines.end() || at - above[-1] < *above - at) return static_cast<int>(above - lines.begin()) - 1;
+  if (above == lines.end() || at - above[-1] < *above - at)
+    return static_cast<int>(above - lines.begin()) - 1;
   return static_cast<int>(above - lines.begin());
 }
 
 Point normalised(const Point& a, const char* operation, const char* what) {
   const double length = length_of(a);
-  if (!(length > 0) || !std::isfinite(length)) throw Error(fmt::format("[{}] the {} ({}, {}, {}) must be a vector of finite length", operation, what, a[0], a[1], a[2]));
+  if (!(length > 0) || !std::isfinite(length))
+    throw Error(fmt::format("[{}] the {} ({}, {}, {}) must be a vector of finite length", operation,
+                            what, a[0], a[1], a[2]));
   Point out = a;
   for (double& x : out) x = std::abs(x) < 1e-12 * length ? 0 : x / length;
   return out;
@@ -121,7 +135,9 @@ Point transverse(const Point& polarization, const Point& u, const char* operatio
   Point p = normalised(polarization, operation, "polarization");
   const double along = u[0] * p[0] + u[1] * p[1] + u[2] * p[2];
   for (int d = 0; d < 3; ++d) p[d] -= along * u[d];
-  if (length_of(p) < 1e-6) throw Error(fmt::format("[{}] the polarization points along the direction: the wave has no field", operation));
+  if (length_of(p) < 1e-6)
+    throw Error(fmt::format(
+        "[{}] the polarization points along the direction: the wave has no field", operation));
   return normalised(p, operation, "polarization");
 }
 

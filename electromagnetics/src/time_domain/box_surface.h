@@ -12,8 +12,8 @@
 
 namespace tessera::electromagnetics::time_domain {
 
-/// The box in lines of the grid. `open`: the whole axis, nothing lies outside. A box may end at a mirror, where
-/// nothing lies outside either, or reach beyond the domain.
+/// The box in lines of the grid. `open`: the whole axis, nothing lies outside. A box may end at a
+/// mirror, where nothing lies outside either, or reach beyond the domain.
 struct Box {
   std::array<int, 3> low{}, high{};
   std::array<bool, 3> open{};
@@ -23,7 +23,8 @@ struct Box {
 struct Term {
   std::int64_t column;  ///< of the injection
   Edge edge;            ///< where the incident field is taken
-  double factor;        ///< of the unknown's field E or Z0 H, with the sign by which it drives the column's edge
+  double factor;        ///< of the unknown's field E or Z0 H, with the sign by which it drives the
+                        ///< column's edge
 };
 
 /// The edges that need something from the other side, x fastest, and what.
@@ -34,9 +35,11 @@ struct Surface {
 Surface surface_of(const YeeGrid& grid, const std::array<Faces, 3>& faces, const Box& box);
 
 int nearest_line(const std::vector<double>& lines, double at);
-/// Of length one; components that are rounding errors become zero. Throws Error for a vector without length.
+/// Of length one; components that are rounding errors become zero. Throws Error for a vector
+/// without length.
 Point normalised(const Point& a, const char* operation, const char* what);
-/// The part of the polarization across the unit vector u, of length one. Throws Error where there is none.
+/// The part of the polarization across the unit vector u, of length one. Throws Error where there
+/// is none.
 Point transverse(const Point& polarization, const Point& u, const char* operation);
 /// Lagrange's weights of the points -2 ... 3 at 0 <= x < 1.
 std::array<double, 6> lagrange(double x);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "time_domain/couplings.h"
-#include "time_domain/tables.h"
-
 #include "tessera/autodiff/error.h"
 #include "tessera/electromagnetics/constants.h"
+#include "time_domain/couplings.h"
+#include "time_domain/tables.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,10 +14,12 @@ namespace {
 constexpr std::int64_t kAlign = 16;  // elements: rows begin at cache lines
 std::int64_t aligned(std::int64_t n) { return (n + kAlign - 1) / kAlign * kAlign; }
 
-/// ds along the component's axis, 1/ds* across it (E), and with dual and primal lengths exchanged (H); units of `unit`.
+/// ds along the component's axis, 1/ds* across it (E), and with dual and primal lengths exchanged
+/// (H); units of `unit`.
 double metric(const YeeModel& m, int c, int axis, int i, double unit, bool periodic) {
   const bool middle = at_middle(c, axis);
-  const double length = (middle ? m.grid.length(axis, i) : m.grid.dual_length(axis, i, periodic)) / unit;
+  const double length =
+      (middle ? m.grid.length(axis, i) : m.grid.dual_length(axis, i, periodic)) / unit;
   return axis == axis_of(c) ? length : 1 / length;
 }
 
@@ -29,7 +30,8 @@ void place_fields(Tables<T>& t) {
   t.run = (edges + line - 1) / line * line;
   t.row = aligned(t.run + 1);  // the updates of a row leave the next one's ghost alone
   t.plane = t.row * (t.n[1] + 2);
-  // One ghost row and plane before the first edge; fields a few lines apart, so that equal places fall into different sets.
+  // One ghost row and plane before the first edge; fields a few lines apart, so that equal places
+  // fall into different sets.
   const std::int64_t size = aligned(t.plane * (t.n[2] + 2)) + 9 * kAlign;
   const std::int64_t step[3] = {1, t.row, t.plane};
   for (int d = 0; d < 3; ++d) t.step[d] = t.resolved[d] ? step[d] : 0;
@@ -46,7 +48,8 @@ void place_fields(Tables<T>& t) {
       f.source[0] = b, f.axis[0] = d, f.source[1] = d, f.axis[1] = b;
       f.q = field(b), f.p = f.q + t.step[d], f.t = field(d), f.r = f.t + t.step[b];
     }
-    for (int term = 0; term < 2; ++term) f.layer_flag[term] = f.axis[term] == 0 ? 0 : f.axis[term] == 1 ? layer_y : layer_z;
+    for (int term = 0; term < 2; ++term)
+      f.layer_flag[term] = f.axis[term] == 0 ? 0 : f.axis[term] == 1 ? layer_y : layer_z;
   }
 }
 
@@ -65,7 +68,8 @@ void set_ranges(Tables<T>& t, const YeeModel& m) {
     }
 }
 
-/// The ends of a row reach over whole registers where there is room for them: b = c = m = 0 in what is added.
+/// The ends of a row reach over whole registers where there is room for them: b = c = m = 0 in what
+/// is added.
 template <class T>
 void widen(LayerTable<T>& l, int first, int last) {
   constexpr int line = kLine / static_cast<int>(sizeof(T));
@@ -83,7 +87,8 @@ void place_layers(Tables<T>& t, const YeeModel& m) {
       const ComponentTable<T>& f = t.component[c];
       if (axis == axis_of(c) || !t.resolved[axis] || f.last[axis] == f.first[axis]) continue;
       if (!m.active[f.source[f.axis[0] == axis ? 0 : 1]]) continue;  // a difference of zeros
-      const PmlProfile p = pml_profile(m.grid.lines[axis], t.faces[axis], m.pml, m.dt_s, at_middle(c, axis));
+      const PmlProfile p =
+          pml_profile(m.grid.lines[axis], t.faces[axis], m.pml, m.dt_s, at_middle(c, axis));
       if (!p.any()) continue;
       LayerTable<T>& l = t.layer[c][axis];
       l.b.assign(p.b.begin(), p.b.end());
@@ -96,8 +101,10 @@ void place_layers(Tables<T>& t, const YeeModel& m) {
       for (int i = f.first[axis]; i < f.last[axis]; ++i) {
         if (p.b[i] == 0) continue;
         l.slab[i] = l.slabs++;
-        if (i < half) l.low_end = i + 1;
-        else l.high_begin = std::min(l.high_begin, i);
+        if (i < half)
+          l.low_end = i + 1;
+        else
+          l.high_begin = std::min(l.high_begin, i);
       }
       if (axis == 0) widen(l, f.first[0], f.last[0]);
       l.psi = t.state_size;
@@ -123,19 +130,23 @@ Special<T>& special_of(Tables<T>& t, int c, int j, int k) {
 }
 
 template <class T>
-void add_list(Tables<T>& t, const std::vector<Edge>& edges, std::vector<Span> Special<T>::*list, const char* what) {
+void add_list(Tables<T>& t, const std::vector<Edge>& edges, std::vector<Span> Special<T>::*list,
+              const char* what) {
   for (std::size_t m = 0; m < edges.size(); ++m) {
     const Edge& e = edges[m];
     const ComponentTable<T>& f = t.component[e.component];
     const int at[3] = {e.i, e.j, e.k};
     for (int d = 0; d < 3; ++d)
       if (at[d] < f.first[d] || at[d] >= f.last[d])
-        throw Error(std::string("[YeeScheme] ") + what + " edge " + std::to_string(m) + ", " + name_of(e.component) + " at (" +
-                    std::to_string(e.i) + ", " + std::to_string(e.j) + ", " + std::to_string(e.k) +
-                    "), is not among the edges that the scheme computes: it lies outside of the grid, on an outer conductor or behind a joined "
+        throw Error(std::string("[YeeScheme] ") + what + " edge " + std::to_string(m) + ", " +
+                    name_of(e.component) + " at (" + std::to_string(e.i) + ", " +
+                    std::to_string(e.j) + ", " + std::to_string(e.k) +
+                    "), is not among the edges that the scheme computes: it lies outside of the "
+                    "grid, on an outer conductor or behind a joined "
                     "face, or `active` leaves its component out");
     std::vector<Span>& spans = special_of(t, e.component, e.j, e.k).*list;
-    if (!spans.empty() && spans.back().first + spans.back().length == e.i && spans.back().column + spans.back().length == static_cast<std::int64_t>(m))
+    if (!spans.empty() && spans.back().first + spans.back().length == e.i &&
+        spans.back().column + spans.back().length == static_cast<std::int64_t>(m))
       ++spans.back().length;
     else
       spans.push_back({e.i, 1, static_cast<std::int64_t>(m)});
@@ -146,7 +157,8 @@ void add_list(Tables<T>& t, const std::vector<Edge>& edges, std::vector<Span> Sp
 template <class T>
 double field_unit(const Tables<T>& t, int c, int i, int j, int k) {
   const int at[3] = {i, j, k}, axis = axis_of(c);
-  return t.grid.length(axis, at[axis]) / t.unit * t.open.length_share({static_cast<std::uint8_t>(c), i, j, k});
+  return t.grid.length(axis, at[axis]) / t.unit *
+         t.open.length_share({static_cast<std::uint8_t>(c), i, j, k});
 }
 
 /// The neighbours of nonlinear edges, once all of these are known.
@@ -159,10 +171,13 @@ void find_neighbours(Tables<T>& t) {
         for (int j = 0; j <= t.n[1]; ++j)
           if (!t.component[c].special.empty())
             if (const std::int32_t at = t.component[c].special[t.row_index(j, k)]; at >= 0)
-              for (Nonlinear<T>& run : t.specials[static_cast<std::size_t>(at)].nonlinear) body(c, j, k, run);
+              for (Nonlinear<T>& run : t.specials[static_cast<std::size_t>(at)].nonlinear)
+                body(c, j, k, run);
   };
   each([&](int c, int j, int k, Nonlinear<T>& run) {
-    for (int q = 0; q < run.length; ++q) d_of[t.place(c, run.first + q, j, k)] = {run.state + q, 1 / run.eps[static_cast<std::size_t>(q)]};
+    for (int q = 0; q < run.length; ++q)
+      d_of[t.place(c, run.first + q, j, k)] = {run.state + q,
+                                               1 / run.eps[static_cast<std::size_t>(q)]};
   });
   each([&](int c, int j, int k, Nonlinear<T>& run) {
     for (int other = 0; other < 2; ++other) {
@@ -182,8 +197,10 @@ void find_neighbours(Tables<T>& t) {
             const std::int64_t place = t.place(b, at[0], at[1], at[2]);
             const T weight = static_cast<T>(0.25 / field_unit(t, b, at[0], at[1], at[2]));
             const auto found = d_of.find(place);
-            if (found == d_of.end()) run.around[other].push_back({place, weight});
-            else run.around[other].push_back({found->second.first, weight * found->second.second});
+            if (found == d_of.end())
+              run.around[other].push_back({place, weight});
+            else
+              run.around[other].push_back({found->second.first, weight * found->second.second});
           }
       }
       run.begin[other].push_back(static_cast<int>(run.around[other].size()));
@@ -191,7 +208,8 @@ void find_neighbours(Tables<T>& t) {
   });
 }
 
-/// Whether an absorbing layer has a part in the differences that an edge takes, or that are taken of it.
+/// Whether an absorbing layer has a part in the differences that an edge takes, or that are taken
+/// of it.
 template <class T>
 bool in_layers(const Tables<T>& t, const Edge& e) {
   const int at[3] = {e.i, e.j, e.k};
@@ -228,7 +246,8 @@ Polarized<T> polarized_of(Tables<T>& t, const DispersiveRun& run, int first, int
 
 /// Factors of one row, its dispersive and its nonlinear runs.
 template <class T>
-void compile_row(Tables<T>& t, const YeeModel& m, int c, int j, int k, MaterialRow& row, std::vector<double> metric_x) {
+void compile_row(Tables<T>& t, const YeeModel& m, int c, int j, int k, MaterialRow& row,
+                 std::vector<double> metric_x) {
   ComponentTable<T>& f = t.component[c];
   const std::int64_t index = t.row_index(j, k);
   const int n = t.n[0] + 1;
@@ -239,15 +258,18 @@ void compile_row(Tables<T>& t, const YeeModel& m, int c, int j, int k, MaterialR
   if (m.material) m.material(c, j, k, row);
   for (const OpenPlace& p : t.open.row(c, j, k)) {  // the open part of ds and A
     const auto i = static_cast<std::size_t>(p.place.i);
-    if (p.share > 0) metric_x[i] *= is_electric(c) ? p.share : 1 / p.share;
-    else if (is_electric(c)) row.inverse[i] = 0;
+    if (p.share > 0)
+      metric_x[i] *= is_electric(c) ? p.share : 1 / p.share;
+    else if (is_electric(c))
+      row.inverse[i] = 0;
   }
 
   std::vector<double> response(n, 0.0);  // sum of pair Re beta weight
   for (const DispersiveRun& run : row.dispersive)
     for (std::size_t p = 0; p < run.alpha.size(); ++p) {
       const double pair = run.counts_once(p) ? 1 : 2;
-      for (std::size_t q = 0; q < run.weight.size(); ++q) response[run.first + q] += pair * run.beta[p].real() * run.weight[q];
+      for (std::size_t q = 0; q < run.weight.size(); ++q)
+        response[run.first + q] += pair * run.beta[p].real() * run.weight[q];
     }
   std::vector<T> factor(aligned(n), 0), keep(aligned(n), 1);
   bool any_loss = false;
@@ -268,7 +290,9 @@ void compile_row(Tables<T>& t, const YeeModel& m, int c, int j, int k, MaterialR
     const double scale = double(f.scale_y[j]) * double(f.scale_z[k]) * t.cdt;
     for (int q = 0; q < p.length; ++q) {  // edges in an outer conductor take no part
       const int i = p.first + q;
-      p.gain.push_back(i < f.first[0] || i >= f.last[0] ? T{0} : static_cast<T>(run.weight[q] / (scale * metric_x[i])));
+      p.gain.push_back(i < f.first[0] || i >= f.last[0]
+                           ? T{0}
+                           : static_cast<T>(run.weight[q] / (scale * metric_x[i])));
     }
     special_of(t, c, j, k).polarized.push_back(std::move(p));
   }
@@ -281,20 +305,23 @@ void compile_row(Tables<T>& t, const YeeModel& m, int c, int j, int k, MaterialR
     t.nonlinear = true;
     for (int q = 0; q < p.length; ++q) {
       const int i = p.first + q;
-      const double unit = field_unit(t, c, i, j, k), loss = row.loss[i] + response[i];  // unit: e per E
+      const double unit = field_unit(t, c, i, j, k),
+                   loss = row.loss[i] + response[i];  // unit: e per E
       const bool linear = in_layers(t, {static_cast<std::uint8_t>(c), i, j, k});
       p.eps.push_back(static_cast<T>(1 / row.inverse[i] + loss));
       p.twice_loss.push_back(static_cast<T>(2 * loss));
       p.chi2.push_back(static_cast<T>(linear ? 0 : run.chi2[q] / unit));
       p.chi3.push_back(static_cast<T>(linear ? 0 : run.chi3[q] / (unit * unit)));
       p.to_unknown.push_back(static_cast<T>(unit * unit));
-      p.gain.push_back(static_cast<T>(t.cdt * metric_x[i] * double(f.scale_y[j]) * double(f.scale_z[k])));
+      p.gain.push_back(
+          static_cast<T>(t.cdt * metric_x[i] * double(f.scale_y[j]) * double(f.scale_z[k])));
     }
     special_of(t, c, j, k).nonlinear.push_back(std::move(p));
   }
 }
 
-/// Mixed edges, in runs of neighbours. What their row has for them is put out of action; they keep one of its factors for the mask of unknowns.
+/// Mixed edges, in runs of neighbours. What their row has for them is put out of action; they keep
+/// one of its factors for the mask of unknowns.
 template <class T>
 void add_mixed(Tables<T>& t, const YeeModel& m) {
   const MixedEdges& mixed = m.mixed;
@@ -302,28 +329,39 @@ void add_mixed(Tables<T>& t, const YeeModel& m) {
   for (std::size_t q = 0; q < mixed.edges.size();) {
     const Edge& e = mixed.edges[q];
     std::size_t end = q + 1;
-    const auto follows = [&](const Edge& o) { return o.component == e.component && o.j == e.j && o.k == e.k && o.i == e.i + static_cast<int>(end - q); };
+    const auto follows = [&](const Edge& o) {
+      return o.component == e.component && o.j == e.j && o.k == e.k &&
+             o.i == e.i + static_cast<int>(end - q);
+    };
     while (end < mixed.edges.size() && follows(mixed.edges[end])) ++end;
     ComponentTable<T>& f = t.component[e.component];
     const int at[3] = {e.i, e.j, e.k}, length = static_cast<int>(end - q);
     for (int d = 0; d < 3; ++d)
       if (at[d] < f.first[d] || at[d] + (d == 0 ? length - 1 : 0) >= f.last[d])
-        throw Error("[YeeScheme] mixed edge " + std::to_string(q) + ", " + name_of(e.component) + ", is not among the edges that the scheme computes");
+        throw Error("[YeeScheme] mixed edge " + std::to_string(q) + ", " + name_of(e.component) +
+                    ", is not among the edges that the scheme computes");
     if (!is_electric(e.component)) throw Error("[YeeScheme] only electric edges are mixed");
     const std::int64_t index = t.row_index(e.j, e.k);
     if (f.keep.empty()) f.keep.assign(t.rows(), nullptr);
     if (!f.keep[index]) f.keep[index] = t.pool.keep(std::vector<T>(aligned(t.n[0] + 1), 1));
     f.flags[index] |= lossy;
     Special<T>& special = special_of(t, e.component, e.j, e.k);
-    Mixed<T> run{.first = e.i, .length = length, .column = static_cast<std::int64_t>(m.traced.size()) + static_cast<std::int64_t>(q) * t.channels};
+    Mixed<T> run{.first = e.i,
+                 .length = length,
+                 .column = static_cast<std::int64_t>(m.traced.size()) +
+                           static_cast<std::int64_t>(q) * t.channels};
     for (int i = e.i; i < e.i + length; ++i) {
-      if (f.factor[index][i] == 0) throw Error("[YeeScheme] mixed edge " + std::to_string(q) + " is a conductor in its row");
+      if (f.factor[index][i] == 0)
+        throw Error("[YeeScheme] mixed edge " + std::to_string(q) + " is a conductor in its row");
       for (Polarized<T>& p : special.polarized)
-        if (p.mixed < 0 && i >= p.first && i < p.first + p.length) p.gain[static_cast<std::size_t>(i - p.first)] = 0;
+        if (p.mixed < 0 && i >= p.first && i < p.first + p.length)
+          p.gain[static_cast<std::size_t>(i - p.first)] = 0;
       for (const Nonlinear<T>& p : special.nonlinear)
-        if (i >= p.first && i < p.first + p.length) throw Error("[YeeScheme] mixed edge " + std::to_string(q) + " is nonlinear in its row");
+        if (i >= p.first && i < p.first + p.length)
+          throw Error("[YeeScheme] mixed edge " + std::to_string(q) + " is nonlinear in its row");
       const bool wraps = t.wraps(0);
-      run.metric.push_back(t.cdt * metric(m, e.component, 0, i, t.unit, wraps) * t.open.length_share({e.component, i, e.j, e.k}));
+      run.metric.push_back(t.cdt * metric(m, e.component, 0, i, t.unit, wraps) *
+                           t.open.length_share({e.component, i, e.j, e.k}));
       t.mixed_gain.push_back(run.metric.back() * double(t.scale(e.component, e.j, e.k)));
     }
     for (const DispersiveRun& poles : mixed.poles) {
@@ -331,7 +369,8 @@ void add_mixed(Tables<T>& t, const YeeModel& m) {
       p.mixed = t.n_mixed_gains;
       t.n_mixed_gains += length;
       double response = 0;
-      for (std::size_t n = 0; n < p.beta.size(); ++n) response += double(p.pair[n]) * poles.beta[n].real();
+      for (std::size_t n = 0; n < p.beta.size(); ++n)
+        response += double(p.pair[n]) * poles.beta[n].real();
       run.response.push_back(static_cast<T>(response));
       run.polarized.push_back(special.polarized.size());
       special.polarized.push_back(std::move(p));
@@ -352,44 +391,55 @@ bool couples(const Tables<T>& t, const Edge& e) {
   if (in_layers(t, e)) return false;
   const std::int64_t index = t.row_index(e.j, e.k);
   if (!f.special.empty() && f.special[index] >= 0) {
-    const auto within = [&](const auto& run) { return e.i >= run.first && e.i < run.first + run.length; };
+    const auto within = [&](const auto& run) {
+      return e.i >= run.first && e.i < run.first + run.length;
+    };
     const Special<T>& special = t.specials[static_cast<std::size_t>(f.special[index])];
-    if (std::any_of(special.nonlinear.begin(), special.nonlinear.end(), within) || std::any_of(special.mixed.begin(), special.mixed.end(), within)) return false;
+    if (std::any_of(special.nonlinear.begin(), special.nonlinear.end(), within) ||
+        std::any_of(special.mixed.begin(), special.mixed.end(), within))
+      return false;
   }
-  return f.factor[index][e.i] != 0 && t.open.share(e) == 1 && !(f.flags[index] & lossy && f.keep[index][e.i] != 1);
+  return f.factor[index][e.i] != 0 && t.open.share(e) == 1 &&
+         !(f.flags[index] & lossy && f.keep[index][e.i] != 1);
 }
 template bool couples(const Tables<float>&, const Edge&);
 template bool couples(const Tables<double>&, const Edge&);
 
 namespace {
 
-/// What the tensors couple, by the edges that take part. Across joined faces e_to e^{i phase_to} += W u_from e^{i phase_from}.
+/// What the tensors couple, by the edges that take part. Across joined faces e_to e^{i phase_to} +=
+/// W u_from e^{i phase_from}.
 template <class T>
 void add_tensors(Tables<T>& t, const YeeModel& m) {
   const auto key = [&](const Edge& e) { return t.place(e.component, e.i, e.j, e.k); };
   std::map<std::int64_t, std::pair<Edge, std::vector<CouplingTerm<T>>>> edges;
   std::map<std::int64_t, std::int64_t> recorded;
-  for (std::size_t r = 0; r < m.recorded.size(); ++r) recorded[key(m.recorded[r])] = static_cast<std::int64_t>(r);
+  for (std::size_t r = 0; r < m.recorded.size(); ++r)
+    recorded[key(m.recorded[r])] = static_cast<std::int64_t>(r);
   const std::array<bool, 3> periodic{t.periodic[0], t.periodic[1], t.periodic[2]};
   const std::array<double, 3> phases{t.phase[0], t.phase[1], t.phase[2]};
   for (const NodeTensor& node : m.tensors)
-    couplings_of(m.grid, periodic, phases, t.cdt * t.unit, node, [&](const Neighbour& x, const Neighbour& y, double weight) {
-      if (weight == 0 || !couples(t, x.edge) || !couples(t, y.edge)) return;
-      const auto couple = [&](const Neighbour& to, const Neighbour& from) {
-        auto& [edge, terms] = edges[key(to.edge)];
-        edge = to.edge;
-        const auto r = recorded.find(key(from.edge));
-        const double phase = from.phase - to.phase;
-        terms.push_back({key(from.edge), from.edge.component, static_cast<T>(weight * std::cos(phase)), static_cast<T>(weight * std::sin(phase)),
-                         r == recorded.end() ? -1 : r->second});
-      };
-      couple(x, y);
-      couple(y, x);
-    });
+    couplings_of(m.grid, periodic, phases, t.cdt * t.unit, node,
+                 [&](const Neighbour& x, const Neighbour& y, double weight) {
+                   if (weight == 0 || !couples(t, x.edge) || !couples(t, y.edge)) return;
+                   const auto couple = [&](const Neighbour& to, const Neighbour& from) {
+                     auto& [edge, terms] = edges[key(to.edge)];
+                     edge = to.edge;
+                     const auto r = recorded.find(key(from.edge));
+                     const double phase = from.phase - to.phase;
+                     terms.push_back({key(from.edge), from.edge.component,
+                                      static_cast<T>(weight * std::cos(phase)),
+                                      static_cast<T>(weight * std::sin(phase)),
+                                      r == recorded.end() ? -1 : r->second});
+                   };
+                   couple(x, y);
+                   couple(y, x);
+                 });
   for (auto& [place, entry] : edges) {
     auto& [edge, terms] = entry;
     special_of(t, edge.component, edge.j, edge.k)
-        .coupled.push_back({edge.i, t.n_coupled++, static_cast<std::int64_t>(t.coupling.size()), static_cast<std::int64_t>(terms.size())});
+        .coupled.push_back({edge.i, t.n_coupled++, static_cast<std::int64_t>(t.coupling.size()),
+                            static_cast<std::int64_t>(terms.size())});
     t.coupling.insert(t.coupling.end(), terms.begin(), terms.end());
   }
 }
@@ -407,10 +457,13 @@ Tables<T> compile(const YeeModel& m) {
   for (int d = 0; d < 3; ++d) {
     t.n[d] = m.grid.cells(d);
     if (t.n[d] < 1) throw Error("[YeeScheme] the grid has no cells");
-    const bool low = m.faces[d].low == Boundary::periodic, high = m.faces[d].high == Boundary::periodic;
+    const bool low = m.faces[d].low == Boundary::periodic,
+               high = m.faces[d].high == Boundary::periodic;
     t.resolved[d] = m.grid.resolved(d);
-    if (t.resolved[d] && low != high) throw Error("[YeeScheme] a periodic face needs the opposite face to be periodic too");
-    if (t.resolved[d] && t.n[d] == 1 && !low) throw Error("[YeeScheme] an axis of one cell is a period: its faces are joined");
+    if (t.resolved[d] && low != high)
+      throw Error("[YeeScheme] a periodic face needs the opposite face to be periodic too");
+    if (t.resolved[d] && t.n[d] == 1 && !low)
+      throw Error("[YeeScheme] an axis of one cell is a period: its faces are joined");
     t.periodic[d] = t.resolved[d] && low;
     if (t.periodic[d]) t.phase[d] = m.bloch_phase[d];
     t.bloch |= t.phase[d] != 0;
@@ -429,9 +482,12 @@ Tables<T> compile(const YeeModel& m) {
     f.scale_y.assign(t.n[1] + 1, 0);
     f.scale_z.assign(t.n[2] + 1, 0);
     std::vector<double> metric_x(t.n[0] + 1, 0);
-    for (int i = f.first[0]; i < f.last[0]; ++i) metric_x[i] = metric(m, c, 0, i, t.unit, t.wraps(0));
-    for (int j = f.first[1]; j < f.last[1]; ++j) f.scale_y[j] = static_cast<T>(metric(m, c, 1, j, t.unit, t.wraps(1)));
-    for (int k = f.first[2]; k < f.last[2]; ++k) f.scale_z[k] = static_cast<T>(metric(m, c, 2, k, t.unit, t.wraps(2)));
+    for (int i = f.first[0]; i < f.last[0]; ++i)
+      metric_x[i] = metric(m, c, 0, i, t.unit, t.wraps(0));
+    for (int j = f.first[1]; j < f.last[1]; ++j)
+      f.scale_y[j] = static_cast<T>(metric(m, c, 1, j, t.unit, t.wraps(1)));
+    for (int k = f.first[2]; k < f.last[2]; ++k)
+      f.scale_z[k] = static_cast<T>(metric(m, c, 2, k, t.unit, t.wraps(2)));
     MaterialRow row{std::vector<double>(t.n[0] + 1), std::vector<double>(t.n[0] + 1), {}, {}};
     for (int k = f.first[2]; k < f.last[2]; ++k)
       for (int j = f.first[1]; j < f.last[1]; ++j) {
@@ -440,11 +496,15 @@ Tables<T> compile(const YeeModel& m) {
         for (int term = 0; term < 2; ++term) {
           const int axis = f.axis[term];
           const std::uint8_t flag = axis == 0 ? layer_x : axis == 1 ? layer_y : layer_z;
-          const auto in_layer = [&](const LayerTable<T>& l, int i) { return l.slabs > 0 && (axis == 0 || (i >= 0 && i <= t.n[axis] && l.slab[i] >= 0)); };
+          const auto in_layer = [&](const LayerTable<T>& l, int i) {
+            return l.slabs > 0 && (axis == 0 || (i >= 0 && i <= t.n[axis] && l.slab[i] >= 0));
+          };
           // The transposed step convolves the sources of the difference, on both sides of the row.
           const LayerTable<T>& source = t.layer[f.source[term]][axis];
           const int above = is_electric(c) ? at[axis] : at[axis] + 1;
-          if (in_layer(t.layer[c][axis], at[axis]) || in_layer(source, above) || in_layer(source, above - 1)) flags |= flag;
+          if (in_layer(t.layer[c][axis], at[axis]) || in_layer(source, above) ||
+              in_layer(source, above - 1))
+            flags |= flag;
         }
         compile_row(t, m, c, j, k, row, metric_x);
       }
@@ -457,12 +517,15 @@ Tables<T> compile(const YeeModel& m) {
   add_mixed(t, m);
   add_tensors(t, m);
   if (t.nonlinear && t.bloch)
-    throw Error("[YeeScheme] between faces joined with a phase fields are complex, and a nonlinear medium needs the real field: take "
-                "periodic faces and a wave through whole periods, or leave chi2 and chi3 out");
+    throw Error(
+        "[YeeScheme] between faces joined with a phase fields are complex, and a nonlinear medium "
+        "needs the real field: take "
+        "periodic faces and a wave through whole periods, or leave chi2 and chi3 out");
   if (t.nonlinear) find_neighbours(t);
   t.n_injected = static_cast<std::int64_t>(m.injected.size());
   t.n_recorded = static_cast<std::int64_t>(m.recorded.size());
-  t.n_traced = static_cast<std::int64_t>(m.traced.size()) + static_cast<std::int64_t>(m.mixed.edges.size()) * t.channels;
+  t.n_traced = static_cast<std::int64_t>(m.traced.size()) +
+               static_cast<std::int64_t>(m.mixed.edges.size()) * t.channels;
   return t;
 }
 

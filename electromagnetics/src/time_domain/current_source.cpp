@@ -9,12 +9,16 @@
 namespace tessera::electromagnetics {
 namespace {
 
-/// Shares of the places of one axis in a current: what their face (across the current) or edge (along it) holds of the box. Along
-/// the current the share is of the mean over the edge, so that sum of share times length is the box's extent, or 1 for a delta.
-std::vector<AxisWeight> shares(const YeeGrid& grid, Faces faces, int component, int axis, double low, double high) {
+/// Shares of the places of one axis in a current: what their face (across the current) or edge
+/// (along it) holds of the box. Along the current the share is of the mean over the edge, so that
+/// sum of share times length is the box's extent, or 1 for a delta.
+std::vector<AxisWeight> shares(const YeeGrid& grid, Faces faces, int component, int axis,
+                               double low, double high) {
   const bool along = axis == axis_of(component), middle = at_middle(component, axis);
   const bool wraps = !grid.resolved(axis) || faces.low == Boundary::periodic;
-  const auto length = [&](int i) { return middle ? grid.length(axis, i) : grid.dual_length(axis, i, wraps); };
+  const auto length = [&](int i) {
+    return middle ? grid.length(axis, i) : grid.dual_length(axis, i, wraps);
+  };
   if (!grid.resolved(axis)) return {{0, along ? 1.0 : length(0)}};
   if (low == high) {
     std::vector<AxisWeight> out = axis_weights(grid, faces, component, axis, low);
@@ -25,11 +29,16 @@ std::vector<AxisWeight> shares(const YeeGrid& grid, Faces faces, int component, 
   std::vector<AxisWeight> out;
   const int n = grid.cells(axis);
   for (int i = 0; i < (middle ? n : n + 1); ++i) {
-    const double from = middle ? grid.lines[axis][i] : i == 0 ? grid.lines[axis][0] : grid.middle(axis, i - 1);
-    const double to = middle ? grid.lines[axis][i + 1] : i == n ? grid.lines[axis][n] : grid.middle(axis, i);
+    const double from = middle   ? grid.lines[axis][i]
+                        : i == 0 ? grid.lines[axis][0]
+                                 : grid.middle(axis, i - 1);
+    const double to = middle   ? grid.lines[axis][i + 1]
+                      : i == n ? grid.lines[axis][n]
+                               : grid.middle(axis, i);
     const double overlap = std::min(to, high) - std::max(from, low);
     if (overlap <= 1e-12 * (to - from)) continue;
-    const bool conductor = !middle && ((i == 0 && faces.low != Boundary::pmc) || (i == n && faces.high != Boundary::pmc));
+    const bool conductor = !middle && ((i == 0 && faces.low != Boundary::pmc) ||
+                                       (i == n && faces.high != Boundary::pmc));
     if (conductor && !wraps) continue;
     out.push_back({wraps && !middle ? i % n : i, along ? overlap / (to - from) : overlap});
   }
@@ -38,13 +47,16 @@ std::vector<AxisWeight> shares(const YeeGrid& grid, Faces faces, int component, 
 
 }  // namespace
 
-Injection current_source(const YeeGrid& grid, const std::array<Faces, 3>& faces, double dt_s, int component, const Point& low, const Point& high,
-                         double amplitude, const Waveform& waveform, const Point& bloch_k, const OpenShares& open) {
+Injection current_source(const YeeGrid& grid, const std::array<Faces, 3>& faces, double dt_s,
+                         int component, const Point& low, const Point& high, double amplitude,
+                         const Waveform& waveform, const Point& bloch_k, const OpenShares& open) {
   Injection out;
   std::vector<double> moment;
-  const double unit = -(is_electric(component) ? vacuum_impedance : 1.0) * amplitude / reference_length(grid);
+  const double unit =
+      -(is_electric(component) ? vacuum_impedance : 1.0) * amplitude / reference_length(grid);
   const auto axis = static_cast<std::size_t>(axis_of(component));
-  const bool delta = is_electric(component) && grid.resolved(axis_of(component)) && low[axis] == high[axis];
+  const bool delta =
+      is_electric(component) && grid.resolved(axis_of(component)) && low[axis] == high[axis];
   const auto x = shares(grid, faces[0], component, 0, low[0], high[0]);
   const auto y = shares(grid, faces[1], component, 1, low[1], high[1]);
   const auto z = shares(grid, faces[2], component, 2, low[2], high[2]);
@@ -52,9 +64,13 @@ Injection current_source(const YeeGrid& grid, const std::array<Faces, 3>& faces,
     for (const AxisWeight& b : y)
       for (const AxisWeight& a : x) {
         out.edges.push_back({static_cast<std::uint8_t>(component), a.index, b.index, c.index});
-        moment.push_back(unit * a.weight * b.weight * c.weight / (delta ? open.length_share(out.edges.back()) : 1.0));
+        moment.push_back(unit * a.weight * b.weight * c.weight /
+                         (delta ? open.length_share(out.edges.back()) : 1.0));
       }
-  if (out.edges.empty()) throw Error("[current_source] the source lies on an outer conductor or outside of the domain: it drives nothing");
+  if (out.edges.empty())
+    throw Error(
+        "[current_source] the source lies on an outer conductor or outside of the domain: it "
+        "drives nothing");
   if (bloch_k != Point{})
     for (const Edge& e : out.edges) {
       const Point at = grid.position(e);
@@ -64,7 +80,8 @@ Injection current_source(const YeeGrid& grid, const std::array<Faces, 3>& faces,
     }
   const double offset = is_electric(component) ? 0.5 : 0.0;
   out.end_s = waveform.end_s;
-  out.fill = [moment, offset, dt_s, at = waveform.at](std::int64_t first, std::int64_t n_steps, double* currents) {
+  out.fill = [moment, offset, dt_s, at = waveform.at](std::int64_t first, std::int64_t n_steps,
+                                                      double* currents) {
     for (std::int64_t n = 0; n < n_steps; ++n) {
       const double w = at((static_cast<double>(first + n) + offset) * dt_s);
       for (std::size_t m = 0; m < moment.size(); ++m) *currents++ = w * moment[m];

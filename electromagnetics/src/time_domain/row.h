@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The step of one row of edges: the plain update in a loop without branches, and, in the rows that need it, what is added
-// to the bracket first: absorbing layers, currents, polarization.
+// The step of one row of edges: the plain update in a loop without branches, and, in the rows that
+// need it, what is added to the bracket first: absorbing layers, currents, polarization.
 #pragma once
 #include "tessera/autodiff/vectors.h"
 #include "time_domain/tables.h"
@@ -13,14 +13,16 @@
 
 namespace tessera::electromagnetics::time_domain {
 
-/// The layer along y or z that a row lies in: with D = +-(difference), psi' = b psi + c D, and psi' + m D goes to the bracket.
+/// The layer along y or z that a row lies in: with D = +-(difference), psi' = b psi + c D, and psi'
+/// + m D goes to the bracket.
 template <class T>
 struct RowLayer {
   T* psi;
   T b, c, m;
 };
 
-/// What an update adds to the bracket: nothing, the layers of its first and second difference, or numbers made before.
+/// What an update adds to the bracket: nothing, the layers of its first and second difference, or
+/// numbers made before.
 enum class Adds { nothing, first, second, both, extra };
 
 /// What one row of one component needs: offsets as in ComponentTable.
@@ -42,7 +44,8 @@ template <class T, bool with_keep, Adds adds>
   T *psi = u.first.psi, *psi2 = u.second.psi;
   const T *factor = u.factor, *keep = u.keep, *extra = u.extra;
   const T *p = u.p, *q = u.q, *r = u.r, *t = u.t;
-  const T scale = u.scale, b = u.first.b, c = u.first.c, m = u.first.m, b2 = u.second.b, c2 = u.second.c, m2 = u.second.m;
+  const T scale = u.scale, b = u.first.b, c = u.first.c, m = u.first.m, b2 = u.second.b,
+          c2 = u.second.c, m2 = u.second.m;
   const int n = u.n & ~(kLine / static_cast<int>(sizeof(T)) - 1);
   for (const T* next : {u.next_field, u.next_factor})
     if (next)
@@ -65,7 +68,8 @@ template <class T, bool with_keep, Adds adds>
   }
 }
 
-/// Forward, along x: the ends of a row, where b, c and m vary along it. To `out` goes psi' + m D, weighted like a bracket or not.
+/// Forward, along x: the ends of a row, where b, c and m vary along it. To `out` goes psi' + m D,
+/// weighted like a bracket or not.
 template <class T>
 struct EndsUpdate {
   T *out, *psi;
@@ -78,7 +82,8 @@ template <class T, bool weighted>
   T *out = u.out, *psi = u.psi - u.low_begin;
   const T *factor = u.factor, *hi = u.hi, *lo = u.lo, *b = u.b, *c = u.c, *m = u.m;
   const T scale = u.scale, sign = u.sign;
-  for (const auto& [begin, end] : {std::pair{u.low_begin, u.low_end}, std::pair{u.high_begin, u.high_end}}) {
+  for (const auto& [begin, end] :
+       {std::pair{u.low_begin, u.low_end}, std::pair{u.high_begin, u.high_end}}) {
 #pragma GCC ivdep
     for (int i = begin; i < end; ++i) {
       const T d = sign * (hi[i] - lo[i]);
@@ -90,9 +95,10 @@ template <class T, bool weighted>
   }
 }
 
-/// Transposed, along x: at the ends of a row, of which F is the source of the difference, tau <- b tau + F; then v = +-(m F + c tau) goes to the
-/// brackets of the edges that it is the upper side of, and from those it is the lower side of: edges i - above and i - above + 1.
-/// `v` has room for the row and one more at both of its ends.
+/// Transposed, along x: at the ends of a row, of which F is the source of the difference, tau <- b
+/// tau + F; then v = +-(m F + c tau) goes to the brackets of the edges that it is the upper side
+/// of, and from those it is the lower side of: edges i - above and i - above + 1. `v` has room for
+/// the row and one more at both of its ends.
 template <class T>
 struct EndsBack {
   T *out, *v, *tau;
@@ -106,7 +112,8 @@ template <class T, bool weighted>
   T *out = u.out, *v = u.v, *tau = u.tau - u.low_begin;
   const T *source = u.source, *b = u.b, *c = u.c, *m = u.m, *factor = u.factor;
   const T scale = u.scale, sign = u.sign;
-  for (const auto& [begin, end] : {std::pair{u.low_begin, u.low_end}, std::pair{u.high_begin, u.high_end}}) {
+  for (const auto& [begin, end] :
+       {std::pair{u.low_begin, u.low_end}, std::pair{u.high_begin, u.high_end}}) {
     v[begin - 1] = v[end] = 0;
 #pragma GCC ivdep
     for (int i = begin; i < end; ++i) {
@@ -116,12 +123,15 @@ template <class T, bool weighted>
     const T* upper = v + u.above;
     const int from = std::max(u.first, begin - u.above), to = std::min(u.last, end - u.above + 1);
 #pragma GCC ivdep
-    for (int i = from; i < to; ++i) out[i] += weighted ? (scale * factor[i]) * (upper[i] - upper[i - 1]) : upper[i] - upper[i - 1];
+    for (int i = from; i < to; ++i)
+      out[i] +=
+          weighted ? (scale * factor[i]) * (upper[i] - upper[i - 1]) : upper[i] - upper[i - 1];
     tau -= u.high_begin - u.low_end;
   }
 }
 
-/// The same instructions in the registers of the build and in those of 512 bits: the bits do not depend on the width.
+/// The same instructions in the registers of the build and in those of 512 bits: the bits do not
+/// depend on the width.
 template <class T, bool with_keep, Adds adds>
 void update(const RowUpdate<T>& u) {
   update_body<T, with_keep, adds>(u);
@@ -158,19 +168,26 @@ template <class T>
 const Kernels<T>& kernels() {
   static const bool wide = vector_bits() == 512;
   const auto updates = []<bool keep>() {
-    const auto one = []<Adds adds>() { return wide ? &update_wide<T, keep, adds> : &update<T, keep, adds>; };
-    return std::array{one.template operator()<Adds::nothing>(), one.template operator()<Adds::first>(), one.template operator()<Adds::second>(),
-                      one.template operator()<Adds::both>(), one.template operator()<Adds::extra>()};
+    const auto one = []<Adds adds>() {
+      return wide ? &update_wide<T, keep, adds> : &update<T, keep, adds>;
+    };
+    return std::array{
+        one.template operator()<Adds::nothing>(), one.template operator()<Adds::first>(),
+        one.template operator()<Adds::second>(), one.template operator()<Adds::both>(),
+        one.template operator()<Adds::extra>()};
   };
-  static const Kernels<T> chosen{{updates.template operator()<false>(), updates.template operator()<true>()},
-                                 {wide ? &ends_wide<T, false> : &ends<T, false>, wide ? &ends_wide<T, true> : &ends<T, true>},
-                                 {wide ? &ends_back_wide<T, false> : &ends_back<T, false>, wide ? &ends_back_wide<T, true> : &ends_back<T, true>}};
+  static const Kernels<T> chosen{
+      {updates.template operator()<false>(), updates.template operator()<true>()},
+      {wide ? &ends_wide<T, false> : &ends<T, false>, wide ? &ends_wide<T, true> : &ends<T, true>},
+      {wide ? &ends_back_wide<T, false> : &ends_back<T, false>,
+       wide ? &ends_back_wide<T, true> : &ends_back<T, true>}};
   return chosen;
 }
 
 /// Forward, along y or z, where numbers are made before the update.
 template <class T>
-inline void layer_row(T* __restrict extra, const RowLayer<T>& l, const T* __restrict hi, const T* __restrict lo, T sign, int n) {
+inline void layer_row(T* __restrict extra, const RowLayer<T>& l, const T* __restrict hi,
+                      const T* __restrict lo, T sign, int n) {
   T* __restrict psi = l.psi;
   for (int i = 0; i < n; ++i) {
     const T d = sign * (hi[i] - lo[i]);
@@ -179,13 +196,15 @@ inline void layer_row(T* __restrict extra, const RowLayer<T>& l, const T* __rest
   }
 }
 
-/// Transposed, along y or z: tau <- b tau + F, and m F + c tau to the brackets on one side of the difference.
+/// Transposed, along y or z: tau <- b tau + F, and m F + c tau to the brackets on one side of the
+/// difference.
 template <class T>
 inline void convolve_row(T* __restrict tau, const T* __restrict source, T b, int n) {
   for (int i = 0; i < n; ++i) tau[i] = b * tau[i] + source[i];
 }
 template <class T>
-inline void back_row(T* __restrict extra, const T* __restrict source, const T* __restrict tau, T m, T c, int n) {
+inline void back_row(T* __restrict extra, const T* __restrict source, const T* __restrict tau, T m,
+                     T c, int n) {
   for (int i = 0; i < n; ++i) extra[i] += m * source[i] + c * tau[i];
 }
 
@@ -193,7 +212,12 @@ inline void back_row(T* __restrict extra, const T* __restrict source, const T* _
 template <class T, bool transposed>
 class Rows {
  public:
-  explicit Rows(const Work<T>& work) : w_(work), t_(work.tables), s_(work.state), kernels_(kernels<T>()), extra_(2 * (static_cast<std::size_t>(t_.row) + 32)) {
+  explicit Rows(const Work<T>& work)
+      : w_(work),
+        t_(work.tables),
+        s_(work.state),
+        kernels_(kernels<T>()),
+        extra_(2 * (static_cast<std::size_t>(t_.row) + 32)) {
     x_ = extra_.data() + 16;
     v_ = x_ + t_.row + 32;
   }
@@ -218,7 +242,8 @@ class Rows {
     u.n = t_.run;
     u.next_field = u.next_factor = nullptr;
     if (ahead_ != 0) {
-      u.next_field = e + ahead_ + (is_electric(c) ? t_.plane : 0);  // e of the next plane comes first
+      u.next_field =
+          e + ahead_ + (is_electric(c) ? t_.plane : 0);  // e of the next plane comes first
       const T* factor = f.factor[std::min(index + ahead_rows_, t_.rows())];
       if (factor != u.factor) u.next_factor = factor;
       __builtin_prefetch(f.factor.data() + index + 16);  // the tables themselves, a line further on
@@ -237,14 +262,16 @@ class Rows {
       if (flags & layer_x) add_ends(true, c, f, j, k, e, u.factor, u.scale);
     }
     if (t_.periodic[0]) {
-      if (is_electric(c)) e[t_.n[0]] = e[0];
-      else e[-1] = e[t_.n[0] - 1];
+      if (is_electric(c))
+        e[t_.n[0]] = e[0];
+      else
+        e[-1] = e[t_.n[0] - 1];
     }
   }
 
-  /// Nonlinear edges of a row, when all D of the step are known: e from eps e + chi2 e^2 + chi3 (e^2 + across) e = D, by Newton's method;
-  /// then what follows from e.
-  /// The plain update has left what e would be if the nonlinear part stood still: three steps from there are enough, and are
+  /// Nonlinear edges of a row, when all D of the step are known: e from eps e + chi2 e^2 + chi3
+  /// (e^2 + across) e = D, by Newton's method; then what follows from e. The plain update has left
+  /// what e would be if the nonlinear part stood still: three steps from there are enough, and are
   /// checked.
   void solve(int c, int j, int k, std::int64_t n) {
     const Special<T>* special = special_of(c, j, k);
@@ -254,18 +281,22 @@ class Rows {
       T *e = row + p.first, *eps = x_;
       std::copy(p.eps.begin(), p.eps.end(), eps);
       if (!p.around[0].empty() || !p.around[1].empty())
-        for (int q = 0; q < p.length; ++q) eps[q] += p.chi3[static_cast<std::size_t>(q)] * p.to_unknown[static_cast<std::size_t>(q)] * across(p, q);
+        for (int q = 0; q < p.length; ++q)
+          eps[q] += p.chi3[static_cast<std::size_t>(q)] *
+                    p.to_unknown[static_cast<std::size_t>(q)] * across(p, q);
       const T *chi2 = p.chi2.data(), *chi3 = p.chi3.data(), *d = s_ + p.state;
       const auto newton = [&](int q) {
         const T x = e[q];
-        return ((((chi3[q] * x + chi2[q]) * x + eps[q]) * x - d[q]) / ((3 * chi3[q] * x + 2 * chi2[q]) * x + eps[q]));
+        return ((((chi3[q] * x + chi2[q]) * x + eps[q]) * x - d[q]) /
+                ((3 * chi3[q] * x + 2 * chi2[q]) * x + eps[q]));
       };
       T off = 0;
 #pragma GCC ivdep
       for (int q = 0; q < p.length; ++q) {
         for (int step = 0; step < 3; ++step) e[q] -= newton(q);
         const T left = newton(q);
-        off = std::max(off, left * left - 256 * std::numeric_limits<T>::epsilon() * std::numeric_limits<T>::epsilon() * e[q] * e[q]);
+        off = std::max(off, left * left - 256 * std::numeric_limits<T>::epsilon() *
+                                              std::numeric_limits<T>::epsilon() * e[q] * e[q]);
       }
       if (off > 0)
         for (int q = 0; q < p.length; ++q)
@@ -275,19 +306,21 @@ class Rows {
     record(*special, row, n);
   }
 
-  /// Transposed: tau <- b tau + field, for the layers along y and z of a row of a source component. Along x the row that takes the
-  /// difference does so (back_ends).
+  /// Transposed: tau <- b tau + field, for the layers along y and z of a row of a source component.
+  /// Along x the row that takes the difference does so (back_ends).
   void convolve(int c, int axis, int j, int k) {
     const ComponentTable<T>& f = t_.component[c];
     const LayerTable<T>& l = t_.layer[c][axis];
-    if (l.slabs == 0 || j < f.first[1] || j >= f.last[1] || k < f.first[2] || k >= f.last[2]) return;
+    if (l.slabs == 0 || j < f.first[1] || j >= f.last[1] || k < f.first[2] || k >= f.last[2])
+      return;
     const int at = axis == 1 ? j : k;
     if (l.slab[at] < 0) return;
-    convolve_row(s_ + t_.psi_row(l, axis, j, k) + f.first[0], s_ + t_.place(c, f.first[0], j, k), l.b[at], f.last[0] - f.first[0]);
+    convolve_row(s_ + t_.psi_row(l, axis, j, k) + f.first[0], s_ + t_.place(c, f.first[0], j, k),
+                 l.b[at], f.last[0] - f.first[0]);
   }
 
-  /// Transposed: what comes to a row before the transpose of its brackets reads it, the cotangents of Q and of the traces
-  /// of step n; gives the cotangents of the currents and brackets.
+  /// Transposed: what comes to a row before the transpose of its brackets reads it, the cotangents
+  /// of Q and of the traces of step n; gives the cotangents of the currents and brackets.
   void receive(int c, int j, int k, std::int64_t n) {
     const Special<T>* special = special_of(c, j, k);
     if (!special) return;
@@ -297,9 +330,11 @@ class Rows {
     const T* traces = w_.in_b ? w_.in_b + (w_.steps - 1 - n) * t_.n_traced : nullptr;
     for (const Polarized<T>& p : special->polarized)
       for (std::size_t m = 0; m < p.alpha.size(); ++m) {
-        const T *re = s_ + p.state + 2 * static_cast<std::int64_t>(m) * p.length, *im = re + p.length;
+        const T *re = s_ + p.state + 2 * static_cast<std::int64_t>(m) * p.length,
+                *im = re + p.length;
         for (int i = 0; i < p.length; ++i)
-          e[p.first + i] += scale * factor[p.first + i] * (p.beta[m].real() * re[i] + p.beta[m].imag() * im[i]);
+          e[p.first + i] +=
+              scale * factor[p.first + i] * (p.beta[m].real() * re[i] + p.beta[m].imag() * im[i]);
       }
     if (traces) {
       for (const Span& a : special->traced)
@@ -316,7 +351,8 @@ class Rows {
       for (const Coupled& a : special->coupled)  // a current acts on its own edge alone
         for (const Span& at : special->injected)
           if (a.i >= at.first && a.i < at.first + at.length)
-            currents[at.column + a.i - at.first] = scale * factor[a.i] * w_.coupled[a.slot] + trace_cotangent(*special, a.i, traces);
+            currents[at.column + a.i - at.first] =
+                scale * factor[a.i] * w_.coupled[a.slot] + trace_cotangent(*special, a.i, traces);
     }
     if (w_.out_b) give(special->traced, e, w_.out_b + (w_.steps - 1 - n) * t_.n_traced, 1);
   }
@@ -342,7 +378,9 @@ class Rows {
       if (const T* replaced = w_.special_keep[f.special[index]]) return replaced;
     return f.keep.empty() ? nullptr : f.keep[index];
   }
-  const T* gain_of(const Polarized<T>& p) const { return p.mixed < 0 ? p.gain.data() : w_.mixed_gain + p.mixed; }
+  const T* gain_of(const Polarized<T>& p) const {
+    return p.mixed < 0 ? p.gain.data() : w_.mixed_gain + p.mixed;
+  }
   static T trace_cotangent(const Special<T>& special, int i, const T* traces) {
     if (traces)
       for (const Span& at : special.traced)
@@ -363,7 +401,8 @@ class Rows {
     return true;
   }
 
-  [[gnu::noinline]] void step_with_more(int c, const ComponentTable<T>& f, int j, int k, RowUpdate<T>& u, std::uint8_t flags, std::int64_t n) {
+  [[gnu::noinline]] void step_with_more(int c, const ComponentTable<T>& f, int j, int k,
+                                        RowUpdate<T>& u, std::uint8_t flags, std::int64_t n) {
     T* e = u.field;
     u.factor = factor_of(c, j, k);
     if (flags & lossy) u.keep = keep_of(c, j, k);
@@ -380,23 +419,32 @@ class Rows {
   }
 
   /// Forward: the layers along x of a row.
-  void add_ends(bool weighted, int c, const ComponentTable<T>& f, int j, int k, T* out, const T* factor, T scale) {
+  void add_ends(bool weighted, int c, const ComponentTable<T>& f, int j, int k, T* out,
+                const T* factor, T scale) {
     const LayerTable<T>& l = t_.layer[c][0];
     if (l.slabs == 0) return;
     const int term = f.axis[0] == 0 ? 0 : 1;
     const T* e = s_ + t_.place(c, 0, j, k);
-    kernels_.ends[weighted]({out, s_ + t_.psi_row(l, 0, j, k), factor, e + (term == 0 ? f.p : f.r), e + (term == 0 ? f.q : f.t), l.b.data(), l.c.data(),
-                             l.m.data(), scale, term == 0 ? T{1} : T{-1}, l.low_begin, l.low_end, l.high_begin, l.high_end});
+    kernels_.ends[weighted]({out, s_ + t_.psi_row(l, 0, j, k), factor, e + (term == 0 ? f.p : f.r),
+                             e + (term == 0 ? f.q : f.t), l.b.data(), l.c.data(), l.m.data(), scale,
+                             term == 0 ? T{1} : T{-1}, l.low_begin, l.low_end, l.high_begin,
+                             l.high_end});
   }
 
   /// Transposed: the layers along x of the source of a row's difference.
-  void back_ends(bool weighted, const ComponentTable<T>& f, int j, int k, T* out, const T* factor, T scale) {
+  void back_ends(bool weighted, const ComponentTable<T>& f, int j, int k, T* out, const T* factor,
+                 T scale) {
     const int term = f.axis[0] == 0 ? 0 : 1, source = f.source[term];
     const LayerTable<T>& l = t_.layer[source][0];
     if (l.slabs == 0) return;
-    const int above = is_electric(source) ? 1 : 0;  // the upper side of the difference lies at the row itself (E) or one further (H)
-    kernels_.back[weighted]({out, v_, s_ + t_.psi_row(l, 0, j, k), factor, s_ + t_.place(source, 0, j, k), l.b.data(), l.c.data(), l.m.data(), scale,
-                             term == 0 ? T{1} : T{-1}, l.low_begin, l.low_end, l.high_begin, l.high_end, above, f.first[0], f.last[0]});
+    const int above =
+        is_electric(source)
+            ? 1
+            : 0;  // the upper side of the difference lies at the row itself (E) or one further (H)
+    kernels_.back[weighted]({out, v_, s_ + t_.psi_row(l, 0, j, k), factor,
+                             s_ + t_.place(source, 0, j, k), l.b.data(), l.c.data(), l.m.data(),
+                             scale, term == 0 ? T{1} : T{-1}, l.low_begin, l.low_end, l.high_begin,
+                             l.high_end, above, f.first[0], f.last[0]});
   }
 
   void layers(int c, const ComponentTable<T>& f, int term, int j, int k) {
@@ -421,7 +469,8 @@ class Rows {
         const int at = axis == 1 ? jj : kk;
         if (at < 0 || at > t_.n[axis] || l.slab[at] < 0) return;
         const int i0 = f.first[0];
-        back_row(x_ + i0, s_ + t_.place(source, i0, jj, kk), s_ + t_.psi_row(l, axis, jj, kk) + i0, sgn * l.m[at], sgn * l.c[at], f.last[0] - i0);
+        back_row(x_ + i0, s_ + t_.place(source, i0, jj, kk), s_ + t_.psi_row(l, axis, jj, kk) + i0,
+                 sgn * l.m[at], sgn * l.c[at], f.last[0] - i0);
       };
       side(above, sign);
       side(above - 1, -sign);
@@ -431,11 +480,13 @@ class Rows {
   void before(const Special<T>& special, int c, const ComponentTable<T>& f, T* e, std::int64_t n) {
     if constexpr (!transposed) {
       if (w_.out_b)
-        for (const Mixed<T>& run : special.mixed) begin_traces(special, run, e, w_.out_b + n * t_.n_traced);
+        for (const Mixed<T>& run : special.mixed)
+          begin_traces(special, run, e, w_.out_b + n * t_.n_traced);
       for (const Polarized<T>& p : special.polarized)
         for (std::size_t m = 0; m < p.alpha.size(); ++m) {
           T *re = s_ + p.state + 2 * static_cast<std::int64_t>(m) * p.length, *im = re + p.length;
-          const T a = p.alpha[m], up = p.re_of_im[m], down = p.im_of_re[m], br = p.beta[m].real(), bi = p.beta[m].imag(), pair = p.pair[m];
+          const T a = p.alpha[m], up = p.re_of_im[m], down = p.im_of_re[m], br = p.beta[m].real(),
+                  bi = p.beta[m].imag(), pair = p.pair[m];
           const T* gain = gain_of(p);
           for (int i = 0; i < p.length; ++i) {
             const T x = re[i], y = im[i], field = e[p.first + i];
@@ -445,7 +496,8 @@ class Rows {
           }
         }
       for (const Nonlinear<T>& p : special.nonlinear)
-        for (int q = 0; q < p.length; ++q) s_[p.state + q] -= p.twice_loss[static_cast<std::size_t>(q)] * e[p.first + q];
+        for (int q = 0; q < p.length; ++q)
+          s_[p.state + q] -= p.twice_loss[static_cast<std::size_t>(q)] * e[p.first + q];
       if (w_.in_a) {
         const T* currents = w_.in_a + n * t_.n_injected;
         for (const Span& a : special.injected)
@@ -455,18 +507,24 @@ class Rows {
         T* traces = w_.out_b + n * t_.n_traced;
         for (const Span& a : special.traced)
           for (int i = a.first; i < a.first + a.length; ++i)
-            traces[a.column + i - a.first] = (e[i + f.p] - e[i + f.q]) - (e[i + f.r] - e[i + f.t]) + x_[i];
+            traces[a.column + i - a.first] =
+                (e[i + f.p] - e[i + f.q]) - (e[i + f.r] - e[i + f.t]) + x_[i];
       }
     } else {
-      // Before forward step n lies the record of e of step n - 1; the record of h is that of step n itself.
-      const T* records = is_electric(c) ? next_records(w_.in_a, n) : w_.in_a ? w_.in_a + (w_.steps - 1 - n) * t_.n_recorded : nullptr;
+      // Before forward step n lies the record of e of step n - 1; the record of h is that of step n
+      // itself.
+      const T* records = is_electric(c) ? next_records(w_.in_a, n)
+                         : w_.in_a      ? w_.in_a + (w_.steps - 1 - n) * t_.n_recorded
+                                        : nullptr;
       if (records)
         for (const Span& a : special.recorded)
-          for (int i = 0; i < a.length; ++i) x_[a.first + i] += (is_electric(c) ? 1 : -1) * records[a.column + i];
+          for (int i = 0; i < a.length; ++i)
+            x_[a.first + i] += (is_electric(c) ? 1 : -1) * records[a.column + i];
       for (const Polarized<T>& p : special.polarized)
         for (std::size_t m = 0; m < p.alpha.size(); ++m) {
           T *re = s_ + p.state + 2 * static_cast<std::int64_t>(m) * p.length, *im = re + p.length;
-          const T a = p.alpha[m], up = p.re_of_im[m], down = p.im_of_re[m], br = p.beta[m].real(), bi = p.beta[m].imag(), pair = p.pair[m];
+          const T a = p.alpha[m], up = p.re_of_im[m], down = p.im_of_re[m], br = p.beta[m].real(),
+                  bi = p.beta[m].imag(), pair = p.pair[m];
           const T* gain = gain_of(p);
           for (int i = 0; i < p.length; ++i) {
             const T x = re[i], y = im[i], g = gain[i] * pair * e[p.first + i];
@@ -485,10 +543,13 @@ class Rows {
     }
   }
 
-  /// e += W u over the neighbours that a tensor couples; the cotangent of their records is part of u.
+  /// e += W u over the neighbours that a tensor couples; the cotangent of their records is part of
+  /// u.
   void couple(const Special<T>& special, const ComponentTable<T>& f, T* e, std::int64_t n) {
     const T *records = next_records(w_.in_a, n), *other_records = next_records(w_.other_in_a, n);
-    const auto bracket = [&](const T* at, const ComponentTable<T>& g) { return (at[g.p] - at[g.q]) - (at[g.r] - at[g.t]); };
+    const auto bracket = [&](const T* at, const ComponentTable<T>& g) {
+      return (at[g.p] - at[g.q]) - (at[g.r] - at[g.t]);
+    };
     for (const Coupled& a : special.coupled) {
       T sum = 0;
       for (std::int64_t m = a.first; m < a.first + a.count; ++m) {
@@ -499,15 +560,19 @@ class Rows {
           return u;
         };
         sum += term.weight * source(s_, records);
-        if (term.cross != 0) sum += w_.cross_sign * term.cross * source(w_.other_state, other_records);
+        if (term.cross != 0)
+          sum += w_.cross_sign * term.cross * source(w_.other_state, other_records);
       }
       e[a.i] += sum;
       if (transposed) w_.coupled[a.slot] += bracket(e + a.i, f) + x_[a.i];
     }
   }
-  /// Transposed: the cotangents of the records of e that were taken before forward step n, null in the last of all steps.
+  /// Transposed: the cotangents of the records of e that were taken before forward step n, null in
+  /// the last of all steps.
   const T* next_records(const T* cotangents, std::int64_t n) const {
-    return transposed && cotangents && n + 1 < w_.steps ? cotangents + (w_.steps - 2 - n) * t_.n_recorded : nullptr;
+    return transposed && cotangents && n + 1 < w_.steps
+               ? cotangents + (w_.steps - 2 - n) * t_.n_recorded
+               : nullptr;
   }
 
   void after(const Special<T>& special, int c, int j, int k, T* e, std::int64_t n) {
@@ -516,7 +581,8 @@ class Rows {
       for (const Nonlinear<T>& p : special.nonlinear)
         for (int q = 0; q < p.length; ++q) {
           const T* at = e + p.first + q;
-          s_[p.state + q] += p.gain[static_cast<std::size_t>(q)] * ((at[f.p] - at[f.q]) - (at[f.r] - at[f.t]) + x_[p.first + q]);
+          s_[p.state + q] += p.gain[static_cast<std::size_t>(q)] *
+                             ((at[f.p] - at[f.q]) - (at[f.r] - at[f.t]) + x_[p.first + q]);
         }
       if (w_.out_b)
         for (const Mixed<T>& run : special.mixed) end_traces(run, e, w_.out_b + n * t_.n_traced);
@@ -530,8 +596,9 @@ class Rows {
     }
   }
 
-  // The traces of a mixed edge, [e' - e, e' + e, P' - P, ..] with P' - P = pair [(alpha - 1) x + re_of_im y] + response (e' + e): what the old
-  // field and Q have in them, what the new field has, and the transpose of both.
+  // The traces of a mixed edge, [e' - e, e' + e, P' - P, ..] with P' - P = pair [(alpha - 1) x +
+  // re_of_im y] + response (e' + e): what the old field and Q have in them, what the new field has,
+  // and the transpose of both.
   void begin_traces(const Special<T>& special, const Mixed<T>& run, const T* e, T* traces) const {
     for (int q = 0; q < run.length; ++q) {
       T* u = traces + run.column + q * t_.channels;
@@ -541,7 +608,8 @@ class Rows {
         const Polarized<T>& p = special.polarized[run.polarized[k]];
         T sum = run.response[k] * old;
         for (std::size_t m = 0; m < p.alpha.size(); ++m) {
-          const T *re = s_ + p.state + 2 * static_cast<std::int64_t>(m) * p.length, *im = re + p.length;
+          const T *re = s_ + p.state + 2 * static_cast<std::int64_t>(m) * p.length,
+                  *im = re + p.length;
           sum += p.pair[m] * ((p.alpha[m] - 1) * re[q] + p.re_of_im[m] * im[q]);
         }
         u[2 + k] = sum;
@@ -552,12 +620,14 @@ class Rows {
     for (int q = 0; q < run.length; ++q) {
       T* u = traces + run.column + q * t_.channels;
       u[0] += e[run.first + q], u[1] += e[run.first + q];
-      for (std::size_t k = 0; k < run.response.size(); ++k) u[2 + k] += run.response[k] * e[run.first + q];
+      for (std::size_t k = 0; k < run.response.size(); ++k)
+        u[2 + k] += run.response[k] * e[run.first + q];
     }
   }
   static T responses(const Mixed<T>& run, const T* cotangents) {
     T sum = cotangents[1];
-    for (std::size_t k = 0; k < run.response.size(); ++k) sum += run.response[k] * cotangents[2 + k];
+    for (std::size_t k = 0; k < run.response.size(); ++k)
+      sum += run.response[k] * cotangents[2 + k];
     return sum;
   }
   void trace_cotangents_before(const Special<T>& special, const Mixed<T>& run, const T* traces) {

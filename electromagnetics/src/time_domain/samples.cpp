@@ -10,13 +10,15 @@
 
 namespace tessera::electromagnetics {
 
-std::vector<AxisWeight> axis_weights(const YeeGrid& grid, Faces faces, int component, int axis, double at) {
+std::vector<AxisWeight> axis_weights(const YeeGrid& grid, Faces faces, int component, int axis,
+                                     double at) {
   const int n = grid.cells(axis);
   if (!grid.resolved(axis)) return {{0, 1.0}};
   const std::vector<double>& lines = grid.lines[axis];
   const double tolerance = 1e-9 * (lines[n] - lines[0]);
   if (!(at >= lines[0] - tolerance && at <= lines[n] + tolerance))
-    throw Error("[interpolate] " + std::to_string(at) + " m on axis " + std::string(1, "xyz"[axis]) + " lies outside of the domain, " +
+    throw Error("[interpolate] " + std::to_string(at) + " m on axis " +
+                std::string(1, "xyz"[axis]) + " lies outside of the domain, " +
                 std::to_string(lines[0]) + " to " + std::to_string(lines[n]) + " m");
   const bool joined = faces.low == Boundary::periodic, middle = at_middle(component, axis);
   const int count = middle ? n : n + 1;
@@ -32,7 +34,8 @@ std::vector<AxisWeight> axis_weights(const YeeGrid& grid, Faces faces, int compo
     } else if (middle) {
       out.push_back({std::clamp(i, 0, n - 1), w});
     } else {
-      const bool conductor = (i == 0 && faces.low != Boundary::pmc) || (i == n && faces.high != Boundary::pmc);
+      const bool conductor =
+          (i == 0 && faces.low != Boundary::pmc) || (i == n && faces.high != Boundary::pmc);
       if (!conductor) out.push_back({i, w});
     }
   };
@@ -59,7 +62,8 @@ double reference_length(const YeeGrid& grid) {
   return least;
 }
 
-std::vector<EdgeWeight> interpolate(const YeeGrid& grid, const std::array<Faces, 3>& faces, int component, const Point& p, const OpenShares& open) {
+std::vector<EdgeWeight> interpolate(const YeeGrid& grid, const std::array<Faces, 3>& faces,
+                                    int component, const Point& p, const OpenShares& open) {
   const int axis = axis_of(component);
   const double unit = reference_length(grid) / (is_electric(component) ? 1.0 : vacuum_impedance);
   std::vector<EdgeWeight> out;
@@ -69,16 +73,23 @@ std::vector<EdgeWeight> interpolate(const YeeGrid& grid, const std::array<Faces,
         const Edge e{static_cast<std::uint8_t>(component), x.index, y.index, z.index};
         const int at[3] = {e.i, e.j, e.k};
         const bool wraps = !grid.resolved(axis) || faces[axis].low == Boundary::periodic;
-        const double length = is_electric(component) ? grid.length(axis, at[axis]) * open.length_share(e) : grid.dual_length(axis, at[axis], wraps);
-        out.push_back({e, x.weight * y.weight * z.weight * unit / length, {x.period, y.period, z.period}});
+        const double length = is_electric(component)
+                                  ? grid.length(axis, at[axis]) * open.length_share(e)
+                                  : grid.dual_length(axis, at[axis], wraps);
+        out.push_back(
+            {e, x.weight * y.weight * z.weight * unit / length, {x.period, y.period, z.period}});
       }
   return out;
 }
 
 std::int64_t SampleList::add(int component, const Point& p) {
-  const std::vector<EdgeWeight> shares = interpolate(grid_, faces_, component, p, open_ ? *open_ : OpenShares{});  // also sees that p lies in the domain
-  for (const EdgeWeight& w : computed_[static_cast<std::size_t>(component)] ? shares : std::vector<EdgeWeight>{}) {
-    const auto [it, fresh] = known_.try_emplace({w.edge.component, w.edge.k, w.edge.j, w.edge.i}, static_cast<std::int64_t>(edges_.size()));
+  const std::vector<EdgeWeight> shares =
+      interpolate(grid_, faces_, component, p,
+                  open_ ? *open_ : OpenShares{});  // also sees that p lies in the domain
+  for (const EdgeWeight& w :
+       computed_[static_cast<std::size_t>(component)] ? shares : std::vector<EdgeWeight>{}) {
+    const auto [it, fresh] = known_.try_emplace({w.edge.component, w.edge.k, w.edge.j, w.edge.i},
+                                                static_cast<std::int64_t>(edges_.size()));
     if (fresh) edges_.push_back(w.edge);
     column_.push_back(it->second);
     weight_.push_back(w.weight);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A Yee model compiled for one element type: where everything lies in the state, and the coefficients of every row.
-// Rows run along x. Rows of coefficients with equal content are kept once: a region of one material, or a structure that
-// does not change along y or z, then costs no memory traffic, since its row stays in cache.
+// A Yee model compiled for one element type: where everything lies in the state, and the
+// coefficients of every row. Rows run along x. Rows of coefficients with equal content are kept
+// once: a region of one material, or a structure that does not change along y or z, then costs no
+// memory traffic, since its row stays in cache.
 #pragma once
 #include "tessera/electromagnetics/yee_scheme.h"
 #include "time_domain/pages.h"
@@ -31,7 +32,7 @@ struct Polarized {
   std::vector<std::uint8_t> two;             ///< [terms] whether y takes part
   std::vector<T> pair;                       ///< [terms] P = pair Re Q: 2, or 1 for real terms
   std::vector<T> gain;                       ///< [length] weight over the metric of the bracket
-  std::int64_t mixed = -1;                   ///< of mixed edges: where in Work::mixed_gain `gain` begins
+  std::int64_t mixed = -1;  ///< of mixed edges: where in Work::mixed_gain `gain` begins
 };
 
 /// Mixed edges side by side; parameters and traces of edge q begin at column + q K.
@@ -44,25 +45,27 @@ struct Mixed {
   std::vector<double> metric;          ///< [length] c dt ds/A* without `scale`
 };
 
-/// e of edge `i` of a row += sum of weight times bracket over `count` terms. Across faces that are joined with a phase the weight is
-/// complex, weight + i cross: the real part of a field takes -cross times the bracket of the imaginary one, and that cross times the
-/// bracket of the real one. W is Hermitian, so that it is symmetric among these real numbers too.
+/// e of edge `i` of a row += sum of weight times bracket over `count` terms. Across faces that are
+/// joined with a phase the weight is complex, weight + i cross: the real part of a field takes
+/// -cross times the bracket of the imaginary one, and that cross times the bracket of the real one.
+/// W is Hermitian, so that it is symmetric among these real numbers too.
 struct Coupled {
   int i;
-  std::int64_t slot;            ///< number among all coupled edges
-  std::int64_t first, count;    ///< in Tables::coupling
+  std::int64_t slot;          ///< number among all coupled edges
+  std::int64_t first, count;  ///< in Tables::coupling
 };
 template <class T>
 struct CouplingTerm {
-  std::int64_t place;           ///< of the neighbour
+  std::int64_t place;  ///< of the neighbour
   int component;
   T weight, cross;
-  std::int64_t recorded;        ///< its column among the recorded edges, or -1
+  std::int64_t recorded;  ///< its column among the recorded edges, or -1
 };
 
-/// A nonlinear run of a row. With r = sigma dt/(2 eps0) + sum of pair Re beta, what conduction and poles make of the mean of the old and
-/// the new field, D = eps e + chi2 e^2 + chi3 (e^2 + across) e + r e (over eps0, in the units of e) lies at `state` and moves by
-/// D' = D - 2 r e + gain bracket.
+/// A nonlinear run of a row. With r = sigma dt/(2 eps0) + sum of pair Re beta, what conduction and
+/// poles make of the mean of the old and the new field, D = eps e + chi2 e^2 + chi3 (e^2 + across)
+/// e + r e (over eps0, in the units of e) lies at `state` and moves by D' = D - 2 r e + gain
+/// bracket.
 template <class T>
 struct Nonlinear {
   struct Neighbour {
@@ -71,10 +74,13 @@ struct Nonlinear {
   };
   int first, length;
   std::int64_t state;
-  std::vector<T> eps, chi2, chi3;     ///< [length] for e: eps e + chi2 e^2 + chi3 (e^2 + across) e = D, with r in eps
-  std::vector<T> gain, twice_loss;    ///< [length]
-  std::vector<T> to_unknown;          ///< [length] (ds / l)^2: |E|^2 of the components across, in units of e^2
-  std::vector<Neighbour> around[2];   ///< of the two components across, those of edge q between begin[q] and begin[q + 1]
+  std::vector<T> eps, chi2,
+      chi3;  ///< [length] for e: eps e + chi2 e^2 + chi3 (e^2 + across) e = D, with r in eps
+  std::vector<T> gain, twice_loss;  ///< [length]
+  std::vector<T>
+      to_unknown;  ///< [length] (ds / l)^2: |E|^2 of the components across, in units of e^2
+  std::vector<Neighbour> around[2];  ///< of the two components across, those of edge q between
+                                     ///< begin[q] and begin[q + 1]
   std::vector<int> begin[2];
 };
 
@@ -95,25 +101,28 @@ enum RowFlag : std::uint8_t { lossy = 1, layer_x = 2, layer_y = 4, layer_z = 8, 
 /// One component. Its bracket is (p - q) - (r - t), offsets from the edge's own place in the state.
 template <class T>
 struct ComponentTable {
-  std::int64_t field = 0;                 ///< of edge (0, 0, 0) in the state
+  std::int64_t field = 0;  ///< of edge (0, 0, 0) in the state
   std::int64_t p = 0, q = 0, r = 0, t = 0;
-  int source[2] = {}, axis[2] = {};       ///< component and axis of the two differences
-  std::uint8_t layer_flag[2] = {};        ///< RowFlag of the layer along each difference; 0 along x
-  int first[3] = {}, last[3] = {};        ///< indices that are updated: first <= i < last
-  std::vector<const T*> factor, keep;     ///< [rows] cb and ca along the row without `scale`; keep is null in rows without loss
-  std::vector<T> scale_y, scale_z;        ///< metric of y and z, by index
-  std::vector<std::uint8_t> flags;        ///< [rows] 0: nothing but the plain update
-  std::vector<std::int32_t> special;      ///< [rows], or empty; -1: none
+  int source[2] = {}, axis[2] = {};  ///< component and axis of the two differences
+  std::uint8_t layer_flag[2] = {};   ///< RowFlag of the layer along each difference; 0 along x
+  int first[3] = {}, last[3] = {};   ///< indices that are updated: first <= i < last
+  std::vector<const T*> factor,
+      keep;  ///< [rows] cb and ca along the row without `scale`; keep is null in rows without loss
+  std::vector<T> scale_y, scale_z;    ///< metric of y and z, by index
+  std::vector<std::uint8_t> flags;    ///< [rows] 0: nothing but the plain update
+  std::vector<std::int32_t> special;  ///< [rows], or empty; -1: none
 };
 
-/// The absorbing layer's recursion for one component and axis of difference. Positions without a layer have slab -1.
+/// The absorbing layer's recursion for one component and axis of difference. Positions without a
+/// layer have slab -1.
 template <class T>
 struct LayerTable {
   std::vector<T> b, c, m;          ///< [n + 1]
   std::vector<std::int32_t> slab;  ///< [n + 1]
   int slabs = 0;                   ///< 0: no layer
   std::int64_t psi = 0;            ///< in the state
-  int low_begin = 0, low_end = 0, high_begin = 0, high_end = 0;  ///< the positions of the two faces' layers
+  int low_begin = 0, low_end = 0, high_begin = 0,
+      high_end = 0;  ///< the positions of the two faces' layers
 };
 
 template <class T>
@@ -121,12 +130,12 @@ struct Tables {
   YeeGrid grid;
   std::array<Faces, 3> faces;
   OpenShares open;
-  int n[3] = {};                      ///< cells
-  bool resolved[3] = {};              ///< more than one cell, or a period of one
-  bool periodic[3] = {};              ///< resolved axes that are joined to themselves
-  std::int64_t step[3] = {};          ///< from an edge to its neighbour; 0 along axes that are not resolved
-  std::int64_t row = 0, plane = 0;    ///< strides
-  int run = 0;                        ///< edges of a row that an update passes over, whole cache lines
+  int n[3] = {};              ///< cells
+  bool resolved[3] = {};      ///< more than one cell, or a period of one
+  bool periodic[3] = {};      ///< resolved axes that are joined to themselves
+  std::int64_t step[3] = {};  ///< from an edge to its neighbour; 0 along axes that are not resolved
+  std::int64_t row = 0, plane = 0;  ///< strides
+  int run = 0;  ///< edges of a row that an update passes over, whole cache lines
   std::int64_t state_size = 0;
   ComponentTable<T> component[6];
   LayerTable<T> layer[6][3];
@@ -137,20 +146,26 @@ struct Tables {
   std::vector<Edge> traced;
   std::int64_t channels = 0, n_mixed_gains = 0;  ///< K; numbers in Work::mixed_gain
   std::vector<double> mixed_gain;                ///< [mixed edges] YeeScheme::mixed_gains
-  double cdt = 0, unit = 0;           ///< c dt in units of the reference length; that length in m
+  double cdt = 0, unit = 0;  ///< c dt in units of the reference length; that length in m
   bool has_layers = false;
   bool nonlinear = false;
-  bool bloch = false;                 ///< fields have two parts
-  double phase[3] = {};               ///< of the joined faces
-  RowPool<T> pool;                    ///< rows of coefficients
+  bool bloch = false;    ///< fields have two parts
+  double phase[3] = {};  ///< of the joined faces
+  RowPool<T> pool;       ///< rows of coefficients
 
-  /// Whether the last cell of an axis is beside the first one; of an axis that is not resolved it is the same.
+  /// Whether the last cell of an axis is beside the first one; of an axis that is not resolved it
+  /// is the same.
   bool wraps(int axis) const { return periodic[axis] || !resolved[axis]; }
   std::int64_t rows() const { return std::int64_t{n[1] + 1} * (n[2] + 1); }
   std::int64_t row_index(int j, int k) const { return std::int64_t{k} * (n[1] + 1) + j; }
-  std::int64_t place(int c, int i, int j, int k) const { return component[c].field + i + j * row + k * plane; }
-  std::int64_t psi_length_x(const LayerTable<T>& l) const { return l.low_end - l.low_begin + l.high_end - l.high_begin; }
-  /// psi of a row: whole rows for layers along y and z; for x the positions of the low, then of the high face.
+  std::int64_t place(int c, int i, int j, int k) const {
+    return component[c].field + i + j * row + k * plane;
+  }
+  std::int64_t psi_length_x(const LayerTable<T>& l) const {
+    return l.low_end - l.low_begin + l.high_end - l.high_begin;
+  }
+  /// psi of a row: whole rows for layers along y and z; for x the positions of the low, then of the
+  /// high face.
   std::int64_t psi_row(const LayerTable<T>& l, int axis, int j, int k) const {
     if (axis == 0) return l.psi + row_index(j, k) * psi_length_x(l);
     if (axis == 1) return l.psi + (std::int64_t{k} * l.slabs + l.slab[j]) * row;
@@ -161,7 +176,8 @@ struct Tables {
 
 template <class T>
 Tables<T> compile(const YeeModel& model);
-/// Whether an edge takes part in a tensor: computed, neither conductor nor lossy, nonlinear or mixed, outside of the layers.
+/// Whether an edge takes part in a tensor: computed, neither conductor nor lossy, nonlinear or
+/// mixed, outside of the layers.
 template <class T>
 bool couples(const Tables<T>& tables, const Edge& edge);
 
@@ -171,17 +187,20 @@ struct Work {
   const Tables<T>& tables;
   T* state;
   std::int64_t steps;
-  const T* in_a;   ///< forward: currents; transposed: cotangents of the records
-  const T* in_b;   ///< transposed: cotangents of the traces
-  T* out_a;        ///< forward: records; transposed: cotangents of the currents
-  T* out_b;        ///< forward: traces; transposed: cotangents of the brackets
-  T* coupled;      ///< transposed: [n_coupled] lambda_e of the coupled edges
-  std::vector<const T*> special_factor;  ///< [specials] the row's factors where a traced edge's is replaced, else null
-  const T* other_state = nullptr;  ///< of the other part of the field, with what it has for in_a; null where there is one part
+  const T* in_a;  ///< forward: currents; transposed: cotangents of the records
+  const T* in_b;  ///< transposed: cotangents of the traces
+  T* out_a;       ///< forward: records; transposed: cotangents of the currents
+  T* out_b;       ///< forward: traces; transposed: cotangents of the brackets
+  T* coupled;     ///< transposed: [n_coupled] lambda_e of the coupled edges
+  std::vector<const T*> special_factor;  ///< [specials] the row's factors where a traced edge's is
+                                         ///< replaced, else null
+  const T* other_state = nullptr;  ///< of the other part of the field, with what it has for in_a;
+                                   ///< null where there is one part
   const T* other_in_a = nullptr;
-  T cross_sign = 0;                ///< of CouplingTerm::cross: -1 in the real part, 1 in the imaginary one
-  std::vector<const T*> special_keep = {};  ///< [specials] as special_factor, in rows with mixed edges
-  const T* mixed_gain = nullptr;            ///< Polarized::gain of mixed edges
+  T cross_sign = 0;  ///< of CouplingTerm::cross: -1 in the real part, 1 in the imaginary one
+  std::vector<const T*> special_keep =
+      {};                         ///< [specials] as special_factor, in rows with mixed edges
+  const T* mixed_gain = nullptr;  ///< Polarized::gain of mixed edges
 };
 
 template <class T>

@@ -13,9 +13,11 @@
 namespace tessera::electromagnetics {
 namespace {
 
-/// Steps that are taken at once: a whole number of waves, unless the records would take more than 64 MiB.
+/// Steps that are taken at once: a whole number of waves, unless the records would take more than
+/// 64 MiB.
 std::int64_t block_length(std::int64_t columns) {
-  return std::clamp<std::int64_t>((std::int64_t{8} << 20) / std::max<std::int64_t>(columns, 1), 1, 16);
+  return std::clamp<std::int64_t>((std::int64_t{8} << 20) / std::max<std::int64_t>(columns, 1), 1,
+                                  16);
 }
 
 }  // namespace
@@ -28,11 +30,14 @@ struct TimeDomain::Impl {
   std::variant<time_domain::PagedVector<float>, time_domain::PagedVector<double>> state;
   std::int64_t step = 0, block = 1;
 
-  Impl(YeeModel& model, std::vector<Injection> list) : grid(model.grid), dt(model.dt_s), sources(std::move(list)), scheme(model) {
+  Impl(YeeModel& model, std::vector<Injection> list)
+      : grid(model.grid), dt(model.dt_s), sources(std::move(list)), scheme(model) {
     block = block_length(std::max(scheme.n_recorded(), scheme.n_injected()));
     const std::size_t size = static_cast<std::size_t>(scheme.state_size());
-    if (scheme.dtype() == Dtype::f32) state = time_domain::PagedVector<float>(size, 0.0f);
-    else state = time_domain::PagedVector<double>(size, 0.0);
+    if (scheme.dtype() == Dtype::f32)
+      state = time_domain::PagedVector<float>(size, 0.0f);
+    else
+      state = time_domain::PagedVector<double>(size, 0.0);
   }
 
   /// [parts, n, injected] for the steps from `step` on; empty after the last source has ended.
@@ -51,7 +56,9 @@ struct TimeDomain::Impl {
           for (std::int64_t q = 0; q < n; ++q)
             for (std::int64_t i = 0; i < m; ++i) {
               const double phase = s.phase.empty() ? 0 : s.phase[static_cast<std::size_t>(i)];
-              all[static_cast<std::size_t>((part * n + q) * columns + column + i)] = own[static_cast<std::size_t>(q * m + i)] * (part == 0 ? std::cos(phase) : std::sin(phase));
+              all[static_cast<std::size_t>((part * n + q) * columns + column + i)] =
+                  own[static_cast<std::size_t>(q * m + i)] *
+                  (part == 0 ? std::cos(phase) : std::sin(phase));
             }
       }
       column += m;
@@ -61,15 +68,18 @@ struct TimeDomain::Impl {
   }
 
   template <class T>
-  void take(time_domain::PagedVector<T>& fields, std::int64_t n, const std::function<void(const Records&)>& observe) {
+  void take(time_domain::PagedVector<T>& fields, std::int64_t n,
+            const std::function<void(const Records&)>& observe) {
     const std::vector<double> s = currents(n);
     const std::vector<T> in(s.begin(), s.end());
     std::vector<T> out(static_cast<std::size_t>(scheme.parts() * n * scheme.n_recorded()));
-    scheme.advance(fields.data(), n, in.empty() ? nullptr : in.data(), out.data(), nullptr, nullptr);
+    scheme.advance(fields.data(), n, in.empty() ? nullptr : in.data(), out.data(), nullptr,
+                   nullptr);
     if (observe) {
       const std::vector<double> values(out.begin(), out.end());
       const std::int64_t columns = scheme.n_recorded();
-      observe({step, n, columns, values.data(), columns, scheme.parts() == 2 ? values.data() + n * columns : nullptr});
+      observe({step, n, columns, values.data(), columns,
+               scheme.parts() == 2 ? values.data() + n * columns : nullptr});
     }
     step += n;
   }
@@ -77,7 +87,8 @@ struct TimeDomain::Impl {
 
 TimeDomain::TimeDomain(YeeModel model, std::vector<Injection> sources, std::vector<Edge> recorded) {
   model.injected.clear();
-  for (const Injection& s : sources) model.injected.insert(model.injected.end(), s.edges.begin(), s.edges.end());
+  for (const Injection& s : sources)
+    model.injected.insert(model.injected.end(), s.edges.begin(), s.edges.end());
   model.recorded = std::move(recorded);
   impl_ = std::make_unique<Impl>(model, std::move(sources));
 }
@@ -101,34 +112,45 @@ void TimeDomain::advance(std::int64_t n_steps, const std::function<void(const Re
   }
 }
 
-std::span<const float> TimeDomain::state_f32() const { return std::get<time_domain::PagedVector<float>>(impl_->state); }
-std::span<const double> TimeDomain::state_f64() const { return std::get<time_domain::PagedVector<double>>(impl_->state); }
+std::span<const float> TimeDomain::state_f32() const {
+  return std::get<time_domain::PagedVector<float>>(impl_->state);
+}
+std::span<const double> TimeDomain::state_f64() const {
+  return std::get<time_domain::PagedVector<double>>(impl_->state);
+}
 
 void TimeDomain::restore(std::int64_t step, std::span<const float> state) {
   auto* own = std::get_if<time_domain::PagedVector<float>>(&impl_->state);
-  if (!own || own->size() != state.size()) throw Error("[TimeDomain] the state to go on from is not that of this model");
+  if (!own || own->size() != state.size())
+    throw Error("[TimeDomain] the state to go on from is not that of this model");
   own->assign(state.begin(), state.end());
   impl_->step = step;
 }
 void TimeDomain::restore(std::int64_t step, std::span<const double> state) {
   auto* own = std::get_if<time_domain::PagedVector<double>>(&impl_->state);
-  if (!own || own->size() != state.size()) throw Error("[TimeDomain] the state to go on from is not that of this model");
+  if (!own || own->size() != state.size())
+    throw Error("[TimeDomain] the state to go on from is not that of this model");
   own->assign(state.begin(), state.end());
   impl_->step = step;
 }
 
 double TimeDomain::unknown(const Edge& e) const {
-  return std::visit([&](const auto& s) { return double(s[static_cast<std::size_t>(impl_->scheme.offset(e))]); }, impl_->state);
+  return std::visit(
+      [&](const auto& s) { return double(s[static_cast<std::size_t>(impl_->scheme.offset(e))]); },
+      impl_->state);
 }
 
 namespace {
 
-/// The sum over the planes of what `plane` says of each, in J. With everything in units of l: eps V/ds^2 = (c dt / l) / cb, so
-/// eps0 eps E^2 V / 2 = (eps0 l^3 / 2) (c dt / l) e^2 / cb; the same for h, which holds Z0.
+/// The sum over the planes of what `plane` says of each, in J. With everything in units of l: eps
+/// V/ds^2 = (c dt / l) / cb, so eps0 eps E^2 V / 2 = (eps0 l^3 / 2) (c dt / l) e^2 / cb; the same
+/// for h, which holds Z0.
 template <class Plane>
 double sum_of_planes(const YeeGrid& g, double l, const Plane& plane) {
   std::vector<double> planes(static_cast<std::size_t>(g.cells(2)) + 1, 0.0);
-  parallel_chunks(g.cells(2) + 1, [&](std::int64_t k) { planes[static_cast<std::size_t>(k)] = plane(static_cast<int>(k)); });
+  parallel_chunks(g.cells(2) + 1, [&](std::int64_t k) {
+    planes[static_cast<std::size_t>(k)] = plane(static_cast<int>(k));
+  });
   double sum = 0;
   for (const double p : planes) sum += p;
   return 0.5 * vacuum_permittivity * l * l * l * sum;
@@ -138,13 +160,22 @@ double sum_of_planes(const YeeGrid& g, double l, const Plane& plane) {
 
 double TimeDomain::energy_j() const {
   const YeeScheme& scheme = impl_->scheme;
-  return std::visit([&](const auto& s) { return sum_of_planes(impl_->grid, scheme.reference_length(), [&](int k) { return scheme.plane_energy(s.data(), k); }); }, impl_->state);
+  return std::visit(
+      [&](const auto& s) {
+        return sum_of_planes(impl_->grid, scheme.reference_length(),
+                             [&](int k) { return scheme.plane_energy(s.data(), k); });
+      },
+      impl_->state);
 }
 
 double TimeDomain::stored_energy_j() const {
   const YeeScheme& scheme = impl_->scheme;
   return std::visit(
-      [&](const auto& s) { return sum_of_planes(impl_->grid, scheme.reference_length(), [&](int k) { return scheme.plane_energy(s.data(), k) + scheme.plane_pole_energy(s.data(), k); }); },
+      [&](const auto& s) {
+        return sum_of_planes(impl_->grid, scheme.reference_length(), [&](int k) {
+          return scheme.plane_energy(s.data(), k) + scheme.plane_pole_energy(s.data(), k);
+        });
+      },
       impl_->state);
 }
 

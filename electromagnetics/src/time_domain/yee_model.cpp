@@ -33,10 +33,11 @@ struct Fillers {
   std::vector<Medium> media;
   Averaging averaging;
   Periodic periodic;
-  std::vector<std::int32_t> uniform;  ///< medium of the cell and its neighbours, or -1
+  std::vector<std::int32_t> uniform;   ///< medium of the cell and its neighbours, or -1
   std::vector<DispersiveRun> updates;  ///< by medium, of no edges
   std::shared_ptr<Laminates> laminates = std::make_shared<Laminates>();
-  std::map<std::array<int, 4>, double> corner_inverse{};  ///< {component, i, j, k} of edges at corner tensors
+  std::map<std::array<int, 4>, double>
+      corner_inverse{};  ///< {component, i, j, k} of edges at corner tensors
   OpenShares open{};
 
   std::int32_t uniform_at(int i, int j, int k) const {
@@ -62,7 +63,8 @@ DispersiveRun updates_of(const Medium& m, double dt) {
 void add_poles(MaterialRow& row, int i, const DispersiveRun& updates, double weight) {
   if (updates.alpha.empty()) return;
   for (DispersiveRun& run : row.dispersive)
-    if (run.first + static_cast<int>(run.weight.size()) == i && run.alpha == updates.alpha && run.beta == updates.beta && run.shear == updates.shear) {
+    if (run.first + static_cast<int>(run.weight.size()) == i && run.alpha == updates.alpha &&
+        run.beta == updates.beta && run.shear == updates.shear) {
       run.weight.push_back(weight);
       return;
     }
@@ -74,7 +76,11 @@ void add_poles(MaterialRow& row, int i, const DispersiveRun& updates, double wei
 void add_share(MaterialRow& row, const Fillers& f, int i, int medium, double weight) {
   const Medium& m = f.media[static_cast<std::size_t>(medium)];
   if (m.chi2 != 0 || m.chi3 != 0) {
-    const auto end = [&] { return row.nonlinear.empty() ? -1 : row.nonlinear.back().first + static_cast<int>(row.nonlinear.back().chi2.size()); };
+    const auto end = [&] {
+      return row.nonlinear.empty()
+                 ? -1
+                 : row.nonlinear.back().first + static_cast<int>(row.nonlinear.back().chi2.size());
+    };
     if (end() != i + 1) {  // else the edge has a share of another nonlinear medium
       if (end() != i) row.nonlinear.push_back({.first = i});
       row.nonlinear.back().chi2.push_back(0);
@@ -94,7 +100,8 @@ const Laminate& laminate_of(const Fillers& f, const EdgeMaterial& e, int axis) {
   const auto known = f.laminates->known.find(key);
   if (known != f.laminates->known.end()) return known->second;
   const Medium m = laminate(f.media, e.parts, axis, e.across);
-  return f.laminates->known.emplace(key, Laminate{1 / m.eps[0], m.sigma[0], updates_of(m, f.dt)}).first->second;
+  return f.laminates->known.emplace(key, Laminate{1 / m.eps[0], m.sigma[0], updates_of(m, f.dt)})
+      .first->second;
 }
 
 void electric_row(const Fillers& f, int c, int j, int k, MaterialRow& row) {
@@ -104,13 +111,19 @@ void electric_row(const Fillers& f, int c, int j, int k, MaterialRow& row) {
     if (medium >= 0) {
       const Medium& m = f.media[static_cast<std::size_t>(medium)];
       row.inverse[static_cast<std::size_t>(i)] = m.pec ? 0 : 1 / m.eps[static_cast<std::size_t>(c)];
-      row.loss[static_cast<std::size_t>(i)] = m.sigma[static_cast<std::size_t>(c)] * f.dt / (2 * vacuum_permittivity);
+      row.loss[static_cast<std::size_t>(i)] =
+          m.sigma[static_cast<std::size_t>(c)] * f.dt / (2 * vacuum_permittivity);
       if (!m.pec) add_share(row, f, i, medium, 1);
       continue;
     }
-    const EdgeMaterial e = edge_material(f.scene, f.media, f.grid, {static_cast<std::uint8_t>(c), i, j, k}, f.averaging, f.periodic, f.open);
+    const EdgeMaterial e =
+        edge_material(f.scene, f.media, f.grid, {static_cast<std::uint8_t>(c), i, j, k},
+                      f.averaging, f.periodic, f.open);
     const auto at_corner = f.corner_inverse.find({c, i, j, k});
-    row.inverse[static_cast<std::size_t>(i)] = e.pec ? 0 : at_corner != f.corner_inverse.end() ? at_corner->second : e.inverse_eps;
+    row.inverse[static_cast<std::size_t>(i)] = e.pec ? 0
+                                               : at_corner != f.corner_inverse.end()
+                                                   ? at_corner->second
+                                                   : e.inverse_eps;
     row.loss[static_cast<std::size_t>(i)] = e.sigma * f.dt / (2 * vacuum_permittivity);
     if (!e.parts.empty()) {
       const Laminate& l = laminate_of(f, e, c);
@@ -135,33 +148,43 @@ void magnetic_row(const Fillers& f, int c, int j, int k, MaterialRow& row) {
       row.loss[static_cast<std::size_t>(i)] = m.sigma_m[axis] * f.dt / (2 * vacuum_permeability);
       continue;
     }
-    const FaceMaterial e = face_material(f.scene, f.media, f.grid, {static_cast<std::uint8_t>(c), i, j, k}, f.averaging, f.periodic);
+    const FaceMaterial e = face_material(
+        f.scene, f.media, f.grid, {static_cast<std::uint8_t>(c), i, j, k}, f.averaging, f.periodic);
     row.inverse[static_cast<std::size_t>(i)] = e.inverse_mu;
     row.loss[static_cast<std::size_t>(i)] = e.sigma_m * f.dt / (2 * vacuum_permeability);
   }
 }
 
-/// Corner tensors outside of the layers, as large as the time step allows: (c dt)^2 curl_curl_bound largest < 4.
+/// Corner tensors outside of the layers, as large as the time step allows: (c dt)^2 curl_curl_bound
+/// largest < 4.
 void add_corners(Fillers& f, YeeModel& model) {
   NodeRange range;
   for (int d = 0; d < 3; ++d) {
     const Faces& faces = f.faces[static_cast<std::size_t>(d)];
     const bool resolved = f.grid.resolved(d);
     range.first[d] = resolved && faces.low == Boundary::pml ? model.pml.cells + 2 : 0;
-    range.last[d] = f.grid.cells(d) - (resolved && faces.high == Boundary::pml ? model.pml.cells + 2 : 0);
+    range.last[d] =
+        f.grid.cells(d) - (resolved && faces.high == Boundary::pml ? model.pml.cells + 2 : 0);
   }
-  const double largest = (1 - 1e-6) * 4 / (std::pow(speed_of_light * f.dt, 2) * curl_curl_bound(f.grid));
-  const CornerCoefficients c = corner_coefficients(f.scene, f.media, f.grid, f.uniform, range, f.periodic, largest);
-  for (const NodeCoupling& node : c.nodes) model.tensors.push_back({.i = node.i, .j = node.j, .k = node.k, .pairs = node.pairs});
-  for (const EdgeInverse& e : c.edges) f.corner_inverse[{e.edge.component, e.edge.i, e.edge.j, e.edge.k}] = e.inverse_eps;
+  const double largest =
+      (1 - 1e-6) * 4 / (std::pow(speed_of_light * f.dt, 2) * curl_curl_bound(f.grid));
+  const CornerCoefficients c =
+      corner_coefficients(f.scene, f.media, f.grid, f.uniform, range, f.periodic, largest);
+  for (const NodeCoupling& node : c.nodes)
+    model.tensors.push_back({.i = node.i, .j = node.j, .k = node.k, .pairs = node.pairs});
+  for (const EdgeInverse& e : c.edges)
+    f.corner_inverse[{e.edge.component, e.edge.i, e.edge.j, e.edge.k}] = e.inverse_eps;
 }
 
-/// At a node on a magnetic mirror the other half of its cell is the image, in which what couples the component across the mirror to the
-/// others has the opposite sign: together nothing. (On an electric one the components along it are zero.) xy, xz, yz.
-std::array<double, 3> even_at_mirrors(const YeeGrid& grid, const std::array<Faces, 3>& faces, const std::array<int, 3>& node, std::array<double, 3> x) {
+/// At a node on a magnetic mirror the other half of its cell is the image, in which what couples
+/// the component across the mirror to the others has the opposite sign: together nothing. (On an
+/// electric one the components along it are zero.) xy, xz, yz.
+std::array<double, 3> even_at_mirrors(const YeeGrid& grid, const std::array<Faces, 3>& faces,
+                                      const std::array<int, 3>& node, std::array<double, 3> x) {
   for (int d = 0; d < 3; ++d) {
     const auto u = static_cast<std::size_t>(d);
-    const bool low = node[u] == 0 && faces[u].low == Boundary::pmc, high = node[u] == grid.cells(d) && faces[u].high == Boundary::pmc;
+    const bool low = node[u] == 0 && faces[u].low == Boundary::pmc,
+               high = node[u] == grid.cells(d) && faces[u].high == Boundary::pmc;
     if (!grid.resolved(d) || !(low || high)) continue;
     for (int pair = 0; pair < 3; ++pair)
       if (pair != 2 - d) x[static_cast<std::size_t>(pair)] = 0;
@@ -171,17 +194,24 @@ std::array<double, 3> even_at_mirrors(const YeeGrid& grid, const std::array<Face
 
 }  // namespace
 
-YeeModel yee_model(const YeeGrid& grid, const std::array<Faces, 3>& faces, const Pml& pml, double dt_s, Dtype dtype, const Scene& scene,
-                   const std::vector<Medium>& media, Averaging averaging, OpenShares open) {
-  auto f = std::make_shared<Fillers>(Fillers{grid, faces, dt_s, SceneOrder(scene), media, averaging, {}, {}, {}});
+YeeModel yee_model(const YeeGrid& grid, const std::array<Faces, 3>& faces, const Pml& pml,
+                   double dt_s, Dtype dtype, const Scene& scene, const std::vector<Medium>& media,
+                   Averaging averaging, OpenShares open) {
+  auto f = std::make_shared<Fillers>(
+      Fillers{grid, faces, dt_s, SceneOrder(scene), media, averaging, {}, {}, {}});
   f->open = std::move(open);
-  for (int d = 0; d < 3; ++d) f->periodic[static_cast<std::size_t>(d)] = grid.resolved(d) && faces[static_cast<std::size_t>(d)].low == Boundary::periodic;
+  for (int d = 0; d < 3; ++d)
+    f->periodic[static_cast<std::size_t>(d)] =
+        grid.resolved(d) && faces[static_cast<std::size_t>(d)].low == Boundary::periodic;
   f->uniform = uniform_media(f->scene, grid, f->periodic);
   for (const Medium& m : media) f->updates.push_back(updates_of(m, dt_s));
-  YeeModel model{.grid = grid, .faces = faces, .pml = pml, .dt_s = dt_s, .dtype = dtype, .open = f->open};
+  YeeModel model{
+      .grid = grid, .faces = faces, .pml = pml, .dt_s = dt_s, .dtype = dtype, .open = f->open};
   model.material = [f](int c, int j, int k, MaterialRow& row) {
-    if (is_electric(c)) electric_row(*f, c, j, k, row);
-    else magnetic_row(*f, c, j, k, row);
+    if (is_electric(c))
+      electric_row(*f, c, j, k, row);
+    else
+      magnetic_row(*f, c, j, k, row);
   };
   if (averaging == Averaging::corners) add_corners(*f, model);
   if (averaging != Averaging::kottke) return model;
@@ -191,9 +221,13 @@ YeeModel yee_model(const YeeGrid& grid, const std::array<Faces, 3>& faces, const
         if (!grid.resolved(0) && i > 0) continue;
         if (!grid.resolved(1) && j > 0) continue;
         if (!grid.resolved(2) && k > 0) continue;
-        if ((f->periodic[0] && i == grid.cells(0)) || (f->periodic[1] && j == grid.cells(1)) || (f->periodic[2] && k == grid.cells(2))) continue;
+        if ((f->periodic[0] && i == grid.cells(0)) || (f->periodic[1] && j == grid.cells(1)) ||
+            (f->periodic[2] && k == grid.cells(2)))
+          continue;
         if (f->uniform_at(i, j, k) >= 0) continue;
-        const auto x = even_at_mirrors(grid, faces, {i, j, k}, node_off_diagonals(f->scene, media, grid, {i, j, k}, f->periodic));
+        const auto x =
+            even_at_mirrors(grid, faces, {i, j, k},
+                            node_off_diagonals(f->scene, media, grid, {i, j, k}, f->periodic));
         if (x[0] == 0 && x[1] == 0 && x[2] == 0) continue;
         Point least{1, 1, 1};
         const int at[3] = {i, j, k};
@@ -206,7 +240,11 @@ YeeModel yee_model(const YeeGrid& grid, const std::array<Faces, 3>& faces, const
               if (!f->periodic[static_cast<std::size_t>(d)] && grid.resolved(d)) continue;
               e[d] = (e[d] + grid.cells(d)) % grid.cells(d);
             }
-            smaller = std::min(smaller, edge_material(f->scene, media, grid, {static_cast<std::uint8_t>(d), e[0], e[1], e[2]}, averaging, f->periodic).inverse_eps);
+            smaller =
+                std::min(smaller, edge_material(f->scene, media, grid,
+                                                {static_cast<std::uint8_t>(d), e[0], e[1], e[2]},
+                                                averaging, f->periodic)
+                                      .inverse_eps);
           }
           least[static_cast<std::size_t>(d)] = smaller;
         }

@@ -51,10 +51,12 @@ void set_columns(Stations& s) {
 
 /// Stations may share a place (a repeated sounding): equal distances are set apart by a thousandth
 /// of the profile. `counted`: the axis numbers the stations.
-Stations place_stations(const std::vector<std::string>& names, const std::vector<double>& distance, bool counted) {
+Stations place_stations(const std::vector<std::string>& names, const std::vector<double>& distance,
+                        bool counted) {
   Stations s;
   const double length = distance.empty() ? 0 : distance.back() - distance.front();
-  const auto [unit, scale] = counted ? std::pair<std::string, double>("", 1) : figures::length_unit(std::abs(length));
+  const auto [unit, scale] =
+      counted ? std::pair<std::string, double>("", 1) : figures::length_unit(std::abs(length));
   s.axis = {.label = counted ? "Station, in order" : "Distance", .unit = unit, .group = "distance"};
   const double least = length > 0 ? 1e-3 * length / scale : 1;
   for (std::size_t i = 0; i < distance.size(); ++i) {
@@ -94,9 +96,10 @@ std::pair<double, double> central_range(std::vector<double> values, bool positiv
   return {values[cut], values[values.size() - 1 - cut]};
 }
 
-/// The central range of positive values of each station, and the stations that it leaves out: at either end at most one in ten of
-/// three or more whose least (greatest) value is a decade beyond that of all others. A wild station holds more than a fiftieth of
-/// the cells of a short profile, and would take the colours of all others.
+/// The central range of positive values of each station, and the stations that it leaves out: at
+/// either end at most one in ten of three or more whose least (greatest) value is a decade beyond
+/// that of all others. A wild station holds more than a fiftieth of the cells of a short profile,
+/// and would take the colours of all others.
 struct StationRange {
   double low = 1, high = 0;
   std::vector<bool> beyond;
@@ -104,7 +107,8 @@ struct StationRange {
 StationRange range_of_stations(const std::vector<std::vector<double>>& values) {
   constexpr double decade = 10;
   StationRange out{.beyond = std::vector<bool>(values.size(), false)};
-  std::vector<std::pair<double, std::size_t>> low, high;  // 1/greatest, so that both are sought from below
+  std::vector<std::pair<double, std::size_t>> low,
+      high;  // 1/greatest, so that both are sought from below
   for (std::size_t i = 0; i < values.size(); ++i) {
     const auto [lo, hi] = central_range(values[i], true);
     if (lo > hi) continue;
@@ -176,7 +180,8 @@ Figure pseudo_section(const ProfileData& p) {
   const std::vector<double> period_edges = figures::cell_edges(p.period, true);
   std::vector<std::vector<double>> rho_of_station;
   for (std::size_t i = 0; i < ns; ++i)
-    rho_of_station.emplace_back(p.rho_a.begin() + static_cast<std::ptrdiff_t>(i * np), p.rho_a.begin() + static_cast<std::ptrdiff_t>((i + 1) * np));
+    rho_of_station.emplace_back(p.rho_a.begin() + static_cast<std::ptrdiff_t>(i * np),
+                                p.rho_a.begin() + static_cast<std::ptrdiff_t>((i + 1) * np));
   const StationRange rho = range_of_stations(rho_of_station);
 
   Figure f{.width = 510, .height = fitted ? 470.0 : 210.0, .title = p.title, .subtitle = p.mode};
@@ -241,7 +246,8 @@ Figure stitched_section(const SectionFigure& s) {
   const Stations stations = place_stations(s.station, s.distance, s.counted);
   const double too_deep = 10 * median(s.depth_of_investigation);
   double deepest = 0, shallowest = HUGE_VAL;
-  std::vector<std::vector<double>> seen(ns);  // resistivities above the depth of investigation set the colours
+  std::vector<std::vector<double>> seen(
+      ns);  // resistivities above the depth of investigation set the colours
   std::string beyond;
   for (std::size_t i = 0; i < ns; ++i) {
     const LayeredModel& m = s.model[i];
@@ -264,7 +270,8 @@ Figure stitched_section(const SectionFigure& s) {
   std::string wild;
   for (std::size_t i = 0; i < ns; ++i)
     if (rho.beyond[i]) wild += (wild.empty() ? "" : ", ") + s.station[i];
-  if (!wild.empty()) f.subtitle += (f.subtitle.empty() ? "" : "; ") + ("beyond the colours: " + wild);
+  if (!wild.empty())
+    f.subtitle += (f.subtitle.empty() ? "" : "; ") + ("beyond the colours: " + wild);
   Panel section{.row = s.rms.empty() ? 0u : 1u,
                 .x = stations.axis,
                 .y = {.label = "Depth",

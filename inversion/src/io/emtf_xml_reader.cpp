@@ -13,7 +13,6 @@
 namespace tessera::inversion {
 namespace {
 
-
 int axis_of(std::string_view channel, char field) {
   if (channel.size() < 2 || upper(channel.substr(0, 1))[0] != field) return -1;
   const char c = upper(channel.substr(1, 1))[0];
@@ -61,8 +60,9 @@ class XmlReader {
     if (s_.size() == 0) findings_.error(307, place(data), "Data has no periods");
     findings_.throw_if_errors();
     if (not_a_number_)
-      findings_.warn(358, first_not_a_number_,
-                     fmt::format("{} values are NaN, the first one here: taken as missing", not_a_number_));
+      findings_.warn(
+          358, first_not_a_number_,
+          fmt::format("{} values are NaN, the first one here: taken as missing", not_a_number_));
     drop_what_is_absent();
     directions(root);
     FileConventions conventions{.stated_sign = sign_, .stated_units = units_};
@@ -190,7 +190,8 @@ class XmlReader {
         parts[i] = x.value_or(0);
       }
       const auto here = [](double v) { return std::abs(v) < 1e30; };
-      if (good) put(out, in, here(parts[0]) && here(parts[1]) ? Complex(parts[0], parts[1]) : kMissing);
+      if (good)
+        put(out, in, here(parts[0]) && here(parts[1]) ? Complex(parts[0], parts[1]) : kMissing);
     }
   }
 

@@ -14,7 +14,6 @@
 namespace tessera::inversion {
 namespace {
 
-
 class ZReader {
  public:
   ZReader(const data::TextFile& text, const ReadOptions& options)

@@ -8,7 +8,8 @@
 namespace tessera::inversion {
 
 using data::Exponent, data::Findings, data::Token;
-using data::kMostItems, data::parse_count, data::parse_number, data::shown, data::split_tokens, data::trim, data::upper;
+using data::kMostItems, data::parse_count, data::parse_number, data::shown, data::split_tokens,
+    data::trim, data::upper;
 
 /// `12.5`, `-30:55:49.026`, `35:33.5`, optionally with N, S, E or W behind, in degrees. Reports
 /// E0310 when it is no such angle, minutes or seconds reach 60, or the size exceeds `limit`. Empty

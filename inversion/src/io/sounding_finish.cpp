@@ -48,7 +48,8 @@ void sort_by_frequency(Sounding& s, Findings& findings) {
   select_frequencies(s, order);
 }
 
-/// No earth has an impedance of zero, and none with currents in it a tipper of zero at all periods: both stand for nothing.
+/// No earth has an impedance of zero, and none with currents in it a tipper of zero at all periods:
+/// both stand for nothing.
 void clear_zeros(Sounding& s, const std::vector<std::size_t>& offsets, Findings& findings) {
   const auto missing = [](Complex z) { return is_missing(z.real()) || is_missing(z.imag()); };
   std::size_t zero = 0, first = 0;
@@ -65,7 +66,8 @@ void clear_zeros(Sounding& s, const std::vector<std::size_t>& offsets, Findings&
   }
   if (zero)
     findings.warn(359, offsets[first],
-                  fmt::format("the impedance is zero at {} of {} frequencies: taken as missing", zero, s.size()));
+                  fmt::format("the impedance is zero at {} of {} frequencies: taken as missing",
+                              zero, s.size()));
   const bool idle = std::all_of(s.tipper.begin(), s.tipper.end(), [&](const auto& t) {
     return std::all_of(t.begin(), t.end(), [&](Complex z) { return missing(z) || z == Complex{}; });
   });
@@ -198,10 +200,9 @@ void review_conventions(const Sounding& s, const ReadOptions& options, Findings&
   if (outside) {
     std::string hint;
     if (2 * mirrored > n)
-      hint =
-          options.sign
-              ? "the sign = option in force may be wrong for this file"
-              : "if the file uses e^{-i omega t}, read it with sign = \"minus\"; nothing was converted";
+      hint = options.sign ? "the sign = option in force may be wrong for this file"
+                          : "if the file uses e^{-i omega t}, read it with sign = \"minus\"; "
+                            "nothing was converted";
     findings.warn(
         330,
         fmt::format(
@@ -231,7 +232,8 @@ void review_resistivities(const Sounding& s, Findings& findings) {
   std::vector<double> ratio;
   for (std::size_t i = 0; i < s.size(); ++i)
     for (const auto& [r, c] : {std::pair{0, 1}, std::pair{1, 0}}) {
-      const double from_z = std::norm(s.impedance[i][r][c]) / (2 * std::numbers::pi * s.frequency_hz[i] * kMu0);
+      const double from_z =
+          std::norm(s.impedance[i][r][c]) / (2 * std::numbers::pi * s.frequency_hz[i] * kMu0);
       const double given = s.resistivity.rho[i][r][c];
       if (from_z > 0 && given > 0) ratio.push_back(given / from_z);
     }
@@ -335,7 +337,8 @@ void use_channel_azimuths(Sounding& s, const ChannelAzimuths& channels, std::siz
   using Real2 = Tensor2<double>;
   // Measured components from those on right-angled axes: rows (cos a, sin a), a counted from Hx.
   const auto projection = [&](double x, double y) {
-    const double a = (x - channels.hx) * std::numbers::pi / 180, b = (y - channels.hx) * std::numbers::pi / 180;
+    const double a = (x - channels.hx) * std::numbers::pi / 180,
+                 b = (y - channels.hx) * std::numbers::pi / 180;
     return Real2{{{std::cos(a), std::sin(a)}, {std::cos(b), std::sin(b)}}};
   };
   const auto inverse = [](const Real2& m) {

@@ -78,7 +78,8 @@ bool is_j(std::string_view head, const std::filesystem::path&) {
   std::string blocks;
   for (std::size_t begin = 0; begin < head.size();) {
     const std::size_t end = std::min(head.find('\n', begin), head.size());
-    if (head[begin] != '#' && head[begin] != '>') blocks.append(head.substr(begin, end - begin)) += '\n';
+    if (head[begin] != '#' && head[begin] != '>')
+      blocks.append(head.substr(begin, end - begin)) += '\n';
     begin = end + 1;
   }
   return sniff_sounding_format(blocks) == "Jones J";

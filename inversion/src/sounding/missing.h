@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What stands in for a number that a file does not give.
 #pragma once
-#include <limits>
-
 #include "tessera/inversion/sounding.h"
+
+#include <limits>
 
 namespace tessera::inversion {
 

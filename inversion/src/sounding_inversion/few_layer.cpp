@@ -107,7 +107,9 @@ FewLayerResult few_layer(const InverseProblem& problem,
   std::vector<double> by_layers;
   const int first = options.layers ? options.layers : 1;
   // The start is cut out of the smooth model: no more layers than that has.
-  const int last = options.layers ? options.layers : std::min(options.most_layers, static_cast<int>(layering.size()));
+  const int last = options.layers
+                       ? options.layers
+                       : std::min(options.most_layers, static_cast<int>(layering.size()));
   for (int layers = first; layers <= last; ++layers) {
     InverseProblem p = problem;
     p.forward = forward(layers);
@@ -119,8 +121,8 @@ FewLayerResult few_layer(const InverseProblem& problem,
     std::vector<double> objectives;
     for (int s = 0; s < options.starts; ++s) {
       std::vector<double> m = parameters(start);
-      const data::RandomKey key{options.seed,
-                          static_cast<std::uint64_t>(layers) << 32 | static_cast<unsigned>(s)};
+      const data::RandomKey key{
+          options.seed, static_cast<std::uint64_t>(layers) << 32 | static_cast<unsigned>(s)};
       for (std::size_t j = 0; s > 0 && j < m.size(); ++j) m[j] += 0.7 * normal(key, j);
       const GaussNewtonResult r = gauss_newton(p, prior, m, options.newton);
       if (r.reason == Reason::not_finite) continue;

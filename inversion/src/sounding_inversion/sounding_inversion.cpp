@@ -204,8 +204,10 @@ SoundingInverter::SoundingInverter(Response1d response, SoundingInversionOptions
   out.loss_rms = out.error_scale * rms(o.loss, normalised_residual(p.data, predicted, p.sigma));
   Response1d smooth_response = response;  // a wild last point must not decide how deep we see
   smooth_response.impedance_ohm = out.predicted_ohm;
-  // By d/d ln rho: the Jacobian of a bounded variable falls to zero at either bound, whatever the data see there.
-  out.depth = depth_of_investigation(smooth_response, layering.thickness_m, of_ln_rho.jacobian(to_ln_rho(fit.m)));
+  // By d/d ln rho: the Jacobian of a bounded variable falls to zero at either bound, whatever the
+  // data see there.
+  out.depth = depth_of_investigation(smooth_response, layering.thickness_m,
+                                     of_ln_rho.jacobian(to_ln_rho(fit.m)));
 
   if (o.posterior == PosteriorMethod::none || o.method == Method::few_layer) return;
   const auto grid = o.order == 1 ? roughness_grid(smooth.std_ln_rho) : std::vector<double>{fit.mu};

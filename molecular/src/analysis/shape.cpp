@@ -7,25 +7,31 @@
 
 namespace tessera::molecular {
 
-Density::Density(const System& system, Group atoms, int axis, std::size_t slices) : atoms_(std::move(atoms)), axis_(static_cast<std::size_t>(axis)), slices_(slices) {
-  if (axis < 0 || axis > 2) throw Error(fmt::format("[density] expected axis 0, 1 or 2, came {}", axis));
-  for (std::int32_t i : atoms_) masses_.push_back(system.atoms.mass_amu.at(static_cast<std::size_t>(i)));
+Density::Density(const System& system, Group atoms, int axis, std::size_t slices)
+    : atoms_(std::move(atoms)), axis_(static_cast<std::size_t>(axis)), slices_(slices) {
+  if (axis < 0 || axis > 2)
+    throw Error(fmt::format("[density] expected axis 0, 1 or 2, came {}", axis));
+  for (std::int32_t i : atoms_)
+    masses_.push_back(system.atoms.mass_amu.at(static_cast<std::size_t>(i)));
 }
 
 void Density::add(const Frame& frame) {
-  if (!is_periodic(frame.box)) throw Error("[density] expected a periodic box: without one there is no volume");
+  if (!is_periodic(frame.box))
+    throw Error("[density] expected a periodic box: without one there is no volume");
   const double volume = volume_nm3(frame.box), n = static_cast<double>(slices_.size());
   std::vector<double> mass(slices_.size(), 0);
   double total = 0;
   for (std::size_t k = 0; k < atoms_.size(); ++k) {
     total += masses_[k];
     if (slices_.empty()) continue;
-    const double s = inside(fractions(frame.box, frame.x_nm[static_cast<std::size_t>(atoms_[k])])[axis_]);
+    const double s =
+        inside(fractions(frame.box, frame.x_nm[static_cast<std::size_t>(atoms_[k])])[axis_]);
     mass[std::min(slices_.size() - 1, static_cast<std::size_t>(s * n))] += masses_[k];
   }
   mean_.add(total / volume * kg_m3_per_amu_nm3);
   width_.add(widths_nm(frame.box)[axis_]);
-  for (std::size_t b = 0; b < mass.size(); ++b) slices_[b].add(mass[b] * n / volume * kg_m3_per_amu_nm3);
+  for (std::size_t b = 0; b < mass.size(); ++b)
+    slices_[b].add(mass[b] * n / volume * kg_m3_per_amu_nm3);
 }
 
 Curve Density::profile() const {
@@ -40,7 +46,8 @@ Curve Density::profile() const {
   return out;
 }
 
-double radius_of_gyration(const std::vector<Vec3>& x, std::span<const std::int32_t> group, std::span<const double> masses) {
+double radius_of_gyration(const std::vector<Vec3>& x, std::span<const std::int32_t> group,
+                          std::span<const double> masses) {
   const Vec3 c = centre_of(x, group, masses);
   double sum = 0, total = 0;
   for (std::size_t k = 0; k < group.size(); ++k) {
@@ -53,7 +60,11 @@ double radius_of_gyration(const std::vector<Vec3>& x, std::span<const std::int32
 }
 
 Fluctuations::Fluctuations(std::vector<Vec3> reference, Group group, std::vector<double> weights)
-    : reference_(std::move(reference)), group_(std::move(group)), weights_(std::move(weights)), mean_(group_.size()), squares_(group_.size(), 0) {}
+    : reference_(std::move(reference)),
+      group_(std::move(group)),
+      weights_(std::move(weights)),
+      mean_(group_.size()),
+      squares_(group_.size(), 0) {}
 
 double Fluctuations::add(const std::vector<Vec3>& x) {
   const Superposition fit = superpose(x, reference_, group_, weights_);

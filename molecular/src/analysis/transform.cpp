@@ -29,7 +29,8 @@ std::array<double, 4> largest_eigenvector(Matrix4 a) {
     for (std::size_t p = 0; p < 4; ++p)
       for (std::size_t q = p + 1; q < 4; ++q) {
         if (a[p][q] == 0) continue;
-        const double theta = (a[q][q] - a[p][p]) / (2 * a[p][q]), t = std::copysign(1.0, theta) / (std::abs(theta) + std::hypot(theta, 1.0));
+        const double theta = (a[q][q] - a[p][p]) / (2 * a[p][q]),
+                     t = std::copysign(1.0, theta) / (std::abs(theta) + std::hypot(theta, 1.0));
         const double c = 1 / std::hypot(t, 1.0), s = t * c;
         for (auto& row : a) {
           const double x = row[p], y = row[q];
@@ -101,7 +102,8 @@ void MoleculeMap::wrap(std::vector<Vec3>& x, const Box& box) const {
     Vec3 s = fractions(box, centre_of(x, atoms));
     for (double& f : s) f = -std::floor(f);
     const Vec3 shift = from_fractions(box, s);
-    for (std::int32_t i : atoms) x[static_cast<std::size_t>(i)] = plus(x[static_cast<std::size_t>(i)], shift);
+    for (std::int32_t i : atoms)
+      x[static_cast<std::size_t>(i)] = plus(x[static_cast<std::size_t>(i)], shift);
   }
 }
 
@@ -110,13 +112,17 @@ void Unwrap::apply(Frame& frame) {
     last_ = path_ = frame.x_nm;
     return;
   }
-  if (frame.x_nm.size() != last_.size()) throw Error(fmt::format("[unwrap] expected {} atoms as in the first frame, came {}", last_.size(), frame.x_nm.size()));
-  for (std::size_t i = 0; i < last_.size(); ++i) path_[i] = plus(path_[i], wrapped(frame.box, minus(frame.x_nm[i], last_[i])));
+  if (frame.x_nm.size() != last_.size())
+    throw Error(fmt::format("[unwrap] expected {} atoms as in the first frame, came {}",
+                            last_.size(), frame.x_nm.size()));
+  for (std::size_t i = 0; i < last_.size(); ++i)
+    path_[i] = plus(path_[i], wrapped(frame.box, minus(frame.x_nm[i], last_[i])));
   last_ = frame.x_nm;
   frame.x_nm = path_;
 }
 
-Vec3 centre_of(const std::vector<Vec3>& x, std::span<const std::int32_t> group, std::span<const double> weights) {
+Vec3 centre_of(const std::vector<Vec3>& x, std::span<const std::int32_t> group,
+               std::span<const double> weights) {
   Vec3 sum{};
   double total = 0;
   for (std::size_t k = 0; k < group.size(); ++k) {
@@ -125,12 +131,15 @@ Vec3 centre_of(const std::vector<Vec3>& x, std::span<const std::int32_t> group, 
     for (std::size_t d = 0; d < 3; ++d) sum[d] += w * p[d];
     total += w;
   }
-  if (!(total > 0)) throw Error(fmt::format("[centre] expected a group with weight, came {} atoms of weight {}", group.size(), total));
+  if (!(total > 0))
+    throw Error(fmt::format("[centre] expected a group with weight, came {} atoms of weight {}",
+                            group.size(), total));
   for (double& v : sum) v /= total;
   return sum;
 }
 
-void centre(std::vector<Vec3>& x, std::span<const std::int32_t> group, std::span<const double> weights, const Vec3& to) {
+void centre(std::vector<Vec3>& x, std::span<const std::int32_t> group,
+            std::span<const double> weights, const Vec3& to) {
   const Vec3 shift = minus(to, centre_of(x, group, weights));
   for (Vec3& p : x) p = plus(p, shift);
 }
@@ -145,8 +154,8 @@ Vec3 Superposition::operator()(const Vec3& x) const {
   return out;
 }
 
-Superposition superpose(const std::vector<Vec3>& x, const std::vector<Vec3>& reference, std::span<const std::int32_t> group,
-                        std::span<const double> weights) {
+Superposition superpose(const std::vector<Vec3>& x, const std::vector<Vec3>& reference,
+                        std::span<const std::int32_t> group, std::span<const double> weights) {
   Superposition out;
   out.from = centre_of(x, group, weights);
   out.to = centre_of(reference, group, weights);
@@ -154,23 +163,28 @@ Superposition superpose(const std::vector<Vec3>& x, const std::vector<Vec3>& ref
   double total = 0;
   for (std::size_t k = 0; k < group.size(); ++k) {
     const double w = weight(weights, k);
-    const Vec3 p = minus(x[static_cast<std::size_t>(group[k])], out.from), r = minus(reference[static_cast<std::size_t>(group[k])], out.to);
+    const Vec3 p = minus(x[static_cast<std::size_t>(group[k])], out.from),
+               r = minus(reference[static_cast<std::size_t>(group[k])], out.to);
     for (std::size_t a = 0; a < 3; ++a)
       for (std::size_t b = 0; b < 3; ++b) s[a][b] += w * p[a] * r[b];
     total += w;
   }
-  const Matrix4 key = {{{s[0][0] + s[1][1] + s[2][2], s[1][2] - s[2][1], s[2][0] - s[0][2], s[0][1] - s[1][0]},
-                        {s[1][2] - s[2][1], s[0][0] - s[1][1] - s[2][2], s[0][1] + s[1][0], s[2][0] + s[0][2]},
-                        {s[2][0] - s[0][2], s[0][1] + s[1][0], s[1][1] - s[0][0] - s[2][2], s[1][2] + s[2][1]},
-                        {s[0][1] - s[1][0], s[2][0] + s[0][2], s[1][2] + s[2][1], s[2][2] - s[0][0] - s[1][1]}}};
+  const Matrix4 key = {
+      {{s[0][0] + s[1][1] + s[2][2], s[1][2] - s[2][1], s[2][0] - s[0][2], s[0][1] - s[1][0]},
+       {s[1][2] - s[2][1], s[0][0] - s[1][1] - s[2][2], s[0][1] + s[1][0], s[2][0] + s[0][2]},
+       {s[2][0] - s[0][2], s[0][1] + s[1][0], s[1][1] - s[0][0] - s[2][2], s[1][2] + s[2][1]},
+       {s[0][1] - s[1][0], s[2][0] + s[0][2], s[1][2] + s[2][1], s[2][2] - s[0][0] - s[1][1]}}};
   const auto [q0, q1, q2, q3] = largest_eigenvector(key);
-  out.rotation = {{{q0 * q0 + q1 * q1 - q2 * q2 - q3 * q3, 2 * (q1 * q2 - q0 * q3), 2 * (q1 * q3 + q0 * q2)},
-                   {2 * (q1 * q2 + q0 * q3), q0 * q0 - q1 * q1 + q2 * q2 - q3 * q3, 2 * (q2 * q3 - q0 * q1)},
-                   {2 * (q1 * q3 - q0 * q2), 2 * (q2 * q3 + q0 * q1), q0 * q0 - q1 * q1 - q2 * q2 + q3 * q3}}};
-  // From the atoms: the difference of sums that the eigenvalue gives loses half of the digits where the fit is good.
+  out.rotation = {
+      {{q0 * q0 + q1 * q1 - q2 * q2 - q3 * q3, 2 * (q1 * q2 - q0 * q3), 2 * (q1 * q3 + q0 * q2)},
+       {2 * (q1 * q2 + q0 * q3), q0 * q0 - q1 * q1 + q2 * q2 - q3 * q3, 2 * (q2 * q3 - q0 * q1)},
+       {2 * (q1 * q3 - q0 * q2), 2 * (q2 * q3 + q0 * q1), q0 * q0 - q1 * q1 - q2 * q2 + q3 * q3}}};
+  // From the atoms: the difference of sums that the eigenvalue gives loses half of the digits where
+  // the fit is good.
   double sum = 0;
   for (std::size_t k = 0; k < group.size(); ++k) {
-    const Vec3 d = minus(out(x[static_cast<std::size_t>(group[k])]), reference[static_cast<std::size_t>(group[k])]);
+    const Vec3 d = minus(out(x[static_cast<std::size_t>(group[k])]),
+                         reference[static_cast<std::size_t>(group[k])]);
     sum += weight(weights, k) * (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
   }
   out.rmsd_nm = std::sqrt(sum / total);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Four numbers, of four terms or atoms, as one number of formulas. Every operation is that of doubles on each of them: the bits of one do
-// not depend on which others stand beside it.
+// Four numbers, of four terms or atoms, as one number of formulas. Every operation is that of
+// doubles on each of them: the bits of one do not depend on which others stand beside it.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -28,12 +28,25 @@ class Four {
   friend Mask operator<(Four a, Four b) { return a.v_ < b.v_; }
   friend Four where(Mask m, Four a, Four b) { return Four(m ? a.v_ : b.v_); }
 
-  friend Four floor(Four a) { return a.each([](double x) { return std::floor(x); }); }
-  friend Four sqrt(Four a) { return a.each([](double x) { return std::sqrt(x); }); }
-  friend Four cos(Four a) { return a.each([](double x) { return std::cos(x); }); }
-  friend Four sin(Four a) { return a.each([](double x) { return std::sin(x); }); }
-  friend Four atan2(Four y, Four x) { return {std::atan2(y[0], x[0]), std::atan2(y[1], x[1]), std::atan2(y[2], x[2]), std::atan2(y[3], x[3])}; }
-  friend Four whole(Four a) { return a.each([](double x) { return std::nearbyint(x); }); }
+  friend Four floor(Four a) {
+    return a.each([](double x) { return std::floor(x); });
+  }
+  friend Four sqrt(Four a) {
+    return a.each([](double x) { return std::sqrt(x); });
+  }
+  friend Four cos(Four a) {
+    return a.each([](double x) { return std::cos(x); });
+  }
+  friend Four sin(Four a) {
+    return a.each([](double x) { return std::sin(x); });
+  }
+  friend Four atan2(Four y, Four x) {
+    return {std::atan2(y[0], x[0]), std::atan2(y[1], x[1]), std::atan2(y[2], x[2]),
+            std::atan2(y[3], x[3])};
+  }
+  friend Four whole(Four a) {
+    return a.each([](double x) { return std::nearbyint(x); });
+  }
   friend Four positive(Four a) { return where(Four(0.0) < a, a, 0.0); }
   friend Four step(Four a) { return where(Four(0.0) < a, Four(1.0), 0.0); }
 

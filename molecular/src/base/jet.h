@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A value and its first derivatives along N directions: potentials are written once, as formulas of any number type, and
-// give their slopes when the number is a jet. T may be a jet again: Jet<Jet<double, 1>, N> carries the derivative of all
-// slopes along one direction, which is what a Hessian-vector product needs.
+// A value and its first derivatives along N directions: potentials are written once, as formulas of
+// any number type, and give their slopes when the number is a jet. T may be a jet again:
+// Jet<Jet<double, 1>, N> carries the derivative of all slopes along one direction, which is what a
+// Hessian-vector product needs.
 #pragma once
 #include <array>
 #include <cmath>
@@ -66,7 +67,9 @@ struct Jet {
 inline double plain(double x) { return x; }
 /// The number itself, without derivatives.
 template <class T, int N>
-auto plain(const Jet<T, N>& x) { return plain(x.v); }
+auto plain(const Jet<T, N>& x) {
+  return plain(x.v);
+}
 
 template <class T, int N>
 Jet<T, N> sqrt(const Jet<T, N>& x) {
@@ -108,27 +111,37 @@ Jet<T, N> erfc(const Jet<T, N>& x) {
 /// The whole number next to x: a constant under differentiation.
 inline double whole(double x) { return std::nearbyint(x); }
 template <class T, int N>
-Jet<T, N> whole(const Jet<T, N>& x) { return Jet<T, N>(whole(x.v)); }
+Jet<T, N> whole(const Jet<T, N>& x) {
+  return Jet<T, N>(whole(x.v));
+}
 /// 1 where x is positive, else 0: its slope is that of a constant.
 inline double step(double x) { return x > 0 ? 1 : 0; }
 template <class T, int N>
-Jet<T, N> step(const Jet<T, N>& x) { return Jet<T, N>(step(x.v)); }
+Jet<T, N> step(const Jet<T, N>& x) {
+  return Jet<T, N>(step(x.v));
+}
 /// x where it is positive, else 0.
 inline double positive(double x) { return x > 0 ? x : 0; }
 template <class T, int N>
-Jet<T, N> positive(const Jet<T, N>& x) { return x.through(positive(x.v), step(x.v)); }
+Jet<T, N> positive(const Jet<T, N>& x) {
+  return x.through(positive(x.v), step(x.v));
+}
 
-/// A number and its derivative along one direction. `along` is that derivative, or the number itself where T carries none, so that
-/// one body gives slopes on doubles and curvatures on duals.
+/// A number and its derivative along one direction. `along` is that derivative, or the number
+/// itself where T carries none, so that one body gives slopes on doubles and curvatures on duals.
 using Dual = Jet<double, 1>;
 inline double along(double x) { return x; }
 template <class T>
-T along(const Jet<T, 1>& x) { return x.d[0]; }
+T along(const Jet<T, 1>& x) {
+  return x.d[0];
+}
 /// Entry k of an array and of its derivatives; no derivatives: zero.
 template <class T>
 T number(const double* value, const double* derivative, std::size_t k) {
-  if constexpr (std::is_same_v<T, double>) return value[k];
-  else return Dual(value[k], {derivative ? derivative[k] : 0.0});
+  if constexpr (std::is_same_v<T, double>)
+    return value[k];
+  else
+    return Dual(value[k], {derivative ? derivative[k] : 0.0});
 }
 
 }  // namespace tessera::molecular

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sums of whole numbers to which every thread adds in an array of its own. What is taken out is zero again, and only where somebody had
-// added: between uses nothing needs to be cleared, and a thread's lines of the cache stay with it.
+// Sums of whole numbers to which every thread adds in an array of its own. What is taken out is
+// zero again, and only where somebody had added: between uses nothing needs to be cleared, and a
+// thread's lines of the cache stay with it.
 #pragma once
 #include "aligned_array.h"
 
@@ -16,7 +17,8 @@ namespace tessera::molecular {
 template <class T>
 class ThreadSums {
  public:
-  /// For `threads` threads that add to [0, n); they then `open` theirs. What was added before and not taken is lost.
+  /// For `threads` threads that add to [0, n); they then `open` theirs. What was added before and
+  /// not taken is lost.
   void begin(std::size_t threads, std::size_t n) {
     own_.resize(threads);
     n_ = n;

@@ -13,8 +13,10 @@ class BondedTerm : public EnergyFunction {
  public:
   virtual Term kind() const = 0;
   virtual std::size_t size() const = 0;
-  /// Adds forces, energies and the virial of the terms [begin, end) with the parameters of the system.
-  virtual void add(const Vec3* x, const Box& box, std::size_t begin, std::size_t end, Sums& sums) const = 0;
+  /// Adds forces, energies and the virial of the terms [begin, end) with the parameters of the
+  /// system.
+  virtual void add(const Vec3* x, const Box& box, std::size_t begin, std::size_t end,
+                   Sums& sums) const = 0;
 };
 using BondedTermPtr = std::shared_ptr<const BondedTerm>;
 

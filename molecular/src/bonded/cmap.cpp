@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A bicubic interpolation whose slopes come from periodic cubic splines along either side of the map is the tensor product of such
-// splines, so with the cubic B-splines b and t = (phi + pi) n/(2 pi), i = floor(t), u = t - i, and likewise (j, v) for psi
+// A bicubic interpolation whose slopes come from periodic cubic splines along either side of the
+// map is the tensor product of such splines, so with the cubic B-splines b and t = (phi + pi) n/(2
+// pi), i = floor(t), u = t - i, and likewise (j, v) for psi
 //
 //   U = sum_{a,b = 0..3} b_a(u) b_b(v) C[i - 1 + a, j - 1 + b]   (indices modulo n),   C = S M S
 //   b = {(1-u)^3, 3u^3 - 6u^2 + 4, -3u^3 + 3u^2 + 3u + 1, u^3}/6
 //
-// S is the inverse of the spline at the nodes, (c_{k-1} + 4 c_k + c_{k+1})/6 = m_k, which is periodic and symmetric:
+// S is the inverse of the spline at the nodes, (c_{k-1} + 4 c_k + c_{k+1})/6 = m_k, which is
+// periodic and symmetric:
 //
 //   S_kl = sqrt(3) (z^d + z^{n-d})/(1 - z^n),   d = |k - l|,   z = sqrt(3) - 2
 //
-// dU/dM = S (dU/dC) S. Programs that take slopes from natural splines over a map laid out twice (CHARMM, GROMACS) miss the periodic ones by
-// z^{n/2}: a relative 1e-7 of the slopes for 24 points.
+// dU/dM = S (dU/dC) S. Programs that take slopes from natural splines over a map laid out twice
+// (CHARMM, GROMACS) miss the periodic ones by z^{n/2}: a relative 1e-7 of the slopes for 24 points.
 #include "bonded/bonded_term.h"
 #include "bonded/displacement.h"
 #include "bonded/geometry.h"
@@ -35,7 +37,8 @@ std::vector<double> inverse_of_splines(std::size_t n) {
   for (std::size_t k = 0; k < n; ++k)
     for (std::size_t l = 0; l < n; ++l) {
       const double d = k > l ? static_cast<double>(k - l) : static_cast<double>(l - k);
-      s[k * n + l] = std::numbers::sqrt3 * (std::pow(z, d) + std::pow(z, static_cast<double>(n) - d)) / (1 - power);
+      s[k * n + l] = std::numbers::sqrt3 *
+                     (std::pow(z, d) + std::pow(z, static_cast<double>(n) - d)) / (1 - power);
     }
   return s;
 }
@@ -44,7 +47,8 @@ std::vector<double> inverse_of_splines(std::size_t n) {
 template <class T>
 std::array<T, 4> splines(const T& u) {
   const T w = 1.0 - u;
-  return {w * w * w * (1.0 / 6), (3.0 * u - 6.0) * u * u * (1.0 / 6) + 2.0 / 3, (3.0 * w - 6.0) * w * w * (1.0 / 6) + 2.0 / 3, u * u * u * (1.0 / 6)};
+  return {w * w * w * (1.0 / 6), (3.0 * u - 6.0) * u * u * (1.0 / 6) + 2.0 / 3,
+          (3.0 * w - 6.0) * w * w * (1.0 / 6) + 2.0 / 3, u * u * u * (1.0 / 6)};
 }
 template <class T>
 std::array<T, 4> spline_slopes(const T& u) {
@@ -54,32 +58,41 @@ std::array<T, 4> spline_slopes(const T& u) {
 
 class Cmap final : public BondedTerm {
  public:
-  explicit Cmap(const System& s) : terms_(s.cmap), n_(static_cast<Index>(s.n_atoms())), points_(static_cast<std::size_t>(s.cmap.points)), inverse_(inverse_of_splines(points_)) {
+  explicit Cmap(const System& s)
+      : terms_(s.cmap),
+        n_(static_cast<Index>(s.n_atoms())),
+        points_(static_cast<std::size_t>(s.cmap.points)),
+        inverse_(inverse_of_splines(points_)) {
     coefficients_ = coefficients(terms_.maps.data());
   }
 
   const char* name() const override { return name_of(kind()); }
   Term kind() const override { return Term::cmap; }
   std::size_t size() const override { return terms_.size(); }
-  std::vector<tessera::Shape> shapes() const override { return {{n_, 3}, {3, 3}, {static_cast<Index>(terms_.n_maps()), terms_.points, terms_.points}}; }
+  std::vector<tessera::Shape> shapes() const override {
+    return {{n_, 3}, {3, 3}, {static_cast<Index>(terms_.n_maps()), terms_.points, terms_.points}};
+  }
 
   double value(Arrays p) const override {
     const std::vector<double> c = coefficients(p[2]);
     double sum = 0;
     const TermPlaces<double> places(p[0], nullptr, p[1], nullptr);
-    for (std::size_t t = 0; t < size(); ++t) sum += patch(t, turns<double>(t, places).q, c.data(), nullptr).u;
+    for (std::size_t t = 0; t < size(); ++t)
+      sum += patch(t, turns<double>(t, places).q, c.data(), nullptr).u;
     return sum;
   }
   void gradient(Arrays p, Results g) const override { slopes<double>(p, {}, g); }
   void curvature(Arrays p, Arrays v, Results w) const override { slopes<Dual>(p, v, w); }
   Tensor generic(std::span<const Tensor> p) const override;
 
-  void add(const Vec3* x, const Box& box, std::size_t begin, std::size_t end, Sums& sums) const override {
+  void add(const Vec3* x, const Box& box, std::size_t begin, std::size_t end,
+           Sums& sums) const override {
     for (std::size_t t = begin; t < end; ++t) {
       std::array<std::array<Vec3, n_ends>, 2> d, slope;
       std::array<double, 2> q;
       for (std::size_t turn = 0; turn < 2; ++turn) {
-        for (std::size_t e = 0; e < n_ends; ++e) d[turn][e] = wrapped(box, difference(x[atom(t, turn, e, 0)], x[atom(t, turn, e, 1)]));
+        for (std::size_t e = 0; e < n_ends; ++e)
+          d[turn][e] = wrapped(box, difference(x[atom(t, turn, e, 0)], x[atom(t, turn, e, 1)]));
         q[turn] = Dihedral::of(d[turn], slope[turn]);
       }
       const Patch<double> u = patch(t, q, coefficients_.data(), nullptr);
@@ -96,7 +109,8 @@ class Cmap final : public BondedTerm {
 
  private:
   std::size_t atom(std::size_t t, std::size_t turn, std::size_t e, std::size_t side) const {
-    return static_cast<std::size_t>(terms_.atoms[t][4 * turn + static_cast<std::size_t>(Dihedral::ends[e][side])]);
+    return static_cast<std::size_t>(
+        terms_.atoms[t][4 * turn + static_cast<std::size_t>(Dihedral::ends[e][side])]);
   }
   /// S M S of every map: 2 n^3 multiplications each.
   std::vector<double> coefficients(const double* maps) const {
@@ -131,7 +145,8 @@ class Cmap final : public BondedTerm {
     Turns<T> out;
     for (std::size_t turn = 0; turn < 2; ++turn) {
       std::array<Vec<T>, n_ends> d;
-      for (std::size_t e = 0; e < n_ends; ++e) d[e] = places.apart(atom(t, turn, e, 0), atom(t, turn, e, 1), out.image[turn][e]);
+      for (std::size_t e = 0; e < n_ends; ++e)
+        d[e] = places.apart(atom(t, turn, e, 0), atom(t, turn, e, 1), out.image[turn][e]);
       out.q[turn] = Dihedral::of(d, out.slope[turn]);
     }
     return out;
@@ -144,7 +159,8 @@ class Cmap final : public BondedTerm {
     std::array<std::size_t, 16> at;
   };
   template <class T>
-  Patch<T> patch(std::size_t t, const std::array<T, 2>& q, const double* c, const double* dc) const {
+  Patch<T> patch(std::size_t t, const std::array<T, 2>& q, const double* c,
+                 const double* dc) const {
     const double per_radian = static_cast<double>(points_) / (2 * std::numbers::pi);
     std::array<std::array<T, 4>, 2> weight, slope;
     std::array<std::size_t, 2> first;
@@ -176,7 +192,8 @@ class Cmap final : public BondedTerm {
   void slopes(Arrays p, Arrays v, Results g) const {
     const auto tangent = [&](std::size_t k) { return v.empty() ? nullptr : v[k]; };
     const TermPlaces<T> places(p[0], tangent(0), p[1], tangent(1));
-    const std::vector<double> c = coefficients(p[2]), dc = tangent(2) ? coefficients(tangent(2)) : std::vector<double>{};
+    const std::vector<double> c = coefficients(p[2]),
+                              dc = tangent(2) ? coefficients(tangent(2)) : std::vector<double>{};
     std::vector<double> by_coefficient(g[2] ? c.size() : 0, 0.0);
     for (std::size_t t = 0; t < size(); ++t) {
       const Turns<T> at = turns<T>(t, places);
@@ -184,10 +201,12 @@ class Cmap final : public BondedTerm {
       for (std::size_t turn = 0; turn < 2; ++turn)
         for (std::size_t e = 0; e < n_ends; ++e) {
           Vec3 slope;
-          for (std::size_t k = 0; k < 3; ++k) slope[k] = along(u.slope[turn] * at.slope[turn][e][k]);
+          for (std::size_t k = 0; k < 3; ++k)
+            slope[k] = along(u.slope[turn] * at.slope[turn][e][k]);
           spread_slope(g, atom(t, turn, e, 0), atom(t, turn, e, 1), at.image[turn][e], slope);
         }
-      for (std::size_t k = 0; k < 16 && g[2]; ++k) by_coefficient[u.at[k]] += along(u.by_coefficient[k]);
+      for (std::size_t k = 0; k < 16 && g[2]; ++k)
+        by_coefficient[u.at[k]] += along(u.by_coefficient[k]);
     }
     if (!g[2]) return;
     const std::vector<double> by_map = coefficients(by_coefficient.data());
@@ -200,10 +219,12 @@ class Cmap final : public BondedTerm {
   std::vector<double> inverse_, coefficients_;
 };
 
-/// The B-spline of every node of the circle at t, [m, n]: with x the distance to the node, (4 - 6 x^2 + 3 x^3)/6 within 1, (2 - x)^3/6 within 2.
+/// The B-spline of every node of the circle at t, [m, n]: with x the distance to the node, (4 - 6
+/// x^2 + 3 x^3)/6 within 1, (2 - x)^3/6 within 2.
 Tensor all_splines(const Tensor& t, std::size_t n) {
   const auto count = static_cast<double>(n);
-  const Tensor away = expand_dims(t, 1) - expand_dims(arange(static_cast<Index>(n), Dtype::f64), 0), x = abs(away - count * round(away / count));
+  const Tensor away = expand_dims(t, 1) - expand_dims(arange(static_cast<Index>(n), Dtype::f64), 0),
+               x = abs(away - count * round(away / count));
   const Tensor outer = maximum(2.0 - x, 0.0);
   return where(less(x, 1.0), 4.0 - 6.0 * x * x + 3.0 * x * x * x, outer * outer * outer) / 6.0;
 }
@@ -216,17 +237,24 @@ Tensor Cmap::generic(std::span<const Tensor> p) const {
     for (std::size_t e = 0; e < n_ends; ++e) {
       std::array<std::vector<std::int32_t>, 2> side;
       for (std::size_t t = 0; t < size(); ++t)
-        for (std::size_t k = 0; k < 2; ++k) side[k].push_back(static_cast<std::int32_t>(atom(t, turn, e, k)));
-      d.push_back(generic::displacement(p[0], p[1], generic::indices(side[0]), generic::indices(side[1])));
+        for (std::size_t k = 0; k < 2; ++k)
+          side[k].push_back(static_cast<std::int32_t>(atom(t, turn, e, k)));
+      d.push_back(
+          generic::displacement(p[0], p[1], generic::indices(side[0]), generic::indices(side[1])));
     }
-    weights[turn] = all_splines((generic::dihedral(d[0], d[1], d[2]) + std::numbers::pi) * (static_cast<double>(n) / (2 * std::numbers::pi)), points_);
+    weights[turn] = all_splines((generic::dihedral(d[0], d[1], d[2]) + std::numbers::pi) *
+                                    (static_cast<double>(n) / (2 * std::numbers::pi)),
+                                points_);
   }
-  const Tensor s = tensor(inverse_, {n, n}), c = take(matmul(matmul(s, p[2]), s), generic::indices(terms_.row));  // [terms, n, n]
+  const Tensor s = tensor(inverse_, {n, n}),
+               c = take(matmul(matmul(s, p[2]), s), generic::indices(terms_.row));  // [terms, n, n]
   return sum(expand_dims(weights[0], 2) * c * expand_dims(weights[1], 1));
 }
 
 }  // namespace
 
-BondedTermPtr cmap_term(const System& s) { return s.cmap.size() == 0 ? nullptr : std::make_shared<Cmap>(s); }
+BondedTermPtr cmap_term(const System& s) {
+  return s.cmap.size() == 0 ? nullptr : std::make_shared<Cmap>(s);
+}
 
 }  // namespace tessera::molecular

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Internal coordinates q of bonded terms and their slopes, as functions of displacements d between atoms, so that positions
-// and the edges of the box (d = x_a - x_b - k h) take their derivatives from the same numbers.
+// Internal coordinates q of bonded terms and their slopes, as functions of displacements d between
+// atoms, so that positions and the edges of the box (d = x_a - x_b - k h) take their derivatives
+// from the same numbers.
 //
 //   Distance   d0 = x0 - x1
 //   Angle      d0 = x0 - x1, d1 = x2 - x1
 //   Dihedral   F = x0 - x1, G = x1 - x2, H = x3 - x2;  A = F x G, B = H x G
 //              cos phi = A.B/(|A||B|), sin phi = (B x A).G/(|A||B||G|)
-//              dphi/dF = -|G| A/A^2,  dphi/dH = |G| B/B^2,  dphi/dG = (F.G) A/(A^2 |G|) - (H.G) B/(B^2 |G|)
-//              (Blondel & Karplus, J. Comput. Chem. 17 (1996) 1132: no singularity in phi)
+//              dphi/dF = -|G| A/A^2,  dphi/dH = |G| B/B^2,  dphi/dG = (F.G) A/(A^2 |G|) - (H.G)
+//              B/(B^2 |G|) (Blondel & Karplus, J. Comput. Chem. 17 (1996) 1132: no singularity in
+//              phi)
 #pragma once
 #include "base/jet.h"
 #include "base/vec.h"
@@ -35,11 +37,13 @@ struct Angle {
   static constexpr std::array<Ends, 2> ends = {{{0, 1}, {2, 1}}};
   template <class T>
   static T of(const std::array<Vec<T>, 2>& d, std::array<Vec<T>, 2>& slope) {
-    // With n = u x v: theta = atan2(|n|, u.v), dtheta/du = (u x n)/(u^2 |n|) turned away from v, dtheta/dv likewise.
+    // With n = u x v: theta = atan2(|n|, u.v), dtheta/du = (u x n)/(u^2 |n|) turned away from v,
+    // dtheta/dv likewise.
     using std::atan2, std::sqrt;
     const Vec<T>&u = d[0], &v = d[1];
     const Vec<T> n = cross(u, v);
-    const T area = sqrt(dot(n, n) + T(1e-60));  // straight angles have no direction to open into: slope 0
+    const T area =
+        sqrt(dot(n, n) + T(1e-60));  // straight angles have no direction to open into: slope 0
     slope[0] = scaled(cross(u, n), T(1.0) / (dot(u, u) * area));
     slope[1] = scaled(cross(n, v), T(1.0) / (dot(v, v) * area));
     return atan2(area, dot(u, v));
@@ -54,10 +58,12 @@ struct Dihedral {
     using std::sqrt;
     const Vec<T>&f = d[0], &g = d[1], &h = d[2];
     const Vec<T> a = cross(f, g), b = cross(h, g);
-    const T length = sqrt(dot(g, g)), over = T(1.0) / length, over_a2 = T(1.0) / dot(a, a), over_b2 = T(1.0) / dot(b, b);
+    const T length = sqrt(dot(g, g)), over = T(1.0) / length, over_a2 = T(1.0) / dot(a, a),
+            over_b2 = T(1.0) / dot(b, b);
     slope[0] = scaled(a, T(-1.0) * length * over_a2);
     slope[2] = scaled(b, length * over_b2);
-    slope[1] = difference(scaled(a, dot(f, g) * over_a2 * over), scaled(b, dot(h, g) * over_b2 * over));
+    slope[1] =
+        difference(scaled(a, dot(f, g) * over_a2 * over), scaled(b, dot(h, g) * over_b2 * over));
     return {dot(a, b) * length, dot(cross(b, a), g)};
   }
   template <class T>

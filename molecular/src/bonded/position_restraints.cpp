@@ -12,12 +12,15 @@ namespace {
 
 class PositionRestraint final : public BondedTerm {
  public:
-  explicit PositionRestraint(const System& s) : terms_(s.position_restraints), n_(static_cast<Index>(s.n_atoms())) {}
+  explicit PositionRestraint(const System& s)
+      : terms_(s.position_restraints), n_(static_cast<Index>(s.n_atoms())) {}
 
   const char* name() const override { return name_of(kind()); }
   Term kind() const override { return Term::position_restraints; }
   std::size_t size() const override { return terms_.size(); }
-  std::vector<tessera::Shape> shapes() const override { return {{n_, 3}, {3, 3}, {static_cast<Index>(terms_.rows.size()), 6}}; }
+  std::vector<tessera::Shape> shapes() const override {
+    return {{n_, 3}, {3, 3}, {static_cast<Index>(terms_.rows.size()), 6}};
+  }
 
   double value(Arrays p) const override {
     double sum = 0;
@@ -28,7 +31,8 @@ class PositionRestraint final : public BondedTerm {
   }
   void gradient(Arrays p, Results g) const override {
     each(p, [&](std::size_t x, std::size_t row, const Vec3& e, const Vec3& image) {
-      for (std::size_t d = 0; d < 3; ++d) spread(g, x, row, d, image, p[2][row + d] * e[d], 0.5 * e[d] * e[d]);
+      for (std::size_t d = 0; d < 3; ++d)
+        spread(g, x, row, d, image, p[2][row + d] * e[d], 0.5 * e[d] * e[d]);
     });
   }
   void curvature(Arrays p, Arrays v, Results w) const override {
@@ -46,11 +50,13 @@ class PositionRestraint final : public BondedTerm {
     std::vector<std::int32_t> atom;
     for (const auto& a : terms_.atoms) atom.push_back(a[0]);
     const Tensor rows = take(p[2], generic::indices(terms_.row));
-    const Tensor e = generic::wrapped(take(p[0], generic::indices(atom)) - slice(rows, 1, 3, 6), p[1]);
+    const Tensor e =
+        generic::wrapped(take(p[0], generic::indices(atom)) - slice(rows, 1, 3, 6), p[1]);
     return 0.5 * sum(slice(rows, 1, 0, 3) * e * e);
   }
 
-  void add(const Vec3* x, const Box& box, std::size_t begin, std::size_t end, Sums& sums) const override {
+  void add(const Vec3* x, const Box& box, std::size_t begin, std::size_t end,
+           Sums& sums) const override {
     for (std::size_t t = begin; t < end; ++t) {
       const auto& row = terms_.rows[static_cast<std::size_t>(terms_.row[t])];
       const Vec3& at = x[terms_.atoms[t][0]];
@@ -72,7 +78,8 @@ class PositionRestraint final : public BondedTerm {
   void each(Arrays p, F&& f) const {
     const Box box = box_of(p[1]);
     for (std::size_t t = 0; t < terms_.size(); ++t) {
-      const auto x = 3 * static_cast<std::size_t>(terms_.atoms[t][0]), row = 6 * static_cast<std::size_t>(terms_.row[t]);
+      const auto x = 3 * static_cast<std::size_t>(terms_.atoms[t][0]),
+                 row = 6 * static_cast<std::size_t>(terms_.row[t]);
       const double *at = p[0] + x, *place = p[2] + row + 3;
       const Vec3 away = {at[0] - place[0], at[1] - place[1], at[2] - place[2]};
       Vec3 image{};
@@ -83,7 +90,8 @@ class PositionRestraint final : public BondedTerm {
     }
   }
   /// Slopes s along e_d and c along k_d, given to all that they depend on.
-  static void spread(Results g, std::size_t x, std::size_t row, std::size_t d, const Vec3& image, double s, double c) {
+  static void spread(Results g, std::size_t x, std::size_t row, std::size_t d, const Vec3& image,
+                     double s, double c) {
     if (g[0]) g[0][x + d] += s;
     if (g[1])
       for (std::size_t k = 0; k < 3; ++k) g[1][3 * k + d] -= image[k] * s;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Potentials of one internal coordinate q, with the rows of system.h as parameters p. Each is one formula for every number
-// type: double, jets (their slopes), tensors (the oracle).
+// Potentials of one internal coordinate q, with the rows of system.h as parameters p. Each is one
+// formula for every number type: double, jets (their slopes), tensors (the oracle).
 #pragma once
 #include "base/jet.h"
 #include "tessera/autodiff/ops.h"
@@ -33,9 +33,11 @@ struct Periodic {
     return p[1] * (1.0 + cos(p[2] * q - p[0]));
   }
   static constexpr int most_turns = 6;
-  /// The same, and its slope, where p[2] is whole and at most `most`: of z = e^{i q} and the phase's e^{i p_0}, by powers of z.
+  /// The same, and its slope, where p[2] is whole and at most `most`: of z = e^{i q} and the
+  /// phase's e^{i p_0}, by powers of z.
   template <class T>
-  static std::array<T, 2> of_circle(const std::array<T, 2>& z, const std::array<T, 3>& p, const std::array<T, 2>& phase, int most) {
+  static std::array<T, 2> of_circle(const std::array<T, 2>& z, const std::array<T, 3>& p,
+                                    const std::array<T, 2>& phase, int most) {
     T c = phase[0], s = -phase[1];  // e^{i (n q - p_0)}
     for (int k = 0; k < most; ++k) {
       const auto further = T(k) < p[2];
@@ -88,7 +90,9 @@ struct ScaledLennardJones {
 struct ScaledCoulomb {
   static constexpr int parameters = 6;
   template <class T, class S>
-  static T of(const T& r, const std::array<S, 6>& p) { return (p[2] * p[4] * p[5] + p[3]) / r; }
+  static T of(const T& r, const std::array<S, 6>& p) {
+    return (p[2] * p[4] * p[5] + p[3]) / r;
+  }
 };
 
 }  // namespace tessera::molecular

@@ -38,14 +38,19 @@ std::array<double, 2> sigma_epsilon(const LennardJones& lj, std::size_t type) {
   const std::size_t k = type * static_cast<std::size_t>(lj.types) + type;
   const double c6 = lj.c6[k], c12 = lj.c12[k];
   if (c12 == 0) return {0, 0};
-  if (!(c6 > 0)) throw Error(fmt::format("[joined] type {} of Lennard-Jones repels alone: it has no sigma and epsilon to be mixed by", type));
+  if (!(c6 > 0))
+    throw Error(
+        fmt::format("[joined] type {} of Lennard-Jones repels alone: it has no sigma and epsilon "
+                    "to be mixed by",
+                    type));
   return {std::pow(c12 / c6, 1.0 / 6), c6 * c6 / (4 * c12)};
 }
 
 LennardJones joined(const LennardJones& a, const LennardJones& b) {
   if (a.types == 0) return b;
   if (b.types == 0) return a;
-  const auto na = static_cast<std::size_t>(a.types), nb = static_cast<std::size_t>(b.types), n = na + nb;
+  const auto na = static_cast<std::size_t>(a.types), nb = static_cast<std::size_t>(b.types),
+             n = na + nb;
   std::vector<double> sigma, epsilon;
   for (std::size_t t = 0; t < n; ++t) {
     const auto [s, e] = t < na ? sigma_epsilon(a, t) : sigma_epsilon(b, t - na);
@@ -75,9 +80,11 @@ LennardJones joined(const LennardJones& a, const LennardJones& b) {
 
 System joined(const System& a, const System& b) {
   if (std::abs(a.coulomb_constant - b.coulomb_constant) > 1e-4 * a.coulomb_constant)
-    throw Error(fmt::format("[joined] the systems have different Coulomb constants, {} and {}", a.coulomb_constant, b.coulomb_constant));
+    throw Error(fmt::format("[joined] the systems have different Coulomb constants, {} and {}",
+                            a.coulomb_constant, b.coulomb_constant));
   System s = a;
-  const auto atoms = static_cast<std::int32_t>(a.n_atoms()), residues = static_cast<std::int32_t>(a.residues.size());
+  const auto atoms = static_cast<std::int32_t>(a.n_atoms()),
+             residues = static_cast<std::int32_t>(a.residues.size());
   append(s.residues, b.residues);
   append(s.atoms.name, b.atoms.name);
   append(s.atoms.type, b.atoms.type);
@@ -100,7 +107,10 @@ System joined(const System& a, const System& b) {
   });
   if (s.cmap.size() == 0) s.cmap.points = b.cmap.points, s.cmap.maps.clear();
   if (b.cmap.size() > 0) {
-    if (b.cmap.points != s.cmap.points) throw Error(fmt::format("[joined] the systems have correction maps of {} and {} points a side", s.cmap.points, b.cmap.points));
+    if (b.cmap.points != s.cmap.points)
+      throw Error(
+          fmt::format("[joined] the systems have correction maps of {} and {} points a side",
+                      s.cmap.points, b.cmap.points));
     const auto maps = static_cast<std::int32_t>(s.cmap.n_maps());
     for (auto t : b.cmap.atoms) {
       for (std::int32_t& i : t) i += atoms;
@@ -119,7 +129,8 @@ System joined(const System& a, const System& b) {
 }
 
 System without(const System& in, const std::vector<bool>& leave) {
-  if (leave.size() != in.n_atoms()) throw Error(fmt::format("[without] {} marks for {} atoms", leave.size(), in.n_atoms()));
+  if (leave.size() != in.n_atoms())
+    throw Error(fmt::format("[without] {} marks for {} atoms", leave.size(), in.n_atoms()));
   const std::vector<std::int32_t> molecule = molecules(in);
   std::vector<bool> gone(in.n_atoms(), false);  // of each molecule
   for (std::size_t i = 0; i < in.n_atoms(); ++i)

@@ -13,11 +13,16 @@ BuiltSystem lattice_fluid(const LatticeFluid& o) {
   using Lattice = LatticeFluid::Lattice;
   std::vector<Vec3> basis = {{0, 0, 0}};  // fractions of a cell
   if (o.lattice == Lattice::bcc) basis.push_back({0.5, 0.5, 0.5});
-  if (o.lattice == Lattice::fcc || o.lattice == Lattice::diamond) basis.insert(basis.end(), {{0.5, 0.5, 0}, {0.5, 0, 0.5}, {0, 0.5, 0.5}});
+  if (o.lattice == Lattice::fcc || o.lattice == Lattice::diamond)
+    basis.insert(basis.end(), {{0.5, 0.5, 0}, {0.5, 0, 0.5}, {0, 0.5, 0.5}});
   if (o.lattice == Lattice::diamond)
-    for (std::size_t k = 0; k < 4; ++k) basis.push_back({basis[k][0] + 0.25, basis[k][1] + 0.25, basis[k][2] + 0.25});
+    for (std::size_t k = 0; k < 4; ++k)
+      basis.push_back({basis[k][0] + 0.25, basis[k][1] + 0.25, basis[k][2] + 0.25});
   if (!(o.density_per_nm3 > 0) || std::min({o.cells[0], o.cells[1], o.cells[2]}) < 1)
-    throw Error(fmt::format("[lattice_fluid] expected a positive density and at least one cell each way, got {} per nm^3 and {} x {} x {}", o.density_per_nm3, o.cells[0], o.cells[1], o.cells[2]));
+    throw Error(
+        fmt::format("[lattice_fluid] expected a positive density and at least one cell each way, "
+                    "got {} per nm^3 and {} x {} x {}",
+                    o.density_per_nm3, o.cells[0], o.cells[1], o.cells[2]));
   const double edge = std::cbrt(static_cast<double>(basis.size()) / o.density_per_nm3);
 
   BuiltSystem out;

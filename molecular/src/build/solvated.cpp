@@ -23,7 +23,9 @@ constexpr double per_mol_per_l = 0.602214076;  // nm^-3
 
 BuiltSystem solvated(const System& solute, const Frame& frame, const Solvation& o) {
   const WaterModel& m = water_model(o.model);
-  if (frame.x_nm.size() != solute.n_atoms() || solute.n_atoms() == 0) throw Error(fmt::format("[solvated] {} positions for {} atoms", frame.x_nm.size(), solute.n_atoms()));
+  if (frame.x_nm.size() != solute.n_atoms() || solute.n_atoms() == 0)
+    throw Error(
+        fmt::format("[solvated] {} positions for {} atoms", frame.x_nm.size(), solute.n_atoms()));
   Vec3 low = frame.x_nm[0], high = low;
   for (const Vec3& x : frame.x_nm)
     for (std::size_t a = 0; a < 3; ++a) {
@@ -34,8 +36,11 @@ BuiltSystem solvated(const System& solute, const Frame& frame, const Solvation& 
   Box& box = out.frame.box;
   box = o.box;
   if (!is_periodic(box)) {
-    if (!(o.padding_nm > 0)) throw Error(fmt::format("[solvated] expected a box or a positive padding, got {} nm", o.padding_nm));
-    box = rectangular_box({high[0] - low[0] + 2 * o.padding_nm, high[1] - low[1] + 2 * o.padding_nm, high[2] - low[2] + 2 * o.padding_nm});
+    if (!(o.padding_nm > 0))
+      throw Error(
+          fmt::format("[solvated] expected a box or a positive padding, got {} nm", o.padding_nm));
+    box = rectangular_box({high[0] - low[0] + 2 * o.padding_nm, high[1] - low[1] + 2 * o.padding_nm,
+                           high[2] - low[2] + 2 * o.padding_nm});
   }
   const Vec3 centre = from_fractions(box, {0.5, 0.5, 0.5});
   for (const Vec3& x : frame.x_nm) {
@@ -46,8 +51,10 @@ BuiltSystem solvated(const System& solute, const Frame& frame, const Solvation& 
 
   const double look = std::max(o.distance_nm, o.closer_nm);
   NearPoints near(box, look);
-  for (std::size_t i = 0; i < solute.n_atoms(); ++i) near.add(static_cast<std::int32_t>(i), out.frame.x_nm[i]);
-  const std::vector<Vec3> places = grid_places(box, static_cast<std::size_t>(std::llround(volume_nm3(box) * o.density_per_nm3)));
+  for (std::size_t i = 0; i < solute.n_atoms(); ++i)
+    near.add(static_cast<std::int32_t>(i), out.frame.x_nm[i]);
+  const std::vector<Vec3> places =
+      grid_places(box, static_cast<std::size_t>(std::llround(volume_nm3(box) * o.density_per_nm3)));
   const std::vector<Vec3> all = turned_waters(m, places, box, o.seed);
   const auto sites = static_cast<std::size_t>(m.sites());
   std::size_t n = 0;
@@ -55,7 +62,9 @@ BuiltSystem solvated(const System& solute, const Frame& frame, const Solvation& 
     bool clear = true;
     for (std::size_t i = 0; i < 3 && clear; ++i)
       clear = near.each(all[k * sites + i], [&](std::int32_t j, double d2) {
-        const double least = i > 0 || solute.atoms.element[static_cast<std::size_t>(j)] == 1 ? o.closer_nm : o.distance_nm;
+        const double least = i > 0 || solute.atoms.element[static_cast<std::size_t>(j)] == 1
+                                 ? o.closer_nm
+                                 : o.distance_nm;
         return d2 >= least * least;
       });
     if (!clear) continue;
@@ -74,35 +83,69 @@ Ion ion(const std::string& name, const std::string& water) {
     double charge, mass, half_minimum_nm, epsilon_kcal;
   };
   static const Row table[] = {
-      {"tip3p", "NA", 11, 1, 22.99, 0.1369, 0.0874393},   {"tip3p", "K", 19, 1, 39.098, 0.1705, 0.1936829},   {"tip3p", "CL", 17, -1, 35.45, 0.2513, 0.0355910},
-      {"spce", "NA", 11, 1, 22.99, 0.1212, 0.3526418},    {"spce", "K", 19, 1, 39.098, 0.1593, 0.4297054},    {"spce", "CL", 17, -1, 35.45, 0.2711, 0.0127850},
-      {"tip4pew", "NA", 11, 1, 22.99, 0.1226, 0.1684375}, {"tip4pew", "K", 19, 1, 39.098, 0.1590, 0.2794651}, {"tip4pew", "CL", 17, -1, 35.45, 0.2760, 0.0116615},
+      {"tip3p", "NA", 11, 1, 22.99, 0.1369, 0.0874393},
+      {"tip3p", "K", 19, 1, 39.098, 0.1705, 0.1936829},
+      {"tip3p", "CL", 17, -1, 35.45, 0.2513, 0.0355910},
+      {"spce", "NA", 11, 1, 22.99, 0.1212, 0.3526418},
+      {"spce", "K", 19, 1, 39.098, 0.1593, 0.4297054},
+      {"spce", "CL", 17, -1, 35.45, 0.2711, 0.0127850},
+      {"tip4pew", "NA", 11, 1, 22.99, 0.1226, 0.1684375},
+      {"tip4pew", "K", 19, 1, 39.098, 0.1590, 0.2794651},
+      {"tip4pew", "CL", 17, -1, 35.45, 0.2760, 0.0116615},
   };
   // OPC and OPC3 came later; theirs are the sets made for the free energy of hydration.
   static const Row later[] = {
-      {"opc", "NA", 11, 1, 22.99, 0.1467, 0.02960343},  {"opc", "K", 19, 1, 39.098, 0.1702, 0.13953816},  {"opc", "CL", 17, -1, 35.45, 0.2360, 0.67878870},
-      {"opc3", "NA", 11, 1, 22.99, 0.1469, 0.03012160}, {"opc3", "K", 19, 1, 39.098, 0.1703, 0.14021803}, {"opc3", "CL", 17, -1, 35.45, 0.2306, 0.64226672},
+      {"opc", "NA", 11, 1, 22.99, 0.1467, 0.02960343},
+      {"opc", "K", 19, 1, 39.098, 0.1702, 0.13953816},
+      {"opc", "CL", 17, -1, 35.45, 0.2360, 0.67878870},
+      {"opc3", "NA", 11, 1, 22.99, 0.1469, 0.03012160},
+      {"opc3", "K", 19, 1, 39.098, 0.1703, 0.14021803},
+      {"opc3", "CL", 17, -1, 35.45, 0.2306, 0.64226672},
   };
   const auto made = [&](const Row& r, const char* source) {
-    return Ion{name, source, r.element, r.charge, r.mass, 2 * r.half_minimum_nm / std::pow(2.0, 1.0 / 6), r.epsilon_kcal * kcal};
+    return Ion{name,
+               source,
+               r.element,
+               r.charge,
+               r.mass,
+               2 * r.half_minimum_nm / std::pow(2.0, 1.0 / 6),
+               r.epsilon_kcal * kcal};
   };
   for (const Row& r : later)
-    if (water == r.water && name == r.name) return made(r, "Sengupta, Li, Song, Li & Merz, J. Chem. Inf. Model. 61 (2021) 869, HFE set");
+    if (water == r.water && name == r.name)
+      return made(r, "Sengupta, Li, Song, Li & Merz, J. Chem. Inf. Model. 61 (2021) 869, HFE set");
   for (const Row& r : table)
-    if (water == r.water && name == r.name) return made(r, "Joung & Cheatham, J. Phys. Chem. B 112 (2008) 9020");
-  throw Error(fmt::format("[ion] no parameters of '{}' for the water '{}': there are NA, K and CL for tip3p, spce, tip4pew, opc and opc3; give an Ion of your own", name, water));
+    if (water == r.water && name == r.name)
+      return made(r, "Joung & Cheatham, J. Phys. Chem. B 112 (2008) 9020");
+  throw Error(
+      fmt::format("[ion] no parameters of '{}' for the water '{}': there are NA, K and CL for "
+                  "tip3p, spce, tip4pew, opc and opc3; give an Ion of your own",
+                  name, water));
 }
 
 BuiltSystem with_ions(const BuiltSystem& in, const Ions& o) {
   const System& s = in.system;
   if (!is_periodic(in.frame.box)) throw Error("[with_ions] ions need a periodic box");
-  if (!(o.cation.charge_e > 0 && o.anion.charge_e < 0)) throw Error(fmt::format("[with_ions] the cation must have a positive charge and the anion a negative one, got {} and {}", o.cation.charge_e, o.anion.charge_e));
-  const double pairs = std::round(o.concentration_mol_per_l * per_mol_per_l * volume_nm3(in.frame.box));
-  std::array<std::size_t, 2> count = {static_cast<std::size_t>(pairs * -o.anion.charge_e / std::gcd(std::lround(o.cation.charge_e), std::lround(-o.anion.charge_e))),
-                                      static_cast<std::size_t>(pairs * o.cation.charge_e / std::gcd(std::lround(o.cation.charge_e), std::lround(-o.anion.charge_e)))};
+  if (!(o.cation.charge_e > 0 && o.anion.charge_e < 0))
+    throw Error(
+        fmt::format("[with_ions] the cation must have a positive charge and the anion a negative "
+                    "one, got {} and {}",
+                    o.cation.charge_e, o.anion.charge_e));
+  const double pairs =
+      std::round(o.concentration_mol_per_l * per_mol_per_l * volume_nm3(in.frame.box));
+  std::array<std::size_t, 2> count = {
+      static_cast<std::size_t>(
+          pairs * -o.anion.charge_e /
+          std::gcd(std::lround(o.cation.charge_e), std::lround(-o.anion.charge_e))),
+      static_cast<std::size_t>(
+          pairs * o.cation.charge_e /
+          std::gcd(std::lround(o.cation.charge_e), std::lround(-o.anion.charge_e)))};
   if (o.neutralise) {
-    const double net = net_charge_e(s), each = net > 0 ? -o.anion.charge_e : o.cation.charge_e, n = std::abs(net) / each;
-    if (std::abs(n - std::round(n)) > 1e-3) throw Error(fmt::format("[with_ions] a net charge of {} e cannot be made up by ions of {} e", net, net > 0 ? o.anion.charge_e : o.cation.charge_e));
+    const double net = net_charge_e(s), each = net > 0 ? -o.anion.charge_e : o.cation.charge_e,
+                 n = std::abs(net) / each;
+    if (std::abs(n - std::round(n)) > 1e-3)
+      throw Error(fmt::format("[with_ions] a net charge of {} e cannot be made up by ions of {} e",
+                              net, net > 0 ? o.anion.charge_e : o.cation.charge_e));
     count[net > 0] += static_cast<std::size_t>(std::lround(n));
   }
 
@@ -118,7 +161,8 @@ BuiltSystem with_ions(const BuiltSystem& in, const Ions& o) {
   std::vector<bool> leave(s.n_atoms(), false);
   System ions;
   std::vector<Vec3> places;
-  ions.lj = mixed(LennardJones::Mixing::lorentz_berthelot, {o.cation.sigma_nm, o.anion.sigma_nm}, {o.cation.epsilon, o.anion.epsilon});
+  ions.lj = mixed(LennardJones::Mixing::lorentz_berthelot, {o.cation.sigma_nm, o.anion.sigma_nm},
+                  {o.cation.epsilon, o.anion.epsilon});
   ions.coulomb_constant = s.coulomb_constant;
   auto next = waters.begin();
   for (const std::size_t kind : {0U, 1U}) {
@@ -126,7 +170,10 @@ BuiltSystem with_ions(const BuiltSystem& in, const Ions& o) {
     for (std::size_t k = 0; k < count[kind]; ++k) {
       while (next != waters.end() && near.any(in.frame.x_nm[next->second])) ++next;
       if (next == waters.end())
-        throw Error(fmt::format("[with_ions] {} ions {} nm apart from each other and the solute find no room among {} waters: a larger box, or a smaller distance", count[0] + count[1], o.distance_nm, waters.size()));
+        throw Error(
+            fmt::format("[with_ions] {} ions {} nm apart from each other and the solute find no "
+                        "room among {} waters: a larger box, or a smaller distance",
+                        count[0] + count[1], o.distance_nm, waters.size()));
       leave[next->second] = true;
       const Vec3 x = in.frame.x_nm[next->second];
       near.add(-1, x);

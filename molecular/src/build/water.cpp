@@ -26,14 +26,26 @@ const std::vector<WaterModel>& models() {
   constexpr double tetrahedral = 109.47122063449069;  // acos(-1/3)
   static const std::vector<WaterModel> table = {
       // U = (B/r)^12 - (A/r)^6, A = 0.37122 nm (kJ/mol)^(1/6), B = 0.3428 nm (kJ/mol)^(1/12)
-      of_coefficients({"spc", "Berendsen et al., in: Intermolecular Forces (1981) 331", 0.1, tetrahedral, 0, 0.41, 0, 0}, std::pow(0.3428, 12), std::pow(0.37122, 6), 1, 1),
-      of_coefficients({"spce", "Berendsen, Grigera & Straatsma, J. Phys. Chem. 91 (1987) 6269", 0.1, tetrahedral, 0, 0.4238, 0, 0}, std::pow(0.3428, 12), std::pow(0.37122, 6), 1, 1),
-      of_coefficients({"tip3p", "Jorgensen et al., J. Chem. Phys. 79 (1983) 926", 0.09572, 104.52, 0, 0.417, 0, 0}, 582e3, 595, angstrom, kcal),
-      of_coefficients({"tip4p", "Jorgensen et al., J. Chem. Phys. 79 (1983) 926", 0.09572, 104.52, 0.015, 0.52, 0, 0}, 600e3, 610, angstrom, kcal),
-      {"tip4pew", "Horn et al., J. Chem. Phys. 120 (2004) 9665", 0.09572, 104.52, 0.0125, 0.52422, 0.316435, 0.680946},
-      {"tip4p2005", "Abascal & Vega, J. Chem. Phys. 123 (2005) 234505", 0.09572, 104.52, 0.01546, 0.5564, 0.31589, 93.2 * gas_constant},
-      {"opc", "Izadi, Anandakrishnan & Onufriev, J. Phys. Chem. Lett. 5 (2014) 3863", 0.08724, 103.6, 0.01594, 0.6791, 0.316655, 0.2128 * kcal},
-      {"opc3", "Izadi & Onufriev, J. Chem. Phys. 145 (2016) 074501", 0.097888, 109.47, 0, 0.447585, 0.317427, 0.163406 * kcal},
+      of_coefficients({"spc", "Berendsen et al., in: Intermolecular Forces (1981) 331", 0.1,
+                       tetrahedral, 0, 0.41, 0, 0},
+                      std::pow(0.3428, 12), std::pow(0.37122, 6), 1, 1),
+      of_coefficients({"spce", "Berendsen, Grigera & Straatsma, J. Phys. Chem. 91 (1987) 6269", 0.1,
+                       tetrahedral, 0, 0.4238, 0, 0},
+                      std::pow(0.3428, 12), std::pow(0.37122, 6), 1, 1),
+      of_coefficients({"tip3p", "Jorgensen et al., J. Chem. Phys. 79 (1983) 926", 0.09572, 104.52,
+                       0, 0.417, 0, 0},
+                      582e3, 595, angstrom, kcal),
+      of_coefficients({"tip4p", "Jorgensen et al., J. Chem. Phys. 79 (1983) 926", 0.09572, 104.52,
+                       0.015, 0.52, 0, 0},
+                      600e3, 610, angstrom, kcal),
+      {"tip4pew", "Horn et al., J. Chem. Phys. 120 (2004) 9665", 0.09572, 104.52, 0.0125, 0.52422,
+       0.316435, 0.680946},
+      {"tip4p2005", "Abascal & Vega, J. Chem. Phys. 123 (2005) 234505", 0.09572, 104.52, 0.01546,
+       0.5564, 0.31589, 93.2 * gas_constant},
+      {"opc", "Izadi, Anandakrishnan & Onufriev, J. Phys. Chem. Lett. 5 (2014) 3863", 0.08724,
+       103.6, 0.01594, 0.6791, 0.316655, 0.2128 * kcal},
+      {"opc3", "Izadi & Onufriev, J. Chem. Phys. 145 (2016) 074501", 0.097888, 109.47, 0, 0.447585,
+       0.317427, 0.163406 * kcal},
   };
   return table;
 }
@@ -60,7 +72,8 @@ const WaterModel& water_model(const std::string& name) {
     if (m.name == name) return m;
   std::string known;
   for (const WaterModel& m : models()) known += (known.empty() ? "" : ", ") + m.name;
-  throw Error(fmt::format("[water_model] there is no model of water called '{}'; known are {}", name, known));
+  throw Error(fmt::format("[water_model] there is no model of water called '{}'; known are {}",
+                          name, known));
 }
 std::vector<std::string> water_model_names() {
   std::vector<std::string> out;
@@ -70,7 +83,9 @@ std::vector<std::string> water_model_names() {
 
 std::vector<Vec3> molecule_of(const WaterModel& m) {
   const double half = m.hoh_deg / 2 * degree;
-  std::vector<Vec3> x = {{0, 0, 0}, {m.oh_nm * std::cos(half), m.oh_nm * std::sin(half), 0}, {m.oh_nm * std::cos(half), -m.oh_nm * std::sin(half), 0}};
+  std::vector<Vec3> x = {{0, 0, 0},
+                         {m.oh_nm * std::cos(half), m.oh_nm * std::sin(half), 0},
+                         {m.oh_nm * std::cos(half), -m.oh_nm * std::sin(half), 0}};
   if (m.sites() == 4) x.push_back({m.om_nm, 0, 0});
   return x;
 }
@@ -82,7 +97,8 @@ System water_system(const WaterModel& m, std::size_t n) {
   const double half = m.hoh_deg / 2 * degree;
   s.rigid_waters.rows = {{m.oh_nm, 2 * m.oh_nm * std::sin(half)}};
   const bool site = m.sites() == 4;
-  const auto add = [&](const char* name, const char* type, std::uint8_t element, double charge, std::int32_t lj, std::size_t residue) {
+  const auto add = [&](const char* name, const char* type, std::uint8_t element, double charge,
+                       std::int32_t lj, std::size_t residue) {
     s.atoms.name.push_back(name);
     s.atoms.type.push_back(m.name + "-" + type);
     s.atoms.element.push_back(element);
@@ -115,27 +131,32 @@ System water_system(const WaterModel& m, std::size_t n) {
 std::vector<Vec3> grid_places(const Box& box, std::size_t n) {
   // About as many points along each edge as its length asks for, at least n in all.
   const Vec3 l = lengths_nm(box);
-  const double spacing = std::cbrt(l[0] * l[1] * l[2] / static_cast<double>(std::max<std::size_t>(n, 1)));
+  const double spacing =
+      std::cbrt(l[0] * l[1] * l[2] / static_cast<double>(std::max<std::size_t>(n, 1)));
   std::array<std::size_t, 3> m;
-  for (std::size_t a = 0; a < 3; ++a) m[a] = std::max<std::size_t>(1, static_cast<std::size_t>(std::lround(l[a] / spacing)));
+  for (std::size_t a = 0; a < 3; ++a)
+    m[a] = std::max<std::size_t>(1, static_cast<std::size_t>(std::lround(l[a] / spacing)));
   while (m[0] * m[1] * m[2] < n) {  // where the points would stay farthest apart
     std::size_t best = 0;
     for (std::size_t a = 1; a < 3; ++a)
-      if (l[a] / static_cast<double>(m[a] + 1) > l[best] / static_cast<double>(m[best] + 1)) best = a;
+      if (l[a] / static_cast<double>(m[a] + 1) > l[best] / static_cast<double>(m[best] + 1))
+        best = a;
     ++m[best];
   }
   const std::size_t all = m[0] * m[1] * m[2];
   std::vector<Vec3> out;
   for (std::size_t k = 0; k < n; ++k) {
     const std::size_t at = k * all / n;  // empty places lie evenly among the full ones
-    const Vec3 s = {(static_cast<double>(at / (m[1] * m[2])) + 0.5) / static_cast<double>(m[0]), (static_cast<double>(at / m[2] % m[1]) + 0.5) / static_cast<double>(m[1]),
+    const Vec3 s = {(static_cast<double>(at / (m[1] * m[2])) + 0.5) / static_cast<double>(m[0]),
+                    (static_cast<double>(at / m[2] % m[1]) + 0.5) / static_cast<double>(m[1]),
                     (static_cast<double>(at % m[2]) + 0.5) / static_cast<double>(m[2])};
     out.push_back(from_fractions(box, s));
   }
   return out;
 }
 
-std::vector<Vec3> turned_waters(const WaterModel& m, const std::vector<Vec3>& places, const Box& box, std::uint64_t seed) {
+std::vector<Vec3> turned_waters(const WaterModel& m, const std::vector<Vec3>& places,
+                                const Box& box, std::uint64_t seed) {
   constexpr int tries = 12;
   constexpr double look = 0.3;
   const std::vector<Vec3> molecule = molecule_of(m);
@@ -150,8 +171,13 @@ std::vector<Vec3> turned_waters(const WaterModel& m, const std::vector<Vec3>& pl
       const std::array<Vec3, 3> turn = random_turn({seed, static_cast<std::uint64_t>(t)}, k);
       double distance2 = look * look;
       for (std::size_t i = 0; i < sites; ++i) {
-        for (std::size_t a = 0; a < 3; ++a) now[i][a] = places[k][a] + turn[a][0] * molecule[i][0] + turn[a][1] * molecule[i][1] + turn[a][2] * molecule[i][2];
-        if (i < 3) before.each(now[i], [&](std::int32_t, double d2) { return distance2 = std::min(distance2, d2), true; });
+        for (std::size_t a = 0; a < 3; ++a)
+          now[i][a] = places[k][a] + turn[a][0] * molecule[i][0] + turn[a][1] * molecule[i][1] +
+                      turn[a][2] * molecule[i][2];
+        if (i < 3)
+          before.each(now[i], [&](std::int32_t, double d2) {
+            return distance2 = std::min(distance2, d2), true;
+          });
       }
       if (distance2 > best_distance2) {
         best_distance2 = distance2;
@@ -169,11 +195,17 @@ std::vector<Vec3> turned_waters(const WaterModel& m, const std::vector<Vec3>& pl
 
 BuiltSystem water_box(const WaterBox& o) {
   const WaterModel& m = water_model(o.model);
-  if (!(o.density_per_nm3 > 0)) throw Error(fmt::format("[water_box] the density must be positive, got {} per nm^3", o.density_per_nm3));
-  if (o.molecules == 0 && !is_periodic(o.box)) throw Error("[water_box] expected a number of molecules or a box, got neither");
+  if (!(o.density_per_nm3 > 0))
+    throw Error(fmt::format("[water_box] the density must be positive, got {} per nm^3",
+                            o.density_per_nm3));
+  if (o.molecules == 0 && !is_periodic(o.box))
+    throw Error("[water_box] expected a number of molecules or a box, got neither");
   BuiltSystem out;
-  const std::size_t n = o.molecules ? o.molecules : static_cast<std::size_t>(std::llround(volume_nm3(o.box) * o.density_per_nm3));
-  if (n == 0) throw Error(fmt::format("[water_box] a box of {} nm^3 holds no molecule", volume_nm3(o.box)));
+  const std::size_t n =
+      o.molecules ? o.molecules
+                  : static_cast<std::size_t>(std::llround(volume_nm3(o.box) * o.density_per_nm3));
+  if (n == 0)
+    throw Error(fmt::format("[water_box] a box of {} nm^3 holds no molecule", volume_nm3(o.box)));
   const double edge = std::cbrt(static_cast<double>(n) / o.density_per_nm3);
   out.frame.box = is_periodic(o.box) ? o.box : rectangular_box({edge, edge, edge});
   out.frame.x_nm = turned_waters(m, grid_places(out.frame.box, n), out.frame.box, o.seed);

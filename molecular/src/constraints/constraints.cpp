@@ -23,7 +23,8 @@ struct FixedBond {
   std::int32_t a, b;
   double length;
 };
-/// Entry of the Jacobian that two bonds of a group share: sign/m of the atom that they share, or of both ends for a bond itself.
+/// Entry of the Jacobian that two bonds of a group share: sign/m of the atom that they share, or of
+/// both ends for a bond itself.
 struct Coupling {
   std::int32_t k, l;
   double weight;
@@ -39,7 +40,9 @@ struct BondGroup {
 std::optional<Star> star_of(const BondGroup& g, const std::vector<double>& inverse_mass) {
   if (g.bonds.size() > Star::most) return {};
   for (const std::int32_t centre : {g.bonds[0].a, g.bonds[0].b}) {
-    Star s{.many = g.bonds.size(), .centre = centre, .inverse_centre = inverse_mass[static_cast<std::size_t>(centre)]};
+    Star s{.many = g.bonds.size(),
+           .centre = centre,
+           .inverse_centre = inverse_mass[static_cast<std::size_t>(centre)]};
     bool is_one = true;
     for (std::size_t k = 0; k < g.bonds.size(); ++k) {
       const FixedBond& b = g.bonds[k];
@@ -67,28 +70,41 @@ struct Constraints::Impl {
   std::size_t n = 0;
 
   /// sum over the bonds' pulls lambda_k s r_k/m added to `to`.
-  void pull(const BondGroup& g, const std::vector<Vec3>& r, const std::vector<double>& lambda, std::vector<Vec3>& to) const {
+  void pull(const BondGroup& g, const std::vector<Vec3>& r, const std::vector<double>& lambda,
+            std::vector<Vec3>& to) const {
     for (std::size_t k = 0; k < g.bonds.size(); ++k)
       for (const auto& [atom, sign] : {std::pair{g.bonds[k].a, 1.0}, {g.bonds[k].b, -1.0}})
-        for (std::size_t c = 0; c < 3; ++c) to[static_cast<std::size_t>(atom)][c] += sign * lambda[k] * inverse_mass[static_cast<std::size_t>(atom)] * r[k][c];
+        for (std::size_t c = 0; c < 3; ++c)
+          to[static_cast<std::size_t>(atom)][c] +=
+              sign * lambda[k] * inverse_mass[static_cast<std::size_t>(atom)] * r[k][c];
   }
   /// The matrix of (left_k . right_l) weighted by shared masses, factored.
-  std::vector<double> factored(const BondGroup& g, const std::vector<Vec3>& left, const std::vector<Vec3>& right) const {
+  std::vector<double> factored(const BondGroup& g, const std::vector<Vec3>& left,
+                               const std::vector<Vec3>& right) const {
     std::vector<double> m(g.pattern.storage(), 0.0);
-    for (const Coupling& c : g.couplings) m[c.at] += c.weight * dot(left[static_cast<std::size_t>(c.k)], right[static_cast<std::size_t>(c.l)]);
+    for (const Coupling& c : g.couplings)
+      m[c.at] +=
+          c.weight * dot(left[static_cast<std::size_t>(c.k)], right[static_cast<std::size_t>(c.l)]);
     g.pattern.factor(m.data());
     return m;
   }
-  [[noreturn]] static void hopeless(std::int32_t a, std::int32_t b, double length, const std::vector<Vec3>& x, const std::vector<Vec3>& y, const Box& box) {
+  [[noreturn]] static void hopeless(std::int32_t a, std::int32_t b, double length,
+                                    const std::vector<Vec3>& x, const std::vector<Vec3>& y,
+                                    const Box& box) {
     const Vec3 r = between(x, a, b, length, box), d = between(y, a, b, length, box);
-    throw Error(fmt::format("[constraints] the bond of atoms {} and {} cannot be kept at {:g} nm: it was {:g} nm long before the step and {:g} nm after it. The time step is too long, "
-                            "or the forces are too large: minimize first", a + 1, b + 1, length, std::sqrt(dot(r, r)), std::sqrt(dot(d, d))));
+    throw Error(
+        fmt::format("[constraints] the bond of atoms {} and {} cannot be kept at {:g} nm: it was "
+                    "{:g} nm long before the step and {:g} nm after it. The time step is too long, "
+                    "or the forces are too large: minimize first",
+                    a + 1, b + 1, length, std::sqrt(dot(r, r)), std::sqrt(dot(d, d))));
   }
-  void solve_positions(const BondGroup& g, const std::vector<Vec3>& x, std::vector<Vec3>& y, const Box& box, std::vector<Vec3>* v, double t) const {
+  void solve_positions(const BondGroup& g, const std::vector<Vec3>& x, std::vector<Vec3>& y,
+                       const Box& box, std::vector<Vec3>* v, double t) const {
     const std::size_t many = g.bonds.size();
     std::vector<Vec3> r(many), d(many);
     std::vector<double> residual(many), scratch(many), sum(many, 0.0);
-    for (std::size_t k = 0; k < many; ++k) r[k] = between(x, g.bonds[k].a, g.bonds[k].b, g.bonds[k].length, box);
+    for (std::size_t k = 0; k < many; ++k)
+      r[k] = between(x, g.bonds[k].a, g.bonds[k].b, g.bonds[k].length, box);
     std::size_t which = 0;
     for (int iteration = 0; iteration <= options.most_iterations; ++iteration) {
       double worst = 0;
@@ -115,7 +131,8 @@ struct Constraints::Impl {
     }
     hopeless(g.bonds[which].a, g.bonds[which].b, g.bonds[which].length, x, y, box);
   }
-  void place_waters(const Waters& w, const std::vector<Vec3>& x, std::vector<Vec3>& y, const Box& box, std::vector<Vec3>* v, double t) const {
+  void place_waters(const Waters& w, const std::vector<Vec3>& x, std::vector<Vec3>& y,
+                    const Box& box, std::vector<Vec3>* v, double t) const {
     const Settle& s = kinds[w.kind];
     const Lanes b0 = arms(w, 1, s.d_oh, x, box), c0 = arms(w, 2, s.d_oh, x, box);
     std::array<Lanes, 3> move;  // of each atom
@@ -125,7 +142,10 @@ struct Constraints::Impl {
     settle_places(s, b0, c0, move[1], move[2], move[0], least.data());
     for (std::size_t l = 0; l < w.many; ++l)
       if (!(least[l] > 0))
-        throw Error(fmt::format("[constraints] the water of atom {} cannot be made rigid after this step: the time step is too long, or the forces are too large: minimize first", w.atom[0][l] + 1));
+        throw Error(
+            fmt::format("[constraints] the water of atom {} cannot be made rigid after this step: "
+                        "the time step is too long, or the forces are too large: minimize first",
+                        w.atom[0][l] + 1));
     const auto add = [&](std::vector<Vec3>& to, double factor) {
       for (std::size_t a = 0; a < 3; ++a)
         for (std::size_t l = 0; l < w.many; ++l) {
@@ -138,29 +158,37 @@ struct Constraints::Impl {
     add(y, 1);
     if (v) add(*v, 1 / t);
   }
-  void slow_waters(const Waters& w, const std::vector<Vec3>& x, std::vector<Vec3>& v, const Box& box) const {
+  void slow_waters(const Waters& w, const std::vector<Vec3>& x, std::vector<Vec3>& v,
+                   const Box& box) const {
     const Settle& s = kinds[w.kind];
     const Lanes b = arms(w, 1, s.d_oh, x, box), c = arms(w, 2, s.d_oh, x, box);
     std::array<Lanes, 3> u;
     for (std::size_t a = 0; a < 3; ++a)
       for (std::size_t l = 0; l < Waters::lanes; ++l)
-        for (std::size_t k = 0; k < 3; ++k) u[a].c[k][l] = v[static_cast<std::size_t>(w.atom[a][l])][k];
+        for (std::size_t k = 0; k < 3; ++k)
+          u[a].c[k][l] = v[static_cast<std::size_t>(w.atom[a][l])][k];
     settle_speeds(s, b, c, u.data());
     for (std::size_t a = 0; a < 3; ++a)
       for (std::size_t l = 0; l < w.many; ++l)
-        for (std::size_t k = 0; k < 3; ++k) v[static_cast<std::size_t>(w.atom[a][l])][k] = u[a].c[k][l];
+        for (std::size_t k = 0; k < 3; ++k)
+          v[static_cast<std::size_t>(w.atom[a][l])][k] = u[a].c[k][l];
   }
   /// f(index) for all batches of waters, stars and groups, in chunks of each.
   template <class W, class S, class G>
   void over_all(W&& water, S&& star, G&& group) const {
     const auto chunks = [](std::size_t n, std::size_t size) { return (n + size - 1) / size; };
-    const std::size_t first = chunks(waters.size(), batches_of_a_chunk), second = first + chunks(stars.size(), stars_of_a_chunk);
+    const std::size_t first = chunks(waters.size(), batches_of_a_chunk),
+                      second = first + chunks(stars.size(), stars_of_a_chunk);
     parallel_chunks(static_cast<std::int64_t>(second + groups.size()), [&](std::int64_t chunk) {
       const auto c = static_cast<std::size_t>(chunk);
       if (c < first) {
-        for (std::size_t k = c * batches_of_a_chunk; k < std::min((c + 1) * batches_of_a_chunk, waters.size()); ++k) water(waters[k]);
+        for (std::size_t k = c * batches_of_a_chunk;
+             k < std::min((c + 1) * batches_of_a_chunk, waters.size()); ++k)
+          water(waters[k]);
       } else if (c < second) {
-        for (std::size_t k = (c - first) * stars_of_a_chunk; k < std::min((c - first + 1) * stars_of_a_chunk, stars.size()); ++k) star(stars[k]);
+        for (std::size_t k = (c - first) * stars_of_a_chunk;
+             k < std::min((c - first + 1) * stars_of_a_chunk, stars.size()); ++k)
+          star(stars[k]);
       } else {
         group(groups[c - second]);
       }
@@ -180,7 +208,8 @@ Constraints::Constraints(const System& s, const ConstraintOptions& options) {
   const std::size_t n = s.n_atoms();
   std::vector<bool> held(n, false);
   const auto needs_mass = [&](std::int32_t a) {
-    if (!(s.atoms.mass_amu[static_cast<std::size_t>(a)] > 0)) throw Error(fmt::format("[constraints] atom {} is constrained and has no mass", a + 1));
+    if (!(s.atoms.mass_amu[static_cast<std::size_t>(a)] > 0))
+      throw Error(fmt::format("[constraints] atom {} is constrained and has no mass", a + 1));
   };
   for (const double m : s.atoms.mass_amu) impl->inverse_mass.push_back(m > 0 ? 1 / m : 0);
 
@@ -191,12 +220,17 @@ Constraints::Constraints(const System& s, const ConstraintOptions& options) {
     const auto& [oh, hh] = s.rigid_waters.rows[static_cast<std::size_t>(s.rigid_waters.row[w])];
     for (const std::int32_t a : {o, h1, h2}) {
       needs_mass(a);
-      if (held[static_cast<std::size_t>(a)]) throw Error(fmt::format("[constraints] atom {} belongs to two rigid waters", a + 1));
+      if (held[static_cast<std::size_t>(a)])
+        throw Error(fmt::format("[constraints] atom {} belongs to two rigid waters", a + 1));
       held[static_cast<std::size_t>(a)] = true;
     }
-    const double mo = s.atoms.mass_amu[static_cast<std::size_t>(o)], mh = s.atoms.mass_amu[static_cast<std::size_t>(h1)];
-    if (mh != s.atoms.mass_amu[static_cast<std::size_t>(h2)]) throw Error(fmt::format("[constraints] the hydrogens of the rigid water of atom {} differ in mass", o + 1));
-    if (!(oh > 0 && hh > 0 && hh < 2 * oh)) throw Error(fmt::format("[constraints] no water has O-H {} nm and H-H {} nm", oh, hh));
+    const double mo = s.atoms.mass_amu[static_cast<std::size_t>(o)],
+                 mh = s.atoms.mass_amu[static_cast<std::size_t>(h1)];
+    if (mh != s.atoms.mass_amu[static_cast<std::size_t>(h2)])
+      throw Error(fmt::format(
+          "[constraints] the hydrogens of the rigid water of atom {} differ in mass", o + 1));
+    if (!(oh > 0 && hh > 0 && hh < 2 * oh))
+      throw Error(fmt::format("[constraints] no water has O-H {} nm and H-H {} nm", oh, hh));
     const auto [at, fresh] = kinds.try_emplace({mo, mh, oh, hh}, kinds.size());
     if (fresh) {
       impl->kinds.emplace_back(mo, mh, oh, hh);
@@ -218,21 +252,28 @@ Constraints::Constraints(const System& s, const ConstraintOptions& options) {
   std::vector<std::int32_t> root(n);
   std::iota(root.begin(), root.end(), 0);
   const auto find = [&](std::int32_t a) {
-    while (root[static_cast<std::size_t>(a)] != a) a = root[static_cast<std::size_t>(a)] = root[static_cast<std::size_t>(root[static_cast<std::size_t>(a)])];
+    while (root[static_cast<std::size_t>(a)] != a)
+      a = root[static_cast<std::size_t>(a)] =
+          root[static_cast<std::size_t>(root[static_cast<std::size_t>(a)])];
     return a;
   };
   for (const auto& [a, b] : s.constraints.atoms) {
     needs_mass(a);
     needs_mass(b);
     for (const std::int32_t c : {a, b})
-      if (held[static_cast<std::size_t>(c)]) throw Error(fmt::format("[constraints] atom {} belongs to a rigid water and to another constraint", c + 1));
+      if (held[static_cast<std::size_t>(c)])
+        throw Error(fmt::format(
+            "[constraints] atom {} belongs to a rigid water and to another constraint", c + 1));
     root[static_cast<std::size_t>(find(std::max(a, b)))] = find(std::min(a, b));
   }
   std::map<std::int32_t, std::size_t> group_of;
   for (std::size_t k = 0; k < s.constraints.size(); ++k) {
     const auto [a, b] = s.constraints.atoms[k];
     const double length = s.constraints.rows[static_cast<std::size_t>(s.constraints.row[k])][0];
-    if (!(length > 0)) throw Error(fmt::format("[constraints] the constrained distance of atoms {} and {} must be positive, got {} nm", a + 1, b + 1, length));
+    if (!(length > 0))
+      throw Error(fmt::format(
+          "[constraints] the constrained distance of atoms {} and {} must be positive, got {} nm",
+          a + 1, b + 1, length));
     const auto [at, fresh] = group_of.try_emplace(find(a), impl->groups.size());
     if (fresh) impl->groups.emplace_back();
     impl->groups[at->second].bonds.push_back({a, b, length});
@@ -243,7 +284,8 @@ Constraints::Constraints(const System& s, const ConstraintOptions& options) {
     return star.has_value();
   });
   for (BondGroup& g : impl->groups) {
-    std::multimap<std::int32_t, std::pair<std::int32_t, double>> of_atom;  // bonds at an atom, with signs
+    std::multimap<std::int32_t, std::pair<std::int32_t, double>>
+        of_atom;  // bonds at an atom, with signs
     for (std::size_t k = 0; k < g.bonds.size(); ++k) {
       of_atom.insert({g.bonds[k].a, {static_cast<std::int32_t>(k), 1.0}});
       of_atom.insert({g.bonds[k].b, {static_cast<std::int32_t>(k), -1.0}});
@@ -251,8 +293,12 @@ Constraints::Constraints(const System& s, const ConstraintOptions& options) {
     std::vector<std::pair<std::int32_t, std::int32_t>> pattern;
     for (auto i = of_atom.begin(); i != of_atom.end(); ++i)
       for (auto [j, end] = of_atom.equal_range(i->first); j != end; ++j) {
-        g.couplings.push_back({i->second.first, j->second.first, i->second.second * j->second.second * impl->inverse_mass[static_cast<std::size_t>(i->first)], 0});
-        if (i->second.first != j->second.first) pattern.push_back({i->second.first, j->second.first});
+        g.couplings.push_back({i->second.first, j->second.first,
+                               i->second.second * j->second.second *
+                                   impl->inverse_mass[static_cast<std::size_t>(i->first)],
+                               0});
+        if (i->second.first != j->second.first)
+          pattern.push_back({i->second.first, j->second.first});
       }
     g.pattern = SparseLu(g.bonds.size(), pattern);
     for (Coupling& c : g.couplings) c.at = g.pattern.at(c.k, c.l);
@@ -260,32 +306,38 @@ Constraints::Constraints(const System& s, const ConstraintOptions& options) {
   impl_ = std::move(impl);
 }
 
-void Constraints::apply_to_positions(const std::vector<Vec3>& x, std::vector<Vec3>& y, const Box& box, std::vector<Vec3>* v, double t) const {
+void Constraints::apply_to_positions(const std::vector<Vec3>& x, std::vector<Vec3>& y,
+                                     const Box& box, std::vector<Vec3>* v, double t) const {
   const Impl& m = *impl_;
   m.over_all([&](const Waters& w) { m.place_waters(w, x, y, box, v, t); },
              [&](const Star& s) {
-               if (!with_solver(s, [&](auto solver) { return solver.places(s, x, y, box, v, t, m.options.tolerance, m.options.most_iterations); }))
+               if (!with_solver(s, [&](auto solver) {
+                     return solver.places(s, x, y, box, v, t, m.options.tolerance,
+                                          m.options.most_iterations);
+                   }))
                  Impl::hopeless(s.centre, s.end[0], s.length[0], x, y, box);
              },
              [&](const BondGroup& g) { m.solve_positions(g, x, y, box, v, t); });
 }
 
-void Constraints::apply_to_velocities(const std::vector<Vec3>& x, std::vector<Vec3>& v, const Box& box) const {
+void Constraints::apply_to_velocities(const std::vector<Vec3>& x, std::vector<Vec3>& v,
+                                      const Box& box) const {
   const Impl& m = *impl_;
-  m.over_all([&](const Waters& w) { m.slow_waters(w, x, v, box); },
-             [&](const Star& s) { with_solver(s, [&](auto solver) { solver.velocities(s, x, v, box); }); },
-             [&](const BondGroup& g) {
-               std::vector<Vec3> r;
-               std::vector<double> lambda, scratch(g.bonds.size());
-               for (const FixedBond& b : g.bonds) {
-                 r.push_back(between(x, b.a, b.b, b.length, box));
-                 const Vec3 &p = v[static_cast<std::size_t>(b.a)], &q = v[static_cast<std::size_t>(b.b)];
-                 lambda.push_back(-dot({p[0] - q[0], p[1] - q[1], p[2] - q[2]}, r.back()));
-               }
-               const std::vector<double> matrix = m.factored(g, r, r);
-               g.pattern.solve(matrix.data(), lambda.data(), scratch.data());
-               m.pull(g, r, lambda, v);
-             });
+  m.over_all(
+      [&](const Waters& w) { m.slow_waters(w, x, v, box); },
+      [&](const Star& s) { with_solver(s, [&](auto solver) { solver.velocities(s, x, v, box); }); },
+      [&](const BondGroup& g) {
+        std::vector<Vec3> r;
+        std::vector<double> lambda, scratch(g.bonds.size());
+        for (const FixedBond& b : g.bonds) {
+          r.push_back(between(x, b.a, b.b, b.length, box));
+          const Vec3 &p = v[static_cast<std::size_t>(b.a)], &q = v[static_cast<std::size_t>(b.b)];
+          lambda.push_back(-dot({p[0] - q[0], p[1] - q[1], p[2] - q[2]}, r.back()));
+        }
+        const std::vector<double> matrix = m.factored(g, r, r);
+        g.pattern.solve(matrix.data(), lambda.data(), scratch.data());
+        m.pull(g, r, lambda, v);
+      });
 }
 
 std::vector<std::int32_t> Constraints::groups() const {
@@ -300,7 +352,8 @@ std::vector<std::int32_t> Constraints::groups() const {
     ++count;
   }
   for (const BondGroup& g : impl_->groups) {
-    for (const FixedBond& b : g.bonds) out[static_cast<std::size_t>(b.a)] = out[static_cast<std::size_t>(b.b)] = count;
+    for (const FixedBond& b : g.bonds)
+      out[static_cast<std::size_t>(b.a)] = out[static_cast<std::size_t>(b.b)] = count;
     ++count;
   }
   return out;

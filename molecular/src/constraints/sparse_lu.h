@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// LU without pivoting of small sparse matrices of one symmetric pattern: the pattern is analysed once (unknowns with few
-// neighbours first, which leaves trees without fill), then filled, factored and solved many times.
+// LU without pivoting of small sparse matrices of one symmetric pattern: the pattern is analysed
+// once (unknowns with few neighbours first, which leaves trees without fill), then filled, factored
+// and solved many times.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -15,15 +16,18 @@ class SparseLu {
  public:
   SparseLu() = default;
   /// `pairs`: places (k, l), k != l, that may be non-zero, in both directions.
-  SparseLu(std::size_t n, const std::vector<std::pair<std::int32_t, std::int32_t>>& pairs) : n_(n), order_(n), position_(n) {
+  SparseLu(std::size_t n, const std::vector<std::pair<std::int32_t, std::int32_t>>& pairs)
+      : n_(n), order_(n), position_(n) {
     std::vector<std::set<std::int32_t>> near(n);
     for (const auto& [k, l] : pairs) {
       near[static_cast<std::size_t>(k)].insert(l);
       near[static_cast<std::size_t>(l)].insert(k);
     }
     std::set<std::pair<std::size_t, std::int32_t>> queue;
-    for (std::size_t k = 0; k < n; ++k) queue.insert({near[k].size(), static_cast<std::int32_t>(k)});
-    std::vector<std::vector<std::int32_t>> later(n);  // of each unknown: those eliminated after it that it touches
+    for (std::size_t k = 0; k < n; ++k)
+      queue.insert({near[k].size(), static_cast<std::int32_t>(k)});
+    std::vector<std::vector<std::int32_t>> later(
+        n);  // of each unknown: those eliminated after it that it touches
     for (std::size_t step = 0; step < n; ++step) {
       const std::int32_t k = queue.begin()->second;
       queue.erase(queue.begin());
@@ -40,7 +44,8 @@ class SparseLu {
         queue.insert({other.size(), a});
       }
     }
-    // Rows in the order of elimination: columns right of the diagonal, and the same places mirrored.
+    // Rows in the order of elimination: columns right of the diagonal, and the same places
+    // mirrored.
     first_.assign(n + 1, 0);
     for (std::size_t s = 0; s < n; ++s) {
       for (std::int32_t& l : later[s]) l = position_[static_cast<std::size_t>(l)];
@@ -55,7 +60,8 @@ class SparseLu {
   /// Where the entry (k, l) is stored; both must be of the pattern.
   std::size_t at(std::int32_t k, std::int32_t l) const {
     if (k == l) return static_cast<std::size_t>(position_[static_cast<std::size_t>(k)]);
-    const std::int32_t a = position_[static_cast<std::size_t>(k)], b = position_[static_cast<std::size_t>(l)];
+    const std::int32_t a = position_[static_cast<std::size_t>(k)],
+                       b = position_[static_cast<std::size_t>(l)];
     return n_ + (a < b ? find(a, b) : column_.size() + find(b, a));
   }
   /// Replaces the matrix by its factors.
@@ -69,9 +75,12 @@ class SparseLu {
         for (std::int32_t f = first_[s]; f < first_[s + 1]; ++f) {
           const std::int32_t j = column_[static_cast<std::size_t>(f)];
           const double change = lower[e] * upper[f];
-          if (i == j) diagonal[i] -= change;
-          else if (i < j) upper[find(i, j)] -= change;
-          else lower[find(j, i)] -= change;
+          if (i == j)
+            diagonal[i] -= change;
+          else if (i < j)
+            upper[find(i, j)] -= change;
+          else
+            lower[find(j, i)] -= change;
         }
       }
     }
@@ -81,9 +90,11 @@ class SparseLu {
     const double *diagonal = m, *upper = m + n_, *lower = upper + column_.size();
     for (std::size_t s = 0; s < n_; ++s) scratch[s] = b[order_[s]];
     for (std::size_t s = 0; s < n_; ++s)
-      for (std::int32_t e = first_[s]; e < first_[s + 1]; ++e) scratch[column_[static_cast<std::size_t>(e)]] -= lower[e] * scratch[s];
+      for (std::int32_t e = first_[s]; e < first_[s + 1]; ++e)
+        scratch[column_[static_cast<std::size_t>(e)]] -= lower[e] * scratch[s];
     for (std::size_t s = n_; s-- > 0;) {
-      for (std::int32_t e = first_[s]; e < first_[s + 1]; ++e) scratch[s] -= upper[e] * scratch[column_[static_cast<std::size_t>(e)]];
+      for (std::int32_t e = first_[s]; e < first_[s + 1]; ++e)
+        scratch[s] -= upper[e] * scratch[column_[static_cast<std::size_t>(e)]];
       scratch[s] /= diagonal[s];
     }
     for (std::size_t s = 0; s < n_; ++s) b[order_[s]] = scratch[s];
@@ -91,7 +102,8 @@ class SparseLu {
 
  private:
   std::size_t find(std::int32_t row, std::int32_t column) const {
-    const auto begin = column_.begin() + first_[static_cast<std::size_t>(row)], end = column_.begin() + first_[static_cast<std::size_t>(row) + 1];
+    const auto begin = column_.begin() + first_[static_cast<std::size_t>(row)],
+               end = column_.begin() + first_[static_cast<std::size_t>(row) + 1];
     return static_cast<std::size_t>(std::lower_bound(begin, end, column) - column_.begin());
   }
   std::size_t n_ = 0;

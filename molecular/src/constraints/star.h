@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An atom with up to four rigid bonds that meet nothing else: rigid hydrogens of one carbon. Newton's method on a dense system
+// An atom with up to four rigid bonds that meet nothing else: rigid hydrogens of one carbon.
+// Newton's method on a dense system
 //
-//   A_kl = d_k.r_l/m_0 + delta_kl d_k.r_k/m_k,   A lambda = (L^2 - d^2)/2,   d_k += sum_l lambda_l r_l/m_0 + lambda_k r_k/m_k
+//   A_kl = d_k.r_l/m_0 + delta_kl d_k.r_k/m_k,   A lambda = (L^2 - d^2)/2,   d_k += sum_l lambda_l
+//   r_l/m_0 + lambda_k r_k/m_k
 //
 // with d = z_0 - z_k in place of places.
 #pragma once
@@ -26,8 +28,10 @@ template <std::size_t K>
 struct StarSolver {
   using Row = std::array<double, K>;
 
-  /// A_kl of left and right displacements, and the solution of A x = b by elimination (A is nearly symmetric and definite).
-  static Row solve(const Star& s, const std::array<Vec3, K>& left, const std::array<Vec3, K>& right, Row b) {
+  /// A_kl of left and right displacements, and the solution of A x = b by elimination (A is nearly
+  /// symmetric and definite).
+  static Row solve(const Star& s, const std::array<Vec3, K>& left, const std::array<Vec3, K>& right,
+                   Row b) {
     std::array<Row, K> a;
     for (std::size_t k = 0; k < K; ++k) {
       for (std::size_t l = 0; l < K; ++l) a[k][l] = s.inverse_centre * dot(left[k], right[l]);
@@ -53,7 +57,8 @@ struct StarSolver {
     return r;
   }
   /// to += factor (sum_k lambda_k r_k/m_0 at the centre, -lambda_k r_k/m_k at the ends).
-  static void pull(const Star& s, const std::array<Vec3, K>& r, const Row& lambda, double factor, std::vector<Vec3>& to) {
+  static void pull(const Star& s, const std::array<Vec3, K>& r, const Row& lambda, double factor,
+                   std::vector<Vec3>& to) {
     for (std::size_t k = 0; k < K; ++k)
       for (std::size_t c = 0; c < 3; ++c) {
         const double p = factor * lambda[k] * r[k][c];
@@ -62,7 +67,9 @@ struct StarSolver {
       }
   }
   /// False where it does not converge.
-  static bool places(const Star& s, const std::vector<Vec3>& x, std::vector<Vec3>& y, const Box& box, std::vector<Vec3>* v, double t, double tolerance, int iterations) {
+  static bool places(const Star& s, const std::vector<Vec3>& x, std::vector<Vec3>& y,
+                     const Box& box, std::vector<Vec3>* v, double t, double tolerance,
+                     int iterations) {
     const std::array<Vec3, K> r = spokes(s, x, box);
     std::array<Vec3, K> d = spokes(s, y, box);
     Row sum{};
@@ -88,15 +95,18 @@ struct StarSolver {
         for (std::size_t c = 0; c < 3; ++c) centre[c] += s.inverse_centre * lambda[k] * r[k][c];
       }
       for (std::size_t k = 0; k < K; ++k)
-        for (std::size_t c = 0; c < 3; ++c) d[k][c] += centre[c] + s.inverse_mass[k] * lambda[k] * r[k][c];
+        for (std::size_t c = 0; c < 3; ++c)
+          d[k][c] += centre[c] + s.inverse_mass[k] * lambda[k] * r[k][c];
     }
     return false;
   }
-  static void velocities(const Star& s, const std::vector<Vec3>& x, std::vector<Vec3>& v, const Box& box) {
+  static void velocities(const Star& s, const std::vector<Vec3>& x, std::vector<Vec3>& v,
+                         const Box& box) {
     const std::array<Vec3, K> r = spokes(s, x, box);
     Row speed;
     for (std::size_t k = 0; k < K; ++k) {
-      const Vec3 &a = v[static_cast<std::size_t>(s.centre)], &b = v[static_cast<std::size_t>(s.end[k])];
+      const Vec3 &a = v[static_cast<std::size_t>(s.centre)],
+                 &b = v[static_cast<std::size_t>(s.end[k])];
       speed[k] = -((a[0] - b[0]) * r[k][0] + (a[1] - b[1]) * r[k][1] + (a[2] - b[2]) * r[k][2]);
     }
     pull(s, r, solve(s, r, r, speed), 1, v);
@@ -107,10 +117,14 @@ struct StarSolver {
 template <class F>
 auto with_solver(const Star& s, F&& f) {
   switch (s.many) {
-    case 1: return f(StarSolver<1>{});
-    case 2: return f(StarSolver<2>{});
-    case 3: return f(StarSolver<3>{});
-    default: return f(StarSolver<4>{});
+    case 1:
+      return f(StarSolver<1>{});
+    case 2:
+      return f(StarSolver<2>{});
+    case 3:
+      return f(StarSolver<3>{});
+    default:
+      return f(StarSolver<4>{});
   }
 }
 

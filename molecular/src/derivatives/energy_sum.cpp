@@ -12,7 +12,8 @@ namespace {
 
 class EnergySum final : public EnergyFunction {
  public:
-  EnergySum(std::vector<tessera::Shape> shapes, std::vector<EnergyPart> parts) : shapes_(std::move(shapes)), parts_(std::move(parts)) {}
+  EnergySum(std::vector<tessera::Shape> shapes, std::vector<EnergyPart> parts)
+      : shapes_(std::move(shapes)), parts_(std::move(parts)) {}
   const char* name() const override { return "energy_sum"; }
   std::vector<tessera::Shape> shapes() const override { return shapes_; }
 
@@ -53,11 +54,13 @@ class EnergySum final : public EnergyFunction {
   }
   double value_and_gradient(Arrays p, Results g) const override {
     double sum = 0;
-    for (const EnergyPart& part : parts_) sum += part.energy->value_and_gradient(own(part, p), own(part, g));
+    for (const EnergyPart& part : parts_)
+      sum += part.energy->value_and_gradient(own(part, p), own(part, g));
     return sum;
   }
   void curvature(Arrays p, Arrays v, Results w) const override {
-    for (const EnergyPart& part : parts_) part.energy->curvature(own(part, p), own(part, v), own(part, w));
+    for (const EnergyPart& part : parts_)
+      part.energy->curvature(own(part, p), own(part, v), own(part, w));
   }
   Tensor generic(std::span<const Tensor> p) const override {
     Tensor sum;
@@ -77,26 +80,34 @@ class EnergySum final : public EnergyFunction {
     for (const std::size_t k : part.operands) out.push_back(all[k]);
     return out;
   }
-  static std::vector<const double*> own(const EnergyPart& part, Arrays all) { return own<const double*>(part, all); }
-  static std::vector<double*> own(const EnergyPart& part, Results all) { return own<double*>(part, all); }
+  static std::vector<const double*> own(const EnergyPart& part, Arrays all) {
+    return own<const double*>(part, all);
+  }
+  static std::vector<double*> own(const EnergyPart& part, Results all) {
+    return own<double*>(part, all);
+  }
   /// Whether the slopes that are kept are those wanted, at p.
   bool holds(Arrays p, Results g) const {
     for (std::size_t k = 0; k < shapes_.size(); ++k)
-      if ((g[k] && slope_[k].size() != at_[k].size()) || std::memcmp(at_[k].data(), p[k], at_[k].size() * sizeof(double)) != 0) return false;
+      if ((g[k] && slope_[k].size() != at_[k].size()) ||
+          std::memcmp(at_[k].data(), p[k], at_[k].size() * sizeof(double)) != 0)
+        return false;
     return true;
   }
 
   std::vector<tessera::Shape> shapes_;
   std::vector<EnergyPart> parts_;
   mutable std::mutex in_use_;
-  mutable std::vector<bool> wanted_;     ///< by the last gradient
-  mutable bool used_ = false;            ///< a gradient was asked for since the last value
+  mutable std::vector<bool> wanted_;  ///< by the last gradient
+  mutable bool used_ = false;         ///< a gradient was asked for since the last value
   mutable bool kept_ = false;
   mutable std::vector<std::vector<double>> at_, slope_;
 };
 
 }  // namespace
 
-EnergyPtr energy_sum(std::vector<tessera::Shape> shapes, std::vector<EnergyPart> parts) { return std::make_shared<EnergySum>(std::move(shapes), std::move(parts)); }
+EnergyPtr energy_sum(std::vector<tessera::Shape> shapes, std::vector<EnergyPart> parts) {
+  return std::make_shared<EnergySum>(std::move(shapes), std::move(parts));
+}
 
 }  // namespace tessera::molecular

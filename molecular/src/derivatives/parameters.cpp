@@ -34,7 +34,8 @@ std::vector<std::int32_t> entries_of_pairs(const System& s) {
   std::vector<std::int32_t> entry(s.pairs.rows.size(), -1);
   for (std::size_t k = 0; k < s.pairs.size(); ++k) {
     const auto [i, j] = s.pairs.atoms[k];
-    const std::int32_t a = s.atoms.lj_type[static_cast<std::size_t>(i)], b = s.atoms.lj_type[static_cast<std::size_t>(j)];
+    const std::int32_t a = s.atoms.lj_type[static_cast<std::size_t>(i)],
+                       b = s.atoms.lj_type[static_cast<std::size_t>(j)];
     const std::int32_t here = std::min(a, b) * s.lj.types + std::max(a, b);
     std::int32_t& known = entry[static_cast<std::size_t>(s.pairs.row[k])];
     known = known == -1 || known == here ? here : -2;
@@ -44,8 +45,10 @@ std::vector<std::int32_t> entries_of_pairs(const System& s) {
 
 Tensor pairs_with_types(const System& s, const Parameters& p, const LennardJonesTables& lj) {
   std::vector<std::int32_t> entry = entries_of_pairs(s);
-  for (std::int32_t& e : entry) e = std::max(e, 0);  // rows of no one pair of types: their scale is zero
-  const Tensor at = generic::indices(entry), of_types = stack({take(flatten(lj.c6), at), take(flatten(lj.c12), at)}, 1);
+  for (std::int32_t& e : entry)
+    e = std::max(e, 0);  // rows of no one pair of types: their scale is zero
+  const Tensor at = generic::indices(entry),
+               of_types = stack({take(flatten(lj.c6), at), take(flatten(lj.c12), at)}, 1);
   return p.pairs + pad(p.pair_scale * of_types, {0, 0}, {0, 2});
 }
 
@@ -68,7 +71,8 @@ Parameters parameters(const System& s, ScaledFrom pairs) {
   const std::vector<std::int32_t> entry = entries_of_pairs(s);
   for (std::size_t r = 0; r < rows.size() && pairs == ScaledFrom::types; ++r) {
     if (entry[r] < 0) continue;
-    const double c6 = s.lj.c6[static_cast<std::size_t>(entry[r])], c12 = s.lj.c12[static_cast<std::size_t>(entry[r])];
+    const double c6 = s.lj.c6[static_cast<std::size_t>(entry[r])],
+                 c12 = s.lj.c12[static_cast<std::size_t>(entry[r])];
     if (c6 == 0 || c12 == 0) continue;
     const double f6 = rows[r][0] / c6, f12 = rows[r][1] / c12;
     if (std::abs(f6 - f12) > follows * std::abs(f6)) continue;
@@ -101,10 +105,14 @@ Parameters parameters(const System& s, ScaledFrom pairs) {
 LennardJonesTables lennard_jones_tables(const System& s, const Parameters& p) {
   const LennardJones& lj = s.lj;
   if (lj.mixing == LennardJones::Mixing::tables) return {p.c6, p.c12};
-  const auto pairs_of = [](const Tensor& v, auto&& f) { return f(expand_dims(v, 1), expand_dims(v, 0)); };
+  const auto pairs_of = [](const Tensor& v, auto&& f) {
+    return f(expand_dims(v, 1), expand_dims(v, 0));
+  };
   const auto product = [](const Tensor& a, const Tensor& b) { return a * b; };
-  const Tensor sigma = lj.mixing == LennardJones::Mixing::geometric ? root(pairs_of(p.sigma, product))
-                                                                    : 0.5 * pairs_of(p.sigma, [](const Tensor& a, const Tensor& b) { return a + b; });
+  const Tensor sigma =
+      lj.mixing == LennardJones::Mixing::geometric
+          ? root(pairs_of(p.sigma, product))
+          : 0.5 * pairs_of(p.sigma, [](const Tensor& a, const Tensor& b) { return a + b; });
   const Tensor s2 = sigma * sigma, s6 = s2 * s2 * s2;
   Tensor c6 = 4.0 * root(pairs_of(p.epsilon, product)) * s6, c12 = c6 * s6;
   if (lj.exceptions.empty()) return {c6, c12};
@@ -131,8 +139,12 @@ LennardJones by_rule(const LennardJones& tables, LennardJones::Mixing rule) {
   LennardJones lj = mixed(rule, sigma, epsilon);
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t j = i; j < n; ++j) {
-      const auto misses = [&](double want, double got) { return std::abs(want - got) > follows * std::abs(want); };
-      if (!misses(tables.c6[i * n + j], lj.c6[i * n + j]) && !misses(tables.c12[i * n + j], lj.c12[i * n + j])) continue;
+      const auto misses = [&](double want, double got) {
+        return std::abs(want - got) > follows * std::abs(want);
+      };
+      if (!misses(tables.c6[i * n + j], lj.c6[i * n + j]) &&
+          !misses(tables.c12[i * n + j], lj.c12[i * n + j]))
+        continue;
       lj.exceptions.push_back({static_cast<std::int32_t>(i), static_cast<std::int32_t>(j)});
       for (const std::size_t e : {i * n + j, j * n + i}) {
         lj.c6[e] = tables.c6[i * n + j];

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// U is the sum of the system's energy functions of x (with the sites put in their places), h and tables, the tables being
-// functions of the parameters in engine operations: chain rules outside of the kernels are the engine's.
+// U is the sum of the system's energy functions of x (with the sites put in their places), h and
+// tables, the tables being functions of the parameters in engine operations: chain rules outside of
+// the kernels are the engine's.
 #include "derivatives/energy_sum.h"
 #include "derivatives/scaled_pairs.h"
 #include "derivatives/sites.h"
@@ -24,16 +25,26 @@ constexpr std::size_t n_bonded = static_cast<std::size_t>(Term::distance_restrai
 
 const Tensor& own_table(const Parameters& p, Term kind) {
   switch (kind) {
-    case Term::bonds: return p.bonds;
-    case Term::urey_bradley: return p.urey_bradley;
-    case Term::angles: return p.angles;
-    case Term::dihedrals: return p.dihedrals;
-    case Term::impropers: return p.impropers;
-    case Term::harmonic_impropers: return p.harmonic_impropers;
-    case Term::ryckaert_bellemans: return p.ryckaert_bellemans;
-    case Term::cmap: return p.cmap;
-    case Term::position_restraints: return p.position_restraints;
-    default: return p.distance_restraints;
+    case Term::bonds:
+      return p.bonds;
+    case Term::urey_bradley:
+      return p.urey_bradley;
+    case Term::angles:
+      return p.angles;
+    case Term::dihedrals:
+      return p.dihedrals;
+    case Term::impropers:
+      return p.impropers;
+    case Term::harmonic_impropers:
+      return p.harmonic_impropers;
+    case Term::ryckaert_bellemans:
+      return p.ryckaert_bellemans;
+    case Term::cmap:
+      return p.cmap;
+    case Term::position_restraints:
+      return p.position_restraints;
+    default:
+      return p.distance_restraints;
   }
 }
 Tensor volume_of(const Tensor& h) {
@@ -51,20 +62,30 @@ struct PotentialEnergy::Impl {
   std::vector<SiteGroup> sites;
   std::array<EnergyPtr, n_bonded> bonded;
   EnergyPtr pairs, lj, excluded, reciprocal;
-  EnergyPtr whole;  ///< all of these (without `lj`), of x, h, charge, c6, c12, 1-4 pairs and the tables of `tabled` terms
+  EnergyPtr whole;  ///< all of these (without `lj`), of x, h, charge, c6, c12, 1-4 pairs and the
+                    ///< tables of `tabled` terms
   std::vector<Term> tabled;
 
-  Tensor value(const EnergyPtr& u, const std::vector<Tensor>& operands) const { return way == Way::kernels ? evaluate(u, operands) : u->generic(operands); }
+  Tensor value(const EnergyPtr& u, const std::vector<Tensor>& operands) const {
+    return way == Way::kernels ? evaluate(u, operands) : u->generic(operands);
+  }
   Tensor of_bonded(Term kind, const Tensor& x, const Tensor& h, const Parameters& p) const {
     const EnergyPtr& u = bonded[static_cast<std::size_t>(kind)];
     if (!u) return Tensor(0.0);
-    if (kind == Term::pairs_lj || kind == Term::pairs_coulomb) return value(u, {x, h, pairs_with_types(system, p, lennard_jones_tables(system, p)), p.charge});
+    if (kind == Term::pairs_lj || kind == Term::pairs_coulomb)
+      return value(u,
+                   {x, h, pairs_with_types(system, p, lennard_jones_tables(system, p)), p.charge});
     return value(u, {x, h, own_table(p, kind)});
   }
   Tensor tail(const Tensor& h, const LennardJonesTables& t) const {
-    return periodic && options.tail != Nonbonded::Tail::none ? tail_energy(system, options, h, t.c6, t.c12) : Tensor(0.0);
+    return periodic && options.tail != Nonbonded::Tail::none
+               ? tail_energy(system, options, h, t.c6, t.c12)
+               : Tensor(0.0);
   }
-  bool has_scaled_pairs() const { return bonded[static_cast<std::size_t>(Term::pairs_lj)] || bonded[static_cast<std::size_t>(Term::pairs_coulomb)]; }
+  bool has_scaled_pairs() const {
+    return bonded[static_cast<std::size_t>(Term::pairs_lj)] ||
+           bonded[static_cast<std::size_t>(Term::pairs_coulomb)];
+  }
   void join() {
     std::vector<tessera::Shape> shapes = pairs->shapes();
     std::vector<EnergyPart> parts = {{pairs, {0, 1, 2, 3, 4}}};
@@ -86,12 +107,14 @@ struct PotentialEnergy::Impl {
   }
   Tensor of_reciprocal(const Tensor& x, const Tensor& h, const Tensor& charge) const {
     if (!reciprocal) return Tensor(0.0);
-    const Tensor u = value(reciprocal, {x, h, charge}) + ewald_self_energy(system, options, h, charge);
+    const Tensor u =
+        value(reciprocal, {x, h, charge}) + ewald_self_energy(system, options, h, charge);
     return excluded ? u + value(excluded, {x, h, charge}) : u;
   }
 };
 
-PotentialEnergy::PotentialEnergy(const System& s, const Nonbonded& o, const Box& box, Way way, Precision precision) {
+PotentialEnergy::PotentialEnergy(const System& s, const Nonbonded& o, const Box& box, Way way,
+                                 Precision precision) {
   validate(s);
   check(o, box);
   auto impl = std::make_shared<Impl>();
@@ -100,8 +123,10 @@ PotentialEnergy::PotentialEnergy(const System& s, const Nonbonded& o, const Box&
   impl->way = way;
   impl->periodic = is_periodic(box);
   impl->sites = site_groups(s);
-  for (std::size_t k = 0; k < n_bonded; ++k) impl->bonded[k] = bonded_energy(s, static_cast<Term>(k), o.epsilon_r);
-  // By a mixing rule, types without wells have no slopes (parameters.h), unless an exception names them.
+  for (std::size_t k = 0; k < n_bonded; ++k)
+    impl->bonded[k] = bonded_energy(s, static_cast<Term>(k), o.epsilon_r);
+  // By a mixing rule, types without wells have no slopes (parameters.h), unless an exception names
+  // them.
   const bool rule = s.lj.mixing != LennardJones::Mixing::tables && s.lj.exceptions.empty();
   const Wells wells = rule ? Wells::existing : Wells::all;
   impl->pairs = nonbonded_energy(s, o, wells, precision);
@@ -110,7 +135,9 @@ PotentialEnergy::PotentialEnergy(const System& s, const Nonbonded& o, const Box&
   impl->lj = nonbonded_energy(s, uncharged, wells, precision);
   if (o.coulomb == Nonbonded::Coulomb::ewald || o.coulomb == Nonbonded::Coulomb::pme) {
     impl->excluded = ewald_excluded_energy(s, o);
-    impl->reciprocal = o.coulomb == Nonbonded::Coulomb::ewald ? ewald_reciprocal_energy(s, o) : pme_energy(s, o, pme_grid(o, box), precision);
+    impl->reciprocal = o.coulomb == Nonbonded::Coulomb::ewald
+                           ? ewald_reciprocal_energy(s, o)
+                           : pme_energy(s, o, pme_grid(o, box), precision);
   }
   impl->join();
   impl_ = std::move(impl);
@@ -129,31 +156,42 @@ Tensor PotentialEnergy::operator()(const Tensor& x, const Tensor& h, const Param
   return m.reciprocal ? u + ewald_self_energy(m.system, m.options, h, p.charge) : u;
 }
 
-Tensor PotentialEnergy::term(Term kind, const Tensor& x, const Tensor& h, const Parameters& p) const {
+Tensor PotentialEnergy::term(Term kind, const Tensor& x, const Tensor& h,
+                             const Parameters& p) const {
   const Impl& m = *impl_;
   const Tensor y = with_sites(m.sites, x, h, p.virtual_sites);
   const LennardJonesTables lj = lennard_jones_tables(m.system, p);
   switch (kind) {
-    case Term::lj: return m.value(m.lj, {y, h, p.charge, lj.c6, lj.c12});
-    case Term::lj_tail: return m.tail(h, lj);
-    case Term::coulomb_short: return m.value(m.pairs, {y, h, p.charge, 0.0 * lj.c6, 0.0 * lj.c12});
-    case Term::coulomb_reciprocal: return m.of_reciprocal(y, h, p.charge);
-    default: return m.of_bonded(kind, y, h, p);
+    case Term::lj:
+      return m.value(m.lj, {y, h, p.charge, lj.c6, lj.c12});
+    case Term::lj_tail:
+      return m.tail(h, lj);
+    case Term::coulomb_short:
+      return m.value(m.pairs, {y, h, p.charge, 0.0 * lj.c6, 0.0 * lj.c12});
+    case Term::coulomb_reciprocal:
+      return m.of_reciprocal(y, h, p.charge);
+    default:
+      return m.of_bonded(kind, y, h, p);
   }
 }
 
-Tensor potential_energy(const System& s, const Nonbonded& o, const Tensor& x, const Tensor& h, const Parameters& p) { return PotentialEnergy(s, o, box_of(h.to_vector<double>().data()))(x, h, p); }
+Tensor potential_energy(const System& s, const Nonbonded& o, const Tensor& x, const Tensor& h,
+                        const Parameters& p) {
+  return PotentialEnergy(s, o, box_of(h.to_vector<double>().data()))(x, h, p);
+}
 
 Tensor forces(const PotentialEnergy& u, const Tensor& x, const Tensor& h, const Parameters& p) {
   return -grad([&](const Tensor& y) { return u(y, h, p); })(x);
 }
 
 Tensor virial(const PotentialEnergy& u, const Tensor& x, const Tensor& h, const Parameters& p) {
-  const auto slopes = grad([&](const std::vector<Tensor>& v) { return u(v[0], v[1], p); })(std::vector{x, h});
+  const auto slopes =
+      grad([&](const std::vector<Tensor>& v) { return u(v[0], v[1], p); })(std::vector{x, h});
   return -(matmul(transpose(x), slopes[0]) + matmul(transpose(h), slopes[1]));
 }
 
-Tensor pressure_bar(const PotentialEnergy& u, const Tensor& x, const Tensor& h, const Parameters& p, double kinetic) {
+Tensor pressure_bar(const PotentialEnergy& u, const Tensor& x, const Tensor& h, const Parameters& p,
+                    double kinetic) {
   return bar_per_pressure_unit / 3 * (trace(virial(u, x, h, p)) + 2 * kinetic) / volume_of(h);
 }
 

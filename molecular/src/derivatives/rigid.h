@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Constraints in engine operations, in the symbols of constraints.h: with W_kl = sum over shared atoms of s_k s_l/m and d the
-// bonds of y,
+// Constraints in engine operations, in the symbols of constraints.h: with W_kl = sum over shared
+// atoms of s_k s_l/m and d the bonds of y,
 //
-//   places       e_k = d_k + sum_l W_kl lambda_l r_l,  |e_k| = length_k:  (W_kl e_k.r_l) dlambda = (length^2 - e.e)/2
-//   velocities   (W_kl r_k.r_l) mu = -r_k.(v_a - v_b)
+//   places       e_k = d_k + sum_l W_kl lambda_l r_l,  |e_k| = length_k:  (W_kl e_k.r_l) dlambda =
+//   (length^2 - e.e)/2 velocities   (W_kl r_k.r_l) mu = -r_k.(v_a - v_b)
 //
-// Groups of equally many bonds are solved together, as stacks of small dense systems; rigid waters are groups of three.
+// Groups of equally many bonds are solved together, as stacks of small dense systems; rigid waters
+// are groups of three.
 #pragma once
 #include "tessera/molecular/parameters.h"
 
@@ -24,10 +25,10 @@ class RigidBonds {
 
  private:
   struct Stack {
-    Tensor a, b;           ///< [groups, bonds] atoms
-    Tensor length;         ///< [groups, bonds] entry in the list of all lengths
-    Tensor weight;         ///< [groups, bonds, bonds] W
-    Tensor per_a, per_b;   ///< [groups, bonds, 1] 1/m
+    Tensor a, b;          ///< [groups, bonds] atoms
+    Tensor length;        ///< [groups, bonds] entry in the list of all lengths
+    Tensor weight;        ///< [groups, bonds, bonds] W
+    Tensor per_a, per_b;  ///< [groups, bonds, 1] 1/m
   };
   std::vector<Stack> stacks_;
 };

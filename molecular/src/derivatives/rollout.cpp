@@ -16,15 +16,21 @@ struct State {
 
 }  // namespace
 
-Path rollout(const PotentialEnergy& u, const Tensor& x, const Tensor& v, const Tensor& h, const Parameters& p, const Rollout& o) {
+Path rollout(const PotentialEnergy& u, const Tensor& x, const Tensor& v, const Tensor& h,
+             const Parameters& p, const Rollout& o) {
   const bool verlet = o.integrator == Dynamics::Integrator::velocity_verlet;
-  if (!verlet && o.integrator != Dynamics::Integrator::leap_frog) throw Error("[rollout] steps are those of velocity_verlet or leap_frog; friction has no rollout");
+  if (!verlet && o.integrator != Dynamics::Integrator::leap_frog)
+    throw Error(
+        "[rollout] steps are those of velocity_verlet or leap_frog; friction has no rollout");
   const RigidBonds rigid(u.system());
   std::vector<double> masses = u.system().atoms.mass_amu, inverse;
   for (const double m : masses) inverse.push_back(m > 0 ? 1 / m : 0);
-  const Tensor mass = tensor(masses, {static_cast<Index>(masses.size()), 1}), per_mass = tensor(inverse, mass.shape());
+  const Tensor mass = tensor(masses, {static_cast<Index>(masses.size()), 1}),
+               per_mass = tensor(inverse, mass.shape());
   const auto energy = value_and_grad([&](const Tensor& y) { return u(y, h, p); });
-  const auto kick = [&](const Tensor& w, const Tensor& slope, double t) { return w - (t * per_mass) * slope; };
+  const auto kick = [&](const Tensor& w, const Tensor& slope, double t) {
+    return w - (t * per_mass) * slope;
+  };
 
   const auto step = [&](const State& s) {
     Tensor w = kick(s.v, s.slope, verlet ? 0.5 * o.dt_ps : o.dt_ps), y = s.x + o.dt_ps * w;
@@ -38,9 +44,11 @@ Path rollout(const PotentialEnergy& u, const Tensor& x, const Tensor& v, const T
       w = kick(w, slope, 0.5 * o.dt_ps);
       if (!rigid.empty()) w = rigid.velocities(y, w, h);
     }
-    return std::pair(State{y, w, slope}, std::vector<Tensor>{potential, 0.5 * sum(mass * square(w))});
+    return std::pair(State{y, w, slope},
+                     std::vector<Tensor>{potential, 0.5 * sum(mass * square(w))});
   };
-  const auto [end, record] = scan(step, State{x, v, energy(x).second}, o.steps, {.checkpoint = o.checkpoint});
+  const auto [end, record] =
+      scan(step, State{x, v, energy(x).second}, o.steps, {.checkpoint = o.checkpoint});
   return {end.x, end.v, record[0], record[1]};
 }
 

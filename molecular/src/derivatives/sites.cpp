@@ -15,7 +15,8 @@ std::vector<SiteGroup> site_groups(const System& s) {
   for (std::size_t k = 0; k < s.virtual_sites.size(); ++k) {
     const VirtualSite& v = s.virtual_sites[k];
     int most = 0;
-    for (std::size_t a = 0; a < parents_of(v.kind); ++a) most = std::max(most, depth[static_cast<std::size_t>(v.parents[a])]);
+    for (std::size_t a = 0; a < parents_of(v.kind); ++a)
+      most = std::max(most, depth[static_cast<std::size_t>(v.parents[a])]);
     depth[static_cast<std::size_t>(v.site)] = most + 1;
     sorted[{most, v.kind}].push_back(k);
   }
@@ -26,7 +27,8 @@ std::vector<SiteGroup> site_groups(const System& s) {
     for (const std::size_t k : members) {
       site.push_back(s.virtual_sites[k].site);
       row.push_back(static_cast<std::int32_t>(k));
-      for (std::size_t a = 0; a < parents.size(); ++a) parents[a].push_back(s.virtual_sites[k].parents[a]);
+      for (std::size_t a = 0; a < parents.size(); ++a)
+        parents[a].push_back(s.virtual_sites[k].parents[a]);
     }
     SiteGroup g{key.second, generic::indices(site), generic::indices(row), {}};
     for (const auto& p : parents) g.parents.push_back(generic::indices(p));
@@ -35,7 +37,8 @@ std::vector<SiteGroup> site_groups(const System& s) {
   return out;
 }
 
-Tensor with_sites(const std::vector<SiteGroup>& groups, Tensor x, const Tensor& h, const Tensor& weights) {
+Tensor with_sites(const std::vector<SiteGroup>& groups, Tensor x, const Tensor& h,
+                  const Tensor& weights) {
   for (const SiteGroup& g : groups) {
     const Tensor table = take(weights, g.row);
     std::array<Tensor, 12> w;

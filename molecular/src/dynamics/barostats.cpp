@@ -28,7 +28,8 @@ std::array<double, K> sum_over_parts(const Parts& p, Loose&& loose, Rigid&& rigi
   parallel_chunks(static_cast<std::int64_t>(all), [&](std::int64_t chunk) {
     const auto c = static_cast<std::size_t>(chunk);
     const bool is_loose = c < first;
-    const std::size_t begin = (is_loose ? c : c - first) * groups_of_a_block, n = is_loose ? p.loose.size() : p.rigid.size();
+    const std::size_t begin = (is_loose ? c : c - first) * groups_of_a_block,
+                      n = is_loose ? p.loose.size() : p.rigid.size();
     const std::size_t end = std::min(begin + groups_of_a_block, n);
     parts[c] = is_loose ? loose(begin, end) : rigid(begin, end);
   });
@@ -43,21 +44,35 @@ std::array<double, K> sum_over_parts(const Parts& p, Loose&& loose, Rigid&& rigi
 std::vector<Scale> scales_of(const Dynamics& o) {
   std::vector<std::vector<std::size_t>> together;
   switch (o.scaling) {
-    case Dynamics::Scaling::isotropic: together = {{0, 1, 2}}; break;
-    case Dynamics::Scaling::semi_isotropic: together = {{0, 1}, {2}}; break;
-    case Dynamics::Scaling::anisotropic: together = {{0}, {1}, {2}}; break;
+    case Dynamics::Scaling::isotropic:
+      together = {{0, 1, 2}};
+      break;
+    case Dynamics::Scaling::semi_isotropic:
+      together = {{0, 1}, {2}};
+      break;
+    case Dynamics::Scaling::anisotropic:
+      together = {{0}, {1}, {2}};
+      break;
   }
   std::vector<Scale> scales;
   for (const auto& axes : together) {
-    const double pressure = o.pressure_bar[axes[0]], compressibility = o.compressibility_per_bar[axes[0]];
+    const double pressure = o.pressure_bar[axes[0]],
+                 compressibility = o.compressibility_per_bar[axes[0]];
     for (const std::size_t k : axes)
       if (o.pressure_bar[k] != pressure || o.compressibility_per_bar[k] != compressibility)
-        throw Error(fmt::format("[dynamics] edges that scale together need one pressure and one compressibility, got {} and {} bar, {} and {} 1/bar", pressure, o.pressure_bar[k],
-                                compressibility, o.compressibility_per_bar[k]));
-    if (!(compressibility >= 0)) throw Error(fmt::format("[dynamics] a compressibility must not be negative, got {} 1/bar", compressibility));
-    if (compressibility > 0) scales.push_back({axes, pressure / bar_per_pressure_unit, compressibility * bar_per_pressure_unit});
+        throw Error(fmt::format(
+            "[dynamics] edges that scale together need one pressure and one compressibility, got "
+            "{} and {} bar, {} and {} 1/bar",
+            pressure, o.pressure_bar[k], compressibility, o.compressibility_per_bar[k]));
+    if (!(compressibility >= 0))
+      throw Error(fmt::format("[dynamics] a compressibility must not be negative, got {} 1/bar",
+                              compressibility));
+    if (compressibility > 0)
+      scales.push_back(
+          {axes, pressure / bar_per_pressure_unit, compressibility * bar_per_pressure_unit});
   }
-  if (scales.empty()) throw Error("[dynamics] a barostat needs a compressibility above zero along one edge");
+  if (scales.empty())
+    throw Error("[dynamics] a barostat needs a compressibility above zero along one edge");
   return scales;
 }
 
@@ -75,7 +90,9 @@ Centres centres_of(const Parts& p, const Motion& m, double early, double late, d
   const double once = 0.5 * (early + late), twice = 0.5 * (early * early + late * late);
   const auto add = [&](std::array<double, 18>& sum, double mass, const Vec3& u, const Vec3& a) {
     for (std::size_t k = 0; k < 3; ++k)
-      for (std::size_t l = 0; l < 3; ++l) sum[3 * k + l] += mass * (u[k] * u[l] + once * (u[k] * a[l] + a[k] * u[l]) + twice * a[k] * a[l]);
+      for (std::size_t l = 0; l < 3; ++l)
+        sum[3 * k + l] +=
+            mass * (u[k] * u[l] + once * (u[k] * a[l] + a[k] * u[l]) + twice * a[k] * a[l]);
   };
   const auto sum = sum_over_parts<18>(
       p,
@@ -83,7 +100,8 @@ Centres centres_of(const Parts& p, const Motion& m, double early, double late, d
         std::array<double, 18> s{};
         for (std::size_t k = begin; k < end; ++k) {
           const auto i = static_cast<std::size_t>(p.loose[k]);
-          add(s, p.mass[i], v[i], {p.inverse[i][0] * f[i][0], p.inverse[i][1] * f[i][1], p.inverse[i][2] * f[i][2]});
+          add(s, p.mass[i], v[i],
+              {p.inverse[i][0] * f[i][0], p.inverse[i][1] * f[i][1], p.inverse[i][2] * f[i][2]});
         }
         return s;
       },
@@ -92,7 +110,8 @@ Centres centres_of(const Parts& p, const Motion& m, double early, double late, d
         for (std::size_t g = begin; g < end; ++g) {
           double mass = 0;
           Vec3 u{}, a{}, centre{};
-          const auto first = static_cast<std::size_t>(p.rigid.first[g]), last = static_cast<std::size_t>(p.rigid.first[g + 1]);
+          const auto first = static_cast<std::size_t>(p.rigid.first[g]),
+                     last = static_cast<std::size_t>(p.rigid.first[g + 1]);
           for (std::size_t k = first; k < last; ++k) {
             const auto i = static_cast<std::size_t>(p.rigid.atom[k]);
             mass += p.mass[i];
@@ -111,8 +130,10 @@ Centres centres_of(const Parts& p, const Motion& m, double early, double late, d
           for (std::size_t k = first; k < last; ++k) {
             const auto i = static_cast<std::size_t>(p.rigid.atom[k]);
             for (std::size_t c = 0; c < 3; ++c) {
-              const double once_each = slow_kicks == 1 ? f[i][c] : f[i][c] + (1 - slow_kicks) * m.slow.f[i][c];
-              for (std::size_t b = 0; b < 3; ++b) s[9 + 3 * b + c] -= (x[i][b] - centre[b]) * once_each;
+              const double once_each =
+                  slow_kicks == 1 ? f[i][c] : f[i][c] + (1 - slow_kicks) * m.slow.f[i][c];
+              for (std::size_t b = 0; b < 3; ++b)
+                s[9 + 3 * b + c] -= (x[i][b] - centre[b]) * once_each;
             }
           }
         }
@@ -127,7 +148,8 @@ Centres centres_of(const Parts& p, const Motion& m, double early, double late, d
     const auto i = static_cast<std::size_t>(atom);
     for (std::size_t c = 0; c < 3; ++c) {
       if (p.inverse[i][c] > 0) continue;
-      const double once_each = slow_kicks == 1 ? f[i][c] : f[i][c] + (1 - slow_kicks) * m.slow.f[i][c];
+      const double once_each =
+          slow_kicks == 1 ? f[i][c] : f[i][c] + (1 - slow_kicks) * m.slow.f[i][c];
       for (std::size_t b = 0; b < 3; ++b) out.virial[b][c] -= x[i][b] * once_each;
     }
   }
@@ -137,7 +159,8 @@ Centres centres_of(const Parts& p, const Motion& m, double early, double late, d
 double scale_centres(const Parts& p, Motion& m, const Vec3& factor, bool velocities) {
   auto& x = m.frame.x_nm;
   auto& v = m.frame.v_nm_ps;
-  const Vec3 inverse = velocities ? Vec3{1 / factor[0], 1 / factor[1], 1 / factor[2]} : Vec3{1, 1, 1};
+  const Vec3 inverse =
+      velocities ? Vec3{1 / factor[0], 1 / factor[1], 1 / factor[2]} : Vec3{1, 1, 1};
   stretch(m.frame.box, factor);
   return sum_over_parts<1>(
       p,
@@ -159,7 +182,8 @@ double scale_centres(const Parts& p, Motion& m, const Vec3& factor, bool velocit
         for (std::size_t g = begin; g < end; ++g) {
           double mass = 0;
           Vec3 u{}, centre{};
-          const auto first = static_cast<std::size_t>(p.rigid.first[g]), last = static_cast<std::size_t>(p.rigid.first[g + 1]);
+          const auto first = static_cast<std::size_t>(p.rigid.first[g]),
+                     last = static_cast<std::size_t>(p.rigid.first[g + 1]);
           for (std::size_t k = first; k < last; ++k) {
             const auto i = static_cast<std::size_t>(p.rigid.atom[k]);
             mass += p.mass[i];
@@ -185,41 +209,50 @@ double scale_centres(const Parts& p, Motion& m, const Vec3& factor, bool velocit
       })[0];
 }
 
-Vec3 relaxed_edges(const std::vector<Scale>& scales, const Dynamics& o, const Centres& centres, const Box& box, double kt, double t, bool noise, std::uint64_t step) {
+Vec3 relaxed_edges(const std::vector<Scale>& scales, const Dynamics& o, const Centres& centres,
+                   const Box& box, double kt, double t, bool noise, std::uint64_t step) {
   const double volume = volume_nm3(box);
   Vec3 factor = {1, 1, 1};
   for (std::size_t j = 0; j < scales.size(); ++j) {
     const Scale& s = scales[j];
     const auto many = static_cast<double>(s.axes.size());
     double pressure = 0;
-    for (const std::size_t k : s.axes) pressure += (centres.twice_kinetic[k][k] + centres.virial[k][k]) / (many * volume);
+    for (const std::size_t k : s.axes)
+      pressure += (centres.twice_kinetic[k][k] + centres.virial[k][k]) / (many * volume);
     const double rate = many / 3 * s.compressibility / o.tau_p_ps;
     double e = rate * (pressure - s.pressure) * t;
-    if (noise) e += std::sqrt(2 * rate * kt / volume * t) * data::normal({o.seed, box_noise}, 3 * step + j);
+    if (noise)
+      e += std::sqrt(2 * rate * kt / volume * t) * data::normal({o.seed, box_noise}, 3 * step + j);
     if (!(std::abs(e) < 0.1))
-      throw Error(fmt::format("[dynamics] the barostat would change the box by a factor of {:g} in one step (pressure {:g} bar): minimize first, or take a longer tau_p", std::exp(e),
-                              pressure * bar_per_pressure_unit));
+      throw Error(
+          fmt::format("[dynamics] the barostat would change the box by a factor of {:g} in one "
+                      "step (pressure {:g} bar): minimize first, or take a longer tau_p",
+                      std::exp(e), pressure * bar_per_pressure_unit));
     for (const std::size_t k : s.axes) factor[k] = std::exp(e / many);
   }
   return factor;
 }
 
-std::vector<double> piston_at_rest(const std::vector<Scale>& scales, const Dynamics& o, const Box& box) {
+std::vector<double> piston_at_rest(const std::vector<Scale>& scales, const Dynamics& o,
+                                   const Box& box) {
   std::vector<double> piston;
   for (const Scale& s : scales) {
     const double q = coordinate_of(s, box);
     piston.push_back(0);
-    piston.push_back(o.tau_p_ps * o.tau_p_ps * volume_nm3(box) / (4 * std::numbers::pi * std::numbers::pi * s.compressibility * q * q));
+    piston.push_back(o.tau_p_ps * o.tau_p_ps * volume_nm3(box) /
+                     (4 * std::numbers::pi * std::numbers::pi * s.compressibility * q * q));
   }
   return piston;
 }
 
-void push_piston(const std::vector<Scale>& scales, std::vector<double>& piston, const Box& box, const std::array<Vec3, 3>& tensor, bool with_pressure, double t) {
+void push_piston(const std::vector<Scale>& scales, std::vector<double>& piston, const Box& box,
+                 const std::array<Vec3, 3>& tensor, bool with_pressure, double t) {
   const double volume = volume_nm3(box);
   for (std::size_t j = 0; j < scales.size(); ++j) {
     const Scale& s = scales[j];
     double sum = 0;
-    for (const std::size_t k : s.axes) sum += tensor[k][k] - (with_pressure ? volume * s.pressure : 0);
+    for (const std::size_t k : s.axes)
+      sum += tensor[k][k] - (with_pressure ? volume * s.pressure : 0);
     piston[2 * j] += t * sum / (static_cast<double>(s.axes.size()) * coordinate_of(s, box));
   }
 }
@@ -228,16 +261,23 @@ void drift_piston(const std::vector<Scale>& scales, const Parts& parts, Motion& 
   Vec3 factor = {1, 1, 1};
   for (std::size_t j = 0; j < scales.size(); ++j) {
     const Scale& s = scales[j];
-    const double growth = 1 + t * m.piston[2 * j] / (m.piston[2 * j + 1] * coordinate_of(s, m.frame.box));
-    if (!(growth > 0.9 && growth < 1.1)) throw Error(fmt::format("[dynamics] the piston would change the box by a factor of {:g} in one step: minimize first, or take a longer tau_p", growth));
-    for (const std::size_t k : s.axes) factor[k] = std::pow(growth, 1 / static_cast<double>(s.axes.size()));
+    const double growth =
+        1 + t * m.piston[2 * j] / (m.piston[2 * j + 1] * coordinate_of(s, m.frame.box));
+    if (!(growth > 0.9 && growth < 1.1))
+      throw Error(
+          fmt::format("[dynamics] the piston would change the box by a factor of {:g} in one step: "
+                      "minimize first, or take a longer tau_p",
+                      growth));
+    for (const std::size_t k : s.axes)
+      factor[k] = std::pow(growth, 1 / static_cast<double>(s.axes.size()));
   }
   scale_centres(parts, m, factor);
 }
 
 double piston_energy(const std::vector<double>& piston) {
   double sum = 0;
-  for (std::size_t j = 0; j < piston.size(); j += 2) sum += 0.5 * piston[j] * piston[j] / piston[j + 1];
+  for (std::size_t j = 0; j < piston.size(); j += 2)
+    sum += 0.5 * piston[j] * piston[j] / piston[j + 1];
   return sum;
 }
 

@@ -16,9 +16,13 @@ std::vector<std::int32_t> baths_of(std::size_t n, const Dynamics& o) {
   std::vector<std::int32_t> bath(n, -1);
   for (std::size_t g = 0; g < o.groups.size(); ++g)
     for (const std::int32_t a : o.groups[g].atoms) {
-      if (a < 0 || static_cast<std::size_t>(a) >= n) dynamics_fault(fmt::format("temperature group '{}' names atom {} of {}", o.groups[g].name, a + 1, n));
+      if (a < 0 || static_cast<std::size_t>(a) >= n)
+        dynamics_fault(
+            fmt::format("temperature group '{}' names atom {} of {}", o.groups[g].name, a + 1, n));
       std::int32_t& b = bath[static_cast<std::size_t>(a)];
-      if (b >= 0) dynamics_fault(fmt::format("atom {} is in temperature groups '{}' and '{}'", a + 1, o.groups[static_cast<std::size_t>(b)].name, o.groups[g].name));
+      if (b >= 0)
+        dynamics_fault(fmt::format("atom {} is in temperature groups '{}' and '{}'", a + 1,
+                                   o.groups[static_cast<std::size_t>(b)].name, o.groups[g].name));
       b = static_cast<std::int32_t>(g);
     }
   for (std::size_t i = 0; i < n; ++i)
@@ -31,7 +35,8 @@ std::vector<std::int32_t> baths_of(std::size_t n, const Dynamics& o) {
 Parts parts_of(const System& s, const Constraints& constraints, const Dynamics& o) {
   const std::size_t n = s.n_atoms();
   if (!o.frozen.empty() && o.frozen.size() != n)
-    dynamics_fault(fmt::format("frozen directions are given for {} of {} atoms", o.frozen.size(), n));
+    dynamics_fault(
+        fmt::format("frozen directions are given for {} of {} atoms", o.frozen.size(), n));
   Parts p;
   p.mass = s.atoms.mass_amu;
   p.bath = baths_of(n, o);
@@ -43,7 +48,9 @@ Parts parts_of(const System& s, const Constraints& constraints, const Dynamics& 
       if (!(p.mass[i] > 0)) continue;
       if (!o.frozen.empty() && o.frozen[i][c]) {
         p.any_frozen = true;
-        if (p.rigid_of[i] >= 0) dynamics_fault(fmt::format("atom {} is frozen and part of a constraint: leave its bonds flexible", i + 1));
+        if (p.rigid_of[i] >= 0)
+          dynamics_fault(fmt::format(
+              "atom {} is frozen and part of a constraint: leave its bonds flexible", i + 1));
         continue;
       }
       w[c] = 1 / p.mass[i];
@@ -51,19 +58,26 @@ Parts parts_of(const System& s, const Constraints& constraints, const Dynamics& 
       p.freedom[static_cast<std::size_t>(p.bath[i])] += 1;
     }
     p.inverse.push_back(w);
-    if (std::ranges::any_of(w, [](double c) { return c == 0; })) p.still.push_back(static_cast<std::int32_t>(i));
+    if (std::ranges::any_of(w, [](double c) { return c == 0; }))
+      p.still.push_back(static_cast<std::int32_t>(i));
     if (p.mass[i] > 0 && p.rigid_of[i] < 0) p.loose.push_back(static_cast<std::int32_t>(i));
   }
-  for (const auto& [a, b] : s.constraints.atoms) p.freedom[static_cast<std::size_t>(p.bath[static_cast<std::size_t>(a)])] -= 1;
-  for (const auto& w : s.rigid_waters.atoms) p.freedom[static_cast<std::size_t>(p.bath[static_cast<std::size_t>(w[0])])] -= 3;
+  for (const auto& [a, b] : s.constraints.atoms)
+    p.freedom[static_cast<std::size_t>(p.bath[static_cast<std::size_t>(a)])] -= 1;
+  for (const auto& w : s.rigid_waters.atoms)
+    p.freedom[static_cast<std::size_t>(p.bath[static_cast<std::size_t>(w[0])])] -= 3;
 
   const std::int32_t groups = n == 0 ? 0 : *std::ranges::max_element(p.rigid_of) + 1;
   std::vector<std::vector<std::int32_t>> members(static_cast<std::size_t>(groups));
   for (std::size_t i = 0; i < n; ++i)
-    if (p.rigid_of[i] >= 0) members[static_cast<std::size_t>(p.rigid_of[i])].push_back(static_cast<std::int32_t>(i));
+    if (p.rigid_of[i] >= 0)
+      members[static_cast<std::size_t>(p.rigid_of[i])].push_back(static_cast<std::int32_t>(i));
   for (const auto& m : members) {
     for (const std::int32_t a : m)
-      if (p.bath[static_cast<std::size_t>(a)] != p.bath[static_cast<std::size_t>(m[0])]) dynamics_fault(fmt::format("constraints join atoms {} and {}, which are in two temperature groups", m[0] + 1, a + 1));
+      if (p.bath[static_cast<std::size_t>(a)] != p.bath[static_cast<std::size_t>(m[0])])
+        dynamics_fault(
+            fmt::format("constraints join atoms {} and {}, which are in two temperature groups",
+                        m[0] + 1, a + 1));
     p.rigid.atom.insert(p.rigid.atom.end(), m.begin(), m.end());
     p.rigid.first.push_back(static_cast<std::int32_t>(p.rigid.atom.size()));
   }
@@ -89,7 +103,8 @@ std::vector<double> kinetic_energies(const Parts& p, const std::vector<Vec3>& v)
   std::vector<double> parts(blocks * groups, 0.0), sum(groups, 0.0);
   over_blocks(p.n(), [&](std::size_t begin, std::size_t end) {
     double* k = parts.data() + begin / block * groups;
-    for (std::size_t i = begin; i < end; ++i) k[p.bath[i]] += 0.5 * p.mass[i] * (v[i][0] * v[i][0] + v[i][1] * v[i][1] + v[i][2] * v[i][2]);
+    for (std::size_t i = begin; i < end; ++i)
+      k[p.bath[i]] += 0.5 * p.mass[i] * (v[i][0] * v[i][0] + v[i][1] * v[i][1] + v[i][2] * v[i][2]);
   });
   for (std::size_t k = 0; k < parts.size(); ++k) sum[k % groups] += parts[k];
   return sum;
@@ -117,7 +132,8 @@ void rest(const Parts& p, const std::vector<Vec3>& x, std::vector<Vec3>& v, bool
     const auto s = sum_over_blocks<9>(p.n(), [&](std::size_t begin, std::size_t end) {
       std::array<double, 9> t{};
       for (std::size_t i = begin; i < end; ++i) {
-        const Vec3 r = {x[i][0] - centre[0], x[i][1] - centre[1], x[i][2] - centre[2]}, u = {v[i][0] - speed[0], v[i][1] - speed[1], v[i][2] - speed[2]};
+        const Vec3 r = {x[i][0] - centre[0], x[i][1] - centre[1], x[i][2] - centre[2]},
+                   u = {v[i][0] - speed[0], v[i][1] - speed[1], v[i][2] - speed[2]};
         const double m = p.mass[i];
         for (std::size_t c = 0; c < 3; ++c) {
           const std::size_t d = (c + 1) % 3, e = (c + 2) % 3;
@@ -130,9 +146,11 @@ void rest(const Parts& p, const std::vector<Vec3>& x, std::vector<Vec3>& v, bool
     });
     // Cofactors: rows (0: xx xy xz) with off-diagonals s[8] = xy, s[7] = zx, s[6] = yz.
     const double xx = s[3], yy = s[4], zz = s[5], yz = s[6], zx = s[7], xy = s[8];
-    const double a = yy * zz - yz * yz, b = zx * yz - xy * zz, c = xy * yz - yy * zx, det = xx * a + xy * b + zx * c;
+    const double a = yy * zz - yz * yz, b = zx * yz - xy * zz, c = xy * yz - yy * zx,
+                 det = xx * a + xy * b + zx * c;
     if (!(det > 1e-12 * xx * yy * zz)) dynamics_fault("hold = angular: the atoms lie on one line");
-    omega = {(a * s[0] + b * s[1] + c * s[2]) / det, (b * s[0] + (xx * zz - zx * zx) * s[1] + (xy * zx - xx * yz) * s[2]) / det,
+    omega = {(a * s[0] + b * s[1] + c * s[2]) / det,
+             (b * s[0] + (xx * zz - zx * zx) * s[1] + (xy * zx - xx * yz) * s[2]) / det,
              (c * s[0] + (xy * zx - xx * yz) * s[1] + (xx * yy - xy * xy) * s[2]) / det};
   }
   over_blocks(p.n(), [&](std::size_t begin, std::size_t end) {
@@ -174,9 +192,11 @@ void make_whole(const System& s, std::vector<Vec3>& x, const Box& box) {
         if (done[j]) continue;
         done[j] = true;
         reached.push_back(b);
-        const Vec3 d = {x[j][0] - x[a][0], x[j][1] - x[a][1], x[j][2] - x[a][2]}, w = wrapped(box, d);
+        const Vec3 d = {x[j][0] - x[a][0], x[j][1] - x[a][1], x[j][2] - x[a][2]},
+                   w = wrapped(box, d);
         for (std::size_t c = 0; c < 3; ++c)
-          if (std::abs(w[c] - d[c]) > 1e-9) x[j][c] = x[a][c] + w[c];  // places that need no move keep their bits
+          if (std::abs(w[c] - d[c]) > 1e-9)
+            x[j][c] = x[a][c] + w[c];  // places that need no move keep their bits
       }
     }
   }
@@ -194,18 +214,24 @@ System heavy_hydrogens(System s, double mass_amu, bool waters) {
     near[static_cast<std::size_t>(a)].push_back(b);
     near[static_cast<std::size_t>(b)].push_back(a);
   }
-  const auto is_h = [&](std::int32_t a) { return s.atoms.element[static_cast<std::size_t>(a)] == 1; };
+  const auto is_h = [&](std::int32_t a) {
+    return s.atoms.element[static_cast<std::size_t>(a)] == 1;
+  };
   for (std::size_t i = 0; i < n; ++i) {
     if (is_h(static_cast<std::int32_t>(i))) continue;
     const auto hydrogens = static_cast<std::size_t>(std::ranges::count_if(near[i], is_h));
-    if (hydrogens == 0 || (!waters && s.atoms.element[i] == 8 && near[i].size() == 2 && hydrogens == 2)) continue;
+    if (hydrogens == 0 ||
+        (!waters && s.atoms.element[i] == 8 && near[i].size() == 2 && hydrogens == 2))
+      continue;
     for (const std::int32_t h : near[i])
       if (is_h(h)) {
         double& m = s.atoms.mass_amu[static_cast<std::size_t>(h)];
         s.atoms.mass_amu[i] -= mass_amu - m;
         m = mass_amu;
       }
-    if (!(s.atoms.mass_amu[i] >= mass_amu)) refuse(fmt::format("atom {} ({}) would keep {:g} amu, less than its hydrogens' {:g}", i + 1, s.atoms.name[i], s.atoms.mass_amu[i], mass_amu));
+    if (!(s.atoms.mass_amu[i] >= mass_amu))
+      refuse(fmt::format("atom {} ({}) would keep {:g} amu, less than its hydrogens' {:g}", i + 1,
+                         s.atoms.name[i], s.atoms.mass_amu[i], mass_amu));
   }
   return s;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What moves, and what moves together: masses along each direction, rigid groups, groups of temperature and their degrees of freedom.
+// What moves, and what moves together: masses along each direction, rigid groups, groups of
+// temperature and their degrees of freedom.
 #pragma once
 #include "base/blocks.h"
 #include "tessera/autodiff/error.h"
@@ -13,7 +14,9 @@
 
 namespace tessera::molecular {
 
-[[noreturn]] inline void dynamics_fault(const std::string& what) { throw Error("[dynamics] " + what); }
+[[noreturn]] inline void dynamics_fault(const std::string& what) {
+  throw Error("[dynamics] " + what);
+}
 
 /// Sets of atoms one after another: those of set g are atom[first[g]] ... atom[first[g + 1] - 1].
 struct Sets {
@@ -22,19 +25,21 @@ struct Sets {
 };
 
 struct Parts {
-  std::vector<double> mass;               ///< 0: site, or immovable
-  std::vector<Vec3> inverse;              ///< 1/m along each direction; 0: frozen
+  std::vector<double> mass;   ///< 0: site, or immovable
+  std::vector<Vec3> inverse;  ///< 1/m along each direction; 0: frozen
   bool any_frozen = false;
-  Sets rigid;                             ///< groups that constraints hold together
-  std::vector<std::int32_t> loose;        ///< moving atoms outside of them
-  std::vector<std::int32_t> still;        ///< atoms that stay along a direction, and do not move with the box there
-  std::vector<std::int32_t> rigid_of;     ///< of each atom: its rigid group, or a number of its own
-  std::vector<std::int32_t> bath;         ///< of each atom: its group of temperature
-  std::vector<double> freedom;            ///< of each group of temperature
-  Vec3 total_mass{};                      ///< of what moves, along each direction
+  Sets rigid;                       ///< groups that constraints hold together
+  std::vector<std::int32_t> loose;  ///< moving atoms outside of them
+  std::vector<std::int32_t>
+      still;  ///< atoms that stay along a direction, and do not move with the box there
+  std::vector<std::int32_t> rigid_of;  ///< of each atom: its rigid group, or a number of its own
+  std::vector<std::int32_t> bath;      ///< of each atom: its group of temperature
+  std::vector<double> freedom;         ///< of each group of temperature
+  Vec3 total_mass{};                   ///< of what moves, along each direction
 
   std::size_t n() const { return mass.size(); }
-  /// One atom or one rigid group: the motion of its centre is all there is, or too large a part of it to be taken out where it is not held.
+  /// One atom or one rigid group: the motion of its centre is all there is, or too large a part of
+  /// it to be taken out where it is not held.
   bool move_together() const { return loose.size() + rigid.size() < 2; }
 };
 
@@ -45,9 +50,12 @@ Parts parts_of(const System& system, const Constraints& constraints, const Dynam
 std::vector<double> kinetic_energies(const Parts& parts, const std::vector<Vec3>& v);
 /// Takes out the motion of the centre, and with `angular` the rotation about it.
 void rest(const Parts& parts, const std::vector<Vec3>& x, std::vector<Vec3>& v, bool angular);
-/// Maxwell's velocities that meet constraints and held motion, every group at its temperature exactly.
-std::vector<Vec3> velocities_at(const Parts& parts, const Constraints& constraints, const std::vector<Vec3>& x, const Box& box, const std::vector<double>& temperature_k,
-                                Dynamics::Hold hold, std::uint64_t seed);
+/// Maxwell's velocities that meet constraints and held motion, every group at its temperature
+/// exactly.
+std::vector<Vec3> velocities_at(const Parts& parts, const Constraints& constraints,
+                                const std::vector<Vec3>& x, const Box& box,
+                                const std::vector<double>& temperature_k, Dynamics::Hold hold,
+                                std::uint64_t seed);
 /// Images of atoms such that no molecule is cut by a face of the box.
 void make_whole(const System& system, std::vector<Vec3>& x, const Box& box);
 

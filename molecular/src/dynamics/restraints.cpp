@@ -1,40 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// U = sum k/2 e^2, e the nearest image of x - x0(h). Under a strain of places and box the places x0 move as their scaling says, so
-// that the virial is that of e + (x0 less the part that scales).
-#include "tessera/molecular/dynamics.h"
-
+// U = sum k/2 e^2, e the nearest image of x - x0(h). Under a strain of places and box the places x0
+// move as their scaling says, so that the virial is that of e + (x0 less the part that scales).
 #include "tessera/autodiff/error.h"
+#include "tessera/molecular/dynamics.h"
 
 namespace tessera::molecular {
 namespace {
 
-Vec3 moved_place(const Box& reference, const Box& now, const Vec3& p) { return from_fractions(now, fractions(reference, p)); }
+Vec3 moved_place(const Box& reference, const Box& now, const Vec3& p) {
+  return from_fractions(now, fractions(reference, p));
+}
 
 /// The mean of all places.
 Vec3 centre_of_places(const PositionRestraints& r) {
   Vec3 centre{};
   for (const std::int32_t row : r.row)
-    for (std::size_t c = 0; c < 3; ++c) centre[c] += r.rows[static_cast<std::size_t>(row)][3 + c] / static_cast<double>(r.size());
+    for (std::size_t c = 0; c < 3; ++c)
+      centre[c] += r.rows[static_cast<std::size_t>(row)][3 + c] / static_cast<double>(r.size());
   return centre;
 }
 
 }  // namespace
 
-PositionRestraints moved_with_box(PositionRestraints r, const Box& reference, const Box& now, RestraintScaling scaling) {
+PositionRestraints moved_with_box(PositionRestraints r, const Box& reference, const Box& now,
+                                  RestraintScaling scaling) {
   if (r.size() == 0 || scaling == RestraintScaling::none || reference == now) return r;
-  if (!is_periodic(reference) || !is_periodic(now)) throw Error("[position restraints] reference positions cannot scale without a periodic box");
+  if (!is_periodic(reference) || !is_periodic(now))
+    throw Error("[position restraints] reference positions cannot scale without a periodic box");
   const Vec3 centre = centre_of_places(r), moved_centre = moved_place(reference, now, centre);
   for (auto& row : r.rows) {
     const Vec3 place = {row[3], row[4], row[5]}, all = moved_place(reference, now, place);
-    for (std::size_t c = 0; c < 3; ++c) row[3 + c] = scaling == RestraintScaling::all ? all[c] : moved_centre[c] + (place[c] - centre[c]);
+    for (std::size_t c = 0; c < 3; ++c)
+      row[3 + c] =
+          scaling == RestraintScaling::all ? all[c] : moved_centre[c] + (place[c] - centre[c]);
   }
   return r;
 }
 
-ForceFunction with_position_restraints(ForceFunction base, const PositionRestraints& r, const Box& reference, RestraintScaling scaling) {
+ForceFunction with_position_restraints(ForceFunction base, const PositionRestraints& r,
+                                       const Box& reference, RestraintScaling scaling) {
   if (r.size() == 0) return base;
-  if (scaling != RestraintScaling::none && !is_periodic(reference)) throw Error("[position restraints] reference positions cannot scale without a periodic box");
+  if (scaling != RestraintScaling::none && !is_periodic(reference))
+    throw Error("[position restraints] reference positions cannot scale without a periodic box");
   std::vector<Vec3> place;
   for (const std::int32_t row : r.row) {
     const auto& p = r.rows[static_cast<std::size_t>(row)];
@@ -43,7 +51,9 @@ ForceFunction with_position_restraints(ForceFunction base, const PositionRestrai
   const Vec3 centre = centre_of_places(r);
   return [=](const std::vector<Vec3>& x, const Box& box, Forces& out) {
     base(x, box, out);
-    const auto moved = [&](const Vec3& p) { return scaling == RestraintScaling::none ? p : moved_place(reference, box, p); };
+    const auto moved = [&](const Vec3& p) {
+      return scaling == RestraintScaling::none ? p : moved_place(reference, box, p);
+    };
     const Vec3 now = scaling == RestraintScaling::centre ? moved(centre) : Vec3{};
     for (std::size_t t = 0; t < r.size(); ++t) {
       const auto i = static_cast<std::size_t>(r.atoms[t][0]);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sums in 64-bit fixed point. Every contribution is rounded once and added as an integer: no order of terms, threads or
-// neighbours changes a bit of the sum, and what wraps on the way does no harm. Range +-2^31 kJ/mol(/nm), resolution 2^-32, and finer
-// and coarser units where these do not do: FixedScale.
+// Sums in 64-bit fixed point. Every contribution is rounded once and added as an integer: no order
+// of terms, threads or neighbours changes a bit of the sum, and what wraps on the way does no harm.
+// Range +-2^31 kJ/mol(/nm), resolution 2^-32, and finer and coarser units where these do not do:
+// FixedScale.
 #pragma once
 #include "tessera/molecular/box.h"
 #include "tessera/molecular/terms.h"
@@ -18,17 +19,21 @@ namespace tessera::molecular {
 inline constexpr double fixed_scale = 4294967296.0;  // 2^32
 /// What a conversion out of range (or of NaN) gives.
 inline constexpr std::int64_t no_number = std::numeric_limits<std::int64_t>::min();
-inline double from_fixed(std::int64_t v, double scale = fixed_scale) { return static_cast<double>(v) * (1 / scale); }
+inline double from_fixed(std::int64_t v, double scale = fixed_scale) {
+  return static_cast<double>(v) * (1 / scale);
+}
 
-/// Units in which forces and energies add up. A contribution to a force has at most 2^58 of them: 32 of them on one atom stay in range.
+/// Units in which forces and energies add up. A contribution to a force has at most 2^58 of them:
+/// 32 of them on one atom stay in range.
 struct FixedScale {
   double forces = fixed_scale, energies = fixed_scale;
 };
 inline constexpr std::int64_t most_of_one = std::int64_t{1} << 58;
-/// 2^-40 kJ/mol/nm, for contributions below 2^18 kJ/mol/nm. In double precision, where the rounding of 2^-32 would be the largest
-/// error of a small molecule's forces.
+/// 2^-40 kJ/mol/nm, for contributions below 2^18 kJ/mol/nm. In double precision, where the rounding
+/// of 2^-32 would be the largest error of a small molecule's forces.
 inline constexpr FixedScale fine_scale = {1099511627776.0, fixed_scale};
-/// 2^-27 kJ/mol/nm, for atoms that nearly overlap: contributions up to 2^31 kJ/mol/nm; to energies up to 2^51 kJ/mol.
+/// 2^-27 kJ/mol/nm, for atoms that nearly overlap: contributions up to 2^31 kJ/mol/nm; to energies
+/// up to 2^51 kJ/mol.
 inline constexpr FixedScale coarse_scale = {134217728.0, 4096.0};
 
 /// A sum of numbers, each of less than 2^63 units of 1/scale; wide enough for 2^64 of them.
@@ -45,17 +50,19 @@ struct FixedSum {
     units += other.units;
     holds &= other.holds;
   }
-  double value(double scale = fixed_scale) const { return static_cast<double>(units) * (1 / scale); }
+  double value(double scale = fixed_scale) const {
+    return static_cast<double>(units) * (1 / scale);
+  }
 };
 
 /// What one thread adds up in a step.
 struct Sums {
-  std::int64_t* force = nullptr;            ///< [n, 3]
+  std::int64_t* force = nullptr;  ///< [n, 3]
   FixedScale scale;
-  std::array<FixedSum, n_terms> energy{};   ///< kJ/mol
-  std::array<FixedSum, 9> virial{};         ///< sum of r_a f_b [kJ/mol], r = x_i - x_j, f on i
-  bool out_of_range = false;                ///< a force
-  bool wants_energies = true;               ///< else energies and virial may stay zero
+  std::array<FixedSum, n_terms> energy{};  ///< kJ/mol
+  std::array<FixedSum, 9> virial{};        ///< sum of r_a f_b [kJ/mol], r = x_i - x_j, f on i
+  bool out_of_range = false;               ///< a force
+  bool wants_energies = true;              ///< else energies and virial may stay zero
 
   std::int64_t units(double f) {
     const std::int64_t v = std::llrint(f * scale.forces);
@@ -72,7 +79,8 @@ struct Sums {
     }
   }
   void add_force(std::int32_t atom, const Vec3& f) {
-    for (std::size_t a = 0; a < 3; ++a) force[3 * static_cast<std::size_t>(atom) + a] += units(f[a]);
+    for (std::size_t a = 0; a < 3; ++a)
+      force[3 * static_cast<std::size_t>(atom) + a] += units(f[a]);
   }
   void add_energy(Term term, double u) {
     if (wants_energies) energy[static_cast<std::size_t>(term)].add(u, scale.energies);
@@ -90,7 +98,8 @@ struct Sums {
   }
   bool holds() const {
     const auto within = [](const FixedSum& s) { return s.holds; };
-    return !out_of_range && std::ranges::all_of(energy, within) && std::ranges::all_of(virial, within);
+    return !out_of_range && std::ranges::all_of(energy, within) &&
+           std::ranges::all_of(virial, within);
   }
 };
 

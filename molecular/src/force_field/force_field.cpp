@@ -19,11 +19,17 @@ namespace {
 using Ordering = ForceField::Ordering;
 using data::Diagnostic;
 
-std::string shown(const Residue& r) { return fmt::format("{} {}{}", r.name, r.number, r.chain.empty() ? "" : " of chain " + r.chain); }
+std::string shown(const Residue& r) {
+  return fmt::format("{} {}{}", r.name, r.number, r.chain.empty() ? "" : " of chain " + r.chain);
+}
 
 class Builder {
  public:
-  Builder(ForceField ff, const Structure& structure) : ff_(std::move(ff)), in_(structure), matcher_(ff_, structure), bonded_(neighbours(structure)) {}
+  Builder(ForceField ff, const Structure& structure)
+      : ff_(std::move(ff)),
+        in_(structure),
+        matcher_(ff_, structure),
+        bonded_(neighbours(structure)) {}
 
   ParametrizedSystem build() {
     match_residues();
@@ -41,8 +47,12 @@ class Builder {
 
  private:
   std::int32_t type(std::int32_t atom) const { return type_[static_cast<std::size_t>(atom)]; }
-  const ForceField::Type& type_row(std::int32_t t) const { return ff_.types[static_cast<std::size_t>(t)]; }
-  std::size_t residue_of(std::size_t atom) const { return static_cast<std::size_t>(in_.residue[atom]); }
+  const ForceField::Type& type_row(std::int32_t t) const {
+    return ff_.types[static_cast<std::size_t>(t)];
+  }
+  std::size_t residue_of(std::size_t atom) const {
+    return static_cast<std::size_t>(in_.residue[atom]);
+  }
 
   void error(int number, std::size_t residue, std::string message, std::string hint = {}) {
     Diagnostic d;
@@ -63,7 +73,10 @@ class Builder {
     // Angles go with the square of an atom's bonds, impropers with their cube.
     constexpr std::size_t most_bonds = 64;
     for (std::size_t i = 0; i < n; ++i)
-      if (bonded_[i].size() > most_bonds) error(702, residue_of(i), fmt::format("atom {} of {} has {} bonds; at most {} are read", in_.name[i], shown(in_.residues[residue_of(i)]), bonded_[i].size(), most_bonds));
+      if (bonded_[i].size() > most_bonds)
+        error(702, residue_of(i),
+              fmt::format("atom {} of {} has {} bonds; at most {} are read", in_.name[i],
+                          shown(in_.residues[residue_of(i)]), bonded_[i].size(), most_bonds));
     give_up_on_errors();
     template_.resize(n);
     template_atom_.resize(n);
@@ -74,14 +87,21 @@ class Builder {
       const TemplateMatcher::Match m = matcher_.match(first, last);
       if (m.of < 0) {
         const bool without_sites = matcher_.match(first, last, false).of >= 0;
-        error(731, residue_of(first), fmt::format("no template of the force field matches residue {} of {} atoms: {}", shown(r), last - first, matcher_.explain(first, last)),
-              without_sites ? "it would match with its virtual sites: add them first" : "missing hydrogens or caps, missing CONECT records, or a residue that this force field does not know");
+        error(731, residue_of(first),
+              fmt::format("no template of the force field matches residue {} of {} atoms: {}",
+                          shown(r), last - first, matcher_.explain(first, last)),
+              without_sites ? "it would match with its virtual sites: add them first"
+                            : "missing hydrogens or caps, missing CONECT records, or a residue "
+                              "that this force field does not know");
         continue;
       }
       if (!m.rivals.empty()) {
         std::string names = ff_.templates[static_cast<std::size_t>(m.of)].name;
-        for (const std::int32_t k : m.rivals) names += ", " + ff_.templates[static_cast<std::size_t>(k)].name;
-        error(732, residue_of(first), fmt::format("several templates match residue {} and differ: {}", shown(r), names), "name the residue as the template you mean");
+        for (const std::int32_t k : m.rivals)
+          names += ", " + ff_.templates[static_cast<std::size_t>(k)].name;
+        error(732, residue_of(first),
+              fmt::format("several templates match residue {} and differ: {}", shown(r), names),
+              "name the residue as the template you mean");
         continue;
       }
       const ForceField::Template& t = ff_.templates[static_cast<std::size_t>(m.of)];
@@ -92,8 +112,11 @@ class Builder {
       }
       for (const ForceField::Template::Site& site : t.sites) {
         std::vector<std::int32_t> atom_of(t.atoms.size());
-        for (std::size_t i = first; i < last; ++i) atom_of[static_cast<std::size_t>(m.atom[i - first])] = static_cast<std::int32_t>(i);
-        const auto there = [&](std::int32_t a) { return a < 0 ? a : atom_of[static_cast<std::size_t>(a)]; };
+        for (std::size_t i = first; i < last; ++i)
+          atom_of[static_cast<std::size_t>(m.atom[i - first])] = static_cast<std::int32_t>(i);
+        const auto there = [&](std::int32_t a) {
+          return a < 0 ? a : atom_of[static_cast<std::size_t>(a)];
+        };
         VirtualSite v = site.site;
         v.site = there(v.site);
         for (std::int32_t& p : v.parents) p = there(p);
@@ -108,7 +131,9 @@ class Builder {
   /// Residues that a patch binds to each other have it both.
   void check_bound_patches() {
     const auto has = [&](std::int32_t atom, std::int32_t patch) {
-      const auto& applied = ff_.templates[static_cast<std::size_t>(template_[static_cast<std::size_t>(atom)])].applied;
+      const auto& applied =
+          ff_.templates[static_cast<std::size_t>(template_[static_cast<std::size_t>(atom)])]
+              .applied;
       return std::ranges::any_of(applied, [&](const auto& a) { return a[0] == patch; });
     };
     for (std::size_t i = 0; i < in_.n_atoms(); ++i) {
@@ -117,9 +142,18 @@ class Builder {
         const ForceField::Patch& patch = ff_.patches[static_cast<std::size_t>(row)];
         for (const auto& [p, q] : patch.added_bonds) {
           if (p.residue == q.residue) continue;
-          const bool here = (p.residue == residue && p.name == t.atoms[static_cast<std::size_t>(template_atom_[i])].name) || (q.residue == residue && q.name == t.atoms[static_cast<std::size_t>(template_atom_[i])].name);
-          const bool met = std::ranges::any_of(bonded_[i], [&, patch_row = row](std::int32_t n) { return residue_of(static_cast<std::size_t>(n)) != residue_of(i) && has(n, patch_row); });
-          if (here && !met) error(731, residue_of(i), fmt::format("residue {} matches {} alone, but what its atom {} is bound to has not that patch", shown(in_.residues[residue_of(i)]), t.name, in_.name[i]));
+          const bool here = (p.residue == residue &&
+                             p.name == t.atoms[static_cast<std::size_t>(template_atom_[i])].name) ||
+                            (q.residue == residue &&
+                             q.name == t.atoms[static_cast<std::size_t>(template_atom_[i])].name);
+          const bool met = std::ranges::any_of(bonded_[i], [&, patch_row = row](std::int32_t n) {
+            return residue_of(static_cast<std::size_t>(n)) != residue_of(i) && has(n, patch_row);
+          });
+          if (here && !met)
+            error(731, residue_of(i),
+                  fmt::format("residue {} matches {} alone, but what its atom {} is bound to has "
+                              "not that patch",
+                              shown(in_.residues[residue_of(i)]), t.name, in_.name[i]));
         }
       }
     }
@@ -137,10 +171,18 @@ class Builder {
     for (std::size_t i = 0; i < in_.n_atoms(); ++i) {
       const ForceField::Type& t = type_row(type_[i]);
       const ForceField::NonbondedType& p = ff_.nonbonded[static_cast<std::size_t>(type_[i])];
-      const auto& charge = ff_.templates[static_cast<std::size_t>(template_[i])].atoms[static_cast<std::size_t>(template_atom_[i])].charge_e;
-      if (!p.given && complained.insert(type_[i]).second) error(702, residue_of(i), fmt::format("the type {} of atom {} in {} has no non-bonded parameters", t.name, in_.name[i], shown(in_.residues[residue_of(i)])));
+      const auto& charge = ff_.templates[static_cast<std::size_t>(template_[i])]
+                               .atoms[static_cast<std::size_t>(template_atom_[i])]
+                               .charge_e;
+      if (!p.given && complained.insert(type_[i]).second)
+        error(702, residue_of(i),
+              fmt::format("the type {} of atom {} in {} has no non-bonded parameters", t.name,
+                          in_.name[i], shown(in_.residues[residue_of(i)])));
       if (p.given && p.charge_of_residue && !charge && complained.insert(type_[i]).second)
-        error(702, residue_of(i), fmt::format("atom {} of {} takes its charge from the residue's template, which gives none", in_.name[i], shown(in_.residues[residue_of(i)])));
+        error(702, residue_of(i),
+              fmt::format(
+                  "atom {} of {} takes its charge from the residue's template, which gives none",
+                  in_.name[i], shown(in_.residues[residue_of(i)])));
       s.atoms.type.push_back(t.name);
       s.atoms.mass_amu.push_back(t.mass_amu);
       s.atoms.charge_e.push_back(p.charge_of_residue ? charge.value_or(0) : p.charge_e);
@@ -150,15 +192,18 @@ class Builder {
 
   /// The row of a rule in a table that holds only the rules in use.
   template <class Row>
-  std::int32_t row_of(std::map<std::size_t, std::int32_t>& rows, std::size_t rule, std::vector<Row>& table, const Row& row) {
+  std::int32_t row_of(std::map<std::size_t, std::int32_t>& rows, std::size_t rule,
+                      std::vector<Row>& table, const Row& row) {
     const auto [at, fresh] = rows.try_emplace(rule, static_cast<std::int32_t>(table.size()));
     if (fresh) table.push_back(row);
     return at->second;
   }
   template <std::size_t N, class P>
-  bool fits(const ForceField::Rule<N, P>& rule, const std::array<std::int32_t, N>& types, bool reversed) const {
+  bool fits(const ForceField::Rule<N, P>& rule, const std::array<std::int32_t, N>& types,
+            bool reversed) const {
     for (std::size_t k = 0; k < N; ++k)
-      if (const std::int32_t t = types[reversed ? N - 1 - k : k]; !rule.on[k].fits(type_row(t), t)) return false;
+      if (const std::int32_t t = types[reversed ? N - 1 - k : k]; !rule.on[k].fits(type_row(t), t))
+        return false;
     return true;
   }
   template <std::size_t N, class P>
@@ -167,7 +212,9 @@ class Builder {
   }
   /// First rule that fits, one without wildcards before those with; -1: none. Remembered by types.
   template <std::size_t N, class P>
-  std::int64_t find(const std::vector<ForceField::Rule<N, P>>& rules, const std::array<std::int32_t, N>& types, std::map<std::array<std::int32_t, N>, std::int64_t>& known) const {
+  std::int64_t find(const std::vector<ForceField::Rule<N, P>>& rules,
+                    const std::array<std::int32_t, N>& types,
+                    std::map<std::array<std::int32_t, N>, std::int64_t>& known) const {
     const auto [at, fresh] = known.try_emplace(types, -1);
     if (!fresh) return at->second;
     for (std::size_t r = 0; r < rules.size(); ++r) {
@@ -184,7 +231,8 @@ class Builder {
     d.severity = data::Severity::warning;
     d.number = 733;
     d.place.file = in_.source.empty() ? "structure" : in_.source;
-    d.message = fmt::format("the force field has no {} between {}: such {}s have no energy", what, types, what);
+    d.message = fmt::format("the force field has no {} between {}: such {}s have no energy", what,
+                            types, what);
     out_.remarks.push_back(std::move(d));
   }
 
@@ -196,32 +244,39 @@ class Builder {
       const std::array<std::int32_t, 2> t = {type(b[0]), type(b[1])};
       const std::int64_t r = find(ff_.bonds, t, known_bonds);
       if (r < 0) {
-        miss("bond", type_row(std::min(t[0], t[1])).name + " and " + type_row(std::max(t[0], t[1])).name);
+        miss("bond",
+             type_row(std::min(t[0], t[1])).name + " and " + type_row(std::max(t[0], t[1])).name);
         continue;
       }
       s.bonds.atoms.push_back(b);
-      s.bonds.row.push_back(row_of(rows, static_cast<std::size_t>(r), s.bonds.rows, ff_.bonds[static_cast<std::size_t>(r)].parameters));
+      s.bonds.row.push_back(row_of(rows, static_cast<std::size_t>(r), s.bonds.rows,
+                                   ff_.bonds[static_cast<std::size_t>(r)].parameters));
     }
     std::map<std::array<std::int32_t, 3>, std::int64_t> known_angles, known_ends;
     rows.clear();
     std::map<std::size_t, std::int32_t> rows_of_ends;
     for (std::size_t j = 0; j < bonded_.size(); ++j)
       for (std::size_t a = 0; a < bonded_[j].size(); ++a)
-        for (std::size_t c = a + 1; c < bonded_[j].size(); ++c) angles_.push_back({bonded_[j][a], static_cast<std::int32_t>(j), bonded_[j][c]});
+        for (std::size_t c = a + 1; c < bonded_[j].size(); ++c)
+          angles_.push_back({bonded_[j][a], static_cast<std::int32_t>(j), bonded_[j][c]});
     std::ranges::sort(angles_);
     for (const auto& a : angles_) {
       const std::array<std::int32_t, 3> t = {type(a[0]), type(a[1]), type(a[2])};
       if (const std::int64_t r = find(ff_.urey_bradley, t, known_ends); r >= 0) {
         s.urey_bradley.atoms.push_back({a[0], a[2]});
-        s.urey_bradley.row.push_back(row_of(rows_of_ends, static_cast<std::size_t>(r), s.urey_bradley.rows, ff_.urey_bradley[static_cast<std::size_t>(r)].parameters));
+        s.urey_bradley.row.push_back(
+            row_of(rows_of_ends, static_cast<std::size_t>(r), s.urey_bradley.rows,
+                   ff_.urey_bradley[static_cast<std::size_t>(r)].parameters));
       }
       const std::int64_t r = find(ff_.angles, t, known_angles);
       if (r < 0) {
-        miss("angle", fmt::format("{}, {} and {}", type_row(std::min(t[0], t[2])).name, type_row(t[1]).name, type_row(std::max(t[0], t[2])).name));
+        miss("angle", fmt::format("{}, {} and {}", type_row(std::min(t[0], t[2])).name,
+                                  type_row(t[1]).name, type_row(std::max(t[0], t[2])).name));
         continue;
       }
       s.angles.atoms.push_back(a);
-      s.angles.row.push_back(row_of(rows, static_cast<std::size_t>(r), s.angles.rows, ff_.angles[static_cast<std::size_t>(r)].parameters));
+      s.angles.row.push_back(row_of(rows, static_cast<std::size_t>(r), s.angles.rows,
+                                    ff_.angles[static_cast<std::size_t>(r)].parameters));
     }
   }
 
@@ -238,31 +293,40 @@ class Builder {
         for (const std::int32_t end : bonded_[static_cast<std::size_t>(k)]) {
           if (front == j || front == k || front == end || end == j || end == i) continue;
           std::array<std::int32_t, 5> c = {front, i, j, k, end};
-          const std::array<std::int32_t, 5> t = {type(c[0]), type(c[1]), type(c[2]), type(c[3]), type(c[4])};
+          const std::array<std::int32_t, 5> t = {type(c[0]), type(c[1]), type(c[2]), type(c[3]),
+                                                 type(c[4])};
           const std::int64_t r = find(ff_.cmap, t, known);
           if (r < 0) continue;
           const auto& rule = ff_.cmap[static_cast<std::size_t>(r)];
           if (!fits(rule, t, false)) std::ranges::reverse(c);
-          const auto [at, fresh] = rows.try_emplace(static_cast<std::size_t>(rule.parameters), static_cast<std::int32_t>(rows.size()));
-          if (fresh) list.maps.insert(list.maps.end(), ff_.maps.begin() + rule.parameters * square, ff_.maps.begin() + (rule.parameters + 1) * square);
+          const auto [at, fresh] = rows.try_emplace(static_cast<std::size_t>(rule.parameters),
+                                                    static_cast<std::int32_t>(rows.size()));
+          if (fresh)
+            list.maps.insert(list.maps.end(), ff_.maps.begin() + rule.parameters * square,
+                             ff_.maps.begin() + (rule.parameters + 1) * square);
           list.atoms.push_back({c[0], c[1], c[2], c[3], c[1], c[2], c[3], c[4]});
           list.row.push_back(at->second);
         }
   }
 
   /// Terms {phi0, k, n} of a rule; those of zero height are none.
-  void add_periodic(PeriodicDihedrals& list, std::map<std::array<std::size_t, 2>, std::int32_t>& rows, std::size_t rule, const ForceField::Periodic& p, const std::array<std::int32_t, 4>& atoms) {
+  void add_periodic(PeriodicDihedrals& list,
+                    std::map<std::array<std::size_t, 2>, std::int32_t>& rows, std::size_t rule,
+                    const ForceField::Periodic& p, const std::array<std::int32_t, 4>& atoms) {
     for (std::size_t k = 0; k < p.terms.size(); ++k) {
       if (p.terms[k][1] == 0) continue;
-      const auto [at, fresh] = rows.try_emplace({rule, k}, static_cast<std::int32_t>(list.rows.size()));
+      const auto [at, fresh] =
+          rows.try_emplace({rule, k}, static_cast<std::int32_t>(list.rows.size()));
       if (fresh) list.rows.push_back(p.terms[k]);
       list.atoms.push_back(atoms);
       list.row.push_back(at->second);
     }
   }
-  void add_ryckaert_bellemans(std::size_t rule, const ForceField::RyckaertBellemansTerm& t, bool improper, const std::array<std::int32_t, 4>& atoms) {
+  void add_ryckaert_bellemans(std::size_t rule, const ForceField::RyckaertBellemansTerm& t,
+                              bool improper, const std::array<std::int32_t, 4>& atoms) {
     RyckaertBellemans& list = out_.system.ryckaert_bellemans;
-    const auto [at, fresh] = rb_rows_.try_emplace({rule, improper}, static_cast<std::int32_t>(list.rows.size()));
+    const auto [at, fresh] =
+        rb_rows_.try_emplace({rule, improper}, static_cast<std::int32_t>(list.rows.size()));
     if (fresh) list.rows.push_back(t.c);
     list.atoms.push_back(atoms);
     list.row.push_back(at->second);
@@ -274,7 +338,8 @@ class Builder {
       for (const bool front : {true, false})
         for (const std::int32_t end : bonded_[static_cast<std::size_t>(front ? i : k)]) {
           if (end == i || end == j || end == k) continue;
-          const std::array<std::int32_t, 4> d = front ? std::array{end, i, j, k} : std::array{i, j, k, end};
+          const std::array<std::int32_t, 4> d =
+              front ? std::array{end, i, j, k} : std::array{i, j, k, end};
           all.push_back(d[0] < d[3] ? d : std::array{d[3], d[2], d[1], d[0]});
         }
     std::ranges::sort(all);
@@ -283,37 +348,51 @@ class Builder {
     std::map<std::array<std::size_t, 2>, std::int32_t> rows;
     for (const auto& d : all) {
       const std::array<std::int32_t, 4> t = {type(d[0]), type(d[1]), type(d[2]), type(d[3])};
-      if (const std::int64_t r = find(ff_.propers, t, known); r >= 0) add_periodic(out_.system.dihedrals, rows, static_cast<std::size_t>(r), ff_.propers[static_cast<std::size_t>(r)].parameters, d);
-      if (const std::int64_t r = find(ff_.rb_propers, t, known_rb); r >= 0) add_ryckaert_bellemans(static_cast<std::size_t>(r), ff_.rb_propers[static_cast<std::size_t>(r)].parameters, false, d);
+      if (const std::int64_t r = find(ff_.propers, t, known); r >= 0)
+        add_periodic(out_.system.dihedrals, rows, static_cast<std::size_t>(r),
+                     ff_.propers[static_cast<std::size_t>(r)].parameters, d);
+      if (const std::int64_t r = find(ff_.rb_propers, t, known_rb); r >= 0)
+        add_ryckaert_bellemans(static_cast<std::size_t>(r),
+                               ff_.rb_propers[static_cast<std::size_t>(r)].parameters, false, d);
     }
   }
 
-  /// The order of the four atoms of an improper around atom `centre`, whose rule fits the others as around[order[0]],
-  /// around[order[1]], around[order[2]]. Where types or wildcards leave an order open, it is that of OpenMM, which follows
-  /// the programs that made the force fields.
-  std::array<std::int32_t, 4> ordered(Ordering ordering, bool wild, std::int32_t centre, std::array<std::int32_t, 3> a) const {
+  /// The order of the four atoms of an improper around atom `centre`, whose rule fits the others as
+  /// around[order[0]], around[order[1]], around[order[2]]. Where types or wildcards leave an order
+  /// open, it is that of OpenMM, which follows the programs that made the force fields.
+  std::array<std::int32_t, 4> ordered(Ordering ordering, bool wild, std::int32_t centre,
+                                      std::array<std::int32_t, 3> a) const {
     const auto element = [&](std::int32_t i) { return in_.element[static_cast<std::size_t>(i)]; };
     /// Whether atom i stands behind j by residue, then by the template's order.
     const auto behind = [&](std::int32_t i, std::int32_t j) {
-      const auto key = [&](std::int32_t k) { return std::pair{in_.residue[static_cast<std::size_t>(k)], template_atom_[static_cast<std::size_t>(k)]}; };
+      const auto key = [&](std::int32_t k) {
+        return std::pair{in_.residue[static_cast<std::size_t>(k)],
+                         template_atom_[static_cast<std::size_t>(k)]};
+      };
       return key(i) > key(j);
     };
     if (ordering == Ordering::amber) {
       const std::array<std::int32_t, 3> t = {type(a[0]), type(a[1]), type(a[2])};
-      const auto same = [&](std::size_t p, std::size_t q) { return wild ? element(a[p]) == element(a[q]) : t[p] == t[q]; };
+      const auto same = [&](std::size_t p, std::size_t q) {
+        return wild ? element(a[p]) == element(a[q]) : t[p] == t[q];
+      };
       if (same(0, 2) && behind(a[0], a[2])) std::swap(a[0], a[2]);
       if (same(1, 2) && behind(a[1], a[2])) std::swap(a[1], a[2]);
       if ((wild || t[0] == t[1]) && behind(a[0], a[1])) std::swap(a[0], a[1]);
       return {a[0], a[1], centre, a[2]};
     }
-    if (ordering == Ordering::smirnoff || (ordering == Ordering::charmm && !wild)) return {centre, a[0], a[1], a[2]};
+    if (ordering == Ordering::smirnoff || (ordering == Ordering::charmm && !wild))
+      return {centre, a[0], a[1], a[2]};
     const std::uint8_t e1 = element(a[0]), e2 = element(a[1]);
-    if (e1 == e2 ? a[0] > a[1] : e1 != 6 && (e2 == 6 || mass_of(e1) < mass_of(e2))) std::swap(a[0], a[1]);
+    if (e1 == e2 ? a[0] > a[1] : e1 != 6 && (e2 == 6 || mass_of(e1) < mass_of(e2)))
+      std::swap(a[0], a[1]);
     return {a[0], a[1], centre, a[2]};
   }
   /// The rule of an improper at `centre` and its atoms in order.
   template <class P>
-  std::optional<std::pair<std::size_t, std::array<std::int32_t, 4>>> find_improper(const std::vector<ForceField::Rule<4, P>>& rules, std::int32_t centre, const std::array<std::int32_t, 3>& around) const {
+  std::optional<std::pair<std::size_t, std::array<std::int32_t, 4>>> find_improper(
+      const std::vector<ForceField::Rule<4, P>>& rules, std::int32_t centre,
+      const std::array<std::int32_t, 3>& around) const {
     std::optional<std::pair<std::size_t, std::array<std::int32_t, 4>>> best;
     for (std::size_t r = 0; r < rules.size(); ++r) {
       const auto& on = rules[r].on;
@@ -321,9 +400,11 @@ class Builder {
       if ((best && wild) || !on[0].fits(type_row(type(centre)), type(centre))) continue;
       std::array<std::size_t, 3> order = {0, 1, 2};
       do {
-        const std::array<std::int32_t, 3> a = {around[order[0]], around[order[1]], around[order[2]]};
+        const std::array<std::int32_t, 3> a = {around[order[0]], around[order[1]],
+                                               around[order[2]]};
         bool fit = true;
-        for (std::size_t k = 0; k < 3; ++k) fit = fit && on[k + 1].fits(type_row(type(a[k])), type(a[k]));
+        for (std::size_t k = 0; k < 3; ++k)
+          fit = fit && on[k + 1].fits(type_row(type(a[k])), type(a[k]));
         if (fit) {
           best = {r, ordered(rules[r].parameters.ordering, wild, centre, a)};
           break;
@@ -335,7 +416,8 @@ class Builder {
 
   void set_impropers() {
     if (ff_.impropers.empty() && ff_.rb_impropers.empty() && ff_.harmonic_impropers.empty()) return;
-    std::set<std::array<std::int32_t, 4>> without, without_rb, without_harmonic;  // types for which there is no rule
+    std::set<std::array<std::int32_t, 4>> without, without_rb,
+        without_harmonic;  // types for which there is no rule
     std::map<std::array<std::size_t, 2>, std::int32_t> rows;
     std::map<std::size_t, std::int32_t> harmonic_rows;
     for (std::size_t c = 0; c < bonded_.size(); ++c) {
@@ -345,7 +427,8 @@ class Builder {
         for (std::size_t j = i + 1; j < near.size(); ++j)
           for (std::size_t k = j + 1; k < near.size(); ++k) {
             const std::array<std::int32_t, 3> around = {near[i], near[j], near[k]};
-            const std::array<std::int32_t, 4> t = {type(centre), type(near[i]), type(near[j]), type(near[k])};
+            const std::array<std::int32_t, 4> t = {type(centre), type(near[i]), type(near[j]),
+                                                   type(near[k])};
             if (!without.count(t)) {
               if (const auto m = find_improper(ff_.impropers, centre, around)) {
                 const auto& [rule, a] = *m;
@@ -360,15 +443,19 @@ class Builder {
               }
             }
             if (!without_rb.count(t)) {
-              if (const auto m = find_improper(ff_.rb_impropers, centre, around)) add_ryckaert_bellemans(m->first, ff_.rb_impropers[m->first].parameters, true, m->second);
-              else without_rb.insert(t);
+              if (const auto m = find_improper(ff_.rb_impropers, centre, around))
+                add_ryckaert_bellemans(m->first, ff_.rb_impropers[m->first].parameters, true,
+                                       m->second);
+              else
+                without_rb.insert(t);
             }
             if (!without_harmonic.count(t)) {
               if (const auto m = find_improper(ff_.harmonic_impropers, centre, around)) {
                 const ForceField::HarmonicTorsion& p = ff_.harmonic_impropers[m->first].parameters;
                 HarmonicDihedrals& list = out_.system.harmonic_impropers;
                 list.atoms.push_back(m->second);
-                list.row.push_back(row_of(harmonic_rows, m->first, list.rows, std::array{p.phi0, p.k}));
+                list.row.push_back(
+                    row_of(harmonic_rows, m->first, list.rows, std::array{p.phi0, p.k}));
               } else {
                 without_harmonic.insert(t);
               }
@@ -392,7 +479,8 @@ class Builder {
     std::map<std::int32_t, std::int32_t> lj_of;
     for (const std::int32_t t : type_) {
       const ForceField::NonbondedType& p = ff_.nonbonded[static_cast<std::size_t>(t)];
-      const auto [at, fresh] = row.try_emplace({fixed.count(t) ? t : -1, p.sigma_nm, p.epsilon}, static_cast<std::int32_t>(sigma.size()));
+      const auto [at, fresh] = row.try_emplace({fixed.count(t) ? t : -1, p.sigma_nm, p.epsilon},
+                                               static_cast<std::int32_t>(sigma.size()));
       if (fresh) {
         sigma.push_back(p.sigma_nm);
         epsilon.push_back(p.epsilon);
@@ -407,7 +495,8 @@ class Builder {
       const std::int32_t a = std::min(i->second, j->second), b = std::max(i->second, j->second);
       const auto [c6, c12] = coefficients(p[0], p[1]);
       for (const auto& [u, v] : {std::pair{a, b}, std::pair{b, a}}) {
-        const auto k = static_cast<std::size_t>(u) * static_cast<std::size_t>(s.lj.types) + static_cast<std::size_t>(v);
+        const auto k = static_cast<std::size_t>(u) * static_cast<std::size_t>(s.lj.types) +
+                       static_cast<std::size_t>(v);
         s.lj.c6[k] = c6;
         s.lj.c12[k] = c12;
       }
@@ -423,7 +512,8 @@ class Builder {
   void set_exclusions() {
     System& s = out_.system;
     const std::size_t n = in_.n_atoms();
-    std::vector<std::vector<std::int32_t>> with(n);  // an atom and the sites that share its exclusions
+    std::vector<std::vector<std::int32_t>> with(
+        n);  // an atom and the sites that share its exclusions
     std::vector<bool> is_site(n, false);
     for (const auto& [v, parent] : sites_) {
       with[static_cast<std::size_t>(parent)].push_back(v.site);
@@ -461,18 +551,29 @@ class Builder {
     std::ranges::sort(s.exclusions);
     s.exclusions.erase(std::unique(s.exclusions.begin(), s.exclusions.end()), s.exclusions.end());
   }
-  void exclude(std::int32_t a, std::int32_t b) { out_.system.exclusions.push_back({std::min(a, b), std::max(a, b)}); }
-  void scale(std::int32_t a, std::int32_t b, std::map<std::array<std::int32_t, 2>, std::int32_t>& rows) {
+  void exclude(std::int32_t a, std::int32_t b) {
+    out_.system.exclusions.push_back({std::min(a, b), std::max(a, b)});
+  }
+  void scale(std::int32_t a, std::int32_t b,
+             std::map<std::array<std::int32_t, 2>, std::int32_t>& rows) {
     System& s = out_.system;
-    const std::array<std::int32_t, 2> types = {std::min(type(a), type(b)), std::max(type(a), type(b))};
-    const auto [at, fresh] = rows.try_emplace(types, static_cast<std::int32_t>(s.pairs.rows.size()));
+    const std::array<std::int32_t, 2> types = {std::min(type(a), type(b)),
+                                               std::max(type(a), type(b))};
+    const auto [at, fresh] =
+        rows.try_emplace(types, static_cast<std::int32_t>(s.pairs.rows.size()));
     if (fresh) {
-      const ForceField::NonbondedType &p = ff_.nonbonded[static_cast<std::size_t>(types[0])], &q = ff_.nonbonded[static_cast<std::size_t>(types[1])];
+      const ForceField::NonbondedType &p = ff_.nonbonded[static_cast<std::size_t>(types[0])],
+                                      &q = ff_.nonbonded[static_cast<std::size_t>(types[1])];
       const auto fix = ff_.nbfix.find(types);
-      const auto [c6, c12] = fix != ff_.nbfix.end() ? coefficients(fix->second[0], fix->second[1]) : coefficients((p.sigma14_nm + q.sigma14_nm) / 2, std::sqrt(p.epsilon14 * q.epsilon14));
+      const auto [c6, c12] = fix != ff_.nbfix.end()
+                                 ? coefficients(fix->second[0], fix->second[1])
+                                 : coefficients((p.sigma14_nm + q.sigma14_nm) / 2,
+                                                std::sqrt(p.epsilon14 * q.epsilon14));
       s.pairs.rows.push_back({ff_.lj14_scale * c6, ff_.lj14_scale * c12, ff_.coulomb14_scale, 0});
     }
-    if (const auto& r = s.pairs.rows[static_cast<std::size_t>(at->second)]; r[0] == 0 && r[1] == 0 && r[2] == 0) return;
+    if (const auto& r = s.pairs.rows[static_cast<std::size_t>(at->second)];
+        r[0] == 0 && r[1] == 0 && r[2] == 0)
+      return;
     s.pairs.atoms.push_back({std::min(a, b), std::max(a, b)});
     s.pairs.row.push_back(at->second);
   }
@@ -492,8 +593,10 @@ class Builder {
 
 }  // namespace
 
-ParametrizedSystem apply(const ForceField& ff, const Structure& structure, const ApplyOptions& options) {
-  ParametrizedSystem out = Builder(ff.patches.empty() ? ff : with_patched_templates(ff, structure), structure).build();
+ParametrizedSystem apply(const ForceField& ff, const Structure& structure,
+                         const ApplyOptions& options) {
+  ParametrizedSystem out =
+      Builder(ff.patches.empty() ? ff : with_patched_templates(ff, structure), structure).build();
   out.system = constrained(std::move(out.system), options.constraints, options.rigid_water);
   validate(out.system);
   return out;
@@ -509,18 +612,21 @@ Structure with_virtual_sites(const ForceField& ff, const Structure& s) {
     while (last < s.n_atoms() && s.residue[last] == s.residue[first]) ++last;
     for (std::size_t i = first; i < last; ++i) {
       moved[i] = static_cast<std::int32_t>(out.n_atoms());
-      out.name.push_back(s.name[i]), out.element.push_back(s.element[i]), out.residue.push_back(s.residue[i]), out.x_nm.push_back(s.x_nm[i]);
+      out.name.push_back(s.name[i]), out.element.push_back(s.element[i]),
+          out.residue.push_back(s.residue[i]), out.x_nm.push_back(s.x_nm[i]);
     }
     if (matcher.match(first, last).of >= 0) continue;
     const TemplateMatcher::Match m = matcher.match(first, last, false);
     if (m.of < 0) continue;
     const ForceField::Template& t = ff.templates[static_cast<std::size_t>(m.of)];
     std::vector<std::int32_t> atom_of(t.atoms.size(), -1);
-    for (std::size_t i = first; i < last; ++i) atom_of[static_cast<std::size_t>(m.atom[i - first])] = moved[i];
+    for (std::size_t i = first; i < last; ++i)
+      atom_of[static_cast<std::size_t>(m.atom[i - first])] = moved[i];
     for (std::size_t k = 0; k < t.atoms.size(); ++k)
       if (atom_of[k] < 0) {
         atom_of[k] = static_cast<std::int32_t>(out.n_atoms());
-        out.name.push_back(t.atoms[k].name), out.element.push_back(0), out.residue.push_back(s.residue[first]), out.x_nm.push_back({});
+        out.name.push_back(t.atoms[k].name), out.element.push_back(0),
+            out.residue.push_back(s.residue[first]), out.x_nm.push_back({});
       }
     for (const auto& [site, with] : t.sites) {
       VirtualSite v = site;

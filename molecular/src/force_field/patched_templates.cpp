@@ -42,20 +42,23 @@ ResidueGraph part_of(ResidueGraph g, Matched by) {
 
 class Forms {
  public:
-  Forms(const ForceField& ff, std::map<Formula, std::vector<ResidueGraph>> wanted, Matched by) : ff_(ff), wanted_(std::move(wanted)), by_(by) {}
+  Forms(const ForceField& ff, std::map<Formula, std::vector<ResidueGraph>> wanted, Matched by)
+      : ff_(ff), wanted_(std::move(wanted)), by_(by) {}
 
   void of(const ForceField::Template& t) {
     changes_.clear();
     for (const auto& [row, residue] : t.patches)
       if (auto c = change(t, row, residue)) changes_.push_back(std::move(*c));
     chosen_.clear();
-    if (!changes_.empty()) combine(t, formula_of(part_of(graph_of(ff_, t, true), by_)), 0, {}, false);
+    if (!changes_.empty())
+      combine(t, formula_of(part_of(graph_of(ff_, t, true), by_)), 0, {}, false);
   }
   std::vector<ForceField::Template> found;
 
  private:
   static constexpr std::size_t most_steps = 500'000;  ///< of the search; CHARMM36 takes 28,229
-  static constexpr std::size_t most_patches = 4;  ///< of one residue: residues of sugars may take any of twenty
+  static constexpr std::size_t most_patches =
+      4;  ///< of one residue: residues of sugars may take any of twenty
   struct Change {
     std::int32_t patch;
     int residue;
@@ -63,7 +66,9 @@ class Forms {
     std::set<std::string> atoms;
     Formula more;
   };
-  std::uint8_t element(std::int32_t type) const { return ff_.types[static_cast<std::size_t>(type)].element; }
+  std::uint8_t element(std::int32_t type) const {
+    return ff_.types[static_cast<std::size_t>(type)].element;
+  }
   std::optional<Change> change(const ForceField::Template& t, std::int32_t row, int residue) const {
     const ForceField::Patch& patch = ff_.patches[static_cast<std::size_t>(row)];
     Change c{row, residue, patch.residues > 1, touched(patch, residue), {}};
@@ -71,8 +76,11 @@ class Forms {
       if (a.residue == residue) ++c.more[element(a.atom.type)];
     for (const std::string& name : c.atoms) {
       const auto at = std::ranges::find(t.atoms, name, &ForceField::Template::Atom::name);
-      const auto changed = std::ranges::find_if(patch.changed, [&](const auto& a) { return a.residue == residue && a.atom.name == name; });
-      const bool removed = std::ranges::any_of(patch.removed, [&](const Place& p) { return p.residue == residue && p.name == name; });
+      const auto changed = std::ranges::find_if(patch.changed, [&](const auto& a) {
+        return a.residue == residue && a.atom.name == name;
+      });
+      const bool removed = std::ranges::any_of(
+          patch.removed, [&](const Place& p) { return p.residue == residue && p.name == name; });
       if (at == t.atoms.end()) {
         if (changed != patch.changed.end()) return std::nullopt;
         continue;
@@ -83,21 +91,30 @@ class Forms {
     if (by_ == Matched::heavy_atoms) c.more.erase(0), c.more.erase(1);
     return c;
   }
-  /// Each change from `next` on is made or left; templates are made only where the elements are those of a residue.
-  void combine(const ForceField::Template& t, const Formula& formula, std::size_t next, const std::set<std::string>& before, bool binds) {
+  /// Each change from `next` on is made or left; templates are made only where the elements are
+  /// those of a residue.
+  void combine(const ForceField::Template& t, const Formula& formula, std::size_t next,
+               const std::set<std::string>& before, bool binds) {
     if (next == changes_.size() || chosen_.size() == most_patches) return;
-    if (++steps_ > most_steps) throw Error(fmt::format("[apply] the patches of the force field go together in more than {} ways: name the residues' forms in templates", most_steps));
+    if (++steps_ > most_steps)
+      throw Error(
+          fmt::format("[apply] the patches of the force field go together in more than {} ways: "
+                      "name the residues' forms in templates",
+                      most_steps));
     combine(t, formula, next + 1, before, binds);
     const Change& c = changes_[next];
     if (binds && c.binds) return;
-    if (std::ranges::any_of(c.atoms, [&](const std::string& name) { return before.count(name) > 0; })) return;
+    if (std::ranges::any_of(c.atoms,
+                            [&](const std::string& name) { return before.count(name) > 0; }))
+      return;
     Formula now = formula;
     for (const auto& [z, n] : c.more)
       if ((now[z] += n) == 0) now.erase(z);
     std::set<std::string> atoms = before;
     atoms.insert(c.atoms.begin(), c.atoms.end());
     chosen_.push_back(&c);
-    if (const auto residues = wanted_.find(now); residues != wanted_.end()) keep(t, residues->second);
+    if (const auto residues = wanted_.find(now); residues != wanted_.end())
+      keep(t, residues->second);
     combine(t, now, next + 1, atoms, binds || c.binds);
     chosen_.pop_back();
   }
@@ -107,20 +124,23 @@ class Forms {
       if (made) made = patched(ff_, *made, c->patch, c->residue);
     if (!made) return;
     const ResidueGraph g = part_of(graph_of(ff_, *made, true), by_);
-    if (std::ranges::any_of(residues, [&](const ResidueGraph& r) { return !isomorphism(r, g).empty(); })) found.push_back(std::move(*made));
+    if (std::ranges::any_of(residues,
+                            [&](const ResidueGraph& r) { return !isomorphism(r, g).empty(); }))
+      found.push_back(std::move(*made));
   }
 
   const ForceField& ff_;
   std::map<Formula, std::vector<ResidueGraph>> wanted_;  ///< residues that match nothing
   Matched by_;
-  std::vector<Change> changes_;                          ///< that the template in hand may take
+  std::vector<Change> changes_;  ///< that the template in hand may take
   std::vector<const Change*> chosen_;
   std::size_t steps_ = 0;
 };
 
 }  // namespace
 
-std::optional<ForceField::Template> patched(const ForceField& ff, const ForceField::Template& t, std::int32_t row_of_patch, int residue) {
+std::optional<ForceField::Template> patched(const ForceField& ff, const ForceField::Template& t,
+                                            std::int32_t row_of_patch, int residue) {
   const ForceField::Patch& patch = ff.patches[static_cast<std::size_t>(row_of_patch)];
   ForceField::Template out;
   out.applied = t.applied;
@@ -128,7 +148,10 @@ std::optional<ForceField::Template> patched(const ForceField& ff, const ForceFie
   out.name = t.name + "-" + patch.name;
   out.base = t.base.empty() ? t.name : t.base;
   const auto here = [&](const Place& p) { return p.residue == residue; };
-  const auto removed = [&](const std::string& name) { return std::ranges::any_of(patch.removed, [&](const Place& p) { return here(p) && p.name == name; }); };
+  const auto removed = [&](const std::string& name) {
+    return std::ranges::any_of(patch.removed,
+                               [&](const Place& p) { return here(p) && p.name == name; });
+  };
   std::map<std::string, std::int32_t> of_name;
   std::vector<std::int32_t> moved(t.atoms.size(), -1);
   const auto add = [&](const ForceField::Template::Atom& a) {
@@ -153,22 +176,31 @@ std::optional<ForceField::Template> patched(const ForceField& ff, const ForceFie
     return at == of_name.end() ? -1 : at->second;
   };
   const auto cut = [&](const std::string& a, const std::string& b) {
-    return std::ranges::any_of(patch.removed_bonds, [&](const auto& bond) { return here(bond[0]) && here(bond[1]) && ((bond[0].name == a && bond[1].name == b) || (bond[0].name == b && bond[1].name == a)); });
+    return std::ranges::any_of(patch.removed_bonds, [&](const auto& bond) {
+      return here(bond[0]) && here(bond[1]) &&
+             ((bond[0].name == a && bond[1].name == b) || (bond[0].name == b && bond[1].name == a));
+    });
   };
   for (const auto& [i, j] : t.bonds) {
     const auto a = static_cast<std::size_t>(i), b = static_cast<std::size_t>(j);
-    if (moved[a] >= 0 && moved[b] >= 0 && !cut(t.atoms[a].name, t.atoms[b].name)) out.bonds.push_back({std::min(moved[a], moved[b]), std::max(moved[a], moved[b])});
+    if (moved[a] >= 0 && moved[b] >= 0 && !cut(t.atoms[a].name, t.atoms[b].name))
+      out.bonds.push_back({std::min(moved[a], moved[b]), std::max(moved[a], moved[b])});
   }
   for (const std::int32_t i : t.external) {
     const auto a = static_cast<std::size_t>(i);
-    if (moved[a] >= 0 && std::ranges::none_of(patch.removed_external, [&](const Place& p) { return here(p) && p.name == t.atoms[a].name; })) out.external.push_back(moved[a]);
+    if (moved[a] >= 0 && std::ranges::none_of(patch.removed_external, [&](const Place& p) {
+          return here(p) && p.name == t.atoms[a].name;
+        }))
+      out.external.push_back(moved[a]);
   }
   for (const auto& [p, q] : patch.added_bonds) {
     if (!here(p) && !here(q)) continue;
     const std::int32_t a = here(p) ? row(p.name) : -2, b = here(q) ? row(q.name) : -2;
     if (a == -1 || b == -1) return std::nullopt;
-    if (a == -2 || b == -2) out.external.push_back(std::max(a, b));
-    else out.bonds.push_back({std::min(a, b), std::max(a, b)});
+    if (a == -2 || b == -2)
+      out.external.push_back(std::max(a, b));
+    else
+      out.bonds.push_back({std::min(a, b), std::max(a, b)});
   }
   for (const Place& p : patch.added_external) {
     if (!here(p)) continue;
@@ -200,13 +232,17 @@ ForceField with_patched_templates(const ForceField& ff, const Structure& s, Matc
     if (matcher.match(first, last).of >= 0) continue;
     ResidueGraph g = part_of(graph_of(s, first, last, bonded), by);
     std::vector<ResidueGraph>& alike = wanted[formula_of(g)];
-    if (std::ranges::none_of(alike, [&](const ResidueGraph& other) { return !isomorphism(g, other).empty(); })) alike.push_back(std::move(g));
+    if (std::ranges::none_of(
+            alike, [&](const ResidueGraph& other) { return !isomorphism(g, other).empty(); }))
+      alike.push_back(std::move(g));
   }
   ForceField out = ff;
   if (wanted.empty()) return out;
   Forms forms(ff, std::move(wanted), by);
   for (const ForceField::Template& t : ff.templates) forms.of(t);
-  std::ranges::stable_sort(forms.found, [](const auto& a, const auto& b) { return std::pair(a.applied.size(), a.applied) < std::pair(b.applied.size(), b.applied); });
+  std::ranges::stable_sort(forms.found, [](const auto& a, const auto& b) {
+    return std::pair(a.applied.size(), a.applied) < std::pair(b.applied.size(), b.applied);
+  });
   for (ForceField::Template& t : forms.found) out.templates.push_back(std::move(t));
   return out;
 }

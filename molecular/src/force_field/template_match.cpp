@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Graphs of residues are small and tell atoms apart well: a search along bonds with backtracking finds the isomorphism at once.
+// Graphs of residues are small and tell atoms apart well: a search along bonds with backtracking
+// finds the isomorphism at once.
 #include "force_field/template_match.h"
 
 #include "tessera/autodiff/error.h"
@@ -16,8 +17,10 @@ namespace {
 
 class Search {
  public:
-  Search(const ResidueGraph& a, const ResidueGraph& b) : a_(a), b_(b), image_(a.size(), -1), taken_(b.size(), false) {
-    // Atoms along bonds, so that all but the first of a piece have a neighbour whose image is known.
+  Search(const ResidueGraph& a, const ResidueGraph& b)
+      : a_(a), b_(b), image_(a.size(), -1), taken_(b.size(), false) {
+    // Atoms along bonds, so that all but the first of a piece have a neighbour whose image is
+    // known.
     std::vector<bool> seen(a.size(), false);
     for (std::size_t root = 0; root < a.size(); ++root) {
       if (seen[root]) continue;
@@ -39,14 +42,20 @@ class Search {
     std::int32_t atom, from;
   };
   bool fits(std::size_t i, std::size_t j) const {
-    if (taken_[j] || a_.element[i] != b_.element[j] || a_.external[i] != b_.external[j] || a_.near[i].size() != b_.near[j].size()) return false;
+    if (taken_[j] || a_.element[i] != b_.element[j] || a_.external[i] != b_.external[j] ||
+        a_.near[i].size() != b_.near[j].size())
+      return false;
     if (a_.element[i] == 0 && a_.name[i] != b_.name[j]) return false;
     return std::ranges::all_of(a_.near[i], [&](std::int32_t n) {
       const std::int32_t to = image_[static_cast<std::size_t>(n)];
       return to < 0 || std::ranges::binary_search(b_.near[j], to);
     });
   }
-  [[noreturn]] static void give_up() { throw Error("[isomorphism] a residue and a template are too much alike within themselves to be compared"); }
+  [[noreturn]] static void give_up() {
+    throw Error(
+        "[isomorphism] a residue and a template are too much alike within themselves to be "
+        "compared");
+  }
   bool try_pair(std::size_t k, std::size_t i, std::size_t j) {
     if (++tries_ > 1000000) give_up();
     if (!fits(i, j)) return false;
@@ -61,7 +70,9 @@ class Search {
     if (k == order_.size()) return true;
     const auto i = static_cast<std::size_t>(order_[k].atom);
     std::vector<std::int32_t> candidates;
-    if (order_[k].from >= 0) candidates = b_.near[static_cast<std::size_t>(image_[static_cast<std::size_t>(order_[k].from)])];
+    if (order_[k].from >= 0)
+      candidates =
+          b_.near[static_cast<std::size_t>(image_[static_cast<std::size_t>(order_[k].from)])];
     else {
       candidates.resize(b_.size());
       std::iota(candidates.begin(), candidates.end(), 0);
@@ -69,7 +80,9 @@ class Search {
     if ((looked_at_ += candidates.size()) > 50'000'000) give_up();
     for (const bool same_name : {true, false})
       for (const std::int32_t j : candidates)
-        if ((b_.name[static_cast<std::size_t>(j)] == a_.name[i]) == same_name && try_pair(k, i, static_cast<std::size_t>(j))) return true;
+        if ((b_.name[static_cast<std::size_t>(j)] == a_.name[i]) == same_name &&
+            try_pair(k, i, static_cast<std::size_t>(j)))
+          return true;
     return false;
   }
   const ResidueGraph &a_, &b_;
@@ -81,7 +94,9 @@ class Search {
 
 std::string formula(const std::map<std::uint8_t, int>& count) {
   std::string out;
-  for (const auto& [z, n] : count) out += (out.empty() ? "" : ", ") + std::to_string(n) + " " + (z ? std::string(symbol_of(z)) : "site");
+  for (const auto& [z, n] : count)
+    out += (out.empty() ? "" : ", ") + std::to_string(n) + " " +
+           (z ? std::string(symbol_of(z)) : "site");
   return out;
 }
 
@@ -100,7 +115,8 @@ std::vector<std::vector<std::int32_t>> neighbours(const Structure& s) {
   return out;
 }
 
-ResidueGraph graph_of(const Structure& s, std::size_t first, std::size_t last, const std::vector<std::vector<std::int32_t>>& bonded) {
+ResidueGraph graph_of(const Structure& s, std::size_t first, std::size_t last,
+                      const std::vector<std::vector<std::int32_t>>& bonded) {
   ResidueGraph g;
   for (std::size_t i = first; i < last; ++i) {
     g.name.push_back(s.name[i]);
@@ -109,14 +125,17 @@ ResidueGraph graph_of(const Structure& s, std::size_t first, std::size_t last, c
     g.external.push_back(0);
     for (const std::int32_t n : bonded[i]) {
       const auto j = static_cast<std::size_t>(n);
-      if (j >= first && j < last) g.near.back().push_back(static_cast<std::int32_t>(j - first));
-      else ++g.external.back();
+      if (j >= first && j < last)
+        g.near.back().push_back(static_cast<std::int32_t>(j - first));
+      else
+        ++g.external.back();
     }
   }
   return g;
 }
 
-ResidueGraph graph_of(const ForceField& ff, const ForceField::Template& t, bool sites, std::vector<std::int32_t>* rows) {
+ResidueGraph graph_of(const ForceField& ff, const ForceField::Template& t, bool sites,
+                      std::vector<std::int32_t>* rows) {
   ResidueGraph g;
   std::vector<std::int32_t> row(t.atoms.size(), -1);
   for (std::size_t k = 0; k < t.atoms.size(); ++k) {
@@ -137,7 +156,8 @@ ResidueGraph graph_of(const ForceField& ff, const ForceField::Template& t, bool 
   }
   for (auto& n : g.near) std::ranges::sort(n);
   for (const std::int32_t i : t.external)
-    if (const std::int32_t a = row[static_cast<std::size_t>(i)]; a >= 0) ++g.external[static_cast<std::size_t>(a)];
+    if (const std::int32_t a = row[static_cast<std::size_t>(i)]; a >= 0)
+      ++g.external[static_cast<std::size_t>(a)];
   return g;
 }
 
@@ -155,7 +175,8 @@ ResidueGraph heavy_graph(const ResidueGraph& g, std::vector<std::int32_t>& rows)
   }
   for (std::size_t k = 0; k < rows.size(); ++k)
     for (const std::int32_t n : g.near[static_cast<std::size_t>(rows[k])])
-      if (row[static_cast<std::size_t>(n)] >= 0) out.near[k].push_back(row[static_cast<std::size_t>(n)]);
+      if (row[static_cast<std::size_t>(n)] >= 0)
+        out.near[k].push_back(row[static_cast<std::size_t>(n)]);
   return out;
 }
 
@@ -176,32 +197,39 @@ const ForceField::Template* ForceField::find_template(const std::string& name) c
   return at == templates.end() ? nullptr : &*at;
 }
 
-TemplateMatcher::TemplateMatcher(const ForceField& ff, const Structure& s) : ff_(ff), s_(s), bonded_(neighbours(s)) {
+TemplateMatcher::TemplateMatcher(const ForceField& ff, const Structure& s)
+    : ff_(ff), s_(s), bonded_(neighbours(s)) {
   for (std::size_t k = 0; k < ff.templates.size(); ++k)
     for (const bool sites : {true, false}) {
       Known known;
       known.graph = graph_of(ff, ff.templates[k], sites, &known.rows);
-      (sites ? by_composition_ : by_bare_composition_)[composition(known.graph)].push_back(static_cast<std::int32_t>(k));
+      (sites ? by_composition_ : by_bare_composition_)[composition(known.graph)].push_back(
+          static_cast<std::int32_t>(k));
       (sites ? whole_ : bare_).push_back(std::move(known));
     }
 }
 
-bool TemplateMatcher::alike(const ForceField::Template& a, const std::vector<std::int32_t>& atoms_a, const ForceField::Template& b, const std::vector<std::int32_t>& atoms_b) const {
+bool TemplateMatcher::alike(const ForceField::Template& a, const std::vector<std::int32_t>& atoms_a,
+                            const ForceField::Template& b,
+                            const std::vector<std::int32_t>& atoms_b) const {
   for (std::size_t i = 0; i < atoms_a.size(); ++i) {
-    const auto &x = a.atoms[static_cast<std::size_t>(atoms_a[i])], &y = b.atoms[static_cast<std::size_t>(atoms_b[i])];
+    const auto &x = a.atoms[static_cast<std::size_t>(atoms_a[i])],
+               &y = b.atoms[static_cast<std::size_t>(atoms_b[i])];
     if (x.type != y.type || x.charge_e != y.charge_e) return false;
   }
   return true;
 }
 
-TemplateMatcher::Match TemplateMatcher::match(std::size_t first, std::size_t last, bool sites) const {
+TemplateMatcher::Match TemplateMatcher::match(std::size_t first, std::size_t last,
+                                              bool sites) const {
   const ResidueGraph g = graph_of(s_, first, last, bonded_);
   const auto& table = sites ? by_composition_ : by_bare_composition_;
   const auto candidates = table.find(composition(g));
   Match best;
   if (candidates == table.end()) return best;
   const std::string& name = s_.residues[static_cast<std::size_t>(s_.residue[first])].name;
-  // The residue's name, or that of what was patched, decides where several match; else the first of those that are alike.
+  // The residue's name, or that of what was patched, decides where several match; else the first of
+  // those that are alike.
   int best_rank = 3;
   for (const std::int32_t k : candidates->second) {
     const Known& known = (sites ? whole_ : bare_)[static_cast<std::size_t>(k)];
@@ -213,14 +241,23 @@ TemplateMatcher::Match TemplateMatcher::match(std::size_t first, std::size_t las
       image = isomorphism(g, known.graph);
     } catch (const Error& e) {
       const auto row = static_cast<std::size_t>(s_.residue[first]);
-      throw data::InputError(data::Diagnostic{.number = 731, .place = {s_.source.empty() ? "structure" : s_.source, row < s_.line.size() ? s_.line[row] : 0, 0, {}},
-                                              .message = fmt::format("residue {} {} and template {}: {}", name, s_.residues[row].number, t.name, e.what()), .hint = "give its bonds by CONECT records, or make several residues of it"});
+      throw data::InputError(data::Diagnostic{
+          .number = 731,
+          .place = {s_.source.empty() ? "structure" : s_.source,
+                    row < s_.line.size() ? s_.line[row] : 0,
+                    0,
+                    {}},
+          .message = fmt::format("residue {} {} and template {}: {}", name, s_.residues[row].number,
+                                 t.name, e.what()),
+          .hint = "give its bonds by CONECT records, or make several residues of it"});
     }
     if (image.empty()) continue;
     for (std::int32_t& a : image) a = known.rows[static_cast<std::size_t>(a)];
     if (rank == 0) return {k, std::move(image), {}};
-    if (rank < best_rank) best = {k, std::move(image), {}};
-    else if (!alike(ff_.templates[static_cast<std::size_t>(best.of)], best.atom, t, image)) best.rivals.push_back(k);
+    if (rank < best_rank)
+      best = {k, std::move(image), {}};
+    else if (!alike(ff_.templates[static_cast<std::size_t>(best.of)], best.atom, t, image))
+      best.rivals.push_back(k);
     best_rank = rank;
   }
   return best;
@@ -235,8 +272,11 @@ std::string TemplateMatcher::explain(std::size_t first, std::size_t last) const 
     for (const std::uint8_t z : g.element) ++surplus[z];
     for (const std::uint8_t z : whole_[k].graph.element) --surplus[z];
     std::size_t score = 0;
-    for (const auto& [z, n] : surplus) score += static_cast<std::size_t>(std::abs(n)) * (z > 1 ? 10 : 1);
-    score = 4 * score + (ff_.templates[k].name == name ? 0 : ff_.templates[k].name.find(name) != std::string::npos ? 1 : 3);
+    for (const auto& [z, n] : surplus)
+      score += static_cast<std::size_t>(std::abs(n)) * (z > 1 ? 10 : 1);
+    score = 4 * score + (ff_.templates[k].name == name                           ? 0
+                         : ff_.templates[k].name.find(name) != std::string::npos ? 1
+                                                                                 : 3);
     if (best == whole_.size() || score < best_score) best = k, best_score = score;
   }
   if (best == whole_.size()) return "the force field has no templates";
@@ -249,11 +289,21 @@ std::string TemplateMatcher::explain(std::size_t first, std::size_t last) const 
   std::erase_if(excess, [](const auto& e) { return e.second == 0; });
   std::string out = fmt::format("the nearest template, {}, has", t.name);
   if (!lacks.empty()) out += fmt::format(" {} more than the residue", formula(lacks));
-  if (!excess.empty()) out += fmt::format("{} {} fewer than the residue", lacks.empty() ? "" : " and", formula(excess));
+  if (!excess.empty())
+    out +=
+        fmt::format("{} {} fewer than the residue", lacks.empty() ? "" : " and", formula(excess));
   if (lacks.empty() && excess.empty()) {
-    const auto total = [](const auto& of) { return std::accumulate(of.begin(), of.end(), std::size_t{0}, [](std::size_t sum, const auto& n) { return sum + n.size(); }) / 2; };
-    const int ours = std::accumulate(g.external.begin(), g.external.end(), 0), theirs = static_cast<int>(t.external.size());
-    out += fmt::format(" the same atoms, but {} bonds within and {} to other residues where the residue has {} and {}", t.bonds.size(), theirs, total(g.near), ours);
+    const auto total = [](const auto& of) {
+      return std::accumulate(of.begin(), of.end(), std::size_t{0},
+                             [](std::size_t sum, const auto& n) { return sum + n.size(); }) /
+             2;
+    };
+    const int ours = std::accumulate(g.external.begin(), g.external.end(), 0),
+              theirs = static_cast<int>(t.external.size());
+    out += fmt::format(
+        " the same atoms, but {} bonds within and {} to other residues where the residue has {} "
+        "and {}",
+        t.bonds.size(), theirs, total(g.near), ours);
   }
   return out;
 }

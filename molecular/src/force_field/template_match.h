@@ -8,7 +8,8 @@
 
 namespace tessera::molecular {
 
-/// A residue or template as a graph: of each atom its element, neighbours within, and number of bonds to other residues.
+/// A residue or template as a graph: of each atom its element, neighbours within, and number of
+/// bonds to other residues.
 struct ResidueGraph {
   std::vector<std::string> name;
   std::vector<std::uint8_t> element;
@@ -17,16 +18,19 @@ struct ResidueGraph {
   std::size_t size() const { return element.size(); }
 };
 /// Of the atoms [first, last) of a structure; `bonded` are sorted neighbours of every atom.
-ResidueGraph graph_of(const Structure& s, std::size_t first, std::size_t last, const std::vector<std::vector<std::int32_t>>& bonded);
+ResidueGraph graph_of(const Structure& s, std::size_t first, std::size_t last,
+                      const std::vector<std::vector<std::int32_t>>& bonded);
 /// Without the massless sites, if so asked; `rows` are then the template's atoms that stay.
-ResidueGraph graph_of(const ForceField& ff, const ForceField::Template& t, bool sites, std::vector<std::int32_t>* rows = nullptr);
+ResidueGraph graph_of(const ForceField& ff, const ForceField::Template& t, bool sites,
+                      std::vector<std::int32_t>* rows = nullptr);
 /// A graph without its hydrogens and sites; `rows`: its atoms that stay.
 ResidueGraph heavy_graph(const ResidueGraph& g, std::vector<std::int32_t>& rows);
 /// Sorted by element: only graphs with the same composition can be the same.
 std::string composition(const ResidueGraph& g);
 
-/// An isomorphism: the atom of `b` for every atom of `a`; empty if there is none. Atoms of equal names go together where they
-/// can. Sites without element must have equal names. Throws Error where it cannot be told with reasonable effort.
+/// An isomorphism: the atom of `b` for every atom of `a`; empty if there is none. Atoms of equal
+/// names go together where they can. Sites without element must have equal names. Throws Error
+/// where it cannot be told with reasonable effort.
 std::vector<std::int32_t> isomorphism(const ResidueGraph& a, const ResidueGraph& b);
 
 /// Neighbours of every atom, sorted.
@@ -36,9 +40,9 @@ class TemplateMatcher {
  public:
   TemplateMatcher(const ForceField& ff, const Structure& s);
   struct Match {
-    std::int32_t of = -1;                  ///< row of the templates; -1: none
-    std::vector<std::int32_t> atom;        ///< the template's atom for every atom of the residue
-    std::vector<std::int32_t> rivals;      ///< other templates that match and differ
+    std::int32_t of = -1;              ///< row of the templates; -1: none
+    std::vector<std::int32_t> atom;    ///< the template's atom for every atom of the residue
+    std::vector<std::int32_t> rivals;  ///< other templates that match and differ
   };
   /// The atoms [first, last) of one residue. `sites`: massless sites are part of the graphs.
   Match match(std::size_t first, std::size_t last, bool sites = true) const;
@@ -46,7 +50,8 @@ class TemplateMatcher {
   std::string explain(std::size_t first, std::size_t last) const;
 
  private:
-  bool alike(const ForceField::Template& a, const std::vector<std::int32_t>& atoms_a, const ForceField::Template& b, const std::vector<std::int32_t>& atoms_b) const;
+  bool alike(const ForceField::Template& a, const std::vector<std::int32_t>& atoms_a,
+             const ForceField::Template& b, const std::vector<std::int32_t>& atoms_b) const;
   const ForceField& ff_;
   const Structure& s_;
   std::vector<std::vector<std::int32_t>> bonded_;

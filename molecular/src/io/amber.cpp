@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sections and their meaning: ambermd.org/FileFormats.php, "PARM file specification". In a dihedral (i, j, k, l) a negative k
-// means that (i, l) is no 1-4 pair (rings, further Fourier terms), a negative l that it is an improper.
+// Sections and their meaning: ambermd.org/FileFormats.php, "PARM file specification". In a dihedral
+// (i, j, k, l) a negative k means that (i, l) is no 1-4 pair (rings, further Fourier terms), a
+// negative l that it is an improper.
 #include "tessera/molecular/amber.h"
 
 #include "base/units.h"
@@ -24,13 +25,43 @@ constexpr double velocity_unit = 20.455 * angstrom;  // Angstrom per 1/20.455 ps
 
 /// The numbers of POINTERS, in the order of the file.
 enum Pointer : std::size_t {
-  NATOM, NTYPES, NBONH, MBONA, NTHETH, MTHETA, NPHIH, MPHIA, NHPARM, NPARM, NNB, NRES, NBONA, NTHETA, NPHIA, NUMBND, NUMANG,
-  NPTRA, NATYP, NPHB, IFPERT, NBPER, NGPER, NDPER, MBPER, MGPER, MDPER, IFBOX, NMXRS, IFCAP, least_pointers
+  NATOM,
+  NTYPES,
+  NBONH,
+  MBONA,
+  NTHETH,
+  MTHETA,
+  NPHIH,
+  MPHIA,
+  NHPARM,
+  NPARM,
+  NNB,
+  NRES,
+  NBONA,
+  NTHETA,
+  NPHIA,
+  NUMBND,
+  NUMANG,
+  NPTRA,
+  NATYP,
+  NPHB,
+  IFPERT,
+  NBPER,
+  NGPER,
+  NDPER,
+  MBPER,
+  MGPER,
+  MDPER,
+  IFBOX,
+  NMXRS,
+  IFCAP,
+  least_pointers
 };
 
 class AmberReader {
  public:
-  explicit AmberReader(const data::TextFile& text) : text_(text), findings_(text), file_(text, findings_) {}
+  explicit AmberReader(const data::TextFile& text)
+      : text_(text), findings_(text), file_(text, findings_) {}
 
   AmberTopology read() {
     refuse_other_kinds();
@@ -66,7 +97,8 @@ class AmberReader {
 
   void refuse_other_kinds() {
     const auto refuse = [&](const char* flag, const char* what) {
-      if (file_.has(flag)) findings_.error(703, file_.offset(flag, 0), std::string(what) + " is not read");
+      if (file_.has(flag))
+        findings_.error(703, file_.offset(flag, 0), std::string(what) + " is not read");
     };
     refuse("LENNARD_JONES_CCOEF", "the 12-6-4 potential");
     findings_.throw_if_errors();
@@ -76,19 +108,29 @@ class AmberReader {
     pointers_ = file_.integers_up_to("POINTERS", 32);
     findings_.throw_if_errors();
     if (pointers_.size() < least_pointers) {
-      findings_.error(701, file_.offset("POINTERS", 0), fmt::format("POINTERS has {} numbers, expected at least {}", pointers_.size(), static_cast<int>(least_pointers)));
+      findings_.error(701, file_.offset("POINTERS", 0),
+                      fmt::format("POINTERS has {} numbers, expected at least {}", pointers_.size(),
+                                  static_cast<int>(least_pointers)));
       findings_.throw_if_errors();
     }
-    // Every entry of a section takes a character at the least: what the file cannot hold is not allocated.
+    // Every entry of a section takes a character at the least: what the file cannot hold is not
+    // allocated.
     const auto most = static_cast<std::int64_t>(text_.text.size());
     for (std::size_t k = 0; k < pointers_.size(); ++k)
       if (pointers_[k] < 0 || pointers_[k] > most)
-        findings_.error(702, file_.offset("POINTERS", k), fmt::format("a number of POINTERS must lie in 0 to {} (the size of the file), got {}", most, pointers_[k]));
+        findings_.error(
+            702, file_.offset("POINTERS", k),
+            fmt::format("a number of POINTERS must lie in 0 to {} (the size of the file), got {}",
+                        most, pointers_[k]));
     findings_.throw_if_errors();
-    if (pointers_[NATOM] == 0) findings_.error(702, file_.offset("POINTERS", NATOM), "the topology has no atoms");
+    if (pointers_[NATOM] == 0)
+      findings_.error(702, file_.offset("POINTERS", NATOM), "the topology has no atoms");
     if (pointers_[NTYPES] == 0 || pointers_[NTYPES] * pointers_[NTYPES] > most)
-      findings_.error(702, file_.offset("POINTERS", NTYPES), fmt::format("a topology of this size cannot have {} atom types", pointers_[NTYPES]));
-    if (pointers_[IFPERT] > 0) findings_.error(703, file_.offset("POINTERS", IFPERT), "a perturbed topology is not read");
+      findings_.error(
+          702, file_.offset("POINTERS", NTYPES),
+          fmt::format("a topology of this size cannot have {} atom types", pointers_[NTYPES]));
+    if (pointers_[IFPERT] > 0)
+      findings_.error(703, file_.offset("POINTERS", IFPERT), "a perturbed topology is not read");
     findings_.throw_if_errors();
   }
 
@@ -96,19 +138,29 @@ class AmberReader {
     const std::size_t n = count(NATOM);
     Atoms& a = s_.atoms;
     a.name = file_.words("ATOM_NAME", n);
-    a.type = file_.has("AMBER_ATOM_TYPE") ? file_.words("AMBER_ATOM_TYPE", n) : std::vector<std::string>(n);
+    a.type = file_.has("AMBER_ATOM_TYPE") ? file_.words("AMBER_ATOM_TYPE", n)
+                                          : std::vector<std::string>(n);
     a.mass_amu = file_.reals("MASS", n);
     a.charge_e = file_.reals("CHARGE", n);
     for (double& q : a.charge_e) q /= charge_unit;
-    const std::vector<std::int64_t> number = file_.has("ATOMIC_NUMBER") ? file_.integers("ATOMIC_NUMBER", n) : std::vector<std::int64_t>(n, -1);
+    const std::vector<std::int64_t> number = file_.has("ATOMIC_NUMBER")
+                                                 ? file_.integers("ATOMIC_NUMBER", n)
+                                                 : std::vector<std::int64_t>(n, -1);
     const std::vector<std::int64_t> type = file_.integers("ATOM_TYPE_INDEX", n);
     for (std::size_t i = 0; i < n; ++i) {
-      if (a.mass_amu[i] < 0) findings_.error(702, file_.offset("MASS", i), fmt::format("atom {} has a negative mass", i + 1));
+      if (a.mass_amu[i] < 0)
+        findings_.error(702, file_.offset("MASS", i),
+                        fmt::format("atom {} has a negative mass", i + 1));
       if (type[i] < 1 || type[i] > pointers_[NTYPES])
-        findings_.error(702, file_.offset("ATOM_TYPE_INDEX", i), fmt::format("atom {} has type {} of {}", i + 1, type[i], pointers_[NTYPES]));
+        findings_.error(
+            702, file_.offset("ATOM_TYPE_INDEX", i),
+            fmt::format("atom {} has type {} of {}", i + 1, type[i], pointers_[NTYPES]));
       a.lj_type.push_back(static_cast<std::int32_t>(type[i] - 1));
-      const bool given = number[i] > 0 && number[i] < 119, heavy_hydrogen = a.mass_amu[i] > 1.5 && a.mass_amu[i] < 5 && a.name[i].starts_with('H');
-      a.element.push_back(given ? static_cast<std::uint8_t>(number[i]) : heavy_hydrogen ? 1 : element_of_mass(a.mass_amu[i]));
+      const bool given = number[i] > 0 && number[i]<119, heavy_hydrogen = a.mass_amu[i]> 1.5 &&
+                         a.mass_amu[i] < 5 && a.name[i].starts_with('H');
+      a.element.push_back(given            ? static_cast<std::uint8_t>(number[i])
+                          : heavy_hydrogen ? 1
+                                           : element_of_mass(a.mass_amu[i]));
     }
     s_.coulomb_constant = coulomb_amber;
     s_.title = file_.first_line(is_chamber() ? "CTITLE" : "TITLE");
@@ -117,10 +169,14 @@ class AmberReader {
   /// Atoms that gave mass to their hydrogens are known by what they would weigh with it.
   void name_what_lost_mass() {
     std::vector<double> mass = s_.atoms.mass_amu;
-    const auto is_h = [&](std::int32_t i) { return s_.atoms.element[static_cast<std::size_t>(i)] == 1; };
+    const auto is_h = [&](std::int32_t i) {
+      return s_.atoms.element[static_cast<std::size_t>(i)] == 1;
+    };
     for (const auto& [a, b] : s_.connectivity)
       for (const auto& [heavy, h] : {std::pair{a, b}, {b, a}})
-        if (is_h(h) && !is_h(heavy)) mass[static_cast<std::size_t>(heavy)] += s_.atoms.mass_amu[static_cast<std::size_t>(h)] - mass_of(1);
+        if (is_h(h) && !is_h(heavy))
+          mass[static_cast<std::size_t>(heavy)] +=
+              s_.atoms.mass_amu[static_cast<std::size_t>(h)] - mass_of(1);
     for (std::size_t i = 0; i < mass.size(); ++i)
       if (s_.atoms.element[i] != 1) s_.atoms.element[i] = element_of_mass(mass[i]);
   }
@@ -134,7 +190,10 @@ class AmberReader {
       s_.residues.push_back({label[r], std::to_string(r + 1), "", ""});
       const bool follows = r == 0 ? first[r] == 1 : first[r] > first[r - 1];
       if (!follows || first[r] > pointers_[NATOM]) {
-        findings_.error(702, file_.offset("RESIDUE_POINTER", r), fmt::format("residue {} begins at atom {}; expected rising numbers from 1 to {}", r + 1, first[r], pointers_[NATOM]));
+        findings_.error(
+            702, file_.offset("RESIDUE_POINTER", r),
+            fmt::format("residue {} begins at atom {}; expected rising numbers from 1 to {}", r + 1,
+                        first[r], pointers_[NATOM]));
         return;
       }
     }
@@ -143,37 +202,50 @@ class AmberReader {
       if (r + 1 < n && static_cast<std::size_t>(first[r + 1]) == i + 1) ++r;
       s_.atoms.residue[i] = static_cast<std::int32_t>(r);
     }
-    if (n == 0) findings_.error(702, file_.offset("POINTERS", NRES), "the topology has no residues");
+    if (n == 0)
+      findings_.error(702, file_.offset("POINTERS", NRES), "the topology has no residues");
   }
 
   /// A number in our units, of entry k of a section.
   double finite(double v, const char* flag, std::size_t k) {
-    if (!std::isfinite(v)) findings_.error(702, file_.offset(flag, k), fmt::format("entry {} of {} is beyond the range of double precision in kJ/mol and nm", k + 1, flag));
+    if (!std::isfinite(v))
+      findings_.error(
+          702, file_.offset(flag, k),
+          fmt::format("entry {} of {} is beyond the range of double precision in kJ/mol and nm",
+                      k + 1, flag));
     return v;
   }
 
-  void read_lennard_jones() { s_.lj = lennard_jones_of("LENNARD_JONES_ACOEF", "LENNARD_JONES_BCOEF"); }
+  void read_lennard_jones() {
+    s_.lj = lennard_jones_of("LENNARD_JONES_ACOEF", "LENNARD_JONES_BCOEF");
+  }
   LennardJones lennard_jones_of(const char* acoef, const char* bcoef) {
     LennardJones lj;
     const std::size_t t = count(NTYPES), pairs = t * (t + 1) / 2;
     const std::vector<std::int64_t> index = file_.integers("NONBONDED_PARM_INDEX", t * t);
     const std::vector<double> a = file_.reals(acoef, pairs), b = file_.reals(bcoef, pairs);
     const std::size_t n_hbond = count(NPHB);
-    const std::vector<double> hbond_a = file_.reals("HBOND_ACOEF", n_hbond), hbond_b = file_.reals("HBOND_BCOEF", n_hbond);
+    const std::vector<double> hbond_a = file_.reals("HBOND_ACOEF", n_hbond),
+                              hbond_b = file_.reals("HBOND_BCOEF", n_hbond);
     lj.types = static_cast<int>(t);
     lj.c6.assign(t * t, 0);
     lj.c12.assign(t * t, 0);
     for (std::size_t k = 0; k < t * t; ++k) {
       const std::int64_t p = index[k];
-      const auto bad = [&](const std::string& what) { findings_.error(702, file_.offset("NONBONDED_PARM_INDEX", k), what); };
-      if (index[k] != index[k % t * t + k / t]) bad("NONBONDED_PARM_INDEX is not symmetric");
+      const auto bad = [&](const std::string& what) {
+        findings_.error(702, file_.offset("NONBONDED_PARM_INDEX", k), what);
+      };
+      if (index[k] != index[k % t * t + k / t])
+        bad("NONBONDED_PARM_INDEX is not symmetric");
       else if (p > 0 && static_cast<std::size_t>(p) <= pairs) {
         const auto of = static_cast<std::size_t>(p) - 1;
         lj.c12[k] = finite(a[of] * kcal * std::pow(angstrom, 12), acoef, of);
         lj.c6[k] = finite(b[of] * kcal * std::pow(angstrom, 6), bcoef, of);
       } else if (p < 0 && static_cast<std::size_t>(-p) <= n_hbond) {
-        if (hbond_a[static_cast<std::size_t>(-p) - 1] != 0 || hbond_b[static_cast<std::size_t>(-p) - 1] != 0)
-          findings_.error(703, file_.offset("NONBONDED_PARM_INDEX", k), "a 10-12 hydrogen bond potential is not read");
+        if (hbond_a[static_cast<std::size_t>(-p) - 1] != 0 ||
+            hbond_b[static_cast<std::size_t>(-p) - 1] != 0)
+          findings_.error(703, file_.offset("NONBONDED_PARM_INDEX", k),
+                          "a 10-12 hydrogen bond potential is not read");
       } else if (p != 0 || n_hbond > 0) {
         bad(fmt::format("index {} is not among {} pairs of types", p, pairs));
       }
@@ -199,83 +271,131 @@ class AmberReader {
         for (std::size_t m = 0; m < k; ++m) good = good && atoms[k] != atoms[m];
       const std::int64_t row = v[t * (N + 1) + N];
       good = good && row >= 1 && static_cast<std::size_t>(row) <= n_rows;
-      if (good) add(raw, atoms, static_cast<std::int32_t>(row - 1));
+      if (good)
+        add(raw, atoms, static_cast<std::int32_t>(row - 1));
       else if (!findings_.has_errors() || n < 1000)
-        findings_.error(702, file_.offset(flag, t * (N + 1)), fmt::format("entry {} of {} names atoms or parameters that are not there", t + 1, flag));
+        findings_.error(702, file_.offset(flag, t * (N + 1)),
+                        fmt::format("entry {} of {} names atoms or parameters that are not there",
+                                    t + 1, flag));
     }
   }
 
   void read_bonded() {
     const std::size_t n_bond = count(NUMBND), n_angle = count(NUMANG), n_dihedral = count(NPTRA);
-    const auto k_bond = file_.reals("BOND_FORCE_CONSTANT", n_bond), r0 = file_.reals("BOND_EQUIL_VALUE", n_bond);
-    for (std::size_t k = 0; k < n_bond; ++k) s_.bonds.rows.push_back({r0[k] * angstrom, finite(2 * k_bond[k] * kcal / (angstrom * angstrom), "BOND_FORCE_CONSTANT", k)});
-    const auto k_angle = file_.reals("ANGLE_FORCE_CONSTANT", n_angle), theta0 = file_.reals("ANGLE_EQUIL_VALUE", n_angle);
-    for (std::size_t k = 0; k < n_angle; ++k) s_.angles.rows.push_back({theta0[k], finite(2 * k_angle[k] * kcal, "ANGLE_FORCE_CONSTANT", k)});
-    const auto height = file_.reals("DIHEDRAL_FORCE_CONSTANT", n_dihedral), fold = file_.reals("DIHEDRAL_PERIODICITY", n_dihedral), phase = file_.reals("DIHEDRAL_PHASE", n_dihedral);
+    const auto k_bond = file_.reals("BOND_FORCE_CONSTANT", n_bond),
+               r0 = file_.reals("BOND_EQUIL_VALUE", n_bond);
+    for (std::size_t k = 0; k < n_bond; ++k)
+      s_.bonds.rows.push_back(
+          {r0[k] * angstrom,
+           finite(2 * k_bond[k] * kcal / (angstrom * angstrom), "BOND_FORCE_CONSTANT", k)});
+    const auto k_angle = file_.reals("ANGLE_FORCE_CONSTANT", n_angle),
+               theta0 = file_.reals("ANGLE_EQUIL_VALUE", n_angle);
+    for (std::size_t k = 0; k < n_angle; ++k)
+      s_.angles.rows.push_back(
+          {theta0[k], finite(2 * k_angle[k] * kcal, "ANGLE_FORCE_CONSTANT", k)});
+    const auto height = file_.reals("DIHEDRAL_FORCE_CONSTANT", n_dihedral),
+               fold = file_.reals("DIHEDRAL_PERIODICITY", n_dihedral),
+               phase = file_.reals("DIHEDRAL_PHASE", n_dihedral);
     for (std::size_t k = 0; k < n_dihedral; ++k) {
-      if (fold[k] != std::round(fold[k]) || std::abs(fold[k]) > 100) findings_.error(702, file_.offset("DIHEDRAL_PERIODICITY", k), fmt::format("the periodicity of a dihedral is a whole number up to 100, got {}", fold[k]));
-      s_.dihedrals.rows.push_back({phase[k], finite(height[k] * kcal, "DIHEDRAL_FORCE_CONSTANT", k), std::abs(fold[k])});
+      if (fold[k] != std::round(fold[k]) || std::abs(fold[k]) > 100)
+        findings_.error(
+            702, file_.offset("DIHEDRAL_PERIODICITY", k),
+            fmt::format("the periodicity of a dihedral is a whole number up to 100, got {}",
+                        fold[k]));
+      s_.dihedrals.rows.push_back(
+          {phase[k], finite(height[k] * kcal, "DIHEDRAL_FORCE_CONSTANT", k), std::abs(fold[k])});
     }
     s_.impropers.rows = s_.dihedrals.rows;
-    const auto scale = [&](const char* flag, double usual) { return file_.has(flag) ? file_.reals(flag, n_dihedral) : std::vector<double>(n_dihedral, usual); };
-    const std::vector<double> scee = scale("SCEE_SCALE_FACTOR", is_chamber() ? 1.0 : 1.2), scnb = scale("SCNB_SCALE_FACTOR", is_chamber() ? 1.0 : 2.0);
+    const auto scale = [&](const char* flag, double usual) {
+      return file_.has(flag) ? file_.reals(flag, n_dihedral)
+                             : std::vector<double>(n_dihedral, usual);
+    };
+    const std::vector<double> scee = scale("SCEE_SCALE_FACTOR", is_chamber() ? 1.0 : 1.2),
+                              scnb = scale("SCNB_SCALE_FACTOR", is_chamber() ? 1.0 : 2.0);
     // 1-4 pairs of CHARMM have a table of their own.
-    const LennardJones near = is_chamber() ? lennard_jones_of("LENNARD_JONES_14_ACOEF", "LENNARD_JONES_14_BCOEF") : s_.lj;
+    const LennardJones near =
+        is_chamber() ? lennard_jones_of("LENNARD_JONES_14_ACOEF", "LENNARD_JONES_14_BCOEF") : s_.lj;
 
-    for (const auto& [flag, n] : {std::pair{"BONDS_INC_HYDROGEN", NBONH}, {"BONDS_WITHOUT_HYDROGEN", NBONA}})
+    for (const auto& [flag, n] :
+         {std::pair{"BONDS_INC_HYDROGEN", NBONH}, {"BONDS_WITHOUT_HYDROGEN", NBONA}})
       read_terms<2>(flag, count(n), n_bond, [&](const auto&, const auto& a, std::int32_t row) {
         s_.bonds.atoms.push_back(a);
         s_.bonds.row.push_back(row);
         // The third side of a rigid water is no chemical bond.
-        const auto is_h = [&](std::int32_t i) { return s_.atoms.element[static_cast<std::size_t>(i)] == 1; };
-        if (!is_h(a[0]) || !is_h(a[1])) s_.connectivity.push_back({std::min(a[0], a[1]), std::max(a[0], a[1])});
+        const auto is_h = [&](std::int32_t i) {
+          return s_.atoms.element[static_cast<std::size_t>(i)] == 1;
+        };
+        if (!is_h(a[0]) || !is_h(a[1]))
+          s_.connectivity.push_back({std::min(a[0], a[1]), std::max(a[0], a[1])});
       });
-    for (const auto& [flag, n] : {std::pair{"ANGLES_INC_HYDROGEN", NTHETH}, {"ANGLES_WITHOUT_HYDROGEN", NTHETA}})
+    for (const auto& [flag, n] :
+         {std::pair{"ANGLES_INC_HYDROGEN", NTHETH}, {"ANGLES_WITHOUT_HYDROGEN", NTHETA}})
       read_terms<3>(flag, count(n), n_angle, [&](const auto&, const auto& a, std::int32_t row) {
         s_.angles.atoms.push_back(a);
         s_.angles.row.push_back(row);
       });
     std::map<std::tuple<std::int32_t, std::int32_t, double, double>, std::int32_t> pair_rows;
-    for (const auto& [flag, n] : {std::pair{"DIHEDRALS_INC_HYDROGEN", NPHIH}, {"DIHEDRALS_WITHOUT_HYDROGEN", NPHIA}})
-      read_terms<4>(flag, count(n), n_dihedral, [&, flag = flag](const auto& raw, const auto& a, std::int32_t row) {
-        auto& list = raw[3] < 0 ? s_.impropers : s_.dihedrals;
-        list.atoms.push_back(a);
-        list.row.push_back(row);
-        if (raw[2] < 0 || raw[3] < 0) return;
-        const double ee = scee[static_cast<std::size_t>(row)], nb = scnb[static_cast<std::size_t>(row)];
-        if (!(ee > 0 && nb > 0)) {
-          findings_.error(702, file_.offset(ee > 0 ? "SCNB_SCALE_FACTOR" : "SCEE_SCALE_FACTOR", static_cast<std::size_t>(row)),
-                          fmt::format("1-4 pairs are divided by the scale factors {} and {} of dihedral type {}; both must be positive", ee, nb, row + 1));
-          return;
-        }
-        const auto i = s_.atoms.lj_type[static_cast<std::size_t>(a[0])], j = s_.atoms.lj_type[static_cast<std::size_t>(a[3])];
-        const auto [at, fresh] = pair_rows.try_emplace({std::min(i, j), std::max(i, j), ee, nb}, static_cast<std::int32_t>(s_.pairs.rows.size()));
-        if (fresh) {
-          const auto k = static_cast<std::size_t>(i) * count(NTYPES) + static_cast<std::size_t>(j);
-          s_.pairs.rows.push_back({finite(near.c6[k] / nb, "SCNB_SCALE_FACTOR", static_cast<std::size_t>(row)), finite(near.c12[k] / nb, "SCNB_SCALE_FACTOR", static_cast<std::size_t>(row)),
-                                   finite(1 / ee, "SCEE_SCALE_FACTOR", static_cast<std::size_t>(row)), 0});
-        }
-        s_.pairs.atoms.push_back({a[0], a[3]});
-        s_.pairs.row.push_back(at->second);
-      });
+    for (const auto& [flag, n] :
+         {std::pair{"DIHEDRALS_INC_HYDROGEN", NPHIH}, {"DIHEDRALS_WITHOUT_HYDROGEN", NPHIA}})
+      read_terms<4>(
+          flag, count(n), n_dihedral,
+          [&, flag = flag](const auto& raw, const auto& a, std::int32_t row) {
+            auto& list = raw[3] < 0 ? s_.impropers : s_.dihedrals;
+            list.atoms.push_back(a);
+            list.row.push_back(row);
+            if (raw[2] < 0 || raw[3] < 0) return;
+            const double ee = scee[static_cast<std::size_t>(row)],
+                         nb = scnb[static_cast<std::size_t>(row)];
+            if (!(ee > 0 && nb > 0)) {
+              findings_.error(702,
+                              file_.offset(ee > 0 ? "SCNB_SCALE_FACTOR" : "SCEE_SCALE_FACTOR",
+                                           static_cast<std::size_t>(row)),
+                              fmt::format("1-4 pairs are divided by the scale factors {} and {} of "
+                                          "dihedral type {}; both must be positive",
+                                          ee, nb, row + 1));
+              return;
+            }
+            const auto i = s_.atoms.lj_type[static_cast<std::size_t>(a[0])],
+                       j = s_.atoms.lj_type[static_cast<std::size_t>(a[3])];
+            const auto [at, fresh] =
+                pair_rows.try_emplace({std::min(i, j), std::max(i, j), ee, nb},
+                                      static_cast<std::int32_t>(s_.pairs.rows.size()));
+            if (fresh) {
+              const auto k =
+                  static_cast<std::size_t>(i) * count(NTYPES) + static_cast<std::size_t>(j);
+              s_.pairs.rows.push_back(
+                  {finite(near.c6[k] / nb, "SCNB_SCALE_FACTOR", static_cast<std::size_t>(row)),
+                   finite(near.c12[k] / nb, "SCNB_SCALE_FACTOR", static_cast<std::size_t>(row)),
+                   finite(1 / ee, "SCEE_SCALE_FACTOR", static_cast<std::size_t>(row)), 0});
+            }
+            s_.pairs.atoms.push_back({a[0], a[3]});
+            s_.pairs.row.push_back(at->second);
+          });
     std::ranges::sort(s_.connectivity);
-    s_.connectivity.erase(std::unique(s_.connectivity.begin(), s_.connectivity.end()), s_.connectivity.end());
+    s_.connectivity.erase(std::unique(s_.connectivity.begin(), s_.connectivity.end()),
+                          s_.connectivity.end());
     if (!file_.has("ATOMIC_NUMBER")) name_what_lost_mass();
   }
 
   void read_exclusions() {
     const std::size_t n = count(NATOM);
-    const std::vector<std::int64_t> many = file_.integers("NUMBER_EXCLUDED_ATOMS", n), list = file_.integers("EXCLUDED_ATOMS_LIST", count(NNB));
+    const std::vector<std::int64_t> many = file_.integers("NUMBER_EXCLUDED_ATOMS", n),
+                                    list = file_.integers("EXCLUDED_ATOMS_LIST", count(NNB));
     std::size_t at = 0;
     for (std::size_t i = 0; i < n; ++i) {
       if (many[i] < 0 || at + static_cast<std::size_t>(many[i]) > list.size()) {
-        findings_.error(702, file_.offset("NUMBER_EXCLUDED_ATOMS", i), fmt::format("atom {} excludes {} atoms, but only {} are left in EXCLUDED_ATOMS_LIST", i + 1, many[i], list.size() - at));
+        findings_.error(
+            702, file_.offset("NUMBER_EXCLUDED_ATOMS", i),
+            fmt::format("atom {} excludes {} atoms, but only {} are left in EXCLUDED_ATOMS_LIST",
+                        i + 1, many[i], list.size() - at));
         return;
       }
       for (std::int64_t k = 0; k < many[i]; ++k, ++at) {
         if (list[at] == 0) continue;  // a placeholder: none
-        if (list[at] < 0 || list[at] > pointers_[NATOM] || list[at] == static_cast<std::int64_t>(i) + 1) {
-          findings_.error(702, file_.offset("EXCLUDED_ATOMS_LIST", at), fmt::format("atom {} excludes atom {} of {}", i + 1, list[at], n));
+        if (list[at] < 0 || list[at] > pointers_[NATOM] ||
+            list[at] == static_cast<std::int64_t>(i) + 1) {
+          findings_.error(702, file_.offset("EXCLUDED_ATOMS_LIST", at),
+                          fmt::format("atom {} excludes atom {} of {}", i + 1, list[at], n));
           return;
         }
         const auto j = static_cast<std::int32_t>(list[at] - 1), self = static_cast<std::int32_t>(i);
@@ -283,10 +403,12 @@ class AmberReader {
       }
     }
     std::ranges::sort(s_.exclusions);
-    s_.exclusions.erase(std::unique(s_.exclusions.begin(), s_.exclusions.end()), s_.exclusions.end());
+    s_.exclusions.erase(std::unique(s_.exclusions.begin(), s_.exclusions.end()),
+                        s_.exclusions.end());
   }
 
-  /// Four-point water O, H, H, EP: the site lies on the bisector at the length of the bond O-EP; its bond goes.
+  /// Four-point water O, H, H, EP: the site lies on the bisector at the length of the bond O-EP;
+  /// its bond goes.
   void add_virtual_sites() {
     const auto is_site = [&](std::size_t i) { return s_.atoms.mass_amu[i] == 0; };
     std::map<std::int32_t, std::pair<std::int32_t, double>> parent;  // site: its atom and distance
@@ -307,14 +429,19 @@ class AmberReader {
     }
     for (std::size_t i = 0; i < count(NATOM); ++i) {
       if (!is_site(i)) continue;
-      const auto site = static_cast<std::int32_t>(i), o = parent.count(site) ? parent[site].first : -1;
+      const auto site = static_cast<std::int32_t>(i),
+                 o = parent.count(site) ? parent[site].first : -1;
       const auto bond = [&](std::int32_t a, std::int32_t b) {
         const auto at = length.find({std::min(a, b), std::max(a, b)});
         return at == length.end() ? 0.0 : at->second;
       };
-      const double oh = o >= 0 && site == o + 3 ? bond(o, o + 1) : 0, hh = oh > 0 ? bond(o + 1, o + 2) : 0;
+      const double oh = o >= 0 && site == o + 3 ? bond(o, o + 1) : 0,
+                   hh = oh > 0 ? bond(o + 1, o + 2) : 0;
       if (!(oh > 0 && hh > 0 && bond(o, o + 2) == oh && hh < 2 * oh)) {
-        findings_.error(703, file_.offset("MASS", i), fmt::format("atom {} ({}) has no mass and is not the fourth site of a water O, H, H, EP: such extra points are not read", i + 1, s_.atoms.name[i]));
+        findings_.error(703, file_.offset("MASS", i),
+                        fmt::format("atom {} ({}) has no mass and is not the fourth site of a "
+                                    "water O, H, H, EP: such extra points are not read",
+                                    i + 1, s_.atoms.name[i]));
         return;
       }
       const double a = parent[site].second / (2 * std::sqrt(oh * oh - 0.25 * hh * hh));
@@ -352,7 +479,8 @@ class AmberReader {
 
 AmberTopology read_amber_topology(const data::TextFile& text) { return AmberReader(text).read(); }
 
-Frame read_amber_restart(const data::TextFile& text, std::optional<std::size_t> expected, bool periodic) {
+Frame read_amber_restart(const data::TextFile& text, std::optional<std::size_t> expected,
+                         bool periodic) {
   data::Findings findings(text);
   const auto stop = [&](int number, std::size_t line, const std::string& what) {
     findings.error(number, text.line_starts[std::min(line, text.n_lines()) - 1], what);
@@ -360,15 +488,22 @@ Frame read_amber_restart(const data::TextFile& text, std::optional<std::size_t> 
   };
   std::size_t last = text.n_lines();
   while (last > 0 && data::trim(text.line(last)).empty()) --last;
-  const std::vector<data::Token> head = last < 2 ? std::vector<data::Token>{} : data::split_tokens(text.text, text.line_starts[1], text.line_starts[1] + text.line(2).size());
-  if (head.empty()) stop(701, 1, "expected a title, then the number of atoms: this is no AMBER restart");
-  const auto n = data::parse_count(head[0], std::numeric_limits<std::int32_t>::max(), "the number of atoms", findings);
+  const std::vector<data::Token> head =
+      last < 2 ? std::vector<data::Token>{}
+               : data::split_tokens(text.text, text.line_starts[1],
+                                    text.line_starts[1] + text.line(2).size());
+  if (head.empty())
+    stop(701, 1, "expected a title, then the number of atoms: this is no AMBER restart");
+  const auto n = data::parse_count(head[0], std::numeric_limits<std::int32_t>::max(),
+                                   "the number of atoms", findings);
   findings.throw_if_errors();
-  if (expected && *n != *expected) stop(704, 2, fmt::format("the restart has {} atoms, the topology {}", *n, *expected));
+  if (expected && *n != *expected)
+    stop(704, 2, fmt::format("the restart has {} atoms, the topology {}", *n, *expected));
   const std::size_t n_atoms = *n;
   Frame f;
   if (head.size() > 1)
-    if (const auto t = data::parse_number(head[1], data::Exponent::fortran, findings)) f.time_ps = *t;
+    if (const auto t = data::parse_number(head[1], data::Exponent::fortran, findings))
+      f.time_ps = *t;
 
   const std::size_t block = (n_atoms + 1) / 2;  // six numbers a line
   std::size_t line = 3;
@@ -376,18 +511,25 @@ Frame read_amber_restart(const data::TextFile& text, std::optional<std::size_t> 
     std::vector<double> out;
     for (; out.size() < count; ++line) {
       if (line > last) {
-        findings.error(701, text.text.size() - 1, fmt::format("the file ends within the {}: {} of {} numbers", what, out.size(), count));
+        findings.error(
+            701, text.text.size() - 1,
+            fmt::format("the file ends within the {}: {} of {} numbers", what, out.size(), count));
         break;
       }
       const std::string_view body = text.line(line);
       for (std::size_t k = 0; k < 6 && out.size() < count; ++k) {
-        const std::string_view word = data::trim(12 * k < body.size() ? body.substr(12 * k, 12) : std::string_view{});
+        const std::string_view word =
+            data::trim(12 * k < body.size() ? body.substr(12 * k, 12) : std::string_view{});
         if (word.empty()) {
           const std::size_t due = std::min<std::size_t>(6, count - out.size() + k);
-          findings.error(701, text.line_starts[line - 1] + std::min(12 * k, body.size()), fmt::format("this line of the {} has {} of {} numbers", what, k, due));
+          findings.error(701, text.line_starts[line - 1] + std::min(12 * k, body.size()),
+                         fmt::format("this line of the {} has {} of {} numbers", what, k, due));
           findings.throw_if_errors();
         }
-        const auto v = data::parse_number({word, text.line_starts[line - 1] + static_cast<std::size_t>(word.data() - body.data())}, data::Exponent::fortran, findings);
+        const auto v =
+            data::parse_number({word, text.line_starts[line - 1] +
+                                          static_cast<std::size_t>(word.data() - body.data())},
+                               data::Exponent::fortran, findings);
         out.push_back(v.value_or(0));
       }
     }
@@ -406,20 +548,31 @@ Frame read_amber_restart(const data::TextFile& text, std::optional<std::size_t> 
   f.x_nm = vectors("positions", angstrom);
   for (std::size_t i = 0; i < n_atoms; ++i) expect(within_reach(f.x_nm[i]), 3, i, out_of_reach);
   const std::size_t behind = line;
-  const auto words_of = [&](std::size_t at) { return data::split_tokens(text.text, text.line_starts[at - 1], text.line_starts[at - 1] + text.line(at).size()).size(); };
+  const auto words_of = [&](std::size_t at) {
+    return data::split_tokens(text.text, text.line_starts[at - 1],
+                              text.line_starts[at - 1] + text.line(at).size())
+        .size();
+  };
   const bool box_alone = block == 1 && last == line && (periodic || words_of(line) > 3 * n_atoms);
   if (last + 1 - line >= block && !box_alone) f.v_nm_ps = vectors("velocities", velocity_unit);
-  for (std::size_t i = 0; i < f.v_nm_ps.size(); ++i) expect(std::ranges::all_of(f.v_nm_ps[i], [](double v) { return std::isfinite(v); }), behind, i, "has a velocity beyond the range of double precision");
+  for (std::size_t i = 0; i < f.v_nm_ps.size(); ++i)
+    expect(std::ranges::all_of(f.v_nm_ps[i], [](double v) { return std::isfinite(v); }), behind, i,
+           "has a velocity beyond the range of double precision");
   if (line <= last) {
     const std::size_t at = line, many = words_of(line);
     const std::vector<double> v = numbers(many >= 6 ? 6 : 3, "box");
     try {
-      f.box = box_of_angles({v[0] * angstrom, v[1] * angstrom, v[2] * angstrom}, many >= 6 ? Vec3{v[3], v[4], v[5]} : Vec3{90, 90, 90});
+      f.box = box_of_angles({v[0] * angstrom, v[1] * angstrom, v[2] * angstrom},
+                            many >= 6 ? Vec3{v[3], v[4], v[5]} : Vec3{90, 90, 90});
     } catch (const Error& e) {
       stop(702, at, e.what());
     }
   }
-  if (line <= last) stop(701, line, fmt::format("text behind the end: a restart of {} atoms has {} lines with velocities and box", n_atoms, 2 * block + 3));
+  if (line <= last)
+    stop(701, line,
+         fmt::format(
+             "text behind the end: a restart of {} atoms has {} lines with velocities and box",
+             n_atoms, 2 * block + 3));
   return f;
 }
 

@@ -18,7 +18,8 @@ struct Entries {
   std::vector<std::int32_t> row;
 };
 template <int N>
-Entries<N> read_entries(AmberSections& file, data::Findings& findings, const std::string& flag, std::size_t n, std::size_t n_rows, std::size_t n_atoms) {
+Entries<N> read_entries(AmberSections& file, data::Findings& findings, const std::string& flag,
+                        std::size_t n, std::size_t n_rows, std::size_t n_atoms) {
   const std::vector<std::int64_t> v = file.integers(flag, n * (N + 1));
   Entries<N> out;
   for (std::size_t t = 0; t < n; ++t) {
@@ -33,7 +34,9 @@ Entries<N> read_entries(AmberSections& file, data::Findings& findings, const std
     const std::int64_t row = v[t * (N + 1) + N];
     good = good && row >= 1 && static_cast<std::size_t>(row) <= n_rows;
     if (!good) {
-      findings.error(702, file.offset(flag, t * (N + 1)), fmt::format("entry {} of {} names atoms or parameters that are not there", t + 1, flag));
+      findings.error(
+          702, file.offset(flag, t * (N + 1)),
+          fmt::format("entry {} of {} names atoms or parameters that are not there", t + 1, flag));
       return out;
     }
     out.atoms.push_back(atoms);
@@ -43,12 +46,17 @@ Entries<N> read_entries(AmberSections& file, data::Findings& findings, const std
 }
 
 /// Two numbers of a count, or one of them; each at most the size of the file.
-std::vector<std::size_t> counts(AmberSections& file, data::Findings& findings, const std::string& flag, std::size_t n, std::size_t most) {
+std::vector<std::size_t> counts(AmberSections& file, data::Findings& findings,
+                                const std::string& flag, std::size_t n, std::size_t most) {
   std::vector<std::size_t> out;
   const std::vector<std::int64_t> v = file.integers(flag, n);
   for (std::size_t k = 0; k < n; ++k) {
-    if (v[k] < 0 || static_cast<std::size_t>(v[k]) > most) findings.error(702, file.offset(flag, k), fmt::format("{} counts {} entries in a file of {} characters", flag, v[k], most));
-    out.push_back(static_cast<std::size_t>(std::clamp<std::int64_t>(v[k], 0, static_cast<std::int64_t>(most))));
+    if (v[k] < 0 || static_cast<std::size_t>(v[k]) > most)
+      findings.error(
+          702, file.offset(flag, k),
+          fmt::format("{} counts {} entries in a file of {} characters", flag, v[k], most));
+    out.push_back(static_cast<std::size_t>(
+        std::clamp<std::int64_t>(v[k], 0, static_cast<std::int64_t>(most))));
   }
   findings.throw_if_errors();
   return out;
@@ -62,33 +70,50 @@ void read_amber_maps(AmberSections& file, data::Findings& findings, std::size_t 
   const std::vector<std::size_t> n = counts(file, findings, prefix + "CMAP_COUNT", 2, most);
   const std::vector<std::int64_t> points = file.integers(prefix + "CMAP_RESOLUTION", n[1]);
   for (std::size_t k = 0; k < points.size(); ++k) {
-    if (points[k] < 4 || points[k] > 1000) findings.error(702, file.offset(prefix + "CMAP_RESOLUTION", k), fmt::format("a map of {} points a side; expected 4 to 1000", points[k]));
-    else if (points[k] != points[0]) findings.error(703, file.offset(prefix + "CMAP_RESOLUTION", k), fmt::format("maps of {} and of {} points a side: only maps of one size are read", points[0], points[k]));
+    if (points[k] < 4 || points[k] > 1000)
+      findings.error(702, file.offset(prefix + "CMAP_RESOLUTION", k),
+                     fmt::format("a map of {} points a side; expected 4 to 1000", points[k]));
+    else if (points[k] != points[0])
+      findings.error(
+          703, file.offset(prefix + "CMAP_RESOLUTION", k),
+          fmt::format("maps of {} and of {} points a side: only maps of one size are read",
+                      points[0], points[k]));
   }
   findings.throw_if_errors();
   if (!points.empty()) s.cmap.points = static_cast<int>(points[0]);
-  const auto square = static_cast<std::size_t>(s.cmap.points) * static_cast<std::size_t>(s.cmap.points);
+  const auto square =
+      static_cast<std::size_t>(s.cmap.points) * static_cast<std::size_t>(s.cmap.points);
   for (std::size_t m = 0; m < n[1]; ++m) {
-    for (const double v : file.reals(fmt::format("{}CMAP_PARAMETER_{:02}", prefix, m + 1), square)) s.cmap.maps.push_back(v * kcal);
+    for (const double v : file.reals(fmt::format("{}CMAP_PARAMETER_{:02}", prefix, m + 1), square))
+      s.cmap.maps.push_back(v * kcal);
     findings.throw_if_errors();  // a count of many maps that are not there takes no memory
   }
-  const Entries<5> terms = read_entries<5>(file, findings, prefix + "CMAP_INDEX", n[0], n[1], s.n_atoms());
+  const Entries<5> terms =
+      read_entries<5>(file, findings, prefix + "CMAP_INDEX", n[0], n[1], s.n_atoms());
   for (const auto& [a, b, c, d, e] : terms.atoms) s.cmap.atoms.push_back({a, b, c, d, b, c, d, e});
   s.cmap.row = terms.row;
 }
 
-void read_chamber_terms(AmberSections& file, data::Findings& findings, std::size_t most, System& s) {
+void read_chamber_terms(AmberSections& file, data::Findings& findings, std::size_t most,
+                        System& s) {
   const std::vector<std::size_t> n = counts(file, findings, "CHARMM_UREY_BRADLEY_COUNT", 2, most);
-  const auto k = file.reals("CHARMM_UREY_BRADLEY_FORCE_CONSTANT", n[1]), r0 = file.reals("CHARMM_UREY_BRADLEY_EQUIL_VALUE", n[1]);
-  for (std::size_t r = 0; r < n[1]; ++r) s.urey_bradley.rows.push_back({r0[r] * angstrom, 2 * k[r] * kcal / (angstrom * angstrom)});
-  Entries<2> pairs = read_entries<2>(file, findings, "CHARMM_UREY_BRADLEY", n[0], n[1], s.n_atoms());
+  const auto k = file.reals("CHARMM_UREY_BRADLEY_FORCE_CONSTANT", n[1]),
+             r0 = file.reals("CHARMM_UREY_BRADLEY_EQUIL_VALUE", n[1]);
+  for (std::size_t r = 0; r < n[1]; ++r)
+    s.urey_bradley.rows.push_back({r0[r] * angstrom, 2 * k[r] * kcal / (angstrom * angstrom)});
+  Entries<2> pairs =
+      read_entries<2>(file, findings, "CHARMM_UREY_BRADLEY", n[0], n[1], s.n_atoms());
   s.urey_bradley.atoms = std::move(pairs.atoms);
   s.urey_bradley.row = std::move(pairs.row);
 
-  const std::size_t impropers = counts(file, findings, "CHARMM_NUM_IMPROPERS", 1, most)[0], types = counts(file, findings, "CHARMM_NUM_IMPR_TYPES", 1, most)[0];
-  const auto height = file.reals("CHARMM_IMPROPER_FORCE_CONSTANT", types), phase = file.reals("CHARMM_IMPROPER_PHASE", types);
-  for (std::size_t r = 0; r < types; ++r) s.harmonic_impropers.rows.push_back({phase[r], 2 * height[r] * kcal});
-  Entries<4> quads = read_entries<4>(file, findings, "CHARMM_IMPROPERS", impropers, types, s.n_atoms());
+  const std::size_t impropers = counts(file, findings, "CHARMM_NUM_IMPROPERS", 1, most)[0],
+                    types = counts(file, findings, "CHARMM_NUM_IMPR_TYPES", 1, most)[0];
+  const auto height = file.reals("CHARMM_IMPROPER_FORCE_CONSTANT", types),
+             phase = file.reals("CHARMM_IMPROPER_PHASE", types);
+  for (std::size_t r = 0; r < types; ++r)
+    s.harmonic_impropers.rows.push_back({phase[r], 2 * height[r] * kcal});
+  Entries<4> quads =
+      read_entries<4>(file, findings, "CHARMM_IMPROPERS", impropers, types, s.n_atoms());
   s.harmonic_impropers.atoms = std::move(quads.atoms);
   s.harmonic_impropers.row = std::move(quads.row);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A formatted restart: title, number of atoms and time, six numbers of 12 columns a line: positions [A], velocities [A per 1/20.455
-// ps], box lengths [A] and angles [degree].
+// A formatted restart: title, number of atoms and time, six numbers of 12 columns a line: positions
+// [A], velocities [A per 1/20.455 ps], box lengths [A] and angles [degree].
 #include "base/units.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/data/file_io.h"
@@ -13,12 +13,14 @@ namespace tessera::molecular {
 
 std::string amber_restart(const Frame& frame, const std::string& title) {
   constexpr double velocity_unit = 20.455 * angstrom;
-  std::string out = title.substr(0, title.find('\n')).substr(0, 80) + "\n" + fmt::format("{:5}{:15.7e}\n", frame.x_nm.size(), frame.time_ps);
+  std::string out = title.substr(0, title.find('\n')).substr(0, 80) + "\n" +
+                    fmt::format("{:5}{:15.7e}\n", frame.x_nm.size(), frame.time_ps);
   std::size_t column = 0;
   const auto number = [&](double v) {
     const std::string text = fmt::format("{:12.7f}", v);
     if (text.size() > 12 || text.find_first_of("ni") != std::string::npos)
-      throw Error(fmt::format("[rst7] expected numbers of at most 12 columns, came {}; write .h5md", v));
+      throw Error(
+          fmt::format("[rst7] expected numbers of at most 12 columns, came {}; write .h5md", v));
     out += text;
     if (++column % 6 == 0) out += '\n';
   };
@@ -37,14 +39,17 @@ std::string amber_restart(const Frame& frame, const std::string& title) {
   return out;
 }
 
-Frame read_amber_restart(const std::filesystem::path& path, std::optional<std::size_t> n_atoms, bool periodic) {
+Frame read_amber_restart(const std::filesystem::path& path, std::optional<std::size_t> n_atoms,
+                         bool periodic) {
   const data::BinaryInput in(path);
   char head[3] = {};
-  if (in.read(0, head, sizeof head) && std::string_view(head, sizeof head) == "CDF") return read_amber_netcdf_restart(in, n_atoms);
+  if (in.read(0, head, sizeof head) && std::string_view(head, sizeof head) == "CDF")
+    return read_amber_netcdf_restart(in, n_atoms);
   return read_amber_restart(data::read_text_file(path), n_atoms, periodic);
 }
 
-void write_amber_restart(const std::filesystem::path& path, const Frame& frame, const std::string& title) {
+void write_amber_restart(const std::filesystem::path& path, const Frame& frame,
+                         const std::string& title) {
   data::write_file_atomically(path, amber_restart(frame, title));
 }
 

@@ -15,15 +15,18 @@ std::size_t width_of(std::string_view format) {
   const char* end = format.data() + format.size();
   std::size_t count = 1, width = 0;
   const char* letter = std::from_chars(format.data(), end, count).ptr;
-  if (letter == end || std::string_view("iIeEfFaA").find(*letter) == std::string_view::npos) return 0;
+  if (letter == end || std::string_view("iIeEfFaA").find(*letter) == std::string_view::npos)
+    return 0;
   const auto [rest, second] = std::from_chars(letter + 1, end, width);
-  const bool fits = second == std::errc{} && (rest == end || *rest == '.') && width >= 1 && width <= 80;
+  const bool fits =
+      second == std::errc{} && (rest == end || *rest == '.') && width >= 1 && width <= 80;
   return fits ? width : 0;
 }
 
 }  // namespace
 
-AmberSections::AmberSections(const data::TextFile& text, data::Findings& findings) : text_(text), findings_(findings) {
+AmberSections::AmberSections(const data::TextFile& text, data::Findings& findings)
+    : text_(text), findings_(findings) {
   Section* open = nullptr;
   for (std::size_t n = 1; n <= text.n_lines(); ++n) {
     const std::string_view line = text.line(n);
@@ -31,7 +34,9 @@ AmberSections::AmberSections(const data::TextFile& text, data::Findings& finding
     if (line.starts_with("%FLAG")) {
       const std::string flag(trim(line.substr(5)));
       const auto [at, fresh] = sections_.try_emplace(flag);
-      if (!fresh) findings.error(701, offset, "section " + shown(flag) + " is given twice", "keep one of them");
+      if (!fresh)
+        findings.error(701, offset, "section " + shown(flag) + " is given twice",
+                       "keep one of them");
       at->second = {offset, 0, n + 1, n + 1};
       open = &at->second;
     } else if (line.starts_with("%FORMAT")) {
@@ -40,8 +45,11 @@ AmberSections::AmberSections(const data::TextFile& text, data::Findings& finding
         findings.error(701, offset, "a %FORMAT without the %FLAG before it");
         continue;
       }
-      open->width = from < to && to != std::string_view::npos ? width_of(trim(line.substr(from + 1, to - from - 1))) : 0;
-      if (open->width == 0) findings.error(701, offset, "expected a format such as %FORMAT(10I8), got " + shown(line));
+      open->width = from < to && to != std::string_view::npos
+                        ? width_of(trim(line.substr(from + 1, to - from - 1)))
+                        : 0;
+      if (open->width == 0)
+        findings.error(701, offset, "expected a format such as %FORMAT(10I8), got " + shown(line));
       open->first = open->last = n + 1;
     } else if (line.starts_with("%COMMENT") && open && open->width == 0) {
       continue;
@@ -49,7 +57,9 @@ AmberSections::AmberSections(const data::TextFile& text, data::Findings& finding
       open->last = n + 1;
     }
   }
-  if (sections_.empty()) findings.error(701, 0, "expected %FLAG sections of an AMBER topology, found none", "topologies of before AMBER 7 are not read");
+  if (sections_.empty())
+    findings.error(701, 0, "expected %FLAG sections of an AMBER topology, found none",
+                   "topologies of before AMBER 7 are not read");
 }
 
 std::vector<Token> AmberSections::fields(const Section& s, std::size_t most) const {
@@ -68,11 +78,14 @@ std::vector<Token> AmberSections::fields(const Section& s, std::size_t most) con
 const AmberSections::Section* AmberSections::find(const std::string& flag) {
   const auto at = sections_.find(flag);
   if (at == sections_.end()) {
-    findings_.error(701, text_.text.size() - 1, "section " + flag + " is missing", "write the topology again with tleap or ParmEd");
+    findings_.error(701, text_.text.size() - 1, "section " + flag + " is missing",
+                    "write the topology again with tleap or ParmEd");
     return nullptr;
   }
   if (at->second.width == 0) {
-    findings_.error(701, at->second.flag_offset, "section " + flag + " has no %FORMAT behind its %FLAG", "write the topology again with tleap or ParmEd");
+    findings_.error(701, at->second.flag_offset,
+                    "section " + flag + " has no %FORMAT behind its %FLAG",
+                    "write the topology again with tleap or ParmEd");
     return nullptr;
   }
   return &at->second;
@@ -86,7 +99,9 @@ std::vector<T> AmberSections::exactly(const std::string& flag, std::size_t count
   const std::vector<Token> got = fields(*s, count + 1);
   if (got.size() != count) {
     findings_.error(701, got.empty() ? s->flag_offset : got.back().offset,
-                    "section " + flag + " has " + (got.size() > count ? "more than " + std::to_string(count) : std::to_string(got.size())) +
+                    "section " + flag + " has " +
+                        (got.size() > count ? "more than " + std::to_string(count)
+                                            : std::to_string(got.size())) +
                         " entries; POINTERS says " + std::to_string(count));
     findings_.throw_if_errors();  // memory is taken for what is there, not for what is promised
   }
@@ -98,7 +113,9 @@ std::vector<T> AmberSections::exactly(const std::string& flag, std::size_t count
 std::vector<double> AmberSections::reals(const std::string& flag, std::size_t count) {
   return exactly<double>(flag, count, [&](Token t, double& out) {
     const std::string_view word = trim(t.text);
-    const auto v = data::parse_number({word, t.offset + static_cast<std::size_t>(word.data() - t.text.data())}, data::Exponent::fortran, findings_);
+    const auto v =
+        data::parse_number({word, t.offset + static_cast<std::size_t>(word.data() - t.text.data())},
+                           data::Exponent::fortran, findings_);
     if (v) out = *v;
   });
 }
@@ -107,15 +124,20 @@ namespace {
 void parse_integer(Token t, std::int64_t& out, data::Findings& findings) {
   const std::string_view word = trim(t.text);
   const auto [end, code] = std::from_chars(word.data(), word.data() + word.size(), out);
-  if (word.empty() || code == std::errc::invalid_argument || end != word.data() + word.size()) findings.error(303, t.offset, "expected a whole number, got " + shown(word));
-  else if (code != std::errc{} || std::abs(out / 2) > std::numeric_limits<std::int32_t>::max()) findings.error(702, t.offset, "the number " + shown(word) + " is more than a topology counts to");
-  else return;
+  if (word.empty() || code == std::errc::invalid_argument || end != word.data() + word.size())
+    findings.error(303, t.offset, "expected a whole number, got " + shown(word));
+  else if (code != std::errc{} || std::abs(out / 2) > std::numeric_limits<std::int32_t>::max())
+    findings.error(702, t.offset,
+                   "the number " + shown(word) + " is more than a topology counts to");
+  else
+    return;
   out = 0;
 }
 }  // namespace
 
 std::vector<std::int64_t> AmberSections::integers(const std::string& flag, std::size_t count) {
-  return exactly<std::int64_t>(flag, count, [&](Token t, std::int64_t& out) { parse_integer(t, out, findings_); });
+  return exactly<std::int64_t>(
+      flag, count, [&](Token t, std::int64_t& out) { parse_integer(t, out, findings_); });
 }
 std::vector<std::int64_t> AmberSections::integers_up_to(const std::string& flag, std::size_t most) {
   std::vector<std::int64_t> out;
@@ -133,10 +155,13 @@ std::vector<std::string> AmberSections::words(const std::string& flag, std::size
   for (std::size_t n = s->first; n < s->last && out.size() < count; ++n) {
     const std::string_view line = text_.line(n);
     for (std::size_t k = 0; k < per_line && out.size() < count; ++k)
-      out.emplace_back(k * s->width < line.size() ? trim(line.substr(k * s->width, s->width)) : std::string_view{});
+      out.emplace_back(k * s->width < line.size() ? trim(line.substr(k * s->width, s->width))
+                                                  : std::string_view{});
   }
   if (out.size() != count) {
-    findings_.error(701, s->flag_offset, "section " + flag + " has " + std::to_string(out.size()) + " entries; POINTERS says " + std::to_string(count));
+    findings_.error(701, s->flag_offset,
+                    "section " + flag + " has " + std::to_string(out.size()) +
+                        " entries; POINTERS says " + std::to_string(count));
     findings_.throw_if_errors();
   }
   return out;
@@ -152,7 +177,9 @@ std::size_t AmberSections::offset(const std::string& flag, std::size_t k) const 
 
 std::string AmberSections::first_line(const std::string& flag) const {
   const auto at = sections_.find(flag);
-  return at == sections_.end() || at->second.first >= at->second.last ? std::string{} : std::string(trim(text_.line(at->second.first)));
+  return at == sections_.end() || at->second.first >= at->second.last
+             ? std::string{}
+             : std::string(trim(text_.line(at->second.first)));
 }
 
 }  // namespace tessera::molecular

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A prmtop as its sections: `%FLAG NAME`, `%FORMAT(10I8)`, lines of fields of fixed width. Numbers are read by columns, so
-// those that touch are told apart.
+// A prmtop as its sections: `%FLAG NAME`, `%FORMAT(10I8)`, lines of fields of fixed width. Numbers
+// are read by columns, so those that touch are told apart.
 #pragma once
 #include "tessera/data/text_reader.h"
 
@@ -18,7 +18,8 @@ class AmberSections {
   AmberSections(const data::TextFile& text, data::Findings& findings);
 
   bool has(const std::string& flag) const { return sections_.count(flag) > 0; }
-  /// Exactly `count` entries; throws where there are others, reports and gives zero for what is no number.
+  /// Exactly `count` entries; throws where there are others, reports and gives zero for what is no
+  /// number.
   std::vector<double> reals(const std::string& flag, std::size_t count);
   std::vector<std::int64_t> integers(const std::string& flag, std::size_t count);
   std::vector<std::string> words(const std::string& flag, std::size_t count);
@@ -32,7 +33,7 @@ class AmberSections {
  private:
   struct Section {
     std::size_t flag_offset = 0;
-    std::size_t width = 0;      ///< of a field; 0: the format was not understood
+    std::size_t width = 0;            ///< of a field; 0: the format was not understood
     std::size_t first = 0, last = 0;  ///< lines of the body [first, last)
   };
   /// Fields of a section, blank ones at the end left out.

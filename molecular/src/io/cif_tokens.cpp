@@ -34,26 +34,34 @@ class CifTokens {
     const char c = s_[at_];
     if (c == ';' && (begin == 0 || s_[begin - 1] == '\n')) {
       const std::size_t end = s_.find("\n;", begin);
-      if (end == std::string_view::npos) stop(begin, "a text that begins with ';' is not ended by a line with ';'");
+      if (end == std::string_view::npos)
+        stop(begin, "a text that begins with ';' is not ended by a line with ';'");
       at_ = end + 2;
       return {CifToken::Kind::value, {s_.substr(begin + 1, end - begin - 1), begin, true}};
     }
     if (c == '\'' || c == '"') {
       std::size_t end = begin + 1;
-      while (end < s_.size() && s_[end] != '\n' && !(s_[end] == c && (end + 1 == s_.size() || is_blank(s_[end + 1])))) ++end;
-      if (end >= s_.size() || s_[end] == '\n') stop(begin, "a quotation is not closed within its line");
+      while (end < s_.size() && s_[end] != '\n' &&
+             !(s_[end] == c && (end + 1 == s_.size() || is_blank(s_[end + 1]))))
+        ++end;
+      if (end >= s_.size() || s_[end] == '\n')
+        stop(begin, "a quotation is not closed within its line");
       at_ = end + 1;
       return {CifToken::Kind::value, {s_.substr(begin + 1, end - begin - 1), begin, true}};
     }
     while (at_ < s_.size() && !is_blank(s_[at_])) ++at_;
     const std::string_view word = s_.substr(begin, at_ - begin);
     CifToken t{CifToken::Kind::value, {word, begin, false}};
-    if (c == '_') t.kind = CifToken::Kind::tag;
+    if (c == '_')
+      t.kind = CifToken::Kind::tag;
     else if (word.size() >= 5) {
       const std::string head = lower(word.substr(0, 7));
-      if (head == "loop_") t.kind = CifToken::Kind::loop;
-      else if (head.starts_with("data_")) t.kind = CifToken::Kind::data;
-      else if (head.starts_with("save_")) t.kind = CifToken::Kind::save;
+      if (head == "loop_")
+        t.kind = CifToken::Kind::loop;
+      else if (head.starts_with("data_"))
+        t.kind = CifToken::Kind::data;
+      else if (head.starts_with("save_"))
+        t.kind = CifToken::Kind::save;
     }
     return t;
   }
@@ -73,7 +81,8 @@ class CifTokens {
 std::pair<std::string, std::string> parts(std::string_view tag) {
   const std::string t = lower(tag);
   const std::size_t point = t.find('.');
-  return point == std::string::npos ? std::pair{std::string(), t} : std::pair{t.substr(0, point), t.substr(point + 1)};
+  return point == std::string::npos ? std::pair{std::string(), t}
+                                    : std::pair{t.substr(0, point), t.substr(point + 1)};
 }
 
 }  // namespace
@@ -83,7 +92,9 @@ int read_cif(data::Findings& findings, const CifCategory& category) {
   using Kind = CifToken::Kind;
   constexpr std::size_t most_tags = 1000;
   CifToken t = tokens.next();
-  if (t.kind != Kind::data) tokens.stop(t.kind == Kind::end ? 0 : t.value.offset, "expected data_NAME at the beginning of a CIF file");
+  if (t.kind != Kind::data)
+    tokens.stop(t.kind == Kind::end ? 0 : t.value.offset,
+                "expected data_NAME at the beginning of a CIF file");
   int more = 0;
   // Pairs of the category at hand.
   std::string name;
@@ -108,7 +119,8 @@ int read_cif(data::Findings& findings, const CifCategory& category) {
       const std::size_t offset = t.value.offset;
       const std::string_view shown_tag = t.value.text;
       t = tokens.next();
-      if (t.kind != Kind::value) tokens.stop(offset, "the tag " + data::shown(shown_tag) + " has no value");
+      if (t.kind != Kind::value)
+        tokens.stop(offset, "the tag " + data::shown(shown_tag) + " has no value");
       if (tags.empty()) begin = offset;
       name = of;
       tags.push_back(tag);
@@ -121,10 +133,13 @@ int read_cif(data::Findings& findings, const CifCategory& category) {
       std::string of;
       for (t = tokens.next(); t.kind == Kind::tag; t = tokens.next()) {
         const auto [c, tag] = parts(t.value.text);
-        if (!columns.empty() && c != of) tokens.stop(t.value.offset, "a loop has tags of several categories: " + data::shown(t.value.text));
+        if (!columns.empty() && c != of)
+          tokens.stop(t.value.offset,
+                      "a loop has tags of several categories: " + data::shown(t.value.text));
         of = c;
         columns.push_back(tag);
-        if (columns.size() > most_tags) tokens.stop(t.value.offset, fmt::format("a loop has more than {} tags", most_tags));
+        if (columns.size() > most_tags)
+          tokens.stop(t.value.offset, fmt::format("a loop has more than {} tags", most_tags));
       }
       if (columns.empty()) tokens.stop(begin, "a loop without tags");
       const CifRow row = category(of, columns, begin);
@@ -137,7 +152,11 @@ int read_cif(data::Findings& findings, const CifCategory& category) {
         if (row) row(fields);
         fields.clear();
       }
-      if (!fields.empty()) tokens.stop(last, fmt::format("the last row of the loop {} has {} values for {} tags", of, fields.size(), columns.size()), "a value is missing somewhere in the loop, or one with blanks is not quoted");
+      if (!fields.empty())
+        tokens.stop(last,
+                    fmt::format("the last row of the loop {} has {} values for {} tags", of,
+                                fields.size(), columns.size()),
+                    "a value is missing somewhere in the loop, or one with blanks is not quoted");
     } else if (t.kind == Kind::save) {
       t = tokens.next();
     } else {

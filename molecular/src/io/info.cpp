@@ -35,7 +35,8 @@ InfoNode file_node(const fs::path& path) { return {path.filename().string(), {},
 void add_remarks(InfoNode& node, const std::vector<data::Diagnostic>& remarks) {
   if (remarks.empty()) return;
   InfoNode& list = node.add("remarks", count(remarks.size()));
-  for (const data::Diagnostic& d : remarks) list.add(d.place.line > 0 ? "line " + std::to_string(d.place.line) : "remark", d.message);
+  for (const data::Diagnostic& d : remarks)
+    list.add(d.place.line > 0 ? "line " + std::to_string(d.place.line) : "remark", d.message);
 }
 /// Of the residues, how many of each name; the most frequent first.
 template <class Names>
@@ -69,7 +70,8 @@ InfoNode summarize_structure(const fs::path& path) {
   InfoNode node = file_node(path);
   if (!s.title.empty()) node.add("title", s.title);
   node.add("atoms", count(s.n_atoms()));
-  node.add("hydrogens", count(static_cast<std::size_t>(std::ranges::count(s.element, std::uint8_t{1}))));
+  node.add("hydrogens",
+           count(static_cast<std::size_t>(std::ranges::count(s.element, std::uint8_t{1}))));
   node.add("chains", s.chain.empty() ? std::int64_t{0} : std::int64_t{s.chain.back()} + 1);
   add_residues(node, s.residues);
   node.add("bonds", count(s.bonds.size()));
@@ -82,10 +84,12 @@ void add_system(InfoNode& node, const System& s) {
   if (!s.title.empty()) node.add("title", s.title);
   node.add("atoms", count(s.n_atoms()));
   const std::vector<std::int32_t> molecule = molecules(s);
-  node.add("molecules", molecule.empty() ? std::int64_t{0} : std::int64_t{*std::ranges::max_element(molecule)} + 1);
+  node.add("molecules", molecule.empty() ? std::int64_t{0}
+                                         : std::int64_t{*std::ranges::max_element(molecule)} + 1);
   add_residues(node, s.residues);
   const auto rounded = [](double v) { return std::round(v * 1e6) / 1e6; };
-  node.add("mass [amu]", rounded(std::accumulate(s.atoms.mass_amu.begin(), s.atoms.mass_amu.end(), 0.0)));
+  node.add("mass [amu]",
+           rounded(std::accumulate(s.atoms.mass_amu.begin(), s.atoms.mass_amu.end(), 0.0)));
   node.add("net charge [e]", rounded(net_charge_e(s)));
   node.add("Lennard-Jones types", std::int64_t{s.lj.types});
   const Counts add{node.add("terms")};
@@ -150,14 +154,18 @@ InfoNode summarize_include(const fs::path& path) {
     if (line.empty() || line.front() == '#') continue;
     if (line.front() == '[') {
       const std::string name(data::trim(line.substr(1, line.find(']') - 1)));
-      now = static_cast<std::size_t>(std::ranges::find(sections, name, &Section::first) - sections.begin());
+      now = static_cast<std::size_t>(std::ranges::find(sections, name, &Section::first) -
+                                     sections.begin());
       if (now == sections.size()) sections.emplace_back(name, 0);
       lines = 0;
       continue;
     }
-    if (sections.empty()) throw data::InputError(text.error(722, text.line_starts[n - 1], "expected a section such as [ moleculetype ]"));
+    if (sections.empty())
+      throw data::InputError(
+          text.error(722, text.line_starts[n - 1], "expected a section such as [ moleculetype ]"));
     ++sections[now].second;
-    if (lines++ == 0 && sections[now].first == "moleculetype") molecule_types.emplace_back(line.substr(0, line.find_first_of(" \t")));
+    if (lines++ == 0 && sections[now].first == "moleculetype")
+      molecule_types.emplace_back(line.substr(0, line.find_first_of(" \t")));
   }
   InfoNode& list = node.add("sections", count(sections.size()));
   for (const auto& [name, n] : sections) list.add(name, n);
@@ -197,24 +205,62 @@ InfoNode summarize_force_field(const fs::path& path) {
   return node;
 }
 
-bool is_prmtop(std::string_view head, const fs::path&) { return head.starts_with("%VERSION") || head.starts_with("%FLAG"); }
-bool is_mmcif(std::string_view head, const fs::path&) { return head.starts_with("data_") && head.find("_atom_site") != std::string_view::npos; }
-bool is_force_field(std::string_view head, const fs::path&) { return head.find("<ForceField") != std::string_view::npos; }
+bool is_prmtop(std::string_view head, const fs::path&) {
+  return head.starts_with("%VERSION") || head.starts_with("%FLAG");
+}
+bool is_mmcif(std::string_view head, const fs::path&) {
+  return head.starts_with("data_") && head.find("_atom_site") != std::string_view::npos;
+}
+bool is_force_field(std::string_view head, const fs::path&) {
+  return head.find("<ForceField") != std::string_view::npos;
+}
 bool is_pdb(std::string_view head, const fs::path&) {
-  for (const std::string_view record : {"HEADER    ", "CRYST1", "ATOM  ", "HETATM", "REMARK ", "MODEL  ", "COMPND    ", "TITLE     "})
+  for (const std::string_view record : {"HEADER    ", "CRYST1", "ATOM  ", "HETATM", "REMARK ",
+                                        "MODEL  ", "COMPND    ", "TITLE     "})
     if (head.starts_with(record)) return true;
   return false;
 }
 
 using Formats = data::RegisterFormat;
-const Formats gro({.name = "GRO", .summary = "GROMACS structures", .extensions = {".gro"}, .summarize = summarize_gro});
-const Formats pdb({.name = "PDB", .summary = "wwPDB structures", .extensions = {".pdb", ".ent"}, .sniff = is_pdb, .summarize = summarize_structure, .priority = 60});
-const Formats mmcif({.name = "mmCIF", .summary = "PDBx/mmCIF structures", .extensions = {".cif", ".mmcif"}, .sniff = is_mmcif, .summarize = summarize_structure});
-const Formats prmtop({.name = "AMBER topology", .summary = "AMBER and CHAMBER topologies", .extensions = {".prmtop", ".parm7"}, .sniff = is_prmtop, .summarize = summarize_prmtop, .priority = 20});
-const Formats restart({.name = "AMBER restart", .summary = "AMBER positions, velocities and box", .extensions = {".rst7", ".inpcrd", ".restrt"}, .summarize = summarize_restart});
-const Formats topology({.name = "GROMACS topology", .summary = "GROMACS topologies, whole", .extensions = {".top"}, .summarize = summarize_topology});
-const Formats include({.name = "GROMACS include", .summary = "parts of GROMACS topologies", .extensions = {".itp"}, .summarize = summarize_include});
-const Formats force_field({.name = "OpenMM force field", .summary = "force fields in OpenMM's XML", .extensions = {}, .sniff = is_force_field, .summarize = summarize_force_field, .priority = 20});
+const Formats gro({.name = "GRO",
+                   .summary = "GROMACS structures",
+                   .extensions = {".gro"},
+                   .summarize = summarize_gro});
+const Formats pdb({.name = "PDB",
+                   .summary = "wwPDB structures",
+                   .extensions = {".pdb", ".ent"},
+                   .sniff = is_pdb,
+                   .summarize = summarize_structure,
+                   .priority = 60});
+const Formats mmcif({.name = "mmCIF",
+                     .summary = "PDBx/mmCIF structures",
+                     .extensions = {".cif", ".mmcif"},
+                     .sniff = is_mmcif,
+                     .summarize = summarize_structure});
+const Formats prmtop({.name = "AMBER topology",
+                      .summary = "AMBER and CHAMBER topologies",
+                      .extensions = {".prmtop", ".parm7"},
+                      .sniff = is_prmtop,
+                      .summarize = summarize_prmtop,
+                      .priority = 20});
+const Formats restart({.name = "AMBER restart",
+                       .summary = "AMBER positions, velocities and box",
+                       .extensions = {".rst7", ".inpcrd", ".restrt"},
+                       .summarize = summarize_restart});
+const Formats topology({.name = "GROMACS topology",
+                        .summary = "GROMACS topologies, whole",
+                        .extensions = {".top"},
+                        .summarize = summarize_topology});
+const Formats include({.name = "GROMACS include",
+                       .summary = "parts of GROMACS topologies",
+                       .extensions = {".itp"},
+                       .summarize = summarize_include});
+const Formats force_field({.name = "OpenMM force field",
+                           .summary = "force fields in OpenMM's XML",
+                           .extensions = {},
+                           .sniff = is_force_field,
+                           .summarize = summarize_force_field,
+                           .priority = 20});
 
 }  // namespace
 }  // namespace tessera::molecular

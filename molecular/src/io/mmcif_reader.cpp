@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Categories of the PDBx/mmCIF dictionary (mmcif.wwpdb.org): _atom_site, _cell, _struct_conn, _struct.title. Names, numbers and
-// chains are those of the authors (auth_*) where they are given, as in the PDB file of the same entry.
+// Categories of the PDBx/mmCIF dictionary (mmcif.wwpdb.org): _atom_site, _cell, _struct_conn,
+// _struct.title. Names, numbers and chains are those of the authors (auth_*) where they are given,
+// as in the PDB file of the same entry.
 #include "base/units.h"
 #include "io/cif_tokens.h"
 #include "io/structure_builder.h"
@@ -33,7 +34,8 @@ class Columns {
 
 std::string text_of(const std::vector<CifValue>& row, int first, int second = -1) {
   for (const int k : {first, second})
-    if (k >= 0 && row[static_cast<std::size_t>(k)].given()) return std::string(row[static_cast<std::size_t>(k)].text);
+    if (k >= 0 && row[static_cast<std::size_t>(k)].given())
+      return std::string(row[static_cast<std::size_t>(k)].text);
   return {};
 }
 
@@ -43,22 +45,33 @@ class MmcifReader {
       : options_(options), findings_(text), builder_(findings_, text) {}
 
   StructureFile read() {
-    const int more = read_cif(findings_, [&](const std::string& category, const std::vector<std::string>& tags, std::size_t offset) -> CifRow {
-      const Columns column(tags);
-      if (category == "_atom_site") return atoms(column, offset);
-      if (category == "_cell") return cell(column, offset);
-      if (category == "_struct_conn") return connections(column);
-      if (category == "_struct")
-        if (const int k = column("title"); k >= 0) return [this, k](const std::vector<CifValue>& row) { title_ = std::string(data::trim(text_of(row, k))); };
-      return {};
-    });
+    const int more = read_cif(findings_,
+                              [&](const std::string& category, const std::vector<std::string>& tags,
+                                  std::size_t offset) -> CifRow {
+                                const Columns column(tags);
+                                if (category == "_atom_site") return atoms(column, offset);
+                                if (category == "_cell") return cell(column, offset);
+                                if (category == "_struct_conn") return connections(column);
+                                if (category == "_struct")
+                                  if (const int k = column("title"); k >= 0)
+                                    return [this, k](const std::vector<CifValue>& row) {
+                                      title_ = std::string(data::trim(text_of(row, k)));
+                                    };
+                                return {};
+                              });
     Structure s = builder_.finish();
     if (more > 0) findings_.note(730, fmt::format("{} more data blocks were not read", more));
-    if (models_.size() > 1 && static_cast<int>(models_.size()) >= options_.model) findings_.note(730, fmt::format("the file has {} models, model {} was read", models_.size(), options_.model));
+    if (models_.size() > 1 && static_cast<int>(models_.size()) >= options_.model)
+      findings_.note(730, fmt::format("the file has {} models, model {} was read", models_.size(),
+                                      options_.model));
     findings_.throw_if_errors();
     if (s.n_atoms() == 0) {
-      if (static_cast<int>(models_.size()) < options_.model && !models_.empty()) findings_.error(702, 0, fmt::format("model {} was asked for, the file has {}", options_.model, models_.size()));
-      else findings_.error(701, 0, "expected a loop _atom_site with atoms, found none");
+      if (static_cast<int>(models_.size()) < options_.model && !models_.empty())
+        findings_.error(
+            702, 0,
+            fmt::format("model {} was asked for, the file has {}", options_.model, models_.size()));
+      else
+        findings_.error(701, 0, "expected a loop _atom_site with atoms, found none");
       findings_.throw_if_errors();
     }
     connect(s);
@@ -72,25 +85,35 @@ class MmcifReader {
  private:
   double number(const CifValue& v) {
     std::string_view t = v.text;
-    if (const std::size_t bracket = t.find('('); bracket != std::string_view::npos && t.size() > bracket + 2 && t.find_first_not_of("0123456789", bracket + 1) == t.size() - 1 && t.ends_with(')'))
+    if (const std::size_t bracket = t.find('(');
+        bracket != std::string_view::npos && t.size() > bracket + 2 &&
+        t.find_first_not_of("0123456789", bracket + 1) == t.size() - 1 && t.ends_with(')'))
       t = t.substr(0, bracket);  // 1.234(5)
     return data::parse_number({t, v.offset}, data::Exponent::e_only, findings_).value_or(0);
   }
 
   CifRow atoms(const Columns& c, std::size_t offset) {
     const std::array<int, 3> xyz = {c("cartn_x"), c("cartn_y"), c("cartn_z")};
-    const int name = c("auth_atom_id"), label_name = c("label_atom_id"), residue = c("auth_comp_id"), label_residue = c("label_comp_id"), chain = c("auth_asym_id"),
-              label_chain = c("label_asym_id"), seq = c("auth_seq_id"), label_seq = c("label_seq_id"), insertion = c("pdbx_pdb_ins_code"), alternate = c("label_alt_id"),
-              symbol = c("type_symbol"), occupancy = c("occupancy"), model = c("pdbx_pdb_model_num");
+    const int name = c("auth_atom_id"), label_name = c("label_atom_id"),
+              residue = c("auth_comp_id"), label_residue = c("label_comp_id"),
+              chain = c("auth_asym_id"), label_chain = c("label_asym_id"), seq = c("auth_seq_id"),
+              label_seq = c("label_seq_id"), insertion = c("pdbx_pdb_ins_code"),
+              alternate = c("label_alt_id"), symbol = c("type_symbol"), occupancy = c("occupancy"),
+              model = c("pdbx_pdb_model_num");
     if (std::ranges::min(xyz) < 0 || symbol < 0 || (name < 0 && label_name < 0)) {
-      findings_.error(701, offset, "the loop _atom_site needs the tags Cartn_x, Cartn_y, Cartn_z, type_symbol and label_atom_id");
+      findings_.error(701, offset,
+                      "the loop _atom_site needs the tags Cartn_x, Cartn_y, Cartn_z, type_symbol "
+                      "and label_atom_id");
       findings_.throw_if_errors();
     }
     return [=, this](const std::vector<CifValue>& row) {
       const auto at = [&](int k) -> const CifValue& { return row[static_cast<std::size_t>(k)]; };
       if (model >= 0) {
         if (models_.empty() || models_.back() != at(model).text) {
-          if (!known_models_.insert(at(model).text).second) findings_.error(702, at(model).offset, "the atoms of model " + data::shown(at(model).text) + " do not stand together");
+          if (!known_models_.insert(at(model).text).second)
+            findings_.error(
+                702, at(model).offset,
+                "the atoms of model " + data::shown(at(model).text) + " do not stand together");
           if (models_.size() >= 100000) findings_.throw_if_errors();
           models_.push_back(at(model).text);
         }
@@ -108,20 +131,25 @@ class MmcifReader {
       r.number = text_of(row, seq, label_seq) + text_of(row, insertion);
       r.alternate = text_of(row, alternate);
       for (std::size_t k = 0; k < 3; ++k) r.x_nm[k] = number(at(xyz[k])) * angstrom;
-      if (occupancy >= 0 && at(occupancy).given() && !r.alternate.empty()) r.occupancy = number(at(occupancy));
+      if (occupancy >= 0 && at(occupancy).given() && !r.alternate.empty())
+        r.occupancy = number(at(occupancy));
       const std::string_view element = at(symbol).text;
       r.element = data::upper(element) == "D" ? std::uint8_t{1} : element_of(element);
-      if (r.element == 0 && at(symbol).given() && data::upper(element) != "X" && data::upper(element) != "EP")
-        findings_.error(702, at(symbol).offset, "there is no element called " + data::shown(element));
+      if (r.element == 0 && at(symbol).given() && data::upper(element) != "X" &&
+          data::upper(element) != "EP")
+        findings_.error(702, at(symbol).offset,
+                        "there is no element called " + data::shown(element));
       if (r.name.empty()) findings_.error(701, r.offset, "an atom without a name");
       for (const std::string* text : {&r.name, &r.residue_name, &r.chain, &r.segment, &r.number})
-        if (text->find('\n') != std::string::npos) findings_.error(701, r.offset, "a name of more than one line: " + data::shown(*text));
+        if (text->find('\n') != std::string::npos)
+          findings_.error(701, r.offset, "a name of more than one line: " + data::shown(*text));
       builder_.add(std::move(r));
     };
   }
 
   CifRow cell(const Columns& c, std::size_t offset) {
-    const std::array<int, 6> k = {c("length_a"), c("length_b"), c("length_c"), c("angle_alpha"), c("angle_beta"), c("angle_gamma")};
+    const std::array<int, 6> k = {c("length_a"),    c("length_b"),   c("length_c"),
+                                  c("angle_alpha"), c("angle_beta"), c("angle_gamma")};
     if (std::ranges::min(k) < 0) return {};
     return [=, this](const std::vector<CifValue>& row) {
       for (const int i : k)
@@ -131,7 +159,9 @@ class MmcifReader {
     };
   }
   void set_cell(Structure& s) {
-    if (cell_offset_) s.box = cell_of({cell_[0], cell_[1], cell_[2]}, {cell_[3], cell_[4], cell_[5]}, *cell_offset_, findings_);
+    if (cell_offset_)
+      s.box = cell_of({cell_[0], cell_[1], cell_[2]}, {cell_[3], cell_[4], cell_[5]}, *cell_offset_,
+                      findings_);
   }
 
   struct Partner {
@@ -143,8 +173,11 @@ class MmcifReader {
     std::array<std::array<int, 9>, 2> k;
     for (std::size_t p = 0; p < 2; ++p) {
       const std::string one = "ptnr" + std::to_string(p + 1) + "_", pdbx = "pdbx_" + one;
-      k[p] = {c((one + "auth_asym_id").c_str()), c((one + "label_asym_id").c_str()), c((one + "auth_seq_id").c_str()), c((one + "label_seq_id").c_str()), c((one + "auth_comp_id").c_str()),
-              c((one + "label_comp_id").c_str()), c((one + "label_atom_id").c_str()), c((pdbx + "pdb_ins_code").c_str()), c((one + "symmetry").c_str())};
+      k[p] = {c((one + "auth_asym_id").c_str()),  c((one + "label_asym_id").c_str()),
+              c((one + "auth_seq_id").c_str()),   c((one + "label_seq_id").c_str()),
+              c((one + "auth_comp_id").c_str()),  c((one + "label_comp_id").c_str()),
+              c((one + "label_atom_id").c_str()), c((pdbx + "pdb_ins_code").c_str()),
+              c((one + "symmetry").c_str())};
     }
     return [=, this](const std::vector<CifValue>& row) {
       const std::string kind = text_of(row, type);
@@ -152,7 +185,9 @@ class MmcifReader {
       if (text_of(row, k[0][8]) != text_of(row, k[1][8])) return;  // to an image of the crystal
       std::array<Partner, 2> ends;
       for (std::size_t p = 0; p < 2; ++p)
-        ends[p] = {text_of(row, k[p][0], k[p][1]), text_of(row, k[p][2], k[p][3]) + text_of(row, k[p][7]), text_of(row, k[p][4], k[p][5]), text_of(row, k[p][6])};
+        ends[p] = {text_of(row, k[p][0], k[p][1]),
+                   text_of(row, k[p][2], k[p][3]) + text_of(row, k[p][7]),
+                   text_of(row, k[p][4], k[p][5]), text_of(row, k[p][6])};
       connections_.push_back({ends, row[0].offset});
     };
   }
@@ -169,8 +204,13 @@ class MmcifReader {
       for (std::size_t p = 0; p < 2; ++p) {
         const auto at = atoms.find(ends[p]);
         found = found && at != atoms.end();
-        if (at == atoms.end()) findings_.error(702, offset, fmt::format("_struct_conn binds atom {} of {} {} in chain {}, which is not there", ends[p].atom, ends[p].residue, ends[p].number, ends[p].chain));
-        else bond[p] = at->second;
+        if (at == atoms.end())
+          findings_.error(
+              702, offset,
+              fmt::format("_struct_conn binds atom {} of {} {} in chain {}, which is not there",
+                          ends[p].atom, ends[p].residue, ends[p].number, ends[p].chain));
+        else
+          bond[p] = at->second;
       }
       if (found && bond[0] != bond[1]) s.bonds.push_back(bond);
     }
@@ -192,6 +232,8 @@ class MmcifReader {
 
 }  // namespace
 
-StructureFile read_mmcif(const data::TextFile& text, const StructureOptions& options) { return MmcifReader(text, options).read(); }
+StructureFile read_mmcif(const data::TextFile& text, const StructureOptions& options) {
+  return MmcifReader(text, options).read();
+}
 
 }  // namespace tessera::molecular

@@ -2,13 +2,14 @@
 //
 // PDB, columns counted from 1 (wwPDB format 3.3):
 //
-//   ATOM/HETATM   7-11 serial, 13-16 name, 17 alternate location, 18-21 residue, 22 chain, 23-26 number, 27 insertion code,
+//   ATOM/HETATM   7-11 serial, 13-16 name, 17 alternate location, 18-21 residue, 22 chain, 23-26
+//   number, 27 insertion code,
 //                 31-38, 39-46, 47-54 x y z, 55-60 occupancy, 73-76 segment, 77-78 element
 //   CRYST1        7-15, 16-24, 25-33 edges, 34-40, 41-47, 48-54 angles
 //   CONECT        7-11 serial, then up to four of 5 columns each
 //
-// Fields are cut by columns and numbers are strict. A number that outgrows its columns moves all behind it: then the three
-// places have different numbers of decimals, which is refused.
+// Fields are cut by columns and numbers are strict. A number that outgrows its columns moves all
+// behind it: then the three places have different numbers of decimals, which is refused.
 #include "base/units.h"
 #include "io/structure_builder.h"
 #include "structure/structure_parts.h"
@@ -34,13 +35,18 @@ struct PdbField {
   std::string_view text;
   std::size_t offset = 0;
 };
-PdbField field(std::string_view line, std::size_t line_offset, std::size_t first, std::size_t last) {
+PdbField field(std::string_view line, std::size_t line_offset, std::size_t first,
+               std::size_t last) {
   if (line.size() < first) return {{}, line_offset + line.size()};
   const std::string_view raw = line.substr(first - 1, last - first + 1), text = trim(raw);
-  return {text, line_offset + first - 1 + (text.empty() ? 0 : static_cast<std::size_t>(text.data() - raw.data()))};
+  return {text, line_offset + first - 1 +
+                    (text.empty() ? 0 : static_cast<std::size_t>(text.data() - raw.data()))};
 }
 
-bool all_of(std::string_view s, auto&& is) { return !s.empty() && std::ranges::all_of(s, [&](char c) { return is(static_cast<unsigned char>(c)); }); }
+bool all_of(std::string_view s, auto&& is) {
+  return !s.empty() &&
+         std::ranges::all_of(s, [&](char c) { return is(static_cast<unsigned char>(c)); });
+}
 bool is_decimal(std::string_view s) {
   if (s.starts_with('-')) s.remove_prefix(1);
   return all_of(s, [](int c) { return std::isdigit(c); });
@@ -53,25 +59,32 @@ std::optional<T> whole(std::string_view s, int base) {
   return v;
 }
 
-/// Hybrid-36 of w columns (cci.lbl.gov/hybrid_36): decimals up to 10^w - 1, then A0.. to ZZ.. in base 36, then a0.. to zz..
+/// Hybrid-36 of w columns (cci.lbl.gov/hybrid_36): decimals up to 10^w - 1, then A0.. to ZZ.. in
+/// base 36, then a0.. to zz..
 std::optional<std::int64_t> hybrid_36(std::string_view s, std::size_t w) {
   if (is_decimal(s)) return whole<std::int64_t>(s, 10);
-  if (s.size() != w || !all_of(s, [](int c) { return std::isalnum(c); }) || std::isdigit(static_cast<unsigned char>(s[0]))) return std::nullopt;
+  if (s.size() != w || !all_of(s, [](int c) { return std::isalnum(c); }) ||
+      std::isdigit(static_cast<unsigned char>(s[0])))
+    return std::nullopt;
   const bool lower = std::islower(static_cast<unsigned char>(s[0]));
   for (const char c : s)
-    if (std::isalpha(static_cast<unsigned char>(c)) && static_cast<bool>(std::islower(static_cast<unsigned char>(c))) != lower) return std::nullopt;
+    if (std::isalpha(static_cast<unsigned char>(c)) &&
+        static_cast<bool>(std::islower(static_cast<unsigned char>(c))) != lower)
+      return std::nullopt;
   std::int64_t ten = 1, base = 1;
   for (std::size_t k = 0; k < w; ++k) ten *= 10;
   for (std::size_t k = 1; k < w; ++k) base *= 36;
   return *whole<std::int64_t>(s, 36) - 10 * base + ten + (lower ? 26 * base : 0);
 }
 
-/// The element of a name in columns 13-16, where 77-78 are blank: symbols of two letters begin in column 13.
+/// The element of a name in columns 13-16, where 77-78 are blank: symbols of two letters begin in
+/// column 13.
 std::uint8_t element_of_name(std::string_view columns, const std::string& residue) {
   const std::string_view name = trim(columns);
   const auto first = std::ranges::find_if(name, [](unsigned char c) { return std::isalpha(c); });
   if (first == name.end()) return 0;
-  if (is_water(residue) && std::string_view("MELV").find(*first) != std::string_view::npos) return 0;
+  if (is_water(residue) && std::string_view("MELV").find(*first) != std::string_view::npos)
+    return 0;
   const std::string one(1, *first == 'D' ? 'H' : *first);
   if (!is_water(residue) && !is_amino_acid(residue) && !is_nucleotide(residue)) {
     const auto letters_of = [](std::string_view s) {
@@ -81,33 +94,59 @@ std::uint8_t element_of_name(std::string_view columns, const std::string& residu
       return data::upper(out);
     };
     // HG, CD and the like are hydrogens and carbons unless the residue is that ion.
-    static const std::array<std::string_view, 12> usual = {"CL", "BR", "SE", "FE", "ZN", "MG", "MN", "NA", "LI", "SI", "CU", "NI"};
+    static const std::array<std::string_view, 12> usual = {"CL", "BR", "SE", "FE", "ZN", "MG",
+                                                           "MN", "NA", "LI", "SI", "CU", "NI"};
     const std::string letters = letters_of(name);
-    const bool from_13 = columns.starts_with(name) && !std::isdigit(static_cast<unsigned char>(name[0])), is_usual = std::ranges::find(usual, letters) != usual.end();
-    if (letters.size() == 2 && element_of(letters) && (letters == letters_of(residue) || (from_13 && is_usual))) return element_of(letters);
+    const bool from_13 =
+                   columns.starts_with(name) && !std::isdigit(static_cast<unsigned char>(name[0])),
+               is_usual = std::ranges::find(usual, letters) != usual.end();
+    if (letters.size() == 2 && element_of(letters) &&
+        (letters == letters_of(residue) || (from_13 && is_usual)))
+      return element_of(letters);
   }
   return element_of(one);
 }
 
 class PdbReader {
  public:
-  PdbReader(const data::TextFile& text, const StructureOptions& options, std::size_t first = 1, std::size_t last = std::numeric_limits<std::size_t>::max())
-      : text_(text), options_(options), first_(first), last_(std::min(last, text.n_lines())), findings_(text), builder_(findings_, text) {}
+  PdbReader(const data::TextFile& text, const StructureOptions& options, std::size_t first = 1,
+            std::size_t last = std::numeric_limits<std::size_t>::max())
+      : text_(text),
+        options_(options),
+        first_(first),
+        last_(std::min(last, text.n_lines())),
+        findings_(text),
+        builder_(findings_, text) {}
 
   StructureFile read() {
-    for (std::size_t n = first_; n <= last_ && !ended_; ++n) line(text_.line(n), text_.line_starts[n - 1]);
-    if (in_model_) findings_.error(701, model_offset_, "a MODEL without the ENDMDL that closes it", "the file was cut off, or ENDMDL is missing");
-    if (n_models_ > 1 && n_models_ >= options_.model) findings_.note(730, model_offset_, fmt::format("the file has {} models, model {} was read", n_models_, options_.model));
-    if (n_models_ > 0 && n_models_ < options_.model) findings_.error(702, 0, fmt::format("model {} was asked for, the file has {}", options_.model, n_models_));
+    for (std::size_t n = first_; n <= last_ && !ended_; ++n)
+      line(text_.line(n), text_.line_starts[n - 1]);
+    if (in_model_)
+      findings_.error(701, model_offset_, "a MODEL without the ENDMDL that closes it",
+                      "the file was cut off, or ENDMDL is missing");
+    if (n_models_ > 1 && n_models_ >= options_.model)
+      findings_.note(
+          730, model_offset_,
+          fmt::format("the file has {} models, model {} was read", n_models_, options_.model));
+    if (n_models_ > 0 && n_models_ < options_.model)
+      findings_.error(
+          702, 0,
+          fmt::format("model {} was asked for, the file has {}", options_.model, n_models_));
     Structure s = builder_.finish();
     findings_.throw_if_errors();
     if (s.n_atoms() == 0) {
-      findings_.error(701, text_.line_starts[first_ - 1], "expected ATOM or HETATM records of a PDB file, found none");
+      findings_.error(701, text_.line_starts[first_ - 1],
+                      "expected ATOM or HETATM records of a PDB file, found none");
       findings_.throw_if_errors();
     }
     connect(s);
     findings_.throw_if_errors();
-    if (n_guessed_ > 0) findings_.note(730, guessed_offset_, fmt::format("the elements of {} atoms were taken from their names: columns 77-78 are blank", n_guessed_));
+    if (n_guessed_ > 0)
+      findings_.note(
+          730, guessed_offset_,
+          fmt::format(
+              "the elements of {} atoms were taken from their names: columns 77-78 are blank",
+              n_guessed_));
     s.box = box_;
     s.title = title_;
     if (options_.standard_bonds) add_standard_bonds(s);
@@ -123,7 +162,8 @@ class PdbReader {
     } else if (record == "TER") {
       ++chain_;
     } else if (record == "MODEL") {
-      if (in_model_) findings_.error(701, offset, "a MODEL within a MODEL", "close the one before by ENDMDL");
+      if (in_model_)
+        findings_.error(701, offset, "a MODEL within a MODEL", "close the one before by ENDMDL");
       in_model_ = true;
       model_offset_ = offset;
       ++n_models_;
@@ -145,7 +185,8 @@ class PdbReader {
 
   double number(const PdbField& f, const char* what) {
     if (f.text.empty()) {
-      findings_.error(303, f.offset, fmt::format("expected {} in these columns, found blanks", what));
+      findings_.error(303, f.offset,
+                      fmt::format("expected {} in these columns, found blanks", what));
       return 0;
     }
     return data::parse_number({f.text, f.offset}, data::Exponent::e_only, findings_).value_or(0);
@@ -167,7 +208,9 @@ class PdbReader {
     const PdbField n = field(l, offset, 23, 26);
     const auto number_of = hybrid_36(n.text, 4);
     if (!number_of && !all_of(n.text, [](int c) { return c == '*'; }))
-      findings_.error(303, n.offset, "expected the number of a residue (decimal or hybrid-36), got " + shown(n.text));
+      findings_.error(
+          303, n.offset,
+          "expected the number of a residue (decimal or hybrid-36), got " + shown(n.text));
     r.number = number_of ? std::to_string(*number_of) : std::string(n.text);
     r.number += field(l, offset, 27, 27).text;
 
@@ -176,14 +219,20 @@ class PdbReader {
     for (std::size_t c = 0; c < 3; ++c) {
       const PdbField f = field(l, offset, 31 + 8 * c, 38 + 8 * c);
       r.x_nm[c] = number(f, "a coordinate") * angstrom;
-      const std::size_t point = f.text.find('.'), digits = point == std::string_view::npos ? 0 : f.text.size() - point - 1;
-      if (c == 0) decimals = digits;
+      const std::size_t point = f.text.find('.'),
+                        digits = point == std::string_view::npos ? 0 : f.text.size() - point - 1;
+      if (c == 0)
+        decimals = digits;
       else if (digits != decimals && !f.text.empty())
-        findings_.error(303, f.offset, "coordinates have moved out of their columns 31-38, 39-46, 47-54: " + shown(l.substr(30, 24)),
-                        "a number too wide for PDB; write mmCIF, or move the structure nearer to the origin");
+        findings_.error(
+            303, f.offset,
+            "coordinates have moved out of their columns 31-38, 39-46, 47-54: " +
+                shown(l.substr(30, 24)),
+            "a number too wide for PDB; write mmCIF, or move the structure nearer to the origin");
     }
     if (!r.alternate.empty())
-      if (const PdbField f = field(l, offset, 55, 60); !f.text.empty()) r.occupancy = number(f, "an occupancy");
+      if (const PdbField f = field(l, offset, 55, 60); !f.text.empty())
+        r.occupancy = number(f, "an occupancy");
     r.element = element(l, offset, r);
     builder_.add(std::move(r));
   }
@@ -192,11 +241,15 @@ class PdbReader {
   std::int64_t serial(const PdbField& f) {
     if (all_of(f.text, [](int c) { return c == '*'; }) || f.text.empty()) return -1;
     const bool digit_first = std::isdigit(static_cast<unsigned char>(f.text[0]));
-    if (digit_first && all_of(f.text, [](int c) { return std::isxdigit(c); }) && !is_decimal(f.text)) hexadecimal_ = true;
+    if (digit_first && all_of(f.text, [](int c) { return std::isxdigit(c); }) &&
+        !is_decimal(f.text))
+      hexadecimal_ = true;
     if (hexadecimal_)
       if (const auto v = whole<std::int64_t>(f.text, 16)) return *v;
     if (const auto v = hybrid_36(f.text, 5)) return *v;
-    findings_.error(303, f.offset, "expected a serial number (decimal, hybrid-36 or hexadecimal), got " + shown(f.text));
+    findings_.error(
+        303, f.offset,
+        "expected a serial number (decimal, hybrid-36 or hexadecimal), got " + shown(f.text));
     return -1;
   }
 
@@ -211,15 +264,19 @@ class PdbReader {
     if (up == "D") return 1;
     const std::uint8_t z = element_of(f.text);
     static const std::array<std::string_view, 5> sites = {"EP", "LP", "M", "X", "XX"};
-    if (z == 0 && std::ranges::find(sites, up) == sites.end()) findings_.error(702, f.offset, "there is no element called " + shown(f.text), "columns 77-78 hold the symbol, as in ' C' or 'ZN'");
+    if (z == 0 && std::ranges::find(sites, up) == sites.end())
+      findings_.error(702, f.offset, "there is no element called " + shown(f.text),
+                      "columns 77-78 hold the symbol, as in ' C' or 'ZN'");
     return z;
   }
 
   void cell(std::string_view l, std::size_t offset) {
     Vec3 edges, angles;
     const bool failed = findings_.has_errors();
-    for (std::size_t c = 0; c < 3; ++c) edges[c] = number(field(l, offset, 7 + 9 * c, 15 + 9 * c), "an edge of the cell");
-    for (std::size_t c = 0; c < 3; ++c) angles[c] = number(field(l, offset, 34 + 7 * c, 40 + 7 * c), "an angle of the cell");
+    for (std::size_t c = 0; c < 3; ++c)
+      edges[c] = number(field(l, offset, 7 + 9 * c, 15 + 9 * c), "an edge of the cell");
+    for (std::size_t c = 0; c < 3; ++c)
+      angles[c] = number(field(l, offset, 34 + 7 * c, 40 + 7 * c), "an angle of the cell");
     if (!failed && findings_.has_errors()) return;
     box_ = cell_of(edges, angles, offset, findings_);
   }
@@ -228,7 +285,8 @@ class PdbReader {
     std::map<std::int64_t, std::vector<std::int32_t>> atoms;
     if (!conect_.empty())
       for (std::size_t i = 0; i < s.n_atoms(); ++i)
-        if (auto& of = atoms[builder_.serials()[i]]; of.size() < 2) of.push_back(static_cast<std::int32_t>(i));
+        if (auto& of = atoms[builder_.serials()[i]]; of.size() < 2)
+          of.push_back(static_cast<std::int32_t>(i));
     for (const std::size_t offset : conect_) {
       const std::string_view l = text_.line(text_.place(offset).line);
       std::int32_t from = -1;
@@ -241,18 +299,23 @@ class PdbReader {
         const std::int32_t to = atom_of(atoms, f);
         if (to < 0 && k == 0) break;
         if (to < 0) continue;
-        if (k == 0) from = to;
-        else if (from == to) findings_.error(702, f.offset, "an atom bound to itself");
-        else s.bonds.push_back({from, to});
+        if (k == 0)
+          from = to;
+        else if (from == to)
+          findings_.error(702, f.offset, "an atom bound to itself");
+        else
+          s.bonds.push_back({from, to});
       }
     }
     tidy_bonds(s.bonds);
   }
-  std::int32_t atom_of(const std::map<std::int64_t, std::vector<std::int32_t>>& atoms, const PdbField& f) {
+  std::int32_t atom_of(const std::map<std::int64_t, std::vector<std::int32_t>>& atoms,
+                       const PdbField& f) {
     std::vector<std::int32_t> all;
     const auto take = [&](const std::optional<std::int64_t>& serial) {
       if (!serial) return;
-      if (const auto at = atoms.find(*serial); at != atoms.end()) all.insert(all.end(), at->second.begin(), at->second.end());
+      if (const auto at = atoms.find(*serial); at != atoms.end())
+        all.insert(all.end(), at->second.begin(), at->second.end());
     };
     take(hybrid_36(f.text, 5));
     if (hexadecimal_) {  // 18700 may be either
@@ -260,9 +323,18 @@ class PdbReader {
       if (as_hex && *as_hex > 99999) take(as_hex);
     }
     if (all.size() == 1) return all[0];
-    if (const auto serial = hybrid_36(f.text, 5); all.empty() && serial && builder_.left_out().count(*serial)) return -1;
-    if (all.empty()) findings_.error(702, f.offset, "CONECT names the serial number " + shown(f.text) + ", which no atom has" + (n_models_ > 1 ? " in the model read" : ""));
-    else findings_.error(702, f.offset, "CONECT names the serial number " + shown(f.text) + ", which several atoms have", "give the atoms serial numbers of their own, or take the CONECT records out");
+    if (const auto serial = hybrid_36(f.text, 5);
+        all.empty() && serial && builder_.left_out().count(*serial))
+      return -1;
+    if (all.empty())
+      findings_.error(702, f.offset,
+                      "CONECT names the serial number " + shown(f.text) + ", which no atom has" +
+                          (n_models_ > 1 ? " in the model read" : ""));
+    else
+      findings_.error(
+          702, f.offset,
+          "CONECT names the serial number " + shown(f.text) + ", which several atoms have",
+          "give the atoms serial numbers of their own, or take the CONECT records out");
     return -1;
   }
 
@@ -283,7 +355,9 @@ class PdbReader {
 
 }  // namespace
 
-StructureFile read_pdb(const data::TextFile& text, const StructureOptions& options) { return PdbReader(text, options).read(); }
+StructureFile read_pdb(const data::TextFile& text, const StructureOptions& options) {
+  return PdbReader(text, options).read();
+}
 
 std::vector<std::array<std::size_t, 2>> pdb_models(const data::TextFile& text) {
   std::vector<std::array<std::size_t, 2>> out;
@@ -299,7 +373,9 @@ std::vector<std::array<std::size_t, 2>> pdb_models(const data::TextFile& text) {
 }
 
 Structure read_pdb_model(const data::TextFile& text, const std::array<std::size_t, 2>& lines) {
-  return PdbReader(text, {.model = 1, .standard_bonds = false}, lines[0], lines[1]).read().structure;
+  return PdbReader(text, {.model = 1, .standard_bonds = false}, lines[0], lines[1])
+      .read()
+      .structure;
 }
 
 }  // namespace tessera::molecular

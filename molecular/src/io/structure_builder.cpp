@@ -13,8 +13,11 @@ namespace tessera::molecular {
 namespace {
 
 bool same_residue(const AtomRecord& a, const AtomRecord& b) {
-  if (a.chain_index != b.chain_index || a.number != b.number || a.chain != b.chain || a.segment != b.segment) return false;
-  return a.residue_name == b.residue_name || !(a.alternate.empty() || b.alternate.empty());  // two kinds of residue at one place
+  if (a.chain_index != b.chain_index || a.number != b.number || a.chain != b.chain ||
+      a.segment != b.segment)
+    return false;
+  return a.residue_name == b.residue_name ||
+         !(a.alternate.empty() || b.alternate.empty());  // two kinds of residue at one place
 }
 
 }  // namespace
@@ -24,12 +27,20 @@ Box cell_of(const Vec3& edges, const Vec3& angles, std::size_t offset, data::Fin
     findings.note(730, offset, "a cell of 1 x 1 x 1 Angstrom stands for none");
     return {};
   }
-  if (!(edges[0] > 0 && edges[1] > 0 && edges[2] > 0 && within_reach({0.1 * edges[0], 0.1 * edges[1], 0.1 * edges[2]}))) {
-    findings.error(702, offset, fmt::format("the edges of a cell must be positive and at most a millimetre, got {} x {} x {}", edges[0], edges[1], edges[2]));
+  if (!(edges[0] > 0 && edges[1] > 0 && edges[2] > 0 &&
+        within_reach({0.1 * edges[0], 0.1 * edges[1], 0.1 * edges[2]}))) {
+    findings.error(
+        702, offset,
+        fmt::format(
+            "the edges of a cell must be positive and at most a millimetre, got {} x {} x {}",
+            edges[0], edges[1], edges[2]));
     return {};
   }
   if (!std::ranges::all_of(angles, [](double a) { return a > 0 && a < 180; })) {
-    findings.error(702, offset, fmt::format("the angles of a cell must lie between 0 and 180 degrees, got {}, {}, {}", angles[0], angles[1], angles[2]));
+    findings.error(
+        702, offset,
+        fmt::format("the angles of a cell must lie between 0 and 180 degrees, got {}, {}, {}",
+                    angles[0], angles[1], angles[2]));
     return {};
   }
   try {
@@ -42,14 +53,22 @@ Box cell_of(const Vec3& edges, const Vec3& angles, std::size_t offset, data::Fin
 
 void StructureBuilder::add(AtomRecord r) {
   // Programs that have run out of numbers give all waters the same one.
-  const auto again = [&] { return std::ranges::any_of(residue_, [&](const AtomRecord& o) { return o.name == r.name && o.alternate == r.alternate; }); };
-  if (!residue_.empty() && (!same_residue(residue_.front(), r) || (is_water(r.residue_name) && again()))) flush();
+  const auto again = [&] {
+    return std::ranges::any_of(residue_, [&](const AtomRecord& o) {
+      return o.name == r.name && o.alternate == r.alternate;
+    });
+  };
+  if (!residue_.empty() &&
+      (!same_residue(residue_.front(), r) || (is_water(r.residue_name) && again())))
+    flush();
   constexpr std::size_t most = 20000;
   if (residue_.size() == most) {
     findings_.error(702, r.offset, fmt::format("more than {} atoms in one residue", most));
     findings_.throw_if_errors();
   }
-  if (!within_reach(r.x_nm)) findings_.error(702, r.offset, fmt::format("atom {} {}", r.name, out_of_reach), "positions are in angstrom");
+  if (!within_reach(r.x_nm))
+    findings_.error(702, r.offset, fmt::format("atom {} {}", r.name, out_of_reach),
+                    "positions are in angstrom");
   residue_.push_back(std::move(r));
 }
 
@@ -60,7 +79,8 @@ void StructureBuilder::flush() {
     if (!r.alternate.empty()) occupancy[r.alternate] += r.occupancy;
   std::string best;
   for (const AtomRecord& r : residue_)
-    if (!r.alternate.empty() && (best.empty() || occupancy[r.alternate] > occupancy[best])) best = r.alternate;
+    if (!r.alternate.empty() && (best.empty() || occupancy[r.alternate] > occupancy[best]))
+      best = r.alternate;
   std::set<std::string> in_best;
   for (const AtomRecord& r : residue_)
     if (r.alternate.empty() || r.alternate == best) in_best.insert(r.name);
@@ -80,7 +100,9 @@ void StructureBuilder::flush() {
     const auto [at, fresh] = seen.try_emplace(r.name, r.offset);
     if (!fresh) {
       if (!other)
-        findings_.error(702, r.offset, fmt::format("atom {} of residue {} {} is given twice, first in line {}", r.name, r.residue_name, r.number, text_.place(at->second).line),
+        findings_.error(702, r.offset,
+                        fmt::format("atom {} of residue {} {} is given twice, first in line {}",
+                                    r.name, r.residue_name, r.number, text_.place(at->second).line),
                         "every atom of a residue needs a name of its own");
       continue;
     }
@@ -100,7 +122,10 @@ void StructureBuilder::flush() {
 Structure StructureBuilder::finish() {
   flush();
   if (n_alternate_ > 0)
-    findings_.note(730, first_alternate_, fmt::format("{} atoms are alternate locations and were left out: of each residue the one with the greatest occupancy is taken", n_alternate_));
+    findings_.note(730, first_alternate_,
+                   fmt::format("{} atoms are alternate locations and were left out: of each "
+                               "residue the one with the greatest occupancy is taken",
+                               n_alternate_));
   return std::move(out_);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Atom records of either format, one after the other, become a Structure: residues by what changes between records, one of
-// several alternate locations. Only the residue at hand is kept as records.
+// Atom records of either format, one after the other, become a Structure: residues by what changes
+// between records, one of several alternate locations. Only the residue at hand is kept as records.
 #pragma once
 #include "tessera/data/text_reader.h"
 #include "tessera/molecular/structure_file.h"
@@ -26,7 +26,10 @@ struct AtomRecord {
 
 class StructureBuilder {
  public:
-  StructureBuilder(data::Findings& findings, const data::TextFile& text) : findings_(findings), text_(text) { out_.source = text.path; }
+  StructureBuilder(data::Findings& findings, const data::TextFile& text)
+      : findings_(findings), text_(text) {
+    out_.source = text.path;
+  }
   void add(AtomRecord record);
   /// Bonds are the caller's.
   Structure finish();
@@ -46,10 +49,12 @@ class StructureBuilder {
   Structure out_;
 };
 
-/// The cell of edges [Angstrom] and angles [degree]; none for 1 x 1 x 1. Reports E0702 for what is no cell.
+/// The cell of edges [Angstrom] and angles [degree]; none for 1 x 1 x 1. Reports E0702 for what is
+/// no cell.
 Box cell_of(const Vec3& edges, const Vec3& angles, std::size_t offset, data::Findings& findings);
 
-/// First and last line of each MODEL of a PDB file, and the atoms between them: frames are read one by one in one pass.
+/// First and last line of each MODEL of a PDB file, and the atoms between them: frames are read one
+/// by one in one pass.
 std::vector<std::array<std::size_t, 2>> pdb_models(const data::TextFile& text);
 Structure read_pdb_model(const data::TextFile& text, const std::array<std::size_t, 2>& lines);
 

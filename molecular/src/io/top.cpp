@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A topology's sections in their order: defaults, types, molecules, the system. Sections and columns: GROMACS reference manual,
-// "Topology file".
+// A topology's sections in their order: defaults, types, molecules, the system. Sections and
+// columns: GROMACS reference manual, "Topology file".
+#include "io/top_molecule.h"
+#include "tessera/autodiff/error.h"
 #include "tessera/molecular/elements.h"
 #include "tessera/molecular/gromacs.h"
 
-#include "io/top_molecule.h"
-
-#include "tessera/autodiff/error.h"
-
 #include <fmt/format.h>
-
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -30,16 +27,45 @@ struct Section {
   Stage stage;
 };
 constexpr Section sections[] = {
-    {"defaults", Stage::begin}, {"atomtypes", Stage::types}, {"bondtypes", Stage::types}, {"constrainttypes", Stage::types}, {"pairtypes", Stage::types},
-    {"angletypes", Stage::types}, {"dihedraltypes", Stage::types}, {"nonbond_params", Stage::types}, {"cmaptypes", Stage::types},
-    {"implicit_genborn_params", Stage::obsolete}, {"implicit_surface_params", Stage::obsolete},
-    {"moleculetype", Stage::molecule}, {"atoms", Stage::molecule}, {"bonds", Stage::molecule}, {"pairs", Stage::molecule}, {"pairs_nb", Stage::molecule},
-    {"angles", Stage::molecule}, {"dihedrals", Stage::molecule}, {"constraints", Stage::molecule}, {"settles", Stage::molecule}, {"exclusions", Stage::molecule},
-    {"virtual_sites1", Stage::molecule}, {"virtual_sites2", Stage::molecule}, {"virtual_sites3", Stage::molecule}, {"virtual_sites4", Stage::molecule},
-    {"virtual_sitesn", Stage::molecule}, {"position_restraints", Stage::molecule}, {"distance_restraints", Stage::molecule}, {"cmap", Stage::molecule},
-    {"angle_restraints", Stage::molecule}, {"angle_restraints_z", Stage::molecule}, {"dihedral_restraints", Stage::molecule},
-    {"orientation_restraints", Stage::molecule}, {"polarization", Stage::molecule}, {"water_polarization", Stage::molecule}, {"thole_polarization", Stage::molecule},
-    {"system", Stage::system}, {"molecules", Stage::molecules}, {"intermolecular_interactions", Stage::molecules},
+    {"defaults", Stage::begin},
+    {"atomtypes", Stage::types},
+    {"bondtypes", Stage::types},
+    {"constrainttypes", Stage::types},
+    {"pairtypes", Stage::types},
+    {"angletypes", Stage::types},
+    {"dihedraltypes", Stage::types},
+    {"nonbond_params", Stage::types},
+    {"cmaptypes", Stage::types},
+    {"implicit_genborn_params", Stage::obsolete},
+    {"implicit_surface_params", Stage::obsolete},
+    {"moleculetype", Stage::molecule},
+    {"atoms", Stage::molecule},
+    {"bonds", Stage::molecule},
+    {"pairs", Stage::molecule},
+    {"pairs_nb", Stage::molecule},
+    {"angles", Stage::molecule},
+    {"dihedrals", Stage::molecule},
+    {"constraints", Stage::molecule},
+    {"settles", Stage::molecule},
+    {"exclusions", Stage::molecule},
+    {"virtual_sites1", Stage::molecule},
+    {"virtual_sites2", Stage::molecule},
+    {"virtual_sites3", Stage::molecule},
+    {"virtual_sites4", Stage::molecule},
+    {"virtual_sitesn", Stage::molecule},
+    {"position_restraints", Stage::molecule},
+    {"distance_restraints", Stage::molecule},
+    {"cmap", Stage::molecule},
+    {"angle_restraints", Stage::molecule},
+    {"angle_restraints_z", Stage::molecule},
+    {"dihedral_restraints", Stage::molecule},
+    {"orientation_restraints", Stage::molecule},
+    {"polarization", Stage::molecule},
+    {"water_polarization", Stage::molecule},
+    {"thole_polarization", Stage::molecule},
+    {"system", Stage::system},
+    {"molecules", Stage::molecules},
+    {"intermolecular_interactions", Stage::molecules},
 };
 
 /// Case, '-' and '_' do not tell sections apart.
@@ -54,37 +80,55 @@ constexpr double gib = 1024.0 * 1024 * 1024;
 
 /// What a process may take: what the machine has, or less where it was told so.
 double memory_bytes() {
-  const double machine = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
+  const double machine =
+      static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
   struct rlimit limit {};
   const bool limited = ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
   return limited ? std::min(machine, static_cast<double>(limit.rlim_cur)) : machine;
 }
 
-/// The least that one copy of a molecule takes: of an atom two names and five numbers, of a term two of its atoms' numbers.
+/// The least that one copy of a molecule takes: of an atom two names and five numbers, of a term
+/// two of its atoms' numbers.
 double bytes_of(const TopMolecule& m) {
-  constexpr double atom = 2 * sizeof(std::string) + 2 * sizeof(double) + 3 * sizeof(std::int32_t), term = 8;
-  return static_cast<double>(m.size()) * atom + static_cast<double>(m.residues.size()) * sizeof(Residue) + static_cast<double>(m.entries() - m.size()) * term;
+  constexpr double atom = 2 * sizeof(std::string) + 2 * sizeof(double) + 3 * sizeof(std::int32_t),
+                   term = 8;
+  return static_cast<double>(m.size()) * atom +
+         static_cast<double>(m.residues.size()) * sizeof(Residue) +
+         static_cast<double>(m.entries() - m.size()) * term;
 }
 
 class TopReader {
  public:
   TopReader(data::TextFile text, const TopologyOptions& options)
-      : options_(options), preprocessor_(std::move(text), options.include_folders, options.defines, findings_), types_(findings_), molecule_(types_, tables_, findings_, options.distance_restraint_k) {}
+      : options_(options),
+        preprocessor_(std::move(text), options.include_folders, options.defines, findings_),
+        types_(findings_),
+        molecule_(types_, tables_, findings_, options.distance_restraint_k) {}
 
   GromacsTopology read() {
     TopLine line;
     while (preprocessor_.next(line)) {
-      if (line.front().text.front() == '[') open_section(line);
-      else if (section_.empty() && line.front().text.front() == '*') continue;  // the head of AMBER's files
-      else if (section_.empty()) findings_.error(722, line.front(), "expected a section such as [ defaults ], got " + shown(line.front().text));
-      else read_line(line);
+      if (line.front().text.front() == '[')
+        open_section(line);
+      else if (section_.empty() && line.front().text.front() == '*')
+        continue;  // the head of AMBER's files
+      else if (section_.empty())
+        findings_.error(722, line.front(),
+                        "expected a section such as [ defaults ], got " + shown(line.front().text));
+      else
+        read_line(line);
       if (section_.empty()) findings_.throw_if_errors();
     }
     close_molecule();
-    for (const auto& [missing, name] : {std::pair{types_.defaults.combination == 0, "defaults"}, {!has_system_, "system"}, {!has_molecules_, "molecules"}})
-      if (missing) findings_.error(701, preprocessor_.end(), fmt::format("section [ {} ] is missing", name), types_.defaults.combination == 0 ? "include a force field first" : "");
+    for (const auto& [missing, name] : {std::pair{types_.defaults.combination == 0, "defaults"},
+                                        {!has_system_, "system"},
+                                        {!has_molecules_, "molecules"}})
+      if (missing)
+        findings_.error(701, preprocessor_.end(), fmt::format("section [ {} ] is missing", name),
+                        types_.defaults.combination == 0 ? "include a force field first" : "");
     for (const std::string& name : preprocessor_.unused_defines())
-      findings_.note(721, preprocessor_.end(), "the topology never asks for the macro " + shown(name), "is it misspelt?");
+      findings_.note(721, preprocessor_.end(),
+                     "the topology never asks for the macro " + shown(name), "is it misspelt?");
     findings_.throw_if_errors();
     return assemble();
   }
@@ -95,15 +139,22 @@ class TopReader {
     for (const TopWord& w : line) name += w.text;
     const std::size_t close = name.find(']');
     if (close == std::string::npos || close < 2) {
-      findings_.error(722, line.front(), "expected a section such as [ atoms ], got " + shown(name));
+      findings_.error(722, line.front(),
+                      "expected a section such as [ atoms ], got " + shown(name));
       return;
     }
-    if (close + 1 < name.size()) findings_.warn(722, line.front(), "what stands behind the name of a section is not read: " + shown(name.substr(close + 1)), "begin a new line");
+    if (close + 1 < name.size())
+      findings_.warn(
+          722, line.front(),
+          "what stands behind the name of a section is not read: " + shown(name.substr(close + 1)),
+          "begin a new line");
     name = name.substr(1, close - 1);
-    const auto* known = std::ranges::find_if(sections, [&](const Section& s) { return plain_name(s.name) == plain_name(name); });
+    const auto* known = std::ranges::find_if(
+        sections, [&](const Section& s) { return plain_name(s.name) == plain_name(name); });
     if (known == std::end(sections)) {
       std::string hint;
-      if (plain_name(name).starts_with("dummies")) hint = "it is called [ virtual_sites" + name.substr(7) + " ] by now";
+      if (plain_name(name).starts_with("dummies"))
+        hint = "it is called [ virtual_sites" + name.substr(7) + " ] by now";
       findings_.error(722, line.front(), "unknown section [ " + name.substr(0, 40) + " ]", hint);
       findings_.throw_if_errors();
     }
@@ -111,15 +162,21 @@ class TopReader {
     open_at_ = line.front();
     if (known->stage == Stage::obsolete) return;
     const auto disorder = [&](const char* why) {
-      findings_.error(722, line.front(), fmt::format("section [ {} ] may not stand here", section_), why);
+      findings_.error(722, line.front(), fmt::format("section [ {} ] may not stand here", section_),
+                      why);
       findings_.throw_if_errors();
     };
-    if (known->stage != Stage::begin && types_.defaults.combination == 0) disorder("[ defaults ] comes first: include the force field at the top");
+    if (known->stage != Stage::begin && types_.defaults.combination == 0)
+      disorder("[ defaults ] comes first: include the force field at the top");
     if (known->stage < stage_ && !(known->stage == Stage::molecule && stage_ == Stage::molecule))
-      disorder(known->stage == Stage::types ? "types come before the first [ moleculetype ]" : known->stage == Stage::begin ? "it is given twice, or too late" : "molecules come before [ system ]");
-    if (known->stage == Stage::molecule && section_ != "moleculetype" && molecules_.empty()) disorder("[ moleculetype ] opens a molecule");
+      disorder(known->stage == Stage::types   ? "types come before the first [ moleculetype ]"
+               : known->stage == Stage::begin ? "it is given twice, or too late"
+                                              : "molecules come before [ system ]");
+    if (known->stage == Stage::molecule && section_ != "moleculetype" && molecules_.empty())
+      disorder("[ moleculetype ] opens a molecule");
     if (known->stage == Stage::molecules && section_ == "intermolecular_interactions") {
-      findings_.error(703, line.front(), "[ intermolecular_interactions ] is not read", "put the molecules into one [ moleculetype ]");
+      findings_.error(703, line.front(), "[ intermolecular_interactions ] is not read",
+                      "put the molecules into one [ moleculetype ]");
       findings_.throw_if_errors();
     }
     if (section_ == "moleculetype" || known->stage > Stage::molecule) close_molecule();
@@ -146,21 +203,26 @@ class TopReader {
     if (section_ == "moleculetype") return begin_molecule(line);
     if (section_ == "system") {
       has_system_ = true;
-      if (title_.empty()) for (const TopWord& w : line) title_.append(title_.empty() ? "" : " ").append(w.text);
+      if (title_.empty())
+        for (const TopWord& w : line) title_.append(title_.empty() ? "" : " ").append(w.text);
       return;
     }
     if (section_ == "molecules") return read_count(line);
     molecule_.read(section_, line, molecules_.back());
     if (molecules_.back().entries() > options_.most_entries) {
-      findings_.error(702, line.front(), fmt::format("molecule {} has more than {} atoms and terms", shown(molecules_.back().name), options_.most_entries));
+      findings_.error(702, line.front(),
+                      fmt::format("molecule {} has more than {} atoms and terms",
+                                  shown(molecules_.back().name), options_.most_entries));
       findings_.throw_if_errors();
     }
   }
 
   void begin_molecule(const TopLine& line) {
-    if (line.size() < 2) return findings_.error(701, line[0], "expected the name of the molecule and nrexcl");
+    if (line.size() < 2)
+      return findings_.error(701, line[0], "expected the name of the molecule and nrexcl");
     const auto nrexcl = findings_.integer(line[1], 0, 20, "nrexcl");
-    if (find_molecule(line[0].text, true) >= 0) findings_.error(723, line[0], "molecule " + shown(line[0].text) + " is given twice");
+    if (find_molecule(line[0].text, true) >= 0)
+      findings_.error(723, line[0], "molecule " + shown(line[0].text) + " is given twice");
     if (!closed_) return findings_.error(701, line[0], "a second line of [ moleculetype ]");
     TopMolecule m;
     m.name = line[0].text;
@@ -176,31 +238,49 @@ class TopReader {
 
   /// -1: none, -2: several that differ in case.
   int find_molecule(std::string_view name, bool exact) const {
-    if (const auto at = molecule_of_.find(std::string(name)); at != molecule_of_.end()) return at->second;
+    if (const auto at = molecule_of_.find(std::string(name)); at != molecule_of_.end())
+      return at->second;
     const auto at = exact ? molecule_like_.end() : molecule_like_.find(data::upper(name));
     return at == molecule_like_.end() ? -1 : at->second;
   }
 
   void read_count(const TopLine& line) {
     has_molecules_ = true;
-    if (line.size() < 2) return findings_.error(701, line[0], "expected the name of a molecule and how many there are");
+    if (line.size() < 2)
+      return findings_.error(701, line[0],
+                             "expected the name of a molecule and how many there are");
     const int k = find_molecule(line[0].text, false);
     if (k < 0) {
       std::string names;
-      for (std::size_t m = 0; m < molecules_.size() && names.size() < 200; ++m) names += (names.empty() ? "" : ", ") + shown(molecules_[m].name);
-      return findings_.error(723, line[0], fmt::format("there is {} molecule {}", k == -1 ? "no" : "more than one", shown(line[0].text)), "molecules: " + names.substr(0, 200));
+      for (std::size_t m = 0; m < molecules_.size() && names.size() < 200; ++m)
+        names += (names.empty() ? "" : ", ") + shown(molecules_[m].name);
+      return findings_.error(723, line[0],
+                             fmt::format("there is {} molecule {}",
+                                         k == -1 ? "no" : "more than one", shown(line[0].text)),
+                             "molecules: " + names.substr(0, 200));
     }
-    const auto count = findings_.integer(line[1], 0, std::numeric_limits<std::int32_t>::max(), "the number of molecules");
+    const auto count = findings_.integer(line[1], 0, std::numeric_limits<std::int32_t>::max(),
+                                         "the number of molecules");
     if (!count) return;
     const TopMolecule& m = molecules_[static_cast<std::size_t>(k)];
     const auto n = static_cast<std::size_t>(*count);
-    if (n > 0 && (m.entries() > (options_.most_entries - entries_) / n || m.size() > (static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()) - atoms_) / n)) {
-      findings_.error(702, line[1], fmt::format("{} molecules of {} atoms are more than this program holds", n, m.size()), "is the number right?");
+    if (n > 0 &&
+        (m.entries() > (options_.most_entries - entries_) / n ||
+         m.size() >
+             (static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()) - atoms_) / n)) {
+      findings_.error(
+          702, line[1],
+          fmt::format("{} molecules of {} atoms are more than this program holds", n, m.size()),
+          "is the number right?");
       findings_.throw_if_errors();
     }
     bytes_ += static_cast<double>(n) * bytes_of(m);
     if (bytes_ > memory_bytes()) {
-      findings_.error(702, line[1], fmt::format("{} molecules of {} atoms take {:.1f} GiB, this machine gives {:.1f} GiB", n, m.size(), bytes_ / gib, memory_bytes() / gib), "is the number right?");
+      findings_.error(
+          702, line[1],
+          fmt::format("{} molecules of {} atoms take {:.1f} GiB, this machine gives {:.1f} GiB", n,
+                      m.size(), bytes_ / gib, memory_bytes() / gib),
+          "is the number right?");
       findings_.throw_if_errors();
     }
     entries_ += n * m.entries();
@@ -220,7 +300,8 @@ class TopReader {
   TopTables tables_;
   TopMoleculeReader molecule_;
   std::vector<TopMolecule> molecules_;
-  std::unordered_map<std::string, int> molecule_of_, molecule_like_;  ///< by name; by name in capitals (-2: several)
+  std::unordered_map<std::string, int> molecule_of_,
+      molecule_like_;                                ///< by name; by name in capitals (-2: several)
   std::vector<std::pair<int, std::size_t>> counts_;  ///< molecule, how many
   std::string_view section_;
   TopWord open_at_;
@@ -239,7 +320,8 @@ void TopReader::lennard_jones() {
   lj_of_.assign(all, -1);
   for (const auto& [k, n] : counts_)
     if (n > 0)
-      for (const int t : molecules_[static_cast<std::size_t>(k)].type) lj_of_[static_cast<std::size_t>(t)] = 0;
+      for (const int t : molecules_[static_cast<std::size_t>(k)].type)
+        lj_of_[static_cast<std::size_t>(t)] = 0;
   std::vector<int> used;
   for (std::size_t t = 0; t < all; ++t)
     if (lj_of_[t] == 0) {
@@ -248,8 +330,11 @@ void TopReader::lennard_jones() {
     }
   const std::size_t n = used.size();
   constexpr std::size_t table_bytes = 2 * sizeof(double);
-  if (n > 46000 || n * n > options_.most_entries || static_cast<double>(n * n * table_bytes) > memory_bytes()) {
-    findings_.error(702, preprocessor_.end(), fmt::format("{} atom types in use are more than this program holds", n), "types of the same parameters may be one");
+  if (n > 46000 || n * n > options_.most_entries ||
+      static_cast<double>(n * n * table_bytes) > memory_bytes()) {
+    findings_.error(702, preprocessor_.end(),
+                    fmt::format("{} atom types in use are more than this program holds", n),
+                    "types of the same parameters may be one");
     findings_.throw_if_errors();
   }
   std::vector<double> sigma(n), epsilon(n);
@@ -272,7 +357,8 @@ void TopReader::lennard_jones() {
   lj.c6.resize(n * n);
   lj.c12.resize(n * n);
   if (by_rule) {
-    lj.mixing = types_.defaults.combination == 2 ? LennardJones::Mixing::lorentz_berthelot : LennardJones::Mixing::geometric;
+    lj.mixing = types_.defaults.combination == 2 ? LennardJones::Mixing::lorentz_berthelot
+                                                 : LennardJones::Mixing::geometric;
     lj.sigma_nm = std::move(sigma);
     lj.epsilon = std::move(epsilon);
   }
@@ -282,10 +368,16 @@ void TopReader::lennard_jones() {
       const auto [v, w] = given ? *given : types_.combined(used[i], used[j]);
       const auto [c6, c12] = types_.c6_c12(v, w);
       if (!std::isfinite(c6) || !std::isfinite(c12))
-        findings_.error(702, preprocessor_.end(), fmt::format("the Lennard-Jones parameters of {} and {} are beyond the range of double precision", shown(types_.atom_types[static_cast<std::size_t>(used[i])].name), shown(types_.atom_types[static_cast<std::size_t>(used[j])].name)));
+        findings_.error(
+            702, preprocessor_.end(),
+            fmt::format("the Lennard-Jones parameters of {} and {} are beyond the range of double "
+                        "precision",
+                        shown(types_.atom_types[static_cast<std::size_t>(used[i])].name),
+                        shown(types_.atom_types[static_cast<std::size_t>(used[j])].name)));
       lj.c6[i * n + j] = lj.c6[j * n + i] = c6;
       lj.c12[i * n + j] = lj.c12[j * n + i] = c12;
-      if (given && by_rule) lj.exceptions.push_back({static_cast<std::int32_t>(i), static_cast<std::int32_t>(j)});
+      if (given && by_rule)
+        lj.exceptions.push_back({static_cast<std::int32_t>(i), static_cast<std::int32_t>(j)});
     }
 }
 
@@ -304,10 +396,14 @@ void TopReader::add(const TopMolecule& m, std::size_t copies) {
   for (std::size_t i = 0; i < m.size(); ++i) {
     const TopAtomType& t = types_.atom_types[static_cast<std::size_t>(m.type[i])];
     const bool heavy_hydrogen = m.mass[i] > 1.5 && m.mass[i] < 5 && m.atom_name[i].starts_with('H');
-    element.push_back(t.particle == 'V' ? 0 : t.element > 0 && t.element < 119 ? static_cast<std::uint8_t>(t.element) : heavy_hydrogen ? 1 : element_of_mass(m.mass[i]));
+    element.push_back(t.particle == 'V'                  ? 0
+                      : t.element > 0 && t.element < 119 ? static_cast<std::uint8_t>(t.element)
+                      : heavy_hydrogen                   ? 1
+                                                         : element_of_mass(m.mass[i]));
   }
   for (std::size_t copy = 0; copy < copies; ++copy) {
-    const auto first = static_cast<std::int32_t>(s_.n_atoms()), first_residue = static_cast<std::int32_t>(s_.residues.size());
+    const auto first = static_cast<std::int32_t>(s_.n_atoms()),
+               first_residue = static_cast<std::int32_t>(s_.residues.size());
     Atoms& a = s_.atoms;
     a.name.insert(a.name.end(), m.atom_name.begin(), m.atom_name.end());
     a.element.insert(a.element.end(), element.begin(), element.end());
@@ -341,12 +437,17 @@ void TopReader::add(const TopMolecule& m, std::size_t copies) {
     for (const TopMolecule::Restraint& r : m.position_restraints) {
       const auto i = static_cast<std::size_t>(first + r.atom);
       if (!options_.reference && options_.needs_reference) {
-        findings_.error(724, r.at, fmt::format("molecule {} has position restraints, but there are no reference positions", shown(m.name)), "give the structure that they hold to");
+        findings_.error(
+            724, r.at,
+            fmt::format("molecule {} has position restraints, but there are no reference positions",
+                        shown(m.name)),
+            "give the structure that they hold to");
         return;
       }
       const Vec3 x = options_.reference ? options_.reference->x_nm[i] : Vec3{};
       s_.position_restraints.atoms.push_back({static_cast<std::int32_t>(i)});
-      s_.position_restraints.row.push_back(static_cast<std::int32_t>(s_.position_restraints.rows.size()));
+      s_.position_restraints.row.push_back(
+          static_cast<std::int32_t>(s_.position_restraints.rows.size()));
       s_.position_restraints.rows.push_back({r.k[0], r.k[1], r.k[2], x[0], x[1], x[2]});
     }
   }
@@ -356,15 +457,19 @@ void TopReader::add(const TopMolecule& m, std::size_t copies) {
 void TopReader::name_residues() {
   std::int64_t last = 0;
   constexpr long long most = 1'000'000'000;  // what is beyond is no number of a residue
-  const auto number_of = [&](const std::string& s) { return std::min(most, std::strtoll(s.c_str(), nullptr, 10)); };
+  const auto number_of = [&](const std::string& s) {
+    return std::min(most, std::strtoll(s.c_str(), nullptr, 10));
+  };
   for (const auto& [k, n] : counts_)
-    if (const TopMolecule& m = molecules_[static_cast<std::size_t>(k)]; n > 0 && m.residues.size() > 1)
+    if (const TopMolecule& m = molecules_[static_cast<std::size_t>(k)];
+        n > 0 && m.residues.size() > 1)
       for (const Residue& r : m.residues) last = std::max<std::int64_t>(last, number_of(r.number));
   std::size_t at = 0;
   for (const auto& [k, n] : counts_) {
     const std::size_t size = molecules_[static_cast<std::size_t>(k)].residues.size();
     if (size == 1)
-      for (std::size_t copy = 0; copy < n; ++copy) s_.residues[at + copy].number = std::to_string(++last);
+      for (std::size_t copy = 0; copy < n; ++copy)
+        s_.residues[at + copy].number = std::to_string(++last);
     at += n * size;
   }
 }
@@ -393,7 +498,8 @@ void take(CorrectionMaps& c, const TopTypes& types) {
   for (std::size_t m = 0; m < now.size(); ++m)
     if (now[m] == 0) {
       now[m] = next++;
-      c.maps.insert(c.maps.end(), types.maps().begin() + static_cast<std::ptrdiff_t>(m * square), types.maps().begin() + static_cast<std::ptrdiff_t>((m + 1) * square));
+      c.maps.insert(c.maps.end(), types.maps().begin() + static_cast<std::ptrdiff_t>(m * square),
+                    types.maps().begin() + static_cast<std::ptrdiff_t>((m + 1) * square));
     }
   for (std::int32_t& r : c.row) r = now[static_cast<std::size_t>(r)];
 }
@@ -401,7 +507,9 @@ void take(CorrectionMaps& c, const TopTypes& types) {
 GromacsTopology TopReader::assemble() {
   if (atoms_ == 0) findings_.error(702, preprocessor_.end(), "the system has no atoms");
   if (options_.reference && options_.reference->x_nm.size() != atoms_)
-    findings_.error(704, preprocessor_.end(), fmt::format("the topology has {} atoms, the reference positions {}", atoms_, options_.reference->x_nm.size()));
+    findings_.error(704, preprocessor_.end(),
+                    fmt::format("the topology has {} atoms, the reference positions {}", atoms_,
+                                options_.reference->x_nm.size()));
   findings_.throw_if_errors();
   lennard_jones();
   for (const auto& [k, n] : counts_) {
@@ -413,7 +521,8 @@ GromacsTopology TopReader::assemble() {
     if (n > 0) there[static_cast<std::size_t>(k)] = true;
   for (std::size_t k = 0; k < molecules_.size(); ++k)
     if (!there[k] && molecules_[k].at.source->parent == nullptr)
-      findings_.note(723, molecules_[k].at, "molecule " + shown(molecules_[k].name) + " is not in the system");
+      findings_.note(723, molecules_[k].at,
+                     "molecule " + shown(molecules_[k].name) + " is not in the system");
   name_residues();
   take(s_.bonds, tables_.bonds);
   take(s_.urey_bradley, tables_.urey_bradley);
@@ -429,7 +538,8 @@ GromacsTopology TopReader::assemble() {
   take(s_.distance_restraints, tables_.distance_restraints);
   s_.coulomb_constant = options_.coulomb_constant;
   s_.title = title_;
-  if (options_.constraints != Rigid::none) s_ = constrained(std::move(s_), options_.constraints, false);
+  if (options_.constraints != Rigid::none)
+    s_ = constrained(std::move(s_), options_.constraints, false);
   try {
     validate(s_);
   } catch (const Error& e) {
@@ -441,7 +551,11 @@ GromacsTopology TopReader::assemble() {
 
 }  // namespace
 
-GromacsTopology read_top(data::TextFile text, const TopologyOptions& options) { return TopReader(std::move(text), options).read(); }
-GromacsTopology read_top(const std::filesystem::path& path, const TopologyOptions& options) { return read_top(data::read_text_file(path), options); }
+GromacsTopology read_top(data::TextFile text, const TopologyOptions& options) {
+  return TopReader(std::move(text), options).read();
+}
+GromacsTopology read_top(const std::filesystem::path& path, const TopologyOptions& options) {
+  return read_top(data::read_text_file(path), options);
+}
 
 }  // namespace tessera::molecular

@@ -20,14 +20,19 @@ std::size_t z(std::int32_t i) { return static_cast<std::size_t>(i); }
 }  // namespace
 
 std::size_t TopMolecule::entries() const {
-  return size() + connectivity.size() + exclusions.size() + bonds.row.size() + urey_bradley.row.size() + pairs.row.size() + constraints.row.size() + distance_restraints.row.size() +
-         angles.row.size() + rigid_waters.row.size() + dihedrals.row.size() + impropers.row.size() + harmonic_impropers.row.size() + ryckaert_bellemans.row.size() + cmap.row.size() +
-         position_restraints.size() + virtual_sites.size();
+  return size() + connectivity.size() + exclusions.size() + bonds.row.size() +
+         urey_bradley.row.size() + pairs.row.size() + constraints.row.size() +
+         distance_restraints.row.size() + angles.row.size() + rigid_waters.row.size() +
+         dihedrals.row.size() + impropers.row.size() + harmonic_impropers.row.size() +
+         ryckaert_bellemans.row.size() + cmap.row.size() + position_restraints.size() +
+         virtual_sites.size();
 }
 
 void TopMoleculeReader::read(std::string_view section, const TopLine& line, TopMolecule& m) {
   if (section == "atoms") return atoms(line, m);
-  if (section == "bonds" || section == "constraints" || section == "angles" || section == "dihedrals") return bonded(section, line, m);
+  if (section == "bonds" || section == "constraints" || section == "angles" ||
+      section == "dihedrals")
+    return bonded(section, line, m);
   if (section == "cmap") return cmap(line, m);
   if (section == "pairs" || section == "pairs_nb") return pairs(section, line, m);
   if (section == "settles") return settles(line, m);
@@ -36,64 +41,100 @@ void TopMoleculeReader::read(std::string_view section, const TopLine& line, TopM
   if (section == "distance_restraints") return distance_restraints(line, m);
   if (section == "virtual_sitesn") return virtual_site_of_many(line, m);
   if (section.starts_with("virtual_sites")) return virtual_site(section, line, m);
-  findings_.error(703, line[0], fmt::format("[ {} ] is not read", section), "leave the section out");
+  findings_.error(703, line[0], fmt::format("[ {} ] is not read", section),
+                  "leave the section out");
   findings_.throw_if_errors();
 }
 
-void TopMoleculeReader::not_read(std::string_view section, const TopWord& at, std::int64_t function) {
-  findings_.error(703, at, fmt::format("function {} ({}) of [ {} ] is not read", function, name_of_function(section, function), section));
+void TopMoleculeReader::not_read(std::string_view section, const TopWord& at,
+                                 std::int64_t function) {
+  findings_.error(703, at,
+                  fmt::format("function {} ({}) of [ {} ] is not read", function,
+                              name_of_function(section, function), section));
 }
 
-void TopMoleculeReader::too_large(const TopWord& at) { findings_.error(702, at, "the parameters of this term are beyond the range of double precision"); }
+void TopMoleculeReader::too_large(const TopWord& at) {
+  findings_.error(702, at, "the parameters of this term are beyond the range of double precision");
+}
 
 void TopMoleculeReader::b_state(const TopWord& at) {
   if (told_b_state_) return;
   told_b_state_ = true;
-  findings_.warn(703, at, "parameters of a B state differ from those of A; the system is that of state A, here and wherever else");
+  findings_.warn(703, at,
+                 "parameters of a B state differ from those of A; the system is that of state A, "
+                 "here and wherever else");
 }
 
-bool TopMoleculeReader::parameters(const TopLine& line, std::size_t first, int n, double* out, bool& bad) {
-  const std::size_t got = line.size() - std::min(first, line.size()), need = static_cast<std::size_t>(n);
+bool TopMoleculeReader::parameters(const TopLine& line, std::size_t first, int n, double* out,
+                                   bool& bad) {
+  const std::size_t got = line.size() - std::min(first, line.size()),
+                    need = static_cast<std::size_t>(n);
   if (got == 0) return false;
   // The multiplicity of a dihedral cannot be perturbed: its B state may have one number less.
   if (got != need && got != 2 * need && !(need == 3 && got == 5)) {
-    findings_.error(701, line.back(), fmt::format("expected {} parameters or none (those of the force field), got {}", n, got));
+    findings_.error(
+        701, line.back(),
+        fmt::format("expected {} parameters or none (those of the force field), got {}", n, got));
     bad = true;
     return false;
   }
   for (std::size_t k = 0; k < got; ++k) {
     const std::optional<double> v = findings_.number(line[first + k]);
     bad = bad || !v;
-    if (k < need) out[k] = v.value_or(0);
-    else if (v && *v != out[k - need]) b_state(line[first + k]);
+    if (k < need)
+      out[k] = v.value_or(0);
+    else if (v && *v != out[k - need])
+      b_state(line[first + k]);
   }
   return !bad;
 }
 
 void TopMoleculeReader::atoms(const TopLine& line, TopMolecule& m) {
-  if (line.size() < 6) return findings_.error(701, line[0], "expected: number type residue-number residue atom charge-group [charge [mass]]");
-  const auto number = findings_.integer(line[0], 1, std::numeric_limits<std::int32_t>::max(), "the number of an atom");
+  if (line.size() < 6)
+    return findings_.error(
+        701, line[0],
+        "expected: number type residue-number residue atom charge-group [charge [mass]]");
+  const auto number = findings_.integer(line[0], 1, std::numeric_limits<std::int32_t>::max(),
+                                        "the number of an atom");
   if (!number) return;
   if (z(static_cast<std::int32_t>(*number)) != m.size() + 1)
-    findings_.error(702, line[0], fmt::format("atoms are numbered from 1 without gaps: expected {}, got {}", m.size() + 1, *number));
+    findings_.error(702, line[0],
+                    fmt::format("atoms are numbered from 1 without gaps: expected {}, got {}",
+                                m.size() + 1, *number));
   int type = types_.atom_type(line[1].text);
   if (type < 0) {
-    findings_.error(723, line[1], "there is no atom type " + shown(line[1].text), "include the force field's files before the molecule");
+    findings_.error(723, line[1], "there is no atom type " + shown(line[1].text),
+                    "include the force field's files before the molecule");
     if (types_.atom_types.empty()) return;
     type = 0;  // for the lines that follow
   }
   const TopAtomType& t = types_.atom_types[static_cast<std::size_t>(type)];
-  if (t.particle != 'A' && t.particle != 'V') return findings_.error(703, line[1], fmt::format("atom type {} is a particle of kind {}, which is not read", shown(t.name), t.particle), "A (atoms) and V (virtual sites) are");
-  if (t.w < 0 || (types_.defaults.combination == 1 && t.v < 0)) return findings_.error(702, line[1], fmt::format("atom type {} has the Lennard-Jones parameters {} and {}: negative", shown(t.name), t.v, t.w));
-  (void)findings_.integer(line[5], std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max(), "the charge group");
+  if (t.particle != 'A' && t.particle != 'V')
+    return findings_.error(703, line[1],
+                           fmt::format("atom type {} is a particle of kind {}, which is not read",
+                                       shown(t.name), t.particle),
+                           "A (atoms) and V (virtual sites) are");
+  if (t.w < 0 || (types_.defaults.combination == 1 && t.v < 0))
+    return findings_.error(
+        702, line[1],
+        fmt::format("atom type {} has the Lennard-Jones parameters {} and {}: negative",
+                    shown(t.name), t.v, t.w));
+  (void)findings_.integer(line[5], std::numeric_limits<std::int32_t>::min(),
+                          std::numeric_limits<std::int32_t>::max(), "the charge group");
   m.type.push_back(type);
   m.atom_name.emplace_back(line[4].text);
   m.charge.push_back(line.size() > 6 ? findings_.number(line[6]).value_or(0) : t.charge);
   m.mass.push_back(line.size() > 7 ? findings_.number(line[7]).value_or(0) : t.mass);
-  if (m.mass.back() < 0) findings_.error(702, line.size() > 7 ? line[7] : line[1], fmt::format("the mass {} is negative", m.mass.back()));
-  if (t.particle == 'V' && m.mass.back() != 0) findings_.error(702, line.size() > 7 ? line[7] : line[1], fmt::format("a virtual site has no mass, got {}", m.mass.back()));
+  if (m.mass.back() < 0)
+    findings_.error(702, line.size() > 7 ? line[7] : line[1],
+                    fmt::format("the mass {} is negative", m.mass.back()));
+  if (t.particle == 'V' && m.mass.back() != 0)
+    findings_.error(702, line.size() > 7 ? line[7] : line[1],
+                    fmt::format("a virtual site has no mass, got {}", m.mass.back()));
   if (line.size() > 8) {
-    const bool same = line[8].text == line[1].text && (line.size() < 10 || findings_.number(line[9]) == m.charge.back()) && (line.size() < 11 || findings_.number(line[10]) == m.mass.back());
+    const bool same = line[8].text == line[1].text &&
+                      (line.size() < 10 || findings_.number(line[9]) == m.charge.back()) &&
+                      (line.size() < 11 || findings_.number(line[10]) == m.mass.back());
     if (!same) b_state(line[8]);
   }
   const Residue r{std::string(line[3].text), std::string(line[2].text), "", ""};
@@ -102,17 +143,22 @@ void TopMoleculeReader::atoms(const TopLine& line, TopMolecule& m) {
   m.atom_at.push_back(line[0]);
 }
 
-bool TopMoleculeReader::atoms_of(std::string_view section, const TopLine& line, std::size_t n, const TopMolecule& m, std::int32_t* out) {
+bool TopMoleculeReader::atoms_of(std::string_view section, const TopLine& line, std::size_t n,
+                                 const TopMolecule& m, std::int32_t* out) {
   if (line.size() < n) {
-    findings_.error(701, line.back(), fmt::format("expected {} atoms in [ {} ], got {}", n, section, line.size()));
+    findings_.error(701, line.back(),
+                    fmt::format("expected {} atoms in [ {} ], got {}", n, section, line.size()));
     return false;
   }
   for (std::size_t k = 0; k < n; ++k) {
-    const auto i = findings_.integer(line[k], 1, std::numeric_limits<std::int32_t>::max(), "an atom");
+    const auto i =
+        findings_.integer(line[k], 1, std::numeric_limits<std::int32_t>::max(), "an atom");
     if (!i) return false;
     out[k] = static_cast<std::int32_t>(*i - 1);
     if (z(out[k]) >= m.size()) {
-      findings_.error(702, line[k], fmt::format("[ {} ] names atom {}; molecule {} has {} atoms", section, *i, shown(m.name), m.size()));
+      findings_.error(702, line[k],
+                      fmt::format("[ {} ] names atom {}; molecule {} has {} atoms", section, *i,
+                                  shown(m.name), m.size()));
       return false;
     }
     for (std::size_t j = 0; j < k; ++j)
@@ -128,85 +174,128 @@ void TopMoleculeReader::bonded(std::string_view section, const TopLine& line, To
   const std::size_t n = section == "angles" ? 3 : section == "dihedrals" ? 4 : 2;
   std::array<std::int32_t, 4> a{-1, -1, -1, -1};
   if (!atoms_of(section, line, n, m, a.data())) return;
-  if (line.size() == n) return findings_.error(701, line.back(), fmt::format("expected the function behind the atoms of [ {} ]", section));
+  if (line.size() == n)
+    return findings_.error(
+        701, line.back(), fmt::format("expected the function behind the atoms of [ {} ]", section));
   const auto function = findings_.integer(line[n], 1, 100, "the function");
   if (!function) return;
-  if (section == "bonds" && *function == 5) return m.connectivity.push_back({std::min(a[0], a[1]), std::max(a[0], a[1])});
+  if (section == "bonds" && *function == 5)
+    return m.connectivity.push_back({std::min(a[0], a[1]), std::max(a[0], a[1])});
   const std::optional<TopKind> kind = kind_of(section, *function);
   if (!kind) return not_read(section, line[n], *function);
-  if (*kind == TopKind::bond || *kind == TopKind::constraint) m.connectivity.push_back({std::min(a[0], a[1]), std::max(a[0], a[1])});
+  if (*kind == TopKind::bond || *kind == TopKind::constraint)
+    m.connectivity.push_back({std::min(a[0], a[1]), std::max(a[0], a[1])});
 
   std::array<double, 6> p{};
   bool bad = false;
   TopLine cut = line;
-  if (*kind == TopKind::fourier && line.size() == n + 6) {  // a fifth coefficient is there in newer files
-    if (findings_.number(line.back()).value_or(0) != 0) return findings_.error(703, line.back(), "a Fourier dihedral with a fifth coefficient is not read");
+  if (*kind == TopKind::fourier &&
+      line.size() == n + 6) {  // a fifth coefficient is there in newer files
+    if (findings_.number(line.back()).value_or(0) != 0)
+      return findings_.error(703, line.back(),
+                             "a Fourier dihedral with a fifth coefficient is not read");
     cut.pop_back();
   }
-  if (parameters(cut, n + 1, info_of(*kind).parameters, p.data(), bad)) return bonded_term(*kind, -1, p.data(), a, line[n], m);
+  if (parameters(cut, n + 1, info_of(*kind).parameters, p.data(), bad))
+    return bonded_term(*kind, -1, p.data(), a, line[n], m);
   if (bad) return;
   std::array<std::int32_t, 4> t{-1, -1, -1, -1};
-  for (std::size_t k = 0; k < n; ++k) t[k] = types_.atom_types[static_cast<std::size_t>(m.type[z(a[k])])].bonded;
+  for (std::size_t k = 0; k < n; ++k)
+    t[k] = types_.atom_types[static_cast<std::size_t>(m.type[z(a[k])])].bonded;
   const std::vector<int> found = types_.find(*kind, t);
   if (found.empty()) {
     std::string names;
     for (std::size_t k = 0; k < n; ++k) names.append(k ? "-" : "").append(types_.bonded_name(t[k]));
-    return findings_.error(723, line[0], fmt::format("the force field has no parameters of [ {} ] function {} for the types {}", section, *function, names), "add them to the force field, or to this line");
+    return findings_.error(
+        723, line[0],
+        fmt::format("the force field has no parameters of [ {} ] function {} for the types {}",
+                    section, *function, names),
+        "add them to the force field, or to this line");
   }
   for (const int e : found) bonded_term(*kind, e, types_.entry(*kind, e).p.data(), a, line[n], m);
 }
 
-void TopMoleculeReader::bonded_term(TopKind kind, int entry, const double* p, const std::array<std::int32_t, 4>& a, const TopWord& at, TopMolecule& m) {
+void TopMoleculeReader::bonded_term(TopKind kind, int entry, const double* p,
+                                    const std::array<std::int32_t, 4>& a, const TopWord& at,
+                                    TopMolecule& m) {
   const std::array<std::int32_t, 2> two = {a[0], a[1]};
   const std::array<std::int32_t, 3> three = {a[0], a[1], a[2]};
-  // Rows are told apart by the kind of their entry too: dihedrals of functions 1 and 5, say, share no list.
-  const int source = entry < 0 ? -1 : entry * static_cast<int>(TopKind::count) + static_cast<int>(kind);
+  // Rows are told apart by the kind of their entry too: dihedrals of functions 1 and 5, say, share
+  // no list.
+  const int source =
+      entry < 0 ? -1 : entry * static_cast<int>(TopKind::count) + static_cast<int>(kind);
   switch (kind) {
     case TopKind::bond:
-    case TopKind::bond_apart: m.bonds.add(two, tables_.bonds.row(source, {p[0], p[1]})); break;
+    case TopKind::bond_apart:
+      m.bonds.add(two, tables_.bonds.row(source, {p[0], p[1]}));
+      break;
     case TopKind::constraint:
     case TopKind::constraint_apart:
-      if (!(p[0] > 0)) return findings_.error(702, at, fmt::format("a constraint has the length {} nm; it must be positive", p[0]));
+      if (!(p[0] > 0))
+        return findings_.error(
+            702, at, fmt::format("a constraint has the length {} nm; it must be positive", p[0]));
       m.constraints.add(two, tables_.constraints.row(source, {p[0]}));
       break;
-    case TopKind::angle: m.angles.add(three, tables_.angles.row(source, {p[0] * degree, p[1]})); break;
+    case TopKind::angle:
+      m.angles.add(three, tables_.angles.row(source, {p[0] * degree, p[1]}));
+      break;
     case TopKind::urey_bradley:
       m.angles.add(three, tables_.angles.row(source, {p[0] * degree, p[1]}));
-      if (p[3] != 0) m.urey_bradley.add({a[0], a[2]}, tables_.urey_bradley.row(source, {p[2], p[3]}));
+      if (p[3] != 0)
+        m.urey_bradley.add({a[0], a[2]}, tables_.urey_bradley.row(source, {p[2], p[3]}));
       break;
     case TopKind::dihedral:
     case TopKind::improper: {
-      if (p[2] != std::round(p[2]) || std::abs(p[2]) > 100) return findings_.error(702, at, fmt::format("the multiplicity of a dihedral is a whole number, got {}", p[2]));
+      if (p[2] != std::round(p[2]) || std::abs(p[2]) > 100)
+        return findings_.error(
+            702, at, fmt::format("the multiplicity of a dihedral is a whole number, got {}", p[2]));
       const bool proper = kind == TopKind::dihedral;
-      (proper ? m.dihedrals : m.impropers).add(a, (proper ? tables_.dihedrals : tables_.impropers).row(source, {p[0] * degree, p[1], p[2]}));
+      (proper ? m.dihedrals : m.impropers)
+          .add(a, (proper ? tables_.dihedrals : tables_.impropers)
+                      .row(source, {p[0] * degree, p[1], p[2]}));
       break;
     }
-    case TopKind::harmonic_improper: m.harmonic_impropers.add(a, tables_.harmonic_impropers.row(source, {p[0] * degree, p[1]})); break;
-    case TopKind::ryckaert_bellemans: m.ryckaert_bellemans.add(a, tables_.ryckaert_bellemans.row(source, {p[0], p[1], p[2], p[3], p[4], p[5]})); break;
+    case TopKind::harmonic_improper:
+      m.harmonic_impropers.add(a, tables_.harmonic_impropers.row(source, {p[0] * degree, p[1]}));
+      break;
+    case TopKind::ryckaert_bellemans:
+      m.ryckaert_bellemans.add(
+          a, tables_.ryckaert_bellemans.row(source, {p[0], p[1], p[2], p[3], p[4], p[5]}));
+      break;
     case TopKind::fourier:
       for (std::size_t k = 0; k < 4; ++k)
         if (!(std::abs(p[k]) < 1e300)) return too_large(at);  // of the sums
-      // F1 (1 + cos phi)/2 + F2 (1 - cos 2 phi)/2 + F3 (1 + cos 3 phi)/2 + F4 (1 - cos 4 phi)/2 in powers of -cos phi
-      m.ryckaert_bellemans.add(a, tables_.ryckaert_bellemans.row(source, {p[1] + 0.5 * (p[0] + p[2]), 0.5 * (3 * p[2] - p[0]), 4 * p[3] - p[1], -2 * p[2], -4 * p[3], 0}));
+      // F1 (1 + cos phi)/2 + F2 (1 - cos 2 phi)/2 + F3 (1 + cos 3 phi)/2 + F4 (1 - cos 4 phi)/2 in
+      // powers of -cos phi
+      m.ryckaert_bellemans.add(a, tables_.ryckaert_bellemans.row(
+                                      source, {p[1] + 0.5 * (p[0] + p[2]), 0.5 * (3 * p[2] - p[0]),
+                                               4 * p[3] - p[1], -2 * p[2], -4 * p[3], 0}));
       break;
-    case TopKind::count: break;
+    case TopKind::count:
+      break;
   }
 }
 
 void TopMoleculeReader::cmap(const TopLine& line, TopMolecule& m) {
   std::array<std::int32_t, 5> a{}, t{};
   if (!atoms_of("cmap", line, 5, m, a.data())) return;
-  if (line.size() == 5) return findings_.error(701, line.back(), "expected the function behind the atoms of [ cmap ]");
+  if (line.size() == 5)
+    return findings_.error(701, line.back(), "expected the function behind the atoms of [ cmap ]");
   const auto function = findings_.integer(line[5], 1, 100, "the function");
   if (!function) return;
   if (*function != 1) return not_read("cmap", line[5], *function);
-  if (line.size() > 6) return findings_.error(701, line[6], "a map stands in [ cmaptypes ], not on a line of [ cmap ]");
-  for (std::size_t k = 0; k < 5; ++k) t[k] = types_.atom_types[static_cast<std::size_t>(m.type[z(a[k])])].bonded;
+  if (line.size() > 6)
+    return findings_.error(701, line[6],
+                           "a map stands in [ cmaptypes ], not on a line of [ cmap ]");
+  for (std::size_t k = 0; k < 5; ++k)
+    t[k] = types_.atom_types[static_cast<std::size_t>(m.type[z(a[k])])].bonded;
   const int map = types_.cmap(t);
   if (map < 0) {
     std::string names;
     for (std::size_t k = 0; k < 5; ++k) names.append(k ? "-" : "").append(types_.bonded_name(t[k]));
-    return findings_.error(723, line[0], fmt::format("the force field has no [ cmaptypes ] for the types {} in this order", names));
+    return findings_.error(
+        723, line[0],
+        fmt::format("the force field has no [ cmaptypes ] for the types {} in this order", names));
   }
   m.cmap.add({a[0], a[1], a[2], a[3], a[1], a[2], a[3], a[4]}, map);
 }
@@ -214,7 +303,9 @@ void TopMoleculeReader::cmap(const TopLine& line, TopMolecule& m) {
 void TopMoleculeReader::pairs(std::string_view section, const TopLine& line, TopMolecule& m) {
   std::array<std::int32_t, 2> a{};
   if (!atoms_of(section, line, 2, m, a.data())) return;
-  if (line.size() == 2) return findings_.error(701, line.back(), fmt::format("expected the function behind the atoms of [ {} ]", section));
+  if (line.size() == 2)
+    return findings_.error(
+        701, line.back(), fmt::format("expected the function behind the atoms of [ {} ]", section));
   const auto function = findings_.integer(line[2], 1, 100, "the function");
   if (!function) return;
   const bool apart = section == "pairs_nb";
@@ -225,7 +316,11 @@ void TopMoleculeReader::pairs(std::string_view section, const TopLine& line, Top
   if (apart || *function == 2) {  // charges of their own: [fudge] q_i q_j V W
     const int n = apart ? 4 : 5;
     if (!parameters(line, 3, n, p, bad)) {
-      if (!bad) findings_.error(701, line.back(), fmt::format("expected {}charges and Lennard-Jones parameters of [ {} ] function {}", apart ? "" : "the factor, ", section, *function));
+      if (!bad)
+        findings_.error(
+            701, line.back(),
+            fmt::format("expected {}charges and Lennard-Jones parameters of [ {} ] function {}",
+                        apart ? "" : "the factor, ", section, *function));
       return;
     }
     const double qq = apart ? p[0] * p[1] : p[0] * p[1] * p[2];
@@ -239,8 +334,12 @@ void TopMoleculeReader::pairs(std::string_view section, const TopLine& line, Top
     if (bad) return;
     const auto vw = types_.pair(i, j);
     if (!vw)
-      return findings_.error(723, line[0], fmt::format("there is no pair type of {} and {}, and gen-pairs is off", shown(types_.atom_types[static_cast<std::size_t>(i)].name), shown(types_.atom_types[static_cast<std::size_t>(j)].name)),
-                             "add it to [ pairtypes ], or write V and W on this line");
+      return findings_.error(
+          723, line[0],
+          fmt::format("there is no pair type of {} and {}, and gen-pairs is off",
+                      shown(types_.atom_types[static_cast<std::size_t>(i)].name),
+                      shown(types_.atom_types[static_cast<std::size_t>(j)].name)),
+          "add it to [ pairtypes ], or write V and W on this line");
     p[0] = (*vw)[0];
     p[1] = (*vw)[1];
     source = std::min(i, j) * static_cast<std::int64_t>(types_.atom_types.size()) + std::max(i, j);
@@ -253,17 +352,25 @@ void TopMoleculeReader::pairs(std::string_view section, const TopLine& line, Top
 void TopMoleculeReader::settles(const TopLine& line, TopMolecule& m) {
   std::array<std::int32_t, 3> a{};
   if (!atoms_of("settles", line, 1, m, a.data())) return;
-  if (line.size() < 4) return findings_.error(701, line.back(), "expected: oxygen function d(O-H) d(H-H)");
+  if (line.size() < 4)
+    return findings_.error(701, line.back(), "expected: oxygen function d(O-H) d(H-H)");
   const auto function = findings_.integer(line[1], 1, 100, "the function");
   const auto oh = findings_.number(line[2]), hh = findings_.number(line[3]);
   if (!function || !oh || !hh) return;
   if (*function != 1) return not_read("settles", line[1], *function);
-  if (z(a[0]) + 2 >= m.size()) return findings_.error(702, line[0], fmt::format("the hydrogens of a rigid water follow its oxygen; molecule {} has {} atoms", shown(m.name), m.size()));
-  if (!(*oh > 0 && *hh > 0 && *hh < 2 * *oh)) return findings_.error(702, line[2], fmt::format("{} and {} nm are no sides of a triangle", *oh, *hh));
+  if (z(a[0]) + 2 >= m.size())
+    return findings_.error(
+        702, line[0],
+        fmt::format("the hydrogens of a rigid water follow its oxygen; molecule {} has {} atoms",
+                    shown(m.name), m.size()));
+  if (!(*oh > 0 && *hh > 0 && *hh < 2 * *oh))
+    return findings_.error(702, line[2],
+                           fmt::format("{} and {} nm are no sides of a triangle", *oh, *hh));
   a[1] = a[0] + 1;
   a[2] = a[0] + 2;
   const auto next = m.oxygens.lower_bound(a[0] - 2);
-  if (next != m.oxygens.end() && *next <= a[0] + 2) return findings_.error(702, line[0], "two rigid waters share atoms");
+  if (next != m.oxygens.end() && *next <= a[0] + 2)
+    return findings_.error(702, line[0], "two rigid waters share atoms");
   m.oxygens.insert(a[0]);
   m.rigid_waters.add(a, tables_.rigid_waters.row(-1, {*oh, *hh}));
   m.connectivity.push_back({a[0], a[1]});
@@ -284,10 +391,14 @@ void TopMoleculeReader::exclusions(const TopLine& line, TopMolecule& m) {
 void TopMoleculeReader::position_restraints(const TopLine& line, TopMolecule& m) {
   std::int32_t i = 0;
   if (!atoms_of("position_restraints", line, 1, m, &i)) return;
-  if (line.size() < 2) return findings_.error(701, line.back(), "expected: atom function k_x k_y k_z");
+  if (line.size() < 2)
+    return findings_.error(701, line.back(), "expected: atom function k_x k_y k_z");
   const auto function = findings_.integer(line[1], 1, 100, "the function");
   if (!function) return;
-  if (*function != 1) return findings_.error(703, line[1], fmt::format("function {} of [ position_restraints ] is not read", *function), "1 is harmonic");
+  if (*function != 1)
+    return findings_.error(
+        703, line[1], fmt::format("function {} of [ position_restraints ] is not read", *function),
+        "1 is harmonic");
   double k[3] = {};
   bool bad = false;
   if (!parameters(line, 2, 3, k, bad)) {
@@ -300,8 +411,11 @@ void TopMoleculeReader::position_restraints(const TopLine& line, TopMolecule& m)
 void TopMoleculeReader::distance_restraints(const TopLine& line, TopMolecule& m) {
   std::array<std::int32_t, 2> a{};
   if (!atoms_of("distance_restraints", line, 2, m, a.data())) return;
-  if (line.size() < 9) return findings_.error(701, line.back(), "expected: i j type label type' lower upper1 upper2 factor");
-  const auto label = findings_.integer(line[3], 0, std::numeric_limits<std::int32_t>::max(), "the label");
+  if (line.size() < 9)
+    return findings_.error(701, line.back(),
+                           "expected: i j type label type' lower upper1 upper2 factor");
+  const auto label =
+      findings_.integer(line[3], 0, std::numeric_limits<std::int32_t>::max(), "the label");
   double v[4] = {};
   for (std::size_t k = 0; k < 4; ++k) {
     const auto x = findings_.number(line[5 + k]);
@@ -310,21 +424,30 @@ void TopMoleculeReader::distance_restraints(const TopLine& line, TopMolecule& m)
   }
   if (!label) return;
   if (distance_restraint_k_ == 0) {
-    if (!told_distance_) findings_.note(703, line[0], "distance restraints are left out: no force constant is set", "give one (mdp: disre = simple, disre_fc)");
+    if (!told_distance_)
+      findings_.note(703, line[0], "distance restraints are left out: no force constant is set",
+                     "give one (mdp: disre = simple, disre_fc)");
     told_distance_ = true;
     return;
   }
-  if (!(v[0] >= 0 && v[0] <= v[1] && v[1] <= v[2])) return findings_.error(702, line[5], fmt::format("expected 0 <= lower <= upper1 <= upper2, got {}, {} and {}", v[0], v[1], v[2]));
+  if (!(v[0] >= 0 && v[0] <= v[1] && v[1] <= v[2]))
+    return findings_.error(702, line[5],
+                           fmt::format("expected 0 <= lower <= upper1 <= upper2, got {}, {} and {}",
+                                       v[0], v[1], v[2]));
   if (v[2] < 10 * v[1] + 10 && !told_linear_) {
     told_linear_ = true;
-    findings_.warn(703, line[7], "beyond upper2 a distance restraint stays harmonic here, where GROMACS makes it linear");
+    findings_.warn(
+        703, line[7],
+        "beyond upper2 a distance restraint stays harmonic here, where GROMACS makes it linear");
   }
-  m.distance_restraints.add(a, tables_.distance_restraints.row(-1, {v[0], v[1], v[3] * distance_restraint_k_}));
+  m.distance_restraints.add(
+      a, tables_.distance_restraints.row(-1, {v[0], v[1], v[3] * distance_restraint_k_}));
 }
 
 void TopMoleculeReader::finish(TopMolecule& m, std::size_t most) {
   std::ranges::sort(m.connectivity);
-  m.connectivity.erase(std::unique(m.connectivity.begin(), m.connectivity.end()), m.connectivity.end());
+  m.connectivity.erase(std::unique(m.connectivity.begin(), m.connectivity.end()),
+                       m.connectivity.end());
   std::vector<std::vector<std::int32_t>> near(m.size());
   for (const auto& [i, j] : m.connectivity) {
     near[z(i)].push_back(j);
@@ -353,7 +476,11 @@ void TopMoleculeReader::finish(TopMolecule& m, std::size_t most) {
     for (const std::int32_t j : reached)
       if (j > self) m.exclusions.push_back({self, j});
     if (m.exclusions.size() > bound || steps / 64 > bound) {
-      findings_.error(702, m.at, fmt::format("the bonds of molecule {} exclude more than {} pairs within {} bonds", shown(m.name), bound, m.bonds_excluded), "is nrexcl right?");
+      findings_.error(
+          702, m.at,
+          fmt::format("the bonds of molecule {} exclude more than {} pairs within {} bonds",
+                      shown(m.name), bound, m.bonds_excluded),
+          "is nrexcl right?");
       findings_.throw_if_errors();
     }
   }
@@ -364,8 +491,17 @@ void TopMoleculeReader::finish(TopMolecule& m, std::size_t most) {
   for (const VirtualSite& v : m.virtual_sites) placed[z(v.site)] = 1;
   for (std::size_t i = 0; i < m.size(); ++i) {
     const TopAtomType& t = types_.atom_types[static_cast<std::size_t>(m.type[i])];
-    if (t.particle == 'V' && !placed[i]) findings_.error(701, m.atom_at[i], fmt::format("virtual site {} of molecule {} has no position", i + 1, shown(m.name)), "a line of [ virtual_sites ] says where it lies");
-    if (t.particle == 'A' && placed[i]) findings_.error(702, m.atom_at[i], fmt::format("atom {} of molecule {} is a virtual site, but its type {} is an atom", i + 1, shown(m.name), shown(t.name)), "particle V in [ atomtypes ]");
+    if (t.particle == 'V' && !placed[i])
+      findings_.error(
+          701, m.atom_at[i],
+          fmt::format("virtual site {} of molecule {} has no position", i + 1, shown(m.name)),
+          "a line of [ virtual_sites ] says where it lies");
+    if (t.particle == 'A' && placed[i])
+      findings_.error(
+          702, m.atom_at[i],
+          fmt::format("atom {} of molecule {} is a virtual site, but its type {} is an atom", i + 1,
+                      shown(m.name), shown(t.name)),
+          "particle V in [ atomtypes ]");
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One [ moleculetype ]: its atoms and terms, numbered within the molecule. Rows of tables are those of the whole topology.
+// One [ moleculetype ]: its atoms and terms, numbered within the molecule. Rows of tables are those
+// of the whole topology.
 #pragma once
 #include "io/top_types.h"
 #include "tessera/molecular/system.h"
@@ -19,7 +20,8 @@ template <int P>
 class TopRows {
  public:
   std::int32_t row(std::int64_t entry, const std::array<double, P>& values) {
-    const auto [at, fresh] = known_.try_emplace({entry, values}, static_cast<std::int32_t>(rows.size()));
+    const auto [at, fresh] =
+        known_.try_emplace({entry, values}, static_cast<std::int32_t>(rows.size()));
     if (fresh) rows.push_back(values);
     return at->second;
   }
@@ -59,7 +61,7 @@ struct TopMolecule {
   TopWord at;
   int bonds_excluded = 0;  ///< nrexcl
 
-  std::vector<int> type;   ///< of atoms: row of TopTypes::atom_types
+  std::vector<int> type;  ///< of atoms: row of TopTypes::atom_types
   std::vector<std::string> atom_name;
   std::vector<double> mass, charge;
   std::vector<std::int32_t> residue;
@@ -83,8 +85,12 @@ struct TopMolecule {
 /// Reads lines into the molecule that is open.
 class TopMoleculeReader {
  public:
-  TopMoleculeReader(TopTypes& types, TopTables& tables, TopFindings& findings, double distance_restraint_k)
-      : types_(types), tables_(tables), findings_(findings), distance_restraint_k_(distance_restraint_k) {}
+  TopMoleculeReader(TopTypes& types, TopTables& tables, TopFindings& findings,
+                    double distance_restraint_k)
+      : types_(types),
+        tables_(tables),
+        findings_(findings),
+        distance_restraint_k_(distance_restraint_k) {}
 
   /// A line of `section`, a name of GROMACS's in its own spelling.
   void read(std::string_view section, const TopLine& line, TopMolecule& m);
@@ -94,7 +100,8 @@ class TopMoleculeReader {
  private:
   void atoms(const TopLine& line, TopMolecule& m);
   void bonded(std::string_view section, const TopLine& line, TopMolecule& m);
-  void bonded_term(TopKind kind, int entry, const double* p, const std::array<std::int32_t, 4>& a, const TopWord& at, TopMolecule& m);
+  void bonded_term(TopKind kind, int entry, const double* p, const std::array<std::int32_t, 4>& a,
+                   const TopWord& at, TopMolecule& m);
   void cmap(const TopLine& line, TopMolecule& m);
   void pairs(std::string_view section, const TopLine& line, TopMolecule& m);
   void settles(const TopLine& line, TopMolecule& m);
@@ -105,9 +112,10 @@ class TopMoleculeReader {
   void virtual_site_of_many(const TopLine& line, TopMolecule& m);
 
   /// The first `n` words as different atoms of the molecule, counted from 0; false: reported.
-  bool atoms_of(std::string_view section, const TopLine& line, std::size_t n, const TopMolecule& m, std::int32_t* out);
-  /// Numbers from word `first` on: none (false, out untouched), `n`, or with those of a B state, which are reported. `bad` tells
-  /// of a fault that was reported.
+  bool atoms_of(std::string_view section, const TopLine& line, std::size_t n, const TopMolecule& m,
+                std::int32_t* out);
+  /// Numbers from word `first` on: none (false, out untouched), `n`, or with those of a B state,
+  /// which are reported. `bad` tells of a fault that was reported.
   bool parameters(const TopLine& line, std::size_t first, int n, double* out, bool& bad);
   void not_read(std::string_view section, const TopWord& at, std::int64_t function);
   void b_state(const TopWord& at);

@@ -12,9 +12,13 @@ namespace {
 namespace fs = std::filesystem;
 using data::shown;
 
-constexpr std::size_t most_levels = 32, most_files = 1000;      // of includes
-constexpr std::size_t free_bytes = std::size_t{64} << 20, most_times = 4;  // of files that are included again and again: so much, and so often all of them
-constexpr std::size_t most_depth = 16, most_grown = 1000;       // of macros in macros, their words in one line
+constexpr std::size_t most_levels = 32, most_files = 1000;  // of includes
+constexpr std::size_t
+    free_bytes = std::size_t{64} << 20,
+    most_times =
+        4;  // of files that are included again and again: so much, and so often all of them
+constexpr std::size_t most_depth = 16,
+                      most_grown = 1000;  // of macros in macros, their words in one line
 constexpr std::size_t most_grown_in_all = 10'000'000;
 constexpr std::size_t most_errors = 50, most_remarks = 200;
 
@@ -22,13 +26,18 @@ constexpr std::size_t most_errors = 50, most_remarks = 200;
 std::string chain(const TopSource* source) {
   std::string out;
   for (; source && source->parent; source = source->parent)
-    out += fmt::format("{}{}:{}", out.empty() ? "included from " : ", from ", source->parent->text->path, source->parent->text->place(source->include_offset).line);
+    out += fmt::format("{}{}:{}", out.empty() ? "included from " : ", from ",
+                       source->parent->text->path,
+                       source->parent->text->place(source->include_offset).line);
   return out;
 }
 
 bool is_beneath(const fs::path& path, const fs::path& folder) {
-  // A folder that could not be made out (links in a circle) is an empty path, and nothing lies beneath it.
-  return !folder.empty() && std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
+  // A folder that could not be made out (links in a circle) is an empty path, and nothing lies
+  // beneath it.
+  return !folder.empty() &&
+         std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first ==
+             folder.end();
 }
 
 }  // namespace
@@ -39,9 +48,11 @@ void TopFindings::error(int number, const TopWord& at, std::string message, std:
   errors_.push_back(at.source->text->error(number, at.offset, std::move(message), std::move(hint)));
   if (errors_.size() >= most_errors) throw_if_errors();
 }
-void TopFindings::remark(data::Severity severity, int number, const TopWord& at, std::string message, std::string hint) {
+void TopFindings::remark(data::Severity severity, int number, const TopWord& at,
+                         std::string message, std::string hint) {
   if (remarks_.size() >= most_remarks) return;
-  remarks_.push_back(at.source->text->error(number, at.offset, std::move(message), std::move(hint)));
+  remarks_.push_back(
+      at.source->text->error(number, at.offset, std::move(message), std::move(hint)));
   remarks_.back().severity = severity;
 }
 void TopFindings::warn(int number, const TopWord& at, std::string message, std::string hint) {
@@ -56,38 +67,46 @@ void TopFindings::throw_if_errors() {
 
 std::optional<double> TopFindings::number(const TopWord& word) {
   data::Findings one(*word.source->text);
-  const std::optional<double> v = data::parse_number({word.text, word.offset}, data::Exponent::e_only, one);
+  const std::optional<double> v =
+      data::parse_number({word.text, word.offset}, data::Exponent::e_only, one);
   if (v) return v;
   try {
     one.throw_if_errors();
   } catch (const data::InputError& e) {
-    error(e.findings().front().number, word, e.findings().front().message, e.findings().front().hint);
+    error(e.findings().front().number, word, e.findings().front().message,
+          e.findings().front().hint);
   }
   return std::nullopt;
 }
 
-std::optional<std::int64_t> TopFindings::integer(const TopWord& word, std::int64_t least, std::int64_t most, std::string_view what) {
+std::optional<std::int64_t> TopFindings::integer(const TopWord& word, std::int64_t least,
+                                                 std::int64_t most, std::string_view what) {
   std::int64_t v = 0;
-  const std::string_view s = word.text.starts_with('+') && !word.text.starts_with("+-") ? word.text.substr(1) : word.text;
+  const std::string_view s =
+      word.text.starts_with('+') && !word.text.starts_with("+-") ? word.text.substr(1) : word.text;
   const auto [end, code] = std::from_chars(s.data(), s.data() + s.size(), v);
   if (s.empty() || end != s.data() + s.size() || code == std::errc::invalid_argument) {
     error(303, word, fmt::format("expected {} (a whole number), got {}", what, shown(word.text)));
     return std::nullopt;
   }
   if (code != std::errc{} || v < least || v > most) {
-    error(702, word, fmt::format("{} must lie in {} to {}, got {}", what, least, most, shown(word.text)));
+    error(702, word,
+          fmt::format("{} must lie in {} to {}, got {}", what, least, most, shown(word.text)));
     return std::nullopt;
   }
   return v;
 }
 
-TopPreprocessor::TopPreprocessor(data::TextFile root, const std::vector<fs::path>& folders, const std::vector<std::string>& defines, TopFindings& findings)
+TopPreprocessor::TopPreprocessor(data::TextFile root, const std::vector<fs::path>& folders,
+                                 const std::vector<std::string>& defines, TopFindings& findings)
     : findings_(findings), folders_(folders) {
-  const fs::path path = root.path, beside = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  const fs::path path = root.path,
+                 beside = path.has_parent_path() ? path.parent_path() : fs::path(".");
   std::error_code ignored;
   allowed_.push_back(fs::weakly_canonical(beside, ignored));
   for (const fs::path& f : folders) allowed_.push_back(fs::weakly_canonical(f, ignored));
-  sources_.push_back({std::make_shared<const data::TextFile>(std::move(root)), fs::weakly_canonical(path, ignored), nullptr, 0});
+  sources_.push_back({std::make_shared<const data::TextFile>(std::move(root)),
+                      fs::weakly_canonical(path, ignored), nullptr, 0});
   levels_.push_back({&sources_.back(), 1, {}});
   for (const std::string& d : defines) {
     const std::size_t equals = d.find('=');
@@ -135,10 +154,13 @@ void TopPreprocessor::read_words(TopLine& out) {
     if (!comment) {
       const std::size_t semicolon = line.find(';');
       comment = semicolon != std::string_view::npos;
-      const std::vector<data::Token> words = data::split_tokens(text.text, begin, begin + std::min(semicolon, line.size()));
+      const std::vector<data::Token> words =
+          data::split_tokens(text.text, begin, begin + std::min(semicolon, line.size()));
       for (const data::Token& t : words) out.push_back({t.text, level.source, t.offset});
       if (words.size() > data::kMostItems) {
-        findings_.error(701, out.back(), fmt::format("more than {} words in one line", data::kMostItems), "break the line; one that ends in a backslash goes on in the next");
+        findings_.error(701, out.back(),
+                        fmt::format("more than {} words in one line", data::kMostItems),
+                        "break the line; one that ends in a backslash goes on in the next");
         findings_.throw_if_errors();
       }
     }
@@ -151,7 +173,8 @@ bool TopPreprocessor::next(TopLine& line) {
   while (!levels_.empty()) {
     Level& level = levels_.back();
     if (level.next_line > level.source->text->n_lines()) {
-      for (const Condition& c : level.conditions) findings_.error(721, c.at, fmt::format("#{} has no #endif in this file", c.at.text));
+      for (const Condition& c : level.conditions)
+        findings_.error(721, c.at, fmt::format("#{} has no #endif in this file", c.at.text));
       levels_.pop_back();
       continue;
     }
@@ -192,14 +215,17 @@ void TopPreprocessor::directive(const TopLine& line) {
     conditions.push_back({(m != nullptr) == (name == "ifdef"), active(), false, at});
   } else if (name == "else") {
     if (conditions.empty() || conditions.back().in_else) {
-      findings_.error(721, at, conditions.empty() ? "#else without #ifdef" : "a second #else of one #ifdef");
+      findings_.error(721, at,
+                      conditions.empty() ? "#else without #ifdef" : "a second #else of one #ifdef");
       return;
     }
     conditions.back().in_else = true;
     conditions.back().taken = !conditions.back().taken;
   } else if (name == "endif") {
-    if (conditions.empty()) findings_.error(721, at, "#endif without #ifdef");
-    else conditions.pop_back();
+    if (conditions.empty())
+      findings_.error(721, at, "#endif without #ifdef");
+    else
+      conditions.pop_back();
   } else if (!active()) {
     return;
   } else if (name == "include") {
@@ -207,17 +233,20 @@ void TopPreprocessor::directive(const TopLine& line) {
   } else if (name == "define") {
     if (!needs_a_name()) return;
     std::string value;
-    for (std::size_t k = 2; k < line.size(); ++k) value.append(k > 2 ? " " : "").append(line[k].text);
+    for (std::size_t k = 2; k < line.size(); ++k)
+      value.append(k > 2 ? " " : "").append(line[k].text);
     define(std::string(line[1].text), std::move(value), false);
   } else if (name == "undef") {
     if (!needs_a_name()) return;
     macros_.erase(std::string(line[1].text));
   } else if (name == "error") {
     std::string what;
-    for (std::size_t k = 1; k < line.size(); ++k) what.append(k > 1 ? " " : "").append(line[k].text);
+    for (std::size_t k = 1; k < line.size(); ++k)
+      what.append(k > 1 ? " " : "").append(line[k].text);
     findings_.error(721, at, "the topology says: " + shown(what));
   } else {
-    findings_.error(721, at, "unknown directive " + shown("#" + std::string(name)), "GROMACS knows #include, #define, #undef, #ifdef, #ifndef, #else and #endif");
+    findings_.error(721, at, "unknown directive " + shown("#" + std::string(name)),
+                    "GROMACS knows #include, #define, #undef, #ifdef, #ifndef, #else and #endif");
   }
 }
 
@@ -244,7 +273,8 @@ void TopPreprocessor::expand(const TopLine& line, TopLine& out) {
 }
 
 /// Whether the line goes on: a fault of a macro ends it.
-bool TopPreprocessor::expand(const TopWord& word, std::size_t most, std::vector<const Macro*>& inside, TopLine& out) {
+bool TopPreprocessor::expand(const TopWord& word, std::size_t most,
+                             std::vector<const Macro*>& inside, TopLine& out) {
   const auto fault = [&](const std::string& what) {
     findings_.error(721, word, fmt::format("the macro {} {}", shown(word.text), what));
     return false;
@@ -255,12 +285,14 @@ bool TopPreprocessor::expand(const TopWord& word, std::size_t most, std::vector<
       fault(fmt::format("and others make more than {} words", most_grown_in_all));
       findings_.throw_if_errors();
     }
-    if (out.size() >= most) return fault(fmt::format("makes more than {} words of this line", most_grown));
+    if (out.size() >= most)
+      return fault(fmt::format("makes more than {} words of this line", most_grown));
     out.push_back(word);
     return true;
   }
   if (std::ranges::find(inside, m) != inside.end()) return fault("leads back to itself");
-  if (inside.size() >= most_depth) return fault(fmt::format("lies more than {} macros deep", most_depth));
+  if (inside.size() >= most_depth)
+    return fault(fmt::format("lies more than {} macros deep", most_depth));
   inside.push_back(m);
   for (const std::string_view w : m->words)
     if (!expand({w, word.source, word.offset}, most, inside, out)) return false;
@@ -272,14 +304,16 @@ void TopPreprocessor::include(const TopLine& line) {
   const TopWord& at = line.size() > 1 ? line[1] : line[0];
   std::string name;
   for (std::size_t k = 1; k < line.size(); ++k) name.append(k > 1 ? " " : "").append(line[k].text);
-  const bool quoted = name.size() > 2 && ((name.front() == '"' && name.back() == '"') || (name.front() == '<' && name.back() == '>'));
+  const bool quoted = name.size() > 2 && ((name.front() == '"' && name.back() == '"') ||
+                                          (name.front() == '<' && name.back() == '>'));
   if (!quoted) {
     findings_.error(721, at, "expected #include \"file\", got " + shown(name));
     return;
   }
   const fs::path wanted = name.substr(1, name.size() - 2);
   if (wanted.is_absolute()) {
-    findings_.error(720, at, "an #include may not name an absolute path: " + shown(wanted.string()), "give its folder as an include folder, and the file relative to it");
+    findings_.error(720, at, "an #include may not name an absolute path: " + shown(wanted.string()),
+                    "give its folder as an include folder, and the file relative to it");
     return;
   }
   const fs::path self = at.source->text->path;
@@ -291,14 +325,19 @@ void TopPreprocessor::include(const TopLine& line) {
     const fs::path path = place / wanted, real = fs::weakly_canonical(path, failed);
     looked += (looked.empty() ? "" : ", ") + shown(place.string());
     if (failed || !fs::exists(real, failed)) continue;
-    if (std::ranges::none_of(allowed_, [&](const fs::path& folder) { return is_beneath(real, folder); })) {
-      findings_.error(720, at, shown(wanted.string()) + " leads out of the folder of the topology and of the include folders", "give its folder as an include folder, if it is to be trusted");
+    if (std::ranges::none_of(allowed_,
+                             [&](const fs::path& folder) { return is_beneath(real, folder); })) {
+      findings_.error(720, at,
+                      shown(wanted.string()) +
+                          " leads out of the folder of the topology and of the include folders",
+                      "give its folder as an include folder, if it is to be trusted");
       return;
     }
     open(at, path);
     return;
   }
-  findings_.error(720, at, "there is no file " + shown(wanted.string()), "looked in " + looked + "; other folders are given as include folders");
+  findings_.error(720, at, "there is no file " + shown(wanted.string()),
+                  "looked in " + looked + "; other folders are given as include folders");
 }
 
 void TopPreprocessor::open(const TopWord& at, const fs::path& path) {
@@ -310,7 +349,10 @@ void TopPreprocessor::open(const TopWord& at, const fs::path& path) {
       return;
     }
   if (levels_.size() >= most_levels || sources_.size() >= most_files) {
-    findings_.error(720, at, levels_.size() >= most_levels ? fmt::format("more than {} files include each other", most_levels) : fmt::format("more than {} files are included", most_files));
+    findings_.error(720, at,
+                    levels_.size() >= most_levels
+                        ? fmt::format("more than {} files include each other", most_levels)
+                        : fmt::format("more than {} files are included", most_files));
     findings_.throw_if_errors();
   }
   std::shared_ptr<const data::TextFile>& text = cache_[real];
@@ -319,13 +361,16 @@ void TopPreprocessor::open(const TopWord& at, const fs::path& path) {
       text = std::make_shared<const data::TextFile>(data::read_text_file(path.lexically_normal()));
     } catch (const data::InputError& e) {
       if (e.findings().front().number == 107) return;  // an empty file says nothing
-      findings_.error(e.findings().front().number, at, path.string() + ": " + e.findings().front().message);
+      findings_.error(e.findings().front().number, at,
+                      path.string() + ": " + e.findings().front().message);
       return;
     }
   included_ += text->text.size();
   if (fresh) distinct_ += text->text.size();
   if (included_ > free_bytes + most_times * distinct_) {
-    findings_.error(720, at, fmt::format("files are included again and again: {} MiB so far, of {} KiB", included_ >> 20, (distinct_ >> 10) + 1));
+    findings_.error(720, at,
+                    fmt::format("files are included again and again: {} MiB so far, of {} KiB",
+                                included_ >> 20, (distinct_ >> 10) + 1));
     findings_.throw_if_errors();
   }
   sources_.push_back({text, real, at.source, at.offset});

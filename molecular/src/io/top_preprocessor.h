@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A topology's lines as its sections see them: includes followed, conditions decided, macros replaced by their values. Every word
-// keeps its place in the file that it came from.
+// A topology's lines as its sections see them: includes followed, conditions decided, macros
+// replaced by their values. Every word keeps its place in the file that it came from.
 #pragma once
 #include "tessera/data/text_reader.h"
 
@@ -46,16 +46,19 @@ class TopFindings {
   /// A finite number; reports E0303.
   std::optional<double> number(const TopWord& word);
   /// A whole number from `least` to `most`; reports E0303 or E0702. `what` names it.
-  std::optional<std::int64_t> integer(const TopWord& word, std::int64_t least, std::int64_t most, std::string_view what);
+  std::optional<std::int64_t> integer(const TopWord& word, std::int64_t least, std::int64_t most,
+                                      std::string_view what);
 
  private:
-  void remark(data::Severity severity, int number, const TopWord& at, std::string message, std::string hint);
+  void remark(data::Severity severity, int number, const TopWord& at, std::string message,
+              std::string hint);
   std::vector<data::Diagnostic> errors_, remarks_;
 };
 
 class TopPreprocessor {
  public:
-  TopPreprocessor(data::TextFile root, const std::vector<std::filesystem::path>& folders, const std::vector<std::string>& defines, TopFindings& findings);
+  TopPreprocessor(data::TextFile root, const std::vector<std::filesystem::path>& folders,
+                  const std::vector<std::string>& defines, TopFindings& findings);
 
   /// The next line that is not empty; false at the end. What is wrong goes to the findings.
   bool next(TopLine& line);
@@ -87,7 +90,8 @@ class TopPreprocessor {
   void define(const std::string& name, std::string value, bool from_outside);
   Macro* find(std::string_view name);
   void expand(const TopLine& line, TopLine& out);
-  bool expand(const TopWord& word, std::size_t most, std::vector<const Macro*>& inside, TopLine& out);
+  bool expand(const TopWord& word, std::size_t most, std::vector<const Macro*>& inside,
+              TopLine& out);
   void open(const TopWord& at, const std::filesystem::path& path);
 
   TopFindings& findings_;
@@ -96,9 +100,10 @@ class TopPreprocessor {
   std::vector<std::filesystem::path> folders_;  ///< to look in, after that of the including file
   std::vector<std::filesystem::path> allowed_;  ///< real folders that nothing leads out of
   std::unordered_map<std::string, Macro> macros_;
-  std::deque<std::string> values_;              ///< of all macros ever defined: words point there
-  std::size_t grown_ = 0;                       ///< words that came from macros
-  std::size_t included_ = 0, distinct_ = 0;     ///< bytes of all files included, as often as they are, and once each
+  std::deque<std::string> values_;  ///< of all macros ever defined: words point there
+  std::size_t grown_ = 0;           ///< words that came from macros
+  std::size_t included_ = 0,
+              distinct_ = 0;  ///< bytes of all files included, as often as they are, and once each
   std::map<std::filesystem::path, std::shared_ptr<const data::TextFile>> cache_;
 };
 

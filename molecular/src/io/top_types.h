@@ -16,32 +16,45 @@ namespace tessera::molecular {
 
 /// Kinds of bonded types, by section and function. Functions 1 and 9 of dihedrals share a list.
 enum class TopKind : std::uint8_t {
-  bond, bond_apart, constraint, constraint_apart, angle, urey_bradley, dihedral, improper, harmonic_improper, ryckaert_bellemans, fourier, count
+  bond,
+  bond_apart,
+  constraint,
+  constraint_apart,
+  angle,
+  urey_bradley,
+  dihedral,
+  improper,
+  harmonic_improper,
+  ryckaert_bellemans,
+  fourier,
+  count
 };
 struct TopKindInfo {
-  const char* section;     ///< of molecules
-  int function;            ///< as it is called there
+  const char* section;  ///< of molecules
+  int function;         ///< as it is called there
   int atoms, parameters;
 };
 const TopKindInfo& info_of(TopKind kind);
-/// The kind of a function of "bonds", "constraints", "angles" or "dihedrals"; nothing where it is not read.
+/// The kind of a function of "bonds", "constraints", "angles" or "dihedrals"; nothing where it is
+/// not read.
 std::optional<TopKind> kind_of(std::string_view section, std::int64_t function);
 /// What GROMACS calls a function that is not read: "Morse"; "unknown" beyond.
 const char* name_of_function(std::string_view section, std::int64_t function);
 
 struct TopDefaults {
-  int combination = 0;  ///< 1: c6, c12; 2: Lorentz-Berthelot; 3: geometric, both of sigma, epsilon; 0: not given yet
+  int combination = 0;  ///< 1: c6, c12; 2: Lorentz-Berthelot; 3: geometric, both of sigma, epsilon;
+                        ///< 0: not given yet
   bool generate_pairs = false;
   double fudge_lj = 1, fudge_qq = 1;
 };
 
 struct TopAtomType {
   std::string name;
-  int bonded = 0;            ///< number of its name among bonded terms
+  int bonded = 0;  ///< number of its name among bonded terms
   int element = -1;
   double mass = 0, charge = 0;
-  char particle = 'A';       ///< A atom, V virtual site
-  double v = 0, w = 0;       ///< c6, c12 or sigma, epsilon
+  char particle = 'A';  ///< A atom, V virtual site
+  double v = 0, w = 0;  ///< c6, c12 or sigma, epsilon
   bool operator==(const TopAtomType&) const = default;
 };
 
@@ -68,9 +81,12 @@ class TopTypes {
   void read_cmap(const TopLine& line);
 
   int atom_type(std::string_view name) const;  ///< -1: none
-  /// Entries for bonded types: one, or all lines of a dihedral of function 9; empty: none. {kind's entry number...}
+  /// Entries for bonded types: one, or all lines of a dihedral of function 9; empty: none. {kind's
+  /// entry number...}
   std::vector<int> find(TopKind kind, const std::array<std::int32_t, 4>& types);
-  const TopEntry& entry(TopKind kind, int k) const { return lists_[static_cast<std::size_t>(kind)].entries[static_cast<std::size_t>(k)]; }
+  const TopEntry& entry(TopKind kind, int k) const {
+    return lists_[static_cast<std::size_t>(kind)].entries[static_cast<std::size_t>(k)];
+  }
   /// The correction map of five bonded types in this order, as GROMACS looks for it; -1: none.
   int cmap(const std::array<std::int32_t, 5>& types) const;
   int cmap_points() const { return cmap_points_; }
@@ -82,22 +98,27 @@ class TopTypes {
   std::array<double, 2> c6_c12(double v, double w) const;
   /// {V, W} of two types by the combination rule.
   std::array<double, 2> combined(int i, int j) const;
-  std::string bonded_name(std::int32_t type) const { return type < 0 ? "X" : bonded_names_[static_cast<std::size_t>(type)]; }
+  std::string bonded_name(std::int32_t type) const {
+    return type < 0 ? "X" : bonded_names_[static_cast<std::size_t>(type)];
+  }
 
  private:
   using Key = std::array<std::int32_t, 4>;
   struct List {
     std::vector<TopEntry> entries;
-    std::map<Key, std::vector<int>> by_types;    ///< exact ones, either direction
-    std::map<Key, std::vector<int>> found;       ///< answers for dihedrals
+    std::map<Key, std::vector<int>> by_types;  ///< exact ones, either direction
+    std::map<Key, std::vector<int>> found;     ///< answers for dihedrals
   };
   int bonded_number(std::string_view name);
-  /// Exactly `n` parameters (or with those of a B state, which are reported) from word `first` on; false: reported.
+  /// Exactly `n` parameters (or with those of a B state, which are reported) from word `first` on;
+  /// false: reported.
   bool parameters(const TopLine& line, std::size_t first, int n, double* out);
   /// Reports V and W whose c6 or c12 overflow.
   void expect_finite(double v, double w, const TopWord& at);
-  void add(TopKind kind, const Key& types, const std::array<double, 6>& p, bool repeats, const TopWord& at);
-  void read_type_pair(const TopLine& line, const char* what, std::map<std::array<int, 2>, std::array<double, 2>>& into);
+  void add(TopKind kind, const Key& types, const std::array<double, 6>& p, bool repeats,
+           const TopWord& at);
+  void read_type_pair(const TopLine& line, const char* what,
+                      std::map<std::array<int, 2>, std::array<double, 2>>& into);
 
   TopFindings& findings_;
   std::unordered_map<std::string, int> atom_type_of_, bonded_of_;

@@ -23,7 +23,8 @@ std::vector<double> values(const Tensor& t) {
 
 }  // namespace
 
-HessianProduct hessian_product(const System& system, const Nonbonded& options, const Box& box, Precision precision) {
+HessianProduct hessian_product(const System& system, const Nonbonded& options, const Box& box,
+                               Precision precision) {
   std::vector<Part> parts;
   for (std::size_t k = 0; k <= static_cast<std::size_t>(Term::distance_restraints); ++k) {
     const auto kind = static_cast<Term>(k);
@@ -34,16 +35,22 @@ HessianProduct hessian_product(const System& system, const Nonbonded& options, c
     parts.push_back(std::move(part));
   }
   const auto& q = system.atoms.charge_e;
-  parts.push_back({nonbonded_energy(system, options, Wells::all, precision), {q, system.lj.c6, system.lj.c12}});
+  parts.push_back(
+      {nonbonded_energy(system, options, Wells::all, precision), {q, system.lj.c6, system.lj.c12}});
   const bool pme = options.coulomb == Nonbonded::Coulomb::pme;
   if (pme || options.coulomb == Nonbonded::Coulomb::ewald) {
-    if (EnergyPtr excluded = ewald_excluded_energy(system, options)) parts.push_back({std::move(excluded), {q}});
-    parts.push_back({pme ? pme_energy(system, options, pme_grid(options, box), precision) : ewald_reciprocal_energy(system, options), {q}});
+    if (EnergyPtr excluded = ewald_excluded_energy(system, options))
+      parts.push_back({std::move(excluded), {q}});
+    parts.push_back({pme ? pme_energy(system, options, pme_grid(options, box), precision)
+                         : ewald_reciprocal_energy(system, options),
+                     {q}});
   }
-  return [parts = std::move(parts)](const std::vector<Vec3>& x, const Box& h, const std::vector<Vec3>& v, std::vector<Vec3>& w) {
+  return [parts = std::move(parts)](const std::vector<Vec3>& x, const Box& h,
+                                    const std::vector<Vec3>& v, std::vector<Vec3>& w) {
     w.assign(x.size(), Vec3{});
     for (const Part& part : parts) {
-      std::vector<const double*> p = {x[0].data(), h.edge[0].data()}, along = {v[0].data(), nullptr};
+      std::vector<const double*> p = {x[0].data(), h.edge[0].data()},
+                                 along = {v[0].data(), nullptr};
       std::vector<double*> out = {w[0].data(), nullptr};
       for (const auto& constant : part.constants) {
         p.push_back(constant.data());

@@ -47,7 +47,8 @@ bool Minimizer::Impl::lbfgs(Descent& d) const {
   const std::size_t n = system.n_atoms(), width = 6 * n;
   const auto pair = [&](std::size_t k, std::size_t half) {
     Places out(n);
-    for (std::size_t i = 0; i < 3 * n; ++i) out[i / 3][i % 3] = d.memory[k * width + half * 3 * n + i];
+    for (std::size_t i = 0; i < 3 * n; ++i)
+      out[i / 3][i % 3] = d.memory[k * width + half * 3 * n + i];
     return out;
   };
   for (int attempt = 0; attempt < 2; ++attempt) {
@@ -65,7 +66,8 @@ bool Minimizer::Impl::lbfgs(Descent& d) const {
       const Places s = pair(kept - 1, 0), y = pair(kept - 1, 1);
       direction = scaled(direction, dot(s, y) / dot(y, y));
     }
-    for (std::size_t k = 0; k < kept; ++k) add(direction, alpha[k] - rho[k] * dot(pair(k, 1), direction), pair(k, 0));
+    for (std::size_t k = 0; k < kept; ++k)
+      add(direction, alpha[k] - rho[k] * dot(pair(k, 1), direction), pair(k, 0));
     project(d, direction);
     const double most = longest(direction), limit = kept > 0 ? o.most_move_nm : o.first_move_nm;
     if (kept == 0 || most > limit) direction = scaled(direction, limit / most);
@@ -76,15 +78,19 @@ bool Minimizer::Impl::lbfgs(Descent& d) const {
       Descent trial = moved(d, scaled(direction, length));
       d.evaluations = trial.evaluations;
       const double change = energy(trial) - energy(d);
-      // Armijo's rule, or where energies are no more than rounding that of slopes (Hager & Zhang, SIAM J. Optim. 16 (2005) 170).
-      const bool down = change <= 1e-4 * length * slope ||
-                        (std::abs(change) <= rounding && -dot(trial.forces.f, direction) <= -(1 - 2e-4) * slope && trial.largest_force < 2 * d.largest_force);
+      // Armijo's rule, or where energies are no more than rounding that of slopes (Hager & Zhang,
+      // SIAM J. Optim. 16 (2005) 170).
+      const bool down =
+          change <= 1e-4 * length * slope ||
+          (std::abs(change) <= rounding && -dot(trial.forces.f, direction) <= -(1 - 2e-4) * slope &&
+           trial.largest_force < 2 * d.largest_force);
       if (down) {
         Places s = trial.frame.x_nm, y = d.forces.f;
         add(s, -1, d.frame.x_nm);
         add(y, -1, trial.forces.f);
         if (dot(s, y) > 1e-10 * std::sqrt(dot(s, s) * dot(y, y))) {
-          if (kept == static_cast<std::size_t>(o.memory)) d.memory.erase(d.memory.begin(), d.memory.begin() + static_cast<std::ptrdiff_t>(width));
+          if (kept == static_cast<std::size_t>(o.memory))
+            d.memory.erase(d.memory.begin(), d.memory.begin() + static_cast<std::ptrdiff_t>(width));
           for (const Places* v : {&s, &y})
             for (const Vec3& w : *v) d.memory.insert(d.memory.end(), w.begin(), w.end());
         }
@@ -101,7 +107,8 @@ bool Minimizer::Impl::lbfgs(Descent& d) const {
   return false;
 }
 
-/// memory: velocities of unit masses, then the mixing and the steps since the last turn; move_nm: the time step.
+/// memory: velocities of unit masses, then the mixing and the steps since the last turn; move_nm:
+/// the time step.
 bool Minimizer::Impl::fire(Descent& d) const {
   constexpr double mixing_at_first = 0.25;
   const std::size_t n = system.n_atoms();
@@ -162,8 +169,10 @@ bool Minimizer::Impl::newton_cg(Descent& d) const {
   const std::size_t n = system.n_atoms();
   if (d.move_nm <= 0) d.move_nm = o.first_move_nm * std::sqrt(static_cast<double>(n));
   while (d.move_nm > least_move_nm) {
-    // H p = f by conjugate gradients, as far as the region of trust reaches or the curvature is positive.
-    const double size = std::sqrt(dot(d.forces.f, d.forces.f)), enough = size * std::min(0.5, std::sqrt(size));
+    // H p = f by conjugate gradients, as far as the region of trust reaches or the curvature is
+    // positive.
+    const double size = std::sqrt(dot(d.forces.f, d.forces.f)),
+                 enough = size * std::min(0.5, std::sqrt(size));
     Places p(n, Vec3{}), hp(n, Vec3{}), r = d.forces.f, q = r, hq;
     double rr = dot(r, r);
     bool at_border = false;
@@ -209,8 +218,10 @@ bool Minimizer::Impl::newton_cg(Descent& d) const {
     const double gained = energy(d) - energy(trial);
     const bool in_rounding = promised < rounding && std::abs(gained) <= rounding;
     if (in_rounding ? trial.largest_force < d.largest_force : gained > 0.1 * promised) {
-      if (!in_rounding && gained < 0.25 * promised) d.move_nm *= 0.25;
-      else if (at_border && gained > 0.75 * promised) d.move_nm *= 2;
+      if (!in_rounding && gained < 0.25 * promised)
+        d.move_nm *= 0.25;
+      else if (at_border && gained > 0.75 * promised)
+        d.move_nm *= 2;
       accept(d, std::move(trial));
       return true;
     }

@@ -22,7 +22,8 @@ System of_equal_masses(System s) {
 
 double dot(const Places& a, const Places& b) {
   double sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i][0] * b[i][0] + a[i][1] * b[i][1] + a[i][2] * b[i][2];
+  for (std::size_t i = 0; i < a.size(); ++i)
+    sum += a[i][0] * b[i][0] + a[i][1] * b[i][1] + a[i][2] * b[i][2];
   return sum;
 }
 
@@ -37,23 +38,36 @@ void add(Places& y, double factor, const Places& a) {
     for (std::size_t c = 0; c < 3; ++c) y[i][c] += factor * a[i][c];
 }
 
-Minimizer::Impl::Impl(const System& s, ForceFunction f, const Minimization& options, HessianProduct h)
-    : system(s), force(std::move(f)), o(options), hessian(std::move(h)), constraints(of_equal_masses(s), {.tolerance = 1e-12}) {
+Minimizer::Impl::Impl(const System& s, ForceFunction f, const Minimization& options,
+                      HessianProduct h)
+    : system(s),
+      force(std::move(f)),
+      o(options),
+      hessian(std::move(h)),
+      constraints(of_equal_masses(s), {.tolerance = 1e-12}) {
   const auto fault = [](const std::string& what) { throw Error("[minimize] " + what); };
-  if (!(o.force_tolerance > 0)) fault(fmt::format("the tolerance of forces must be positive, got {} kJ/mol/nm", o.force_tolerance));
-  if (!(o.first_move_nm > 0 && o.most_move_nm > 0)) fault(fmt::format("moves must be positive, got {} and {} nm", o.first_move_nm, o.most_move_nm));
+  if (!(o.force_tolerance > 0))
+    fault(fmt::format("the tolerance of forces must be positive, got {} kJ/mol/nm",
+                      o.force_tolerance));
+  if (!(o.first_move_nm > 0 && o.most_move_nm > 0))
+    fault(fmt::format("moves must be positive, got {} and {} nm", o.first_move_nm, o.most_move_nm));
   if (o.memory < 1) fault(fmt::format("lbfgs keeps at least one pair, got {}", o.memory));
   if (o.method == Minimization::Method::newton_cg) {
     if (!hessian) fault("newton_cg needs Hessian products");
-    if (constraints.size() > 0 || !s.virtual_sites.empty()) fault("Newton-CG takes no constraints and no virtual sites: take L-BFGS");
+    if (constraints.size() > 0 || !s.virtual_sites.empty())
+      fault("Newton-CG takes no constraints and no virtual sites: take L-BFGS");
   }
   held = o.frozen;
   if (held.empty()) held.assign(s.n_atoms(), {});
-  if (held.size() != s.n_atoms()) fault(fmt::format("frozen directions are given for {} of {} atoms", held.size(), s.n_atoms()));
+  if (held.size() != s.n_atoms())
+    fault(fmt::format("frozen directions are given for {} of {} atoms", held.size(), s.n_atoms()));
   const std::vector<std::int32_t> rigid = constraints.groups();
   for (std::size_t i = 0; i < s.n_atoms(); ++i) {
-    if (s.atoms.mass_amu[i] == 0) held[i] = {true, true, true};
-    else if (rigid[i] >= 0 && (held[i][0] || held[i][1] || held[i][2])) fault(fmt::format("atom {} is frozen and part of a constraint: leave its bonds flexible", i + 1));
+    if (s.atoms.mass_amu[i] == 0)
+      held[i] = {true, true, true};
+    else if (rigid[i] >= 0 && (held[i][0] || held[i][1] || held[i][2]))
+      fault(fmt::format("atom {} is frozen and part of a constraint: leave its bonds flexible",
+                        i + 1));
   }
 }
 
@@ -88,7 +102,8 @@ Descent Minimizer::Impl::moved(const Descent& d, const Places& move) const {
   add(out.frame.x_nm, 1, move);
   out.evaluations = d.evaluations;
   try {
-    if (constraints.size() > 0) constraints.apply_to_positions(d.frame.x_nm, out.frame.x_nm, d.frame.box);
+    if (constraints.size() > 0)
+      constraints.apply_to_positions(d.frame.x_nm, out.frame.x_nm, d.frame.box);
     evaluate(out);
   } catch (const Error&) {  // too far: atoms overlap, or rigid bonds are torn
     out.forces.energy[0] = std::numeric_limits<double>::infinity();
@@ -98,21 +113,25 @@ Descent Minimizer::Impl::moved(const Descent& d, const Places& move) const {
   return out;
 }
 
-/// Energies are sums of doubles and of contributions rounded to 2^-32 kJ/mol, some hundred of them an atom.
+/// Energies are sums of doubles and of contributions rounded to 2^-32 kJ/mol, some hundred of them
+/// an atom.
 double Minimizer::Impl::noise(const Descent& d) const {
   double sum = 0;
   for (const double e : d.forces.energy) sum += std::abs(e);
   return 1e-14 * sum + 0x1p-28 * std::sqrt(static_cast<double>(system.n_atoms()));
 }
 
-Minimizer::Minimizer(const System& system, ForceFunction forces, const Minimization& options, HessianProduct hessian)
+Minimizer::Minimizer(const System& system, ForceFunction forces, const Minimization& options,
+                     HessianProduct hessian)
     : impl_(std::make_unique<Impl>(system, std::move(forces), options, std::move(hessian))) {}
 Minimizer::~Minimizer() = default;
 Minimizer::Minimizer(Minimizer&&) noexcept = default;
 Minimizer& Minimizer::operator=(Minimizer&&) noexcept = default;
 
 Descent Minimizer::begin(Frame frame) const {
-  if (frame.x_nm.size() != impl_->system.n_atoms()) throw Error(fmt::format("[minimize] {} positions for {} atoms", frame.x_nm.size(), impl_->system.n_atoms()));
+  if (frame.x_nm.size() != impl_->system.n_atoms())
+    throw Error(fmt::format("[minimize] {} positions for {} atoms", frame.x_nm.size(),
+                            impl_->system.n_atoms()));
   Descent d;
   d.frame = std::move(frame);
   d.frame.v_nm_ps.clear();
@@ -130,7 +149,10 @@ void Minimizer::step(Descent& d, std::int64_t n) const {
   const Impl& m = *impl_;
   for (std::int64_t k = 0; k < n && d.state == Descent::State::running; ++k) {
     const Method method = m.o.method;
-    const bool went = method == Method::steepest_descent ? m.steepest_descent(d) : method == Method::lbfgs ? m.lbfgs(d) : method == Method::fire ? m.fire(d) : m.newton_cg(d);
+    const bool went = method == Method::steepest_descent ? m.steepest_descent(d)
+                      : method == Method::lbfgs          ? m.lbfgs(d)
+                      : method == Method::fire           ? m.fire(d)
+                                                         : m.newton_cg(d);
     if (!went) {
       d.state = Descent::State::stuck;
       break;

@@ -26,7 +26,8 @@ struct Minimizer::Impl {
 
   /// Forces at d.frame.x_nm, and what follows from them.
   void evaluate(Descent& d) const;
-  /// The descent at positions moved by `move`; energy is infinite where forces cannot be computed there.
+  /// The descent at positions moved by `move`; energy is infinite where forces cannot be computed
+  /// there.
   Descent moved(const Descent& d, const Places& move) const;
   void project(const Descent& d, Places& v) const;
   static double energy(const Descent& d) { return d.forces.potential(); }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// With k = 2 pi h^-1 n (n whole, of one half of space), S = sum_i q_i e^{i k.x_i}, a(k) = 4 pi k_e/(e_r V) e^{-k^2/4 beta^2}/k^2:
+// With k = 2 pi h^-1 n (n whole, of one half of space), S = sum_i q_i e^{i k.x_i}, a(k) = 4 pi
+// k_e/(e_r V) e^{-k^2/4 beta^2}/k^2:
 //
 //   U = sum_k a |S|^2
-//   dU/dq_i = sum_k 2 a Re(conj(S) e_i),   dU/dx_i = sum_k 2 a q_i Im(conj(S) (-e_i)) k = q_i sum_k 2 a (S_s c_i - S_c s_i) k
-//   dU/dh at fixed x: k moves by dk = -h^-1 dh k, V by V tr(h^-1 dh):
-//     dU/dh_bc = sum_k [-a |S|^2 (h^-1)_cb + 2 a |S|^2 (1/k^2 + 1/4 beta^2) (k h^-1)_b k_c] - sum_i (x_i h^-1)_b dU/dx_ic
+//   dU/dq_i = sum_k 2 a Re(conj(S) e_i),   dU/dx_i = sum_k 2 a q_i Im(conj(S) (-e_i)) k = q_i sum_k
+//   2 a (S_s c_i - S_c s_i) k dU/dh at fixed x: k moves by dk = -h^-1 dh k, V by V tr(h^-1 dh):
+//     dU/dh_bc = sum_k [-a |S|^2 (h^-1)_cb + 2 a |S|^2 (1/k^2 + 1/4 beta^2) (k h^-1)_b k_c] - sum_i
+//     (x_i h^-1)_b dU/dx_ic
 //
 // The curvature is the gradient on numbers that carry their derivative.
 #include "tessera/molecular/ewald.h"
@@ -41,7 +43,11 @@ void powers(const T& s, int most, T* re, T* im) {
 
 class EwaldReciprocal final : public EnergyFunction {
  public:
-  EwaldReciprocal(const System& s, const Nonbonded& o) : n_(static_cast<Index>(s.n_atoms())), ke_(s.coulomb_constant / o.epsilon_r), beta_(ewald_beta(o)), kmax_(o.ewald_kmax) {
+  EwaldReciprocal(const System& s, const Nonbonded& o)
+      : n_(static_cast<Index>(s.n_atoms())),
+        ke_(s.coulomb_constant / o.epsilon_r),
+        beta_(ewald_beta(o)),
+        kmax_(o.ewald_kmax) {
     // exp(-k^2/4 beta^2) = rtol^1.2: less than the real-space sum leaves out.
     if (kmax_ <= 0) kmax_ = 2 * beta_ * std::sqrt(-1.2 * std::log(std::min(o.ewald_rtol, 0.1)));
   }
@@ -112,7 +118,8 @@ class EwaldReciprocal final : public EnergyFunction {
       q[i] = number<T>(p[2], tangent(2), i);
       for (std::size_t b = 0; b < 3; ++b) {
         T s(0.0);
-        for (std::size_t a = 0; a < 3; ++a) s = s + number<T>(p[0], tangent(0), 3 * i + a) * inv[a][b];
+        for (std::size_t a = 0; a < 3; ++a)
+          s = s + number<T>(p[0], tangent(0), 3 * i + a) * inv[a][b];
         powers(s, most, &re[(3 * i + b) * stride], &im[(3 * i + b) * stride]);
       }
     });
@@ -134,7 +141,8 @@ class EwaldReciprocal final : public EnergyFunction {
       using std::exp;
       const auto w = static_cast<std::size_t>(chunk);
       for (std::size_t a = 0; a < 3; ++a)
-        k[w][a] = T(2 * pi) * (T(list[w].n[0]) * inv[a][0] + T(list[w].n[1]) * inv[a][1] + T(list[w].n[2]) * inv[a][2]);
+        k[w][a] = T(2 * pi) * (T(list[w].n[0]) * inv[a][0] + T(list[w].n[1]) * inv[a][1] +
+                               T(list[w].n[2]) * inv[a][2]);
       k2[w] = k[w][0] * k[w][0] + k[w][1] * k[w][1] + k[w][2] * k[w][2];
       weight[w] = T(4 * pi * ke_) * exp(k2[w] * T(-0.25 / (beta_ * beta_))) / (volume * k2[w]);
       T c, d, sum_c(0.0), sum_s(0.0);
@@ -146,7 +154,9 @@ class EwaldReciprocal final : public EnergyFunction {
       cosine[w] = sum_c;
       sine[w] = sum_s;
     });
-    for (std::size_t w = 0; w < list.size(); ++w) u += plain(weight[w]) * (plain(cosine[w]) * plain(cosine[w]) + plain(sine[w]) * plain(sine[w]));
+    for (std::size_t w = 0; w < list.size(); ++w)
+      u += plain(weight[w]) *
+           (plain(cosine[w]) * plain(cosine[w]) + plain(sine[w]) * plain(sine[w]));
     if (!g) return;
     const Results& out = *g;
 
@@ -174,11 +184,13 @@ class EwaldReciprocal final : public EnergyFunction {
         for (std::size_t w = 0; w < list.size(); ++w) {
           const T power = weight[w] * (cosine[w] * cosine[w] + sine[w] * sine[w]);
           const T kh = k[w][0] * inv[0][b] + k[w][1] * inv[1][b] + k[w][2] * inv[2][b];
-          sum = sum - power * inv[c][b] + T(2.0) * power * (T(1.0) / k2[w] + T(0.25 / (beta_ * beta_))) * kh * k[w][c];
+          sum = sum - power * inv[c][b] +
+                T(2.0) * power * (T(1.0) / k2[w] + T(0.25 / (beta_ * beta_))) * kh * k[w][c];
         }
         for (std::size_t i = 0; i < n; ++i) {
           T s(0.0);
-          for (std::size_t a = 0; a < 3; ++a) s = s + number<T>(p[0], tangent(0), 3 * i + a) * inv[a][b];
+          for (std::size_t a = 0; a < 3; ++a)
+            s = s + number<T>(p[0], tangent(0), 3 * i + a) * inv[a][b];
           sum = sum - s * slope[i][c];
         }
         out[1][3 * b + c] += along(sum);
@@ -191,12 +203,15 @@ class EwaldReciprocal final : public EnergyFunction {
 
 Tensor generic_volume(const Tensor& h) {
   const auto e = [&](int a, int b) { return select(select(h, 0, a), 0, b); };
-  return e(0, 0) * (e(1, 1) * e(2, 2) - e(1, 2) * e(2, 1)) - e(0, 1) * (e(1, 0) * e(2, 2) - e(1, 2) * e(2, 0)) + e(0, 2) * (e(1, 0) * e(2, 1) - e(1, 1) * e(2, 0));
+  return e(0, 0) * (e(1, 1) * e(2, 2) - e(1, 2) * e(2, 1)) -
+         e(0, 1) * (e(1, 0) * e(2, 2) - e(1, 2) * e(2, 0)) +
+         e(0, 2) * (e(1, 0) * e(2, 1) - e(1, 1) * e(2, 0));
 }
 
 Tensor EwaldReciprocal::generic(std::span<const Tensor> p) const {
-  // Rows of reciprocal vectors from cross products: k = 2 pi (n_0 b x c + n_1 c x a + n_2 a x b)/V. The box is a variable here,
-  // so all waves up to a fixed number per axis are summed where they are short enough; NaN where these are not all.
+  // Rows of reciprocal vectors from cross products: k = 2 pi (n_0 b x c + n_1 c x a + n_2 a x b)/V.
+  // The box is a variable here, so all waves up to a fixed number per axis are summed where they
+  // are short enough; NaN where these are not all.
   constexpr int most = 12;
   std::vector<double> numbers, outermost;
   for (int z = 0; z <= most; ++z)
@@ -206,22 +221,32 @@ Tensor EwaldReciprocal::generic(std::span<const Tensor> p) const {
         for (const int m : {x, y, z}) numbers.push_back(m);
         outermost.push_back(std::max({std::abs(x), std::abs(y), z}) == most ? 1 : 0);
       }
-  const Tensor a = select(p[1], 0, 0), b = select(p[1], 0, 1), c = select(p[1], 0, 2), volume = generic_volume(p[1]);
+  const Tensor a = select(p[1], 0, 0), b = select(p[1], 0, 1), c = select(p[1], 0, 2),
+               volume = generic_volume(p[1]);
   const Tensor n = tensor(numbers, {static_cast<Index>(outermost.size()), 3});
-  const Tensor k = matmul(n, stack({generic::cross(b, c), generic::cross(c, a), generic::cross(a, b)})) * ((2 * pi) / volume);
-  const Tensor k2 = generic::dot(k, k), phase = matmul(k, transpose(p[0])), in = less(k2, kmax_ * kmax_);
+  const Tensor k =
+      matmul(n, stack({generic::cross(b, c), generic::cross(c, a), generic::cross(a, b)})) *
+      ((2 * pi) / volume);
+  const Tensor k2 = generic::dot(k, k), phase = matmul(k, transpose(p[0])),
+               in = less(k2, kmax_ * kmax_);
   const Tensor re = matmul(cos(phase), p[2]), im = matmul(sin(phase), p[2]);
-  const Tensor u = where(in, exp(k2 * (-0.25 / (beta_ * beta_))) / k2 * (square(re) + square(im)), 0.0);
+  const Tensor u =
+      where(in, exp(k2 * (-0.25 / (beta_ * beta_))) / k2 * (square(re) + square(im)), 0.0);
   const Tensor missing = sum(where(in, tensor(outermost), 0.0));
-  return where(equal(missing, 0.0), (4 * pi * ke_) / volume * sum(u), std::numeric_limits<double>::quiet_NaN());
+  return where(equal(missing, 0.0), (4 * pi * ke_) / volume * sum(u),
+               std::numeric_limits<double>::quiet_NaN());
 }
 
 }  // namespace
 
-EnergyPtr ewald_reciprocal_energy(const System& system, const Nonbonded& options) { return std::make_shared<EwaldReciprocal>(system, options); }
-Tensor ewald_self_energy(const System& s, const Nonbonded& o, const Tensor& h, const Tensor& charge) {
+EnergyPtr ewald_reciprocal_energy(const System& system, const Nonbonded& options) {
+  return std::make_shared<EwaldReciprocal>(system, options);
+}
+Tensor ewald_self_energy(const System& s, const Nonbonded& o, const Tensor& h,
+                         const Tensor& charge) {
   const double beta = ewald_beta(o), ke = s.coulomb_constant / o.epsilon_r;
-  return -ke * beta * std::numbers::inv_sqrtpi * sum(square(charge)) - pi * ke / (2 * beta * beta) * square(sum(charge)) / generic_volume(h);
+  return -ke * beta * std::numbers::inv_sqrtpi * sum(square(charge)) -
+         pi * ke / (2 * beta * beta) * square(sum(charge)) / generic_volume(h);
 }
 
 }  // namespace tessera::molecular

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// u = -q q erf(beta r)/r of excluded pairs (ewald.h) as runs take them; q q = k_e/e_r q_i q_j. With z = beta^2 r^2
+// u = -q q erf(beta r)/r of excluded pairs (ewald.h) as runs take them; q q = k_e/e_r q_i q_j. With
+// z = beta^2 r^2
 //
 //   u = -q q beta g(z),   f_i = -q q beta^3 f(z) d      (excluded_batch.h)
 #pragma once
@@ -19,7 +20,8 @@ class ExcludedRun {
   ExcludedRun(const System& system, const Nonbonded& options);
   std::size_t size() const { return pairs_.size(); }
   /// Adds forces of the pairs [begin, end), and energies and the virial where wanted.
-  void add(const Vec3* x, const Box& box, std::size_t begin, std::size_t end, bool energies, Sums& sums) const;
+  void add(const Vec3* x, const Box& box, std::size_t begin, std::size_t end, bool energies,
+           Sums& sums) const;
 
  private:
   ExcludedShapes shapes_;

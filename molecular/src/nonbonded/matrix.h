@@ -12,7 +12,9 @@ using Matrix = std::array<std::array<T, 3>, 3>;
 
 template <class T>
 T determinant(const Matrix<T>& h) {
-  return h[0][0] * (h[1][1] * h[2][2] - h[1][2] * h[2][1]) - h[0][1] * (h[1][0] * h[2][2] - h[1][2] * h[2][0]) + h[0][2] * (h[1][0] * h[2][1] - h[1][1] * h[2][0]);
+  return h[0][0] * (h[1][1] * h[2][2] - h[1][2] * h[2][1]) -
+         h[0][1] * (h[1][0] * h[2][2] - h[1][2] * h[2][0]) +
+         h[0][2] * (h[1][0] * h[2][1] - h[1][1] * h[2][0]);
 }
 template <class T>
 Matrix<T> inverse(const Matrix<T>& h) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels' sum over pairs (pair_slopes.h) with what a reaction field makes of excluded ones, its form in engine operations, and
-// what belongs to options and tables.
+// The kernels' sum over pairs (pair_slopes.h) with what a reaction field makes of excluded ones,
+// its form in engine operations, and what belongs to options and tables.
 #include "energy/generic.h"
 #include "nonbonded/pair_shapes.h"
 #include "nonbonded/pair_slopes.h"
@@ -27,11 +27,20 @@ using Coulomb = Nonbonded::Coulomb;
 class NonbondedEnergy final : public PairTerm {
  public:
   NonbondedEnergy(const System& s, const Nonbonded& o, Wells wells, Precision precision)
-      : n_(static_cast<Index>(s.n_atoms())), types_(s.lj.types), type_(s.atoms.lj_type), exclusions_(s.exclusions), options_(o),
-        coulomb_(o), ke_(s.coulomb_constant / o.epsilon_r), charge_(s.atoms.charge_e), slopes_(s, o, wells, precision) {}
+      : n_(static_cast<Index>(s.n_atoms())),
+        types_(s.lj.types),
+        type_(s.atoms.lj_type),
+        exclusions_(s.exclusions),
+        options_(o),
+        coulomb_(o),
+        ke_(s.coulomb_constant / o.epsilon_r),
+        charge_(s.atoms.charge_e),
+        slopes_(s, o, wells, precision) {}
 
   const char* name() const override { return "nonbonded"; }
-  std::vector<tessera::Shape> shapes() const override { return {{n_, 3}, {3, 3}, {n_}, {types_, types_}, {types_, types_}}; }
+  std::vector<tessera::Shape> shapes() const override {
+    return {{n_, 3}, {3, 3}, {n_}, {types_, types_}, {types_, types_}};
+  }
 
   double value(Arrays p) const override {
     check(options_, box_of(p[1]));
@@ -53,15 +62,19 @@ class NonbondedEnergy final : public PairTerm {
   }
   Tensor generic(std::span<const Tensor> p) const override;
   void add_excluded(const std::vector<Vec3>& x, const Box& box, Sums& sums) const override {
-    const std::array<const double*, 5> p = {x[0].data(), box.edge[0].data(), charge_.data(), nullptr, nullptr};
+    const std::array<const double*, 5> p = {x[0].data(), box.edge[0].data(), charge_.data(),
+                                            nullptr, nullptr};
     if (options_.coulomb != Coulomb::reaction_field || !options_.reaction_field_of_excluded) return;
     std::vector<Vec3> slope(x.size());
     std::array<Vec3, 3> by_box{};
     const std::array<double*, 5> g = {slope[0].data(), by_box[0].data(), nullptr, nullptr, nullptr};
     sums.add_energy(Term::coulomb_short, of_excluded(p, {}, g));
-    for (std::size_t i = 0; i < x.size(); ++i) sums.add_force(static_cast<std::int32_t>(i), {-slope[i][0], -slope[i][1], -slope[i][2]});
-    for (std::size_t i = 0; i < x.size(); ++i) sums.add_virial(x[i], {-slope[i][0], -slope[i][1], -slope[i][2]});
-    for (std::size_t k = 0; k < 3; ++k) sums.add_virial(box.edge[k], {-by_box[k][0], -by_box[k][1], -by_box[k][2]});
+    for (std::size_t i = 0; i < x.size(); ++i)
+      sums.add_force(static_cast<std::int32_t>(i), {-slope[i][0], -slope[i][1], -slope[i][2]});
+    for (std::size_t i = 0; i < x.size(); ++i)
+      sums.add_virial(x[i], {-slope[i][0], -slope[i][1], -slope[i][2]});
+    for (std::size_t k = 0; k < 3; ++k)
+      sums.add_virial(box.edge[k], {-by_box[k][0], -by_box[k][1], -by_box[k][2]});
   }
 
  private:
@@ -71,15 +84,24 @@ class NonbondedEnergy final : public PairTerm {
     double s;
   };
   bool has_coulomb() const { return options_.coulomb != Coulomb::none; }
-  std::size_t entry(std::size_t i, std::size_t j) const { return static_cast<std::size_t>(type_[i]) * static_cast<std::size_t>(types_) + static_cast<std::size_t>(type_[j]); }
+  std::size_t entry(std::size_t i, std::size_t j) const {
+    return static_cast<std::size_t>(type_[i]) * static_cast<std::size_t>(types_) +
+           static_cast<std::size_t>(type_[j]);
+  }
 
   Pair pair(const double* x, const Box& box, std::size_t i, std::size_t j) const {
-    Pair a{i, j, {x[3 * i] - x[3 * j], x[3 * i + 1] - x[3 * j + 1], x[3 * i + 2] - x[3 * j + 2]}, {}, 0};
+    Pair a{i,
+           j,
+           {x[3 * i] - x[3 * j], x[3 * i + 1] - x[3 * j + 1], x[3 * i + 2] - x[3 * j + 2]},
+           {},
+           0};
     if (is_periodic(box)) {
       const Vec3 f = fractions(box, a.d);
       for (std::size_t k = 0; k < 3; ++k) a.image[k] = std::floor(f[k] + 0.5);
-      a.d = {a.d[0] - a.image[0] * box.edge[0][0] - a.image[1] * box.edge[1][0] - a.image[2] * box.edge[2][0],
-             a.d[1] - a.image[1] * box.edge[1][1] - a.image[2] * box.edge[2][1], a.d[2] - a.image[2] * box.edge[2][2]};
+      a.d = {a.d[0] - a.image[0] * box.edge[0][0] - a.image[1] * box.edge[1][0] -
+                 a.image[2] * box.edge[2][0],
+             a.d[1] - a.image[1] * box.edge[1][1] - a.image[2] * box.edge[2][1],
+             a.d[2] - a.image[2] * box.edge[2][2]};
     }
     a.s = a.d[0] * a.d[0] + a.d[1] * a.d[1] + a.d[2] * a.d[2];
     return a;
@@ -94,11 +116,14 @@ class NonbondedEnergy final : public PairTerm {
         for (std::size_t k = 0; k < 3; ++k) g[1][3 * k + c] -= a.image[k] * slope[c];
     }
   }
-  /// The reaction field between excluded pairs and of a charge with itself: k_e q_i q_j (k s - c), half of it for i = j.
+  /// The reaction field between excluded pairs and of a charge with itself: k_e q_i q_j (k s - c),
+  /// half of it for i = j.
   double of_excluded(Arrays p, Arrays v, Results g) const {
-    if (options_.coulomb != Coulomb::reaction_field || !options_.reaction_field_of_excluded) return 0;
+    if (options_.coulomb != Coulomb::reaction_field || !options_.reaction_field_of_excluded)
+      return 0;
     const Box box = box_of(p[1]);
-    const double k = ke_ * coulomb_.k_rf, c = ke_ * coulomb_.shift, rc2 = options_.cutoff_coulomb_nm * options_.cutoff_coulomb_nm;
+    const double k = ke_ * coulomb_.k_rf, c = ke_ * coulomb_.shift,
+                 rc2 = options_.cutoff_coulomb_nm * options_.cutoff_coulomb_nm;
     const bool first = v.empty();
     double sum = 0;
     for (std::size_t i = 0; i < static_cast<std::size_t>(n_); ++i) {
@@ -118,9 +143,11 @@ class NonbondedEnergy final : public PairTerm {
           for (std::size_t m = 0; m < 3; ++m) dd[d] -= a.image[m] * v[1][3 * m + d];
       }
       const double ds = 2 * (a.d[0] * dd[0] + a.d[1] * dd[1] + a.d[2] * dd[2]);
-      const double dqi = !first && v[2] ? v[2][a.i] : 0, dqj = !first && v[2] ? v[2][a.j] : 0, dqq = dqi * qj + qi * dqj;
+      const double dqi = !first && v[2] ? v[2][a.i] : 0, dqj = !first && v[2] ? v[2][a.j] : 0,
+                   dqq = dqi * qj + qi * dqj;
       Vec3 slope;
-      for (std::size_t d = 0; d < 3; ++d) slope[d] = 2 * k * (first ? qi * qj * a.d[d] : dqq * a.d[d] + qi * qj * dd[d]);
+      for (std::size_t d = 0; d < 3; ++d)
+        slope[d] = 2 * k * (first ? qi * qj * a.d[d] : dqq * a.d[d] + qi * qj * dd[d]);
       to_places(g, a, slope);
       if (g[2]) {
         g[2][a.i] += first ? qj * u : dqj * u + qj * k * ds;
@@ -146,12 +173,17 @@ Tensor generic_power(const Tensor& s, int n, const Nonbonded& o) {
   const Tensor r = sqrt(s), u = pow(r, -n);
   const double at = std::pow(rc, -n);
   switch (o.lj_modifier) {
-    case Modifier::none: return u;
-    case Modifier::potential_shift: return u - at;
-    case Modifier::linear_force_shift: return u - at + (n * at / rc) * (r - rc);
+    case Modifier::none:
+      return u;
+    case Modifier::potential_shift:
+      return u - at;
+    case Modifier::linear_force_shift:
+      return u - at + (n * at / rc) * (r - rc);
     case Modifier::force_switch: {
-      const double a = -n * ((n + 4) * rc - (n + 1) * r1) / (std::pow(rc, n + 2) * std::pow(rc - r1, 2));
-      const double b = n * ((n + 3) * rc - (n + 1) * r1) / (std::pow(rc, n + 2) * std::pow(rc - r1, 3));
+      const double a =
+          -n * ((n + 4) * rc - (n + 1) * r1) / (std::pow(rc, n + 2) * std::pow(rc - r1, 2));
+      const double b =
+          n * ((n + 3) * rc - (n + 1) * r1) / (std::pow(rc, n + 2) * std::pow(rc - r1, 3));
       const double c = at - a / 3 * std::pow(rc - r1, 3) - b / 4 * std::pow(rc - r1, 4);
       const Tensor x = maximum(r - r1, 0.0);
       return u - a / 3 * pow(x, 3) - b / 4 * pow(x, 4) - c;
@@ -168,7 +200,9 @@ Tensor generic_coulomb(const Tensor& s, const Nonbonded& o) {
   const Tensor r = sqrt(s);
   const bool shifted = o.coulomb_modifier != Modifier::none;
   if (o.coulomb == Coulomb::reaction_field) {
-    const double k = o.epsilon_rf == 0 ? 0.5 / std::pow(rc, 3) : (o.epsilon_rf - o.epsilon_r) / ((2 * o.epsilon_rf + o.epsilon_r) * std::pow(rc, 3));
+    const double k = o.epsilon_rf == 0 ? 0.5 / std::pow(rc, 3)
+                                       : (o.epsilon_rf - o.epsilon_r) /
+                                             ((2 * o.epsilon_rf + o.epsilon_r) * std::pow(rc, 3));
     return 1.0 / r + k * s - (1 / rc + k * rc * rc);
   }
   if (o.coulomb == Coulomb::cutoff) {
@@ -202,14 +236,24 @@ Tensor NonbondedEnergy::generic(std::span<const Tensor> p) const {
   const Tensor i = generic::indices(first), j = generic::indices(second), s = squares(i, j);
   std::vector<std::int32_t> there, back;  // entries of the tables, read from either side
   for (std::size_t k = 0; k < first.size(); ++k) {
-    there.push_back(static_cast<std::int32_t>(entry(static_cast<std::size_t>(first[k]), static_cast<std::size_t>(second[k]))));
-    back.push_back(static_cast<std::int32_t>(entry(static_cast<std::size_t>(second[k]), static_cast<std::size_t>(first[k]))));
+    there.push_back(static_cast<std::int32_t>(
+        entry(static_cast<std::size_t>(first[k]), static_cast<std::size_t>(second[k]))));
+    back.push_back(static_cast<std::int32_t>(
+        entry(static_cast<std::size_t>(second[k]), static_cast<std::size_t>(first[k]))));
   }
-  const auto mean = [&](const Tensor& table) { return 0.5 * (take(flatten(table), generic::indices(there)) + take(flatten(table), generic::indices(back))); };
-  Tensor u = sum(mean(p[4]) * within(s, options_.cutoff_lj_nm, [&](const Tensor& x) { return generic_power(x, 12, options_); }) -
-                 mean(p[3]) * within(s, options_.cutoff_lj_nm, [&](const Tensor& x) { return generic_power(x, 6, options_); }));
+  const auto mean = [&](const Tensor& table) {
+    return 0.5 * (take(flatten(table), generic::indices(there)) +
+                  take(flatten(table), generic::indices(back)));
+  };
+  Tensor u =
+      sum(mean(p[4]) * within(s, options_.cutoff_lj_nm,
+                              [&](const Tensor& x) { return generic_power(x, 12, options_); }) -
+          mean(p[3]) * within(s, options_.cutoff_lj_nm,
+                              [&](const Tensor& x) { return generic_power(x, 6, options_); }));
   if (!has_coulomb()) return u;
-  u = u + ke_ * sum(take(p[2], i) * take(p[2], j) * within(s, options_.cutoff_coulomb_nm, [&](const Tensor& x) { return generic_coulomb(x, options_); }));
+  u = u + ke_ * sum(take(p[2], i) * take(p[2], j) *
+                    within(s, options_.cutoff_coulomb_nm,
+                           [&](const Tensor& x) { return generic_coulomb(x, options_); }));
   if (options_.coulomb != Coulomb::reaction_field || !options_.reaction_field_of_excluded) return u;
   u = u - 0.5 * ke_ * coulomb_.shift * sum(square(p[2]));
   if (exclusions_.empty()) return u;
@@ -219,7 +263,9 @@ Tensor NonbondedEnergy::generic(std::span<const Tensor> p) const {
     right.push_back(b);
   }
   const Tensor l = generic::indices(left), r = generic::indices(right);
-  return u + ke_ * sum(take(p[2], l) * take(p[2], r) * within(squares(l, r), options_.cutoff_coulomb_nm, [&](const Tensor& x) { return coulomb_.k_rf * x - coulomb_.shift; }));
+  return u + ke_ * sum(take(p[2], l) * take(p[2], r) *
+                       within(squares(l, r), options_.cutoff_coulomb_nm,
+                              [&](const Tensor& x) { return coulomb_.k_rf * x - coulomb_.shift; }));
 }
 
 Tensor table(const std::vector<double>& v, int types) { return tensor(v, {types, types}); }
@@ -227,7 +273,8 @@ Tensor table(const std::vector<double>& v, int types) { return tensor(v, {types,
 /// W_tt' [types, types]: how many of the N^2 ordered pairs a pair of types stands for.
 ///   all            N_t N_t'
 ///   unordered      (N_t N_t' + delta_tt' N_t) N/(N + 1)
-///   not_excluded   (N_t N_t' - delta_tt' N_t - E_tt') N^2/(N (N - 1) - E), E_tt' the ordered excluded pairs, E their number
+///   not_excluded   (N_t N_t' - delta_tt' N_t - E_tt') N^2/(N (N - 1) - E), E_tt' the ordered
+///   excluded pairs, E their number
 std::vector<double> tail_weights(const System& s, Nonbonded::TailPairs which) {
   const auto types = static_cast<std::size_t>(s.lj.types);
   std::vector<double> count(types, 0), w(types * types);
@@ -240,7 +287,10 @@ std::vector<double> tail_weights(const System& s, Nonbonded::TailPairs which) {
   for (std::size_t a = 0; a < types; ++a) w[a * types + a] += unordered ? count[a] : -count[a];
   double pairs = n * (n + (unordered ? 1 : -1));
   for (std::size_t k = 0; k < s.exclusions.size() && !unordered; ++k) {
-    const auto a = static_cast<std::size_t>(s.atoms.lj_type[static_cast<std::size_t>(s.exclusions[k][0])]), b = static_cast<std::size_t>(s.atoms.lj_type[static_cast<std::size_t>(s.exclusions[k][1])]);
+    const auto a = static_cast<std::size_t>(
+                   s.atoms.lj_type[static_cast<std::size_t>(s.exclusions[k][0])]),
+               b = static_cast<std::size_t>(
+                   s.atoms.lj_type[static_cast<std::size_t>(s.exclusions[k][1])]);
     --w[a * types + b];
     --w[b * types + a];
     pairs -= 2;
@@ -254,21 +304,35 @@ std::vector<double> tail_weights(const System& s, Nonbonded::TailPairs which) {
 void check(const Nonbonded& o, const Box& box) {
   const auto fault = [](const std::string& what) { throw Error("[nonbonded] " + what); };
   const bool charged = o.coulomb != Coulomb::none;
-  if (!(o.cutoff_lj_nm > 0)) fault(fmt::format("the Lennard-Jones cut-off must be positive, got {} nm", o.cutoff_lj_nm));
-  if (charged && !(o.cutoff_coulomb_nm > 0)) fault(fmt::format("the Coulomb cut-off must be positive, got {} nm", o.cutoff_coulomb_nm));
-  const bool switched = o.lj_modifier == Modifier::force_switch || o.lj_modifier == Modifier::potential_switch;
+  if (!(o.cutoff_lj_nm > 0))
+    fault(fmt::format("the Lennard-Jones cut-off must be positive, got {} nm", o.cutoff_lj_nm));
+  if (charged && !(o.cutoff_coulomb_nm > 0))
+    fault(fmt::format("the Coulomb cut-off must be positive, got {} nm", o.cutoff_coulomb_nm));
+  const bool switched =
+      o.lj_modifier == Modifier::force_switch || o.lj_modifier == Modifier::potential_switch;
   if (switched && !(o.lj_switch_nm >= 0 && o.lj_switch_nm < o.cutoff_lj_nm))
-    fault(fmt::format("the switch must begin below the cut-off of {} nm, got {} nm", o.cutoff_lj_nm, o.lj_switch_nm));
-  if (o.coulomb_modifier == Modifier::force_switch || o.coulomb_modifier == Modifier::potential_switch || (o.coulomb_modifier == Modifier::linear_force_shift && o.coulomb != Coulomb::cutoff && charged))
-    fault("the Coulomb modifier must be none or potential_shift (of coulomb = cutoff also linear_force_shift)");
+    fault(fmt::format("the switch must begin below the cut-off of {} nm, got {} nm", o.cutoff_lj_nm,
+                      o.lj_switch_nm));
+  if (o.coulomb_modifier == Modifier::force_switch ||
+      o.coulomb_modifier == Modifier::potential_switch ||
+      (o.coulomb_modifier == Modifier::linear_force_shift && o.coulomb != Coulomb::cutoff &&
+       charged))
+    fault(
+        "the Coulomb modifier must be none or potential_shift (of coulomb = cutoff also "
+        "linear_force_shift)");
   if (!is_periodic(box)) {
-    if (o.coulomb == Coulomb::ewald || o.coulomb == Coulomb::pme) fault("Ewald sums need a periodic box; take coulomb = cutoff");
+    if (o.coulomb == Coulomb::ewald || o.coulomb == Coulomb::pme)
+      fault("Ewald sums need a periodic box; take coulomb = cutoff");
     return;
   }
   const Vec3 width = widths_nm(box);
-  const double least = std::min({width[0], width[1], width[2]}), most = charged ? std::max(o.cutoff_lj_nm, o.cutoff_coulomb_nm) : o.cutoff_lj_nm;
+  const double least = std::min({width[0], width[1], width[2]}),
+               most = charged ? std::max(o.cutoff_lj_nm, o.cutoff_coulomb_nm) : o.cutoff_lj_nm;
   if (!(2 * most <= least * (1 + 1e-12)))
-    fault(fmt::format("the cut-off of {:g} nm is more than half of the box's smallest width, {:g} nm: take at most {:g} nm or a larger box", most, least, 0.5 * least));
+    fault(
+        fmt::format("the cut-off of {:g} nm is more than half of the box's smallest width, {:g} "
+                    "nm: take at most {:g} nm or a larger box",
+                    most, least, 0.5 * least));
   if (o.coulomb == Coulomb::pme) (void)pme_grid(o, box);  // throws where it would be too large
 }
 
@@ -277,17 +341,22 @@ double ewald_beta(const Nonbonded& o) {
   // erfc(x) = rtol by Newton's method on log erfc from an asymptotic start.
   double x = std::sqrt(-std::log(o.ewald_rtol));
   for (int k = 0; k < 60; ++k) {
-    const double e = std::erfc(x), step = (std::log(e) - std::log(o.ewald_rtol)) * e / (-2 * std::numbers::inv_sqrtpi * std::exp(-x * x));
+    const double e = std::erfc(x), step = (std::log(e) - std::log(o.ewald_rtol)) * e /
+                                          (-2 * std::numbers::inv_sqrtpi * std::exp(-x * x));
     x -= step;
     if (std::abs(step) < 1e-15 * x) break;
   }
   return x / o.cutoff_coulomb_nm;
 }
 
-PairTermPtr pair_term(const System& system, const Nonbonded& options) { return std::make_shared<NonbondedEnergy>(system, options, Wells::all, Precision::f64); }
-EnergyPtr nonbonded_energy(const System& system, const Nonbonded& options, Wells wells, Precision precision) {
+PairTermPtr pair_term(const System& system, const Nonbonded& options) {
+  return std::make_shared<NonbondedEnergy>(system, options, Wells::all, Precision::f64);
+}
+EnergyPtr nonbonded_energy(const System& system, const Nonbonded& options, Wells wells,
+                           Precision precision) {
   Nonbonded pairs = options;
-  if (pairs.coulomb == Coulomb::pme) pairs.coulomb = Coulomb::ewald;  // grid and box are the reciprocal sum's
+  if (pairs.coulomb == Coulomb::pme)
+    pairs.coulomb = Coulomb::ewald;  // grid and box are the reciprocal sum's
   check(pairs, pairs.coulomb == Coulomb::ewald ? rectangular_box({1e9, 1e9, 1e9}) : Box{});
   return std::make_shared<NonbondedEnergy>(system, options, wells, precision);
 }
@@ -295,19 +364,25 @@ EnergyPtr nonbonded_energy(const System& system, const Nonbonded& options, Wells
 Tensor c6_of(const System& s) { return table(s.lj.c6, s.lj.types); }
 Tensor c12_of(const System& s) { return table(s.lj.c12, s.lj.types); }
 
-Tensor tail_energy(const System& s, const Nonbonded& o, const Tensor& h, const Tensor& c6, const Tensor& c12) {
-  // U = 2 pi/V sum_{t,t'} W_tt' integral (u_full - u_used) r^2 dr: analytic beyond rc, by Gauss-Legendre points within.
+Tensor tail_energy(const System& s, const Nonbonded& o, const Tensor& h, const Tensor& c6,
+                   const Tensor& c12) {
+  // U = 2 pi/V sum_{t,t'} W_tt' integral (u_full - u_used) r^2 dr: analytic beyond rc, by
+  // Gauss-Legendre points within.
   const double rc = o.cutoff_lj_nm;
   const auto missing = [&](int n) {
     const PowerShape used(n, o.lj_modifier, rc, o.lj_switch_nm);
     double sum = std::pow(rc, 3 - n) / (n - 3);
     if (o.lj_modifier == Modifier::none) return sum;
     // The difference is a constant below the switch; 1/r^n itself must not be subtracted there.
-    const bool switched = o.lj_modifier == Modifier::force_switch || o.lj_modifier == Modifier::potential_switch;
+    const bool switched =
+        o.lj_modifier == Modifier::force_switch || o.lj_modifier == Modifier::potential_switch;
     const double from = switched ? o.lj_switch_nm : 0;
     if (o.lj_modifier == Modifier::force_switch) sum += used.shift * std::pow(from, 3) / 3;
-    static constexpr std::array<double, 5> point = {0, 0.5384693101056831, -0.5384693101056831, 0.9061798459386640, -0.9061798459386640},
-                                           weight = {0.5688888888888889, 0.4786286704993665, 0.4786286704993665, 0.2369268850561891, 0.2369268850561891};
+    static constexpr std::array<double, 5> point = {0, 0.5384693101056831, -0.5384693101056831,
+                                                    0.9061798459386640, -0.9061798459386640},
+                                           weight = {0.5688888888888889, 0.4786286704993665,
+                                                     0.4786286704993665, 0.2369268850561891,
+                                                     0.2369268850561891};
     constexpr int panels = 64;
     const double half = 0.5 * (rc - from) / panels;
     for (int k = 0; k < panels; ++k)
@@ -315,21 +390,27 @@ Tensor tail_energy(const System& s, const Nonbonded& o, const Tensor& h, const T
         const double r = from + half * (2 * k + 1 + point[m]);
         double difference = std::pow(r, -n) - used(r * r);
         if (o.lj_modifier == Modifier::potential_shift) difference = used.shift;
-        if (o.lj_modifier == Modifier::linear_force_shift) difference = used.shift + used.slope * (r - rc);
+        if (o.lj_modifier == Modifier::linear_force_shift)
+          difference = used.shift + used.slope * (r - rc);
         sum += half * weight[m] * difference * r * r;
       }
     return sum;
   };
   const auto entry = [&](int a, int b) { return select(select(h, 0, a), 0, b); };
-  const Tensor volume = entry(0, 0) * (entry(1, 1) * entry(2, 2) - entry(1, 2) * entry(2, 1)) - entry(0, 1) * (entry(1, 0) * entry(2, 2) - entry(1, 2) * entry(2, 0)) +
+  const Tensor volume = entry(0, 0) * (entry(1, 1) * entry(2, 2) - entry(1, 2) * entry(2, 1)) -
+                        entry(0, 1) * (entry(1, 0) * entry(2, 2) - entry(1, 2) * entry(2, 0)) +
                         entry(0, 2) * (entry(1, 0) * entry(2, 1) - entry(1, 1) * entry(2, 0));
-  const bool with_six = o.tail != Nonbonded::Tail::none, with_twelve = o.tail == Nonbonded::Tail::c6_c12;
+  const bool with_six = o.tail != Nonbonded::Tail::none,
+             with_twelve = o.tail == Nonbonded::Tail::c6_c12;
   const double six = with_six ? missing(6) : 0, twelve = with_twelve ? missing(12) : 0;
-  const Tensor pairs = table(tail_weights(s, o.tail_pairs), s.lj.types), u = (2 * std::numbers::pi) / volume * sum(pairs * (twelve * c12 - six * c6));
+  const Tensor pairs = table(tail_weights(s, o.tail_pairs), s.lj.types),
+               u = (2 * std::numbers::pi) / volume * sum(pairs * (twelve * c12 - six * c6));
   if (o.tail_pairs != Nonbonded::TailPairs::not_excluded) return u;
   // A shift within the cut-off was given back as if every atom had itself within its own.
   const auto shift = [&](int n) { return PowerShape(n, o.lj_modifier, rc, o.lj_switch_nm).shift; };
-  return u - 0.5 / static_cast<double>(s.n_atoms()) * sum(pairs * ((with_twelve ? shift(12) : 0) * c12 - (with_six ? shift(6) : 0) * c6));
+  return u -
+         0.5 / static_cast<double>(s.n_atoms()) *
+             sum(pairs * ((with_twelve ? shift(12) : 0) * c12 - (with_six ? shift(6) : 0) * c6));
 }
 
 }  // namespace tessera::molecular

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Distances between extents are bounded from below along the normals of the box's faces: with gaps g_a (nearest images) two atoms are at least
-// sqrt(g.g) apart in a rectangular box, and at least max g_a in any.
+// Distances between extents are bounded from below along the normals of the box's faces: with gaps
+// g_a (nearest images) two atoms are at least sqrt(g.g) apart in a rectangular box, and at least
+// max g_a in any.
 #include "nonbonded/pair_list.h"
 
 #include "base/blocks.h"
@@ -15,28 +16,37 @@ namespace {
 
 constexpr std::size_t clusters_per_chunk = 32;  // of j
 
-bool is_rectangular(const Box& b) { return b.edge[1][0] == 0 && b.edge[2][0] == 0 && b.edge[2][1] == 0; }
+bool is_rectangular(const Box& b) {
+  return b.edge[1][0] == 0 && b.edge[2][0] == 0 && b.edge[2][1] == 0;
+}
 
-/// Distance of two intervals on a circle of length w, from their middles' distance and the sum of their half lengths.
+/// Distance of two intervals on a circle of length w, from their middles' distance and the sum of
+/// their half lengths.
 inline float gap(float middles, float halves, float w, float inverse_w) {
   const float d = std::abs(middles - w * std::nearbyint(middles * inverse_w));
   return d > halves ? d - halves : 0.0F;
 }
 
-/// Bounds of the squared distances of one extent from `n` others, a multiple of `stride`, all at once.
+/// Bounds of the squared distances of one extent from `n` others, a multiple of `stride`, all at
+/// once.
 constexpr std::size_t stride = 8;
 template <bool rectangular>
-void squares(const std::array<float, 3>& mid, const std::array<float, 3>& half, const std::array<const float*, 3>& middles, const std::array<const float*, 3>& halves,
-             const std::array<float, 3>& w, const std::array<float, 3>& inverse_w, std::size_t n, float* __restrict to) {
+void squares(const std::array<float, 3>& mid, const std::array<float, 3>& half,
+             const std::array<const float*, 3>& middles, const std::array<const float*, 3>& halves,
+             const std::array<float, 3>& w, const std::array<float, 3>& inverse_w, std::size_t n,
+             float* __restrict to) {
   for (std::size_t first = 0; first < n; first += stride)
     for (std::size_t k = first; k < first + stride; ++k) {
       std::array<float, 3> g;
-      for (std::size_t a = 0; a < 3; ++a) g[a] = gap(mid[a] - middles[a][k], half[a] + halves[a][k], w[a], inverse_w[a]);
-      to[k] = rectangular ? g[0] * g[0] + g[1] * g[1] + g[2] * g[2] : std::max({g[0] * g[0], g[1] * g[1], g[2] * g[2]});
+      for (std::size_t a = 0; a < 3; ++a)
+        g[a] = gap(mid[a] - middles[a][k], half[a] + halves[a][k], w[a], inverse_w[a]);
+      to[k] = rectangular ? g[0] * g[0] + g[1] * g[1] + g[2] * g[2]
+                          : std::max({g[0] * g[0], g[1] * g[1], g[2] * g[2]});
     }
 }
 
-/// `row` of i with `lj` atoms that have Lennard-Jones parameters, where its entries begin at `begin`.
+/// `row` of i with `lj` atoms that have Lennard-Jones parameters, where its entries begin at
+/// `begin`.
 Row placed(Row row, std::int32_t i, std::int32_t lj, std::size_t begin) {
   const auto at = static_cast<std::int64_t>(begin);
   return {i, lj, row.begin + at, row.first + at, row.last + at, row.end + at};
@@ -68,16 +78,21 @@ void PairList::sort(const std::vector<Vec3>& s, const Box& box, const ListInput&
   double volume = 1;
   for (std::size_t a = 0; a < 3; ++a) volume *= std::max(high[a] - low[a], 1e-3) * width_[a];
   // Columns as wide as a cluster of eight is high.
-  const double side = std::cbrt(j_width * volume / static_cast<double>(std::max<std::size_t>(in.n, 1)));
+  const double side =
+      std::cbrt(j_width * volume / static_cast<double>(std::max<std::size_t>(in.n, 1)));
   const double most = std::sqrt(static_cast<double>(in.n)) + 1;
-  for (std::size_t a = 0; a < 2; ++a) columns_[a] = static_cast<std::int64_t>(std::clamp(std::round(width_[a] / side), 1.0, most));
+  for (std::size_t a = 0; a < 2; ++a)
+    columns_[a] = static_cast<std::int64_t>(std::clamp(std::round(width_[a] / side), 1.0, most));
   const auto n_columns = static_cast<std::size_t>(columns_[0] * columns_[1]);
 
   std::vector<std::uint32_t> count(n_columns + 1, 0), column(in.n);
   over_blocks(in.n, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       std::array<std::int64_t, 2> c;
-      for (std::size_t a = 0; a < 2; ++a) c[a] = std::clamp<std::int64_t>(static_cast<std::int64_t>(s[i][a] * static_cast<double>(columns_[a])), 0, columns_[a] - 1);
+      for (std::size_t a = 0; a < 2; ++a)
+        c[a] = std::clamp<std::int64_t>(
+            static_cast<std::int64_t>(s[i][a] * static_cast<double>(columns_[a])), 0,
+            columns_[a] - 1);
       column[i] = static_cast<std::uint32_t>(c[0] * columns_[1] + c[1]);
     }
   });
@@ -90,7 +105,9 @@ void PairList::sort(const std::vector<Vec3>& s, const Box& box, const ListInput&
     key[next[column[i]]++] = z << 32 | i;
   }
   first_of_.assign(n_columns + 1, 0);
-  for (std::size_t c = 0; c < n_columns; ++c) first_of_[c + 1] = first_of_[c] + static_cast<std::int32_t>((count[c + 1] - count[c] + j_width - 1) / j_width);
+  for (std::size_t c = 0; c < n_columns; ++c)
+    first_of_[c + 1] =
+        first_of_[c] + static_cast<std::int32_t>((count[c + 1] - count[c] + j_width - 1) / j_width);
   atom_of.assign(static_cast<std::size_t>(first_of_.back()) * j_width, -1);
   slot_of.assign(in.n, 0);
   lj_.assign(atom_of.size() / i_width, 0);
@@ -98,12 +115,18 @@ void PairList::sort(const std::vector<Vec3>& s, const Box& box, const ListInput&
     const auto c = static_cast<std::size_t>(chunk);
     std::sort(key.begin() + count[c], key.begin() + count[c + 1]);
     std::size_t slot = static_cast<std::size_t>(first_of_[c]) * j_width;
-    for (std::uint32_t k = count[c]; k < count[c + 1]; ++k) atom_of[slot++] = static_cast<std::int32_t>(key[k] & 0xffffffffU);
+    for (std::uint32_t k = count[c]; k < count[c + 1]; ++k)
+      atom_of[slot++] = static_cast<std::int32_t>(key[k] & 0xffffffffU);
   };
-  if (in.n > 4096) parallel_chunks(static_cast<std::int64_t>(n_columns), fill);
-  else for (std::size_t c = 0; c < n_columns; ++c) fill(static_cast<std::int64_t>(c));  // less than threads cost
+  if (in.n > 4096)
+    parallel_chunks(static_cast<std::int64_t>(n_columns), fill);
+  else
+    for (std::size_t c = 0; c < n_columns; ++c)
+      fill(static_cast<std::int64_t>(c));  // less than threads cost
   at_.assign(atom_of.size(), {});
-  const auto has = [&](std::int32_t a) { return a >= 0 && (*in.has_lj)[static_cast<std::size_t>(a)] != 0; };
+  const auto has = [&](std::int32_t a) {
+    return a >= 0 && (*in.has_lj)[static_cast<std::size_t>(a)] != 0;
+  };
   over_blocks(lj_.size(), [&](std::size_t first, std::size_t last) {
     for (std::size_t cluster = first; cluster < last; ++cluster) {
       // Those with parameters first, in their order.
@@ -111,8 +134,10 @@ void PairList::sort(const std::vector<Vec3>& s, const Box& box, const ListInput&
       std::array<std::int32_t, i_width> without;
       std::int32_t n_has = 0, n_without = 0;
       for (int k = 0; k < i_width; ++k) {
-        if (has(of[k])) of[n_has++] = of[k];
-        else without[static_cast<std::size_t>(n_without++)] = of[k];
+        if (has(of[k]))
+          of[n_has++] = of[k];
+        else
+          without[static_cast<std::size_t>(n_without++)] = of[k];
       }
       std::copy_n(without.begin(), n_without, of + n_has);
       lj_[cluster] = n_has;
@@ -158,27 +183,34 @@ PairList::Extent PairList::extent(std::size_t first, std::size_t count) const {
   return e;
 }
 
-std::size_t PairList::near(std::int32_t own, float r, std::vector<float>& square, std::vector<std::int32_t>& found) const {
+std::size_t PairList::near(std::int32_t own, float r, std::vector<float>& square,
+                           std::vector<std::int32_t>& found) const {
   const bool rectangular = is_rectangular(box_);
   const float r2 = r * r;
   const auto at = static_cast<std::size_t>(own);
-  const std::array<float, 3> mid = {middle_[0][at], middle_[1][at], middle_[2][at]}, half = {half_[0][at], half_[1][at], half_[2][at]};
+  const std::array<float, 3> mid = {middle_[0][at], middle_[1][at], middle_[2][at]},
+                             half = {half_[0][at], half_[1][at], half_[2][at]};
   std::array<float, 3> w, inverse_w;
   for (std::size_t a = 0; a < 3; ++a) {
     w[a] = static_cast<float>(width_[a]);
     inverse_w[a] = 1 / w[a];
   }
-  const std::array<float, 2> wide = {w[0] / static_cast<float>(columns_[0]), w[1] / static_cast<float>(columns_[1])};
+  const std::array<float, 2> wide = {w[0] / static_cast<float>(columns_[0]),
+                                     w[1] / static_cast<float>(columns_[1])};
   // Columns around the middle, each once; from and to are less than a box away from those inside.
   std::array<std::array<std::int64_t, 2>, 2> range;
   for (std::size_t a = 0; a < 2; ++a) {
     const float reach = r + half[a];
-    range[a] = {static_cast<std::int64_t>(std::floor((mid[a] - reach) / wide[a] - 1e-3F)), static_cast<std::int64_t>(std::floor((mid[a] + reach) / wide[a] + 1e-3F))};
+    range[a] = {static_cast<std::int64_t>(std::floor((mid[a] - reach) / wide[a] - 1e-3F)),
+                static_cast<std::int64_t>(std::floor((mid[a] + reach) / wide[a] + 1e-3F))};
     if (range[a][1] - range[a][0] + 1 >= columns_[a]) range[a] = {0, columns_[a] - 1};
   }
-  const auto inside = [&](std::size_t a, std::int64_t c) { return c < 0 ? c + columns_[a] : c >= columns_[a] ? c - columns_[a] : c; };
+  const auto inside = [&](std::size_t a, std::int64_t c) {
+    return c < 0 ? c + columns_[a] : c >= columns_[a] ? c - columns_[a] : c;
+  };
   const auto gap_of = [&](std::size_t a, std::int64_t c) {
-    return gap(mid[a] - (static_cast<float>(c) + 0.5F) * wide[a], half[a] + 0.5F * wide[a] * 1.0001F, w[a], inverse_w[a]);
+    return gap(mid[a] - (static_cast<float>(c) + 0.5F) * wide[a],
+               half[a] + 0.5F * wide[a] * 1.0001F, w[a], inverse_w[a]);
   };
   std::size_t n = 0;
   for (std::int64_t x = range[0][0]; x <= range[0][1]; ++x) {
@@ -200,7 +232,9 @@ std::size_t PairList::near(std::int32_t own, float r, std::vector<float>& square
         middles[a] = middle_[a].data() + begin;
         halves[a] = half_[a].data() + begin;
       }
-      (rectangular ? squares<true> : squares<false>)(mid, half, middles, halves, w, inverse_w, (count + stride - 1) / stride * stride, square.data());
+      (rectangular ? squares<true> : squares<false>)(mid, half, middles, halves, w, inverse_w,
+                                                     (count + stride - 1) / stride * stride,
+                                                     square.data());
       for (std::size_t k = 0; k < count; ++k) {
         found[n] = begin + static_cast<std::int32_t>(k);
         n += square[k] <= r2;
@@ -213,35 +247,44 @@ std::size_t PairList::near(std::int32_t own, float r, std::vector<float>& square
 Coarse PairList::coarse(const Input<float>& places, double radius) {
   Box box;
   for (std::size_t a = 0; a < 3; ++a)
-    for (std::size_t b = 0; b < 3; ++b) box.edge[a][b] = std::ldexp(static_cast<double>(places.h[a][b]), 32);
+    for (std::size_t b = 0; b < 3; ++b)
+      box.edge[a][b] = std::ldexp(static_cast<double>(places.h[a][b]), 32);
   const Vec3 width = widths_nm(box);
   Coarse out{};
-  std::array<int, 3> skipped;  // bits of a fraction above those that are read: of the part of the edge that spans at least four radii
+  std::array<int, 3> skipped;  // bits of a fraction above those that are read: of the part of the
+                               // edge that spans at least four radii
   double unit = 0;             // [nm] of lengths
   for (std::size_t a = 0; a < 3; ++a) {
-    skipped[a] = std::clamp(static_cast<int>(std::floor(std::log2(width[a] / (4 * radius)))), 0, 16);
-    for (std::size_t b = 0; b < 3; ++b) unit = std::max(unit, std::ldexp(std::abs(box.edge[a][b]), -16 - skipped[a]));
+    skipped[a] =
+        std::clamp(static_cast<int>(std::floor(std::log2(width[a] / (4 * radius)))), 0, 16);
+    for (std::size_t b = 0; b < 3; ++b)
+      unit = std::max(unit, std::ldexp(std::abs(box.edge[a][b]), -16 - skipped[a]));
   }
   for (std::size_t a = 0; a < 3; ++a) {
-    for (std::size_t b = 0; b < 3; ++b) out.scale[a][b] = static_cast<std::int16_t>(32767 * std::ldexp(box.edge[a][b], -16 - skipped[a]) / unit);
+    for (std::size_t b = 0; b < 3; ++b)
+      out.scale[a][b] =
+          static_cast<std::int16_t>(32767 * std::ldexp(box.edge[a][b], -16 - skipped[a]) / unit);
     coarse_[a].resize(atom_of.size());
     out.x[a] = coarse_[a].data();
     over_blocks(atom_of.size(), [&](std::size_t begin, std::size_t end) {
       const std::int32_t* const from = places.x[a];
       std::int16_t* const to = coarse_[a].data();
       const int shift = 16 - skipped[a];
-      for (std::size_t at = begin; at < end; ++at) to[at] = static_cast<std::int16_t>(static_cast<std::uint32_t>(from[at]) >> shift);
+      for (std::size_t at = begin; at < end; ++at)
+        to[at] = static_cast<std::int16_t>(static_cast<std::uint32_t>(from[at]) >> shift);
     });
   }
-  // A difference is off by less than 1 for bits that are cut, by 1/2 for a product's rounding and by 1/2 for that of its factor; a length has up to
-  // three, and there are three lengths.
+  // A difference is off by less than 1 for bits that are cut, by 1/2 for a product's rounding and
+  // by 1/2 for that of its factor; a length has up to three, and there are three lengths.
   out.slanted = places.slanted;
   const double off = std::sqrt(3.0) * (out.slanted ? 6 : 2);
-  out.limit = static_cast<std::uint16_t>(std::min(std::pow(radius / unit + off, 2) / 65536, 65535.0));
+  out.limit =
+      static_cast<std::uint16_t>(std::min(std::pow(radius / unit + off, 2) / 65536, 65535.0));
   return out;
 }
 
-void PairList::make(const Input<float>& places, double radius, bool by_atoms, const ListInput& in, const Kernels& kernels) {
+void PairList::make(const Input<float>& places, double radius, bool by_atoms, const ListInput& in,
+                    const Kernels& kernels) {
   const std::size_t n_j = atom_of.size() / j_width;
   const auto r = static_cast<float>(radius * (1 + 1e-5));  // extents are rounded to float
   const Coarse in_16_bits = coarse(places, radius);
@@ -254,14 +297,17 @@ void PairList::make(const Input<float>& places, double radius, bool by_atoms, co
     std::vector<std::int32_t> others;
     Array<Entry> found, spare;
     std::vector<std::int32_t> place_of(n_j, -1);  // of a j-cluster in `found`
-    const std::size_t first = static_cast<std::size_t>(number) * clusters_per_chunk, last = std::min(first + clusters_per_chunk, n_j);
+    const std::size_t first = static_cast<std::size_t>(number) * clusters_per_chunk,
+                      last = std::min(first + clusters_per_chunk, n_j);
     for (std::size_t own = first; own < last; ++own) {
       const std::size_t n = near(static_cast<std::int32_t>(own), r, square, others);
       found.resize(n);
       spare.resize(n);
-      for (std::size_t k = 0; k < n; ++k) place_of[static_cast<std::size_t>(others[k])] = static_cast<std::int32_t>(k);
+      for (std::size_t k = 0; k < n; ++k)
+        place_of[static_cast<std::size_t>(others[k])] = static_cast<std::int32_t>(k);
       for (std::size_t i = 2 * own; i < 2 * own + 2; ++i) {
-        std::uint32_t present = 0, after = 0;  // bits of all pairs with atoms of i; of those with atoms of `own` after them
+        std::uint32_t present = 0, after = 0;  // bits of all pairs with atoms of i; of those with
+                                               // atoms of `own` after them
         for (std::size_t k = 0; k < i_width; ++k) {
           const std::size_t slot = i * i_width + k;
           if (atom_of[slot] < 0) continue;
@@ -269,7 +315,9 @@ void PairList::make(const Input<float>& places, double radius, bool by_atoms, co
           after |= (0xfeU << slot % j_width & 0xffU) << (8 * k);
         }
         if (present == 0) continue;
-        for (std::size_t k = 0; k < n; ++k) found[k] = {others[k], present & 0x01010101U * present_[static_cast<std::size_t>(others[k])]};
+        for (std::size_t k = 0; k < n; ++k)
+          found[k] = {others[k],
+                      present & 0x01010101U * present_[static_cast<std::size_t>(others[k])]};
         found[static_cast<std::size_t>(place_of[own])].mask &= after;
         for (std::size_t k = 0; k < i_width; ++k) {
           const std::int32_t atom = atom_of[i * i_width + k];
@@ -277,17 +325,25 @@ void PairList::make(const Input<float>& places, double radius, bool by_atoms, co
           for (const std::int32_t partner : (*in.excluded)[static_cast<std::size_t>(atom)]) {
             const auto slot = static_cast<std::size_t>(slot_of[static_cast<std::size_t>(partner)]);
             const std::int32_t at = place_of[slot / j_width];
-            if (at >= 0) found[static_cast<std::size_t>(at)].mask &= ~(1U << (8 * k + slot % j_width));
+            if (at >= 0)
+              found[static_cast<std::size_t>(at)].mask &= ~(1U << (8 * k + slot % j_width));
           }
         }
         const std::size_t begin = chunk.entries.size();
         chunk.entries.resize(begin + n);
         Entry* const to = chunk.entries.data() + begin;
         Row row{};
-        if (by_atoms) row = kernels.prune(in_16_bits, static_cast<std::int32_t>(i), found.data(), found.data() + n, to, spare.data());
-        else row.first = row.last = row.end = std::ranges::copy_if(found, to, [](const Entry& entry) { return entry.mask != 0; }).out - to;
+        if (by_atoms)
+          row = kernels.prune(in_16_bits, static_cast<std::int32_t>(i), found.data(),
+                              found.data() + n, to, spare.data());
+        else
+          row.first = row.last = row.end =
+              std::ranges::copy_if(found, to, [](const Entry& entry) { return entry.mask != 0; })
+                  .out -
+              to;
         chunk.entries.resize(begin + static_cast<std::size_t>(row.end));
-        if (row.end > 0) chunk.rows.push_back(placed(row, static_cast<std::int32_t>(i), lj_[i], begin));
+        if (row.end > 0)
+          chunk.rows.push_back(placed(row, static_cast<std::int32_t>(i), lj_[i], begin));
       }
       for (std::size_t k = 0; k < n; ++k) place_of[static_cast<std::size_t>(others[k])] = -1;
     }
@@ -305,7 +361,9 @@ void PairList::prune(const Input<float>& places, double radius, const Kernels& k
     for (const Row& row : chunk.rows) {
       const auto count = static_cast<std::size_t>(row.end - row.begin);
       if (spare.size() < count) spare.resize(count);
-      const Row kept = kernels.prune(in_16_bits, row.i, chunk.entries.data() + row.begin, chunk.entries.data() + row.end, chunk.inner.data() + at, spare.data());
+      const Row kept =
+          kernels.prune(in_16_bits, row.i, chunk.entries.data() + row.begin,
+                        chunk.entries.data() + row.end, chunk.inner.data() + at, spare.data());
       if (kept.end > 0) chunk.inner_rows.push_back(placed(kept, row.i, row.lj, at));
       at += static_cast<std::size_t>(kept.end);
     }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Clusters of atoms and the list of their pairs that may interact (Pall & Hess, Comput. Phys. Commun. 184 (2013) 2641). Atoms are sorted into
-// columns of the box, in a column by height, and cut into clusters of eight (j) and four (i).
+// Clusters of atoms and the list of their pairs that may interact (Pall & Hess, Comput. Phys.
+// Commun. 184 (2013) 2641). Atoms are sorted into columns of the box, in a column by height, and
+// cut into clusters of eight (j) and four (i).
 //
-// The list holds all pairs closer than cut-off + buffer when it was made. Until the two fastest atoms together have moved by the buffer no
-// pair within the cut-off is missing: what a list adds up never depends on when it was made. An inner list with a thinner buffer is
-// taken from it more often (rolling pruning).
+// The list holds all pairs closer than cut-off + buffer when it was made. Until the two fastest
+// atoms together have moved by the buffer no pair within the cut-off is missing: what a list adds
+// up never depends on when it was made. An inner list with a thinner buffer is taken from it more
+// often (rolling pruning).
 #pragma once
 #include "base/aligned_array.h"
 #include "nonbonded/kernels/pair_kernels.h"
@@ -26,8 +28,8 @@ struct Chunk {
 /// What a list is made of, besides places.
 struct ListInput {
   std::size_t n = 0;
-  const std::vector<std::uint8_t>* has_lj = nullptr;                            ///< of each atom
-  const std::vector<std::vector<std::int32_t>>* excluded = nullptr;              ///< partners of each atom
+  const std::vector<std::uint8_t>* has_lj = nullptr;                 ///< of each atom
+  const std::vector<std::vector<std::int32_t>>* excluded = nullptr;  ///< partners of each atom
 };
 
 class PairList {
@@ -35,7 +37,8 @@ class PairList {
   /// Sorts atoms at fractions `s` (in [0, 1)) of a box with edges h.
   void sort(const std::vector<Vec3>& s, const Box& box, const ListInput& in);
   /// Lists all pairs closer than `radius`; `places` are those of the sorted atoms.
-  void make(const Input<float>& places, double radius, bool by_atoms, const ListInput& in, const Kernels& kernels);
+  void make(const Input<float>& places, double radius, bool by_atoms, const ListInput& in,
+            const Kernels& kernels);
   /// The inner list: pairs closer than `radius`.
   void prune(const Input<float>& places, double radius, const Kernels& kernels);
 
@@ -49,20 +52,23 @@ class PairList {
     float low[3], high[3];  ///< [nm], along the normals of the faces
   };
   Extent extent(std::size_t first, std::size_t count) const;
-  /// Writes to `found` the j-clusters from `own` on whose extents are within r of its own, each once; how many. `square` is room to work.
-  std::size_t near(std::int32_t own, float r, std::vector<float>& square, std::vector<std::int32_t>& found) const;
+  /// Writes to `found` the j-clusters from `own` on whose extents are within r of its own, each
+  /// once; how many. `square` is room to work.
+  std::size_t near(std::int32_t own, float r, std::vector<float>& square,
+                   std::vector<std::int32_t>& found) const;
 
   /// What `prune` kernels read, for pairs closer than `radius` [nm].
   Coarse coarse(const Input<float>& places, double radius);
 
   Box box_;
-  Vec3 width_{};                        ///< of the box
+  Vec3 width_{};  ///< of the box
   std::array<std::int64_t, 2> columns_{};
-  std::vector<std::int32_t> first_of_;  ///< first j-cluster of each column, and one past the last
+  std::vector<std::int32_t> first_of_;    ///< first j-cluster of each column, and one past the last
   std::vector<std::array<float, 3>> at_;  ///< of each slot [nm]
-  std::vector<std::int32_t> lj_;        ///< of each i-cluster: atoms with Lennard-Jones parameters
+  std::vector<std::int32_t> lj_;  ///< of each i-cluster: atoms with Lennard-Jones parameters
   std::array<std::vector<float>, 3> middle_, half_;  ///< of j-clusters
-  std::array<Array<std::int16_t>, 3> coarse_;  ///< places of slots in 16 bits, of the last call of `coarse`
+  std::array<Array<std::int16_t>, 3>
+      coarse_;  ///< places of slots in 16 bits, of the last call of `coarse`
   std::vector<std::uint32_t> present_;  ///< of each j-cluster: a bit for each slot with an atom
 };
 

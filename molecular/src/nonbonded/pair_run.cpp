@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The unit 2^-k of a pair's force follows from the system: sums of int32 reach R = 2^31 units, the next power of two above 4e4 times the largest
-// epsilon/sigma and 400 times k_e q^2 (water: 131072 kJ/mol/nm, unit 2^-14). A pair may have an eighth of that. With r_0 the distance above
-// which no pair of the system has so much, F/r <= (R/8)/r_0 assures it for pairs closer than r_0. Steps beyond it are done again
-// in double precision, where sums are int64, with units 2^-22 as large; beyond their range with units 2^-12 as large, then with 2^-19.
+// The unit 2^-k of a pair's force follows from the system: sums of int32 reach R = 2^31 units, the
+// next power of two above 4e4 times the largest epsilon/sigma and 400 times k_e q^2 (water: 131072
+// kJ/mol/nm, unit 2^-14). A pair may have an eighth of that. With r_0 the distance above which no
+// pair of the system has so much, F/r <= (R/8)/r_0 assures it for pairs closer than r_0. Steps
+// beyond it are done again in double precision, where sums are int64, with units 2^-22 as large;
+// beyond their range with units 2^-12 as large, then with 2^-19.
 //
-// Without charges forces of a liquid are smaller beside epsilon/sigma, by as much as attraction that nothing opposes adds to contacts:
-// units are then a quarter as large in single precision, and at first a sixteenth in double precision, where a pair may have 512
-// epsilon/sigma (0.82 sigma).
+// Without charges forces of a liquid are smaller beside epsilon/sigma, by as much as attraction
+// that nothing opposes adds to contacts: units are then a quarter as large in single precision, and
+// at first a sixteenth in double precision, where a pair may have 512 epsilon/sigma (0.82 sigma).
 //
 // A box without periodicity stands in a periodic one more than twice as large as what it holds.
 #include "nonbonded/pair_run.h"
@@ -40,7 +42,10 @@ const Kernels& chosen(Simd simd) {
   const std::span<const Kernels* const> all = kernels();
   const auto level = static_cast<std::size_t>(simd);
   if (simd == Simd::automatic) return *all.back();
-  if (level > all.size()) throw Error(fmt::format("[forces] this processor has no kernels of level {}; the widest it has is {}", level, all.back()->name));
+  if (level > all.size())
+    throw Error(
+        fmt::format("[forces] this processor has no kernels of level {}; the widest it has is {}",
+                    level, all.back()->name));
   return *all[level - 1];
 }
 
@@ -100,14 +105,25 @@ struct PairRun::Impl {
   Array<std::int64_t> of_slots64;
 
   Impl(const System& sys, const Nonbonded& options, const ForceOptions& r)
-      : system(sys), o(options), run(r), kernel(chosen(r.simd)), n(sys.n_atoms()), types(std::max(sys.lj.types, 1)), charged(o.coulomb != Coulomb::none),
-        modified(bend_of(o.lj_modifier) != Bend::none), ke(sys.coulomb_constant / o.epsilon_r),
-        radius(charged ? std::max(o.cutoff_lj_nm, o.cutoff_coulomb_nm) : o.cutoff_lj_nm), coulomb(o), six(6, o.lj_modifier, o.cutoff_lj_nm, o.lj_switch_nm),
+      : system(sys),
+        o(options),
+        run(r),
+        kernel(chosen(r.simd)),
+        n(sys.n_atoms()),
+        types(std::max(sys.lj.types, 1)),
+        charged(o.coulomb != Coulomb::none),
+        modified(bend_of(o.lj_modifier) != Bend::none),
+        ke(sys.coulomb_constant / o.epsilon_r),
+        radius(charged ? std::max(o.cutoff_lj_nm, o.cutoff_coulomb_nm) : o.cutoff_lj_nm),
+        coulomb(o),
+        six(6, o.lj_modifier, o.cutoff_lj_nm, o.lj_switch_nm),
         twelve(12, o.lj_modifier, o.cutoff_lj_nm, o.lj_switch_nm) {
     read_lennard_jones();
     for (const double q : system.atoms.charge_e) worst_q = std::max(worst_q, std::abs(q));
     if (worst_q == 0) charged = false;
-    if (charged) field = o.coulomb == Coulomb::ewald || o.coulomb == Coulomb::pme ? Field::ewald : Field::power;
+    if (charged)
+      field =
+          o.coulomb == Coulomb::ewald || o.coulomb == Coulomb::pme ? Field::ewald : Field::power;
     excluded.resize(n);
     for (const auto& [i, j] : system.exclusions) {
       excluded[static_cast<std::size_t>(i)].push_back(j);
@@ -125,7 +141,8 @@ struct PairRun::Impl {
       beta = ewald_beta(o);
       const long double most = beta * beta * o.cutoff_coulomb_nm * o.cutoff_coulomb_nm;
       const auto fill = [&](auto& to, int which, double tolerance, double factor) {
-        for (const long double c : ewald_series(which, most, tolerance, short_terms)) to.push_back(static_cast<typename std::decay_t<decltype(to)>::value_type>(c * factor));
+        for (const long double c : ewald_series(which, most, tolerance, short_terms))
+          to.push_back(static_cast<typename std::decay_t<decltype(to)>::value_type>(c * factor));
       };
       fill(single.force_series, 1, 2e-8, beta * beta * beta);
       if (single.force_series.size() > short_terms) field = Field::ewald_long;
@@ -136,14 +153,19 @@ struct PairRun::Impl {
       twice.energy_series.resize(terms, 0);
     }
   }
-  std::size_t entry(int a, int b) const { return static_cast<std::size_t>(a) * static_cast<std::size_t>(types) + static_cast<std::size_t>(b); }
+  std::size_t entry(int a, int b) const {
+    return static_cast<std::size_t>(a) * static_cast<std::size_t>(types) +
+           static_cast<std::size_t>(b);
+  }
 
-  /// Tables, and the mixing rule that they follow within 1e-6, which is below the rounding of float kernels' sums.
+  /// Tables, and the mixing rule that they follow within 1e-6, which is below the rounding of float
+  /// kernels' sums.
   void read_lennard_jones() {
     const LennardJones& lj = system.lj;
     c6.assign(static_cast<std::size_t>(types) * static_cast<std::size_t>(types), 0);
     c12 = c6;
-    std::vector<std::uint8_t> used(static_cast<std::size_t>(types), 0), feels(static_cast<std::size_t>(types), 0);
+    std::vector<std::uint8_t> used(static_cast<std::size_t>(types), 0),
+        feels(static_cast<std::size_t>(types), 0);
     for (const std::int32_t t : system.atoms.lj_type) used[static_cast<std::size_t>(t)] = 1;
     for (int a = 0; a < lj.types; ++a)
       for (int b = 0; b < lj.types; ++b) {
@@ -152,10 +174,13 @@ struct PairRun::Impl {
         if (!used[static_cast<std::size_t>(a)] || !used[static_cast<std::size_t>(b)]) continue;
         worst_c6 = std::max(worst_c6, std::abs(c6[entry(a, b)]));
         worst_c12 = std::max(worst_c12, std::abs(c12[entry(a, b)]));
-        if (c6[entry(a, b)] != 0 || c12[entry(a, b)] != 0) feels[static_cast<std::size_t>(a)] = feels[static_cast<std::size_t>(b)] = 1;
+        if (c6[entry(a, b)] != 0 || c12[entry(a, b)] != 0)
+          feels[static_cast<std::size_t>(a)] = feels[static_cast<std::size_t>(b)] = 1;
       }
-    for (const std::int32_t t : system.atoms.lj_type) has_lj.push_back(feels[static_cast<std::size_t>(t)]);
-    std::vector<double> sigma(static_cast<std::size_t>(types)), epsilon(static_cast<std::size_t>(types));
+    for (const std::int32_t t : system.atoms.lj_type)
+      has_lj.push_back(feels[static_cast<std::size_t>(t)]);
+    std::vector<double> sigma(static_cast<std::size_t>(types)),
+        epsilon(static_cast<std::size_t>(types));
     for (int t = 0; t < types; ++t) {
       const auto [s1, e1] = well(c6[entry(t, t)], c12[entry(t, t)]);
       sigma[static_cast<std::size_t>(t)] = s1;
@@ -167,16 +192,22 @@ struct PairRun::Impl {
         const auto ta = static_cast<std::size_t>(a), tb = static_cast<std::size_t>(b);
         if (!used[ta] || !used[tb]) continue;
         const double x6 = c6[entry(a, b)], x12 = c12[entry(a, b)];
-        const double mean6 = std::pow(0.5 * (sigma[ta] + sigma[tb]), 6), e = std::sqrt(epsilon[ta] * epsilon[tb]);
+        const double mean6 = std::pow(0.5 * (sigma[ta] + sigma[tb]), 6),
+                     e = std::sqrt(epsilon[ta] * epsilon[tb]);
         const auto close = [](double u, double v) { return std::abs(u - v) <= 1e-6 * std::abs(u); };
         berthelot &= close(x6, 4 * e * mean6) && close(x12, 4 * e * mean6 * mean6);
-        geometric &= c6[entry(a, a)] >= 0 && c12[entry(a, a)] >= 0 && close(x6, std::sqrt(c6[entry(a, a)] * c6[entry(b, b)])) && close(x12, std::sqrt(c12[entry(a, a)] * c12[entry(b, b)]));
+        geometric &= c6[entry(a, a)] >= 0 && c12[entry(a, a)] >= 0 &&
+                     close(x6, std::sqrt(c6[entry(a, a)] * c6[entry(b, b)])) &&
+                     close(x12, std::sqrt(c12[entry(a, a)] * c12[entry(b, b)]));
       }
     rule = geometric ? Rule::geometric : berthelot ? Rule::lorentz_berthelot : Rule::table;
     for (int t = 0; t < types; ++t) {
       const auto at = static_cast<std::size_t>(t);
-      half_sigma.push_back(rule == Rule::geometric ? std::sqrt(std::max(6 * c6[entry(t, t)], 0.0)) : 0.5 * sigma[at]);
-      root_epsilon.push_back(rule == Rule::geometric ? std::sqrt(std::max(12 * c12[entry(t, t)], 0.0)) : std::sqrt(24 * epsilon[at]));
+      half_sigma.push_back(rule == Rule::geometric ? std::sqrt(std::max(6 * c6[entry(t, t)], 0.0))
+                                                   : 0.5 * sigma[at]);
+      root_epsilon.push_back(rule == Rule::geometric
+                                 ? std::sqrt(std::max(12 * c12[entry(t, t)], 0.0))
+                                 : std::sqrt(24 * epsilon[at]));
     }
   }
 
@@ -185,13 +216,16 @@ struct PairRun::Impl {
     double low = 1e-4, high = radius;
     for (int k = 0; k < 60; ++k) {
       const double r = std::sqrt(low * high);
-      const double force = std::max(12 * worst_c12 * std::pow(r, -13), 6 * worst_c6 * std::pow(r, -7)) + (charged ? ke * worst_q * worst_q / (r * r) : 0);
+      const double force =
+          std::max(12 * worst_c12 * std::pow(r, -13), 6 * worst_c6 * std::pow(r, -7)) +
+          (charged ? ke * worst_q * worst_q / (r * r) : 0);
       (force > most ? low : high) = r;
     }
     return high;
   }
 
-  // ---- parameters of the sorted atoms ------------------------------------------------------------------
+  // ---- parameters of the sorted atoms
+  // ------------------------------------------------------------------
 
   template <class T>
   void order(SlotParameters<T>& p, int k) {
@@ -203,7 +237,8 @@ struct PairRun::Impl {
         if (list.atom_of[at] < 0) continue;
         const auto i = static_cast<std::size_t>(list.atom_of[at]);
         const auto t = static_cast<std::size_t>(system.atoms.lj_type[i]);
-        // Either atom of a pair may be i: with the root of k_e in both, (2^k q_i) q_j has the same bits from either side.
+        // Either atom of a pair may be i: with the root of k_e in both, (2^k q_i) q_j has the same
+        // bits from either side.
         p.q_j[at] = static_cast<T>(std::sqrt(ke) * system.atoms.charge_e[i]);
         p.q_i[at] = static_cast<T>(unit) * p.q_j[at];
         p.a_j[at] = static_cast<T>(half_sigma[t]);
@@ -224,9 +259,12 @@ struct PairRun::Impl {
   Input<T> input(const SlotParameters<T>& p, const Box& box, double limit) const {
     Input<T> in{};
     for (std::size_t a = 0; a < 3; ++a) {
-      if constexpr (sizeof(T) == 4) in.x[a] = x32[a].data();
-      else in.x[a] = x64[a].data();
-      for (std::size_t b = 0; b < 3; ++b) in.h[a][b] = static_cast<T>(box.edge[a][b] * (sizeof(T) == 4 ? std::ldexp(1.0, -32) : 1.0));
+      if constexpr (sizeof(T) == 4)
+        in.x[a] = x32[a].data();
+      else
+        in.x[a] = x64[a].data();
+      for (std::size_t b = 0; b < 3; ++b)
+        in.h[a][b] = static_cast<T>(box.edge[a][b] * (sizeof(T) == 4 ? std::ldexp(1.0, -32) : 1.0));
     }
     in.slanted = box.edge[1][0] != 0 || box.edge[2][0] != 0 || box.edge[2][1] != 0;
     in.q_i = p.q_i.data();
@@ -239,7 +277,8 @@ struct PairRun::Impl {
     in.c12 = p.c12.data();
     in.type = type.data();
     in.types = types;
-    const double rl = o.cutoff_lj_nm, rq = charged ? o.cutoff_coulomb_nm : rl, most = std::max(rl, rq);
+    const double rl = o.cutoff_lj_nm, rq = charged ? o.cutoff_coulomb_nm : rl,
+                 most = std::max(rl, rq);
     in.radius2 = static_cast<T>(most * most);
     in.lj_radius2 = static_cast<T>(rl * rl);
     in.q_radius2 = static_cast<T>(rq * rq);
@@ -262,7 +301,8 @@ struct PairRun::Impl {
     return in;
   }
 
-  // ---- places ------------------------------------------------------------------------------------------
+  // ---- places
+  // ------------------------------------------------------------------------------------------
 
   Box stage(const std::vector<Vec3>& x, const Box& box) const {
     if (is_periodic(box)) return box;
@@ -312,11 +352,14 @@ struct PairRun::Impl {
         const std::int32_t i = list.atom_of[at];
         for (std::size_t a = 0; a < 3; ++a) {
           const double f = i < 0 ? 0 : s[static_cast<std::size_t>(i)][a];
-          x32[a][at] = static_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::int64_t>(f * 4294967296.0 + 0.5)));
+          x32[a][at] = static_cast<std::int32_t>(
+              static_cast<std::uint32_t>(static_cast<std::int64_t>(f * 4294967296.0 + 0.5)));
           if (also_double) x64[a][at] = f;
         }
       }
-      if (listed) moved[begin / block] = {furthest(outer_at, box, begin, end), inner > 0 ? furthest(inner_at, box, begin, end) : 0};
+      if (listed)
+        moved[begin / block] = {furthest(outer_at, box, begin, end),
+                                inner > 0 ? furthest(inner_at, box, begin, end) : 0};
     });
     Moved most;
     for (const auto& [outer_square, inner_square] : moved) {
@@ -325,27 +368,39 @@ struct PairRun::Impl {
     }
     return {std::sqrt(most.outer), std::sqrt(most.inner)};
   }
-  /// Square of how far the atom of [begin, end) that moved most has come from `then` [nm^2]; rounding is far below `slip` of `prepare`.
-  double furthest(const Array<std::int32_t>* then, const Box& box, std::size_t begin, std::size_t end) const {
-    std::int32_t most = 0;  // numbers that are not negative stand in the order of their bits, whose maximum vectorizes
+  /// Square of how far the atom of [begin, end) that moved most has come from `then` [nm^2];
+  /// rounding is far below `slip` of `prepare`.
+  double furthest(const Array<std::int32_t>* then, const Box& box, std::size_t begin,
+                  std::size_t end) const {
+    std::int32_t most = 0;  // numbers that are not negative stand in the order of their bits, whose
+                            // maximum vectorizes
     float h[3][3];
     for (std::size_t a = 0; a < 3; ++a)
-      for (std::size_t b = 0; b < 3; ++b) h[a][b] = static_cast<float>(std::ldexp(box.edge[a][b], -32));
-    const std::int32_t *const x = x32[0].data(), *const y = x32[1].data(), *const z = x32[2].data(), *const x0 = then[0].data(), *const y0 = then[1].data(), *const z0 = then[2].data();
-    const auto by = [](std::int32_t now, std::int32_t before) { return static_cast<float>(static_cast<std::int32_t>(static_cast<std::uint32_t>(now) - static_cast<std::uint32_t>(before))); };
+      for (std::size_t b = 0; b < 3; ++b)
+        h[a][b] = static_cast<float>(std::ldexp(box.edge[a][b], -32));
+    const std::int32_t *const x = x32[0].data(), *const y = x32[1].data(), *const z = x32[2].data(),
+                              *const x0 = then[0].data(), *const y0 = then[1].data(),
+                              *const z0 = then[2].data();
+    const auto by = [](std::int32_t now, std::int32_t before) {
+      return static_cast<float>(static_cast<std::int32_t>(static_cast<std::uint32_t>(now) -
+                                                          static_cast<std::uint32_t>(before)));
+    };
     for (std::size_t at = begin; at < end; ++at) {
       const float a = by(x[at], x0[at]), b = by(y[at], y0[at]), c = by(z[at], z0[at]);
-      const float dx = a * h[0][0] + b * h[1][0] + c * h[2][0], dy = b * h[1][1] + c * h[2][1], dz = c * h[2][2];
+      const float dx = a * h[0][0] + b * h[1][0] + c * h[2][0], dy = b * h[1][1] + c * h[2][1],
+                  dz = c * h[2][2];
       most = std::max(most, std::bit_cast<std::int32_t>(dx * dx + dy * dy + dz * dz));
     }
     return std::bit_cast<float>(most);
   }
-  /// Bound of | |d'| - |d| |/|d| between the box of the list and this one: the largest stretch of h^-1 h' - 1.
+  /// Bound of | |d'| - |d| |/|d| between the box of the list and this one: the largest stretch of
+  /// h^-1 h' - 1.
   double strain(const Box& box) const {
     if (box == list_box) return 0;
     double sum = 0;
     for (std::size_t a = 0; a < 3; ++a) {
-      const Vec3 f = fractions(list_box, {a == 0 ? 1.0 : 0.0, a == 1 ? 1.0 : 0.0, a == 2 ? 1.0 : 0.0});
+      const Vec3 f =
+          fractions(list_box, {a == 0 ? 1.0 : 0.0, a == 1 ? 1.0 : 0.0, a == 2 ? 1.0 : 0.0});
       Vec3 d = from_fractions(box, f);
       d[a] -= 1;
       sum += d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
@@ -369,14 +424,15 @@ struct PairRun::Impl {
     list.sort(s, box, list_input);
     type.assign(list.slots(), 0);
     for (std::size_t at = 0; at < list.slots(); ++at)
-      if (list.atom_of[at] >= 0) type[at] = system.atoms.lj_type[static_cast<std::size_t>(list.atom_of[at])];
+      if (list.atom_of[at] >= 0)
+        type[at] = system.atoms.lj_type[static_cast<std::size_t>(list.atom_of[at])];
     order(single, k_single);
     k_twice = 0;
     sort_places(box, also_double);
     outer = run.buffer_nm > 0 ? run.buffer_nm : 0.25 * radius;
     inner = std::min(run.inner_buffer_nm < 0 ? 0.065 * radius : run.inner_buffer_nm, outer);
-    // Beyond half of a slanted box's width the nearest image by fractions need not be the nearest: clusters alone decide, unless a
-    // thinner buffer does.
+    // Beyond half of a slanted box's width the nearest image by fractions need not be the nearest:
+    // clusters alone decide, unless a thinner buffer does.
     const Vec3 width = widths_nm(box);
     const Input<float> in = input(single, box, 0);
     const double room = 0.5 * std::min({width[0], width[1], width[2]}) - radius;
@@ -391,13 +447,15 @@ struct PairRun::Impl {
     listed = true;
   }
 
-  // ---- sums --------------------------------------------------------------------------------------------
+  // ---- sums
+  // --------------------------------------------------------------------------------------------
 
   /// Each thread adds to its own array.
   template <class T, class SumType>
   bool run_forces(const Input<T>& in, ForceKernel<T> f, ThreadSums<SumType>& sums) {
     const std::size_t m = list.slots();
-    const auto threads = std::min<std::size_t>(static_cast<std::size_t>(num_threads()), std::max<std::size_t>(list.chunks.size(), 1));
+    const auto threads = std::min<std::size_t>(static_cast<std::size_t>(num_threads()),
+                                               std::max<std::size_t>(list.chunks.size(), 1));
     sums.begin(threads, 3 * m);
     Shares shares(static_cast<std::int64_t>(list.chunks.size()), static_cast<int>(threads));
     std::atomic<bool> beyond = false;
@@ -407,13 +465,16 @@ struct PairRun::Impl {
       shares.take(t, [&](std::int64_t c) {
         const Chunk& chunk = list.chunks[static_cast<std::size_t>(c)];
         const std::vector<Row>& rows = inner > 0 ? chunk.inner_rows : chunk.rows;
-        if (f(in, rows.data(), rows.data() + rows.size(), inner > 0 ? chunk.inner.data() : chunk.entries.data(), force)) beyond.store(true, std::memory_order_relaxed);
+        if (f(in, rows.data(), rows.data() + rows.size(),
+              inner > 0 ? chunk.inner.data() : chunk.entries.data(), force))
+          beyond.store(true, std::memory_order_relaxed);
         return true;
       });
     });
     return !beyond;
   }
-  /// Adds up what threads have; in single precision false where an atom's sum is beyond half of the range.
+  /// Adds up what threads have; in single precision false where an atom's sum is beyond half of the
+  /// range.
   template <class SumType>
   bool collect(ThreadSums<SumType>& sums, Array<SumType>& of_slots) {
     const std::size_t m = list.slots();
@@ -446,7 +507,10 @@ struct PairRun::Impl {
     const double most = 0.125 * range;
     return most / std::max(safe_distance(most), 1e-3);
   }
-  std::size_t field_of(bool twice_precise) const { return static_cast<std::size_t>(twice_precise && field == Field::ewald ? Field::ewald_long : field); }
+  std::size_t field_of(bool twice_precise) const {
+    return static_cast<std::size_t>(twice_precise && field == Field::ewald ? Field::ewald_long
+                                                                           : field);
+  }
 
   bool forces_twice(const Box& box, std::vector<Vec3>& f) {
     sort_places(box, true);
@@ -474,7 +538,9 @@ struct PairRun::Impl {
         const std::vector<Row>& rows = inner > 0 ? chunk.inner_rows : chunk.rows;
         auto& own = sums[static_cast<std::size_t>(c)];
         own.fill(0);
-        if (f(in, rows.data(), rows.data() + rows.size(), inner > 0 ? chunk.inner.data() : chunk.entries.data(), own.data())) beyond.store(true, std::memory_order_relaxed);
+        if (f(in, rows.data(), rows.data() + rows.size(),
+              inner > 0 ? chunk.inner.data() : chunk.entries.data(), own.data()))
+          beyond.store(true, std::memory_order_relaxed);
       });
       if (beyond) continue;
       std::array<__int128, 8> total{};  // a million waters are beyond 2^63 units
@@ -490,10 +556,12 @@ struct PairRun::Impl {
   }
 };
 
-PairRun::PairRun(const System& system, const Nonbonded& options, const ForceOptions& run) : impl_(std::make_unique<Impl>(system, options, run)) {}
+PairRun::PairRun(const System& system, const Nonbonded& options, const ForceOptions& run)
+    : impl_(std::make_unique<Impl>(system, options, run)) {}
 PairRun::~PairRun() = default;
 
-bool PairRun::add(const std::vector<Vec3>& x, const Box& given, std::vector<Vec3>& f, Energy* energy) {
+bool PairRun::add(const std::vector<Vec3>& x, const Box& given, std::vector<Vec3>& f,
+                  Energy* energy) {
   Impl& m = *impl_;
   check(m.o, given);
   if (m.n < 2) return true;
@@ -503,8 +571,12 @@ bool PairRun::add(const std::vector<Vec3>& x, const Box& given, std::vector<Vec3
   m.prepare(box, twice || energy != nullptr);
   bool done = false;
   if (!twice) {
-    const Input<float> in = m.input(m.single, box, std::ldexp(m.limit_of(std::ldexp(1.0, 31 - m.k_single)), m.k_single));
-    done = m.run_forces(in, m.kernel.single[m.field_of(false)][m.modified][static_cast<std::size_t>(m.rule)], m.sum32) && m.collect(m.sum32, m.of_slots32);
+    const Input<float> in = m.input(
+        m.single, box, std::ldexp(m.limit_of(std::ldexp(1.0, 31 - m.k_single)), m.k_single));
+    done = m.run_forces(
+               in, m.kernel.single[m.field_of(false)][m.modified][static_cast<std::size_t>(m.rule)],
+               m.sum32) &&
+           m.collect(m.sum32, m.of_slots32);
     if (done) m.spread(m.of_slots32, m.k_single, f);
   }
   if (!done && !m.forces_twice(box, f)) return false;

@@ -10,7 +10,8 @@
 
 namespace tessera::molecular {
 
-/// The sum over pairs within the cut-offs as runs take it: cluster lists that live through many steps, vector kernels, sums of integers.
+/// The sum over pairs within the cut-offs as runs take it: cluster lists that live through many
+/// steps, vector kernels, sums of integers.
 class PairRun {
  public:
   PairRun(const System& system, const Nonbonded& options, const ForceOptions& run);
@@ -20,8 +21,8 @@ class PairRun {
     double lj = 0, coulomb = 0;
     std::array<double, 6> virial{};  ///< xx xy xz yy yz zz
   };
-  /// Adds forces to `f` [n] and, if it is not null, energies and virial to `energy`; false where a force is beyond 2e9 kJ/mol/nm or not a
-  /// number.
+  /// Adds forces to `f` [n] and, if it is not null, energies and virial to `energy`; false where a
+  /// force is beyond 2e9 kJ/mol/nm or not a number.
   bool add(const std::vector<Vec3>& x, const Box& box, std::vector<Vec3>& f, Energy* energy);
 
  private:

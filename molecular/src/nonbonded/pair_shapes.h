@@ -27,7 +27,8 @@ struct PowerShape {
   double rc = 1, from = 0;
   double shift = 0, slope = 0, a = 0, b = 0;
 
-  PowerShape(int power, Modifier m, double cutoff, double begin) : n(power), modifier(m), rc(cutoff), from(begin) {
+  PowerShape(int power, Modifier m, double cutoff, double begin)
+      : n(power), modifier(m), rc(cutoff), from(begin) {
     const double at = std::pow(rc, -n), width = rc - from;
     if (m == Modifier::potential_shift) shift = at;
     if (m == Modifier::linear_force_shift) {
@@ -47,7 +48,8 @@ struct PowerShape {
     T u = even_power(s, n);
     if (modifier == Modifier::none) return u;
     if (modifier == Modifier::potential_shift) return u - T(shift);
-    if (modifier == Modifier::linear_force_shift) return u - T(shift) - T(slope) * (sqrt(s) - T(rc));
+    if (modifier == Modifier::linear_force_shift)
+      return u - T(shift) - T(slope) * (sqrt(s) - T(rc));
     if (modifier == Modifier::force_switch) u = u - T(shift);
     if (plain(s) <= from * from) return u;
     const T x = sqrt(s) - T(from);
@@ -60,12 +62,16 @@ struct PowerShape {
 /// As the kernels take it.
 inline pairs::Bend bend_of(Nonbonded::Modifier m) {
   using enum Nonbonded::Modifier;
-  return m == linear_force_shift ? pairs::Bend::linear_force_shift : m == force_switch ? pairs::Bend::force_switch : m == none || m == potential_shift ? pairs::Bend::none : pairs::Bend::potential_switch;
+  return m == linear_force_shift             ? pairs::Bend::linear_force_shift
+         : m == force_switch                 ? pairs::Bend::force_switch
+         : m == none || m == potential_shift ? pairs::Bend::none
+                                             : pairs::Bend::potential_switch;
 }
 template <class T>
 pairs::BentPower<T> bent(const PowerShape& p) {
   const auto by_n = [&](double v) { return static_cast<T>(v / p.n); };
-  return {by_n(p.a), by_n(p.b), by_n(p.slope), by_n(p.shift - p.slope * p.rc), by_n(p.a / 3), by_n(p.b / 4)};
+  return {by_n(p.a),     by_n(p.b),    by_n(p.slope), by_n(p.shift - p.slope * p.rc),
+          by_n(p.a / 3), by_n(p.b / 4)};
 }
 
 struct CoulombShape {
@@ -76,7 +82,9 @@ struct CoulombShape {
   explicit CoulombShape(const Nonbonded& o) : kind(o.coulomb), rc(o.cutoff_coulomb_nm) {
     const bool shifted = o.coulomb_modifier != Nonbonded::Modifier::none;
     if (kind == Coulomb::reaction_field) {
-      k_rf = o.epsilon_rf == 0 ? 0.5 / (rc * rc * rc) : (o.epsilon_rf - o.epsilon_r) / ((2 * o.epsilon_rf + o.epsilon_r) * rc * rc * rc);
+      k_rf = o.epsilon_rf == 0
+                 ? 0.5 / (rc * rc * rc)
+                 : (o.epsilon_rf - o.epsilon_r) / ((2 * o.epsilon_rf + o.epsilon_r) * rc * rc * rc);
       shift = 1 / rc + k_rf * rc * rc;
     } else if (kind == Coulomb::cutoff) {
       if (shifted) shift = 1 / rc;
@@ -91,7 +99,8 @@ struct CoulombShape {
     using std::erfc, std::sqrt;
     const T r = sqrt(s);
     if (kind == Coulomb::reaction_field) return T(1.0) / r + T(k_rf) * s - T(shift);
-    if (kind == Coulomb::cutoff) return slope == 0 ? T(1.0) / r - T(shift) : T(1.0) / r - T(shift) - T(slope) * (r - T(rc));
+    if (kind == Coulomb::cutoff)
+      return slope == 0 ? T(1.0) / r - T(shift) : T(1.0) / r - T(shift) - T(slope) * (r - T(rc));
     return erfc(T(beta) * r) / r - T(shift);
   }
 };

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels know fractions s, x = s h, whose images k are inside of them: what they give of the box is D_ab = sum over pairs d_a g_b, and as
-// k h = x_i - x_j - d,
+// The kernels know fractions s, x = s h, whose images k are inside of them: what they give of the
+// box is D_ab = sum over pairs d_a g_b, and as k h = x_i - x_j - d,
 //
 //   dU/dh at fixed x = -sum k (x) g = h^-T (D - X^T G),  G = dU/dx
 //
-// and the same for derivatives along a direction, with k constant. Pieces of the list are added up apart and then in order.
+// and the same for derivatives along a direction, with k constant. Pieces of the list are added up
+// apart and then in order.
 #include "nonbonded/pair_slopes.h"
 
 #include "nonbonded/kernels/slope_kernels.h"
@@ -60,12 +61,14 @@ struct Listed {
   Array<double> place[3];
   Array<std::int32_t> whole_place[3];
   Array<std::int32_t> type;
-  std::int32_t common = 0;      ///< type of most atoms with wells
+  std::int32_t common = 0;         ///< type of most atoms with wells
   std::vector<std::uint8_t> rare;  ///< SlopeInput
   template <class T>
   const typename Input<T>::Place* places(std::size_t a) const {
-    if constexpr (sizeof(T) == 4) return whole_place[a].data();
-    else return place[a].data();
+    if constexpr (sizeof(T) == 4)
+      return whole_place[a].data();
+    else
+      return place[a].data();
   }
 };
 
@@ -73,7 +76,10 @@ struct Listed {
 struct Wanted {
   Slope slope = Slope::places;
   bool energy = false, box = false;
-  bool holds(const Wanted& w) const { return (slope == Slope::all || w.slope == Slope::places) && (energy || slope == Slope::all || !w.energy) && (box || !w.box); }
+  bool holds(const Wanted& w) const {
+    return (slope == Slope::all || w.slope == Slope::places) &&
+           (energy || slope == Slope::all || !w.energy) && (box || !w.box);
+  }
 };
 
 template <class T>
@@ -82,9 +88,11 @@ struct Series {
 };
 template <class T>
 Series<T> series_of(double beta, double radius) {
-  const long double most = static_cast<long double>(beta) * beta * radius * radius, tolerance = sizeof(T) == 4 ? 2e-8L : 1e-17L;
+  const long double most = static_cast<long double>(beta) * beta * radius * radius,
+                    tolerance = sizeof(T) == 4 ? 2e-8L : 1e-17L;
   constexpr int least = sizeof(T) == 4 ? short_terms : 2;
-  std::vector<long double> energy = ewald_series(0, most, tolerance, least), force = ewald_series(1, most, tolerance, least);
+  std::vector<long double> energy = ewald_series(0, most, tolerance, least),
+                           force = ewald_series(1, most, tolerance, least);
   const std::size_t terms = std::max(energy.size(), force.size());
   energy.resize(terms, 0);
   force.resize(terms, 0);
@@ -92,7 +100,9 @@ Series<T> series_of(double beta, double radius) {
   for (std::size_t k = 0; k < terms; ++k) {
     out.energy.push_back(static_cast<T>(energy[k] * beta));
     out.force.push_back(static_cast<T>(force[k] * beta * beta * beta));
-    out.second.push_back(k + 1 < terms ? static_cast<T>(static_cast<long double>(k + 1) * force[k + 1] * beta * beta * beta) : T(0));
+    out.second.push_back(k + 1 < terms ? static_cast<T>(static_cast<long double>(k + 1) *
+                                                        force[k + 1] * beta * beta * beta)
+                                       : T(0));
   }
   return out;
 }
@@ -137,7 +147,8 @@ struct PairSlopes::Impl {
 
   std::mutex in_use;
   std::deque<std::shared_ptr<const Listed>> lists;
-  /// The first derivatives at the operands of the last value: a gradient is often asked for at the same.
+  /// The first derivatives at the operands of the last value: a gradient is often asked for at the
+  /// same.
   struct First {
     std::vector<double> operands, g, q, table;
     std::array<double, 9> box{};
@@ -145,20 +156,34 @@ struct PairSlopes::Impl {
     Wanted wanted;
   };
   std::shared_ptr<const First> last;
-  Wanted asked;  ///< by the last gradient
+  Wanted asked;                             ///< by the last gradient
   std::vector<Piece<float>> single_pieces;  ///< memory
   std::vector<Piece<double>> twice_pieces;
 
-  Impl(const System& s, const Nonbonded& options, Wells which, const SlopeKernels& kernels, Precision p)
-      : o(options), wells(which), precision(p), n(s.n_atoms()), types(s.lj.types), type_of(s.atoms.lj_type), excluded(n), modified(bend_of(o.lj_modifier) != Bend::none),
-        ke(s.coulomb_constant / o.epsilon_r), radius(o.cutoff_lj_nm), coulomb(o), six(6, o.lj_modifier, o.cutoff_lj_nm, o.lj_switch_nm), twelve(12, o.lj_modifier, o.cutoff_lj_nm, o.lj_switch_nm), kernels_(kernels) {
+  Impl(const System& s, const Nonbonded& options, Wells which, const SlopeKernels& kernels,
+       Precision p)
+      : o(options),
+        wells(which),
+        precision(p),
+        n(s.n_atoms()),
+        types(s.lj.types),
+        type_of(s.atoms.lj_type),
+        excluded(n),
+        modified(bend_of(o.lj_modifier) != Bend::none),
+        ke(s.coulomb_constant / o.epsilon_r),
+        radius(o.cutoff_lj_nm),
+        coulomb(o),
+        six(6, o.lj_modifier, o.cutoff_lj_nm, o.lj_switch_nm),
+        twelve(12, o.lj_modifier, o.cutoff_lj_nm, o.lj_switch_nm),
+        kernels_(kernels) {
     for (const auto& [i, j] : s.exclusions) {
       excluded[static_cast<std::size_t>(i)].push_back(j);
       excluded[static_cast<std::size_t>(j)].push_back(i);
     }
     if (o.coulomb == Coulomb::none) return;
     radius = std::max(radius, o.cutoff_coulomb_nm);
-    field = o.coulomb == Coulomb::ewald || o.coulomb == Coulomb::pme ? Field::ewald_long : Field::power;
+    field =
+        o.coulomb == Coulomb::ewald || o.coulomb == Coulomb::pme ? Field::ewald_long : Field::power;
     if (field == Field::power) return;
     if (precision == Precision::mixed) {
       single_series = series_of<float>(ewald_beta(o), o.cutoff_coulomb_nm);
@@ -169,16 +194,21 @@ struct PairSlopes::Impl {
   }
   template <class T>
   const Series<T>& series() const {
-    if constexpr (sizeof(T) == 4) return single_series;
-    else return twice_series;
+    if constexpr (sizeof(T) == 4)
+      return single_series;
+    else
+      return twice_series;
   }
   template <class T>
   std::vector<Piece<T>>& pieces() {
-    if constexpr (sizeof(T) == 4) return single_pieces;
-    else return twice_pieces;
+    if constexpr (sizeof(T) == 4)
+      return single_pieces;
+    else
+      return twice_pieces;
   }
 
-  // ---- lists -------------------------------------------------------------------------------------------
+  // ---- lists
+  // -------------------------------------------------------------------------------------------
 
   /// Types that interact with some type.
   std::vector<std::uint8_t> feeling(Arrays p) const {
@@ -195,7 +225,9 @@ struct PairSlopes::Impl {
     std::vector<std::uint8_t> has_lj;
     for (const std::int32_t t : type_of) has_lj.push_back(of_type[static_cast<std::size_t>(t)]);
     for (const auto& l : lists)
-      if (std::memcmp(l->h.data(), p[1], 9 * sizeof(double)) == 0 && std::memcmp(l->x.data(), p[0], 3 * n * sizeof(double)) == 0 && l->has_lj == has_lj) return l;
+      if (std::memcmp(l->h.data(), p[1], 9 * sizeof(double)) == 0 &&
+          std::memcmp(l->x.data(), p[0], 3 * n * sizeof(double)) == 0 && l->has_lj == has_lj)
+        return l;
     auto l = std::make_shared<Listed>();
     l->x.assign(p[0], p[0] + 3 * n);
     l->h.assign(p[1], p[1] + 9);
@@ -205,7 +237,8 @@ struct PairSlopes::Impl {
     for (std::size_t i = 0; i < n; ++i) {
       s[i] = fractions(l->box, {p[0][3 * i], p[0][3 * i + 1], p[0][3 * i + 2]});
       for (double& c : s[i]) {
-        if (!std::isfinite(c)) throw Error(fmt::format("[nonbonded] the position of atom {} is not a number", i + 1));
+        if (!std::isfinite(c))
+          throw Error(fmt::format("[nonbonded] the position of atom {} is not a number", i + 1));
         c = (c - std::floor(c) + 1) - 1;  // a multiple of 2^-52: differences are exact
       }
     }
@@ -224,39 +257,50 @@ struct PairSlopes::Impl {
       for (std::size_t a = 0; a < 3; ++a) {
         const double f = s[static_cast<std::size_t>(i)][a];
         l->place[a][at] = f;
-        l->whole_place[a][at] = static_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::int64_t>(f * 4294967296.0 + 0.5)));
+        l->whole_place[a][at] = static_cast<std::int32_t>(
+            static_cast<std::uint32_t>(static_cast<std::int64_t>(f * 4294967296.0 + 0.5)));
       }
     }
     l->common = common_type(l->has_lj);
     l->rare.assign(m / j_width, 0);
     for (std::size_t at = 0; at < m; ++at)
-      if (const std::int32_t i = l->list.atom_of[at]; i >= 0 && l->type[at] != l->common && (wells == Wells::all || l->has_lj[static_cast<std::size_t>(i)]))
+      if (const std::int32_t i = l->list.atom_of[at];
+          i >= 0 && l->type[at] != l->common &&
+          (wells == Wells::all || l->has_lj[static_cast<std::size_t>(i)]))
         l->rare[at / j_width] |= static_cast<std::uint8_t>(1U << at % j_width);
     Input<float> places{};
     for (std::size_t a = 0; a < 3; ++a) {
       places.x[a] = l->whole_place[a].data();
-      for (std::size_t b = 0; b < 3; ++b) places.h[a][b] = static_cast<float>(std::ldexp(l->box.edge[a][b], -32));
+      for (std::size_t b = 0; b < 3; ++b)
+        places.h[a][b] = static_cast<float>(std::ldexp(l->box.edge[a][b], -32));
     }
     places.slanted = slanted(l->box);
-    // Beyond half of a slanted box's width the nearest image by fractions need not be the nearest: clusters alone decide.
+    // Beyond half of a slanted box's width the nearest image by fractions need not be the nearest:
+    // clusters alone decide.
     const Vec3 width = widths_nm(l->box);
-    l->list.make(places, radius, !places.slanted || 2 * radius <= std::min({width[0], width[1], width[2]}), in, *kernels().back());
+    l->list.make(places, radius,
+                 !places.slanted || 2 * radius <= std::min({width[0], width[1], width[2]}), in,
+                 *kernels().back());
     lists.push_front(l);
     if (lists.size() > kept_lists) lists.pop_back();
     return l;
   }
-  static bool slanted(const Box& b) { return b.edge[1][0] != 0 || b.edge[2][0] != 0 || b.edge[2][1] != 0; }
+  static bool slanted(const Box& b) {
+    return b.edge[1][0] != 0 || b.edge[2][0] != 0 || b.edge[2][1] != 0;
+  }
 
-  // ---- sums --------------------------------------------------------------------------------------------
+  // ---- sums
+  // --------------------------------------------------------------------------------------------
 
   static constexpr std::size_t of_a_chunk = 1024;
   /// f(first, last) for chunks of slots.
   template <class F>
   static void each_chunk(const PairList& list, F&& f) {
-    parallel_chunks(static_cast<std::int64_t>((list.slots() + of_a_chunk - 1) / of_a_chunk), [&](std::int64_t chunk) {
-      const std::size_t first = static_cast<std::size_t>(chunk) * of_a_chunk;
-      f(first, std::min(first + of_a_chunk, list.slots()));
-    });
+    parallel_chunks(static_cast<std::int64_t>((list.slots() + of_a_chunk - 1) / of_a_chunk),
+                    [&](std::int64_t chunk) {
+                      const std::size_t first = static_cast<std::size_t>(chunk) * of_a_chunk;
+                      f(first, std::min(first + of_a_chunk, list.slots()));
+                    });
   }
   /// f(slot, atom) for every slot that has one.
   template <class F>
@@ -268,9 +312,13 @@ struct PairSlopes::Impl {
   }
   /// Numbers of atoms in the order of slots.
   template <class T>
-  Array<T> sorted(const Listed& l, double factor, const double* values, std::size_t stride = 1) const {
+  Array<T> sorted(const Listed& l, double factor, const double* values,
+                  std::size_t stride = 1) const {
     Array<T> out(l.list.slots(), 0);
-    if (values) each_slot(l.list, [&](std::size_t at, std::size_t i) { out[at] = static_cast<T>(factor * values[stride * i]); });
+    if (values)
+      each_slot(l.list, [&](std::size_t at, std::size_t i) {
+        out[at] = static_cast<T>(factor * values[stride * i]);
+      });
     return out;
   }
   template <class T>
@@ -279,7 +327,8 @@ struct PairSlopes::Impl {
     std::vector<T> out(m * m, 0);
     if (t)
       for (std::size_t a = 0; a < m; ++a)
-        for (std::size_t b = 0; b < m; ++b) out[a * m + b] = static_cast<T>(factor * 0.5 * (t[a * m + b] + t[b * m + a]));
+        for (std::size_t b = 0; b < m; ++b)
+          out[a * m + b] = static_cast<T>(factor * 0.5 * (t[a * m + b] + t[b * m + a]));
     return out;
   }
 
@@ -302,19 +351,23 @@ struct PairSlopes::Impl {
         for (std::size_t a = 0; a < 3; ++a) w[3 * i + b] -= p[0][3 * i + a] * to.strain[a][b];
       }
     if constexpr (sizeof(T) == 4) {
-      // Differences count alone. The largest w is 2^29 units, unless other numbers would then go beyond 2^40.
+      // Differences count alone. The largest w is 2^29 units, unless other numbers would then go
+      // beyond 2^40.
       const std::array<double, 3> common = {w[0], w[1], w[2]};
       double most = 0, others = 0;
-      for (std::size_t k = 0; k < 3 * n; ++k) most = std::max(most, std::abs(w[k] -= common[k % 3]));
+      for (std::size_t k = 0; k < 3 * n; ++k)
+        most = std::max(most, std::abs(w[k] -= common[k % 3]));
       const auto count = [&](const double* values, std::size_t many) {
-        for (std::size_t k = 0; values && k < many; ++k) others = std::max(others, std::abs(values[k]));
+        for (std::size_t k = 0; values && k < many; ++k)
+          others = std::max(others, std::abs(values[k]));
       };
       count(to.strain[0], 9);
       count(v[2], n);
       const auto square = static_cast<std::size_t>(types) * static_cast<std::size_t>(types);
       count(v[3], square);
       count(v[4], square);
-      if (!std::isfinite(most + others)) throw Error("[nonbonded] the direction of a second derivative is not finite");
+      if (!std::isfinite(most + others))
+        throw Error("[nonbonded] the direction of a second derivative is not finite");
       int units = most > 0 ? std::ilogb(most) - 28 : -1000;
       if (others > 0) units = std::max(units, std::ilogb(others) - 40);
       to.unit = most > 0 || others > 0 ? std::ldexp(1.0, units) : 1.0;
@@ -323,8 +376,10 @@ struct PairSlopes::Impl {
     for (std::size_t a = 0; a < 3; ++a) {
       to.w[a].assign(l.list.slots(), 0);
       each_slot(l.list, [&](std::size_t at, std::size_t i) {
-        if constexpr (sizeof(T) == 4) to.w[a][at] = static_cast<std::int32_t>(std::lrint(scale * w[3 * i + a]));
-        else to.w[a][at] = w[3 * i + a];
+        if constexpr (sizeof(T) == 4)
+          to.w[a][at] = static_cast<std::int32_t>(std::lrint(scale * w[3 * i + a]));
+        else
+          to.w[a][at] = w[3 * i + a];
       });
       for (std::size_t b = 0; b < 3; ++b) to.strain[a][b] *= scale;
     }
@@ -367,8 +422,12 @@ struct PairSlopes::Impl {
     return in;
   }
 
-  /// The first derivatives at p, or along v the second ones, of atoms: {g [n, 3], q [n], table [types, types, 2], D, U}.
-  First run(const Listed& l, Arrays p, Arrays v, const Wanted& wanted) { return precision == Precision::mixed ? run_in<float>(l, p, v, wanted) : run_in<double>(l, p, v, wanted); }
+  /// The first derivatives at p, or along v the second ones, of atoms: {g [n, 3], q [n], table
+  /// [types, types, 2], D, U}.
+  First run(const Listed& l, Arrays p, Arrays v, const Wanted& wanted) {
+    return precision == Precision::mixed ? run_in<float>(l, p, v, wanted)
+                                         : run_in<double>(l, p, v, wanted);
+  }
   template <class T>
   First run_in(const Listed& l, Arrays p, Arrays v, const Wanted& wanted) {
     const bool second = !v.empty(), all = wanted.slope == Slope::all;
@@ -387,7 +446,8 @@ struct PairSlopes::Impl {
     k.wants_box = wanted.box;
     k.common = l.common;
     Array<T> is_common(m, 0);
-    for (std::size_t at = 0; at < m; ++at) is_common[at] = static_cast<T>(l.list.atom_of[at] >= 0 && l.type[at] == l.common);
+    for (std::size_t at = 0; at < m; ++at)
+      is_common[at] = static_cast<T>(l.list.atom_of[at] >= 0 && l.type[at] == l.common);
     k.is_common = is_common.data();
     k.rare = l.rare.data();
     k.second_series = series<T>().second.data();
@@ -406,10 +466,12 @@ struct PairSlopes::Impl {
     }
 
     const auto square = static_cast<std::size_t>(types) * static_cast<std::size_t>(types);
-    const std::size_t chunks = l.list.chunks.size(), many = std::clamp<std::size_t>(chunks, 1, most_pieces);
+    const std::size_t chunks = l.list.chunks.size(),
+                      many = std::clamp<std::size_t>(chunks, 1, most_pieces);
     std::vector<Piece<T>>& parts = pieces<T>();
     parts.resize(many);
-    const SlopeKernel<T> kernel = kernels_.of<T>()[static_cast<std::size_t>(field)][modified][second][static_cast<std::size_t>(wanted.slope)];
+    const SlopeKernel<T> kernel = kernels_.of<T>()[static_cast<std::size_t>(field)][modified]
+                                                  [second][static_cast<std::size_t>(wanted.slope)];
     parallel_chunks(static_cast<std::int64_t>(many), [&](std::int64_t number) {
       const auto t = static_cast<std::size_t>(number);
       Piece<T>& own = parts[t];
@@ -421,7 +483,8 @@ struct PairSlopes::Impl {
       own.sums.table = own.table.data();
       for (std::size_t c = chunks * t / many; c < chunks * (t + 1) / many; ++c) {
         const Chunk& chunk = l.list.chunks[c];
-        kernel(k, chunk.rows.data(), chunk.rows.data() + chunk.rows.size(), chunk.entries.data(), own.sums);
+        kernel(k, chunk.rows.data(), chunk.rows.data() + chunk.rows.size(), chunk.entries.data(),
+               own.sums);
       }
     });
     First out;
@@ -433,7 +496,8 @@ struct PairSlopes::Impl {
       double sum[4][of_a_chunk] = {};
       for (std::size_t a = 0; a < (all ? 4 : 3); ++a)
         for (const Piece<T>& part : parts)
-          for (std::size_t at = first; at < last; ++at) sum[a][at - first] += static_cast<double>(part.slots[a * m + at]);
+          for (std::size_t at = first; at < last; ++at)
+            sum[a][at - first] += static_cast<double>(part.slots[a * m + at]);
       for (std::size_t at = first; at < last; ++at) {
         if (l.list.atom_of[at] < 0) continue;
         const auto i = static_cast<std::size_t>(l.list.atom_of[at]);
@@ -443,7 +507,8 @@ struct PairSlopes::Impl {
     });
     for (const Piece<T>& part : parts) {
       for (std::size_t e = 0; e < out.table.size(); ++e)
-        for (std::size_t lane = 0; lane < table_lanes; ++lane) out.table[e] += along.unit * part.table[(e / 2 * table_lanes + lane) * 2 + e % 2];
+        for (std::size_t lane = 0; lane < table_lanes; ++lane)
+          out.table[e] += along.unit * part.table[(e / 2 * table_lanes + lane) * 2 + e % 2];
       for (std::size_t a = 0; a < 9; ++a) out.box[a] += along.unit * part.sums.box[a];
       out.energy += part.sums.energy;
     }
@@ -465,12 +530,14 @@ struct PairSlopes::Impl {
         h[a / 3][a % 3] = p[1][a];
         rest[a / 3][a % 3] = f.box[a];
       }
-      Vec3 middle{};  // as sum G = 0, any origin will do: this one leaves least of the rounding of G
+      Vec3
+          middle{};  // as sum G = 0, any origin will do: this one leaves least of the rounding of G
       for (std::size_t i = 0; i < n; ++i)
         for (std::size_t a = 0; a < 3; ++a) middle[a] += p[0][3 * i + a] / static_cast<double>(n);
       for (std::size_t i = 0; i < n; ++i)
         for (std::size_t a = 0; a < 3; ++a)
-          for (std::size_t b = 0; b < 3; ++b) rest[a][b] -= (p[0][3 * i + a] - middle[a]) * f.g[3 * i + b];
+          for (std::size_t b = 0; b < 3; ++b)
+            rest[a][b] -= (p[0][3 * i + a] - middle[a]) * f.g[3 * i + b];
       const Matrix<double> inv = inverse(h);
       for (std::size_t k = 0; k < 3; ++k)
         for (std::size_t b = 0; b < 3; ++b)
@@ -480,7 +547,8 @@ struct PairSlopes::Impl {
       for (std::size_t i = 0; i < f.q.size(); ++i) g[2][i] += f.q[i];
     if (!g[3] && !g[4]) return;
     const auto m = static_cast<std::size_t>(types);
-    const std::vector<std::uint8_t> feels = wells == Wells::all ? std::vector<std::uint8_t>(m, 1) : feeling(p);
+    const std::vector<std::uint8_t> feels =
+        wells == Wells::all ? std::vector<std::uint8_t>(m, 1) : feeling(p);
     for (std::size_t e = 0; e < f.table.size() / 2; ++e)
       for (const std::size_t to : {e, e % m * m + e / m}) {
         if (!feels[e / m] || !feels[e % m]) continue;  // seen from one side alone
@@ -493,7 +561,9 @@ struct PairSlopes::Impl {
     const auto m = static_cast<std::size_t>(types) * static_cast<std::size_t>(types);
     std::vector<double> all;
     all.reserve(4 * n + 9 + 2 * m);
-    for (const auto& [array, size] : {std::pair{p[0], 3 * n}, {p[1], std::size_t{9}}, {p[2], n}, {p[3], m}, {p[4], m}}) all.insert(all.end(), array, array + size);
+    for (const auto& [array, size] :
+         {std::pair{p[0], 3 * n}, {p[1], std::size_t{9}}, {p[2], n}, {p[3], m}, {p[4], m}})
+      all.insert(all.end(), array, array + size);
     return all;
   }
   std::shared_ptr<const First> first(Arrays p, const Wanted& wanted) {
@@ -508,8 +578,13 @@ struct PairSlopes::Impl {
   }
 };
 
-PairSlopes::PairSlopes(const System& s, const Nonbonded& o, Wells wells, Precision precision, Simd simd)
-    : impl_(std::make_unique<Impl>(s, o, wells, *slope_kernels()[simd == Simd::automatic ? slope_kernels().size() - 1 : static_cast<std::size_t>(simd) - 1], precision)) {}
+PairSlopes::PairSlopes(const System& s, const Nonbonded& o, Wells wells, Precision precision,
+                       Simd simd)
+    : impl_(std::make_unique<Impl>(
+          s, o, wells,
+          *slope_kernels()[simd == Simd::automatic ? slope_kernels().size() - 1
+                                                   : static_cast<std::size_t>(simd) - 1],
+          precision)) {}
 PairSlopes::~PairSlopes() = default;
 
 double PairSlopes::value(Arrays p) const {
@@ -535,7 +610,9 @@ void PairSlopes::curvature(Arrays p, Arrays v, Results w) const {
   if (impl_->n < 2) return;
   const std::lock_guard hold(impl_->in_use);
   const bool all = v[2] || v[3] || v[4] || w[2] || w[3] || w[4];
-  impl_->hand_out(impl_->run(*impl_->listed(p), p, v, {all ? Slope::all : Slope::places, false, w[1] != nullptr}), p, w);
+  impl_->hand_out(impl_->run(*impl_->listed(p), p, v,
+                             {all ? Slope::all : Slope::places, false, w[1] != nullptr}),
+                  p, w);
 }
 
 }  // namespace tessera::molecular

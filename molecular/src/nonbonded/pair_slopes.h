@@ -7,15 +7,17 @@
 
 namespace tessera::molecular {
 
-/// First and second derivatives of the sum over pairs within the cut-offs, in the operands of nonbonded_energy: x, h, charges, c6, c12. Lists are
-/// kept for the places of the last few evaluations. Sums are the same bits on any number of threads. Mixed: pairs in float, an error of
+/// First and second derivatives of the sum over pairs within the cut-offs, in the operands of
+/// nonbonded_energy: x, h, charges, c6, c12. Lists are kept for the places of the last few
+/// evaluations. Sums are the same bits on any number of threads. Mixed: pairs in float, an error of
 /// about 1e-6 of the largest entry of each result.
 class PairSlopes {
  public:
   using Arrays = EnergyFunction::Arrays;
   using Results = EnergyFunction::Results;
   /// `simd`: one that the processor has.
-  PairSlopes(const System& system, const Nonbonded& options, Wells wells = Wells::all, Precision precision = Precision::f64, Simd simd = Simd::automatic);
+  PairSlopes(const System& system, const Nonbonded& options, Wells wells = Wells::all,
+             Precision precision = Precision::f64, Simd simd = Simd::automatic);
   ~PairSlopes();
 
   double value(Arrays p) const;

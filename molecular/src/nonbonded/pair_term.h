@@ -8,7 +8,8 @@
 
 namespace tessera::molecular {
 
-/// What excluded pairs add to the sum (the reaction field), as runs take it: with the parameters of the system.
+/// What excluded pairs add to the sum (the reaction field), as runs take it: with the parameters of
+/// the system.
 class PairTerm : public EnergyFunction {
  public:
   virtual void add_excluded(const std::vector<Vec3>& x, const Box& box, Sums& sums) const = 0;

@@ -21,12 +21,15 @@ constexpr std::size_t rounded_up(std::size_t n, std::size_t to) { return (n + to
 template <class T>
 double pme_quantum(double most, double all) {
   const auto power = [](double q) { return q > 0 ? std::ilogb(q) + 1 : 0; };
-  return std::ldexp(1.0, std::is_same_v<T, float> ? power(most) - 26 : std::max(power(most) - 49, power(all) - 62));
+  return std::ldexp(1.0, std::is_same_v<T, float> ? power(most) - 26
+                                                  : std::max(power(most) - 49, power(all) - 62));
 }
 
 template <class T>
 PmeEngine<T>::PmeEngine(int order, double beta, double ke) : ke_(ke), kernels_(pme_kernels<T>()) {
-  if (order < 4 || order > most_pme_order) throw Error(fmt::format("[pme] splines of order 4 to {} are known, got {}", most_pme_order, order));
+  if (order < 4 || order > most_pme_order)
+    throw Error(
+        fmt::format("[pme] splines of order 4 to {} are known, got {}", most_pme_order, order));
   grid_.decay = 0.25 / (beta * beta);
   grid_.order = static_cast<std::size_t>(order);
 }
@@ -51,7 +54,8 @@ template <class T>
 void PmeEngine<T>::set_box(const std::array<int, 3>& points, const Matrix<double>& h) {
   if (points != points_) {
     lay_out(grid_, points);
-    for (std::size_t a = 0; a < 3; ++a) moduli_[a] = spline_moduli(static_cast<int>(grid_.order), points[a]);
+    for (std::size_t a = 0; a < 3; ++a)
+      moduli_[a] = spline_moduli(static_cast<int>(grid_.order), points[a]);
     points_ = points;
     quantum_of_influence_ = 0;
   }
@@ -71,7 +75,11 @@ void PmeEngine<T>::shape(PmeGrid<T>& other) const {
 template <class T>
 void PmeEngine<T>::lay_out(PmeGrid<T>& g, const std::array<int, 3>& points) const {
   for (std::size_t a = 0; a < 3; ++a) {
-    if (points[a] < static_cast<int>(g.order)) throw Error(fmt::format("[pme] a grid of {} points is too coarse for splines of order {}: take at least as many points", points[a], static_cast<int>(g.order)));
+    if (points[a] < static_cast<int>(g.order))
+      throw Error(
+          fmt::format("[pme] a grid of {} points is too coarse for splines of order {}: take at "
+                      "least as many points",
+                      points[a], static_cast<int>(g.order)));
     g.k[a] = static_cast<std::size_t>(points[a]);
   }
   const auto [kx, ky, kz] = g.k;
@@ -93,7 +101,8 @@ void PmeEngine<T>::lay_out(PmeGrid<T>& g, const std::array<int, 3>& points) cons
     const std::size_t first = s * kx / n_slabs, width = (s + 1) * kx / n_slabs - first;
     g.slabs.push_back({first, width});
     g.tiles.emplace_back((width + g.order - 1) * g.plane);
-    for (std::size_t x = 0; x < width + g.order - 1; ++x) g.parts[(first + x) % kx].push_back({s, x});
+    for (std::size_t x = 0; x < width + g.order - 1; ++x)
+      g.parts[(first + x) % kx].push_back({s, x});
     for (std::size_t x = 0; x < width; ++x) g.slab_of[first + x] = s;
   }
   g.first.assign(n_slabs + 1, 0);
@@ -117,7 +126,8 @@ void PmeEngine<T>::set_influence() {
   for (std::size_t e = 0; e < 6; ++e) {
     const auto [a, b] = pairs_of_axes[e];
     g.metric[e] = 0;
-    for (std::size_t c = 0; c < 3; ++c) g.metric[e] += (a == b ? 1 : 2) * 4 * pi * pi * inverse_[c][a] * inverse_[c][b];
+    for (std::size_t c = 0; c < 3; ++c)
+      g.metric[e] += (a == b ? 1 : 2) * 4 * pi * pi * inverse_[c][a] * inverse_[c][b];
   }
   const double front = 4 * pi * ke_ / determinant(h_) * g.quantum;
   // Without slant the exponential is a product of one factor an axis.
@@ -126,19 +136,25 @@ void PmeEngine<T>::set_influence() {
   for (std::size_t a = 0; a < 3; ++a)
     for (int n = 0; n < points_[a]; ++n) {
       number[a].push_back(2 * n <= points_[a] ? n : n - points_[a]);
-      factor[a].push_back((2 * n == points_[a] ? 0.0 : slanted ? 1.0 : std::exp(-g.decay * g.metric[a] * number[a].back() * number[a].back())) /
-                          (2 * n == points_[a] ? 1.0 : moduli_[a][static_cast<std::size_t>(n)]));
+      factor[a].push_back(
+          (2 * n == points_[a] ? 0.0
+           : slanted           ? 1.0
+                     : std::exp(-g.decay * g.metric[a] * number[a].back() * number[a].back())) /
+          (2 * n == points_[a] ? 1.0 : moduli_[a][static_cast<std::size_t>(n)]));
     }
   parallel_chunks(static_cast<std::int64_t>(g.half), [&](std::int64_t chunk) {
     const auto x = static_cast<std::size_t>(chunk);
     const double nx = number[0][x];
     for (std::size_t z = 0; z < g.k[2]; ++z) {
-      const double nz = number[2][z], along_xz = g.metric[0] * nx * nx + g.metric[2] * nz * nz + g.metric[4] * nx * nz, cross = g.metric[3] * nx + g.metric[5] * nz;
+      const double nz = number[2][z],
+                   along_xz = g.metric[0] * nx * nx + g.metric[2] * nz * nz + g.metric[4] * nx * nz,
+                   cross = g.metric[3] * nx + g.metric[5] * nz;
       const double share = front * factor[0][x] * factor[2][z];
       T* const to = g.influence.get() + (x * g.k[2] + z) * g.turned_row;
       for (std::size_t y = 0; y < g.k[1]; ++y) {
         const double ny = number[1][y], k2 = along_xz + (cross + g.metric[1] * ny) * ny;
-        to[y] = static_cast<T>(k2 == 0 ? 0.0 : share * factor[1][y] * (slanted ? std::exp(-g.decay * k2) : 1.0) / k2);
+        to[y] = static_cast<T>(
+            k2 == 0 ? 0.0 : share * factor[1][y] * (slanted ? std::exp(-g.decay * k2) : 1.0) / k2);
       }
     }
   });
@@ -149,21 +165,30 @@ template <class T>
 void PmeEngine<T>::place(const double* x) {
   PmeGrid<T>& g = grid_;
   constexpr std::size_t of_a_chunk = 2048;
-  const std::size_t n = charge_.size(), chunks = (n + of_a_chunk - 1) / of_a_chunk, n_slabs = g.slabs.size();
+  const std::size_t n = charge_.size(), chunks = (n + of_a_chunk - 1) / of_a_chunk,
+                    n_slabs = g.slabs.size();
   places_.resize(n);
   first_.assign(chunks * n_slabs, 0);
-  const auto first_of = [](std::int64_t chunk) { return static_cast<std::size_t>(chunk) * of_a_chunk; };
-  const auto last_of = [&](std::int64_t chunk) { return std::min(n, first_of(chunk) + of_a_chunk); };
+  const auto first_of = [](std::int64_t chunk) {
+    return static_cast<std::size_t>(chunk) * of_a_chunk;
+  };
+  const auto last_of = [&](std::int64_t chunk) {
+    return std::min(n, first_of(chunk) + of_a_chunk);
+  };
   parallel_chunks(static_cast<std::int64_t>(chunks), [&](std::int64_t chunk) {
     std::int32_t* const count = first_.data() + static_cast<std::size_t>(chunk) * n_slabs;
     const std::size_t end = last_of(chunk);
-    const std::array<double, 3> points = {static_cast<double>(points_[0]), static_cast<double>(points_[1]), static_cast<double>(points_[2])};
+    const std::array<double, 3> points = {static_cast<double>(points_[0]),
+                                          static_cast<double>(points_[1]),
+                                          static_cast<double>(points_[2])};
     const Matrix<double> inverse = inverse_;
     const double quantum = g.quantum, before = static_cast<double>(g.order) - 1;
     for (std::size_t begin = first_of(chunk); begin < end; begin += Four::size) {
       std::array<Four, 3> u, w, point;
       for (std::size_t b = 0; b < 3; ++b) {
-        const auto along = [&](std::size_t a) { return four_of(begin, end, [&](std::size_t i) { return x[3 * i + a]; }) * inverse[a][b]; };
+        const auto along = [&](std::size_t a) {
+          return four_of(begin, end, [&](std::size_t i) { return x[3 * i + a]; }) * inverse[a][b];
+        };
         const Four s = along(0) + along(1) + along(2);
         u[b] = (s - floor(s)) * points[b];
         const Four cell = floor(u[b]), first = cell - before;
@@ -177,7 +202,8 @@ void PmeEngine<T>::place(const double* x) {
         const auto within = [&](std::size_t b) { return u[b][k] >= 0 && u[b][k] <= points[b]; };
         places_[i] = -1;
         if (charge_[i] == 0 && !g.wants_potential) continue;
-        if (!within(0) || !within(1) || !within(2)) continue;  // not a number: other terms name the atom
+        if (!within(0) || !within(1) || !within(2))
+          continue;  // not a number: other terms name the atom
         PmeAtom<T>& atom = found_[i];
         for (std::size_t b = 0; b < 3; ++b) {
           atom.w[b] = static_cast<T>(w[b][k]);
@@ -211,14 +237,17 @@ template <class T>
 void PmeEngine<T>::convolve(bool moments) {
   const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
   const auto line_pairs = static_cast<std::int64_t>(pairs_of_lines());
-  parallel_chunks(static_cast<std::int64_t>(grid_.slabs.size()), [&](std::int64_t s) { kernels_.spread(grid_, at(s)); });
+  parallel_chunks(static_cast<std::int64_t>(grid_.slabs.size()),
+                  [&](std::int64_t s) { kernels_.spread(grid_, at(s)); });
   parallel_chunks(line_pairs, [&](std::int64_t p) { kernels_.forward(grid_, at(p)); });
   check_range(grid_, total_ / grid_.quantum);
-  parallel_chunks(static_cast<std::int64_t>(grid_.half), [&](std::int64_t k) { kernels_.convolve(grid_, at(k), moments); });
+  parallel_chunks(static_cast<std::int64_t>(grid_.half),
+                  [&](std::int64_t k) { kernels_.convolve(grid_, at(k), moments); });
   parallel_chunks(line_pairs, [&](std::int64_t p) { kernels_.backward(grid_, at(p)); });
 }
 
-/// A point whose sum of whole numbers went around shows as one beyond half of the range, or in the total charge, which is the wave zero.
+/// A point whose sum of whole numbers went around shows as one beyond half of the range, or in the
+/// total charge, which is the wave zero.
 template <class T>
 void PmeEngine<T>::check_range(const PmeGrid<T>& g, double total) const {
   if constexpr (std::is_same_v<T, float>) {
@@ -226,8 +255,10 @@ void PmeEngine<T>::check_range(const PmeGrid<T>& g, double total) const {
     for (std::size_t y = 0; y < g.k[1]; ++y)
       for (std::size_t z = 0; z < g.k[2]; ++z) zero += static_cast<double>(g.wave(0, y)[z]);
     if (*std::ranges::max_element(g.largest) < 0x1p30f && std::abs(zero - total) < 0x1p31) return;
-    throw Error(fmt::format("[pme] charges of more than {:g} e fall on one grid point, beyond the range of single precision: atoms overlap, or the run needs precision = f64",
-                            0x1p30 * g.quantum));
+    throw Error(
+        fmt::format("[pme] charges of more than {:g} e fall on one grid point, beyond the range of "
+                    "single precision: atoms overlap, or the run needs precision = f64",
+                    0x1p30 * g.quantum));
   }
 }
 

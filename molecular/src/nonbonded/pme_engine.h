@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A particle-mesh sum step by step on the grid of pme_kernels.h, threaded: what runs and what derivatives have in common.
+// A particle-mesh sum step by step on the grid of pme_kernels.h, threaded: what runs and what
+// derivatives have in common.
 #pragma once
-#include "nonbonded/matrix.h"
 #include "nonbonded/kernels/pme_kernels.h"
+#include "nonbonded/matrix.h"
 #include "tessera/autodiff/forall.h"
 
 #include <array>
@@ -12,21 +13,25 @@
 namespace tessera::molecular {
 
 /// k^2 = sum of metric n_a n_b over these pairs of axes; moments come in the same order.
-inline constexpr std::array<std::array<std::size_t, 2>, 6> pairs_of_axes = {{{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}}};
+inline constexpr std::array<std::array<std::size_t, 2>, 6> pairs_of_axes = {
+    {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}}};
 
 template <class T>
 class PmeEngine {
  public:
   PmeEngine(int order, double beta, double ke);
 
-  /// Charges [n]. Whole numbers stand for multiples of a quantum, a power of two. Single: 2^-26 of the largest charge, which leaves room for
-  /// 32 of them on one point; double: the finest by which no one contribution reaches 2^50 and no point 2^62.
+  /// Charges [n]. Whole numbers stand for multiples of a quantum, a power of two. Single: 2^-26 of
+  /// the largest charge, which leaves room for 32 of them on one point; double: the finest by which
+  /// no one contribution reaches 2^50 and no point 2^62.
   void set_charges(const double* charge, std::size_t n);
   /// After the charges. Throws Error where the grid is too coarse for the splines.
   void set_box(const std::array<int, 3>& points, const Matrix<double>& h);
-  /// Atoms at x [n, 3] to cells and slabs; those without a charge take no part, unless potentials are wanted.
+  /// Atoms at x [n, 3] to cells and slabs; those without a charge take no part, unless potentials
+  /// are wanted.
   void place(const double* x);
-  /// Charges to the potential. Throws Error where charges pile up beyond the range of single precision.
+  /// Charges to the potential. Throws Error where charges pile up beyond the range of single
+  /// precision.
   void convolve(bool moments);
   /// Fills grid().felt; then f(first, one past the last) of a slab's atoms, threaded.
   template <class F>
@@ -36,7 +41,8 @@ class PmeEngine {
       f(grid_.first[static_cast<std::size_t>(s)], grid_.first[static_cast<std::size_t>(s) + 1]);
     });
   }
-  /// Throws Error where whole numbers on `g`, filled and transformed along x, went beyond the range of single precision; `total`: their sum.
+  /// Throws Error where whole numbers on `g`, filled and transformed along x, went beyond the range
+  /// of single precision; `total`: their sum.
   void check_range(const PmeGrid<T>& g, double total) const;
   /// Sums over planes of the moments of `g`, in kJ/mol.
   static std::array<double, pme_moments> moments_of(const PmeGrid<T>& g);
@@ -65,8 +71,9 @@ class PmeEngine {
   std::array<std::vector<double>, 3> moduli_;
   Matrix<double> h_{}, inverse_{}, by_fraction_{};
   double quantum_of_influence_ = 0;
-  std::vector<PmeAtom<T>> found_;             ///< of each atom, before they are sorted
-  std::vector<std::int32_t> places_, first_;  ///< of each atom (until sorted, its slab); where chunks begin in each slab
+  std::vector<PmeAtom<T>> found_;  ///< of each atom, before they are sorted
+  std::vector<std::int32_t> places_,
+      first_;  ///< of each atom (until sorted, its slab); where chunks begin in each slab
 };
 
 /// The quantum of charges of which none is above `most` and all add up to `all` at most.

@@ -2,7 +2,8 @@
 //
 // With e(k) = 2 pi k_e/V exp(-k^2/4 beta^2)/k^2 B |Q^|^2 and phi the potential on the grid:
 //
-//   f_ic = -q_i sum_b K_b (h^-1)_cb sum_g phi D_b(M M M),   W_ab = sum_k e(k) [delta_ab - 2 (1/k^2 + 1/4 beta^2) k_a k_b]
+//   f_ic = -q_i sum_b K_b (h^-1)_cb sum_g phi D_b(M M M),   W_ab = sum_k e(k) [delta_ab - 2 (1/k^2
+//   + 1/4 beta^2) k_a k_b]
 #include "pme_run.h"
 
 #include "nonbonded/pme_engine.h"
@@ -19,7 +20,10 @@ using std::numbers::pi;
 template <class T>
 class Run final : public PmeRun {
  public:
-  Run(const System& s, const Nonbonded& o) : options_(o), engine_(o.pme_order, ewald_beta(o), s.coulomb_constant / o.epsilon_r) { engine_.set_charges(s.atoms.charge_e.data(), s.n_atoms()); }
+  Run(const System& s, const Nonbonded& o)
+      : options_(o), engine_(o.pme_order, ewald_beta(o), s.coulomb_constant / o.epsilon_r) {
+    engine_.set_charges(s.atoms.charge_e.data(), s.n_atoms());
+  }
 
   void add(const Vec3* x, const Box& box, bool energies, Sums& sums) override {
     engine_.set_box(pme_grid(options_, box), box.edge);
@@ -35,7 +39,8 @@ class Run final : public PmeRun {
         const double q = engine_.charge()[static_cast<std::size_t>(g.atoms[at].atom)];
         for (std::size_t c = 0; c < 3; ++c) {
           double f = 0;
-          for (std::size_t b = 0; b <= c; ++b) f -= q * engine_.by_fraction()[c][b] * static_cast<double>(g.felt[at][b]);
+          for (std::size_t b = 0; b <= c; ++b)
+            f -= q * engine_.by_fraction()[c][b] * static_cast<double>(g.felt[at][b]);
           force_[at][c] = own.units(f);
         }
       }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What Ewald's sum takes off 1/r as polynomials in t = 2 s/rc^2 - 1, s = r^2. With z = beta^2 s both are entire functions of z:
+// What Ewald's sum takes off 1/r as polynomials in t = 2 s/rc^2 - 1, s = r^2. With z = beta^2 s
+// both are entire functions of z:
 //
 //   erf(beta r)/r                   = beta g(z),    g(z) = 2/sqrt(pi) sum_k (-z)^k/(k! (2k + 1))
 //   1/r^3 - F/r of erfc(beta r)/r   = beta^3 f(z),  f = -2 g'(z)
 //
-// by Chebyshev interpolation. The coefficients of t^n alternate in sign, so that at t = -1, where the sum is largest, nothing cancels.
+// by Chebyshev interpolation. The coefficients of t^n alternate in sign, so that at t = -1, where
+// the sum is largest, nothing cancels.
 #pragma once
 #include <array>
 #include <cmath>
@@ -30,21 +32,30 @@ inline std::array<long double, 2> ewald_shapes(long double z) {
   return {g, (g - front * std::exp(-z)) / z};
 }
 
-/// Coefficients of t^n of the polynomials for g (which = 0) or f (1) on z in [0, most]; as many as a relative error of `tolerance` takes, but an
-/// even number, at least `least`.
-inline std::vector<long double> ewald_series(int which, long double most, long double tolerance, int least) {
+/// Coefficients of t^n of the polynomials for g (which = 0) or f (1) on z in [0, most]; as many as
+/// a relative error of `tolerance` takes, but an even number, at least `least`.
+inline std::vector<long double> ewald_series(int which, long double most, long double tolerance,
+                                             int least) {
   using std::numbers::pi_v;
   constexpr int nodes = 96;
   std::array<long double, nodes> value, c{};
-  for (int k = 0; k < nodes; ++k) value[static_cast<std::size_t>(k)] = ewald_shapes(most / 2 * (1 + std::cos(pi_v<long double> * (k + 0.5L) / nodes)))[static_cast<std::size_t>(which)];
+  for (int k = 0; k < nodes; ++k)
+    value[static_cast<std::size_t>(k)] = ewald_shapes(
+        most / 2 *
+        (1 + std::cos(pi_v<long double> * (k + 0.5L) / nodes)))[static_cast<std::size_t>(which)];
   for (int n = 0; n < nodes; ++n) {
     long double sum = 0;
-    for (int k = 0; k < nodes; ++k) sum += value[static_cast<std::size_t>(k)] * std::cos(pi_v<long double> * n * (k + 0.5L) / nodes);
+    for (int k = 0; k < nodes; ++k)
+      sum +=
+          value[static_cast<std::size_t>(k)] * std::cos(pi_v<long double> * n * (k + 0.5L) / nodes);
     c[static_cast<std::size_t>(n)] = (n == 0 ? 1 : 2) * sum / nodes;
   }
   int terms = least;
   const long double bound = tolerance * ewald_shapes(0)[static_cast<std::size_t>(which)];
-  while (terms < nodes - 2 && std::abs(c[static_cast<std::size_t>(terms)]) + std::abs(c[static_cast<std::size_t>(terms) + 1]) > bound) terms += 2;
+  while (terms < nodes - 2 && std::abs(c[static_cast<std::size_t>(terms)]) +
+                                      std::abs(c[static_cast<std::size_t>(terms) + 1]) >
+                                  bound)
+    terms += 2;
   // T_n in powers of t by T_{n+1} = 2 t T_n - T_{n-1}.
   const auto m = static_cast<std::size_t>(terms);
   std::vector<long double> sum(m, 0), before(m, 0), now(m, 0), next(m, 0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A parser that goes down from `or` to terms and computes as it reads: every rule returns its set, a mark for each atom.
+// A parser that goes down from `or` to terms and computes as it reads: every rule returns its set,
+// a mark for each atom.
 #include "tessera/molecular/selection.h"
 
 #include "system/near_points.h"
@@ -29,12 +30,14 @@ struct Word {
   bool quoted = false;
 };
 
-constexpr std::string_view set_words[] = {"all", "none", "protein", "backbone", "sidechain", "nucleic", "water", "ion",
-                                          "hydrogen", "heavy"};
-constexpr std::string_view text_words[] = {"name", "type", "element", "resname", "chain", "segment"};
+constexpr std::string_view set_words[] = {"all",     "none",  "protein", "backbone", "sidechain",
+                                          "nucleic", "water", "ion",     "hydrogen", "heavy"};
+constexpr std::string_view text_words[] = {"name",    "type",  "element",
+                                           "resname", "chain", "segment"};
 constexpr std::string_view number_words[] = {"resid", "index", "serial"};
 constexpr std::string_view real_words[] = {"mass", "charge", "x", "y", "z"};
-constexpr std::string_view other_words[] = {"and", "or", "not", "within", "of", "same", "as", "to", "(", ")"};
+constexpr std::string_view other_words[] = {"and",  "or", "not", "within", "of",
+                                            "same", "as", "to",  "(",      ")"};
 
 template <std::size_t N>
 bool among(const std::string_view (&list)[N], const Word& w) {
@@ -44,17 +47,22 @@ bool among(const std::string_view (&list)[N], const Word& w) {
   return false;
 }
 bool is_keyword(const Word& w) {
-  return among(set_words, w) || among(text_words, w) || among(number_words, w) || among(real_words, w) || among(other_words, w);
+  return among(set_words, w) || among(text_words, w) || among(number_words, w) ||
+         among(real_words, w) || among(other_words, w);
 }
 
 /// Whether a text fits a pattern with * and ?: the star met last takes as many letters as it must.
 bool fits(std::string_view pattern, std::string_view text) {
   std::size_t p = 0, t = 0, star = std::string_view::npos, from = 0;
   while (t < text.size()) {
-    if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t]) && pattern[p] != '*') ++p, ++t;
-    else if (p < pattern.size() && pattern[p] == '*') star = p++, from = t;
-    else if (star != std::string_view::npos) p = star + 1, t = ++from;
-    else return false;
+    if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t]) && pattern[p] != '*')
+      ++p, ++t;
+    else if (p < pattern.size() && pattern[p] == '*')
+      star = p++, from = t;
+    else if (star != std::string_view::npos)
+      p = star + 1, t = ++from;
+    else
+      return false;
   }
   while (p < pattern.size() && pattern[p] == '*') ++p;
   return p == pattern.size();
@@ -62,11 +70,15 @@ bool fits(std::string_view pattern, std::string_view text) {
 
 class Parser {
  public:
-  Parser(const std::string& expression, const System& s, const Frame& f) : text_(data::make_text_file("selection", expression)), findings_(text_), s_(s), f_(f) { split(); }
+  Parser(const std::string& expression, const System& s, const Frame& f)
+      : text_(data::make_text_file("selection", expression)), findings_(text_), s_(s), f_(f) {
+    split();
+  }
 
   std::vector<std::int32_t> run() {
     const Marks marks = any_of();
-    if (at_ < words_.size()) stop(words_[at_], "expected 'and', 'or' or the end, got " + data::shown(words_[at_].text));
+    if (at_ < words_.size())
+      stop(words_[at_], "expected 'and', 'or' or the end, got " + data::shown(words_[at_].text));
     std::vector<std::int32_t> out;
     for (std::size_t i = 0; i < marks.size(); ++i)
       if (marks[i]) out.push_back(static_cast<std::int32_t>(i));
@@ -98,22 +110,29 @@ class Parser {
       if (std::string_view("<>=!").find(c) != std::string_view::npos) {
         if (end < t.size() && t[end] == '=') ++end;
       } else if (c != '(' && c != ')') {
-        while (end < t.size() && std::string_view(" \t\n\f()<>=!\"").find(t[end]) == std::string_view::npos) ++end;
+        while (end < t.size() &&
+               std::string_view(" \t\n\f()<>=!\"").find(t[end]) == std::string_view::npos)
+          ++end;
       }
       words_.push_back({t.substr(i, end - i), i});
       i = end;
     }
   }
-  bool next_is(std::string_view what) const { return at_ < words_.size() && !words_[at_].quoted && words_[at_].text == what; }
+  bool next_is(std::string_view what) const {
+    return at_ < words_.size() && !words_[at_].quoted && words_[at_].text == what;
+  }
   bool take(std::string_view what) {
     if (!next_is(what)) return false;
     ++at_;
     return true;
   }
   /// The word at hand, or where the text ends.
-  Word here() const { return at_ < words_.size() ? words_[at_] : Word{"the end", text_.text.size() - 1, true}; }
+  Word here() const {
+    return at_ < words_.size() ? words_[at_] : Word{"the end", text_.text.size() - 1, true};
+  }
   void expect(std::string_view what) {
-    if (!take(what)) stop(here(), fmt::format("expected '{}', got {}", what, data::shown(here().text)));
+    if (!take(what))
+      stop(here(), fmt::format("expected '{}', got {}", what, data::shown(here().text)));
   }
 
   Marks any_of() {
@@ -159,12 +178,16 @@ class Parser {
     if (among(number_words, w)) return by_number(w);
     if (among(real_words, w)) return by_real(w);
     std::vector<std::string_view> known;
-    for (const auto list : {std::span<const std::string_view>(set_words), std::span<const std::string_view>(text_words), std::span<const std::string_view>(number_words), std::span<const std::string_view>(real_words)})
+    for (const auto list : {std::span<const std::string_view>(set_words),
+                            std::span<const std::string_view>(text_words),
+                            std::span<const std::string_view>(number_words),
+                            std::span<const std::string_view>(real_words)})
       known.insert(known.end(), list.begin(), list.end());
     for (const char* k : {"not", "within", "same"}) known.push_back(k);
     std::vector<std::string> names(known.begin(), known.end());
     const std::vector<std::string> near = data::nearest_names(w.text, names);
-    stop(w, "expected a term, got " + data::shown(w.text), near.empty() ? "" : "did you mean '" + near[0] + "'?");
+    stop(w, "expected a term, got " + data::shown(w.text),
+         near.empty() ? "" : "did you mean '" + near[0] + "'?");
   }
 
   Marks where(auto&& is) const {
@@ -172,7 +195,9 @@ class Parser {
     for (std::size_t i = 0; i < m.size(); ++i) m[i] = is(i);
     return m;
   }
-  const Residue& residue(std::size_t i) const { return s_.residues[static_cast<std::size_t>(s_.atoms.residue[i])]; }
+  const Residue& residue(std::size_t i) const {
+    return s_.residues[static_cast<std::size_t>(s_.atoms.residue[i])];
+  }
   bool in_set(const std::string& set, std::size_t i) const {
     const std::string& name = s_.atoms.name[i];
     const bool acid = is_amino_acid(residue(i).name);
@@ -192,20 +217,26 @@ class Parser {
     if (set == "hydrogen") return hydrogen;
     if (set == "heavy") return s_.atoms.element[i] > 1;
     // An ion: a residue of one atom with a charge.
-    const bool alone = (i == 0 || s_.atoms.residue[i - 1] != s_.atoms.residue[i]) && (i + 1 == s_.n_atoms() || s_.atoms.residue[i + 1] != s_.atoms.residue[i]);
+    const bool alone = (i == 0 || s_.atoms.residue[i - 1] != s_.atoms.residue[i]) &&
+                       (i + 1 == s_.n_atoms() || s_.atoms.residue[i + 1] != s_.atoms.residue[i]);
     return alone && std::abs(s_.atoms.charge_e[i]) > 0.5;
   }
 
   Marks by_text(const Word& key) {
     std::vector<std::string> patterns;
     while (at_ < words_.size() && !is_keyword(words_[at_])) patterns.push_back(words_[at_++].text);
-    if (patterns.empty()) stop(here(), fmt::format("expected one or more words behind '{}', got {}", key.text, data::shown(here().text)), "words that are keywords are put in quotation marks");
+    if (patterns.empty())
+      stop(here(),
+           fmt::format("expected one or more words behind '{}', got {}", key.text,
+                       data::shown(here().text)),
+           "words that are keywords are put in quotation marks");
     if (key.text == "element")
       for (std::string& p : patterns) p = data::upper(p);
     return where([&](std::size_t i) {
-      const std::string value = key.text == "name"      ? s_.atoms.name[i]
-                                : key.text == "type"    ? s_.atoms.type[i]
-                                : key.text == "element" ? data::upper(symbol_of(s_.atoms.element[i]))
+      const std::string value = key.text == "name"   ? s_.atoms.name[i]
+                                : key.text == "type" ? s_.atoms.type[i]
+                                : key.text == "element"
+                                    ? data::upper(symbol_of(s_.atoms.element[i]))
                                 : key.text == "resname" ? residue(i).name
                                 : key.text == "chain"   ? residue(i).chain
                                                         : residue(i).segment;
@@ -226,22 +257,31 @@ class Parser {
     while (at_ < words_.size() && !is_keyword(words_[at_])) {
       const Word w = words_[at_++];
       const std::optional<std::int64_t> from = whole(w.text);
-      if (!from && key.text == "resid" && !w.text.empty() && w.text.find_first_of("0123456789") != std::string::npos && !next_is("to")) {
+      if (!from && key.text == "resid" && !w.text.empty() &&
+          w.text.find_first_of("0123456789") != std::string::npos && !next_is("to")) {
         exact.insert(w.text);
         continue;
       }
-      if (!from) stop(w, fmt::format("expected whole numbers behind '{}', got {}", key.text, data::shown(w.text)), "a range is written 5 to 10");
+      if (!from)
+        stop(w,
+             fmt::format("expected whole numbers behind '{}', got {}", key.text,
+                         data::shown(w.text)),
+             "a range is written 5 to 10");
       std::int64_t last = *from;
       if (take("to")) {
         const Word end = here();
         const std::optional<std::int64_t> to = whole(end.text);
-        if (!to || *to < *from) stop(end, fmt::format("expected a whole number of {} or above, got {}", *from, data::shown(end.text)));
+        if (!to || *to < *from)
+          stop(end, fmt::format("expected a whole number of {} or above, got {}", *from,
+                                data::shown(end.text)));
         last = *to;
         ++at_;
       }
       ranges.push_back({*from, last});
     }
-    if (ranges.empty() && exact.empty()) stop(here(), fmt::format("expected numbers behind '{}', got {}", key.text, data::shown(here().text)));
+    if (ranges.empty() && exact.empty())
+      stop(here(),
+           fmt::format("expected numbers behind '{}', got {}", key.text, data::shown(here().text)));
     return where([&](std::size_t i) {
       std::int64_t v = static_cast<std::int64_t>(i) + (key.text == "serial");
       if (key.text == "resid") {
@@ -261,23 +301,38 @@ class Parser {
     const Word w = here();
     double v = 0;
     const auto [end, code] = std::from_chars(w.text.data(), w.text.data() + w.text.size(), v);
-    if (at_ == words_.size() || code != std::errc{} || end != w.text.data() + w.text.size() || !std::isfinite(v)) stop(w, fmt::format("expected {}, got {}", what, data::shown(w.text)));
+    if (at_ == words_.size() || code != std::errc{} || end != w.text.data() + w.text.size() ||
+        !std::isfinite(v))
+      stop(w, fmt::format("expected {}, got {}", what, data::shown(w.text)));
     ++at_;
     return v;
   }
   void need_places(const Word& w) {
-    if (f_.x_nm.size() != s_.n_atoms()) throw Error(fmt::format("[select] '{}' needs the positions of {} atoms; the frame has {}", w.text, s_.n_atoms(), f_.x_nm.size()));
+    if (f_.x_nm.size() != s_.n_atoms())
+      throw Error(fmt::format("[select] '{}' needs the positions of {} atoms; the frame has {}",
+                              w.text, s_.n_atoms(), f_.x_nm.size()));
   }
   Marks by_real(const Word& key) {
     const Word op = here();
     if (key.text.size() == 1) need_places(key);
-    if (op.text != "<" && op.text != "<=" && op.text != ">" && op.text != ">=" && op.text != "=" && op.text != "==" && op.text != "!=")
-      stop(op, fmt::format("expected a comparison behind '{}', got {}", key.text, data::shown(op.text)), "<, <=, >, >=, = or !=");
+    if (op.text != "<" && op.text != "<=" && op.text != ">" && op.text != ">=" && op.text != "=" &&
+        op.text != "==" && op.text != "!=")
+      stop(op,
+           fmt::format("expected a comparison behind '{}', got {}", key.text, data::shown(op.text)),
+           "<, <=, >, >=, = or !=");
     ++at_;
     const double limit = real("a number");
     return where([&](std::size_t i) {
-      const double v = key.text == "mass" ? s_.atoms.mass_amu[i] : key.text == "charge" ? s_.atoms.charge_e[i] : f_.x_nm[i][static_cast<std::size_t>(key.text[0] - 'x')];
-      return op.text == "<" ? v < limit : op.text == "<=" ? v <= limit : op.text == ">" ? v > limit : op.text == ">=" ? v >= limit : op.text == "!=" ? v != limit : v == limit;
+      const double v = key.text == "mass" ? s_.atoms.mass_amu[i]
+                       : key.text == "charge"
+                           ? s_.atoms.charge_e[i]
+                           : f_.x_nm[i][static_cast<std::size_t>(key.text[0] - 'x')];
+      return op.text == "<"    ? v < limit
+             : op.text == "<=" ? v <= limit
+             : op.text == ">"  ? v > limit
+             : op.text == ">=" ? v >= limit
+             : op.text == "!=" ? v != limit
+                               : v == limit;
     });
   }
 
@@ -296,12 +351,18 @@ class Parser {
 
   Marks same() {
     const Word w = here();
-    const bool by_residue = take("residue"), by_chain = !by_residue && take("chain"), by_molecule = !by_residue && !by_chain && take("molecule");
-    if (!by_residue && !by_chain && !by_molecule) stop(w, "expected residue, chain or molecule behind 'same', got " + data::shown(w.text));
+    const bool by_residue = take("residue"), by_chain = !by_residue && take("chain"),
+               by_molecule = !by_residue && !by_chain && take("molecule");
+    if (!by_residue && !by_chain && !by_molecule)
+      stop(w, "expected residue, chain or molecule behind 'same', got " + data::shown(w.text));
     expect("as");
     const Marks of = term();
-    const std::vector<std::int32_t> molecule = by_molecule ? molecules(s_) : std::vector<std::int32_t>{};
-    const auto group = [&](std::size_t i) { return by_chain ? residue(i).chain : std::to_string(by_molecule ? molecule[i] : s_.atoms.residue[i]); };
+    const std::vector<std::int32_t> molecule =
+        by_molecule ? molecules(s_) : std::vector<std::int32_t>{};
+    const auto group = [&](std::size_t i) {
+      return by_chain ? residue(i).chain
+                      : std::to_string(by_molecule ? molecule[i] : s_.atoms.residue[i]);
+    };
     std::set<std::string> wanted;
     for (std::size_t i = 0; i < of.size(); ++i)
       if (of[i]) wanted.insert(group(i));
@@ -319,7 +380,8 @@ class Parser {
 
 }  // namespace
 
-std::vector<std::int32_t> select(const std::string& expression, const System& system, const Frame& frame) {
+std::vector<std::int32_t> select(const std::string& expression, const System& system,
+                                 const Frame& frame) {
   if (data::trim(expression).empty()) {
     data::Diagnostic d;
     d.number = 760;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bonds by the names of atoms. Heavy atoms: the wwPDB chemical component dictionary, as a list of pairs for each residue.
-// Hydrogens: H and the rest of the name of the atom that bears them, with a digit behind where there are several
-// (HB2 on CB, HG21 on CG2, HE1 of TRP on NE1; in old files 1HB, 2HG2).
+// Bonds by the names of atoms. Heavy atoms: the wwPDB chemical component dictionary, as a list of
+// pairs for each residue. Hydrogens: H and the rest of the name of the atom that bears them, with a
+// digit behind where there are several (HB2 on CB, HG21 on CG2, HE1 of TRP on NE1; in old files
+// 1HB, 2HG2).
 #include "structure/structure_parts.h"
 #include "tessera/molecular/elements.h"
 
@@ -28,7 +29,8 @@ const Component amino_acids[] = {
     {"CYS CYX CYM", "CA-CB CB-SG"},
     {"GLN", "CA-CB CB-CG CG-CD CD-OE1 CD-NE2"},
     {"GLU GLH GLUP", "CA-CB CB-CG CG-CD CD-OE1 CD-OE2"},
-    {"HIS HID HIE HIP HSD HSE HSP HISD HISE HISH", "CA-CB CB-CG CG-ND1 CG-CD2 ND1-CE1 CD2-NE2 CE1-NE2"},
+    {"HIS HID HIE HIP HSD HSE HSP HISD HISE HISH",
+     "CA-CB CB-CG CG-ND1 CG-CD2 ND1-CE1 CD2-NE2 CE1-NE2"},
     {"ILE", "CA-CB CB-CG1 CB-CG2 CG1-CD1 CG1-CD"},
     {"LEU", "CA-CB CB-CG CG-CD1 CG-CD2"},
     {"LYS LYN LSN", "CA-CB CB-CG CG-CD CD-CE CE-NZ"},
@@ -38,7 +40,8 @@ const Component amino_acids[] = {
     {"PRO HYP", "CA-CB CB-CG CG-CD CD-N CG-OD1"},
     {"SER", "CA-CB CB-OG"},
     {"THR", "CA-CB CB-OG1 CB-CG2"},
-    {"TRP", "CA-CB CB-CG CG-CD1 CG-CD2 CD1-NE1 NE1-CE2 CD2-CE2 CD2-CE3 CE2-CZ2 CE3-CZ3 CZ2-CH2 CZ3-CH2"},
+    {"TRP",
+     "CA-CB CB-CG CG-CD1 CG-CD2 CD1-NE1 NE1-CE2 CD2-CE2 CD2-CE3 CE2-CZ2 CE3-CZ3 CZ2-CH2 CZ3-CH2"},
     {"TYR", "CA-CB CB-CG CG-CD1 CG-CD2 CD1-CE1 CD2-CE2 CE1-CZ CE2-CZ CZ-OH"},
     {"VAL", "CA-CB CB-CG1 CB-CG2"},
     {"ACE", "CH3-C"},
@@ -46,16 +49,20 @@ const Component amino_acids[] = {
     {"NH2 NHE", ""},
 };
 const char* backbone = "N-CA CA-C C-O C-OXT C-OT1 C-OT2 C-O1 C-O2 C-OT C-OC1 C-OC2 C-OCT1 C-OCT2";
-/// One list for all nucleotides: bonds between atoms that a base lacks do not come up. The sugar of a base without N9 is bound to N1.
+/// One list for all nucleotides: bonds between atoms that a base lacks do not come up. The sugar of
+/// a base without N9 is bound to N1.
 const char* nucleotide =
-    "P-OP1 P-OP2 P-OP3 P-O1P P-O2P P-O3P P-O5' O5'-C5' C5'-C4' C4'-O4' C4'-C3' C3'-O3' C3'-C2' C2'-O2' C2'-C1' C1'-O4' "
-    "N1-C2 C2-N3 N3-C4 C4-C5 C5-C6 C6-N1 C4-N9 N9-C8 C8-N7 N7-C5 C1'-N9 C6-N6 C6-O6 C2-N2 C2-O2 C4-N4 C4-O4 C5-C7 C5-C5M";
+    "P-OP1 P-OP2 P-OP3 P-O1P P-O2P P-O3P P-O5' O5'-C5' C5'-C4' C4'-O4' C4'-C3' C3'-O3' C3'-C2' "
+    "C2'-O2' C2'-C1' C1'-O4' "
+    "N1-C2 C2-N3 N3-C4 C4-C5 C5-C6 C6-N1 C4-N9 N9-C8 C8-N7 N7-C5 C1'-N9 C6-N6 C6-O6 C2-N2 C2-O2 "
+    "C4-N4 C4-O4 C5-C7 C5-C5M";
 
 using Pairs = std::vector<std::array<std::string, 2>>;
 Pairs pairs_of(const std::string& list) {
   Pairs out;
   std::istringstream in(list);
-  for (std::string pair; in >> pair;) out.push_back({pair.substr(0, pair.find('-')), pair.substr(pair.find('-') + 1)});
+  for (std::string pair; in >> pair;)
+    out.push_back({pair.substr(0, pair.find('-')), pair.substr(pair.find('-') + 1)});
   return out;
 }
 
@@ -64,13 +71,15 @@ const std::map<std::string, Pairs>& amino_acid_bonds() {
     std::map<std::string, Pairs> out;
     for (const Component& c : amino_acids) {
       std::istringstream names(c.names);
-      for (std::string name; names >> name;) out[name] = pairs_of(std::string(backbone) + " " + c.bonds);
+      for (std::string name; names >> name;)
+        out[name] = pairs_of(std::string(backbone) + " " + c.bonds);
     }
     return out;
   }();
   return table;
 }
-/// The dictionary's name of a residue: AMBER marks ends of chains by N and C before a name of three letters.
+/// The dictionary's name of a residue: AMBER marks ends of chains by N and C before a name of three
+/// letters.
 const Pairs* amino_acid(const std::string& name) {
   const auto& table = amino_acid_bonds();
   if (const auto at = table.find(name); at != table.end()) return &at->second;
@@ -86,7 +95,8 @@ std::string today(std::string name) {
   if (name == "H3T") return "HO3'";
   if (name == "HO'2") return "HO2'";
   const std::size_t letter = name.find_first_not_of("0123456789");
-  if (letter != 0 && letter != std::string::npos) name = name.substr(letter) + name.substr(0, letter);
+  if (letter != 0 && letter != std::string::npos)
+    name = name.substr(letter) + name.substr(0, letter);
   return name;
 }
 
@@ -109,24 +119,29 @@ class Bonds {
       const auto i = heavy.find(a), j = heavy.find(b);
       if (i != heavy.end() && j != heavy.end()) out_.push_back({i->second, j->second});
     }
-    if (pairs == &base && !heavy.count("N9") && heavy.count("N1") && heavy.count("C1'")) out_.push_back({heavy.at("C1'"), heavy.at("N1")});
+    if (pairs == &base && !heavy.count("N9") && heavy.count("N1") && heavy.count("C1'"))
+      out_.push_back({heavy.at("C1'"), heavy.at("N1")});
     for (std::size_t i = first; i < last; ++i)
       if (s_.element[i] == 1)
-        if (const std::int32_t to = bearer(today(s_.name[i]), heavy); to >= 0) out_.push_back({static_cast<std::int32_t>(i), to});
+        if (const std::int32_t to = bearer(today(s_.name[i]), heavy); to >= 0)
+          out_.push_back({static_cast<std::int32_t>(i), to});
   }
 
  private:
   /// All hydrogens on the oxygen; of several oxygens it is not known which bears which.
   void water(std::size_t first, std::size_t last) {
     const auto is_oxygen = [](std::uint8_t z) { return z == 8; };
-    const auto begin = s_.element.begin() + static_cast<std::ptrdiff_t>(first), end = s_.element.begin() + static_cast<std::ptrdiff_t>(last);
+    const auto begin = s_.element.begin() + static_cast<std::ptrdiff_t>(first),
+               end = s_.element.begin() + static_cast<std::ptrdiff_t>(last);
     if (std::count_if(begin, end, is_oxygen) != 1) return;
-    const auto o = static_cast<std::int32_t>(std::find_if(begin, end, is_oxygen) - s_.element.begin());
+    const auto o =
+        static_cast<std::int32_t>(std::find_if(begin, end, is_oxygen) - s_.element.begin());
     for (std::size_t h = first; h < last; ++h)
       if (s_.element[h] == 1) out_.push_back({o, static_cast<std::int32_t>(h)});
   }
   /// The heavy atom that bears a hydrogen; -1: none.
-  static std::int32_t bearer(const std::string& hydrogen, const std::map<std::string, std::int32_t>& heavy) {
+  static std::int32_t bearer(const std::string& hydrogen,
+                             const std::map<std::string, std::int32_t>& heavy) {
     const auto find = [&](const std::string& name) {
       const auto at = heavy.find(name);
       return at == heavy.end() ? -1 : at->second;
@@ -134,14 +149,18 @@ class Bonds {
     std::string rest = hydrogen.substr(1);
     if (const std::int32_t i = find(rest); i >= 0) return i;  // HN, HO2'
     for (int dropped = 0; dropped < 3; ++dropped) {
-      // Of a base C6 bears H6 and N6 bears H61: atoms of the ring come first where no digit was dropped.
-      for (const char* letter : dropped == 0 ? std::array{"C", "N", "O", "S"} : rest.ends_with('\'') ? std::array{"C", "O", "N", "S"} : std::array{"N", "C", "O", "S"})
+      // Of a base C6 bears H6 and N6 bears H61: atoms of the ring come first where no digit was
+      // dropped.
+      for (const char* letter : dropped == 0           ? std::array{"C", "N", "O", "S"}
+                                : rest.ends_with('\'') ? std::array{"C", "O", "N", "S"}
+                                                       : std::array{"N", "C", "O", "S"})
         if (!rest.empty())
           if (const std::int32_t i = find(letter + rest); i >= 0) return i;
       if (rest.empty()) break;
       rest.pop_back();
     }
-    // What is left bears no letter of a place: the amine of a chain's end (H1, HT1), or the methyl of a cap.
+    // What is left bears no letter of a place: the amine of a chain's end (H1, HT1), or the methyl
+    // of a cap.
     if (find("CA") < 0 && hydrogen != "H" && hydrogen != "HN") {
       if (const std::int32_t i = find("CH3"); i >= 0) return i;
       if (const std::int32_t i = find("C"); i >= 0) return i;
@@ -161,13 +180,15 @@ double distance_nm(const Structure& s, std::int32_t i, std::int32_t j) {
 }  // namespace
 
 bool is_water(const std::string& name) {
-  static const char* names[] = {"HOH", "WAT", "SOL", "H2O", "DOD", "TIP3", "TIP4", "TIP5", "TIP", "TP3", "TP4", "T3P", "T4P", "SPC", "SPCE", "HHO", "OHH"};
+  static const char* names[] = {"HOH", "WAT", "SOL", "H2O", "DOD", "TIP3", "TIP4", "TIP5", "TIP",
+                                "TP3", "TP4", "T3P", "T4P", "SPC", "SPCE", "HHO",  "OHH"};
   return std::ranges::any_of(names, [&](const char* w) { return name == w; });
 }
 bool is_amino_acid(const std::string& name) { return amino_acid(name) != nullptr; }
 bool is_nucleotide(const std::string& given) {
   std::string name = given;
-  if (name.size() > 1 && (name.back() == '5' || name.back() == '3' || name.back() == 'N')) name.pop_back();
+  if (name.size() > 1 && (name.back() == '5' || name.back() == '3' || name.back() == 'N'))
+    name.pop_back();
   if (name.size() == 2 && (name[0] == 'D' || name[0] == 'R')) name = name.substr(1);
   return name.size() == 1 && std::string_view("ACGTU").find(name[0]) != std::string_view::npos;
 }
@@ -195,8 +216,10 @@ void add_standard_bonds(Structure& s) {
       thiol = thiol || (acid && s.element[i] == 1 && name.starts_with("HG"));
     }
     if (end_chain == s.chain[r]) {
-      if (end_c >= 0 && to_c >= 0 && distance_nm(s, end_c, to_c) < 0.25) s.bonds.push_back({end_c, to_c});
-      if (end_o >= 0 && to_o >= 0 && distance_nm(s, end_o, to_o) < 0.25) s.bonds.push_back({end_o, to_o});
+      if (end_c >= 0 && to_c >= 0 && distance_nm(s, end_c, to_c) < 0.25)
+        s.bonds.push_back({end_c, to_c});
+      if (end_o >= 0 && to_o >= 0 && distance_nm(s, end_o, to_o) < 0.25)
+        s.bonds.push_back({end_o, to_o});
     }
     end_c = c, end_o = o, end_chain = s.chain[r];
     if (sulphur >= 0 && !thiol) sulphurs.push_back(sulphur);
@@ -206,7 +229,8 @@ void add_standard_bonds(Structure& s) {
   std::map<std::array<std::int64_t, 3>, std::vector<std::int32_t>> cells;
   for (const std::int32_t i : sulphurs) {
     std::array<std::int64_t, 3> at;
-    for (std::size_t a = 0; a < 3; ++a) at[a] = std::llround(std::floor(s.x_nm[static_cast<std::size_t>(i)][a] / 0.3));
+    for (std::size_t a = 0; a < 3; ++a)
+      at[a] = std::llround(std::floor(s.x_nm[static_cast<std::size_t>(i)][a] / 0.3));
     bool bound = false;
     for (std::int64_t k = 0; k < 27 && !bound; ++k) {
       const auto cell = cells.find({at[0] + k % 3 - 1, at[1] + k / 3 % 3 - 1, at[2] + k / 9 - 1});

@@ -17,10 +17,14 @@ void tidy_bonds(std::vector<std::array<std::int32_t, 2>>& bonds) {
   bonds.erase(std::unique(bonds.begin(), bonds.end()), bonds.end());
 }
 
-bool is_polymer(const Residue& residue) { return is_amino_acid(residue.name) || is_nucleotide(residue.name); }
+bool is_polymer(const Residue& residue) {
+  return is_amino_acid(residue.name) || is_nucleotide(residue.name);
+}
 
 Structure structure_of(const System& system, const Frame& frame) {
-  if (frame.x_nm.size() != system.n_atoms()) throw Error(fmt::format("[structure_of] {} positions for {} atoms", frame.x_nm.size(), system.n_atoms()));
+  if (frame.x_nm.size() != system.n_atoms())
+    throw Error(fmt::format("[structure_of] {} positions for {} atoms", frame.x_nm.size(),
+                            system.n_atoms()));
   Structure s;
   s.title = system.title;
   s.name = system.atoms.name;
@@ -36,8 +40,11 @@ Structure structure_of(const System& system, const Frame& frame) {
   std::vector<std::size_t> first(s.residues.size(), s.n_atoms());
   for (std::size_t i = s.n_atoms(); i-- > 0;) first[static_cast<std::size_t>(s.residue[i])] = i;
   for (std::size_t r = 1; r < s.residues.size(); ++r) {
-    const bool filled = first[r] < s.n_atoms() && first[r - 1] < s.n_atoms(), bound = filled && molecule[first[r]] == molecule[first[r - 1]], single = !is_polymer(s.residues[r]) && !is_polymer(s.residues[r - 1]);
-    s.chain[r] = s.chain[r - 1] + (bound || (single && s.residues[r].chain == s.residues[r - 1].chain) ? 0 : 1);
+    const bool filled = first[r] < s.n_atoms() && first[r - 1] < s.n_atoms(),
+               bound = filled && molecule[first[r]] == molecule[first[r - 1]],
+               single = !is_polymer(s.residues[r]) && !is_polymer(s.residues[r - 1]);
+    s.chain[r] = s.chain[r - 1] +
+                 (bound || (single && s.residues[r].chain == s.residues[r - 1].chain) ? 0 : 1);
   }
   return s;
 }

@@ -29,12 +29,18 @@ Box rectangular_box(const Vec3& lengths_nm) {
 
 Box box_of_angles(const Vec3& l, const Vec3& angles) {
   const auto cosine = [](double deg) { return deg == 90 ? 0.0 : std::cos(deg * degree); };
-  const double ca = cosine(angles[0]), cb = cosine(angles[1]), cg = cosine(angles[2]), sg = std::sqrt(1 - cg * cg);
+  const double ca = cosine(angles[0]), cb = cosine(angles[1]), cg = cosine(angles[2]),
+               sg = std::sqrt(1 - cg * cg);
   const double cy = (ca - cb * cg) / sg, cz2 = 1 - cb * cb - cy * cy;
-  if (!(l[0] > 0 && l[1] > 0 && l[2] > 0 && std::max({l[0], l[1], l[2]}) <= farthest_nm && sg > 0 && cz2 > 0))
-    throw Error(fmt::format("[box] no cell has edges {:g}, {:g}, {:g} nm and angles {:g}, {:g}, {:g} degrees: lengths must be "
-                            "positive and at most a millimetre, every angle less than the sum of the other two", l[0], l[1], l[2], angles[0], angles[1], angles[2]));
-  return reduced({{{{l[0], 0, 0}, {l[1] * cg, l[1] * sg, 0}, {l[2] * cb, l[2] * cy, l[2] * std::sqrt(cz2)}}}});
+  if (!(l[0] > 0 && l[1] > 0 && l[2] > 0 && std::max({l[0], l[1], l[2]}) <= farthest_nm && sg > 0 &&
+        cz2 > 0))
+    throw Error(fmt::format(
+        "[box] no cell has edges {:g}, {:g}, {:g} nm and angles {:g}, {:g}, {:g} degrees: lengths "
+        "must be "
+        "positive and at most a millimetre, every angle less than the sum of the other two",
+        l[0], l[1], l[2], angles[0], angles[1], angles[2]));
+  return reduced(
+      {{{{l[0], 0, 0}, {l[1] * cg, l[1] * sg, 0}, {l[2] * cb, l[2] * cy, l[2] * std::sqrt(cz2)}}}});
 }
 
 Box box_of_vectors(const std::array<Vec3, 3>& e, std::array<Vec3, 3>* rotation) {
@@ -48,12 +54,15 @@ Box box_of_vectors(const std::array<Vec3, 3>& e, std::array<Vec3, 3>* rotation) 
       subtract(v, dot(v, q[j]), q[j]);
     }
     const double length = norm(v);
-    if (!(length > 1e-10 * norm(e[i]))) throw Error("[box] the three edge vectors do not span space");
+    if (!(length > 1e-10 * norm(e[i])))
+      throw Error("[box] the three edge vectors do not span space");
     for (std::size_t k = 0; k < 3; ++k) q[i][k] = v[k] / length;
     box.edge[i][i] = length;
   }
-  const Vec3 cross = {q[0][1] * q[1][2] - q[0][2] * q[1][1], q[0][2] * q[1][0] - q[0][0] * q[1][2], q[0][0] * q[1][1] - q[0][1] * q[1][0]};
-  if (dot(cross, q[2]) < 0) throw Error("[box] the edge vectors are left-handed: exchange two of them");
+  const Vec3 cross = {q[0][1] * q[1][2] - q[0][2] * q[1][1], q[0][2] * q[1][0] - q[0][0] * q[1][2],
+                      q[0][0] * q[1][1] - q[0][1] * q[1][0]};
+  if (dot(cross, q[2]) < 0)
+    throw Error("[box] the edge vectors are left-handed: exchange two of them");
   if (rotation) *rotation = q;
   return reduced(box);
 }
@@ -67,7 +76,9 @@ Box reduced(const Box& box) {
   return r;
 }
 
-Vec3 lengths_nm(const Box& box) { return {norm(box.edge[0]), norm(box.edge[1]), norm(box.edge[2])}; }
+Vec3 lengths_nm(const Box& box) {
+  return {norm(box.edge[0]), norm(box.edge[1]), norm(box.edge[2])};
+}
 Vec3 angles_deg(const Box& box) {
   const auto angle = [&](std::size_t i, std::size_t j) {
     const double c = dot(box.edge[i], box.edge[j]) / (norm(box.edge[i]) * norm(box.edge[j]));
@@ -80,7 +91,8 @@ double volume_nm3(const Box& box) { return box.edge[0][0] * box.edge[1][1] * box
 Vec3 widths_nm(const Box& box) {
   // Volume over the area of the face; the face opposite to c is |a x b| = ax by.
   const auto& [a, b, c] = box.edge;
-  const Vec3 bc = {b[1] * c[2], -b[0] * c[2], b[0] * c[1] - b[1] * c[0]}, ac = {0, -a[0] * c[2], a[0] * c[1]};
+  const Vec3 bc = {b[1] * c[2], -b[0] * c[2], b[0] * c[1] - b[1] * c[0]},
+             ac = {0, -a[0] * c[2], a[0] * c[1]};
   const double v = volume_nm3(box);
   return {v / norm(bc), v / norm(ac), c[2]};
 }
@@ -95,7 +107,8 @@ Vec3 fractions(const Box& box, const Vec3& x) {
 }
 Vec3 from_fractions(const Box& box, const Vec3& s) {
   const auto& h = box.edge;
-  return {s[0] * h[0][0] + s[1] * h[1][0] + s[2] * h[2][0], s[1] * h[1][1] + s[2] * h[2][1], s[2] * h[2][2]};
+  return {s[0] * h[0][0] + s[1] * h[1][0] + s[2] * h[2][0], s[1] * h[1][1] + s[2] * h[2][1],
+          s[2] * h[2][2]};
 }
 
 Vec3 wrapped(const Box& box, const Vec3& d) {

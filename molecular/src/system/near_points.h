@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Points within a distance of a place, by cells at least that wide: in a box by fractions of its edges and with images, without
-// one in the rectangle that holds the points.
+// Points within a distance of a place, by cells at least that wide: in a box by fractions of its
+// edges and with images, without one in the rectangle that holds the points.
 #pragma once
 #include "tessera/molecular/box.h"
 
@@ -15,15 +15,22 @@ namespace tessera::molecular {
 
 class NearPoints {
  public:
-  NearPoints(const Box& box, double radius_nm) : box_(box), radius2_(radius_nm * radius_nm), periodic_(is_periodic(box)), radius_(radius_nm) {
+  NearPoints(const Box& box, double radius_nm)
+      : box_(box),
+        radius2_(radius_nm * radius_nm),
+        periodic_(is_periodic(box)),
+        radius_(radius_nm) {
     if (periodic_) {
       const Vec3 w = widths_nm(box);
-      for (std::size_t a = 0; a < 3; ++a) cells_[a] = std::clamp<std::int64_t>(static_cast<std::int64_t>(w[a] / radius_nm), 1, 1 << 20);
+      for (std::size_t a = 0; a < 3; ++a)
+        cells_[a] =
+            std::clamp<std::int64_t>(static_cast<std::int64_t>(w[a] / radius_nm), 1, 1 << 20);
     }
   }
   void add(std::int32_t index, const Vec3& x) { points_[key(cell(x))].push_back({index, x}); }
-  /// f(index, distance^2) for the points closer to x than the radius, or as close; stops where f returns false. A point's nearest image
-  /// counts; the radius may be at most half of the smallest width.
+  /// f(index, distance^2) for the points closer to x than the radius, or as close; stops where f
+  /// returns false. A point's nearest image counts; the radius may be at most half of the smallest
+  /// width.
   template <class F>
   bool each(const Vec3& x, F&& f) const {
     const std::array<std::int64_t, 3> c = cell(x);
@@ -37,7 +44,8 @@ class NearPoints {
         for (std::int64_t k = from[2]; k <= to[2]; ++k) {
           std::array<std::int64_t, 3> at = {c[0] + i, c[1] + j, c[2] + k};
           if (periodic_)
-            for (std::size_t a = 0; a < 3; ++a) at[a] = ((at[a] % cells_[a]) + cells_[a]) % cells_[a];
+            for (std::size_t a = 0; a < 3; ++a)
+              at[a] = ((at[a] % cells_[a]) + cells_[a]) % cells_[a];
           const auto found = points_.find(key(at));
           if (found == points_.end()) continue;
           for (const auto& [index, p] : found->second) {
@@ -57,7 +65,10 @@ class NearPoints {
     std::array<std::int64_t, 3> c;
     const Vec3 s = periodic_ ? fractions(box_, x) : x;
     for (std::size_t a = 0; a < 3; ++a)
-      c[a] = periodic_ ? std::clamp<std::int64_t>(static_cast<std::int64_t>((s[a] - std::floor(s[a])) * static_cast<double>(cells_[a])), 0, cells_[a] - 1)
+      c[a] = periodic_ ? std::clamp<std::int64_t>(
+                             static_cast<std::int64_t>((s[a] - std::floor(s[a])) *
+                                                       static_cast<double>(cells_[a])),
+                             0, cells_[a] - 1)
                        : static_cast<std::int64_t>(std::floor(s[a] / radius_));
     return c;
   }

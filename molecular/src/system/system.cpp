@@ -17,15 +17,18 @@ namespace {
 
 template <int N, int P>
 void check(const char* name, const Terms<N, P>& t, std::size_t n) {
-  if (t.row.size() != t.atoms.size()) system_fault(fmt::format("{}: {} terms name {} rows", name, t.atoms.size(), t.row.size()));
+  if (t.row.size() != t.atoms.size())
+    system_fault(fmt::format("{}: {} terms name {} rows", name, t.atoms.size(), t.row.size()));
   for (std::size_t k = 0; k < t.size(); ++k) {
     if (t.row[k] < 0 || static_cast<std::size_t>(t.row[k]) >= t.rows.size())
       system_fault(fmt::format("{}: term {} names row {} of {}", name, k, t.row[k], t.rows.size()));
     for (int i = 0; i < N; ++i) {
       const auto a = t.atoms[k][static_cast<std::size_t>(i)];
-      if (a < 0 || static_cast<std::size_t>(a) >= n) system_fault(fmt::format("{}: term {} names atom {} of {}", name, k, a, n));
+      if (a < 0 || static_cast<std::size_t>(a) >= n)
+        system_fault(fmt::format("{}: term {} names atom {} of {}", name, k, a, n));
       for (int j = 0; j < i; ++j)
-        if (t.atoms[k][static_cast<std::size_t>(j)] == a) system_fault(fmt::format("{}: term {} names atom {} twice", name, k, a));
+        if (t.atoms[k][static_cast<std::size_t>(j)] == a)
+          system_fault(fmt::format("{}: term {} names atom {} twice", name, k, a));
     }
   }
   for (const auto& row : t.rows)
@@ -34,29 +37,40 @@ void check(const char* name, const Terms<N, P>& t, std::size_t n) {
 }
 
 void check(const char* name, const CorrectionMaps& c, std::size_t n) {
-  if (c.points < 4) system_fault(fmt::format("{}: maps of {} points a side; at least 4 make a spline", name, c.points));
+  if (c.points < 4)
+    system_fault(
+        fmt::format("{}: maps of {} points a side; at least 4 make a spline", name, c.points));
   const auto square = static_cast<std::size_t>(c.points) * static_cast<std::size_t>(c.points);
   if (c.maps.size() % square != 0)
-    system_fault(fmt::format("{}: {} values are no maps of {} points a side", name, c.maps.size(), c.points));
-  if (c.row.size() != c.atoms.size()) system_fault(fmt::format("{}: {} terms name {} maps", name, c.atoms.size(), c.row.size()));
+    system_fault(fmt::format("{}: {} values are no maps of {} points a side", name, c.maps.size(),
+                             c.points));
+  if (c.row.size() != c.atoms.size())
+    system_fault(fmt::format("{}: {} terms name {} maps", name, c.atoms.size(), c.row.size()));
   for (std::size_t k = 0; k < c.size(); ++k) {
-    if (c.row[k] < 0 || static_cast<std::size_t>(c.row[k]) >= c.n_maps()) system_fault(fmt::format("{}: term {} names map {} of {}", name, k, c.row[k], c.n_maps()));
+    if (c.row[k] < 0 || static_cast<std::size_t>(c.row[k]) >= c.n_maps())
+      system_fault(fmt::format("{}: term {} names map {} of {}", name, k, c.row[k], c.n_maps()));
     for (std::size_t i = 0; i < 8; ++i) {
       const auto a = c.atoms[k][i];
-      if (a < 0 || static_cast<std::size_t>(a) >= n) system_fault(fmt::format("{}: term {} names atom {} of {}", name, k, a, n));
+      if (a < 0 || static_cast<std::size_t>(a) >= n)
+        system_fault(fmt::format("{}: term {} names atom {} of {}", name, k, a, n));
       for (std::size_t j = i / 4 * 4; j < i; ++j)
-        if (c.atoms[k][j] == a) system_fault(fmt::format("{}: term {} names atom {} twice in one dihedral", name, k, a));
+        if (c.atoms[k][j] == a)
+          system_fault(fmt::format("{}: term {} names atom {} twice in one dihedral", name, k, a));
     }
   }
   for (const double v : c.maps)
     if (!std::isfinite(v)) system_fault(fmt::format("{}: a value of a map is not finite", name));
 }
 
-void check_pairs(const char* name, const std::vector<std::array<std::int32_t, 2>>& pairs, std::size_t n) {
+void check_pairs(const char* name, const std::vector<std::array<std::int32_t, 2>>& pairs,
+                 std::size_t n) {
   for (std::size_t k = 0; k < pairs.size(); ++k) {
     const auto [i, j] = pairs[k];
-    if (i < 0 || i >= j || static_cast<std::size_t>(j) >= n) system_fault(fmt::format("{}: pair {} is ({}, {}) of {} atoms; expected i < j", name, k, i, j, n));
-    if (k > 0 && !(pairs[k - 1] < pairs[k])) system_fault(fmt::format("{}: pairs must be sorted and unique, see ({}, {})", name, i, j));
+    if (i < 0 || i >= j || static_cast<std::size_t>(j) >= n)
+      system_fault(
+          fmt::format("{}: pair {} is ({}, {}) of {} atoms; expected i < j", name, k, i, j, n));
+    if (k > 0 && !(pairs[k - 1] < pairs[k]))
+      system_fault(fmt::format("{}: pairs must be sorted and unique, see ({}, {})", name, i, j));
   }
 }
 
@@ -80,9 +94,13 @@ Graph graph_of(std::size_t n, const std::vector<std::array<std::int32_t, 2>>& bo
 
 }  // namespace
 
-LennardJones mixed(LennardJones::Mixing mixing, std::vector<double> sigma, std::vector<double> epsilon) {
-  if (sigma.size() != epsilon.size()) system_fault(fmt::format("Lennard-Jones: {} sigmas and {} epsilons", sigma.size(), epsilon.size()));
-  if (mixing == LennardJones::Mixing::tables) system_fault("Lennard-Jones: tables do not follow from types; name a mixing rule");
+LennardJones mixed(LennardJones::Mixing mixing, std::vector<double> sigma,
+                   std::vector<double> epsilon) {
+  if (sigma.size() != epsilon.size())
+    system_fault(
+        fmt::format("Lennard-Jones: {} sigmas and {} epsilons", sigma.size(), epsilon.size()));
+  if (mixing == LennardJones::Mixing::tables)
+    system_fault("Lennard-Jones: tables do not follow from types; name a mixing rule");
   LennardJones lj;
   const std::size_t n = sigma.size();
   lj.types = static_cast<int>(n);
@@ -91,7 +109,8 @@ LennardJones mixed(LennardJones::Mixing mixing, std::vector<double> sigma, std::
   lj.c12.resize(n * n);
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t j = 0; j < n; ++j) {
-      const double s = mixing == LennardJones::Mixing::geometric ? std::sqrt(sigma[i] * sigma[j]) : 0.5 * (sigma[i] + sigma[j]);
+      const double s = mixing == LennardJones::Mixing::geometric ? std::sqrt(sigma[i] * sigma[j])
+                                                                 : 0.5 * (sigma[i] + sigma[j]);
       const double e = std::sqrt(epsilon[i] * epsilon[j]), s6 = std::pow(s, 6);
       lj.c6[i * n + j] = 4 * e * s6;
       lj.c12[i * n + j] = 4 * e * s6 * s6;
@@ -113,13 +132,21 @@ void validate(const System& s) {
   length("Lennard-Jones types", s.atoms.lj_type.size());
   length("residue indices", s.atoms.residue.size());
   for (std::size_t i = 0; i < n; ++i) {
-    if (s.atoms.lj_type[i] < 0 || s.atoms.lj_type[i] >= s.lj.types) system_fault(fmt::format("atom {} has Lennard-Jones type {} of {}", i, s.atoms.lj_type[i], s.lj.types));
-    if (s.atoms.residue[i] < 0 || static_cast<std::size_t>(s.atoms.residue[i]) >= s.residues.size()) system_fault(fmt::format("atom {} is in residue {} of {}", i, s.atoms.residue[i], s.residues.size()));
-    if (!(s.atoms.mass_amu[i] >= 0) || !std::isfinite(s.atoms.mass_amu[i])) system_fault(fmt::format("atom {} has mass {} amu", i, s.atoms.mass_amu[i]));
-    if (!std::isfinite(s.atoms.charge_e[i])) system_fault(fmt::format("atom {} has charge {} e", i, s.atoms.charge_e[i]));
+    if (s.atoms.lj_type[i] < 0 || s.atoms.lj_type[i] >= s.lj.types)
+      system_fault(fmt::format("atom {} has Lennard-Jones type {} of {}", i, s.atoms.lj_type[i],
+                               s.lj.types));
+    if (s.atoms.residue[i] < 0 || static_cast<std::size_t>(s.atoms.residue[i]) >= s.residues.size())
+      system_fault(
+          fmt::format("atom {} is in residue {} of {}", i, s.atoms.residue[i], s.residues.size()));
+    if (!(s.atoms.mass_amu[i] >= 0) || !std::isfinite(s.atoms.mass_amu[i]))
+      system_fault(fmt::format("atom {} has mass {} amu", i, s.atoms.mass_amu[i]));
+    if (!std::isfinite(s.atoms.charge_e[i]))
+      system_fault(fmt::format("atom {} has charge {} e", i, s.atoms.charge_e[i]));
   }
   const auto t = static_cast<std::size_t>(s.lj.types);
-  if (s.lj.c6.size() != t * t || s.lj.c12.size() != t * t) system_fault(fmt::format("Lennard-Jones tables of {} types have {} and {} entries", t, s.lj.c6.size(), s.lj.c12.size()));
+  if (s.lj.c6.size() != t * t || s.lj.c12.size() != t * t)
+    system_fault(fmt::format("Lennard-Jones tables of {} types have {} and {} entries", t,
+                             s.lj.c6.size(), s.lj.c12.size()));
   for (const auto* table : {&s.lj.c6, &s.lj.c12})
     for (const double v : *table)
       if (!std::isfinite(v)) system_fault("a Lennard-Jones parameter is not finite");
@@ -141,9 +168,12 @@ void validate(const System& s) {
   for (const VirtualSite& v : s.virtual_sites) {
     const auto inside = [&](std::int32_t a) { return a >= 0 && static_cast<std::size_t>(a) < n; };
     if (!inside(v.site)) system_fault(fmt::format("virtual site {} of {} atoms", v.site, n));
-    if (s.atoms.mass_amu[static_cast<std::size_t>(v.site)] != 0) system_fault(fmt::format("virtual site {} has a mass", v.site));
+    if (s.atoms.mass_amu[static_cast<std::size_t>(v.site)] != 0)
+      system_fault(fmt::format("virtual site {} has a mass", v.site));
     for (std::size_t k = 0; k < parents_of(v.kind); ++k)
-      if (!inside(v.parents[k]) || v.parents[k] == v.site) system_fault(fmt::format("virtual site {} has parent {} of {} atoms", v.site, v.parents[k], n));
+      if (!inside(v.parents[k]) || v.parents[k] == v.site)
+        system_fault(
+            fmt::format("virtual site {} has parent {} of {} atoms", v.site, v.parents[k], n));
   }
 }
 
@@ -152,7 +182,9 @@ std::vector<std::int32_t> molecules(const System& s) {
   std::vector<std::int32_t> root(n);
   std::iota(root.begin(), root.end(), 0);
   const auto find = [&](std::int32_t a) {
-    while (root[static_cast<std::size_t>(a)] != a) a = root[static_cast<std::size_t>(a)] = root[static_cast<std::size_t>(root[static_cast<std::size_t>(a)])];
+    while (root[static_cast<std::size_t>(a)] != a)
+      a = root[static_cast<std::size_t>(a)] =
+          root[static_cast<std::size_t>(root[static_cast<std::size_t>(a)])];
     return a;
   };
   const auto join = [&](std::int32_t a, std::int32_t b) {
@@ -208,6 +240,8 @@ std::vector<std::array<std::int32_t, 2>> within_bonds(const System& s, int bonds
   return out;
 }
 
-double net_charge_e(const System& s) { return std::accumulate(s.atoms.charge_e.begin(), s.atoms.charge_e.end(), 0.0); }
+double net_charge_e(const System& s) {
+  return std::accumulate(s.atoms.charge_e.begin(), s.atoms.charge_e.end(), 0.0);
+}
 
 }  // namespace tessera::molecular

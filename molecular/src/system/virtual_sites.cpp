@@ -9,7 +9,8 @@
 namespace tessera::molecular {
 namespace {
 
-std::array<Vec3, 4> displacements(const VirtualSite& v, const std::vector<Vec3>& x, const Box& box) {
+std::array<Vec3, 4> displacements(const VirtualSite& v, const std::vector<Vec3>& x,
+                                  const Box& box) {
   std::array<Vec3, 4> r{};
   const Vec3& from = x[static_cast<std::size_t>(v.parents[0])];
   for (std::size_t k = 1; k < parents_of(v.kind); ++k)
@@ -21,16 +22,21 @@ std::array<Vec3, 4> displacements(const VirtualSite& v, const std::vector<Vec3>&
 
 void place_virtual_sites(const System& system, std::vector<Vec3>& x, const Box& box) {
   for (const VirtualSite& v : system.virtual_sites)
-    x[static_cast<std::size_t>(v.site)] = sum(x[static_cast<std::size_t>(v.parents[0])], site_offset(v.kind, v.weights, displacements(v, x, box)));
+    x[static_cast<std::size_t>(v.site)] =
+        sum(x[static_cast<std::size_t>(v.parents[0])],
+            site_offset(v.kind, v.weights, displacements(v, x, box)));
 }
 
-void spread_virtual_forces(const System& system, const std::vector<Vec3>& x, const Box& box, std::vector<Vec3>& f, std::array<Vec3, 3>& virial) {
+void spread_virtual_forces(const System& system, const std::vector<Vec3>& x, const Box& box,
+                           std::vector<Vec3>& f, std::array<Vec3, 3>& virial) {
   using J = Jet<double, 9>;
-  for (auto v = system.virtual_sites.rbegin(); v != system.virtual_sites.rend(); ++v) {  // sites may be parents of later ones
+  for (auto v = system.virtual_sites.rbegin(); v != system.virtual_sites.rend();
+       ++v) {  // sites may be parents of later ones
     const std::array<Vec3, 4> r = displacements(*v, x, box);
     std::array<Vec<J>, 4> moving;
     for (std::size_t k = 0; k < 4; ++k)
-      for (std::size_t c = 0; c < 3; ++c) moving[k][c] = k == 0 ? J(0.0) : J::variable(r[k][c], static_cast<int>(3 * (k - 1) + c));
+      for (std::size_t c = 0; c < 3; ++c)
+        moving[k][c] = k == 0 ? J(0.0) : J::variable(r[k][c], static_cast<int>(3 * (k - 1) + c));
     const Vec<J> place = site_offset(v->kind, v->weights, moving);
     Vec3& site = f[static_cast<std::size_t>(v->site)];
     Vec3 rest = site;

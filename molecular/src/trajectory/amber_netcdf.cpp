@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// AMBER's conventions for NetCDF, version 1.0 (ambermd.org/netcdf/nctraj.xhtml): trajectories ("AMBER": a record a frame) and
-// restarts ("AMBERRESTART": one frame in double precision, no records).
+// AMBER's conventions for NetCDF, version 1.0 (ambermd.org/netcdf/nctraj.xhtml): trajectories
+// ("AMBER": a record a frame) and restarts ("AMBERRESTART": one frame in double precision, no
+// records).
 //
 //   time                       [ps]
 //   coordinates   [atom, 3]    [A]
-//   velocities    [atom, 3]    [A/ps] after multiplication by scale_factor (AMBER's own unit of time is 1/20.455 ps)
-//   forces        [atom, 3]    [kcal/(mol A)]
-//   cell_lengths, cell_angles  [A], [degree]
+//   velocities    [atom, 3]    [A/ps] after multiplication by scale_factor (AMBER's own unit of
+//   time is 1/20.455 ps) forces        [atom, 3]    [kcal/(mol A)] cell_lengths, cell_angles  [A],
+//   [degree]
 //
-// The conventions know no steps: ours are a variable of their own, which others pass over; theirs are counted from 0.
+// The conventions know no steps: ours are a variable of their own, which others pass over; theirs
+// are counted from 0.
 #include "base/units.h"
 #include "formats.h"
 #include "netcdf_classic.h"
@@ -28,7 +30,8 @@ namespace {
 
 constexpr double amber_time_ps = 1 / 20.455;
 
-// ---- reading ---------------------------------------------------------------------------------------------------------------
+// ---- reading
+// ---------------------------------------------------------------------------------------------------------------
 
 struct Unit {
   std::string_view name;
@@ -42,16 +45,26 @@ class AmberNetcdf {
     const auto conventions = layout_.texts.find("Conventions");
     const std::string text = conventions == layout_.texts.end() ? "" : conventions->second;
     restart_ = text.find("AMBERRESTART") != std::string::npos;
-    if (!restart_ && (text.find("AMBER") == std::string::npos || text.find("AMBERENSEMBLE") != std::string::npos))
-      refuse(not_read, 0, fmt::format("holds NetCDF of the conventions '{}'; AMBER and AMBERRESTART are read", text));
+    if (!restart_ && (text.find("AMBER") == std::string::npos ||
+                      text.find("AMBERENSEMBLE") != std::string::npos))
+      refuse(not_read, 0,
+             fmt::format("holds NetCDF of the conventions '{}'; AMBER and AMBERRESTART are read",
+                         text));
     n_atoms_ = layout_.extent("atom");
-    if (n_atoms_ < 1 || layout_.extent("spatial") != 3) refuse(damaged, 0, fmt::format("has {} atoms in {} dimensions", n_atoms_, layout_.extent("spatial")));
-    const std::initializer_list<Unit> lengths = {{"angstrom", angstrom}, {"nanometer", 1}, {"nm", 1}};
-    time_ = variable("time", 1, {{"picosecond", 1}, {"ps", 1}, {"femtosecond", 1e-3}, {"nanosecond", 1e3}});
+    if (n_atoms_ < 1 || layout_.extent("spatial") != 3)
+      refuse(damaged, 0,
+             fmt::format("has {} atoms in {} dimensions", n_atoms_, layout_.extent("spatial")));
+    const std::initializer_list<Unit> lengths = {
+        {"angstrom", angstrom}, {"nanometer", 1}, {"nm", 1}};
+    time_ = variable("time", 1,
+                     {{"picosecond", 1}, {"ps", 1}, {"femtosecond", 1e-3}, {"nanosecond", 1e3}});
     step_ = variable("step", 1, {{"", 1}});
     positions_ = variable("coordinates", 3 * n_atoms_, lengths);
-    velocities_ = variable("velocities", 3 * n_atoms_, {{"angstrom/picosecond", angstrom}, {"nanometer/picosecond", 1}});
-    forces_ = variable("forces", 3 * n_atoms_, {{"kilocalorie/mole/angstrom", kcal / angstrom}, {"kilojoule/mole/nanometer", 1}});
+    velocities_ = variable("velocities", 3 * n_atoms_,
+                           {{"angstrom/picosecond", angstrom}, {"nanometer/picosecond", 1}});
+    forces_ =
+        variable("forces", 3 * n_atoms_,
+                 {{"kilocalorie/mole/angstrom", kcal / angstrom}, {"kilojoule/mole/nanometer", 1}});
     lengths_ = variable("cell_lengths", 3, lengths);
     angles_ = variable("cell_angles", 3, {{"degree", 1}});
     if (!positions_.in_file) refuse(not_read, 0, "holds no coordinates");
@@ -78,9 +91,13 @@ class AmberNetcdf {
     s.frame.box = box(k);
     return s;
   }
-  [[noreturn]] void fail_positions(std::uint64_t frame, const std::string& what) const { fail(positions_, frame, what); }
+  [[noreturn]] void fail_positions(std::uint64_t frame, const std::string& what) const {
+    fail(positions_, frame, what);
+  }
   [[noreturn]] void refuse(int number, std::uint64_t byte, const std::string& what) const {
-    throw data::InputError(data::Diagnostic{.number = number, .place = {.file = in_.name(), .byte = byte}, .message = "the file " + what});
+    throw data::InputError(data::Diagnostic{.number = number,
+                                            .place = {.file = in_.name(), .byte = byte},
+                                            .message = "the file " + what});
   }
 
  private:
@@ -95,10 +112,14 @@ class AmberNetcdf {
     const NetcdfVariable* v = layout_.find(name);
     if (!v) return {};
     if (v->has_records == restart_ || v->count != count || v->type == NetcdfType::text)
-      refuse(damaged, v->defined_at, fmt::format("has {} of {} numbers {}, expected {} {}", name, v->count, v->has_records ? "a frame" : "in all", count, restart_ ? "in all" : "a frame"));
+      refuse(damaged, v->defined_at,
+             fmt::format("has {} of {} numbers {}, expected {} {}", name, v->count,
+                         v->has_records ? "a frame" : "in all", count,
+                         restart_ ? "in all" : "a frame"));
     const auto scale = v->numbers.find("scale_factor");
     const double factor = scale == v->numbers.end() ? 1 : scale->second;
-    if (!std::isfinite(factor) || factor == 0) refuse(damaged, v->defined_at, fmt::format("has {} to be multiplied by {}", name, factor));
+    if (!std::isfinite(factor) || factor == 0)
+      refuse(damaged, v->defined_at, fmt::format("has {} to be multiplied by {}", name, factor));
     const auto said = v->texts.find("units");
     std::string unit = said == v->texts.end() ? "" : said->second;
     if (unit.size() > 1 && unit.back() == 's' && unit != "ps") unit.pop_back();
@@ -107,7 +128,8 @@ class AmberNetcdf {
       if (unit.empty() || unit == u.name) return {v, factor * u.size};
       known += (known.empty() ? "" : ", ") + std::string(u.name);
     }
-    refuse(not_read, v->defined_at, fmt::format("has {} in '{}'; {} is read", name, said->second, known));
+    refuse(not_read, v->defined_at,
+           fmt::format("has {} in '{}'; {} is read", name, said->second, known));
   }
   std::vector<double> numbers(const Part& p, std::uint64_t frame) const {
     std::vector<double> out = read_netcdf(in_, layout_, *p.in_file, frame);
@@ -122,12 +144,15 @@ class AmberNetcdf {
     const std::vector<double> flat = numbers(p, frame);
     std::vector<Vec3> out(n_atoms());
     for (std::size_t i = 0; i < flat.size(); ++i) out[i / 3][i % 3] = flat[i];
-    FrameBytes(in_, frame, 0, netcdf_order).expect_finite(out, layout_.place(*p.in_file, frame), what);
+    FrameBytes(in_, frame, 0, netcdf_order)
+        .expect_finite(out, layout_.place(*p.in_file, frame), what);
     return out;
   }
   Box box(std::uint64_t frame) const {
     if (!lengths_.in_file) return {};
-    const std::vector<double> l = numbers(lengths_, frame), a = angles_.in_file ? numbers(angles_, frame) : std::vector<double>(3, 90.0);
+    const std::vector<double> l = numbers(lengths_, frame), a = angles_.in_file
+                                                                    ? numbers(angles_, frame)
+                                                                    : std::vector<double>(3, 90.0);
     if (l == std::vector<double>(3, 0.0)) return {};
     try {
       return box_of_angles({l[0], l[1], l[2]}, {a[0], a[1], a[2]});
@@ -162,7 +187,8 @@ class AmberNetcdfReader final : public TrajectoryReader {
   std::uint64_t at_ = 0;
 };
 
-// ---- writing ---------------------------------------------------------------------------------------------------------------
+// ---- writing
+// ---------------------------------------------------------------------------------------------------------------
 
 struct Contents {
   std::size_t n_atoms;
@@ -172,18 +198,27 @@ struct Contents {
 
 NetcdfLayout layout_of(const Contents& c) {
   NetcdfLayout l;
-  const auto dimension = [&](const char* name, std::uint64_t extent) { return l.dimensions.push_back({name, extent}), l.dimensions.size() - 1; };
-  const std::size_t frame = c.restart ? 0 : dimension("frame", 0), spatial = dimension("spatial", 3), atom = dimension("atom", c.n_atoms);
-  const std::size_t cell_spatial = dimension("cell_spatial", 3), label = dimension("label", 5), cell_angular = dimension("cell_angular", 3);
-  l.texts = {{"Conventions", c.restart ? "AMBERRESTART" : "AMBER"}, {"ConventionVersion", "1.0"}, {"program", "Tessera"},
-             {"programVersion", std::string(data::build_info().version)}, {"title", c.title}};
+  const auto dimension = [&](const char* name, std::uint64_t extent) {
+    return l.dimensions.push_back({name, extent}), l.dimensions.size() - 1;
+  };
+  const std::size_t frame = c.restart ? 0 : dimension("frame", 0),
+                    spatial = dimension("spatial", 3), atom = dimension("atom", c.n_atoms);
+  const std::size_t cell_spatial = dimension("cell_spatial", 3), label = dimension("label", 5),
+                    cell_angular = dimension("cell_angular", 3);
+  l.texts = {{"Conventions", c.restart ? "AMBERRESTART" : "AMBER"},
+             {"ConventionVersion", "1.0"},
+             {"program", "Tessera"},
+             {"programVersion", std::string(data::build_info().version)},
+             {"title", c.title}};
   const NetcdfType real = c.restart ? NetcdfType::f64 : NetcdfType::f32;
-  const auto variable = [&](const char* name, NetcdfType type, std::vector<std::size_t> of, const char* unit) -> NetcdfVariable& {
+  const auto variable = [&](const char* name, NetcdfType type, std::vector<std::size_t> of,
+                            const char* unit) -> NetcdfVariable& {
     l.variables.push_back({.name = name, .dimensions = std::move(of), .type = type});
     if (*unit) l.variables.back().texts["units"] = unit;
     return l.variables.back();
   };
-  const auto of_a_frame = [&](const char* name, NetcdfType type, std::vector<std::size_t> of, const char* unit) -> NetcdfVariable& {
+  const auto of_a_frame = [&](const char* name, NetcdfType type, std::vector<std::size_t> of,
+                              const char* unit) -> NetcdfVariable& {
     if (!c.restart) of.insert(of.begin(), frame);
     return variable(name, type, std::move(of), unit);
   };
@@ -193,8 +228,12 @@ NetcdfLayout layout_of(const Contents& c) {
   if (!c.restart) of_a_frame("step", NetcdfType::f64, {}, "");
   of_a_frame("time", real, {}, "picosecond");
   of_a_frame("coordinates", real, {atom, spatial}, "angstrom");
-  if (c.box) of_a_frame("cell_lengths", NetcdfType::f64, {cell_spatial}, "angstrom"), of_a_frame("cell_angles", NetcdfType::f64, {cell_angular}, "degree");
-  if (c.velocities) of_a_frame("velocities", real, {atom, spatial}, "angstrom/picosecond").numbers["scale_factor"] = 1 / amber_time_ps;
+  if (c.box)
+    of_a_frame("cell_lengths", NetcdfType::f64, {cell_spatial}, "angstrom"),
+        of_a_frame("cell_angles", NetcdfType::f64, {cell_angular}, "degree");
+  if (c.velocities)
+    of_a_frame("velocities", real, {atom, spatial}, "angstrom/picosecond").numbers["scale_factor"] =
+        1 / amber_time_ps;
   if (c.forces) of_a_frame("forces", real, {atom, spatial}, "kilocalorie/mole/angstrom");
   return l;
 }
@@ -208,7 +247,9 @@ std::string labels() {
 /// What layout_of says of a frame, in its order.
 std::string frame_bytes(const Contents& c, const Snapshot& s) {
   std::string out;
-  const auto real = [&](double v) { c.restart ? put(out, v, netcdf_order) : put(out, static_cast<float>(v), netcdf_order); };
+  const auto real = [&](double v) {
+    c.restart ? put(out, v, netcdf_order) : put(out, static_cast<float>(v), netcdf_order);
+  };
   const auto vectors = [&](const std::vector<Vec3>& list, double unit) {
     for (const Vec3& r : list)
       for (double v : r) real(v / unit);
@@ -228,9 +269,17 @@ std::string frame_bytes(const Contents& c, const Snapshot& s) {
 class AmberNetcdfWriter final : public TrajectoryWriter {
  public:
   explicit AmberNetcdfWriter(const WriterSetup& w)
-      : path_(w.path), options_(w.options), last_step_(w.last_step),
-        contents_{.n_atoms = w.system.n_atoms(), .restart = false, .box = false, .velocities = w.options.velocities, .forces = w.options.forces, .title = w.system.title} {
-    if (contents_.n_atoms > INT32_MAX / 12) throw Error(fmt::format("[netcdf] {} atoms do not fit; write .h5md", contents_.n_atoms));
+      : path_(w.path),
+        options_(w.options),
+        last_step_(w.last_step),
+        contents_{.n_atoms = w.system.n_atoms(),
+                  .restart = false,
+                  .box = false,
+                  .velocities = w.options.velocities,
+                  .forces = w.options.forces,
+                  .title = w.system.title} {
+    if (contents_.n_atoms > INT32_MAX / 12)
+      throw Error(fmt::format("[netcdf] {} atoms do not fit; write .h5md", contents_.n_atoms));
     options_.observables.clear();
     if (!last_step_) file_ = std::make_unique<data::AppendFile>(path_);
   }
@@ -238,7 +287,8 @@ class AmberNetcdfWriter final : public TrajectoryWriter {
   void write(const Snapshot& s) override {
     check_snapshot("netcdf", s, contents_.n_atoms, options_);
     if (!begun_) begin(is_periodic(s.frame.box));
-    if (contents_.box != is_periodic(s.frame.box)) throw Error("[netcdf] expected a box in all frames or in none");
+    if (contents_.box != is_periodic(s.frame.box))
+      throw Error("[netcdf] expected a box in all frames or in none");
     file_->append(frame_bytes(contents_, s));
     ++n_frames_;
     count();
@@ -270,11 +320,19 @@ class AmberNetcdfWriter final : public TrajectoryWriter {
     const data::BinaryInput in(path_);
     if (in.size() == 0) return 0;  // killed before its first frame
     const AmberNetcdf file(in);
-    const auto same = [](const NetcdfVariable& a, const NetcdfVariable& b) { return a.name == b.name && a.type == b.type && a.has_records == b.has_records && a.count == b.count; };
-    if (file.n_atoms() != contents_.n_atoms) file.refuse(704, 0, fmt::format("has {} atoms, the system {}", file.n_atoms(), contents_.n_atoms));
-    if (!std::ranges::equal(file.layout().variables, layout.variables, same)) file.refuse(704, 0, "does not hold what is to be written: give it another name");
+    const auto same = [](const NetcdfVariable& a, const NetcdfVariable& b) {
+      return a.name == b.name && a.type == b.type && a.has_records == b.has_records &&
+             a.count == b.count;
+    };
+    if (file.n_atoms() != contents_.n_atoms)
+      file.refuse(704, 0,
+                  fmt::format("has {} atoms, the system {}", file.n_atoms(), contents_.n_atoms));
+    if (!std::ranges::equal(file.layout().variables, layout.variables, same))
+      file.refuse(704, 0, "does not hold what is to be written: give it another name");
     while (n_frames_ < file.n_frames() && file.step(n_frames_) <= *last_step_) ++n_frames_;
-    return n_frames_ == 0 ? 0 : file.layout().place(*file.layout().find("step"), n_frames_);  // the first of a frame
+    return n_frames_ == 0 ? 0
+                          : file.layout().place(*file.layout().find("step"),
+                                                n_frames_);  // the first of a frame
   }
 
   std::filesystem::path path_;
@@ -288,22 +346,35 @@ class AmberNetcdfWriter final : public TrajectoryWriter {
 
 }  // namespace
 
-std::unique_ptr<TrajectoryReader> read_amber_netcdf(data::BinaryInput in) { return std::make_unique<AmberNetcdfReader>(std::move(in)); }
-std::unique_ptr<TrajectoryWriter> write_amber_netcdf(const WriterSetup& setup) { return std::make_unique<AmberNetcdfWriter>(setup); }
+std::unique_ptr<TrajectoryReader> read_amber_netcdf(data::BinaryInput in) {
+  return std::make_unique<AmberNetcdfReader>(std::move(in));
+}
+std::unique_ptr<TrajectoryWriter> write_amber_netcdf(const WriterSetup& setup) {
+  return std::make_unique<AmberNetcdfWriter>(setup);
+}
 
 std::string amber_netcdf_restart(const Frame& frame, const std::string& title) {
-  const Contents c{.n_atoms = frame.x_nm.size(), .restart = true, .box = is_periodic(frame.box), .velocities = !frame.v_nm_ps.empty(), .forces = false, .title = title};
+  const Contents c{.n_atoms = frame.x_nm.size(),
+                   .restart = true,
+                   .box = is_periodic(frame.box),
+                   .velocities = !frame.v_nm_ps.empty(),
+                   .forces = false,
+                   .title = title};
   NetcdfLayout layout = layout_of(c);
-  return netcdf_header(layout) + labels() + frame_bytes(c, {.frame = frame, .f = {}, .observables = {}});
+  return netcdf_header(layout) + labels() +
+         frame_bytes(c, {.frame = frame, .f = {}, .observables = {}});
 }
 
 Frame read_amber_netcdf_restart(const data::BinaryInput& in, std::optional<std::size_t> n_atoms) {
   const AmberNetcdf file(in);
-  if (!file.restart()) file.refuse(not_read, 0, "is a trajectory, expected a restart (conventions 'AMBERRESTART')");
-  if (n_atoms && file.n_atoms() != *n_atoms) file.refuse(704, 0, fmt::format("has {} atoms, the topology {}", file.n_atoms(), *n_atoms));
+  if (!file.restart())
+    file.refuse(not_read, 0, "is a trajectory, expected a restart (conventions 'AMBERRESTART')");
+  if (n_atoms && file.n_atoms() != *n_atoms)
+    file.refuse(704, 0, fmt::format("has {} atoms, the topology {}", file.n_atoms(), *n_atoms));
   Frame f = file.snapshot(0).frame;
   for (std::size_t i = 0; i < f.x_nm.size(); ++i)
-    if (!within_reach(f.x_nm[i])) file.fail_positions(0, fmt::format("has atom {} out of reach: it {}", i + 1, out_of_reach));
+    if (!within_reach(f.x_nm[i]))
+      file.fail_positions(0, fmt::format("has atom {} out of reach: it {}", i + 1, out_of_reach));
   return f;
 }
 

@@ -14,7 +14,8 @@ namespace {
 
 std::vector<std::string> columns(const TrajectoryOptions& options) {
   std::vector<std::string> out = {"step", "time [ps]"};
-  for (const Observable& o : options.observables) out.push_back(o.unit.empty() ? o.name : fmt::format("{} [{}]", o.name, o.unit));
+  for (const Observable& o : options.observables)
+    out.push_back(o.unit.empty() ? o.name : fmt::format("{} [{}]", o.name, o.unit));
   return out;
 }
 
@@ -26,7 +27,9 @@ std::uint64_t kept_csv(const WriterSetup& w) {
     std::int64_t step = 0;
     const auto [rest, error] = std::from_chars(text.data() + at, text.data() + end, step);
     if (error != std::errc{} || *rest != ',')
-      throw data::InputError(data::Diagnostic{.number = damaged, .place = {.file = w.path.string(), .byte = at}, .message = "expected a row that begins with a step"});
+      throw data::InputError(data::Diagnostic{.number = damaged,
+                                              .place = {.file = w.path.string(), .byte = at},
+                                              .message = "expected a row that begins with a step"});
     if (step > *w.last_step) break;
   }
   return at;
@@ -36,11 +39,16 @@ class CsvWriter final : public TrajectoryWriter {
  public:
   explicit CsvWriter(const WriterSetup& w)
       : n_(w.options.observables.size()),
-        file_(w.last_step ? std::make_unique<data::MetricsFile>(w.path, columns(w.options), kept_csv(w)) : std::make_unique<data::MetricsFile>(w.path, columns(w.options))) {}
+        file_(w.last_step
+                  ? std::make_unique<data::MetricsFile>(w.path, columns(w.options), kept_csv(w))
+                  : std::make_unique<data::MetricsFile>(w.path, columns(w.options))) {}
 
   void write(const Snapshot& s) override {
-    if (s.observables.size() != n_) throw Error(fmt::format("[csv] step {}: expected {} observables, came {}", s.frame.step, n_, s.observables.size()));
-    std::vector<std::string> row = {std::to_string(s.frame.step), data::number_text(s.frame.time_ps)};
+    if (s.observables.size() != n_)
+      throw Error(fmt::format("[csv] step {}: expected {} observables, came {}", s.frame.step, n_,
+                              s.observables.size()));
+    std::vector<std::string> row = {std::to_string(s.frame.step),
+                                    data::number_text(s.frame.time_ps)};
     for (double v : s.observables) row.push_back(data::number_text(v));
     file_->row(row);
   }
@@ -53,6 +61,8 @@ class CsvWriter final : public TrajectoryWriter {
 
 }  // namespace
 
-std::unique_ptr<TrajectoryWriter> write_csv(const WriterSetup& setup) { return std::make_unique<CsvWriter>(setup); }
+std::unique_ptr<TrajectoryWriter> write_csv(const WriterSetup& setup) {
+  return std::make_unique<CsvWriter>(setup);
+}
 
 }  // namespace tessera::molecular

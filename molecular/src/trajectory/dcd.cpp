@@ -2,17 +2,16 @@
 //
 // A DCD file is records of Fortran, each between two counts of its bytes:
 //
-//   "CORD" and 20 integers: frames, first step, steps between frames, ..., [9] time step [t], [10] cell, [19] version (CHARMM)
-//   titles
-//   number of atoms
-//   and for each frame: the cell a, cos(gamma), b, cos(beta), cos(alpha), c (doubles, A; some write angles in degrees),
-//   then x, y and z of all atoms (floats, A)
+//   "CORD" and 20 integers: frames, first step, steps between frames, ..., [9] time step [t], [10]
+//   cell, [19] version (CHARMM) titles number of atoms and for each frame: the cell a, cos(gamma),
+//   b, cos(beta), cos(alpha), c (doubles, A; some write angles in degrees), then x, y and z of all
+//   atoms (floats, A)
 //
-// t = sqrt(amu A^2/(kcal/mol)) = 0.0488882 ps. The number of frames follows from the file's size: that in the header is of no use
-// after a kill. The vectors of a cell are those of its lengths and angles, a along x: a cell that lies otherwise is turned.
-#include "formats.h"
-
+// t = sqrt(amu A^2/(kcal/mol)) = 0.0488882 ps. The number of frames follows from the file's size:
+// that in the header is of no use after a kill. The vectors of a cell are those of its lengths and
+// angles, a along x: a cell that lies otherwise is turned.
 #include "base/units.h"
+#include "formats.h"
 #include "tessera/autodiff/error.h"
 
 #include <fmt/format.h>
@@ -24,7 +23,8 @@
 namespace tessera::molecular {
 namespace {
 
-const double time_unit_ps = 0.1 / std::sqrt(4.184);  // sqrt(amu A^2/(kcal/mol)) in ps: nm sqrt(amu/(kJ/mol)) = 1 ps
+const double time_unit_ps =
+    0.1 / std::sqrt(4.184);  // sqrt(amu A^2/(kcal/mol)) in ps: nm sqrt(amu/(kJ/mol)) = 1 ps
 constexpr auto dcd_order = std::endian::little;
 constexpr std::int32_t header_bytes = 84, title_bytes = 80, cell_bytes = 48;
 
@@ -35,22 +35,29 @@ struct DcdHeader {
   bool has_cell = false;
   std::size_t n_atoms = 0;
   std::uint64_t bytes = 0;  ///< of the header
-  std::uint64_t frame_bytes() const { return (has_cell ? cell_bytes + 8 : 0) + 3 * (8 + 4 * static_cast<std::uint64_t>(n_atoms)); }
+  std::uint64_t frame_bytes() const {
+    return (has_cell ? cell_bytes + 8 : 0) + 3 * (8 + 4 * static_cast<std::uint64_t>(n_atoms));
+  }
 };
 
 /// The count before or after a record.
 void expect_count(FrameBytes& in, std::uint64_t n) {
   if (const std::int32_t count = in.integer(); static_cast<std::uint64_t>(count) != n)
-    in.fail(damaged, in.at() - 4, fmt::format("has a record of {} bytes where {} are due", count, n));
+    in.fail(damaged, in.at() - 4,
+            fmt::format("has a record of {} bytes where {} are due", count, n));
 }
 
 DcdHeader read_dcd_header(const data::BinaryInput& file) {
   DcdHeader h;
-  if (FrameBytes probe(file, 0, 0, std::endian::little); probe.integer() != header_bytes) h.order = std::endian::big;
+  if (FrameBytes probe(file, 0, 0, std::endian::little); probe.integer() != header_bytes)
+    h.order = std::endian::big;
   FrameBytes in(file, 0, 0, h.order);
   expect_count(in, header_bytes);
   const std::string kind(in.take(4), 4);
-  if (kind != "CORD") in.fail(kind == "VELD" ? not_read : damaged, 4, "holds '" + (kind == "VELD" ? kind : std::string("?")) + "', expected positions, 'CORD'");
+  if (kind != "CORD")
+    in.fail(
+        kind == "VELD" ? not_read : damaged, 4,
+        "holds '" + (kind == "VELD" ? kind : std::string("?")) + "', expected positions, 'CORD'");
   std::array<std::int32_t, 20> control;
   std::uint64_t delta_at = 0;
   for (std::size_t k = 0; k < control.size(); ++k) {
@@ -65,7 +72,9 @@ DcdHeader read_dcd_header(const data::BinaryInput& file) {
   h.delta = charmm ? static_cast<double>(again.number<float>()) : again.number<double>();
   if (!std::isfinite(h.delta)) in.fail(damaged, delta_at, "has a time step that is not a number");
   h.has_cell = charmm && control[10] != 0;
-  if (control[8] != 0) in.fail(not_read, 4 + 4 * 9, fmt::format("keeps {} atoms fixed, which are written once only", control[8]));
+  if (control[8] != 0)
+    in.fail(not_read, 4 + 4 * 9,
+            fmt::format("keeps {} atoms fixed, which are written once only", control[8]));
   if (charmm && control[11] != 0) in.fail(not_read, 4 + 4 * 12, "has four dimensions");
   const std::int32_t titles = in.integer();
   if (titles < 4) in.fail(damaged, in.at() - 4, fmt::format("has titles of {} bytes", titles));
@@ -84,21 +93,27 @@ Box box_of(const std::array<double, 6>& cell, FrameBytes& in, std::uint64_t at) 
   const Vec3 lengths = {cell[0] * angstrom, cell[2] * angstrom, cell[5] * angstrom};
   if (lengths == Vec3{}) return {};
   Vec3 angles = {cell[4], cell[3], cell[1]};
-  const bool cosines = std::abs(angles[0]) <= 1 && std::abs(angles[1]) <= 1 && std::abs(angles[2]) <= 1;
+  const bool cosines =
+      std::abs(angles[0]) <= 1 && std::abs(angles[1]) <= 1 && std::abs(angles[2]) <= 1;
   if (cosines)
-    for (double& a : angles) a = 90 - std::asin(a) * 180 / std::numbers::pi;  // 0 is 90 degrees to the last bit
-  if (angles == Vec3{90, 90, 90} && lengths[0] > 0 && lengths[1] > 0 && lengths[2] > 0) return rectangular_box(lengths);
+    for (double& a : angles)
+      a = 90 - std::asin(a) * 180 / std::numbers::pi;  // 0 is 90 degrees to the last bit
+  if (angles == Vec3{90, 90, 90} && lengths[0] > 0 && lengths[1] > 0 && lengths[2] > 0)
+    return rectangular_box(lengths);
   try {
     return box_of_angles(lengths, angles);
   } catch (const Error&) {
-    in.fail(damaged, at, fmt::format("has a cell of lengths {:.6g}, {:.6g}, {:.6g} A and angles {:.6g}, {:.6g}, {:.6g}, which is none", cell[0], cell[2],
-                                     cell[5], angles[0], angles[1], angles[2]));
+    in.fail(damaged, at,
+            fmt::format("has a cell of lengths {:.6g}, {:.6g}, {:.6g} A and angles {:.6g}, {:.6g}, "
+                        "{:.6g}, which is none",
+                        cell[0], cell[2], cell[5], angles[0], angles[1], angles[2]));
   }
 }
 
 class DcdReader final : public TrajectoryReader {
  public:
-  explicit DcdReader(data::BinaryInput in) : in_(std::move(in)), header_(read_dcd_header(in_)), at_(header_.bytes) {}
+  explicit DcdReader(data::BinaryInput in)
+      : in_(std::move(in)), header_(read_dcd_header(in_)), at_(header_.bytes) {}
   std::size_t n_atoms() const override { return header_.n_atoms; }
 
  protected:
@@ -143,16 +158,19 @@ class DcdReader final : public TrajectoryReader {
 class DcdWriter final : public TrajectoryWriter {
  public:
   explicit DcdWriter(const WriterSetup& w) : n_atoms_(w.system.n_atoms()) {
-    if (n_atoms_ > std::numeric_limits<std::int32_t>::max() / 4) throw Error(fmt::format("[dcd] {} atoms do not fit; write .h5md", n_atoms_));
+    if (n_atoms_ > std::numeric_limits<std::int32_t>::max() / 4)
+      throw Error(fmt::format("[dcd] {} atoms do not fit; write .h5md", n_atoms_));
     const std::uint64_t keep = w.last_step ? kept(w) : 0;
-    file_ = keep ? std::make_unique<data::AppendFile>(w.path, keep) : std::make_unique<data::AppendFile>(w.path);
+    file_ = keep ? std::make_unique<data::AppendFile>(w.path, keep)
+                 : std::make_unique<data::AppendFile>(w.path);
     if (keep) file_->overwrite(number_at, number(n_frames_));
   }
 
   void write(const Snapshot& s) override {
     check_snapshot("dcd", s, n_atoms_, {});
     const Frame& f = s.frame;
-    if (f.step != static_cast<std::int32_t>(f.step)) throw Error(fmt::format("[dcd] step {} is beyond 2^31; write .h5md", f.step));
+    if (f.step != static_cast<std::int32_t>(f.step))
+      throw Error(fmt::format("[dcd] step {} is beyond 2^31; write .h5md", f.step));
     std::string out;
     if (n_frames_ == 0) {
       header_.has_cell = is_periodic(f.box);
@@ -160,18 +178,30 @@ class DcdWriter final : public TrajectoryWriter {
       out = header();
     } else if (n_frames_ == 1) {
       header_.interval = f.step - header_.first_step;
-      if (header_.interval <= 0) throw Error(fmt::format("[dcd] expected a step after {}, came {}", header_.first_step, f.step));
-      header_.delta = (f.time_ps - first_time_ps_) / static_cast<double>(header_.interval) / time_unit_ps;
+      if (header_.interval <= 0)
+        throw Error(
+            fmt::format("[dcd] expected a step after {}, came {}", header_.first_step, f.step));
+      header_.delta =
+          (f.time_ps - first_time_ps_) / static_cast<double>(header_.interval) / time_unit_ps;
     }
-    if (const std::int64_t due = header_.first_step + n_frames_ * header_.interval; n_frames_ > 0 && f.step != due)
-      throw Error(fmt::format("[dcd] expected step {}, for frames follow each other at one distance, came {}; write .h5md or .xtc", due, f.step));
-    if (header_.has_cell != is_periodic(f.box)) throw Error("[dcd] expected a box in all frames or in none");
+    if (const std::int64_t due = header_.first_step + n_frames_ * header_.interval;
+        n_frames_ > 0 && f.step != due)
+      throw Error(
+          fmt::format("[dcd] expected step {}, for frames follow each other at one distance, came "
+                      "{}; write .h5md or .xtc",
+                      due, f.step));
+    if (header_.has_cell != is_periodic(f.box))
+      throw Error("[dcd] expected a box in all frames or in none");
     const auto count = [&](std::size_t n) { put(out, static_cast<std::int32_t>(n), dcd_order); };
     if (header_.has_cell) {
       const Vec3 lengths = lengths_nm(f.box), angles = angles_deg(f.box);
-      const auto cosine = [&](std::size_t k) { return std::sin((90 - angles[k]) * std::numbers::pi / 180); };
+      const auto cosine = [&](std::size_t k) {
+        return std::sin((90 - angles[k]) * std::numbers::pi / 180);
+      };
       count(cell_bytes);
-      for (double v : {lengths[0] / angstrom, cosine(2), lengths[1] / angstrom, cosine(1), cosine(0), lengths[2] / angstrom}) put(out, v, dcd_order);
+      for (double v : {lengths[0] / angstrom, cosine(2), lengths[1] / angstrom, cosine(1),
+                       cosine(0), lengths[2] / angstrom})
+        put(out, v, dcd_order);
       count(cell_bytes);
     }
     for (std::size_t d = 0; d < 3; ++d) {
@@ -181,7 +211,8 @@ class DcdWriter final : public TrajectoryWriter {
     }
     file_->append(out);
     ++n_frames_;
-    // The header follows the frames: a reader that trusts its count misses the last one after a kill, never more.
+    // The header follows the frames: a reader that trusts its count misses the last one after a
+    // kill, never more.
     if (n_frames_ == 2) {
       file_->overwrite(number_at + 8, number(header_.interval));
       file_->overwrite(number_at + 36, real(header_.delta));
@@ -210,7 +241,8 @@ class DcdWriter final : public TrajectoryWriter {
     integer(header_bytes);
     out += "CORD";
     std::array<std::int32_t, 20> control{};
-    control[0] = 1, control[1] = static_cast<std::int32_t>(header_.first_step), control[2] = 1, control[10] = header_.has_cell, control[19] = 24;
+    control[0] = 1, control[1] = static_cast<std::int32_t>(header_.first_step), control[2] = 1,
+    control[10] = header_.has_cell, control[19] = 24;
     for (std::int32_t c : control) integer(c);
     integer(header_bytes);
     std::string title = "written by Tessera";
@@ -232,17 +264,26 @@ class DcdWriter final : public TrajectoryWriter {
     try {
       header_ = read_dcd_header(in);
     } catch (const data::InputError& e) {
-      if (e.findings().front().number == cut_off) return 0;  // killed in the middle of its first frame
+      if (e.findings().front().number == cut_off)
+        return 0;  // killed in the middle of its first frame
       throw;
     }
-    if (header_.order != dcd_order) FrameBytes(in, 0, 0, dcd_order).fail(not_read, 0, "is big-endian, and cannot be gone on with");
+    if (header_.order != dcd_order)
+      FrameBytes(in, 0, 0, dcd_order)
+          .fail(not_read, 0, "is big-endian, and cannot be gone on with");
     if (header_.n_atoms != n_atoms_)
-      FrameBytes(in, 0, 0, dcd_order).fail(704, 0, fmt::format("has {} atoms, the system {}", header_.n_atoms, n_atoms_));
-    const auto whole = static_cast<std::int64_t>((in.size() - header_.bytes) / header_.frame_bytes());
-    const std::int64_t wanted = *w.last_step < header_.first_step ? 0 : (*w.last_step - header_.first_step) / header_.interval + 1;
+      FrameBytes(in, 0, 0, dcd_order)
+          .fail(704, 0, fmt::format("has {} atoms, the system {}", header_.n_atoms, n_atoms_));
+    const auto whole =
+        static_cast<std::int64_t>((in.size() - header_.bytes) / header_.frame_bytes());
+    const std::int64_t wanted = *w.last_step < header_.first_step
+                                    ? 0
+                                    : (*w.last_step - header_.first_step) / header_.interval + 1;
     n_frames_ = std::min(whole, wanted);
     first_time_ps_ = static_cast<double>(header_.first_step) * header_.delta * time_unit_ps;
-    return n_frames_ == 0 ? 0 : header_.bytes + static_cast<std::uint64_t>(n_frames_) * header_.frame_bytes();
+    return n_frames_ == 0
+               ? 0
+               : header_.bytes + static_cast<std::uint64_t>(n_frames_) * header_.frame_bytes();
   }
 
   std::size_t n_atoms_;
@@ -254,7 +295,11 @@ class DcdWriter final : public TrajectoryWriter {
 
 }  // namespace
 
-std::unique_ptr<TrajectoryWriter> write_dcd(const WriterSetup& setup) { return std::make_unique<DcdWriter>(setup); }
-std::unique_ptr<TrajectoryReader> read_dcd(data::BinaryInput in) { return std::make_unique<DcdReader>(std::move(in)); }
+std::unique_ptr<TrajectoryWriter> write_dcd(const WriterSetup& setup) {
+  return std::make_unique<DcdWriter>(setup);
+}
+std::unique_ptr<TrajectoryReader> read_dcd(data::BinaryInput in) {
+  return std::make_unique<DcdReader>(std::move(in));
+}
 
 }  // namespace tessera::molecular

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of trajectory formats share: a row a format, and bytes of frames read with their places in mind.
+// What the files of trajectory formats share: a row a format, and bytes of frames read with their
+// places in mind.
 #pragma once
 #include "tessera/autodiff/error.h"
 #include "tessera/molecular/trajectory.h"
@@ -43,12 +44,15 @@ std::unique_ptr<TrajectoryReader> read_pdb_frames(const std::filesystem::path& p
 
 inline constexpr int cut_off = 740, damaged = 741, not_read = 742;
 
-/// Edges of a frame are none at all (zeros), or a along x, b in the xy plane, c upward, none longer than a millimetre. What is wrong
-/// with them; empty: nothing. Parts of 1e-6 of an edge that point elsewhere are the rounding of other programs.
+/// Edges of a frame are none at all (zeros), or a along x, b in the xy plane, c upward, none longer
+/// than a millimetre. What is wrong with them; empty: nothing. Parts of 1e-6 of an edge that point
+/// elsewhere are the rounding of other programs.
 std::string why_no_box(const Box& box);
 
-/// Throws Error where the snapshot has another number of atoms, or lacks velocities, forces or observables that were promised.
-void check_snapshot(const char* format, const Snapshot& snapshot, std::size_t n_atoms, const TrajectoryOptions& options);
+/// Throws Error where the snapshot has another number of atoms, or lacks velocities, forces or
+/// observables that were promised.
+void check_snapshot(const char* format, const Snapshot& snapshot, std::size_t n_atoms,
+                    const TrajectoryOptions& options);
 
 /// Numbers of one frame, one after the other. Whatever goes beyond the end of the file is E0740.
 class FrameBytes {
@@ -98,14 +102,15 @@ void put(std::string& out, T value, std::endian order) {
   out.append(raw.data(), raw.size());
 }
 
-/// Bytes of the whole frames up to `last_step` at the beginning of a file; `skip_frame(bytes)` goes over one and returns its step
-/// and number of atoms. Throws E0704 where that is not `n_atoms`.
+/// Bytes of the whole frames up to `last_step` at the beginning of a file; `skip_frame(bytes)` goes
+/// over one and returns its step and number of atoms. Throws E0704 where that is not `n_atoms`.
 struct FrameMark {
   std::int64_t step;
   std::size_t n_atoms;
 };
 template <class SkipFrame>
-std::uint64_t kept_length(const std::filesystem::path& path, std::size_t n_atoms, std::int64_t last_step, SkipFrame&& skip_frame) {
+std::uint64_t kept_length(const std::filesystem::path& path, std::size_t n_atoms,
+                          std::int64_t last_step, SkipFrame&& skip_frame) {
   const data::BinaryInput in(path);
   std::uint64_t at = 0;
   for (std::size_t frame = 0; at < in.size(); ++frame) {
@@ -113,7 +118,9 @@ std::uint64_t kept_length(const std::filesystem::path& path, std::size_t n_atoms
     try {
       const FrameMark mark = skip_frame(bytes);
       if (mark.n_atoms != n_atoms)
-        bytes.fail(704, at, "has " + std::to_string(mark.n_atoms) + " atoms, the system " + std::to_string(n_atoms));
+        bytes.fail(704, at,
+                   "has " + std::to_string(mark.n_atoms) + " atoms, the system " +
+                       std::to_string(n_atoms));
       if (mark.step > last_step) break;
     } catch (const data::InputError& e) {
       if (e.findings()[0].number == cut_off) break;
@@ -125,6 +132,7 @@ std::uint64_t kept_length(const std::filesystem::path& path, std::size_t n_atoms
 }
 
 /// A file of frames that are put together in memory and appended whole.
-std::unique_ptr<data::AppendFile> open_appended(const WriterSetup& setup, std::uint64_t (*kept)(const WriterSetup&));
+std::unique_ptr<data::AppendFile> open_appended(const WriterSetup& setup,
+                                                std::uint64_t (*kept)(const WriterSetup&));
 
 }  // namespace tessera::molecular

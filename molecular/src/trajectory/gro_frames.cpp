@@ -28,10 +28,17 @@ std::uint64_t kept_gro(const WriterSetup& w) {
       return std::from_chars(text.data() + from, text.data() + text.size(), to).ec == std::errc{};
     };
     if (key == std::string::npos || !read(at + key + 6, step))
-      throw data::InputError(data::Diagnostic{.number = damaged, .place = {.file = w.path.string(), .byte = at}, .message = "expected a title with a step, as our own files have it"});
+      throw data::InputError(
+          data::Diagnostic{.number = damaged,
+                           .place = {.file = w.path.string(), .byte = at},
+                           .message = "expected a title with a step, as our own files have it"});
     if (read(line, atoms) && atoms != n)
-      throw data::InputError(data::Diagnostic{.number = 704, .place = {.file = w.path.string(), .byte = line}, .message = "has " + std::to_string(atoms) + " atoms, the system " + std::to_string(n)});
-    for (std::size_t k = 0; k < n + 2 && line != 0; ++k) line = text.find('\n', line) + 1;  // 0: the file ends before
+      throw data::InputError(data::Diagnostic{
+          .number = 704,
+          .place = {.file = w.path.string(), .byte = line},
+          .message = "has " + std::to_string(atoms) + " atoms, the system " + std::to_string(n)});
+    for (std::size_t k = 0; k < n + 2 && line != 0; ++k)
+      line = text.find('\n', line) + 1;  // 0: the file ends before
     if (line == 0 || step > *w.last_step) break;
     at = line;
   }
@@ -40,10 +47,12 @@ std::uint64_t kept_gro(const WriterSetup& w) {
 
 class GroWriter final : public TrajectoryWriter {
  public:
-  explicit GroWriter(const WriterSetup& w) : system_(w.system), velocities_(w.options.velocities), file_(open_appended(w, kept_gro)) {}
+  explicit GroWriter(const WriterSetup& w)
+      : system_(w.system), velocities_(w.options.velocities), file_(open_appended(w, kept_gro)) {}
 
   void write(const Snapshot& s) override {
-    check_snapshot("gro", s, system_.n_atoms(), {.velocities = velocities_, .forces = false, .observables = {}});
+    check_snapshot("gro", s, system_.n_atoms(),
+                   {.velocities = velocities_, .forces = false, .observables = {}});
     Frame f = s.frame;
     if (!velocities_) f.v_nm_ps.clear();
     file_->append(write_gro(system_, {std::move(f)}));
@@ -58,7 +67,8 @@ class GroWriter final : public TrajectoryWriter {
 
 class GroFramesReader final : public TrajectoryReader {
  public:
-  explicit GroFramesReader(const std::filesystem::path& path) : file_(read_gro(data::read_text_file(path))) {}
+  explicit GroFramesReader(const std::filesystem::path& path)
+      : file_(read_gro(data::read_text_file(path))) {}
   std::size_t n_atoms() const override { return file_.atom_name.size(); }
 
  protected:
@@ -76,7 +86,11 @@ class GroFramesReader final : public TrajectoryReader {
 
 }  // namespace
 
-std::unique_ptr<TrajectoryWriter> write_gro_frames(const WriterSetup& setup) { return std::make_unique<GroWriter>(setup); }
-std::unique_ptr<TrajectoryReader> read_gro_frames(const std::filesystem::path& path) { return std::make_unique<GroFramesReader>(path); }
+std::unique_ptr<TrajectoryWriter> write_gro_frames(const WriterSetup& setup) {
+  return std::make_unique<GroWriter>(setup);
+}
+std::unique_ptr<TrajectoryReader> read_gro_frames(const std::filesystem::path& path) {
+  return std::make_unique<GroFramesReader>(path);
+}
 
 }  // namespace tessera::molecular

@@ -37,24 +37,56 @@ data::InfoNode summarize(const std::filesystem::path& path) { return summary(pat
 /// Whatever the name: restarts are called .rst7 too.
 data::InfoNode summarize_netcdf(const std::filesystem::path& path) { return summary(path, ".nc"); }
 
-bool begins(std::string_view head, std::string_view bytes) { return head.substr(0, bytes.size()) == bytes; }
+bool begins(std::string_view head, std::string_view bytes) {
+  return head.substr(0, bytes.size()) == bytes;
+}
 
 using namespace std::string_view_literals;
-const data::RegisterFormat xtc({.name = "XTC", .summary = "GROMACS trajectories, compressed positions", .extensions = {".xtc"},
-                                .sniff = [](std::string_view head, const std::filesystem::path&) { return begins(head, "\0\0\x07\xcb"sv) || begins(head, "\0\0\x07\xe7"sv); },
+const data::RegisterFormat xtc({.name = "XTC",
+                                .summary = "GROMACS trajectories, compressed positions",
+                                .extensions = {".xtc"},
+                                .sniff =
+                                    [](std::string_view head, const std::filesystem::path&) {
+                                      return begins(head, "\0\0\x07\xcb"sv) ||
+                                             begins(head, "\0\0\x07\xe7"sv);
+                                    },
                                 .summarize = summarize});
-const data::RegisterFormat trr({.name = "TRR", .summary = "GROMACS trajectories, positions, velocities, forces", .extensions = {".trr"},
-                                .sniff = [](std::string_view head, const std::filesystem::path&) { return begins(head, "\0\0\x07\xc9\0\0\0\x0d"sv); },
+const data::RegisterFormat trr({.name = "TRR",
+                                .summary = "GROMACS trajectories, positions, velocities, forces",
+                                .extensions = {".trr"},
+                                .sniff =
+                                    [](std::string_view head, const std::filesystem::path&) {
+                                      return begins(head, "\0\0\x07\xc9\0\0\0\x0d"sv);
+                                    },
                                 .summarize = summarize});
-const data::RegisterFormat dcd({.name = "DCD", .summary = "CHARMM and NAMD trajectories", .extensions = {".dcd"},
-                                .sniff = [](std::string_view head, const std::filesystem::path&) { return begins(head, "\x54\0\0\0CORD"sv) || begins(head, "\0\0\0\x54""CORD"sv); },
+const data::RegisterFormat dcd({.name = "DCD",
+                                .summary = "CHARMM and NAMD trajectories",
+                                .extensions = {".dcd"},
+                                .sniff =
+                                    [](std::string_view head, const std::filesystem::path&) {
+                                      return begins(head, "\x54\0\0\0CORD"sv) || begins(head,
+                                                                                        "\0\0\0\x54"
+                                                                                        "CORD"sv);
+                                    },
                                 .summarize = summarize});
-const data::RegisterFormat netcdf({.name = "AMBER NetCDF", .summary = "AMBER trajectories and restarts in NetCDF", .extensions = {".nc", ".ncdf", ".ncrst"},
-                                   .sniff = [](std::string_view head, const std::filesystem::path&) { return begins(head, "CDF\1"sv) || begins(head, "CDF\2"sv) || begins(head, "CDF\5"sv); },
+const data::RegisterFormat netcdf({.name = "AMBER NetCDF",
+                                   .summary = "AMBER trajectories and restarts in NetCDF",
+                                   .extensions = {".nc", ".ncdf", ".ncrst"},
+                                   .sniff =
+                                       [](std::string_view head, const std::filesystem::path&) {
+                                         return begins(head, "CDF\1"sv) ||
+                                                begins(head, "CDF\2"sv) || begins(head, "CDF\5"sv);
+                                       },
                                    .summarize = summarize_netcdf});
-const data::RegisterFormat h5md({.name = "H5MD", .summary = "trajectories in HDF5", .extensions = {".h5md"},
-                                 .sniff = [](std::string_view, const std::filesystem::path& path) { return path.extension() == ".h5md"; },
-                                 .summarize = summarize, .priority = 5});
+const data::RegisterFormat h5md({.name = "H5MD",
+                                 .summary = "trajectories in HDF5",
+                                 .extensions = {".h5md"},
+                                 .sniff =
+                                     [](std::string_view, const std::filesystem::path& path) {
+                                       return path.extension() == ".h5md";
+                                     },
+                                 .summarize = summarize,
+                                 .priority = 5});
 
 }  // namespace
 }  // namespace tessera::molecular

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// NetCDF's classic formats (NetCDF Users Guide, appendix B): all numbers big-endian, names and texts padded to four bytes.
+// NetCDF's classic formats (NetCDF Users Guide, appendix B): all numbers big-endian, names and
+// texts padded to four bytes.
 //
 //   "CDF" version    1; 2: places of 8 bytes; 5: counts of 8 bytes too
 //   records          how many; all bits set: as many as the file holds
@@ -8,7 +9,8 @@
 //   attributes       of the file: names, types, values
 //   variables        names, dimensions, attributes, types, bytes, places
 //
-// then the variables that have no records, then the records one after the other, in each a row of every variable that has them.
+// then the variables that have no records, then the records one after the other, in each a row of
+// every variable that has them.
 #pragma once
 #include "tessera/data/binary_file.h"
 
@@ -35,9 +37,9 @@ struct NetcdfVariable {
   std::map<std::string, std::string> texts = {};  ///< attributes
   std::map<std::string, double> numbers = {};     ///< attributes of one number
   bool has_records = false;
-  std::uint64_t count = 1;              ///< of numbers, in a record where it has them
-  std::uint64_t begin = 0, bytes = 0;   ///< of all numbers or of a record's, padded
-  std::uint64_t defined_at = 0;         ///< the byte of its entry in the header
+  std::uint64_t count = 1;             ///< of numbers, in a record where it has them
+  std::uint64_t begin = 0, bytes = 0;  ///< of all numbers or of a record's, padded
+  std::uint64_t defined_at = 0;        ///< the byte of its entry in the header
 };
 
 struct NetcdfLayout {
@@ -50,15 +52,19 @@ struct NetcdfLayout {
   /// The extent of a dimension; 0 where there is none of that name.
   std::uint64_t extent(std::string_view name) const;
   /// Where the numbers of a variable lie.
-  std::uint64_t place(const NetcdfVariable& v, std::uint64_t record) const { return v.begin + (v.has_records ? record * record_bytes : 0); }
+  std::uint64_t place(const NetcdfVariable& v, std::uint64_t record) const {
+    return v.begin + (v.has_records ? record * record_bytes : 0);
+  }
 };
 
 /// Throws InputError E0740..E0742, as TrajectoryReader::read does.
 NetcdfLayout read_netcdf_layout(const data::BinaryInput& in);
 /// The numbers of a variable, in a record where it has them.
-std::vector<double> read_netcdf(const data::BinaryInput& in, const NetcdfLayout& layout, const NetcdfVariable& v, std::uint64_t record);
+std::vector<double> read_netcdf(const data::BinaryInput& in, const NetcdfLayout& layout,
+                                const NetcdfVariable& v, std::uint64_t record);
 
-/// Lays out what dimensions, texts and variables say (64-bit places), and returns the header of a file without records.
+/// Lays out what dimensions, texts and variables say (64-bit places), and returns the header of a
+/// file without records.
 std::string netcdf_header(NetcdfLayout& layout);
 inline constexpr std::uint64_t netcdf_records_at = 4;
 inline constexpr auto netcdf_order = std::endian::big;

@@ -10,7 +10,8 @@ namespace {
 
 class PdbFramesReader final : public TrajectoryReader {
  public:
-  explicit PdbFramesReader(const std::filesystem::path& path) : text_(data::read_text_file(path)), models_(pdb_models(text_)) {
+  explicit PdbFramesReader(const std::filesystem::path& path)
+      : text_(data::read_text_file(path)), models_(pdb_models(text_)) {
     Structure s = read_pdb(text_, {.model = 1, .standard_bonds = false}).structure;
     first_ = {.x_nm = std::move(s.x_nm), .v_nm_ps = {}, .box = s.box};
   }
@@ -23,7 +24,10 @@ class PdbFramesReader final : public TrajectoryReader {
     s.frame = first_;
     if (at_ > 0) s.frame.x_nm = read_pdb_model(text_, models_[at_]).x_nm;
     if (s.frame.x_nm.size() != n_atoms())
-      throw data::InputError(text_.error(704, text_.line_starts[models_[at_][0] - 1], "model " + std::to_string(at_ + 1) + " has " + std::to_string(s.frame.x_nm.size()) + " atoms, the first " + std::to_string(n_atoms())));
+      throw data::InputError(text_.error(704, text_.line_starts[models_[at_][0] - 1],
+                                         "model " + std::to_string(at_ + 1) + " has " +
+                                             std::to_string(s.frame.x_nm.size()) +
+                                             " atoms, the first " + std::to_string(n_atoms())));
     s.frame.step = static_cast<std::int64_t>(at_++);
     return true;
   }
@@ -37,6 +41,8 @@ class PdbFramesReader final : public TrajectoryReader {
 
 }  // namespace
 
-std::unique_ptr<TrajectoryReader> read_pdb_frames(const std::filesystem::path& path) { return std::make_unique<PdbFramesReader>(path); }
+std::unique_ptr<TrajectoryReader> read_pdb_frames(const std::filesystem::path& path) {
+  return std::make_unique<PdbFramesReader>(path);
+}
 
 }  // namespace tessera::molecular

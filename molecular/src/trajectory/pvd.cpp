@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For ParaView: NAME.pvd lists one file NAME_STEP.vtp of points a frame. A line of the list is added when its file is complete.
+// For ParaView: NAME.pvd lists one file NAME_STEP.vtp of points a frame. A line of the list is
+// added when its file is complete.
 #include "formats.h"
 #include "tessera/data/file_io.h"
 #include "tessera/data/vtk_xml.h"
@@ -21,10 +22,12 @@ struct Entry {
 
 class PvdWriter final : public TrajectoryWriter {
  public:
-  explicit PvdWriter(const WriterSetup& w) : path_(w.path), options_(w.options), n_atoms_(w.system.n_atoms()) {
+  explicit PvdWriter(const WriterSetup& w)
+      : path_(w.path), options_(w.options), n_atoms_(w.system.n_atoms()) {
     options_.observables.clear();
     std::string why;
-    if (!data::vtk_xml_available(&why)) throw Error("[pvd] VTK is not there to write with: " + why + "; write .h5md");
+    if (!data::vtk_xml_available(&why))
+      throw Error("[pvd] VTK is not there to write with: " + why + "; write .h5md");
     const Atoms& a = w.system.atoms;
     charge_ = a.charge_e;
     element_.assign(a.element.begin(), a.element.end());
@@ -52,10 +55,22 @@ class PvdWriter final : public TrajectoryWriter {
     g.points = flat(s.frame.x_nm);
     g.vertices = vertices_;
     g.lines = bonds_;
-    g.fields.points.push_back({.name = "element", .units = "1", .long_name = "atomic number", .values = element_});
-    g.fields.points.push_back({.name = "charge", .units = "e", .long_name = "charge", .values = charge_});
-    if (options_.velocities) g.fields.points.push_back({.name = "velocity", .units = "nm/ps", .long_name = "velocity", .values = flat(s.frame.v_nm_ps), .components = 3});
-    if (options_.forces) g.fields.points.push_back({.name = "force", .units = "kJ/mol/nm", .long_name = "force", .values = flat(s.f), .components = 3});
+    g.fields.points.push_back(
+        {.name = "element", .units = "1", .long_name = "atomic number", .values = element_});
+    g.fields.points.push_back(
+        {.name = "charge", .units = "e", .long_name = "charge", .values = charge_});
+    if (options_.velocities)
+      g.fields.points.push_back({.name = "velocity",
+                                 .units = "nm/ps",
+                                 .long_name = "velocity",
+                                 .values = flat(s.frame.v_nm_ps),
+                                 .components = 3});
+    if (options_.forces)
+      g.fields.points.push_back({.name = "force",
+                                 .units = "kJ/mol/nm",
+                                 .long_name = "force",
+                                 .values = flat(s.f),
+                                 .components = 3});
     data::write_vtk_xml(frame_file(s.frame.step), g);
     entries_.push_back({s.frame.step, s.frame.time_ps});
     write_list();
@@ -63,11 +78,16 @@ class PvdWriter final : public TrajectoryWriter {
   void sync() override {}  // every file was synced when it was moved into place
 
  private:
-  fs::path frame_file(std::int64_t step) const { return path_.parent_path() / fmt::format("{}_{}.vtp", path_.stem().string(), step); }
+  fs::path frame_file(std::int64_t step) const {
+    return path_.parent_path() / fmt::format("{}_{}.vtp", path_.stem().string(), step);
+  }
 
   void write_list() const {
-    std::string xml = "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\">\n<Collection>\n";
-    for (const Entry& e : entries_) xml += fmt::format("<DataSet timestep=\"{}\" file=\"{}\"/>\n", e.time_ps, frame_file(e.step).filename().string());
+    std::string xml =
+        "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\">\n<Collection>\n";
+    for (const Entry& e : entries_)
+      xml += fmt::format("<DataSet timestep=\"{}\" file=\"{}\"/>\n", e.time_ps,
+                         frame_file(e.step).filename().string());
     data::write_file_atomically(path_, xml + "</Collection>\n</VTKFile>\n");
   }
 
@@ -75,15 +95,21 @@ class PvdWriter final : public TrajectoryWriter {
   void take_up(std::int64_t last_step) {
     const std::string text = data::read_file(path_);
     constexpr std::string_view begin = "<DataSet timestep=\"";
-    for (std::size_t at = text.find(begin); at != std::string::npos; at = text.find(begin, at + 1)) {
+    for (std::size_t at = text.find(begin); at != std::string::npos;
+         at = text.find(begin, at + 1)) {
       Entry e{};
       const std::size_t name_end = text.find(".vtp\"", at), number = text.rfind('_', name_end);
       if (name_end == std::string::npos || number < at)
-        throw data::InputError(data::Diagnostic{.number = damaged, .place = {.file = path_.string(), .byte = at}, .message = "expected the name of a frame, NAME_STEP.vtp"});
+        throw data::InputError(
+            data::Diagnostic{.number = damaged,
+                             .place = {.file = path_.string(), .byte = at},
+                             .message = "expected the name of a frame, NAME_STEP.vtp"});
       e.time_ps = std::strtod(text.c_str() + at + begin.size(), nullptr);
       e.step = std::strtoll(text.c_str() + number + 1, nullptr, 10);
-      if (e.step <= last_step) entries_.push_back(e);
-      else fs::remove(frame_file(e.step));
+      if (e.step <= last_step)
+        entries_.push_back(e);
+      else
+        fs::remove(frame_file(e.step));
     }
   }
 
@@ -97,6 +123,8 @@ class PvdWriter final : public TrajectoryWriter {
 
 }  // namespace
 
-std::unique_ptr<TrajectoryWriter> write_pvd(const WriterSetup& setup) { return std::make_unique<PvdWriter>(setup); }
+std::unique_ptr<TrajectoryWriter> write_pvd(const WriterSetup& setup) {
+  return std::make_unique<PvdWriter>(setup);
+}
 
 }  // namespace tessera::molecular

@@ -17,8 +17,9 @@ namespace fs = std::filesystem;
 struct Format {
   std::string_view ending;
   std::unique_ptr<TrajectoryWriter> (*write)(const WriterSetup&);
-  std::unique_ptr<TrajectoryReader> (*read)(data::BinaryInput) = nullptr;                           // of bytes
-  std::unique_ptr<TrajectoryReader> (*read_named)(const std::filesystem::path&) = nullptr;          // of a file only
+  std::unique_ptr<TrajectoryReader> (*read)(data::BinaryInput) = nullptr;  // of bytes
+  std::unique_ptr<TrajectoryReader> (*read_named)(const std::filesystem::path&) =
+      nullptr;  // of a file only
 };
 constexpr std::array formats = {
     Format{".xtc", write_xtc, read_xtc},
@@ -44,10 +45,12 @@ const Format& format_of(const fs::path& path, const char* action, const std::str
     if (f.ending == ending) return f;
     all.append(all.empty() ? "" : " ").append(f.ending);
   }
-  throw Error(fmt::format("[trajectory] {} {}: expected a name that ends in one of {}", action, path.string(), all));
+  throw Error(fmt::format("[trajectory] {} {}: expected a name that ends in one of {}", action,
+                          path.string(), all));
 }
 
-std::unique_ptr<TrajectoryWriter> open_writer(const fs::path& path, const System& system, const TrajectoryOptions& options,
+std::unique_ptr<TrajectoryWriter> open_writer(const fs::path& path, const System& system,
+                                              const TrajectoryOptions& options,
                                               std::optional<std::int64_t> last_step) {
   const Format& f = format_of(path, "write");
   if (last_step && !fs::exists(path)) last_step.reset();
@@ -57,12 +60,15 @@ std::unique_ptr<TrajectoryWriter> open_writer(const fs::path& path, const System
 }  // namespace
 
 void FrameBytes::fail(int number, std::uint64_t byte, const std::string& message) const {
-  throw data::InputError(data::Diagnostic{.number = number, .place = {.file = in_.name(), .byte = byte},
+  throw data::InputError(data::Diagnostic{.number = number,
+                                          .place = {.file = in_.name(), .byte = byte},
                                           .message = fmt::format("frame {} {}", frame_, message)});
 }
 
 void FrameBytes::require(std::uint64_t n) const {
-  if (n > in_.size() - at_) fail(cut_off, at_, fmt::format("needs {} more bytes, the file has {}: it was cut off", n, in_.size() - at_));
+  if (n > in_.size() - at_)
+    fail(cut_off, at_,
+         fmt::format("needs {} more bytes, the file has {}: it was cut off", n, in_.size() - at_));
 }
 
 const char* FrameBytes::take(std::uint64_t n) {
@@ -71,21 +77,25 @@ const char* FrameBytes::take(std::uint64_t n) {
   if (at_ < window_at_ || at_ + n > window_at_ + window_.size()) {
     window_.resize(std::max(n, std::min(ahead, in_.size() - at_)));
     window_at_ = at_;
-    if (!in_.read(at_, window_.data(), window_.size())) fail(cut_off, at_, "cannot be read: the file shrank meanwhile");
+    if (!in_.read(at_, window_.data(), window_.size()))
+      fail(cut_off, at_, "cannot be read: the file shrank meanwhile");
   }
   const char* out = window_.data() + (at_ - window_at_);
   at_ += n;
   return out;
 }
 
-void FrameBytes::expect_finite(std::span<const Vec3> list, std::uint64_t byte, const char* what) const {
+void FrameBytes::expect_finite(std::span<const Vec3> list, std::uint64_t byte,
+                               const char* what) const {
   for (std::size_t i = 0; i < list.size(); ++i)
     for (double v : list[i])
-      if (!std::isfinite(v)) fail(damaged, byte, fmt::format("has {} that are no numbers, the first of {}", what, i));
+      if (!std::isfinite(v))
+        fail(damaged, byte, fmt::format("has {} that are no numbers, the first of {}", what, i));
 }
 
 void FrameBytes::expect_box(const Box& box, std::uint64_t byte) const {
-  if (const std::string why = why_no_box(box); !why.empty()) fail(damaged, byte, "has edges of the box that are none: " + why);
+  if (const std::string why = why_no_box(box); !why.empty())
+    fail(damaged, byte, "has edges of the box that are none: " + why);
 }
 
 std::string why_no_box(const Box& box) {
@@ -99,38 +109,55 @@ std::string why_no_box(const Box& box) {
     }
   if (all == 0) return {};
   for (std::size_t k = 0; k < 3; ++k)
-    if (!(e[k][k] > 0)) return fmt::format("expected positive lengths along x, y and z, came {}, {} and {} nm", e[0][0], e[1][1], e[2][2]);
+    if (!(e[k][k] > 0))
+      return fmt::format("expected positive lengths along x, y and z, came {}, {} and {} nm",
+                         e[0][0], e[1][1], e[2][2]);
   for (const auto& [i, k] : {std::pair{0U, 1U}, {0U, 2U}, {1U, 2U}})
-    if (std::abs(e[i][k]) > rounding * e[i][i]) return "expected the first edge along x and the second in the xy plane: turn the system, as gmx editconf does";
+    if (std::abs(e[i][k]) > rounding * e[i][i])
+      return "expected the first edge along x and the second in the xy plane: turn the system, as "
+             "gmx editconf does";
   return {};
 }
 
-void check_snapshot(const char* format, const Snapshot& s, std::size_t n_atoms, const TrajectoryOptions& options) {
+void check_snapshot(const char* format, const Snapshot& s, std::size_t n_atoms,
+                    const TrajectoryOptions& options) {
   const auto expect = [&](const char* what, std::size_t came, std::size_t expected) {
-    if (came != expected) throw Error(fmt::format("[{}] step {}: expected {} {}, came {}", format, s.frame.step, expected, what, came));
+    if (came != expected)
+      throw Error(fmt::format("[{}] step {}: expected {} {}, came {}", format, s.frame.step,
+                              expected, what, came));
   };
   expect("positions", s.frame.x_nm.size(), n_atoms);
   if (options.velocities) expect("velocities", s.frame.v_nm_ps.size(), n_atoms);
   if (options.forces) expect("forces", s.f.size(), n_atoms);
-  expect("observables", options.observables.empty() ? 0 : s.observables.size(), options.observables.size());
+  expect("observables", options.observables.empty() ? 0 : s.observables.size(),
+         options.observables.size());
 }
 
-std::unique_ptr<data::AppendFile> open_appended(const WriterSetup& setup, std::uint64_t (*kept)(const WriterSetup&)) {
-  return setup.last_step ? std::make_unique<data::AppendFile>(setup.path, kept(setup)) : std::make_unique<data::AppendFile>(setup.path);
+std::unique_ptr<data::AppendFile> open_appended(const WriterSetup& setup,
+                                                std::uint64_t (*kept)(const WriterSetup&)) {
+  return setup.last_step ? std::make_unique<data::AppendFile>(setup.path, kept(setup))
+                         : std::make_unique<data::AppendFile>(setup.path);
 }
 
-std::unique_ptr<TrajectoryWriter> create_trajectory(const fs::path& path, const System& system, const TrajectoryOptions& options) {
+std::unique_ptr<TrajectoryWriter> create_trajectory(const fs::path& path, const System& system,
+                                                    const TrajectoryOptions& options) {
   return open_writer(path, system, options, std::nullopt);
 }
 
-std::unique_ptr<TrajectoryWriter> append_trajectory(const fs::path& path, const System& system, std::int64_t last_step, const TrajectoryOptions& options) {
+std::unique_ptr<TrajectoryWriter> append_trajectory(const fs::path& path, const System& system,
+                                                    std::int64_t last_step,
+                                                    const TrajectoryOptions& options) {
   return open_writer(path, system, options, last_step);
 }
 
-std::unique_ptr<TrajectoryReader> checked(std::unique_ptr<TrajectoryReader> reader, const std::string& name, const ReadOptions& options) {
+std::unique_ptr<TrajectoryReader> checked(std::unique_ptr<TrajectoryReader> reader,
+                                          const std::string& name, const ReadOptions& options) {
   if (options.n_atoms > 0 && reader->n_atoms() != options.n_atoms)
-    throw data::InputError(data::Diagnostic{.number = 704, .place = {name},
-                                            .message = fmt::format("the trajectory has {} atoms, the topology {}", reader->n_atoms(), options.n_atoms)});
+    throw data::InputError(
+        data::Diagnostic{.number = 704,
+                         .place = {name},
+                         .message = fmt::format("the trajectory has {} atoms, the topology {}",
+                                                reader->n_atoms(), options.n_atoms)});
   reader->accept_cut_end_ = options.accept_cut_end;
   return reader;
 }
@@ -148,15 +175,20 @@ bool TrajectoryReader::read(Snapshot& snapshot) {
   }
 }
 
-std::unique_ptr<TrajectoryReader> open_trajectory(const fs::path& path, const ReadOptions& options) {
-  if (const Format& f = format_of(path, "read", options.ending); f.read_named) return checked(f.read_named(path), path.string(), options);
+std::unique_ptr<TrajectoryReader> open_trajectory(const fs::path& path,
+                                                  const ReadOptions& options) {
+  if (const Format& f = format_of(path, "read", options.ending); f.read_named)
+    return checked(f.read_named(path), path.string(), options);
   return open_trajectory(data::BinaryInput(path), options);
 }
 
-std::unique_ptr<TrajectoryReader> open_trajectory(data::BinaryInput bytes, const ReadOptions& options) {
+std::unique_ptr<TrajectoryReader> open_trajectory(data::BinaryInput bytes,
+                                                  const ReadOptions& options) {
   const std::string name = bytes.name();
   const Format& f = format_of(name, "read", options.ending);
-  if (!f.read) throw Error(fmt::format("[trajectory] read {}: expected .xtc, .trr, .dcd, .nc, .h5md, .h5, .gro or .pdb", name));
+  if (!f.read)
+    throw Error(fmt::format(
+        "[trajectory] read {}: expected .xtc, .trr, .dcd, .nc, .h5md, .h5, .gro or .pdb", name));
   return checked(f.read(std::move(bytes)), name, options);
 }
 

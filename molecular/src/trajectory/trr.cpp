@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A frame of a TRR file, numbers big-endian: 1993, the text "GMX_trn_file" with its lengths, the sizes in bytes of 13 blocks
-// and counts (of which we write box, x, v, f), time and lambda, then the blocks. Sizes tell single from double precision.
+// A frame of a TRR file, numbers big-endian: 1993, the text "GMX_trn_file" with its lengths, the
+// sizes in bytes of 13 blocks and counts (of which we write box, x, v, f), time and lambda, then
+// the blocks. Sizes tell single from double precision.
 #include "formats.h"
 
 #include <fmt/format.h>
@@ -26,8 +27,10 @@ struct TrrHeader {
 
 TrrHeader read_trr_header(FrameBytes& in) {
   const std::uint64_t start = in.at();
-  if (const std::int32_t kind = in.integer(); kind != trr_magic) in.fail(damaged, start, fmt::format("begins with {}, expected {}", kind, trr_magic));
-  if (in.integer() != static_cast<std::int32_t>(trr_version.size()) + 1 || in.integer() != static_cast<std::int32_t>(trr_version.size()) ||
+  if (const std::int32_t kind = in.integer(); kind != trr_magic)
+    in.fail(damaged, start, fmt::format("begins with {}, expected {}", kind, trr_magic));
+  if (in.integer() != static_cast<std::int32_t>(trr_version.size()) + 1 ||
+      in.integer() != static_cast<std::int32_t>(trr_version.size()) ||
       std::string_view(in.take(trr_version.size()), trr_version.size()) != trr_version)
     in.fail(damaged, start + 4, fmt::format("expected the text {}", trr_version));
   const auto size = [&] {
@@ -43,14 +46,18 @@ TrrHeader read_trr_header(FrameBytes& in) {
   h.n_atoms = size();
   h.step = in.integer();
   in.skip(4);  // number of energies
-  if (input_record || energies || topology || symbols) in.fail(not_read, start + 24, "holds blocks that no program writes any more");
+  if (input_record || energies || topology || symbols)
+    in.fail(not_read, start + 24, "holds blocks that no program writes any more");
   std::uint64_t real = h.box / 9;
   for (std::uint64_t block : {h.x, h.v, h.f})
     if (real == 0 && h.n_atoms > 0) real = block / (3 * h.n_atoms);
-  const auto fits = [&](std::uint64_t block, std::uint64_t n) { return block == 0 || block == n * real; };
-  if ((real != 4 && real != 8) || !fits(h.box, 9) || !fits(h.virial, 9) || !fits(h.pressure, 9) || !fits(h.x, 3 * h.n_atoms) ||
-      !fits(h.v, 3 * h.n_atoms) || !fits(h.f, 3 * h.n_atoms))
-    in.fail(damaged, start + 24, fmt::format("has blocks of sizes that do not fit {} atoms", h.n_atoms));
+  const auto fits = [&](std::uint64_t block, std::uint64_t n) {
+    return block == 0 || block == n * real;
+  };
+  if ((real != 4 && real != 8) || !fits(h.box, 9) || !fits(h.virial, 9) || !fits(h.pressure, 9) ||
+      !fits(h.x, 3 * h.n_atoms) || !fits(h.v, 3 * h.n_atoms) || !fits(h.f, 3 * h.n_atoms))
+    in.fail(damaged, start + 24,
+            fmt::format("has blocks of sizes that do not fit {} atoms", h.n_atoms));
   h.is_double = real == 8;
   h.time_ps = h.is_double ? in.number<double>() : static_cast<double>(in.number<float>());
   in.skip(real);  // lambda
@@ -70,7 +77,8 @@ class TrrReader final : public TrajectoryReader {
     FrameBytes in(in_, frame_, at_, trr_order);
     if (in.at_end()) return false;
     const TrrHeader h = read_trr_header(in);
-    if (h.n_atoms != n_atoms_) in.fail(damaged, at_, fmt::format("has {} atoms, the frames before {}", h.n_atoms, n_atoms_));
+    if (h.n_atoms != n_atoms_)
+      in.fail(damaged, at_, fmt::format("has {} atoms, the frames before {}", h.n_atoms, n_atoms_));
     Snapshot out;
     out.frame.step = h.step;
     out.frame.time_ps = h.time_ps;
@@ -78,7 +86,8 @@ class TrrReader final : public TrajectoryReader {
     const auto fill = [&](std::span<Vec3> to) {
       const std::uint64_t at = in.at();
       for (Vec3& r : to)
-        for (double& v : r) v = h.is_double ? in.number<double>() : static_cast<double>(in.number<float>());
+        for (double& v : r)
+          v = h.is_double ? in.number<double>() : static_cast<double>(in.number<float>());
       in.expect_finite(to, at, "vectors");
     };
     const auto list = [&](std::vector<Vec3>& to, std::uint64_t bytes) {
@@ -115,14 +124,17 @@ std::uint64_t kept_trr(const WriterSetup& w) {
 
 class TrrWriter final : public TrajectoryWriter {
  public:
-  explicit TrrWriter(const WriterSetup& w) : n_atoms_(w.system.n_atoms()), options_(w.options), file_(open_appended(w, kept_trr)) {
+  explicit TrrWriter(const WriterSetup& w)
+      : n_atoms_(w.system.n_atoms()), options_(w.options), file_(open_appended(w, kept_trr)) {
     options_.observables.clear();
-    if (n_atoms_ > std::numeric_limits<std::int32_t>::max() / 24) throw Error(fmt::format("[trr] {} atoms do not fit; write .h5md", n_atoms_));
+    if (n_atoms_ > std::numeric_limits<std::int32_t>::max() / 24)
+      throw Error(fmt::format("[trr] {} atoms do not fit; write .h5md", n_atoms_));
   }
 
   void write(const Snapshot& s) override {
     check_snapshot("trr", s, n_atoms_, options_);
-    if (s.frame.step != static_cast<std::int32_t>(s.frame.step)) throw Error(fmt::format("[trr] step {} is beyond 2^31; write .h5md", s.frame.step));
+    if (s.frame.step != static_cast<std::int32_t>(s.frame.step))
+      throw Error(fmt::format("[trr] step {} is beyond 2^31; write .h5md", s.frame.step));
     std::string out;
     const auto integer = [&](std::size_t v) { put(out, static_cast<std::int32_t>(v), trr_order); };
     const std::size_t block = 24 * n_atoms_;
@@ -130,7 +142,8 @@ class TrrWriter final : public TrajectoryWriter {
     integer(trr_version.size() + 1);
     integer(trr_version.size());
     out += trr_version;
-    for (std::size_t v : {std::size_t{0}, std::size_t{0}, std::size_t{72}, std::size_t{0}, std::size_t{0}, std::size_t{0}, std::size_t{0}, block,
+    for (std::size_t v : {std::size_t{0}, std::size_t{0}, std::size_t{72}, std::size_t{0},
+                          std::size_t{0}, std::size_t{0}, std::size_t{0}, block,
                           options_.velocities ? block : 0, options_.forces ? block : 0, n_atoms_})
       integer(v);
     put(out, static_cast<std::int32_t>(s.frame.step), trr_order);
@@ -157,7 +170,11 @@ class TrrWriter final : public TrajectoryWriter {
 
 }  // namespace
 
-std::unique_ptr<TrajectoryWriter> write_trr(const WriterSetup& setup) { return std::make_unique<TrrWriter>(setup); }
-std::unique_ptr<TrajectoryReader> read_trr(data::BinaryInput in) { return std::make_unique<TrrReader>(std::move(in)); }
+std::unique_ptr<TrajectoryWriter> write_trr(const WriterSetup& setup) {
+  return std::make_unique<TrrWriter>(setup);
+}
+std::unique_ptr<TrajectoryReader> read_trr(data::BinaryInput in) {
+  return std::make_unique<TrrReader>(std::move(in));
+}
 
 }  // namespace tessera::molecular

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A frame of an XTC file, numbers big-endian: 1995 (or 2023, with a count of bytes of 64 bits), atoms, step, time [ps], box
-// [3, 3] in nm, atoms again; up to nine atoms as floats, others packed (kernels/xtc_codec.h): precision, least and greatest integers, notch,
-// count of bytes, bytes, zeros up to a multiple of four.
+// A frame of an XTC file, numbers big-endian: 1995 (or 2023, with a count of bytes of 64 bits),
+// atoms, step, time [ps], box [3, 3] in nm, atoms again; up to nine atoms as floats, others packed
+// (kernels/xtc_codec.h): precision, least and greatest integers, notch, count of bytes, bytes,
+// zeros up to a multiple of four.
 #include "formats.h"
 #include "trajectory/kernels/xtc_codec.h"
 
@@ -23,8 +24,8 @@ struct XtcHeader {
   std::int32_t step = 0;
   float time_ps = 0;
   std::array<Vec3, 3> edge{};
-  xtc::Packed packed;             ///< without its bits
-  std::uint64_t n_bytes = 0;      ///< of the bits, or of the floats
+  xtc::Packed packed;         ///< without its bits
+  std::uint64_t n_bytes = 0;  ///< of the bits, or of the floats
   bool is_packed = false;
 };
 
@@ -32,7 +33,9 @@ XtcHeader read_xtc_header(FrameBytes& in) {
   XtcHeader h;
   const std::uint64_t start = in.at();
   const std::int32_t kind = in.integer();
-  if (kind != xtc_magic && kind != xtc_magic_large) in.fail(damaged, start, fmt::format("begins with {}, expected {} or {}", kind, xtc_magic, xtc_magic_large));
+  if (kind != xtc_magic && kind != xtc_magic_large)
+    in.fail(damaged, start,
+            fmt::format("begins with {}, expected {} or {}", kind, xtc_magic, xtc_magic_large));
   const std::int32_t n = in.integer();
   if (n < 0) in.fail(damaged, start + 4, fmt::format("has {} atoms", n));
   h.n_atoms = static_cast<std::size_t>(n);
@@ -40,7 +43,9 @@ XtcHeader read_xtc_header(FrameBytes& in) {
   h.time_ps = in.number<float>();
   for (Vec3& e : h.edge)
     for (double& v : e) v = static_cast<double>(in.number<float>());
-  if (const std::int32_t again = in.integer(); again != n) in.fail(damaged, in.at() - 4, fmt::format("has {} atoms, and {} of them have positions", n, again));
+  if (const std::int32_t again = in.integer(); again != n)
+    in.fail(damaged, in.at() - 4,
+            fmt::format("has {} atoms, and {} of them have positions", n, again));
   h.is_packed = h.n_atoms > most_atoms_unpacked;
   if (!h.is_packed) {
     h.n_bytes = 12 * h.n_atoms;
@@ -70,11 +75,14 @@ class XtcReader final : public TrajectoryReader {
     if (bytes.at_end()) return false;
     const std::uint64_t start = at_;
     XtcHeader h = read_xtc_header(bytes);
-    if (h.n_atoms != n_atoms_) bytes.fail(damaged, start + 4, fmt::format("has {} atoms, the frames before {}", h.n_atoms, n_atoms_));
+    if (h.n_atoms != n_atoms_)
+      bytes.fail(damaged, start + 4,
+                 fmt::format("has {} atoms, the frames before {}", h.n_atoms, n_atoms_));
     Snapshot out;
     out.frame.step = h.step;
     out.frame.time_ps = static_cast<double>(h.time_ps);
-    if (!std::isfinite(h.time_ps)) bytes.fail(damaged, start + 12, "has a time that is not a number");
+    if (!std::isfinite(h.time_ps))
+      bytes.fail(damaged, start + 12, "has a time that is not a number");
     out.frame.box.edge = h.edge;
     bytes.expect_box(out.frame.box, start + 16);
     if (h.is_packed) {
@@ -115,14 +123,21 @@ std::uint64_t kept_xtc(const WriterSetup& w) {
 class XtcWriter final : public TrajectoryWriter {
  public:
   explicit XtcWriter(const WriterSetup& w)
-      : n_atoms_(w.system.n_atoms()), precision_(static_cast<float>(w.options.xtc_precision)), file_(open_appended(w, kept_xtc)) {
-    if (!(w.options.xtc_precision > 0)) throw Error(fmt::format("[xtc] expected a positive precision, came {}", w.options.xtc_precision));
-    if (n_atoms_ > most_atoms_of_1995) throw Error(fmt::format("[xtc] expected at most {} atoms, came {}; write .h5md", most_atoms_of_1995, n_atoms_));
+      : n_atoms_(w.system.n_atoms()),
+        precision_(static_cast<float>(w.options.xtc_precision)),
+        file_(open_appended(w, kept_xtc)) {
+    if (!(w.options.xtc_precision > 0))
+      throw Error(
+          fmt::format("[xtc] expected a positive precision, came {}", w.options.xtc_precision));
+    if (n_atoms_ > most_atoms_of_1995)
+      throw Error(fmt::format("[xtc] expected at most {} atoms, came {}; write .h5md",
+                              most_atoms_of_1995, n_atoms_));
   }
 
   void write(const Snapshot& s) override {
     check_snapshot("xtc", s, n_atoms_, {});
-    if (s.frame.step != static_cast<std::int32_t>(s.frame.step)) throw Error(fmt::format("[xtc] step {} is beyond 2^31; write .h5md", s.frame.step));
+    if (s.frame.step != static_cast<std::int32_t>(s.frame.step))
+      throw Error(fmt::format("[xtc] step {} is beyond 2^31; write .h5md", s.frame.step));
     std::string out;
     const auto integer = [&](std::int64_t v) { put(out, static_cast<std::int32_t>(v), xtc_order); };
     integer(xtc_magic);
@@ -157,7 +172,11 @@ class XtcWriter final : public TrajectoryWriter {
 
 }  // namespace
 
-std::unique_ptr<TrajectoryWriter> write_xtc(const WriterSetup& setup) { return std::make_unique<XtcWriter>(setup); }
-std::unique_ptr<TrajectoryReader> read_xtc(data::BinaryInput in) { return std::make_unique<XtcReader>(std::move(in)); }
+std::unique_ptr<TrajectoryWriter> write_xtc(const WriterSetup& setup) {
+  return std::make_unique<XtcWriter>(setup);
+}
+std::unique_ptr<TrajectoryReader> read_xtc(data::BinaryInput in) {
+  return std::make_unique<XtcReader>(std::move(in));
+}
 
 }  // namespace tessera::molecular

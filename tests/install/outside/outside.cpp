@@ -6,6 +6,8 @@
 #include <iostream>
 
 int main() {
-  const auto slope = tessera::grad([](tessera::Tensor x) { return x * sin(x); })(tessera::Tensor(0.0));
-  std::cout << "Tessera " << tessera::data::build_info().version << ": slope " << slope.item() << "\n";
+  const auto slope =
+      tessera::grad([](tessera::Tensor x) { return x * sin(x); })(tessera::Tensor(0.0));
+  std::cout << "Tessera " << tessera::data::build_info().version << ": slope " << slope.item()
+            << "\n";
 }

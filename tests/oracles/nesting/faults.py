@@ -25,7 +25,9 @@ FAULTS = (
      "turned_->condition_carry.push_back(k);"),
     ("equal points joined: operands that begin at one tensor are one",
      "autodiff/src/transform/expansion.cpp",
-     "const auto first = static_cast<std::size_t>(std::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(i), names[i]) - names.begin());",
+     "const auto first = static_cast<std::size_t>(\n"
+     "        std::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(i), names[i]) -\n"
+     "        names.begin());",
      "std::size_t first = 0;\n"
      "    while (first < i && in[first][0].value.impl() != in[i][0].value.impl()) ++first;"),
 )

@@ -17,10 +17,12 @@ void Generator::guarded(Body& b) {
     if (one_in(3)) idioms(i, 1);
     return Vars{mix(i, like(i, y, {}), scalar_of(i, v.back()))};
   });
-  const FunctionPtr outside = function(b, types_of(in), [&](Body& i, const Vars& v) { return anything(i, v, {{}}); });
+  const FunctionPtr outside =
+      function(b, types_of(in), [&](Body& i, const Vars& v) { return anything(i, v, {{}}); });
   const Var p = swapped ? less(b, x, a) : greater(b, x, a);
   in.insert(in.begin(), p);
-  emit(b, Op::cond, in, {{}}, swapped ? std::vector{outside, inside} : std::vector{inside, outside});
+  emit(b, Op::cond, in, {{}},
+       swapped ? std::vector{outside, inside} : std::vector{inside, outside});
 }
 
 /// The same for each element of a vector.
@@ -41,15 +43,19 @@ void Generator::element_wise_guard(Body& b) {
 void Generator::threshold_loop(Body& b) {
   const Var c = scalar(b), acc = pick(b);
   const double a = number(0.25, 0.4);
-  loop(b, {c, smooth(b, acc)}, [&](Body& i, const Vars& v) { return greater(i, v[0], a); },
-       [&](Body& i, const Vars& v) {
-         const Var y = one_in(2) ? singular(i, v[0]) : anything(i, v, {{}})[0];
-         const Var next = binary(i, Op::sub, scaled(i, v[0], 0.5), scaled(i, unary(i, Op::square, unary(i, Op::sin, scalar_of(i, v[1]))), 0.1));
-         return Vars{next, result(i, binary(i, Op::add, v[1], y), type(v[1]))};
-       });
+  loop(
+      b, {c, smooth(b, acc)}, [&](Body& i, const Vars& v) { return greater(i, v[0], a); },
+      [&](Body& i, const Vars& v) {
+        const Var y = one_in(2) ? singular(i, v[0]) : anything(i, v, {{}})[0];
+        const Var next =
+            binary(i, Op::sub, scaled(i, v[0], 0.5),
+                   scaled(i, unary(i, Op::square, unary(i, Op::sin, scalar_of(i, v[1]))), 0.1));
+        return Vars{next, result(i, binary(i, Op::add, v[1], y), type(v[1]))};
+      });
 }
 
-/// while (k < n) { acc = f(acc, table[k]); k = k + 1; } with a table of as many entries as the most steps.
+/// while (k < n) { acc = f(acc, table[k]); k = k + 1; } with a table of as many entries as the most
+/// steps.
 void Generator::counted_loop(Body& b) {
   const Var n = steps(b, scalar(b));
   const Var table = one(b, Op::stack, {scalar(b), scalar(b), scalar(b)}, {Kind::real, {3}});
@@ -57,23 +63,33 @@ void Generator::counted_loop(Body& b) {
   Vars init = {k, smooth(b, pick(b))};
   const bool carried = one_in(2);
   if (carried) init.push_back(n);
-  loop(b, init, [&](Body& i, const Vars& v) { return one(i, Op::int_less, {v[0], carried ? v[2] : n}, {Kind::boolean}); },
-       [&](Body& i, const Vars& v) {
-         const Var entry = one(i, Op::gather, {table, v[0]}, {});
-         const Var y = one_in(2) ? entry : anything(i, {entry, v[1]}, {{}})[0];
-         Vars next = {one(i, Op::int_shift, {v[0]}, {Kind::integer}, {1}), result(i, binary(i, Op::mul, shifted(i, v[1], 0.5), y), type(v[1]))};
-         if (carried) next.push_back(v[2]);
-         return next;
-       });
+  loop(
+      b, init,
+      [&](Body& i, const Vars& v) {
+        return one(i, Op::int_less, {v[0], carried ? v[2] : n}, {Kind::boolean});
+      },
+      [&](Body& i, const Vars& v) {
+        const Var entry = one(i, Op::gather, {table, v[0]}, {});
+        const Var y = one_in(2) ? entry : anything(i, {entry, v[1]}, {{}})[0];
+        Vars next = {one(i, Op::int_shift, {v[0]}, {Kind::integer}, {1}),
+                     result(i, binary(i, Op::mul, shifted(i, v[1], 0.5), y), type(v[1]))};
+        if (carried) next.push_back(v[2]);
+        return next;
+      });
 }
 
-/// while (c > 1/4) { acc = f(acc, singular(c)); c = c - 1/2; } from 1/2, 1 or 3/2: c ends at 0, and has the derivative of x.
+/// while (c > 1/4) { acc = f(acc, singular(c)); c = c - 1/2; } from 1/2, 1 or 3/2: c ends at 0, and
+/// has the derivative of x.
 void Generator::loop_to_a_singular_point(Body& b) {
   const Var x = scalar(b);
   const Var start = scaled(b, one(b, Op::to_real, {steps(b, x)}, {}), 0.5);
   const Var c = binary(b, Op::add, start, binary(b, Op::sub, x, unary(b, Op::stop_gradient, x)));
-  loop(b, {c, smooth(b, pick(b))}, [&](Body& i, const Vars& v) { return greater(i, v[0], 0.25); },
-       [&](Body& i, const Vars& v) { return Vars{shifted(i, v[0], -0.5), result(i, binary(i, Op::add, v[1], singular(i, v[0])), type(v[1]))}; });
+  loop(
+      b, {c, smooth(b, pick(b))}, [&](Body& i, const Vars& v) { return greater(i, v[0], 0.25); },
+      [&](Body& i, const Vars& v) {
+        return Vars{shifted(i, v[0], -0.5),
+                    result(i, binary(i, Op::add, v[1], singular(i, v[0])), type(v[1]))};
+      });
 }
 
 /// cond(x > a, while (c < 2) { c = c + x; ... }, ...): for x <= 0 the loop would not end.
@@ -81,11 +97,15 @@ void Generator::loop_that_may_not_end(Body& b) {
   const Var x = scalar(b);
   const FunctionPtr inside = function(b, {{}}, [&](Body& i, const Vars& p) {
     const Var acc = smooth(i, p[0]);
-    const Vars end = loop(i, {p[0], acc}, [&](Body& j, const Vars& v) { return less(j, v[0], 2); },
-                          [&](Body& j, const Vars& v) { return Vars{binary(j, Op::add, v[0], x), result(j, v[1], {})}; });
+    const Vars end = loop(
+        i, {p[0], acc}, [&](Body& j, const Vars& v) { return less(j, v[0], 2); },
+        [&](Body& j, const Vars& v) {
+          return Vars{binary(j, Op::add, v[0], x), result(j, v[1], {})};
+        });
     return Vars{binary(i, Op::sub, unary(i, Op::sin, end[0]), end[1])};
   });
-  const FunctionPtr outside = function(b, {{}}, [&](Body& i, const Vars& p) { return Vars{smooth(i, p[0])}; });
+  const FunctionPtr outside =
+      function(b, {{}}, [&](Body& i, const Vars& p) { return Vars{smooth(i, p[0])}; });
   emit(b, Op::cond, {greater(b, x, number(0.3, 0.5)), x}, {{}}, {inside, outside});
 }
 
@@ -95,12 +115,14 @@ void Generator::scanned(Body& b) {
   std::vector<Type> params = {type(c), {}};
   if (one_in(3)) {  // a second list of slices, of vectors
     const Var row = vector(b);
-    in.push_back(one(b, Op::spread, {row}, {Kind::real, {type(xs).dims[0], type(row).dims[0]}}, {type(xs).dims[0]}));
+    in.push_back(one(b, Op::spread, {row}, {Kind::real, {type(xs).dims[0], type(row).dims[0]}},
+                     {type(xs).dims[0]}));
     params.push_back(type(row));
   }
   const FunctionPtr f = function(b, params, [&](Body& i, const Vars& v) {
     if (one_in(2)) idioms(i, 1);
-    return Vars{result(i, binary(i, Op::add, v[0], v.back()), type(v[0])), mix(i, scalar_of(i, v[0]), v[1])};
+    return Vars{result(i, binary(i, Op::add, v[0], v.back()), type(v[0])),
+                mix(i, scalar_of(i, v[0]), v[1])};
   });
   const std::vector<int> keep = policy();
   emit(b, Op::scan, in, {type(c), type(xs)}, {f}, {1, keep[0], keep[1], below(2)});
@@ -110,7 +132,8 @@ void Generator::counted_by_fori(Body& b) {
   const Var c = smooth(b, pick(b)), table = vector(b);
   const int n = type(table).dims[0];
   const FunctionPtr f = function(b, {{Kind::integer}, type(c)}, [&](Body& i, const Vars& v) {
-    const Var y = one_in(2) ? one(i, Op::gather, {table, v[0]}, {}) : scaled(i, one(i, Op::to_real, {v[0]}, {}), 0.3);
+    const Var y = one_in(2) ? one(i, Op::gather, {table, v[0]}, {})
+                            : scaled(i, one(i, Op::to_real, {v[0]}, {}), 0.3);
     if (one_in(2)) idioms(i, 1);
     return Vars{result(i, binary(i, Op::add, v[1], y), type(c))};
   });
@@ -150,8 +173,10 @@ void Generator::called(Body& b) {
   if (one_in(2)) in.push_back(one_in(2) ? in[0] : pick(b));
   std::vector<Type> results = {{}};
   if (one_in(2)) results.push_back(type(in[0]));
-  const FunctionPtr f = function(b, types_of(in), [&](Body& i, const Vars& v) { return anything(i, v, results); });
-  emit(b, any_of({Op::jit, Op::jit, Op::checkpointed, Op::checkpointed, Op::call}), in, results, {f});
+  const FunctionPtr f =
+      function(b, types_of(in), [&](Body& i, const Vars& v) { return anything(i, v, results); });
+  emit(b, any_of({Op::jit, Op::jit, Op::checkpointed, Op::checkpointed, Op::call}), in, results,
+       {f});
 }
 
 /// One jitted function on vectors of different lengths, the first again at the end.
@@ -161,7 +186,9 @@ void Generator::planned_for_shapes(Body& b) {
   const Var z = one(b, Op::stack, {scalar(b), w, scalar(b), scalar(b), w}, {Kind::real, {5}});
   const FunctionPtr f = function(b, {type(x)}, [&](Body& i, const Vars& v) {
     const Var u = mix(i, v[0], w);
-    return Vars{one_in(2) ? unary(i, Op::cumsum, u) : one_in(2) ? binary(i, Op::mul, u, one(i, Op::sum, {v[0]}, {})) : u};
+    return Vars{one_in(2)   ? unary(i, Op::cumsum, u)
+                : one_in(2) ? binary(i, Op::mul, u, one(i, Op::sum, {v[0]}, {}))
+                            : u};
   });
   f->rows = one_in(2);
   const Vars in = one_in(2) ? Vars{y, z, x, y} : Vars{x, z, x};
@@ -178,9 +205,15 @@ void Generator::chosen(Body& b) {
 void Generator::arranged(Body& b) {
   const Var v = vector(b);
   switch (below(5)) {
-    case 0: unary(b, Op::cumsum, v); return;
-    case 1: unary(b, Op::reverse, v); return;
-    case 2: one(b, Op::dot, {v, vector_of(b, pick(b), type(v).dims[0])}, {}); return;
+    case 0:
+      unary(b, Op::cumsum, v);
+      return;
+    case 1:
+      unary(b, Op::reverse, v);
+      return;
+    case 2:
+      one(b, Op::dot, {v, vector_of(b, pick(b), type(v).dims[0])}, {});
+      return;
     case 3: {
       const int n = type(v).dims[0], m = 1 + below(3);
       one(b, Op::matvec, {constant(b, {Kind::real, {m, n}}), v}, {Kind::real, {m}});

@@ -31,7 +31,10 @@ struct Message {
 };
 
 bool finite(const Outputs& y) {
-  return std::all_of(y.begin(), y.end(), [](const Output& o) { return std::all_of(o.elements.begin(), o.elements.end(), [](double v) { return std::isfinite(v); }); });
+  return std::all_of(y.begin(), y.end(), [](const Output& o) {
+    return std::all_of(o.elements.begin(), o.elements.end(),
+                       [](double v) { return std::isfinite(v); });
+  });
 }
 
 struct Distance {
@@ -43,14 +46,16 @@ struct Distance {
 Distance distance(const Outputs& got, const Outputs& want) {
   Distance d;
   for (std::size_t k = 0; k < want.size(); ++k) {
-    if (got[k].dims != want[k].dims) return {Verdict::Kind::shape, {}, 0, "result " + std::to_string(k) + " has another shape"};
+    if (got[k].dims != want[k].dims)
+      return {Verdict::Kind::shape, {}, 0, "result " + std::to_string(k) + " has another shape"};
     double scale = 1;
     for (double w : want[k].elements) scale = std::max(scale, std::abs(w));
     d.of_result.push_back(0);
     for (std::size_t i = 0; i < want[k].elements.size(); ++i) {
       const double g = got[k].elements[i], w = want[k].elements[i], error = std::abs(g - w) / scale;
       char text[200];
-      std::snprintf(text, sizeof text, "element %zu of result %zu is %.17g, expected %.17g", i, k, g, w);
+      std::snprintf(text, sizeof text, "element %zu of result %zu is %.17g, expected %.17g", i, k,
+                    g, w);
       if (!std::isfinite(g)) return {Verdict::Kind::not_finite, {}, error, text};
       d.of_result[k] = std::max(d.of_result[k], error);
       if (error > d.relative) d.relative = error, d.text = text;
@@ -59,7 +64,8 @@ Distance distance(const Outputs& got, const Outputs& want) {
   return d;
 }
 
-/// Whether rounding alone carries Taylor arithmetic about as far as the engine is away, in each result.
+/// Whether rounding alone carries Taylor arithmetic about as far as the engine is away, in each
+/// result.
 bool ill_conditioned(const Program& p, const Outputs& got, const Outputs& want) {
   Outputs precise;
   try {
@@ -71,7 +77,8 @@ bool ill_conditioned(const Program& p, const Outputs& got, const Outputs& want) 
   if (rounding.kind != Verdict::Kind::right || engine.kind != Verdict::Kind::right) return false;
   for (std::size_t k = 0; k < want.size(); ++k) {
     const double allowed = std::max(tolerance(order(p.main)), kRoundings * rounding.of_result[k]);
-    if (allowed < 1 && engine.of_result[k] > allowed) return false;  // of 1 and more no digit is known, not even the size
+    if (allowed < 1 && engine.of_result[k] > allowed)
+      return false;  // of 1 and more no digit is known, not even the size
   }
   return true;
 }
@@ -85,14 +92,16 @@ Message message(const Case& c, const Verdict& v) {
   return m;
 }
 
-/// A process that works through cases; it says before each that it begins, and after each what it found.
+/// A process that works through cases; it says before each that it begins, and after each what it
+/// found.
 class Worker {
  public:
   template <class F>
   explicit Worker(const F& work) {
     int ends[2];
     std::fflush(nullptr);
-    if (pipe(ends) != 0 || (process_ = fork()) < 0) throw std::runtime_error("no process to judge in");
+    if (pipe(ends) != 0 || (process_ = fork()) < 0)
+      throw std::runtime_error("no process to judge in");
     if (process_ == 0) {
       close(ends[0]);
       work(ends[1]);
@@ -109,7 +118,8 @@ class Worker {
   }
   Worker(const Worker&) = delete;
 
-  /// The next verdict; one of kind died or endless where the process gives none; false where all is said.
+  /// The next verdict; one of kind died or endless where the process gives none; false where all is
+  /// said.
   bool next(Message& m) {
     pollfd p{pipe_, POLLIN, 0};
     const int ready = poll(&p, 1, kPatienceMs);
@@ -130,8 +140,11 @@ class Worker {
     waited_ = true;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return false;
     m.kind = Verdict::Kind::died;
-    if (WIFSIGNALED(status)) std::snprintf(m.text, sizeof m.text, "signal %d, %s", WTERMSIG(status), strsignal(WTERMSIG(status)));
-    else std::snprintf(m.text, sizeof m.text, "the process ended with %d", WEXITSTATUS(status));
+    if (WIFSIGNALED(status))
+      std::snprintf(m.text, sizeof m.text, "signal %d, %s", WTERMSIG(status),
+                    strsignal(WTERMSIG(status)));
+    else
+      std::snprintf(m.text, sizeof m.text, "the process ended with %d", WEXITSTATUS(status));
     return true;
   }
 
@@ -144,11 +157,16 @@ class Worker {
 }  // namespace
 
 const char* name_of(Verdict::Kind k) {
-  static const char* const names[] = {"right", "ill-conditioned", "overflow", "not finite", "another shape", "wrong", "thrown", "died", "without end", "invalid"};
+  static const char* const names[] = {"right",         "ill-conditioned", "overflow", "not finite",
+                                      "another shape", "wrong",           "thrown",   "died",
+                                      "without end",   "invalid"};
   return names[static_cast<std::size_t>(k)];
 }
 
-Program program_of(const Case& c) { return under_stack(generate(c.seed), c.stack, c.seed * 1000 + static_cast<std::uint64_t>(c.stack)); }
+Program program_of(const Case& c) {
+  return under_stack(generate(c.seed), c.stack,
+                     c.seed * 1000 + static_cast<std::uint64_t>(c.stack));
+}
 
 Verdict judge(const Program& p, const std::function<void()>& understood) {
   Verdict v;
@@ -169,8 +187,10 @@ Verdict judge(const Program& p, const std::function<void()>& understood) {
   }
   const Distance d = distance(got, want);
   v.error = d.relative, v.text = d.text;
-  if (d.kind != Verdict::Kind::right) v.kind = d.kind;
-  else if (v.error > tolerance(v.order)) v.kind = ill_conditioned(p, got, want) ? Verdict::Kind::ill_conditioned : Verdict::Kind::wrong;
+  if (d.kind != Verdict::Kind::right)
+    v.kind = d.kind;
+  else if (v.error > tolerance(v.order))
+    v.kind = ill_conditioned(p, got, want) ? Verdict::Kind::ill_conditioned : Verdict::Kind::wrong;
   return v;
 }
 
@@ -182,18 +202,21 @@ Verdict judge_apart(const Program& p) {
   });
   Message m{};
   if (!worker.next(m) || m.kind == Verdict::Kind::died) return {Verdict::Kind::invalid, 0, 0, {}};
-  if (std::string_view(m.text) == "understood" && !worker.next(m)) std::strcpy(m.text, "said nothing"), m.kind = Verdict::Kind::died;
+  if (std::string_view(m.text) == "understood" && !worker.next(m))
+    std::strcpy(m.text, "said nothing"), m.kind = Verdict::Kind::died;
   return {m.kind, m.order, m.error, m.text};
 }
 
 void judge_all(const Trial& t, const std::function<bool(const Case&, const Verdict&)>& tell) {
   std::vector<Case> cases;
   for (std::uint64_t seed = t.first; seed < t.first + t.programs; ++seed)
-    for (int stack : t.only_stack < 0 ? stacks_for(seed, t.stacks) : std::vector{t.only_stack}) cases.push_back({seed, stack});
+    for (int stack : t.only_stack < 0 ? stacks_for(seed, t.stacks) : std::vector{t.only_stack})
+      cases.push_back({seed, stack});
   std::size_t done = 0;
   while (done < cases.size()) {
     Worker worker([&](int pipe) {
-      for (std::size_t k = done; k < cases.size(); ++k) send(pipe, message(cases[k], judge(program_of(cases[k]))));
+      for (std::size_t k = done; k < cases.size(); ++k)
+        send(pipe, message(cases[k], judge(program_of(cases[k]))));
     });
     for (Message m{}; done < cases.size();) {
       const bool more = worker.next(m);

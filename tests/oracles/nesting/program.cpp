@@ -25,14 +25,31 @@ int order(const Function& f) {
     int inside = 0, own = 0;
     for (const FunctionPtr& g : l.functions) {
       inside = std::max(inside, order(*g));
-      if (l.op == Op::custom_jvp || l.op == Op::custom_vjp) break;  // what rules differentiate is part of the derivative
+      if (l.op == Op::custom_jvp || l.op == Op::custom_vjp)
+        break;  // what rules differentiate is part of the derivative
     }
     switch (l.op) {
-      case Op::jvp: case Op::linearize: case Op::vjp: case Op::grad: case Op::value_and_grad: own = 1; break;
-      case Op::hessian: case Op::laplacian: case Op::value_and_laplacian: own = 2; break;
-      case Op::biharmonic: own = 4; break;
-      case Op::jet: case Op::directional_sum: own = l.sizes[0]; break;
-      default: break;
+      case Op::jvp:
+      case Op::linearize:
+      case Op::vjp:
+      case Op::grad:
+      case Op::value_and_grad:
+        own = 1;
+        break;
+      case Op::hessian:
+      case Op::laplacian:
+      case Op::value_and_laplacian:
+        own = 2;
+        break;
+      case Op::biharmonic:
+        own = 4;
+        break;
+      case Op::jet:
+      case Op::directional_sum:
+        own = l.sizes[0];
+        break;
+      default:
+        break;
     }
     highest = std::max(highest, own + inside);
   }

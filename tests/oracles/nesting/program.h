@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Programs as data: functions of real, integer and boolean tensors of up to three axes, in single assignment, with
-// functions as operands of operations. A variable is a number that is unique in the program; a function may use every
-// variable that is visible where it stands, as a C++ lambda does. Three readers: the engine (run_engine.cpp), Taylor
-// arithmetic (run_taylor.cpp), C++ text (print_cpp.cpp).
+// Programs as data: functions of real, integer and boolean tensors of up to three axes, in single
+// assignment, with functions as operands of operations. A variable is a number that is unique in
+// the program; a function may use every variable that is visible where it stands, as a C++ lambda
+// does. Three readers: the engine (run_engine.cpp), Taylor arithmetic (run_taylor.cpp), C++ text
+// (print_cpp.cpp).
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -30,15 +31,35 @@ using Var = int;
 /// What an operation takes: `in` variables, `numbers`, `sizes` and `functions` of its Let.
 enum class Op : std::uint8_t {
   // one real operand, element by element
-  sin, cos, tanh, atan, logistic, erf, softplus, square, neg, exp, log, log1p, sqrt, reciprocal, stop_gradient,
-  scale,  ///< x * numbers[0]
-  shift,  ///< x + numbers[0]
-  power,  ///< x ^ numbers[0], a real exponent
+  sin,
+  cos,
+  tanh,
+  atan,
+  logistic,
+  erf,
+  softplus,
+  square,
+  neg,
+  exp,
+  log,
+  log1p,
+  sqrt,
+  reciprocal,
+  stop_gradient,
+  scale,          ///< x * numbers[0]
+  shift,          ///< x + numbers[0]
+  power,          ///< x ^ numbers[0], a real exponent
   integer_power,  ///< x ^ sizes[0]
   host_root,      ///< a square root of the host, which throws unless x > 0
   checked,        ///< x, which throws unless all x > 0
   // two real operands, which broadcast
-  add, sub, mul, div, atan2, pow, hypot,
+  add,
+  sub,
+  mul,
+  div,
+  atan2,
+  pow,
+  hypot,
   where,  ///< bool, a, b
   // arrangement
   constant,  ///< numbers, of the result's type
@@ -53,33 +74,40 @@ enum class Op : std::uint8_t {
   matvec,     ///< [m, n] times [n]
   dot,
   // integers and booleans
-  less, greater,  ///< x < numbers[0], x > numbers[0]: bool scalar
-  int_less,       ///< in[0] < in[1]
-  count,          ///< bool -> integer
-  int_constant,   ///< sizes[0]
-  int_add,        ///< in[0] + in[1]
-  int_shift,      ///< in[0] + sizes[0]
-  to_real,        ///< integer -> real
+  less,
+  greater,       ///< x < numbers[0], x > numbers[0]: bool scalar
+  int_less,      ///< in[0] < in[1]
+  count,         ///< bool -> integer
+  int_constant,  ///< sizes[0]
+  int_add,       ///< in[0] + in[1]
+  int_shift,     ///< in[0] + sizes[0]
+  to_real,       ///< integer -> real
   // control
-  call, jit, checkpointed,  ///< functions[0] of in
-  jit_shapes,  ///< one jitted function of one tensor, called with each operand in turn
-  vmap,        ///< of the first sizes[0] operands along axis 0; the others whole
-  cond,        ///< predicate, then operands of both functions
-  while_loop,  ///< functions: condition, body; sizes: policy, its parameter
-  scan,        ///< sizes: number of carries, policy, its parameter, reverse; carries, then xs
-  fori,        ///< sizes: steps, policy, its parameter; body(counter, carry...)
+  call,
+  jit,
+  checkpointed,  ///< functions[0] of in
+  jit_shapes,    ///< one jitted function of one tensor, called with each operand in turn
+  vmap,          ///< of the first sizes[0] operands along axis 0; the others whole
+  cond,          ///< predicate, then operands of both functions
+  while_loop,    ///< functions: condition, body; sizes: policy, its parameter
+  scan,          ///< sizes: number of carries, policy, its parameter, reverse; carries, then xs
+  fori,          ///< sizes: steps, policy, its parameter; body(counter, carry...)
   // derivatives of functions[0]
-  jvp, linearize,  ///< x..., t... -> y..., t...
-  vjp,             ///< x... (sizes[0] of them), ct... -> cotangents of x
-  grad,            ///< of a scalar function
+  jvp,
+  linearize,  ///< x..., t... -> y..., t...
+  vjp,        ///< x... (sizes[0] of them), ct... -> cotangents of x
+  grad,       ///< of a scalar function
   value_and_grad,
-  jet,             ///< order sizes[0]: x..., v... -> all results' coefficients 0, then 1, ...
-  hessian,         ///< of a scalar function of one vector; as are the next ones, of any results
-  laplacian, value_and_laplacian, biharmonic,
+  jet,      ///< order sizes[0]: x..., v... -> all results' coefficients 0, then 1, ...
+  hessian,  ///< of a scalar function of one vector; as are the next ones, of any results
+  laplacian,
+  value_and_laplacian,
+  biharmonic,
   directional_sum,  ///< sizes: order, m; numbers: directions [m, n], then weights [m]
-  custom_jvp,    ///< functions: f, rule(x..., y..., t...) -> tangents of y
-  custom_vjp,    ///< functions: forward(x...) -> y..., residuals...; backward(residuals..., ct...); sizes: results
-  custom_linear, ///< functions: the map, its transpose
+  custom_jvp,       ///< functions: f, rule(x..., y..., t...) -> tangents of y
+  custom_vjp,  ///< functions: forward(x...) -> y..., residuals...; backward(residuals..., ct...);
+               ///< sizes: results
+  custom_linear,  ///< functions: the map, its transpose
 };
 
 struct Function;
@@ -97,7 +125,8 @@ struct Function {
   std::vector<Var> params;
   std::vector<Let> body;
   std::vector<Var> results;
-  bool rows = false;  ///< returns the rows of its only result as a list, which is as long as its argument
+  bool rows =
+      false;  ///< returns the rows of its only result as a list, which is as long as its argument
 };
 /// `main` takes nothing; `world` are tensors of the outside, one object each.
 struct Program {
@@ -112,7 +141,8 @@ struct Program {
 
 Function copy(const Function& f);
 inline Program copy(const Program& p) { return {p.types, p.world, copy(p.main)}; }
-/// The order of the highest derivative that a function takes: those of functions within functions add.
+/// The order of the highest derivative that a function takes: those of functions within functions
+/// add.
 int order(const Function& f);
 /// Operations, those of functions of operations too.
 std::size_t size(const Function& f);
@@ -124,7 +154,8 @@ struct Output {
 };
 using Outputs = std::vector<Output>;
 
-/// Thrown by the Taylor arithmetic for programs that no generated one is: a check that fails, a loop without end.
+/// Thrown by the Taylor arithmetic for programs that no generated one is: a check that fails, a
+/// loop without end.
 struct Refused : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -133,10 +164,13 @@ Outputs run_taylor(const Program& p);
 /// The same in long double: what rounding alone does to a program shows beside it.
 Outputs run_taylor_precise(const Program& p);
 Outputs run_engine(const Program& p);
-/// A whole C++ program that prints its largest relative error from `expected` and fails beyond `tolerance`.
-std::string print_cpp(const Program& p, const Outputs& expected, double tolerance, const std::string& comment);
+/// A whole C++ program that prints its largest relative error from `expected` and fails beyond
+/// `tolerance`.
+std::string print_cpp(const Program& p, const Outputs& expected, double tolerance,
+                      const std::string& comment);
 
-/// A function of two vectors with what it uses around it, and the stacks of transforms under which it is tried.
+/// A function of two vectors with what it uses around it, and the stacks of transforms under which
+/// it is tried.
 struct Subject {
   Program program;  ///< `main`: params x, y
   Var x, y;         ///< the point, in the world; they may be the same tensor

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Programs read in Taylor arithmetic, element by element and along the branches that are taken. A derivative opens a
-// direction, adds it to the argument, reads the function and takes the coefficient; transforms that change nothing of the
-// value (jit, checkpointed, custom rules that are right) are the function itself; vmap is a loop.
+// Programs read in Taylor arithmetic, element by element and along the branches that are taken. A
+// derivative opens a direction, adds it to the argument, reads the function and takes the
+// coefficient; transforms that change nothing of the value (jit, checkpointed, custom rules that
+// are right) are the function itself; vmap is a loop.
 #include "program.h"
 #include "taylor.h"
 
@@ -25,7 +26,8 @@ class Reader {
   using Values = std::vector<Value>;
 
   explicit Reader(const Program& p) : known_(p.types.size()) {
-    for (const auto& [v, numbers] : p.world) at(v) = real(p.types[static_cast<std::size_t>(v)].dims, {numbers.begin(), numbers.end()});
+    for (const auto& [v, numbers] : p.world)
+      at(v) = real(p.types[static_cast<std::size_t>(v)].dims, {numbers.begin(), numbers.end()});
   }
   Values call(const Function& f, const Values& arguments) {
     for (std::size_t k = 0; k < f.params.size(); ++k) at(f.params[k]) = arguments.at(k);
@@ -49,19 +51,26 @@ class Reader {
   Values cotangents(const Function& f, const Values& x, const Values& ct);
   Values control(const Let& l, const Values& in);
 
-  static Value real(std::vector<int> dims, std::vector<Number> x) { return {Kind::real, std::move(dims), std::move(x)}; }
+  static Value real(std::vector<int> dims, std::vector<Number> x) {
+    return {Kind::real, std::move(dims), std::move(x)};
+  }
   static Value scalar(Number x) { return real({}, {std::move(x)}); }
   static Value integer(std::int64_t n) { return {Kind::integer, {}, {}, {n}}; }
   static Value boolean(bool b) { return {Kind::boolean, {}, {}, {b}}; }
 
   /// Slice i along axis 0.
   static Value row(const Value& v, std::size_t i) {
-    if (v.dims.empty() || i >= static_cast<std::size_t>(v.dims[0])) throw Refused("a position outside of its axis");
+    if (v.dims.empty() || i >= static_cast<std::size_t>(v.dims[0]))
+      throw Refused("a position outside of its axis");
     Value r{v.kind, {v.dims.begin() + 1, v.dims.end()}, {}, {}};
-    const std::size_t all = v.kind == Kind::real ? v.x.size() : v.n.size(), one = all / static_cast<std::size_t>(v.dims[0]);
-    const auto begin = static_cast<std::ptrdiff_t>(one * i), end = static_cast<std::ptrdiff_t>(one * (i + 1));
-    if (v.kind == Kind::real) r.x.assign(v.x.begin() + begin, v.x.begin() + end);
-    else r.n.assign(v.n.begin() + begin, v.n.begin() + end);
+    const std::size_t all = v.kind == Kind::real ? v.x.size() : v.n.size(),
+                      one = all / static_cast<std::size_t>(v.dims[0]);
+    const auto begin = static_cast<std::ptrdiff_t>(one * i),
+               end = static_cast<std::ptrdiff_t>(one * (i + 1));
+    if (v.kind == Kind::real)
+      r.x.assign(v.x.begin() + begin, v.x.begin() + end);
+    else
+      r.n.assign(v.n.begin() + begin, v.n.begin() + end);
     return r;
   }
   static Value stacked(const Values& rows) {
@@ -83,9 +92,11 @@ class Reader {
   }
   template <class F>
   static Value map(const F& f, const Value& a, const Value& b) {
-    if (a.dims != b.dims && a.x.size() != 1 && b.x.size() != 1) throw Refused("shapes that do not broadcast");
+    if (a.dims != b.dims && a.x.size() != 1 && b.x.size() != 1)
+      throw Refused("shapes that do not broadcast");
     Value r = a.dims.size() >= b.dims.size() ? a : b;
-    for (std::size_t i = 0; i < r.x.size(); ++i) r.x[i] = f(a.x[a.x.size() == 1 ? 0 : i], b.x[b.x.size() == 1 ? 0 : i]);
+    for (std::size_t i = 0; i < r.x.size(); ++i)
+      r.x[i] = f(a.x[a.x.size() == 1 ? 0 : i], b.x[b.x.size() == 1 ? 0 : i]);
     return r;
   }
   /// A coefficient of the latest direction of every element; integers have the zeroth alone.
@@ -99,7 +110,10 @@ class Reader {
       for (std::size_t i = 0; i < a[k].x.size(); ++i) s += a[k].x[i] * b[k].x[i];
     return s;
   }
-  static Values slice(const Values& v, std::size_t begin, std::size_t end) { return {v.begin() + static_cast<std::ptrdiff_t>(begin), v.begin() + static_cast<std::ptrdiff_t>(end)}; }
+  static Values slice(const Values& v, std::size_t begin, std::size_t end) {
+    return {v.begin() + static_cast<std::ptrdiff_t>(begin),
+            v.begin() + static_cast<std::ptrdiff_t>(end)};
+  }
 
   std::vector<Value> known_;
 };
@@ -111,24 +125,42 @@ auto Reader<R>::element(const Let& l, const Values& in) -> Value {
   const auto binary = [&](auto f) { return map(f, in.at(0), in.at(1)); };
   const auto number = [&] { return l.numbers.at(0); };
   switch (l.op) {
-    case Op::sin: return unary([](const Number& x) { return sin(x); });
-    case Op::cos: return unary([](const Number& x) { return cos(x); });
-    case Op::tanh: return unary([](const Number& x) { return tanh(x); });
-    case Op::atan: return unary([](const Number& x) { return atan(x); });
-    case Op::logistic: return unary([](const Number& x) { return logistic(x); });
-    case Op::erf: return unary([](const Number& x) { return erf(x); });
-    case Op::softplus: return unary([](const Number& x) { return softplus(x); });
-    case Op::square: return unary([](const Number& x) { return x * x; });
-    case Op::neg: return unary([](const Number& x) { return -x; });
-    case Op::exp: return unary([](const Number& x) { return exp(x); });
-    case Op::log: return unary([](const Number& x) { return log(x); });
-    case Op::log1p: return unary([](const Number& x) { return log1p(x); });
-    case Op::sqrt: return unary([](const Number& x) { return sqrt(x); });
-    case Op::reciprocal: return unary([](const Number& x) { return reciprocal(x); });
-    case Op::stop_gradient: return unary([](const Number& x) { return Number(x.value()); });
-    case Op::scale: return unary([&](const Number& x) { return x * number(); });
-    case Op::shift: return unary([&](const Number& x) { return x + number(); });
-    case Op::power: return unary([&](const Number& x) { return pow(x, number()); });
+    case Op::sin:
+      return unary([](const Number& x) { return sin(x); });
+    case Op::cos:
+      return unary([](const Number& x) { return cos(x); });
+    case Op::tanh:
+      return unary([](const Number& x) { return tanh(x); });
+    case Op::atan:
+      return unary([](const Number& x) { return atan(x); });
+    case Op::logistic:
+      return unary([](const Number& x) { return logistic(x); });
+    case Op::erf:
+      return unary([](const Number& x) { return erf(x); });
+    case Op::softplus:
+      return unary([](const Number& x) { return softplus(x); });
+    case Op::square:
+      return unary([](const Number& x) { return x * x; });
+    case Op::neg:
+      return unary([](const Number& x) { return -x; });
+    case Op::exp:
+      return unary([](const Number& x) { return exp(x); });
+    case Op::log:
+      return unary([](const Number& x) { return log(x); });
+    case Op::log1p:
+      return unary([](const Number& x) { return log1p(x); });
+    case Op::sqrt:
+      return unary([](const Number& x) { return sqrt(x); });
+    case Op::reciprocal:
+      return unary([](const Number& x) { return reciprocal(x); });
+    case Op::stop_gradient:
+      return unary([](const Number& x) { return Number(x.value()); });
+    case Op::scale:
+      return unary([&](const Number& x) { return x * number(); });
+    case Op::shift:
+      return unary([&](const Number& x) { return x + number(); });
+    case Op::power:
+      return unary([&](const Number& x) { return pow(x, number()); });
     case Op::integer_power:
       return unary([&](const Number& x) {
         Number y = 1;
@@ -140,14 +172,22 @@ auto Reader<R>::element(const Let& l, const Values& in) -> Value {
       for (const Number& x : in.at(0).x)
         if (!(x.value() > 0)) throw Refused("a guard that was met");
       return l.op == Op::checked ? in[0] : unary([](const Number& x) { return sqrt(x); });
-    case Op::add: return binary([](const Number& a, const Number& b) { return a + b; });
-    case Op::sub: return binary([](const Number& a, const Number& b) { return a - b; });
-    case Op::mul: return binary([](const Number& a, const Number& b) { return a * b; });
-    case Op::div: return binary([](const Number& a, const Number& b) { return a / b; });
-    case Op::atan2: return binary([](const Number& a, const Number& b) { return atan2(a, b); });
-    case Op::pow: return binary([](const Number& a, const Number& b) { return exp(b * log(a)); });
-    case Op::hypot: return binary([](const Number& a, const Number& b) { return sqrt(a * a + b * b); });
-    default: throw std::logic_error("no operation on elements");
+    case Op::add:
+      return binary([](const Number& a, const Number& b) { return a + b; });
+    case Op::sub:
+      return binary([](const Number& a, const Number& b) { return a - b; });
+    case Op::mul:
+      return binary([](const Number& a, const Number& b) { return a * b; });
+    case Op::div:
+      return binary([](const Number& a, const Number& b) { return a / b; });
+    case Op::atan2:
+      return binary([](const Number& a, const Number& b) { return atan2(a, b); });
+    case Op::pow:
+      return binary([](const Number& a, const Number& b) { return exp(b * log(a)); });
+    case Op::hypot:
+      return binary([](const Number& a, const Number& b) { return sqrt(a * a + b * b); });
+    default:
+      throw std::logic_error("no operation on elements");
   }
 }
 
@@ -162,7 +202,8 @@ auto Reader<R>::apply(const Let& l, const Values& in) -> Values {
       }
       return {r};
     }
-    case Op::constant: return {real({l.sizes.begin(), l.sizes.end()}, {l.numbers.begin(), l.numbers.end()})};
+    case Op::constant:
+      return {real({l.sizes.begin(), l.sizes.end()}, {l.numbers.begin(), l.numbers.end()})};
     case Op::sum: {
       Number s;
       for (const Number& x : in.at(0).x) s += x;
@@ -171,7 +212,9 @@ auto Reader<R>::apply(const Let& l, const Values& in) -> Values {
     case Op::mean_rows: {
       const int n = in.at(0).dims.at(0);
       Value s = row(in[0], 0);
-      for (int i = 1; i < n; ++i) s = map([](const Number& a, const Number& b) { return a + b; }, s, row(in[0], static_cast<std::size_t>(i)));
+      for (int i = 1; i < n; ++i)
+        s = map([](const Number& a, const Number& b) { return a + b; }, s,
+                row(in[0], static_cast<std::size_t>(i)));
       return {map([n](const Number& a) { return a * (R(1) / n); }, s)};
     }
     case Op::cumsum: {
@@ -182,28 +225,44 @@ auto Reader<R>::apply(const Let& l, const Values& in) -> Values {
     }
     case Op::reverse: {
       Values rows;
-      for (int i = in.at(0).dims.at(0); i-- > 0;) rows.push_back(row(in[0], static_cast<std::size_t>(i)));
+      for (int i = in.at(0).dims.at(0); i-- > 0;)
+        rows.push_back(row(in[0], static_cast<std::size_t>(i)));
       return {stacked(rows)};
     }
-    case Op::select: return {row(in.at(0), static_cast<std::size_t>(l.sizes.at(0)))};
-    case Op::gather: return {row(in.at(0), static_cast<std::size_t>(in.at(1).n.at(0)))};
-    case Op::stack: return {stacked(in)};
-    case Op::spread: return {stacked(Values(static_cast<std::size_t>(l.sizes.at(0)), in.at(0)))};
-    case Op::dot: return {scalar(inner({in.at(0)}, {in.at(1)}))};
+    case Op::select:
+      return {row(in.at(0), static_cast<std::size_t>(l.sizes.at(0)))};
+    case Op::gather:
+      return {row(in.at(0), static_cast<std::size_t>(in.at(1).n.at(0)))};
+    case Op::stack:
+      return {stacked(in)};
+    case Op::spread:
+      return {stacked(Values(static_cast<std::size_t>(l.sizes.at(0)), in.at(0)))};
+    case Op::dot:
+      return {scalar(inner({in.at(0)}, {in.at(1)}))};
     case Op::matvec: {
       Values rows;
-      for (int i = 0; i < in.at(0).dims.at(0); ++i) rows.push_back(scalar(inner({row(in[0], static_cast<std::size_t>(i))}, {in.at(1)})));
+      for (int i = 0; i < in.at(0).dims.at(0); ++i)
+        rows.push_back(scalar(inner({row(in[0], static_cast<std::size_t>(i))}, {in.at(1)})));
       return {stacked(rows)};
     }
-    case Op::less: return {boolean(in.at(0).x.at(0).value() < l.numbers.at(0))};
-    case Op::greater: return {boolean(in.at(0).x.at(0).value() > l.numbers.at(0))};
-    case Op::int_less: return {boolean(in.at(0).n.at(0) < in.at(1).n.at(0))};
-    case Op::count: return {integer(in.at(0).n.at(0))};
-    case Op::int_constant: return {integer(l.sizes.at(0))};
-    case Op::int_add: return {integer(in.at(0).n.at(0) + in.at(1).n.at(0))};
-    case Op::int_shift: return {integer(in.at(0).n.at(0) + l.sizes.at(0))};
-    case Op::to_real: return {scalar(static_cast<double>(in.at(0).n.at(0)))};
-    default: break;
+    case Op::less:
+      return {boolean(in.at(0).x.at(0).value() < l.numbers.at(0))};
+    case Op::greater:
+      return {boolean(in.at(0).x.at(0).value() > l.numbers.at(0))};
+    case Op::int_less:
+      return {boolean(in.at(0).n.at(0) < in.at(1).n.at(0))};
+    case Op::count:
+      return {integer(in.at(0).n.at(0))};
+    case Op::int_constant:
+      return {integer(l.sizes.at(0))};
+    case Op::int_add:
+      return {integer(in.at(0).n.at(0) + in.at(1).n.at(0))};
+    case Op::int_shift:
+      return {integer(in.at(0).n.at(0) + l.sizes.at(0))};
+    case Op::to_real:
+      return {scalar(static_cast<double>(in.at(0).n.at(0)))};
+    default:
+      break;
   }
   if (l.functions.empty()) return {element(l, in)};
   return l.op < Op::jvp ? control(l, in) : derivative(l, in);
@@ -215,10 +274,12 @@ auto Reader<R>::control(const Let& l, const Values& in) -> Values {
   switch (l.op) {
     case Op::call:
     case Op::jit:
-    case Op::checkpointed: return call(f, in);
+    case Op::checkpointed:
+      return call(f, in);
     case Op::jit_shapes: {
       Values out;
-      for (const Value& x : in) out.push_back(call(f, {x})[0]);  // rows that come as a list are stacked again
+      for (const Value& x : in)
+        out.push_back(call(f, {x})[0]);  // rows that come as a list are stacked again
       return out;
     }
     case Op::vmap: {
@@ -237,7 +298,8 @@ auto Reader<R>::control(const Let& l, const Values& in) -> Values {
       }
       return out;
     }
-    case Op::cond: return call(in.at(0).n.at(0) ? f : *l.functions.at(1), slice(in, 1, in.size()));
+    case Op::cond:
+      return call(in.at(0).n.at(0) ? f : *l.functions.at(1), slice(in, 1, in.size()));
     case Op::while_loop: {
       Values carry = in;
       for (int steps = 0; call(f, carry).at(0).n.at(0); ++steps) {
@@ -254,10 +316,12 @@ auto Reader<R>::control(const Let& l, const Values& in) -> Values {
       std::vector<Values> ys(l.out.size() - n_carry);
       for (int i = 0; i < n; ++i) {
         Values arguments = carry;
-        for (std::size_t k = n_carry; k < in.size(); ++k) arguments.push_back(row(in[k], static_cast<std::size_t>(backwards ? n - 1 - i : i)));
+        for (std::size_t k = n_carry; k < in.size(); ++k)
+          arguments.push_back(row(in[k], static_cast<std::size_t>(backwards ? n - 1 - i : i)));
         const Values out = call(f, arguments);
         carry = slice(out, 0, n_carry);
-        for (std::size_t k = 0; k < ys.size(); ++k) ys[k].insert(backwards ? ys[k].begin() : ys[k].end(), out.at(n_carry + k));
+        for (std::size_t k = 0; k < ys.size(); ++k)
+          ys[k].insert(backwards ? ys[k].begin() : ys[k].end(), out.at(n_carry + k));
       }
       for (const Values& y : ys) carry.push_back(stacked(y));
       return carry;
@@ -271,7 +335,8 @@ auto Reader<R>::control(const Let& l, const Values& in) -> Values {
       }
       return carry;
     }
-    default: throw std::logic_error("no control operation");
+    default:
+      throw std::logic_error("no control operation");
   }
 }
 
@@ -295,7 +360,8 @@ auto Reader<R>::derivative(const Let& l, const Values& in) -> Values {
   const auto along = [&](const Values& x, const Values& t) {
     Values moved = x;
     for (std::size_t k = 0; k < x.size(); ++k)
-      for (std::size_t i = 0; i < x[k].x.size(); ++i) moved[k].x[i] = Number::along(x[k].x[i], t.at(k).x.at(i));
+      for (std::size_t i = 0; i < x[k].x.size(); ++i)
+        moved[k].x[i] = Number::along(x[k].x[i], t.at(k).x.at(i));
     return call(f, moved);
   };
   const std::size_t half = in.size() / 2;
@@ -309,13 +375,16 @@ auto Reader<R>::derivative(const Let& l, const Values& in) -> Values {
     }
   };
   const auto add = [](Values& sums, const Values& more) {
-    if (sums.empty()) sums = more;
+    if (sums.empty())
+      sums = more;
     else
-      for (std::size_t k = 0; k < sums.size(); ++k) sums[k] = map([](const Number& a, const Number& b) { return a + b; }, sums[k], more[k]);
+      for (std::size_t k = 0; k < sums.size(); ++k)
+        sums[k] = map([](const Number& a, const Number& b) { return a + b; }, sums[k], more[k]);
   };
   const auto parts = [](const Values& y, int k, R factor) {
     Values p;
-    for (const Value& v : y) p.push_back(map([factor](const Number& x) { return x * factor; }, part(v, k)));
+    for (const Value& v : y)
+      p.push_back(map([factor](const Number& x) { return x * factor; }, part(v, k)));
     return p;
   };
   const auto evaluate = [&](const Values& x) { return call(f, x); };
@@ -345,7 +414,8 @@ auto Reader<R>::derivative(const Let& l, const Values& in) -> Values {
       const auto n = static_cast<std::size_t>(l.sizes.at(0));
       return cotangents(f, slice(in, 0, n), slice(in, n, in.size()));
     }
-    case Op::grad: return cotangents(f, in, {scalar(1)});
+    case Op::grad:
+      return cotangents(f, in, {scalar(1)});
     case Op::value_and_grad: {
       Values out = call(f, in);
       for (const Value& v : cotangents(f, in, {scalar(1)})) out.push_back(v);
@@ -353,14 +423,19 @@ auto Reader<R>::derivative(const Let& l, const Values& in) -> Values {
     }
     case Op::hessian: {
       Values rows;
-      per_coordinate(in.at(0), 1, [&](const Values& x) { return cotangents(f, x, {scalar(1)}); }, [&](const Values& g) { rows.push_back(part(g[0], 1)); });
+      per_coordinate(
+          in.at(0), 1, [&](const Values& x) { return cotangents(f, x, {scalar(1)}); },
+          [&](const Values& g) { rows.push_back(part(g[0], 1)); });
       return {stacked(rows)};
     }
-    case Op::laplacian: return laplacian(evaluate, in);
-    case Op::biharmonic: return laplacian([&](const Values& x) { return laplacian(evaluate, x); }, in);
+    case Op::laplacian:
+      return laplacian(evaluate, in);
+    case Op::biharmonic:
+      return laplacian([&](const Values& x) { return laplacian(evaluate, x); }, in);
     case Op::value_and_laplacian: {
       Values first;
-      per_coordinate(in.at(0), 1, evaluate, [&](const Values& y) { first.push_back(part(y[0], 1)); });
+      per_coordinate(in.at(0), 1, evaluate,
+                     [&](const Values& y) { first.push_back(part(y[0], 1)); });
       return {evaluate(in)[0], stacked(first), laplacian(evaluate, in)[0]};
     }
     case Op::directional_sum: {
@@ -372,14 +447,18 @@ auto Reader<R>::derivative(const Let& l, const Values& in) -> Values {
       for (std::size_t r = 0; r < m; ++r) {
         const Direction e(K);
         const auto v = l.numbers.begin() + static_cast<std::ptrdiff_t>(r * n);
-        add(sums, parts(along(in, {real(in[0].dims, {v, v + static_cast<std::ptrdiff_t>(n)})}), K, factorial * l.numbers.at(m * n + r)));
+        add(sums, parts(along(in, {real(in[0].dims, {v, v + static_cast<std::ptrdiff_t>(n)})}), K,
+                        factorial * l.numbers.at(m * n + r)));
       }
       return sums;
     }
     case Op::custom_jvp:
-    case Op::custom_linear: return evaluate(in);
-    case Op::custom_vjp: return slice(evaluate(in), 0, static_cast<std::size_t>(l.sizes.at(0)));
-    default: throw std::logic_error("no derivative");
+    case Op::custom_linear:
+      return evaluate(in);
+    case Op::custom_vjp:
+      return slice(evaluate(in), 0, static_cast<std::size_t>(l.sizes.at(0)));
+    default:
+      throw std::logic_error("no derivative");
   }
 }
 

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A failing program made small: the simplest stack under which it fails in the same way, then edits that make its text
-// shorter, each kept if the program still fails so, until none does.
+// A failing program made small: the simplest stack under which it fails in the same way, then edits
+// that make its text shorter, each kept if the program still fails so, until none does.
+#include "judge.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <map>
 #include <set>
 
-#include "judge.h"
-
 namespace nesting {
 namespace {
 
 constexpr double kSeconds = 60;
 
-using Path = std::vector<std::pair<std::size_t, std::size_t>>;  ///< let, function of it, ... from main to a function
+using Path = std::vector<std::pair<std::size_t, std::size_t>>;  ///< let, function of it, ... from
+                                                                ///< main to a function
 
 Function& at(Program& p, const Path& path) {
   Function* f = &p.main;
@@ -86,7 +87,9 @@ Program renumbered(const Program& old) {
 Program tidied(Program p) {
   const auto sweep = [](const auto& self, Function& f, const std::set<Var>& used) -> bool {
     const std::size_t before = f.body.size();
-    std::erase_if(f.body, [&](const Let& l) { return std::none_of(l.out.begin(), l.out.end(), [&](Var v) { return used.count(v) > 0; }); });
+    std::erase_if(f.body, [&](const Let& l) {
+      return std::none_of(l.out.begin(), l.out.end(), [&](Var v) { return used.count(v) > 0; });
+    });
     bool changed = f.body.size() != before;
     for (Let& l : f.body)
       for (const FunctionPtr& g : l.functions) changed = self(self, *g, used) || changed;
@@ -103,8 +106,10 @@ Program tidied(Program p) {
   return renumbered(p);
 }
 
-/// The function's body in place of the call: its arguments for its parameters, its first results for those of the call.
-void splice(Program& p, Function& f, std::size_t let, std::size_t function, const std::vector<Var>& arguments) {
+/// The function's body in place of the call: its arguments for its parameters, its first results
+/// for those of the call.
+void splice(Program& p, Function& f, std::size_t let, std::size_t function,
+            const std::vector<Var>& arguments) {
   Function g = copy(*f.body[let].functions[function]);
   std::map<Var, Var> by;
   rename(p, g, by);
@@ -132,36 +137,55 @@ void collect(const Program& p, const Function& f, const Path& path, std::vector<
     in_place([n](Program& q, Function& g, Let& m) {  // nothing, where nobody uses it
       std::set<Var> used;
       count_uses(q.main, used);
-      if (std::none_of(m.out.begin(), m.out.end(), [&](Var v) { return used.count(v) > 0; })) g.body.erase(g.body.begin() + static_cast<std::ptrdiff_t>(n));
+      if (std::none_of(m.out.begin(), m.out.end(), [&](Var v) { return used.count(v) > 0; }))
+        g.body.erase(g.body.begin() + static_cast<std::ptrdiff_t>(n));
     });
     // Its function instead of it.
     switch (l.op) {
-      case Op::call: case Op::jit: case Op::checkpointed: case Op::custom_jvp: case Op::custom_vjp: case Op::custom_linear:
-        in_place([n](Program& q, Function& g, Let& m) { splice(q, g, n, 0, std::vector<Var>(m.in)); });
+      case Op::call:
+      case Op::jit:
+      case Op::checkpointed:
+      case Op::custom_jvp:
+      case Op::custom_vjp:
+      case Op::custom_linear:
+        in_place(
+            [n](Program& q, Function& g, Let& m) { splice(q, g, n, 0, std::vector<Var>(m.in)); });
         break;
       case Op::cond:
-        for (std::size_t branch : {0u, 1u}) in_place([n, branch](Program& q, Function& g, Let& m) { splice(q, g, n, branch, {m.in.begin() + 1, m.in.end()}); });
+        for (std::size_t branch : {0u, 1u})
+          in_place([n, branch](Program& q, Function& g, Let& m) {
+            splice(q, g, n, branch, {m.in.begin() + 1, m.in.end()});
+          });
         break;
       case Op::while_loop:
-        in_place([n](Program& q, Function& g, Let& m) { splice(q, g, n, 1, std::vector<Var>(m.in)); });
+        in_place(
+            [n](Program& q, Function& g, Let& m) { splice(q, g, n, 1, std::vector<Var>(m.in)); });
         break;
-      default: break;
+      default:
+        break;
     }
     // Another value instead of each result: an operand, a parameter, an earlier value, a number.
     for (std::size_t k = 0; k < l.out.size(); ++k) {
       const Var v = l.out[k];
       std::vector<Var> others(l.in);
       others.insert(others.end(), f.params.begin(), f.params.end());
-      for (std::size_t e = 0; e < n; ++e) others.insert(others.end(), f.body[e].out.begin(), f.body[e].out.end());
+      for (std::size_t e = 0; e < n; ++e)
+        others.insert(others.end(), f.body[e].out.begin(), f.body[e].out.end());
       int tried = 0;
       for (Var o : others)
-        if (o != v && type(o) == type(v) && tried++ < 4) in_place([v, o](Program&, Function& g, Let&) { replace(g, {{v, o}}); });
+        if (o != v && type(o) == type(v) && tried++ < 4)
+          in_place([v, o](Program&, Function& g, Let&) { replace(g, {{v, o}}); });
       if (l.op != Op::constant && type(v).kind == Kind::real)
         in_place([v, n](Program& q, Function& g, Let&) {
           const Type t = q.types[static_cast<std::size_t>(v)];
           const Var c = q.fresh(t);
           replace(g, {{v, c}});
-          g.body.insert(g.body.begin() + static_cast<std::ptrdiff_t>(n), Let{{c}, Op::constant, {}, std::vector<double>(static_cast<std::size_t>(t.count()), 1.0), t.dims});
+          g.body.insert(g.body.begin() + static_cast<std::ptrdiff_t>(n),
+                        Let{{c},
+                            Op::constant,
+                            {},
+                            std::vector<double>(static_cast<std::size_t>(t.count()), 1.0),
+                            t.dims});
         });
     }
     // Not inside of functions that must fit each other, or have more types than are noted.
@@ -199,7 +223,10 @@ std::vector<Edit> edits_of(const Program& p) {
 
 std::string shrunk(const Case& c) {
   const auto begin = std::chrono::steady_clock::now();
-  const auto out_of_time = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() > kSeconds; };
+  const auto out_of_time = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() >
+           kSeconds;
+  };
   Program best = program_of(c);
   const Verdict found = judge_apart(best);
   if (!failed(found.kind)) return "// does not fail alone\n";
@@ -236,7 +263,9 @@ std::string shrunk(const Case& c) {
     expected = run_taylor(best);
   } catch (const Refused&) {
   }
-  return print_cpp(best, expected, tolerance(v.order), "Program " + std::to_string(c.seed) + " under " + stack_name(stack) + ", shrunk: " + name_of(v.kind) + ". " + v.text.substr(0, v.text.find('\n')));
+  return print_cpp(best, expected, tolerance(v.order),
+                   "Program " + std::to_string(c.seed) + " under " + stack_name(stack) +
+                       ", shrunk: " + name_of(v.kind) + ". " + v.text.substr(0, v.text.find('\n')));
 }
 
 }  // namespace nesting

@@ -1,23 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The stacks of transforms: what stands outside of a program is made of the same operations as what stands inside. Levels
-// are named from the outermost to the innermost.
+// The stacks of transforms: what stands outside of a program is made of the same operations as what
+// stands inside. Levels are named from the outermost to the innermost.
+#include "program.h"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <random>
 
-#include "program.h"
-
 namespace nesting {
 namespace {
 
-enum class Level : std::uint8_t { jit, checkpointed, vmap, vmap_first, jvp, linearize, vjp, grad, value_and_grad, jet1, jet2, jet3, jet4, hessian, laplacian, value_and_laplacian, biharmonic, sum2, sum3, sum4 };
+enum class Level : std::uint8_t {
+  jit,
+  checkpointed,
+  vmap,
+  vmap_first,
+  jvp,
+  linearize,
+  vjp,
+  grad,
+  value_and_grad,
+  jet1,
+  jet2,
+  jet3,
+  jet4,
+  hessian,
+  laplacian,
+  value_and_laplacian,
+  biharmonic,
+  sum2,
+  sum3,
+  sum4
+};
 using Levels = std::vector<Level>;
 
 const char* name_of(Level l) {
-  static const char* const names[] = {"jit", "checkpointed", "vmap", "vmap (first argument)", "jvp", "linearize", "vjp", "grad", "value_and_grad", "jet(1)", "jet(2)", "jet(3)", "jet(4)", "hessian", "laplacian",
-                                      "value_and_laplacian", "biharmonic", "directional_sum(2)", "directional_sum(3)", "directional_sum(4)"};
+  static const char* const names[] = {"jit",
+                                      "checkpointed",
+                                      "vmap",
+                                      "vmap (first argument)",
+                                      "jvp",
+                                      "linearize",
+                                      "vjp",
+                                      "grad",
+                                      "value_and_grad",
+                                      "jet(1)",
+                                      "jet(2)",
+                                      "jet(3)",
+                                      "jet(4)",
+                                      "hessian",
+                                      "laplacian",
+                                      "value_and_laplacian",
+                                      "biharmonic",
+                                      "directional_sum(2)",
+                                      "directional_sum(3)",
+                                      "directional_sum(4)"};
   return names[static_cast<std::size_t>(l)];
 }
 int order_of(Level l) {
@@ -28,24 +67,89 @@ int order_of(Level l) {
 const std::vector<Levels>& stacks() {
   using enum Level;
   static const std::vector<Levels> all = {
-      {}, {jit}, {checkpointed}, {vmap}, {vmap, vmap}, {jit, vmap}, {vmap, jit}, {vmap_first},
+      {},
+      {jit},
+      {checkpointed},
+      {vmap},
+      {vmap, vmap},
+      {jit, vmap},
+      {vmap, jit},
+      {vmap_first},
       // first order
-      {jvp}, {linearize}, {vjp}, {grad}, {value_and_grad}, {jit, grad}, {grad, jit}, {grad, checkpointed}, {vmap, jvp}, {vmap, grad}, {jit, vmap, grad}, {grad, vmap}, {jvp, vmap}, {vjp, vmap},
-      {grad, jit, vmap}, {grad, vmap, vmap}, {vmap, grad, vmap_first}, {jvp, vmap_first},
+      {jvp},
+      {linearize},
+      {vjp},
+      {grad},
+      {value_and_grad},
+      {jit, grad},
+      {grad, jit},
+      {grad, checkpointed},
+      {vmap, jvp},
+      {vmap, grad},
+      {jit, vmap, grad},
+      {grad, vmap},
+      {jvp, vmap},
+      {vjp, vmap},
+      {grad, jit, vmap},
+      {grad, vmap, vmap},
+      {vmap, grad, vmap_first},
+      {jvp, vmap_first},
       // second
-      {jet2}, {jet2, vmap}, {vmap, jet2}, {jit, jet2}, {jet2, jit, vmap}, {hessian}, {vmap, hessian}, {laplacian}, {vmap, laplacian}, {value_and_laplacian}, {sum2}, {jvp, grad}, {grad, jvp}, {grad, grad}, {jvp, jvp},
-      {jvp, grad, vmap}, {grad, vmap, grad}, {grad, grad, checkpointed}, {jit, vmap, jvp, grad}, {jet1, grad}, {grad, jet1}, {vjp, vjp},
+      {jet2},
+      {jet2, vmap},
+      {vmap, jet2},
+      {jit, jet2},
+      {jet2, jit, vmap},
+      {hessian},
+      {vmap, hessian},
+      {laplacian},
+      {vmap, laplacian},
+      {value_and_laplacian},
+      {sum2},
+      {jvp, grad},
+      {grad, jvp},
+      {grad, grad},
+      {jvp, jvp},
+      {jvp, grad, vmap},
+      {grad, vmap, grad},
+      {grad, grad, checkpointed},
+      {jit, vmap, jvp, grad},
+      {jet1, grad},
+      {grad, jet1},
+      {vjp, vjp},
       // third
-      {jet3}, {vmap, jet3}, {sum3}, {grad, laplacian}, {jet2, grad}, {grad, jet2}, {jvp, hessian}, {grad, grad, grad}, {grad, vmap, jet2}, {jvp, jet2, vmap}, {laplacian, jvp},
+      {jet3},
+      {vmap, jet3},
+      {sum3},
+      {grad, laplacian},
+      {jet2, grad},
+      {grad, jet2},
+      {jvp, hessian},
+      {grad, grad, grad},
+      {grad, vmap, jet2},
+      {jvp, jet2, vmap},
+      {laplacian, jvp},
       // fourth
-      {jet4}, {jet4, vmap}, {sum4}, {biharmonic}, {laplacian, laplacian}, {jet2, jet2}, {grad, jet3}, {jet3, grad}, {jvp, jvp, jvp, jvp}, {grad, grad, grad, grad}, {jet2, hessian}, {vmap, grad, sum3},
+      {jet4},
+      {jet4, vmap},
+      {sum4},
+      {biharmonic},
+      {laplacian, laplacian},
+      {jet2, jet2},
+      {grad, jet3},
+      {jet3, grad},
+      {jvp, jvp, jvp, jvp},
+      {grad, grad, grad, grad},
+      {jet2, hessian},
+      {vmap, grad, sum3},
   };
   return all;
 }
 
 class Stack {
  public:
-  Stack(const Subject& s, std::uint64_t seed) : rng_(seed), p_(copy(s.program)), f_(std::make_shared<Function>(copy(p_.main))) {
+  Stack(const Subject& s, std::uint64_t seed)
+      : rng_(seed), p_(copy(s.program)), f_(std::make_shared<Function>(copy(p_.main))) {
     for (Var v : {s.x, s.y}) {
       params_.push_back(type(v));
       point_.push_back(v);
@@ -63,7 +167,9 @@ class Stack {
 
  private:
   Type type(Var v) const { return p_.types[static_cast<std::size_t>(v)]; }
-  double number() { return std::round(static_cast<double>(static_cast<int>(rng_() % 2601) - 1300)) / 1000; }
+  double number() {
+    return std::round(static_cast<double>(static_cast<int>(rng_() % 2601) - 1300)) / 1000;
+  }
   std::vector<Var> fresh(const std::vector<Type>& types) {
     std::vector<Var> v;
     for (const Type& t : types) v.push_back(p_.fresh(t));
@@ -81,7 +187,8 @@ class Stack {
     return v;
   }
   /// f becomes a function of params_ whose only operation is `op` on functions that hold f.
-  void wrap(Op op, const std::vector<Var>& more, std::vector<Type> results, std::vector<int> sizes = {}, std::vector<double> numbers = {}) {
+  void wrap(Op op, const std::vector<Var>& more, std::vector<Type> results,
+            std::vector<int> sizes = {}, std::vector<double> numbers = {}) {
     auto g = std::make_shared<Function>();
     g->params = fresh(params_);
     Let l{fresh(results), op, g->params, std::move(numbers), std::move(sizes), {f_}};
@@ -95,14 +202,16 @@ class Stack {
   void contract() {
     auto g = std::make_shared<Function>();
     g->params = fresh(params_);
-    const auto add = [&](Op op, std::vector<Var> in, std::vector<Type> types, std::vector<FunctionPtr> functions = {}) {
+    const auto add = [&](Op op, std::vector<Var> in, std::vector<Type> types,
+                         std::vector<FunctionPtr> functions = {}) {
       g->body.push_back({fresh(types), op, std::move(in), {}, {}, std::move(functions)});
       return g->body.back().out;
     };
     const std::vector<Var> y = add(Op::call, g->params, results_, {f_});
     Var s = -1;
     for (std::size_t k = 0; k < y.size(); ++k) {
-      const Var term = add(Op::sum, add(Op::mul, {y[k], outside(results_[k])}, {results_[k]}), {{}})[0];
+      const Var term =
+          add(Op::sum, add(Op::mul, {y[k], outside(results_[k])}, {results_[k]}), {{}})[0];
       s = s < 0 ? term : add(Op::add, {s, term}, {{}})[0];
     }
     g->results = {s};
@@ -110,7 +219,8 @@ class Stack {
     results_ = {{}};
   }
   /// The function of the first argument alone; the others are captured.
-  void of_first(Op op, std::vector<Type> results, std::vector<int> sizes = {}, std::vector<double> numbers = {}) {
+  void of_first(Op op, std::vector<Type> results, std::vector<int> sizes = {},
+                std::vector<double> numbers = {}) {
     auto g = std::make_shared<Function>(), inner = std::make_shared<Function>();
     g->params = fresh(params_);
     inner->params = fresh({params_[0]});
@@ -118,7 +228,8 @@ class Stack {
     in[0] = inner->params[0];
     inner->body.push_back({fresh(results_), Op::call, in, {}, {}, {f_}});
     inner->results = inner->body[0].out;
-    g->body.push_back({fresh(results), op, {g->params[0]}, std::move(numbers), std::move(sizes), {inner}});
+    g->body.push_back(
+        {fresh(results), op, {g->params[0]}, std::move(numbers), std::move(sizes), {inner}});
     g->results = g->body[0].out;
     f_ = std::move(g);
     results_ = std::move(results);
@@ -160,23 +271,31 @@ void Stack::add(Level l, bool outermost) {
   const std::size_t n_results = results_.size();
   const int n = params_[0].dims.back();
   switch (l) {
-    case Level::jit: return wrap(Op::jit, {}, results_);
-    case Level::checkpointed: return wrap(Op::checkpointed, {}, results_);
-    case Level::vmap: return widen(params_.size(), 3);
-    case Level::vmap_first: return widen(1, 2);
+    case Level::jit:
+      return wrap(Op::jit, {}, results_);
+    case Level::checkpointed:
+      return wrap(Op::checkpointed, {}, results_);
+    case Level::vmap:
+      return widen(params_.size(), 3);
+    case Level::vmap_first:
+      return widen(1, 2);
     case Level::jvp:
     case Level::linearize:
       wrap(l == Level::jvp ? Op::jvp : Op::linearize, outside(params_), twice(results_, results_));
       if (!outermost) keep_last(n_results);
       return;
-    case Level::vjp: return wrap(Op::vjp, outside(results_), params_, {static_cast<int>(params_.size())});
+    case Level::vjp:
+      return wrap(Op::vjp, outside(results_), params_, {static_cast<int>(params_.size())});
     case Level::grad:
       contract();
       return wrap(Op::grad, {}, params_);
     case Level::value_and_grad:
       contract();
       return wrap(Op::value_and_grad, {}, twice({{}}, params_));
-    case Level::jet1: case Level::jet2: case Level::jet3: case Level::jet4: {
+    case Level::jet1:
+    case Level::jet2:
+    case Level::jet3:
+    case Level::jet4: {
       const int K = order_of(l);
       std::vector<Type> all;
       for (int k = 0; k <= K; ++k) all = twice(all, results_);
@@ -187,12 +306,16 @@ void Stack::add(Level l, bool outermost) {
     case Level::hessian:
       contract();
       return of_first(Op::hessian, {{Kind::real, {n, n}}});
-    case Level::laplacian: return of_first(Op::laplacian, results_);
-    case Level::biharmonic: return of_first(Op::biharmonic, results_);
+    case Level::laplacian:
+      return of_first(Op::laplacian, results_);
+    case Level::biharmonic:
+      return of_first(Op::biharmonic, results_);
     case Level::value_and_laplacian:
       contract();
       return of_first(Op::value_and_laplacian, {{}, {Kind::real, {n}}, {}});
-    case Level::sum2: case Level::sum3: case Level::sum4: {
+    case Level::sum2:
+    case Level::sum3:
+    case Level::sum4: {
       const int m = 1 + static_cast<int>(rng_() % 3);
       std::vector<double> numbers;
       for (int k = 0; k < m * n + m; ++k) numbers.push_back(number());
@@ -206,7 +329,8 @@ void Stack::add(Level l, bool outermost) {
 int n_stacks() { return static_cast<int>(stacks().size()); }
 std::string stack_name(int stack) {
   std::string s;
-  for (Level l : stacks()[static_cast<std::size_t>(stack)]) s += (s.empty() ? "" : " of ") + std::string(name_of(l));
+  for (Level l : stacks()[static_cast<std::size_t>(stack)])
+    s += (s.empty() ? "" : " of ") + std::string(name_of(l));
   return s.empty() ? "value" : s;
 }
 int stack_order(int stack) {
@@ -220,7 +344,9 @@ std::vector<int> stacks_for(std::uint64_t seed, int count) {
   std::iota(all.begin(), all.end(), 0);
   for (std::size_t k = all.size(); k-- > 1;) std::swap(all[k], all[rng() % (k + 1)]);
   // Reverse mode four times takes as long as fifty others.
-  if (rng() % 8 != 0) std::erase_if(all, [](int s) { return stacks()[static_cast<std::size_t>(s)] == Levels(4, Level::grad); });
+  if (rng() % 8 != 0)
+    std::erase_if(
+        all, [](int s) { return stacks()[static_cast<std::size_t>(s)] == Levels(4, Level::grad); });
   all.resize(std::min(all.size(), static_cast<std::size_t>(count)));
   return all;
 }

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Truncated Taylor arithmetic in several directions, with plain floating-point numbers R and nothing of the engine.
+// Truncated Taylor arithmetic in several directions, with plain floating-point numbers R and
+// nothing of the engine.
 //
-// A number is a polynomial in nilpotent directions e_1 ... e_m, e_i^(K_i + 1) = 0. Directions are opened and closed like
-// scopes: `Direction e(K)` adds e_m; a number made before it does not know it, and is constant in it. Coefficients are
-// stored with the latest direction slowest, so that such a number is a prefix. The part [e^k] of f(x + e v) is the k-th
-// coefficient of f along v: (1/k!) d^k/dt^k f(x + t v) at t = 0, itself a number in the directions that are left.
+// A number is a polynomial in nilpotent directions e_1 ... e_m, e_i^(K_i + 1) = 0. Directions are
+// opened and closed like scopes: `Direction e(K)` adds e_m; a number made before it does not know
+// it, and is constant in it. Coefficients are stored with the latest direction slowest, so that
+// such a number is a prefix. The part [e^k] of f(x + e v) is the k-th coefficient of f along v:
+// (1/k!) d^k/dt^k f(x + t v) at t = 0, itself a number in the directions that are left.
 //
-//   f(a_0 + h) = sum_k f^(k)(a_0)/k! h^k   with h nilpotent: the sum ends at the total order K_1 + ... + K_m,
+//   f(a_0 + h) = sum_k f^(k)(a_0)/k! h^k   with h nilpotent: the sum ends at the total order K_1 +
+//   ... + K_m,
 //
-// and the series of f at the point a_0 come from its differential equation in one variable (A. Griewank & A. Walther,
-// Evaluating Derivatives, 2nd ed., 2008, section 13.2).
+// and the series of f at the point a_0 come from its differential equation in one variable (A.
+// Griewank & A. Walther, Evaluating Derivatives, 2nd ed., 2008, section 13.2).
 #pragma once
 #include <algorithm>
 #include <array>
@@ -63,7 +66,8 @@ class Number {
     const std::size_t n = Directions::coefficients(d);
     Number r;
     r.depth_ = d;
-    r.c_.assign(c_.begin() + static_cast<std::ptrdiff_t>(n * static_cast<std::size_t>(k)), c_.begin() + static_cast<std::ptrdiff_t>(n * static_cast<std::size_t>(k + 1)));
+    r.c_.assign(c_.begin() + static_cast<std::ptrdiff_t>(n * static_cast<std::size_t>(k)),
+                c_.begin() + static_cast<std::ptrdiff_t>(n * static_cast<std::size_t>(k + 1)));
     return r;
   }
   /// x + e t for the latest direction e, which neither knows.
@@ -122,7 +126,9 @@ class Number {
     const std::size_t n = Directions::coefficients(d - 1);
     for (int i = 0; i <= (da == d ? order : 0); ++i)
       for (int j = 0; j <= (db == d ? order - i : 0); ++j)
-        multiply(r + n * static_cast<std::size_t>(i + j), d - 1, a + n * static_cast<std::size_t>(i), std::min(da, d - 1), b + n * static_cast<std::size_t>(j), std::min(db, d - 1));
+        multiply(r + n * static_cast<std::size_t>(i + j), d - 1,
+                 a + n * static_cast<std::size_t>(i), std::min(da, d - 1),
+                 b + n * static_cast<std::size_t>(j), std::min(db, d - 1));
   }
 
   std::vector<R> c_;
@@ -143,11 +149,14 @@ class Direction {
   Direction(const Direction&) = delete;
 };
 
-// ---- series of functions of one variable at a: s[k] = f^(k)(a) / k! --------------------------------------------------
+// ---- series of functions of one variable at a: s[k] = f^(k)(a) / k!
+// --------------------------------------------------
 template <class R>
 using Series = std::array<R, 26>;
 /// Terms that a number of the open directions can ask for.
-inline std::size_t terms() { return static_cast<std::size_t>(Directions::total_order(Directions::depth())) + 1; }
+inline std::size_t terms() {
+  return static_cast<std::size_t>(Directions::total_order(Directions::depth())) + 1;
+}
 
 /// The antiderivative with this value at a.
 template <class R>
@@ -170,7 +179,8 @@ Series<R> riccati(R y0, R constant, R linear, R quadratic) {
 template <class R>
 Series<R> power_series(R a, R p) {
   Series<R> s{std::pow(a, p)};
-  for (std::size_t k = 1; k < terms(); ++k) s[k] = s[k - 1] * (p - static_cast<R>(k) + 1) / static_cast<R>(k) / a;
+  for (std::size_t k = 1; k < terms(); ++k)
+    s[k] = s[k - 1] * (p - static_cast<R>(k) + 1) / static_cast<R>(k) / a;
   return s;
 }
 /// y'' = -y.
@@ -182,29 +192,53 @@ Series<R> turning(R s0, R s1) {
 }
 
 template <class R>
-Number<R> exp(const Number<R>& a) { return compose(riccati<R>(std::exp(a.value()), 0, 1, 0), a); }
+Number<R> exp(const Number<R>& a) {
+  return compose(riccati<R>(std::exp(a.value()), 0, 1, 0), a);
+}
 template <class R>
-Number<R> log(const Number<R>& a) { return compose(integral(std::log(a.value()), power_series<R>(a.value(), -1)), a); }
+Number<R> log(const Number<R>& a) {
+  return compose(integral(std::log(a.value()), power_series<R>(a.value(), -1)), a);
+}
 template <class R>
-Number<R> log1p(const Number<R>& a) { return compose(integral(std::log1p(a.value()), power_series<R>(1 + a.value(), -1)), a); }
+Number<R> log1p(const Number<R>& a) {
+  return compose(integral(std::log1p(a.value()), power_series<R>(1 + a.value(), -1)), a);
+}
 template <class R>
-Number<R> pow(const Number<R>& a, std::type_identity_t<R> p) { return compose(power_series<R>(a.value(), p), a); }
+Number<R> pow(const Number<R>& a, std::type_identity_t<R> p) {
+  return compose(power_series<R>(a.value(), p), a);
+}
 template <class R>
-Number<R> sqrt(const Number<R>& a) { return compose(power_series<R>(a.value(), 0.5), a); }
+Number<R> sqrt(const Number<R>& a) {
+  return compose(power_series<R>(a.value(), 0.5), a);
+}
 template <class R>
-Number<R> reciprocal(const Number<R>& a) { return compose(power_series<R>(a.value(), -1), a); }
+Number<R> reciprocal(const Number<R>& a) {
+  return compose(power_series<R>(a.value(), -1), a);
+}
 template <class R>
-Number<R> operator/(const Number<R>& a, const Number<R>& b) { return a * reciprocal(b); }
+Number<R> operator/(const Number<R>& a, const Number<R>& b) {
+  return a * reciprocal(b);
+}
 template <class R>
-Number<R> sin(const Number<R>& a) { return compose(turning(std::sin(a.value()), std::cos(a.value())), a); }
+Number<R> sin(const Number<R>& a) {
+  return compose(turning(std::sin(a.value()), std::cos(a.value())), a);
+}
 template <class R>
-Number<R> cos(const Number<R>& a) { return compose(turning(std::cos(a.value()), -std::sin(a.value())), a); }
+Number<R> cos(const Number<R>& a) {
+  return compose(turning(std::cos(a.value()), -std::sin(a.value())), a);
+}
 template <class R>
-Number<R> tanh(const Number<R>& a) { return compose(riccati<R>(std::tanh(a.value()), 1, 0, -1), a); }
+Number<R> tanh(const Number<R>& a) {
+  return compose(riccati<R>(std::tanh(a.value()), 1, 0, -1), a);
+}
 template <class R>
-Series<R> logistic_series(R a) { return riccati<R>(1 / (1 + std::exp(-a)), 0, 1, -1); }
+Series<R> logistic_series(R a) {
+  return riccati<R>(1 / (1 + std::exp(-a)), 0, 1, -1);
+}
 template <class R>
-Number<R> logistic(const Number<R>& a) { return compose(logistic_series(a.value()), a); }
+Number<R> logistic(const Number<R>& a) {
+  return compose(logistic_series(a.value()), a);
+}
 template <class R>
 Number<R> softplus(const Number<R>& a) {
   const R x = a.value(), y = std::max(x, R(0)) + std::log1p(std::exp(-std::abs(x)));
@@ -214,14 +248,16 @@ template <class R>
 Number<R> atan(const Number<R>& a) {
   const R x = a.value(), q = 1 + x * x;
   Series<R> slope{};  // 1 / (q + 2 x h + h^2)
-  for (std::size_t k = 0; k < terms(); ++k) slope[k] = ((k == 0) - (k > 0 ? 2 * x * slope[k - 1] : 0) - (k > 1 ? slope[k - 2] : 0)) / q;
+  for (std::size_t k = 0; k < terms(); ++k)
+    slope[k] = ((k == 0) - (k > 0 ? 2 * x * slope[k - 1] : 0) - (k > 1 ? slope[k - 2] : 0)) / q;
   return compose(integral(std::atan(x), slope), a);
 }
 template <class R>
 Number<R> erf(const Number<R>& a) {
   const R x = a.value();
   Series<R> slope{2 / std::sqrt(std::numbers::pi_v<R>) * std::exp(-x * x)};  // g' = -2 x g
-  for (std::size_t k = 0; k + 1 < terms(); ++k) slope[k + 1] = -2 * (x * slope[k] + (k > 0 ? slope[k - 1] : 0)) / static_cast<R>(k + 1);
+  for (std::size_t k = 0; k + 1 < terms(); ++k)
+    slope[k + 1] = -2 * (x * slope[k] + (k > 0 ? slope[k - 1] : 0)) / static_cast<R>(k + 1);
   return compose(integral(std::erf(x), slope), a);
 }
 /// The angle of (x, y), by the quotient that is not large.

@@ -11,7 +11,9 @@ Tensor remainder(const Tensor& a, const Tensor& b) {
 Tensor floor_divide(const Tensor& a, const Tensor& b) {
   if (is_inexact(a.dtype())) return where(equal(b, 0.0), a / b, round((a - remainder(a, b)) / b));
   const Tensor q = a / b;
-  return where(logical_and(not_equal(q * b, a), logical_xor(less(a, like(0, a)), less(b, like(0, b)))), q - like(1, q), q);
+  return where(
+      logical_and(not_equal(q * b, a), logical_xor(less(a, like(0, a)), less(b, like(0, b)))),
+      q - like(1, q), q);
 }
 
 namespace {
@@ -32,15 +34,20 @@ Tensor pairwise_floating(const Call& c) {
   return F(floating(a), floating(b));
 }
 template <Tensor (*F)(Arg, Arg)>
-Tensor of_truths(const Call& c) { return F(truth(c[0]), truth(c.tensor(1, "other"))); }
+Tensor of_truths(const Call& c) {
+  return F(truth(c[0]), truth(c.tensor(1, "other")));
+}
 
 Tensor times(const Tensor& x, const Call& c, const char* name, int place = -1) {
   const Value* v = c.find(place, name);
   if (!v) return x;
   if (v->kind == Value::Kind::tensor) return c.tensor(*v) * x;
-  return x.dtype() == Dtype::boolean ? logical_and(x, v->number != 0.0) : x * cast(c.tensor(*v), x.dtype());
+  return x.dtype() == Dtype::boolean ? logical_and(x, v->number != 0.0)
+                                     : x * cast(c.tensor(*v), x.dtype());
 }
-Tensor plus(const Tensor& a, const Tensor& b) { return a.dtype() == Dtype::boolean ? logical_or(a, b) : a + b; }
+Tensor plus(const Tensor& a, const Tensor& b) {
+  return a.dtype() == Dtype::boolean ? logical_or(a, b) : a + b;
+}
 Tensor sum_of(const Tensor& a, const Tensor& b) {
   const auto [x, y] = meet(a, b);
   return x + y;
@@ -67,7 +74,9 @@ Tensor whole_power(const Tensor& x, const Tensor& n) {
     square_of = square_of * square_of;
     bits = shift_right(bits, one);
   }
-  const Tensor odd = equal(logical_and(n, one), one), of_unit = where(equal(x, one), one, where(equal(x, -one), where(odd, -one, one), zero));
+  const Tensor odd = equal(logical_and(n, one), one),
+               of_unit =
+                   where(equal(x, one), one, where(equal(x, -one), where(odd, -one, one), zero));
   return where(less(n, zero), of_unit, r);
 }
 Tensor power(const Tensor& x, const Call& c, int place) {
@@ -76,7 +85,8 @@ Tensor power(const Tensor& x, const Call& c, int place) {
     const auto [a, b] = c.both(0, place, "exponent");
     return whole_power(a, b);
   }
-  if (v->kind == Value::Kind::integer && is_inexact(x.dtype())) return pow(x, static_cast<int>(v->integer));
+  if (v->kind == Value::Kind::integer && is_inexact(x.dtype()))
+    return pow(x, static_cast<int>(v->integer));
   if (v->kind == Value::Kind::real && is_inexact(x.dtype())) return pow(x, v->number.real());
   const auto [a, b] = c.both(0, place, "exponent");
   return pow(a, b);
@@ -93,7 +103,9 @@ Tensor clamped(const Tensor& x, const Call& c, int low, int high) {
     if (place < -1 || !c.has(place, name)) return;
     const Value& v = *c.find(place, name);
     const auto [a, b] = v.kind == Value::Kind::tensor ? meet(r, c.tensor(v))
-                        : is_integer(r.dtype()) && v.kind == Value::Kind::real ? meet(r, c.tensor(v)) : std::pair(r, like(v.number, r));
+                        : is_integer(r.dtype()) && v.kind == Value::Kind::real
+                            ? meet(r, c.tensor(v))
+                            : std::pair(r, like(v.number, r));
     r = of_numbers([&](const Tensor& p, const Tensor& q) { return f(p, q); }, a, b);
   };
   bound(low, "min", maximum);
@@ -103,7 +115,8 @@ Tensor clamped(const Tensor& x, const Call& c, int low, int high) {
 /// Of the one that is a number where the other is NaN.
 Tensor skipping_nan(const Call& c, Tensor (*f)(Arg, Arg)) {
   const auto [a, b] = c.both();
-  if (!is_inexact(a.dtype())) return of_numbers([&](const Tensor& x, const Tensor& y) { return f(x, y); }, a, b);
+  if (!is_inexact(a.dtype()))
+    return of_numbers([&](const Tensor& x, const Tensor& y) { return f(x, y); }, a, b);
   return where(is_nan(a), b, where(is_nan(b), a, f(a, b)));
 }
 Tensor log_add(const Tensor& a, const Tensor& b) {
@@ -114,7 +127,8 @@ Tensor close(const Call& c) {
   const auto [a, b] = c.both();
   const double rtol = c.real(2, "rtol", 1e-5), atol = c.real(3, "atol", 1e-8);
   const Tensor x = floating(a), y = floating(b);
-  Tensor near = logical_or(equal(x, y), logical_and(less_equal(abs(x - y), atol + rtol * abs(y)), logical_and(is_finite(x), is_finite(y))));
+  Tensor near = logical_or(equal(x, y), logical_and(less_equal(abs(x - y), atol + rtol * abs(y)),
+                                                    logical_and(is_finite(x), is_finite(y))));
   if (c.flag(4, "equal_nan", false)) near = logical_or(near, logical_and(is_nan(x), is_nan(y)));
   return near;
 }
@@ -165,7 +179,8 @@ void binary_rows(Table& t) {
   t["hypot"] = pairwise<hypot>;
   t["copysign"] = [](const Call& c) {
     const auto [a, b] = c.both();
-    return where(logical_xor(negative(floating(a)), negative(floating(b))), -floating(a), floating(a));
+    return where(logical_xor(negative(floating(a)), negative(floating(b))), -floating(a),
+                 floating(a));
   };
   t["maximum"] = t["max.binary"] = pairwise_number<maximum>;
   t["minimum"] = t["min.binary"] = pairwise_number<minimum>;
@@ -209,28 +224,37 @@ void binary_rows(Table& t) {
   t["logical_xor"] = of_truths<logical_xor>;
   t["isclose"] = close;
   t["allclose"] = [](const Call& c) { return all(close(c)); };
-  t["equal"] = [](const Call& c) { return c[0].shape() == c[1].shape() ? all(equal(c[0], c[1])) : cast(Tensor(0.0), Dtype::boolean); };
+  t["equal"] = [](const Call& c) {
+    return c[0].shape() == c[1].shape() ? all(equal(c[0], c[1]))
+                                        : cast(Tensor(0.0), Dtype::boolean);
+  };
   t["complex"] = pairwise<complex>;
   t["polar"] = [](const Call& c) { return complex(c[0] * cos(c[1]), c[0] * sin(c[1])); };
   t["lerp"] = [](const Call& c) {
     const Tensor a = c[0], b = c.tensor(1, "end");
     const Value& w = *c.find(2, "weight");
-    return w.kind == Value::Kind::tensor ? a + c.tensor(w) * (b - a) : a + like(w.number, a) * (b - a);
+    return w.kind == Value::Kind::tensor ? a + c.tensor(w) * (b - a)
+                                         : a + like(w.number, a) * (b - a);
   };
   t["addcmul"] = [](const Call& c) {
     const auto [a, b] = meet(c[1], c[2]);
     return sum_of(c[0], times(a * b, c, "value"));
   };
-  t["addcdiv"] = [](const Call& c) { return sum_of(c[0], times(floating(c[1]) / floating(c[2]), c, "value")); };
-  t["where"] = [](const Call& c) {  // the database's input is the first choice, the condition comes second
-    const auto [a, b] = c.both(0, 2);
-    return where(c.tensor(1, "condition"), a, b);
+  t["addcdiv"] = [](const Call& c) {
+    return sum_of(c[0], times(floating(c[1]) / floating(c[2]), c, "value"));
   };
+  t["where"] =
+      [](const Call& c) {  // the database's input is the first choice, the condition comes second
+        const auto [a, b] = c.both(0, 2);
+        return where(c.tensor(1, "condition"), a, b);
+      };
   t["masked_fill"] = [](const Call& c) {
     const Tensor x = c[0];
     return where(c.tensor(1, "mask"), cast(c.tensor(2, "value"), x.dtype()), x);
   };
-  t["dist"] = [](const Call& c) { return p_norm(c[0] - c.tensor(1, "other"), c.real(2, "p", 2), {}); };
+  t["dist"] = [](const Call& c) {
+    return p_norm(c[0] - c.tensor(1, "other"), c.real(2, "p", 2), {});
+  };
 }
 
 }  // namespace tessera::oracle

@@ -8,17 +8,22 @@ namespace {
 int kind_of(Dtype t) { return t == Dtype::boolean ? 0 : is_integer(t) ? 1 : is_float(t) ? 2 : 3; }
 int kind_of(const Value& v) {
   switch (v.kind) {
-    case Value::Kind::boolean: return 0;
-    case Value::Kind::integer: return 1;
-    case Value::Kind::real: return 2;
-    default: return 3;
+    case Value::Kind::boolean:
+      return 0;
+    case Value::Kind::integer:
+      return 1;
+    case Value::Kind::real:
+      return 2;
+    default:
+      return 3;
   }
 }
 }  // namespace
 
 const Value* Call::find(int place, const char* name) const {
   const Value* v = nullptr;
-  if (place >= 0 && place < count()) v = &places_[static_cast<std::size_t>(place)];
+  if (place >= 0 && place < count())
+    v = &places_[static_cast<std::size_t>(place)];
   else
     for (const auto& [n, value] : names_)
       if (n == name) v = &value;
@@ -26,16 +31,21 @@ const Value* Call::find(int place, const char* name) const {
 }
 const Value& Call::need(int place, const char* name) const {
   if (const Value* v = find(place, name)) return *v;
-  throw std::invalid_argument("the sample has no argument " + std::to_string(place) + " '" + name + "'");
+  throw std::invalid_argument("the sample has no argument " + std::to_string(place) + " '" + name +
+                              "'");
 }
 
 Tensor Call::tensor(const Value& v) const {
   if (v.kind == Value::Kind::tensor) return tensors_[static_cast<std::size_t>(v.integer)];
   switch (kind_of(v)) {
-    case 0: return scalar(v.number, Dtype::boolean);
-    case 1: return from_span<std::int64_t>(std::span(&v.integer, 1), {});
-    case 2: return scalar(v.number, Dtype::f64);
-    default: return scalar(v.number, Dtype::c128);
+    case 0:
+      return scalar(v.number, Dtype::boolean);
+    case 1:
+      return from_span<std::int64_t>(std::span(&v.integer, 1), {});
+    case 2:
+      return scalar(v.number, Dtype::f64);
+    default:
+      return scalar(v.number, Dtype::c128);
   }
 }
 Tensor Call::tensor(int place, const char* name) const { return tensor(need(place, name)); }
@@ -66,8 +76,12 @@ c128 Call::number(int place, const char* name, c128 otherwise) const {
   const Value* v = find(place, name);
   return v ? v->number : otherwise;
 }
-double Call::real(int place, const char* name, double otherwise) const { return number(place, name, otherwise).real(); }
-bool Call::flag(int place, const char* name, bool otherwise) const { return number(place, name, otherwise) != 0.0; }
+double Call::real(int place, const char* name, double otherwise) const {
+  return number(place, name, otherwise).real();
+}
+bool Call::flag(int place, const char* name, bool otherwise) const {
+  return number(place, name, otherwise) != 0.0;
+}
 std::string Call::text(int place, const char* name, const std::string& otherwise) const {
   const Value* v = find(place, name);
   return v && v->kind == Value::Kind::text ? v->text : otherwise;
@@ -107,7 +121,9 @@ std::pair<Tensor, Tensor> Call::both(int place, int other, const char* other_nam
       return scalar(literal.number, t.dtype());
     }
     const bool single = t.dtype() == Dtype::f32;
-    return k == 1 ? tensor(literal) : k == 2 ? scalar(literal.number, Dtype::f64) : scalar(literal.number, single ? Dtype::c64 : Dtype::c128);
+    return k == 1   ? tensor(literal)
+           : k == 2 ? scalar(literal.number, Dtype::f64)
+                    : scalar(literal.number, single ? Dtype::c64 : Dtype::c128);
   };
   if (a.kind == Value::Kind::tensor && b.is_number()) return meet(tensor(a), against(b, tensor(a)));
   if (b.kind == Value::Kind::tensor && a.is_number()) return meet(against(a, tensor(b)), tensor(b));
@@ -115,7 +131,9 @@ std::pair<Tensor, Tensor> Call::both(int place, int other, const char* other_nam
 }
 
 Tensor floating(const Tensor& x) { return is_inexact(x.dtype()) ? x : cast(x, Dtype::f64); }
-Dtype meet(Dtype a, Dtype b) { return can_promote(a, b) ? promote(a, b) : kind_of(a) > kind_of(b) ? a : b; }
+Dtype meet(Dtype a, Dtype b) {
+  return can_promote(a, b) ? promote(a, b) : kind_of(a) > kind_of(b) ? a : b;
+}
 std::pair<Tensor, Tensor> meet(const Tensor& a, const Tensor& b) {
   const Dtype t = meet(a.dtype(), b.dtype());
   return {cast(a, t), cast(b, t)};

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Factors and systems. Where torch's result has signs or phases that it is free to choose, invariants.py says what both sides
-// compare.
-#include <algorithm>
-
+// Factors and systems. Where torch's result has signs or phases that it is free to choose,
+// invariants.py says what both sides compare.
 #include "compose.h"
 #include "tessera/autodiff/ops/matrix_functions.h"
+
+#include <algorithm>
 
 namespace tessera::oracle {
 namespace {
@@ -52,11 +52,15 @@ Tensor pseudo_inverse(const Call& c) {
   const Tensor a = c[0];
   const SVD f = svd(a);
   if (a.size() == 0) return transpose(a);
-  const auto bound = [&](const char* name) { return c.has(-1, name) ? floating(c.tensor(-1, name)) : Tensor(0.0); };
+  const auto bound = [&](const char* name) {
+    return c.has(-1, name) ? floating(c.tensor(-1, name)) : Tensor(0.0);
+  };
   const double epsilon = a.dtype() == Dtype::f32 ? 0x1p-23 : 0x1p-52;
   Tensor relative = bound("rtol");
-  if (!c.has(-1, "rtol") && !c.has(-1, "atol")) relative = Tensor(epsilon * static_cast<double>(std::max(a.dim(-1), a.dim(-2))));
-  const Tensor cut = maximum(expand_dims(bound("atol"), -1), expand_dims(relative, -1) * max(f.s, {-1}, true));
+  if (!c.has(-1, "rtol") && !c.has(-1, "atol"))
+    relative = Tensor(epsilon * static_cast<double>(std::max(a.dim(-1), a.dim(-2))));
+  const Tensor cut =
+      maximum(expand_dims(bound("atol"), -1), expand_dims(relative, -1) * max(f.s, {-1}, true));
   const Tensor kept = greater(f.s, cut), inverse = where(kept, 1.0 / where(kept, f.s, 1.0), 0.0);
   return matmul(adjoint(f.vh) * expand_dims(cast(inverse, a.dtype()), -2), adjoint(f.u));
 }
@@ -86,7 +90,8 @@ void factor_rows(Table& t) {
     const SlogDet d = slogdet(c[0]);
     return {d.sign, d.log_abs};
   };
-  for (const char* name : {"linalg.inv", "linalg.inv_ex"}) t[name] = [](const Call& c) { return inv(c[0]); };
+  for (const char* name : {"linalg.inv", "linalg.inv_ex"})
+    t[name] = [](const Call& c) { return inv(c[0]); };
   t["linalg.tensorinv"] = [](const Call& c) {
     Shape s, front;
     const Index ind = c.integer(1, "ind", 2);
@@ -111,17 +116,23 @@ void factor_rows(Table& t) {
   };
   for (const char* name : {"linalg.solve", "linalg.solve_ex"}) t[name] = system;
   t["linalg.solve_triangular"] = [](const Call& c) {
-    return triangular(c[0], c[1], {.lower = !c.flag(-1, "upper", true), .unit = c.flag(-1, "unitriangular", false), .left = c.flag(-1, "left", true)});
+    return triangular(c[0], c[1],
+                      {.lower = !c.flag(-1, "upper", true),
+                       .unit = c.flag(-1, "unitriangular", false),
+                       .left = c.flag(-1, "left", true)});
   };
   t["triangular_solve"] = [](const Call& c) -> Outputs {  // the right side comes first
     const bool upper = c.flag(2, "upper", true), unit = c.flag(4, "unitriangular", false);
-    return {triangular(c[1], c[0], {.lower = !upper, .transpose = c.flag(3, "transpose", false), .unit = unit}), c[1]};
+    return {triangular(c[1], c[0],
+                       {.lower = !upper, .transpose = c.flag(3, "transpose", false), .unit = unit}),
+            c[1]};
   };
   t["linalg.lu"] = [](const Call& c) -> Outputs {
     const LU f = lu(c[0]);
     return {f.p, f.l, f.u};
   };
-  for (const char* name : {"lu", "linalg.lu_factor", "linalg.lu_factor_ex"}) t[name] = [](const Call& c) { return lu_packed(c[0]).packed; };
+  for (const char* name : {"lu", "linalg.lu_factor", "linalg.lu_factor_ex"})
+    t[name] = [](const Call& c) { return lu_packed(c[0]).packed; };
   t["linalg.qr"] = [](const Call& c) -> Outputs {
     const QR f = qr(c[0]);
     return {f.q, f.r};

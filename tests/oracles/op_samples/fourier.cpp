@@ -12,7 +12,8 @@ Norm norm_of(const Call& c, int place) {
 template <Tensor (*F)(Arg, std::optional<Index>, int, Norm)>
 Tensor line(const Call& c) {
   const Tensor x = floating(c[0]);
-  return F(x, c.has(1, "n") ? std::optional<Index>(c.integer(1, "n", 0)) : std::nullopt, axis_of(c.integer(2, "dim", -1), x.ndim()), norm_of(c, 3));
+  return F(x, c.has(1, "n") ? std::optional<Index>(c.integer(1, "n", 0)) : std::nullopt,
+           axis_of(c.integer(2, "dim", -1), x.ndim()), norm_of(c, 3));
 }
 /// Axes and sizes as torch reads them: axes given, or the last as many as sizes; -1 keeps a size.
 struct Grid {
@@ -33,7 +34,9 @@ Tensor planes(const Call& c) {
   const Grid g = grid(c, x, Two);
   return F(x, g.axes, g.sizes, norm_of(c, 3));
 }
-Norm other(Norm n) { return n == Norm::backward ? Norm::forward : n == Norm::forward ? Norm::backward : n; }
+Norm other(Norm n) {
+  return n == Norm::backward ? Norm::forward : n == Norm::forward ? Norm::backward : n;
+}
 /// hfftn(x) = irfftn of the conjugate with the other norm, ihfftn the reverse.
 template <bool Two>
 Tensor hermitian_planes(const Call& c) {
@@ -48,17 +51,22 @@ Tensor inverse_hermitian_planes(const Call& c) {
   return conj(rfftn(x, g.axes, g.sizes, other(norm_of(c, 3))));
 }
 template <Tensor (*F)(Arg, const Shape&)>
-Tensor shifted(const Call& c) { return F(c[0], c.axes(1, "dim", c[0].ndim())); }
+Tensor shifted(const Call& c) {
+  return F(c[0], c.axes(1, "dim", c[0].ndim()));
+}
 
 /// Spectra of windows, [..., frequency, frame].
 Tensor short_time(const Call& c) {
   Tensor x = c[0];
-  const Index n = c.integer(1, "n_fft", 0), hop = c.integer(2, "hop_length", n / 4), length = c.integer(3, "win_length", n);
-  const bool complex_input = is_complex(x.dtype()), onesided = c.flag(-1, "onesided", !complex_input);
+  const Index n = c.integer(1, "n_fft", 0), hop = c.integer(2, "hop_length", n / 4),
+              length = c.integer(3, "win_length", n);
+  const bool complex_input = is_complex(x.dtype()),
+             onesided = c.flag(-1, "onesided", !complex_input);
   if (c.flag(-1, "center", true)) {
     std::vector<std::int64_t> at;
     const Index size = x.dim(-1);
-    for (Index i = -n / 2; i < size + n / 2; ++i) at.push_back(i < 0 ? -i : i >= size ? 2 * size - 2 - i : i);
+    for (Index i = -n / 2; i < size + n / 2; ++i)
+      at.push_back(i < 0 ? -i : i >= size ? 2 * size - 2 - i : i);
     x = take(x, tensor(at), x.ndim() - 1);
   }
   const Index frames = (x.dim(-1) - n) / hop + 1;

@@ -2,12 +2,12 @@
 //
 // One case: what torch found (samples.py) against what the engine finds, in every mode.
 #pragma once
+#include "table.h"
+
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include "table.h"
 
 namespace tessera::oracle {
 
@@ -30,7 +30,8 @@ struct Finding {
   double times = 0;  ///< the difference in units of what is allowed, where that is what is wrong
 };
 struct Verdict {
-  std::map<std::string, double> done;  ///< checks, each with its largest difference in units of what is allowed
+  std::map<std::string, double>
+      done;  ///< checks, each with its largest difference in units of what is allowed
   std::vector<Finding> failed;
 };
 

@@ -10,7 +10,9 @@ Tensor reduced(const Tensor& x, const Call& c) {
 
 namespace {
 
-Tensor weighted(const Tensor& x, const Call& c) { return c.has(-1, "weight") ? x * c.tensor(-1, "weight") : x; }
+Tensor weighted(const Tensor& x, const Call& c) {
+  return c.has(-1, "weight") ? x * c.tensor(-1, "weight") : x;
+}
 /// -log of a probability is cut at 100.
 Tensor cut_log(const Tensor& p) { return maximum(log(p), -100.0); }
 Tensor cosine(const Tensor& a, const Tensor& b, int axis, double eps) {
@@ -27,9 +29,12 @@ Tensor pair_distance(const Tensor& a, const Tensor& b, double p, double eps, boo
 /// -w[target] x[target] over classes on axis 1 (or 0 of one sample).
 Tensor chosen_class(const Call& c, const Tensor& log_p, const Tensor& target) {
   const int axis = log_p.ndim() == 1 ? 0 : 1;
-  if (log_p.dim(axis) == 0) return reduced(zeros(target.shape(), log_p.dtype()), c);  // no class to choose
-  const Tensor w = c.has(-1, "weight") ? c.tensor(-1, "weight") : ones({log_p.dim(axis)}, log_p.dtype());
-  const Tensor counted = not_equal(target, like(static_cast<double>(c.integer(-1, "ignore_index", -100)), target));
+  if (log_p.dim(axis) == 0)
+    return reduced(zeros(target.shape(), log_p.dtype()), c);  // no class to choose
+  const Tensor w =
+      c.has(-1, "weight") ? c.tensor(-1, "weight") : ones({log_p.dim(axis)}, log_p.dtype());
+  const Tensor counted =
+      not_equal(target, like(static_cast<double>(c.integer(-1, "ignore_index", -100)), target));
   const Tensor safe = where(counted, target, like(0, target));
   const Tensor weight = where(counted, take(w, safe), like(0, log_p));
   const Tensor x = squeeze(take_along_axis(log_p, expand_dims(safe, axis), axis), axis);
@@ -53,7 +58,9 @@ Tensor cross_entropy(const Call& c) {
   const Tensor q = target * (1 - smoothing) + smoothing / static_cast<double>(n);
   const Tensor loss = -sum(q * log_p * reshape(w, s), {axis});
   const std::string how = c.text(-1, "reduction", "mean");
-  return how == "none" ? loss : how == "sum" ? sum(loss) : sum(loss) / static_cast<double>(n ? x.size() / n : 0);
+  return how == "none"  ? loss
+         : how == "sum" ? sum(loss)
+                        : sum(loss) / static_cast<double>(n ? x.size() / n : 0);
 }
 
 }  // namespace
@@ -64,37 +71,47 @@ void loss_rows(Table& t) {
   t["nn.functional.smooth_l1_loss"] = [](const Call& c) {
     const Tensor d = abs(c[0] - c[1]);
     const double beta = c.real(-1, "beta", 1);
-    return reduced(beta == 0 ? d : where(less(d, beta), 0.5 / beta * square(c[0] - c[1]), d - 0.5 * beta), c);
+    return reduced(
+        beta == 0 ? d : where(less(d, beta), 0.5 / beta * square(c[0] - c[1]), d - 0.5 * beta), c);
   };
   t["nn.functional.huber_loss"] = [](const Call& c) {
     const Tensor d = abs(c[0] - c[1]);
     const double delta = c.real(-1, "delta", 1);
-    return reduced(where(less_equal(d, delta), 0.5 * square(c[0] - c[1]), delta * (d - 0.5 * delta)), c);
+    return reduced(
+        where(less_equal(d, delta), 0.5 * square(c[0] - c[1]), delta * (d - 0.5 * delta)), c);
   };
-  t["nn.functional.soft_margin_loss"] = [](const Call& c) { return reduced(softplus(-c[1] * c[0]), c); };
+  t["nn.functional.soft_margin_loss"] = [](const Call& c) {
+    return reduced(softplus(-c[1] * c[0]), c);
+  };
   t["nn.functional.margin_ranking_loss"] = [](const Call& c) {
     const Tensor x = floating(c[0]), y = floating(c[1]), sign = floating(c[2]);
     return reduced(relu(-sign * (x - y) + sign * 0.0 + like(c.number(-1, "margin", 0), sign)), c);
   };
   t["nn.functional.hinge_embedding_loss"] = [](const Call& c) {
     const Tensor x = c[0], y = c[1];
-    return reduced(where(equal(y, 1.0), x, 0.0) + where(equal(y, -1.0), relu(c.real(-1, "margin", 1) - x), 0.0) +
-                       where(logical_or(equal(y, 1.0), equal(y, -1.0)), 0.0, x + relu(c.real(-1, "margin", 1) - x)), c);
+    return reduced(where(equal(y, 1.0), x, 0.0) +
+                       where(equal(y, -1.0), relu(c.real(-1, "margin", 1) - x), 0.0) +
+                       where(logical_or(equal(y, 1.0), equal(y, -1.0)), 0.0,
+                             x + relu(c.real(-1, "margin", 1) - x)),
+                   c);
   };
   t["nn.functional.kl_div"] = [](const Call& c) {
     const Tensor x = c[0], y = c[1];
     Tensor loss;
-    if (c.flag(-1, "log_target", false)) loss = exp(y) * (y - x);
+    if (c.flag(-1, "log_target", false))
+      loss = exp(y) * (y - x);
     else {
       const Tensor positive = greater(y, 0.0), safe = where(positive, y, 1.0);
       loss = where(positive, y * log(safe), 0.0) - y * x;
     }
-    if (c.text(-1, "reduction", "mean") == "batchmean") return sum(loss) / static_cast<double>(x.dim(0));
+    if (c.text(-1, "reduction", "mean") == "batchmean")
+      return sum(loss) / static_cast<double>(x.dim(0));
     return reduced(loss, c);
   };
   t["nn.functional.poisson_nll_loss"] = [](const Call& c) {
     const Tensor x = floating(c[0]), y = floating(c[1]);
-    Tensor loss = c.flag(-1, "log_input", true) ? exp(x) - y * x : x - y * log(x + c.real(-1, "eps", 1e-8));
+    Tensor loss =
+        c.flag(-1, "log_input", true) ? exp(x) - y * x : x - y * log(x + c.real(-1, "eps", 1e-8));
     if (c.flag(-1, "full", false)) {  // Stirling's approximation of log y!
       const Tensor big = greater(y, 1.0), z = where(big, y, 2.0);
       loss = loss + where(big, z * log(z) - z + 0.5 * log(2 * kPi * z), 0.0);
@@ -105,7 +122,8 @@ void loss_rows(Table& t) {
     Tensor v = c[2];
     if (v.ndim() == c[0].ndim() - 1) v = expand_dims(v, v.ndim());
     const double eps = c.real(-1, "eps", 1e-6);
-    v = where(less(v, eps), stop_gradient(maximum(v, eps) - v) + v, v);  // torch cuts the value and keeps the slope
+    v = where(less(v, eps), stop_gradient(maximum(v, eps) - v) + v,
+              v);  // torch cuts the value and keeps the slope
     Tensor loss = 0.5 * (log(v) + square(c[0] - c[1]) / v);
     if (c.flag(-1, "full", false)) loss = loss + 0.5 * std::log(2 * kPi);
     return reduced(loss, c);
@@ -117,8 +135,10 @@ void loss_rows(Table& t) {
   };
   t["nn.functional.binary_cross_entropy_with_logits"] = [](const Call& c) {
     const Tensor x = c[0], y = c[1];
-    const Tensor loss = c.has(-1, "pos_weight") ? (1.0 - y) * x + (1.0 + (c.tensor(-1, "pos_weight") - 1.0) * y) * softplus(-x)
-                                                : (1.0 - y) * x + softplus(-x);
+    const Tensor loss =
+        c.has(-1, "pos_weight")
+            ? (1.0 - y) * x + (1.0 + (c.tensor(-1, "pos_weight") - 1.0) * y) * softplus(-x)
+            : (1.0 - y) * x + softplus(-x);
     return reduced(weighted(loss, c), c);
   };
   t["nn.functional.multilabel_soft_margin_loss"] = [](const Call& c) {
@@ -148,14 +168,20 @@ void loss_rows(Table& t) {
   };
   t["nn.functional.cosine_embedding_loss"] = [](const Call& c) {
     const Tensor y = c[2];
-    const auto product = [&](const Tensor& a, const Tensor& b) { return sum(floating(a) * floating(b), {a.ndim() - 1}); };
+    const auto product = [&](const Tensor& a, const Tensor& b) {
+      return sum(floating(a) * floating(b), {a.ndim() - 1});
+    };
     const double eps = 1e-12;
-    const Tensor similarity = product(c[0], c[1]) / sqrt((product(c[0], c[0]) + eps) * (product(c[1], c[1]) + eps));
-    const Tensor loss = where(equal(y, like(1, y)), 1.0 - similarity, where(equal(number(y), like(-1, number(y))), relu(similarity - c.real(-1, "margin", 0)), 0.0));
+    const Tensor similarity =
+        product(c[0], c[1]) / sqrt((product(c[0], c[0]) + eps) * (product(c[1], c[1]) + eps));
+    const Tensor loss = where(equal(y, like(1, y)), 1.0 - similarity,
+                              where(equal(number(y), like(-1, number(y))),
+                                    relu(similarity - c.real(-1, "margin", 0)), 0.0));
     return reduced(loss, c);
   };
   t["nn.functional.pairwise_distance"] = [](const Call& c) {
-    return pair_distance(c[0], c[1], c.real(2, "p", 2), c.real(3, "eps", 1e-6), c.flag(4, "keepdim", false));
+    return pair_distance(c[0], c[1], c.real(2, "p", 2), c.real(3, "eps", 1e-6),
+                         c.flag(4, "keepdim", false));
   };
   t["nn.functional.triplet_margin_loss"] = [](const Call& c) {
     const double p = c.real(-1, "p", 2), eps = c.real(-1, "eps", 1e-6);

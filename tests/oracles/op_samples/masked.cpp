@@ -12,26 +12,31 @@ struct Masked {
   bool keep;
   explicit Masked(const Call& c, int place = 1) : x(c[0]) {
     if (c.has(-1, "dtype")) x = cast(x, c.dtype(-1, "dtype", Dtype::f64));
-    mask = broadcast_to(c.has(-1, "mask") ? c.tensor(-1, "mask") : cast(ones({}), Dtype::boolean), x.shape());
+    mask = broadcast_to(c.has(-1, "mask") ? c.tensor(-1, "mask") : cast(ones({}), Dtype::boolean),
+                        x.shape());
     axes = c.axes(place, "dim", x.ndim());
     keep = c.flag(-1, "keepdim", false);
   }
   Tensor filled(double v) const { return where(mask, x, like(v, x)); }
   Tensor count() const { return sum(cast(mask, real_of(floating(x).dtype())), axes, keep); }
 };
-Tensor masked_mean(const Masked& m) { return sum(floating(m.filled(0)), m.axes, m.keep) / m.count(); }
+Tensor masked_mean(const Masked& m) {
+  return sum(floating(m.filled(0)), m.axes, m.keep) / m.count();
+}
 Tensor masked_variance(const Call& c) {
   const Masked m(c);
   const Tensor x = floating(m.filled(0)), n = sum(cast(m.mask, real_of(x.dtype())), m.axes, true);
   const Tensor d = where(m.mask, x - sum(x, m.axes, true) / n, like(0, x));
   const double ddof = c.real(-1, "correction", c.flag(2, "unbiased", true) ? 1 : 0);
-  const Tensor square_of = is_complex(d.dtype()) ? square(real(d)) + square(imag(d)) : square(d);  // |d| has no second derivative at 0
+  const Tensor square_of = is_complex(d.dtype()) ? square(real(d)) + square(imag(d))
+                                                 : square(d);  // |d| has no second derivative at 0
   const Tensor v = sum(square_of, m.axes, m.keep) / maximum(m.count() - ddof, 0.0);
   return cast(v, x.dtype());  // torch has complex zeros beside
 }
 Tensor smallest(const Tensor& x, bool largest) {
   if (is_inexact(x.dtype())) return like(largest ? kInf : -kInf, x);
-  const std::int64_t v = largest ? std::numeric_limits<std::int64_t>::max() : std::numeric_limits<std::int64_t>::min();
+  const std::int64_t v =
+      largest ? std::numeric_limits<std::int64_t>::max() : std::numeric_limits<std::int64_t>::min();
   return from_span<std::int64_t>(std::span(&v, 1), {});
 }
 Tensor scaled_softmax(const Call& c, Tensor (*f)(Arg, int), double factor) {
@@ -45,11 +50,15 @@ Tensor scaled_softmax(const Call& c, Tensor (*f)(Arg, int), double factor) {
 void masked_rows(Table& t) {
   t["masked.sum"] = [](const Call& c) {
     const Masked m(c);
-    return sum(is_inexact(m.x.dtype()) ? m.filled(0) : cast(where(m.mask, m.x, like(0, m.x)), Dtype::i64), m.axes, m.keep);
+    return sum(
+        is_inexact(m.x.dtype()) ? m.filled(0) : cast(where(m.mask, m.x, like(0, m.x)), Dtype::i64),
+        m.axes, m.keep);
   };
   t["masked.prod"] = [](const Call& c) {
     const Masked m(c);
-    return prod(is_inexact(m.x.dtype()) ? m.filled(1) : cast(where(m.mask, m.x, like(1, m.x)), Dtype::i64), m.axes, m.keep);
+    return prod(
+        is_inexact(m.x.dtype()) ? m.filled(1) : cast(where(m.mask, m.x, like(1, m.x)), Dtype::i64),
+        m.axes, m.keep);
   };
   t["masked.amax"] = [](const Call& c) {
     const Masked m(c);

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   op_samples --list                names of the operations in the table
-//   op_samples FOLDER FIRST LAST     cases FIRST ... LAST - 1 of FOLDER/cases.jsonl, one line of JSON each to standard output
+//   op_samples FOLDER FIRST LAST     cases FIRST ... LAST - 1 of FOLDER/cases.jsonl, one line of
+//   JSON each to standard output
 //
-// A line is written before a case ({"begin": number}) and one after it, so that whoever reads knows which case ended the program.
+// A line is written before a case ({"begin": number}) and one after it, so that whoever reads knows
+// which case ended the program.
+#include "judge.h"
+
+#include <nlohmann/json.hpp>
+
 #include <cmath>
 #include <fstream>
 #include <iostream>
-#include <nlohmann/json.hpp>
-
-#include "judge.h"
 
 namespace {
 
@@ -55,14 +58,16 @@ Value value_of(const json& j) {
     v.number = std::stod(j["real"].get<std::string>());
   } else if (j.contains("complex")) {
     v.kind = K::complex;
-    v.number = c128(std::stod(j["complex"][0].get<std::string>()), std::stod(j["complex"][1].get<std::string>()));
+    v.number = c128(std::stod(j["complex"][0].get<std::string>()),
+                    std::stod(j["complex"][1].get<std::string>()));
   } else if (j.contains("dtype")) {
     v.kind = K::dtype;
     v.dtype = dtype_named(j["dtype"].get<std::string>());
   } else if (j.contains("slice")) {
     v.kind = K::slice;
     for (const json& e : j["slice"]) v.items.push_back(value_of(e));
-  } else if (j.contains("ellipsis")) v.kind = K::ellipsis;
+  } else if (j.contains("ellipsis"))
+    v.kind = K::ellipsis;
   return v;
 }
 
@@ -80,7 +85,9 @@ class Reader {
     for (const json& d : j["shape"]) s.push_back(d.get<Index>());
     const Tensor t = empty({dtype_named(j["type"].get<std::string>()), s});
     data_.seekg(j["at"].get<std::int64_t>());
-    data_.read(static_cast<char*>(t.view().data), static_cast<std::streamsize>(static_cast<std::size_t>(s.count()) * size_of(t.dtype())));
+    data_.read(
+        static_cast<char*>(t.view().data),
+        static_cast<std::streamsize>(static_cast<std::size_t>(s.count()) * size_of(t.dtype())));
     return t;
   }
   std::vector<Tensor> arrays(const json& j) {
@@ -103,7 +110,8 @@ class Reader {
     c.value = arrays(j["value"]);
     c.tangents = arrays(j["tangents"]);
     c.weights = arrays(j["weights"]);
-    const auto maybe = [&](const char* name, std::optional<std::vector<Tensor>>& to, std::vector<double>& moved) {
+    const auto maybe = [&](const char* name, std::optional<std::vector<Tensor>>& to,
+                           std::vector<double>& moved) {
       if (j.contains(name)) to = arrays(j[name]);
       moved = j.value(std::string(name) + "_moved", std::vector<double>{});
     };
@@ -134,16 +142,24 @@ int main(int argc, char** argv) {
   Reader reader(argv[1]);
   std::ifstream cases(std::string(argv[1]) + "/cases.jsonl");
   std::string line;
-  for (std::int64_t number = 0; number < std::stoll(argv[3]) && std::getline(cases, line); ++number) {
+  for (std::int64_t number = 0; number < std::stoll(argv[3]) && std::getline(cases, line);
+       ++number) {
     if (number < std::stoll(argv[2])) continue;
     std::cout << json{{"begin", number}}.dump() << std::endl;
     const Case c = reader.read(json::parse(line));
     const Verdict v = judge(c, table.at(c.op));
     json failed = json::array();
-    for (const Finding& f : v.failed) failed.push_back({f.check, f.what, std::isfinite(f.times) ? f.times : 1e300});
+    for (const Finding& f : v.failed)
+      failed.push_back({f.check, f.what, std::isfinite(f.times) ? f.times : 1e300});
     json done = json::object();
     for (const auto& [check, d] : v.done) done[check] = std::isfinite(d) ? d : 1e300;
-    std::cout << json{{"number", number}, {"id", c.id}, {"finite", finite(c.tensors)}, {"done", done}, {"failed", failed}}.dump(-1, ' ', false, json::error_handler_t::replace) << std::endl;
+    std::cout << json{{"number", number},
+                      {"id", c.id},
+                      {"finite", finite(c.tensors)},
+                      {"done", done},
+                      {"failed", failed}}
+                     .dump(-1, ' ', false, json::error_handler_t::replace)
+              << std::endl;
   }
   return 0;
 }

@@ -6,7 +6,8 @@ namespace tessera::oracle {
 Tensor product(const Tensor& a, const Tensor& b) {
   if (is_inexact(a.dtype())) return matmul(a, b);
   // Integers: sum over the shared axis of all products.
-  const Tensor x = a.ndim() == 1 ? reshape(a, {1, a.dim(0)}) : a, y = b.ndim() == 1 ? reshape(b, {b.dim(0), 1}) : b;
+  const Tensor x = a.ndim() == 1 ? reshape(a, {1, a.dim(0)}) : a,
+               y = b.ndim() == 1 ? reshape(b, {b.dim(0), 1}) : b;
   Tensor s = sum(expand_dims(x, -1) * expand_dims(y, -3), {-2});
   if (a.ndim() == 1) s = squeeze(s, s.ndim() - 2);
   if (b.ndim() == 1) s = squeeze(s, s.ndim() - 1);
@@ -23,7 +24,8 @@ Tensor added(const Call& c, const Tensor& p) {
     return is_inexact(y.dtype()) ? y * like(v->number, y) : y * cast(c.tensor(*v), y.dtype());
   };
   const Value* beta = c.find(-1, "beta");
-  const Tensor x = beta && beta->number == 0.0 ? zeros(c[0].shape(), c[0].dtype()) : factor(c[0], "beta");
+  const Tensor x =
+      beta && beta->number == 0.0 ? zeros(c[0].shape(), c[0].dtype()) : factor(c[0], "beta");
   return x + factor(p, "alpha");
 }
 Tensor crossed(const Call& c) {
@@ -32,11 +34,14 @@ Tensor crossed(const Call& c) {
   a = broadcast_to(a, s);
   b = broadcast_to(b, s);
   int axis = -1;
-  if (c.has(2, "dim")) axis = axis_of(c.integer(2, "dim", -1), s.size());
-  else axis = s.size() - 1;
+  if (c.has(2, "dim"))
+    axis = axis_of(c.integer(2, "dim", -1), s.size());
+  else
+    axis = s.size() - 1;
   const auto at = [&](const Tensor& x, int k) { return select(x, axis, k % 3); };
   std::vector<Tensor> r;
-  for (int k = 0; k < 3; ++k) r.push_back(at(a, k + 1) * at(b, k + 2) - at(a, k + 2) * at(b, k + 1));
+  for (int k = 0; k < 3; ++k)
+    r.push_back(at(a, k + 1) * at(b, k + 2) - at(a, k + 2) * at(b, k + 1));
   return stack(r, axis);
 }
 Tensor contracted(const Call& c) {
@@ -62,10 +67,14 @@ Tensor contracted(const Call& c) {
   std::string x, y, out;
   for (int k = 0; k < a.ndim(); ++k) x += static_cast<char>('a' + k);
   for (int k = 0; k < b.ndim(); ++k) y += static_cast<char>('m' + k);
-  for (int k = 0; k < of_a.size(); ++k) y[static_cast<std::size_t>(of_b[k])] = x[static_cast<std::size_t>(of_a[k])];
-  for (char l : x) if (y.find(l) == std::string::npos) out += l;
-  for (char l : y) if (x.find(l) == std::string::npos) out += l;
-  return through_f64([&](const std::vector<Tensor>& p) { return einsum(x + "," + y + "->" + out, p); }, {a, b});
+  for (int k = 0; k < of_a.size(); ++k)
+    y[static_cast<std::size_t>(of_b[k])] = x[static_cast<std::size_t>(of_a[k])];
+  for (char l : x)
+    if (y.find(l) == std::string::npos) out += l;
+  for (char l : y)
+    if (x.find(l) == std::string::npos) out += l;
+  return through_f64(
+      [&](const std::vector<Tensor>& p) { return einsum(x + "," + y + "->" + out, p); }, {a, b});
 }
 Tensor powered(const Call& c) {
   const Tensor x = c[0];
@@ -80,7 +89,14 @@ Tensor powered(const Call& c) {
 /// |a_i - b_j|_p for all pairs of rows.
 Tensor distances(const Call& c) {
   const Tensor d = expand_dims(c[0], -2) - expand_dims(c.tensor(1, "x2"), -3);
-  if (d.dim(-1) == 0) return zeros([&] { Shape s = d.shape(); s.erase(s.size() - 1); return s; }(), d.dtype());
+  if (d.dim(-1) == 0)
+    return zeros(
+        [&] {
+          Shape s = d.shape();
+          s.erase(s.size() - 1);
+          return s;
+        }(),
+        d.dtype());
   return p_norm(d, c.real(2, "p", 2), {d.ndim() - 1});
 }
 
@@ -90,11 +106,18 @@ void product_rows(Table& t) {
   for (const char* name : {"matmul", "mm", "bmm", "mv"})
     t[name] = [](const Call& c) { return product(c[0], c[1]); };
   t["__rmatmul__"] = [](const Call& c) { return product(c[1], c[0]); };
-  t["dot"] = [](const Call& c) { return is_inexact(c[0].dtype()) ? dot(c[0], c[1]) : sum(c[0] * c[1]); };
-  t["vdot"] = [](const Call& c) { return is_inexact(c[0].dtype()) ? dot(conj(c[0]), c[1]) : sum(c[0] * c[1]); };
+  t["dot"] = [](const Call& c) {
+    return is_inexact(c[0].dtype()) ? dot(c[0], c[1]) : sum(c[0] * c[1]);
+  };
+  t["vdot"] = [](const Call& c) {
+    return is_inexact(c[0].dtype()) ? dot(conj(c[0]), c[1]) : sum(c[0] * c[1]);
+  };
   t["outer"] = [](const Call& c) {
     const auto [a, b] = c.both();
-    return is_inexact(a.dtype()) ? outer(a, b) : of_numbers([](const Tensor& x, const Tensor& y) { return expand_dims(x, 1) * y; }, a, b);
+    return is_inexact(a.dtype())
+               ? outer(a, b)
+               : of_numbers([](const Tensor& x, const Tensor& y) { return expand_dims(x, 1) * y; },
+                            a, b);
   };
   t["kron"] = [](const Call& c) {
     const Tensor a = c[0], b = c[1];
@@ -115,11 +138,15 @@ void product_rows(Table& t) {
     for (int k = 0; k < a.ndim() - 1; ++k) x += static_cast<char>('a' + k);
     for (int k = 0; k < b.ndim() - 1; ++k) y += static_cast<char>('m' + k);
     out = x + y;
-    return through_f64([&](const std::vector<Tensor>& p) { return einsum(x + "z," + y + "z->" + out, p); }, {a, b});
+    return through_f64(
+        [&](const std::vector<Tensor>& p) { return einsum(x + "z," + y + "z->" + out, p); },
+        {a, b});
   };
   t["tensordot"] = contracted;
   t["einsum"] = [](const Call& c) {
-    return through_f64([&](const std::vector<Tensor>& p) { return einsum(c.text(1, "equation", ""), p); }, c.tensors(0));
+    return through_f64(
+        [&](const std::vector<Tensor>& p) { return einsum(c.text(1, "equation", ""), p); },
+        c.tensors(0));
   };
   for (const char* name : {"cross", "linalg.cross"}) t[name] = crossed;
   t["linalg.vecdot"] = [](const Call& c) {
@@ -138,7 +165,8 @@ void product_rows(Table& t) {
     t[name] = [](const Call& c) { return added(c, product(c[1], c[2])); };
   t["addbmm"] = [](const Call& c) { return added(c, sum(product(c[1], c[2]), {0})); };
   t["addr"] = [](const Call& c) {
-    if (c[1].dtype() == Dtype::boolean) return logical_or(c[0], logical_and(expand_dims(c[1], 1), c[2]));
+    if (c[1].dtype() == Dtype::boolean)
+      return logical_or(c[0], logical_and(expand_dims(c[1], 1), c[2]));
     return added(c, expand_dims(c[1], 1) * c[2]);
   };
   t["cdist"] = distances;
@@ -165,14 +193,17 @@ void product_rows(Table& t) {
   };
   t["nn.functional.scaled_dot_product_attention"] = [](const Call& c) {
     Tensor q = c[0], k = c.tensor(1, "key"), v = c.tensor(2, "value");
-    if (c.flag(-1, "enable_gqa", false) && k.dim(-3) != q.dim(-3)) {  // each key serves several heads of queries
+    if (c.flag(-1, "enable_gqa", false) &&
+        k.dim(-3) != q.dim(-3)) {  // each key serves several heads of queries
       std::vector<std::int64_t> head;
       for (Index h = 0; h < q.dim(-3); ++h) head.push_back(h / (q.dim(-3) / k.dim(-3)));
       k = take(k, tensor(head), k.ndim() - 3);
       v = take(v, tensor(head), v.ndim() - 3);
     }
-    Tensor s = matmul(q, transpose(k)) * c.real(-1, "scale", 1 / std::sqrt(static_cast<double>(q.dim(-1))));
-    if (c.flag(-1, "is_causal", false)) s = where(cast(tril(ones({q.dim(-2), k.dim(-2)}, q.dtype())), Dtype::boolean), s, -kInf);
+    Tensor s = matmul(q, transpose(k)) *
+               c.real(-1, "scale", 1 / std::sqrt(static_cast<double>(q.dim(-1))));
+    if (c.flag(-1, "is_causal", false))
+      s = where(cast(tril(ones({q.dim(-2), k.dim(-2)}, q.dtype())), Dtype::boolean), s, -kInf);
     if (c.has(3, "attn_mask")) {
       const Tensor m = c.tensor(3, "attn_mask");
       s = m.dtype() == Dtype::boolean ? where(m, s, -kInf) : s + m;

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Elements moved, repeated, bordered and put on diagonals.
-#include <algorithm>
-
 #include "compose.h"
+
+#include <algorithm>
 
 namespace tessera::oracle {
 namespace {
 
-Tensor flipped(const Tensor& x, const Shape& axes) { return axes.empty() || x.ndim() == 0 ? x : reverse(x, axes); }
+Tensor flipped(const Tensor& x, const Shape& axes) {
+  return axes.empty() || x.ndim() == 0 ? x : reverse(x, axes);
+}
 Tensor rolled(const Tensor& x, int axis, Index by) {
   const Index n = x.dim(axis);
   if (n == 0) return x;
@@ -33,10 +35,14 @@ Tensor turned_by_90(const Call& c) {
   for (int k = 0; k < x.ndim(); ++k) p.push_back(k);
   std::swap(p[a], p[b]);
   switch (((c.integer(1, "k", 1) % 4) + 4) % 4) {
-    case 1: return transpose(reverse(x, {b}), p);
-    case 2: return reverse(x, {a, b});
-    case 3: return transpose(reverse(x, {a}), p);
-    default: return x;
+    case 1:
+      return transpose(reverse(x, {b}), p);
+    case 2:
+      return reverse(x, {a, b});
+    case 3:
+      return transpose(reverse(x, {a}), p);
+    default:
+      return x;
   }
 }
 Tensor tiled(const Tensor& x, Shape times) {
@@ -44,8 +50,10 @@ Tensor tiled(const Tensor& x, Shape times) {
   Tensor y = x;
   while (y.ndim() < times.size()) y = expand_dims(y, 0);
   for (int k = 0; k < times.size(); ++k) {
-    if (times[k] == 0) y = slice(y, k, 0, 0);
-    else if (times[k] > 1) y = concatenate(std::vector<Tensor>(static_cast<std::size_t>(times[k]), y), k);
+    if (times[k] == 0)
+      y = slice(y, k, 0, 0);
+    else if (times[k] > 1)
+      y = concatenate(std::vector<Tensor>(static_cast<std::size_t>(times[k]), y), k);
   }
   return y;
 }
@@ -74,7 +82,8 @@ Tensor bordered(const Call& c, double value) {
   for (int k = 0; 2 * k < sizes.size(); ++k) {
     const int axis = x.ndim() - 1 - k;
     const Index low = sizes[2 * k], high = sizes[2 * k + 1];
-    if (low < 0 || high < 0) x = slice(x, axis, std::max<Index>(0, -low), x.dim(axis) - std::max<Index>(0, -high));
+    if (low < 0 || high < 0)
+      x = slice(x, axis, std::max<Index>(0, -low), x.dim(axis) - std::max<Index>(0, -high));
     Shape before = Shape::filled(x.ndim(), 0), after = before;
     before[axis] = std::max<Index>(0, low);
     after[axis] = std::max<Index>(0, high);
@@ -82,7 +91,8 @@ Tensor bordered(const Call& c, double value) {
   }
   return x;
 }
-/// Borders whose elements are those of x at `source(position)`; negative ones cut, before or after that.
+/// Borders whose elements are those of x at `source(position)`; negative ones cut, before or after
+/// that.
 template <class F>
 Tensor bordered_by(const Call& c, F source, bool cut_first = false) {
   Tensor x = c[0];
@@ -90,7 +100,8 @@ Tensor bordered_by(const Call& c, F source, bool cut_first = false) {
   for (int k = 0; 2 * k < sizes.size(); ++k) {
     const int axis = x.ndim() - 1 - k;
     if (cut_first) {
-      x = slice(x, axis, std::max<Index>(0, -sizes[2 * k]), x.dim(axis) - std::max<Index>(0, -sizes[2 * k + 1]));
+      x = slice(x, axis, std::max<Index>(0, -sizes[2 * k]),
+                x.dim(axis) - std::max<Index>(0, -sizes[2 * k + 1]));
       sizes[2 * k] = std::max<Index>(0, sizes[2 * k]);
       sizes[2 * k + 1] = std::max<Index>(0, sizes[2 * k + 1]);
     }
@@ -116,7 +127,8 @@ Tensor diagonal_of(const Tensor& x, Index offset, int axis1, int axis2) {
 }
 Tensor diagonal_call(const Call& c) {
   const int n = c[0].ndim();
-  return diagonal_of(c[0], c.integer(1, "offset", 0), axis_of(c.integer(2, "dim1", 0), n), axis_of(c.integer(3, "dim2", 1), n));
+  return diagonal_of(c[0], c.integer(1, "offset", 0), axis_of(c.integer(2, "dim1", 0), n),
+                     axis_of(c.integer(3, "dim2", 1), n));
 }
 Tensor onto_diagonal(const Tensor& x, Index offset, int axis1, int axis2) {
   Tensor y = diag(x);
@@ -138,7 +150,8 @@ Tensor onto_diagonal(const Tensor& x, Index offset, int axis1, int axis2) {
 }
 Tensor embedded(const Call& c) {
   const int n = c[0].ndim() + 1;
-  return onto_diagonal(c[0], c.integer(1, "offset", 0), axis_of(c.integer(2, "dim1", -2), n), axis_of(c.integer(3, "dim2", -1), n));
+  return onto_diagonal(c[0], c.integer(1, "offset", 0), axis_of(c.integer(2, "dim1", -2), n),
+                       axis_of(c.integer(3, "dim2", -1), n));
 }
 Tensor shuffled(const Call& c, bool up) {
   const Tensor x = c[0];
@@ -206,27 +219,39 @@ void rearranging_rows(Table& t) {
   t["tile"] = [](const Call& c) { return tiled(c[0], c.sizes_from(1, "dims")); };
   t["repeat"] = [](const Call& c) { return tiled(c[0], c.sizes_from(1, "repeats")); };
   t["repeat_interleave"] = repeated_each;
-  t["constant_pad_nd"] = t["nn.functional.pad.constant"] = [](const Call& c) { return bordered(c, c.real(c.has(2) && c.find(2)->is_number() ? 2 : 3, "value", 0)); };
-  t["nn.functional.pad.reflect"] = [](const Call& c) { return bordered_by(c, [](Index i, Index n) { return i < 0 ? -i : i >= n ? 2 * n - 2 - i : i; }); };
+  t["constant_pad_nd"] = t["nn.functional.pad.constant"] = [](const Call& c) {
+    return bordered(c, c.real(c.has(2) && c.find(2)->is_number() ? 2 : 3, "value", 0));
+  };
+  t["nn.functional.pad.reflect"] = [](const Call& c) {
+    return bordered_by(c, [](Index i, Index n) { return i < 0 ? -i : i >= n ? 2 * n - 2 - i : i; });
+  };
   for (const char* name : {"nn.functional.pad.replicate", "nn.functional.pad.replicate_negative"})
-    t[name] = [](const Call& c) { return bordered_by(c, [](Index i, Index n) { return std::clamp<Index>(i, 0, n - 1); }); };
+    t[name] = [](const Call& c) {
+      return bordered_by(c, [](Index i, Index n) { return std::clamp<Index>(i, 0, n - 1); });
+    };
   t["nn.functional.pad.circular"] = [](const Call& c) {  // what is cut does not come round
-    return bordered_by(c, [](Index i, Index n) { return (i % n + n) % n; }, true);
+    return bordered_by(
+        c, [](Index i, Index n) { return (i % n + n) % n; }, true);
   };
   for (const char* name : {"diagonal", "diagonal_copy"}) t[name] = diagonal_call;
   t["linalg.diagonal"] = [](const Call& c) {
     const int n = c[0].ndim();
-    return diagonal_of(c[0], c.integer(1, "offset", 0), axis_of(c.integer(2, "dim1", -2), n), axis_of(c.integer(3, "dim2", -1), n));
+    return diagonal_of(c[0], c.integer(1, "offset", 0), axis_of(c.integer(2, "dim1", -2), n),
+                       axis_of(c.integer(3, "dim2", -1), n));
   };
   t["diag_embed"] = embedded;
-  t["diagflat"] = [](const Call& c) { return onto_diagonal(flatten(c[0]), c.integer(1, "offset", 0), 0, 1); };
+  t["diagflat"] = [](const Call& c) {
+    return onto_diagonal(flatten(c[0]), c.integer(1, "offset", 0), 0, 1);
+  };
   t["diag"] = [](const Call& c) {
     const Index k = c.integer(1, "diagonal", 0);
     return c[0].ndim() == 1 ? onto_diagonal(c[0], k, 0, 1) : diagonal_of(c[0], k, 0, 1);
   };
   t["tril"] = [](const Call& c) { return tril(c[0], c.integer(1, "diagonal", 0)); };
   t["triu"] = [](const Call& c) { return triu(c[0], c.integer(1, "diagonal", 0)); };
-  t["trace"] = [](const Call& c) { return is_inexact(c[0].dtype()) ? trace(c[0]) : sum(cast(diagonal(c[0]), Dtype::i64), {-1}); };
+  t["trace"] = [](const Call& c) {
+    return is_inexact(c[0].dtype()) ? trace(c[0]) : sum(cast(diagonal(c[0]), Dtype::i64), {-1});
+  };
   t["nn.functional.pixel_shuffle"] = [](const Call& c) { return shuffled(c, true); };
   t["nn.functional.pixel_unshuffle"] = [](const Call& c) { return shuffled(c, false); };
   t["nn.functional.channel_shuffle"] = [](const Call& c) {
@@ -241,7 +266,8 @@ void rearranging_rows(Table& t) {
     return reshape(transpose(reshape(x, s), p), x.shape());
   };
   t["block_diag"] = blocks_on_diagonal;
-  for (const char* name : {"meshgrid.variadic_tensors", "meshgrid.list_of_tensors"}) t[name] = meshes;
+  for (const char* name : {"meshgrid.variadic_tensors", "meshgrid.list_of_tensors"})
+    t[name] = meshes;
   t["cartesian_prod"] = [](const Call& c) {
     Outputs r = meshes(c);
     if (r.size() == 1) return r[0];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Views, copies of views, and what puts tensors side by side.
-#include <algorithm>
-
 #include "compose.h"
+
+#include <algorithm>
 
 namespace tessera::oracle {
 namespace {
@@ -22,7 +22,8 @@ Tensor expanded(const Call& c) {
 Tensor flattened(const Call& c) {
   const Tensor x = c[0];
   if (x.ndim() == 0) return reshape(x, {1});
-  const int first = axis_of(c.integer(1, "start_dim", 0), x.ndim()), last = axis_of(c.integer(2, "end_dim", -1), x.ndim());
+  const int first = axis_of(c.integer(1, "start_dim", 0), x.ndim()),
+            last = axis_of(c.integer(2, "end_dim", -1), x.ndim());
   Shape s;
   Index joined = 1;
   for (int k = 0; k < x.ndim(); ++k) {
@@ -42,7 +43,8 @@ Tensor unflattened(const Call& c) {
   for (Index& p : parts)
     if (p < 0) p = known ? x.dim(axis) / known : 0;
   for (int k = 0; k < x.ndim(); ++k) {
-    if (k != axis) s.push_back(x.dim(k));
+    if (k != axis)
+      s.push_back(x.dim(k));
     else
       for (Index p : parts) s.push_back(p);
   }
@@ -53,7 +55,9 @@ Tensor squeezed(const Call& c) {
   const Tensor x = c[0];
   Shape s, axes = c.sizes(1, "dim");
   for (int k = 0; k < x.ndim(); ++k) {
-    const bool named = !c.has(1, "dim") || std::any_of(axes.begin(), axes.end(), [&](Index a) { return axis_of(a, x.ndim()) == k; });
+    const bool named = !c.has(1, "dim") || std::any_of(axes.begin(), axes.end(), [&](Index a) {
+      return axis_of(a, x.ndim()) == k;
+    });
     if (!(x.dim(k) == 1 && named)) s.push_back(x.dim(k));
   }
   return reshape(x, s);
@@ -63,7 +67,8 @@ Tensor swapped(const Call& c) {
   if (x.ndim() == 0) return x;
   Shape p;
   for (int k = 0; k < x.ndim(); ++k) p.push_back(k);
-  std::swap(p[axis_of(c.integer(1, "dim0", 0), x.ndim())], p[axis_of(c.integer(2, "dim1", 0), x.ndim())]);
+  std::swap(p[axis_of(c.integer(1, "dim0", 0), x.ndim())],
+            p[axis_of(c.integer(2, "dim1", 0), x.ndim())]);
   return transpose(x, p);
 }
 Tensor permuted(const Call& c) {
@@ -148,8 +153,10 @@ Outputs parts_along(const Call& c, int axis) {
   std::vector<Index> sizes;
   if (v.kind == Value::Kind::list || (v.kind == Value::Kind::tensor && c.tensor(v).ndim() > 0)) {
     std::vector<Index> cuts;
-    if (v.kind == Value::Kind::list) for (const Value& i : v.items) cuts.push_back(i.integer);
-    else cuts = c.tensor(v).to_vector<std::int64_t>();
+    if (v.kind == Value::Kind::list)
+      for (const Value& i : v.items) cuts.push_back(i.integer);
+    else
+      cuts = c.tensor(v).to_vector<std::int64_t>();
     Index before = 0;
     cuts.push_back(n);
     Outputs r;
@@ -198,7 +205,8 @@ Tensor summed_to(const Call& c) {
 
 void shape_rows(Table& t) {
   for (const char* name : {"reshape", "view", "view_copy"}) t[name] = as_written;
-  for (const char* name : {"reshape_as", "view_as"}) t[name] = [](const Call& c) { return reshape(c[0], c.tensor(1, "other").shape()); };
+  for (const char* name : {"reshape_as", "view_as"})
+    t[name] = [](const Call& c) { return reshape(c[0], c.tensor(1, "other").shape()); };
   t["ravel"] = [](const Call& c) { return flatten(c[0]); };
   t["flatten"] = flattened;
   t["unflatten"] = unflattened;
@@ -213,9 +221,12 @@ void shape_rows(Table& t) {
   };
   for (const char* name : {"squeeze", "squeeze.multiple", "squeeze_copy"}) t[name] = squeezed;
   for (const char* name : {"unsqueeze", "unsqueeze_copy"})
-    t[name] = [](const Call& c) { return expand_dims(c[0], axis_of(c.integer(1, "dim", 0), c[0].ndim() + 1)); };
+    t[name] = [](const Call& c) {
+      return expand_dims(c[0], axis_of(c.integer(1, "dim", 0), c[0].ndim() + 1));
+    };
   for (const char* name : {"transpose", "transpose_copy"}) t[name] = swapped;
-  for (const char* name : {"T", "t", "t_copy", "mT"}) t[name] = [](const Call& c) { return turned(c[0]); };
+  for (const char* name : {"T", "t", "t_copy", "mT"})
+    t[name] = [](const Call& c) { return turned(c[0]); };
   for (const char* name : {"H", "mH"}) t[name] = [](const Call& c) { return conj(turned(c[0])); };
   for (const char* name : {"permute", "permute_copy"}) t[name] = permuted;
   t["movedim"] = moved;
@@ -236,8 +247,12 @@ void shape_rows(Table& t) {
     return stack(parts, axis_of(c.integer(1, "dim", 0), parts[0].ndim() + 1));
   };
   for (const char* name : {"chunk", "unsafe_chunk"}) t[name] = chunks;
-  for (const char* name : {"split", "split.list_args", "unsafe_split", "split_with_sizes", "split_with_sizes_copy"}) t[name] = split_of;
-  t["tensor_split"] = [](const Call& c) { return parts_along(c, axis_of(c.integer(2, "dim", 0), c[0].ndim())); };
+  for (const char* name :
+       {"split", "split.list_args", "unsafe_split", "split_with_sizes", "split_with_sizes_copy"})
+    t[name] = split_of;
+  t["tensor_split"] = [](const Call& c) {
+    return parts_along(c, axis_of(c.integer(2, "dim", 0), c[0].ndim()));
+  };
   t["hsplit"] = [](const Call& c) { return parts_along(c, c[0].ndim() == 1 ? 0 : 1); };
   t["vsplit"] = [](const Call& c) { return parts_along(c, 0); };
   t["dsplit"] = [](const Call& c) { return parts_along(c, 2); };

@@ -6,7 +6,9 @@ namespace tessera::oracle {
 namespace {
 
 /// V diag(w) V^H: what eigenvectors are compared by, as their phases are free.
-Tensor put_together(const Tensor& v, const Tensor& w) { return matmul(v * expand_dims(cast(w, v.dtype()), -2), adjoint(v)); }
+Tensor put_together(const Tensor& v, const Tensor& w) {
+  return matmul(v * expand_dims(cast(w, v.dtype()), -2), adjoint(v));
+}
 
 }  // namespace
 
@@ -20,7 +22,8 @@ void spectrum_rows(Table& t) {
   t["linalg.eig"] = [](const Call& c) -> Outputs {
     const Eig e = eig(c[0]);
     const Tensor v = e.vectors;
-    return {sum(exp(e.values * 0.25), {-1}), matmul(v * expand_dims(exp(e.values * 0.25), -2), inv(v))};
+    return {sum(exp(e.values * 0.25), {-1}),
+            matmul(v * expand_dims(exp(e.values * 0.25), -2), inv(v))};
   };
   for (const char* name : {"svd", "linalg.svd"})
     t[name] = [](const Call& c) -> Outputs {

@@ -4,7 +4,9 @@
 
 namespace tessera::oracle {
 
-Tensor moved_last(const Tensor& x, int axis) { return moveaxis(x, axis_of(axis, x.ndim()), x.ndim() - 1); }
+Tensor moved_last(const Tensor& x, int axis) {
+  return moveaxis(x, axis_of(axis, x.ndim()), x.ndim() - 1);
+}
 
 namespace {
 
@@ -24,7 +26,9 @@ Tensor covariance(const Call& c) {
   const Tensor middle = sum(x * w, {1}, true) / cast(total, real_of(x.dtype()));
   Tensor degrees = cast(total, real_of(x.dtype()));
   if (ddof != 0)
-    degrees = c.has(-1, "aweights") ? degrees - ddof * sum(w * cast(c.tensor(-1, "aweights"), w.dtype())) / degrees : degrees - ddof;
+    degrees = c.has(-1, "aweights")
+                  ? degrees - ddof * sum(w * cast(c.tensor(-1, "aweights"), w.dtype())) / degrees
+                  : degrees - ddof;
   const Tensor d = x - middle;
   const Tensor r = matmul(d * w, adjoint(d)) / maximum(degrees, 0.0);
   return x.dim(0) == 1 ? reshape(r, {}) : r;
@@ -46,10 +50,16 @@ Tensor quantiles(const Call& c) {
   const int axis = whole_array || ndim == 0 ? 0 : axis_of(c.integer(2, "dim", 0), ndim);
   x = whole_array || ndim == 0 ? flatten(x) : moved_last(x, axis);
   const Tensor s = sort(x), rank = flatten(q) * static_cast<double>(s.dim(-1) - 1);
-  const auto at = [&](const Tensor& position) { return take(s, cast(position, Dtype::i64), s.ndim() - 1); };
+  const auto at = [&](const Tensor& position) {
+    return take(s, cast(position, Dtype::i64), s.ndim() - 1);
+  };
   const std::string how = c.text(-1, "interpolation", "linear");
   const Tensor low = floor(rank), a = at(low), b = at(ceil(rank));
-  Tensor y = how == "lower" ? a : how == "higher" ? b : how == "midpoint" ? (a + b) * 0.5 : how == "nearest" ? at(round(rank)) : a + (rank - stop_gradient(low)) * (b - a);
+  Tensor y = how == "lower"      ? a
+             : how == "higher"   ? b
+             : how == "midpoint" ? (a + b) * 0.5
+             : how == "nearest"  ? at(round(rank))
+                                 : a + (rank - stop_gradient(low)) * (b - a);
   y = where(any(is_nan(x), {-1}, true), kNan, y);
   y = moveaxis(y, y.ndim() - 1, 0);  // [q, ...]
   if (keep) {
@@ -71,7 +81,10 @@ Tensor ranked(const Call& c, const Tensor& x, Index k, int place) {
 }
 Outputs median_of(const Call& c) {
   const Tensor x = c[0];
-  if (x.size() == 0 && !c.has(1, "dim")) return {is_inexact(x.dtype()) ? like(kNan, x) : cast(min(tensor({std::numeric_limits<std::int64_t>::min()})), x.dtype())};
+  if (x.size() == 0 && !c.has(1, "dim"))
+    return {is_inexact(x.dtype())
+                ? like(kNan, x)
+                : cast(min(tensor({std::numeric_limits<std::int64_t>::min()})), x.dtype())};
   if (!c.has(1, "dim")) return {select(sort(flatten(x)), 0, (x.size() - 1) / 2)};
   const Index n = x.ndim() == 0 ? 1 : x.dim(static_cast<int>(c.integer(1, "dim", 0)));
   return {ranked(c, x, (n - 1) / 2, 1)};
@@ -83,7 +96,8 @@ Tensor trapezoids(const Call& c) {
   const int axis = axis_of(c.integer(-1, "dim", -1), y.ndim());
   const Index n = y.dim(axis);
   if (n == 0) return y;
-  const Tensor pairs = slice(y, axis, 0, std::max<Index>(n - 1, 0)) + slice(y, axis, std::min<Index>(1, n), n);
+  const Tensor pairs =
+      slice(y, axis, 0, std::max<Index>(n - 1, 0)) + slice(y, axis, std::min<Index>(1, n), n);
   if (!c.has(1, "x")) return pairs * (c.real(-1, "dx", 1) / 2);
   Tensor x = floating(c.tensor(1, "x"));
   const int own = x.ndim() == 1 ? 0 : axis + x.ndim() - y.ndim();
@@ -106,7 +120,8 @@ Tensor differences(const Call& c) {
   x = concatenate(parts, axis);
   for (Index k = 0; k < c.integer(1, "n", 1); ++k) {
     const Index n = x.dim(axis);
-    const Tensor a = slice(x, axis, std::min<Index>(1, n), n), b = slice(x, axis, 0, std::max<Index>(n - 1, 0));
+    const Tensor a = slice(x, axis, std::min<Index>(1, n), n),
+                 b = slice(x, axis, 0, std::max<Index>(n - 1, 0));
     x = x.dtype() == Dtype::boolean ? logical_xor(a, b) : a - b;
   }
   return x;
@@ -123,7 +138,9 @@ void statistics_rows(Table& t) {
   t["trapz"] = t["trapezoid"] = [](const Call& c) {
     return sum(trapezoids(c), {axis_of(c.integer(-1, "dim", -1), c[0].ndim())});
   };
-  t["cumulative_trapezoid"] = [](const Call& c) { return cumsum(trapezoids(c), axis_of(c.integer(-1, "dim", -1), c[0].ndim())); };
+  t["cumulative_trapezoid"] = [](const Call& c) {
+    return cumsum(trapezoids(c), axis_of(c.integer(-1, "dim", -1), c[0].ndim()));
+  };
   t["diff"] = differences;
   t["linalg.vander"] = [](const Call& c) {
     const Tensor x = c[0].ndim() == 0 ? reshape(c[0], {1}) : c[0];

@@ -2,11 +2,11 @@
 //
 // Torch's operations by the names of its database, each written with ours as a user would write it.
 #pragma once
+#include "call.h"
+
 #include <map>
 #include <string>
 #include <vector>
-
-#include "call.h"
 
 namespace tessera::oracle {
 
@@ -18,8 +18,10 @@ class Op {
   Op() = default;
   template <class F>
   Op(F f) {
-    if constexpr (std::is_same_v<decltype(f(std::declval<const Call&>())), Tensor>) one_ = f;
-    else several_ = f;
+    if constexpr (std::is_same_v<decltype(f(std::declval<const Call&>())), Tensor>)
+      one_ = f;
+    else
+      several_ = f;
   }
   Outputs operator()(const Call& c) const { return one_ ? Outputs{one_(c)} : several_(c); }
 
@@ -50,9 +52,10 @@ void making_rows(Table& table);
 
 inline Table all_rows() {
   Table t;
-  for (auto* add : {unary_rows, activation_rows, binary_rows, reduction_rows, statistics_rows, masked_rows, shape_rows, rearranging_rows,
-                    index_rows, order_rows, product_rows, factor_rows, spectrum_rows, fourier_rows, loss_rows, normalisation_rows,
-                    window_rows, making_rows})
+  for (auto* add :
+       {unary_rows, activation_rows, binary_rows, reduction_rows, statistics_rows, masked_rows,
+        shape_rows, rearranging_rows, index_rows, order_rows, product_rows, factor_rows,
+        spectrum_rows, fourier_rows, loss_rows, normalisation_rows, window_rows, making_rows})
     add(t);
   return t;
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Convolutions and pooling over the last axes.
-#include <algorithm>
-
 #include "compose.h"
 #include "tessera/autodiff/ops/window.h"
+
+#include <algorithm>
 
 namespace tessera::oracle {
 
@@ -15,7 +15,8 @@ Tensor windows(const Tensor& x, const Shape& size, const Shape& stride, const Sh
   Shape front;
   for (int k = 0; k < first; ++k) front.push_back(x.dim(k));
   for (int k = 0; k < n; ++k) {
-    const Index length = x.dim(first + k), out = (length - 1 - (size[k] - 1) * dilation[k]) / stride[k] + 1;
+    const Index length = x.dim(first + k),
+                out = (length - 1 - (size[k] - 1) * dilation[k]) / stride[k] + 1;
     start = flatten(expand_dims(start * length, start.ndim()) + arange(out) * stride[k]);
     offset = flatten(expand_dims(offset * length, offset.ndim()) + arange(size[k]) * dilation[k]);
   }
@@ -27,7 +28,9 @@ Tensor windows(const Tensor& x, const Shape& size, const Shape& stride, const Sh
 namespace {
 
 Shape spread(const Call& c, int place, const char* name, int n, Index otherwise) {
-  Shape s = c.has(place, name) && c.find(place, name)->kind != Value::Kind::text ? c.sizes(place, name) : Shape{};
+  Shape s = c.has(place, name) && c.find(place, name)->kind != Value::Kind::text
+                ? c.sizes(place, name)
+                : Shape{};
   if (s.empty()) s = Shape::filled(n, otherwise);
   while (s.size() < n) s.push_back(s[0]);
   return s;
@@ -42,7 +45,9 @@ Tensor with_border(Tensor x, const Shape& low, const Shape& high, const Shape& i
     if (!interior.empty()) between[first + k] = interior[k];
   }
   x = pad(x, before, after, between);
-  for (int k = 0; k < n; ++k) x = slice(x, first + k, std::max<Index>(0, -low[k]), x.dim(first + k) - std::max<Index>(0, -high[k]));
+  for (int k = 0; k < n; ++k)
+    x = slice(x, first + k, std::max<Index>(0, -low[k]),
+              x.dim(first + k) - std::max<Index>(0, -high[k]));
   return x;
 }
 /// x [N, C, ...] with weights [O, C, size...]: sum over channels and windows.
@@ -52,9 +57,11 @@ Tensor correlate(const Tensor& x, const Tensor& w, const Shape& stride, const Sh
   for (int k = 0; k < n; ++k) size.push_back(w.dim(2 + k));
   const Tensor y = moveaxis(windows(x, size, stride, dilation), 1, 2);  // [N, window, C, element]
   const Index joined = w.dim(1) * y.dim(3);
-  const Tensor z = transpose(product(reshape(y, {y.dim(0), y.dim(1), joined}), transpose(reshape(w, {w.dim(0), joined}))));
+  const Tensor z = transpose(
+      product(reshape(y, {y.dim(0), y.dim(1), joined}), transpose(reshape(w, {w.dim(0), joined}))));
   Shape s{x.dim(0), w.dim(0)};
-  for (int k = 0; k < n; ++k) s.push_back((x.dim(2 + k) - 1 - (size[k] - 1) * dilation[k]) / stride[k] + 1);
+  for (int k = 0; k < n; ++k)
+    s.push_back((x.dim(2 + k) - 1 - (size[k] - 1) * dilation[k]) / stride[k] + 1);
   return reshape(z, s);
 }
 template <class F>
@@ -88,7 +95,11 @@ Tensor convolution(const Call& c) {
       high[k] = total - total / 2;
     }
   x = with_border(x, low, high);
-  const Tensor y = with_bias(by_groups(x, w, c.integer(6, "groups", 1), [&](const Tensor& a, const Tensor& b) { return correlate(a, b, stride, dilation); }), c);
+  const Tensor y = with_bias(by_groups(x, w, c.integer(6, "groups", 1),
+                                       [&](const Tensor& a, const Tensor& b) {
+                                         return correlate(a, b, stride, dilation);
+                                       }),
+                             c);
   return alone ? squeeze(y, 0) : y;
 }
 /// The transpose of a convolution: zeros between the elements of x, and the kernel turned around.
@@ -98,7 +109,8 @@ Tensor transposed_convolution(const Call& c) {
   const Tensor w = c.tensor(1, "weight");
   const bool alone = x.ndim() == N + 1;
   if (alone) x = expand_dims(x, 0);
-  const Shape stride = spread(c, 3, "stride", N, 1), padding = spread(c, 4, "padding", N, 0), more = spread(c, 5, "output_padding", N, 0);
+  const Shape stride = spread(c, 3, "stride", N, 1), padding = spread(c, 4, "padding", N, 0),
+              more = spread(c, 5, "output_padding", N, 0);
   const Shape dilation = spread(c, 7, "dilation", N, 1);
   Shape low, high, interior, axes;
   for (int k = 0; k < N; ++k) {
@@ -109,14 +121,19 @@ Tensor transposed_convolution(const Call& c) {
     axes.push_back(2 + k);
   }
   x = with_border(x, low, high, interior);
-  const Tensor y = with_bias(by_groups(x, w, c.integer(6, "groups", 1), [&](const Tensor& a, const Tensor& b) {
-    return correlate(a, moveaxis(reverse(b, axes), 1, 0), Shape::filled(N, 1), dilation);
-  }), c);
+  const Tensor y = with_bias(by_groups(x, w, c.integer(6, "groups", 1),
+                                       [&](const Tensor& a, const Tensor& b) {
+                                         return correlate(a, moveaxis(reverse(b, axes), 1, 0),
+                                                          Shape::filled(N, 1), dilation);
+                                       }),
+                             c);
   return alone ? squeeze(y, 0) : y;
 }
 
-/// How many windows torch makes, and how far the border after the last element has to reach for them.
-Index outputs(Index n, Index size, Index stride, Index padding, Index dilation, bool ceiling, Index& high) {
+/// How many windows torch makes, and how far the border after the last element has to reach for
+/// them.
+Index outputs(Index n, Index size, Index stride, Index padding, Index dilation, bool ceiling,
+              Index& high) {
   const Index room = n + 2 * padding - dilation * (size - 1) - 1;
   Index out = (room + (ceiling ? stride - 1 : 0)) / stride + 1;
   if (ceiling && (out - 1) * stride >= n + padding) --out;
@@ -128,7 +145,8 @@ Tensor average_pool(const Call& c) {
   const Tensor x = c[0];
   const Shape size = spread(c, 1, "kernel_size", N, 1), padding = spread(c, 3, "padding", N, 0);
   Shape stride = spread(c, 2, "stride", N, 0);
-  const bool ceiling = c.flag(4, "ceil_mode", false), border_counts = c.flag(5, "count_include_pad", true);
+  const bool ceiling = c.flag(4, "ceil_mode", false),
+             border_counts = c.flag(5, "count_include_pad", true);
   Window w{.size = size};
   Tensor number = ones({}, x.dtype());
   for (int k = 0; k < N; ++k) {
@@ -141,7 +159,8 @@ Tensor average_pool(const Call& c) {
     std::vector<double> counts;
     for (Index o = 0; o < out; ++o) {
       const Index from = o * stride[k] - padding[k], to = std::min(from + size[k], n + padding[k]);
-      counts.push_back(static_cast<double>(border_counts ? to - from : std::min(to, n) - std::max<Index>(from, 0)));
+      counts.push_back(static_cast<double>(
+          border_counts ? to - from : std::min(to, n) - std::max<Index>(from, 0)));
     }
     number = expand_dims(number, k) * cast(tensor(counts), x.dtype());
   }
@@ -154,13 +173,15 @@ Tensor average_pool(const Call& c) {
 template <int N>
 Tensor max_pool(const Call& c) {
   const Tensor x = c[0];
-  const Shape size = spread(c, 1, "kernel_size", N, 1), padding = spread(c, 3, "padding", N, 0), dilation = spread(c, 4, "dilation", N, 1);
+  const Shape size = spread(c, 1, "kernel_size", N, 1), padding = spread(c, 3, "padding", N, 0),
+              dilation = spread(c, 4, "dilation", N, 1);
   Shape stride = spread(c, 2, "stride", N, 0);
   Window w{.size = size, .low = padding, .dilation = dilation};
   for (int k = 0; k < N; ++k) {
     if (stride[k] == 0) stride[k] = size[k];
     Index high = 0;
-    outputs(x.dim(x.ndim() - N + k), size[k], stride[k], padding[k], dilation[k], c.flag(5, "ceil_mode", false), high);
+    outputs(x.dim(x.ndim() - N + k), size[k], stride[k], padding[k], dilation[k],
+            c.flag(5, "ceil_mode", false), high);
     w.high.push_back(high);
   }
   w.stride = stride;
@@ -186,7 +207,9 @@ Tensor adaptive_average(const Call& c) {
   for (int k = 0; k < N; ++k) {
     const int axis = x.ndim() - N + k;
     const Index n = x.dim(axis);
-    const Value& own = v.kind == Value::Kind::list ? v.items[static_cast<std::size_t>(v.items.size() == 1 ? 0 : k)] : v;
+    const Value& own = v.kind == Value::Kind::list
+                           ? v.items[static_cast<std::size_t>(v.items.size() == 1 ? 0 : k)]
+                           : v;
     const Index out = own.kind == Value::Kind::none ? n : own.integer;
     if (n == 0) {  // means of nothing
       Shape s = x.shape();
@@ -197,7 +220,8 @@ Tensor adaptive_average(const Call& c) {
     std::vector<double> w(static_cast<std::size_t>(out * n), 0.0);
     for (Index o = 0; o < out; ++o) {
       const Index from = o * n / out, to = ((o + 1) * n + out - 1) / out;
-      for (Index i = from; i < to; ++i) w[static_cast<std::size_t>(o * n + i)] = 1.0 / static_cast<double>(to - from);
+      for (Index i = from; i < to; ++i)
+        w[static_cast<std::size_t>(o * n + i)] = 1.0 / static_cast<double>(to - from);
     }
     x = along_axis(x, w, out, axis);
   }
@@ -221,17 +245,27 @@ Tensor interpolated(const Call& c) {
       step = static_cast<double>(n) / static_cast<double>(out);
     } else {
       const Value& f = *c.find(2, "scale_factor");
-      const double factor = (f.kind == Value::Kind::list ? f.items[static_cast<std::size_t>(f.items.size() == 1 ? 0 : axis - 2)] : f).number.real();
+      const double factor =
+          (f.kind == Value::Kind::list
+               ? f.items[static_cast<std::size_t>(f.items.size() == 1 ? 0 : axis - 2)]
+               : f)
+              .number.real();
       out = static_cast<Index>(std::floor(static_cast<double>(n) * factor));
-      step = c.flag(-1, "recompute_scale_factor", false) ? static_cast<double>(n) / static_cast<double>(out) : 1 / factor;
+      step = c.flag(-1, "recompute_scale_factor", false)
+                 ? static_cast<double>(n) / static_cast<double>(out)
+                 : 1 / factor;
     }
     if (align) step = out > 1 ? static_cast<double>(n - 1) / static_cast<double>(out - 1) : 0;
     std::vector<double> w(static_cast<std::size_t>(out * n), 0.0);
-    const auto put = [&](Index o, Index i, double v) { w[static_cast<std::size_t>(o * n + std::clamp<Index>(i, 0, n - 1))] += v; };
+    const auto put = [&](Index o, Index i, double v) {
+      w[static_cast<std::size_t>(o * n + std::clamp<Index>(i, 0, n - 1))] += v;
+    };
     for (Index o = 0; o < out; ++o) {
       const double at = static_cast<double>(o);
-      if (mode == "nearest") put(o, static_cast<Index>(std::floor(at * step)), 1);
-      else if (mode == "nearest-exact") put(o, static_cast<Index>(std::floor((at + 0.5) * step)), 1);
+      if (mode == "nearest")
+        put(o, static_cast<Index>(std::floor(at * step)), 1);
+      else if (mode == "nearest-exact")
+        put(o, static_cast<Index>(std::floor((at + 0.5) * step)), 1);
       else {
         double source = align ? at * step : (at + 0.5) * step - 0.5;
         if (mode != "bicubic") source = std::max(0.0, source);
@@ -267,7 +301,8 @@ void window_rows(Table& t) {
   t["nn.functional.adaptive_avg_pool1d"] = adaptive_average<1>;
   t["nn.functional.adaptive_avg_pool2d"] = adaptive_average<2>;
   t["nn.functional.adaptive_avg_pool3d"] = adaptive_average<3>;
-  for (const char* mode : {"nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear"})
+  for (const char* mode :
+       {"nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear"})
     t[std::string("nn.functional.interpolate.") + mode] = interpolated;
   t["nn.functional.unfold"] = [](const Call& c) {
     Tensor x = c[0];
@@ -275,7 +310,8 @@ void window_rows(Table& t) {
     if (alone) x = expand_dims(x, 0);
     const Shape size = spread(c, 1, "kernel_size", 2, 1), dilation = spread(c, 2, "dilation", 2, 1);
     const Shape padding = spread(c, 3, "padding", 2, 0), stride = spread(c, 4, "stride", 2, 1);
-    const Tensor y = transpose(windows(with_border(x, padding, padding), size, stride, dilation));  // [N, C, element, window]
+    const Tensor y = transpose(windows(with_border(x, padding, padding), size, stride,
+                                       dilation));  // [N, C, element, window]
     const Tensor z = reshape(y, {y.dim(0), y.dim(1) * y.dim(2), y.dim(3)});
     return alone ? squeeze(z, 0) : z;
   };

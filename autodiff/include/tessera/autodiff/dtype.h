@@ -19,7 +19,7 @@ constexpr std::size_t size_of(Dtype t) {
   return sizes[static_cast<int>(t)];
 }
 constexpr const char* name_of(Dtype t) {
-  constexpr const char* names[kDtypes] = {"bool", "u8", "i32", "i64", "u32",
+  constexpr const char* names[kDtypes] = {"bool", "u8",  "i32", "i64", "u32",
                                           "f32",  "f64", "c64", "c128"};
   return names[static_cast<int>(t)];
 }
@@ -38,14 +38,22 @@ constexpr Dtype complex_of(Dtype t) {
 
 template <class T>
 constexpr Dtype dtype_of() {
-  if constexpr (std::is_same_v<T, bool>) return Dtype::boolean;
-  else if constexpr (std::is_same_v<T, std::uint8_t>) return Dtype::u8;
-  else if constexpr (std::is_same_v<T, std::int32_t>) return Dtype::i32;
-  else if constexpr (std::is_same_v<T, std::uint32_t>) return Dtype::u32;
-  else if constexpr (std::is_integral_v<T> && sizeof(T) == 8 && std::is_signed_v<T>) return Dtype::i64;
-  else if constexpr (std::is_same_v<T, float>) return Dtype::f32;
-  else if constexpr (std::is_same_v<T, double>) return Dtype::f64;
-  else if constexpr (std::is_same_v<T, c64>) return Dtype::c64;
+  if constexpr (std::is_same_v<T, bool>)
+    return Dtype::boolean;
+  else if constexpr (std::is_same_v<T, std::uint8_t>)
+    return Dtype::u8;
+  else if constexpr (std::is_same_v<T, std::int32_t>)
+    return Dtype::i32;
+  else if constexpr (std::is_same_v<T, std::uint32_t>)
+    return Dtype::u32;
+  else if constexpr (std::is_integral_v<T> && sizeof(T) == 8 && std::is_signed_v<T>)
+    return Dtype::i64;
+  else if constexpr (std::is_same_v<T, float>)
+    return Dtype::f32;
+  else if constexpr (std::is_same_v<T, double>)
+    return Dtype::f64;
+  else if constexpr (std::is_same_v<T, c64>)
+    return Dtype::c64;
   else {
     static_assert(std::is_same_v<T, c128>, "not an element type of tessera::Tensor");
     return Dtype::c128;
@@ -61,21 +69,30 @@ struct type_tag {
 template <class F>
 decltype(auto) visit_dtype(Dtype t, F&& f) {
   switch (t) {
-    case Dtype::boolean: return f(type_tag<bool>{});
-    case Dtype::u8: return f(type_tag<std::uint8_t>{});
-    case Dtype::i32: return f(type_tag<std::int32_t>{});
-    case Dtype::i64: return f(type_tag<std::int64_t>{});
-    case Dtype::u32: return f(type_tag<std::uint32_t>{});
-    case Dtype::f32: return f(type_tag<float>{});
-    case Dtype::f64: return f(type_tag<double>{});
-    case Dtype::c64: return f(type_tag<c64>{});
-    default: return f(type_tag<c128>{});
+    case Dtype::boolean:
+      return f(type_tag<bool>{});
+    case Dtype::u8:
+      return f(type_tag<std::uint8_t>{});
+    case Dtype::i32:
+      return f(type_tag<std::int32_t>{});
+    case Dtype::i64:
+      return f(type_tag<std::int64_t>{});
+    case Dtype::u32:
+      return f(type_tag<std::uint32_t>{});
+    case Dtype::f32:
+      return f(type_tag<float>{});
+    case Dtype::f64:
+      return f(type_tag<double>{});
+    case Dtype::c64:
+      return f(type_tag<c64>{});
+    default:
+      return f(type_tag<c128>{});
   }
 }
 
-/// Whether an implicit promotion exists; then `promote` gives it. Widening only: f32 with f64, real with
-/// complex, narrower with wider integers of the same signedness (u8 widens to all). Mixing integers with
-/// floats, or bool with numbers, has none.
+/// Whether an implicit promotion exists; then `promote` gives it. Widening only: f32 with f64, real
+/// with complex, narrower with wider integers of the same signedness (u8 widens to all). Mixing
+/// integers with floats, or bool with numbers, has none.
 constexpr bool can_promote(Dtype a, Dtype b) {
   if (a == b) return true;
   if (is_inexact(a) && is_inexact(b)) return true;

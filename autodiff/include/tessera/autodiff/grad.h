@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Derivatives and batching of functions on tensors. Every transform takes a function and gives a function (or
-// its result), so they nest: hessian = jacfwd(grad), grad(vmap(f)), vmap(grad(f)), ... to any depth.
+// Derivatives and batching of functions on tensors. Every transform takes a function and gives a
+// function (or its result), so they nest: hessian = jacfwd(grad), grad(vmap(f)), vmap(grad(f)), ...
+// to any depth.
 //
 //   auto f = [](Tensor x) { return sum(sin(x) * x); };
 //   Tensor g  = grad(f)(x);                       // same shape as x
@@ -10,18 +11,20 @@
 //   auto [y3, pull] = vjp(f, x);  Tensor c = pull(w);
 //   Tensor H = hessian(f)(x);  Tensor Hv = hvp(f, x, v);
 //
-// Arguments and results are trees (tree.h). Functions run on values while they are recorded, so native `if`
-// and `while` on them work, except inside vmap and jit, where reading a value throws and says what to do.
+// Arguments and results are trees (tree.h). Functions run on values while they are recorded, so
+// native `if` and `while` on them work, except inside vmap and jit, where reading a value throws
+// and says what to do.
 //
-// Complex numbers count as R^2 with the pairing Re(conj(c) t): vjp is the adjoint, grad |z|^2 = 2 z, and
-// -grad is steepest descent. Jacobians of complex maps need `Holomorphic::yes`; else they throw.
+// Complex numbers count as R^2 with the pairing Re(conj(c) t): vjp is the adjoint, grad |z|^2 = 2
+// z, and -grad is steepest descent. Jacobians of complex maps need `Holomorphic::yes`; else they
+// throw.
 #pragma once
+#include "tessera/autodiff/graph.h"
+#include "tessera/autodiff/tree.h"
+
 #include <functional>
 #include <optional>
 #include <utility>
-
-#include "tessera/autodiff/graph.h"
-#include "tessera/autodiff/tree.h"
 
 namespace tessera {
 
@@ -42,18 +45,32 @@ std::vector<Tensor> push(const Linearized& l, const std::vector<Tensor>& tangent
 std::vector<Tensor> pull(const Linearized& l, const std::vector<Tensor>& cotangents);
 /// Cotangents of the inputs of a graph that is linear in them.
 std::vector<Tensor> transpose_graph(const Graph& g, std::span<const Tensor> cotangents);
-std::vector<Tensor> batch_graph(const Graph& g, std::span<const Tensor> inputs, const std::vector<bool>& batched, Index size,
+std::vector<Tensor> batch_graph(const Graph& g, std::span<const Tensor> inputs,
+                                const std::vector<bool>& batched, Index size,
                                 std::vector<bool>& out_batched);
 
-std::pair<std::vector<Tensor>, std::vector<Tensor>> jvp_flat(const FlatFunction& f, const std::vector<Tensor>& x,
+std::pair<std::vector<Tensor>, std::vector<Tensor>> jvp_flat(const FlatFunction& f,
+                                                             const std::vector<Tensor>& x,
                                                              const std::vector<Tensor>& t);
-/// Gradient of the first output (a real scalar) with respect to the first `n` inputs; values of all outputs.
-std::pair<std::vector<Tensor>, std::vector<Tensor>> grad_flat(const FlatFunction& f, const std::vector<Tensor>& x, std::size_t n);
-std::vector<Tensor> vmap_flat(const FlatFunction& f, const std::vector<Tensor>& x, const std::vector<std::optional<int>>& in_axes, int out_axis);
+/// Gradient of the first output (a real scalar) with respect to the first `n` inputs; values of all
+/// outputs.
+std::pair<std::vector<Tensor>, std::vector<Tensor>> grad_flat(const FlatFunction& f,
+                                                              const std::vector<Tensor>& x,
+                                                              std::size_t n);
+std::vector<Tensor> vmap_flat(const FlatFunction& f, const std::vector<Tensor>& x,
+                              const std::vector<std::optional<int>>& in_axes, int out_axis);
 /// out.shape + in.shape for every pair of one output and one input, output by output.
-std::vector<Tensor> jacobian_flat(const FlatFunction& f, const std::vector<Tensor>& x, bool forward, Holomorphic h);
-FlatFunction custom_jvp_flat(FlatFunction f, std::function<std::vector<Tensor>(const std::vector<Tensor>&, const std::vector<Tensor>&, const std::vector<Tensor>&)> rule);
-FlatFunction custom_vjp_flat(FlatFunction forward, std::size_t n_out, std::function<std::vector<Tensor>(const std::vector<Tensor>&, const std::vector<Tensor>&)> backward);
+std::vector<Tensor> jacobian_flat(const FlatFunction& f, const std::vector<Tensor>& x, bool forward,
+                                  Holomorphic h);
+FlatFunction custom_jvp_flat(
+    FlatFunction f,
+    std::function<std::vector<Tensor>(const std::vector<Tensor>&, const std::vector<Tensor>&,
+                                      const std::vector<Tensor>&)>
+        rule);
+FlatFunction custom_vjp_flat(
+    FlatFunction forward, std::size_t n_out,
+    std::function<std::vector<Tensor>(const std::vector<Tensor>&, const std::vector<Tensor>&)>
+        backward);
 FlatFunction custom_linear_flat(FlatFunction f, FlatFunction transpose);
 
 /// The prototype of a function's result, known after its first run.
@@ -78,7 +95,8 @@ using result_t = std::remove_cvref_t<std::invoke_result_t<const F&, A...>>;
 
 }  // namespace detail
 
-/// Value and derivative along `tangents` (a tuple of trees like the arguments, or the tree itself for one).
+/// Value and derivative along `tangents` (a tuple of trees like the arguments, or the tree itself
+/// for one).
 template <class F, IsTree A>
 auto jvp(const F& f, const A& x, const A& tangent) {
   using R = detail::result_t<F, A>;
@@ -97,23 +115,29 @@ template <class F, IsTree A>
 auto linearize(const F& f, const A& x) {
   using R = detail::result_t<F, A>;
   detail::Result<R> r;
-  auto l = std::make_shared<detail::Linearized>(detail::linearize_flat("linearize", detail::flat(f, r, x), flatten_tree(x)));
+  auto l = std::make_shared<detail::Linearized>(
+      detail::linearize_flat("linearize", detail::flat(f, r, x), flatten_tree(x)));
   R y = unflatten_tree(*r.like, l->values);
-  return std::pair(y, [l, like = y](const A& t) { return unflatten_tree(like, detail::push(*l, flatten_tree(t))); });
+  return std::pair(y, [l, like = y](const A& t) {
+    return unflatten_tree(like, detail::push(*l, flatten_tree(t)));
+  });
 }
 
-/// Value, and the pullback from cotangents of the result to those of the arguments (one tree for one argument,
-/// a tuple for several).
+/// Value, and the pullback from cotangents of the result to those of the arguments (one tree for
+/// one argument, a tuple for several).
 template <class F, IsTree... A>
 auto vjp(const F& f, const A&... x) {
   using R = detail::result_t<F, A...>;
   detail::Result<R> r;
-  auto l = std::make_shared<detail::Linearized>(detail::linearize_flat("vjp", detail::flat(f, r, x...), flatten_tree(x...)));
+  auto l = std::make_shared<detail::Linearized>(
+      detail::linearize_flat("vjp", detail::flat(f, r, x...), flatten_tree(x...)));
   R y = unflatten_tree(*r.like, l->values);
   auto pull = [l, like = std::tuple<A...>(x...)](const R& ct) {
     auto all = unflatten_tree(like, detail::pull(*l, flatten_tree(ct)));
-    if constexpr (sizeof...(A) == 1) return std::get<0>(all);
-    else return all;
+    if constexpr (sizeof...(A) == 1)
+      return std::get<0>(all);
+    else
+      return all;
   };
   return std::pair(y, std::move(pull));
 }
@@ -124,14 +148,18 @@ auto value_and_grad(F f) {
   return [f = std::move(f)]<IsTree A, IsTree... Rest>(const A& x, const Rest&... rest) {
     using R = detail::result_t<F, A, Rest...>;
     detail::Result<R> r;
-    auto [y, g] = detail::grad_flat(detail::flat(f, r, x, rest...), flatten_tree(x, rest...), flatten_tree(x).size());
+    auto [y, g] = detail::grad_flat(detail::flat(f, r, x, rest...), flatten_tree(x, rest...),
+                                    flatten_tree(x).size());
     return std::pair<R, A>(unflatten_tree(*r.like, y), unflatten_tree(x, g));
   };
 }
 /// (x, ...) -> df/dx for real scalar f.
 template <class F>
 auto grad(F f) {
-  return [vg = value_and_grad(std::move(f))]<IsTree A, IsTree... Rest>(const A& x, const Rest&... rest) { return vg(x, rest...).second; };
+  return [vg = value_and_grad(std::move(f))]<IsTree A, IsTree... Rest>(const A& x,
+                                                                       const Rest&... rest) {
+    return vg(x, rest...).second;
+  };
 }
 /// Hessian times vector, forward over reverse: about twice the cost of a gradient.
 template <class F, IsTree A>
@@ -139,7 +167,8 @@ A hvp(const F& f, const A& x, const A& v) {
   return jvp(grad(f), x, v).second;
 }
 
-/// Jacobian of a function of one tensor: shape out.shape + in.shape; a tree of those for a tree of outputs.
+/// Jacobian of a function of one tensor: shape out.shape + in.shape; a tree of those for a tree of
+/// outputs.
 template <class F>
 auto jacfwd(F f, Holomorphic h = Holomorphic::no) {
   return [f = std::move(f), h](const Tensor& x) {
@@ -167,11 +196,12 @@ auto hessian(F f) {
 /// Axis of each argument over which vmap runs; `whole` passes an argument unchanged to every call.
 inline constexpr std::optional<int> whole = std::nullopt;
 
-/// f over a new axis of its arguments, as if called in a loop, at the speed of one call on the batch. All
-/// leaves of argument k are batched along in_axes[k] (default 0); results carry the axis at `out_axis`.
+/// f over a new axis of its arguments, as if called in a loop, at the speed of one call on the
+/// batch. All leaves of argument k are batched along in_axes[k] (default 0); results carry the axis
+/// at `out_axis`.
 template <class F>
 auto vmap(F f, std::vector<std::optional<int>> in_axes = {}, int out_axis = 0) {
-  return [f = std::move(f), in_axes, out_axis]<IsTree... A>(const A&... x) {
+  return [ f = std::move(f), in_axes, out_axis ]<IsTree... A>(const A&... x) {
     using R = detail::result_t<F, A...>;
     detail::Result<R> r;
     std::vector<std::optional<int>> axes;
@@ -186,14 +216,24 @@ auto vmap(F f, std::vector<std::optional<int>> in_axes = {}, int out_axis = 0) {
   };
 }
 
-/// y = f(x...), with the derivative given by rule(primals, outputs, tangents) -> output tangents (flat lists).
-/// The rule must be linear in the tangents; it is itself differentiable, batched and transposed.
-inline FlatFunction custom_jvp(FlatFunction f, std::function<std::vector<Tensor>(const std::vector<Tensor>& x, const std::vector<Tensor>& y, const std::vector<Tensor>& t)> rule) {
+/// y = f(x...), with the derivative given by rule(primals, outputs, tangents) -> output tangents
+/// (flat lists). The rule must be linear in the tangents; it is itself differentiable, batched and
+/// transposed.
+inline FlatFunction custom_jvp(
+    FlatFunction f,
+    std::function<std::vector<Tensor>(const std::vector<Tensor>& x, const std::vector<Tensor>& y,
+                                      const std::vector<Tensor>& t)>
+        rule) {
   return detail::custom_jvp_flat(std::move(f), std::move(rule));
 }
-/// forward(x) -> the n_out outputs followed by residuals; backward(residuals, cotangents) -> cotangents of x,
-/// linear in the cotangents. Forward mode works too: its rule is the transpose of `backward`.
-inline FlatFunction custom_vjp(FlatFunction forward, std::size_t n_out, std::function<std::vector<Tensor>(const std::vector<Tensor>& residuals, const std::vector<Tensor>& ct)> backward) {
+/// forward(x) -> the n_out outputs followed by residuals; backward(residuals, cotangents) ->
+/// cotangents of x, linear in the cotangents. Forward mode works too: its rule is the transpose of
+/// `backward`.
+inline FlatFunction custom_vjp(
+    FlatFunction forward, std::size_t n_out,
+    std::function<std::vector<Tensor>(const std::vector<Tensor>& residuals,
+                                      const std::vector<Tensor>& ct)>
+        backward) {
   return detail::custom_vjp_flat(std::move(forward), n_out, std::move(backward));
 }
 /// A linear map and its transpose (adjoint, for complex numbers); everything else follows.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "tessera/autodiff/primitive.h"
+
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -7,12 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "tessera/autodiff/primitive.h"
-
 namespace tessera {
 
-/// A recorded computation: static single assignment, flat arrays, no recursion anywhere. Values are numbers
-/// into `types`; each equation's results are consecutive values.
+/// A recorded computation: static single assignment, flat arrays, no recursion anywhere. Values are
+/// numbers into `types`; each equation's results are consecutive values.
 struct Graph {
   using Id = std::uint32_t;
   struct Equation {
@@ -26,9 +26,12 @@ struct Graph {
   std::vector<Equation> equations;
   std::vector<Id> operands;
   std::vector<Id> inputs, outputs;
-  std::vector<std::pair<Id, Tensor>> captures;  ///< values of outer scopes that the computation uses
+  std::vector<std::pair<Id, Tensor>>
+      captures;  ///< values of outer scopes that the computation uses
 
-  std::span<const Id> in(const Equation& e) const { return {operands.data() + e.in_begin, e.in_count}; }
+  std::span<const Id> in(const Equation& e) const {
+    return {operands.data() + e.in_begin, e.in_count};
+  }
   Id add_value(const Type& t) {
     types.push_back(t);
     return static_cast<Id>(types.size() - 1);
@@ -37,20 +40,23 @@ struct Graph {
 
 /// One line per equation: `%5 f64[3] = mul %3 %4  # file:line`.
 std::string to_string(const Graph& g);
-/// Checks the graph's invariants (every operand defined before use, types as inferred); throws on a bug.
+/// Checks the graph's invariants (every operand defined before use, types as inferred); throws on a
+/// bug.
 void verify(const Graph& g);
 /// The same computation without equations that nobody uses or that repeat an earlier one.
 Graph simplify(const Graph& g);
 
-/// A recording in progress. With `live`, every operation is also run on the values at hand, so that C++
-/// control flow may read them; without, only types flow.
+/// A recording in progress. With `live`, every operation is also run on the values at hand, so that
+/// C++ control flow may read them; without, only types flow.
 ///
-/// Nesting: recordings form a stack (by depth). An operation belongs to the innermost recording among its
-/// operands (or to a branch being recorded inside of that one); operands from outside become captures of it. That alone
-/// keeps perturbations of nested derivatives apart: no tags, no levels.
+/// Nesting: recordings form a stack (by depth). An operation belongs to the innermost recording
+/// among its operands (or to a branch being recorded inside of that one); operands from outside
+/// become captures of it. That alone keeps perturbations of nested derivatives apart: no tags, no
+/// levels.
 class Recorder {
  public:
-  Recorder(const char* transform, bool live, int depth) : transform_(transform), live_(live), depth_(depth) {}
+  Recorder(const char* transform, bool live, int depth)
+      : transform_(transform), live_(live), depth_(depth) {}
 
   const char* transform() const { return transform_; }
   bool live() const { return live_; }
@@ -59,10 +65,12 @@ class Recorder {
   Graph& graph() { return graph_; }
   const std::vector<Tensor>& values() const { return values_; }  ///< live value of each graph value
 
-  /// A new input; with `live`, `value` is what it stands for. `self` is the shared owner of this recorder.
+  /// A new input; with `live`, `value` is what it stands for. `self` is the shared owner of this
+  /// recorder.
   static Tensor input(const std::shared_ptr<Recorder>& self, const Type& type, const Tensor& value);
   static void record(const std::shared_ptr<Recorder>& self, const Primitive& p,
-                     std::span<const Tensor* const> in, AttributesPtr attr, Where where, std::span<Tensor> out);
+                     std::span<const Tensor* const> in, AttributesPtr attr, Where where,
+                     std::span<Tensor> out);
   /// The number of `t` in this recording; a value from outside becomes a capture.
   Graph::Id id_of(const Tensor& t);
   void close() { open_ = false; }
@@ -85,14 +93,17 @@ struct Recording {
   std::vector<Tensor> values;
 };
 /// Records `f` on inputs of the given types (abstract) or values (live).
-Recording record_abstract(const char* transform, const FlatFunction& f, std::span<const Type> inputs);
-/// Abstract, for what may not be run at all: the branch of a condition, the body of a loop without steps. Operations on values from
-/// outside are recorded too (elsewhere they belong to their own recording, or run at once), so that they are computed, fail, have
-/// a derivative where and when the branch does. Known values alone are computed with at once, unless that fails.
+Recording record_abstract(const char* transform, const FlatFunction& f,
+                          std::span<const Type> inputs);
+/// Abstract, for what may not be run at all: the branch of a condition, the body of a loop without
+/// steps. Operations on values from outside are recorded too (elsewhere they belong to their own
+/// recording, or run at once), so that they are computed, fail, have a derivative where and when
+/// the branch does. Known values alone are computed with at once, unless that fails.
 Recording record_branch(const char* transform, const FlatFunction& f, std::span<const Type> inputs);
 Recording record_live(const char* transform, const FlatFunction& f, std::span<const Tensor> inputs);
 
-/// Runs the graph equation by equation on the given inputs. Where they are traced, it is recorded anew.
+/// Runs the graph equation by equation on the given inputs. Where they are traced, it is recorded
+/// anew.
 std::vector<Tensor> evaluate(const Graph& g, std::span<const Tensor> inputs);
 /// The graph of `f` at inputs of these types, for looking at and for compilation.
 Graph trace(const FlatFunction& f, std::span<const Type> inputs);

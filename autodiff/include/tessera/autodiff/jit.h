@@ -1,36 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Explicit compilation: `jit(f)` records f once for each combination of argument types and trees, removes dead and
-// repeated work, lays all intermediate results out in one block of memory ahead of time, and then runs the
-// plan without dispatch. A call allocates its results and lists of handles, none for what lies between. Results are the same
-// bits as without jit.
+// Explicit compilation: `jit(f)` records f once for each combination of argument types and trees,
+// removes dead and repeated work, lays all intermediate results out in one block of memory ahead of
+// time, and then runs the plan without dispatch. A call allocates its results and lists of handles,
+// none for what lies between. Results are the same bits as without jit.
 //
 //   auto step = jit([&](Tensor x) { return value_and_grad(loss)(x); });
 //   auto [y, g] = step(x);      // first call records; later ones run the plan
 //
-// Tensors that f captures become constants of the plan. Values may not be read while it is recorded. Inside
-// another transform jit is transparent: grad(jit(f)) equals grad(f). Calls from several threads may overlap.
+// Tensors that f captures become constants of the plan. Values may not be read while it is
+// recorded. Inside another transform jit is transparent: grad(jit(f)) equals grad(f). Calls from
+// several threads may overlap.
 #pragma once
+#include "tessera/autodiff/grad.h"
+
 #include <any>
 #include <memory>
 #include <mutex>
-
-#include "tessera/autodiff/grad.h"
 
 namespace tessera {
 
 /// A graph made ready to run. Immutable; `run` may be called from several threads at once.
 class Plan {
  public:
-  /// Element-wise kernels of `join_from` elements and more go block by block through all that follow each other; small
-  /// products and copies that do not wait for each other run side by side on the threads.
+  /// Element-wise kernels of `join_from` elements and more go block by block through all that
+  /// follow each other; small products and copies that do not wait for each other run side by side
+  /// on the threads.
   explicit Plan(const Graph& g, Index join_from = 1024);
   ~Plan();
   Plan(const Plan&) = delete;
   std::vector<Tensor> run(std::span<const Tensor> inputs) const;
-  std::size_t steps() const;         ///< per run; element-wise kernels that go block by block together are one
-  std::size_t arena_bytes() const;   ///< memory of all intermediate results
-  std::size_t naive_bytes() const;   ///< the same without reuse
+  std::size_t steps()
+      const;  ///< per run; element-wise kernels that go block by block together are one
+  std::size_t arena_bytes() const;  ///< memory of all intermediate results
+  std::size_t naive_bytes() const;  ///< the same without reuse
   struct Body;
   class Run;  ///< repeated runs on memory of the caller (src/exec/plan_run.h)
 
@@ -45,9 +48,10 @@ using Prototype = std::shared_ptr<const std::any>;
 /// Plans of one function, by the structure of its argument trees and the types of their tensors.
 class PlanCache {
  public:
-  /// Runs `f` through its plan; `f` itself where an argument, or something it captures, is traced. `like` is the prototype of
-  /// the result, which `f` sets whenever it runs.
-  std::vector<Tensor> run(const FlatFunction& f, const TreeStructure& structure, const std::vector<Tensor>& x, Prototype& like);
+  /// Runs `f` through its plan; `f` itself where an argument, or something it captures, is traced.
+  /// `like` is the prototype of the result, which `f` sets whenever it runs.
+  std::vector<Tensor> run(const FlatFunction& f, const TreeStructure& structure,
+                          const std::vector<Tensor>& x, Prototype& like);
 
  private:
   struct Planned {
@@ -64,7 +68,7 @@ class PlanCache {
 template <class F>
 auto jit(F f) {
   auto cache = std::make_shared<detail::PlanCache>();
-  return [f = std::move(f), cache]<IsTree... A>(const A&... x) {
+  return [ f = std::move(f), cache ]<IsTree... A>(const A&... x) {
     using R = detail::result_t<F, A...>;
     static_assert(sizeof...(A) > 0, "jit: the function takes no tensors");
     detail::Result<R> r;
@@ -72,10 +76,12 @@ auto jit(F f) {
     const auto flat = detail::flat(f, r, x...);
     const FlatFunction described = [&](const std::vector<Tensor>& leaves) {
       std::vector<Tensor> out = flat(leaves);
-      like = std::make_shared<const std::any>(unflatten_tree(*r.like, std::vector<Tensor>(out.size())));
+      like = std::make_shared<const std::any>(
+          unflatten_tree(*r.like, std::vector<Tensor>(out.size())));
       return out;
     };
-    const std::vector<Tensor> y = cache->run(described, structure_of(x...), flatten_tree(x...), like);
+    const std::vector<Tensor> y =
+        cache->run(described, structure_of(x...), flatten_tree(x...), like);
     return unflatten_tree(std::any_cast<const R&>(*like), y);
   };
 }

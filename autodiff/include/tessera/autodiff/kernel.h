@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a primitive's body is called with: views of its operands and results, its parameters, and the element types that it takes.
+// What a primitive's body is called with: views of its operands and results, its parameters, and
+// the element types that it takes.
 #pragma once
+#include "tessera/autodiff/shape.h"
+
 #include <memory>
 #include <span>
 #include <string>
 #include <tuple>
 #include <vector>
-
-#include "tessera/autodiff/shape.h"
 
 namespace tessera {
 
@@ -29,8 +30,8 @@ using Types = std::vector<Type>;
 using Inputs = std::span<const View* const>;
 using Outputs = std::span<View* const>;
 
-/// Parameters of one application (axes, permutation, sub-graph, ...). Equality and text make CSE and
-/// printing possible.
+/// Parameters of one application (axes, permutation, sub-graph, ...). Equality and text make CSE
+/// and printing possible.
 struct Attributes {
   virtual ~Attributes() = default;
   virtual bool equal(const Attributes&) const = 0;
@@ -61,8 +62,9 @@ struct AttributesOf final : Attributes {
   }
   std::string text() const override {
     std::string out;
-    std::apply([&](const auto&... f) { ((out += (out.empty() ? "" : " ") + detail::text_of(f)), ...); },
-               value.fields());
+    std::apply(
+        [&](const auto&... f) { ((out += (out.empty() ? "" : " ") + detail::text_of(f)), ...); },
+        value.fields());
     return out;
   }
 };

@@ -2,21 +2,25 @@
 //
 // Ordinary differential equations dy/dt = f(t, y), differentiated to any order.
 //
-//   auto y = odeint([&](Tensor t, Tensor y) { return neg(k * y); }, y0, linspace(0, 2, 5)).y;   // [5, ...]
+//   auto y = odeint([&](Tensor t, Tensor y) { return neg(k * y); }, y0, linspace(0, 2, 5)).y;   //
+//   [5, ...]
 //
 // Derivatives go to y0, the times and every tensor f captures, in one of two ways:
 //
-//   discrete    Step sizes are found first, on values alone; then the steps taken are run as one `scan`. Derivatives are
-//               exact for the numbers computed (the choice of steps is not differentiated), and reverse mode keeps what the
-//               checkpoint policy says. Where values are not known (inside jit and vmap) steps cannot be chosen: say their
-//               number.
-//   continuous  Tangents and adjoints are solutions of equations of their own, with steps of their own: right to the
-//               tolerance, no step is kept, and steps are chosen also inside jit and vmap (each element by itself). The
-//               adjoint runs y back from each time to the one before: strongly damped or chaotic systems cannot be run
-//               back far; give such systems more times, or take the discrete one.
+//   discrete    Step sizes are found first, on values alone; then the steps taken are run as one
+//   `scan`. Derivatives are
+//               exact for the numbers computed (the choice of steps is not differentiated), and
+//               reverse mode keeps what the checkpoint policy says. Where values are not known
+//               (inside jit and vmap) steps cannot be chosen: say their number.
+//   continuous  Tangents and adjoints are solutions of equations of their own, with steps of their
+//   own: right to the
+//               tolerance, no step is kept, and steps are chosen also inside jit and vmap (each
+//               element by itself). The adjoint runs y back from each time to the one before:
+//               strongly damped or chaotic systems cannot be run back far; give such systems more
+//               times, or take the discrete one.
 //
-// E. Hairer, S. P. Norsett, G. Wanner 1993, Solving Ordinary Differential Equations I, II.4-II.6; Y. Cao, S. Li, L. Petzold,
-// R. Serban 2003, doi:10.1137/S1064827501380630 (adjoint).
+// E. Hairer, S. P. Norsett, G. Wanner 1993, Solving Ordinary Differential Equations I, II.4-II.6;
+// Y. Cao, S. Li, L. Petzold, R. Serban 2003, doi:10.1137/S1064827501380630 (adjoint).
 #pragma once
 #include "tessera/autodiff/checkpoint.h"
 #include "tessera/autodiff/grad.h"
@@ -31,15 +35,17 @@ enum class OdeMethod : std::uint8_t {
 enum class OdeAdjoint : std::uint8_t { discrete, continuous };
 struct OdeOptions {
   OdeMethod method = OdeMethod::dormand_prince;
-  double rtol = 1e-8, atol = 1e-10;  ///< on the estimated error of each step: rms of e / (atol + rtol |y|)
-  Index steps = 0;                   ///< equal steps between two times; 0: as the tolerances ask
-  Index max_steps = 100000;          ///< accepted and rejected ones together
-  double first_step = 0;             ///< 0: chosen from f
+  double rtol = 1e-8,
+         atol = 1e-10;       ///< on the estimated error of each step: rms of e / (atol + rtol |y|)
+  Index steps = 0;           ///< equal steps between two times; 0: as the tolerances ask
+  Index max_steps = 100000;  ///< accepted and rejected ones together
+  double first_step = 0;     ///< 0: chosen from f
   Checkpoint checkpoint = Checkpoint::all();
   OdeAdjoint adjoint = OdeAdjoint::discrete;
 };
-/// y at all times, every leaf [times, ...]. Where the tolerance was not met within max_steps, or the step vanished,
-/// `reason` is negative (iterations, stagnated, not_finite) and y is NaN from the first time that was not reached.
+/// y at all times, every leaf [times, ...]. Where the tolerance was not met within max_steps, or
+/// the step vanished, `reason` is negative (iterations, stagnated, not_finite) and y is NaN from
+/// the first time that was not reached.
 template <class Y>
 struct OdeSolution {
   Y y;
@@ -49,14 +55,17 @@ struct OdeSolution {
 
 namespace detail {
 /// f: t, y leaves -> dy leaves.
-OdeSolution<std::vector<Tensor>> odeint_flat(const FlatFunction& f, const std::vector<Tensor>& y0, const Tensor& times, const OdeOptions& o);
+OdeSolution<std::vector<Tensor>> odeint_flat(const FlatFunction& f, const std::vector<Tensor>& y0,
+                                             const Tensor& times, const OdeOptions& o);
 }  // namespace detail
 
-/// y(times[0]) = y0; times [m] rise or fall. y0 is a tree of inexact tensors; f(t, y) gives a tree like it, t a scalar of
-/// the times' type. f is recorded on types: it reads no values. Steps of the discrete adjoint pass over times (dense
-/// output of order 4), those of the continuous one end on each.
+/// y(times[0]) = y0; times [m] rise or fall. y0 is a tree of inexact tensors; f(t, y) gives a tree
+/// like it, t a scalar of the times' type. f is recorded on types: it reads no values. Steps of the
+/// discrete adjoint pass over times (dense output of order 4), those of the continuous one end on
+/// each.
 template <class F, IsTree Y>
-OdeSolution<Y> odeint(const F& f, const Y& y0, const Tensor& times, const OdeOptions& options = {}) {
+OdeSolution<Y> odeint(const F& f, const Y& y0, const Tensor& times,
+                      const OdeOptions& options = {}) {
   const FlatFunction flat_f = [&f, like = y0](const std::vector<Tensor>& v) {
     return flatten_tree(f(v[0], unflatten_tree(like, std::vector<Tensor>(v.begin() + 1, v.end()))));
   };

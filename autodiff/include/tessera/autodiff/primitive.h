@@ -5,22 +5,26 @@
 //   struct Sin : Elementwise<Sin, 1> {
 //     static constexpr const char* name = "sin";
 //     static constexpr DtypeSet dtypes = kInexact;
-//     static KernelFn kernel(std::span<const Dtype> in);                   // the body for these types
-//     static Tensor d(int, std::span<const Tensor> x, const Tensor&) { return cos(x[0]); }
+//     static KernelFn kernel(std::span<const Dtype> in);                   // the body for these
+//     types static Tensor d(int, std::span<const Tensor> x, const Tensor&) { return cos(x[0]); }
 //   };
 //   Tensor sin(Arg x) { return dispatch1(primitive<Sin>(), ...); }
 //
 // `primitive<P>()` proves at compile time that P has every rule its class demands. Classes:
-//   linear       jvp = apply to the tangent;           `transpose` required; `linear_in` where not in all operands
-//   bilinear     jvp = product rule;                   `transpose` required
+//   linear       jvp = apply to the tangent;           `transpose` required; `linear_in` where not
+//   in all operands bilinear     jvp = product rule;                   `transpose` required
 //   elementwise  jvp = sum_k d(k, x, y) * t_k;         derivative expressions `d` required
 //   zero         no derivative (integers, comparisons)
 //   hand         `jvp` written by hand
-// Taylor mode follows from the class and the jvp (src/transform/expansion.h); a primitive that solves
-// undo(b, y) = a for y names `undo`, one that holds sub-graphs writes `jet`.
-// Every class but elementwise must say `batch`; a primitive whose leading dimensions are already a batch
-// derives from LeadingBatch. A rule that cannot exist is said aloud: `static constexpr None transpose{"why"}`.
+// Taylor mode follows from the class and the jvp (src/transform/expansion.h); a primitive that
+// solves undo(b, y) = a for y names `undo`, one that holds sub-graphs writes `jet`. Every class but
+// elementwise must say `batch`; a primitive whose leading dimensions are already a batch derives
+// from LeadingBatch. A rule that cannot exist is said aloud: `static constexpr None
+// transpose{"why"}`.
 #pragma once
+#include "tessera/autodiff/kernel.h"
+#include "tessera/autodiff/tensor.h"
+
 #include <algorithm>
 #include <memory>
 #include <span>
@@ -28,29 +32,29 @@
 #include <type_traits>
 #include <vector>
 
-#include "tessera/autodiff/kernel.h"
-#include "tessera/autodiff/tensor.h"
-
 namespace tessera {
 
-/// One application of a primitive, as a derivative rule sees it. Where an input is the linear unknown of a
-/// transpose it is undefined, but its type is known.
+/// One application of a primitive, as a derivative rule sees it. Where an input is the linear
+/// unknown of a transpose it is undefined, but its type is known.
 struct Application {
   std::span<const Tensor> in;
   std::span<const Tensor> out;
   std::span<const Type> in_types;
   AttributesPtr attr;
   template <class T>
-  const T& get() const { return tessera::get<T>(attr.get()); }
+  const T& get() const {
+    return tessera::get<T>(attr.get());
+  }
 };
 
-/// Taylor mode follows values along curves x(t) = x_0 + x_1 t + ... + x_K t^K: one curve, or many that share
-/// x_0 and differ in their directions. Of many, the last coefficient is kept only as its weighted sum over them
+/// Taylor mode follows values along curves x(t) = x_0 + x_1 t + ... + x_K t^K: one curve, or many
+/// that share x_0 and differ in their directions. Of many, the last coefficient is kept only as its
+/// weighted sum over them
 /// ("collapsed"): it enters all rules linearly, so that the sum may be taken before.
 struct Curves {
   int order = 0;         ///< K
   Index directions = 0;  ///< number of curves; 0: one, without a leading axis
-  Tensor weights;        ///< [directions] weights of the sum of the last coefficients; undefined: ones
+  Tensor weights;  ///< [directions] weights of the sum of the last coefficients; undefined: ones
 };
 /// x_k; undefined is zero. `batched`: it has a leading axis over the directions.
 struct Coefficient {
@@ -73,24 +77,31 @@ struct Primitive {
   bool (*view)(const View& in, const Attributes*, View& out);
   /// Output tangents from input tangents; an undefined tangent is zero.
   void (*jvp)(const Application&, std::span<const Tensor> t_in, std::span<Tensor> t_out);
-  /// Cotangents of the inputs whose `linear` flag is set from those of the outputs (undefined = zero).
-  void (*transpose)(const Application&, std::span<const bool> linear, std::span<const Tensor> ct_out,
-                    std::span<Tensor> ct_in);
-  /// The same application over a leading axis of `size` of those inputs that are flagged; all results carry it.
-  void (*batch)(const Application&, std::span<const bool> batched, Index size, std::span<Tensor> out);
-  /// Coefficients of the results from those of the operands; null where the class and `jvp` say it all.
+  /// Cotangents of the inputs whose `linear` flag is set from those of the outputs (undefined =
+  /// zero).
+  void (*transpose)(const Application&, std::span<const bool> linear,
+                    std::span<const Tensor> ct_out, std::span<Tensor> ct_in);
+  /// The same application over a leading axis of `size` of those inputs that are flagged; all
+  /// results carry it.
+  void (*batch)(const Application&, std::span<const bool> batched, Index size,
+                std::span<Tensor> out);
+  /// Coefficients of the results from those of the operands; null where the class and `jvp` say it
+  /// all.
   void (*jet)(const Curves&, const Application&, std::span<const Series> in, std::span<Series> out);
-  /// The bilinear map that the primitive inverts: y = p(.., a, .., b, ..) solves undo(b, y) = a, where `a` is the
-  /// operand `numerator` and b the other one; null for all others.
+  /// The bilinear map that the primitive inverts: y = p(.., a, .., b, ..) solves undo(b, y) = a,
+  /// where `a` is the operand `numerator` and b the other one; null for all others.
   Tensor (*undo)(const Application&, const Tensor& b, const Tensor& y);
   int numerator;
-  Dtype (*result)(std::span<const Dtype> in, const Attributes*);  ///< elementwise only: type of the result
-  bool elementwise;       ///< output element i depends on input elements i alone, all shapes equal
-  bool takes_strides;     ///< kernel accepts any strides; else inputs are made contiguous first
-  bool runs_programs;     ///< loops, branches, host calls: may not end, may be seen by others
-  /// Which results have a derivative along the flagged operands; null where all that are not integers have.
+  Dtype (*result)(std::span<const Dtype> in,
+                  const Attributes*);  ///< elementwise only: type of the result
+  bool elementwise;    ///< output element i depends on input elements i alone, all shapes equal
+  bool takes_strides;  ///< kernel accepts any strides; else inputs are made contiguous first
+  bool runs_programs;  ///< loops, branches, host calls: may not end, may be seen by others
+  /// Which results have a derivative along the flagged operands; null where all that are not
+  /// integers have.
   std::vector<bool> (*moved)(const std::vector<bool>& operands, const Attributes*);
-  bool (*linear_in)(std::size_t operand, const Attributes*);  ///< linear and bilinear classes: in which operands
+  bool (*linear_in)(std::size_t operand,
+                    const Attributes*);  ///< linear and bilinear classes: in which operands
 };
 
 /// A rule that cannot exist, and why.
@@ -98,19 +109,22 @@ struct None {
   const char* reason;
 };
 
-// ---- applying a primitive ---------------------------------------------------------------------------------
+// ---- applying a primitive
+// ---------------------------------------------------------------------------------
 /// Runs `p` at once, or records it in the innermost recording that one of the inputs belongs to.
-void dispatch(const Primitive& p, std::span<const Tensor* const> in, AttributesPtr attr, Where where,
-          std::span<Tensor> out);
+void dispatch(const Primitive& p, std::span<const Tensor* const> in, AttributesPtr attr,
+              Where where, std::span<Tensor> out);
 /// The same for one result.
-Tensor dispatch1(const Primitive& p, std::span<const Tensor* const> in, AttributesPtr attr = {}, Where where = {});
+Tensor dispatch1(const Primitive& p, std::span<const Tensor* const> in, AttributesPtr attr = {},
+                 Where where = {});
 template <class... T>
 Tensor apply(const Primitive& p, const AttributesPtr& attr, Where where, const T&... in) {
   const Tensor* list[] = {&in...};
   return dispatch1(p, list, attr, where);
 }
 
-// ---- rule classes -----------------------------------------------------------------------------------------
+// ---- rule classes
+// -----------------------------------------------------------------------------------------
 template <class P>
 struct Linear {
   static constexpr RuleClass rule = RuleClass::linear;
@@ -140,36 +154,60 @@ struct Elementwise {
 namespace detail {
 // Defaults, written once in src/core/rules.cpp.
 Types infer_elementwise(const char* name, int operands, DtypeSet allowed, std::span<const Type> in,
-                        const Attributes*, Dtype (*result)(std::span<const Dtype>, const Attributes*));
+                        const Attributes*,
+                        Dtype (*result)(std::span<const Dtype>, const Attributes*));
 void jvp_linear(const Primitive&, const Application&, std::span<const Tensor>, std::span<Tensor>);
 void jvp_bilinear(const Primitive&, const Application&, std::span<const Tensor>, std::span<Tensor>);
 void jvp_elementwise(Tensor (*d)(int, std::span<const Tensor>, const Tensor&), const Application&,
                      std::span<const Tensor>, std::span<Tensor>);
-void batch_elementwise(const Primitive&, const Application&, std::span<const bool>, Index, std::span<Tensor>);
-void batch_leading(const Primitive&, const Application&, std::span<const bool>, Index, std::span<Tensor>);
+void batch_elementwise(const Primitive&, const Application&, std::span<const bool>, Index,
+                       std::span<Tensor>);
+void batch_leading(const Primitive&, const Application&, std::span<const bool>, Index,
+                   std::span<Tensor>);
 [[noreturn]] void no_rule(const char* primitive, const char* rule, const char* reason);
 
 template <class P>
-concept HasInfer = requires(std::span<const Type> t, const Attributes* a) { { P::infer(t, a) } -> std::same_as<Types>; };
+concept HasInfer = requires(std::span<const Type> t, const Attributes* a) {
+  { P::infer(t, a) } -> std::same_as<Types>;
+};
 template <class P>
-concept HasKernel = requires(std::span<const Dtype> t, const Attributes* a) { { P::kernel(t, a) } -> std::same_as<KernelFn>; };
+concept HasKernel = requires(std::span<const Dtype> t, const Attributes* a) {
+  { P::kernel(t, a) } -> std::same_as<KernelFn>;
+};
 template <class P>
-concept HasJvp = requires(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) { P::jvp(a, t, o); };
+concept HasJvp = requires(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
+  P::jvp(a, t, o);
+};
 template <class P>
-concept HasTranspose = requires(const Application& a, std::span<const bool> l, std::span<const Tensor> c,
-                                std::span<Tensor> o) { P::transpose(a, l, c, o); };
+concept HasTranspose = requires(const Application& a, std::span<const bool> l,
+                                std::span<const Tensor> c, std::span<Tensor> o) {
+  P::transpose(a, l, c, o);
+};
 template <class P>
-concept HasBatch = requires(const Application& a, std::span<const bool> b, Index n, std::span<Tensor> o) { P::batch(a, b, n, o); };
+concept HasBatch = requires(const Application& a, std::span<const bool> b, Index n,
+                            std::span<Tensor> o) {
+  P::batch(a, b, n, o);
+};
 template <class P>
-concept HasDerivative = requires(std::span<const Tensor> x, const Tensor& y) { { P::d(0, x, y) } -> std::same_as<Tensor>; };
+concept HasDerivative = requires(std::span<const Tensor> x, const Tensor& y) {
+  { P::d(0, x, y) } -> std::same_as<Tensor>;
+};
 template <class P>
-concept SaysNoTranspose = requires { { P::transpose.reason } -> std::convertible_to<const char*>; };
+concept SaysNoTranspose = requires {
+  { P::transpose.reason } -> std::convertible_to<const char*>;
+};
 template <class P>
-concept HasView = requires(const View& i, const Attributes* a, View& o) { { P::view(i, a, o) } -> std::same_as<bool>; };
+concept HasView = requires(const View& i, const Attributes* a, View& o) {
+  { P::view(i, a, o) } -> std::same_as<bool>;
+};
 template <class P>
-concept HasResult = requires(std::span<const Dtype> t) { { P::result(t) } -> std::same_as<Dtype>; };
+concept HasResult = requires(std::span<const Dtype> t) {
+  { P::result(t) } -> std::same_as<Dtype>;
+};
 template <class P>
-concept HasResultBy = requires(std::span<const Dtype> t, const Attributes* a) { { P::result(t, a) } -> std::same_as<Dtype>; };
+concept HasResultBy = requires(std::span<const Dtype> t, const Attributes* a) {
+  { P::result(t, a) } -> std::same_as<Dtype>;
+};
 }  // namespace detail
 
 /// Marks a primitive whose kernel treats leading dimensions as a batch, in all operands alike.
@@ -183,23 +221,38 @@ const Primitive& primitive();
 
 namespace detail {
 template <class P>
-constexpr bool is_elementwise = requires { P::elementwise; };
+constexpr bool is_elementwise = requires {
+  P::elementwise;
+};
 template <class P>
-constexpr bool is_leading_batch = requires { P::leading_batch; };
+constexpr bool is_leading_batch = requires {
+  P::leading_batch;
+};
 template <class P>
 bool linear_in([[maybe_unused]] std::size_t operand, [[maybe_unused]] const Attributes* a) {
-  if constexpr (requires { { P::linear_in(operand, a) } -> std::same_as<bool>; }) return P::linear_in(operand, a);
-  else if constexpr (requires { P::linear_in; }) return P::linear_in >> std::min<std::size_t>(operand, 31) & 1;
-  else return false;
+  if constexpr (requires {
+                  { P::linear_in(operand, a) } -> std::same_as<bool>;
+                })
+    return P::linear_in(operand, a);
+  else if constexpr (requires { P::linear_in; })
+    return P::linear_in >> std::min<std::size_t>(operand, 31) & 1;
+  else
+    return false;
 }
 template <class P>
-constexpr bool any_strides = requires { P::takes_strides; } || is_elementwise<P> || HasView<P>;
+constexpr bool any_strides = requires {
+  P::takes_strides;
+}
+|| is_elementwise<P> || HasView<P>;
 
 template <class P>
 Dtype result_of(std::span<const Dtype> in, [[maybe_unused]] const Attributes* a) {
-  if constexpr (HasResultBy<P>) return P::result(in, a);
-  else if constexpr (HasResult<P>) return P::result(in);
-  else return in[0];
+  if constexpr (HasResultBy<P>)
+    return P::result(in, a);
+  else if constexpr (HasResult<P>)
+    return P::result(in);
+  else
+    return in[0];
 }
 
 template <class P>
@@ -207,17 +260,28 @@ void prove_rules() {
   constexpr RuleClass r = P::rule;
   static_assert(HasInfer<P> || is_elementwise<P>, "primitive: `infer` is missing");
   static_assert(HasKernel<P>, "primitive: `kernel` is missing");
-  static_assert(r != RuleClass::linear || HasTranspose<P>, "linear primitive: `transpose` is missing");
-  static_assert(r != RuleClass::bilinear || HasTranspose<P>, "bilinear primitive: `transpose` is missing");
-  static_assert(r != RuleClass::elementwise || !HasJvp<P>, "elementwise primitive: its jvp follows from `d`; remove `jvp` or choose the class `Hand`");
-  static_assert(r != RuleClass::bilinear || !HasJvp<P>, "bilinear primitive: its jvp is the product rule; remove `jvp` or choose the class `Hand`");
-  static_assert(r != RuleClass::elementwise || HasDerivative<P>, "elementwise primitive: derivative expression `d` is missing");
+  static_assert(r != RuleClass::linear || HasTranspose<P>,
+                "linear primitive: `transpose` is missing");
+  static_assert(r != RuleClass::bilinear || HasTranspose<P>,
+                "bilinear primitive: `transpose` is missing");
+  static_assert(
+      r != RuleClass::elementwise || !HasJvp<P>,
+      "elementwise primitive: its jvp follows from `d`; remove `jvp` or choose the class `Hand`");
+  static_assert(
+      r != RuleClass::bilinear || !HasJvp<P>,
+      "bilinear primitive: its jvp is the product rule; remove `jvp` or choose the class `Hand`");
+  static_assert(r != RuleClass::elementwise || HasDerivative<P>,
+                "elementwise primitive: derivative expression `d` is missing");
   static_assert(r != RuleClass::hand || HasJvp<P>, "hand-written primitive: `jvp` is missing");
   static_assert(r != RuleClass::hand || HasTranspose<P> || SaysNoTranspose<P>,
-                "hand-written primitive: `transpose` is missing; write it or say `static constexpr None transpose{\"why\"}`");
-  static_assert(r != RuleClass::zero || (!HasJvp<P> && !HasDerivative<P>), "zero-derivative primitive: wrong class, it has a derivative rule");
-  static_assert(r == RuleClass::elementwise || !HasDerivative<P> || HasTranspose<P>, "wrong class: `d` belongs to the class Elementwise");
-  static_assert(HasBatch<P> || is_elementwise<P> || is_leading_batch<P>, "primitive: `batch` is missing");
+                "hand-written primitive: `transpose` is missing; write it or say `static constexpr "
+                "None transpose{\"why\"}`");
+  static_assert(r != RuleClass::zero || (!HasJvp<P> && !HasDerivative<P>),
+                "zero-derivative primitive: wrong class, it has a derivative rule");
+  static_assert(r == RuleClass::elementwise || !HasDerivative<P> || HasTranspose<P>,
+                "wrong class: `d` belongs to the class Elementwise");
+  static_assert(HasBatch<P> || is_elementwise<P> || is_leading_batch<P>,
+                "primitive: `batch` is missing");
 }
 }  // namespace detail
 
@@ -229,28 +293,51 @@ const Primitive& primitive() {
     p.name = P::name;
     p.rule = P::rule;
     p.infer = [](std::span<const Type> in, const Attributes* a) -> Types {
-      if constexpr (detail::HasInfer<P>) return P::infer(in, a);
-      else return detail::infer_elementwise(P::name, P::operands, P::dtypes, in, a, detail::result_of<P>);
+      if constexpr (detail::HasInfer<P>)
+        return P::infer(in, a);
+      else
+        return detail::infer_elementwise(P::name, P::operands, P::dtypes, in, a,
+                                         detail::result_of<P>);
     };
     if constexpr (detail::is_elementwise<P>) p.result = detail::result_of<P>;
-    p.kernel = [](std::span<const Dtype> in, const Attributes* a) -> KernelFn { return P::kernel(in, a); };
-    if constexpr (detail::HasView<P>) p.view = [](const View& in, const Attributes* a, View& out) { return P::view(in, a, out); };
-    p.jvp = [](const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
-      if constexpr (detail::HasJvp<P>) P::jvp(a, t, o);
-      else if constexpr (P::rule == RuleClass::linear) detail::jvp_linear(primitive<P>(), a, t, o);
-      else if constexpr (P::rule == RuleClass::bilinear) detail::jvp_bilinear(primitive<P>(), a, t, o);
-      else if constexpr (P::rule == RuleClass::elementwise) detail::jvp_elementwise([](int k, std::span<const Tensor> x, const Tensor& y) -> Tensor { return P::d(k, x, y); }, a, t, o);
-      else { (void)a; (void)t; (void)o; }
+    p.kernel = [](std::span<const Dtype> in, const Attributes* a) -> KernelFn {
+      return P::kernel(in, a);
     };
-    p.transpose = [](const Application& a, std::span<const bool> l, std::span<const Tensor> c, std::span<Tensor> o) {
-      if constexpr (detail::HasTranspose<P>) P::transpose(a, l, c, o);
-      else if constexpr (detail::SaysNoTranspose<P>) detail::no_rule(P::name, "transpose", P::transpose.reason);
-      else detail::no_rule(P::name, "transpose", "it is not linear");
+    if constexpr (detail::HasView<P>)
+      p.view = [](const View& in, const Attributes* a, View& out) { return P::view(in, a, out); };
+    p.jvp = [](const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
+      if constexpr (detail::HasJvp<P>)
+        P::jvp(a, t, o);
+      else if constexpr (P::rule == RuleClass::linear)
+        detail::jvp_linear(primitive<P>(), a, t, o);
+      else if constexpr (P::rule == RuleClass::bilinear)
+        detail::jvp_bilinear(primitive<P>(), a, t, o);
+      else if constexpr (P::rule == RuleClass::elementwise)
+        detail::jvp_elementwise([](int k, std::span<const Tensor> x,
+                                   const Tensor& y) -> Tensor { return P::d(k, x, y); },
+                                a, t, o);
+      else {
+        (void)a;
+        (void)t;
+        (void)o;
+      }
+    };
+    p.transpose = [](const Application& a, std::span<const bool> l, std::span<const Tensor> c,
+                     std::span<Tensor> o) {
+      if constexpr (detail::HasTranspose<P>)
+        P::transpose(a, l, c, o);
+      else if constexpr (detail::SaysNoTranspose<P>)
+        detail::no_rule(P::name, "transpose", P::transpose.reason);
+      else
+        detail::no_rule(P::name, "transpose", "it is not linear");
     };
     p.batch = [](const Application& a, std::span<const bool> b, Index n, std::span<Tensor> o) {
-      if constexpr (detail::HasBatch<P>) P::batch(a, b, n, o);
-      else if constexpr (detail::is_elementwise<P>) detail::batch_elementwise(primitive<P>(), a, b, n, o);
-      else detail::batch_leading(primitive<P>(), a, b, n, o);
+      if constexpr (detail::HasBatch<P>)
+        P::batch(a, b, n, o);
+      else if constexpr (detail::is_elementwise<P>)
+        detail::batch_elementwise(primitive<P>(), a, b, n, o);
+      else
+        detail::batch_leading(primitive<P>(), a, b, n, o);
     };
     if constexpr (requires { &P::jet; }) p.jet = P::jet;
     if constexpr (requires { &P::undo; }) {
@@ -273,6 +360,8 @@ namespace detail {
 bool register_primitive(const Primitive& p);
 }
 /// Put once per primitive at namespace scope in its .cpp: proves the rules and lists the primitive.
-#define TESSERA_REGISTER(P) [[maybe_unused]] static const bool registered_##P = ::tessera::detail::register_primitive(::tessera::primitive<P>())
+#define TESSERA_REGISTER(P)                           \
+  [[maybe_unused]] static const bool registered_##P = \
+      ::tessera::detail::register_primitive(::tessera::primitive<P>())
 
 }  // namespace tessera

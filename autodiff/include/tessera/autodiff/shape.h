@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "tessera/autodiff/dtype.h"
+#include "tessera/autodiff/error.h"
+#include "tessera/autodiff/where.h"
+
 #include <cstdint>
 #include <initializer_list>
 #include <span>
 #include <string>
-
-#include "tessera/autodiff/dtype.h"
-#include "tessera/autodiff/error.h"
-#include "tessera/autodiff/where.h"
 
 namespace tessera {
 
@@ -18,9 +18,11 @@ inline constexpr int kMaxDims = 8;
 class Shape {
  public:
   Shape() = default;
-  Shape(std::initializer_list<Index> dims) : Shape(std::span<const Index>(dims.begin(), dims.size())) {}
+  Shape(std::initializer_list<Index> dims)
+      : Shape(std::span<const Index>(dims.begin(), dims.size())) {}
   explicit Shape(std::span<const Index> dims) {
-    if (dims.size() > kMaxDims) throw Error("[shape] at most 8 dimensions, got " + std::to_string(dims.size()));
+    if (dims.size() > kMaxDims)
+      throw Error("[shape] at most 8 dimensions, got " + std::to_string(dims.size()));
     for (Index d : dims) dims_[n_++] = d;
   }
   /// `n` copies of `value`.
@@ -73,7 +75,8 @@ class Shape {
   }
 
  private:
-  Index count_of_large() const;  ///< 0 where an entry is 0, which the product passed by; else throws
+  Index count_of_large()
+      const;  ///< 0 where an entry is 0, which the product passed by; else throws
 
   std::uint8_t n_ = 0;
   Index dims_[kMaxDims] = {};
@@ -100,8 +103,8 @@ struct Type {
 };
 std::string to_string(const Type& t);  ///< `f64[3,4]`
 
-/// Memory that the elements take when they lie side by side. Throws, naming `op`, for a negative size and where the
-/// elements or their bytes are 2^63 or more.
+/// Memory that the elements take when they lie side by side. Throws, naming `op`, for a negative
+/// size and where the elements or their bytes are 2^63 or more.
 Index checked_bytes(const char* op, const Type& t, Where where = {});
 
 /// A strided block of elements in memory; strides count elements and may be 0 or negative.

@@ -4,27 +4,29 @@
 //
 //   forward   A dx = db - dA x            reverse   A^H lambda = c,  b* = lambda,  A* = -lambda x^H
 //
-// so that a factorisation or a preconditioner is made once and serves value, tangents and adjoints of every order,
-// and nothing of the iteration is recorded.
+// so that a factorisation or a preconditioner is made once and serves value, tangents and adjoints
+// of every order, and nothing of the iteration is recorded.
 //
 //   LinearOperator a = LinearOperator::csr(values, pattern);
 //   Tensor x = linear_solve(a, b, {.solver = gmres({.tolerance = 1e-12})}).x;
-//   Tensor g = grad([&](Tensor v) { return loss(linear_solve(LinearOperator::csr(v, pattern), b).x); })(values);
+//   Tensor g = grad([&](Tensor v) { return loss(linear_solve(LinearOperator::csr(v, pattern),
+//   b).x); })(values);
 //
-// f32, f64, c64 and c128; complex derivatives are adjoints. Under vmap each system of the batch is solved by
-// itself, those with a common matrix by one factorisation.
+// f32, f64, c64 and c128; complex derivatives are adjoints. Under vmap each system of the batch is
+// solved by itself, those with a common matrix by one factorisation.
 //
-// What was prepared for a matrix is kept by the equations that came from one call (or, for `dense` and `csr`, by the
-// LinearOperator) and is found again by comparing the matrix's values with a copy, bit by bit: one pass over them.
-// No global table exists; it goes when they go. One matrix is kept for each system of a batch.
+// What was prepared for a matrix is kept by the equations that came from one call (or, for `dense`
+// and `csr`, by the LinearOperator) and is found again by comparing the matrix's values with a
+// copy, bit by bit: one pass over them. No global table exists; it goes when they go. One matrix is
+// kept for each system of a batch.
 #pragma once
+#include "tessera/autodiff/graph.h"
+#include "tessera/autodiff/ops/sparse.h"
+
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
-
-#include "tessera/autodiff/graph.h"
-#include "tessera/autodiff/ops/sparse.h"
 
 namespace tessera {
 
@@ -41,23 +43,26 @@ const char* to_string(SolveReason r);
 struct SolveReport {
   SolveReason reason = SolveReason::exact;
   int iterations = 0;             ///< products with A, over all columns of b
-  std::vector<double> residuals;  ///< |b - A x| / |b| after each, as the method estimates it; the last is the true one
+  std::vector<double> residuals;  ///< |b - A x| / |b| after each, as the method estimates it; the
+                                  ///< last is the true one
   bool ok() const { return static_cast<int>(reason) > 0; }
 };
 
-// ---- what solves: plugged in ---------------------------------------------------------------------------------
+// ---- what solves: plugged in
+// ---------------------------------------------------------------------------------
 /// One square operator as a solver sees it. Lives as long as what was prepared from it.
 struct SolverOperator {
   enum class Kind : std::uint8_t { dense, csr, function };
   Kind kind = Kind::function;
   Dtype dtype = Dtype::f64;
-  Index n = 0;                     ///< unknowns of one column
-  const void* values = nullptr;    ///< dense: row-major [n, n]; csr: [entries]; function: null
-  CsrPatternPtr pattern;           ///< csr
+  Index n = 0;                   ///< unknowns of one column
+  const void* values = nullptr;  ///< dense: row-major [n, n]; csr: [entries]; function: null
+  CsrPatternPtr pattern;         ///< csr
   /// y = A x, or A^H x, on vectors [n] in memory.
   std::function<void(const void* x, void* y, bool adjoint)> apply;
 };
-/// A factorisation, or all that an iteration needs. `solve` may be called from several threads at once.
+/// A factorisation, or all that an iteration needs. `solve` may be called from several threads at
+/// once.
 class PreparedSolver {
  public:
   virtual ~PreparedSolver() = default;
@@ -70,25 +75,30 @@ class LinearSolver {
   virtual std::string name() const = 0;
   /// Whether a solve with many columns is cheaper than many solves: batches are joined then.
   virtual bool joins_columns() const { return false; }
-  /// Whether the systems of a batch must be solved in their order by the calling thread (libraries with MPI inside).
+  /// Whether the systems of a batch must be solved in their order by the calling thread (libraries
+  /// with MPI inside).
   virtual bool one_at_a_time() const { return false; }
   virtual std::unique_ptr<PreparedSolver> prepare(const SolverOperator& a) const = 0;
 };
 using LinearSolverPtr = std::shared_ptr<const LinearSolver>;
 
-/// LU with row pivoting, or Cholesky's factors (reads A's lower triangle), through LAPACK: n^3 operations once, n^2
-/// a column. Of a sparse or matrix-free operator the dense matrix is formed first.
+/// LU with row pivoting, or Cholesky's factors (reads A's lower triangle), through LAPACK: n^3
+/// operations once, n^2 a column. Of a sparse or matrix-free operator the dense matrix is formed
+/// first.
 LinearSolverPtr dense_lu();
 LinearSolverPtr dense_cholesky();
 
-/// Krylov methods, each restarted on the true residual until that meets the tolerance. Sums have a fixed order.
+/// Krylov methods, each restarted on the true residual until that meets the tolerance. Sums have a
+/// fixed order.
 struct KrylovOptions {
   double tolerance = 0;   ///< on |b - A x| / |b|; 0: 1e-10 in double, 1e-5 in single precision
   int iterations = 1000;  ///< products with A, for each column
   int restart = 50;       ///< gmres alone: vectors kept
-  bool jacobi = true;     ///< scale by the diagonal where it is known (dense, csr) and has no zero; not in minres
-  /// M^-1 r on concrete vectors [n], M near A (near A^H with `adjoint`); in cg M is positive definite. It changes the
-  /// way alone, never the result, and is not differentiated. Replaces `jacobi`; minres has none.
+  bool jacobi = true;     ///< scale by the diagonal where it is known (dense, csr) and has no zero;
+                          ///< not in minres
+  /// M^-1 r on concrete vectors [n], M near A (near A^H with `adjoint`); in cg M is positive
+  /// definite. It changes the way alone, never the result, and is not differentiated. Replaces
+  /// `jacobi`; minres has none.
   std::function<Tensor(const Tensor& r, bool adjoint)> preconditioner = nullptr;
 };
 /// A = A^H positive definite. Hestenes & Stiefel 1952, doi:10.6028/jres.049.044.
@@ -97,10 +107,12 @@ LinearSolverPtr cg(KrylovOptions options = {});
 LinearSolverPtr minres(KrylovOptions options = {});
 /// Any A, short recurrences. van der Vorst 1992, doi:10.1137/0913035.
 LinearSolverPtr bicgstab(KrylovOptions options = {});
-/// Any A; the residual never rises. Saad & Schultz 1986, doi:10.1137/0907058; preconditioned from the right.
+/// Any A; the residual never rises. Saad & Schultz 1986, doi:10.1137/0907058; preconditioned from
+/// the right.
 LinearSolverPtr gmres(KrylovOptions options = {});
 
-// ---- the operation -------------------------------------------------------------------------------------------
+// ---- the operation
+// -------------------------------------------------------------------------------------------
 namespace detail {
 class PreparedSystems;
 }
@@ -110,8 +122,9 @@ class LinearOperator {
   using Map = std::function<Tensor(const Tensor&)>;
   static LinearOperator dense(const Tensor& a);  ///< [..., n, n]: a stack of systems
   static LinearOperator csr(const Tensor& values, CsrPatternPtr pattern);  ///< [entries]
-  /// x -> A x on tensors of one shape, linear in x. Traced tensors that `a` captures are differentiated; it is
-  /// recorded once and reads no values. Without `adjoint` (x -> A^H x) that is `a`'s recording transposed.
+  /// x -> A x on tensors of one shape, linear in x. Traced tensors that `a` captures are
+  /// differentiated; it is recorded once and reads no values. Without `adjoint` (x -> A^H x) that
+  /// is `a`'s recording transposed.
   static LinearOperator function(Map a, Map adjoint = {});
   static LinearOperator self_adjoint(Map a);  ///< A = A^H: `a` is its own adjoint
 
@@ -135,34 +148,35 @@ struct LinearSolveOptions {
   /// Sees the report of every system solved: of values, tangents and adjoints, at whatever order.
   std::function<void(const SolveReport&, bool adjoint)> monitor = nullptr;
 };
-/// x, and how it came about: for each system of a batch (scalars for one) the SolveReason i32, iterations i32 and the
-/// last relative residual f64 (0 for factorisations). Not to converge is a result: x is the last iterate. A tangent
-/// or an adjoint whose own solve fails has no such place to say so and is NaN.
+/// x, and how it came about: for each system of a batch (scalars for one) the SolveReason i32,
+/// iterations i32 and the last relative residual f64 (0 for factorisations). Not to converge is a
+/// result: x is the last iterate. A tangent or an adjoint whose own solve fails has no such place
+/// to say so and is NaN.
 struct LinearSolution {
   Tensor x, reason, iterations, residual;
 };
-/// b is [..., n] or [..., n, k] for dense matrices, [n] or [n, k] for csr, of any shape for a function. Throws where
-/// shapes or types do not fit.
+/// b is [..., n] or [..., n, k] for dense matrices, [n] or [n, k] for csr, of any shape for a
+/// function. Throws where shapes or types do not fit.
 LinearSolution linear_solve(const LinearOperator& a, Arg b, LinearSolveOptions options = {});
 
 namespace detail {
-/// A linear system as the equations of a graph hold it: the product (x, p...) -> A(p) x and its adjoint as graphs.
-/// Where `bilinear`, A is linear in p[0] alone, so that a product rule of any order (Taylor mode) is the graph at
-/// coefficients of p.
+/// A linear system as the equations of a graph hold it: the product (x, p...) -> A(p) x and its
+/// adjoint as graphs. Where `bilinear`, A is linear in p[0] alone, so that a product rule of any
+/// order (Taylor mode) is the graph at coefficients of p.
 struct LinearSystem {
   SolverOperator::Kind kind;
-  Type unknown;               ///< of x and b of one system
-  std::vector<Type> params;   ///< of p of one system
-  Graph apply, adjoint;       ///< inputs x, p...
+  Type unknown;              ///< of x and b of one system
+  std::vector<Type> params;  ///< of p of one system
+  Graph apply, adjoint;      ///< inputs x, p...
   bool bilinear;
   CsrPatternPtr pattern;
   LinearSolverPtr solver;
   std::function<void(const SolveReport&, bool adjoint)> monitor;
   std::shared_ptr<PreparedSystems> prepared;
 };
-/// Attributes of the primitive `linear_solve`, whose operands are b, p... and whose results x, reason, iterations,
-/// residual. `levels` holds pairs (size, mask) of leading axes, the outermost first: bit 0 of the mask is b's, bit
-/// k + 1 that of p[k].
+/// Attributes of the primitive `linear_solve`, whose operands are b, p... and whose results x,
+/// reason, iterations, residual. `levels` holds pairs (size, mask) of leading axes, the outermost
+/// first: bit 0 of the mask is b's, bit k + 1 that of p[k].
 struct LinearSolveAttr {
   std::shared_ptr<const LinearSystem> system;
   bool adjoint = false;     ///< A^H in place of A

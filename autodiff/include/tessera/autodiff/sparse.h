@@ -3,27 +3,31 @@
 // Jacobians and Hessians that are mostly zero, at the cost of a few directional derivatives:
 //
 //   const auto jacobian = sparse_jacobian(residual, x);   // finds the pattern at x, colours it
-//   Tensor v = jacobian(x2);                              // [entries], in the order of jacobian.pattern()
-//   auto hessian = sparse_hessian(energy, x);  LinearOperator a = LinearOperator::csr(hessian(x2), hessian.pattern());
+//   Tensor v = jacobian(x2);                              // [entries], in the order of
+//   jacobian.pattern() auto hessian = sparse_hessian(energy, x);  LinearOperator a =
+//   LinearOperator::csr(hessian(x2), hessian.pattern());
 //
-// Rows are the elements of f(x), columns those of x, both in row-major order. The values are made of engine
-// operations: they run in jit and have derivatives.
+// Rows are the elements of f(x), columns those of x, both in row-major order. The values are made
+// of engine operations: they run in jit and have derivatives.
 //
-// Pattern: index sets are pushed through the recorded graph. Element-wise operations, shape operations, gather,
-// scatter and reductions are exact where indices are constant; in a product of matrices constants that are zero count as
-// zero, csr_matmul and csr_sddmm follow their pattern; of all else every result depends on every element that reaches the operation. So the pattern holds whatever the
-// Jacobian has at every x for which native `if`s go the same way as at the x given; entries that are zero by chance are kept.
+// Pattern: index sets are pushed through the recorded graph. Element-wise operations, shape
+// operations, gather, scatter and reductions are exact where indices are constant; in a product of
+// matrices constants that are zero count as zero, csr_matmul and csr_sddmm follow their pattern; of
+// all else every result depends on every element that reaches the operation. So the pattern holds
+// whatever the Jacobian has at every x for which native `if`s go the same way as at the x given;
+// entries that are zero by chance are kept.
 //
-// Compression: columns that share no row (for Jacobians; A. Curtis, M. Powell & J. Reid, 1974; T. Coleman & J. Moré, SIAM J.
-// Numer. Anal. 20 (1983) 187) are added into one direction; for Hessians a star colouring lets symmetry tell columns apart
-// that do share one (A. Gebremedhin, F. Manne & A. Pothen, SIAM Rev. 47 (2005) 629). Greedy, over several orders of the columns.
+// Compression: columns that share no row (for Jacobians; A. Curtis, M. Powell & J. Reid, 1974; T.
+// Coleman & J. Moré, SIAM J. Numer. Anal. 20 (1983) 187) are added into one direction; for Hessians
+// a star colouring lets symmetry tell columns apart that do share one (A. Gebremedhin, F. Manne &
+// A. Pothen, SIAM Rev. 47 (2005) 629). Greedy, over several orders of the columns.
 #pragma once
+#include "tessera/autodiff/grad.h"
+#include "tessera/autodiff/ops/sparse.h"
+
 #include <memory>
 #include <utility>
 #include <vector>
-
-#include "tessera/autodiff/grad.h"
-#include "tessera/autodiff/ops/sparse.h"
 
 namespace tessera {
 
@@ -36,16 +40,19 @@ struct Coloring {
 Coloring color_columns(const CsrPattern& pattern);
 /// Rows of one colour share no column.
 Coloring color_rows(const CsrPattern& pattern);
-/// For a symmetric pattern: neighbours differ, and every path of four vertices has three colours or more.
+/// For a symmetric pattern: neighbours differ, and every path of four vertices has three colours or
+/// more.
 Coloring color_star(const CsrPattern& pattern);
 
-/// What is differentiated at once: columns by forward mode, rows by reverse mode; or whichever needs fewer.
+/// What is differentiated at once: columns by forward mode, rows by reverse mode; or whichever
+/// needs fewer.
 enum class Compress { fewer, columns, rows };
 
 namespace detail {
 
 CsrPatternPtr sparsity(const FlatFunction& f, const Tensor& x);
-/// Directions [colours, columns or rows], and where each entry stands in the compressed products, flattened.
+/// Directions [colours, columns or rows], and where each entry stands in the compressed products,
+/// flattened.
 struct Compression {
   CsrPatternPtr pattern;
   bool by_columns = true;
@@ -65,10 +72,11 @@ FlatFunction of_one_tensor(const F& f) {
 /// x -> the values [entries] of a sparse Jacobian or Hessian.
 class SparseDerivative {
  public:
-  SparseDerivative(FlatFunction f, detail::Compression c) : f_(std::move(f)), c_(std::make_shared<detail::Compression>(std::move(c))) {}
+  SparseDerivative(FlatFunction f, detail::Compression c)
+      : f_(std::move(f)), c_(std::make_shared<detail::Compression>(std::move(c))) {}
   Tensor operator()(const Tensor& x) const { return detail::compressed_values(f_, x, *c_); }
   const CsrPatternPtr& pattern() const { return c_->pattern; }
-  Index colors() const { return c_->colors; }       ///< directional derivatives per call
+  Index colors() const { return c_->colors; }         ///< directional derivatives per call
   bool by_columns() const { return c_->by_columns; }  ///< forward mode; else reverse
 
  private:

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "tessera/autodiff/shape.h"
+#include "tessera/autodiff/where.h"
+
 #include <atomic>
 #include <complex>
 #include <concepts>
@@ -10,9 +13,6 @@
 #include <string>
 #include <utility>
 #include <vector>
-
-#include "tessera/autodiff/shape.h"
-#include "tessera/autodiff/where.h"
 
 namespace tessera {
 
@@ -30,7 +30,7 @@ namespace detail {
 /// The body behind a Tensor handle: a view, its memory, and its place in a recording, if any.
 struct TensorImpl {
   std::atomic<std::uint32_t> refs{1};
-  std::uint32_t id = 0;                ///< value number in `recorder`'s graph
+  std::uint32_t id = 0;  ///< value number in `recorder`'s graph
   View view;
   Buffer* buffer = nullptr;            ///< null: the element lies in `scalar`
   std::shared_ptr<Recorder> recorder;  ///< null: a concrete value
@@ -43,8 +43,9 @@ void destroy(TensorImpl* p);
 
 /// An immutable n-dimensional array, or the name of one inside a recording. Copies share memory.
 ///
-/// Operations on concrete tensors run at once. Inside a transform (grad, vmap, jit, ...) a tensor may be
-/// *traced*: it has a type, and, where the transform runs on values, also a live value that may be read.
+/// Operations on concrete tensors run at once. Inside a transform (grad, vmap, jit, ...) a tensor
+/// may be *traced*: it has a type, and, where the transform runs on values, also a live value that
+/// may be read.
 class Tensor {
  public:
   Tensor() = default;  ///< undefined; `defined()` is false
@@ -70,8 +71,8 @@ class Tensor {
   Index dim(int axis) const;  ///< negative axes count from the end
   bool is_traced() const { return p_ && p_->recorder; }
 
-  /// The only element, converted to T without narrowing. Throws for more than one element, and for a value
-  /// that is not known while it is traced (jit, vmap): the message names the way out.
+  /// The only element, converted to T without narrowing. Throws for more than one element, and for
+  /// a value that is not known while it is traced (jit, vmap): the message names the way out.
   template <class T = double>
   T item(Where where = Where::here()) const;
   /// All elements in row-major order. T must be the element type.
@@ -83,7 +84,8 @@ class Tensor {
   explicit operator bool() const { return item<bool>(); }
 
   const View& view() const {
-    if (!p_) [[unlikely]] detail::refuse_undefined();
+    if (!p_) [[unlikely]]
+      detail::refuse_undefined();
     return p_->view;
   }
   detail::TensorImpl* impl() const { return p_; }
@@ -93,7 +95,8 @@ class Tensor {
   detail::TensorImpl* p_ = nullptr;
 };
 
-/// A number as the user wrote it. Integers keep all bits; those beyond 64 bits with sign count as real.
+/// A number as the user wrote it. Integers keep all bits; those beyond 64 bits with sign count as
+/// real.
 struct Literal {
   enum class Kind : std::uint8_t { integer, real, complex, boolean };
   Kind kind;
@@ -109,14 +112,16 @@ struct Literal {
   Literal(c64 v) : Literal(c128(v)) {}
   template <std::integral T>
   Literal(T v) : Literal() {
-    if (std::in_range<std::int64_t>(v)) integer = static_cast<std::int64_t>(v);
-    else *this = static_cast<double>(v);
+    if (std::in_range<std::int64_t>(v))
+      integer = static_cast<std::int64_t>(v);
+    else
+      *this = static_cast<double>(v);
   }
 };
 
-/// An operand as the user wrote it: a tensor, or a literal that takes the other operand's type (a weak
-/// scalar); an integer that the type does not hold is an error. Remembers the line of the call. Lives no longer
-/// than the call.
+/// An operand as the user wrote it: a tensor, or a literal that takes the other operand's type (a
+/// weak scalar); an integer that the type does not hold is an error. Remembers the line of the
+/// call. Lives no longer than the call.
 struct Arg {
   const Tensor* tensor = nullptr;  ///< null for a literal
   Literal literal;
@@ -133,17 +138,20 @@ struct Arg {
   Arg(T v, Where w = Where::here()) : literal(v), where(w) {}
 };
 
-// ---- making tensors -------------------------------------------------------------------------------------
-// A size whose elements or bytes would be 2^63 or more is an error, and so is a literal that `dtype` does not hold; an
-// integer type takes the whole part of a real one.
-Tensor full(const Shape& shape, Literal value, Dtype dtype = Dtype::f64, Where where = Where::here());
+// ---- making tensors
+// ------------------------------------------------------------------------------------- A size
+// whose elements or bytes would be 2^63 or more is an error, and so is a literal that `dtype` does
+// not hold; an integer type takes the whole part of a real one.
+Tensor full(const Shape& shape, Literal value, Dtype dtype = Dtype::f64,
+            Where where = Where::here());
 Tensor zeros(const Shape& shape, Dtype dtype = Dtype::f64, Where where = Where::here());
 Tensor ones(const Shape& shape, Dtype dtype = Dtype::f64, Where where = Where::here());
 Tensor eye(Index n, Dtype dtype = Dtype::f64, Where where = Where::here());
 /// 0, 1, ..., n-1, all of which an integer `dtype` must hold.
 Tensor arange(Index n, Dtype dtype = Dtype::i64, Where where = Where::here());
 /// n values from first to last, both included.
-Tensor linspace(double first, double last, Index n, Dtype dtype = Dtype::f64, Where where = Where::here());
+Tensor linspace(double first, double last, Index n, Dtype dtype = Dtype::f64,
+                Where where = Where::here());
 /// Copies `values` (row-major).
 template <class T>
 Tensor from_span(std::span<const T> values, const Shape& shape);
@@ -157,7 +165,8 @@ Tensor tensor(const std::vector<T>& values, const Shape& shape) {
 }
 template <class T>
 Tensor tensor(std::initializer_list<T> values) {
-  return from_span<T>(std::span<const T>(values.begin(), values.size()), {static_cast<Index>(values.size())});
+  return from_span<T>(std::span<const T>(values.begin(), values.size()),
+                      {static_cast<Index>(values.size())});
 }
 template <class T>
 Tensor tensor(std::initializer_list<T> values, const Shape& shape) {
@@ -165,16 +174,18 @@ Tensor tensor(std::initializer_list<T> values, const Shape& shape) {
 }
 inline Tensor tensor(double v) { return Tensor(v); }
 Tensor scalar(Literal value, Dtype dtype, Where where = Where::here());
-/// Views memory that the caller owns, without a copy; `release` runs when the last view is gone. The memory
-/// must not change while any tensor views it. Strides in elements; row-major when empty.
+/// Views memory that the caller owns, without a copy; `release` runs when the last view is gone.
+/// The memory must not change while any tensor views it. Strides in elements; row-major when empty.
 template <class T>
-Tensor from_pointer(const T* data, const Shape& shape, std::function<void()> release = {}, Shape strides = {});
+Tensor from_pointer(const T* data, const Shape& shape, std::function<void()> release = {},
+                    Shape strides = {});
 
-/// Rows and columns, cut in the middle beyond 1,000 elements; traced tensors show their type and transform.
+/// Rows and columns, cut in the middle beyond 1,000 elements; traced tensors show their type and
+/// transform.
 std::string to_string(const Tensor& t);
 
-/// Uninitialised memory for a result, to be filled through `view().data` by its maker before anyone else
-/// sees it.
+/// Uninitialised memory for a result, to be filled through `view().data` by its maker before anyone
+/// else sees it.
 Tensor empty(const Type& type);
 
 }  // namespace tessera

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Trees of tensors: what a differentiated function may take and return. A Tensor; a vector, array, pair or
-// tuple of trees; or a struct that lists its members with TESSERA_TREE(a, b, ...), and those that are no tensors
-// (counts, switches, names) with TESSERA_STATIC(n, ...).
+// Trees of tensors: what a differentiated function may take and return. A Tensor; a vector, array,
+// pair or tuple of trees; or a struct that lists its members with TESSERA_TREE(a, b, ...), and
+// those that are no tensors (counts, switches, names) with TESSERA_STATIC(n, ...).
 #pragma once
+#include "tessera/autodiff/tensor.h"
+
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -12,20 +14,22 @@
 #include <utility>
 #include <vector>
 
-#include "tessera/autodiff/tensor.h"
-
 namespace tessera {
 
-/// All that two trees of one type may differ in beside their tensors: lengths of vectors, static members.
+/// All that two trees of one type may differ in beside their tensors: lengths of vectors, static
+/// members.
 using TreeStructure = std::vector<std::uint64_t>;
 
 template <class T>
-struct Tree;  // visit(tree, f): f(leaf) for every tensor, in order; describe(tree, s) appends the tree's structure
+struct Tree;  // visit(tree, f): f(leaf) for every tensor, in order; describe(tree, s) appends the
+              // tree's structure
 
 template <>
 struct Tree<Tensor> {
   template <class T, class F>
-  static void visit(T& t, F&& f) { f(t); }
+  static void visit(T& t, F&& f) {
+    f(t);
+  }
   static void describe(const Tensor&, TreeStructure&) {}
 };
 template <class E>
@@ -56,7 +60,9 @@ struct Tree<std::tuple<E...>> {
     std::apply([&](auto&... e) { (Tree<std::remove_cvref_t<decltype(e)>>::visit(e, f), ...); }, t);
   }
   static void describe(const std::tuple<E...>& t, TreeStructure& s) {
-    std::apply([&](const auto&... e) { (Tree<std::remove_cvref_t<decltype(e)>>::describe(e, s), ...); }, t);
+    std::apply(
+        [&](const auto&... e) { (Tree<std::remove_cvref_t<decltype(e)>>::describe(e, s), ...); },
+        t);
   }
 };
 template <class A, class B>
@@ -82,17 +88,19 @@ void describe_static(const T& value, TreeStructure& s) {
     s.push_back(value.size());
     for (const auto& e : value) describe_static(e, s);
   } else {
-    static_assert(std::is_arithmetic_v<T>, "TESSERA_STATIC takes numbers, bools, enumerations, strings and vectors of them");
+    static_assert(std::is_arithmetic_v<T>,
+                  "TESSERA_STATIC takes numbers, bools, enumerations, strings and vectors of them");
   }
 }
 template <class Tuple>
 constexpr std::size_t sizes_of_members = 0;
 template <class... M>
-constexpr std::size_t sizes_of_members<std::tuple<M...>> = (std::size_t(0) + ... + sizeof(std::remove_reference_t<M>));
+constexpr std::size_t sizes_of_members<std::tuple<M...>> = (std::size_t(0) + ... +
+                                                            sizeof(std::remove_reference_t<M>));
 }  // namespace detail
 
 template <class T>
-  requires requires(T& t) { t.tessera_leaves(); }
+requires requires(T& t) { t.tessera_leaves(); }
 struct Tree<T> {
   template <class U, class F>
   static void visit(U& t, F&& f) {
@@ -102,10 +110,12 @@ struct Tree<T> {
   static void describe(const T& t, TreeStructure& s) {
     const auto leaves = t.tessera_leaves();
     if constexpr (requires { t.tessera_statics(); }) {
-      std::apply([&](const auto&... m) { (detail::describe_static(m, s), ...); }, t.tessera_statics());
+      std::apply([&](const auto&... m) { (detail::describe_static(m, s), ...); },
+                 t.tessera_statics());
     } else {
       static_assert(sizeof(T) == detail::sizes_of_members<std::remove_const_t<decltype(leaves)>>,
-                    "this struct has members that TESSERA_TREE does not list, so that two of them cannot be told apart: list them with TESSERA_STATIC");
+                    "this struct has members that TESSERA_TREE does not list, so that two of them "
+                    "cannot be told apart: list them with TESSERA_STATIC");
     }
     Tree<std::remove_const_t<decltype(leaves)>>::describe(leaves, s);
   }
@@ -114,16 +124,19 @@ template <class E>
 struct Tree<E&> : Tree<std::remove_const_t<E>> {};
 
 /// Inside a struct: its tensors (or trees), in order.
-#define TESSERA_TREE(...)                                        \
-  auto tessera_leaves() { return std::tie(__VA_ARGS__); }        \
+#define TESSERA_TREE(...)                                 \
+  auto tessera_leaves() { return std::tie(__VA_ARGS__); } \
   auto tessera_leaves() const { return std::tie(__VA_ARGS__); }
 
-/// Inside a struct: its members that are no tensors. A function that is compiled once (`jit`) is compiled anew for other values.
+/// Inside a struct: its members that are no tensors. A function that is compiled once (`jit`) is
+/// compiled anew for other values.
 #define TESSERA_STATIC(...) \
   auto tessera_statics() const { return std::tie(__VA_ARGS__); }
 
 template <class T>
-concept IsTree = requires { sizeof(Tree<std::remove_cvref_t<T>>); };
+concept IsTree = requires {
+  sizeof(Tree<std::remove_cvref_t<T>>);
+};
 
 template <IsTree T>
 void flatten_into(const T& tree, std::vector<Tensor>& leaves) {

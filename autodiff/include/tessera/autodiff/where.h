@@ -4,7 +4,8 @@
 
 namespace tessera {
 
-/// The user's source line of a call, taken by a defaulted argument: `Tensor f(Arg x, Where w = Where::here())`.
+/// The user's source line of a call, taken by a defaulted argument: `Tensor f(Arg x, Where w =
+/// Where::here())`.
 struct Where {
   const char* file = "";
   unsigned line = 0;

@@ -10,7 +10,8 @@ namespace tessera::data {
 
 class RegularFile;
 
-/// A regular file, or bytes in memory that stand for one, read at any place. Memory does not grow with its size.
+/// A regular file, or bytes in memory that stand for one, read at any place. Memory does not grow
+/// with its size.
 class BinaryInput {
  public:
   /// Throws InputError E0401 (cannot be opened), E0402 (not a regular file).
@@ -28,13 +29,14 @@ class BinaryInput {
   std::shared_ptr<const RegularFile> file_;  ///< none: the bytes are in memory
 };
 
-/// A file that grows at its end. What `append` took has reached the system: a killed process loses none of it, a power failure
-/// what came after the last `sync`. Errors as AtomicFile's.
+/// A file that grows at its end. What `append` took has reached the system: a killed process loses
+/// none of it, a power failure what came after the last `sync`. Errors as AtomicFile's.
 class AppendFile {
  public:
   /// A new file in place of any that is there.
   explicit AppendFile(std::filesystem::path path);
-  /// Goes on with a file after its first `keep` bytes; the rest is cut off. Throws Error where it is shorter.
+  /// Goes on with a file after its first `keep` bytes; the rest is cut off. Throws Error where it
+  /// is shorter.
   AppendFile(std::filesystem::path path, std::uint64_t keep);
   ~AppendFile();
   AppendFile(const AppendFile&) = delete;

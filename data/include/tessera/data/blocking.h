@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The mean of a series whose values depend on those before, and how far it may be off (Flyvbjerg & Petersen, J. Chem. Phys.
-// 91 (1989) 461): neighbours are averaged again and again. At level l there are n_l = n/2^l blocks of variance c_l, and
+// The mean of a series whose values depend on those before, and how far it may be off (Flyvbjerg &
+// Petersen, J. Chem. Phys. 91 (1989) 461): neighbours are averaged again and again. At level l
+// there are n_l = n/2^l blocks of variance c_l, and
 //
 //   error_l = sqrt(c_l/(n_l - 1)) (1 +- 1/sqrt(2 (n_l - 1)))
 //
-// rises until blocks are independent and then stays. Taken is the first level with 2^{3l} > 2 n (error_l/error_0)^4, where what is left
-// of dependence and the scatter of the error are equally small (Lee et al., Phys. Rev. E 83 (2011) 066706).
+// rises until blocks are independent and then stays. Taken is the first level with 2^{3l} > 2 n
+// (error_l/error_0)^4, where what is left of dependence and the scatter of the error are equally
+// small (Lee et al., Phys. Rev. E 83 (2011) 066706).
 #pragma once
 #include <cstdint>
 #include <span>
@@ -22,11 +24,12 @@ struct BlockLevel {
 struct BlockedMean {
   std::uint64_t n = 0;
   double mean = 0;
-  double error = 0;              ///< standard error of the mean; NaN of fewer than two values
+  double error = 0;  ///< standard error of the mean; NaN of fewer than two values
   double error_of_error = 0;
-  double inefficiency = 1;       ///< values that count as one independent value: (error/error_0)^2
-  std::uint64_t block = 1;       ///< values in a block
-  bool plateau = false;          ///< false: the series is too short to tell; `error` is the largest that was seen
+  double inefficiency = 1;  ///< values that count as one independent value: (error/error_0)^2
+  std::uint64_t block = 1;  ///< values in a block
+  bool plateau =
+      false;  ///< false: the series is too short to tell; `error` is the largest that was seen
   std::vector<BlockLevel> levels;
 };
 

@@ -14,7 +14,8 @@ struct Part {
   std::string_view purpose;  ///< what it is for
 };
 
-/// How this library was built: what a manifest must hold for a run to be repeated, and what `doctor` shows.
+/// How this library was built: what a manifest must hold for a run to be repeated, and what
+/// `doctor` shows.
 struct BuildInfo {
   std::string_view version;     ///< of CMakeLists.txt, "0.2.0"
   std::string_view git_hash;    ///< commit of the sources; empty when they were not a git checkout

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "tessera/data/diagnostic.h"
+#include "tessera/data/manifest.h"
+
 #include <complex>
 #include <cstdint>
 #include <filesystem>
@@ -12,12 +15,10 @@
 #include <variant>
 #include <vector>
 
-#include "tessera/data/diagnostic.h"
-#include "tessera/data/manifest.h"
-
 namespace tessera::data {
 
-/// What one name in a checkpoint holds. `shape` multiplies up to the number of elements; a text has no shape.
+/// What one name in a checkpoint holds. `shape` multiplies up to the number of elements; a text has
+/// no shape.
 struct CheckpointValue {
   using Data = std::variant<std::vector<double>, std::vector<float>, std::vector<std::int64_t>,
                             std::vector<std::uint64_t>, std::vector<std::uint8_t>,
@@ -32,15 +33,17 @@ struct CheckpointValue {
 ///     c.put("model", model, {n_soundings, n_layers});
 ///     write_checkpoint(run.checkpoints(), c, keep);
 ///     ...
-///     if (auto loaded = load_newest_checkpoint(run.checkpoints())) model = loaded->checkpoint.array<double>("model");
+///     if (auto loaded = load_newest_checkpoint(run.checkpoints())) model =
+///     loaded->checkpoint.array<double>("model");
 struct Checkpoint {
   std::string app;
   std::uint64_t step = 0;
-  std::string config_sha256;       ///< of the resolved configuration
-  std::vector<InputFile> inputs;   ///< the files the run has read
+  std::string config_sha256;      ///< of the resolved configuration
+  std::vector<InputFile> inputs;  ///< the files the run has read
   std::map<std::string, CheckpointValue> values;
 
-  /// Adds or replaces an array; an empty `shape` means [n]. Throws Error when the shape does not fit.
+  /// Adds or replaces an array; an empty `shape` means [n]. Throws Error when the shape does not
+  /// fit.
   template <class T>
   void put(const std::string& name, std::vector<T> array, std::vector<std::uint64_t> shape = {}) {
     if (shape.empty()) shape = {array.size()};
@@ -49,8 +52,12 @@ struct Checkpoint {
   void put(const std::string& name, std::string text) { put_value(name, {{}, std::move(text)}); }
   void put(const std::string& name, const char* text) { put(name, std::string(text)); }
   void put(const std::string& name, double value) { put(name, std::vector<double>{value}); }
-  void put(const std::string& name, std::int64_t value) { put(name, std::vector<std::int64_t>{value}); }
-  void put(const std::string& name, std::uint64_t value) { put(name, std::vector<std::uint64_t>{value}); }
+  void put(const std::string& name, std::int64_t value) {
+    put(name, std::vector<std::int64_t>{value});
+  }
+  void put(const std::string& name, std::uint64_t value) {
+    put(name, std::vector<std::uint64_t>{value});
+  }
 
   bool has(const std::string& name) const { return values.contains(name); }
   /// The array of that name; throws InputError E0416 (exit 8) when it is absent or of another type.
@@ -74,9 +81,11 @@ struct Checkpoint {
   [[noreturn]] void wrong_type(const std::string& name) const;
 };
 
-/// Writes `DIR/step-N.ckpt` (temporary file, fsync, rename, fsync of the folder), points `DIR/LATEST` at it and only
-/// then removes all but the newest `keep`. Returns the path. Errors as AtomicFile; older checkpoints stay untouched.
-std::filesystem::path write_checkpoint(const std::filesystem::path& dir, const Checkpoint& c, int keep = 3);
+/// Writes `DIR/step-N.ckpt` (temporary file, fsync, rename, fsync of the folder), points
+/// `DIR/LATEST` at it and only then removes all but the newest `keep`. Returns the path. Errors as
+/// AtomicFile; older checkpoints stay untouched.
+std::filesystem::path write_checkpoint(const std::filesystem::path& dir, const Checkpoint& c,
+                                       int keep = 3);
 
 struct LoadedCheckpoint {
   Checkpoint checkpoint;
@@ -84,18 +93,20 @@ struct LoadedCheckpoint {
   std::vector<Diagnostic> warnings;  ///< newer checkpoints that were damaged and passed over
 };
 
-/// The newest checkpoint that is whole. Nothing when there is none at all (the run was killed before its first one:
-/// start afresh). Throws InputError (exit 8) naming each when there are some and all are damaged.
+/// The newest checkpoint that is whole. Nothing when there is none at all (the run was killed
+/// before its first one: start afresh). Throws InputError (exit 8) naming each when there are some
+/// and all are damaged.
 std::optional<LoadedCheckpoint> load_newest_checkpoint(const std::filesystem::path& dir);
 
 /// Reads one file. Throws InputError E0411..E0415 (exit 8).
 Checkpoint read_checkpoint(const std::filesystem::path& file);
 
-/// Refuses to go on with another configuration than that of the run or one that it was changed from (E0417, exit 5),
-/// or with changed input files (E0418, exit 4).
+/// Refuses to go on with another configuration than that of the run or one that it was changed from
+/// (E0417, exit 5), or with changed input files (E0418, exit 4).
 void check_resumable(const Checkpoint& c, const Manifest& run, std::span<const InputFile> inputs);
 
-/// The bytes of a checkpoint file (docs/reference/checkpoint-format.md), and back. `file` is for messages only.
+/// The bytes of a checkpoint file (docs/reference/checkpoint-format.md), and back. `file` is for
+/// messages only.
 std::string encode_checkpoint(const Checkpoint& c);
 Checkpoint decode_checkpoint(std::string_view bytes, const std::string& file);
 

@@ -35,15 +35,21 @@ struct RectilinearGrid {
 
 /// VTK's numbers of the cell shapes in use.
 enum class CellShape : std::uint8_t {
-  vertex = 1, line = 3, triangle = 5, polygon = 7, quad = 9, tetrahedron = 10, hexahedron = 12
+  vertex = 1,
+  line = 3,
+  triangle = 5,
+  polygon = 7,
+  quad = 9,
+  tetrahedron = 10,
+  hexahedron = 12
 };
 
 /// Cells of any shape: cell c has the points connectivity[offsets[c] .. offsets[c+1]).
 struct UnstructuredGrid {
-  std::vector<double> points;              ///< [n][3]
+  std::vector<double> points;  ///< [n][3]
   std::vector<std::int64_t> connectivity;
-  std::vector<std::int64_t> offsets{0};    ///< [n_cells + 1]
-  std::vector<CellShape> shapes;           ///< [n_cells]
+  std::vector<std::int64_t> offsets{0};  ///< [n_cells + 1]
+  std::vector<CellShape> shapes;         ///< [n_cells]
   GridFields fields;
 };
 
@@ -60,7 +66,8 @@ struct PolyGrid {
   GridFields fields;
 };
 
-/// Throws Error naming what does not fit: lengths of fields, offsets, indices out of range, unordered coordinates.
+/// Throws Error naming what does not fit: lengths of fields, offsets, indices out of range,
+/// unordered coordinates.
 void check_grid(const ImageGrid&);
 void check_grid(const RectilinearGrid&);
 void check_grid(const UnstructuredGrid&);

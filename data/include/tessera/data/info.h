@@ -16,14 +16,17 @@ struct InfoNode {
   std::string name;
   Value value;
   std::vector<InfoNode> children;
-  InfoNode& add(std::string child, Value v = {}) { return children.emplace_back(InfoNode{std::move(child), std::move(v), {}}); }
+  InfoNode& add(std::string child, Value v = {}) {
+    return children.emplace_back(InfoNode{std::move(child), std::move(v), {}});
+  }
 };
 
-/// A kind of file that `tessera info` knows. A file belongs to the first format whose `sniff` says so, in the order of
-/// `priority` (small first); where none does, to the one that names its extension.
+/// A kind of file that `tessera info` knows. A file belongs to the first format whose `sniff` says
+/// so, in the order of `priority` (small first); where none does, to the one that names its
+/// extension.
 struct FileFormat {
-  std::string name;                     ///< "EDI"
-  std::string summary;                  ///< "SEG EDI magnetotelluric soundings", for `tessera list formats`
+  std::string name;     ///< "EDI"
+  std::string summary;  ///< "SEG EDI magnetotelluric soundings", for `tessera list formats`
   std::vector<std::string> extensions;  ///< lower case with the dot: {".edi"}
   /// `head`: the first 4 KiB (all of a shorter file). Must not throw.
   bool (*sniff)(std::string_view head, const std::filesystem::path& path) = nullptr;
@@ -41,10 +44,12 @@ struct RegisterFormat {
 /// Every known format, sorted by name.
 std::vector<FileFormat> all_formats();
 
-/// The format that a file belongs to, if it is a known one. Throws InputError (exit 4): E0401 to E0403, E0430 an empty file.
+/// The format that a file belongs to, if it is a known one. Throws InputError (exit 4): E0401 to
+/// E0403, E0430 an empty file.
 std::optional<FileFormat> format_of(const std::filesystem::path& path);
 
-/// What a file or run folder holds. Throws InputError (exit 4): E0430 of no known format, or the reader's own.
+/// What a file or run folder holds. Throws InputError (exit 4): E0430 of no known format, or the
+/// reader's own.
 InfoNode info(const std::filesystem::path& path);
 /// Indented lines `name: value`; control characters are made safe.
 std::string to_text(const InfoNode& node);

@@ -9,23 +9,26 @@
 
 namespace tessera::data {
 
-/// The shortest decimal that reads back to the same double, whatever the locale; "nan", "inf", "-inf".
+/// The shortest decimal that reads back to the same double, whatever the locale; "nan", "inf",
+/// "-inf".
 std::string number_text(double value);
 /// A CSV field: quoted by RFC 4180 where it holds a comma, a quote or a line break.
 std::string csv_field(std::string_view text);
 
-/// metrics.csv: one header line, then one row per call. Rows reach the system at once (a killed process loses none).
+/// metrics.csv: one header line, then one row per call. Rows reach the system at once (a killed
+/// process loses none).
 ///
 ///     MetricsFile m(run.metrics_csv(), {"iteration", "rms"});
 ///     m.row({{3, 1.25}});
 ///     c.put("metrics_bytes", m.sync());            // in the checkpoint
-///     MetricsFile m(run.metrics_csv(), {...}, c.scalar<std::uint64_t>("metrics_bytes"));  // at resume
+///     MetricsFile m(run.metrics_csv(), {...}, c.scalar<std::uint64_t>("metrics_bytes"));  // at
+///     resume
 class MetricsFile {
  public:
   /// A new file. Errors as AtomicFile.
   MetricsFile(std::filesystem::path path, std::vector<std::string> columns);
-  /// Goes on after a resume: cuts off the rows written since that checkpoint. Throws InputError E0419 (exit 8) when the
-  /// file is shorter than `bytes` or begins with other columns.
+  /// Goes on after a resume: cuts off the rows written since that checkpoint. Throws InputError
+  /// E0419 (exit 8) when the file is shorter than `bytes` or begins with other columns.
   MetricsFile(std::filesystem::path path, std::vector<std::string> columns, std::uint64_t bytes);
   ~MetricsFile();
   MetricsFile(const MetricsFile&) = delete;

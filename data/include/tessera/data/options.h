@@ -199,7 +199,8 @@ class OptionTable {
  protected:
   /// A key or, with `kind`, the key that says of which kind the table is.
   void add_member(std::string key, Field field, detail::Member member, bool kind);
-  void add_table(std::string key, const OptionTable& table, Field field, detail::TableMember member);
+  void add_table(std::string key, const OptionTable& table, Field field,
+                 detail::TableMember member);
   /// The checked options into `*target`. Throws InputError with every finding (exit 5).
   void read_or_throw(void* target, const Config& config) const;
 

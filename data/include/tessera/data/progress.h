@@ -24,17 +24,19 @@ ProgressStyle progress_style(std::string_view name);
 
 struct ProgressOptions {
   ProgressStyle style = ProgressStyle::automatic;
-  std::string phase = "run";            ///< what is being done, shown first
-  std::string unit = "steps";           ///< of what `done` counts
-  std::uint64_t total = 0;              ///< 0: unknown (ended by a tolerance), no percentage and no ETA
-  std::uint64_t already_done = 0;       ///< done before a resume: counts for the percentage, not for the rate
-  std::filesystem::path heartbeat;      ///< RUN/heartbeat.json, renewed every second; empty: none
-  int fd = 2;                           ///< where lines go: standard error
-  std::function<double()> clock;        ///< seconds; for tests. Empty: the steady clock
+  std::string phase = "run";   ///< what is being done, shown first
+  std::string unit = "steps";  ///< of what `done` counts
+  std::uint64_t total = 0;     ///< 0: unknown (ended by a tolerance), no percentage and no ETA
+  std::uint64_t already_done =
+      0;  ///< done before a resume: counts for the percentage, not for the rate
+  std::filesystem::path heartbeat;  ///< RUN/heartbeat.json, renewed every second; empty: none
+  int fd = 2;                       ///< where lines go: standard error
+  std::function<double()> clock;    ///< seconds; for tests. Empty: the steady clock
 };
 
-/// Tells how far a run is. The ETA follows the rate over the last part of the run (exponential average, 30 s),
-/// so that it stays true when the speed changes. May be called from several threads.
+/// Tells how far a run is. The ETA follows the rate over the last part of the run (exponential
+/// average, 30 s), so that it stays true when the speed changes. May be called from several
+/// threads.
 class Progress {
  public:
   explicit Progress(ProgressOptions options);

@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "tessera/data/manifest.h"
+
 #include <filesystem>
 #include <string>
 #include <string_view>
 
-#include "tessera/data/manifest.h"
-
 namespace tessera::data {
 
-/// A run folder, held by this process alone while the object lives (`RUN/lock`, pid and host inside):
+/// A run folder, held by this process alone while the object lives (`RUN/lock`, pid and host
+/// inside):
 /// RUN/{input.toml,resolved.toml,manifest.json,log.txt,metrics.csv,results.h5,heartbeat.json,ckpt/,plots/}.
 /// The same layout for every app; see docs/reference/run-folder.md.
 class RunFolder {
  public:
-  /// A new run. An existing folder is refused (E0510, exit 2) unless it is empty or `force` is given; `force` removes
-  /// the files named above and nothing else. Another process on the folder: E0511, exit 2.
+  /// A new run. An existing folder is refused (E0510, exit 2) unless it is empty or `force` is
+  /// given; `force` removes the files named above and nothing else. Another process on the folder:
+  /// E0511, exit 2.
   static RunFolder create(const std::filesystem::path& path, bool force = false);
-  /// Takes up an interrupted run. A folder without a manifest.json is refused (E0512, exit 2). Clears a STOP file.
+  /// Takes up an interrupted run. A folder without a manifest.json is refused (E0512, exit 2).
+  /// Clears a STOP file.
   static RunFolder reopen(const std::filesystem::path& path);
 
   RunFolder(RunFolder&& other) noexcept;
@@ -35,7 +38,8 @@ class RunFolder {
   std::filesystem::path checkpoints() const { return path_ / "ckpt"; }
   std::filesystem::path plots() const { return path_ / "plots"; }
 
-  /// Replaces `RUN/name` in one step (a killed process leaves the old or the new text, never a part).
+  /// Replaces `RUN/name` in one step (a killed process leaves the old or the new text, never a
+  /// part).
   void write_text(const std::string& name, std::string_view content) const;
   void write_manifest(const Manifest& m) const { write_text("manifest.json", to_json(m)); }
   Manifest read_manifest() const;

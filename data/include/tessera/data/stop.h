@@ -8,27 +8,30 @@
 namespace tessera::data {
 
 enum class StopReason { none, signal, stop_file, time_limit };
-/// "stopped by signal 15 (SIGTERM)", "stopped by RUN/STOP", "stopped by --max-time"; empty for none.
+/// "stopped by signal 15 (SIGTERM)", "stopped by RUN/STOP", "stopped by --max-time"; empty for
+/// none.
 std::string to_string(StopReason reason);
 
 struct StopOptions {
-  std::filesystem::path stop_file;         ///< RUN/STOP; empty: not looked at
-  std::optional<double> max_time_s;        ///< --max-time, counted from the making of the guard
+  std::filesystem::path stop_file;   ///< RUN/STOP; empty: not looked at
+  std::optional<double> max_time_s;  ///< --max-time, counted from the making of the guard
 };
 
-/// While it lives: SIGTERM, SIGHUP, SIGXCPU and the first SIGINT ask for a stop, the second SIGINT leaves the process
-/// at once with 130, and SIGPIPE and SIGXFSZ turn into write errors. One guard at a time (a second throws Error).
+/// While it lives: SIGTERM, SIGHUP, SIGXCPU and the first SIGINT ask for a stop, the second SIGINT
+/// leaves the process at once with 130, and SIGPIPE and SIGXFSZ turn into write errors. One guard
+/// at a time (a second throws Error).
 ///
 ///     StopGuard stop({.stop_file = run.stop_file(), .max_time_s = limit});
-///     for (...) { step(); if (stop.poll() != StopReason::none) { checkpoint(); return ExitCode::stopped_resumable; } }
+///     for (...) { step(); if (stop.poll() != StopReason::none) { checkpoint(); return
+///     ExitCode::stopped_resumable; } }
 class StopGuard {
  public:
   explicit StopGuard(StopOptions options = {});
   ~StopGuard();
   StopGuard(const StopGuard&) = delete;
   StopGuard& operator=(const StopGuard&) = delete;
-  /// Cheap enough for every step: the STOP file is looked for at most five times a second. Once set, a reason stays.
-  /// Not safe to call from several threads at once.
+  /// Cheap enough for every step: the STOP file is looked for at most five times a second. Once
+  /// set, a reason stays. Not safe to call from several threads at once.
   StopReason poll();
 
  private:

@@ -44,10 +44,10 @@ struct TextFile {
                    std::string hint = {}) const;
 };
 
-/// Reads a regular file whole, unpacking what gzip has packed. Throws InputError: E0101 cannot be opened, E0102 not a regular file,
-/// E0103 too large, E0104 UTF-16 or UTF-32, E0105 NUL or control character, E0106 not UTF-8, E0107
-/// empty, E0108 a line is too long, E0109 reading failed. Never blocks on a FIFO and never reads a
-/// device.
+/// Reads a regular file whole, unpacking what gzip has packed. Throws InputError: E0101 cannot be
+/// opened, E0102 not a regular file, E0103 too large, E0104 UTF-16 or UTF-32, E0105 NUL or control
+/// character, E0106 not UTF-8, E0107 empty, E0108 a line is too long, E0109 reading failed. Never
+/// blocks on a FIFO and never reads a device.
 TextFile read_text_file(const std::filesystem::path& path, const TextLimits& limits = {});
 
 /// The same checks on text that is already in memory (tests, fuzzing, piped input). `name` stands

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What readers of text formats share: strict numbers, tokens with their places, and the list of findings.
+// What readers of text formats share: strict numbers, tokens with their places, and the list of
+// findings.
 #pragma once
 #include "tessera/data/text_file.h"
 

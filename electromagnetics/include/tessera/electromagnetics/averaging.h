@@ -55,7 +55,7 @@ struct EdgeMaterial {
   /// which has `sigma` and all poles. Else empty.
   std::vector<MediumWeight> parts;
   double across = 0;
-  bool pec = false;                   ///< E = 0; the rest is then unused
+  bool pec = false;  ///< E = 0; the rest is then unused
 };
 
 /// What of a box of the grid lies to both sides of the seam of a periodic axis is counted at both

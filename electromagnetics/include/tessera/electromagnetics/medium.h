@@ -44,8 +44,8 @@ struct Medium {
 std::vector<PoleResidue> lorentz(double f0_hz, double gamma_hz, double delta_eps);
 
 /// -strength fp^2 / (f^2 - i f gamma): a real term at zero and one at -2 pi gamma. The first is a
-/// conductivity of 2 pi strength fp^2 eps0 / gamma. gamma = 0, a plasma without losses, is one double
-/// pole at zero, second = strength (2 pi fp)^2.
+/// conductivity of 2 pi strength fp^2 eps0 / gamma. gamma = 0, a plasma without losses, is one
+/// double pole at zero, second = strength (2 pi fp)^2.
 std::vector<PoleResidue> drude(double fp_hz, double gamma_hz, double strength = 1);
 
 /// delta_eps / (1 + i f / f_relax): one real term.
@@ -71,13 +71,15 @@ std::complex<double> permeability(const Medium& medium, int axis, double f_hz);
 /// medium, Re < 0 where both are negative.
 std::complex<double> refractive_index(const Medium& medium, int axis, double f_hz);
 
-/// The same medium with the residues of poles at zero (those of Drude terms) turned into `sigma`: the
-/// same permittivity and, step for step, the same fields, with one term less to carry. That term would
-/// add up the field for ever, which costs digits in float32. What is double stays a term.
+/// The same medium with the residues of poles at zero (those of Drude terms) turned into `sigma`:
+/// the same permittivity and, step for step, the same fields, with one term less to carry. That
+/// term would add up the field for ever, which costs digits in float32. What is double stays a
+/// term.
 Medium zero_poles_as_conductivity(Medium medium);
 
 /// The trapezoidal update of one term, Q' = alpha Q + beta (E' + E). It sees the medium at
-/// i (2/dt) tan(w dt/2) in place of i w. Of a double pole, with g = 1/(1 - a dt/2) and y = Y/(dt/2),
+/// i (2/dt) tan(w dt/2) in place of i w. Of a double pole, with g = 1/(1 - a dt/2) and y =
+/// Y/(dt/2),
 ///   Q' = alpha Q + shear y + Re beta (E' + E),    y' = alpha y + Im beta (E' + E),
 ///   shear = (alpha + 1) g second (dt/2)^2,    beta = g c dt/2 + g^2 second (dt/2)^2 + i g.
 struct PoleUpdate {

@@ -39,8 +39,8 @@ struct Sampling {
 };
 /// The coarsest sampling at which of each source at most 1e-8 of what the strongest holds at a
 /// frequency (of 1e-3 of the peak, where all hold less) folds onto it; 1e-9 of the peak where the
-/// spectrum falls so steeply that a little more costs nothing. Fields answer to high frequencies more
-/// than sources show. Two steps a period at the least; every step folds nothing.
+/// spectrum falls so steeply that a little more costs nothing. Fields answer to high frequencies
+/// more than sources show. Two steps a period at the least; every step folds nothing.
 Sampling coarsest_sampling(std::span<const double> frequencies_hz,
                            std::span<const SampledSpectrum* const> sources, double dt_s);
 

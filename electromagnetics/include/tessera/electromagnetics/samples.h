@@ -24,19 +24,23 @@ struct EdgeWeight {
   std::array<int, 3> periods{};  ///< AxisWeight::period
 };
 
-/// Where an axis of a component is known about a coordinate: at most two places with linear weights. Places on a conductor are
-/// left out (the field is zero there), those beyond a joined face are the ones on the other side, and between an outer face
-/// and the first middle the value is that of the middle.
+/// Where an axis of a component is known about a coordinate: at most two places with linear
+/// weights. Places on a conductor are left out (the field is zero there), those beyond a joined
+/// face are the ones on the other side, and between an outer face and the first middle the value is
+/// that of the middle.
 struct AxisWeight {
   int index;
   double weight;
-  int period = 0;  ///< the place is meant that many periods of the joined axis further on: 1 behind its last face, -1 in front of its first
+  int period = 0;  ///< the place is meant that many periods of the joined axis further on: 1 behind
+                   ///< its last face, -1 in front of its first
 };
-std::vector<AxisWeight> axis_weights(const YeeGrid& grid, Faces faces, int component, int axis, double at);
+std::vector<AxisWeight> axis_weights(const YeeGrid& grid, Faces faces, int component, int axis,
+                                     double at);
 
-/// The unknown e or h of `component` at `p`, multilinear: sum of weight times unknown is E in V/m or H in A/m. Of an edge that metal
-/// cuts, E is the mean over its open part.
-std::vector<EdgeWeight> interpolate(const YeeGrid& grid, const std::array<Faces, 3>& faces, int component, const Point& p, const OpenShares& open = {});
+/// The unknown e or h of `component` at `p`, multilinear: sum of weight times unknown is E in V/m
+/// or H in A/m. Of an edge that metal cuts, E is the mean over its open part.
+std::vector<EdgeWeight> interpolate(const YeeGrid& grid, const std::array<Faces, 3>& faces,
+                                    int component, const Point& p, const OpenShares& open = {});
 
 /// Reference length of the unknowns (yee_scheme.h): the smallest cell of the resolved axes.
 double reference_length(const YeeGrid& grid);
@@ -44,10 +48,17 @@ double reference_length(const YeeGrid& grid);
 /// Samples of many monitors over one list of recorded edges without repetitions.
 class SampleList {
  public:
-  /// Components that are not `computed` are zero everywhere. `open`: of conformal conductors. `bloch_phase`: of joined faces (YeeModel).
-  SampleList(YeeGrid grid, std::array<Faces, 3> faces, std::array<bool, 6> computed = {true, true, true, true, true, true}, std::shared_ptr<const OpenShares> open = nullptr,
+  /// Components that are not `computed` are zero everywhere. `open`: of conformal conductors.
+  /// `bloch_phase`: of joined faces (YeeModel).
+  SampleList(YeeGrid grid, std::array<Faces, 3> faces,
+             std::array<bool, 6> computed = {true, true, true, true, true, true},
+             std::shared_ptr<const OpenShares> open = nullptr,
              std::array<double, 3> bloch_phase = {})
-      : grid_(std::move(grid)), faces_(faces), computed_(computed), open_(std::move(open)), bloch_phase_(bloch_phase) {}
+      : grid_(std::move(grid)),
+        faces_(faces),
+        computed_(computed),
+        open_(std::move(open)),
+        bloch_phase_(bloch_phase) {}
   /// Adds a value; returns its number.
   std::int64_t add(int component, const Point& p);
   std::int64_t size() const { return static_cast<std::int64_t>(begin_.size()) - 1; }
@@ -58,7 +69,8 @@ class SampleList {
     T sum{};
     for (std::int64_t m = begin_[row]; m < begin_[row + 1]; ++m) {
       if constexpr (std::is_same_v<T, std::complex<double>>)
-        sum += phase_.empty() ? weight_[m] * recorded[column_[m]] : weight_[m] * phase_[m] * recorded[column_[m]];
+        sum += phase_.empty() ? weight_[m] * recorded[column_[m]]
+                              : weight_[m] * phase_[m] * recorded[column_[m]];
       else
         sum += weight_[m] * recorded[column_[m]];
     }
@@ -69,7 +81,8 @@ class SampleList {
     if (!imaginary || phase_.empty()) return value(row, real);
     double sum = 0;
     for (std::int64_t m = begin_[row]; m < begin_[row + 1]; ++m)
-      sum += weight_[m] * (phase_[m].real() * real[column_[m]] - phase_[m].imag() * imaginary[column_[m]]);
+      sum += weight_[m] *
+             (phase_[m].real() * real[column_[m]] - phase_[m].imag() * imaginary[column_[m]]);
     return sum;
   }
   const YeeGrid& grid() const { return grid_; }
@@ -77,7 +90,8 @@ class SampleList {
   const std::vector<std::int64_t>& begin() const { return begin_; }
   const std::vector<std::int64_t>& columns() const { return column_; }
   const std::vector<double>& weights() const { return weight_; }
-  /// Beside each weight, e^{-i k.a} of places across a joined face, 1 elsewhere; empty without a phase.
+  /// Beside each weight, e^{-i k.a} of places across a joined face, 1 elsewhere; empty without a
+  /// phase.
   const std::vector<std::complex<double>>& phases() const { return phase_; }
 
  private:

@@ -105,9 +105,9 @@ struct Overlap {
   std::size_t first, second;  ///< first < second
   Point at;
 };
-/// Found within `domain` by halving boxes that may hold a common point, 18 times. An overlap thinner
-/// than 1/64 of the common bounds of the two may be missed; shapes that only share a face are not
-/// named.
+/// Found within `domain` by halving boxes that may hold a common point, 18 times. An overlap
+/// thinner than 1/64 of the common bounds of the two may be missed; shapes that only share a face
+/// are not named.
 std::vector<Overlap> overlaps(const Scene& scene, const Bounds& domain);
 /// "structures 'a' and 'b' overlap near (...) m at equal priority; 'b', the later one, is seen
 /// there"

@@ -2,9 +2,9 @@
 //
 // A simulation in time: the Yee scheme of a scene, its sources, and what is recorded of it.
 //
-//   TimeDomain run(yee_model(grid, faces, pml, dt, Dtype::f64, scene, media), {point_current(...)}, samples.edges());
-//   RunningDft dft(frequencies, run.dt_s(), samples.edges());
-//   run.advance(4000, [&](const Records& r) { dft.add(r); });
+//   TimeDomain run(yee_model(grid, faces, pml, dt, Dtype::f64, scene, media), {point_current(...)},
+//   samples.edges()); RunningDft dft(frequencies, run.dt_s(), samples.edges()); run.advance(4000,
+//   [&](const Records& r) { dft.add(r); });
 #pragma once
 #include "tessera/electromagnetics/averaging.h"
 #include "tessera/electromagnetics/medium.h"
@@ -24,46 +24,63 @@
 
 namespace tessera::electromagnetics {
 
-/// The Yee model of a scene: coefficients by `averaging`, off-diagonals at nodes or (Averaging::corners, outside of absorbing layers)
-/// tensors of corners as large as the time step allows, poles of dispersive media. `media` by the indices that the scene uses.
-/// Conductors are staircases, or, with the open_shares of this scene and time step, conformal; samples then want the shares, too.
-YeeModel yee_model(const YeeGrid& grid, const std::array<Faces, 3>& faces, const Pml& pml, double dt_s, Dtype dtype, const Scene& scene,
-                   const std::vector<Medium>& media, Averaging averaging = Averaging::kottke, OpenShares open = {});
+/// The Yee model of a scene: coefficients by `averaging`, off-diagonals at nodes or
+/// (Averaging::corners, outside of absorbing layers) tensors of corners as large as the time step
+/// allows, poles of dispersive media. `media` by the indices that the scene uses. Conductors are
+/// staircases, or, with the open_shares of this scene and time step, conformal; samples then want
+/// the shares, too.
+YeeModel yee_model(const YeeGrid& grid, const std::array<Faces, 3>& faces, const Pml& pml,
+                   double dt_s, Dtype dtype, const Scene& scene, const std::vector<Medium>& media,
+                   Averaging averaging = Averaging::kottke, OpenShares open = {});
 
-// ---- sources ----------------------------------------------------------------------------------------------------------
+// ---- sources
+// ----------------------------------------------------------------------------------------------------------
 
-/// Currents at edges, in the units of the brackets (yee_scheme.h): s = -Z0 I / l at electric edges, I in A through the dual face, at
-/// time (n + 1/2) dt; s = -V / l at magnetic ones, V in V, at time n dt.
+/// Currents at edges, in the units of the brackets (yee_scheme.h): s = -Z0 I / l at electric edges,
+/// I in A through the dual face, at time (n + 1/2) dt; s = -V / l at magnetic ones, V in V, at time
+/// n dt.
 struct Injection {
   std::vector<Edge> edges;
   /// Fills [n_steps, edges] for the steps from `first` on.
   std::function<void(std::int64_t first, std::int64_t n_steps, double* currents)> fill;
   double end_s = 0;  ///< nothing is injected after this time
-  /// [edges] rad: the current is that of `fill` times e^{i phase}. Empty: none. Needs fields of two parts.
+  /// [edges] rad: the current is that of `fill` times e^{i phase}. Empty: none. Needs fields of two
+  /// parts.
   std::vector<double> phase{};
 };
 
-/// An electric (or, for H components, magnetic) current along `component` over the box from `low` to `high`: extended along the
-/// axes where these differ, a delta function where they are equal. `amplitude` times w(t) is the current density integrated over the
-/// delta axes: A/m^2 for a volume, A/m for a sheet, A for a line, A m for a point (V/m^2 ... V m for magnetic currents); an axis
-/// that is not resolved is extended. Between edges a delta is shared linearly. With `bloch_k` (rad/m) the current carries
-/// e^{-i k.(r - middle of the box)}, as the fields between faces that are joined with a phase. A delta along the current fills the open
-/// part of its edge.
-Injection current_source(const YeeGrid& grid, const std::array<Faces, 3>& faces, double dt_s, int component, const Point& low, const Point& high,
-                         double amplitude, const Waveform& waveform, const Point& bloch_k = {}, const OpenShares& open = {});
+/// An electric (or, for H components, magnetic) current along `component` over the box from `low`
+/// to `high`: extended along the axes where these differ, a delta function where they are equal.
+/// `amplitude` times w(t) is the current density integrated over the delta axes: A/m^2 for a
+/// volume, A/m for a sheet, A for a line, A m for a point (V/m^2 ... V m for magnetic currents); an
+/// axis that is not resolved is extended. Between edges a delta is shared linearly. With `bloch_k`
+/// (rad/m) the current carries e^{-i k.(r - middle of the box)}, as the fields between faces that
+/// are joined with a phase. A delta along the current fills the open part of its edge.
+Injection current_source(const YeeGrid& grid, const std::array<Faces, 3>& faces, double dt_s,
+                         int component, const Point& low, const Point& high, double amplitude,
+                         const Waveform& waveform, const Point& bloch_k = {},
+                         const OpenShares& open = {});
 
-// ---- running ----------------------------------------------------------------------------------------------------------
+// ---- running
+// ----------------------------------------------------------------------------------------------------------
 
-/// What a block of steps left at the recorded edges: unknowns e (time (first + n + 1) dt) and h (half a step earlier).
+/// What a block of steps left at the recorded edges: unknowns e (time (first + n + 1) dt) and h
+/// (half a step earlier).
 struct Records {
   std::int64_t first, n_steps, n_columns;
-  const double* values;     ///< [n_steps, stride], of which n_columns are meant
+  const double* values;  ///< [n_steps, stride], of which n_columns are meant
   std::int64_t stride;
   const double* imaginary = nullptr;  ///< the same of the imaginary part, where fields have one
-  std::span<const double> step(std::int64_t n) const { return {values + n * stride, static_cast<std::size_t>(n_columns)}; }
-  const double* imaginary_step(std::int64_t n) const { return imaginary ? imaginary + n * stride : nullptr; }  ///< null: there is none
+  std::span<const double> step(std::int64_t n) const {
+    return {values + n * stride, static_cast<std::size_t>(n_columns)};
+  }
+  const double* imaginary_step(std::int64_t n) const {
+    return imaginary ? imaginary + n * stride : nullptr;
+  }  ///< null: there is none
   /// Some of the columns.
-  Records columns(std::int64_t begin, std::int64_t count) const { return {first, n_steps, count, values + begin, stride, imaginary ? imaginary + begin : nullptr}; }
+  Records columns(std::int64_t begin, std::int64_t count) const {
+    return {first, n_steps, count, values + begin, stride, imaginary ? imaginary + begin : nullptr};
+  }
 };
 
 class TimeDomain {
@@ -80,8 +97,8 @@ class TimeDomain {
   double time_s() const { return static_cast<double>(step()) * dt_s(); }
   double sources_end_s() const;
 
-  /// Takes n steps; `observe` sees the records of each block in turn. Blocks begin at fixed steps, so that a run that was
-  /// interrupted and one that was not see the same ones.
+  /// Takes n steps; `observe` sees the records of each block in turn. Blocks begin at fixed steps,
+  /// so that a run that was interrupted and one that was not see the same ones.
   void advance(std::int64_t n_steps, const std::function<void(const Records&)>& observe = {});
 
   /// The unknowns, for checkpoints: elements of the scheme's dtype.
@@ -91,10 +108,12 @@ class TimeDomain {
   void restore(std::int64_t step, std::span<const double> state);
   double unknown(const Edge& e) const;
 
-  /// Electromagnetic energy of the fields in J (J/m in two dimensions...): sum of e^2 / (2 cb) and h^2 / (2 ch), which for media
-  /// without poles is what the scheme conserves up to a term of order dt.
+  /// Electromagnetic energy of the fields in J (J/m in two dimensions...): sum of e^2 / (2 cb) and
+  /// h^2 / (2 ch), which for media without poles is what the scheme conserves up to a term of order
+  /// dt.
   double energy_j() const;
-  /// With what the poles of dispersive media store (YeeScheme::plane_pole_energy), in J: falls in a passive run without sources.
+  /// With what the poles of dispersive media store (YeeScheme::plane_pole_energy), in J: falls in a
+  /// passive run without sources.
   double stored_energy_j() const;
   /// The largest |e| and where it is; a NaN counts as infinite.
   struct Peak {
@@ -108,14 +127,16 @@ class TimeDomain {
   std::unique_ptr<Impl> impl_;
 };
 
-// ---- what becomes of the records --------------------------------------------------------------------------------------
+// ---- what becomes of the records
+// --------------------------------------------------------------------------------------
 
-/// Transforms of recorded unknowns, X(f) = dt sum_n x_n e^{-i 2 pi f t_n}, in f64 whatever the fields are. With `every` > 1 only
-/// each such step is taken (and counts `every` times): right as long as nothing oscillates faster than 1/(every dt) - f
-/// (sampled_spectrum.h chooses it).
+/// Transforms of recorded unknowns, X(f) = dt sum_n x_n e^{-i 2 pi f t_n}, in f64 whatever the
+/// fields are. With `every` > 1 only each such step is taken (and counts `every` times): right as
+/// long as nothing oscillates faster than 1/(every dt) - f (sampled_spectrum.h chooses it).
 class RunningDft {
  public:
-  RunningDft(std::vector<double> frequencies_hz, double dt_s, const std::vector<Edge>& edges, int every = 1);
+  RunningDft(std::vector<double> frequencies_hz, double dt_s, const std::vector<Edge>& edges,
+             int every = 1);
   void add(const Records& r);
   const std::vector<double>& frequencies_hz() const { return f_; }
   /// [edges] at one frequency, in units of the unknowns times s.
@@ -134,11 +155,14 @@ class RunningDft {
   std::vector<double> sums_;  ///< [frequency, 2, edge]
 };
 
-/// Points in the middles of the grid's cells on a rectangle (surface.h), its ends cut to `low` and `high`.
-Patch grid_patch(const YeeGrid& grid, int axis, int outward, double position, const std::array<double, 2>& low, const std::array<double, 2>& high);
+/// Points in the middles of the grid's cells on a rectangle (surface.h), its ends cut to `low` and
+/// `high`.
+Patch grid_patch(const YeeGrid& grid, int axis, int outward, double position,
+                 const std::array<double, 2>& low, const std::array<double, 2>& high);
 /// The faces of a box; axes that are not resolved have none.
 std::vector<Patch> grid_box(const YeeGrid& grid, const Point& low, const Point& high);
-/// Adds the samples of a patch's tangential fields: e lo, e hi, h lo, h hi, each [n_hi, n_lo]; returns the first.
+/// Adds the samples of a patch's tangential fields: e lo, e hi, h lo, h hi, each [n_hi, n_lo];
+/// returns the first.
 std::int64_t add_patch(SampleList& samples, const Patch& patch);
 /// The fields of a patch from the values of all samples (RunningDft::values).
 SurfaceFields patch_fields(const Tensor& values, const Patch& patch, std::int64_t first);

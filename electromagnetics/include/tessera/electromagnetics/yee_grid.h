@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The staggered grid of K. S. Yee, IEEE Trans. Antennas Propag. 14 (1966) 302-307, on rectilinear lines.
+// The staggered grid of K. S. Yee, IEEE Trans. Antennas Propag. 14 (1966) 302-307, on rectilinear
+// lines.
 //
-//   E_x at (i+1/2, j, k)     H_x at (i, j+1/2, k+1/2)     and cyclic; cell i of an axis lies between its lines i and i+1
+//   E_x at (i+1/2, j, k)     H_x at (i, j+1/2, k+1/2)     and cyclic; cell i of an axis lies
+//   between its lines i and i+1
 //
-// An axis that is not resolved (2-D, 1-D) has one cell. So may one that is, where its faces are joined.
+// An axis that is not resolved (2-D, 1-D) has one cell. So may one that is, where its faces are
+// joined.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -18,7 +21,9 @@ constexpr bool is_electric(int component) { return component < 3; }
 /// The axis that a component points along.
 constexpr int axis_of(int component) { return component % 3; }
 /// Whether the component lies at the middles (true) or at the lines (false) of `axis`.
-constexpr bool at_middle(int component, int axis) { return is_electric(component) == (axis_of(component) == axis); }
+constexpr bool at_middle(int component, int axis) {
+  return is_electric(component) == (axis_of(component) == axis);
+}
 /// "Ex" ... "Hz".
 const char* name_of(int component);
 
@@ -32,7 +37,8 @@ struct Edge {
 /// Rising coordinates of the lines, in m; n + 1 of them bound n cells.
 struct YeeGrid {
   std::array<std::vector<double>, 3> lines;
-  /// Of an axis of one cell: that it is resolved, a period whose faces are joined. A phase between them is a wave along it.
+  /// Of an axis of one cell: that it is resolved, a period whose faces are joined. A phase between
+  /// them is a wave along it.
   std::array<bool, 3> one_cell_period{};
 
   int cells(int axis) const { return static_cast<int>(lines[axis].size()) - 1; }
@@ -41,20 +47,23 @@ struct YeeGrid {
   double middle(int axis, int i) const { return (lines[axis][i] + lines[axis][i + 1]) / 2; }
   /// Length of cell i.
   double length(int axis, int i) const { return lines[axis][i + 1] - lines[axis][i]; }
-  /// Length that line i stands for: half of the cells at both sides. At an outer line it is half of the one cell
-  /// there, or, where the axis is `periodic`, half of the first and of the last cell.
+  /// Length that line i stands for: half of the cells at both sides. At an outer line it is half of
+  /// the one cell there, or, where the axis is `periodic`, half of the first and of the last cell.
   double dual_length(int axis, int i, bool periodic) const;
   /// Where a component is known.
   std::array<double, 3> position(const Edge& e) const;
   double smallest_length(int axis) const;
 };
 
-/// Evenly spaced lines about `centre`; an axis with `size` 0 is not resolved and gets one cell of length `cell`.
-/// The number of cells is size / cell rounded; throws Error where it is not whole to 1e-6 relative or not positive.
-YeeGrid uniform_grid(const std::array<double, 3>& size, double cell, const std::array<double, 3>& centre = {});
+/// Evenly spaced lines about `centre`; an axis with `size` 0 is not resolved and gets one cell of
+/// length `cell`. The number of cells is size / cell rounded; throws Error where it is not whole to
+/// 1e-6 relative or not positive.
+YeeGrid uniform_grid(const std::array<double, 3>& size, double cell,
+                     const std::array<double, 3>& centre = {});
 
-/// The largest eigenvalue of the curl-curl operator of the grid without material, in 1/m^2 (an upper bound, exact for
-/// even spacing): sum over resolved axes of 4 / (smallest length)^2. Leapfrog is stable for (c dt)^2 lambda < 4 eps mu.
+/// The largest eigenvalue of the curl-curl operator of the grid without material, in 1/m^2 (an
+/// upper bound, exact for even spacing): sum over resolved axes of 4 / (smallest length)^2.
+/// Leapfrog is stable for (c dt)^2 lambda < 4 eps mu.
 double curl_curl_bound(const YeeGrid& grid);
 
 /// The longest stable time step in a medium of relative eps * mu >= `eps_mu_min`, in s.

@@ -1,25 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Steps of the Yee scheme as a differentiable operation. With x the state, w the currents [n, driven and design edges],
-// c the coefficients cb of the design edges, r the records and u the brackets ("traces") at the design edges,
+// Steps of the Yee scheme as a differentiable operation. With x the state, w the currents [n,
+// driven and design edges], c the coefficients cb of the design edges, r the records and u the
+// brackets ("traces") at the design edges,
 //
-//   (x', r, u) = P(c)(x, w)                    linear in (x, w);  e' = ca e + cb (bracket + w)  in every step, so that
-//   d P / d c . dc = P(c)(0, (dc / c) u)       with the current injected at the design edges; it is no part of du
-//   (lx, lw) = P^T(c)(lx', lr, lu)             the transpose; lw - lu at a design edge is c times the cotangent of its e'
-//   d P^T / d c . dc = P^T(c)(0, 0, (dc / c) (lw - lu))
+//   (x', r, u) = P(c)(x, w)                    linear in (x, w);  e' = ca e + cb (bracket + w)  in
+//   every step, so that d P / d c . dc = P(c)(0, (dc / c) u)       with the current injected at the
+//   design edges; it is no part of du (lx, lw) = P^T(c)(lx', lr, lu)             the transpose; lw
+//   - lu at a design edge is c times the cotangent of its e' d P^T / d c . dc = P^T(c)(0, 0, (dc /
+//   c) (lw - lu))
 //
-// Design edges of lossy and dispersive media (YeeModel::mixed) have K parameters theta and traces u each, "coefficients" and "traces"
-// [.., design K]; there d P / d theta . d theta = P(theta)(0, -(1/g) sum_k d theta_k u_k), the traces of that run included.
+// Design edges of lossy and dispersive media (YeeModel::mixed) have K parameters theta and traces u
+// each, "coefficients" and "traces"
+// [.., design K]; there d P / d theta . d theta = P(theta)(0, -(1/g) sum_k d theta_k u_k), the
+// traces of that run included.
 //
-// P and P^T are primitives, each the other's transpose: derivatives of any order and mode are again such runs. A state is
-// known by its unknowns (YeeScheme::unknowns): all else in it counts as zero, in operands and results.
+// P and P^T are primitives, each the other's transpose: derivatives of any order and mode are again
+// such runs. A state is known by its unknowns (YeeScheme::unknowns): all else in it counts as zero,
+// in operands and results.
 //
-// Between faces that are joined with a phase fields have a real and an imaginary part: every list of edges [n, ..] then is
-// [2, n, ..], the state holds both, and P^T is the transpose among real numbers, that is the adjoint among complex ones.
+// Between faces that are joined with a phase fields have a real and an imaginary part: every list
+// of edges [n, ..] then is [2, n, ..], the state holds both, and P^T is the transpose among real
+// numbers, that is the adjoint among complex ones.
 //
 //   const YeeOpPtr op = yee_op(std::move(model));        // model.traced: the design edges
-//   auto loss = [&](Tensor inverse_eps) { return sum(square(simulate(op, coefficients(op, inverse_eps), currents))); };
-//   Tensor g = grad(loss)(inverse_eps);
+//   auto loss = [&](Tensor inverse_eps) { return sum(square(simulate(op, coefficients(op,
+//   inverse_eps), currents))); }; Tensor g = grad(loss)(inverse_eps);
 #pragma once
 #include "tessera/autodiff/checkpoint.h"
 #include "tessera/autodiff/tensor.h"
@@ -34,23 +40,25 @@ namespace tessera::electromagnetics {
 /// A compiled model with design edges. Immutable.
 struct YeeOp {
   YeeScheme scheme;
-  std::vector<Edge> driven;            ///< edges that take currents
-  std::vector<Edge> design;            ///< edges whose coefficient is an argument
+  std::vector<Edge> driven;  ///< edges that take currents
+  std::vector<Edge> design;  ///< edges whose coefficient is an argument
   std::vector<Edge> recorded;
   double dt_s = 0;
-  std::vector<bool> unknown;           ///< [state] as YeeScheme::unknowns
-  std::vector<double> unit;            ///< [design] cb of an edge in vacuum
-  std::vector<double> coefficient;     ///< [design] cb as the model says
-  std::int64_t channels = 1;           ///< parameters and traces of a design edge: 1, or K of MixedEdges
-  std::vector<double> per_channel{};   ///< [design, K] -1/g of mixed edges
+  std::vector<bool> unknown;        ///< [state] as YeeScheme::unknowns
+  std::vector<double> unit;         ///< [design] cb of an edge in vacuum
+  std::vector<double> coefficient;  ///< [design] cb as the model says
+  std::int64_t channels = 1;  ///< parameters and traces of a design edge: 1, or K of MixedEdges
+  std::vector<double> per_channel{};  ///< [design, K] -1/g of mixed edges
 };
 using YeeOpPtr = std::shared_ptr<const YeeOp>;
 
-/// Compiles the model: `injected` become the driven edges and `traced`, or `mixed`, the design edges. Throws Error for a nonlinear medium, whose
-/// step has no transpose, and where a traced edge is a conductor, lossy or dispersive: there its coefficient does not tell all of the medium.
+/// Compiles the model: `injected` become the driven edges and `traced`, or `mixed`, the design
+/// edges. Throws Error for a nonlinear medium, whose step has no transpose, and where a traced edge
+/// is a conductor, lossy or dispersive: there its coefficient does not tell all of the medium.
 YeeOpPtr yee_op(YeeModel model);
 
-/// cb [design] from the relative inverse permittivity of the design edges [.., design]. With no argument those of the model.
+/// cb [design] from the relative inverse permittivity of the design edges [.., design]. With no
+/// argument those of the model.
 Tensor coefficients(const YeeOpPtr& op, const Tensor& inverse_eps);
 Tensor coefficients(const YeeOpPtr& op);
 /// The state before the first step: zeros [state].
@@ -58,19 +66,25 @@ Tensor initial_state(const YeeOpPtr& op);
 
 struct YeeResult {
   Tensor state;    ///< [state]
-  Tensor records;  ///< [n, recorded] or [2, n, recorded]: e after step n, h half a step earlier, as unknowns (yee_scheme.h)
+  Tensor records;  ///< [n, recorded] or [2, n, recorded]: e after step n, h half a step earlier, as
+                   ///< unknowns (yee_scheme.h)
   Tensor traces;   ///< [n, design]
 };
-/// n steps with currents [n, driven] (of fields of two parts [2, n, driven]) in the units of the brackets (Injection). State, coefficients and currents are cast to the
-/// scheme's element type.
-YeeResult advance(const YeeOpPtr& op, const Tensor& state, const Tensor& coefficients, const Tensor& currents);
+/// n steps with currents [n, driven] (of fields of two parts [2, n, driven]) in the units of the
+/// brackets (Injection). State, coefficients and currents are cast to the scheme's element type.
+YeeResult advance(const YeeOpPtr& op, const Tensor& state, const Tensor& coefficients,
+                  const Tensor& currents);
 
-/// How reverse mode gets the states of a run back, and in what portions a run is taken. A portion's tape is its traces.
+/// How reverse mode gets the states of a run back, and in what portions a run is taken. A portion's
+/// tape is its traces.
 struct SimulateOptions {
-  std::int64_t block = 0;  ///< steps of a portion; 0: 32, fewer where portions would take more than 64 MiB
+  std::int64_t block =
+      0;  ///< steps of a portion; 0: 32, fewer where portions would take more than 64 MiB
   Checkpoint checkpoint = Checkpoint::revolve(12);
 };
-/// Records [n_steps, recorded] of a run from zero fields with currents [n_steps, driven]; both [2, ..] for fields of two parts.
-Tensor simulate(const YeeOpPtr& op, const Tensor& coefficients, const Tensor& currents, const SimulateOptions& options = {});
+/// Records [n_steps, recorded] of a run from zero fields with currents [n_steps, driven]; both [2,
+/// ..] for fields of two parts.
+Tensor simulate(const YeeOpPtr& op, const Tensor& coefficients, const Tensor& currents,
+                const SimulateOptions& options = {});
 
 }  // namespace tessera::electromagnetics

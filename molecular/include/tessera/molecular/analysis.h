@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What trajectories tell. Each analysis takes frames one by one and keeps no more of them than it needs; errors are those of
-// blocking.h. Results do not depend on the number of threads. Times are in ps, lengths in nm; atoms are named by index.
+// What trajectories tell. Each analysis takes frames one by one and keeps no more of them than it
+// needs; errors are those of blocking.h. Results do not depend on the number of threads. Times are
+// in ps, lengths in nm; atoms are named by index.
 #pragma once
 #include "tessera/data/blocking.h"
 #include "tessera/molecular/transform.h"
@@ -20,16 +21,19 @@ struct Curve {
   std::vector<double> x, y, error;
 };
 
-// ---- pair distances ---------------------------------------------------------------------------------------------
+// ---- pair distances
+// ---------------------------------------------------------------------------------------------
 
-/// g(r) = V n(r)/(N 4 pi r^2 dr): ordered pairs (one of A, another one of B) n(r) at distances in a bin, over all N of them, frame by
-/// frame with the volume V of that frame.
+/// g(r) = V n(r)/(N 4 pi r^2 dr): ordered pairs (one of A, another one of B) n(r) at distances in a
+/// bin, over all N of them, frame by frame with the volume V of that frame.
 class PairDistribution {
  public:
   struct Options {
-    double r_max_nm = 0;   ///< 0: 0.95 of half of the smallest width of the first box (boxes breathe)
+    double r_max_nm =
+        0;  ///< 0: 0.95 of half of the smallest width of the first box (boxes breathe)
     double bin_nm = 0.005;
-    std::vector<std::int32_t> molecule;  ///< of each atom: pairs of the same molecule do not count; empty: all count
+    std::vector<std::int32_t>
+        molecule;  ///< of each atom: pairs of the same molecule do not count; empty: all count
   };
   PairDistribution(Group a, Group b, const Options& options);
   /// Throws Error without a box, or where r_max is above half of its smallest width.
@@ -48,19 +52,23 @@ class PairDistribution {
   std::uint64_t frames_ = 0;
 };
 
-// ---- motion -----------------------------------------------------------------------------------------------------
+// ---- motion
+// -----------------------------------------------------------------------------------------------------
 
-/// Averages over all frames t of a pair of frames `lag` apart; frames follow each other at one distance in time.
+/// Averages over all frames t of a pair of frames `lag` apart; frames follow each other at one
+/// distance in time.
 class LagAverage {
  public:
   enum class Of : std::uint8_t { squared_displacement, product };
   LagAverage(Of what, std::size_t lags);
-  /// Throws Error where the time is not the last one and the common distance (times may be rounded to single precision).
+  /// Throws Error where the time is not the last one and the common distance (times may be rounded
+  /// to single precision).
   void add(double time_ps, std::vector<Vec3> v);
   /// x: 0, dt, 2 dt, ... ps; only lags that were seen.
   Curve curve() const;
   double dt_ps() const { return dt_ps_; }
-  /// Averages of the frame that came last with the one `lag` before, by lag; shorter in the beginning.
+  /// Averages of the frame that came last with the one `lag` before, by lag; shorter in the
+  /// beginning.
   const std::vector<double>& last() const { return last_; }
 
  private:
@@ -72,14 +80,15 @@ class LagAverage {
   std::vector<data::Blocking> mean_;
 };
 
-/// Mean squared displacement of the centres of groups (an atom each, or molecules), and D of its slope, <|dx|^2> = 6 D t + c between two
-/// times (Einstein). Every frame begins a window; the slopes of the windows are the series whose mean and error D has.
+/// Mean squared displacement of the centres of groups (an atom each, or molecules), and D of its
+/// slope, <|dx|^2> = 6 D t + c between two times (Einstein). Every frame begins a window; the
+/// slopes of the windows are the series whose mean and error D has.
 class MeanSquaredDisplacement {
  public:
   struct Options {
     double fit_from_ps = 0, fit_to_ps = 0;
-    double lag_ps = 0;            ///< longest lag of the curve; 0: fit_to_ps
-    bool remove_drift = false;    ///< of the centre of mass of all atoms
+    double lag_ps = 0;          ///< longest lag of the curve; 0: fit_to_ps
+    bool remove_drift = false;  ///< of the centre of mass of all atoms
   };
   MeanSquaredDisplacement(const System& system, std::vector<Group> groups, const Options& options);
   /// Paths are unwrapped here.
@@ -121,7 +130,8 @@ class VelocityAutocorrelation {
   LagAverage average_;
 };
 
-// ---- mass -------------------------------------------------------------------------------------------------------
+// ---- mass
+// -------------------------------------------------------------------------------------------------------
 
 inline constexpr double kg_m3_per_amu_nm3 = 1.66053906660;
 
@@ -142,12 +152,15 @@ class Density {
   std::vector<data::Blocking> slices_;
 };
 
-// ---- shape ------------------------------------------------------------------------------------------------------
+// ---- shape
+// ------------------------------------------------------------------------------------------------------
 
 /// sqrt(sum m |x - centre|^2/sum m) of a group in one piece [nm].
-double radius_of_gyration(const std::vector<Vec3>& x, std::span<const std::int32_t> group, std::span<const double> masses);
+double radius_of_gyration(const std::vector<Vec3>& x, std::span<const std::int32_t> group,
+                          std::span<const double> masses);
 
-/// Root mean square fluctuation of each atom of a group about its mean position, after the group was laid onto a reference [nm].
+/// Root mean square fluctuation of each atom of a group about its mean position, after the group
+/// was laid onto a reference [nm].
 class Fluctuations {
  public:
   Fluctuations(std::vector<Vec3> reference, Group group, std::vector<double> weights);
@@ -168,8 +181,10 @@ struct HydrogenBond {
   std::int32_t donor, hydrogen, acceptor;
   bool operator==(const HydrogenBond&) const = default;
 };
-/// Pairs of nitrogens and oxygens, of which one has a hydrogen, at most `distance_nm` apart and with an angle hydrogen - donor - acceptor
-/// of at most `angle_deg`, sorted. The usual measure of GROMACS.
-std::vector<HydrogenBond> hydrogen_bonds(const System& system, const Frame& frame, double distance_nm = 0.35, double angle_deg = 30);
+/// Pairs of nitrogens and oxygens, of which one has a hydrogen, at most `distance_nm` apart and
+/// with an angle hydrogen - donor - acceptor of at most `angle_deg`, sorted. The usual measure of
+/// GROMACS.
+std::vector<HydrogenBond> hydrogen_bonds(const System& system, const Frame& frame,
+                                         double distance_nm = 0.35, double angle_deg = 30);
 
 }  // namespace tessera::molecular

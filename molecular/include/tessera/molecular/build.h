@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Systems without files: lattices of atoms, boxes of water, a solute in water with ions. Positions are starts to minimize from, not
-// equilibrated. What is chosen at random depends on the seed alone.
+// Systems without files: lattices of atoms, boxes of water, a solute in water with ions. Positions
+// are starts to minimize from, not equilibrated. What is chosen at random depends on the seed
+// alone.
 #pragma once
 #include "tessera/molecular/system.h"
 
@@ -16,10 +17,16 @@ struct BuiltSystem {
   Frame frame;
 };
 
-// ---- atoms on a lattice --------------------------------------------------------------------------------------------
+// ---- atoms on a lattice
+// --------------------------------------------------------------------------------------------
 
 struct LatticeFluid {
-  enum class Lattice : std::uint8_t { sc, bcc, fcc, diamond } lattice = Lattice::fcc;  ///< 1, 2, 4, 8 atoms a cell
+  enum class Lattice : std::uint8_t {
+    sc,
+    bcc,
+    fcc,
+    diamond
+  } lattice = Lattice::fcc;  ///< 1, 2, 4, 8 atoms a cell
   std::array<int, 3> cells = {6, 6, 6};
   double density_per_nm3 = 21;  ///< atoms per nm^3
   /// Argon: Rahman, Phys. Rev. 136 (1964) A405, epsilon/k_B = 119.8 K.
@@ -30,17 +37,19 @@ struct LatticeFluid {
 /// Residues of one atom each, the first at the origin.
 BuiltSystem lattice_fluid(const LatticeFluid& options);
 
-// ---- water ---------------------------------------------------------------------------------------------------------
+// ---- water
+// ---------------------------------------------------------------------------------------------------------
 
-/// A rigid water: two O-H bonds and their angle; Lennard-Jones on O alone; with om_nm > 0 the charge -2 q_H lies on a massless
-/// site on the bisector, else on O.
+/// A rigid water: two O-H bonds and their angle; Lennard-Jones on O alone; with om_nm > 0 the
+/// charge -2 q_H lies on a massless site on the bisector, else on O.
 struct WaterModel {
   std::string name, source;
   double oh_nm = 0, hoh_deg = 0, om_nm = 0;
   double charge_h_e = 0, sigma_nm = 0, epsilon = 0;
   int sites() const { return om_nm > 0 ? 4 : 3; }
 };
-/// spc, spce, tip3p, tip4p, tip4pew, tip4p2005, opc, opc3; parameters as published. Throws Error naming the nearest for others.
+/// spc, spce, tip3p, tip4p, tip4pew, tip4p2005, opc, opc3; parameters as published. Throws Error
+/// naming the nearest for others.
 const WaterModel& water_model(const std::string& name);
 std::vector<std::string> water_model_names();
 
@@ -57,23 +66,27 @@ struct WaterBox {
   double density_per_nm3 = water_per_nm3;
   std::uint64_t seed = 1;
 };
-/// Molecules on a simple cubic grid (of fractions, in a slanted box), each turned at random: the best of a few tries with regard to
-/// the ones before.
+/// Molecules on a simple cubic grid (of fractions, in a slanted box), each turned at random: the
+/// best of a few tries with regard to the ones before.
 BuiltSystem water_box(const WaterBox& options);
 
-// ---- a solute in water ---------------------------------------------------------------------------------------------
+// ---- a solute in water
+// ---------------------------------------------------------------------------------------------
 
-/// Two systems as one, atoms of `a` first. Types of Lennard-Jones stay apart; between them the rule of Lorentz and Berthelot
-/// holds, with sigma and epsilon from the diagonal where a table gives no rule. Throws Error where that cannot be.
+/// Two systems as one, atoms of `a` first. Types of Lennard-Jones stay apart; between them the rule
+/// of Lorentz and Berthelot holds, with sigma and epsilon from the diagonal where a table gives no
+/// rule. Throws Error where that cannot be.
 System joined(const System& a, const System& b);
-/// The system of the molecules of which no atom is in `leave` (one for each atom). Tables stay as they are.
+/// The system of the molecules of which no atom is in `leave` (one for each atom). Tables stay as
+/// they are.
 System without(const System& system, const std::vector<bool>& leave);
 
 struct Solvation {
   std::string model = "tip3p";
-  double padding_nm = 1;      ///< of a rectangular box around the solute, where `box` is not periodic
+  double padding_nm = 1;  ///< of a rectangular box around the solute, where `box` is not periodic
   Box box;
-  /// No water closer to the solute than this between heavy atoms, and closer_nm where one is a hydrogen.
+  /// No water closer to the solute than this between heavy atoms, and closer_nm where one is a
+  /// hydrogen.
   double distance_nm = 0.26, closer_nm = 0.18;
   double density_per_nm3 = water_per_nm3;
   std::uint64_t seed = 1;
@@ -86,18 +99,20 @@ struct Ion {
   std::uint8_t element = 0;
   double charge_e = 0, mass_amu = 0, sigma_nm = 0, epsilon = 0;
 };
-/// NA, K, CL with the parameters made for a model of water: tip3p, spce, tip4pew (Joung & Cheatham, J. Phys. Chem. B 112 (2008) 9020), opc,
-/// opc3 (Sengupta et al., J. Chem. Inf. Model. 61 (2021) 869, the set for hydration free energies). Throws Error for others.
+/// NA, K, CL with the parameters made for a model of water: tip3p, spce, tip4pew (Joung & Cheatham,
+/// J. Phys. Chem. B 112 (2008) 9020), opc, opc3 (Sengupta et al., J. Chem. Inf. Model. 61 (2021)
+/// 869, the set for hydration free energies). Throws Error for others.
 Ion ion(const std::string& name, const std::string& water);
 
 struct Ions {
   Ion cation, anion;
   double concentration_mol_per_l = 0;  ///< of pairs, by the volume of the box
   bool neutralise = true;
-  double distance_nm = 0.5;            ///< from atoms of other molecules than water, and between ions
+  double distance_nm = 0.5;  ///< from atoms of other molecules than water, and between ions
   std::uint64_t seed = 1;
 };
-/// Waters chosen at random become ions. Throws Error where the net charge is no whole multiple of the ion's, or waters are too few.
+/// Waters chosen at random become ions. Throws Error where the net charge is no whole multiple of
+/// the ion's, or waters are too few.
 BuiltSystem with_ions(const BuiltSystem& in, const Ions& options);
 
 }  // namespace tessera::molecular

@@ -9,8 +9,8 @@ namespace tessera::molecular {
 std::string_view symbol_of(std::uint8_t element);
 /// Atomic number of a symbol in any case; 0 where there is none.
 std::uint8_t element_of(std::string_view symbol);
-/// The element whose standard atomic weight is nearest to a mass, within 0.5 amu (hydrogens made heavier by repartitioning are
-/// not recognised); 0 where there is none or the mass is 0.
+/// The element whose standard atomic weight is nearest to a mass, within 0.5 amu (hydrogens made
+/// heavier by repartitioning are not recognised); 0 where there is none or the mass is 0.
 std::uint8_t element_of_mass(double mass_amu);
 /// Standard atomic weight [amu] (IUPAC 2021, abridged); 0 for element 0.
 double mass_of(std::uint8_t element);

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An energy U(p_0, p_1, ...) of several arrays (positions, box, tables of parameters) that is known by three
-// hand-written kernels:
+// An energy U(p_0, p_1, ...) of several arrays (positions, box, tables of parameters) that is known
+// by three hand-written kernels:
 //
 //   value      U
 //   gradient   g_i = dU/dp_i
 //   curvature  w_i = sum_j d2U/(dp_i dp_j) v_j
 //
-// `evaluate` makes of it one engine operation that differentiates to any order. dU = <g, dp> and dg = w(dp), and as second
-// derivatives commute, the curvature is its own transpose: three primitives are closed up to the second order. From the
-// third on the same energy, written in engine operations (`generic`), is differentiated.
+// `evaluate` makes of it one engine operation that differentiates to any order. dU = <g, dp> and dg
+// = w(dp), and as second derivatives commute, the curvature is its own transpose: three primitives
+// are closed up to the second order. From the third on the same energy, written in engine
+// operations (`generic`), is differentiated.
 #pragma once
 #include "tessera/autodiff/tensor.h"
 
@@ -44,7 +45,8 @@ class EnergyFunction {
 };
 using EnergyPtr = std::shared_ptr<const EnergyFunction>;
 
-/// U(p) of float64 operands [.., shape_k]; results [..]. Throws Error where a type or shape differs from `shapes()`.
+/// U(p) of float64 operands [.., shape_k]; results [..]. Throws Error where a type or shape differs
+/// from `shapes()`.
 Tensor evaluate(const EnergyPtr& energy, const std::vector<Tensor>& p);
 
 }  // namespace tessera::molecular

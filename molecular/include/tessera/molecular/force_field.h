@@ -2,16 +2,19 @@
 //
 // A force field as rules by which atoms get their terms, and what makes a System of a Structure:
 //
-//   1. every residue is matched with a template: a graph of atoms that are the same by element, bonds and bonds to other
-//      residues. Names of atoms do not matter; the residue's name decides only between templates that match alike. What matches none
-//      is matched with templates changed by patches.
-//   2. the template gives the types of the atoms, and their charges where the force field keeps them there
-//   3. bonds, angles, torsions get the first rule that fits their types; torsions a rule with wildcards only where no other
+//   1. every residue is matched with a template: a graph of atoms that are the same by element,
+//   bonds and bonds to other
+//      residues. Names of atoms do not matter; the residue's name decides only between templates
+//      that match alike. What matches none is matched with templates changed by patches.
+//   2. the template gives the types of the atoms, and their charges where the force field keeps
+//   them there
+//   3. bonds, angles, torsions get the first rule that fits their types; torsions a rule with
+//   wildcards only where no other
 //      fits. An improper's rule names the middle atom first, the three around it in any order.
 //   4. pairs at most two bonds apart are excluded, those three apart scaled
 //
-// as OpenMM's application layer does (OpenMM User Guide, "Creating Force Fields"; Eastman et al., PLoS Comput. Biol. 13 (2017)
-// e1005659). Units as in system.h.
+// as OpenMM's application layer does (OpenMM User Guide, "Creating Force Fields"; Eastman et al.,
+// PLoS Comput. Biol. 13 (2017) e1005659). Units as in system.h.
 #pragma once
 #include "tessera/data/diagnostic.h"
 #include "tessera/molecular/constraints.h"
@@ -50,7 +53,8 @@ struct ForceField {
     std::vector<std::int32_t> external;  ///< atoms with a bond to another residue, once for each
     std::vector<Site> sites;
     int override_level = 0;
-    std::vector<std::array<std::int32_t, 2>> patches;  ///< that may change it: row of `patches`, residue of the patch
+    std::vector<std::array<std::int32_t, 2>>
+        patches;  ///< that may change it: row of `patches`, residue of the patch
     std::vector<std::array<std::int32_t, 2>> applied;  ///< those that have changed it
   };
   std::vector<Template> templates;
@@ -79,7 +83,10 @@ struct ForceField {
     enum class Kind : std::uint8_t { any, type, class_name, none } kind = Kind::any;
     std::int32_t type = 0;
     std::string class_name;
-    bool fits(const Type& t, std::int32_t row) const { return kind == Kind::any || (kind == Kind::type && row == type) || (kind == Kind::class_name && t.class_name == class_name); }
+    bool fits(const Type& t, std::int32_t row) const {
+      return kind == Kind::any || (kind == Kind::type && row == type) ||
+             (kind == Kind::class_name && t.class_name == class_name);
+    }
   };
   template <std::size_t N, class Parameters>
   struct Rule {
@@ -94,7 +101,8 @@ struct ForceField {
   std::vector<Rule<2, std::array<double, 2>>> bonds;   ///< {r0, k}
   std::vector<Rule<3, std::array<double, 2>>> angles;  ///< {theta0, k}
 
-  /// How the three atoms around the middle of an improper are ordered where its rule leaves that open.
+  /// How the three atoms around the middle of an improper are ordered where its rule leaves that
+  /// open.
   enum class Ordering : std::uint8_t { standard, charmm, amber, smirnoff };
   struct Periodic {
     std::vector<std::array<double, 3>> terms;  ///< {phi0, k, n}
@@ -106,7 +114,8 @@ struct ForceField {
     Ordering ordering = Ordering::charmm;
   };
   std::vector<Rule<4, RyckaertBellemansTerm>> rb_propers, rb_impropers;
-  std::vector<Rule<3, std::array<double, 2>>> urey_bradley;  ///< {r0, k} between the ends of an angle
+  std::vector<Rule<3, std::array<double, 2>>>
+      urey_bradley;  ///< {r0, k} between the ends of an angle
   struct HarmonicTorsion {
     double phi0 = 0, k = 0;
     Ordering ordering = Ordering::charmm;
@@ -125,7 +134,8 @@ struct ForceField {
   };
   std::vector<NonbondedType> nonbonded;
   double coulomb14_scale = 1, lj14_scale = 1;
-  std::map<std::array<std::int32_t, 2>, std::array<double, 2>> nbfix;  ///< of two types, the lesser first: {sigma, epsilon}
+  std::map<std::array<std::int32_t, 2>, std::array<double, 2>>
+      nbfix;  ///< of two types, the lesser first: {sigma, epsilon}
 
   std::vector<data::Diagnostic> remarks;
   const Template* find_template(const std::string& name) const;
@@ -140,17 +150,21 @@ struct ParametrizedSystem {
   std::vector<data::Diagnostic> remarks;
 };
 
-/// Throws InputError: E0731 no template matches a residue (the message says what the nearest lacks), E0732 several that differ
-/// match it, E0702 a type has no non-bonded parameters. Remark E0733: bonds or angles for which there is no rule.
-ParametrizedSystem apply(const ForceField& force_field, const Structure& structure, const ApplyOptions& options = {});
+/// Throws InputError: E0731 no template matches a residue (the message says what the nearest
+/// lacks), E0732 several that differ match it, E0702 a type has no non-bonded parameters. Remark
+/// E0733: bonds or angles for which there is no rule.
+ParametrizedSystem apply(const ForceField& force_field, const Structure& structure,
+                         const ApplyOptions& options = {});
 
-/// The structure with the massless sites that templates have and it lacks, at their positions; sites follow the last atom of their
-/// residue. Residues that match as they are stay so.
+/// The structure with the massless sites that templates have and it lacks, at their positions;
+/// sites follow the last atom of their residue. Residues that match as they are stay so.
 Structure with_virtual_sites(const ForceField& force_field, const Structure& structure);
 
-/// The structure with the hydrogens that templates have and it lacks, behind the heavy atoms of their residue, at the force field's lengths
-/// where the heavy atoms leave room: starts to minimize from. Of several templates that differ in hydrogens alone the one named as the
-/// residue, or as its form at an end of a chain; HIS becomes HIE, CYS with a bridge CYX. Residues that match none stay as they are.
+/// The structure with the hydrogens that templates have and it lacks, behind the heavy atoms of
+/// their residue, at the force field's lengths where the heavy atoms leave room: starts to minimize
+/// from. Of several templates that differ in hydrogens alone the one named as the residue, or as
+/// its form at an end of a chain; HIS becomes HIE, CYS with a bridge CYX. Residues that match none
+/// stay as they are.
 Structure with_hydrogens(const ForceField& force_field, const Structure& structure);
 
 }  // namespace tessera::molecular

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A molecular system as all readers leave it and all kernels take it: atoms, the terms of its force field, constraints. What
-// is the same in two files is the same here, whatever their formats.
+// A molecular system as all readers leave it and all kernels take it: atoms, the terms of its force
+// field, constraints. What is the same in two files is the same here, whatever their formats.
 //
-// Units: nm, ps, kJ/mol, e, amu, radian. Every term names a row of a table of parameters; a row is an entry of the force field
-// (one bond type, say), so derivatives with respect to tables are derivatives with respect to the force field.
+// Units: nm, ps, kJ/mol, e, amu, radian. Every term names a row of a table of parameters; a row is
+// an entry of the force field (one bond type, say), so derivatives with respect to tables are
+// derivatives with respect to the force field.
 #pragma once
 #include "tessera/molecular/box.h"
 
@@ -30,32 +31,38 @@ struct Terms {
 using HarmonicBonds = Terms<2, 2>;
 /// U = k/2 (theta - theta0)^2 at the middle atom, rows {theta0 [rad], k [kJ/mol/rad^2]}.
 using HarmonicAngles = Terms<3, 2>;
-/// U = k (1 + cos(n phi - phi0)), rows {phi0 [rad], k [kJ/mol], n}; n is an integer. phi is 0 for cis, positive clockwise
-/// looking from atom 2 to atom 3 (IUPAC).
+/// U = k (1 + cos(n phi - phi0)), rows {phi0 [rad], k [kJ/mol], n}; n is an integer. phi is 0 for
+/// cis, positive clockwise looking from atom 2 to atom 3 (IUPAC).
 using PeriodicDihedrals = Terms<4, 3>;
 /// U = k/2 (phi - phi0)^2 with phi - phi0 in (-pi, pi], rows {phi0 [rad], k [kJ/mol/rad^2]}.
 using HarmonicDihedrals = Terms<4, 2>;
-/// Ryckaert-Bellemans: U = sum_{n=0..5} C_n cos^n(psi), psi = phi - pi, rows {C_0 ... C_5 [kJ/mol]}.
+/// Ryckaert-Bellemans: U = sum_{n=0..5} C_n cos^n(psi), psi = phi - pi, rows {C_0 ... C_5
+/// [kJ/mol]}.
 using RyckaertBellemans = Terms<4, 6>;
-/// Corrections on two dihedrals (CMAP): U(phi, psi) is the bicubic periodic spline through the map of the term, whose entry [i, j] is U [kJ/mol] at
-/// phi = -pi + 2 pi i/points, psi = -pi + 2 pi j/points. The spline and its first two derivatives are continuous (MacKerell, Feig & Brooks,
-/// J. Comput. Chem. 25 (2004) 1400). All maps of a system have as many points.
+/// Corrections on two dihedrals (CMAP): U(phi, psi) is the bicubic periodic spline through the map
+/// of the term, whose entry [i, j] is U [kJ/mol] at phi = -pi + 2 pi i/points, psi = -pi + 2 pi
+/// j/points. The spline and its first two derivatives are continuous (MacKerell, Feig & Brooks, J.
+/// Comput. Chem. 25 (2004) 1400). All maps of a system have as many points.
 struct CorrectionMaps {
   std::vector<std::array<std::int32_t, 8>> atoms;  ///< four of phi, four of psi
   std::vector<std::int32_t> row;                   ///< map of each term
   int points = 24;                                 ///< along either dihedral, at least 4
   std::vector<double> maps;                        ///< [maps, points, points]
   std::size_t size() const { return atoms.size(); }
-  std::size_t n_maps() const { return maps.size() / (static_cast<std::size_t>(points) * static_cast<std::size_t>(points)); }
+  std::size_t n_maps() const {
+    return maps.size() / (static_cast<std::size_t>(points) * static_cast<std::size_t>(points));
+  }
   bool operator==(const CorrectionMaps&) const = default;
 };
-/// Pairs apart from the non-bonded sum (1-4): U = c12/r^12 - c6/r^6 + k_e (f q_i q_j + qq)/r without cut-off or images beyond the
-/// nearest, rows {c6 [kJ/mol nm^6], c12 [kJ/mol nm^12], f, qq [e^2]}.
+/// Pairs apart from the non-bonded sum (1-4): U = c12/r^12 - c6/r^6 + k_e (f q_i q_j + qq)/r
+/// without cut-off or images beyond the nearest, rows {c6 [kJ/mol nm^6], c12 [kJ/mol nm^12], f, qq
+/// [e^2]}.
 using ScaledPairs = Terms<2, 4>;
-/// U = sum_d k_d/2 (x_d - x0_d)^2 for the nearest image, rows {k_x, k_y, k_z [kJ/mol/nm^2], x0, y0, z0 [nm]}.
+/// U = sum_d k_d/2 (x_d - x0_d)^2 for the nearest image, rows {k_x, k_y, k_z [kJ/mol/nm^2], x0, y0,
+/// z0 [nm]}.
 using PositionRestraints = Terms<1, 6>;
-/// Flat-bottomed: U = k/2 (r - lower)^2 below `lower`, k/2 (r - upper)^2 above `upper`, else 0; rows {lower, upper [nm],
-/// k [kJ/mol/nm^2]}.
+/// Flat-bottomed: U = k/2 (r - lower)^2 below `lower`, k/2 (r - upper)^2 above `upper`, else 0;
+/// rows {lower, upper [nm], k [kJ/mol/nm^2]}.
 using DistanceRestraints = Terms<2, 3>;
 
 /// |x_i - x_j| = d, rows {d [nm]}.
@@ -63,21 +70,32 @@ using DistanceConstraints = Terms<2, 1>;
 /// Rigid three-point water, atoms O, H, H, rows {d_OH, d_HH [nm]}; solved in closed form (SETTLE).
 using RigidWaters = Terms<3, 2>;
 
-/// A massless site at a position given by up to four atoms (its parents). With r_ij = x_j - x_i, i the first parent:
+/// A massless site at a position given by up to four atoms (its parents). With r_ij = x_j - x_i, i
+/// the first parent:
 ///   linear2:   x = (1 - a) x_i + a x_j
 ///   linear3:   x = x_i + a r_ij + b r_ik
 ///   fixed2:    x = x_i + a r_ij/|r_ij|                                  a [nm]
-///   fixed3:    x = x_i + a v/|v|,  v = r_ij + b r_jk                    a [nm]  (GROMACS 3fd: d = a, a = b)
-///   angle3:    x = x_i + a cos(b) r_ij/|r_ij| + a sin(b) p/|p|          a [nm], b [rad]; p = r_jk less its part along r_ij
-///   cross3:    x = x_i + a r_ij + b r_ik + c (r_ij x r_ik)              c [1/nm]
-///   frame3:    OpenMM's LocalCoordinatesSite of three atoms: origin and axes by weights
+///   fixed3:    x = x_i + a v/|v|,  v = r_ij + b r_jk                    a [nm]  (GROMACS 3fd: d =
+///   a, a = b) angle3:    x = x_i + a cos(b) r_ij/|r_ij| + a sin(b) p/|p|          a [nm], b [rad];
+///   p = r_jk less its part along r_ij cross3:    x = x_i + a r_ij + b r_ik + c (r_ij x r_ik) c
+///   [1/nm] frame3:    OpenMM's LocalCoordinatesSite of three atoms: origin and axes by weights
 ///   normal4:   x = x_i + c m/|m|, m = (a r_ik - r_ij) x (b r_il - r_ij)    c [nm]  (GROMACS 4fdn)
 struct VirtualSite {
-  enum class Kind : std::uint8_t { linear2, linear3, fixed2, fixed3, angle3, cross3, frame3, normal4 };
+  enum class Kind : std::uint8_t {
+    linear2,
+    linear3,
+    fixed2,
+    fixed3,
+    angle3,
+    cross3,
+    frame3,
+    normal4
+  };
   Kind kind = Kind::linear2;
   std::int32_t site = 0;
   std::array<std::int32_t, 4> parents{-1, -1, -1, -1};
-  /// a, b, c; frame3: three weights of the origin, three each of the x and y directions, then the local position [nm].
+  /// a, b, c; frame3: three weights of the origin, three each of the x and y directions, then the
+  /// local position [nm].
   std::array<double, 12> weights{};
   bool operator==(const VirtualSite&) const = default;
 };
@@ -86,8 +104,8 @@ struct VirtualSite {
 struct LennardJones {
   int types = 0;
   std::vector<double> c6, c12;  ///< kJ/mol nm^6, kJ/mol nm^12
-  /// Where pairs follow from types, how: sigma_ij, epsilon_ij by (sigma_i + sigma_j)/2 or sqrt(sigma_i sigma_j), and
-  /// sqrt(epsilon_i epsilon_j). `tables`: they are given as they are.
+  /// Where pairs follow from types, how: sigma_ij, epsilon_ij by (sigma_i + sigma_j)/2 or
+  /// sqrt(sigma_i sigma_j), and sqrt(epsilon_i epsilon_j). `tables`: they are given as they are.
   enum class Mixing : std::uint8_t { tables, lorentz_berthelot, geometric };
   Mixing mixing = Mixing::tables;
   std::vector<double> sigma_nm, epsilon;  ///< [types]; empty for `tables`
@@ -96,7 +114,8 @@ struct LennardJones {
   bool operator==(const LennardJones&) const = default;
 };
 /// Tables by the mixing rule, to be changed at exceptions by the caller.
-LennardJones mixed(LennardJones::Mixing mixing, std::vector<double> sigma_nm, std::vector<double> epsilon);
+LennardJones mixed(LennardJones::Mixing mixing, std::vector<double> sigma_nm,
+                   std::vector<double> epsilon);
 
 struct Residue {
   std::string name;
@@ -108,19 +127,21 @@ struct Residue {
 
 struct Atoms {
   std::vector<std::string> name;
-  std::vector<std::string> type;       ///< the force field's name of the type
-  std::vector<std::uint8_t> element;   ///< atomic number; 0: none (virtual site)
-  std::vector<double> mass_amu;        ///< 0: virtual site or immovable
+  std::vector<std::string> type;      ///< the force field's name of the type
+  std::vector<std::uint8_t> element;  ///< atomic number; 0: none (virtual site)
+  std::vector<double> mass_amu;       ///< 0: virtual site or immovable
   std::vector<double> charge_e;
   std::vector<std::int32_t> lj_type;
-  std::vector<std::int32_t> residue;   ///< row of System::residues
+  std::vector<std::int32_t> residue;  ///< row of System::residues
   std::size_t size() const { return mass_amu.size(); }
   bool operator==(const Atoms&) const = default;
 };
 
-/// k_e = e^2 N_A/(4 pi eps0) in kJ/mol nm/e^2. Which one was used when a force field was made moves energies by 1e-5.
+/// k_e = e^2 N_A/(4 pi eps0) in kJ/mol nm/e^2. Which one was used when a force field was made moves
+/// energies by 1e-5.
 inline constexpr double coulomb_codata_2018 = 138.93545764438198;
-inline constexpr double coulomb_amber = 18.2223 * 18.2223 * 0.4184;   ///< prmtop: charges times 18.2223, kcal/mol, Angstrom
+inline constexpr double coulomb_amber =
+    18.2223 * 18.2223 * 0.4184;  ///< prmtop: charges times 18.2223, kcal/mol, Angstrom
 inline constexpr double coulomb_charmm = 332.0716 * 0.4184;
 /// k_B N_A [kJ/mol/K] (SI 2019, exact).
 inline constexpr double gas_constant = 0.00831446261815324;
@@ -130,7 +151,8 @@ inline constexpr double bar_per_pressure_unit = 16.6053906717385;
 struct System {
   Atoms atoms;
   std::vector<Residue> residues;
-  std::vector<std::array<std::int32_t, 2>> connectivity;  ///< chemical bonds, constrained ones included, i < j, sorted
+  std::vector<std::array<std::int32_t, 2>>
+      connectivity;  ///< chemical bonds, constrained ones included, i < j, sorted
 
   HarmonicBonds bonds, urey_bradley;
   HarmonicAngles angles;
@@ -143,7 +165,8 @@ struct System {
   DistanceRestraints distance_restraints;
 
   LennardJones lj;
-  std::vector<std::array<std::int32_t, 2>> exclusions;  ///< pairs left out of the non-bonded sum, i < j, sorted, unique
+  std::vector<std::array<std::int32_t, 2>>
+      exclusions;  ///< pairs left out of the non-bonded sum, i < j, sorted, unique
   double coulomb_constant = coulomb_codata_2018;
 
   DistanceConstraints constraints;
@@ -155,9 +178,11 @@ struct System {
   bool operator==(const System&) const = default;
 };
 
-/// Checks indices, lengths of lists, order of exclusions, parents of virtual sites; throws Error naming the first fault.
+/// Checks indices, lengths of lists, order of exclusions, parents of virtual sites; throws Error
+/// naming the first fault.
 void validate(const System& system);
-/// Molecule of each atom, numbered by first atom: what bonds, constraints and virtual sites connect.
+/// Molecule of each atom, numbered by first atom: what bonds, constraints and virtual sites
+/// connect.
 std::vector<std::int32_t> molecules(const System& system);
 /// Pairs at most `bonds` bonds apart (i < j, sorted).
 std::vector<std::array<std::int32_t, 2>> within_bonds(const System& system, int bonds);

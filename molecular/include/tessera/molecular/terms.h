@@ -14,7 +14,7 @@ enum class Term : std::uint8_t {
   impropers,
   harmonic_impropers,
   ryckaert_bellemans,
-  cmap,                ///< corrections on two dihedrals
+  cmap,  ///< corrections on two dihedrals
   pairs_lj,
   pairs_coulomb,
   position_restraints,

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Trajectories: files of frames, written one at a time and read one at a time; the ending of the name says how.
+// Trajectories: files of frames, written one at a time and read one at a time; the ending of the
+// name says how.
 //
 //   .xtc       positions in steps of 1/precision nm, compressed (GROMACS)     written, read
 //   .trr       positions, velocities, forces in double precision (GROMACS)    written, read
 //   .dcd       positions in single precision (CHARMM, NAMD)                   written, read
 //   .nc .ncdf  positions, velocities, forces in single precision (AMBER, NetCDF)   written, read
-//   .h5md .h5  all that a Snapshot holds, in double precision (nongnu.org/h5md, version 1.1)   written, read
-//   .pvd       a VTK PolyData file for each frame and their list, for ParaView               written
-//   .csv       step, time and observables                                     written
-//   .gro       positions to 0.001 nm and velocities, as text (GROMACS)        written, read
-//   .rst7      the last frame alone, positions and velocities (AMBER)         written
-//   .ncrst     the same in double precision (AMBER, NetCDF)                   written, read
-//   .pdb .cif  the last frame alone, positions                                written; .pdb read, each model a frame
+//   .h5md .h5  all that a Snapshot holds, in double precision (nongnu.org/h5md, version 1.1)
+//   written, read .pvd       a VTK PolyData file for each frame and their list, for ParaView
+//   written .csv       step, time and observables                                     written .gro
+//   positions to 0.001 nm and velocities, as text (GROMACS)        written, read .rst7      the
+//   last frame alone, positions and velocities (AMBER)         written .ncrst     the same in
+//   double precision (AMBER, NetCDF)                   written, read .pdb .cif  the last frame
+//   alone, positions                                written; .pdb read, each model a frame
 //
-// A frame is there as a whole or not at all for those who read, also after a kill in the middle of writing it.
+// A frame is there as a whole or not at all for those who read, also after a kill in the middle of
+// writing it.
 #pragma once
 #include "tessera/data/binary_file.h"
 #include "tessera/data/diagnostic.h"
@@ -52,31 +54,36 @@ struct TrajectoryOptions {
 class TrajectoryWriter {
  public:
   virtual ~TrajectoryWriter() = default;
-  /// Throws Error where the snapshot lacks what the options promise, has another number of atoms, or does not fit the format;
-  /// InputError E0501..E0503 where the disk refuses.
+  /// Throws Error where the snapshot lacks what the options promise, has another number of atoms,
+  /// or does not fit the format; InputError E0501..E0503 where the disk refuses.
   virtual void write(const Snapshot& snapshot) = 0;
-  /// Returns when all that was written would survive a power failure: before a checkpoint that counts on it.
+  /// Returns when all that was written would survive a power failure: before a checkpoint that
+  /// counts on it.
   virtual void sync() = 0;
 };
 
 /// A new file in place of any that is there. Throws Error for an ending that is not written.
-std::unique_ptr<TrajectoryWriter> create_trajectory(const std::filesystem::path& path, const System& system, const TrajectoryOptions& options = {});
-/// Goes on with a file: frames beyond `last_step`, and one that was never finished, are cut off. A file that is not there is
-/// created. Throws InputError where the file is not one of `system`.
-std::unique_ptr<TrajectoryWriter> append_trajectory(const std::filesystem::path& path, const System& system, std::int64_t last_step,
+std::unique_ptr<TrajectoryWriter> create_trajectory(const std::filesystem::path& path,
+                                                    const System& system,
+                                                    const TrajectoryOptions& options = {});
+/// Goes on with a file: frames beyond `last_step`, and one that was never finished, are cut off. A
+/// file that is not there is created. Throws InputError where the file is not one of `system`.
+std::unique_ptr<TrajectoryWriter> append_trajectory(const std::filesystem::path& path,
+                                                    const System& system, std::int64_t last_step,
                                                     const TrajectoryOptions& options = {});
 
 struct ReadOptions {
-  std::size_t n_atoms = 0;      ///< expected (E0704); 0: any
-  std::string ending;           ///< ".nc": says how instead of the name's own
-  bool accept_cut_end = false;  ///< a last frame that was never finished ends the file and is told by `cut_end`
+  std::size_t n_atoms = 0;  ///< expected (E0704); 0: any
+  std::string ending;       ///< ".nc": says how instead of the name's own
+  bool accept_cut_end =
+      false;  ///< a last frame that was never finished ends the file and is told by `cut_end`
 };
 
 class TrajectoryReader {
  public:
   virtual ~TrajectoryReader() = default;
-  /// The next frame; false after the last. Throws InputError naming frame and byte: E0740 the file ends within a frame, E0741
-  /// damaged, E0742 a feature that is not read; E042x of HDF5 files.
+  /// The next frame; false after the last. Throws InputError naming frame and byte: E0740 the file
+  /// ends within a frame, E0741 damaged, E0742 a feature that is not read; E042x of HDF5 files.
   bool read(Snapshot& snapshot);
   virtual std::size_t n_atoms() const = 0;
   /// What `Snapshot::observables` are; empty where the format has none.
@@ -89,13 +96,16 @@ class TrajectoryReader {
   bool accept_cut_end_ = false;
 
  private:
-  friend std::unique_ptr<TrajectoryReader> checked(std::unique_ptr<TrajectoryReader>, const std::string&, const ReadOptions&);
+  friend std::unique_ptr<TrajectoryReader> checked(std::unique_ptr<TrajectoryReader>,
+                                                   const std::string&, const ReadOptions&);
   std::optional<data::Diagnostic> cut_end_;
 };
 
 /// Throws Error for an ending that is not read, InputError where the file is not of its format.
-std::unique_ptr<TrajectoryReader> open_trajectory(const std::filesystem::path& path, const ReadOptions& options = {});
+std::unique_ptr<TrajectoryReader> open_trajectory(const std::filesystem::path& path,
+                                                  const ReadOptions& options = {});
 /// The same of bytes in memory: .xtc, .trr, .dcd, .nc and .ncrst.
-std::unique_ptr<TrajectoryReader> open_trajectory(data::BinaryInput bytes, const ReadOptions& options = {});
+std::unique_ptr<TrajectoryReader> open_trajectory(data::BinaryInput bytes,
+                                                  const ReadOptions& options = {});
 
 }  // namespace tessera::molecular

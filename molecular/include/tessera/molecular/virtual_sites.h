@@ -6,8 +6,10 @@ namespace tessera::molecular {
 
 /// Puts every virtual site at its position (formulas at VirtualSite).
 void place_virtual_sites(const System& system, std::vector<Vec3>& x, const Box& box);
-/// Gives the forces on virtual sites to their parents, f_parent += (dx_site/dx_parent)^T f_site, and clears them. The sum of forces and
-/// their torque stay as they are; `virial` takes the difference that moving a force makes.
-void spread_virtual_forces(const System& system, const std::vector<Vec3>& x, const Box& box, std::vector<Vec3>& f, std::array<Vec3, 3>& virial);
+/// Gives the forces on virtual sites to their parents, f_parent += (dx_site/dx_parent)^T f_site,
+/// and clears them. The sum of forces and their torque stay as they are; `virial` takes the
+/// difference that moving a force makes.
+void spread_virtual_forces(const System& system, const std::vector<Vec3>& x, const Box& box,
+                           std::vector<Vec3>& f, std::array<Vec3, 3>& virial);
 
 }  // namespace tessera::molecular

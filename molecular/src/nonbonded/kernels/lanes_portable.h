@@ -88,7 +88,8 @@ struct Plain {
     V d;
     for (int k = 0; k < 8; ++k) {
       if constexpr (single) {
-        d[k] = static_cast<float>(static_cast<std::int32_t>(static_cast<std::uint32_t>(a[k]) - static_cast<std::uint32_t>(b[k])));
+        d[k] = static_cast<float>(static_cast<std::int32_t>(static_cast<std::uint32_t>(a[k]) -
+                                                            static_cast<std::uint32_t>(b[k])));
       } else {
         const double x = a[k] - b[k];
         d[k] = x - std::nearbyint(x);
@@ -107,7 +108,8 @@ struct Plain {
   }
   TESSERA_LANE M below(const V& a, const V& b, std::uint32_t mask, int v, int) {
     M m;
-    for (int k = 0; k < 8; ++k) m[k] = static_cast<std::uint8_t>((a[k] < b[k]) & (mask >> (8 * v + k) & 1U));
+    for (int k = 0; k < 8; ++k)
+      m[k] = static_cast<std::uint8_t>((a[k] < b[k]) & (mask >> (8 * v + k) & 1U));
     return m;
   }
   TESSERA_LANE V only(const M& m, V v) {
@@ -129,8 +131,12 @@ struct Plain {
   TESSERA_LANE I fixed(const V& v) {
     I r;
     for (int k = 0; k < 8; ++k) {
-      if constexpr (single) r[k] = static_cast<Bits>(static_cast<std::int64_t>(std::nearbyint(std::abs(v[k]) < 4e9F ? v[k] : 0.0F)));
-      else r[k] = std::bit_cast<Bits>(v[k] + 6755399441055744.0) - std::bit_cast<Bits>(6755399441055744.0);
+      if constexpr (single)
+        r[k] = static_cast<Bits>(
+            static_cast<std::int64_t>(std::nearbyint(std::abs(v[k]) < 4e9F ? v[k] : 0.0F)));
+      else
+        r[k] = std::bit_cast<Bits>(v[k] + 6755399441055744.0) -
+               std::bit_cast<Bits>(6755399441055744.0);
     }
     return r;
   }
@@ -145,7 +151,9 @@ struct Plain {
   }
   TESSERA_LANE void give(Sum* p, const I& f) { *p = wrapped(*p, sum(f)); }
   TESSERA_LANE T no_type() { return {}; }
-  TESSERA_LANE T row_of(const std::int32_t* type, std::int32_t types, int v) { return eight_of(types * type[v]); }
+  TESSERA_LANE T row_of(const std::int32_t* type, std::int32_t types, int v) {
+    return eight_of(types * type[v]);
+  }
   TESSERA_LANE T type_j(const std::int32_t* type) { return eight(type); }
   TESSERA_LANE T entry(const T& row, const T& type) { return row + type; }
   TESSERA_LANE V pick(const N* table, const T& at) {
@@ -164,16 +172,31 @@ struct PlainCoarse {
     for (std::size_t k = 0; k < r.size(); ++k) r[k] = static_cast<std::int16_t>(f(k));
     return r;
   }
-  TESSERA_LANE V set(std::int16_t v) { return each([&](std::size_t) { return v; }); }
-  TESSERA_LANE V each_i(const std::int16_t* p) { return each([&](std::size_t k) { return p[k / 8]; }); }
-  TESSERA_LANE V each_j(const std::int16_t* p) { return each([&](std::size_t k) { return p[k % 8]; }); }
-  TESSERA_LANE V plus(const V& a, const V& b) { return each([&](std::size_t k) { return a[k] + b[k]; }); }
-  TESSERA_LANE V minus(const V& a, const V& b) { return each([&](std::size_t k) { return a[k] - b[k]; }); }
-  TESSERA_LANE V scaled(const V& a, const V& scale) { return each([&](std::size_t k) { return (a[k] * scale[k] + 0x4000) >> 15; }); }
-  TESSERA_LANE V square(const V& a) { return each([&](std::size_t k) { return a[k] * a[k] >> 16; }); }
+  TESSERA_LANE V set(std::int16_t v) {
+    return each([&](std::size_t) { return v; });
+  }
+  TESSERA_LANE V each_i(const std::int16_t* p) {
+    return each([&](std::size_t k) { return p[k / 8]; });
+  }
+  TESSERA_LANE V each_j(const std::int16_t* p) {
+    return each([&](std::size_t k) { return p[k % 8]; });
+  }
+  TESSERA_LANE V plus(const V& a, const V& b) {
+    return each([&](std::size_t k) { return a[k] + b[k]; });
+  }
+  TESSERA_LANE V minus(const V& a, const V& b) {
+    return each([&](std::size_t k) { return a[k] - b[k]; });
+  }
+  TESSERA_LANE V scaled(const V& a, const V& scale) {
+    return each([&](std::size_t k) { return (a[k] * scale[k] + 0x4000) >> 15; });
+  }
+  TESSERA_LANE V square(const V& a) {
+    return each([&](std::size_t k) { return a[k] * a[k] >> 16; });
+  }
   TESSERA_LANE std::uint32_t within(const V& sum, std::uint16_t limit) {
     std::uint32_t bits = 0;
-    for (std::size_t k = 0; k < sum.size(); ++k) bits |= static_cast<std::uint32_t>(static_cast<std::uint16_t>(sum[k]) <= limit) << k;
+    for (std::size_t k = 0; k < sum.size(); ++k)
+      bits |= static_cast<std::uint32_t>(static_cast<std::uint16_t>(sum[k]) <= limit) << k;
     return bits;
   }
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One body of all pair kernels, over S: a vector of S::width numbers for each of S::rows atoms i at once (lanes_*.h). Included by one source
-// per instruction set. With y = 1/r^2 the force on i is f d, d = x_i - x_j,
+// One body of all pair kernels, over S: a vector of S::width numbers for each of S::rows atoms i at
+// once (lanes_*.h). Included by one source per instruction set. With y = 1/r^2 the force on i is f
+// d, d = x_i - x_j,
 //
 //   f = q_i q_j (y/r - sum_n c_n t^n) + (12 c12 y^6 - 6 c6 y^3) y
 #pragma once
@@ -12,13 +13,15 @@
 
 namespace tessera::molecular::pairs {
 
-/// What all pairs share, as vectors that the compiler may keep in registers: read through `Input` they might alias the forces.
+/// What all pairs share, as vectors that the compiler may keep in registers: read through `Input`
+/// they might alias the forces.
 template <class S, Field field>
 struct Shared {
   using V = typename S::V;
   static constexpr int n = field == Field::ewald ? short_terms : 1;
   V radius2, scale, h[3], series[n];
-  explicit Shared(const Input<typename S::N>& in) : radius2(S::set(in.radius2)), scale(S::set(in.scale)) {
+  explicit Shared(const Input<typename S::N>& in)
+      : radius2(S::set(in.radius2)), scale(S::set(in.scale)) {
     for (int a = 0; a < 3; ++a) h[a] = S::set(in.h[a][a]);
     if constexpr (field == Field::ewald)
       for (int k = 0; k < n; ++k) series[k] = S::set(in.force_series[k]);
@@ -37,7 +40,8 @@ struct Strength {
 };
 
 template <class S>
-[[gnu::always_inline]] inline void even_odd(const typename S::N* c, int terms, typename S::V t, typename S::V& sum) {
+[[gnu::always_inline]] inline void even_odd(const typename S::N* c, int terms, typename S::V t,
+                                            typename S::V& sum) {
   using V = typename S::V;
   const V t2 = t * t;
   V even = S::set(c[terms - 2]), odd = S::set(c[terms - 1]);
@@ -49,7 +53,8 @@ template <class S>
 }
 
 template <class S>
-[[gnu::always_inline]] inline typename S::V even_odd_short(const typename S::V* c, typename S::V t) {
+[[gnu::always_inline]] inline typename S::V even_odd_short(const typename S::V* c,
+                                                           typename S::V t) {
   using V = typename S::V;
   const V t2 = t * t;
   V even = c[short_terms - 2], odd = c[short_terms - 1];
@@ -62,30 +67,42 @@ template <class S>
 
 /// r^-n with its modifier: F/(n r) and, where asked for, u/n.
 template <class S, int n, bool energies>
-[[gnu::always_inline]] inline typename S::V bent(const Input<typename S::N>& in, const BentPower<typename S::N>& p, typename S::V y, typename S::V s, typename S::V over, typename S::V& u) {
+[[gnu::always_inline]] inline typename S::V bent(const Input<typename S::N>& in,
+                                                 const BentPower<typename S::N>& p, typename S::V y,
+                                                 typename S::V s, typename S::V over,
+                                                 typename S::V& u) {
   using V = typename S::V;
   using N = typename S::N;
   const V y3 = y * y * y, power = n == 6 ? y3 : y3 * y3, r = s * over;
   const V inverse_n = S::set(N(1) / n);
   if (in.bend == Bend::linear_force_shift) {
-    if constexpr (energies) u = S::fma(S::set(-p.slope), r, S::fma(power, inverse_n, S::set(-p.shift)));  // shift: at - slope rc
+    if constexpr (energies)
+      u = S::fma(S::set(-p.slope), r,
+                 S::fma(power, inverse_n, S::set(-p.shift)));  // shift: at - slope rc
     return S::fma(power, y, S::set(p.slope) * over);
   }
   const V x = S::larger(r - S::set(in.from), S::set(0));
   if (in.bend == Bend::force_switch) {
     const V x2 = x * x;
-    if constexpr (energies) u = S::fma(x2 * x, S::fma(S::set(-p.quarter_b), x, S::set(-p.third_a)), S::fma(power, inverse_n, S::set(-p.shift)));
+    if constexpr (energies)
+      u = S::fma(x2 * x, S::fma(S::set(-p.quarter_b), x, S::set(-p.third_a)),
+                 S::fma(power, inverse_n, S::set(-p.shift)));
     return S::fma(power, y, x2 * S::fma(S::set(p.b), x, S::set(p.a)) * over);
   }
   const V w = x * S::set(in.inverse_width), w2 = w * w, rest = S::set(1) - w;
-  const V fade = S::fma(w2 * w, S::fma(w, S::fma(S::set(-6), w, S::set(15)), S::set(-10)), S::set(1));
+  const V fade =
+      S::fma(w2 * w, S::fma(w, S::fma(S::set(-6), w, S::set(15)), S::set(-10)), S::set(1));
   if constexpr (energies) u = power * inverse_n * fade;
   return power * S::fma(y, fade, S::set(N(30) / n * in.inverse_width) * w2 * rest * rest * over);
 }
 
 template <class S, Field field, bool modified, Rule rule, bool general, bool with_lj, bool energies>
-[[gnu::always_inline]] inline Strength<S> strength(const Input<typename S::N>& in, const Shared<S, field>& all, const Mine<S>& mine, typename S::V s, typename S::V over, typename S::V y, typename S::V q, typename S::V a,
-                                                   typename S::V b, typename S::T type) {
+[[gnu::always_inline]] inline Strength<S> strength(const Input<typename S::N>& in,
+                                                   const Shared<S, field>& all, const Mine<S>& mine,
+                                                   typename S::V s, typename S::V over,
+                                                   typename S::V y, typename S::V q,
+                                                   typename S::V a, typename S::V b,
+                                                   typename S::T type) {
   using V = typename S::V;
   constexpr bool charged = field != Field::none;
   Strength<S> out;
@@ -93,12 +110,16 @@ template <class S, Field field, bool modified, Rule rule, bool general, bool wit
     const V qq = mine.q * q;
     if constexpr (field == Field::power) {
       out.f = qq * S::fma(y, over, S::fma(S::set(in.slope), over, S::set(-in.k2)));
-      if constexpr (energies) out.coulomb = qq * (S::fma(S::set(in.k), s, over) - S::set(in.shift) - S::set(in.slope) * (s * over - S::set(in.rc)));
+      if constexpr (energies)
+        out.coulomb = qq * (S::fma(S::set(in.k), s, over) - S::set(in.shift) -
+                            S::set(in.slope) * (s * over - S::set(in.rc)));
     } else {
       const V t = S::fma(s, all.scale, S::set(-1));
       V long_range;
-      if constexpr (field == Field::ewald) long_range = even_odd_short<S>(all.series, t);
-      else even_odd<S>(in.force_series, in.terms, t, long_range);
+      if constexpr (field == Field::ewald)
+        long_range = even_odd_short<S>(all.series, t);
+      else
+        even_odd<S>(in.force_series, in.terms, t, long_range);
       out.f = qq * S::fma(y, over, -long_range);
       if constexpr (energies) {
         even_odd<S>(in.energy_series, in.terms, t, long_range);
@@ -122,7 +143,8 @@ template <class S, Field field, bool modified, Rule rule, bool general, bool wit
     } else {
       V c6, c12;
       if constexpr (rule == Rule::lorentz_berthelot) {
-        const V sigma = mine.a + a, e = mine.b * b, sigma2 = sigma * sigma, sigma6 = sigma2 * sigma2 * sigma2;
+        const V sigma = mine.a + a, e = mine.b * b, sigma2 = sigma * sigma,
+                sigma6 = sigma2 * sigma2 * sigma2;
         c6 = e * sigma6;
         c12 = S::set(2) * c6 * sigma6;
       } else if constexpr (rule == Rule::geometric) {
@@ -135,14 +157,16 @@ template <class S, Field field, bool modified, Rule rule, bool general, bool wit
       }
       if (bends) {
         V u6 = S::set(0), u12 = S::set(0);
-        const V f6 = bent<S, 6, energies>(in, in.six, y, s, over, u6), f12 = bent<S, 12, energies>(in, in.twelve, y, s, over, u12);
+        const V f6 = bent<S, 6, energies>(in, in.six, y, s, over, u6),
+                f12 = bent<S, 12, energies>(in, in.twelve, y, s, over, u12);
         f = c12 * f12 - c6 * f6;
         if constexpr (energies) u = c12 * u12 - c6 * u6;
       } else {
         const V y3 = y * y * y;
         f = S::fma(c12, y3, -c6) * y3 * y;
         if constexpr (energies)
-          u = c12 * S::fma(y3 * y3, S::set(typename S::N(1) / 12), S::set(-in.twelve.shift)) - c6 * S::fma(y3, S::set(typename S::N(1) / 6), S::set(-in.six.shift));
+          u = c12 * S::fma(y3 * y3, S::set(typename S::N(1) / 12), S::set(-in.twelve.shift)) -
+              c6 * S::fma(y3, S::set(typename S::N(1) / 6), S::set(-in.six.shift));
       }
     }
     if (general && in.twin) {
@@ -150,8 +174,10 @@ template <class S, Field field, bool modified, Rule rule, bool general, bool wit
       f = S::only(near, f);
       u = S::only(near, u);
     }
-    if constexpr (charged) out.f = out.f + f;
-    else out.f = f;
+    if constexpr (charged)
+      out.f = out.f + f;
+    else
+      out.f = f;
     out.lj = u;
   } else if constexpr (energies) {
     out.lj = S::set(0);
@@ -160,7 +186,9 @@ template <class S, Field field, bool modified, Rule rule, bool general, bool wit
 }
 
 template <class S, bool general = true>
-[[gnu::always_inline]] inline void displacement(const Input<typename S::N>& in, const typename S::V* h, const typename S::P* xi, const typename S::P* xj, typename S::V* d) {
+[[gnu::always_inline]] inline void displacement(const Input<typename S::N>& in,
+                                                const typename S::V* h, const typename S::P* xi,
+                                                const typename S::P* xj, typename S::V* d) {
   using V = typename S::V;
   const V a = S::apart(xi[0], xj[0]), b = S::apart(xi[1], xj[1]), c = S::apart(xi[2], xj[2]);
   d[0] = a * h[0];
@@ -172,15 +200,20 @@ template <class S, bool general = true>
   }
 }
 template <class S>
-[[gnu::always_inline]] inline void displacement(const Input<typename S::N>& in, const typename S::P* xi, const typename S::P* xj, typename S::V* d) {
+[[gnu::always_inline]] inline void displacement(const Input<typename S::N>& in,
+                                                const typename S::P* xi, const typename S::P* xj,
+                                                typename S::V* d) {
   const typename S::V h[3] = {S::set(in.h[0][0]), S::set(in.h[1][1]), S::set(in.h[2][2])};
   displacement<S, true>(in, h, xi, xj, d);
 }
 template <class S>
-[[gnu::always_inline]] inline typename S::V square(const typename S::V* d) { return S::fma(d[2], d[2], S::fma(d[1], d[1], d[0] * d[0])); }
+[[gnu::always_inline]] inline typename S::V square(const typename S::V* d) {
+  return S::fma(d[2], d[2], S::fma(d[1], d[1], d[0] * d[0]));
+}
 
 template <class S, Field field, bool modified, Rule rule>
-[[gnu::always_inline]] inline void load_mine(const Input<typename S::N>& in, std::int32_t i, Mine<S>* mine) {
+[[gnu::always_inline]] inline void load_mine(const Input<typename S::N>& in, std::int32_t i,
+                                             Mine<S>* mine) {
   for (int v = 0; v < i_width / S::rows; ++v) {
     const std::size_t at = static_cast<std::size_t>(i) * i_width;
     for (int c = 0; c < 3; ++c) mine[v].x[c] = S::place_i(in.x[c] + at, v);
@@ -197,10 +230,13 @@ template <class S, Field field, bool modified, Rule rule>
 template <int n>
 using Count = std::integral_constant<int, n>;
 
-/// Forces of one row; n_lj: of the vectors of i, how many feel Lennard-Jones. A constant (`Count`) or a number: a body for each, or one for all.
+/// Forces of one row; n_lj: of the vectors of i, how many feel Lennard-Jones. A constant (`Count`)
+/// or a number: a body for each, or one for all.
 template <class S, Field field, bool modified, Rule rule, bool general, class Number>
-[[gnu::always_inline]] inline void force_row(const Input<typename S::N>& in, const Shared<S, field>& all, const Row& row, const Entry* entries, typename S::Sum* const force[3], typename S::I& worst,
-                                             const Number n_lj) {
+[[gnu::always_inline]] inline void force_row(const Input<typename S::N>& in,
+                                             const Shared<S, field>& all, const Row& row,
+                                             const Entry* entries, typename S::Sum* const force[3],
+                                             typename S::I& worst, const Number n_lj) {
   using V = typename S::V;
   using I = typename S::I;
   constexpr int n = i_width / S::rows;
@@ -213,20 +249,27 @@ template <class S, Field field, bool modified, Rule rule, bool general, class Nu
     V d[n][3], s[n], over[n], y[n];
   };
   /// Entries of the vectors [from, to) of i.
-  const auto visit = [&](const Entry* e, const Entry* end, const auto from, const auto to) __attribute__((always_inline)) {
+  const auto visit = [&](const Entry* e, const Entry* end, const auto from, const auto to)
+      __attribute__((always_inline)) {
     if (e == end) return;
-    const auto slot = [](const Entry* e, int half) __attribute__((always_inline)) { return static_cast<std::size_t>(e->j) * j_width + static_cast<std::size_t>(half) * (j_width / S::halves); };
-    // Distances and their inverses of the next vectors are under way while forces of these are computed: one after the other, each entry
-    // would wait for the whole chain from places to sums.
+    const auto slot = [](const Entry* e, int half) __attribute__((always_inline)) {
+      return static_cast<std::size_t>(e->j) * j_width +
+             static_cast<std::size_t>(half) * (j_width / S::halves);
+    };
+    // Distances and their inverses of the next vectors are under way while forces of these are
+    // computed: one after the other, each entry would wait for the whole chain from places to sums.
     const auto meet = [&](const Entry* e, int half) __attribute__((always_inline)) {
       const std::size_t at = slot(e, half);
-      const typename S::P xj[3] = {S::place_j(in.x[0] + at), S::place_j(in.x[1] + at), S::place_j(in.x[2] + at)};
+      const typename S::P xj[3] = {S::place_j(in.x[0] + at), S::place_j(in.x[1] + at),
+                                   S::place_j(in.x[2] + at)};
       Met m;
       for (int v = from; v < to; ++v) {
         displacement<S, general>(in, all.h, mine[v].x, xj, m.d[v]);
         m.s[v] = square<S>(m.d[v]);
-        if constexpr (field != Field::none || modified) S::inverses(m.s[v], m.over[v], m.y[v]);
-        else m.y[v] = S::set(1) / m.s[v];
+        if constexpr (field != Field::none || modified)
+          S::inverses(m.s[v], m.over[v], m.y[v]);
+        else
+          m.y[v] = S::set(1) / m.s[v];
       }
       return m;
     };
@@ -247,7 +290,8 @@ template <class S, Field field, bool modified, Rule rule, bool general, class Nu
         }
         I push[3] = {S::nothing(), S::nothing(), S::nothing()};
         const auto one = [&]<bool with_lj>(int v) __attribute__((always_inline)) {
-          const Strength<S> w = strength<S, field, modified, rule, general, with_lj, false>(in, all, mine[v], met.s[v], met.over[v], met.y[v], q, a, b, type);
+          const Strength<S> w = strength<S, field, modified, rule, general, with_lj, false>(
+              in, all, mine[v], met.s[v], met.over[v], met.y[v], q, a, b, type);
           const V f = S::only(S::below(met.s[v], all.radius2, e->mask, v, half), w.f);
           worst = S::worse(worst, f);
           for (int c = 0; c < 3; ++c) {
@@ -266,7 +310,9 @@ template <class S, Field field, bool modified, Rule rule, bool general, class Nu
     const struct {
       std::int64_t begin, end;
       int from, to;
-    } parts[] = {{row.begin, row.first, 0, n}, {row.first, row.last, 0, n / 2}, {row.last, row.end, n / 2, n}};
+    } parts[] = {{row.begin, row.first, 0, n},
+                 {row.first, row.last, 0, n / 2},
+                 {row.last, row.end, n / 2, n}};
     for (const auto& p : parts) visit(entries + p.begin, entries + p.end, p.from, p.to);
   } else {
     visit(entries + row.begin, entries + row.first, Count<0>{}, Count<n>{});
@@ -274,18 +320,24 @@ template <class S, Field field, bool modified, Rule rule, bool general, class Nu
     visit(entries + row.last, entries + row.end, Count<n / 2>{}, Count<n>{});
   }
   for (int v = 0; v < n; ++v)
-    for (int c = 0; c < 3; ++c) S::give(force[c] + static_cast<std::size_t>(row.i) * i_width + static_cast<std::size_t>(v) * S::rows, pull[v][c]);
+    for (int c = 0; c < 3; ++c)
+      S::give(force[c] + static_cast<std::size_t>(row.i) * i_width +
+                  static_cast<std::size_t>(v) * S::rows,
+              pull[v][c]);
 }
 
 template <class S, Field field, bool modified, Rule rule, bool general>
-bool forces(const Input<typename S::N>& given, const Row* begin, const Row* end, const Entry* entries, typename S::Sum* const force[3]) {
+bool forces(const Input<typename S::N>& given, const Row* begin, const Row* end,
+            const Entry* entries, typename S::Sum* const force[3]) {
   constexpr int n = i_width / S::rows;
   const Input<typename S::N> in = given;
   typename S::Sum* const to[3] = {force[0], force[1], force[2]};
   const Shared<S, field> all(in);
   typename S::I worst = S::nothing();
   for (const Row* row = begin; row != end; ++row) {
-    const auto of_row = [&](auto n_lj) __attribute__((always_inline)) { force_row<S, field, modified, rule, general>(in, all, *row, entries, to, worst, n_lj); };
+    const auto of_row = [&](auto n_lj) __attribute__((always_inline)) {
+      force_row<S, field, modified, rule, general>(in, all, *row, entries, to, worst, n_lj);
+    };
     if constexpr (S::lean || general) {
       const int n_lj = row->lj == 0 ? 0 : row->lj <= i_width / 2 ? n / 2 : n;
       if (field != Field::none || n_lj != 0) of_row(field == Field::none ? n : n_lj);
@@ -301,14 +353,17 @@ bool forces(const Input<typename S::N>& given, const Row* begin, const Row* end,
 }
 /// Slanted boxes and different cut-offs take instructions that the others do without.
 template <class S, Field field, bool modified, Rule rule>
-bool all_forces(const Input<typename S::N>& in, const Row* begin, const Row* end, const Entry* entries, typename S::Sum* const force[3]) {
+bool all_forces(const Input<typename S::N>& in, const Row* begin, const Row* end,
+                const Entry* entries, typename S::Sum* const force[3]) {
   if constexpr (!modified && !S::lean)
-    if (!in.slanted && !in.twin) return forces<S, field, modified, rule, false>(in, begin, end, entries, force);
+    if (!in.slanted && !in.twin)
+      return forces<S, field, modified, rule, false>(in, begin, end, entries, force);
   return forces<S, field, modified, rule, true>(in, begin, end, entries, force);
 }
 
 template <class S, Field field, bool modified>
-bool energies(const Input<typename S::N>& in, const Row* begin, const Row* end, const Entry* entries, std::int64_t sums[8]) {
+bool energies(const Input<typename S::N>& in, const Row* begin, const Row* end,
+              const Entry* entries, std::int64_t sums[8]) {
   using V = typename S::V;
   const Shared<S, field> all(in);
   typename S::I worst = S::nothing(), total[8];
@@ -318,8 +373,10 @@ bool energies(const Input<typename S::N>& in, const Row* begin, const Row* end, 
     load_mine<S, field, modified, Rule::table>(in, row->i, mine);
     for (const Entry *e = entries + row->begin, *last = entries + row->end; e != last; ++e)
       for (int half = 0; half < S::halves; ++half) {
-        const std::size_t at = static_cast<std::size_t>(e->j) * j_width + static_cast<std::size_t>(half) * (j_width / S::halves);
-        const typename S::P xj[3] = {S::place_j(in.x[0] + at), S::place_j(in.x[1] + at), S::place_j(in.x[2] + at)};
+        const std::size_t at = static_cast<std::size_t>(e->j) * j_width +
+                               static_cast<std::size_t>(half) * (j_width / S::halves);
+        const typename S::P xj[3] = {S::place_j(in.x[0] + at), S::place_j(in.x[1] + at),
+                                     S::place_j(in.x[2] + at)};
         const V q = field == Field::none ? S::set(0) : S::number_j(in.q_j + at);
         const typename S::T type = S::type_j(in.type + at);
         for (int v = 0; v < i_width; ++v) {
@@ -328,11 +385,20 @@ bool energies(const Input<typename S::N>& in, const Row* begin, const Row* end, 
           const V s = square<S>(d);
           V over, y;
           S::inverses(s, over, y);
-          const Strength<S> w = strength<S, field, modified, Rule::table, true, true, true>(in, all, mine[v], s, over, y, q, q, q, type);
+          const Strength<S> w = strength<S, field, modified, Rule::table, true, true, true>(
+              in, all, mine[v], s, over, y, q, q, q, type);
           const auto near = S::below(s, S::set(in.radius2), e->mask, v, half);
-          const V f = S::only(near, w.f), lj = S::only(near, w.lj), coulomb = S::only(near, w.coulomb);
+          const V f = S::only(near, w.f), lj = S::only(near, w.lj),
+                  coulomb = S::only(near, w.coulomb);
           worst = S::worse(S::worse(S::worse(worst, f * s), lj), coulomb);  // f s bounds the virial
-          const V terms[8] = {lj, coulomb, f * d[0] * d[0], f * d[0] * d[1], f * d[0] * d[2], f * d[1] * d[1], f * d[1] * d[2], f * d[2] * d[2]};
+          const V terms[8] = {lj,
+                              coulomb,
+                              f * d[0] * d[0],
+                              f * d[0] * d[1],
+                              f * d[0] * d[2],
+                              f * d[1] * d[1],
+                              f * d[1] * d[2],
+                              f * d[2] * d[2]};
           for (int k = 0; k < 8; ++k) total[k] = S::plus(total[k], S::fixed(terms[k]));
         }
       }
@@ -342,17 +408,20 @@ bool energies(const Input<typename S::N>& in, const Row* begin, const Row* end, 
 }
 
 template <class C>
-Row prune(const Coarse& in, std::int32_t i, const Entry* begin, const Entry* end, Entry* kept, Entry* spare) {
+Row prune(const Coarse& in, std::int32_t i, const Entry* begin, const Entry* end, Entry* kept,
+          Entry* spare) {
   using V = typename C::V;
   V xi[3], scale[3][3];
   for (int a = 0; a < 3; ++a) {
     xi[a] = C::each_i(in.x[a] + static_cast<std::size_t>(i) * i_width);
     for (int b = 0; b < 3; ++b) scale[a][b] = C::set(in.scale[a][b]);
   }
-  Entry *all = kept, *first = spare, *last = spare + (end - begin);  // of the last two atoms: from the back
+  Entry *all = kept, *first = spare,
+        *last = spare + (end - begin);  // of the last two atoms: from the back
   for (const Entry* e = begin; e != end; ++e) {
     V d[3], sum = C::set(0);
-    for (int a = 0; a < 3; ++a) d[a] = C::minus(xi[a], C::each_j(in.x[a] + static_cast<std::size_t>(e->j) * j_width));
+    for (int a = 0; a < 3; ++a)
+      d[a] = C::minus(xi[a], C::each_j(in.x[a] + static_cast<std::size_t>(e->j) * j_width));
     for (int b = 0; b < 3; ++b) {
       V length = C::scaled(d[b], scale[b][b]);
       if (in.slanted)
@@ -367,10 +436,16 @@ Row prune(const Coarse& in, std::int32_t i, const Entry* begin, const Entry* end
     last -= !low & high;
   }
   Entry *const from_first = all, *const from_last = std::copy(spare, first, all);
-  return {i, 0, 0, from_first - kept, from_last - kept, std::reverse_copy(last, spare + (end - begin), from_last) - kept};
+  return {i,
+          0,
+          0,
+          from_first - kept,
+          from_last - kept,
+          std::reverse_copy(last, spare + (end - begin), from_last) - kept};
 }
 
-/// A lean S has one kernel for all boxes, modifiers and lengths of Ewald's series, of the same results: it compiles in a fraction of the time.
+/// A lean S has one kernel for all boxes, modifiers and lengths of Ewald's series, of the same
+/// results: it compiles in a fraction of the time.
 template <class Single, class Twice, class CoarseLanes>
 constexpr Kernels kernels_of(const char* name) {
   constexpr bool lean = Single::lean;
@@ -379,21 +454,30 @@ constexpr Kernels kernels_of(const char* name) {
   const auto fields = [&]<Field field>() {
     const auto f = static_cast<std::size_t>(field);
     const auto shapes = [&]<bool modified>() {
-      k.single[f][modified] = {&all_forces<Single, field, modified, Rule::lorentz_berthelot>, &all_forces<Single, field, modified, Rule::geometric>, &all_forces<Single, field, modified, Rule::table>};
-      if constexpr (field != Field::ewald) {  // in double precision always as many coefficients as it takes
+      k.single[f][modified] = {&all_forces<Single, field, modified, Rule::lorentz_berthelot>,
+                               &all_forces<Single, field, modified, Rule::geometric>,
+                               &all_forces<Single, field, modified, Rule::table>};
+      if constexpr (field !=
+                    Field::ewald) {  // in double precision always as many coefficients as it takes
         k.twice[f][modified] = &all_forces<Twice, field, modified, Rule::table>;
         k.energy[f][modified] = &energies<Twice, field, modified>;
       }
     };
     shapes.template operator()<true>();
-    if constexpr (lean) k.single[f][false] = k.single[f][true], k.twice[f][false] = k.twice[f][true], k.energy[f][false] = k.energy[f][true];
-    else shapes.template operator()<false>();
+    if constexpr (lean)
+      k.single[f][false] = k.single[f][true], k.twice[f][false] = k.twice[f][true],
+      k.energy[f][false] = k.energy[f][true];
+    else
+      shapes.template operator()<false>();
   };
   fields.template operator()<Field::none>();
   fields.template operator()<Field::power>();
   fields.template operator()<Field::ewald_long>();
-  if constexpr (lean) k.single[static_cast<std::size_t>(Field::ewald)] = k.single[static_cast<std::size_t>(Field::ewald_long)];
-  else fields.template operator()<Field::ewald>();
+  if constexpr (lean)
+    k.single[static_cast<std::size_t>(Field::ewald)] =
+        k.single[static_cast<std::size_t>(Field::ewald_long)];
+  else
+    fields.template operator()<Field::ewald>();
   k.prune = &prune<CoarseLanes>;
   return k;
 }

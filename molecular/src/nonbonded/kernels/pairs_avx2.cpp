@@ -16,5 +16,7 @@ const Kernels* avx2_kernels() {
 }  // namespace tessera::molecular::pairs
 #pragma GCC pop_options
 #else
-const tessera::molecular::pairs::Kernels* tessera::molecular::pairs::avx2_kernels() { return nullptr; }
+const tessera::molecular::pairs::Kernels* tessera::molecular::pairs::avx2_kernels() {
+  return nullptr;
+}
 #endif

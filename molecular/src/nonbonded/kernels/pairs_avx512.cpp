@@ -2,8 +2,10 @@
 #include "nonbonded/kernels/pair_kernels.h"
 #include "nonbonded/kernels/pair_levels.h"
 
-#if defined(__x86_64__) && (!defined(__clang__) || defined(__AVX512F__))  // clang knows no `#pragma GCC target`
-// Everything below, and nothing of the headers above, is compiled for these instructions: no other source shares a function of it.
+#if defined(__x86_64__) && \
+    (!defined(__clang__) || defined(__AVX512F__))  // clang knows no `#pragma GCC target`
+// Everything below, and nothing of the headers above, is compiled for these instructions: no other
+// source shares a function of it.
 #pragma GCC push_options
 #pragma GCC diagnostic ignored "-Wuninitialized"  // g++ 12's own header, GCC PR 105593
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
@@ -19,5 +21,7 @@ const Kernels* avx512_kernels() {
 }  // namespace tessera::molecular::pairs
 #pragma GCC pop_options
 #else
-const tessera::molecular::pairs::Kernels* tessera::molecular::pairs::avx512_kernels() { return nullptr; }
+const tessera::molecular::pairs::Kernels* tessera::molecular::pairs::avx512_kernels() {
+  return nullptr;
+}
 #endif

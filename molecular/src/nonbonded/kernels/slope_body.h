@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The body of slope_kernels.h over a vector S of numbers (lanes_*.h). u is the energy of a shape, f = -2 du/ds, df = f'(s); for r^-n all
-// divided by n, as the tables are multiplied by it.
+// The body of slope_kernels.h over a vector S of numbers (lanes_*.h). u is the energy of a shape, f
+// = -2 du/ds, df = f'(s); for r^-n all divided by n, as the tables are multiplied by it.
 #pragma once
 #include "nonbonded/kernels/pair_body.h"
 #include "nonbonded/kernels/slope_kernels.h"
@@ -18,7 +18,10 @@ struct Shape {
 
 /// `energies`: u is computed.
 template <class S, int n, bool modified, bool second>
-[[gnu::always_inline]] inline Shape<S> power_shape(const Input<typename S::N>& in, const BentPower<typename S::N>& p, typename S::V s, typename S::V over, typename S::V y, bool energies) {
+[[gnu::always_inline]] inline Shape<S> power_shape(const Input<typename S::N>& in,
+                                                   const BentPower<typename S::N>& p,
+                                                   typename S::V s, typename S::V over,
+                                                   typename S::V y, bool energies) {
   using V = typename S::V;
   using N = typename S::N;
   const V y3 = y * y * y, power = n == 6 ? y3 : y3 * y3;
@@ -40,24 +43,32 @@ template <class S, int n, bool modified, bool second>
     const V a = S::set(p.a), b = S::set(p.b), x2 = x * x, bent = x2 * S::fma(b, x, a);
     if (energies) out.u = out.u - x2 * x * S::fma(S::set(p.quarter_b), x, S::set(p.third_a));
     out.f = S::fma(bent, over, out.f);
-    if constexpr (second) out.df = out.df + half * over * (x * S::fma(S::set(3 * p.b), x, S::set(2 * p.a)) * over - bent * y);
+    if constexpr (second)
+      out.df = out.df +
+               half * over * (x * S::fma(S::set(3 * p.b), x, S::set(2 * p.a)) * over - bent * y);
     return out;
   }
-  const V i = S::set(in.inverse_width), w = x * i, w2 = w * w, rest = S::set(N(1)) - w, plain = power * S::set(N(1) / n);
-  const V fade = S::fma(w2 * w, S::fma(w, S::fma(S::set(N(-6)), w, S::set(N(15))), S::set(N(-10))), S::set(N(1)));
-  const V fade1 = S::set(N(-30)) * w2 * rest * rest * i, by_r = plain * fade1 - power * over * fade;  // du/dr
+  const V i = S::set(in.inverse_width), w = x * i, w2 = w * w, rest = S::set(N(1)) - w,
+          plain = power * S::set(N(1) / n);
+  const V fade = S::fma(w2 * w, S::fma(w, S::fma(S::set(N(-6)), w, S::set(N(15))), S::set(N(-10))),
+                        S::set(N(1)));
+  const V fade1 = S::set(N(-30)) * w2 * rest * rest * i,
+          by_r = plain * fade1 - power * over * fade;  // du/dr
   if (energies) out.u = plain * fade;
   out.f = -by_r * over;
   if constexpr (second) {
     const V fade2 = S::set(N(-60)) * w * rest * (rest - w) * i * i;
-    const V by_r2 = S::set(N(n + 1)) * power * y * fade - S::set(N(2)) * power * over * fade1 + plain * fade2;
+    const V by_r2 =
+        S::set(N(n + 1)) * power * y * fade - S::set(N(2)) * power * over * fade1 + plain * fade2;
     out.df = half * over * (by_r * y - by_r2 * over);
   }
   return out;
 }
 
 template <class S, Field field, bool second>
-[[gnu::always_inline]] inline Shape<S> coulomb_shape(const SlopeInput<typename S::N>& k, typename S::V s, typename S::V over, typename S::V y, bool energies) {
+[[gnu::always_inline]] inline Shape<S> coulomb_shape(const SlopeInput<typename S::N>& k,
+                                                     typename S::V s, typename S::V over,
+                                                     typename S::V y, bool energies) {
   using V = typename S::V;
   using N = typename S::N;
   const Input<N>& in = k.in;
@@ -66,7 +77,8 @@ template <class S, Field field, bool second>
   if constexpr (second) out.df = S::set(N(-1.5)) * out.f * y;
   if constexpr (field == Field::power) {
     const V slope = S::set(in.slope);
-    if (energies) out.u = S::fma(S::set(in.k), s, over) - S::set(in.shift) - slope * (s * over - S::set(in.rc));
+    if (energies)
+      out.u = S::fma(S::set(in.k), s, over) - S::set(in.shift) - slope * (s * over - S::set(in.rc));
     if constexpr (second) out.df = out.df - S::set(N(0.5)) * slope * out.f;
     out.f = out.f + slope * over - S::set(in.k2);
   } else {
@@ -89,7 +101,9 @@ template <class S, Field field, bool second>
 
 /// Adds two numbers of each lane that `lanes` names to the tables of its types.
 template <class S>
-void add_to_tables(double* table, std::int32_t types, const std::int32_t* type_i, const std::int32_t* type_j, std::uint32_t lanes, const typename S::V& v6, const typename S::V& v12) {
+void add_to_tables(double* table, std::int32_t types, const std::int32_t* type_i,
+                   const std::int32_t* type_j, std::uint32_t lanes, const typename S::V& v6,
+                   const typename S::V& v12) {
   using N = typename S::N;
   constexpr std::uint32_t width = j_width / S::halves;
   N of6[S::rows * width], of12[S::rows * width];
@@ -97,14 +111,19 @@ void add_to_tables(double* table, std::int32_t types, const std::int32_t* type_i
   std::memcpy(of12, static_cast<const void*>(&v12), sizeof v12);
   for (; lanes != 0; lanes &= lanes - 1) {
     const auto l = static_cast<std::uint32_t>(__builtin_ctz(lanes));
-    double* const to = table + (static_cast<std::size_t>(type_i[l / width] * types + type_j[l % width]) * table_lanes + l % table_lanes) * 2;
+    double* const to =
+        table +
+        (static_cast<std::size_t>(type_i[l / width] * types + type_j[l % width]) * table_lanes +
+         l % table_lanes) *
+            2;
     to[0] += static_cast<double>(of6[l]);
     to[1] += static_cast<double>(of12[l]);
   }
 }
 
 template <class S, Field field, bool modified, bool second, Slope wanted>
-void slopes(const SlopeInput<typename S::N>& given, const Row* begin, const Row* end, const Entry* entries, SlopeSums<typename S::N>& sums) {
+void slopes(const SlopeInput<typename S::N>& given, const Row* begin, const Row* end,
+            const Entry* entries, SlopeSums<typename S::N>& sums) {
   using V = typename S::V;
   using N = typename S::N;
   constexpr bool charged = field != Field::none, all = wanted == Slope::all;
@@ -116,7 +135,8 @@ void slopes(const SlopeInput<typename S::N>& given, const Row* begin, const Row*
   typename S::Long box_sum[9] = {}, energy_sum = {};
   for (const Row* row = begin; row != end; ++row) {
     const std::size_t first = static_cast<std::size_t>(row->i) * i_width;
-    const int n_lj = all && k.every_well ? n : (row->lj + S::rows - 1) / S::rows, n_i = charged ? n : n_lj;
+    const int n_lj = all && k.every_well ? n : (row->lj + S::rows - 1) / S::rows,
+              n_i = charged ? n : n_lj;
     Mine<S> mine[n];
     load_mine<S, field, modified, Rule::table>(in, row->i, mine);
     N usual[4][i_width] = {};  // what each atom has with the common type: c6, c12, dc6, dc12
@@ -141,10 +161,14 @@ void slopes(const SlopeInput<typename S::N>& given, const Row* begin, const Row*
     for (std::int64_t entry = row->begin; entry < row->end; ++entry)
       for (int half = 0; half < S::halves; ++half) {
         const Entry* const e = entries + entry;
-        const int from = entry < row->last ? 0 : n / 2, to = entry >= row->first && entry < row->last ? n / 2 : n;
-        const std::size_t at = static_cast<std::size_t>(e->j) * j_width + static_cast<std::size_t>(half * width);
-        const typename S::P xj[3] = {S::place_j(in.x[0] + at), S::place_j(in.x[1] + at), S::place_j(in.x[2] + at)};
-        const V q = charged ? S::number_j(in.q_j + at) : zero, is_common = S::number_j(k.is_common + at);
+        const int from = entry < row->last ? 0 : n / 2,
+                  to = entry >= row->first && entry < row->last ? n / 2 : n;
+        const std::size_t at =
+            static_cast<std::size_t>(e->j) * j_width + static_cast<std::size_t>(half * width);
+        const typename S::P xj[3] = {S::place_j(in.x[0] + at), S::place_j(in.x[1] + at),
+                                     S::place_j(in.x[2] + at)};
+        const V q = charged ? S::number_j(in.q_j + at) : zero,
+                is_common = S::number_j(k.is_common + at);
         const std::uint32_t rare = k.rare[e->j];
         typename S::P wj[3];
         V dq = zero;
@@ -162,14 +186,20 @@ void slopes(const SlopeInput<typename S::N>& given, const Row* begin, const Row*
           S::inverses(s, over, y);
           if constexpr (second) {
             for (int c = 0; c < 3; ++c)
-              if constexpr (sizeof(N) == 4) dd[c] = S::apart(wi[v][c], wj[c]);
-              else dd[c] = wi[v][c] - wj[c];
+              if constexpr (sizeof(N) == 4)
+                dd[c] = S::apart(wi[v][c], wj[c]);
+              else
+                dd[c] = wi[v][c] - wj[c];
             if (k.strained)
-              for (int c = 0; c < 3; ++c) dd[c] = S::fma(d[0], S::set(k.strain[0][c]), S::fma(d[1], S::set(k.strain[1][c]), S::fma(d[2], S::set(k.strain[2][c]), dd[c])));
+              for (int c = 0; c < 3; ++c)
+                dd[c] = S::fma(d[0], S::set(k.strain[0][c]),
+                               S::fma(d[1], S::set(k.strain[1][c]),
+                                      S::fma(d[2], S::set(k.strain[2][c]), dd[c])));
             ds = S::set(N(2)) * S::fma(d[2], dd[2], S::fma(d[1], dd[1], d[0] * dd[0]));
           }
           if constexpr (charged) {
-            const auto inside = in.twin ? S::below(s, S::set(in.q_radius2), e->mask, v, half) : near;
+            const auto inside =
+                in.twin ? S::below(s, S::set(in.q_radius2), e->mask, v, half) : near;
             Shape<S> c = coulomb_shape<S, field, second>(k, s, over, y, second ? all : energies);
             const V qq = mine[v].q * q;
             c.f = S::only(inside, c.f);
@@ -193,9 +223,12 @@ void slopes(const SlopeInput<typename S::N>& given, const Row* begin, const Row*
             }
           }
           if (v < n_lj) {
-            const auto inside = in.twin ? S::below(s, S::set(in.lj_radius2), e->mask, v, half) : near;
-            Shape<S> six = power_shape<S, 6, modified, second>(in, in.six, s, over, y, !second && energies);
-            Shape<S> twelve = power_shape<S, 12, modified, second>(in, in.twelve, s, over, y, !second && energies);
+            const auto inside =
+                in.twin ? S::below(s, S::set(in.lj_radius2), e->mask, v, half) : near;
+            Shape<S> six =
+                power_shape<S, 6, modified, second>(in, in.six, s, over, y, !second && energies);
+            Shape<S> twelve = power_shape<S, 12, modified, second>(in, in.twelve, s, over, y,
+                                                                   !second && energies);
             V c6, c12, dc6 = zero, dc12 = zero;
             if (rare == 0) {
               c6 = is_common * S::number_i(usual[0], v);
@@ -233,8 +266,10 @@ void slopes(const SlopeInput<typename S::N>& given, const Row* begin, const Row*
               table_sum[v][0] = S::fma(is_common, u6, table_sum[v][0]);
               table_sum[v][1] = S::fma(is_common, u12, table_sum[v][1]);
               if (rare != 0) {
-                const std::uint32_t of_row = rare >> (half * width) & ((1U << width) - 1), of_rows = S::rows == 1 ? of_row : of_row | of_row << width;
-                add_to_tables<S>(sums.table, in.types, in.type + at_i, in.type + at, S::bits(inside) & of_rows, u6, u12);
+                const std::uint32_t of_row = rare >> (half * width) & ((1U << width) - 1),
+                                    of_rows = S::rows == 1 ? of_row : of_row | of_row << width;
+                add_to_tables<S>(sums.table, in.types, in.type + at_i, in.type + at,
+                                 S::bits(inside) & of_rows, u6, u12);
               }
             }
           }
@@ -251,7 +286,8 @@ void slopes(const SlopeInput<typename S::N>& given, const Row* begin, const Row*
           }
           if (!k.wants_box) return;
           for (int a = 0; a < 3; ++a)
-            for (int b = second ? 0 : a; b < 3; ++b) box[3 * a + b] = S::fma(d[a], g[b], box[3 * a + b]);
+            for (int b = second ? 0 : a; b < 3; ++b)
+              box[3 * a + b] = S::fma(d[a], g[b], box[3 * a + b]);
         };
         if constexpr (n == 2) {
           if (from == 0 && n_i > 0) one(0);
@@ -273,7 +309,9 @@ void slopes(const SlopeInput<typename S::N>& given, const Row* begin, const Row*
         if constexpr (!all) continue;
         if constexpr (charged) sums.q[at] += k.ke * own[r][3];
         if (v >= n_lj) continue;
-        double* const to = sums.table + (static_cast<std::size_t>(in.type[at] * in.types + k.common) * table_lanes + r) * 2;
+        double* const to =
+            sums.table +
+            (static_cast<std::size_t>(in.type[at] * in.types + k.common) * table_lanes + r) * 2;
         to[0] += static_cast<double>(pairs[r][0]);
         to[1] += static_cast<double>(pairs[r][1]);
       }
@@ -283,11 +321,13 @@ void slopes(const SlopeInput<typename S::N>& given, const Row* begin, const Row*
       for (int b = 0; b < 9; ++b) S::lengthen(box_sum[b], box[b]);
   }
   for (int a = 0; a < 3; ++a)
-    for (int b = 0; b < 3; ++b) sums.box[3 * a + b] += S::total(box_sum[second || b >= a ? 3 * a + b : 3 * b + a]);
+    for (int b = 0; b < 3; ++b)
+      sums.box[3 * a + b] += S::total(box_sum[second || b >= a ? 3 * a + b : 3 * b + a]);
   sums.energy += S::total(energy_sum);
 }
 
-/// A lean S has one kernel for places alone and all operands, all modifiers and lengths of Ewald's series.
+/// A lean S has one kernel for places alone and all operands, all modifiers and lengths of Ewald's
+/// series.
 template <class S>
 constexpr SlopeTable<typename S::N> slope_table_of() {
   constexpr bool lean = S::lean;
@@ -296,21 +336,29 @@ constexpr SlopeTable<typename S::N> slope_table_of() {
   const auto fields = [&]<Field field>() {
     const auto shapes = [&]<bool modified>() {
       auto& to = k[static_cast<std::size_t>(field)][modified];
-      to[0] = {&slopes<S, field, modified, false, places>, &slopes<S, field, modified, false, Slope::all>};
-      to[1] = {&slopes<S, field, modified, true, places>, &slopes<S, field, modified, true, Slope::all>};
+      to[0] = {&slopes<S, field, modified, false, places>,
+               &slopes<S, field, modified, false, Slope::all>};
+      to[1] = {&slopes<S, field, modified, true, places>,
+               &slopes<S, field, modified, true, Slope::all>};
     };
     shapes.template operator()<true>();
-    if constexpr (lean) k[static_cast<std::size_t>(field)][false] = k[static_cast<std::size_t>(field)][true];
-    else shapes.template operator()<false>();
+    if constexpr (lean)
+      k[static_cast<std::size_t>(field)][false] = k[static_cast<std::size_t>(field)][true];
+    else
+      shapes.template operator()<false>();
   };
   fields.template operator()<Field::none>();
   fields.template operator()<Field::power>();
   fields.template operator()<Field::ewald_long>();
-  if constexpr (lean) k[static_cast<std::size_t>(Field::ewald)] = k[static_cast<std::size_t>(Field::ewald_long)];
-  else if constexpr (sizeof(typename S::N) == 4) fields.template operator()<Field::ewald>();
+  if constexpr (lean)
+    k[static_cast<std::size_t>(Field::ewald)] = k[static_cast<std::size_t>(Field::ewald_long)];
+  else if constexpr (sizeof(typename S::N) == 4)
+    fields.template operator()<Field::ewald>();
   return k;
 }
 template <class Single, class Twice>
-constexpr SlopeKernels slope_kernels_of() { return {slope_table_of<Single>(), slope_table_of<Twice>()}; }
+constexpr SlopeKernels slope_kernels_of() {
+  return {slope_table_of<Single>(), slope_table_of<Twice>()};
+}
 
 }  // namespace tessera::molecular::pairs

@@ -18,5 +18,7 @@ const SlopeKernels* avx2_slopes() {
 }  // namespace tessera::molecular::pairs
 #pragma GCC pop_options
 #else
-const tessera::molecular::pairs::SlopeKernels* tessera::molecular::pairs::avx2_slopes() { return nullptr; }
+const tessera::molecular::pairs::SlopeKernels* tessera::molecular::pairs::avx2_slopes() {
+  return nullptr;
+}
 #endif

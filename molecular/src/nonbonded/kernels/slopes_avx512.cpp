@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nonbonded/kernels/slope_kernels.h"
 
-#if defined(__x86_64__) && (!defined(__clang__) || defined(__AVX512F__))  // clang knows no `#pragma GCC target`
+#if defined(__x86_64__) && \
+    (!defined(__clang__) || defined(__AVX512F__))  // clang knows no `#pragma GCC target`
 #include <cstring>
 #pragma GCC push_options
 #pragma GCC diagnostic ignored "-Wuninitialized"  // g++ 12's own header, GCC PR 105593
@@ -18,5 +19,7 @@ const SlopeKernels* avx512_slopes() {
 }  // namespace tessera::molecular::pairs
 #pragma GCC pop_options
 #else
-const tessera::molecular::pairs::SlopeKernels* tessera::molecular::pairs::avx512_slopes() { return nullptr; }
+const tessera::molecular::pairs::SlopeKernels* tessera::molecular::pairs::avx512_slopes() {
+  return nullptr;
+}
 #endif

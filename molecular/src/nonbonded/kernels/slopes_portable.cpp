@@ -57,7 +57,8 @@ const SlopeKernels* portable_slopes() {
 }
 
 std::span<const SlopeKernels* const> slope_kernels() {
-  static const std::array<const SlopeKernels*, 3> all = {portable_slopes(), avx2_slopes(), avx512_slopes()};
+  static const std::array<const SlopeKernels*, 3> all = {portable_slopes(), avx2_slopes(),
+                                                         avx512_slopes()};
   return {all.data(), kernels().size()};
 }
 

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A few eigenpairs A x = l x of a large sparse matrix by SLEPc, with derivatives of any order in the matrix's values:
+// A few eigenpairs A x = l x of a large sparse matrix by SLEPc, with derivatives of any order in
+// the matrix's values:
 //
 //   [A - l, -x; x^H, 0] [dx; dl] = [-dA x; 0]
 //
-// one bordered system for each pair, solved by `linear_solve`: its factorisation is made once and serves tangents and
-// adjoints alike.
+// one bordered system for each pair, solved by `linear_solve`: its factorisation is made once and
+// serves tangents and adjoints alike.
 //
 //   auto e = solvers::eigenpairs(values, pattern, {.count = 4, .target = 0.1, .hermitian = true});
-//   Tensor g = grad([&](Tensor v) { return sum(solvers::eigenpairs(v, pattern, options).values); })(values);
+//   Tensor g = grad([&](Tensor v) { return sum(solvers::eigenpairs(v, pattern, options).values);
+//   })(values);
 //
 // V. Hernandez, J. E. Roman, V. Vidal 2005, doi:10.1145/1089014.1089019.
 #pragma once
@@ -17,7 +19,7 @@
 namespace tessera::solvers {
 
 enum class Spectrum : std::uint8_t {
-  nearest,            ///< to `target`: shift and invert, A - target factored by MUMPS; nearest first
+  nearest,  ///< to `target`: shift and invert, A - target factored by MUMPS; nearest first
   largest_magnitude,  ///< products with A alone, as the two below; the outermost first
   smallest_real,
   largest_real,
@@ -30,19 +32,22 @@ struct EigenOptions {
   bool hermitian = false;
   double tolerance = 1e-13;  ///< on |A x - l x| / |l|
   int iterations = 1000;     ///< restarts of the Krylov-Schur method
-  std::string options = {};  ///< more in SLEPc's own words, as `-eps_ncv 40`; one that was not used is an error
-  bool distributed = false;  ///< as in PetscOptions, also of the bordered systems
+  std::string options =
+      {};  ///< more in SLEPc's own words, as `-eps_ncv 40`; one that was not used is an error
+  bool distributed = false;          ///< as in PetscOptions, also of the bordered systems
   LinearSolverPtr linear = nullptr;  ///< what solves these; null: mumps_lu
 };
-/// For values [..., entries], f64 or c128 (single precision is widened): eigenvalues [..., count], f64 where Hermitian and
-/// c128 otherwise, vectors [..., count, n] of length 1 whose largest component (the first, at ties) is real and positive,
-/// residuals |A x - l x| [..., count], and for each matrix SolveReason i32 and restarts i32. Pairs that did not converge are
-/// NaN. Derivatives take x^H dx = 0: only what does not depend on lengths and phases has a meaningful one. Eigenvalues
-/// must be simple; of equal ones derivatives are not finite.
+/// For values [..., entries], f64 or c128 (single precision is widened): eigenvalues [..., count],
+/// f64 where Hermitian and c128 otherwise, vectors [..., count, n] of length 1 whose largest
+/// component (the first, at ties) is real and positive, residuals |A x - l x| [..., count], and for
+/// each matrix SolveReason i32 and restarts i32. Pairs that did not converge are NaN. Derivatives
+/// take x^H dx = 0: only what does not depend on lengths and phases has a meaningful one.
+/// Eigenvalues must be simple; of equal ones derivatives are not finite.
 struct Eigenpairs {
   Tensor values, vectors, residuals, reason, restarts;
 };
-Eigenpairs eigenpairs(const Tensor& values, const CsrPatternPtr& pattern, const EigenOptions& options = {});
+Eigenpairs eigenpairs(const Tensor& values, const CsrPatternPtr& pattern,
+                      const EigenOptions& options = {});
 
 /// Whether the plug-in was built with SLEPc; otherwise why not. Loads it.
 bool slepc_available(std::string* why_not = nullptr);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <concepts>
-
 #include "tessera/autodiff/tensor.h"
 
-// Element-wise operations. Operands broadcast by NumPy's rules (trailing axes align, size 1 stretches).
-// Literals take the tensor's type, and it is an error if that does not hold an integer one (u8 and 300, or -1);
-// f32 with f64 and real with complex widen; integers with floats throw.
-// Derivatives of complex functions are those of the holomorphic function; of abs, real, imag, conj and
-// complex those of the map on R^2 (gradients are adjoints: grad |z|^2 = 2 z).
+#include <concepts>
+
+// Element-wise operations. Operands broadcast by NumPy's rules (trailing axes align, size 1
+// stretches). Literals take the tensor's type, and it is an error if that does not hold an integer
+// one (u8 and 300, or -1); f32 with f64 and real with complex widen; integers with floats throw.
+// Derivatives of complex functions are those of the holomorphic function; of abs, real, imag, conj
+// and complex those of the map on R^2 (gradients are adjoints: grad |z|^2 = 2 z).
 
 namespace tessera {
 
@@ -23,7 +23,8 @@ inline Tensor operator/(Arg a, Arg b) { return div(a, b); }
 
 Tensor neg(Arg x);
 inline Tensor operator-(const Tensor& x) { return neg(x); }
-Tensor abs(Arg x);   ///< real result for complex x; derivative 0 at 0, of complex x the second one NaN there
+Tensor abs(Arg x);   ///< real result for complex x; derivative 0 at 0, of complex x the second one
+                     ///< NaN there
 Tensor sign(Arg x);  ///< -1, 0, 1; for complex x/|x|, 0 at 0 with derivative NaN
 Tensor square(Arg x);
 Tensor sqrt(Arg x);
@@ -60,18 +61,25 @@ Tensor round(Arg x);  ///< half to even
 Tensor is_finite(Arg x);
 Tensor logical_not(Arg x);  ///< bool: not; integers: bitwise not
 
-/// 0^0 is 1 with slopes 0; elsewhere at x = 0 derivatives are those of the formula, infinite or NaN where it has none.
+/// 0^0 is 1 with slopes 0; elsewhere at x = 0 derivatives are those of the formula, infinite or NaN
+/// where it has none.
 Tensor pow(Arg x, Arg y);
 /// A real exponent; without this overload C++ would cut 0.5 to the integer 0.
 template <std::floating_point T>
-Tensor pow(Arg x, T y) { return pow(x, Arg(y, x.where)); }
+Tensor pow(Arg x, T y) {
+  return pow(x, Arg(y, x.where));
+}
 Tensor pow(Arg x, int n);  ///< by repeated multiplication; n may be negative for inexact types
-/// An exponent of another integer type: the same where int holds it, else as a literal of the type of x; an error for integers.
+/// An exponent of another integer type: the same where int holds it, else as a literal of the type
+/// of x; an error for integers.
 template <std::integral T>
-  requires(!std::is_same_v<T, bool>)
-Tensor pow(Arg x, T n) { return std::in_range<int>(n) ? pow(x, static_cast<int>(n)) : pow(x, Arg(n, x.where)); }
+requires(!std::is_same_v<T, bool>) Tensor pow(Arg x, T n) {
+  return std::in_range<int>(n) ? pow(x, static_cast<int>(n)) : pow(x, Arg(n, x.where));
+}
 Tensor rem(Arg x, Arg y);  ///< remainder with the sign of x (C's fmod)
-Tensor maximum(Arg x, Arg y);  ///< NaN if either is NaN; ties share the derivative equally, beside a NaN both have 1
+Tensor maximum(
+    Arg x,
+    Arg y);  ///< NaN if either is NaN; ties share the derivative equally, beside a NaN both have 1
 Tensor minimum(Arg x, Arg y);
 Tensor atan2(Arg y, Arg x);
 Tensor hypot(Arg x, Arg y);  ///< sqrt(x^2 + y^2); derivatives at 0: 0, the second ones NaN
@@ -98,11 +106,12 @@ Tensor complex(Arg re, Arg im);
 Tensor real(Arg z);
 Tensor imag(Arg z);
 Tensor conj(Arg z);
-Tensor arg(Arg z);  ///< phase in (-pi, pi]
+Tensor arg(Arg z);         ///< phase in (-pi, pi]
 Tensor as_real(Arg z);     ///< [..., 2]: real and imaginary part side by side
 Tensor as_complex(Arg x);  ///< inverse of as_real
-Tensor cast(Arg x, Dtype dtype);  ///< the one explicit conversion; complex to real keeps the real part
-Tensor stop_gradient(Arg x);      ///< x, with derivative zero
+Tensor cast(Arg x,
+            Dtype dtype);     ///< the one explicit conversion; complex to real keeps the real part
+Tensor stop_gradient(Arg x);  ///< x, with derivative zero
 
 namespace detail {
 /// The operand as a tensor; a literal becomes one of type `like`.

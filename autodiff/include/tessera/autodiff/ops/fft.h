@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <optional>
-
 #include "tessera/autodiff/tensor.h"
 
-// Discrete Fourier, cosine and sine transforms through FFTW3 (M. Frigo & S. G. Johnson 2005, Proc. IEEE 93,
-// 216), over any axes and any lengths, in f32, f64, c64 and c128. Real operands of complex transforms become
-// complex. One thread works on one transform and many transforms run side by side, so that results are the
-// same bits on any number of threads; a line of a stack has those that it has alone. Several axes at once equal one axis
-// after the other up to roundings, not bit for bit.
+#include <optional>
+
+// Discrete Fourier, cosine and sine transforms through FFTW3 (M. Frigo & S. G. Johnson 2005, Proc.
+// IEEE 93, 216), over any axes and any lengths, in f32, f64, c64 and c128. Real operands of complex
+// transforms become complex. One thread works on one transform and many transforms run side by
+// side, so that results are the same bits on any number of threads; a line of a stack has those
+// that it has alone. Several axes at once equal one axis after the other up to roundings, not bit
+// for bit.
 //
 //   fft     y_k = s sum_j x_j e^{-2 pi i j k / n}
 //   ifft    x_j = t sum_k y_k e^{+2 pi i j k / n}
 //
-// The factors (s, t) are (1, 1/n) for Norm::backward, (1/sqrt n, 1/sqrt n) for ortho, (1/n, 1) for forward; n is
-// the number of points of all transformed axes. The engine's time sign e^{+i omega t} does not enter: this is
-// the usual sign of FFTs. Negative axes count from the end; naming one twice throws. Derivatives are those of
-// linear maps, transposes are adjoints.
+// The factors (s, t) are (1, 1/n) for Norm::backward, (1/sqrt n, 1/sqrt n) for ortho, (1/n, 1) for
+// forward; n is the number of points of all transformed axes. The engine's time sign e^{+i omega t}
+// does not enter: this is the usual sign of FFTs. Negative axes count from the end; naming one
+// twice throws. Derivatives are those of linear maps, transposes are adjoints.
 
 namespace tessera {
 
@@ -34,18 +35,20 @@ Tensor ifft2(Arg x, Norm norm = Norm::backward);
 
 /// `fft` of real x: the first n/2 + 1 values along the axis, the others being their conjugates.
 Tensor rfft(Arg x, std::optional<Index> n = {}, int axis = -1, Norm norm = Norm::backward);
-/// The real sequence of n points (default 2 (m - 1), which is even) with the half spectrum x [.., m, ..]. The
-/// imaginary parts at zero and, for even n, at the highest frequency do not count.
+/// The real sequence of n points (default 2 (m - 1), which is even) with the half spectrum x [..,
+/// m, ..]. The imaginary parts at zero and, for even n, at the highest frequency do not count.
 Tensor irfft(Arg x, std::optional<Index> n = {}, int axis = -1, Norm norm = Norm::backward);
 /// `rfft` along the last of the axes, `fft` along the others. Sizes are those of the real side.
 Tensor rfftn(Arg x, const Shape& axes = {}, const Shape& sizes = {}, Norm norm = Norm::backward);
 Tensor irfftn(Arg x, const Shape& axes = {}, const Shape& sizes = {}, Norm norm = Norm::backward);
-/// The real spectrum (n points) of a sequence whose conjugate is its reverse and of which x is the first half.
+/// The real spectrum (n points) of a sequence whose conjugate is its reverse and of which x is the
+/// first half.
 Tensor hfft(Arg x, std::optional<Index> n = {}, int axis = -1, Norm norm = Norm::backward);
 /// The inverse of `hfft`.
 Tensor ihfft(Arg x, std::optional<Index> n = {}, int axis = -1, Norm norm = Norm::backward);
 
-/// Frequencies of `fft`'s values for samples `spacing` apart: [0, 1, ..., -2, -1] / (n spacing), in cycles.
+/// Frequencies of `fft`'s values for samples `spacing` apart: [0, 1, ..., -2, -1] / (n spacing), in
+/// cycles.
 Tensor fftfreq(Index n, double spacing = 1, Dtype dtype = Dtype::f64);
 /// The same for `rfft`: [0, 1, ..., n/2] / (n spacing).
 Tensor rfftfreq(Index n, double spacing = 1, Dtype dtype = Dtype::f64);
@@ -58,8 +61,9 @@ Tensor ifftshift(Arg x, const Shape& axes = {});
 ///   2  y_k = 2 sum_j x_j cos(pi (j + 1/2) k / n)
 ///   3  y_k = x_0 + 2 sum_{j>0} x_j cos(pi j (k + 1/2) / n)
 ///   4  y_k = 2 sum_j x_j cos(pi (j + 1/2) (k + 1/2) / n)
-/// Norm::forward divides by N = 2n (type 1: 2 (n-1)); Norm::ortho is the orthogonal matrix of the family, whose
-/// first (and, type 1, last) basis vectors are scaled accordingly. Complex x: real and imaginary part alike.
+/// Norm::forward divides by N = 2n (type 1: 2 (n-1)); Norm::ortho is the orthogonal matrix of the
+/// family, whose first (and, type 1, last) basis vectors are scaled accordingly. Complex x: real
+/// and imaginary part alike.
 Tensor dct(Arg x, int type = 2, int axis = -1, Norm norm = Norm::backward);
 /// The inverse of `dct` of that type and norm.
 Tensor idct(Arg x, int type = 2, int axis = -1, Norm norm = Norm::backward);

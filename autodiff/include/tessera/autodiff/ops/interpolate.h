@@ -2,9 +2,10 @@
 #pragma once
 #include "tessera/autodiff/tree.h"
 
-// Interpolation between knots [n], n >= 2, real and rising, of values [n, C...], real or complex: a result has the shape of
-// x followed by C. Differentiable to any order in x, knots and values; at a knot, derivatives in x are those of the
-// piece on its right (of the last piece at the last knot). Knots that do not rise throw when values are computed.
+// Interpolation between knots [n], n >= 2, real and rising, of values [n, C...], real or complex: a
+// result has the shape of x followed by C. Differentiable to any order in x, knots and values; at a
+// knot, derivatives in x are those of the piece on its right (of the last piece at the last knot).
+// Knots that do not rise throw when values are computed.
 
 namespace tessera {
 
@@ -16,7 +17,8 @@ enum class Outside : std::uint8_t {
 Tensor interp(Arg x, Arg knots, Arg values, Outside outside = Outside::hold);
 
 enum class SplineEnd : std::uint8_t {
-  not_a_knot,  ///< the third derivative is continuous at the second and the last but one knot; 3 knots: a parabola
+  not_a_knot,  ///< the third derivative is continuous at the second and the last but one knot; 3
+               ///< knots: a parabola
   natural,     ///< second derivatives at the ends are zero
   clamped,     ///< slopes at the ends are given
 };
@@ -25,11 +27,12 @@ struct CubicSpline {
   Tensor knots, values, slopes;
   TESSERA_TREE(knots, values, slopes)
 };
-/// Slopes from one tridiagonal system (C. de Boor, A Practical Guide to Splines, ch. IV); `first` and `last` [C...] are the
-/// slopes of clamped ends.
-CubicSpline cubic_spline(Arg knots, Arg values, SplineEnd ends = SplineEnd::not_a_knot, Arg first = 0.0, Arg last = 0.0);
-/// The spline at x, or one of its derivatives 1 ... 3 in x, or (-1) its integral from the first knot to x. Outside of the
-/// knots the first and last cubic go on.
+/// Slopes from one tridiagonal system (C. de Boor, A Practical Guide to Splines, ch. IV); `first`
+/// and `last` [C...] are the slopes of clamped ends.
+CubicSpline cubic_spline(Arg knots, Arg values, SplineEnd ends = SplineEnd::not_a_knot,
+                         Arg first = 0.0, Arg last = 0.0);
+/// The spline at x, or one of its derivatives 1 ... 3 in x, or (-1) its integral from the first
+/// knot to x. Outside of the knots the first and last cubic go on.
 Tensor interp(const CubicSpline& spline, Arg x, int derivative = 0);
 
 }  // namespace tessera

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <cstdint>
-
 #include "tessera/autodiff/tensor.h"
 
-// Random numbers as functions of a key: the same key gives the same numbers on any machine and any number of
-// threads. A key is a u32 tensor [2]; [B..., 2] is a stack of keys and gives B... independent draws. Use each key
-// once and split it for more:
+#include <cstdint>
+
+// Random numbers as functions of a key: the same key gives the same numbers on any machine and any
+// number of threads. A key is a u32 tensor [2]; [B..., 2] is a stack of keys and gives B...
+// independent draws. Use each key once and split it for more:
 //
 //   Tensor key = random_key(42);
 //   Tensor keys = split_key(key, 2);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <vector>
-
 #include "tessera/autodiff/tensor.h"
 
-// Rearranging elements. Reshape, transpose, broadcast, slice and reverse are views: no element moves.
+#include <vector>
+
+// Rearranging elements. Reshape, transpose, broadcast, slice and reverse are views: no element
+// moves.
 
 namespace tessera {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <utility>
-
 #include "tessera/autodiff/tensor.h"
 
-// Order along one axis, of real, integer or bool elements. Equal elements keep their order and NaN comes last,
-// rising or falling. Derivatives follow the elements to where they went.
+#include <utility>
+
+// Order along one axis, of real, integer or bool elements. Equal elements keep their order and NaN
+// comes last, rising or falling. Derivatives follow the elements to where they went.
 
 namespace tessera {
 
