@@ -3,12 +3,13 @@
 #define HWY_TARGET_INCLUDE "nonbonded/kernels/pme_kernels.cpp"
 #define HWY_DISABLE_PCLMUL_AES
 #define HWY_DISABLED_TARGETS (HWY_AVX3_DL)
-#include "nonbonded/kernels/pme_kernels.h"
+// clang-format off: this file is compiled once for each target by the first include
+#include <hwy/foreach_target.h>
+// clang-format on
 
 #include "nonbonded/kernels/line_fft.inl"
+#include "nonbonded/kernels/pme_kernels.h"
 #include "tessera/autodiff/vectors.h"
-
-#include <hwy/foreach_target.h>
 
 #include <algorithm>
 #include <cmath>
