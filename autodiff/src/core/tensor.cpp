@@ -104,7 +104,8 @@ Tensor empty_result(Dtype dtype, const Shape& shape) {
   p->view.dtype = dtype;
   p->view.shape = shape;
   if (single) {
-    p->view.strides = Shape::filled(shape.size(), 1);
+    // In place: copying a Shape waits for the byte that was just written into it.
+    for (int i = 0; i < shape.size(); ++i) p->view.strides.push_back(1);
     p->view.data = p->scalar;
   } else {
     p->view.strides = row_major(shape);
