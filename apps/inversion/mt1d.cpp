@@ -148,14 +148,14 @@ data::ExitCode run(RunContext& context, const Mt1dCase& c) {
       {"soundings", static_cast<double>(records.size())}, {"rms", rms}, {"rms_worst", worst}};
   context.log.info(fmt::format("{} soundings, RMS {:.3f} over all, {:.3f} at worst", records.size(),
                                rms, worst));
-  const bool promise_broken =
+  const bool expectation_missed =
       (o.expect_rms_max && worst > *o.expect_rms_max) ||
       (o.expect_soundings && records.size() != static_cast<std::size_t>(*o.expect_soundings));
-  if (promise_broken)
+  if (expectation_missed)
     context.log.error(fmt::format("the case expects {} soundings and an RMS of at most {}",
                                   o.expect_soundings.value_or(0),
                                   o.expect_rms_max.value_or(INFINITY)));
-  return aim_missed || promise_broken ? data::ExitCode::not_converged : data::ExitCode::ok;
+  return aim_missed || expectation_missed ? data::ExitCode::not_converged : data::ExitCode::ok;
 }
 
 PreparedCase prepare(const AppContext& context) {

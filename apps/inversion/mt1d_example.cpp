@@ -85,7 +85,7 @@ method = "occam"           # the smoothest model that fits
 [posterior]
 method = "laplace"         # 50 % and 90 % bands of the resistivity
 
-[expect]                   # what this case promises; a run that does not keep it ends with exit 6
+[expect]                   # of the results; a run that does not meet it ends with exit 6
 soundings = {}
 rms_max = 1.2
 )",

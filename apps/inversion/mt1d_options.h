@@ -52,7 +52,7 @@ struct Mt1dOptions {
   bool pictures_of_soundings = true;
   std::uint64_t seed = 1;
 
-  // What the case promises of its result; a run that breaks a promise ends with exit 6.
+  // What the case expects of its result; a run that does not meet it ends with exit 6.
   std::optional<double> expect_rms_max;
   std::optional<int> expect_soundings;
 };

@@ -49,8 +49,8 @@ void set_columns(Stations& s) {
   }
 }
 
-/// Stations may share a place (a repeated sounding): equal distances are set apart by a thousandth
-/// of the profile. `counted`: the axis numbers the stations.
+/// Stations may stand on one spot (a repeated sounding): equal distances are set apart by a
+/// thousandth of the profile. `counted`: the axis numbers the stations.
 Stations place_stations(const std::vector<std::string>& names, const std::vector<double>& distance,
                         bool counted) {
   Stations s;

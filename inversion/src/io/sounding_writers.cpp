@@ -101,7 +101,7 @@ class EdiText {
         block(name + "R ROT=ZROT", [&](std::size_t i) { return z[i][r][c].real(); });
         block(name + "I ROT=ZROT", [&](std::size_t i) { return z[i][r][c].imag(); });
         block(name + ".VAR ROT=ZROT", [&](std::size_t i) {
-          return std::pow(s_.impedance_error[i][r][c] / kOhmPerFieldUnit, 2);
+          return std::pow(s_.impedance_error[i][r][c] / ohm_per_field_unit, 2);
         });
       }
   }

@@ -70,7 +70,7 @@ struct ProfileData {
   std::vector<double> rho_a, phase;                      ///< observed
   std::vector<double> predicted_rho_a, predicted_phase;  ///< may be empty: then observed only
   std::vector<double> rho_a_error, phase_error;  ///< with them residuals are in standard deviations
-  bool counted = false;  ///< `distance` only counts the stations: they have no places
+  bool counted = false;  ///< `distance` only counts the stations: they have no coordinates
 };
 
 /// Observed, predicted and residual (rows) of apparent resistivity and phase (columns) against
@@ -86,7 +86,7 @@ struct SectionFigure {
   std::vector<double> rms;                     ///< likewise
   std::optional<double> least_resistivity, greatest_resistivity;  ///< ends of the colour axis
   bool log_depth = false;
-  bool counted = false;  ///< `distance` only counts the stations: they have no places
+  bool counted = false;  ///< `distance` only counts the stations: they have no coordinates
 };
 
 /// The 1-D models side by side, each over half the way to its neighbours; hatched below the depth
