@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inversion/mt1d_output.h"
-#include "inversion/mt1d_profile.h"
+#include "inversion/mt1d/output.h"
+#include "inversion/mt1d/profile.h"
 #include "tessera/data/vtk_xml.h"
 #include "tessera/data/vtkhdf.h"
 

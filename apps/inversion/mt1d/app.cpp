@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The app inversion.mt1d: a folder of magnetotelluric soundings goes in, layered earths with their
 // uncertainty come out.
-#include "inversion/mt1d_batch.h"
-#include "inversion/mt1d_derivatives.h"
-#include "inversion/mt1d_example.h"
-#include "inversion/mt1d_input.h"
-#include "inversion/mt1d_options.h"
-#include "inversion/mt1d_output.h"
+#include "inversion/mt1d/batch.h"
+#include "inversion/mt1d/derivatives.h"
+#include "inversion/mt1d/example.h"
+#include "inversion/mt1d/input.h"
+#include "inversion/mt1d/options.h"
+#include "inversion/mt1d/output.h"
 #include "support/app.h"
 #include "tessera/data/log.h"
 #include "tessera/data/manifest.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inversion/mt1d_input.h"
+#include "inversion/mt1d/input.h"
 
 #include "tessera/inversion/sounding_read.h"
 

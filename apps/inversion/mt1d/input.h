@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "inversion/mt1d_options.h"
+#include "inversion/mt1d/options.h"
 #include "tessera/data/input_files.h"
 #include "tessera/inversion/profile.h"
 #include "tessera/inversion/response_1d.h"

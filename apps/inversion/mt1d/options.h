@@ -16,7 +16,7 @@ enum class UnitsChoice { file, ohm, field };
 enum class Misfit { l2, huber };
 
 /// Everything that case.toml may say; SI units, angles in radians. The keys and their documentation
-/// are in mt1d_options.cpp.
+/// are in options.cpp.
 struct Mt1dOptions {
   std::filesystem::path files;
   ResponseChoice response = ResponseChoice::determinant;

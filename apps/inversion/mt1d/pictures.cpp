@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inversion/mt1d_batch.h"
-#include "inversion/mt1d_output.h"
-#include "inversion/mt1d_profile.h"
+#include "inversion/mt1d/batch.h"
+#include "inversion/mt1d/output.h"
+#include "inversion/mt1d/profile.h"
 #include "tessera/data/plot.h"
 #include "tessera/inversion/figures.h"
 

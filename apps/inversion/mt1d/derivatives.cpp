@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inversion/mt1d_derivatives.h"
+#include "inversion/mt1d/derivatives.h"
 
 #include "tessera/autodiff/ops.h"
 #include "tessera/inversion/forward_1d.h"

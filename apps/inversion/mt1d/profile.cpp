@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inversion/mt1d_profile.h"
+#include "inversion/mt1d/profile.h"
 
 #include <algorithm>
 #include <cmath>

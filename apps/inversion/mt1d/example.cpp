@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inversion/mt1d_example.h"
+#include "inversion/mt1d/example.h"
 
 #include "tessera/data/file_io.h"
 #include "tessera/data/metrics.h"

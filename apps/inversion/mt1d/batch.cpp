@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inversion/mt1d_batch.h"
+#include "inversion/mt1d/batch.h"
 
 #include "tessera/data/log.h"
 #include "tessera/data/progress.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inversion/mt1d_record.h"
+#include "inversion/mt1d/record.h"
 
 #include <cmath>
 #include <limits>

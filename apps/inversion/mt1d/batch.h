@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "inversion/mt1d_record.h"
+#include "inversion/mt1d/record.h"
 #include "support/app.h"
 
 #include <vector>
