@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support.h"
 #include "tessera/autodiff/error.h"
+#include "tessera/data/median.h"
 #include "tessera/inversion/figures.h"
 
 #include <algorithm>
@@ -26,15 +27,6 @@ struct Stations {
   std::vector<double> low, high;  ///< the ends of each station's column of cells
   std::vector<TopMark> marks;
 };
-
-/// The upper median of the finite values; NaN where there are none.
-double median(std::vector<double> values) {
-  std::erase_if(values, [](double v) { return !is_number(v); });
-  if (values.empty()) return NAN;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 /// Columns reach half-way to the neighbours, but over a gap in the profile not further than three
 /// times the median half-distance: what no station saw stays empty.

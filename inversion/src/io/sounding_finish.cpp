@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sounding_finish.h"
 
+#include "tessera/data/median.h"
 #include "tessera/inversion/mt_transform.h"
 
 #include <fmt/format.h>
@@ -207,10 +208,10 @@ void review_conventions(const Sounding& s, const ReadOptions& options, Findings&
         330,
         fmt::format(
             "the xy phase leaves 0..90 degrees at {} of {} frequencies (median {:.0f} degrees)",
-            outside, n, median(phases)),
+            outside, n, data::median(phases)),
         hint);
   }
-  const double typical = median(rho);
+  const double typical = data::median(rho);
   if (typical > 0 && (typical < kLowestRho || typical > kHighestRho)) {
     const bool from_ohm = s.source_units == ImpedanceUnits::ohm;
     const double other = typical * std::pow(ohm_per_field_unit, from_ohm ? 2 : -2);
@@ -237,7 +238,7 @@ void review_resistivities(const Sounding& s, Findings& findings) {
       const double given = s.resistivity.rho[i][r][c];
       if (from_z > 0 && given > 0) ratio.push_back(given / from_z);
     }
-  const double typical = median(ratio);
+  const double typical = data::median(ratio);
   if (!ratio.empty() && std::abs(typical - 1) > 0.02)
     findings.warn(
         338, fmt::format(
@@ -260,14 +261,6 @@ void review_azimuth(const Sounding& s, Findings& findings) {
 }
 
 }  // namespace
-
-double median(std::vector<double> v) {
-  std::erase_if(v, [](double x) { return !std::isfinite(x); });
-  if (v.empty()) return kNaN;
-  const auto middle = v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2);
-  std::nth_element(v.begin(), middle, v.end());
-  return *middle;
-}
 
 double wrap_degrees(double angle) {
   double a = std::fmod(angle, 360.0);
@@ -301,7 +294,7 @@ bool impedance_from_resistivity(Sounding& s) {
   std::vector<double> yx;
   for (const auto& p : rp.phase)
     if (!is_missing(p[1][0])) yx.push_back(p[1][0]);
-  const double typical = median(yx);
+  const double typical = data::median(yx);
   const bool first_quadrant = typical > 0 && typical < 90;
   if (first_quadrant)
     for (auto& p : rp.phase) p[1][0] -= 180;
