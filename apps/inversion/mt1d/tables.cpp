@@ -63,7 +63,8 @@ std::string iteration_table(const inversion::SoundingInversion& s) {
 
 }  // namespace
 
-void write_tables(const std::filesystem::path& run, const std::vector<Record>& records) {
+void write_tables(const std::filesystem::path& run,
+                  const std::vector<inversion::StationResult>& results) {
   data::CsvTable t({"sounding",
                     "station",
                     "file",
@@ -86,7 +87,7 @@ void write_tables(const std::filesystem::path& run, const std::vector<Record>& r
                     "static_shift_ln",
                     "static_shift_std"});
   std::filesystem::create_directories(run / "soundings");
-  for (const Record& r : records) {
+  for (const inversion::StationResult& r : results) {
     const auto& s = r.result;
     t.add(r.id)
         .add(r.station)

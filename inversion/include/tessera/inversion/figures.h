@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "tessera/data/plot.h"
+#include "tessera/inversion/survey.h"
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
-/// The pictures of magnetotelluric work, from plain numbers. Periods in s, apparent resistivities
-/// in ohm m, phases in degrees (e^{+iωt}: 45 over a half-space), depths in m below the surface,
-/// distances in m. NaN means "no value".
+/// The pictures of magnetotelluric work, from plain numbers or from results. Periods in s, apparent
+/// resistivities in ohm m, phases in degrees (e^{+iωt}: 45 over a half-space), depths in m below
+/// the surface, distances in m. NaN means "no value".
 namespace tessera::inversion {
 
 /// Apparent resistivity and phase of one mode against period.
@@ -59,6 +61,8 @@ struct SoundingFigure {
 
 /// Curves at the left, the model at the right, residuals below: a full page wide.
 data::Figure sounding_figure(const SoundingFigure& s);
+/// Of an inverted sounding: its tensor pale, what was inverted, model, bands, residuals.
+data::Figure station_figure(const StationResult& result);
 
 /// Responses of a whole profile. Maps are [station][period]: value[s * n_periods + p]. Stations
 /// rise with distance.
@@ -76,6 +80,8 @@ struct ProfileData {
 /// Observed, predicted and residual (rows) of apparent resistivity and phase (columns) against
 /// distance and period.
 data::Figure pseudo_section(const ProfileData& p);
+/// Of inverted soundings in the order of their line.
+data::Figure pseudo_section(std::span<const StationResult> results, bool has_coordinates);
 
 struct SectionFigure {
   std::string title;
@@ -93,6 +99,8 @@ struct SectionFigure {
 /// of investigation. Axes of depth and colour are those of the stations that see no deeper than ten
 /// times the median; the subtitle names the others (as a rule their units are wrong).
 data::Figure stitched_section(const SectionFigure& s);
+/// Of inverted soundings in the order of their line.
+data::Figure stitched_section(std::span<const StationResult> results, bool has_coordinates);
 
 struct IterationRow {
   int iteration = 0;
