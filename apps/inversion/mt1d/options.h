@@ -16,7 +16,7 @@ enum class UnitsChoice { file, ohm, field };
 enum class Misfit { l2, huber };
 
 /// Everything that case.toml may say; SI units, angles in radians. The keys and their documentation
-/// are in mt1d_options.cpp.
+/// are in options.cpp.
 struct Mt1dOptions {
   std::filesystem::path files;
   ResponseChoice response = ResponseChoice::determinant;
@@ -52,7 +52,7 @@ struct Mt1dOptions {
   bool pictures_of_soundings = true;
   std::uint64_t seed = 1;
 
-  // What the case promises of its result; a run that breaks a promise ends with exit 6.
+  // What the case expects of its result; a run that does not meet it ends with exit 6.
   std::optional<double> expect_rms_max;
   std::optional<int> expect_soundings;
 };

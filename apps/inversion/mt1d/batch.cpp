@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inversion/mt1d_batch.h"
+#include "inversion/mt1d/batch.h"
 
+#include "inversion/mt1d/record.h"
 #include "tessera/data/log.h"
 #include "tessera/data/progress.h"
 #include "tessera/data/run.h"
@@ -19,20 +20,20 @@ namespace {
 
 constexpr std::uint64_t steps_between_looks = 50;  ///< of a chain, about 10 ms
 
-/// What the threads share: finished records, chains under way, and the word to stop.
+/// What the threads share: finished results, chains under way, and the word to stop.
 class Batch {
  public:
   Batch(const Mt1dOptions& options, const Input& input)
       : options_(options),
         input_(input),
-        records_(input.items.size()),
-        chains_(input.items.size()) {}
+        results_(input.survey.stations.size()),
+        chains_(input.survey.stations.size()) {}
 
   void restore(const data::Checkpoint& c) {
-    for (std::size_t i = 0; i < records_.size(); ++i) {
+    for (std::size_t i = 0; i < results_.size(); ++i) {
       const std::string prefix = fmt::format("sounding/{}/", i);
       if (c.has(prefix + "id")) {
-        records_[i] = get(c, prefix);
+        results_[i] = get(c, prefix);
         ++finished_;
       } else if (c.has(prefix + "chain/m")) {
         inversion::Chain chain;
@@ -54,10 +55,10 @@ class Batch {
     c.inputs = files_of(input_);
     const std::lock_guard lock(mutex_);
     c.step = step_++;
-    for (std::size_t i = 0; i < records_.size(); ++i) {
+    for (std::size_t i = 0; i < results_.size(); ++i) {
       const std::string prefix = fmt::format("sounding/{}/", i);
-      if (records_[i]) {
-        put(c, prefix, *records_[i]);
+      if (results_[i]) {
+        put(c, prefix, *results_[i]);
       } else if (chains_[i]) {
         const inversion::Chain& chain = *chains_[i];
         c.put(prefix + "chain/m", chain.m);
@@ -76,8 +77,8 @@ class Batch {
   void work(data::Log& log) {
     for (;;) {
       const std::size_t i = next_++;
-      if (i >= records_.size() || stop_ || failed()) return;
-      if (records_[i]) continue;
+      if (i >= results_.size() || stop_ || failed()) return;
+      if (results_[i]) continue;
       try {
         invert(i, log);
       } catch (...) {
@@ -105,9 +106,9 @@ class Batch {
   void rethrow() {
     if (failure_) std::rethrow_exception(failure_);
   }
-  std::vector<Record> take() {
-    std::vector<Record> out;
-    for (auto& r : records_) out.push_back(std::move(*r));
+  std::vector<inversion::StationResult> take() {
+    std::vector<inversion::StationResult> out;
+    for (auto& r : results_) out.push_back(std::move(*r));
     return out;
   }
 
@@ -119,8 +120,8 @@ class Batch {
 
   void invert(std::size_t i, data::Log& log) {
     const auto begin = std::chrono::steady_clock::now();
-    const Item& item = input_.items[i];
-    inversion::SoundingInverter inverter(item.response, inversion_options(options_, i));
+    const inversion::Station& station = input_.survey.stations[i];
+    inversion::SoundingInverter inverter(station.response, inversion_options(options_, i));
     if (const inversion::Sampler* sampler = inverter.sampler()) {
       inversion::Chain chain;
       {
@@ -137,23 +138,22 @@ class Batch {
       }
       inverter.finish(chain);
     }
-    Record record = begin_record(item);
-    record.result = inverter.result();
+    inversion::StationResult found = inversion::station_result(station, inverter.result());
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    const auto& r = record.result;
+    const auto& r = found.result;
     log.info(fmt::format(
         "{:<12} {:3} periods  RMS {:6.3f}  D+ {:6.3f}  {:3} iterations  sees {:6.1f} km  {:6.2f} s "
         " {}{}",
-        item.id, item.response.size(), r.rms, r.bound.rms, r.iterations.size(),
+        station.id, station.response.size(), r.rms, r.bound.rms, r.iterations.size(),
         r.depth.bostick_m / 1000, seconds, word(r.reason),
         r.exact_hessian ? "" : "  (bands by Gauss-Newton: the exact Hessian is indefinite)"));
     if (r.reason == inversion::Reason::target_below_bound)
       log.warning(fmt::format(
           "{}: an RMS of {:.3g} is asked for, but no layered earth comes below {:.4g} (D+)",
-          item.id, r.target_rms, r.bound.rms));
+          station.id, r.target_rms, r.bound.rms));
     const std::lock_guard lock(mutex_);
-    records_[i] = std::move(record);
+    results_[i] = std::move(found);
     chains_[i].reset();
     ++finished_;
   }
@@ -162,7 +162,7 @@ class Batch {
   const Input& input_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<std::optional<Record>> records_;
+  std::vector<std::optional<inversion::StationResult>> results_;
   std::vector<std::optional<inversion::Chain>> chains_;
   std::exception_ptr failure_;
   std::atomic<std::size_t> next_{0}, finished_{0};
@@ -210,7 +210,7 @@ BatchResult run_batch(RunContext& run, const Mt1dOptions& options, const Input& 
     batch.first_step(loaded->checkpoint.step + 1);
     run.log.info(fmt::format("going on from {}: {} of {} soundings are done",
                              loaded->path.filename().string(), batch.finished(),
-                             input.items.size()));
+                             input.survey.stations.size()));
   }
   const auto save = [&] {
     data::write_checkpoint(run.folder.checkpoints(), batch.checkpoint(run.manifest.config_sha256),
@@ -219,10 +219,10 @@ BatchResult run_batch(RunContext& run, const Mt1dOptions& options, const Input& 
   data::Progress progress({.style = run.progress_style,
                            .phase = "invert",
                            .unit = "soundings",
-                           .total = input.items.size(),
+                           .total = input.survey.stations.size(),
                            .already_done = batch.finished(),
                            .heartbeat = run.folder.heartbeat_json()});
-  const int threads = threads_for(input.items.size(), run.manifest.threads);
+  const int threads = threads_for(input.survey.stations.size(), run.manifest.threads);
   bool stopped = false;
   {
     std::vector<std::jthread> pool;
@@ -252,12 +252,12 @@ BatchResult run_batch(RunContext& run, const Mt1dOptions& options, const Input& 
     }
   }
   batch.rethrow();
-  const bool complete = batch.finished() == input.items.size();
+  const bool complete = batch.finished() == input.survey.stations.size();
   save();
   progress.update(batch.finished());
   progress.finish(complete ? "finished" : "stopped");
   if (!complete) return {.stopped = true};
-  return {.records = batch.take()};
+  return {.results = batch.take()};
 }
 
 }  // namespace tessera::apps::mt1d

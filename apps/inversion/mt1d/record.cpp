@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inversion/mt1d_record.h"
+#include "inversion/mt1d/record.h"
 
 #include <cmath>
-#include <limits>
 
 namespace tessera::apps::mt1d {
 namespace {
 
 using inversion::Iteration;
+using inversion::StationResult;
 using Complex = std::complex<double>;
 
 /// Calls v(name, value, units, meaning) for every stored value; a single number is handed over as
 /// double&, so that one list serves writing and reading of both file kinds.
 template <class V>
-void visit(Record& r, V&& v) {
+void visit(StationResult& r, V&& v) {
   auto& s = r.result;
   v("station", r.station, "", "station name");
   v("file", r.file, "", "sounding file");
@@ -55,13 +55,15 @@ void visit(Record& r, V&& v) {
   v("bostick/depth", s.bostick.depth_m, "m", "Bostick depths");
   v("bostick/resistivity", s.bostick.resistivity_ohm_m, "ohm*m", "Bostick resistivities");
   v("tensor/frequency", r.tensor_frequency, "Hz", "frequency");
-  const char* names[4] = {"rho", "rho_error", "phase", "phase_error"};
-  const char* units[4] = {"ohm*m", "ohm*m", "deg", "deg"};
-  for (int k = 0; k < 4; ++k) {
-    v(std::string("tensor/xy_") + names[k], r.xy[k], units[k], "observed xy");
-    v(std::string("tensor/yx_") + names[k], r.yx[k], units[k],
-      "observed yx, phase turned to the first quadrant");
-  }
+  const auto curve = [&](const std::string& name, inversion::SoundingCurve& c,
+                         const char* meaning) {
+    v(name + "_rho", c.rho, "ohm*m", meaning);
+    v(name + "_rho_error", c.rho_error, "ohm*m", meaning);
+    v(name + "_phase", c.phase, "deg", meaning);
+    v(name + "_phase_error", c.phase_error, "deg", meaning);
+  };
+  curve("tensor/xy", r.xy, "observed xy");
+  curve("tensor/yx", r.yx, "observed yx, phase turned to the first quadrant");
 }
 
 /// The rest of the result in arrays: what is no vector or number of its own.
@@ -71,7 +73,7 @@ struct Extra {
   std::vector<double> shift;       ///< nothing, factor, or factor and standard deviation
 };
 
-Extra extra_of(const Record& r) {
+Extra extra_of(const StationResult& r) {
   Extra e;
   for (const Iteration& i : r.result.iterations)
     for (double x : {double(i.number), i.mu, i.rms, i.roughness, i.objective, i.step, i.change,
@@ -85,7 +87,7 @@ Extra extra_of(const Record& r) {
 }
 
 /// False where the numbers are none of ours.
-bool apply(const Extra& e, Record& r) {
+bool apply(const Extra& e, StationResult& r) {
   constexpr double reasons = static_cast<int>(inversion::Reason::not_finite);
   if (e.iterations.size() % 8 != 0 || e.flags.size() != 4 || e.shift.size() > 2) return false;
   for (double f : e.flags)
@@ -115,31 +117,8 @@ bool apply(const Extra& e, Record& r) {
 
 }  // namespace
 
-Record begin_record(const Item& item) {
-  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-  Record r;
-  r.id = item.id;
-  r.station = item.sounding.station;
-  r.file = item.sounding.file;
-  r.distance_m = item.distance_m;
-  r.latitude_deg = item.sounding.latitude_deg.value_or(unknown);
-  r.longitude_deg = item.sounding.longitude_deg.value_or(unknown);
-  r.tensor_frequency = item.sounding.frequency_hz;
-  const auto keep = [&](inversion::ResponseKind kind, std::vector<double>* to) {
-    auto c = inversion::sounding_curve(item.sounding.frequency_hz,
-                                       inversion::response_of(item.sounding, kind));
-    to[0] = std::move(c.rho);
-    to[1] = std::move(c.rho_error);
-    to[2] = std::move(c.phase);
-    to[3] = std::move(c.phase_error);
-  };
-  keep(inversion::ResponseKind::xy, r.xy);
-  keep(inversion::ResponseKind::yx, r.yx);
-  return r;
-}
-
-void put(data::Checkpoint& c, const std::string& prefix, const Record& record) {
-  Record r = record;
+void put(data::Checkpoint& c, const std::string& prefix, const StationResult& record) {
+  StationResult r = record;
   c.put(prefix + "id", r.id);
   visit(r, [&](const std::string& name, auto& value, const char*, const char*) {
     c.put(prefix + name, value);
@@ -150,8 +129,8 @@ void put(data::Checkpoint& c, const std::string& prefix, const Record& record) {
   c.put(prefix + "shift", e.shift);
 }
 
-Record get(const data::Checkpoint& c, const std::string& prefix) {
-  Record r;
+StationResult get(const data::Checkpoint& c, const std::string& prefix) {
+  StationResult r;
   r.id = c.text(prefix + "id");
   visit(r, [&]<class T>(const std::string& name, T& value, const char*, const char*) {
     if constexpr (std::is_same_v<T, std::string>)
@@ -167,8 +146,8 @@ Record get(const data::Checkpoint& c, const std::string& prefix) {
   return r;
 }
 
-void write(data::H5Writer& file, const std::string& group, const Record& record) {
-  Record r = record;
+void write(data::H5Writer& file, const std::string& group, const StationResult& record) {
+  StationResult r = record;
   visit(r, [&]<class T>(const std::string& name, T& value, const char* units, const char* meaning) {
     const std::string path = group + "/" + name;
     const data::H5Attributes about{units, meaning};
@@ -190,15 +169,15 @@ void write(data::H5Writer& file, const std::string& group, const Record& record)
              {"1", "ln of the impedance factor, its standard deviation"});
 }
 
-Record read(const std::map<std::string, data::H5Array>& datasets, const std::string& group,
-            const std::string& file) {
+StationResult read(const std::map<std::string, data::H5Array>& datasets, const std::string& group,
+                   const std::string& file) {
   const auto find = [&]<class T>(const std::string& name) -> const std::vector<T>& {
     const auto at = datasets.find(group + "/" + name);
     const auto* v = at == datasets.end() ? nullptr : std::get_if<std::vector<T>>(&at->second.data);
     if (!v) not_ours(file, group + "/" + name);
     return *v;
   };
-  Record r;
+  StationResult r;
   r.id = group.substr(group.rfind('/') + 1);
   visit(r, [&]<class T>(const std::string& name, T& value, const char*, const char*) {
     if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, double>) {
@@ -221,9 +200,9 @@ Record read(const std::map<std::string, data::H5Array>& datasets, const std::str
               s.bostick.depth_m.size() == s.bostick.resistivity_ohm_m.size();
   for (const auto* b : bands)
     fits = fits && (b->empty() || b->size() == layers) && b->empty() == s.q50.empty();
-  for (int k = 0; k < 4; ++k)
-    fits = fits && r.xy[k].size() == r.tensor_frequency.size() &&
-           r.yx[k].size() == r.tensor_frequency.size();
+  for (const auto* c : {&r.xy, &r.yx})
+    for (const auto* column : {&c->rho, &c->rho_error, &c->phase, &c->phase_error})
+      fits = fits && column->size() == r.tensor_frequency.size();
   if (!fits) not_ours(file, group);
   return r;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inversion/mt1d_example.h"
+#include "inversion/mt1d/example.h"
 
+#include "tessera/data/csv.h"
 #include "tessera/data/file_io.h"
-#include "tessera/data/metrics.h"
 #include "tessera/data/random.h"
 #include "tessera/inversion/forward_1d.h"
 #include "tessera/inversion/response_1d.h"
@@ -23,7 +23,7 @@ std::filesystem::path make_example(const std::filesystem::path& dir, std::uint64
   for (int i = 0; i < n_frequencies; ++i)
     frequency.push_back(std::pow(10.0, 2.5 - 5.5 * i / (n_frequencies - 1)));
   std::filesystem::create_directories(dir / "soundings");
-  std::string truth = "sounding,top_m,resistivity_ohm_m\n";
+  data::CsvTable truth({"sounding", "top_m", "resistivity_ohm_m"});
   for (int k = 0; k < n_stations; ++k) {
     const double x = static_cast<double>(k) / (n_stations - 1);
     // Dry cover, a basin of conductive sediments deepest in the middle, basement, and a conductor
@@ -61,11 +61,11 @@ std::filesystem::path make_example(const std::filesystem::path& dir, std::uint64
     write_edi(dir / "soundings" / (s.station + ".edi"), s);
     double top = 0;
     for (std::size_t j = 0; j < rho.size(); ++j) {
-      truth += s.station + "," + data::number_text(top) + "," + data::number_text(rho[j]) + "\n";
+      truth.add(s.station).add(top).add(rho[j]).end_row();
       if (j < h.size()) top += h[j];
     }
   }
-  data::write_file_atomically(dir / "truth.csv", truth);
+  data::write_file_atomically(dir / "truth.csv", truth.text());
   const auto file = dir / "mt1d.toml";
   data::write_file_atomically(
       file,
@@ -85,7 +85,7 @@ method = "occam"           # the smoothest model that fits
 [posterior]
 method = "laplace"         # 50 % and 90 % bands of the resistivity
 
-[expect]                   # what this case promises; a run that does not keep it ends with exit 6
+[expect]                   # of the results; a run that does not meet it ends with exit 6
 soundings = {}
 rms_max = 1.2
 )",

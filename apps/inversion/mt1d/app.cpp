@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The app inversion.mt1d: a folder of magnetotelluric soundings goes in, layered earths with their
 // uncertainty come out.
-#include "inversion/mt1d_batch.h"
-#include "inversion/mt1d_derivatives.h"
-#include "inversion/mt1d_example.h"
-#include "inversion/mt1d_input.h"
-#include "inversion/mt1d_options.h"
-#include "inversion/mt1d_output.h"
 #include "support/app.h"
+
+#include "inversion/mt1d/batch.h"
+#include "inversion/mt1d/derivatives.h"
+#include "inversion/mt1d/example.h"
+#include "inversion/mt1d/input.h"
+#include "inversion/mt1d/options.h"
+#include "inversion/mt1d/output.h"
 #include "tessera/data/log.h"
 #include "tessera/data/manifest.h"
 #include "tessera/data/metrics.h"
@@ -34,7 +35,7 @@ CheckReport check(const data::Config& config, const Mt1dCase& c) {
   const auto& [o, input] = c;
   CheckReport report;
   report.findings = input.findings;
-  report.can_go_on = !input.items.empty();
+  report.can_go_on = !input.survey.stations.empty();
   constexpr int enough_layers = 100;  // for the error of the factor: docs/decisions/0030
   if (o.static_shift && o.static_shift_std && o.layers < enough_layers) {
     report.findings.push_back(config.error(
@@ -46,32 +47,32 @@ CheckReport check(const data::Config& config, const Mt1dCase& c) {
         fmt::format("model.layers = {}", enough_layers)));
     report.findings.back().severity = data::Severity::warning;
   }
-  for (const Item& item : input.items) {
-    const auto& r = item.response;
+  for (const inversion::Station& station : input.survey.stations) {
+    const auto& r = station.response;
     const auto [lo, hi] = std::minmax_element(r.frequency_hz.begin(), r.frequency_hz.end());
     report.lines.push_back(fmt::format(
         "{:<12} {:<14} {:3} periods {:.3g} to {:.3g} s, {} in {}, skin depth {:.2g} to {:.2g} km, "
         "{:.2f} km along the profile",
-        item.id, item.sounding.format, r.size(), 1 / *hi, 1 / *lo,
-        item.sounding.source_sign == inversion::TimeSign::plus ? "exp(+i w t)" : "exp(-i w t)",
-        item.sounding.source_units == inversion::ImpedanceUnits::ohm ? "ohm" : "mV/km/nT",
+        station.id, station.sounding.format, r.size(), 1 / *hi, 1 / *lo,
+        station.sounding.source_sign == inversion::TimeSign::plus ? "exp(+i w t)" : "exp(-i w t)",
+        station.sounding.source_units == inversion::ImpedanceUnits::ohm ? "ohm" : "mV/km/nT",
         inversion::skin_depth(*hi, inversion::typical_resistivity(r)) / 1000,
         inversion::skin_depth(*lo, inversion::typical_resistivity(r)) / 1000,
-        item.distance_m / 1000));
+        station.distance_m / 1000));
   }
-  for (const std::string& remark : input.remarks) report.lines.push_back(remark);
+  for (const std::string& remark : input.survey.remarks) report.lines.push_back(remark);
   return report;
 }
 
 Estimate estimate(const RunOptions& run, const Mt1dCase& c) {
   const auto& [o, input] = c;
   Estimate e;
-  const auto n = static_cast<std::uint64_t>(input.items.size());
+  const auto n = static_cast<std::uint64_t>(input.survey.stations.size());
   if (n == 0) return e;
   // One sounding, timed: the middle one of the profile, without its chain.
   inversion::SoundingInversionOptions options = inversion_options(o, 0);
   if (options.posterior == inversion::PosteriorMethod::mcmc) options.samples = options.keep_every;
-  const Item& middle = input.items[input.items.size() / 2];
+  const inversion::Station& middle = input.survey.stations[input.survey.stations.size() / 2];
   const auto begin = std::chrono::steady_clock::now();
   inversion::SoundingInverter inverter(middle.response, options);
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -85,7 +86,7 @@ Estimate estimate(const RunOptions& run, const Mt1dCase& c) {
     chain_bytes =
         static_cast<std::uint64_t>(o.samples / o.keep_every) * chain.m.size() * sizeof(double);
   }
-  const int threads = threads_for(input.items.size(), thread_count(run));
+  const int threads = threads_for(input.survey.stations.size(), thread_count(run));
   e.seconds = seconds * static_cast<double>(n) / threads + 0.05 * static_cast<double>(n);
   const std::uint64_t record =
       8 * (30 * middle.response.size() + 10 * static_cast<std::uint64_t>(o.layers) + 400);
@@ -106,34 +107,34 @@ data::ExitCode run(RunContext& context, const Mt1dCase& c) {
     (d.severity == data::Severity::error ? context.log.error(data::to_string(d))
                                          : context.log.debug(data::to_string(d)));
   }
-  if (input.items.empty() || (!errors.empty() && !context.options.keep_going)) {
+  if (input.survey.stations.empty() || (!errors.empty() && !context.options.keep_going)) {
     if (errors.empty())
       errors.push_back(
           context.config.error(612, {}, "there is no sounding to invert", "see data.files"));
     throw data::InputError(data::ExitCode::input_invalid, std::move(errors));
   }
-  for (const std::string& remark : input.remarks) context.log.info(remark);
+  for (const std::string& remark : input.survey.remarks) context.log.info(remark);
   context.manifest.seeds = {o.seed};
 
   BatchResult batch = run_batch(context, o, input);
   if (batch.stopped) return data::ExitCode::stopped_resumable;
-  const auto& records = batch.records;
+  const auto& results = batch.results;
 
   const auto& path = context.folder.path();
-  write_tables(path, records);
+  write_tables(path, results);
   std::string why_not;
   const bool vtk = data::vtk_xml_available(&why_not);
   if (!vtk) context.log.warning("no VTK XML files: " + why_not);
-  write_results(path, records, input.has_coordinates, vtk);
-  draw(context.folder.plots(), records, input.has_coordinates, o.pictures_of_soundings,
+  write_results(path, results, input.survey.has_coordinates, vtk);
+  draw(context.folder.plots(), results, input.survey.has_coordinates, o.pictures_of_soundings,
        context.manifest.threads);
 
   data::MetricsFile metrics(context.folder.metrics_csv(),
                             {"sounding", "rms", "dplus_rms", "iterations"});
   double sum = 0, worst = 0;
   bool aim_missed = false;
-  for (std::size_t i = 0; i < records.size(); ++i) {
-    const auto& r = records[i].result;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const auto& r = results[i].result;
     const std::vector<double> row{static_cast<double>(i), r.rms, r.bound.rms,
                                   static_cast<double>(r.iterations.size())};
     metrics.row(row);
@@ -143,19 +144,19 @@ data::ExitCode run(RunContext& context, const Mt1dCase& c) {
                                 r.reason != inversion::Reason::converged);
   }
   metrics.sync();
-  const double rms = std::sqrt(sum / static_cast<double>(records.size()));
+  const double rms = std::sqrt(sum / static_cast<double>(results.size()));
   context.manifest.metrics = {
-      {"soundings", static_cast<double>(records.size())}, {"rms", rms}, {"rms_worst", worst}};
-  context.log.info(fmt::format("{} soundings, RMS {:.3f} over all, {:.3f} at worst", records.size(),
+      {"soundings", static_cast<double>(results.size())}, {"rms", rms}, {"rms_worst", worst}};
+  context.log.info(fmt::format("{} soundings, RMS {:.3f} over all, {:.3f} at worst", results.size(),
                                rms, worst));
-  const bool promise_broken =
+  const bool expectation_missed =
       (o.expect_rms_max && worst > *o.expect_rms_max) ||
-      (o.expect_soundings && records.size() != static_cast<std::size_t>(*o.expect_soundings));
-  if (promise_broken)
+      (o.expect_soundings && results.size() != static_cast<std::size_t>(*o.expect_soundings));
+  if (expectation_missed)
     context.log.error(fmt::format("the case expects {} soundings and an RMS of at most {}",
                                   o.expect_soundings.value_or(0),
                                   o.expect_rms_max.value_or(INFINITY)));
-  return aim_missed || promise_broken ? data::ExitCode::not_converged : data::ExitCode::ok;
+  return aim_missed || expectation_missed ? data::ExitCode::not_converged : data::ExitCode::ok;
 }
 
 PreparedCase prepare(const AppContext& context) {
@@ -171,8 +172,8 @@ PreparedCase prepare(const AppContext& context) {
 
 std::vector<std::filesystem::path> plot(const std::filesystem::path& run_dir) {
   bool has_coordinates = false;
-  const auto records = read_results(run_dir / "results.h5", has_coordinates);
-  return draw(run_dir / "plots", records, has_coordinates, true, 2);
+  const auto results = read_results(run_dir / "results.h5", has_coordinates);
+  return draw(run_dir / "plots", results, has_coordinates, true, 2);
 }
 
 const RegisterApp registered([] {

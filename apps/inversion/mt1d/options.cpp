@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inversion/mt1d_options.h"
+#include "inversion/mt1d/options.h"
 
 #include <numbers>
 #include <string_view>

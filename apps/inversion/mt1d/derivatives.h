@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "inversion/mt1d_input.h"
+#include "inversion/mt1d/input.h"
 #include "support/app.h"
 
 namespace tessera::apps::mt1d {

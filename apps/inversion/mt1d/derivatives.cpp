@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inversion/mt1d_derivatives.h"
+#include "inversion/mt1d/derivatives.h"
 
 #include "tessera/autodiff/ops.h"
 #include "tessera/inversion/forward_1d.h"
@@ -12,12 +12,12 @@
 namespace tessera::apps::mt1d {
 
 Derivatives derivatives(const data::Config& config, const Mt1dOptions& o, const Input& input) {
-  if (input.items.empty())
+  if (input.survey.stations.empty())
     throw data::InputError(
         config.error(612, {}, "there is no sounding to invert", "see data.files"),
         data::ExitCode::input_invalid);
-  const Item& item = input.items[input.items.size() / 2];
-  const inversion::Response1d& r = item.response;
+  const inversion::Station& station = input.survey.stations[input.survey.stations.size() / 2];
+  const inversion::Response1d& r = station.response;
   const inversion::Layering layering = inversion::layering_from_data(r, o.layers);
   std::vector<double> ln_thickness;
   for (const double h : layering.thickness_m) ln_thickness.push_back(std::log(h));
@@ -40,7 +40,7 @@ Derivatives derivatives(const data::Config& config, const Mt1dOptions& o, const 
   };
   d.lines = {fmt::format(
       "sounding {} ({} of {}): {} layers, {} periods, at the half-space where its inversion starts",
-      item.id, input.items.size() / 2 + 1, input.items.size(), n, r.size())};
+      station.id, input.survey.stations.size() / 2 + 1, input.survey.stations.size(), n, r.size())};
   d.left_out = {
       "roughness, bounds, static shift and other losses than l2: what is differentiated is the "
       "response and its misfit",
