@@ -181,7 +181,7 @@ data::ExitCode run(RunContext& context, const Case& c) {
   bool good = true;
   for (const Summary& s : stages) {
     const auto* state = s.energies.find("state");
-    if (state && state->back() != static_cast<double>(mol::Descent::State::converged) &&
+    if (state && state->back() != static_cast<double>(mol::Descent::Status::converged) &&
         s.energies.columns[0].back() > 0) {
       context.log.warning(
           fmt::format("stage '{}' ended with a largest force of {:.4g} kJ/mol/nm, above emtol",

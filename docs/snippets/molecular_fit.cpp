@@ -29,8 +29,8 @@ System mixture(Frame& frame, const Nonbonded& options) {
                           0.58 * (cell / 9 + 0.5 * (corner % 2))});
   }
   frame.box = rectangular_box({1.74, 1.74, 1.74});
-  const Stepper run(s, ForceEvaluator(s, options), {.dt_ps = 0.005, .temperature_k = 120});
-  Motion m = run.begin(frame);
+  const Integrator run(s, ForceEvaluator(s, options), {.dt_ps = 0.005, .temperature_k = 120});
+  State m = run.begin(frame);
   run.step(m, 100);
   frame = m.frame;
   return s;

@@ -9,7 +9,7 @@
 namespace tessera::molecular {
 namespace {
 
-struct State {
+struct Carry {
   Tensor x, v, slope;  ///< slope: dU/dx at x
   TESSERA_TREE(x, v, slope)
 };
@@ -18,8 +18,8 @@ struct State {
 
 Path rollout(const PotentialEnergy& u, const Tensor& x, const Tensor& v, const Tensor& h,
              const Parameters& p, const Rollout& o) {
-  const bool verlet = o.integrator == Dynamics::Integrator::velocity_verlet;
-  if (!verlet && o.integrator != Dynamics::Integrator::leap_frog)
+  const bool verlet = o.scheme == Dynamics::Scheme::velocity_verlet;
+  if (!verlet && o.scheme != Dynamics::Scheme::leap_frog)
     throw Error(
         "[rollout] steps are those of velocity_verlet or leap_frog; friction has no rollout");
   const RigidBonds rigid(u.system());
@@ -32,7 +32,7 @@ Path rollout(const PotentialEnergy& u, const Tensor& x, const Tensor& v, const T
     return w - (t * per_mass) * slope;
   };
 
-  const auto step = [&](const State& s) {
+  const auto step = [&](const Carry& s) {
     Tensor w = kick(s.v, s.slope, verlet ? 0.5 * o.dt_ps : o.dt_ps), y = s.x + o.dt_ps * w;
     if (!rigid.empty()) {
       const Tensor z = rigid.places(s.x, y, h, p);
@@ -44,11 +44,11 @@ Path rollout(const PotentialEnergy& u, const Tensor& x, const Tensor& v, const T
       w = kick(w, slope, 0.5 * o.dt_ps);
       if (!rigid.empty()) w = rigid.velocities(y, w, h);
     }
-    return std::pair(State{y, w, slope},
+    return std::pair(Carry{y, w, slope},
                      std::vector<Tensor>{potential, 0.5 * sum(mass * square(w))});
   };
   const auto [end, record] =
-      scan(step, State{x, v, energy(x).second}, o.steps, {.checkpoint = o.checkpoint});
+      scan(step, Carry{x, v, energy(x).second}, o.steps, {.checkpoint = o.checkpoint});
   return {end.x, end.v, record[0], record[1]};
 }
 

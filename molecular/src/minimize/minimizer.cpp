@@ -140,25 +140,25 @@ Descent Minimizer::begin(Frame frame) const {
     impl_->constraints.apply_to_positions(before, d.frame.x_nm, d.frame.box);
   }
   impl_->evaluate(d);
-  if (d.largest_force <= impl_->o.force_tolerance) d.state = Descent::State::converged;
+  if (d.largest_force <= impl_->o.force_tolerance) d.status = Descent::Status::converged;
   return d;
 }
 
 void Minimizer::step(Descent& d, std::int64_t n) const {
   using Method = Minimization::Method;
   const Impl& m = *impl_;
-  for (std::int64_t k = 0; k < n && d.state == Descent::State::running; ++k) {
+  for (std::int64_t k = 0; k < n && d.status == Descent::Status::running; ++k) {
     const Method method = m.o.method;
     const bool went = method == Method::steepest_descent ? m.steepest_descent(d)
                       : method == Method::lbfgs          ? m.lbfgs(d)
                       : method == Method::fire           ? m.fire(d)
                                                          : m.newton_cg(d);
     if (!went) {
-      d.state = Descent::State::stuck;
+      d.status = Descent::Status::stuck;
       break;
     }
     ++d.frame.step;
-    if (d.largest_force <= m.o.force_tolerance) d.state = Descent::State::converged;
+    if (d.largest_force <= m.o.force_tolerance) d.status = Descent::Status::converged;
   }
 }
 

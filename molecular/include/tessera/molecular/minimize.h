@@ -46,7 +46,7 @@ HessianProduct hessian_product(const System& system, const Nonbonded& options, c
 
 /// All that a minimization goes on from: resumed from it, it takes the same steps bit by bit.
 struct Descent {
-  enum class State : std::uint8_t {
+  enum class Status : std::uint8_t {
     running,
     converged,
     stuck
@@ -55,7 +55,7 @@ struct Descent {
   Forces forces;  ///< at frame.x_nm, virtual sites spread, constraints projected out of f
   double largest_force = 0;    ///< kJ/mol/nm
   std::size_t largest_at = 0;  ///< whose it is
-  State state = State::running;
+  Status status = Status::running;
   double move_nm = 0;  ///< steepest_descent: the next largest move; fire: its time step; newton_cg:
                        ///< radius of trust
   std::vector<double> memory;    ///< of the method
