@@ -122,7 +122,7 @@ const mol::System& topology_of(const Case& c, const Stage& stage) {
   return variant == c.variants.end() ? c.system : variant->second;
 }
 
-/// Springs on atoms at their places.
+/// Springs on atoms at their positions.
 void restrain(mol::System& system, const mol::Frame& at, double k,
               const std::vector<std::int32_t>& atoms) {
   for (const std::int32_t atom : atoms) {

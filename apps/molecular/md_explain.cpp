@@ -39,7 +39,7 @@ void take_row(const mol::CorrectionMaps& terms, std::size_t k, mol::CorrectionMa
   one.maps.assign(terms.maps.begin() + first, terms.maps.begin() + first + size);
 }
 
-/// One term as a system of its own, at its atoms' places: energy and force on one of them.
+/// One term as a system of its own, at its atoms' positions: energy and force on one of them.
 template <class T>
 void look_at(const mol::System& s, const mol::Frame& f, std::int32_t atom,
              const T mol::System::*list, T mol::System::*into, mol::Term kind,
@@ -74,15 +74,15 @@ void look_at(const mol::System& s, const mol::Frame& f, std::int32_t atom,
     const Tensor table = mol::table_of(alone, kind);
     std::vector<const double*> p = {here.x_nm[0].data(), here.box.edge[0].data(),
                                     table.data<double>().data()};
-    std::vector<Vec3> slope(here.x_nm.size());
-    std::vector<double*> g = {slope[0].data(), nullptr, nullptr};
+    std::vector<Vec3> gradient(here.x_nm.size());
+    std::vector<double*> g = {gradient[0].data(), nullptr, nullptr};
     if (u->shapes().size() > 3) {
       p.push_back(alone.atoms.charge_e.data());
       g.push_back(nullptr);
     }
     u->gradient(p, g);
     const double force =
-        norm(slope[static_cast<std::size_t>(std::ranges::find(own, atom) - own.begin())]);
+        norm(gradient[static_cast<std::size_t>(std::ranges::find(own, atom) - own.begin())]);
     std::string length;
     if (atoms.size() == 2)
       length = fmt::format(", {:.4f} nm", norm(apart(f, static_cast<std::size_t>(atoms[0]),
@@ -129,7 +129,7 @@ std::optional<Overlap> find_overlap(const mol::System& s, const mol::Frame& f) {
   };
   std::optional<Overlap> worst;
   // Atoms near a face are found across it at their image shifted by the box.
-  std::vector<std::pair<Vec3, std::size_t>> places;
+  std::vector<std::pair<Vec3, std::size_t>> positions;
   for (std::size_t i = 0; i < f.x_nm.size(); ++i) {
     if (!std::isfinite(f.x_nm[i][0] + f.x_nm[i][1] + f.x_nm[i][2])) continue;
     Vec3 x = f.x_nm[i];
@@ -146,12 +146,12 @@ std::optional<Overlap> find_overlap(const mol::System& s, const mol::Frame& f) {
             images.back()[a] += 1;
           }
         }
-      for (const Vec3& image : images) places.emplace_back(mol::from_fractions(f.box, image), i);
+      for (const Vec3& image : images) positions.emplace_back(mol::from_fractions(f.box, image), i);
     } else {
-      places.emplace_back(x, i);
+      positions.emplace_back(x, i);
     }
   }
-  for (const auto& [x, i] : places) {
+  for (const auto& [x, i] : positions) {
     const auto at = cell_of(x);
     for (std::int64_t a = -1; a <= 1; ++a)
       for (std::int64_t b = -1; b <= 1; ++b)

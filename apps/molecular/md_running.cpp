@@ -455,7 +455,7 @@ mol::ForceFunction forces_of(const Case& c, const mol::System& system, const Sta
       stage.exact ? exact_forces(free, stage.nonbonded, start.box)
                   : mol::ForceFunction(mol::ForceEvaluator(free, stage.nonbonded, run));
   if (!apart) return out;
-  // Each kind about its own centre: another choice of posres does not shift the places of the
+  // Each kind about its own centre: another choice of posres does not shift the positions of the
   // topology.
   out = mol::with_position_restraints(std::move(out),
                                       some(system.position_restraints, 0, of_topology), start.box,

@@ -65,11 +65,11 @@ int main() {
             << " iterations\n";
 
   // What the pressure makes of a change in sigma, in bar/nm: one derivative through the virial.
-  const Tensor slope = grad([&](const Tensor& sigma) {
+  const Tensor by_sigma = grad([&](const Tensor& sigma) {
     Parameters p = truth;
     p.sigma = sigma;
     return pressure_bar(u, x, h, p);
   })(truth.sigma);
-  std::cout << "d pressure/d sigma " << to_string(slope) << "\n";
+  std::cout << "d pressure/d sigma " << to_string(by_sigma) << "\n";
   return wrong < 1e-8 ? 0 : 1;
 }

@@ -251,8 +251,8 @@ TEST(Barostats, ScalingKeepsItsBooks) {
   }
 }
 
-/// A quarter of the atoms stays: the pressure is the slope of the energy as the box and all others
-/// scale, and barostats keep their books.
+/// A quarter of the atoms stays: the pressure is the derivative of the energy as the box and all
+/// others scale, and barostats keep their books.
 TEST(Barostats, AtomsThatStayTakeNoPartInThePressure) {
   Case c = argon(3);
   const ForceEvaluator force(c.system, short_argon_forces, {.precision = Precision::f64});

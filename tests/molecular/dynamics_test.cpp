@@ -24,7 +24,7 @@ using testing::add_atom, testing::argon, testing::argon_forces, testing::Case, t
 using Scheme = Dynamics::Scheme;
 using Thermostat = Dynamics::Thermostat;
 
-/// n atoms tied to places by springs of k, or free (k = 0).
+/// n atoms tied to positions by springs of k, or free (k = 0).
 Case springs(std::size_t n, double k, double mass) {
   Case c;
   c.system.lj = mixed(LennardJones::Mixing::lorentz_berthelot, {0.3}, {0.0});
@@ -190,7 +190,7 @@ TEST(Integrator, PressureIsTheDerivativeInTheVolume) {
 }
 
 TEST(Integrator, LangevinSamplesSpringsExactly) {
-  // BAOAB has no error of the time step in the places of springs: <x^2> = kT/k also at omega dt
+  // BAOAB has no error of the time step in the positions of springs: <x^2> = kT/k also at omega dt
   // = 1.
   const double k = 2500, mass = 10, kt = gas_constant * 300;  // omega = 15.8/ps
   const Case c = springs(400, 0, mass);
@@ -396,8 +396,8 @@ TEST(Integrator, SampledKineticEnergiesAreMaxwells) {
 }
 
 /// Springs with omega dt = 1: full steps of Verlet have the density exp(-(m v^2/2 + (1 - 1/4) k
-/// x^2/2)/kT), in which places know nothing of velocities. Drawn for half steps, velocities would
-/// heat: those are correlated with the forces.
+/// x^2/2)/kT), in which positions know nothing of velocities. Drawn for half steps, velocities
+/// would heat: those are correlated with the forces.
 TEST(Andersen, VelocitiesOfFullStepsAreMaxwells) {
   const double k = 2500, mass = 10, kt = gas_constant * 300;
   const Case c = springs(400, 0, mass);
@@ -410,7 +410,7 @@ TEST(Andersen, VelocitiesOfFullStepsAreMaxwells) {
                         .tau_t_ps = 0.2});
     State m = s.begin(c.frame);
     s.step(m, 100);
-    double sampled = 0, places = 0;
+    double sampled = 0, positions = 0;
     const int samples = 300;
     for (int n = 0; n < samples; ++n) {
       s.step(m, 5);
@@ -418,10 +418,10 @@ TEST(Andersen, VelocitiesOfFullStepsAreMaxwells) {
       sampled += e.sampled / (600 * kt * samples);
       EXPECT_NEAR(e.group_temperature_k[0], e.temperature_k, 1e-9);
       for (const Vec3& x : m.frame.x_nm)
-        places += k * (x[0] * x[0] + x[1] * x[1] + x[2] * x[2]) / (1200 * kt * samples);
+        positions += k * (x[0] * x[0] + x[1] * x[1] + x[2] * x[2]) / (1200 * kt * samples);
     }
     EXPECT_NEAR(sampled, 1, 4 * std::sqrt(2 / 1.2e5)) << static_cast<int>(kind);  // as above
-    EXPECT_NEAR(places, 1 / 0.75, 4 / 0.75 * std::sqrt(2 / 1.2e5)) << static_cast<int>(kind);
+    EXPECT_NEAR(positions, 1 / 0.75, 4 / 0.75 * std::sqrt(2 / 1.2e5)) << static_cast<int>(kind);
   }
 }
 
@@ -762,7 +762,7 @@ TEST(HeavyHydrogens, MassStays) {
   EXPECT_THROW(heavy_hydrogens(s, 4), Error);
 }
 
-TEST(VirtualSites, ForcesFollowThePlace) {
+TEST(VirtualSites, ForcesFollowTheirPositions) {
   // Energy g.x_site of a site: forces on parents are the differences of it.
   for (int kind = 0; kind < 8; ++kind) {
     System s;

@@ -24,13 +24,13 @@ const Nonbonded all_pairs = {.coulomb = Nonbonded::Coulomb::none,
 
 /// Lennard-Jones atoms of sigma 1 nm and epsilon 1 kJ/mol, moved by up to `shake` in a fixed
 /// pattern.
-Case cluster(const std::vector<Vec3>& places, double shake) {
+Case cluster(const std::vector<Vec3>& positions, double shake) {
   Case c;
   c.system.lj = mixed(LennardJones::Mixing::lorentz_berthelot, {1.0}, {1.0});
   c.system.residues = {{"LJ", "1", "", ""}};
-  for (std::size_t i = 0; i < places.size(); ++i) {
+  for (std::size_t i = 0; i < positions.size(); ++i) {
     add_atom(c.system, "X", 18, 40, 0, 0);
-    Vec3 x = places[i];
+    Vec3 x = positions[i];
     for (std::size_t k = 0; k < 3; ++k)
       x[k] += shake * std::sin(static_cast<double>(7 * i + 3 * k + 1));
     c.frame.x_nm.push_back(x);

@@ -97,10 +97,10 @@ TEST_P(Rollouts, VerifyAgainstDifferencesToTheSecondOrder) {
   };
   const CheckReport t = transpose_check(end, zeros({5}), {.order = 1});
   EXPECT_TRUE(t) << to_string(t);
-  const TaylorReport slopes = taylor_check(end, zeros({5}), tensor({0.7, -0.5, 0.3, 0.4, -0.2}));
-  EXPECT_TRUE(slopes) << to_string(slopes);
-  EXPECT_NEAR(slopes.first.slope, 2, 0.1);
-  EXPECT_NEAR(slopes.second.slope, 3, 0.2);
+  const TaylorReport report = taylor_check(end, zeros({5}), tensor({0.7, -0.5, 0.3, 0.4, -0.2}));
+  EXPECT_TRUE(report) << to_string(report);
+  EXPECT_NEAR(report.first.slope, 2, 0.1);
+  EXPECT_NEAR(report.second.slope, 3, 0.2);
 }
 
 TEST(Rollouts, AdjointOfTheEnergyDrift) {

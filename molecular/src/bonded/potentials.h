@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Potentials of one internal coordinate q, with the rows of system.h as parameters p. Each is one
-// formula for every number type: double, jets (their slopes), tensors (the oracle).
+// formula for every number type: double, dual numbers (their derivatives), tensors (the oracle).
 #pragma once
-#include "base/jet.h"
+#include "base/dual.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/molecular/system.h"
 
@@ -33,7 +33,7 @@ struct Periodic {
     return p[1] * (1.0 + cos(p[2] * q - p[0]));
   }
   static constexpr int most_turns = 6;
-  /// The same, and its slope, where p[2] is whole and at most `most`: of z = e^{i q} and the
+  /// The same, and its derivative, where p[2] is whole and at most `most`: of z = e^{i q} and the
   /// phase's e^{i p_0}, by powers of z.
   template <class T>
   static std::array<T, 2> of_circle(const std::array<T, 2>& z, const std::array<T, 3>& p,

@@ -22,7 +22,7 @@ Tensor table(const std::vector<std::array<double, P>>& rows) {
 Tensor list(const std::vector<double>& v) { return tensor(v, {static_cast<Index>(v.size())}); }
 constexpr double follows = 1e-6;  ///< files keep 7 digits or more
 
-/// sqrt(p) for p > 0, else 0 without slope.
+/// sqrt(p) for p > 0, else 0 without a derivative.
 Tensor root(const Tensor& p) {
   const Tensor in = greater(p, 0.0);
   return where(in, sqrt(where(in, p, 1.0)), 0.0);

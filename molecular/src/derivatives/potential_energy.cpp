@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// U is the sum of the system's energy functions of x (with the sites put in their places), h and
+// U is the sum of the system's energy functions of x (with the sites put in their positions), h and
 // tables, the tables being functions of the parameters in engine operations: chain rules outside of
 // the kernels are the engine's.
 #include "derivatives/energy_sum.h"
@@ -125,8 +125,8 @@ PotentialEnergy::PotentialEnergy(const System& s, const Nonbonded& o, const Box&
   impl->sites = site_groups(s);
   for (std::size_t k = 0; k < n_bonded; ++k)
     impl->bonded[k] = bonded_energy(s, static_cast<Term>(k), o.epsilon_r);
-  // By a mixing rule, types without wells have no slopes (parameters.h), unless an exception names
-  // them.
+  // By a mixing rule, types without wells have no derivatives (parameters.h), unless an exception
+  // names them.
   const bool rule = s.lj.mixing != LennardJones::Mixing::tables && s.lj.exceptions.empty();
   const Wells wells = rule ? Wells::existing : Wells::all;
   impl->pairs = nonbonded_energy(s, o, wells, precision);
@@ -185,9 +185,9 @@ Tensor forces(const PotentialEnergy& u, const Tensor& x, const Tensor& h, const 
 }
 
 Tensor virial(const PotentialEnergy& u, const Tensor& x, const Tensor& h, const Parameters& p) {
-  const auto slopes =
+  const auto gradients =
       grad([&](const std::vector<Tensor>& v) { return u(v[0], v[1], p); })(std::vector{x, h});
-  return -(matmul(transpose(x), slopes[0]) + matmul(transpose(h), slopes[1]));
+  return -(matmul(transpose(x), gradients[0]) + matmul(transpose(h), gradients[1]));
 }
 
 Tensor pressure_bar(const PotentialEnergy& u, const Tensor& x, const Tensor& h, const Parameters& p,

@@ -25,7 +25,7 @@ double coordinate_of(const Scale& s, const Box& box);
 
 /// Sums over rigid groups and loose atoms. An atom that stays where it is while the box moves takes
 /// no part along these directions: W = -dU/de for a strain e of the box and of all that moves with
-/// it, places counted from the origin as `scale_centres` scales them.
+/// it, positions counted from the origin as `scale_centres` scales them.
 struct Centres {
   std::array<Vec3, 3>
       twice_kinetic{};  ///< sum M u u, the mean of velocities u + early a and u + late a, a = F/M

@@ -234,7 +234,7 @@ struct Integrator::Impl {
     });
     if (constraints.size() > 0) constraints.apply_to_positions(before, x, m.frame.box, &v, t);
   }
-  /// Forces at the places of step `step`.
+  /// Forces at the positions of step `step`.
   void evaluate(State& m, std::int64_t step) const {
     place_virtual_sites(system, m.frame.x_nm, m.frame.box);
     force(m.frame.x_nm, m.frame.box, m.forces);

@@ -197,7 +197,7 @@ void make_whole(const System& s, std::vector<Vec3>& x, const Box& box) {
                    w = wrapped(box, d);
         for (std::size_t c = 0; c < 3; ++c)
           if (std::abs(w[c] - d[c]) > 1e-9)
-            x[j][c] = x[a][c] + w[c];  // places that need no move keep their bits
+            x[j][c] = x[a][c] + w[c];  // positions that need no move keep their bits
       }
     }
   }

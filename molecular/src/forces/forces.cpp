@@ -52,7 +52,7 @@ struct ForceEvaluator::Impl {
            options.coulomb == Nonbonded::Coulomb::pme;
   }
   /// Bonded terms and what excluded pairs add; forces are left in `force`. In the finest units
-  /// (fine ones in double precision only) that hold all of them, which depends on places alone.
+  /// (fine ones in double precision only) that hold all of them, which depends on positions alone.
   Sums add_terms(const std::vector<Vec3>& x, const Box& box, bool energies) {
     if (precision == Precision::f64)
       if (const Sums fine = add_terms(x, box, energies, fine_scale); fine.holds()) return fine;

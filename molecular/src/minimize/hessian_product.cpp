@@ -57,7 +57,7 @@ HessianProduct hessian_product(const System& system, const Nonbonded& options, c
         along.push_back(nullptr);
         out.push_back(nullptr);
       }
-      part.energy->curvature(p, along, out);
+      part.energy->hessian_product(p, along, out);
     }
   };
 }

@@ -2,7 +2,7 @@
 //
 // A(s), B(s), C(s) of nonbonded.h as functions of s = r^2 on any number type.
 #pragma once
-#include "base/jet.h"
+#include "base/dual.h"
 #include "nonbonded/kernels/pair_kernels.h"
 #include "tessera/molecular/nonbonded.h"
 

@@ -39,7 +39,7 @@ struct Minimization {
 /// w = (d2U/dx2) v at the positions x.
 using HessianProduct = std::function<void(const std::vector<Vec3>& x, const Box& box,
                                           const std::vector<Vec3>& v, std::vector<Vec3>& w)>;
-/// That of all terms of a system by the curvatures of its energies, exact, or in mixed precision to
+/// That of all terms of a system by the kernels of its energies, exact, or in mixed precision to
 /// 1e-5; prepared for one box.
 HessianProduct hessian_product(const System& system, const Nonbonded& options, const Box& box,
                                Precision precision = Precision::f64);

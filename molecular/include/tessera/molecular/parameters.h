@@ -5,7 +5,7 @@
 //
 //   const PotentialEnergy u(system, options, box);
 //   const auto f = [&](const Tensor& x, const Tensor& h, const Parameters& p) { return u(x, h, p);
-//   }; Parameters slopes = grad([&](const Parameters& p) { return f(x, h, p);
+//   }; Parameters gradient = grad([&](const Parameters& p) { return f(x, h, p);
 //   })(parameters(system));   // dU/dp, all of them Tensor force  = -grad([&](const Tensor& y) {
 //   return f(y, h, p); })(x);
 //
@@ -82,8 +82,8 @@ enum class ScaledFrom : std::uint8_t {
 Parameters parameters(const System& system, ScaledFrom pairs = ScaledFrom::types);
 
 /// c6 and c12 [types, types]: the tables, or by the mixing rule of the system from sigma and
-/// epsilon with the exceptions put in. A pair of types without epsilon has none, and no slope in it
-/// either, although sqrt(epsilon_i epsilon_j) is vertical there.
+/// epsilon with the exceptions put in. A pair of types without epsilon has none, and no derivative
+/// in it either, although sqrt(epsilon_i epsilon_j) is vertical there.
 struct LennardJonesTables {
   Tensor c6, c12;
 };

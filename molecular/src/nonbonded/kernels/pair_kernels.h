@@ -8,8 +8,8 @@
 // atom j of the j-cluster interact. Rows of the list belong to i-clusters; a pair of atoms is in
 // one entry only.
 //
-// Places are fractions of the box whose differences are exact: in `float` kernels int32 in units of
-// 2^-32 edges, which wrap by themselves, in `double` kernels multiples of 2^-52 in [0, 1). Each
+// Positions are fractions of the box whose differences are exact: in `float` kernels int32 in units
+// of 2^-32 edges, which wrap by themselves, in `double` kernels multiples of 2^-52 in [0, 1). Each
 // component of each pair's force is rounded once to an integer multiple of a unit (2^-k kJ/mol/nm;
 // parameters of i come multiplied by 2^k) and added as an integer: sums do not depend on order,
 // threads, widths of vectors or the age of the list. All operations are exactly rounded ones (+ - *
@@ -54,21 +54,21 @@ struct BentPower {
 
 template <class T>
 struct Input {
-  using Place = std::conditional_t<sizeof(T) == 4, std::int32_t, double>;
+  using Position = std::conditional_t<sizeof(T) == 4, std::int32_t, double>;
   using Sum = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
-  const Place* x[3];   ///< [atoms in clusters]
-  const T *q_i, *q_j;  ///< charges times sqrt(k_e/e_r); those of i times 2^k as well
+  const Position* x[3];  ///< [atoms in clusters]
+  const T *q_i, *q_j;    ///< charges times sqrt(k_e/e_r); those of i times 2^k as well
   /// lorentz_berthelot: sigma/2 and sqrt(24 epsilon); geometric: sqrt(6 c6) and sqrt(12 c12); i
   /// times 2^(k/2) both... see pair_run.cpp
   const T *a_i, *b_i, *a_j, *b_j;
   const T *c6, *c12;         ///< [types, types]: 6 c6 2^k and 12 c12 2^k
   const std::int32_t* type;  ///< [atoms in clusters]
   std::int32_t types;
-  T h[3][3];  ///< edges [nm] per unit of place
+  T h[3][3];  ///< edges [nm] per unit of position
   bool slanted;
   T radius2;  ///< of the larger cut-off [nm^2]
   T lj_radius2, q_radius2;
-  bool twin;  ///< cut-offs differ
+  bool two_cutoffs;  ///< cut-offs differ
   // Coulomb: power: u = 1/r + k r^2 - shift - slope (r - rc); ewald: 1/r - sum_n energy_n t^n -
   // shift, t = scale r^2 - 1.
   T k2, slope;  ///< 2 k; slope
@@ -98,7 +98,7 @@ using ForceKernel = bool (*)(const Input<T>& in, const Row* begin, const Row* en
 /// Adds energies (Lennard-Jones, Coulomb) and the virial's xx xy xz yy yz zz.
 using EnergyKernel = bool (*)(const Input<double>& in, const Row* begin, const Row* end,
                               const Entry* entries, std::int64_t sums[8]);
-/// Places in 16 bits, enough to tell which clusters have no pair within a radius: bits of the
+/// Positions in 16 bits, enough to tell which clusters have no pair within a radius: bits of the
 /// fractions of the box's edges, so that differences wrap by themselves, from one that stands for
 /// at least four radii. Differences times `scale`/2^15 are lengths in one unit along x, y and z; a
 /// pair is within the radius only where the sum of their squares/2^16, rounded down, is at most
