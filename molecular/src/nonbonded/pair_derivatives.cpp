@@ -169,7 +169,7 @@ struct PairDerivatives::Impl {
         types(s.lj.types),
         type_of(s.atoms.lj_type),
         excluded(n),
-        modified(bend_of(o.lj_modifier) != Bend::none),
+        modified(modifier_of(o.lj_modifier) != ForceModifier::none),
         ke(s.coulomb_constant / o.epsilon_r),
         radius(o.cutoff_lj_nm),
         coulomb(o),
@@ -415,9 +415,9 @@ struct PairDerivatives::Impl {
     in.energy_series = series<T>().energy.data();
     in.force_series = series<T>().force.data();
     in.terms = static_cast<int>(series<T>().force.size());
-    in.bend = bend_of(o.lj_modifier);
-    in.six = bent<T>(six);
-    in.twelve = bent<T>(twelve);
+    in.modifier = modifier_of(o.lj_modifier);
+    in.six = modified_power<T>(six);
+    in.twelve = modified_power<T>(twelve);
     in.from = static_cast<T>(o.lj_switch_nm);
     in.inverse_width = static_cast<T>(1 / (o.cutoff_lj_nm - o.lj_switch_nm));
     return in;

@@ -112,7 +112,7 @@ struct PairRun::Impl {
         n(sys.n_atoms()),
         types(std::max(sys.lj.types, 1)),
         charged(o.coulomb != Coulomb::none),
-        modified(bend_of(o.lj_modifier) != Bend::none),
+        modified(modifier_of(o.lj_modifier) != ForceModifier::none),
         ke(sys.coulomb_constant / o.epsilon_r),
         radius(charged ? std::max(o.cutoff_lj_nm, o.cutoff_coulomb_nm) : o.cutoff_lj_nm),
         coulomb(o),
@@ -292,9 +292,9 @@ struct PairRun::Impl {
     in.force_series = p.force_series.data();
     in.energy_series = p.energy_series.data();
     in.terms = static_cast<int>(p.force_series.size());
-    in.bend = bend_of(o.lj_modifier);
-    in.six = bent<T>(six);
-    in.twelve = bent<T>(twelve);
+    in.modifier = modifier_of(o.lj_modifier);
+    in.six = modified_power<T>(six);
+    in.twelve = modified_power<T>(twelve);
     in.from = static_cast<T>(o.lj_switch_nm);
     in.inverse_width = static_cast<T>(1 / (o.cutoff_lj_nm - o.lj_switch_nm));
     in.limit = static_cast<T>(limit);

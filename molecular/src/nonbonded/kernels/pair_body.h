@@ -67,22 +67,22 @@ template <class S>
 
 /// r^-n with its modifier: F/(n r) and, where asked for, u/n.
 template <class S, int n, bool energies>
-[[gnu::always_inline]] inline typename S::V bent(const Input<typename S::N>& in,
-                                                 const BentPower<typename S::N>& p, typename S::V y,
-                                                 typename S::V s, typename S::V over,
-                                                 typename S::V& u) {
+[[gnu::always_inline]] inline typename S::V modified_power(const Input<typename S::N>& in,
+                                                           const ModifiedPower<typename S::N>& p,
+                                                           typename S::V y, typename S::V s,
+                                                           typename S::V over, typename S::V& u) {
   using V = typename S::V;
   using N = typename S::N;
   const V y3 = y * y * y, power = n == 6 ? y3 : y3 * y3, r = s * over;
   const V inverse_n = S::set(N(1) / n);
-  if (in.bend == Bend::linear_force_shift) {
+  if (in.modifier == ForceModifier::linear_force_shift) {
     if constexpr (energies)
       u = S::fma(S::set(-p.slope), r,
                  S::fma(power, inverse_n, S::set(-p.shift)));  // shift: at - slope rc
     return S::fma(power, y, S::set(p.slope) * over);
   }
   const V x = S::larger(r - S::set(in.from), S::set(0));
-  if (in.bend == Bend::force_switch) {
+  if (in.modifier == ForceModifier::force_switch) {
     const V x2 = x * x;
     if constexpr (energies)
       u = S::fma(x2 * x, S::fma(S::set(-p.quarter_b), x, S::set(-p.third_a)),
@@ -136,8 +136,8 @@ template <class S, Field field, bool modified, Rule rule, bool general, bool wit
   }
   if constexpr (with_lj) {
     V f, u = S::set(0);
-    const bool bends = modified && (!S::lean || in.bend != Bend::none);
-    if (rule == Rule::lorentz_berthelot && !bends && !energies) {
+    const bool reshaped = modified && (!S::lean || in.modifier != ForceModifier::none);
+    if (rule == Rule::lorentz_berthelot && !reshaped && !energies) {
       const V sigma = mine.a + a, e = mine.b * b, x2 = sigma * sigma * y, x6 = x2 * x2 * x2;
       f = S::fma(x6, S::set(2), S::set(-1)) * (x6 * e) * y;
     } else {
@@ -155,10 +155,10 @@ template <class S, Field field, bool modified, Rule rule, bool general, bool wit
         c6 = S::pick(in.c6, at);
         c12 = S::pick(in.c12, at);
       }
-      if (bends) {
+      if (reshaped) {
         V u6 = S::set(0), u12 = S::set(0);
-        const V f6 = bent<S, 6, energies>(in, in.six, y, s, over, u6),
-                f12 = bent<S, 12, energies>(in, in.twelve, y, s, over, u12);
+        const V f6 = modified_power<S, 6, energies>(in, in.six, y, s, over, u6),
+                f12 = modified_power<S, 12, energies>(in, in.twelve, y, s, over, u12);
         f = c12 * f12 - c6 * f6;
         if constexpr (energies) u = c12 * u12 - c6 * u6;
       } else {

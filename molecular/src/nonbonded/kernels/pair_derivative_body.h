@@ -19,7 +19,7 @@ struct Shape {
 /// `energies`: u is computed.
 template <class S, int n, bool modified, bool second>
 [[gnu::always_inline]] inline Shape<S> power_shape(const Input<typename S::N>& in,
-                                                   const BentPower<typename S::N>& p,
+                                                   const ModifiedPower<typename S::N>& p,
                                                    typename S::V s, typename S::V over,
                                                    typename S::V y, bool energies) {
   using V = typename S::V;
@@ -29,9 +29,9 @@ template <class S, int n, bool modified, bool second>
   if (energies) out.u = S::fma(power, S::set(N(1) / n), S::set(-p.shift));
   out.f = power * y;
   if constexpr (second) out.df = out.f * y * S::set(N(-0.5 * n - 1));
-  if (!modified || (S::lean && in.bend == Bend::none)) return out;
+  if (!modified || (S::lean && in.modifier == ForceModifier::none)) return out;
   const V r = s * over, half = S::set(N(0.5));
-  if (in.bend == Bend::linear_force_shift) {
+  if (in.modifier == ForceModifier::linear_force_shift) {
     const V slope = S::set(p.slope);
     if (energies) out.u = out.u - slope * r;
     out.f = S::fma(slope, over, out.f);
@@ -39,13 +39,13 @@ template <class S, int n, bool modified, bool second>
     return out;
   }
   const V x = S::larger(r - S::set(in.from), S::set(N(0)));
-  if (in.bend == Bend::force_switch) {
-    const V a = S::set(p.a), b = S::set(p.b), x2 = x * x, bent = x2 * S::fma(b, x, a);
+  if (in.modifier == ForceModifier::force_switch) {
+    const V a = S::set(p.a), b = S::set(p.b), x2 = x * x, switched = x2 * S::fma(b, x, a);
     if (energies) out.u = out.u - x2 * x * S::fma(S::set(p.quarter_b), x, S::set(p.third_a));
-    out.f = S::fma(bent, over, out.f);
+    out.f = S::fma(switched, over, out.f);
     if constexpr (second)
-      out.df = out.df +
-               half * over * (x * S::fma(S::set(3 * p.b), x, S::set(2 * p.a)) * over - bent * y);
+      out.df = out.df + half * over *
+                            (x * S::fma(S::set(3 * p.b), x, S::set(2 * p.a)) * over - switched * y);
     return out;
   }
   const V i = S::set(in.inverse_width), w = x * i, w2 = w * w, rest = S::set(N(1)) - w,

@@ -43,12 +43,17 @@ enum class Field : std::uint8_t {
 };                                      ///< ewald_long: any number of coefficients
 inline constexpr int short_terms = 14;  ///< of ewald
 enum class Rule : std::uint8_t { lorentz_berthelot, geometric, table };
-enum class Bend : std::uint8_t { none, linear_force_shift, force_switch, potential_switch };
+enum class ForceModifier : std::uint8_t {
+  none,
+  linear_force_shift,
+  force_switch,
+  potential_switch
+};
 
 /// r^-n/n with a modifier: force_switch n r^-(n+1) + a x^2 + b x^3, x = r - from;
 /// linear_force_shift n r^-(n+1) + slope; all over n.
 template <class T>
-struct BentPower {
+struct ModifiedPower {
   T a, b, slope, shift, third_a, quarter_b;
 };
 
@@ -77,8 +82,8 @@ struct Input {
   const T* force_series;  ///< F/r = 1/r^3 - sum_n c_n t^n
   const T* energy_series;
   int terms;  ///< of each, even
-  Bend bend;
-  BentPower<T> six, twelve;
+  ForceModifier modifier;
+  ModifiedPower<T> six, twelve;
   T from, inverse_width;  ///< of modified Lennard-Jones
   T limit;                ///< |F|/r beyond which sums might leave their range
 };
