@@ -58,7 +58,7 @@ Derivatives derivatives(const Case& c) {
   std::vector<std::size_t> leaf;
   const std::vector<Tensor> leaves = flatten_tree(all);
   for (std::size_t k = 0; k < leaves.size(); ++k) {
-    const std::string name = mol::parameter_names[k];
+    const std::string name = mol::parameter_names()[k];
     if (leaves[k].size() == 0 || name == "constraints" || name == "rigid_waters") continue;
     const bool turns = name == "dihedrals" || name == "impropers" || name == "harmonic_impropers";
     d.parameters.push_back(

@@ -424,8 +424,8 @@ class Rerun : public Running {
 std::vector<mol::Term> terms_of(const mol::System& s, const mol::Nonbonded& o, bool periodic) {
   using mol::Term;
   std::vector<Term> out;
-  for (std::size_t k = 0; k <= static_cast<std::size_t>(Term::distance_restraints); ++k)
-    if (mol::bonded_energy(s, static_cast<Term>(k))) out.push_back(static_cast<Term>(k));
+  for (const Term kind : mol::bonded_terms)
+    if (mol::bonded_energy(s, kind)) out.push_back(kind);
   out.push_back(Term::lj);
   if (o.tail != mol::Nonbonded::Tail::none && periodic) out.push_back(Term::lj_tail);
   const bool charged = o.coulomb != mol::Nonbonded::Coulomb::none &&

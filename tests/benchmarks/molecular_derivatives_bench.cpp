@@ -159,7 +159,7 @@ int main(int argc, char** argv) {
     if (parts)
       print_figure(std::string("error_") + (k == 0   ? "x"
                                             : k == 1 ? "h"
-                                                     : parameter_names[k - 2]),
+                                                     : parameter_names()[k - 2]),
                    error, "relative");
     worst = std::max(worst, error);
   }

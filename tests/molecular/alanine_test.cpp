@@ -30,7 +30,7 @@ double apart(const Tensor& got, const Tensor& expected) {
 std::string digits(double x) { return fmt::format("{:.1e}", x); }
 
 const char* name_of_leaf(std::size_t k) {
-  return k == 0 ? "x" : k == 1 ? "h" : parameter_names[k - 2];
+  return k == 0 ? "x" : k == 1 ? "h" : parameter_names()[k - 2];
 }
 
 struct Alanine {

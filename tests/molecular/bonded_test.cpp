@@ -219,8 +219,9 @@ TEST(BondedPairs, ChargesActInAMedium) {
 }
 
 /// Energy of one term at given positions, without a box.
-template <class List>
-double energy_of(List System::*list, Term kind, List terms, const std::vector<Vec3>& x) {
+template <class List, class Of>
+double energy_of(List Of::*list, Term kind, std::type_identity_t<List> terms,
+                 const std::vector<Vec3>& x) {
   System s = all_kinds();
   s.*list = std::move(terms);
   const EnergyPtr u = bonded_energy(s, kind);

@@ -128,7 +128,7 @@ TEST(PotentialEnergy, KernelsAgreeWithEngineOperationsInEveryTable) {
   const auto mixed_g = flatten_tree(grad(of(Way::kernels, Precision::mixed))(at)),
              mixed_w = flatten_tree(hvp(of(Way::kernels, Precision::mixed), at, direction));
   for (std::size_t k = 0; k < g.size(); ++k) {
-    const char* name = k == 0 ? "x" : k == 1 ? "h" : parameter_names[k - 2];
+    const char* name = k == 0 ? "x" : k == 1 ? "h" : parameter_names()[k - 2];
     expect_near(g[k], g0[k], 1e-11, name);
     expect_near(w[k], w0[k], 1e-10, name);
     expect_near(mixed_g[k], g0[k], 5e-6, name);

@@ -11,11 +11,16 @@
 //              dphi/dF = -|G| A/A^2,  dphi/dH = |G| B/B^2,  dphi/dG = (F.G) A/(A^2 |G|) - (H.G)
 //              B/(B^2 |G|) (Blondel & Karplus, J. Comput. Chem. 17 (1996) 1132: no singularity in
 //              phi)
+//
+// On tensors [m] of all terms they are the oracle, by formulas of their own.
 #pragma once
 #include "base/dual.h"
 #include "base/vec.h"
+#include "energy/generic.h"
+#include "tessera/autodiff/ops.h"
 
 #include <array>
+#include <vector>
 
 namespace tessera::molecular {
 
@@ -31,6 +36,7 @@ struct Distance {
     dq[0] = scaled(d[0], T(1.0) / r);
     return r;
   }
+  static Tensor of(const std::vector<Tensor>& d) { return sqrt(generic::dot(d[0], d[0])); }
 };
 
 struct Angle {
@@ -47,6 +53,10 @@ struct Angle {
     dq[0] = scaled(cross(u, n), T(1.0) / (dot(u, u) * area));
     dq[1] = scaled(cross(n, v), T(1.0) / (dot(v, v) * area));
     return atan2(area, dot(u, v));
+  }
+  static Tensor of(const std::vector<Tensor>& d) {
+    using generic::dot;
+    return acos(dot(d[0], d[1]) / sqrt(dot(d[0], d[0]) * dot(d[1], d[1])));
   }
 };
 
@@ -72,6 +82,7 @@ struct Dihedral {
     const std::array<T, 2> at = circle(d, dq);
     return atan2(at[1], at[0]);
   }
+  static Tensor of(const std::vector<Tensor>& d) { return generic::dihedral(d[0], d[1], d[2]); }
 };
 
 }  // namespace tessera::molecular

@@ -21,31 +21,11 @@
 namespace tessera::molecular {
 namespace {
 
-constexpr std::size_t n_bonded = static_cast<std::size_t>(Term::distance_restraints) + 1;
-
-const Tensor& own_table(const Parameters& p, Term kind) {
-  switch (kind) {
-    case Term::bonds:
-      return p.bonds;
-    case Term::urey_bradley:
-      return p.urey_bradley;
-    case Term::angles:
-      return p.angles;
-    case Term::dihedrals:
-      return p.dihedrals;
-    case Term::impropers:
-      return p.impropers;
-    case Term::harmonic_impropers:
-      return p.harmonic_impropers;
-    case Term::ryckaert_bellemans:
-      return p.ryckaert_bellemans;
-    case Term::cmap:
-      return p.cmap;
-    case Term::position_restraints:
-      return p.position_restraints;
-    default:
-      return p.distance_restraints;
-  }
+const Tensor& own_table(const Parameters& p, Term term) {
+  const Tensor* table = nullptr;
+  each_bonded(
+      [&](const BondedKind& kind, const Tensor& t) { table = kind.gives(term) ? &t : table; }, p);
+  return *table;
 }
 Tensor volume_of(const Tensor& h) {
   const auto e = [&](int a) { return select(select(h, 0, a), 0, a); };

@@ -105,10 +105,13 @@ class PositionRestraint final : public BondedTerm {
   Index n_;
 };
 
-}  // namespace
+const RegisterBonded position_restraints(Term::position_restraints,
+                                         [](Term, const System& s, double) -> BondedTermPtr {
+                                           return s.position_restraints.size() == 0
+                                                      ? nullptr
+                                                      : std::make_shared<PositionRestraint>(s);
+                                         });
 
-BondedTermPtr position_restraint_term(const System& s) {
-  return s.position_restraints.size() == 0 ? nullptr : std::make_shared<PositionRestraint>(s);
-}
+}  // namespace
 
 }  // namespace tessera::molecular

@@ -7,15 +7,14 @@
 //
 // u_q and u_p are the derivatives of u on dual numbers. The Hessian product is the same body on
 // numbers that carry their derivative along that vector.
+#pragma once
 #include "base/four.h"
 #include "bonded/bonded_term.h"
 #include "bonded/displacement.h"
 #include "bonded/geometry.h"
-#include "bonded/potentials.h"
 #include "energy/generic.h"
-#include "tessera/autodiff/error.h"
 #include "tessera/autodiff/forall.h"
-#include "tessera/molecular/bonded.h"
+#include "tessera/autodiff/ops.h"
 
 #include <algorithm>
 #include <cmath>
@@ -23,15 +22,17 @@
 #include <utility>
 
 namespace tessera::molecular {
-namespace {
 
-constexpr std::size_t terms_of_a_chunk = 1024;
+inline constexpr std::size_t terms_of_a_chunk = 1024;
 
+/// A coordinate G (geometry.h) and a potential U of it: its number of `parameters`, and `of(q, p)`,
+/// one formula for every number type: packs of four, dual numbers of them, tensors. A potential of
+/// an angle may also be known on the circle (`of_circle`, see terms/dihedrals.cpp).
 template <class G, class U, int P>
 class BondedEnergy final : public BondedTerm {
  public:
   static constexpr std::size_t n_ends = G::ends.size();
-  static constexpr bool turns = std::is_same_v<G, Dihedral> && std::is_same_v<U, Periodic>;
+  static constexpr bool turns = requires { U::most_turns; };
   static constexpr bool charged =
       P != U::parameters;  ///< the charges of both atoms come after the row
   using List = Terms<static_cast<int>(n_ends) + 1, P>;
@@ -262,17 +263,6 @@ class BondedEnergy final : public BondedTerm {
   int most_turns_ = 0;  ///< of few
 };
 
-/// q of all terms [m], by formulas other than those of geometry.h.
-Tensor coordinate(const Distance&, const std::vector<Tensor>& d) {
-  return sqrt(generic::dot(d[0], d[0]));
-}
-Tensor coordinate(const Angle&, const std::vector<Tensor>& d) {
-  return acos(generic::dot(d[0], d[1]) / sqrt(generic::dot(d[0], d[0]) * generic::dot(d[1], d[1])));
-}
-Tensor coordinate(const Dihedral&, const std::vector<Tensor>& d) {
-  return generic::dihedral(d[0], d[1], d[2]);
-}
-
 template <class G, class U, int P>
 Tensor BondedEnergy<G, U, P>::generic(std::span<const Tensor> p) const {
   const auto column = [&](int k) {
@@ -291,107 +281,19 @@ Tensor BondedEnergy<G, U, P>::generic(std::span<const Tensor> p) const {
     row[3] = ke_ * row[3];
     for (int k = 0; k < 2; ++k) row[static_cast<std::size_t>(P + k)] = take(p[3], column(k));
   }
-  return sum(U::of(coordinate(G{}, d), row));
+  return sum(U::of(G::of(d), row));
 }
 
-template <class G, class U, int P>
-BondedTermPtr made(Term kind, const Terms<static_cast<int>(G::ends.size()) + 1, P>& terms,
-                   const System& s, double epsilon_r = 1) {
-  if (terms.size() == 0) return nullptr;
-  return std::make_shared<BondedEnergy<G, U, P>>(kind, terms, s, epsilon_r);
-}
-template <int N, int P>
-Tensor table(const Terms<N, P>& t) {
-  std::vector<double> flat;
-  for (const auto& row : t.rows) flat.insert(flat.end(), row.begin(), row.end());
-  return tensor(flat, {static_cast<Index>(t.rows.size()), P});
-}
-
-}  // namespace
-
-const char* name_of(Term term) {
-  static constexpr std::array<const char*, n_terms> names = {"bonds",
-                                                             "urey_bradley",
-                                                             "angles",
-                                                             "dihedrals",
-                                                             "impropers",
-                                                             "harmonic_impropers",
-                                                             "ryckaert_bellemans",
-                                                             "cmap",
-                                                             "pairs_lj",
-                                                             "pairs_coulomb",
-                                                             "position_restraints",
-                                                             "distance_restraints",
-                                                             "lj",
-                                                             "lj_tail",
-                                                             "coulomb_short",
-                                                             "coulomb_reciprocal"};
-  return names[static_cast<std::size_t>(term)];
-}
-
-BondedTermPtr bonded_term(const System& s, Term kind, double epsilon_r) {
-  switch (kind) {
-    case Term::bonds:
-      return made<Distance, Harmonic, 2>(kind, s.bonds, s);
-    case Term::urey_bradley:
-      return made<Distance, Harmonic, 2>(kind, s.urey_bradley, s);
-    case Term::angles:
-      return made<Angle, Harmonic, 2>(kind, s.angles, s);
-    case Term::dihedrals:
-      return made<Dihedral, Periodic, 3>(kind, s.dihedrals, s);
-    case Term::impropers:
-      return made<Dihedral, Periodic, 3>(kind, s.impropers, s);
-    case Term::harmonic_impropers:
-      return made<Dihedral, HarmonicImproper, 2>(kind, s.harmonic_impropers, s);
-    case Term::ryckaert_bellemans:
-      return made<Dihedral, RyckaertBellemansForm, 6>(kind, s.ryckaert_bellemans, s);
-    case Term::pairs_lj:
-      return made<Distance, ScaledLennardJones, 4>(kind, s.pairs, s);
-    case Term::pairs_coulomb:
-      return made<Distance, ScaledCoulomb, 4>(kind, s.pairs, s, epsilon_r);
-    case Term::distance_restraints:
-      return made<Distance, FlatBottom, 3>(kind, s.distance_restraints, s);
-    case Term::position_restraints:
-      return position_restraint_term(s);
-    case Term::cmap:
-      return cmap_term(s);
-    default:
-      throw Error(std::string("[bonded_energy] ") + name_of(kind) + " is no bonded term");
+/// The row of a kind of terms over the list `list` of a system.
+template <class G, class U, auto list>
+struct RegisterBondedTerms : RegisterBonded {
+  explicit RegisterBondedTerms(Term kind) : RegisterBonded(kind, &made) {}
+  static BondedTermPtr made(Term kind, const System& s, double epsilon_r) {
+    const auto& terms = s.*list;
+    constexpr int P = std::remove_cvref_t<decltype(terms)>::n_parameters;
+    if (terms.size() == 0) return nullptr;
+    return std::make_shared<BondedEnergy<G, U, P>>(kind, terms, s, epsilon_r);
   }
-}
-EnergyPtr bonded_energy(const System& system, Term kind, double epsilon_r) {
-  return bonded_term(system, kind, epsilon_r);
-}
-
-Tensor table_of(const System& s, Term kind) {
-  switch (kind) {
-    case Term::bonds:
-      return table(s.bonds);
-    case Term::urey_bradley:
-      return table(s.urey_bradley);
-    case Term::angles:
-      return table(s.angles);
-    case Term::dihedrals:
-      return table(s.dihedrals);
-    case Term::impropers:
-      return table(s.impropers);
-    case Term::harmonic_impropers:
-      return table(s.harmonic_impropers);
-    case Term::ryckaert_bellemans:
-      return table(s.ryckaert_bellemans);
-    case Term::pairs_lj:
-    case Term::pairs_coulomb:
-      return table(s.pairs);
-    case Term::cmap:
-      return tensor(s.cmap.maps,
-                    {static_cast<Index>(s.cmap.n_maps()), s.cmap.points, s.cmap.points});
-    case Term::distance_restraints:
-      return table(s.distance_restraints);
-    case Term::position_restraints:
-      return table(s.position_restraints);
-    default:
-      throw Error(std::string("[table_of] ") + name_of(kind) + " has no rows");
-  }
-}
+};
 
 }  // namespace tessera::molecular

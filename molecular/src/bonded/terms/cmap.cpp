@@ -253,10 +253,10 @@ Tensor Cmap::generic(std::span<const Tensor> p) const {
   return sum(expand_dims(weights[0], 2) * c * expand_dims(weights[1], 1));
 }
 
-}  // namespace
-
-BondedTermPtr cmap_term(const System& s) {
+const RegisterBonded cmap(Term::cmap, [](Term, const System& s, double) -> BondedTermPtr {
   return s.cmap.size() == 0 ? nullptr : std::make_shared<Cmap>(s);
-}
+});
+
+}  // namespace
 
 }  // namespace tessera::molecular
