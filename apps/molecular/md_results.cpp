@@ -134,9 +134,9 @@ void write_results(const std::filesystem::path& run, const Case& c,
   data::write_file_atomically(run / "summary.csv", table.text());
 }
 
-std::vector<Promise> check_promises(const Case& c, const std::vector<Summary>& stages,
-                                    const data::Config& config) {
-  std::vector<Promise> out;
+std::vector<Expectation> check_expectations(const Case& c, const std::vector<Summary>& stages,
+                                            const data::Config& config) {
+  std::vector<Expectation> out;
   for (std::size_t e = 0; e < c.options.expectations.size(); ++e) {
     const ExpectOptions& x = c.options.expectations[e];
     const auto at =

@@ -17,19 +17,19 @@
 namespace tessera::molecular {
 namespace {
 
-using Integrator = Dynamics::Integrator;
+using Scheme = Dynamics::Scheme;
 using Thermostat = Dynamics::Thermostat;
 using Barostat = Dynamics::Barostat;
-using Hold = Dynamics::Hold;
+using Removal = Dynamics::CentreOfMassRemoval;
 
 double total(const std::vector<double>& v) { return std::accumulate(v.begin(), v.end(), 0.0); }
 
 void check(const Dynamics& o, bool slow) {
   if (!(o.dt_ps > 0))
     dynamics_fault(fmt::format("the time step must be positive, got {} ps", o.dt_ps));
-  if (o.integrator == Integrator::langevin && o.thermostat != Thermostat::none)
+  if (o.scheme == Scheme::langevin && o.thermostat != Thermostat::none)
     dynamics_fault("langevin keeps the temperature by itself: thermostat = none");
-  if (o.integrator == Integrator::langevin && !(o.friction_per_ps > 0))
+  if (o.scheme == Scheme::langevin && !(o.friction_per_ps > 0))
     dynamics_fault(fmt::format("the friction must be positive, got {} 1/ps", o.friction_per_ps));
   for (const TemperatureGroup& g : o.groups) {
     if (!(g.temperature_k >= 0))
@@ -88,7 +88,7 @@ double value_at(const Ramp& r, double time_ps) {
   return r.back()[1];
 }
 
-struct Stepper::Impl {
+struct Integrator::Impl {
   System system;
   ForceFunction force, slow;
   Dynamics o;
@@ -114,10 +114,10 @@ struct Stepper::Impl {
     if (o.barostat != Barostat::none) scales = scales_of(o);
     if (o.barostat == Barostat::monte_carlo) molecules = sets_of(molecular::molecules(system));
     const double all = total(parts.freedom);
-    if (holds()) {
-      // What is held belongs to all groups, by their shares.
-      const double held = o.hold == Hold::angular ? 6 : 3;
-      for (double& d : parts.freedom) d -= held * d / all;
+    if (removes_motion()) {
+      // What is removed belongs to all groups, by their shares.
+      const double removed = o.centre_of_mass_removal == Removal::angular ? 6 : 3;
+      for (double& d : parts.freedom) d -= removed * d / all;
     }
     freedom = total(parts.freedom);
     if (!(freedom > 0.5))
@@ -137,9 +137,9 @@ struct Stepper::Impl {
     return out;
   }
   std::size_t n() const { return system.n_atoms(); }
-  bool holds() const {
-    return o.hold != Hold::none && o.hold_centre_every > 0 &&
-           o.integrator != Integrator::langevin && o.thermostat != Thermostat::andersen &&
+  bool removes_motion() const {
+    return o.centre_of_mass_removal != Removal::none && o.centre_of_mass_removal_every > 0 &&
+           o.scheme != Scheme::langevin && o.thermostat != Thermostat::andersen &&
            !parts.any_frozen;
   }
   bool relaxes_box() const {
@@ -164,9 +164,9 @@ struct Stepper::Impl {
     return !slow ? 1 : step % o.slow_every == 0 ? static_cast<double>(o.slow_every) : 0;
   }
   /// Two half steps around full steps, from velocities as they are kept.
-  Centres centres(const Motion& m) const {
+  Centres centres(const State& m) const {
     const double half = 0.5 * o.dt_ps;
-    const bool leaps = o.integrator == Integrator::leap_frog;
+    const bool leaps = o.scheme == Scheme::leap_frog;
     return centres_of(parts, m, leaps ? 0 : -half, leaps ? 2 * half : half,
                       slow_kicks(m.frame.step));
   }
@@ -180,7 +180,7 @@ struct Stepper::Impl {
       }
     });
   }
-  void kick(Motion& m, double t) const {
+  void kick(State& m, double t) const {
     if (has_piston())
       push_piston(scales, m.piston, m.frame.box, centres_of(parts, m, 0, 0).virial, true, t);
     auto& v = m.frame.v_nm_ps;
@@ -190,11 +190,11 @@ struct Stepper::Impl {
         for (std::size_t c = 0; c < 3; ++c) v[i][c] += t * parts.inverse[i][c] * f[i][c];
     });
   }
-  void hold_velocities(Motion& m) const {
+  void constrain_velocities(State& m) const {
     if (constraints.size() > 0)
       constraints.apply_to_velocities(m.frame.x_nm, m.frame.v_nm_ps, m.frame.box);
   }
-  void drift(Motion& m, double t) const {
+  void drift(State& m, double t) const {
     if (has_piston()) {
       drift_piston(scales, parts, m, 0.5 * t);
       push_piston(scales, m.piston, m.frame.box, centres_of(parts, m, 0, 0).twice_kinetic, false,
@@ -204,13 +204,13 @@ struct Stepper::Impl {
     if (has_piston()) drift_piston(scales, parts, m, 0.5 * t);
   }
   /// B(kick) A(t), velocities before it times their group's factor (empty: 1).
-  void kick_and_drift(Motion& m, const std::vector<double>& factor, double kick_t, double t) const {
+  void kick_and_drift(State& m, const std::vector<double>& factor, double kick_t, double t) const {
     if (!has_piston()) return kick_and_move(m, factor, kick_t, t);
     scale(m.frame.v_nm_ps, factor);
     kick(m, kick_t);
     drift(m, t);
   }
-  void kick_and_move(Motion& m, const std::vector<double>& factor, double kick_t, double t) const {
+  void kick_and_move(State& m, const std::vector<double>& factor, double kick_t, double t) const {
     std::vector<Vec3>&x = m.frame.x_nm, &v = m.frame.v_nm_ps;
     const auto& f = m.forces.f;
     thread_local std::vector<Vec3> memory;
@@ -234,8 +234,8 @@ struct Stepper::Impl {
     });
     if (constraints.size() > 0) constraints.apply_to_positions(before, x, m.frame.box, &v, t);
   }
-  /// Forces at the places of step `step`.
-  void evaluate(Motion& m, std::int64_t step) const {
+  /// Forces at the positions of step `step`.
+  void evaluate(State& m, std::int64_t step) const {
     place_virtual_sites(system, m.frame.x_nm, m.frame.box);
     force(m.frame.x_nm, m.frame.box, m.forces);
     spread_virtual_forces(system, m.frame.x_nm, m.frame.box, m.forces.f, m.forces.virial);
@@ -255,8 +255,8 @@ struct Stepper::Impl {
 
   /// v <- c v + sqrt((1 - c^2) kT/m) R, c = e^{-gamma t} by the friction and temperature of each
   /// atom's group.
-  void rub(Motion& m, double t) const {
-    hold_velocities(
+  void rub(State& m, double t) const {
+    constrain_velocities(
         m);  // chords of the half drift have a part across the constraints, which is no heat
     const double before = total(kinetic_energies(parts, m.frame.v_nm_ps));
     std::vector<double> kept, noise = temperatures(m.frame.time_ps);
@@ -280,14 +280,14 @@ struct Stepper::Impl {
         }
       }
     });
-    hold_velocities(m);
+    constrain_velocities(m);
     m.sampled = total(kinetic_energies(parts, m.frame.v_nm_ps));
     m.exchanged -= m.sampled - before;
   }
   /// Velocities of full steps: those that leap-frog keeps are half a step behind.
-  std::vector<Vec3> full_step_velocities(const Motion& m) const {
+  std::vector<Vec3> full_step_velocities(const State& m) const {
     std::vector<Vec3> v = m.frame.v_nm_ps;
-    if (o.integrator != Integrator::leap_frog) return v;
+    if (o.scheme != Scheme::leap_frog) return v;
     for (std::size_t i = 0; i < n(); ++i)
       for (std::size_t k = 0; k < 3; ++k)
         v[i][k] += 0.5 * o.dt_ps * parts.inverse[i][k] * m.forces.f[i][k];
@@ -297,7 +297,7 @@ struct Stepper::Impl {
   /// Andersen's collisions. They give velocities of full steps, which know nothing of the forces
   /// there; those of half a step before are correlated with them. Nothing but what a collision
   /// changes is heat.
-  void collide(Motion& m, const std::vector<double>& temperature, std::uint64_t step) const {
+  void collide(State& m, const std::vector<double>& temperature, std::uint64_t step) const {
     std::vector<std::size_t> met;
     for (std::size_t i = 0; i < n(); ++i) {
       const auto g = static_cast<std::size_t>(parts.bath[i]);
@@ -307,7 +307,7 @@ struct Stepper::Impl {
         met.push_back(i);
     }
     if (met.empty()) return;
-    const bool leaps = o.integrator == Integrator::leap_frog;
+    const bool leaps = o.scheme == Scheme::leap_frog;
     const std::vector<Vec3> before = full_step_velocities(m);
     std::vector<Vec3> v = before;
     for (const std::size_t i : met)
@@ -325,7 +325,7 @@ struct Stepper::Impl {
   }
   /// The thermostat over one step; what it scales velocities by is left to the caller (empty:
   /// nothing).
-  std::vector<double> couple(Motion& m) const {
+  std::vector<double> couple(State& m) const {
     std::vector<Vec3>& v = m.frame.v_nm_ps;
     if (o.thermostat == Thermostat::none || has_chains()) return {};
     const std::vector<double> temperature = temperatures(m.frame.time_ps);
@@ -349,7 +349,7 @@ struct Stepper::Impl {
     return factor;
   }
   bool has_chains() const { return o.thermostat == Thermostat::nose_hoover; }
-  void turn_chains(Motion& m, double t) const {
+  void turn_chains(State& m, double t) const {
     const std::vector<double> temperature = temperatures(m.frame.time_ps);
     std::vector<double> factor = kinetic_energies(parts, m.frame.v_nm_ps);
     for (std::size_t g = 0; g < factor.size(); ++g)
@@ -360,7 +360,7 @@ struct Stepper::Impl {
                       : 1;
     scale(m.frame.v_nm_ps, factor);
   }
-  double energy_of_chains(const Motion& m, const std::vector<double>& temperature) const {
+  double energy_of_chains(const State& m, const std::vector<double>& temperature) const {
     double sum = 0;
     for (std::size_t g = 0; g < temperature.size(); ++g)
       if (coupled(g))
@@ -371,7 +371,7 @@ struct Stepper::Impl {
 
   /// Box and molecules' centres scaled on trial; accepted with min(1, exp(-(dU + P dV - N kT ln
   /// V'/V)/kT)). Trials grow and shrink until a quarter to three quarters of them are taken.
-  void try_box(Motion& m) const {
+  void try_box(State& m) const {
     const auto step = static_cast<std::uint64_t>(m.frame.step);
     const auto any = [&](std::uint64_t k) {
       return data::uniform({o.seed, box_trials}, 3 * step + k);
@@ -387,7 +387,7 @@ struct Stepper::Impl {
     for (const std::size_t k : s.axes)
       factor[k] = std::pow(grown / q, 1 / static_cast<double>(s.axes.size()));
 
-    Motion trial;
+    State trial;
     trial.frame.x_nm = m.frame.x_nm;
     trial.frame.box = m.frame.box;
     for (Vec3& e : trial.frame.box.edge)
@@ -436,7 +436,7 @@ struct Stepper::Impl {
   }
 
   /// `reported`: energies and virial of where the step arrives are wanted, not by a barostat alone.
-  void step(Motion& m, bool reported) const {
+  void step(State& m, bool reported) const {
     const double dt = o.dt_ps;
     const bool moves_box = o.barostat != Barostat::none && m.frame.step % o.barostat_every == 0;
     m.forces.wants_energies =
@@ -458,19 +458,19 @@ struct Stepper::Impl {
       for (std::size_t k = 0; k < 3; ++k)
         m.exchanged += 0.5 * (now.virial[k][k] + after[k][k]) * std::log(factor[k]);
     };
-    switch (o.integrator) {
-      case Integrator::velocity_verlet:
+    switch (o.scheme) {
+      case Scheme::velocity_verlet:
         if (has_chains()) turn_chains(m, 0.5 * dt);
         kick_and_drift(m, {}, 0.5 * dt, dt);
         arrive();
         kick(m, 0.5 * dt);
-        hold_velocities(m);
+        constrain_velocities(m);
         if (has_chains())
           turn_chains(m, 0.5 * dt);
         else
           scale(m.frame.v_nm_ps, couple(m));
         break;
-      case Integrator::leap_frog:
+      case Scheme::leap_frog:
         kick_and_drift(m, couple(m), dt, has_chains() ? 0.5 * dt : dt);
         if (has_chains()) {
           turn_chains(m, dt);
@@ -478,15 +478,15 @@ struct Stepper::Impl {
         }
         arrive();
         break;
-      case Integrator::langevin:
+      case Scheme::langevin:
         kick(m, 0.5 * dt);
-        hold_velocities(m);
+        constrain_velocities(m);
         drift(m, 0.5 * dt);
         rub(m, dt);
         drift(m, 0.5 * dt);
         arrive();
         kick(m, 0.5 * dt);
-        hold_velocities(m);
+        constrain_velocities(m);
         break;
     }
     if (has_chains()) {
@@ -497,22 +497,25 @@ struct Stepper::Impl {
     }
     ++m.frame.step;
     m.frame.time_ps += dt;
-    if (holds() && m.frame.step % o.hold_centre_every == 0)
-      rest(parts, m.frame.x_nm, m.frame.v_nm_ps, o.hold == Hold::angular);
+    if (removes_motion() && m.frame.step % o.centre_of_mass_removal_every == 0)
+      remove_motion(parts, m.frame.x_nm, m.frame.v_nm_ps,
+                    o.centre_of_mass_removal == Removal::angular);
     if (o.barostat == Barostat::monte_carlo && m.frame.step % o.barostat_every == 0) try_box(m);
   }
 };
 
-Stepper::Stepper(const System& system, ForceFunction forces, const Dynamics& options,
-                 ForceFunction slow)
+Integrator::Integrator(const System& system, ForceFunction forces, const Dynamics& options,
+                       ForceFunction slow)
     : impl_(std::make_unique<Impl>(system, std::move(forces), options, std::move(slow))) {}
-Stepper::~Stepper() = default;
-Stepper::Stepper(Stepper&&) noexcept = default;
-Stepper& Stepper::operator=(Stepper&&) noexcept = default;
-double Stepper::degrees_of_freedom() const { return impl_->freedom; }
-std::vector<double> Stepper::degrees_of_freedom_of_groups() const { return impl_->parts.freedom; }
+Integrator::~Integrator() = default;
+Integrator::Integrator(Integrator&&) noexcept = default;
+Integrator& Integrator::operator=(Integrator&&) noexcept = default;
+double Integrator::degrees_of_freedom() const { return impl_->freedom; }
+std::vector<double> Integrator::degrees_of_freedom_of_groups() const {
+  return impl_->parts.freedom;
+}
 
-Motion Stepper::begin(Frame frame) const {
+State Integrator::begin(Frame frame) const {
   const Impl& s = *impl_;
   if (frame.x_nm.size() != s.n())
     dynamics_fault(fmt::format("{} positions for {} atoms", frame.x_nm.size(), s.n()));
@@ -521,9 +524,9 @@ Motion Stepper::begin(Frame frame) const {
   const bool periodic = is_periodic(frame.box);
   if (s.o.barostat != Barostat::none && !periodic)
     dynamics_fault("a barostat needs a periodic box");
-  if (s.o.hold == Hold::angular && s.holds() && periodic)
-    dynamics_fault("hold = angular: there is no rotation in a periodic box");
-  Motion m;
+  if (s.o.centre_of_mass_removal == Removal::angular && s.removes_motion() && periodic)
+    dynamics_fault("rotation cannot be taken out of a periodic box: there is none");
+  State m;
   m.frame = std::move(frame);
   make_whole(s.system, m.frame.x_nm, m.frame.box);
   if (s.constraints.size() > 0 && !s.o.as_they_are) {
@@ -533,17 +536,19 @@ Motion Stepper::begin(Frame frame) const {
   if (m.frame.v_nm_ps.empty()) {
     m.frame.v_nm_ps = velocities_at(s.parts, s.constraints, m.frame.x_nm, m.frame.box,
                                     s.temperatures(m.frame.time_ps),
-                                    s.parts.any_frozen        ? Hold::none
-                                    : s.holds()               ? s.o.hold
-                                    : s.parts.move_together() ? Hold::none
-                                                              : Hold::linear,
+                                    s.parts.any_frozen        ? Removal::none
+                                    : s.removes_motion()      ? s.o.centre_of_mass_removal
+                                    : s.parts.move_together() ? Removal::none
+                                                              : Removal::linear,
                                     s.o.seed);
   } else if (!s.o.as_they_are) {
     for (std::size_t i = 0; i < s.n(); ++i)
       for (std::size_t c = 0; c < 3; ++c)
         if (s.parts.inverse[i][c] == 0) m.frame.v_nm_ps[i][c] = 0;
-    s.hold_velocities(m);
-    if (s.holds()) rest(s.parts, m.frame.x_nm, m.frame.v_nm_ps, s.o.hold == Hold::angular);
+    s.constrain_velocities(m);
+    if (s.removes_motion())
+      remove_motion(s.parts, m.frame.x_nm, m.frame.v_nm_ps,
+                    s.o.centre_of_mass_removal == Removal::angular);
   }
   s.evaluate(m, m.frame.step);
   if (s.has_chains()) m.bath.assign(2 * nose_hoover_length * s.o.groups.size(), 0.0);
@@ -555,18 +560,18 @@ Motion Stepper::begin(Frame frame) const {
   return m;
 }
 
-void Stepper::step(Motion& m, std::int64_t n, bool reported) const {
+void Integrator::step(State& m, std::int64_t n, bool reported) const {
   for (std::int64_t k = 0; k < n; ++k) impl_->step(m, reported && k + 1 == n);
 }
 
-Energies Stepper::energies(const Motion& m) const {
+Energies Integrator::energies(const State& m) const {
   const Impl& s = *impl_;
   Energies e;
   e.potential = m.forces.potential();
   std::vector<double> kinetic = kinetic_energies(s.parts, m.frame.v_nm_ps);
   const std::vector<double> temperature = s.temperatures(m.frame.time_ps);
   e.kinetic = e.sampled = total(kinetic);
-  if (s.o.integrator == Integrator::leap_frog) {
+  if (s.o.scheme == Scheme::leap_frog) {
     // The half step to come, tried on copies.
     const double dt = s.o.dt_ps;
     std::vector<Vec3> v = m.frame.v_nm_ps, x = m.frame.x_nm;
@@ -579,8 +584,8 @@ Energies Stepper::energies(const Motion& m) const {
       s.constraints.apply_to_positions(m.frame.x_nm, x, m.frame.box, &v, dt);
     e.kinetic = 0.5 * (e.kinetic + total(kinetic_energies(s.parts, v)));
   }
-  if (s.o.integrator == Integrator::langevin) e.sampled = m.sampled;
-  if (s.o.integrator == Integrator::leap_frog && s.o.thermostat == Thermostat::andersen) {
+  if (s.o.scheme == Scheme::langevin) e.sampled = m.sampled;
+  if (s.o.scheme == Scheme::leap_frog && s.o.thermostat == Thermostat::andersen) {
     kinetic = kinetic_energies(s.parts, s.full_step_velocities(m));
     e.sampled = total(kinetic);
   }
@@ -592,7 +597,7 @@ Energies Stepper::energies(const Motion& m) const {
   if (s.has_chains()) e.conserved += s.energy_of_chains(m, temperature);
   if (s.has_piston()) {
     std::vector<double> next = m.piston;
-    if (s.o.integrator == Integrator::leap_frog)
+    if (s.o.scheme == Scheme::leap_frog)
       push_piston(s.scales, next, m.frame.box, centres_of(s.parts, m, 0, 0).virial, true,
                   s.o.dt_ps);
     e.conserved += 0.5 * (piston_energy(m.piston) + piston_energy(next)) +

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nonbonded/kernels/slope_kernels.h"
+#include "nonbonded/kernels/pair_derivative_kernels.h"
 
 #if defined(__x86_64__)
 #include <cstring>
@@ -8,17 +8,17 @@
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC target("arch=x86-64-v3")
 #include "nonbonded/kernels/lanes_avx2.h"
-#include "nonbonded/kernels/slope_body.h"
+#include "nonbonded/kernels/pair_derivative_body.h"
 
 namespace tessera::molecular::pairs {
-const SlopeKernels* avx2_slopes() {
-  static constexpr SlopeKernels k = slope_kernels_of<Narrow, NarrowTwice>();
+const DerivativeKernels* avx2_derivatives() {
+  static constexpr DerivativeKernels k = derivative_kernels_of<Narrow, NarrowTwice>();
   return &k;
 }
 }  // namespace tessera::molecular::pairs
 #pragma GCC pop_options
 #else
-const tessera::molecular::pairs::SlopeKernels* tessera::molecular::pairs::avx2_slopes() {
+const tessera::molecular::pairs::DerivativeKernels* tessera::molecular::pairs::avx2_derivatives() {
   return nullptr;
 }
 #endif

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The body of slope_kernels.h over a vector S of numbers (lanes_*.h). u is the energy of a shape, f
-// = -2 du/ds, df = f'(s); for r^-n all divided by n, as the tables are multiplied by it.
+// The body of pair_derivative_kernels.h over a vector S of numbers (lanes_*.h). u is the energy of
+// a shape, f = -2 du/ds, df = f'(s); for r^-n all divided by n, as the tables are multiplied by it.
 #pragma once
 #include "nonbonded/kernels/pair_body.h"
-#include "nonbonded/kernels/slope_kernels.h"
+#include "nonbonded/kernels/pair_derivative_kernels.h"
 
 #include <algorithm>
 #include <cstring>
@@ -19,7 +19,7 @@ struct Shape {
 /// `energies`: u is computed.
 template <class S, int n, bool modified, bool second>
 [[gnu::always_inline]] inline Shape<S> power_shape(const Input<typename S::N>& in,
-                                                   const BentPower<typename S::N>& p,
+                                                   const ModifiedPower<typename S::N>& p,
                                                    typename S::V s, typename S::V over,
                                                    typename S::V y, bool energies) {
   using V = typename S::V;
@@ -29,9 +29,9 @@ template <class S, int n, bool modified, bool second>
   if (energies) out.u = S::fma(power, S::set(N(1) / n), S::set(-p.shift));
   out.f = power * y;
   if constexpr (second) out.df = out.f * y * S::set(N(-0.5 * n - 1));
-  if (!modified || (S::lean && in.bend == Bend::none)) return out;
+  if (!modified || (S::lean && in.modifier == ForceModifier::none)) return out;
   const V r = s * over, half = S::set(N(0.5));
-  if (in.bend == Bend::linear_force_shift) {
+  if (in.modifier == ForceModifier::linear_force_shift) {
     const V slope = S::set(p.slope);
     if (energies) out.u = out.u - slope * r;
     out.f = S::fma(slope, over, out.f);
@@ -39,13 +39,13 @@ template <class S, int n, bool modified, bool second>
     return out;
   }
   const V x = S::larger(r - S::set(in.from), S::set(N(0)));
-  if (in.bend == Bend::force_switch) {
-    const V a = S::set(p.a), b = S::set(p.b), x2 = x * x, bent = x2 * S::fma(b, x, a);
+  if (in.modifier == ForceModifier::force_switch) {
+    const V a = S::set(p.a), b = S::set(p.b), x2 = x * x, switched = x2 * S::fma(b, x, a);
     if (energies) out.u = out.u - x2 * x * S::fma(S::set(p.quarter_b), x, S::set(p.third_a));
-    out.f = S::fma(bent, over, out.f);
+    out.f = S::fma(switched, over, out.f);
     if constexpr (second)
-      out.df = out.df +
-               half * over * (x * S::fma(S::set(3 * p.b), x, S::set(2 * p.a)) * over - bent * y);
+      out.df = out.df + half * over *
+                            (x * S::fma(S::set(3 * p.b), x, S::set(2 * p.a)) * over - switched * y);
     return out;
   }
   const V i = S::set(in.inverse_width), w = x * i, w2 = w * w, rest = S::set(N(1)) - w,
@@ -66,7 +66,7 @@ template <class S, int n, bool modified, bool second>
 }
 
 template <class S, Field field, bool second>
-[[gnu::always_inline]] inline Shape<S> coulomb_shape(const SlopeInput<typename S::N>& k,
+[[gnu::always_inline]] inline Shape<S> coulomb_shape(const DerivativeInput<typename S::N>& k,
                                                      typename S::V s, typename S::V over,
                                                      typename S::V y, bool energies) {
   using V = typename S::V;
@@ -121,14 +121,14 @@ void add_to_tables(double* table, std::int32_t types, const std::int32_t* type_i
   }
 }
 
-template <class S, Field field, bool modified, bool second, Slope wanted>
-void slopes(const SlopeInput<typename S::N>& given, const Row* begin, const Row* end,
-            const Entry* entries, SlopeSums<typename S::N>& sums) {
+template <class S, Field field, bool modified, bool second, Operands wanted>
+void derivatives(const DerivativeInput<typename S::N>& given, const Row* begin, const Row* end,
+                 const Entry* entries, DerivativeSums<typename S::N>& sums) {
   using V = typename S::V;
   using N = typename S::N;
-  constexpr bool charged = field != Field::none, all = wanted == Slope::all;
+  constexpr bool charged = field != Field::none, all = wanted == Operands::all;
   constexpr int n = i_width / S::rows, width = j_width / S::halves;
-  const SlopeInput<N> k = given;
+  const DerivativeInput<N> k = given;
   const Input<N>& in = k.in;
   const bool energies = all || k.wants_energy;
   const V zero = S::set(N(0));
@@ -156,7 +156,7 @@ void slopes(const SlopeInput<typename S::N>& given, const Row* begin, const Row*
       for (V& c : pull[v]) c = zero;
       table_sum[v][0] = table_sum[v][1] = zero;
       if constexpr (second)
-        for (int c = 0; c < 3; ++c) wi[v][c] = S::place_i(k.w[c] + first, v);
+        for (int c = 0; c < 3; ++c) wi[v][c] = S::position_i(k.w[c] + first, v);
     }
     for (std::int64_t entry = row->begin; entry < row->end; ++entry)
       for (int half = 0; half < S::halves; ++half) {
@@ -165,15 +165,15 @@ void slopes(const SlopeInput<typename S::N>& given, const Row* begin, const Row*
                   to = entry >= row->first && entry < row->last ? n / 2 : n;
         const std::size_t at =
             static_cast<std::size_t>(e->j) * j_width + static_cast<std::size_t>(half * width);
-        const typename S::P xj[3] = {S::place_j(in.x[0] + at), S::place_j(in.x[1] + at),
-                                     S::place_j(in.x[2] + at)};
+        const typename S::P xj[3] = {S::position_j(in.x[0] + at), S::position_j(in.x[1] + at),
+                                     S::position_j(in.x[2] + at)};
         const V q = charged ? S::number_j(in.q_j + at) : zero,
                 is_common = S::number_j(k.is_common + at);
         const std::uint32_t rare = k.rare[e->j];
         typename S::P wj[3];
         V dq = zero;
         if constexpr (second) {
-          for (int c = 0; c < 3; ++c) wj[c] = S::place_j(k.w[c] + at);
+          for (int c = 0; c < 3; ++c) wj[c] = S::position_j(k.w[c] + at);
           if constexpr (charged && all) dq = S::number_j(k.dq_j + at);
         }
         V push[3] = {zero, zero, zero}, push_q = zero;
@@ -199,7 +199,7 @@ void slopes(const SlopeInput<typename S::N>& given, const Row* begin, const Row*
           }
           if constexpr (charged) {
             const auto inside =
-                in.twin ? S::below(s, S::set(in.q_radius2), e->mask, v, half) : near;
+                in.two_cutoffs ? S::below(s, S::set(in.q_radius2), e->mask, v, half) : near;
             Shape<S> c = coulomb_shape<S, field, second>(k, s, over, y, second ? all : energies);
             const V qq = mine[v].q * q;
             c.f = S::only(inside, c.f);
@@ -224,7 +224,7 @@ void slopes(const SlopeInput<typename S::N>& given, const Row* begin, const Row*
           }
           if (v < n_lj) {
             const auto inside =
-                in.twin ? S::below(s, S::set(in.lj_radius2), e->mask, v, half) : near;
+                in.two_cutoffs ? S::below(s, S::set(in.lj_radius2), e->mask, v, half) : near;
             Shape<S> six =
                 power_shape<S, 6, modified, second>(in, in.six, s, over, y, !second && energies);
             Shape<S> twelve = power_shape<S, 12, modified, second>(in, in.twelve, s, over, y,
@@ -326,20 +326,20 @@ void slopes(const SlopeInput<typename S::N>& given, const Row* begin, const Row*
   sums.energy += S::total(energy_sum);
 }
 
-/// A lean S has one kernel for places alone and all operands, all modifiers and lengths of Ewald's
-/// series.
+/// A lean S has one kernel for positions alone and all operands, all modifiers and lengths of
+/// Ewald's series.
 template <class S>
-constexpr SlopeTable<typename S::N> slope_table_of() {
+constexpr DerivativeTable<typename S::N> derivative_table_of() {
   constexpr bool lean = S::lean;
-  constexpr Slope places = lean ? Slope::all : Slope::places;
-  SlopeTable<typename S::N> k{};
+  constexpr Operands few = lean ? Operands::all : Operands::positions;
+  DerivativeTable<typename S::N> k{};
   const auto fields = [&]<Field field>() {
     const auto shapes = [&]<bool modified>() {
       auto& to = k[static_cast<std::size_t>(field)][modified];
-      to[0] = {&slopes<S, field, modified, false, places>,
-               &slopes<S, field, modified, false, Slope::all>};
-      to[1] = {&slopes<S, field, modified, true, places>,
-               &slopes<S, field, modified, true, Slope::all>};
+      to[0] = {&derivatives<S, field, modified, false, few>,
+               &derivatives<S, field, modified, false, Operands::all>};
+      to[1] = {&derivatives<S, field, modified, true, few>,
+               &derivatives<S, field, modified, true, Operands::all>};
     };
     shapes.template operator()<true>();
     if constexpr (lean)
@@ -357,8 +357,8 @@ constexpr SlopeTable<typename S::N> slope_table_of() {
   return k;
 }
 template <class Single, class Twice>
-constexpr SlopeKernels slope_kernels_of() {
-  return {slope_table_of<Single>(), slope_table_of<Twice>()};
+constexpr DerivativeKernels derivative_kernels_of() {
+  return {derivative_table_of<Single>(), derivative_table_of<Twice>()};
 }
 
 }  // namespace tessera::molecular::pairs

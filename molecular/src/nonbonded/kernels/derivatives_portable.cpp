@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nonbonded/kernels/lanes_portable.h"
-#include "nonbonded/kernels/slope_body.h"
+#include "nonbonded/kernels/pair_derivative_body.h"
 
 #include <cstring>
 
 namespace tessera::molecular::pairs {
 namespace {
 
-/// What slopes need besides what forces do.
+/// What derivatives need besides what forces do.
 template <class Real>
-struct PlainSlopes : Plain<Real> {
+struct PlainDerivatives : Plain<Real> {
   using typename Plain<Real>::V;
   using typename Plain<Real>::M;
 
@@ -51,14 +51,15 @@ struct PlainSlopes : Plain<Real> {
 
 }  // namespace
 
-const SlopeKernels* portable_slopes() {
-  static constexpr SlopeKernels k = slope_kernels_of<PlainSlopes<float>, PlainSlopes<double>>();
+const DerivativeKernels* portable_derivatives() {
+  static constexpr DerivativeKernels k =
+      derivative_kernels_of<PlainDerivatives<float>, PlainDerivatives<double>>();
   return &k;
 }
 
-std::span<const SlopeKernels* const> slope_kernels() {
-  static const std::array<const SlopeKernels*, 3> all = {portable_slopes(), avx2_slopes(),
-                                                         avx512_slopes()};
+std::span<const DerivativeKernels* const> derivative_kernels() {
+  static const std::array<const DerivativeKernels*, 3> all = {
+      portable_derivatives(), avx2_derivatives(), avx512_derivatives()};
   return {all.data(), kernels().size()};
 }
 

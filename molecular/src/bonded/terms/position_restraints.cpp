@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// U = sum_d k_d/2 e_d^2 with e = x - x0 - n h, the nearest image of the place x0.
+// U = sum_d k_d/2 e_d^2 with e = x - x0 - n h, the nearest image of the position x0.
 #include "bonded/bonded_term.h"
 #include "energy/generic.h"
 #include "system/box_of.h"
@@ -35,7 +35,7 @@ class PositionRestraint final : public BondedTerm {
         spread(g, x, row, d, image, p[2][row + d] * e[d], 0.5 * e[d] * e[d]);
     });
   }
-  void curvature(Arrays p, Arrays v, Results w) const override {
+  void hessian_product(Arrays p, Arrays v, Results w) const override {
     each(p, [&](std::size_t x, std::size_t row, const Vec3& e, const Vec3& image) {
       for (std::size_t d = 0; d < 3; ++d) {
         double de = (v[0] ? v[0][x + d] : 0) - (v[2] ? v[2][row + 3 + d] : 0);
@@ -80,8 +80,8 @@ class PositionRestraint final : public BondedTerm {
     for (std::size_t t = 0; t < terms_.size(); ++t) {
       const auto x = 3 * static_cast<std::size_t>(terms_.atoms[t][0]),
                  row = 6 * static_cast<std::size_t>(terms_.row[t]);
-      const double *at = p[0] + x, *place = p[2] + row + 3;
-      const Vec3 away = {at[0] - place[0], at[1] - place[1], at[2] - place[2]};
+      const double *at = p[0] + x, *position = p[2] + row + 3;
+      const Vec3 away = {at[0] - position[0], at[1] - position[1], at[2] - position[2]};
       Vec3 image{};
       if (is_periodic(box))
         for (std::size_t k = 0; k < 3; ++k) image[k] = std::floor(fractions(box, away)[k] + 0.5);
@@ -89,7 +89,7 @@ class PositionRestraint final : public BondedTerm {
       f(x, row, Vec3{away[0] - n[0], away[1] - n[1], away[2] - n[2]}, image);
     }
   }
-  /// Slopes s along e_d and c along k_d, given to all that they depend on.
+  /// Derivatives s along e_d and c along k_d, given to all that they depend on.
   static void spread(Results g, std::size_t x, std::size_t row, std::size_t d, const Vec3& image,
                      double s, double c) {
     if (g[0]) g[0][x + d] += s;
@@ -105,10 +105,13 @@ class PositionRestraint final : public BondedTerm {
   Index n_;
 };
 
-}  // namespace
+const RegisterBonded position_restraints(Term::position_restraints,
+                                         [](Term, const System& s, double) -> BondedTermPtr {
+                                           return s.position_restraints.size() == 0
+                                                      ? nullptr
+                                                      : std::make_shared<PositionRestraint>(s);
+                                         });
 
-BondedTermPtr position_restraint_term(const System& s) {
-  return s.position_restraints.size() == 0 ? nullptr : std::make_shared<PositionRestraint>(s);
-}
+}  // namespace
 
 }  // namespace tessera::molecular

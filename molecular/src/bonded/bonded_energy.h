@@ -5,17 +5,16 @@
 //   dU/dx_a = sum over displacements d = x_a - x_b - k h of u_q dq/dd,  dU/dx_b = -,  dU/dh = -k
 //   (x) dU/dd,  dU/dp = u_p
 //
-// u_q and u_p are the slopes of u on jets. The curvature times a vector is the same body on numbers
-// that carry their derivative along that vector.
+// u_q and u_p are the derivatives of u on dual numbers. The Hessian product is the same body on
+// numbers that carry their derivative along that vector.
+#pragma once
 #include "base/four.h"
 #include "bonded/bonded_term.h"
 #include "bonded/displacement.h"
 #include "bonded/geometry.h"
-#include "bonded/potentials.h"
 #include "energy/generic.h"
-#include "tessera/autodiff/error.h"
 #include "tessera/autodiff/forall.h"
-#include "tessera/molecular/bonded.h"
+#include "tessera/autodiff/ops.h"
 
 #include <algorithm>
 #include <cmath>
@@ -23,15 +22,17 @@
 #include <utility>
 
 namespace tessera::molecular {
-namespace {
 
-constexpr std::size_t terms_of_a_chunk = 1024;
+inline constexpr std::size_t terms_of_a_chunk = 1024;
 
+/// A coordinate G (geometry.h) and a potential U of it: its number of `parameters`, and `of(q, p)`,
+/// one formula for every number type: packs of four, dual numbers of them, tensors. A potential of
+/// an angle may also be known on the circle (`of_circle`, see terms/dihedrals.cpp).
 template <class G, class U, int P>
 class BondedEnergy final : public BondedTerm {
  public:
   static constexpr std::size_t n_ends = G::ends.size();
-  static constexpr bool turns = std::is_same_v<G, Dihedral> && std::is_same_v<U, Periodic>;
+  static constexpr bool turns = requires { U::most_turns; };
   static constexpr bool charged =
       P != U::parameters;  ///< the charges of both atoms come after the row
   using List = Terms<static_cast<int>(n_ends) + 1, P>;
@@ -70,9 +71,13 @@ class BondedEnergy final : public BondedTerm {
                });
     return std::accumulate(sums.begin(), sums.end(), 0.0);
   }
-  void gradient(Arrays p, Results g) const override { slopes<Four>(p, {}, g); }
-  double value_and_gradient(Arrays p, Results g) const override { return slopes<Four>(p, {}, g); }
-  void curvature(Arrays p, Arrays v, Results w) const override { slopes<Jet<Four, 1>>(p, v, w); }
+  void gradient(Arrays p, Results g) const override { derivatives<Four>(p, {}, g); }
+  double value_and_gradient(Arrays p, Results g) const override {
+    return derivatives<Four>(p, {}, g);
+  }
+  void hessian_product(Arrays p, Arrays v, Results w) const override {
+    derivatives<Dual<Four>>(p, v, w);
+  }
   Tensor generic(std::span<const Tensor> p) const override;
 
   void add(const Vec3* x, const Box& box, std::size_t begin, std::size_t end,
@@ -81,7 +86,7 @@ class BondedEnergy final : public BondedTerm {
     for (; begin < end; begin += Four::size) {
       const std::size_t many = std::min(Four::size, end - begin);
       const auto of_terms = [&](auto&& f) { return four_of(begin, end, f); };
-      std::array<Vec<Four>, n_ends> d, slope;
+      std::array<Vec<Four>, n_ends> d, dq;
       for (std::size_t e = 0; e < n_ends; ++e) {
         for (std::size_t c = 0; c < 3; ++c)
           d[e][c] = of_terms([&](std::size_t t) {
@@ -89,13 +94,13 @@ class BondedEnergy final : public BondedTerm {
           });
         d[e] = nearest(d[e]);
       }
-      const auto [u, du] = value_and_slope(of_terms, d, slope);
-      for (std::size_t e = 0; e < n_ends; ++e) slope[e] = scaled(slope[e], -du);
+      const auto [u, du] = value_and_derivative(of_terms, d, dq);
+      for (std::size_t e = 0; e < n_ends; ++e) dq[e] = scaled(dq[e], -du);
       for (std::size_t k = 0; k < many; ++k) {
         std::array<std::array<std::int64_t, 3>, n_ends + 1> units{};  // of each atom
         for (std::size_t e = 0; e < n_ends; ++e)
           for (std::size_t c = 0; c < 3; ++c) {
-            const std::int64_t f = sums.units(slope[e][c][k]);
+            const std::int64_t f = sums.units(dq[e][c][k]);
             units[static_cast<std::size_t>(G::ends[e][0])][c] += f;
             units[static_cast<std::size_t>(G::ends[e][1])][c] -= f;
           }
@@ -106,7 +111,7 @@ class BondedEnergy final : public BondedTerm {
         sums.add_energy(kind_, u[k]);
         for (std::size_t e = 0; e < n_ends; ++e)
           sums.add_virial({d[e][0][k], d[e][1][k], d[e][2][k]},
-                          {slope[e][0][k], slope[e][1][k], slope[e][2][k]});
+                          {dq[e][0][k], dq[e][1][k], dq[e][2][k]});
       }
     }
   }
@@ -139,13 +144,14 @@ class BondedEnergy final : public BondedTerm {
   /// u(q) and du/dq of four terms with the parameters of the system; angles of torsions need not be
   /// known for it.
   template <class F>
-  std::array<Four, 2> value_and_slope(const F& of_terms, const std::array<Vec<Four>, n_ends>& d,
-                                      std::array<Vec<Four>, n_ends>& slope) const {
+  std::array<Four, 2> value_and_derivative(const F& of_terms,
+                                           const std::array<Vec<Four>, n_ends>& d,
+                                           std::array<Vec<Four>, n_ends>& dq) const {
     const std::array<Four, U::parameters> p =
         parameters<Four>(of_terms, terms_.rows[0].data(), nullptr, charge_.data(), nullptr);
     if constexpr (turns)
       if (few_turns_) {
-        const auto [x, y] = G::circle(d, slope);
+        const auto [x, y] = G::circle(d, dq);
         const Four over = 1.0 / sqrt(x * x + y * y);
         std::array<Four, 2> phase;
         for (std::size_t k = 0; k < 2; ++k)
@@ -153,15 +159,15 @@ class BondedEnergy final : public BondedTerm {
               [&](std::size_t t) { return phase_[static_cast<std::size_t>(terms_.row[t])][k]; });
         return U::of_circle(std::array<Four, 2>{x * over, y * over}, p, phase, most_turns_);
       }
-    const auto u = U::of(Jet<Four, 1>::variable(G::of(d, slope), 0), p);
+    const auto u = U::of(Dual<Four>::variable(G::of(d, dq), 0), p);
     return {u.v, u.d[0]};
   }
-  /// f(first term, how many, q, slopes of q, parameters, images) for every four terms, T = Four or
-  /// Jet<Four, 1>; chunks of terms run at once.
+  /// f(first term, how many, q, derivatives of q, parameters, images) for every four terms, T =
+  /// Four or Dual<Four>; chunks of terms run at once.
   template <class T, class F>
   void each(Arrays p, Arrays v, F&& f) const {
     const auto tangent = [&](std::size_t k) { return v.empty() ? nullptr : v[k]; };
-    const TermPlaces<T> places(p[0], tangent(0), p[1], tangent(1));
+    const TermPositions<T> positions(p[0], tangent(0), p[1], tangent(1));
     parallel_chunks(
         static_cast<std::int64_t>((terms_.size() + terms_of_a_chunk - 1) / terms_of_a_chunk),
         [&](std::int64_t chunk) {
@@ -169,73 +175,73 @@ class BondedEnergy final : public BondedTerm {
                             end = std::min(first + terms_of_a_chunk, terms_.size());
           for (std::size_t begin = first; begin < end; begin += Four::size) {
             const auto of_terms = [&](auto&& of) { return four_of(begin, end, of); };
-            std::array<Vec<T>, n_ends> d, slope;
+            std::array<Vec<T>, n_ends> d, dq;
             std::array<Vec<Four>, n_ends> image;
             for (std::size_t e = 0; e < n_ends; ++e) {
               const auto end_of = [&](std::size_t side) {
                 return [&, side](std::size_t t) { return atom(terms_.atoms[t], e, side); };
               };
-              d[e] = places.apart(of_terms, end_of(0), end_of(1), image[e]);
+              d[e] = positions.apart(of_terms, end_of(0), end_of(1), image[e]);
             }
-            const T q = G::of(d, slope);
-            f(begin, std::min(Four::size, end - begin), q, slope,
+            const T q = G::of(d, dq);
+            f(begin, std::min(Four::size, end - begin), q, dq,
               parameters<T>(of_terms, p[2], tangent(2), charged ? p[3] : nullptr,
                             charged ? tangent(3) : nullptr),
               image);
           }
         });
   }
-  /// What one term gives: slopes along its displacements and in its parameters.
+  /// What one term gives: derivatives along its displacements and in its parameters.
   struct Given {
-    std::array<Vec3, n_ends> slope, image;
+    std::array<Vec3, n_ends> along_d, image;
     std::array<double, U::parameters> parameter;
     double value;
   };
   /// Returns U.
   template <class T>
-  double slopes(Arrays p, Arrays v, Results g) const {
+  double derivatives(Arrays p, Arrays v, Results g) const {
     std::vector<Given> given(terms_.size());
-    bool places_alone = true;  // rows are constants
+    bool positions_alone = true;  // rows are constants
     for (std::size_t k = 2; k < p.size(); ++k)
-      places_alone = places_alone && !g[k] && (v.empty() || !v[k]);
-    each<T>(p, v,
-            [&](std::size_t begin, std::size_t many, const T& q,
-                const std::array<Vec<T>, n_ends>& slope, const std::array<T, U::parameters>& row,
-                const std::array<Vec<Four>, n_ends>& image) {
-              T u, by_q;
-              std::array<T, U::parameters> by_row{};
-              if (places_alone) {
-                const auto w = U::of(Jet<T, 1>::variable(q, 0), row);
-                u = w.v, by_q = w.d[0];
-              } else {
-                using J = Jet<T, U::parameters + 1>;
-                std::array<J, U::parameters> parameter;
-                for (int k = 0; k < U::parameters; ++k)
-                  parameter[static_cast<std::size_t>(k)] =
-                      J::variable(row[static_cast<std::size_t>(k)], k + 1);
-                const J w = U::of(J::variable(q, 0), parameter);
-                u = w.v, by_q = w.d[0];
-                std::copy(w.d.begin() + 1, w.d.end(), by_row.begin());
-              }
-              for (std::size_t k = 0; k < many; ++k) given[begin + k].value = plain(u)[k];
-              for (std::size_t e = 0; e < n_ends; ++e)
-                for (std::size_t c = 0; c < 3; ++c) {
-                  const Four f = along(by_q * slope[e][c]);
-                  for (std::size_t k = 0; k < many; ++k)
-                    given[begin + k].slope[e][c] = f[k],
-                                  given[begin + k].image[e][c] = image[e][c][k];
-                }
-              for (std::size_t r = 0; r < U::parameters; ++r)
-                for (std::size_t k = 0; k < many; ++k)
-                  given[begin + k].parameter[r] = along(by_row[r])[k];
-            });
+      positions_alone = positions_alone && !g[k] && (v.empty() || !v[k]);
+    each<T>(
+        p, v,
+        [&](std::size_t begin, std::size_t many, const T& q, const std::array<Vec<T>, n_ends>& dq,
+            const std::array<T, U::parameters>& row, const std::array<Vec<Four>, n_ends>& image) {
+          T u, by_q;
+          std::array<T, U::parameters> by_row{};
+          if (positions_alone) {
+            const auto w = U::of(Dual<T>::variable(q, 0), row);
+            u = w.v, by_q = w.d[0];
+          } else {
+            using D = Dual<T, U::parameters + 1>;
+            std::array<D, U::parameters> parameter;
+            for (int k = 0; k < U::parameters; ++k)
+              parameter[static_cast<std::size_t>(k)] =
+                  D::variable(row[static_cast<std::size_t>(k)], k + 1);
+            const D w = U::of(D::variable(q, 0), parameter);
+            u = w.v, by_q = w.d[0];
+            std::copy(w.d.begin() + 1, w.d.end(), by_row.begin());
+          }
+          for (std::size_t k = 0; k < many; ++k) given[begin + k].value = plain(u)[k];
+          for (std::size_t e = 0; e < n_ends; ++e)
+            for (std::size_t c = 0; c < 3; ++c) {
+              const Four f = along(by_q * dq[e][c]);
+              for (std::size_t k = 0; k < many; ++k)
+                given[begin + k].along_d[e][c] = f[k],
+                              given[begin + k].image[e][c] = image[e][c][k];
+            }
+          for (std::size_t r = 0; r < U::parameters; ++r)
+            for (std::size_t k = 0; k < many; ++k)
+              given[begin + k].parameter[r] = along(by_row[r])[k];
+        });
     double sum = 0;
     for (std::size_t t = 0; t < terms_.size(); ++t) {
       const Given& from = given[t];
       sum += from.value;
       for (std::size_t e = 0; e < n_ends; ++e)
-        spread_slope(g, atom(terms_.atoms[t], e, 0), atom(terms_.atoms[t], e, 1), from.image[e],
-                     from.slope[e]);
+        spread_gradient(g, atom(terms_.atoms[t], e, 0), atom(terms_.atoms[t], e, 1), from.image[e],
+                        from.along_d[e]);
       const std::size_t first = static_cast<std::size_t>(terms_.row[t]) * P;
       if (g[2])
         for (std::size_t k = 0; k < P; ++k)
@@ -257,17 +263,6 @@ class BondedEnergy final : public BondedTerm {
   int most_turns_ = 0;  ///< of few
 };
 
-/// q of all terms [m], by formulas other than those of geometry.h.
-Tensor coordinate(const Distance&, const std::vector<Tensor>& d) {
-  return sqrt(generic::dot(d[0], d[0]));
-}
-Tensor coordinate(const Angle&, const std::vector<Tensor>& d) {
-  return acos(generic::dot(d[0], d[1]) / sqrt(generic::dot(d[0], d[0]) * generic::dot(d[1], d[1])));
-}
-Tensor coordinate(const Dihedral&, const std::vector<Tensor>& d) {
-  return generic::dihedral(d[0], d[1], d[2]);
-}
-
 template <class G, class U, int P>
 Tensor BondedEnergy<G, U, P>::generic(std::span<const Tensor> p) const {
   const auto column = [&](int k) {
@@ -286,107 +281,19 @@ Tensor BondedEnergy<G, U, P>::generic(std::span<const Tensor> p) const {
     row[3] = ke_ * row[3];
     for (int k = 0; k < 2; ++k) row[static_cast<std::size_t>(P + k)] = take(p[3], column(k));
   }
-  return sum(U::of(coordinate(G{}, d), row));
+  return sum(U::of(G::of(d), row));
 }
 
-template <class G, class U, int P>
-BondedTermPtr made(Term kind, const Terms<static_cast<int>(G::ends.size()) + 1, P>& terms,
-                   const System& s, double epsilon_r = 1) {
-  if (terms.size() == 0) return nullptr;
-  return std::make_shared<BondedEnergy<G, U, P>>(kind, terms, s, epsilon_r);
-}
-template <int N, int P>
-Tensor table(const Terms<N, P>& t) {
-  std::vector<double> flat;
-  for (const auto& row : t.rows) flat.insert(flat.end(), row.begin(), row.end());
-  return tensor(flat, {static_cast<Index>(t.rows.size()), P});
-}
-
-}  // namespace
-
-const char* name_of(Term term) {
-  static constexpr std::array<const char*, n_terms> names = {"bonds",
-                                                             "urey_bradley",
-                                                             "angles",
-                                                             "dihedrals",
-                                                             "impropers",
-                                                             "harmonic_impropers",
-                                                             "ryckaert_bellemans",
-                                                             "cmap",
-                                                             "pairs_lj",
-                                                             "pairs_coulomb",
-                                                             "position_restraints",
-                                                             "distance_restraints",
-                                                             "lj",
-                                                             "lj_tail",
-                                                             "coulomb_short",
-                                                             "coulomb_reciprocal"};
-  return names[static_cast<std::size_t>(term)];
-}
-
-BondedTermPtr bonded_term(const System& s, Term kind, double epsilon_r) {
-  switch (kind) {
-    case Term::bonds:
-      return made<Distance, Harmonic, 2>(kind, s.bonds, s);
-    case Term::urey_bradley:
-      return made<Distance, Harmonic, 2>(kind, s.urey_bradley, s);
-    case Term::angles:
-      return made<Angle, Harmonic, 2>(kind, s.angles, s);
-    case Term::dihedrals:
-      return made<Dihedral, Periodic, 3>(kind, s.dihedrals, s);
-    case Term::impropers:
-      return made<Dihedral, Periodic, 3>(kind, s.impropers, s);
-    case Term::harmonic_impropers:
-      return made<Dihedral, HarmonicImproper, 2>(kind, s.harmonic_impropers, s);
-    case Term::ryckaert_bellemans:
-      return made<Dihedral, RyckaertBellemansForm, 6>(kind, s.ryckaert_bellemans, s);
-    case Term::pairs_lj:
-      return made<Distance, ScaledLennardJones, 4>(kind, s.pairs, s);
-    case Term::pairs_coulomb:
-      return made<Distance, ScaledCoulomb, 4>(kind, s.pairs, s, epsilon_r);
-    case Term::distance_restraints:
-      return made<Distance, FlatBottom, 3>(kind, s.distance_restraints, s);
-    case Term::position_restraints:
-      return position_restraint_term(s);
-    case Term::cmap:
-      return cmap_term(s);
-    default:
-      throw Error(std::string("[bonded_energy] ") + name_of(kind) + " is no bonded term");
+/// The row of a kind of terms over the list `list` of a system.
+template <class G, class U, auto list>
+struct RegisterBondedTerms : RegisterBonded {
+  explicit RegisterBondedTerms(Term kind) : RegisterBonded(kind, &made) {}
+  static BondedTermPtr made(Term kind, const System& s, double epsilon_r) {
+    const auto& terms = s.*list;
+    constexpr int P = std::remove_cvref_t<decltype(terms)>::n_parameters;
+    if (terms.size() == 0) return nullptr;
+    return std::make_shared<BondedEnergy<G, U, P>>(kind, terms, s, epsilon_r);
   }
-}
-EnergyPtr bonded_energy(const System& system, Term kind, double epsilon_r) {
-  return bonded_term(system, kind, epsilon_r);
-}
-
-Tensor table_of(const System& s, Term kind) {
-  switch (kind) {
-    case Term::bonds:
-      return table(s.bonds);
-    case Term::urey_bradley:
-      return table(s.urey_bradley);
-    case Term::angles:
-      return table(s.angles);
-    case Term::dihedrals:
-      return table(s.dihedrals);
-    case Term::impropers:
-      return table(s.impropers);
-    case Term::harmonic_impropers:
-      return table(s.harmonic_impropers);
-    case Term::ryckaert_bellemans:
-      return table(s.ryckaert_bellemans);
-    case Term::pairs_lj:
-    case Term::pairs_coulomb:
-      return table(s.pairs);
-    case Term::cmap:
-      return tensor(s.cmap.maps,
-                    {static_cast<Index>(s.cmap.n_maps()), s.cmap.points, s.cmap.points});
-    case Term::distance_restraints:
-      return table(s.distance_restraints);
-    case Term::position_restraints:
-      return table(s.position_restraints);
-    default:
-      throw Error(std::string("[table_of] ") + name_of(kind) + " has no rows");
-  }
-}
+};
 
 }  // namespace tessera::molecular

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "molecular/src/nonbonded/pair_slopes.h"
+#include "molecular/src/nonbonded/pair_derivatives.h"
 
-#include "molecular/src/nonbonded/kernels/slope_kernels.h"
+#include "molecular/src/nonbonded/kernels/pair_derivative_kernels.h"
 #include "molecular_cases.h"
 #include "tensor_measures.h"
 #include "tessera/autodiff/error.h"
@@ -44,12 +44,12 @@ Case crowd(bool slanted) {
   std::ranges::sort(c.system.exclusions);
   return c;
 }
-struct SlopesChoice {
+struct DerivativesChoice {
   const char* name;
   bool slanted;
   Nonbonded options;
 };
-const std::vector<SlopesChoice> choices = {
+const std::vector<DerivativesChoice> choices = {
     {"ewald",
      true,
      {.coulomb = Coulomb::ewald,
@@ -57,7 +57,7 @@ const std::vector<SlopesChoice> choices = {
       .cutoff_coulomb_nm = 0.7,
       .cutoff_lj_nm = 0.7,
       .lj_switch_nm = 0.4}},
-    {"twin",
+    {"two_cutoffs",
      false,
      {.coulomb = Coulomb::ewald,
       .lj_modifier = Modifier::potential_switch,
@@ -102,11 +102,11 @@ Arrays arrays(const std::vector<Tensor>& t) {
   return a;
 }
 
-class PairSlopesOf : public ::testing::TestWithParam<SlopesChoice> {};
-INSTANTIATE_TEST_SUITE_P(Options, PairSlopesOf, ::testing::ValuesIn(choices),
+class PairDerivativesOf : public ::testing::TestWithParam<DerivativesChoice> {};
+INSTANTIATE_TEST_SUITE_P(Options, PairDerivativesOf, ::testing::ValuesIn(choices),
                          [](const auto& c) { return std::string(c.param.name); });
 
-TEST_P(PairSlopesOf, EveryInstructionSetAgreesWithEngineOperations) {
+TEST_P(PairDerivativesOf, EveryInstructionSetAgreesWithEngineOperations) {
   const Case c = crowd(GetParam().slanted);
   const Nonbonded& o = GetParam().options;
   const EnergyPtr u = nonbonded_energy(c.system, o);
@@ -127,13 +127,13 @@ TEST_P(PairSlopesOf, EveryInstructionSetAgreesWithEngineOperations) {
 
   for (const auto& [precision, of_first, of_second] :
        {std::tuple{Precision::f64, 1e-12, 2e-12}, {Precision::mixed, 5e-6, 5e-6}})
-    for (std::size_t level = 1; level <= pairs::slope_kernels().size(); ++level) {
+    for (std::size_t level = 1; level <= pairs::derivative_kernels().size(); ++level) {
       SCOPED_TRACE((precision == Precision::f64 ? "f64, level " : "mixed, level ") +
                    std::to_string(level));
       const auto made = [&, precision = precision] {
-        return PairSlopes(c.system, o, Wells::all, precision, static_cast<Simd>(level));
+        return PairDerivatives(c.system, o, Wells::all, precision, static_cast<Simd>(level));
       };
-      const PairSlopes slopes = made();
+      const PairDerivatives derivatives = made();
       const auto expect = [&](const Arrays& got, const Arrays& expected, double tolerance,
                               const char* what) {
         for (std::size_t k = 0; k < got.of.size(); ++k) {
@@ -146,17 +146,17 @@ TEST_P(PairSlopesOf, EveryInstructionSetAgreesWithEngineOperations) {
         }
       };
       Arrays g = arrays({0.0 * p[0], 0.0 * p[1], 0.0 * p[2], 0.0 * p[3], 0.0 * p[4]}), w = g;
-      EXPECT_NEAR(slopes.value(at.in()), value, of_first * std::abs(value));
-      slopes.gradient(at.in(), g.out());
+      EXPECT_NEAR(derivatives.value(at.in()), value, of_first * std::abs(value));
+      derivatives.gradient(at.in(), g.out());
       expect(g, g0, of_first, "gradient");
-      slopes.curvature(at.in(), along.in(), w.out());
-      expect(w, w0, of_second, "curvature");
-      // Places alone: another kernel.
+      derivatives.hessian_product(at.in(), along.in(), w.out());
+      expect(w, w0, of_second, "Hessian product");
+      // Positions alone: another kernel.
       const std::vector<const double*> dx = {along.of[0].data(), nullptr, nullptr, nullptr,
                                              nullptr};
       Arrays wx = arrays({0.0 * p[0]});
       const std::vector<double*> to = {wx.of[0].data(), nullptr, nullptr, nullptr, nullptr};
-      slopes.curvature(at.in(), dx, to);
+      derivatives.hessian_product(at.in(), dx, to);
       expect(wx, w0_x, of_second, "Hessian product");
       // The same bits on any number of threads, and from a list made again.
       const int threads = num_threads();
@@ -164,9 +164,9 @@ TEST_P(PairSlopesOf, EveryInstructionSetAgreesWithEngineOperations) {
         Arrays again = arrays({0.0 * p[0], 0.0 * p[1], 0.0 * p[2], 0.0 * p[3], 0.0 * p[4]}),
                twice = again;
         set_num_threads(other);
-        const PairSlopes anew = made();
+        const PairDerivatives anew = made();
         anew.gradient(at.in(), again.out());
-        anew.curvature(at.in(), along.in(), twice.out());
+        anew.hessian_product(at.in(), along.in(), twice.out());
         EXPECT_EQ(again.of, g.of) << other << " threads";
         EXPECT_EQ(twice.of, w.of) << other << " threads";
       }
@@ -175,16 +175,16 @@ TEST_P(PairSlopesOf, EveryInstructionSetAgreesWithEngineOperations) {
 }
 
 /// Directions of any length: w is whole numbers in float kernels, whose unit follows the direction.
-TEST(PairSlopes, MixedProductsScaleWithTheDirection) {
+TEST(PairDerivatives, MixedProductsScaleWithTheDirection) {
   const Case c = crowd(true);
-  const PairSlopes slopes(c.system, choices[0].options, Wells::all, Precision::mixed);
+  const PairDerivatives derivatives(c.system, choices[0].options, Wells::all, Precision::mixed);
   const Arrays at = arrays({positions_of(c.frame.x_nm), edges_of(c.frame.box),
                             tensor(c.system.atoms.charge_e), c6_of(c.system), c12_of(c.system)});
   const auto product = [&](const std::vector<double>& v) {
     std::vector<double> w(720, 0);
-    slopes.curvature(at.in(),
-                     std::vector<const double*>{v.data(), nullptr, nullptr, nullptr, nullptr},
-                     std::vector<double*>{w.data(), nullptr, nullptr, nullptr, nullptr});
+    derivatives.hessian_product(
+        at.in(), std::vector<const double*>{v.data(), nullptr, nullptr, nullptr, nullptr},
+        std::vector<double*>{w.data(), nullptr, nullptr, nullptr, nullptr});
     return w;
   };
   std::vector<double> v(720), tiny(720), far(720);
@@ -207,7 +207,7 @@ TEST(PairSlopes, MixedProductsScaleWithTheDirection) {
   EXPECT_THROW(product(v), Error);
 }
 
-TEST(PairSlopes, ExistingWellsAreThoseOfAll) {
+TEST(PairDerivatives, ExistingWellsAreThoseOfAll) {
   const Case c = crowd(true);
   const std::vector<Tensor> p = {positions_of(c.frame.x_nm), edges_of(c.frame.box),
                                  tensor(c.system.atoms.charge_e), c6_of(c.system),
@@ -221,15 +221,15 @@ TEST(PairSlopes, ExistingWellsAreThoseOfAll) {
   v[3] = v[3] * interact;
   v[4] = v[4] * interact;
   const Arrays along = arrays(v);
-  for (const SlopesChoice& choice : choices) {
-    const PairSlopes all(c.system, choice.options),
+  for (const DerivativesChoice& choice : choices) {
+    const PairDerivatives all(c.system, choice.options),
         existing(c.system, choice.options, Wells::existing);
     Arrays zero = arrays({0.0 * p[0], 0.0 * p[1], 0.0 * p[2], 0.0 * p[3], 0.0 * p[4]}), g0 = zero,
            g = zero, w0 = zero, w = zero;
     all.gradient(at.in(), g0.out());
     existing.gradient(at.in(), g.out());
-    all.curvature(at.in(), along.in(), w0.out());
-    existing.curvature(at.in(), along.in(), w.out());
+    all.hessian_product(at.in(), along.in(), w0.out());
+    existing.hessian_product(at.in(), along.in(), w.out());
     for (std::size_t k = 0; k < 5; ++k) {
       const Tensor mask = k > 2 ? interact : Tensor(1.0), shape = p[k];
       const auto apart = [&](const Arrays& a, const Arrays& b) {
@@ -243,10 +243,10 @@ TEST(PairSlopes, ExistingWellsAreThoseOfAll) {
   }
 }
 
-TEST(PairSlopes, ListsFollowPlacesAndTables) {
+TEST(PairDerivatives, ListsFollowPositionsAndTables) {
   const Case c = crowd(true);
   const Nonbonded& o = choices[0].options;
-  const PairSlopes kept(c.system, o);
+  const PairDerivatives kept(c.system, o);
   const std::vector<Tensor> p = {positions_of(c.frame.x_nm), edges_of(c.frame.box),
                                  tensor(c.system.atoms.charge_e), c6_of(c.system),
                                  c12_of(c.system)};
@@ -256,7 +256,7 @@ TEST(PairSlopes, ListsFollowPlacesAndTables) {
     std::vector<Tensor> q = p;
     q[changed] = changed == 3 ? q[3] + 0.001 : q[changed] * 1.01;
     const Arrays a = arrays(q);
-    EXPECT_EQ(kept.value(a.in()), PairSlopes(c.system, o).value(a.in())) << changed;
+    EXPECT_EQ(kept.value(a.in()), PairDerivatives(c.system, o).value(a.in())) << changed;
     EXPECT_NE(kept.value(a.in()), kept.value(arrays(p).in())) << changed;
   }
 }

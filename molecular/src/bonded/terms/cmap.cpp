@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A bicubic interpolation whose slopes come from periodic cubic splines along either side of the
-// map is the tensor product of such splines, so with the cubic B-splines b and t = (phi + pi) n/(2
-// pi), i = floor(t), u = t - i, and likewise (j, v) for psi
+// A bicubic interpolation whose derivatives at the nodes come from periodic cubic splines along
+// either side of the map is the tensor product of such splines, so with the cubic B-splines b and t
+// = (phi + pi) n/(2 pi), i = floor(t), u = t - i, and likewise (j, v) for psi
 //
 //   U = sum_{a,b = 0..3} b_a(u) b_b(v) C[i - 1 + a, j - 1 + b]   (indices modulo n),   C = S M S
 //   b = {(1-u)^3, 3u^3 - 6u^2 + 4, -3u^3 + 3u^2 + 3u + 1, u^3}/6
@@ -12,8 +12,9 @@
 //
 //   S_kl = sqrt(3) (z^d + z^{n-d})/(1 - z^n),   d = |k - l|,   z = sqrt(3) - 2
 //
-// dU/dM = S (dU/dC) S. Programs that take slopes from natural splines over a map laid out twice
-// (CHARMM, GROMACS) miss the periodic ones by z^{n/2}: a relative 1e-7 of the slopes for 24 points.
+// dU/dM = S (dU/dC) S. Programs that take those derivatives from natural splines over a map laid
+// out twice (CHARMM, GROMACS) miss the periodic ones by z^{n/2}: a relative 1e-7 of them for 24
+// points.
 #include "bonded/bonded_term.h"
 #include "bonded/displacement.h"
 #include "bonded/geometry.h"
@@ -43,7 +44,7 @@ std::vector<double> inverse_of_splines(std::size_t n) {
   return s;
 }
 
-/// The four B-splines over u in [0, 1), and their slopes.
+/// The four B-splines over u in [0, 1), and their derivatives.
 template <class T>
 std::array<T, 4> splines(const T& u) {
   const T w = 1.0 - u;
@@ -51,7 +52,7 @@ std::array<T, 4> splines(const T& u) {
           (3.0 * w - 6.0) * w * w * (1.0 / 6) + 2.0 / 3, u * u * u * (1.0 / 6)};
 }
 template <class T>
-std::array<T, 4> spline_slopes(const T& u) {
+std::array<T, 4> spline_derivatives(const T& u) {
   const T w = 1.0 - u;
   return {-0.5 * (w * w), (1.5 * u - 2.0) * u, (2.0 - 1.5 * w) * w, 0.5 * (u * u)};
 }
@@ -76,30 +77,32 @@ class Cmap final : public BondedTerm {
   double value(Arrays p) const override {
     const std::vector<double> c = coefficients(p[2]);
     double sum = 0;
-    const TermPlaces<double> places(p[0], nullptr, p[1], nullptr);
+    const TermPositions<double> positions(p[0], nullptr, p[1], nullptr);
     for (std::size_t t = 0; t < size(); ++t)
-      sum += patch(t, turns<double>(t, places).q, c.data(), nullptr).u;
+      sum += patch(t, turns<double>(t, positions).q, c.data(), nullptr).u;
     return sum;
   }
-  void gradient(Arrays p, Results g) const override { slopes<double>(p, {}, g); }
-  void curvature(Arrays p, Arrays v, Results w) const override { slopes<Dual>(p, v, w); }
+  void gradient(Arrays p, Results g) const override { derivatives<double>(p, {}, g); }
+  void hessian_product(Arrays p, Arrays v, Results w) const override {
+    derivatives<Dual<double>>(p, v, w);
+  }
   Tensor generic(std::span<const Tensor> p) const override;
 
   void add(const Vec3* x, const Box& box, std::size_t begin, std::size_t end,
            Sums& sums) const override {
     for (std::size_t t = begin; t < end; ++t) {
-      std::array<std::array<Vec3, n_ends>, 2> d, slope;
+      std::array<std::array<Vec3, n_ends>, 2> d, dq;
       std::array<double, 2> q;
       for (std::size_t turn = 0; turn < 2; ++turn) {
         for (std::size_t e = 0; e < n_ends; ++e)
           d[turn][e] = wrapped(box, difference(x[atom(t, turn, e, 0)], x[atom(t, turn, e, 1)]));
-        q[turn] = Dihedral::of(d[turn], slope[turn]);
+        q[turn] = Dihedral::of(d[turn], dq[turn]);
       }
       const Patch<double> u = patch(t, q, coefficients_.data(), nullptr);
       sums.add_energy(kind(), u.u);
       for (std::size_t turn = 0; turn < 2; ++turn)
         for (std::size_t e = 0; e < n_ends; ++e) {
-          const Vec3 f = scaled(slope[turn][e], -u.slope[turn]), back = {-f[0], -f[1], -f[2]};
+          const Vec3 f = scaled(dq[turn][e], -u.du[turn]), back = {-f[0], -f[1], -f[2]};
           sums.add_force(static_cast<std::int32_t>(atom(t, turn, e, 0)), f);
           sums.add_force(static_cast<std::int32_t>(atom(t, turn, e, 1)), back);
           sums.add_virial(d[turn][e], f);
@@ -133,28 +136,28 @@ class Cmap final : public BondedTerm {
     return out;
   }
 
-  /// Both dihedrals of a term, their slopes along displacements, and images.
+  /// Both dihedrals of a term, their derivatives along displacements, and images.
   template <class T>
   struct Turns {
     std::array<T, 2> q;
-    std::array<std::array<Vec<T>, n_ends>, 2> slope;
+    std::array<std::array<Vec<T>, n_ends>, 2> dq;
     std::array<std::array<Vec3, n_ends>, 2> image{};
   };
   template <class T>
-  Turns<T> turns(std::size_t t, const TermPlaces<T>& places) const {
+  Turns<T> turns(std::size_t t, const TermPositions<T>& positions) const {
     Turns<T> out;
     for (std::size_t turn = 0; turn < 2; ++turn) {
       std::array<Vec<T>, n_ends> d;
       for (std::size_t e = 0; e < n_ends; ++e)
-        d[e] = places.apart(atom(t, turn, e, 0), atom(t, turn, e, 1), out.image[turn][e]);
-      out.q[turn] = Dihedral::of(d, out.slope[turn]);
+        d[e] = positions.apart(atom(t, turn, e, 0), atom(t, turn, e, 1), out.image[turn][e]);
+      out.q[turn] = Dihedral::of(d, out.dq[turn]);
     }
     return out;
   }
-  /// U, its slopes in phi and psi, and in the 16 coefficients at `at`.
+  /// U, its derivatives in phi and psi, and in the 16 coefficients at `at`.
   template <class T>
   struct Patch {
-    T u{}, slope[2]{};
+    T u{}, du[2]{};
     std::array<T, 16> by_coefficient;
     std::array<std::size_t, 16> at;
   };
@@ -162,13 +165,13 @@ class Cmap final : public BondedTerm {
   Patch<T> patch(std::size_t t, const std::array<T, 2>& q, const double* c,
                  const double* dc) const {
     const double per_radian = static_cast<double>(points_) / (2 * std::numbers::pi);
-    std::array<std::array<T, 4>, 2> weight, slope;
+    std::array<std::array<T, 4>, 2> weight, derivative;
     std::array<std::size_t, 2> first;
     for (std::size_t k = 0; k < 2; ++k) {
       const T s = (q[k] + std::numbers::pi) * per_radian;
       const double below = std::floor(plain(s));
       weight[k] = splines<T>(s - below);
-      slope[k] = spline_slopes<T>(s - below);
+      derivative[k] = spline_derivatives<T>(s - below);
       // A dihedral that is no number has no place in the map; its energy is none either.
       first[k] = std::isfinite(below) ? static_cast<std::size_t>(below) + points_ - 1 : 0;
     }
@@ -181,29 +184,28 @@ class Cmap final : public BondedTerm {
         out.at[4 * a + b] = at;
         out.by_coefficient[4 * a + b] = weight[0][a] * weight[1][b];
         out.u = out.u + out.by_coefficient[4 * a + b] * value;
-        out.slope[0] = out.slope[0] + slope[0][a] * weight[1][b] * value;
-        out.slope[1] = out.slope[1] + weight[0][a] * slope[1][b] * value;
+        out.du[0] = out.du[0] + derivative[0][a] * weight[1][b] * value;
+        out.du[1] = out.du[1] + weight[0][a] * derivative[1][b] * value;
       }
-    for (T& s : out.slope) s = per_radian * s;
+    for (T& s : out.du) s = per_radian * s;
     return out;
   }
 
   template <class T>
-  void slopes(Arrays p, Arrays v, Results g) const {
+  void derivatives(Arrays p, Arrays v, Results g) const {
     const auto tangent = [&](std::size_t k) { return v.empty() ? nullptr : v[k]; };
-    const TermPlaces<T> places(p[0], tangent(0), p[1], tangent(1));
+    const TermPositions<T> positions(p[0], tangent(0), p[1], tangent(1));
     const std::vector<double> c = coefficients(p[2]),
                               dc = tangent(2) ? coefficients(tangent(2)) : std::vector<double>{};
     std::vector<double> by_coefficient(g[2] ? c.size() : 0, 0.0);
     for (std::size_t t = 0; t < size(); ++t) {
-      const Turns<T> at = turns<T>(t, places);
+      const Turns<T> at = turns<T>(t, positions);
       const Patch<T> u = patch<T>(t, at.q, c.data(), dc.empty() ? nullptr : dc.data());
       for (std::size_t turn = 0; turn < 2; ++turn)
         for (std::size_t e = 0; e < n_ends; ++e) {
-          Vec3 slope;
-          for (std::size_t k = 0; k < 3; ++k)
-            slope[k] = along(u.slope[turn] * at.slope[turn][e][k]);
-          spread_slope(g, atom(t, turn, e, 0), atom(t, turn, e, 1), at.image[turn][e], slope);
+          Vec3 du;
+          for (std::size_t k = 0; k < 3; ++k) du[k] = along(u.du[turn] * at.dq[turn][e][k]);
+          spread_gradient(g, atom(t, turn, e, 0), atom(t, turn, e, 1), at.image[turn][e], du);
         }
       for (std::size_t k = 0; k < 16 && g[2]; ++k)
         by_coefficient[u.at[k]] += along(u.by_coefficient[k]);
@@ -251,10 +253,10 @@ Tensor Cmap::generic(std::span<const Tensor> p) const {
   return sum(expand_dims(weights[0], 2) * c * expand_dims(weights[1], 1));
 }
 
-}  // namespace
-
-BondedTermPtr cmap_term(const System& s) {
+const RegisterBonded cmap(Term::cmap, [](Term, const System& s, double) -> BondedTermPtr {
   return s.cmap.size() == 0 ? nullptr : std::make_shared<Cmap>(s);
-}
+});
+
+}  // namespace
 
 }  // namespace tessera::molecular

@@ -7,9 +7,9 @@
 //
 // and the same for derivatives along a direction, with k constant. Pieces of the list are added up
 // apart and then in order.
-#include "nonbonded/pair_slopes.h"
+#include "nonbonded/pair_derivatives.h"
 
-#include "nonbonded/kernels/slope_kernels.h"
+#include "nonbonded/kernels/pair_derivative_kernels.h"
 #include "nonbonded/matrix.h"
 #include "nonbonded/pair_list.h"
 #include "nonbonded/pair_shapes.h"
@@ -52,33 +52,33 @@ Box stage(const double* x, std::size_t n, const Box& box) {
   return rectangular_box(edge);
 }
 
-/// Places, and the list of their pairs closer than the cut-off.
+/// Positions, and the list of their pairs closer than the cut-off.
 struct Listed {
   std::vector<double> x, h;
   std::vector<std::uint8_t> has_lj;
   Box box;
   PairList list;
-  Array<double> place[3];
-  Array<std::int32_t> whole_place[3];
+  Array<double> position[3];
+  Array<std::int32_t> whole_position[3];
   Array<std::int32_t> type;
   std::int32_t common = 0;         ///< type of most atoms with wells
-  std::vector<std::uint8_t> rare;  ///< SlopeInput
+  std::vector<std::uint8_t> rare;  ///< DerivativeInput
   template <class T>
-  const typename Input<T>::Place* places(std::size_t a) const {
+  const typename Input<T>::Position* positions(std::size_t a) const {
     if constexpr (sizeof(T) == 4)
-      return whole_place[a].data();
+      return whole_position[a].data();
     else
-      return place[a].data();
+      return position[a].data();
   }
 };
 
-/// What is computed besides the slopes of places.
+/// What is computed besides the derivatives in positions.
 struct Wanted {
-  Slope slope = Slope::places;
+  Operands of = Operands::positions;
   bool energy = false, box = false;
   bool holds(const Wanted& w) const {
-    return (slope == Slope::all || w.slope == Slope::places) &&
-           (energy || slope == Slope::all || !w.energy) && (box || !w.box);
+    return (of == Operands::all || w.of == Operands::positions) &&
+           (energy || of == Operands::all || !w.energy) && (box || !w.box);
   }
 };
 
@@ -110,7 +110,7 @@ Series<T> series_of(double beta, double radius) {
 /// A direction in the order of slots; `unit`: what its numbers are multiples of.
 template <class T>
 struct Direction {
-  Array<typename Input<T>::Place> w[3];
+  Array<typename Input<T>::Position> w[3];
   double strain[3][3]{};
   bool strained = false;
   Array<T> dq_i, dq_j;
@@ -123,12 +123,12 @@ template <class T>
 struct Piece {
   Array<T> slots;
   std::vector<double> table;
-  SlopeSums<T> sums{};
+  DerivativeSums<T> sums{};
 };
 
 }  // namespace
 
-struct PairSlopes::Impl {
+struct PairDerivatives::Impl {
   Nonbonded o;
   Wells wells;
   Precision precision;
@@ -143,7 +143,7 @@ struct PairSlopes::Impl {
   PowerShape six, twelve;
   Series<float> single_series;
   Series<double> twice_series;
-  const SlopeKernels& kernels_;
+  const DerivativeKernels& kernels_;
 
   std::mutex in_use;
   std::deque<std::shared_ptr<const Listed>> lists;
@@ -160,7 +160,7 @@ struct PairSlopes::Impl {
   std::vector<Piece<float>> single_pieces;  ///< memory
   std::vector<Piece<double>> twice_pieces;
 
-  Impl(const System& s, const Nonbonded& options, Wells which, const SlopeKernels& kernels,
+  Impl(const System& s, const Nonbonded& options, Wells which, const DerivativeKernels& kernels,
        Precision p)
       : o(options),
         wells(which),
@@ -169,7 +169,7 @@ struct PairSlopes::Impl {
         types(s.lj.types),
         type_of(s.atoms.lj_type),
         excluded(n),
-        modified(bend_of(o.lj_modifier) != Bend::none),
+        modified(modifier_of(o.lj_modifier) != ForceModifier::none),
         ke(s.coulomb_constant / o.epsilon_r),
         radius(o.cutoff_lj_nm),
         coulomb(o),
@@ -246,8 +246,8 @@ struct PairSlopes::Impl {
     l->list.sort(s, l->box, in);
     const std::size_t m = l->list.slots();
     for (std::size_t a = 0; a < 3; ++a) {
-      l->whole_place[a].assign(m, 0);
-      l->place[a].assign(m, 0);
+      l->whole_position[a].assign(m, 0);
+      l->position[a].assign(m, 0);
     }
     l->type.assign(m, 0);
     for (std::size_t at = 0; at < m; ++at) {
@@ -256,8 +256,8 @@ struct PairSlopes::Impl {
       l->type[at] = type_of[static_cast<std::size_t>(i)];
       for (std::size_t a = 0; a < 3; ++a) {
         const double f = s[static_cast<std::size_t>(i)][a];
-        l->place[a][at] = f;
-        l->whole_place[a][at] = static_cast<std::int32_t>(
+        l->position[a][at] = f;
+        l->whole_position[a][at] = static_cast<std::int32_t>(
             static_cast<std::uint32_t>(static_cast<std::int64_t>(f * 4294967296.0 + 0.5)));
       }
     }
@@ -268,18 +268,18 @@ struct PairSlopes::Impl {
           i >= 0 && l->type[at] != l->common &&
           (wells == Wells::all || l->has_lj[static_cast<std::size_t>(i)]))
         l->rare[at / j_width] |= static_cast<std::uint8_t>(1U << at % j_width);
-    Input<float> places{};
+    Input<float> positions{};
     for (std::size_t a = 0; a < 3; ++a) {
-      places.x[a] = l->whole_place[a].data();
+      positions.x[a] = l->whole_position[a].data();
       for (std::size_t b = 0; b < 3; ++b)
-        places.h[a][b] = static_cast<float>(std::ldexp(l->box.edge[a][b], -32));
+        positions.h[a][b] = static_cast<float>(std::ldexp(l->box.edge[a][b], -32));
     }
-    places.slanted = slanted(l->box);
+    positions.slanted = slanted(l->box);
     // Beyond half of a slanted box's width the nearest image by fractions need not be the nearest:
     // clusters alone decide.
     const Vec3 width = widths_nm(l->box);
-    l->list.make(places, radius,
-                 !places.slanted || 2 * radius <= std::min({width[0], width[1], width[2]}), in,
+    l->list.make(positions, radius,
+                 !positions.slanted || 2 * radius <= std::min({width[0], width[1], width[2]}), in,
                  *kernels().back());
     lists.push_front(l);
     if (lists.size() > kept_lists) lists.pop_back();
@@ -393,10 +393,11 @@ struct PairSlopes::Impl {
   template <class T>
   Input<T> input(const Listed& l) const {
     Input<T> in{};
-    const double by_place = sizeof(T) == 4 ? std::ldexp(1.0, -32) : 1.0;
+    const double by_position = sizeof(T) == 4 ? std::ldexp(1.0, -32) : 1.0;
     for (std::size_t a = 0; a < 3; ++a) {
-      in.x[a] = l.places<T>(a);
-      for (std::size_t b = 0; b < 3; ++b) in.h[a][b] = static_cast<T>(by_place * l.box.edge[a][b]);
+      in.x[a] = l.positions<T>(a);
+      for (std::size_t b = 0; b < 3; ++b)
+        in.h[a][b] = static_cast<T>(by_position * l.box.edge[a][b]);
     }
     in.slanted = slanted(l.box);
     in.type = l.type.data();
@@ -404,7 +405,7 @@ struct PairSlopes::Impl {
     in.radius2 = static_cast<T>(radius * radius);
     in.lj_radius2 = static_cast<T>(o.cutoff_lj_nm * o.cutoff_lj_nm);
     in.q_radius2 = static_cast<T>(o.cutoff_coulomb_nm * o.cutoff_coulomb_nm);
-    in.twin = field != Field::none && o.cutoff_lj_nm != o.cutoff_coulomb_nm;
+    in.two_cutoffs = field != Field::none && o.cutoff_lj_nm != o.cutoff_coulomb_nm;
     in.k = static_cast<T>(coulomb.k_rf);
     in.k2 = static_cast<T>(2 * coulomb.k_rf);
     in.slope = static_cast<T>(coulomb.slope);
@@ -414,9 +415,9 @@ struct PairSlopes::Impl {
     in.energy_series = series<T>().energy.data();
     in.force_series = series<T>().force.data();
     in.terms = static_cast<int>(series<T>().force.size());
-    in.bend = bend_of(o.lj_modifier);
-    in.six = bent<T>(six);
-    in.twelve = bent<T>(twelve);
+    in.modifier = modifier_of(o.lj_modifier);
+    in.six = modified_power<T>(six);
+    in.twelve = modified_power<T>(twelve);
     in.from = static_cast<T>(o.lj_switch_nm);
     in.inverse_width = static_cast<T>(1 / (o.cutoff_lj_nm - o.lj_switch_nm));
     return in;
@@ -430,9 +431,9 @@ struct PairSlopes::Impl {
   }
   template <class T>
   First run_in(const Listed& l, Arrays p, Arrays v, const Wanted& wanted) {
-    const bool second = !v.empty(), all = wanted.slope == Slope::all;
+    const bool second = !v.empty(), all = wanted.of == Operands::all;
     const std::size_t m = l.list.slots();
-    SlopeInput<T> k{};
+    DerivativeInput<T> k{};
     k.in = input<T>(l);
     const Array<T> q_i = sorted<T>(l, ke, p[2]), q_j = sorted<T>(l, 1, p[2]);
     const std::vector<T> c6 = tables<T>(6, p[3]), c12 = tables<T>(12, p[4]);
@@ -470,8 +471,9 @@ struct PairSlopes::Impl {
                       many = std::clamp<std::size_t>(chunks, 1, most_pieces);
     std::vector<Piece<T>>& parts = pieces<T>();
     parts.resize(many);
-    const SlopeKernel<T> kernel = kernels_.of<T>()[static_cast<std::size_t>(field)][modified]
-                                                  [second][static_cast<std::size_t>(wanted.slope)];
+    const DerivativeKernel<T> kernel =
+        kernels_.of<T>()[static_cast<std::size_t>(field)][modified][second]
+                        [static_cast<std::size_t>(wanted.of)];
     parallel_chunks(static_cast<std::int64_t>(many), [&](std::int64_t number) {
       const auto t = static_cast<std::size_t>(number);
       Piece<T>& own = parts[t];
@@ -578,40 +580,42 @@ struct PairSlopes::Impl {
   }
 };
 
-PairSlopes::PairSlopes(const System& s, const Nonbonded& o, Wells wells, Precision precision,
-                       Simd simd)
+PairDerivatives::PairDerivatives(const System& s, const Nonbonded& o, Wells wells,
+                                 Precision precision, Simd simd)
     : impl_(std::make_unique<Impl>(
           s, o, wells,
-          *slope_kernels()[simd == Simd::automatic ? slope_kernels().size() - 1
-                                                   : static_cast<std::size_t>(simd) - 1],
+          *derivative_kernels()[simd == Simd::automatic ? derivative_kernels().size() - 1
+                                                        : static_cast<std::size_t>(simd) - 1],
           precision)) {}
-PairSlopes::~PairSlopes() = default;
+PairDerivatives::~PairDerivatives() = default;
 
-double PairSlopes::value(Arrays p) const {
+double PairDerivatives::value(Arrays p) const {
   if (impl_->n < 2) return 0;
   const std::lock_guard hold(impl_->in_use);
-  return impl_->first(p, {impl_->asked.slope, true, impl_->asked.box})->energy;
+  return impl_->first(p, {impl_->asked.of, true, impl_->asked.box})->energy;
 }
-void PairSlopes::gradient(Arrays p, Results g) const {
+void PairDerivatives::gradient(Arrays p, Results g) const {
   if (impl_->n < 2) return;
   const std::lock_guard hold(impl_->in_use);
-  impl_->asked = {g[2] || g[3] || g[4] ? Slope::all : Slope::places, false, g[1] != nullptr};
+  impl_->asked = {g[2] || g[3] || g[4] ? Operands::all : Operands::positions, false,
+                  g[1] != nullptr};
   impl_->hand_out(*impl_->first(p, impl_->asked), p, g);
 }
-double PairSlopes::value_and_gradient(Arrays p, Results g) const {
+double PairDerivatives::value_and_gradient(Arrays p, Results g) const {
   if (impl_->n < 2) return 0;
   const std::lock_guard hold(impl_->in_use);
-  impl_->asked = {g[2] || g[3] || g[4] ? Slope::all : Slope::places, true, g[1] != nullptr};
+  impl_->asked = {g[2] || g[3] || g[4] ? Operands::all : Operands::positions, true,
+                  g[1] != nullptr};
   const auto first = impl_->first(p, impl_->asked);
   impl_->hand_out(*first, p, g);
   return first->energy;
 }
-void PairSlopes::curvature(Arrays p, Arrays v, Results w) const {
+void PairDerivatives::hessian_product(Arrays p, Arrays v, Results w) const {
   if (impl_->n < 2) return;
   const std::lock_guard hold(impl_->in_use);
   const bool all = v[2] || v[3] || v[4] || w[2] || w[3] || w[4];
   impl_->hand_out(impl_->run(*impl_->listed(p), p, v,
-                             {all ? Slope::all : Slope::places, false, w[1] != nullptr}),
+                             {all ? Operands::all : Operands::positions, false, w[1] != nullptr}),
                   p, w);
 }
 

@@ -5,11 +5,11 @@
 // double precision. Lists exist; charges differ a little each time, so that nothing else is known
 // from before:
 //
-//   gradients         energy, forces, slopes in box, charges and every table
+//   gradients         energy, forces, derivatives in box, charges and every table
 //   hessian           one product with the Hessian of positions, gradient included; hessian_next:
-//   one more at the same place gradients_moved   the first at places where no list exists
+//   one more at the same position gradients_moved   the first at positions where no list exists
 //
-//   molecular_slopes_bench [--repeat N] [--threads N] [--parts 1] [--only NAME]
+//   molecular_derivatives_bench [--repeat N] [--threads N] [--parts 1] [--only NAME]
 #include "measure.h"
 #include "tessera/autodiff/forall.h"
 #include "tessera/autodiff/grad.h"
@@ -145,20 +145,21 @@ int main(int argc, char** argv) {
     const double most = b.size() == 0 ? 0 : max(abs(flatten(b))).item<double>();
     return most == 0 ? 0.0 : max(abs(flatten(a - b))).item<double>() / most;
   };
-  const auto slopes_of = [&](const PotentialEnergy& u) {
+  const auto gradients_of = [&](const PotentialEnergy& u) {
     return flatten_tree(grad([&](const Operands& r) { return u(r.x, r.h, r.p); })(at));
   };
   const auto product_of = [&](const PotentialEnergy& u) {
     return hvp([&](const Tensor& x) { return u(x, at.h, at.p); }, at.x, along);
   };
-  const std::vector<Tensor> quick_slopes = slopes_of(quick), exact_slopes = slopes_of(exact);
+  const std::vector<Tensor> quick_gradients = gradients_of(quick),
+                            exact_gradients = gradients_of(exact);
   double worst = 0;
-  for (std::size_t k = 0; k < exact_slopes.size(); ++k) {
-    const double error = apart(quick_slopes[k], exact_slopes[k]);
+  for (std::size_t k = 0; k < exact_gradients.size(); ++k) {
+    const double error = apart(quick_gradients[k], exact_gradients[k]);
     if (parts)
       print_figure(std::string("error_") + (k == 0   ? "x"
                                             : k == 1 ? "h"
-                                                     : parameter_names[k - 2]),
+                                                     : parameter_names()[k - 2]),
                    error, "relative");
     worst = std::max(worst, error);
   }
