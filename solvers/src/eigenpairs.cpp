@@ -137,7 +137,7 @@ struct EigenpairsPrimitive : LeadingBatch {
     const std::optional<int> each = 0;
     FlatFunction rule = [system](const std::vector<Tensor>& v) { return tangent(*system, v); };
     rule = [inner = std::move(rule), each](const std::vector<Tensor>& v) {
-      return detail::vmap_flat(inner, v, {whole, whole, each, each}, 0);
+      return detail::vmap_flat(inner, v, {not_mapped, not_mapped, each, each}, 0);
     };
     for (int d = 1; d < a.in[0].ndim(); ++d)
       rule = [inner = std::move(rule), each](const std::vector<Tensor>& v) {

@@ -37,7 +37,7 @@ TESSERA_UNARY(abs);
 TESSERA_BINARY(pow);
 TESSERA_BINARY(atan2);
 TESSERA_BINARY(hypot);
-TESSERA_BINARY(hypot_slope);
+TESSERA_BINARY(hypot_derivative);
 TESSERA_WITH_INT(polygamma);
 struct Body_pow_derivative : BinaryWithInt {
   template <class T>
@@ -82,7 +82,7 @@ std::span<const Row> real_function_rows() {
       row<Body_pow_derivative>("pow_derivative", Real{}),
       row<Body_atan2>("atan2", Real{}),
       row<Body_hypot>("hypot", Real{}),
-      row<Body_hypot_slope>("hypot_slope", Real{}),
+      row<Body_hypot_derivative>("hypot_derivative", Real{}),
       row<Body_polygamma>("polygamma", Real{}),
       row<Body_abs>("abs", Integer{}, Real{}),
   };

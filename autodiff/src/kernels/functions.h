@@ -197,7 +197,7 @@ TESSERA_HD_INLINE T hypot(T x, T y) {
 }
 /// x / hypot(x, y) by the smaller ratio of the two; 0 at 0.
 template <class T>
-TESSERA_HD_INLINE T hypot_slope(T x, T y) {
+TESSERA_HD_INLINE T hypot_derivative(T x, T y) {
   const bool steep = abs(x) < abs(y);
   const T t = (steep ? x : y) / (steep ? y : x == T(0) ? T(1) : x);
   return vm::rsqrt(T(1) + t * t) * (steep ? t * sign(y) : sign(x));

@@ -9,12 +9,13 @@ namespace {
 
 TESSERA_FUNCTION(Sqrt, "sqrt", kInexact, sqrt, 0.5 / y);
 /// 1 / (2 y), and at y = 0 sqrt x: 0 with a derivative that is not finite.
-Tensor length_slope(const Tensor& x, const Tensor& y) {
+Tensor length_derivative(const Tensor& x, const Tensor& y) {
   const Tensor zero = equal(y, 0.0);
   return where(zero, sqrt(x), 0.5 / where(zero, 1.0, y));
 }
-/// The root of a sum of squares: as a length it has slope 0 at 0 and no second derivative there.
-TESSERA_FUNCTION(Length, "length", kReal, sqrt, length_slope(x, y));
+/// The root of a sum of squares: as a length it has the derivative 0 at 0 and no second derivative
+/// there.
+TESSERA_FUNCTION(Length, "length", kReal, sqrt, length_derivative(x, y));
 TESSERA_FUNCTION(Rsqrt, "rsqrt", kInexact, rsqrt, -0.5 * (y / x));
 TESSERA_FUNCTION(Cbrt, "cbrt", kReal, cbrt, 1.0 / (3.0 * square(y)));
 TESSERA_PERIODIC(Exp, "exp", kComplex, exp, y);

@@ -12,7 +12,7 @@ Tensor one_minus_square(const Tensor& x) {
   return where(less(abs(x), 0.5), 1.0 - square(x), (1.0 - x) * (1.0 + x));
 }
 /// 1 / (sqrt(x - 1) sqrt(x + 1)), near 0 as +-i / sqrt(1 - x^2) for the same reason.
-Tensor acosh_slope(const Tensor& x) {
+Tensor acosh_derivative(const Tensor& x) {
   const Tensor product = rsqrt(x - 1.0) * rsqrt(x + 1.0);
   if (!is_complex(x.dtype())) return product;
   const Tensor root = rsqrt(1.0 - square(where(less(abs(x), 0.5), x, 0.0)));
@@ -31,7 +31,7 @@ TESSERA_PERIODIC(Cosh, "cosh", kComplex, cosh, sinh(x));
 TESSERA_PERIODIC(Tanh, "tanh", kComplex, tanh, sech2(x));
 TESSERA_FUNCTION(Asinh, "asinh", kInexact, asinh,
                  is_complex(x.dtype()) ? rsqrt(1.0 + square(x)) : 1.0 / hypot(1.0, x));
-TESSERA_FUNCTION(Acosh, "acosh", kInexact, acosh, acosh_slope(x));
+TESSERA_FUNCTION(Acosh, "acosh", kInexact, acosh, acosh_derivative(x));
 TESSERA_FUNCTION(Atanh, "atanh", kInexact, atanh, 1.0 / one_minus_square(x));
 TESSERA_FUNCTION(Sech2, "sech2", kInexact, sech2, (-2.0 * tanh(x)) * y);
 
@@ -48,13 +48,13 @@ struct Atan2 : Binary<Atan2, kReal> {
 };
 /// c = x / hypot(x, y), and s = y / hypot(x, y): dc = s (s dx - c dy) / hypot, free of cancellation
 /// and NaN at 0, where c = 0.
-struct HypotSlope : Binary<HypotSlope, kReal> {
-  static constexpr const char* name = "hypot_slope";
+struct HypotDerivative : Binary<HypotDerivative, kReal> {
+  static constexpr const char* name = "hypot_derivative";
   template <class T>
   TESSERA_HD_INLINE static T eval(T x, T y) {
-    return kernels::fn::hypot_slope(x, y);
+    return kernels::fn::hypot_derivative(x, y);
   }
-  static Tensor of(const Tensor& x, const Tensor& y) { return binary<HypotSlope>(x, y); }
+  static Tensor of(const Tensor& x, const Tensor& y) { return binary<HypotDerivative>(x, y); }
   static Tensor d(int k, In in, const Tensor& c) {
     const Tensor s = of(in[1], in[0]);
     return s * (k == 0 ? s : neg(c)) / hypot(in[0], in[1]);
@@ -66,10 +66,10 @@ struct Hypot : Binary<Hypot, kReal> {
   TESSERA_HD_INLINE static T eval(T x, T y) {
     return kernels::fn::hypot(x, y);
   }
-  static Tensor d(int k, In in, const Tensor&) { return HypotSlope::of(in[k], in[1 - k]); }
+  static Tensor d(int k, In in, const Tensor&) { return HypotDerivative::of(in[k], in[1 - k]); }
 };
 TESSERA_REGISTER(Atan2);
-TESSERA_REGISTER(HypotSlope);
+TESSERA_REGISTER(HypotDerivative);
 TESSERA_REGISTER(Hypot);
 
 }  // namespace
