@@ -121,10 +121,10 @@ data::ExitCode run(RunContext& context, MonitoredCase& made) {
   if (code != data::ExitCode::ok) return code;
   write_results(path, c, results);
   if (c.options.output.pictures) draw_results(context.folder.plots(), results, c.options);
-  bool kept = true;
-  for (const Promise& p : check_promises(c.options.expectations, results, context.config)) {
-    (p.kept ? context.log.info(p.text) : context.log.error(p.text));
-    kept = kept && p.kept;
+  bool met = true;
+  for (const Expectation& p : check_expectations(c.options.expectations, results, context.config)) {
+    (p.met ? context.log.info(p.text) : context.log.error(p.text));
+    met = met && p.met;
     context.manifest.metrics.emplace_back(p.name, p.found);
   }
   for (const MonitorResult& r : results) {
@@ -139,7 +139,7 @@ data::ExitCode run(RunContext& context, MonitoredCase& made) {
                       "the end of the sources, or move it off the nodes of the field",
                       r.name));
   }
-  return kept ? data::ExitCode::ok : data::ExitCode::not_converged;
+  return met ? data::ExitCode::ok : data::ExitCode::not_converged;
 }
 
 PreparedCase prepare(const AppContext& context) {

@@ -5,7 +5,7 @@
 #include "electromagnetics/fdtd_exterior.h"
 #include "tessera/electromagnetics/beam.h"
 #include "tessera/electromagnetics/constants.h"
-#include "tessera/electromagnetics/grid_speed.h"
+#include "tessera/electromagnetics/dispersion_correction.h"
 #include "tessera/electromagnetics/medium_checks.h"
 #include "tessera/electromagnetics/medium_stability.h"
 #include "tessera/electromagnetics/plane_wave.h"
@@ -182,11 +182,11 @@ double longest_step(const std::vector<em::Medium>& media, double bound) {
 /// Media at their exact speed, which depends on the time step, and the time step, whose limit
 /// depends on the media: the dependences are weak, (w dt)^2/12 of a share of (k h)^2/16, so few
 /// rounds settle both to rounding.
-void take_exact_speed(Case& c, const data::Config& config, double frequency, double bound) {
+void correct_dispersion(Case& c, const data::Config& config, double frequency, double bound) {
   for (int round = 0; round < 8; ++round) {
     try {
       for (std::size_t m = 0; m < c.media.size(); ++m)
-        c.stepped[m] = em::at_exact_speed(c.media[m], c.grid, c.dt_s, frequency);
+        c.stepped[m] = em::dispersion_corrected(c.media[m], c.grid, c.dt_s, frequency);
     } catch (const Error& e) {
       refuse({config.error(649, "grid.exact_speed_at", e.what(),
                            "see the key's meaning, or leave it out")});
@@ -231,7 +231,7 @@ void choose_time_step(Case& c, const data::Config& config) {
                          "see `tessera check`")});
   c.dt_s = r.dt.value_or(r.courant * c.stable_dt_s);
   if (c.options.grid.exact_speed_at)
-    take_exact_speed(c, config, *c.options.grid.exact_speed_at, bound);
+    correct_dispersion(c, config, *c.options.grid.exact_speed_at, bound);
   if (c.dt_s > c.stable_dt_s * (1 + 1e-9))
     refuse({config.error(
         647, "run.dt",
@@ -405,7 +405,8 @@ Case make_case(FdtdOptions options, const data::Config& config) {
   check_memory(c, config);
   for (std::size_t m = 0; m < c.options.monitors.size(); ++m)
     if (const MonitorOptions& o = c.options.monitors[m]; !o.derivatives.empty())
-      c.slopes[o.name] = slopes_of(c, o, fmt::format("monitor[{}].derivatives", m), config);
+      c.shape_derivatives[o.name] =
+          shape_derivatives_of(c, o, fmt::format("monitor[{}].derivatives", m), config);
   check_exteriors(c, config);
   find_doubts(c, config);
   return c;
@@ -466,10 +467,10 @@ std::vector<em::Injection> make_injections(const Case& c) {
   return out;
 }
 
-std::shared_ptr<const em::OpenShares> make_open(const Case& c) {
+std::shared_ptr<const em::CutCellFractions> make_open(const Case& c) {
   const bool conformal = c.options.grid.conductors == ConductorChoice::conformal;
-  return std::make_shared<em::OpenShares>(
-      em::open_shares(em::SceneOrder(c.scene), c.stepped, c.grid, c.faces, c.dt_s, conformal));
+  return std::make_shared<em::CutCellFractions>(em::cut_cell_fractions(
+      em::SceneOrder(c.scene), c.stepped, c.grid, c.faces, c.dt_s, conformal));
 }
 
 em::YeeModel make_model(const Case& c) {

@@ -4,8 +4,8 @@
 #include "electromagnetics/fdtd_options.h"
 #include "tessera/data/diagnostic.h"
 #include "tessera/data/input_files.h"
-#include "tessera/electromagnetics/model_slopes.h"
 #include "tessera/electromagnetics/sampled_spectrum.h"
+#include "tessera/electromagnetics/shape_derivatives.h"
 
 #include <functional>
 #include <map>
@@ -36,10 +36,10 @@ struct Case {
   std::vector<electromagnetics::Medium>
       stepped;  ///< the same as the grid takes them (grid.exact_speed_at)
   electromagnetics::Scene scene;
-  std::shared_ptr<const electromagnetics::OpenShares> open;  ///< of conformal conductors
+  std::shared_ptr<const electromagnetics::CutCellFractions> open;  ///< of conformal conductors
   std::vector<CaseSource> sources;
-  std::map<std::string, electromagnetics::ModelSlopes>
-      slopes;  ///< of monitors that want derivatives, by their names
+  std::map<std::string, electromagnetics::ShapeDerivatives>
+      shape_derivatives;  ///< of monitors that want derivatives, by their names
   std::vector<data::Diagnostic> warnings;
   std::vector<data::InputFile> inputs;          ///< once all of them are read
   double frequency_min = 0, frequency_max = 0;  ///< of all sources and monitors
@@ -74,11 +74,13 @@ electromagnetics::Waveform make_waveform(const WaveformOptions& o);
 std::vector<electromagnetics::Injection> make_injections(const Case& c);
 electromagnetics::YeeModel make_model(const Case& c);
 /// What its conductors leave open, as its options want it.
-std::shared_ptr<const electromagnetics::OpenShares> make_open(const Case& c);
+std::shared_ptr<const electromagnetics::CutCellFractions> make_open(const Case& c);
 /// How the model moves with the lengths that a monitor names. Throws InputError at `key` where it
 /// cannot be differentiated in them.
-electromagnetics::ModelSlopes slopes_of(const Case& c, const MonitorOptions& monitor,
-                                        const std::string& key, const data::Config& config);
+electromagnetics::ShapeDerivatives shape_derivatives_of(const Case& c,
+                                                        const MonitorOptions& monitor,
+                                                        const std::string& key,
+                                                        const data::Config& config);
 /// Cells of the absorbing layer of either kind in front of a face, of axes that are resolved.
 int layer_cells(const Case& c, int axis, bool high);
 /// k.a of each axis, rad: the phase between its joined faces.

@@ -122,7 +122,7 @@ void check_base(const MonitorOptions& m, const FdtdOptions& o, const std::string
   }
 }
 
-/// A promise at a frequency is about a monitor that has it, or one on either side.
+/// An expectation at a frequency is about a monitor that has it, or one on either side.
 void check_expected(const ExpectOptions& x, const std::string& at, const FdtdOptions& o,
                     Checks& checks) {
   for (const MonitorOptions& m : o.monitors) {
@@ -136,7 +136,7 @@ void check_expected(const ExpectOptions& x, const std::string& at, const FdtdOpt
       char band[80];
       std::snprintf(band, sizeof band, "%.6g to %.6g Hz", *low, *high);
       checks.say(629, at + ".frequency", "is outside of the band of '" + m.name + "', " + band,
-                 "promise what the monitor measures");
+                 "expect what the monitor measures");
     }
     return;
   }

@@ -109,14 +109,14 @@ std::vector<std::filesystem::path> draw_scene(const std::filesystem::path& folde
 std::vector<std::filesystem::path> draw_results(const std::filesystem::path& folder,
                                                 const Results& results, const FdtdOptions& o);
 
-/// What a promise finds, and whether it is kept.
-struct Promise {
+/// What an expectation finds, and whether it is met.
+struct Expectation {
   std::string name;  ///< "modes.frequency[1]"
   double found;
   std::string text;
-  bool kept;
+  bool met;
 };
-std::vector<Promise> check_promises(const std::vector<ExpectOptions>& expectations,
-                                    const Results& results, const data::Config& config);
+std::vector<Expectation> check_expectations(const std::vector<ExpectOptions>& expectations,
+                                            const Results& results, const data::Config& config);
 
 }  // namespace tessera::apps::fdtd

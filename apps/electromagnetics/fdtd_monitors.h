@@ -64,7 +64,8 @@ class ResonanceMonitor : public Monitor {
  private:
   MonitorOptions adjusted_;  ///< begins at the end of the sources
   Probe probe_;
-  Tensor slopes_;  ///< of the record of each component in each length [length, component, step]
+  /// Of the record of each component in each length [length, component, step].
+  Tensor derivatives_;
 };
 
 /// Fields of a region at intervals.

@@ -712,7 +712,7 @@ MonitorResult Spectral::begin_result() const {
                     {"frequency", "Hz", frequencies_},
                     {},
                     {}};
-  out.transform = TransformRecord{case_.dt_s, every_, places_of(samples_)};
+  out.transform = TransformRecord{case_.dt_s, every_, positions_of(samples_)};
   return out;
 }
 

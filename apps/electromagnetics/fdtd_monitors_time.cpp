@@ -5,7 +5,7 @@
 #include "tessera/autodiff/ops.h"
 #include "tessera/electromagnetics/constants.h"
 #include "tessera/electromagnetics/harmonic_inversion.h"
-#include "tessera/electromagnetics/model_slopes.h"
+#include "tessera/electromagnetics/shape_derivatives.h"
 
 #include <algorithm>
 #include <cmath>
@@ -113,14 +113,15 @@ ResonanceMonitor::ResonanceMonitor(const Case& c, const MonitorOptions& o)
 bool ResonanceMonitor::differentiate(std::int64_t n_steps,
                                      const std::function<bool(double)>& go_on) {
   if (options_.derivatives.empty()) return true;
-  const Tensor all = em::sample_slopes(make_model(case_), case_.slopes.at(options_.name),
-                                       make_injections(case_), samples_, n_steps, {.go_on = go_on});
+  const Tensor all =
+      em::sample_derivatives(make_model(case_), case_.shape_derivatives.at(options_.name),
+                             make_injections(case_), samples_, n_steps, {.go_on = go_on});
   if (!all.defined()) return false;
   const std::vector<double>& time = probe_.time();
   const Index first =
       time.empty() ? n_steps
                    : std::llround(time.front() / case_.dt_s) - 1;  // sample n is known after step n
-  slopes_ = slice(all, 2, first, first + static_cast<Index>(time.size()));
+  derivatives_ = slice(all, 2, first, first + static_cast<Index>(time.size()));
   return true;
 }
 
@@ -128,9 +129,10 @@ std::int64_t ResonanceMonitor::bytes(std::int64_t n_steps) const {
   const auto lengths = static_cast<std::int64_t>(options_.derivatives.size());
   if (lengths == 0) return probe_.bytes(n_steps);
   const std::int64_t word = case_.options.run.precision == Precision::f32 ? 4 : 8,
-                     edges = static_cast<std::int64_t>(case_.slopes.at(options_.name).edges.size());
+                     edges = static_cast<std::int64_t>(
+                         case_.shape_derivatives.at(options_.name).edges.size());
   return probe_.bytes(n_steps) +
-         std::min(em::SampleSlopesOptions{}.most_bytes, 2 * word * edges * n_steps) +
+         std::min(em::SampleDerivativesOptions{}.most_bytes, 2 * word * edges * n_steps) +
          48 * lengths * samples_.size() * n_steps;
 }
 
@@ -195,16 +197,16 @@ MonitorResult ResonanceMonitor::result() const {
     const auto record = static_cast<Index>(steps);
     for (std::size_t p = 0; p < options_.derivatives.size() && !found.empty(); ++p) {
       const Tensor moved =
-          reshape(slice(slice(slopes_, 0, static_cast<Index>(p), static_cast<Index>(p) + 1), 1,
+          reshape(slice(slice(derivatives_, 0, static_cast<Index>(p), static_cast<Index>(p) + 1), 1,
                         static_cast<Index>(q), static_cast<Index>(q) + 1),
                   {record});
-      const auto [value, slope] = jvp(
+      const auto [value, derivative] = jvp(
           [&](const Tensor& x) {
             return em::resonances(x, probe_.step_s(), *options_.frequency_min,
                                   *options_.frequency_max, h);
           },
           tensor(signal), moved);
-      const auto df = slope.frequency_hz.to_vector(), dg = slope.decay.to_vector();
+      const auto df = derivative.frequency_hz.to_vector(), dg = derivative.decay.to_vector();
       for (std::size_t k = 0; k < found.size(); ++k) {
         here[k].frequency.push_back(df[k]);
         here[k].decay.push_back(dg[k]);

@@ -284,7 +284,7 @@ struct OutputOptions {
   bool pictures = true;
   bool scene = true;
 };
-/// A number that a run has to find; one that breaks a promise ends with exit 6.
+/// A number that a run has to find; one that does not ends with exit 6.
 struct ExpectOptions {
   std::string monitor;
   std::optional<std::string> quantity;

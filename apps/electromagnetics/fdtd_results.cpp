@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results as files: results.h5, tables, fields for ParaView, and promises.
+// Results as files: results.h5, tables, fields for ParaView, and expectations.
 #include "electromagnetics/fdtd_monitor.h"
 #include "tessera/data/file_io.h"
 #include "tessera/data/hdf5.h"
@@ -131,7 +131,7 @@ void write_results(const std::filesystem::path& run, const Case& c, const Result
       file.write(group + "/transform/every",
                  std::vector<double>{static_cast<double>(r.transform->every)}, {},
                  {"1", "steps of which it takes one"});
-      file.write(group + "/transform/places", r.transform->places, {},
+      file.write(group + "/transform/positions", r.transform->positions, {},
                  {"m", "of each component: how many unknowns, how many x and these, y, z"});
     }
     std::vector<std::string> layout{r.kind, r.axis.name};
@@ -196,9 +196,9 @@ Results read_results(const std::filesystem::path& path) {
       return a ? std::get_if<std::vector<double>>(&a->data) : nullptr;
     };
     if (const auto* dt = of_transform("time_step"), *every = of_transform("every"),
-        *places = of_transform("places");
-        dt && every && places && dt->size() == 1 && every->size() == 1)
-      r.transform = TransformRecord{(*dt)[0], static_cast<int>((*every)[0]), *places};
+        *positions = of_transform(at(group + "/transform/places") ? "places" : "positions");
+        dt && every && positions && dt->size() == 1 && every->size() == 1)  // 0.2: places
+      r.transform = TransformRecord{(*dt)[0], static_cast<int>((*every)[0]), *positions};
     const std::string prefix = group + "/values/";
     for (const auto& [full, array] : found) {
       const std::string plain = full.starts_with('/') ? full.substr(1) : full;
@@ -221,9 +221,9 @@ Results read_results(const std::filesystem::path& path) {
   return out;
 }
 
-std::vector<Promise> check_promises(const std::vector<ExpectOptions>& expectations,
-                                    const Results& results, const data::Config& config) {
-  std::vector<Promise> out;
+std::vector<Expectation> check_expectations(const std::vector<ExpectOptions>& expectations,
+                                            const Results& results, const data::Config& config) {
+  std::vector<Expectation> out;
   for (std::size_t e = 0; e < expectations.size(); ++e) {
     const ExpectOptions& x = expectations[e];
     const MonitorResult* r = nullptr;
@@ -253,12 +253,12 @@ std::vector<Promise> check_promises(const std::vector<ExpectOptions>& expectatio
     else if (const auto& z = std::get<std::vector<std::complex<double>>>(q->values); at < z.size())
       found = std::abs(z[at]);
     const double allowed = x.tolerance * (x.relative ? std::abs(x.value) : 1.0);
-    const bool kept = std::abs(found - x.value) <= allowed;
+    const bool met = std::abs(found - x.value) <= allowed;
     const std::string name = x.monitor + "." + q->name + (at > 0 ? fmt::format("[{}]", at) : "");
     out.push_back({name, found,
                    fmt::format("{}: {:.8g}, promised {:.8g} within {:.2g}{}", name, found, x.value,
-                               allowed, kept ? "" : ": BROKEN"),
-                   kept});
+                               allowed, met ? "" : ": BROKEN"),
+                   met});
   }
   return out;
 }

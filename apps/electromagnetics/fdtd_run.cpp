@@ -143,9 +143,9 @@ struct Stepper {
 
 /// The runs that derivatives take. One that is stopped begins them anew when it is resumed.
 data::ExitCode differentiate(RunContext& context, Stepper& s, const std::function<void()>& save) {
-  if (s.c.slopes.empty()) return data::ExitCode::ok;
+  if (s.c.shape_derivatives.empty()) return data::ExitCode::ok;
   save();
-  const double count = static_cast<double>(s.c.slopes.size());
+  const double count = static_cast<double>(s.c.shape_derivatives.size());
   data::Progress progress({.style = context.progress_style,
                            .phase = "derivatives",
                            .unit = "per mille",

@@ -115,7 +115,7 @@ const std::vector<double>* reals(const std::map<std::string, data::H5Array>& fou
 
 }  // namespace
 
-std::vector<double> places_of(const em::SampleList& samples) {
+std::vector<double> positions_of(const em::SampleList& samples) {
   std::array<std::array<std::set<double>, 3>, 6> along;
   std::array<double, 6> count{};
   for (const em::Edge& e : samples.edges()) {
@@ -175,12 +175,12 @@ MonitorResult former_result(const Case& c, const MonitorOptions& o,
       throw differs(fmt::format("has another time step: {:.12g} s there, {:.12g} s here",
                                 r.transform->dt_s, c.dt_s),
                     "give both the smaller of the two as run.dt, and the same grid");
-    const std::vector<double> places = places_of(samples);
-    bool same = places.size() == r.transform->places.size();
-    for (std::size_t n = 0; same && n < places.size(); ++n)
-      same = agree(places[n], r.transform->places[n], extent_of(c));
+    const std::vector<double> positions = positions_of(samples);
+    bool same = positions.size() == r.transform->positions.size();
+    for (std::size_t n = 0; same && n < positions.size(); ++n)
+      same = agree(positions[n], r.transform->positions[n], extent_of(c));
     if (!same)
-      throw differs(fmt::format("measures '{}' at other places of the grid", o.name),
+      throw differs(fmt::format("measures '{}' at other positions of the grid", o.name),
                     "take the same grid, position, size and components in both");
     if (c.sources.empty() ? table != nullptr : false)
       throw differs("has sources, this case none", "drive both by the same sources");

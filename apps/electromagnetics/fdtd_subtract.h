@@ -20,9 +20,9 @@ struct TransformRecord {
   int every = 1;
   /// Of each of the six components: how many unknowns, then how many x and these, the same for y
   /// and z.
-  std::vector<double> places;
+  std::vector<double> positions;
 };
-std::vector<double> places_of(const electromagnetics::SampleList& samples);
+std::vector<double> positions_of(const electromagnetics::SampleList& samples);
 
 /// A monitor that does not fit, with where and why; make_monitors gives it its place in the case.
 struct MonitorFault : Error {
@@ -34,8 +34,8 @@ struct MonitorFault : Error {
 void write_sources(data::H5Writer& file, const Case& c);
 
 /// The monitor of this name in the run that `o.subtract` names, once the two agree in sources, time
-/// step, places and frequencies; throws MonitorFault where they do not. How often each looked may
-/// differ.
+/// step, positions and frequencies; throws MonitorFault where they do not. How often each looked
+/// may differ.
 MonitorResult former_result(const Case& c, const MonitorOptions& o,
                             const std::vector<double>& frequencies_hz,
                             const electromagnetics::SampleList& samples);

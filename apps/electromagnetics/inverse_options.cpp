@@ -70,7 +70,7 @@ data::Options<DescentOptions> descent_table() {
   return o;
 }
 
-data::Options<InverseExpectOptions> promise_table() {
+data::Options<InverseExpectOptions> expectation_table() {
   using O = InverseExpectOptions;
   data::Options<O> o("expect",
                      "What the result has to be; a run that breaks it ends with exit code 6.");
@@ -126,7 +126,7 @@ const data::Options<InverseOptions>& inverse_options() {
     o.add_table("optimize", &O::optimize, descent_table(), {.doc = "How the misfit is lowered."});
     o.add_table("output", &O::output, output_table(),
                 {.doc = "What is written besides results.h5."});
-    o.add_table("expect", &O::expect, promise_table(), {.doc = "What the result has to be."});
+    o.add_table("expect", &O::expect, expectation_table(), {.doc = "What the result has to be."});
     return o;
   }();
   return table;

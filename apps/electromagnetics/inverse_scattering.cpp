@@ -26,7 +26,7 @@ namespace {
 
 const char* const kName = "electromagnetics.inverse_scattering";
 
-std::pair<double, Tensor> value_and_slope(const InverseProblem& p, const Tensor& x) {
+std::pair<double, Tensor> value_and_gradient(const InverseProblem& p, const Tensor& x) {
   const auto [value, g] = value_and_grad([&](const Tensor& rho) { return p.loss(rho); })(x);
   return {value.item(), g};
 }
@@ -74,14 +74,14 @@ void descend(const InverseProblem& p, const Optimizer& optimizer, DescentState& 
   ++s.iteration;
   if (p.options.optimize.method == Descent::adam) {
     s.x = next;
-    std::tie(s.loss, s.gradient) = value_and_slope(p, s.x);
+    std::tie(s.loss, s.gradient) = value_and_gradient(p, s.x);
     return;
   }
   // L-BFGS gives the direction, the line search the step; the first one changes no cell by more
   // than a half.
   const Tensor direction = next - s.x;
-  const double slope = sum(direction * s.gradient).item();
-  if (!(slope < 0)) {
+  const double derivative = sum(direction * s.gradient).item();
+  if (!(derivative < 0)) {
     s.stuck = true;
     return;
   }
@@ -89,11 +89,11 @@ void descend(const InverseProblem& p, const Optimizer& optimizer, DescentState& 
   double last_step = 0, last_loss = 0;
   Tensor last_gradient;
   const auto phi = [&](double a) {
-    std::tie(last_loss, last_gradient) = value_and_slope(p, s.x + a * direction);
+    std::tie(last_loss, last_gradient) = value_and_gradient(p, s.x + a * direction);
     last_step = a;
     return std::pair(last_loss, sum(direction * last_gradient).item());
   };
-  const LineSearchResult found = wolfe_search(phi, s.loss, slope, first);
+  const LineSearchResult found = wolfe_search(phi, s.loss, derivative, first);
   if (!(found.step > 0 && found.value < s.loss)) {
     s.stuck = true;
     return;
@@ -135,7 +135,7 @@ Estimate estimate_inverse(const data::Config& config, InverseProblem& p) {
   make_data(p, config);
   Estimate e;
   const auto begin = std::chrono::steady_clock::now();
-  value_and_slope(p, p.start());
+  value_and_gradient(p, p.start());
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   e.seconds = seconds * (1.1 * p.options.optimize.iterations + 1);
@@ -183,7 +183,7 @@ data::ExitCode run_inverse(RunContext& context, InverseProblem& p) {
                                  loaded->path.filename().string(), s.iteration));
   } else {
     metrics.emplace(context.folder.metrics_csv(), columns);
-    std::tie(s.loss, s.gradient) = value_and_slope(p, s.x);
+    std::tie(s.loss, s.gradient) = value_and_gradient(p, s.x);
   }
   data::Progress progress({.style = context.progress_style,
                            .phase = "descent",
@@ -267,17 +267,17 @@ data::ExitCode run_inverse(RunContext& context, InverseProblem& p) {
   }
   context.log.info(told);
   bool kept = true;
-  const auto promise = [&](const char* what, double found, bool holds, double bound) {
+  const auto expect = [&](const char* what, double found, bool holds, double bound) {
     if (holds) return;
     kept = false;
     context.log.error(fmt::format("{} is {:.6g}, promised {:.6g}: BROKEN", what, found, bound));
   };
   if (o.expect.misfit_max)
-    promise("the misfit", last.misfit, last.misfit <= *o.expect.misfit_max, *o.expect.misfit_max);
+    expect("the misfit", last.misfit, last.misfit <= *o.expect.misfit_max, *o.expect.misfit_max);
   if (o.expect.psnr_min)
-    promise("the PSNR", last.psnr_db, last.psnr_db >= *o.expect.psnr_min, *o.expect.psnr_min);
+    expect("the PSNR", last.psnr_db, last.psnr_db >= *o.expect.psnr_min, *o.expect.psnr_min);
   if (o.expect.ssim_min)
-    promise("the SSIM", last.ssim, last.ssim >= *o.expect.ssim_min, *o.expect.ssim_min);
+    expect("the SSIM", last.ssim, last.ssim >= *o.expect.ssim_min, *o.expect.ssim_min);
   return kept ? data::ExitCode::ok : data::ExitCode::not_converged;
 }
 

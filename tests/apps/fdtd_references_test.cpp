@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What refers to something else: to a former run, to another monitor, to a frequency.
 #include "app_test.h"
+#include "tessera/data/hdf5.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 #include <sstream>
 #include <string>
+#include <type_traits>
+#include <variant>
 #include <vector>
 
 using namespace tessera::testing;
@@ -92,6 +96,36 @@ TEST_F(FdtdReferences, ARunMinusItselfIsNothing) {
   }
 }
 
+/// Up to version 0.2 results.h5 said `transform/places` for what is `transform/positions` now.
+TEST_F(FdtdReferences, ResultsOfEarlierVersionsAreSubtractedToo) {
+  write("case.toml", kScattering);
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "whole"}).code, 0);
+  const auto results = tessera::data::read_h5(here() / "whole/results.h5");
+  std::filesystem::create_directories(here() / "former");
+  tessera::data::H5Writer former(here() / "former/results.h5");
+  int renamed = 0;
+  for (const auto& [name, array] : results) {
+    std::string as = name;
+    if (const auto at = as.rfind("/transform/positions"); at != std::string::npos)
+      as.replace(at, std::string::npos, "/transform/places"), ++renamed;
+    std::visit(
+        [&](const auto& values) {
+          using Values = std::decay_t<decltype(values)>;
+          if constexpr (std::is_same_v<Values, std::vector<std::string>>)
+            former.write_texts(as, values, array.attributes);
+          else
+            former.write(as, values, array.shape, array.attributes);
+        },
+        array.data);
+  }
+  former.commit();
+  EXPECT_EQ(renamed, 3);
+  const Outcome less =
+      tessera({"run", "case.toml", "--output", "less", "--set", "monitor[0].subtract=\"former\""});
+  ASSERT_EQ(less.code, 0) << less.err;
+  for (const auto& row : rows("less/tables/power.csv")) EXPECT_EQ(row.at(1), 0);
+}
+
 TEST_F(FdtdReferences, OnlyARunThatIsAlikeIsSubtracted) {
   write("case.toml", kScattering);
   ASSERT_EQ(tessera({"run", "case.toml", "--output", "empty", "--set", "structure=[]"}).code, 0);
@@ -109,10 +143,10 @@ TEST_F(FdtdReferences, OnlyARunThatIsAlikeIsSubtracted) {
           "has other frequencies at 'power': 2.1e+14 Hz there, 2.11e+14 Hz here");
   refused("monitor[0].frequencies", "[\"190 THz\"]", "has 2 frequencies at 'power', this one 1");
   refused("monitor[0].position", "[\"0.95 um\", \"0 um\", \"0 um\"]",
-          "measures 'power' at other places");
+          "measures 'power' at other positions");
   refused("monitor[0].size", "[\"0 um\", \"1.2 um\", \"0 um\"]",
-          "measures 'power' at other places");
-  refused("monitor[1].components", "[\"Ez\"]", "measures 'field' at other places", "1");
+          "measures 'power' at other positions");
+  refused("monitor[1].components", "[\"Ez\"]", "measures 'field' at other positions", "1");
   refused("run.courant", "0.8", "has another time step");
   refused("grid.cell", "\"60 nm\"", "has another time step");
   refused("source[0].amplitude", "2", "has another amplitude of source[0]: 1 there, 2 here");
@@ -153,7 +187,7 @@ TEST_F(FdtdReferences, RatiosTakeTheSameFrequenciesInAnyOrder) {
   refused("monitor[4].frequencies", "[\"190 THz\"]", "E0629: 'base' has other frequencies");
 }
 
-TEST_F(FdtdReferences, APromiseIsAboutTheBandOfItsMonitor) {
+TEST_F(FdtdReferences, AnExpectationIsAboutTheBandOfItsMonitor) {
   const auto check = [&](const std::string& frequency, const std::string& monitor) {
     write("case.toml", std::string(kScattering) + "[[expect]]\nmonitor = \"" + monitor +
                            "\"\nfrequency = \"" + frequency + "\"\nvalue = 1\ntolerance = 1e300\n");

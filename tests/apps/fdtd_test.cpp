@@ -98,7 +98,7 @@ components = ["Ez"]
 every = "100 fs"
 )";
 
-TEST_F(Fdtd, TheExampleKeepsItsPromise) {
+TEST_F(Fdtd, TheExampleMeetsItsExpectations) {
   ASSERT_EQ(tessera({"new", "electromagnetics.fdtd", "ring"}).code, 0);
   const Outcome check = tessera({"check", "ring/ring.toml"});
   EXPECT_EQ(check.code, 0) << check.err;
@@ -116,7 +116,7 @@ TEST_F(Fdtd, TheExampleKeepsItsPromise) {
   EXPECT_EQ(tessera({"plot", "RUN"}).code, 0);
   EXPECT_EQ(read("RUN/plots/field_0001.png"), before);
   expect_files_known("RUN");
-  // A broken promise is exit 6.
+  // An expectation that is not met is exit 6.
   EXPECT_EQ(
       tessera({"run", "ring/ring.toml", "--output", "R2", "--set", "expect[0].value=3.6e13"}).code,
       6);
@@ -397,13 +397,13 @@ derivatives = ["bar.size[0]", "bar.centre[1]"]
       ends.push_back(read("M/tables/modes.csv"));
     }
     for (const std::string quantity : {"frequency", "decay"}) {
-      const auto slope = column_of(base, quantity + "_by_" + m.name),
+      const auto derivative = column_of(base, quantity + "_by_" + m.name),
                  below = column_of(ends[0], quantity), above = column_of(ends[1], quantity);
-      ASSERT_GE(slope.size(), 2u);
-      ASSERT_EQ(below.size(), slope.size());
-      ASSERT_EQ(above.size(), slope.size());
-      for (std::size_t k = 0; k < slope.size(); ++k)
-        EXPECT_NEAR((above[k] - below[k]) / 4e-11 / slope[k], 1, 1e-5)
+      ASSERT_GE(derivative.size(), 2u);
+      ASSERT_EQ(below.size(), derivative.size());
+      ASSERT_EQ(above.size(), derivative.size());
+      for (std::size_t k = 0; k < derivative.size(); ++k)
+        EXPECT_NEAR((above[k] - below[k]) / 4e-11 / derivative[k], 1, 1e-5)
             << m.name << " " << quantity << " " << k;
     }
   }
@@ -421,16 +421,16 @@ derivatives = ["bar.size[0]", "bar.centre[1]"]
 /// and Scattering of Light by Small Particles, 8.4).
 double cylinder_width(double frequency, double a, double n) {
   const double k = 2 * std::numbers::pi * frequency / 299792458.0, x = k * a, y = n * x;
-  const auto slope = [](auto&& f, int m, double at) {
+  const auto derivative = [](auto&& f, int m, double at) {
     return m == 0 ? -f(1, at) : (f(m - 1, at) - f(m + 1, at)) / 2;
   };
   const auto j = [](int m, double at) { return std::cyl_bessel_j(m, at); };
   const auto y_ = [](int m, double at) { return std::cyl_neumann(m, at); };
   double sum = 0;
   for (int m = 0; m < 16; ++m) {
-    const double inner = j(m, y), steep = n * slope(j, m, y);
-    const double real = j(m, x) * steep - slope(j, m, x) * inner,
-                 imaginary = y_(m, x) * steep - slope(y_, m, x) * inner;
+    const double inner = j(m, y), inner_derivative = n * derivative(j, m, y);
+    const double real = j(m, x) * inner_derivative - derivative(j, m, x) * inner,
+                 imaginary = y_(m, x) * inner_derivative - derivative(y_, m, x) * inner;
     sum += (m == 0 ? 1 : 2) * real * real / (real * real + imaginary * imaginary);
   }
   return 4 / k * sum;

@@ -92,7 +92,7 @@ TEST_F(InverseScattering, ASquareIsFoundAndDrawn) {
   fs::remove(here() / "RUN/plots/permittivity.png");
   EXPECT_EQ(tessera({"plot", "RUN"}).code, 0);
   EXPECT_EQ(read("RUN/plots/permittivity.png"), picture);
-  // A promise that is broken.
+  // An expectation that is not met.
   EXPECT_EQ(tessera({"run", "case.toml", "--output", "R2", "--set", "optimize.iterations=1",
                      "--set", "expect.ssim_min=0.99"})
                 .code,

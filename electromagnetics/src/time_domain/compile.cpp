@@ -30,7 +30,7 @@ void place_fields(Tables<T>& t) {
   t.run = (edges + line - 1) / line * line;
   t.row = aligned(t.run + 1);  // the updates of a row leave the next one's ghost alone
   t.plane = t.row * (t.n[1] + 2);
-  // One ghost row and plane before the first edge; fields a few lines apart, so that equal places
+  // One ghost row and plane before the first edge; fields a few lines apart, so that equal indices
   // fall into different sets.
   const std::int64_t size = aligned(t.plane * (t.n[2] + 2)) + 9 * kAlign;
   const std::int64_t step[3] = {1, t.row, t.plane};
@@ -158,13 +158,13 @@ template <class T>
 double field_unit(const Tables<T>& t, int c, int i, int j, int k) {
   const int at[3] = {i, j, k}, axis = axis_of(c);
   return t.grid.length(axis, at[axis]) / t.unit *
-         t.open.length_share({static_cast<std::uint8_t>(c), i, j, k});
+         t.open.length_fraction({static_cast<std::uint8_t>(c), i, j, k});
 }
 
 /// The neighbours of nonlinear edges, once all of these are known.
 template <class T>
 void find_neighbours(Tables<T>& t) {
-  std::map<std::int64_t, std::pair<std::int64_t, T>> d_of;  // place of e -> place of D, 1/eps
+  std::map<std::int64_t, std::pair<std::int64_t, T>> d_of;  // offset of e -> offset of D, 1/eps
   const auto each = [&](auto body) {
     for (int c = 0; c < 3; ++c)
       for (int k = 0; k <= t.n[2]; ++k)
@@ -176,8 +176,8 @@ void find_neighbours(Tables<T>& t) {
   };
   each([&](int c, int j, int k, Nonlinear<T>& run) {
     for (int q = 0; q < run.length; ++q)
-      d_of[t.place(c, run.first + q, j, k)] = {run.state + q,
-                                               1 / run.eps[static_cast<std::size_t>(q)]};
+      d_of[t.offset(c, run.first + q, j, k)] = {run.state + q,
+                                                1 / run.eps[static_cast<std::size_t>(q)]};
   });
   each([&](int c, int j, int k, Nonlinear<T>& run) {
     for (int other = 0; other < 2; ++other) {
@@ -194,11 +194,11 @@ void find_neighbours(Tables<T>& t) {
               there = there && at[d] >= t.component[b].first[d] && at[d] < t.component[b].last[d];
             }
             if (!there) continue;
-            const std::int64_t place = t.place(b, at[0], at[1], at[2]);
+            const std::int64_t offset = t.offset(b, at[0], at[1], at[2]);
             const T weight = static_cast<T>(0.25 / field_unit(t, b, at[0], at[1], at[2]));
-            const auto found = d_of.find(place);
+            const auto found = d_of.find(offset);
             if (found == d_of.end())
-              run.around[other].push_back({place, weight});
+              run.around[other].push_back({offset, weight});
             else
               run.around[other].push_back({found->second.first, weight * found->second.second});
           }
@@ -256,10 +256,10 @@ void compile_row(Tables<T>& t, const YeeModel& m, int c, int j, int k, MaterialR
   row.dispersive.clear();
   row.nonlinear.clear();
   if (m.material) m.material(c, j, k, row);
-  for (const OpenPlace& p : t.open.row(c, j, k)) {  // the open part of ds and A
-    const auto i = static_cast<std::size_t>(p.place.i);
-    if (p.share > 0)
-      metric_x[i] *= is_electric(c) ? p.share : 1 / p.share;
+  for (const CutCellFraction& p : t.open.row(c, j, k)) {  // the open part of ds and A
+    const auto i = static_cast<std::size_t>(p.edge.i);
+    if (p.fraction > 0)
+      metric_x[i] *= is_electric(c) ? p.fraction : 1 / p.fraction;
     else if (is_electric(c))
       row.inverse[i] = 0;
   }
@@ -361,7 +361,7 @@ void add_mixed(Tables<T>& t, const YeeModel& m) {
           throw Error("[YeeScheme] mixed edge " + std::to_string(q) + " is nonlinear in its row");
       const bool wraps = t.wraps(0);
       run.metric.push_back(t.cdt * metric(m, e.component, 0, i, t.unit, wraps) *
-                           t.open.length_share({e.component, i, e.j, e.k}));
+                           t.open.length_fraction({e.component, i, e.j, e.k}));
       t.mixed_gain.push_back(run.metric.back() * double(t.scale(e.component, e.j, e.k)));
     }
     for (const DispersiveRun& poles : mixed.poles) {
@@ -399,7 +399,7 @@ bool couples(const Tables<T>& t, const Edge& e) {
         std::any_of(special.mixed.begin(), special.mixed.end(), within))
       return false;
   }
-  return f.factor[index][e.i] != 0 && t.open.share(e) == 1 &&
+  return f.factor[index][e.i] != 0 && t.open.fraction(e) == 1 &&
          !(f.flags[index] & lossy && f.keep[index][e.i] != 1);
 }
 template bool couples(const Tables<float>&, const Edge&);
@@ -411,7 +411,7 @@ namespace {
 /// W u_from e^{i phase_from}.
 template <class T>
 void add_tensors(Tables<T>& t, const YeeModel& m) {
-  const auto key = [&](const Edge& e) { return t.place(e.component, e.i, e.j, e.k); };
+  const auto key = [&](const Edge& e) { return t.offset(e.component, e.i, e.j, e.k); };
   std::map<std::int64_t, std::pair<Edge, std::vector<CouplingTerm<T>>>> edges;
   std::map<std::int64_t, std::int64_t> recorded;
   for (std::size_t r = 0; r < m.recorded.size(); ++r)
@@ -435,7 +435,7 @@ void add_tensors(Tables<T>& t, const YeeModel& m) {
                    couple(x, y);
                    couple(y, x);
                  });
-  for (auto& [place, entry] : edges) {
+  for (auto& [offset, entry] : edges) {
     auto& [edge, terms] = entry;
     special_of(t, edge.component, edge.j, edge.k)
         .coupled.push_back({edge.i, t.n_coupled++, static_cast<std::int64_t>(t.coupling.size()),

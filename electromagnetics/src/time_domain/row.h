@@ -233,7 +233,7 @@ class Rows {
     if (j < f.first[1] || j >= f.last[1] || k < f.first[2] || k >= f.last[2]) return;
     const std::int64_t index = t_.row_index(j, k);
     const std::uint8_t flags = f.flags[index];
-    T* e = s_ + t_.place(c, 0, j, k);
+    T* e = s_ + t_.offset(c, 0, j, k);
     RowUpdate<T> u;
     u.field = e;
     u.factor = f.factor[index];
@@ -276,7 +276,7 @@ class Rows {
   void solve(int c, int j, int k, std::int64_t n) {
     const Special<T>* special = special_of(c, j, k);
     if (!special || special->nonlinear.empty()) return;
-    T* row = s_ + t_.place(c, 0, j, k);
+    T* row = s_ + t_.offset(c, 0, j, k);
     for (const Nonlinear<T>& p : special->nonlinear) {
       T *e = row + p.first, *eps = x_;
       std::copy(p.eps.begin(), p.eps.end(), eps);
@@ -315,7 +315,7 @@ class Rows {
       return;
     const int at = axis == 1 ? j : k;
     if (l.slab[at] < 0) return;
-    convolve_row(s_ + t_.psi_row(l, axis, j, k) + f.first[0], s_ + t_.place(c, f.first[0], j, k),
+    convolve_row(s_ + t_.psi_row(l, axis, j, k) + f.first[0], s_ + t_.offset(c, f.first[0], j, k),
                  l.b[at], f.last[0] - f.first[0]);
   }
 
@@ -324,7 +324,7 @@ class Rows {
   void receive(int c, int j, int k, std::int64_t n) {
     const Special<T>* special = special_of(c, j, k);
     if (!special) return;
-    T* e = s_ + t_.place(c, 0, j, k);
+    T* e = s_ + t_.offset(c, 0, j, k);
     const T* factor = factor_of(c, j, k);
     const T scale = t_.scale(c, j, k), sign = is_electric(c) ? 1 : -1;
     const T* traces = w_.in_b ? w_.in_b + (w_.steps - 1 - n) * t_.n_traced : nullptr;
@@ -424,7 +424,7 @@ class Rows {
     const LayerTable<T>& l = t_.layer[c][0];
     if (l.slabs == 0) return;
     const int term = f.axis[0] == 0 ? 0 : 1;
-    const T* e = s_ + t_.place(c, 0, j, k);
+    const T* e = s_ + t_.offset(c, 0, j, k);
     kernels_.ends[weighted]({out, s_ + t_.psi_row(l, 0, j, k), factor, e + (term == 0 ? f.p : f.r),
                              e + (term == 0 ? f.q : f.t), l.b.data(), l.c.data(), l.m.data(), scale,
                              term == 0 ? T{1} : T{-1}, l.low_begin, l.low_end, l.high_begin,
@@ -442,7 +442,7 @@ class Rows {
             ? 1
             : 0;  // the upper side of the difference lies at the row itself (E) or one further (H)
     kernels_.back[weighted]({out, v_, s_ + t_.psi_row(l, 0, j, k), factor,
-                             s_ + t_.place(source, 0, j, k), l.b.data(), l.c.data(), l.m.data(),
+                             s_ + t_.offset(source, 0, j, k), l.b.data(), l.c.data(), l.m.data(),
                              scale, term == 0 ? T{1} : T{-1}, l.low_begin, l.low_end, l.high_begin,
                              l.high_end, above, f.first[0], f.last[0]});
   }
@@ -454,7 +454,7 @@ class Rows {
       if (axis == 0) return add_ends(false, c, f, j, k, x_, x_, 1);
       RowLayer<T> own;
       if (!layer(own, c, axis, j, k)) return;
-      const T* e = s_ + t_.place(c, 0, j, k);
+      const T* e = s_ + t_.offset(c, 0, j, k);
       const T *hi = e + (term == 0 ? f.p : f.r), *lo = e + (term == 0 ? f.q : f.t);
       layer_row(x_, own, hi, lo, sign, t_.run);
     } else {
@@ -469,7 +469,7 @@ class Rows {
         const int at = axis == 1 ? jj : kk;
         if (at < 0 || at > t_.n[axis] || l.slab[at] < 0) return;
         const int i0 = f.first[0];
-        back_row(x_ + i0, s_ + t_.place(source, i0, jj, kk), s_ + t_.psi_row(l, axis, jj, kk) + i0,
+        back_row(x_ + i0, s_ + t_.offset(source, i0, jj, kk), s_ + t_.psi_row(l, axis, jj, kk) + i0,
                  sgn * l.m[at], sgn * l.c[at], f.last[0] - i0);
       };
       side(above, sign);
@@ -555,7 +555,7 @@ class Rows {
       for (std::int64_t m = a.first; m < a.first + a.count; ++m) {
         const CouplingTerm<T>& term = t_.coupling[static_cast<std::size_t>(m)];
         const auto source = [&](const T* state, const T* cotangents) {
-          T u = bracket(state + term.place, t_.component[term.component]);
+          T u = bracket(state + term.offset, t_.component[term.component]);
           if (transposed && cotangents && term.recorded >= 0) u += cotangents[term.recorded];
           return u;
         };
@@ -666,7 +666,7 @@ class Rows {
       T mean = 0;
       for (int m = p.begin[other][u]; m < p.begin[other][u + 1]; ++m) {
         const auto& neighbour = p.around[other][static_cast<std::size_t>(m)];
-        mean += neighbour.weight * s_[neighbour.place];
+        mean += neighbour.weight * s_[neighbour.offset];
       }
       sum += mean * mean;
     }

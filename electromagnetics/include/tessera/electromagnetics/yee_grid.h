@@ -27,7 +27,7 @@ constexpr bool at_middle(int component, int axis) {
 /// "Ex" ... "Hz".
 const char* name_of(int component);
 
-/// One place where a component is known: E along an edge of the grid, H across a face of it.
+/// One position where a component is known: E along an edge of the grid, H across a face of it.
 struct Edge {
   std::uint8_t component = Ex;
   int i = 0, j = 0, k = 0;

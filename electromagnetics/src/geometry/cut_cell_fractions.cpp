@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tessera/electromagnetics/open_shares.h"
+#include "tessera/electromagnetics/cut_cell_fractions.h"
 
+#include "geometry/cut_cell_limit.h"
 #include "geometry/metal.h"
-#include "geometry/open_limit.h"
 #include "geometry/thin_metal.h"
 #include "tessera/autodiff/forall.h"
 #include "tessera/electromagnetics/averaging.h"
@@ -23,53 +23,54 @@ using detail::Box, detail::Metal, detail::ThinCourse, detail::ThinMetalInFace, d
 
 auto order(const Edge& e) { return std::tuple(e.component, e.k, e.j, e.i); }
 
-struct FoundShares {
-  Edge place;
-  double share;
+struct FoundFraction {
+  Edge edge;
+  double fraction;
   bool inside = false;  // of metal, a cell away from its surface: edges beside it may not be listed
   ThinMetalInFace thin{};
   std::optional<std::size_t> body{};  // whose thin metal that is
 };
 
-/// What is open of one place.
-FoundShares look(const SceneOrder& scene, const std::vector<Medium>& media, const YeeGrid& grid,
-                 const Edge& place) {
-  const int at[3] = {place.i, place.j, place.k}, axis = axis_of(place.component);
+/// What is open of one edge or face.
+FoundFraction look(const SceneOrder& scene, const std::vector<Medium>& media, const YeeGrid& grid,
+                   const Edge& edge) {
+  const int at[3] = {edge.i, edge.j, edge.k}, axis = axis_of(edge.component);
   Point low, side[3] = {};
   Box box{};
   double shortest = INFINITY;
   for (int d = 0; d < 3; ++d) {
-    const bool extends = at_middle(place.component, d) && grid.resolved(d);
+    const bool extends = at_middle(edge.component, d) && grid.resolved(d);
     low[d] = grid.resolved(d) ? grid.lines[d][static_cast<std::size_t>(at[d])] : grid.middle(d, 0);
     side[d][d] = box.size[d] = extends ? grid.length(d, at[d]) : 0;
     box.centre[d] = low[d] + box.size[d] / 2;
-    if (at_middle(place.component, d)) shortest = std::min(shortest, grid.length(d, at[d]));
+    if (at_middle(edge.component, d)) shortest = std::min(shortest, grid.length(d, at[d]));
   }
   const Metal metal(scene, media, box, 1e-6 * shortest);
-  if (metal.settled()) return {place, metal.closed() ? 0.0 : 1.0};
+  if (metal.settled()) return {edge, metal.closed() ? 0.0 : 1.0};
   const auto along = [&](int d) {
     return detail::open_length(metal, low,
                                {low[0] + side[d][0], low[1] + side[d][1], low[2] + side[d][2]});
   };
-  if (is_electric(place.component)) return {place, along(axis)};
+  if (is_electric(edge.component)) return {edge, along(axis)};
   const int b = (axis + 1) % 3, c = (axis + 2) % 3;
-  FoundShares out{place, 1};
+  FoundFraction out{edge, 1};
   if (grid.resolved(b) && grid.resolved(c)) {
-    out.share = detail::open_area(metal, low, side[b], side[c]);
+    out.fraction = detail::open_area(metal, low, side[b], side[c]);
     out.thin = detail::thin_metal_in(metal, low, side[b], side[c]);
   } else {
     const int d = grid.resolved(c) ? c : b;
-    out.share = along(d);
+    out.fraction = along(d);
     if (grid.resolved(d)) out.thin = detail::thin_metal_in(metal, low, side[d]);
   }
   if (out.thin.course != ThinCourse::none) out.body = metal.body_at(out.thin.middle);
   return out;
 }
 
-/// Every place in a cell that a surface may cross or in a neighbour of one, where it is not all
-/// open.
-std::vector<FoundShares> look_everywhere(const SceneOrder& scene, const std::vector<Medium>& media,
-                                         const YeeGrid& grid, const Periodic& periodic) {
+/// Every edge and face in a cell that a surface may cross or in a neighbour of one, where it is not
+/// all open.
+std::vector<FoundFraction> look_everywhere(const SceneOrder& scene,
+                                           const std::vector<Medium>& media, const YeeGrid& grid,
+                                           const Periodic& periodic) {
   const std::vector<std::int32_t> uniform = uniform_media(scene, grid, periodic);
   const int n[3] = {grid.cells(0), grid.cells(1), grid.cells(2)};
   const auto medium_at = [&](int i, int j, int k) {
@@ -85,7 +86,7 @@ std::vector<FoundShares> look_everywhere(const SceneOrder& scene, const std::vec
           if (medium_at(i + di, j + dj, k + dk) < 0) return true;
     return false;
   };
-  std::vector<std::vector<FoundShares>> slabs(static_cast<std::size_t>(6 * (n[2] + 1)));
+  std::vector<std::vector<FoundFraction>> slabs(static_cast<std::size_t>(6 * (n[2] + 1)));
   parallel_chunks(static_cast<std::int64_t>(slabs.size()), [&](std::int64_t slab) {
     const int c = static_cast<int>(slab / (n[2] + 1)), k = static_cast<int>(slab % (n[2] + 1));
     int last[3];
@@ -96,57 +97,57 @@ std::vector<FoundShares> look_everywhere(const SceneOrder& scene, const std::vec
     if (k > last[2]) return;
     for (int j = 0; j <= last[1]; ++j)
       for (int i = 0; i <= last[0]; ++i) {
-        const Edge place{static_cast<std::uint8_t>(c), i, j, k};
+        const Edge edge{static_cast<std::uint8_t>(c), i, j, k};
         const std::int32_t medium = medium_at(i, j, k);
         if (medium >= 0 &&
             !(media[static_cast<std::size_t>(medium)].pec && beside_surface(i, j, k)))
           continue;
-        const FoundShares f =
-            medium >= 0 ? FoundShares{place, 0, true} : look(scene, media, grid, place);
-        if (f.share < 1 || f.thin.course != ThinCourse::none)
+        const FoundFraction f =
+            medium >= 0 ? FoundFraction{edge, 0, true} : look(scene, media, grid, edge);
+        if (f.fraction < 1 || f.thin.course != ThinCourse::none)
           slabs[static_cast<std::size_t>(slab)].push_back(f);
       }
   });
-  std::vector<FoundShares> out;
+  std::vector<FoundFraction> out;
   for (const auto& s : slabs) out.insert(out.end(), s.begin(), s.end());
   return out;
 }
 
-FoundShares* find(std::vector<FoundShares>& list, const Edge& e) {
+FoundFraction* find(std::vector<FoundFraction>& list, const Edge& e) {
   const auto at = std::lower_bound(
       list.begin(), list.end(), e,
-      [](const FoundShares& f, const Edge& x) { return order(f.place) < order(x); });
-  return at != list.end() && at->place == e ? &*at : nullptr;
+      [](const FoundFraction& f, const Edge& x) { return order(f.edge) < order(x); });
+  return at != list.end() && at->edge == e ? &*at : nullptr;
 }
 
 /// Makes edges metal where thin metal goes (thin_metal.h), and whole again what it leaves; tells of
 /// which bodies it was.
-std::vector<Edge> place_thin(std::vector<FoundShares>& list, const YeeGrid& grid,
-                             const Periodic& periodic, OpenShares& out) {
+std::vector<Edge> place_thin_metal(std::vector<FoundFraction>& list, const YeeGrid& grid,
+                                   const Periodic& periodic, CutCellFractions& out) {
   const auto before = [](const Edge& a, const Edge& b) { return order(a) < order(b); };
   std::vector<Edge> metal,
       moved;  // edges that become metal; those that thin metal leaves, across it
   std::map<std::size_t, ThinMetal> bodies;
-  const auto tell = [&](const FoundShares& f) -> ThinMetal& {
+  const auto tell = [&](const FoundFraction& f) -> ThinMetal& {
     const std::size_t body = f.body.value_or(ThinMetal::background);
     return bodies.try_emplace(body, ThinMetal{.structure = body}).first->second;
   };
-  const auto place = [&](FoundShares& f) {
+  const auto put = [&](FoundFraction& f) {
     const ThinMetalInFace& t = f.thin;
-    const auto around = edges_of(grid, periodic, f.place);
+    const auto around = edges_of(grid, periodic, f.edge);
     ++out.thin;
     if (t.course == ThinCourse::closed) {
-      f.share = 0;
+      f.fraction = 0;
       ++tell(f).closed;
       metal.insert(metal.end(), around.begin(), around.end());
       return;
     }
     const bool high = t.course == ThinCourse::high, flat = around.size() == 4;
-    const int d = axis_of(f.place.component), first = (d + 1) % 3, second = (d + 2) % 3;
+    const int d = axis_of(f.edge.component), first = (d + 1) % 3, second = (d + 2) % 3;
     const int crossed = flat                   ? (t.across == 0 ? first : second)
                         : grid.resolved(first) ? first
                                                : second;
-    f.share = 1;
+    f.fraction = 1;
     if (flat) {
       const std::size_t along = t.across == 0 ? 2 : 0;
       metal.push_back(around[along + high]);
@@ -159,8 +160,8 @@ std::vector<Edge> place_thin(std::vector<FoundShares>& list, const YeeGrid& grid
     ++told.moved;
     told.shift_m = std::max(
         told.shift_m,
-        t.shift * grid.length(crossed, std::array{f.place.i, f.place.j,
-                                                  f.place.k}[static_cast<std::size_t>(crossed)]));
+        t.shift * grid.length(crossed, std::array{f.edge.i, f.edge.j,
+                                                  f.edge.k}[static_cast<std::size_t>(crossed)]));
   };
   const auto in_order = [&] {
     for (std::vector<Edge>* v : {&metal, &moved}) {
@@ -169,8 +170,8 @@ std::vector<Edge> place_thin(std::vector<FoundShares>& list, const YeeGrid& grid
     }
   };
   // Whether thin metal is known to cross an edge of the face.
-  const auto crossed = [&](const FoundShares& f, bool only_moved) {
-    const auto around = edges_of(grid, periodic, f.place);
+  const auto crossed = [&](const FoundFraction& f, bool only_moved) {
+    const auto around = edges_of(grid, periodic, f.edge);
     for (std::size_t e = 0; e < around.size(); ++e)
       if (f.thin.split[e] &&
           (std::binary_search(moved.begin(), moved.end(), around[e], before) ||
@@ -178,26 +179,26 @@ std::vector<Edge> place_thin(std::vector<FoundShares>& list, const YeeGrid& grid
         return true;
     return false;
   };
-  for (FoundShares& f : list)
-    if (f.thin.course > ThinCourse::rim && !f.thin.stands) place(f);
+  for (FoundFraction& f : list)
+    if (f.thin.course > ThinCourse::rim && !f.thin.stands) put(f);
   in_order();
-  std::vector<FoundShares*> standing;
-  for (FoundShares& f : list)
+  std::vector<FoundFraction*> standing;
+  for (FoundFraction& f : list)
     if (f.thin.course > ThinCourse::rim && f.thin.stands && crossed(f, false))
       standing.push_back(&f);
-  for (FoundShares* f : standing) place(*f);
+  for (FoundFraction* f : standing) put(*f);
   in_order();
   for (const Edge& e : moved)
-    if (FoundShares* x = find(list, e)) x->share = 1;
-  for (FoundShares& f : list)
-    if (f.thin.course == ThinCourse::rim && crossed(f, true)) f.share = 1;
+    if (FoundFraction* x = find(list, e)) x->fraction = 1;
+  for (FoundFraction& f : list)
+    if (f.thin.course == ThinCourse::rim && crossed(f, true)) f.fraction = 1;
   for (const Edge& e : metal) {
-    if (FoundShares* x = find(list, e))
-      x->share = 0;
+    if (FoundFraction* x = find(list, e))
+      x->fraction = 0;
     else
       list.insert(std::lower_bound(list.begin(), list.end(), e,
-                                   [](const FoundShares& f, const Edge& y) {
-                                     return order(f.place) < order(y);
+                                   [](const FoundFraction& f, const Edge& y) {
+                                     return order(f.edge) < order(y);
                                    }),
                   {e, 0});
   }
@@ -207,33 +208,33 @@ std::vector<Edge> place_thin(std::vector<FoundShares>& list, const YeeGrid& grid
 
 /// A face that rounds to nothing but has an open edge is open: its edge must not end at a magnetic
 /// wall.
-void open_rounded(std::vector<FoundShares>& list, const YeeGrid& grid, const Periodic& periodic) {
-  for (FoundShares& f : list) {
-    if (is_electric(f.place.component) || f.share > 0 || f.inside) continue;
-    for (const Edge& e : edges_of(grid, periodic, f.place)) {
-      const FoundShares* x = find(list, e);
-      if (!x || x->share > 0) f.share = detail::rounded;
+void open_rounded(std::vector<FoundFraction>& list, const YeeGrid& grid, const Periodic& periodic) {
+  for (FoundFraction& f : list) {
+    if (is_electric(f.edge.component) || f.fraction > 0 || f.inside) continue;
+    for (const Edge& e : edges_of(grid, periodic, f.edge)) {
+      const FoundFraction* x = find(list, e);
+      if (!x || x->fraction > 0) f.fraction = detail::rounded;
     }
   }
 }
 
 }  // namespace
 
-double OpenShares::share(const Edge& e) const {
-  const auto at =
-      std::lower_bound(places.begin(), places.end(), e,
-                       [](const OpenPlace& p, const Edge& x) { return order(p.place) < order(x); });
-  return at != places.end() && at->place == e ? at->share : 1;
+double CutCellFractions::fraction(const Edge& e) const {
+  const auto at = std::lower_bound(
+      fractions.begin(), fractions.end(), e,
+      [](const CutCellFraction& p, const Edge& x) { return order(p.edge) < order(x); });
+  return at != fractions.end() && at->edge == e ? at->fraction : 1;
 }
 
-std::span<const OpenPlace> OpenShares::row(int c, int j, int k) const {
+std::span<const CutCellFraction> CutCellFractions::row(int c, int j, int k) const {
   const auto key = [](const Edge& e) { return std::tuple(int{e.component}, e.k, e.j); };
   const std::tuple wanted(c, k, j);
   const auto first =
-      std::lower_bound(places.begin(), places.end(), wanted,
-                       [&](const OpenPlace& p, const auto& x) { return key(p.place) < x; });
+      std::lower_bound(fractions.begin(), fractions.end(), wanted,
+                       [&](const CutCellFraction& p, const auto& x) { return key(p.edge) < x; });
   auto last = first;
-  while (last != places.end() && key(last->place) == wanted) ++last;
+  while (last != fractions.end() && key(last->edge) == wanted) ++last;
   return {first, last};
 }
 
@@ -255,24 +256,24 @@ double largest_curl_curl(const std::vector<Medium>& media, const YeeGrid& grid, 
   return std::max(bound, (1 - 1e-3) * low);
 }
 
-OpenShares open_shares(const SceneOrder& scene, const std::vector<Medium>& media,
-                       const YeeGrid& grid, const std::array<Faces, 3>& faces, double dt_s,
-                       bool conformal) {
-  OpenShares out{.conformal = conformal};
+CutCellFractions cut_cell_fractions(const SceneOrder& scene, const std::vector<Medium>& media,
+                                    const YeeGrid& grid, const std::array<Faces, 3>& faces,
+                                    double dt_s, bool conformal) {
+  CutCellFractions out{.conformal = conformal};
   if (std::none_of(media.begin(), media.end(), [](const Medium& m) { return m.pec; })) return out;
   Periodic periodic;
   for (int d = 0; d < 3; ++d)
     periodic[static_cast<std::size_t>(d)] =
         grid.resolved(d) && faces[static_cast<std::size_t>(d)].low == Boundary::periodic;
-  std::vector<FoundShares> found = look_everywhere(scene, media, grid, periodic);
-  const std::vector<Edge> metal = place_thin(found, grid, periodic, out);
+  std::vector<FoundFraction> found = look_everywhere(scene, media, grid, periodic);
+  const std::vector<Edge> metal = place_thin_metal(found, grid, periodic, out);
   if (!conformal) {
-    for (const Edge& e : metal) out.places.push_back({e, 0});
+    for (const Edge& e : metal) out.fractions.push_back({e, 0});
     return out;
   }
   open_rounded(found, grid, periodic);
-  for (const FoundShares& f : found)
-    if (f.share < 1) out.places.push_back({f.place, f.share});
+  for (const FoundFraction& f : found)
+    if (f.fraction < 1) out.fractions.push_back({f.edge, f.fraction});
   detail::limit_areas(out, grid, periodic, largest_curl_curl(media, grid, dt_s));
   return out;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tessera/electromagnetics/model_slopes.h"
+#include "tessera/electromagnetics/shape_derivatives.h"
 
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
@@ -33,7 +33,7 @@ bool same(const std::vector<Run>& a, const std::vector<Run>& b) {
 
 [[noreturn]] void refuse(std::size_t parameter, const char* moved) {
   throw Error(
-      fmt::format("[model_slopes] parameter {} moves {}: choose one that moves faces between "
+      fmt::format("[shape_derivatives] parameter {} moves {}: choose one that moves faces between "
                   "lossless dielectrics",
                   parameter, moved));
 }
@@ -67,7 +67,7 @@ struct Base {
   /// cb in vacuum: c dt ds / A*, ds the open part.
   double unit(const Edge& e) const {
     const int at[3] = {e.i, e.j, e.k};
-    double u = c_dt * model.open.length_share(e);
+    double u = c_dt * model.open.length_fraction(e);
     for (int d = 0; d < 3; ++d)
       u *= d == axis_of(e.component)
                ? model.grid.length(d, at[d])
@@ -87,18 +87,18 @@ using Moves = std::map<std::pair<Key, Key>, double>;  ///< of M, by (to, from)
 void add_rows(const Base& base, const YeeModel& plus, const YeeModel& minus, double step,
               std::size_t parameter, Moves& moves) {
   const YeeGrid& grid = base.model.grid;
-  const auto places = [&](int c, int axis) {
+  const auto positions = [&](int c, int axis) {
     return grid.cells(axis) + (grid.resolved(axis) && !at_middle(c, axis) ? 1 : 0);
   };
   for (int c = 0; c < 6; ++c) {
     if (!base.model.active[static_cast<std::size_t>(c)]) continue;
-    for (int k = 0; k < places(c, 2); ++k)
-      for (int j = 0; j < places(c, 1); ++j) {
+    for (int k = 0; k < positions(c, 2); ++k)
+      for (int j = 0; j < positions(c, 1); ++j) {
         const MaterialRow above = base.row(plus, c, j, k), below = base.row(minus, c, j, k);
         if (above.loss != below.loss) refuse(parameter, "a lossy medium");
         if (!same(above.dispersive, below.dispersive)) refuse(parameter, "a dispersive medium");
         if (!same(above.nonlinear, below.nonlinear)) refuse(parameter, "a nonlinear medium");
-        for (int i = 0; i < places(c, 0); ++i) {
+        for (int i = 0; i < positions(c, 0); ++i) {
           const double a = above.inverse[static_cast<std::size_t>(i)],
                        b = below.inverse[static_cast<std::size_t>(i)];
           if (std::abs(a - b) <= rounding * std::max(a, b)) continue;
@@ -123,7 +123,7 @@ void add_tensors(const Base& base, const YeeModel& plus, const YeeModel& minus, 
   };
   for (const NodeTensor& t : plus.tensors) add(t, 1 / (2 * step));
   for (const NodeTensor& t : minus.tensors) add(t, -1 / (2 * step));
-  for (const auto& [place, node] : nodes)
+  for (const auto& [at_node, node] : nodes)
     time_domain::couplings_of(
         base.model.grid, base.periodic, {}, base.c_dt, node,
         [&](const time_domain::Neighbour& x, const time_domain::Neighbour& y, double w) {
@@ -140,48 +140,50 @@ void add_tensors(const Base& base, const YeeModel& plus, const YeeModel& minus, 
 
 }  // namespace
 
-bool ModelSlopes::diagonal() const {
+bool ShapeDerivatives::diagonal() const {
   return std::all_of(parameters.begin(), parameters.end(), [](const auto& list) {
     return std::all_of(list.begin(), list.end(), [](const Entry& e) { return e.to == e.from; });
   });
 }
 
-ModelSlopes model_slopes(const std::function<YeeModel(const std::vector<double>&)>& model_of,
-                         const std::vector<double>& at, const std::vector<double>& steps) {
+ShapeDerivatives shape_derivatives(
+    const std::function<YeeModel(const std::vector<double>&)>& model_of,
+    const std::vector<double>& at, const std::vector<double>& steps) {
   if (steps.size() != at.size())
-    throw Error(fmt::format("[model_slopes] needs a step for each of the {} parameters, got {}",
-                            at.size(), steps.size()));
+    throw Error(
+        fmt::format("[shape_derivatives] needs a step for each of the {} parameters, got {}",
+                    at.size(), steps.size()));
   const Base base(model_of(at));
   std::vector<Moves> moves(at.size());
   for (std::size_t p = 0; p < at.size(); ++p) {
     if (!(steps[p] > 0))
-      throw Error(fmt::format("[model_slopes] the step of parameter {} should be positive, got {}",
-                              p, steps[p]));
+      throw Error(fmt::format(
+          "[shape_derivatives] the step of parameter {} should be positive, got {}", p, steps[p]));
     std::vector<double> above = at, below = at;
     above[p] += steps[p], below[p] -= steps[p];
     const YeeModel plus = model_of(above), minus = model_of(below);
     for (const YeeModel* m : {&plus, &minus})
       if (m->grid.lines != base.model.grid.lines || m->dt_s != base.model.dt_s)
         refuse(p, "the grid or the time step");
-    const auto equal = [](const OpenPlace& x, const OpenPlace& y) {
-      return x.place == y.place && x.share == y.share;
+    const auto equal = [](const CutCellFraction& x, const CutCellFraction& y) {
+      return x.edge == y.edge && x.fraction == y.fraction;
     };
-    if (!std::equal(plus.open.places.begin(), plus.open.places.end(), minus.open.places.begin(),
-                    minus.open.places.end(), equal))
+    if (!std::equal(plus.open.fractions.begin(), plus.open.fractions.end(),
+                    minus.open.fractions.begin(), minus.open.fractions.end(), equal))
       refuse(p, "a conductor");
     const double step = (above[p] - below[p]) / 2;  // as rounded
     add_rows(base, plus, minus, step, p, moves[p]);
     add_tensors(base, plus, minus, step, moves[p]);
     if (moves[p].empty())
-      throw Error(
-          fmt::format("[model_slopes] parameter {} moves nothing that the grid sees: the faces of "
-                      "conductors follow its edges, and some are hidden or outside",
-                      p));
+      throw Error(fmt::format(
+          "[shape_derivatives] parameter {} moves nothing that the grid sees: the faces of "
+          "conductors follow its edges, and some are hidden or outside",
+          p));
   }
   std::map<Key, std::int32_t> number;
   for (const Moves& m : moves)
     for (const auto& [pair, value] : m) number[pair.first], number[pair.second];
-  ModelSlopes out;
+  ShapeDerivatives out;
   for (auto& [k, n] : number) {
     n = static_cast<std::int32_t>(out.edges.size());
     out.edges.push_back(edge(k));
@@ -194,21 +196,21 @@ ModelSlopes model_slopes(const std::function<YeeModel(const std::vector<double>&
   return out;
 }
 
-Tensor coefficients(const YeeOpPtr& op, const ModelSlopes& slopes, const Tensor& p) {
-  if (op->design != slopes.edges)
-    throw Error("[coefficients] the design edges of the op should be those of the slopes");
-  if (!slopes.diagonal())
+Tensor coefficients(const YeeOpPtr& op, const ShapeDerivatives& derivatives, const Tensor& p) {
+  if (op->design != derivatives.edges)
+    throw Error("[coefficients] the design edges of the op should be those of the derivatives");
+  if (!derivatives.diagonal())
     throw Error(
         "[coefficients] the parameters move tensors, which are no arguments of a YeeOp: use "
-        "sample_slopes");
-  const auto n_edges = static_cast<Index>(slopes.edges.size()),
-             n = static_cast<Index>(slopes.parameters.size());
+        "sample_derivatives");
+  const auto n_edges = static_cast<Index>(derivatives.edges.size()),
+             n = static_cast<Index>(derivatives.parameters.size());
   if (p.type() != Type{Dtype::f64, {n}})
     throw Error(fmt::format("[coefficients] the parameters should be f64[{}], got {}", n,
                             to_string(p.type())));
   std::vector<double> dense(static_cast<std::size_t>(n_edges * n), 0.0);
   for (Index q = 0; q < n; ++q)
-    for (const ModelSlopes::Entry& e : slopes.parameters[static_cast<std::size_t>(q)])
+    for (const ShapeDerivatives::Entry& e : derivatives.parameters[static_cast<std::size_t>(q)])
       dense[static_cast<std::size_t>(e.to * n + q)] = e.value;
   return coefficients(op) + matmul(tensor(dense, {n_edges, n}), p);
 }

@@ -8,8 +8,8 @@ namespace tessera::apps::fdtd {
 
 namespace em = electromagnetics;
 
-em::ModelSlopes slopes_of(const Case& c, const MonitorOptions& monitor, const std::string& key,
-                          const data::Config& config) {
+em::ShapeDerivatives shape_derivatives_of(const Case& c, const MonitorOptions& monitor,
+                                          const std::string& key, const data::Config& config) {
   const auto refuse = [&](std::string what, std::string hint) {
     throw data::InputError(data::ExitCode::config_invalid,
                            {config.error(642, key, std::move(what), std::move(hint))});
@@ -33,23 +33,23 @@ em::ModelSlopes slopes_of(const Case& c, const MonitorOptions& monitor, const st
     moved.open = make_open(moved);
     return make_model(moved);
   };
-  em::ModelSlopes slopes;
+  em::ShapeDerivatives derivatives;
   try {
-    slopes = em::model_slopes(model_of, at,
-                              std::vector<double>(at.size(), 1e-5 * em::reference_length(c.grid)));
+    derivatives = em::shape_derivatives(
+        model_of, at, std::vector<double>(at.size(), 1e-5 * em::reference_length(c.grid)));
   } catch (const data::InputError&) {
     throw;
   } catch (const Error& e) {
     refuse(e.what(), "name lengths of lossless dielectrics among such");
   }
   for (const em::Injection& source : make_injections(c))
-    for (const auto& list : slopes.parameters)
-      for (const em::ModelSlopes::Entry& e : list)
+    for (const auto& list : derivatives.parameters)
+      for (const em::ShapeDerivatives::Entry& e : list)
         if (e.to != e.from &&
             std::find(source.edges.begin(), source.edges.end(),
-                      slopes.edges[static_cast<std::size_t>(e.from)]) != source.edges.end())
+                      derivatives.edges[static_cast<std::size_t>(e.from)]) != source.edges.end())
           refuse("a source lies on a face that moves", "move it two cells away");
-  return slopes;
+  return derivatives;
 }
 
 }  // namespace tessera::apps::fdtd

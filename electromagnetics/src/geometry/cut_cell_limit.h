@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "tessera/electromagnetics/averaging.h"
-#include "tessera/electromagnetics/open_shares.h"
+#include "tessera/electromagnetics/cut_cell_fractions.h"
 
 #include <vector>
 
@@ -11,11 +11,12 @@ namespace tessera::electromagnetics::detail {
 /// and are left out.
 std::vector<Edge> edges_of(const YeeGrid& grid, const Periodic& periodic, const Edge& face);
 
-/// The share, before it is enlarged, of a face that rounds to nothing but has an open edge.
+/// The fraction, before it is enlarged, of a face that rounds to nothing but has an open edge.
 inline constexpr double rounded = 1e-12;
 
 /// Enlarges faces until no cell's eigenvalue exceeds `largest`, which is at least
 /// curl_curl_bound(grid), and counts them.
-void limit_areas(OpenShares& open, const YeeGrid& grid, const Periodic& periodic, double largest);
+void limit_areas(CutCellFractions& open, const YeeGrid& grid, const Periodic& periodic,
+                 double largest);
 
 }  // namespace tessera::electromagnetics::detail

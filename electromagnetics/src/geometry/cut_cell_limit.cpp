@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The largest eigenvalue of one cell. With k_e = l_e / (share of A*_e) of its edges, w_f = (share
-// of ds*_f) / (whole area) of its faces, a_f their open shares and C the signs of the face's edges,
-// it is at most L where
+// The largest eigenvalue of one cell. With k_e = l_e / (fraction of A*_e) of its edges, w_f =
+// (fraction of ds*_f) / (whole area) of its faces, a_f their open fractions and C the signs of the
+// face's edges, it is at most L where
 //   L diag(a_f / w_f) - G is not negative,    G = C diag(k_e) C^T,
 // a condition that gets weaker as any a_f grows. The smallest areas that a cell asks for are taken
 // in proportion to G_ff, which is what a face would need alone: a_f >= tau G_ff w_f / L, tau >= 1.
 // On a grid of even cells it gives 4 (1/dx^2 + 1/dy^2 + 1/dz^2) without metal.
 //
-// Cells without cut faces need no more than curl_curl_bound: of their shares of A* they leave 1 -
+// Cells without cut faces need no more than curl_curl_bound: of their parts of A* they leave 1 -
 // bound/L to the cells that are cut.
-#include "geometry/open_limit.h"
+#include "geometry/cut_cell_limit.h"
 
 #include <algorithm>
 #include <array>
@@ -21,11 +21,11 @@ namespace tessera::electromagnetics::detail {
 namespace {
 
 using Cell = std::array<int, 3>;
-using Least = std::array<double, 6>;  // shares of a cell's faces: across x low, high, y low, ...
+using Least = std::array<double, 6>;  // fractions of a cell's faces: across x low, high, y low, ...
 
 std::array<int, 3> index_of(const Edge& e) { return {e.i, e.j, e.k}; }
 
-Edge place_at(int component, std::array<int, 3> at, const YeeGrid& grid, const Periodic& periodic) {
+Edge edge_at(int component, std::array<int, 3> at, const YeeGrid& grid, const Periodic& periodic) {
   for (int d = 0; d < 3; ++d)
     if (!grid.resolved(d))
       at[static_cast<std::size_t>(d)] = 0;
@@ -34,16 +34,16 @@ Edge place_at(int component, std::array<int, 3> at, const YeeGrid& grid, const P
   return {static_cast<std::uint8_t>(component), at[0], at[1], at[2]};
 }
 
-/// The cells that a place belongs to.
-std::vector<Cell> cells_of(const YeeGrid& grid, const Periodic& periodic, const Edge& place) {
+/// The cells that an edge or face belongs to.
+std::vector<Cell> cells_of(const YeeGrid& grid, const Periodic& periodic, const Edge& edge) {
   std::vector<Cell> out{{0, 0, 0}};
-  const auto at = index_of(place);
+  const auto at = index_of(edge);
   for (int d = 0; d < 3; ++d) {
     const auto a = static_cast<std::size_t>(d);
     std::vector<int> along;
     if (!grid.resolved(d))
       along = {0};
-    else if (at_middle(place.component, d))
+    else if (at_middle(edge.component, d))
       along = {at[a]};
     else {
       if (at[a] > 0)
@@ -88,9 +88,10 @@ struct Matrix6 {
   }
 };
 
-/// The smallest shares of the cell's faces with which it keeps the limit; zero where it does.
-Least smallest_shares(const OpenShares& open, const YeeGrid& grid, const Periodic& periodic,
-                      const std::map<Cell, Least>& cut, const Cell& cell, double largest) {
+/// The smallest fractions of the cell's faces with which it keeps the limit; zero where it does.
+Least smallest_fractions(const CutCellFractions& open, const YeeGrid& grid,
+                         const Periodic& periodic, const std::map<Cell, Least>& cut,
+                         const Cell& cell, double largest) {
   const double spare = 1 - curl_curl_bound(grid) / largest;
   Matrix6 g;
   std::array<double, 6> whole{}, area{};  // 1/w and a of the faces
@@ -101,23 +102,23 @@ Least smallest_shares(const OpenShares& open, const YeeGrid& grid, const Periodi
     for (int side = 0; side < (grid.resolved(d) ? 2 : 1); ++side) {
       Cell at = cell;
       at[static_cast<std::size_t>(d)] += side;
-      const Edge face = place_at(3 + d, at, grid, periodic);
-      const double share = open.share(face);
-      if (share == 0) continue;
+      const Edge face = edge_at(3 + d, at, grid, periodic);
+      const double fraction = open.fraction(face);
+      if (fraction == 0) continue;
       const int f = g.n++, b = (d + 1) % 3, c = (d + 2) % 3;
       const auto length = [&](int axis) {
         return grid.length(axis, cell[static_cast<std::size_t>(axis)]);
       };
       whole[static_cast<std::size_t>(f)] =
           length(b) * length(c) / (length(d) / (grid.resolved(d) ? 2 : 1));
-      area[static_cast<std::size_t>(f)] = share;
+      area[static_cast<std::size_t>(f)] = fraction;
       number[static_cast<std::size_t>(f)] = static_cast<std::size_t>(2 * d + side);
       for (const auto& [along, across, first] : {std::array{b, c, 1}, std::array{c, b, -1}}) {
         if (!grid.resolved(across)) continue;
         for (int far = 0; far < 2; ++far) {
           Cell e = at;
           e[static_cast<std::size_t>(across)] += far;
-          const Edge edge = place_at(along, e, grid, periodic);
+          const Edge edge = edge_at(along, e, grid, periodic);
           const auto known = std::find(edges.begin(), edges.end(), edge);
           const auto m = static_cast<std::size_t>(known - edges.begin());
           if (known == edges.end()) {
@@ -138,7 +139,7 @@ Least smallest_shares(const OpenShares& open, const YeeGrid& grid, const Periodi
         ++takers;
       else
         given += spare * quarter(grid, axis, c);
-    const double k = open.share(e) * grid.length(axis, cell[static_cast<std::size_t>(axis)]) /
+    const double k = open.fraction(e) * grid.length(axis, cell[static_cast<std::size_t>(axis)]) /
                      (quarter(grid, axis, cell) + given / takers);
     for (int i = 0; i < g.n; ++i)
       for (int j = 0; j < g.n; ++j)
@@ -178,34 +179,36 @@ std::vector<Edge> edges_of(const YeeGrid& grid, const Periodic& periodic, const 
     for (int far = 0; far < 2; ++far) {
       auto at = index_of(face);
       at[static_cast<std::size_t>(across)] += far;
-      out.push_back(place_at(along, at, grid, periodic));
+      out.push_back(edge_at(along, at, grid, periodic));
     }
   }
   return out;
 }
 
-void limit_areas(OpenShares& open, const YeeGrid& grid, const Periodic& periodic, double largest) {
+void limit_areas(CutCellFractions& open, const YeeGrid& grid, const Periodic& periodic,
+                 double largest) {
   std::map<Cell, Least> cut;
-  for (const OpenPlace& p : open.places)
-    if (!is_electric(p.place.component) && p.share > 0)
-      for (const Cell& c : cells_of(grid, periodic, p.place)) cut[c] = {};
-  for (auto& [cell, least] : cut) least = smallest_shares(open, grid, periodic, cut, cell, largest);
-  for (OpenPlace& p : open.places) {
-    if (is_electric(p.place.component) || p.share == 0) continue;
+  for (const CutCellFraction& p : open.fractions)
+    if (!is_electric(p.edge.component) && p.fraction > 0)
+      for (const Cell& c : cells_of(grid, periodic, p.edge)) cut[c] = {};
+  for (auto& [cell, least] : cut)
+    least = smallest_fractions(open, grid, periodic, cut, cell, largest);
+  for (CutCellFraction& p : open.fractions) {
+    if (is_electric(p.edge.component) || p.fraction == 0) continue;
     ++open.cut_faces;
-    if (p.share > rounded) open.least_area = std::min(open.least_area, p.share);
+    if (p.fraction > rounded) open.least_area = std::min(open.least_area, p.fraction);
     double least = 0;
-    const int d = axis_of(p.place.component), at = index_of(p.place)[static_cast<std::size_t>(d)];
-    for (const Cell& c : cells_of(grid, periodic, p.place))
+    const int d = axis_of(p.edge.component), at = index_of(p.edge)[static_cast<std::size_t>(d)];
+    for (const Cell& c : cells_of(grid, periodic, p.edge))
       least = std::max(
           least,
           cut.at(
               c)[static_cast<std::size_t>(2 * d + (c[static_cast<std::size_t>(d)] == at ? 0 : 1))]);
-    if (least > p.share) {
-      p.share = least;
+    if (least > p.fraction) {
+      p.fraction = least;
       ++open.enlarged;
     }
-    open.least_kept = std::min(open.least_kept, p.share);
+    open.least_kept = std::min(open.least_kept, p.fraction);
   }
 }
 

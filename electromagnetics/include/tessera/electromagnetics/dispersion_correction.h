@@ -23,10 +23,11 @@ namespace tessera::electromagnetics {
 /// F of a medium, the mean over E along the three axes. 1 where waves decay within a wavelength
 /// over 2 pi (Im n beyond Re n): metals, and perfect conductors. Throws Error where the cells of an
 /// axis differ in length or have more than half of the wavelength.
-double speed_factor(const Medium& medium, const YeeGrid& grid, double dt_s, double frequency_hz);
+double dispersion_factor(const Medium& medium, const YeeGrid& grid, double dt_s,
+                         double frequency_hz);
 
 /// The medium with eps, sigma, poles, chi2 and chi3 scaled by F. As eps may fall, so may the
 /// longest stable time step.
-Medium at_exact_speed(Medium medium, const YeeGrid& grid, double dt_s, double frequency_hz);
+Medium dispersion_corrected(Medium medium, const YeeGrid& grid, double dt_s, double frequency_hz);
 
 }  // namespace tessera::electromagnetics

@@ -2,7 +2,7 @@
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/ops/fft.h"
-#include "tessera/electromagnetics/model_slopes.h"
+#include "tessera/electromagnetics/shape_derivatives.h"
 
 #include <fmt/format.h>
 
@@ -26,7 +26,7 @@ struct Work {
   }
 };
 
-/// Some of the edges as the design edges of an op, and which of the slopes end at them.
+/// Some of the edges as the design edges of an op, and which of the derivatives end at them.
 struct Portion {
   YeeOpPtr op;
   std::vector<std::int32_t> to;  ///< [end] number of its edge among the op's
@@ -38,11 +38,11 @@ struct Portion {
   std::vector<std::vector<std::vector<Term>>> terms;
 };
 
-Portion portion_of(YeeModel& model, const ModelSlopes& slopes, std::int32_t first,
+Portion portion_of(YeeModel& model, const ShapeDerivatives& derivatives, std::int32_t first,
                    std::int32_t last) {
   std::set<std::int32_t> wanted;
-  const auto ours = [&](const ModelSlopes::Entry& e) { return e.to >= first && e.to < last; };
-  for (const auto& list : slopes.parameters)
+  const auto ours = [&](const ShapeDerivatives::Entry& e) { return e.to >= first && e.to < last; };
+  for (const auto& list : derivatives.parameters)
     for (const auto& e : list)
       if (ours(e)) wanted.insert({e.to, e.from});
   const std::vector<std::int32_t> edges(wanted.begin(), wanted.end());
@@ -52,11 +52,11 @@ Portion portion_of(YeeModel& model, const ModelSlopes& slopes, std::int32_t firs
   };
   model.traced.clear();
   for (const std::int32_t e : edges)
-    model.traced.push_back(slopes.edges[static_cast<std::size_t>(e)]);
+    model.traced.push_back(derivatives.edges[static_cast<std::size_t>(e)]);
   Portion out{yee_op(model), {}, {}};
   for (const std::int32_t e : edges)
     if (e >= first && e < last) out.to.push_back(column(e));
-  for (const auto& list : slopes.parameters) {
+  for (const auto& list : derivatives.parameters) {
     auto& ends = out.terms.emplace_back(out.to.size());
     for (const auto& e : list) {
       if (!ours(e)) continue;
@@ -65,9 +65,10 @@ Portion portion_of(YeeModel& model, const ModelSlopes& slopes, std::int32_t firs
       // other.
       if (to != from &&
           std::find(model.injected.begin(), model.injected.end(),
-                    slopes.edges[static_cast<std::size_t>(e.from)]) != model.injected.end())
+                    derivatives.edges[static_cast<std::size_t>(e.from)]) != model.injected.end())
         throw Error(
-            "[sample_slopes] a source lies on an edge whose tensor moves: put it a cell away from "
+            "[sample_derivatives] a source lies on an edge whose tensor moves: put it a cell away "
+            "from "
             "the face");
       const auto end = std::lower_bound(out.to.begin(), out.to.end(), to) - out.to.begin();
       ends[static_cast<std::size_t>(end)].push_back(
@@ -177,15 +178,16 @@ Tensor products(const Portion& portion, std::size_t parameter, const History<T>&
 }
 
 template <class T>
-Tensor slopes_of(YeeModel& model, const ModelSlopes& slopes, const std::vector<Injection>& sources,
-                 const SampleList& samples, std::int64_t n_steps, const SampleSlopesOptions& o) {
-  const auto n_edges = static_cast<std::int32_t>(slopes.edges.size());
+Tensor derivatives_of(YeeModel& model, const ShapeDerivatives& derivatives,
+                      const std::vector<Injection>& sources, const SampleList& samples,
+                      std::int64_t n_steps, const SampleDerivativesOptions& o) {
+  const auto n_edges = static_cast<std::int32_t>(derivatives.edges.size());
   const auto most = static_cast<std::int32_t>(
       std::clamp<std::int64_t>(o.most_bytes / (2 * static_cast<std::int64_t>(sizeof(T)) * n_steps),
                                1, std::max(n_edges, 1)));
   const std::int64_t padded =
       static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(2 * n_steps)));
-  const std::size_t n_parameters = slopes.parameters.size(),
+  const std::size_t n_parameters = derivatives.parameters.size(),
                     n_samples = static_cast<std::size_t>(samples.size());
   const int portions = (n_edges + most - 1) / most;
   Work work{o.go_on, static_cast<double>(portions) * static_cast<double>(n_steps) *
@@ -194,7 +196,7 @@ Tensor slopes_of(YeeModel& model, const ModelSlopes& slopes, const std::vector<I
   for (int part = 0; part < portions; ++part) {
     const auto begin = static_cast<std::int32_t>(std::int64_t{n_edges} * part / portions),
                end = static_cast<std::int32_t>(std::int64_t{n_edges} * (part + 1) / portions);
-    const Portion portion = portion_of(model, slopes, begin, end);
+    const Portion portion = portion_of(model, derivatives, begin, end);
     if (portion.to.empty()) continue;
     const std::size_t size = portion.op->design.size() * static_cast<std::size_t>(n_steps);
     History<T> u(size), g(size);
@@ -216,24 +218,25 @@ Tensor slopes_of(YeeModel& model, const ModelSlopes& slopes, const std::vector<I
 
 }  // namespace
 
-Tensor sample_slopes(YeeModel model, const ModelSlopes& slopes,
-                     const std::vector<Injection>& sources, const SampleList& samples,
-                     std::int64_t n_steps, const SampleSlopesOptions& options) {
-  if (n_steps < 1 || samples.size() < 1 || slopes.parameters.empty())
+Tensor sample_derivatives(YeeModel model, const ShapeDerivatives& derivatives,
+                          const std::vector<Injection>& sources, const SampleList& samples,
+                          std::int64_t n_steps, const SampleDerivativesOptions& options) {
+  if (n_steps < 1 || samples.size() < 1 || derivatives.parameters.empty())
     throw Error(
-        fmt::format("[sample_slopes] needs steps, samples and parameters, got {}, {} and {}",
-                    n_steps, samples.size(), slopes.parameters.size()));
+        fmt::format("[sample_derivatives] needs steps, samples and parameters, got {}, {} and {}",
+                    n_steps, samples.size(), derivatives.parameters.size()));
   if (model.bloch_phase != std::array<double, 3>{})
     throw Error(
-        "[sample_slopes] faces joined with a phase have fields of two parts, which it does not "
+        "[sample_derivatives] faces joined with a phase have fields of two parts, which it does "
+        "not "
         "take: use periodic faces");
   model.injected.clear();
   for (const Injection& s : sources)
     model.injected.insert(model.injected.end(), s.edges.begin(), s.edges.end());
   model.recorded = samples.edges();
   return model.dtype == Dtype::f32
-             ? slopes_of<float>(model, slopes, sources, samples, n_steps, options)
-             : slopes_of<double>(model, slopes, sources, samples, n_steps, options);
+             ? derivatives_of<float>(model, derivatives, sources, samples, n_steps, options)
+             : derivatives_of<double>(model, derivatives, sources, samples, n_steps, options);
 }
 
 }  // namespace tessera::electromagnetics

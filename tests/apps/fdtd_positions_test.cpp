@@ -10,7 +10,7 @@ using namespace tessera::testing;
 
 namespace {
 
-class FdtdPlaces : public AppTest {
+class FdtdPositions : public AppTest {
  protected:
   static std::string um(double x, double y) {
     return "[\"" + std::to_string(x) + " um\", \"" + std::to_string(y) + " um\", \"0 um\"]";
@@ -51,7 +51,7 @@ class FdtdPlaces : public AppTest {
 
 /// Sides of the box lie on lines, and those of the snapshot on middles of cells: rounding, which
 /// differs with the place, decides nothing.
-TEST_F(FdtdPlaces, MovedByWholeCellsItIsTheSame) {
+TEST_F(FdtdPositions, MovedByWholeCellsItIsTheSame) {
   for (const char* averaging : {"kottke", "none"}) {
     std::vector<double> first;
     for (const auto& [i, j] : {std::pair(0, 0), {3, -2}, {7, 5}, {-11, 3}, {13, 17}, {1, 1}}) {
@@ -72,7 +72,7 @@ TEST_F(FdtdPlaces, MovedByWholeCellsItIsTheSame) {
 }
 
 /// What lies where nothing can be: each at its key, by `check` as by `run`.
-TEST_F(FdtdPlaces, WhereNothingCanBeIsRefusedAtTheKey) {
+TEST_F(FdtdPositions, WhereNothingCanBeIsRefusedAtTheKey) {
   const std::string grid =
       "app = \"electromagnetics.fdtd\"\ngrid = {size = [\"2 um\", \"1.6 um\", \"0 um\"], cell = "
       "\"50 nm\"GRID}\nrun.stop.steps = 20\nboundary.pml.cells = 6\n";
@@ -113,7 +113,7 @@ TEST_F(FdtdPlaces, WhereNothingCanBeIsRefusedAtTheKey) {
 
 /// What looks like it, and is right: a sheet of a conductor; a conductor all around a hollow, at
 /// the exact speed too; a source on a magnetic wall.
-TEST_F(FdtdPlaces, WhatOnlyLooksLikeNothingRuns) {
+TEST_F(FdtdPositions, WhatOnlyLooksLikeNothingRuns) {
   const std::string begin =
                         "app = \"electromagnetics.fdtd\"\ngrid = {size = [\"2 um\", \"1.6 um\", "
                         "\"0 um\"], cell = \"50 nm\"",

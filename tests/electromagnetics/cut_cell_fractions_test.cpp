@@ -3,7 +3,7 @@
 // Conformal conductors: lengths and areas against exact ones, the limit on the time step against
 // the largest eigenvalue of the whole operator, and resonances of round and of turned cavities
 // against theirs.
-#include "tessera/electromagnetics/open_shares.h"
+#include "tessera/electromagnetics/cut_cell_fractions.h"
 
 #include "tessera/electromagnetics/constants.h"
 #include "tessera/electromagnetics/harmonic_inversion.h"
@@ -37,35 +37,35 @@ Scene metal_body(const Shape& body) {
   return {.structures = {{body, 1, 0, "body"}}, .background = 0};
 }
 
-TEST(OpenShares, LengthsAndAreasOfABallAreThoseOfItsSections) {
+TEST(CutCellFractions, LengthsAndAreasOfABallAreThoseOfItsSections) {
   const double h = 0.1, r = 0.43;
   const Point at{0.013, -0.021, 0.034};
   const YeeGrid grid = box_of({12, 12, 12}, h, {-0.6, -0.6, -0.6});
   const double small_step = 0.05 * stable_time_step(grid);  // enlarges next to nothing
-  const OpenShares open = open_shares(SceneOrder(metal_body(sphere(at, r))), vacuum_pec, grid,
-                                      {walls, walls, walls}, small_step);
+  const CutCellFractions open = cut_cell_fractions(
+      SceneOrder(metal_body(sphere(at, r))), vacuum_pec, grid, {walls, walls, walls}, small_step);
   double area = 0, largest_off = 0;  // of metal in the plane k = 6 (z = 0)
   for (int j = 0; j < 12; ++j)
     for (int i = 0; i < 12; ++i) {
       const bool within = std::hypot(grid.middle(0, i) - at[0], grid.middle(1, j) - at[1], at[2]) <
                           r - 2 * h;  // not listed
-      area += (within ? 1 : 1 - open.share({Hz, i, j, 6})) * h * h;
+      area += (within ? 1 : 1 - open.fraction({Hz, i, j, 6})) * h * h;
       if (j == 0 || within) continue;
       const double y = grid.lines[1][static_cast<std::size_t>(j)] - at[1], z = -at[2],
                    half = std::sqrt(std::max(0.0, r * r - y * y - z * z));
       const double x0 = grid.lines[0][static_cast<std::size_t>(i)] - at[0];
       const double metal = std::max(0.0, std::min(half, x0 + h) - std::max(-half, x0)) / h;
-      largest_off = std::max(largest_off, std::abs(open.share({Ex, i, j, 6}) - (1 - metal)));
+      largest_off = std::max(largest_off, std::abs(open.fraction({Ex, i, j, 6}) - (1 - metal)));
     }
   EXPECT_LT(largest_off,
-            1.1e-5);  // shares snap to 0 and 1 within 1e-5; the surface is known to 1e-6
+            1.1e-5);  // fractions snap to 0 and 1 within 1e-5; the surface is known to 1e-6
   EXPECT_NEAR(area, pi * (r * r - at[2] * at[2]),
               2e-3 * pi * r * r);  // chords over h/4: h^2/(16 * 12 R) inwards
   EXPECT_GT(open.cut_faces, 100);
   EXPECT_EQ(open.thin, 0);
 }
 
-TEST(OpenShares, AlignedBodiesStayWhatTheyAre) {
+TEST(CutCellFractions, AlignedBodiesStayWhatTheyAre) {
   const YeeGrid grid = box_of({10, 10, 10}, 0.1, {0, 0, 0});
   const double dt = 0.99 * stable_time_step(grid);
   for (const Shape& body : {box({0.2, 0.3, 0.2}, {0.6, 0.7, 0.5}),
@@ -73,8 +73,8 @@ TEST(OpenShares, AlignedBodiesStayWhatTheyAre) {
                             unite({box({0.1, 0.1, 0.1}, {0.8, 0.8, 0.8}),
                                    box({0.1, 0.1, 0.1}, {0.9, 0.5, 0.5})})}) {  // inner corners
     const Scene scene = metal_body(body);
-    const OpenShares open =
-        open_shares(SceneOrder(scene), vacuum_pec, grid, {walls, walls, walls}, dt);
+    const CutCellFractions open =
+        cut_cell_fractions(SceneOrder(scene), vacuum_pec, grid, {walls, walls, walls}, dt);
     EXPECT_EQ(open.cut_faces, 0);
     const YeeScheme conformal(yee_model(grid, {walls, walls, walls}, {}, dt, Dtype::f64, scene,
                                         vacuum_pec, Averaging::kottke, open));
@@ -113,7 +113,7 @@ double largest_eigenvalue(const YeeScheme& s, int iterations) {
   return value;
 }
 
-TEST(OpenShares, NoBodyNeedsAShorterTimeStep) {
+TEST(CutCellFractions, NoBodyNeedsAShorterTimeStep) {
   // Turned boxes and balls of all sizes in a closed cavity of uneven cells.
   YeeGrid grid;
   for (std::size_t d = 0; d < 3; ++d) {
@@ -131,18 +131,18 @@ TEST(OpenShares, NoBodyNeedsAShorterTimeStep) {
                                         rotation_about({1, 0.3 * n, 2}, 0.4 + n), at);
       const double dt = courant * stable_time_step(grid);
       const Scene scene = metal_body(body);
-      const OpenShares open =
-          open_shares(SceneOrder(scene), vacuum_pec, grid, {walls, walls, walls}, dt);
+      const CutCellFractions open =
+          cut_cell_fractions(SceneOrder(scene), vacuum_pec, grid, {walls, walls, walls}, dt);
       ASSERT_GT(open.cut_faces, 50);
       EXPECT_GT(open.enlarged, 0);
       const YeeScheme s(yee_model(grid, {walls, walls, walls}, {}, dt, Dtype::f64, scene,
                                   vacuum_pec, Averaging::kottke, open));
       EXPECT_LT(largest_eigenvalue(s, 300), 4 * (1 + 1e-12))
           << "courant " << courant << ", body " << n;
-      OpenShares natural = open;  // without the limit the test would see it
-      for (OpenPlace& p : natural.places)
-        if (!is_electric(p.place.component) && p.share > 0)
-          p.share = std::min(p.share, open.least_area);
+      CutCellFractions natural = open;  // without the limit the test would see it
+      for (CutCellFraction& p : natural.fractions)
+        if (!is_electric(p.edge.component) && p.fraction > 0)
+          p.fraction = std::min(p.fraction, open.least_area);
       if (courant == 0.95 && n == 0) {
         const YeeScheme bad(yee_model(grid, {walls, walls, walls}, {}, dt, Dtype::f64, scene,
                                       vacuum_pec, Averaging::kottke, natural));
@@ -151,13 +151,13 @@ TEST(OpenShares, NoBodyNeedsAShorterTimeStep) {
     }
 }
 
-TEST(OpenShares, AClosedCavityKeepsItsEnergy) {
+TEST(CutCellFractions, AClosedCavityKeepsItsEnergy) {
   const YeeGrid grid = box_of({14, 13, 12}, 0.1, {0, 0, 0});
   const double dt = 0.95 * stable_time_step(grid);
   const Scene scene = metal_body(rotate(box({0.4, 0.4, 0.4}, {0.9, 0.8, 0.77}),
                                         rotation_about({1, 2, 3}, 0.6), {0.65, 0.6, 0.6}));
-  const OpenShares open =
-      open_shares(SceneOrder(scene), vacuum_pec, grid, {walls, walls, walls}, dt);
+  const CutCellFractions open =
+      cut_cell_fractions(SceneOrder(scene), vacuum_pec, grid, {walls, walls, walls}, dt);
   YeeScheme s(yee_model(grid, {walls, walls, walls}, {}, dt, Dtype::f64, scene, vacuum_pec,
                         Averaging::kottke, open));
   std::vector<double> x = unknowns(s, 1);
@@ -177,14 +177,15 @@ TEST(OpenShares, AClosedCavityKeepsItsEnergy) {
   EXPECT_GT(late, early / 1.5);
 }
 
-TEST(OpenShares, TransposeIsTheAdjoint) {
+TEST(CutCellFractions, TransposeIsTheAdjoint) {
   YeeModel m = model_with_everything({pec, pmc, pml});
   m.open.conformal = true;
   for (int c = 0; c < 6; ++c)
     for (int k = 2; k < 9; ++k)
       for (int i = 2; i < 10; ++i)
-        m.open.places.push_back({{static_cast<std::uint8_t>(c), i, 5, k},
-                                 is_electric(c) ? 0.1 * ((i + 3 * k + c) % 10) : 0.7 + 0.02 * i});
+        m.open.fractions.push_back(
+            {{static_cast<std::uint8_t>(c), i, 5, k},
+             is_electric(c) ? 0.1 * ((i + 3 * k + c) % 10) : 0.7 + 0.02 * i});
   const YeeScheme s(m);
   const std::int64_t steps = 25;
   const std::size_t ni = s.n_injected() * steps, nr = s.n_recorded() * steps,
@@ -202,24 +203,24 @@ TEST(OpenShares, TransposeIsTheAdjoint) {
       std::sqrt((dot(y, y) + dot(r, r) + dot(u, u)) * (dot(ly, ly) + dot(lr, lr) + dot(lu, lu)));
   EXPECT_LE(std::abs(left - right), 1e-13 * scale);
   EXPECT_GT(std::abs(left), 1e-6 * scale);
-  EXPECT_EQ(s.coefficient({Ex, 4, 5, 2}), 0);  // share 0: 4 + 6 + 0
+  EXPECT_EQ(s.coefficient({Ex, 4, 5, 2}), 0);  // fraction 0: 4 + 6 + 0
   EXPECT_NEAR(s.field_scale({Ey, 5, 5, 2}) * s.reference_length(), 0.2 * m.grid.length(1, 5),
               1e-18);
 }
 
-TEST(OpenShares, MetalThinnerThanACellIsPutOnTheNearestLine) {
+TEST(CutCellFractions, MetalThinnerThanACellIsPutOnTheNearestLine) {
   // A plate of 0.4 cells between the planes k = 5 and 6, nearer to 5, through the whole box: put
   // there, and nothing comes through it.
   const YeeGrid grid = box_of({8, 8, 12}, 0.1, {0, 0, 0});
   const double dt = 0.9 * stable_time_step(grid);
   const Scene scene = metal_body(box({-1, -1, 0.52}, {2, 2, 0.56}));
   const std::array<Faces, 3> faces{walls, walls, walls};
-  const OpenShares open = open_shares(SceneOrder(scene), vacuum_pec, grid, faces, dt);
+  const CutCellFractions open = cut_cell_fractions(SceneOrder(scene), vacuum_pec, grid, faces, dt);
   EXPECT_GT(open.thin, 0);
-  EXPECT_EQ(open.share({Ex, 3, 3, 5}), 0);
-  EXPECT_EQ(open.share({Ex, 3, 3, 6}), 1);
-  EXPECT_EQ(open.share({Ez, 3, 3, 5}), 1);
-  EXPECT_EQ(open.share({Hx, 3, 3, 5}), 1);
+  EXPECT_EQ(open.fraction({Ex, 3, 3, 5}), 0);
+  EXPECT_EQ(open.fraction({Ex, 3, 3, 6}), 1);
+  EXPECT_EQ(open.fraction({Ez, 3, 3, 5}), 1);
+  EXPECT_EQ(open.fraction({Hx, 3, 3, 5}), 1);
   ASSERT_EQ(open.thin_metal.size(), 1U);
   EXPECT_EQ(open.thin_metal[0].structure, 0U);
   EXPECT_NEAR(open.thin_metal[0].shift_m, 0.04, 1e-9);
@@ -234,7 +235,7 @@ TEST(OpenShares, MetalThinnerThanACellIsPutOnTheNearestLine) {
   EXPECT_EQ(run.unknown({Ez, 4, 4, 8}), 0);
 }
 
-TEST(OpenShares, ACoatIsAveragedOverTheOpenPart) {
+TEST(CutCellFractions, ACoatIsAveragedOverTheOpenPart) {
   // A capacitor of 1-D: metal up to 0.37 cells above a line, a coat of eps 4 up to 0.77, vacuum
   // above. The edge across has the series of what is open, 1/eps = (0.4/4 + 0.23)/0.63, and the
   // length of 0.63 cells.
@@ -247,7 +248,7 @@ TEST(OpenShares, ACoatIsAveragedOverTheOpenPart) {
                     .background = 0};
   const std::array<Faces, 3> faces{walls, walls, walls};
   const YeeScheme s(yee_model(grid, faces, {}, dt, Dtype::f64, scene, all, Averaging::kottke,
-                              open_shares(SceneOrder(scene), all, grid, faces, dt)));
+                              cut_cell_fractions(SceneOrder(scene), all, grid, faces, dt)));
   const double cdt = speed_of_light * dt / 0.1;
   EXPECT_NEAR(s.coefficient({Ez, 3, 3, 2}) / cdt, 0.63 * (0.4 / 4 + 0.23) / 0.63, 2e-6);
   EXPECT_NEAR(s.coefficient({Hx, 3, 3, 2}) / cdt, 1 / 0.63, 1e-5);
@@ -258,8 +259,9 @@ TEST(OpenShares, ACoatIsAveragedOverTheOpenPart) {
 double ring(const Scene& scene, const std::vector<Medium>& media, const YeeGrid& grid,
             const std::array<Faces, 3>& faces, double dt, int component, const Point& at,
             double guess, bool conformal) {
-  const auto open = std::make_shared<OpenShares>(
-      conformal ? open_shares(SceneOrder(scene), media, grid, faces, dt) : OpenShares{});
+  const auto open = std::make_shared<CutCellFractions>(
+      conformal ? cut_cell_fractions(SceneOrder(scene), media, grid, faces, dt)
+                : CutCellFractions{});
   YeeModel model =
       yee_model(grid, faces, {}, dt, Dtype::f64, scene, media, Averaging::kottke, *open);
   const bool ez = component == Ez;
@@ -283,7 +285,7 @@ double ring(const Scene& scene, const std::vector<Medium>& media, const YeeGrid&
   return best;
 }
 
-TEST(OpenShares, RoundCavitiesConvergeAtSecondOrder) {
+TEST(CutCellFractions, RoundCavitiesConvergeAtSecondOrder) {
   // A circle of radius 1 m: TM01 (Ez) at j01 = 2.404825557695773, TE11 (Hz) at j'11
   // = 1.841183781340659 over 2 pi r/c.
   const std::array<Faces, 3> flat{walls, walls, joined};
@@ -314,7 +316,7 @@ TEST(OpenShares, RoundCavitiesConvergeAtSecondOrder) {
   }
 }
 
-TEST(OpenShares, ATurnedBoxRingsAsAStraightOne) {
+TEST(CutCellFractions, ATurnedBoxRingsAsAStraightOne) {
   // 1 x 0.8 m, turned by 27 degrees: Ez at (c/2) sqrt(1/a^2 + 1/b^2), Hz at c/(2a).
   const double h = 1.0 / 24, exact_e = speed_of_light / 2 * std::hypot(1, 1 / 0.8),
                exact_h = speed_of_light / 2;
@@ -333,7 +335,7 @@ TEST(OpenShares, ATurnedBoxRingsAsAStraightOne) {
               1, 2.5e-3);
 }
 
-TEST(OpenShares, AFilledCylinderRings) {
+TEST(CutCellFractions, AFilledCylinderRings) {
   // TE111 of a cylinder of radius 2.74 cm, twice as long, filled with eps 2.08: (c/(2 pi
   // sqrt(eps))) sqrt((1.841183781340659/a)^2 + (pi/d)^2) = 2.922197 GHz. A quarter of it, between
   // mirrors.

@@ -13,12 +13,15 @@
 // (driven at the record in its last step alone) gives G of all edges at once, and the convolutions
 // go by FFT: all parameters for two runs, whatever their number.
 //
-//   const auto model_of = [&](const std::vector<double>& p) { return yee_model(grid, faces, pml,
-//   dt, Dtype::f64, ring(p[0], p[1]), media); }; const ModelSlopes slopes = model_slopes(model_of,
-//   {1e-6, 2e-6}, {1e-5 * cell, 1e-5 * cell}); const Tensor moved = sample_slopes(model_of({1e-6,
-//   2e-6}), slopes, sources, samples, n_steps);      // [parameter, sample, step] const auto
-//   [modes, d_modes] = jvp([&](Tensor x) { return resonances(x, dt, f_min, f_max); }, signal,
-//   moved.at(1, 0));
+//   const auto model_of = [&](const std::vector<double>& p) {
+//     return yee_model(grid, faces, pml, dt, Dtype::f64, ring(p[0], p[1]), media);
+//   };
+//   const ShapeDerivatives derivatives =
+//       shape_derivatives(model_of, {1e-6, 2e-6}, {1e-5 * cell, 1e-5 * cell});
+//   const Tensor moved = sample_derivatives(model_of({1e-6, 2e-6}), derivatives, sources, samples,
+//                                           n_steps);  // [parameter, sample, step]
+//   const auto [modes, d_modes] = jvp(
+//       [&](Tensor x) { return resonances(x, dt, f_min, f_max); }, signal, moved.at(1, 0));
 #pragma once
 #include "tessera/autodiff/tensor.h"
 #include "tessera/electromagnetics/samples.h"
@@ -32,7 +35,7 @@
 namespace tessera::electromagnetics {
 
 /// d M / d p, for each parameter.
-struct ModelSlopes {
+struct ShapeDerivatives {
   struct Entry {
     std::int32_t to, from;  ///< e and f, numbers in `edges`
     double value;           ///< per unit of the parameter
@@ -44,20 +47,21 @@ struct ModelSlopes {
 
 /// Central differences of the averaging alone, (M(p + h) - M(p - h)) / 2h, with a step h for each
 /// parameter. Shares of boxes are piecewise cubic in the position of a face: for h of 1e-5 of a
-/// cell (at unit speed of the face) the error is 1e-9 of the largest slope, by rounding. Where a
-/// face lies exactly on the side of a box, the slope jumps, and the mean of both sides is given;
-/// within h of such a place, something between them. Throws Error where a parameter moves a
-/// conductor, a lossy, dispersive, nonlinear or magnetic medium, the grid or the time step, or
+/// cell (at unit speed of the face) the error is 1e-9 of the largest derivative, by rounding. Where
+/// a face lies exactly on the side of a box, the derivative jumps, and the mean of both sides is
+/// given; within h of such a position, something between them. Throws Error where a parameter moves
+/// a conductor, a lossy, dispersive, nonlinear or magnetic medium, the grid or the time step, or
 /// nothing at all: conductors follow the edges of the grid in steps.
-ModelSlopes model_slopes(const std::function<YeeModel(const std::vector<double>&)>& model_of,
-                         const std::vector<double>& at, const std::vector<double>& steps);
+ShapeDerivatives shape_derivatives(
+    const std::function<YeeModel(const std::vector<double>&)>& model_of,
+    const std::vector<double>& at, const std::vector<double>& steps);
 
 /// cb [design] to first order in p, the change of the parameters [parameter]: of an op whose design
-/// edges are `slopes.edges`. For objectives by `simulate` and `spectra`, in every mode. Throws
+/// edges are `derivatives.edges`. For objectives by `simulate` and `spectra`, in every mode. Throws
 /// Error where tensors move: those are no arguments of a YeeOp.
-Tensor coefficients(const YeeOpPtr& op, const ModelSlopes& slopes, const Tensor& p);
+Tensor coefficients(const YeeOpPtr& op, const ShapeDerivatives& derivatives, const Tensor& p);
 
-struct SampleSlopesOptions {
+struct SampleDerivativesOptions {
   /// Of the histories of brackets and responses, of which a run keeps two numbers for each edge and
   /// step. Where all do not fit, the edges are taken in several portions, of two runs each.
   std::int64_t most_bytes = std::int64_t{1} << 30;
@@ -68,8 +72,8 @@ struct SampleSlopesOptions {
 /// Records. Undefined where `go_on` ended it. Throws Error for faces joined with a phase, for edges
 /// without a coefficient of their own (yee_op) and where a source lies on an edge whose tensor
 /// moves.
-Tensor sample_slopes(YeeModel model, const ModelSlopes& slopes,
-                     const std::vector<Injection>& sources, const SampleList& samples,
-                     std::int64_t n_steps, const SampleSlopesOptions& options = {});
+Tensor sample_derivatives(YeeModel model, const ShapeDerivatives& derivatives,
+                          const std::vector<Injection>& sources, const SampleList& samples,
+                          std::int64_t n_steps, const SampleDerivativesOptions& options = {});
 
 }  // namespace tessera::electromagnetics

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tessera/electromagnetics/grid_speed.h"
+#include "tessera/electromagnetics/dispersion_correction.h"
 
 #include "tessera/autodiff/error.h"
 #include "tessera/electromagnetics/constants.h"
@@ -21,12 +21,13 @@ double one_less_mean(int dimensions, double x) {
 
 }  // namespace
 
-double speed_factor(const Medium& medium, const YeeGrid& grid, double dt_s, double frequency_hz) {
+double dispersion_factor(const Medium& medium, const YeeGrid& grid, double dt_s,
+                         double frequency_hz) {
   if (!(dt_s > 0) || !(frequency_hz > 0) || !(2 * frequency_hz * dt_s < 1))
-    throw Error(
-        fmt::format("[speed_factor] expected a frequency above 0 and below 1/(2 dt), got {} Hz and "
-                    "{} s: take one that the grid carries",
-                    frequency_hz, dt_s));
+    throw Error(fmt::format(
+        "[dispersion_factor] expected a frequency above 0 and below 1/(2 dt), got {} Hz and "
+        "{} s: take one that the grid carries",
+        frequency_hz, dt_s));
   if (medium.pec) return 1;
   int dimensions = 0;
   for (int d = 0; d < 3; ++d) dimensions += grid.resolved(d);
@@ -42,15 +43,15 @@ double speed_factor(const Medium& medium, const YeeGrid& grid, double dt_s, doub
       const double h = grid.smallest_length(d);
       for (int i = 0; i < grid.cells(d); ++i)
         if (grid.length(d, i) > h * (1 + 1e-6))
-          throw Error(
-              fmt::format("[speed_factor] cells along {} have {} m and {} m: expected one length, "
-                          "as their waves' speeds differ; take even cells",
-                          "xyz"[d], h, grid.length(d, i)));
+          throw Error(fmt::format(
+              "[dispersion_factor] cells along {} have {} m and {} m: expected one length, "
+              "as their waves' speeds differ; take even cells",
+              "xyz"[d], h, grid.length(d, i)));
       if (!(k * h < std::numbers::pi))
-        throw Error(
-            fmt::format("[speed_factor] cells of {} m have more than half of the wavelength in "
-                        "'{}', {} m: take smaller cells or a lower frequency",
-                        h, medium.name, 2 * std::numbers::pi / k));
+        throw Error(fmt::format(
+            "[dispersion_factor] cells of {} m have more than half of the wavelength in "
+            "'{}', {} m: take smaller cells or a lower frequency",
+            h, medium.name, 2 * std::numbers::pi / k));
       curl_curl += 2 / (h * h) * one_less_mean(dimensions, k * h);
     }
     const double eps_mu = (discrete_permittivity(medium, axis, frequency_hz, dt_s) *
@@ -61,8 +62,8 @@ double speed_factor(const Medium& medium, const YeeGrid& grid, double dt_s, doub
   return sum / 3;
 }
 
-Medium at_exact_speed(Medium medium, const YeeGrid& grid, double dt_s, double frequency_hz) {
-  const double factor = speed_factor(medium, grid, dt_s, frequency_hz);
+Medium dispersion_corrected(Medium medium, const YeeGrid& grid, double dt_s, double frequency_hz) {
+  const double factor = dispersion_factor(medium, grid, dt_s, frequency_hz);
   for (double& eps : medium.eps) eps *= factor;
   for (double& sigma : medium.sigma) sigma *= factor;
   for (PoleResidue& pole : medium.poles) pole.c *= factor, pole.second *= factor;
