@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The app electromagnetics.fdtd: a scene with sources and monitors goes in; fields, spectra, far
 // fields, resonances come out.
+#include "electromagnetics/fdtd/pictures.h"
+#include "electromagnetics/fdtd/results.h"
 #include "electromagnetics/fdtd/ring_case.h"
 #include "electromagnetics/fdtd/run.h"
 #include "tessera/data/file_io.h"

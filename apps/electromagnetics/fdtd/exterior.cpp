@@ -107,10 +107,7 @@ bool disperses(const em::Medium& m) { return !m.poles.empty(); }
 std::vector<em::Exterior> exteriors(const Case& c, const MonitorOptions& o,
                                     const std::vector<double>& frequencies_hz) {
   const em::Medium& m = c.media.front();
-  em::Exterior e{
-      .dimensions = int{c.grid.resolved(0)} + int{c.grid.resolved(1)} + int{c.grid.resolved(2)},
-      .eps = m.eps[0],
-      .mu = m.mu[0]};
+  em::Exterior e{.dimensions = c.grid.dimensions(), .eps = m.eps[0], .mu = m.mu[0]};
   const std::vector<DomainFace> faces = mirrors_of_domain(c, o);
   for (const DomainFace& f : faces)
     e.mirrors.push_back({f.axis, position(c, f), at(c, f) == em::Boundary::pmc});

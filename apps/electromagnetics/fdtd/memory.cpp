@@ -42,7 +42,7 @@ double samples_of(const Case& c, const MonitorOptions& o) {
     case MonitorKind::dft:
     case MonitorKind::energy:
     case MonitorKind::snapshot: {
-      const Region r = region_of(c, o);
+      const em::Region r = region_of(c, o);
       return components * static_cast<double>(r.x.size()) * static_cast<double>(r.y.size()) *
              static_cast<double>(r.z.size());
     }

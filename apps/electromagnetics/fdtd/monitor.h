@@ -2,11 +2,11 @@
 // What is measured during a run, and what becomes of it.
 #pragma once
 #include "electromagnetics/fdtd/case.h"
-#include "electromagnetics/fdtd/fading.h"
 #include "electromagnetics/fdtd/subtract.h"
 #include "tessera/autodiff/tensor.h"
 #include "tessera/data/checkpoint.h"
 #include "tessera/data/grid.h"
+#include "tessera/electromagnetics/fading.h"
 
 #include <complex>
 #include <cstdint>
@@ -70,7 +70,7 @@ class Monitor {
   /// A number that settles as the run goes on (the transforms' norm); nothing where there is none.
   virtual std::optional<double> settling() const { return {}; }
   /// How far what it transforms has fallen; nothing where it transforms nothing.
-  virtual std::optional<Fading::Report> fading() const { return {}; }
+  virtual std::optional<electromagnetics::Fading::Report> fading() const { return {}; }
   virtual std::int64_t bytes(std::int64_t n_steps) const = 0;
 
   // What of it differentiates (derivatives.cpp): an expression of its samples at the steps
@@ -99,24 +99,5 @@ class Monitor {
 
 /// All monitors of a case, in its order. Throws InputError at the place of one that does not fit.
 std::vector<std::unique_ptr<Monitor>> make_monitors(const Case& c, const data::Config& config);
-
-/// results.h5, one CSV file per monitor with a table in it, fields for ParaView.
-void write_results(const std::filesystem::path& run, const Case& c, const Results& results);
-Results read_results(const std::filesystem::path& file);
-/// scene.png and .svg: the media with sources, monitors and layers; nothing in 1-D.
-std::vector<std::filesystem::path> draw_scene(const std::filesystem::path& folder, const Case& c);
-/// The results, with the bodies of the case over maps of planes.
-std::vector<std::filesystem::path> draw_results(const std::filesystem::path& folder,
-                                                const Results& results, const FdtdOptions& o);
-
-/// What an expectation finds, and whether it is met.
-struct Expectation {
-  std::string name;  ///< "modes.frequency[1]"
-  double found;
-  std::string text;
-  bool met;
-};
-std::vector<Expectation> check_expectations(const std::vector<ExpectOptions>& expectations,
-                                            const Results& results, const data::Config& config);
 
 }  // namespace tessera::apps::fdtd

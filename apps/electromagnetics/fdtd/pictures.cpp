@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A picture of each monitor: spectra and time series as lines, planes as maps.
-#include "electromagnetics/fdtd/monitor.h"
-#include "electromagnetics/fdtd/outlines.h"
-#include "tessera/data/plot.h"
+#include "electromagnetics/fdtd/pictures.h"
+
+#include "electromagnetics/fdtd/bodies.h"
+#include "tessera/electromagnetics/figures.h"
 
 #include <fmt/format.h>
 
@@ -12,71 +12,40 @@
 namespace tessera::apps::fdtd {
 namespace {
 
-/// The unit with a prefix in which the largest value reads well.
-struct Prefixed {
-  double factor;
-  std::string unit;
-};
-Prefixed prefixed(const std::vector<double>& values, const std::string& unit) {
-  double largest = 0;
-  for (const double v : values)
-    if (std::isfinite(v)) largest = std::max(largest, std::abs(v));
-  static const std::pair<double, const char*> steps[] = {
-      {1e12, "T"}, {1e9, "G"},  {1e6, "M"},  {1e3, "k"},   {1, ""},
-      {1e-3, "m"}, {1e-6, "µ"}, {1e-9, "n"}, {1e-12, "p"}, {1e-15, "f"}};
-  if (unit != "Hz" && unit != "s" && unit != "m") return {1, unit};
-  for (const auto& [size, letter] : steps)
-    if (largest >= size) return {1 / size, letter + unit};
-  return {1, unit};
-}
-std::vector<double> scaled(std::vector<double> v, double by) {
-  for (double& x : v) x *= by;
-  return v;
+namespace em = electromagnetics;
+
+/// A value, or the modulus of a complex one.
+double shown(const Quantity& q, std::size_t at) {
+  const auto* real = std::get_if<std::vector<double>>(&q.values);
+  return real ? (*real)[at] : std::abs(std::get<std::vector<std::complex<double>>>(q.values)[at]);
 }
 
-data::Figure lines(const MonitorResult& r) {
-  data::Figure f{.width = 360, .height = 220, .title = r.name};
-  const Prefixed x = prefixed(r.axis.values, r.axis.units);
-  std::string unit;
-  data::Panel panel{.x = {.label = r.axis.name, .unit = x.unit, .tight = true}};
+/// One in four or fewer, evenly.
+std::size_t stride_of(const MonitorResult& r) {
+  return std::max<std::size_t>(1, r.axis.values.size() / 4);
+}
+
+em::CurvesFigure curves(const MonitorResult& r) {
+  em::CurvesFigure f{.title = r.name,
+                     .axis = r.axis.name,
+                     .axis_unit = r.axis.units,
+                     .at = r.axis.values,
+                     .label = r.kind,
+                     .unit = {},
+                     .curves = {}};
   for (const Quantity& q : r.quantities) {
     if (q.shape.size() != 1 || q.shape[0] != r.axis.values.size()) continue;
-    if (!unit.empty() && q.units != unit) continue;  // one unit a panel: that of the first
-    unit = q.units;
+    if (!f.unit.empty() && q.units != f.unit) continue;  // one unit a panel: that of the first
+    f.unit = q.units;
     std::vector<double> y;
-    if (const auto* v = std::get_if<std::vector<double>>(&q.values))
-      y = *v;
-    else
-      for (const auto& z : std::get<std::vector<std::complex<double>>>(q.values))
-        y.push_back(std::abs(z));
-    panel.series.push_back(
-        data::Line{.label = q.name, .x = scaled(r.axis.values, x.factor), .y = y});
+    for (std::size_t k = 0; k < q.shape[0]; ++k) y.push_back(shown(q, k));
+    f.curves.push_back({q.name, std::move(y)});
   }
-  panel.y = {.label = r.kind, .unit = unit == "1" ? "" : unit};
-  f.panels = {panel};
   return f;
 }
 
-/// Quality over frequency; those that do not decay have none.
-data::Figure modes(const MonitorResult& r) {
-  const auto& f = std::get<std::vector<double>>(r.find("frequency")->values);
-  const auto& q = std::get<std::vector<double>>(r.find("quality")->values);
-  const Prefixed unit = prefixed(f, "Hz");
-  data::Points points{.label = r.name, .x = {}, .y = {}};
-  for (std::size_t m = 0; m < f.size(); ++m)
-    if (q[m] > 0) points.x.push_back(f[m] * unit.factor), points.y.push_back(q[m]);
-  data::Figure figure{.width = 360, .height = 220, .title = r.name};
-  figure.panels = {{.x = {.label = "frequency", .unit = unit.unit},
-                    .y = {.label = "Q", .log = true},
-                    .series = {points},
-                    .legend = data::Legend::none}};
-  return figure;
-}
-
-/// |field| of a plane at one frequency, or the field at one time; the largest component; over it
-/// the outlines of bodies.
-data::Figure map(const MonitorResult& r, std::size_t at,
-                 const electromagnetics::SceneOrder& bodies) {
+/// |field| of a plane at one frequency, or the field at one time; the largest component.
+em::FieldMap field_map(const MonitorResult& r, std::size_t at) {
   const Quantity* best = nullptr;
   double largest = -1;
   std::vector<double> values;
@@ -86,11 +55,7 @@ data::Figure map(const MonitorResult& r, std::size_t at,
   for (const Quantity& q : r.quantities) {
     if (q.shape.size() != 4) continue;
     std::vector<double> v;
-    for (std::size_t p = 0; p < points; ++p)
-      v.push_back(
-          std::holds_alternative<std::vector<double>>(q.values)
-              ? std::get<std::vector<double>>(q.values)[at * points + p]
-              : std::abs(std::get<std::vector<std::complex<double>>>(q.values)[at * points + p]));
+    for (std::size_t p = 0; p < points; ++p) v.push_back(shown(q, at * points + p));
     double peak = 0;
     for (const double x : v) peak = std::max(peak, std::abs(x));
     // Magnetic fields are smaller by the impedance of vacuum.
@@ -99,40 +64,19 @@ data::Figure map(const MonitorResult& r, std::size_t at,
   }
   const int across = n[0] == 1 ? 0 : n[1] == 1 ? 1 : 2;
   const Coordinate &u = r.coordinates[across == 0 ? 1 : 2], &w = r.coordinates[across == 2 ? 1 : 0];
-  const auto edges = [](const std::vector<double>& c) {
-    std::vector<double> e;
-    for (std::size_t i = 0; i <= c.size(); ++i)
-      e.push_back(i == 0          ? c[0] - (c[1] - c[0]) / 2
-                  : i == c.size() ? c[i - 1] + (c[i - 1] - c[i - 2]) / 2
-                                  : (c[i - 1] + c[i]) / 2);
-    return e;
-  };
-  std::vector<double> both = u.values;
-  both.insert(both.end(), w.values.begin(), w.values.end());
-  const Prefixed length = prefixed(both, "m"), axis = prefixed({r.axis.values[at]}, r.axis.units);
-  const double wide = u.values.back() - u.values.front(), high = w.values.back() - w.values.front();
+  const auto [factor, unit] = em::readable_unit({r.axis.values[at]}, r.axis.units);
   const bool in_time =
       std::holds_alternative<std::vector<double>>(best->values);  // of either sign, about zero
-  data::ColourAxis colour{
-      .axis = {.label = in_time ? best->name : "|" + best->name + "|", .unit = best->units}};
-  double peak = 0;
-  for (const double v : values) peak = std::max(peak, std::abs(v));
-  if (in_time && peak > 0)
-    colour.map = data::ColourMap::difference, colour.axis.min = -peak, colour.axis.max = peak;
-  data::Figure f{.width = 330,
-                 .height = std::clamp(70 + 220 * high / wide, 140.0, 520.0),
-                 .title = fmt::format("{}, {} = {:.4g} {}", r.name, r.axis.name,
-                                      r.axis.values[at] * axis.factor, axis.unit)};
-  f.panels = {{.x = {.label = u.name, .unit = length.unit, .tight = true},
-               .y = {.label = w.name, .unit = length.unit, .tight = true},
-               .colour = colour,
-               .series = {data::HeatMap{.label = "",
-                                        .x_edge = edges(scaled(u.values, length.factor)),
-                                        .y_edge = edges(scaled(w.values, length.factor)),
-                                        .value = values}}}};
-  add_outlines(f.panels.front(), bodies, across,
-               r.coordinates[static_cast<std::size_t>(2 - across)].values.front(), length.factor);
-  return f;
+  return {.title = fmt::format("{}, {} = {:.4g} {}", r.name, r.axis.name,
+                               r.axis.values[at] * factor, unit),
+          .name = in_time ? best->name : "|" + best->name + "|",
+          .unit = best->units,
+          .axis = across,
+          .position = r.coordinates[static_cast<std::size_t>(2 - across)].values.front(),
+          .labels = {u.name, w.name},
+          .points = {u.values, w.values},
+          .values = std::move(values),
+          .signed_values = in_time};
 }
 
 bool is_plane(const MonitorResult& r) {
@@ -143,59 +87,94 @@ bool is_plane(const MonitorResult& r) {
 }
 
 /// The pattern over the longer of its two angles, at up to four frequencies.
-data::Figure pattern(const MonitorResult& r) {
+em::PatternFigure pattern(const MonitorResult& r) {
   const Quantity& q = r.quantities.front();
-  const auto& v = std::get<std::vector<double>>(q.values);
   const std::size_t n_theta = r.coordinates[0].values.size(),
                     n_phi = r.coordinates[1].values.size();
   const bool over_theta = n_theta > 1;
-  data::Figure f{.width = 360, .height = 220, .title = r.name};
-  data::Panel panel{
-      .x = {.label = over_theta ? "theta" : "phi", .unit = "°", .step = 45, .tight = true},
-      .y = {.label = q.name, .unit = q.units == "1" ? "" : q.units}};
-  for (std::size_t k = 0; k < r.axis.values.size();
-       k += std::max<std::size_t>(1, r.axis.values.size() / 4)) {
-    const Prefixed axis = prefixed({r.axis.values[k]}, "Hz");
+  em::PatternFigure f{.title = r.name,
+                      .angle = over_theta ? "theta" : "phi",
+                      .label = q.name,
+                      .unit = q.units,
+                      .angle_deg = r.coordinates[over_theta ? 0 : 1].values,
+                      .curves = {}};
+  for (std::size_t k = 0; k < r.axis.values.size(); k += stride_of(r)) {
     std::vector<double> y;
     for (std::size_t i = 0; i < (over_theta ? n_theta : n_phi); ++i)
-      y.push_back(v[(k * n_theta + (over_theta ? i : 0)) * n_phi + (over_theta ? 0 : i)]);
-    panel.series.push_back(
-        data::Line{.label = fmt::format("{:.4g} {}", r.axis.values[k] * axis.factor, axis.unit),
-                   .x = r.coordinates[over_theta ? 0 : 1].values,
-                   .y = y});
+      y.push_back(shown(q, (k * n_theta + (over_theta ? i : 0)) * n_phi + (over_theta ? 0 : i)));
+    f.curves.push_back({r.axis.values[k], std::move(y)});
   }
-  f.panels = {panel};
   return f;
+}
+
+std::vector<std::filesystem::path> save_both(const data::Figure& f,
+                                             const std::filesystem::path& folder,
+                                             const std::string& name) {
+  std::vector<std::filesystem::path> out;
+  for (const char* extension : {".png", ".svg"}) {
+    out.push_back(folder / (name + extension));
+    data::save(f, out.back());
+  }
+  return out;
 }
 
 }  // namespace
 
+std::vector<std::filesystem::path> draw_scene(const std::filesystem::path& folder, const Case& c) {
+  if (!c.grid.resolved(1)) return {};
+  em::SceneFigure s{.title = c.options.title,
+                    .z = (*c.options.sources.front().position)[2],  // in 3-D
+                    .layers = {},
+                    .marks = {}};
+  for (const int axis : {0, 1})
+    for (const bool high : {false, true})
+      s.layers[static_cast<std::size_t>(axis)][high ? 1 : 0] = layer_cells(c, axis, high);
+  for (std::size_t n = 0; n < std::min<std::size_t>(c.options.sources.size(), 4); ++n) {
+    const SourceOptions& o = c.options.sources[n];
+    if (o.kind != SourceKind::plane_wave || o.size)
+      s.marks.push_back({o.name.empty() ? fmt::format("source {}", n) : o.name,
+                         *o.position,
+                         o.size.value_or(Point{}),
+                         data::Marker::cross,
+                         {0.95, 0.25, 0.15, 1}});
+  }
+  for (std::size_t m = 0; m < std::min<std::size_t>(c.options.monitors.size(), 6); ++m) {
+    const MonitorOptions& o = c.options.monitors[m];
+    if (o.kind != MonitorKind::ldos &&
+        (o.size || (o.kind != MonitorKind::energy && o.kind != MonitorKind::snapshot)))
+      s.marks.push_back({o.name, *o.position, o.size.value_or(Point{}), data::Marker::circle,
+                         data::line_colour(m + 1)});  // the first is black, as is much of the map
+  }
+  const data::Figure f = em::scene_figure(s, c.scene, c.media, c.grid, bodies_of(c.options));
+  std::filesystem::create_directories(folder);
+  return save_both(f, folder, "scene");
+}
+
 std::vector<std::filesystem::path> draw_results(const std::filesystem::path& folder,
                                                 const Results& results, const FdtdOptions& o) {
-  const electromagnetics::SceneOrder bodies = bodies_of(o);
+  const em::SceneOrder bodies = bodies_of(o);
   std::filesystem::create_directories(folder);
   std::vector<std::filesystem::path> out;
   const auto keep = [&](const data::Figure& f, const std::string& name) {
-    for (const char* extension : {".png", ".svg"}) {
-      data::save(f, folder / (name + extension));
-      out.push_back(folder / (name + extension));
-    }
+    for (std::filesystem::path& file : save_both(f, folder, name)) out.push_back(std::move(file));
   };
   for (const MonitorResult& r : results) {
     if (r.axis.values.empty()) continue;
     if (r.kind == "resonances") {
       const auto& q = std::get<std::vector<double>>(r.find("quality")->values);
-      if (std::any_of(q.begin(), q.end(), [](double x) { return x > 0; })) keep(modes(r), r.name);
+      if (std::any_of(q.begin(), q.end(), [](double x) { return x > 0; }))
+        keep(
+            em::modes_figure(r.name, std::get<std::vector<double>>(r.find("frequency")->values), q),
+            r.name);
     } else if (r.kind == "far_field" || r.kind == "rcs")
-      keep(pattern(r), r.name);
+      keep(em::pattern_figure(pattern(r)), r.name);
     else if (is_plane(r))
-      for (std::size_t k = 0; k < r.axis.values.size();
-           k += std::max<std::size_t>(1, r.axis.values.size() / 4))
-        keep(map(r, k, bodies), fmt::format("{}_{:04}", r.name, k));
+      for (std::size_t k = 0; k < r.axis.values.size(); k += stride_of(r))
+        keep(em::field_map_figure(field_map(r, k), bodies), fmt::format("{}_{:04}", r.name, k));
     else if (std::any_of(r.quantities.begin(), r.quantities.end(),
                          [&](const Quantity& q) { return q.shape.size() == 1; }) &&
              r.axis.values.size() > 1)
-      keep(lines(r), r.name);
+      keep(em::curves_figure(curves(r)), r.name);
   }
   return out;
 }

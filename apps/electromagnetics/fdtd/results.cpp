@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Results as files: results.h5, tables, fields for ParaView, and expectations.
-#include "electromagnetics/fdtd/monitor.h"
+#include "electromagnetics/fdtd/results.h"
+
 #include "tessera/data/file_io.h"
 #include "tessera/data/hdf5.h"
 #include "tessera/data/metrics.h"

@@ -2,6 +2,7 @@
 // The loop in time: records to monitors, the stop rule, checkpoints, and the watch for growth.
 #include "electromagnetics/fdtd/run.h"
 
+#include "electromagnetics/fdtd/unfaded.h"
 #include "tessera/data/checkpoint.h"
 #include "tessera/data/log.h"
 #include "tessera/data/metrics.h"

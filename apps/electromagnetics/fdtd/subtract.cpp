@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "electromagnetics/fdtd/subtract.h"
 
-#include "electromagnetics/fdtd/monitor.h"
+#include "electromagnetics/fdtd/results.h"
 
 #include <fmt/format.h>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "electromagnetics/inverse_scattering/results.h"
 
-#include "electromagnetics/fdtd/outlines.h"
+#include "electromagnetics/fdtd/bodies.h"
 #include "electromagnetics/inverse_scattering/data.h"
 #include "tessera/data/hdf5.h"
-#include "tessera/data/plot.h"
 #include "tessera/data/vtk_xml.h"
+#include "tessera/electromagnetics/figures.h"
 
 #include <fmt/format.h>
 
@@ -14,6 +14,8 @@
 
 namespace tessera::apps::fdtd {
 namespace {
+
+namespace em = electromagnetics;
 
 std::uint64_t cells(const InverseResult& r, std::size_t axis) { return r.lines[axis].size() - 1; }
 
@@ -26,57 +28,39 @@ std::size_t layer(const InverseResult& r) {
   return k;
 }
 
-data::HeatMap plane(const InverseResult& r, const std::vector<double>& map) {
-  const std::size_t k = layer(r);
+std::vector<double> plane(const InverseResult& r, const std::vector<double>& map) {
   const std::size_t points = cells(r, 0) * cells(r, 1);
-  const auto begin = map.begin() + static_cast<std::ptrdiff_t>(k * points);
-  return {.label = "",
-          .x_edge = r.lines[0],
-          .y_edge = r.lines[1],
-          .value = {begin, begin + static_cast<std::ptrdiff_t>(points)}};
+  const auto begin = map.begin() + static_cast<std::ptrdiff_t>(layer(r) * points);
+  return {begin, begin + static_cast<std::ptrdiff_t>(points)};
 }
 
-data::Figure maps(const InverseResult& r, const electromagnetics::SceneOrder& bodies) {
-  const double most =
-      std::max(*std::max_element(r.map.begin(), r.map.end()),
-               r.truth.empty() ? 0 : *std::max_element(r.truth.begin(), r.truth.end()));
-  const auto panel = [&](const std::string& title, const std::vector<double>& map,
-                         std::size_t column, bool bar) {
-    data::Panel p{
-        .title = title,
-        .column = column,
-        .x = {.label = "x", .unit = "m", .tight = true},
-        .y = {.label = "y", .unit = "m", .tight = true, .group = "y"},
-        .colour = {.axis = {.label = "relative permittivity", .min = 1, .max = most}, .bar = bar},
-        .series = {plane(r, map)}};
-    const std::size_t k = layer(r);
-    add_outlines(p, bodies, 2, (r.lines[2][k] + r.lines[2][k + 1]) / 2);
-    return p;
-  };
-  data::Figure f{.width = r.truth.empty() ? 300.0 : 510.0, .height = 240};
-  if (!r.truth.empty()) f.panels.push_back(panel("truth", r.truth, 0, false));
-  f.panels.push_back(panel("found", r.map, r.truth.empty() ? 0 : 1, true));
-  return f;
+em::PermittivityMaps maps(const InverseResult& r) {
+  const std::size_t k = layer(r);
+  em::PermittivityMaps m{.x = r.lines[0],
+                         .y = r.lines[1],
+                         .z = (r.lines[2][k] + r.lines[2][k + 1]) / 2,
+                         .found = plane(r, r.map),
+                         .truth = {},
+                         .most = *std::max_element(r.map.begin(), r.map.end())};
+  if (!r.truth.empty()) {
+    m.truth = plane(r, r.truth);
+    m.most = std::max(m.most, *std::max_element(r.truth.begin(), r.truth.end()));
+  }
+  return m;
 }
 
 data::Figure descent(const InverseResult& r) {
-  data::Line misfit{.label = "misfit", .x = {}, .y = {}};
+  std::vector<double> iteration, misfit;
   for (const InverseRow& row : r.history) {
-    misfit.x.push_back(row.iteration);
-    misfit.y.push_back(row.misfit);
+    iteration.push_back(row.iteration);
+    misfit.push_back(row.misfit);
   }
-  data::Figure f{.width = 300, .height = 200};
-  f.panels = {{.x = {.label = "iteration", .tight = true},
-               .y = {.label = "misfit", .log = true},
-               .series = {misfit},
-               .legend = data::Legend::none}};
-  return f;
+  return em::descent_figure(iteration, misfit);
 }
 
 /// The receiver that sees most of each of up to four sources.
-data::Figure traces(const InverseResult& r) {
-  data::Figure f{.width = 510,
-                 .height = 110.0 * static_cast<double>(std::min<std::uint64_t>(r.sources, 4)) + 30};
+em::TracesFigure traces(const InverseResult& r) {
+  em::TracesFigure f{.time_s = r.time, .traces = {}};
   const std::size_t n = r.time.size();
   for (std::size_t s = 0; s < std::min<std::uint64_t>(r.sources, 4); ++s) {
     std::size_t best = 0;
@@ -87,19 +71,12 @@ data::Figure traces(const InverseResult& r) {
         squares += std::pow(r.measured[(s * n + t) * r.receivers + k], 2);
       if (squares > most) most = squares, best = k;
     }
-    data::Line measured{.label = "data", .x = {}, .y = {}},
-        predicted{.label = "model", .x = {}, .y = {}, .stroke = {.width = 0.9, .dash = {4, 2.5}}};
+    em::TracesFigure::Trace& one = f.traces.emplace_back();
+    one.title = fmt::format("source {}, receiver {}", s, best);
     for (std::size_t t = 0; t < n; ++t) {
-      measured.x.push_back(r.time[t] * 1e9), predicted.x.push_back(r.time[t] * 1e9);
-      measured.y.push_back(r.measured[(s * n + t) * r.receivers + best]);
-      predicted.y.push_back(r.predicted[(s * n + t) * r.receivers + best]);
+      one.measured.push_back(r.measured[(s * n + t) * r.receivers + best]);
+      one.predicted.push_back(r.predicted[(s * n + t) * r.receivers + best]);
     }
-    f.panels.push_back({.title = fmt::format("source {}, receiver {}", s, best),
-                        .row = s,
-                        .x = {.label = "time", .unit = "ns", .tight = true, .group = "t"},
-                        .y = {.label = "field"},
-                        .series = {measured, predicted},
-                        .legend = s == 0 ? data::Legend::inside : data::Legend::none});
   }
   return f;
 }
@@ -194,9 +171,10 @@ std::vector<std::filesystem::path> draw_inverse(const std::filesystem::path& run
   std::filesystem::create_directories(folder);
   std::vector<std::filesystem::path> out;
   for (const auto& [name, figure] :
-       {std::pair<std::string, data::Figure>{"permittivity", maps(r, bodies_of(o.waves(true)))},
+       {std::pair<std::string, data::Figure>{
+            "permittivity", em::permittivity_figure(maps(r), bodies_of(o.waves(true)))},
         {"misfit", descent(r)},
-        {"traces", traces(r)}})
+        {"traces", em::traces_figure(traces(r))}})
     for (const char* extension : {".png", ".svg"}) {
       data::save(figure, folder / (name + extension));
       out.push_back(folder / (name + extension));
