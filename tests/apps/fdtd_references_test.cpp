@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What refers to something else: to a former run, to another monitor, to a frequency.
-#include "app_test.h"
+#include "fdtd_case.h"
 #include "tessera/data/hdf5.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <filesystem>
-#include <sstream>
 #include <string>
 #include <type_traits>
 #include <variant>
@@ -17,22 +16,7 @@ using namespace tessera::testing;
 
 namespace {
 
-class FdtdReferences : public AppTest {
- protected:
-  /// Numbers of a table, row by row, without its head.
-  std::vector<std::vector<double>> rows(const std::string& file) {
-    std::istringstream lines(read(file));
-    std::string line, word;
-    std::getline(lines, line);
-    std::vector<std::vector<double>> out;
-    while (std::getline(lines, line)) {
-      out.emplace_back();
-      for (std::istringstream row(line); std::getline(row, word, ',');)
-        out.back().push_back(std::stod(word));
-    }
-    return out;
-  }
-};
+class FdtdReferences : public Fdtd {};
 
 const char* const kScattering = R"(app = "electromagnetics.fdtd"
 output = {vtk = false, pictures = false, scene = false}
@@ -81,14 +65,13 @@ TEST_F(FdtdReferences, ARunMinusItselfIsNothing) {
       tessera({"run", "case.toml", "--output", "less", "--set", "monitor[0].subtract=\"whole\"",
                "--set", "monitor[1].subtract=\"whole\"", "--set", "monitor[2].subtract=\"whole\""});
   ASSERT_EQ(less.code, 0) << less.err;
-  const auto power = rows("whole/tables/power.csv"), none = rows("less/tables/power.csv");
+  const auto power = rows("whole", "power"), none = rows("less", "power");
   for (std::size_t k = 0; k < 2; ++k) {
     EXPECT_GT(power.at(k).at(1), 0);
     EXPECT_EQ(none.at(k).at(1), 0);
   }
   for (const char* name : {"field", "echo"}) {
-    const auto all = rows(std::string("whole/tables/") + name + ".csv"),
-               nothing = rows(std::string("less/tables/") + name + ".csv");
+    const auto all = rows("whole", name), nothing = rows("less", name);
     ASSERT_EQ(all.size(), nothing.size()) << name;
     for (std::size_t k = 0; k < all.size(); ++k)
       for (std::size_t q = 1; q < all[k].size(); ++q) EXPECT_EQ(nothing[k][q], 0) << name;
@@ -123,7 +106,7 @@ TEST_F(FdtdReferences, ResultsOfEarlierVersionsAreSubtractedToo) {
   const Outcome less =
       tessera({"run", "case.toml", "--output", "less", "--set", "monitor[0].subtract=\"former\""});
   ASSERT_EQ(less.code, 0) << less.err;
-  for (const auto& row : rows("less/tables/power.csv")) EXPECT_EQ(row.at(1), 0);
+  for (const auto& row : rows("less", "power")) EXPECT_EQ(row.at(1), 0);
 }
 
 TEST_F(FdtdReferences, OnlyARunThatIsAlikeIsSubtracted) {
@@ -172,8 +155,8 @@ TEST_F(FdtdReferences, RatiosTakeTheSameFrequenciesInAnyOrder) {
   write("case.toml", text + base);
   const Outcome o = tessera({"run", "case.toml", "--output", "RUN"});
   ASSERT_EQ(o.code, 0) << o.err;
-  for (const auto& row : rows("RUN/tables/power.csv")) EXPECT_EQ(row.at(1), 1);
-  const auto split = rows("RUN/tables/split.csv"), power = rows("RUN/tables/base.csv");
+  for (const auto& row : rows("RUN", "power")) EXPECT_EQ(row.at(1), 1);
+  const auto split = rows("RUN", "split"), power = rows("RUN", "base");
   for (std::size_t k = 0; k < 2; ++k)
     EXPECT_NEAR(split.at(k).at(1) / (split[k].at(3) / power.at(k).at(1)), 1, 1e-12);
   const auto refused = [&](const std::string& key, const std::string& value,
