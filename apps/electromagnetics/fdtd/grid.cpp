@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "electromagnetics/fdtd/case.h"
+#include "electromagnetics/fdtd/case_parts.h"
+#include "tessera/electromagnetics/constants.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -7,63 +10,104 @@
 namespace tessera::apps::fdtd {
 namespace {
 
-/// Cell length wanted at x: that of a refined stretch, or what grows from the nearest one by
-/// `ratio` a cell, at most `cell`. A geometric series of lengths d, d q, d q^2, ... reaches s after
-/// d (q^n - 1)/(q - 1): its length there is d + (q - 1) s.
-double wanted(const std::vector<RefineOptions>& refine, double cell, double ratio, double x) {
-  double least = cell;
-  for (const RefineOptions& r : refine) {
-    const double away = std::max({0.0, r.from - x, x - r.to});
-    least = std::min(least, r.cell + (ratio - 1) * away);
+namespace em = electromagnetics;
+
+constexpr double kMostCells = 4e9;  ///< beyond it not even the f32 fields fit into 96 GB
+
+em::Boundary boundary(Face f) {
+  switch (f) {
+    case Face::pml:
+      return em::Boundary::pml;
+    case Face::pec:
+    case Face::absorber:  // in front of a conductor; what absorbs is a medium (with_absorbers)
+      return em::Boundary::pec;
+    case Face::pmc:
+      return em::Boundary::pmc;
+    default:
+      return em::Boundary::periodic;
   }
-  return least;
+}
+
+double cell_length(const Case& c, const data::Config& config) {
+  const GridOptions& g = c.options.grid;
+  if (g.cell) return *std::min_element(g.cell->begin(), g.cell->end());
+  if (!g.cells_per_wavelength) return 0;
+  const double f = g.frequency_max.value_or(c.frequency_max);
+  if (!(f > 0))
+    refuse({config.error(620, "grid.cells_per_wavelength",
+                         "there is no highest frequency to count cells for",
+                         "give grid.frequency_max")});
+  return em::speed_of_light / f / highest_index(c.media, f) / *g.cells_per_wavelength;
+}
+
+void make_lines(Case& c, const data::Config& config) {
+  const GridOptions& g = c.options.grid;
+  const double cell = cell_length(c, config);
+  double count = 1;
+  for (int d = 0; d < 3; ++d) {
+    const double own = g.cell ? (*g.cell)[static_cast<std::size_t>(d)] : cell;
+    const AxisOptions& a = g.axis(d);
+    double n = !a.lines.empty() ? static_cast<double>(a.lines.size())
+               : g.resolved(d)  ? (g.high(d) - g.low(d)) / own
+                                : 1;
+    for (const RefineOptions& r : a.refine) n += (r.to - r.from) / r.cell;
+    count *= n;
+  }
+  if (count > kMostCells)
+    refuse({config.error(
+        641, "grid",
+        fmt::format("the grid would have about {:.2g} cells: its fields need {:.3g} TB", count,
+                    count * 24 / 1e12),
+        "use larger cells, a smaller domain or mirror planes")});
+  for (int d = 0; d < 3; ++d) {
+    const auto u = static_cast<std::size_t>(d);
+    c.grid.lines[u] = axis_lines(g, d, g.cell ? (*g.cell)[u] : cell);
+    c.grid.one_cell_period[u] = g.resolved(d) && c.grid.cells(d) == 1;
+  }
+}
+
+/// What says how long an axis is.
+std::string extent_key(const GridOptions& g, int d) {
+  return g.axis(d).lines.empty() ? fmt::format("grid.size[{}]", d)
+                                 : fmt::format("grid.{}.lines", "xyz"[d]);
+}
+
+void make_boundaries(Case& c, const data::Config& config) {
+  const BoundaryOptions& b = c.options.boundary;
+  for (int d = 0; d < 3; ++d) {
+    if (c.grid.resolved(d) && b.low(d) == Face::bloch) {
+      const auto u = static_cast<std::size_t>(d);
+      const double period = c.grid.lines[u].back() - c.grid.lines[u].front();
+      c.bloch_k[u] = b.bloch_k ? (*b.bloch_k)[u] : b.bloch_phase ? (*b.bloch_phase)[u] / period : 0;
+    }
+    c.faces[static_cast<std::size_t>(d)] =
+        c.grid.resolved(d) ? em::Faces{boundary(b.low(d)), boundary(b.high(d))}
+                           : em::Faces{em::Boundary::periodic, em::Boundary::periodic};
+    if (c.grid.resolved(d) && c.grid.cells(d) == 1 && boundary(b.low(d)) != em::Boundary::periodic)
+      refuse({config.error(
+          643, extent_key(c.options.grid, d),
+          fmt::format(
+              "an axis of one cell needs periodic or bloch faces, and those across {} are neither",
+              "xyz"[d]),
+          fmt::format("write boundary.{0} = \"periodic\" or \"bloch\"; or size 0 along {0}, where "
+                      "nothing varies; or more cells",
+                      "xyz"[d]))});
+    const int layers = layer_cells(c, d, false) + layer_cells(c, d, true);
+    const bool of_pml = b.low(d) == Face::pml || b.high(d) == Face::pml;
+    if (layers > 0 && layers >= c.grid.cells(d))
+      refuse({config.error(
+          643, of_pml ? "boundary.pml" : "boundary.absorber",
+          fmt::format("layers of {} cells together leave nothing of an axis of {} cells along {}",
+                      layers, c.grid.cells(d), "xyz"[d]),
+          "make the domain larger or the layers thinner")});
+  }
 }
 
 }  // namespace
 
-std::vector<double> axis_lines(const GridOptions& grid, int axis, double cell) {
-  const AxisOptions& a = grid.axis(axis);
-  if (!a.lines.empty()) return a.lines;
-  const double low = grid.low(axis), high = grid.high(axis);
-  if (!(high > low))
-    return {grid.centre[static_cast<std::size_t>(axis)] - cell / 2,
-            grid.centre[static_cast<std::size_t>(axis)] + cell / 2};
-  if (a.refine.empty()) {
-    const int n = std::max(1, static_cast<int>(std::ceil((high - low) / cell - 1e-6)));
-    std::vector<double> lines(static_cast<std::size_t>(n) + 1);
-    for (int i = 0; i <= n; ++i) lines[static_cast<std::size_t>(i)] = low + (high - low) * i / n;
-    return lines;
-  }
-  // Ends of refined stretches lie on lines; between two of them lines are spaced evenly in the
-  // integral of 1/wanted.
-  std::vector<double> stations{low, high};
-  for (const RefineOptions& r : a.refine)
-    for (const double x : {r.from, r.to})
-      if (x > low && x < high) stations.push_back(x);
-  std::sort(stations.begin(), stations.end());
-  stations.erase(std::unique(stations.begin(), stations.end()), stations.end());
-  std::vector<double> lines{low};
-  for (std::size_t s = 0; s + 1 < stations.size(); ++s) {
-    constexpr int parts = 4000;
-    std::vector<double> integral(parts + 1, 0.0);
-    const double from = stations[s], step = (stations[s + 1] - from) / parts;
-    for (int i = 0; i < parts; ++i)
-      integral[static_cast<std::size_t>(i) + 1] =
-          integral[static_cast<std::size_t>(i)] +
-          step / wanted(a.refine, cell, grid.max_ratio, from + (i + 0.5) * step);
-    const int n = std::max(1, static_cast<int>(std::ceil(integral.back() - 1e-6)));
-    int at = 0;
-    for (int i = 1; i < n; ++i) {
-      const double target = integral.back() * i / n;
-      while (integral[static_cast<std::size_t>(at) + 1] < target) ++at;
-      const double share =
-          (target - integral[static_cast<std::size_t>(at)]) /
-          (integral[static_cast<std::size_t>(at) + 1] - integral[static_cast<std::size_t>(at)]);
-      lines.push_back(from + (at + share) * step);
-    }
-    lines.push_back(stations[s + 1]);
-  }
-  return lines;
+void make_grid(Case& c, const data::Config& config) {
+  make_lines(c, config);
+  make_boundaries(c, config);
 }
 
 }  // namespace tessera::apps::fdtd
