@@ -47,9 +47,9 @@ void check_material(const MaterialOptions& m, const std::string& at, Checks& che
   }
   for (std::size_t k = 0; k < m.poles.size(); ++k) {
     const std::string pole = item((at + ".poles").c_str(), k);
-    if (m.poles[k].kind == PoleKind::residue && m.poles[k].pole[0] > 0)
-      checks.say(624, pole + ".pole", "its real part is positive, so that it grows in time",
-                 "with e^{+i w t} poles of a stable medium have a negative real part");
+    const auto& model = electromagnetics::dispersion_model(m.poles[k].kind);
+    if (const auto fault = model.fault ? model.fault(m.poles[k].values) : std::nullopt)
+      checks.say(624, pole + "." + fault->parameter, fault->what, fault->remedy);
   }
 }
 

@@ -14,22 +14,6 @@ namespace {
 
 namespace em = electromagnetics;
 
-std::vector<em::PoleResidue> terms(const PoleOptions& p) {
-  switch (p.kind) {
-    case PoleKind::lorentz:
-      return em::lorentz(p.frequency, p.damping, p.delta_eps);
-    case PoleKind::drude:
-      return em::drude(p.frequency, p.damping, p.strength);
-    case PoleKind::debye:
-      return em::debye(p.frequency, p.delta_eps);
-    case PoleKind::critical_point:
-      return em::critical_point(p.frequency, p.damping, p.amplitude, p.phase);
-    case PoleKind::residue:
-      return {{{p.pole[0], p.pole[1]}, {p.residue[0], p.residue[1]}}};
-  }
-  return {};
-}
-
 em::Medium make_medium(const MaterialOptions& o, const std::string& key, const data::Config& config,
                        Case& out) {
   em::Medium m;
@@ -69,7 +53,8 @@ em::Medium make_medium(const MaterialOptions& o, const std::string& key, const d
   m.chi2 = o.chi2;
   m.chi3 = o.chi3;
   for (const PoleOptions& p : o.poles)
-    for (const em::PoleResidue& term : terms(p)) m.poles.push_back(term);
+    for (const em::PoleResidue& term : em::dispersion_model(p.kind).poles(p.values))
+      m.poles.push_back(term);
   return m;
 }
 

@@ -5,6 +5,7 @@
 #include "tessera/data/options.h"
 #include "tessera/electromagnetics/averaging.h"
 #include "tessera/electromagnetics/boundary.h"
+#include "tessera/electromagnetics/dispersion_models.h"
 #include "tessera/electromagnetics/yee_grid.h"
 
 #include <array>
@@ -111,16 +112,10 @@ struct BoundaryOptions {
 
 // [[material]]
 
-enum class PoleKind { lorentz, drude, debye, critical_point, residue };
+/// A term of the permittivity: a form and its parameters (dispersion_models.h).
 struct PoleOptions {
-  PoleKind kind = PoleKind::lorentz;
-  double frequency = 0;  ///< Hz, ordinary: resonance, plasma or relaxation
-  double damping = 0;    ///< Hz, ordinary
-  double delta_eps = 0;
-  double strength = 1;
-  double amplitude = 0;
-  double phase = 0;
-  std::array<double, 2> pole{}, residue{};  ///< real and imaginary part, rad/s
+  std::string kind = electromagnetics::dispersion_models().front().name;
+  electromagnetics::DispersionValues values;
   bool operator==(const PoleOptions&) const = default;
 };
 struct IndexFitOptions {

@@ -3,49 +3,57 @@
 #include "electromagnetics/fdtd/option_tables.h"
 #include "tessera/electromagnetics/media_library.h"
 
+#include <algorithm>
+
 namespace tessera::apps::fdtd {
 namespace {
 
+namespace em = electromagnetics;
+
+/// How a parameter of a term is given.
+data::Field field_of(const em::DispersionParameter& p) {
+  data::Field f{.doc = p.doc, .required = !p.standard, .since = p.since};
+  switch (p.quantity) {
+    case em::DispersionQuantity::frequency:
+      f = frequency(f);
+      break;
+    case em::DispersionQuantity::damping:
+      f.unit = "THz", f.alternatives = {{"eV", from_photon_energy}}, f.min = 0;
+      break;
+    case em::DispersionQuantity::angle:
+      f.unit = "deg";
+      break;
+    case em::DispersionQuantity::complex:
+      f.unit = "rad/s";
+      break;
+    case em::DispersionQuantity::number:
+      break;
+  }
+  for (const em::DispersionModel& m : em::dispersion_models())
+    if (std::find(m.parameters.begin(), m.parameters.end(), p.name) != m.parameters.end())
+      f.only_for.push_back(m.name);
+  return f;
+}
+
+/// A key for the form, and one for each parameter, as dispersion_models.h has them.
 data::Options<PoleOptions> pole_table() {
   using O = PoleOptions;
   data::Options<O> o("poles", "A term of the permittivity, e^{+i w t}, ordinary frequencies.");
-  o.add_kind("kind", &O::kind,
-             {.doc = "Its form, with f0 = frequency and g = damping: "
-                     "delta_eps f0^2/(f0^2 - f^2 + i f g), -strength f0^2/(f^2 - i f g), "
-                     "delta_eps/(1 + i f/f0), Etchegoin's critical point, c/(i w - a) + conjugate.",
-              .choices = {"lorentz", "drude", "debye", "critical_point", "residue"},
-              .required = true});
-  o.add("frequency", &O::frequency,
-        frequency({.doc = "Resonance (lorentz, critical_point), plasma frequency (drude), or "
-                          "relaxation frequency (debye).",
-                   .required = true,
-                   .only_for = {"lorentz", "drude", "debye", "critical_point"}}));
-  o.add("damping", &O::damping,
-        {.doc = "Damping rate divided by 2 pi.",
-         .unit = "THz",
-         .alternatives = {{"eV", from_photon_energy}},
-         .min = 0,
-         .required = true,
-         .only_for = {"lorentz", "drude", "critical_point"}});
-  o.add("delta_eps", &O::delta_eps,
-        {.doc = "What it adds to the permittivity at low frequency.",
-         .required = true,
-         .only_for = {"lorentz", "debye"}});
-  o.add("strength", &O::strength,
-        {.doc = "Factor on the square of the plasma frequency.", .only_for = {"drude"}});
-  o.add("amplitude", &O::amplitude,
-        {.doc = "Amplitude.", .required = true, .only_for = {"critical_point"}});
-  o.add("phase", &O::phase, {.doc = "Phase.", .unit = "deg", .only_for = {"critical_point"}});
-  o.add("pole", &O::pole,
-        {.doc = "a, real and imaginary part; the real part of a stable medium is negative.",
-         .unit = "rad/s",
-         .required = true,
-         .only_for = {"residue"}});
-  o.add("residue", &O::residue,
-        {.doc = "c, real and imaginary part.",
-         .unit = "rad/s",
-         .required = true,
-         .only_for = {"residue"}});
+  data::Field kind{.doc = "Its form, with f0 = frequency and g = damping: ", .required = true};
+  for (const em::DispersionModel& m : em::dispersion_models()) {
+    kind.doc += (kind.choices.empty() ? "" : ", ") + m.formula;
+    kind.choices.push_back(m.name);
+  }
+  kind.doc += ".";
+  o.add_kind("kind", &O::kind, std::move(kind));
+  for (const em::DispersionParameter& p : em::dispersion_parameters()) {
+    if (p.quantity == em::DispersionQuantity::complex)
+      o.add(
+          p.name, [name = p.name](O & t) -> auto& { return t.values.at(name); }, field_of(p));
+    else
+      o.add(
+          p.name, [name = p.name](O& t) -> double& { return t.values.at(name)[0]; }, field_of(p));
+  }
   return o;
 }
 

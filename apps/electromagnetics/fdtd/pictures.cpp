@@ -58,7 +58,7 @@ em::FieldMap field_map(const MonitorResult& r, std::size_t at) {
     for (std::size_t p = 0; p < points; ++p) v.push_back(shown(q, at * points + p));
     double peak = 0;
     for (const double x : v) peak = std::max(peak, std::abs(x));
-    // Magnetic fields are smaller by the impedance of vacuum.
+    // By a little less than the impedance of vacuum: of a wave there the electric field is shown.
     if (q.name[0] == 'H') peak *= 376.7;
     if (peak > largest) largest = peak, best = &q, values = std::move(v);
   }
