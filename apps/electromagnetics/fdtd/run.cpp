@@ -26,7 +26,7 @@ constexpr double kGrowth =
 /// layer gives back.
 constexpr double kQuiet = 1e-10;
 
-struct Stepper {
+struct TimeLoop {
   RunContext& context;
   const Case& c;
   std::vector<std::unique_ptr<Monitor>>& monitors;
@@ -38,7 +38,7 @@ struct Stepper {
   std::vector<double> norms;  ///< of the transforms at the last check
   std::uint64_t metrics_bytes = 0;
 
-  Stepper(RunContext& context_, MonitoredCase& made)
+  TimeLoop(RunContext& context_, MonitoredCase& made)
       : context(context_), c(made.c), monitors(made.monitors) {
     std::vector<em::Edge> recorded;
     for (const auto& m : monitors) {
@@ -143,7 +143,7 @@ struct Stepper {
 };
 
 /// The runs that derivatives take. One that is stopped begins them anew when it is resumed.
-data::ExitCode differentiate(RunContext& context, Stepper& s, const std::function<void()>& save) {
+data::ExitCode differentiate(RunContext& context, TimeLoop& s, const std::function<void()>& save) {
   if (s.c.shape_derivatives.empty()) return data::ExitCode::ok;
   save();
   const double count = static_cast<double>(s.c.shape_derivatives.size());
@@ -195,7 +195,7 @@ std::vector<data::Diagnostic> against(const data::Config& config, const Case& c,
 
 data::ExitCode step_case(RunContext& context, MonitoredCase& made, Results& results) {
   const Case& c = made.c;
-  Stepper s(context, made);
+  TimeLoop s(context, made);
   const auto traffic = s.run->scheme().traffic();
   context.log.info(
       fmt::format("{} x {} x {} cells, time step {:.4g} s ({:.3g} of the limit), {:.3g} GB, {:.0f} "
