@@ -35,8 +35,8 @@ AbsorberProfile profile_of(const Case& c, int axis, double speed) {
   const auto add = [&](double inner, double outer) {
     const double depth = std::abs(outer - inner),
                  most = -std::log(o.reflection) * (o.order + 1) * speed / (2 * depth);
-    const auto at = [&](double place) {
-      const double u = (place - inner) / (outer - inner);
+    const auto at = [&](double position) {
+      const double u = (position - inner) / (outer - inner);
       return u > 0 ? most * std::pow(u, o.order) * c.dt_s / 2 : 0;
     };
     p.lines.resize(n + 1), p.middles.resize(n + 1);

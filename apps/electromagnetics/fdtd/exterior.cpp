@@ -58,7 +58,7 @@ bool reaches(const Case& c, const MonitorOptions& o, const DomainFace& f) {
 }
 
 /// Where mirrors named by the monitor are not those of the domain.
-bool same_place(const Case& c, const DomainFace& f, const MirrorOptions& m) {
+bool same_position(const Case& c, const DomainFace& f, const MirrorOptions& m) {
   const std::vector<double>& lines = c.grid.lines[static_cast<std::size_t>(f.axis)];
   return static_cast<int>(m.axis) == f.axis &&
          std::abs(m.position - position(c, f)) <= 1e-9 * (lines.back() - lines.front());
@@ -113,7 +113,7 @@ std::vector<em::Exterior> exteriors(const Case& c, const MonitorOptions& o,
     e.mirrors.push_back({f.axis, position(c, f), at(c, f) == em::Boundary::pmc});
   for (const MirrorOptions& mirror : o.mirrors)
     if (std::none_of(faces.begin(), faces.end(),
-                     [&](const DomainFace& f) { return same_place(c, f, mirror); }))
+                     [&](const DomainFace& f) { return same_position(c, f, mirror); }))
       e.mirrors.push_back({static_cast<int>(mirror.axis), mirror.position, mirror.magnetic});
   if (!disperses(m)) return {e};
   std::vector<em::Exterior> out;
@@ -178,7 +178,7 @@ void check_exteriors(const Case& c, const data::Config& config) {
       for (std::size_t m = 0; m < o.mirrors.size(); ++m) {
         if (static_cast<int>(o.mirrors[m].axis) != faces[q].axis) continue;
         const std::string where = fmt::format("{}.mirrors[{}]", key, m);
-        if (!same_place(c, faces[q], o.mirrors[m]))
+        if (!same_position(c, faces[q], o.mirrors[m]))
           say(629, where,
               fmt::format("another mirror lies across this axis: the face {} of the domain",
                           name(faces[q])),
