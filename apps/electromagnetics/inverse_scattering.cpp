@@ -45,9 +45,9 @@ struct DescentState {
     c.put("loss", loss);
     c.put("stuck", std::int64_t{stuck});
     c.put("step", optimizer.step.item());
-    c.put("slots", static_cast<std::uint64_t>(optimizer.slots.size()));
-    for (std::size_t s = 0; s < optimizer.slots.size(); ++s)
-      c.put(fmt::format("slot/{}", s), optimizer.slots[s].to_vector<double>());
+    for (const OptimizerSlot& s : optimizer.slots)
+      for (std::size_t k = 0; k < s.leaves.size(); ++k)
+        c.put(fmt::format("optimizer/{}/{}", s.name, k), s.leaves[k].to_vector<double>());
   }
   void load(const data::Checkpoint& c) {
     const Shape shape = x.shape();
@@ -55,9 +55,13 @@ struct DescentState {
     gradient = tensor(c.array<double>("gradient"), shape);
     loss = c.scalar<double>("loss");
     optimizer.step = Tensor(c.scalar<double>("step"));
-    for (std::size_t s = 0; s < optimizer.slots.size(); ++s)
-      optimizer.slots[s] =
-          tensor(c.array<double>(fmt::format("slot/{}", s)), optimizer.slots[s].shape());
+    const bool by_number = c.has("slots");  // as older builds wrote them
+    std::size_t n = 0;
+    for (OptimizerSlot& s : optimizer.slots)
+      for (std::size_t k = 0; k < s.leaves.size(); ++k, ++n)
+        s.leaves[k] = tensor(c.array<double>(by_number ? fmt::format("slot/{}", n)
+                                                       : fmt::format("optimizer/{}/{}", s.name, k)),
+                             s.leaves[k].shape());
     iteration = static_cast<std::int64_t>(c.step);
     stuck = c.has("stuck") && c.scalar<std::int64_t>("stuck") != 0;
   }

@@ -47,11 +47,11 @@ int main() {
   expect("gradient at point 2", select(gradients, 0, 2), grad(energy)(select(points, 0, 2)), 1e-13);
   expect("planned", jit(grad(energy))(x), gradient, 0);
 
-  // A branch that guards: the infinite slope of the square root at 0 is not met.
+  // A branch that guards: the infinite derivative of the square root at 0 is not met.
   const auto root_of = [](Tensor z) { return sqrt(z); };
   const auto nothing = [](Tensor z) { return 0.0 * z; };
   const auto guarded = [&](Tensor z) { return cond(z > 0.0, root_of, nothing, z); };
-  expect("slope at 0", grad(guarded)(Tensor(0.0)), Tensor(0.0), 0);
+  expect("derivative at 0", grad(guarded)(Tensor(0.0)), Tensor(0.0), 0);
 
   // 1,000 steps of a pendulum as one operation, whose gradient keeps 10 states.
   const auto swing = [](Tensor angle) {
@@ -70,16 +70,17 @@ int main() {
   const FlatFunction rule = custom_jvp(
       [](const List& z) { return List{log(1.0 + exp(z[0]))}; },
       [](const List& z, const List&, const List& t) { return List{logistic(z[0]) * t[0]}; });
-  expect("slope at 800", grad([&](Tensor z) { return rule({z})[0]; })(Tensor(800.0)), one, 0);
+  expect("derivative at 800", grad([&](Tensor z) { return rule({z})[0]; })(Tensor(800.0)), one, 0);
 
-  // A system by products with A = k + 1 1^T alone: for b . A^-1 b the slope in k is -|A^-1 b|^2.
+  // A system by products with A = k + 1 1^T alone: for b . A^-1 b the derivative in k is -|A^-1
+  // b|^2.
   const Tensor b = linspace(1.0, 2.0, 5);
   const auto solution = [&](Tensor k) {
     const auto a = LinearOperator::self_adjoint([=](const Tensor& u) { return k * u + sum(u); });
     return linear_solve(a, b, {.solver = cg({.tolerance = 1e-13})}).x;
   };
   const auto work = [&](Tensor k) { return dot(b, solution(k)); };
-  expect("slope in k", grad(work)(Tensor(2.0)), -sum(square(solution(Tensor(2.0)))), 1e-11);
+  expect("derivative in k", grad(work)(Tensor(2.0)), -sum(square(solution(Tensor(2.0)))), 1e-11);
 
   // A root, differentiated by its equation: theta = sqrt(2 lambda) cosh(theta / 4).
   const auto root_at = [](Tensor lambda) {
@@ -87,8 +88,8 @@ int main() {
     return root(f, ones({})).x;
   };
   const Tensor theta = root_at(one), r = theta / 4.0;
-  const Tensor slope = cosh(r) / (std::sqrt(2.0) - 0.5 * sinh(r));
-  expect("d theta / d lambda", grad(root_at)(one), slope, 1e-12);
+  const Tensor derivative = cosh(r) / (std::sqrt(2.0) - 0.5 * sinh(r));
+  expect("d theta / d lambda", grad(root_at)(one), derivative, 1e-12);
 
   // Taylor coefficients: exp(sin t) = 1 + t + t^2/2 - t^4/8 - ...
   const auto series = jet([](Tensor t) { return exp(sin(t)); }, 4)(Tensor(0.0), one);

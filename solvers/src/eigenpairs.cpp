@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Eigenpairs as one primitive: its kernel asks SLEPc, its jvp is a bordered linear system for each
-// pair.
+// Eigenpairs as a function of the host, which asks SLEPc, with a rule of its own: the tangent is a
+// bordered linear system for each pair, whose transpose `linear_solve` knows.
 #include "tessera/solvers/eigenpairs.h"
 
 #include "petsc_plugin.h"
 #include "tessera/autodiff/grad.h"
+#include "tessera/autodiff/host_call.h"
 #include "tessera/autodiff/ops.h"
 
 #include <algorithm>
@@ -20,10 +21,8 @@ struct EigenSystem {
   EigenOptions options;
   CooPattern bordered;  ///< triplets: entries of A, -l on the diagonal, -x, conj(x), the corner
 };
-struct EigenAttr {
-  std::shared_ptr<const EigenSystem> system;
-  auto fields() const { return std::tie(system); }
-};
+using SystemPtr = std::shared_ptr<const EigenSystem>;
+using Tensors = std::vector<Tensor>;
 
 CooPattern bordered_pattern(const CsrPattern& p) {
   const Index n = p.rows();
@@ -47,107 +46,95 @@ void normalise(std::vector<c128>& x) {
   for (c128& v : x) v *= factor;
 }
 
-struct EigenpairsPrimitive : LeadingBatch {
-  static constexpr RuleClass rule = RuleClass::hand;
-  static constexpr const char* name = "eigenpairs";
-  static constexpr None transpose{"it is not linear"};
-  static Types infer(std::span<const Type> in, const Attributes* a) {
-    const EigenSystem& s = *tessera::get<EigenAttr>(a).system;
-    Shape lead = in[0].shape, per_pair, vectors;
-    lead.erase(lead.size() - 1);
-    per_pair = lead, per_pair.push_back(s.options.count);
-    vectors = per_pair, vectors.push_back(s.pattern->rows());
-    return {{s.options.hermitian ? Dtype::f64 : Dtype::c128, per_pair},
-            {in[0].dtype, vectors},
-            {Dtype::f64, per_pair},
-            {Dtype::i32, lead},
-            {Dtype::i32, lead}};
-  }
-  static KernelFn kernel(std::span<const Dtype> in, const Attributes*) {
-    if (in[0] == Dtype::f64)
-      return [](Inputs x, Outputs y, const Attributes* a) {
-        run<double>(x, y, *tessera::get<EigenAttr>(a).system);
-      };
-    if (in[0] == Dtype::c128)
-      return [](Inputs x, Outputs y, const Attributes* a) {
-        run<c128>(x, y, *tessera::get<EigenAttr>(a).system);
-      };
-    return nullptr;
-  }
-  template <class T>
-  static void run(Inputs in, Outputs out, const EigenSystem& s) {
-    const CsrPattern& p = *s.pattern;
-    const Index n = p.rows(), k = s.options.count, entries = p.entries(), count = out[3]->count();
-    const double gone = std::numeric_limits<double>::quiet_NaN();
-    const auto part = [](auto v) {
-      if constexpr (std::is_same_v<T, double>)
-        return v.real();
-      else
-        return v;
-    };
-    for (Index b = 0; b < count; ++b) {
-      const T* values = static_cast<const T*>(in[0]->data) + b * entries;
-      SolverOperator a;
-      a.kind = SolverOperator::Kind::csr, a.dtype = in[0]->dtype, a.n = n, a.values = values,
-      a.pattern = s.pattern;
-      EigenResult r = petsc_plugin().eigen(a, s.options);
-      for (Index j = 0; j < k; ++j) {
-        const bool found = j < static_cast<Index>(r.values.size());
-        std::vector<c128> x(static_cast<std::size_t>(n), c128(gone, gone));
-        c128 l(gone, gone);
-        if (found) l = r.values[j], x = std::move(r.vectors[j]), normalise(x);
-        double defect = found ? 0 : gone;
-        for (Index i = 0; found && i < n; ++i) {
-          c128 d = -l * x[i];
-          for (Index e = p.row_begin()[i]; e < p.row_begin()[i + 1]; ++e)
-            d += c128(values[e]) * x[p.column()[e]];
-          defect += std::norm(d);
-        }
-        if (s.options.hermitian)
-          static_cast<double*>(out[0]->data)[b * k + j] = l.real();
-        else
-          static_cast<c128*>(out[0]->data)[b * k + j] = l;
-        for (Index i = 0; i < n; ++i)
-          static_cast<T*>(out[1]->data)[(b * k + j) * n + i] = part(x[i]);
-        static_cast<double*>(out[2]->data)[b * k + j] = std::sqrt(defect);
-      }
-      static_cast<std::int32_t*>(out[3]->data)[b] = static_cast<std::int32_t>(r.reason);
-      static_cast<std::int32_t*>(out[4]->data)[b] = r.restarts;
-    }
-  }
+/// Of values [..., entries]: eigenvalues, vectors, residuals, reason, restarts.
+Types result_types(const EigenSystem& s, const Type& values) {
+  Shape lead = values.shape, per_pair, vectors;
+  lead.erase(lead.size() - 1);
+  per_pair = lead, per_pair.push_back(s.options.count);
+  vectors = per_pair, vectors.push_back(s.pattern->rows());
+  return {{s.options.hermitian ? Dtype::f64 : Dtype::c128, per_pair},
+          {values.dtype, vectors},
+          {Dtype::f64, per_pair},
+          {Dtype::i32, lead},
+          {Dtype::i32, lead}};
+}
 
-  /// dl, dx of one pair from values, their tangent, l and x.
-  static std::vector<Tensor> tangent(const EigenSystem& s, const std::vector<Tensor>& v) {
-    const Tensor &a = v[0], &da = v[1], &x = v[3];
-    const Index n = s.pattern->rows();
-    const Dtype t = a.dtype();
-    const Tensor corner = zeros({1}, t), l = broadcast_to(expand_dims(cast(v[2], t), 0), {n});
-    const Tensor m = csr_values(s.bordered, concatenate({a, neg(l), neg(x), conj(x), corner}));
-    const Tensor right = concatenate({neg(csr_matmul(da, s.pattern, x)), corner});
-    const LinearSolverPtr solver =
-        s.options.linear ? s.options.linear : mumps_lu(s.options.distributed);
-    const Tensor y =
-        linear_solve(LinearOperator::csr(m, s.bordered.pattern), right, {.solver = solver}).x;
-    const Tensor dl = select(y, 0, n);
-    return {s.options.hermitian ? real(dl) : dl, slice(y, 0, 0, n)};
+template <class T>
+Tensors solved(const EigenSystem& s, const Tensor& all_values) {
+  const CsrPattern& p = *s.pattern;
+  Tensors out;
+  for (const Type& t : result_types(s, all_values.type())) out.push_back(empty(t));
+  const Index n = p.rows(), k = s.options.count, entries = p.entries(), count = out[3].size();
+  const double gone = std::numeric_limits<double>::quiet_NaN();
+  const auto part = [](auto v) {
+    if constexpr (std::is_same_v<T, double>)
+      return v.real();
+    else
+      return v;
+  };
+  for (Index b = 0; b < count; ++b) {
+    const T* values = static_cast<const T*>(all_values.view().data) + b * entries;
+    SolverOperator a;
+    a.kind = SolverOperator::Kind::csr, a.dtype = all_values.dtype(), a.n = n, a.values = values,
+    a.pattern = s.pattern;
+    EigenResult r = petsc_plugin().eigen(a, s.options);
+    for (Index j = 0; j < k; ++j) {
+      const bool found = j < static_cast<Index>(r.values.size());
+      std::vector<c128> x(static_cast<std::size_t>(n), c128(gone, gone));
+      c128 l(gone, gone);
+      if (found) l = r.values[j], x = std::move(r.vectors[j]), normalise(x);
+      double defect = found ? 0 : gone;
+      for (Index i = 0; found && i < n; ++i) {
+        c128 d = -l * x[i];
+        for (Index e = p.row_begin()[i]; e < p.row_begin()[i + 1]; ++e)
+          d += c128(values[e]) * x[p.column()[e]];
+        defect += std::norm(d);
+      }
+      if (s.options.hermitian)
+        static_cast<double*>(out[0].view().data)[b * k + j] = l.real();
+      else
+        static_cast<c128*>(out[0].view().data)[b * k + j] = l;
+      for (Index i = 0; i < n; ++i)
+        static_cast<T*>(out[1].view().data)[(b * k + j) * n + i] = part(x[i]);
+      static_cast<double*>(out[2].view().data)[b * k + j] = std::sqrt(defect);
+    }
+    static_cast<std::int32_t*>(out[3].view().data)[b] = static_cast<std::int32_t>(r.reason);
+    static_cast<std::int32_t*>(out[4].view().data)[b] = r.restarts;
   }
-  static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
-    if (!t[0].defined()) return;
-    const auto system = a.get<EigenAttr>().system;
-    const std::optional<int> each = 0;
-    FlatFunction rule = [system](const std::vector<Tensor>& v) { return tangent(*system, v); };
-    rule = [inner = std::move(rule), each](const std::vector<Tensor>& v) {
-      return detail::vmap_flat(inner, v, {whole, whole, each, each}, 0);
+  return out;
+}
+
+/// dl, dx of one pair from values, their tangent, l and x.
+Tensors tangent(const EigenSystem& s, const Tensors& v) {
+  const Tensor &a = v[0], &da = v[1], &x = v[3];
+  const Index n = s.pattern->rows();
+  const Dtype t = a.dtype();
+  const Tensor corner = zeros({1}, t), l = broadcast_to(expand_dims(cast(v[2], t), 0), {n});
+  const Tensor m = csr_values(s.bordered, concatenate({a, neg(l), neg(x), conj(x), corner}));
+  const Tensor right = concatenate({neg(csr_matmul(da, s.pattern, x)), corner});
+  const LinearSolverPtr solver =
+      s.options.linear ? s.options.linear : mumps_lu(s.options.distributed);
+  const Tensor y =
+      linear_solve(LinearOperator::csr(m, s.bordered.pattern), right, {.solver = solver}).x;
+  const Tensor dl = select(y, 0, n);
+  return {s.options.hermitian ? real(dl) : dl, slice(y, 0, 0, n)};
+}
+/// The same over the pairs, and over leading axes of the values; the other results do not move.
+Tensors tangents(const SystemPtr& system, const Tensors& x, const Tensors& y, const Tensors& t) {
+  const std::optional<int> each = 0;
+  FlatFunction rule = [system](const Tensors& v) { return tangent(*system, v); };
+  rule = [inner = std::move(rule), each](const Tensors& v) {
+    return detail::vmap_flat(inner, v, {not_mapped, not_mapped, each, each}, 0);
+  };
+  for (int d = 1; d < x[0].ndim(); ++d)
+    rule = [inner = std::move(rule), each](const Tensors& v) {
+      return detail::vmap_flat(inner, v, {each, each, each, each}, 0);
     };
-    for (int d = 1; d < a.in[0].ndim(); ++d)
-      rule = [inner = std::move(rule), each](const std::vector<Tensor>& v) {
-        return detail::vmap_flat(inner, v, {each, each, each, each}, 0);
-      };
-    const std::vector<Tensor> y = rule({a.in[0], t[0], a.out[0], a.out[1]});
-    o[0] = y[0], o[1] = y[1];
-  }
-};
-TESSERA_REGISTER(EigenpairsPrimitive);
+  Tensors out = rule({x[0], t[0], y[0], y[1]});
+  for (std::size_t k = out.size(); k < y.size(); ++k)
+    out.push_back(zeros(y[k].shape(), y[k].dtype()));
+  return out;
+}
 
 }  // namespace
 
@@ -169,13 +156,22 @@ Eigenpairs eigenpairs(const Tensor& values, const CsrPatternPtr& pattern,
                  ", or use eigh or eig");
   std::string why;
   if (!slepc_available(&why)) throw Error("[eigenpairs] " + why);
-  auto system =
+  const SystemPtr system =
       std::make_shared<EigenSystem>(EigenSystem{pattern, options, bordered_pattern(*pattern)});
   const Dtype type = options.hermitian && !is_complex(values.dtype()) ? Dtype::f64 : Dtype::c128;
   const Tensor v = cast(values, type);
-  const Tensor* in[] = {&v};
-  Tensor out[5];
-  dispatch(primitive<EigenpairsPrimitive>(), in, attributes(EigenAttr{std::move(system)}), {}, out);
+  const FlatFunction pairs = custom_jvp(
+      host_call({.name = "eigenpairs",
+                 .run =
+                     [system](const Tensors& x) {
+                       return is_complex(x[0].dtype()) ? solved<c128>(*system, x[0])
+                                                       : solved<double>(*system, x[0]);
+                     },
+                 .types = [system](const Types& x) { return result_types(*system, x[0]); }}),
+      [system](const Tensors& x, const Tensors& y, const Tensors& t) {
+        return tangents(system, x, y, t);
+      });
+  const Tensors out = pairs({v});
   return {out[0], out[1], out[2], out[3], out[4]};
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // electromagnetics.inverse_scattering as its users meet it.
 #include "app_test.h"
+#include "tessera/data/checkpoint.h"
 
 #include <gtest/gtest.h>
 
@@ -142,6 +143,51 @@ TEST_F(InverseScattering, ALongerDescentIsADescentOfThatLength) {
   const Outcome o = tessera({"resume", "longer", "--set", "optimize.iterations=5"});
   EXPECT_EQ(o.code, 5);
   EXPECT_TRUE(holds(o.err, "error E0436: the descent is at iteration 8 already, past 5")) << o.err;
+}
+
+// Older builds numbered what the optimizer remembers: slot/0, slot/1, ...
+TEST_F(InverseScattering, ADescentGoesOnFromACheckpointOfAnOlderBuild) {
+  const auto numbered = [](const std::string& name, int n) {
+    std::vector<std::string> all;
+    for (int k = 0; k < n; ++k) all.push_back("optimizer/" + name + "/" + std::to_string(k));
+    return all;
+  };
+  const std::vector<std::pair<std::string, std::vector<std::string>>> methods = {
+      {"adam", numbered("first_moment", 1)}, {"lbfgs", numbered("s", 10)}};
+  for (auto [method, names] : methods) {
+    const auto more = [&](const std::string& name, int n) {
+      for (const std::string& s : numbered(name, n)) names.push_back(s);
+    };
+    if (method == "adam")
+      more("second_moment", 1);
+    else
+      more("y", 10), more("x", 1), more("g", 1);
+    std::string text = kSquare;
+    text.replace(text.find("optimize = {"), 12, "optimize = {method = \"" + method + "\", ");
+    write("case.toml", text);
+    const std::string first = "optimize.iterations=3", last = "optimize.iterations=6";
+    ASSERT_EQ(
+        tessera({"run", "case.toml", "--output", method + "_on", "--threads", "1", "--set", first})
+            .code,
+        0);
+    ASSERT_EQ(
+        tessera({"run", "case.toml", "--output", method, "--threads", "1", "--set", last}).code, 0);
+    const fs::path folder = here() / (method + "_on") / "ckpt";
+    auto found = tessera::data::load_newest_checkpoint(folder);
+    ASSERT_TRUE(found);
+    tessera::data::Checkpoint& c = found->checkpoint;
+    c.put("slots", static_cast<std::uint64_t>(names.size()));
+    for (std::size_t k = 0; k < names.size(); ++k) {
+      auto entry = c.values.extract(names[k]);
+      ASSERT_TRUE(entry) << names[k];
+      entry.key() = "slot/" + std::to_string(k);
+      c.values.insert(std::move(entry));
+    }
+    tessera::data::write_checkpoint(folder, c, 3);
+    const Outcome o = tessera({"resume", method + "_on", "--threads", "1", "--set", last});
+    ASSERT_EQ(o.code, 0) << o.err;
+    expect_same_results(method + "_on", method);
+  }
 }
 
 TEST_F(InverseScattering, WhatCannotBeInvertedIsRefused) {

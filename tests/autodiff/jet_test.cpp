@@ -329,7 +329,7 @@ TEST(LinearOperator, TakesOneDirectionForEachLine) {
   // and exact.
   const auto f = [](Tensor p) { return sum(pow(p, 6), {-1}); };
   const Tensor x = tensor({0.5, -0.25, 2.0}), want = sum(360.0 * square(slice(x, 0, 0, 2)));
-  const auto op = [&](Tensor p) { return linear_operator(f, {{1, {4}}, {1, {0, 4}}})(p); };
+  const auto op = [&](Tensor p) { return differential_operator(f, {{1, {4}}, {1, {0, 4}}})(p); };
   EXPECT_NEAR(op(x).item(), want.item(), 1e-12);
   const std::vector<Type> types{x.type()};
   const Graph g =
@@ -387,7 +387,7 @@ TEST(LinearOperator, MixedDerivativesOfPolynomials) {
   EXPECT_NEAR(partial(f, {3, 1, 2})(x).to_vector()[0], 24 * 0.5 * 2 * 1.5 * 6 * -0.75, 1e-11);
   EXPECT_NEAR(partial(f, {0, 0, 4})(x).to_vector()[0], 0, 1e-12);
   // A sum of orders, with the function itself: u_xx - 3 u_xy + 2 u_z + 5 u.
-  const Tensor got = linear_operator(f, {{1, {2}}, {-3, {1, 1}}, {2, {0, 0, 1}}, {5, {}}})(x);
+  const Tensor got = differential_operator(f, {{1, {2}}, {-3, {1, 1}}, {2, {0, 0, 1}}, {5, {}}})(x);
   const double a = 0.5, b = 1.5, c = -0.75;
   const double want = 12 * a * a * b * b * c * c * c - 3 * 8 * a * a * a * b * c * c * c +
                       2 * 3 * std::pow(a, 4) * b * b * c * c +

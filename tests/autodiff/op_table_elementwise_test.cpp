@@ -318,7 +318,7 @@ void elementwise_rows(std::vector<Row>& rows) {
                   .oracle = loop1([](Wide x) { return std::sqrt(x); }),
                   .large = kLarge});
   rows.push_back(
-      {.primitive = "hypot_slope",
+      {.primitive = "hypot_derivative",
        .dtypes = kReal,
        .inputs = elements(2, 0.3, 2),
        .f = derivative([](Tensor x, Tensor y) { return hypot(x, y); }, {0}),

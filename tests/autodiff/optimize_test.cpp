@@ -5,6 +5,7 @@
 // mgh_test.cpp.
 #include "tessera/autodiff/optimize.h"
 
+#include "error_text.h"
 #include "tessera/autodiff/check.h"
 #include "tessera/autodiff/jit.h"
 #include "tessera/autodiff/ops.h"
@@ -100,6 +101,35 @@ TEST(Steps, LbfgsOfAQuadraticEndsInItsMinimum) {
   for (int k = 0; k < 25; ++k) std::tie(x, s) = o.update(x, grad(f)(x), s);
   EXPECT_LT(max(abs(x - solve(a, b))).item(), 1e-9);
   EXPECT_THROW(o.init(cast(x, Dtype::c128)), Error);
+}
+
+TEST(Steps, StateIsKnownByItsNames) {
+  const auto names = [](const Optimizer& o) {
+    std::string all;
+    for (const OptimizerSlot& s : o.init(ones({2})).slots)
+      all += s.name + " " + std::to_string(s.leaves.size()) + " ";
+    return all;
+  };
+  const Schedule rate = constant_rate(0.1);
+  EXPECT_EQ(names(sgd(rate)), "");
+  EXPECT_EQ(names(sgd(rate, {.momentum = 0.5})), "momentum 1 ");
+  EXPECT_EQ(names(lion(rate)), "momentum 1 ");
+  EXPECT_EQ(names(adam(rate)), "first_moment 1 second_moment 1 ");
+  EXPECT_EQ(names(lamb(rate)), "first_moment 1 second_moment 1 ");
+  EXPECT_EQ(names(lbfgs_steps(rate, 3)), "s 3 y 3 x 1 g 1 ");
+  // In another order it is the same state; that of another optimizer is none.
+  const Tensor x = tensor({1.0, -2.0});
+  OptimizerState s = adam(rate).init(x), turned = s;
+  std::swap(turned.slots[0], turned.slots[1]);
+  Tensor p = x, q = x;
+  for (int k = 0; k < 3; ++k) {
+    std::tie(p, s) = adam(rate).update(p, p, s);
+    std::tie(q, turned) = adam(rate).update(q, q, turned);
+  }
+  EXPECT_EQ(p.to_vector(), q.to_vector());
+  const std::string said =
+      testing::message_of([&] { adam(rate).update(x, x, lion(rate).init(x)); });
+  EXPECT_NE(said.find("no slot 'first_moment'"), std::string::npos) << said;
 }
 
 TEST(Steps, TakeTreesAndRunInsideJit) {

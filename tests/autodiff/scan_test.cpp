@@ -163,7 +163,7 @@ TEST(Scan, IsBatchedOverAnyOfItsOperands) {
     std::vector<std::optional<int>> axes;
     std::array<Tensor, 3> in = {d.a, d.x0, d.u};
     for (int k = 0; k < 3; ++k) {
-      axes.push_back(mask >> k & 1 ? std::optional<int>(0) : whole);
+      axes.push_back(mask >> k & 1 ? std::optional<int>(0) : not_mapped);
       if (mask >> k & 1) in[static_cast<std::size_t>(k)] = many(in[static_cast<std::size_t>(k)]);
     }
     const auto row = [&](int k, Index b) {

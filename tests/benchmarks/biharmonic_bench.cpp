@@ -33,7 +33,8 @@ int main(int argc, char** argv) {
     }
   const auto by_default = jit([](const Net& n, Tensor p) { return biharmonic(n)(p); });
   const auto nested = jit([](const Net& n, Tensor p) { return laplacian(laplacian(n))(p); });
-  const auto jets = jit([terms](const Net& n, Tensor p) { return linear_operator(n, terms)(p); });
+  const auto jets =
+      jit([terms](const Net& n, Tensor p) { return differential_operator(n, terms)(p); });
 
   bench::print_machine();
   std::printf("# %lld points, %d threads\n", static_cast<long long>(points), num_threads());

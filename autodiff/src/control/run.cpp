@@ -57,9 +57,9 @@ class Tape {
 };
 
 /// One sweep's state, and the pointers its body is called with.
-class Stepper {
+class SweepState {
  public:
-  Stepper(const Sweep& s, Inputs operands, Outputs results)
+  SweepState(const Sweep& s, Inputs operands, Outputs results)
       : s_(s),
         g_(s.body->graph()),
         carry_(g_, std::span(g_.outputs).first(s.n_carry)),
@@ -158,7 +158,7 @@ class Stepper {
 /// The condition of a while, asked of the state of sweep 0.
 class Condition {
  public:
-  Condition(const Loop& l, Inputs in, const Stepper& first) : l_(l), first_(first) {
+  Condition(const Loop& l, Inputs in, const SweepState& first) : l_(l), first_(first) {
     if (!l.condition) return;
     in_.resize(l.n_condition_consts + l.condition_carry.size());
     for (std::size_t k = 0; k < l.n_condition_consts; ++k)
@@ -176,13 +176,13 @@ class Condition {
 
  private:
   const Loop& l_;
-  const Stepper& first_;
+  const SweepState& first_;
   std::vector<const std::byte*> in_;
   std::unique_ptr<Program::Run> run_;
 };
 
 /// Everything is kept between the sweeps.
-void run_all(const Loop& l, std::vector<std::unique_ptr<Stepper>>& step, Condition& holds) {
+void run_all(const Loop& l, std::vector<std::unique_ptr<SweepState>>& step, Condition& holds) {
   const std::size_t m = l.sweeps.size();
   std::vector<Tape> tapes(m);
   std::vector<std::byte*> record(m, nullptr);
@@ -190,7 +190,7 @@ void run_all(const Loop& l, std::vector<std::unique_ptr<Stepper>>& step, Conditi
   std::size_t tape_bytes = 0;
   for (std::size_t i = 0; i < m; ++i) {
     const Sweep& s = l.sweeps[i];
-    Stepper& at = *step[i];
+    SweepState& at = *step[i];
     const bool open = l.condition && i == 0;
     const std::size_t bytes = at.kept().bytes;
     tapes[i].reset(bytes,
@@ -214,7 +214,7 @@ void run_all(const Loop& l, std::vector<std::unique_ptr<Stepper>>& step, Conditi
 /// A sweep and the one back, by the actions of a schedule.
 class Reversal {
  public:
-  Reversal(const Loop& l, Stepper& forth, Stepper& back)
+  Reversal(const Loop& l, SweepState& forth, SweepState& back)
       : l_(l),
         forth_(forth),
         back_(back),
@@ -281,7 +281,7 @@ class Reversal {
   }
 
   const Loop& l_;
-  Stepper &forth_, &back_;
+  SweepState &forth_, &back_;
   Index n_, tape_begin_ = 0, tape_end_ = 0;
   Snapshots snapshots_;
   Tape tape_, single_;
@@ -289,7 +289,7 @@ class Reversal {
   ReverseSweep done_;
 };
 
-void run_checkpointed(const Loop& l, Stepper& forth, Stepper& back, Condition& holds) {
+void run_checkpointed(const Loop& l, SweepState& forth, SweepState& back, Condition& holds) {
   Reversal run(l, forth, back);
   Index n = l.length;
   std::vector<CheckpointAction> actions;
@@ -321,11 +321,11 @@ void run_checkpointed(const Loop& l, Stepper& forth, Stepper& back, Condition& h
 }  // namespace
 
 void run_loop(const Loop& l, Inputs in, Outputs out) {
-  std::vector<std::unique_ptr<Stepper>> step;
+  std::vector<std::unique_ptr<SweepState>> step;
   std::size_t at = l.n_condition_consts, to = 0;
   for (const Sweep& s : l.sweeps) {
-    step.push_back(
-        std::make_unique<Stepper>(s, in.subspan(at, s.operands()), out.subspan(to, s.results())));
+    step.push_back(std::make_unique<SweepState>(s, in.subspan(at, s.operands()),
+                                                out.subspan(to, s.results())));
     at += s.operands(), to += s.results();
   }
   Condition holds(l, in, *step[0]);

@@ -3,9 +3,12 @@
 // What the rule classes give a primitive for free.
 #include "rules.h"
 
+#include "tessera/autodiff/linear_pair.h"
 #include "tessera/autodiff/ops/elementwise.h"
 #include "tessera/autodiff/ops/shape.h"
 #include "tessera/autodiff/primitive.h"
+
+#include <cstring>
 
 namespace tessera {
 
@@ -95,6 +98,15 @@ void batch_leading(const Primitive& p, const Application& a, std::span<const boo
 void batch_elementwise(const Primitive& p, const Application& a, std::span<const bool> batched,
                        Index size, std::span<Tensor> out) {
   batch_leading(p, a, batched, size, out);
+}
+
+bool is_repeated_zero(const Tensor& t) {
+  if (t.is_traced() || t.size() == 0) return false;
+  const View& v = t.view();
+  for (const Index stride : v.strides)
+    if (stride != 0) return false;
+  constexpr std::byte zero[sizeof(c128)] = {};
+  return std::memcmp(v.data, zero, size_of(v.dtype)) == 0;
 }
 
 void no_rule(const char* name, const char* rule, const char* reason) {

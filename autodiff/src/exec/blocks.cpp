@@ -186,7 +186,7 @@ Program::Program(std::vector<Operation> run, std::span<const View> operands) {
     }
   }
   std::map<std::pair<std::uint32_t, Dtype>, std::uint32_t> known;
-  std::vector<std::uint32_t> place(nodes.size()), slot(nodes.size()), free;
+  std::vector<std::uint32_t> operand(nodes.size()), slot(nodes.size()), free;
   std::size_t element = 1;
   for (std::size_t j = 0; j < nodes.size(); ++j) {
     const Operation& o = nodes[j].o;
@@ -198,7 +198,7 @@ Program::Program(std::vector<Operation> run, std::span<const View> operands) {
            0,
            static_cast<std::uint32_t>(terms_.size())};
     terms_.insert(terms_.end(), nodes[j].terms.begin(), nodes[j].terms.end());
-    for (const Source& s : o.in) inputs_.push_back(s.inside ? place[s.index] : s.index);
+    for (const Source& s : o.in) inputs_.push_back(s.inside ? operand[s.index] : s.index);
     // An operand that dies here gives its slot to the result, if elements of one size replace each
     // other.
     std::vector<std::uint32_t> later;
@@ -210,8 +210,9 @@ Program::Program(std::vector<Operation> run, std::span<const View> operands) {
       (size_of(nodes[s.index].o.dtype) == size_of(o.dtype) ? free : later).push_back(slot[s.index]);
     }
     if (o.result >= 0) {
-      place[j] = static_cast<std::uint32_t>(operands.size()) + static_cast<std::uint32_t>(o.result);
-      dtypes_[place[j]] = o.dtype;
+      operand[j] =
+          static_cast<std::uint32_t>(operands.size()) + static_cast<std::uint32_t>(o.result);
+      dtypes_[operand[j]] = o.dtype;
       written[static_cast<std::size_t>(o.result)] = static_cast<std::uint32_t>(j);
     } else {
       if (free.empty()) free.push_back(static_cast<std::uint32_t>(slots_++));
@@ -221,11 +222,11 @@ Program::Program(std::vector<Operation> run, std::span<const View> operands) {
       const auto [it, fresh] =
           known.emplace(std::pair(slot[j], o.dtype), dtypes_.size() + registers_.size());
       if (fresh) registers_.push_back({o.dtype, slot[j]});
-      place[j] = it->second;
+      operand[j] = it->second;
       element = std::max(element, size_of(o.dtype));
     }
     free.insert(free.end(), later.begin(), later.end());
-    c.out = place[j];
+    c.out = operand[j];
     calls_.push_back(c);
   }
 

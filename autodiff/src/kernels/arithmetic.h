@@ -3,6 +3,7 @@
 // One element of sums, choices, comparisons, logic, steps and complex parts: the bodies that host
 // and device run.
 #pragma once
+#include "body.h"
 #include "scalar.h"
 
 #include <cmath>
@@ -26,6 +27,10 @@ TESSERA_HD_INLINE T mul(T x, T y) {
     return multiply(x, y);
   else
     return wrapping(x, y, [](auto a, auto b) { return a * b; });
+}
+template <class T>
+TESSERA_HD_INLINE T div(T x, T y) {
+  return divide(x, y);
 }
 template <class T>
 TESSERA_HD_INLINE T neg(T x) {
@@ -197,3 +202,42 @@ TESSERA_HD_INLINE To convert(From x) {
 }
 
 }  // namespace tessera::kernels::fn
+
+/// The rows of what stands here: kind, scalar, type, name, function, types (body.h).
+#define TESSERA_ARITHMETIC_ROWS(ROW)                                         \
+  ROW(binary, scalar, Add, "add", add, kNumber)                              \
+  ROW(binary, scalar, Sub, "sub", sub, kNumber)                              \
+  ROW(binary, scalar, Mul, "mul", mul, kNumber)                              \
+  ROW(binary, scalar, Div, "div", div, kNumber)                              \
+  ROW(unary, scalar, Neg, "neg", neg, kNumber)                               \
+  ROW(with_int, kernel, PowInt, "pow_int", pow_int, kNumber)                 \
+  ROW(binary, kernel, Rem, "rem", rem, kReal | kInteger)                     \
+  ROW(binary, scalar, Maximum, "maximum", maximum, kReal | kInteger)         \
+  ROW(binary, scalar, Minimum, "minimum", minimum, kReal | kInteger)         \
+  ROW(select, scalar, Select, "select", select, kAny)                        \
+  ROW(binary, scalar, Equal, "equal", equal, kAny)                           \
+  ROW(binary, kernel, NotEqual, "not_equal", not_equal, kAny)                \
+  ROW(binary, scalar, Less, "less", less, kReal | kInteger)                  \
+  ROW(binary, scalar, LessEqual, "less_equal", less_equal, kReal | kInteger) \
+  ROW(binary, kernel, And, "and", bit_and, kBool | kInteger)                 \
+  ROW(binary, kernel, Or, "or", bit_or, kBool | kInteger)                    \
+  ROW(binary, kernel, Xor, "xor", bit_xor, kBool | kInteger)                 \
+  ROW(unary, kernel, Not, "not", bit_not, kBool | kInteger)                  \
+  ROW(binary, kernel, ShiftLeft, "shift_left", shift_left, kInteger)         \
+  ROW(binary, kernel, ShiftRight, "shift_right", shift_right, kInteger)      \
+  ROW(unary, kernel, Floor, "floor", floor, kReal)                           \
+  ROW(unary, kernel, Ceil, "ceil", ceil, kReal)                              \
+  ROW(unary, kernel, Round, "round", round, kReal)                           \
+  ROW(unary, kernel, SignReal, "sign", sign, kReal | kInteger)               \
+  ROW(unary, kernel, IsFinite, "is_finite", is_finite, kInexact)             \
+  ROW(unary, kernel, Real, "real", real, kComplex)                           \
+  ROW(unary, kernel, Imag, "imag", imag, kComplex)                           \
+  ROW(unary, kernel, Conj, "conj", conj, kComplex)                           \
+  ROW(binary, kernel, Complex, "complex", complex, kReal)                    \
+  ROW(unary, kernel, StopGradient, "stop_gradient", same, kAny)              \
+  ROW(unary, kernel, Copy, "copy", same, kAny)                               \
+  ROW(cast, kernel, Cast, "cast", convert, kAny)
+
+namespace tessera::kernels::body {
+TESSERA_ARITHMETIC_ROWS(TESSERA_BODY)
+}  // namespace tessera::kernels::body

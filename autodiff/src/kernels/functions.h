@@ -197,10 +197,14 @@ TESSERA_HD_INLINE T hypot(T x, T y) {
 }
 /// x / hypot(x, y) by the smaller ratio of the two; 0 at 0.
 template <class T>
-TESSERA_HD_INLINE T hypot_slope(T x, T y) {
+TESSERA_HD_INLINE T hypot_derivative(T x, T y) {
   const bool steep = abs(x) < abs(y);
   const T t = (steep ? x : y) / (steep ? y : x == T(0) ? T(1) : x);
   return vm::rsqrt(T(1) + t * t) * (steep ? t * sign(y) : sign(x));
+}
+template <class T>
+TESSERA_HD_INLINE auto abs_complex(T z) {
+  return hypot(z.real(), z.imag());
 }
 /// z / |z|; 0 at 0.
 template <class T>
@@ -210,3 +214,47 @@ TESSERA_HD_INLINE T sign_complex(T z) {
 }
 
 }  // namespace tessera::kernels::fn
+
+/// The rows of what stands here: kind, scalar, type, name, function, types (body.h).
+#define TESSERA_FUNCTION_ROWS(ROW)                                                    \
+  ROW(unary, scalar, Sqrt, "sqrt", sqrt, kInexact)                                    \
+  ROW(unary, kernel, Length, "length", sqrt, kReal)                                   \
+  ROW(unary, kernel, Rsqrt, "rsqrt", rsqrt, kInexact)                                 \
+  ROW(unary, kernel, Cbrt, "cbrt", cbrt, kReal)                                       \
+  ROW(complex_periodic, scalar, Exp, "exp", exp, kInexact)                            \
+  ROW(unary, kernel, Expm1, "expm1", expm1, kInexact)                                 \
+  ROW(unary, scalar, Log, "log", log, kInexact)                                       \
+  ROW(unary, kernel, Log1p, "log1p", log1p, kInexact)                                 \
+  ROW(periodic, scalar, Sin, "sin", sin, kInexact)                                    \
+  ROW(periodic, scalar, Cos, "cos", cos, kInexact)                                    \
+  ROW(periodic, kernel, Tan, "tan", tan, kInexact)                                    \
+  ROW(unary, kernel, Asin, "asin", asin, kInexact)                                    \
+  ROW(unary, kernel, Acos, "acos", acos, kInexact)                                    \
+  ROW(unary, kernel, Atan, "atan", atan, kInexact)                                    \
+  ROW(complex_periodic, scalar, Sinh, "sinh", sinh, kInexact)                         \
+  ROW(complex_periodic, scalar, Cosh, "cosh", cosh, kInexact)                         \
+  ROW(complex_periodic, scalar, Tanh, "tanh", tanh, kInexact)                         \
+  ROW(unary, scalar, Sech2, "sech2", sech2, kInexact)                                 \
+  ROW(unary, kernel, Asinh, "asinh", asinh, kInexact)                                 \
+  ROW(unary, kernel, Acosh, "acosh", acosh, kInexact)                                 \
+  ROW(unary, kernel, Atanh, "atanh", atanh, kInexact)                                 \
+  ROW(unary, kernel, Logistic, "logistic", logistic, kInexact)                        \
+  ROW(unary, kernel, Softplus, "softplus", softplus, kReal)                           \
+  ROW(unary, kernel, Erf, "erf", erf, kReal)                                          \
+  ROW(unary, kernel, Erfc, "erfc", erfc, kReal)                                       \
+  ROW(unary, kernel, Erfinv, "erfinv", erfinv, kReal)                                 \
+  ROW(unary, kernel, Lgamma, "lgamma", lgamma, kReal)                                 \
+  ROW(unary, kernel, Digamma, "digamma", digamma, kReal)                              \
+  ROW(with_int, kernel, Polygamma, "polygamma", polygamma, kReal)                     \
+  ROW(binary, kernel, Pow, "pow", pow, kInexact)                                      \
+  ROW(with_orders, kernel, PowDerivative, "pow_derivative", pow_derivative, kInexact) \
+  ROW(binary, kernel, Atan2, "atan2", atan2, kReal)                                   \
+  ROW(binary, kernel, Hypot, "hypot", hypot, kReal)                                   \
+  ROW(binary, kernel, HypotDerivative, "hypot_derivative", hypot_derivative, kReal)   \
+  ROW(unary, kernel, AbsReal, "abs", abs, kReal | kInteger)                           \
+  ROW(unary, kernel, AbsComplex, "abs_complex", abs_complex, kComplex)                \
+  ROW(unary, kernel, SignComplex, "sign_complex", sign_complex, kComplex)
+
+namespace tessera::kernels::body {
+TESSERA_FUNCTION_ROWS(TESSERA_BODY)
+}  // namespace tessera::kernels::body

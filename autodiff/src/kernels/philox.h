@@ -144,7 +144,7 @@ void fill_random(std::uint64_t seed, std::uint64_t stream, std::uint64_t first, 
   constexpr std::size_t kCount = D::kCount;
   typename D::type block[kCount];
   std::size_t j = 0;
-  auto part = [&](std::size_t from) {  // elements of one block from place `from` on
+  auto part = [&](std::size_t from) {  // elements of one block from position `from` on
     D::draw(random_block(seed, stream, (first + j) / kCount), block);
     for (std::size_t i = from; i < kCount && j < n; ++i) out[j++] = block[i];
   };

@@ -11,7 +11,7 @@
 /// Every function is inline, without branches, tables or calls, so that `for (i...) y[i] =
 /// vm::exp(x[i])` becomes SIMD code under -O3. Only basic operations and fused multiply-adds are
 /// used, each rounded once, and the files are compiled without contraction: a value is therefore
-/// the same bits alone, at any place of an array, at any vector width and in any thread.
+/// the same bits alone, at any position of an array, at any vector width and in any thread.
 namespace tessera::kernels::vm {
 
 template <class T>

@@ -120,7 +120,7 @@ TESSERA_HD inline Angle<double> reduce_far(double x) {
   const std::uint64_t bits = to_bits(x);
   const int exponent = static_cast<int>(bits >> 52) - 1075;  // x = m 2^exponent
   const std::uint64_t m = (bits & 0x000fffffffffffffull) | 0x0010000000000000ull;
-  const int first = exponent - 2 + 64;  // place of the first bit that matters
+  const int first = exponent - 2 + 64;  // position of the first bit that matters
   const int word = first / 64, shift = first % 64;
   std::uint64_t w[3];
   for (int i = 0; i < 3; ++i)

@@ -259,7 +259,7 @@ struct OdeFlow : Hand<OdeFlow> {
       for (std::size_t k = s.linear; k < n; ++k) o[k] = y[k];
       return;
     }
-    const auto slope = [&](const Leaves& y, std::size_t which) {
+    const auto derivative = [&](const Leaves& y, std::size_t which) {
       Operands in;
       in.add(a.in[n + which], n + which);
       for (std::size_t k = 0; k < n; ++k) in.add(y[k], k);
@@ -267,7 +267,7 @@ struct OdeFlow : Hand<OdeFlow> {
       return f.over([&s](const Leaves& u) { return evaluate(s.f, u); }, in.v, in.as);
     };
     const auto moved = [&](const Leaves& y, std::size_t which) {  // f dt
-      Leaves out = slope(y, which);
+      Leaves out = derivative(y, which);
       for (Tensor& k : out)
         k = f.over([](const Leaves& u) { return Leaves{u[0] * like(u[1], u[0])}; },
                    {k, t[n + which]}, {0, n + which})[0];

@@ -54,11 +54,11 @@ Step dormand_prince(const Field& f, const Tensor& t, const Tensor& h, const Leav
   return s;
 }
 Leaves dense_output(const Step& s, const Tensor& y, const Tensor& h, std::size_t i) {
-  const Tensor step = like(h, y), change = s.y[i] - y, bend = step * s.k[0][i] - change;
+  const Tensor step = like(h, y), r2 = s.y[i] - y, r3 = step * s.k[0][i] - r2;
   Tensor d;
   for (int j = 0; j < 7; ++j)
     if (kDense[j] != 0) d = add_tangents(d, kDense[j] * s.k[j][i]);
-  return {y, change, bend, change - step * s.k[6][i] - bend, step * d};
+  return {y, r2, r3, r2 - step * s.k[6][i] - r3, step * d};
 }
 Leaves rk4(const Field& f, const Tensor& t, const Tensor& h, const Leaves& y) {
   constexpr double half[] = {0.5}, second[] = {0, 0.5}, third[] = {0, 0, 1},

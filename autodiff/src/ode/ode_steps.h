@@ -15,7 +15,8 @@ using Field = std::function<Leaves(const Tensor& t, const Leaves& y)>;
 /// h in the precision of y.
 Tensor like(const Tensor& h, const Tensor& y);
 
-/// One step from y with slope k1: all seven slopes; the last stage is the result.
+/// One step from y with k1 = f(t, y): the derivatives k at all seven stages; the last stage is the
+/// result.
 struct Step {
   std::vector<Leaves> k;
   Leaves y;

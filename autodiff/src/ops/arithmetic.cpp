@@ -17,18 +17,13 @@ using namespace kernels;
 using detail::zeros_of;
 
 /// Linear in all operands, element-wise.
-template <class P, DtypeSet S>
-struct LinearBinary : Binary<P, S> {
+template <class P, class Body>
+struct LinearBinary : Binary<P, Body> {
   static constexpr RuleClass rule = RuleClass::linear;
   static constexpr std::uint32_t linear_in = 3u;
 };
 
-struct Add : LinearBinary<Add, kNumber> {
-  static constexpr const char* name = "add";
-  template <class T>
-  TESSERA_HD_INLINE static T eval(T x, T y) {
-    return fn::add(x, y);
-  }
+struct Add : LinearBinary<Add, body::Add> {
   static void jvp(const Application&, std::span<const Tensor> t, std::span<Tensor> o) {
     o[0] = detail::add_tangents(t[0], t[1]);
   }
@@ -38,12 +33,7 @@ struct Add : LinearBinary<Add, kNumber> {
       if (linear[k]) o[k] = ct[0];
   }
 };
-struct Sub : LinearBinary<Sub, kNumber> {
-  static constexpr const char* name = "sub";
-  template <class T>
-  TESSERA_HD_INLINE static T eval(T x, T y) {
-    return fn::sub(x, y);
-  }
+struct Sub : LinearBinary<Sub, body::Sub> {
   static void jvp(const Application&, std::span<const Tensor> t, std::span<Tensor> o) {
     o[0] = !t[1].defined() ? t[0] : t[0].defined() ? sub(t[0], t[1]) : neg(t[1]);
   }
@@ -53,14 +43,9 @@ struct Sub : LinearBinary<Sub, kNumber> {
     if (linear[1]) o[1] = neg(ct[0]);
   }
 };
-struct Mul : Binary<Mul, kNumber> {
+struct Mul : Binary<Mul, body::Mul> {
   static constexpr RuleClass rule = RuleClass::bilinear;
   static constexpr std::uint32_t linear_in = 3u;
-  static constexpr const char* name = "mul";
-  template <class T>
-  TESSERA_HD_INLINE static T eval(T x, T y) {
-    return fn::mul(x, y);
-  }
   static void transpose(const Application& a, std::span<const bool> linear,
                         std::span<const Tensor> ct, std::span<Tensor> o) {
     if (linear[0] && linear[1])
@@ -69,13 +54,8 @@ struct Mul : Binary<Mul, kNumber> {
     if (linear[1]) o[1] = mul(conj(a.in[0]), ct[0]);
   }
 };
-struct Div : Binary<Div, kNumber> {
+struct Div : Binary<Div, body::Div> {
   static constexpr RuleClass rule = RuleClass::hand;
-  static constexpr const char* name = "div";
-  template <class T>
-  TESSERA_HD_INLINE static T eval(T x, T y) {
-    return divide(x, y);
-  }
   static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
     Tensor top = t[0];
     if (t[1].defined()) {
@@ -92,14 +72,9 @@ struct Div : Binary<Div, kNumber> {
   static constexpr int numerator = 0;
   static Tensor undo(const Application&, const Tensor& b, const Tensor& y) { return mul(b, y); }
 };
-struct Neg : Unary<Neg, kNumber> {
+struct Neg : Unary<Neg, body::Neg> {
   static constexpr RuleClass rule = RuleClass::linear;
   static constexpr std::uint32_t linear_in = 1u;
-  static constexpr const char* name = "neg";
-  template <class T>
-  TESSERA_HD_INLINE static T eval(T x) {
-    return fn::neg(x);
-  }
   static void transpose(const Application&, std::span<const bool>, std::span<const Tensor> ct,
                         std::span<Tensor> o) {
     o[0] = neg(ct[0]);
@@ -113,31 +88,20 @@ Tensor share(const Tensor& beaten, const Tensor& mine, const Tensor& other) {
   return where(beaten, 0.0,
                where(equal(mine, other), cast(0.5, mine.dtype()), cast(1.0, mine.dtype())));
 }
-struct Maximum : Binary<Maximum, kReal | kInteger> {
-  static constexpr const char* name = "maximum";
-  template <class T>
-  TESSERA_HD_INLINE static T eval(T x, T y) {
-    return fn::maximum(x, y);
-  }
+struct Maximum : Binary<Maximum, body::Maximum> {
   static Tensor d(int k, std::span<const Tensor> x, const Tensor&) {
     return share(less(x[k], x[1 - k]), x[k], x[1 - k]);
   }
 };
-struct Minimum : Binary<Minimum, kReal | kInteger> {
-  static constexpr const char* name = "minimum";
-  template <class T>
-  TESSERA_HD_INLINE static T eval(T x, T y) {
-    return fn::minimum(x, y);
-  }
+struct Minimum : Binary<Minimum, body::Minimum> {
   static Tensor d(int k, std::span<const Tensor> x, const Tensor&) {
     return share(less(x[1 - k], x[k]), x[k], x[1 - k]);
   }
 };
 
-struct Select : Elementwise<Select, 3> {
+struct Select : Elementwise<Select, 3>, body::Select {
   static constexpr RuleClass rule = RuleClass::linear;
   static constexpr std::uint32_t linear_in = 6u;
-  static constexpr const char* name = "select";
   static Types infer(std::span<const Type> in, const Attributes*) {
     if (in.size() != 3 || in[0].dtype != Dtype::boolean || in[1] != in[2] ||
         in[0].shape != in[1].shape)
@@ -146,11 +110,11 @@ struct Select : Elementwise<Select, 3> {
   }
   static Dtype result(std::span<const Dtype> in) { return in[1]; }
   static KernelFn kernel(std::span<const Dtype> in, const Attributes*) {
-    static constexpr auto table = kernel_table<kAny>([](auto tag) -> KernelFn {
+    static constexpr auto table = kernel_table<dtypes>([](auto tag) -> KernelFn {
       using T = typename decltype(tag)::type;
       return [](Inputs in, Outputs out, const Attributes*) {
         map3<bool, T, T>(*in[0], *in[1], *in[2], *out[0],
-                         [](bool c, T x, T y) { return fn::select(c, x, y); });
+                         [](bool c, T x, T y) { return body::Select::eval(c, x, y); });
       };
     });
     return in[0] == Dtype::boolean && in[1] == in[2] ? table[static_cast<int>(in[1])] : nullptr;

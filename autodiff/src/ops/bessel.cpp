@@ -53,28 +53,29 @@ struct Bessel : Elementwise<P, 1> {
     auto neighbour = [&, scaled = scaled](double order) {
       return of_order<P>(order, scaled, z, {});
     };
-    Tensor slope;
+    Tensor derivative;
     if (v == 0)
-      slope = static_cast<double>(above) * neighbour(1);
+      derivative = static_cast<double>(above) * neighbour(1);
     else if (below * above > 0)
-      slope = (0.5 * below) * (neighbour(v - 1) + neighbour(v + 1));
+      derivative = (0.5 * below) * (neighbour(v - 1) + neighbour(v + 1));
     else
-      slope = (0.5 * below) * (neighbour(v - 1) - neighbour(v + 1));
+      derivative = (0.5 * below) * (neighbour(v - 1) - neighbour(v + 1));
     if (!scaled) {
-      o[0] = t[0] * slope;
+      o[0] = t[0] * derivative;
       return;
     }
     // What the factor's own derivative adds.
     if constexpr (K == BesselKind::k)
-      o[0] = t[0] * (slope + f);
+      o[0] = t[0] * (derivative + f);
     else if constexpr (K == BesselKind::h1)
-      o[0] = t[0] * (slope - c128(0, 1) * f);
+      o[0] = t[0] * (derivative - c128(0, 1) * f);
     else if constexpr (K == BesselKind::h2)
-      o[0] = t[0] * (slope + c128(0, 1) * f);
+      o[0] = t[0] * (derivative + c128(0, 1) * f);
     else if constexpr (K == BesselKind::i)
-      o[0] = t[0] * slope - f * (sign(real(z)) * real(t[0]));
+      o[0] = t[0] * derivative - f * (sign(real(z)) * real(t[0]));
     else
-      o[0] = is_complex(z.dtype()) ? t[0] * slope - f * (sign(imag(z)) * imag(t[0])) : t[0] * slope;
+      o[0] = is_complex(z.dtype()) ? t[0] * derivative - f * (sign(imag(z)) * imag(t[0]))
+                                   : t[0] * derivative;
   }
 };
 struct BesselJ : Bessel<BesselJ, BesselKind::j, kInexact, 1, -1> {

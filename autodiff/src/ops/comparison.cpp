@@ -10,89 +10,26 @@ namespace {
 
 using namespace kernels;
 
-template <class P, DtypeSet S>
-struct Compare : Binary<P, S> {
+template <class P, class Body>
+struct Compare : Binary<P, Body> {
   static constexpr RuleClass rule = RuleClass::zero;
   static Dtype result(std::span<const Dtype>) { return Dtype::boolean; }
 };
-struct Equal : Compare<Equal, kAny> {
-  static constexpr const char* name = "equal";
-  template <class T>
-  TESSERA_HD_INLINE static bool eval(T x, T y) {
-    return fn::equal(x, y);
-  }
-};
-struct NotEqual : Compare<NotEqual, kAny> {
-  static constexpr const char* name = "not_equal";
-  template <class T>
-  TESSERA_HD_INLINE static bool eval(T x, T y) {
-    return fn::not_equal(x, y);
-  }
-};
-struct Less : Compare<Less, kReal | kInteger> {
-  static constexpr const char* name = "less";
-  template <class T>
-  TESSERA_HD_INLINE static bool eval(T x, T y) {
-    return fn::less(x, y);
-  }
-};
-struct LessEqual : Compare<LessEqual, kReal | kInteger> {
-  static constexpr const char* name = "less_equal";
-  template <class T>
-  TESSERA_HD_INLINE static bool eval(T x, T y) {
-    return fn::less_equal(x, y);
-  }
-};
-template <class P>
-struct Logic : Binary<P, kBool | kInteger> {
+struct Equal : Compare<Equal, body::Equal> {};
+struct NotEqual : Compare<NotEqual, body::NotEqual> {};
+struct Less : Compare<Less, body::Less> {};
+struct LessEqual : Compare<LessEqual, body::LessEqual> {};
+template <class P, class Body>
+struct Bits : Binary<P, Body> {
   static constexpr RuleClass rule = RuleClass::zero;
 };
-struct And : Logic<And> {
-  static constexpr const char* name = "and";
-  template <class T>
-  TESSERA_HD_INLINE static T eval(T x, T y) {
-    return fn::bit_and(x, y);
-  }
-};
-struct Or : Logic<Or> {
-  static constexpr const char* name = "or";
-  template <class T>
-  TESSERA_HD_INLINE static T eval(T x, T y) {
-    return fn::bit_or(x, y);
-  }
-};
-struct Xor : Logic<Xor> {
-  static constexpr const char* name = "xor";
-  template <class T>
-  TESSERA_HD_INLINE static T eval(T x, T y) {
-    return fn::bit_xor(x, y);
-  }
-};
-template <class P>
-struct Shift : Binary<P, kInteger> {
+struct And : Bits<And, body::And> {};
+struct Or : Bits<Or, body::Or> {};
+struct Xor : Bits<Xor, body::Xor> {};
+struct ShiftLeft : Bits<ShiftLeft, body::ShiftLeft> {};
+struct ShiftRight : Bits<ShiftRight, body::ShiftRight> {};
+struct Not : Unary<Not, body::Not> {
   static constexpr RuleClass rule = RuleClass::zero;
-};
-struct ShiftLeft : Shift<ShiftLeft> {
-  static constexpr const char* name = "shift_left";
-  template <class T>
-  TESSERA_HD_INLINE static T eval(T x, T y) {
-    return fn::shift_left(x, y);
-  }
-};
-struct ShiftRight : Shift<ShiftRight> {
-  static constexpr const char* name = "shift_right";
-  template <class T>
-  TESSERA_HD_INLINE static T eval(T x, T y) {
-    return fn::shift_right(x, y);
-  }
-};
-struct Not : Unary<Not, kBool | kInteger> {
-  static constexpr RuleClass rule = RuleClass::zero;
-  static constexpr const char* name = "not";
-  template <class T>
-  TESSERA_HD_INLINE static T eval(T x) {
-    return fn::bit_not(x);
-  }
 };
 
 TESSERA_REGISTER(Equal);

@@ -16,56 +16,36 @@ namespace {
 using namespace kernels;
 
 /// Re<c, A t> = Re<A^T c, t>; identity on real input.
-template <class P>
-struct Part : Unary<P, kComplex> {
+template <class P, class Body>
+struct Part : Unary<P, Body> {
   static constexpr RuleClass rule = RuleClass::linear;
   static constexpr std::uint32_t linear_in = 1u;
   static Dtype result(std::span<const Dtype> in) { return real_of(in[0]); }
 };
-struct Real : Part<Real> {
-  static constexpr const char* name = "real";
-  template <class T>
-  TESSERA_HD_INLINE static auto eval(T z) {
-    return fn::real(z);
-  }
+struct Real : Part<Real, body::Real> {
   static void transpose(const Application&, std::span<const bool>, std::span<const Tensor> ct,
                         std::span<Tensor> o) {
     o[0] = complex(ct[0], zeros({}, ct[0].dtype()));
   }
 };
-struct Imag : Part<Imag> {
-  static constexpr const char* name = "imag";
-  template <class T>
-  TESSERA_HD_INLINE static auto eval(T z) {
-    return fn::imag(z);
-  }
+struct Imag : Part<Imag, body::Imag> {
   static void transpose(const Application&, std::span<const bool>, std::span<const Tensor> ct,
                         std::span<Tensor> o) {
     o[0] = complex(zeros({}, ct[0].dtype()), ct[0]);
   }
 };
-struct Conj : Unary<Conj, kComplex> {
+struct Conj : Unary<Conj, body::Conj> {
   static constexpr RuleClass rule = RuleClass::linear;
   static constexpr std::uint32_t linear_in = 1u;
-  static constexpr const char* name = "conj";
-  template <class T>
-  TESSERA_HD_INLINE static T eval(T z) {
-    return fn::conj(z);
-  }
   static void transpose(const Application&, std::span<const bool>, std::span<const Tensor> ct,
                         std::span<Tensor> o) {
     o[0] = conj(ct[0]);
   }
 };
-struct Complex : Binary<Complex, kReal> {
+struct Complex : Binary<Complex, body::Complex> {
   static constexpr RuleClass rule = RuleClass::linear;
   static constexpr std::uint32_t linear_in = 3u;
-  static constexpr const char* name = "complex";
   static Dtype result(std::span<const Dtype> in) { return complex_of(in[0]); }
-  template <class T>
-  TESSERA_HD_INLINE static std::complex<T> eval(T x, T y) {
-    return fn::complex(x, y);
-  }
   static void transpose(const Application&, std::span<const bool> linear,
                         std::span<const Tensor> ct, std::span<Tensor> o) {
     if (linear[0]) o[0] = real(ct[0]);
@@ -73,28 +53,18 @@ struct Complex : Binary<Complex, kReal> {
   }
 };
 /// |z|; d|z| = Re(conj(z/|z|) dz), 0 at 0.
-struct AbsComplex : Unary<AbsComplex, kComplex> {
+struct AbsComplex : Unary<AbsComplex, body::AbsComplex> {
   static constexpr RuleClass rule = RuleClass::hand;
-  static constexpr const char* name = "abs_complex";
   static constexpr None transpose{"it is not linear"};
   static Dtype result(std::span<const Dtype> in) { return real_of(in[0]); }
-  template <class T>
-  TESSERA_HD_INLINE static auto eval(T z) {
-    return fn::hypot(z.real(), z.imag());
-  }
   static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
     if (t[0].defined()) o[0] = real(conj(sign(a.in[0])) * t[0]);
   }
 };
 /// u = z/|z|, 0 at 0: it turns, du = i u Im(conj(u) dz) / |z|, and NaN at 0.
-struct SignComplex : Unary<SignComplex, kComplex> {
+struct SignComplex : Unary<SignComplex, body::SignComplex> {
   static constexpr RuleClass rule = RuleClass::hand;
-  static constexpr const char* name = "sign_complex";
   static constexpr None transpose{"it is not linear"};
-  template <class T>
-  TESSERA_HD_INLINE static T eval(T z) {
-    return fn::sign_complex(z);
-  }
   static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
     if (!t[0].defined()) return;
     const Tensor& u = a.out[0];
@@ -102,15 +72,10 @@ struct SignComplex : Unary<SignComplex, kComplex> {
   }
 };
 /// The value with derivative zero; of the unknown of a linear map nothing comes back.
-struct StopGradient : Unary<StopGradient, kAny> {
+struct StopGradient : Unary<StopGradient, body::StopGradient> {
   static constexpr RuleClass rule = RuleClass::zero;
-  static constexpr const char* name = "stop_gradient";
   static void transpose(const Application&, std::span<const bool>, std::span<const Tensor>,
                         std::span<Tensor>) {}
-  template <class T>
-  TESSERA_HD_INLINE static T eval(T x) {
-    return fn::same(x);
-  }
 };
 
 struct CastTo {
@@ -119,11 +84,9 @@ struct CastTo {
 };
 /// Conversion of the element type; complex to real keeps the real part, anything to bool asks "not
 /// zero?".
-struct Cast : Elementwise<Cast, 1> {
+struct Cast : Elementwise<Cast, 1>, body::Cast {
   static constexpr RuleClass rule = RuleClass::linear;
   static constexpr std::uint32_t linear_in = 1u;
-  static constexpr const char* name = "cast";
-  static constexpr DtypeSet dtypes = kAny;
   static Dtype result(std::span<const Dtype>, const Attributes* a) { return get<CastTo>(a).to; }
   static KernelFn kernel(std::span<const Dtype> in, const Attributes* a) {
     return visit_dtype(in[0], [&](auto from) -> KernelFn {
@@ -131,7 +94,7 @@ struct Cast : Elementwise<Cast, 1> {
         using F = typename decltype(from)::type;
         using T = typename decltype(to)::type;
         return [](Inputs in, Outputs out, const Attributes*) {
-          map1<F>(*in[0], *out[0], [](F x) { return fn::convert<T>(x); });
+          map1<F>(*in[0], *out[0], [](F x) { return body::Cast::eval<T>(x); });
         };
       });
     });

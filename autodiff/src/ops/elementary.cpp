@@ -7,28 +7,24 @@
 namespace tessera {
 namespace {
 
-TESSERA_FUNCTION(Sqrt, "sqrt", kInexact, sqrt, 0.5 / y);
+TESSERA_FUNCTION(Sqrt, 0.5 / y);
 /// 1 / (2 y), and at y = 0 sqrt x: 0 with a derivative that is not finite.
-Tensor length_slope(const Tensor& x, const Tensor& y) {
+Tensor length_derivative(const Tensor& x, const Tensor& y) {
   const Tensor zero = equal(y, 0.0);
   return where(zero, sqrt(x), 0.5 / where(zero, 1.0, y));
 }
-/// The root of a sum of squares: as a length it has slope 0 at 0 and no second derivative there.
-TESSERA_FUNCTION(Length, "length", kReal, sqrt, length_slope(x, y));
-TESSERA_FUNCTION(Rsqrt, "rsqrt", kInexact, rsqrt, -0.5 * (y / x));
-TESSERA_FUNCTION(Cbrt, "cbrt", kReal, cbrt, 1.0 / (3.0 * square(y)));
-TESSERA_PERIODIC(Exp, "exp", kComplex, exp, y);
-TESSERA_FUNCTION(Expm1, "expm1", kInexact, expm1, exp(x));
-TESSERA_FUNCTION(Log, "log", kInexact, log, 1.0 / x);
-TESSERA_FUNCTION(Log1p, "log1p", kInexact, log1p, 1.0 / (1.0 + x));
+/// The root of a sum of squares: as a length it has the derivative 0 at 0 and no second derivative
+/// there.
+TESSERA_FUNCTION(Length, length_derivative(x, y));
+TESSERA_FUNCTION(Rsqrt, -0.5 * (y / x));
+TESSERA_FUNCTION(Cbrt, 1.0 / (3.0 * square(y)));
+TESSERA_FUNCTION(Exp, y);
+TESSERA_FUNCTION(Expm1, exp(x));
+TESSERA_FUNCTION(Log, 1.0 / x);
+TESSERA_FUNCTION(Log1p, 1.0 / (1.0 + x));
 
 /// x^n; the derivative n x^(n-1) is exact at 0, and x^0 has none.
-struct PowInt : WithInt<PowInt, kNumber> {
-  static constexpr const char* name = "pow_int";
-  template <class T>
-  TESSERA_HD_INLINE static T eval(int n, T x) {
-    return kernels::fn::pow_int(n, x);
-  }
+struct PowInt : WithInt<PowInt, kernels::body::PowInt> {
   static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
     const int n = a.get<IntParameter>().n;
     if (t[0].defined() && n != 0) o[0] = mul(t[0], static_cast<double>(n) * pow(a.in[0], n - 1));
@@ -37,10 +33,8 @@ struct PowInt : WithInt<PowInt, kNumber> {
 
 /// d^i/dx^i d^j/dy^j x^y: each derivative of x^y is one of these, so that all are right where a
 /// factor is 0 and the power infinite.
-struct PowDerivative : Elementwise<PowDerivative, 2> {
+struct PowDerivative : Elementwise<PowDerivative, 2>, kernels::body::PowDerivative {
   static constexpr RuleClass rule = RuleClass::hand;
-  static constexpr const char* name = "pow_derivative";
-  static constexpr DtypeSet dtypes = kInexact;
   static constexpr None transpose{"it is not linear"};
   struct Orders {
     int in_x, in_y;
@@ -55,21 +49,19 @@ struct PowDerivative : Elementwise<PowDerivative, 2> {
   }
   /// Compiled for its orders: it vectorises.
   template <int I, int J>
-  static constexpr auto low = kernels::kernel_table<kInexact>([](auto tag) -> KernelFn {
+  static constexpr auto low = kernels::kernel_table<dtypes>([](auto tag) -> KernelFn {
     using T = typename decltype(tag)::type;
     return [](Inputs in, Outputs out, const Attributes*) {
-      kernels::map2<T, T>(*in[0], *in[1], *out[0], [](T x, T y) TESSERA_INLINE {
-        return kernels::fn::pow_derivative(I, J, x, y);
-      });
+      kernels::map2<T, T>(*in[0], *in[1], *out[0],
+                          [](T x, T y) TESSERA_INLINE { return eval(I, J, x, y); });
     };
   });
-  static constexpr auto any = kernels::kernel_table<kInexact>([](auto tag) -> KernelFn {
+  static constexpr auto any = kernels::kernel_table<dtypes>([](auto tag) -> KernelFn {
     using T = typename decltype(tag)::type;
     return [](Inputs in, Outputs out, const Attributes* a) {
       const Orders k = get<Orders>(a);
-      kernels::map2<T, T>(*in[0], *in[1], *out[0], [k](T x, T y) {
-        return kernels::fn::pow_derivative(k.in_x, k.in_y, x, y);
-      });
+      kernels::map2<T, T>(*in[0], *in[1], *out[0],
+                          [k](T x, T y) { return eval(k.in_x, k.in_y, x, y); });
     };
   });
   static KernelFn kernel(std::span<const Dtype> in, const Attributes* a) {
@@ -86,12 +78,7 @@ struct PowDerivative : Elementwise<PowDerivative, 2> {
       o[0] = detail::add_tangents(o[0], mul(t[1], of({k.in_x, k.in_y + 1}, a.in[0], a.in[1])));
   }
 };
-struct Pow : Binary<Pow, kInexact> {
-  static constexpr const char* name = "pow";
-  template <class T>
-  TESSERA_HD_INLINE static T eval(T x, T y) {
-    return kernels::fn::pow(x, y);
-  }
+struct Pow : Binary<Pow, kernels::body::Pow> {
   static Tensor d(int k, In in, const Tensor&) {
     return PowDerivative::of({k == 0, k == 1}, in[0], in[1]);
   }

@@ -10,60 +10,21 @@ namespace tessera {
 namespace {
 
 // ---- steps: derivative zero wherever it exists ----
-template <class P, DtypeSet S>
-struct StepFunction : Unary<P, S> {
+template <class P, class Body>
+struct StepFunction : Unary<P, Body> {
   static constexpr RuleClass rule = RuleClass::zero;
 };
-struct Floor : StepFunction<Floor, kReal> {
-  static constexpr const char* name = "floor";
-  template <class T>
-  TESSERA_HD_INLINE static T eval(T x) {
-    return kernels::fn::floor(x);
-  }
-};
-struct Ceil : StepFunction<Ceil, kReal> {
-  static constexpr const char* name = "ceil";
-  template <class T>
-  TESSERA_HD_INLINE static T eval(T x) {
-    return kernels::fn::ceil(x);
-  }
-};
-struct Round : StepFunction<Round, kReal> {
-  static constexpr const char* name = "round";
-  template <class T>
-  TESSERA_HD_INLINE static T eval(T x) {
-    return kernels::fn::round(x);
-  }
-};
-struct SignReal : StepFunction<SignReal, kReal | kInteger> {
-  static constexpr const char* name = "sign";
-  template <class T>
-  TESSERA_HD_INLINE static T eval(T x) {
-    return kernels::fn::sign(x);
-  }
-};
-struct IsFinite : StepFunction<IsFinite, kInexact> {
-  static constexpr const char* name = "is_finite";
+struct Floor : StepFunction<Floor, kernels::body::Floor> {};
+struct Ceil : StepFunction<Ceil, kernels::body::Ceil> {};
+struct Round : StepFunction<Round, kernels::body::Round> {};
+struct SignReal : StepFunction<SignReal, kernels::body::SignReal> {};
+struct IsFinite : StepFunction<IsFinite, kernels::body::IsFinite> {
   static Dtype result(std::span<const Dtype>) { return Dtype::boolean; }
-  template <class T>
-  TESSERA_HD_INLINE static bool eval(T x) {
-    return kernels::fn::is_finite(x);
-  }
 };
-struct AbsReal : Unary<AbsReal, kReal | kInteger> {
-  static constexpr const char* name = "abs";
-  template <class T>
-  TESSERA_HD_INLINE static T eval(T x) {
-    return kernels::fn::abs(x);
-  }
+struct AbsReal : Unary<AbsReal, kernels::body::AbsReal> {
   static Tensor d(int, In in, const Tensor&) { return sign(in[0]); }
 };
-struct Rem : Binary<Rem, kReal | kInteger> {
-  static constexpr const char* name = "rem";
-  template <class T>
-  TESSERA_HD_INLINE static T eval(T x, T y) {
-    return kernels::fn::rem(x, y);
-  }
+struct Rem : Binary<Rem, kernels::body::Rem> {
   static Tensor d(int k, In in, const Tensor& r) {
     if (k == 0) return ones({}, r.dtype());
     return neg(round((in[0] - stop_gradient(r)) / in[1]));  // -trunc(x/y)

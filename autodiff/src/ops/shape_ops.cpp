@@ -3,6 +3,7 @@
 // Rearrangements. All are linear; most are views.
 #include "../core/rules.h"
 #include "../core/tensor_internal.h"
+#include "../kernels/arithmetic.h"
 #include "../kernels/copy.h"
 #include "maps.h"
 #include "tessera/autodiff/ops.h"
@@ -360,14 +361,9 @@ struct Concatenate : Linear<Concatenate> {
 };
 
 /// The same values in row-major memory.
-struct Copy : Unary<Copy, kAny> {
+struct Copy : Unary<Copy, kernels::body::Copy> {
   static constexpr RuleClass rule = RuleClass::linear;
   static constexpr std::uint32_t linear_in = 1u;
-  static constexpr const char* name = "copy";
-  template <class T>
-  TESSERA_HD_INLINE static T eval(T x) {
-    return x;
-  }
   static void transpose(const Application&, std::span<const bool>, std::span<const Tensor> ct,
                         std::span<Tensor> o) {
     o[0] = ct[0];

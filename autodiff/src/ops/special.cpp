@@ -8,23 +8,16 @@
 namespace tessera {
 namespace {
 
-TESSERA_FUNCTION(Logistic, "logistic", kInexact, logistic, 0.25 * sech2(0.5 * x));
-TESSERA_FUNCTION(Softplus, "softplus", kReal, softplus, logistic(x));
-TESSERA_FUNCTION(Erf, "erf", kReal, erf, (2.0 * std::numbers::inv_sqrtpi) * exp(neg(square(x))));
-TESSERA_FUNCTION(Erfc, "erfc", kReal, erfc,
-                 (-2.0 * std::numbers::inv_sqrtpi) * exp(neg(square(x))));
-TESSERA_FUNCTION(Erfinv, "erfinv", kReal, erfinv,
-                 (0.5 / std::numbers::inv_sqrtpi) * exp(square(y)));
-TESSERA_FUNCTION(Lgamma, "lgamma", kReal, lgamma, digamma(x));
-TESSERA_FUNCTION(Digamma, "digamma", kReal, digamma, polygamma(1, x));
+TESSERA_FUNCTION(Logistic, 0.25 * sech2(0.5 * x));
+TESSERA_FUNCTION(Softplus, logistic(x));
+TESSERA_FUNCTION(Erf, (2.0 * std::numbers::inv_sqrtpi) * exp(neg(square(x))));
+TESSERA_FUNCTION(Erfc, (-2.0 * std::numbers::inv_sqrtpi) * exp(neg(square(x))));
+TESSERA_FUNCTION(Erfinv, (0.5 / std::numbers::inv_sqrtpi) * exp(square(y)));
+TESSERA_FUNCTION(Lgamma, digamma(x));
+TESSERA_FUNCTION(Digamma, polygamma(1, x));
 
 /// (-1)^(n+1) n! sum_k 1/(x+k)^(n+1); n = 0 is digamma.
-struct Polygamma : WithInt<Polygamma, kReal> {
-  static constexpr const char* name = "polygamma";
-  template <class T>
-  TESSERA_HD_INLINE static T eval(int n, T x) {
-    return kernels::fn::polygamma(n, x);
-  }
+struct Polygamma : WithInt<Polygamma, kernels::body::Polygamma> {
   static Tensor derivative(int n, const Tensor& x) { return polygamma(n + 1, x); }
 };
 TESSERA_REGISTER(Polygamma);

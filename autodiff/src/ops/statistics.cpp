@@ -35,7 +35,7 @@ Tensor logsumexp(Arg x, const Shape& axes, bool keep_dims) {
   const Tensor t = detail::to_tensor("logsumexp", x);
   if (count_along(t, axes) == 0)
     return sum(t, axes, keep_dims) -
-           std::numeric_limits<double>::infinity();  // log 0, without slope
+           std::numeric_limits<double>::infinity();  // log 0, without a derivative
   const Tensor m = shift_of(t, axes);
   const Tensor s = log(sum(exp(t - m), axes, true)) + m;
   return keep_dims ? s : sum(s, axes);

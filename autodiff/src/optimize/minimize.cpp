@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "objective.h"
+#include "tessera/autodiff/lbfgs.h"
 
 #include <algorithm>
 #include <cmath>
@@ -116,17 +117,14 @@ FlatResult lbfgs(Iterate it) {
   std::deque<Pair> memory;
   while (!it.done()) {
     Vector d = it.g;
-    std::vector<double> alpha(memory.size());
-    for (std::size_t k = memory.size(); k-- > 0;) {
-      alpha[k] = memory[k].rho * dot(memory[k].s, d);
-      axpy(-alpha[k], memory[k].y, d);
-    }
-    if (!memory.empty()) {
-      const double scale = 1 / (memory.back().rho * dot(memory.back().y, memory.back().y));
-      for (double& v : d) v *= scale;
-    }
-    for (std::size_t k = 0; k < memory.size(); ++k)
-      axpy(alpha[k] - memory[k].rho * dot(memory[k].y, d), memory[k].s, d);
+    lbfgs_product<double>(
+        d, memory.size(), [&](std::size_t k) -> const Pair& { return memory[k]; }, dot,
+        [](Vector& to, double a, const Vector& x) { axpy(a, x, to); },
+        [&](Vector& v) {
+          if (memory.empty()) return;
+          const double scale = 1 / (memory.back().rho * dot(memory.back().y, memory.back().y));
+          for (double& e : v) e *= scale;
+        });
     for (double& v : d) v = -v;
     double slope = dot(it.g, d);
     if (!(slope < 0)) {

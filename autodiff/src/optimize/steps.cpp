@@ -3,10 +3,12 @@
 // Optimizers as functions of (parameters, gradients, state). Complex leaves take |g|^2 where real
 // ones take g^2. Roots have the derivative 0 at 0, so that unrolled steps keep finite derivatives
 // where a gradient vanishes.
+#include "tessera/autodiff/lbfgs.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/optimize.h"
 
 #include <cmath>
+#include <tuple>
 
 namespace tessera {
 namespace {
@@ -33,26 +35,37 @@ Leaves zeros_like(const Leaves& x) {
   for (const Tensor& t : x) z.push_back(zeros(t.shape(), t.dtype()));
   return z;
 }
-Leaves moments_like(const Leaves& x) {
-  Leaves z = zeros_like(x);
-  for (const Tensor& t : x) z.push_back(zeros(t.shape(), real_of(t.dtype())));
-  return z;
+const char *const kFirst = "first_moment", *const kSecond = "second_moment",
+                  *const kMomentum = "momentum";
+
+const Leaves& slot(const OptimizerSlots& slots, const char* name) {
+  for (const OptimizerSlot& s : slots)
+    if (s.name == name) return s.leaves;
+  fail("optimizer",
+       std::string("the state has no slot '") + name + "': it belongs to another optimizer");
 }
+OptimizerSlots moments_like(const Leaves& x) {
+  Leaves second;
+  for (const Tensor& t : x) second.push_back(zeros(t.shape(), real_of(t.dtype())));
+  return {{kFirst, zeros_like(x)}, {kSecond, second}};
+}
+OptimizerSlots momentum_like(const Leaves& x) { return {{kMomentum, zeros_like(x)}}; }
 
 /// Adam's direction for every leaf, and the new moments.
-std::pair<Leaves, Leaves> adam_direction(const AdamOptions& o, const Leaves& g, const Leaves& slots,
-                                         const Tensor& step) {
-  const std::size_t n = g.size();
-  Leaves direction, next(2 * n);
+std::pair<Leaves, OptimizerSlots> adam_direction(const AdamOptions& o, const Leaves& g,
+                                                 const OptimizerSlots& slots, const Tensor& step) {
+  const Leaves &first = slot(slots, kFirst), &second = slot(slots, kSecond);
+  Leaves direction, first_next, second_next;
   const Tensor t = step + 1.0, unbias1 = 1.0 - pow(o.beta1, t), unbias2 = 1.0 - pow(o.beta2, t);
-  for (std::size_t k = 0; k < n; ++k) {
+  for (std::size_t k = 0; k < g.size(); ++k) {
     const Dtype real_type = real_of(g[k].dtype());
-    next[k] = o.beta1 * slots[k] + (1 - o.beta1) * g[k];
-    next[n + k] = o.beta2 * slots[n + k] + (1 - o.beta2) * modulus2(g[k]);
-    const Tensor m = next[k] / cast(unbias1, real_type), v = next[n + k] / cast(unbias2, real_type);
+    first_next.push_back(o.beta1 * first[k] + (1 - o.beta1) * g[k]);
+    second_next.push_back(o.beta2 * second[k] + (1 - o.beta2) * modulus2(g[k]));
+    const Tensor m = first_next[k] / cast(unbias1, real_type),
+                 v = second_next[k] / cast(unbias2, real_type);
     direction.push_back(over(m, root(v) + o.epsilon));
   }
-  return {direction, next};
+  return {direction, {{kFirst, first_next}, {kSecond, second_next}}};
 }
 
 /// One vector of all leaves, and back.
@@ -88,31 +101,33 @@ std::pair<std::vector<Tensor>, OptimizerState> detail::advance(const Optimizer& 
 }
 
 Optimizer sgd(Schedule rate, SgdOptions o) {
-  return {"sgd", [o](const Leaves& p) { return o.momentum == 0 ? Leaves{} : zeros_like(p); },
-          [rate, o](const Leaves& p, const Leaves& g, const Leaves& slots, const Tensor& step) {
-            Leaves x, next;
-            for (std::size_t k = 0; k < p.size(); ++k) {
-              Tensor d = o.weight_decay == 0 ? g[k] : g[k] + o.weight_decay * p[k];
-              if (o.momentum != 0) {
-                next.push_back(o.momentum * slots[k] + d);
-                d = o.nesterov ? d + o.momentum * next.back() : next.back();
-              }
-              x.push_back(p[k] - rate_for(rate, step, p[k]) * d);
-            }
-            return std::pair(x, next);
-          }};
+  return {
+      "sgd", [o](const Leaves& p) { return o.momentum == 0 ? OptimizerSlots{} : momentum_like(p); },
+      [rate, o](const Leaves& p, const Leaves& g, const OptimizerSlots& slots, const Tensor& step) {
+        Leaves x, next;
+        for (std::size_t k = 0; k < p.size(); ++k) {
+          Tensor d = o.weight_decay == 0 ? g[k] : g[k] + o.weight_decay * p[k];
+          if (o.momentum != 0) {
+            next.push_back(o.momentum * slot(slots, kMomentum)[k] + d);
+            d = o.nesterov ? d + o.momentum * next.back() : next.back();
+          }
+          x.push_back(p[k] - rate_for(rate, step, p[k]) * d);
+        }
+        return std::pair(x, o.momentum == 0 ? OptimizerSlots{} : OptimizerSlots{{kMomentum, next}});
+      }};
 }
 
 Optimizer adam(Schedule rate, AdamOptions o) {
-  return {"adam", moments_like,
-          [rate, o](const Leaves& p, const Leaves& g, const Leaves& slots, const Tensor& step) {
-            auto [d, next] = adam_direction(o, g, slots, step);
-            Leaves x;
-            for (std::size_t k = 0; k < p.size(); ++k)
-              x.push_back(p[k] - rate_for(rate, step, p[k]) *
-                                     (o.weight_decay == 0 ? d[k] : d[k] + o.weight_decay * p[k]));
-            return std::pair(x, next);
-          }};
+  return {
+      "adam", moments_like,
+      [rate, o](const Leaves& p, const Leaves& g, const OptimizerSlots& slots, const Tensor& step) {
+        auto [d, next] = adam_direction(o, g, slots, step);
+        Leaves x;
+        for (std::size_t k = 0; k < p.size(); ++k)
+          x.push_back(p[k] - rate_for(rate, step, p[k]) *
+                                 (o.weight_decay == 0 ? d[k] : d[k] + o.weight_decay * p[k]));
+        return std::pair(x, next);
+      }};
 }
 Optimizer adamw(Schedule rate, AdamOptions o) {
   Optimizer a = adam(std::move(rate), o);
@@ -121,78 +136,81 @@ Optimizer adamw(Schedule rate, AdamOptions o) {
 }
 
 Optimizer lamb(Schedule rate, AdamOptions o) {
-  return {"lamb", moments_like,
-          [rate, o](const Leaves& p, const Leaves& g, const Leaves& slots, const Tensor& step) {
-            auto [d, next] = adam_direction(o, g, slots, step);
-            Leaves x;
-            for (std::size_t k = 0; k < p.size(); ++k) {
-              if (o.weight_decay != 0) d[k] = d[k] + o.weight_decay * p[k];
-              const Tensor size = norm(p[k]), change = norm(d[k]);
-              const Tensor none = logical_or(equal(size, 0.0), equal(change, 0.0));
-              const Tensor trust = where(none, 1.0, size / where(none, 1.0, change));
-              x.push_back(p[k] - (rate_for(rate, step, p[k]) * trust) * d[k]);
-            }
-            return std::pair(x, next);
-          }};
+  return {
+      "lamb", moments_like,
+      [rate, o](const Leaves& p, const Leaves& g, const OptimizerSlots& slots, const Tensor& step) {
+        auto [d, next] = adam_direction(o, g, slots, step);
+        Leaves x;
+        for (std::size_t k = 0; k < p.size(); ++k) {
+          if (o.weight_decay != 0) d[k] = d[k] + o.weight_decay * p[k];
+          const Tensor size = norm(p[k]), change = norm(d[k]);
+          const Tensor none = logical_or(equal(size, 0.0), equal(change, 0.0));
+          const Tensor trust = where(none, 1.0, size / where(none, 1.0, change));
+          x.push_back(p[k] - (rate_for(rate, step, p[k]) * trust) * d[k]);
+        }
+        return std::pair(x, next);
+      }};
 }
 
 Optimizer lion(Schedule rate, LionOptions o) {
-  return {"lion", zeros_like,
-          [rate, o](const Leaves& p, const Leaves& g, const Leaves& slots, const Tensor& step) {
-            Leaves x, next;
-            for (std::size_t k = 0; k < p.size(); ++k) {
-              const Tensor d = sign(o.beta1 * slots[k] + (1 - o.beta1) * g[k]);
-              x.push_back(p[k] - rate_for(rate, step, p[k]) *
-                                     (o.weight_decay == 0 ? d : d + o.weight_decay * p[k]));
-              next.push_back(o.beta2 * slots[k] + (1 - o.beta2) * g[k]);
-            }
-            return std::pair(x, next);
-          }};
+  return {
+      "lion", momentum_like,
+      [rate, o](const Leaves& p, const Leaves& g, const OptimizerSlots& slots, const Tensor& step) {
+        const Leaves& momentum = slot(slots, kMomentum);
+        Leaves x, next;
+        for (std::size_t k = 0; k < p.size(); ++k) {
+          const Tensor d = sign(o.beta1 * momentum[k] + (1 - o.beta1) * g[k]);
+          x.push_back(p[k] - rate_for(rate, step, p[k]) *
+                                 (o.weight_decay == 0 ? d : d + o.weight_decay * p[k]));
+          next.push_back(o.beta2 * momentum[k] + (1 - o.beta2) * g[k]);
+        }
+        return std::pair(x, OptimizerSlots{{kMomentum, next}});
+      }};
 }
 
-// Slots: the changes s_i of x and y_i of g, oldest first and zero before they exist, the last x and
-// the last g, all as vectors. A pair without positive curvature s.y takes no part, as a pair that
-// does not exist yet.
+// Slots: the changes `s` of x and `y` of g, oldest first and zero before they exist, the last `x`
+// and the last `g`, all as vectors. A pair without positive curvature s.y takes no part, as a pair
+// that does not exist yet.
 Optimizer lbfgs_steps(Schedule rate, int memory) {
   if (memory < 1) fail("lbfgs_steps", "the memory must be positive, got " + std::to_string(memory));
   const auto m = static_cast<std::size_t>(memory);
-  return {"lbfgs_steps",
-          [m](const Leaves& p) {
-            for (const Tensor& t : p)
-              if (t.dtype() != p[0].dtype() || !is_float(t.dtype()))
-                fail("lbfgs_steps", "needs real leaves of one type, got " + to_string(p[0].type()) +
-                                        " and " + to_string(t.type()) + "; use as_real or cast");
-            const Tensor none = packed(zeros_like(p));
-            return Leaves(2 * m + 2, none);
-          },
-          [rate, m](const Leaves& p, const Leaves& g, const Leaves& slots, const Tensor& step) {
-            const Tensor x = packed(p), gradient = packed(g);
-            const Tensor begun = step > 0.0;
-            Leaves s(slots.begin() + 1, slots.begin() + static_cast<std::ptrdiff_t>(m));
-            Leaves y(slots.begin() + static_cast<std::ptrdiff_t>(m + 1),
-                     slots.begin() + static_cast<std::ptrdiff_t>(2 * m));
-            s.push_back(where(begun, x - slots[2 * m], 0.0));
-            y.push_back(where(begun, gradient - slots[2 * m + 1], 0.0));
-            // Two-loop recursion (Nocedal & Wright, algorithm 7.4).
-            std::vector<Tensor> rho(m), alpha(m);
-            Tensor q = gradient, scale = ones({}, x.dtype());
-            for (std::size_t k = 0; k < m; ++k) {
-              const Tensor sy = dot(s[k], y[k]), curved = sy > 0.0;
-              rho[k] = where(curved, 1.0 / where(curved, sy, 1.0), 0.0);
-              scale = where(curved, sy / where(curved, dot(y[k], y[k]), 1.0), scale);
-            }
-            for (std::size_t k = m; k-- > 0;) {
-              alpha[k] = rho[k] * dot(s[k], q);
-              q = q - alpha[k] * y[k];
-            }
-            q = scale * q;
-            for (std::size_t k = 0; k < m; ++k) q = q + (alpha[k] - rho[k] * dot(y[k], q)) * s[k];
-            Leaves next = s;
-            next.insert(next.end(), y.begin(), y.end());
-            next.push_back(x);
-            next.push_back(gradient);
-            return std::pair(unpacked(x - rate_for(rate, step, x) * q, p), next);
-          }};
+  return {
+      "lbfgs_steps",
+      [m](const Leaves& p) {
+        for (const Tensor& t : p)
+          if (t.dtype() != p[0].dtype() || !is_float(t.dtype()))
+            fail("lbfgs_steps", "needs real leaves of one type, got " + to_string(p[0].type()) +
+                                    " and " + to_string(t.type()) + "; use as_real or cast");
+        const Tensor none = packed(zeros_like(p));
+        return OptimizerSlots{
+            {"s", Leaves(m, none)}, {"y", Leaves(m, none)}, {"x", {none}}, {"g", {none}}};
+      },
+      [rate, m](const Leaves& p, const Leaves& g, const OptimizerSlots& slots, const Tensor& step) {
+        const Tensor x = packed(p), gradient = packed(g);
+        const Tensor begun = step > 0.0;
+        const auto later = [&](const char* name, const Tensor& now, const char* before) {
+          const Leaves& all = slot(slots, name);
+          Leaves next(all.begin() + 1, all.end());
+          next.push_back(where(begun, now - slot(slots, before)[0], 0.0));
+          return next;
+        };
+        const Leaves s = later("s", x, "x"), y = later("y", gradient, "g");
+        std::vector<Tensor> rho(m);
+        Tensor scale = ones({}, x.dtype());
+        for (std::size_t k = 0; k < m; ++k) {
+          const Tensor sy = dot(s[k], y[k]), curved = sy > 0.0;
+          rho[k] = where(curved, 1.0 / where(curved, sy, 1.0), 0.0);
+          scale = where(curved, sy / where(curved, dot(y[k], y[k]), 1.0), scale);
+        }
+        Tensor q = gradient;
+        lbfgs_product<Tensor>(
+            q, m, [&](std::size_t k) { return std::tie(s[k], y[k], rho[k]); },
+            [](const Tensor& a, const Tensor& b) { return dot(a, b); },
+            [](Tensor& d, const Tensor& factor, const Tensor& a) { d = d + factor * a; },
+            [&](Tensor& d) { d = scale * d; });
+        return std::pair(unpacked(x - rate_for(rate, step, x) * q, p),
+                         OptimizerSlots{{"s", s}, {"y", y}, {"x", {x}}, {"g", {gradient}}});
+      }};
 }
 
 Tensor gauss_newton_step(const std::function<Tensor(Tensor)>& residual, const Tensor& x,

@@ -197,13 +197,14 @@ struct HostTangent : Hand<HostTangent> {
     }
     if (!along_xy) return;
     const std::size_t nx = p.x.size();
-    const List bent = detail::jvp_flat(
-                          [&](const List& v) {
-                            return tangent(*h.f, part(v, 0, nx), part(v, nx, v.size()), p.t);
-                          },
-                          part(all, 0, fixed), part(moved, 0, fixed))
-                          .second;
-    for (std::size_t k = 0; k < o.size(); ++k) o[k] = detail::add_tangents(o[k], bent[k]);
+    const List along_operands =
+        detail::jvp_flat(
+            [&](const List& v) {
+              return tangent(*h.f, part(v, 0, nx), part(v, nx, v.size()), p.t);
+            },
+            part(all, 0, fixed), part(moved, 0, fixed))
+            .second;
+    for (std::size_t k = 0; k < o.size(); ++k) o[k] = detail::add_tangents(o[k], along_operands[k]);
   }
   static void transpose(const Application& a, std::span<const bool> linear,
                         std::span<const Tensor> ct, std::span<Tensor> o) {

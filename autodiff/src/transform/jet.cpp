@@ -210,19 +210,19 @@ std::vector<Tensor> biharmonic_flat(const FlatFunction& f, const Tensor& x) {
 
 std::vector<Tensor> operator_flat(const FlatFunction& f, const Tensor& x,
                                   const std::vector<PartialDerivative>& terms) {
-  need_points("linear_operator", x);
+  need_points("differential_operator", x);
   const std::size_t n = static_cast<std::size_t>(x.dim(-1));
   std::map<int, Directions> by_order;
   double constant = 0;
   for (const PartialDerivative& t : terms) {
     int order = 0;
     for (int a : t.orders) {
-      if (a < 0) fail("linear_operator", "an order is negative: " + std::to_string(a));
+      if (a < 0) fail("differential_operator", "an order is negative: " + std::to_string(a));
       order += a;
     }
     if (t.orders.size() > n)
-      fail("linear_operator", "a term names " + std::to_string(t.orders.size()) +
-                                  " coordinates, the points have " + std::to_string(n));
+      fail("differential_operator", "a term names " + std::to_string(t.orders.size()) +
+                                        " coordinates, the points have " + std::to_string(n));
     if (order == 0)
       constant += t.coefficient;
     else

@@ -77,7 +77,7 @@ std::vector<Tensor> vmap_flat(const FlatFunction& f, const std::vector<Tensor>& 
     }
     if (x[k].ndim() == 0)
       fail("vmap", "argument " + std::to_string(k) +
-                       " is a scalar and has no axis to map over; pass `whole` for it");
+                       " is a scalar and has no axis to map over; pass `not_mapped` for it");
     in.push_back(moveaxis(x[k], *in_axes[k], 0));
     const Index n = in.back().dim(0);
     if (size && *size != n)

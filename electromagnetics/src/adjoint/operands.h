@@ -37,19 +37,6 @@ T* part(const View& v, Index sample, Index size) {
   return size == 0 ? nullptr : static_cast<T*>(v.data) + sample * size;
 }
 
-/// One zero that is repeated, as cotangents are where nothing arrives.
-inline bool is_zero(const Tensor& t) {
-  if (t.is_traced() || t.dtype() != Dtype::c128 || t.size() == 0) return false;
-  for (const Index stride : t.view().strides)
-    if (stride != 0) return false;
-  return *static_cast<const c128*>(t.view().data) == 0.0;
-}
-inline Tensor or_zeros(const Tensor& t, const Type& type) {
-  return t.defined() ? t : broadcast_to(scalar(0.0, type.dtype), type.shape);
-}
-inline Tensor sum_of(const Tensor& a, const Tensor& b) {
-  return !a.defined() ? b : !b.defined() ? a : a + b;
-}
 /// by [.., columns] times all rows of v [.., rows, columns], or [.., part, rows, columns].
 inline Tensor times_rows(const Tensor& by, const Tensor& v, int axes_of_rows) {
   Tensor b = cast(by, v.dtype());
@@ -118,8 +105,4 @@ inline Tensor design_columns(const YeeOp& op, const Tensor& currents) {
   return slice(currents, currents.ndim() - 1, static_cast<Index>(op.driven.size()),
                op.scheme.n_injected());
 }
-inline void linear_but_in_coefficients(const char* name, bool asked) {
-  if (asked) fail(name, "is linear in the fields and currents alone, not in the coefficients");
-}
-
 }  // namespace tessera::electromagnetics::adjoint

@@ -4,6 +4,7 @@
 #include "adjoint/operands.h"
 #include "adjoint/spectral_run.h"
 #include "tessera/autodiff/error.h"
+#include "tessera/autodiff/linear_pair.h"
 #include "tessera/electromagnetics/pulse_basis.h"
 
 #include <fmt/format.h>
@@ -29,54 +30,48 @@ struct ResponseAttr {
   auto fields() const { return std::tie(response); }
 };
 
-/// Operands: coefficients f64, currents [K, driven and design]; results: records, traces [K, ..],
-/// all c128 sums over the steps.
-struct YeeResponse : Hand<YeeResponse>, LeadingBatch {
-  static constexpr const char* name = "yee_response";
-  static Types infer(std::span<const Type> in, const Attributes* a) {
+/// Operand: currents [K, driven and design]; results: records, traces [K, ..], all c128 sums over
+/// the steps; parameters: the coefficients, f64. Most objectives take nothing of the traces.
+struct YeeResponse {
+  static constexpr const char *name = "yee_response", *transposed_name = "yee_response_transposed";
+  static constexpr std::size_t operands = 1, results = 2;
+  static constexpr std::uint32_t optional_results = 2u;
+  static Types result_types(std::span<const Type> in, const Attributes* a) {
     const SpectralPlan& p = tessera::get<ResponseAttr>(a).response->plan;
     const YeeScheme& s = p.op->scheme;
     const Type spectrum =
-        with_lead({Dtype::c128, in[0].shape}, 1, {p.n_frequencies(), s.n_injected()});
-    expect(name, in[0], with_lead({Dtype::f64, in[0].shape}, 1, {s.n_traced()}),
+        with_lead({Dtype::c128, in[1].shape}, 1, {p.n_frequencies(), s.n_injected()});
+    expect(name, in[0], spectrum, "the currents");
+    expect(name, in[1], with_lead({Dtype::f64, in[1].shape}, 1, {s.n_traced()}),
            "the coefficients");
-    expect(name, in[1], spectrum, "the currents");
     return {with_lead(spectrum, 1, {s.n_recorded()}), with_lead(spectrum, 1, {s.n_traced()})};
+  }
+  static Types operand_types(std::span<const Type> in, const Attributes* a) {
+    const SpectralPlan& p = tessera::get<ResponseAttr>(a).response->plan;
+    const YeeScheme& s = p.op->scheme;
+    expect(transposed_name, in[0],
+           with_lead({Dtype::c128, in[0].shape}, 2, {p.n_frequencies(), s.n_recorded()}),
+           "the records");
+    if (in[1].shape.empty() || in[1].shape.back() != 0)
+      expect(transposed_name, in[1], with_lead(in[0], 1, {s.n_traced()}), "the traces");
+    expect(transposed_name, in[2], with_lead({Dtype::f64, in[0].shape}, 2, {s.n_traced()}),
+           "the coefficients");
+    return {with_lead(in[0], 1, {s.n_injected()})};
   }
   static KernelFn kernel(std::span<const Dtype>, const Attributes*) {
     return [](Inputs in, Outputs out, const Attributes* a) {
       const SpectralPlan& p = tessera::get<ResponseAttr>(a).response->plan;
       const YeeScheme& s = p.op->scheme;
-      const Index k = p.n_frequencies(), samples = in[1]->count() / (k * s.n_injected());
+      const Index k = p.n_frequencies(), samples = in[0]->count() / (k * s.n_injected());
       over_samples(samples, [&](Index b) {
-        run_forward(p, part<const double>(*in[0], b, s.n_traced()),
-                    part<const c128>(*in[1], b, k * s.n_injected()),
+        run_forward(p, part<const double>(*in[1], b, s.n_traced()),
+                    part<const c128>(*in[0], b, k * s.n_injected()),
                     part<c128>(*out[0], b, k * s.n_recorded()),
                     part<c128>(*out[1], b, k * s.n_traced()));
       });
     };
   }
-  static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o);
-  static void transpose(const Application& a, std::span<const bool> linear,
-                        std::span<const Tensor> ct, std::span<Tensor> o);
-};
-
-/// Operands: records, traces (or none, [K, 0], for zeros), coefficients; result: currents.
-struct YeeResponseTransposed : Hand<YeeResponseTransposed>, LeadingBatch {
-  static constexpr const char* name = "yee_response_transposed";
-  static Types infer(std::span<const Type> in, const Attributes* a) {
-    const SpectralPlan& p = tessera::get<ResponseAttr>(a).response->plan;
-    const YeeScheme& s = p.op->scheme;
-    expect(name, in[0],
-           with_lead({Dtype::c128, in[0].shape}, 2, {p.n_frequencies(), s.n_recorded()}),
-           "the records");
-    if (in[1].shape.empty() || in[1].shape.back() != 0)
-      expect(name, in[1], with_lead(in[0], 1, {s.n_traced()}), "the traces");
-    expect(name, in[2], with_lead({Dtype::f64, in[0].shape}, 2, {s.n_traced()}),
-           "the coefficients");
-    return {with_lead(in[0], 1, {s.n_injected()})};
-  }
-  static KernelFn kernel(std::span<const Dtype>, const Attributes*) {
+  static KernelFn transposed_kernel(std::span<const Dtype>, const Attributes*) {
     return [](Inputs in, Outputs out, const Attributes* a) {
       const SpectralPlan& p = tessera::get<ResponseAttr>(a).response->plan;
       const YeeScheme& s = p.op->scheme;
@@ -89,60 +84,22 @@ struct YeeResponseTransposed : Hand<YeeResponseTransposed>, LeadingBatch {
       });
     };
   }
-  static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o);
-  static void transpose(const Application& a, std::span<const bool> linear,
-                        std::span<const Tensor> ct, std::span<Tensor> o);
+  static Change change(const Application& a, std::span<const Tensor> dc) {
+    const YeeOp& op = *a.get<ResponseAttr>().response->plan.op;
+    const Tensor w = current_of_change(op, dc[0], a.in[1], a.out[1]);
+    Change c{{design_among_currents(op, w)}, {}};
+    if (op.channels == 1) c.own = {Tensor(), w};  // no part of the bracket
+    return c;
+  }
+  static Change transposed_change(const Application& a, std::span<const Tensor> dc) {
+    const YeeOp& op = *a.get<ResponseAttr>().response->plan.op;
+    const bool no_traces = a.in_types[1].shape.back() == 0;
+    return {{Tensor(), traces_of_change(op, dc[0], a.in[2], design_columns(op, a.out[0]),
+                                        no_traces ? Tensor() : a.in[1])},
+            {}};
+  }
 };
-
-void YeeResponse::jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
-  const YeeOp& op = *a.get<ResponseAttr>().response->plan.op;
-  Tensor dw = t[1], moved;
-  if (t[0].defined()) {
-    moved = current_of_change(op, t[0], a.in[0], a.out[1]);
-    dw = sum_of(dw, design_among_currents(op, moved));
-  }
-  if (!dw.defined()) return;
-  const Tensor* in[] = {&a.in[0], &dw};
-  dispatch(primitive<YeeResponse>(), in, a.attr, {}, o);
-  if (moved.defined() && op.channels == 1) o[1] = o[1] - moved;  // no part of the bracket
-}
-/// The adjoint of a complex map: H^H v = conj(H^T conj(v)).
-void YeeResponse::transpose(const Application& a, std::span<const bool> linear,
-                            std::span<const Tensor> ct, std::span<Tensor> o) {
-  linear_but_in_coefficients(name, linear[0]);
-  const Tensor x = conj(ct[0]), u = is_zero(ct[1])
-                                        ? zeros(with_lead(ct[1].type(), 1, {0}).shape, Dtype::c128)
-                                        : conj(ct[1]);
-  const Tensor* in[] = {&x, &u, &a.in[0]};
-  o[1] = conj(dispatch1(primitive<YeeResponseTransposed>(), in, a.attr));
-}
-
-void YeeResponseTransposed::jvp(const Application& a, std::span<const Tensor> t,
-                                std::span<Tensor> o) {
-  const YeeOp& op = *a.get<ResponseAttr>().response->plan.op;
-  const bool no_traces = a.in_types[1].shape.back() == 0;
-  Tensor du = no_traces ? Tensor() : t[1];
-  if (t[2].defined()) {
-    du = sum_of(du, traces_of_change(op, t[2], a.in[2], design_columns(op, a.out[0]),
-                                     no_traces ? Tensor() : a.in[1]));
-  }
-  const Tensor x = or_zeros(t[0], a.in_types[0]), u = or_zeros(du, a.in_types[1]);
-  const Tensor* in[] = {&x, &u, &a.in[2]};
-  o[0] = dispatch1(primitive<YeeResponseTransposed>(), in, a.attr);
-}
-void YeeResponseTransposed::transpose(const Application& a, std::span<const bool> linear,
-                                      std::span<const Tensor> ct, std::span<Tensor> o) {
-  linear_but_in_coefficients(name, linear[2]);
-  const Tensor w = conj(ct[0]);
-  const Tensor* in[] = {&a.in[2], &w};
-  Tensor out[2];
-  dispatch(primitive<YeeResponse>(), in, a.attr, {}, out);
-  if (linear[0]) o[0] = conj(out[0]);
-  if (linear[1] && a.in_types[1].shape.back() != 0) o[1] = conj(out[1]);
-}
-
-TESSERA_REGISTER(YeeResponse);
-TESSERA_REGISTER(YeeResponseTransposed);
+TESSERA_REGISTER_PAIR(YeeResponse);
 
 /// e^{-i 2 pi f (lag + n) dt} over e^{-i 2 pi f n dt}, with a lag in steps for electric and for
 /// magnetic edges: [K, edges].
@@ -233,9 +190,8 @@ ResponsePtr response(const YeeOpPtr& op, const ResponseOptions& o) {
 
 Tensor spectra(const ResponsePtr& r, const Tensor& c, const Tensor& currents) {
   const Tensor cb = cast(c, Dtype::f64), w = sums_of_currents("spectra", *r, currents);
-  const Tensor* in[] = {&cb, &w};
-  Tensor out[2];
-  dispatch(primitive<YeeResponse>(), in, attributes(ResponseAttr{r}), {}, out);
+  const std::vector<Tensor> out =
+      LinearPair<YeeResponse>::apply(attributes(ResponseAttr{r}), {w, cb});
   return out[0] * tensor(r->of_records, {r->plan.n_frequencies(), r->plan.op->scheme.n_recorded()});
 }
 

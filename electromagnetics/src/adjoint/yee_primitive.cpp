@@ -3,6 +3,7 @@
 
 #include "adjoint/operands.h"
 #include "tessera/autodiff/error.h"
+#include "tessera/autodiff/linear_pair.h"
 
 #include <fmt/format.h>
 
@@ -31,56 +32,33 @@ void keep_unknowns(const YeeOp& op, const T* from, T* to) {
     to[i] = unknown[static_cast<std::size_t>(i)] ? from[i] : T{0};
   });
 }
-/// Operands state, coefficients, currents [n, driven and design]; results state, records, traces.
-struct YeeAdvance : Hand<YeeAdvance>, LeadingBatch {
-  static constexpr const char* name = "yee_advance";
-  static Types infer(std::span<const Type> in, const Attributes* a) {
-    const YeeOp& op = *tessera::get<YeeAttr>(a).op;
-    const Index n = steps_of(name, in[2]), design = op.scheme.n_traced();
-    expect(name, in[0], with_lead({op.scheme.dtype(), in[0].shape}, 1, {op.scheme.state_size()}),
-           "the state");
-    expect(name, in[1], with_lead(in[0], 1, {design}), "the coefficients");
-    expect(name, in[2], with_lead(in[0], 1, table_of(op, n, op.scheme.n_injected())),
-           "the currents");
-    return {in[0], with_lead(in[0], 1, table_of(op, n, op.scheme.n_recorded())),
-            with_lead(in[0], 1, table_of(op, n, design))};
-  }
-  template <class T>
-  static void run(Inputs in, Outputs out, const Attributes* attr) {
-    const YeeOp& op = *tessera::get<YeeAttr>(attr).op;
-    const YeeScheme& s = op.scheme;
-    const Index n = steps_of(name, in[2]->type()), size = s.state_size(), rows = s.parts() * n;
-    over_samples(in[0]->count() / size, [&](Index b) {
-      T* state = part<T>(*out[0], b, size);
-      keep_unknowns(op, part<const T>(*in[0], b, size), state);
-      s.advance(state, n, part<const T>(*in[2], b, rows * s.n_injected()),
-                part<T>(*out[1], b, rows * s.n_recorded()),
-                part<T>(*out[2], b, rows * s.n_traced()), part<const T>(*in[1], b, s.n_traced()));
-      keep_unknowns(op, state, state);
-    });
-  }
-  static KernelFn kernel(std::span<const Dtype> in, const Attributes*) {
-    return in[0] == Dtype::f64 ? run<double> : in[0] == Dtype::f32 ? run<float> : nullptr;
-  }
-  static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o);
-  static void transpose(const Application& a, std::span<const bool> linear,
-                        std::span<const Tensor> ct, std::span<Tensor> o);
-};
-
-/// Operands: cotangents of state, records, traces, and the coefficients; results: those of state
-/// and currents.
-struct YeeAdvanceTransposed : Hand<YeeAdvanceTransposed>, LeadingBatch {
-  static constexpr const char* name = "yee_advance_transposed";
-  static Types infer(std::span<const Type> in, const Attributes* a) {
+/// Operands state, currents [n, driven and design]; results state, records, traces; parameters: the
+/// coefficients.
+struct YeeAdvance {
+  static constexpr const char *name = "yee_advance", *transposed_name = "yee_advance_transposed";
+  static constexpr std::size_t operands = 2, results = 3;
+  static Types result_types(std::span<const Type> in, const Attributes* a) {
     const YeeOp& op = *tessera::get<YeeAttr>(a).op;
     const Index n = steps_of(name, in[1]), design = op.scheme.n_traced();
     expect(name, in[0], with_lead({op.scheme.dtype(), in[0].shape}, 1, {op.scheme.state_size()}),
+           "the state");
+    expect(name, in[1], with_lead(in[0], 1, table_of(op, n, op.scheme.n_injected())),
+           "the currents");
+    expect(name, in[2], with_lead(in[0], 1, {design}), "the coefficients");
+    return {in[0], with_lead(in[0], 1, table_of(op, n, op.scheme.n_recorded())),
+            with_lead(in[0], 1, table_of(op, n, design))};
+  }
+  static Types operand_types(std::span<const Type> in, const Attributes* a) {
+    const YeeOp& op = *tessera::get<YeeAttr>(a).op;
+    const Index n = steps_of(transposed_name, in[1]), design = op.scheme.n_traced();
+    expect(transposed_name, in[0],
+           with_lead({op.scheme.dtype(), in[0].shape}, 1, {op.scheme.state_size()}),
            "the cotangent of the state");
-    expect(name, in[1], with_lead(in[0], 1, table_of(op, n, op.scheme.n_recorded())),
+    expect(transposed_name, in[1], with_lead(in[0], 1, table_of(op, n, op.scheme.n_recorded())),
            "the cotangent of the records");
-    expect(name, in[2], with_lead(in[0], 1, table_of(op, n, design)),
+    expect(transposed_name, in[2], with_lead(in[0], 1, table_of(op, n, design)),
            "the cotangent of the traces");
-    expect(name, in[3], with_lead(in[0], 1, {design}), "the coefficients");
+    expect(transposed_name, in[3], with_lead(in[0], 1, {design}), "the coefficients");
     return {in[0], with_lead(in[0], 1, table_of(op, n, op.scheme.n_injected()))};
   }
   template <class T>
@@ -88,6 +66,21 @@ struct YeeAdvanceTransposed : Hand<YeeAdvanceTransposed>, LeadingBatch {
     const YeeOp& op = *tessera::get<YeeAttr>(attr).op;
     const YeeScheme& s = op.scheme;
     const Index n = steps_of(name, in[1]->type()), size = s.state_size(), rows = s.parts() * n;
+    over_samples(in[0]->count() / size, [&](Index b) {
+      T* state = part<T>(*out[0], b, size);
+      keep_unknowns(op, part<const T>(*in[0], b, size), state);
+      s.advance(state, n, part<const T>(*in[1], b, rows * s.n_injected()),
+                part<T>(*out[1], b, rows * s.n_recorded()),
+                part<T>(*out[2], b, rows * s.n_traced()), part<const T>(*in[2], b, s.n_traced()));
+      keep_unknowns(op, state, state);
+    });
+  }
+  template <class T>
+  static void run_transposed(Inputs in, Outputs out, const Attributes* attr) {
+    const YeeOp& op = *tessera::get<YeeAttr>(attr).op;
+    const YeeScheme& s = op.scheme;
+    const Index n = steps_of(transposed_name, in[1]->type()), size = s.state_size(),
+                rows = s.parts() * n;
     over_samples(in[0]->count() / size, [&](Index b) {
       T* state = part<T>(*out[0], b, size);
       keep_unknowns(op, part<const T>(*in[0], b, size), state);
@@ -101,58 +94,28 @@ struct YeeAdvanceTransposed : Hand<YeeAdvanceTransposed>, LeadingBatch {
   static KernelFn kernel(std::span<const Dtype> in, const Attributes*) {
     return in[0] == Dtype::f64 ? run<double> : in[0] == Dtype::f32 ? run<float> : nullptr;
   }
-  static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o);
-  static void transpose(const Application& a, std::span<const bool> linear,
-                        std::span<const Tensor> ct, std::span<Tensor> o);
-};
-
-void YeeAdvance::jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
-  const YeeOp& op = *a.get<YeeAttr>().op;
-  Tensor dw = t[2], moved;
-  if (t[1].defined()) {
-    moved = current_of_change(op, t[1], a.in[1], a.out[2], op.scheme.parts());
-    dw = sum_of(dw, design_among_currents(op, moved));
+  static KernelFn transposed_kernel(std::span<const Dtype> in, const Attributes*) {
+    return in[0] == Dtype::f64   ? run_transposed<double>
+           : in[0] == Dtype::f32 ? run_transposed<float>
+                                 : nullptr;
   }
-  const Tensor dx = or_zeros(t[0], a.in_types[0]), w = or_zeros(dw, a.in_types[2]);
-  const Tensor* in[] = {&dx, &a.in[1], &w};
-  dispatch(primitive<YeeAdvance>(), in, a.attr, {}, o);
-  if (moved.defined() && op.channels == 1)
-    o[2] = o[2] - moved;  // the current stands for the change of c: it is no part of the bracket
-}
-void YeeAdvance::transpose(const Application& a, std::span<const bool> linear,
-                           std::span<const Tensor> ct, std::span<Tensor> o) {
-  linear_but_in_coefficients(name, linear[1]);
-  const Tensor* in[] = {&ct[0], &ct[1], &ct[2], &a.in[1]};
-  Tensor out[2];
-  dispatch(primitive<YeeAdvanceTransposed>(), in, a.attr, {}, out);
-  if (linear[0]) o[0] = out[0];
-  if (linear[2]) o[2] = out[1];
-}
-
-void YeeAdvanceTransposed::jvp(const Application& a, std::span<const Tensor> t,
-                               std::span<Tensor> o) {
-  const YeeOp& op = *a.get<YeeAttr>().op;
-  Tensor dlu = t[2];
-  if (t[3].defined())
-    dlu = sum_of(dlu, traces_of_change(op, t[3], a.in[3], design_columns(op, a.out[1]), a.in[2],
-                                       op.scheme.parts()));
-  const Tensor x = or_zeros(t[0], a.in_types[0]), r = or_zeros(t[1], a.in_types[1]),
-               u = or_zeros(dlu, a.in_types[2]);
-  const Tensor* in[] = {&x, &r, &u, &a.in[3]};
-  dispatch(primitive<YeeAdvanceTransposed>(), in, a.attr, {}, o);
-}
-void YeeAdvanceTransposed::transpose(const Application& a, std::span<const bool> linear,
-                                     std::span<const Tensor> ct, std::span<Tensor> o) {
-  linear_but_in_coefficients(name, linear[3]);
-  const Tensor* in[] = {&ct[0], &a.in[3], &ct[1]};
-  Tensor out[3];
-  dispatch(primitive<YeeAdvance>(), in, a.attr, {}, out);
-  for (std::size_t k = 0; k < 3; ++k)
-    if (linear[k]) o[k] = out[k];
-}
-
-TESSERA_REGISTER(YeeAdvance);
-TESSERA_REGISTER(YeeAdvanceTransposed);
+  /// The current that stands for the change of c; of one channel it is no part of the bracket.
+  static Change change(const Application& a, std::span<const Tensor> dc) {
+    const YeeOp& op = *a.get<YeeAttr>().op;
+    const Tensor w = current_of_change(op, dc[0], a.in[2], a.out[2], op.scheme.parts());
+    Change c{{Tensor(), design_among_currents(op, w)}, {}};
+    if (op.channels == 1) c.own = {Tensor(), Tensor(), w};
+    return c;
+  }
+  static Change transposed_change(const Application& a, std::span<const Tensor> dc) {
+    const YeeOp& op = *a.get<YeeAttr>().op;
+    return {{Tensor(), Tensor(),
+             traces_of_change(op, dc[0], a.in[3], design_columns(op, a.out[1]), a.in[2],
+                              op.scheme.parts())},
+            {}};
+  }
+};
+TESSERA_REGISTER_PAIR(YeeAdvance);
 
 /// cb of the design edges in vacuum. Neighbours in the list often share a row of the model.
 std::vector<double> in_vacuum(const YeeModel& m, const YeeScheme& scheme,
@@ -241,9 +204,8 @@ YeeResult advance(const YeeOpPtr& op, const Tensor& state, const Tensor& c,
   expect_currents(*op, "advance", currents);
   const Tensor x = cast(state, t), cb = cast(c, t),
                w = driven_among_currents(*op, cast(currents, t));
-  const Tensor* in[] = {&x, &cb, &w};
-  Tensor out[3];
-  dispatch(primitive<YeeAdvance>(), in, attributes(YeeAttr{op}), {}, out);
+  const std::vector<Tensor> out =
+      LinearPair<YeeAdvance>::apply(attributes(YeeAttr{op}), {x, w, cb});
   return {out[0], out[1], out[2]};
 }
 

@@ -275,7 +275,7 @@ std::string Printer::with_functions(const Let& l, bool unary, const std::string&
       const std::size_t b = size(0);
       if (b == n) return "vmap(" + f + ")(" + all + ")";
       return "vmap([=](const Tensors& a, const Tensors& all) { return " + f + "(" +
-             use(kJoined, "joined") + "(a, all)); }, {0, whole})(" + list_of(0, b) + ", " +
+             use(kJoined, "joined") + "(a, all)); }, {0, not_mapped})(" + list_of(0, b) + ", " +
              list_of(b, n) + ")";
     }
     case Op::cond:

@@ -224,7 +224,7 @@ Tensors apply(const Let& l, const Tensors& in, const Visible& visible) {
       const std::size_t n = size(0);
       if (n == in.size()) return vmap(f)(in);
       return vmap([&](const Tensors& a, const Tensors& all) { return f(joined(a, all)); },
-                  {0, whole})(part(in, 0, n), part(in, n, in.size()));
+                  {0, not_mapped})(part(in, 0, n), part(in, n, in.size()));
     }
     case Op::cond:
       return cond(in[0], f, g, part(in, 1, in.size()));

@@ -57,7 +57,7 @@ struct CheckReport {
   std::string note;       ///< what else to know of it, as where the differences do not settle
   explicit operator bool() const { return passed; }
 };
-/// One or two lines: verdict, place, both numbers, tolerance.
+/// One or two lines: verdict, where it was, both numbers, tolerance.
 std::string to_string(const CheckReport& r);
 
 /// log |remainder| against log step: the slope by least squares, and the range of steps where it

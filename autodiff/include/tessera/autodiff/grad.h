@@ -193,8 +193,9 @@ auto hessian(F f) {
   return jacfwd(grad(std::move(f)));
 }
 
-/// Axis of each argument over which vmap runs; `whole` passes an argument unchanged to every call.
-inline constexpr std::optional<int> whole = std::nullopt;
+/// Axis of each argument over which vmap runs; `not_mapped` passes an argument unchanged to every
+/// call.
+inline constexpr std::optional<int> not_mapped = std::nullopt;
 
 /// f over a new axis of its arguments, as if called in a loop, at the speed of one call on the
 /// batch. All leaves of argument k are batched along in_axes[k] (default 0); results carry the axis

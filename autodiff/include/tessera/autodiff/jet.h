@@ -152,7 +152,7 @@ auto biharmonic(F f) {
 /// order share a pass. Mixed derivatives are sums over directions (polarization): a term of orders
 /// a costs at most prod (a_i + 1) / 2 directions.
 template <class F>
-auto linear_operator(F f, std::vector<PartialDerivative> terms) {
+auto differential_operator(F f, std::vector<PartialDerivative> terms) {
   return [f = std::move(f), terms = std::move(terms)](const Tensor& x) {
     using R = detail::result_t<F, Tensor>;
     detail::Result<R> r;
@@ -161,7 +161,7 @@ auto linear_operator(F f, std::vector<PartialDerivative> terms) {
 }
 template <class F>
 auto partial(F f, std::vector<int> orders) {
-  return linear_operator(std::move(f), {{1, std::move(orders)}});
+  return differential_operator(std::move(f), {{1, std::move(orders)}});
 }
 
 /// A function at every point with all its first and second derivatives.

@@ -59,20 +59,29 @@ Schedule one_cycle(Arg peak, Index steps, double rise = 0.3, double first = 0.04
 // ---- steps
 // -------------------------------------------------------------------------------------------------
 
-/// What an optimizer carries from step to step: a tree of tensors.
+/// One of the things that an optimizer remembers, as "first_moment": tensors like the parameters',
+/// or the optimizer's own.
+struct OptimizerSlot {
+  std::string name;
+  std::vector<Tensor> leaves;
+  TESSERA_TREE(leaves)
+  TESSERA_STATIC(name)
+};
+using OptimizerSlots = std::vector<OptimizerSlot>;
+/// What an optimizer carries from step to step: a tree of tensors, known by their names.
 struct OptimizerState {
   Tensor step;  ///< f64 scalar
-  std::vector<Tensor> slots;
+  OptimizerSlots slots;
   TESSERA_TREE(step, slots)
 };
 
 struct Optimizer {
   using Leaves = std::vector<Tensor>;
   std::string name;
-  std::function<Leaves(const Leaves& params)> slots;  ///< the first slots
+  std::function<OptimizerSlots(const Leaves& params)> slots;  ///< the first slots
   /// New parameters and slots.
-  std::function<std::pair<Leaves, Leaves>(const Leaves& params, const Leaves& grads,
-                                          const Leaves& slots, const Tensor& step)>
+  std::function<std::pair<Leaves, OptimizerSlots>(const Leaves& params, const Leaves& grads,
+                                                  const OptimizerSlots& slots, const Tensor& step)>
       advance;
 
   template <IsTree P>

@@ -27,7 +27,7 @@ struct Buffer {
 };
 
 namespace detail {
-/// The body behind a Tensor handle: a view, its memory, and its place in a recording, if any.
+/// The body behind a Tensor handle: a view, its memory, and its number in a recording, if any.
 struct TensorImpl {
   std::atomic<std::uint32_t> refs{1};
   std::uint32_t id = 0;  ///< value number in `recorder`'s graph

@@ -61,7 +61,7 @@ Tensor round(Arg x);  ///< half to even
 Tensor is_finite(Arg x);
 Tensor logical_not(Arg x);  ///< bool: not; integers: bitwise not
 
-/// 0^0 is 1 with slopes 0; elsewhere at x = 0 derivatives are those of the formula, infinite or NaN
+/// 0^0 is 1 with derivatives 0; elsewhere at x = 0 they are those of the formula, infinite or NaN
 /// where it has none.
 Tensor pow(Arg x, Arg y);
 /// A real exponent; without this overload C++ would cut 0.5 to the integer 0.
@@ -120,7 +120,7 @@ Tensor to_tensor(const char* op, const Arg& a, Dtype like = Dtype::f64);
 std::pair<Tensor, Tensor> meet(const char* op, const Arg& a, const Arg& b);
 Tensor abs_complex(const Tensor& z, Where where);
 Tensor sign_complex(const Tensor& z, Where where);
-/// The square root of a sum of squares, whose slope at 0 is 0.
+/// The square root of a sum of squares, whose derivative at 0 is 0.
 Tensor root_of_squares(const Tensor& sum, Where where);
 }  // namespace detail
 

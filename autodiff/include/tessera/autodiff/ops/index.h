@@ -14,7 +14,7 @@ Tensor gather(Arg x, Arg indices, int batch_dims = 0);
 /// x [B..., n, rest...] with updates [B..., K..., rest...] added at indices [B..., K...]; transpose
 /// of `gather`.
 Tensor scatter_add(Arg x, Arg indices, Arg updates, int batch_dims = 0);
-/// The same with updates replacing x; of several for one place the last counts.
+/// The same with updates replacing x; of several for one position the last counts.
 Tensor scatter_set(Arg x, Arg indices, Arg updates, int batch_dims = 0);
 /// The larger of x and its updates; at ties the derivative goes to x, then to the first update.
 Tensor scatter_max(Arg x, Arg indices, Arg updates, int batch_dims = 0);

@@ -45,7 +45,7 @@ using CsrPatternPtr = std::shared_ptr<const CsrPattern>;
 CsrPatternPtr csr_pattern(Index rows, Index cols, std::vector<Index> row_begin,
                           std::vector<Index> column);
 
-/// A pattern from entries in any order, some perhaps for the same place: triplet k goes to entry
+/// A pattern from entries in any order, some perhaps for the same position: triplet k goes to entry
 /// slot[k].
 struct CooPattern {
   CsrPatternPtr pattern;
@@ -53,14 +53,14 @@ struct CooPattern {
 };
 CooPattern csr_from_coo(Index rows, Index cols, std::span<const Index> row,
                         std::span<const Index> column);
-/// Values [..., triplets] -> [..., entries]; triplets of one place are added, in their order.
+/// Values [..., triplets] -> [..., entries]; triplets of one position are added, in their order.
 Tensor csr_values(const CooPattern& coo, Arg triplets);
 
 /// A X for values [B..., entries] and X [B..., cols, k] with equal leading axes: [B..., rows, k].
 /// With `transposed` A^T X (not conjugated) for X [B..., rows, k]. A vector [n] stands for one
 /// column. Linear in either operand; costs 2 entries k operations.
 Tensor csr_matmul(Arg values, const CsrPatternPtr& pattern, Arg x, bool transposed = false);
-/// The products (X Y^T)_ij at the pattern's places alone: X [B..., rows, k], Y [B..., cols, k] ->
+/// The products (X Y^T)_ij at the pattern's entries alone: X [B..., rows, k], Y [B..., cols, k] ->
 /// [B..., entries], sum over k of X[i, k] Y[j, k] (not conjugated). What the transpose of
 /// csr_matmul in its values is made of.
 Tensor csr_sddmm(const CsrPatternPtr& pattern, Arg x, Arg y);
