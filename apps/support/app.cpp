@@ -14,18 +14,21 @@ std::vector<App (*)()>& makers() {
 
 }  // namespace
 
+RegisterApp::RegisterApp(App (*make)()) { makers().push_back(make); }
+
 int thread_count(const RunOptions& options) {
   return options.threads > 0 ? options.threads
                              : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-RegisterApp::RegisterApp(App (*make)()) { makers().push_back(make); }
-
 const std::vector<App>& all_apps() {
   static const std::vector<App> apps = [] {
     std::vector<App> list;
+    for (const AppEntry& entry : app_table()) {
+      list.push_back(entry.make());
+      list.back().name = entry.name;
+    }
     for (auto* make : makers()) list.push_back(make());
-    // The order of registration is the linker's; the order that users see is not.
     std::sort(list.begin(), list.end(), [](const App& a, const App& b) { return a.name < b.name; });
     return list;
   }();

@@ -124,7 +124,7 @@ struct Importer {
 
 /// One app. Everything the verbs need; each function throws data::InputError for bad input.
 struct App {
-  std::string name;     ///< "inversion.mt1d": folder, dot, name
+  std::string name;     ///< that of the table: an app does not say it
   std::string summary;  ///< one line for `tessera list apps`
   std::reference_wrapper<const data::OptionTable> options;
   /// Called once by a verb, which then asks the case. Files are read by `data`, so that each is
@@ -149,18 +149,22 @@ struct App {
   std::vector<Importer> importers = {};
 };
 
-/// Every app that is linked in, sorted by name.
-const std::vector<App>& all_apps();
-const App* find_app(const std::string& name);
+/// The table of applications. That of `tessera` is made of the folders apps/DOMAIN/APP, whose
+/// app.cpp defines `App tessera::apps::APP::app()`; another program around these verbs defines its
+/// own.
+struct AppEntry {
+  const char* name;  ///< "inversion.mt1d": folder, dot, name
+  App (*make)();     ///< called on first use of `all_apps`
+};
+const std::vector<AppEntry>& app_table();
 
-/// Makes an app known. One namespace-scope object in the app's file is all it takes:
-///
-///     const tessera::apps::RegisterApp registered([] { return App{.name = "inversion.mt1d", ...};
-///     });
-///
-/// The function is called on first use of `all_apps`, not before `main`.
+/// Makes an application known whose folder is not in the table.
 struct RegisterApp {
   explicit RegisterApp(App (*make)());
 };
+
+/// The applications of the table, sorted by name.
+const std::vector<App>& all_apps();
+const App* find_app(const std::string& name);
 
 }  // namespace tessera::apps

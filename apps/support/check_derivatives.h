@@ -2,7 +2,7 @@
 // Derivatives of a case against differences, and forward mode against reverse mode. Along a random
 // direction v of one group of parameters, with random weights c of one result y,
 //
-//   phi(h) = <c, y(p + h v)> / |c| |y(p)|,
+//   phi(h) = <c, y(p + h v)> / |c| |y|,   |y| the larger of |y(p)| and |J v| over all groups,
 //   phi' = <c, J v>                    by forward mode, against (phi(h) - phi(-h)) / 2h,
 //   extrapolated, <c, J v> = <J^T c, v>              forward mode against reverse mode: the adjoint
 //   identity, |phi(h) - phi(0) - h phi'| = O(h^2),  |phi(h) - phi(0) - h phi' - h^2/2 phi''| =
@@ -34,7 +34,7 @@ struct DerivativeCheck {
   double adjoint = 0;             ///< |<c, J v> - <J^T c, v>| / (|c| |J v|)
   std::optional<double> slope_1;  ///< of the remainders; none where they are rounding
   std::optional<double> slope_2;
-  double size = 0;  ///< |y(p)|, in the units of the result
+  double size = 0;  ///< |y|, in the units of the result
   bool passed = false;
   std::string verdict;
 

@@ -9,6 +9,7 @@ A row is a file rows/<topic>/NN_name.py with
     def measure(work):          # -> (holds: bool, text: str); raises NotMeasured or Failed
 """
 import fcntl
+import importlib.util
 import json
 import os
 import pathlib
@@ -290,6 +291,15 @@ class Work:
                 raise NotMeasured(f"the peer {', '.join(packages)} could not be installed: {tail}")
         stamp.write_text(wanted)
         return str(python)
+
+
+def load_row(work, topic, name):
+    """The module of a row, for rows that are made of others."""
+    [path] = (work.root / "tests" / "acceptance" / "rows" / topic).glob(f"[0-9][0-9]_{name}.py")
+    spec = importlib.util.spec_from_file_location(f"{topic}_{name}", path)
+    row = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(row)
+    return row
 
 
 def cpu_seconds(process):

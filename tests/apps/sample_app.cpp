@@ -174,15 +174,19 @@ PreparedCase prepare(const AppContext& context) {
           .derivatives = [c] { return derivatives(c.options); }};
 }
 
-const RegisterApp registered([] {
-  return App{.name = "demo.sample",
-             .summary = "A sum, for the tests",
-             .options = options(),
-             .prepare = prepare,
-             .make_example = make_example,
-             .plot = plot,
-             .derivatives = true,
-             .may_change = {"ending"}};
-});
+App sample() {
+  return {.summary = "A sum, for the tests",
+          .options = options(),
+          .prepare = prepare,
+          .make_example = make_example,
+          .plot = plot,
+          .derivatives = true,
+          .may_change = {"ending"}};
+}
 
 }  // namespace
+
+const std::vector<tessera::apps::AppEntry>& tessera::apps::app_table() {
+  static const std::vector<AppEntry> table = {{"demo.sample", sample}};
+  return table;
+}

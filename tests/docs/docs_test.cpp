@@ -9,8 +9,10 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -81,6 +83,27 @@ std::vector<std::string> quoted(const std::string& page, const std::string& kind
   for (std::size_t at = page.find(fence); at != std::string::npos; at = page.find(fence, at)) {
     at += fence.size();
     found.push_back(page.substr(at, page.find("```", at) - at));
+  }
+  return found;
+}
+
+/// The new text of each hunk of a patch, file by file: what is added and what stays.
+std::vector<std::pair<std::string, std::string>> hunks(const std::string& patch) {
+  std::vector<std::pair<std::string, std::string>> found;
+  std::istringstream lines(patch.substr(std::min(patch.size(), patch.find("diff --git "))));
+  std::string file;
+  bool inside = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("diff --git ")) {
+      inside = false;
+    } else if (!inside && line.starts_with("+++ b/")) {
+      file = line.substr(6);
+    } else if (line.starts_with("@@ ")) {
+      inside = true;
+      found.emplace_back(file, "");
+    } else if (inside && (line.empty() || line[0] == ' ' || line[0] == '+')) {
+      found.back().second += line.empty() ? "\n" : line.substr(1) + "\n";
+    }
   }
   return found;
 }
@@ -189,22 +212,26 @@ TEST(Docs, APageOfAModuleNamesEachOfItsHeaders) {
   EXPECT_GT(headers, 100);
 }
 
-TEST(Docs, EveryAppIsListedWhereAReaderLooks) {
+TEST(Docs, ApplicationsThatPagesListAreThere) {
+  // | `inversion.mt1d` | what it does | ...; all of them are printed by `tessera list apps`
   const std::vector<std::string> apps = documented_apps();
   ASSERT_GE(apps.size(), 5u);
-  for (const char* page : {"README.md", "docs/index.md", "apps/README.md"}) {
-    const std::string text = slurp(kRoot / page);
-    for (const std::string& app : apps)
-      EXPECT_TRUE(says(text, app)) << page << " does not name " << app;
-  }
+  const auto rows =
+      matches(slurp(kRoot / "apps/README.md"), R"(\n\| `([a-z_0-9]+\.[a-z_0-9]+)` \|)");
+  EXPECT_GE(rows.size(), 5u);
+  for (const auto& row : rows)
+    EXPECT_NE(std::find(apps.begin(), apps.end(), row[1]), apps.end()) << row[1];
+  for (const char* page : {"README.md", "docs/index.md", "apps/README.md"})
+    EXPECT_TRUE(says(slurp(kRoot / page), "tessera list apps")) << page;
 }
 
 TEST(Docs, TheIndexLeadsToEveryPage) {
+  // To the options of an application it leads by its name, reference/options-APP.md.
   const std::string index = slurp(kRoot / "docs/index.md");
   for (const char* folder : {".", "how-to", "reference"})
     for (const fs::path& page : files(kRoot / "docs" / folder, ".md")) {
       const std::string name = fs::relative(page, kRoot / "docs").generic_string();
-      if (name == "index.md") continue;
+      if (name == "index.md" || page.stem().string().starts_with("options-")) continue;
       EXPECT_NE(index.find("(" + name + ")"), std::string::npos) << "no link to " << name;
     }
 }
@@ -342,4 +369,49 @@ TEST(Docs, EachReferenceStandsInTheFilesThatItNames) {
     ++references;
   }
   EXPECT_GT(references, 50);
+}
+
+TEST(Docs, WorkedExamplesApplyAndArePassedOnAsTheyAre) {
+  // Pages docs/how-to/add-*.md lead to patches/*.patch, which say themselves what they touch.
+  // A block behind <!-- from FILE --> is text of that file as the patch leaves it.
+  std::string all_pages;
+  for (const fs::path& page : files(kRoot / "docs/how-to", ".md")) {
+    if (!page.filename().string().starts_with("add-")) continue;
+    const std::string text = slurp(page);
+    all_pages += text;
+    const auto links = matches(text, R"(\]\((patches/[a-z-]+\.patch)\))");
+    ASSERT_FALSE(links.empty()) << page << " leads to no patch";
+    const auto changes = hunks(slurp(page.parent_path() / links[0][1]));
+    const std::string mark = "<!-- from ";
+    for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at)) {
+      at += mark.size();
+      const std::string file = text.substr(at, text.find(" -->", at) - at);
+      const std::size_t begin = text.find('\n', text.find("```", at)) + 1;
+      const std::string quote = text.substr(begin, text.find("```", begin) - begin);
+      const auto has_it = [&](const auto& hunk) {
+        return hunk.first == file && hunk.second.find(quote) != std::string::npos;
+      };
+      EXPECT_TRUE(std::any_of(changes.begin(), changes.end(), has_it))
+          << page << " does not quote " << links[0][1] << " as it is: " << file << "\n"
+          << quote;
+    }
+  }
+  const fs::path folder = kRoot / "docs/how-to/patches";
+  if (!fs::exists(folder)) return;
+  const bool with_git = std::system("git --version > /dev/null 2>&1") == 0;
+  for (const fs::path& patch : files(folder, ".patch")) {
+    const std::string text = slurp(patch), head = text.substr(0, text.find("\ndiff --git "));
+    EXPECT_NE(all_pages.find("(patches/" + patch.filename().string() + ")"), std::string::npos)
+        << "no page leads to " << patch;
+    EXPECT_EQ(matches(head, R"(\nbuild: )").size(), 1u) << patch;
+    EXPECT_GE(matches(head, R"(\ntest: )").size(), 1u) << patch;
+    const auto said = matches(head, R"(\nfiles: (\d+))");
+    ASSERT_EQ(said.size(), 1u) << patch;
+    EXPECT_EQ(matches(text, R"(\ndiff --git )").size(), std::stoul(said[0][1])) << patch;
+    const std::string check =
+        "cd '" + kRoot.string() + "' && git apply --check '" + patch.string() + "'";
+    if (with_git) {
+      EXPECT_EQ(std::system(check.c_str()), 0) << patch << " does not apply";
+    }
+  }
 }

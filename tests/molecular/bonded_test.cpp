@@ -2,6 +2,7 @@
 #include "tessera/molecular/bonded.h"
 
 #include "molecular/src/bonded/bonded_term.h"
+#include "molecular/src/bonded/gromacs_function.h"
 #include "molecular_cases.h"
 #include "tensor_measures.h"
 #include "tessera/autodiff/check.h"
@@ -14,8 +15,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numbers>
+#include <numeric>
 #include <random>
+#include <set>
 
 namespace tessera::molecular {
 namespace {
@@ -91,6 +95,55 @@ constexpr Term bonded_kinds[] = {Term::bonds,
                                  Term::distance_restraints};
 INSTANTIATE_TEST_SUITE_P(Kinds, Bonded, ::testing::ValuesIn(bonded_kinds),
                          [](const auto& kind) { return std::string(name_of(kind.param)); });
+
+/// A list with one term over the first atoms.
+template <int N, int P>
+void fill(Terms<N, P>& list) {
+  std::array<std::int32_t, N> atoms;
+  std::iota(atoms.begin(), atoms.end(), 0);
+  std::array<double, P> row;
+  row.fill(1);
+  list = {{atoms}, {0}, {row}};
+}
+void fill(CorrectionMaps& list) {
+  list = {{{0, 1, 2, 3, 1, 2, 3, 4}}, {0}, 4, std::vector<double>(16, 1.0)};
+}
+
+TEST(BondedTable, EveryPartOfTheEnergyIsOfOneKindAndMadeOfItsList) {
+  std::map<Term, int> kinds;
+  System s = all_kinds();
+  each_bonded([](const BondedKind&, auto& list) { list = {}; }, s);
+  for (const Term term : bonded_terms) EXPECT_EQ(bonded_energy(s, term), nullptr) << name_of(term);
+  each_bonded(
+      [&](const BondedKind& kind, auto& list) {
+        fill(list);
+        for (const Term term : bonded_terms) {
+          const BondedTermPtr energy = bonded_term(s, term);
+          if (kind.gives(term)) {
+            ++kinds[term];
+            ASSERT_TRUE(energy) << name_of(term);
+            EXPECT_EQ(energy->kind(), term);
+            EXPECT_EQ(energy->size(), 1U);
+            EXPECT_EQ(table_of(s, term).shape(), energy->shapes()[2]) << name_of(term);
+          } else {
+            EXPECT_EQ(energy, nullptr) << name_of(term) << " of " << kind.words;
+          }
+        }
+        list = {};
+      },
+      s);
+  for (const Term term : bonded_terms) EXPECT_EQ(kinds[term], 1) << name_of(term);
+}
+
+TEST(BondedTable, NoTwoKindsTakeOneFunctionOfTopologies) {
+  std::set<std::pair<std::string, int>> known;
+  for (const GromacsFunction& f : gromacs_functions())
+    for (const int number : {f.function, f.also})
+      if (number != 0) {
+        EXPECT_TRUE(known.emplace(f.section, number).second) << f.section << " " << number;
+      }
+  EXPECT_TRUE(known.contains({"dihedrals", 9}));
+}
 
 TEST_P(Bonded, KernelsAgreeWithTheGenericForm) {
   const EnergyPtr u = bonded_energy(sys, GetParam());

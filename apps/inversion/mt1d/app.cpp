@@ -176,18 +176,18 @@ std::vector<std::filesystem::path> plot(const std::filesystem::path& run_dir) {
   return draw(run_dir / "plots", results, has_coordinates, true, 2);
 }
 
-const RegisterApp registered([] {
-  return App{.name = "inversion.mt1d",
-             .summary =
-                 "1-D inversion of magnetotelluric soundings: layered earths with uncertainty from "
-                 "EDI, EMTF XML, J and Z files",
-             .options = mt1d_options(),
-             .prepare = prepare,
-             .make_example = make_example,
-             .plot = plot,
-             .derivatives = true,
-             .may_change = {"output", "expect"}};
-});
-
 }  // namespace
+
+App app() {
+  return {.summary =
+              "1-D inversion of magnetotelluric soundings: layered earths with uncertainty from "
+              "EDI, EMTF XML, J and Z files",
+          .options = mt1d_options(),
+          .prepare = prepare,
+          .make_example = make_example,
+          .plot = plot,
+          .derivatives = true,
+          .may_change = {"output", "expect"}};
+}
+
 }  // namespace tessera::apps::mt1d

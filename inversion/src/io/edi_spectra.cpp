@@ -173,6 +173,36 @@ Estimate estimate(const Layout& layout, Role out0, Role out1, double averages, P
   return out;
 }
 
+/// The numbers of one block, [n][n]: powers on the diagonal, real parts of the cross spectra below
+/// it, imaginary parts above.
+struct Powers {
+  std::vector<double> values;
+  bool missing = false;  ///< one or more of them
+};
+
+/// Nothing, and an error, where there are not n^2.
+std::optional<Powers> read_powers(EdiContext& c, const EdiBlock& b, std::size_t n) {
+  const std::vector<Token> tokens = edi_tokens(c.text(), b.body_begin, b.body_end);
+  std::optional<std::size_t> declared = n * n;
+  if (b.count)
+    declared =
+        parse_count(*b.count, c.text().size() / 2, "the count behind '//' of >SPECTRA", c.findings);
+  if (!declared || *declared != n * n || tokens.size() != n * n) {
+    if (declared)
+      c.findings.error(304, b.offset,
+                       fmt::format(">SPECTRA has {} values and declares {}; {} channels need {}",
+                                   tokens.size(), *declared, n, n * n));
+    return {};
+  }
+  Powers out{.values = std::vector<double>(n * n)};
+  for (std::size_t i = 0; i < n * n; ++i) {
+    const auto v = parse_number(tokens[i], Exponent::fortran, c.findings);
+    out.values[i] = v.value_or(0);
+    out.missing |= !v || c.is_empty(*v);
+  }
+  return out;
+}
+
 }  // namespace
 
 void read_edi_spectra(EdiContext& c, Sounding& s) {
@@ -208,25 +238,10 @@ void read_edi_spectra(EdiContext& c, Sounding& s) {
     const auto frequency = parse_number(f->value, Exponent::fortran, c.findings);
     const double averages = number("AVGT").value_or(0);
     const double azimuth = number("ROTSPEC").value_or(coil_azimuth);
-    const std::vector<Token> tokens = edi_tokens(c.text(), b.body_begin, b.body_end);
-    std::optional<std::size_t> declared = n * n;
-    if (b.count)
-      declared = parse_count(*b.count, c.text().size() / 2, "the count behind '//' of >SPECTRA",
-                             c.findings);
-    if (!declared || *declared != n * n || tokens.size() != n * n) {
-      if (declared)
-        c.findings.error(304, b.offset,
-                         fmt::format(">SPECTRA has {} values and declares {}; {} channels need {}",
-                                     tokens.size(), *declared, n, n * n));
-      continue;
-    }
-    std::vector<double> power(n * n);
-    bool missing = false;
-    for (std::size_t i = 0; i < n * n; ++i) {
-      const auto v = parse_number(tokens[i], Exponent::fortran, c.findings);
-      power[i] = v.value_or(0);
-      missing |= !v || c.is_empty(*v);
-    }
+    const std::optional<Powers> read = read_powers(c, b, n);
+    if (!read) continue;
+    const std::vector<double>& power = read->values;
+    const bool missing = read->missing;
     if (!frequency) continue;
     const auto cross = [&](Role a, Role d) -> Complex {
       const auto i = static_cast<std::size_t>(layout.index[a]),

@@ -2,11 +2,11 @@
 //
 // One loop for all terms of an internal coordinate q(d) and a potential u(q, p):
 //
-//   dU/dx_a = sum over displacements d = x_a - x_b - k h of u_q dq/dd,  dU/dx_b = -,  dU/dh = -k
-//   (x) dU/dd,  dU/dp = u_p
+//   dU/dx_a = sum over displacements d = x_a - x_b - k h of u_q dq/dd,  dU/dx_b = -the same,
+//   dU/dh = -k (x) dU/dd,  dU/dp = u_p
 //
 // u_q and u_p are the derivatives of u on dual numbers. The Hessian product is the same body on
-// numbers that carry their derivative along that vector.
+// numbers that carry their derivative along a vector.
 #pragma once
 #include "base/four.h"
 #include "bonded/bonded_term.h"

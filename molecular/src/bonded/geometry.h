@@ -8,9 +8,9 @@
 //   Angle      d0 = x0 - x1, d1 = x2 - x1
 //   Dihedral   F = x0 - x1, G = x1 - x2, H = x3 - x2;  A = F x G, B = H x G
 //              cos phi = A.B/(|A||B|), sin phi = (B x A).G/(|A||B||G|)
-//              dphi/dF = -|G| A/A^2,  dphi/dH = |G| B/B^2,  dphi/dG = (F.G) A/(A^2 |G|) - (H.G)
-//              B/(B^2 |G|) (Blondel & Karplus, J. Comput. Chem. 17 (1996) 1132: no singularity in
-//              phi)
+//              dphi/dF = -|G| A/A^2,  dphi/dH = |G| B/B^2,
+//              dphi/dG = (F.G) A/(A^2 |G|) - (H.G) B/(B^2 |G|)
+//              (Blondel & Karplus, J. Comput. Chem. 17 (1996) 1132: no singularity in phi)
 //
 // On tensors [m] of all terms they are the oracle, by formulas of their own.
 #pragma once

@@ -23,10 +23,13 @@
 #include <algorithm>
 #include <cmath>
 #include <mutex>
+#include <numeric>
 #include <optional>
 #include <tuple>
 
 namespace tessera::molecular {
+
+double Forces::potential() const { return std::accumulate(energy.begin(), energy.end(), 0.0); }
 
 struct ForceEvaluator::Impl {
   System system;

@@ -2,21 +2,22 @@
 //
 // Steps in time. A step is a sequence of moves, each exact for its part of the motion:
 //
-//   B  kick        v += t f/m
-//   A  drift       x += t v, then constraints on positions (what they move, over t, goes to v)
-//   O  friction    v = c v + sqrt((1 - c^2) kT/m) R, c = e^{-gamma t}, then constraints on
-//   velocities T  thermostat  velocities of a group times a factor D  piston      the box, and
-//   centres of rigid groups with it, by the piston's velocity; their velocities inversely P
-//   barostat    box and centres scaled once, by a stochastic or a weak-coupling step, or a trial
-//   move F  forces
+//   B  kick         v += t f/m
+//   A  drift        x += t v, then constraints on positions (what they move, over t, goes to v)
+//   O  friction     v = c v + sqrt((1 - c^2) kT/m) R, c = e^{-gamma t}, then constraints on v
+//   T  thermostat   velocities of a group times a factor
+//   D  piston       the box, and centres of rigid groups with it, by the piston's velocity; their
+//                   velocities inversely
+//   P  barostat     box and centres scaled once, by a stochastic or a weak-coupling step, or a
+//                   trial move
+//   F  forces
 //
-//   velocity_verlet   T B(dt/2) A(dt) P F B(dt/2) T             constraints on velocities before
-//   the last T leap_frog         T B(dt) A(dt) P F                          velocities half a step
-//   behind positions, as GROMACS keeps them;
-//                                                                Nose-Hoover instead: B(dt) A(dt/2)
-//                                                                T A(dt/2) P F
-//   langevin          B(dt/2) A(dt/2) O(dt) A(dt/2) P F B(dt/2)  BAOAB (Leimkuhler & Matthews,
-//   Appl. Math. Res. Express 2013, 34)
+//   velocity_verlet   T B(dt/2) A(dt) P F B(dt/2) T     constraints on velocities before the last T
+//   leap_frog         T B(dt) A(dt) P F                 velocities half a step behind positions, as
+//                                                       GROMACS keeps them; with Nose-Hoover
+//                                                       B(dt) A(dt/2) T A(dt/2) P F
+//   langevin          B(dt/2) A(dt/2) O(dt) A(dt/2) P F B(dt/2)      BAOAB (Leimkuhler & Matthews,
+//                                                       Appl. Math. Res. Express 2013, 34)
 //
 // With a piston A(t) is D(t/2) A(t) D(t/2); A pushes it by the kinetic energy and B by the virial,
 // which makes a step symplectic.
@@ -24,9 +25,11 @@
 // Kinetic energies. A step of finite length shifts some of them by (omega dt)^2/4 of every
 // vibration. Maxwell's distribution belongs to the velocities that the bath acts upon;
 // `Energies::sampled` is their energy and gives the temperature:
-//   velocity_verlet   full steps          leap_frog   half steps (the mean of two, `kinetic`, has
-//   the same mean and a narrower langevin          just after O                    distribution);
-//   with andersen full steps, as its collisions draw them
+//
+//   velocity_verlet   full steps
+//   leap_frog         half steps (the mean of two, `kinetic`, has the same mean and a narrower
+//                     distribution); with andersen full steps, as its collisions draw them
+//   langevin          just after O
 //
 // Pressure is that of scaling centres of rigid groups (what constraints hold together; else single
 // atoms), so that no force of a constraint enters, with kinetic energies of half steps, which is

@@ -4,8 +4,8 @@
 // 9 (2013) 909; Merz & Shirts, PLoS ONE 13 (2018) e0202764).
 //
 //   kinetic energies   K/kT has the gamma distribution of shape N/2 for N degrees of freedom
-//   (velocities: Energies::sampled) pairs of runs      ln P_b(x)/P_a(x) = c + slope x, whatever the
-//   density of states is:
+//                      (velocities: Energies::sampled)
+//   pairs of runs      ln P_b(x)/P_a(x) = c + slope x, whatever the density of states is:
 //                      two temperatures: x = U (NVT) or U + P V (NPT), slope 1/kT_a - 1/kT_b
 //                      two pressures:    x = V, slope (P_a - P_b)/kT
 //

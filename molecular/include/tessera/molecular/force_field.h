@@ -3,14 +3,14 @@
 // A force field as rules by which atoms get their terms, and what makes a System of a Structure:
 //
 //   1. every residue is matched with a template: a graph of atoms that are the same by element,
-//   bonds and bonds to other
-//      residues. Names of atoms do not matter; the residue's name decides only between templates
-//      that match alike. What matches none is matched with templates changed by patches.
+//      bonds and bonds to other residues. Names of atoms do not matter; the residue's name decides
+//      only between templates that match alike. What matches none is matched with templates
+//      changed by patches.
 //   2. the template gives the types of the atoms, and their charges where the force field keeps
-//   them there
+//      them there
 //   3. bonds, angles, torsions get the first rule that fits their types; torsions a rule with
-//   wildcards only where no other
-//      fits. An improper's rule names the middle atom first, the three around it in any order.
+//      wildcards only where no other fits. An improper's rule names the middle atom first, the
+//      three around it in any order.
 //   4. pairs at most two bonds apart are excluded, those three apart scaled
 //
 // as OpenMM's application layer does (OpenMM User Guide, "Creating Force Fields"; Eastman et al.,

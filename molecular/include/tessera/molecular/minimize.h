@@ -4,13 +4,14 @@
 // leave free, a minimizer has converged where no atom's |f| is above the tolerance.
 //
 //   steepest_descent   along f, the largest move grown by 1.2 after a step down and halved after
-//   one up (GROMACS's rule) lbfgs              quasi-Newton of limited memory (Nocedal & Wright,
-//   Numerical Optimization, 2006, algorithm 7.4) fire               damped motion that stops
-//   wherever it runs uphill (Guenole et al., Comput. Mater. Sci. 175 (2020) 109584) newton_cg
-//   Newton steps by conjugate gradients with exact Hessian products in a trust region (Steihaug,
-//   SIAM J. Numer.
-//                      Anal. 20 (1983) 626); quadratic convergence; without constraints and virtual
-//                      sites
+//                      one up (GROMACS's rule)
+//   lbfgs              quasi-Newton of limited memory (Nocedal & Wright, Numerical Optimization,
+//                      2006, algorithm 7.4)
+//   fire               damped motion that stops wherever it runs uphill (Guenole et al., Comput.
+//                      Mater. Sci. 175 (2020) 109584)
+//   newton_cg          Newton steps by conjugate gradients with exact Hessian products in a trust
+//                      region (Steihaug, SIAM J. Numer. Anal. 20 (1983) 626); quadratic
+//                      convergence; without constraints and virtual sites
 //
 // All but fire go down in energy with every step.
 #pragma once

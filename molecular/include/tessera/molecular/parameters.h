@@ -4,10 +4,9 @@
 // hessian, jvp and vmap take.
 //
 //   const PotentialEnergy u(system, options, box);
-//   const auto f = [&](const Tensor& x, const Tensor& h, const Parameters& p) { return u(x, h, p);
-//   }; Parameters gradient = grad([&](const Parameters& p) { return f(x, h, p);
-//   })(parameters(system));   // dU/dp, all of them Tensor force  = -grad([&](const Tensor& y) {
-//   return f(y, h, p); })(x);
+//   const Parameters p = parameters(system);
+//   Parameters by_p = grad([&](const Parameters& q) { return u(x, h, q); })(p);  // all of dU/dp
+//   Tensor force = -grad([&](const Tensor& y) { return u(y, h, p); })(x);
 //
 // Positions x [n, 3] and the box h [3, 3] (rows of Box::edge; zeros: no periodicity) in nm,
 // energies in kJ/mol. First and second derivatives in all operands, mixed ones included, are

@@ -24,14 +24,15 @@ using RigidWaters = Terms<3, 2>;
 
 /// A massless site at a position given by up to four atoms (its parents). With r_ij = x_j - x_i, i
 /// the first parent:
-///   linear2:   x = (1 - a) x_i + a x_j
-///   linear3:   x = x_i + a r_ij + b r_ik
-///   fixed2:    x = x_i + a r_ij/|r_ij|                                  a [nm]
-///   fixed3:    x = x_i + a v/|v|,  v = r_ij + b r_jk                    a [nm]  (GROMACS 3fd: d =
-///   a, a = b) angle3:    x = x_i + a cos(b) r_ij/|r_ij| + a sin(b) p/|p|          a [nm], b [rad];
-///   p = r_jk less its part along r_ij cross3:    x = x_i + a r_ij + b r_ik + c (r_ij x r_ik) c
-///   [1/nm] frame3:    OpenMM's LocalCoordinatesSite of three atoms: origin and axes by weights
-///   normal4:   x = x_i + c m/|m|, m = (a r_ik - r_ij) x (b r_il - r_ij)    c [nm]  (GROMACS 4fdn)
+///   linear2   x = (1 - a) x_i + a x_j
+///   linear3   x = x_i + a r_ij + b r_ik
+///   fixed2    x = x_i + a r_ij/|r_ij|                                                 a [nm]
+///   fixed3    x = x_i + a v/|v|, v = r_ij + b r_jk        a [nm] (GROMACS 3fd: d = a, a = b)
+///   angle3    x = x_i + a cos(b) r_ij/|r_ij| + a sin(b) p/|p|                a [nm], b [rad];
+///             p = r_jk less its part along r_ij
+///   cross3    x = x_i + a r_ij + b r_ik + c (r_ij x r_ik)                            c [1/nm]
+///   frame3    OpenMM's LocalCoordinatesSite of three atoms: origin and axes by weights
+///   normal4   x = x_i + c m/|m|, m = (a r_ik - r_ij) x (b r_il - r_ij)  c [nm] (GROMACS 4fdn)
 struct VirtualSite {
   enum class Kind : std::uint8_t {
     linear2,
