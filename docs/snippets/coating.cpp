@@ -54,15 +54,15 @@ int main() {
   const auto loss = [&](const Tensor& q) { return 1.0 - mean(transmission(eps_of(q))); };
   const Tensor start = zeros({n}), v = linspace(0.5, 1.5, n);
   const double bare = mean(transmission(ones({n}))).item(), h = 1e-3;
-  const double slope = dot(grad(loss)(start), v).item();
+  const double derivative = dot(grad(loss)(start), v).item();
   const double difference = (loss(start + h * v) - loss(start - h * v)).item() / (2 * h);
   const auto found = minimize(loss, start, {.max_iterations = 30, .jit = false});
 
   std::cout << "without a coating: T " << bare << ", exactly " << 8.0 / 9 << "\n"
-            << "slope along v: " << slope << ", by differences " << difference << "\n"
+            << "derivative along v: " << derivative << ", by differences " << difference << "\n"
             << "after " << found.iterations << " iterations: T " << 1 - found.value << "\n"
             << "permittivity of the cells: " << to_string(eps_of(found.x)) << "\n";
-  const bool right =
-      std::abs(bare - 8.0 / 9) < 5e-3 && found.value < 0.005 && std::abs(slope - difference) < 1e-5;
+  const bool right = std::abs(bare - 8.0 / 9) < 5e-3 && found.value < 0.005 &&
+                     std::abs(derivative - difference) < 1e-5;
   return right ? 0 : 1;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Light through a glass plate of 0.5 um, in one dimension, against the formula of Airy.
 #include <tessera/electromagnetics/constants.h>
-#include <tessera/electromagnetics/flux.h>
+#include <tessera/electromagnetics/monitors.h>
 #include <tessera/electromagnetics/time_domain.h>
 
 #include <cmath>
@@ -24,16 +24,15 @@ int main() {
 
   const auto power = [&](const Scene& scene) {
     SampleList samples(grid, faces);
-    const Patch behind = grid_patch(grid, 0, 1, 1 * um, {0, 0}, {0, 0});
-    const std::int64_t first = add_patch(samples, behind);
+    const SampledSurface behind = sampled_plane(samples, 0, 1, 1 * um, {0, 0}, {0, 0});
     const Point source{-1.5 * um, 0, 0};
     const Waveform pulse = gaussian_pulse(300e12, 200e12);
     TimeDomain run(yee_model(grid, faces, {.cells = 40}, dt, Dtype::f64, scene, media),
                    {current_source(grid, faces, dt, Ez, source, source, 1.0, pulse)},
                    samples.edges());
-    RunningDft dft(frequencies, dt, samples.edges());
-    run.advance(6000, [&](const Records& r) { dft.add(r); });
-    return flux(behind, patch_fields(dft.values(samples), behind, first)).to_vector<double>();
+    SpectralRecord record(frequencies, dt, samples.edges());
+    run.advance(6000, [&](const Records& r) { record.add(r); });
+    return flux(behind.patches, behind.fields(record.values(samples))).to_vector<double>();
   };
 
   const std::vector<double> with = power(plate), without = power(empty);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Energy that fields store.
-#include "app_test.h"
+#include "fdtd_case.h"
 
 #include <gtest/gtest.h>
 
@@ -14,27 +14,7 @@ using namespace tessera::testing;
 
 namespace {
 
-class FdtdEnergy : public AppTest {
- protected:
-  /// A column of a table.
-  std::vector<double> column(const std::string& run, const std::string& monitor,
-                             const std::string& name) {
-    std::istringstream lines(read(run + "/tables/" + monitor + ".csv"));
-    std::string line, word;
-    std::getline(lines, line);
-    std::size_t at = 0;
-    std::istringstream head(line);
-    for (; std::getline(head, word, ',') && word != name; ++at) {
-    }
-    std::vector<double> out;
-    while (std::getline(lines, line)) {
-      std::istringstream row(line);
-      for (std::size_t k = 0; k <= at; ++k) std::getline(row, word, ',');
-      out.push_back(std::stod(word));
-    }
-    return out;
-  }
-};
+class FdtdEnergy : public Fdtd {};
 
 /// A pulse through a plasma without losses: what a stretch holds passes its end at the group
 /// velocity c sqrt(1 - (fp/f)^2). 100 cells a wavelength.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Configurations of electromagnetics.fdtd from text, and what is wrong with them.
 #pragma once
-#include "electromagnetics/fdtd_options.h"
+#include "electromagnetics/fdtd/options.h"
 
 #include <gtest/gtest.h>
 

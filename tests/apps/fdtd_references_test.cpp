@@ -1,34 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // What refers to something else: to a former run, to another monitor, to a frequency.
-#include "app_test.h"
+#include "fdtd_case.h"
+#include "tessera/data/hdf5.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <sstream>
+#include <filesystem>
 #include <string>
+#include <type_traits>
+#include <variant>
 #include <vector>
 
 using namespace tessera::testing;
 
 namespace {
 
-class FdtdReferences : public AppTest {
- protected:
-  /// Numbers of a table, row by row, without its head.
-  std::vector<std::vector<double>> rows(const std::string& file) {
-    std::istringstream lines(read(file));
-    std::string line, word;
-    std::getline(lines, line);
-    std::vector<std::vector<double>> out;
-    while (std::getline(lines, line)) {
-      out.emplace_back();
-      for (std::istringstream row(line); std::getline(row, word, ',');)
-        out.back().push_back(std::stod(word));
-    }
-    return out;
-  }
-};
+class FdtdReferences : public Fdtd {};
 
 const char* const kScattering = R"(app = "electromagnetics.fdtd"
 output = {vtk = false, pictures = false, scene = false}
@@ -77,19 +65,48 @@ TEST_F(FdtdReferences, ARunMinusItselfIsNothing) {
       tessera({"run", "case.toml", "--output", "less", "--set", "monitor[0].subtract=\"whole\"",
                "--set", "monitor[1].subtract=\"whole\"", "--set", "monitor[2].subtract=\"whole\""});
   ASSERT_EQ(less.code, 0) << less.err;
-  const auto power = rows("whole/tables/power.csv"), none = rows("less/tables/power.csv");
+  const auto power = rows("whole", "power"), none = rows("less", "power");
   for (std::size_t k = 0; k < 2; ++k) {
     EXPECT_GT(power.at(k).at(1), 0);
     EXPECT_EQ(none.at(k).at(1), 0);
   }
   for (const char* name : {"field", "echo"}) {
-    const auto all = rows(std::string("whole/tables/") + name + ".csv"),
-               nothing = rows(std::string("less/tables/") + name + ".csv");
+    const auto all = rows("whole", name), nothing = rows("less", name);
     ASSERT_EQ(all.size(), nothing.size()) << name;
     for (std::size_t k = 0; k < all.size(); ++k)
       for (std::size_t q = 1; q < all[k].size(); ++q) EXPECT_EQ(nothing[k][q], 0) << name;
     EXPECT_NE(all.at(0).at(1), 0) << name;
   }
+}
+
+/// Up to version 0.2 results.h5 said `transform/places` for what is `transform/positions` now.
+TEST_F(FdtdReferences, ResultsOfEarlierVersionsAreSubtractedToo) {
+  write("case.toml", kScattering);
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "whole"}).code, 0);
+  const auto results = tessera::data::read_h5(here() / "whole/results.h5");
+  std::filesystem::create_directories(here() / "former");
+  tessera::data::H5Writer former(here() / "former/results.h5");
+  int renamed = 0;
+  for (const auto& [name, array] : results) {
+    std::string as = name;
+    if (const auto at = as.rfind("/transform/positions"); at != std::string::npos)
+      as.replace(at, std::string::npos, "/transform/places"), ++renamed;
+    std::visit(
+        [&](const auto& values) {
+          using Values = std::decay_t<decltype(values)>;
+          if constexpr (std::is_same_v<Values, std::vector<std::string>>)
+            former.write_texts(as, values, array.attributes);
+          else
+            former.write(as, values, array.shape, array.attributes);
+        },
+        array.data);
+  }
+  former.commit();
+  EXPECT_EQ(renamed, 3);
+  const Outcome less =
+      tessera({"run", "case.toml", "--output", "less", "--set", "monitor[0].subtract=\"former\""});
+  ASSERT_EQ(less.code, 0) << less.err;
+  for (const auto& row : rows("less", "power")) EXPECT_EQ(row.at(1), 0);
 }
 
 TEST_F(FdtdReferences, OnlyARunThatIsAlikeIsSubtracted) {
@@ -109,10 +126,10 @@ TEST_F(FdtdReferences, OnlyARunThatIsAlikeIsSubtracted) {
           "has other frequencies at 'power': 2.1e+14 Hz there, 2.11e+14 Hz here");
   refused("monitor[0].frequencies", "[\"190 THz\"]", "has 2 frequencies at 'power', this one 1");
   refused("monitor[0].position", "[\"0.95 um\", \"0 um\", \"0 um\"]",
-          "measures 'power' at other places");
+          "measures 'power' at other positions");
   refused("monitor[0].size", "[\"0 um\", \"1.2 um\", \"0 um\"]",
-          "measures 'power' at other places");
-  refused("monitor[1].components", "[\"Ez\"]", "measures 'field' at other places", "1");
+          "measures 'power' at other positions");
+  refused("monitor[1].components", "[\"Ez\"]", "measures 'field' at other positions", "1");
   refused("run.courant", "0.8", "has another time step");
   refused("grid.cell", "\"60 nm\"", "has another time step");
   refused("source[0].amplitude", "2", "has another amplitude of source[0]: 1 there, 2 here");
@@ -138,8 +155,8 @@ TEST_F(FdtdReferences, RatiosTakeTheSameFrequenciesInAnyOrder) {
   write("case.toml", text + base);
   const Outcome o = tessera({"run", "case.toml", "--output", "RUN"});
   ASSERT_EQ(o.code, 0) << o.err;
-  for (const auto& row : rows("RUN/tables/power.csv")) EXPECT_EQ(row.at(1), 1);
-  const auto split = rows("RUN/tables/split.csv"), power = rows("RUN/tables/base.csv");
+  for (const auto& row : rows("RUN", "power")) EXPECT_EQ(row.at(1), 1);
+  const auto split = rows("RUN", "split"), power = rows("RUN", "base");
   for (std::size_t k = 0; k < 2; ++k)
     EXPECT_NEAR(split.at(k).at(1) / (split[k].at(3) / power.at(k).at(1)), 1, 1e-12);
   const auto refused = [&](const std::string& key, const std::string& value,
@@ -153,7 +170,7 @@ TEST_F(FdtdReferences, RatiosTakeTheSameFrequenciesInAnyOrder) {
   refused("monitor[4].frequencies", "[\"190 THz\"]", "E0629: 'base' has other frequencies");
 }
 
-TEST_F(FdtdReferences, APromiseIsAboutTheBandOfItsMonitor) {
+TEST_F(FdtdReferences, AnExpectationIsAboutTheBandOfItsMonitor) {
   const auto check = [&](const std::string& frequency, const std::string& monitor) {
     write("case.toml", std::string(kScattering) + "[[expect]]\nmonitor = \"" + monitor +
                            "\"\nfrequency = \"" + frequency + "\"\nvalue = 1\ntolerance = 1e300\n");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transforms of fields: what they hold does not depend on how often they look, on the order of the
 // file, or on what else is asked for.
-#include "app_test.h"
+#include "fdtd_case.h"
 #include "test_paths.h"
 
 #include <gtest/gtest.h>
@@ -26,24 +26,8 @@ std::string text_of(double v) {
   return out.str();
 }
 
-class FdtdTransforms : public AppTest {
+class FdtdTransforms : public Fdtd {
  protected:
-  /// Columns of the table of a monitor by their names.
-  std::map<std::string, std::vector<double>> table(const std::string& run,
-                                                   const std::string& monitor) {
-    std::istringstream lines(read(run + "/tables/" + monitor + ".csv"));
-    std::string line, word;
-    std::getline(lines, line);
-    std::vector<std::string> names;
-    for (std::istringstream head(line); std::getline(head, word, ',');) names.push_back(word);
-    std::map<std::string, std::vector<double>> out;
-    while (std::getline(lines, line)) {
-      std::istringstream row(line);
-      for (std::size_t i = 0; std::getline(row, word, ','); ++i)
-        out[names.at(i)].push_back(std::stod(word));
-    }
-    return out;
-  }
   void run(const std::string& name, const std::string& text,
            std::vector<std::string> options = {}) {
     write(name + ".toml", text);
@@ -119,8 +103,8 @@ TEST_F(FdtdTransforms, FluxOfEmptySpaceIsTheSameThroughEveryPlane) {
               ", \"0 m\", \"0 m\"]\nsize = [\"0 m\", " + cells(2) +
               ", \"0 m\"]\nfrequencies = [\"" + text_of(f) + " Hz\"]\n";
     run("empty", text);
-    const double one = table("empty", "at1")["flux"].at(0),
-                 two = table("empty", "at2")["flux"].at(0);
+    const double one = column("empty", "at1", "flux").at(0),
+                 two = column("empty", "at2", "flux").at(0);
     EXPECT_GT(one, 0);
     EXPECT_NEAR(two / one, 1, 1e-6)
         << w.cells << " cells a wavelength, width " << w.width << ", " << w.angle << " degrees";
@@ -190,7 +174,9 @@ TEST_F(FdtdTransforms, HowOftenTheyLookDoesNotShow) {
       }
       run("case", text);
       for (const std::string& kind : kinds)
-        EXPECT_LT(difference(table("case", kind), table("case", kind + "_each")), 1e-7)
+        EXPECT_LT(
+            difference(csv_table(table("case", kind)), csv_table(table("case", kind + "_each"))),
+            1e-7)
             << kind << " of a " << source << ", " << per_wave << " cells a wavelength, width "
             << width;
       const Outcome check = tessera({"check", "case.toml"});
@@ -209,7 +195,7 @@ TEST_F(FdtdTransforms, HarmonicsDoNotFoldOntoTheFundamental) {
                                "--force", "--set", "monitor[0].frequencies=" + frequencies, "--set",
                                "expect=[]", "--set", "source[0].amplitude=8e-3"});
     EXPECT_EQ(o.code, 0) << o.err;
-    return table("RUN", "end")["flux"].at(0);
+    return column("RUN", "end", "flux").at(0);
   };
   const double alone = end("[\"99.930819333 THz\"]"),
                every_step = end("[\"99.930819333 THz\", \"2500 THz\"]");
@@ -252,7 +238,7 @@ size = ["1 um", "1 um", "1 um"]
 frequencies = ["140 THz", "160 THz"]
 reverse = true
 )");
-  const auto out = table("lossy", "out")["flux"], in = table("lossy", "in")["flux"];
+  const auto out = column("lossy", "out", "flux"), in = column("lossy", "in", "flux");
   ASSERT_EQ(in.size(), 2u);
   for (std::size_t k = 0; k < 2; ++k) {
     EXPECT_GT(in[k], 0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // electromagnetics.inverse_scattering as its users meet it.
 #include "app_test.h"
+#include "csv_columns.h"
 #include "tessera/data/checkpoint.h"
 
 #include <gtest/gtest.h>
@@ -48,19 +49,6 @@ amplitude = 1e-4
 waveform = {kind = "baseband", width = "0.2 ns"}
 )";
 
-std::vector<std::vector<double>> rows_of(const std::string& csv) {
-  std::istringstream in(csv);
-  std::vector<std::vector<double>> rows;
-  std::string line;
-  std::getline(in, line);
-  while (std::getline(in, line)) {
-    std::istringstream cells(line);
-    rows.emplace_back();
-    for (std::string cell; std::getline(cells, cell, ',');) rows.back().push_back(std::stod(cell));
-  }
-  return rows;
-}
-
 TEST_F(InverseScattering, DerivativesVerify) {
   write("case.toml", kSquare);
   const Outcome o = tessera({"gradcheck", "case.toml", "-q", "--set", "run.precision=\"f32\"",
@@ -78,7 +66,7 @@ TEST_F(InverseScattering, ASquareIsFoundAndDrawn) {
   const Outcome run = tessera({"run", "case.toml", "--output", "RUN", "--set",
                                "expect.misfit_max=1e-3", "--set", "expect.psnr_min=22"});
   ASSERT_EQ(run.code, 0) << run.err;
-  const auto rows = rows_of(read("RUN/metrics.csv"));
+  const auto rows = csv_rows(read("RUN/metrics.csv"));
   ASSERT_EQ(rows.size(), 13u);
   for (std::size_t i = 1; i < rows.size(); ++i)
     EXPECT_LT(rows[i][1], rows[i - 1][1]);  // a line search never goes up
@@ -93,7 +81,7 @@ TEST_F(InverseScattering, ASquareIsFoundAndDrawn) {
   fs::remove(here() / "RUN/plots/permittivity.png");
   EXPECT_EQ(tessera({"plot", "RUN"}).code, 0);
   EXPECT_EQ(read("RUN/plots/permittivity.png"), picture);
-  // A promise that is broken.
+  // An expectation that is not met.
   EXPECT_EQ(tessera({"run", "case.toml", "--output", "R2", "--set", "optimize.iterations=1",
                      "--set", "expect.ssim_min=0.99"})
                 .code,
@@ -108,7 +96,7 @@ TEST_F(InverseScattering, FilesOfDataAreTheDataThatWereWritten) {
     const Outcome read_back = tessera({"run", "case.toml", "--output", "read", "--force", "--set",
                                        few, "--set", std::string("data.file=\"") + file + "\""});
     ASSERT_EQ(read_back.code, 0) << read_back.err;
-    EXPECT_NEAR(rows_of(read("read/metrics.csv"))[0][1], rows_of(read("made/metrics.csv"))[0][1],
+    EXPECT_NEAR(csv_rows(read("read/metrics.csv"))[0][1], csv_rows(read("made/metrics.csv"))[0][1],
                 1e-12)
         << file;
   }
@@ -119,7 +107,7 @@ TEST_F(InverseScattering, FilesOfDataAreTheDataThatWereWritten) {
                        "data.noise=0.1", "--set", "data.seed=" + seed})
                   .code,
               0);
-    return rows_of(read(name + "/metrics.csv"))[0][1];
+    return csv_rows(read(name + "/metrics.csv"))[0][1];
   };
   const double once = noisy("n1", "1");
   EXPECT_EQ(noisy("n2", "1"), once);

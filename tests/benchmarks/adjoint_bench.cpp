@@ -6,8 +6,8 @@
 //   adjoint_bench [--cells N] [--steps T] [--pulse P] [--threads N] [--repeat N] [--type f32|f64]
 //   [--check H] [--curve H,H,..]
 // The peak memory of each is that of the process when it ends, the forward run first. `--check`
-// compares the slope along a random direction of the permittivities with central differences at
-// steps H and H/2, extrapolated; `--curve` prints central differences at the steps given and
+// compares the derivative along a random direction of the permittivities with central differences
+// at steps H and H/2, extrapolated; `--curve` prints central differences at the steps given and
 // nothing else.
 #include "measure.h"
 #include "tessera/autodiff/forall.h"
@@ -160,7 +160,7 @@ int main(int argc, char** argv) {
   std::vector<double> direction(static_cast<std::size_t>(eps.size()));
   for (double& x : direction) x = normal(random);
   const Tensor v = tensor(direction);
-  const auto slope_by_difference = [&](const Adjoint& a, double h) {
+  const auto derivative_by_difference = [&](const Adjoint& a, double h) {
     const double d =
         (a.objective(c, eps + h * v).item() - a.objective(c, eps - h * v).item()) / (2 * h);
     std::printf("step %.3g: central difference %.9e\n", h, d);
@@ -169,15 +169,15 @@ int main(int argc, char** argv) {
   };
   if (!curve.empty()) {
     const Adjoint a(c, steps, pulse_steps);
-    const double slope =
+    const double derivative =
         sum(grad([&](const Tensor& e) { return a.objective(c, e); })(eps) * v).item();
     std::printf(
-        "slope %.9e, left over at the end %.1e\n", slope,
+        "derivative %.9e, left over at the end %.1e\n", derivative,
         left_over(a.r, coefficients(a.op, inverse_permittivity(c.region, eps)), a.currents));
     for (std::size_t at = 0; at < curve.size();
          at = std::min(curve.find(',', at), curve.size() - 1) + 1) {
-      const double h = std::atof(curve.c_str() + at), d = slope_by_difference(a, h);
-      std::printf("  off by %.2e\n", std::abs(d / slope - 1));
+      const double h = std::atof(curve.c_str() + at), d = derivative_by_difference(a, h);
+      std::printf("  off by %.2e\n", std::abs(d / derivative - 1));
     }
     return 0;
   }
@@ -193,11 +193,11 @@ int main(int argc, char** argv) {
   print_figure("adjoint_forward_seconds", forward.median(), "s");
   const double forward_mib = peak_mib();
   print_figure("adjoint_forward_peak_mib", forward_mib, "MiB");
-  double slope = 0;
+  double derivative = 0;
   for (int k = 0; k < repeat; ++k)
     time(gradient, gradient_cpu, [&] {
       const Adjoint a(c, steps, pulse_steps);
-      slope = sum(grad([&](const Tensor& e) { return a.objective(c, e); })(eps) * v).item();
+      derivative = sum(grad([&](const Tensor& e) { return a.objective(c, e); })(eps) * v).item();
     });
   print_figure("adjoint_gradient_seconds", gradient.median(), "s");
   print_figure("adjoint_gradient_peak_mib", peak_mib(), "MiB");
@@ -209,9 +209,9 @@ int main(int argc, char** argv) {
     print_figure("adjoint_cost_ratio_spread", gradient.spread() + forward.spread(), "1");
   if (check > 0) {
     const Adjoint a(c, steps, pulse_steps);
-    const double whole = slope_by_difference(a, check), half = slope_by_difference(a, check / 2),
-                 difference = (4 * half - whole) / 3;
-    std::printf("slope %.9e, extrapolated difference %.9e\n", slope, difference);
-    print_figure("adjoint_slope_error", std::abs(slope / difference - 1), "1");
+    const double whole = derivative_by_difference(a, check),
+                 half = derivative_by_difference(a, check / 2), difference = (4 * half - whole) / 3;
+    std::printf("derivative %.9e, extrapolated difference %.9e\n", derivative, difference);
+    print_figure("adjoint_derivative_error", std::abs(derivative / difference - 1), "1");
   }
 }

@@ -147,38 +147,6 @@ TEST(Docs, EachSnippetIsQuotedWordForWord) {
   }
 }
 
-// A patch beside a how-to, docs/how-to/add-x.patch, fits the sources as they are, and add-x.md
-// quotes every line that it adds.
-TEST(Docs, WorkedExamplesFitTheSourcesAndAreQuoted) {
-  int hunks = 0;
-  for (const fs::path& patch : files(kRoot / "docs/how-to", ".patch")) {
-    fs::path page = patch;
-    const std::string prose = slurp(page.replace_extension(".md"));
-    std::ifstream in(patch);
-    std::string source, before;
-    const auto check = [&] {
-      if (before.empty()) return;
-      EXPECT_NE(source.find(before), std::string::npos) << patch << " does not fit:\n" << before;
-      before.clear();
-      ++hunks;
-    };
-    for (std::string line; std::getline(in, line);) {
-      if (line.starts_with("diff ") || line.starts_with("@@ ")) check();
-      if (line.starts_with("+++ b/"))
-        source = slurp(kRoot / line.substr(6));
-      else if (line.starts_with("+++ ") || line.starts_with("--- ") || line.starts_with("diff ") ||
-               line.starts_with("@@ ") || line.starts_with("new file "))
-        continue;
-      else if (line.starts_with("+"))
-        EXPECT_NE(prose.find(line.substr(1)), std::string::npos) << page << " lacks " << line;
-      else
-        before += line.substr(1) + "\n";
-    }
-    check();
-  }
-  EXPECT_GE(hunks, 5);
-}
-
 TEST(Docs, EveryModuleHasItsPage) {
   for (const std::string& module : modules()) {
     EXPECT_TRUE(fs::exists(kRoot / module / "README.md")) << module;

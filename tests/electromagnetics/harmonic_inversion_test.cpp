@@ -279,11 +279,11 @@ TEST(Resonances, DerivativesAgreeWithDifferences) {
   const auto f = [&](const Tensor& x) {
     return resonances(x, 1, 0.08, 0.15, options).frequency_hz;
   };
-  const auto slope = jvp(f, c, v).second.to_vector();
+  const auto derivative = jvp(f, c, v).second.to_vector();
   const double h = 1e-5;
   const auto plus = f(c + h * v).to_vector(), minus = f(c - h * v).to_vector();
   ASSERT_EQ(plus.size(), 2u);
-  for (int k = 0; k < 2; ++k) EXPECT_NEAR((plus[k] - minus[k]) / (2 * h) / slope[k], 1, 1e-4);
+  for (int k = 0; k < 2; ++k) EXPECT_NEAR((plus[k] - minus[k]) / (2 * h) / derivative[k], 1, 1e-4);
 }
 
 TEST(HarmonicInversion, RefusesWhatIsNoRecord) {

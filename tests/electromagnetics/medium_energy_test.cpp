@@ -15,18 +15,18 @@ Medium with(std::vector<PoleResidue> poles, double eps = 2) {
 }
 
 /// d(f Re eps)/df by central differences.
-double slope(const Medium& m, double f) {
+double derivative(const Medium& m, double f) {
   const double h = 1e-5 * f;
   return ((f + h) * permittivity(m, 0, f + h).real() - (f - h) * permittivity(m, 0, f - h).real()) /
          (2 * h);
 }
 
-TEST(MediumEnergy, OfWhatLosesNothingIsTheSlopeOfFrequencyTimesPermittivity) {
+TEST(MediumEnergy, OfWhatLosesNothingIsTheDerivativeOfFrequencyTimesPermittivity) {
   for (const Medium& m :
        {with(lorentz(300e12, 0, 1.5)), with(drude(400e12, 0)), with(lorentz(500e12, 1e6, 0.7)),
         with(critical_point(700e12, 1e7, 0.4, -0.9))})
     for (const double f : {100e12, 250e12, 420e12})
-      EXPECT_NEAR(stored_permittivity(m, 0, f) / slope(m, f), 1, 1e-7) << f;
+      EXPECT_NEAR(stored_permittivity(m, 0, f) / derivative(m, f), 1, 1e-7) << f;
 }
 
 /// eps' + 2 w eps''/g of one oscillator (Ruppin), here from its formula at any damping, the double
@@ -46,7 +46,7 @@ TEST(MediumEnergy, OfALossyOscillatorIsKineticAndPotential) {
   EXPECT_NEAR(stored_permittivity(with(debye(20e9, 70)), 0, 40e9), 2 + 70. / 5, 1e-9);
 }
 
-/// In a metal Re eps is below zero, in a resonance its slope is; what is stored is not.
+/// In a metal Re eps is below zero, in a resonance its derivative is; what is stored is not.
 TEST(MediumEnergy, IsNeverLessThanThatAtInfiniteFrequency) {
   const Medium metal = with(drude(2000e12, 20e12), 1), line = with(lorentz(300e12, 5e12, 0.3), 1);
   for (double f = 20e12; f < 1000e12; f *= 1.1) {

@@ -178,16 +178,16 @@ TEST_F(MixtureTest, WholeRunsDifferentiateToSecondOrder) {
     return sum(
         square(simulate(op, mixture_parameters(c.region, c.mixture, density), w, {.block = 8})));
   };
-  const auto slope = [&](Tensor q) { return jvp(value, q, v).second; };
-  const double h = 1e-3, s = inner(grad(value)(p), v), curvature = inner(hvp(value, p, v), u);
+  const auto derivative = [&](Tensor q) { return jvp(value, q, v).second; };
+  const double h = 1e-3, s = inner(grad(value)(p), v), hessian_product = inner(hvp(value, p, v), u);
   const auto difference = [&](auto f) {
     return (8 * (f(h) - f(-h)) - (f(2 * h) - f(-2 * h))) / (12 * h);
   };
   EXPECT_NEAR(difference([&](double t) { return value(p + t * v).item(); }), s, 1e-8 * std::abs(s));
-  EXPECT_NEAR(slope(p).item(), s, 1e-11 * std::abs(s));
-  EXPECT_NEAR(difference([&](double t) { return slope(p + t * u).item(); }), curvature,
-              1e-7 * std::abs(curvature));
-  EXPECT_NEAR(inner(grad(slope)(p), u), curvature, 1e-11 * std::abs(curvature));
+  EXPECT_NEAR(derivative(p).item(), s, 1e-11 * std::abs(s));
+  EXPECT_NEAR(difference([&](double t) { return derivative(p + t * u).item(); }), hessian_product,
+              1e-7 * std::abs(hessian_product));
+  EXPECT_NEAR(inner(grad(derivative)(p), u), hessian_product, 1e-11 * std::abs(hessian_product));
 }
 
 TEST_F(MixtureTest, SpectraDifferentiateToo) {

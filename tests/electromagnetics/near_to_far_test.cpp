@@ -59,17 +59,18 @@ std::vector<Direction> circle() {
 }
 
 const Vec kMoment{Complex(0.3, 0.1), 0.2, Complex(1.0, -0.4)};
-const Pos kPlace{0.012, -0.02, 0.015};
-EH my_dipole(double f, const Pos& r) { return dipole(f, kPlace, kMoment, r, 2.0, 1.5); }
+const Pos kPosition{0.012, -0.02, 0.015};
+EH my_dipole(double f, const Pos& r) { return dipole(f, kPosition, kMoment, r, 2.0, 1.5); }
 
 TEST(FarField, OfADipoleConvergesAtSecondOrder) {
   const Exterior exterior{.eps = 2.0, .mu = 1.5};
   const auto d = all_round();
   const auto error = [&](double spacing) {
     const auto box = box_patches({-0.06, -0.07, -0.05}, {0.06, 0.06, 0.07}, spacing);
-    return far_error(
-        far_field(box, on_patches(box, kFarHz, my_dipole), kFarHz, d, exterior), kFarHz, d,
-        [](double f, const Direction& x) { return dipole_far(f, kPlace, kMoment, x, 2.0, 1.5); });
+    return far_error(far_field(box, on_patches(box, kFarHz, my_dipole), kFarHz, d, exterior),
+                     kFarHz, d, [](double f, const Direction& x) {
+                       return dipole_far(f, kPosition, kMoment, x, 2.0, 1.5);
+                     });
   };
   const double coarse = error(0.01), fine = error(0.005);
   EXPECT_LT(fine, 0.01);
@@ -84,7 +85,7 @@ TEST(FarField, SourcesOutsideOfTheSurfaceGiveNone) {
   double largest = 0, scale = 0;
   for (const Complex& v : none.to_vector<Complex>()) largest = std::max(largest, std::abs(v));
   for (const Direction& x : d)
-    scale = std::max(scale, std::abs(dipole_far(1.7e9, kPlace, kMoment, x, 2.0, 1.5).theta));
+    scale = std::max(scale, std::abs(dipole_far(1.7e9, kPosition, kMoment, x, 2.0, 1.5).theta));
   EXPECT_LT(largest, 2e-3 * scale);  // the error of the midpoint rule
 }
 
@@ -172,17 +173,17 @@ TEST(FarField, MirrorsActByImages) {
                             std::sin(x.theta) * std::sin(x.phi), std::cos(x.theta)};
         if (r[axis] > 0) above.push_back(x);
       }
-      Pos image = kPlace;
-      image[axis] = 2 * mirror.position - kPlace[axis];
+      Pos image = kPosition;
+      image[axis] = 2 * mirror.position - kPosition[axis];
       Vec turned = kMoment;
       for (int c = 0; c < 3; ++c)
         if ((c == axis) == magnetic) turned[c] = -turned[c];
       const auto want = [&](double f, const Direction& x) {
-        const FarPair a = dipole_far(f, kPlace, kMoment, x), b = dipole_far(f, image, turned, x);
+        const FarPair a = dipole_far(f, kPosition, kMoment, x), b = dipole_far(f, image, turned, x);
         return FarPair{a.theta + b.theta, a.phi + b.phi};
       };
       const auto source = [&](double f, const Pos& r) {
-        return over_mirror(f, kPlace, kMoment, mirror, r);
+        return over_mirror(f, kPosition, kMoment, mirror, r);
       };
       EXPECT_LT(far_error(far_field(box, on_patches(box, kFarHz, source), kFarHz, above, exterior),
                           kFarHz, above, want),
@@ -261,7 +262,7 @@ TEST(NearField, BecomesTheFarFieldAndSeesMirrors) {
   const Exterior exterior{.mirrors = {mirror}};
   const auto box = box_patches({-0.06, -0.06, -0.06}, {0.06, 0.06, 0.06}, 0.01);
   const auto fields = on_patches(box, kFarHz, [&](double f, const Pos& r) {
-    return over_mirror(f, kPlace, kMoment, mirror, r);
+    return over_mirror(f, kPosition, kMoment, mirror, r);
   });
   const Direction d{0.8, 0.3};
   const double r = 1e4;

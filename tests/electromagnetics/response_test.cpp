@@ -148,27 +148,29 @@ TEST_F(YeeResponseTest, DerivativesAgreeWithDifferencesAndInEveryOrderOfModes) {
     const auto value = [&](Tensor q) { return s.objective(q); };
     const Tensor v = tensor(noise(9, 4)), u = tensor(noise(9, 5)),
                  gradient = grad(value)(s.inverse_eps);
-    const double slope = sum(gradient * v).item(), h = 1e-3;
+    const double derivative = sum(gradient * v).item(), h = 1e-3;
     // Fourth-order differences; what the fields hold after the last step limits all that follows.
     const auto difference = [&](auto f) {
       return (8 * (f(h) - f(-h)) - (f(2 * h) - f(-2 * h))) / (12 * h);
     };
-    EXPECT_NEAR(difference([&](double t) { return value(s.inverse_eps + t * v).item(); }), slope,
-                1e-6 * std::abs(slope));
-    EXPECT_NEAR(jvp(value, s.inverse_eps, v).second.item(), slope, 1e-6 * std::abs(slope));
+    EXPECT_NEAR(difference([&](double t) { return value(s.inverse_eps + t * v).item(); }),
+                derivative, 1e-6 * std::abs(derivative));
+    EXPECT_NEAR(jvp(value, s.inverse_eps, v).second.item(), derivative,
+                1e-6 * std::abs(derivative));
 
     if (phase != 0) continue;  // all else follows from the same two runs
-    const auto slope_along_v = [&](Tensor q) { return jvp(value, q, v).second; };
-    const double curvature = sum(hvp(value, s.inverse_eps, v) * u).item();
-    EXPECT_NEAR(difference([&](double t) { return slope_along_v(s.inverse_eps + t * u).item(); }),
-                curvature, 3e-6 * std::abs(curvature));
-    EXPECT_NEAR(jvp(slope_along_v, s.inverse_eps, u).second.item(), curvature,
-                3e-6 * std::abs(curvature));
-    EXPECT_NEAR(sum(grad(slope_along_v)(s.inverse_eps) * u).item(), curvature,
-                3e-6 * std::abs(curvature));
+    const auto derivative_along_v = [&](Tensor q) { return jvp(value, q, v).second; };
+    const double hessian_product = sum(hvp(value, s.inverse_eps, v) * u).item();
+    EXPECT_NEAR(
+        difference([&](double t) { return derivative_along_v(s.inverse_eps + t * u).item(); }),
+        hessian_product, 3e-6 * std::abs(hessian_product));
+    EXPECT_NEAR(jvp(derivative_along_v, s.inverse_eps, u).second.item(), hessian_product,
+                3e-6 * std::abs(hessian_product));
+    EXPECT_NEAR(sum(grad(derivative_along_v)(s.inverse_eps) * u).item(), hessian_product,
+                3e-6 * std::abs(hessian_product));
     EXPECT_NEAR(
         sum(grad([&](Tensor q) { return sum(grad(value)(q) * v); })(s.inverse_eps) * u).item(),
-        curvature, 3e-6 * std::abs(curvature));
+        hessian_product, 3e-6 * std::abs(hessian_product));
   }
 }
 

@@ -14,7 +14,7 @@
 namespace em = tessera::electromagnetics;
 using em::Point;
 using em::Shape;
-using Place = std::array<double, 2>;
+using Point2 = std::array<double, 2>;
 using Lines = std::vector<em::SectionLine>;
 
 namespace {
@@ -52,16 +52,16 @@ void walk(const Lines& all, Visit visit) {
                                              (kStep / 4));
       for (int k = 0; k <= parts; ++k) {
         const double t = double(k) / parts;
-        visit(Place{line[i - 1][0] + t * (line[i][0] - line[i - 1][0]),
-                    line[i - 1][1] + t * (line[i][1] - line[i - 1][1])});
+        visit(Point2{line[i - 1][0] + t * (line[i][0] - line[i - 1][0]),
+                     line[i - 1][1] + t * (line[i][1] - line[i - 1][1])});
       }
     }
 }
-double distance(const Lines& all, const Place& p) {
+double distance(const Lines& all, const Point2& p) {
   double least = INFINITY;
   for (const auto& line : all)
     for (std::size_t i = 1; i < line.size(); ++i) {
-      const Place &a = line[i - 1], &b = line[i];
+      const Point2 &a = line[i - 1], &b = line[i];
       const double du = b[0] - a[0], dv = b[1] - a[1], square = du * du + dv * dv;
       const double t =
           square > 0 ? std::clamp(((p[0] - a[0]) * du + (p[1] - a[1]) * dv) / square, 0.0, 1.0) : 0;
@@ -70,7 +70,7 @@ double distance(const Lines& all, const Place& p) {
   return least;
 }
 /// The point of the plane, in space.
-Point in_space(const em::SectionWindow& w, const Place& p) {
+Point in_space(const em::SectionWindow& w, const Point2& p) {
   Point out{w.at, w.at, w.at};
   out[w.axis == 0 ? 1 : 0] = p[0];
   out[w.axis == 2 ? 1 : 2] = p[1];
@@ -86,14 +86,14 @@ TEST(Section, ASphereIsCutInACircle) {
     const Point centre{0.1, -0.2, 0.3};
     const em::SectionWindow w = square(axis, 0.25);
     const double h = w.at - centre[axis], radius = std::sqrt(0.36 - h * h);
-    const Place middle{centre[axis == 0 ? 1 : 0], centre[axis == 2 ? 1 : 2]};
+    const Point2 middle{centre[axis == 0 ? 1 : 0], centre[axis == 2 ? 1 : 2]};
     const Lines all = lines({{em::sphere(centre, 0.6), 1}}, w);
     ASSERT_EQ(all.size(), 1U);
     EXPECT_TRUE(closed(all[0]));
     EXPECT_LT(all[0].size(), 300U) << "a circle needs few points";
-    for (const Place& p : all[0])
+    for (const Point2& p : all[0])
       EXPECT_NEAR(std::hypot(p[0] - middle[0], p[1] - middle[1]), radius, 0.012 * kStep);
-    walk(all, [&](const Place& p) {
+    walk(all, [&](const Point2& p) {
       EXPECT_NEAR(std::hypot(p[0] - middle[0], p[1] - middle[1]), radius, 0.13 * kStep);
     });
     EXPECT_NEAR(length(all), 2 * std::numbers::pi * radius, 1e-3 * radius);
@@ -107,12 +107,12 @@ TEST(Section, ATiltedBlockIsItsFourEdgesWithSharpCorners) {
   const Lines all = lines({{block, 1}});
   ASSERT_EQ(all.size(), 1U);
   EXPECT_LE(all[0].size(), 14U);
-  walk(all, [&](const Place& p) {
+  walk(all, [&](const Point2& p) {
     EXPECT_LT(std::abs(block.signed_distance({p[0], p[1], 0})), 0.13 * kStep);
   });
-  for (const Place& c : {Place{-0.5, -0.2}, {0.5, -0.2}, {0.5, 0.2}, {-0.5, 0.2}}) {
-    const Place turned{c[0] * std::cos(angle) - c[1] * std::sin(angle),
-                       c[0] * std::sin(angle) + c[1] * std::cos(angle)};
+  for (const Point2& c : {Point2{-0.5, -0.2}, {0.5, -0.2}, {0.5, 0.2}, {-0.5, 0.2}}) {
+    const Point2 turned{c[0] * std::cos(angle) - c[1] * std::sin(angle),
+                        c[0] * std::sin(angle) + c[1] * std::cos(angle)};
     EXPECT_LT(distance(all, turned), 0.2 * kStep);
   }
   EXPECT_NEAR(length(all), 2.8, 2 * kStep);
@@ -125,7 +125,7 @@ TEST(Section, ABodyThatIsCoveredLeavesNoLine) {
     const Shape& upper = a > b ? left : right;
     // Both circles meet where x = 0: the lower one has an arc of 2 (pi - acos(1/2)) left.
     EXPECT_NEAR(length(all), 0.4 * (2 * std::numbers::pi + 4 * std::numbers::pi / 3), 4 * kStep);
-    walk(all, [&](const Place& p) {
+    walk(all, [&](const Point2& p) {
       EXPECT_GT(upper.signed_distance({p[0], p[1], 0}), -1.5 * kStep);
     });
   }
@@ -169,7 +169,7 @@ TEST(Section, SheetsAndThinWallsAreSeenHoweverTheyLie) {
     const Lines all = lines({{em::rotate(sheet, em::rotation_about({0, 0, 1}, angle)), 1}});
     ASSERT_EQ(all.size(), 1U) << angle;
     EXPECT_NEAR(length(all), 2, 4 * kStep) << "there and back";
-    walk(all, [&](const Place& p) {
+    walk(all, [&](const Point2& p) {
       EXPECT_LT(std::abs(-p[0] * std::sin(angle) + p[1] * std::cos(angle) - 0.0003), 0.13 * kStep);
     });
   }
@@ -181,7 +181,7 @@ TEST(Section, SheetsAndThinWallsAreSeenHoweverTheyLie) {
       {{em::subtract(em::cylinder({0, 0, 0}, 0.5, 1), em::cylinder({0, 0, 0}, 0.5 - kStep / 10, 1)),
         1}});
   EXPECT_NEAR(length(tube), 2 * 2 * std::numbers::pi * 0.5, 4 * kStep);
-  walk(tube, [&](const Place& p) { EXPECT_NEAR(std::hypot(p[0], p[1]), 0.5, 0.25 * kStep); });
+  walk(tube, [&](const Point2& p) { EXPECT_NEAR(std::hypot(p[0], p[1]), 0.5, 0.25 * kStep); });
 }
 
 TEST(Section, TheRimOfTheWindowIsNoLine) {
@@ -210,7 +210,7 @@ TEST(Section, AMirroredSceneHasMirroredLines) {
       {em::sphere({0.1, -0.5, 0.1}, 0.3), 2}};
   const Lines there = lines(scene), here = lines(image);
   EXPECT_NEAR(length(here), length(there), 4 * kStep);
-  walk(there, [&](const Place& p) { EXPECT_LT(distance(here, {p[0], -p[1]}), 1.5 * kStep); });
+  walk(there, [&](const Point2& p) { EXPECT_LT(distance(here, {p[0], -p[1]}), 1.5 * kStep); });
 }
 
 TEST(Section, AThousandSpheresAreAThousandCircles) {
@@ -249,7 +249,7 @@ TEST(Section, StretchedWindowsShowTheSame) {
   EXPECT_EQ(straight, 2U);
   // A hole that is two steps wide and sixty high.
   for (const auto& line : hole)
-    for (const Place& p : line) EXPECT_NEAR(std::hypot(p[0] - 50, p[1]), 0.1, 0.02);
+    for (const Point2& p : line) EXPECT_NEAR(std::hypot(p[0] - 50, p[1]), 0.1, 0.02);
   for (int k = 0; k < 12; ++k)
     EXPECT_LT(distance(hole, {50 + 0.1 * std::cos(k * std::numbers::pi / 6),
                               0.1 * std::sin(k * std::numbers::pi / 6)}),
@@ -287,7 +287,7 @@ TEST(Section, LinesPartMediaAndMediaArePartedByLines) {
     const em::SectionWindow w = square(trial % 3, 0.3 * u(random));
     const Lines all = em::section_lines(scene, w);
     int asked = 0, apart = 0;
-    walk(all, [&](const Place& p) {
+    walk(all, [&](const Point2& p) {
       ++asked;
       std::set<int> media;
       for (int k = 0; k < 8; ++k) {
@@ -300,9 +300,9 @@ TEST(Section, LinesPartMediaAndMediaArePartedByLines) {
     EXPECT_GT(asked, 100);
     EXPECT_GE(apart, 0.998 * asked) << "but for flat corners of two lines";
     for (int n = 0; n < 4000; ++n) {
-      const Place p{0.99 * u(random), 0.99 * u(random)};
+      const Point2 p{0.99 * u(random), 0.99 * u(random)};
       const double a = std::numbers::pi * u(random), far = 4 * kStep;
-      const Place q{p[0] + far * std::cos(a), p[1] + far * std::sin(a)};
+      const Point2 q{p[0] + far * std::cos(a), p[1] + far * std::sin(a)};
       if (em::medium_at(scene, in_space(w, p)) == em::medium_at(scene, in_space(w, q))) continue;
       EXPECT_LT(distance(all, {(p[0] + q[0]) / 2, (p[1] + q[1]) / 2}), far / 2 + 1.5 * kStep)
           << trial << ": " << p[0] << ", " << p[1];

@@ -3,7 +3,7 @@
 // A wall of metal conducts wherever it lies in the cells and however thin it is: in one, two and
 // three dimensions, along the grid and turned, as a staircase and conformal.
 #include "tessera/electromagnetics/constants.h"
-#include "tessera/electromagnetics/open_shares.h"
+#include "tessera/electromagnetics/cut_cell_fractions.h"
 #include "tessera/electromagnetics/time_domain.h"
 
 #include <gtest/gtest.h>
@@ -59,8 +59,8 @@ Seen run_wall(const WallCase& w, std::int64_t steps) {
   if (w.angle != 0) wall = rotate(wall, rotation_about({0, 0, 1}, w.angle));
   if (w.angle != 0 && w.dimensions > 2) wall = rotate(wall, rotation_about({1, 0, 0}, w.angle / 2));
   const Scene scene{.structures = {{wall, 1, 0, "wall"}}};
-  const auto open = std::make_shared<OpenShares>(
-      open_shares(SceneOrder(scene), open_and_metal, grid, faces, dt, w.conformal));
+  const auto open = std::make_shared<CutCellFractions>(
+      cut_cell_fractions(SceneOrder(scene), open_and_metal, grid, faces, dt, w.conformal));
   YeeModel model = yee_model(grid, faces, {.cells = 5}, dt, Dtype::f64, scene, open_and_metal,
                              Averaging::kottke, *open);
   if (w.dimensions == 1) model.active = {false, true, true, false, true, true};
@@ -168,28 +168,28 @@ TEST(ThinMetal, AWallIsPutOnTheNearestLine) {
   for (std::size_t d = 0; d < 3; ++d)
     for (int i = 0; i <= (d == 0 ? 8 : 1); ++i) grid.lines[d].push_back(i * cell);
   const Faces walls{Boundary::pec, Boundary::pec}, joined{Boundary::periodic, Boundary::periodic};
-  const auto shares = [&](double low, double high, bool conformal) {
+  const auto fractions = [&](double low, double high, bool conformal) {
     const Scene scene{
         .structures = {{box({low * cell, -50, -50}, {high * cell, 50, 50}), 1, 0, "wall"}}};
-    return open_shares(SceneOrder(scene), open_and_metal, grid, {walls, joined, joined},
-                       0.5 * stable_time_step(grid), conformal);
+    return cut_cell_fractions(SceneOrder(scene), open_and_metal, grid, {walls, joined, joined},
+                              0.5 * stable_time_step(grid), conformal);
   };
   for (const bool conformal : {true, false}) {
     for (const auto& [middle, line] : {std::pair{3.2, 3}, {3.49, 3}, {3.7, 4}}) {
-      const OpenShares open = shares(middle - 0.05, middle + 0.05, conformal);
+      const CutCellFractions open = fractions(middle - 0.05, middle + 0.05, conformal);
       for (int i = 1; i < 8; ++i) {
-        EXPECT_EQ(open.share({Ez, i, 0, 0}), i == line ? 0 : 1) << middle << ", line " << i;
-        EXPECT_EQ(open.share({Ey, i, 0, 0}), i == line ? 0 : 1) << middle << ", line " << i;
-        EXPECT_EQ(open.share({Hy, i, 0, 0}), 1);
+        EXPECT_EQ(open.fraction({Ez, i, 0, 0}), i == line ? 0 : 1) << middle << ", line " << i;
+        EXPECT_EQ(open.fraction({Ey, i, 0, 0}), i == line ? 0 : 1) << middle << ", line " << i;
+        EXPECT_EQ(open.fraction({Hy, i, 0, 0}), 1);
       }
       ASSERT_EQ(open.thin_metal.size(), 1U);
       EXPECT_NEAR(open.thin_metal[0].shift_m, std::abs(middle - line) * cell, 1e-9 * cell);
     }
-    EXPECT_TRUE(shares(3, 3.4, conformal).thin_metal.empty());
-    EXPECT_TRUE(shares(3.4, 4.6, conformal).thin_metal.empty());
-    const OpenShares thick = shares(3.1, 3.9, conformal);
-    EXPECT_EQ(thick.share({Ez, 3, 0, 0}) + thick.share({Ez, 4, 0, 0}), 0);
-    EXPECT_EQ(thick.share({Ez, 2, 0, 0}) + thick.share({Ez, 5, 0, 0}), 2);
+    EXPECT_TRUE(fractions(3, 3.4, conformal).thin_metal.empty());
+    EXPECT_TRUE(fractions(3.4, 4.6, conformal).thin_metal.empty());
+    const CutCellFractions thick = fractions(3.1, 3.9, conformal);
+    EXPECT_EQ(thick.fraction({Ez, 3, 0, 0}) + thick.fraction({Ez, 4, 0, 0}), 0);
+    EXPECT_EQ(thick.fraction({Ez, 2, 0, 0}) + thick.fraction({Ez, 5, 0, 0}), 2);
   }
 }
 

@@ -193,21 +193,22 @@ TEST_F(YeePrimitive, SecondDerivativesAgreeInEveryOrderOfModes) {
     const auto value = [&](Tensor q) { return f(q); };
     const Tensor v = noise_like(f.inverse_eps.shape(), 10),
                  u = noise_like(f.inverse_eps.shape(), 11);
-    const auto slope = [&](Tensor q) { return jvp(value, q, v).second; };
-    const double forward_forward = jvp(slope, f.inverse_eps, u).second.item();
+    const auto derivative = [&](Tensor q) { return jvp(value, q, v).second; };
+    const double forward_forward = jvp(derivative, f.inverse_eps, u).second.item();
     const double forward_reverse = inner(hvp(value, f.inverse_eps, v), u);
-    const double reverse_forward = inner(grad(slope)(f.inverse_eps), u);
+    const double reverse_forward = inner(grad(derivative)(f.inverse_eps), u);
     const double reverse_reverse =
         inner(grad([&](Tensor q) { return sum(grad(value)(q) * v); })(f.inverse_eps), u);
     const double size = std::abs(forward_forward);
     for (const double other : {forward_reverse, reverse_forward, reverse_reverse})
       EXPECT_NEAR(other, forward_forward, 1e-11 * size);
     const double h = 1e-4;
-    const auto slope_at = [&](double s) { return slope(f.inverse_eps + s * u).item(); };
+    const auto derivative_at = [&](double s) { return derivative(f.inverse_eps + s * u).item(); };
     // Fourth-order differences: what remains is rounding over h.
-    EXPECT_NEAR(
-        (8 * (slope_at(h) - slope_at(-h)) - (slope_at(2 * h) - slope_at(-2 * h))) / (12 * h),
-        forward_forward, 1e-8 * size);
+    EXPECT_NEAR((8 * (derivative_at(h) - derivative_at(-h)) -
+                 (derivative_at(2 * h) - derivative_at(-2 * h))) /
+                    (12 * h),
+                forward_forward, 1e-8 * size);
   }
 }
 

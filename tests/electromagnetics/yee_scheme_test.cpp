@@ -93,7 +93,7 @@ TEST(YeeScheme, OrderAndThreadsChangeNoBit) {
 
 TEST(YeeScheme, JoinedFacesMayLieAnywhere) {
   // Slabs across x/8 + y/7 + z/6 = whole numbers, with all couplings of averaged tensors, and the
-  // same where the joined faces lie elsewhere: the fields are the same, those at places that are
+  // same where the joined faces lie elsewhere: the fields are the same, those at edges that are
   // wrapped around by e^{i phase} for each period.
   const std::array<int, 3> n{8, 7, 6}, shift{5, -2, 3};
   const std::array<double, 3> phase{0.9, -1.4, 2.2};
@@ -103,12 +103,12 @@ TEST(YeeScheme, JoinedFacesMayLieAnywhere) {
   const YeeGrid grid = uniform_grid({n[0] * cell, n[1] * cell, n[2] * cell}, cell);
   const std::array<Faces, 3> faces{joined, joined, joined};
   const double dt = 0.9 * stable_time_step(grid);
-  struct Place {
+  struct MovedEdge {
     Edge edge;
     double phase;
   };
   const auto moved = [&](Edge e, const std::array<int, 3>& by) {
-    Place out{e, 0};
+    MovedEdge out{e, 0};
     int* at[3] = {&out.edge.i, &out.edge.j, &out.edge.k};
     for (int d = 0; d < 3; ++d) {
       const int to = *at[d] + by[static_cast<std::size_t>(d)],
@@ -119,10 +119,10 @@ TEST(YeeScheme, JoinedFacesMayLieAnywhere) {
     }
     return out;
   };
-  std::vector<Edge> places;
+  std::vector<Edge> edges;
   for (std::uint8_t c = 0; c < 6; ++c)
     for (int q = 0; q < 40; ++q)
-      places.push_back({c, (3 * q) % n[0], (5 * q) % n[1], (q + c) % n[2]});
+      edges.push_back({c, (3 * q) % n[0], (5 * q) % n[1], (q + c) % n[2]});
   const int steps = 120;
   std::size_t couplings = 0;
   const auto run = [&](const std::array<int, 3>& by, Averaging averaging) {
@@ -139,12 +139,12 @@ TEST(YeeScheme, JoinedFacesMayLieAnywhere) {
                            averaging);
     couplings = m.tensors.size();
     m.bloch_phase = phase;
-    const Place source = moved({Ey, 4, 3, 2}, by);
+    const MovedEdge source = moved({Ey, 4, 3, 2}, by);
     m.injected = {source.edge};
-    for (const Edge& e : places) m.recorded.push_back(moved(e, by).edge);
+    for (const Edge& e : edges) m.recorded.push_back(moved(e, by).edge);
     const YeeScheme s(m);
     std::vector<double> state(static_cast<std::size_t>(s.state_size())), current(2 * steps),
-        record(2 * steps * places.size());
+        record(2 * steps * edges.size());
     for (int k = 0; k < 40; ++k) {
       const double w = std::sin(0.4 * k) * std::pow(std::sin(3.14159 * k / 40), 2);
       current[static_cast<std::size_t>(k)] = w * std::cos(source.phase);
@@ -153,11 +153,11 @@ TEST(YeeScheme, JoinedFacesMayLieAnywhere) {
     s.advance(state.data(), steps, current.data(), record.data(), nullptr, nullptr);
     std::vector<std::complex<double>> out;
     for (int k = 0; k < steps; ++k)
-      for (std::size_t e = 0; e < places.size(); ++e) {
-        const std::size_t at = static_cast<std::size_t>(k) * places.size() + e;
+      for (std::size_t e = 0; e < edges.size(); ++e) {
+        const std::size_t at = static_cast<std::size_t>(k) * edges.size() + e;
         out.push_back(
-            std::complex(record[at], record[static_cast<std::size_t>(steps) * places.size() + at]) *
-            std::polar(1.0, -moved(places[e], by).phase));
+            std::complex(record[at], record[static_cast<std::size_t>(steps) * edges.size() + at]) *
+            std::polar(1.0, -moved(edges[e], by).phase));
       }
     return out;
   };

@@ -17,8 +17,8 @@ struct CellShare {
   double share;
 };
 
-/// Cells along one axis that surround the place `i` of a component, with their shares; none where
-/// the place is not computed.
+/// Cells along one axis that surround the position `i` of a component, with their shares; none
+/// where the position is not computed.
 std::vector<CellShare> around(const YeeGrid& grid, Faces faces, int component, int axis, int i) {
   const int n = grid.cells(axis);
   if (at_middle(component, axis) || n == 1) return {{i, 1.0}};
@@ -52,7 +52,7 @@ DesignRegion design_region(const YeeGrid& grid, const std::array<Faces, 3>& face
     if (!is_electric(c))
       throw Error(fmt::format("[design_region] {} has no permittivity: choose from Ex, Ey and Ez",
                               name_of(c)));
-    std::array<std::vector<std::vector<CellShare>>, 3> cells;  // by axis and place
+    std::array<std::vector<std::vector<CellShare>>, 3> cells;  // by axis and position
     for (int d = 0; d < 3; ++d)
       for (int i = 0;
            i <= (at_middle(c, d) || !grid.resolved(d) ? grid.cells(d) - 1 : grid.cells(d)); ++i)

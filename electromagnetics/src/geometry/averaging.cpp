@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "geometry/places.h"
+#include "geometry/grid_boxes.h"
 
 #include <Eigen/Dense>
 

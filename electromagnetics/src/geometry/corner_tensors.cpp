@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/electromagnetics/corner_tensors.h"
 
-#include "geometry/places.h"
+#include "geometry/grid_boxes.h"
 
 #include <Eigen/Dense>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "geometry/places.h"
+#include "geometry/grid_boxes.h"
 #include "geometry/vector.h"
 
 #include <algorithm>
@@ -104,57 +104,57 @@ void find_parts(const Fill& fill, const std::vector<Medium>& media, int axis, Ed
 }
 
 /// Where a component is known; on an axis that is not resolved, its middle.
-Point place_of(const YeeGrid& grid, const Edge& place) {
-  Point p = grid.position(place);
+Point position_of(const YeeGrid& grid, const Edge& edge) {
+  Point p = grid.position(edge);
   for (int k = 0; k < 3; ++k)
     if (!grid.resolved(k)) p[k] = grid.middle(k, 0);
   return p;
 }
 
-/// A hair above where the component is known, the more along the axes that come first: a place on a
+/// A hair above where the component is known, the more along the axes that come first: a point on a
 /// surface, as near as rounding lets it be, is inside where the surface is the low side of a body
 /// and outside at its high side, wherever on the grid that is.
-Point beside_surfaces(const YeeGrid& grid, const Edge& place) {
-  Point p = place_of(grid, place);
-  const std::array<int, 3> at{place.i, place.j, place.k};
+Point beside_surfaces(const YeeGrid& grid, const Edge& edge) {
+  Point p = position_of(grid, edge);
+  const std::array<int, 3> at{edge.i, edge.j, edge.k};
   double hair = 1e-9;
   for (int k = 0; k < 3; ++k, hair /= 10)
     if (grid.resolved(k)) p[k] += hair * grid.length(k, std::min(at[k], grid.cells(k) - 1));
   return p;
 }
 
-Fill what_counts(const SceneOrder& scene, const YeeGrid& grid, const Edge& place,
+Fill what_counts(const SceneOrder& scene, const YeeGrid& grid, const Edge& edge,
                  Averaging averaging, const Periodic& periodic) {
   if (averaging == Averaging::none)
-    return {{{medium_at(scene, beside_surfaces(grid, place)), 1}}, {}, true};
-  return fill_of(scene, grid, place, periodic);
+    return {{{medium_at(scene, beside_surfaces(grid, edge)), 1}}, {}, true};
+  return fill_of(scene, grid, edge, periodic);
 }
 
 }  // namespace
 
-Fill fill_of(const SceneOrder& scene, const YeeGrid& grid, const Edge& place,
+Fill fill_of(const SceneOrder& scene, const YeeGrid& grid, const Edge& edge,
              const Periodic& periodic) {
   std::array<bool, 3> middle;
-  for (int k = 0; k < 3; ++k) middle[k] = at_middle(place.component, k);
-  return fill_spans(scene, spans_at(grid, {place.i, place.j, place.k}, middle, periodic));
+  for (int k = 0; k < 3; ++k) middle[k] = at_middle(edge.component, k);
+  return fill_spans(scene, spans_at(grid, {edge.i, edge.j, edge.k}, middle, periodic));
 }
 
 EdgeMaterial edge_material(const SceneOrder& scene, const std::vector<Medium>& media,
-                           const YeeGrid& grid, const Edge& place, Averaging averaging,
-                           const Periodic& periodic, const OpenShares& open) {
-  const int axis = axis_of(place.component);
+                           const YeeGrid& grid, const Edge& edge, Averaging averaging,
+                           const Periodic& periodic, const CutCellFractions& open) {
+  const int axis = axis_of(edge.component);
   EdgeMaterial out;
-  const double tolerance = 1e-6 * grid.length(axis, std::array{place.i, place.j, place.k}[axis]);
-  out.pec = open.share(place) == 0 ||
+  const double tolerance = 1e-6 * grid.length(axis, std::array{edge.i, edge.j, edge.k}[axis]);
+  out.pec = open.fraction(edge) == 0 ||
             (!open.conformal &&
              std::any_of(media.begin(), media.end(), [](const Medium& m) { return m.pec; }) &&
-             in_conductor(scene, media, place_of(grid, place), tolerance));
+             in_conductor(scene, media, position_of(grid, edge), tolerance));
   if (out.pec) return out;
-  Fill fill = what_counts(scene, grid, place, averaging, periodic);
+  Fill fill = what_counts(scene, grid, edge, averaging, periodic);
   // The medium at the middle of an edge may be metal where a part of it is open.
   const bool none = averaging == Averaging::none;
   if (!drop_conductors(fill, media) &&
-      !(none && drop_conductors(fill = fill_of(scene, grid, place, periodic), media))) {
+      !(none && drop_conductors(fill = fill_of(scene, grid, edge, periodic), media))) {
     out.pec = true;
     return out;
   }
@@ -181,16 +181,16 @@ EdgeMaterial edge_material(const SceneOrder& scene, const std::vector<Medium>& m
 }
 
 FaceMaterial face_material(const SceneOrder& scene, const std::vector<Medium>& media,
-                           const YeeGrid& grid, const Edge& place, Averaging averaging,
+                           const YeeGrid& grid, const Edge& edge, Averaging averaging,
                            const Periodic& periodic) {
   const auto magnetic = [](const Medium& m) {
     return m.mu != Point{1, 1, 1} || m.sigma_m != Point{};
   };
   if (std::none_of(media.begin(), media.end(), magnetic)) return {};
-  Fill fill = what_counts(scene, grid, place, averaging, periodic);
+  Fill fill = what_counts(scene, grid, edge, averaging, periodic);
   if (!drop_conductors(fill, media)) return {};
   FaceMaterial out;
-  const int axis = axis_of(place.component);
+  const int axis = axis_of(edge.component);
   for (const Share& s : fill.media) out.sigma_m += s.fraction * media[s.medium].sigma_m[axis];
   out.inverse_mu =
       inverse_along(fill, media, &Medium::mu, axis, out.sigma_m == 0 && tensors(averaging));

@@ -74,13 +74,13 @@ Rational inverse(const Rational& f) {
   }
   for (const Complex z : eigenvalues_of(p - b * c.transpose() / f.limit)) {
     if (z.imag() < 0) continue;  // the other one of a pair
-    Complex slope = 0;           // of f
+    Complex derivative = 0;      // of f
     for (const PoleResidue& t : f.terms) {
-      slope -= t.c / rate / std::pow(z - t.a / rate, 2) +
-               2 * t.second / (rate * rate) / std::pow(z - t.a / rate, 3);
-      if (!is_real(t)) slope -= std::conj(t.c) / rate / std::pow(z - std::conj(t.a) / rate, 2);
+      derivative -= t.c / rate / std::pow(z - t.a / rate, 2) +
+                    2 * t.second / (rate * rate) / std::pow(z - t.a / rate, 3);
+      if (!is_real(t)) derivative -= std::conj(t.c) / rate / std::pow(z - std::conj(t.a) / rate, 2);
     }
-    Complex residue = rate / slope;
+    Complex residue = rate / derivative;
     if (z.imag() == 0) residue.imag(0);
     if (residue != 0.0) out.terms.push_back({z * rate, residue});
   }

@@ -86,18 +86,18 @@ Local opposite(Local part, const Box& box) {
   return part;
 }
 
-/// How far a bent face lies behind its tangent plane n . x = offset on the average over the box:
-/// with x^T B x / 2 behind it at x, and the mean of x x^T over all places of the plane in the box
+/// How far a curved face lies behind its tangent plane n . x = offset on the average over the box:
+/// with x^T B x / 2 behind it at x, and the mean of x x^T over all points of the plane in the box
 /// that of the box itself, diag(size^2)/12, it is the sum of (P B P)_kk size_k^2/24, P = 1 - n n^T.
 /// Without it every convex shape would be too large, a sphere of radius R by h^2/(4 R^2) of its
 /// volume.
-double sagitta(const Rotation& bending, const Point& n, const Point& size) {
+double sagitta(const Rotation& curvature, const Point& n, const Point& size) {
   double sum = 0;
   for (int k = 0; k < 3; ++k) {
     Point p = times(-n[k], n);
     p[k] += 1;
-    const Point bent{dot(bending[0], p), dot(bending[1], p), dot(bending[2], p)};
-    sum += size[k] * size[k] / 24 * dot(p, bent);
+    const Point row{dot(curvature[0], p), dot(curvature[1], p), dot(curvature[2], p)};
+    sum += size[k] * size[k] / 24 * dot(p, row);
   }
   return sum;
 }
@@ -112,7 +112,7 @@ Local behind(const Face& face, const Box& box) {
     return cut_box(face.normal, -face.distance, {0, 0, 0}).fraction > 0 ? Local{} : outside();
   n = times(1 / length, n);
   const bool too_curved = box.radius() > face.reach;
-  const double back = face.flat || too_curved ? 0 : sagitta(face.bending, n, box.size);
+  const double back = face.flat || too_curved ? 0 : sagitta(face.curvature, n, box.size);
   const double offset = -(face.distance + back) / length;
   const PlaneCut cut = cut_box(n, offset, box.size);
   if (too_curved) {

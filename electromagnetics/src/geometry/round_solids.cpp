@@ -77,13 +77,13 @@ Point nearest_on_ellipsoid(const Point& a, const Point& q) {
   for (int k = 0; k < 3; ++k)
     if (q[k] > 0) t = std::max(t, a[k] * q[k] - a[k] * a[k]);
   for (int iteration = 0; iteration < 100; ++iteration) {
-    double f = -1, slope = 0;
+    double f = -1, derivative = 0;
     for (int k = 0; k < 3; ++k) {
       const double w = t + a[k] * a[k], term = q[k] > 0 ? a[k] * q[k] / w : 0;
       f += term * term;
-      slope -= term > 0 ? 2 * term * term / w : 0;
+      derivative -= term > 0 ? 2 * term * term / w : 0;
     }
-    const double next = t - f / slope;
+    const double next = t - f / derivative;
     if (!(next > t)) break;
     t = next;
   }
@@ -211,7 +211,7 @@ void faces(const Frustum& s, const Point& q, SolidFaces& out) {
             foot_r == 0};
   if (foot_r > 0)
     for (int k = 0; k < 3; ++k)
-      face.bending[k] = times(side.normal_r / foot_r * turning[k], turning);
+      face.curvature[k] = times(side.normal_r / foot_r * turning[k], turning);
   out.add(face);
 }
 

@@ -61,10 +61,10 @@ class Section {
   std::vector<SectionLine> lines() const {
     std::vector<SectionLine> out;
     for (const std::vector<int>& line : chains(points_.size(), segments_)) {
-      std::vector<LatticePoint> places;
-      for (const int p : line) places.push_back(points_[static_cast<std::size_t>(p)].at);
+      std::vector<LatticePoint> points;
+      for (const int p : line) points.push_back(points_[static_cast<std::size_t>(p)].at);
       SectionLine& drawn = out.emplace_back();
-      for (const LatticePoint& q : simplified(places, line_error))
+      for (const LatticePoint& q : simplified(points, line_error))
         drawn.push_back({along(0, q), along(1, q)});
     }
     return out;
@@ -275,9 +275,10 @@ class Section {
 
 std::vector<SectionLine> section_lines(const SceneOrder& scene, const SectionWindow& window) {
   if (window.axis < 0 || window.axis > 2 || !std::isfinite(window.at))
-    throw Error(fmt::format(
-        "[section_lines] the plane is across axis 0, 1 or 2 at a finite place, got axis {} at {}",
-        window.axis, window.at));
+    throw Error(
+        fmt::format("[section_lines] the plane is across axis 0, 1 or 2 at a finite position, got "
+                    "axis {} at {}",
+                    window.axis, window.at));
   for (int k = 0; k < 2; ++k)
     if (!(std::isfinite(window.low[k]) && std::isfinite(window.high[k]) &&
           window.low[k] < window.high[k]) ||

@@ -91,11 +91,11 @@ SolidFaces faces(const ShapeNode& primitive, const Point& p) {
     face.distance /= length;
     face.reach *= at.least_stretch;
     if (face.flat) continue;
-    Rotation half;  // inverse^T bending inverse
-    for (int k = 0; k < 3; ++k) half[k] = gradient_in_space(at, face.bending[k]);
+    Rotation half;  // inverse^T curvature inverse
+    for (int k = 0; k < 3; ++k) half[k] = gradient_in_space(at, face.curvature[k]);
     for (int k = 0; k < 3; ++k) {
       const Point column = gradient_in_space(at, {half[0][k], half[1][k], half[2][k]});
-      for (int j = 0; j < 3; ++j) face.bending[j][k] = column[j] / length;
+      for (int j = 0; j < 3; ++j) face.curvature[j][k] = column[j] / length;
     }
   }
   return found;

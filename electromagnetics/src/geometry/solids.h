@@ -18,15 +18,15 @@ struct Distance {
 };
 
 /// The plane that touches a face where it is nearest to q: q is `distance` in front of it. It
-/// stands for the face within the ball of radius `reach` about q. `bending`: the second derivatives
-/// of the distance there, by rows, sum of curvature t t^T over the two principal directions; not of
-/// flat faces.
+/// stands for the face within the ball of radius `reach` about q. `curvature`: the second
+/// derivatives of the distance there, by rows, sum of curvature t t^T over the two principal
+/// directions; not of flat faces.
 struct Face {
   Point normal;
   double distance;
   double reach;
   bool flat = true;
-  Rotation bending{};  // only as a 3x3 matrix
+  Rotation curvature{};  // only as a 3x3 matrix
 };
 
 /// Room for the faces of one primitive near a point.

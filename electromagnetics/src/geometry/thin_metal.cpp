@@ -127,9 +127,9 @@ ThinMetalInFace thin_metal_in(const Metal& metal, const Point& corner, const Poi
     return side < 2 ? s : Stretch{1 - s.to, 1 - s.from};
   };
   ThinMetalInFace out;
-  constexpr int place[4] = {0, 3, 1, 2};  // of the sides, in edges_of
+  constexpr int number[4] = {0, 3, 1, 2};  // of the sides, in edges_of
   for (int side = 0; side < 4; ++side)
-    out.split[static_cast<std::size_t>(place[side])] = only(side);
+    out.split[static_cast<std::size_t>(number[side])] = only(side);
   if (rim.metal.size() == 1) {
     if (std::find(out.split.begin(), out.split.end(), true) != out.split.end())
       out.course = ThinCourse::rim;

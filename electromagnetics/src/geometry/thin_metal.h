@@ -33,7 +33,7 @@ struct ThinMetalInFace {
   bool stands = false;
   int across = 0;  ///< low, high: the axis whose edges it crosses, 0: the first side, 1: the second
   std::array<bool, 4>
-      split{};       ///< which edges have metal between open parts, by their places in edges_of
+      split{};       ///< which edges have metal between open parts, by their numbers in edges_of
   Point middle{};    ///< of the metal where it crosses the first edge
   double shift = 0;  ///< low, high: how far its middle moves, as a share of the edge
 };

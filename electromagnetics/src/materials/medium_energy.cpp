@@ -22,9 +22,9 @@ double pair_energy(const PoleResidue& p, double w) {
   const double g = -2 * p.a.real(), w0_squared = std::norm(p.a), b1 = 2 * p.c.real(),
                b0 = -2 * (p.c * std::conj(p.a)).real();
   const std::complex<double> s(0, w), below = s * s + g * s + w0_squared;
-  const std::complex<double> slope =
+  const std::complex<double> derivative =
       b1 * s / below + s * (b1 / below - b1 * s * (2.0 * s + g) / (below * below));  // d(w chi)/dw
-  return oscillator_energy(b0, w0_squared, g, w) + slope.real();
+  return oscillator_energy(b0, w0_squared, g, w) + derivative.real();
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ double spectral_radius(MatrixXd m) {
   return eigenvalues_of(m).cwiseAbs().maxCoeff();
 }
 
-/// The matrix of the header on the state (E, c mu0 H, Q_1, ...): a real Q takes one place, a
+/// The matrix of the header on the state (E, c mu0 H, Q_1, ...): a real Q takes one row, a
 /// complex one its real and its imaginary part, a double one Q and y. `root_k` is sqrt(K) = c dt
 /// sqrt(L).
 MatrixXd step_matrix(const std::vector<PoleUpdate>& updates, const std::vector<bool>& real,

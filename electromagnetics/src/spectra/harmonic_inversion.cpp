@@ -156,7 +156,7 @@ void require_usable(std::span<const Complex> signal, double dt_s, double lowest,
           "[harmonic_inversion] sample {} is not finite; did the simulation blow up?", n));
 }
 
-/// Drops the spurious modes, and the second of two that neighbouring windows found at one place on
+/// Drops the spurious modes, and the second of two that neighbouring windows found at one point on
 /// their border.
 std::vector<Found> pruned(std::vector<Found> found, double resolution_hz,
                           const HarmonicInversionOptions& o) {
@@ -230,9 +230,9 @@ Inversion invert(std::span<const Complex> signal, double dt_s, double low, doubl
     const Index first = n == t.points() ? 0 : from - margin;
     for (Found& m : modes_of_window(t, first, n, dt_s, noise)) {
       const double f = m.mode.frequency_hz,
-                   place =
+                   point =
                        f * per_hz;  // half a point of overlap: no mode falls between two windows
-      if (f >= low && f <= high && place >= double(from) - 0.5 && place <= double(to) + 0.5)
+      if (f >= low && f <= high && point >= double(from) - 0.5 && point <= double(to) + 0.5)
         found.push_back(std::move(m));
     }
   }

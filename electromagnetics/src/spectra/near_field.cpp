@@ -38,7 +38,7 @@ void cross_add(Vector& out, Complex factor, const Point& a, const Vector& b) {
 
 /// The coefficients of one pair: A = diag(across, across, axial) + along R^ R^T, and g'.
 struct Pair {
-  Complex across, axial, along, slope;
+  Complex across, axial, along, dg;
 };
 
 class Map {
@@ -76,8 +76,8 @@ class Map {
               const Point r = unit(points_[first + o], surface_[s][p]);
               add_a(e_o, q, r, j[p], 1);
               add_a(h_o, q, r, m[p], 1 / (eta_ * eta_));
-              cross_add(e_o, -q.slope, r, m[p]);
-              cross_add(h_o, q.slope, r, j[p]);
+              cross_add(e_o, -q.dg, r, m[p]);
+              cross_add(h_o, q.dg, r, j[p]);
             }
           });
         });
@@ -107,12 +107,12 @@ class Map {
               for (Index p = chunk * grain; p < std::min(n, (chunk + 1) * grain); ++p) {
                 const Pair& a = pairs[o * n + p];
                 const Pair q{std::conj(a.across), std::conj(a.axial), std::conj(a.along),
-                             std::conj(a.slope)};
+                             std::conj(a.dg)};
                 const Point r = unit(points_[first + o], surface_[s][p]);
                 add_a(j[p], q, r, e_o, 1);
                 add_a(m[p], q, r, h_o, 1 / (eta_ * eta_));
-                cross_add(j[p], -q.slope, r, h_o);
-                cross_add(m[p], q.slope, r, e_o);
+                cross_add(j[p], -q.dg, r, h_o);
+                cross_add(m[p], q.dg, r, e_o);
               }
             }
           });
@@ -173,18 +173,18 @@ class Map {
 
   std::vector<Pair> pairs(double k, const std::vector<double>& r) const {
     std::vector<Pair> out(r.size());
-    const auto set = [&](Index at, Complex g, Complex slope, Complex bend) {  // g, g', g''
-      const Complex scale = -i * k * eta_, by_r = slope / r[at];
+    const auto set = [&](Index at, Complex g, Complex dg, Complex ddg) {  // g, g', g''
+      const Complex scale = -i * k * eta_, by_r = dg / r[at];
       const Complex across = scale * (g + by_r / (k * k));
       out[at] = {across, exterior_.dimensions == 3 ? across : scale * g,
-                 scale * (bend - by_r) / (k * k), slope};
+                 scale * (ddg - by_r) / (k * k), dg};
     };
     const auto n = static_cast<Index>(r.size());
     if (exterior_.dimensions == 3) {
       forall(n, [&](Index at) {
         const double x = r[at];
-        const Complex g = std::polar(1 / (4 * pi * x), -k * x), slope = -(i * k + 1 / x) * g;
-        set(at, g, slope, (-k * k + 2.0 * i * k / x + 2 / (x * x)) * g);
+        const Complex g = std::polar(1 / (4 * pi * x), -k * x), dg = -(i * k + 1 / x) * g;
+        set(at, g, dg, (-k * k + 2.0 * i * k / x + 2 / (x * x)) * g);
       });
       return out;
     }

@@ -157,12 +157,12 @@ void join(const Parts<T>& parts, bool electric) {
     if (t.periodic[0])
       for (int k = 0; k <= t.n[2]; ++k)
         for (int j = 0; j <= t.n[1]; ++j)
-          copy(0, t.place(c, ends(0).first, j, k), t.place(c, ends(0).second, j, k), 1);
+          copy(0, t.offset(c, ends(0).first, j, k), t.offset(c, ends(0).second, j, k), 1);
     if (t.periodic[1])
       for (int k = -1; k <= t.n[2]; ++k)
-        copy(1, t.place(c, -1, ends(1).first, k), t.place(c, -1, ends(1).second, k), t.n[0] + 2);
+        copy(1, t.offset(c, -1, ends(1).first, k), t.offset(c, -1, ends(1).second, k), t.n[0] + 2);
     if (t.periodic[2])
-      copy(2, t.place(c, -1, -1, ends(2).first), t.place(c, -1, -1, ends(2).second),
+      copy(2, t.offset(c, -1, -1, ends(2).first), t.offset(c, -1, -1, ends(2).second),
            t.plane - t.row);
   }
 }
@@ -224,7 +224,7 @@ void run(const Parts<T>& parts, Blocking blocking) {
     for (int c = 0; c < 3; ++c)
       for (int k = 0; k <= t.n[2]; ++k)
         for (int j = 0; j <= t.n[1]; ++j)
-          w.state[t.place(c, t.n[0], j, k)] = w.state[t.place(c, 0, j, k)];
+          w.state[t.offset(c, t.n[0], j, k)] = w.state[t.offset(c, 0, j, k)];
   if (t.periodic[1] || t.periodic[2] || parts.size() > 1 || t.nonlinear)
     return in_halves<T, transposed>(parts);
   const Blocking chosen = choose_blocking(t, w.steps, blocking);
@@ -247,7 +247,7 @@ void change_unknowns(const Work<T>& w, bool back) {
         factor = w.special_factor[f.special[index]];
       const T* keep = is_electric(c) || f.keep.empty() ? nullptr : f.keep[index];
       const T scale = is_electric(c) ? t.scale(c, j, k) : -t.scale(c, j, k);
-      T* e = w.state + t.place(c, 0, j, k);
+      T* e = w.state + t.offset(c, 0, j, k);
       for (int i = f.first[0]; i < f.last[0];
            ++i) {  // the division whatever the factor is: no branch in the loop
         const bool conductor = factor[i] == 0;
@@ -292,7 +292,7 @@ void begin_transposed(const Parts<T>& parts) {
         for (int k = 0; k <= t.n[2]; ++k)
           for (int j = 0; j <= t.n[1]; ++j)
             if (const std::int32_t at = t.component[c].special[t.row_index(j, k)]; at >= 0)
-              body(t.specials[static_cast<std::size_t>(at)], w.state + t.place(c, 0, j, k));
+              body(t.specials[static_cast<std::size_t>(at)], w.state + t.offset(c, 0, j, k));
   };
   std::vector<std::vector<T>> lambda;
   for (const Work<T>& w : parts) {
@@ -313,10 +313,10 @@ void begin_transposed(const Parts<T>& parts) {
             lambda[part][static_cast<std::size_t>(e - w.state) + static_cast<std::size_t>(a.i)];
         for (std::int64_t m = a.first; m < a.first + a.count; ++m) {
           const CouplingTerm<T>& term = t.coupling[static_cast<std::size_t>(m)];
-          e[a.i] += term.weight * lambda[part][static_cast<std::size_t>(term.place)];
+          e[a.i] += term.weight * lambda[part][static_cast<std::size_t>(term.offset)];
           if (term.cross != 0)
             e[a.i] +=
-                w.cross_sign * term.cross * lambda[1 - part][static_cast<std::size_t>(term.place)];
+                w.cross_sign * term.cross * lambda[1 - part][static_cast<std::size_t>(term.offset)];
         }
       }
     });
@@ -372,7 +372,8 @@ std::vector<std::uint8_t> unknowns(const Tables<T>& t) {
     for (int k = f.first[2]; k < f.last[2]; ++k)
       for (int j = f.first[1]; j < f.last[1]; ++j) {
         for (int i = f.first[0]; i < f.last[0]; ++i)
-          mask[static_cast<std::size_t>(t.place(c, i, j, k))] = f.factor[t.row_index(j, k)][i] != 0;
+          mask[static_cast<std::size_t>(t.offset(c, i, j, k))] =
+              f.factor[t.row_index(j, k)][i] != 0;
         for (int axis = 0; axis < 3; ++axis) {
           const LayerTable<T>& l = t.layer[c][axis];
           if (l.slabs == 0 || (axis > 0 && l.slab[axis == 1 ? j : k] < 0)) continue;

@@ -155,7 +155,7 @@ Injection beam(const YeeGrid& grid, const std::array<Faces, 3>& faces, double dt
       sheet->first_entry.push_back(sheet->entries.size());
       last = t.column;
     }
-    // E is asked for at n dt, H at (n + 1/2) dt; the samples are those -2 ... 3 places before.
+    // E is asked for at n dt, H at (n + 1/2) dt; the samples are those -2 ... 3 steps before.
     const Profile::Value v = value(t);
     const double x = per_step *
                      ((v.delay - earliest) / dt_s - (is_electric(t.edge.component) ? 0 : 0.5)),

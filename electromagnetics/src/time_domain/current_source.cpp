@@ -9,7 +9,7 @@
 namespace tessera::electromagnetics {
 namespace {
 
-/// Shares of the places of one axis in a current: what their face (across the current) or edge
+/// Shares of the positions of one axis in a current: what their face (across the current) or edge
 /// (along it) holds of the box. Along the current the share is of the mean over the edge, so that
 /// sum of share times length is the box's extent, or 1 for a delta.
 std::vector<AxisWeight> shares(const YeeGrid& grid, Faces faces, int component, int axis,
@@ -49,7 +49,8 @@ std::vector<AxisWeight> shares(const YeeGrid& grid, Faces faces, int component, 
 
 Injection current_source(const YeeGrid& grid, const std::array<Faces, 3>& faces, double dt_s,
                          int component, const Point& low, const Point& high, double amplitude,
-                         const Waveform& waveform, const Point& bloch_k, const OpenShares& open) {
+                         const Waveform& waveform, const Point& bloch_k,
+                         const CutCellFractions& open) {
   Injection out;
   std::vector<double> moment;
   const double unit =
@@ -65,7 +66,7 @@ Injection current_source(const YeeGrid& grid, const std::array<Faces, 3>& faces,
       for (const AxisWeight& a : x) {
         out.edges.push_back({static_cast<std::uint8_t>(component), a.index, b.index, c.index});
         moment.push_back(unit * a.weight * b.weight * c.weight /
-                         (delta ? open.length_share(out.edges.back()) : 1.0));
+                         (delta ? open.length_fraction(out.edges.back()) : 1.0));
       }
   if (out.edges.empty())
     throw Error(

@@ -82,14 +82,14 @@ double GridWave::wavenumber(double angle, double guess) const {
   double low = 0, high = largest_wavenumber(), k = guess;
   for (int iteration = 0; iteration < 60;
        ++iteration) {  // Newton's steps, halving where they leave the bracket
-    double f = -want, slope = 0;
+    double f = -want, derivative = 0;
     for (int d = 0; d < 3; ++d) {
       if (u[d] == 0) continue;
       f += std::pow(2 / cell[d] * std::sin(k * u[d] * cell[d] / 2), 2);
-      slope += 2 * u[d] / cell[d] * std::sin(k * u[d] * cell[d]);
+      derivative += 2 * u[d] / cell[d] * std::sin(k * u[d] * cell[d]);
     }
     (f > 0 ? high : low) = k;
-    double next = k - f / slope;
+    double next = k - f / derivative;
     if (!(next > low && next < high)) next = (low + high) / 2;
     if (std::abs(next - k) <= 1e-15 * high) return next;
     k = next;
@@ -205,7 +205,7 @@ std::vector<Filter> line_filters(const GridWave& wave, const Band& band, int com
 std::vector<Filter> uneven_filters(const GridWave& wave, const Band& band, int component,
                                    const UnevenLine& line) {
   const std::vector<double> a = low_pass(band);
-  const std::size_t cells = line.lengths.size(), places = component < 3 ? cells + 1 : cells;
+  const std::size_t cells = line.lengths.size(), points = component < 3 ? cells + 1 : cells;
   const double index = std::sqrt(wave.eps * wave.mu);
   double length = 0;
   for (const double x : line.lengths) length += x;
@@ -233,7 +233,7 @@ std::vector<Filter> uneven_filters(const GridWave& wave, const Band& band, int c
   };
 
   const auto bins = static_cast<std::size_t>(n / 2 + 1);
-  std::vector<c128> spectra(places * bins);
+  std::vector<c128> spectra(points * bins);
   double largest = 0;
   std::vector<c128> f(cells + 1), g(cells);
   for (std::size_t q = 0; q < bins; ++q) {
@@ -263,13 +263,13 @@ std::vector<Filter> uneven_filters(const GridWave& wave, const Band& band, int c
                          std::asin(std::min(1.0, big_k * wave.cell[axis_of_travel(wave)] /
                                                      2)))[static_cast<std::size_t>(component)];
     largest = std::max(largest, std::abs(share));
-    for (std::size_t m = 0; m < places; ++m)
+    for (std::size_t m = 0; m < points; ++m)
       spectra[m * bins + q] = (component < 3 ? f[m] : g[m]) / in * response(a, angle) * share *
                               std::polar(1.0, angle * (static_cast<double>(delay(m)) + half_step));
   }
   if (largest < 1e-14) return {};
   std::vector<Filter> out;
-  for (std::size_t m = 0; m < places; ++m) {
+  for (std::size_t m = 0; m < points; ++m) {
     const std::vector<double> row =
         irfft(tensor(
                   std::vector<c128>(spectra.begin() + static_cast<std::ptrdiff_t>(m * bins),

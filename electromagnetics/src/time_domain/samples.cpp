@@ -63,7 +63,7 @@ double reference_length(const YeeGrid& grid) {
 }
 
 std::vector<EdgeWeight> interpolate(const YeeGrid& grid, const std::array<Faces, 3>& faces,
-                                    int component, const Point& p, const OpenShares& open) {
+                                    int component, const Point& p, const CutCellFractions& open) {
   const int axis = axis_of(component);
   const double unit = reference_length(grid) / (is_electric(component) ? 1.0 : vacuum_impedance);
   std::vector<EdgeWeight> out;
@@ -74,7 +74,7 @@ std::vector<EdgeWeight> interpolate(const YeeGrid& grid, const std::array<Faces,
         const int at[3] = {e.i, e.j, e.k};
         const bool wraps = !grid.resolved(axis) || faces[axis].low == Boundary::periodic;
         const double length = is_electric(component)
-                                  ? grid.length(axis, at[axis]) * open.length_share(e)
+                                  ? grid.length(axis, at[axis]) * open.length_fraction(e)
                                   : grid.dual_length(axis, at[axis], wraps);
         out.push_back(
             {e, x.weight * y.weight * z.weight * unit / length, {x.period, y.period, z.period}});
@@ -85,7 +85,7 @@ std::vector<EdgeWeight> interpolate(const YeeGrid& grid, const std::array<Faces,
 std::int64_t SampleList::add(int component, const Point& p) {
   const std::vector<EdgeWeight> shares =
       interpolate(grid_, faces_, component, p,
-                  open_ ? *open_ : OpenShares{});  // also sees that p lies in the domain
+                  open_ ? *open_ : CutCellFractions{});  // also sees that p lies in the domain
   for (const EdgeWeight& w :
        computed_[static_cast<std::size_t>(component)] ? shares : std::vector<EdgeWeight>{}) {
     const auto [it, fresh] = known_.try_emplace({w.edge.component, w.edge.k, w.edge.j, w.edge.i},

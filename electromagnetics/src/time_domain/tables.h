@@ -56,7 +56,7 @@ struct Coupled {
 };
 template <class T>
 struct CouplingTerm {
-  std::int64_t place;  ///< of the neighbour
+  std::int64_t offset;  ///< of the neighbour
   int component;
   T weight, cross;
   std::int64_t recorded;  ///< its column among the recorded edges, or -1
@@ -69,8 +69,8 @@ struct CouplingTerm {
 template <class T>
 struct Nonlinear {
   struct Neighbour {
-    std::int64_t place;  ///< of e, or of D where that edge is nonlinear too
-    T weight;            ///< to a quarter of E in V/m
+    std::int64_t offset;  ///< of e, or of D where that edge is nonlinear too
+    T weight;             ///< to a quarter of E in V/m
   };
   int first, length;
   std::int64_t state;
@@ -98,7 +98,8 @@ constexpr int kLine = 64;  ///< bytes of a cache line
 
 enum RowFlag : std::uint8_t { lossy = 1, layer_x = 2, layer_y = 4, layer_z = 8, listed = 16 };
 
-/// One component. Its bracket is (p - q) - (r - t), offsets from the edge's own place in the state.
+/// One component. Its bracket is (p - q) - (r - t), offsets from the edge's own offset in the
+/// state.
 template <class T>
 struct ComponentTable {
   std::int64_t field = 0;  ///< of edge (0, 0, 0) in the state
@@ -129,7 +130,7 @@ template <class T>
 struct Tables {
   YeeGrid grid;
   std::array<Faces, 3> faces;
-  OpenShares open;
+  CutCellFractions open;
   int n[3] = {};              ///< cells
   bool resolved[3] = {};      ///< more than one cell, or a period of one
   bool periodic[3] = {};      ///< resolved axes that are joined to themselves
@@ -158,7 +159,7 @@ struct Tables {
   bool wraps(int axis) const { return periodic[axis] || !resolved[axis]; }
   std::int64_t rows() const { return std::int64_t{n[1] + 1} * (n[2] + 1); }
   std::int64_t row_index(int j, int k) const { return std::int64_t{k} * (n[1] + 1) + j; }
-  std::int64_t place(int c, int i, int j, int k) const {
+  std::int64_t offset(int c, int i, int j, int k) const {
     return component[c].field + i + j * row + k * plane;
   }
   std::int64_t psi_length_x(const LayerTable<T>& l) const {

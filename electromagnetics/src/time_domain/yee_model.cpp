@@ -38,7 +38,7 @@ struct Fillers {
   std::shared_ptr<Laminates> laminates = std::make_shared<Laminates>();
   std::map<std::array<int, 4>, double>
       corner_inverse{};  ///< {component, i, j, k} of edges at corner tensors
-  OpenShares open{};
+  CutCellFractions open{};
 
   std::int32_t uniform_at(int i, int j, int k) const {
     const int n[3] = {grid.cells(0), grid.cells(1), grid.cells(2)};
@@ -196,7 +196,7 @@ std::array<double, 3> even_at_mirrors(const YeeGrid& grid, const std::array<Face
 
 YeeModel yee_model(const YeeGrid& grid, const std::array<Faces, 3>& faces, const Pml& pml,
                    double dt_s, Dtype dtype, const Scene& scene, const std::vector<Medium>& media,
-                   Averaging averaging, OpenShares open) {
+                   Averaging averaging, CutCellFractions open) {
   auto f = std::make_shared<Fillers>(
       Fillers{grid, faces, dt_s, SceneOrder(scene), media, averaging, {}, {}, {}});
   f->open = std::move(open);

@@ -141,7 +141,7 @@ double YeeScheme::reference_length() const {
 }
 
 std::int64_t YeeScheme::offset(const Edge& e) const {
-  return visit(*impl_, [&](const auto& t) { return t.place(e.component, e.i, e.j, e.k); });
+  return visit(*impl_, [&](const auto& t) { return t.offset(e.component, e.i, e.j, e.k); });
 }
 std::vector<std::uint8_t> YeeScheme::unknowns() const {
   return visit(*impl_, [](const auto& t) { return time_domain::unknowns(t); });
@@ -167,7 +167,7 @@ double YeeScheme::field_scale(const Edge& e) const {
   return visit(*impl_, [&](const auto& t) {
     const int axis = axis_of(e.component), at[3] = {e.i, e.j, e.k};
     const double length = is_electric(e.component)
-                              ? t.grid.length(axis, at[axis]) * t.open.length_share(e)
+                              ? t.grid.length(axis, at[axis]) * t.open.length_fraction(e)
                               : t.grid.dual_length(axis, at[axis], t.wraps(axis));
     return length / t.unit;
   });
@@ -220,7 +220,7 @@ double YeeScheme::plane_energy(const void* state, int k) const {
       if (k < f.first[2] || k >= f.last[2]) continue;
       for (int j = f.first[1]; j < f.last[1]; ++j) {
         const T* e =
-            static_cast<const T*>(state) + (c < 6 ? 0 : t.state_size) + t.place(c % 6, 0, j, k);
+            static_cast<const T*>(state) + (c < 6 ? 0 : t.state_size) + t.offset(c % 6, 0, j, k);
         const T* factor = f.factor[t.row_index(j, k)];
         double row = 0;
         for (int i = f.first[0]; i < f.last[0]; ++i)

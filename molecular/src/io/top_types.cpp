@@ -21,8 +21,17 @@ std::string read_constraint(const GromacsLine& l, std::vector<GromacsTerm>& term
   terms.push_back({std::nullopt, l.atoms, {l.p[0]}});
   return {};
 }
-const RegisterGromacs constraint({"constraints", 1, 2, 1, read_constraint, 0, true});
-const RegisterGromacs constraint_apart({"constraints", 2, 2, 1, read_constraint});
+const RegisterGromacs constraint({.section = "constraints",
+                                  .function = 1,
+                                  .atoms = 2,
+                                  .parameters = 1,
+                                  .read = read_constraint,
+                                  .is_bond = true});
+const RegisterGromacs constraint_apart({.section = "constraints",
+                                        .function = 2,
+                                        .atoms = 2,
+                                        .parameters = 1,
+                                        .read = read_constraint});
 
 struct OtherFunction {
   const char* section;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // One step of each method; false where none leads further down.
 #include "minimize/minimizer.h"
+#include "tessera/autodiff/lbfgs.h"
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 namespace tessera::molecular {
 namespace {
@@ -53,21 +55,26 @@ bool Minimizer::Impl::lbfgs(Descent& d) const {
   };
   for (int attempt = 0; attempt < 2; ++attempt) {
     const std::size_t kept = d.memory.size() / width;
-    // direction = H f by the two loops over the pairs.
-    Positions direction = d.forces.f;
-    std::vector<double> alpha(kept), rho(kept);
-    for (std::size_t k = kept; k-- > 0;) {
-      const Positions s = pair(k, 0), y = pair(k, 1);
-      rho[k] = 1 / dot(s, y);
-      alpha[k] = rho[k] * dot(s, direction);
-      add(direction, -alpha[k], y);
+    struct Pair {
+      Positions s, y;
+      double rho;
+    };
+    std::vector<Pair> pairs;
+    pairs.reserve(kept);
+    for (std::size_t k = 0; k < kept; ++k) {
+      pairs.push_back({pair(k, 0), pair(k, 1), 0});
+      pairs.back().rho = 1 / dot(pairs.back().s, pairs.back().y);
     }
-    if (kept > 0) {
-      const Positions s = pair(kept - 1, 0), y = pair(kept - 1, 1);
-      direction = scaled(direction, dot(s, y) / dot(y, y));
-    }
-    for (std::size_t k = 0; k < kept; ++k)
-      add(direction, alpha[k] - rho[k] * dot(pair(k, 1), direction), pair(k, 0));
+    Positions direction = d.forces.f;  // H f
+    lbfgs_product<double>(
+        direction, kept, [&](std::size_t k) -> const Pair& { return pairs[k]; },
+        [](const Positions& a, const Positions& b) { return dot(a, b); },
+        [](Positions& to, double factor, const Positions& a) { add(to, factor, a); },
+        [&](Positions& v) {
+          if (kept == 0) return;
+          const Pair& last = pairs.back();
+          v = scaled(v, dot(last.s, last.y) / dot(last.y, last.y));
+        });
     project(d, direction);
     const double most = longest(direction), limit = kept > 0 ? o.most_move_nm : o.first_move_nm;
     if (kept == 0 || most > limit) direction = scaled(direction, limit / most);

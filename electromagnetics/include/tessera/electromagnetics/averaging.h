@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a place of the grid is made of where several media share its box.
+// What an edge or face of the grid is made of where several media share its box.
 //
 // Lossless media: the averaged tensor of C. Kottke, A. Farjadpour and S. G. Johnson, Phys. Rev. E
 // 77, 036611 (2008). Across a face with unit normal n the components D_n and E_t do not jump; with
@@ -21,8 +21,8 @@
 // averages have to be found (docs/decisions/0098). Nonlinear media count by shares, and so do
 // plasmas without losses among themselves.
 #pragma once
+#include "tessera/electromagnetics/cut_cell_fractions.h"
 #include "tessera/electromagnetics/medium.h"
-#include "tessera/electromagnetics/open_shares.h"
 #include "tessera/electromagnetics/scene.h"
 #include "tessera/electromagnetics/yee_grid.h"
 
@@ -32,7 +32,7 @@ enum class Averaging {
   kottke,   ///< as above
   corners,  ///< as above, with the tensors of corner_tensors.h at faces across the grid
   volume,   ///< by shares of the volume for all media
-  none,     ///< the medium at the place itself
+  none,     ///< the medium at the point itself
 };
 
 using SymmetricTensor = std::array<double, 6>;  ///< xx, yy, zz, xy, xz, yz
@@ -62,8 +62,9 @@ struct EdgeMaterial {
 /// ends of the domain. Boxes at other ends of the domain are those inside it.
 using Periodic = std::array<bool, 3>;
 
-/// What fills the box of a place: along each axis the cell, or half of both cells beside the line.
-Fill fill_of(const SceneOrder& scene, const YeeGrid& grid, const Edge& place,
+/// What fills the box of an edge or face: along each axis the cell, or half of both cells beside
+/// the line.
+Fill fill_of(const SceneOrder& scene, const YeeGrid& grid, const Edge& edge,
              const Periodic& periodic = {});
 
 /// An edge is a perfect conductor where nothing of it is open, or, of staircases, where its middle
@@ -71,8 +72,8 @@ Fill fill_of(const SceneOrder& scene, const YeeGrid& grid, const Edge& place,
 /// cell, unless a structure seen before covers it. Elsewhere conductors take no part in the
 /// averages: these are over the open part of the box.
 EdgeMaterial edge_material(const SceneOrder& scene, const std::vector<Medium>& media,
-                           const YeeGrid& grid, const Edge& place, Averaging averaging,
-                           const Periodic& periodic = {}, const OpenShares& open = {});
+                           const YeeGrid& grid, const Edge& edge, Averaging averaging,
+                           const Periodic& periodic = {}, const CutCellFractions& open = {});
 
 /// The coefficients of one face: an H component. mu follows the rules of eps, without
 /// off-diagonals.
@@ -81,7 +82,7 @@ struct FaceMaterial {
   double sigma_m = 0;     ///< ohm/m
 };
 FaceMaterial face_material(const SceneOrder& scene, const std::vector<Medium>& media,
-                           const YeeGrid& grid, const Edge& place, Averaging averaging,
+                           const YeeGrid& grid, const Edge& edge, Averaging averaging,
                            const Periodic& periodic = {});
 
 /// xy, xz, yz of the inverse permittivity at the node (i, j, k), from the box of half a cell to all

@@ -23,8 +23,8 @@ Tensor flux(const std::vector<Patch>& patches, const std::vector<SurfaceFields>&
 Tensor energy_density(const Tensor& e, const Tensor& h, Arg eps = 1.0, Arg mu = 1.0);
 
 /// Power that a point current gives to the field, -1/2 Re(E . J*): E(w) along the current at its
-/// place and the moment J(w) (in three dimensions current times length, A m; of a line along z the
-/// current, A; across it, A m per m; of a sheet A/m), both complex [frequency]. W, W/m, W/m^2.
+/// position and the moment J(w) (in three dimensions current times length, A m; of a line along z
+/// the current, A; across it, A m per m; of a sheet A/m), both complex [frequency]. W, W/m, W/m^2.
 /// Absorption counts, storage does not.
 Tensor emitted_power(const Tensor& e, const Tensor& moment);
 

@@ -3,8 +3,8 @@
 // Field values at points, as weighted sums of the unknowns of edges: what monitors record.
 #pragma once
 #include "tessera/electromagnetics/boundary.h"
+#include "tessera/electromagnetics/cut_cell_fractions.h"
 #include "tessera/electromagnetics/geometry.h"
-#include "tessera/electromagnetics/open_shares.h"
 #include "tessera/electromagnetics/yee_grid.h"
 
 #include <complex>
@@ -24,15 +24,15 @@ struct EdgeWeight {
   std::array<int, 3> periods{};  ///< AxisWeight::period
 };
 
-/// Where an axis of a component is known about a coordinate: at most two places with linear
-/// weights. Places on a conductor are left out (the field is zero there), those beyond a joined
+/// Where an axis of a component is known about a coordinate: at most two positions with linear
+/// weights. Positions on a conductor are left out (the field is zero there), those beyond a joined
 /// face are the ones on the other side, and between an outer face and the first middle the value is
 /// that of the middle.
 struct AxisWeight {
   int index;
   double weight;
-  int period = 0;  ///< the place is meant that many periods of the joined axis further on: 1 behind
-                   ///< its last face, -1 in front of its first
+  int period = 0;  ///< the position is meant that many periods of the joined axis further on: 1
+                   ///< behind its last face, -1 in front of its first
 };
 std::vector<AxisWeight> axis_weights(const YeeGrid& grid, Faces faces, int component, int axis,
                                      double at);
@@ -40,7 +40,8 @@ std::vector<AxisWeight> axis_weights(const YeeGrid& grid, Faces faces, int compo
 /// The unknown e or h of `component` at `p`, multilinear: sum of weight times unknown is E in V/m
 /// or H in A/m. Of an edge that metal cuts, E is the mean over its open part.
 std::vector<EdgeWeight> interpolate(const YeeGrid& grid, const std::array<Faces, 3>& faces,
-                                    int component, const Point& p, const OpenShares& open = {});
+                                    int component, const Point& p,
+                                    const CutCellFractions& open = {});
 
 /// Reference length of the unknowns (yee_scheme.h): the smallest cell of the resolved axes.
 double reference_length(const YeeGrid& grid);
@@ -52,7 +53,7 @@ class SampleList {
   /// `bloch_phase`: of joined faces (YeeModel).
   SampleList(YeeGrid grid, std::array<Faces, 3> faces,
              std::array<bool, 6> computed = {true, true, true, true, true, true},
-             std::shared_ptr<const OpenShares> open = nullptr,
+             std::shared_ptr<const CutCellFractions> open = nullptr,
              std::array<double, 3> bloch_phase = {})
       : grid_(std::move(grid)),
         faces_(faces),
@@ -90,7 +91,7 @@ class SampleList {
   const std::vector<std::int64_t>& begin() const { return begin_; }
   const std::vector<std::int64_t>& columns() const { return column_; }
   const std::vector<double>& weights() const { return weight_; }
-  /// Beside each weight, e^{-i k.a} of places across a joined face, 1 elsewhere; empty without a
+  /// Beside each weight, e^{-i k.a} of positions across a joined face, 1 elsewhere; empty without a
   /// phase.
   const std::vector<std::complex<double>>& phases() const { return phase_; }
 
@@ -98,7 +99,7 @@ class SampleList {
   YeeGrid grid_;
   std::array<Faces, 3> faces_;
   std::array<bool, 6> computed_;
-  std::shared_ptr<const OpenShares> open_;
+  std::shared_ptr<const CutCellFractions> open_;
   std::vector<Edge> edges_;
   std::map<std::tuple<int, int, int, int>, std::int64_t> known_;
   std::vector<std::int64_t> begin_{0}, column_;

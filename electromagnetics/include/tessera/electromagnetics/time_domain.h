@@ -27,11 +27,11 @@ namespace tessera::electromagnetics {
 /// The Yee model of a scene: coefficients by `averaging`, off-diagonals at nodes or
 /// (Averaging::corners, outside of absorbing layers) tensors of corners as large as the time step
 /// allows, poles of dispersive media. `media` by the indices that the scene uses. Conductors are
-/// staircases, or, with the open_shares of this scene and time step, conformal; samples then want
-/// the shares, too.
+/// staircases, or, with the cut_cell_fractions of this scene and time step, conformal; samples then
+/// want the cut-cell fractions, too.
 YeeModel yee_model(const YeeGrid& grid, const std::array<Faces, 3>& faces, const Pml& pml,
                    double dt_s, Dtype dtype, const Scene& scene, const std::vector<Medium>& media,
-                   Averaging averaging = Averaging::kottke, OpenShares open = {});
+                   Averaging averaging = Averaging::kottke, CutCellFractions open = {});
 
 // ---- sources
 // ----------------------------------------------------------------------------------------------------------
@@ -59,7 +59,7 @@ struct Injection {
 Injection current_source(const YeeGrid& grid, const std::array<Faces, 3>& faces, double dt_s,
                          int component, const Point& low, const Point& high, double amplitude,
                          const Waveform& waveform, const Point& bloch_k = {},
-                         const OpenShares& open = {});
+                         const CutCellFractions& open = {});
 
 // ---- running
 // ----------------------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ constexpr bool at_middle(int component, int axis) {
 /// "Ex" ... "Hz".
 const char* name_of(int component);
 
-/// One place where a component is known: E along an edge of the grid, H across a face of it.
+/// One position where a component is known: E along an edge of the grid, H across a face of it.
 struct Edge {
   std::uint8_t component = Ex;
   int i = 0, j = 0, k = 0;
@@ -44,6 +44,7 @@ struct YeeGrid {
   int cells(int axis) const { return static_cast<int>(lines[axis].size()) - 1; }
   std::int64_t cell_count() const { return std::int64_t{1} * cells(0) * cells(1) * cells(2); }
   bool resolved(int axis) const { return cells(axis) > 1 || one_cell_period[axis]; }
+  int dimensions() const { return int{resolved(0)} + int{resolved(1)} + int{resolved(2)}; }
   double middle(int axis, int i) const { return (lines[axis][i] + lines[axis][i + 1]) / 2; }
   /// Length of cell i.
   double length(int axis, int i) const { return lines[axis][i + 1] - lines[axis][i]; }

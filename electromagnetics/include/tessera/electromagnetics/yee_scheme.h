@@ -24,7 +24,7 @@
 #pragma once
 #include "tessera/autodiff/dtype.h"
 #include "tessera/electromagnetics/boundary.h"
-#include "tessera/electromagnetics/open_shares.h"
+#include "tessera/electromagnetics/cut_cell_fractions.h"
 #include "tessera/electromagnetics/yee_grid.h"
 
 #include <complex>
@@ -108,9 +108,9 @@ struct YeeModel {
                              true, true, true};  ///< components that are computed (2-D, 1-D)
   /// Fills the rows, whose vectors come sized and set to vacuum. Called once per row.
   std::function<void(int component, int j, int k, MaterialRow&)> material;
-  /// What of edges and faces is not metal; an edge of share 0 is a conductor, whatever `material`
-  /// says.
-  OpenShares open;
+  /// What of edges and faces is not metal; an edge of fraction 0 is a conductor, whatever
+  /// `material` says.
+  CutCellFractions open;
   /// Couples pairs of edges that are computed, lossless, linear and outside of the absorbing
   /// layers; others are left out.
   std::vector<NodeTensor> tensors;

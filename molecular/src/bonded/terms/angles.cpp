@@ -24,8 +24,13 @@ std::string read_angle_with_spring(const GromacsLine& l, std::vector<GromacsTerm
     terms.push_back({Term::urey_bradley, {l.atoms[0], l.atoms[2], -1, -1}, {l.p[2], l.p[3]}});
   return {};
 }
-const RegisterGromacs angle({"angles", 1, 3, 2, read_angle});
-const RegisterGromacs angle_with_spring({"angles", 5, 3, 4, read_angle_with_spring});
+const RegisterGromacs angle(
+    {.section = "angles", .function = 1, .atoms = 3, .parameters = 2, .read = read_angle});
+const RegisterGromacs angle_with_spring({.section = "angles",
+                                         .function = 5,
+                                         .atoms = 3,
+                                         .parameters = 4,
+                                         .read = read_angle_with_spring});
 
 }  // namespace
 }  // namespace tessera::molecular

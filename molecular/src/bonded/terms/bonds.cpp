@@ -19,8 +19,17 @@ std::string read_bond(const GromacsLine& l, std::vector<GromacsTerm>& terms) {
   terms.push_back({Term::bonds, l.atoms, {l.p[0], l.p[1]}});
   return {};
 }
-const RegisterGromacs bond({"bonds", 1, 2, 2, read_bond, 0, true});
-const RegisterGromacs bond_apart({"bonds", 6, 2, 2, read_bond});  // excludes no pairs
+const RegisterGromacs bond({.section = "bonds",
+                            .function = 1,
+                            .atoms = 2,
+                            .parameters = 2,
+                            .read = read_bond,
+                            .is_bond = true});
+const RegisterGromacs bond_apart({.section = "bonds",
+                                  .function = 6,
+                                  .atoms = 2,
+                                  .parameters = 2,
+                                  .read = read_bond});  // excludes no pairs
 
 }  // namespace
 }  // namespace tessera::molecular

@@ -46,8 +46,17 @@ std::string read_periodic(const GromacsLine& l, std::vector<GromacsTerm>& terms)
   terms.push_back({kind, l.atoms, {l.p[0] * degree, l.p[1], l.p[2]}});
   return {};
 }
-const RegisterGromacs dihedral({"dihedrals", 1, 4, 3, read_periodic<Term::dihedrals>, 9});
-const RegisterGromacs improper({"dihedrals", 4, 4, 3, read_periodic<Term::impropers>});
+const RegisterGromacs dihedral({.section = "dihedrals",
+                                .function = 1,
+                                .atoms = 4,
+                                .parameters = 3,
+                                .read = read_periodic<Term::dihedrals>,
+                                .also = 9});
+const RegisterGromacs improper({.section = "dihedrals",
+                                .function = 4,
+                                .atoms = 4,
+                                .parameters = 3,
+                                .read = read_periodic<Term::impropers>});
 
 }  // namespace
 }  // namespace tessera::molecular

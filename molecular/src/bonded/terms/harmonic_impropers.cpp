@@ -28,7 +28,11 @@ const RegisterBondedTerms<Dihedral, HarmonicOnCircle, &System::harmonic_improper
 
 /// phi0 [deg], k [kJ/mol/rad^2].
 const RegisterGromacs harmonic_improper(
-    {"dihedrals", 2, 4, 2, [](const GromacsLine& l, std::vector<GromacsTerm>& terms) {
+    {.section = "dihedrals",
+     .function = 2,
+     .atoms = 4,
+     .parameters = 2,
+     .read = [](const GromacsLine& l, std::vector<GromacsTerm>& terms) {
        terms.push_back({Term::harmonic_impropers, l.atoms, {l.p[0] * degree, l.p[1]}});
        return std::string();
      }});

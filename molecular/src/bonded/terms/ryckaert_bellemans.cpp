@@ -40,9 +40,15 @@ std::string read_fourier(const GromacsLine& l, std::vector<GromacsTerm>& terms) 
                     -4 * p[3], 0}});
   return {};
 }
-const RegisterGromacs powers({"dihedrals", 3, 4, 6, read_powers});
-const RegisterGromacs fourier({"dihedrals", 5, 4, 4, read_fourier, 0, false,
-                               "a Fourier dihedral with a fifth coefficient is not read"});
+const RegisterGromacs powers(
+    {.section = "dihedrals", .function = 3, .atoms = 4, .parameters = 6, .read = read_powers});
+const RegisterGromacs fourier(
+    {.section = "dihedrals",
+     .function = 5,
+     .atoms = 4,
+     .parameters = 4,
+     .read = read_fourier,
+     .ends_in_0 = "a Fourier dihedral with a fifth coefficient is not read"});
 
 }  // namespace
 }  // namespace tessera::molecular

@@ -10,6 +10,6 @@ SIZE = ("--cells", "200", "--steps", "2000", "--threads", "2", "--repeat", "1", 
 def measure(work):
     found = work.numbers("adjoint_bench", *SIZE)
     time, cpu, memory, forward, gradient, error = rowkit.need(
-        found, "adjoint_cost_ratio", "adjoint_cpu_ratio", "adjoint_memory_ratio", "adjoint_forward_peak_mib", "adjoint_gradient_peak_mib", "adjoint_slope_error")
+        found, "adjoint_cost_ratio", "adjoint_cpu_ratio", "adjoint_memory_ratio", "adjoint_forward_peak_mib", "adjoint_gradient_peak_mib", "adjoint_derivative_error")
     return time <= 3 and memory <= 2.2 and error <= 1e-4, (
-        f"{time:.2f}x the time ({cpu:.2f}x of processors), {memory:.2f}x the memory ({gradient:.0f} of {forward:.0f} MiB), slope within {error:.1e}")
+        f"{time:.2f}x the time ({cpu:.2f}x of processors), {memory:.2f}x the memory ({gradient:.0f} of {forward:.0f} MiB), derivative within {error:.1e}")

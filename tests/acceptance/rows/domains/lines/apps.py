@@ -9,5 +9,5 @@ LAWS = (
     (1, "a run with a longer end, of a finished one too, is a run of that length, bit for bit",
      {"apps_tests": "Md.ALongerEndIsARunOfThatLength:Md.AHeatingStageHasOneEnd:Fdtd.ALongerRunIsARunOfThatLength:"
                     "InverseScattering.ALongerDescentIsADescentOfThatLength"}),
-    (3, "what lies where nothing can be is refused at its key, and a case moved by whole cells is the same", {"apps_tests": "FdtdPlaces.*"}),
+    (3, "what lies where nothing can be is refused at its key, and a case moved by whole cells is the same", {"apps_tests": "FdtdPositions.*"}),
 )

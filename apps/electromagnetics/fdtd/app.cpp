@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// The app electromagnetics.fdtd: a scene with sources and monitors goes in; fields, spectra, far
+// fields, resonances come out.
+#include "electromagnetics/fdtd/pictures.h"
+#include "electromagnetics/fdtd/results.h"
+#include "electromagnetics/fdtd/ring_case.h"
+#include "electromagnetics/fdtd/run.h"
+#include "tessera/data/file_io.h"
+#include "tessera/data/log.h"
+#include "tessera/data/manifest.h"
+#include "tessera/data/run.h"
+#include "tessera/data/vtk_xml.h"
+#include "tessera/electromagnetics/constants.h"
+#include "tessera/electromagnetics/preview.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <memory>
+
+namespace tessera::apps::fdtd {
+namespace {
+
+namespace em = electromagnetics;
+
+CheckReport check(const data::Config& config, const MonitoredCase& made) {
+  const auto& [c, monitors] = made;
+  CheckReport report;
+  report.findings = c.warnings;
+  if (monitors.empty()) {
+    data::Diagnostic nothing = config.error(
+        629, {}, "nothing is measured: the run would leave no result", "add a [[monitor]]");
+    nothing.severity = data::Severity::warning;
+    report.findings.push_back(std::move(nothing));
+  }
+  report.lines.push_back(
+      fmt::format("precision {}", c.options.run.precision == Precision::f32 ? "f32" : "f64"));
+  report.lines.push_back(fmt::format("grid {} x {} x {}: {:.4g} million cells, smallest {:.4g} m",
+                                     c.grid.cells(0), c.grid.cells(1), c.grid.cells(2),
+                                     static_cast<double>(c.grid.cell_count()) / 1e6,
+                                     em::reference_length(c.grid)));
+  report.lines.push_back(fmt::format("time step {:.6g} s, {:.3g} of the stability limit", c.dt_s,
+                                     c.dt_s / c.stable_dt_s));
+  if (c.frequency_max > 0)
+    report.lines.push_back(
+        fmt::format("band {:.4g} to {:.4g} Hz: {:.1f} steps a period, {:.1f} of the smallest cells "
+                    "a vacuum wavelength at its upper end",
+                    c.frequency_min, c.frequency_max, 1 / c.frequency_max / c.dt_s,
+                    em::speed_of_light / c.frequency_max / em::reference_length(c.grid)));
+  for (const em::Medium& m : c.media)
+    report.lines.push_back(m.pec ? fmt::format("medium {}: perfect conductor", m.name)
+                                 : fmt::format("medium {}: eps {:.4g}, {} poles, sigma {:.4g} S/m",
+                                               m.name, m.eps[0], m.poles.size(), m.sigma[0]));
+  if (c.open->cut_faces > 0)
+    report.lines.push_back(
+        fmt::format("conductors cut {} faces: the smallest keeps {:.3g} of its area, {:.3g} as "
+                    "enlarged for the time step ({} faces are)",
+                    c.open->cut_faces, c.open->least_area, c.open->least_kept, c.open->enlarged));
+  for (const auto& m : monitors)
+    if (const auto t = m->transform())
+      report.lines.push_back(
+          t->every == 1 ? fmt::format("monitor {}: transforms take every step", m->options().name)
+                        : fmt::format("monitor {}: transforms take one step of {}; of the sources' "
+                                      "peak {:.1g} at most folds onto their frequencies",
+                                      m->options().name, t->every, t->folded));
+  report.lines.push_back(fmt::format("fields {:.3g} GB; {} structures, {} sources, {} monitors",
+                                     static_cast<double>(field_bytes(c)) / 1e9,
+                                     c.scene.structures.size(), c.sources.size(), monitors.size()));
+  return report;
+}
+
+Estimate estimate(const RunOptions& how, const MonitoredCase& made) {
+  const auto& [c, monitors] = made;
+  Estimate e;
+  const std::int64_t steps = expected_steps(c);
+  std::int64_t monitor_bytes = 0, recorded = 0;
+  std::vector<em::Edge> edges;
+  for (const auto& m : monitors) {
+    monitor_bytes += m->bytes(steps);
+    recorded += static_cast<std::int64_t>(m->edges().size());
+    edges.insert(edges.end(), m->edges().begin(), m->edges().end());
+  }
+  e.memory_bytes = {{"program", 80u << 20},
+                    {"fields", static_cast<std::uint64_t>(field_bytes(c))},
+                    {"monitors", static_cast<std::uint64_t>(monitor_bytes + 16 * 24 * recorded)}};
+  e.disk_bytes = static_cast<std::uint64_t>(monitor_bytes + how.keep_checkpoints *
+                                                                (field_bytes(c) + monitor_bytes));
+  // A short run of this very case tells the speed.
+  em::TimeDomain run(make_model(c), make_injections(c), std::move(edges));
+  run.advance(16);
+  const auto begin = std::chrono::steady_clock::now();
+  std::int64_t taken = 0;
+  double seconds = 0;
+  while (seconds < 0.3) {
+    run.advance(16);
+    taken += 16;
+    seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
+  e.seconds = seconds / static_cast<double>(taken) * static_cast<double>(steps);
+  e.notes.push_back(fmt::format("{} steps at {:.1f} Mcells/s", steps,
+                                static_cast<double>(taken * c.grid.cell_count()) / seconds / 1e6));
+  const StopOptions& s = c.options.run.stop;
+  if (!s.time && !s.steps && !s.after_sources)
+    e.notes.push_back(
+        "the run ends by its decay: the number of steps is a guess of 20 passages of the domain");
+  return e;
+}
+
+data::ExitCode run(RunContext& context, MonitoredCase& made) {
+  const Case& c = made.c;
+  std::string why_not;
+  if (c.options.output.vtk && !data::vtk_xml_available(&why_not))
+    context.log.warning("no VTK XML files: " + why_not);
+  const auto& path = context.folder.path();
+  if (c.options.output.scene && c.options.output.vtk && data::vtk_xml_available()) {
+    std::filesystem::create_directories(path / "vtk");
+    data::write_vtk_xml(path / "vtk" / "scene.vtr",
+                        em::preview(em::SceneOrder(c.scene), c.media, c.grid));
+  }
+  if (c.options.output.scene && c.options.output.pictures) draw_scene(context.folder.plots(), c);
+  Results results;
+  const data::ExitCode code = step_case(context, made, results);
+  if (code != data::ExitCode::ok) return code;
+  write_results(path, c, results);
+  if (c.options.output.pictures) draw_results(context.folder.plots(), results, c.options);
+  bool met = true;
+  for (const Expectation& p : check_expectations(c.options.expectations, results, context.config)) {
+    (p.met ? context.log.info(p.text) : context.log.error(p.text));
+    met = met && p.met;
+    context.manifest.metrics.emplace_back(p.name, p.found);
+  }
+  for (const MonitorResult& r : results) {
+    if (r.kind != "resonances") continue;
+    const auto& f = std::get<std::vector<double>>(r.find("frequency")->values);
+    const auto& q = std::get<std::vector<double>>(r.find("quality")->values);
+    for (std::size_t m = 0; m < f.size(); ++m)
+      context.log.info(fmt::format("{}[{}]: {:.9g} Hz, Q {:.5g}", r.name, m, f[m], q[m]));
+    if (f.empty())
+      context.log.warning(
+          fmt::format("monitor '{}' finds no resonance in its band: let the run be longer behind "
+                      "the end of the sources, or move it off the nodes of the field",
+                      r.name));
+  }
+  return met ? data::ExitCode::ok : data::ExitCode::not_converged;
+}
+
+PreparedCase prepare(const AppContext& context) {
+  const data::Config& config = context.config;
+  const auto made =
+      std::make_shared<MonitoredCase>(MonitoredCase{make_case(read_options(config), config), {}});
+  Case& c = made->c;
+  if (context.for_derivatives) {
+    c.options.run.precision = Precision::f64;
+    check_differentiable(c, config);
+  }
+  made->monitors = make_monitors(c, config);
+  c.inputs = data::inputs_read();
+  return {.precision = c.options.run.precision == Precision::f32 ? "f32" : "f64",
+          .inputs = c.inputs,
+          .check = [&config, made] { return check(config, *made); },
+          .estimate = [how = context.options, made] { return estimate(how, *made); },
+          .run = [made](RunContext& to) { return run(to, *made); },
+          .derivatives = [made] { return derivatives(made); },
+          .against = [&config, made](
+                         const data::Checkpoint& from) { return against(config, made->c, from); }};
+}
+
+std::vector<std::filesystem::path> plot(const std::filesystem::path& run_dir) {
+  return draw_results(run_dir / "plots", read_results(run_dir / "results.h5"),
+                      read_options(data::read_config(run_dir / "resolved.toml")));
+}
+
+const RegisterApp registered([] {
+  return App{
+      .name = "electromagnetics.fdtd",
+      .summary =
+          "Maxwell's equations in time: fields, spectra, far fields and resonances of structures "
+          "on a Yee grid",
+      .options = fdtd_options(),
+      .prepare = prepare,
+      .make_example = make_example,
+      .plot = plot,
+      .derivatives = true,
+      .may_change = {"run.stop.time", "run.stop.steps", "run.stop.after_sources",
+                     "run.stop.decay_db", "run.stop.dft_tolerance", "output", "title", "expect"}};
+});
+
+}  // namespace
+
+std::filesystem::path make_example(const std::filesystem::path& dir, std::uint64_t) {
+  const std::filesystem::path file = dir / "ring.toml";
+  data::write_file_atomically(file, ring_case);
+  return file;
+}
+
+}  // namespace tessera::apps::fdtd

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is measured during a run, and what becomes of it.
+#pragma once
+#include "electromagnetics/fdtd/case.h"
+#include "electromagnetics/fdtd/subtract.h"
+#include "tessera/autodiff/tensor.h"
+#include "tessera/data/checkpoint.h"
+#include "tessera/data/grid.h"
+#include "tessera/electromagnetics/fading.h"
+
+#include <complex>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace tessera::apps::fdtd {
+
+/// One array of a result. The first of its dimensions is that of the result's axis; a single number
+/// has none.
+struct Quantity {
+  std::string name, units, long_name;
+  std::vector<std::uint64_t> shape;
+  std::variant<std::vector<double>, std::vector<std::complex<double>>> values;
+};
+/// Coordinates of further dimensions, such as the angles of a pattern or the lines of a plane.
+struct Coordinate {
+  std::string name, units;
+  std::vector<double> values;
+};
+struct MonitorResult {
+  std::string name, kind;
+  Coordinate axis;  ///< frequency, time or the number of a mode
+  std::vector<Coordinate> coordinates;
+  std::vector<Quantity> quantities;
+  std::optional<double>
+      fallen_db{};  ///< of transforms: how far their fields had fallen when the run ended
+  std::optional<TransformRecord> transform{};
+
+  const Quantity* find(const std::string& quantity) const;
+};
+
+using Results = std::vector<MonitorResult>;
+
+/// One monitor during a run.
+class Monitor {
+ public:
+  Monitor(const Case& c, const MonitorOptions& o)
+      : case_(c), options_(o), samples_(c.grid, c.faces, computed(c), c.open, bloch_phase(c)) {}
+  virtual ~Monitor() = default;
+  Monitor(const Monitor&) = delete;
+  Monitor& operator=(const Monitor&) = delete;
+
+  const MonitorOptions& options() const { return options_; }
+  /// The edges it wants recorded.
+  const std::vector<electromagnetics::Edge>& edges() const { return samples_.edges(); }
+  /// Sees the records of its own edges.
+  virtual void observe(const electromagnetics::Records& r) = 0;
+  /// What takes further runs, after the last of `n_steps` steps. `go_on` is asked with the share
+  /// that is done; false: it ended the work.
+  virtual bool differentiate(std::int64_t, const std::function<bool(double)>&) { return true; }
+  virtual MonitorResult result() const = 0;
+  /// Adds what it says in units of others, once `all` have their results.
+  virtual void relate(MonitorResult&, const Results&) const {}
+  virtual void save(data::Checkpoint& c, const std::string& prefix) const = 0;
+  virtual void load(const data::Checkpoint& c, const std::string& prefix) = 0;
+  /// A number that settles as the run goes on (the transforms' norm); nothing where there is none.
+  virtual std::optional<double> settling() const { return {}; }
+  /// How far what it transforms has fallen; nothing where it transforms nothing.
+  virtual std::optional<electromagnetics::Fading::Report> fading() const { return {}; }
+  virtual std::int64_t bytes(std::int64_t n_steps) const = 0;
+
+  // What of it differentiates (derivatives.cpp): an expression of its samples at the steps
+  // that it keeps, or of their transforms.
+  const electromagnetics::SampleList& samples() const { return samples_; }
+  /// Whether it keeps what step `n` (counted from 1) leaves; a monitor of transforms keeps none.
+  virtual bool keeps(std::int64_t) const { return false; }
+  struct Transform {
+    std::vector<double> frequencies_hz;
+    int every = 1;
+    double folded = 0;  ///< what other frequencies add at most, over the peak of the sources
+    std::vector<double> start;  ///< [frequency, 2, edge] sums to begin at; empty: zero
+  };
+  virtual std::optional<Transform> transform() const { return {}; }
+  /// Which of its results `figure` is.
+  virtual std::string figure_name() const = 0;
+  /// From the samples, real [step, sample], or their transforms, complex [frequency, sample].
+  /// Undefined: nothing differentiates.
+  virtual Tensor figure(const Tensor& samples) const = 0;
+
+ protected:
+  const Case& case_;
+  const MonitorOptions& options_;
+  electromagnetics::SampleList samples_;
+};
+
+/// All monitors of a case, in its order. Throws InputError at the place of one that does not fit.
+std::vector<std::unique_ptr<Monitor>> make_monitors(const Case& c, const data::Config& config);
+
+}  // namespace tessera::apps::fdtd

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Far fields and scattering cross-sections.
+#include "electromagnetics/fdtd/exterior.h"
+#include "electromagnetics/fdtd/spectral.h"
+#include "tessera/autodiff/ops.h"
+#include "tessera/electromagnetics/constants.h"
+#include "tessera/electromagnetics/near_to_far.h"
+
+#include <cmath>
+#include <numbers>
+
+namespace tessera::apps::fdtd {
+namespace {
+
+namespace em = electromagnetics;
+
+class FarFieldMonitor : public Spectral {
+ public:
+  FarFieldMonitor(const Case& c, const MonitorOptions& o)
+      : Spectral(c, o),
+        surface_(surface_of(c, o, samples_)),
+        exteriors_(exteriors(c, o, frequencies_)),
+        exterior_(exteriors_.front()) {
+    start_transform();
+    theta_ = o.theta;
+    phi_ = o.phi;
+    const double pi = std::numbers::pi;
+    const bool flat = exterior_.dimensions == 2;
+    if (theta_.empty() && !flat)
+      for (int i = 0; i < o.angle_points[0]; ++i)
+        theta_.push_back(o.angle_points[0] == 1 ? pi / 2 : pi * i / (o.angle_points[0] - 1));
+    if (flat) theta_ = {pi / 2};
+    if (phi_.empty())
+      for (int i = 0; i < o.angle_points[1]; ++i) phi_.push_back(2 * pi * i / o.angle_points[1]);
+    directions_ = em::directions(theta_, phi_);
+  }
+  MonitorResult result() const override {
+    MonitorResult out = begin_result();
+    const double degree = 180 / std::numbers::pi;
+    std::vector<double> theta = theta_, phi = phi_;
+    for (double& v : theta) v *= degree;
+    for (double& v : phi) v *= degree;
+    out.coordinates = {{"theta", "deg", theta}, {"phi", "deg", phi}};
+    const Tensor all = values();
+    const auto fields = surface_.fields(all);
+    const std::vector<std::uint64_t> shape{count(), theta_.size(), phi_.size()};
+    if (options_.kind == MonitorKind::rcs) {
+      const std::vector<c128> incident = incident_wave();
+      const Tensor sigma = figure(all);
+      out.quantities.push_back({"rcs", exterior_.dimensions == 3 ? "m^2" : "m",
+                                "scattering cross-section", shape, real_values(sigma)});
+      std::vector<double> total;
+      const std::vector<double> power = real_values(power_of(fields));
+      const double eta = em::vacuum_impedance * std::sqrt(exterior_.mu / exterior_.eps);
+      for (std::size_t k = 0; k < count(); ++k)
+        total.push_back(power[k] / (std::norm(incident[k]) / (2 * eta)));
+      out.quantities.push_back({"total",
+                                exterior_.dimensions == 3 ? "m^2" : "m",
+                                "total scattering cross-section, from the flux",
+                                {count()},
+                                total});
+      out.quantities.push_back(sums());
+      return out;
+    }
+    const Tensor far = far_fields(all), intensity = intensity_of(far), power = power_of(fields);
+    const Tensor directivity = each_exterior([&](const em::Exterior& e, const auto& part) {
+      return em::directivity(part(far), part(power), e);
+    });
+    out.quantities.push_back(
+        {"directivity", "1", "intensity over its mean", shape, real_values(directivity)});
+    out.quantities.push_back({"intensity", exterior_.dimensions == 3 ? "W*s^2/sr" : "W*s^2/(rad*m)",
+                              "radiated intensity", shape, real_values(intensity)});
+    out.quantities.push_back({"power",
+                              exterior_.dimensions == 3 ? "W*s^2" : "W*s^2/m",
+                              "radiated power",
+                              {count()},
+                              real_values(power)});
+    const auto f = complex_values(far);
+    std::vector<std::complex<double>> e_theta, e_phi;
+    for (std::size_t q = 0; q < f.size(); q += 2) {
+      e_theta.push_back(f[q]);
+      e_phi.push_back(f[q + 1]);
+    }
+    const char* unit = exterior_.dimensions == 3 ? "V*s" : "V*s/m^0.5";
+    out.quantities.push_back(sums());
+    out.quantities.push_back({"E_theta", unit, "far field without e^{-ikr}/r (2-D: /sqrt r)", shape,
+                              std::move(e_theta)});
+    out.quantities.push_back(
+        {"E_phi", unit, "far field without e^{-ikr}/r (2-D: /sqrt r)", shape, std::move(e_phi)});
+    return out;
+  }
+  std::string figure_name() const override {
+    return options_.kind == MonitorKind::rcs ? "rcs" : "intensity";
+  }
+  Tensor figure(const Tensor& values) const override {
+    const Tensor far = far_fields(values);
+    return options_.kind == MonitorKind::rcs
+               ? em::scattering_cross_section(far, tensor(incident_wave()), exterior_)
+               : intensity_of(far);
+  }
+
+ private:
+  /// of(exterior, part) where all frequencies have one exterior; else for each of them, `part`
+  /// taking its entries.
+  template <class F>
+  Tensor each_exterior(const F& of) const {
+    if (exteriors_.size() == 1) return of(exterior_, [](const Tensor& x) { return x; });
+    return by_frequency(exteriors_.size(), [&](std::size_t k) {
+      return of(exteriors_[k], [k](const Tensor& x) { return at_frequency(x, k); });
+    });
+  }
+  Tensor far_fields(const Tensor& values) const {
+    const std::vector<em::SurfaceFields> fields = surface_.fields(values);
+    if (exteriors_.size() == 1)
+      return em::far_field(surface_.patches, fields, frequencies_, directions_, exterior_);
+    return by_frequency(exteriors_.size(), [&](std::size_t k) {
+      std::vector<em::SurfaceFields> own;
+      for (const em::SurfaceFields& f : fields)
+        own.push_back({at_frequency(f.e, k), at_frequency(f.h, k)});
+      return em::far_field(surface_.patches, own, std::vector<double>{frequencies_[k]}, directions_,
+                           exteriors_[k]);
+    });
+  }
+  Tensor intensity_of(const Tensor& far) const {
+    return each_exterior([&](const em::Exterior& e, const auto& part) {
+      return em::radiation_intensity(part(far), e);
+    });
+  }
+  Tensor power_of(const std::vector<em::SurfaceFields>& fields) const {
+    return times(em::flux(surface_.patches, fields), images_of_all(case_));
+  }
+  std::vector<c128> incident_wave() const {
+    const CaseSource& wave = source_of(case_, options_, {SourceKind::plane_wave});
+    std::vector<c128> out;
+    for (const double f : frequencies_)
+      out.push_back(wave.options.amplitude * spectrum_of(wave, f));
+    return out;
+  }
+  std::complex<double> spectrum_of(const CaseSource& s, double f) const {
+    return em::spectrum(s.waveform, std::vector<double>{f}, case_.dt_s,
+                        static_cast<int>(s.waveform.end_s / case_.dt_s) + 1)[0];
+  }
+  em::SampledSurface surface_;
+  std::vector<em::Exterior> exteriors_;  ///< one, or one for each frequency
+  em::Exterior exterior_;                ///< the first
+  std::vector<double> theta_, phi_;
+  std::vector<em::Direction> directions_;
+};
+
+}  // namespace
+
+std::unique_ptr<Monitor> make_far_field(const Case& c, const MonitorOptions& o) {
+  return std::make_unique<FarFieldMonitor>(c, o);
+}
+
+}  // namespace tessera::apps::fdtd

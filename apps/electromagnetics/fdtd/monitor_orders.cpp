@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Diffraction orders through a plane of a periodic structure.
+#include "electromagnetics/fdtd/exterior.h"
+#include "electromagnetics/fdtd/spectral.h"
+#include "tessera/autodiff/ops.h"
+#include "tessera/electromagnetics/diffraction.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tessera::apps::fdtd {
+namespace {
+
+namespace em = electromagnetics;
+
+class OrdersMonitor : public Spectral {
+ public:
+  OrdersMonitor(const Case& c, const MonitorOptions& o)
+      : Spectral(c, o), surface_(surface_of(c, o, samples_)) {
+    start_transform();
+    plane_.patch = surface_.patches.front();
+    plane_.bloch = {c.bloch_k[static_cast<std::size_t>(plane_.patch.lo_axis())],
+                    c.bloch_k[static_cast<std::size_t>(plane_.patch.hi_axis())]};
+    const em::SceneOrder scene(c.scene);
+    const em::Medium& m = c.media[static_cast<std::size_t>(
+        em::medium_at(scene, em::points_of(plane_.patch).front()))];
+    plane_.eps = m.eps[0], plane_.mu = m.mu[0];
+    if (disperses(m))
+      for (const double f : frequencies_) eps_.push_back(permittivity_of(m, 0, f));
+    for (const auto& order : o.orders) orders_.push_back({order[0], order[1]});
+    if (orders_.empty()) orders_ = propagating();
+  }
+  MonitorResult result() const override {
+    MonitorResult out = begin_result();
+    Coordinate m{"m", "1", {}}, n{"n", "1", {}};
+    for (const em::Order& order : orders_) {
+      m.values.push_back(order.m);
+      n.values.push_back(order.n);
+    }
+    out.coordinates = {m, n};
+    const em::OrderAmplitudes a = amplitudes(surface_.fields(values())[0]);
+    const std::vector<std::uint64_t> shape{count(), orders_.size()};
+    const std::vector<double> power = real_values(a.power);
+    const char* unit = case_.grid.dimensions() == 3 ? "W*s^2" : "W*s^2/m";
+    out.quantities.push_back({"power", unit, "power of the order along the normal", shape, power});
+    out.quantities.push_back({"power_back", unit, "power of the order against the normal", shape,
+                              real_values(a.power_back)});
+    const std::pair<const char*, const Tensor*> waves[] = {
+        {"s", &a.s}, {"p", &a.p}, {"s_back", &a.s_back}, {"p_back", &a.p_back}};
+    for (const auto& [name, wave] : waves)
+      out.quantities.push_back({name, "V*s/m", "complex amplitude", shape, complex_values(*wave)});
+    out.quantities.push_back(sums());
+    return out;
+  }
+  void relate(MonitorResult& own, const Results& all) const override {
+    if (!options_.relative_to) return;
+    const Quantity& power = *own.find("power");
+    Quantity ratio{"efficiency", "1", "power of the order over that of " + *options_.relative_to,
+                   power.shape, over(std::get<std::vector<double>>(power.values), all)};
+    own.quantities.insert(own.quantities.begin(), std::move(ratio));
+  }
+  std::string figure_name() const override { return "power"; }
+  Tensor figure(const Tensor& values) const override {
+    return amplitudes(surface_.fields(values)[0]).power;
+  }
+
+ private:
+  em::PeriodicPlane plane_at(std::size_t k) const {
+    em::PeriodicPlane plane = plane_;
+    plane.eps = eps_[k];
+    return plane;
+  }
+  /// Those that propagate at one frequency or more, m slowest.
+  std::vector<em::Order> propagating() const {
+    if (eps_.empty()) return em::propagating_orders(plane_, frequencies_);
+    std::vector<em::Order> all;
+    for (std::size_t k = 0; k < count(); ++k)
+      for (const em::Order& order :
+           em::propagating_orders(plane_at(k), std::vector<double>{frequencies_[k]}))
+        if (std::find(all.begin(), all.end(), order) == all.end()) all.push_back(order);
+    std::sort(all.begin(), all.end(), [](const em::Order& a, const em::Order& b) {
+      return std::pair(a.m, a.n) < std::pair(b.m, b.n);
+    });
+    return all;
+  }
+  em::OrderAmplitudes amplitudes(const em::SurfaceFields& fields) const {
+    if (eps_.empty()) return em::diffraction_orders(plane_, fields, frequencies_, orders_);
+    std::vector<em::OrderAmplitudes> all;
+    for (std::size_t k = 0; k < count(); ++k)
+      all.push_back(em::diffraction_orders(plane_at(k),
+                                           {at_frequency(fields.e, k), at_frequency(fields.h, k)},
+                                           std::vector<double>{frequencies_[k]}, orders_));
+    const auto joined = [&](Tensor em::OrderAmplitudes::*part) {
+      return by_frequency(count(), [&](std::size_t k) { return all[k].*part; });
+    };
+    using A = em::OrderAmplitudes;
+    return {joined(&A::s),      joined(&A::p),      joined(&A::power),
+            joined(&A::s_back), joined(&A::p_back), joined(&A::power_back)};
+  }
+  em::SampledSurface surface_;
+  em::PeriodicPlane plane_;
+  std::vector<double> eps_;  ///< at each frequency, where it differs
+  std::vector<em::Order> orders_;
+};
+
+}  // namespace
+
+std::unique_ptr<Monitor> make_orders(const Case& c, const MonitorOptions& o) {
+  return std::make_unique<OrdersMonitor>(c, o);
+}
+
+}  // namespace tessera::apps::fdtd

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "electromagnetics/fdtd/monitors.h"
+
+#include <algorithm>
+
+namespace tessera::apps::fdtd {
+
+namespace em = electromagnetics;
+
+namespace {
+
+struct Span2 {
+  Point low, high;
+};
+Span2 extent(const Case& c, const MonitorOptions& o) {
+  Span2 e{};
+  for (std::size_t d = 0; d < 3; ++d) {
+    const double middle =
+        o.position ? (*o.position)[d] : (c.grid.lines[d].front() + c.grid.lines[d].back()) / 2;
+    const double size = o.size ? (*o.size)[d] : 0;
+    e.low[d] = std::max(middle - size / 2, c.grid.lines[d].front());
+    e.high[d] = std::min(middle + size / 2, c.grid.lines[d].back());
+  }
+  return e;
+}
+
+/// The axis across a plane: the resolved one along which its size is zero; -1 for a box.
+int normal_axis(const Case& c, const MonitorOptions& o) {
+  for (int d = 0; d < 3; ++d)
+    if (c.grid.resolved(d) && (!o.size || (*o.size)[static_cast<std::size_t>(d)] == 0)) return d;
+  return -1;
+}
+
+}  // namespace
+
+std::vector<int> computed_components(const Case& c, const MonitorOptions& o) {
+  std::vector<int> out;
+  if (!o.components.empty()) {
+    for (const Component x : o.components) out.push_back(static_cast<int>(x));
+    return out;
+  }
+  const std::array<bool, 6> all = computed(c);
+  for (int x = 0; x < 6; ++x)
+    if (all[static_cast<std::size_t>(x)]) out.push_back(x);
+  return out;
+}
+
+const char* field_units(int component) { return em::is_electric(component) ? "V/m" : "A/m"; }
+
+em::KeptSteps kept_steps(const Case& c, const MonitorOptions& o) {
+  return {.dt_s = c.dt_s,
+          .every = o.every ? std::max<std::int64_t>(1, std::llround(*o.every / c.dt_s)) : 1,
+          .start_s = o.start,
+          .end_s = o.end};
+}
+
+em::Region region_of(const Case& c, const MonitorOptions& o) {
+  const bool whole = !o.size && (o.kind == MonitorKind::energy || o.kind == MonitorKind::snapshot);
+  Point middle{}, size = o.size.value_or(Point{});
+  for (std::size_t d = 0; d < 3; ++d) {
+    const double low = c.grid.lines[d].front(), high = c.grid.lines[d].back();
+    middle[d] = o.position ? (*o.position)[d] : (low + high) / 2;
+    if (whole) size[d] = 2 * (high - low);
+  }
+  return em::region_of(c.grid, middle, size);
+}
+
+std::vector<Coordinate> region_coordinates(const em::Region& r) {
+  return {{"z", "m", r.z}, {"y", "m", r.y}, {"x", "m", r.x}};
+}
+
+em::SampledSurface surface_of(const Case& c, const MonitorOptions& o, em::SampleList& samples) {
+  const Span2 e = extent(c, o);
+  const int axis = normal_axis(c, o), outward = o.reverse ? -1 : 1;
+  if (axis < 0) return em::sampled_box(samples, e.low, e.high, outward);
+  const std::size_t lo = axis == 0 ? 1 : 0, hi = axis == 2 ? 1 : 2;
+  return em::sampled_plane(samples, axis, outward, e.low[static_cast<std::size_t>(axis)],
+                           {e.low[lo], e.low[hi]}, {e.high[lo], e.high[hi]});
+}
+
+namespace {
+
+std::unique_ptr<Monitor> make_monitor(const Case& c, const MonitorOptions& o) {
+  switch (o.kind) {
+    case MonitorKind::probe:
+      return make_probe(c, o);
+    case MonitorKind::dft:
+      return make_dft(c, o);
+    case MonitorKind::flux:
+      return make_flux(c, o);
+    case MonitorKind::energy:
+      return make_energy(c, o);
+    case MonitorKind::far_field:
+    case MonitorKind::rcs:
+      return make_far_field(c, o);
+    case MonitorKind::ldos:
+      return make_ldos(c, o);
+    case MonitorKind::orders:
+      return make_orders(c, o);
+    case MonitorKind::resonances:
+      return make_resonances(c, o);
+    case MonitorKind::snapshot:
+      return make_snapshot(c, o);
+  }
+  throw Error("[monitor " + o.name + "] is of no kind");
+}
+
+}  // namespace
+
+std::vector<std::unique_ptr<Monitor>> make_monitors(const Case& c, const data::Config& config) {
+  std::vector<std::unique_ptr<Monitor>> out;
+  for (std::size_t m = 0; m < c.options.monitors.size(); ++m) {
+    const std::string key = "monitor[" + std::to_string(m) + "]";
+    try {
+      out.push_back(make_monitor(c, c.options.monitors[m]));
+    } catch (const data::InputError&) {
+      throw;
+    } catch (const MonitorFault& e) {
+      throw data::InputError(data::ExitCode::config_invalid,
+                             {config.error(660, key + "." + e.key, e.what(), e.hint)});
+    } catch (const Error& e) {
+      throw data::InputError(data::ExitCode::config_invalid,
+                             {config.error(629, key, e.what(), "see the monitor's keys")});
+    }
+  }
+  return out;
+}
+
+}  // namespace tessera::apps::fdtd

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "electromagnetics/fdtd/pictures.h"
+
+#include "electromagnetics/fdtd/bodies.h"
+#include "tessera/electromagnetics/figures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tessera::apps::fdtd {
+namespace {
+
+namespace em = electromagnetics;
+
+/// A value, or the modulus of a complex one.
+double shown(const Quantity& q, std::size_t at) {
+  const auto* real = std::get_if<std::vector<double>>(&q.values);
+  return real ? (*real)[at] : std::abs(std::get<std::vector<std::complex<double>>>(q.values)[at]);
+}
+
+/// One in four or fewer, evenly.
+std::size_t stride_of(const MonitorResult& r) {
+  return std::max<std::size_t>(1, r.axis.values.size() / 4);
+}
+
+em::CurvesFigure curves(const MonitorResult& r) {
+  em::CurvesFigure f{.title = r.name,
+                     .axis = r.axis.name,
+                     .axis_unit = r.axis.units,
+                     .at = r.axis.values,
+                     .label = r.kind,
+                     .unit = {},
+                     .curves = {}};
+  for (const Quantity& q : r.quantities) {
+    if (q.shape.size() != 1 || q.shape[0] != r.axis.values.size()) continue;
+    if (!f.unit.empty() && q.units != f.unit) continue;  // one unit a panel: that of the first
+    f.unit = q.units;
+    std::vector<double> y;
+    for (std::size_t k = 0; k < q.shape[0]; ++k) y.push_back(shown(q, k));
+    f.curves.push_back({q.name, std::move(y)});
+  }
+  return f;
+}
+
+/// |field| of a plane at one frequency, or the field at one time; the largest component.
+em::FieldMap field_map(const MonitorResult& r, std::size_t at) {
+  const Quantity* best = nullptr;
+  double largest = -1;
+  std::vector<double> values;
+  const std::size_t n[3] = {r.coordinates[2].values.size(), r.coordinates[1].values.size(),
+                            r.coordinates[0].values.size()},
+                    points = n[0] * n[1] * n[2];
+  for (const Quantity& q : r.quantities) {
+    if (q.shape.size() != 4) continue;
+    std::vector<double> v;
+    for (std::size_t p = 0; p < points; ++p) v.push_back(shown(q, at * points + p));
+    double peak = 0;
+    for (const double x : v) peak = std::max(peak, std::abs(x));
+    // By a little less than the impedance of vacuum: of a wave there the electric field is shown.
+    if (q.name[0] == 'H') peak *= 376.7;
+    if (peak > largest) largest = peak, best = &q, values = std::move(v);
+  }
+  const int across = n[0] == 1 ? 0 : n[1] == 1 ? 1 : 2;
+  const Coordinate &u = r.coordinates[across == 0 ? 1 : 2], &w = r.coordinates[across == 2 ? 1 : 0];
+  const auto [factor, unit] = em::readable_unit({r.axis.values[at]}, r.axis.units);
+  const bool in_time =
+      std::holds_alternative<std::vector<double>>(best->values);  // of either sign, about zero
+  return {.title = fmt::format("{}, {} = {:.4g} {}", r.name, r.axis.name,
+                               r.axis.values[at] * factor, unit),
+          .name = in_time ? best->name : "|" + best->name + "|",
+          .unit = best->units,
+          .axis = across,
+          .position = r.coordinates[static_cast<std::size_t>(2 - across)].values.front(),
+          .labels = {u.name, w.name},
+          .points = {u.values, w.values},
+          .values = std::move(values),
+          .signed_values = in_time};
+}
+
+bool is_plane(const MonitorResult& r) {
+  if (r.coordinates.size() != 3 || r.coordinates[0].name != "z" || r.axis.values.empty())
+    return false;
+  return std::count_if(r.coordinates.begin(), r.coordinates.end(),
+                       [](const Coordinate& c) { return c.values.size() > 1; }) == 2;
+}
+
+/// The pattern over the longer of its two angles, at up to four frequencies.
+em::PatternFigure pattern(const MonitorResult& r) {
+  const Quantity& q = r.quantities.front();
+  const std::size_t n_theta = r.coordinates[0].values.size(),
+                    n_phi = r.coordinates[1].values.size();
+  const bool over_theta = n_theta > 1;
+  em::PatternFigure f{.title = r.name,
+                      .angle = over_theta ? "theta" : "phi",
+                      .label = q.name,
+                      .unit = q.units,
+                      .angle_deg = r.coordinates[over_theta ? 0 : 1].values,
+                      .curves = {}};
+  for (std::size_t k = 0; k < r.axis.values.size(); k += stride_of(r)) {
+    std::vector<double> y;
+    for (std::size_t i = 0; i < (over_theta ? n_theta : n_phi); ++i)
+      y.push_back(shown(q, (k * n_theta + (over_theta ? i : 0)) * n_phi + (over_theta ? 0 : i)));
+    f.curves.push_back({r.axis.values[k], std::move(y)});
+  }
+  return f;
+}
+
+std::vector<std::filesystem::path> save_both(const data::Figure& f,
+                                             const std::filesystem::path& folder,
+                                             const std::string& name) {
+  std::vector<std::filesystem::path> out;
+  for (const char* extension : {".png", ".svg"}) {
+    out.push_back(folder / (name + extension));
+    data::save(f, out.back());
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::filesystem::path> draw_scene(const std::filesystem::path& folder, const Case& c) {
+  if (!c.grid.resolved(1)) return {};
+  em::SceneFigure s{.title = c.options.title,
+                    .z = (*c.options.sources.front().position)[2],  // in 3-D
+                    .layers = {},
+                    .marks = {}};
+  for (const int axis : {0, 1})
+    for (const bool high : {false, true})
+      s.layers[static_cast<std::size_t>(axis)][high ? 1 : 0] = layer_cells(c, axis, high);
+  for (std::size_t n = 0; n < std::min<std::size_t>(c.options.sources.size(), 4); ++n) {
+    const SourceOptions& o = c.options.sources[n];
+    if (o.kind != SourceKind::plane_wave || o.size)
+      s.marks.push_back({o.name.empty() ? fmt::format("source {}", n) : o.name,
+                         *o.position,
+                         o.size.value_or(Point{}),
+                         data::Marker::cross,
+                         {0.95, 0.25, 0.15, 1}});
+  }
+  for (std::size_t m = 0; m < std::min<std::size_t>(c.options.monitors.size(), 6); ++m) {
+    const MonitorOptions& o = c.options.monitors[m];
+    if (o.kind != MonitorKind::ldos &&
+        (o.size || (o.kind != MonitorKind::energy && o.kind != MonitorKind::snapshot)))
+      s.marks.push_back({o.name, *o.position, o.size.value_or(Point{}), data::Marker::circle,
+                         data::line_colour(m + 1)});  // the first is black, as is much of the map
+  }
+  const data::Figure f = em::scene_figure(s, c.scene, c.media, c.grid, bodies_of(c.options));
+  std::filesystem::create_directories(folder);
+  return save_both(f, folder, "scene");
+}
+
+std::vector<std::filesystem::path> draw_results(const std::filesystem::path& folder,
+                                                const Results& results, const FdtdOptions& o) {
+  const em::SceneOrder bodies = bodies_of(o);
+  std::filesystem::create_directories(folder);
+  std::vector<std::filesystem::path> out;
+  const auto keep = [&](const data::Figure& f, const std::string& name) {
+    for (std::filesystem::path& file : save_both(f, folder, name)) out.push_back(std::move(file));
+  };
+  for (const MonitorResult& r : results) {
+    if (r.axis.values.empty()) continue;
+    if (r.kind == "resonances") {
+      const auto& q = std::get<std::vector<double>>(r.find("quality")->values);
+      if (std::any_of(q.begin(), q.end(), [](double x) { return x > 0; }))
+        keep(
+            em::modes_figure(r.name, std::get<std::vector<double>>(r.find("frequency")->values), q),
+            r.name);
+    } else if (r.kind == "far_field" || r.kind == "rcs")
+      keep(em::pattern_figure(pattern(r)), r.name);
+    else if (is_plane(r))
+      for (std::size_t k = 0; k < r.axis.values.size(); k += stride_of(r))
+        keep(em::field_map_figure(field_map(r, k), bodies), fmt::format("{}_{:04}", r.name, k));
+    else if (std::any_of(r.quantities.begin(), r.quantities.end(),
+                         [&](const Quantity& q) { return q.shape.size() == 1; }) &&
+             r.axis.values.size() > 1)
+      keep(em::curves_figure(curves(r)), r.name);
+  }
+  return out;
+}
+
+}  // namespace tessera::apps::fdtd

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pictures of a case and of its results.
+#pragma once
+#include "electromagnetics/fdtd/monitor.h"
+
+#include <filesystem>
+#include <vector>
+
+namespace tessera::apps::fdtd {
+
+/// scene.png and .svg: the media with sources, monitors and layers; nothing in 1-D.
+std::vector<std::filesystem::path> draw_scene(const std::filesystem::path& folder, const Case& c);
+/// The results, with the bodies of the case over maps of planes.
+std::vector<std::filesystem::path> draw_results(const std::filesystem::path& folder,
+                                                const Results& results, const FdtdOptions& o);
+
+}  // namespace tessera::apps::fdtd

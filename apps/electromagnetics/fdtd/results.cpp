@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+// Results as files: results.h5, tables, fields for ParaView, and expectations.
+#include "electromagnetics/fdtd/results.h"
+
+#include "tessera/data/file_io.h"
+#include "tessera/data/hdf5.h"
+#include "tessera/data/metrics.h"
+#include "tessera/data/vtk_xml.h"
+#include "tessera/electromagnetics/preview.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tessera::apps::fdtd {
+namespace {
+
+constexpr std::size_t kMostColumns = 200;  ///< of a table; wider arrays are in results.h5 alone
+
+std::size_t width(const Quantity& q) {
+  std::size_t w = 1;
+  for (std::size_t d = 1; d < q.shape.size(); ++d) w *= q.shape[d];
+  return w;
+}
+bool in_table(const MonitorResult& r, const Quantity& q) {
+  return q.name != "sums" && !q.shape.empty() && q.shape[0] == r.axis.values.size() &&
+         width(q) <= kMostColumns;
+}
+
+void write_table(const std::filesystem::path& path, const MonitorResult& r) {
+  std::string text = r.axis.name + (r.axis.units == "1" ? "" : "_" + r.axis.units);
+  for (const Quantity& q : r.quantities) {
+    if (!in_table(r, q)) continue;
+    for (std::size_t w = 0; w < width(q); ++w) {
+      const std::string name = width(q) > 1 ? fmt::format("{}_{}", q.name, w) : q.name;
+      if (std::holds_alternative<std::vector<double>>(q.values))
+        text += "," + name;
+      else
+        text += "," + name + "_re," + name + "_im";
+    }
+  }
+  text += "\n";
+  for (std::size_t i = 0; i < r.axis.values.size(); ++i) {
+    text += data::number_text(r.axis.values[i]);
+    for (const Quantity& q : r.quantities) {
+      if (!in_table(r, q)) continue;
+      for (std::size_t w = 0; w < width(q); ++w) {
+        const std::size_t at = i * width(q) + w;
+        if (const auto* real = std::get_if<std::vector<double>>(&q.values)) {
+          text += "," + data::number_text((*real)[at]);
+        } else {
+          const auto& z = std::get<std::vector<std::complex<double>>>(q.values)[at];
+          text += "," + data::number_text(z.real()) + "," + data::number_text(z.imag());
+        }
+      }
+    }
+    text += "\n";
+  }
+  data::write_file_atomically(path, text);
+}
+
+/// Fields of a plane or box at each frequency or time, as one .vtr file each.
+void write_fields(const std::filesystem::path& folder, const MonitorResult& r) {
+  if (r.coordinates.size() != 3 || r.coordinates[0].name != "z") return;
+  std::filesystem::create_directories(folder);
+  std::string collection =
+      "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\">\n<Collection>\n";
+  const std::size_t points = r.coordinates[0].values.size() * r.coordinates[1].values.size() *
+                             r.coordinates[2].values.size();
+  if (points < 2) return;
+  for (std::size_t i = 0; i < r.axis.values.size(); ++i) {
+    data::RectilinearGrid g;
+    g.z = r.coordinates[0].values, g.y = r.coordinates[1].values, g.x = r.coordinates[2].values;
+    for (const Quantity& q : r.quantities) {
+      if (q.shape.size() != 4) continue;
+      if (const auto* real = std::get_if<std::vector<double>>(&q.values)) {
+        g.fields.points.push_back(
+            {q.name,
+             q.units,
+             q.long_name,
+             {real->begin() + static_cast<std::ptrdiff_t>(i * points),
+              real->begin() + static_cast<std::ptrdiff_t>((i + 1) * points)}});
+      } else {
+        const auto& z = std::get<std::vector<std::complex<double>>>(q.values);
+        data::FieldArray re{q.name + "_re", q.units, q.long_name, {}},
+            im{q.name + "_im", q.units, q.long_name, {}};
+        for (std::size_t p = 0; p < points; ++p) {
+          re.values.push_back(z[i * points + p].real());
+          im.values.push_back(z[i * points + p].imag());
+        }
+        g.fields.points.push_back(std::move(re));
+        g.fields.points.push_back(std::move(im));
+      }
+    }
+    const std::string name = fmt::format("{}_{:04}.vtr", r.name, i);
+    data::write_vtk_xml(folder / name, g);
+    collection += fmt::format("<DataSet timestep=\"{}\" part=\"0\" file=\"{}\"/>\n",
+                              data::number_text(r.axis.values[i]), name);
+  }
+  data::write_file_atomically(folder / (r.name + ".pvd"),
+                              collection + "</Collection>\n</VTKFile>\n");
+}
+
+}  // namespace
+
+const Quantity* MonitorResult::find(const std::string& quantity) const {
+  for (const Quantity& q : quantities)
+    if (q.name == quantity) return &q;
+  return nullptr;
+}
+
+void write_results(const std::filesystem::path& run, const Case& c, const Results& results) {
+  data::H5Writer file(run / "results.h5");
+  file.group("tessera");
+  file.attribute("tessera", "app", "electromagnetics.fdtd");
+  file.attribute("tessera", "time_convention",
+                 "exp(+i omega t); transforms are integral f(t) exp(-i omega t) dt");
+  std::vector<std::string> names;
+  for (const MonitorResult& r : results) names.push_back(r.name);
+  if (!names.empty())
+    file.write_texts("tessera/monitors", names, {"", "monitors in the order of the case"});
+  write_sources(file, c);
+  for (const MonitorResult& r : results) {
+    const std::string group = "monitors/" + r.name;
+    file.group(group);
+    if (r.fallen_db) file.attribute(group, "fallen_db", std::span<const double>(&*r.fallen_db, 1));
+    if (r.transform) {
+      file.group(group + "/transform");
+      file.write(group + "/transform/time_step", std::vector<double>{r.transform->dt_s}, {},
+                 {"s", ""});
+      file.write(group + "/transform/every",
+                 std::vector<double>{static_cast<double>(r.transform->every)}, {},
+                 {"1", "steps of which it takes one"});
+      file.write(group + "/transform/positions", r.transform->positions, {},
+                 {"m", "of each component: how many unknowns, how many x and these, y, z"});
+    }
+    std::vector<std::string> layout{r.kind, r.axis.name};
+    for (const Coordinate& x : r.coordinates) layout.push_back(x.name);
+    file.write_texts(group + "/layout", layout, {"", "kind, first axis, further axes"});
+    file.write(group + "/" + r.axis.name, r.axis.values, {}, {r.axis.units, ""});
+    for (const Coordinate& x : r.coordinates)
+      file.write(group + "/" + x.name, x.values, {}, {x.units, ""});
+    for (const Quantity& q : r.quantities)
+      if (q.name != r.axis.name)
+        std::visit(
+            [&](const auto& v) {
+              file.write(group + "/values/" + q.name, v, q.shape, {q.units, q.long_name});
+            },
+            q.values);
+  }
+  file.commit();
+  std::filesystem::create_directories(run / "tables");
+  for (const MonitorResult& r : results)
+    if (std::any_of(r.quantities.begin(), r.quantities.end(),
+                    [&](const Quantity& q) { return in_table(r, q); }))
+      write_table(run / "tables" / (r.name + ".csv"), r);
+  if (c.options.output.vtk && data::vtk_xml_available())
+    for (const MonitorResult& r : results) write_fields(run / "vtk", r);
+}
+
+Results read_results(const std::filesystem::path& path) {
+  const auto found = data::read_h5(path);
+  const auto at = [&](const std::string& name) -> const data::H5Array* {
+    for (const std::string& full : {name, "/" + name})
+      if (const auto it = found.find(full); it != found.end()) return &it->second;
+    return nullptr;
+  };
+  const auto fail = [&](const std::string& what) {
+    data::Diagnostic d;
+    d.number = 428;
+    d.place.file = path.string();
+    d.message = "the file has no usable " + what + ": it is no result of electromagnetics.fdtd";
+    return data::InputError(std::move(d));
+  };
+  Results out;
+  const data::H5Array* names = at("tessera/monitors");
+  if (!names) return out;
+  const auto* list = std::get_if<std::vector<std::string>>(&names->data);
+  if (!list) throw fail("tessera/monitors");
+  const auto coordinate = [&](const std::string& group, const std::string& name) {
+    const data::H5Array* a = at(group + "/" + name);
+    const auto* v = a ? std::get_if<std::vector<double>>(&a->data) : nullptr;
+    if (!v) throw fail(group + "/" + name);
+    return Coordinate{name, a->attributes.units, *v};
+  };
+  for (const std::string& name : *list) {
+    const std::string group = "monitors/" + name;
+    const data::H5Array* layout = at(group + "/layout");
+    const auto* words = layout ? std::get_if<std::vector<std::string>>(&layout->data) : nullptr;
+    if (!words || words->size() < 2) throw fail(group + "/layout");
+    MonitorResult r{name, (*words)[0], coordinate(group, (*words)[1]), {}, {}};
+    for (std::size_t w = 2; w < words->size(); ++w)
+      r.coordinates.push_back(coordinate(group, (*words)[w]));
+    const auto of_transform = [&](const char* what) {
+      const data::H5Array* a = at(group + "/transform/" + what);
+      return a ? std::get_if<std::vector<double>>(&a->data) : nullptr;
+    };
+    if (const auto* dt = of_transform("time_step"), *every = of_transform("every"),
+        *positions = of_transform(at(group + "/transform/places") ? "places" : "positions");
+        dt && every && positions && dt->size() == 1 && every->size() == 1)  // 0.2: places
+      r.transform = TransformRecord{(*dt)[0], static_cast<int>((*every)[0]), *positions};
+    const std::string prefix = group + "/values/";
+    for (const auto& [full, array] : found) {
+      const std::string plain = full.starts_with('/') ? full.substr(1) : full;
+      if (!plain.starts_with(prefix)) continue;
+      Quantity q{plain.substr(prefix.size()),
+                 array.attributes.units,
+                 array.attributes.long_name,
+                 array.shape,
+                 {}};
+      if (const auto* v = std::get_if<std::vector<double>>(&array.data))
+        q.values = *v;
+      else if (const auto* z = std::get_if<std::vector<std::complex<double>>>(&array.data))
+        q.values = *z;
+      else
+        continue;
+      r.quantities.push_back(std::move(q));
+    }
+    out.push_back(std::move(r));
+  }
+  return out;
+}
+
+std::vector<Expectation> check_expectations(const std::vector<ExpectOptions>& expectations,
+                                            const Results& results, const data::Config& config) {
+  std::vector<Expectation> out;
+  for (std::size_t e = 0; e < expectations.size(); ++e) {
+    const ExpectOptions& x = expectations[e];
+    const MonitorResult* r = nullptr;
+    for (const MonitorResult& candidate : results)
+      if (candidate.name == x.monitor) r = &candidate;
+    const std::string key = fmt::format("expect[{}]", e);
+    const Quantity* q = nullptr;
+    if (r)
+      q = x.quantity              ? r->find(*x.quantity)
+          : r->quantities.empty() ? nullptr
+                                  : &r->quantities.front();
+    if (!q)
+      throw data::InputError(
+          data::ExitCode::config_invalid,
+          {config.error(625, key + ".quantity", "the monitor " + x.monitor + " has no such result",
+                        "see its table in the run folder")});
+    std::size_t first = 0;
+    if (x.frequency && r->axis.name == "frequency")
+      for (std::size_t i = 1; i < r->axis.values.size(); ++i)
+        if (std::abs(r->axis.values[i] - *x.frequency) <
+            std::abs(r->axis.values[first] - *x.frequency))
+          first = i;
+    const std::size_t at = first * width(*q) + static_cast<std::size_t>(x.index);
+    double found = NAN;
+    if (const auto* v = std::get_if<std::vector<double>>(&q->values))
+      found = at < v->size() ? (*v)[at] : NAN;
+    else if (const auto& z = std::get<std::vector<std::complex<double>>>(q->values); at < z.size())
+      found = std::abs(z[at]);
+    const double allowed = x.tolerance * (x.relative ? std::abs(x.value) : 1.0);
+    const bool met = std::abs(found - x.value) <= allowed;
+    const std::string name = x.monitor + "." + q->name + (at > 0 ? fmt::format("[{}]", at) : "");
+    out.push_back({name, found,
+                   fmt::format("{}: {:.8g}, promised {:.8g} within {:.2g}{}", name, found, x.value,
+                               allowed, met ? "" : ": BROKEN"),
+                   met});
+  }
+  return out;
+}
+
+}  // namespace tessera::apps::fdtd

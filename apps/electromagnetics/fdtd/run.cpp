@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loop in time: records to monitors, the stop rule, checkpoints, and the watch for growth.
+#include "electromagnetics/fdtd/run.h"
+
+#include "electromagnetics/fdtd/unfaded.h"
+#include "tessera/data/checkpoint.h"
+#include "tessera/data/log.h"
+#include "tessera/data/metrics.h"
+#include "tessera/data/progress.h"
+#include "tessera/data/run.h"
+#include "tessera/data/stop.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tessera::apps::fdtd {
+namespace {
+
+namespace em = electromagnetics;
+
+constexpr double kGrowth =
+    10;  ///< of the least stored energy since the sources ended: no passive medium does that
+/// Below this share of the peak energy swings by itself: rounding of f32, and slow fields that a
+/// layer gives back.
+constexpr double kQuiet = 1e-10;
+
+struct TimeLoop {
+  RunContext& context;
+  const Case& c;
+  std::vector<std::unique_ptr<Monitor>>& monitors;
+  std::vector<std::int64_t> first;  ///< column of each monitor
+  std::optional<em::TimeDomain> run;
+  std::int64_t check_steps = 1, last_step = 0;  ///< 0: no fixed end
+  double sources_end = 0, peak_energy = 0, energy = 0, stored_energy = 0,
+         least_energy = -1;   // least: since the sources ended; -1: not yet
+  std::vector<double> norms;  ///< of the transforms at the last check
+  std::uint64_t metrics_bytes = 0;
+
+  TimeLoop(RunContext& context_, MonitoredCase& made)
+      : context(context_), c(made.c), monitors(made.monitors) {
+    std::vector<em::Edge> recorded;
+    for (const auto& m : monitors) {
+      first.push_back(static_cast<std::int64_t>(recorded.size()));
+      recorded.insert(recorded.end(), m->edges().begin(), m->edges().end());
+    }
+    run.emplace(make_model(c), make_injections(c), std::move(recorded));
+    sources_end = run->sources_end_s();
+    const StopOptions& stop = c.options.run.stop;
+    last_step = fixed_end(c, sources_end);
+    const double period = c.frequency_max > 0 ? 1 / c.frequency_max : 100 * c.dt_s;
+    check_steps =
+        std::max<std::int64_t>(16, std::llround(stop.check_every.value_or(10 * period) / c.dt_s));
+  }
+
+  void advance(std::int64_t n) {
+    run->advance(n, [&](const em::Records& r) {
+      for (std::size_t m = 0; m < monitors.size(); ++m)
+        monitors[m]->observe(
+            r.columns(first[m], static_cast<std::int64_t>(monitors[m]->edges().size())));
+    });
+  }
+
+  data::Checkpoint checkpoint() const {
+    data::Checkpoint out;
+    out.app = "electromagnetics.fdtd";
+    out.step = static_cast<std::uint64_t>(run->step());
+    out.config_sha256 = context.manifest.config_sha256;
+    out.inputs = c.inputs;
+    if (run->scheme().dtype() == Dtype::f32)
+      out.put("state", std::vector<float>(run->state_f32().begin(), run->state_f32().end()));
+    else
+      out.put("state", std::vector<double>(run->state_f64().begin(), run->state_f64().end()));
+    out.put("peak_energy", peak_energy);
+    out.put("least_energy", least_energy);
+    out.put("norms", norms);
+    out.put("metrics_bytes", metrics_bytes);
+    for (std::size_t m = 0; m < monitors.size(); ++m)
+      monitors[m]->save(out, fmt::format("monitor/{}/", m));
+    return out;
+  }
+  void restore(const data::Checkpoint& in) {
+    const auto step = static_cast<std::int64_t>(in.step);
+    if (run->scheme().dtype() == Dtype::f32)
+      run->restore(step, std::span<const float>(in.array<float>("state")));
+    else
+      run->restore(step, std::span<const double>(in.array<double>("state")));
+    peak_energy = in.scalar<double>("peak_energy");
+    least_energy = in.scalar<double>("least_energy");
+    norms = in.array<double>("norms");
+    metrics_bytes = in.scalar<std::uint64_t>("metrics_bytes");
+    for (std::size_t m = 0; m < monitors.size(); ++m)
+      monitors[m]->load(in, fmt::format("monitor/{}/", m));
+  }
+
+  /// "Ez at (1e-06, 2e-06, 0) m, cell (3, 4, 0), in 'gold', inside the absorbing layer of x" where
+  /// the field is largest.
+  std::string where_it_grows() const {
+    const em::TimeDomain::Peak p = run->peak();
+    const auto at = c.grid.position(p.edge);
+    const em::Medium& m = c.media[static_cast<std::size_t>(em::medium_at(c.scene, at))];
+    std::string layer;
+    const int cell[3] = {p.edge.i, p.edge.j, p.edge.k};
+    for (int d = 0; d < 3; ++d) {
+      const int low = layer_cells(c, d, false), high = layer_cells(c, d, true);
+      if ((low > 0 && cell[d] <= low) || (high > 0 && cell[d] >= c.grid.cells(d) - high))
+        layer += "xyz"[d];
+    }
+    return fmt::format("{} at ({:.4g}, {:.4g}, {:.4g}) m, cell ({}, {}, {}), in '{}', {}",
+                       em::name_of(p.edge.component), at[0], at[1], at[2], cell[0], cell[1],
+                       cell[2], m.name,
+                       layer.empty() ? "outside of the absorbing layers"
+                                     : "inside the absorbing layer across " + layer);
+  }
+
+  /// Whether the stop rule is fulfilled; `grown` is set where the run cannot be trusted.
+  bool at_check(bool& grown) {
+    energy = run->energy_j();
+    const bool after = run->time_s() >= sources_end;
+    peak_energy = std::max(peak_energy, std::isfinite(energy) ? energy : 0);
+    grown = !std::isfinite(energy);
+    if (after && !grown) {
+      stored_energy = run->stored_energy_j();
+      least_energy = least_energy < 0 ? stored_energy : std::min(least_energy, stored_energy);
+      grown = stored_energy > kGrowth * std::max(least_energy, peak_energy * kQuiet);
+    }
+    if (grown || !after) return false;
+    const StopOptions& stop = c.options.run.stop;
+    bool done = stop.decay_db && energy <= peak_energy * std::pow(10.0, -*stop.decay_db / 10);
+    if (stop.dft_tolerance) {
+      std::vector<double> now;
+      for (const auto& m : monitors)
+        if (const auto s = m->settling()) now.push_back(*s);
+      bool settled = !now.empty() && now.size() == norms.size();
+      for (std::size_t i = 0; settled && i < now.size(); ++i)
+        settled = std::abs(now[i] - norms[i]) <= *stop.dft_tolerance * now[i];
+      norms = now;
+      done = done || settled;
+    }
+    return done;
+  }
+};
+
+/// The runs that derivatives take. One that is stopped begins them anew when it is resumed.
+data::ExitCode differentiate(RunContext& context, TimeLoop& s, const std::function<void()>& save) {
+  if (s.c.shape_derivatives.empty()) return data::ExitCode::ok;
+  save();
+  const double count = static_cast<double>(s.c.shape_derivatives.size());
+  data::Progress progress({.style = context.progress_style,
+                           .phase = "derivatives",
+                           .unit = "per mille",
+                           .total = 1000,
+                           .heartbeat = context.folder.heartbeat_json()});
+  double finished = 0;
+  for (const auto& m : s.monitors) {
+    if (m->options().derivatives.empty()) continue;
+    const bool whole = m->differentiate(s.run->step(), [&](double share) {
+      progress.update(static_cast<std::uint64_t>(1000 * (finished + share) / count));
+      return context.stop.poll() == data::StopReason::none;
+    });
+    if (!whole) {
+      progress.finish("stopped");
+      return data::ExitCode::stopped_resumable;
+    }
+    finished += 1;
+  }
+  progress.finish();
+  return data::ExitCode::ok;
+}
+
+}  // namespace
+
+std::int64_t fixed_end(const Case& c, double sources_end_s) {
+  const StopOptions& stop = c.options.run.stop;
+  double end = INFINITY;
+  if (stop.time) end = *stop.time;
+  if (stop.after_sources) end = std::min(end, sources_end_s + *stop.after_sources);
+  const std::int64_t steps =
+      std::isfinite(end) ? static_cast<std::int64_t>(std::ceil(end / c.dt_s - 1e-9)) : 0;
+  return !stop.steps ? steps : steps == 0 ? *stop.steps : std::min(steps, *stop.steps);
+}
+
+std::vector<data::Diagnostic> against(const data::Config& config, const Case& c,
+                                      const data::Checkpoint& from) {
+  double sources_end = 0;
+  for (const em::Injection& s : make_injections(c)) sources_end = std::max(sources_end, s.end_s);
+  const std::int64_t last = fixed_end(c, sources_end);
+  if (last == 0 || last >= static_cast<std::int64_t>(from.step)) return {};
+  return {config.error(
+      436, "run.stop",
+      fmt::format("the run is at step {} already, past its end at {}", from.step, last),
+      "an end further off")};
+}
+
+data::ExitCode step_case(RunContext& context, MonitoredCase& made, Results& results) {
+  const Case& c = made.c;
+  TimeLoop s(context, made);
+  const auto traffic = s.run->scheme().traffic();
+  context.log.info(
+      fmt::format("{} x {} x {} cells, time step {:.4g} s ({:.3g} of the limit), {:.3g} GB, {:.0f} "
+                  "bytes a cell and step unfused, {:.0f} fused",
+                  c.grid.cells(0), c.grid.cells(1), c.grid.cells(2), c.dt_s, c.dt_s / c.stable_dt_s,
+                  static_cast<double>(s.run->scheme().memory_bytes()) / 1e9,
+                  traffic.unfused_bytes_per_cell, traffic.fused_bytes_per_cell));
+  if (auto loaded = data::load_newest_checkpoint(context.folder.checkpoints())) {
+    for (const auto& w : loaded->warnings) context.log.warning(data::to_string(w));
+    data::check_resumable(loaded->checkpoint, context.manifest, c.inputs);
+    s.restore(loaded->checkpoint);
+    context.log.info(fmt::format("going on from {} at step {}", loaded->path.filename().string(),
+                                 s.run->step()));
+  }
+  const std::vector<std::string> columns{"step", "time_s", "energy_j", "decay_db"};
+  std::optional<data::MetricsFile> metrics;
+  if (s.run->step() > 0)
+    metrics.emplace(context.folder.metrics_csv(), columns, s.metrics_bytes);
+  else
+    metrics.emplace(context.folder.metrics_csv(), columns);
+
+  const double cells = static_cast<double>(c.grid.cell_count());
+  data::Progress progress({.style = context.progress_style,
+                           .phase = "step",
+                           .unit = "steps",
+                           .total = static_cast<std::uint64_t>(s.last_step),
+                           .already_done = static_cast<std::uint64_t>(s.run->step()),
+                           .heartbeat = context.folder.heartbeat_json()});
+  const auto save = [&] {
+    s.metrics_bytes = metrics->sync();
+    data::write_checkpoint(context.folder.checkpoints(), s.checkpoint(),
+                           context.options.keep_checkpoints);
+  };
+  data::Periodic periodic(context.options.checkpoint_every_s);
+  const auto begin = std::chrono::steady_clock::now();
+  const std::int64_t begin_step = s.run->step();
+  bool done = s.last_step > 0 && s.run->step() >= s.last_step, grown = false;
+  while (!done && !grown) {
+    const std::int64_t to_check = s.check_steps - s.run->step() % s.check_steps,
+                       piece = std::max<std::int64_t>(
+                           16, 4000000 / static_cast<std::int64_t>(cells + 1) * 16);
+    std::int64_t n = std::min(to_check, piece);
+    if (s.last_step > 0) n = std::min(n, s.last_step - s.run->step());
+    s.advance(n);
+    if (s.run->step() % s.check_steps == 0) {
+      done = s.at_check(grown);
+      const double db =
+          s.peak_energy > 0 ? 10 * std::log10(s.peak_energy / std::max(s.energy, 1e-300)) : 0;
+      const double row[] = {static_cast<double>(s.run->step()), s.run->time_s(), s.energy, db};
+      metrics->row(row);
+      progress.update(static_cast<std::uint64_t>(s.run->step()), {{"decay_db", db}});
+    } else {
+      progress.update(static_cast<std::uint64_t>(s.run->step()));
+    }
+    done = done || (s.last_step > 0 && s.run->step() >= s.last_step);
+    if (done || grown) break;
+    if (context.stop.poll() != data::StopReason::none) {
+      save();
+      progress.finish("stopped");
+      return data::ExitCode::stopped_resumable;
+    }
+    if (periodic.due()) save();
+  }
+  progress.finish(grown ? "failed" : "finished");
+  if (grown) {
+    const std::string least =
+        s.least_energy > 0 ? fmt::format(", after a least of {:.3g} J", s.least_energy) : "";
+    context.log.error(
+        fmt::format("the fields grow without limit: at step {} the energy is {:.3g} J{}; the "
+                    "largest field is {}",
+                    s.run->step(), std::max(s.energy, s.stored_energy), least, s.where_it_grows()));
+    context.log.error(
+        "what makes fields grow: an active medium; a film or surface of negative permittivity that "
+        "runs through a pml, which amplifies its backward waves (let that face be boundary.x = "
+        "\"absorber\"); or a guide whose evanescent tail reaches a layer (move the layer away by a "
+        "wavelength, or raise pml.cells)");
+    return data::ExitCode::blow_up;
+  }
+  metrics->sync();
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  // What `resume --set run.stop...` goes on from; steps that are made anew in less time need no
+  // file of all fields.
+  if (seconds > 10) save();
+  context.log.info(fmt::format(
+      "{} steps, {:.4g} s of simulated time, {:.1f} Mcells/s", s.run->step(), s.run->time_s(),
+      static_cast<double>(s.run->step() - begin_step) * cells / seconds / 1e6));
+  if (const data::ExitCode code = differentiate(context, s, save); code != data::ExitCode::ok)
+    return code;
+  auto& told = context.manifest.metrics;
+  told = {{"cells", cells},
+          {"steps", static_cast<double>(s.run->step())},
+          {"dt_s", c.dt_s},
+          {"time_s", s.run->time_s()}};
+  const bool cut_short = std::isfinite(s.sources_end) && s.run->time_s() < s.sources_end;
+  if (cut_short)
+    context.log.warning(
+        fmt::format("the run ended at {:.4g} s, before its sources did, at {:.4g} s: spectra are "
+                    "those of pulses cut short; let it run longer (run.stop)",
+                    s.run->time_s(), s.sources_end));
+  for (const auto& m : s.monitors) {
+    results.push_back(m->result());
+    const auto fading = m->fading();
+    if (!fading) continue;
+    results.back().fallen_db = fading->fallen_db;
+    told.emplace_back(m->options().name + ".fallen_db", fading->fallen_db);
+    if (const std::string text = unfaded(m->options().name, *fading, s.run->time_s(), c.dt_s);
+        !text.empty() && !cut_short)
+      context.log.warning(text);
+  }
+  for (std::size_t m = 0; m < results.size(); ++m) s.monitors[m]->relate(results[m], results);
+  return data::ExitCode::ok;
+}
+
+}  // namespace tessera::apps::fdtd

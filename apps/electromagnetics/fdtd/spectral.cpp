@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "electromagnetics/fdtd/spectral.h"
+
+#include <algorithm>
+
+namespace tessera::apps::fdtd {
+namespace {
+
+namespace em = electromagnetics;
+
+/// Every step where fields hold what no source does: harmonics of nonlinear media, and the cut
+/// through a wave that never ends.
+em::Sampling sampling_of(const Case& c, const std::vector<double>& frequencies) {
+  for (const em::Medium& m : c.media)
+    if (m.chi2 != 0 || m.chi3 != 0) return {};
+  std::vector<const em::SampledSpectrum*> spectra;
+  for (const CaseSource& s : c.sources) {
+    if (s.options.amplitude == 0) continue;
+    if (!s.spectrum) return {};
+    if (std::find(spectra.begin(), spectra.end(), s.spectrum.get()) == spectra.end())
+      spectra.push_back(s.spectrum.get());
+  }
+  return em::coarsest_sampling(frequencies, spectra, c.dt_s);
+}
+
+}  // namespace
+
+void Spectral::start_transform() {
+  sampling_ = sampling_of(case_, frequencies_);
+  record_.emplace(frequencies_, case_.dt_s, samples_.edges(), sampling_.every);
+  if (!options_.subtract) return;
+  former_ = former_result(case_, options_, frequencies_, samples_);
+  if (options_.kind == MonitorKind::dft) return;  // keeps fields in place of sums
+  const Quantity* sums = former_->find("sums");
+  const auto* values = sums ? std::get_if<std::vector<double>>(&sums->values) : nullptr;
+  if (!values || values->size() != record_->own_sums().size())
+    throw MonitorFault("subtract",
+                       "the run in " + options_.subtract->string() +
+                           " cannot be subtracted: its '" + options_.name +
+                           "' is a monitor of the kind " + former_->kind,
+                       "take the same kind in both");
+  record_->subtract(*values, former_->transform->every);
+  former_.reset();
+}
+
+std::vector<double> Spectral::over(const std::vector<double>& power, const Results& all) const {
+  const auto base = std::find_if(all.begin(), all.end(), [&](const MonitorResult& r) {
+    return r.name == *options_.relative_to;
+  });
+  const auto& by = std::get<std::vector<double>>(base->find("flux")->values);
+  const std::size_t each = power.size() / count();
+  std::vector<double> out(power.size());
+  for (std::size_t q = 0; q < power.size(); ++q) out[q] = power[q] / by.at(q / each);
+  return out;
+}
+
+MonitorResult Spectral::begin_result() const {
+  static constexpr const char* names[] = {"probe", "dft",  "flux",   "energy",     "far_field",
+                                          "rcs",   "ldos", "orders", "resonances", "snapshot"};
+  MonitorResult out{options_.name,
+                    names[static_cast<int>(options_.kind)],
+                    {"frequency", "Hz", frequencies_},
+                    {},
+                    {}};
+  out.transform = TransformRecord{case_.dt_s, sampling_.every, positions_of(samples_)};
+  return out;
+}
+
+Quantity Spectral::sums() const {
+  return {"sums",
+          "V",
+          "sums of the transform at the recorded edges, real and imaginary",
+          {count(), 2, samples_.edges().size()},
+          record_->sums()};
+}
+
+const CaseSource& source_of(const Case& c, const MonitorOptions& o,
+                            std::initializer_list<SourceKind> kinds) {
+  const CaseSource* only = nullptr;
+  for (const CaseSource& s : c.sources) {
+    if (std::find(kinds.begin(), kinds.end(), s.options.kind) == kinds.end()) continue;
+    if (!o.source || s.options.name == *o.source) {
+      only = &s;
+      break;
+    }
+  }
+  if (!only)
+    throw Error("[monitor " + o.name +
+                "] there is no source of the kind that it is measured against");
+  return *only;
+}
+
+}  // namespace tessera::apps::fdtd

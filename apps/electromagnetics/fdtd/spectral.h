@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// What monitors of transformed fields share, whatever they make of these.
+#pragma once
+#include "electromagnetics/fdtd/monitors.h"
+#include "tessera/autodiff/ops.h"
+
+#include <complex>
+#include <optional>
+#include <vector>
+
+namespace tessera::apps::fdtd {
+
+/// Transformed fields: the common part of all kinds.
+class Spectral : public Monitor {
+ public:
+  Spectral(const Case& c, const MonitorOptions& o)
+      : Monitor(c, o), frequencies_(o.all_frequencies()) {}
+  void observe(const electromagnetics::Records& r) override { record_->add(r); }
+  void save(data::Checkpoint& c, const std::string& prefix) const override {
+    c.put(prefix + "sums", record_->own_sums());
+    c.put(prefix + "fading", record_->fading().sums());
+  }
+  void load(const data::Checkpoint& c, const std::string& prefix) override {
+    record_->restore(c.array<double>(prefix + "sums"), c.array<double>(prefix + "fading"));
+  }
+  std::optional<double> settling() const override { return record_->norm(); }
+  std::optional<electromagnetics::Fading::Report> fading() const override {
+    return record_->fading().report();
+  }
+  std::int64_t bytes(std::int64_t) const override {
+    return static_cast<std::int64_t>(16 * frequencies_.size() * samples_.edges().size());
+  }
+  std::optional<Transform> transform() const override {
+    return Transform{frequencies_, sampling_.every, sampling_.folded, record_->start()};
+  }
+
+ protected:
+  /// After all samples have been added.
+  void start_transform();
+  MonitorResult begin_result() const;
+  /// `power` over that of the flux monitor that the case names, each frequency by its own.
+  std::vector<double> over(const std::vector<double>& power, const Results& all) const;
+  /// For later runs that subtract this one.
+  Quantity sums() const;
+  std::uint64_t count() const { return frequencies_.size(); }
+  /// Values of all samples, complex [frequency, sample].
+  Tensor values() const { return record_->values(samples_); }
+  std::vector<double> frequencies_;
+  electromagnetics::Sampling sampling_;
+  std::optional<electromagnetics::SpectralRecord> record_;
+  std::optional<MonitorResult> former_;  ///< what is to be subtracted
+};
+
+inline std::vector<double> real_values(const Tensor& t) { return t.to_vector<double>(); }
+inline std::vector<std::complex<double>> complex_values(const Tensor& t) {
+  return t.to_vector<c128>();
+}
+/// What is counted `n` times.
+inline Tensor times(const Tensor& x, double n) { return n == 1 ? x : x * n; }
+inline Tensor at_frequency(const Tensor& x, std::size_t k) {
+  return slice(x, 0, static_cast<Index>(k), static_cast<Index>(k) + 1);
+}
+/// `of(k)`, whose first axis is that of one frequency, for each of `n`.
+template <class F>
+Tensor by_frequency(std::size_t n, const F& of) {
+  std::vector<Tensor> parts;
+  for (std::size_t k = 0; k < n; ++k) parts.push_back(of(k));
+  return parts.size() == 1 ? parts[0] : concatenate(parts, 0);
+}
+
+/// The source that the monitor names, or the first, of one of these kinds. Throws Error.
+const CaseSource& source_of(const Case& c, const MonitorOptions& o,
+                            std::initializer_list<SourceKind> kinds);
+
+}  // namespace tessera::apps::fdtd

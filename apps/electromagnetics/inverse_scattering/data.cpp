@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "electromagnetics/inverse_scattering/data.h"
+
+#include "tessera/data/file_io.h"
+#include "tessera/data/hdf5.h"
+#include "tessera/data/metrics.h"
+#include "tessera/data/text_file.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+
+namespace tessera::apps::fdtd {
+namespace {
+
+/// Rows of a file: times, and values [time, source and receiver].
+struct Rows {
+  std::vector<double> time, values;
+};
+
+data::InputError wrong(const std::filesystem::path& file, std::string what, std::string remedy) {
+  data::Diagnostic d;
+  d.number = 651;
+  d.place.file = file.string();
+  d.message = std::move(what);
+  d.hint = std::move(remedy);
+  return data::InputError(std::move(d));
+}
+
+Rows from_csv(const std::filesystem::path& path, std::size_t columns) {
+  const data::TextFile file = data::read_text_file(path, {.max_line_bytes = std::size_t{64} << 20});
+  Rows out;
+  for (std::size_t line = 2; line <= file.n_lines(); ++line) {
+    const std::string_view text = file.line(line);
+    if (text.empty()) continue;
+    const char *at = text.data(), *end = text.data() + text.size();
+    std::size_t found = 0;
+    for (;; ++found) {
+      double v = 0;
+      while (at < end && *at == ' ') ++at;
+      const auto [next, error] = std::from_chars(at, end, v);
+      const auto offset = file.line_starts[line - 1] + static_cast<std::size_t>(at - text.data());
+      if (error != std::errc{} || !std::isfinite(v))
+        throw data::InputError(file.error(651, offset, "expected a number"));
+      (found == 0 ? out.time : out.values).push_back(v);
+      at = next;
+      if (at == end) break;
+      if (*at++ != ',')
+        throw data::InputError(file.error(651, offset, "expected a comma between numbers"));
+    }
+    if (found != columns)
+      throw data::InputError(file.error(
+          651, file.line_starts[line - 1],
+          fmt::format("a row has {} values behind its time, but sources times receivers are {}",
+                      found, columns),
+          "one column for each receiver of the first source, then of the second, ..."));
+  }
+  return out;
+}
+
+Rows from_hdf5(const std::filesystem::path& path, std::size_t sources, std::size_t receivers) {
+  const auto found = data::read_h5(path);
+  const auto at = [&](const std::string& name) -> const data::H5Array& {
+    for (const std::string& full : {name, "/" + name})
+      if (const auto it = found.find(full);
+          it != found.end() && std::holds_alternative<std::vector<double>>(it->second.data))
+        return it->second;
+    throw wrong(path, "there is no " + name + " of float64",
+                "write data/time [n] and data/measured [source, n, receiver]");
+  };
+  Rows out{std::get<std::vector<double>>(at("data/time").data), {}};
+  const data::H5Array& measured = at("data/measured");
+  const std::size_t n = out.time.size();
+  if (measured.shape != std::vector<std::uint64_t>{sources, n, receivers})
+    throw wrong(
+        path,
+        fmt::format("data/measured is no array of [{}, {}, {}] for sources, times and receivers",
+                    sources, n, receivers),
+        "see its shape by `tessera info`");
+  const auto& v = std::get<std::vector<double>>(measured.data);
+  out.values.resize(v.size());
+  for (std::size_t s = 0; s < sources; ++s)
+    for (std::size_t t = 0; t < n; ++t)
+      for (std::size_t r = 0; r < receivers; ++r)
+        out.values[(t * sources + s) * receivers + r] = v[(s * n + t) * receivers + r];
+  return out;
+}
+
+}  // namespace
+
+std::vector<double> read_scattering_data(const std::filesystem::path& file, std::size_t sources,
+                                         std::size_t steps, std::size_t receivers, double dt_s) {
+  const bool binary = file.extension() == ".h5" || file.extension() == ".hdf5";
+  const Rows rows =
+      binary ? from_hdf5(file, sources, receivers) : from_csv(file, sources * receivers);
+  const std::vector<double>& t = rows.time;
+  for (std::size_t i = 1; i < t.size(); ++i)
+    if (!(t[i] > t[i - 1]))
+      throw wrong(file, fmt::format("times do not rise at row {}", i + 1), "sort the rows");
+  const double slack = 1e-6 * dt_s, last = static_cast<double>(steps) * dt_s;
+  if (t.size() < 2 || t.front() > dt_s + slack || t.back() < last - slack)
+    throw wrong(
+        file,
+        fmt::format("the data reach from {:.6g} to {:.6g} s, the run from {:.6g} to {:.6g} s",
+                    t.empty() ? 0 : t.front(), t.empty() ? 0 : t.back(), dt_s, last),
+        "shorten the run (run.stop), or begin the table at 0");
+  const std::size_t columns = sources * receivers;
+  std::vector<double> out(sources * steps * receivers);
+  std::size_t row = 0;
+  for (std::size_t n = 0; n < steps; ++n) {
+    const double at = static_cast<double>(n + 1) * dt_s;
+    while (row + 2 < t.size() && t[row + 1] < at - slack) ++row;
+    double share = (at - t[row]) / (t[row + 1] - t[row]);
+    if (std::abs(share) < 1e-6) share = 0;
+    if (std::abs(share - 1) < 1e-6) share = 1;
+    for (std::size_t m = 0; m < columns; ++m)
+      out[(m / receivers * steps + n) * receivers + m % receivers] =
+          (1 - share) * rows.values[row * columns + m] +
+          share * rows.values[(row + 1) * columns + m];
+  }
+  return out;
+}
+
+void write_scattering_data(const std::filesystem::path& file, const std::vector<double>& values,
+                           std::size_t sources, std::size_t steps, std::size_t receivers,
+                           double dt_s) {
+  std::string text = "time_s";
+  for (std::size_t s = 0; s < sources; ++s)
+    for (std::size_t r = 0; r < receivers; ++r) text += fmt::format(",source{}_receiver{}", s, r);
+  text += "\n";
+  for (std::size_t n = 0; n < steps; ++n) {
+    text += data::number_text(static_cast<double>(n + 1) * dt_s);
+    for (std::size_t s = 0; s < sources; ++s)
+      for (std::size_t r = 0; r < receivers; ++r)
+        text += "," + data::number_text(values[(s * steps + n) * receivers + r]);
+    text += "\n";
+  }
+  data::write_file_atomically(file, text);
+}
+
+}  // namespace tessera::apps::fdtd

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "electromagnetics/inverse_scattering/problem.h"
+
+#include "electromagnetics/inverse_scattering/data.h"
+#include "tessera/autodiff/grad.h"
+#include "tessera/autodiff/ops.h"
+#include "tessera/electromagnetics/preview.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <random>
+
+namespace tessera::apps::fdtd {
+namespace {
+
+namespace em = electromagnetics;
+
+constexpr std::int64_t kMostTape = std::int64_t{1}
+                                   << 30;  ///< beyond it states are recomputed in reverse
+
+std::vector<double> map_of(const Case& c) {
+  const data::RectilinearGrid g = em::preview(em::SceneOrder(c.scene), c.media, c.grid);
+  for (const data::FieldArray& f : g.fields.cells)
+    if (f.name == "permittivity") {
+      std::vector<double> out(f.values.size() / 3);
+      for (std::size_t i = 0; i < out.size(); ++i) out[i] = f.values[3 * i];
+      return out;
+    }
+  return {};
+}
+
+/// Cells low <= (i, j, k) < high whose middles lie in the box.
+void cells_within(const Case& c, const RegionOptions& r, std::array<int, 3>& low,
+                  std::array<int, 3>& high) {
+  for (int d = 0; d < 3; ++d) {
+    const auto u = static_cast<std::size_t>(d);
+    low[u] = 0, high[u] = c.grid.cells(d);
+    if (!c.grid.resolved(d)) continue;
+    while (low[u] < high[u] && c.grid.middle(d, low[u]) < r.low[u]) ++low[u];
+    while (high[u] > low[u] && c.grid.middle(d, high[u] - 1) > r.high[u]) --high[u];
+  }
+}
+
+}  // namespace
+
+Likeness likeness(const std::vector<double>& map, const std::vector<double>& truth) {
+  const auto n = static_cast<double>(map.size());
+  double ma = 0, mb = 0, mse = 0;
+  for (std::size_t i = 0; i < map.size(); ++i)
+    ma += map[i] / n, mb += truth[i] / n, mse += (map[i] - truth[i]) * (map[i] - truth[i]) / n;
+  double va = 0, vb = 0, cov = 0;
+  for (std::size_t i = 0; i < map.size(); ++i) {
+    va += (map[i] - ma) * (map[i] - ma) / n;
+    vb += (truth[i] - mb) * (truth[i] - mb) / n;
+    cov += (map[i] - ma) * (truth[i] - mb) / n;
+  }
+  const auto [least, most] = std::minmax_element(truth.begin(), truth.end());
+  const double range = *most - *least, c1 = 0.01 * range, c2 = 0.03 * range;
+  return {10 * std::log10(range * range / mse),
+          (2 * ma * mb + c1) * (2 * cov + c2) / ((ma * ma + mb * mb + c1) * (va + vb + c2))};
+}
+
+std::int64_t InverseProblem::n_cells() const {
+  std::int64_t n = 1;
+  for (std::size_t d = 0; d < 3; ++d) n *= region.high[d] - region.low[d];
+  return n;
+}
+std::int64_t InverseProblem::tape_bytes() const {
+  const std::int64_t word = op->scheme.dtype() == Dtype::f32 ? 4 : 8;
+  return static_cast<std::int64_t>(options.sources.size()) * n_steps *
+         static_cast<std::int64_t>(op->design.size()) * word;
+}
+Tensor InverseProblem::start() const {
+  return zeros({n_cells()}) + (options.region.start - options.region.least);
+}
+
+Tensor InverseProblem::permittivity(const Tensor& rho) const {
+  return options.region.least + where(rho > 0.0, rho, 0.01 * (exp(minimum(rho, 0.0)) - 1.0));
+}
+
+Tensor InverseProblem::fields(const Tensor& rho) const {
+  const Tensor c =
+      em::coefficients(op, em::inverse_permittivity(region, permittivity(rho), surroundings));
+  em::SimulateOptions how;
+  if (tape_bytes() <= kMostTape) how = {.block = n_steps, .checkpoint = Checkpoint::all()};
+  const Tensor records = vmap([&](Tensor w) { return em::simulate(op, c, w, how); })(currents);
+  return matmul(cast(records, Dtype::f64), receivers);
+}
+
+Tensor InverseProblem::misfit(const Tensor& rho) const {
+  return sum(square(fields(rho) - data)) / sum(square(data));
+}
+
+Tensor InverseProblem::loss(const Tensor& rho) const {
+  Tensor out = misfit(rho);
+  if (options.optimize.smoothness == 0) return out;
+  const Index n[3] = {region.high[0] - region.low[0], region.high[1] - region.low[1],
+                      region.high[2] - region.low[2]};
+  const Tensor eps = reshape(permittivity(rho), {n[2], n[1], n[0]});
+  for (int axis = 0; axis < 3; ++axis) {
+    const Index along = n[2 - axis];
+    if (along < 2) continue;
+    out = out + options.optimize.smoothness *
+                    mean(square(slice(eps, axis, 1, along) - slice(eps, axis, 0, along - 1)));
+  }
+  return out;
+}
+
+std::vector<double> InverseProblem::map(const Tensor& rho) const {
+  std::vector<double> out = known_map;
+  const std::vector<double> eps = permittivity(rho).to_vector<double>();
+  std::size_t cell = 0;
+  for (int k = region.low[2]; k < region.high[2]; ++k)
+    for (int j = region.low[1]; j < region.high[1]; ++j)
+      for (int i = region.low[0]; i < region.high[0]; ++i)
+        out[static_cast<std::size_t>(
+            (std::int64_t{k} * known->grid.cells(1) + j) * known->grid.cells(0) + i)] = eps[cell++];
+  return out;
+}
+
+InverseProblem make_problem(const data::Config& config, bool in_float64) {
+  InverseProblem p;
+  p.options = read_inverse_options(config);
+  if (in_float64) p.options.run.precision = Precision::f64;
+  p.known = std::make_shared<Case>(make_case(p.options.waves(false), config));
+  const Case& c = *p.known;
+  const StopOptions& stop = p.options.run.stop;
+  p.n_steps = stop.steps.value_or(std::int64_t{1} << 40);
+  if (stop.time)
+    p.n_steps =
+        std::min(p.n_steps, static_cast<std::int64_t>(std::ceil(*stop.time / c.dt_s - 1e-9)));
+
+  std::vector<int> components;
+  const std::array<bool, 6> active = computed(c);
+  for (int d = 0; d < 3; ++d)
+    if (active[static_cast<std::size_t>(d)]) components.push_back(d);
+  std::array<int, 3> low{}, high{};
+  cells_within(c, p.options.region, low, high);
+  const auto refuse = [&](const std::string& key, const std::string& what,
+                          const std::string& remedy) {
+    throw data::InputError(data::ExitCode::config_invalid, {config.error(650, key, what, remedy)});
+  };
+  for (std::size_t d = 0; d < 3; ++d)
+    if (low[d] >= high[d])
+      refuse("region", "no cell has its middle in the region", "make it larger than a cell");
+  p.region = em::design_region(c.grid, c.faces, low, high, components);
+
+  em::YeeModel model = make_model(c);
+  std::vector<em::Injection> injections = make_injections(c);
+  std::vector<std::size_t> first;
+  for (const em::Injection& i : injections) {
+    first.push_back(model.injected.size());
+    model.injected.insert(model.injected.end(), i.edges.begin(), i.edges.end());
+  }
+  em::SampleList samples(c.grid, c.faces, active, c.open);
+  for (const Point& at : p.options.receivers.positions)
+    samples.add(static_cast<int>(p.options.receivers.component), at);
+  model.recorded = samples.edges();
+  model.traced = p.region.edges;
+  const auto driven = model.injected.size(), recorded = model.recorded.size(),
+             n = static_cast<std::size_t>(p.n_steps);
+  try {
+    p.op = em::yee_op(std::move(model));
+  } catch (const Error& e) {
+    refuse("region", e.what(),
+           "keep conductors, losses and poles out of the region and the cells beside it");
+  }
+  std::vector<double> w(injections.size() * n * driven, 0.0);
+  for (std::size_t s = 0; s < injections.size(); ++s) {
+    const std::size_t columns = injections[s].edges.size();
+    std::vector<double> own(n * columns);
+    injections[s].fill(0, p.n_steps, own.data());
+    for (std::size_t t = 0; t < n; ++t)
+      for (std::size_t m = 0; m < columns; ++m)
+        w[(s * n + t) * driven + first[s] + m] = own[t * columns + m];
+  }
+  p.currents =
+      tensor(w, {static_cast<Index>(injections.size()), p.n_steps, static_cast<Index>(driven)});
+  std::vector<double> weights(recorded * static_cast<std::size_t>(samples.size()), 0.0),
+      unit(recorded, 0.0);
+  for (std::size_t e = 0; e < recorded; ++e) {
+    unit[e] = 1;
+    for (std::int64_t r = 0; r < samples.size(); ++r)
+      weights[e * static_cast<std::size_t>(samples.size()) + static_cast<std::size_t>(r)] =
+          samples.value(r, unit.data());
+    unit[e] = 0;
+  }
+  p.receivers = tensor(weights, {static_cast<Index>(recorded), samples.size()});
+  std::vector<double> around(p.op->design.size());
+  for (std::size_t e = 0; e < around.size(); ++e)
+    around[e] = p.op->unit[e] / p.op->coefficient[e];  // cb of vacuum over cb = eps
+  p.surroundings = tensor(around);
+  p.known_map = map_of(c);
+  if (!p.options.truth.empty()) {
+    p.truth = std::make_shared<const Case>(make_case(p.options.waves(true), config));
+    p.truth_map = map_of(*p.truth);
+  }
+  if (p.options.data.file) {
+    data::open_input(*p.options.data.file);
+    make_data(p, config);
+  }
+  p.inputs = data::inputs_read();
+  return p;
+}
+
+void make_data(InverseProblem& p, const data::Config& config) {
+  if (p.data.defined()) return;
+  const auto shots = p.options.sources.size(), receivers = p.options.receivers.positions.size(),
+             n = static_cast<std::size_t>(p.n_steps);
+  std::vector<double> d(shots * n * receivers, 0.0);
+  if (p.options.data.file) {
+    d = read_scattering_data(*p.options.data.file, shots, n, receivers, p.known->dt_s);
+  } else {
+    const Case& truth = *p.truth;
+    const std::vector<em::Injection> injections = make_injections(truth);
+    for (std::size_t s = 0; s < shots; ++s) {
+      em::SampleList samples(truth.grid, truth.faces, computed(truth), truth.open);
+      for (const Point& at : p.options.receivers.positions)
+        samples.add(static_cast<int>(p.options.receivers.component), at);
+      em::TimeDomain run(make_model(truth), {injections[s]}, samples.edges());
+      run.advance(p.n_steps, [&](const em::Records& r) {
+        for (std::int64_t t = 0; t < r.n_steps; ++t)
+          for (std::size_t k = 0; k < receivers; ++k)
+            d[(s * n + static_cast<std::size_t>(r.first + t)) * receivers + k] =
+                samples.value(static_cast<std::int64_t>(k), r.step(t).data());
+      });
+    }
+  }
+  p.truth.reset();
+  double squares = 0;
+  for (const double v : d) squares += v * v;
+  if (!(squares > 0) || !std::isfinite(squares))
+    throw data::InputError(
+        data::ExitCode::input_invalid,
+        {config.error(651, "data", "the data are zero or not finite",
+                      "let the run be longer, so that waves reach the receivers")});
+  if (p.options.data.noise > 0) {
+    // Box and Muller: the same numbers with any library.
+    std::mt19937_64 bits(static_cast<std::uint64_t>(p.options.data.seed));
+    const auto uniform = [&] { return (static_cast<double>(bits() >> 11) + 0.5) * 0x1p-53; };
+    const double deviation =
+        p.options.data.noise * std::sqrt(squares / static_cast<double>(d.size()));
+    for (double& v : d) {
+      const double radius = std::sqrt(-2 * std::log(uniform()));
+      v += deviation * radius * std::cos(2 * std::numbers::pi * uniform());
+    }
+  }
+  p.data = tensor(d, {static_cast<Index>(shots), p.n_steps, static_cast<Index>(receivers)});
+}
+
+}  // namespace tessera::apps::fdtd

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Perfect conductors whose surface runs across the grid: the conformal scheme of S. Dey and R.
+// Mittra, IEEE Microw. Guided Wave Lett. 7 (1997) 273-275. Faraday's law holds on the open part of
+// each face,
+//   mu d(H A)/dt = - sum over the face's edges of +- E l,     A, l: what of the face, of the edge
+//   is not metal
+// so that in the unknowns e = E l of the scheme (yee_scheme.h) curls stay as they are; the fraction
+// of an edge enters the factor of its E, that of a face divides the factor of its H. Dual faces are
+// taken whole. An edge without an open part is metal.
+//
+// Small faces would need short time steps. With M_h = ds*/A of the faces, M_e = A*/l of the edges,
+// leapfrog is stable for (c dt)^2 L < 4 eps mu, L the largest eigenvalue of M_e^-1 C^T M_h C. Both
+// energies are sums over cells, a face's of both of its cells and an edge's of all four, so
+//   L <= largest over cells of the largest eigenvalue of their own 12 edges and 6 faces,
+// with equality on an even grid without metal (12/h^2). Faces of a cell that is above the limit are
+// enlarged to the smallest fraction that brings it below: no eigenvalue of the whole then exceeds
+// what the time step was chosen for, whatever the geometry. Enlarged areas push the wall outwards
+// by a small part of the cell. A smaller time step enlarges less (docs/decisions/0096).
+//
+// Metal that is thinner than a cell, or a sheet without thickness, with open space on both of its
+// sides in one face, would leak. Along the grid it is put on the nearest line; where it is wider
+// than half the cell or oblique, the face is closed with its edges. A staircase has no other way to
+// see such metal: it takes the edges that are closed so, besides those whose middle lies in metal.
+#pragma once
+#include "tessera/electromagnetics/boundary.h"
+#include "tessera/electromagnetics/yee_grid.h"
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace tessera::electromagnetics {
+
+class SceneOrder;
+struct Medium;
+
+/// The fraction of an edge's length (E) or of a face's area (H) that is not metal.
+struct CutCellFraction {
+  Edge edge;
+  double fraction;  ///< 0: closed
+};
+
+/// What became of a structure's metal that is thinner than a cell.
+struct ThinMetal {
+  static constexpr std::size_t background = ~std::size_t{0};
+  std::size_t structure = background;  ///< its number in the scene
+  std::int64_t moved = 0;              ///< faces in which it was put on a line of the grid,
+  double shift_m = 0;                  ///< and how far its middle moved at most
+  std::int64_t closed = 0;             ///< faces that are taken as metal
+};
+
+/// The cut-cell fractions of a grid.
+struct CutCellFractions {
+  bool conformal = false;  ///< false: conductors are staircases, an edge is metal where its middle
+                           ///< is; listed are the edges of thin metal
+  /// Those below 1, without what lies within metal away from its surface; rising in (component, k,
+  /// j, i). Of a periodic axis the last line is the first.
+  std::vector<CutCellFraction> fractions{};
+  std::int64_t cut_faces = 0;           ///< faces with a fraction between 0 and 1
+  double least_area = 1;                ///< the smallest of them in the geometry,
+  double least_kept = 1;                ///< and as enlarged
+  std::int64_t enlarged = 0;            ///< faces that were
+  std::int64_t thin = 0;                ///< faces with metal in them that is thinner than the cell
+  std::vector<ThinMetal> thin_metal{};  ///< whose that is, by number
+
+  double fraction(const Edge& edge) const;  ///< 1 where it is not listed
+  /// What E of an electric edge is the mean over: its fraction, or all of an edge that is metal.
+  double length_fraction(const Edge& edge) const { return fraction(edge) > 0 ? fraction(edge) : 1; }
+  /// The fractions of one row along x.
+  std::span<const CutCellFraction> row(int component, int j, int k) const;
+};
+
+/// Fractions that the conductors of a scene leave, for steps of `dt_s`. Lengths are exact to
+/// rounding where a face crosses a quarter of an edge once; areas are those of chords over a
+/// quarter of the cell. On an axis that is not resolved the scene is what it is in the middle. Not
+/// `conformal`: of a staircase, the edges of thin metal alone.
+CutCellFractions cut_cell_fractions(const SceneOrder& scene, const std::vector<Medium>& media,
+                                    const YeeGrid& grid, const std::array<Faces, 3>& faces,
+                                    double dt_s, bool conformal = true);
+
+/// The largest curl-curl eigenvalue (1/m^2) that is stable with `dt_s` in all media but perfect
+/// conductors, less a thousandth; at least curl_curl_bound(grid).
+double largest_curl_curl(const std::vector<Medium>& media, const YeeGrid& grid, double dt_s);
+
+}  // namespace tessera::electromagnetics

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/electromagnetics/shape_derivatives.h"
+
+#include "tessera/autodiff/error.h"
+#include "tessera/autodiff/ops.h"
+#include "tessera/electromagnetics/constants.h"
+#include "time_domain/couplings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+namespace tessera::electromagnetics {
+namespace {
+
+/// Relative differences of inverse permittivities below this are rounding.
+constexpr double rounding = 1e-14;
+
+bool same(const DispersiveRun& a, const DispersiveRun& b) {
+  return a.first == b.first && a.weight == b.weight && a.alpha == b.alpha && a.beta == b.beta;
+}
+bool same(const NonlinearRun& a, const NonlinearRun& b) {
+  return a.first == b.first && a.chi2 == b.chi2 && a.chi3 == b.chi3;
+}
+template <class Run>
+bool same(const std::vector<Run>& a, const std::vector<Run>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const Run& x, const Run& y) { return same(x, y); });
+}
+
+[[noreturn]] void refuse(std::size_t parameter, const char* moved) {
+  throw Error(
+      fmt::format("[shape_derivatives] parameter {} moves {}: choose one that moves faces between "
+                  "lossless dielectrics",
+                  parameter, moved));
+}
+
+using Key = std::tuple<int, int, int, int>;  ///< component, k, j, i
+Key key(const Edge& e) { return {e.component, e.k, e.j, e.i}; }
+Edge edge(const Key& key) {
+  return {static_cast<std::uint8_t>(std::get<0>(key)), std::get<3>(key), std::get<2>(key),
+          std::get<1>(key)};
+}
+
+/// What does not depend on the parameters: the grid, and which edges are computed and coupled.
+struct Base {
+  YeeModel model;
+  YeeScheme scheme;
+  std::vector<std::uint8_t> unknown;
+  std::array<bool, 3> periodic{};
+  double c_dt;
+
+  explicit Base(YeeModel m)
+      : model(std::move(m)),
+        scheme(model),
+        unknown(scheme.unknowns()),
+        c_dt(speed_of_light * model.dt_s) {
+    for (int d = 0; d < 3; ++d)
+      periodic[d] = model.grid.resolved(d) && model.faces[d].low == Boundary::periodic;
+  }
+  bool computed(const Edge& e) const {
+    return unknown[static_cast<std::size_t>(scheme.offset(e))] != 0;
+  }
+  /// cb in vacuum: c dt ds / A*, ds the open part.
+  double unit(const Edge& e) const {
+    const int at[3] = {e.i, e.j, e.k};
+    double u = c_dt * model.open.length_fraction(e);
+    for (int d = 0; d < 3; ++d)
+      u *= d == axis_of(e.component)
+               ? model.grid.length(d, at[d])
+               : 1 / model.grid.dual_length(d, at[d], periodic[d] || !model.grid.resolved(d));
+    return u;
+  }
+  MaterialRow row(const YeeModel& m, int c, int j, int k) const {
+    const auto n = static_cast<std::size_t>(model.grid.cells(0)) + 1;
+    MaterialRow row{std::vector<double>(n, 1.0), std::vector<double>(n, 0.0), {}, {}};
+    if (m.material) m.material(c, j, k, row);
+    return row;
+  }
+};
+
+using Moves = std::map<std::pair<Key, Key>, double>;  ///< of M, by (to, from)
+
+void add_rows(const Base& base, const YeeModel& plus, const YeeModel& minus, double step,
+              std::size_t parameter, Moves& moves) {
+  const YeeGrid& grid = base.model.grid;
+  const auto positions = [&](int c, int axis) {
+    return grid.cells(axis) + (grid.resolved(axis) && !at_middle(c, axis) ? 1 : 0);
+  };
+  for (int c = 0; c < 6; ++c) {
+    if (!base.model.active[static_cast<std::size_t>(c)]) continue;
+    for (int k = 0; k < positions(c, 2); ++k)
+      for (int j = 0; j < positions(c, 1); ++j) {
+        const MaterialRow above = base.row(plus, c, j, k), below = base.row(minus, c, j, k);
+        if (above.loss != below.loss) refuse(parameter, "a lossy medium");
+        if (!same(above.dispersive, below.dispersive)) refuse(parameter, "a dispersive medium");
+        if (!same(above.nonlinear, below.nonlinear)) refuse(parameter, "a nonlinear medium");
+        for (int i = 0; i < positions(c, 0); ++i) {
+          const double a = above.inverse[static_cast<std::size_t>(i)],
+                       b = below.inverse[static_cast<std::size_t>(i)];
+          if (std::abs(a - b) <= rounding * std::max(a, b)) continue;
+          if (a == 0 || b == 0) refuse(parameter, "a conductor");
+          if (!is_electric(c)) refuse(parameter, "a magnetic medium");
+          const Edge e{static_cast<std::uint8_t>(c), i, j, k};
+          if (base.computed(e)) moves[{key(e), key(e)}] = base.unit(e) * (a - b) / (2 * step);
+        }
+      }
+  }
+}
+
+void add_tensors(const Base& base, const YeeModel& plus, const YeeModel& minus, double step,
+                 Moves& moves) {
+  std::map<std::tuple<int, int, int>, NodeTensor> nodes;
+  const auto add = [&](const NodeTensor& t, double weight) {
+    NodeTensor& sum =
+        nodes.try_emplace({t.i, t.j, t.k}, NodeTensor{.i = t.i, .j = t.j, .k = t.k}).first->second;
+    sum.xy += weight * t.xy, sum.xz += weight * t.xz, sum.yz += weight * t.yz;
+    for (int pair = 0; pair < 3; ++pair)
+      for (int q = 0; q < 4; ++q) sum.pairs[pair][q] += weight * t.pairs[pair][q];
+  };
+  for (const NodeTensor& t : plus.tensors) add(t, 1 / (2 * step));
+  for (const NodeTensor& t : minus.tensors) add(t, -1 / (2 * step));
+  for (const auto& [at_node, node] : nodes)
+    time_domain::couplings_of(
+        base.model.grid, base.periodic, {}, base.c_dt, node,
+        [&](const time_domain::Neighbour& x, const time_domain::Neighbour& y, double w) {
+          // An inverse permittivity is of order one: what is left of two equal ones is rounding of
+          // one over the step.
+          if (std::abs(w) * 2 * std::abs(step) <=
+                  rounding * base.c_dt / base.scheme.reference_length() ||
+              !base.scheme.couples(x.edge) || !base.scheme.couples(y.edge))
+            return;
+          moves[{key(x.edge), key(y.edge)}] += w;
+          moves[{key(y.edge), key(x.edge)}] += w;
+        });
+}
+
+}  // namespace
+
+bool ShapeDerivatives::diagonal() const {
+  return std::all_of(parameters.begin(), parameters.end(), [](const auto& list) {
+    return std::all_of(list.begin(), list.end(), [](const Entry& e) { return e.to == e.from; });
+  });
+}
+
+ShapeDerivatives shape_derivatives(
+    const std::function<YeeModel(const std::vector<double>&)>& model_of,
+    const std::vector<double>& at, const std::vector<double>& steps) {
+  if (steps.size() != at.size())
+    throw Error(
+        fmt::format("[shape_derivatives] needs a step for each of the {} parameters, got {}",
+                    at.size(), steps.size()));
+  const Base base(model_of(at));
+  std::vector<Moves> moves(at.size());
+  for (std::size_t p = 0; p < at.size(); ++p) {
+    if (!(steps[p] > 0))
+      throw Error(fmt::format(
+          "[shape_derivatives] the step of parameter {} should be positive, got {}", p, steps[p]));
+    std::vector<double> above = at, below = at;
+    above[p] += steps[p], below[p] -= steps[p];
+    const YeeModel plus = model_of(above), minus = model_of(below);
+    for (const YeeModel* m : {&plus, &minus})
+      if (m->grid.lines != base.model.grid.lines || m->dt_s != base.model.dt_s)
+        refuse(p, "the grid or the time step");
+    const auto equal = [](const CutCellFraction& x, const CutCellFraction& y) {
+      return x.edge == y.edge && x.fraction == y.fraction;
+    };
+    if (!std::equal(plus.open.fractions.begin(), plus.open.fractions.end(),
+                    minus.open.fractions.begin(), minus.open.fractions.end(), equal))
+      refuse(p, "a conductor");
+    const double step = (above[p] - below[p]) / 2;  // as rounded
+    add_rows(base, plus, minus, step, p, moves[p]);
+    add_tensors(base, plus, minus, step, moves[p]);
+    if (moves[p].empty())
+      throw Error(fmt::format(
+          "[shape_derivatives] parameter {} moves nothing that the grid sees: the faces of "
+          "conductors follow its edges, and some are hidden or outside",
+          p));
+  }
+  std::map<Key, std::int32_t> number;
+  for (const Moves& m : moves)
+    for (const auto& [pair, value] : m) number[pair.first], number[pair.second];
+  ShapeDerivatives out;
+  for (auto& [k, n] : number) {
+    n = static_cast<std::int32_t>(out.edges.size());
+    out.edges.push_back(edge(k));
+  }
+  for (const Moves& m : moves) {
+    auto& list = out.parameters.emplace_back();
+    for (const auto& [pair, value] : m)
+      list.push_back({number[pair.first], number[pair.second], value});
+  }
+  return out;
+}
+
+Tensor coefficients(const YeeOpPtr& op, const ShapeDerivatives& derivatives, const Tensor& p) {
+  if (op->design != derivatives.edges)
+    throw Error("[coefficients] the design edges of the op should be those of the derivatives");
+  if (!derivatives.diagonal())
+    throw Error(
+        "[coefficients] the parameters move tensors, which are no arguments of a YeeOp: use "
+        "sample_derivatives");
+  const auto n_edges = static_cast<Index>(derivatives.edges.size()),
+             n = static_cast<Index>(derivatives.parameters.size());
+  if (p.type() != Type{Dtype::f64, {n}})
+    throw Error(fmt::format("[coefficients] the parameters should be f64[{}], got {}", n,
+                            to_string(p.type())));
+  std::vector<double> dense(static_cast<std::size_t>(n_edges * n), 0.0);
+  for (Index q = 0; q < n; ++q)
+    for (const ShapeDerivatives::Entry& e : derivatives.parameters[static_cast<std::size_t>(q)])
+      dense[static_cast<std::size_t>(e.to * n + q)] = e.value;
+  return coefficients(op) + matmul(tensor(dense, {n_edges, n}), p);
+}
+
+}  // namespace tessera::electromagnetics

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/electromagnetics/cut_cell_fractions.h"
+
+#include "geometry/cut_cell_limit.h"
+#include "geometry/metal.h"
+#include "geometry/thin_metal.h"
+#include "tessera/autodiff/forall.h"
+#include "tessera/electromagnetics/averaging.h"
+#include "tessera/electromagnetics/constants.h"
+#include "tessera/electromagnetics/medium_stability.h"
+#include "tessera/electromagnetics/scene.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <tuple>
+
+namespace tessera::electromagnetics {
+namespace {
+
+using detail::Box, detail::Metal, detail::ThinCourse, detail::ThinMetalInFace, detail::edges_of;
+
+auto order(const Edge& e) { return std::tuple(e.component, e.k, e.j, e.i); }
+
+struct FoundFraction {
+  Edge edge;
+  double fraction;
+  bool inside = false;  // of metal, a cell away from its surface: edges beside it may not be listed
+  ThinMetalInFace thin{};
+  std::optional<std::size_t> body{};  // whose thin metal that is
+};
+
+/// What is open of one edge or face.
+FoundFraction look(const SceneOrder& scene, const std::vector<Medium>& media, const YeeGrid& grid,
+                   const Edge& edge) {
+  const int at[3] = {edge.i, edge.j, edge.k}, axis = axis_of(edge.component);
+  Point low, side[3] = {};
+  Box box{};
+  double shortest = INFINITY;
+  for (int d = 0; d < 3; ++d) {
+    const bool extends = at_middle(edge.component, d) && grid.resolved(d);
+    low[d] = grid.resolved(d) ? grid.lines[d][static_cast<std::size_t>(at[d])] : grid.middle(d, 0);
+    side[d][d] = box.size[d] = extends ? grid.length(d, at[d]) : 0;
+    box.centre[d] = low[d] + box.size[d] / 2;
+    if (at_middle(edge.component, d)) shortest = std::min(shortest, grid.length(d, at[d]));
+  }
+  const Metal metal(scene, media, box, 1e-6 * shortest);
+  if (metal.settled()) return {edge, metal.closed() ? 0.0 : 1.0};
+  const auto along = [&](int d) {
+    return detail::open_length(metal, low,
+                               {low[0] + side[d][0], low[1] + side[d][1], low[2] + side[d][2]});
+  };
+  if (is_electric(edge.component)) return {edge, along(axis)};
+  const int b = (axis + 1) % 3, c = (axis + 2) % 3;
+  FoundFraction out{edge, 1};
+  if (grid.resolved(b) && grid.resolved(c)) {
+    out.fraction = detail::open_area(metal, low, side[b], side[c]);
+    out.thin = detail::thin_metal_in(metal, low, side[b], side[c]);
+  } else {
+    const int d = grid.resolved(c) ? c : b;
+    out.fraction = along(d);
+    if (grid.resolved(d)) out.thin = detail::thin_metal_in(metal, low, side[d]);
+  }
+  if (out.thin.course != ThinCourse::none) out.body = metal.body_at(out.thin.middle);
+  return out;
+}
+
+/// Every edge and face in a cell that a surface may cross or in a neighbour of one, where it is not
+/// all open.
+std::vector<FoundFraction> look_everywhere(const SceneOrder& scene,
+                                           const std::vector<Medium>& media, const YeeGrid& grid,
+                                           const Periodic& periodic) {
+  const std::vector<std::int32_t> uniform = uniform_media(scene, grid, periodic);
+  const int n[3] = {grid.cells(0), grid.cells(1), grid.cells(2)};
+  const auto medium_at = [&](int i, int j, int k) {
+    const int cell[3] = {std::clamp(i, 0, n[0] - 1), std::clamp(j, 0, n[1] - 1),
+                         std::clamp(k, 0, n[2] - 1)};
+    return uniform[static_cast<std::size_t>((std::int64_t{cell[2]} * n[1] + cell[1]) * n[0] +
+                                            cell[0])];
+  };
+  const auto beside_surface = [&](int i, int j, int k) {
+    for (int dk = -1; dk <= 1; ++dk)
+      for (int dj = -1; dj <= 1; ++dj)
+        for (int di = -1; di <= 1; ++di)
+          if (medium_at(i + di, j + dj, k + dk) < 0) return true;
+    return false;
+  };
+  std::vector<std::vector<FoundFraction>> slabs(static_cast<std::size_t>(6 * (n[2] + 1)));
+  parallel_chunks(static_cast<std::int64_t>(slabs.size()), [&](std::int64_t slab) {
+    const int c = static_cast<int>(slab / (n[2] + 1)), k = static_cast<int>(slab % (n[2] + 1));
+    int last[3];
+    for (int d = 0; d < 3; ++d)
+      last[d] = at_middle(c, d) || periodic[static_cast<std::size_t>(d)] || !grid.resolved(d)
+                    ? n[d] - 1
+                    : n[d];
+    if (k > last[2]) return;
+    for (int j = 0; j <= last[1]; ++j)
+      for (int i = 0; i <= last[0]; ++i) {
+        const Edge edge{static_cast<std::uint8_t>(c), i, j, k};
+        const std::int32_t medium = medium_at(i, j, k);
+        if (medium >= 0 &&
+            !(media[static_cast<std::size_t>(medium)].pec && beside_surface(i, j, k)))
+          continue;
+        const FoundFraction f =
+            medium >= 0 ? FoundFraction{edge, 0, true} : look(scene, media, grid, edge);
+        if (f.fraction < 1 || f.thin.course != ThinCourse::none)
+          slabs[static_cast<std::size_t>(slab)].push_back(f);
+      }
+  });
+  std::vector<FoundFraction> out;
+  for (const auto& s : slabs) out.insert(out.end(), s.begin(), s.end());
+  return out;
+}
+
+FoundFraction* find(std::vector<FoundFraction>& list, const Edge& e) {
+  const auto at = std::lower_bound(
+      list.begin(), list.end(), e,
+      [](const FoundFraction& f, const Edge& x) { return order(f.edge) < order(x); });
+  return at != list.end() && at->edge == e ? &*at : nullptr;
+}
+
+/// Makes edges metal where thin metal goes (thin_metal.h), and whole again what it leaves; tells of
+/// which bodies it was.
+std::vector<Edge> place_thin_metal(std::vector<FoundFraction>& list, const YeeGrid& grid,
+                                   const Periodic& periodic, CutCellFractions& out) {
+  const auto before = [](const Edge& a, const Edge& b) { return order(a) < order(b); };
+  std::vector<Edge> metal,
+      moved;  // edges that become metal; those that thin metal leaves, across it
+  std::map<std::size_t, ThinMetal> bodies;
+  const auto tell = [&](const FoundFraction& f) -> ThinMetal& {
+    const std::size_t body = f.body.value_or(ThinMetal::background);
+    return bodies.try_emplace(body, ThinMetal{.structure = body}).first->second;
+  };
+  const auto put = [&](FoundFraction& f) {
+    const ThinMetalInFace& t = f.thin;
+    const auto around = edges_of(grid, periodic, f.edge);
+    ++out.thin;
+    if (t.course == ThinCourse::closed) {
+      f.fraction = 0;
+      ++tell(f).closed;
+      metal.insert(metal.end(), around.begin(), around.end());
+      return;
+    }
+    const bool high = t.course == ThinCourse::high, flat = around.size() == 4;
+    const int d = axis_of(f.edge.component), first = (d + 1) % 3, second = (d + 2) % 3;
+    const int crossed = flat                   ? (t.across == 0 ? first : second)
+                        : grid.resolved(first) ? first
+                                               : second;
+    f.fraction = 1;
+    if (flat) {
+      const std::size_t along = t.across == 0 ? 2 : 0;
+      metal.push_back(around[along + high]);
+      for (const std::size_t e : {2 - along, 3 - along})
+        if (t.split[e]) moved.push_back(around[e]);
+    } else {
+      metal.push_back(around[high]);
+    }
+    ThinMetal& told = tell(f);
+    ++told.moved;
+    told.shift_m = std::max(
+        told.shift_m,
+        t.shift * grid.length(crossed, std::array{f.edge.i, f.edge.j,
+                                                  f.edge.k}[static_cast<std::size_t>(crossed)]));
+  };
+  const auto in_order = [&] {
+    for (std::vector<Edge>* v : {&metal, &moved}) {
+      std::sort(v->begin(), v->end(), before);
+      v->erase(std::unique(v->begin(), v->end()), v->end());
+    }
+  };
+  // Whether thin metal is known to cross an edge of the face.
+  const auto crossed = [&](const FoundFraction& f, bool only_moved) {
+    const auto around = edges_of(grid, periodic, f.edge);
+    for (std::size_t e = 0; e < around.size(); ++e)
+      if (f.thin.split[e] &&
+          (std::binary_search(moved.begin(), moved.end(), around[e], before) ||
+           (!only_moved && std::binary_search(metal.begin(), metal.end(), around[e], before))))
+        return true;
+    return false;
+  };
+  for (FoundFraction& f : list)
+    if (f.thin.course > ThinCourse::rim && !f.thin.stands) put(f);
+  in_order();
+  std::vector<FoundFraction*> standing;
+  for (FoundFraction& f : list)
+    if (f.thin.course > ThinCourse::rim && f.thin.stands && crossed(f, false))
+      standing.push_back(&f);
+  for (FoundFraction* f : standing) put(*f);
+  in_order();
+  for (const Edge& e : moved)
+    if (FoundFraction* x = find(list, e)) x->fraction = 1;
+  for (FoundFraction& f : list)
+    if (f.thin.course == ThinCourse::rim && crossed(f, true)) f.fraction = 1;
+  for (const Edge& e : metal) {
+    if (FoundFraction* x = find(list, e))
+      x->fraction = 0;
+    else
+      list.insert(std::lower_bound(list.begin(), list.end(), e,
+                                   [](const FoundFraction& f, const Edge& y) {
+                                     return order(f.edge) < order(y);
+                                   }),
+                  {e, 0});
+  }
+  for (const auto& [body, told] : bodies) out.thin_metal.push_back(told);
+  return metal;
+}
+
+/// A face that rounds to nothing but has an open edge is open: its edge must not end at a magnetic
+/// wall.
+void open_rounded(std::vector<FoundFraction>& list, const YeeGrid& grid, const Periodic& periodic) {
+  for (FoundFraction& f : list) {
+    if (is_electric(f.edge.component) || f.fraction > 0 || f.inside) continue;
+    for (const Edge& e : edges_of(grid, periodic, f.edge)) {
+      const FoundFraction* x = find(list, e);
+      if (!x || x->fraction > 0) f.fraction = detail::rounded;
+    }
+  }
+}
+
+}  // namespace
+
+double CutCellFractions::fraction(const Edge& e) const {
+  const auto at = std::lower_bound(
+      fractions.begin(), fractions.end(), e,
+      [](const CutCellFraction& p, const Edge& x) { return order(p.edge) < order(x); });
+  return at != fractions.end() && at->edge == e ? at->fraction : 1;
+}
+
+std::span<const CutCellFraction> CutCellFractions::row(int c, int j, int k) const {
+  const auto key = [](const Edge& e) { return std::tuple(int{e.component}, e.k, e.j); };
+  const std::tuple wanted(c, k, j);
+  const auto first =
+      std::lower_bound(fractions.begin(), fractions.end(), wanted,
+                       [&](const CutCellFraction& p, const auto& x) { return key(p.edge) < x; });
+  auto last = first;
+  while (last != fractions.end() && key(last->edge) == wanted) ++last;
+  return {first, last};
+}
+
+double largest_curl_curl(const std::vector<Medium>& media, const YeeGrid& grid, double dt_s) {
+  const double bound = curl_curl_bound(grid);
+  if (std::all_of(media.begin(), media.end(), [](const Medium& m) { return m.pec; })) return bound;
+  const auto stable = [&](double eigenvalue) {
+    return std::all_of(media.begin(), media.end(), [&](const Medium& m) {
+      return m.pec || max_stable_dt(m, eigenvalue) >= dt_s;
+    });
+  };
+  double low = bound, high = 4 / std::pow(speed_of_light * dt_s, 2);  // of vacuum
+  while (stable(high)) low = high, high *= 4;  // media without vacuum allow more
+  if (!stable(low)) return bound;
+  while (high - low > 1e-6 * low) {
+    const double middle = (low + high) / 2;
+    (stable(middle) ? low : high) = middle;
+  }
+  return std::max(bound, (1 - 1e-3) * low);
+}
+
+CutCellFractions cut_cell_fractions(const SceneOrder& scene, const std::vector<Medium>& media,
+                                    const YeeGrid& grid, const std::array<Faces, 3>& faces,
+                                    double dt_s, bool conformal) {
+  CutCellFractions out{.conformal = conformal};
+  if (std::none_of(media.begin(), media.end(), [](const Medium& m) { return m.pec; })) return out;
+  Periodic periodic;
+  for (int d = 0; d < 3; ++d)
+    periodic[static_cast<std::size_t>(d)] =
+        grid.resolved(d) && faces[static_cast<std::size_t>(d)].low == Boundary::periodic;
+  std::vector<FoundFraction> found = look_everywhere(scene, media, grid, periodic);
+  const std::vector<Edge> metal = place_thin_metal(found, grid, periodic, out);
+  if (!conformal) {
+    for (const Edge& e : metal) out.fractions.push_back({e, 0});
+    return out;
+  }
+  open_rounded(found, grid, periodic);
+  for (const FoundFraction& f : found)
+    if (f.fraction < 1) out.fractions.push_back({f.edge, f.fraction});
+  detail::limit_areas(out, grid, periodic, largest_curl_curl(media, grid, dt_s));
+  return out;
+}
+
+}  // namespace tessera::electromagnetics

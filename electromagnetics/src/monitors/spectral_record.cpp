@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/autodiff/error.h"
+#include "tessera/electromagnetics/monitors.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tessera::electromagnetics {
+namespace {
+
+/// One period of the lowest frequency, and 8 looks at least: fewer see a wave by chance.
+std::int64_t window_of(const std::vector<double>& frequencies_hz, double dt_s, int every) {
+  const double lowest = *std::min_element(frequencies_hz.begin(), frequencies_hz.end());
+  const auto period =
+      lowest > 0 ? static_cast<std::int64_t>(std::min(1 / lowest / dt_s, 1e6)) : std::int64_t{1000};
+  return std::max<std::int64_t>(period, 8 * every);
+}
+
+}  // namespace
+
+SpectralRecord::SpectralRecord(const std::vector<double>& frequencies_hz, double dt_s,
+                               const std::vector<Edge>& edges, int every)
+    : every_(every),
+      dft_(frequencies_hz, dt_s, edges, every),
+      fading_(window_of(frequencies_hz, dt_s, every), every) {}
+
+void SpectralRecord::subtract(std::vector<double> sums, int every) {
+  if (sums.size() != dft_.sums().size())
+    throw Error(fmt::format("[SpectralRecord] expected {} sums to subtract, got {}",
+                            dft_.sums().size(), sums.size()));
+  start_ = std::move(sums);
+  for (double& v : start_) v *= -static_cast<double>(every) / every_;  // n steps count n times
+}
+
+std::vector<double> SpectralRecord::sums() const {
+  std::vector<double> out = dft_.sums();
+  for (std::size_t n = 0; n < start_.size(); ++n) out[n] += start_[n];
+  return out;
+}
+
+Tensor SpectralRecord::values(const SampleList& samples) const {
+  if (start_.empty()) return dft_.values(samples);
+  RunningDft difference = dft_;
+  difference.restore(sums());
+  return difference.values(samples);
+}
+
+double SpectralRecord::norm() const {
+  double sum = 0;
+  const std::vector<double>& own = dft_.sums();
+  for (std::size_t n = 0; n < own.size(); ++n) {
+    const double v = start_.empty() ? own[n] : own[n] + start_[n];
+    sum += v * v;
+  }
+  return std::sqrt(sum);
+}
+
+}  // namespace tessera::electromagnetics

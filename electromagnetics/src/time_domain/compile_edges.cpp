@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "time_domain/compile_edges.h"
+
+#include "tessera/autodiff/error.h"
+#include "time_domain/couplings.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+
+namespace tessera::electromagnetics::time_domain {
+namespace {
+
+template <class T>
+void add_list(Tables<T>& t, const std::vector<Edge>& edges, std::vector<Span> Special<T>::*list,
+              const char* what) {
+  for (std::size_t m = 0; m < edges.size(); ++m) {
+    const Edge& e = edges[m];
+    const ComponentTable<T>& f = t.component[e.component];
+    const int at[3] = {e.i, e.j, e.k};
+    for (int d = 0; d < 3; ++d)
+      if (at[d] < f.first[d] || at[d] >= f.last[d])
+        throw Error(std::string("[YeeScheme] ") + what + " edge " + std::to_string(m) + ", " +
+                    name_of(e.component) + " at (" + std::to_string(e.i) + ", " +
+                    std::to_string(e.j) + ", " + std::to_string(e.k) +
+                    "), is not among the edges that the scheme computes: it lies outside of the "
+                    "grid, on an outer conductor or behind a joined "
+                    "face, or `active` leaves its component out");
+    std::vector<Span>& spans = special_of(t, e.component, e.j, e.k).*list;
+    if (!spans.empty() && spans.back().first + spans.back().length == e.i &&
+        spans.back().column + spans.back().length == static_cast<std::int64_t>(m))
+      ++spans.back().length;
+    else
+      spans.push_back({e.i, 1, static_cast<std::int64_t>(m)});
+  }
+}
+
+}  // namespace
+
+double metric(const YeeModel& m, int c, int axis, int i, double unit, bool periodic) {
+  const bool middle = at_middle(c, axis);
+  const double length =
+      (middle ? m.grid.length(axis, i) : m.grid.dual_length(axis, i, periodic)) / unit;
+  return axis == axis_of(c) ? length : 1 / length;
+}
+
+template <class T>
+double field_unit(const Tables<T>& t, int c, int i, int j, int k) {
+  const int at[3] = {i, j, k}, axis = axis_of(c);
+  return t.grid.length(axis, at[axis]) / t.unit *
+         t.open.length_fraction({static_cast<std::uint8_t>(c), i, j, k});
+}
+
+template <class T>
+Special<T>& special_of(Tables<T>& t, int c, int j, int k) {
+  ComponentTable<T>& f = t.component[c];
+  if (f.special.empty()) f.special.assign(t.rows(), -1);
+  std::int32_t& at = f.special[t.row_index(j, k)];
+  if (at < 0) {
+    at = static_cast<std::int32_t>(t.specials.size());
+    t.specials.emplace_back();
+    f.flags[t.row_index(j, k)] |= listed;
+  }
+  return t.specials[at];
+}
+
+template <class T>
+bool in_layers(const Tables<T>& t, const Edge& e) {
+  const int at[3] = {e.i, e.j, e.k};
+  for (int d = 0; d < 3; ++d)
+    for (const int c : {int{e.component}, 3 + d, 3 + (d + 1) % 3, 3 + (d + 2) % 3}) {
+      const LayerTable<T>& l = t.layer[c][d];
+      if (l.slabs == 0) continue;
+      for (const int i : {at[d] - 1, at[d]})
+        if (i >= 0 && l.slab[i] >= 0) return true;
+    }
+  return false;
+}
+
+template <class T>
+Polarized<T> polarized_of(Tables<T>& t, const DispersiveRun& run, int first, int length) {
+  Polarized<T> p;
+  p.first = first;
+  p.length = length;
+  p.state = t.state_size;
+  t.state_size += aligned(2 * std::int64_t{p.length} * static_cast<std::int64_t>(run.alpha.size()));
+  for (std::size_t q = 0; q < run.alpha.size(); ++q) {
+    const double shear = run.shear.empty() ? 0 : run.shear[q], turn = run.alpha[q].imag();
+    if (shear != 0 && turn != 0) throw Error("[YeeScheme] a double pole has a real alpha");
+    p.alpha.push_back(static_cast<T>(run.alpha[q].real()));
+    p.re_of_im.push_back(static_cast<T>(shear - turn));
+    p.im_of_re.push_back(static_cast<T>(turn));
+    p.beta.emplace_back(run.beta[q]);
+    p.pair.push_back(run.counts_once(q) ? 1 : 2);
+    p.two.push_back(shear != 0 || turn != 0 || run.beta[q].imag() != 0);
+  }
+  return p;
+}
+
+template <class T>
+void add_lists(Tables<T>& t, const YeeModel& m) {
+  add_list(t, m.injected, &Special<T>::injected, "injected");
+  add_list(t, m.recorded, &Special<T>::recorded, "recorded");
+  add_list(t, m.traced, &Special<T>::traced, "traced");
+  for (const Edge& e : m.traced)
+    if (!is_electric(e.component)) throw Error("[YeeScheme] only electric edges are traced");
+}
+
+template <class T>
+void add_mixed(Tables<T>& t, const YeeModel& m) {
+  const MixedEdges& mixed = m.mixed;
+  t.channels = mixed.channels();
+  for (std::size_t q = 0; q < mixed.edges.size();) {
+    const Edge& e = mixed.edges[q];
+    std::size_t end = q + 1;
+    const auto follows = [&](const Edge& o) {
+      return o.component == e.component && o.j == e.j && o.k == e.k &&
+             o.i == e.i + static_cast<int>(end - q);
+    };
+    while (end < mixed.edges.size() && follows(mixed.edges[end])) ++end;
+    ComponentTable<T>& f = t.component[e.component];
+    const int at[3] = {e.i, e.j, e.k}, length = static_cast<int>(end - q);
+    for (int d = 0; d < 3; ++d)
+      if (at[d] < f.first[d] || at[d] + (d == 0 ? length - 1 : 0) >= f.last[d])
+        throw Error("[YeeScheme] mixed edge " + std::to_string(q) + ", " + name_of(e.component) +
+                    ", is not among the edges that the scheme computes");
+    if (!is_electric(e.component)) throw Error("[YeeScheme] only electric edges are mixed");
+    const std::int64_t index = t.row_index(e.j, e.k);
+    if (f.keep.empty()) f.keep.assign(t.rows(), nullptr);
+    if (!f.keep[index]) f.keep[index] = t.pool.keep(std::vector<T>(aligned(t.n[0] + 1), 1));
+    f.flags[index] |= lossy;
+    Special<T>& special = special_of(t, e.component, e.j, e.k);
+    Mixed<T> run{.first = e.i,
+                 .length = length,
+                 .column = static_cast<std::int64_t>(m.traced.size()) +
+                           static_cast<std::int64_t>(q) * t.channels};
+    for (int i = e.i; i < e.i + length; ++i) {
+      if (f.factor[index][i] == 0)
+        throw Error("[YeeScheme] mixed edge " + std::to_string(q) + " is a conductor in its row");
+      for (Polarized<T>& p : special.polarized)
+        if (p.mixed < 0 && i >= p.first && i < p.first + p.length)
+          p.gain[static_cast<std::size_t>(i - p.first)] = 0;
+      for (const Nonlinear<T>& p : special.nonlinear)
+        if (i >= p.first && i < p.first + p.length)
+          throw Error("[YeeScheme] mixed edge " + std::to_string(q) + " is nonlinear in its row");
+      const bool wraps = t.wraps(0);
+      run.metric.push_back(t.cdt * metric(m, e.component, 0, i, t.unit, wraps) *
+                           t.open.length_fraction({e.component, i, e.j, e.k}));
+      t.mixed_gain.push_back(run.metric.back() * double(t.scale(e.component, e.j, e.k)));
+    }
+    for (const DispersiveRun& poles : mixed.poles) {
+      Polarized<T> p = polarized_of(t, poles, e.i, length);
+      p.mixed = t.n_mixed_gains;
+      t.n_mixed_gains += length;
+      double response = 0;
+      for (std::size_t n = 0; n < p.beta.size(); ++n)
+        response += double(p.pair[n]) * poles.beta[n].real();
+      run.response.push_back(static_cast<T>(response));
+      run.polarized.push_back(special.polarized.size());
+      special.polarized.push_back(std::move(p));
+    }
+    special.mixed.push_back(std::move(run));
+    q = end;
+  }
+}
+
+template <class T>
+bool couples(const Tables<T>& t, const Edge& e) {
+  const ComponentTable<T>& f = t.component[e.component];
+  const int at[3] = {e.i, e.j, e.k};
+  for (int d = 0; d < 3; ++d)
+    if (at[d] < f.first[d] || at[d] >= f.last[d]) return false;
+  if (in_layers(t, e)) return false;
+  const std::int64_t index = t.row_index(e.j, e.k);
+  if (!f.special.empty() && f.special[index] >= 0) {
+    const auto within = [&](const auto& run) {
+      return e.i >= run.first && e.i < run.first + run.length;
+    };
+    const Special<T>& special = t.specials[static_cast<std::size_t>(f.special[index])];
+    if (std::any_of(special.nonlinear.begin(), special.nonlinear.end(), within) ||
+        std::any_of(special.mixed.begin(), special.mixed.end(), within))
+      return false;
+  }
+  return f.factor[index][e.i] != 0 && t.open.fraction(e) == 1 &&
+         !(f.flags[index] & lossy && f.keep[index][e.i] != 1);
+}
+
+template <class T>
+void add_tensors(Tables<T>& t, const YeeModel& m) {
+  const auto key = [&](const Edge& e) { return t.offset(e.component, e.i, e.j, e.k); };
+  std::map<std::int64_t, std::pair<Edge, std::vector<CouplingTerm<T>>>> edges;
+  std::map<std::int64_t, std::int64_t> recorded;
+  for (std::size_t r = 0; r < m.recorded.size(); ++r)
+    recorded[key(m.recorded[r])] = static_cast<std::int64_t>(r);
+  const std::array<bool, 3> periodic{t.periodic[0], t.periodic[1], t.periodic[2]};
+  const std::array<double, 3> phases{t.phase[0], t.phase[1], t.phase[2]};
+  for (const NodeTensor& node : m.tensors)
+    couplings_of(m.grid, periodic, phases, t.cdt * t.unit, node,
+                 [&](const Neighbour& x, const Neighbour& y, double weight) {
+                   if (weight == 0 || !couples(t, x.edge) || !couples(t, y.edge)) return;
+                   const auto couple = [&](const Neighbour& to, const Neighbour& from) {
+                     auto& [edge, terms] = edges[key(to.edge)];
+                     edge = to.edge;
+                     const auto r = recorded.find(key(from.edge));
+                     const double phase = from.phase - to.phase;
+                     terms.push_back({key(from.edge), from.edge.component,
+                                      static_cast<T>(weight * std::cos(phase)),
+                                      static_cast<T>(weight * std::sin(phase)),
+                                      r == recorded.end() ? -1 : r->second});
+                   };
+                   couple(x, y);
+                   couple(y, x);
+                 });
+  for (auto& [offset, entry] : edges) {
+    auto& [edge, terms] = entry;
+    special_of(t, edge.component, edge.j, edge.k)
+        .coupled.push_back({edge.i, t.n_coupled++, static_cast<std::int64_t>(t.coupling.size()),
+                            static_cast<std::int64_t>(terms.size())});
+    t.coupling.insert(t.coupling.end(), terms.begin(), terms.end());
+  }
+}
+
+template <class T>
+void find_neighbours(Tables<T>& t) {
+  std::map<std::int64_t, std::pair<std::int64_t, T>> d_of;  // offset of e -> offset of D, 1/eps
+  const auto each = [&](auto body) {
+    for (int c = 0; c < 3; ++c)
+      for (int k = 0; k <= t.n[2]; ++k)
+        for (int j = 0; j <= t.n[1]; ++j)
+          if (!t.component[c].special.empty())
+            if (const std::int32_t at = t.component[c].special[t.row_index(j, k)]; at >= 0)
+              for (Nonlinear<T>& run : t.specials[static_cast<std::size_t>(at)].nonlinear)
+                body(c, j, k, run);
+  };
+  each([&](int c, int j, int k, Nonlinear<T>& run) {
+    for (int q = 0; q < run.length; ++q)
+      d_of[t.offset(c, run.first + q, j, k)] = {run.state + q,
+                                                1 / run.eps[static_cast<std::size_t>(q)]};
+  });
+  each([&](int c, int j, int k, Nonlinear<T>& run) {
+    for (int other = 0; other < 2; ++other) {
+      const int b = (c + 1 + other) % 3;
+      for (int q = 0; q < run.length; ++q) {
+        run.begin[other].push_back(static_cast<int>(run.around[other].size()));
+        for (const int along : {0, 1})
+          for (const int back : {0, 1}) {
+            int at[3] = {run.first + q, j, k};
+            at[c] += along, at[b] -= back;
+            bool there = true;
+            for (int d = 0; d < 3; ++d) {
+              if (t.wraps(d)) at[d] = (at[d] + t.n[d]) % t.n[d];
+              there = there && at[d] >= t.component[b].first[d] && at[d] < t.component[b].last[d];
+            }
+            if (!there) continue;
+            const std::int64_t offset = t.offset(b, at[0], at[1], at[2]);
+            const T weight = static_cast<T>(0.25 / field_unit(t, b, at[0], at[1], at[2]));
+            const auto found = d_of.find(offset);
+            if (found == d_of.end())
+              run.around[other].push_back({offset, weight});
+            else
+              run.around[other].push_back({found->second.first, weight * found->second.second});
+          }
+      }
+      run.begin[other].push_back(static_cast<int>(run.around[other].size()));
+    }
+  });
+}
+
+template double field_unit(const Tables<float>&, int, int, int, int);
+template bool in_layers(const Tables<float>&, const Edge&);
+template Special<float>& special_of(Tables<float>&, int, int, int);
+template Polarized<float> polarized_of(Tables<float>&, const DispersiveRun&, int, int);
+template void add_lists(Tables<float>&, const YeeModel&);
+template void add_mixed(Tables<float>&, const YeeModel&);
+template bool couples(const Tables<float>&, const Edge&);
+template void add_tensors(Tables<float>&, const YeeModel&);
+template void find_neighbours(Tables<float>&);
+template double field_unit(const Tables<double>&, int, int, int, int);
+template bool in_layers(const Tables<double>&, const Edge&);
+template Special<double>& special_of(Tables<double>&, int, int, int);
+template Polarized<double> polarized_of(Tables<double>&, const DispersiveRun&, int, int);
+template void add_lists(Tables<double>&, const YeeModel&);
+template void add_mixed(Tables<double>&, const YeeModel&);
+template bool couples(const Tables<double>&, const Edge&);
+template void add_tensors(Tables<double>&, const YeeModel&);
+template void find_neighbours(Tables<double>&);
+
+}  // namespace tessera::electromagnetics::time_domain

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// What cannot run is refused, what is hardly meant is said: before memory is taken.
+#include "fdtd_case.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+
+using namespace tessera::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+TEST_F(Fdtd, WhatCannotRunIsRefusedBeforeMemoryIsTaken) {
+  const auto refused = [&](const std::string& what, const std::string& by,
+                           const std::string& number) {
+    write("bad.toml", changed(kCase, what, by));
+    const Outcome out = tessera({"run", "bad.toml", "--output", "bad"});
+    EXPECT_EQ(out.code, 5) << out.err;
+    EXPECT_TRUE(holds(out.err, number)) << out.err;
+    EXPECT_FALSE(fs::exists(here() / "bad"));
+  };
+  refused("cell = \"50 nm\"", "cell = \"1 pm\"", "E0641");  // 10^13 cells
+  refused("cell = \"50 nm\"", "cell = \"50 nm\"\nexact_speed_at = \"9000 THz\"",
+          "bad.toml:5:1: error E0649");  // not carried by the grid
+  refused("low = [\"0.5 um\"", "low = [\"0.8 um\"",
+          "error E0653: the box has no size along x, and a sheet of 'metal' does nothing");
+  refused("name = \"behind\"", "name = \"" + std::string(101, 'x') + "\"",
+          "E0629: a name has at most 100 letters, this one 101");
+  refused("name = \"through\"", "name = \"through\"\nsubtract = \"nowhere\"", "E0660: the run in ");
+  refused(
+      "height = \"inf\"",
+      "height = \"inf\"\nrepeat = {count = [1000, 1, 1001], step = [\"1 nm\", \"0 nm\", \"1 nm\"]}",
+      "E0626: repeats make 1001000 bodies together");
+  refused("centre = [\"-0.7 um\"", "centre = [\"-70 um\"",
+          "bad.toml:24:1: error E0644");  // outside
+  refused("stop.steps = 3000", "stop.steps = 3000\ndt = \"1 fs\"",
+          "bad.toml:8:1: error E0647");  // above the limit
+  refused("poles = [{kind = \"drude\", frequency = \"300 THz\", damping = \"10 THz\"}]",
+          "poles = [{kind = \"residue\", pole = [\"1e13 rad/s\", \"1e15 rad/s\"], residue = [\"0 "
+          "rad/s\", \"-1e15 rad/s\"]}]",
+          "E0624");  // a pole that grows
+}
+
+TEST_F(Fdtd, WhatIsHardlyMeantIsSaid) {
+  const auto doubted = [&](const std::string& what, const std::string& by,
+                           const std::string& message) {
+    write("doubt.toml", changed(kCase, what, by));
+    const Outcome out = tessera({"check", "doubt.toml"});
+    EXPECT_EQ(out.code, 0) << out.err;
+    EXPECT_TRUE(holds(out.err, message)) << out.err;
+  };
+  const std::string source = "position = [\"-1.2 um\"",
+                    probe = "position = [\"1.2 um\", \"0.2 um\"";
+  doubted(source, "position = [\"-1.9 um\"", "the source lies inside the absorbing layer across x");
+  doubted(probe, "position = [\"1.95 um\", \"0.2 um\"",
+          "warning E0652: the monitor lies inside the absorbing layer across x");
+  doubted("frequencies = [\"200 THz\"]", "frequencies = [\"9000 THz\"]",
+          "no wave above 2.998e+15 Hz travels");
+  doubted("stop.steps = 3000", "stop.time = \"1 s\"", "days at 10^9 cells a second");
+  doubted("size = [\"3 um\", \"2 um\", \"0 um\"]", "size = [\"3.8 um\", \"2 um\", \"0 um\"]",
+          "warning E0652: its surface runs into the absorbing layer across x");
+  doubted("size = [\"3 um\", \"2 um\", \"0 um\"]", "size = [\"1 um\", \"1 um\", \"0 um\"]",
+          "warning E0662: no source and no plane wave lies in its box");
+  doubted("low = [\"0.5 um\", \"-inf\", \"-inf\"]",
+          "low = [\"0.5 um\", \"-inf\", \"-inf\"]\npriority = 1",
+          "warning E0661: the face across y of its surface cuts 'metal'");
+  doubted("high = [\"0.8 um\", \"inf\", \"inf\"]", "high = [\"1.9 um\", \"inf\", \"inf\"]",
+          "warning E0664: the body ends inside the absorbing layer across x");
+  doubted("frequency_min = \"150 THz\"", "frequency_min = \"10 THz\"",
+          "warning E0665: at 1e+13 Hz all sources together are");
+  doubted("material = \"wet\"",
+          "material = \"pec\"\n[[monitor]]\nkind = \"probe\"\nname = \"core\"\nposition = [\"-0.7 "
+          "um\", \"0.5 um\", \"0 um\"]",
+          "lies in a perfect conductor");
+}
+
+/// Counted, not tried: the machine keeps its memory.
+TEST_F(Fdtd, WhatMemoryCannotHoldIsRefusedBeforeAnyIsTaken) {
+  write("large.toml",
+        changed(kCase, "frequencies = [\"200 THz\"]",
+                "frequency_min = \"190 THz\"\nfrequency_max = \"210 THz\"\nfrequency_points = "
+                "100000"));
+  const auto begin = std::chrono::steady_clock::now();
+  for (const char* verb : {"check", "estimate", "run"}) {
+    const Outcome o = tessera({verb, "large.toml"});
+    EXPECT_EQ(o.code, 3) << o.err;
+    EXPECT_TRUE(holds(o.err, "error E0655: the case needs ")) << o.err;
+    EXPECT_TRUE(holds(o.err, "GB for this monitor")) << o.err;
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+}
+
+/// A wave whose fields a polarization leaves out.
+TEST_F(Fdtd, WavesOfComponentsThatAreNotComputedAreRefused) {
+  for (const char* polarization : {"[0, 1, 0]", "[0, 1, 1]"})
+    for (const char* kind : {"plane_wave", "beam"}) {
+      write("wave.toml",
+            std::string(R"(app = "electromagnetics.fdtd"
+grid = {size = ["2 um", "2 um", "0 um"], cell = "50 nm", polarization = "Ez"}
+run.stop.steps = 10
+[[source]]
+kind = ")") + kind +
+                "\"\n" +
+                (kind[0] == 'b' ? "waist = \"0.5 um\"\nposition = [\"0 um\", \"0 um\", \"0 um\"]\n"
+                                : "") +
+                "direction = [1, 0, 0]\npolarization = " + polarization +
+                "\nwaveform = {kind = \"gaussian\", frequency = \"200 THz\", bandwidth = \"100 "
+                "THz\"}\n");
+      const Outcome o = tessera({"check", "wave.toml"});
+      EXPECT_EQ(o.code, 5) << o.err;
+      EXPECT_TRUE(holds(o.err, "error E0628: the wave has a component Ey, which is not computed"))
+          << o.err;
+    }
+}
+
+TEST_F(Fdtd, ARunThatMeasuresNothingIsDoubted) {
+  const std::string text = kCase;
+  write("doubt.toml", text.substr(0, text.find("[[monitor]]")));
+  EXPECT_TRUE(holds(tessera({"check", "doubt.toml"}).err, "warning E0629: nothing is measured"));
+}
+
+TEST_F(Fdtd, DoubtsAreSaid) {
+  // Into the film, at equal priority.
+  const std::string wide = changed(kCase, "radius = \"0.4 um\"", "radius = \"2 um\"");
+  write("doubt.toml",
+        changed(changed(wide, "cell = \"50 nm\"", "cell = \"0.25 um\""), "cells = 8", "cells = 2"));
+  const Outcome out = tessera({"check", "doubt.toml"});
+  EXPECT_EQ(out.code, 0) << out.err;
+  EXPECT_TRUE(holds(out.err, "warning E0645")) << out.err;
+  EXPECT_TRUE(holds(out.err, "the later one, is seen there")) << out.err;
+  EXPECT_TRUE(holds(out.err, "warning E0648")) << out.err;
+}
+
+}  // namespace

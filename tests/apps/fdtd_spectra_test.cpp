@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Transforms that are cut off, and densities of states.
+#include "fdtd_case.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+using namespace tessera::testing;
+
+namespace {
+
+/// A slab of index 9, 1 um thick: of what rings in it (8/10)^2 of the amplitude is left after each
+/// 60 fs there and back.
+TEST_F(Fdtd, SpectraOfFieldsThatStillRingAreTold) {
+  write("slab.toml", R"(app = "electromagnetics.fdtd"
+grid = {size = ["4 um", "0 um", "0 um"], cell = "10 nm"}
+run = {precision = "f64", stop.time = "0.5 ps"}
+[[material]]
+name = "dense"
+index = 9
+[[structure]]
+shape = "box"
+size = ["1 um", "inf", "inf"]
+material = "dense"
+[[source]]
+kind = "point"
+component = "Ey"
+position = ["-1.5 um", "0 um", "0 um"]
+waveform = {kind = "gaussian", frequency = "100 THz", bandwidth = "100 THz"}
+[[monitor]]
+kind = "flux"
+name = "behind"
+position = ["1 um", "0 um", "0 um"]
+size = ["0 um", "0 um", "0 um"]
+frequencies = ["100 THz"]
+)");
+  const Outcome early = tessera({"run", "slab.toml", "--output", "EARLY"});
+  ASSERT_EQ(early.code, 0) << early.err;
+  const std::size_t said = early.err.find("monitor 'behind': when the run ended");
+  ASSERT_NE(said, std::string::npos) << early.err;
+  const auto number_after = [&](const std::string& words) {
+    return std::stod(early.err.substr(early.err.find(words, said) + words.size()));
+  };
+  EXPECT_NEAR(number_after("they fall by about "), -40 * std::log10(0.8) / 0.060, 17)
+      << early.err;  // dB a ps; a quarter of the time holds no whole number of pulses
+  EXPECT_NEAR(number_after("until about "), 1.03e-12, 0.15e-12) << early.err;
+  EXPECT_TRUE(holds(tessera({"info", "EARLY"}).out, "behind.fallen_db"));
+  const Outcome late = run_case("slab.toml", "LATE", {"run.stop.time=\"0.8 ps\""});
+  EXPECT_EQ(late.code, 0);
+  EXPECT_FALSE(holds(late.err, "warning")) << late.err;
+  const Outcome never = run_case("slab.toml", "NEVER", {"run.stop={steps=64}"});
+  EXPECT_TRUE(holds(never.err, "before its sources did")) << never.err;
+  EXPECT_FALSE(holds(never.err, "monitor 'behind'")) << never.err;
+  const Outcome dark = run_case("slab.toml", "DARK", {"structure[0].material=\"pec\""});
+  EXPECT_TRUE(holds(dark.err, "monitor 'behind' has seen no field")) << dark.err;
+}
+
+/// A source on mirrors counts with its images: the same factor as in the whole domain.
+TEST_F(Fdtd, MirrorsThroughASourceLeaveItsPurcellFactor) {
+  const auto purcell = [&](const std::string& low, const std::string& centre,
+                           const std::string& size, const std::string& polarization,
+                           const std::string& component) {
+    write("case.toml",
+          "app = \"electromagnetics.fdtd\"\ngrid = {centre = [" + centre + "], size = [" + size +
+              "], cell = \"50 nm\", polarization = \"" + polarization +
+              "\"}\nrun = {precision = \"f64\", stop.steps = 1500}\nboundary = {pml.cells = 8" +
+              low + R"(}
+[[material]]
+name = "glass"
+eps = 4
+[[structure]]
+shape = "cylinder"
+radius = "0.4 um"
+height = "inf"
+material = "glass"
+[[source]]
+kind = "point"
+position = ["0 um", "0 um", "0 um"]
+component = ")" +
+              component + R"("
+waveform = {kind = "gaussian", frequency = "250 THz", bandwidth = "150 THz"}
+[[monitor]]
+kind = "ldos"
+name = "dos"
+frequencies = ["250 THz"]
+)");
+    const Outcome run = run_case("case.toml", "RUN");
+    EXPECT_EQ(run.code, 0) << run.err;
+    return column("RUN", "dos", "purcell").at(0);
+  };
+  const std::string whole = R"("0 um", "0 um", "0 um")", both = R"("3 um", "3 um", "0 um")",
+                    quarter = R"("0.75 um", "0.75 um", "0 um")",
+                    half = R"("1.5 um", "1.5 um", "0 um")";
+  const double line = purcell("", whole, both, "Ez", "Ez"),
+               dipole = purcell("", whole, both, "Hz", "Ex");
+  // The curved face is averaged over halves of cells at the mirrors: by quadrature, to some 1e-6.
+  EXPECT_NEAR(purcell(", x_low = \"pmc\", y_low = \"pmc\"", quarter, half, "Ez", "Ez"), line,
+              1e-5 * line);
+  EXPECT_NEAR(purcell(", x_low = \"pec\", y_low = \"pmc\"", quarter, half, "Hz", "Ex"), dipole,
+              1e-5 * dipole);
+  EXPECT_GT(std::abs(line - 1), 0.01);
+}
+
+}  // namespace
