@@ -10,7 +10,8 @@ process = subprocess.Popen(command)
 _, status, usage = os.wait4(process.pid, 0)
 code = os.waitstatus_to_exitcode(status)
 if "-c" in command and "-o" in command and code == 0:
-    line = f"{usage.ru_utime + usage.ru_stime:.3f}\t{command[command.index('-o') + 1]}\t{command[command.index('-c') + 1]}\n"
+    obj, source = (os.path.abspath(command[command.index(option) + 1]) for option in ("-o", "-c"))
+    line = f"{usage.ru_utime + usage.ru_stime:.3f}\t{obj}\t{source}\n"
     with open(os.environ["TESSERA_COMPILE_TIMES"], "a") as out:  # one write of a short line is whole
         out.write(line)
 sys.exit(code if code >= 0 else 128 - code)

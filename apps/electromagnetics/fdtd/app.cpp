@@ -170,9 +170,10 @@ std::vector<std::filesystem::path> plot(const std::filesystem::path& run_dir) {
                       read_options(data::read_config(run_dir / "resolved.toml")));
 }
 
-const RegisterApp registered([] {
-  return App{
-      .name = "electromagnetics.fdtd",
+}  // namespace
+
+App app() {
+  return {
       .summary =
           "Maxwell's equations in time: fields, spectra, far fields and resonances of structures "
           "on a Yee grid",
@@ -183,9 +184,7 @@ const RegisterApp registered([] {
       .derivatives = true,
       .may_change = {"run.stop.time", "run.stop.steps", "run.stop.after_sources",
                      "run.stop.decay_db", "run.stop.dft_tolerance", "output", "title", "expect"}};
-});
-
-}  // namespace
+}
 
 std::filesystem::path make_example(const std::filesystem::path& dir, std::uint64_t) {
   const std::filesystem::path file = dir / "ring.toml";

@@ -2,9 +2,9 @@
 // Results as files: results.h5, tables, fields for ParaView, and expectations.
 #include "electromagnetics/fdtd/results.h"
 
+#include "tessera/data/csv.h"
 #include "tessera/data/file_io.h"
 #include "tessera/data/hdf5.h"
-#include "tessera/data/metrics.h"
 #include "tessera/data/vtk_xml.h"
 #include "tessera/electromagnetics/preview.h"
 
@@ -29,35 +29,36 @@ bool in_table(const MonitorResult& r, const Quantity& q) {
 }
 
 void write_table(const std::filesystem::path& path, const MonitorResult& r) {
-  std::string text = r.axis.name + (r.axis.units == "1" ? "" : "_" + r.axis.units);
+  std::vector<std::string> columns = {r.axis.name +
+                                      (r.axis.units == "1" ? "" : "_" + r.axis.units)};
   for (const Quantity& q : r.quantities) {
     if (!in_table(r, q)) continue;
     for (std::size_t w = 0; w < width(q); ++w) {
       const std::string name = width(q) > 1 ? fmt::format("{}_{}", q.name, w) : q.name;
       if (std::holds_alternative<std::vector<double>>(q.values))
-        text += "," + name;
+        columns.push_back(name);
       else
-        text += "," + name + "_re," + name + "_im";
+        columns.insert(columns.end(), {name + "_re", name + "_im"});
     }
   }
-  text += "\n";
+  data::CsvTable table(columns);
   for (std::size_t i = 0; i < r.axis.values.size(); ++i) {
-    text += data::number_text(r.axis.values[i]);
+    table.add(r.axis.values[i]);
     for (const Quantity& q : r.quantities) {
       if (!in_table(r, q)) continue;
       for (std::size_t w = 0; w < width(q); ++w) {
         const std::size_t at = i * width(q) + w;
         if (const auto* real = std::get_if<std::vector<double>>(&q.values)) {
-          text += "," + data::number_text((*real)[at]);
+          table.add((*real)[at]);
         } else {
           const auto& z = std::get<std::vector<std::complex<double>>>(q.values)[at];
-          text += "," + data::number_text(z.real()) + "," + data::number_text(z.imag());
+          table.add(z.real()).add(z.imag());
         }
       }
     }
-    text += "\n";
+    table.end_row();
   }
-  data::write_file_atomically(path, text);
+  data::write_file_atomically(path, table.text());
 }
 
 /// Fields of a plane or box at each frequency or time, as one .vtr file each.

@@ -336,23 +336,29 @@ PreparedCase prepare_inverse(const AppContext& context) {
                   p](const data::Checkpoint& from) { return against_inverse(config, *p, from); }};
 }
 
-const RegisterApp registered_inverse([] {
-  return App{.name = kName,
-             .summary =
-                 "the permittivity of a region from the waves that it scatters to receivers, by "
-                 "gradients of the Yee scheme",
-             .options = inverse_options(),
-             .prepare = prepare_inverse,
-             .make_example = example,
-             .plot =
-                 [](const std::filesystem::path& run_dir) {
-                   return draw_inverse(
-                       run_dir, read_inverse(run_dir),
-                       read_inverse_options(data::read_config(run_dir / "resolved.toml")));
-                 },
-             .derivatives = true,
-             .may_change = {"optimize.iterations", "optimize.until", "output", "title", "expect"}};
-});
-
 }  // namespace
+
+App inverse_scattering() {
+  return {.summary =
+              "the permittivity of a region from the waves that it scatters to receivers, by "
+              "gradients of the Yee scheme",
+          .options = inverse_options(),
+          .prepare = prepare_inverse,
+          .make_example = example,
+          .plot =
+              [](const std::filesystem::path& run_dir) {
+                return draw_inverse(
+                    run_dir, read_inverse(run_dir),
+                    read_inverse_options(data::read_config(run_dir / "resolved.toml")));
+              },
+          .derivatives = true,
+          .may_change = {"optimize.iterations", "optimize.until", "output", "title", "expect"}};
+}
+
 }  // namespace tessera::apps::fdtd
+
+namespace tessera::apps::inverse_scattering {
+
+App app() { return fdtd::inverse_scattering(); }
+
+}  // namespace tessera::apps::inverse_scattering

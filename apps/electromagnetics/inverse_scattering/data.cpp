@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "electromagnetics/inverse_scattering/data.h"
 
+#include "tessera/data/csv.h"
 #include "tessera/data/file_io.h"
 #include "tessera/data/hdf5.h"
-#include "tessera/data/metrics.h"
 #include "tessera/data/text_file.h"
 
 #include <fmt/format.h>
@@ -125,18 +125,19 @@ std::vector<double> read_scattering_data(const std::filesystem::path& file, std:
 void write_scattering_data(const std::filesystem::path& file, const std::vector<double>& values,
                            std::size_t sources, std::size_t steps, std::size_t receivers,
                            double dt_s) {
-  std::string text = "time_s";
+  std::vector<std::string> columns = {"time_s"};
   for (std::size_t s = 0; s < sources; ++s)
-    for (std::size_t r = 0; r < receivers; ++r) text += fmt::format(",source{}_receiver{}", s, r);
-  text += "\n";
+    for (std::size_t r = 0; r < receivers; ++r)
+      columns.push_back(fmt::format("source{}_receiver{}", s, r));
+  data::CsvTable table(columns);
   for (std::size_t n = 0; n < steps; ++n) {
-    text += data::number_text(static_cast<double>(n + 1) * dt_s);
+    table.add(static_cast<double>(n + 1) * dt_s);
     for (std::size_t s = 0; s < sources; ++s)
       for (std::size_t r = 0; r < receivers; ++r)
-        text += "," + data::number_text(values[(s * steps + n) * receivers + r]);
-    text += "\n";
+        table.add(values[(s * steps + n) * receivers + r]);
+    table.end_row();
   }
-  data::write_file_atomically(file, text);
+  data::write_file_atomically(file, table.text());
 }
 
 }  // namespace tessera::apps::fdtd
