@@ -3,6 +3,7 @@
 // that go wrong.
 #include "molecular/md_run.h"
 
+#include "molecular/md_breakdown.h"
 #include "molecular/md_explain.h"
 #include "molecular/md_groups.h"
 #include "molecular/md_running.h"
@@ -118,69 +119,11 @@ struct StageRunner {
     }
   }
 
-  bool too_small(const mol::Box& box) const {
-    try {
-      mol::check(stage.nonbonded, box);
-    } catch (const Error&) {
-      return true;
-    }
-    return false;
-  }
-
-  /// Why a step failed, for people and for a file: what its forces were before it, which atom went
-  /// astray in it, and the last frame before it, to be looked at. `after`: positions in the step
-  /// that failed; null where there was none.
+  /// Why a step failed, for people and for a file, and the last frame before it, to be looked at.
+  /// `after`: positions in the step that failed; null where there was none.
   data::ExitCode failed(const std::string& why, const mol::Frame& last,
                         const mol::Frame* after = nullptr) {
-    std::vector<std::string> lines = {
-        fmt::format("stage {} ('{}') failed at step {}, {:.6g} ps: {}", index + 1, stage.name,
-                    last.step, last.time_ps, why)};
-    std::vector<std::int32_t> told;
-    const auto explain = [&](std::int32_t atom) {
-      if (std::ranges::find(told, atom) != told.end()) return;
-      told.push_back(atom);
-      for (std::string& line : explain_atom(system, last, atom)) lines.push_back(std::move(line));
-    };
-    const auto upon_each_other = [&](const mol::Frame& frame, const char* when) {
-      const auto o = find_overlap(system, frame);
-      if (o)
-        lines.push_back(fmt::format("{} atoms {} and {} lie {:.4f} nm apart: they overlap", when,
-                                    name_of_atom(system, o->a), name_of_atom(system, o->b),
-                                    o->distance_nm));
-      return o;
-    };
-    if (after) upon_each_other(*after, "in the step that failed");
-    try {
-      mol::Forces forces;
-      forces_of(c, system, stage, start)(last.x_nm, last.box, forces);
-      const std::int32_t at = most_pulled(forces);
-      const mol::Vec3& f = forces.f[static_cast<std::size_t>(at)];
-      lines.push_back(fmt::format("the largest force before it, {:.4g} kJ/mol/nm, was that on",
-                                  std::hypot(f[0], f[1], f[2])));
-      explain(at);
-    } catch (const Error& e) {
-      lines.push_back(std::string("forces before it cannot be computed either: ") + e.what());
-      if (const auto o = upon_each_other(last, "there"))
-        for (const std::int32_t atom : {o->a, o->b}) explain(atom);
-    }
-    if (const auto [atom, far] =
-            after ? farthest_moved(last, *after) : std::pair{std::int32_t{-1}, 0.0};
-        atom >= 0 && stage.type == StageType::dynamics) {
-      lines.push_back(
-          fmt::format("the atom that moved farthest in the failed step ({:.3g} nm):", far));
-      if (std::ranges::find(told, atom) != told.end())
-        lines.push_back("atom " + name_of_atom(system, atom) + ", see above");
-      else
-        explain(atom);
-    }
-    lines.push_back(
-        too_small(after ? after->box : last.box) || too_small(last.box)
-            ? "what to try: a shorter cut-off (rvdw, rcoulomb), or a larger box: the barostat has "
-              "made it smaller than two cut-offs"
-        : stage.minimizes()
-            ? "what to try: another structure; a smaller emstep"
-            : "what to try: minimize first (a [[stage]] with type = \"minimize\"); a shorter dt; "
-              "constraints = \"h-bonds\"; heat slowly; a longer tau_t or tau_p");
+    std::vector<std::string> lines = why_it_failed(c, index, system, start, why, last, after);
     lines.push_back("the last good frame is last_good.* in " + folder.string());
     std::string text;
     for (const std::string& line : lines) {
